@@ -116,7 +116,7 @@ static WEFT_COMPONENT(receiver, .name = "receiver", .kind = WEFT_KIND_PROGRAM,
 static void check(void)
 {
 	for (uint32_t i = 0; i < ATOLL_ENDS; i++) {
-		const struct axbar *x = &atoll_pair_nic(&m.p, i)->x;
+		const struct atoll_xbar *x = &atoll_pair_nic(&m.p, i)->x;
 
 		fuzz_must(x->in[AT_LINK0].used <= x->buffer,
 			  "a buffer is overfull");

@@ -489,8 +489,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!s || exp_load_text("machine", machine, sizeof(machine) - 1, &none,
 				&reg, &e, &err))
 		abort();
-	e->tap = att_server_tap;
-	e->tap_arg = s;
+	e->on_open = att_server_tap;
+	e->hook_arg = s;
 	if (exp_case_open(e, 0, &c, &err))
 		abort();
 	start(s, 0, way, data + 1, size ? size - 1 : 0);

@@ -29,7 +29,7 @@ enum { ENDS = 2, LP = 3, END_US = 20000 };
 static struct {
 	struct weft_sim *sim;
 	struct weft_comp *gen[ENDS], *xbar[ENDS];
-	struct eport *ep[ENDS];
+	struct cell_channel *ep[ENDS];
 	struct fuzz_line line;
 } m;
 
@@ -110,7 +110,7 @@ static void node_new(uint32_t i, uint32_t how)
 	init(m.xbar[i]);
 	tables(i);
 	join(&m.gen[i]->ports[0], &m.xbar[i]->ports[0], NULL);
-	m.ep[i] = &((struct xb *)m.xbar[i]->state)->ep[LP];
+	m.ep[i] = &((struct extoll_xbar *)m.xbar[i]->state)->ep[LP];
 }
 
 static void build(uint32_t how)
@@ -131,7 +131,7 @@ static void build(uint32_t how)
 
 /* ---- what must hold ---- */
 
-static void port_within_limits(const struct eport *ep)
+static void port_within_limits(const struct cell_channel *ep)
 {
 	uint32_t shared = 0;
 
@@ -157,8 +157,8 @@ static void check(void)
 
 static uint64_t lost(uint32_t from)
 {
-	const struct egen *tx = m.gen[from]->state;
-	const struct egen *rx = m.gen[!from]->state;
+	const struct extoll_gen *tx = m.gen[from]->state;
+	const struct extoll_gen *rx = m.gen[!from]->state;
 
 	return tx->check->sent[!from] - rx->check->expected[from];
 }
@@ -170,7 +170,7 @@ static void packets_are_good(void)
 	for (uint32_t i = 0; i < ENDS; i++) {
 		const uint64_t *n = m.gen[i]->counters;
 
-		down |= m.ep[i]->slow->state != EPORT_READY;
+		down |= m.ep[i]->slow->state != CELL_CHANNEL_READY;
 		fuzz_must(!n[EGEN_CORRUPT], "a packet with wrong bytes");
 		fuzz_must(!n[EGEN_DISORDER], "a packet out of order");
 		fuzz_must(!n[EGEN_MISROUTED], "a packet for another node");

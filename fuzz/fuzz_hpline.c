@@ -193,11 +193,11 @@ static int process(struct weft_host *h, struct exrig *r, uint32_t node)
 static bool links_up(void)
 {
 	for (uint32_t i = 0; i < NODES; i++) {
-		const struct xb *x = m.r.node[i].xbar->state;
+		const struct extoll_xbar *x = m.r.node[i].xbar->state;
 
 		for (uint32_t p = EX_INTERNAL; p < EX_PORTS; p++)
 			if (x->ep[p].slow &&
-			    x->ep[p].slow->state != EPORT_READY)
+			    x->ep[p].slow->state != CELL_CHANNEL_READY)
 				return false;
 	}
 	return true;

@@ -104,7 +104,7 @@ static void noise(struct rig *r, const uint8_t *data, size_t size, uint16_t seq)
 		if (links > 1)
 			f->flags |= FORTH_F_LANE;
 		forth_shape_set(f, s);
-		flink_arrive(&r->n->link, j, f);
+		forth_port_arrive(&r->n->link, j, f);
 	}
 	r->cycle += part / 4 + 1;
 }
@@ -114,16 +114,16 @@ static void good(struct rig *r)
 	struct weft_frame *f = frame_new(r);
 	struct forth_shape s = { .layout = (uint8_t)r->n->link.cfg.layout,
 				 .links = (uint8_t)r->n->links,
-				 .wire_len = (uint16_t)flink_wire_len(
+				 .wire_len = (uint16_t)forth_port_wire_len(
 					 &r->n->link, 3) };
 	uint32_t before = r->n->received;
 
 	f->u[FORTH_U_HEADER] = forth_header(0, 0, 3, 0);
 	f->payload = weft_slice_new(r->sim, 24);
 	memset(weft_slice_data(f->payload), 1, 24);
-	f->words = flink_words(&r->n->link, 3);
+	f->words = forth_port_words(&r->n->link, 3);
 	forth_shape_set(f, s);
-	flink_arrive(&r->n->link, 0, f);
+	forth_port_arrive(&r->n->link, 0, f);
 	if (r->n->received != before + 1)
 		abort();
 }

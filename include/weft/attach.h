@@ -120,7 +120,7 @@ int weft_att_idle(struct weft_att *a);
 void weft_att_enter(struct weft_att *a, bool looks);
 /* The caller has got on without an event (a message that was there before):
  * polls in a row begin again. */
-void weft_att_got_on(struct weft_att *a);
+void weft_att_made_progress(struct weft_att *a);
 void weft_att_leave(struct weft_att *a);
 /* What follows, up to the common start, happens in real time and is no part of
  * what is measured: messages do not take the machine, and simulated time stands

@@ -29,10 +29,10 @@ enum weft_told {
 /* Who listens to what leaves through a port (weft_wire.tells), without being on
  * the line. */
 struct weft_port;
-struct weft_tap {
+struct weft_line_listener {
 	/* f is on the line from `start` on.  Of one port in order of the line;
 	 * what the owner works out late, or plans, is told late, or ahead. */
-	void (*hear)(struct weft_tap *t, const struct weft_frame *f,
+	void (*hear)(struct weft_line_listener *t, const struct weft_frame *f,
 		     weft_time_t start);
 	/* Set by the owner: tells what has been on the line before now, all of
 	 * it unless it is telling already. */
@@ -49,13 +49,13 @@ struct weft_port {
 	weft_time_t delay;	/* one way, to the peer; > 0 */
 	struct weft_comp **filters; /* faults on the way out, in order */
 	uint32_t n_filters;
-	bool tapped;	      /* a filter wants real frames */
-	bool beside;	      /* set by the owner: frames may lie beside each
-			       * other, as on the lanes of a bundle */
-	bool overlapped;      /* they do, and may not: told once */
-	struct weft_tap *tap; /* set before the start, or NULL */
-	const void *iface;    /* what the owner offers here (bus ports) */
-	void *notes;	      /* bus ports: queue of notes, see bus.h */
+	bool needs_frames; /* a filter wants real frames */
+	bool beside;	   /* set by the owner: frames may lie beside each
+			    * other, as on the lanes of a bundle */
+	bool overlapped;   /* they do, and may not: told once */
+	struct weft_line_listener *listener; /* set before the start, or NULL */
+	const void *iface; /* what the owner offers here (bus ports) */
+	void *notes;	   /* bus ports: queue of notes, see bus.h */
 	/* Bus ports: the owner hears of a note when it is told, ahead of its
 	 * time; NULL: only then.  See bus.h. */
 	enum weft_told (*told)(struct weft_port *p,

@@ -104,8 +104,8 @@ struct weft_wire {
 	 * bytes of such frames are there in every run. */
 	uint32_t (*front)(const struct weft_frame *f, uint16_t *sym,
 			  uint32_t max, uint32_t *all);
-	/* Owners of such ports tell weft_port.tap of what they send; nothing
-	 * needs to sit on the line to hear it. */
+	/* Owners of such ports tell weft_port.listener of what they send;
+	 * nothing needs to sit on the line to hear it. */
 	bool tells;
 	const struct weft_wire_faults *faults;	 /* NULL: only fault.delay */
 	const struct weft_wire_capture *capture; /* NULL: not captured */

@@ -218,7 +218,7 @@ static void agent_step(struct att_agent *g)
 
 	g->plans = false;
 	if (g->mourns)
-		att_bury(g);
+		att_release_after_exit(g);
 	att_epoch_due(g);
 	stalled = agent_serve(g);
 	/* an answer: nothing comes in between; but clients that talk to each

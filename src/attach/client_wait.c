@@ -8,14 +8,15 @@
 
 #include "attach/client.h"
 
-#define GLANCE (2 * WEFT_US) /* of who looks and goes on */
+#define EMPTY_POLL_TIME (2 * WEFT_US) /* of who looks and goes on */
 
 enum {
-	POLLS = 16, /* empty ones in a row, then it waits */
-	VAIN = 256, /* the same in calls that do not wait */
-	NAP = 1000, /* us, and as much for each PEERS processes */
+	POLLS = 16,    /* empty ones in a row, then it waits */
+	VAIN = 256,    /* the same in calls that do not wait */
+	NAP_US = 1000, /* us, and as much for each PEERS processes */
 	PEERS = 16,
-	LOOK = 1000000000, /* ns, between looks at the simulator */
+	SIMULATOR_CHECK_NS =
+		1000000000, /* ns, between looks at the simulator */
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -92,8 +93,10 @@ static void att_sleep(struct weft_att *a, uint64_t ns)
 		if (now >= end)
 			break;
 		att_futex_wait(&a->seg->state, ATT_WAIT,
-			       end - now < LOOK ? end - now : LOOK);
-		if (end - now >= LOOK)
+			       end - now < SIMULATOR_CHECK_NS
+				       ? end - now
+				       : SIMULATOR_CHECK_NS);
+		if (end - now >= SIMULATOR_CHECK_NS)
 			att_look(a);
 	}
 	atomic_fetch_sub(&a->seg->sleeps, 1);
@@ -193,7 +196,7 @@ int weft_att_wait(struct weft_att *a, uint32_t real_us)
 	return weft_att_gone(a) ? -EIO : -EAGAIN;
 }
 
-void weft_att_got_on(struct weft_att *a)
+void weft_att_made_progress(struct weft_att *a)
 {
 	if (a->info.clock != WEFT_CLOCK_NONE)
 		atomic_fetch_add(&a->vain, atomic_exchange(&a->empty, 0));
@@ -203,7 +206,7 @@ void weft_att_enter(struct weft_att *a, bool looks)
 {
 	a->glances = looks;
 	if (!looks)
-		weft_att_got_on(a);
+		weft_att_made_progress(a);
 }
 
 void weft_att_leave(struct weft_att *a)
@@ -216,7 +219,7 @@ static int att_glance(struct weft_att *a)
 {
 	uint32_t k = a->glanced / 256 < 9 ? a->glanced / 256 : 9;
 	weft_time_t now = atomic_load(&a->seg->now) + a->ahead;
-	int ret = a->ep.ops->wait(&a->ep, now + (GLANCE << k));
+	int ret = a->ep.ops->wait(&a->ep, now + (EMPTY_POLL_TIME << k));
 
 	if (ret != -ETIMEDOUT)
 		return ret;
@@ -240,7 +243,7 @@ static void idle_again(struct weft_att *a)
 /* Longer when nothing happens for long. */
 static int att_nap(struct weft_att *a)
 {
-	uint32_t nap = NAP * (1 + a->info.ranks / PEERS);
+	uint32_t nap = NAP_US * (1 + a->info.ranks / PEERS);
 	uint32_t us = atomic_load(&a->idle_us);
 	int ret;
 

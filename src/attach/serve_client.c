@@ -260,7 +260,7 @@ static void agent_forget(struct att_agent *g, struct att_client *c)
 }
 
 /* Its statistics outlive it.  Messages that it had are released by the agent
- * (att_bury), for that takes time. */
+ * (att_release_after_exit), for that takes time. */
 void att_gone(struct att_client *c)
 {
 	if (c->gone)

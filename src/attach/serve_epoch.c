@@ -10,9 +10,9 @@
 #include "weft/prog.h"
 
 /* Time for what may be under way. */
-#define SETTLE WEFT_MS
+#define SETTLE_TIME WEFT_MS
 /* Starts are multiples of this. */
-#define GRAIN (10 * WEFT_MS)
+#define EPOCH_GRAIN_TIME (10 * WEFT_MS)
 
 static bool waits(const struct att_client *c)
 {
@@ -37,11 +37,11 @@ int att_cmd_aside(struct att_agent *g, struct att_client *c,
 static void epoch_check(struct att_server *s, uint64_t job, uint64_t ranks,
 			bool end, weft_time_t now)
 {
-	weft_time_t at = now + 2 * SETTLE;
+	weft_time_t at = now + 2 * SETTLE_TIME;
 	uint64_t n = 0;
 
 	if (!end)
-		at = (at / GRAIN + 1) * GRAIN;
+		at = (at / EPOCH_GRAIN_TIME + 1) * EPOCH_GRAIN_TIME;
 	for (size_t i = 0; i < s->clients.n; i++)
 		n += waits(s->clients.at[i]) &&
 		     s->clients.at[i]->epoch.job == job &&
@@ -131,7 +131,7 @@ weft_time_t att_epoch_deadline(const struct att_client *c)
 {
 	if (!waits(c) || c->epoch.at == WEFT_NEVER)
 		return WEFT_NEVER;
-	return c->epoch.at - SETTLE;
+	return c->epoch.at - SETTLE_TIME;
 }
 
 void att_epoch_due(struct att_agent *g)

@@ -14,13 +14,14 @@
 #include "host/prog.h"
 
 enum {
-	NAP = 10000000,		/* ns between looks at a client that runs */
-	SLEEP = 20000000,	/* ns asleep: it is elsewhere */
-	STRAGGLER = 1000000000, /* ns after the last that joined */
-	LOOK = 100000000,	/* ns between looks at all of them */
-	REST = 50000000,	/* ns between looks when nothing happens */
+	CLIENT_CHECK_NS = 10000000, /* ns between looks at a client that runs */
+	CLIENT_ASLEEP_NS = 20000000, /* ns asleep: it is elsewhere */
+	LAST_JOIN_NS = 1000000000,   /* ns after the last that joined */
+	ALL_CHECK_NS = 100000000,    /* ns between looks at all of them */
+	IDLE_CHECK_NS = 50000000,    /* ns between looks when nothing happens */
 };
-#define SETTLE (10 * WEFT_US) /* of the run, after the last agent is open */
+#define SETTLE_TIME                                                            \
+	(10 * WEFT_US) /* of the run, after the last agent is open */
 
 void att_opened(struct att_server *s, bool ok)
 {
@@ -29,8 +30,8 @@ void att_opened(struct att_server *s, bool ok)
 		return;
 	s->over |= s->failed;
 	/* drivers of the nodes are there before processes that need them */
-	s->settled =
-		weft_sim_now(s->sim) + (s->o.raw && !s->several ? 0 : SETTLE);
+	s->settled = weft_sim_now(s->sim) +
+		     (s->o.raw && !s->several ? 0 : SETTLE_TIME);
 }
 
 /* All agents are open and have come to rest: processes may join. */
@@ -192,7 +193,7 @@ static void look_after(struct att_client *c)
 	    ran - c->ran_ns > (now - c->quiet_since) / 4) {
 		c->quiet_since = now;
 		c->ran_ns = ran;
-	} else if (now - c->quiet_since >= SLEEP) {
+	} else if (now - c->quiet_since >= CLIENT_ASLEEP_NS) {
 		outside(c);
 	}
 }
@@ -211,7 +212,7 @@ bool att_await(struct att_client *c)
 	c->quiet_since = c->stop_since = 0;
 	while (runs(c)) {
 		atomic_store(&c->seg->sim_waits, 1);
-		if (att_futex_wait(&c->seg->state, ATT_RUN, NAP) &&
+		if (att_futex_wait(&c->seg->state, ATT_RUN, CLIENT_CHECK_NS) &&
 		    errno == ETIMEDOUT && runs(c))
 			look_after(c);
 		if (weft_sim_stopped(s->sim))
@@ -365,7 +366,7 @@ static void still(struct att_server *s)
 
 	if (!s->still_ns)
 		s->still_ns = s->look_ns = now;
-	if (now - s->look_ns >= LOOK) {
+	if (now - s->look_ns >= ALL_CHECK_NS) {
 		s->look_ns = now;
 		look_all(s);
 	}
@@ -385,7 +386,7 @@ static bool gate_started(struct att_server *s)
 	if (!s->started)
 		s->started = s->sum.joined >= s->o.ranks ||
 			     (s->sum.joined &&
-			      att_now_ns() - s->last_join_ns >= STRAGGLER);
+			      att_now_ns() - s->last_join_ns >= LAST_JOIN_NS);
 	return s->started;
 }
 
@@ -415,7 +416,7 @@ static bool gate_slow(struct att_server *s, bool idle)
 		if (s->started && !idle && s->live && !gate_aside(s))
 			return false;
 		still(s);
-		rest(s, REST);
+		rest(s, IDLE_CHECK_NS);
 	}
 }
 
@@ -424,7 +425,7 @@ static void gate_look(struct att_server *s)
 {
 	uint64_t now = att_now_ns();
 
-	if (now - s->look_ns < LOOK)
+	if (now - s->look_ns < ALL_CHECK_NS)
 		return;
 	s->look_ns = now;
 	look_all(s);

@@ -328,7 +328,7 @@ enum att_doing att_doing(int pid, uint64_t *ran_p);
 
 /* serve_job.c: the watcher's.  Those of the job that are stopped are ended when
  * patience is over, and all of it when it goes on without one. */
-void att_job_look(struct att_server *s);
+void att_job_check(struct att_server *s);
 int att_job_pause(const struct att_server *s); /* ms between looks */
 
 /* serve_client.c */
@@ -388,7 +388,7 @@ int att_cmd_mr_dereg(struct att_agent *g, struct att_client *c,
 /* Those that it has or waits for. */
 void att_drop_msgs(struct att_agent *g, struct att_client *c);
 /* Regions and messages of clients that have gone. */
-void att_bury(struct att_agent *g);
+void att_release_after_exit(struct att_agent *g);
 
 /* serve_epoch.c */
 int att_cmd_aside(struct att_agent *g, struct att_client *c,

@@ -156,7 +156,7 @@ static void look_lost(struct att_server *s, uint64_t now)
 	att_job_signal(s->path, SIGKILL);
 }
 
-void att_job_look(struct att_server *s)
+void att_job_check(struct att_server *s)
 {
 	uint64_t now = att_now_ns();
 

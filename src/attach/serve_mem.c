@@ -148,7 +148,7 @@ void att_drop_msgs(struct att_agent *g, struct att_client *c)
 	}
 }
 
-void att_bury(struct att_agent *g)
+void att_release_after_exit(struct att_agent *g)
 {
 	while (g->graves.n)
 		att_drop_msgs(g, vec_pop(&g->graves));

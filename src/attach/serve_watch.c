@@ -204,7 +204,7 @@ static void *watch_main(void *arg)
 		for (int i = 0; v.at[1].revents && i < ACCEPTS; i++)
 			if (!watch_accept(s))
 				break;
-		att_job_look(s);
+		att_job_check(s);
 	}
 	vec_free(&v);
 	return NULL;

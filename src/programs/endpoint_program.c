@@ -9,7 +9,7 @@ void epw_fill(void *p, size_t len, uint64_t base)
 	uint8_t *b = p;
 
 	for (size_t i = 0; i < len; i += 8) {
-		uint64_t q = base + i / 8 * WORK_STEP;
+		uint64_t q = base + i / 8 * PROGRAM_STEP;
 
 		memcpy(b + i, &q, len - i < 8 ? len - i : 8);
 	}
@@ -20,7 +20,7 @@ int64_t epw_check(const void *p, size_t len, uint64_t base)
 	const uint8_t *b = p;
 
 	for (size_t i = 0; i < len; i += 8) {
-		uint64_t q = base + i / 8 * WORK_STEP;
+		uint64_t q = base + i / 8 * PROGRAM_STEP;
 		size_t k = len - i < 8 ? len - i : 8;
 
 		if (!memcmp(b + i, &q, k))

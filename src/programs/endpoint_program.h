@@ -7,7 +7,7 @@
 #include "programs/program.h"
 #include "weft/ep.h"
 
-/* Byte i of a message is byte i of work_fill's qwords. */
+/* Byte i of a message is byte i of program_fill's qwords. */
 void epw_fill(void *p, size_t len, uint64_t base);
 /* First wrong byte, or -1. */
 int64_t epw_check(const void *p, size_t len, uint64_t base);

@@ -10,12 +10,12 @@
 
 #include "programs/ep_conformance.h"
 
-uint64_t ec_random(struct ec *e, uint64_t below)
+uint64_t conformance_random(struct ec *e, uint64_t below)
 {
 	return weft_rng_below(&e->w.c->rng, below);
 }
 
-uint64_t ec_imm(enum ec_tag tag, uint64_t val)
+uint64_t conformance_imm(enum conformance_tag tag, uint64_t val)
 {
 	return (uint64_t)tag << 56 | val;
 }
@@ -23,12 +23,12 @@ uint64_t ec_imm(enum ec_tag tag, uint64_t val)
 /* ---- events ---- */
 
 /* Data message: in order, right length, every byte. */
-static void ec_data(struct ec *e, const struct weft_ep_event *ev)
+static void conformance_data(struct ec *e, const struct weft_ep_event *ev)
 {
 	uint64_t seq = ev->imm & 0xFFFFFFFF, want = e->next[ev->src]++;
 	uint64_t len = ev->imm >> 32 & 0xFFFFFF;
-	int64_t bad =
-		epw_check(ev->data, ev->len, work_base(ev->src, e->w.me, seq));
+	int64_t bad = epw_check(ev->data, ev->len,
+				program_base(ev->src, e->w.me, seq));
 
 	EC_EXPECT(e, seq == want,
 		  "%s: message %" PRIu64
@@ -48,7 +48,7 @@ static void ec_data(struct ec *e, const struct weft_ep_event *ev)
 
 /* A put with notify: its imm says where, how long, and which pattern; the
  * whole area must be as the puts so far left it. */
-static void ec_put_in(struct ec *e, const struct weft_ep_event *ev)
+static void conformance_put_in(struct ec *e, const struct weft_ep_event *ev)
 {
 	size_t area = EC_COUNTERS + (size_t)ev->src * EC_AREA;
 	size_t off = ev->imm >> 40 & 0x3FFF, len = ev->imm >> 24 & 0x7FFF;
@@ -58,7 +58,8 @@ static void ec_put_in(struct ec *e, const struct weft_ep_event *ev)
 		weft_check_failed(e->w.c, "%s: wrong imm", e->name);
 		return;
 	}
-	epw_fill(e->shadow + area + off, len, work_base(ev->src, e->w.me, seq));
+	epw_fill(e->shadow + area + off, len,
+		 program_base(ev->src, e->w.me, seq));
 	EC_EXPECT(e, !memcmp(e->shadow + area, e->region + area, EC_AREA),
 		  "%s: put %" PRIu64
 		  " of node %u (%zu bytes at %zu) is not in "
@@ -67,18 +68,18 @@ static void ec_put_in(struct ec *e, const struct weft_ep_event *ev)
 	e->owed[ev->src]++; /* not from here: events must stay in order */
 }
 
-static void ec_acknowledge(struct ec *e)
+static void conformance_acknowledge(struct ec *e)
 {
 	for (uint32_t p = 0; p < e->w.n; p++)
 		while (e->owed[p] &&
-		       !e->ep->ops->send(e->ep, p, NULL, 0, ec_imm(EC_ACK, 0),
-					 NULL)) {
+		       !e->ep->ops->send(e->ep, p, NULL, 0,
+					 conformance_imm(EC_ACK, 0), NULL)) {
 			e->owed[p]--;
 			e->sends++;
 		}
 }
 
-static void ec_recv(struct ec *e, const struct weft_ep_event *ev)
+static void conformance_recv(struct ec *e, const struct weft_ep_event *ev)
 {
 	switch (ev->imm >> 56) {
 	case EC_BARRIER:
@@ -88,7 +89,7 @@ static void ec_recv(struct ec *e, const struct weft_ep_event *ev)
 		e->acks++;
 		break;
 	case EC_DATA:
-		ec_data(e, ev);
+		conformance_data(e, ev);
 		break;
 	default:
 		weft_check_failed(e->w.c, "%s: unknown message", e->name);
@@ -103,16 +104,16 @@ static void ec_recv(struct ec *e, const struct weft_ep_event *ev)
 		e->ep->ops->release(e->ep, &e->held[--e->n_held]);
 }
 
-static void ec_event(struct ec *e, const struct weft_ep_event *ev)
+static void conformance_event(struct ec *e, const struct weft_ep_event *ev)
 {
-	struct ec_op *op = ev->ctx;
+	struct conformance_op *op = ev->ctx;
 
 	switch (ev->kind) {
 	case WEFT_EV_RECV:
-		ec_recv(e, ev);
+		conformance_recv(e, ev);
 		return;
 	case WEFT_EV_PUT_IN:
-		ec_put_in(e, ev);
+		conformance_put_in(e, ev);
 		return;
 	case WEFT_EV_SENT:
 		e->done_sends++;
@@ -127,7 +128,7 @@ static void ec_event(struct ec *e, const struct weft_ep_event *ev)
 	op->result = ev->result;
 }
 
-static bool ec_alive(struct ec *e, bool news)
+static bool conformance_alive(struct ec *e, bool news)
 {
 	weft_time_t now = weft_host_now(e->w.h);
 
@@ -140,7 +141,7 @@ static bool ec_alive(struct ec *e, bool news)
 	return !e->dead;
 }
 
-bool ec_serve(struct ec *e, bool block)
+bool conformance_serve(struct ec *e, bool block)
 {
 	struct weft_ep_event ev[4];
 	int n = e->ep->ops->poll(e->ep, ev, 4);
@@ -148,14 +149,14 @@ bool ec_serve(struct ec *e, bool block)
 	if (!n && block)
 		e->ep->ops->wait(e->ep, weft_host_now(e->w.h) + WEFT_MS);
 	for (int i = 0; i < n; i++)
-		ec_event(e, &ev[i]);
-	ec_acknowledge(e);
-	return ec_alive(e, n > 0);
+		conformance_event(e, &ev[i]);
+	conformance_acknowledge(e);
+	return conformance_alive(e, n > 0);
 }
 
-struct ec_op *ec_ops(struct ec *e, uint32_t n)
+struct conformance_op *conformance_ops(struct ec *e, uint32_t n)
 {
-	struct ec_op *op;
+	struct conformance_op *op;
 
 	if (e->next_op + n > sizeof(e->ops) / sizeof(*e->ops))
 		e->next_op = 0;
@@ -165,51 +166,51 @@ struct ec_op *ec_ops(struct ec *e, uint32_t n)
 	return op;
 }
 
-void ec_wait(struct ec *e, struct ec_op *op)
+void conformance_wait(struct ec *e, struct conformance_op *op)
 {
-	while (!op->done && ec_serve(e, true))
+	while (!op->done && conformance_serve(e, true))
 		;
 	if (!op->done)
 		op->status = -ETIMEDOUT;
 }
 
-void ec_barrier(struct ec *e)
+void conformance_barrier(struct ec *e)
 {
 	uint32_t k = e->barrier++ & 1;
 
 	for (uint32_t p = 0; p < e->w.n; p++)
-		e->sends += !EPW_RETRY(e->ep->ops->send(e->ep, p, NULL, 0,
-							ec_imm(EC_BARRIER, k),
-							NULL),
-				       ec_serve(e, false));
-	while (e->arrived[k] < e->w.n && ec_serve(e, true))
+		e->sends += !EPW_RETRY(
+			e->ep->ops->send(e->ep, p, NULL, 0,
+					 conformance_imm(EC_BARRIER, k), NULL),
+			conformance_serve(e, false));
+	while (e->arrived[k] < e->w.n && conformance_serve(e, true))
 		;
 	e->arrived[k] -= e->w.n;
 }
 
 /* ---- main ---- */
 
-void ec_key(const struct ec *e, const char *what, char *key, size_t n)
+void conformance_key(const struct ec *e, const char *what, char *key, size_t n)
 {
 	snprintf(key, n, "ec%u.%s", e->group, what);
 }
 
 /* Where the regions of all are. */
-static void ec_meet(struct ec *e)
+static void conformance_meet(struct ec *e)
 {
 	char addr[24], key[24];
 
-	ec_key(e, "addr", addr, sizeof(addr));
-	ec_key(e, "key", key, sizeof(key));
-	work_put(&e->w, addr, e->mr.addr);
-	work_put(&e->w, key, e->mr.key);
+	conformance_key(e, "addr", addr, sizeof(addr));
+	conformance_key(e, "key", key, sizeof(key));
+	program_put(&e->w, addr, e->mr.addr);
+	program_put(&e->w, key, e->mr.key);
 	for (uint32_t p = 0; p < e->w.n; p++) {
-		e->raddr[p] = work_get(&e->w, addr, p);
-		e->rkey[p] = work_get(&e->w, key, p);
+		e->raddr[p] = program_get(&e->w, addr, p);
+		e->rkey[p] = program_get(&e->w, key, p);
 	}
 }
 
-static int ec_open(struct ec *e)
+static int conformance_open(struct ec *e)
 {
 	struct weft_ep_attr a = { .max_msg = e->max_msg,
 				  .rx_slots = e->rx_slots,
@@ -217,21 +218,22 @@ static int ec_open(struct ec *e)
 				  .eager_max = e->eager_max,
 				  .group = e->group };
 	size_t bytes = EC_COUNTERS + (size_t)e->w.n * EC_AREA;
-	int ret = ec_memory(e);
+	int ret = conformance_memory(e);
 
 	if (!ret)
 		ret = weft_ep_open(e->w.h, &a, &e->ep);
 	if (ret)
 		return ret;
-	ret = e->ep->ops->mr_reg(e->ep, ec_at(e, e->region), bytes, &e->mr);
+	ret = e->ep->ops->mr_reg(e->ep, conformance_at(e, e->region), bytes,
+				 &e->mr);
 	if (ret)
 		return ret;
-	ec_meet(e);
+	conformance_meet(e);
 	return 0;
 }
 
-static void ec_run(struct ec *e, const struct ec_test *t, uint32_t *ran_p,
-		   uint32_t *skipped_p)
+static void conformance_run(struct ec *e, const struct conformance_test *t,
+			    uint32_t *ran_p, uint32_t *skipped_p)
 {
 	if (e->dead || (strcmp(e->test, "all") && strcmp(e->test, t->name)))
 		return;
@@ -241,44 +243,44 @@ static void ec_run(struct ec *e, const struct ec_test *t, uint32_t *ran_p,
 	}
 	e->name = t->name;
 	t->run(e);
-	ec_barrier(e);
+	conformance_barrier(e);
 	++*ran_p;
 }
 
-static int ec_main(struct weft_comp *c)
+static int conformance_main(struct weft_comp *c)
 {
 	struct ec *e = c->state;
 	uint32_t ran = 0, skipped = 0;
 	int ret;
 
-	e->w = work_of(c);
+	e->w = program_from(c);
 	e->name = "open";
-	ret = e->w.n > EC_NODES ? -E2BIG : ec_open(e);
+	ret = e->w.n > EC_NODES ? -E2BIG : conformance_open(e);
 	if (ret) {
 		weft_check_failed(c, "cannot open the endpoint: %s",
-				  work_why(ret));
+				  program_why(ret));
 		return ret;
 	}
 	e->alive = weft_host_now(e->w.h);
-	ec_barrier(e);
-	for (const struct ec_test *t = ec_tests; t->name; t++)
-		ec_run(e, t, &ran, &skipped);
+	conformance_barrier(e);
+	for (const struct conformance_test *t = conformance_tests; t->name; t++)
+		conformance_run(e, t, &ran, &skipped);
 	/* an endpoint may need its program to get the last message out */
-	while (e->done_sends < e->sends && ec_serve(e, true))
+	while (e->done_sends < e->sends && conformance_serve(e, true))
 		;
 	weft_metric(c, "tests", "", ran);
 	weft_metric(c, "skipped", "", skipped);
-	work_barrier_n(&e->w, "ec.end", e->group);
+	program_barrier_n(&e->w, "ec.end", e->group);
 	weft_host_sleep(e->w.h, weft_host_now(e->w.h) + 100 * WEFT_US);
 	e->ep->ops->close(e->ep);
-	ec_memory_free(e);
+	conformance_memory_free(e);
 	return 0;
 }
 
 // clang-format off
 #define P(type, field, def, range, doc) \
 	WEFT_PARAM(type, struct ec, field, def, range, OWN, doc)
-static const struct weft_param ec_params[] = {
+static const struct weft_param conformance_params[] = {
 	P(U32, messages, "200", "1..", "messages to every node"),
 	P(U32, puts, "100", "1..", "puts to every node"),
 	P(U32, gets, "100", "1..", "gets from every node"),
@@ -300,4 +302,5 @@ WEFT_COMPONENT(ep_conformance, .name = "ep.conformance",
 	       .kind = WEFT_KIND_PROGRAM,
 	       .doc = "what every endpoint must do, over any NIC",
 	       .source = "ep.h", .state_size = sizeof(struct ec),
-	       .params = ec_params, .ops = { .main = ec_main });
+	       .params = conformance_params,
+	       .ops = { .main = conformance_main });

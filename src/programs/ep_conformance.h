@@ -13,15 +13,15 @@
 #define EC_AREAS    4
 
 /* What a message is for: imm[63:56]. */
-enum ec_tag { EC_BARRIER = 1, EC_DATA, EC_ACK };
+enum conformance_tag { EC_BARRIER = 1, EC_DATA, EC_ACK };
 
-struct ec_op { /* ctx of an operation */
+struct conformance_op { /* ctx of an operation */
 	bool done;
 	int status;
 	uint64_t result;
 };
 
-struct ec_area {
+struct conformance_area {
 	uint8_t *p, *shadow;
 	size_t len;
 };
@@ -33,16 +33,17 @@ struct ec {
 	bool use_irq, far;
 	char test[32];
 	/* run */
-	struct work w;
+	struct program w;
 	struct weft_ep *ep;
 	const char *name;
 	uint8_t *region;
 	struct weft_ep_mr mr;
 	uint64_t raddr[EC_NODES], rkey[EC_NODES];
-	uint8_t *pinned, *heap;	       /* EC_AREA + 64 bytes each */
-	uint8_t *shadow;	       /* of region */
-	uint8_t *extra;		       /* EC_EXTRA bytes */
-	struct ec_area area[EC_AREAS]; /* the four, as the endpoint has them */
+	uint8_t *pinned, *heap; /* EC_AREA + 64 bytes each */
+	uint8_t *shadow;	/* of region */
+	uint8_t *extra;		/* EC_EXTRA bytes */
+	struct conformance_area
+		area[EC_AREAS]; /* the four, as the endpoint has them */
 	struct weft_far_owner owner;
 	/* events */
 	uint32_t barrier, arrived[2];
@@ -52,39 +53,40 @@ struct ec {
 	weft_time_t slow;	      /* a receiver that takes its time */
 	struct weft_ep_event held[8]; /* not yet released */
 	uint32_t n_held, hold;
-	struct ec_op ops[64]; /* see ec_ops */
+	struct conformance_op ops[64]; /* see conformance_ops */
 	uint32_t next_op;
 	weft_time_t alive; /* time of the last event */
 	bool dead;	   /* nothing happens any more: give up */
 };
 
-struct ec_test {
+struct conformance_test {
 	const char *name;
 	uint32_t caps; /* needed */
 	void (*run)(struct ec *e);
 };
-extern const struct ec_test ec_tests[]; /* ended by name == NULL */
+extern const struct conformance_test
+	conformance_tests[]; /* ended by name == NULL */
 
 /* Takes events; waits until there is one when `block`.  False once the test
  * has got stuck. */
-bool ec_serve(struct ec *e, bool block);
-void ec_wait(struct ec *e, struct ec_op *op);
+bool conformance_serve(struct ec *e, bool block);
+void conformance_wait(struct ec *e, struct conformance_op *op);
 /* So many zeroed operations in a row.  They outlive the test that uses them: an
  * endpoint that is wrong may end one twice, or late. */
-struct ec_op *ec_ops(struct ec *e, uint32_t n);
-void ec_barrier(struct ec *e);
-uint64_t ec_random(struct ec *e, uint64_t below);
-uint64_t ec_imm(enum ec_tag tag, uint64_t val);
+struct conformance_op *conformance_ops(struct ec *e, uint32_t n);
+void conformance_barrier(struct ec *e);
+uint64_t conformance_random(struct ec *e, uint64_t below);
+uint64_t conformance_imm(enum conformance_tag tag, uint64_t val);
 /* Out-of-band name of this group. */
-void ec_key(const struct ec *e, const char *what, char *key, size_t n);
+void conformance_key(const struct ec *e, const char *what, char *key, size_t n);
 
 /* ep_conformance_memory.c */
-int ec_memory(struct ec *e);
-void ec_memory_free(struct ec *e);
+int conformance_memory(struct ec *e);
+void conformance_memory_free(struct ec *e);
 /* What the endpoint is told instead of p. */
-void *ec_at(const struct ec *e, const void *p);
-void ec_regs(struct ec *e);
-void ec_dereg(struct ec *e);
+void *conformance_at(const struct ec *e, const void *p);
+void conformance_regs(struct ec *e);
+void conformance_dereg(struct ec *e);
 
 #define EC_EXPECT(e, cond, ...)                                                \
 	do {                                                                   \

@@ -13,7 +13,7 @@
 
 static uint8_t *area_new(struct ec *e, uint32_t i, size_t bytes, bool pinned)
 {
-	struct ec_area *a = &e->area[i];
+	struct conformance_area *a = &e->area[i];
 	weft_phys_t phys;
 
 	a->len = bytes;
@@ -27,7 +27,7 @@ static uint8_t *area_new(struct ec *e, uint32_t i, size_t bytes, bool pinned)
 	return e->far && !a->shadow ? NULL : a->p;
 }
 
-int ec_memory(struct ec *e)
+int conformance_memory(struct ec *e)
 {
 	size_t bytes = EC_COUNTERS + (size_t)e->w.n * EC_AREA;
 
@@ -42,7 +42,7 @@ int ec_memory(struct ec *e)
 		       : -ENOMEM;
 }
 
-void ec_memory_free(struct ec *e)
+void conformance_memory_free(struct ec *e)
 {
 	for (uint32_t i = 0; e->far && i < EC_AREAS; i++)
 		weft_far_del(e->w.h, e->area[i].shadow);
@@ -52,12 +52,12 @@ void ec_memory_free(struct ec *e)
 	weft_host_free(e->w.h, e->shadow);
 }
 
-void *ec_at(const struct ec *e, const void *p)
+void *conformance_at(const struct ec *e, const void *p)
 {
 	const uint8_t *b = p;
 
 	for (uint32_t i = 0; e->far && i < EC_AREAS; i++) {
-		const struct ec_area *a = &e->area[i];
+		const struct conformance_area *a = &e->area[i];
 
 		if (b >= a->p && b < a->p + a->len)
 			return a->shadow + (b - a->p);
@@ -70,23 +70,25 @@ void *ec_at(const struct ec *e, const void *p)
 /* Waits for those that still use it. */
 static int dereg(struct ec *e, const struct weft_ep_mr *mr)
 {
-	return EPW_RETRY(e->ep->ops->mr_dereg(e->ep, mr), ec_serve(e, false));
+	return EPW_RETRY(e->ep->ops->mr_dereg(e->ep, mr),
+			 conformance_serve(e, false));
 }
 
 static int reg(struct ec *e, size_t off, size_t len, struct weft_ep_mr *mr_p)
 {
-	return e->ep->ops->mr_reg(e->ep, ec_at(e, e->extra + off), len, mr_p);
+	return e->ep->ops->mr_reg(e->ep, conformance_at(e, e->extra + off), len,
+				  mr_p);
 }
 
 /* More than any table holds, never many at a time; what was given back last
  * must be usable again. */
-void ec_regs(struct ec *e)
+void conformance_regs(struct ec *e)
 {
 	struct weft_ep_mr mr[4] = { 0 };
 
 	for (uint32_t i = 0; i < e->regs; i++) {
-		size_t len = 1 + ec_random(e, EC_EXTRA);
-		size_t off = ec_random(e, EC_EXTRA - len + 1);
+		size_t len = 1 + conformance_random(e, EC_EXTRA);
+		size_t off = conformance_random(e, EC_EXTRA - len + 1);
 		struct weft_ep_mr *m = &mr[i % 4];
 		int ret = m->len ? dereg(e, m) : 0;
 
@@ -109,35 +111,36 @@ static void meet(struct ec *e, const struct weft_ep_mr *mr)
 {
 	char addr[24], key[24];
 
-	ec_key(e, "xaddr", addr, sizeof(addr));
-	ec_key(e, "xkey", key, sizeof(key));
-	work_put(&e->w, addr, mr->addr);
-	work_put(&e->w, key, mr->key);
+	conformance_key(e, "xaddr", addr, sizeof(addr));
+	conformance_key(e, "xkey", key, sizeof(key));
+	program_put(&e->w, addr, mr->addr);
+	program_put(&e->w, key, mr->key);
 }
 
 /* Everybody reads a word of everybody's region: what they get. */
 static int read_word(struct ec *e, uint32_t src, uint64_t *val_p)
 {
-	struct ec_op *op = ec_ops(e, 1);
+	struct conformance_op *op = conformance_ops(e, 1);
 	char addr[24], key[24];
 	int ret;
 
-	ec_key(e, "xaddr", addr, sizeof(addr));
-	ec_key(e, "xkey", key, sizeof(key));
-	ret = EPW_RETRY(e->ep->ops->get(e->ep, src, ec_at(e, e->pinned), 64,
-					work_get(&e->w, addr, src),
-					work_get(&e->w, key, src), op),
-			ec_serve(e, false));
+	conformance_key(e, "xaddr", addr, sizeof(addr));
+	conformance_key(e, "xkey", key, sizeof(key));
+	ret = EPW_RETRY(e->ep->ops->get(e->ep, src,
+					conformance_at(e, e->pinned), 64,
+					program_get(&e->w, addr, src),
+					program_get(&e->w, key, src), op),
+			conformance_serve(e, false));
 	if (ret)
 		return ret;
-	ec_wait(e, op);
+	conformance_wait(e, op);
 	memcpy(val_p, e->pinned, sizeof(*val_p));
 	return op->status;
 }
 
 static void read_all(struct ec *e, bool there)
 {
-	ec_barrier(e);
+	conformance_barrier(e);
 	for (uint32_t p = 0; p < e->w.n; p++) {
 		uint64_t val = 0;
 		int ret = read_word(e, p, &val);
@@ -145,16 +148,16 @@ static void read_all(struct ec *e, bool there)
 		EC_EXPECT(e, !there == (ret < 0),
 			  "dereg: get from node %u says %d, the region is %s",
 			  p, ret, there ? "there" : "gone");
-		EC_EXPECT(e, !there || val == work_base(p, 7, 7),
+		EC_EXPECT(e, !there || val == program_base(p, 7, 7),
 			  "dereg: get from node %u brings something else", p);
 	}
-	ec_barrier(e);
+	conformance_barrier(e);
 }
 
 /* Whoever names a region that is gone is told so. */
-void ec_dereg(struct ec *e)
+void conformance_dereg(struct ec *e)
 {
-	uint64_t val = work_base(e->w.me, 7, 7);
+	uint64_t val = program_base(e->w.me, 7, 7);
 	struct weft_ep_mr mr;
 
 	memcpy(e->extra, &val, sizeof(val));

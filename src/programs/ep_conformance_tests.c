@@ -10,25 +10,28 @@
 
 /* ---- messages ---- */
 
-static void ec_send(struct ec *e, uint32_t dst, uint64_t seq, size_t len)
+static void conformance_send(struct ec *e, uint32_t dst, uint64_t seq,
+			     size_t len)
 {
-	struct ec_op *op = ec_ops(e, 1);
-	size_t at = ec_random(e, 64);
+	struct conformance_op *op = conformance_ops(e, 1);
+	size_t at = conformance_random(e, 64);
 	uint8_t *buf = (seq & 1 ? e->heap : e->pinned) + at;
 	int ret;
 
-	epw_fill(buf, len, work_base(e->w.me, dst, seq));
-	ret = EPW_RETRY(e->ep->ops->send(
-				e->ep, dst, ec_at(e, buf), len,
-				ec_imm(EC_DATA, (uint64_t)len << 32 | seq), op),
-			ec_serve(e, false));
+	epw_fill(buf, len, program_base(e->w.me, dst, seq));
+	ret = EPW_RETRY(
+		e->ep->ops->send(
+			e->ep, dst, conformance_at(e, buf), len,
+			conformance_imm(EC_DATA, (uint64_t)len << 32 | seq),
+			op),
+		conformance_serve(e, false));
 	EC_EXPECT(e, !ret, "%s: send of %zu bytes says %d", e->name, len, ret);
 	e->sends += !ret;
 	if (!ret)
-		ec_wait(e, op); /* the buffer is ours again */
+		conformance_wait(e, op); /* the buffer is ours again */
 }
 
-static size_t ec_length(struct ec *e, uint32_t i)
+static size_t conformance_length(struct ec *e, uint32_t i)
 {
 	uint32_t max =
 		e->ep->info.max_msg < EC_AREA ? e->ep->info.max_msg : EC_AREA;
@@ -36,41 +39,43 @@ static size_t ec_length(struct ec *e, uint32_t i)
 
 	if (i < sizeof(edge) / sizeof(edge[0]))
 		return edge[i];
-	return ec_random(e, 4) ? ec_random(e, 64) : ec_random(e, max + 1);
+	return conformance_random(e, 4) ? conformance_random(e, 64)
+					: conformance_random(e, max + 1);
 }
 
 /* Everybody to everybody, all lengths; nothing is lost, order is kept. */
-static void ec_messages_n(struct ec *e, uint32_t n)
+static void conformance_messages_n(struct ec *e, uint32_t n)
 {
 	uint64_t first = e->sent; /* the same on all nodes */
 
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t p = 0; p < e->w.n; p++)
-			ec_send(e, p, first + i, ec_length(e, i));
+			conformance_send(e, p, first + i,
+					 conformance_length(e, i));
 	e->sent += n;
 	for (uint32_t p = 0; p < e->w.n; p++)
-		while (e->next[p] < e->sent && ec_serve(e, true))
+		while (e->next[p] < e->sent && conformance_serve(e, true))
 			;
 }
 
-static void ec_messages(struct ec *e)
+static void conformance_messages(struct ec *e)
 {
-	ec_messages_n(e, e->messages);
+	conformance_messages_n(e, e->messages);
 }
 
 /* Node 0 is slow: the others must wait for it, not lose anything. */
-static void ec_slow(struct ec *e)
+static void conformance_slow(struct ec *e)
 {
 	e->slow = e->w.me == EC_HEAD ? 20 * WEFT_US : 0;
-	ec_messages_n(e, e->messages / 4 + 1);
+	conformance_messages_n(e, e->messages / 4 + 1);
 	e->slow = 0;
 }
 
 /* Releases out of order and late. */
-static void ec_holding(struct ec *e)
+static void conformance_holding(struct ec *e)
 {
 	e->hold = e->rx_slots && e->rx_slots < 4 ? e->rx_slots - 1 : 3;
-	ec_messages_n(e, e->messages / 4 + 1);
+	conformance_messages_n(e, e->messages / 4 + 1);
 	e->hold = 0;
 	while (e->n_held)
 		e->ep->ops->release(e->ep, &e->held[--e->n_held]);
@@ -78,85 +83,87 @@ static void ec_holding(struct ec *e)
 
 /* ---- remote memory ---- */
 
-static void ec_put_one(struct ec *e, uint32_t dst, uint64_t seq)
+static void conformance_put_one(struct ec *e, uint32_t dst, uint64_t seq)
 {
-	struct ec_op *op = ec_ops(e, 1);
-	bool aligned = !ec_random(e, 3);
-	size_t len = ec_random(e, 4) ? ec_random(e, 200)
-				     : ec_random(e, EC_AREA - 64);
-	size_t off = ec_random(e, EC_AREA - len);
-	uint8_t *buf = (ec_random(e, 2) ? e->heap : e->pinned);
+	struct conformance_op *op = conformance_ops(e, 1);
+	bool aligned = !conformance_random(e, 3);
+	size_t len = conformance_random(e, 4)
+			     ? conformance_random(e, 200)
+			     : conformance_random(e, EC_AREA - 64);
+	size_t off = conformance_random(e, EC_AREA - len);
+	uint8_t *buf = (conformance_random(e, 2) ? e->heap : e->pinned);
 	uint64_t acks = e->acks;
 	int ret;
 
 	if (aligned)
 		off &= ~(size_t)7;
 	else
-		buf += ec_random(e, 8);
-	epw_fill(buf, len, work_base(e->w.me, dst, seq));
+		buf += conformance_random(e, 8);
+	epw_fill(buf, len, program_base(e->w.me, dst, seq));
 	ret = EPW_RETRY(
-		e->ep->ops->put(e->ep, dst, ec_at(e, buf), len,
+		e->ep->ops->put(e->ep, dst, conformance_at(e, buf), len,
 				e->raddr[dst] + EC_COUNTERS +
 					(uint64_t)e->w.me * EC_AREA + off,
 				e->rkey[dst], true,
 				(uint64_t)off << 40 | (uint64_t)len << 24 | seq,
 				op),
-		ec_serve(e, false));
+		conformance_serve(e, false));
 	EC_EXPECT(e, !ret, "put: %zu bytes at %zu say %d", len, off, ret);
 	if (ret)
 		return;
-	ec_wait(e, op);
+	conformance_wait(e, op);
 	memset(buf, 0xEE, len); /* it may be reused now */
-	while (e->acks == acks && ec_serve(e, true))
+	while (e->acks == acks && conformance_serve(e, true))
 		;
 }
 
-static void ec_puts(struct ec *e)
+static void conformance_puts(struct ec *e)
 {
 	for (uint32_t i = 0; i < e->puts; i++)
 		for (uint32_t p = 0; p < e->w.n; p++)
-			ec_put_one(e, p, i);
+			conformance_put_one(e, p, i);
 }
 
 /* Fills my region with a pattern known to all. */
-static void ec_publish(struct ec *e)
+static void conformance_publish(struct ec *e)
 {
 	size_t bytes = (size_t)e->w.n * EC_AREA;
 
-	epw_fill(e->region + EC_COUNTERS, bytes, work_base(e->w.me, 999, 0));
+	epw_fill(e->region + EC_COUNTERS, bytes, program_base(e->w.me, 999, 0));
 	memcpy(e->shadow + EC_COUNTERS, e->region + EC_COUNTERS, bytes);
-	ec_barrier(e);
+	conformance_barrier(e);
 }
 
-static void ec_get_one(struct ec *e, uint32_t src)
+static void conformance_get_one(struct ec *e, uint32_t src)
 {
-	struct ec_op *op = ec_ops(e, 1);
-	bool aligned = !ec_random(e, 3);
-	size_t len = ec_random(e, 4) ? ec_random(e, 200)
-				     : ec_random(e, EC_AREA - 64);
-	size_t off = ec_random(e, (size_t)e->w.n * EC_AREA - len);
-	uint8_t *buf = ec_random(e, 2) ? e->heap : e->pinned, q[8];
-	uint64_t base = work_base(src, 999, 0);
+	struct conformance_op *op = conformance_ops(e, 1);
+	bool aligned = !conformance_random(e, 3);
+	size_t len = conformance_random(e, 4)
+			     ? conformance_random(e, 200)
+			     : conformance_random(e, EC_AREA - 64);
+	size_t off = conformance_random(e, (size_t)e->w.n * EC_AREA - len);
+	uint8_t *buf = conformance_random(e, 2) ? e->heap : e->pinned, q[8];
+	uint64_t base = program_base(src, 999, 0);
 	int ret;
 
 	if (aligned)
 		off &= ~(size_t)7;
 	else
-		buf += ec_random(e, 8);
+		buf += conformance_random(e, 8);
 	memset(buf, 0xAA, len + 1);
-	ret = EPW_RETRY(e->ep->ops->get(e->ep, src, ec_at(e, buf), len,
+	ret = EPW_RETRY(e->ep->ops->get(e->ep, src, conformance_at(e, buf), len,
 					e->raddr[src] + EC_COUNTERS + off,
 					e->rkey[src], op),
-			ec_serve(e, false));
+			conformance_serve(e, false));
 	EC_EXPECT(e, !ret, "get: %zu bytes at %zu say %d", len, off, ret);
 	if (ret)
 		return;
-	ec_wait(e, op);
-	EC_EXPECT(e, !op->status, "get: %s", work_why(op->status));
+	conformance_wait(e, op);
+	EC_EXPECT(e, !op->status, "get: %s", program_why(op->status));
 	for (size_t i = 0; i < len; i++) {
 		size_t at = off + i;
 
-		epw_fill(q, 8, base + at / 8 * WORK_STEP);
+		epw_fill(q, 8, base + at / 8 * PROGRAM_STEP);
 		if (buf[i] == q[at % 8])
 			continue;
 		weft_check_failed(
@@ -168,152 +175,154 @@ static void ec_get_one(struct ec *e, uint32_t src)
 	EC_EXPECT(e, buf[len] == 0xAA, "get: wrote beyond its length");
 }
 
-static void ec_gets(struct ec *e)
+static void conformance_gets(struct ec *e)
 {
-	ec_publish(e);
+	conformance_publish(e);
 	for (uint32_t i = 0; i < e->gets; i++)
 		for (uint32_t p = 0; p < e->w.n; p++)
-			ec_get_one(e, p);
+			conformance_get_one(e, p);
 }
 
 /* ---- atomics ---- */
 
-static uint64_t ec_fadd(struct ec *e, uint64_t off, uint64_t add)
+static uint64_t conformance_fadd(struct ec *e, uint64_t off, uint64_t add)
 {
-	struct ec_op *op = ec_ops(e, 1);
+	struct conformance_op *op = conformance_ops(e, 1);
 
 	EPW_RETRY(e->ep->ops->fadd(e->ep, EC_HEAD, e->raddr[EC_HEAD] + off,
 				   e->rkey[EC_HEAD], add, op),
-		  ec_serve(e, false));
-	ec_wait(e, op);
-	EC_EXPECT(e, !op->status, "fadd: %s", work_why(op->status));
+		  conformance_serve(e, false));
+	conformance_wait(e, op);
+	EC_EXPECT(e, !op->status, "fadd: %s", program_why(op->status));
 	return op->result;
 }
 
 /* Every value is handed out once: old values of a node grow, and the sum is
  * right at the end. */
-static void ec_fadds(struct ec *e)
+static void conformance_fadds(struct ec *e)
 {
 	uint64_t start, last = 0, old, total;
 
-	start = ec_fadd(e, 0, 0);
-	ec_barrier(e);
+	start = conformance_fadd(e, 0, 0);
+	conformance_barrier(e);
 	for (uint32_t i = 0; i < e->atomics; i++) {
-		old = ec_fadd(e, 0, 1);
+		old = conformance_fadd(e, 0, 1);
 		EC_EXPECT(e, i == 0 || old > last,
 			  "fadd: %" PRIu64 " after %" PRIu64, old, last);
 		last = old;
 	}
-	ec_barrier(e);
-	total = ec_fadd(e, 0, 0) - start;
+	conformance_barrier(e);
+	total = conformance_fadd(e, 0, 0) - start;
 	EC_EXPECT(e, total == (uint64_t)e->w.n * e->atomics,
 		  "fadd: counter grew by %" PRIu64, total);
-	ec_barrier(e);
+	conformance_barrier(e);
 }
 
-static uint64_t ec_cswap(struct ec *e, uint64_t expect, uint64_t desired)
+static uint64_t conformance_cswap(struct ec *e, uint64_t expect,
+				  uint64_t desired)
 {
-	struct ec_op *op = ec_ops(e, 1);
+	struct conformance_op *op = conformance_ops(e, 1);
 
 	EPW_RETRY(e->ep->ops->cswap(e->ep, EC_HEAD, e->raddr[EC_HEAD] + 8,
 				    e->rkey[EC_HEAD], expect, desired, op),
-		  ec_serve(e, false));
-	ec_wait(e, op);
-	EC_EXPECT(e, !op->status, "cswap: %s", work_why(op->status));
+		  conformance_serve(e, false));
+	conformance_wait(e, op);
+	EC_EXPECT(e, !op->status, "cswap: %s", program_why(op->status));
 	return op->result;
 }
 
 /* Everybody moves one counter on; only a swap that saw the right value may
  * count. */
-static void ec_cswaps(struct ec *e)
+static void conformance_cswaps(struct ec *e)
 {
 	uint64_t seen, now, wins = 0, start;
 
-	start = seen = ec_cswap(e, ~0ull, 0);
-	ec_barrier(e);
+	start = seen = conformance_cswap(e, ~0ull, 0);
+	conformance_barrier(e);
 	while (wins < e->atomics / 4 + 1) {
-		now = ec_cswap(e, seen, seen + 1);
+		now = conformance_cswap(e, seen, seen + 1);
 		wins += now == seen;
 		seen = now == seen ? seen + 1 : now;
 	}
-	ec_barrier(e);
-	now = ec_cswap(e, ~0ull, 0) - start;
+	conformance_barrier(e);
+	now = conformance_cswap(e, ~0ull, 0) - start;
 	EC_EXPECT(e, now == e->w.n * wins, "cswap: counter grew by %" PRIu64,
 		  now);
-	ec_barrier(e);
+	conformance_barrier(e);
 }
 
 /* ---- refusals ---- */
 
 /* Either refused at once or completed with an error. */
-static void ec_refused(struct ec *e, int ret, struct ec_op *op,
-		       const char *what)
+static void conformance_refused(struct ec *e, int ret,
+				struct conformance_op *op, const char *what)
 {
 	if (!ret) {
-		ec_wait(e, op);
+		conformance_wait(e, op);
 		ret = op->status;
 	}
 	EC_EXPECT(e, ret < 0, "errors: %s was accepted", what);
 }
 
-static void ec_errors(struct ec *e)
+static void conformance_errors(struct ec *e)
 {
 	const struct weft_ep_ops *o = e->ep->ops;
 	size_t bytes = EC_COUNTERS + (size_t)e->w.n * EC_AREA;
 	uint64_t end = e->raddr[EC_HEAD] + bytes, key = e->rkey[EC_HEAD];
-	struct ec_op *op = ec_ops(e, 6);
+	struct conformance_op *op = conformance_ops(e, 6);
 
 	EC_EXPECT(e,
 		  o->send(e->ep, 0, e->heap, e->ep->info.max_msg + 1u, 0,
 			  NULL) == -EMSGSIZE,
 		  "errors: a message longer than max_msg was taken");
-	ec_refused(e, o->send(e->ep, e->w.n, e->heap, 8, 0, &op[0]), &op[0],
-		   "a message to nobody");
-	ec_refused(e,
-		   o->put(e->ep, EC_HEAD, e->pinned, 64, end - 32, key, false,
-			  0, &op[1]),
-		   &op[1], "a put beyond its region");
-	ec_refused(e,
-		   o->get(e->ep, EC_HEAD, e->pinned, 64, end - 32, key, &op[2]),
-		   &op[2], "a get beyond its region");
-	ec_refused(e, o->fadd(e->ep, EC_HEAD, end, key, 1, &op[3]), &op[3],
-		   "an atomic beyond its region");
-	ec_refused(
+	conformance_refused(e, o->send(e->ep, e->w.n, e->heap, 8, 0, &op[0]),
+			    &op[0], "a message to nobody");
+	conformance_refused(e,
+			    o->put(e->ep, EC_HEAD, e->pinned, 64, end - 32, key,
+				   false, 0, &op[1]),
+			    &op[1], "a put beyond its region");
+	conformance_refused(
+		e, o->get(e->ep, EC_HEAD, e->pinned, 64, end - 32, key, &op[2]),
+		&op[2], "a get beyond its region");
+	conformance_refused(e, o->fadd(e->ep, EC_HEAD, end, key, 1, &op[3]),
+			    &op[3], "an atomic beyond its region");
+	conformance_refused(
 		e,
 		o->fadd(e->ep, EC_HEAD, e->raddr[EC_HEAD] + 1, key, 1, &op[4]),
 		&op[4], "an unaligned atomic");
-	ec_refused(e,
-		   o->put(e->ep, EC_HEAD, e->pinned, 8, e->raddr[EC_HEAD],
-			  ~0ull << 32, false, 0, &op[5]),
-		   &op[5], "a put with a wrong key");
+	conformance_refused(e,
+			    o->put(e->ep, EC_HEAD, e->pinned, 8,
+				   e->raddr[EC_HEAD], ~0ull << 32, false, 0,
+				   &op[5]),
+			    &op[5], "a put with a wrong key");
 }
 
 /* An idle wait ends at its deadline, not before. */
-static void ec_deadline(struct ec *e)
+static void conformance_deadline(struct ec *e)
 {
 	weft_time_t t;
 
-	ec_barrier(e);
+	conformance_barrier(e);
 	weft_host_sleep(e->w.h, weft_host_now(e->w.h) + 50 * WEFT_US);
-	ec_serve(e, false);
-	ec_serve(e, false);
+	conformance_serve(e, false);
+	conformance_serve(e, false);
 	t = weft_host_now(e->w.h) + 5 * WEFT_US;
 	if (e->ep->ops->wait(e->ep, t))
 		EC_EXPECT(e, weft_host_now(e->w.h) >= t,
 			  "wait: gave up before its deadline");
 }
 
-const struct ec_test ec_tests[] = {
-	{ "messages", WEFT_EP_MSG, ec_messages },
-	{ "slow", WEFT_EP_MSG, ec_slow },
-	{ "holding", WEFT_EP_MSG, ec_holding },
-	{ "put", WEFT_EP_MSG | WEFT_EP_PUT, ec_puts },
-	{ "get", WEFT_EP_GET, ec_gets },
-	{ "fadd", WEFT_EP_FADD, ec_fadds },
-	{ "cswap", WEFT_EP_CSWAP, ec_cswaps },
-	{ "regions", WEFT_EP_MSG, ec_regs },
-	{ "dereg", WEFT_EP_MSG | WEFT_EP_GET, ec_dereg },
-	{ "errors", WEFT_EP_MSG, ec_errors },
-	{ "deadline", WEFT_EP_MSG, ec_deadline },
+const struct conformance_test conformance_tests[] = {
+	{ "messages", WEFT_EP_MSG, conformance_messages },
+	{ "slow", WEFT_EP_MSG, conformance_slow },
+	{ "holding", WEFT_EP_MSG, conformance_holding },
+	{ "put", WEFT_EP_MSG | WEFT_EP_PUT, conformance_puts },
+	{ "get", WEFT_EP_GET, conformance_gets },
+	{ "fadd", WEFT_EP_FADD, conformance_fadds },
+	{ "cswap", WEFT_EP_CSWAP, conformance_cswaps },
+	{ "regions", WEFT_EP_MSG, conformance_regs },
+	{ "dereg", WEFT_EP_MSG | WEFT_EP_GET, conformance_dereg },
+	{ "errors", WEFT_EP_MSG, conformance_errors },
+	{ "deadline", WEFT_EP_MSG, conformance_deadline },
 	{ NULL, 0, NULL },
 };

@@ -19,7 +19,7 @@ struct epp {
 	uint64_t head;
 	weft_time_t call;
 	/* run */
-	struct work w;
+	struct program w;
 	struct weft_ep *ep;
 	uint8_t *buf;
 	struct weft_hist *hist;
@@ -54,7 +54,7 @@ static struct weft_ep_event epp_recv(struct epp *p)
 static void epp_check(struct epp *p, const struct weft_ep_event *ev,
 		      uint64_t seq)
 {
-	int64_t bad = epw_check(ev->data, ev->len, work_base(0, 1, seq));
+	int64_t bad = epw_check(ev->data, ev->len, program_base(0, 1, seq));
 
 	if (bad >= 0 || ev->len != p->size || ev->imm != seq)
 		weft_check_failed(p->w.c,
@@ -75,7 +75,7 @@ static void epp_round(struct epp *p, uint64_t seq)
 	struct weft_ep_event ev;
 
 	if (p->w.me == 0) {
-		epw_fill(p->buf, p->size, work_base(0, 1, seq));
+		epw_fill(p->buf, p->size, program_base(0, 1, seq));
 		t = weft_host_now(p->w.h);
 		epp_send(p, p->buf, p->size, seq);
 	}
@@ -119,7 +119,7 @@ static void epp_layer_round(struct epp *p, uint64_t seq)
 		epp_layer_send(p, seq);
 		return;
 	}
-	epw_fill(p->buf, p->size, work_base(0, 1, seq));
+	epw_fill(p->buf, p->size, program_base(0, 1, seq));
 	t = weft_host_now(p->w.h);
 	epp_layer_send(p, seq);
 	epp_layer_recv(p, seq);
@@ -146,14 +146,14 @@ static int epp_main(struct weft_comp *c)
 	weft_phys_t phys;
 	int ret;
 
-	p->w = work_of(c);
+	p->w = program_from(c);
 	p->size += p->layer ? p->head : 0;
 	if (p->size > 4096)
 		a.max_msg = (uint32_t)p->size;
 	ret = weft_ep_open(p->w.h, &a, &p->ep);
 	if (ret) {
 		weft_check_failed(c, "cannot open the endpoint: %s",
-				  work_why(ret));
+				  program_why(ret));
 		return ret;
 	}
 	p->buf = weft_mem_alloc(p->w.h, p->size + 8, 64, &phys);
@@ -167,7 +167,7 @@ static int epp_main(struct weft_comp *c)
 		weft_metric(c, "half_rtt_mean", "ns",
 			    (double)p->total / 2 / WEFT_NS /
 				    (double)(p->count - 1));
-	work_barrier(&p->w, "epp.end");
+	program_barrier(&p->w, "epp.end");
 	weft_host_sleep(p->w.h, weft_host_now(p->w.h) + 100 * WEFT_US);
 	p->ep->ops->close(p->ep);
 	return 0;

@@ -23,7 +23,7 @@ struct ept {
 	weft_time_t gap;
 	bool use_irq;
 	/* run */
-	struct work w;
+	struct program w;
 	struct weft_ep *ep;
 	uint32_t dst[EPT_NODES], n_dst;
 	uint64_t sent[EPT_NODES], got[EPT_NODES], bytes;
@@ -39,13 +39,13 @@ static size_t ept_length(const struct ept *t, uint32_t src, uint32_t dst,
 {
 	uint64_t span = t->size_max - t->size + 1;
 
-	return t->size + work_mix(work_base(src, dst, seq)) % span;
+	return t->size + program_mix(program_base(src, dst, seq)) % span;
 }
 
 static void ept_arrived(struct ept *t, const struct weft_ep_event *ev)
 {
 	uint64_t seq = t->got[ev->src];
-	uint64_t base = work_base(ev->src, t->w.me, seq);
+	uint64_t base = program_base(ev->src, t->w.me, seq);
 	const uint64_t *time = ev->data;
 	int64_t bad;
 
@@ -121,7 +121,7 @@ static void ept_message(struct ept *t, uint64_t k)
 	size_t len = ept_length(t, t->w.me, d, seq);
 
 	*(uint64_t *)t->buf = weft_host_now(t->w.h);
-	epw_fill(t->buf + 8, len - 8, work_base(t->w.me, d, seq));
+	epw_fill(t->buf + 8, len - 8, program_base(t->w.me, d, seq));
 	ept_send(t, d, len, seq);
 }
 
@@ -168,7 +168,7 @@ static int ept_open(struct ept *t)
 	if (t->size_max > 4096)
 		a.max_msg = (uint32_t)t->size_max;
 	n = t->w.n > EPT_NODES ? -1
-			       : work_nodes(&t->w, t->to, t->dst, EPT_NODES);
+			       : program_nodes(&t->w, t->to, t->dst, EPT_NODES);
 	if (n < 0 || t->size < 8 || t->size_max < t->size)
 		return -EINVAL;
 	t->n_dst = (uint32_t)n;
@@ -183,18 +183,18 @@ static int ept_main(struct weft_comp *c)
 	struct ept *t = c->state;
 	int ret;
 
-	t->w = work_of(c);
+	t->w = program_from(c);
 	t->latency = weft_hist(c, "latency", "ns");
 	ret = ept_open(t);
 	if (ret) {
-		weft_check_failed(c, "cannot start: %s", work_why(ret));
+		weft_check_failed(c, "cannot start: %s", program_why(ret));
 		return ret;
 	}
-	work_barrier(&t->w, "ept.go");
+	program_barrier(&t->w, "ept.go");
 	t->t0 = weft_host_now(t->w.h);
 	ept_run(t);
 	ept_report(t);
-	work_barrier(&t->w, "ept.end");
+	program_barrier(&t->w, "ept.end");
 	weft_host_sleep(t->w.h, weft_host_now(t->w.h) + 100 * WEFT_US);
 	t->ep->ops->close(t->ep);
 	return 0;

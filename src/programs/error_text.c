@@ -34,7 +34,7 @@ static const struct {
 	{ EIO, "the NIC did not do what it was asked for" },
 };
 
-const char *work_why(int err)
+const char *program_why(int err)
 {
 	for (size_t i = 0; i < sizeof(whys) / sizeof(whys[0]); i++)
 		if (whys[i].code == abs(err))

@@ -10,32 +10,32 @@
 #include "weft/prog.h"
 #include "weft/trace.h"
 
-struct work work_of(struct weft_comp *c)
+struct program program_from(struct weft_comp *c)
 {
-	struct work w = { .c = c, .h = weft_prog_host(c) };
+	struct program w = { .c = c, .h = weft_prog_host(c) };
 
 	w.me = weft_host_node(w.h);
 	w.n = weft_host_nodes(w.h);
 	return w;
 }
 
-void work_sent(struct work *w, uint32_t to)
+void program_sent(struct program *w, uint32_t to)
 {
 	weft_sent(w->c, to, weft_prog_time(w->c));
 }
 
-void work_got(struct work *w, uint32_t from)
+void program_got(struct program *w, uint32_t from)
 {
 	weft_got(w->c, from, weft_prog_time(w->c));
 }
 
-void work_turn(struct work *w, uint32_t peer)
+void program_turn(struct program *w, uint32_t peer)
 {
-	work_got(w, peer);
-	work_sent(w, peer);
+	program_got(w, peer);
+	program_sent(w, peer);
 }
 
-void work_put(struct work *w, const char *key, uint64_t val)
+void program_put(struct program *w, const char *key, uint64_t val)
 {
 	char name[64];
 
@@ -43,7 +43,7 @@ void work_put(struct work *w, const char *key, uint64_t val)
 	weft_oob_put(w->h, name, val);
 }
 
-uint64_t work_get(struct work *w, const char *key, uint32_t node)
+uint64_t program_get(struct program *w, const char *key, uint32_t node)
 {
 	char name[64];
 
@@ -51,7 +51,7 @@ uint64_t work_get(struct work *w, const char *key, uint32_t node)
 	return weft_oob_get(w->h, name);
 }
 
-bool work_there(struct work *w, const char *key, uint32_t node)
+bool program_there(struct program *w, const char *key, uint32_t node)
 {
 	char name[64];
 
@@ -59,24 +59,24 @@ bool work_there(struct work *w, const char *key, uint32_t node)
 	return weft_oob_there(w->h, name);
 }
 
-void work_barrier(struct work *w, const char *name)
+void program_barrier(struct program *w, const char *name)
 {
-	work_put(w, name, 1);
+	program_put(w, name, 1);
 	for (uint32_t i = 0; i < w->n; i++)
-		work_get(w, name, i);
+		program_get(w, name, i);
 }
 
-void work_barrier_n(struct work *w, const char *name, uint32_t k)
+void program_barrier_n(struct program *w, const char *name, uint32_t k)
 {
 	char key[48];
 
 	snprintf(key, sizeof(key), "%s.%u", name, k);
-	work_barrier(w, key);
+	program_barrier(w, key);
 }
 
 /* ---- lists of nodes ---- */
 
-static int nodes_word(struct work *w, const char *text, uint32_t *node_p,
+static int nodes_word(struct program *w, const char *text, uint32_t *node_p,
 		      uint32_t max)
 {
 	bool all = !strcmp(text, "all"), others = !strcmp(text, "others");
@@ -112,7 +112,8 @@ static const char *nodes_range(const char *s, unsigned long *lo_p,
 	return end == s ? NULL : end;
 }
 
-int work_nodes(struct work *w, const char *text, uint32_t *node_p, uint32_t max)
+int program_nodes(struct program *w, const char *text, uint32_t *node_p,
+		  uint32_t max)
 {
 	int n = nodes_word(w, text, node_p, max);
 	unsigned long lo, hi;
@@ -139,7 +140,7 @@ int work_nodes(struct work *w, const char *text, uint32_t *node_p, uint32_t max)
 
 /* ---- payload ---- */
 
-uint64_t work_mix(uint64_t x)
+uint64_t program_mix(uint64_t x)
 {
 	x ^= x >> 30;
 	x *= 0xBF58476D1CE4E5B9ull;
@@ -148,41 +149,42 @@ uint64_t work_mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-uint64_t work_base(uint32_t src, uint32_t dst, uint64_t seq)
+uint64_t program_base(uint32_t src, uint32_t dst, uint64_t seq)
 {
-	return work_mix(work_mix((uint64_t)src << 32 | dst) + seq + 1);
+	return program_mix(program_mix((uint64_t)src << 32 | dst) + seq + 1);
 }
 
-void work_fill(void *p, uint32_t qwords, uint64_t base)
+void program_fill(void *p, uint32_t qwords, uint64_t base)
 {
 	uint64_t *q = p;
 
-	for (uint32_t i = 0; i < qwords; i++, base += WORK_STEP)
+	for (uint32_t i = 0; i < qwords; i++, base += PROGRAM_STEP)
 		q[i] = base;
 }
 
-int32_t work_check(const void *p, uint32_t from, uint32_t qwords, uint64_t base)
+int32_t program_check(const void *p, uint32_t from, uint32_t qwords,
+		      uint64_t base)
 {
 	const uint64_t *q = p;
-	uint64_t bad = 0, want = base + from * WORK_STEP;
+	uint64_t bad = 0, want = base + from * PROGRAM_STEP;
 
-	for (uint32_t i = from; i < qwords; i++, want += WORK_STEP)
+	for (uint32_t i = from; i < qwords; i++, want += PROGRAM_STEP)
 		bad |= q[i] ^ want;
 	if (!bad)
 		return -1;
 	for (uint32_t i = from; i < qwords; i++)
-		if (q[i] != base + i * WORK_STEP)
+		if (q[i] != base + i * PROGRAM_STEP)
 			return (int32_t)i;
 	return -1;
 }
 
-uint32_t work_qwords(uint32_t src, uint32_t dst, uint64_t seq, uint32_t min,
-		     uint32_t max)
+uint32_t program_qwords(uint32_t src, uint32_t dst, uint64_t seq, uint32_t min,
+			uint32_t max)
 {
 	uint64_t r;
 
 	if (min >= max)
 		return min;
-	r = work_mix(work_base(src, dst, seq) ^ 0x5A5A);
+	r = program_mix(program_base(src, dst, seq) ^ 0x5A5A);
 	return min + (uint32_t)(r % (max - min + 1));
 }

@@ -63,7 +63,7 @@ static ssize_t cq_take(struct wfi_cq *cq, void *buf, size_t count,
 	if (n) {
 		wfi_call_begin(cq->dom->hub, WFI_CALL_CQ_READ, 0);
 		wfi_hub_charge(cq->dom->hub);
-		weft_att_got_on(cq->dom->hub->att);
+		weft_att_made_progress(cq->dom->hub->att);
 		wfi_call_end(cq->dom->hub, 0);
 	}
 	if (n || (!count && cq->n && !cq->ring[cq->head].err))

@@ -184,7 +184,7 @@ int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 	fault->on = p;
 	fault->on_index = p->n_filters;
 	f[p->n_filters++] = fault;
-	p->tapped = true;
+	p->needs_frames = true;
 	return 0;
 }
 

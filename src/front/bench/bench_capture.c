@@ -47,8 +47,8 @@ static int timed(const struct registry *reg, const char *what,
 		return -EINVAL;
 	*ns_p = bench_cpu_ns();
 	ret = path ? capture_open(path, 0, all, 1, &cap, err) : 0;
-	e->tap = path ? capture_tap : NULL;
-	e->tap_arg = cap;
+	e->on_open = path ? capture_tap : NULL;
+	e->hook_arg = cap;
 	if (!ret && !(ret = exp_case_open(e, 0, &c, err))) {
 		weft_sim_run(c.sim, c.until);
 		if (cap)

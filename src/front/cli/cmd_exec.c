@@ -18,11 +18,11 @@ struct exec_cmd {
 	struct exec_setup setup;
 	struct exec_job job;
 	const struct exec_launcher *launcher;
-	struct looks *looks;
+	struct recorders *looks;
 	/* of the files that show the run */
-	int (*tap)(void *arg, struct weft_sim *sim, struct weft_err *err);
-	void *tap_arg;
-	void (*untap)(void *arg);
+	int (*on_open)(void *arg, struct weft_sim *sim, struct weft_err *err);
+	void *hook_arg;
+	void (*on_close)(void *arg);
 };
 
 static void exec_say(void *arg, const char *line)
@@ -44,13 +44,13 @@ static void exec_measured(void *arg, bool begins)
 }
 
 /* The machine is built: its processes start. */
-static int exec_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
+static int exec_opened(void *arg, struct weft_sim *sim, struct weft_err *err)
 {
 	struct exec_cmd *x = arg;
 	int ret = 0;
 
-	if (x->tap)
-		ret = x->tap(x->tap_arg, sim, err);
+	if (x->on_open)
+		ret = x->on_open(x->hook_arg, sim, err);
 	if (!ret)
 		ret = att_server_tap(x->job.server, sim, err);
 	if (!ret)
@@ -58,36 +58,36 @@ static int exec_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
 	return ret ? ret : att_server_go(x->job.server, err);
 }
 
-static void exec_untap(void *arg)
+static void exec_closing(void *arg)
 {
 	struct exec_cmd *x = arg;
 
 	att_server_untap(x->job.server);
-	if (x->untap)
-		x->untap(x->tap_arg);
+	if (x->on_close)
+		x->on_close(x->hook_arg);
 }
 
 static int exec_run(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 {
 	struct run_opts opts = cli_run_opts(x->c);
 	struct weft_err bad = { 0 };
-	struct looks l;
+	struct recorders l;
 	int ret;
 
 	x->looks = &l;
 	opts.partial = true;
 	opts.quiet = true; /* the terminal is the processes' */
 	x->e->view = x->c->out != NULL;
-	if (looks_open(x->c, x->e, &l, err))
+	if (recorders_open(x->c, x->e, &l, err))
 		return -EINVAL;
-	x->tap = x->e->tap;
-	x->tap_arg = x->e->tap_arg;
-	x->untap = x->e->untap;
-	x->e->tap = exec_tap;
-	x->e->untap = exec_untap;
-	x->e->tap_arg = x;
+	x->on_open = x->e->on_open;
+	x->hook_arg = x->e->hook_arg;
+	x->on_close = x->e->on_close;
+	x->e->on_open = exec_opened;
+	x->e->on_close = exec_closing;
+	x->e->hook_arg = x;
 	ret = run_exp(x->e, &opts, s, err);
-	if (looks_close(&l, !ret, &bad) && !ret) {
+	if (recorders_close(&l, !ret, &bad) && !ret) {
 		cli_error(&bad);
 		s->lost = true;
 	}
@@ -237,7 +237,7 @@ static int exec_check(struct cli *c, struct weft_err *err)
 		return weft_fail(
 			err, EINVAL,
 			"exec: --trace, --waves and --capture write one run down: give one --fabric");
-	if (looks_check(c, NULL, err))
+	if (recorders_check(c, NULL, err))
 		return -EINVAL;
 	return c->out ? out_db_check(c->out, err) : 0;
 }

@@ -21,13 +21,13 @@ static int run_looked_at(const struct cli *c, struct exp *e,
 			 struct weft_err *err)
 {
 	struct weft_err bad = { 0 };
-	struct looks l;
+	struct recorders l;
 	int ret;
 
-	if (looks_open(c, e, &l, err))
+	if (recorders_open(c, e, &l, err))
 		return -EINVAL;
 	ret = run_exp(e, opts, s, err);
-	if (looks_close(&l, !ret, &bad) && !ret) {
+	if (recorders_close(&l, !ret, &bad) && !ret) {
 		cli_error(&bad);
 		s->lost = true;
 	}
@@ -68,7 +68,7 @@ int cmd_run(struct cli *c)
 	struct exp *e;
 	int status;
 
-	if (looks_check(c, c->args.at[0], &err))
+	if (recorders_check(c, c->args.at[0], &err))
 		return cli_error(&err);
 	if (c->out && out_db_check(c->out, &err))
 		return cli_error(&err);

@@ -9,9 +9,9 @@
 #include "front/run/capture.h"
 #include "front/trace/timeline.h"
 
-static int looks_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
+static int recorders_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
 {
-	struct looks *l = arg;
+	struct recorders *l = arg;
 
 	if (l->timeline)
 		timeline_listen(l->timeline, sim);
@@ -20,9 +20,9 @@ static int looks_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
 	return l->cap ? capture_tap(l->cap, sim, err) : 0;
 }
 
-static void looks_untap(void *arg)
+static void recorders_untap(void *arg)
 {
-	struct looks *l = arg;
+	struct recorders *l = arg;
 
 	if (l->timeline)
 		timeline_flush(l->timeline);
@@ -51,7 +51,8 @@ static int file_limit(const char *text, uint64_t *limit, struct weft_err *err)
 	return weft_fail(err, EINVAL, "--file-limit: %s", sub.msg);
 }
 
-static int open_all(const struct cli *c, struct looks *l, struct weft_err *err)
+static int open_all(const struct cli *c, struct recorders *l,
+		    struct weft_err *err)
 {
 	uint64_t limit;
 
@@ -68,7 +69,8 @@ static int open_all(const struct cli *c, struct looks *l, struct weft_err *err)
 	return 0;
 }
 
-int looks_check(const struct cli *c, const char *input, struct weft_err *err)
+int recorders_check(const struct cli *c, const char *input,
+		    struct weft_err *err)
 {
 	const struct out_name names[] = {
 		{ "the experiment", input },
@@ -85,12 +87,12 @@ int looks_check(const struct cli *c, const char *input, struct weft_err *err)
 	return out_names_differ(names, err);
 }
 
-int looks_open(const struct cli *c, struct exp *e, struct looks *l,
-	       struct weft_err *err)
+int recorders_open(const struct cli *c, struct exp *e, struct recorders *l,
+		   struct weft_err *err)
 {
 	struct weft_err unused = { 0 };
 
-	*l = (struct looks){ 0 };
+	*l = (struct recorders){ 0 };
 	if (c->capture_file && !c->capture.n)
 		return weft_fail(
 			err, EINVAL,
@@ -107,16 +109,16 @@ int looks_open(const struct cli *c, struct exp *e, struct looks *l,
 			"run: --%s writes one run down, %s has several: choose one, e.g. --set sweep=none",
 			wanted(c), c->args.at[0]);
 	if (open_all(c, l, err)) {
-		looks_close(l, false, &unused);
+		recorders_close(l, false, &unused);
 		return -EINVAL;
 	}
-	e->tap = looks_tap;
-	e->untap = looks_untap;
-	e->tap_arg = l;
+	e->on_open = recorders_tap;
+	e->on_close = recorders_untap;
+	e->hook_arg = l;
 	return 0;
 }
 
-int looks_close(struct looks *l, bool keep, struct weft_err *err)
+int recorders_close(struct recorders *l, bool keep, struct weft_err *err)
 {
 	struct weft_err later = { 0 };
 	int ret = 0;
@@ -127,6 +129,6 @@ int looks_close(struct looks *l, bool keep, struct weft_err *err)
 		ret |= timeline_close(l->timeline, keep, ret ? &later : err);
 	if (l->waves)
 		ret |= waves_close(l->waves, keep, ret ? &later : err);
-	*l = (struct looks){ 0 };
+	*l = (struct recorders){ 0 };
 	return ret;
 }

@@ -5,20 +5,21 @@
 
 #include "front/cli/cli.h"
 
-struct looks {
+struct recorders {
 	struct capture *cap;
 	struct timeline *timeline;
 	struct waves *waves;
 };
 
 /* Opens what was asked for and sits down on the experiment. */
-int looks_open(const struct cli *c, struct exp *e, struct looks *l,
-	       struct weft_err *err);
+int recorders_open(const struct cli *c, struct exp *e, struct recorders *l,
+		   struct weft_err *err);
 /* Without keep nothing is left of the files: the run was refused. */
-int looks_close(struct looks *l, bool keep, struct weft_err *err);
+int recorders_close(struct recorders *l, bool keep, struct weft_err *err);
 
 /* The files that a run writes differ from each other, from `input` and from
  * plug-ins. */
-int looks_check(const struct cli *c, const char *input, struct weft_err *err);
+int recorders_check(const struct cli *c, const char *input,
+		    struct weft_err *err);
 
 #endif

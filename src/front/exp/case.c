@@ -167,7 +167,7 @@ static int case_start(struct exp_case *c, struct weft_err *err)
 	const struct doc_node *n = doc_get(c->doc->root, "fabric");
 	struct weft_err sub = { 0 };
 
-	if (c->exp->tap && c->exp->tap(c->exp->tap_arg, c->sim, err))
+	if (c->exp->on_open && c->exp->on_open(c->exp->hook_arg, c->sim, err))
 		return -1;
 	weft_progs_stop_at_end(c->sim, true);
 	if (weft_sim_start(c->sim, &sub))

@@ -39,9 +39,9 @@ struct exp {
 	bool view;    /* results show the ports over time */
 	/* Called with every simulation before it starts, and before it goes;
 	 * NULL: nobody. */
-	int (*tap)(void *arg, struct weft_sim *sim, struct weft_err *err);
-	void (*untap)(void *arg);
-	void *tap_arg;
+	int (*on_open)(void *arg, struct weft_sim *sim, struct weft_err *err);
+	void (*on_close)(void *arg);
+	void *hook_arg;
 };
 
 /* `what` is a file ("-" = standard input) or the name of a shipped

@@ -50,16 +50,16 @@ static struct tap *tap_listen(struct capture *cap, struct weft_port *p)
 	if (!t)
 		abort();
 	t->head.hear = capture_hear;
-	p->tap = &t->head;
+	p->listener = &t->head;
 	vec_push(&cap->taps, t);
 	return t;
 }
 
 /* What sits behind p.  It damages nothing: a line is guarded against faults
- * (weft_port.tapped) only where one sits. */
+ * (weft_port.needs_frames) only where one sits. */
 static struct tap *tap_filter(struct weft_port *p, struct weft_err *err)
 {
-	bool tapped = p->tapped;
+	bool needs_frames = p->needs_frames;
 	char full[200];
 	struct weft_comp *c;
 
@@ -67,7 +67,7 @@ static struct tap *tap_filter(struct weft_port *p, struct weft_err *err)
 	c = weft_sim_add(p->comp->sim, &weft_class_capture, full, err);
 	if (!c || weft_comp_init(c, err) || weft_filter_add(p, c, err))
 		return NULL;
-	p->tapped = tapped;
+	p->needs_frames = needs_frames;
 	return c->state;
 }
 

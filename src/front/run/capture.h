@@ -11,9 +11,9 @@ struct capture;
  * every line) go to the file, which ends near `limit` bytes (0: never). */
 int capture_open(const char *path, uint64_t limit, const char *const *patterns,
 		 size_t n, struct capture **cap_p, struct weft_err *err);
-/* exp.tap: sits down on the lines of a case before it starts. */
+/* exp.listener: sits down on the lines of a case before it starts. */
 int capture_tap(void *cap, struct weft_sim *sim, struct weft_err *err);
-/* exp.untap: the run is over, its lines still there. */
+/* exp.on_close: the run is over, its lines still there. */
 void capture_untap(struct capture *cap);
 int capture_close(struct capture *cap, bool keep, struct weft_err *err);
 

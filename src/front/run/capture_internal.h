@@ -9,7 +9,7 @@
 #include "front/run/capture.h"
 
 struct tap {
-	struct weft_tap head; /* lines that tell */
+	struct weft_line_listener head; /* lines that tell */
 	struct capture *cap;
 	struct weft_port *port;
 	uint32_t iface;
@@ -37,7 +37,7 @@ extern const struct weft_class weft_class_capture;
 /* All lines tell what they have carried before now. */
 void capture_settle(struct capture *cap);
 /* weft_tap.hear. */
-void capture_hear(struct weft_tap *t, const struct weft_frame *f,
+void capture_hear(struct weft_line_listener *t, const struct weft_frame *f,
 		  weft_time_t start);
 
 #endif

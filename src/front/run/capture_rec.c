@@ -186,7 +186,7 @@ static void took(struct tap *t, weft_time_t at)
 		write_down(cap, at, weft_now(t->port->comp));
 }
 
-void capture_hear(struct weft_tap *tap, const struct weft_frame *f,
+void capture_hear(struct weft_line_listener *tap, const struct weft_frame *f,
 		  weft_time_t start)
 {
 	struct tap *t = (struct tap *)tap;

@@ -168,8 +168,8 @@ void *case_bytes(struct exp_case *c, struct progress *p, size_t *len_p,
 		viewer_free(l.view);
 		sampler_free(l.smp);
 	}
-	if (c->exp->untap)
-		c->exp->untap(c->exp->tap_arg);
+	if (c->exp->on_close)
+		c->exp->on_close(c->exp->hook_arg);
 	exp_case_close(c);
 	keeper_free(l.keep);
 	return buf;

@@ -16,7 +16,7 @@
 #include "front/run/run.h"
 #include "host/prog.h"
 
-enum { PATIENCE = 2 }; /* s */
+enum { SECOND_SIGNAL_S = 2 }; /* s */
 
 static const int wishes[] = { SIGINT, SIGTERM, SIGHUP };
 enum { WISHES = sizeof(wishes) / sizeof(wishes[0]) };
@@ -57,7 +57,7 @@ static void on_tick(int sig)
 	if (!watched)
 		return;
 	weft_sim_stop(watched);
-	if (caught && clock() - wished > PATIENCE * CLOCKS_PER_SEC)
+	if (caught && clock() - wished > SECOND_SIGNAL_S * CLOCKS_PER_SEC)
 		by_force();
 }
 

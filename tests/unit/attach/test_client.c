@@ -230,7 +230,7 @@ static void test_who_waits(void **state)
 	look(r, 15);
 	assert_false(waits(r));
 	for (int i = 0; i < 4; i++) {
-		weft_att_got_on(&r->a);
+		weft_att_made_progress(&r->a);
 		look(r, 15);
 		assert_false(waits(r));
 	}

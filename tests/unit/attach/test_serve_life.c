@@ -275,7 +275,7 @@ static void dies(struct serve_rig *r)
 		     &(struct weft_ep_event){ .kind = WEFT_EV_PUT,
 					      .ctx = rig_last(r)->ctx });
 	assert_int_equal(r->g[1].n_ops, 0);
-	att_bury(&r->g[1]);
+	att_release_after_exit(&r->g[1]);
 	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++)
 		assert_false(c->msg[i].used);
 	assert_true(ring_empty(&c->late));

@@ -239,12 +239,12 @@ static void buried(struct serve_rig *r)
 	assert_true(r->g[0].mourns);
 	assert_int_equal(r->g[0].graves.n, 1);
 	r->answer[RIG_DEREG] = -EAGAIN;
-	att_bury(&r->g[0]);
+	att_release_after_exit(&r->g[0]);
 	assert_true(r->g[0].mourns);
 	assert_int_equal(r->g[0].graves.n, 0);
 	assert_int_equal(r->g[0].mrs.n, 3);
 	r->answer[RIG_DEREG] = 0;
-	att_bury(&r->g[0]);
+	att_release_after_exit(&r->g[0]);
 	assert_false(r->g[0].mourns);
 	assert_int_equal(r->g[0].mrs.n, 1);
 	assert_int_equal(r->g[0].shadows.n, 1);

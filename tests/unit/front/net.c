@@ -50,7 +50,7 @@ struct weft_comp *net_end(const struct net *n, uint32_t i)
 	return weft_sim_find(n->c.sim, name);
 }
 
-struct xbar *net_xbar(const struct weft_comp *c)
+struct forth_xbar *net_xbar(const struct weft_comp *c)
 {
 	return c->cls == &weft_class_forth_xbar ? c->state : NULL;
 }
@@ -60,8 +60,8 @@ struct xbar *net_xbar(const struct weft_comp *c)
 static uint32_t hop(const struct weft_port *at, uint32_t dst, uint32_t path,
 		    uint32_t *cycles_p)
 {
-	const struct xbar *x = at->comp->state;
-	const struct xbar_port *in = &x->port[at->index];
+	const struct forth_xbar *x = at->comp->state;
+	const struct forth_xbar_port *in = &x->port[at->index];
 	uint32_t way = forth_way(path & in->path_mask, dst);
 	uint32_t out = in->route[way];
 

@@ -25,7 +25,7 @@ void net_close(struct net *n);
 
 struct weft_comp *net_end(const struct net *n, uint32_t i);
 /* The state of a switch, or NULL. */
-struct xbar *net_xbar(const struct weft_comp *c);
+struct forth_xbar *net_xbar(const struct weft_comp *c);
 
 /* An output of a switch: switch * 64 + port. */
 enum { NET_HOPS = 32 };

@@ -14,7 +14,7 @@
 static struct {
 	char log[16384], path[200];
 	uint32_t loads, opens, closes, taps, fail_at;
-	bool tapped;
+	bool needs_frames;
 } seen;
 
 static struct capture *const one_capture = (struct capture *)&seen;
@@ -49,9 +49,9 @@ static int fake_open(struct exp *e, size_t i, struct exp_case *c,
 {
 	assert_int_equal(i, 0);
 	*c = (struct exp_case){ .exp = e, .until = 77 };
-	seen.tapped = e->tap != NULL;
-	assert_true(!e->tap || e->tap_arg == one_capture);
-	seen.taps += seen.tapped;
+	seen.needs_frames = e->on_open != NULL;
+	assert_true(!e->on_open || e->hook_arg == one_capture);
+	seen.taps += seen.needs_frames;
 	return 0;
 }
 
@@ -59,7 +59,7 @@ static void fake_run(struct weft_sim *sim, weft_time_t until)
 {
 	assert_int_equal(until, 77);
 	bench_fake.ns += (uint64_t)(100 - seen.loads % 9 / 3 * 10) * 1000 +
-			 (seen.tapped ? 3000 : 0);
+			 (seen.needs_frames ? 3000 : 0);
 }
 
 static void fake_close(struct exp_case *c)

@@ -94,8 +94,9 @@ static void all_arrive(void **state)
 		net_open(&n, f->ends, "pattern: none", "", f->fabric);
 		assert_int_equal(count_switches(&n), f->switches);
 		assert_int_equal(
-			flink_paths(
-				&((struct gen *)net_end(&n, 0)->state)->link),
+			forth_port_paths(
+				&((struct forth_gen *)net_end(&n, 0)->state)
+					 ->link),
 			f->paths);
 		for (uint32_t s = 0; s < f->ends; s++)
 			for (uint32_t d = 0; d < f->ends; d++)
@@ -199,7 +200,7 @@ static void zero_load(void **state)
 	};
 
 	for (uint32_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
-		const struct gen *sink;
+		const struct forth_gen *sink;
 		char set[128];
 		struct net n;
 
@@ -219,11 +220,11 @@ static void zero_load(void **state)
 }
 
 /* Less than one unit of credits is out on every lane. */
-static void credits_home(struct flink *l)
+static void credits_home(struct forth_port *l)
 {
 	if (!l->peer)
 		return;
-	flink_counts(l);
+	forth_port_counts(l);
 	for (uint32_t k = 0; k < l->tx_lanes; k++)
 		assert_in_range((l->tx[k].sent - l->tx[k].acked) &
 					FORTH_COUNT_MASK,
@@ -233,7 +234,7 @@ static void credits_home(struct flink *l)
 static void quiet(const struct net *n, uint32_t ends)
 {
 	for (uint32_t i = 0; i < weft_sim_count(n->c.sim); i++) {
-		struct xbar *x = net_xbar(weft_sim_at(n->c.sim, i));
+		struct forth_xbar *x = net_xbar(weft_sim_at(n->c.sim, i));
 
 		for (uint32_t p = 0; x && p < x->ports; p++) {
 			credits_home(&x->port[p].link);
@@ -242,7 +243,7 @@ static void quiet(const struct net *n, uint32_t ends)
 		}
 	}
 	for (uint32_t i = 0; i < ends; i++) {
-		struct gen *g = net_end(n, i)->state;
+		struct forth_gen *g = net_end(n, i)->state;
 
 		credits_home(&g->link);
 		assert_int_equal(g->held, 0);
@@ -326,7 +327,7 @@ static void spreading_helps(void **state)
 		net_open(&n, 16, set, "", "type: clos, " XBAR);
 		weft_sim_run(n.c.sim, 2 * WEFT_MS);
 		for (uint32_t i = 0; i < 16; i++) {
-			const struct gen *g = net_end(&n, i)->state;
+			const struct forth_gen *g = net_end(&n, i)->state;
 			double r = (double)g->words * CC / (1.5 * WEFT_MS);
 
 			worst = r < worst ? r : worst;
@@ -348,7 +349,7 @@ static void shuffles(void **state)
 	net_open(&n, 64, "pattern: shuffle, packets: 1", "",
 		 "type: fat-tree, " XBAR);
 	for (uint32_t i = 0; i < 64; i++) {
-		const struct gen *g = net_end(&n, i)->state;
+		const struct forth_gen *g = net_end(&n, i)->state;
 
 		assert_int_equal(g->partners, 1);
 		assert_false(hit[g->partner[0]]);

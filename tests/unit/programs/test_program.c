@@ -24,7 +24,7 @@ static void test_unique(void **state)
 	for (uint32_t s = 0; s < 8; s++)
 		for (uint32_t d = 0; d < 8; d++)
 			for (uint64_t seq = 0; seq < 64; seq++, p += 64)
-				work_fill(p, 64, work_base(s, d, seq));
+				program_fill(p, 64, program_base(s, d, seq));
 	qsort(all, N, sizeof(*all), cmp);
 	for (size_t i = 1; i < N; i++)
 		assert_true(all[i] != all[i - 1]);
@@ -34,24 +34,26 @@ static void test_unique(void **state)
 static void test_every_bit_counts(void **state)
 {
 	uint64_t q[64];
-	uint64_t base = work_base(1, 2, 3);
+	uint64_t base = program_base(1, 2, 3);
 
-	work_fill(q, 64, base);
-	assert_int_equal(work_check(q, 0, 64, base), -1);
+	program_fill(q, 64, base);
+	assert_int_equal(program_check(q, 0, 64, base), -1);
 	for (uint32_t bit = 0; bit < 64 * 64; bit++) {
 		q[bit / 64] ^= 1ull << bit % 64;
-		assert_int_equal(work_check(q, 0, 64, base), bit / 64);
+		assert_int_equal(program_check(q, 0, 64, base), bit / 64);
 		q[bit / 64] ^= 1ull << bit % 64;
 	}
 	q[0] = 0;
-	assert_int_equal(work_check(q, 1, 64, base), -1);
-	assert_int_not_equal(work_check(q, 1, 64, work_base(1, 2, 4)), -1);
-	assert_int_not_equal(work_check(q, 1, 64, work_base(2, 1, 3)), -1);
+	assert_int_equal(program_check(q, 1, 64, base), -1);
+	assert_int_not_equal(program_check(q, 1, 64, program_base(1, 2, 4)),
+			     -1);
+	assert_int_not_equal(program_check(q, 1, 64, program_base(2, 1, 3)),
+			     -1);
 }
 
 static void test_bytes(void **state)
 {
-	uint64_t base = work_base(0, 1, 0);
+	uint64_t base = program_base(0, 1, 0);
 	uint8_t buf[100], more[101];
 
 	for (size_t len = 0; len <= 100; len++) {
@@ -66,7 +68,7 @@ static void test_bytes(void **state)
 		assert_int_equal(epw_check(buf, 100, base), i);
 		buf[i] ^= 0x40;
 	}
-	work_fill(more, 8, base); /* the same bytes */
+	program_fill(more, 8, base); /* the same bytes */
 	assert_memory_equal(buf, more, 64);
 }
 
@@ -74,9 +76,9 @@ static void test_sizes(void **state)
 {
 	uint32_t n[4] = { 0 };
 
-	assert_int_equal(work_qwords(0, 1, 7, 5, 5), 5);
+	assert_int_equal(program_qwords(0, 1, 7, 5, 5), 5);
 	for (uint64_t s = 0; s < 4000; s++) {
-		uint32_t q = work_qwords(0, 1, s, 3, 6);
+		uint32_t q = program_qwords(0, 1, s, 3, 6);
 
 		assert_in_range(q, 3, 6);
 		n[q - 3]++;
@@ -93,13 +95,13 @@ static int nodes(const char *text, uint32_t *out)
 {
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_comp *c = calloc(1, sizeof(*c));
-	struct work w = { .c = c, .me = 2, .n = 8 };
+	struct program w = { .c = c, .me = 2, .n = 8 };
 	int n;
 
 	c->sim = sim;
 	c->cls = &none;
 	c->name = "p";
-	n = work_nodes(&w, text, out, 16);
+	n = program_nodes(&w, text, out, 16);
 	assert_int_equal(weft_sim_result(sim)->n_failures, n < 0);
 	free(c);
 	weft_sim_free(sim);

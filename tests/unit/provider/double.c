@@ -397,7 +397,7 @@ bool weft_att_gone(const struct weft_att *a)
 	return false;
 }
 
-void weft_att_got_on(struct weft_att *a)
+void weft_att_made_progress(struct weft_att *a)
 {
 	a->got_on++;
 }

@@ -7,7 +7,7 @@
 
 enum { NP_FLITS = 4 }; /* that a network port's InPort holds */
 
-void ax_arm(struct axbar *x, uint64_t cycle)
+void atoll_link_arm(struct atoll_xbar *x, uint64_t cycle)
 {
 	if (cycle >= x->armed)
 		return;
@@ -15,9 +15,9 @@ void ax_arm(struct axbar *x, uint64_t cycle)
 	weft_wake(x->comp, x->tag, weft_clock_edge(&x->clk, cycle));
 }
 
-void axbar_init(struct axbar *x, struct weft_comp *c,
-		struct weft_port *link_ports, const struct axbar_ops *ops,
-		void *own, uint32_t tag)
+void atoll_xbar_init(struct atoll_xbar *x, struct weft_comp *c,
+		     struct weft_port *link_ports,
+		     const struct atoll_xbar_ops *ops, void *own, uint32_t tag)
 {
 	x->comp = c;
 	x->ops = ops;
@@ -39,7 +39,7 @@ void axbar_init(struct axbar *x, struct weft_comp *c,
 /* Thresholds cover what is on its way when a link is told to stop
  * (hostport.md 2.1): until the state acts the peer begins flits, which were
  * decided t_out earlier. */
-static int thresholds(const struct axbar *x, const struct weft_port *p,
+static int thresholds(const struct atoll_xbar *x, const struct weft_port *p,
 		      struct weft_err *err)
 {
 	uint64_t way = weft_clock_cycle(&x->clk, x->clk.phase + p->delay);
@@ -55,7 +55,7 @@ static int thresholds(const struct axbar *x, const struct weft_port *p,
 		(unsigned)need);
 }
 
-int axbar_start(struct axbar *x, struct weft_err *err)
+int atoll_xbar_start(struct atoll_xbar *x, struct weft_err *err)
 {
 	for (uint32_t l = 0; l < AT_LINKS; l++)
 		if (x->link[l].port->peer &&
@@ -67,7 +67,7 @@ int axbar_start(struct axbar *x, struct weft_err *err)
 	return 0;
 }
 
-void axbar_fini(struct axbar *x)
+void atoll_xbar_fini(struct atoll_xbar *x)
 {
 	for (uint32_t i = 0; i < AT_PORTS; i++) {
 		for (; !ring_empty(&x->in[i].q); ring_pop(&x->in[i].q))
@@ -76,31 +76,32 @@ void axbar_fini(struct axbar *x)
 		ring_free(&x->in[i].left);
 	}
 	for (uint32_t l = 0; l < AT_LINKS; l++)
-		ax_link_fini(x, l);
+		atoll_link_link_fini(x, l);
 }
 
-void axbar_finish(struct axbar *x)
+void atoll_xbar_finish(struct atoll_xbar *x)
 {
 	if (weft_sim_idle(x->comp->sim))
-		axbar_fini(x);
+		atoll_xbar_fini(x);
 }
 
-void axbar_arrive(struct axbar *x, uint32_t link, struct weft_frame *f)
+void atoll_xbar_arrive(struct atoll_xbar *x, uint32_t link,
+		       struct weft_frame *f)
 {
-	AT_CAME(f) = ax_now(x);
+	AT_CAME(f) = atoll_link_now(x);
 	*ring_push(&x->link[link].came) = f;
-	ax_arm(x, AT_CAME(f));
+	atoll_link_arm(x, AT_CAME(f));
 }
 
-bool axbar_np_room(const struct axbar *x, uint32_t np)
+bool atoll_xbar_np_room(const struct atoll_xbar *x, uint32_t np)
 {
 	return ring_count(&x->in[np].q) < NP_FLITS;
 }
 
-void axbar_inject(struct axbar *x, uint32_t np, struct weft_frame *f)
+void atoll_xbar_inject(struct atoll_xbar *x, uint32_t np, struct weft_frame *f)
 {
-	struct ax_in *in = &x->in[np];
-	uint64_t now = ax_now(x);
+	struct atoll_link_in *in = &x->in[np];
+	uint64_t now = atoll_link_now(x);
 
 	AT_CAME(f) = in->free > now ? in->free : now;
 	in->free = AT_CAME(f) + at_words(f);
@@ -108,19 +109,19 @@ void axbar_inject(struct axbar *x, uint32_t np, struct weft_frame *f)
 	AT_ROOM(f) = at_words(f);
 	AT_BORN(f) = weft_clock_edge(&x->clk, AT_CAME(f));
 	in->used += at_words(f);
-	ax_mark(x, f, "host port", AT_CAME(f));
+	atoll_link_mark(x, f, "host port", AT_CAME(f));
 	*ring_push(&in->q) = f;
-	ax_arm(x, AT_READY(f));
+	atoll_link_arm(x, AT_READY(f));
 }
 
-void axbar_kick(struct axbar *x)
+void atoll_xbar_kick(struct atoll_xbar *x)
 {
-	ax_arm(x, ax_now(x));
+	atoll_link_arm(x, atoll_link_now(x));
 }
 
 /* ---- requests ---- */
 
-static struct weft_frame *front(const struct ax_in *in, uint64_t c)
+static struct weft_frame *front(const struct atoll_link_in *in, uint64_t c)
 {
 	struct weft_frame *f;
 
@@ -131,7 +132,7 @@ static struct weft_frame *front(const struct ax_in *in, uint64_t c)
 }
 
 /* OutPort of a head flit; AX_NONE: its route cannot be. */
-static uint32_t head_out(const struct axbar *x, const struct weft_frame *f)
+static uint32_t head_out(const struct atoll_xbar *x, const struct weft_frame *f)
 {
 	uint8_t ch = f->payload.len ? *weft_slice_data(f->payload) : 0xff;
 	uint32_t o = ch & 7;
@@ -141,9 +142,9 @@ static uint32_t head_out(const struct axbar *x, const struct weft_frame *f)
 	return o >= AT_LINK0 && !x->link[o - AT_LINK0].port->peer ? AX_NONE : o;
 }
 
-static void ask(struct axbar *x, uint32_t i, uint64_t c)
+static void ask(struct atoll_xbar *x, uint32_t i, uint64_t c)
 {
-	struct ax_in *in = &x->in[i];
+	struct atoll_link_in *in = &x->in[i];
 	struct weft_frame *f = front(in, c);
 
 	if (!f || in->out != AX_NONE || in->want != AX_NONE)
@@ -156,16 +157,16 @@ static void ask(struct axbar *x, uint32_t i, uint64_t c)
 	}
 	in->want = (uint8_t)head_out(x, f);
 	if (in->want == AX_NONE) {
-		ax_count(x, AX_K_PARITY, 1);
+		atoll_link_count(x, AX_K_PARITY, 1);
 		at_line(f)->flags |= AT_RETRIEVED;
 		in->want = (uint8_t)x->mgmt;
 		x->ops->misrouted(x->own, i);
 	}
 }
 
-static void grant(struct axbar *x, uint32_t o, uint64_t c)
+static void grant(struct atoll_xbar *x, uint32_t o, uint64_t c)
 {
-	struct ax_out *out = &x->out[o];
+	struct atoll_link_out *out = &x->out[o];
 	uint32_t k, i;
 
 	if (out->owner != AX_NONE || out->free > c)
@@ -183,9 +184,9 @@ static void grant(struct axbar *x, uint32_t o, uint64_t c)
 
 /* ---- flits ---- */
 
-static bool can_go(struct axbar *x, uint32_t o)
+static bool can_go(struct atoll_xbar *x, uint32_t o)
 {
-	return o >= AT_LINK0 ? ax_link_can(x, o - AT_LINK0)
+	return o >= AT_LINK0 ? atoll_link_link_can(x, o - AT_LINK0)
 			     : x->ops->room(x->own, o);
 }
 
@@ -200,7 +201,7 @@ static void head_shorten(struct weft_frame *f)
 	weft_slice_drop(&s);
 }
 
-static void measure(struct axbar *x, uint32_t i, uint32_t o,
+static void measure(struct atoll_xbar *x, uint32_t i, uint32_t o,
 		    const struct weft_frame *f, uint64_t c)
 {
 	uint64_t in = i >= AT_LINK0 ? x->t_in : 0;
@@ -216,38 +217,39 @@ static void measure(struct axbar *x, uint32_t i, uint32_t o,
 }
 
 /* The first flit of InPort i leaves through o. */
-static void go(struct axbar *x, uint32_t i, uint32_t o, uint64_t c)
+static void go(struct atoll_xbar *x, uint32_t i, uint32_t o, uint64_t c)
 {
-	struct ax_in *in = &x->in[i];
+	struct atoll_link_in *in = &x->in[i];
 	struct weft_frame *f = *ring_front(&in->q);
 	bool head = at_line(f)->kind == AT_HEAD;
 	bool eop = !head && at_line(f)->flags & AT_EOP;
 
 	ring_pop(&in->q);
 	measure(x, i, o, f, c);
-	ax_mark(x, f, "crossbar", c);
+	atoll_link_mark(x, f, "crossbar", c);
 	if (head)
 		head_shorten(f);
 	x->out[o].free = c + at_words(f);
 	/* it was not stopped, whatever it is behind this flit */
 	x->out[o].cond = x->out[o].fired = false;
 	*ring_push(&in->left) =
-		(struct ax_left){ x->out[o].free, (uint32_t)AT_ROOM(f) };
-	ax_count(x, AX_K_FLITS, 1);
+		(struct atoll_link_left){ x->out[o].free,
+					  (uint32_t)AT_ROOM(f) };
+	atoll_link_count(x, AX_K_FLITS, 1);
 	if (eop) {
-		ax_count(x, AX_K_PACKETS, 1);
+		atoll_link_count(x, AX_K_PACKETS, 1);
 		x->out[o].owner = in->out = AX_NONE;
 		in->redirect = false;
 	}
 	if (o >= AT_LINK0)
-		ax_link_send(x, o - AT_LINK0, f, c + x->t_out);
+		atoll_link_link_send(x, o - AT_LINK0, f, c + x->t_out);
 	else
 		x->ops->flit(x->own, o, f);
 }
 
-static void leave(struct axbar *x, uint32_t i, uint64_t c)
+static void leave(struct atoll_xbar *x, uint32_t i, uint64_t c)
 {
-	struct ax_in *in = &x->in[i];
+	struct atoll_link_in *in = &x->in[i];
 	uint32_t before = in->used;
 
 	while (!ring_empty(&in->left) && ring_front(&in->left)->cycle <= c) {
@@ -257,17 +259,17 @@ static void leave(struct axbar *x, uint32_t i, uint64_t c)
 	if (in->used == before)
 		return;
 	if (i >= AT_LINK0)
-		ax_link_state(x, i - AT_LINK0);
+		atoll_link_link_state(x, i - AT_LINK0);
 	else
 		x->ops->ready(x->own, i);
 }
 
 /* ---- deadlock (2.3) ---- */
 
-bool axbar_dl_cond(const struct axbar *x, uint32_t out, uint32_t *i_p,
-		   uint32_t *j_p)
+bool atoll_xbar_dl_cond(const struct atoll_xbar *x, uint32_t out, uint32_t *i_p,
+			uint32_t *j_p)
 {
-	const struct ax_out *o = &x->out[out];
+	const struct atoll_link_out *o = &x->out[out];
 	bool stop = out >= AT_LINK0 ? o->stopped : !x->ops->room(x->own, out);
 
 	if (o->owner == AX_NONE || !stop)
@@ -281,12 +283,12 @@ bool axbar_dl_cond(const struct axbar *x, uint32_t out, uint32_t *i_p,
 	return false;
 }
 
-static uint64_t watch(struct axbar *x, uint32_t o, uint64_t c)
+static uint64_t watch(struct atoll_xbar *x, uint32_t o, uint64_t c)
 {
-	struct ax_out *out = &x->out[o];
+	struct atoll_link_out *out = &x->out[o];
 	uint32_t i, j;
 
-	if (!axbar_dl_cond(x, o, &i, &j)) {
+	if (!atoll_xbar_dl_cond(x, o, &i, &j)) {
 		out->cond = out->fired = false;
 		return WEFT_NEVER;
 	}
@@ -299,14 +301,14 @@ static uint64_t watch(struct axbar *x, uint32_t o, uint64_t c)
 	if (c < out->since + x->dl_counter)
 		return out->since + x->dl_counter;
 	out->fired = true;
-	ax_count(x, AX_K_DEADLOCKS, 1);
+	atoll_link_count(x, AX_K_DEADLOCKS, 1);
 	x->ops->deadlock(x->own, o);
 	return WEFT_NEVER;
 }
 
-bool axbar_redirect(struct axbar *x, uint32_t j)
+bool atoll_xbar_redirect(struct atoll_xbar *x, uint32_t j)
 {
-	struct ax_in *in;
+	struct atoll_link_in *in;
 
 	if (j >= AT_PORTS || x->in[j].want == AX_NONE ||
 	    x->in[j].out != AX_NONE || x->in[j].redirect)
@@ -315,14 +317,14 @@ bool axbar_redirect(struct axbar *x, uint32_t j)
 	in->redirect = true;
 	in->want = (uint8_t)x->mgmt;
 	at_line(*ring_front(&in->q))->flags |= AT_RETRIEVED;
-	ax_count(x, AX_K_RETRIEVED, 1);
-	axbar_kick(x);
+	atoll_link_count(x, AX_K_RETRIEVED, 1);
+	atoll_xbar_kick(x);
 	return true;
 }
 
 /* ---- what is told ---- */
 
-uint32_t axbar_queued(const struct axbar *x, uint32_t out)
+uint32_t atoll_xbar_queued(const struct atoll_xbar *x, uint32_t out)
 {
 	uint32_t n = 0;
 
@@ -332,7 +334,7 @@ uint32_t axbar_queued(const struct axbar *x, uint32_t out)
 	return n;
 }
 
-static const char *in_state(const struct ax_in *in)
+static const char *in_state(const struct atoll_link_in *in)
 {
 	static const char *const wants[AT_PORTS] = { "wants0", "wants1",
 						     "wants2", "wants3",
@@ -346,12 +348,12 @@ static const char *in_state(const struct ax_in *in)
 	return in->want != AX_NONE ? wants[in->want] : "idle";
 }
 
-static void tell(const struct axbar *x)
+static void tell(const struct atoll_xbar *x)
 {
 	weft_time_t now = weft_now(x->comp);
 
 	for (uint32_t i = 0; i < AT_PORTS; i++) {
-		const struct ax_out *o = &x->out[i];
+		const struct atoll_link_out *o = &x->out[i];
 
 		weft_state_at(x->comp, "inport", i, in_state(&x->in[i]), now);
 		weft_level(x->comp, "inport_bytes", i, x->in[i].used, now);
@@ -366,8 +368,8 @@ static void tell(const struct axbar *x)
 /* ---- a cycle ---- */
 
 /* When InPort `in` has more to say, apart from what its OutPort waits for. */
-static uint64_t in_next(const struct axbar *x, const struct ax_in *in,
-			uint64_t c)
+static uint64_t in_next(const struct atoll_xbar *x,
+			const struct atoll_link_in *in, uint64_t c)
 {
 	uint64_t t = WEFT_NEVER, r;
 
@@ -384,9 +386,9 @@ static uint64_t in_next(const struct axbar *x, const struct ax_in *in,
 }
 
 /* What OutPort o does at c; when it may do more. */
-static uint64_t out_step(struct axbar *x, uint32_t o, uint64_t c)
+static uint64_t out_step(struct atoll_xbar *x, uint32_t o, uint64_t c)
 {
-	struct ax_out *out = &x->out[o];
+	struct atoll_link_out *out = &x->out[o];
 
 	if (out->free > c)
 		return out->free;
@@ -398,7 +400,7 @@ static uint64_t out_step(struct axbar *x, uint32_t o, uint64_t c)
 	return out->free;
 }
 
-void axbar_event(struct axbar *x)
+void atoll_xbar_event(struct atoll_xbar *x)
 {
 	uint64_t c = x->armed, next = WEFT_NEVER, t;
 	uint32_t i;
@@ -407,7 +409,8 @@ void axbar_event(struct axbar *x)
 		return;
 	x->armed = WEFT_NEVER;
 	for (i = 0; i < AT_LINKS; i++) {
-		t = x->link[i].port->peer ? ax_link_step(x, i, c) : WEFT_NEVER;
+		t = x->link[i].port->peer ? atoll_link_link_step(x, i, c)
+					  : WEFT_NEVER;
 		next = t < next ? t : next;
 	}
 	for (i = 0; i < AT_PORTS; i++)
@@ -428,5 +431,5 @@ void axbar_event(struct axbar *x)
 	if (weft_heard_kind(x->comp, WEFT_TRACE_STATE))
 		tell(x);
 	if (next != WEFT_NEVER)
-		ax_arm(x, next > c ? next : c + 1);
+		atoll_link_arm(x, next > c ? next : c + 1);
 }

@@ -25,14 +25,14 @@
 
 #define AX_NONE 0xff
 
-struct axbar;
-struct axbar_ops {
+struct atoll_xbar;
+struct atoll_xbar_ops {
 	/* A flit leaves to host port np: its first character is there now, one
 	 * more each cycle.  Takes f. */
 	void (*flit)(void *own, uint32_t np, struct weft_frame *f);
-	/* Does host port np take a flit now?  Changes: axbar_kick. */
+	/* Does host port np take a flit now?  Changes: atoll_xbar_kick. */
 	bool (*room)(void *own, uint32_t np);
-	/* InPort np holds less than before: axbar_np_room. */
+	/* InPort np holds less than before: atoll_xbar_np_room. */
 	void (*ready)(void *own, uint32_t np);
 	/* The deadlock counter of an OutPort has run out. */
 	void (*deadlock)(void *own, uint32_t out);
@@ -62,17 +62,17 @@ enum {
 		AX_K_N
 };
 
-struct ax_left { /* room in a buffer from `cycle` on */
+struct atoll_link_left { /* room in a buffer from `cycle` on */
 	uint64_t cycle;
 	uint32_t bytes;
 };
 
-struct ax_in {
+struct atoll_link_in {
 	struct {
 		RING(struct weft_frame *);
 	} q;
 	struct {
-		RING(struct ax_left);
+		RING(struct atoll_link_left);
 	} left;
 	uint32_t used; /* bytes of the buffer */
 	uint8_t want;  /* OutPort the first packet asks for, AX_NONE */
@@ -81,7 +81,7 @@ struct ax_in {
 	uint64_t free; /* network port: the next flit may begin */
 };
 
-struct ax_out {
+struct atoll_link_out {
 	uint8_t owner, last; /* InPort; of the arbiter */
 	uint64_t free;	     /* line */
 	bool stopped;
@@ -92,15 +92,15 @@ struct ax_out {
 };
 
 /* Link port: what its cable needs. */
-struct ax_link {
+struct atoll_link_link {
 	struct weft_port *port;
 	uint8_t tx_seq, rx_seq, acked;
 	bool stop_said, nacked, open; /* open: a packet's end has not come */
-	uint64_t heard; /* cycle of the last sign of life; tapped */
+	uint64_t heard; /* cycle of the last sign of life; needs_frames */
 	uint32_t tries; /* timeouts since anything got better */
 	struct {
 		RING(struct weft_frame *);
-	} again;	 /* not acknowledged; tapped only */
+	} again;	 /* not acknowledged; needs_frames only */
 	uint32_t resend; /* of these, next to be sent again */
 	bool replay;	 /* some are */
 	struct {
@@ -111,7 +111,7 @@ struct ax_link {
 	} state; /* state that has come, acts at AT_READY */
 };
 
-struct axbar {
+struct atoll_xbar {
 	/* parameters */
 	struct weft_clock clk;
 	uint32_t t_in, t_xbar, t_out, buffer, stop_free, cont_free;
@@ -119,68 +119,71 @@ struct axbar {
 	uint32_t counter0; /* first of AX_COUNTERS in the owner's */
 	/* the rest is state */
 	struct weft_comp *comp;
-	const struct axbar_ops *ops;
+	const struct atoll_xbar_ops *ops;
 	void *own;
 	uint32_t tag;
 	uint64_t armed;
-	struct ax_in in[AT_PORTS];
-	struct ax_out out[AT_PORTS];
-	struct ax_link link[AT_LINKS];
+	struct atoll_link_in in[AT_PORTS];
+	struct atoll_link_out out[AT_PORTS];
+	struct atoll_link_link link[AT_LINKS];
 	struct weft_hist *hop, *fall; /* cycles, link to link; crossbar */
 	struct weft_hist *way;	      /* ns, from host port to host port */
 };
 
-void axbar_init(struct axbar *x, struct weft_comp *c,
-		struct weft_port *link_ports, const struct axbar_ops *ops,
-		void *own, uint32_t tag);
-int axbar_start(struct axbar *x, struct weft_err *err);
-void axbar_fini(struct axbar *x);
+void atoll_xbar_init(struct atoll_xbar *x, struct weft_comp *c,
+		     struct weft_port *link_ports,
+		     const struct atoll_xbar_ops *ops, void *own, uint32_t tag);
+int atoll_xbar_start(struct atoll_xbar *x, struct weft_err *err);
+void atoll_xbar_fini(struct atoll_xbar *x);
 /* End of run: frees what is left when nothing will happen any more. */
-void axbar_finish(struct axbar *x);
-void axbar_arrive(struct axbar *x, uint32_t link, struct weft_frame *f);
-void axbar_event(struct axbar *x);
+void atoll_xbar_finish(struct atoll_xbar *x);
+void atoll_xbar_arrive(struct atoll_xbar *x, uint32_t link,
+		       struct weft_frame *f);
+void atoll_xbar_event(struct atoll_xbar *x);
 /* Flits that np's InPort takes now. */
-bool axbar_np_room(const struct axbar *x, uint32_t np);
+bool atoll_xbar_np_room(const struct atoll_xbar *x, uint32_t np);
 /* A flit of host port np; one after the other. */
-void axbar_inject(struct axbar *x, uint32_t np, struct weft_frame *f);
-void axbar_kick(struct axbar *x);
+void atoll_xbar_inject(struct atoll_xbar *x, uint32_t np, struct weft_frame *f);
+void atoll_xbar_kick(struct atoll_xbar *x);
 
 /* Flits in the InPorts for an OutPort. */
-uint32_t axbar_queued(const struct axbar *x, uint32_t out);
+uint32_t atoll_xbar_queued(const struct atoll_xbar *x, uint32_t out);
 
 /* dl_cond(out): InPorts i (granted) and j (one that waits). */
-bool axbar_dl_cond(const struct axbar *x, uint32_t out, uint32_t *i_p,
-		   uint32_t *j_p);
+bool atoll_xbar_dl_cond(const struct atoll_xbar *x, uint32_t out, uint32_t *i_p,
+			uint32_t *j_p);
 /* The request of InPort j, which has no grant, is overwritten: its packet goes
  * to the management's host port.  False: there is no such request. */
-bool axbar_redirect(struct axbar *x, uint32_t j);
+bool atoll_xbar_redirect(struct atoll_xbar *x, uint32_t j);
 
 /* link port, link_port.c */
-void ax_link_send(struct axbar *x, uint32_t l, struct weft_frame *f,
-		  uint64_t start);
+void atoll_link_link_send(struct atoll_xbar *x, uint32_t l,
+			  struct weft_frame *f, uint64_t start);
 /* Its buffer is fuller or emptier than before. */
-void ax_link_state(struct axbar *x, uint32_t l);
+void atoll_link_link_state(struct atoll_xbar *x, uint32_t l);
 /* May a flit go out there, as far as the far end and replays go? */
-bool ax_link_can(const struct axbar *x, uint32_t l);
+bool atoll_link_link_can(const struct atoll_xbar *x, uint32_t l);
 /* Arrivals, states, replays due at cycle c: good flits go into the InPort.
  * Returns the next cycle at which something is due. */
-uint64_t ax_link_step(struct axbar *x, uint32_t l, uint64_t c);
-void ax_link_fini(struct axbar *x, uint32_t l);
+uint64_t atoll_link_link_step(struct atoll_xbar *x, uint32_t l, uint64_t c);
+void atoll_link_link_fini(struct atoll_xbar *x, uint32_t l);
 
-static inline void ax_count(struct axbar *x, uint32_t k, uint64_t n)
+static inline void atoll_link_count(struct atoll_xbar *x, uint32_t k,
+				    uint64_t n)
 {
 	weft_count(x->comp, x->counter0 + k, n);
 }
 /* The message of f was up to this cycle busy with a stage. */
-static inline void ax_mark(const struct axbar *x, const struct weft_frame *f,
-			   const char *stage, uint64_t cycle)
+static inline void atoll_link_mark(const struct atoll_xbar *x,
+				   const struct weft_frame *f,
+				   const char *stage, uint64_t cycle)
 {
 	if (__builtin_expect(f->trace_id != 0, 0))
 		weft_mark(x->comp, f->trace_id, stage,
 			  weft_clock_edge(&x->clk, cycle));
 }
-void ax_arm(struct axbar *x, uint64_t cycle);
-static inline uint64_t ax_now(const struct axbar *x)
+void atoll_link_arm(struct atoll_xbar *x, uint64_t cycle);
+static inline uint64_t atoll_link_now(const struct atoll_xbar *x)
 {
 	return weft_clock_cycle(&x->clk, weft_now(x->comp));
 }

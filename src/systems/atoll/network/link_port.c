@@ -13,22 +13,23 @@
 
 enum { UNACKED = 64 }; /* flits, less than half of the sequence numbers */
 
-static bool guarded(const struct ax_link *k)
+static bool guarded(const struct atoll_link_link *k)
 {
-	return k->port->peer && (k->port->tapped || k->port->peer->tapped);
+	return k->port->peer &&
+	       (k->port->needs_frames || k->port->peer->needs_frames);
 }
 
-static void put(struct axbar *x, struct ax_link *k, struct weft_frame *f,
-		uint64_t start)
+static void put(struct atoll_xbar *x, struct atoll_link_link *k,
+		struct weft_frame *f, uint64_t start)
 {
 	f->words = at_words(f);
 	f->word_fs = x->clk.num / x->clk.den;
 	weft_port_send(k->port, f, weft_clock_edge(&x->clk, start));
 }
 
-static void state_send(struct axbar *x, uint32_t l, uint32_t flags)
+static void state_send(struct atoll_xbar *x, uint32_t l, uint32_t flags)
 {
-	struct ax_link *k = &x->link[l];
+	struct atoll_link_link *k = &x->link[l];
 	struct weft_frame *f = weft_frame_new(x->comp->sim);
 
 	*at_line(f) = (struct at_line){
@@ -36,34 +37,34 @@ static void state_send(struct axbar *x, uint32_t l, uint32_t flags)
 		.flags = (uint8_t)(flags | (k->stop_said ? AT_STOP : 0)),
 		.seq = k->rx_seq,
 	};
-	put(x, k, f, ax_now(x) + x->t_out);
+	put(x, k, f, atoll_link_now(x) + x->t_out);
 }
 
-void ax_link_state(struct axbar *x, uint32_t l)
+void atoll_link_link_state(struct atoll_xbar *x, uint32_t l)
 {
-	struct ax_link *k = &x->link[l];
+	struct atoll_link_link *k = &x->link[l];
 	uint32_t left = x->buffer - x->in[AT_LINK0 + l].used;
 	bool stop = k->stop_said ? left < x->cont_free : left < x->stop_free;
 
 	if (stop == k->stop_said)
 		return;
 	k->stop_said = stop;
-	ax_count(x, AX_K_STOPS, stop);
+	atoll_link_count(x, AX_K_STOPS, stop);
 	state_send(x, l, 0);
 }
 
-bool ax_link_can(const struct axbar *x, uint32_t l)
+bool atoll_link_link_can(const struct atoll_xbar *x, uint32_t l)
 {
-	const struct ax_link *k = &x->link[l];
+	const struct atoll_link_link *k = &x->link[l];
 
 	return !x->out[AT_LINK0 + l].stopped && !k->replay &&
 	       ring_count(&k->again) < UNACKED;
 }
 
-void ax_link_send(struct axbar *x, uint32_t l, struct weft_frame *f,
-		  uint64_t start)
+void atoll_link_link_send(struct atoll_xbar *x, uint32_t l,
+			  struct weft_frame *f, uint64_t start)
 {
-	struct ax_link *k = &x->link[l];
+	struct atoll_link_link *k = &x->link[l];
 
 	at_line(f)->seq = k->tx_seq++;
 	if (guarded(k)) {
@@ -71,14 +72,14 @@ void ax_link_send(struct axbar *x, uint32_t l, struct weft_frame *f,
 			k->heard = start;
 		*ring_push(&k->again) = weft_frame_dup(f);
 	}
-	ax_mark(x, f, "link port out", start);
+	atoll_link_mark(x, f, "link port out", start);
 	put(x, k, f, start);
 }
 
 /* ---- what comes ---- */
 
 /* The peer has everything before seq. */
-static void acked(struct ax_link *k, uint8_t seq)
+static void acked(struct atoll_link_link *k, uint8_t seq)
 {
 	while (!ring_empty(&k->again)) {
 		struct weft_frame *f = *ring_front(&k->again);
@@ -93,12 +94,12 @@ static void acked(struct ax_link *k, uint8_t seq)
 	k->replay = false;
 }
 
-static void stop_set(struct axbar *x, uint32_t l, bool stop, uint64_t c)
+static void stop_set(struct atoll_xbar *x, uint32_t l, bool stop, uint64_t c)
 {
-	struct ax_out *o = &x->out[AT_LINK0 + l];
+	struct atoll_link_out *o = &x->out[AT_LINK0 + l];
 
 	if (o->stopped && !stop) {
-		ax_count(x, AX_K_STOPPED, c - o->stopped_at);
+		atoll_link_count(x, AX_K_STOPPED, c - o->stopped_at);
 		x->link[l].tries = 0;
 	}
 	if (!o->stopped && stop)
@@ -106,10 +107,10 @@ static void stop_set(struct axbar *x, uint32_t l, bool stop, uint64_t c)
 	o->stopped = stop;
 }
 
-static void state_act(struct axbar *x, uint32_t l, const struct at_line *s,
+static void state_act(struct atoll_xbar *x, uint32_t l, const struct at_line *s,
 		      uint64_t c)
 {
-	struct ax_link *k = &x->link[l];
+	struct atoll_link_link *k = &x->link[l];
 
 	k->heard = c;
 	acked(k, s->seq);
@@ -123,16 +124,17 @@ static void state_act(struct axbar *x, uint32_t l, const struct at_line *s,
 }
 
 /* A flit that cannot be taken: once, until the right one comes. */
-static void refuse(struct axbar *x, uint32_t l, struct weft_frame *f, bool old)
+static void refuse(struct atoll_xbar *x, uint32_t l, struct weft_frame *f,
+		   bool old)
 {
-	struct ax_link *k = &x->link[l];
+	struct atoll_link_link *k = &x->link[l];
 
 	weft_frame_free(f);
 	if (old) {
 		state_send(x, l, 0);
 		return;
 	}
-	ax_count(x, AX_K_CRC, 1);
+	atoll_link_count(x, AX_K_CRC, 1);
 	if (!k->nacked)
 		state_send(x, l, AT_NACK);
 	k->nacked = true;
@@ -140,7 +142,8 @@ static void refuse(struct axbar *x, uint32_t l, struct weft_frame *f, bool old)
 
 /* The end of a packet whose last flit came with the sign of another one: those
  * signs are not under the CRC. */
-static void end_packet(struct axbar *x, struct ax_in *in, uint64_t came)
+static void end_packet(struct atoll_xbar *x, struct atoll_link_in *in,
+		       uint64_t came)
 {
 	struct weft_frame *f = weft_frame_new(x->comp->sim);
 
@@ -148,18 +151,18 @@ static void end_packet(struct axbar *x, struct ax_in *in, uint64_t came)
 	AT_CAME(f) = came;
 	AT_READY(f) = came + x->t_in + x->t_xbar;
 	*ring_push(&in->q) = f; /* no room: it was not on the line */
-	ax_count(x, AX_K_FRAMING, 1);
+	atoll_link_count(x, AX_K_FRAMING, 1);
 }
 
 /* Into the buffer, so that each packet there has a head and an end. */
-static void flit_keep(struct axbar *x, uint32_t l, struct weft_frame *f)
+static void flit_keep(struct atoll_xbar *x, uint32_t l, struct weft_frame *f)
 {
-	struct ax_link *k = &x->link[l];
-	struct ax_in *in = &x->in[AT_LINK0 + l];
+	struct atoll_link_link *k = &x->link[l];
+	struct atoll_link_in *in = &x->in[AT_LINK0 + l];
 	bool head = at_line(f)->kind == AT_HEAD;
 
 	if (!head && !k->open) {
-		ax_count(x, AX_K_FRAMING, 1);
+		atoll_link_count(x, AX_K_FRAMING, 1);
 		weft_frame_free(f);
 		return;
 	}
@@ -169,14 +172,14 @@ static void flit_keep(struct axbar *x, uint32_t l, struct weft_frame *f)
 	in->used += at_words(f);
 	AT_ROOM(f) = at_words(f);
 	AT_READY(f) = AT_CAME(f) + x->t_in + x->t_xbar;
-	ax_mark(x, f, "link port in", AT_CAME(f) + x->t_in);
+	atoll_link_mark(x, f, "link port in", AT_CAME(f) + x->t_in);
 	*ring_push(&in->q) = f;
 }
 
-static void flit_in(struct axbar *x, uint32_t l, struct weft_frame *f)
+static void flit_in(struct atoll_xbar *x, uint32_t l, struct weft_frame *f)
 {
-	struct ax_link *k = &x->link[l];
-	struct ax_in *in = &x->in[AT_LINK0 + l];
+	struct atoll_link_link *k = &x->link[l];
+	struct atoll_link_in *in = &x->in[AT_LINK0 + l];
 	const struct at_line *s = at_line(f);
 	bool bad = s->flags & AT_BAD;
 
@@ -185,7 +188,7 @@ static void flit_in(struct axbar *x, uint32_t l, struct weft_frame *f)
 		return;
 	}
 	if (in->used + at_words(f) > x->buffer) {
-		ax_count(x, AX_K_OVERFLOWS, 1);
+		atoll_link_count(x, AX_K_OVERFLOWS, 1);
 		refuse(x, l, f, false);
 		return;
 	}
@@ -194,12 +197,12 @@ static void flit_in(struct axbar *x, uint32_t l, struct weft_frame *f)
 	flit_keep(x, l, f);
 	if (guarded(k))
 		state_send(x, l, 0);
-	ax_link_state(x, l);
+	atoll_link_link_state(x, l);
 }
 
-static void came(struct axbar *x, uint32_t l, struct weft_frame *f)
+static void came(struct atoll_xbar *x, uint32_t l, struct weft_frame *f)
 {
-	struct ax_link *k = &x->link[l];
+	struct atoll_link_link *k = &x->link[l];
 
 	if (f->raw)
 		at_decode(f);
@@ -217,10 +220,10 @@ static void came(struct axbar *x, uint32_t l, struct weft_frame *f)
 
 /* ---- replay ---- */
 
-static uint64_t replay_step(struct axbar *x, uint32_t l, uint64_t c)
+static uint64_t replay_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 {
-	struct ax_link *k = &x->link[l];
-	struct ax_out *o = &x->out[AT_LINK0 + l];
+	struct atoll_link_link *k = &x->link[l];
+	struct atoll_link_out *o = &x->out[AT_LINK0 + l];
 	struct weft_frame *f;
 
 	if (!k->replay || o->stopped)
@@ -232,16 +235,16 @@ static uint64_t replay_step(struct axbar *x, uint32_t l, uint64_t c)
 		return c + 1;
 	}
 	f = *ring_nth(&k->again, k->resend++);
-	ax_count(x, AX_K_RESENT, 1);
+	atoll_link_count(x, AX_K_RESENT, 1);
 	o->free = c + at_words(f);
 	put(x, k, weft_frame_dup(f), c + x->t_out);
 	return o->free;
 }
 
 /* Nothing heard for long although something is expected. */
-static uint64_t timeout_step(struct axbar *x, uint32_t l, uint64_t c)
+static uint64_t timeout_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 {
-	struct ax_link *k = &x->link[l];
+	struct atoll_link_link *k = &x->link[l];
 	bool stopped = x->out[AT_LINK0 + l].stopped;
 
 	if (!guarded(k) || (ring_empty(&k->again) && !stopped) ||
@@ -251,7 +254,7 @@ static uint64_t timeout_step(struct axbar *x, uint32_t l, uint64_t c)
 		return k->heard + x->timeout;
 	k->heard = c;
 	if (k->tries++ == x->attempts) {
-		ax_count(x, AX_K_DOWNS, 1);
+		atoll_link_count(x, AX_K_DOWNS, 1);
 		return WEFT_NEVER;
 	}
 	if (stopped) {
@@ -263,9 +266,9 @@ static uint64_t timeout_step(struct axbar *x, uint32_t l, uint64_t c)
 	return c + x->timeout;
 }
 
-uint64_t ax_link_step(struct axbar *x, uint32_t l, uint64_t c)
+uint64_t atoll_link_link_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 {
-	struct ax_link *k = &x->link[l];
+	struct atoll_link_link *k = &x->link[l];
 	uint64_t next = WEFT_NEVER, t;
 
 	while (!ring_empty(&k->came) && AT_CAME(*ring_front(&k->came)) <= c) {
@@ -300,9 +303,9 @@ uint64_t ax_link_step(struct axbar *x, uint32_t l, uint64_t c)
 		ring_free(r);                                                  \
 	} while (0)
 
-void ax_link_fini(struct axbar *x, uint32_t l)
+void atoll_link_link_fini(struct atoll_xbar *x, uint32_t l)
 {
-	struct ax_link *k = &x->link[l];
+	struct atoll_link_link *k = &x->link[l];
 
 	RING_DROP(&k->again);
 	RING_DROP(&k->came);

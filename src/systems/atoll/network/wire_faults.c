@@ -5,7 +5,7 @@
 
 static uint64_t at_word_fs(const struct weft_port *p)
 {
-	const struct axbar *x = p->iface;
+	const struct atoll_xbar *x = p->iface;
 
 	return x->clk.num / x->clk.den;
 }

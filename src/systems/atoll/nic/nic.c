@@ -83,11 +83,11 @@ static void on_misrouted(void *own, uint32_t in)
 	at_irq(own, ATOLL_IRQ_ROUTE);
 }
 
-static const struct axbar_ops xbar_ops = { .flit = at_rx_flit,
-					   .room = at_rx_room,
-					   .ready = on_ready,
-					   .deadlock = on_deadlock,
-					   .misrouted = on_misrouted };
+static const struct atoll_xbar_ops xbar_ops = { .flit = at_rx_flit,
+						.room = at_rx_room,
+						.ready = on_ready,
+						.deadlock = on_deadlock,
+						.misrouted = on_misrouted };
 
 /* n3.nic is node 3. */
 static uint32_t node_of(const char *name)
@@ -116,8 +116,8 @@ static int at_init(struct weft_comp *c, struct weft_err *err)
 	n->x.timeout = n->timeout;
 	n->x.attempts = n->attempts;
 	n->x.counter0 = AT_K_XBAR;
-	axbar_init(&n->x, c, &c->ports[AT_PORT_LINK], &xbar_ops, n,
-		   AT_TAG_XBAR);
+	atoll_xbar_init(&n->x, c, &c->ports[AT_PORT_LINK], &xbar_ops, n,
+			AT_TAG_XBAR);
 	return 0;
 }
 
@@ -125,7 +125,7 @@ static int at_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct at_nic *n = c->state;
 
-	return axbar_start(&n->x, err);
+	return atoll_xbar_start(&n->x, err);
 }
 
 static void at_note(struct at_nic *n, const struct weft_bus_note *note)
@@ -142,7 +142,7 @@ static void at_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	struct weft_bus_note note;
 
 	if (port >= AT_PORT_LINK) {
-		axbar_arrive(&n->x, port - AT_PORT_LINK, f);
+		atoll_xbar_arrive(&n->x, port - AT_PORT_LINK, f);
 		return;
 	}
 	while (weft_bus_next(n->bus, &note))
@@ -153,14 +153,14 @@ static void at_event(struct weft_comp *c, uint32_t tag)
 {
 	struct at_nic *n = c->state;
 
-	axbar_event(&n->x);
+	atoll_xbar_event(&n->x);
 }
 
 /* Who waits for whom at the end, for the reader of the result. */
 static void at_report(struct at_nic *n)
 {
 	for (uint32_t o = 0, i, j; o < AT_PORTS; o++)
-		if (axbar_dl_cond(&n->x, o, &i, &j))
+		if (atoll_xbar_dl_cond(&n->x, o, &i, &j))
 			weft_check_failed(
 				n->comp,
 				"deadlock: OutPort %u is granted to InPort %u and stopped, InPort %u waits for it",
@@ -175,7 +175,7 @@ static int at_finish(struct weft_comp *c, struct weft_err *err)
 		at_report(n);
 	if (!weft_sim_idle(c->sim))
 		return 0;
-	axbar_finish(&n->x);
+	atoll_xbar_finish(&n->x);
 	for (uint32_t i = 0; i < ATOLL_PORTS; i++)
 		at_tx_fini(n, i);
 	return 0;
@@ -189,7 +189,8 @@ static void at_waiting(struct weft_comp *c, uint32_t port,
 
 	*w = (struct weft_waiting){ .unit = "flits" };
 	if (port >= AT_PORT_LINK)
-		w->queued = axbar_queued(&n->x, AT_LINK0 + port - AT_PORT_LINK);
+		w->queued = atoll_xbar_queued(&n->x,
+					      AT_LINK0 + port - AT_PORT_LINK);
 }
 
 static void at_fini(struct weft_comp *c)
@@ -200,7 +201,7 @@ static void at_fini(struct weft_comp *c)
 		at_tx_fini(n, i);
 		at_rx_fini(n, i);
 	}
-	axbar_fini(&n->x);
+	atoll_xbar_fini(&n->x);
 	at_dma_fini(n);
 }
 

@@ -106,7 +106,7 @@ struct at_nic {
 	/* the rest is state */
 	struct weft_comp *comp;
 	struct weft_port *bus;
-	struct axbar x;
+	struct atoll_xbar x;
 	struct at_tx tx[ATOLL_PORTS];
 	struct at_rx rx[ATOLL_PORTS];
 	uint64_t irq, redirected;

@@ -67,7 +67,7 @@ static void stored(struct at_nic *n, struct at_dma *d)
 {
 	n->rx[d->hp].writes--;
 	rx_tell(n, d->hp, NULL);
-	axbar_kick(&n->x);
+	atoll_xbar_kick(&n->x);
 }
 
 static void store(struct at_nic *n, uint32_t hp, const uint8_t *p,
@@ -166,7 +166,7 @@ static uint64_t pio_read(struct at_nic *n, struct at_rx *r)
 	at_mark(n, k->trace, "load: data");
 	if (k->read >= ATOLL_HEAD_BYTES(k->head))
 		pio_over(n, r);
-	axbar_kick(&n->x);
+	atoll_xbar_kick(&n->x);
 	return w;
 }
 
@@ -346,7 +346,7 @@ void at_rx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 		at_tx_store(n, hp, off, val);
 		return;
 	}
-	axbar_kick(&n->x);
+	atoll_xbar_kick(&n->x);
 }
 
 void at_rx_fini(struct at_nic *n, uint32_t hp)

@@ -79,7 +79,7 @@ static void ports_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	for (uint32_t o = 0; o < AT_PORTS; o++)
 		if (val >> o & 1)
 			n->x.out[o].cond = n->x.out[o].fired = false;
-	axbar_kick(&n->x);
+	atoll_xbar_kick(&n->x);
 }
 
 static uint64_t host_port_read(struct weft_comp *c, uint32_t i)
@@ -101,13 +101,13 @@ static void redirect_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct at_nic *n = nic_of(c);
 
-	n->redirected = axbar_redirect(&n->x, (uint32_t)val);
+	n->redirected = atoll_xbar_redirect(&n->x, (uint32_t)val);
 }
 
 static uint64_t state_read(struct weft_comp *c, uint32_t o)
 {
 	uint32_t i = 0, j = 0;
-	bool cond = axbar_dl_cond(&nic_of(c)->x, o, &i, &j);
+	bool cond = atoll_xbar_dl_cond(&nic_of(c)->x, o, &i, &j);
 
 	return (cond ? ATOLL_DL_COND : 0) | j << 8 | i;
 }

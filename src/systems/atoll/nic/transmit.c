@@ -80,8 +80,8 @@ static void flits_go(struct at_nic *n, uint32_t hp)
 {
 	struct at_tx *t = &n->tx[hp];
 
-	while (!ring_empty(&t->q) && axbar_np_room(&n->x, hp)) {
-		axbar_inject(&n->x, hp, *ring_front(&t->q));
+	while (!ring_empty(&t->q) && atoll_xbar_np_room(&n->x, hp)) {
+		atoll_xbar_inject(&n->x, hp, *ring_front(&t->q));
 		ring_pop(&t->q);
 	}
 }

@@ -21,7 +21,7 @@ struct at_work {
 	uint32_t size, mode, width, partner, counter, hops;
 	weft_time_t wait, cost, idle, pause;
 	bool recover;
-	struct work w;
+	struct program w;
 	struct atoll_port *p;
 	uint64_t seen[65536 / 64]; /* messages, by tag */
 	uint64_t buf[BYTES / 8];
@@ -33,10 +33,11 @@ static int open_port(struct at_work *a, struct weft_comp *c, uint32_t port,
 	struct atoll_attr attr = { .port = port, .mode = mode };
 	int ret;
 
-	a->w = work_of(c);
+	a->w = program_from(c);
 	ret = atoll_open(a->w.h, &attr, &a->p);
 	if (ret)
-		weft_check_failed(c, "cannot open the NIC: %s", work_why(ret));
+		weft_check_failed(c, "cannot open the NIC: %s",
+				  program_why(ret));
 	return ret;
 }
 
@@ -66,8 +67,8 @@ static void verify(struct at_work *a, const struct atoll_msg *m)
 
 	a->seen[m->tag / 64] |= bit;
 	if (!twice && m->bytes == a->size &&
-	    work_check(a->buf, 0, a->size / 8,
-		       work_base(m->node, a->w.me, m->tag)) < 0)
+	    program_check(a->buf, 0, a->size / 8,
+			  program_base(m->node, a->w.me, m->tag)) < 0)
 		return;
 	weft_check_failed(a->w.c, "message %u of node %u %s", m->tag, m->node,
 			  twice ? "has come twice" : "is not what was sent");
@@ -79,7 +80,7 @@ static void verify(struct at_work *a, const struct atoll_msg *m)
 static weft_time_t pp_pause(const struct at_work *a, uint32_t node,
 			    uint64_t seq)
 {
-	return a->pause ? work_mix(seq * 2 + !node) % (2 * a->pause) : 0;
+	return a->pause ? program_mix(seq * 2 + !node) % (2 * a->pause) : 0;
 }
 
 static void pp_send(struct at_work *a, uint32_t to, uint64_t seq)
@@ -89,8 +90,8 @@ static void pp_send(struct at_work *a, uint32_t to, uint64_t seq)
 
 	if (a->pause)
 		weft_host_cpu(a->w.h, pp_pause(a, a->w.me, seq));
-	work_sent(&a->w, to);
-	work_fill(a->buf, a->size / 8, work_base(a->w.me, to, seq));
+	program_sent(&a->w, to);
+	program_fill(a->buf, a->size / 8, program_base(a->w.me, to, seq));
 	weft_host_cpu(a->w.h, a->cost);
 	if (atoll_send(a->p, route, n, seq & 0xffff, a->buf, a->size))
 		weft_check_failed(a->w.c, "message %llu cannot be sent",
@@ -114,10 +115,10 @@ static void pp_rounds(struct at_work *a)
 		pp_send(a, a->partner, i);
 		pp_recv(a);
 		if (i + 1 < a->count)
-			work_got(&a->w, a->partner);
+			program_got(&a->w, a->partner);
 	}
 	t = weft_host_now(a->w.h) - t;
-	work_got(&a->w, a->partner);
+	program_got(&a->w, a->partner);
 	for (uint64_t i = 0; i < a->count; i++)
 		t -= pp_pause(a, 0, i) + pp_pause(a, 1, i);
 	ns = (double)t / 2 / (double)a->count / WEFT_NS;
@@ -152,13 +153,13 @@ static int pp_main(struct weft_comp *c)
 		weft_check_failed(c, "partner: 1..%u", a->w.n - 1);
 		return -EINVAL;
 	}
-	work_barrier(&a->w, "atoll.pp");
+	program_barrier(&a->w, "atoll.pp");
 	if (!a->w.me)
 		pp_rounds(a);
 	else if (a->w.me == a->partner)
 		for (uint64_t i = 0; i < a->count; i++) {
 			pp_recv(a);
-			work_got(&a->w, 0);
+			program_got(&a->w, 0);
 			pp_send(a, 0, i);
 		}
 	atoll_close(a->p);
@@ -212,7 +213,7 @@ static int mgr_main(struct weft_comp *c)
 	if (ret)
 		return ret;
 	atoll_manage(a->p, a->counter);
-	work_barrier(&a->w, "atoll.manager");
+	program_barrier(&a->w, "atoll.manager");
 	while (atoll_irq_wait(a->p, weft_host_now(a->w.h) + a->idle)) {
 		irqs++;
 		weft_metric(c, "interrupts", "", (double)irqs);
@@ -275,9 +276,9 @@ static int ring_main(struct weft_comp *c)
 	if (ret)
 		return ret;
 	n = ring_route(a, a->w.me, a->hops, DATA_PORT, route, &to);
-	work_barrier(&a->w, "atoll.ring");
+	program_barrier(&a->w, "atoll.ring");
 	for (uint64_t i = 0; i < a->packets; i++) {
-		work_fill(a->buf, a->size / 8, work_base(a->w.me, to, i));
+		program_fill(a->buf, a->size / 8, program_base(a->w.me, to, i));
 		atoll_send(a->p, route, n, i & 0xffff, a->buf, a->size);
 		ring_recv(a, &got);
 	}

@@ -13,12 +13,12 @@ enum { HEAD = 14, MIN_RX = 256, BYTES_FS = 8 };
 
 /* As Linux has them: least time-out, most of it, repeats, acknowledgement
  * without data, silence until a receiver asks, and between its questions. */
-#define RTO	   (200 * WEFT_MS)
-#define RTO_MAX	   (120 * WEFT_SEC)
-#define ACK_DELAY  (40 * WEFT_MS)
-#define KEEP_IDLE  (7200 * WEFT_SEC)
-#define KEEP_AGAIN (75 * WEFT_SEC)
-#define PATIENCE   WEFT_SEC /* of a receiver without retransmission */
+#define RTO		(200 * WEFT_MS)
+#define RTO_MAX		(120 * WEFT_SEC)
+#define ACK_DELAY	(40 * WEFT_MS)
+#define KEEP_IDLE	(7200 * WEFT_SEC)
+#define KEEP_AGAIN	(75 * WEFT_SEC)
+#define RECEIVE_TIMEOUT WEFT_SEC /* of a receiver without retransmission */
 enum { TRIES = 15, SAME_ACKS = 3, PROBES = 9 };
 
 struct stack {
@@ -481,7 +481,9 @@ int stack_open(struct weft_host *h, const struct stack_proto *p,
 	s->c = *c;
 	s->me = weft_host_node(h);
 	s->peer = peer;
-	s->c.timeout = c->timeout ? c->timeout : p->reliable ? RTO : PATIENCE;
+	s->c.timeout = c->timeout    ? c->timeout
+		       : p->reliable ? RTO
+				     : RECEIVE_TIMEOUT;
 	s->rto = s->c.timeout;
 	s->rto_at = s->ack_at = s->keep_at = WEFT_NEVER;
 	s->payload = (c->mtu ? c->mtu : ETH_MTU) - p->head;

@@ -17,7 +17,7 @@ struct pingpong {
 	uint64_t count;
 	uint32_t size;
 	struct stack_cost cost;
-	struct work w;
+	struct program w;
 	const struct stack_proto *proto;
 	struct stack *s;
 	uint8_t *out, *in;
@@ -88,7 +88,7 @@ static const char *what_failed(const struct pingpong *p, int err)
 		       "answer nine times: has it ended, or is the line cut?";
 	return err == -EIO ? "bytes are missing: a frame is lost, and M-VIA "
 			     "does not repeat it"
-			   : work_why(err);
+			   : program_why(err);
 }
 
 static int recv_one(struct pingpong *p, uint64_t round)
@@ -155,8 +155,8 @@ static void finish(struct pingpong *p)
 {
 	int ret = !p->proto->reliable;
 
-	work_put(&p->w, "stack.end", 1);
-	while (!ret && !work_there(&p->w, "stack.end", !p->w.me))
+	program_put(&p->w, "stack.end", 1);
+	while (!ret && !program_there(&p->w, "stack.end", !p->w.me))
 		ret = stack_serve(p->s, weft_host_now(p->w.h) + WEFT_MS);
 }
 
@@ -165,7 +165,7 @@ static int run(struct weft_comp *c, const struct stack_proto *proto)
 	struct pingpong *p = c->state;
 	int ret;
 
-	p->w = work_of(c);
+	p->w = program_from(c);
 	p->proto = proto;
 	if (p->w.me > 1)
 		return 0;
@@ -176,10 +176,10 @@ static int run(struct weft_comp *c, const struct stack_proto *proto)
 		      : -ENOMEM;
 	if (ret) {
 		weft_check_failed(c, "%s on eth.nic: %s", proto->name,
-				  work_why(ret));
+				  program_why(ret));
 		return ret;
 	}
-	work_barrier(&p->w, "stack");
+	program_barrier(&p->w, "stack");
 	ret = measure(p);
 	finish(p);
 	stack_close(p->s);

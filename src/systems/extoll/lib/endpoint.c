@@ -7,22 +7,22 @@
 
 /* ---- operations ---- */
 
-void epx_list_init(struct epx_list *l)
+void extoll_ep_list_init(struct extoll_ep_list *l)
 {
 	l->head = NULL;
 	l->tail = &l->head;
 }
 
-void epx_list_push(struct epx_list *l, struct epx_op *op)
+void extoll_ep_list_push(struct extoll_ep_list *l, struct extoll_ep_op *op)
 {
 	op->next = NULL;
 	*l->tail = op;
 	l->tail = &op->next;
 }
 
-struct epx_op *epx_list_pop(struct epx_list *l)
+struct extoll_ep_op *extoll_ep_list_pop(struct extoll_ep_list *l)
 {
-	struct epx_op *op = l->head;
+	struct extoll_ep_op *op = l->head;
 
 	l->head = op->next;
 	if (!l->head)
@@ -32,28 +32,28 @@ struct epx_op *epx_list_pop(struct epx_list *l)
 
 /* Every operation leaves an event: there is a place for those of all that are
  * under way beside the half of the ring that the peers' puts may fill. */
-struct epx_op *epx_op_new(struct epx *e, uint32_t dst, void *ctx,
-			  enum weft_ep_kind event)
+struct extoll_ep_op *extoll_ep_op_new(struct extoll_ep *e, uint32_t dst,
+				      void *ctx, enum weft_ep_kind event)
 {
-	struct epx_op *op = e->free_ops;
+	struct extoll_ep_op *op = e->free_ops;
 
 	if (!op || e->ev_tail - e->ev_head >= e->ev_size / 2)
 		return NULL;
 	e->free_ops = op->next;
-	*op = (struct epx_op){ .dst = dst,
-			       .id = (uint32_t)(op - e->ops),
-			       .used = true,
-			       .ctx = ctx,
-			       .event = event };
+	*op = (struct extoll_ep_op){ .dst = dst,
+				     .id = (uint32_t)(op - e->ops),
+				     .used = true,
+				     .ctx = ctx,
+				     .event = event };
 	return op;
 }
 
-void epx_event(struct epx *e, const struct weft_ep_event *ev)
+void extoll_ep_event(struct extoll_ep *e, const struct weft_ep_event *ev)
 {
 	e->ev[e->ev_tail++ % e->ev_size] = *ev;
 }
 
-void epx_complete(struct epx *e, struct epx_op *op)
+void extoll_ep_complete(struct extoll_ep *e, struct extoll_ep_op *op)
 {
 	struct weft_ep_event ev = { .kind = op->status ? WEFT_EV_ERROR
 						       : op->event,
@@ -64,8 +64,8 @@ void epx_complete(struct epx *e, struct epx_op *op)
 				    .result = op->result,
 				    .ctx = op->ctx };
 
-	epx_event(e, &ev);
-	epx_reg_put(op->reg);
+	extoll_ep_event(e, &ev);
+	extoll_ep_reg_put(op->reg);
 	if (op->stage)
 		op->stage->busy = false;
 	op->used = op->waiting = false;
@@ -73,56 +73,57 @@ void epx_complete(struct epx *e, struct epx_op *op)
 	e->free_ops = op;
 }
 
-static void epx_progress(struct epx *e)
+static void extoll_ep_progress(struct extoll_ep *e)
 {
-	epx_progress_rx(e);
-	epx_progress_rma(e);
-	epx_progress_tx(e);
-	epx_return_credits(e);
+	extoll_ep_progress_rx(e);
+	extoll_ep_progress_rma(e);
+	extoll_ep_progress_tx(e);
+	extoll_ep_return_credits(e);
 }
 
-static int epx_submit(struct epx *e, struct epx_list *to, struct epx_op *op)
+static int extoll_ep_submit(struct extoll_ep *e, struct extoll_ep_list *to,
+			    struct extoll_ep_op *op)
 {
-	weft_host_cpu(e->h, EPX_CALL_COST);
-	epx_list_push(to, op);
+	weft_host_cpu(e->h, EXTOLL_EP_CALL_COST);
+	extoll_ep_list_push(to, op);
 	if (to == &e->rma_todo)
-		epx_progress_rma(e);
+		extoll_ep_progress_rma(e);
 	else
-		epx_progress_tx(e);
+		extoll_ep_progress_tx(e);
 	return 0;
 }
 
 /* ---- user calls ---- */
 
-static int epx_send(struct weft_ep *ep, uint32_t dst, const void *buf,
-		    size_t len, uint64_t imm, void *ctx)
+static int extoll_ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
+			  size_t len, uint64_t imm, void *ctx)
 {
-	struct epx *e = epx_of(ep);
-	struct epx_op *op;
+	struct extoll_ep *e = extoll_ep_of(ep);
+	struct extoll_ep_op *op;
 
 	if (dst >= e->n)
 		return -EINVAL;
 	if (len > ep->info.max_msg)
 		return -EMSGSIZE;
-	op = epx_op_new(e, dst, ctx, WEFT_EV_SENT);
+	op = extoll_ep_op_new(e, dst, ctx, WEFT_EV_SENT);
 	if (!op)
 		return -EAGAIN;
 	op->buf = buf;
 	op->len = len;
 	op->imm = imm;
-	return epx_submit(e, &e->peer[dst].todo, op);
+	return extoll_ep_submit(e, &e->peer[dst].todo, op);
 }
 
-static int epx_put(struct weft_ep *ep, uint32_t dst, const void *buf,
-		   size_t len, uint64_t raddr, uint64_t rkey, bool notify,
-		   uint64_t imm, void *ctx)
+static int extoll_ep_put(struct weft_ep *ep, uint32_t dst, const void *buf,
+			 size_t len, uint64_t raddr, uint64_t rkey, bool notify,
+			 uint64_t imm, void *ctx)
 {
-	struct epx *e = epx_of(ep);
-	struct epx_op *op;
+	struct extoll_ep *e = extoll_ep_of(ep);
+	struct extoll_ep_op *op;
 
-	if (dst >= e->n || !epx_key_covers(rkey, raddr, len))
+	if (dst >= e->n || !extoll_ep_key_covers(rkey, raddr, len))
 		return -EINVAL;
-	op = epx_op_new(e, dst, ctx, WEFT_EV_PUT);
+	op = extoll_ep_op_new(e, dst, ctx, WEFT_EV_PUT);
 	if (!op)
 		return -EAGAIN;
 	op->buf = buf;
@@ -130,70 +131,71 @@ static int epx_put(struct weft_ep *ep, uint32_t dst, const void *buf,
 	op->raddr = raddr;
 	op->notify = notify;
 	op->imm = imm;
-	return epx_submit(e, &e->rma_todo, op);
+	return extoll_ep_submit(e, &e->rma_todo, op);
 }
 
-static int epx_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
-		   uint64_t raddr, uint64_t rkey, void *ctx)
+static int extoll_ep_get(struct weft_ep *ep, uint32_t dst, void *buf,
+			 size_t len, uint64_t raddr, uint64_t rkey, void *ctx)
 {
-	struct epx *e = epx_of(ep);
-	struct epx_op *op;
+	struct extoll_ep *e = extoll_ep_of(ep);
+	struct extoll_ep_op *op;
 
-	if (dst >= e->n || !epx_key_covers(rkey, raddr, len))
+	if (dst >= e->n || !extoll_ep_key_covers(rkey, raddr, len))
 		return -EINVAL;
-	op = epx_op_new(e, dst, ctx, WEFT_EV_GET);
+	op = extoll_ep_op_new(e, dst, ctx, WEFT_EV_GET);
 	if (!op)
 		return -EAGAIN;
 	op->get = true;
 	op->buf = op->into = buf;
 	op->len = len;
 	op->raddr = raddr;
-	return epx_submit(e, &e->rma_todo, op);
+	return extoll_ep_submit(e, &e->rma_todo, op);
 }
 
-static int epx_atomic_op(struct epx *e, uint32_t dst,
-			 const struct epx_atomic *a, void *ctx)
+static int extoll_ep_atomic_op(struct extoll_ep *e, uint32_t dst,
+			       const struct extoll_ep_atomic *a, void *ctx)
 {
-	struct epx_op *op;
+	struct extoll_ep_op *op;
 
 	if (dst >= e->n || a->raddr % 8 ||
-	    !epx_key_covers(a->rkey, a->raddr, 8))
+	    !extoll_ep_key_covers(a->rkey, a->raddr, 8))
 		return -EINVAL;
-	if (e->peer[dst].requests >= EPX_REQUESTS)
+	if (e->peer[dst].requests >= EXTOLL_EP_REQUESTS)
 		return -EAGAIN;
-	op = epx_op_new(e, dst, ctx, WEFT_EV_ATOMIC);
+	op = extoll_ep_op_new(e, dst, ctx, WEFT_EV_ATOMIC);
 	if (!op)
 		return -EAGAIN;
 	e->peer[dst].requests++;
 	op->atomic = *a;
 	op->atomic.id = op->id;
-	return epx_submit(e, &e->peer[dst].todo, op);
+	return extoll_ep_submit(e, &e->peer[dst].todo, op);
 }
 
-static int epx_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		    uint64_t rkey, uint64_t add, void *ctx)
+static int extoll_ep_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+			  uint64_t rkey, uint64_t add, void *ctx)
 {
-	struct epx_atomic a = { .raddr = raddr, .rkey = rkey, .a = add };
+	struct extoll_ep_atomic a = { .raddr = raddr, .rkey = rkey, .a = add };
 
-	return epx_atomic_op(epx_of(ep), dst, &a, ctx);
+	return extoll_ep_atomic_op(extoll_ep_of(ep), dst, &a, ctx);
 }
 
-static int epx_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		     uint64_t rkey, uint64_t expect, uint64_t desired,
-		     void *ctx)
+static int extoll_ep_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+			   uint64_t rkey, uint64_t expect, uint64_t desired,
+			   void *ctx)
 {
-	struct epx_atomic a = { .raddr = raddr,
-				.rkey = rkey,
-				.a = expect,
-				.b = desired,
-				.swap = 1 };
+	struct extoll_ep_atomic a = { .raddr = raddr,
+				      .rkey = rkey,
+				      .a = expect,
+				      .b = desired,
+				      .swap = 1 };
 
-	return epx_atomic_op(epx_of(ep), dst, &a, ctx);
+	return extoll_ep_atomic_op(extoll_ep_of(ep), dst, &a, ctx);
 }
 
 /* ---- events and waiting ---- */
 
-static int epx_events(struct epx *e, struct weft_ep_event *ev, int max)
+static int extoll_ep_events(struct extoll_ep *e, struct weft_ep_event *ev,
+			    int max)
 {
 	int n = 0;
 
@@ -202,23 +204,23 @@ static int epx_events(struct epx *e, struct weft_ep_event *ev, int max)
 	return n;
 }
 
-static int epx_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
+static int extoll_ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 {
-	struct epx *e = epx_of(ep);
+	struct extoll_ep *e = extoll_ep_of(ep);
 	int n;
 
-	weft_host_cpu(e->h, EPX_CALL_COST);
-	epx_progress(e);
-	n = epx_events(e, ev, max);
-	return n + epx_give(e, ev + n, max - n);
+	weft_host_cpu(e->h, EXTOLL_EP_CALL_COST);
+	extoll_ep_progress(e);
+	n = extoll_ep_events(e, ev, max);
+	return n + extoll_ep_give(e, ev + n, max - n);
 }
 
-static bool epx_news(struct epx *e)
+static bool extoll_ep_news(struct extoll_ep *e)
 {
-	return e->ev_head != e->ev_tail || epx_rx_ready(e);
+	return e->ev_head != e->ev_tail || extoll_ep_rx_ready(e);
 }
 
-static bool epx_idle_wait(struct epx *e, weft_time_t deadline)
+static bool extoll_ep_idle_wait(struct extoll_ep *e, weft_time_t deadline)
 {
 	if (!e->irq)
 		return weft_host_poll_range(e->h, e->watch, e->watch_bytes,
@@ -230,29 +232,29 @@ static bool epx_idle_wait(struct epx *e, weft_time_t deadline)
 	return rma_irq_wait(e->rma, deadline);
 }
 
-static int epx_wait(struct weft_ep *ep, weft_time_t deadline)
+static int extoll_ep_wait(struct weft_ep *ep, weft_time_t deadline)
 {
-	struct epx *e = epx_of(ep);
+	struct extoll_ep *e = extoll_ep_of(ep);
 
 	for (;;) {
-		epx_progress(e);
-		if (epx_news(e))
+		extoll_ep_progress(e);
+		if (extoll_ep_news(e))
 			return 0;
-		if (!epx_idle_wait(e, deadline))
+		if (!extoll_ep_idle_wait(e, deadline))
 			return -ETIMEDOUT;
 	}
 }
 
-const struct weft_ep_ops epx_ops = {
-	.close = epx_close,
-	.mr_reg = epx_mr_reg,
-	.mr_dereg = epx_mr_dereg,
-	.send = epx_send,
-	.put = epx_put,
-	.get = epx_get,
-	.fadd = epx_fadd,
-	.cswap = epx_cswap,
-	.poll = epx_poll,
-	.release = epx_release,
-	.wait = epx_wait,
+const struct weft_ep_ops extoll_ep_ops = {
+	.close = extoll_ep_close,
+	.mr_reg = extoll_ep_mr_reg,
+	.mr_dereg = extoll_ep_mr_dereg,
+	.send = extoll_ep_send,
+	.put = extoll_ep_put,
+	.get = extoll_ep_get,
+	.fadd = extoll_ep_fadd,
+	.cswap = extoll_ep_cswap,
+	.poll = extoll_ep_poll,
+	.release = extoll_ep_release,
+	.wait = extoll_ep_wait,
 };

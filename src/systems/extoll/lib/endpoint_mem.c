@@ -12,7 +12,7 @@
 
 enum { KEY_LEN_BITS = 31 };
 
-bool epx_reachable(struct epx *e, const void *p, size_t len)
+bool extoll_ep_reachable(struct extoll_ep *e, const void *p, size_t len)
 {
 	weft_phys_t first, last;
 
@@ -22,30 +22,32 @@ bool epx_reachable(struct epx *e, const void *p, size_t len)
 	       last - first == (len ? len - 1 : 0);
 }
 
-static bool reg_covers(const struct epx_reg *r, const uint8_t *p, size_t len)
+static bool reg_covers(const struct extoll_ep_reg *r, const uint8_t *p,
+		       size_t len)
 {
 	return r->region && p >= r->p && len <= r->len &&
 	       (size_t)(p - r->p) <= r->len - len;
 }
 
-static struct epx_reg *reg_find(struct epx *e, const uint8_t *p, size_t len)
+static struct extoll_ep_reg *reg_find(struct extoll_ep *e, const uint8_t *p,
+				      size_t len)
 {
-	for (struct epx_reg *r = e->mr; r; r = r->next)
+	for (struct extoll_ep_reg *r = e->mr; r; r = r->next)
 		if (reg_covers(r, p, len))
 			return r;
-	for (uint32_t i = 0; i < EPX_CACHE; i++)
+	for (uint32_t i = 0; i < EXTOLL_EP_CACHE; i++)
 		if (reg_covers(&e->cache[i], p, len))
 			return &e->cache[i];
 	return NULL;
 }
 
 /* A place in the cache: free, or the oldest that nobody uses. */
-static struct epx_reg *reg_place(struct epx *e)
+static struct extoll_ep_reg *reg_place(struct extoll_ep *e)
 {
-	struct epx_reg *best = NULL;
+	struct extoll_ep_reg *best = NULL;
 
-	for (uint32_t i = 0; i < EPX_CACHE; i++) {
-		struct epx_reg *r = &e->cache[i];
+	for (uint32_t i = 0; i < EXTOLL_EP_CACHE; i++) {
+		struct extoll_ep_reg *r = &e->cache[i];
 
 		if (!r->region)
 			return r;
@@ -59,9 +61,10 @@ static struct epx_reg *reg_place(struct epx *e)
 	return best;
 }
 
-struct epx_reg *epx_reg_get(struct epx *e, const void *p, size_t len)
+struct extoll_ep_reg *extoll_ep_reg_get(struct extoll_ep *e, const void *p,
+					size_t len)
 {
-	struct epx_reg *r = reg_find(e, p, len);
+	struct extoll_ep_reg *r = reg_find(e, p, len);
 
 	if (!r) {
 		r = reg_place(e);
@@ -76,7 +79,7 @@ struct epx_reg *epx_reg_get(struct epx *e, const void *p, size_t len)
 	return r;
 }
 
-void epx_reg_put(struct epx_reg *r)
+void extoll_ep_reg_put(struct extoll_ep_reg *r)
 {
 	if (r)
 		r->users--;
@@ -84,7 +87,7 @@ void epx_reg_put(struct epx_reg *r)
 
 /* ---- regions of the user ---- */
 
-bool epx_key_covers(uint64_t key, uint64_t addr, size_t len)
+bool extoll_ep_key_covers(uint64_t key, uint64_t addr, size_t len)
 {
 	uint64_t base = key >> KEY_LEN_BITS;
 	uint64_t size = key & ((1u << KEY_LEN_BITS) - 1);
@@ -92,16 +95,17 @@ bool epx_key_covers(uint64_t key, uint64_t addr, size_t len)
 	return addr >= base && len <= size && addr - base <= size - len;
 }
 
-int epx_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p)
+int extoll_ep_mr_reg(struct weft_ep *ep, void *p, size_t len,
+		     struct weft_ep_mr *mr_p)
 {
-	struct epx *e = epx_of(ep);
-	struct epx_reg *r;
+	struct extoll_ep *e = extoll_ep_of(ep);
+	struct extoll_ep_reg *r;
 	rma_nla_t nla;
 	int ret;
 
 	if (!len || len >= 1u << KEY_LEN_BITS)
 		return -EINVAL;
-	if (!epx_reachable(e, p, len))
+	if (!extoll_ep_reachable(e, p, len))
 		return -EFAULT;
 	r = weft_host_calloc(e->h, 1, sizeof(*r));
 	if (!r)
@@ -123,10 +127,10 @@ int epx_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p)
 }
 
 /* Its entries are out of the ATU and unused before it is over. */
-int epx_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
+int extoll_ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 {
-	struct epx *e = epx_of(ep);
-	struct epx_reg **at = &e->mr, *r;
+	struct extoll_ep *e = extoll_ep_of(ep);
+	struct extoll_ep_reg **at = &e->mr, *r;
 	rma_nla_t nla;
 
 	for (; (r = *at); at = &r->next)
@@ -143,9 +147,9 @@ int epx_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 	return 0;
 }
 
-uint8_t *epx_mr_at(struct epx *e, uint64_t addr, size_t len)
+uint8_t *extoll_ep_mr_at(struct extoll_ep *e, uint64_t addr, size_t len)
 {
-	for (struct epx_reg *r = e->mr; r; r = r->next) {
+	for (struct extoll_ep_reg *r = e->mr; r; r = r->next) {
 		rma_nla_t nla;
 
 		rma_get_nla(r->region, 0, &nla);
@@ -156,9 +160,9 @@ uint8_t *epx_mr_at(struct epx *e, uint64_t addr, size_t len)
 }
 
 /* The port closes with all its registrations. */
-void epx_mem_free(struct epx *e)
+void extoll_ep_mem_free(struct extoll_ep *e)
 {
-	struct epx_reg *r;
+	struct extoll_ep_reg *r;
 
 	while ((r = e->mr)) {
 		e->mr = r->next;

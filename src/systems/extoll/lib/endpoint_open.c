@@ -10,14 +10,15 @@
 #include "systems/extoll/lib/endpoint.h"
 
 enum {
-	EPX_MAX_MSG = 65536,   /* default */
-	EPX_EAGER = 1024,      /* default, extoll.md 6.3 */
-	EPX_MAILBOX = 8 << 20, /* at most */
-	EPX_SLOT = 128,	       /* of a mailbox */
-	EPX_NOTIS = 4096,
+	EXTOLL_EP_MAX_MSG = 65536,   /* default */
+	EXTOLL_EP_EAGER = 1024,	     /* default, extoll.md 6.3 */
+	EXTOLL_EP_MAILBOX = 8 << 20, /* at most */
+	EXTOLL_EP_SLOT = 128,	     /* of a mailbox */
+	EXTOLL_EP_NOTIS = 4096,
 };
 
-static uint64_t epx_ask(struct epx *e, uint32_t node, const char *what)
+static uint64_t extoll_ep_ask(struct extoll_ep *e, uint32_t node,
+			      const char *what)
 {
 	char key[40];
 
@@ -25,7 +26,7 @@ static uint64_t epx_ask(struct epx *e, uint32_t node, const char *what)
 	return weft_oob_get(e->h, key);
 }
 
-static void epx_tell(struct epx *e, const char *what, uint64_t val)
+static void extoll_ep_tell(struct extoll_ep *e, const char *what, uint64_t val)
 {
 	char key[40];
 
@@ -33,38 +34,39 @@ static void epx_tell(struct epx *e, const char *what, uint64_t val)
 	weft_oob_put(e->h, key, val);
 }
 
-static int epx_meet(struct epx *e)
+static int extoll_ep_meet(struct extoll_ep *e)
 {
 	uint32_t opt = e->irq ? RMA_CONN_IRQ : RMA_CONN_DEFAULT;
 
-	epx_tell(e, "velo", velo_vpid(e->velo));
-	epx_tell(e, "rma", rma_get_vpid(e->rma));
-	epx_tell(e, "irq", e->irq);
+	extoll_ep_tell(e, "velo", velo_vpid(e->velo));
+	extoll_ep_tell(e, "rma", rma_get_vpid(e->rma));
+	extoll_ep_tell(e, "irq", e->irq);
 	for (uint32_t i = 0; i < e->n; i++) {
-		struct epx_peer *p = &e->peer[i];
+		struct extoll_ep_peer *p = &e->peer[i];
 
-		p->irq = epx_ask(e, i, "irq");
+		p->irq = extoll_ep_ask(e, i, "irq");
 		if (velo_connect(e->velo, &p->velo, i,
-				 (uint32_t)epx_ask(e, i, "velo")) ||
-		    rma_connect(e->rma, i, (uint32_t)epx_ask(e, i, "rma"), opt,
-				&p->rma))
+				 (uint32_t)extoll_ep_ask(e, i, "velo")) ||
+		    rma_connect(e->rma, i, (uint32_t)extoll_ep_ask(e, i, "rma"),
+				opt, &p->rma))
 			return -EHOSTUNREACH;
 	}
 	return 0;
 }
 
 /* What the peers together may have in our mailbox without being asked. */
-static size_t epx_mailbox(const struct epx *e, uint32_t eager)
+static size_t extoll_ep_mailbox(const struct extoll_ep *e, uint32_t eager)
 {
-	size_t msg = 3 + (eager + EPX_VELO - 1) / EPX_VELO;
+	size_t msg = 3 + (eager + EXTOLL_EP_VELO - 1) / EXTOLL_EP_VELO;
 
-	return (size_t)e->n * (e->slots * msg + 4 * EPX_REQUESTS) * EPX_SLOT;
+	return (size_t)e->n * (e->slots * msg + 4 * EXTOLL_EP_REQUESTS) *
+	       EXTOLL_EP_SLOT;
 }
 
-static int epx_ports(struct epx *e)
+static int extoll_ep_ports(struct extoll_ep *e)
 {
-	struct velo_attr va = { .mailbox = epx_mailbox(e, e->eager_max) };
-	struct rma_attr ra = { .slots = EPX_NOTIS };
+	struct velo_attr va = { .mailbox = extoll_ep_mailbox(e, e->eager_max) };
+	struct rma_attr ra = { .slots = EXTOLL_EP_NOTIS };
 	const uint8_t *box, *ring;
 	size_t box_n, ring_n;
 	int ret;
@@ -73,7 +75,7 @@ static int epx_ports(struct epx *e)
 	if (ret)
 		return ret == VELO_ERR_FDOPEN ? -ENODEV : -ENOMEM;
 	/* Messages of the endpoint's protocol fill a whole one of VELO. */
-	if (velo_max_len(e->velo) < EPX_VELO)
+	if (velo_max_len(e->velo) < EXTOLL_EP_VELO)
 		return -ENOTSUP;
 	if (rma_open(e->h, &ra, &e->rma))
 		return -ENOMEM;
@@ -86,32 +88,35 @@ static int epx_ports(struct epx *e)
 }
 
 /* Pinned memory: bounces, stages, landings. */
-static int epx_pool(struct epx *e)
+static int extoll_ep_pool(struct extoll_ep *e)
 {
-	size_t big = (e->ep.info.max_msg / EPX_PAGE + 2) * EPX_PAGE;
-	size_t bytes = EPX_BOUNCES * EPX_BOUNCE, at = 0;
+	size_t big = (e->ep.info.max_msg / EXTOLL_EP_PAGE + 2) * EXTOLL_EP_PAGE;
+	size_t bytes = EXTOLL_EP_BOUNCES * EXTOLL_EP_BOUNCE, at = 0;
 	weft_phys_t phys;
 
 	e->lands = big > 128 << 10 ? 4 : 8;
-	bytes += (EPX_STAGES + e->lands) * big;
+	bytes += (EXTOLL_EP_STAGES + e->lands) * big;
 	e->land = weft_host_calloc(e->h, e->lands, sizeof(*e->land));
-	e->pool = weft_mem_alloc(e->h, bytes, EPX_PAGE, &phys);
+	e->pool = weft_mem_alloc(e->h, bytes, EXTOLL_EP_PAGE, &phys);
 	if (!e->pool || !e->land ||
 	    rma_register(e->rma, e->pool, bytes, &e->pool_region))
 		return -ENOMEM;
-	for (uint32_t i = 0; i < EPX_BOUNCES; i++, at += EPX_BOUNCE)
-		e->bounce[i] = (struct epx_buf){ .p = e->pool + at, .at = at };
-	for (uint32_t i = 0; i < EPX_STAGES; i++, at += big)
-		e->stage[i] = (struct epx_buf){ .p = e->pool + at, .at = at };
+	for (uint32_t i = 0; i < EXTOLL_EP_BOUNCES; i++, at += EXTOLL_EP_BOUNCE)
+		e->bounce[i] =
+			(struct extoll_ep_buf){ .p = e->pool + at, .at = at };
+	for (uint32_t i = 0; i < EXTOLL_EP_STAGES; i++, at += big)
+		e->stage[i] =
+			(struct extoll_ep_buf){ .p = e->pool + at, .at = at };
 	for (uint32_t i = 0; i < e->lands; i++, at += big)
-		e->land[i] = (struct epx_buf){ .p = e->pool + at, .at = at };
+		e->land[i] =
+			(struct extoll_ep_buf){ .p = e->pool + at, .at = at };
 	return 0;
 }
 
-static int epx_peers(struct epx *e)
+static int extoll_ep_peers(struct extoll_ep *e)
 {
 	size_t eager = (e->eager_max + 7) & ~7u;
-	struct epx_msg *m =
+	struct extoll_ep_msg *m =
 		weft_host_calloc(e->h, (size_t)e->n * e->slots, sizeof(*m));
 
 	e->peer = weft_host_calloc(e->h, e->n, sizeof(*e->peer));
@@ -122,35 +127,35 @@ static int epx_peers(struct epx *e)
 		m[i].eager = e->eager + i * eager;
 	for (uint32_t i = 0; i < e->n; i++) {
 		e->peer[i].msg = m + (size_t)i * e->slots;
-		epx_list_init(&e->peer[i].todo);
+		extoll_ep_list_init(&e->peer[i].todo);
 		e->peer[i].gets.tail = &e->peer[i].gets.head;
 	}
 	return 0;
 }
 
-static int epx_lists(struct epx *e)
+static int extoll_ep_lists(struct extoll_ep *e)
 {
-	e->ev_size = 8 * EPX_OPS;
+	e->ev_size = 8 * EXTOLL_EP_OPS;
 	e->ev = weft_host_calloc(e->h, e->ev_size, sizeof(*e->ev));
-	e->ops = weft_host_calloc(e->h, EPX_OPS, sizeof(*e->ops));
+	e->ops = weft_host_calloc(e->h, EXTOLL_EP_OPS, sizeof(*e->ops));
 	if (!e->ev || !e->ops)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < EPX_OPS; i++) {
+	for (uint32_t i = 0; i < EXTOLL_EP_OPS; i++) {
 		e->ops[i].next = e->free_ops;
 		e->free_ops = &e->ops[i];
 	}
-	for (uint32_t i = 0; i < EPX_PIECES; i++) {
+	for (uint32_t i = 0; i < EXTOLL_EP_PIECES; i++) {
 		e->piece[i].next = e->free_pieces;
 		e->free_pieces = &e->piece[i];
 	}
-	epx_list_init(&e->rma_todo);
+	extoll_ep_list_init(&e->rma_todo);
 	e->puts.tail = &e->puts.head;
 	return 0;
 }
 
-void epx_close(struct weft_ep *ep)
+void extoll_ep_close(struct weft_ep *ep)
 {
-	struct epx *e = epx_of(ep);
+	struct extoll_ep *e = extoll_ep_of(ep);
 
 	if (e->velo)
 		velo_close(e->velo);
@@ -158,7 +163,7 @@ void epx_close(struct weft_ep *ep)
 		rma_close(e->rma);
 	if (e->pool)
 		weft_mem_free(e->h, e->pool);
-	epx_mem_free(e);
+	extoll_ep_mem_free(e);
 	if (e->peer)
 		weft_host_free(e->h, e->peer[0].msg);
 	weft_host_free(e->h, e->peer);
@@ -169,7 +174,7 @@ void epx_close(struct weft_ep *ep)
 	weft_host_free(e->h, e);
 }
 
-static void epx_info(struct epx *e, const struct weft_ep_attr *attr)
+static void extoll_ep_info(struct extoll_ep *e, const struct weft_ep_attr *attr)
 {
 	struct weft_ep_info *i = &e->ep.info;
 
@@ -177,37 +182,37 @@ static void epx_info(struct epx *e, const struct weft_ep_attr *attr)
 	i->caps = WEFT_EP_MSG | WEFT_EP_PUT | WEFT_EP_GET | WEFT_EP_FADD |
 		  WEFT_EP_CSWAP;
 	i->emulated = WEFT_EP_FADD | WEFT_EP_CSWAP;
-	i->max_msg = attr->max_msg ? attr->max_msg : EPX_MAX_MSG;
+	i->max_msg = attr->max_msg ? attr->max_msg : EXTOLL_EP_MAX_MSG;
 	i->max_put = UINT32_MAX;
 	i->align = 1;
 	e->slots = attr->rx_slots ? attr->rx_slots : 16;
-	e->eager_max = attr->eager_max ? attr->eager_max : EPX_EAGER;
-	if (e->eager_max > EPX_EAGER_MAX)
-		e->eager_max = EPX_EAGER_MAX;
-	while (e->eager_max > EPX_VELO &&
-	       epx_mailbox(e, e->eager_max) > EPX_MAILBOX)
+	e->eager_max = attr->eager_max ? attr->eager_max : EXTOLL_EP_EAGER;
+	if (e->eager_max > EXTOLL_EP_EAGER_MAX)
+		e->eager_max = EXTOLL_EP_EAGER_MAX;
+	while (e->eager_max > EXTOLL_EP_VELO &&
+	       extoll_ep_mailbox(e, e->eager_max) > EXTOLL_EP_MAILBOX)
 		e->eager_max /= 2;
-	if (e->eager_max < EPX_VELO - sizeof(uint64_t))
-		e->eager_max = EPX_VELO - sizeof(uint64_t);
+	if (e->eager_max < EXTOLL_EP_VELO - sizeof(uint64_t))
+		e->eager_max = EXTOLL_EP_VELO - sizeof(uint64_t);
 }
 
-static int epx_start(struct epx *e)
+static int extoll_ep_start(struct extoll_ep *e)
 {
-	int ret = epx_peers(e);
+	int ret = extoll_ep_peers(e);
 
 	if (!ret)
-		ret = epx_lists(e);
+		ret = extoll_ep_lists(e);
 	if (!ret)
-		ret = epx_ports(e);
+		ret = extoll_ep_ports(e);
 	if (!ret)
-		ret = epx_pool(e);
-	return ret ? ret : epx_meet(e);
+		ret = extoll_ep_pool(e);
+	return ret ? ret : extoll_ep_meet(e);
 }
 
 static int ep_extoll_open(struct weft_host *h, const struct weft_ep_attr *attr,
 			  struct weft_ep **ep_p)
 {
-	struct epx *e;
+	struct extoll_ep *e;
 	int ret;
 
 	if (attr->max_msg >= 1u << 24)
@@ -215,15 +220,15 @@ static int ep_extoll_open(struct weft_host *h, const struct weft_ep_attr *attr,
 	e = weft_host_calloc(h, 1, sizeof(*e));
 	if (!e)
 		return -ENOMEM;
-	e->ep.ops = &epx_ops;
+	e->ep.ops = &extoll_ep_ops;
 	e->ep.host = e->h = h;
 	e->me = weft_host_node(h);
 	e->n = weft_host_nodes(h);
 	e->irq = attr->use_irq;
-	epx_info(e, attr);
-	ret = epx_start(e);
+	extoll_ep_info(e, attr);
+	ret = extoll_ep_start(e);
 	if (ret) {
-		epx_close(&e->ep);
+		extoll_ep_close(&e->ep);
 		return ret;
 	}
 	*ep_p = &e->ep;

@@ -12,14 +12,15 @@
 
 /* ---- pieces ---- */
 
-static struct epx_piece *piece_new(struct epx *e, struct epx_pieces *on)
+static struct extoll_ep_piece *piece_new(struct extoll_ep *e,
+					 struct extoll_ep_pieces *on)
 {
-	struct epx_piece *p = e->free_pieces;
+	struct extoll_ep_piece *p = e->free_pieces;
 
 	if (!p)
 		return NULL;
 	e->free_pieces = p->next;
-	*p = (struct epx_piece){ 0 };
+	*p = (struct extoll_ep_piece){ 0 };
 	*on->tail = p;
 	on->tail = &p->next;
 	return p;
@@ -27,10 +28,10 @@ static struct epx_piece *piece_new(struct epx *e, struct epx_pieces *on)
 
 /* The notification is about the oldest; true, and a copy, when it is the one of
  * its end.  Errors are told on the way, too. */
-static bool piece_pop(struct epx *e, struct epx_pieces *on,
-		      const struct rma_noti *n, struct epx_piece *c)
+static bool piece_pop(struct extoll_ep *e, struct extoll_ep_pieces *on,
+		      const struct rma_noti *n, struct extoll_ep_piece *c)
 {
-	struct epx_piece *p = on->head;
+	struct extoll_ep_piece *p = on->head;
 
 	if (!p)
 		return false;
@@ -46,7 +47,7 @@ static bool piece_pop(struct epx *e, struct epx_pieces *on,
 	return true;
 }
 
-static struct epx_buf *buf_get(struct epx_buf *b, uint32_t n)
+static struct extoll_ep_buf *buf_get(struct extoll_ep_buf *b, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (!b[i].busy) {
@@ -58,7 +59,7 @@ static struct epx_buf *buf_get(struct epx_buf *b, uint32_t n)
 
 /* Quadwords where possible: they need no byte masks.  Returns the local address
  * behind the last byte. */
-static rma_nla_t rma_move(struct epx *e, uint32_t dst, bool get,
+static rma_nla_t rma_move(struct extoll_ep *e, uint32_t dst, bool get,
 			  const struct rma_region *r, size_t at, size_t len,
 			  uint64_t raddr)
 {
@@ -77,7 +78,8 @@ static rma_nla_t rma_move(struct epx *e, uint32_t dst, bool get,
 
 /* ---- operations of the user ---- */
 
-static struct epx_pieces *op_pieces(struct epx *e, const struct epx_op *op)
+static struct extoll_ep_pieces *op_pieces(struct extoll_ep *e,
+					  const struct extoll_ep_op *op)
 {
 	return op->get ? &e->peer[op->dst].gets : &e->puts;
 }
@@ -87,25 +89,25 @@ static struct epx_pieces *op_pieces(struct epx *e, const struct epx_op *op)
  * would hold the processor in its stores, and nobody would be answered in the
  * meantime.  Behind others in steps, each with an end of its own, so that the
  * queue does not run empty. */
-static size_t op_room(const struct epx *e, const struct epx_op *op)
+static size_t op_room(const struct extoll_ep *e, const struct extoll_ep_op *op)
 {
-	size_t left = op->len - op->off, step = EPX_STEP;
+	size_t left = op->len - op->off, step = EXTOLL_EP_STEP;
 
-	if (op->get || (!e->out && left <= EPX_QUEUE))
+	if (op->get || (!e->out && left <= EXTOLL_EP_QUEUE))
 		return left;
-	step -= (uintptr_t)(op->buf + op->off) % EPX_PAGE;
+	step -= (uintptr_t)(op->buf + op->off) % EXTOLL_EP_PAGE;
 	step = step < left ? step : left;
-	return e->out + step <= EPX_QUEUE ? step : 0;
+	return e->out + step <= EXTOLL_EP_QUEUE ? step : 0;
 }
 
 /* From or to where the user has it. */
-static bool op_direct(struct epx *e, struct epx_op *op)
+static bool op_direct(struct extoll_ep *e, struct extoll_ep_op *op)
 {
 	size_t k = op_room(e, op);
-	struct epx_piece *p;
+	struct extoll_ep_piece *p;
 
 	if (k && !op->reg)
-		op->reg = epx_reg_get(e, op->buf, op->len);
+		op->reg = extoll_ep_reg_get(e, op->buf, op->len);
 	p = k && op->reg ? piece_new(e, op_pieces(e, op)) : NULL;
 	if (!p)
 		return false;
@@ -120,18 +122,18 @@ static bool op_direct(struct epx *e, struct epx_op *op)
 	return true;
 }
 
-static bool op_bounce(struct epx *e, struct epx_op *op)
+static bool op_bounce(struct extoll_ep *e, struct extoll_ep_op *op)
 {
 	size_t k = op->len - op->off;
-	struct epx_buf *b = buf_get(e->bounce, EPX_BOUNCES);
-	struct epx_piece *p = b ? piece_new(e, op_pieces(e, op)) : NULL;
+	struct extoll_ep_buf *b = buf_get(e->bounce, EXTOLL_EP_BOUNCES);
+	struct extoll_ep_piece *p = b ? piece_new(e, op_pieces(e, op)) : NULL;
 
 	if (!p) {
 		if (b)
 			b->busy = false;
 		return false;
 	}
-	k = k < EPX_BOUNCE ? k : EPX_BOUNCE;
+	k = k < EXTOLL_EP_BOUNCE ? k : EXTOLL_EP_BOUNCE;
 	p->op = op;
 	p->bounce = b;
 	p->off = op->off;
@@ -147,9 +149,9 @@ static bool op_bounce(struct epx *e, struct epx_op *op)
 }
 
 /* True: all of it is asked for. */
-static bool op_issue(struct epx *e, struct epx_op *op)
+static bool op_issue(struct extoll_ep *e, struct extoll_ep_op *op)
 {
-	bool direct = op->len && epx_reachable(e, op->buf, op->len);
+	bool direct = op->len && extoll_ep_reachable(e, op->buf, op->len);
 
 	while (op->off < op->len)
 		if (!(direct ? op_direct(e, op) : op_bounce(e, op)))
@@ -164,10 +166,11 @@ static bool op_issue(struct epx *e, struct epx_op *op)
 
 /* It lands at the same place of a page from which it comes: one request for
  * each page. */
-static void fetch_start(struct epx *e, uint32_t src, struct epx_msg *m)
+static void fetch_start(struct extoll_ep *e, uint32_t src,
+			struct extoll_ep_msg *m)
 {
-	size_t skew = m->rts.nla % EPX_PAGE;
-	struct epx_piece *p;
+	size_t skew = m->rts.nla % EXTOLL_EP_PAGE;
+	struct extoll_ep_piece *p;
 
 	m->land = buf_get(e->land, e->lands);
 	if (!m->land)
@@ -179,7 +182,7 @@ static void fetch_start(struct epx *e, uint32_t src, struct epx_msg *m)
 		return;
 	}
 	p->msg = m;
-	m->state = EPX_FETCH;
+	m->state = EXTOLL_EP_FETCH;
 	m->data = m->land->p + skew;
 	e->wants--;
 	p->end = rma_move(e, src, true, e->pool_region, m->land->at + skew,
@@ -188,46 +191,47 @@ static void fetch_start(struct epx *e, uint32_t src, struct epx_msg *m)
 
 /* In its turn: a younger one that took the last place could not be delivered
  * before it, and the place would not come back. */
-void epx_fetch(struct epx *e, struct epx_msg *m)
+void extoll_ep_fetch(struct extoll_ep *e, struct extoll_ep_msg *m)
 {
-	m->state = EPX_WANT;
+	m->state = EXTOLL_EP_WANT;
 	e->wants++;
 }
 
 /* Those that wait for a landing buffer; of each peer the oldest first. */
-static void fetch_more(struct epx *e)
+static void fetch_more(struct extoll_ep *e)
 {
 	for (uint32_t i = 0; i < e->n && e->wants; i++) {
 		uint32_t src = (e->turn + i) % e->n;
-		struct epx_peer *p = &e->peer[src];
+		struct extoll_ep_peer *p = &e->peer[src];
 
 		for (uint64_t k = p->given; k < p->got; k++) {
-			struct epx_msg *m = &p->msg[k % e->slots];
+			struct extoll_ep_msg *m = &p->msg[k % e->slots];
 
-			if (m->state == EPX_WANT)
+			if (m->state == EXTOLL_EP_WANT)
 				fetch_start(e, src, m);
-			if (m->state == EPX_WANT)
+			if (m->state == EXTOLL_EP_WANT)
 				break;
 		}
 	}
 }
 
-static void fetch_end(struct epx *e, uint32_t src, struct epx_msg *m,
-		      bool failed)
+static void fetch_end(struct extoll_ep *e, uint32_t src,
+		      struct extoll_ep_msg *m, bool failed)
 {
-	struct epx_done d = { .id = m->rts.id, .status = failed ? -EIO : 0 };
+	struct extoll_ep_done d = { .id = m->rts.id,
+				    .status = failed ? -EIO : 0 };
 
 	if (failed) /* the sender took its memory away */
 		m->len = 0;
-	m->state = EPX_READY;
-	epx_velo(e, src, EPX_FIN, &d, sizeof(d));
+	m->state = EXTOLL_EP_READY;
+	extoll_ep_velo(e, src, EXTOLL_EP_FIN, &d, sizeof(d));
 }
 
 /* ---- notifications ---- */
 
-static void piece_end(struct epx *e, const struct epx_piece *p)
+static void piece_end(struct extoll_ep *e, const struct extoll_ep_piece *p)
 {
-	struct epx_op *op = p->op;
+	struct extoll_ep_op *op = p->op;
 
 	if (p->bounce && op->get && !p->failed)
 		weft_host_copy(e->h, op->into + p->off, p->bounce->p, p->len);
@@ -238,21 +242,21 @@ static void piece_end(struct epx *e, const struct epx_piece *p)
 	op->done += p->len;
 	if (op->done < op->len)
 		return;
-	epx_complete(e, op);
+	extoll_ep_complete(e, op);
 }
 
-static void noti_put_in(struct epx *e, const struct rma_noti *n)
+static void noti_put_in(struct extoll_ep *e, const struct rma_noti *n)
 {
 	struct weft_ep_event ev = { .kind = WEFT_EV_PUT_IN,
 				    .src = n->node,
 				    .imm = n->value };
 
-	epx_event(e, &ev);
+	extoll_ep_event(e, &ev);
 }
 
-static void noti_get(struct epx *e, const struct rma_noti *n)
+static void noti_get(struct extoll_ep *e, const struct rma_noti *n)
 {
-	struct epx_piece p;
+	struct extoll_ep_piece p;
 
 	if (n->node >= e->n || !piece_pop(e, &e->peer[n->node].gets, n, &p))
 		return;
@@ -262,9 +266,9 @@ static void noti_get(struct epx *e, const struct rma_noti *n)
 		piece_end(e, &p);
 }
 
-static void noti_handle(struct epx *e, const struct rma_noti *n)
+static void noti_handle(struct extoll_ep *e, const struct rma_noti *n)
 {
-	struct epx_piece p;
+	struct extoll_ep_piece p;
 
 	if (n->command == RMA_CMD_NOTIFICATION && n->unit == RMA_NOTI_COMPLETER)
 		noti_put_in(e, n);
@@ -280,7 +284,7 @@ static void noti_handle(struct epx *e, const struct rma_noti *n)
 }
 
 /* As long as there is a place for what they say. */
-static void notis(struct epx *e)
+static void notis(struct extoll_ep *e)
 {
 	struct rma_noti *n;
 
@@ -291,14 +295,14 @@ static void notis(struct epx *e)
 	}
 }
 
-void epx_progress_rma(struct epx *e)
+void extoll_ep_progress_rma(struct extoll_ep *e)
 {
 	notis(e);
 	fetch_more(e);
 	while (e->rma_todo.head && op_issue(e, e->rma_todo.head)) {
-		struct epx_op *op = epx_list_pop(&e->rma_todo);
+		struct extoll_ep_op *op = extoll_ep_list_pop(&e->rma_todo);
 
 		if (!op->len)
-			epx_complete(e, op);
+			extoll_ep_complete(e, op);
 	}
 }

@@ -14,18 +14,19 @@ struct in {
 	size_t len;
 };
 
-static struct epx_msg *msg_nth(struct epx *e, uint32_t src, uint64_t seq)
+static struct extoll_ep_msg *msg_nth(struct extoll_ep *e, uint32_t src,
+				     uint64_t seq)
 {
 	return &e->peer[src].msg[seq % e->slots];
 }
 
 /* The place of the next message; NULL: the peer sends more than it may. */
-static struct epx_msg *msg_new(struct epx *e, uint32_t src, uint64_t imm,
-			       uint64_t len)
+static struct extoll_ep_msg *msg_new(struct extoll_ep *e, uint32_t src,
+				     uint64_t imm, uint64_t len)
 {
-	struct epx_msg *m = msg_nth(e, src, e->peer[src].got);
+	struct extoll_ep_msg *m = msg_nth(e, src, e->peer[src].got);
 
-	if (m->state != EPX_EMPTY || len > e->ep.info.max_msg)
+	if (m->state != EXTOLL_EP_EMPTY || len > e->ep.info.max_msg)
 		return NULL;
 	e->peer[src].got++;
 	m->imm = imm;
@@ -35,21 +36,21 @@ static struct epx_msg *msg_new(struct epx *e, uint32_t src, uint64_t imm,
 	return m;
 }
 
-static void msg_data(struct epx *e, struct epx_msg *m, const uint8_t *data,
-		     size_t len)
+static void msg_data(struct extoll_ep *e, struct extoll_ep_msg *m,
+		     const uint8_t *data, size_t len)
 {
 	if (len > m->len - m->got)
 		len = m->len - m->got;
 	if (len)
 		weft_host_copy(e->h, m->eager + m->got, data, len);
 	m->got += (uint32_t)len;
-	m->state = m->got == m->len ? EPX_READY : EPX_PART;
+	m->state = m->got == m->len ? EXTOLL_EP_READY : EXTOLL_EP_PART;
 }
 
-static void in_msg(struct epx *e, const struct in *in)
+static void in_msg(struct extoll_ep *e, const struct in *in)
 {
 	uint64_t imm;
-	struct epx_msg *m;
+	struct extoll_ep_msg *m;
 
 	if (in->len < sizeof(imm))
 		return;
@@ -59,10 +60,10 @@ static void in_msg(struct epx *e, const struct in *in)
 		msg_data(e, m, in->data + sizeof(imm), in->len - sizeof(imm));
 }
 
-static void in_first(struct epx *e, const struct in *in)
+static void in_first(struct extoll_ep *e, const struct in *in)
 {
-	struct epx_first f;
-	struct epx_msg *m;
+	struct extoll_ep_first f;
+	struct extoll_ep_msg *m;
 
 	if (in->len < sizeof(f))
 		return;
@@ -74,18 +75,18 @@ static void in_first(struct epx *e, const struct in *in)
 		msg_data(e, m, in->data + sizeof(f), in->len - sizeof(f));
 }
 
-static void in_more(struct epx *e, const struct in *in)
+static void in_more(struct extoll_ep *e, const struct in *in)
 {
-	struct epx_msg *m = msg_nth(e, in->src, e->peer[in->src].got - 1);
+	struct extoll_ep_msg *m = msg_nth(e, in->src, e->peer[in->src].got - 1);
 
-	if (e->peer[in->src].got && m->state == EPX_PART)
+	if (e->peer[in->src].got && m->state == EXTOLL_EP_PART)
 		msg_data(e, m, in->data, in->len);
 }
 
-static void in_rts(struct epx *e, const struct in *in)
+static void in_rts(struct extoll_ep *e, const struct in *in)
 {
-	struct epx_rts r;
-	struct epx_msg *m;
+	struct extoll_ep_rts r;
+	struct extoll_ep_msg *m;
 
 	if (in->len != sizeof(r))
 		return;
@@ -94,28 +95,28 @@ static void in_rts(struct epx *e, const struct in *in)
 	if (!m)
 		return;
 	m->rts = r;
-	epx_fetch(e, m);
+	extoll_ep_fetch(e, m);
 }
 
 /* My operation that waits for src, or NULL. */
-static struct epx_op *op_of(struct epx *e, const struct in *in,
-			    struct epx_done *d)
+static struct extoll_ep_op *op_of(struct extoll_ep *e, const struct in *in,
+				  struct extoll_ep_done *d)
 {
-	struct epx_op *op;
+	struct extoll_ep_op *op;
 
 	if (in->len != sizeof(*d))
 		return NULL;
 	memcpy(d, in->data, sizeof(*d));
-	if (d->id >= EPX_OPS)
+	if (d->id >= EXTOLL_EP_OPS)
 		return NULL;
 	op = &e->ops[d->id];
 	return op->used && op->waiting && op->dst == in->src ? op : NULL;
 }
 
-static void in_done(struct epx *e, const struct in *in)
+static void in_done(struct extoll_ep *e, const struct in *in)
 {
-	struct epx_done d;
-	struct epx_op *op = op_of(e, in, &d);
+	struct extoll_ep_done d;
+	struct extoll_ep_op *op = op_of(e, in, &d);
 
 	if (!op)
 		return;
@@ -123,31 +124,31 @@ static void in_done(struct epx *e, const struct in *in)
 	op->result = d.result;
 	if (op->event == WEFT_EV_ATOMIC)
 		e->peer[in->src].requests--;
-	epx_complete(e, op);
+	extoll_ep_complete(e, op);
 }
 
-static void in_atomic(struct epx *e, const struct in *in)
+static void in_atomic(struct extoll_ep *e, const struct in *in)
 {
-	struct epx_done d = { .status = -EINVAL };
-	struct epx_atomic a;
+	struct extoll_ep_done d = { .status = -EINVAL };
+	struct extoll_ep_atomic a;
 	uint8_t *p;
 
 	if (in->len != sizeof(a))
 		return;
 	memcpy(&a, in->data, sizeof(a));
 	d.id = a.id;
-	p = a.raddr % 8 ? NULL : epx_mr_at(e, a.raddr, 8);
+	p = a.raddr % 8 ? NULL : extoll_ep_mr_at(e, a.raddr, 8);
 	if (p) {
 		d.result = ep_atomic(e->h, p, a.swap, a.a, a.b);
 		d.status = 0;
 	}
-	epx_velo(e, in->src, EPX_ANSWER, &d, sizeof(d));
+	extoll_ep_velo(e, in->src, EXTOLL_EP_ANSWER, &d, sizeof(d));
 }
 
-static void in_credit(struct epx *e, const struct in *in)
+static void in_credit(struct extoll_ep *e, const struct in *in)
 {
-	struct epx_peer *p = &e->peer[in->src];
-	struct epx_done d;
+	struct extoll_ep_peer *p = &e->peer[in->src];
+	struct extoll_ep_done d;
 	uint32_t news;
 
 	if (in->len != sizeof(d))
@@ -158,14 +159,15 @@ static void in_credit(struct epx *e, const struct in *in)
 		p->acked += news;
 }
 
-static void (*const in_table[EPX_KINDS])(struct epx *, const struct in *) = {
-	[EPX_MSG] = in_msg,	  [EPX_FIRST] = in_first,
-	[EPX_MORE] = in_more,	  [EPX_RTS] = in_rts,
-	[EPX_FIN] = in_done,	  [EPX_ANSWER] = in_done,
-	[EPX_ATOMIC] = in_atomic, [EPX_CREDIT] = in_credit,
+static void (*const in_table[EXTOLL_EP_KINDS])(struct extoll_ep *,
+					       const struct in *) = {
+	[EXTOLL_EP_MSG] = in_msg,	[EXTOLL_EP_FIRST] = in_first,
+	[EXTOLL_EP_MORE] = in_more,	[EXTOLL_EP_RTS] = in_rts,
+	[EXTOLL_EP_FIN] = in_done,	[EXTOLL_EP_ANSWER] = in_done,
+	[EXTOLL_EP_ATOMIC] = in_atomic, [EXTOLL_EP_CREDIT] = in_credit,
 };
 
-void epx_progress_rx(struct epx *e)
+void extoll_ep_progress_rx(struct extoll_ep *e)
 {
 	uint8_t buf[128];
 	uint32_t src, tag, len;
@@ -176,22 +178,22 @@ void epx_progress_rx(struct epx *e)
 				 .data = buf,
 				 .len = len };
 
-		if (in.src < e->n && tag < EPX_KINDS && in_table[tag])
+		if (in.src < e->n && tag < EXTOLL_EP_KINDS && in_table[tag])
 			in_table[tag](e, &in);
 	}
 }
 
 /* ---- to the user ---- */
 
-static struct epx_msg *msg_ready(struct epx *e, uint32_t src)
+static struct extoll_ep_msg *msg_ready(struct extoll_ep *e, uint32_t src)
 {
-	struct epx_peer *p = &e->peer[src];
-	struct epx_msg *m = msg_nth(e, src, p->given);
+	struct extoll_ep_peer *p = &e->peer[src];
+	struct extoll_ep_msg *m = msg_nth(e, src, p->given);
 
-	return p->given < p->got && m->state == EPX_READY ? m : NULL;
+	return p->given < p->got && m->state == EXTOLL_EP_READY ? m : NULL;
 }
 
-bool epx_rx_ready(struct epx *e)
+bool extoll_ep_rx_ready(struct extoll_ep *e)
 {
 	for (uint32_t p = 0; p < e->n; p++)
 		if (msg_ready(e, p))
@@ -199,16 +201,16 @@ bool epx_rx_ready(struct epx *e)
 	return velo_check(e->velo) == VELO_SUCCESS;
 }
 
-int epx_give(struct epx *e, struct weft_ep_event *ev, int max)
+int extoll_ep_give(struct extoll_ep *e, struct weft_ep_event *ev, int max)
 {
-	struct epx_msg *m;
+	struct extoll_ep_msg *m;
 	int n = 0;
 
 	for (uint32_t i = 0; i < e->n && n < max; i++) {
 		uint32_t src = (e->turn + i) % e->n;
 
 		while (n < max && (m = msg_ready(e, src))) {
-			m->state = EPX_GIVEN;
+			m->state = EXTOLL_EP_GIVEN;
 			e->peer[src].given++;
 			ev[n++] = (struct weft_ep_event){ .kind = WEFT_EV_RECV,
 							  .src = src,
@@ -223,28 +225,28 @@ int epx_give(struct epx *e, struct weft_ep_event *ev, int max)
 }
 
 /* Places are given back in order. */
-static void msg_free(struct epx *e, uint32_t src, struct epx_msg *m)
+static void msg_free(struct extoll_ep *e, uint32_t src, struct extoll_ep_msg *m)
 {
-	struct epx_peer *p = &e->peer[src];
+	struct extoll_ep_peer *p = &e->peer[src];
 
 	if (m->land)
 		m->land->busy = false;
 	m->land = NULL;
-	m->state = EPX_FREED;
-	while (msg_nth(e, src, p->consumed)->state == EPX_FREED)
-		msg_nth(e, src, p->consumed++)->state = EPX_EMPTY;
+	m->state = EXTOLL_EP_FREED;
+	while (msg_nth(e, src, p->consumed)->state == EXTOLL_EP_FREED)
+		msg_nth(e, src, p->consumed++)->state = EXTOLL_EP_EMPTY;
 }
 
-void epx_release(struct weft_ep *ep, const struct weft_ep_event *ev)
+void extoll_ep_release(struct weft_ep *ep, const struct weft_ep_event *ev)
 {
-	struct epx *e = epx_of(ep);
+	struct extoll_ep *e = extoll_ep_of(ep);
 
 	if (ev->kind != WEFT_EV_RECV || ev->src >= e->n)
 		return;
 	for (uint32_t i = 0; i < e->slots; i++) {
-		struct epx_msg *m = &e->peer[ev->src].msg[i];
+		struct extoll_ep_msg *m = &e->peer[ev->src].msg[i];
 
-		if (m->state != EPX_GIVEN || m->data != ev->data)
+		if (m->state != EXTOLL_EP_GIVEN || m->data != ev->data)
 			continue;
 		msg_free(e, ev->src, m);
 		return;

@@ -6,10 +6,10 @@
 
 #include "systems/extoll/lib/endpoint.h"
 
-void epx_velo(struct epx *e, uint32_t dst, enum epx_kind kind, const void *data,
-	      size_t len)
+void extoll_ep_velo(struct extoll_ep *e, uint32_t dst, enum extoll_ep_kind kind,
+		    const void *data, size_t len)
 {
-	struct epx_peer *p = &e->peer[dst];
+	struct extoll_ep_peer *p = &e->peer[dst];
 
 	if (p->irq)
 		velo_send_irq(&p->velo, data, (uint32_t)len, kind, 0);
@@ -20,43 +20,43 @@ void epx_velo(struct epx *e, uint32_t dst, enum epx_kind kind, const void *data,
 /* ---- short messages ---- */
 
 /* The data behind a head of n bytes; how many. */
-static size_t tx_head(struct epx *e, struct epx_op *op, enum epx_kind kind,
-		      const void *head, size_t n)
+static size_t tx_head(struct extoll_ep *e, struct extoll_ep_op *op,
+		      enum extoll_ep_kind kind, const void *head, size_t n)
 {
-	uint8_t m[EPX_VELO];
-	size_t k = op->len < EPX_VELO - n ? op->len : EPX_VELO - n;
+	uint8_t m[EXTOLL_EP_VELO];
+	size_t k = op->len < EXTOLL_EP_VELO - n ? op->len : EXTOLL_EP_VELO - n;
 
 	memcpy(m, head, n);
 	weft_host_move(e->h, m + n, op->buf, k);
-	epx_velo(e, op->dst, kind, m, n + k);
+	extoll_ep_velo(e, op->dst, kind, m, n + k);
 	return k;
 }
 
-static void tx_eager(struct epx *e, struct epx_op *op)
+static void tx_eager(struct extoll_ep *e, struct extoll_ep_op *op)
 {
-	struct epx_first f = { .imm = op->imm, .len = op->len };
-	uint8_t m[EPX_VELO];
+	struct extoll_ep_first f = { .imm = op->imm, .len = op->len };
+	uint8_t m[EXTOLL_EP_VELO];
 
-	if (op->len <= EPX_VELO - sizeof(f.imm)) {
-		tx_head(e, op, EPX_MSG, &f.imm, sizeof(f.imm));
+	if (op->len <= EXTOLL_EP_VELO - sizeof(f.imm)) {
+		tx_head(e, op, EXTOLL_EP_MSG, &f.imm, sizeof(f.imm));
 		return;
 	}
-	op->off = tx_head(e, op, EPX_FIRST, &f, sizeof(f));
+	op->off = tx_head(e, op, EXTOLL_EP_FIRST, &f, sizeof(f));
 	while (op->off < op->len) {
 		size_t k = op->len - op->off;
 
-		k = k < EPX_VELO ? k : EPX_VELO;
+		k = k < EXTOLL_EP_VELO ? k : EXTOLL_EP_VELO;
 		weft_host_move(e->h, m, op->buf + op->off, k);
-		epx_velo(e, op->dst, EPX_MORE, m, k);
+		extoll_ep_velo(e, op->dst, EXTOLL_EP_MORE, m, k);
 		op->off += k;
 	}
 }
 
 /* ---- long messages ---- */
 
-static struct epx_buf *stage_get(struct epx *e)
+static struct extoll_ep_buf *stage_get(struct extoll_ep *e)
 {
-	for (uint32_t i = 0; i < EPX_STAGES; i++)
+	for (uint32_t i = 0; i < EXTOLL_EP_STAGES; i++)
 		if (!e->stage[i].busy) {
 			e->stage[i].busy = true;
 			return &e->stage[i];
@@ -65,10 +65,11 @@ static struct epx_buf *stage_get(struct epx *e)
 }
 
 /* Its address for others: where it is, or in a pinned copy. */
-static bool tx_address(struct epx *e, struct epx_op *op, rma_nla_t *nla_p)
+static bool tx_address(struct extoll_ep *e, struct extoll_ep_op *op,
+		       rma_nla_t *nla_p)
 {
-	if (epx_reachable(e, op->buf, op->len)) {
-		op->reg = epx_reg_get(e, op->buf, op->len);
+	if (extoll_ep_reachable(e, op->buf, op->len)) {
+		op->reg = extoll_ep_reg_get(e, op->buf, op->len);
 		return op->reg &&
 		       !rma_get_nla(op->reg->region,
 				    (size_t)(op->buf - op->reg->p), nla_p);
@@ -81,24 +82,24 @@ static bool tx_address(struct epx *e, struct epx_op *op, rma_nla_t *nla_p)
 	return true;
 }
 
-static bool tx_long(struct epx *e, struct epx_op *op)
+static bool tx_long(struct extoll_ep *e, struct extoll_ep_op *op)
 {
-	struct epx_rts r = { .imm = op->imm,
-			     .len = (uint32_t)op->len,
-			     .id = op->id };
+	struct extoll_ep_rts r = { .imm = op->imm,
+				   .len = (uint32_t)op->len,
+				   .id = op->id };
 
 	if (!tx_address(e, op, &r.nla))
 		return false;
 	op->waiting = true;
-	epx_velo(e, op->dst, EPX_RTS, &r, sizeof(r));
+	extoll_ep_velo(e, op->dst, EXTOLL_EP_RTS, &r, sizeof(r));
 	return true;
 }
 
 /* ---- operations ---- */
 
-static bool tx_message(struct epx *e, struct epx_op *op)
+static bool tx_message(struct extoll_ep *e, struct extoll_ep_op *op)
 {
-	struct epx_peer *p = &e->peer[op->dst];
+	struct extoll_ep_peer *p = &e->peer[op->dst];
 
 	if (p->sent - p->acked >= e->slots)
 		return false;
@@ -107,28 +108,29 @@ static bool tx_message(struct epx *e, struct epx_op *op)
 			return false;
 	} else {
 		tx_eager(e, op);
-		epx_complete(e, op);
+		extoll_ep_complete(e, op);
 	}
 	p->sent++;
 	return true;
 }
 
-static bool tx_one(struct epx *e, struct epx_op *op)
+static bool tx_one(struct extoll_ep *e, struct extoll_ep_op *op)
 {
 	if (op->event == WEFT_EV_SENT)
 		return tx_message(e, op);
 	op->waiting = true;
-	epx_velo(e, op->dst, EPX_ATOMIC, &op->atomic, sizeof(op->atomic));
+	extoll_ep_velo(e, op->dst, EXTOLL_EP_ATOMIC, &op->atomic,
+		       sizeof(op->atomic));
 	return true;
 }
 
-void epx_progress_tx(struct epx *e)
+void extoll_ep_progress_tx(struct extoll_ep *e)
 {
 	for (uint32_t d = 0; d < e->n; d++) {
-		struct epx_list *l = &e->peer[d].todo;
+		struct extoll_ep_list *l = &e->peer[d].todo;
 
 		while (l->head) {
-			struct epx_op *op = epx_list_pop(l);
+			struct extoll_ep_op *op = extoll_ep_list_pop(l);
 
 			if (tx_one(e, op))
 				continue;
@@ -142,15 +144,15 @@ void epx_progress_tx(struct epx *e)
 }
 
 /* When half of the slots are owed. */
-void epx_return_credits(struct epx *e)
+void extoll_ep_return_credits(struct extoll_ep *e)
 {
 	for (uint32_t d = 0; d < e->n; d++) {
-		struct epx_peer *p = &e->peer[d];
-		struct epx_done c = { .id = (uint32_t)p->consumed };
+		struct extoll_ep_peer *p = &e->peer[d];
+		struct extoll_ep_done c = { .id = (uint32_t)p->consumed };
 
 		if (p->consumed - p->returned < (e->slots + 1) / 2)
 			continue;
 		p->returned = p->consumed;
-		epx_velo(e, d, EPX_CREDIT, &c, sizeof(c));
+		extoll_ep_velo(e, d, EXTOLL_EP_CREDIT, &c, sizeof(c));
 	}
 }

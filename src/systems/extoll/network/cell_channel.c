@@ -13,9 +13,10 @@
 /* Stage table 7.1: grant to start flit is X/2 + L1 = 5 + 8, first flit to
  * request L6 + X/2 = 10 + 5.  A credit takes 5 + 8 cycles from the free slot
  * to the line, an ACK 2 + 8 from the end of a cell. */
-struct eport_cfg eport_cfg_link(uint32_t width, const struct weft_clock *clk)
+struct cell_channel_cfg cell_channel_cfg_link(uint32_t width,
+					      const struct weft_clock *clk)
 {
-	return (struct eport_cfg){
+	return (struct cell_channel_cfg){
 		.clk = *clk,
 		.width = width,
 		.link = true,
@@ -40,10 +41,10 @@ struct eport_cfg eport_cfg_link(uint32_t width, const struct weft_clock *clk)
 	};
 }
 
-struct eport_cfg eport_cfg_internal(uint32_t width,
-				    const struct weft_clock *clk)
+struct cell_channel_cfg cell_channel_cfg_internal(uint32_t width,
+						  const struct weft_clock *clk)
 {
-	return (struct eport_cfg){
+	return (struct cell_channel_cfg){
 		.clk = *clk,
 		.width = width,
 		.gap = 4,
@@ -55,19 +56,20 @@ struct eport_cfg eport_cfg_internal(uint32_t width,
 	};
 }
 
-int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,
-	       const struct eport_cfg *cfg, const struct eport_ops *ops,
-	       void *own, struct weft_err *err)
+int cell_channel_init(struct cell_channel *ep, struct weft_comp *c,
+		      struct weft_port *p, const struct cell_channel_cfg *cfg,
+		      const struct cell_channel_ops *ops, void *own,
+		      struct weft_err *err)
 {
-	*ep = (struct eport){
+	*ep = (struct cell_channel){
 		.comp = c,
 		.port = p,
 		.ops = ops,
 		.own = own,
 		.cfg = *cfg,
-		.free_slot = EPORT_NONE,
-		.way_head = EPORT_NONE,
-		.way_tail = EPORT_NONE,
+		.free_slot = CELL_CHANNEL_NONE,
+		.way_head = CELL_CHANNEL_NONE,
+		.way_tail = CELL_CHANNEL_NONE,
 		.next_refresh = cfg->refresh ? cfg->refresh : WEFT_NEVER,
 	};
 	if (cfg->slots > 128 || cfg->slots < EX_VCS * cfg->reserved ||
@@ -85,7 +87,7 @@ int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,
 	return 0;
 }
 
-uint64_t eport_cross(const struct eport *ep, uint64_t cycle)
+uint64_t cell_channel_cross(const struct cell_channel *ep, uint64_t cycle)
 {
 	const struct weft_clock *c = &ep->cfg.clk, *p = &ep->peer->cfg.clk;
 	weft_time_t t = weft_clock_edge(c, cycle);
@@ -97,9 +99,9 @@ uint64_t eport_cross(const struct eport *ep, uint64_t cycle)
 	return weft_clock_cycle(p, t);
 }
 
-static void limits(struct eport *ep)
+static void limits(struct cell_channel *ep)
 {
-	const struct eport_cfg *c = &ep->cfg, *p = &ep->peer->cfg;
+	const struct cell_channel_cfg *c = &ep->cfg, *p = &ep->peer->cfg;
 
 	ep->lim_reserved = (uint8_t)p->reserved;
 	ep->lim_pool = (uint8_t)(p->slots - EX_VCS * p->reserved);
@@ -110,21 +112,22 @@ static void limits(struct eport *ep)
 	ep->ctl = (uint8_t)c->ctl_flits;
 	ep->far_whole = p->store_forward;
 	ep->t_credit = (uint8_t)c->t_credit;
-	ep->in_slow = ep->tapped;
+	ep->in_slow = ep->needs_frames;
 	ep->aside = !ep->ctl;
 }
 
 /* What is wrong with the other end, or NULL. */
-static const char *mismatch(const struct eport *ep, const struct weft_port *q)
+static const char *mismatch(const struct cell_channel *ep,
+			    const struct weft_port *q)
 {
-	const struct eport *peer = ep->peer;
+	const struct cell_channel *peer = ep->peer;
 
 	if (!peer || peer->cfg.link != ep->cfg.link ||
 	    peer->cfg.width != ep->cfg.width)
 		return "both ends of a channel need the same kind and width";
 	if (ep->cfg.link)
 		return NULL;
-	if (ep->port->tapped || q->tapped)
+	if (ep->port->needs_frames || q->needs_frames)
 		return "nothing can sit on a channel inside a node: take a "
 		       "link port, e.g. s0.lp0";
 	if (!weft_clock_same(&ep->cfg.clk, &peer->cfg.clk))
@@ -133,7 +136,7 @@ static const char *mismatch(const struct eport *ep, const struct weft_port *q)
 	return NULL;
 }
 
-int eport_start(struct eport *ep, struct weft_err *err)
+int cell_channel_start(struct cell_channel *ep, struct weft_err *err)
 {
 	struct weft_port *q = ep->port->peer;
 	uint64_t base = 1 << 20; /* far from rounding at the start of time */
@@ -141,62 +144,63 @@ int eport_start(struct eport *ep, struct weft_err *err)
 
 	if (!q)
 		return 0;
-	ep->peer = (struct eport *)q->iface;
+	ep->peer = (struct cell_channel *)q->iface;
 	wrong = mismatch(ep, q);
 	if (wrong)
 		return weft_fail(err, EINVAL, "%s.%s: %s", ep->comp->name,
 				 ep->port->name, wrong);
 	ep->same_clk = weft_clock_same(&ep->cfg.clk, &ep->peer->cfg.clk);
-	ep->tapped = ep->cfg.link &&
-		     (ep->port->tapped || q->tapped || !ep->same_clk ||
-		      (ep->cfg.train && (ep->port->tap || q->tap)));
-	ep->way = (uint32_t)(eport_cross(ep, base) - base) + ep->cfg.link +
-		  ep->peer->cfg.t_in;
-	ep->way_end = (uint32_t)(eport_cross(ep, base) - base) +
+	ep->needs_frames =
+		ep->cfg.link &&
+		(ep->port->needs_frames || q->needs_frames || !ep->same_clk ||
+		 (ep->cfg.train && (ep->port->listener || q->listener)));
+	ep->way = (uint32_t)(cell_channel_cross(ep, base) - base) +
+		  ep->cfg.link + ep->peer->cfg.t_in;
+	ep->way_end = (uint32_t)(cell_channel_cross(ep, base) - base) +
 		      ep->cfg.overhead + ep->peer->cfg.t_ack;
-	ep->way_ctl = (uint32_t)(eport_cross(ep, base) - base) +
+	ep->way_ctl = (uint32_t)(cell_channel_cross(ep, base) - base) +
 		      ep->cfg.ctl_flits + ep->peer->cfg.t_ctl_in;
 	limits(ep);
-	if (ep->port->tap)
-		eport_tap_start(ep);
-	return ep->tapped ? eport_slow_start(ep, err) : 0;
+	if (ep->port->listener)
+		cell_channel_tap_start(ep);
+	return ep->needs_frames ? cell_channel_slow_start(ep, err) : 0;
 }
 
 /* What is in no list but the owner's has no mark of its own: everything that
  * is not free. */
-void eport_abandon(struct eport *ep, bool taken)
+void cell_channel_abandon(struct cell_channel *ep, bool taken)
 {
 	bool mine[128] = { false };
 	uint32_t i;
 
 	for (i = 0; taken && i < ep->n_slots; i++)
 		mine[i] = true;
-	for (i = ep->way_head; i != EPORT_NONE; i = ep->slot[i].next)
+	for (i = ep->way_head; i != CELL_CHANNEL_NONE; i = ep->slot[i].next)
 		mine[i] = true;
-	for (i = ep->free_slot; i != EPORT_NONE; i = ep->slot[i].next)
+	for (i = ep->free_slot; i != CELL_CHANNEL_NONE; i = ep->slot[i].next)
 		mine[i] = false;
 	for (i = 0; i < ep->n_slots; i++)
 		if (mine[i] &&
 		    (ep->slot[i].flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP)
 			weft_frame_free(ep->slot[i].pkt);
-	ep->way_head = ep->way_tail = EPORT_NONE;
+	ep->way_head = ep->way_tail = CELL_CHANNEL_NONE;
 	if (ep->slow)
-		eport_slow_abandon(ep);
-	if (ep->tap)
-		eport_tap_drop(ep);
+		cell_channel_slow_abandon(ep);
+	if (ep->listener)
+		cell_channel_tap_drop(ep);
 }
 
-void eport_fini(struct eport *ep)
+void cell_channel_fini(struct cell_channel *ep)
 {
 	if (ep->slow)
-		eport_slow_fini(ep);
-	if (ep->tap)
-		eport_tap_drop(ep);
+		cell_channel_slow_fini(ep);
+	if (ep->listener)
+		cell_channel_tap_drop(ep);
 }
 
 /* ---- slots ---- */
 
-static void slots_grow(struct eport *ep)
+static void slots_grow(struct cell_channel *ep)
 {
 	uint32_t i, n = ep->n_slots ? 2 * ep->n_slots : 4;
 	struct ecell *s = weft_comp_alloc(ep->comp, n * sizeof(*s));
@@ -206,18 +210,19 @@ static void slots_grow(struct eport *ep)
 		memcpy(s, ep->slot, ep->n_slots * sizeof(*s));
 	ep->slot = s;
 	for (i = ep->n_slots; i < n; i++)
-		ep->slot[i].next = i + 1 < n ? (uint8_t)(i + 1) : EPORT_NONE;
+		ep->slot[i].next =
+			i + 1 < n ? (uint8_t)(i + 1) : CELL_CHANNEL_NONE;
 	ep->free_slot = ep->n_slots;
 	ep->n_slots = (uint8_t)n;
 }
 
-uint32_t eport_put(struct eport *ep, const struct ecell *cell, uint32_t vc,
-		   uint64_t cycle)
+uint32_t cell_channel_put(struct cell_channel *ep, const struct ecell *cell,
+			  uint32_t vc, uint64_t cycle)
 {
 	struct ecell *s;
 	uint32_t i;
 
-	if (ep->free_slot == EPORT_NONE)
+	if (ep->free_slot == CELL_CHANNEL_NONE)
 		slots_grow(ep);
 	i = ep->free_slot;
 	s = &ep->slot[i];
@@ -227,10 +232,10 @@ uint32_t eport_put(struct eport *ep, const struct ecell *cell, uint32_t vc,
 	s->vc = (uint8_t)vc;
 	s->skip = 0;
 	s->hint = 0;
-	s->next = EPORT_NONE;
+	s->next = CELL_CHANNEL_NONE;
 	if (s->flags & ECELL_VOID)
 		s->pkt = weft_frame_dup(cell->pkt);
-	if (ep->way_head == EPORT_NONE)
+	if (ep->way_head == CELL_CHANNEL_NONE)
 		ep->way_head = (uint8_t)i;
 	else
 		ep->slot[ep->way_tail].next = (uint8_t)i;
@@ -241,27 +246,28 @@ uint32_t eport_put(struct eport *ep, const struct ecell *cell, uint32_t vc,
 	return i;
 }
 
-uint32_t eport_take(struct eport *ep, uint64_t cycle)
+uint32_t cell_channel_take(struct cell_channel *ep, uint64_t cycle)
 {
 	uint32_t i = ep->way_head;
 
-	if (i == EPORT_NONE || ep->slot[i].cycle > cycle)
-		return EPORT_NONE;
+	if (i == CELL_CHANNEL_NONE || ep->slot[i].cycle > cycle)
+		return CELL_CHANNEL_NONE;
 	ep->way_head = ep->slot[i].next;
-	ep->slot[i].next = EPORT_NONE;
+	ep->slot[i].next = CELL_CHANNEL_NONE;
 	return i;
 }
 
-void eport_release(struct eport *ep, uint32_t slot, uint64_t cycle)
+void cell_channel_release(struct cell_channel *ep, uint32_t slot,
+			  uint64_t cycle)
 {
 	struct ecell *s = &ep->slot[slot];
 
 	if (s->flags & ECELL_VOID)
 		weft_frame_free(s->pkt);
 	if (ep->in_slow)
-		eport_slow_release(ep, s, cycle);
+		cell_channel_slow_release(ep, s, cycle);
 	else
-		eport_owe(ep, s->vc, cycle + ep->t_credit);
+		cell_channel_owe(ep, s->vc, cycle + ep->t_credit);
 	s->next = ep->free_slot;
 	ep->free_slot = (uint8_t)slot;
 	ep->held--;
@@ -269,7 +275,7 @@ void eport_release(struct eport *ep, uint32_t slot, uint64_t cycle)
 
 /* ---- sending ---- */
 
-void eport_use(struct eport *ep, uint32_t vc, uint32_t n)
+void cell_channel_use(struct cell_channel *ep, uint32_t vc, uint32_t n)
 {
 	uint32_t r = ep->lim_reserved;
 	uint32_t before = ep->used[vc] > r ? ep->used[vc] - r : 0;
@@ -279,24 +285,24 @@ void eport_use(struct eport *ep, uint32_t vc, uint32_t n)
 	ep->used[vc] = (uint8_t)n;
 }
 
-static inline bool can_now(const struct eport *ep, uint32_t vc)
+static inline bool can_now(const struct cell_channel *ep, uint32_t vc)
 {
-	return eport_has_credit(ep, vc) && ep->unacked < ep->lim_window;
+	return cell_channel_has_credit(ep, vc) && ep->unacked < ep->lim_window;
 }
 
 /* What the peer has to say is heard when the own credits of a VC are used up:
  * the rings stay short. */
-bool eport_can(struct eport *ep, uint32_t vc, uint64_t g)
+bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g)
 {
 	uint64_t next;
 
 	if (!ep->peer)
 		return false;
-	if (ep->tapped)
-		return eport_slow_can(ep, vc, g);
+	if (ep->needs_frames)
+		return cell_channel_slow_can(ep, vc, g);
 	if (ep->used[vc] < ep->lim_reserved && ep->unacked < ep->lim_window)
 		return true;
-	next = eport_hear(ep, g);
+	next = cell_channel_hear(ep, g);
 	if (can_now(ep, vc))
 		return true;
 	ep->peer->listened = true;
@@ -305,19 +311,20 @@ bool eport_can(struct eport *ep, uint32_t vc, uint64_t g)
 	return false;
 }
 
-bool eport_room(const struct eport *ep, uint32_t vc)
+bool cell_channel_room(const struct cell_channel *ep, uint32_t vc)
 {
 	uint32_t used = 0;
 
 	for (uint32_t v = 0; v < EX_VCS; v++)
 		used += ep->used[v];
-	return !ep->peer || eport_has_credit(ep, vc) || used > ep->peer->held;
+	return !ep->peer || cell_channel_has_credit(ep, vc) ||
+	       used > ep->peer->held;
 }
 
 /* A cell that starts on the line at cycle s.  A packet is where its last cell
  * is. */
-WEFT_COLD static void eport_trace(const struct eport *ep,
-				  const struct ecell *cell, uint64_t s)
+WEFT_COLD static void cell_channel_trace(const struct cell_channel *ep,
+					 const struct ecell *cell, uint64_t s)
 {
 	const struct weft_comp *c = ep->comp;
 	weft_time_t from = weft_clock_edge(&ep->cfg.clk, s);
@@ -335,8 +342,8 @@ WEFT_COLD static void eport_trace(const struct eport *ep,
 		  weft_clock_edge(&ep->peer->cfg.clk, there));
 }
 
-void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
-		  uint64_t g)
+void cell_channel_commit(struct cell_channel *ep, const struct ecell *cell,
+			 uint32_t vc, uint64_t g)
 {
 	uint32_t flits = cell->flits + ep->overhead;
 	uint64_t s = g + ep->t_out;
@@ -346,16 +353,16 @@ void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 	ep->tx_flits += cell->flits;
 	ep->tx_packets += !!(cell->flags & ECELL_EOP);
 	ep->peer->listened = false;
-	if (ep->tapped) {
-		eport_slow_commit(ep, cell, vc, g);
+	if (ep->needs_frames) {
+		cell_channel_slow_commit(ep, cell, vc, g);
 		return;
 	}
-	if (__builtin_expect(ep->tap != NULL, 0)) {
+	if (__builtin_expect(ep->listener != NULL, 0)) {
 		told = *cell;
-		eport_tap_cell(ep, &told, vc, s + cell->skip);
+		cell_channel_tap_cell(ep, &told, vc, s + cell->skip);
 		cell = &told;
 	}
-	eport_use(ep, vc, ep->used[vc] + 1u);
+	cell_channel_use(ep, vc, ep->used[vc] + 1u);
 	ep->busy += flits;
 	ep->next_grant = g + ep->gap;
 	s += cell->skip;
@@ -364,30 +371,30 @@ void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
 		ep->next_grant = ep->line_free - ep->t_out;
 	if (ep->overhead) {
 		ep->unacked++;
-		eport_end(ep->peer, s + cell->flits + ep->way_end);
+		cell_channel_end(ep->peer, s + cell->flits + ep->way_end);
 	}
 	if (weft_heard(ep->comp))
-		eport_trace(ep, cell, s);
-	eport_put(ep->peer, cell, vc,
-		  s + ep->way + (ep->far_whole ? cell->flits : 0));
+		cell_channel_trace(ep, cell, s);
+	cell_channel_put(ep->peer, cell, vc,
+			 s + ep->way + (ep->far_whole ? cell->flits : 0));
 }
 
-/* Refreshes that a tapped line, quiet since, will hear of later. */
-static uint64_t refreshes_due(const struct eport *ep)
+/* Refreshes that a needs_frames line, quiet since, will hear of later. */
+static uint64_t refreshes_due(const struct cell_channel *ep)
 {
-	uint64_t now = eport_now(ep);
+	uint64_t now = cell_channel_now(ep);
 
-	if (!ep->tapped || !ep->cfg.refresh || ep->next_refresh >= now)
+	if (!ep->needs_frames || !ep->cfg.refresh || ep->next_refresh >= now)
 		return 0;
 	return (now - 1 - ep->next_refresh) / ep->cfg.refresh + 1;
 }
 
-struct eport_count *eport_counts(struct eport *ep)
+struct cell_channel_count *cell_channel_counts(struct cell_channel *ep)
 {
-	struct eport_count *n = &ep->count;
+	struct cell_channel_count *n = &ep->count;
 
-	if (ep->peer && ep->ctl && !ep->tapped)
-		eport_settle(ep, eport_now(ep));
+	if (ep->peer && ep->ctl && !ep->needs_frames)
+		cell_channel_settle(ep, cell_channel_now(ep));
 	n->tx_cells = ep->tx_cells;
 	n->tx_flits = ep->tx_flits;
 	n->tx_packets = ep->tx_packets;
@@ -400,10 +407,10 @@ struct eport_count *eport_counts(struct eport *ep)
 }
 
 /* The line is given away ahead of time: what lies after now has not been. */
-void eport_volume(struct eport *ep)
+void cell_channel_volume(struct cell_channel *ep)
 {
-	const struct eport_count *n = eport_counts(ep);
-	uint64_t now = eport_now(ep), busy = n->busy;
+	const struct cell_channel_count *n = cell_channel_counts(ep);
+	uint64_t now = cell_channel_now(ep), busy = n->busy;
 
 	if (ep->line_free > now)
 		busy -= ep->line_free - now < busy ? ep->line_free - now : busy;

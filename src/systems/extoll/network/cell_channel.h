@@ -4,8 +4,9 @@
  * network ports of NICs and traffic components.
  *
  *          owner                    eport                          peer's owner
- *   eport_can, eport_commit  ->  line, peer's slot  ->  ops.wake; eport_take
- *   eport_release            ->  credits on this end's line ->  eport_can
+ *   cell_channel_can, cell_channel_commit  ->  line, peer's slot  ->  ops.wake;
+ * cell_channel_take cell_channel_release            ->  credits on this end's
+ * line ->  cell_channel_can
  *
  * Two kinds of channel.  Between a network port and the crossbar: no framing,
  * credits beside the data.  Between two link ports: framing, in-band control
@@ -16,15 +17,15 @@
  * slot g + t_out is given to a control cell that is ready by then, or else may
  * be given to a data cell ("granted", committed at g), whose first flit, or
  * the flit that starts it, is there at g + t_out.  The peer's owner sees the
- * cell after the way (ops.cell, eport_take).
+ * cell after the way (ops.cell, cell_channel_take).
  *
  * Nothing else is an event.  Control cells depend only on what this end owes,
  * and when it sends cells; they are worked out when this end commits a cell,
  * or when the peer asks.  What is ready at or before g + t_out is known at g,
  * because credits take longer than t_out from the grant that frees a slot.
  *
- * `tapped` (a fault sits on the cable, or the line may go down): every cell and
- * control cell is a real frame with sequence numbers, CRC and replay
+ * `needs_frames` (a fault sits on the cable, or the line may go down): every
+ * cell and control cell is a real frame with sequence numbers, CRC and replay
  * (cell_channel_framed.c).  Without errors both give the same cycles.  Who only
  * listens is told of the same frames (cell_channel_listen.c). */
 #ifndef SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_H
@@ -44,7 +45,7 @@ extern const struct weft_class weft_class_extoll_cable;
 
 /* ---- what the owner fixes ---- */
 
-struct eport_cfg {
+struct cell_channel_cfg {
 	struct weft_clock clk; /* core clock of this end */
 	uint32_t width;	       /* enum ex_width */
 	bool link;	       /* link port (framing, control, replay) */
@@ -72,9 +73,10 @@ struct eport_cfg {
 	uint32_t node; /* own number, told when the link comes up */
 };
 /* The values of the spec for a link port, and for an internal channel. */
-struct eport_cfg eport_cfg_link(uint32_t width, const struct weft_clock *clk);
-struct eport_cfg eport_cfg_internal(uint32_t width,
-				    const struct weft_clock *clk);
+struct cell_channel_cfg cell_channel_cfg_link(uint32_t width,
+					      const struct weft_clock *clk);
+struct cell_channel_cfg cell_channel_cfg_internal(uint32_t width,
+						  const struct weft_clock *clk);
 
 /* ---- a cell ---- */
 
@@ -87,10 +89,11 @@ enum {
 };
 
 struct ecell {
-	struct weft_frame *pkt; /* owner: whoever holds the EOP cell; a void
-				 * cell has one of its own, which goes with its
-				 * slot (eport_put, eport_release) */
-	uint64_t cycle;		/* eport_take: first flit seen by the owner */
+	struct weft_frame
+		*pkt;	/* owner: whoever holds the EOP cell; a void
+			 * cell has one of its own, which goes with its
+			 * slot (cell_channel_put, cell_channel_release) */
+	uint64_t cycle; /* cell_channel_take: first flit seen by the owner */
 	uint16_t first; /* flit of the packet with which it begins, routing
 			 * flits not counted */
 	uint8_t flits;	/* in it now, routing flits included */
@@ -106,37 +109,39 @@ struct ecell {
 };
 
 /* What happens to a link (5.7, 4.7). */
-enum eport_link {
-	EPORT_LINK_LOST,  /* no alignment any more */
-	EPORT_LINK_DOWN,  /* all attempts were in vain: credits are frozen */
-	EPORT_LINK_UP,	  /* ready again after one of these */
-	EPORT_LINK_ERROR, /* a cell came with an error; it comes again */
+enum cell_channel_link {
+	CELL_CHANNEL_LINK_LOST, /* no alignment any more */
+	CELL_CHANNEL_LINK_DOWN, /* all attempts were in vain: credits are frozen
+				 */
+	CELL_CHANNEL_LINK_UP,	/* ready again after one of these */
+	CELL_CHANNEL_LINK_ERROR, /* a cell came with an error; it comes again */
 };
 /* A crossbar tells the NIC beside it by weft_post with this tag. */
-enum { EPORT_NEWS = 0x100 };
-enum { EPORT_NEWS_XBAR = 7 }; /* as lp: it dropped a packet itself */
-#define EPORT_NEWS_TAG(lp, what) (EPORT_NEWS + (what)*8u + (lp))
-#define EPORT_NEWS_LP(tag)	 ((tag) % 8u)
-#define EPORT_NEWS_WHAT(tag)	 (((tag)-EPORT_NEWS) / 8u)
+enum { CELL_CHANNEL_NEWS = 0x100 };
+enum { CELL_CHANNEL_NEWS_XBAR = 7 }; /* as lp: it dropped a packet itself */
+#define CELL_CHANNEL_NEWS_TAG(lp, what) (CELL_CHANNEL_NEWS + (what)*8u + (lp))
+#define CELL_CHANNEL_NEWS_LP(tag)	((tag) % 8u)
+#define CELL_CHANNEL_NEWS_WHAT(tag)	(((tag)-CELL_CHANNEL_NEWS) / 8u)
 
-struct eport;
-struct eport_ops {
+struct cell_channel;
+struct cell_channel_ops {
 	/* The owner has something to do at `cycle` (a credit or an
 	 * acknowledgement may have come): see to it that an event of the owner
 	 * runs then.  Called at any earlier time. */
-	void (*wake)(void *own, struct eport *ep, uint64_t cycle);
+	void (*wake)(void *own, struct cell_channel *ep, uint64_t cycle);
 	/* The same for a cell that is seen at `cycle`; it is the last of those
 	 * on their way.  NULL: wake. */
-	void (*cell)(void *own, struct eport *ep, uint64_t cycle);
+	void (*cell)(void *own, struct cell_channel *ep, uint64_t cycle);
 	/* The verdict on the void cell in `slot` is there and its sending on
-	 * has not begun: drop it (eport_release).  May be NULL. */
-	void (*gone)(void *own, struct eport *ep, uint32_t slot);
+	 * has not begun: drop it (cell_channel_release).  May be NULL. */
+	void (*gone)(void *own, struct cell_channel *ep, uint32_t slot);
 	/* Something has happened to the link.  May be NULL. */
-	void (*link)(void *own, struct eport *ep, enum eport_link what);
+	void (*link)(void *own, struct cell_channel *ep,
+		     enum cell_channel_link what);
 };
 
-struct eport_count {
-	uint64_t tx_cells, tx_flits; /* payload flits; by eport_counts */
+struct cell_channel_count {
+	uint64_t tx_cells, tx_flits; /* payload flits; by cell_channel_counts */
 	uint64_t tx_packets, rx_packets, rx_cells; /* the same */
 	uint64_t busy; /* cycles the line was not idle; the same */
 	uint64_t ctl_out, ctl_in;
@@ -145,39 +150,41 @@ struct eport_count {
 	uint64_t downs, fifo; /* receive FIFO full: lost */
 };
 
-struct eport_ring {
+struct cell_channel_ring {
 	uint32_t head, tail, mask;
 };
 
 /* In lines of 64 bytes, as they are needed: a large network does not fit into
  * a cache. */
-struct eport {
+struct cell_channel {
 	/* a cell that leaves */
-	struct eport *peer;   /* NULL = nothing connected */
-	uint64_t line_free;   /* first line cycle not taken */
-	uint64_t next_grant;  /* eport_commit not before; see eport_next */
+	struct cell_channel *peer; /* NULL = nothing connected */
+	uint64_t line_free;	   /* first line cycle not taken */
+	uint64_t next_grant;	   /* cell_channel_commit not before; see
+				      cell_channel_next */
 	uint32_t way;	      /* same_clk: start to seen by the peer's owner */
 	uint32_t way_end;     /* same_clk: start + flits to ACK ready there */
 	uint8_t used[EX_VCS]; /* credits out there */
 	uint8_t shared;	      /* of these, from the pool */
 	uint8_t unacked;
-	bool tapped, same_clk;
+	bool needs_frames, same_clk;
 	/* copies from both ends' cfg */
 	uint8_t lim_reserved, lim_pool, lim_window, t_out, gap, overhead, ctl;
 	bool far_whole; /* the peer's store_forward */
 	uint64_t tx_packets;
-	struct eport_tap *tap; /* somebody listens to what we send, or NULL */
+	struct cell_channel_tap
+		*listener; /* somebody listens to what we send, or NULL */
 	/* one that comes, and the credit for it */
 	struct ecell *slot __attribute__((aligned(64)));
 	void *own;
-	const struct eport_ops *ops;
+	const struct cell_channel_ops *ops;
 	uint64_t *due; /* ring, by cycle: credits, cycle << 8 | vc.  In-band:
 			* ready; beside the data: counts at the peer */
-	struct eport_ring due_r;
+	struct cell_channel_ring due_r;
 	uint32_t way_ctl; /* same_clk: control start to its effect */
 	uint8_t n_slots;  /* allocated so far */
 	uint8_t t_credit; /* as cfg */
-	bool in_slow;	  /* as tapped */
+	bool in_slow;	  /* as needs_frames */
 	bool aside;	  /* credits beside the data: not ctl */
 	uint8_t free_slot, way_head, way_tail; /* lists, 0xff = empty */
 	uint8_t held;			       /* slots in use */
@@ -193,72 +200,74 @@ struct eport {
 	uint64_t *in;	   /* ring, by cycle: control received,
 			    * cycle << 16 | kind << 8 | n */
 	uint64_t *end;	   /* ring: ends of cells on their way to us */
-	struct eport_ring in_r, end_r;
+	struct cell_channel_ring in_r, end_r;
 	uint8_t refresh_vc;
 	/* the rest */
 	struct weft_comp *comp;
 	struct weft_port *port;
-	struct eport_slow *slow; /* tapped only */
-	struct eport_cfg cfg;
-	struct eport_count count;
+	struct cell_channel_slow *slow; /* needs_frames only */
+	struct cell_channel_cfg cfg;
+	struct cell_channel_count count;
 };
 
-int eport_init(struct eport *ep, struct weft_comp *c, struct weft_port *p,
-	       const struct eport_cfg *cfg, const struct eport_ops *ops,
-	       void *own, struct weft_err *err);
-int eport_start(struct eport *ep, struct weft_err *err);
-void eport_fini(struct eport *ep);
+int cell_channel_init(struct cell_channel *ep, struct weft_comp *c,
+		      struct weft_port *p, const struct cell_channel_cfg *cfg,
+		      const struct cell_channel_ops *ops, void *own,
+		      struct weft_err *err);
+int cell_channel_start(struct cell_channel *ep, struct weft_err *err);
+void cell_channel_fini(struct cell_channel *ep);
 /* The run has come to rest and will not go on: frees the packets whose last
  * cell is on its way to or from the owner, or (taken) held by it. */
-void eport_abandon(struct eport *ep, bool taken);
+void cell_channel_abandon(struct cell_channel *ep, bool taken);
 
 /* ---- sending ---- */
 
 /* First cycle >= g (g >= now) whose slot on the line is free for a data cell,
  * as far as is known at g; g itself is certain. */
-uint64_t eport_next(struct eport *ep, uint64_t g);
+uint64_t cell_channel_next(struct cell_channel *ep, uint64_t g);
 /* May a cell go out on `vc` at cycle g (>= now)?  Credits and replay window;
  * not the line.  False: ops.wake will come when that may have changed. */
-bool eport_can(struct eport *ep, uint32_t vc, uint64_t g);
+bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g);
 /* A slot out there is free for that VC, or will be: its credit is on its way.
  * Without any effect. */
-bool eport_room(const struct eport *ep, uint32_t vc);
-/* Commits the cell at g: eport_can(vc) and eport_next(g) == g hold.  The packet
- * belongs to the peer once its EOP cell is committed. */
-void eport_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
-		  uint64_t g);
+bool cell_channel_room(const struct cell_channel *ep, uint32_t vc);
+/* Commits the cell at g: cell_channel_can(vc) and cell_channel_next(g) == g
+ * hold.  The packet belongs to the peer once its EOP cell is committed. */
+void cell_channel_commit(struct cell_channel *ep, const struct ecell *cell,
+			 uint32_t vc, uint64_t g);
 
 /* ---- receiving ---- */
 
 /* First cycle at which a cell on its way is seen, or WEFT_NEVER. */
-static inline uint64_t eport_seen(const struct eport *ep)
+static inline uint64_t cell_channel_seen(const struct cell_channel *ep)
 {
 	return ep->way_head == 0xff ? WEFT_NEVER : ep->slot[ep->way_head].cycle;
 }
 /* Takes the cell that is seen at or before `cycle`; its slot, which the owner
  * may link (ecell.next), or 0xff. */
-uint32_t eport_take(struct eport *ep, uint64_t cycle);
+uint32_t cell_channel_take(struct cell_channel *ep, uint64_t cycle);
 /* The slot is free at `cycle` (its last flit has left, or it was void): the
  * credit of its VC starts its way back, unless the cell came with an error and
  * will come again. */
-void eport_release(struct eport *ep, uint32_t slot, uint64_t cycle);
+void cell_channel_release(struct cell_channel *ep, uint32_t slot,
+			  uint64_t cycle);
 
 /* Counters with everything that has happened before now. */
-struct eport_count *eport_counts(struct eport *ep);
+struct cell_channel_count *cell_channel_counts(struct cell_channel *ep);
 /* The same for what a port of the owner has carried (weft_port.out_*): for its
  * ops.sample and ops.finish. */
-void eport_volume(struct eport *ep);
+void cell_channel_volume(struct cell_channel *ep);
 
-static inline uint64_t eport_now(const struct eport *ep)
+static inline uint64_t cell_channel_now(const struct cell_channel *ep)
 {
 	return weft_clock_cycle(&ep->cfg.clk, weft_now(ep->comp));
 }
 
-/* ---- tapped ---- */
+/* ---- needs_frames ---- */
 
 /* ops.arrive of the owner, and ops.event with tag 1 + index of the port: for
- * tapped ports. */
-void eport_arrive(struct eport *ep, struct weft_frame *f);
-void eport_event(struct eport *ep);
+ * needs_frames ports. */
+void cell_channel_arrive(struct cell_channel *ep, struct weft_frame *f);
+void cell_channel_event(struct cell_channel *ep);
 
 #endif

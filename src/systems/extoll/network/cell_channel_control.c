@@ -12,13 +12,13 @@
 
 /* ---- rings ---- */
 
-static inline uint32_t ring_n(const struct eport_ring *r)
+static inline uint32_t ring_n(const struct cell_channel_ring *r)
 {
 	return r->tail - r->head;
 }
 
 /* Room for one more: doubles a full ring of `size` byte entries. */
-void *eport_ring_room(struct eport_ring *r, void *at, size_t size)
+void *cell_channel_ring_room(struct cell_channel_ring *r, void *at, size_t size)
 {
 	uint32_t i, n = ring_n(r), cap;
 	char *p;
@@ -33,12 +33,12 @@ void *eport_ring_room(struct eport_ring *r, void *at, size_t size)
 				 (char *)at + ((r->head + i) & r->mask) * size,
 				 size);
 	free(at);
-	*r = (struct eport_ring){ .tail = n, .mask = cap - 1 };
+	*r = (struct cell_channel_ring){ .tail = n, .mask = cap - 1 };
 	return p;
 }
 
 /* The same for rings of cycles, in the component's memory. */
-static uint64_t *ring_more(struct eport *ep, struct eport_ring *r,
+static uint64_t *ring_more(struct cell_channel *ep, struct cell_channel_ring *r,
 			   const uint64_t *at)
 {
 	uint32_t i, n = ring_n(r), cap = n ? 2 * n : 8;
@@ -46,13 +46,13 @@ static uint64_t *ring_more(struct eport *ep, struct eport_ring *r,
 
 	for (i = 0; i < n; i++)
 		p[i] = at[(r->head + i) & r->mask];
-	*r = (struct eport_ring){ .tail = n, .mask = cap - 1 };
+	*r = (struct cell_channel_ring){ .tail = n, .mask = cap - 1 };
 	return p;
 }
 
 /* Sorted; nearly always at the end. */
-static void ring_insert(struct eport *ep, struct eport_ring *r, uint64_t **at,
-			uint64_t v)
+static void ring_insert(struct cell_channel *ep, struct cell_channel_ring *r,
+			uint64_t **at, uint64_t v)
 {
 	uint64_t *p = *at;
 	uint32_t i;
@@ -69,31 +69,32 @@ static void ring_insert(struct eport *ep, struct eport_ring *r, uint64_t **at,
 	r->tail++;
 }
 
-static void in_push(struct eport *ep, uint64_t cycle, uint32_t kind, uint32_t n)
+static void in_push(struct cell_channel *ep, uint64_t cycle, uint32_t kind,
+		    uint32_t n)
 {
 	ring_insert(ep, &ep->in_r, &ep->in, cycle << 16 | kind << 8 | n);
 }
 
-void eport_ctl_due(struct eport *ep, uint64_t cycle, uint32_t vc)
+void cell_channel_ctl_due(struct cell_channel *ep, uint64_t cycle, uint32_t vc)
 {
 	ring_insert(ep, &ep->due_r, &ep->due, cycle << 8 | vc);
 }
 
 /* First cycle in a ring whose entries have the cycle above `shift` bits. */
-static inline uint64_t ring_first(const struct eport_ring *r, const uint64_t *p,
-				  uint32_t shift)
+static inline uint64_t ring_first(const struct cell_channel_ring *r,
+				  const uint64_t *p, uint32_t shift)
 {
 	return r->head == r->tail ? WEFT_NEVER : p[r->head & r->mask] >> shift;
 }
 
-void eport_end(struct eport *ep, uint64_t cycle)
+void cell_channel_end(struct cell_channel *ep, uint64_t cycle)
 {
 	ring_insert(ep, &ep->end_r, &ep->end, cycle);
 }
 
 /* ---- what is ready ---- */
 
-static inline bool credits_owed(const struct eport *ep)
+static inline bool credits_owed(const struct cell_channel *ep)
 {
 	uint32_t w;
 
@@ -102,7 +103,7 @@ static inline bool credits_owed(const struct eport *ep)
 }
 
 /* Everything that is ready at cycle `at` is owed. */
-static void owe(struct eport *ep, uint64_t at)
+static void owe(struct cell_channel *ep, uint64_t at)
 {
 	for (; ep->due_r.head != ep->due_r.tail; ep->due_r.head++) {
 		uint64_t d = ep->due[ep->due_r.head & ep->due_r.mask];
@@ -123,7 +124,7 @@ static void owe(struct eport *ep, uint64_t at)
 
 /* First cycle at which an ACK is ready, with the cells known now.  A cell that
  * ends before the line is free starts the idle time anew. */
-static uint64_t ack_ready(const struct eport *ep)
+static uint64_t ack_ready(const struct cell_channel *ep)
 {
 	uint32_t i = ep->end_r.head, n = ep->ack_owed;
 	uint64_t last = ep->last_end;
@@ -141,14 +142,14 @@ static uint64_t ack_ready(const struct eport *ep)
 	return n ? last + ep->cfg.ack_idle : WEFT_NEVER;
 }
 
-static bool ack_due(const struct eport *ep, uint64_t at)
+static bool ack_due(const struct cell_channel *ep, uint64_t at)
 {
 	return ep->ack_owed >= ep->cfg.ack_every ||
 	       (ep->ack_owed && ep->last_end + ep->cfg.ack_idle <= at);
 }
 
 /* First cycle at which a credit or an ACK is ready; 0: some are owed. */
-static uint64_t news_ready(const struct eport *ep)
+static uint64_t news_ready(const struct cell_channel *ep)
 {
 	uint64_t r, t;
 
@@ -160,7 +161,7 @@ static uint64_t news_ready(const struct eport *ep)
 }
 
 /* The same with refreshes. */
-uint64_t eport_ctl_ready(const struct eport *ep)
+uint64_t cell_channel_ctl_ready(const struct cell_channel *ep)
 {
 	uint64_t r = news_ready(ep);
 
@@ -169,22 +170,23 @@ uint64_t eport_ctl_ready(const struct eport *ep)
 
 /* ---- sending it ---- */
 
-static void ctl_tell(struct eport *ep, uint64_t at, uint32_t kind, uint8_t *n_p)
+static void ctl_tell(struct cell_channel *ep, uint64_t at, uint32_t kind,
+		     uint8_t *n_p)
 {
 	uint8_t n = *n_p;
 
 	*n_p = 0;
 	if (ep->slow) {
-		eport_slow_tell(ep, at, kind, n);
+		cell_channel_slow_tell(ep, at, kind, n);
 		return;
 	}
 	in_push(ep->peer, at + ep->way_ctl, kind, n);
-	if (ep->tap)
-		eport_tap_tell(ep, at, kind, n);
+	if (ep->listener)
+		cell_channel_tap_tell(ep, at, kind, n);
 }
 
 /* The control cell that starts at cycle `at`. */
-void eport_ctl_send(struct eport *ep, uint64_t at)
+void cell_channel_ctl_send(struct cell_channel *ep, uint64_t at)
 {
 	uint32_t vc;
 
@@ -195,7 +197,7 @@ void eport_ctl_send(struct eport *ep, uint64_t at)
 	ep->peer->count.ctl_in += !ep->slow;
 	if (ack_due(ep, at)) {
 		ep->count.acks++;
-		ctl_tell(ep, at, EPORT_TELL_ACK, &ep->ack_owed);
+		ctl_tell(ep, at, CELL_CHANNEL_TELL_ACK, &ep->ack_owed);
 		return;
 	}
 	for (vc = 0; vc < EX_VCS; vc++) {
@@ -206,31 +208,31 @@ void eport_ctl_send(struct eport *ep, uint64_t at)
 	}
 	ep->next_refresh += ep->cfg.refresh;
 	if (ep->slow)
-		eport_slow_tell(ep, at, EPORT_TELL_REFRESH, 0);
-	else if (ep->tap)
-		eport_tap_refresh(ep, at, 1);
+		cell_channel_slow_tell(ep, at, CELL_CHANNEL_TELL_REFRESH, 0);
+	else if (ep->listener)
+		cell_channel_tap_refresh(ep, at, 1);
 }
 
 /* A quiet line: all refreshes before `limit` at once. */
-static void refresh_skip(struct eport *ep, uint64_t limit)
+static void refresh_skip(struct cell_channel *ep, uint64_t limit)
 {
 	uint64_t k;
 
 	if (ep->next_refresh >= limit || ep->next_refresh < ep->line_free)
 		return;
 	k = (limit - 1 - ep->next_refresh) / ep->cfg.refresh;
-	if (ep->tap && k)
-		eport_tap_refresh(ep, ep->next_refresh, k);
+	if (ep->listener && k)
+		cell_channel_tap_refresh(ep, ep->next_refresh, k);
 	ep->next_refresh += k * ep->cfg.refresh;
 	ep->busy += k * ep->cfg.ctl_flits;
 	ep->count.ctl_out += k;
 	ep->peer->count.ctl_in += k;
 }
 
-void eport_settle(struct eport *ep, uint64_t limit)
+void cell_channel_settle(struct cell_channel *ep, uint64_t limit)
 {
 	for (;;) {
-		uint64_t r = eport_ctl_ready(ep);
+		uint64_t r = cell_channel_ctl_ready(ep);
 		uint64_t at = r > ep->line_free ? r : ep->line_free;
 
 		if (at >= limit)
@@ -241,32 +243,32 @@ void eport_settle(struct eport *ep, uint64_t limit)
 			at = ep->next_refresh > ep->line_free ? ep->next_refresh
 							      : ep->line_free;
 		}
-		eport_ctl_send(ep, at);
+		cell_channel_ctl_send(ep, at);
 	}
 }
 
-uint64_t eport_next(struct eport *ep, uint64_t g)
+uint64_t cell_channel_next(struct cell_channel *ep, uint64_t g)
 {
 	uint64_t slot;
 
 	if (ep->next_grant > g)
 		return ep->next_grant;
-	if (ep->tapped)
-		return eport_slow_next(ep, g);
+	if (ep->needs_frames)
+		return cell_channel_slow_next(ep, g);
 	slot = g + ep->t_out;
 	if (ep->ctl)
-		eport_settle(ep, slot + 1);
+		cell_channel_settle(ep, slot + 1);
 	return ep->line_free > slot ? ep->line_free - ep->t_out : g;
 }
 
-void eport_owe(struct eport *ep, uint32_t vc, uint64_t cycle)
+void cell_channel_owe(struct cell_channel *ep, uint32_t vc, uint64_t cycle)
 {
-	struct eport *p = ep->peer;
+	struct cell_channel *p = ep->peer;
 	uint64_t at = cycle;
 
 	if (ep->aside)
 		at = cycle += ep->way_ctl;
-	eport_ctl_due(ep, cycle, vc);
+	cell_channel_ctl_due(ep, cycle, vc);
 	if (!ep->listened)
 		return;
 	if (!ep->aside)
@@ -277,7 +279,7 @@ void eport_owe(struct eport *ep, uint32_t vc, uint64_t cycle)
 
 /* ---- hearing it ---- */
 
-static void in_apply(struct eport *ep, uint64_t g)
+static void in_apply(struct cell_channel *ep, uint64_t g)
 {
 	for (; ep->in_r.head != ep->in_r.tail; ep->in_r.head++) {
 		uint64_t v = ep->in[ep->in_r.head & ep->in_r.mask];
@@ -285,17 +287,17 @@ static void in_apply(struct eport *ep, uint64_t g)
 
 		if (v >> 16 > g)
 			return;
-		if (kind == EPORT_TELL_ACK)
+		if (kind == CELL_CHANNEL_TELL_ACK)
 			ep->unacked = (uint8_t)(ep->unacked - n);
 		else
-			eport_use(ep, kind, ep->used[kind] - n);
+			cell_channel_use(ep, kind, ep->used[kind] - n);
 	}
 }
 
 /* Credits beside the data. */
-static uint64_t hear_aside(struct eport *ep, uint64_t g)
+static uint64_t hear_aside(struct cell_channel *ep, uint64_t g)
 {
-	struct eport *p = ep->peer;
+	struct cell_channel *p = ep->peer;
 
 	for (; p->due_r.head != p->due_r.tail; p->due_r.head++) {
 		uint64_t d = p->due[p->due_r.head & p->due_r.mask];
@@ -303,20 +305,20 @@ static uint64_t hear_aside(struct eport *ep, uint64_t g)
 
 		if (d >> 8 > g)
 			return d >> 8;
-		eport_use(ep, vc, ep->used[vc] - 1u);
+		cell_channel_use(ep, vc, ep->used[vc] - 1u);
 	}
 	return WEFT_NEVER;
 }
 
-uint64_t eport_hear(struct eport *ep, uint64_t g)
+uint64_t cell_channel_hear(struct cell_channel *ep, uint64_t g)
 {
-	struct eport *p = ep->peer;
+	struct cell_channel *p = ep->peer;
 	uint64_t next, r;
 
 	if (!ep->ctl) /* as the peer */
 		return hear_aside(ep, g);
 	if (g >= p->way_ctl)
-		eport_settle(p, g - p->way_ctl + 1);
+		cell_channel_settle(p, g - p->way_ctl + 1);
 	in_apply(ep, g);
 	next = ring_first(&ep->in_r, ep->in, 16);
 	r = news_ready(p);

@@ -8,22 +8,23 @@
 
 /* A credit of `vc` may be on ep's line from `cycle` on (beside the data: counts
  * at the peer from then on). */
-void eport_owe(struct eport *ep, uint32_t vc, uint64_t cycle);
+void cell_channel_owe(struct cell_channel *ep, uint32_t vc, uint64_t cycle);
 /* A cell on its way to ep can be acknowledged from `cycle` on. */
-void eport_end(struct eport *ep, uint64_t cycle);
+void cell_channel_end(struct cell_channel *ep, uint64_t cycle);
 /* Fixes all control cells that start before `limit`. */
-void eport_settle(struct eport *ep, uint64_t limit);
+void cell_channel_settle(struct cell_channel *ep, uint64_t limit);
 /* Takes in what has come from the peer up to cycle g; returns the first later
  * cycle at which more may come, as far as is known now, or WEFT_NEVER. */
-uint64_t eport_hear(struct eport *ep, uint64_t g);
+uint64_t cell_channel_hear(struct cell_channel *ep, uint64_t g);
 
-/* Parts of it for tapped ports: first cycle at which a control cell is ready
- * (0: some are owed already); the one that starts at cycle `at`; a credit that
- * is ready at `cycle`. */
-uint64_t eport_ctl_ready(const struct eport *ep);
-void eport_ctl_send(struct eport *ep, uint64_t at);
-void eport_ctl_due(struct eport *ep, uint64_t cycle, uint32_t vc);
+/* Parts of it for needs_frames ports: first cycle at which a control cell is
+ * ready (0: some are owed already); the one that starts at cycle `at`; a credit
+ * that is ready at `cycle`. */
+uint64_t cell_channel_ctl_ready(const struct cell_channel *ep);
+void cell_channel_ctl_send(struct cell_channel *ep, uint64_t at);
+void cell_channel_ctl_due(struct cell_channel *ep, uint64_t cycle, uint32_t vc);
 /* Room for one more: doubles a full ring of `size` byte entries. */
-void *eport_ring_room(struct eport_ring *r, void *at, size_t size);
+void *cell_channel_ring_room(struct cell_channel_ring *r, void *at,
+			     size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link port on a tapped line, sending (extoll.md 4.7): every cell and control
- * cell is a frame.
+/* Link port on a needs_frames line, sending (extoll.md 4.7): every cell and
+ * control cell is a frame.
  *
  * In order when several are ready: training, NACK, ACK, CREDIT, refresh,
  * replay (cell_channel_retry.c), data; ACK to refresh are those of
@@ -17,12 +17,13 @@
 
 enum {
 	COMP = 2048, /* cycles between K28.3, own choice */
-	TAG_PORT = 1 /* + port: what the owner hands to eport_event */
+	TAG_PORT = 1 /* + port: what the owner hands to cell_channel_event */
 };
 
 /* ---- the line ---- */
 
-void eport_slow_send(struct eport *ep, struct weft_frame *f, uint64_t at)
+void cell_channel_slow_send(struct cell_channel *ep, struct weft_frame *f,
+			    uint64_t at)
 {
 	weft_time_t start = weft_clock_edge(&ep->cfg.clk, at);
 	weft_time_t now = weft_now(ep->comp);
@@ -30,32 +31,33 @@ void eport_slow_send(struct eport *ep, struct weft_frame *f, uint64_t at)
 	f->word_fs = ep->cfg.clk.num / ep->cfg.clk.den;
 	if (start < now)
 		start = now;
-	if (ep->port->tap)
-		ep->port->tap->hear(ep->port->tap, f, start);
+	if (ep->port->listener)
+		ep->port->listener->hear(ep->port->listener, f, start);
 	weft_port_send(ep->port, f, start);
 }
 
-static void send_control(struct eport *ep, uint64_t at, uint32_t type,
+static void send_control(struct cell_channel *ep, uint64_t at, uint32_t type,
 			 uint32_t value)
 {
-	eport_slow_send(
+	cell_channel_slow_send(
 		ep, ex_control_new(ep->comp->sim, ep->cfg.width, type, value),
 		at);
 }
 
 /* cell_channel_control.c has decided; n cells are acknowledged, n credits
  * returned. */
-void eport_slow_tell(struct eport *ep, uint64_t at, uint32_t kind, uint32_t n)
+void cell_channel_slow_tell(struct cell_channel *ep, uint64_t at, uint32_t kind,
+			    uint32_t n)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 	uint32_t vc = kind;
 
-	if (kind == EPORT_TELL_ACK) {
+	if (kind == CELL_CHANNEL_TELL_ACK) {
 		s->acked = (uint8_t)(s->acked + n);
 		send_control(ep, at, EX_C_ACK, (uint8_t)(s->acked - 1));
-	} else if (kind == EPORT_TELL_REFRESH) {
+	} else if (kind == CELL_CHANNEL_TELL_REFRESH) {
 		vc = ep->refresh_vc++ % EX_VCS;
-		if (at >= eport_now(ep))
+		if (at >= cell_channel_now(ep))
 			send_control(ep, at, EX_C_REFRESH + vc, s->given[vc]);
 	} else {
 		s->given[vc] = (uint8_t)(s->given[vc] + n);
@@ -63,7 +65,7 @@ void eport_slow_tell(struct eport *ep, uint64_t at, uint32_t kind, uint32_t n)
 	}
 }
 
-static void send_own(struct eport *ep, uint64_t at, uint32_t type,
+static void send_own(struct cell_channel *ep, uint64_t at, uint32_t type,
 		     uint32_t value)
 {
 	ep->line_free = at + ep->cfg.ctl_flits;
@@ -73,9 +75,9 @@ static void send_own(struct eport *ep, uint64_t at, uint32_t type,
 }
 
 /* Does the peer know of all credits it was given? */
-static bool quiet(const struct eport *ep)
+static bool quiet(const struct cell_channel *ep)
 {
-	const struct eport *p = ep->peer;
+	const struct cell_channel *p = ep->peer;
 	uint32_t vc;
 
 	if (!p->slow)
@@ -88,20 +90,20 @@ static bool quiet(const struct eport *ep)
 }
 
 /* First cycle at which a control cell is ready. */
-static uint64_t ready(const struct eport *ep)
+static uint64_t ready(const struct cell_channel *ep)
 {
-	const struct eport_slow *s = ep->slow;
+	const struct cell_channel_slow *s = ep->slow;
 	uint64_t r;
 
 	if (s->n_specials)
 		return s->special[0].cycle;
-	if (s->state != EPORT_READY)
+	if (s->state != CELL_CHANNEL_READY)
 		return WEFT_NEVER;
-	r = eport_ctl_ready(ep);
+	r = cell_channel_ctl_ready(ep);
 	return s->nack_at < r ? s->nack_at : r;
 }
 
-static uint64_t ready_worth_it(struct eport *ep)
+static uint64_t ready_worth_it(struct cell_channel *ep)
 {
 	uint64_t keep = ep->next_refresh, r;
 
@@ -113,9 +115,9 @@ static uint64_t ready_worth_it(struct eport *ep)
 }
 
 /* The control cell that starts at cycle `at`. */
-static void control(struct eport *ep, uint64_t at)
+static void control(struct cell_channel *ep, uint64_t at)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 	struct slow_ctl c = s->special[0];
 	uint32_t i;
 
@@ -129,12 +131,12 @@ static void control(struct eport *ep, uint64_t at)
 		ep->count.nacks++;
 		send_own(ep, at, EX_C_NACK, s->expect);
 	} else {
-		eport_ctl_send(ep, at);
+		cell_channel_ctl_send(ep, at);
 	}
 }
 
 /* Refreshes of the time when the line was quiet. */
-static void catch_up(struct eport *ep, uint64_t now)
+static void catch_up(struct cell_channel *ep, uint64_t now)
 {
 	uint64_t k;
 
@@ -148,7 +150,7 @@ static void catch_up(struct eport *ep, uint64_t now)
 }
 
 /* Control cells that start at or before `cycle`. */
-static void pump(struct eport *ep, uint64_t cycle)
+static void pump(struct cell_channel *ep, uint64_t cycle)
 {
 	catch_up(ep, cycle);
 	for (;;) {
@@ -163,9 +165,9 @@ static void pump(struct eport *ep, uint64_t cycle)
 
 /* First cycle >= g at which a cell may be committed: its slot, t_out ahead,
  * is free of control cells (cell_channel.h, reference points). */
-uint64_t eport_slow_next(struct eport *ep, uint64_t g)
+uint64_t cell_channel_slow_next(struct cell_channel *ep, uint64_t g)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 	uint64_t at = g + ep->cfg.t_out;
 
 	pump(ep, at);
@@ -179,7 +181,8 @@ uint64_t eport_slow_next(struct eport *ep, uint64_t g)
 
 /* ---- cells ---- */
 
-void eport_slow_cell(struct eport *ep, const struct weft_frame *f, uint64_t at)
+void cell_channel_slow_cell(struct cell_channel *ep, const struct weft_frame *f,
+			    uint64_t at)
 {
 	uint64_t next = at + ep->cfg.gap;
 
@@ -189,37 +192,37 @@ void eport_slow_cell(struct eport *ep, const struct weft_frame *f, uint64_t at)
 		next = ep->line_free;
 	ep->next_grant = next - ep->cfg.t_out;
 	ep->busy += f->words;
-	eport_slow_send(ep, weft_frame_dup(f), at);
+	cell_channel_slow_send(ep, weft_frame_dup(f), at);
 }
 
-void eport_slow_commit(struct eport *ep, const struct ecell *cell, uint32_t vc,
-		       uint64_t g)
+void cell_channel_slow_commit(struct cell_channel *ep, const struct ecell *cell,
+			      uint32_t vc, uint64_t g)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 	uint64_t at = g + ep->cfg.t_out + cell->skip;
 	struct weft_frame *f = weft_frame_new(ep->comp->sim);
 
 	f->payload = weft_slice_word(
 		ep->comp->sim, cell->flits * ex_flit_bytes(ep->cfg.width));
-	eport_frame(ep, cell, vc, f);
+	cell_channel_frame(ep, cell, vc, f);
 	ex_line(f)->arg = s->seq;
 	f->u[2] |= (uint64_t)s->made++ << 32;
 	s->sent[s->seq++ % SLOW_SENT] = f;
 	s->cells[vc]++;
-	eport_use(ep, vc, ep->used[vc] + 1u);
+	cell_channel_use(ep, vc, ep->used[vc] + 1u);
 	if (!ep->unacked++)
 		s->since = at;
-	eport_slow_cell(ep, f, at);
-	eport_slow_arm(ep);
+	cell_channel_slow_cell(ep, f, at);
+	cell_channel_slow_arm(ep);
 }
 
-bool eport_slow_can(struct eport *ep, uint32_t vc, uint64_t g)
+bool cell_channel_slow_can(struct cell_channel *ep, uint32_t vc, uint64_t g)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
-	eport_retry_apply(ep, g);
-	if (s->state == EPORT_READY && !s->replaying &&
-	    ep->unacked < ep->cfg.window && eport_has_credit(ep, vc))
+	cell_channel_retry_apply(ep, g);
+	if (s->state == CELL_CHANNEL_READY && !s->replaying &&
+	    ep->unacked < ep->cfg.window && cell_channel_has_credit(ep, vc))
 		return true;
 	ep->peer->listened = true;
 	if (s->in_r.head != s->in_r.tail)
@@ -235,7 +238,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t verdict_next(const struct eport_slow *s)
+static uint64_t verdict_next(const struct cell_channel_slow *s)
 {
 	uint64_t t = WEFT_NEVER;
 	uint32_t i;
@@ -245,23 +248,23 @@ static uint64_t verdict_next(const struct eport_slow *s)
 	return t;
 }
 
-static uint64_t next_event(struct eport *ep)
+static uint64_t next_event(struct cell_channel *ep)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 	uint64_t t = least(s->urgent, verdict_next(s)), r = ready_worth_it(ep);
 
 	if (r != WEFT_NEVER)
 		t = least(t, r > ep->line_free ? r : ep->line_free);
 	if (s->replaying)
-		t = least(t, eport_retry_next(ep));
-	else if (s->state == EPORT_READY && ep->unacked)
+		t = least(t, cell_channel_retry_next(ep));
+	else if (s->state == CELL_CHANNEL_READY && ep->unacked)
 		t = least(t, s->since + ep->cfg.timeout);
-	return least(t, eport_train_next(ep));
+	return least(t, cell_channel_train_next(ep));
 }
 
-void eport_slow_arm(struct eport *ep)
+void cell_channel_slow_arm(struct cell_channel *ep)
 {
-	uint64_t t = next_event(ep), now = eport_now(ep);
+	uint64_t t = next_event(ep), now = cell_channel_now(ep);
 
 	if (t >= ep->slow->armed)
 		return;
@@ -271,34 +274,35 @@ void eport_slow_arm(struct eport *ep)
 		  weft_clock_edge(&ep->cfg.clk, t));
 }
 
-void eport_event(struct eport *ep)
+void cell_channel_event(struct cell_channel *ep)
 {
-	struct eport_slow *s = ep->slow;
-	uint64_t c = eport_now(ep);
+	struct cell_channel_slow *s = ep->slow;
+	uint64_t c = cell_channel_now(ep);
 
 	if (!s || c < s->armed)
 		return;
 	s->armed = WEFT_NEVER;
-	eport_retry_apply(ep, c);
-	eport_rx_verdicts(ep, c);
-	eport_train_event(ep, c);
-	eport_retry_timeout(ep, c);
+	cell_channel_retry_apply(ep, c);
+	cell_channel_rx_verdicts(ep, c);
+	cell_channel_train_event(ep, c);
+	cell_channel_retry_timeout(ep, c);
 	pump(ep, c);
-	eport_retry_step(ep, c);
-	eport_slow_arm(ep);
+	cell_channel_retry_step(ep, c);
+	cell_channel_slow_arm(ep);
 }
 
-void eport_slow_credit(struct eport *ep, uint32_t vc, uint64_t cycle)
+void cell_channel_slow_credit(struct cell_channel *ep, uint32_t vc,
+			      uint64_t cycle)
 {
-	eport_ctl_due(ep, cycle + ep->cfg.t_credit, vc);
-	eport_slow_arm(ep);
+	cell_channel_ctl_due(ep, cycle + ep->cfg.t_credit, vc);
+	cell_channel_slow_arm(ep);
 }
 
 /* ---- life ---- */
 
-int eport_slow_start(struct eport *ep, struct weft_err *err)
+int cell_channel_slow_start(struct cell_channel *ep, struct weft_err *err)
 {
-	struct eport_slow *s;
+	struct cell_channel_slow *s;
 	uint32_t i;
 
 	if (!ep->cfg.ctl_flits || ep->cfg.window >= SLOW_SENT)
@@ -310,44 +314,45 @@ int eport_slow_start(struct eport *ep, struct weft_err *err)
 	if (!s)
 		return weft_fail(err, ENOMEM, "no memory for a link port");
 	ep->slow = s;
-	s->rebuild = ep->port->tapped || ep->port->peer->tapped ||
-		     ep->port->peer->tap;
+	s->rebuild = ep->port->needs_frames || ep->port->peer->needs_frames ||
+		     ep->port->peer->listener;
 	s->armed = s->urgent = s->nack_at = WEFT_NEVER;
 	s->comp_at = ep->same_clk ? WEFT_NEVER : COMP;
 	for (i = 0; i < SLOW_SENT; i++)
 		s->verdict[i] = WEFT_NEVER;
-	eport_train_start(ep);
+	cell_channel_train_start(ep);
 	return 0;
 }
 
-bool eport_slow_missing(const struct eport *ep, const struct weft_frame *f)
+bool cell_channel_slow_missing(const struct cell_channel *ep,
+			       const struct weft_frame *f)
 {
 	return ex_line_number(f) - ep->peer->slow->taken <= INT32_MAX;
 }
 
 /* The packet of a cell that was the last and has not come. */
-static void abandon(struct eport *ep, struct weft_frame *f)
+static void abandon(struct cell_channel *ep, struct weft_frame *f)
 {
-	if (f && eport_slow_missing(ep, f) && ex_line(f)->ctl & EX_CTL_EOP &&
-	    !ex_line(f)->stomp)
+	if (f && cell_channel_slow_missing(ep, f) &&
+	    ex_line(f)->ctl & EX_CTL_EOP && !ex_line(f)->stomp)
 		weft_frame_free(ex_line_packet(f));
 }
 
-void eport_slow_abandon(struct eport *ep)
+void cell_channel_slow_abandon(struct cell_channel *ep)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
 	for (uint32_t i = 0; i < SLOW_SENT; i++)
 		abandon(ep, s->sent[i]);
 	for (size_t i = 0; i < s->early.n; i++)
 		abandon(ep, s->early.at[i]);
-	eport_retry_drop_all(s);
+	cell_channel_retry_drop_all(s);
 	ex_rebuild_drop(&s->built);
 }
 
-void eport_slow_fini(struct eport *ep)
+void cell_channel_slow_fini(struct cell_channel *ep)
 {
-	eport_retry_drop_all(ep->slow);
+	cell_channel_retry_drop_all(ep->slow);
 	ex_rebuild_drop(&ep->slow->built);
 	free(ep->slow->in);
 	free(ep->slow);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link port whose line is tapped: state of its retransmission, shared by
- * cell_channel_framed.c (sending), cell_channel_retry.c (again),
+/* A link port whose line is needs_frames: state of its retransmission, shared
+ * by cell_channel_framed.c (sending), cell_channel_retry.c (again),
  * cell_channel_receive.c (receiving), cell_channel_training.c (bring-up). */
 #ifndef SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_FRAMED_H
 #define SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_FRAMED_H
@@ -9,20 +9,20 @@
 #include "systems/extoll/network/cell_channel_control.h"
 #include "systems/extoll/network/frame.h"
 
-enum eport_state {
-	EPORT_DOWN,  /* 15 attempts were in vain */
-	EPORT_ALIGN, /* no commas */
-	EPORT_INIT1,
-	EPORT_INIT2,
-	EPORT_READY,
-	EPORT_STATES
+enum cell_channel_state {
+	CELL_CHANNEL_DOWN,  /* 15 attempts were in vain */
+	CELL_CHANNEL_ALIGN, /* no commas */
+	CELL_CHANNEL_INIT1,
+	CELL_CHANNEL_INIT2,
+	CELL_CHANNEL_READY,
+	CELL_CHANNEL_STATES
 };
 
 enum { SLOW_SENT = 128, SLOW_SPECIALS = 8 };
 
-/* What a line with errors costs, beside eport_count.  Of one direction, when it
- * is at rest: damaged transmissions = code + crc + control + idle - pieces;
- * code + crc + seq = nacks + ignored; and, of the other end, replays =
+/* What a line with errors costs, beside cell_channel_count.  Of one direction,
+ * when it is at rest: damaged transmissions = code + crc + control + idle -
+ * pieces; code + crc + seq = nacks + ignored; and, of the other end, replays =
  * timeouts + nacks_in - nacks_stale + trainings. */
 struct slow_count {
 	uint64_t control;     /* control cells that were bad */
@@ -41,8 +41,8 @@ struct slow_ctl {
 	uint8_t type, value;
 };
 
-struct eport_slow {
-	enum eport_state state;
+struct cell_channel_slow {
+	enum cell_channel_state state;
 	uint64_t armed; /* cycle of the live wake-up, or WEFT_NEVER */
 	/* sending */
 	struct weft_frame *sent[SLOW_SENT]; /* by SEQ: for replay */
@@ -60,7 +60,7 @@ struct eport_slow {
 	uint64_t comp_at;      /* compensation is due, WEFT_NEVER = off */
 	uint8_t cells[EX_VCS]; /* committed so far, modulo 256 */
 	struct slow_ctl *in;   /* ring: control cells heard, by cycle */
-	struct eport_ring in_r;
+	struct cell_channel_ring in_r;
 	uint64_t urgent; /* cycle of the first that starts something */
 	/* receiving */
 	uint8_t expect; /* SEQ of the next cell */
@@ -84,46 +84,52 @@ struct eport_slow {
 	struct slow_count n;
 };
 
-extern const char *const eport_state_name[EPORT_STATES];
+extern const char *const cell_channel_state_name[CELL_CHANNEL_STATES];
 
 /* cell_channel_framed.c */
-void eport_slow_arm(struct eport *ep);
-void eport_slow_send(struct eport *ep, struct weft_frame *f, uint64_t at);
+void cell_channel_slow_arm(struct cell_channel *ep);
+void cell_channel_slow_send(struct cell_channel *ep, struct weft_frame *f,
+			    uint64_t at);
 /* A copy of the cell starts at cycle `at`. */
-void eport_slow_cell(struct eport *ep, const struct weft_frame *f, uint64_t at);
+void cell_channel_slow_cell(struct cell_channel *ep, const struct weft_frame *f,
+			    uint64_t at);
 /* A slot, or none, is free again: credit of vc ready t_credit after cycle. */
-void eport_slow_credit(struct eport *ep, uint32_t vc, uint64_t cycle);
+void cell_channel_slow_credit(struct cell_channel *ep, uint32_t vc,
+			      uint64_t cycle);
 
 /* The peer has not got this cell of ours. */
-bool eport_slow_missing(const struct eport *ep, const struct weft_frame *f);
+bool cell_channel_slow_missing(const struct cell_channel *ep,
+			       const struct weft_frame *f);
 
 /* cell_channel_retry.c */
 /* What the peer has got: all before `seq`. */
-bool eport_retry_acked(struct eport *ep, uint8_t seq, uint64_t cycle);
-void eport_retry_drop(struct eport_slow *s, uint8_t seq);
-void eport_retry_drop_all(struct eport_slow *s);
+bool cell_channel_retry_acked(struct cell_channel *ep, uint8_t seq,
+			      uint64_t cycle);
+void cell_channel_retry_drop(struct cell_channel_slow *s, uint8_t seq);
+void cell_channel_retry_drop_all(struct cell_channel_slow *s);
 /* From now on cells are sent again, first that which is not acknowledged. */
-void eport_retry_replay(struct eport *ep, uint64_t cycle);
+void cell_channel_retry_replay(struct cell_channel *ep, uint64_t cycle);
 /* Next cycle for one of them; one, when the line is free. */
-uint64_t eport_retry_next(const struct eport *ep);
-void eport_retry_step(struct eport *ep, uint64_t cycle);
-void eport_retry_timeout(struct eport *ep, uint64_t cycle);
+uint64_t cell_channel_retry_next(const struct cell_channel *ep);
+void cell_channel_retry_step(struct cell_channel *ep, uint64_t cycle);
+void cell_channel_retry_timeout(struct cell_channel *ep, uint64_t cycle);
 /* Control cell heard, counts from `cycle` on; all that count by then. */
-void eport_retry_heard(struct eport *ep, uint64_t cycle, uint32_t type,
-		       uint32_t value);
-void eport_retry_apply(struct eport *ep, uint64_t cycle);
+void cell_channel_retry_heard(struct cell_channel *ep, uint64_t cycle,
+			      uint32_t type, uint32_t value);
+void cell_channel_retry_apply(struct cell_channel *ep, uint64_t cycle);
 
 /* cell_channel_receive.c */
-void eport_rx_verdicts(struct eport *ep, uint64_t cycle);
+void cell_channel_rx_verdicts(struct cell_channel *ep, uint64_t cycle);
 
 /* cell_channel_training.c */
-void eport_train_start(struct eport *ep);
+void cell_channel_train_start(struct cell_channel *ep);
 /* No commas until `back` (WEFT_NEVER: for good). */
-void eport_train_lost(struct eport *ep, uint64_t cycle, uint64_t back);
-void eport_train_heard(struct eport *ep, uint64_t cycle, uint32_t type,
-		       uint32_t value);
-void eport_train_down(struct eport *ep, uint64_t cycle);
-void eport_train_event(struct eport *ep, uint64_t cycle);
-uint64_t eport_train_next(const struct eport *ep);
+void cell_channel_train_lost(struct cell_channel *ep, uint64_t cycle,
+			     uint64_t back);
+void cell_channel_train_heard(struct cell_channel *ep, uint64_t cycle,
+			      uint32_t type, uint32_t value);
+void cell_channel_train_down(struct cell_channel *ep, uint64_t cycle);
+void cell_channel_train_event(struct cell_channel *ep, uint64_t cycle);
+uint64_t cell_channel_train_next(const struct cell_channel *ep);
 
 #endif

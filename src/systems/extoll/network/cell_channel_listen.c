@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Somebody listens to a line on which nothing sits: the frames that a tapped
- * line would carry (cell_channel_framed.c) are made up for the listener alone,
- * from what the cell channel works out anyhow.  On such a line there are no
- * errors, so SEQ, ACK and credits are counts.
+/* Somebody listens to a line on which nothing sits: the frames that a
+ * needs_frames line would carry (cell_channel_framed.c) are made up for the
+ * listener alone, from what the cell channel works out anyhow.  On such a line
+ * there are no errors, so SEQ, ACK and credits are counts.
  *
  * The peer is given packets made of the bytes that the listener was told.
  *
@@ -11,8 +11,8 @@
 #include "systems/extoll/network/cell_channel_control.h"
 #include "systems/extoll/network/frame.h"
 
-struct eport_tap {
-	struct weft_tap *to;
+struct cell_channel_tap {
+	struct weft_line_listener *to;
 	uint64_t word_fs;
 	uint8_t seq;	       /* of the next cell */
 	uint8_t acked;	       /* SEQ up to which ACKs were sent, exclusive */
@@ -23,8 +23,8 @@ struct eport_tap {
 	struct ex_built built; /* what the peer is given */
 };
 
-void eport_frame(const struct eport *ep, const struct ecell *cell, uint32_t vc,
-		 struct weft_frame *f)
+void cell_channel_frame(const struct cell_channel *ep, const struct ecell *cell,
+			uint32_t vc, struct weft_frame *f)
 {
 	uint32_t ctl = vc | (cell->flags & ECELL_SOP ? EX_CTL_SOP : 0) |
 		       (cell->flags & ECELL_EOP ? EX_CTL_EOP : 0);
@@ -39,9 +39,9 @@ void eport_frame(const struct eport *ep, const struct ecell *cell, uint32_t vc,
 						.dim = cell->dim };
 }
 
-static void tell(struct eport *ep, struct weft_frame *f, uint64_t at)
+static void tell(struct cell_channel *ep, struct weft_frame *f, uint64_t at)
 {
-	struct eport_tap *t = ep->tap;
+	struct cell_channel_tap *t = ep->listener;
 
 	f->word_fs = t->word_fs;
 	t->telling = true;
@@ -49,28 +49,28 @@ static void tell(struct eport *ep, struct weft_frame *f, uint64_t at)
 	t->telling = false;
 }
 
-void eport_tap_cell(struct eport *ep, struct ecell *cell, uint32_t vc,
-		    uint64_t at)
+void cell_channel_tap_cell(struct cell_channel *ep, struct ecell *cell,
+			   uint32_t vc, uint64_t at)
 {
 	_Alignas(struct weft_buf)
 		uint8_t room[sizeof(struct weft_buf) + EX_CELL_BYTES];
 	struct weft_frame f = { .payload.buf = (struct weft_buf *)room };
 
-	eport_frame(ep, cell, vc, &f);
-	ex_line(&f)->arg = ep->tap->seq++;
-	ep->tap->awake = true;
+	cell_channel_frame(ep, cell, vc, &f);
+	ex_line(&f)->arg = ep->listener->seq++;
+	ep->listener->awake = true;
 	tell(ep, &f, at);
 	if (!(cell->flags & ECELL_VOID))
-		cell->pkt = ex_rebuild(&ep->tap->built, ep->comp->sim, &f,
+		cell->pkt = ex_rebuild(&ep->listener->built, ep->comp->sim, &f,
 				       weft_slice_data(f.payload));
 }
 
-void eport_tap_drop(struct eport *ep)
+void cell_channel_tap_drop(struct cell_channel *ep)
 {
-	ex_rebuild_drop(&ep->tap->built);
+	ex_rebuild_drop(&ep->listener->built);
 }
 
-static void tell_control(struct eport *ep, uint64_t at, uint32_t type,
+static void tell_control(struct cell_channel *ep, uint64_t at, uint32_t type,
 			 uint32_t value)
 {
 	struct weft_frame f = { .flags = EX_F_CONTROL,
@@ -82,12 +82,13 @@ static void tell_control(struct eport *ep, uint64_t at, uint32_t type,
 	tell(ep, &f, at);
 }
 
-void eport_tap_tell(struct eport *ep, uint64_t at, uint32_t kind, uint32_t n)
+void cell_channel_tap_tell(struct cell_channel *ep, uint64_t at, uint32_t kind,
+			   uint32_t n)
 {
-	struct eport_tap *t = ep->tap;
+	struct cell_channel_tap *t = ep->listener;
 
 	t->awake = true;
-	if (kind == EPORT_TELL_ACK) {
+	if (kind == CELL_CHANNEL_TELL_ACK) {
 		t->acked = (uint8_t)(t->acked + n);
 		tell_control(ep, at, EX_C_ACK, t->acked - 1u);
 	} else {
@@ -96,9 +97,9 @@ void eport_tap_tell(struct eport *ep, uint64_t at, uint32_t kind, uint32_t n)
 	}
 }
 
-void eport_tap_refresh(struct eport *ep, uint64_t at, uint64_t n)
+void cell_channel_tap_refresh(struct cell_channel *ep, uint64_t at, uint64_t n)
 {
-	struct eport_tap *t = ep->tap;
+	struct cell_channel_tap *t = ep->listener;
 	uint32_t vc = t->refresh_vc % EX_VCS;
 
 	t->refresh_vc = (uint8_t)(t->refresh_vc + n);
@@ -109,21 +110,21 @@ void eport_tap_refresh(struct eport *ep, uint64_t at, uint64_t n)
 
 static void settle(struct weft_port *p)
 {
-	struct eport *ep = (struct eport *)p->iface;
+	struct cell_channel *ep = (struct cell_channel *)p->iface;
 
-	if (ep->tap && !ep->tap->telling && ep->peer && ep->ctl)
-		eport_settle(ep, eport_now(ep));
+	if (ep->listener && !ep->listener->telling && ep->peer && ep->ctl)
+		cell_channel_settle(ep, cell_channel_now(ep));
 }
 
-/* A tapped line tells by itself. */
-void eport_tap_start(struct eport *ep)
+/* A needs_frames line tells by itself. */
+void cell_channel_tap_start(struct cell_channel *ep)
 {
 	const struct weft_clock *clk = &ep->cfg.clk;
 
-	ep->port->tap->settle = settle;
-	if (ep->tapped)
+	ep->port->listener->settle = settle;
+	if (ep->needs_frames)
 		return;
-	ep->tap = weft_comp_alloc(ep->comp, sizeof(*ep->tap));
-	ep->tap->to = ep->port->tap;
-	ep->tap->word_fs = clk->num / clk->den;
+	ep->listener = weft_comp_alloc(ep->comp, sizeof(*ep->listener));
+	ep->listener->to = ep->port->listener;
+	ep->listener->word_fs = clk->num / clk->den;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link port on a tapped line, receiving (extoll.md 4.7, 5.6).
+/* Link port on a needs_frames line, receiving (extoll.md 4.7, 5.6).
  *
  * A cell is accepted with the expected SEQ, a good CRC and no code error; an
  * exactly inverted CRC is accepted as void.  Anything else is answered by one
@@ -27,7 +27,7 @@ enum {
 
 /* What comes with one frame. */
 struct rx {
-	struct eport *ep;
+	struct cell_channel *ep;
 	struct weft_frame *f;
 	uint64_t c0;  /* cycle: first flit behind the receive FIFO */
 	uint32_t bad; /* cells in it that were */
@@ -67,7 +67,7 @@ static void take_table(struct ecell *c, struct weft_frame *f)
 
 static struct weft_frame *packet_of(struct rx *r, const struct ex_heard *h)
 {
-	struct eport_slow *s = r->ep->slow;
+	struct cell_channel_slow *s = r->ep->slow;
 
 	return s->rebuild
 		       ? ex_rebuild(&s->built, r->ep->comp->sim, r->f, h->bytes)
@@ -76,7 +76,7 @@ static struct weft_frame *packet_of(struct rx *r, const struct ex_heard *h)
 
 static void deliver(struct rx *r, const struct ex_heard *h, bool whole)
 {
-	struct eport_slow *s = r->ep->slow;
+	struct cell_channel_slow *s = r->ep->slow;
 	const struct ex_line *l = ex_line(r->f);
 	uint32_t vc = l->ctl % EX_VCS;
 	struct ecell cell = { .pkt = packet_of(r, h),
@@ -93,7 +93,7 @@ static void deliver(struct rx *r, const struct ex_heard *h, bool whole)
 		s->open |= (uint8_t)(1u << vc);
 	if (l->ctl & EX_CTL_EOP)
 		s->open &= (uint8_t) ~(1u << vc);
-	eport_put(r->ep, &cell, vc, seen(r, l->flits, whole));
+	cell_channel_put(r->ep, &cell, vc, seen(r, l->flits, whole));
 }
 
 /* The route that was received. */
@@ -144,7 +144,7 @@ static struct weft_frame *void_packet(const struct rx *r,
 /* Verdict: when the last flit of the CRC has passed. */
 static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 {
-	struct eport_slow *s = r->ep->slow;
+	struct cell_channel_slow *s = r->ep->slow;
 	const struct ecell *c = &r->ep->slot[slot];
 	uint32_t len;
 
@@ -162,7 +162,7 @@ static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 /* A void cell on its way to the owner; false: it stops here. */
 static bool deliver_void(struct rx *r, const struct ex_heard *h, bool paid)
 {
-	struct eport *ep = r->ep;
+	struct cell_channel *ep = r->ep;
 	uint32_t vc = h->ctl % EX_VCS;
 	bool inside = ep->slow->open >> vc & 1;
 	struct ecell cell = { .first = (uint16_t)r->f->u[2],
@@ -174,7 +174,8 @@ static bool deliver_void(struct rx *r, const struct ex_heard *h, bool paid)
 		return false;
 	cell.pkt = void_packet(r, h);
 	take_table(&cell, cell.pkt);
-	verdict_set(r, eport_put(ep, &cell, vc, seen(r, h->flits, false)),
+	verdict_set(r,
+		    cell_channel_put(ep, &cell, vc, seen(r, h->flits, false)),
 		    paid);
 	weft_frame_free(cell.pkt);
 	ep->count.voids++;
@@ -182,9 +183,9 @@ static bool deliver_void(struct rx *r, const struct ex_heard *h, bool paid)
 }
 
 /* The verdict is there and nobody has begun to send the cell on. */
-void eport_rx_verdicts(struct eport *ep, uint64_t cycle)
+void cell_channel_rx_verdicts(struct cell_channel *ep, uint64_t cycle)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 	uint32_t i;
 
 	for (i = 0; s->n_verdicts && i < ep->n_slots; i++) {
@@ -198,10 +199,10 @@ void eport_rx_verdicts(struct eport *ep, uint64_t cycle)
 	}
 }
 
-void eport_slow_release(struct eport *ep, const struct ecell *cell,
-			uint64_t cycle)
+void cell_channel_slow_release(struct cell_channel *ep,
+			       const struct ecell *cell, uint64_t cycle)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 	uint32_t slot = (uint32_t)(cell - ep->slot);
 	uint64_t bit = 1ULL << slot % 64;
 	bool paid = !(s->unpaid[slot / 64] & bit);
@@ -211,14 +212,14 @@ void eport_slow_release(struct eport *ep, const struct ecell *cell,
 	s->verdict[slot] = WEFT_NEVER;
 	s->unpaid[slot / 64] &= ~bit;
 	if (paid)
-		eport_slow_credit(ep, cell->vc, cycle);
+		cell_channel_slow_credit(ep, cell->vc, cycle);
 }
 
 /* ---- cells ---- */
 
 static void refuse(struct rx *r, uint32_t flits)
 {
-	struct eport_slow *s = r->ep->slow;
+	struct cell_channel_slow *s = r->ep->slow;
 
 	if (s->waiting || s->nack_at != WEFT_NEVER) {
 		s->waiting = true;
@@ -232,27 +233,27 @@ static void refuse(struct rx *r, uint32_t flits)
 /* In sequence, good or void. */
 static void accept(struct rx *r, const struct ex_heard *h)
 {
-	struct eport_slow *s = r->ep->slow;
+	struct cell_channel_slow *s = r->ep->slow;
 	bool late = s->waiting && r->ep->cfg.width == EX_W16;
 
 	s->waiting = false;
 	s->expect++;
 	s->taken++;
-	eport_end(r->ep, end(r, h->flits));
+	cell_channel_end(r->ep, end(r, h->flits));
 	if (h->verdict == EX_GOOD)
 		deliver(r, h, late || r->ep->cfg.store_forward);
 	else if (late || !deliver_void(r, h, true))
-		eport_slow_credit(r->ep, h->ctl % EX_VCS,
-				  seen(r, h->flits, true));
+		cell_channel_slow_credit(r->ep, h->ctl % EX_VCS,
+					 seen(r, h->flits, true));
 }
 
-static void bad_count(struct eport *ep, const struct ex_heard *h)
+static void bad_count(struct cell_channel *ep, const struct ex_heard *h)
 {
 	ep->count.code += h->verdict == EX_BAD_CODE;
 	ep->count.crc += h->verdict == EX_BAD_CRC;
 	ep->count.seq += h->verdict <= EX_VOID;
 	if (ep->ops->link)
-		ep->ops->link(ep->own, ep, EPORT_LINK_ERROR);
+		ep->ops->link(ep->own, ep, CELL_CHANNEL_LINK_ERROR);
 }
 
 /* Framing decides which slot and which packet a cell belongs to.  A cell that
@@ -278,8 +279,8 @@ static bool acceptable(const struct rx *r, const struct ex_heard *h)
 
 static void cell_heard(struct rx *r, const struct ex_heard *h)
 {
-	struct eport *ep = r->ep;
-	struct eport_slow *s = ep->slow;
+	struct cell_channel *ep = r->ep;
+	struct cell_channel_slow *s = ep->slow;
 	bool expected = h->arg == s->expect;
 
 	if (expected && acceptable(r, h)) {
@@ -297,14 +298,14 @@ static void cell_heard(struct rx *r, const struct ex_heard *h)
 static void heard(void *own, const struct ex_heard *h)
 {
 	struct rx *r = own;
-	struct eport *ep = r->ep;
-	enum eport_state st = ep->slow->state;
+	struct cell_channel *ep = r->ep;
+	enum cell_channel_state st = ep->slow->state;
 
-	if (st == EPORT_ALIGN)
+	if (st == CELL_CHANNEL_ALIGN)
 		return;
 	r->bad += h->verdict > EX_VOID;
 	if (!h->control) {
-		if (st == EPORT_READY)
+		if (st == CELL_CHANNEL_READY)
 			cell_heard(r, h);
 		return;
 	}
@@ -313,8 +314,9 @@ static void heard(void *own, const struct ex_heard *h)
 		return;
 	}
 	ep->count.ctl_in++;
-	eport_retry_heard(ep, r->c0 + ep->cfg.ctl_flits + ep->cfg.t_ctl_in,
-			  h->type, h->arg);
+	cell_channel_retry_heard(ep,
+				 r->c0 + ep->cfg.ctl_flits + ep->cfg.t_ctl_in,
+				 h->type, h->arg);
 }
 
 /* As it was sent. */
@@ -364,15 +366,16 @@ static void damaged(struct rx *r)
 	else
 		n->idle++;
 	if (d.worst >= RUN)
-		eport_train_lost(r->ep, eport_now(r->ep), back_at(r));
+		cell_channel_train_lost(r->ep, cell_channel_now(r->ep),
+					back_at(r));
 }
 
 /* Behind the receive FIFO; false: it is full.  It fills when cells follow one
  * another faster than this end's clock goes. */
 static bool fifo(struct rx *r)
 {
-	struct eport *ep = r->ep;
-	struct eport_slow *s = ep->slow;
+	struct cell_channel *ep = r->ep;
+	struct cell_channel_slow *s = ep->slow;
 	weft_time_t t = r->f->time - ep->port->delay;
 	uint64_t at = weft_clock_cycle(&ep->peer->cfg.clk, t), c;
 
@@ -380,7 +383,7 @@ static bool fifo(struct rx *r)
 		r->c0 = at + ep->peer->way - 1 - ep->cfg.t_in;
 		return true;
 	}
-	c = eport_cross(ep->peer, at);
+	c = cell_channel_cross(ep->peer, at);
 	r->c0 = c > s->fifo_free ? c : s->fifo_free;
 	if (r->c0 - c > FIFO)
 		return false;
@@ -388,7 +391,7 @@ static bool fifo(struct rx *r)
 	return true;
 }
 
-void eport_arrive(struct eport *ep, struct weft_frame *f)
+void cell_channel_arrive(struct cell_channel *ep, struct weft_frame *f)
 {
 	struct rx r = { .ep = ep, .f = f };
 	bool room;
@@ -402,5 +405,5 @@ void eport_arrive(struct eport *ep, struct weft_frame *f)
 	else
 		whole(&r);
 	weft_frame_free(f);
-	eport_slow_arm(ep);
+	cell_channel_slow_arm(ep);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link port on a tapped line, retransmission (extoll.md 4.7): cells wait in
- * `sent` until they are acknowledged; NACK, timeout and training make the line
- * send them again, oldest first, before any new one.  Control cells are heard
- * when they arrive and count from their cycle on. */
+/* Link port on a needs_frames line, retransmission (extoll.md 4.7): cells wait
+ * in `sent` until they are acknowledged; NACK, timeout and training make the
+ * line send them again, oldest first, before any new one.  Control cells are
+ * heard when they arrive and count from their cycle on. */
 #include "systems/extoll/network/cell_channel_framed.h"
 
 /* ---- replay ---- */
 
-void eport_retry_drop(struct eport_slow *s, uint8_t seq)
+void cell_channel_retry_drop(struct cell_channel_slow *s, uint8_t seq)
 {
 	struct weft_frame **f = &s->sent[seq % SLOW_SENT];
 
@@ -16,10 +16,10 @@ void eport_retry_drop(struct eport_slow *s, uint8_t seq)
 	*f = NULL;
 }
 
-void eport_retry_drop_all(struct eport_slow *s)
+void cell_channel_retry_drop_all(struct cell_channel_slow *s)
 {
 	for (uint32_t i = 0; i < SLOW_SENT; i++)
-		eport_retry_drop(s, (uint8_t)i);
+		cell_channel_retry_drop(s, (uint8_t)i);
 	while (s->early.n)
 		weft_frame_free(vec_pop(&s->early));
 	vec_free(&s->early);
@@ -28,21 +28,22 @@ void eport_retry_drop_all(struct eport_slow *s)
 /* Damage can turn one control cell into another: an ACK may be for a cell that
  * the peer has not got.  That cell is not sent again, but kept to the end,
  * because its packet has no other owner. */
-static void forget(struct eport *ep, uint8_t seq)
+static void forget(struct cell_channel *ep, uint8_t seq)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 	struct weft_frame **f = &s->sent[seq % SLOW_SENT];
 
-	if (*f && eport_slow_missing(ep, *f)) {
+	if (*f && cell_channel_slow_missing(ep, *f)) {
 		vec_push(&s->early, *f);
 		*f = NULL;
 	}
-	eport_retry_drop(s, seq);
+	cell_channel_retry_drop(s, seq);
 }
 
-bool eport_retry_acked(struct eport *ep, uint8_t seq, uint64_t cycle)
+bool cell_channel_retry_acked(struct cell_channel *ep, uint8_t seq,
+			      uint64_t cycle)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 	uint8_t n = (uint8_t)(seq - s->oldest);
 
 	if (n > ep->unacked)
@@ -60,14 +61,14 @@ bool eport_retry_acked(struct eport *ep, uint8_t seq, uint64_t cycle)
 	return true;
 }
 
-void eport_retry_replay(struct eport *ep, uint64_t cycle)
+void cell_channel_retry_replay(struct cell_channel *ep, uint64_t cycle)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
 	if (!ep->unacked)
 		return;
 	if (s->tries++ == ep->cfg.attempts) {
-		eport_train_down(ep, cycle);
+		cell_channel_train_down(ep, cycle);
 		return;
 	}
 	ep->count.replays++;
@@ -76,16 +77,16 @@ void eport_retry_replay(struct eport *ep, uint64_t cycle)
 	s->since = cycle;
 }
 
-uint64_t eport_retry_next(const struct eport *ep)
+uint64_t cell_channel_retry_next(const struct cell_channel *ep)
 {
 	uint64_t t = ep->slow->gap_end;
 
 	return ep->line_free > t ? ep->line_free : t;
 }
 
-static void replay_end(struct eport *ep)
+static void replay_end(struct cell_channel *ep)
 {
-	uint64_t now = eport_now(ep);
+	uint64_t now = cell_channel_now(ep);
 
 	ep->slow->replaying = false;
 	if (ep->next_grant < now)
@@ -94,67 +95,68 @@ static void replay_end(struct eport *ep)
 }
 
 /* The next cell that is sent again, when the line is free. */
-void eport_retry_step(struct eport *ep, uint64_t cycle)
+void cell_channel_retry_step(struct cell_channel *ep, uint64_t cycle)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
-	if (!s->replaying || eport_retry_next(ep) > cycle)
+	if (!s->replaying || cell_channel_retry_next(ep) > cycle)
 		return;
 	if (s->replay != s->seq) {
 		s->n.resent++;
-		eport_slow_cell(ep, s->sent[s->replay++ % SLOW_SENT], cycle);
+		cell_channel_slow_cell(ep, s->sent[s->replay++ % SLOW_SENT],
+				       cycle);
 	}
 	if (s->replay == s->seq)
 		replay_end(ep);
 }
 
-void eport_retry_timeout(struct eport *ep, uint64_t cycle)
+void cell_channel_retry_timeout(struct cell_channel *ep, uint64_t cycle)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
-	if (s->state != EPORT_READY || !ep->unacked || s->replaying ||
+	if (s->state != CELL_CHANNEL_READY || !ep->unacked || s->replaying ||
 	    cycle < s->since + ep->cfg.timeout)
 		return;
 	ep->count.timeouts++;
-	eport_retry_replay(ep, cycle);
+	cell_channel_retry_replay(ep, cycle);
 }
 
 /* ---- control cells heard ---- */
 
 /* The truth about credits, whatever was lost before. */
-static void refreshed(struct eport *ep, uint32_t vc, uint8_t value)
+static void refreshed(struct cell_channel *ep, uint32_t vc, uint8_t value)
 {
 	uint8_t used = (uint8_t)(ep->slow->cells[vc] - value);
 
 	if (used <= ep->peer->cfg.slots)
-		eport_use(ep, vc, used);
+		cell_channel_use(ep, vc, used);
 }
 
-static void nack_heard(struct eport *ep, const struct slow_ctl *c)
+static void nack_heard(struct cell_channel *ep, const struct slow_ctl *c)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
 	s->n.nacks_in++;
-	if (eport_retry_acked(ep, c->value, c->cycle) && ep->unacked)
-		eport_retry_replay(ep, c->cycle);
+	if (cell_channel_retry_acked(ep, c->value, c->cycle) && ep->unacked)
+		cell_channel_retry_replay(ep, c->cycle);
 	else
 		s->n.nacks_stale++;
 }
 
-static void hear(struct eport *ep, const struct slow_ctl *c)
+static void hear(struct cell_channel *ep, const struct slow_ctl *c)
 {
 	uint32_t vc = c->type % EX_VCS, kind = c->type - vc;
 
 	if (kind == EX_C_INIT1)
-		eport_train_heard(ep, c->cycle, c->type, c->value);
-	else if (ep->slow->state != EPORT_READY)
+		cell_channel_train_heard(ep, c->cycle, c->type, c->value);
+	else if (ep->slow->state != CELL_CHANNEL_READY)
 		return;
 	else if (kind == EX_C_REFRESH)
 		refreshed(ep, vc, c->value);
 	else if (kind == EX_C_CREDIT && c->value <= ep->used[vc])
-		eport_use(ep, vc, ep->used[vc] - c->value);
+		cell_channel_use(ep, vc, ep->used[vc] - c->value);
 	else if (c->type == EX_C_ACK)
-		eport_retry_acked(ep, (uint8_t)(c->value + 1), c->cycle);
+		cell_channel_retry_acked(ep, (uint8_t)(c->value + 1), c->cycle);
 	else if (c->type == EX_C_NACK)
 		nack_heard(ep, c);
 }
@@ -164,7 +166,7 @@ static bool starts_something(uint32_t type)
 	return type == EX_C_NACK || (type & ~3u) == EX_C_INIT1;
 }
 
-static uint64_t urgent_next(const struct eport_slow *s)
+static uint64_t urgent_next(const struct cell_channel_slow *s)
 {
 	uint32_t i;
 
@@ -174,9 +176,9 @@ static uint64_t urgent_next(const struct eport_slow *s)
 	return WEFT_NEVER;
 }
 
-void eport_retry_apply(struct eport *ep, uint64_t cycle)
+void cell_channel_retry_apply(struct cell_channel *ep, uint64_t cycle)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 	struct slow_ctl c;
 
 	while (s->in_r.head != s->in_r.tail) {
@@ -190,13 +192,13 @@ void eport_retry_apply(struct eport *ep, uint64_t cycle)
 		s->urgent = urgent_next(s);
 }
 
-void eport_retry_heard(struct eport *ep, uint64_t cycle, uint32_t type,
-		       uint32_t value)
+void cell_channel_retry_heard(struct cell_channel *ep, uint64_t cycle,
+			      uint32_t type, uint32_t value)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
-	eport_retry_apply(ep, eport_now(ep));
-	s->in = eport_ring_room(&s->in_r, s->in, sizeof(*s->in));
+	cell_channel_retry_apply(ep, cell_channel_now(ep));
+	s->in = cell_channel_ring_room(&s->in_r, s->in, sizeof(*s->in));
 	s->in[s->in_r.tail++ & s->in_r.mask] = (struct slow_ctl){
 		.cycle = cycle,
 		.type = (uint8_t)type,
@@ -206,5 +208,5 @@ void eport_retry_heard(struct eport *ep, uint64_t cycle, uint32_t type,
 		s->urgent = cycle;
 	if (ep->peer->listened)
 		ep->ops->wake(ep->own, ep, cycle);
-	eport_slow_arm(ep);
+	cell_channel_slow_arm(ep);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bring-up of an EXTOLL link port on a tapped line (extoll.md 5.7):
+/* Bring-up of an EXTOLL link port on a needs_frames line (extoll.md 5.7):
  *
  *   ALIGN    listens for commas
  *   INIT1    sends INIT1 until it hears INIT1 or INIT2
@@ -23,13 +23,14 @@
 
 enum { COMMAS = 16 }; /* cycles of commas before alignment, own choice */
 
-const char *const eport_state_name[EPORT_STATES] = { "down", "align", "init1",
-						     "init2", "ready" };
+const char *const cell_channel_state_name[CELL_CHANNEL_STATES] = {
+	"down", "align", "init1", "init2", "ready"
+};
 
-static void special(struct eport *ep, uint64_t cycle, uint32_t type,
+static void special(struct cell_channel *ep, uint64_t cycle, uint32_t type,
 		    uint32_t value)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
 	if (s->n_specials < SLOW_SPECIALS)
 		s->special[s->n_specials++] = (struct slow_ctl){
@@ -39,13 +40,13 @@ static void special(struct eport *ep, uint64_t cycle, uint32_t type,
 		};
 }
 
-static void send_state(struct eport *ep, uint64_t cycle)
+static void send_state(struct cell_channel *ep, uint64_t cycle)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
-	if (s->state == EPORT_INIT1) {
+	if (s->state == CELL_CHANNEL_INIT1) {
 		special(ep, cycle, EX_C_INIT1, 0);
-	} else if (s->state == EPORT_INIT2) {
+	} else if (s->state == CELL_CHANNEL_INIT2) {
 		special(ep, cycle, EX_C_INIT2, ep->cfg.slots);
 		special(ep, cycle, EX_C_INIT3, s->expect);
 	} else {
@@ -56,16 +57,17 @@ static void send_state(struct eport *ep, uint64_t cycle)
 	s->again_at = cycle + ep->cfg.timeout;
 }
 
-static void tell(struct eport *ep, enum eport_link what)
+static void tell(struct cell_channel *ep, enum cell_channel_link what)
 {
-	ep->slow->told = what != EPORT_LINK_UP;
+	ep->slow->told = what != CELL_CHANNEL_LINK_UP;
 	if (ep->ops->link)
 		ep->ops->link(ep->own, ep, what);
 }
 
-static void enter(struct eport *ep, enum eport_state state, uint64_t cycle)
+static void enter(struct cell_channel *ep, enum cell_channel_state state,
+		  uint64_t cycle)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
 	s->state = state;
 	s->tries = 0;
@@ -74,9 +76,9 @@ static void enter(struct eport *ep, enum eport_state state, uint64_t cycle)
 	send_state(ep, cycle);
 }
 
-static void leave_ready(struct eport *ep)
+static void leave_ready(struct cell_channel *ep)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
 	s->replaying = false;
 	s->waiting = false;
@@ -84,68 +86,70 @@ static void leave_ready(struct eport *ep)
 	s->n_specials = 0;
 }
 
-static void enter_ready(struct eport *ep, uint8_t expects, uint64_t cycle)
+static void enter_ready(struct cell_channel *ep, uint8_t expects,
+			uint64_t cycle)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
-	enter(ep, EPORT_READY, cycle);
+	enter(ep, CELL_CHANNEL_READY, cycle);
 	if (ep->next_refresh < cycle)
 		ep->next_refresh = cycle;
 	if (ep->next_grant < cycle)
 		ep->next_grant = cycle;
-	eport_retry_acked(ep, expects, cycle);
-	eport_retry_replay(ep, cycle);
+	cell_channel_retry_acked(ep, expects, cycle);
+	cell_channel_retry_replay(ep, cycle);
 	s->tries = 0;
 	if (s->told)
-		tell(ep, EPORT_LINK_UP);
+		tell(ep, CELL_CHANNEL_LINK_UP);
 	ep->ops->wake(ep->own, ep, cycle);
 }
 
-void eport_train_lost(struct eport *ep, uint64_t cycle, uint64_t back)
+void cell_channel_train_lost(struct cell_channel *ep, uint64_t cycle,
+			     uint64_t back)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
 	leave_ready(ep);
 	s->aligned_at = back == WEFT_NEVER ? back : back + COMMAS;
-	if (s->state == EPORT_DOWN)
+	if (s->state == CELL_CHANNEL_DOWN)
 		return;
-	if (s->state != EPORT_ALIGN) {
+	if (s->state != CELL_CHANNEL_ALIGN) {
 		s->n.lost++;
 		if (!s->told)
-			tell(ep, EPORT_LINK_LOST);
+			tell(ep, CELL_CHANNEL_LINK_LOST);
 	}
-	s->state = EPORT_ALIGN;
+	s->state = CELL_CHANNEL_ALIGN;
 	s->down_at = cycle + (uint64_t)ep->cfg.attempts * ep->cfg.timeout;
 }
 
-void eport_train_down(struct eport *ep, uint64_t cycle)
+void cell_channel_train_down(struct cell_channel *ep, uint64_t cycle)
 {
 	leave_ready(ep);
-	ep->slow->state = EPORT_DOWN;
+	ep->slow->state = CELL_CHANNEL_DOWN;
 	ep->count.downs++;
-	tell(ep, EPORT_LINK_DOWN);
+	tell(ep, CELL_CHANNEL_LINK_DOWN);
 }
 
-void eport_train_heard(struct eport *ep, uint64_t cycle, uint32_t type,
-		       uint32_t value)
+void cell_channel_train_heard(struct cell_channel *ep, uint64_t cycle,
+			      uint32_t type, uint32_t value)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
 	switch (s->state) {
-	case EPORT_DOWN:
-	case EPORT_READY:
-		if (type == EX_C_INIT2 && s->state == EPORT_READY)
+	case CELL_CHANNEL_DOWN:
+	case CELL_CHANNEL_READY:
+		if (type == EX_C_INIT2 && s->state == CELL_CHANNEL_READY)
 			special(ep, cycle, EX_C_INIT3, s->expect);
 		if (type != EX_C_INIT1)
 			return;
 		leave_ready(ep);
-		enter(ep, EPORT_INIT2, cycle);
+		enter(ep, CELL_CHANNEL_INIT2, cycle);
 		return;
-	case EPORT_INIT1:
+	case CELL_CHANNEL_INIT1:
 		if (type == EX_C_INIT1 || type == EX_C_INIT2)
-			enter(ep, EPORT_INIT2, cycle);
+			enter(ep, CELL_CHANNEL_INIT2, cycle);
 		return;
-	case EPORT_INIT2:
+	case CELL_CHANNEL_INIT2:
 		if (type == EX_C_INIT1)
 			send_state(ep, cycle);
 		else if (type == EX_C_INIT3)
@@ -156,52 +160,53 @@ void eport_train_heard(struct eport *ep, uint64_t cycle, uint32_t type,
 	}
 }
 
-void eport_train_event(struct eport *ep, uint64_t cycle)
+void cell_channel_train_event(struct cell_channel *ep, uint64_t cycle)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
-	if (s->state == EPORT_ALIGN && s->down_at <= cycle)
-		eport_train_down(ep, cycle);
-	if ((s->state == EPORT_ALIGN || s->state == EPORT_DOWN) &&
+	if (s->state == CELL_CHANNEL_ALIGN && s->down_at <= cycle)
+		cell_channel_train_down(ep, cycle);
+	if ((s->state == CELL_CHANNEL_ALIGN || s->state == CELL_CHANNEL_DOWN) &&
 	    s->aligned_at <= cycle) {
 		s->aligned_at = WEFT_NEVER;
-		enter(ep, EPORT_INIT1, cycle);
+		enter(ep, CELL_CHANNEL_INIT1, cycle);
 	}
-	if ((s->state != EPORT_INIT1 && s->state != EPORT_INIT2) ||
+	if ((s->state != CELL_CHANNEL_INIT1 &&
+	     s->state != CELL_CHANNEL_INIT2) ||
 	    s->again_at > cycle)
 		return;
 	if (s->tries++ == ep->cfg.attempts)
-		eport_train_down(ep, cycle);
+		cell_channel_train_down(ep, cycle);
 	else
 		send_state(ep, cycle);
 }
 
-uint64_t eport_train_next(const struct eport *ep)
+uint64_t cell_channel_train_next(const struct cell_channel *ep)
 {
-	const struct eport_slow *s = ep->slow;
+	const struct cell_channel_slow *s = ep->slow;
 
 	switch (s->state) {
-	case EPORT_DOWN:
+	case CELL_CHANNEL_DOWN:
 		return s->aligned_at;
-	case EPORT_ALIGN:
+	case CELL_CHANNEL_ALIGN:
 		return s->aligned_at < s->down_at ? s->aligned_at : s->down_at;
-	case EPORT_INIT1:
-	case EPORT_INIT2:
+	case CELL_CHANNEL_INIT1:
+	case CELL_CHANNEL_INIT2:
 		return s->again_at;
 	default:
 		return WEFT_NEVER;
 	}
 }
 
-void eport_train_start(struct eport *ep)
+void cell_channel_train_start(struct cell_channel *ep)
 {
-	struct eport_slow *s = ep->slow;
+	struct cell_channel_slow *s = ep->slow;
 
 	s->aligned_at = WEFT_NEVER;
-	s->state = EPORT_READY;
+	s->state = CELL_CHANNEL_READY;
 	if (!ep->cfg.train)
 		return;
-	s->state = EPORT_ALIGN;
-	eport_train_lost(ep, 0, 0);
-	eport_slow_arm(ep);
+	s->state = CELL_CHANNEL_ALIGN;
+	cell_channel_train_lost(ep, 0, 0);
+	cell_channel_slow_arm(ep);
 }

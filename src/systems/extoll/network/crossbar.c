@@ -25,9 +25,9 @@
 
 /* ---- waking ---- */
 
-enum { TAG_DECIDE = 0, TAG_PORT = 1 /* + port: tapped */ };
+enum { TAG_DECIDE = 0, TAG_PORT = 1 /* + port: needs_frames */ };
 
-static inline void xb_arm(struct xb *x, uint64_t cycle)
+static inline void extoll_xbar_arm(struct extoll_xbar *x, uint64_t cycle)
 {
 	if (cycle >= x->armed)
 		return;
@@ -36,61 +36,64 @@ static inline void xb_arm(struct xb *x, uint64_t cycle)
 	weft_wake(x->comp, TAG_DECIDE, x->armed_t);
 }
 
-static void xb_wake(void *own, struct eport *ep, uint64_t cycle)
+static void extoll_xbar_wake(void *own, struct cell_channel *ep, uint64_t cycle)
 {
-	xb_arm(own, cycle);
+	extoll_xbar_arm(own, cycle);
 }
 
-static void xb_cell(void *own, struct eport *ep, uint64_t cycle)
+static void extoll_xbar_cell(void *own, struct cell_channel *ep, uint64_t cycle)
 {
-	struct xb *x = own;
+	struct extoll_xbar *x = own;
 	uint32_t i = (uint32_t)(ep - x->ep);
 
 	if (!(x->busy >> i & 1))
 		x->seen[i] = cycle;
 	x->busy |= (uint16_t)(1u << i);
-	xb_arm(x, cycle);
+	extoll_xbar_arm(x, cycle);
 }
 
-static const struct eport_ops xb_port_ops = {
-	.wake = xb_wake, .cell = xb_cell, .gone = xb_gone, .link = xb_link
+static const struct cell_channel_ops extoll_xbar_port_ops = {
+	.wake = extoll_xbar_wake,
+	.cell = extoll_xbar_cell,
+	.gone = extoll_xbar_gone,
+	.link = extoll_xbar_link
 };
 
 /* ---- arrival: into the queues ---- */
 
 /* A cell that goes nowhere. */
-static void cell_discard(struct xb *x, uint32_t i, uint32_t slot)
+static void cell_discard(struct extoll_xbar *x, uint32_t i, uint32_t slot)
 {
 	struct ecell *c = &x->ep[i].slot[slot];
 
 	if (c->flags & ECELL_VOID)
-		weft_count(x->comp, XB_VOIDS, 1);
+		weft_count(x->comp, EXTOLL_XBAR_VOIDS, 1);
 	else if (c->flags & ECELL_EOP)
 		weft_frame_free(c->pkt);
-	eport_release(&x->ep[i], slot, c->cycle + c->flits);
+	cell_channel_release(&x->ep[i], slot, c->cycle + c->flits);
 }
 
-static void cell_in(struct xb *x, uint32_t i, uint32_t slot)
+static void cell_in(struct extoll_xbar *x, uint32_t i, uint32_t slot)
 {
-	struct xb_in *in = &x->in[i];
+	struct extoll_xbar_in *in = &x->in[i];
 	struct ecell *c = &x->ep[i].slot[slot];
 	uint64_t apart = c->cycle - in->pushed;
 
 	in->pushed = c->cycle;
 	in->spacing = apart < in->spacing ? (uint32_t)apart : in->spacing;
 	if (c->flags & ECELL_SOP) {
-		in->out[c->vc] = (uint8_t)xb_route(x, i, c);
+		in->out[c->vc] = (uint8_t)extoll_xbar_route(x, i, c);
 		in->vc_out[c->vc] = c->vc_out;
 	}
 	c->vc_out = in->vc_out[c->vc];
-	if (in->out[c->vc] == XB_NONE)
+	if (in->out[c->vc] == EXTOLL_XBAR_NONE)
 		cell_discard(x, i, slot);
 	else
-		xb_queue_push(x, i, in->out[c->vc], slot);
+		extoll_xbar_queue_push(x, i, in->out[c->vc], slot);
 }
 
 /* Takes in what is seen; returns the next cycle at which there is more. */
-static uint64_t take_cells(struct xb *x, uint64_t cycle)
+static uint64_t take_cells(struct extoll_xbar *x, uint64_t cycle)
 {
 	uint64_t next = WEFT_NEVER;
 	uint32_t m = x->busy;
@@ -99,9 +102,10 @@ static uint64_t take_cells(struct xb *x, uint64_t cycle)
 		uint32_t i = (uint32_t)__builtin_ctz(m), slot;
 
 		if (x->seen[i] <= cycle) {
-			while ((slot = eport_take(&x->ep[i], cycle)) != XB_NONE)
+			while ((slot = cell_channel_take(&x->ep[i], cycle)) !=
+			       EXTOLL_XBAR_NONE)
 				cell_in(x, i, slot);
-			x->seen[i] = eport_seen(&x->ep[i]);
+			x->seen[i] = cell_channel_seen(&x->ep[i]);
 			if (x->seen[i] == WEFT_NEVER)
 				x->busy &= (uint16_t) ~(1u << i);
 		}
@@ -113,7 +117,7 @@ static uint64_t take_cells(struct xb *x, uint64_t cycle)
 /* ---- decision ---- */
 
 /* Bits of inputs whose RAM is not being read. */
-static uint64_t inputs_free(const struct xb *x, uint64_t cycle)
+static uint64_t inputs_free(const struct extoll_xbar *x, uint64_t cycle)
 {
 	uint64_t m = 0;
 	uint32_t i;
@@ -124,57 +128,59 @@ static uint64_t inputs_free(const struct xb *x, uint64_t cycle)
 }
 
 /* Cells that output o could send at `cycle`, whatever their inputs do. */
-static uint64_t could_go(struct xb *x, uint32_t o, uint64_t cycle)
+static uint64_t could_go(struct extoll_xbar *x, uint32_t o, uint64_t cycle)
 {
-	struct xb_out *out = &x->out[o];
+	struct extoll_xbar_out *out = &x->out[o];
 	uint64_t m = 0;
 	uint32_t v;
 
 	for (v = 0; v < EX_VCS; v++) {
 		uint64_t w = out->want[v];
 
-		if (w && out->lock[v] != XB_NONE)
+		if (w && out->lock[v] != EXTOLL_XBAR_NONE)
 			w &= 1ULL << out->lock[v];
-		if (w && eport_can(&x->ep[o], v, cycle))
+		if (w && cell_channel_can(&x->ep[o], v, cycle))
 			m |= w;
 	}
 	return m;
 }
 
-static void lock_step(struct xb_out *out, const struct ecell *c, uint32_t bit)
+static void lock_step(struct extoll_xbar_out *out, const struct ecell *c,
+		      uint32_t bit)
 {
 	bool ends = c->flags & ECELL_VOID ? c->flags & ECELL_SOP
 					  : c->flags & ECELL_EOP;
 
-	out->lock[c->vc_out] = ends ? XB_NONE : (uint8_t)bit;
+	out->lock[c->vc_out] = ends ? EXTOLL_XBAR_NONE : (uint8_t)bit;
 }
 
 /* The cell at the head of queue (o, bit) leaves.  A cable may lead back to the
  * input it came from: its slots move when they become more. */
-static void cell_out(struct xb *x, uint32_t o, uint32_t bit, uint64_t cycle)
+static void cell_out(struct extoll_xbar *x, uint32_t o, uint32_t bit,
+		     uint64_t cycle)
 {
 	uint32_t i = bit / EX_VCS;
 	uint32_t slot = x->in[i].head[o * EX_VCS + bit % EX_VCS];
 	struct ecell c = x->ep[i].slot[slot];
 	uint64_t end = cycle + c.flits + c.skip;
 
-	weft_count(x->comp, XB_CELLS, 1);
-	weft_count(x->comp, XB_PACKETS,
+	weft_count(x->comp, EXTOLL_XBAR_CELLS, 1);
+	weft_count(x->comp, EXTOLL_XBAR_PACKETS,
 		   (c.flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP);
 	lock_step(&x->out[o], &c, bit);
-	xb_queue_pop(x, i, o, bit);
+	extoll_xbar_queue_pop(x, i, o, bit);
 	if (weft_heard_kind(x->comp, WEFT_TRACE_STATE))
-		xb_tell_cell(x, i, o, cycle, end);
+		extoll_xbar_tell_cell(x, i, o, cycle, end);
 	x->read_free[i] = end;
-	eport_commit(&x->ep[o], &c, c.vc_out, cycle);
+	cell_channel_commit(&x->ep[o], &c, c.vc_out, cycle);
 	x->grant_at[o] = x->ep[o].next_grant;
-	eport_release(&x->ep[i], slot, end);
+	cell_channel_release(&x->ep[i], slot, end);
 }
 
 /* An input takes one of the outputs that granted it something. */
-static uint32_t accept(struct xb *x, uint32_t i, uint32_t outs)
+static uint32_t accept(struct extoll_xbar *x, uint32_t i, uint32_t outs)
 {
-	uint32_t o = xb_arbiter(outs, x->in[i].accept);
+	uint32_t o = extoll_xbar_arbiter(outs, x->in[i].accept);
 
 	x->in[i].accept = (uint8_t)o;
 	return o;
@@ -187,7 +193,7 @@ struct grants {
 };
 
 /* First cycle at which one of the inputs in m can be read. */
-static uint64_t read_next(const struct xb *x, uint64_t m)
+static uint64_t read_next(const struct extoll_xbar *x, uint64_t m)
 {
 	uint64_t t = WEFT_NEVER;
 	uint32_t i;
@@ -200,10 +206,10 @@ static uint64_t read_next(const struct xb *x, uint64_t m)
 
 /* Output o grants; returns the next cycle at which it may when it does not,
  * apart from what it hears from its peer. */
-static uint64_t grant(struct xb *x, uint32_t o, uint64_t cycle, uint64_t freed,
-		      struct grants *g)
+static uint64_t grant(struct extoll_xbar *x, uint32_t o, uint64_t cycle,
+		      uint64_t freed, struct grants *g)
 {
-	uint64_t m = eport_next(&x->ep[o], cycle);
+	uint64_t m = cell_channel_next(&x->ep[o], cycle);
 	uint32_t bit;
 
 	if (m > cycle)
@@ -213,7 +219,7 @@ static uint64_t grant(struct xb *x, uint32_t o, uint64_t cycle, uint64_t freed,
 		return WEFT_NEVER;
 	if (!(m & freed))
 		return read_next(x, m);
-	bit = xb_arbiter(m & freed, x->out[o].last);
+	bit = extoll_xbar_arbiter(m & freed, x->out[o].last);
 	x->out[o].last = (uint8_t)bit;
 	g->bit[o] = (uint8_t)bit;
 	g->by_in[bit / EX_VCS] |= (uint16_t)(1u << o);
@@ -223,7 +229,8 @@ static uint64_t grant(struct xb *x, uint32_t o, uint64_t cycle, uint64_t freed,
 
 /* Inputs accept; returns the next cycle at which one of these outputs may
  * grant. */
-static uint64_t accept_all(struct xb *x, const struct grants *g, uint64_t cycle)
+static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
+			   uint64_t cycle)
 {
 	uint64_t next = WEFT_NEVER;
 	uint32_t m;
@@ -233,7 +240,7 @@ static uint64_t accept_all(struct xb *x, const struct grants *g, uint64_t cycle)
 		uint32_t o = accept(x, i, outs);
 
 		if (outs & (outs - 1)) {
-			weft_count(x->comp, XB_CONFLICTS,
+			weft_count(x->comp, EXTOLL_XBAR_CONFLICTS,
 				   (uint64_t)__builtin_popcount(outs) - 1);
 			next = cycle + 1;
 		}
@@ -251,7 +258,7 @@ static uint64_t accept_all(struct xb *x, const struct grants *g, uint64_t cycle)
 }
 
 /* One cycle of all arbiters; returns the next in which they have work. */
-static uint64_t decide(struct xb *x, uint64_t cycle)
+static uint64_t decide(struct extoll_xbar *x, uint64_t cycle)
 {
 	struct grants g = { .ins = 0 };
 	uint64_t freed = inputs_free(x, cycle), next = WEFT_NEVER, t;
@@ -272,11 +279,11 @@ static uint64_t decide(struct xb *x, uint64_t cycle)
 
 /* What the cell at the head of input i will need: its output and what lies
  * behind it. */
-static void soon_out(const struct xb *x, uint32_t i, uint32_t stage)
+static void soon_out(const struct extoll_xbar *x, uint32_t i, uint32_t stage)
 {
 	struct ecell *c = &x->ep[i].slot[x->ep[i].way_head];
-	uint32_t o = c->hint ? c->hint - 1u : xb_peek(x, c);
-	const struct eport *p;
+	uint32_t o = c->hint ? c->hint - 1u : extoll_xbar_peek(x, c);
+	const struct cell_channel *p;
 
 	if (o >= EX_PORTS || !x->peer[o])
 		return;
@@ -294,14 +301,14 @@ static void soon_out(const struct xb *x, uint32_t i, uint32_t stage)
 	__builtin_prefetch(&p->slot, 1);
 }
 
-static void soon_in(const struct xb *x, uint32_t i)
+static void soon_in(const struct extoll_xbar *x, uint32_t i)
 {
 	__builtin_prefetch(&x->ep[i].slot, 1);
 	__builtin_prefetch(&x->in[i], 1);
 	__builtin_prefetch((const char *)&x->in[i] + 64, 1);
 }
 
-static void soon_cell(const struct eport *ep)
+static void soon_cell(const struct cell_channel *ep)
 {
 	__builtin_prefetch(&ep->slot[ep->way_head]);
 	if (ep->due)
@@ -310,9 +317,9 @@ static void soon_cell(const struct eport *ep)
 }
 
 /* Inputs whose cells are seen next, then these cells, then their outputs. */
-void xb_soon(const struct weft_comp *c, uint32_t stage)
+void extoll_xbar_soon(const struct weft_comp *c, uint32_t stage)
 {
-	const struct xb *x = c->state;
+	const struct extoll_xbar *x = c->state;
 	uint32_t m;
 
 	if (!stage)
@@ -331,13 +338,13 @@ void xb_soon(const struct weft_comp *c, uint32_t stage)
 	}
 }
 
-void xb_event(struct weft_comp *c, uint32_t tag)
+void extoll_xbar_event(struct weft_comp *c, uint32_t tag)
 {
-	struct xb *x = c->state;
+	struct extoll_xbar *x = c->state;
 	uint64_t cycle = x->armed, next;
 
 	if (tag >= TAG_PORT) {
-		eport_event(&x->ep[tag - TAG_PORT]);
+		cell_channel_event(&x->ep[tag - TAG_PORT]);
 		return;
 	}
 	if (cycle == WEFT_NEVER || x->armed_t != weft_now(c))
@@ -345,94 +352,96 @@ void xb_event(struct weft_comp *c, uint32_t tag)
 	x->armed = WEFT_NEVER;
 	next = take_cells(x, cycle);
 	if (x->held.n)
-		xb_queue_held(x, cycle);
+		extoll_xbar_queue_held(x, cycle);
 	if (x->asked) {
 		uint64_t t = decide(x, cycle);
 
 		next = t < next ? t : next;
 	}
 	if (x->held.n) { /* also of packets that have become the first */
-		uint64_t t = xb_queue_held(x, cycle);
+		uint64_t t = extoll_xbar_queue_held(x, cycle);
 
 		next = t < next ? t : next;
 	}
 	if (weft_heard_kind(x->comp, WEFT_TRACE_LEVEL))
-		xb_tell_queues(x);
+		extoll_xbar_tell_queues(x);
 	if (next != WEFT_NEVER)
-		xb_arm(x, next);
+		extoll_xbar_arm(x, next);
 }
 
-void xb_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
+void extoll_xbar_arrive(struct weft_comp *c, uint32_t port,
+			struct weft_frame *f)
 {
-	struct xb *x = c->state;
+	struct extoll_xbar *x = c->state;
 
-	eport_arrive(&x->ep[port], f);
+	cell_channel_arrive(&x->ep[port], f);
 }
 
 /* ---- set-up ---- */
 
-int xb_init(struct weft_comp *c, struct weft_err *err)
+int extoll_xbar_init(struct weft_comp *c, struct weft_err *err)
 {
-	struct xb *x = c->state;
-	struct eport_cfg link, inner;
+	struct extoll_xbar *x = c->state;
+	struct cell_channel_cfg link, inner;
 	uint32_t i;
 
 	x->clock = weft_clock_offset_ppm(x->clock, (int32_t)x->ppm);
-	link = xb_cfg_link(x);
-	inner = xb_cfg_internal(x);
+	link = extoll_xbar_cfg_link(x);
+	inner = extoll_xbar_cfg_internal(x);
 	x->comp = c;
-	x->place.waits = &xb_waits;
+	x->place.waits = &extoll_xbar_waits;
 	x->armed = WEFT_NEVER;
 	for (i = 0; i < EX_PORTS; i++) {
-		x->in[i].pushed = 0 - (uint64_t)XB_FAR;
-		x->in[i].spacing = XB_FAR;
-		memset(x->in[i].head, XB_NONE, sizeof(x->in[i].head));
-		memset(x->in[i].tail, XB_NONE, sizeof(x->in[i].tail));
-		memset(x->in[i].out, XB_NONE, sizeof(x->in[i].out));
-		memset(x->out[i].lock, XB_NONE, sizeof(x->out[i].lock));
+		x->in[i].pushed = 0 - (uint64_t)EXTOLL_XBAR_FAR;
+		x->in[i].spacing = EXTOLL_XBAR_FAR;
+		memset(x->in[i].head, EXTOLL_XBAR_NONE, sizeof(x->in[i].head));
+		memset(x->in[i].tail, EXTOLL_XBAR_NONE, sizeof(x->in[i].tail));
+		memset(x->in[i].out, EXTOLL_XBAR_NONE, sizeof(x->in[i].out));
+		memset(x->out[i].lock, EXTOLL_XBAR_NONE,
+		       sizeof(x->out[i].lock));
 		x->out[i].last = x->in[i].accept = 63;
-		if (eport_init(&x->ep[i], c, &c->ports[i],
-			       i < EX_INTERNAL ? &inner : &link, &xb_port_ops,
-			       x, err))
+		if (cell_channel_init(&x->ep[i], c, &c->ports[i],
+				      i < EX_INTERNAL ? &inner : &link,
+				      &extoll_xbar_port_ops, x, err))
 			return -1;
 	}
 	return 0;
 }
 
-int xb_start(struct weft_comp *c, struct weft_err *err)
+int extoll_xbar_start(struct weft_comp *c, struct weft_err *err)
 {
-	struct xb *x = c->state;
+	struct extoll_xbar *x = c->state;
 	uint32_t i;
 
-	xb_place(x);
+	extoll_xbar_place(x);
 	for (i = 0; i < EX_PORTS; i++) {
-		if (eport_start(&x->ep[i], err))
+		if (cell_channel_start(&x->ep[i], err))
 			return -1;
 		x->peer[i] = x->ep[i].peer;
 	}
-	return xb_cells_fit(x, err);
+	return extoll_xbar_cells_fit(x, err);
 }
 
 /* A network that came to rest with packets in it: nobody took them. */
-int xb_finish(struct weft_comp *c, struct weft_err *err)
+int extoll_xbar_finish(struct weft_comp *c, struct weft_err *err)
 {
-	struct xb *x = c->state;
+	struct extoll_xbar *x = c->state;
 	uint32_t i;
 
 	for (i = 0; weft_sim_idle(c->sim) && i < EX_PORTS; i++)
-		eport_abandon(&x->ep[i], true);
-	return xb_sample(c, err);
+		cell_channel_abandon(&x->ep[i], true);
+	return extoll_xbar_sample(c, err);
 }
 
-void xb_fini(struct weft_comp *c)
+void extoll_xbar_fini(struct weft_comp *c)
 {
-	struct xb *x = c->state;
+	struct extoll_xbar *x = c->state;
 	uint32_t i;
 
 	if (!x->comp)
 		return;
 	for (i = 0; i < EX_PORTS; i++)
-		eport_fini(&x->ep[i]);
+		cell_channel_fini(&x->ep[i]);
 	free(x->table);
 	free(x->turn);
 	vec_free(&x->held);

@@ -24,8 +24,8 @@ static uint32_t hash_of(const struct ecell *c)
 	return (uint32_t)b[0] << 8 | b[1];
 }
 
-static struct xb_turn *turn_find(struct xb *x, uint32_t i,
-				 const struct ecell *c)
+static struct extoll_xbar_turn *turn_find(struct extoll_xbar *x, uint32_t i,
+					  const struct ecell *c)
 {
 	for (uint32_t k = 0; k < x->n_turn; k++)
 		if (x->turn[k].in == i && x->turn[k].vc == c->vc &&
@@ -35,9 +35,10 @@ static struct xb_turn *turn_find(struct xb *x, uint32_t i,
 }
 
 /* The first one that asks for the same. */
-static struct xb_turn *turn_first(struct xb *x, const struct xb_turn *of)
+static struct extoll_xbar_turn *turn_first(struct extoll_xbar *x,
+					   const struct extoll_xbar_turn *of)
 {
-	struct xb_turn *t = x->turn;
+	struct extoll_xbar_turn *t = x->turn;
 
 	while (t < x->turn + x->n_turn &&
 	       (t->out != of->out || t->vc_out != of->vc_out ||
@@ -46,7 +47,8 @@ static struct xb_turn *turn_first(struct xb *x, const struct xb_turn *of)
 	return t < x->turn + x->n_turn ? t : NULL;
 }
 
-void xb_turn_add(struct xb *x, uint32_t i, const struct ecell *c)
+void extoll_xbar_turn_add(struct extoll_xbar *x, uint32_t i,
+			  const struct ecell *c)
 {
 	uint32_t hash = hash_of(c);
 
@@ -58,25 +60,27 @@ void xb_turn_add(struct xb *x, uint32_t i, const struct ecell *c)
 		if (!x->turn)
 			abort();
 	}
-	x->turn[x->n_turn++] = (struct xb_turn){ .hash = (uint16_t)hash,
-						 .in = (uint8_t)i,
-						 .vc = c->vc,
-						 .serial = c->serial,
-						 .out = x->in[i].out[c->vc],
-						 .vc_out = c->vc_out };
+	x->turn[x->n_turn++] =
+		(struct extoll_xbar_turn){ .hash = (uint16_t)hash,
+					   .in = (uint8_t)i,
+					   .vc = c->vc,
+					   .serial = c->serial,
+					   .out = x->in[i].out[c->vc],
+					   .vc_out = c->vc_out };
 }
 
-bool xb_turn_is(struct xb *x, uint32_t i, const struct ecell *c)
+bool extoll_xbar_turn_is(struct extoll_xbar *x, uint32_t i,
+			 const struct ecell *c)
 {
-	const struct xb_turn *t = turn_find(x, i, c);
+	const struct extoll_xbar_turn *t = turn_find(x, i, c);
 
 	return !t || turn_first(x, t) == t;
 }
 
-bool xb_turn_drop(struct xb *x, uint32_t i, const struct ecell *c,
-		  struct xb_turn *next)
+bool extoll_xbar_turn_drop(struct extoll_xbar *x, uint32_t i,
+			   const struct ecell *c, struct extoll_xbar_turn *next)
 {
-	struct xb_turn *t = turn_find(x, i, c), was, *n;
+	struct extoll_xbar_turn *t = turn_find(x, i, c), was, *n;
 
 	if (!t)
 		return false;

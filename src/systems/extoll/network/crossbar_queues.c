@@ -11,9 +11,9 @@
 #include "systems/extoll/network/crossbar.h"
 #include "weft/trace.h"
 
-bool xb_may_ask(const struct xb_in *in, const struct ecell *c)
+bool extoll_xbar_may_ask(const struct extoll_xbar_in *in, const struct ecell *c)
 {
-	const struct xb_open *p = &in->open[c->vc];
+	const struct extoll_xbar_open *p = &in->open[c->vc];
 
 	if ((c->flags & (ECELL_SOP | ECELL_EOP)) != ECELL_SOP)
 		return true;
@@ -22,37 +22,40 @@ bool xb_may_ask(const struct xb_in *in, const struct ecell *c)
 
 /* A packet that goes from link to link asks t_transit cycles after it came; its
  * cells follow it as they came. */
-static bool in_transit(struct xb *x, uint32_t i, uint32_t o,
+static bool in_transit(struct extoll_xbar *x, uint32_t i, uint32_t o,
 		       const struct ecell *c)
 {
 	uint64_t from = c->cycle + x->t_transit;
 
 	if (i < EX_INTERNAL || o < EX_INTERNAL || !(c->flags & ECELL_SOP) ||
-	    from <= eport_now(&x->ep[i]))
+	    from <= cell_channel_now(&x->ep[i]))
 		return false;
-	vec_push(&x->held, ((struct xb_held){ from, (uint8_t)i, (uint8_t)o,
-					      (uint8_t)c->vc }));
+	vec_push(&x->held,
+		 ((struct extoll_xbar_held){ from, (uint8_t)i, (uint8_t)o,
+					     (uint8_t)c->vc }));
 	return true;
 }
 
-static void ask(struct xb *x, uint32_t i, uint32_t o, const struct ecell *c)
+static void ask(struct extoll_xbar *x, uint32_t i, uint32_t o,
+		const struct ecell *c)
 {
 	if (x->t_transit && in_transit(x, i, o, c))
 		return;
-	if (!xb_may_ask(&x->in[i], c) ||
-	    (x->n_turn && c->flags & ECELL_SOP && !xb_turn_is(x, i, c)))
+	if (!extoll_xbar_may_ask(&x->in[i], c) ||
+	    (x->n_turn && c->flags & ECELL_SOP &&
+	     !extoll_xbar_turn_is(x, i, c)))
 		return;
 	x->out[o].want[c->vc_out] |= 1ULL << (i * EX_VCS + c->vc);
 	x->asked |= (uint16_t)(1u << o);
 	x->fresh |= (uint16_t)(1u << o);
 }
 
-uint64_t xb_queue_held(struct xb *x, uint64_t cycle)
+uint64_t extoll_xbar_queue_held(struct extoll_xbar *x, uint64_t cycle)
 {
 	uint64_t next = WEFT_NEVER;
 
 	for (size_t k = 0; k < x->held.n;) {
-		struct xb_held h = x->held.at[k];
+		struct extoll_xbar_held h = x->held.at[k];
 		uint32_t slot = x->in[h.in].head[h.out * EX_VCS + h.vc];
 
 		if (h.cycle > cycle) {
@@ -61,14 +64,14 @@ uint64_t xb_queue_held(struct xb *x, uint64_t cycle)
 			continue;
 		}
 		x->held.at[k] = vec_pop(&x->held);
-		if (slot != XB_NONE)
+		if (slot != EXTOLL_XBAR_NONE)
 			ask(x, h.in, h.out, &x->ep[h.in].slot[slot]);
 	}
 	return next;
 }
 
 /* The cell's packet, as it comes in. */
-static void packet_in(struct xb_open *p, struct ecell *c)
+static void packet_in(struct extoll_xbar_open *p, struct ecell *c)
 {
 	if (c->flags & ECELL_SOP) {
 		p->serial++;
@@ -83,7 +86,7 @@ static void packet_in(struct xb_open *p, struct ecell *c)
 }
 
 /* A packet with a hash has arrived if it may ask now and has not left. */
-static void order_in(struct xb *x, uint32_t i, uint32_t q,
+static void order_in(struct extoll_xbar *x, uint32_t i, uint32_t q,
 		     const struct ecell *c)
 {
 	const struct ecell *s = x->ep[i].slot;
@@ -91,21 +94,22 @@ static void order_in(struct xb *x, uint32_t i, uint32_t q,
 
 	if (!(c->flags & (ECELL_SOP | ECELL_EOP)))
 		return;
-	while (at != XB_NONE && s[at].serial != c->serial)
+	while (at != EXTOLL_XBAR_NONE && s[at].serial != c->serial)
 		at = s[at].next;
-	if (at != XB_NONE && s[at].flags & ECELL_SOP &&
-	    xb_may_ask(&x->in[i], &s[at]))
-		xb_turn_add(x, i, &s[at]);
+	if (at != EXTOLL_XBAR_NONE && s[at].flags & ECELL_SOP &&
+	    extoll_xbar_may_ask(&x->in[i], &s[at]))
+		extoll_xbar_turn_add(x, i, &s[at]);
 }
 
-void xb_queue_push(struct xb *x, uint32_t i, uint32_t o, uint32_t slot)
+void extoll_xbar_queue_push(struct extoll_xbar *x, uint32_t i, uint32_t o,
+			    uint32_t slot)
 {
-	struct xb_in *in = &x->in[i];
+	struct extoll_xbar_in *in = &x->in[i];
 	struct ecell *s = x->ep[i].slot, *c = &s[slot];
 	uint32_t q = o * EX_VCS + c->vc;
 
 	packet_in(&in->open[c->vc], c);
-	if (in->head[q] != XB_NONE)
+	if (in->head[q] != EXTOLL_XBAR_NONE)
 		s[in->tail[q]].next = (uint8_t)slot;
 	else
 		in->head[q] = (uint8_t)slot;
@@ -118,22 +122,24 @@ void xb_queue_push(struct xb *x, uint32_t i, uint32_t o, uint32_t slot)
 }
 
 /* A packet with a hash leaves: the next one may be at the head of a queue. */
-static void order_next(struct xb *x, uint32_t i, const struct ecell *c)
+static void order_next(struct extoll_xbar *x, uint32_t i, const struct ecell *c)
 {
-	struct xb_turn t;
+	struct extoll_xbar_turn t;
 	uint32_t slot;
 
-	if (!xb_turn_drop(x, i, c, &t))
+	if (!extoll_xbar_turn_drop(x, i, c, &t))
 		return;
 	slot = x->in[t.in].head[t.out * EX_VCS + t.vc];
-	if (slot != XB_NONE && x->ep[t.in].slot[slot].serial == t.serial)
+	if (slot != EXTOLL_XBAR_NONE &&
+	    x->ep[t.in].slot[slot].serial == t.serial)
 		ask(x, t.in, t.out, &x->ep[t.in].slot[slot]);
 }
 
-void xb_queue_left(struct xb *x, uint32_t i, const struct ecell *c)
+void extoll_xbar_queue_left(struct extoll_xbar *x, uint32_t i,
+			    const struct ecell *c)
 {
-	struct xb_in *in = &x->in[i];
-	struct xb_open *p = &in->open[c->vc];
+	struct extoll_xbar_in *in = &x->in[i];
+	struct extoll_xbar_open *p = &in->open[c->vc];
 	uint32_t q;
 
 	if (x->n_turn && c->flags & ECELL_SOP)
@@ -150,23 +156,24 @@ void xb_queue_left(struct xb *x, uint32_t i, const struct ecell *c)
 	ask(x, i, in->out[c->vc], &x->ep[i].slot[in->head[q]]);
 }
 
-void xb_queue_pop(struct xb *x, uint32_t i, uint32_t o, uint32_t bit)
+void extoll_xbar_queue_pop(struct extoll_xbar *x, uint32_t i, uint32_t o,
+			   uint32_t bit)
 {
-	struct xb_in *in = &x->in[i];
+	struct extoll_xbar_in *in = &x->in[i];
 	uint32_t q = o * EX_VCS + bit % EX_VCS;
 	struct ecell *c = &x->ep[i].slot[in->head[q]];
-	struct xb_out *out = &x->out[o];
+	struct extoll_xbar_out *out = &x->out[o];
 
 	out->want[c->vc_out] &= ~(1ULL << bit);
 	in->head[q] = c->next;
-	if (c->next != XB_NONE)
+	if (c->next != EXTOLL_XBAR_NONE)
 		ask(x, i, o, &x->ep[i].slot[c->next]);
-	xb_queue_left(x, i, c);
+	extoll_xbar_queue_left(x, i, c);
 	if (!(out->want[0] | out->want[1] | out->want[2] | out->want[3]))
 		x->asked &= (uint16_t) ~(1u << o);
 }
 
-static uint64_t queued(const struct xb *x, uint32_t o)
+static uint64_t queued(const struct extoll_xbar *x, uint32_t o)
 {
 	uint64_t n = 0;
 
@@ -174,27 +181,29 @@ static uint64_t queued(const struct xb *x, uint32_t o)
 		for (uint32_t vc = 0; vc < EX_VCS; vc++) {
 			uint32_t at = x->in[i].head[o * EX_VCS + vc];
 
-			for (; at != XB_NONE; at = x->ep[i].slot[at].next)
+			for (; at != EXTOLL_XBAR_NONE;
+			     at = x->ep[i].slot[at].next)
 				n++;
 		}
 	return n;
 }
 
-void xb_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w)
+void extoll_xbar_waiting(struct weft_comp *c, uint32_t port,
+			 struct weft_waiting *w)
 {
 	*w = (struct weft_waiting){ .unit = "cells",
 				    .queued = queued(c->state, port) };
 }
 
-void xb_tell_queues(const struct xb *x)
+void extoll_xbar_tell_queues(const struct extoll_xbar *x)
 {
 	for (uint32_t o = 0; o < EX_PORTS; o++)
 		weft_level(x->comp, "queue", o, queued(x, o),
 			   weft_now(x->comp));
 }
 
-void xb_tell_cell(const struct xb *x, uint32_t i, uint32_t o, uint64_t from,
-		  uint64_t to)
+void extoll_xbar_tell_cell(const struct extoll_xbar *x, uint32_t i, uint32_t o,
+			   uint64_t from, uint64_t to)
 {
 	weft_state_at(x->comp, "output", o, x->comp->ports[i].name,
 		      weft_clock_edge(&x->clock, from));

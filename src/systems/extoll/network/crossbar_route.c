@@ -9,7 +9,7 @@
 #include "systems/extoll/network/route_runs.h"
 
 /* Dimension of a port, 0xff for an internal one. */
-static uint32_t port_dim(const struct xb *x, uint32_t port)
+static uint32_t port_dim(const struct extoll_xbar *x, uint32_t port)
 {
 	if (x->place.topo)
 		return topo_dim(x->place.topo, port);
@@ -18,8 +18,8 @@ static uint32_t port_dim(const struct xb *x, uint32_t port)
 
 /* A new dimension starts on the even VC; a cable that closes a ring, and all
  * links behind it in that dimension, are on the odd one (4.6). */
-static uint32_t vc_next(const struct xb *x, struct ex_meta *m, uint32_t vc,
-			uint32_t out)
+static uint32_t vc_next(const struct extoll_xbar *x, struct ex_meta *m,
+			uint32_t vc, uint32_t out)
 {
 	uint32_t dim = port_dim(x, out), odd = dim == m->dim ? vc & 1 : 0;
 
@@ -32,7 +32,7 @@ static uint32_t vc_next(const struct xb *x, struct ex_meta *m, uint32_t vc,
 /* The string has ended at a cable: the flit behind it, the lower part of H0, is
  * taken for the next routing flit (3.9; T-29).  Where it would be used up, and
  * H0 no longer begin with it, the packet ends here: our choice. */
-static uint32_t header_next(const struct xb *x, struct weft_frame *f)
+static uint32_t header_next(const struct extoll_xbar *x, struct weft_frame *f)
 {
 	uint32_t bits = 8 * ex_flit_bytes(x->width);
 	uint64_t all = (1ULL << bits) - 1, flit = f->u[0] & all;
@@ -45,7 +45,8 @@ static uint32_t header_next(const struct xb *x, struct weft_frame *f)
 }
 
 /* Consumes the lowest nibble. */
-static uint32_t path_next(struct xb *x, struct ecell *c, struct ex_meta *m)
+static uint32_t path_next(struct extoll_xbar *x, struct ecell *c,
+			  struct ex_meta *m)
 {
 	uint32_t nib;
 
@@ -62,23 +63,23 @@ static uint32_t path_next(struct xb *x, struct ecell *c, struct ex_meta *m)
 	return nib;
 }
 
-static uint32_t table_next(const struct xb *x, const struct ex_meta *m)
+static uint32_t table_next(const struct extoll_xbar *x, const struct ex_meta *m)
 {
 	if (m->dest == x->node)
 		return m->port;
 	if (x->place.topo)
 		return topo_here_port(&x->here, x->place.topo, m->dest);
-	return m->dest < x->n_table ? x->table[m->dest] : XB_NONE;
+	return m->dest < x->n_table ? x->table[m->dest] : EXTOLL_XBAR_NONE;
 }
 
-uint32_t xb_peek(const struct xb *x, const struct ecell *c)
+uint32_t extoll_xbar_peek(const struct extoll_xbar *x, const struct ecell *c)
 {
 	struct ex_meta m = { .dest = c->dest, .port = c->port };
 
-	return c->flags & ECELL_TABLE ? table_next(x, &m) : XB_NONE;
+	return c->flags & ECELL_TABLE ? table_next(x, &m) : EXTOLL_XBAR_NONE;
 }
 
-uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c)
+uint32_t extoll_xbar_route(struct extoll_xbar *x, uint32_t in, struct ecell *c)
 {
 	struct ex_meta table = {
 		.dest = c->dest, .port = c->port, .cls = c->cls, .dim = c->dim
@@ -91,11 +92,14 @@ uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c)
 	else
 		out = m->hops ? path_next(x, c, m) : table_next(x, m);
 	if (out >= EX_PORTS || !x->ep[out].peer) {
-		weft_count(x->comp, out >= EX_PORTS ? XB_ILLEGAL : XB_NO_PORT,
+		weft_count(x->comp,
+			   out >= EX_PORTS ? EXTOLL_XBAR_ILLEGAL
+					   : EXTOLL_XBAR_NO_PORT,
 			   1);
-		xb_news(x, EPORT_NEWS_XBAR, EPORT_LINK_ERROR);
+		extoll_xbar_news(x, CELL_CHANNEL_NEWS_XBAR,
+				 CELL_CHANNEL_LINK_ERROR);
 		if (!x->hap || !x->ep[EX_INTERNAL - 1].peer)
-			return XB_NONE;
+			return EXTOLL_XBAR_NONE;
 		out = EX_INTERNAL - 1;
 	}
 	c->vc_out = (uint8_t)vc_next(x, m, c->vc, out);
@@ -103,10 +107,10 @@ uint32_t xb_route(struct xb *x, uint32_t in, struct ecell *c)
 	return out;
 }
 
-int xb_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
-		 const uint32_t *to, uint32_t n, struct weft_err *err)
+int extoll_xbar_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
+			  const uint32_t *to, uint32_t n, struct weft_err *err)
 {
-	struct xb *x = c->state;
+	struct extoll_xbar *x = c->state;
 	uint32_t d;
 
 	if (in != WEFT_ANY_PORT || path)
@@ -118,12 +122,13 @@ int xb_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
 	if (!x->table)
 		return weft_fail(err, ENOMEM, "no memory for a routing table");
 	for (d = 0; d < n; d++)
-		x->table[d] = to[d] < EX_PORTS ? (uint8_t)to[d] : XB_NONE;
+		x->table[d] =
+			to[d] < EX_PORTS ? (uint8_t)to[d] : EXTOLL_XBAR_NONE;
 	x->n_table = n;
 	return 0;
 }
 
-void xb_place(struct xb *x)
+void extoll_xbar_place(struct extoll_xbar *x)
 {
 	x->datelines = x->dateline << EX_INTERNAL;
 	if (!x->place.topo)
@@ -135,24 +140,24 @@ void xb_place(struct xb *x)
 
 /* ---- what waits (net/topology.h) ---- */
 
-static struct ex_wait wait_of(struct xb *x, uint32_t in, uint32_t o,
+static struct ex_wait wait_of(struct extoll_xbar *x, uint32_t in, uint32_t o,
 			      const struct ecell *c)
 {
-	const struct eport *ep = &x->ep[o];
+	const struct cell_channel *ep = &x->ep[o];
 	uint32_t lock = x->out[o].lock[c->vc_out], own = in * EX_VCS + c->vc;
 	struct ex_wait w = { .out = o,
 			     .vc = c->vc_out,
 			     .since = c->cycle,
-			     .lock = lock == XB_NONE || lock == own
+			     .lock = lock == EXTOLL_XBAR_NONE || lock == own
 					     ? EX_UNLOCKED
 					     : lock,
-			     .early = !xb_may_ask(&x->in[in], c),
-			     .room = eport_room(ep, c->vc_out) };
+			     .early = !extoll_xbar_may_ask(&x->in[in], c),
+			     .room = cell_channel_room(ep, c->vc_out) };
 
 	for (uint32_t v = 0; v < EX_VCS; v++)
 		w.pool |= (uint8_t)((ep->used[v] > ep->lim_reserved) << v);
 	/* it waits for its turn, not for room: not looked into */
-	if (x->n_turn && c->flags & ECELL_SOP && !xb_turn_is(x, in, c))
+	if (x->n_turn && c->flags & ECELL_SOP && !extoll_xbar_turn_is(x, in, c))
 		w.since = UINT64_MAX;
 	return w;
 }
@@ -160,13 +165,13 @@ static struct ex_wait wait_of(struct xb *x, uint32_t in, uint32_t o,
 static uint32_t waits_heads(struct weft_comp *c, uint32_t in, uint32_t vc,
 			    struct ex_wait w[EX_PORTS])
 {
-	struct xb *x = c->state;
+	struct extoll_xbar *x = c->state;
 	uint32_t n = 0;
 
 	for (uint32_t o = 0; o < EX_PORTS; o++) {
 		uint32_t slot = x->in[in].head[o * EX_VCS + vc];
 
-		if (slot != XB_NONE)
+		if (slot != EXTOLL_XBAR_NONE)
 			w[n++] = wait_of(x, in, o, &x->ep[in].slot[slot]);
 	}
 	return n;
@@ -174,21 +179,21 @@ static uint32_t waits_heads(struct weft_comp *c, uint32_t in, uint32_t vc,
 
 static bool waits_comes(struct weft_comp *c, uint32_t in, uint32_t vc)
 {
-	const struct xb *x = c->state;
-	const struct eport *ep = &x->ep[in];
+	const struct extoll_xbar *x = c->state;
+	const struct cell_channel *ep = &x->ep[in];
 
-	return ep->peer &&
-	       (ep->way_head != XB_NONE || eport_room(ep->peer, vc));
+	return ep->peer && (ep->way_head != EXTOLL_XBAR_NONE ||
+			    cell_channel_room(ep->peer, vc));
 }
 
 static uint32_t waits_lock(struct weft_comp *c, uint32_t out, uint32_t vc)
 {
-	const struct xb *x = c->state;
+	const struct extoll_xbar *x = c->state;
 	uint32_t lock = x->out[out].lock[vc];
 
-	return lock == XB_NONE ? EX_UNLOCKED : lock;
+	return lock == EXTOLL_XBAR_NONE ? EX_UNLOCKED : lock;
 }
 
-const struct ex_waits xb_waits = { .heads = waits_heads,
-				   .comes = waits_comes,
-				   .lock = waits_lock };
+const struct ex_waits extoll_xbar_waits = { .heads = waits_heads,
+					    .comes = waits_comes,
+					    .lock = waits_lock };

@@ -9,7 +9,7 @@
 
 /* The cell before `slot` in queue q, slot itself when it is the first, or none.
  */
-static uint32_t before(const struct xb *x, uint32_t i, uint32_t q,
+static uint32_t before(const struct extoll_xbar *x, uint32_t i, uint32_t q,
 		       uint32_t slot)
 {
 	const struct ecell *s = x->ep[i].slot;
@@ -17,95 +17,98 @@ static uint32_t before(const struct xb *x, uint32_t i, uint32_t q,
 
 	if (at == slot)
 		return at;
-	while (at != XB_NONE && s[at].next != slot)
+	while (at != EXTOLL_XBAR_NONE && s[at].next != slot)
 		at = s[at].next;
 	return at;
 }
 
 /* Takes the cell out of queue (o, vc), if it is there. */
-static bool unlink_cell(struct xb *x, uint32_t i, uint32_t o, uint32_t slot)
+static bool unlink_cell(struct extoll_xbar *x, uint32_t i, uint32_t o,
+			uint32_t slot)
 {
 	struct ecell *s = x->ep[i].slot;
 	uint32_t vc = s[slot].vc, q = o * EX_VCS + vc;
 	uint32_t at = before(x, i, q, slot);
 
-	if (at == XB_NONE)
+	if (at == EXTOLL_XBAR_NONE)
 		return false;
 	if (at == slot) {
-		xb_queue_pop(x, i, o, i * EX_VCS + vc);
+		extoll_xbar_queue_pop(x, i, o, i * EX_VCS + vc);
 		return true;
 	}
 	s[at].next = s[slot].next;
 	if (x->in[i].tail[q] == slot)
 		x->in[i].tail[q] = (uint8_t)at;
-	xb_queue_left(x, i, &s[slot]);
+	extoll_xbar_queue_left(x, i, &s[slot]);
 	return true;
 }
 
 /* The next packet may have come already: all queues are looked at. */
-void xb_gone(void *own, struct eport *ep, uint32_t slot)
+void extoll_xbar_gone(void *own, struct cell_channel *ep, uint32_t slot)
 {
-	struct xb *x = own;
+	struct extoll_xbar *x = own;
 	uint32_t i = (uint32_t)(ep - x->ep), o;
 
 	for (o = 0; o < EX_PORTS; o++)
 		if (unlink_cell(x, i, o, slot))
 			break;
 	assert(o < EX_PORTS);
-	weft_count(x->comp, XB_VOIDS, 1);
-	eport_release(ep, slot, eport_now(ep));
-	ep->ops->wake(own, ep, eport_now(ep));
+	weft_count(x->comp, EXTOLL_XBAR_VOIDS, 1);
+	cell_channel_release(ep, slot, cell_channel_now(ep));
+	ep->ops->wake(own, ep, cell_channel_now(ep));
 }
 
 /* To the event queue of the NIC beside us: a register's time later. */
-void xb_news(struct xb *x, uint32_t lp, enum eport_link what)
+void extoll_xbar_news(struct extoll_xbar *x, uint32_t lp,
+		      enum cell_channel_link what)
 {
 	const struct weft_port *nic = x->comp->ports[0].peer;
-	uint64_t now = eport_now(&x->ep[0]);
+	uint64_t now = cell_channel_now(&x->ep[0]);
 
 	if (nic && nic->comp->cls->kind == WEFT_KIND_NIC)
-		weft_post(nic->comp, EPORT_NEWS_TAG(lp, what),
+		weft_post(nic->comp, CELL_CHANNEL_NEWS_TAG(lp, what),
 			  weft_clock_edge(&x->clock, now + 1));
 }
 
-void xb_link(void *own, struct eport *ep, enum eport_link what)
+void extoll_xbar_link(void *own, struct cell_channel *ep,
+		      enum cell_channel_link what)
 {
-	struct xb *x = own;
+	struct extoll_xbar *x = own;
 
-	xb_news(x, (uint32_t)(ep - x->ep) - EX_INTERNAL, what);
+	extoll_xbar_news(x, (uint32_t)(ep - x->ep) - EX_INTERNAL, what);
 }
 
 static void slow_counts(uint64_t *n, const struct slow_count *c)
 {
-	n[XB_LOST] += c->lost;
-	n[XB_RESENT] += c->resent;
-	n[XB_NACKS_IN] += c->nacks_in;
-	n[XB_STALE] += c->nacks_stale;
-	n[XB_IGNORED] += c->ignored;
-	n[XB_CONTROL] += c->control;
-	n[XB_IDLE] += c->idle;
-	n[XB_PIECES] += c->pieces;
+	n[EXTOLL_XBAR_LOST] += c->lost;
+	n[EXTOLL_XBAR_RESENT] += c->resent;
+	n[EXTOLL_XBAR_NACKS_IN] += c->nacks_in;
+	n[EXTOLL_XBAR_STALE] += c->nacks_stale;
+	n[EXTOLL_XBAR_IGNORED] += c->ignored;
+	n[EXTOLL_XBAR_CONTROL] += c->control;
+	n[EXTOLL_XBAR_IDLE] += c->idle;
+	n[EXTOLL_XBAR_PIECES] += c->pieces;
 }
 
 /* Sums over all link ports. */
-void xb_link_counts(struct xb *x)
+void extoll_xbar_link_counts(struct extoll_xbar *x)
 {
 	uint64_t *n = x->comp->counters;
 	uint32_t i;
 
-	for (i = XB_RETRIES; i < XB_N_COUNTERS; i++)
+	for (i = EXTOLL_XBAR_RETRIES; i < EXTOLL_XBAR_N_COUNTERS; i++)
 		n[i] = 0;
 	for (i = EX_INTERNAL; i < EX_PORTS; i++) {
-		const struct eport_count *c = &x->ep[i].count;
+		const struct cell_channel_count *c = &x->ep[i].count;
 
-		n[XB_RETRIES] += c->replays;
-		n[XB_TIMEOUTS] += c->timeouts;
-		n[XB_NACKS] += c->nacks;
-		n[XB_CRC] += c->crc;
-		n[XB_CODE] += c->code;
-		n[XB_SEQ] += c->seq;
-		n[XB_VOIDS_IN] += c->voids;
-		n[XB_DOWNS] += c->downs;
+		n[EXTOLL_XBAR_RETRIES] += c->replays;
+		n[EXTOLL_XBAR_TIMEOUTS] += c->timeouts;
+		n[EXTOLL_XBAR_NACKS] += c->nacks;
+		n[EXTOLL_XBAR_CRC] += c->crc;
+		n[EXTOLL_XBAR_CODE] += c->code;
+		n[EXTOLL_XBAR_SEQ] += c->seq;
+		n[EXTOLL_XBAR_VOIDS_IN] += c->voids;
+		n[EXTOLL_XBAR_DOWNS] += c->downs;
 		if (x->ep[i].slow)
 			slow_counts(n, &x->ep[i].slow->n);
 	}

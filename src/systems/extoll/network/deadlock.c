@@ -24,7 +24,7 @@ struct head {
 };
 
 struct waits {
-	const struct exnet *n;
+	const struct extoll_net *n;
 	uint64_t before;
 	struct head *head; /* by place */
 	uint32_t n_heads, cap;
@@ -312,8 +312,8 @@ static bool blocked_text(const struct waits *w, char *text, size_t size)
 	return false;
 }
 
-bool exnet_cycle(const struct exnet *n, uint64_t before, char *text,
-		 size_t size, bool *blocked_p)
+bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
+		      size_t size, bool *blocked_p)
 {
 	struct waits w = { .n = n, .before = before };
 	bool found;

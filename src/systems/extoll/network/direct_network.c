@@ -19,50 +19,52 @@
 
 /* clang-format off */
 static const struct weft_param net_params[] = {
-	WEFT_PARAM(U64, struct exnet, warmup, "0", "", OWN,
+	WEFT_PARAM(U64, struct extoll_net, warmup, "0", "", OWN,
 		   "cycles before the window of measurement"),
-	WEFT_PARAM(BOOL, struct exnet, detect, "no", "", OWN,
+	WEFT_PARAM(BOOL, struct extoll_net, detect, "no", "", OWN,
 		   "and as long as latency has not settled (MSER-5)"),
-	WEFT_PARAM(U64, struct exnet, measure, "0", "", OWN,
+	WEFT_PARAM(U64, struct extoll_net, measure, "0", "", OWN,
 		   "cycles of the window, twice as many in the second one when "
 		   "content grows in the first; the run ends when what was "
 		   "made in it has arrived; 0 = to the end of the run"),
-	WEFT_PARAM(REAL, struct exnet, precision, "0", "0..1", OWN,
+	WEFT_PARAM(REAL, struct extoll_net, precision, "0", "0..1", OWN,
 		   "the window ends when the 95 % confidence interval of the "
 		   "mean latency is this narrow, +- as a share of it; 0 = no"),
-	WEFT_PARAM(U64, struct exnet, watchdog, "20000", "0..1000000000", OWN,
+	WEFT_PARAM(U64, struct extoll_net, watchdog, "20000", "0..1000000000", OWN,
 		   "cycles a cell may wait before it is asked for what; "
 		   "0 = never"),
-	WEFT_PARAM(STR, struct exnet, note, "", "", OWN,
+	WEFT_PARAM(STR, struct extoll_net, note, "", "", OWN,
 		   "what the maker of the routes has to say"),
 	{ 0 }
 };
 /* clang-format on */
 
-static const struct weft_counter net_counters[EXNET_N_COUNTERS] = {
-	[EXNET_SENT] = { "sent", "packets", "packets into the network" },
-	[EXNET_RECEIVED] = { "received", "packets", "packets out of it" },
-	[EXNET_FLITS] = { "flits", "flits", "flits out of it" },
-	[EXNET_HOPS] = { "hops", "packets", "packets through crossbars" },
+static const struct weft_counter net_counters[EXTOLL_NET_N_COUNTERS] = {
+	[EXTOLL_NET_SENT] = { "sent", "packets", "packets into the network" },
+	[EXTOLL_NET_RECEIVED] = { "received", "packets", "packets out of it" },
+	[EXTOLL_NET_FLITS] = { "flits", "flits", "flits out of it" },
+	[EXTOLL_NET_HOPS] = { "hops", "packets", "packets through crossbars" },
 };
 
-const char *const exnet_state_names[] = {
-	[EXNET_STEADY] = "steady",	 [EXNET_UNSETTLED] = "unsettled",
-	[EXNET_SATURATED] = "saturated", [EXNET_STARVED] = "starved",
-	[EXNET_DEADLOCK] = "deadlock",
+const char *const extoll_net_state_names[] = {
+	[EXTOLL_NET_STEADY] = "steady",
+	[EXTOLL_NET_UNSETTLED] = "unsettled",
+	[EXTOLL_NET_SATURATED] = "saturated",
+	[EXTOLL_NET_STARVED] = "starved",
+	[EXTOLL_NET_DEADLOCK] = "deadlock",
 };
 
 /* ---- what traffic components share ---- */
 
 static uint64_t net_now(const struct weft_comp *c)
 {
-	const struct exnet *n = c->state;
+	const struct extoll_net *n = c->state;
 
 	return weft_clock_cycle(&n->clk, weft_now(c));
 }
 
 /* The crossbars' clock is that of the network. */
-static void net_clock(struct exnet *n)
+static void net_clock(struct extoll_net *n)
 {
 	const struct weft_comp *x = n->n_xbars ? n->xbar[0] : NULL;
 
@@ -73,11 +75,11 @@ static void net_clock(struct exnet *n)
 			       sizeof(n->clk));
 }
 
-int exnet_join(struct weft_comp *net, uint32_t node, struct exnet_end gen,
-	       const struct weft_clock *clk, uint64_t packets,
-	       struct weft_err *err)
+int extoll_net_join(struct weft_comp *net, uint32_t node,
+		    struct extoll_net_end gen, const struct weft_clock *clk,
+		    uint64_t packets, struct weft_err *err)
 {
-	struct exnet *n = net->state;
+	struct extoll_net *n = net->state;
 
 	net_clock(n); /* some start earlier than the network */
 	if (!weft_clock_same(clk, &n->clk))
@@ -92,7 +94,7 @@ int exnet_join(struct weft_comp *net, uint32_t node, struct exnet_end gen,
 		n->latency = weft_hist(net, "latency", "cycles");
 		n->network = weft_hist(net, "network_latency", "cycles");
 		if (!n->detect)
-			exnet_window_open(net, n->warmup);
+			extoll_net_window_open(net, n->warmup);
 	}
 	n->gen[node] = gen;
 	n->n_gens++;
@@ -101,7 +103,7 @@ int exnet_join(struct weft_comp *net, uint32_t node, struct exnet_end gen,
 	return 0;
 }
 
-const uint32_t *exnet_permutation(struct exnet *n, uint64_t seed)
+const uint32_t *extoll_net_permutation(struct extoll_net *n, uint64_t seed)
 {
 	if (n->perm && n->perm_seed == seed)
 		return n->perm;
@@ -113,8 +115,8 @@ const uint32_t *exnet_permutation(struct exnet *n, uint64_t seed)
 	return n->perm;
 }
 
-int exnet_pattern(const struct ex_place *at, uint64_t permutation,
-		  uint32_t dest, struct pattern *p, struct weft_err *err)
+int extoll_net_pattern(const struct ex_place *at, uint64_t permutation,
+		       uint32_t dest, struct pattern *p, struct weft_err *err)
 {
 	struct pattern_shape s = { .dest = dest };
 
@@ -126,7 +128,7 @@ int exnet_pattern(const struct ex_place *at, uint64_t permutation,
 		if (!at->net)
 			return weft_fail(err, EINVAL,
 					 "a permutation needs a fabric");
-		s.perm = exnet_permutation(exnet_of(at), permutation);
+		s.perm = extoll_net_permutation(extoll_net_of(at), permutation);
 	}
 	return pattern_init(p, &s, err);
 }
@@ -134,11 +136,11 @@ int exnet_pattern(const struct ex_place *at, uint64_t permutation,
 /* ---- the watchdog ---- */
 
 /* Sources that have something to send and did not, for that long. */
-static uint32_t starving(const struct exnet *n, uint64_t before)
+static uint32_t starving(const struct extoll_net *n, uint64_t before)
 {
 	uint32_t res = 0;
 
-	EXNET_GENS(n, g)
+	EXTOLL_NET_GENS(n, g)
 	{
 		res += g->ops->starves(g->comp, before);
 	}
@@ -147,24 +149,24 @@ static uint32_t starving(const struct exnet *n, uint64_t before)
 
 static void deadlocked(struct weft_comp *c, const char *text)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 
-	n->state = EXNET_DEADLOCK;
+	n->state = EXTOLL_NET_DEADLOCK;
 	n->over = true;
 	n->last = weft_now(c);
 	weft_check_failed(
 		c, "deadlock: cells in these inputs wait for each other: %s",
 		text);
 	/* It ends here, with cells in the network and not idle. */
-	weft_wake(c, EXNET_TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
+	weft_wake(c, EXTOLL_NET_TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
 }
 
 static void watch_arm(struct weft_comp *c)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 
 	if (n->watchdog)
-		weft_watch(c, EXNET_TAG_WATCH,
+		weft_watch(c, EXTOLL_NET_TAG_WATCH,
 			   weft_clock_edge(&n->clk, net_now(c) + n->watchdog));
 }
 
@@ -173,14 +175,15 @@ static void watch_arm(struct weft_comp *c)
  * minutes apart. */
 static void watch(struct weft_comp *c)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 	uint64_t before = net_now(c) - n->watchdog;
-	uint64_t moved = c->counters[EXNET_SENT] + c->counters[EXNET_RECEIVED];
+	uint64_t moved =
+		c->counters[EXTOLL_NET_SENT] + c->counters[EXTOLL_NET_RECEIVED];
 	char text[300] = "";
 	uint32_t starved;
 	bool blocked;
 
-	if (exnet_cycle(n, before, text, sizeof(text), &blocked)) {
+	if (extoll_net_cycle(n, before, text, sizeof(text), &blocked)) {
 		deadlocked(c, text);
 		weft_sim_stop(c->sim);
 		return;
@@ -190,27 +193,27 @@ static void watch(struct weft_comp *c)
 		n->starved = starved;
 	n->moved = moved;
 	if (!weft_sim_gated(c->sim) ||
-	    c->counters[EXNET_SENT] != c->counters[EXNET_RECEIVED])
+	    c->counters[EXTOLL_NET_SENT] != c->counters[EXTOLL_NET_RECEIVED])
 		watch_arm(c);
 }
 
 static void net_event(struct weft_comp *c, uint32_t tag)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 
-	if (tag == EXNET_TAG_OPEN)
-		exnet_links_begin(c);
-	else if (tag == EXNET_TAG_CLOSE && !n->closed &&
+	if (tag == EXTOLL_NET_TAG_OPEN)
+		extoll_net_links_begin(c);
+	else if (tag == EXTOLL_NET_TAG_CLOSE && !n->closed &&
 		 weft_now(c) == weft_clock_edge(&n->clk, n->until))
-		exnet_window_end(c);
-	else if (tag == EXNET_TAG_WATCH)
+		extoll_net_window_end(c);
+	else if (tag == EXTOLL_NET_TAG_WATCH)
 		watch(c);
 }
 
 /* ---- results ---- */
 
 /* Sum of a counter of all crossbars, by its name. */
-static uint64_t xbars_sum(const struct exnet *n, const char *name)
+static uint64_t xbars_sum(const struct extoll_net *n, const char *name)
 {
 	uint64_t sum = 0;
 
@@ -226,35 +229,35 @@ static uint64_t xbars_sum(const struct exnet *n, const char *name)
 
 static int net_sample(struct weft_comp *c, struct weft_err *err)
 {
-	c->counters[EXNET_HOPS] = xbars_sum(c->state, "packets");
+	c->counters[EXTOLL_NET_HOPS] = xbars_sum(c->state, "packets");
 	return 0;
 }
 
 static void report_state(struct weft_comp *c)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 	char text[64];
 
-	if (n->state == EXNET_STEADY &&
+	if (n->state == EXTOLL_NET_STEADY &&
 	    (n->from == UINT64_MAX || (n->measure && !n->over)))
-		n->state = EXNET_UNSETTLED;
+		n->state = EXTOLL_NET_UNSETTLED;
 	if (n->again) {
 		snprintf(text, sizeof(text), "cycles %llu to %llu",
 			 (unsigned long long)n->from,
 			 (unsigned long long)n->until);
 		result_param_set(weft_sim_result(c->sim), "net.window", text);
 	}
-	if (n->starved && n->state != EXNET_DEADLOCK)
-		n->state = EXNET_STARVED;
+	if (n->starved && n->state != EXTOLL_NET_DEADLOCK)
+		n->state = EXTOLL_NET_STARVED;
 	weft_metric(c, "starved", "sources", n->starved);
-	weft_metric(c, "state", exnet_state_names[n->state], n->state);
+	weft_metric(c, "state", extoll_net_state_names[n->state], n->state);
 	result_param_set(weft_sim_result(c->sim), "net.state",
-			 exnet_state_names[n->state]);
+			 extoll_net_state_names[n->state]);
 }
 
 static void report_load(struct weft_comp *c)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 	double mean, half, cycles = (double)(n->until - n->from);
 	double nodes = (double)n->n_gens;
 
@@ -272,14 +275,14 @@ static void report_load(struct weft_comp *c)
 
 static int net_finish(struct weft_comp *c, struct weft_err *err)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 	uint64_t now = net_now(c);
 	char text[300] = "";
 	bool blocked;
 
 	net_sample(c, err);
 	if (weft_sim_idle(c->sim)) {
-		if (exnet_cycle(n, now, text, sizeof(text), &blocked))
+		if (extoll_net_cycle(n, now, text, sizeof(text), &blocked))
 			deadlocked(c, text);
 		if (blocked)
 			result_param_set(weft_sim_result(c->sim), "net.blocked",
@@ -288,9 +291,9 @@ static int net_finish(struct weft_comp *c, struct weft_err *err)
 		now = weft_clock_cycle(&n->clk, n->last) + 1;
 	}
 	if (!n->closed && n->n_gens && now > n->from)
-		exnet_window_close(c, now);
-	exnet_links_end(c);
-	exnet_links_report(c);
+		extoll_net_window_close(c, now);
+	extoll_net_links_end(c);
+	extoll_net_links_report(c);
 	if (!n->n_gens)
 		return 0;
 	if (n->closed && n->until > n->from)
@@ -301,7 +304,7 @@ static int net_finish(struct weft_comp *c, struct weft_err *err)
 
 static int net_start(struct weft_comp *c, struct weft_err *err)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 
 	for (uint32_t i = 0; i < n->n_xbars; i++)
 		if (!ex_stands(n->xbar[i]))
@@ -314,14 +317,14 @@ static int net_start(struct weft_comp *c, struct weft_err *err)
 		return weft_fail(err, EINVAL,
 				 "%s: there are no crossbars with a clock",
 				 c->name);
-	exnet_links_begin(c);
+	extoll_net_links_begin(c);
 	watch_arm(c);
 	return 0;
 }
 
 static int net_init(struct weft_comp *c, struct weft_err *err)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 
 	n->from = n->until = UINT64_MAX;
 	steady_init(&n->steady);
@@ -348,7 +351,7 @@ static uint32_t longest_way(const struct topology *t)
 static int net_network(struct weft_comp *c, const struct weft_network *parts,
 		       struct weft_err *err)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 
 	n->topo = parts->topo;
 	n->xbar = parts->switches;
@@ -363,7 +366,7 @@ static int net_network(struct weft_comp *c, const struct weft_network *parts,
 
 static void net_fini(struct weft_comp *c)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 
 	topo_free(n->topo);
 	free(n->gen);
@@ -377,8 +380,8 @@ WEFT_COMPONENT(extoll_net, .name = "extoll.net", .kind = WEFT_KIND_TRAFFIC,
 	       .doc = "a direct network as a whole: measurement, watchdog",
 	       .source = "own; extoll.md 4.5, 4.6",
 	       .not_modelled = "takes no part in what happens",
-	       .state_size = sizeof(struct exnet), .params = net_params,
-	       .counters = net_counters, .n_counters = EXNET_N_COUNTERS,
+	       .state_size = sizeof(struct extoll_net), .params = net_params,
+	       .counters = net_counters, .n_counters = EXTOLL_NET_N_COUNTERS,
 	       .ops = { .init = net_init,
 			.start = net_start,
 			.event = net_event,

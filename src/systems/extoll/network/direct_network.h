@@ -19,38 +19,45 @@
 struct trace;
 
 /* Packets and flits that wait in a source. */
-struct exnet_backlog {
+struct extoll_net_backlog {
 	uint64_t packets, flits;
 };
 
 /* What the network asks of a source of traffic. */
-struct exnet_source {
+struct extoll_net_source {
 	/* What has arrived by `cycle` but was not made: that from cycle `from`
 	 * on. */
-	struct exnet_backlog (*backlog)(const struct weft_comp *c,
-					uint64_t from, uint64_t cycle);
+	struct extoll_net_backlog (*backlog)(const struct weft_comp *c,
+					     uint64_t from, uint64_t cycle);
 	/* It has had something to send since before `before`, and sent
 	 * nothing. */
 	bool (*starves)(const struct weft_comp *c, uint64_t before);
 };
 
-struct exnet_end { /* a source, or NULL */
+struct extoll_net_end { /* a source, or NULL */
 	struct weft_comp *comp;
-	const struct exnet_source *ops;
+	const struct extoll_net_source *ops;
 };
 
-enum exnet_state {
-	EXNET_STEADY,
-	EXNET_UNSETTLED, /* ended in the warm-up, or before the last marked */
-	EXNET_SATURATED, /* less arrives than is offered: queues grow */
-	EXNET_STARVED,	 /* some cannot send while others do */
-	EXNET_DEADLOCK,
+enum extoll_net_state {
+	EXTOLL_NET_STEADY,
+	EXTOLL_NET_UNSETTLED, /* ended in the warm-up, or before the last marked
+			       */
+	EXTOLL_NET_SATURATED, /* less arrives than is offered: queues grow */
+	EXTOLL_NET_STARVED,   /* some cannot send while others do */
+	EXTOLL_NET_DEADLOCK,
 };
-extern const char *const exnet_state_names[];
+extern const char *const extoll_net_state_names[];
 
-enum { EXNET_SENT, EXNET_RECEIVED, EXNET_FLITS, EXNET_HOPS, EXNET_N_COUNTERS };
+enum {
+	EXTOLL_NET_SENT,
+	EXTOLL_NET_RECEIVED,
+	EXTOLL_NET_FLITS,
+	EXTOLL_NET_HOPS,
+	EXTOLL_NET_N_COUNTERS
+};
 
-struct exnet {
+struct extoll_net {
 	/* parameters */
 	uint64_t warmup, measure, watchdog;
 	double precision;
@@ -61,7 +68,7 @@ struct exnet {
 	struct weft_comp **xbar;
 	uint32_t n_xbars;
 	/* sources of traffic by node; what they share */
-	struct exnet_end *gen;
+	struct extoll_net_end *gen;
 	uint32_t n_gens;
 	struct weft_clock clk;
 	struct trace *trace;
@@ -80,7 +87,7 @@ struct exnet {
 	struct steady steady;
 	struct growth growth; /* of what is in sources and network */
 	uint64_t made_flits;  /* since the beginning */
-	enum exnet_state state;
+	enum extoll_net_state state;
 	uint32_t starved;
 	weft_time_t last; /* packet received */
 	uint64_t total;	  /* packets that will be made; UINT64_MAX = no end */
@@ -94,7 +101,7 @@ struct exnet {
 	uint64_t moved; /* packets sent and received at the last look */
 };
 
-static inline struct exnet *exnet_of(const struct ex_place *p)
+static inline struct extoll_net *extoll_net_of(const struct ex_place *p)
 {
 	return p->net ? p->net->state : NULL;
 }
@@ -102,55 +109,60 @@ static inline struct exnet *exnet_of(const struct ex_place *p)
 /* A source stands in this network at `node` (ops.start) and will make so many
  * packets (UINT64_MAX: without end).  Fails when its clock is not the
  * network's. */
-int exnet_join(struct weft_comp *net, uint32_t node, struct exnet_end gen,
-	       const struct weft_clock *clk, uint64_t packets,
-	       struct weft_err *err);
+int extoll_net_join(struct weft_comp *net, uint32_t node,
+		    struct extoll_net_end gen, const struct weft_clock *clk,
+		    uint64_t packets, struct weft_err *err);
 /* Those there are; the loop's body is a statement. */
-#define EXNET_GENS(n, e)                                                       \
-	for (const struct exnet_end *e = (n)->gen;                             \
+#define EXTOLL_NET_GENS(n, e)                                                  \
+	for (const struct extoll_net_end *e = (n)->gen;                        \
 	     e && e < (n)->gen + (n)->topo->nodes; e++)                        \
 		if (e->comp)
 /* pattern_init for a source that stands at `at`, with the network's shape. */
-int exnet_pattern(const struct ex_place *at, uint64_t permutation,
-		  uint32_t dest, struct pattern *p, struct weft_err *err);
+int extoll_net_pattern(const struct ex_place *at, uint64_t permutation,
+		       uint32_t dest, struct pattern *p, struct weft_err *err);
 /* The permutation of all nodes by this seed. */
-const uint32_t *exnet_permutation(struct exnet *n, uint64_t seed);
+const uint32_t *extoll_net_permutation(struct extoll_net *n, uint64_t seed);
 
 /* A packet, as measured. */
-struct exnet_pkt {
+struct extoll_net_pkt {
 	uint64_t born, injected; /* cycles */
 	uint32_t flits;
 	bool marked; /* counts in the latency */
 };
 /* Marks it when it is of the window. */
-void exnet_made(struct weft_comp *net, struct exnet_pkt *p);
+void extoll_net_made(struct weft_comp *net, struct extoll_net_pkt *p);
 /* Its last cell has left the source. */
-void exnet_sent(struct weft_comp *net);
+void extoll_net_sent(struct weft_comp *net);
 /* Its last flit is here; it was taken at `cycle`. */
-void exnet_received(struct weft_comp *net, const struct exnet_pkt *p,
-		    uint64_t cycle);
-static inline bool exnet_over(const struct exnet *n)
+void extoll_net_received(struct weft_comp *net, const struct extoll_net_pkt *p,
+			 uint64_t cycle);
+static inline bool extoll_net_over(const struct extoll_net *n)
 {
 	return n && n->over;
 }
 
 /* measuring_window.c: the window begins at `from`; is at its end, where it may
  * begin anew; ends at `until` for good. */
-enum { EXNET_TAG_WATCH, EXNET_TAG_OPEN, EXNET_TAG_CLOSE, EXNET_TAG_NONE };
-void exnet_window_open(struct weft_comp *net, uint64_t from);
-void exnet_window_end(struct weft_comp *net);
-void exnet_window_close(struct weft_comp *net, uint64_t until);
+enum {
+	EXTOLL_NET_TAG_WATCH,
+	EXTOLL_NET_TAG_OPEN,
+	EXTOLL_NET_TAG_CLOSE,
+	EXTOLL_NET_TAG_NONE
+};
+void extoll_net_window_open(struct weft_comp *net, uint64_t from);
+void extoll_net_window_end(struct weft_comp *net);
+void extoll_net_window_close(struct weft_comp *net, uint64_t until);
 
 /* link_load.c: how busy links are from now on, up to now (the first call
  * counts), and that in the results. */
-void exnet_links_begin(struct weft_comp *net);
-void exnet_links_end(struct weft_comp *net);
-void exnet_links_report(struct weft_comp *net);
+void extoll_net_links_begin(struct weft_comp *net);
+void extoll_net_links_end(struct weft_comp *net);
+void extoll_net_links_report(struct weft_comp *net);
 
 /* deadlock.c: cells that have waited since before `before` and wait for each
  * other; writes the way round.  Or one that waits for an end that takes
  * nothing: *blocked_p. */
-bool exnet_cycle(const struct exnet *n, uint64_t before, char *text,
-		 size_t size, bool *blocked_p);
+bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
+		      size_t size, bool *blocked_p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells and control cells as frames on a tapped EXTOLL line, their line symbols
- * and the receive machine (extoll.md 3.10).
+/* Cells and control cells as frames on a needs_frames EXTOLL line, their line
+ * symbols and the receive machine (extoll.md 3.10).
  *
  * A cell is a weft_frame that carries its own bytes: what was sent once can be
  * sent again, whatever became of the packet.

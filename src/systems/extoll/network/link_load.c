@@ -7,11 +7,11 @@
 #include "measure/result.h"
 #include "systems/extoll/network/direct_network.h"
 
-typedef void link_fn(struct exnet *n, const struct weft_port *p, uint64_t *was,
-		     double time);
+typedef void link_fn(struct extoll_net *n, const struct weft_port *p,
+		     uint64_t *was, double time);
 
 /* Calls f for all cables, with their volume up to date. */
-static void links_each(struct exnet *n, link_fn *f, double time)
+static void links_each(struct extoll_net *n, link_fn *f, double time)
 {
 	struct weft_err unused = { 0 };
 
@@ -28,14 +28,14 @@ static void links_each(struct exnet *n, link_fn *f, double time)
 	}
 }
 
-static void link_begin(struct exnet *n, const struct weft_port *p,
+static void link_begin(struct extoll_net *n, const struct weft_port *p,
 		       uint64_t *was, double time)
 {
 	*was = p->out_busy;
 }
 
-static void link_end(struct exnet *n, const struct weft_port *p, uint64_t *was,
-		     double time)
+static void link_end(struct extoll_net *n, const struct weft_port *p,
+		     uint64_t *was, double time)
 {
 	double busy = (double)(p->out_busy - *was) / time;
 
@@ -47,9 +47,9 @@ static void link_end(struct exnet *n, const struct weft_port *p, uint64_t *was,
 	n->busy_max = busy;
 }
 
-void exnet_links_begin(struct weft_comp *net)
+void extoll_net_links_begin(struct weft_comp *net)
 {
-	struct exnet *n = net->state;
+	struct extoll_net *n = net->state;
 
 	free(n->busy);
 	n->busy = calloc(n->n_xbars * EX_LINKS + 1, sizeof(*n->busy));
@@ -63,9 +63,9 @@ void exnet_links_begin(struct weft_comp *net)
 		links_each(n, link_begin, 0);
 }
 
-void exnet_links_end(struct weft_comp *net)
+void extoll_net_links_end(struct weft_comp *net)
 {
-	struct exnet *n = net->state;
+	struct extoll_net *n = net->state;
 
 	if (!n->busy || weft_now(net) <= n->busy_from)
 		return;
@@ -76,9 +76,9 @@ void exnet_links_end(struct weft_comp *net)
 	n->busy = NULL;
 }
 
-void exnet_links_report(struct weft_comp *net)
+void extoll_net_links_report(struct weft_comp *net)
 {
-	struct exnet *n = net->state;
+	struct extoll_net *n = net->state;
 	char name[64];
 
 	if (!n->busiest)

@@ -12,9 +12,9 @@
  * when its end is not known. */
 enum { WINDOW_LOOKS = 16, WINDOW_STEP = 64 };
 
-void exnet_window_open(struct weft_comp *c, uint64_t from)
+void extoll_net_window_open(struct weft_comp *c, uint64_t from)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 	uint64_t length = n->measure << n->again;
 
 	n->from = from;
@@ -22,14 +22,14 @@ void exnet_window_open(struct weft_comp *c, uint64_t from)
 	steady_init(&n->steady);
 	growth_init(&n->growth, from,
 		    length ? length / WINDOW_LOOKS : WINDOW_STEP);
-	weft_wake(c, EXNET_TAG_OPEN, weft_clock_edge(&n->clk, from));
+	weft_wake(c, EXTOLL_NET_TAG_OPEN, weft_clock_edge(&n->clk, from));
 	if (length)
-		weft_wake(c, EXNET_TAG_CLOSE,
+		weft_wake(c, EXTOLL_NET_TAG_CLOSE,
 			  weft_clock_edge(&n->clk, n->until));
 }
 
 /* Everything marked has come: the sources may stop. */
-static void window_check(struct exnet *n)
+static void window_check(struct extoll_net *n)
 {
 	if (n->closed && n->marked_in == n->expected)
 		n->over = true;
@@ -40,20 +40,20 @@ static void window_check(struct exnet *n)
  * any time. */
 static double content(const struct weft_comp *c, uint64_t cycle)
 {
-	const struct exnet *n = c->state;
+	const struct extoll_net *n = c->state;
 	uint64_t flits = n->made_flits;
 
-	EXNET_GENS(n, g)
+	EXTOLL_NET_GENS(n, g)
 	{
 		flits += g->ops->backlog(g->comp, 0, cycle).flits;
 	}
-	return (double)flits - (double)c->counters[EXNET_FLITS];
+	return (double)flits - (double)c->counters[EXTOLL_NET_FLITS];
 }
 
 /* Looks that are due before what happens at `cycle`. */
 static void window_look(struct weft_comp *c, uint64_t cycle)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 
 	while (!n->closed && growth_due(&n->growth) <= cycle &&
 	       growth_due(&n->growth) <= n->until)
@@ -61,7 +61,7 @@ static void window_look(struct weft_comp *c, uint64_t cycle)
 }
 
 /* A packet for each source is no queue yet. */
-static bool window_grows(const struct exnet *n)
+static bool window_grows(const struct extoll_net *n)
 {
 	double packet =
 		n->expected ? (double)n->offered / (double)n->expected : 0;
@@ -70,12 +70,12 @@ static bool window_grows(const struct exnet *n)
 }
 
 /* What has arrived at sources by the window's end, made or not. */
-static void window_sum(struct exnet *n)
+static void window_sum(struct extoll_net *n)
 {
 	n->expected = n->marked;
-	EXNET_GENS(n, g)
+	EXTOLL_NET_GENS(n, g)
 	{
-		struct exnet_backlog b =
+		struct extoll_net_backlog b =
 			g->ops->backlog(g->comp, n->from, n->until);
 
 		n->expected += b.packets;
@@ -87,7 +87,7 @@ static void window_sum(struct exnet *n)
 /* Measures from now on; packets marked before are of no interest. */
 static void window_again(struct weft_comp *c)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 
 	n->again = true;
 	n->marked = n->marked_in = n->expected = 0;
@@ -95,16 +95,16 @@ static void window_again(struct weft_comp *c)
 	n->latency_sum = 0;
 	weft_hist_clear(n->latency);
 	weft_hist_clear(n->network);
-	exnet_window_open(c, n->until);
+	extoll_net_window_open(c, n->until);
 }
 
 /* The window ends; `last`: it is not measured again. */
 static void window_end(struct weft_comp *c, uint64_t until, bool last)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 	bool grows;
 
-	exnet_links_end(c);
+	extoll_net_links_end(c);
 	n->until = until;
 	window_look(c, until);
 	window_sum(n);
@@ -115,20 +115,20 @@ static void window_end(struct weft_comp *c, uint64_t until, bool last)
 	}
 	n->closed = true;
 	if (grows && growth_lasts(&n->growth)) {
-		n->state = EXNET_SATURATED;
+		n->state = EXTOLL_NET_SATURATED;
 		n->over = true;
 	}
 	window_check(n);
 }
 
-void exnet_window_end(struct weft_comp *c)
+void extoll_net_window_end(struct weft_comp *c)
 {
-	const struct exnet *n = c->state;
+	const struct extoll_net *n = c->state;
 
 	window_end(c, n->until, false);
 }
 
-void exnet_window_close(struct weft_comp *c, uint64_t until)
+void extoll_net_window_close(struct weft_comp *c, uint64_t until)
 {
 	window_end(c, until, true);
 }
@@ -136,25 +136,25 @@ void exnet_window_close(struct weft_comp *c, uint64_t until)
 /* Every so many batches: is the warm-up over, or the mean known well enough? */
 static void window_settle(struct weft_comp *c, uint64_t cycle)
 {
-	struct exnet *n = c->state;
+	struct extoll_net *n = c->state;
 	double mean, half;
 
 	if (n->steady.count || n->steady.n % STEADY_ENOUGH)
 		return;
 	if (n->from == UINT64_MAX) {
 		if (cycle >= n->warmup && steady_reached(&n->steady))
-			exnet_window_open(c, cycle + 1);
+			extoll_net_window_open(c, cycle + 1);
 		return;
 	}
 	if (n->precision > 0 && !n->closed && steady_reached(&n->steady) &&
 	    steady_interval(&n->steady, steady_cut(&n->steady), &mean, &half) &&
 	    half <= n->precision * mean)
-		exnet_window_close(c, cycle + 1);
+		extoll_net_window_close(c, cycle + 1);
 }
 
-void exnet_made(struct weft_comp *net, struct exnet_pkt *p)
+void extoll_net_made(struct weft_comp *net, struct extoll_net_pkt *p)
 {
-	struct exnet *n = net->state;
+	struct extoll_net *n = net->state;
 
 	n->made_flits += p->flits;
 	p->marked = p->born >= n->from && p->born < n->until;
@@ -165,13 +165,14 @@ void exnet_made(struct weft_comp *net, struct exnet_pkt *p)
 		n->offered += p->flits;
 }
 
-void exnet_sent(struct weft_comp *net)
+void extoll_net_sent(struct weft_comp *net)
 {
-	weft_count(net, EXNET_SENT, 1);
+	weft_count(net, EXTOLL_NET_SENT, 1);
 }
 
-static void marked_received(struct exnet *n, const struct exnet_pkt *p,
-			    uint64_t cycle, double lat)
+static void marked_received(struct extoll_net *n,
+			    const struct extoll_net_pkt *p, uint64_t cycle,
+			    double lat)
 {
 	n->marked_in++;
 	n->latency_sum += lat;
@@ -180,25 +181,25 @@ static void marked_received(struct exnet *n, const struct exnet_pkt *p,
 	window_check(n);
 }
 
-void exnet_received(struct weft_comp *net, const struct exnet_pkt *p,
-		    uint64_t cycle)
+void extoll_net_received(struct weft_comp *net, const struct extoll_net_pkt *p,
+			 uint64_t cycle)
 {
-	struct exnet *n = net->state;
+	struct extoll_net *n = net->state;
 	double lat = (double)(cycle - p->born);
 	bool marked = p->marked && p->born >= n->from;
 
 	if (cycle >= n->from)
 		window_look(net, cycle);
-	weft_count(net, EXNET_RECEIVED, 1);
-	weft_count(net, EXNET_FLITS, p->flits);
+	weft_count(net, EXTOLL_NET_RECEIVED, 1);
+	weft_count(net, EXTOLL_NET_FLITS, p->flits);
 	n->last = weft_now(net);
 	if (cycle >= n->from && cycle < n->until)
 		n->in_flits += p->flits;
 	if (marked)
 		marked_received(n, p, cycle, lat);
-	if (net->counters[EXNET_RECEIVED] == n->total && !n->closed &&
+	if (net->counters[EXTOLL_NET_RECEIVED] == n->total && !n->closed &&
 	    cycle >= n->from)
-		exnet_window_close(net, cycle + 1); /* there are no more */
+		extoll_net_window_close(net, cycle + 1); /* there are no more */
 	if (marked || n->from == UINT64_MAX) {
 		steady_add(&n->steady, lat);
 		window_settle(net, cycle);

@@ -11,7 +11,7 @@
 
 /* ---- waking ---- */
 
-static void np_arm(struct np *np, uint64_t cycle)
+static void netport_arm(struct netport *np, uint64_t cycle)
 {
 	if (cycle >= np->armed)
 		return;
@@ -20,32 +20,33 @@ static void np_arm(struct np *np, uint64_t cycle)
 		  weft_clock_edge(&np->ep.cfg.clk, cycle));
 }
 
-static void np_wake(void *own, struct eport *ep, uint64_t cycle)
+static void netport_wake(void *own, struct cell_channel *ep, uint64_t cycle)
 {
-	np_arm(own, cycle);
+	netport_arm(own, cycle);
 }
 
 /* Cycle at which the unit sees the last word of the cell in `slot` (N4). */
-static uint64_t whole(const struct np *np, uint32_t slot)
+static uint64_t whole(const struct netport *np, uint32_t slot)
 {
 	const struct ecell *c = &np->ep.slot[slot];
 
 	return c->cycle + c->flits + np->t_rx;
 }
 
-static void np_cell(void *own, struct eport *ep, uint64_t cycle)
+static void netport_cell(void *own, struct cell_channel *ep, uint64_t cycle)
 {
-	struct np *np = own;
+	struct netport *np = own;
 
-	np_arm(np, whole(np, ep->way_tail));
+	netport_arm(np, whole(np, ep->way_tail));
 }
 
-static const struct eport_ops port_ops = { .wake = np_wake, .cell = np_cell };
+static const struct cell_channel_ops port_ops = { .wake = netport_wake,
+						  .cell = netport_cell };
 
 /* A crossbar looks for the route in the first cell, and leaves something of it
  * to pass on. */
-static int cell_check(const struct weft_comp *c, const struct eport_cfg *cfg,
-		      struct weft_err *err)
+static int cell_check(const struct weft_comp *c,
+		      const struct cell_channel_cfg *cfg, struct weft_err *err)
 {
 	uint32_t route = ex_route_flits(cfg->width, EX_ROUTE_MAX);
 
@@ -57,34 +58,34 @@ static int cell_check(const struct weft_comp *c, const struct eport_cfg *cfg,
 		c->name, cfg->cell_flits, route);
 }
 
-int np_init(struct np *np, struct weft_comp *c, struct weft_port *p,
-	    const struct eport_cfg *cfg, uint32_t depth,
-	    const struct np_ops *ops, void *own, uint32_t tag,
-	    struct weft_err *err)
+int netport_init(struct netport *np, struct weft_comp *c, struct weft_port *p,
+		 const struct cell_channel_cfg *cfg, uint32_t depth,
+		 const struct netport_ops *ops, void *own, uint32_t tag,
+		 struct weft_err *err)
 {
-	struct eport_cfg cell = *cfg;
+	struct cell_channel_cfg cell = *cfg;
 
 	if (cell_check(c, cfg, err))
 		return -EINVAL;
-	*np = (struct np){ .ops = ops,
-			   .own = own,
-			   .tag = tag,
-			   .depth = depth,
-			   .armed = WEFT_NEVER,
-			   .t_rx = 3 };
+	*np = (struct netport){ .ops = ops,
+				.own = own,
+				.tag = tag,
+				.depth = depth,
+				.armed = WEFT_NEVER,
+				.t_rx = 3 };
 	cell.t_out = 3; /* N3 */
 	cell.t_in = 0;
-	return eport_init(&np->ep, c, p, &cell, &port_ops, np, err);
+	return cell_channel_init(&np->ep, c, p, &cell, &port_ops, np, err);
 }
 
-int np_start(struct np *np, struct weft_err *err)
+int netport_start(struct netport *np, struct weft_err *err)
 {
-	return eport_start(&np->ep, err);
+	return cell_channel_start(&np->ep, err);
 }
 
-static void queue_free(struct np_queue *q)
+static void queue_free(struct netport_queue *q)
 {
-	struct np_pkt *p;
+	struct netport_pkt *p;
 
 	while ((p = q->head)) {
 		q->head = p->next;
@@ -93,16 +94,16 @@ static void queue_free(struct np_queue *q)
 	}
 }
 
-void np_abandon(struct np *np)
+void netport_abandon(struct netport *np)
 {
 	queue_free(&np->q[0]);
 	queue_free(&np->q[1]);
-	eport_abandon(&np->ep, false);
+	cell_channel_abandon(&np->ep, false);
 }
 
-void np_fini(struct np *np)
+void netport_fini(struct netport *np)
 {
-	struct np_pkt *p;
+	struct netport_pkt *p;
 
 	queue_free(&np->q[0]);
 	queue_free(&np->q[1]);
@@ -110,20 +111,21 @@ void np_fini(struct np *np)
 		np->free = p->next;
 		free(p);
 	}
-	eport_fini(&np->ep);
+	cell_channel_fini(&np->ep);
 }
 
 /* ---- sending ---- */
 
 /* Flits of the packet that precede its words. */
-static uint32_t route_flits(const struct np *np, const struct weft_frame *f)
+static uint32_t route_flits(const struct netport *np,
+			    const struct weft_frame *f)
 {
 	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
 
 	return ex_route_flits(np->ep.cfg.width, m->hops);
 }
 
-static uint32_t data_flits(const struct np *np, const struct weft_frame *f)
+static uint32_t data_flits(const struct netport *np, const struct weft_frame *f)
 {
 	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
 	uint32_t w = ex_flit_bytes(np->ep.cfg.width);
@@ -131,9 +133,9 @@ static uint32_t data_flits(const struct np *np, const struct weft_frame *f)
 	return m->words ? ex_words(f) * 8 / w : f->payload.len / w;
 }
 
-static struct np_pkt *pkt_new(struct np *np)
+static struct netport_pkt *pkt_new(struct netport *np)
 {
-	struct np_pkt *p = np->free;
+	struct netport_pkt *p = np->free;
 
 	if (p)
 		np->free = p->next;
@@ -143,37 +145,39 @@ static struct np_pkt *pkt_new(struct np *np)
 	return p;
 }
 
-struct np_pkt *np_send(struct np *np, struct weft_frame *f, uint64_t cycle,
-		       uint32_t avail)
+struct netport_pkt *netport_send(struct netport *np, struct weft_frame *f,
+				 uint64_t cycle, uint32_t avail)
 {
-	struct np_queue *q = &np->q[ex_meta(f)->cls];
-	struct np_pkt *p = pkt_new(np);
+	struct netport_queue *q = &np->q[ex_meta(f)->cls];
+	struct netport_pkt *p = pkt_new(np);
 
 	ex_meta(f)->pos = 0;
 	ex_meta(f)->dim = 0xff;
-	*p = (struct np_pkt){ .f = f,
-			      .ready = cycle,
-			      .avail = avail,
-			      .flits = route_flits(np, f) + data_flits(np, f) };
+	*p = (struct netport_pkt){ .f = f,
+				   .ready = cycle,
+				   .avail = avail,
+				   .flits = route_flits(np, f) +
+					    data_flits(np, f) };
 	if (q->head)
 		q->tail->next = p;
 	else
 		q->head = p;
 	q->tail = p;
 	q->n++;
-	np_arm(np, cycle > np->ep.next_grant ? cycle : np->ep.next_grant);
+	netport_arm(np, cycle > np->ep.next_grant ? cycle : np->ep.next_grant);
 	return p;
 }
 
-void np_more(struct np *np, struct np_pkt *p, uint32_t avail)
+void netport_more(struct netport *np, struct netport_pkt *p, uint32_t avail)
 {
-	uint64_t now = eport_now(&np->ep);
+	uint64_t now = cell_channel_now(&np->ep);
 
 	p->avail = avail;
-	np_arm(np, now > np->ep.next_grant ? now : np->ep.next_grant);
+	netport_arm(np, now > np->ep.next_grant ? now : np->ep.next_grant);
 }
 
-static uint32_t cell_flits(const struct np *np, const struct np_pkt *p)
+static uint32_t cell_flits(const struct netport *np,
+			   const struct netport_pkt *p)
 {
 	uint32_t max = EX_CELL_BYTES / ex_flit_bytes(np->ep.cfg.width);
 	uint32_t left = p->flits - p->flit;
@@ -184,7 +188,7 @@ static uint32_t cell_flits(const struct np *np, const struct np_pkt *p)
 }
 
 /* The words of the packet's next cell are there. */
-static bool words_there(const struct np *np, const struct np_pkt *p)
+static bool words_there(const struct netport *np, const struct netport_pkt *p)
 {
 	const struct ex_meta *m = ex_meta(p->f);
 	uint32_t end = p->flit + cell_flits(np, p) - route_flits(np, p->f);
@@ -194,10 +198,10 @@ static bool words_there(const struct np *np, const struct np_pkt *p)
 	return p->avail >= end || p->avail >= p->f->payload.len;
 }
 
-static void pkt_sent(struct np *np, uint32_t cls)
+static void pkt_sent(struct netport *np, uint32_t cls)
 {
-	struct np_queue *q = &np->q[cls];
-	struct np_pkt *p = q->head;
+	struct netport_queue *q = &np->q[cls];
+	struct netport_pkt *p = q->head;
 	uint64_t id = p->f->trace_id;
 
 	q->head = p->next;
@@ -208,9 +212,9 @@ static void pkt_sent(struct np *np, uint32_t cls)
 		np->ops->sent(np->own, np, cls, id);
 }
 
-static void cell_send(struct np *np, uint32_t cls, uint64_t c)
+static void cell_send(struct netport *np, uint32_t cls, uint64_t c)
 {
-	struct np_pkt *p = np->q[cls].head;
+	struct netport_pkt *p = np->q[cls].head;
 	uint32_t n = cell_flits(np, p), rf = route_flits(np, p->f);
 	struct ecell cell = {
 		.pkt = p->f,
@@ -228,16 +232,16 @@ static void cell_send(struct np *np, uint32_t cls, uint64_t c)
 		cell.dim = 0xff;
 	}
 	p->flit += n;
-	eport_commit(&np->ep, &cell, cls * 2, c);
+	cell_channel_commit(&np->ep, &cell, cls * 2, c);
 	np->turn = !cls;
 	if (cell.flags & ECELL_EOP)
 		pkt_sent(np, cls);
 }
 
 /* First cycle at which the class may have a cell, or WEFT_NEVER. */
-static uint64_t class_next(struct np *np, uint32_t cls)
+static uint64_t class_next(struct netport *np, uint32_t cls)
 {
-	struct np_pkt *p = np->q[cls].head;
+	struct netport_pkt *p = np->q[cls].head;
 	uint64_t now = np->ep.next_grant;
 
 	if (!p || !words_there(np, p))
@@ -245,15 +249,15 @@ static uint64_t class_next(struct np *np, uint32_t cls)
 	return p->ready > now ? p->ready : now;
 }
 
-static bool class_try(struct np *np, uint32_t cls, uint64_t c)
+static bool class_try(struct netport *np, uint32_t cls, uint64_t c)
 {
-	if (class_next(np, cls) > c || !eport_can(&np->ep, cls * 2, c))
+	if (class_next(np, cls) > c || !cell_channel_can(&np->ep, cls * 2, c))
 		return false;
 	cell_send(np, cls, c);
 	return true;
 }
 
-static void np_tx(struct np *np, uint64_t c)
+static void netport_tx(struct netport *np, uint64_t c)
 {
 	uint32_t cls;
 
@@ -263,52 +267,53 @@ static void np_tx(struct np *np, uint64_t c)
 		uint64_t t = class_next(np, cls);
 
 		if (t != WEFT_NEVER && t > c)
-			np_arm(np, t);
+			netport_arm(np, t);
 	}
 }
 
 /* ---- receiving ---- */
 
-static void cell_give(struct np *np, uint32_t slot)
+static void cell_give(struct netport *np, uint32_t slot)
 {
 	const struct ecell *s = &np->ep.slot[slot];
 	uint32_t w = ex_flit_bytes(np->ep.cfg.width);
 	uint32_t rf = s->flags & ECELL_SOP && !ex_meta(s->pkt)->hops ? 1 : 0;
-	struct np_cell c = { .pkt = s->pkt,
-			     .first = s->first * w,
-			     .bytes = (s->flits - rf) * w,
-			     .sop = s->flags & ECELL_SOP,
-			     .eop = s->flags & ECELL_EOP,
-			     .vc = s->vc,
-			     .slot = (uint8_t)slot };
+	struct netport_cell c = { .pkt = s->pkt,
+				  .first = s->first * w,
+				  .bytes = (s->flits - rf) * w,
+				  .sop = s->flags & ECELL_SOP,
+				  .eop = s->flags & ECELL_EOP,
+				  .vc = s->vc,
+				  .slot = (uint8_t)slot };
 
 	weft_mark(np->ep.comp, c.eop ? s->pkt->trace_id : 0,
 		  "network port, whole cell", weft_now(np->ep.comp));
 	np->ops->cell(np->own, np, &c);
 }
 
-static void np_rx(struct np *np, uint64_t c)
+static void netport_rx(struct netport *np, uint64_t c)
 {
-	struct eport *ep = &np->ep;
+	struct cell_channel *ep = &np->ep;
 
-	while (ep->way_head != EPORT_NONE && whole(np, ep->way_head) <= c) {
-		uint32_t slot = eport_take(ep, c);
+	while (ep->way_head != CELL_CHANNEL_NONE &&
+	       whole(np, ep->way_head) <= c) {
+		uint32_t slot = cell_channel_take(ep, c);
 
 		if (ep->slot[slot].flags & ECELL_VOID)
-			np_release(np, slot, c);
+			netport_release(np, slot, c);
 		else
 			cell_give(np, slot);
 	}
-	if (ep->way_head != EPORT_NONE)
-		np_arm(np, whole(np, ep->way_head));
+	if (ep->way_head != CELL_CHANNEL_NONE)
+		netport_arm(np, whole(np, ep->way_head));
 }
 
-void np_release(struct np *np, uint32_t slot, uint64_t cycle)
+void netport_release(struct netport *np, uint32_t slot, uint64_t cycle)
 {
-	eport_release(&np->ep, slot, cycle);
+	cell_channel_release(&np->ep, slot, cycle);
 }
 
-void np_event(struct np *np)
+void netport_event(struct netport *np)
 {
 	uint64_t c = np->armed;
 
@@ -316,6 +321,6 @@ void np_event(struct np *np)
 	    weft_clock_edge(&np->ep.cfg.clk, c) != weft_now(np->ep.comp))
 		return;
 	np->armed = WEFT_NEVER;
-	np_rx(np, c);
-	np_tx(np, c);
+	netport_rx(np, c);
+	netport_tx(np, c);
 }

@@ -12,78 +12,80 @@
 
 #include "systems/extoll/network/cell_channel.h"
 
-struct np;
+struct netport;
 
-struct np_cell {		/* a received cell */
+struct netport_cell {		/* a received cell */
 	struct weft_frame *pkt; /* with eop: the unit's from now on */
 	uint32_t first, bytes;	/* of the packet, command words counted from
 				 * byte 0, routing flits not */
 	bool sop, eop;
 	uint8_t vc;
-	uint8_t slot; /* for np_release */
+	uint8_t slot; /* for netport_release */
 };
 
-struct np_ops {
+struct netport_ops {
 	/* Phase 1, now = the cycle the unit sees the last word of the cell.
-	 * Every cell needs its np_release, sooner or later. */
-	void (*cell)(void *own, struct np *np, const struct np_cell *c);
+	 * Every cell needs its netport_release, sooner or later. */
+	void (*cell)(void *own, struct netport *np,
+		     const struct netport_cell *c);
 	/* The last cell of a packet of this class has been taken by the
 	 * crossbar: there is room for one more.  May be NULL. */
-	void (*sent)(void *own, struct np *np, uint32_t cls, uint64_t trace_id);
+	void (*sent)(void *own, struct netport *np, uint32_t cls,
+		     uint64_t trace_id);
 };
 
-struct np_pkt { /* a packet that waits or leaves */
+struct netport_pkt { /* a packet that waits or leaves */
 	struct weft_frame *f;
 	uint64_t ready; /* cycle of the first word */
 	uint32_t avail; /* payload bytes there, UINT32_MAX = all */
 	uint32_t flit;	/* next flit to go */
 	uint32_t flits; /* in all */
-	struct np_pkt *next;
+	struct netport_pkt *next;
 };
 
-struct np_queue {
-	struct np_pkt *head, *tail;
+struct netport_queue {
+	struct netport_pkt *head, *tail;
 	uint32_t n;
 };
 
-struct np {
-	struct eport ep;
-	const struct np_ops *ops;
+struct netport {
+	struct cell_channel ep;
+	const struct netport_ops *ops;
 	void *own;
 	uint32_t tag;
 	uint64_t armed; /* cycle of the live wake-up, or WEFT_NEVER */
-	struct np_queue q[2];
-	struct np_pkt *free;
+	struct netport_queue q[2];
+	struct netport_pkt *free;
 	uint32_t turn, depth;
 	uint32_t t_rx; /* N4 3 */
 };
 
-/* tag: the event tag the owner forwards to np_event. depth: packets per class
- * that np_send takes. */
-int np_init(struct np *np, struct weft_comp *c, struct weft_port *p,
-	    const struct eport_cfg *cfg, uint32_t depth,
-	    const struct np_ops *ops, void *own, uint32_t tag,
-	    struct weft_err *err);
-int np_start(struct np *np, struct weft_err *err);
-void np_fini(struct np *np);
+/* tag: the event tag the owner forwards to netport_event. depth: packets per
+ * class that netport_send takes. */
+int netport_init(struct netport *np, struct weft_comp *c, struct weft_port *p,
+		 const struct cell_channel_cfg *cfg, uint32_t depth,
+		 const struct netport_ops *ops, void *own, uint32_t tag,
+		 struct weft_err *err);
+int netport_start(struct netport *np, struct weft_err *err);
+void netport_fini(struct netport *np);
 /* The run has come to rest: frees what was not sent and what the unit has not
  * been given. */
-void np_abandon(struct np *np);
-void np_event(struct np *np);
+void netport_abandon(struct netport *np);
+void netport_event(struct netport *np);
 
 /* True when a packet of this class is taken now. */
-static inline bool np_room(const struct np *np, uint32_t cls)
+static inline bool netport_room(const struct netport *np, uint32_t cls)
 {
 	return np->q[cls].n < np->depth;
 }
 /* Queues the packet; its first word is there at `cycle` (>= now), the others
  * follow one per cycle, of the payload the first `avail` bytes (UINT32_MAX =
  * all). */
-struct np_pkt *np_send(struct np *np, struct weft_frame *f, uint64_t cycle,
-		       uint32_t avail);
-/* More of the payload is there, from now on.  The handle that np_send returned
- * is valid until all of the payload was announced. */
-void np_more(struct np *np, struct np_pkt *p, uint32_t avail);
-void np_release(struct np *np, uint32_t slot, uint64_t cycle);
+struct netport_pkt *netport_send(struct netport *np, struct weft_frame *f,
+				 uint64_t cycle, uint32_t avail);
+/* More of the payload is there, from now on.  The handle that netport_send
+ * returned is valid until all of the payload was announced. */
+void netport_more(struct netport *np, struct netport_pkt *p, uint32_t avail);
+void netport_release(struct netport *np, uint32_t slot, uint64_t cycle);
 
 #endif

@@ -15,7 +15,7 @@ static uint32_t ex_word(const struct weft_frame *f)
 
 static uint64_t ex_word_fs(const struct weft_port *p)
 {
-	const struct eport *ep = p->iface;
+	const struct cell_channel *ep = p->iface;
 
 	return ep->cfg.clk.num / ep->cfg.clk.den;
 }

@@ -57,7 +57,7 @@ static void atu_answer(struct atu *a, struct atu_req *r, enum atu_fault fault,
 	r->fault = fault;
 	if (fault) {
 		a->faults[fault]++;
-		rma_count(a->nic, RMA_K_ATU_FAULTS, 1);
+		extoll_rma_count(a->nic, RMA_K_ATU_FAULTS, 1);
 		ex_event(a->nic, EXTOLL_EV_ATU_FAULT, r->vpid, 0, fault);
 	} else {
 		r->phys = GATE_PHYS(gate) + NLA_OFFSET(r->nla);
@@ -113,12 +113,12 @@ static void atu_walk(struct atu *a, struct atu_req *r)
 {
 	uint64_t base = atu_gat_get(a, NLA_GAT(r->nla));
 
-	rma_count(a->nic, RMA_K_TLB_MISSES, 1);
+	extoll_rma_count(a->nic, RMA_K_TLB_MISSES, 1);
 	r->walking = true;
 	r->stale = false;
-	rma_read(a->nic, EXTOLL_HX_ATU,
-		 ATU_BASE_PHYS(base) + NLA_GATE(r->nla) * 8ULL, 8, atu_walked,
-		 r, 0);
+	extoll_rma_read(a->nic, EXTOLL_HX_ATU,
+			ATU_BASE_PHYS(base) + NLA_GATE(r->nla) * 8ULL, 8,
+			atu_walked, r, 0);
 }
 
 /* ---- lookups ---- */
@@ -136,7 +136,7 @@ static bool atu_lookup(struct atu *a, struct atu_req *r)
 		gate = atu_tlb_find(&a->tlb, NLA_PAGE(r->nla), r->vpid);
 		if (!gate)
 			return false;
-		rma_count(a->nic, RMA_K_TLB_HITS, 1);
+		extoll_rma_count(a->nic, RMA_K_TLB_HITS, 1);
 		fault = atu_check_gate(gate, r->vpid, r->access);
 	}
 	atu_unlink(&a->looking, r);

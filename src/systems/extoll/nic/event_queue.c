@@ -69,8 +69,8 @@ static void evq_again(struct extoll_nic *n)
 {
 	n->evq.missed = false;
 	for (uint32_t vpid = 0; vpid < EXTOLL_VPIDS; vpid++) {
-		velo_look(n, vpid);
-		rma_look(n, vpid);
+		extoll_velo_look(n, vpid);
+		extoll_rma_look(n, vpid);
 	}
 }
 

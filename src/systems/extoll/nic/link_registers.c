@@ -5,10 +5,13 @@
 #include "systems/extoll/network/cell_channel_framed.h"
 #include "systems/extoll/nic/nic.h"
 
-_Static_assert((int)EXTOLL_LP_READY == EPORT_READY, "states as they are told");
-_Static_assert((int)EXTOLL_LINK_UP == EPORT_LINK_UP, "events likewise");
-_Static_assert((int)EXTOLL_LINK_ERROR == EPORT_LINK_ERROR, "the last one");
-_Static_assert((int)EXTOLL_LP_XBAR == EPORT_NEWS_XBAR, "the same number");
+_Static_assert((int)EXTOLL_LP_READY == CELL_CHANNEL_READY,
+	       "states as they are told");
+_Static_assert((int)EXTOLL_LINK_UP == CELL_CHANNEL_LINK_UP, "events likewise");
+_Static_assert((int)EXTOLL_LINK_ERROR == CELL_CHANNEL_LINK_ERROR,
+	       "the last one");
+_Static_assert((int)EXTOLL_LP_XBAR == CELL_CHANNEL_NEWS_XBAR,
+	       "the same number");
 
 void ex_link_news(struct extoll_nic *n)
 {
@@ -16,21 +19,23 @@ void ex_link_news(struct extoll_nic *n)
 
 	n->news = 0;
 	for (; news; news &= news - 1) {
-		uint32_t tag = EPORT_NEWS + (uint32_t)__builtin_ctz(news);
+		uint32_t tag =
+			CELL_CHANNEL_NEWS + (uint32_t)__builtin_ctz(news);
 		uint32_t bit = news & -news;
 
-		if (EPORT_NEWS_WHAT(tag) == EPORT_LINK_ERROR) {
+		if (CELL_CHANNEL_NEWS_WHAT(tag) == CELL_CHANNEL_LINK_ERROR) {
 			if (n->evq.told & bit)
 				continue;
 			n->evq.told |= bit;
 		}
 		ex_event(n, EXTOLL_EV_LINK, 0, 0,
-			 EPORT_NEWS_LP(tag) | EPORT_NEWS_WHAT(tag) << 8);
+			 CELL_CHANNEL_NEWS_LP(tag) | CELL_CHANNEL_NEWS_WHAT(tag)
+							     << 8);
 	}
 }
 
 /* Port i of the crossbar; NULL: there is none, or no cable. */
-static struct eport *port_of(struct weft_comp *c, uint32_t i)
+static struct cell_channel *port_of(struct weft_comp *c, uint32_t i)
 {
 	const struct extoll_nic *n = c->state;
 	const struct weft_port *np = n->comp->ports[EX_PORT_NP].peer;
@@ -39,10 +44,10 @@ static struct eport *port_of(struct weft_comp *c, uint32_t i)
 	if (!n->started || !xbar || xbar->n_ports < EX_PORTS ||
 	    !xbar->ports[i].peer)
 		return NULL;
-	return (struct eport *)xbar->ports[i].iface;
+	return (struct cell_channel *)xbar->ports[i].iface;
 }
 
-static uint64_t credits(const struct eport *ep)
+static uint64_t credits(const struct cell_channel *ep)
 {
 	uint64_t v = 0;
 
@@ -54,8 +59,9 @@ static uint64_t credits(const struct eport *ep)
 uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i)
 {
 	uint32_t k = i % (EXTOLL_XBAR_STRIDE / 8) * 8;
-	struct eport *ep = port_of(c, i / (EXTOLL_XBAR_STRIDE / 8));
-	const struct eport_count *n = ep ? eport_counts(ep) : NULL;
+	struct cell_channel *ep = port_of(c, i / (EXTOLL_XBAR_STRIDE / 8));
+	const struct cell_channel_count *n =
+		ep ? cell_channel_counts(ep) : NULL;
 
 	switch (n ? k : EXTOLL_XBAR_STRIDE) {
 	case EXTOLL_XBAR_OUT_CELLS:
@@ -78,15 +84,15 @@ uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i)
 }
 
 /* A line that nothing can happen to is always ready. */
-static uint64_t lp_state(const struct eport *ep)
+static uint64_t lp_state(const struct cell_channel *ep)
 {
 	if (!ep)
 		return EXTOLL_LP_NONE;
 	return ep->slow ? ep->slow->state : EXTOLL_LP_READY;
 }
 
-/* Offset in struct eport_count + 1, by register. */
-#define F(field) (offsetof(struct eport_count, field) + 1)
+/* Offset in struct cell_channel_count + 1, by register. */
+#define F(field) (offsetof(struct cell_channel_count, field) + 1)
 static const uint16_t lp_field[EXTOLL_LP_STRIDE / 8] = {
 	[EXTOLL_LP_ACKS / 8] = F(acks),
 	[EXTOLL_LP_NACKS / 8] = F(nacks),
@@ -103,7 +109,7 @@ static const uint16_t lp_field[EXTOLL_LP_STRIDE / 8] = {
 uint64_t ex_lp_read(struct weft_comp *c, uint32_t i)
 {
 	uint32_t per = EXTOLL_LP_STRIDE / 8, k = i % per;
-	struct eport *ep = port_of(c, EX_INTERNAL + i / per);
+	struct cell_channel *ep = port_of(c, EX_INTERNAL + i / per);
 	uint64_t v = 0;
 
 	if (k == EXTOLL_LP_STATE / 8)
@@ -115,7 +121,8 @@ uint64_t ex_lp_read(struct weft_comp *c, uint32_t i)
 	if (k == EXTOLL_LP_LOST / 8)
 		return ep->slow ? ep->slow->n.lost : 0;
 	if (lp_field[k])
-		memcpy(&v, (const char *)eport_counts(ep) + lp_field[k] - 1,
+		memcpy(&v,
+		       (const char *)cell_channel_counts(ep) + lp_field[k] - 1,
 		       sizeof(v));
 	return v;
 }

@@ -66,7 +66,7 @@ static const struct weft_preset extoll_presets[] = {
 	{ 0 }
 };
 
-#define NP_COUNTERS(i)                                                         \
+#define NETPORT_COUNTERS(i)                                                         \
 	[EX_C_NP + 3 * i] = { "np" #i "_packets_out", "packets",               \
 			      "sent by network port " #i },                    \
 	[EX_C_NP + 3 * i + 1] = { "np" #i "_packets_in", "packets",            \
@@ -93,7 +93,7 @@ static const struct weft_counter extoll_counters[EX_C_N] = {
 				  "by the completer (5.2)" },
 	[EX_C_VELO_STALLS] = { "velo_stalls", "messages",
 			       "that found their mailbox full" },
-	NP_COUNTERS(0), NP_COUNTERS(1), NP_COUNTERS(2),
+	NETPORT_COUNTERS(0), NETPORT_COUNTERS(1), NETPORT_COUNTERS(2),
 #define X(id, name, unit, doc) [EX_C_RMA + RMA_K_##id] = { name, unit, doc },
 	RMA_COUNTERS(X)
 #undef X
@@ -120,7 +120,7 @@ const struct ex_unit *const ex_units[EXTOLL_HX_N] = {
 	[EXTOLL_HX_ATU] = &ex_atu_unit,
 };
 
-static const struct np_ops *const np_ops_of[EX_NPS] = {
+static const struct netport_ops *const netport_ops_of[EX_NPS] = {
 	[EX_NP_VELO] = &ex_velo_np,
 	[EX_NP_RMA] = &ex_rma_np,
 	[EX_NP_RESP] = &ex_rma_np,
@@ -138,12 +138,14 @@ static uint32_t node_of(const char *name)
 
 static int nps_init(struct extoll_nic *n, struct weft_err *err)
 {
-	struct eport_cfg cfg = eport_cfg_internal(n->width, &n->clock);
+	struct cell_channel_cfg cfg =
+		cell_channel_cfg_internal(n->width, &n->clock);
 
 	for (uint32_t i = 0; i < EX_NPS; i++) {
-		int ret = np_init(
-			&n->np[i], n->comp, &n->comp->ports[EX_PORT_NP + i],
-			&cfg, n->np_depth, np_ops_of[i], n, EX_TAG_NP + i, err);
+		int ret = netport_init(&n->np[i], n->comp,
+				       &n->comp->ports[EX_PORT_NP + i], &cfg,
+				       n->np_depth, netport_ops_of[i], n,
+				       EX_TAG_NP + i, err);
 
 		if (ret)
 			return ret;
@@ -178,7 +180,7 @@ static int extoll_start(struct weft_comp *c, struct weft_err *err)
 	n->ht = *weft_bus_of(n->bus)->clock(n->bus);
 	ex_htax_start(n);
 	for (uint32_t i = 0; !ret && i < EX_NPS; i++)
-		ret = np_start(&n->np[i], err);
+		ret = netport_start(&n->np[i], err);
 	n->started = !ret;
 	return ret;
 }
@@ -188,16 +190,16 @@ static void extoll_arrive(struct weft_comp *c, uint32_t port,
 {
 	struct extoll_nic *n = c->state;
 
-	if (port >= EPORT_NEWS) {
-		if (EPORT_NEWS_WHAT(port) == EPORT_LINK_ERROR &&
+	if (port >= CELL_CHANNEL_NEWS) {
+		if (CELL_CHANNEL_NEWS_WHAT(port) == CELL_CHANNEL_LINK_ERROR &&
 		    !n->error_events)
 			return;
-		n->news |= 1u << (port - EPORT_NEWS);
+		n->news |= 1u << (port - CELL_CHANNEL_NEWS);
 		weft_wake(c, EX_TAG_NEWS, weft_now(c));
 		return;
 	}
 	if (port != EX_PORT_BUS) {
-		eport_arrive(&n->np[port - EX_PORT_NP].ep, f);
+		cell_channel_arrive(&n->np[port - EX_PORT_NP].ep, f);
 		return;
 	}
 	ex_htax_notes(n);
@@ -208,7 +210,7 @@ static void extoll_event(struct weft_comp *c, uint32_t tag)
 	struct extoll_nic *n = c->state;
 
 	if (tag < EX_TAG_IN)
-		np_event(&n->np[tag - EX_TAG_NP]);
+		netport_event(&n->np[tag - EX_TAG_NP]);
 	else if (tag == EX_TAG_IN)
 		ex_htax_deliver(n);
 	else if (tag == EX_TAG_NEWS)
@@ -228,12 +230,13 @@ static int extoll_sample(struct weft_comp *c, struct weft_err *err)
 	struct extoll_nic *n = c->state;
 
 	for (uint32_t i = 0; i < EX_NPS; i++) {
-		const struct eport_count *k = eport_counts(&n->np[i].ep);
+		const struct cell_channel_count *k =
+			cell_channel_counts(&n->np[i].ep);
 
 		c->counters[EX_C_NP + 3 * i] = k->tx_packets;
 		c->counters[EX_C_NP + 3 * i + 1] = k->rx_packets;
 		c->counters[EX_C_NP + 3 * i + 2] = k->no_credit;
-		eport_volume(&n->np[i].ep);
+		cell_channel_volume(&n->np[i].ep);
 	}
 	return 0;
 }
@@ -247,7 +250,7 @@ static int extoll_finish(struct weft_comp *c, struct weft_err *err)
 		if (ex_units[i] && ex_units[i]->finish)
 			ret = ex_units[i]->finish(n, err);
 	for (uint32_t i = 0; weft_sim_idle(c->sim) && i < EX_NPS; i++)
-		np_abandon(&n->np[i]);
+		netport_abandon(&n->np[i]);
 	return ret;
 }
 
@@ -259,7 +262,7 @@ static void extoll_fini(struct weft_comp *c)
 		if (ex_units[i] && ex_units[i]->fini)
 			ex_units[i]->fini(n);
 	for (uint32_t i = 0; i < EX_NPS; i++)
-		np_fini(&n->np[i]);
+		netport_fini(&n->np[i]);
 	ex_htax_fini(n);
 	ex_rf_fini(n);
 }

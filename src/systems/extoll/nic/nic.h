@@ -50,7 +50,7 @@ enum {
 	EX_C_VELO_DISCARDED,
 	EX_C_VELO_STALLS,
 	EX_C_NP, /* + 3 * np: packets out, packets in, cells that waited */
-	EX_C_RMA = EX_C_NP + 3 * EX_NPS, /* + enum rma_counter */
+	EX_C_RMA = EX_C_NP + 3 * EX_NPS, /* + enum extoll_rma_counter */
 	EX_C_N = EX_C_RMA + RMA_K_N
 };
 
@@ -72,7 +72,7 @@ struct extoll_nic {
 	struct weft_port *bus;
 	struct weft_clock ht; /* of the bus */
 	bool started;
-	struct np np[EX_NPS];
+	struct netport np[EX_NPS];
 	struct ex_htax htax;
 	struct ex_velo velo;
 	struct rma *rma; /* made on first use */
@@ -80,7 +80,7 @@ struct extoll_nic {
 	struct ex_routes routes;
 	struct ex_interval interval[EXTOLL_INTERVALS];
 	uint64_t aborts, discarded, driver_state;
-	uint32_t news; /* of links, by tag - EPORT_NEWS */
+	uint32_t news; /* of links, by tag - CELL_CHANNEL_NEWS */
 	bool driver_lock;
 };
 

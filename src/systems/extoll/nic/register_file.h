@@ -65,7 +65,7 @@ struct ex_evq {
 bool ex_event(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 	      uint32_t node, uint32_t info);
 /* The same for an interrupt of a VPID's mailbox or ring.  False: full; its
- * velo_look or rma_look is called when there is room. */
+ * extoll_velo_look or extoll_rma_look is called when there is room. */
 bool ex_event_vpid(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 		   uint32_t node);
 /* Links have something to tell: events (link_registers.c). */

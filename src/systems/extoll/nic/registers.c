@@ -188,19 +188,21 @@ static void evq_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 
 /* ---- network ports ---- */
 
-#define NP_READ(field)                                                         \
-	static uint64_t np_##field##_read(struct weft_comp *c, uint32_t i)     \
+#define NETPORT_READ(field)                                                    \
+	static uint64_t netport_##field##_read(struct weft_comp *c,            \
+					       uint32_t i)                     \
 	{                                                                      \
 		struct extoll_nic *n = nic_of(c);                              \
                                                                                \
-		return n->started ? eport_counts(&n->np[i].ep)->field : 0;     \
+		return n->started ? cell_channel_counts(&n->np[i].ep)->field   \
+				  : 0;                                         \
 	}
-NP_READ(tx_packets)
-NP_READ(tx_cells)
-NP_READ(rx_packets)
-NP_READ(rx_cells)
-NP_READ(no_credit)
-NP_READ(voids)
+NETPORT_READ(tx_packets)
+NETPORT_READ(tx_cells)
+NETPORT_READ(rx_packets)
+NETPORT_READ(rx_cells)
+NETPORT_READ(no_credit)
+NETPORT_READ(voids)
 
 /* ---- the table ---- */
 
@@ -215,7 +217,7 @@ NP_READ(voids)
 #define HOOKS(name) .read = name##_read, .wrote = name##_wrote
 #define NPS(off, field, doc_)                                                  \
 	RF(EXTOLL_NP + (off), RO, doc_), ARRAY(EX_NPS, EXTOLL_NP_STRIDE),      \
-	.read = np_##field##_read
+	.read = netport_##field##_read
 
 const struct weft_reg extoll_regs[] = {
 	[EX_R_COMMAND] = { "Command", CFG(EXTOLL_CFG_COMMAND, 2, MIXED, 0,
@@ -272,23 +274,23 @@ const struct weft_reg extoll_regs[] = {
 		"the interrupt), events lost (2.7)"), ARRAY(5, 8),
 		HOOKS(evq) },
 	{ "velo_config", RF(EXTOLL_VELO_CONFIG, RW, "0: full mailboxes drop "
-		"after the timeout (3.3)"), HOOKS(velo_config) },
+		"after the timeout (3.3)"), HOOKS(extoll_velo_config) },
 	{ "velo_timeout", RF(EXTOLL_VELO_TIMEOUT, RW, "31:0 core cycles a "
-		"message waits for a slot"), HOOKS(velo_timeout) },
+		"message waits for a slot"), HOOKS(extoll_velo_timeout) },
 	{ "velo_count", RF(EXTOLL_VELO_SENT, RO, "messages sent, received"),
-		ARRAY(2, 8), .read = velo_count_read },
+		ARRAY(2, 8), .read = extoll_velo_count_read },
 	{ "velo_drop", RF(EXTOLL_VELO_DROP, RO, "dropped by the requester: "
 		"align, length, reserved bits, multicast, disabled, partial, "
 		"no route (5.1)"), ARRAY(EXTOLL_DROP_N, 8),
-		.read = velo_drop_read },
+		.read = extoll_velo_drop_read },
 	{ "velo_discard", RF(EXTOLL_VELO_DISCARD, RO, "discarded by the "
 		"completer: disabled, protection, misrouted, full, format "
 		"(5.2)"), ARRAY(EXTOLL_DISCARD_N, 8),
-		.read = velo_discard_read },
+		.read = extoll_velo_discard_read },
 	{ "velo_misc", RF(EXTOLL_VELO_DISCARD_SRC, RO, "15:0 node, 23:16 VPID "
 		"of the last message discarded; read pointers outside of "
 		"their mailbox; 3:0 requester's, 7:4 completer's state"),
-		ARRAY(3, 8), .read = velo_misc_read },
+		ARRAY(3, 8), .read = extoll_velo_misc_read },
 	{ "np_tx_packets", NPS(EXTOLL_NP_TX_PACKETS, tx_packets,
 		"packets sent") },
 	{ "np_tx_cells", NPS(EXTOLL_NP_TX_CELLS, tx_cells, "cells sent") },
@@ -311,22 +313,22 @@ const struct weft_reg extoll_regs[] = {
 		.read = ex_lp_read },
 	{ "velo_vpid_tx", RF(EXTOLL_VELO_TX, RW, "15:0 node, 23:16 VPID, "
 		"47:32 protection descriptor, 63 enable"),
-		ARRAY(EXTOLL_VPIDS, 8), HOOKS(velo_tx) },
+		ARRAY(EXTOLL_VPIDS, 8), HOOKS(extoll_velo_tx) },
 	{ "velo_vpid_rx", RF(EXTOLL_VELO_RX, RW, "15:0 protection "
 		"descriptor, 16 enable, 17 slots of 64 B, 55:32 slots"),
-		ARRAY(EXTOLL_VPIDS, 8), HOOKS(velo_rx) },
+		ARRAY(EXTOLL_VPIDS, 8), HOOKS(extoll_velo_rx) },
 	{ "velo_vpid_base", RF(EXTOLL_VELO_RX_BASE, RW, "mailbox, a multiple "
-		"of 128"), ARRAY(EXTOLL_VPIDS, 8), HOOKS(velo_base) },
+		"of 128"), ARRAY(EXTOLL_VPIDS, 8), HOOKS(extoll_velo_base) },
 	{ "velo_vpid_wp", RF(EXTOLL_VELO_RX_WP, RO, "next slot to be written"),
-		ARRAY(EXTOLL_VPIDS, 8), .read = velo_wp_read },
+		ARRAY(EXTOLL_VPIDS, 8), .read = extoll_velo_wp_read },
 	{ "velo_vpid_pending", RF(EXTOLL_VELO_PENDING, RO, "writes into its "
 		"mailbox that are still in the NIC"), ARRAY(EXTOLL_VPIDS, 8),
-		.read = velo_pending_read },
+		.read = extoll_velo_pending_read },
 	{ "velo_rp", RF(EXTOLL_VELO_RP, RW, "software's read pointer; 32 arms "
 		"the interrupt of the mailbox"),
-		ARRAY(EXTOLL_VPIDS, EXTOLL_RP_STRIDE), HOOKS(velo_rp) },
+		ARRAY(EXTOLL_VPIDS, EXTOLL_RP_STRIDE), HOOKS(extoll_velo_rp) },
 #define X(id, name, off, n, step, acc, doc)                                    \
-	{ name, RF(off, acc, doc), ARRAY(n, step), HOOKS(rma_##id) },
+	{ name, RF(off, acc, doc), ARRAY(n, step), HOOKS(extoll_rma_##id) },
 	RMA_REGS(X)
 #undef X
 	{ 0 }

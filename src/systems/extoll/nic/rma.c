@@ -8,7 +8,7 @@
 
 #include "systems/extoll/nic/nic.h"
 
-struct rma *rma_make(struct extoll_nic *n)
+struct rma *extoll_rma_make(struct extoll_nic *n)
 {
 	struct rma *r = n->rma;
 
@@ -20,48 +20,49 @@ struct rma *rma_make(struct extoll_nic *n)
 	r->nic = n;
 	r->config = RMA_C_RESET;
 	r->req.rma = r->resp.rma = r;
-	r->req.type = &rma_requester;
-	r->resp.type = &rma_responder;
+	r->req.type = &extoll_rma_requester;
+	r->resp.type = &extoll_rma_responder;
 	r->req.interval = n->rma_interval;
 	r->resp.interval = RMA_T_CHECK + ATU_HIT;
 	atu_init(&r->atu, n, n->gats);
-	rma_compl_init(r);
+	extoll_rma_compl_init(r);
 	return r;
 }
 
-static void rma_fini(struct extoll_nic *n)
+static void extoll_rma_fini(struct extoll_nic *n)
 {
 	struct rma *r = n->rma;
 
 	if (!r)
 		return;
-	rma_tx_fini(&r->req);
-	rma_tx_fini(&r->resp);
-	rma_resp_fini(r);
-	rma_compl_fini(r);
+	extoll_rma_tx_fini(&r->req);
+	extoll_rma_tx_fini(&r->resp);
+	extoll_rma_resp_fini(r);
+	extoll_rma_compl_fini(r);
 	atu_fini(&r->atu);
 	ex_vpid_free(&r->vpid);
 	free(r);
 	n->rma = NULL;
 }
 
-void rma_count(struct extoll_nic *n, enum rma_counter k, uint64_t by)
+void extoll_rma_count(struct extoll_nic *n, enum extoll_rma_counter k,
+		      uint64_t by)
 {
 	weft_count(n->comp, EX_C_RMA + k, by);
 }
 
-void rma_wake(struct rma *r, struct weft_timer *tm, enum extoll_htax_port port,
-	      uint64_t cycle)
+void extoll_rma_wake(struct rma *r, struct weft_timer *tm,
+		     enum extoll_htax_port port, uint64_t cycle)
 {
 	weft_timer_arm(r->nic->comp, tm, EX_TAG_UNIT + port,
 		       ex_edge(r->nic, cycle));
 }
 
 /* The answer may pass stores of the host: a full command queue waits for it. */
-void rma_read(struct extoll_nic *n, enum extoll_htax_port port,
-	      weft_phys_t addr, uint32_t bytes,
-	      void (*done)(struct extoll_nic *n, struct hx_pkt *p), void *own,
-	      uint64_t trace)
+void extoll_rma_read(struct extoll_nic *n, enum extoll_htax_port port,
+		     weft_phys_t addr, uint32_t bytes,
+		     void (*done)(struct extoll_nic *n, struct hx_pkt *p),
+		     void *own, uint64_t trace)
 {
 	struct hx_pkt *p = ex_pkt_new(n);
 
@@ -75,59 +76,61 @@ void rma_read(struct extoll_nic *n, enum extoll_htax_port port,
 	ex_htax_send(n, port, p, ex_now(n));
 }
 
-bool rma_packet_ours(const struct rma *r, const struct weft_frame *f,
-		     struct rma_cmd *c)
+bool extoll_rma_packet_ours(const struct rma *r, const struct weft_frame *f,
+			    struct extoll_rma_cmd *c)
 {
-	return rma_packet_decode(f, c) &&
+	return extoll_rma_packet_decode(f, c) &&
 	       EX_H0_CHECK(f->u[0]) == (r->nic->place.node & 0xff) &&
-	       (!(rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE) ||
-		RMA_V_PD(rma_vpid_ctl(r, c->vpid)) == ex_pd(f));
+	       (!(extoll_rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE) ||
+		RMA_V_PD(extoll_rma_vpid_ctl(r, c->vpid)) == ex_pd(f));
 }
 
 /* ---- network ports 1 and 2 ---- */
 
-static void rma_np_cell(void *own, struct np *np, const struct np_cell *c)
+static void extoll_rma_np_cell(void *own, struct netport *np,
+			       const struct netport_cell *c)
 {
 	struct extoll_nic *n = own;
-	struct rma *r = rma_make(n);
+	struct rma *r = extoll_rma_make(n);
 
 	if (np == &n->np[EX_NP_RMA])
-		rma_compl_cell(r, c);
+		extoll_rma_compl_cell(r, c);
 	else
-		rma_resp_cell(r, c);
+		extoll_rma_resp_cell(r, c);
 }
 
-static void rma_np_sent(void *own, struct np *np, uint32_t cls,
-			uint64_t trace_id)
+static void extoll_rma_np_sent(void *own, struct netport *np, uint32_t cls,
+			       uint64_t trace_id)
 {
 	struct extoll_nic *n = own;
-	struct rma_tx *u;
+	struct extoll_rma_tx *u;
 
 	if (np != &n->np[EX_NP_RMA] || !n->rma)
 		return;
 	u = cls ? &n->rma->resp : &n->rma->req;
 	if (u->head != u->tail)
-		rma_tx_run(u);
+		extoll_rma_tx_run(u);
 }
 
-const struct np_ops ex_rma_np = { .cell = rma_np_cell, .sent = rma_np_sent };
+const struct netport_ops ex_rma_np = { .cell = extoll_rma_np_cell,
+				       .sent = extoll_rma_np_sent };
 
 /* ---- units ---- */
 
 static void req_event(struct extoll_nic *n)
 {
-	rma_tx_event(&n->rma->req);
+	extoll_rma_tx_event(&n->rma->req);
 }
 
 static void resp_event(struct extoll_nic *n)
 {
-	rma_tx_event(&n->rma->resp);
+	extoll_rma_tx_event(&n->rma->resp);
 }
 
 static void comp_event(struct extoll_nic *n)
 {
 	if (weft_timer_due(n->comp, &n->rma->in_timer))
-		rma_compl_run(n->rma);
+		extoll_rma_compl_run(n->rma);
 }
 
 static void unit_atu_event(struct extoll_nic *n)
@@ -135,10 +138,10 @@ static void unit_atu_event(struct extoll_nic *n)
 	atu_event(&n->rma->atu);
 }
 
-const struct ex_unit ex_rma_req_unit = { .room = rma_req_room,
-					 .store = rma_req_store,
+const struct ex_unit ex_rma_req_unit = { .room = extoll_rma_req_room,
+					 .store = extoll_rma_req_store,
 					 .event = req_event,
-					 .fini = rma_fini };
+					 .fini = extoll_rma_fini };
 const struct ex_unit ex_rma_resp_unit = { .event = resp_event };
 const struct ex_unit ex_rma_comp_unit = { .event = comp_event };
 const struct ex_unit ex_atu_unit = { .event = unit_atu_event };

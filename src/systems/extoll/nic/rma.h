@@ -2,12 +2,14 @@
 /* EXTOLL: remote memory access (extoll.md 3.4 to 3.6, 5.3, 5.4, 7.5).
  *
  *   host --> command queue -> requester --.            .-> NP 1 (requests)
- *   NP 2 --> request queue -> responder --+-- rma_tx --+-> NP 1 (responses)
- *   NP 1 --> cells ---------> completer --> posted writes, notifications
+ *   NP 2 --> request queue -> responder --+-- extoll_rma_tx --+-> NP 1
+ * (responses) NP 1 --> cells ---------> completer --> posted writes,
+ * notifications
  *
- * Requester and responder are one machine (rma_transmit.c) with two front ends:
- * take a command, translate, read host memory, send.  Locks are executed by the
- * responder's; those that are meant for the completer come to it from there.
+ * Requester and responder are one machine (rma_transmit.c) with two
+ * front ends: take a command, translate, read host memory, send.  Locks are
+ * executed by the responder's; those that are meant for the completer come to
+ * it from there.
  *
  * A get that faults at the responder is answered by a response without
  * payload: its completer reports the error to who asked.
@@ -34,7 +36,7 @@ enum {
 };
 
 /* Why a command or packet is refused. */
-enum rma_bad {
+enum extoll_rma_bad {
 	RMA_FINE,
 	RMA_BAD_FORMAT,	  /* valid bits, reserved bits, length of the write */
 	RMA_BAD_OP,	  /* command */
@@ -52,16 +54,16 @@ enum rma_bad {
 	RMA_BAD_REMOTE,	  /* the responder refused */
 	RMA_BADS
 };
-extern const char *const rma_bad_name[RMA_BADS];
+extern const char *const extoll_rma_bad_name[RMA_BADS];
 
 /* A descriptor as it came. */
-struct rma_desc {
+struct extoll_rma_desc {
 	uint64_t w[3], trace;
 	uint8_t vpid, opt;
 };
 
 /* A command, of a descriptor or a packet, taken apart. */
-struct rma_cmd {
+struct extoll_rma_cmd {
 	uint8_t op, opt, spec, mods;
 	uint8_t vpid, far_vpid; /* ours, the other one */
 	uint16_t far_node;
@@ -74,18 +76,20 @@ struct rma_cmd {
 
 /* Takes the descriptor apart, whatever it says; then what is wrong with it.
  * ctl: the VPID's register, mtu: bytes. */
-enum rma_bad rma_desc_decode(const struct rma_desc *d, uint64_t ctl,
-			     uint32_t mtu, struct rma_cmd *c);
+enum extoll_rma_bad extoll_rma_desc_decode(const struct extoll_rma_desc *d,
+					   uint64_t ctl, uint32_t mtu,
+					   struct extoll_rma_cmd *c);
 /* H0 of the packet that carries command c from `node`. */
-uint64_t rma_h0(const struct rma_cmd *c, uint32_t node);
+uint64_t extoll_rma_h0(const struct extoll_rma_cmd *c, uint32_t node);
 /* Command words of its packet. */
-uint32_t rma_words(uint32_t op);
+uint32_t extoll_rma_words(uint32_t op);
 /* The same of a received packet: vpid is ours.  False: not a valid one. */
-bool rma_packet_decode(const struct weft_frame *f, struct rma_cmd *c);
+bool extoll_rma_packet_decode(const struct weft_frame *f,
+			      struct extoll_rma_cmd *c);
 
 /* Next piece of a write to [addr, addr + len): whole dwords inside one 64-byte
  * block, or any bytes inside one 32-byte block (2.2). */
-uint32_t rma_split(weft_phys_t addr, uint32_t len);
+uint32_t extoll_rma_split(weft_phys_t addr, uint32_t len);
 
 /* Counters, in the NIC's table from EX_C_RMA on. */
 #define RMA_COUNTERS(X)                                                        \
@@ -109,7 +113,7 @@ uint32_t rma_split(weft_phys_t addr, uint32_t len);
 	X(TLB_HITS, "atu_hits", "lookups", "found in the TLB")                 \
 	X(TLB_MISSES, "atu_misses", "lookups", "read from the table")          \
 	X(ATU_FAULTS, "atu_faults", "lookups", "refused")
-enum rma_counter {
+enum extoll_rma_counter {
 #define X(id, name, unit, doc) RMA_K_##id,
 	RMA_COUNTERS(X)
 #undef X
@@ -118,7 +122,7 @@ enum rma_counter {
 
 /* ---- a VPID ---- */
 
-struct rma_vpid {
+struct extoll_rma_vpid {
 	uint64_t ctl; /* RMA_V_* */
 	weft_phys_t base;
 	uint32_t size; /* slots of the notification ring */
@@ -130,7 +134,7 @@ struct rma_vpid {
 
 /* ---- requester and responder ---- */
 
-enum rma_tx_state {
+enum extoll_rma_tx_state {
 	RMA_TX_FREE,
 	RMA_TX_CMD,
 	RMA_TX_XLATE,
@@ -139,16 +143,16 @@ enum rma_tx_state {
 	RMA_TX_NOTI,
 	RMA_TX_STATES
 };
-extern const char *const rma_tx_name[RMA_TX_STATES];
+extern const char *const extoll_rma_tx_name[RMA_TX_STATES];
 
-struct rma_tx;
+struct extoll_rma_tx;
 
-struct rma_txop {
-	struct rma_tx *u;
-	enum rma_tx_state state;
+struct extoll_rma_txop {
+	struct extoll_rma_tx *u;
+	enum extoll_rma_tx_state state;
 	uint64_t until;
-	struct rma_cmd cmd;
-	enum rma_bad bad;
+	struct extoll_rma_cmd cmd;
+	enum extoll_rma_bad bad;
 	/* set by type->check: */
 	uint32_t bytes; /* of data from memory; 0 = none */
 	uint64_t from;	/* where they are */
@@ -162,57 +166,58 @@ struct rma_txop {
 	uint32_t total;	     /* bytes to read, skew included */
 	uint32_t asked, got; /* of these */
 	struct weft_slice buf;
-	struct np_pkt *pkt;
+	struct netport_pkt *pkt;
 	uint32_t told; /* bytes announced to the network port */
 	uint64_t w0;   /* of a notification */
 	struct atu_req xl;
 };
 
-struct rma_rd { /* an outstanding read */
-	struct rma_txop *op;
+struct extoll_rma_rd { /* an outstanding read */
+	struct extoll_rma_txop *op;
 	uint32_t at;  /* in op->buf */
 	uint32_t end; /* op->got once it is here */
 	bool done;
 };
 
 /* What makes the difference. */
-struct rma_tx_type {
+struct extoll_rma_tx_type {
 	const char *name, *machine; /* machine: for who listens */
 	enum extoll_htax_port port;
 	uint32_t unit; /* RMA_REQUESTER, ... */
 	uint32_t cls;
-	enum rma_counter good, bad;
+	enum extoll_rma_counter good, bad;
 	/* The command at the head of the queue; false: there is none. */
 	bool (*waits)(const struct rma *r);
-	void (*take)(struct rma *r, struct rma_txop *op);
+	void (*take)(struct rma *r, struct extoll_rma_txop *op);
 	/* Checks it, makes the frame. */
-	enum rma_bad (*check)(struct rma *r, struct rma_txop *op);
+	enum extoll_rma_bad (*check)(struct rma *r, struct extoll_rma_txop *op);
 	/* Just before it is sent: data are there, or it failed and the frame
 	 * says so.  NULL: failed commands send nothing. */
-	void (*fill)(struct rma *r, struct rma_txop *op);
+	void (*fill)(struct rma *r, struct extoll_rma_txop *op);
 };
 
-struct rma_tx {
+struct extoll_rma_tx {
 	struct rma *rma;
-	const struct rma_tx_type *type;
+	const struct extoll_rma_tx_type *type;
 	uint32_t interval;   /* cycles between commands */
 	uint64_t next_start; /* of the next one */
-	struct rma_txop op[RMA_TXOPS];
+	struct extoll_rma_txop op[RMA_TXOPS];
 	uint32_t head, tail; /* of op */
 	bool in_xlate;	     /* one translation at a time */
-	struct rma_rd rd[RMA_READS];
+	struct extoll_rma_rd rd[RMA_READS];
 	uint32_t rd_head, rd_tail;
 	struct weft_timer timer;
 };
 
-void rma_tx_run(struct rma_tx *u);
-void rma_tx_event(struct rma_tx *u);
-void rma_tx_fini(struct rma_tx *u);
-extern const struct rma_tx_type rma_requester, rma_responder;
+void extoll_rma_tx_run(struct extoll_rma_tx *u);
+void extoll_rma_tx_event(struct extoll_rma_tx *u);
+void extoll_rma_tx_fini(struct extoll_rma_tx *u);
+extern const struct extoll_rma_tx_type extoll_rma_requester,
+	extoll_rma_responder;
 
 /* ---- completer ---- */
 
-enum rma_in_state {
+enum extoll_rma_in_state {
 	RMA_IN_WAIT,
 	RMA_IN_CHECK,
 	RMA_IN_XLATE,
@@ -222,9 +227,9 @@ enum rma_in_state {
 	RMA_IN_NOTI,
 	RMA_IN_STATES
 };
-extern const char *const rma_in_name[RMA_IN_STATES];
+extern const char *const extoll_rma_in_name[RMA_IN_STATES];
 
-struct rma_cell { /* in a slot of NP 1 */
+struct extoll_rma_cell { /* in a slot of NP 1 */
 	struct weft_frame *pkt;
 	uint64_t cycle;
 	uint32_t end; /* bytes of the packet up to here */
@@ -232,13 +237,13 @@ struct rma_cell { /* in a slot of NP 1 */
 	uint8_t next;
 };
 
-struct rma_in { /* one virtual channel */
+struct extoll_rma_in { /* one virtual channel */
 	struct rma *rma;
-	enum rma_in_state state;
+	enum extoll_rma_in_state state;
 	uint8_t head, tail; /* cells, 0xff = none */
 	uint64_t until;
-	struct rma_cmd cmd;
-	enum rma_bad bad;
+	struct extoll_rma_cmd cmd;
+	enum extoll_rma_bad bad;
 	uint32_t wrote; /* bytes in the write queue or beyond */
 	uint32_t out;	/* writes that HTAX has not granted */
 	bool asked_atu, translated, stalled;
@@ -248,14 +253,14 @@ struct rma_in { /* one virtual channel */
 	struct atu_req xl;
 };
 
-void rma_compl_init(struct rma *r);
-void rma_compl_run(struct rma *r);
-void rma_compl_cell(struct rma *r, const struct np_cell *c);
-void rma_compl_fini(struct rma *r);
+void extoll_rma_compl_init(struct rma *r);
+void extoll_rma_compl_run(struct rma *r);
+void extoll_rma_compl_cell(struct rma *r, const struct netport_cell *c);
+void extoll_rma_compl_fini(struct rma *r);
 
 /* ---- the whole ---- */
 
-struct rma_lock_table {
+struct extoll_rma_lock_table {
 	weft_phys_t base;
 	uint32_t n; /* locks of each VPID; 0 = none */
 };
@@ -263,19 +268,19 @@ struct rma_lock_table {
 struct rma {
 	struct extoll_nic *nic;
 	uint64_t config;      /* RMA_C_* */
-	struct ex_vpids vpid; /* struct rma_vpid */
+	struct ex_vpids vpid; /* struct extoll_rma_vpid */
 	struct atu atu;
-	struct rma_tx req, resp;
-	struct rma_desc queue[RMA_QUEUE];
+	struct extoll_rma_tx req, resp;
+	struct extoll_rma_desc queue[RMA_QUEUE];
 	uint32_t q_head, q_tail;
 	/* responder: requests, and packets that wait for a place there */
-	struct rma_cmd asked[RMA_QUEUE];
+	struct extoll_rma_cmd asked[RMA_QUEUE];
 	uint32_t a_head, a_tail;
 	struct weft_frame *wait_head, *wait_tail;
-	struct rma_lock_table lock;
+	struct extoll_rma_lock_table lock;
 	/* completer */
-	struct rma_in in[EX_VCS];
-	struct rma_cell cell[RMA_CELLS];
+	struct extoll_rma_in in[EX_VCS];
+	struct extoll_rma_cell cell[RMA_CELLS];
 	uint64_t in_next;  /* cycle from which a packet may begin */
 	bool in_xlate;	   /* one translation at a time */
 	uint32_t in_queue; /* writes not granted by HTAX */
@@ -283,10 +288,10 @@ struct rma {
 };
 
 /* All of it, made on first use. */
-struct rma *rma_make(struct extoll_nic *n);
+struct rma *extoll_rma_make(struct extoll_nic *n);
 extern const struct ex_unit ex_rma_req_unit, ex_rma_resp_unit, ex_rma_comp_unit,
 	ex_atu_unit;
-extern const struct np_ops ex_rma_np; /* ports 1 and 2 */
+extern const struct netport_ops ex_rma_np; /* ports 1 and 2 */
 
 /* Registers; index: the VPID, table, reason.  Rows of the NIC's table are made
  * of this list, in its order. */
@@ -320,70 +325,75 @@ extern const struct np_ops ex_rma_np; /* ports 1 and 2 */
 	  "0 valid, 31:1 table's physical address / 2 MB (3.7)")               \
 	X(RP, "rma_rp", EXTOLL_RMA_RP, RMA_VPIDS, RMA_PAGE, RW,                \
 	  "software's read pointer; 32 arms the interrupt")
-enum rma_reg {
+enum extoll_rma_reg {
 #define X(id, name, off, n, step, acc, doc) RMA_R_##id,
 	RMA_REGS(X)
 #undef X
 };
 #define X(id, name, off, n, step, acc, doc)                                    \
-	uint64_t rma_##id##_read(struct weft_comp *c, uint32_t i);             \
-	void rma_##id##_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+	uint64_t extoll_rma_##id##_read(struct weft_comp *c, uint32_t i);      \
+	void extoll_rma_##id##_wrote(struct weft_comp *c, uint32_t i,          \
+				     uint64_t val);
 RMA_REGS(X)
 #undef X
-uint64_t rma_reg_get(struct extoll_nic *n, enum rma_reg reg, uint32_t index);
-void rma_reg_set(struct extoll_nic *n, enum rma_reg reg, uint32_t index,
-		 uint64_t val);
+uint64_t extoll_rma_reg_get(struct extoll_nic *n, enum extoll_rma_reg reg,
+			    uint32_t index);
+void extoll_rma_reg_set(struct extoll_nic *n, enum extoll_rma_reg reg,
+			uint32_t index, uint64_t val);
 
 /* A host read, now: done is called with p->user[0] = own. */
-void rma_read(struct extoll_nic *n, enum extoll_htax_port port,
-	      weft_phys_t addr, uint32_t bytes,
-	      void (*done)(struct extoll_nic *n, struct hx_pkt *p), void *own,
-	      uint64_t trace);
-void rma_wake(struct rma *r, struct weft_timer *tm, enum extoll_htax_port port,
-	      uint64_t cycle);
+void extoll_rma_read(struct extoll_nic *n, enum extoll_htax_port port,
+		     weft_phys_t addr, uint32_t bytes,
+		     void (*done)(struct extoll_nic *n, struct hx_pkt *p),
+		     void *own, uint64_t trace);
+void extoll_rma_wake(struct rma *r, struct weft_timer *tm,
+		     enum extoll_htax_port port, uint64_t cycle);
 
 /* rma_notification.c */
-static inline struct rma_vpid *rma_vpid(const struct rma *r, uint32_t vpid)
+static inline struct extoll_rma_vpid *extoll_rma_vpid(const struct rma *r,
+						      uint32_t vpid)
 {
-	return ex_vpid_find(&r->vpid, vpid, sizeof(struct rma_vpid));
+	return ex_vpid_find(&r->vpid, vpid, sizeof(struct extoll_rma_vpid));
 }
-static inline uint64_t rma_vpid_ctl(const struct rma *r, uint32_t vpid)
+static inline uint64_t extoll_rma_vpid_ctl(const struct rma *r, uint32_t vpid)
 {
-	const struct rma_vpid *v = rma_vpid(r, vpid);
+	const struct extoll_rma_vpid *v = extoll_rma_vpid(r, vpid);
 
 	return v ? v->ctl : 0;
 }
 /* Second word; unit: RMA_REQUESTER..., error: mask of the same. */
-uint64_t rma_noti_pack(const struct rma_cmd *c, uint32_t unit, uint32_t error);
+uint64_t extoll_rma_noti_pack(const struct extoll_rma_cmd *c, uint32_t unit,
+			      uint32_t error);
 /* Writes a notification for the VPID (enabled); false: its ring is full, a
  * store to the read pointer comes. */
-bool rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
-		uint64_t w0, uint64_t w1, uint64_t trace);
+bool extoll_rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
+		       uint64_t w0, uint64_t w1, uint64_t trace);
 /* Interrupts if the VPID's ring is armed and holds what asks for it. */
-void rma_look(struct extoll_nic *n, uint32_t vpid);
+void extoll_rma_look(struct extoll_nic *n, uint32_t vpid);
 /* An error of `unit` is to be told: asked for, or always. */
-bool rma_wants_noti(const struct rma *r, const struct rma_cmd *c, uint32_t unit,
-		    enum rma_bad bad);
+bool extoll_rma_wants_noti(const struct rma *r, const struct extoll_rma_cmd *c,
+			   uint32_t unit, enum extoll_rma_bad bad);
 
 /* A packet that is valid and for this node; c is filled in any case. */
-bool rma_packet_ours(const struct rma *r, const struct weft_frame *f,
-		     struct rma_cmd *c);
+bool extoll_rma_packet_ours(const struct rma *r, const struct weft_frame *f,
+			    struct extoll_rma_cmd *c);
 
 /* rma_requester.c */
-bool rma_req_room(struct extoll_nic *n, uint32_t flying);
-void rma_req_store(struct extoll_nic *n, const struct hx_store *s);
+bool extoll_rma_req_room(struct extoll_nic *n, uint32_t flying);
+void extoll_rma_req_store(struct extoll_nic *n, const struct hx_store *s);
 
 /* rma_responder.c */
 /* False: the request queue is full. */
-bool rma_resp_push(struct rma *r, const struct rma_cmd *c);
-void rma_resp_cell(struct rma *r, const struct np_cell *c);
-void rma_resp_fini(struct rma *r);
+bool extoll_rma_resp_push(struct rma *r, const struct extoll_rma_cmd *c);
+void extoll_rma_resp_cell(struct rma *r, const struct netport_cell *c);
+void extoll_rma_resp_fini(struct rma *r);
 /* The lock in memory; false: no such lock. */
-bool rma_lock_addr(const struct rma *r, uint32_t vpid, uint32_t number,
-		   weft_phys_t *phys_p);
+bool extoll_rma_lock_addr(const struct rma *r, uint32_t vpid, uint32_t number,
+			  weft_phys_t *phys_p);
 /* Fetch-compare-and-add (3.5): result, and the value in *mem. */
-uint32_t rma_lock_fcaa(int32_t *mem, int32_t compare, int32_t add);
+uint32_t extoll_rma_lock_fcaa(int32_t *mem, int32_t compare, int32_t add);
 
-void rma_count(struct extoll_nic *n, enum rma_counter k, uint64_t by);
+void extoll_rma_count(struct extoll_nic *n, enum extoll_rma_counter k,
+		      uint64_t by);
 
 #endif

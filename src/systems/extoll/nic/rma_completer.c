@@ -22,50 +22,50 @@
 
 enum { CELL_NONE = 0xff, T_CHECK = RMA_T_COMPL - ATU_HIT };
 
-const char *const rma_in_name[RMA_IN_STATES] = {
+const char *const extoll_rma_in_name[RMA_IN_STATES] = {
 	[RMA_IN_WAIT] = "wait",	  [RMA_IN_CHECK] = "check",
 	[RMA_IN_XLATE] = "xlate", [RMA_IN_LOCK] = "lock",
 	[RMA_IN_WRITE] = "write", [RMA_IN_DRAIN] = "drain",
 	[RMA_IN_NOTI] = "noti",
 };
 
-static uint64_t in_now(const struct rma_in *in)
+static uint64_t in_now(const struct extoll_rma_in *in)
 {
 	return ex_now(in->rma->nic);
 }
 
 static void compl_wake(struct rma *r, uint64_t cycle)
 {
-	rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, cycle);
+	extoll_rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, cycle);
 }
 
 /* ---- cells ---- */
 
-void rma_compl_cell(struct rma *r, const struct np_cell *c)
+void extoll_rma_compl_cell(struct rma *r, const struct netport_cell *c)
 {
-	struct rma_in *in = &r->in[c->vc];
-	struct rma_cell *cell = &r->cell[c->slot];
+	struct extoll_rma_in *in = &r->in[c->vc];
+	struct extoll_rma_cell *cell = &r->cell[c->slot];
 
-	*cell = (struct rma_cell){ .pkt = c->pkt,
-				   .cycle = ex_now(r->nic),
-				   .end = c->first + c->bytes,
-				   .eop = c->eop,
-				   .next = CELL_NONE };
+	*cell = (struct extoll_rma_cell){ .pkt = c->pkt,
+					  .cycle = ex_now(r->nic),
+					  .end = c->first + c->bytes,
+					  .eop = c->eop,
+					  .next = CELL_NONE };
 	if (in->head == CELL_NONE)
 		in->head = c->slot;
 	else
 		r->cell[in->tail].next = c->slot;
 	in->tail = c->slot;
-	rma_compl_run(r);
+	extoll_rma_compl_run(r);
 }
 
 /* Payload bytes of the packet that have been here for 20 cycles. */
-static uint32_t in_ready(struct rma_in *in)
+static uint32_t in_ready(struct extoll_rma_in *in)
 {
 	uint32_t end = 0, words = ex_meta(in->pkt)->words * 8u;
 
 	for (uint8_t s = in->head; s != CELL_NONE;) {
-		const struct rma_cell *c = &in->rma->cell[s];
+		const struct extoll_rma_cell *c = &in->rma->cell[s];
 
 		if (c->cycle + RMA_T_COMPL > in_now(in)) {
 			compl_wake(in->rma, c->cycle + RMA_T_COMPL);
@@ -82,15 +82,15 @@ static uint32_t in_ready(struct rma_in *in)
 
 /* Gives back the slots of the packet's first `bytes` bytes; true: that was the
  * last one, and the packet is gone. */
-static bool in_release(struct rma_in *in, uint32_t bytes)
+static bool in_release(struct extoll_rma_in *in, uint32_t bytes)
 {
 	struct rma *r = in->rma;
 
 	while (in->head != CELL_NONE && r->cell[in->head].end <= bytes) {
-		const struct rma_cell *c = &r->cell[in->head];
+		const struct extoll_rma_cell *c = &r->cell[in->head];
 		bool eop = c->eop;
 
-		np_release(&r->nic->np[EX_NP_RMA], in->head, in_now(in));
+		netport_release(&r->nic->np[EX_NP_RMA], in->head, in_now(in));
 		in->head = c->next;
 		if (eop) {
 			weft_slice_drop(&in->data);
@@ -104,7 +104,7 @@ static bool in_release(struct rma_in *in, uint32_t bytes)
 
 /* ---- states ---- */
 
-static enum rma_in_state in_wait(struct rma_in *in)
+static enum extoll_rma_in_state in_wait(struct extoll_rma_in *in)
 {
 	struct rma *r = in->rma;
 	uint64_t now = in_now(in);
@@ -127,7 +127,7 @@ static enum rma_in_state in_wait(struct rma_in *in)
 }
 
 /* What comes after CHECK, for a packet that is fine. */
-static enum rma_in_state in_kind(struct rma_in *in)
+static enum extoll_rma_in_state in_kind(struct extoll_rma_in *in)
 {
 	struct rma *r = in->rma;
 	struct weft_frame *f = in->pkt;
@@ -154,16 +154,16 @@ static enum rma_in_state in_kind(struct rma_in *in)
 	}
 }
 
-static bool in_ours(struct rma_in *in)
+static bool in_ours(struct extoll_rma_in *in)
 {
-	const struct rma_cmd *c = &in->cmd;
+	const struct extoll_rma_cmd *c = &in->cmd;
 
-	return rma_packet_ours(in->rma, in->pkt, &in->cmd) &&
+	return extoll_rma_packet_ours(in->rma, in->pkt, &in->cmd) &&
 	       c->op != RMA_GET_BT && c->op != RMA_GET_QW &&
 	       !(c->op == RMA_LOCK_REQ && c->at_resp);
 }
 
-static enum rma_in_state in_check(struct rma_in *in)
+static enum extoll_rma_in_state in_check(struct extoll_rma_in *in)
 {
 	struct rma *r = in->rma;
 
@@ -174,7 +174,7 @@ static enum rma_in_state in_check(struct rma_in *in)
 	ex_mark(r->nic, in->trace, "checks the packet", in_now(in));
 	if (!in_ours(in))
 		in->bad = RMA_BAD_MISROUTE;
-	else if (!(rma_vpid_ctl(r, in->cmd.vpid) & RMA_V_ENABLE) &&
+	else if (!(extoll_rma_vpid_ctl(r, in->cmd.vpid) & RMA_V_ENABLE) &&
 		 in->cmd.op != RMA_LOCK_REQ)
 		in->bad = RMA_BAD_VPID;
 	return in->bad ? RMA_IN_DRAIN : in_kind(in);
@@ -182,14 +182,14 @@ static enum rma_in_state in_check(struct rma_in *in)
 
 static void in_translated(struct atu_req *q)
 {
-	struct rma_in *in = q->own;
+	struct extoll_rma_in *in = q->own;
 
 	in->translated = true;
 	in->rma->in_xlate = false;
-	rma_compl_run(in->rma);
+	extoll_rma_compl_run(in->rma);
 }
 
-static void in_ask_atu(struct rma_in *in)
+static void in_ask_atu(struct extoll_rma_in *in)
 {
 	if (in->asked_atu || in->rma->in_xlate)
 		return;
@@ -203,7 +203,7 @@ static void in_ask_atu(struct rma_in *in)
 	atu_translate(&in->rma->atu, &in->xl);
 }
 
-static enum rma_in_state in_xlate(struct rma_in *in)
+static enum extoll_rma_in_state in_xlate(struct extoll_rma_in *in)
 {
 	in_ask_atu(in);
 	if (!in->translated)
@@ -215,24 +215,24 @@ static enum rma_in_state in_xlate(struct rma_in *in)
 	return RMA_IN_DRAIN;
 }
 
-static enum rma_in_state in_lock(struct rma_in *in)
+static enum extoll_rma_in_state in_lock(struct extoll_rma_in *in)
 {
 	struct rma *r = in->rma;
 
-	if (!rma_resp_push(r, &in->cmd))
+	if (!extoll_rma_resp_push(r, &in->cmd))
 		return RMA_IN_LOCK;
-	rma_wake(r, &r->resp.timer, EXTOLL_HX_RMA_RESP, in_now(in));
+	extoll_rma_wake(r, &r->resp.timer, EXTOLL_HX_RMA_RESP, in_now(in));
 	return RMA_IN_DRAIN;
 }
 
 static void compl_sent(struct extoll_nic *n, struct hx_pkt *p)
 {
-	((struct rma_in *)(uintptr_t)p->user[0])->out--;
+	((struct extoll_rma_in *)(uintptr_t)p->user[0])->out--;
 	n->rma->in_queue--;
 	compl_wake(n->rma, ex_now(n));
 }
 
-static void in_write_one(struct rma_in *in, uint32_t bytes)
+static void in_write_one(struct extoll_rma_in *in, uint32_t bytes)
 {
 	struct extoll_nic *n = in->rma->nic;
 	struct hx_pkt *p = ex_pkt_new(n);
@@ -242,29 +242,29 @@ static void in_write_one(struct rma_in *in, uint32_t bytes)
 	p->txn.bytes = bytes;
 	p->txn.data = weft_slice_sub(in->data, in->wrote, bytes);
 	p->txn.trace_id = in->trace;
-	p->txn.trace_last =
-		in->wrote + bytes == in->cmd.bytes &&
-		!rma_wants_noti(in->rma, &in->cmd, RMA_COMPLETER, RMA_FINE);
+	p->txn.trace_last = in->wrote + bytes == in->cmd.bytes &&
+			    !extoll_rma_wants_noti(in->rma, &in->cmd,
+						   RMA_COMPLETER, RMA_FINE);
 	ex_mark(n, in->trace, "completer", ex_now(n));
 	p->sent = compl_sent;
 	p->user[0] = (uintptr_t)in;
 	in->out++;
 	in->wrote += bytes;
 	in->rma->in_queue++;
-	rma_count(n, RMA_K_WRITE_BYTES, bytes);
+	extoll_rma_count(n, RMA_K_WRITE_BYTES, bytes);
 	ex_htax_send(n, EXTOLL_HX_RMA_COMP, p, ex_now(n));
 }
 
 /* What is there goes into the write queue; true: all of it, and the packet is
  * gone. */
-static bool in_write_more(struct rma_in *in)
+static bool in_write_more(struct extoll_rma_in *in)
 {
 	uint32_t ready =
 		in->cmd.op == RMA_IMM_PUT ? in->cmd.bytes : in_ready(in);
 	uint32_t all = in->cmd.bytes, n;
 
 	while (in->wrote < all && in->rma->in_queue < RMA_WRITES) {
-		n = rma_split(in->xl.phys + in->wrote, all - in->wrote);
+		n = extoll_rma_split(in->xl.phys + in->wrote, all - in->wrote);
 		if (in->wrote + n > ready)
 			break;
 		in_write_one(in, n);
@@ -275,7 +275,7 @@ static bool in_write_more(struct rma_in *in)
 
 /* The address is in use until HTAX has the last write: the ATU's own writes
  * come through another port. */
-static enum rma_in_state in_write(struct rma_in *in)
+static enum extoll_rma_in_state in_write(struct extoll_rma_in *in)
 {
 	if ((in->pkt && !in_write_more(in)) || in->out)
 		return RMA_IN_WRITE;
@@ -283,22 +283,22 @@ static enum rma_in_state in_write(struct rma_in *in)
 	return RMA_IN_NOTI;
 }
 
-static enum rma_in_state in_drain(struct rma_in *in)
+static enum extoll_rma_in_state in_drain(struct extoll_rma_in *in)
 {
 	return in_release(in, UINT32_MAX) ? RMA_IN_NOTI : RMA_IN_DRAIN;
 }
 
 /* Nobody to tell: not ours, or handed over. */
-static bool in_silent(const struct rma_in *in)
+static bool in_silent(const struct extoll_rma_in *in)
 {
 	return in->bad == RMA_BAD_MISROUTE || in->bad == RMA_BAD_VPID ||
 	       in->cmd.op == RMA_LOCK_REQ;
 }
 
-static bool in_notify(struct rma_in *in)
+static bool in_notify(struct extoll_rma_in *in)
 {
 	struct rma *r = in->rma;
-	struct rma_cmd c = in->cmd;
+	struct extoll_rma_cmd c = in->cmd;
 	uint32_t error = in->bad ? RMA_COMPLETER : 0;
 
 	if (in->bad == RMA_BAD_REMOTE &&
@@ -306,16 +306,17 @@ static bool in_notify(struct rma_in *in)
 		error = RMA_RESPONDER;
 	if (c.op == RMA_NOTI_PUT || c.op == RMA_LOCK_RSP)
 		c.spec |= RMA_COMPLETER; /* it is all there is to them */
-	if (!rma_wants_noti(r, &c, RMA_COMPLETER, in->bad))
+	if (!extoll_rma_wants_noti(r, &c, RMA_COMPLETER, in->bad))
 		return true;
-	return rma_notify(r, EXTOLL_HX_RMA_COMP, c.vpid, c.w[0],
-			  rma_noti_pack(&c, RMA_COMPLETER, error), in->trace);
+	return extoll_rma_notify(r, EXTOLL_HX_RMA_COMP, c.vpid, c.w[0],
+				 extoll_rma_noti_pack(&c, RMA_COMPLETER, error),
+				 in->trace);
 }
 
-static void in_account(struct rma_in *in)
+static void in_account(struct extoll_rma_in *in)
 {
 	struct extoll_nic *n = in->rma->nic;
-	enum rma_counter k = RMA_K_COMPLETIONS;
+	enum extoll_rma_counter k = RMA_K_COMPLETIONS;
 
 	if (in->bad)
 		k = in_silent(in) ? RMA_K_DISCARDED : RMA_K_BAD_COMPLETIONS;
@@ -323,14 +324,14 @@ static void in_account(struct rma_in *in)
 		ex_event(n, EXTOLL_EV_RMA_ERROR, in->cmd.vpid, in->cmd.far_node,
 			 in->bad | RMA_COMPLETER << 8);
 	if (in->bad || in->cmd.op != RMA_LOCK_REQ)
-		rma_count(n, k, 1);
+		extoll_rma_count(n, k, 1);
 }
 
-static enum rma_in_state in_noti(struct rma_in *in)
+static enum extoll_rma_in_state in_noti(struct extoll_rma_in *in)
 {
 	if (!in_silent(in) && !in_notify(in)) {
 		if (!in->stalled)
-			rma_count(in->rma->nic, RMA_K_NOTI_STALLS, 1);
+			extoll_rma_count(in->rma->nic, RMA_K_NOTI_STALLS, 1);
 		in->stalled = true;
 		return RMA_IN_NOTI;
 	}
@@ -338,7 +339,8 @@ static enum rma_in_state in_noti(struct rma_in *in)
 	return RMA_IN_WAIT;
 }
 
-static enum rma_in_state (*const in_state[RMA_IN_STATES])(struct rma_in *) = {
+static enum extoll_rma_in_state (*const in_state[RMA_IN_STATES])(
+	struct extoll_rma_in *) = {
 	[RMA_IN_WAIT] = in_wait,   [RMA_IN_CHECK] = in_check,
 	[RMA_IN_XLATE] = in_xlate, [RMA_IN_LOCK] = in_lock,
 	[RMA_IN_WRITE] = in_write, [RMA_IN_DRAIN] = in_drain,
@@ -347,26 +349,26 @@ static enum rma_in_state (*const in_state[RMA_IN_STATES])(struct rma_in *) = {
 
 /* ---- the unit ---- */
 
-static void in_run(struct rma_in *in)
+static void in_run(struct extoll_rma_in *in)
 {
 	const struct weft_comp *c = in->rma->nic->comp;
-	enum rma_in_state next;
+	enum extoll_rma_in_state next;
 
 	while ((next = in_state[in->state](in)) != in->state) {
 		in->state = next;
 		weft_state_at(c, "rma_completer", (uint32_t)(in - in->rma->in),
-			      rma_in_name[next], weft_now(c));
+			      extoll_rma_in_name[next], weft_now(c));
 	}
 }
 
 /* Responses first: they never wait. */
-void rma_compl_run(struct rma *r)
+void extoll_rma_compl_run(struct rma *r)
 {
 	for (uint32_t vc = EX_VCS; vc-- > 0;)
 		in_run(&r->in[vc]);
 }
 
-void rma_compl_init(struct rma *r)
+void extoll_rma_compl_init(struct rma *r)
 {
 	for (uint32_t vc = 0; vc < EX_VCS; vc++) {
 		r->in[vc].rma = r;
@@ -374,10 +376,10 @@ void rma_compl_init(struct rma *r)
 	}
 }
 
-void rma_compl_fini(struct rma *r)
+void extoll_rma_compl_fini(struct rma *r)
 {
 	for (uint32_t vc = 0; vc < EX_VCS; vc++) {
-		struct rma_in *in = &r->in[vc];
+		struct extoll_rma_in *in = &r->in[vc];
 
 		weft_slice_drop(&in->data);
 		for (uint8_t s = in->head; s != CELL_NONE; s = r->cell[s].next)

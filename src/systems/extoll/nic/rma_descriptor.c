@@ -3,7 +3,7 @@
  * (extoll.md 3.4, 3.5, 3.9); pieces of a write (2.2, 5.4). */
 #include "systems/extoll/nic/rma.h"
 
-const char *const rma_bad_name[RMA_BADS] = {
+const char *const extoll_rma_bad_name[RMA_BADS] = {
 	[RMA_FINE] = "fine",
 	[RMA_BAD_FORMAT] = "format",
 	[RMA_BAD_OP] = "command",
@@ -53,7 +53,8 @@ static const uint8_t op_kind[RMA_OPS] = {
 /* ---- descriptors ---- */
 
 /* The field [62:40]: bytes - 1, a class, the target unit of a lock. */
-static void desc_count(const struct rma_desc *d, struct rma_cmd *c)
+static void desc_count(const struct extoll_rma_desc *d,
+		       struct extoll_rma_cmd *c)
 {
 	c->low = RMA_D_COUNT(d->w[0]) - 1;
 	if (c->op == RMA_IMM_PUT)
@@ -66,9 +67,9 @@ static void desc_count(const struct rma_desc *d, struct rma_cmd *c)
 		c->bytes = c->low + 1;
 }
 
-static void desc_open(const struct rma_desc *d, struct rma_cmd *c)
+static void desc_open(const struct extoll_rma_desc *d, struct extoll_rma_cmd *c)
 {
-	*c = (struct rma_cmd){
+	*c = (struct extoll_rma_cmd){
 		.op = (uint8_t)RMA_D_OP(d->w[0]),
 		.opt = d->opt,
 		.spec = (uint8_t)RMA_D_SPEC(d->w[0]),
@@ -87,7 +88,8 @@ static bool crosses(uint64_t addr, uint32_t bytes)
 }
 
 /* Count, pages, alignment. */
-static enum rma_bad operands_check(const struct rma_cmd *c, uint32_t mtu)
+static enum extoll_rma_bad operands_check(const struct extoll_rma_cmd *c,
+					  uint32_t mtu)
 {
 	uint32_t kind = op_kind[c->op];
 
@@ -112,8 +114,9 @@ static bool option_allowed(uint32_t opt, uint64_t ctl)
 	return !(opt & RMA_OPT_RRA) && RMA_V_TC(ctl) >> (opt & RMA_OPT_TC) & 1;
 }
 
-enum rma_bad rma_desc_decode(const struct rma_desc *d, uint64_t ctl,
-			     uint32_t mtu, struct rma_cmd *c)
+enum extoll_rma_bad extoll_rma_desc_decode(const struct extoll_rma_desc *d,
+					   uint64_t ctl, uint32_t mtu,
+					   struct extoll_rma_cmd *c)
 {
 	desc_open(d, c);
 	if ((d->w[0] & 3) != RMA_D_VALID || d->w[0] & RMA_D_RESERVED)
@@ -129,37 +132,39 @@ enum rma_bad rma_desc_decode(const struct rma_desc *d, uint64_t ctl,
 
 /* ---- packets ---- */
 
-uint64_t rma_h0(const struct rma_cmd *c, uint32_t node)
+uint64_t extoll_rma_h0(const struct extoll_rma_cmd *c, uint32_t node)
 {
 	return EX_H0_MAKE(node, c->vpid, c->far_vpid, c->far_node) |
 	       EX_PUT(c->spec, 34, 32) | EX_PUT(c->mods, 38, 35) |
 	       EX_PUT(c->op, 42, 39) | EX_PUT(c->low, 54, 43) | EX_RMA_LAST;
 }
 
-uint32_t rma_words(uint32_t op)
+uint32_t extoll_rma_words(uint32_t op)
 {
 	return op_kind[op] & OP_WORDS3 ? 3 : 2;
 }
 
 /* A get response may come without its payload: the responder refused. */
-static bool packet_whole(const struct weft_frame *f, const struct rma_cmd *c)
+static bool packet_whole(const struct weft_frame *f,
+			 const struct extoll_rma_cmd *c)
 {
 	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
 	bool response = c->op == RMA_GET_BT_RSP || c->op == RMA_GET_QW_RSP;
 
-	if (m->words != rma_words(c->op))
+	if (m->words != extoll_rma_words(c->op))
 		return false;
 	if (!(op_kind[c->op] & OP_DATA))
 		return !f->payload.len;
 	return f->payload.len == c->bytes || (response && !f->payload.len);
 }
 
-bool rma_packet_decode(const struct weft_frame *f, struct rma_cmd *c)
+bool extoll_rma_packet_decode(const struct weft_frame *f,
+			      struct extoll_rma_cmd *c)
 {
 	uint64_t h = f->u[0];
 	uint32_t op = EX_RMA_CMD(h);
 
-	*c = (struct rma_cmd){
+	*c = (struct extoll_rma_cmd){
 		.op = (uint8_t)op,
 		.opt = RMA_OPT_TE,
 		.spec = (uint8_t)EX_RMA_NOTI(h),
@@ -182,7 +187,7 @@ bool rma_packet_decode(const struct weft_frame *f, struct rma_cmd *c)
 
 /* ---- pieces of a write ---- */
 
-uint32_t rma_split(weft_phys_t addr, uint32_t len)
+uint32_t extoll_rma_split(weft_phys_t addr, uint32_t len)
 {
 	uint32_t to64 = 64 - addr % 64, to32 = 32 - addr % 32;
 

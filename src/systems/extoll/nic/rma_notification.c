@@ -13,7 +13,7 @@
 #include "systems/extoll/nic/nic.h"
 #include "systems/extoll/nic/rma.h"
 
-static uint32_t noti_mode(const struct rma_cmd *c)
+static uint32_t noti_mode(const struct extoll_rma_cmd *c)
 {
 	return (c->opt & RMA_OPT_RRA ? RMA_MODE_RRA : 0) |
 	       (c->opt & RMA_OPT_INT ? RMA_MODE_IRQ : 0) |
@@ -23,16 +23,17 @@ static uint32_t noti_mode(const struct rma_cmd *c)
 	       (c->mods & RMA_MOD_ERA ? RMA_MODE_ERA : 0);
 }
 
-uint64_t rma_noti_pack(const struct rma_cmd *c, uint32_t unit, uint32_t error)
+uint64_t extoll_rma_noti_pack(const struct extoll_rma_cmd *c, uint32_t unit,
+			      uint32_t error)
 {
 	return RMA_N_MAKE(c->low, c->far_vpid, c->far_node, unit, c->op,
 			  noti_mode(c), error);
 }
 
-bool rma_wants_noti(const struct rma *r, const struct rma_cmd *c, uint32_t unit,
-		    enum rma_bad bad)
+bool extoll_rma_wants_noti(const struct rma *r, const struct extoll_rma_cmd *c,
+			   uint32_t unit, enum extoll_rma_bad bad)
 {
-	if (!(rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
+	if (!(extoll_rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
 		return false;
 	return c->spec & unit || (bad && r->config & RMA_C_FORCE);
 }
@@ -40,11 +41,12 @@ bool rma_wants_noti(const struct rma *r, const struct rma_cmd *c, uint32_t unit,
 /* Granted by HTAX: an event that is asked for now comes behind it. */
 static void noti_sent(struct extoll_nic *n, struct hx_pkt *p)
 {
-	struct rma_vpid *v = rma_vpid(n->rma, (uint32_t)p->user[0]);
+	struct extoll_rma_vpid *v =
+		extoll_rma_vpid(n->rma, (uint32_t)p->user[0]);
 
 	v->wanted = true;
 	v->late = RMA_N_NODE(p->user[1]);
-	rma_look(n, (uint32_t)p->user[0]);
+	extoll_rma_look(n, (uint32_t)p->user[0]);
 }
 
 static bool noti_asks(enum extoll_htax_port port, uint64_t w1)
@@ -55,7 +57,7 @@ static bool noti_asks(enum extoll_htax_port port, uint64_t w1)
 static void noti_write(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 		       uint64_t w0, uint64_t w1, uint64_t trace)
 {
-	const struct rma_vpid *v = rma_vpid(r, vpid);
+	const struct extoll_rma_vpid *v = extoll_rma_vpid(r, vpid);
 	struct hx_pkt *p =
 		ex_pkt_write(r->nic, v->base + (uint64_t)v->wp * RMA_NOTI_BYTES,
 			     RMA_NOTI_BYTES);
@@ -69,12 +71,13 @@ static void noti_write(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 	p->txn.trace_id = trace;
 	p->txn.trace_last = true;
 	ex_htax_send(r->nic, port, p, ex_now(r->nic));
-	rma_count(r->nic, RMA_K_NOTIFICATIONS, 1);
+	extoll_rma_count(r->nic, RMA_K_NOTIFICATIONS, 1);
 }
 
-void rma_look(struct extoll_nic *n, uint32_t vpid)
+void extoll_rma_look(struct extoll_nic *n, uint32_t vpid)
 {
-	struct rma_vpid *v = n->rma ? rma_vpid(n->rma, vpid) : NULL;
+	struct extoll_rma_vpid *v =
+		n->rma ? extoll_rma_vpid(n->rma, vpid) : NULL;
 
 	if (!v)
 		return;
@@ -85,10 +88,10 @@ void rma_look(struct extoll_nic *n, uint32_t vpid)
 		v->armed = v->wanted = false;
 }
 
-bool rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
-		uint64_t w0, uint64_t w1, uint64_t trace)
+bool extoll_rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
+		       uint64_t w0, uint64_t w1, uint64_t trace)
 {
-	struct rma_vpid *v = rma_vpid(r, vpid);
+	struct extoll_rma_vpid *v = extoll_rma_vpid(r, vpid);
 
 	if (!v->size) /* a ring of no slots takes everything and keeps none */
 		return true;

@@ -8,9 +8,9 @@ static void regs_kick(struct rma *r)
 {
 	uint64_t now = ex_now(r->nic);
 
-	rma_wake(r, &r->req.timer, EXTOLL_HX_RMA_REQ, now);
-	rma_wake(r, &r->resp.timer, EXTOLL_HX_RMA_RESP, now);
-	rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, now);
+	extoll_rma_wake(r, &r->req.timer, EXTOLL_HX_RMA_REQ, now);
+	extoll_rma_wake(r, &r->resp.timer, EXTOLL_HX_RMA_RESP, now);
+	extoll_rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, now);
 }
 
 /* Commands that software has stored and the requester has not finished, and
@@ -26,9 +26,10 @@ static uint64_t vpid_pending(const struct rma *r, uint32_t vpid)
 	return n;
 }
 
-static uint64_t vpid_get(const struct rma *r, enum rma_reg reg, uint32_t i)
+static uint64_t vpid_get(const struct rma *r, enum extoll_rma_reg reg,
+			 uint32_t i)
 {
-	const struct rma_vpid *v = rma_vpid(r, i);
+	const struct extoll_rma_vpid *v = extoll_rma_vpid(r, i);
 
 	if (!v)
 		return 0;
@@ -50,7 +51,8 @@ static uint64_t vpid_get(const struct rma *r, enum rma_reg reg, uint32_t i)
 	}
 }
 
-uint64_t rma_reg_get(struct extoll_nic *n, enum rma_reg reg, uint32_t i)
+uint64_t extoll_rma_reg_get(struct extoll_nic *n, enum extoll_rma_reg reg,
+			    uint32_t i)
 {
 	const struct rma *r = n->rma;
 
@@ -81,19 +83,20 @@ uint64_t rma_reg_get(struct extoll_nic *n, enum rma_reg reg, uint32_t i)
 }
 
 /* A pointer outside of the ring is not taken. */
-static void rp_set(struct rma *r, struct rma_vpid *v, uint32_t vpid,
+static void rp_set(struct rma *r, struct extoll_rma_vpid *v, uint32_t vpid,
 		   uint64_t val)
 {
 	if ((uint32_t)val < v->size)
 		v->rp = (uint32_t)val;
 	if (val & RMA_RP_REARM)
 		v->armed = true;
-	rma_look(r->nic, vpid);
+	extoll_rma_look(r->nic, vpid);
 }
 
-static void vpid_set(struct rma *r, enum rma_reg reg, uint32_t i, uint64_t val)
+static void vpid_set(struct rma *r, enum extoll_rma_reg reg, uint32_t i,
+		     uint64_t val)
 {
-	struct rma_vpid *v = ex_vpid_make(&r->vpid, i, sizeof(*v));
+	struct extoll_rma_vpid *v = ex_vpid_make(&r->vpid, i, sizeof(*v));
 
 	switch (reg) {
 	case RMA_R_VPID:
@@ -118,10 +121,10 @@ static void vpid_set(struct rma *r, enum rma_reg reg, uint32_t i, uint64_t val)
 	regs_kick(r);
 }
 
-void rma_reg_set(struct extoll_nic *n, enum rma_reg reg, uint32_t i,
-		 uint64_t val)
+void extoll_rma_reg_set(struct extoll_nic *n, enum extoll_rma_reg reg,
+			uint32_t i, uint64_t val)
 {
-	struct rma *r = rma_make(n);
+	struct rma *r = extoll_rma_make(n);
 
 	switch (reg) {
 	case RMA_R_CONFIG:
@@ -152,13 +155,14 @@ void rma_reg_set(struct extoll_nic *n, enum rma_reg reg, uint32_t i,
 
 /* Hooks of the rows. */
 #define X(id, name, off, n, step, acc, doc)                                    \
-	uint64_t rma_##id##_read(struct weft_comp *c, uint32_t i)              \
+	uint64_t extoll_rma_##id##_read(struct weft_comp *c, uint32_t i)       \
 	{                                                                      \
-		return rma_reg_get(c->state, RMA_R_##id, i);                   \
+		return extoll_rma_reg_get(c->state, RMA_R_##id, i);            \
 	}                                                                      \
-	void rma_##id##_wrote(struct weft_comp *c, uint32_t i, uint64_t val)   \
+	void extoll_rma_##id##_wrote(struct weft_comp *c, uint32_t i,          \
+				     uint64_t val)                             \
 	{                                                                      \
-		rma_reg_set(c->state, RMA_R_##id, i, val);                     \
+		extoll_rma_reg_set(c->state, RMA_R_##id, i, val);              \
 	}
 RMA_REGS(X)
 #undef X

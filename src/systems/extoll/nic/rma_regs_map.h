@@ -25,7 +25,7 @@ enum {
 
 /* ---- commands (3.5) ---- */
 
-enum rma_op {
+enum extoll_rma_op {
 	RMA_GET_BT = 0,
 	RMA_GET_QW = 1,
 	RMA_PUT_BT = 2,
@@ -175,7 +175,7 @@ enum {
 	EXTOLL_ATU_GAT = 0x118000,
 };
 
-/* rma_vpid[n]: */
+/* extoll_rma_vpid[n]: */
 #define RMA_V_ENABLE   (1ULL << 0)
 #define RMA_V_PHYSICAL (1ULL << 1) /* may use TE = 0 */
 #define RMA_V_RRA      (1ULL << 2)
@@ -183,7 +183,7 @@ enum {
 #define RMA_V_TC(v)    ((uint32_t)RMA_GET(v, 7, 4)) /* bit per traffic class */
 #define RMA_V_TC_ALL   RMA_PUT(15, 7, 4)
 #define RMA_V_PD(v)    ((uint32_t)RMA_GET(v, 31, 16))
-/* rma_config: */
+/* extoll_rma_config: */
 #define RMA_C_MTU(v) ((uint32_t)RMA_GET(v, 6, 0)) /* bytes / 64, 1..64 */
 #define RMA_C_FORCE  (1ULL << 8) /* errors always write a notification */
 #define RMA_C_RESET  (64ULL | RMA_C_FORCE)

@@ -9,16 +9,16 @@
 #include "systems/extoll/nic/nic.h"
 #include "systems/extoll/nic/rma.h"
 
-bool rma_req_room(struct extoll_nic *n, uint32_t flying)
+bool extoll_rma_req_room(struct extoll_nic *n, uint32_t flying)
 {
-	struct rma *r = rma_make(n);
+	struct rma *r = extoll_rma_make(n);
 
 	return r->q_tail - r->q_head + flying < RMA_QUEUE;
 }
 
-static void req_drop(struct rma *r, uint32_t vpid, enum rma_bad bad)
+static void req_drop(struct rma *r, uint32_t vpid, enum extoll_rma_bad bad)
 {
-	rma_count(r->nic, RMA_K_BAD_COMMANDS, 1);
+	extoll_rma_count(r->nic, RMA_K_BAD_COMMANDS, 1);
 	ex_event(r->nic, EXTOLL_EV_RMA_ERROR, vpid, 0,
 		 bad | RMA_REQUESTER << 8);
 }
@@ -29,11 +29,11 @@ static void req_tell(const struct rma *r)
 		   r->q_tail - r->q_head, weft_now(r->nic->comp));
 }
 
-void rma_req_store(struct extoll_nic *n, const struct hx_store *s)
+void extoll_rma_req_store(struct extoll_nic *n, const struct hx_store *s)
 {
-	struct rma *r = rma_make(n);
-	struct rma_desc d = { .vpid = (uint8_t)EXTOLL_PAGE_VPID(s->off),
-			      .opt = (uint8_t)EXTOLL_RMA_OPT(s->off) };
+	struct rma *r = extoll_rma_make(n);
+	struct extoll_rma_desc d = { .vpid = (uint8_t)EXTOLL_PAGE_VPID(s->off),
+				     .opt = (uint8_t)EXTOLL_RMA_OPT(s->off) };
 
 	if (s->off % EXTOLL_PAGE || s->bytes != RMA_DESC_BYTES) {
 		req_drop(r, d.vpid, RMA_BAD_FORMAT);
@@ -43,7 +43,7 @@ void rma_req_store(struct extoll_nic *n, const struct hx_store *s)
 	d.trace = s->trace;
 	r->queue[r->q_tail++ % RMA_QUEUE] = d;
 	req_tell(r);
-	rma_tx_run(&r->req);
+	extoll_rma_tx_run(&r->req);
 }
 
 static bool req_waits(const struct rma *r)
@@ -51,49 +51,51 @@ static bool req_waits(const struct rma *r)
 	return r->q_head != r->q_tail;
 }
 
-static void req_take(struct rma *r, struct rma_txop *op)
+static void req_take(struct rma *r, struct extoll_rma_txop *op)
 {
-	const struct rma_desc *d = &r->queue[r->q_head++ % RMA_QUEUE];
+	const struct extoll_rma_desc *d = &r->queue[r->q_head++ % RMA_QUEUE];
 	uint32_t mtu = RMA_C_MTU(r->config) * 64;
 
 	/* its verdict counts from the end of CMD on */
-	op->bad = rma_desc_decode(d, rma_vpid_ctl(r, d->vpid), mtu, &op->cmd);
+	op->bad = extoll_rma_desc_decode(d, extoll_rma_vpid_ctl(r, d->vpid),
+					 mtu, &op->cmd);
 	op->cmd.trace = d->trace;
 	req_tell(r);
 	ex_htax_go(r->nic);
 }
 
 /* Where the packet goes: get to the responder, lock to either. */
-static uint32_t req_port(const struct rma_cmd *c)
+static uint32_t req_port(const struct extoll_rma_cmd *c)
 {
 	if (c->op == RMA_GET_BT || c->op == RMA_GET_QW)
 		return EX_NP_RESP;
 	return c->at_resp ? EX_NP_RESP : EX_NP_RMA;
 }
 
-static bool req_frame(struct rma *r, struct rma_txop *op)
+static bool req_frame(struct rma *r, struct extoll_rma_txop *op)
 {
-	const struct rma_cmd *c = &op->cmd;
+	const struct extoll_rma_cmd *c = &op->cmd;
 	struct weft_frame *f = weft_frame_new(r->nic->comp->sim);
 	bool put = c->op == RMA_PUT_BT || c->op == RMA_PUT_QW;
 
 	op->f = f;
-	if (!ex_route(r->nic, f, c->far_node, req_port(c), rma_words(c->op), 0))
+	if (!ex_route(r->nic, f, c->far_node, req_port(c),
+		      extoll_rma_words(c->op), 0))
 		return false;
-	f->u[0] = rma_h0(c, r->nic->place.node);
-	ex_pd_set(f, RMA_V_PD(rma_vpid_ctl(r, c->vpid)));
+	f->u[0] = extoll_rma_h0(c, r->nic->place.node);
+	ex_pd_set(f, RMA_V_PD(extoll_rma_vpid_ctl(r, c->vpid)));
 	f->u[1] = c->w[put]; /* put: the write address alone */
 	f->u[2] = c->w[1];
 	return true;
 }
 
-static enum rma_bad req_check(struct rma *r, struct rma_txop *op)
+static enum extoll_rma_bad req_check(struct rma *r, struct extoll_rma_txop *op)
 {
-	const struct rma_cmd *c = &op->cmd;
+	const struct extoll_rma_cmd *c = &op->cmd;
 	bool get = c->op == RMA_GET_BT || c->op == RMA_GET_QW;
 
 	op->w0 = c->w[get]; /* get: the local address is the write address */
-	if (!(rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
+	if (!(extoll_rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
 		return RMA_BAD_VPID;
 	if (op->bad)
 		return op->bad;
@@ -107,7 +109,7 @@ static enum rma_bad req_check(struct rma *r, struct rma_txop *op)
 	return RMA_FINE;
 }
 
-const struct rma_tx_type rma_requester = {
+const struct extoll_rma_tx_type extoll_rma_requester = {
 	.name = "requester",
 	.machine = "rma_requester",
 	.port = EXTOLL_HX_RMA_REQ,

@@ -18,7 +18,7 @@ static void resp_tell(const struct rma *r)
 		   r->a_tail - r->a_head, weft_now(r->nic->comp));
 }
 
-bool rma_resp_push(struct rma *r, const struct rma_cmd *c)
+bool extoll_rma_resp_push(struct rma *r, const struct extoll_rma_cmd *c)
 {
 	if (r->a_tail - r->a_head == RMA_QUEUE)
 		return false;
@@ -28,9 +28,9 @@ bool rma_resp_push(struct rma *r, const struct rma_cmd *c)
 }
 
 static bool resp_ours(const struct rma *r, const struct weft_frame *f,
-		      struct rma_cmd *c)
+		      struct extoll_rma_cmd *c)
 {
-	return rma_packet_ours(r, f, c) &&
+	return extoll_rma_packet_ours(r, f, c) &&
 	       (c->op == RMA_GET_BT || c->op == RMA_GET_QW ||
 		(c->op == RMA_LOCK_REQ && c->at_resp));
 }
@@ -39,16 +39,16 @@ static bool resp_ours(const struct rma *r, const struct weft_frame *f,
 static bool resp_packet(struct rma *r, struct weft_frame *f)
 {
 	struct extoll_nic *n = r->nic;
-	struct rma_cmd c;
+	struct extoll_rma_cmd c;
 
 	if (!resp_ours(r, f, &c)) {
-		rma_count(n, RMA_K_DISCARDED, 1);
+		extoll_rma_count(n, RMA_K_DISCARDED, 1);
 		ex_event(n, EXTOLL_EV_RMA_ERROR, c.vpid, c.far_node,
 			 RMA_BAD_MISROUTE | RMA_RESPONDER << 8);
-	} else if (!rma_resp_push(r, &c)) {
+	} else if (!extoll_rma_resp_push(r, &c)) {
 		return false;
 	}
-	np_release(&n->np[EX_NP_RESP], f->words, ex_now(n));
+	netport_release(&n->np[EX_NP_RESP], f->words, ex_now(n));
 	weft_frame_free(f);
 	return true;
 }
@@ -66,12 +66,13 @@ static void resp_waiting(struct rma *r)
 	}
 }
 
-void rma_resp_cell(struct rma *r, const struct np_cell *c)
+void extoll_rma_resp_cell(struct rma *r, const struct netport_cell *c)
 {
 	struct weft_frame *f = c->pkt;
 
 	if (!c->eop) { /* requests are short: nothing here is of interest */
-		np_release(&r->nic->np[EX_NP_RESP], c->slot, ex_now(r->nic));
+		netport_release(&r->nic->np[EX_NP_RESP], c->slot,
+				ex_now(r->nic));
 		return;
 	}
 	f->words = c->slot;
@@ -83,10 +84,10 @@ void rma_resp_cell(struct rma *r, const struct np_cell *c)
 	r->wait_tail = f;
 	if (r->wait_head == f)
 		resp_waiting(r);
-	rma_tx_run(&r->resp);
+	extoll_rma_tx_run(&r->resp);
 }
 
-void rma_resp_fini(struct rma *r)
+void extoll_rma_resp_fini(struct rma *r)
 {
 	struct weft_frame *f;
 
@@ -101,19 +102,19 @@ static bool resp_waits(const struct rma *r)
 	return r->a_head != r->a_tail;
 }
 
-static void resp_take(struct rma *r, struct rma_txop *op)
+static void resp_take(struct rma *r, struct extoll_rma_txop *op)
 {
 	op->cmd = r->asked[r->a_head++ % RMA_QUEUE];
 	resp_tell(r);
 	if (r->wait_head)
 		resp_waiting(r);
-	rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, ex_now(r->nic));
+	extoll_rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, ex_now(r->nic));
 }
 
 /* ---- locks ---- */
 
-bool rma_lock_addr(const struct rma *r, uint32_t vpid, uint32_t number,
-		   weft_phys_t *phys_p)
+bool extoll_rma_lock_addr(const struct rma *r, uint32_t vpid, uint32_t number,
+			  weft_phys_t *phys_p)
 {
 	if (number >= r->lock.n)
 		return false;
@@ -121,7 +122,7 @@ bool rma_lock_addr(const struct rma *r, uint32_t vpid, uint32_t number,
 	return true;
 }
 
-uint32_t rma_lock_fcaa(int32_t *mem, int32_t compare, int32_t add)
+uint32_t extoll_rma_lock_fcaa(int32_t *mem, int32_t compare, int32_t add)
 {
 	if (*mem > compare)
 		return RMA_LOCK_NO;
@@ -130,17 +131,17 @@ uint32_t rma_lock_fcaa(int32_t *mem, int32_t compare, int32_t add)
 }
 
 /* The word has been read into op->buf. */
-static uint64_t lock_do(struct rma *r, struct rma_txop *op)
+static uint64_t lock_do(struct rma *r, struct extoll_rma_txop *op)
 {
-	const struct rma_cmd *c = &op->cmd;
+	const struct extoll_rma_cmd *c = &op->cmd;
 	uint32_t result;
 	struct hx_pkt *p;
 	int32_t mem;
 
 	memcpy(&mem, weft_slice_data(op->buf), sizeof(mem));
-	result = rma_lock_fcaa(&mem, RMA_LOCK_COMPARE(c->w[0]),
-			       RMA_LOCK_ADD(c->w[1]));
-	rma_count(r->nic, RMA_K_LOCKS, 1);
+	result = extoll_rma_lock_fcaa(&mem, RMA_LOCK_COMPARE(c->w[0]),
+				      RMA_LOCK_ADD(c->w[1]));
+	extoll_rma_count(r->nic, RMA_K_LOCKS, 1);
 	if (result == RMA_LOCK_YES) {
 		p = ex_pkt_write(r->nic, op->phys, sizeof(mem));
 		memcpy(weft_slice_data(p->txn.data), &mem, sizeof(mem));
@@ -151,29 +152,29 @@ static uint64_t lock_do(struct rma *r, struct rma_txop *op)
 
 /* ---- answers ---- */
 
-static bool resp_frame(struct rma *r, struct rma_txop *op)
+static bool resp_frame(struct rma *r, struct extoll_rma_txop *op)
 {
 	struct weft_frame *f = weft_frame_new(r->nic->comp->sim);
-	struct rma_cmd c = op->cmd;
+	struct extoll_rma_cmd c = op->cmd;
 
 	c.op = c.op == RMA_LOCK_REQ ? RMA_LOCK_RSP : c.op + RMA_GET_BT_RSP;
 	if (!ex_route(r->nic, f, c.far_node, EX_NP_RMA, 2, 1)) {
 		weft_frame_free(f);
 		return false;
 	}
-	f->u[0] = rma_h0(&c, r->nic->place.node);
-	ex_pd_set(f, RMA_V_PD(rma_vpid_ctl(r, c.vpid)));
+	f->u[0] = extoll_rma_h0(&c, r->nic->place.node);
+	ex_pd_set(f, RMA_V_PD(extoll_rma_vpid_ctl(r, c.vpid)));
 	f->u[1] = c.w[1]; /* get: where the requester wants it */
 	op->f = f;
 	return true;
 }
 
-static enum rma_bad lock_check(struct rma *r, struct rma_txop *op)
+static enum extoll_rma_bad lock_check(struct rma *r, struct extoll_rma_txop *op)
 {
-	const struct rma_cmd *c = &op->cmd;
+	const struct extoll_rma_cmd *c = &op->cmd;
 	weft_phys_t phys;
 
-	if (!rma_lock_addr(r, c->vpid, RMA_LOCK_NUMBER(c->w[0]), &phys))
+	if (!extoll_rma_lock_addr(r, c->vpid, RMA_LOCK_NUMBER(c->w[0]), &phys))
 		return RMA_BAD_LOCK;
 	op->from = phys;
 	op->bytes = 4;
@@ -181,14 +182,14 @@ static enum rma_bad lock_check(struct rma *r, struct rma_txop *op)
 	return RMA_FINE;
 }
 
-static enum rma_bad resp_check(struct rma *r, struct rma_txop *op)
+static enum extoll_rma_bad resp_check(struct rma *r, struct extoll_rma_txop *op)
 {
-	const struct rma_cmd *c = &op->cmd;
+	const struct extoll_rma_cmd *c = &op->cmd;
 
 	op->w0 = c->w[0];
 	if (!resp_frame(r, op))
 		return RMA_BAD_ROUTE;
-	if (!(rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
+	if (!(extoll_rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
 		return RMA_BAD_VPID;
 	if (c->op == RMA_LOCK_REQ)
 		return lock_check(r, op);
@@ -197,9 +198,9 @@ static enum rma_bad resp_check(struct rma *r, struct rma_txop *op)
 	return RMA_FINE;
 }
 
-static void resp_fill(struct rma *r, struct rma_txop *op)
+static void resp_fill(struct rma *r, struct extoll_rma_txop *op)
 {
-	const struct rma_cmd *c = &op->cmd;
+	const struct extoll_rma_cmd *c = &op->cmd;
 
 	if (c->op == RMA_LOCK_REQ) {
 		op->w0 = op->bad ? RMA_LOCK_ANSWER(0, RMA_LOCK_NONE,
@@ -212,7 +213,7 @@ static void resp_fill(struct rma *r, struct rma_txop *op)
 	}
 }
 
-const struct rma_tx_type rma_responder = {
+const struct extoll_rma_tx_type extoll_rma_responder = {
 	.name = "responder",
 	.machine = "rma_responder",
 	.port = EXTOLL_HX_RMA_RESP,

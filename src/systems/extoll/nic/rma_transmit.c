@@ -16,38 +16,38 @@
 #include "systems/extoll/nic/nic.h"
 #include "systems/extoll/nic/rma.h"
 
-const char *const rma_tx_name[RMA_TX_STATES] = {
+const char *const extoll_rma_tx_name[RMA_TX_STATES] = {
 	[RMA_TX_FREE] = "free",	  [RMA_TX_CMD] = "cmd",
 	[RMA_TX_XLATE] = "xlate", [RMA_TX_READ] = "read",
 	[RMA_TX_SEND] = "send",	  [RMA_TX_NOTI] = "noti",
 };
 
-static struct rma_txop *tx_op(struct rma_tx *u, uint32_t i)
+static struct extoll_rma_txop *tx_op(struct extoll_rma_tx *u, uint32_t i)
 {
 	return &u->op[i % RMA_TXOPS];
 }
 
-static struct np *tx_np(const struct rma_tx *u)
+static struct netport *tx_np(const struct extoll_rma_tx *u)
 {
 	return &u->rma->nic->np[EX_NP_RMA];
 }
 
 /* op->until has come; otherwise the unit looks again then. */
-static bool tx_time(struct rma_txop *op)
+static bool tx_time(struct extoll_rma_txop *op)
 {
-	struct rma_tx *u = op->u;
+	struct extoll_rma_tx *u = op->u;
 
 	if (ex_now(u->rma->nic) >= op->until)
 		return true;
-	rma_wake(u->rma, &u->timer, u->type->port, op->until);
+	extoll_rma_wake(u->rma, &u->timer, u->type->port, op->until);
 	return false;
 }
 
 /* The earlier ones have all been sent, at least their beginning, or never will
  * be: a refused one waits for nothing but its notification. */
-static bool tx_turn(const struct rma_txop *op)
+static bool tx_turn(const struct extoll_rma_txop *op)
 {
-	struct rma_tx *u = op->u;
+	struct extoll_rma_tx *u = op->u;
 
 	for (uint32_t i = u->head; tx_op(u, i) != op; i++)
 		if (!tx_op(u, i)->sent && tx_op(u, i)->state != RMA_TX_NOTI)
@@ -57,10 +57,10 @@ static bool tx_turn(const struct rma_txop *op)
 
 /* ---- reads ---- */
 
-static void tx_retire(struct rma_tx *u)
+static void tx_retire(struct extoll_rma_tx *u)
 {
 	while (u->rd_head != u->rd_tail && u->rd[u->rd_head % RMA_READS].done) {
-		struct rma_rd *rd = &u->rd[u->rd_head++ % RMA_READS];
+		struct extoll_rma_rd *rd = &u->rd[u->rd_head++ % RMA_READS];
 
 		rd->op->got = rd->end;
 	}
@@ -68,7 +68,8 @@ static void tx_retire(struct rma_tx *u)
 
 static void tx_read_done(struct extoll_nic *n, struct hx_pkt *p)
 {
-	struct rma_rd *rd = (struct rma_rd *)(uintptr_t)p->user[0];
+	struct extoll_rma_rd *rd =
+		(struct extoll_rma_rd *)(uintptr_t)p->user[0];
 	uint8_t *to = weft_slice_data(rd->op->buf);
 
 	if (to)
@@ -77,12 +78,12 @@ static void tx_read_done(struct extoll_nic *n, struct hx_pkt *p)
 		rd->op->bad = RMA_BAD_READ;
 	rd->done = true;
 	tx_retire(rd->op->u);
-	rma_tx_run(rd->op->u);
+	extoll_rma_tx_run(rd->op->u);
 }
 
-static void tx_read_one(struct rma_tx *u, struct rma_txop *op)
+static void tx_read_one(struct extoll_rma_tx *u, struct extoll_rma_txop *op)
 {
-	struct rma_rd *rd = &u->rd[u->rd_tail++ % RMA_READS];
+	struct extoll_rma_rd *rd = &u->rd[u->rd_tail++ % RMA_READS];
 	weft_phys_t a = op->phys - op->skew + op->asked;
 	uint32_t n = 64 - a % 64, left = op->total - op->asked;
 
@@ -91,15 +92,15 @@ static void tx_read_one(struct rma_tx *u, struct rma_txop *op)
 	rd->done = false;
 	rd->at = op->asked;
 	rd->end = op->asked += n;
-	rma_count(u->rma->nic, RMA_K_READ_BYTES, n);
-	rma_read(u->rma->nic, u->type->port, a, n, tx_read_done, rd,
-		 op->cmd.trace);
+	extoll_rma_count(u->rma->nic, RMA_K_READ_BYTES, n);
+	extoll_rma_read(u->rma->nic, u->type->port, a, n, tx_read_done, rd,
+			op->cmd.trace);
 }
 
 /* A lock before this one has not yet been written back. */
-static bool tx_locked(const struct rma_txop *op)
+static bool tx_locked(const struct extoll_rma_txop *op)
 {
-	struct rma_tx *u = op->u;
+	struct extoll_rma_tx *u = op->u;
 
 	for (uint32_t i = u->head; tx_op(u, i) != op; i++)
 		if (tx_op(u, i)->alone && tx_op(u, i)->asked &&
@@ -109,7 +110,7 @@ static bool tx_locked(const struct rma_txop *op)
 }
 
 /* A read failed: the others are not worth asking, their data are all ones. */
-static void tx_read_stop(struct rma_txop *op)
+static void tx_read_stop(struct extoll_rma_txop *op)
 {
 	uint8_t *p = weft_slice_data(op->buf);
 
@@ -119,7 +120,7 @@ static void tx_read_stop(struct rma_txop *op)
 }
 
 /* In the order of commands; true: all of this one's are asked for. */
-static bool tx_read_op(struct rma_tx *u, struct rma_txop *op)
+static bool tx_read_op(struct extoll_rma_tx *u, struct extoll_rma_txop *op)
 {
 	if (op->state < RMA_TX_READ && op->state != RMA_TX_FREE)
 		return false;
@@ -132,7 +133,7 @@ static bool tx_read_op(struct rma_tx *u, struct rma_txop *op)
 	return op->asked == op->total;
 }
 
-static void tx_reads(struct rma_tx *u)
+static void tx_reads(struct extoll_rma_tx *u)
 {
 	for (uint32_t i = u->head; i != u->tail; i++)
 		if (!tx_read_op(u, tx_op(u, i)))
@@ -141,14 +142,14 @@ static void tx_reads(struct rma_tx *u)
 
 /* ---- states ---- */
 
-static enum rma_tx_state tx_refuse(struct rma_txop *op)
+static enum extoll_rma_tx_state tx_refuse(struct extoll_rma_txop *op)
 {
 	return op->u->type->fill && op->f ? RMA_TX_SEND : RMA_TX_NOTI;
 }
 
-static enum rma_tx_state tx_cmd(struct rma_txop *op)
+static enum extoll_rma_tx_state tx_cmd(struct extoll_rma_txop *op)
 {
-	struct rma_tx *u = op->u;
+	struct extoll_rma_tx *u = op->u;
 
 	if (!tx_time(op))
 		return RMA_TX_CMD;
@@ -163,16 +164,16 @@ static enum rma_tx_state tx_cmd(struct rma_txop *op)
 
 static void tx_translated(struct atu_req *r)
 {
-	struct rma_txop *op = r->own;
+	struct extoll_rma_txop *op = r->own;
 
 	op->translated = true;
 	op->u->in_xlate = false;
-	rma_tx_run(op->u);
+	extoll_rma_tx_run(op->u);
 }
 
-static void tx_ask_atu(struct rma_txop *op)
+static void tx_ask_atu(struct extoll_rma_txop *op)
 {
-	struct rma_tx *u = op->u;
+	struct extoll_rma_tx *u = op->u;
 
 	if (op->asked_atu || u->in_xlate)
 		return;
@@ -187,7 +188,8 @@ static void tx_ask_atu(struct rma_txop *op)
 }
 
 /* Where the data are, how many reads they take, the frame that has them. */
-static enum rma_tx_state tx_read_begin(struct rma_txop *op, weft_phys_t phys)
+static enum extoll_rma_tx_state tx_read_begin(struct extoll_rma_txop *op,
+					      weft_phys_t phys)
 {
 	struct weft_sim *sim = op->u->rma->nic->comp->sim;
 
@@ -203,7 +205,7 @@ static enum rma_tx_state tx_read_begin(struct rma_txop *op, weft_phys_t phys)
 	return RMA_TX_READ;
 }
 
-static enum rma_tx_state tx_xlate(struct rma_txop *op)
+static enum extoll_rma_tx_state tx_xlate(struct extoll_rma_txop *op)
 {
 	if (!op->bytes || op->physical) {
 		if (!tx_time(op))
@@ -219,7 +221,7 @@ static enum rma_tx_state tx_xlate(struct rma_txop *op)
 	return tx_refuse(op);
 }
 
-static enum rma_tx_state tx_read(struct rma_txop *op)
+static enum extoll_rma_tx_state tx_read(struct extoll_rma_txop *op)
 {
 	bool all = op->got == op->total;
 
@@ -231,43 +233,43 @@ static enum rma_tx_state tx_read(struct rma_txop *op)
 }
 
 /* Bytes of the payload that are there; UINT32_MAX = all. */
-static uint32_t tx_avail(const struct rma_txop *op)
+static uint32_t tx_avail(const struct extoll_rma_txop *op)
 {
 	if (op->got == op->total)
 		return UINT32_MAX;
 	return op->got > op->skew ? op->got - op->skew : 0;
 }
 
-static bool tx_send_begin(struct rma_txop *op)
+static bool tx_send_begin(struct extoll_rma_txop *op)
 {
-	struct rma_tx *u = op->u;
+	struct extoll_rma_tx *u = op->u;
 
-	if (!tx_turn(op) || !np_room(tx_np(u), u->type->cls))
+	if (!tx_turn(op) || !netport_room(tx_np(u), u->type->cls))
 		return false;
 	if (u->type->fill)
 		u->type->fill(u->rma, op);
 	op->told = tx_avail(op);
 	op->f->trace_id = op->cmd.trace;
-	op->pkt = np_send(tx_np(u), op->f, ex_now(u->rma->nic), op->told);
+	op->pkt = netport_send(tx_np(u), op->f, ex_now(u->rma->nic), op->told);
 	op->sent = true;
 	return true;
 }
 
-static enum rma_tx_state tx_send(struct rma_txop *op)
+static enum extoll_rma_tx_state tx_send(struct extoll_rma_txop *op)
 {
 	uint32_t avail = tx_avail(op);
 
 	if (!op->sent && !tx_send_begin(op))
 		return RMA_TX_SEND;
 	if (op->told < avail)
-		np_more(tx_np(op->u), op->pkt, avail);
+		netport_more(tx_np(op->u), op->pkt, avail);
 	op->told = avail;
 	return avail == UINT32_MAX ? RMA_TX_NOTI : RMA_TX_SEND;
 }
 
-static bool tx_notify(struct rma_txop *op)
+static bool tx_notify(struct extoll_rma_txop *op)
 {
-	struct rma_tx *u = op->u;
+	struct extoll_rma_tx *u = op->u;
 	uint32_t unit = u->type->unit;
 
 	if (unit == RMA_RESPONDER && op->cmd.op == RMA_LOCK_REQ &&
@@ -275,17 +277,18 @@ static bool tx_notify(struct rma_txop *op)
 		unit = RMA_COMPLETER;
 	if (unit == RMA_COMPLETER
 		    ? !op->bad
-		    : !rma_wants_noti(u->rma, &op->cmd, unit, op->bad))
+		    : !extoll_rma_wants_noti(u->rma, &op->cmd, unit, op->bad))
 		return true;
-	if (!(rma_vpid_ctl(u->rma, op->cmd.vpid) & RMA_V_ENABLE))
+	if (!(extoll_rma_vpid_ctl(u->rma, op->cmd.vpid) & RMA_V_ENABLE))
 		return true;
-	return rma_notify(u->rma, u->type->port, op->cmd.vpid, op->w0,
-			  rma_noti_pack(&op->cmd, unit, op->bad ? unit : 0), 0);
+	return extoll_rma_notify(
+		u->rma, u->type->port, op->cmd.vpid, op->w0,
+		extoll_rma_noti_pack(&op->cmd, unit, op->bad ? unit : 0), 0);
 }
 
-static enum rma_tx_state tx_noti(struct rma_txop *op)
+static enum extoll_rma_tx_state tx_noti(struct extoll_rma_txop *op)
 {
-	struct rma_tx *u = op->u;
+	struct extoll_rma_tx *u = op->u;
 	struct extoll_nic *n = u->rma->nic;
 
 	if (op != tx_op(u, u->head))
@@ -293,11 +296,11 @@ static enum rma_tx_state tx_noti(struct rma_txop *op)
 	atu_finish(&u->rma->atu, &op->xl);
 	if (!tx_notify(op)) {
 		if (!op->stalled)
-			rma_count(n, RMA_K_NOTI_STALLS, 1);
+			extoll_rma_count(n, RMA_K_NOTI_STALLS, 1);
 		op->stalled = true;
 		return RMA_TX_NOTI;
 	}
-	rma_count(n, op->bad ? u->type->bad : u->type->good, 1);
+	extoll_rma_count(n, op->bad ? u->type->bad : u->type->good, 1);
 	if (op->bad)
 		weft_msg_end(n->comp, op->cmd.trace, false);
 	if (op->bad)
@@ -310,7 +313,8 @@ static enum rma_tx_state tx_noti(struct rma_txop *op)
 	return RMA_TX_FREE;
 }
 
-static enum rma_tx_state (*const tx_state[RMA_TX_STATES])(struct rma_txop *) = {
+static enum extoll_rma_tx_state (*const tx_state[RMA_TX_STATES])(
+	struct extoll_rma_txop *) = {
 	[RMA_TX_CMD] = tx_cmd,	 [RMA_TX_XLATE] = tx_xlate,
 	[RMA_TX_READ] = tx_read, [RMA_TX_SEND] = tx_send,
 	[RMA_TX_NOTI] = tx_noti,
@@ -318,17 +322,17 @@ static enum rma_tx_state (*const tx_state[RMA_TX_STATES])(struct rma_txop *) = {
 
 /* ---- the unit ---- */
 
-static void tx_tell(const struct rma_txop *op)
+static void tx_tell(const struct extoll_rma_txop *op)
 {
 	const struct weft_comp *c = op->u->rma->nic->comp;
 
 	weft_state_at(c, op->u->type->machine, (uint32_t)(op - op->u->op),
-		      rma_tx_name[op->state], weft_now(c));
+		      extoll_rma_tx_name[op->state], weft_now(c));
 }
 
-static bool tx_step(struct rma_txop *op)
+static bool tx_step(struct extoll_rma_txop *op)
 {
-	enum rma_tx_state next;
+	enum extoll_rma_tx_state next;
 
 	if (op->state == RMA_TX_FREE)
 		return false;
@@ -340,22 +344,23 @@ static bool tx_step(struct rma_txop *op)
 	return true;
 }
 
-static bool tx_start(struct rma_tx *u)
+static bool tx_start(struct extoll_rma_tx *u)
 {
 	uint64_t now = ex_now(u->rma->nic);
-	struct rma_txop *op = tx_op(u, u->tail);
+	struct extoll_rma_txop *op = tx_op(u, u->tail);
 
 	if (u->tail - u->head == RMA_TXOPS || !u->type->waits(u->rma))
 		return false;
 	if (now < u->next_start) {
-		rma_wake(u->rma, &u->timer, u->type->port, u->next_start);
+		extoll_rma_wake(u->rma, &u->timer, u->type->port,
+				u->next_start);
 		return false;
 	}
 	u->next_start = now + u->interval;
 	u->tail++;
-	*op = (struct rma_txop){ .u = u,
-				 .state = RMA_TX_CMD,
-				 .until = now + RMA_T_CHECK };
+	*op = (struct extoll_rma_txop){ .u = u,
+					.state = RMA_TX_CMD,
+					.until = now + RMA_T_CHECK };
 	u->type->take(u->rma, op);
 	tx_tell(op);
 	ex_mark(u->rma->nic, op->cmd.trace, "waits for its turn", now);
@@ -364,7 +369,7 @@ static bool tx_start(struct rma_tx *u)
 
 /* In order, each as far as it gets: what a command writes to the host is ahead
  * of what the next one writes in the same cycle. */
-static bool tx_steps(struct rma_tx *u)
+static bool tx_steps(struct extoll_rma_tx *u)
 {
 	bool moved = false;
 
@@ -377,7 +382,7 @@ static bool tx_steps(struct rma_tx *u)
 	return moved;
 }
 
-void rma_tx_run(struct rma_tx *u)
+void extoll_rma_tx_run(struct extoll_rma_tx *u)
 {
 	bool moved;
 
@@ -388,16 +393,16 @@ void rma_tx_run(struct rma_tx *u)
 	} while (moved);
 }
 
-void rma_tx_event(struct rma_tx *u)
+void extoll_rma_tx_event(struct extoll_rma_tx *u)
 {
 	if (weft_timer_due(u->rma->nic->comp, &u->timer))
-		rma_tx_run(u);
+		extoll_rma_tx_run(u);
 }
 
-void rma_tx_fini(struct rma_tx *u)
+void extoll_rma_tx_fini(struct extoll_rma_tx *u)
 {
 	for (uint32_t i = u->head; i != u->tail; i++) {
-		struct rma_txop *op = tx_op(u, i);
+		struct extoll_rma_txop *op = tx_op(u, i);
 
 		weft_slice_drop(&op->buf);
 		if (op->f && !op->sent)

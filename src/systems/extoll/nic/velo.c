@@ -3,34 +3,36 @@
  * file.  Source: extoll.md 5.1, 5.2, 3.3. */
 #include "systems/extoll/nic/nic.h"
 
-static void velo_np_cell(void *own, struct np *np, const struct np_cell *c)
+static void extoll_velo_np_cell(void *own, struct netport *np,
+				const struct netport_cell *c)
 {
-	velo_cp_cell(own, c);
+	extoll_velo_cp_cell(own, c);
 }
 
-static void velo_np_sent(void *own, struct np *np, uint32_t cls,
-			 uint64_t trace_id)
+static void extoll_velo_np_sent(void *own, struct netport *np, uint32_t cls,
+				uint64_t trace_id)
 {
-	velo_rq_sent(own);
+	extoll_velo_rq_sent(own);
 }
 
-const struct np_ops ex_velo_np = { .cell = velo_np_cell, .sent = velo_np_sent };
+const struct netport_ops ex_velo_np = { .cell = extoll_velo_np_cell,
+					.sent = extoll_velo_np_sent };
 
-static void velo_event(struct extoll_nic *n)
+static void extoll_velo_event(struct extoll_nic *n)
 {
 	if (weft_timer_due(n->comp, &n->velo.rq.timer))
-		velo_rq_expire(n);
+		extoll_velo_rq_expire(n);
 	if (weft_timer_due(n->comp, &n->velo.cp.timer))
-		velo_cp_run(n);
+		extoll_velo_cp_run(n);
 }
 
 /* ---- registers ---- */
 
 /* A mailbox that is switched on, or gets another size, begins empty. */
-void velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
+void extoll_velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
 {
-	struct velo_vpid *p =
-		ex_vpid_make(&n->velo.vpid, vpid, sizeof(struct velo_vpid));
+	struct extoll_velo_vpid *p = ex_vpid_make(
+		&n->velo.vpid, vpid, sizeof(struct extoll_velo_vpid));
 
 	if (!(p->rx & EXTOLL_RX_ENABLE) ||
 	    EXTOLL_RX_SLOTS(val) != EXTOLL_RX_SLOTS(p->rx)) {
@@ -40,12 +42,12 @@ void velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
 	p->rx = val;
 	if (EXTOLL_RX_SLOTS(val) < 2)
 		p->rx &= ~EXTOLL_RX_ENABLE;
-	velo_cp_again(n);
+	extoll_velo_cp_again(n);
 }
 
-void velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
+void extoll_velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
 {
-	struct velo_vpid *p = velo_vpid(&n->velo, vpid);
+	struct extoll_velo_vpid *p = velo_vpid(&n->velo, vpid);
 
 	if (!p || (uint32_t)val >= EXTOLL_RX_SLOTS(p->rx)) {
 		n->velo.bad_rp++;
@@ -53,13 +55,13 @@ void velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
 	}
 	p->rp = (uint32_t)val;
 	p->armed = val & EXTOLL_RP_ARM;
-	velo_look(n, vpid);
-	velo_cp_again(n);
+	extoll_velo_look(n, vpid);
+	extoll_velo_cp_again(n);
 }
 
-void velo_look(struct extoll_nic *n, uint32_t vpid)
+void extoll_velo_look(struct extoll_nic *n, uint32_t vpid)
 {
-	struct velo_vpid *p = velo_vpid(&n->velo, vpid);
+	struct extoll_velo_vpid *p = velo_vpid(&n->velo, vpid);
 
 	if (!p)
 		return;
@@ -70,36 +72,36 @@ void velo_look(struct extoll_nic *n, uint32_t vpid)
 		p->armed = p->wanted = false;
 }
 
-void velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from)
+void extoll_velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from)
 {
-	struct velo_vpid *p = velo_vpid(&n->velo, vpid);
+	struct extoll_velo_vpid *p = velo_vpid(&n->velo, vpid);
 
 	if (!p)
 		return;
 	p->wanted = true;
 	p->late = (uint16_t)from;
-	velo_look(n, vpid);
+	extoll_velo_look(n, vpid);
 }
 
 /* What waits for ever goes down with the run. */
-static int velo_finish(struct extoll_nic *n, struct weft_err *err)
+static int extoll_velo_finish(struct extoll_nic *n, struct weft_err *err)
 {
 	if (weft_sim_idle(n->comp->sim)) {
-		velo_rq_fini(n);
-		velo_cp_fini(n);
+		extoll_velo_rq_fini(n);
+		extoll_velo_cp_fini(n);
 	}
 	return 0;
 }
 
-static void velo_fini(struct extoll_nic *n)
+static void extoll_velo_fini(struct extoll_nic *n)
 {
-	velo_rq_fini(n);
-	velo_cp_fini(n);
+	extoll_velo_rq_fini(n);
+	extoll_velo_cp_fini(n);
 	ex_vpid_free(&n->velo.vpid);
 }
 
-const struct ex_unit ex_velo_unit = { .room = velo_rq_room,
-				      .store = velo_rq_store,
-				      .event = velo_event,
-				      .finish = velo_finish,
-				      .fini = velo_fini };
+const struct ex_unit ex_velo_unit = { .room = extoll_velo_rq_room,
+				      .store = extoll_velo_rq_store,
+				      .event = extoll_velo_event,
+				      .finish = extoll_velo_finish,
+				      .fini = extoll_velo_fini };

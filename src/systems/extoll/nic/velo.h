@@ -11,7 +11,7 @@ struct extoll_nic;
 
 /* ---- requester ---- */
 
-enum velo_rq_state {
+enum extoll_velo_rq_state {
 	VELO_RQ_IDLE, /* messages of which not all has come are open */
 	VELO_RQ_HEADER,
 	VELO_RQ_BODY,
@@ -22,8 +22,8 @@ enum velo_rq_state {
 };
 
 /* A message of which not all has come, or whose rest is swallowed. */
-struct velo_open {
-	struct velo_open *next;
+struct extoll_velo_open {
+	struct extoll_velo_open *next;
 	uint64_t expires; /* cycle */
 	uint8_t buf[128]; /* header and payload so far */
 	uint16_t have;	  /* next offset in the page */
@@ -33,11 +33,11 @@ struct velo_open {
 	uint64_t trace; /* message, of the store that began it */
 };
 
-struct velo_rq {
-	enum velo_rq_state state;
+struct extoll_velo_rq {
+	enum extoll_velo_rq_state state;
 	enum extoll_drop why;
-	struct velo_open *open, *spare;
-	struct velo_open *cur;	      /* the message of the store */
+	struct extoll_velo_open *open, *spare;
+	struct extoll_velo_open *cur; /* the message of the store */
 	const struct hx_store *store; /* while it is looked at */
 	struct weft_frame *held;      /* SEND */
 	uint64_t from;		      /* its first word is there at */
@@ -46,7 +46,7 @@ struct velo_rq {
 
 /* ---- completer ---- */
 
-enum velo_cp_state {
+enum extoll_velo_cp_state {
 	VELO_CP_WAIT,
 	VELO_CP_CHECK,
 	VELO_CP_SLOT,
@@ -58,7 +58,7 @@ enum velo_cp_state {
 };
 
 /* One mailbox and one sender: registers of a VPID. */
-struct velo_vpid {
+struct extoll_velo_vpid {
 	uint64_t tx; /* EXTOLL_VELO_TX */
 	uint64_t rx; /* EXTOLL_VELO_RX */
 	weft_phys_t base;
@@ -68,12 +68,12 @@ struct velo_vpid {
 	uint16_t late;	 /* its sender's node */
 };
 
-struct velo_cp {
-	enum velo_cp_state state;
+struct extoll_velo_cp {
+	enum extoll_velo_cp_state state;
 	enum extoll_discard why;
 	/* cells that came and were not looked at, by VC */
 	struct {
-		RING(struct np_cell);
+		RING(struct netport_cell);
 	} cell[EX_VCS];
 	uint8_t vc;		/* of the message */
 	bool discard;		/* it goes nowhere */
@@ -85,9 +85,9 @@ struct velo_cp {
 };
 
 struct ex_velo {
-	struct ex_vpids vpid; /* struct velo_vpid */
-	struct velo_rq rq;
-	struct velo_cp cp;
+	struct ex_vpids vpid; /* struct extoll_velo_vpid */
+	struct extoll_velo_rq rq;
+	struct extoll_velo_cp cp;
 	uint64_t timeout;
 	bool policy_drop;
 	uint64_t sent, received, bad_rp;
@@ -97,42 +97,43 @@ struct ex_velo {
 };
 
 extern const struct ex_unit ex_velo_unit;
-extern const struct np_ops ex_velo_np;
-extern const char *const velo_rq_name[VELO_RQ_STATES];
-extern const char *const velo_cp_name[VELO_CP_STATES];
+extern const struct netport_ops ex_velo_np;
+extern const char *const extoll_velo_rq_name[VELO_RQ_STATES];
+extern const char *const extoll_velo_cp_name[VELO_CP_STATES];
 
-static inline struct velo_vpid *velo_vpid(const struct ex_velo *v,
-					  uint32_t vpid)
+static inline struct extoll_velo_vpid *velo_vpid(const struct ex_velo *v,
+						 uint32_t vpid)
 {
-	return ex_vpid_find(&v->vpid, vpid, sizeof(struct velo_vpid));
+	return ex_vpid_find(&v->vpid, vpid, sizeof(struct extoll_velo_vpid));
 }
 
 /* Registers that change what waits. */
-void velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
-void velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
+void extoll_velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
+void extoll_velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
 /* ... and may let a message go on. */
-void velo_cp_again(struct extoll_nic *n);
+void extoll_velo_cp_again(struct extoll_nic *n);
 /* A message of node `from` wants its interrupt. */
-void velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from);
+void extoll_velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from);
 /* Interrupts if the mailbox is armed and holds what asks for it. */
-void velo_look(struct extoll_nic *n, uint32_t vpid);
+void extoll_velo_look(struct extoll_nic *n, uint32_t vpid);
 
 /* velo_requester.c, velo_completer.c for velo.c */
-bool velo_rq_room(struct extoll_nic *n, uint32_t flying);
-void velo_rq_store(struct extoll_nic *n, const struct hx_store *s);
-void velo_rq_sent(struct extoll_nic *n);
-void velo_rq_expire(struct extoll_nic *n);
-void velo_rq_fini(struct extoll_nic *n);
-void velo_cp_cell(struct extoll_nic *n, const struct np_cell *c);
-void velo_cp_run(struct extoll_nic *n);
-void velo_cp_fini(struct extoll_nic *n);
+bool extoll_velo_rq_room(struct extoll_nic *n, uint32_t flying);
+void extoll_velo_rq_store(struct extoll_nic *n, const struct hx_store *s);
+void extoll_velo_rq_sent(struct extoll_nic *n);
+void extoll_velo_rq_expire(struct extoll_nic *n);
+void extoll_velo_rq_fini(struct extoll_nic *n);
+void extoll_velo_cp_cell(struct extoll_nic *n, const struct netport_cell *c);
+void extoll_velo_cp_run(struct extoll_nic *n);
+void extoll_velo_cp_fini(struct extoll_nic *n);
 
 /* Registers (velo_regs.c), for the table in registers.c. */
 #define VELO_READ(reg)                                                         \
-	uint64_t velo_##reg##_read(struct weft_comp *c, uint32_t i)
+	uint64_t extoll_velo_##reg##_read(struct weft_comp *c, uint32_t i)
 #define VELO_HOOKS(reg)                                                        \
 	VELO_READ(reg);                                                        \
-	void velo_##reg##_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+	void extoll_velo_##reg##_wrote(struct weft_comp *c, uint32_t i,        \
+				       uint64_t val)
 VELO_HOOKS(config);
 VELO_HOOKS(timeout);
 VELO_READ(count);

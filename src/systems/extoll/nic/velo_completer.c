@@ -18,22 +18,22 @@
 
 enum { CP_WRITES = 8 }; /* that HTAX has not taken */
 
-const char *const velo_cp_name[VELO_CP_STATES] = {
+const char *const extoll_velo_cp_name[VELO_CP_STATES] = {
 	[VELO_CP_WAIT] = "WAIT",       [VELO_CP_CHECK] = "CHECK",
 	[VELO_CP_SLOT] = "SLOT",       [VELO_CP_DATA] = "DATA",
 	[VELO_CP_WRITE] = "WRITE",     [VELO_CP_STALL] = "STALL",
 	[VELO_CP_DISCARD] = "DISCARD",
 };
 
-static struct velo_vpid *cp_vpid(struct extoll_nic *n)
+static struct extoll_velo_vpid *cp_vpid(struct extoll_nic *n)
 {
-	struct velo_vpid *p =
+	struct extoll_velo_vpid *p =
 		velo_vpid(&n->velo, EX_H0_DVPID(n->velo.cp.pkt->u[0]));
 
 	return p && p->rx & EXTOLL_RX_ENABLE ? p : NULL;
 }
 
-static uint32_t slot_bytes(const struct velo_vpid *p)
+static uint32_t slot_bytes(const struct extoll_velo_vpid *p)
 {
 	return p->rx & EXTOLL_RX_SLOT64 ? EXTOLL_SLOT_SMALL : EXTOLL_SLOT;
 }
@@ -41,9 +41,9 @@ static uint32_t slot_bytes(const struct velo_vpid *p)
 /* ---- states ---- */
 
 /* Between messages every queue begins with the first cell of one. */
-static enum velo_cp_state cp_wait(struct extoll_nic *n)
+static enum extoll_velo_cp_state cp_wait(struct extoll_nic *n)
 {
-	struct velo_cp *q = &n->velo.cp;
+	struct extoll_velo_cp *q = &n->velo.cp;
 
 	for (uint32_t k = 1; k <= EX_VCS; k++) {
 		uint32_t vc = (q->vc + k) % EX_VCS;
@@ -60,7 +60,7 @@ static enum velo_cp_state cp_wait(struct extoll_nic *n)
 
 static int cp_wrong(struct extoll_nic *n, const struct weft_frame *f)
 {
-	const struct velo_vpid *p = cp_vpid(n);
+	const struct extoll_velo_vpid *p = cp_vpid(n);
 	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
 	uint32_t len = EX_VELO_LEN(f->u[0]);
 
@@ -75,7 +75,7 @@ static int cp_wrong(struct extoll_nic *n, const struct weft_frame *f)
 	return -1;
 }
 
-static enum velo_cp_state cp_check(struct extoll_nic *n)
+static enum extoll_velo_cp_state cp_check(struct extoll_nic *n)
 {
 	int wrong = cp_wrong(n, n->velo.cp.pkt);
 
@@ -85,7 +85,7 @@ static enum velo_cp_state cp_check(struct extoll_nic *n)
 	return VELO_CP_DISCARD;
 }
 
-static uint32_t slots_needed(const struct velo_vpid *p, uint32_t len)
+static uint32_t slots_needed(const struct extoll_velo_vpid *p, uint32_t len)
 {
 	uint32_t data = slot_bytes(p) - 8;
 
@@ -93,17 +93,17 @@ static uint32_t slots_needed(const struct velo_vpid *p, uint32_t len)
 }
 
 /* One slot stays empty (3.3). */
-static bool slots_there(const struct velo_vpid *p, uint32_t need)
+static bool slots_there(const struct extoll_velo_vpid *p, uint32_t need)
 {
 	uint32_t n = EXTOLL_RX_SLOTS(p->rx);
 
 	return (p->rp + n - p->wp - 1) % n >= need;
 }
 
-static enum velo_cp_state cp_slot(struct extoll_nic *n)
+static enum extoll_velo_cp_state cp_slot(struct extoll_nic *n)
 {
-	struct velo_cp *q = &n->velo.cp;
-	const struct velo_vpid *p = cp_vpid(n);
+	struct extoll_velo_cp *q = &n->velo.cp;
+	const struct extoll_velo_vpid *p = cp_vpid(n);
 
 	if (slots_there(p, slots_needed(p, EX_VELO_LEN(q->pkt->u[0]))))
 		return VELO_CP_DATA;
@@ -112,17 +112,17 @@ static enum velo_cp_state cp_slot(struct extoll_nic *n)
 	return VELO_CP_STALL;
 }
 
-static enum velo_cp_state cp_discard_as(struct velo_cp *q,
-					enum extoll_discard why)
+static enum extoll_velo_cp_state cp_discard_as(struct extoll_velo_cp *q,
+					       enum extoll_discard why)
 {
 	q->why = why;
 	return VELO_CP_DISCARD;
 }
 
-static enum velo_cp_state cp_stall(struct extoll_nic *n)
+static enum extoll_velo_cp_state cp_stall(struct extoll_nic *n)
 {
-	struct velo_cp *q = &n->velo.cp;
-	const struct velo_vpid *p = cp_vpid(n);
+	struct extoll_velo_cp *q = &n->velo.cp;
+	const struct extoll_velo_vpid *p = cp_vpid(n);
 	uint64_t end = q->stalled + n->velo.timeout;
 
 	if (!p)
@@ -149,30 +149,30 @@ static void count_discard(struct extoll_nic *n, enum extoll_discard why)
 		 why);
 }
 
-static enum velo_cp_state cp_discard(struct extoll_nic *n)
+static enum extoll_velo_cp_state cp_discard(struct extoll_nic *n)
 {
 	count_discard(n, n->velo.cp.why);
 	n->velo.cp.discard = true;
 	return VELO_CP_DATA;
 }
 
-static enum velo_cp_state cp_over(struct velo_cp *q)
+static enum extoll_velo_cp_state cp_over(struct extoll_velo_cp *q)
 {
 	weft_frame_free(q->pkt);
 	q->pkt = NULL;
 	return VELO_CP_WAIT;
 }
 
-static enum velo_cp_state cp_data(struct extoll_nic *n)
+static enum extoll_velo_cp_state cp_data(struct extoll_nic *n)
 {
-	struct velo_cp *q = &n->velo.cp;
+	struct extoll_velo_cp *q = &n->velo.cp;
 	uint64_t now = ex_now(n);
 
 	while (!ring_empty(&q->cell[q->vc])) {
-		struct np_cell c = *ring_front(&q->cell[q->vc]);
+		struct netport_cell c = *ring_front(&q->cell[q->vc]);
 
 		ring_pop(&q->cell[q->vc]);
-		np_release(&n->np[EX_NP_VELO], c.slot, now);
+		netport_release(&n->np[EX_NP_VELO], c.slot, now);
 		if (!c.eop)
 			continue;
 		q->from = now + n->velo_comp;
@@ -189,15 +189,16 @@ static void write_sent(struct extoll_nic *n, struct hx_pkt *p)
 {
 	n->velo.cp.writes--;
 	if (p->user[0] & EX_VELO_IRQ)
-		velo_irq(n, EX_H0_DVPID(p->user[0]), EX_H0_SRC(p->user[0]));
-	velo_cp_again(n);
+		extoll_velo_irq(n, EX_H0_DVPID(p->user[0]),
+				EX_H0_SRC(p->user[0]));
+	extoll_velo_cp_again(n);
 }
 
 /* One HT packet.  irq: H0 when the interrupt is due after it. */
 static void write_part(struct extoll_nic *n, const uint8_t *image,
 		       weft_phys_t at, uint32_t bytes, uint64_t irq)
 {
-	struct velo_cp *q = &n->velo.cp;
+	struct extoll_velo_cp *q = &n->velo.cp;
 	struct hx_pkt *p = ex_pkt_write(n, at, bytes);
 
 	memcpy(weft_slice_data(p->txn.data), image, bytes);
@@ -237,7 +238,7 @@ static void write_slot(struct extoll_nic *n, weft_phys_t slot, uint32_t size,
 }
 
 /* The slots are there: SLOT has seen to it. */
-static void write_message(struct extoll_nic *n, struct velo_vpid *p)
+static void write_message(struct extoll_nic *n, struct extoll_velo_vpid *p)
 {
 	uint32_t len = n->velo.cp.pkt->payload.len, size = slot_bytes(p);
 
@@ -252,10 +253,10 @@ static void write_message(struct extoll_nic *n, struct velo_vpid *p)
 }
 
 /* Its mailbox may have been closed, or made anew by another owner, since. */
-static enum velo_cp_state cp_write(struct extoll_nic *n)
+static enum extoll_velo_cp_state cp_write(struct extoll_nic *n)
 {
-	struct velo_cp *q = &n->velo.cp;
-	struct velo_vpid *p = cp_vpid(n);
+	struct extoll_velo_cp *q = &n->velo.cp;
+	struct extoll_velo_vpid *p = cp_vpid(n);
 	uint64_t now = ex_now(n);
 	int wrong;
 
@@ -273,37 +274,39 @@ static enum velo_cp_state cp_write(struct extoll_nic *n)
 	return cp_over(q);
 }
 
-void velo_cp_run(struct extoll_nic *n)
+void extoll_velo_cp_run(struct extoll_nic *n)
 {
-	static enum velo_cp_state (*const state[])(struct extoll_nic *) = {
+	static enum extoll_velo_cp_state (*const state[])(
+		struct extoll_nic *) = {
 		[VELO_CP_WAIT] = cp_wait,	[VELO_CP_CHECK] = cp_check,
 		[VELO_CP_SLOT] = cp_slot,	[VELO_CP_DATA] = cp_data,
 		[VELO_CP_WRITE] = cp_write,	[VELO_CP_STALL] = cp_stall,
 		[VELO_CP_DISCARD] = cp_discard,
 	};
-	struct velo_cp *q = &n->velo.cp;
-	enum velo_cp_state old;
+	struct extoll_velo_cp *q = &n->velo.cp;
+	enum extoll_velo_cp_state old;
 
 	do {
 		old = q->state;
 		q->state = state[old](n);
 		if (q->state != old)
 			weft_state(n->comp, "velo_completer",
-				   velo_cp_name[q->state], weft_now(n->comp));
+				   extoll_velo_cp_name[q->state],
+				   weft_now(n->comp));
 	} while (q->state != old);
 }
 
 /* ---- from outside ---- */
 
-void velo_cp_cell(struct extoll_nic *n, const struct np_cell *c)
+void extoll_velo_cp_cell(struct extoll_nic *n, const struct netport_cell *c)
 {
 	*ring_push(&n->velo.cp.cell[c->vc]) = *c;
-	velo_cp_run(n);
+	extoll_velo_cp_run(n);
 }
 
-void velo_cp_again(struct extoll_nic *n)
+void extoll_velo_cp_again(struct extoll_nic *n)
 {
-	struct velo_cp *q = &n->velo.cp;
+	struct extoll_velo_cp *q = &n->velo.cp;
 
 	if (q->state == VELO_CP_STALL || q->state == VELO_CP_WRITE)
 		weft_timer_arm(n->comp, &q->timer, EX_TAG_UNIT + EXTOLL_HX_VELO,
@@ -311,9 +314,9 @@ void velo_cp_again(struct extoll_nic *n)
 }
 
 /* Frames whose last cell is here are ours. */
-void velo_cp_fini(struct extoll_nic *n)
+void extoll_velo_cp_fini(struct extoll_nic *n)
 {
-	struct velo_cp *q = &n->velo.cp;
+	struct extoll_velo_cp *q = &n->velo.cp;
 
 	for (uint32_t vc = 0; vc < EX_VCS; vc++) {
 		for (; !ring_empty(&q->cell[vc]); ring_pop(&q->cell[vc]))

@@ -8,46 +8,46 @@ static struct extoll_nic *nic_of(struct weft_comp *c)
 	return c->state;
 }
 
-uint64_t velo_config_read(struct weft_comp *c, uint32_t i)
+uint64_t extoll_velo_config_read(struct weft_comp *c, uint32_t i)
 {
 	return nic_of(c)->velo.policy_drop ? EXTOLL_VELO_POLICY_DROP : 0;
 }
 
-void velo_config_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+void extoll_velo_config_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	nic_of(c)->velo.policy_drop = val & EXTOLL_VELO_POLICY_DROP;
-	velo_cp_again(nic_of(c));
+	extoll_velo_cp_again(nic_of(c));
 }
 
-uint64_t velo_timeout_read(struct weft_comp *c, uint32_t i)
+uint64_t extoll_velo_timeout_read(struct weft_comp *c, uint32_t i)
 {
 	return nic_of(c)->velo.timeout;
 }
 
-void velo_timeout_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+void extoll_velo_timeout_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	nic_of(c)->velo.timeout = (uint32_t)val;
-	velo_cp_again(nic_of(c));
+	extoll_velo_cp_again(nic_of(c));
 }
 
-uint64_t velo_count_read(struct weft_comp *c, uint32_t i)
+uint64_t extoll_velo_count_read(struct weft_comp *c, uint32_t i)
 {
 	const struct ex_velo *v = &nic_of(c)->velo;
 
 	return i ? v->received : v->sent;
 }
 
-uint64_t velo_drop_read(struct weft_comp *c, uint32_t i)
+uint64_t extoll_velo_drop_read(struct weft_comp *c, uint32_t i)
 {
 	return nic_of(c)->velo.drop[i];
 }
 
-uint64_t velo_discard_read(struct weft_comp *c, uint32_t i)
+uint64_t extoll_velo_discard_read(struct weft_comp *c, uint32_t i)
 {
 	return nic_of(c)->velo.discard[i];
 }
 
-uint64_t velo_misc_read(struct weft_comp *c, uint32_t i)
+uint64_t extoll_velo_misc_read(struct weft_comp *c, uint32_t i)
 {
 	const struct ex_velo *v = &nic_of(c)->velo;
 	const uint64_t val[] = { v->discard_src, v->bad_rp,
@@ -57,66 +57,67 @@ uint64_t velo_misc_read(struct weft_comp *c, uint32_t i)
 }
 
 /* What is read where nothing was written: zeros. */
-static struct velo_vpid vpid_get(struct weft_comp *c, uint32_t i)
+static struct extoll_velo_vpid vpid_get(struct weft_comp *c, uint32_t i)
 {
-	const struct velo_vpid *p = velo_vpid(&nic_of(c)->velo, i);
+	const struct extoll_velo_vpid *p = velo_vpid(&nic_of(c)->velo, i);
 
-	return p ? *p : (struct velo_vpid){ 0 };
+	return p ? *p : (struct extoll_velo_vpid){ 0 };
 }
 
-static struct velo_vpid *vpid_make(struct weft_comp *c, uint32_t i)
+static struct extoll_velo_vpid *vpid_make(struct weft_comp *c, uint32_t i)
 {
-	return ex_vpid_make(&nic_of(c)->velo.vpid, i, sizeof(struct velo_vpid));
+	return ex_vpid_make(&nic_of(c)->velo.vpid, i,
+			    sizeof(struct extoll_velo_vpid));
 }
 
-uint64_t velo_tx_read(struct weft_comp *c, uint32_t i)
+uint64_t extoll_velo_tx_read(struct weft_comp *c, uint32_t i)
 {
 	return vpid_get(c, i).tx;
 }
 
-void velo_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+void extoll_velo_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	vpid_make(c, i)->tx = val;
 }
 
-uint64_t velo_rx_read(struct weft_comp *c, uint32_t i)
+uint64_t extoll_velo_rx_read(struct weft_comp *c, uint32_t i)
 {
 	return vpid_get(c, i).rx;
 }
 
-void velo_rx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+void extoll_velo_rx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	velo_rx_set(nic_of(c), i, val);
+	extoll_velo_rx_set(nic_of(c), i, val);
 }
 
-uint64_t velo_base_read(struct weft_comp *c, uint32_t i)
+uint64_t extoll_velo_base_read(struct weft_comp *c, uint32_t i)
 {
 	return vpid_get(c, i).base;
 }
 
-void velo_base_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+void extoll_velo_base_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	vpid_make(c, i)->base = val & ~(uint64_t)(EXTOLL_SLOT - 1);
 }
 
-uint64_t velo_wp_read(struct weft_comp *c, uint32_t i)
+uint64_t extoll_velo_wp_read(struct weft_comp *c, uint32_t i)
 {
 	return vpid_get(c, i).wp;
 }
 
-uint64_t velo_pending_read(struct weft_comp *c, uint32_t i)
+uint64_t extoll_velo_pending_read(struct weft_comp *c, uint32_t i)
 {
 	return ex_htax_pending(nic_of(c), i);
 }
 
-uint64_t velo_rp_read(struct weft_comp *c, uint32_t i)
+uint64_t extoll_velo_rp_read(struct weft_comp *c, uint32_t i)
 {
-	struct velo_vpid p = vpid_get(c, i);
+	struct extoll_velo_vpid p = vpid_get(c, i);
 
 	return p.rp | (p.armed ? EXTOLL_RP_ARM : 0);
 }
 
-void velo_rp_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+void extoll_velo_rp_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	velo_rp_set(nic_of(c), i, val);
+	extoll_velo_rp_set(nic_of(c), i, val);
 }

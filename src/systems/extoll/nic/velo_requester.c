@@ -16,7 +16,7 @@
 
 #include "systems/extoll/nic/nic.h"
 
-const char *const velo_rq_name[VELO_RQ_STATES] = {
+const char *const extoll_velo_rq_name[VELO_RQ_STATES] = {
 	[VELO_RQ_IDLE] = "IDLE", [VELO_RQ_HEADER] = "HEADER",
 	[VELO_RQ_BODY] = "BODY", [VELO_RQ_ROUTE] = "ROUTE",
 	[VELO_RQ_SEND] = "SEND", [VELO_RQ_DROP] = "DROP",
@@ -24,32 +24,35 @@ const char *const velo_rq_name[VELO_RQ_STATES] = {
 
 /* ---- open messages ---- */
 
-static struct velo_open *open_find(const struct velo_rq *q, uint32_t page)
+static struct extoll_velo_open *open_find(const struct extoll_velo_rq *q,
+					  uint32_t page)
 {
-	struct velo_open *o = q->open;
+	struct extoll_velo_open *o = q->open;
 
 	while (o && o->page != page)
 		o = o->next;
 	return o;
 }
 
-static struct velo_open *open_new(struct velo_rq *q, uint32_t page)
+static struct extoll_velo_open *open_new(struct extoll_velo_rq *q,
+					 uint32_t page)
 {
-	struct velo_open *o = q->spare;
+	struct extoll_velo_open *o = q->spare;
 
 	if (o)
 		q->spare = o->next;
 	else
 		o = malloc(sizeof(*o));
 	assert(o);
-	*o = (struct velo_open){ .next = q->open, .page = (uint16_t)page };
+	*o = (struct extoll_velo_open){ .next = q->open,
+					.page = (uint16_t)page };
 	q->open = o;
 	return o;
 }
 
-static void open_close(struct velo_rq *q, struct velo_open *o)
+static void open_close(struct extoll_velo_rq *q, struct extoll_velo_open *o)
 {
-	struct velo_open **at = &q->open;
+	struct extoll_velo_open **at = &q->open;
 
 	while (*at != o)
 		at = &(*at)->next;
@@ -58,14 +61,14 @@ static void open_close(struct velo_rq *q, struct velo_open *o)
 	q->spare = o;
 }
 
-static void open_touch(struct extoll_nic *n, struct velo_open *o)
+static void open_touch(struct extoll_nic *n, struct extoll_velo_open *o)
 {
 	o->expires = ex_now(n) + n->velo_partial;
 	weft_timer_arm(n->comp, &n->velo.rq.timer, EX_TAG_UNIT + EXTOLL_HX_VELO,
 		       ex_edge(n, o->expires));
 }
 
-static uint64_t open_header(const struct velo_open *o)
+static uint64_t open_header(const struct extoll_velo_open *o)
 {
 	uint64_t h = 0;
 
@@ -73,7 +76,8 @@ static uint64_t open_header(const struct velo_open *o)
 	return h;
 }
 
-static void rq_count_drop(struct extoll_nic *n, const struct velo_open *o,
+static void rq_count_drop(struct extoll_nic *n,
+			  const struct extoll_velo_open *o,
 			  enum extoll_drop why)
 {
 	n->velo.drop[why]++;
@@ -85,7 +89,8 @@ static void rq_count_drop(struct extoll_nic *n, const struct velo_open *o,
 
 /* ---- states ---- */
 
-static enum velo_rq_state rq_drop_as(struct velo_rq *q, enum extoll_drop why)
+static enum extoll_velo_rq_state rq_drop_as(struct extoll_velo_rq *q,
+					    enum extoll_drop why)
 {
 	q->why = why;
 	return VELO_RQ_DROP;
@@ -94,8 +99,8 @@ static enum velo_rq_state rq_drop_as(struct velo_rq *q, enum extoll_drop why)
 /* Takes the bytes of the store; false: more than any message has. */
 static bool rq_append(struct extoll_nic *n)
 {
-	struct velo_rq *q = &n->velo.rq;
-	struct velo_open *o = q->cur;
+	struct extoll_velo_rq *q = &n->velo.rq;
+	struct extoll_velo_open *o = q->cur;
 	uint32_t size = sizeof(o->buf);
 	uint32_t room = o->have < size ? size - o->have : 0;
 	uint32_t k = q->store->bytes < room ? q->store->bytes : room;
@@ -111,9 +116,9 @@ static bool rq_append(struct extoll_nic *n)
 }
 
 /* A store at the beginning of a page: what was open there is over. */
-static enum velo_rq_state rq_begin(struct extoll_nic *n, uint32_t page)
+static enum extoll_velo_rq_state rq_begin(struct extoll_nic *n, uint32_t page)
 {
-	struct velo_rq *q = &n->velo.rq;
+	struct extoll_velo_rq *q = &n->velo.rq;
 
 	if (q->cur) {
 		if (!q->cur->dropped)
@@ -125,9 +130,9 @@ static enum velo_rq_state rq_begin(struct extoll_nic *n, uint32_t page)
 	return VELO_RQ_HEADER;
 }
 
-static enum velo_rq_state rq_idle(struct extoll_nic *n)
+static enum extoll_velo_rq_state rq_idle(struct extoll_nic *n)
 {
-	struct velo_rq *q = &n->velo.rq;
+	struct extoll_velo_rq *q = &n->velo.rq;
 	uint32_t off, page;
 
 	if (!q->store)
@@ -154,7 +159,7 @@ static enum velo_rq_state rq_idle(struct extoll_nic *n)
 /* Checks in the order of their columns in 3.2. */
 static int rq_header_wrong(struct extoll_nic *n, uint64_t h)
 {
-	const struct velo_vpid *p =
+	const struct extoll_velo_vpid *p =
 		velo_vpid(&n->velo, n->velo.rq.cur->page & 0xff);
 	uint32_t len = EXTOLL_SEND_LEN(h);
 
@@ -169,9 +174,9 @@ static int rq_header_wrong(struct extoll_nic *n, uint64_t h)
 	return -1;
 }
 
-static enum velo_rq_state rq_header(struct extoll_nic *n)
+static enum extoll_velo_rq_state rq_header(struct extoll_nic *n)
 {
-	struct velo_rq *q = &n->velo.rq;
+	struct extoll_velo_rq *q = &n->velo.rq;
 	uint64_t h = open_header(q->cur);
 	int wrong;
 
@@ -187,9 +192,9 @@ static enum velo_rq_state rq_header(struct extoll_nic *n)
 	return VELO_RQ_BODY;
 }
 
-static enum velo_rq_state rq_body(struct extoll_nic *n)
+static enum extoll_velo_rq_state rq_body(struct extoll_nic *n)
 {
-	struct velo_rq *q = &n->velo.rq;
+	struct extoll_velo_rq *q = &n->velo.rq;
 
 	q->store = NULL;
 	if (q->cur->have > q->cur->need)
@@ -213,7 +218,7 @@ static uint64_t rq_h0(uint64_t tx, uint64_t h)
 
 static struct weft_frame *rq_frame(struct extoll_nic *n, uint64_t h)
 {
-	struct velo_rq *q = &n->velo.rq;
+	struct extoll_velo_rq *q = &n->velo.rq;
 	uint64_t tx = velo_vpid(&n->velo, q->cur->page & 0xff)->tx;
 	struct weft_frame *f = weft_frame_new(n->comp->sim);
 	uint32_t len = EXTOLL_SEND_LEN(h);
@@ -226,9 +231,9 @@ static struct weft_frame *rq_frame(struct extoll_nic *n, uint64_t h)
 	return f;
 }
 
-static enum velo_rq_state rq_route(struct extoll_nic *n)
+static enum extoll_velo_rq_state rq_route(struct extoll_nic *n)
 {
-	struct velo_rq *q = &n->velo.rq;
+	struct extoll_velo_rq *q = &n->velo.rq;
 	uint64_t h = open_header(q->cur);
 	struct weft_frame *f = rq_frame(n, h);
 
@@ -245,15 +250,15 @@ static enum velo_rq_state rq_route(struct extoll_nic *n)
 	return VELO_RQ_SEND;
 }
 
-static enum velo_rq_state rq_send(struct extoll_nic *n)
+static enum extoll_velo_rq_state rq_send(struct extoll_nic *n)
 {
-	struct velo_rq *q = &n->velo.rq;
+	struct extoll_velo_rq *q = &n->velo.rq;
 	uint64_t now = ex_now(n);
 
-	if (!np_room(&n->np[EX_NP_VELO], 0))
+	if (!netport_room(&n->np[EX_NP_VELO], 0))
 		return VELO_RQ_SEND;
-	np_send(&n->np[EX_NP_VELO], q->held, q->from > now ? q->from : now,
-		UINT32_MAX);
+	netport_send(&n->np[EX_NP_VELO], q->held, q->from > now ? q->from : now,
+		     UINT32_MAX);
 	q->held = NULL;
 	n->velo.sent++;
 	weft_count(n->comp, EX_C_VELO_SENT, 1);
@@ -261,9 +266,9 @@ static enum velo_rq_state rq_send(struct extoll_nic *n)
 	return VELO_RQ_IDLE;
 }
 
-static enum velo_rq_state rq_drop(struct extoll_nic *n)
+static enum extoll_velo_rq_state rq_drop(struct extoll_nic *n)
 {
-	struct velo_rq *q = &n->velo.rq;
+	struct extoll_velo_rq *q = &n->velo.rq;
 
 	rq_count_drop(n, q->cur, q->why);
 	q->cur->dropped = true;
@@ -273,25 +278,27 @@ static enum velo_rq_state rq_drop(struct extoll_nic *n)
 }
 
 /* A message has been handed over when its words are out. */
-WEFT_COLD static void rq_tell(struct extoll_nic *n, enum velo_rq_state old)
+WEFT_COLD static void rq_tell(struct extoll_nic *n,
+			      enum extoll_velo_rq_state old)
 {
-	const struct velo_rq *q = &n->velo.rq;
+	const struct extoll_velo_rq *q = &n->velo.rq;
 	uint64_t now = ex_now(n);
 	bool sent = old == VELO_RQ_SEND && q->from > now;
 
-	weft_state(n->comp, "velo_requester", velo_rq_name[q->state],
+	weft_state(n->comp, "velo_requester", extoll_velo_rq_name[q->state],
 		   sent ? ex_edge(n, q->from) : weft_now(n->comp));
 }
 
 static void rq_run(struct extoll_nic *n)
 {
-	static enum velo_rq_state (*const state[])(struct extoll_nic *) = {
+	static enum extoll_velo_rq_state (*const state[])(
+		struct extoll_nic *) = {
 		[VELO_RQ_IDLE] = rq_idle, [VELO_RQ_HEADER] = rq_header,
 		[VELO_RQ_BODY] = rq_body, [VELO_RQ_ROUTE] = rq_route,
 		[VELO_RQ_SEND] = rq_send, [VELO_RQ_DROP] = rq_drop,
 	};
-	struct velo_rq *q = &n->velo.rq;
-	enum velo_rq_state old;
+	struct extoll_velo_rq *q = &n->velo.rq;
+	enum extoll_velo_rq_state old;
 
 	do {
 		old = q->state;
@@ -305,14 +312,14 @@ static void rq_run(struct extoll_nic *n)
 /* ---- from outside ---- */
 
 /* Each store on its way may complete a message. */
-bool velo_rq_room(struct extoll_nic *n, uint32_t flying)
+bool extoll_velo_rq_room(struct extoll_nic *n, uint32_t flying)
 {
-	const struct np *np = &n->np[EX_NP_VELO];
+	const struct netport *np = &n->np[EX_NP_VELO];
 
 	return !n->velo.rq.held && (!flying || np->q[0].n + flying < np->depth);
 }
 
-void velo_rq_store(struct extoll_nic *n, const struct hx_store *s)
+void extoll_velo_rq_store(struct extoll_nic *n, const struct hx_store *s)
 {
 	assert(n->velo.rq.state == VELO_RQ_IDLE);
 	n->velo.rq.store = s;
@@ -320,18 +327,18 @@ void velo_rq_store(struct extoll_nic *n, const struct hx_store *s)
 	n->velo.rq.store = NULL;
 }
 
-void velo_rq_sent(struct extoll_nic *n)
+void extoll_velo_rq_sent(struct extoll_nic *n)
 {
 	rq_run(n);
 	ex_htax_go(n);
 }
 
 /* 256 cycles without progress (5.1). */
-void velo_rq_expire(struct extoll_nic *n)
+void extoll_velo_rq_expire(struct extoll_nic *n)
 {
-	struct velo_rq *q = &n->velo.rq;
+	struct extoll_velo_rq *q = &n->velo.rq;
 	uint64_t now = ex_now(n), first = WEFT_NEVER;
-	struct velo_open *o, *next;
+	struct extoll_velo_open *o, *next;
 
 	for (o = q->open; o; o = next) {
 		next = o->next;
@@ -348,9 +355,9 @@ void velo_rq_expire(struct extoll_nic *n)
 			       ex_edge(n, first));
 }
 
-static void open_free(struct velo_open *o)
+static void open_free(struct extoll_velo_open *o)
 {
-	struct velo_open *next;
+	struct extoll_velo_open *next;
 
 	for (; o; o = next) {
 		next = o->next;
@@ -358,9 +365,9 @@ static void open_free(struct velo_open *o)
 	}
 }
 
-void velo_rq_fini(struct extoll_nic *n)
+void extoll_velo_rq_fini(struct extoll_nic *n)
 {
-	struct velo_rq *q = &n->velo.rq;
+	struct extoll_velo_rq *q = &n->velo.rq;
 
 	open_free(q->open);
 	open_free(q->spare);

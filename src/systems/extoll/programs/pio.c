@@ -20,7 +20,7 @@ enum {
 struct xpio {
 	uint64_t lines; /* parameters */
 	uint32_t loads;
-	struct work w;
+	struct program w;
 	struct extoll_drv drv;
 	struct weft_io hole;
 };
@@ -67,7 +67,7 @@ static int xpio_main(struct weft_comp *c)
 	struct xpio *p = c->state;
 	double ns;
 
-	p->w = work_of(c);
+	p->w = program_from(c);
 	if (extoll_drv_open(p->w.h, &p->drv) ||
 	    !weft_io_map(p->w.h, p->drv.dev, EXTOLL_BAR, EXTOLL_RF + PIO_HOLE,
 			 PIO_HOLE_BYTES, WEFT_WC, &p->hole)) {

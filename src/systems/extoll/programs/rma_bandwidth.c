@@ -27,8 +27,8 @@ struct bw {
 static void bw_fill(struct bw *b, uint32_t node)
 {
 	for (uint32_t i = 0; i < BW_BLOCKS; i++)
-		work_fill(b->v.buf + i * b->block, (uint32_t)(b->block / 8),
-			  work_base(node, 0, i));
+		program_fill(b->v.buf + i * b->block, (uint32_t)(b->block / 8),
+			     program_base(node, 0, i));
 }
 
 static void bw_verify(struct bw *b, uint32_t node)
@@ -37,8 +37,8 @@ static void bw_verify(struct bw *b, uint32_t node)
 	uint32_t whole = (uint32_t)(b->size / 8);
 
 	for (uint32_t i = 0; i < used && b->verify; i++) {
-		int32_t bad = work_check(b->v.buf + i * b->block, 0, whole,
-					 work_base(node, 0, i));
+		int32_t bad = program_check(b->v.buf + i * b->block, 0, whole,
+					    program_base(node, 0, i));
 
 		if (bad >= 0)
 			weft_check_failed(b->v.w.c,
@@ -47,7 +47,7 @@ static void bw_verify(struct bw *b, uint32_t node)
 	}
 }
 
-static void bw_stream(struct bw *b, const struct rmaw_peer *to,
+static void bw_stream(struct bw *b, const struct rma_program_peer *to,
 		      rma_post_fn *post)
 {
 	for (uint64_t i = 0; i < b->count; i++) {
@@ -59,7 +59,7 @@ static void bw_stream(struct bw *b, const struct rmaw_peer *to,
 		if (b->notify && ret == RMA_SUCCESS)
 			ret = rma_post_notification(b->v.port, to->handle, i, 0,
 						    RMA_NOTI_COMPLETER, 0);
-		if (!rmaw_ok(&b->v, "post", ret))
+		if (!rma_program_ok(&b->v, "post", ret))
 			return;
 	}
 }
@@ -80,7 +80,7 @@ static int bw_begin(struct bw *b, struct weft_comp *c, const char *name)
 	int ret;
 
 	b->block = (b->size + 4095) / 4096 * 4096;
-	ret = rmaw_open(&b->v, c, name, BW_BLOCKS * b->block);
+	ret = rma_program_open(&b->v, c, name, BW_BLOCKS * b->block);
 	if (ret)
 		return ret;
 	if (b->partner < b->v.w.n)
@@ -94,7 +94,7 @@ static int bw_begin(struct bw *b, struct weft_comp *c, const char *name)
 static weft_time_t put_in(struct bw *b)
 {
 	for (uint64_t n = b->notify ? b->count : 1; n; n--)
-		rmaw_noti(&b->v, RMA_NOTI_COMPLETER, NULL);
+		rma_program_noti(&b->v, RMA_NOTI_COMPLETER, NULL);
 	return weft_host_now(b->v.w.h);
 }
 
@@ -102,16 +102,16 @@ static weft_time_t put_in(struct bw *b)
 static weft_time_t put_landed(struct bw *b)
 {
 	if (b->partner != b->v.w.me)
-		return work_get(&b->v.w, "rma.put.at", b->partner);
+		return program_get(&b->v.w, "rma.put.at", b->partner);
 	return put_in(b);
 }
 
 static void put_send(struct bw *b)
 {
-	struct rmaw_peer to;
+	struct rma_program_peer to;
 	weft_time_t t;
 
-	if (rmaw_connect(&b->v, b->partner, &to))
+	if (rma_program_connect(&b->v, b->partner, &to))
 		return;
 	bw_fill(b, 0);
 	t = weft_host_now(b->v.w.h);
@@ -129,10 +129,10 @@ static int put_main(struct weft_comp *c)
 	if (!b->v.w.me) {
 		put_send(b);
 	} else if (b->v.w.me == b->partner) {
-		work_put(&b->v.w, "rma.put.at", put_in(b));
+		program_put(&b->v.w, "rma.put.at", put_in(b));
 		bw_verify(b, 0);
 	}
-	rmaw_close(&b->v);
+	rma_program_close(&b->v);
 	return 0;
 }
 
@@ -142,23 +142,23 @@ static int get_main(struct weft_comp *c)
 {
 	struct bw *b = c->state;
 	int ret = bw_begin(b, c, "rma.get");
-	struct rmaw_peer from;
+	struct rma_program_peer from;
 	weft_time_t t;
 
 	if (ret)
 		return ret;
 	if (b->v.w.me == b->partner)
 		bw_fill(b, b->partner);
-	work_barrier(&b->v.w, "rma.get.filled");
-	if (!b->v.w.me && !rmaw_connect(&b->v, b->partner, &from)) {
+	program_barrier(&b->v.w, "rma.get.filled");
+	if (!b->v.w.me && !rma_program_connect(&b->v, b->partner, &from)) {
 		t = weft_host_now(b->v.w.h);
 		bw_stream(b, &from,
 			  b->bytes ? rma_post_get_bt : rma_post_get_qw);
-		rmaw_noti(&b->v, RMA_NOTI_COMPLETER, NULL);
+		rma_program_noti(&b->v, RMA_NOTI_COMPLETER, NULL);
 		bw_report(b, weft_host_now(b->v.w.h) - t);
 		bw_verify(b, b->partner);
 	}
-	rmaw_close(&b->v);
+	rma_program_close(&b->v);
 	return 0;
 }
 

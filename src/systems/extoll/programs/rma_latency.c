@@ -22,7 +22,8 @@ struct lat {
 
 enum { LAT_IN = 0, LAT_OUT = 4096, LAT_BYTES = 8192 };
 
-static void lat_put(struct lat *l, const struct rmaw_peer *to, uint64_t seq)
+static void lat_put(struct lat *l, const struct rma_program_peer *to,
+		    uint64_t seq)
 {
 	uint64_t *out = (uint64_t *)(l->v.buf + LAT_OUT);
 	int ret;
@@ -34,7 +35,7 @@ static void lat_put(struct lat *l, const struct rmaw_peer *to, uint64_t seq)
 	else
 		ret = rma_post_put_qw(l->v.port, to->handle, l->v.region,
 				      LAT_OUT, l->size, to->nla + LAT_IN, 0, 0);
-	rmaw_ok(&l->v, "put", ret);
+	rma_program_ok(&l->v, "put", ret);
 }
 
 /* The last quadword lands last. */
@@ -47,17 +48,17 @@ static void lat_wait(struct lat *l, uint64_t seq)
 		weft_host_poll64(l->v.w.h, in, seq - 1, WEFT_NEVER);
 }
 
-static void lat_rounds(struct lat *l, const struct rmaw_peer *to, uint64_t from,
-		       uint64_t n)
+static void lat_rounds(struct lat *l, const struct rma_program_peer *to,
+		       uint64_t from, uint64_t n)
 {
 	if (!l->v.w.me)
-		work_sent(&l->v.w, to->node);
+		program_sent(&l->v.w, to->node);
 	for (uint64_t i = from; i < from + n; i++) {
 		if (!l->v.w.me)
 			lat_put(l, to, i);
 		lat_wait(l, i);
 		if (l->v.w.me || i + 1 < from + n)
-			work_turn(&l->v.w, to->node);
+			program_turn(&l->v.w, to->node);
 		if (l->v.w.me)
 			lat_put(l, to, i);
 	}
@@ -66,9 +67,9 @@ static void lat_rounds(struct lat *l, const struct rmaw_peer *to, uint64_t from,
 static int lat_main(struct weft_comp *c)
 {
 	struct lat *l = c->state;
-	struct rmaw_peer to;
+	struct rma_program_peer to;
 	weft_time_t t;
-	int ret = rmaw_open(&l->v, c, "rma.lat", LAT_BYTES);
+	int ret = rma_program_open(&l->v, c, "rma.lat", LAT_BYTES);
 
 	if (ret)
 		return ret;
@@ -80,20 +81,20 @@ static int lat_main(struct weft_comp *c)
 		return -EINVAL;
 	}
 	if ((!l->v.w.me || l->v.w.me == l->partner) &&
-	    !rmaw_connect(&l->v, l->v.w.me ? 0 : l->partner, &to)) {
+	    !rma_program_connect(&l->v, l->v.w.me ? 0 : l->partner, &to)) {
 		lat_rounds(l, &to, 1, 1); /* the TLBs know the pages */
 		if (!l->v.w.me)
-			work_got(&l->v.w, to.node);
+			program_got(&l->v.w, to.node);
 		t = weft_host_now(l->v.w.h);
 		lat_rounds(l, &to, 2, l->count);
 		t = weft_host_now(l->v.w.h) - t;
 		if (!l->v.w.me)
-			work_got(&l->v.w, to.node);
+			program_got(&l->v.w, to.node);
 		if (!l->v.w.me)
 			weft_metric(c, "half_rtt", "ns",
 				    (double)t / WEFT_NS / 2 / (double)l->count);
 	}
-	rmaw_close(&l->v);
+	rma_program_close(&l->v);
 	return 0;
 }
 
@@ -108,46 +109,46 @@ struct lock {
 };
 
 /* The answer to one request. */
-static bool lock_ask(struct lock *l, const struct rmaw_peer *at,
+static bool lock_ask(struct lock *l, const struct rma_program_peer *at,
 		     int32_t compare, int32_t add)
 {
 	struct rma_noti n = { 0 };
 	uint32_t unit = l->target ? RMA_NOTI_RESPONDER : RMA_NOTI_COMPLETER;
 
 	l->tries++;
-	if (!rmaw_ok(&l->v, "rma_post_lock",
-		     rma_post_lock(l->v.port, at->handle, 0, compare, add,
-				   unit)))
+	if (!rma_program_ok(&l->v, "rma_post_lock",
+			    rma_post_lock(l->v.port, at->handle, 0, compare,
+					  add, unit)))
 		return true;
-	rmaw_noti(&l->v, RMA_NOTI_COMPLETER, &n);
+	rma_program_noti(&l->v, RMA_NOTI_COMPLETER, &n);
 	return rma_noti_lock_result(&n);
 }
 
 /* Adds one to the count in node 0's memory: get, add, put. */
-static void lock_inside(struct lock *l, const struct rmaw_peer *at)
+static void lock_inside(struct lock *l, const struct rma_program_peer *at)
 {
 	uint64_t *mine = (uint64_t *)(l->v.buf + 8);
 
 	rma_post_get_qw(l->v.port, at->handle, l->v.region, 8, 8, at->nla,
 			RMA_NOTI_COMPLETER, 0);
-	rmaw_noti(&l->v, RMA_NOTI_COMPLETER, NULL);
+	rma_program_noti(&l->v, RMA_NOTI_COMPLETER, NULL);
 	++*mine;
 	weft_host_cpu(l->v.w.h, l->hold);
 	rma_post_put_qw(l->v.port, at->handle, l->v.region, 8, 8, at->nla,
 			RMA_NOTI_REQUESTER, 0);
-	rmaw_noti(&l->v, RMA_NOTI_REQUESTER, NULL);
+	rma_program_noti(&l->v, RMA_NOTI_REQUESTER, NULL);
 }
 
 static int lock_main(struct weft_comp *c)
 {
 	struct lock *l = c->state;
-	struct rmaw_peer at;
+	struct rma_program_peer at;
 	uint64_t want;
-	int ret = rmaw_open(&l->v, c, "rma.lock", 4096);
+	int ret = rma_program_open(&l->v, c, "rma.lock", 4096);
 
-	if (ret || rmaw_connect(&l->v, 0, &at))
+	if (ret || rma_program_connect(&l->v, 0, &at))
 		return -EIO;
-	work_barrier(&l->v.w, "rma.lock.begin");
+	program_barrier(&l->v.w, "rma.lock.begin");
 	for (uint64_t i = 0; i < l->count; i++) {
 		while (!lock_ask(l, &at, 0, 1))
 			;
@@ -156,13 +157,13 @@ static int lock_main(struct weft_comp *c)
 			weft_check_failed(c, "the lock was not ours");
 	}
 	weft_metric(c, "requests", "", (double)l->tries);
-	work_barrier(&l->v.w, "rma.lock.done");
+	program_barrier(&l->v.w, "rma.lock.done");
 	want = l->count * l->v.w.n;
 	if (!l->v.w.me && *(uint64_t *)l->v.buf != want)
 		weft_check_failed(c, "%llu turns were counted instead of %llu",
 				  (unsigned long long)*(uint64_t *)l->v.buf,
 				  (unsigned long long)want);
-	rmaw_close(&l->v);
+	rma_program_close(&l->v);
 	return 0;
 }
 

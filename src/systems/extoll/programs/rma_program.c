@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-bool rmaw_ok(struct rmaw *v, const char *what, int ret)
+bool rma_program_ok(struct rmaw *v, const char *what, int ret)
 {
 	if (ret == RMA_SUCCESS)
 		return true;
@@ -13,76 +13,78 @@ bool rmaw_ok(struct rmaw *v, const char *what, int ret)
 	return false;
 }
 
-static void rmaw_key(const struct rmaw *v, const char *what, char *key,
-		     size_t n)
+static void rma_program_key(const struct rmaw *v, const char *what, char *key,
+			    size_t n)
 {
 	snprintf(key, n, "%s.%s", v->name, what);
 }
 
-static void rmaw_tell(struct rmaw *v)
+static void rma_program_tell(struct rmaw *v)
 {
 	rma_nla_t nla = 0;
 	char key[48];
 
 	rma_get_nla(v->region, 0, &nla);
-	rmaw_key(v, "nla", key, sizeof(key));
-	work_put(&v->w, key, nla);
-	rmaw_key(v, "vpid", key, sizeof(key));
-	work_put(&v->w, key, rma_get_vpid(v->port));
+	rma_program_key(v, "nla", key, sizeof(key));
+	program_put(&v->w, key, nla);
+	rma_program_key(v, "vpid", key, sizeof(key));
+	program_put(&v->w, key, rma_get_vpid(v->port));
 }
 
-int rmaw_open(struct rmaw *v, struct weft_comp *c, const char *name,
-	      size_t bytes)
+int rma_program_open(struct rmaw *v, struct weft_comp *c, const char *name,
+		     size_t bytes)
 {
 	weft_phys_t phys;
 
-	v->w = work_of(c);
+	v->w = program_from(c);
 	v->name = name;
 	v->bytes = bytes;
-	if (!rmaw_ok(v, "rma_open", rma_open(v->w.h, NULL, &v->port)))
+	if (!rma_program_ok(v, "rma_open", rma_open(v->w.h, NULL, &v->port)))
 		return -EIO;
 	v->buf = weft_mem_alloc(v->w.h, bytes, 4096, &phys);
 	if (!v->buf ||
-	    !rmaw_ok(v, "rma_register",
-		     rma_register(v->port, v->buf, bytes, &v->region)))
+	    !rma_program_ok(v, "rma_register",
+			    rma_register(v->port, v->buf, bytes, &v->region)))
 		return -EIO;
-	rmaw_tell(v);
+	rma_program_tell(v);
 	return 0;
 }
 
-void rmaw_close(struct rmaw *v)
+void rma_program_close(struct rmaw *v)
 {
 	char key[48];
 
-	rmaw_key(v, "end", key, sizeof(key));
-	work_barrier(&v->w, key);
-	rmaw_ok(v, "rma_unregister", rma_unregister(v->port, v->region));
-	rmaw_ok(v, "rma_close", rma_close(v->port));
+	rma_program_key(v, "end", key, sizeof(key));
+	program_barrier(&v->w, key);
+	rma_program_ok(v, "rma_unregister", rma_unregister(v->port, v->region));
+	rma_program_ok(v, "rma_close", rma_close(v->port));
 	weft_mem_free(v->w.h, v->buf);
 }
 
-int rmaw_connect(struct rmaw *v, uint32_t node, struct rmaw_peer *peer_p)
+int rma_program_connect(struct rmaw *v, uint32_t node,
+			struct rma_program_peer *peer_p)
 {
 	uint64_t vpid;
 	char key[48];
 
-	rmaw_key(v, "nla", key, sizeof(key));
+	rma_program_key(v, "nla", key, sizeof(key));
 	peer_p->node = node;
-	peer_p->nla = work_get(&v->w, key, node);
-	rmaw_key(v, "vpid", key, sizeof(key));
-	vpid = work_get(&v->w, key, node);
-	return rmaw_ok(v, "rma_connect",
-		       rma_connect(v->port, node, (uint32_t)vpid,
-				   RMA_CONN_DEFAULT, &peer_p->handle))
+	peer_p->nla = program_get(&v->w, key, node);
+	rma_program_key(v, "vpid", key, sizeof(key));
+	vpid = program_get(&v->w, key, node);
+	return rma_program_ok(v, "rma_connect",
+			      rma_connect(v->port, node, (uint32_t)vpid,
+					  RMA_CONN_DEFAULT, &peer_p->handle))
 		       ? 0
 		       : -EIO;
 }
 
-void rmaw_noti(struct rmaw *v, uint32_t unit, struct rma_noti *noti_p)
+void rma_program_noti(struct rmaw *v, uint32_t unit, struct rma_noti *noti_p)
 {
 	struct rma_noti *n;
 
-	if (!rmaw_ok(v, "rma_noti_get_block", rma_noti_get_block(v->port, &n)))
+	if (!rma_program_ok(v, "rma_noti_get_block",
+			    rma_noti_get_block(v->port, &n)))
 		return;
 	if (n->unit != unit || n->error)
 		weft_check_failed(

@@ -8,7 +8,7 @@
 #include "weft/rma.h"
 
 struct rmaw {
-	struct work w;
+	struct program w;
 	struct rma_port *port;
 	const char *name; /* of the program's ports, out of band */
 	uint8_t *buf;
@@ -17,22 +17,23 @@ struct rmaw {
 };
 
 /* Another node's port and buffer. */
-struct rmaw_peer {
+struct rma_program_peer {
 	uint32_t node;
 	struct rma_handle *handle;
 	rma_nla_t nla;
 };
 
 /* 0, or -EIO with a failed check.  bytes: of the buffer. */
-int rmaw_open(struct rmaw *v, struct weft_comp *c, const char *name,
-	      size_t bytes);
+int rma_program_open(struct rmaw *v, struct weft_comp *c, const char *name,
+		     size_t bytes);
 /* Waits for everybody, closes. */
-void rmaw_close(struct rmaw *v);
-int rmaw_connect(struct rmaw *v, uint32_t node, struct rmaw_peer *peer_p);
+void rma_program_close(struct rmaw *v);
+int rma_program_connect(struct rmaw *v, uint32_t node,
+			struct rma_program_peer *peer_p);
 
 /* Reports a return code that is not success; true: it is. */
-bool rmaw_ok(struct rmaw *v, const char *what, int ret);
+bool rma_program_ok(struct rmaw *v, const char *what, int ret);
 /* Waits for a notification of that unit, which has to be without error. */
-void rmaw_noti(struct rmaw *v, uint32_t unit, struct rma_noti *noti_p);
+void rma_program_noti(struct rmaw *v, uint32_t unit, struct rma_noti *noti_p);
 
 #endif

@@ -25,12 +25,12 @@ struct va {
 static uint32_t va_len(const struct va *a, uint32_t src, uint32_t dst,
 		       uint64_t seq)
 {
-	return work_qwords(src, dst, seq, a->size, a->size_max);
+	return program_qwords(src, dst, seq, a->size, a->size_max);
 }
 
 static int va_begin(struct va *a, struct weft_comp *c, const char *name)
 {
-	int ret = velow_open(&a->v, c, name, a->mailbox);
+	int ret = velo_program_open(&a->v, c, name, a->mailbox);
 
 	if (ret)
 		return ret;
@@ -50,9 +50,9 @@ static int va_begin(struct va *a, struct weft_comp *c, const char *name)
 /* Everything that is there. */
 static void va_drain(struct va *a)
 {
-	struct velow_msg m;
+	struct velo_program_msg m;
 
-	while (velow_poll(&a->v, &m)) {
+	while (velo_program_poll(&a->v, &m)) {
 		uint64_t seq;
 
 		if (m.node >= a->v.w.n) {
@@ -60,7 +60,8 @@ static void va_drain(struct va *a)
 			continue;
 		}
 		seq = a->seen[m.node]++;
-		velow_verify(&a->v, &m, va_len(a, m.node, a->v.w.me, seq), seq);
+		velo_program_verify(&a->v, &m,
+				    va_len(a, m.node, a->v.w.me, seq), seq);
 		a->received++;
 	}
 }
@@ -75,7 +76,7 @@ static void va_end(struct va *a)
 {
 	weft_host_free(a->v.w.h, a->to);
 	weft_host_free(a->v.w.h, a->seen);
-	velow_close(&a->v);
+	velo_program_close(&a->v);
 }
 
 /* ---- rate ---- */
@@ -84,14 +85,14 @@ static int rate_send(struct va *a)
 {
 	struct weft_host *h = a->v.w.h;
 	weft_time_t t;
-	int ret = velow_connect(&a->v, &a->to[0], a->partner);
+	int ret = velo_program_connect(&a->v, &a->to[0], a->partner);
 
 	if (ret)
 		return ret;
 	t = weft_host_now(h);
 	for (uint64_t i = 0; i < a->count; i++)
-		velow_send(&a->v, &a->to[0], a->partner,
-			   va_len(a, a->v.w.me, a->partner, i), i);
+		velo_program_send(&a->v, &a->to[0], a->partner,
+				  va_len(a, a->v.w.me, a->partner, i), i);
 	t = weft_host_now(h) - t;
 	weft_metric(a->v.w.c, "send_rate", "msg/s",
 		    (double)a->count / ((double)t / WEFT_SEC));
@@ -137,7 +138,7 @@ static int all_connect(struct va *a)
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < a->v.w.n; i++)
-		ret = velow_connect(&a->v, &a->to[i], i);
+		ret = velo_program_connect(&a->v, &a->to[i], i);
 	return ret;
 }
 
@@ -151,8 +152,8 @@ static void all_send(struct va *a)
 		for (uint32_t k = 1; k < n; k++) {
 			uint32_t d = (me + k) % n;
 
-			velow_send(&a->v, &a->to[d], d, va_len(a, me, d, seq),
-				   seq);
+			velo_program_send(&a->v, &a->to[d], d,
+					  va_len(a, me, d, seq), seq);
 			va_drain(a);
 		}
 }
@@ -181,7 +182,7 @@ static int all_main(struct weft_comp *c)
 
 	if (ret || (ret = all_connect(a)))
 		return ret;
-	work_barrier(&a->v.w, "velo.go");
+	program_barrier(&a->v.w, "velo.go");
 	t = weft_host_now(a->v.w.h);
 	all_send(a);
 	va_drain_until(a, a->count * (a->v.w.n - 1));

@@ -21,7 +21,7 @@ struct pp {
 
 static int pp_begin(struct pp *p, struct weft_comp *c, const char *name)
 {
-	int ret = velow_open(&p->v, c, name, 0);
+	int ret = velo_program_open(&p->v, c, name, 0);
 
 	if (ret)
 		return ret;
@@ -43,10 +43,10 @@ static void pp_size(struct pp *p, struct velo_connection *c, uint32_t peer,
 	double ns;
 
 	if (p->v.w.me) {
-		velow_serve(&p->v, c, peer, len, p->count, seq);
+		velo_program_serve(&p->v, c, peer, len, p->count, seq);
 		return;
 	}
-	ns = velow_pingpong(&p->v, c, peer, len, p->count, seq);
+	ns = velo_program_pingpong(&p->v, c, peer, len, p->count, seq);
 	weft_series_add(p->v.w.c, "half_rtt", "B", "ns", len, ns);
 	weft_metric(p->v.w.c, "half_rtt", "ns", ns);
 }
@@ -67,14 +67,14 @@ static int pp_main(struct weft_comp *comp)
 	}
 	peer = p->v.w.me ? 0 : p->partner;
 	if (!p->v.w.me || p->v.w.me == p->partner) {
-		ret = velow_connect(&p->v, &c, peer);
+		ret = velo_program_connect(&p->v, &c, peer);
 		for (uint32_t n = p->size; !ret && n <= p->size_max;
 		     n += p->step, seq += p->count)
 			pp_size(p, &c, peer, n, seq);
 	}
 	if (!p->v.w.me)
 		weft_metric(comp, "rounds", "", (double)seq);
-	velow_close(&p->v);
+	velo_program_close(&p->v);
 	return ret;
 }
 
@@ -113,9 +113,10 @@ static int sweep_begin_all(struct pp *p)
 	if (!y)
 		return -ENOMEM;
 	for (uint32_t k = 1; k <= p->hops; k++) {
-		if (velow_connect(&p->v, &c, k))
+		if (velo_program_connect(&p->v, &c, k))
 			return -EINVAL;
-		y[k - 1] = velow_pingpong(&p->v, &c, k, p->size, p->count, 0);
+		y[k - 1] = velo_program_pingpong(&p->v, &c, k, p->size,
+						 p->count, 0);
 		weft_series_add(p->v.w.c, "half_rtt", "hops", "ns", k,
 				y[k - 1]);
 	}
@@ -138,9 +139,10 @@ static int sweep_main(struct weft_comp *comp)
 	}
 	if (!p->v.w.me)
 		ret = sweep_begin_all(p);
-	else if (p->v.w.me <= p->hops && !(ret = velow_connect(&p->v, &c, 0)))
-		velow_serve(&p->v, &c, 0, p->size, p->count, 0);
-	velow_close(&p->v);
+	else if (p->v.w.me <= p->hops &&
+		 !(ret = velo_program_connect(&p->v, &c, 0)))
+		velo_program_serve(&p->v, &c, 0, p->size, p->count, 0);
+	velo_program_close(&p->v);
 	return ret;
 }
 
@@ -156,15 +158,16 @@ static int loop_main(struct weft_comp *comp)
 
 	if (ret)
 		return ret;
-	ret = velow_connect(&p->v, &c, p->v.w.me);
+	ret = velo_program_connect(&p->v, &c, p->v.w.me);
 	for (uint32_t n = p->size; !ret && n <= p->size_max;
 	     n += p->step, seq += p->count) {
 		/* one way, not there and back */
-		ns = 2 * velow_pingpong(&p->v, &c, p->v.w.me, n, p->count, seq);
+		ns = 2 * velo_program_pingpong(&p->v, &c, p->v.w.me, n,
+					       p->count, seq);
 		weft_series_add(comp, "latency", "B", "ns", n, ns);
 	}
 	weft_metric(comp, "latency", "ns", ns);
-	velow_close(&p->v);
+	velo_program_close(&p->v);
 	return ret;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* enum velo_ret as others say it. */
-static int velow_errno(int ret)
+static int velo_program_errno(int ret)
 {
 	static const int code[] = {
 		[-VELO_INV_MSG] = EMSGSIZE,
@@ -22,29 +22,29 @@ static int velow_errno(int ret)
 	return known && code[-ret] ? -code[-ret] : -EIO;
 }
 
-int velow_open(struct velow *v, struct weft_comp *c, const char *name,
-	       uint64_t mailbox)
+int velo_program_open(struct velow *v, struct weft_comp *c, const char *name,
+		      uint64_t mailbox)
 {
 	struct velo_attr a = { .mailbox = mailbox };
 	int ret;
 
-	v->w = work_of(c);
+	v->w = program_from(c);
 	v->name = name;
 	ret = velo_open(v->w.h, &a, &v->port);
 	if (ret) {
-		ret = velow_errno(ret);
-		weft_check_failed(c, "cannot open VELO: %s", work_why(ret));
+		ret = velo_program_errno(ret);
+		weft_check_failed(c, "cannot open VELO: %s", program_why(ret));
 		return ret;
 	}
-	work_put(&v->w, name, velo_vpid(v->port));
+	program_put(&v->w, name, velo_vpid(v->port));
 	return 0;
 }
 
-void velow_close(struct velow *v)
+void velo_program_close(struct velow *v)
 {
 	struct velo_counters k;
 
-	work_barrier_n(&v->w, v->name, 99);
+	program_barrier_n(&v->w, v->name, 99);
 	velo_counters(v->port, &k);
 	if (k.dropped || k.discarded)
 		weft_check_failed(v->w.c,
@@ -57,34 +57,36 @@ void velow_close(struct velow *v)
 	velo_close(v->port);
 }
 
-int velow_connect(struct velow *v, struct velo_connection *c, uint32_t node)
+int velo_program_connect(struct velow *v, struct velo_connection *c,
+			 uint32_t node)
 {
-	uint64_t vpid = work_get(&v->w, v->name, node);
+	uint64_t vpid = program_get(&v->w, v->name, node);
 	int ret = velo_connect(v->port, c, node, (uint32_t)vpid);
 
 	if (!ret)
 		return 0;
 	weft_check_failed(v->w.c, "cannot connect to node %u: %s", node,
-			  work_why(velow_errno(ret)));
+			  program_why(velo_program_errno(ret)));
 	return -EINVAL;
 }
 
-static void velow_fill(uint8_t *p, uint32_t src, uint32_t dst, uint64_t seq)
+static void velo_program_fill(uint8_t *p, uint32_t src, uint32_t dst,
+			      uint64_t seq)
 {
-	work_fill(p, VELOW_LEN_MAX / 8, work_base(src, dst, seq));
+	program_fill(p, VELOW_LEN_MAX / 8, program_base(src, dst, seq));
 }
 
-void velow_send(struct velow *v, struct velo_connection *c, uint32_t node,
-		uint32_t len, uint64_t seq)
+void velo_program_send(struct velow *v, struct velo_connection *c,
+		       uint32_t node, uint32_t len, uint64_t seq)
 {
 	uint8_t data[VELOW_LEN_MAX];
 
-	velow_fill(data, v->w.me, node, seq);
+	velo_program_fill(data, v->w.me, node, seq);
 	if (velo_send(c, data, len, seq & 0xff, seq >> 8 & 3))
 		v->bad++;
 }
 
-bool velow_poll(struct velow *v, struct velow_msg *m)
+bool velo_program_poll(struct velow *v, struct velo_program_msg *m)
 {
 	uint32_t src = 0;
 
@@ -94,18 +96,18 @@ bool velow_poll(struct velow *v, struct velow_msg *m)
 	return true;
 }
 
-void velow_recv(struct velow *v, struct velow_msg *m)
+void velo_program_recv(struct velow *v, struct velo_program_msg *m)
 {
-	while (!velow_poll(v, m))
+	while (!velo_program_poll(v, m))
 		velo_wait(v->port, WEFT_NEVER);
 }
 
-bool velow_verify(struct velow *v, const struct velow_msg *m, uint32_t len,
-		  uint64_t seq)
+bool velo_program_verify(struct velow *v, const struct velo_program_msg *m,
+			 uint32_t len, uint64_t seq)
 {
 	uint8_t want[VELOW_LEN_MAX];
 
-	velow_fill(want, m->node, v->w.me, seq);
+	velo_program_fill(want, m->node, v->w.me, seq);
 	if (m->len == len && m->tag == (seq & 0xff) &&
 	    m->mtt == (seq >> 8 & 3) && !memcmp(m->data, want, len))
 		return true;
@@ -118,42 +120,44 @@ bool velow_verify(struct velow *v, const struct velow_msg *m, uint32_t len,
 	return false;
 }
 
-static void velow_think(struct velow *v)
+static void velo_program_think(struct velow *v)
 {
 	if (v->think)
 		weft_host_cpu(v->w.h, v->think);
 }
 
-double velow_pingpong(struct velow *v, struct velo_connection *c, uint32_t node,
-		      uint32_t len, uint64_t count, uint64_t seq)
+double velo_program_pingpong(struct velow *v, struct velo_connection *c,
+			     uint32_t node, uint32_t len, uint64_t count,
+			     uint64_t seq)
 {
 	weft_time_t t = weft_host_now(v->w.h);
-	struct velow_msg m;
+	struct velo_program_msg m;
 
-	work_sent(&v->w, node);
+	program_sent(&v->w, node);
 	for (uint64_t i = 0; i < count; i++) {
-		velow_think(v);
-		velow_send(v, c, node, len, seq + i);
-		velow_recv(v, &m);
-		velow_verify(v, &m, len, seq + i);
+		velo_program_think(v);
+		velo_program_send(v, c, node, len, seq + i);
+		velo_program_recv(v, &m);
+		velo_program_verify(v, &m, len, seq + i);
 		if (i + 1 < count)
-			work_turn(&v->w, node);
+			program_turn(&v->w, node);
 	}
 	t = weft_host_now(v->w.h) - t;
-	work_got(&v->w, node);
+	program_got(&v->w, node);
 	return (double)t / 2 / (double)count / WEFT_NS;
 }
 
-void velow_serve(struct velow *v, struct velo_connection *c, uint32_t node,
-		 uint32_t len, uint64_t count, uint64_t seq)
+void velo_program_serve(struct velow *v, struct velo_connection *c,
+			uint32_t node, uint32_t len, uint64_t count,
+			uint64_t seq)
 {
-	struct velow_msg m;
+	struct velo_program_msg m;
 
 	for (uint64_t i = 0; i < count; i++) {
-		velow_recv(v, &m);
-		work_turn(&v->w, node);
-		velow_think(v);
-		velow_send(v, c, node, len, seq + i);
-		velow_verify(v, &m, len, seq + i);
+		velo_program_recv(v, &m);
+		program_turn(&v->w, node);
+		velo_program_think(v);
+		velo_program_send(v, c, node, len, seq + i);
+		velo_program_verify(v, &m, len, seq + i);
 	}
 }

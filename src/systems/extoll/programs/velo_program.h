@@ -10,7 +10,7 @@
 enum { VELOW_LEN_MAX = 120 };
 
 struct velow {
-	struct work w;
+	struct program w;
 	struct velo_port *port;
 	const char *name; /* of the program's ports, out of band */
 	uint64_t bad;	  /* messages with wrong contents */
@@ -19,36 +19,39 @@ struct velow {
 };
 
 /* A received message. */
-struct velow_msg {
+struct velo_program_msg {
 	uint32_t node, tag, mtt, len;
 	uint8_t data[VELOW_LEN_MAX + 8];
 };
 
 /* Opens a port and tells its VPID to all; 0, or negative errno with a failed
  * check.  mailbox: bytes, 0 = default. */
-int velow_open(struct velow *v, struct weft_comp *c, const char *name,
-	       uint64_t mailbox);
+int velo_program_open(struct velow *v, struct weft_comp *c, const char *name,
+		      uint64_t mailbox);
 /* Waits for everybody, checks that the NIC dropped nothing, closes. */
-void velow_close(struct velow *v);
-int velow_connect(struct velow *v, struct velo_connection *c, uint32_t node);
+void velo_program_close(struct velow *v);
+int velo_program_connect(struct velow *v, struct velo_connection *c,
+			 uint32_t node);
 
 /* Message number seq to `node`: len bytes of the pattern, tag and MTT of
  * seq. */
-void velow_send(struct velow *v, struct velo_connection *c, uint32_t node,
-		uint32_t len, uint64_t seq);
+void velo_program_send(struct velow *v, struct velo_connection *c,
+		       uint32_t node, uint32_t len, uint64_t seq);
 /* Takes a message if there is one. */
-bool velow_poll(struct velow *v, struct velow_msg *m);
+bool velo_program_poll(struct velow *v, struct velo_program_msg *m);
 /* Waits for one. */
-void velow_recv(struct velow *v, struct velow_msg *m);
+void velo_program_recv(struct velow *v, struct velo_program_msg *m);
 /* It is number seq of m->node for us, len bytes; says so if not. */
-bool velow_verify(struct velow *v, const struct velow_msg *m, uint32_t len,
-		  uint64_t seq);
+bool velo_program_verify(struct velow *v, const struct velo_program_msg *m,
+			 uint32_t len, uint64_t seq);
 
 /* `count` round trips with `node`, len bytes each way, as the one who begins;
- * half the mean round trip in ns.  velow_serve is the other side. */
-double velow_pingpong(struct velow *v, struct velo_connection *c, uint32_t node,
-		      uint32_t len, uint64_t count, uint64_t seq);
-void velow_serve(struct velow *v, struct velo_connection *c, uint32_t node,
-		 uint32_t len, uint64_t count, uint64_t seq);
+ * half the mean round trip in ns.  velo_program_serve is the other side. */
+double velo_program_pingpong(struct velow *v, struct velo_connection *c,
+			     uint32_t node, uint32_t len, uint64_t count,
+			     uint64_t seq);
+void velo_program_serve(struct velow *v, struct velo_connection *c,
+			uint32_t node, uint32_t len, uint64_t count,
+			uint64_t seq);
 
 #endif

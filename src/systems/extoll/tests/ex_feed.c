@@ -18,14 +18,14 @@ static void arm(struct feed *f, uint32_t i, uint64_t cycle)
 	weft_wake(f->comp, i, weft_clock_edge(&f->clock, cycle));
 }
 
-static void feed_wake(void *own, struct eport *ep, uint64_t cycle)
+static void feed_wake(void *own, struct cell_channel *ep, uint64_t cycle)
 {
 	struct feed *f = own;
 
 	arm(f, (uint32_t)(ep - f->ep), cycle);
 }
 
-static const struct eport_ops feed_port = { .wake = feed_wake };
+static const struct cell_channel_ops feed_port = { .wake = feed_wake };
 
 /* ---- sending ---- */
 
@@ -72,7 +72,7 @@ static void flow_cell(struct feed *f, struct feed_flow *w, uint64_t c)
 	w->cells_sent++;
 	if (cell.flags & ECELL_EOP)
 		w->pkt = NULL;
-	eport_commit(&f->ep[w->in], &cell, w->vc, c);
+	cell_channel_commit(&f->ep[w->in], &cell, w->vc, c);
 }
 
 /* Another packet is being sent on its channel. */
@@ -95,7 +95,7 @@ static struct feed_flow *flow_next(struct feed *f, uint32_t i, uint64_t c)
 		struct feed_flow *w = &f->flow[at];
 
 		if (w->in != i || flow_over(w) || flow_waits(f, w) ||
-		    !eport_can(&f->ep[i], w->vc, c))
+		    !cell_channel_can(&f->ep[i], w->vc, c))
 			continue;
 		f->turn[i] = at + 1;
 		return w;
@@ -105,8 +105,8 @@ static struct feed_flow *flow_next(struct feed *f, uint32_t i, uint64_t c)
 
 static void feed_tx(struct feed *f, uint32_t i, uint64_t c)
 {
-	struct eport *ep = &f->ep[i];
-	uint64_t next = eport_next(ep, c);
+	struct cell_channel *ep = &f->ep[i];
+	uint64_t next = cell_channel_next(ep, c);
 	struct feed_flow *w;
 
 	if (next <= c) {
@@ -114,7 +114,7 @@ static void feed_tx(struct feed *f, uint32_t i, uint64_t c)
 		if (!w)
 			return; /* a credit wakes us */
 		flow_cell(f, w, c);
-		next = eport_next(ep, c);
+		next = cell_channel_next(ep, c);
 	}
 	if (next > c)
 		arm(f, i, next);
@@ -124,10 +124,10 @@ static void feed_tx(struct feed *f, uint32_t i, uint64_t c)
 
 static void feed_rx(struct feed *f, uint32_t o, uint64_t c)
 {
-	struct eport *ep = &f->ep[o];
+	struct cell_channel *ep = &f->ep[o];
 	uint32_t slot;
 
-	while ((slot = eport_take(ep, c)) != 0xff) {
+	while ((slot = cell_channel_take(ep, c)) != 0xff) {
 		struct ecell *s = &ep->slot[slot];
 		struct feed_flow *w = &f->flow[s->pkt->u[0]];
 
@@ -140,10 +140,10 @@ static void feed_rx(struct feed *f, uint32_t o, uint64_t c)
 			weft_frame_free(s->pkt);
 		}
 		if (!(f->keep[o] >> s->vc & 1))
-			eport_release(ep, slot, c + s->flits);
+			cell_channel_release(ep, slot, c + s->flits);
 	}
-	if (eport_seen(ep) != WEFT_NEVER)
-		arm(f, o, eport_seen(ep));
+	if (cell_channel_seen(ep) != WEFT_NEVER)
+		arm(f, o, cell_channel_seen(ep));
 }
 
 /* ---- the component ---- */
@@ -170,15 +170,17 @@ static void feed_arrive(struct weft_comp *c, uint32_t port,
 static int feed_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct feed *f = c->state;
-	struct eport_cfg link = eport_cfg_link(f->width, &f->clock);
-	struct eport_cfg inner = eport_cfg_internal(f->width, &f->clock);
+	struct cell_channel_cfg link =
+		cell_channel_cfg_link(f->width, &f->clock);
+	struct cell_channel_cfg inner =
+		cell_channel_cfg_internal(f->width, &f->clock);
 
 	f->comp = c;
 	for (uint32_t i = 0; i < EX_PORTS; i++) {
 		f->armed[i] = WEFT_NEVER;
-		if (eport_init(&f->ep[i], c, &c->ports[i],
-			       i < EX_INTERNAL ? &inner : &link, &feed_port, f,
-			       err))
+		if (cell_channel_init(&f->ep[i], c, &c->ports[i],
+				      i < EX_INTERNAL ? &inner : &link,
+				      &feed_port, f, err))
 			return -1;
 	}
 	return 0;
@@ -189,7 +191,7 @@ static int feed_start(struct weft_comp *c, struct weft_err *err)
 	struct feed *f = c->state;
 
 	for (uint32_t i = 0; i < EX_PORTS; i++) {
-		if (eport_start(&f->ep[i], err))
+		if (cell_channel_start(&f->ep[i], err))
 			return -1;
 		arm(f, i, 10 + i);
 	}
@@ -201,7 +203,7 @@ static void feed_fini(struct weft_comp *c)
 	struct feed *f = c->state;
 
 	for (uint32_t i = 0; i < EX_PORTS; i++)
-		eport_fini(&f->ep[i]);
+		cell_channel_fini(&f->ep[i]);
 }
 
 static const struct weft_param feed_params[] = {
@@ -294,7 +296,7 @@ void bench_start(struct bench *b)
 
 void bench_run(struct bench *b, uint64_t cycle)
 {
-	uint64_t now = eport_now(&b->f->ep[0]);
+	uint64_t now = cell_channel_now(&b->f->ep[0]);
 
 	while (now < cycle) {
 		now = now + 50 < cycle ? now + 50 : cycle;

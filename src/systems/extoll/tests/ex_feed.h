@@ -28,7 +28,7 @@ struct feed {
 	struct weft_comp *comp;
 	struct weft_clock clock;
 	uint32_t width;
-	struct eport ep[EX_PORTS];
+	struct cell_channel ep[EX_PORTS];
 	uint64_t armed[EX_PORTS];
 	struct feed_flow flow[FEED_FLOWS];
 	uint32_t n_flows, turn[EX_PORTS];
@@ -40,7 +40,7 @@ struct feed {
 struct bench {
 	struct weft_sim *sim;
 	struct weft_comp *x;
-	struct xb *xb;
+	struct extoll_xbar *xb;
 	struct feed *f;
 };
 

@@ -37,32 +37,33 @@ static void arm(struct ex_node *n, uint64_t cycle)
 	weft_wake(n->comp, TAG_NODE, weft_clock_edge(&n->ep.cfg.clk, cycle));
 }
 
-static void node_wake(void *own, struct eport *ep, uint64_t cycle)
+static void node_wake(void *own, struct cell_channel *ep, uint64_t cycle)
 {
 	arm(own, cycle);
 }
 
-static void node_gone(void *own, struct eport *ep, uint32_t slot)
+static void node_gone(void *own, struct cell_channel *ep, uint32_t slot)
 {
 	struct ex_node *n = own;
 
 	n->gone++;
 	assert_true(ep->slot[slot].flags & ECELL_VOID);
-	eport_release(ep, slot, eport_now(ep));
+	cell_channel_release(ep, slot, cell_channel_now(ep));
 }
 
-static void node_link(void *own, struct eport *ep, enum eport_link what)
+static void node_link(void *own, struct cell_channel *ep,
+		      enum cell_channel_link what)
 {
 	struct ex_node *n = own;
 
-	n->lost += what == EPORT_LINK_LOST;
-	n->downs += what == EPORT_LINK_DOWN;
-	n->ups += what == EPORT_LINK_UP;
+	n->lost += what == CELL_CHANNEL_LINK_LOST;
+	n->downs += what == CELL_CHANNEL_LINK_DOWN;
+	n->ups += what == CELL_CHANNEL_LINK_UP;
 }
 
-static const struct eport_ops node_ops = { .wake = node_wake,
-					   .gone = node_gone,
-					   .link = node_link };
+static const struct cell_channel_ops node_ops = { .wake = node_wake,
+						  .gone = node_gone,
+						  .link = node_link };
 
 /* ---- receiving ---- */
 
@@ -118,14 +119,14 @@ static void node_rx(struct ex_node *n, uint64_t cycle)
 {
 	uint32_t slot;
 
-	while ((slot = eport_take(&n->ep, cycle)) != 0xff) {
+	while ((slot = cell_channel_take(&n->ep, cycle)) != 0xff) {
 		struct ecell *c = &n->ep.slot[slot];
 		uint64_t end = cycle + c->flits;
 
 		if (c->flags & ECELL_VOID) {
 			n->voids++;
 			if (n->mode == 1 || (!n->mode && n->voids % 2))
-				eport_release(&n->ep, slot, end);
+				cell_channel_release(&n->ep, slot, end);
 			continue;
 		}
 		node_good(n, c);
@@ -133,10 +134,10 @@ static void node_rx(struct ex_node *n, uint64_t cycle)
 		end += n->hold ? (c->cycle * 7 + c->flits) % n->hold : 0;
 		if (c->flags & ECELL_EOP)
 			weft_frame_free(c->pkt);
-		eport_release(&n->ep, slot, end);
+		cell_channel_release(&n->ep, slot, end);
 	}
-	if (eport_seen(&n->ep) != WEFT_NEVER)
-		arm(n, eport_seen(&n->ep));
+	if (cell_channel_seen(&n->ep) != WEFT_NEVER)
+		arm(n, cell_channel_seen(&n->ep));
 }
 
 /* ---- sending ---- */
@@ -185,7 +186,7 @@ static void stream_send(struct ex_node *n, uint32_t vc, uint64_t cycle)
 	if (s->flit == s->flits)
 		cell.flags |= ECELL_EOP;
 	n->sent_cells++;
-	eport_commit(&n->ep, &cell, vc, cycle);
+	cell_channel_commit(&n->ep, &cell, vc, cycle);
 	if (s->flit == s->flits)
 		stream_next(n, vc, cycle);
 }
@@ -200,14 +201,14 @@ static void node_tx(struct ex_node *n, uint64_t cycle)
 		struct ex_stream *s = &n->stream[vc];
 
 		if (!s->pkt || s->ready > cycle ||
-		    eport_next(&n->ep, cycle) > cycle ||
-		    !eport_can(&n->ep, vc, cycle))
+		    cell_channel_next(&n->ep, cycle) > cycle ||
+		    !cell_channel_can(&n->ep, vc, cycle))
 			continue;
 		stream_send(n, vc, cycle);
 		n->turn = vc + 1;
 		break;
 	}
-	line = eport_next(&n->ep, cycle);
+	line = cell_channel_next(&n->ep, cycle);
 	for (k = 0; k < n->vcs; k++) {
 		struct ex_stream *s = &n->stream[k];
 		uint64_t t = s->ready > line ? s->ready : line;
@@ -225,7 +226,7 @@ static void node_event(struct weft_comp *c, uint32_t tag)
 	uint64_t cycle = n->armed;
 
 	if (tag >= TAG_PORT) {
-		eport_event(&n->ep);
+		cell_channel_event(&n->ep);
 		return;
 	}
 	if (cycle == WEFT_NEVER ||
@@ -239,7 +240,7 @@ static void node_event(struct weft_comp *c, uint32_t tag)
 static void node_arrive(struct weft_comp *c, uint32_t port,
 			struct weft_frame *f)
 {
-	eport_arrive(&((struct ex_node *)c->state)->ep, f);
+	cell_channel_arrive(&((struct ex_node *)c->state)->ep, f);
 }
 
 /* ---- life ---- */
@@ -247,7 +248,8 @@ static void node_arrive(struct weft_comp *c, uint32_t port,
 static int node_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct ex_node *n = c->state;
-	struct eport_cfg cfg = eport_cfg_link(n->width, &n->clock);
+	struct cell_channel_cfg cfg =
+		cell_channel_cfg_link(n->width, &n->clock);
 
 	n->comp = c;
 	n->armed = WEFT_NEVER;
@@ -255,7 +257,8 @@ static int node_init(struct weft_comp *c, struct weft_err *err)
 	cfg.store_forward = n->store_forward;
 	cfg.window = n->window;
 	cfg.clk = weft_clock_offset_ppm(cfg.clk, (int32_t)n->ppm);
-	return eport_init(&n->ep, c, &c->ports[0], &cfg, &node_ops, n, err);
+	return cell_channel_init(&n->ep, c, &c->ports[0], &cfg, &node_ops, n,
+				 err);
 }
 
 static int node_start(struct weft_comp *c, struct weft_err *err)
@@ -266,7 +269,7 @@ static int node_start(struct weft_comp *c, struct weft_err *err)
 	n->rng = c->rng;
 	for (vc = 0; vc < n->vcs; vc++)
 		stream_next(n, vc, 10);
-	if (eport_start(&n->ep, err))
+	if (cell_channel_start(&n->ep, err))
 		return -1;
 	arm(n, 10);
 	return 0;
@@ -277,7 +280,7 @@ static void node_fini(struct weft_comp *c)
 	struct ex_node *n = c->state;
 
 	if (n->comp)
-		eport_fini(&n->ep);
+		cell_channel_fini(&n->ep);
 	free(n->log);
 }
 
@@ -377,7 +380,7 @@ static void check_log(struct ex_pair *p, uint32_t from)
 	}
 	if (n->n_log != tx->sent_cells)
 		fail_msg("from %u%s: %u of %llu cells", from,
-			 tx->ep.tapped ? ", tapped" : "", n->n_log,
+			 tx->ep.needs_frames ? ", tapped" : "", n->n_log,
 			 (unsigned long long)tx->sent_cells);
 	assert_int_equal(done, tx->packets);
 	assert_int_equal(n->bad_order, 0);
@@ -391,14 +394,15 @@ void ex_pair_check_all(struct ex_pair *p)
 	uint32_t i, vc;
 
 	for (i = 0; i < 2; i++) {
-		struct eport *ep = &p->n[i]->ep;
+		struct cell_channel *ep = &p->n[i]->ep;
 
 		check_log(p, i);
-		if (!ep->tapped)
-			eport_hear(ep, eport_now(ep) + 1000);
+		if (!ep->needs_frames)
+			cell_channel_hear(ep, cell_channel_now(ep) + 1000);
 		assert_int_equal(ep->held, 0);
 		for (vc = 0; vc < EX_VCS; vc++) {
-			if (!eport_can(ep, vc, eport_now(ep) + 1000))
+			if (!cell_channel_can(ep, vc,
+					      cell_channel_now(ep) + 1000))
 				fail_msg("end %u: no credit on %u", i, vc);
 			assert_int_equal(ep->used[vc], 0);
 		}

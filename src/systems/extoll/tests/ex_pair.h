@@ -21,7 +21,7 @@ struct ex_stream { /* of one virtual channel */
 };
 
 struct ex_node {
-	struct eport ep;
+	struct cell_channel ep;
 	/* parameters */
 	struct weft_clock clock;
 	uint32_t width, packets, gap, hold, size, vcs, mode, window;

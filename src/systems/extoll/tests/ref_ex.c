@@ -212,7 +212,7 @@ static uint32_t route_flits(const struct rx_cfg *c, const struct rx_pkt *p)
 	return n;
 }
 
-static bool np_cell(struct world *w, uint32_t n, uint32_t p, uint32_t cls)
+static bool netport_cell(struct world *w, uint32_t n, uint32_t p, uint32_t cls)
 {
 	struct port_np *np = &w->node[n].np[p];
 	uint32_t id, rf, total, len, max = w->c->cell_flits;
@@ -354,8 +354,8 @@ static void step(struct world *w, uint32_t *next, uint32_t n_pkts)
 			np_take(w, n, o);
 			if (rx_plan(w, &w->node[n].in[o], &w->node[n].out[o],
 				    &w->r->np_sum[n][o]) &&
-			    !np_cell(w, n, o, np->turn))
-				np_cell(w, n, o, !np->turn);
+			    !netport_cell(w, n, o, np->turn))
+				netport_cell(w, n, o, !np->turn);
 		}
 }
 

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool ref_enabled(const struct work *w, uint32_t vpid)
+bool ref_enabled(const struct program *w, uint32_t vpid)
 {
 	return vpid < REF_RMA_VPIDS && w->x->cfg.vpid[vpid].enabled;
 }
 
 /* ---- requests ---- */
 
-struct ref_rma_req *ref_ask(struct work *w, uint32_t port, bool read,
+struct ref_rma_req *ref_ask(struct program *w, uint32_t port, bool read,
 			    uint64_t addr, uint32_t bytes)
 {
 	struct ref_hx *hx = &w->x->hx;
@@ -33,7 +33,7 @@ struct ref_rma_req *ref_ask(struct work *w, uint32_t port, bool read,
 }
 
 /* A lock's word at a time of the bus: what was written last. */
-uint32_t ref_memory(const struct work *w, uint64_t addr, uint64_t t)
+uint32_t ref_memory(const struct program *w, uint64_t addr, uint64_t t)
 {
 	const struct ref_hx *hx = &w->x->hx;
 	uint32_t val = 0;
@@ -46,7 +46,7 @@ uint32_t ref_memory(const struct work *w, uint64_t addr, uint64_t t)
 	return val;
 }
 
-static uint64_t gate_at(const struct work *w, uint64_t addr, uint64_t t)
+static uint64_t gate_at(const struct program *w, uint64_t addr, uint64_t t)
 {
 	uint64_t gate = 0;
 
@@ -65,8 +65,8 @@ static uint64_t mode(const struct cmd *c)
 	       (c->mods >> 1 & 1) << 4 | (c->mods >> 2 & 1) << 5;
 }
 
-bool ref_tell(struct work *w, uint32_t port, const struct cmd *c, uint64_t w0,
-	      uint32_t unit, uint32_t error)
+bool ref_tell(struct program *w, uint32_t port, const struct cmd *c,
+	      uint64_t w0, uint32_t unit, uint32_t error)
 {
 	uint32_t v = c->vpid, next = w->wp[v] + 1;
 	struct ref_rma_req *r;
@@ -109,12 +109,12 @@ static void atu_write(void *own, uint64_t addr)
 
 static bool room(void *own, uint32_t unit, uint32_t flying)
 {
-	const struct work *w = own;
+	const struct program *w = own;
 
 	return unit != PORT_REQ || w->q_n - w->q_first + flying < REF_RMA_QUEUE;
 }
 
-static void cells(struct work *w, uint32_t np)
+static void cells(struct program *w, uint32_t np)
 {
 	const struct ref_rma *x = w->x;
 
@@ -136,7 +136,7 @@ static void cells(struct work *w, uint32_t np)
 }
 
 /* A packet leaves when it was handed over. */
-static bool leave(struct work *w)
+static bool leave(struct program *w)
 {
 	const struct ref_rma_left *l = &w->x->left[w->next_left];
 	bool any = false;
@@ -151,7 +151,7 @@ static bool leave(struct work *w)
 	return any;
 }
 
-static void store(struct work *w, uint32_t i)
+static void store(struct program *w, uint32_t i)
 {
 	const struct ref_rma_store *s = &w->x->store[i];
 
@@ -170,7 +170,7 @@ static void store(struct work *w, uint32_t i)
 	}
 }
 
-static void stores(struct work *w)
+static void stores(struct program *w)
 {
 	struct ref_hx *hx = &w->x->hx;
 
@@ -179,7 +179,7 @@ static void stores(struct work *w)
 		store(w, hx->went[w->next_went++]);
 }
 
-static void answer(struct work *w, uint32_t i)
+static void answer(struct program *w, uint32_t i)
 {
 	const struct ref_hx *hx = &w->x->hx;
 	const struct ref_rma_req *r = &w->x->req[i];
@@ -193,7 +193,7 @@ static void answer(struct work *w, uint32_t i)
 		ref_tx_read_done(w, unit - PORT_REQ, r->user);
 }
 
-static void answers(struct work *w)
+static void answers(struct program *w)
 {
 	const struct ref_hx *hx = &w->x->hx;
 
@@ -210,7 +210,7 @@ static void answers(struct work *w)
 	}
 }
 
-static bool grants(struct work *w)
+static bool grants(struct program *w)
 {
 	const struct ref_hx *hx = &w->x->hx;
 	bool any = ref_hx_end(&w->x->hx);
@@ -229,7 +229,7 @@ static bool grants(struct work *w)
 
 /* ---- all ---- */
 
-static bool units(struct work *w)
+static bool units(struct program *w)
 {
 	bool any = leave(w);
 
@@ -242,7 +242,7 @@ static bool units(struct work *w)
 	return leave(w) || any;
 }
 
-static void cycle(struct work *w)
+static void cycle(struct program *w)
 {
 	w->atu.now = w->now;
 	ref_hx_begin(&w->x->hx, w->now);
@@ -257,7 +257,8 @@ static void cycle(struct work *w)
 	while (grants(w));
 }
 
-static void look_tx(const struct work *w, uint32_t unit, struct ref_rma_seen *s)
+static void look_tx(const struct program *w, uint32_t unit,
+		    struct ref_rma_seen *s)
 {
 	const struct tx *t = &w->tx[unit];
 
@@ -271,7 +272,7 @@ static void look_tx(const struct work *w, uint32_t unit, struct ref_rma_seen *s)
 	}
 }
 
-static void look(const struct work *w, struct ref_rma_seen *s)
+static void look(const struct program *w, struct ref_rma_seen *s)
 {
 	memset(s, 0, sizeof(*s));
 	look_tx(w, REQ, s);
@@ -293,7 +294,7 @@ static void look(const struct work *w, struct ref_rma_seen *s)
 
 void ref_rma_run(struct ref_rma *x)
 {
-	struct work *w = calloc(1, sizeof(*w));
+	struct program *w = calloc(1, sizeof(*w));
 
 	assert(w);
 	w->x = x;

@@ -43,7 +43,7 @@ static bool operands(const struct cmd *c)
 }
 
 /* Bits 4..0 of the page: TE, INT, RRA, TC. */
-static bool option(const struct work *w, const struct cmd *c)
+static bool option(const struct program *w, const struct cmd *c)
 {
 	if (!(c->opt & 16) && !w->x->cfg.vpid[c->vpid].physical)
 		return false;
@@ -51,7 +51,7 @@ static bool option(const struct work *w, const struct cmd *c)
 	       w->x->cfg.vpid[c->vpid].classes >> (c->opt & 3) & 1;
 }
 
-bool ref_desc(const struct work *w, const struct ref_rma_store *s,
+bool ref_desc(const struct program *w, const struct ref_rma_store *s,
 	      struct cmd *c)
 {
 	uint64_t d = s->w[0];
@@ -80,7 +80,7 @@ bool ref_desc(const struct work *w, const struct ref_rma_store *s,
 	       !(c->mods & ~2u) && option(w, c) && operands(c);
 }
 
-bool ref_packet(const struct work *w, const struct ref_rma_pkt *p,
+bool ref_packet(const struct program *w, const struct ref_rma_pkt *p,
 		struct cmd *c)
 {
 	uint64_t h = p->h[0];
@@ -103,7 +103,7 @@ bool ref_packet(const struct work *w, const struct ref_rma_pkt *p,
 	return !ref_enabled(w, c->vpid) || w->x->cfg.vpid[c->vpid].pd == p->pd;
 }
 
-uint64_t ref_header(const struct work *w, const struct cmd *c, uint32_t op)
+uint64_t ref_header(const struct program *w, const struct cmd *c, uint32_t op)
 {
 	return w->x->cfg.node | (uint64_t)c->vpid << 16 |
 	       (uint64_t)c->far_vpid << 24 | (uint64_t)c->spec << 32 |

@@ -8,7 +8,8 @@
 
 enum { T_COMPL = 20, WRITES = 16 };
 
-static const struct ref_rma_cell *head(const struct work *w, const struct in *n)
+static const struct ref_rma_cell *head(const struct program *w,
+				       const struct in *n)
 {
 	return n->first < n->n ? &w->x->cell[n->cell[n->first]] : NULL;
 }
@@ -26,7 +27,7 @@ static uint32_t word_bytes(const struct cmd *c)
 /* ---- slots ---- */
 
 /* The first `bytes` bytes of the packet are not needed any more. */
-static void give_back(struct work *w, struct in *n, uint32_t bytes)
+static void give_back(struct program *w, struct in *n, uint32_t bytes)
 {
 	const struct ref_rma_cell *c;
 
@@ -37,7 +38,7 @@ static void give_back(struct work *w, struct in *n, uint32_t bytes)
 }
 
 /* Payload that has been here for 20 cycles. */
-static uint32_t ready(const struct work *w, const struct in *n)
+static uint32_t ready(const struct program *w, const struct in *n)
 {
 	uint32_t end = 0, words = word_bytes(&n->c);
 
@@ -55,7 +56,7 @@ static uint32_t ready(const struct work *w, const struct in *n)
 
 /* ---- states ---- */
 
-static enum ref_rma_in_state do_wait(struct work *w, struct in *n)
+static enum ref_rma_in_state do_wait(struct program *w, struct in *n)
 {
 	if (!head(w, n) || w->now < w->in_next)
 		return REF_IN_WAIT;
@@ -69,13 +70,13 @@ static enum ref_rma_in_state do_wait(struct work *w, struct in *n)
 	return REF_IN_CHECK;
 }
 
-static bool for_us(const struct work *w, struct in *n)
+static bool for_us(const struct program *w, struct in *n)
 {
 	return ref_packet(w, &w->x->pkt[n->pkt], &n->c) && !ref_is_get(&n->c) &&
 	       !(n->c.op == LOCK_REQ && n->c.at_resp);
 }
 
-static enum ref_rma_in_state do_check(struct work *w, struct in *n)
+static enum ref_rma_in_state do_check(struct program *w, struct in *n)
 {
 	if (w->now < n->until)
 		return REF_IN_CHECK;
@@ -94,7 +95,7 @@ static enum ref_rma_in_state do_check(struct work *w, struct in *n)
 	return n->bad || n->c.op == LOCK_RSP ? REF_IN_DRAIN : REF_IN_XLATE;
 }
 
-void ref_in_answer(struct work *w, uint32_t vc, uint64_t phys, int use)
+void ref_in_answer(struct program *w, uint32_t vc, uint64_t phys, int use)
 {
 	w->in_translating = false;
 	w->in[vc].told = true;
@@ -103,7 +104,7 @@ void ref_in_answer(struct work *w, uint32_t vc, uint64_t phys, int use)
 	ref_in_run(w);
 }
 
-static enum ref_rma_in_state do_xlate(struct work *w, struct in *n)
+static enum ref_rma_in_state do_xlate(struct program *w, struct in *n)
 {
 	if (!n->asked_atu && !w->in_translating) {
 		n->asked_atu = w->in_translating = true;
@@ -116,7 +117,7 @@ static enum ref_rma_in_state do_xlate(struct work *w, struct in *n)
 	return n->bad ? REF_IN_DRAIN : REF_IN_WRITE;
 }
 
-static enum ref_rma_in_state do_lock(struct work *w, struct in *n)
+static enum ref_rma_in_state do_lock(struct program *w, struct in *n)
 {
 	if (w->a_n - w->a_first == REF_RMA_QUEUE)
 		return REF_IN_LOCK;
@@ -136,7 +137,7 @@ static uint32_t piece(uint64_t a, uint32_t left)
 	return left < n ? left / 4 * 4 : n;
 }
 
-static void write_one(struct work *w, struct in *n, uint32_t bytes)
+static void write_one(struct program *w, struct in *n, uint32_t bytes)
 {
 	struct ref_rma_req *r =
 		ref_ask(w, PORT_COMP, false, n->phys + n->wrote, bytes);
@@ -150,7 +151,7 @@ static void write_one(struct work *w, struct in *n, uint32_t bytes)
 	w->in_writes++;
 }
 
-static enum ref_rma_in_state do_write(struct work *w, struct in *n)
+static enum ref_rma_in_state do_write(struct program *w, struct in *n)
 {
 	uint32_t here = n->c.op == IMM_PUT ? n->c.bytes : ready(w, n);
 	uint32_t k;
@@ -170,20 +171,20 @@ static enum ref_rma_in_state do_write(struct work *w, struct in *n)
 	return REF_IN_NOTI;
 }
 
-void ref_in_granted(struct work *w, uint32_t vc)
+void ref_in_granted(struct program *w, uint32_t vc)
 {
 	w->in[vc].out--;
 	w->in_writes--;
 }
 
-static enum ref_rma_in_state do_drain(struct work *w, struct in *n)
+static enum ref_rma_in_state do_drain(struct program *w, struct in *n)
 {
 	give_back(w, n, UINT32_MAX);
 	return n->eop ? REF_IN_NOTI : REF_IN_DRAIN;
 }
 
 /* Notification puts and lock responses are nothing but a notification. */
-static bool told(struct work *w, const struct in *n)
+static bool told(struct program *w, const struct in *n)
 {
 	bool always = n->c.op == NOTI_PUT || n->c.op == LOCK_RSP;
 	uint32_t error = n->bad ? 4 : 0;
@@ -198,7 +199,7 @@ static bool told(struct work *w, const struct in *n)
 	return ref_tell(w, PORT_COMP, &c, c.w[0], COMP, error);
 }
 
-static enum ref_rma_in_state do_noti(struct work *w, struct in *n)
+static enum ref_rma_in_state do_noti(struct program *w, struct in *n)
 {
 	if (!told(w, n)) {
 		w->x->stalls += !n->stalled;
@@ -216,16 +217,16 @@ static enum ref_rma_in_state do_noti(struct work *w, struct in *n)
 
 /* ---- the unit ---- */
 
-void ref_in_cell(struct work *w, uint32_t cell)
+void ref_in_cell(struct program *w, uint32_t cell)
 {
 	struct in *n = &w->in[w->x->cell[cell].vc];
 
 	n->cell[n->n++] = cell;
 }
 
-bool ref_in_run(struct work *w)
+bool ref_in_run(struct program *w)
 {
-	static enum ref_rma_in_state (*const in[])(struct work *,
+	static enum ref_rma_in_state (*const in[])(struct program *,
 						   struct in *) = {
 		[REF_IN_WAIT] = do_wait,   [REF_IN_CHECK] = do_check,
 		[REF_IN_XLATE] = do_xlate, [REF_IN_LOCK] = do_lock,

@@ -63,7 +63,7 @@ struct in {
 	int use;
 };
 
-struct work {
+struct program {
 	struct ref_rma *x;
 	struct ref_atu atu;
 	uint64_t now;
@@ -81,33 +81,33 @@ struct work {
 };
 
 /* ref_rma.c: a request to HTAX, now. */
-struct ref_rma_req *ref_ask(struct work *w, uint32_t port, bool read,
+struct ref_rma_req *ref_ask(struct program *w, uint32_t port, bool read,
 			    uint64_t addr, uint32_t bytes);
 /* A notification; false: its ring is full. */
-bool ref_tell(struct work *w, uint32_t port, const struct cmd *c, uint64_t w0,
-	      uint32_t unit, uint32_t error);
-bool ref_enabled(const struct work *w, uint32_t vpid);
-uint32_t ref_memory(const struct work *w, uint64_t addr, uint64_t t);
+bool ref_tell(struct program *w, uint32_t port, const struct cmd *c,
+	      uint64_t w0, uint32_t unit, uint32_t error);
+bool ref_enabled(const struct program *w, uint32_t vpid);
+uint32_t ref_memory(const struct program *w, uint64_t addr, uint64_t t);
 
 /* ref_rma_cmd.c: words of extoll.md 3.4 and 3.9. */
-bool ref_desc(const struct work *w, const struct ref_rma_store *s,
+bool ref_desc(const struct program *w, const struct ref_rma_store *s,
 	      struct cmd *c);
-bool ref_packet(const struct work *w, const struct ref_rma_pkt *p,
+bool ref_packet(const struct program *w, const struct ref_rma_pkt *p,
 		struct cmd *c);
-uint64_t ref_header(const struct work *w, const struct cmd *c, uint32_t op);
+uint64_t ref_header(const struct program *w, const struct cmd *c, uint32_t op);
 bool ref_is_get(const struct cmd *c);
 bool ref_is_put(const struct cmd *c);
 
 /* ref_rma_tx.c */
-bool ref_tx_run(struct work *w, uint32_t unit);
-void ref_tx_read_done(struct work *w, uint32_t unit, uint32_t rd);
-void ref_tx_answer(struct work *w, uint32_t unit, uint64_t phys, int use);
-void ref_resp_packets(struct work *w);
+bool ref_tx_run(struct program *w, uint32_t unit);
+void ref_tx_read_done(struct program *w, uint32_t unit, uint32_t rd);
+void ref_tx_answer(struct program *w, uint32_t unit, uint64_t phys, int use);
+void ref_resp_packets(struct program *w);
 
 /* ref_rma_in.c */
-bool ref_in_run(struct work *w);
-void ref_in_cell(struct work *w, uint32_t cell);
-void ref_in_answer(struct work *w, uint32_t vc, uint64_t phys, int use);
-void ref_in_granted(struct work *w, uint32_t vc);
+bool ref_in_run(struct program *w);
+void ref_in_cell(struct program *w, uint32_t cell);
+void ref_in_answer(struct program *w, uint32_t vc, uint64_t phys, int use);
+void ref_in_granted(struct program *w, uint32_t vc);
 
 #endif

@@ -21,7 +21,7 @@ static bool for_responder(const struct cmd *c)
 }
 
 /* Packets of port 2 wait for a place in the queue. */
-void ref_resp_packets(struct work *w)
+void ref_resp_packets(struct program *w)
 {
 	while (w->wait_first < w->wait_n) {
 		const struct ref_rma_pkt *p =
@@ -40,17 +40,17 @@ void ref_resp_packets(struct work *w)
 
 /* ---- CMD ---- */
 
-static bool route(const struct work *w, const struct cmd *c)
+static bool route(const struct program *w, const struct cmd *c)
 {
 	return c->far_node < w->x->cfg.nodes;
 }
 
-static bool lock_there(const struct work *w, const struct cmd *c)
+static bool lock_there(const struct program *w, const struct cmd *c)
 {
 	return (c->w[0] & 0xffffff) < w->x->cfg.locks;
 }
 
-static void check_request(struct work *w, struct op *o)
+static void check_request(struct program *w, struct op *o)
 {
 	const struct cmd *c = &o->c;
 
@@ -66,7 +66,7 @@ static void check_request(struct work *w, struct op *o)
 	}
 }
 
-static void check_answer(struct work *w, struct op *o)
+static void check_answer(struct program *w, struct op *o)
 {
 	const struct cmd *c = &o->c;
 	bool lock = c->op == LOCK_REQ;
@@ -93,7 +93,8 @@ static enum ref_rma_tx_state refused(const struct op *o)
 	return o->answers ? REF_TX_SEND : REF_TX_NOTI;
 }
 
-static enum ref_rma_tx_state do_cmd(struct work *w, uint32_t unit, struct op *o)
+static enum ref_rma_tx_state do_cmd(struct program *w, uint32_t unit,
+				    struct op *o)
 {
 	if (w->now < o->until)
 		return REF_TX_CMD;
@@ -109,7 +110,7 @@ static enum ref_rma_tx_state do_cmd(struct work *w, uint32_t unit, struct op *o)
 
 /* ---- XLATE ---- */
 
-void ref_tx_answer(struct work *w, uint32_t unit, uint64_t phys, int use)
+void ref_tx_answer(struct program *w, uint32_t unit, uint64_t phys, int use)
 {
 	struct tx *t = &w->tx[unit];
 
@@ -131,7 +132,7 @@ static enum ref_rma_tx_state read_at(struct op *o, uint64_t phys)
 	return REF_TX_READ;
 }
 
-static enum ref_rma_tx_state do_xlate(struct work *w, uint32_t unit,
+static enum ref_rma_tx_state do_xlate(struct program *w, uint32_t unit,
 				      struct op *o)
 {
 	struct tx *t = &w->tx[unit];
@@ -165,7 +166,7 @@ static bool lock_waits(const struct tx *t, uint32_t i)
 	return false;
 }
 
-static void read_next(struct work *w, uint32_t unit, uint32_t i)
+static void read_next(struct program *w, uint32_t unit, uint32_t i)
 {
 	struct tx *t = &w->tx[unit];
 	struct op *o = &t->op[i];
@@ -182,7 +183,7 @@ static void read_next(struct work *w, uint32_t unit, uint32_t i)
 }
 
 /* In the order of commands, while less than 8 are outstanding. */
-static void reads(struct work *w, uint32_t unit)
+static void reads(struct program *w, uint32_t unit)
 {
 	struct tx *t = &w->tx[unit];
 
@@ -201,7 +202,7 @@ static void reads(struct work *w, uint32_t unit)
 	}
 }
 
-void ref_tx_read_done(struct work *w, uint32_t unit, uint32_t rd)
+void ref_tx_read_done(struct program *w, uint32_t unit, uint32_t rd)
 {
 	struct tx *t = &w->tx[unit];
 
@@ -211,7 +212,7 @@ void ref_tx_read_done(struct work *w, uint32_t unit, uint32_t rd)
 	ref_tx_run(w, unit);
 }
 
-static enum ref_rma_tx_state do_read(struct work *w, uint32_t unit,
+static enum ref_rma_tx_state do_read(struct program *w, uint32_t unit,
 				     struct op *o)
 {
 	if (!o->got || (o->lock && o->got < o->total))
@@ -222,7 +223,7 @@ static enum ref_rma_tx_state do_read(struct work *w, uint32_t unit,
 /* ---- SEND ---- */
 
 /* Fetch-compare-and-add (3.5) with the word as the read found it. */
-static uint64_t lock_do(struct work *w, struct op *o)
+static uint64_t lock_do(struct program *w, struct op *o)
 {
 	const struct ref_hx *hx = &w->x->hx;
 	uint64_t number = o->c.w[0] & 0xffffff, result = 0;
@@ -242,7 +243,7 @@ static uint64_t lock_do(struct work *w, struct op *o)
 	return (uint64_t)mem << 32 | result << 24 | number;
 }
 
-static void fill(struct work *w, struct op *o)
+static void fill(struct program *w, struct op *o)
 {
 	struct ref_rma_out *out = &o->out;
 
@@ -268,7 +269,7 @@ static bool its_turn(const struct tx *t, const struct op *o)
 	return true;
 }
 
-static enum ref_rma_tx_state do_send(struct work *w, uint32_t unit,
+static enum ref_rma_tx_state do_send(struct program *w, uint32_t unit,
 				     struct op *o)
 {
 	struct tx *t = &w->tx[unit];
@@ -288,7 +289,7 @@ static enum ref_rma_tx_state do_send(struct work *w, uint32_t unit,
 /* ---- NOTI ---- */
 
 /* A lock for the completer is told of at its place if it failed. */
-static bool told(struct work *w, uint32_t unit, const struct op *o)
+static bool told(struct program *w, uint32_t unit, const struct op *o)
 {
 	uint32_t as = unit;
 	bool wanted = o->c.spec >> unit & 1 || o->bad;
@@ -304,7 +305,7 @@ static bool told(struct work *w, uint32_t unit, const struct op *o)
 }
 
 /* In order; true: it is over. */
-static bool do_noti(struct work *w, uint32_t unit, struct op *o)
+static bool do_noti(struct program *w, uint32_t unit, struct op *o)
 {
 	struct tx *t = &w->tx[unit];
 
@@ -326,9 +327,9 @@ static bool do_noti(struct work *w, uint32_t unit, struct op *o)
 
 /* ---- the unit ---- */
 
-static bool step(struct work *w, uint32_t unit, struct op *o)
+static bool step(struct program *w, uint32_t unit, struct op *o)
 {
-	static enum ref_rma_tx_state (*const in[])(struct work *, uint32_t,
+	static enum ref_rma_tx_state (*const in[])(struct program *, uint32_t,
 						   struct op *) = {
 		[REF_TX_CMD] = do_cmd,
 		[REF_TX_XLATE] = do_xlate,
@@ -343,7 +344,7 @@ static bool step(struct work *w, uint32_t unit, struct op *o)
 	return o->state != old;
 }
 
-static bool take(struct work *w, uint32_t unit, struct op *o)
+static bool take(struct program *w, uint32_t unit, struct op *o)
 {
 	if (unit == REQ) {
 		if (w->q_first == w->q_n)
@@ -359,7 +360,7 @@ static bool take(struct work *w, uint32_t unit, struct op *o)
 	return true;
 }
 
-static bool start(struct work *w, uint32_t unit)
+static bool start(struct program *w, uint32_t unit)
 {
 	struct tx *t = &w->tx[unit];
 	struct op *o = &t->op[t->n];
@@ -376,7 +377,7 @@ static bool start(struct work *w, uint32_t unit)
 	return true;
 }
 
-bool ref_tx_run(struct work *w, uint32_t unit)
+bool ref_tx_run(struct program *w, uint32_t unit)
 {
 	struct tx *t = &w->tx[unit];
 	bool moved, any = false;

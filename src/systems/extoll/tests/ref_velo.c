@@ -17,7 +17,7 @@ struct pending {
 	bool granted, out;
 };
 
-struct work {
+struct program {
 	struct ref_velo *x;
 	uint64_t now;
 	struct box box[REF_VELO_BOXES];
@@ -33,7 +33,7 @@ struct work {
 
 /* ---- stores and cells ---- */
 
-static void set_box(struct work *w, const struct ref_velo_set *s)
+static void set_box(struct program *w, const struct ref_velo_set *s)
 {
 	struct box *b = &w->box[s->box];
 
@@ -50,7 +50,7 @@ static void set_box(struct work *w, const struct ref_velo_set *s)
 }
 
 /* Those that are due. */
-static void stores(struct work *w)
+static void stores(struct program *w)
 {
 	const struct ref_velo *x = w->x;
 	const struct ref_velo_cfg *c = &x->cfg;
@@ -66,7 +66,7 @@ static void stores(struct work *w)
 }
 
 /* The first cell of a channel, or -1. */
-static int cell_of(const struct work *w, uint32_t vc)
+static int cell_of(const struct program *w, uint32_t vc)
 {
 	for (uint32_t i = 0; i < w->n_seen; i++)
 		if (w->x->cell[w->seen[i]].vc == vc)
@@ -74,7 +74,7 @@ static int cell_of(const struct work *w, uint32_t vc)
 	return -1;
 }
 
-static void cell_take(struct work *w, uint32_t i)
+static void cell_take(struct program *w, uint32_t i)
 {
 	w->n_seen--;
 	memmove(&w->seen[i], &w->seen[i + 1],
@@ -83,7 +83,7 @@ static void cell_take(struct work *w, uint32_t i)
 
 /* ---- the table of 5.2 ---- */
 
-static int wrong(const struct work *w)
+static int wrong(const struct program *w)
 {
 	const struct ref_velo_msg *m = &w->x->msg[w->msg];
 	const struct box *b = &w->box[m->box];
@@ -98,7 +98,7 @@ static int wrong(const struct work *w)
 }
 
 /* Counts from the write pointer to the slot in front of the read pointer. */
-static bool room(const struct work *w)
+static bool room(const struct program *w)
 {
 	const struct ref_velo_msg *m = &w->x->msg[w->msg];
 	const struct box *b = &w->box[m->box];
@@ -115,14 +115,14 @@ static bool room(const struct work *w)
 	return true;
 }
 
-static enum ref_velo_state discard(struct work *w, int why)
+static enum ref_velo_state discard(struct program *w, int why)
 {
 	w->x->discard[why]++;
 	w->lost = true;
 	return REF_VELO_DATA;
 }
 
-static enum ref_velo_state in_wait(struct work *w)
+static enum ref_velo_state in_wait(struct program *w)
 {
 	for (uint32_t k = 1; k <= REF_VELO_VCS; k++) {
 		uint32_t vc = (w->vc + k) % REF_VELO_VCS;
@@ -144,7 +144,7 @@ static enum ref_velo_state in_wait(struct work *w)
 	return REF_VELO_WAIT;
 }
 
-static enum ref_velo_state in_stall(struct work *w)
+static enum ref_velo_state in_stall(struct program *w)
 {
 	if (!w->box[w->x->msg[w->msg].box].slots)
 		return discard(w, REF_VELO_DISABLED);
@@ -155,7 +155,7 @@ static enum ref_velo_state in_stall(struct work *w)
 	return REF_VELO_STALL;
 }
 
-static enum ref_velo_state in_data(struct work *w)
+static enum ref_velo_state in_data(struct program *w)
 {
 	int i;
 
@@ -171,7 +171,8 @@ static enum ref_velo_state in_data(struct work *w)
 	return REF_VELO_DATA;
 }
 
-static void put(struct work *w, uint64_t addr, uint32_t bytes, uint64_t status)
+static void put(struct program *w, uint64_t addr, uint32_t bytes,
+		uint64_t status)
 {
 	struct ref_velo *x = w->x;
 
@@ -183,7 +184,7 @@ static void put(struct work *w, uint64_t addr, uint32_t bytes, uint64_t status)
 }
 
 /* A slot ends with its status; what is below its last 64 bytes goes first. */
-static void put_slot(struct work *w, struct box *b, uint32_t len, bool last)
+static void put_slot(struct program *w, struct box *b, uint32_t len, bool last)
 {
 	const struct ref_velo_msg *m = &w->x->msg[w->msg];
 	uint64_t end =
@@ -198,7 +199,7 @@ static void put_slot(struct work *w, struct box *b, uint32_t len, bool last)
 	b->wp = (b->wp + 1) % b->slots;
 }
 
-static enum ref_velo_state in_write(struct work *w)
+static enum ref_velo_state in_write(struct program *w)
 {
 	const struct ref_velo_msg *m = &w->x->msg[w->msg];
 	struct box *b = &w->box[m->box];
@@ -223,9 +224,9 @@ static enum ref_velo_state in_write(struct work *w)
 	return REF_VELO_WAIT;
 }
 
-static void go(struct work *w)
+static void go(struct program *w)
 {
-	static enum ref_velo_state (*const in[])(struct work *) = {
+	static enum ref_velo_state (*const in[])(struct program *) = {
 		[REF_VELO_WAIT] = in_wait,
 		[REF_VELO_STALL] = in_stall,
 		[REF_VELO_DATA] = in_data,
@@ -240,7 +241,7 @@ static void go(struct work *w)
 }
 
 /* Cells of a cycle come before its stores, as in all units of the NIC. */
-static void inputs(struct work *w)
+static void inputs(struct program *w)
 {
 	const struct ref_velo *x = w->x;
 
@@ -255,7 +256,7 @@ static void inputs(struct work *w)
 
 /* ---- HTAX ---- */
 
-static uint32_t in_core(struct work *w)
+static uint32_t in_core(struct program *w)
 {
 	const struct ref_velo_cfg *c = &w->x->cfg;
 	uint64_t t = weft_clock_edge(&c->core, w->now);
@@ -273,7 +274,7 @@ static uint32_t in_core(struct work *w)
 	return n;
 }
 
-static bool grant(struct work *w)
+static bool grant(struct program *w)
 {
 	const struct ref_velo_cfg *c = &w->x->cfg;
 	uint32_t i = 0;
@@ -293,7 +294,7 @@ static bool grant(struct work *w)
 
 void ref_velo_run(struct ref_velo *x)
 {
-	static struct work w;
+	static struct program w;
 
 	memset(&w, 0, sizeof(w));
 	w.x = x;

@@ -15,7 +15,7 @@ struct page {
 	uint64_t touched; /* cycle */
 };
 
-struct work {
+struct program {
 	struct ref_vrq *x;
 	uint64_t now, busy;
 	struct page page[REF_VRQ_PAGES];
@@ -37,7 +37,7 @@ static uint32_t bits(uint64_t h, uint32_t hi, uint32_t lo)
 	return (uint32_t)(h >> lo & ((1ull << (hi - lo + 1)) - 1));
 }
 
-static void drop(struct work *w, struct page *p, enum ref_vrq_why why)
+static void drop(struct program *w, struct page *p, enum ref_vrq_why why)
 {
 	w->s.drop[why]++;
 	p->swallow = true;
@@ -45,7 +45,7 @@ static void drop(struct work *w, struct page *p, enum ref_vrq_why why)
 }
 
 /* Into the network port, or kept until that has room. */
-static void offer(struct work *w)
+static void offer(struct program *w)
 {
 	if (w->queued == w->x->cfg.depth) {
 		w->s.holds = true;
@@ -56,7 +56,7 @@ static void offer(struct work *w)
 	w->s.sent++;
 }
 
-static void complete(struct work *w, struct page *p, uint32_t page)
+static void complete(struct program *w, struct page *p, uint32_t page)
 {
 	uint64_t h = header(p);
 
@@ -71,7 +71,7 @@ static void complete(struct work *w, struct page *p, uint32_t page)
 	offer(w);
 }
 
-static int header_wrong(const struct work *w, uint64_t h, uint32_t page)
+static int header_wrong(const struct program *w, uint64_t h, uint32_t page)
 {
 	uint32_t len = bits(h, 54, 48);
 
@@ -86,7 +86,7 @@ static int header_wrong(const struct work *w, uint64_t h, uint32_t page)
 }
 
 /* The page has some bytes more. */
-static void look(struct work *w, struct page *p, uint32_t page)
+static void look(struct program *w, struct page *p, uint32_t page)
 {
 	p->touched = w->now;
 	if (!p->need) {
@@ -114,7 +114,7 @@ static void append(struct page *p, const struct ref_vrq_store *s)
 	p->have += s->bytes;
 }
 
-static void take(struct work *w, const struct ref_vrq_store *s)
+static void take(struct program *w, const struct ref_vrq_store *s)
 {
 	struct page *p = &w->page[s->page];
 
@@ -136,7 +136,7 @@ static void take(struct work *w, const struct ref_vrq_store *s)
 		look(w, p, s->page);
 }
 
-static void expire(struct work *w)
+static void expire(struct program *w)
 {
 	for (uint32_t i = 0; i < REF_VRQ_PAGES; i++) {
 		struct page *p = &w->page[i];
@@ -149,7 +149,7 @@ static void expire(struct work *w)
 }
 
 /* Each store on its way may complete a message, and that needs room. */
-static void grant(struct work *w)
+static void grant(struct program *w)
 {
 	const struct ref_vrq_cfg *c = &w->x->cfg;
 	const struct ref_vrq_store *s = &w->x->store[w->granted];
@@ -166,7 +166,7 @@ static void grant(struct work *w)
 
 void ref_vrq_run(struct ref_vrq *x)
 {
-	static struct work w;
+	static struct program w;
 
 	memset(&w, 0, sizeof(w));
 	w.x = x;

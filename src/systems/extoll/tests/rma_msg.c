@@ -80,20 +80,21 @@ static bool has_data(uint32_t op)
 void rr_arrive(struct rr_pkt p, uint64_t cycle)
 {
 	struct weft_frame *f = weft_frame_new(rr.sim);
-	struct rma_cmd c = { .op = (uint8_t)p.op,
-			     .spec = (uint8_t)p.spec,
-			     .vpid = 9,
-			     .far_vpid = RR_VPID,
-			     .low = p.bytes ? p.bytes - 1 : 0 };
+	struct extoll_rma_cmd c = { .op = (uint8_t)p.op,
+				    .spec = (uint8_t)p.spec,
+				    .vpid = 9,
+				    .far_vpid = RR_VPID,
+				    .low = p.bytes ? p.bytes - 1 : 0 };
 	bool resp = p.op == RMA_GET_BT || p.op == RMA_GET_QW;
 
-	f->u[0] = rma_h0(&c, RR_FAR);
+	f->u[0] = extoll_rma_h0(&c, RR_FAR);
 	f->u[1] = p.w[0];
 	f->u[2] = p.w[1];
-	*ex_meta(f) = (struct ex_meta){ .words = (uint8_t)rma_words(p.op),
-					.hops = 1,
-					.cls = p.op == RMA_GET_BT_RSP ||
-					       p.op == RMA_GET_QW_RSP };
+	*ex_meta(f) =
+		(struct ex_meta){ .words = (uint8_t)extoll_rma_words(p.op),
+				  .hops = 1,
+				  .cls = p.op == RMA_GET_BT_RSP ||
+					 p.op == RMA_GET_QW_RSP };
 	ex_pd_set(f, RR_PD + p.pd);
 	if (has_data(p.op)) {
 		f->payload = weft_slice_new(rr.sim, p.bytes);

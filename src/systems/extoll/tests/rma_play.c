@@ -15,7 +15,8 @@ static struct {
 
 /* ---- spies ---- */
 
-static void spy_cell(void *own, struct np *np, const struct np_cell *c)
+static void spy_cell(void *own, struct netport *np,
+		     const struct netport_cell *c)
 {
 	uint32_t port = (uint32_t)(np - exref_nic(&rr)->np);
 	uint32_t cls = c->vc / 2;
@@ -32,7 +33,7 @@ static void spy_cell(void *own, struct np *np, const struct np_cell *c)
 	ex_rma_np.cell(own, np, c);
 }
 
-static void spy_sent(void *own, struct np *np, uint32_t cls, uint64_t id)
+static void spy_sent(void *own, struct netport *np, uint32_t cls, uint64_t id)
 {
 	rp.ref.left[rp.ref.n_left++] =
 		(struct ref_rma_left){ .cycle = xr_cycle(&rr),
@@ -41,7 +42,7 @@ static void spy_sent(void *own, struct np *np, uint32_t cls, uint64_t id)
 	ex_rma_np.sent(own, np, cls, id);
 }
 
-static const struct np_ops spy = { .cell = spy_cell, .sent = spy_sent };
+static const struct netport_ops spy = { .cell = spy_cell, .sent = spy_sent };
 
 /* ---- pages ---- */
 
@@ -180,7 +181,7 @@ static struct weft_frame *frame(const struct ref_rma_pkt *p, uint32_t op,
 	struct weft_frame *f = weft_frame_new(rr.sim);
 
 	memcpy(f->u, p->h, sizeof(p->h));
-	*ex_meta(f) = (struct ex_meta){ .words = (uint8_t)rma_words(op),
+	*ex_meta(f) = (struct ex_meta){ .words = (uint8_t)extoll_rma_words(op),
 					.hops = 1,
 					.cls = op >= RMA_GET_BT_RSP &&
 					       op != RMA_LOCK_REQ };
@@ -335,7 +336,7 @@ static void software(uint32_t k, uint32_t lazy)
 	if (k % 8)
 		return;
 	if (!dice(lazy) || k > WORK)
-		read_pointer(v, rma_vpid(exref_nic(&rr)->rma, v)->wp);
+		read_pointer(v, extoll_rma_vpid(exref_nic(&rr)->rma, v)->wp);
 	else if (k < WORK && queue_free() && !dice(40)) {
 		uint32_t page = dice(PAGES);
 
@@ -384,7 +385,7 @@ void rp_close(void)
 	while (busy()) {
 		for (uint32_t v = RP_FIRST; v < RP_FIRST + RP_PROCS; v++)
 			xr_w64(&rr, 0, EXTOLL_RMA_RP + v * EXTOLL_RP_STRIDE,
-			       rma_vpid(exref_nic(&rr)->rma, v)->wp);
+			       extoll_rma_vpid(exref_nic(&rr)->rma, v)->wp);
 		xr_settle(&rr);
 	}
 	xr_free(&rr);

@@ -95,20 +95,21 @@ static void test_layouts(void **state)
 
 #define CTL (RMA_V_ENABLE | RMA_V_TC_ALL)
 
-static enum rma_bad decode(uint64_t w0, uint64_t w1, uint64_t w2, uint32_t opt,
-			   uint64_t ctl, struct rma_cmd *c)
+static enum extoll_rma_bad decode(uint64_t w0, uint64_t w1, uint64_t w2,
+				  uint32_t opt, uint64_t ctl,
+				  struct extoll_rma_cmd *c)
 {
-	struct rma_desc d = { .w = { w0, w1, w2 },
-			      .vpid = 9,
-			      .opt = (uint8_t)opt };
+	struct extoll_rma_desc d = { .w = { w0, w1, w2 },
+				     .vpid = 9,
+				     .opt = (uint8_t)opt };
 
-	return rma_desc_decode(&d, ctl, 4096, c);
+	return extoll_rma_desc_decode(&d, ctl, 4096, c);
 }
 
 static void test_desc(void **state)
 {
 	uint64_t put = RMA_D_MAKE(RMA_PUT_BT, 3, 4, 1, RMA_MOD_NTR);
-	struct rma_cmd c;
+	struct extoll_rma_cmd c;
 
 	assert_int_equal(decode(put | RMA_D_BYTES(77), 5, 6, 16, CTL, &c),
 			 RMA_FINE);
@@ -144,33 +145,33 @@ static void test_desc(void **state)
 /* 3.9, fields by hand. */
 static void test_h0(void **state)
 {
-	struct rma_cmd c = { .op = RMA_PUT_QW,
-			     .spec = 5,
-			     .mods = RMA_MOD_NTR,
-			     .vpid = 0x12,
-			     .far_vpid = 0x34,
-			     .far_node = 0xABCD,
-			     .low = 4095,
-			     .bytes = 4096 };
+	struct extoll_rma_cmd c = { .op = RMA_PUT_QW,
+				    .spec = 5,
+				    .mods = RMA_MOD_NTR,
+				    .vpid = 0x12,
+				    .far_vpid = 0x34,
+				    .far_node = 0xABCD,
+				    .low = 4095,
+				    .bytes = 4096 };
 	struct weft_frame f = { .payload = { .len = 4096 } };
-	struct rma_cmd back;
+	struct extoll_rma_cmd back;
 
-	f.u[0] = rma_h0(&c, 0x5678);
+	f.u[0] = extoll_rma_h0(&c, 0x5678);
 	assert_int_equal(f.u[0], 0xCDull << 56 | 1ull << 55 | 0xfffull << 43 |
 					 3ull << 39 | 2ull << 35 | 5ull << 32 |
 					 0x34ull << 24 | 0x12 << 16 | 0x5678);
 	f.u[1] = 0x1000;
 	ex_meta(&f)->words = 2;
-	assert_true(rma_packet_decode(&f, &back));
+	assert_true(extoll_rma_packet_decode(&f, &back));
 	assert_int_equal(back.vpid, 0x34);
 	assert_int_equal(back.far_vpid, 0x12);
 	assert_int_equal(back.far_node, 0x5678);
 	assert_int_equal(back.bytes, 4096);
 	f.payload.len = 4088; /* shorter than it says */
-	assert_false(rma_packet_decode(&f, &back));
+	assert_false(extoll_rma_packet_decode(&f, &back));
 	f.payload.len = 4096;
 	ex_meta(&f)->words = 3;
-	assert_false(rma_packet_decode(&f, &back));
+	assert_false(extoll_rma_packet_decode(&f, &back));
 }
 
 /* Whatever 64 bits say, nothing is read that is not there. */
@@ -178,7 +179,7 @@ static void test_any_packet(void **state)
 {
 	struct weft_frame f = { 0 };
 	uint64_t x = 88172645463325252ull;
-	struct rma_cmd c;
+	struct extoll_rma_cmd c;
 
 	for (uint32_t i = 0; i < 100000; i++) {
 		x ^= x << 13;
@@ -187,7 +188,7 @@ static void test_any_packet(void **state)
 		f.u[0] = x;
 		ex_meta(&f)->words = i % 4;
 		f.payload.len = i % 3 ? 0 : (uint32_t)(x >> 43 & 0xfff) + 1;
-		if (rma_packet_decode(&f, &c))
+		if (extoll_rma_packet_decode(&f, &c))
 			assert_true(c.bytes <= 4096 && c.op < RMA_OPS);
 	}
 }
@@ -199,7 +200,7 @@ static void test_split(void **state)
 	for (uint32_t a = 0; a < 128; a++)
 		for (uint32_t n = 1; n < 300; n++)
 			for (uint32_t at = a, left = n; left;) {
-				uint32_t k = rma_split(at, left);
+				uint32_t k = extoll_rma_split(at, left);
 				bool dwords = !(at % 4) && !(k % 4);
 
 				assert_true(k && k <= left);
@@ -208,11 +209,11 @@ static void test_split(void **state)
 				at += k;
 				left -= k;
 			}
-	assert_int_equal(rma_split(0, 4096), 64);
-	assert_int_equal(rma_split(8, 4096), 56);
-	assert_int_equal(rma_split(1, 4096), 31);
-	assert_int_equal(rma_split(64, 61), 60);
-	assert_int_equal(rma_split(124, 1), 1);
+	assert_int_equal(extoll_rma_split(0, 4096), 64);
+	assert_int_equal(extoll_rma_split(8, 4096), 56);
+	assert_int_equal(extoll_rma_split(1, 4096), 31);
+	assert_int_equal(extoll_rma_split(64, 61), 60);
+	assert_int_equal(extoll_rma_split(124, 1), 1);
 }
 
 /* ---- locks ---- */
@@ -221,14 +222,15 @@ static void test_fcaa(void **state)
 {
 	int32_t mem = 0;
 
-	assert_int_equal(rma_lock_fcaa(&mem, 0, 1), RMA_LOCK_YES);
+	assert_int_equal(extoll_rma_lock_fcaa(&mem, 0, 1), RMA_LOCK_YES);
 	assert_int_equal(mem, 1);
-	assert_int_equal(rma_lock_fcaa(&mem, 0, 1), RMA_LOCK_NO);
+	assert_int_equal(extoll_rma_lock_fcaa(&mem, 0, 1), RMA_LOCK_NO);
 	assert_int_equal(mem, 1);
-	assert_int_equal(rma_lock_fcaa(&mem, 1, -1), RMA_LOCK_YES);
+	assert_int_equal(extoll_rma_lock_fcaa(&mem, 1, -1), RMA_LOCK_YES);
 	assert_int_equal(mem, 0);
 	mem = INT32_MAX;
-	assert_int_equal(rma_lock_fcaa(&mem, INT32_MAX, 1), RMA_LOCK_YES);
+	assert_int_equal(extoll_rma_lock_fcaa(&mem, INT32_MAX, 1),
+			 RMA_LOCK_YES);
 	assert_int_equal(mem, INT32_MIN);
 	assert_int_equal(RMA_LOCK_ANSWER(-2, 1, 0x123456),
 			 0xFFFFFFFE01123456ull);

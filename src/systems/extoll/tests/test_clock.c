@@ -13,7 +13,7 @@ static void run(struct ex_pair *p, const char *ppm0, const char *ppm1,
 				       "gap", "0", "hold", "0", "width", width,
 				       "0.ppm", ppm0, "1.ppm", ppm1, NULL });
 	ex_pair_start(p);
-	assert_true(p->n[0]->ep.tapped);
+	assert_true(p->n[0]->ep.needs_frames);
 	for (uint32_t i = 0; i < 2 && !compensate; i++)
 		p->n[i]->ep.slow->comp_at = WEFT_NEVER;
 	/* the log is not looked at */
@@ -43,7 +43,7 @@ static void test_compensated(void **state)
 		run(&p, ppm[i][0], ppm[i][1], true, i == 2 ? "w16" : "w32",
 		    i ? 1000000 : 10000000 / SHARE);
 		for (uint32_t k = 0; k < 2; k++) {
-			const struct eport_count *n = &p.n[k]->ep.count;
+			const struct cell_channel_count *n = &p.n[k]->ep.count;
 
 			assert_int_equal(n->fifo, 0);
 			assert_int_equal(n->replays, 0);
@@ -51,7 +51,7 @@ static void test_compensated(void **state)
 			assert_int_equal(p.n[k]->bad_order, 0);
 		}
 		/* full cells are 18 cycles apart */
-		assert_true(eport_counts(&p.n[1]->ep)->rx_cells > 24000);
+		assert_true(cell_channel_counts(&p.n[1]->ep)->rx_cells > 24000);
 		ex_pair_fini(&p);
 	}
 }

@@ -32,7 +32,7 @@ static int cut_sender(struct weft_host *h, struct exrig *r, uint32_t node)
 	f->payload = weft_slice_new(r->sim, 8);
 	*ex_meta(f) = (struct ex_meta){ .words = 1, .hops = 1 };
 	ex_route_set(f, 0, 3);
-	np_send(&n->np[EX_NP_VELO], f, ex_now(n) + 1, UINT32_MAX);
+	netport_send(&n->np[EX_NP_VELO], f, ex_now(n) + 1, UINT32_MAX);
 	weft_host_cpu(h, 50 * WEFT_US);
 	return 0;
 }
@@ -43,29 +43,29 @@ static int slow_sender(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	const struct cut *s = (const struct cut *)r;
 	struct extoll_nic *n = r->node[node].nic->state;
-	struct np *np = &n->np[EX_NP_VELO];
+	struct netport *np = &n->np[EX_NP_VELO];
 	struct weft_frame *f = weft_frame_new(r->sim);
 	/* 64 bytes of a cell less the route's flit and the header */
 	bool w32 = !strcmp(s->width, "w32");
 	uint32_t first = w32 ? 52 : 54, cell = w32 ? 16 : 32;
-	struct np_pkt *p;
+	struct netport_pkt *p;
 
 	memset(&f->u[4], 0xff, 4 * sizeof(f->u[4]));
 	f->u[0] = EX_H0_MAKE(0, 0, 0, TO) | EX_PUT(104, 54, 48);
 	f->payload = weft_slice_new(r->sim, 104);
 	*ex_meta(f) = (struct ex_meta){ .words = 1, .hops = 1 };
 	ex_route_set(f, 0, 3);
-	p = np_send(np, f, ex_now(n) + 1, first - 1);
+	p = netport_send(np, f, ex_now(n) + 1, first - 1);
 	weft_host_cpu(h, 5 * WEFT_US);
 	assert_int_equal(p->flit, 0);
-	np_more(np, p, first);
+	netport_more(np, p, first);
 	weft_host_cpu(h, 5 * WEFT_US);
 	assert_int_equal(p->flit, cell);
-	np_more(np, p, 103);
+	netport_more(np, p, 103);
 	weft_host_cpu(h, 5 * WEFT_US);
 	assert_int_equal(p->flit, cell);
 	assert_ptr_equal(np->q[0].head, p);
-	np_more(np, p, 104);
+	netport_more(np, p, 104);
 	weft_host_cpu(h, 5 * WEFT_US);
 	assert_null(np->q[0].head);
 	return 0;

@@ -100,7 +100,7 @@ static void play(struct ex_pair *p, const char *packets, struct script s)
 static void nothing_is_left_over(struct ex_pair *p)
 {
 	for (uint32_t i = 0; i < 2; i++) {
-		eport_abandon(&p->n[i]->ep, false);
+		cell_channel_abandon(&p->n[i]->ep, false);
 		for (uint32_t vc = 0; vc < EX_VCS; vc++)
 			if (p->n[i]->stream[vc].pkt)
 				weft_frame_free(p->n[i]->stream[vc].pkt);
@@ -140,7 +140,7 @@ static void an_ack_for_a_lost_cell_takes_the_link_down(void **state)
 
 	for (uint32_t i = 1; i < 5; i++) {
 		play(&p, "60", (struct script){ .lose = i, .acked = true });
-		assert_int_equal(p.n[0]->ep.slow->state, EPORT_DOWN);
+		assert_int_equal(p.n[0]->ep.slow->state, CELL_CHANNEL_DOWN);
 		assert_int_equal(p.n[1]->n_log, 0);
 		nothing_is_left_over(&p);
 		ex_pair_fini(&p);
@@ -170,7 +170,7 @@ static void a_cell_256_ahead_is_not_the_expected_one(void **state)
 		     (struct script){ .lose = 256 - i, .acked = true });
 		assert_true(p.n[0]->ep.slow->made > 256);
 		assert_int_equal(p.n[1]->n_log, 0);
-		assert_int_equal(p.n[0]->ep.slow->state, EPORT_DOWN);
+		assert_int_equal(p.n[0]->ep.slow->state, CELL_CHANNEL_DOWN);
 		nothing_is_left_over(&p);
 		ex_pair_fini(&p);
 	}

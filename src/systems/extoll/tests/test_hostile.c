@@ -186,7 +186,7 @@ static struct weft_frame *rnd_frame(struct extoll_nic *n)
 	f->u[1] = rnd_nla();
 	f->u[2] = rnd_nla();
 	if (rnd() % 4)
-		ex_meta(f)->words = (uint8_t)rma_words(op);
+		ex_meta(f)->words = (uint8_t)extoll_rma_words(op);
 	if (rnd() % 2)
 		f->payload = weft_slice_new(n->comp->sim,
 					    rnd() % 8 ? bytes : 1 + rnd() % 64);
@@ -202,11 +202,11 @@ static int packet_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	weft_oob_get(h, "far");
 	for (uint32_t i = 0; i < 3000; i++) {
 		struct weft_frame *f = rnd_frame(n);
-		struct np *np = &n->np[EX_NP_VELO];
+		struct netport *np = &n->np[EX_NP_VELO];
 
-		while (!np_room(np, ex_meta(f)->cls))
+		while (!netport_room(np, ex_meta(f)->cls))
 			weft_host_sleep(h, weft_host_now(h) + WEFT_US);
-		np_send(np, f, ex_now(n) + 1, UINT32_MAX);
+		netport_send(np, f, ex_now(n) + 1, UINT32_MAX);
 		if (i % 16 == 0)
 			drain(p);
 	}

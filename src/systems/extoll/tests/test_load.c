@@ -85,7 +85,7 @@ static void join(struct weft_comp *a, const char *pa, struct weft_comp *b,
 			 0);
 }
 
-static struct load *load;
+static struct extoll_load *load;
 static struct dev *dev;
 
 static void open_dev(const char *set)
@@ -168,7 +168,7 @@ static void test_message(void **state)
 	assert_int_equal(m[1].time - m[0].time, 4 * 2500000ull);
 	for (uint32_t k = 1; k < 8; k++)
 		assert_int_equal(word(&m[k == 7], k == 7 ? 0 : 1 + k),
-				 load_word(word(&m[0], 1), 3, 5, k));
+				 extoll_load_word(word(&m[0], 1), 3, 5, k));
 	assert_int_equal(load->comp->counters[LOAD_SENT], 1);
 }
 

@@ -33,7 +33,7 @@ struct rig {
 	struct weft_clock clock;
 	struct scene *s;
 	uint32_t node;
-	struct np np[3];
+	struct netport np[3];
 };
 
 enum {
@@ -41,12 +41,13 @@ enum {
 }; /* behind those of packets: what is handed over in a
     * cycle is there in that cycle */
 
-static void rig_cell(void *own, struct np *np, const struct np_cell *c)
+static void rig_cell(void *own, struct netport *np,
+		     const struct netport_cell *c)
 {
 	struct rig *r = own;
 	struct rx_result *res = &r->s->got;
 	uint32_t w = r->s->c.flit_bytes;
-	uint64_t now = eport_now(&np->ep);
+	uint64_t now = cell_channel_now(&np->ep);
 
 	res->got[res->n_got++] = (struct rx_got){
 		.cycle = now,
@@ -57,12 +58,12 @@ static void rig_cell(void *own, struct np *np, const struct np_cell *c)
 		.flits = (uint16_t)(c->bytes / w),
 		.eop = c->eop,
 	};
-	np_release(np, c->slot, now + r->s->pkt[c->pkt->trace_id].hold);
+	netport_release(np, c->slot, now + r->s->pkt[c->pkt->trace_id].hold);
 	if (c->eop)
 		weft_frame_free(c->pkt);
 }
 
-static const struct np_ops rig_ops = { .cell = rig_cell };
+static const struct netport_ops rig_ops = { .cell = rig_cell };
 
 static int rig_init(struct weft_comp *c, struct weft_err *err)
 {
@@ -74,7 +75,7 @@ static int rig_init(struct weft_comp *c, struct weft_err *err)
 
 static void rig_make(struct rig *r, struct scene *s, uint32_t node)
 {
-	struct eport_cfg cfg = eport_cfg_internal(
+	struct cell_channel_cfg cfg = cell_channel_cfg_internal(
 		s->c.flit_bytes == 2 ? EX_W16 : EX_W32, &r->clock);
 	struct weft_err err = { 0 };
 	uint32_t i;
@@ -86,8 +87,8 @@ static void rig_make(struct rig *r, struct scene *s, uint32_t node)
 	cfg.reserved = s->c.reserved;
 	cfg.cell_flits = s->c.cell_flits;
 	for (i = 0; i < 3; i++)
-		if (np_init(&r->np[i], r->comp, &r->comp->ports[i], &cfg,
-			    RX_PKTS, &rig_ops, r, TAG_NP + i, &err))
+		if (netport_init(&r->np[i], r->comp, &r->comp->ports[i], &cfg,
+				 RX_PKTS, &rig_ops, r, TAG_NP + i, &err))
 			abort();
 }
 
@@ -97,7 +98,7 @@ static int rig_start(struct weft_comp *c, struct weft_err *err)
 	uint32_t i;
 
 	for (i = 0; i < 3; i++)
-		if (np_start(&r->np[i], err))
+		if (netport_start(&r->np[i], err))
 			return -1;
 	for (i = 0; i < r->s->n; i++)
 		if (r->s->pkt[i].src == r->node)
@@ -126,7 +127,7 @@ static void rig_send(struct rig *r, uint32_t id)
 		f->u[0] = f->u[0] << 4 | p->head[7 - i];
 	for (i = 0; i < p->hops; i++)
 		ex_route_set(f, i, p->nib[i]);
-	np_send(&r->np[p->np], f, p->ready, UINT32_MAX);
+	netport_send(&r->np[p->np], f, p->ready, UINT32_MAX);
 }
 
 static void rig_event(struct weft_comp *c, uint32_t tag)
@@ -134,7 +135,7 @@ static void rig_event(struct weft_comp *c, uint32_t tag)
 	struct rig *r = c->state;
 
 	if (tag >= TAG_NP)
-		np_event(&r->np[tag - TAG_NP]);
+		netport_event(&r->np[tag - TAG_NP]);
 	else
 		rig_send(r, tag);
 }
@@ -151,7 +152,7 @@ static void rig_fini(struct weft_comp *c)
 	uint32_t i;
 
 	for (i = 0; r->s && i < 3; i++)
-		np_fini(&r->np[i]);
+		netport_fini(&r->np[i]);
 }
 
 static const struct weft_param rig_params[] = {
@@ -388,9 +389,9 @@ static void join(struct scene *s, struct weft_comp **x, struct weft_comp **g)
 	}
 }
 
-static struct rx_sum sum_of(struct eport *ep)
+static struct rx_sum sum_of(struct cell_channel *ep)
 {
-	const struct eport_count *n = eport_counts(ep);
+	const struct cell_channel_count *n = cell_channel_counts(ep);
 
 	return (struct rx_sum){ .cells = n->tx_cells,
 				.flits = n->tx_flits,
@@ -404,7 +405,7 @@ static void product_sums(struct scene *s, struct weft_comp **x,
 	uint32_t i, o;
 
 	for (i = 0; i < s->c.nodes; i++) {
-		struct xb *b = x[i]->state;
+		struct extoll_xbar *b = x[i]->state;
 		struct rig *r = g[i]->state;
 
 		for (o = 0; o < RX_PORTS; o++)
@@ -412,9 +413,9 @@ static void product_sums(struct scene *s, struct weft_comp **x,
 				s->got.sum[i][o] = sum_of(&b->ep[o]);
 		for (o = 0; o < 3; o++)
 			s->got.np_sum[i][o] = sum_of(&r->np[o].ep);
-		s->got.conflicts[i] = x[i]->counters[XB_CONFLICTS];
-		s->got.discards[i] =
-			x[i]->counters[XB_ILLEGAL] + x[i]->counters[XB_NO_PORT];
+		s->got.conflicts[i] = x[i]->counters[EXTOLL_XBAR_CONFLICTS];
+		s->got.discards[i] = x[i]->counters[EXTOLL_XBAR_ILLEGAL] +
+				     x[i]->counters[EXTOLL_XBAR_NO_PORT];
 	}
 }
 

@@ -157,13 +157,14 @@ static void test_message_is_not_written_for_the_next_owner(void **state)
 
 static uint64_t cell_cycle;
 
-static void spy_cell(void *own, struct np *np, const struct np_cell *c)
+static void spy_cell(void *own, struct netport *np,
+		     const struct netport_cell *c)
 {
 	cell_cycle = xr_cycle(&vr);
 	ex_velo_np.cell(own, np, c);
 }
 
-static const struct np_ops spy = { .cell = spy_cell };
+static const struct netport_ops spy = { .cell = spy_cell };
 
 /* The mailbox is opened `late` cycles after the message was sent; true: it has
  * the message.  *d: cycles from the cell to the store. */

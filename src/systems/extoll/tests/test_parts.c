@@ -33,14 +33,14 @@ static uint64_t formula_grant(struct formula *f, uint64_t req)
 	return grant;
 }
 
-enum { RESET = 63 }; /* how xb_init starts an arbiter */
+enum { RESET = 63 }; /* how extoll_xbar_init starts an arbiter */
 
 static void one_grant(struct formula *f, uint64_t req, uint32_t *last)
 {
 	uint64_t want = formula_grant(f, req);
 
 	assert_true(want && !(want & (want - 1)) && want & req);
-	*last = xb_arbiter(req, *last);
+	*last = extoll_xbar_arbiter(req, *last);
 	assert_true(want == 1ULL << *last);
 }
 
@@ -62,35 +62,35 @@ static void test_arbiter_all(void **state)
 /* Random for 36: the same grants; none waits longer than 35 of them. */
 static void test_arbiter_random(void **state)
 {
-	struct formula f = { XB_QUEUES, ones(XB_QUEUES) };
-	uint32_t last = RESET, wait[XB_QUEUES] = { 0 }, longest = 0;
+	struct formula f = { EXTOLL_XBAR_QUEUES, ones(EXTOLL_XBAR_QUEUES) };
+	uint32_t last = RESET, wait[EXTOLL_XBAR_QUEUES] = { 0 }, longest = 0;
 	struct weft_rng r;
 
 	weft_rng_seed(&r, 1, "arbiter");
 	for (uint32_t k = 0; k < 200000; k++) {
-		uint64_t req = weft_rng_u64(&r) & ones(XB_QUEUES);
+		uint64_t req = weft_rng_u64(&r) & ones(EXTOLL_XBAR_QUEUES);
 
 		/* sparse ones, dense ones; who has waited goes on */
 		req = k & 1 ? req & weft_rng_u64(&r) : req | weft_rng_u64(&r);
-		req &= ones(XB_QUEUES);
-		for (uint32_t i = 0; i < XB_QUEUES; i++)
+		req &= ones(EXTOLL_XBAR_QUEUES);
+		for (uint32_t i = 0; i < EXTOLL_XBAR_QUEUES; i++)
 			req |= (uint64_t) !!wait[i] << i;
 		if (!req)
 			continue;
 		one_grant(&f, req, &last);
-		for (uint32_t i = 0; i < XB_QUEUES; i++)
+		for (uint32_t i = 0; i < EXTOLL_XBAR_QUEUES; i++)
 			wait[i] =
 				i == last || !(req >> i & 1) ? 0 : wait[i] + 1;
-		for (uint32_t i = 0; i < XB_QUEUES; i++)
+		for (uint32_t i = 0; i < EXTOLL_XBAR_QUEUES; i++)
 			longest = wait[i] > longest ? wait[i] : longest;
 	}
-	assert_int_equal(longest, XB_QUEUES - 1);
+	assert_int_equal(longest, EXTOLL_XBAR_QUEUES - 1);
 }
 
 /* All at once: each wins once in N grants, wherever it begins. */
 static void test_arbiter_fair(void **state)
 {
-	for (uint32_t n = 1; n <= XB_QUEUES; n++) {
+	for (uint32_t n = 1; n <= EXTOLL_XBAR_QUEUES; n++) {
 		struct formula f = { n, ones(n) };
 		uint32_t last = RESET;
 
@@ -125,38 +125,38 @@ static uint32_t plain_pop(struct plain *p)
 /* A cell that is a packet of its own comes in, `id` is its cycle. */
 static void push(struct bench *b, struct plain *p, uint32_t q, uint32_t id)
 {
-	struct eport *ep = &b->xb->ep[IN];
+	struct cell_channel *ep = &b->xb->ep[IN];
 	struct ecell c = { .flits = 1, .flags = ECELL_SOP | ECELL_EOP };
 	uint32_t slot;
 
-	eport_put(ep, &c, q % EX_VCS, id);
-	slot = eport_take(ep, id);
+	cell_channel_put(ep, &c, q % EX_VCS, id);
+	slot = cell_channel_take(ep, id);
 	ep->slot[slot].vc_out = (uint8_t)(q % EX_VCS);
-	xb_queue_push(b->xb, IN, q / EX_VCS, slot);
+	extoll_xbar_queue_push(b->xb, IN, q / EX_VCS, slot);
 	p->at[p->n++] = id;
 }
 
 static void pop(struct bench *b, struct plain *p, uint32_t q, uint32_t id)
 {
-	struct eport *ep = &b->xb->ep[IN];
+	struct cell_channel *ep = &b->xb->ep[IN];
 	uint32_t slot = b->xb->in[IN].head[q];
 
 	assert_int_equal(ep->slot[slot].cycle, plain_pop(p));
-	xb_queue_pop(b->xb, IN, q / EX_VCS, IN * EX_VCS + q % EX_VCS);
-	eport_release(ep, slot, id);
+	extoll_xbar_queue_pop(b->xb, IN, q / EX_VCS, IN * EX_VCS + q % EX_VCS);
+	cell_channel_release(ep, slot, id);
 }
 
 /* Heads, requests and emptiness of all 36. */
 static void same(const struct bench *b, const struct plain *p)
 {
-	const struct xb_in *in = &b->xb->in[IN];
+	const struct extoll_xbar_in *in = &b->xb->in[IN];
 
-	for (uint32_t q = 0; q < XB_QUEUES; q++) {
+	for (uint32_t q = 0; q < EXTOLL_XBAR_QUEUES; q++) {
 		uint64_t want = b->xb->out[q / EX_VCS].want[q % EX_VCS] >>
 					(IN * EX_VCS + q % EX_VCS) &
 				1;
 
-		assert_int_equal(in->head[q] != XB_NONE, p[q].n > 0);
+		assert_int_equal(in->head[q] != EXTOLL_XBAR_NONE, p[q].n > 0);
 		assert_int_equal(want, p[q].n > 0);
 		if (p[q].n)
 			assert_int_equal(b->xb->ep[IN].slot[in->head[q]].cycle,
@@ -166,7 +166,7 @@ static void same(const struct bench *b, const struct plain *p)
 
 static void test_queues(void **state)
 {
-	struct plain p[XB_QUEUES] = { { .n = 0 } };
+	struct plain p[EXTOLL_XBAR_QUEUES] = { { .n = 0 } };
 	uint32_t held = 0, full = 0, id = 0;
 	struct bench b;
 	struct weft_rng r;
@@ -175,7 +175,7 @@ static void test_queues(void **state)
 	bench_start(&b);
 	weft_rng_seed(&r, 1, "queues");
 	for (uint32_t k = 0; k < 200000; k++) {
-		uint32_t q = (uint32_t)weft_rng_below(&r, XB_QUEUES);
+		uint32_t q = (uint32_t)weft_rng_below(&r, EXTOLL_XBAR_QUEUES);
 		/* long queues at times, many short ones at others */
 		bool in = weft_rng_below(&r, 100) < (k / 500 % 2 ? 60 : 40);
 

@@ -13,7 +13,7 @@ enum { C_FLIPPED, C_HIT };
 static void single_error(const char *width, const char *target, uint32_t bit)
 {
 	struct ex_pair p;
-	struct eport_count *tx, *rx;
+	struct cell_channel_count *tx, *rx;
 	char at[16];
 
 	snprintf(at, sizeof(at), "%u", bit);
@@ -112,7 +112,7 @@ static void loss(const struct weft_class *cls, const struct loss *l,
 		 const char *width)
 {
 	struct ex_pair p;
-	const struct eport_count *tx, *rx;
+	const struct cell_channel_count *tx, *rx;
 
 	ex_pair_init(&p, (const char *[]){ "width", width, "0.packets", "400",
 					   "gap", "0", "hold", "0", NULL });
@@ -320,10 +320,10 @@ static void test_down(void **state)
 	assert_int_equal(p.n[0]->ep.count.replays, 15);
 	assert_int_equal(p.n[0]->ep.count.downs, 1);
 	assert_int_equal(p.n[0]->downs, 1);
-	assert_int_equal(p.n[0]->ep.slow->state, EPORT_DOWN);
+	assert_int_equal(p.n[0]->ep.slow->state, CELL_CHANNEL_DOWN);
 	assert_int_equal(p.n[1]->n_log, 0);
 	for (vc = 0; vc < EX_VCS; vc++)
-		assert_false(eport_can(&p.n[0]->ep, vc, 1000000));
+		assert_false(cell_channel_can(&p.n[0]->ep, vc, 1000000));
 	ex_pair_fini(&p);
 }
 

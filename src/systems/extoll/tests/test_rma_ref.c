@@ -13,14 +13,14 @@ static struct ref_rma_seen seen[REF_RMA_CYCLES];
 
 /* ---- what the NIC shows ---- */
 
-static void look_tx(const struct rma_tx *u, uint32_t unit,
+static void look_tx(const struct extoll_rma_tx *u, uint32_t unit,
 		    struct ref_rma_seen *s)
 {
 	s->tx[unit].started = u->tail;
 	s->tx[unit].over = u->head;
 	s->tx[unit].handed = rp.left[unit] + exref_nic(&rr)->np[1].q[unit].n;
 	for (uint32_t i = u->head; i != u->tail; i++) {
-		const struct rma_txop *op = &u->op[i % RMA_TXOPS];
+		const struct extoll_rma_txop *op = &u->op[i % RMA_TXOPS];
 
 		s->tx[unit].state[i - u->head] = (uint8_t)op->state;
 		s->tx[unit].asked += op->asked;
@@ -31,7 +31,7 @@ static void look_tx(const struct rma_tx *u, uint32_t unit,
 static void look(uint32_t cycle)
 {
 	struct ref_rma_seen *s = &seen[cycle];
-	const struct rma *r = rma_make(exref_nic(&rr));
+	const struct rma *r = extoll_rma_make(exref_nic(&rr));
 	const uint64_t *k = rr.nic[0]->counters + EX_C_RMA;
 
 	memset(s, 0, sizeof(*s));
@@ -52,7 +52,7 @@ static void look(uint32_t cycle)
 	s->commands = r->atu.tail - r->atu.head;
 	s->stores = exref_nic(&rr)->htax.store.head - rp.first;
 	for (uint32_t i = 0; i < RP_PROCS; i++)
-		s->wp[RP_FIRST + i] = rma_vpid(r, RP_FIRST + i)->wp;
+		s->wp[RP_FIRST + i] = extoll_rma_vpid(r, RP_FIRST + i)->wp;
 }
 
 /* ---- comparison ---- */

@@ -24,7 +24,7 @@ static void same_cycles(const char *const *set)
 		if (i)
 			ex_pair_fault(&p[i], 0, &weft_class_fault_delay, NULL);
 		ex_pair_start(&p[i]);
-		assert_int_equal(p[i].n[0]->ep.tapped, i);
+		assert_int_equal(p[i].n[0]->ep.needs_frames, i);
 		ex_pair_drain(&p[i], 10000000);
 		ex_pair_check_all(&p[i]);
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who listens to an EXTOLL line on which nothing sits hears what a tapped one
- * carries, at the same times (systems/extoll/network/cell_channel_listen.c); of
- * refreshes, those that have something in front of them. */
+/* Who listens to an EXTOLL line on which nothing sits hears what a needs_frames
+ * one carries, at the same times
+ * (systems/extoll/network/cell_channel_listen.c); of refreshes, those that have
+ * something in front of them. */
 #include "ex_pair.h"
 
 #include "base/vec.h"
@@ -17,7 +18,7 @@ struct told {
 };
 
 struct ear {
-	struct weft_tap tap;
+	struct weft_line_listener listener;
 	uint32_t given[EX_VCS];
 	bool refreshes, last_refresh;
 	uint64_t n_refreshes;
@@ -36,7 +37,7 @@ static void on_refresh(struct ear *e, const struct ex_line *l)
 	e->n_refreshes++;
 }
 
-static void hear(struct weft_tap *tap, const struct weft_frame *f,
+static void hear(struct weft_line_listener *tap, const struct weft_frame *f,
 		 weft_time_t start)
 {
 	struct ear *e = (struct ear *)tap;
@@ -61,9 +62,9 @@ static void hear(struct weft_tap *tap, const struct weft_frame *f,
 static void listen(struct ex_pair *p, struct ear *ear, bool refreshes)
 {
 	for (uint32_t i = 0; i < 2; i++) {
-		ear[i] = (struct ear){ .tap.hear = hear,
+		ear[i] = (struct ear){ .listener.hear = hear,
 				       .refreshes = refreshes };
-		p->comp[i]->ports[0].tap = &ear[i].tap;
+		p->comp[i]->ports[0].listener = &ear[i].listener;
 	}
 }
 
@@ -96,10 +97,10 @@ static void same_frames(const char *const *set)
 		if (i)
 			ex_pair_fault(&p[i], 0, &weft_class_fault_delay, NULL);
 		ex_pair_start(&p[i]);
-		assert_int_equal(p[i].n[0]->ep.tapped, i);
+		assert_int_equal(p[i].n[0]->ep.needs_frames, i);
 		ex_pair_drain(&p[i], 10000000);
 		for (uint32_t k = 0; k < 2; k++)
-			ear[i][k].tap.settle(&p[i].comp[k]->ports[0]);
+			ear[i][k].listener.settle(&p[i].comp[k]->ports[0]);
 		now = weft_now(p[i].comp[0]);
 		end = now < end ? now : end;
 	}
@@ -139,11 +140,12 @@ static void test_settle(void **state)
 		for (uint64_t c = 0; i && c < 30000; c += 37) {
 			ex_pair_run(&p[i], c);
 			for (uint32_t k = 0; k < 2; k++)
-				ear[i][k].tap.settle(&p[i].comp[k]->ports[0]);
+				ear[i][k].listener.settle(
+					&p[i].comp[k]->ports[0]);
 		}
 		ex_pair_drain(&p[i], 10000000);
 		for (uint32_t k = 0; k < 2; k++)
-			ear[i][k].tap.settle(&p[i].comp[k]->ports[0]);
+			ear[i][k].listener.settle(&p[i].comp[k]->ports[0]);
 	}
 	for (uint32_t k = 0; k < 2; k++) {
 		compare(&ear[0][k], &ear[1][k], WEFT_NEVER);

@@ -15,14 +15,14 @@ static void test_bring_up(void **state)
 						   i ? "w16" : "w32", NULL });
 		ex_pair_fault(&p, 0, &weft_class_fault_delay, NULL);
 		ex_pair_start(&p);
-		assert_int_equal(p.n[0]->ep.slow->state, EPORT_ALIGN);
+		assert_int_equal(p.n[0]->ep.slow->state, CELL_CHANNEL_ALIGN);
 		ex_pair_run(&p, 17);
-		assert_int_equal(p.n[0]->ep.slow->state, EPORT_INIT1);
+		assert_int_equal(p.n[0]->ep.slow->state, CELL_CHANNEL_INIT1);
 		ex_pair_run(&p, 17 + 45);
-		assert_int_equal(p.n[0]->ep.slow->state, EPORT_INIT2);
+		assert_int_equal(p.n[0]->ep.slow->state, CELL_CHANNEL_INIT2);
 		ex_pair_run(&p, 17 + 2 * 45);
-		assert_int_equal(p.n[0]->ep.slow->state, EPORT_READY);
-		assert_int_equal(p.n[1]->ep.slow->state, EPORT_READY);
+		assert_int_equal(p.n[0]->ep.slow->state, CELL_CHANNEL_READY);
+		assert_int_equal(p.n[1]->ep.slow->state, CELL_CHANNEL_READY);
 		ex_pair_drain(&p, 10000000);
 		ex_pair_check_all(&p);
 		assert_int_equal(p.n[0]->ep.count.replays, 0);
@@ -91,7 +91,7 @@ static void cut(const char *width, const char *at, const char *len,
 	ex_pair_start(&p);
 	ex_pair_drain(&p, 10000000);
 	ex_pair_check_all(&p);
-	assert_int_equal(p.n[1]->ep.slow->state, EPORT_READY);
+	assert_int_equal(p.n[1]->ep.slow->state, CELL_CHANNEL_READY);
 	ex_pair_fini(&p);
 }
 
@@ -130,7 +130,7 @@ static void test_cut_stops(void **state)
 	ex_pair_run(&p, 3200); /* 20.5 us */
 	n = p.n[1]->n_log;
 	assert_true(n > 100);
-	assert_int_equal(p.n[0]->ep.slow->state, EPORT_ALIGN);
+	assert_int_equal(p.n[0]->ep.slow->state, CELL_CHANNEL_ALIGN);
 	ex_pair_run(&p, 7700); /* 49.4 us */
 	assert_int_equal(p.n[1]->n_log, n);
 	assert_in_range(p.n[0]->ep.unacked, 1, 32);

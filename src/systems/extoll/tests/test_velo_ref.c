@@ -19,7 +19,8 @@ static uint32_t ends; /* messages that came to their end */
 
 /* ---- what comes ---- */
 
-static void spy_cell(void *own, struct np *np, const struct np_cell *c)
+static void spy_cell(void *own, struct netport *np,
+		     const struct netport_cell *c)
 {
 	ref.cell[ref.n_cell++] = (struct ref_velo_cell){
 		.cycle = xr_cycle(&vr),
@@ -31,12 +32,12 @@ static void spy_cell(void *own, struct np *np, const struct np_cell *c)
 	ex_velo_np.cell(own, np, c);
 }
 
-static void spy_sent(void *own, struct np *np, uint32_t cls, uint64_t id)
+static void spy_sent(void *own, struct netport *np, uint32_t cls, uint64_t id)
 {
 	ex_velo_np.sent(own, np, cls, id);
 }
 
-static const struct np_ops spy = { .cell = spy_cell, .sent = spy_sent };
+static const struct netport_ops spy = { .cell = spy_cell, .sent = spy_sent };
 
 static void message(void)
 {

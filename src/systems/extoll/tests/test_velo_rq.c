@@ -23,18 +23,19 @@ static struct {
 	uint8_t buf[256];
 } proc[PAGES];
 
-static void spy_sent(void *own, struct np *np, uint32_t cls, uint64_t id)
+static void spy_sent(void *own, struct netport *np, uint32_t cls, uint64_t id)
 {
 	ref.left[ref.n_left++] = xr_cycle(&vr);
 	ex_velo_np.sent(own, np, cls, id);
 }
 
-static void spy_cell(void *own, struct np *np, const struct np_cell *c)
+static void spy_cell(void *own, struct netport *np,
+		     const struct netport_cell *c)
 {
 	ex_velo_np.cell(own, np, c);
 }
 
-static const struct np_ops spy = { .cell = spy_cell, .sent = spy_sent };
+static const struct netport_ops spy = { .cell = spy_cell, .sent = spy_sent };
 
 /* ---- processes ---- */
 

@@ -19,7 +19,7 @@ enum { NODES = 4, TAG_NP = 0, TAG_SEND = 1 };
 /* ---- a node: sends at random, checks what it gets ---- */
 
 struct node {
-	struct np np;
+	struct netport np;
 	/* parameters */
 	struct weft_clock clock;
 	uint32_t width, me, packets, size, gap, only;
@@ -65,15 +65,16 @@ static void node_got(struct node *n, struct weft_frame *f)
 	weft_frame_free(f);
 }
 
-static void node_cell(void *own, struct np *np, const struct np_cell *c)
+static void node_cell(void *own, struct netport *np,
+		      const struct netport_cell *c)
 {
 	struct node *n = own;
-	uint64_t now = eport_now(&np->ep);
+	uint64_t now = cell_channel_now(&np->ep);
 
 	n->last_cycle = now;
 	if (c->eop)
 		node_got(n, c->pkt);
-	np_release(np, c->slot, now + (c->bytes % 3 ? 0 : 60));
+	netport_release(np, c->slot, now + (c->bytes % 3 ? 0 : 60));
 }
 
 static void node_packet(struct weft_comp *c, uint32_t dst, uint32_t cls)
@@ -97,7 +98,7 @@ static void node_packet(struct weft_comp *c, uint32_t dst, uint32_t cls)
 	f->payload = weft_slice_new(c->sim, len);
 	for (i = 0; i < len; i++)
 		weft_slice_data(f->payload)[i] = pattern(n->sent, i);
-	np_send(&n->np, f, eport_now(&n->np.ep), UINT32_MAX);
+	netport_send(&n->np, f, cell_channel_now(&n->np.ep), UINT32_MAX);
 }
 
 static void node_event(struct weft_comp *c, uint32_t tag)
@@ -106,14 +107,14 @@ static void node_event(struct weft_comp *c, uint32_t tag)
 	uint32_t cls = (uint32_t)weft_rng_below(&c->rng, 2), dst;
 
 	if (tag == TAG_NP) {
-		np_event(&n->np);
+		netport_event(&n->np);
 		return;
 	}
 	dst = n->only < NODES ? n->only
 			      : (n->me + 1 +
 				 (uint32_t)weft_rng_below(&c->rng, NODES - 1)) %
 					NODES;
-	if (n->sent < n->packets && np_room(&n->np, cls))
+	if (n->sent < n->packets && netport_room(&n->np, cls))
 		node_packet(c, dst, cls);
 	if (n->sent < n->packets)
 		weft_wake(
@@ -128,15 +129,16 @@ static void node_arrive(struct weft_comp *c, uint32_t port,
 	fail_msg("a frame at a network port");
 }
 
-static const struct np_ops node_ops = { .cell = node_cell };
+static const struct netport_ops node_ops = { .cell = node_cell };
 
 static int node_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct node *n = c->state;
-	struct eport_cfg cfg = eport_cfg_internal(n->width, &n->clock);
+	struct cell_channel_cfg cfg =
+		cell_channel_cfg_internal(n->width, &n->clock);
 
-	return np_init(&n->np, c, &c->ports[0], &cfg, 4, &node_ops, n, TAG_NP,
-		       err);
+	return netport_init(&n->np, c, &c->ports[0], &cfg, 4, &node_ops, n,
+			    TAG_NP, err);
 }
 
 static int node_start(struct weft_comp *c, struct weft_err *err)
@@ -144,12 +146,12 @@ static int node_start(struct weft_comp *c, struct weft_err *err)
 	struct node *n = c->state;
 
 	weft_wake(c, TAG_SEND, weft_clock_edge(&n->clock, 10));
-	return np_start(&n->np, err);
+	return netport_start(&n->np, err);
 }
 
 static void node_fini(struct weft_comp *c)
 {
-	np_fini(&((struct node *)c->state)->np);
+	netport_fini(&((struct node *)c->state)->np);
 }
 
 static WEFT_COMPONENT(ex_void_node, .name = "test.ex_void",
@@ -242,7 +244,7 @@ static void row_drain(struct row *r)
 	weft_sim_run(r->sim, 1000 * WEFT_MS);
 	assert_true(weft_sim_idle(r->sim));
 	for (i = 0; i < NODES; i++) {
-		struct xb *x = r->x[i]->state;
+		struct extoll_xbar *x = r->x[i]->state;
 
 		sent += r->n[i]->packets;
 		assert_int_equal(r->n[i]->sent, r->n[i]->packets);
@@ -252,7 +254,8 @@ static void row_drain(struct row *r)
 		for (k = 0; k < EX_PORTS; k++) {
 			assert_int_equal(x->ep[k].held, 0);
 			for (vc = 0; vc < EX_VCS; vc++)
-				assert_int_equal(x->out[k].lock[vc], XB_NONE);
+				assert_int_equal(x->out[k].lock[vc],
+						 EXTOLL_XBAR_NONE);
 		}
 	}
 	assert_int_equal(got, sent);
@@ -286,13 +289,14 @@ static void cut_through(const char *width, bool store_forward)
 	row_start(&r);
 	row_drain(&r);
 	assert_int_equal(r.n[3]->got[0], 1);
-	assert_int_equal(counter(&r, 0, XB_RETRIES), 1);
-	assert_int_equal(counter(&r, 1, XB_NACKS), 1);
+	assert_int_equal(counter(&r, 0, EXTOLL_XBAR_RETRIES), 1);
+	assert_int_equal(counter(&r, 1, EXTOLL_XBAR_NACKS), 1);
 	for (uint32_t i = 1; i < NODES; i++) {
-		assert_int_equal(counter(&r, i, XB_VOIDS_IN), !store_forward);
-		assert_int_equal(counter(&r, i, XB_NACKS), i == 1);
-		assert_int_equal(counter(&r, i, XB_VOIDS), 0);
-		assert_int_equal(counter(&r, i, XB_RETRIES), 0);
+		assert_int_equal(counter(&r, i, EXTOLL_XBAR_VOIDS_IN),
+				 !store_forward);
+		assert_int_equal(counter(&r, i, EXTOLL_XBAR_NACKS), i == 1);
+		assert_int_equal(counter(&r, i, EXTOLL_XBAR_VOIDS), 0);
+		assert_int_equal(counter(&r, i, EXTOLL_XBAR_RETRIES), 0);
 	}
 	weft_sim_free(r.sim);
 }
@@ -321,8 +325,8 @@ static void test_waits(void **state)
 	row_start(&r);
 	weft_sim_run(r.sim, 40 * WEFT_US);
 	weft_sim_sample(r.sim);
-	assert_true(counter(&r, 1, XB_VOIDS_IN) >= 1);
-	assert_true(counter(&r, 1, XB_VOIDS) >= 1);
+	assert_true(counter(&r, 1, EXTOLL_XBAR_VOIDS_IN) >= 1);
+	assert_true(counter(&r, 1, EXTOLL_XBAR_VOIDS) >= 1);
 	weft_sim_free(r.sim);
 }
 
@@ -346,8 +350,8 @@ static void wrong_way(const char *width, uint32_t bit)
 				    NULL });
 	row_start(&r);
 	row_drain(&r);
-	assert_int_equal(counter(&r, 1, XB_RETRIES), 1);
-	assert_int_equal(counter(&r, 2, XB_RETRIES), bit < 10);
+	assert_int_equal(counter(&r, 1, EXTOLL_XBAR_RETRIES), 1);
+	assert_int_equal(counter(&r, 2, EXTOLL_XBAR_RETRIES), bit < 10);
 	weft_sim_free(r.sim);
 }
 
@@ -363,8 +367,8 @@ static void test_wrong_way(void **state)
 /* ---- routing by table ---- */
 
 /* The first cable is a dateline: its channel, and that the packet is still in
- * the same dimension, must be known behind tapped lines too (4.6). */
-static uint64_t by_table(bool tapped, const char *bits)
+ * the same dimension, must be known behind needs_frames lines too (4.6). */
+static uint64_t by_table(bool needs_frames, const char *bits)
 {
 	static const uint32_t to[NODES][NODES] = {
 		{ 0, 3, 3, 3 }, { 4, 0, 3, 3 }, { 4, 4, 0, 3 }, { 4, 4, 4, 0 }
@@ -377,20 +381,21 @@ static uint64_t by_table(bool tapped, const char *bits)
 
 	row_init(&r, NULL,
 		 (const char *[]){ "table", "yes", "only", "3", NULL });
-	((struct xb *)r.x[0]->state)->dateline = 1;
+	((struct extoll_xbar *)r.x[0]->state)->dateline = 1;
 	for (i = 0; i < NODES; i++) {
-		((struct xb *)r.x[i]->state)->node = i;
+		((struct extoll_xbar *)r.x[i]->state)->node = i;
 		must(r.x[i]->cls->ops.route(r.x[i], WEFT_ANY_PORT, 0, to[i],
 					    NODES, &err),
 		     &err);
 	}
 	r.n[0]->packets = 200;
-	for (i = 0; tapped && i < 3; i++)
+	for (i = 0; needs_frames && i < 3; i++)
 		row_fault(&r, i, 3, &weft_class_fault_bits, rate);
 	row_start(&r);
 	row_drain(&r);
-	for (i = 0; tapped && i < 3; i++) {
-		const struct eport *ep = &((struct xb *)r.x[i]->state)->ep[3];
+	for (i = 0; needs_frames && i < 3; i++) {
+		const struct cell_channel *ep =
+			&((struct extoll_xbar *)r.x[i]->state)->ep[3];
 
 		/* requests and responses, odd channels only */
 		assert_int_equal(ep->slow->cells[0] | ep->slow->cells[2], 0);
@@ -449,7 +454,7 @@ static void storm(uint32_t i)
 		row_drain(&r);
 	}
 	weft_sim_sample(r.sim);
-	assert_true(counter(&r, 1, XB_RETRIES) >
+	assert_true(counter(&r, 1, EXTOLL_XBAR_RETRIES) >
 		    (i < 16 && (i & 4 || i > 7) ? 20 : 0));
 	weft_sim_free(r.sim);
 }

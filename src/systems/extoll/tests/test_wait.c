@@ -18,7 +18,7 @@ struct xbar {
 };
 
 struct rig {
-	struct exnet net;
+	struct extoll_net net;
 	struct xbar x[N];
 	struct weft_comp comp[N], end[N], *list[N];
 	struct weft_port port[N][EX_PORTS], end_port[N];
@@ -112,8 +112,8 @@ static void rig_init(struct rig *g)
 
 static bool deadlocked(struct rig *g)
 {
-	return exnet_cycle(&g->net, NOW - 50, g->text, sizeof(g->text),
-			   &g->blocked);
+	return extoll_net_cycle(&g->net, NOW - 50, g->text, sizeof(g->text),
+				&g->blocked);
 }
 
 static void ring(struct rig *g)

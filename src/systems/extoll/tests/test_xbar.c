@@ -17,7 +17,7 @@ static void mark(struct bench *b, struct mark *m)
 	for (uint32_t i = 0; i < b->f->n_flows; i++)
 		m->got[i] = b->f->flow[i].got;
 	for (uint32_t i = 0; i < EX_PORTS; i++)
-		m->busy[i] = eport_counts(&b->xb->ep[i])->busy;
+		m->busy[i] = cell_channel_counts(&b->xb->ep[i])->busy;
 }
 
 /* Runs the window; what has come in it. */
@@ -266,7 +266,7 @@ static void wrong_route(uint32_t nibble, uint32_t vc)
 	assert_int_equal(good->got_packets, 500);
 	assert_int_equal(wrong->got, 0);
 	assert_int_equal(wrong->sent, 500);
-	assert_int_equal(b.x->counters[XB_ILLEGAL], 500);
+	assert_int_equal(b.x->counters[EXTOLL_XBAR_ILLEGAL], 500);
 	assert_int_equal(b.xb->ep[3].held, 0);
 	bench_free(&b);
 }
@@ -296,8 +296,8 @@ static void test_short_route(void **state)
 	bench_run(&b, 100000);
 	assert_int_equal(good->got_packets, 500);
 	assert_int_equal(end->got + open->got, 0);
-	assert_int_equal(b.x->counters[XB_ILLEGAL], 500);
-	assert_int_equal(b.x->counters[XB_NO_PORT], 500);
+	assert_int_equal(b.x->counters[EXTOLL_XBAR_ILLEGAL], 500);
+	assert_int_equal(b.x->counters[EXTOLL_XBAR_NO_PORT], 500);
 	assert_int_equal(b.xb->ep[4].held + b.xb->ep[5].held, 0);
 	bench_free(&b);
 }

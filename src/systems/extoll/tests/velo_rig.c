@@ -232,7 +232,8 @@ static const struct weft_port_decl xnet_ports[] = {
 	{ 0 }
 };
 
-static void xnet_cell(void *own, struct np *np, const struct np_cell *c)
+static void xnet_cell(void *own, struct netport *np,
+		      const struct netport_cell *c)
 {
 	struct xnet *x = own;
 	struct xnet_pkt *l = &x->log[x->n_log % XR_LOG];
@@ -242,11 +243,11 @@ static void xnet_cell(void *own, struct np *np, const struct np_cell *c)
 		x->owed[x->n_owed].np = np;
 		x->owed[x->n_owed++].slot = c->slot;
 	} else {
-		np_release(np, c->slot, eport_now(&np->ep));
+		netport_release(np, c->slot, cell_channel_now(&np->ep));
 	}
 	if (!c->eop)
 		return;
-	*l = (struct xnet_pkt){ .cycle = eport_now(&np->ep),
+	*l = (struct xnet_pkt){ .cycle = cell_channel_now(&np->ep),
 				.np = (uint32_t)(np - x->np),
 				.meta = *ex_meta(c->pkt),
 				.len = c->pkt->payload.len,
@@ -259,19 +260,20 @@ static void xnet_cell(void *own, struct np *np, const struct np_cell *c)
 	weft_frame_free(c->pkt);
 }
 
-static const struct np_ops xnet_np = { .cell = xnet_cell };
+static const struct netport_ops xnet_np = { .cell = xnet_cell };
 
 static int xnet_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct xnet *x = c->state;
-	struct eport_cfg cfg = eport_cfg_internal(x->width, &x->clock);
+	struct cell_channel_cfg cfg =
+		cell_channel_cfg_internal(x->width, &x->clock);
 	int ret = 0;
 
 	x->comp = c;
 	x->log = calloc(XR_LOG, sizeof(*x->log));
 	for (uint32_t i = 0; !ret && i < XR_NPS; i++)
-		ret = np_init(&x->np[i], c, &c->ports[i], &cfg, 1u << 20,
-			      &xnet_np, x, i, err);
+		ret = netport_init(&x->np[i], c, &c->ports[i], &cfg, 1u << 20,
+				   &xnet_np, x, i, err);
 	return ret;
 }
 
@@ -281,13 +283,13 @@ static int xnet_start(struct weft_comp *c, struct weft_err *err)
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < XR_NPS; i++)
-		ret = np_start(&x->np[i], err);
+		ret = netport_start(&x->np[i], err);
 	return ret;
 }
 
 static void xnet_event(struct weft_comp *c, uint32_t tag)
 {
-	np_event(&((struct xnet *)c->state)->np[tag]);
+	netport_event(&((struct xnet *)c->state)->np[tag]);
 }
 
 static void xnet_fini(struct weft_comp *c)
@@ -295,7 +297,7 @@ static void xnet_fini(struct weft_comp *c)
 	struct xnet *x = c->state;
 
 	for (uint32_t i = 0; i < XR_NPS; i++)
-		np_fini(&x->np[i]);
+		netport_fini(&x->np[i]);
 	free(x->log);
 }
 
@@ -575,7 +577,7 @@ uint64_t xr_evt(const struct xr *r, uint32_t node, uint32_t i)
 
 void xr_send(struct xr *r, uint32_t np, struct weft_frame *f, uint64_t cycle)
 {
-	np_send(&r->net->np[np], f, cycle, UINT32_MAX);
+	netport_send(&r->net->np[np], f, cycle, UINT32_MAX);
 }
 
 void xr_release(struct xr *r)
@@ -584,8 +586,9 @@ void xr_release(struct xr *r)
 
 	x->stop = false;
 	while (x->n_owed) {
-		struct np *np = x->owed[--x->n_owed].np;
+		struct netport *np = x->owed[--x->n_owed].np;
 
-		np_release(np, x->owed[x->n_owed].slot, eport_now(&np->ep));
+		netport_release(np, x->owed[x->n_owed].slot,
+				cell_channel_now(&np->ep));
 	}
 }

@@ -71,11 +71,11 @@ struct xnet {
 	uint32_t width;
 	bool stop; /* gives no slot back */
 	struct weft_comp *comp;
-	struct np np[XR_NPS];
+	struct netport np[XR_NPS];
 	struct xnet_pkt *log;
 	uint32_t n_log;
 	struct {
-		struct np *np;
+		struct netport *np;
 		uint8_t slot;
 	} owed[64];
 	uint32_t n_owed;

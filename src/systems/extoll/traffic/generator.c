@@ -18,75 +18,75 @@
 enum { TAG_NP, TAG_READY };
 
 /* clang-format off */
-static const struct weft_param egen_params[] = {
-	WEFT_PARAM(U32, struct egen, node, "0", "0..65535", OWN,
+static const struct weft_param extoll_gen_params[] = {
+	WEFT_PARAM(U32, struct extoll_gen, node, "0", "0..65535", OWN,
 		   "own number"),
-	WEFT_PARAM(U32, struct egen, nodes, "1", "1..65536", OWN,
+	WEFT_PARAM(U32, struct extoll_gen, nodes, "1", "1..65536", OWN,
 		   "nodes there are"),
-	WEFT_PARAM(ENUM, struct egen, pattern, "uniform", PATTERN_NAMES, OWN,
+	WEFT_PARAM(ENUM, struct extoll_gen, pattern, "uniform", PATTERN_NAMES, OWN,
 		   "whom it sends to; none = sink only"),
-	WEFT_PARAM(U32, struct egen, dest, "0", "0..65535", OWN,
+	WEFT_PARAM(U32, struct extoll_gen, dest, "0", "0..65535", OWN,
 		   "fixed, hotspot: that node"),
-	WEFT_PARAM(REAL, struct egen, hot, "0.2", "0..1", OWN,
+	WEFT_PARAM(REAL, struct extoll_gen, hot, "0.2", "0..1", OWN,
 		   "hotspot: share that goes to `dest`"),
-	WEFT_PARAM(U64, struct egen, permutation, "1", "", OWN,
+	WEFT_PARAM(U64, struct extoll_gen, permutation, "1", "", OWN,
 		   "permutation: which one, the same at every node"),
-	WEFT_PARAM(BOOL, struct egen, self, "no", "", OWN,
+	WEFT_PARAM(BOOL, struct extoll_gen, self, "no", "", OWN,
 		   "may send to itself"),
-	WEFT_PARAM(ENUM, struct egen, arrivals, "bernoulli", ARRIVALS_NAMES,
+	WEFT_PARAM(ENUM, struct extoll_gen, arrivals, "bernoulli", ARRIVALS_NAMES,
 		   OWN, "when packets are made"),
-	WEFT_PARAM(REAL, struct egen, load, "0.1", "0..1000", OWN,
+	WEFT_PARAM(REAL, struct extoll_gen, load, "0.1", "0..1000", OWN,
 		   "offered flits per cycle, routing flits included"),
-	WEFT_PARAM(REAL, struct egen, burst, "100", "1..", OWN,
+	WEFT_PARAM(REAL, struct extoll_gen, burst, "100", "1..", OWN,
 		   "bursty: mean length of a burst in cycles"),
-	WEFT_PARAM(REAL, struct egen, peak, "1", "0..", OWN,
+	WEFT_PARAM(REAL, struct extoll_gen, peak, "1", "0..", OWN,
 		   "bursty: flits per cycle in a burst"),
-	WEFT_PARAM(BYTES, struct egen, size, "64", "0..4096", OWN,
+	WEFT_PARAM(BYTES, struct extoll_gen, size, "64", "0..4096", OWN,
 		   "payload"),
-	WEFT_PARAM(BYTES, struct egen, size_max, "0", "0..4096", OWN,
+	WEFT_PARAM(BYTES, struct extoll_gen, size_max, "0", "0..4096", OWN,
 		   "payload uniform from size to this; 0 = always size"),
-	WEFT_PARAM(U32, struct egen, flits, "0", "0..1024", OWN,
+	WEFT_PARAM(U32, struct extoll_gen, flits, "0", "0..1024", OWN,
 		   "instead of size: flits of the whole packet"),
-	WEFT_PARAM(U32, struct egen, flits_max, "0", "0..1024", OWN,
+	WEFT_PARAM(U32, struct extoll_gen, flits_max, "0", "0..1024", OWN,
 		   "flits uniform from flits to this; 0 = always flits"),
-	WEFT_PARAM(STR, struct egen, sizes, "", "", OWN,
+	WEFT_PARAM(STR, struct extoll_gen, sizes, "", "", OWN,
 		   "a mix instead: SIZE:WEIGHT,SIZE:WEIGHT.. (flits when "
 		   "`flits` is not 0)"),
-	WEFT_PARAM(U32, struct egen, words, "1", "1..3", OWN,
+	WEFT_PARAM(U32, struct extoll_gen, words, "1", "1..3", OWN,
 		   "command words in front of the payload"),
-	WEFT_PARAM(ENUM, struct egen, kind, "request", "request|response", OWN,
+	WEFT_PARAM(ENUM, struct extoll_gen, kind, "request", "request|response", OWN,
 		   "class of the packets: channels 0/1 or 2/3 (4.6)"),
-	WEFT_PARAM(U32, struct egen, port, "0", "0..2", OWN,
+	WEFT_PARAM(U32, struct extoll_gen, port, "0", "0..2", OWN,
 		   "internal port they go to"),
-	WEFT_PARAM(U64, struct egen, packets, "0", "", OWN,
+	WEFT_PARAM(U64, struct extoll_gen, packets, "0", "", OWN,
 		   "packets to make; 0 = no end"),
-	WEFT_PARAM(STR, struct egen, trace, "", "", OWN,
+	WEFT_PARAM(STR, struct extoll_gen, trace, "", "", OWN,
 		   "file of packets to send instead, for all nodes: lines of "
 		   "CYCLE SOURCE DESTINATION BYTES [ID [ID,..]]"),
-	WEFT_PARAM(BOOL, struct egen, verify, "no", "", OWN,
+	WEFT_PARAM(BOOL, struct extoll_gen, verify, "no", "", OWN,
 		   "check order, loss and bytes of every pair of nodes; not "
 		   "of a trace"),
-	WEFT_PARAM(CLOCK, struct egen, clock, "156MHz", "", STATED,
+	WEFT_PARAM(CLOCK, struct extoll_gen, clock, "156MHz", "", STATED,
 		   "core clock"),
-	WEFT_PARAM(ENUM, struct egen, width, "w32", "w16|w32", STATED,
+	WEFT_PARAM(ENUM, struct extoll_gen, width, "w32", "w16|w32", STATED,
 		   "network data path, 16 or 32 bit"),
-	WEFT_PARAM(U32, struct egen, gap, "4", "1..16", STATED,
+	WEFT_PARAM(U32, struct extoll_gen, gap, "4", "1..16", STATED,
 		   "least distance of cell starts (4.1)"),
-	WEFT_PARAM(U32, struct egen, cell_flits, "0", "0..128", OWN,
+	WEFT_PARAM(U32, struct extoll_gen, cell_flits, "0", "0..128", OWN,
 		   "flits of a cell at most; 0 = 64 bytes"),
-	WEFT_PARAM(U32, struct egen, slots, "64", "4..128", RECONSTRUCTED,
+	WEFT_PARAM(U32, struct extoll_gen, slots, "64", "4..128", RECONSTRUCTED,
 		   "cells it holds"),
-	WEFT_PARAM(U32, struct egen, reserved, "8", "1..32", RECONSTRUCTED,
+	WEFT_PARAM(U32, struct extoll_gen, reserved, "8", "1..32", RECONSTRUCTED,
 		   "of these for each VC (4.4)"),
-	WEFT_PARAM(U32, struct egen, t_tx, "3", "0..64", CALIBRATED,
+	WEFT_PARAM(U32, struct extoll_gen, t_tx, "3", "0..64", CALIBRATED,
 		   "cycles, network port out, N3 (7.1)"),
-	WEFT_PARAM(U32, struct egen, t_rx, "3", "0..64", CALIBRATED,
+	WEFT_PARAM(U32, struct extoll_gen, t_rx, "3", "0..64", CALIBRATED,
 		   "cycles, network port in, N4 (7.1)"),
 	{ 0 }
 };
 /* clang-format on */
 
-static const struct weft_preset egen_presets[] = {
+static const struct weft_preset extoll_gen_presets[] = {
 	{ "w16", "width=w16", "16-bit network data path (variant A)" },
 	{ "w32", "width=w32", "32-bit network data path (variant B)" },
 	{ "plain", "gap=1 cell_flits=32 t_tx=2 t_rx=1 self=yes",
@@ -95,7 +95,7 @@ static const struct weft_preset egen_presets[] = {
 	{ 0 },
 };
 
-static const struct weft_counter egen_counters[EGEN_N_COUNTERS] = {
+static const struct weft_counter extoll_gen_counters[EGEN_N_COUNTERS] = {
 	[EGEN_SENT] = { "sent", "packets", "packets sent" },
 	[EGEN_RECEIVED] = { "received", "packets", "packets received" },
 	[EGEN_BYTES] = { "bytes", "bytes", "payload received" },
@@ -108,7 +108,7 @@ static const struct weft_counter egen_counters[EGEN_N_COUNTERS] = {
 			   "waiting in the source at the end" },
 };
 
-static const struct weft_port_decl egen_ports[] = {
+static const struct weft_port_decl extoll_gen_ports[] = {
 	{ "np%u", WEFT_PORT_LINK, "1", &ex_wire_internal, false,
 	  "to an internal port of a crossbar" },
 	{ 0 },
@@ -118,66 +118,70 @@ static const struct weft_port_decl egen_ports[] = {
 
 static void packet_take(struct weft_comp *c, struct weft_frame *f)
 {
-	struct egen *g = c->state;
-	struct exnet_pkt p = { .born = f->u[1],
-			       .injected = egen_injected(f),
-			       .flits = egen_flits(g, f),
-			       .marked = f->u[2] & EGEN_MARK };
+	struct extoll_gen *g = c->state;
+	struct extoll_net_pkt p = { .born = f->u[1],
+				    .injected = extoll_gen_injected(f),
+				    .flits = extoll_gen_flits(g, f),
+				    .marked = f->u[2] & EGEN_MARK };
 
 	weft_count(c, EGEN_RECEIVED, 1);
 	weft_count(c, EGEN_BYTES, f->payload.len);
 	if (ex_meta(f)->dest != g->node)
 		weft_count(c, EGEN_MISROUTED, 1);
 	if (g->check)
-		egen_check_take(c, f);
+		extoll_gen_check_take(c, f);
 	if (g->net)
-		exnet_received(g->place.net, &p, egen_now(g));
+		extoll_net_received(g->place.net, &p, extoll_gen_now(g));
 	if (g->replay)
-		egen_replay_done(c, egen_number(f));
+		extoll_gen_replay_done(c, extoll_gen_number(f));
 	weft_frame_free(f);
 }
 
-static void egen_cell(void *own, struct np *np, const struct np_cell *cell)
+static void extoll_gen_cell(void *own, struct netport *np,
+			    const struct netport_cell *cell)
 {
 	struct weft_comp *c = own;
 
-	np_release(np, cell->slot, egen_now(c->state));
+	netport_release(np, cell->slot, extoll_gen_now(c->state));
 	if (cell->eop)
 		packet_take(c, cell->pkt);
 }
 
-static void egen_sent(void *own, struct np *np, uint32_t cls, uint64_t trace_id)
+static void extoll_gen_sent(void *own, struct netport *np, uint32_t cls,
+			    uint64_t trace_id)
 {
 	struct weft_comp *c = own;
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 
 	weft_count(c, EGEN_SENT, 1);
-	g->last_sent = egen_now(g);
+	g->last_sent = extoll_gen_now(g);
 	if (g->net)
-		exnet_sent(g->place.net);
-	egen_next(c);
+		extoll_net_sent(g->place.net);
+	extoll_gen_next(c);
 }
 
-static const struct np_ops egen_np_ops = { .cell = egen_cell,
-					   .sent = egen_sent };
+static const struct netport_ops extoll_gen_np_ops = { .cell = extoll_gen_cell,
+						      .sent = extoll_gen_sent };
 
-static bool egen_starves(const struct weft_comp *c, uint64_t before)
+static bool extoll_gen_starves(const struct weft_comp *c, uint64_t before)
 {
-	const struct egen *g = c->state;
-	const struct np_pkt *p = g->np.q[g->kind].head;
+	const struct extoll_gen *g = c->state;
+	const struct netport_pkt *p = g->np.q[g->kind].head;
 
 	return p && p->ready < before && g->last_sent < before;
 }
 
-static const struct exnet_source egen_source = { .backlog = egen_backlog,
-						 .starves = egen_starves };
+static const struct extoll_net_source extoll_gen_source = {
+	.backlog = extoll_gen_backlog, .starves = extoll_gen_starves
+};
 
 /* ---- set-up and end ---- */
 
-static int egen_init(struct weft_comp *c, struct weft_err *err)
+static int extoll_gen_init(struct weft_comp *c, struct weft_err *err)
 {
-	struct egen *g = c->state;
-	struct eport_cfg cfg = eport_cfg_internal(g->width, &g->clock);
+	struct extoll_gen *g = c->state;
+	struct cell_channel_cfg cfg =
+		cell_channel_cfg_internal(g->width, &g->clock);
 
 	if (g->node >= g->nodes)
 		return weft_fail(err, EINVAL, "%s: node = %u of %u nodes",
@@ -186,79 +190,82 @@ static int egen_init(struct weft_comp *c, struct weft_err *err)
 	cfg.cell_flits = g->cell_flits;
 	cfg.slots = g->slots;
 	cfg.reserved = g->reserved;
-	if (np_init(&g->np, c, &c->ports[0], &cfg, 1, &egen_np_ops, c, TAG_NP,
-		    err))
+	if (netport_init(&g->np, c, &c->ports[0], &cfg, 1, &extoll_gen_np_ops,
+			 c, TAG_NP, err))
 		return -EINVAL;
 	g->np.ep.cfg.t_out = g->t_tx;
 	g->np.t_rx = g->t_rx;
 	return 0;
 }
 
-static int egen_start(struct weft_comp *c, struct weft_err *err)
+static int extoll_gen_start(struct weft_comp *c, struct weft_err *err)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 
-	g->net = exnet_of(&g->place);
-	if (np_start(&g->np, err))
+	g->net = extoll_net_of(&g->place);
+	if (netport_start(&g->np, err))
 		return -EINVAL;
-	if (egen_check_start(c, err) ||
-	    (g->trace[0] ? egen_replay_start(c, err) : egen_src_start(c, err)))
+	if (extoll_gen_check_start(c, err) ||
+	    (g->trace[0] ? extoll_gen_replay_start(c, err)
+			 : extoll_gen_src_start(c, err)))
 		return -EINVAL;
-	if (g->net && exnet_join(g->place.net, g->place.node,
-				 (struct exnet_end){ c, &egen_source },
-				 &g->clock, egen_total(g), err))
+	if (g->net &&
+	    extoll_net_join(g->place.net, g->place.node,
+			    (struct extoll_net_end){ c, &extoll_gen_source },
+			    &g->clock, extoll_gen_total(g), err))
 		return -EINVAL;
-	egen_next(c);
+	extoll_gen_next(c);
 	return 0;
 }
 
 /* Tapped ports do not exist inside a node; somebody's packet has arrived. */
-static void egen_arrive(struct weft_comp *c, uint32_t port,
-			struct weft_frame *f)
+static void extoll_gen_arrive(struct weft_comp *c, uint32_t port,
+			      struct weft_frame *f)
 {
 	if (f)
 		weft_frame_free(f);
 	weft_wake(c, TAG_READY, weft_now(c));
 }
 
-static void egen_event(struct weft_comp *c, uint32_t tag)
+static void extoll_gen_event(struct weft_comp *c, uint32_t tag)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 
 	if (tag == TAG_NP)
-		np_event(&g->np);
+		netport_event(&g->np);
 	else if (g->replay)
-		egen_replay_next(c);
+		extoll_gen_replay_next(c);
 }
 
-static int egen_sample(struct weft_comp *c, struct weft_err *err)
+static int extoll_gen_sample(struct weft_comp *c, struct weft_err *err)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 
-	c->counters[EGEN_BACKLOG] = egen_backlog(c, 0, egen_now(g)).packets;
-	eport_volume(&g->np.ep);
+	c->counters[EGEN_BACKLOG] =
+		extoll_gen_backlog(c, 0, extoll_gen_now(g)).packets;
+	cell_channel_volume(&g->np.ep);
 	return 0;
 }
 
-static int egen_finish(struct weft_comp *c, struct weft_err *err)
+static int extoll_gen_finish(struct weft_comp *c, struct weft_err *err)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 
-	egen_sample(c, err);
+	extoll_gen_sample(c, err);
 	if (weft_sim_idle(c->sim))
-		np_abandon(&g->np); /* a link on the way is down */
-	return g->check ? egen_check_end(c, err) : 0;
+		netport_abandon(&g->np); /* a link on the way is down */
+	return g->check ? extoll_gen_check_end(c, err) : 0;
 }
 
-static void egen_fini(struct weft_comp *c)
+static void extoll_gen_fini(struct weft_comp *c)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 
-	egen_check_fini(g);
-	egen_replay_fini(g);
+	extoll_gen_check_fini(g);
+	extoll_gen_replay_fini(g);
 	free(g->mix);
 	if (g->np.ops)
-		np_fini(&g->np);
+		netport_fini(&g->np);
 }
 
 WEFT_COMPONENT(extoll_gen, .name = "extoll.gen", .kind = WEFT_KIND_TRAFFIC,
@@ -267,15 +274,16 @@ WEFT_COMPONENT(extoll_gen, .name = "extoll.gen", .kind = WEFT_KIND_TRAFFIC,
 	       .not_modelled =
 		       "everything of a NIC in front of the network "
 		       "port",
-	       .state_size = sizeof(struct egen), .params = egen_params,
-	       .presets = egen_presets, .counters = egen_counters,
-	       .n_counters = EGEN_N_COUNTERS, .ports = egen_ports,
-	       .ops = { .init = egen_init,
-			.start = egen_start,
-			.arrive = egen_arrive,
-			.event = egen_event,
-			.sample = egen_sample,
-			.finish = egen_finish,
-			.fini = egen_fini,
+	       .state_size = sizeof(struct extoll_gen),
+	       .params = extoll_gen_params, .presets = extoll_gen_presets,
+	       .counters = extoll_gen_counters, .n_counters = EGEN_N_COUNTERS,
+	       .ports = extoll_gen_ports,
+	       .ops = { .init = extoll_gen_init,
+			.start = extoll_gen_start,
+			.arrive = extoll_gen_arrive,
+			.event = extoll_gen_event,
+			.sample = extoll_gen_sample,
+			.finish = extoll_gen_finish,
+			.fini = extoll_gen_fini,
 			.place = ex_stand },
 	       .network_parts = &ex_network_parts);

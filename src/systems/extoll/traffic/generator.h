@@ -25,12 +25,12 @@ enum {
 };
 
 /* Numbers of packets, by the other node; only with `verify`. */
-struct egen_check {
+struct extoll_gen_check {
 	uint32_t *sent, *expected;
 };
 
 /* Packets whose time has come or will come without others. */
-struct egen_replay {
+struct extoll_gen_replay {
 	struct trace *t;
 	uint32_t at, end; /* in t->order */
 	struct {
@@ -39,7 +39,7 @@ struct egen_replay {
 	uint64_t armed;
 };
 
-struct egen {
+struct extoll_gen {
 	struct ex_place place;
 	/* parameters */
 	uint32_t node, nodes, pattern, dest, arrivals, words, flits, flits_max;
@@ -51,27 +51,28 @@ struct egen {
 	bool self, verify;
 	char sizes[48], trace[96];
 	/* run */
-	struct np np;
+	struct netport np;
 	struct arrivals arr;
 	struct pattern pat;
-	struct exnet *net;
+	struct extoll_net *net;
 	uint64_t made, last_sent;
 	struct mix *mix; /* sizes that are listed */
-	struct egen_check *check;
-	struct egen_replay *replay;
+	struct extoll_gen_check *check;
+	struct extoll_gen_replay *replay;
 };
 
-static inline uint64_t egen_now(const struct egen *g)
+static inline uint64_t extoll_gen_now(const struct extoll_gen *g)
 {
-	return eport_now(&g->np.ep);
+	return cell_channel_now(&g->np.ep);
 }
 
 /* What the sink needs of a packet, in words that are not looked at on the
  * way: u[1] cycle of birth, u[2] wait in the source, mark and number. */
 enum { EGEN_WAIT = 0x7fffffff };
 #define EGEN_MARK (1ULL << 31)
-static inline void egen_stamp(struct weft_frame *f, const struct exnet_pkt *p,
-			      uint32_t number)
+static inline void extoll_gen_stamp(struct weft_frame *f,
+				    const struct extoll_net_pkt *p,
+				    uint32_t number)
 {
 	uint64_t wait = p->injected - p->born;
 
@@ -79,48 +80,49 @@ static inline void egen_stamp(struct weft_frame *f, const struct exnet_pkt *p,
 	f->u[2] = (uint64_t)number << 32 | (p->marked ? EGEN_MARK : 0) |
 		  (wait < EGEN_WAIT ? wait : EGEN_WAIT);
 }
-static inline uint64_t egen_injected(const struct weft_frame *f)
+static inline uint64_t extoll_gen_injected(const struct weft_frame *f)
 {
 	return f->u[1] + (f->u[2] & EGEN_WAIT);
 }
-static inline uint32_t egen_number(const struct weft_frame *f)
+static inline uint32_t extoll_gen_number(const struct weft_frame *f)
 {
 	return (uint32_t)(f->u[2] >> 32);
 }
 
 /* generator_source.c */
-int egen_src_start(struct weft_comp *c, struct weft_err *err);
+int extoll_gen_src_start(struct weft_comp *c, struct weft_err *err);
 /* A packet to d of `size` payload bytes (raw: flits in all), born at `born`. */
-struct weft_frame *egen_packet(struct weft_comp *c, uint32_t d, uint32_t size,
-			       bool raw);
-void egen_submit(struct weft_comp *c, struct weft_frame *f, uint64_t born,
-		 uint32_t number);
+struct weft_frame *extoll_gen_packet(struct weft_comp *c, uint32_t d,
+				     uint32_t size, bool raw);
+void extoll_gen_submit(struct weft_comp *c, struct weft_frame *f, uint64_t born,
+		       uint32_t number);
 /* The network port has room for one more. */
-void egen_next(struct weft_comp *c);
+void extoll_gen_next(struct weft_comp *c);
 /* Packets it will make, UINT64_MAX = no end. */
-uint64_t egen_total(const struct egen *g);
-/* For exnet_source. */
-struct exnet_backlog egen_backlog(const struct weft_comp *c, uint64_t from,
-				  uint64_t cycle);
+uint64_t extoll_gen_total(const struct extoll_gen *g);
+/* For extoll_net_source. */
+struct extoll_net_backlog extoll_gen_backlog(const struct weft_comp *c,
+					     uint64_t from, uint64_t cycle);
 
 /* generator_replay.c */
-int egen_replay_start(struct weft_comp *c, struct weft_err *err);
-void egen_replay_next(struct weft_comp *c);
+int extoll_gen_replay_start(struct weft_comp *c, struct weft_err *err);
+void extoll_gen_replay_next(struct weft_comp *c);
 /* Packet i of the trace is here: others may go. */
-void egen_replay_done(struct weft_comp *c, uint32_t i);
-void egen_replay_fini(struct egen *g);
+void extoll_gen_replay_done(struct weft_comp *c, uint32_t i);
+void extoll_gen_replay_fini(struct extoll_gen *g);
 
 /* generator_check.c */
-int egen_check_start(struct weft_comp *c, struct weft_err *err);
-uint32_t egen_check_number(struct egen *g, uint32_t dest);
-struct weft_slice egen_check_payload(struct weft_comp *c, uint32_t dest,
-				     uint32_t number, uint32_t len);
-void egen_check_take(struct weft_comp *c, struct weft_frame *f);
+int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err);
+uint32_t extoll_gen_check_number(struct extoll_gen *g, uint32_t dest);
+struct weft_slice extoll_gen_check_payload(struct weft_comp *c, uint32_t dest,
+					   uint32_t number, uint32_t len);
+void extoll_gen_check_take(struct weft_comp *c, struct weft_frame *f);
 /* Nothing is left to happen: has all that was sent come? */
-int egen_check_end(struct weft_comp *c, struct weft_err *err);
-void egen_check_fini(struct egen *g);
+int extoll_gen_check_end(struct weft_comp *c, struct weft_err *err);
+void extoll_gen_check_fini(struct extoll_gen *g);
 
 /* Flits of a packet at the source. */
-uint32_t egen_flits(const struct egen *g, const struct weft_frame *f);
+uint32_t extoll_gen_flits(const struct extoll_gen *g,
+			  const struct weft_frame *f);
 
 #endif

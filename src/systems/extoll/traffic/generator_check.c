@@ -9,9 +9,9 @@
 
 enum { CHECK_NODES = 4096 }; /* memory grows with the square */
 
-int egen_check_start(struct weft_comp *c, struct weft_err *err)
+int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 
 	if (!g->verify)
 		return 0;
@@ -30,7 +30,7 @@ int egen_check_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-void egen_check_fini(struct egen *g)
+void extoll_gen_check_fini(struct extoll_gen *g)
 {
 	if (!g->check)
 		return;
@@ -39,7 +39,7 @@ void egen_check_fini(struct egen *g)
 	free(g->check);
 }
 
-uint32_t egen_check_number(struct egen *g, uint32_t dest)
+uint32_t extoll_gen_check_number(struct extoll_gen *g, uint32_t dest)
 {
 	return g->check->sent[dest]++;
 }
@@ -57,10 +57,10 @@ static uint64_t key_of(uint32_t src, uint32_t dest, uint32_t number)
 	return (uint64_t)number << 32 | src << 16 | dest;
 }
 
-struct weft_slice egen_check_payload(struct weft_comp *c, uint32_t dest,
-				     uint32_t number, uint32_t len)
+struct weft_slice extoll_gen_check_payload(struct weft_comp *c, uint32_t dest,
+					   uint32_t number, uint32_t len)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 	struct weft_slice s = weft_slice_new(c->sim, len);
 	uint8_t *p = weft_slice_data(s);
 
@@ -69,10 +69,11 @@ struct weft_slice egen_check_payload(struct weft_comp *c, uint32_t dest,
 	return s;
 }
 
-static bool bytes_good(const struct egen *g, const struct weft_frame *f)
+static bool bytes_good(const struct extoll_gen *g, const struct weft_frame *f)
 {
 	const uint8_t *p = weft_slice_data(f->payload);
-	uint64_t key = key_of(EX_H0_SRC(f->u[0]), g->node, egen_number(f));
+	uint64_t key =
+		key_of(EX_H0_SRC(f->u[0]), g->node, extoll_gen_number(f));
 
 	for (uint32_t k = 0; p && k < f->payload.len; k++)
 		if (p[k] != byte_of(key, k))
@@ -80,10 +81,10 @@ static bool bytes_good(const struct egen *g, const struct weft_frame *f)
 	return true;
 }
 
-void egen_check_take(struct weft_comp *c, struct weft_frame *f)
+void extoll_gen_check_take(struct weft_comp *c, struct weft_frame *f)
 {
-	struct egen *g = c->state;
-	uint32_t src = EX_H0_SRC(f->u[0]), number = egen_number(f);
+	struct extoll_gen *g = c->state;
+	uint32_t src = EX_H0_SRC(f->u[0]), number = extoll_gen_number(f);
 
 	if (src >= g->nodes || g->check->expected[src] != number)
 		weft_count(c, EGEN_DISORDER, 1);
@@ -93,9 +94,9 @@ void egen_check_take(struct weft_comp *c, struct weft_frame *f)
 		weft_count(c, EGEN_CORRUPT, 1);
 }
 
-int egen_check_end(struct weft_comp *c, struct weft_err *err)
+int extoll_gen_check_end(struct weft_comp *c, struct weft_err *err)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 	uint64_t lost = 0;
 
 	if (c->counters[EGEN_DISORDER] || c->counters[EGEN_CORRUPT])
@@ -106,9 +107,9 @@ int egen_check_end(struct weft_comp *c, struct weft_err *err)
 			(unsigned long long)c->counters[EGEN_CORRUPT]);
 	if (!weft_sim_idle(c->sim) || !g->net)
 		return 0;
-	EXNET_GENS(g->net, end)
+	EXTOLL_NET_GENS(g->net, end)
 	{
-		const struct egen *to = end->comp->state;
+		const struct extoll_gen *to = end->comp->state;
 
 		if (end->comp->cls == c->cls && to->check)
 			lost += g->check->sent[to->node] -

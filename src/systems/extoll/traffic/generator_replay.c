@@ -20,7 +20,7 @@ static bool earlier(const struct trace *t, uint32_t a, uint32_t b)
 		       : a < b;
 }
 
-static void heap_push(struct egen_replay *r, uint32_t i)
+static void heap_push(struct extoll_gen_replay *r, uint32_t i)
 {
 	size_t k;
 
@@ -31,7 +31,7 @@ static void heap_push(struct egen_replay *r, uint32_t i)
 	r->ready.at[k] = i;
 }
 
-static void heap_pop(struct egen_replay *r)
+static void heap_pop(struct extoll_gen_replay *r)
 {
 	uint32_t i = vec_pop(&r->ready), *h = r->ready.at;
 	size_t k = 0, n = r->ready.n, next;
@@ -51,7 +51,7 @@ static void heap_pop(struct egen_replay *r)
 /* ---- playing ---- */
 
 /* Place in the order of the next packet that waits for nobody. */
-static bool order_head(struct egen_replay *r, uint32_t *i_p)
+static bool order_head(struct extoll_gen_replay *r, uint32_t *i_p)
 {
 	while (r->at < r->end && r->t->pkt[r->t->order[r->at]].deps)
 		r->at++;
@@ -59,7 +59,8 @@ static bool order_head(struct egen_replay *r, uint32_t *i_p)
 	return r->at < r->end;
 }
 
-static bool replay_head(struct egen_replay *r, uint32_t *i_p, bool *heap_p)
+static bool replay_head(struct extoll_gen_replay *r, uint32_t *i_p,
+			bool *heap_p)
 {
 	bool any = order_head(r, i_p);
 
@@ -71,25 +72,25 @@ static bool replay_head(struct egen_replay *r, uint32_t *i_p, bool *heap_p)
 
 static void replay_send(struct weft_comp *c, uint32_t i)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 	const struct trace_pkt *p = &g->replay->t->pkt[i];
-	struct weft_frame *f = egen_packet(c, p->dst, p->bytes, false);
+	struct weft_frame *f = extoll_gen_packet(c, p->dst, p->bytes, false);
 
 	if (!f)
 		weft_check_failed(c, "no way to node %u", p->dst);
 	else
-		egen_submit(c, f, p->cycle, i);
+		extoll_gen_submit(c, f, p->cycle, i);
 }
 
-void egen_replay_next(struct weft_comp *c)
+void extoll_gen_replay_next(struct weft_comp *c)
 {
-	struct egen *g = c->state;
-	struct egen_replay *r = g->replay;
-	uint64_t now = egen_now(g);
+	struct extoll_gen *g = c->state;
+	struct extoll_gen_replay *r = g->replay;
+	uint64_t now = extoll_gen_now(g);
 	uint32_t i;
 	bool heap;
 
-	while (np_room(&g->np, g->kind) && replay_head(r, &i, &heap)) {
+	while (netport_room(&g->np, g->kind) && replay_head(r, &i, &heap)) {
 		uint64_t cycle = r->t->pkt[i].cycle;
 
 		if (cycle > now) {
@@ -108,11 +109,11 @@ void egen_replay_next(struct weft_comp *c)
 	}
 }
 
-void egen_replay_done(struct weft_comp *c, uint32_t i)
+void extoll_gen_replay_done(struct weft_comp *c, uint32_t i)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 	struct trace *t = g->replay->t;
-	uint64_t then = egen_now(g) + 1;
+	uint64_t then = extoll_gen_now(g) + 1;
 
 	if (i >= t->n) /* a damaged number */
 		return;
@@ -126,7 +127,7 @@ void egen_replay_done(struct weft_comp *c, uint32_t i)
 			continue;
 		if (p->cycle < then)
 			p->cycle = then;
-		heap_push(((struct egen *)src->state)->replay, d);
+		heap_push(((struct extoll_gen *)src->state)->replay, d);
 		weft_post(src, src->n_ports, weft_clock_edge(&g->clock, then));
 	}
 }
@@ -134,10 +135,10 @@ void egen_replay_done(struct weft_comp *c, uint32_t i)
 /* ---- start ---- */
 
 /* All play the same file; components start in order of names, not of nodes. */
-int egen_replay_start(struct weft_comp *c, struct weft_err *err)
+int extoll_gen_replay_start(struct weft_comp *c, struct weft_err *err)
 {
-	struct egen *g = c->state;
-	struct egen_replay *r;
+	struct extoll_gen *g = c->state;
+	struct extoll_gen_replay *r;
 
 	if (!g->net)
 		return weft_fail(err, EINVAL, "%s: a trace needs a fabric",
@@ -162,7 +163,7 @@ int egen_replay_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-void egen_replay_fini(struct egen *g)
+void extoll_gen_replay_fini(struct extoll_gen *g)
 {
 	if (g->replay)
 		vec_free(&g->replay->ready);

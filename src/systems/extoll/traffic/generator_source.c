@@ -54,13 +54,14 @@ static int mix_read(struct mix *m, const char *text)
 	return 0;
 }
 
-static bool sizes_raw(const struct egen *g)
+static bool sizes_raw(const struct extoll_gen *g)
 {
 	return g->flits > 0;
 }
 
 /* Range of sizes when they are not listed. */
-static void sizes_range(const struct egen *g, uint32_t *lo_p, uint32_t *hi_p)
+static void sizes_range(const struct extoll_gen *g, uint32_t *lo_p,
+			uint32_t *hi_p)
 {
 	*lo_p = sizes_raw(g) ? g->flits : (uint32_t)g->size;
 	*hi_p = sizes_raw(g) ? g->flits_max : (uint32_t)g->size_max;
@@ -68,7 +69,7 @@ static void sizes_range(const struct egen *g, uint32_t *lo_p, uint32_t *hi_p)
 		*hi_p = *lo_p;
 }
 
-static uint32_t size_draw(const struct egen *g, struct weft_rng *rng)
+static uint32_t size_draw(const struct extoll_gen *g, struct weft_rng *rng)
 {
 	uint32_t lo, hi, i = 0;
 	double u;
@@ -85,7 +86,7 @@ static uint32_t size_draw(const struct egen *g, struct weft_rng *rng)
 }
 
 /* Flits of a packet of that size, one of them for the route. */
-static uint32_t size_flits(const struct egen *g, uint32_t size)
+static uint32_t size_flits(const struct extoll_gen *g, uint32_t size)
 {
 	if (sizes_raw(g))
 		return size;
@@ -93,7 +94,7 @@ static uint32_t size_flits(const struct egen *g, uint32_t size)
 	       (g->words * 8 + (size + 7) / 8 * 8) / ex_flit_bytes(g->width);
 }
 
-static double flits_mean(const struct egen *g)
+static double flits_mean(const struct extoll_gen *g)
 {
 	double sum = 0, was = 0;
 	uint32_t lo, hi;
@@ -113,7 +114,7 @@ static double flits_mean(const struct egen *g)
 
 static int sizes_start(struct weft_comp *c, struct weft_err *err)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 	uint32_t lo, hi;
 
 	sizes_range(g, &lo, &hi);
@@ -136,7 +137,8 @@ static int sizes_start(struct weft_comp *c, struct weft_err *err)
 
 /* ---- packets ---- */
 
-uint32_t egen_flits(const struct egen *g, const struct weft_frame *f)
+uint32_t extoll_gen_flits(const struct extoll_gen *g,
+			  const struct weft_frame *f)
 {
 	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
 	uint32_t w = ex_flit_bytes(g->width);
@@ -146,16 +148,16 @@ uint32_t egen_flits(const struct egen *g, const struct weft_frame *f)
 }
 
 /* Packets of a pair may overtake each other unless their order is checked. */
-static uint32_t egen_coins(const struct egen *g, uint32_t d)
+static uint32_t extoll_gen_coins(const struct extoll_gen *g, uint32_t d)
 {
 	return g->check ? topo_coins_pair(g->node, d)
 			: topo_coins((uint64_t)g->node << 48 | g->made);
 }
 
-struct weft_frame *egen_packet(struct weft_comp *c, uint32_t d, uint32_t size,
-			       bool raw)
+struct weft_frame *extoll_gen_packet(struct weft_comp *c, uint32_t d,
+				     uint32_t size, bool raw)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 	struct weft_frame *f = weft_frame_new(c->sim);
 	struct ex_meta *m = ex_meta(f);
 	uint32_t route;
@@ -166,7 +168,7 @@ struct weft_frame *egen_packet(struct weft_comp *c, uint32_t d, uint32_t size,
 			       .port = (uint8_t)g->port,
 			       .dim = 0xff };
 	if (g->place.topo && !ex_route_make(g->place.topo, g->node, d, g->port,
-					    egen_coins(g, d), f)) {
+					    extoll_gen_coins(g, d), f)) {
 		weft_frame_free(f);
 		return NULL;
 	}
@@ -179,22 +181,22 @@ struct weft_frame *egen_packet(struct weft_comp *c, uint32_t d, uint32_t size,
 	return f;
 }
 
-void egen_submit(struct weft_comp *c, struct weft_frame *f, uint64_t born,
-		 uint32_t number)
+void extoll_gen_submit(struct weft_comp *c, struct weft_frame *f, uint64_t born,
+		       uint32_t number)
 {
-	struct egen *g = c->state;
-	uint64_t now = egen_now(g), ready = born > now ? born : now;
-	struct exnet_pkt p = { .born = born,
-			       .injected = g->np.ep.next_grant,
-			       .flits = egen_flits(g, f) };
+	struct extoll_gen *g = c->state;
+	uint64_t now = extoll_gen_now(g), ready = born > now ? born : now;
+	struct extoll_net_pkt p = { .born = born,
+				    .injected = g->np.ep.next_grant,
+				    .flits = extoll_gen_flits(g, f) };
 
 	if (p.injected < ready)
 		p.injected = ready;
 	if (g->net)
-		exnet_made(g->place.net, &p);
-	egen_stamp(f, &p, number);
+		extoll_net_made(g->place.net, &p);
+	extoll_gen_stamp(f, &p, number);
 	g->made++;
-	np_send(&g->np, f, ready, UINT32_MAX);
+	netport_send(&g->np, f, ready, UINT32_MAX);
 }
 
 /* ---- drawing ---- */
@@ -204,7 +206,7 @@ struct draw {
 	uint32_t dest, size;
 };
 
-static struct draw draw_next(const struct egen *g, struct arrivals *a,
+static struct draw draw_next(const struct extoll_gen *g, struct arrivals *a,
 			     struct weft_rng *rng)
 {
 	struct draw d = { .born = a->next };
@@ -215,40 +217,40 @@ static struct draw draw_next(const struct egen *g, struct arrivals *a,
 	return d;
 }
 
-static bool src_over(const struct egen *g)
+static bool src_over(const struct extoll_gen *g)
 {
-	return g->arr.next == UINT64_MAX || exnet_over(g->net) ||
+	return g->arr.next == UINT64_MAX || extoll_net_over(g->net) ||
 	       (g->packets && g->made >= g->packets);
 }
 
 static void src_next(struct weft_comp *c)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 	uint32_t number = 0;
 	struct weft_frame *f;
 	struct draw d;
 
-	while (np_room(&g->np, g->kind) && !src_over(g)) {
+	while (netport_room(&g->np, g->kind) && !src_over(g)) {
 		d = draw_next(g, &g->arr, &c->rng);
-		f = egen_packet(c, d.dest, d.size, sizes_raw(g));
+		f = extoll_gen_packet(c, d.dest, d.size, sizes_raw(g));
 		if (!f) { /* looked at before the run */
 			weft_check_failed(c, "no way to node %u", d.dest);
 			return;
 		}
 		if (g->check) {
-			number = egen_check_number(g, d.dest);
-			f->payload = egen_check_payload(c, d.dest, number,
-							f->payload.len);
+			number = extoll_gen_check_number(g, d.dest);
+			f->payload = extoll_gen_check_payload(c, d.dest, number,
+							      f->payload.len);
 		}
-		egen_submit(c, f, d.born, number);
+		extoll_gen_submit(c, f, d.born, number);
 	}
 }
 
-struct exnet_backlog egen_backlog(const struct weft_comp *c, uint64_t from,
-				  uint64_t cycle)
+struct extoll_net_backlog extoll_gen_backlog(const struct weft_comp *c,
+					     uint64_t from, uint64_t cycle)
 {
-	const struct egen *g = c->state;
-	struct exnet_backlog b = { 0, 0 };
+	const struct extoll_gen *g = c->state;
+	struct extoll_net_backlog b = { 0, 0 };
 	struct arrivals a = g->arr;
 	struct weft_rng rng = c->rng;
 	uint64_t made = g->made;
@@ -266,17 +268,17 @@ struct exnet_backlog egen_backlog(const struct weft_comp *c, uint64_t from,
 	return b;
 }
 
-void egen_next(struct weft_comp *c)
+void extoll_gen_next(struct weft_comp *c)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 
 	if (g->replay)
-		egen_replay_next(c);
+		extoll_gen_replay_next(c);
 	else
 		src_next(c);
 }
 
-uint64_t egen_total(const struct egen *g)
+uint64_t extoll_gen_total(const struct extoll_gen *g)
 {
 	if (g->replay)
 		return g->replay->end - g->replay->at;
@@ -289,7 +291,7 @@ uint64_t egen_total(const struct egen *g)
 
 static int pattern_start(struct weft_comp *c, struct weft_err *err)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 	struct weft_err sub = { 0 };
 
 	g->pat = (struct pattern){ .kind = g->pattern,
@@ -297,14 +299,15 @@ static int pattern_start(struct weft_comp *c, struct weft_err *err)
 				   .nodes = g->nodes,
 				   .self = g->self,
 				   .hot = g->hot };
-	if (exnet_pattern(&g->place, g->permutation, g->dest, &g->pat, &sub))
+	if (extoll_net_pattern(&g->place, g->permutation, g->dest, &g->pat,
+			       &sub))
 		return weft_fail(err, EINVAL, "%s: %s", c->name, sub.msg);
 	return 0;
 }
 
-int egen_src_start(struct weft_comp *c, struct weft_err *err)
+int extoll_gen_src_start(struct weft_comp *c, struct weft_err *err)
 {
-	struct egen *g = c->state;
+	struct extoll_gen *g = c->state;
 	struct weft_err sub = { 0 };
 	double mean;
 

@@ -27,9 +27,9 @@
 
 /* clang-format off */
 #define P(type, field, def, range, source, doc)                                \
-	WEFT_PARAM(type, struct load, field, def, range, source, doc)
+	WEFT_PARAM(type, struct extoll_load, field, def, range, source, doc)
 
-static const struct weft_param load_params[] = {
+static const struct weft_param extoll_load_params[] = {
 	P(U32, node, "0", "0..65535", OWN, "own number"),
 	P(U32, nodes, "1", "1..65536", OWN, "nodes there are"),
 	P(ENUM, pattern, "uniform", PATTERN_NAMES, OWN,
@@ -72,7 +72,7 @@ static const struct weft_param load_params[] = {
 	{ 0 }
 };
 
-static const struct weft_counter load_counters[LOAD_N_COUNTERS] = {
+static const struct weft_counter extoll_load_counters[LOAD_N_COUNTERS] = {
 	[LOAD_SENT] = { "sent", "messages", "taken by the NIC" },
 	[LOAD_RECEIVED] = { "received", "messages", "written by the NIC" },
 	[LOAD_BYTES] = { "bytes", "bytes", "received" },
@@ -87,29 +87,30 @@ static const struct weft_counter load_counters[LOAD_N_COUNTERS] = {
 			   "waiting in the source at the end" },
 };
 
-static const struct weft_port_decl load_ports[] = {
+static const struct weft_port_decl extoll_load_ports[] = {
 	{ "dev0", WEFT_PORT_BUS, .doc = "the NIC" },
 	{ 0 }
 };
 /* clang-format on */
 
-static struct load *load_of(struct weft_port *dev_port)
+static struct extoll_load *extoll_load_of(struct weft_port *dev_port)
 {
 	return dev_port->peer->comp->state;
 }
 
 /* ---- messages ---- */
 
-static void message_measure(struct load *l, uint64_t stamp, uint32_t len,
+static void message_measure(struct extoll_load *l, uint64_t stamp, uint32_t len,
 			    weft_time_t t)
 {
-	struct exnet_pkt p = { .born = LOAD_BORN(stamp),
-			       .injected = LOAD_BORN(stamp) + LOAD_WAIT(stamp),
-			       .flits = load_flits(l, len),
-			       .marked = LOAD_MARKED(stamp) };
+	struct extoll_net_pkt p = { .born = LOAD_BORN(stamp),
+				    .injected =
+					    LOAD_BORN(stamp) + LOAD_WAIT(stamp),
+				    .flits = extoll_load_flits(l, len),
+				    .marked = LOAD_MARKED(stamp) };
 
 	if (l->net)
-		exnet_received(l->net, &p, weft_clock_cycle(&l->clock, t));
+		extoll_net_received(l->net, &p, weft_clock_cycle(&l->clock, t));
 	else
 		l->latency_sum +=
 			(double)(t - weft_clock_edge(&l->clock, p.born)) /
@@ -117,7 +118,7 @@ static void message_measure(struct load *l, uint64_t stamp, uint32_t len,
 }
 
 /* What no message of another extoll.load has. */
-static bool status_wrong(const struct load *l, uint64_t s)
+static bool status_wrong(const struct extoll_load *l, uint64_t s)
 {
 	uint32_t len = EXTOLL_STATUS_LEN(s);
 	uint32_t max = l->size_max > l->size ? l->size_max : l->size;
@@ -131,14 +132,14 @@ static bool status_wrong(const struct load *l, uint64_t s)
 }
 
 /* Words first..n-1 of a payload of len bytes, at data. */
-static bool words_good(const struct load *l, const uint8_t *data, uint64_t s,
-		       uint64_t stamp, uint32_t first)
+static bool words_good(const struct extoll_load *l, const uint8_t *data,
+		       uint64_t s, uint64_t stamp, uint32_t first)
 {
 	uint32_t len = EXTOLL_STATUS_LEN(s);
 
 	for (uint32_t k = first; k < (len + 7) / 8; k++, data += 8) {
-		uint64_t w =
-			load_word(stamp, EXTOLL_STATUS_NODE(s), l->node, k);
+		uint64_t w = extoll_load_word(stamp, EXTOLL_STATUS_NODE(s),
+					      l->node, k);
 
 		if (memcmp(data, &w, len - 8 * k < 8 ? len - 8 * k : 8))
 			return false;
@@ -146,17 +147,17 @@ static bool words_good(const struct load *l, const uint8_t *data, uint64_t s,
 	return true;
 }
 
-static void slot_free(struct load *l, weft_time_t t)
+static void slot_free(struct extoll_load *l, weft_time_t t)
 {
 	l->next = l->next + 1 < l->slots ? l->next + 1 : 0;
 	if (++l->behind >= l->lazy && !l->rp_at)
-		load_src_rp(l, t);
+		extoll_load_src_rp(l, t);
 }
 
 /* The part of a slot that ends it: the message is whole.  A longer one than 56
  * bytes has its first words in the part before. */
-static void message_take(struct load *l, const uint8_t *data, uint32_t bytes,
-			 weft_time_t t)
+static void message_take(struct extoll_load *l, const uint8_t *data,
+			 uint32_t bytes, weft_time_t t)
 {
 	uint32_t len, first = 0;
 	uint64_t s;
@@ -181,7 +182,7 @@ static void message_take(struct load *l, const uint8_t *data, uint32_t bytes,
 }
 
 /* A write of the NIC, as the processor will see it at time t. */
-static void write_take(struct load *l, const struct weft_bus_txn *w,
+static void write_take(struct extoll_load *l, const struct weft_bus_txn *w,
 		       weft_time_t t)
 {
 	const uint8_t *data = weft_slice_data(w->data);
@@ -202,9 +203,10 @@ static void write_take(struct load *l, const struct weft_bus_txn *w,
 /* ---- the bus ---- */
 
 /* Nobody answers reads; writes are out of the NIC when they are on the link. */
-static void load_submit(struct weft_port *dev_port, struct weft_bus_txn *w)
+static void extoll_load_submit(struct weft_port *dev_port,
+			       struct weft_bus_txn *w)
 {
-	struct load *l = load_of(dev_port);
+	struct extoll_load *l = extoll_load_of(dev_port);
 	weft_time_t t = weft_now(l->comp) + l->t_tx;
 	struct weft_bus_note note = { .kind = WEFT_NOTE_DONE,
 				      .txn = w,
@@ -224,7 +226,7 @@ static void load_submit(struct weft_port *dev_port, struct weft_bus_txn *w)
 }
 
 /* A store of the message queue has reached its unit. */
-static void store_taken(struct load *l)
+static void store_taken(struct extoll_load *l)
 {
 	bool end = l->ends & 1;
 
@@ -235,78 +237,78 @@ static void store_taken(struct load *l)
 	weft_count(l->comp, LOAD_SENT, 1);
 	l->last_sent = weft_clock_cycle(&l->clock, weft_now(l->comp));
 	if (l->net)
-		exnet_sent(l->net);
+		extoll_net_sent(l->net);
 }
 
 /* Registers are taken when they come, so it is known what this was. */
-static bool load_consumed(struct weft_port *dev_port, uint32_t stores)
+static bool extoll_load_consumed(struct weft_port *dev_port, uint32_t stores)
 {
-	struct load *l = load_of(dev_port);
+	struct extoll_load *l = extoll_load_of(dev_port);
 
 	for (; stores; stores--) {
 		if (l->rp_at && l->rp_at <= weft_now(l->comp)) {
 			l->rp_at = 0;
 			if (l->behind >= l->lazy)
-				load_src_rp(l, weft_now(l->comp));
+				extoll_load_src_rp(l, weft_now(l->comp));
 		} else {
 			store_taken(l);
 		}
 	}
-	load_src_next(l);
+	extoll_load_src_next(l);
 	return true;
 }
 
-static bool load_window(struct weft_port *dev_port, uint32_t stores)
+static bool extoll_load_window(struct weft_port *dev_port, uint32_t stores)
 {
-	struct load *l = load_of(dev_port);
+	struct extoll_load *l = extoll_load_of(dev_port);
 
 	if (l->depth > stores)
 		l->depth = stores > 2 ? stores : 2;
 	return true;
 }
 
-static bool load_many(struct weft_port *dev_port)
+static bool extoll_load_many(struct weft_port *dev_port)
 {
 	return true;
 }
 
-static const struct weft_clock *load_clock(struct weft_port *dev_port)
+static const struct weft_clock *extoll_load_clock(struct weft_port *dev_port)
 {
-	return &load_of(dev_port)->core;
+	return &extoll_load_of(dev_port)->core;
 }
 
 /* Its loads do not exist, its interrupts go nowhere. */
-static void load_reply(struct weft_port *dev_port, const void *data,
-		       uint32_t bytes)
+static void extoll_load_reply(struct weft_port *dev_port, const void *data,
+			      uint32_t bytes)
 {
 	(void)dev_port, (void)data, (void)bytes;
 	assert(!"nobody has asked");
 }
 
-static void load_irq(struct weft_port *dev_port, bool asserted)
+static void extoll_load_irq(struct weft_port *dev_port, bool asserted)
 {
 	(void)dev_port, (void)asserted;
 }
 
-static const struct weft_bus_ops load_ops = {
-	.submit = load_submit,
-	.reply = load_reply,
-	.irq = load_irq,
-	.clock = load_clock,
-	.window = load_window,
-	.consumed = load_consumed,
-	.many = load_many,
+static const struct weft_bus_ops extoll_load_ops = {
+	.submit = extoll_load_submit,
+	.reply = extoll_load_reply,
+	.irq = extoll_load_irq,
+	.clock = extoll_load_clock,
+	.window = extoll_load_window,
+	.consumed = extoll_load_consumed,
+	.many = extoll_load_many,
 };
 
 /* ---- life ---- */
 
-static int load_init(struct weft_comp *c, struct weft_err *err)
+static int extoll_load_init(struct weft_comp *c, struct weft_err *err)
 {
-	struct load *l = c->state;
+	struct extoll_load *l = c->state;
 
 	l->comp = c;
 	l->dev = &c->ports[0];
-	l->dev->iface = &load_ops;
+	l->dev->iface = &extoll_load_ops;
 	if (l->node >= l->nodes)
 		return weft_fail(err, EINVAL, "%s: node = %u of %u nodes",
 				 c->name, l->node, l->nodes);
@@ -327,51 +329,54 @@ static bool carried(struct weft_comp *c)
 	return res;
 }
 
-static const struct exnet_source load_source = { .backlog = load_src_backlog,
-						 .starves = load_src_starves };
+static const struct extoll_net_source extoll_load_source = {
+	.backlog = extoll_load_src_backlog, .starves = extoll_load_src_starves
+};
 
-static int load_start(struct weft_comp *c, struct weft_err *err)
+static int extoll_load_start(struct weft_comp *c, struct weft_err *err)
 {
-	struct load *l = c->state;
+	struct extoll_load *l = c->state;
 
 	if (!carried(c))
 		return weft_fail(
 			err, EINVAL,
 			"%s: messages carry when they were sent: it needs payload: carried",
 			c->name);
-	if (load_src_start(l, err))
+	if (extoll_load_src_start(l, err))
 		return -EINVAL;
 	if (l->net &&
-	    exnet_join(l->net, l->node, (struct exnet_end){ c, &load_source },
-		       &l->clock, load_src_total(l), err))
+	    extoll_net_join(l->net, l->node,
+			    (struct extoll_net_end){ c, &extoll_load_source },
+			    &l->clock, extoll_load_src_total(l), err))
 		return -EINVAL;
-	load_src_next(l);
+	extoll_load_src_next(l);
 	return 0;
 }
 
-static void load_arrive(struct weft_comp *c, uint32_t port,
-			struct weft_frame *f)
+static void extoll_load_arrive(struct weft_comp *c, uint32_t port,
+			       struct weft_frame *f)
 {
 	(void)c, (void)port, (void)f;
 	assert(!"a bus takes no messages");
 }
 
-static int load_sample(struct weft_comp *c, struct weft_err *err)
+static int extoll_load_sample(struct weft_comp *c, struct weft_err *err)
 {
-	const struct load *l = c->state;
+	const struct extoll_load *l = c->state;
 
 	c->counters[LOAD_BACKLOG] =
-		load_src_backlog(c, 0, weft_clock_cycle(&l->clock, weft_now(c)))
+		extoll_load_src_backlog(
+			c, 0, weft_clock_cycle(&l->clock, weft_now(c)))
 			.packets;
 	return 0;
 }
 
-static int load_finish(struct weft_comp *c, struct weft_err *err)
+static int extoll_load_finish(struct weft_comp *c, struct weft_err *err)
 {
-	const struct load *l = c->state;
+	const struct extoll_load *l = c->state;
 	const uint64_t *k = c->counters;
 
-	load_sample(c, err);
+	extoll_load_sample(c, err);
 	if (!l->net && k[LOAD_RECEIVED])
 		weft_metric(c, "latency", "ns",
 			    l->latency_sum / (double)k[LOAD_RECEIVED]);
@@ -391,11 +396,11 @@ WEFT_COMPONENT(
 	.not_modelled =
 		"credits and steps of the link, room for read "
 		"pointers on it, time a processor takes for a message",
-	.state_size = sizeof(struct load), .params = load_params,
-	.counters = load_counters, .n_counters = LOAD_N_COUNTERS,
-	.ports = load_ports,
-	.ops = { .init = load_init,
-		 .start = load_start,
-		 .arrive = load_arrive,
-		 .sample = load_sample,
-		 .finish = load_finish });
+	.state_size = sizeof(struct extoll_load), .params = extoll_load_params,
+	.counters = extoll_load_counters, .n_counters = LOAD_N_COUNTERS,
+	.ports = extoll_load_ports,
+	.ops = { .init = extoll_load_init,
+		 .start = extoll_load_start,
+		 .arrive = extoll_load_arrive,
+		 .sample = extoll_load_sample,
+		 .finish = extoll_load_finish });

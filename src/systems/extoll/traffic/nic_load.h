@@ -28,7 +28,7 @@ enum {
 	LOAD_N_COUNTERS
 };
 
-struct load {
+struct extoll_load {
 	/* run; what a message touches first */
 	struct weft_comp *comp, *net;
 	struct weft_port *dev;
@@ -65,8 +65,8 @@ struct load {
 enum { LOAD_WAIT_MAX = 0x7fffff };
 
 /* Word k of the payload behind that: source and destination are in it. */
-static inline uint64_t load_word(uint64_t stamp, uint32_t src, uint32_t dest,
-				 uint32_t k)
+static inline uint64_t extoll_load_word(uint64_t stamp, uint32_t src,
+					uint32_t dest, uint32_t k)
 {
 	uint64_t z = stamp ^ ((uint64_t)src << 48 | (uint64_t)dest << 32 | k);
 
@@ -75,20 +75,22 @@ static inline uint64_t load_word(uint64_t stamp, uint32_t src, uint32_t dest,
 }
 
 /* Flits of a message in the network, one of them for the route. */
-static inline uint32_t load_flits(const struct load *l, uint32_t len)
+static inline uint32_t extoll_load_flits(const struct extoll_load *l,
+					 uint32_t len)
 {
 	return 1 + (8 + (len + 7) / 8 * 8) / ex_flit_bytes(l->width);
 }
 
 /* nic_load_source.c */
-int load_src_start(struct load *l, struct weft_err *err);
+int extoll_load_src_start(struct extoll_load *l, struct weft_err *err);
 /* One more store may go to the NIC. */
-void load_src_next(struct load *l);
-uint64_t load_src_total(const struct load *l);
-struct exnet_backlog load_src_backlog(const struct weft_comp *c, uint64_t from,
-				      uint64_t cycle);
-bool load_src_starves(const struct weft_comp *c, uint64_t before);
+void extoll_load_src_next(struct extoll_load *l);
+uint64_t extoll_load_src_total(const struct extoll_load *l);
+struct extoll_net_backlog extoll_load_src_backlog(const struct weft_comp *c,
+						  uint64_t from,
+						  uint64_t cycle);
+bool extoll_load_src_starves(const struct weft_comp *c, uint64_t before);
 /* All slots up to l->next are free again, from time t on. */
-void load_src_rp(struct load *l, weft_time_t t);
+void extoll_load_src_rp(struct extoll_load *l, weft_time_t t);
 
 #endif

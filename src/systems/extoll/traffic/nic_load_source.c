@@ -22,17 +22,17 @@ static weft_time_t later(weft_time_t a, weft_time_t b)
 }
 
 /* When a store that the processor begins at t is on the link. */
-static weft_time_t store_leaves(const struct load *l, weft_time_t t)
+static weft_time_t store_leaves(const struct extoll_load *l, weft_time_t t)
 {
 	return later(later(t + l->t_store, l->down_free), weft_now(l->comp));
 }
 
-static weft_time_t store_time(const struct load *l, uint32_t bytes)
+static weft_time_t store_time(const struct extoll_load *l, uint32_t bytes)
 {
 	return (2 + (bytes + 3) / 4) * l->t_dword;
 }
 
-static void store_tell(struct load *l, uint8_t space, uint64_t off,
+static void store_tell(struct extoll_load *l, uint8_t space, uint64_t off,
 		       const void *data, uint32_t bytes, weft_time_t leaves)
 {
 	struct weft_bus_note note = { .kind = WEFT_NOTE_STORE,
@@ -46,7 +46,7 @@ static void store_tell(struct load *l, uint8_t space, uint64_t off,
 }
 
 /* One of those that the NIC takes in order. */
-static void store_push(struct load *l, uint8_t space, uint64_t off,
+static void store_push(struct extoll_load *l, uint8_t space, uint64_t off,
 		       const void *data, uint32_t bytes, weft_time_t t,
 		       bool end)
 {
@@ -59,7 +59,7 @@ static void store_push(struct load *l, uint8_t space, uint64_t off,
 }
 
 /* The link has room for these in between. */
-void load_src_rp(struct load *l, weft_time_t t)
+void extoll_load_src_rp(struct extoll_load *l, weft_time_t t)
 {
 	uint64_t rp = l->next;
 
@@ -94,7 +94,7 @@ static const struct {
 };
 enum { STEPS = sizeof(setup) / sizeof(setup[0]) };
 
-static void setup_next(struct load *l)
+static void setup_next(struct extoll_load *l)
 {
 	uint32_t i = l->step++;
 	uint64_t val = setup[i].val;
@@ -109,7 +109,7 @@ static void setup_next(struct load *l)
 
 /* ---- messages ---- */
 
-static uint32_t size_draw(const struct load *l, struct weft_rng *rng)
+static uint32_t size_draw(const struct extoll_load *l, struct weft_rng *rng)
 {
 	if (l->size_max <= l->size)
 		return l->size;
@@ -117,43 +117,43 @@ static uint32_t size_draw(const struct load *l, struct weft_rng *rng)
 	       (uint32_t)weft_rng_below(rng, l->size_max - l->size + 1);
 }
 
-static double flits_mean(const struct load *l)
+static double flits_mean(const struct extoll_load *l)
 {
 	double sum = 0;
 
 	if (l->size_max <= l->size)
-		return load_flits(l, l->size);
+		return extoll_load_flits(l, l->size);
 	for (uint32_t s = l->size; s <= l->size_max; s++)
-		sum += load_flits(l, s);
+		sum += extoll_load_flits(l, s);
 	return sum / (l->size_max - l->size + 1);
 }
 
-static bool src_over(const struct load *l)
+static bool src_over(const struct extoll_load *l)
 {
 	return l->arr.next == UINT64_MAX ||
-	       (l->net && exnet_over(l->net->state)) ||
+	       (l->net && extoll_net_over(l->net->state)) ||
 	       (l->packets && l->made >= l->packets);
 }
 
 /* Header and payload; wait: cycles it spent in the source. */
-static void message_fill(struct load *l, uint64_t *m, uint32_t dest,
+static void message_fill(struct extoll_load *l, uint64_t *m, uint32_t dest,
 			 uint32_t len, uint64_t injected)
 {
-	struct exnet_pkt p = { .born = l->arr.next,
-			       .injected = injected,
-			       .flits = load_flits(l, len) };
+	struct extoll_net_pkt p = { .born = l->arr.next,
+				    .injected = injected,
+				    .flits = extoll_load_flits(l, len) };
 	uint64_t wait = injected - p.born;
 
 	if (l->net)
-		exnet_made(l->net, &p);
+		extoll_net_made(l->net, &p);
 	m[0] = EXTOLL_SEND(dest, LOAD_VPID, 0, dest, len);
 	m[1] = LOAD_STAMP(p.born, wait < LOAD_WAIT_MAX ? wait : LOAD_WAIT_MAX,
 			  p.marked);
 	for (uint32_t k = 1; k < (len + 7) / 8; k++)
-		m[1 + k] = load_word(m[1], l->node, dest, k);
+		m[1 + k] = extoll_load_word(m[1], l->node, dest, k);
 }
 
-static void message_next(struct load *l)
+static void message_next(struct extoll_load *l)
 {
 	struct weft_rng *rng = &l->comp->rng;
 	uint32_t dest = pattern_dest(&l->pat, rng), len = size_draw(l, rng);
@@ -175,14 +175,14 @@ static void message_next(struct load *l)
 }
 
 /* The next message need not wait for news of those before it. */
-static bool message_ahead(const struct load *l)
+static bool message_ahead(const struct extoll_load *l)
 {
 	weft_time_t t = weft_clock_edge(&l->clock, l->arr.next) + l->t_store;
 
 	return t < l->last + TAKEN * (l->clock.num / l->clock.den);
 }
 
-void load_src_next(struct load *l)
+void extoll_load_src_next(struct extoll_load *l)
 {
 	while (l->step < STEPS && l->out < l->depth)
 		setup_next(l);
@@ -193,11 +193,11 @@ void load_src_next(struct load *l)
 
 /* ---- what the network asks ---- */
 
-struct exnet_backlog load_src_backlog(const struct weft_comp *c, uint64_t from,
-				      uint64_t cycle)
+struct extoll_net_backlog extoll_load_src_backlog(const struct weft_comp *c,
+						  uint64_t from, uint64_t cycle)
 {
-	const struct load *l = c->state;
-	struct exnet_backlog b = { 0, 0 };
+	const struct extoll_load *l = c->state;
+	struct extoll_net_backlog b = { 0, 0 };
 	struct arrivals a = l->arr;
 	struct weft_rng rng = c->rng;
 	uint64_t made = l->made;
@@ -210,19 +210,19 @@ struct exnet_backlog load_src_backlog(const struct weft_comp *c, uint64_t from,
 		pattern_dest(&l->pat, &rng);
 		len = size_draw(l, &rng);
 		b.packets += a.next >= from;
-		b.flits += a.next >= from ? load_flits(l, len) : 0;
+		b.flits += a.next >= from ? extoll_load_flits(l, len) : 0;
 	}
 	return b;
 }
 
-bool load_src_starves(const struct weft_comp *c, uint64_t before)
+bool extoll_load_src_starves(const struct weft_comp *c, uint64_t before)
 {
-	const struct load *l = c->state;
+	const struct extoll_load *l = c->state;
 
 	return l->out && l->arr.next < before && l->last_sent < before;
 }
 
-uint64_t load_src_total(const struct load *l)
+uint64_t extoll_load_src_total(const struct extoll_load *l)
 {
 	if (l->arr.next == UINT64_MAX)
 		return 0;
@@ -232,7 +232,7 @@ uint64_t load_src_total(const struct load *l)
 /* ---- start ---- */
 
 /* The first arrival is drawn from the end of the set-up on. */
-static void src_shift(struct load *l)
+static void src_shift(struct extoll_load *l)
 {
 	weft_time_t t = l->t_store + l->t_rx + STEPS * store_time(l, 8);
 	uint64_t from = weft_clock_cycle(&l->clock, t);
@@ -244,7 +244,7 @@ static void src_shift(struct load *l)
 	l->arr.at += (double)from;
 }
 
-int load_src_start(struct load *l, struct weft_err *err)
+int extoll_load_src_start(struct extoll_load *l, struct weft_err *err)
 {
 	struct weft_comp *nic = l->dev->peer->comp;
 	const struct ex_place alone = { .node = l->node };
@@ -261,7 +261,7 @@ int load_src_start(struct load *l, struct weft_err *err)
 				   .hot = l->hot };
 	l->arr = (struct arrivals){ .kind = l->arrivals,
 				    .rate = l->load / mean };
-	if (exnet_pattern(at, l->permutation, l->dest, &l->pat, &sub))
+	if (extoll_net_pattern(at, l->permutation, l->dest, &l->pat, &sub))
 		return weft_fail(err, EINVAL, "%s: %s", l->comp->name, sub.msg);
 	if (!pattern_sends(&l->pat))
 		l->arr.rate = 0;

@@ -18,161 +18,164 @@
 
 /* ---- user operations ---- */
 
-static struct epf_op *epf_op_new(struct epf *e, uint32_t dst, void *ctx,
-				 enum weft_ep_kind event)
+static struct forth_ep_op *forth_ep_op_new(struct forth_ep *e, uint32_t dst,
+					   void *ctx, enum weft_ep_kind event)
 {
-	struct epf_op *op = e->free_ops;
+	struct forth_ep_op *op = e->free_ops;
 	uint32_t id;
 
 	/* Every operation leaves an event; there must be a place for it. */
-	if (!op || e->ev_tail - e->ev_head >= EPF_OPS)
+	if (!op || e->ev_tail - e->ev_head >= FORTH_EP_OPS)
 		return NULL;
 	e->free_ops = op->next;
 	id = (uint32_t)(op - e->ops);
-	*op = (struct epf_op){
+	*op = (struct forth_ep_op){
 		.dst = dst, .id = id, .ctx = ctx, .event = event
 	};
 	return op;
 }
 
-static int epf_submit(struct epf *e, struct epf_op *op)
+static int forth_ep_submit(struct forth_ep *e, struct forth_ep_op *op)
 {
-	weft_host_cpu(e->h, EPF_CALL_COST);
-	epf_list_push(&e->peer[op->dst].todo, op);
-	epf_progress(e);
+	weft_host_cpu(e->h, FORTH_EP_CALL_COST);
+	forth_ep_list_push(&e->peer[op->dst].todo, op);
+	forth_ep_progress(e);
 	return 0;
 }
 
-static int epf_send(struct weft_ep *ep, uint32_t dst, const void *buf,
-		    size_t len, uint64_t imm, void *ctx)
+static int forth_ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
+			 size_t len, uint64_t imm, void *ctx)
 {
-	struct epf *e = epf_of(ep);
-	struct epf_op *op;
+	struct forth_ep *e = forth_ep_of(ep);
+	struct forth_ep_op *op;
 
 	if (dst >= e->n)
 		return -EINVAL;
 	if (len > ep->info.max_msg)
 		return -EMSGSIZE;
-	op = epf_op_new(e, dst, ctx, WEFT_EV_SENT);
+	op = forth_ep_op_new(e, dst, ctx, WEFT_EV_SENT);
 	if (!op)
 		return -EAGAIN;
 	op->buf = buf;
 	op->len = len;
 	op->imm = imm;
 	if (len)
-		op->data_kind = EPF_MSG;
+		op->data_kind = FORTH_EP_MSG;
 	else
-		op->last_kind = EPF_MSG;
-	return epf_submit(e, op);
+		op->last_kind = FORTH_EP_MSG;
+	return forth_ep_submit(e, op);
 }
 
-static int epf_put_op(struct weft_ep *ep, uint32_t dst, const void *buf,
-		      size_t len, uint64_t raddr, uint64_t rkey, bool notify,
-		      uint64_t imm, void *ctx)
+static int forth_ep_put_op(struct weft_ep *ep, uint32_t dst, const void *buf,
+			   size_t len, uint64_t raddr, uint64_t rkey,
+			   bool notify, uint64_t imm, void *ctx)
 {
-	struct epf *e = epf_of(ep);
-	struct epf_op *op;
+	struct forth_ep *e = forth_ep_of(ep);
+	struct forth_ep_op *op;
 
-	if (dst >= e->n || !epf_key_covers(rkey, raddr, len) ||
-	    (dst == e->me && !epf_mr_find(e, raddr, len)))
+	if (dst >= e->n || !forth_ep_key_covers(rkey, raddr, len) ||
+	    (dst == e->me && !forth_ep_mr_find(e, raddr, len)))
 		return -EINVAL;
-	op = epf_op_new(e, dst, ctx, WEFT_EV_PUT);
+	op = forth_ep_op_new(e, dst, ctx, WEFT_EV_PUT);
 	if (!op)
 		return -EAGAIN;
 	op->buf = buf;
 	op->len = len;
 	op->to = raddr;
-	op->data_kind = EPF_PUT;
+	op->data_kind = FORTH_EP_PUT;
 	if (raddr % 8 == 0) {
 		op->direct = len & ~(size_t)7;
 		if (!weft_mem_phys(e->h, buf, &op->local) || op->local % 8)
 			op->local = 0;
 	}
 	if (notify) {
-		op->last_kind = EPF_NOTIFY;
+		op->last_kind = FORTH_EP_NOTIFY;
 		op->arg = len;
 		op->imm = imm;
 	}
-	return epf_submit(e, op);
+	return forth_ep_submit(e, op);
 }
 
-/* A request that the peer's library answers; -EAGAIN beyond EPF_REQUESTS. */
-static struct epf_op *epf_request_new(struct epf *e, uint32_t dst, void *ctx,
-				      enum weft_ep_kind event)
+/* A request that the peer's library answers; -EAGAIN beyond FORTH_EP_REQUESTS.
+ */
+static struct forth_ep_op *forth_ep_request_new(struct forth_ep *e,
+						uint32_t dst, void *ctx,
+						enum weft_ep_kind event)
 {
-	struct epf_op *op;
+	struct forth_ep_op *op;
 
-	if (e->peer[dst].requests >= EPF_REQUESTS)
+	if (e->peer[dst].requests >= FORTH_EP_REQUESTS)
 		return NULL;
-	op = epf_op_new(e, dst, ctx, event);
+	op = forth_ep_op_new(e, dst, ctx, event);
 	if (op)
 		e->peer[dst].requests++;
 	return op;
 }
 
-static int epf_get_op(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
-		      uint64_t raddr, uint64_t rkey, void *ctx)
+static int forth_ep_get_op(struct weft_ep *ep, uint32_t dst, void *buf,
+			   size_t len, uint64_t raddr, uint64_t rkey, void *ctx)
 {
-	struct epf *e = epf_of(ep);
+	struct forth_ep *e = forth_ep_of(ep);
 	weft_phys_t back;
-	struct epf_op *op;
+	struct forth_ep_op *op;
 
-	if (dst >= e->n || !epf_key_covers(rkey, raddr, len))
+	if (dst >= e->n || !forth_ep_key_covers(rkey, raddr, len))
 		return -EINVAL;
-	op = epf_request_new(e, dst, ctx, WEFT_EV_GET);
+	op = forth_ep_request_new(e, dst, ctx, WEFT_EV_GET);
 	if (!op)
 		return -EAGAIN;
 	if (!weft_mem_phys(e->h, buf, &back) || back > UINT32_MAX)
 		back = 0;
 	op->into = buf;
 	op->len = len;
-	op->last_kind = EPF_GET;
-	op->req.get = (struct epf_get){
+	op->last_kind = FORTH_EP_GET;
+	op->req.get = (struct forth_ep_get){
 		.raddr = raddr, .rkey = rkey, .len = len, .back = back
 	};
-	return epf_submit(e, op);
+	return forth_ep_submit(e, op);
 }
 
-static int epf_atomic_op(struct epf *e, uint32_t dst,
-			 const struct epf_atomic *a, void *ctx)
+static int forth_ep_atomic_op(struct forth_ep *e, uint32_t dst,
+			      const struct forth_ep_atomic *a, void *ctx)
 {
-	struct epf_op *op;
+	struct forth_ep_op *op;
 
 	if (dst >= e->n || a->raddr % 8 ||
-	    !epf_key_covers(a->rkey, a->raddr, 8))
+	    !forth_ep_key_covers(a->rkey, a->raddr, 8))
 		return -EINVAL;
-	op = epf_request_new(e, dst, ctx, WEFT_EV_ATOMIC);
+	op = forth_ep_request_new(e, dst, ctx, WEFT_EV_ATOMIC);
 	if (!op)
 		return -EAGAIN;
-	op->last_kind = EPF_ATOMIC;
+	op->last_kind = FORTH_EP_ATOMIC;
 	op->req.atomic = *a;
-	return epf_submit(e, op);
+	return forth_ep_submit(e, op);
 }
 
-static int epf_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		    uint64_t rkey, uint64_t add, void *ctx)
+static int forth_ep_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+			 uint64_t rkey, uint64_t add, void *ctx)
 {
-	struct epf_atomic a = { .raddr = raddr, .rkey = rkey, .a = add };
+	struct forth_ep_atomic a = { .raddr = raddr, .rkey = rkey, .a = add };
 
-	return epf_atomic_op(epf_of(ep), dst, &a, ctx);
+	return forth_ep_atomic_op(forth_ep_of(ep), dst, &a, ctx);
 }
 
-static int epf_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		     uint64_t rkey, uint64_t expect, uint64_t desired,
-		     void *ctx)
+static int forth_ep_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+			  uint64_t rkey, uint64_t expect, uint64_t desired,
+			  void *ctx)
 {
-	struct epf_atomic a = { .raddr = raddr,
-				.rkey = rkey,
-				.swap = 1,
-				.a = expect,
-				.b = desired };
+	struct forth_ep_atomic a = { .raddr = raddr,
+				     .rkey = rkey,
+				     .swap = 1,
+				     .a = expect,
+				     .b = desired };
 
-	return epf_atomic_op(epf_of(ep), dst, &a, ctx);
+	return forth_ep_atomic_op(forth_ep_of(ep), dst, &a, ctx);
 }
 
 /* ---- events and waiting ---- */
 
-static int epf_events(struct epf *e, struct weft_ep_event *ev, int max)
+static int forth_ep_events(struct forth_ep *e, struct weft_ep_event *ev,
+			   int max)
 {
 	int n = 0;
 
@@ -181,21 +184,21 @@ static int epf_events(struct epf *e, struct weft_ep_event *ev, int max)
 	return n;
 }
 
-static int epf_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
+static int forth_ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 {
-	struct epf *e = epf_of(ep);
+	struct forth_ep *e = forth_ep_of(ep);
 	int n;
 
-	weft_host_cpu(e->h, EPF_CALL_COST);
-	n = epf_events(e, ev, max);
-	n += epf_receive(e, ev + n, max - n);
-	epf_progress(e);
-	epf_return_credits(e);
-	return n + epf_events(e, ev + n, max - n);
+	weft_host_cpu(e->h, FORTH_EP_CALL_COST);
+	n = forth_ep_events(e, ev, max);
+	n += forth_ep_receive(e, ev + n, max - n);
+	forth_ep_progress(e);
+	forth_ep_return_credits(e);
+	return n + forth_ep_events(e, ev + n, max - n);
 }
 
 /* Something waits for the NIC itself, which raises no interrupt for it. */
-static bool epf_needs_spin(struct epf *e)
+static bool forth_ep_needs_spin(struct forth_ep *e)
 {
 	for (uint32_t p = 0; p < e->n; p++)
 		if (e->peer[p].departing.head || e->peer[p].todo.head)
@@ -203,9 +206,9 @@ static bool epf_needs_spin(struct epf *e)
 	return false;
 }
 
-static bool epf_idle_wait(struct epf *e, weft_time_t deadline)
+static bool forth_ep_idle_wait(struct forth_ep *e, weft_time_t deadline)
 {
-	if (!e->irq || epf_needs_spin(e))
+	if (!e->irq || forth_ep_needs_spin(e))
 		return weft_host_poll_range(e->h, e->block, e->block_bytes,
 					    deadline);
 	if (!weft_forth_irq_wait(e->f, deadline))
@@ -214,23 +217,24 @@ static bool epf_idle_wait(struct epf *e, weft_time_t deadline)
 	return true;
 }
 
-static int epf_wait(struct weft_ep *ep, weft_time_t deadline)
+static int forth_ep_wait(struct weft_ep *ep, weft_time_t deadline)
 {
-	struct epf *e = epf_of(ep);
+	struct forth_ep *e = forth_ep_of(ep);
 
 	for (;;) {
-		epf_progress(e);
-		epf_return_credits(e);
-		if (e->ev_head != e->ev_tail || epf_rx_ready(e))
+		forth_ep_progress(e);
+		forth_ep_return_credits(e);
+		if (e->ev_head != e->ev_tail || forth_ep_rx_ready(e))
 			return 0;
-		if (!epf_idle_wait(e, deadline))
+		if (!forth_ep_idle_wait(e, deadline))
 			return -ETIMEDOUT;
 	}
 }
 
 /* ---- opening ---- */
 
-static uint64_t epf_exchange(struct epf *e, uint32_t node, const char *what)
+static uint64_t forth_ep_exchange(struct forth_ep *e, uint32_t node,
+				  const char *what)
 {
 	char key[40];
 
@@ -238,7 +242,7 @@ static uint64_t epf_exchange(struct epf *e, uint32_t node, const char *what)
 	return weft_oob_get(e->h, key);
 }
 
-static void epf_publish(struct epf *e, const char *what, uint64_t val)
+static void forth_ep_publish(struct forth_ep *e, const char *what, uint64_t val)
 {
 	char key[40];
 
@@ -246,20 +250,20 @@ static void epf_publish(struct epf *e, const char *what, uint64_t val)
 	weft_oob_put(e->h, key, val);
 }
 
-static bool epf_alloc(struct epf *e, weft_phys_t *block_phys_p)
+static bool forth_ep_alloc(struct forth_ep *e, weft_phys_t *block_phys_p)
 {
 	size_t ring = (size_t)e->n * e->slots * e->slot_bytes;
-	size_t words = epf_pad(8 * e->n);
-	size_t out = words + ring + EPF_BOUNCES * EPF_BOUNCE_BYTES;
+	size_t words = forth_ep_pad(8 * e->n);
+	size_t out = words + ring + FORTH_EP_BOUNCES * FORTH_EP_BOUNCE_BYTES;
 
 	e->block_bytes = WEFT_FORTH_NOTIFY_BYTES + words + ring;
 	e->block = weft_mem_alloc(e->h, e->block_bytes, 64, block_phys_p);
 	e->out = weft_mem_alloc(e->h, out, 64, &e->out_phys);
 	e->peer = weft_host_calloc(e->h, e->n, sizeof(*e->peer));
-	e->ops = weft_host_calloc(e->h, EPF_OPS, sizeof(*e->ops));
-	e->answers = weft_host_calloc(e->h, (size_t)e->n * EPF_REQUESTS,
+	e->ops = weft_host_calloc(e->h, FORTH_EP_OPS, sizeof(*e->ops));
+	e->answers = weft_host_calloc(e->h, (size_t)e->n * FORTH_EP_REQUESTS,
 				      sizeof(*e->answers));
-	e->ev_size = 2 * EPF_OPS;
+	e->ev_size = 2 * FORTH_EP_OPS;
 	e->ev = weft_host_calloc(e->h, e->ev_size, sizeof(*e->ev));
 	if (!e->block || !e->out || !e->peer || !e->ops || !e->answers ||
 	    !e->ev)
@@ -268,8 +272,8 @@ static bool epf_alloc(struct epf *e, weft_phys_t *block_phys_p)
 	e->rx = e->block + WEFT_FORTH_NOTIFY_BYTES + words;
 	e->consumed = (uint64_t *)e->out;
 	e->tx = e->out + words;
-	for (uint32_t i = 0; i < EPF_BOUNCES; i++) {
-		size_t at = words + ring + (size_t)i * EPF_BOUNCE_BYTES;
+	for (uint32_t i = 0; i < FORTH_EP_BOUNCES; i++) {
+		size_t at = words + ring + (size_t)i * FORTH_EP_BOUNCE_BYTES;
 
 		e->bounce[i].p = e->out + at;
 		e->bounce[i].phys = e->out_phys + at;
@@ -277,46 +281,48 @@ static bool epf_alloc(struct epf *e, weft_phys_t *block_phys_p)
 	return true;
 }
 
-static bool epf_init_peers(struct epf *e)
+static bool forth_ep_init_peers(struct forth_ep *e)
 {
-	for (uint32_t i = 0; i < EPF_OPS; i++)
-		epf_op_free(e, &e->ops[i]);
+	for (uint32_t i = 0; i < FORTH_EP_OPS; i++)
+		forth_ep_op_free(e, &e->ops[i]);
 	for (uint32_t p = 0; p < e->n; p++) {
-		struct epf_peer *peer = &e->peer[p];
+		struct forth_ep_peer *peer = &e->peer[p];
 
-		epf_list_init(&peer->todo);
-		epf_list_init(&peer->departing);
+		forth_ep_list_init(&peer->todo);
+		forth_ep_list_init(&peer->departing);
 		peer->done = weft_host_calloc(e->h, e->slots, sizeof(bool));
 		if (!peer->done)
 			return false;
-		for (uint32_t i = 0; i < EPF_REQUESTS; i++) {
-			struct epf_op *op = &e->answers[p * EPF_REQUESTS + i];
+		for (uint32_t i = 0; i < FORTH_EP_REQUESTS; i++) {
+			struct forth_ep_op *op =
+				&e->answers[p * FORTH_EP_REQUESTS + i];
 
 			op->internal = true;
 			op->dst = p;
-			epf_op_free(e, op);
+			forth_ep_op_free(e, op);
 		}
 	}
 	return true;
 }
 
-static void epf_meet_peers(struct epf *e, weft_phys_t block_phys)
+static void forth_ep_meet_peers(struct forth_ep *e, weft_phys_t block_phys)
 {
 	size_t ring = e->slots * e->slot_bytes;
 
-	epf_publish(e, "credit", block_phys + WEFT_FORTH_NOTIFY_BYTES);
-	epf_publish(e, "irq", e->irq);
-	epf_publish(e, "rx", block_phys + (weft_phys_t)(e->rx - e->block));
+	forth_ep_publish(e, "credit", block_phys + WEFT_FORTH_NOTIFY_BYTES);
+	forth_ep_publish(e, "irq", e->irq);
+	forth_ep_publish(e, "rx", block_phys + (weft_phys_t)(e->rx - e->block));
 	for (uint32_t p = 0; p < e->n; p++) {
-		e->peer[p].irq = epf_exchange(e, p, "irq");
-		e->peer[p].credit = epf_exchange(e, p, "credit") + 8 * e->me;
-		e->peer[p].rx = epf_exchange(e, p, "rx") + e->me * ring;
+		e->peer[p].irq = forth_ep_exchange(e, p, "irq");
+		e->peer[p].credit =
+			forth_ep_exchange(e, p, "credit") + 8 * e->me;
+		e->peer[p].rx = forth_ep_exchange(e, p, "rx") + e->me * ring;
 	}
 }
 
-static void epf_close(struct weft_ep *ep)
+static void forth_ep_close(struct weft_ep *ep)
 {
-	struct epf *e = epf_of(ep);
+	struct forth_ep *e = forth_ep_of(ep);
 
 	if (e->f)
 		weft_forth_close(e->f);
@@ -334,21 +340,22 @@ static void epf_close(struct weft_ep *ep)
 	weft_host_free(e->h, e);
 }
 
-static const struct weft_ep_ops epf_ops = {
-	.close = epf_close,
-	.mr_reg = epf_mr_reg,
-	.mr_dereg = epf_mr_dereg,
-	.send = epf_send,
-	.put = epf_put_op,
-	.get = epf_get_op,
-	.fadd = epf_fadd,
-	.cswap = epf_cswap,
-	.poll = epf_poll,
-	.release = epf_release,
-	.wait = epf_wait,
+static const struct weft_ep_ops forth_ep_ops = {
+	.close = forth_ep_close,
+	.mr_reg = forth_ep_mr_reg,
+	.mr_dereg = forth_ep_mr_dereg,
+	.send = forth_ep_send,
+	.put = forth_ep_put_op,
+	.get = forth_ep_get_op,
+	.fadd = forth_ep_fadd,
+	.cswap = forth_ep_cswap,
+	.poll = forth_ep_poll,
+	.release = forth_ep_release,
+	.wait = forth_ep_wait,
 };
 
-static void epf_init_info(struct epf *e, const struct weft_ep_attr *attr)
+static void forth_ep_init_info(struct forth_ep *e,
+			       const struct weft_ep_attr *attr)
 {
 	struct weft_ep_info *i = &e->ep.info;
 
@@ -360,12 +367,13 @@ static void epf_init_info(struct epf *e, const struct weft_ep_attr *attr)
 	i->max_put = UINT32_MAX;
 	i->align = 1;
 	e->slots = attr->rx_slots ? attr->rx_slots : 16;
-	e->slot_bytes = epf_pad(i->max_msg) + sizeof(struct epf_trailer);
-	if (e->slot_bytes < 64 + sizeof(struct epf_trailer))
-		e->slot_bytes = 64 + sizeof(struct epf_trailer);
+	e->slot_bytes =
+		forth_ep_pad(i->max_msg) + sizeof(struct forth_ep_trailer);
+	if (e->slot_bytes < 64 + sizeof(struct forth_ep_trailer))
+		e->slot_bytes = 64 + sizeof(struct forth_ep_trailer);
 }
 
-static int epf_start(struct epf *e, weft_phys_t block_phys)
+static int forth_ep_start(struct forth_ep *e, weft_phys_t block_phys)
 {
 	struct weft_forth_attr fa = { .irq = e->irq, .notify = e->block };
 	int ret = weft_forth_open(e->h, &fa, &e->f);
@@ -379,14 +387,14 @@ static int epf_start(struct epf *e, weft_phys_t block_phys)
 	e->paths = weft_forth_info(e->f)->multipath;
 	if (e->paths)
 		e->noted = weft_forth_load(e->f, FORTH_RNOTIFY_TOTAL);
-	epf_meet_peers(e, block_phys);
+	forth_ep_meet_peers(e, block_phys);
 	return 0;
 }
 
 static int ep_forth_open(struct weft_host *h, const struct weft_ep_attr *attr,
 			 struct weft_ep **ep_p)
 {
-	struct epf *e;
+	struct forth_ep *e;
 	weft_phys_t block_phys;
 	int ret = -ENOMEM;
 
@@ -395,16 +403,16 @@ static int ep_forth_open(struct weft_host *h, const struct weft_ep_attr *attr,
 	e = weft_host_calloc(h, 1, sizeof(*e));
 	if (!e)
 		return -ENOMEM;
-	e->ep.ops = &epf_ops;
+	e->ep.ops = &forth_ep_ops;
 	e->ep.host = e->h = h;
 	e->me = weft_host_node(h);
 	e->n = weft_host_nodes(h);
 	e->irq = attr->use_irq;
-	epf_init_info(e, attr);
-	if (epf_alloc(e, &block_phys) && epf_init_peers(e))
-		ret = epf_start(e, block_phys);
+	forth_ep_init_info(e, attr);
+	if (forth_ep_alloc(e, &block_phys) && forth_ep_init_peers(e))
+		ret = forth_ep_start(e, block_phys);
 	if (ret) {
-		epf_close(&e->ep);
+		forth_ep_close(&e->ep);
 		return ret;
 	}
 	*ep_p = &e->ep;

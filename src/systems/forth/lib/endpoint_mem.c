@@ -7,10 +7,11 @@
 
 #include "systems/forth/lib/endpoint.h"
 
-struct epf_mr *epf_mr_find(struct epf *e, uint64_t raddr, size_t len)
+struct forth_ep_mr *forth_ep_mr_find(struct forth_ep *e, uint64_t raddr,
+				     size_t len)
 {
 	for (uint32_t i = 0; i < e->n_mr; i++) {
-		struct epf_mr *mr = &e->mr[i];
+		struct forth_ep_mr *mr = &e->mr[i];
 
 		if (raddr >= mr->phys && len <= mr->len &&
 		    raddr - mr->phys <= mr->len - len)
@@ -19,30 +20,31 @@ struct epf_mr *epf_mr_find(struct epf *e, uint64_t raddr, size_t len)
 	return NULL;
 }
 
-uint8_t *epf_mr_at(struct epf *e, uint64_t raddr, size_t len)
+uint8_t *forth_ep_mr_at(struct forth_ep *e, uint64_t raddr, size_t len)
 {
-	struct epf_mr *mr = epf_mr_find(e, raddr, len);
+	struct forth_ep_mr *mr = forth_ep_mr_find(e, raddr, len);
 
 	return mr ? mr->p + (raddr - mr->phys) : NULL;
 }
 
-static uint64_t epf_key(weft_phys_t base, size_t len)
+static uint64_t forth_ep_key(weft_phys_t base, size_t len)
 {
 	return base << 32 | (uint32_t)len;
 }
 
-bool epf_key_covers(uint64_t key, uint64_t addr, size_t len)
+bool forth_ep_key_covers(uint64_t key, uint64_t addr, size_t len)
 {
 	uint64_t base = key >> 32, size = (uint32_t)key;
 
 	return addr >= base && len <= size && addr - base <= size - len;
 }
 
-int epf_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p)
+int forth_ep_mr_reg(struct weft_ep *ep, void *p, size_t len,
+		    struct weft_ep_mr *mr_p)
 {
-	struct epf *e = epf_of(ep);
+	struct forth_ep *e = forth_ep_of(ep);
 	weft_phys_t phys, last;
-	struct epf_mr *mr;
+	struct forth_ep_mr *mr;
 
 	if (!len || len > UINT32_MAX)
 		return -EINVAL;
@@ -57,36 +59,39 @@ int epf_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p)
 		memcpy(mr, e->mr, e->n_mr * sizeof(*mr));
 	weft_host_free(e->h, e->mr);
 	e->mr = mr;
-	mr[e->n_mr++] = (struct epf_mr){ .p = p, .phys = phys, .len = len };
-	*mr_p = (struct weft_ep_mr){ .key = epf_key(phys, len),
+	mr[e->n_mr++] =
+		(struct forth_ep_mr){ .p = p, .phys = phys, .len = len };
+	*mr_p = (struct weft_ep_mr){ .key = forth_ep_key(phys, len),
 				     .addr = phys,
 				     .len = len };
 	return 0;
 }
 
 /* An answer that still reads the region. */
-static bool epf_list_uses(const struct epf_list *l, const struct epf_mr *mr)
+static bool forth_ep_list_uses(const struct forth_ep_list *l,
+			       const struct forth_ep_mr *mr)
 {
-	for (const struct epf_op *op = l->head; op; op = op->next)
+	for (const struct forth_ep_op *op = l->head; op; op = op->next)
 		if (op->internal && op->len && op->buf >= mr->p &&
 		    op->buf < mr->p + mr->len)
 			return true;
 	return false;
 }
 
-static bool epf_mr_used(const struct epf *e, const struct epf_mr *mr)
+static bool forth_ep_mr_used(const struct forth_ep *e,
+			     const struct forth_ep_mr *mr)
 {
 	for (uint32_t p = 0; p < e->n; p++)
-		if (epf_list_uses(&e->peer[p].todo, mr) ||
-		    epf_list_uses(&e->peer[p].departing, mr))
+		if (forth_ep_list_uses(&e->peer[p].todo, mr) ||
+		    forth_ep_list_uses(&e->peer[p].departing, mr))
 			return true;
 	return false;
 }
 
 /* The NIC goes on to write what is put there: it has no table of regions. */
-int epf_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
+int forth_ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 {
-	struct epf *e = epf_of(ep);
+	struct forth_ep *e = forth_ep_of(ep);
 	uint32_t i = e->n_mr;
 
 	while (i &&
@@ -94,7 +99,7 @@ int epf_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 		i--;
 	if (!i--)
 		return -EINVAL;
-	if (epf_mr_used(e, &e->mr[i]))
+	if (forth_ep_mr_used(e, &e->mr[i]))
 		return -EAGAIN;
 	memmove(&e->mr[i], &e->mr[i + 1], (--e->n_mr - i) * sizeof(*e->mr));
 	return 0;

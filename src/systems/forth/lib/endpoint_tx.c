@@ -10,22 +10,22 @@
 
 #include "systems/forth/lib/endpoint.h"
 
-void epf_list_init(struct epf_list *l)
+void forth_ep_list_init(struct forth_ep_list *l)
 {
 	l->head = NULL;
 	l->tail = &l->head;
 }
 
-void epf_list_push(struct epf_list *l, struct epf_op *op)
+void forth_ep_list_push(struct forth_ep_list *l, struct forth_ep_op *op)
 {
 	op->next = NULL;
 	*l->tail = op;
 	l->tail = &op->next;
 }
 
-struct epf_op *epf_list_pop(struct epf_list *l)
+struct forth_ep_op *forth_ep_list_pop(struct forth_ep_list *l)
 {
-	struct epf_op *op = l->head;
+	struct forth_ep_op *op = l->head;
 
 	l->head = op->next;
 	if (!l->head)
@@ -35,14 +35,14 @@ struct epf_op *epf_list_pop(struct epf_list *l)
 
 /* ---- completion ---- */
 
-void epf_event(struct epf *e, const struct weft_ep_event *ev)
+void forth_ep_event(struct forth_ep *e, const struct weft_ep_event *ev)
 {
 	e->ev[e->ev_tail++ % e->ev_size] = *ev;
 }
 
-void epf_op_free(struct epf *e, struct epf_op *op)
+void forth_ep_op_free(struct forth_ep *e, struct forth_ep_op *op)
 {
-	struct epf_op **pool =
+	struct forth_ep_op **pool =
 		op->internal ? &e->peer[op->dst].answers : &e->free_ops;
 
 	op->waiting = false;
@@ -50,7 +50,7 @@ void epf_op_free(struct epf *e, struct epf_op *op)
 	*pool = op;
 }
 
-void epf_complete(struct epf *e, struct epf_op *op)
+void forth_ep_complete(struct forth_ep *e, struct forth_ep_op *op)
 {
 	struct weft_ep_event ev = { .kind = op->event,
 				    .status = op->status,
@@ -63,15 +63,15 @@ void epf_complete(struct epf *e, struct epf_op *op)
 	if (op->status)
 		ev.kind = WEFT_EV_ERROR;
 	if (!op->internal)
-		epf_event(e, &ev);
-	epf_op_free(e, op);
+		forth_ep_event(e, &ev);
+	forth_ep_op_free(e, op);
 }
 
 /* ---- messages ---- */
 
-static void epf_acks(struct epf *e, uint32_t p)
+static void forth_ep_acks(struct forth_ep *e, uint32_t p)
 {
-	struct epf_peer *peer = &e->peer[p];
+	struct forth_ep_peer *peer = &e->peer[p];
 	uint64_t word = e->credit[p];
 
 	if (word > peer->acked)
@@ -79,15 +79,15 @@ static void epf_acks(struct epf *e, uint32_t p)
 }
 
 /* Space in p's ring and, for n transfers, in the request queue. */
-static bool epf_room(struct epf *e, uint32_t p, uint32_t n)
+static bool forth_ep_room(struct forth_ep *e, uint32_t p, uint32_t n)
 {
-	epf_acks(e, p);
+	forth_ep_acks(e, p);
 	if (e->peer[p].sent - e->peer[p].acked >= e->slots)
 		return false;
 	return p == e->me || weft_forth_space(e->f, p) >= n;
 }
 
-static uint32_t epf_parts(struct epf *e, size_t bytes)
+static uint32_t forth_ep_parts(struct forth_ep *e, size_t bytes)
 {
 	uint32_t max = weft_forth_info(e->f)->max_transfer;
 
@@ -95,8 +95,8 @@ static uint32_t epf_parts(struct epf *e, size_t bytes)
 }
 
 /* Puts `bytes` (whole qwords) in as many transfers as the NIC needs. */
-static void epf_put(struct epf *e, uint32_t p, weft_phys_t from, weft_phys_t to,
-		    size_t bytes, uint32_t flags)
+static void forth_ep_put(struct forth_ep *e, uint32_t p, weft_phys_t from,
+			 weft_phys_t to, size_t bytes, uint32_t flags)
 {
 	uint32_t max = weft_forth_info(e->f)->max_transfer;
 	struct weft_forth_desc d[16];
@@ -122,19 +122,19 @@ static void epf_put(struct epf *e, uint32_t p, weft_phys_t from, weft_phys_t to,
 }
 
 /* One message, if there is room now. */
-static bool epf_message(struct epf *e, uint32_t p, enum epf_kind kind,
-			const void *data, size_t len, uint64_t imm,
-			uint64_t arg)
+static bool forth_ep_message(struct forth_ep *e, uint32_t p,
+			     enum forth_ep_kind kind, const void *data,
+			     size_t len, uint64_t imm, uint64_t arg)
 {
-	struct epf_peer *peer = &e->peer[p];
-	size_t bytes = epf_pad(len) + sizeof(struct epf_trailer);
+	struct forth_ep_peer *peer = &e->peer[p];
+	size_t bytes = forth_ep_pad(len) + sizeof(struct forth_ep_trailer);
 	size_t at =
 		((size_t)p * e->slots + peer->sent % e->slots) * e->slot_bytes;
 	uint8_t *slot = p == e->me ? e->rx + at : e->tx + at;
-	struct epf_trailer *t = epf_trailer_of(e, slot);
+	struct forth_ep_trailer *t = forth_ep_trailer_of(e, slot);
 	size_t start = e->slot_bytes - bytes;
 
-	if (!epf_room(e, p, epf_parts(e, bytes)))
+	if (!forth_ep_room(e, p, forth_ep_parts(e, bytes)))
 		return false;
 	if (len)
 		weft_host_copy(e->h, slot + start, data, len);
@@ -145,7 +145,8 @@ static bool epf_message(struct epf *e, uint32_t p, enum epf_kind kind,
 	peer->returned = peer->consumed;
 	t->seq = ++peer->sent;
 	if (p != e->me)
-		epf_put(e, p,
+		forth_ep_put(
+			e, p,
 			e->out_phys + (weft_phys_t)(slot - e->out) + start,
 			peer->rx + (peer->sent - 1) % e->slots * e->slot_bytes +
 				start,
@@ -157,44 +158,44 @@ static bool epf_message(struct epf *e, uint32_t p, enum epf_kind kind,
 
 /* ---- direct part ---- */
 
-static struct epf_bounce *epf_bounce_get(struct epf *e)
+static struct forth_ep_bounce *forth_ep_bounce_get(struct forth_ep *e)
 {
-	struct epf_bounce *b = &e->bounce[e->bounce_next];
+	struct forth_ep_bounce *b = &e->bounce[e->bounce_next];
 
 	if (b->busy && weft_forth_departed(e->f, b->dst) < b->departs)
 		return NULL;
-	e->bounce_next = (e->bounce_next + 1) % EPF_BOUNCES;
+	e->bounce_next = (e->bounce_next + 1) % FORTH_EP_BOUNCES;
 	b->busy = true;
 	return b;
 }
 
-static void epf_direct_self(struct epf *e, struct epf_op *op)
+static void forth_ep_direct_self(struct forth_ep *e, struct forth_ep_op *op)
 {
-	struct epf_mr *mr = epf_mr_find(e, op->to, op->direct);
+	struct forth_ep_mr *mr = forth_ep_mr_find(e, op->to, op->direct);
 
 	weft_host_copy(e->h, mr->p + (op->to - mr->phys), op->buf, op->direct);
 	op->off = op->direct;
 }
 
 /* Next piece of the direct part; false = no room now. */
-static bool epf_direct_step(struct epf *e, struct epf_op *op)
+static bool forth_ep_direct_step(struct forth_ep *e, struct forth_ep_op *op)
 {
 	size_t k = op->direct - op->off;
 	weft_phys_t from = op->local + op->off;
-	struct epf_bounce *b = NULL;
+	struct forth_ep_bounce *b = NULL;
 
-	if (k > EPF_BOUNCE_BYTES)
-		k = EPF_BOUNCE_BYTES;
-	if (weft_forth_space(e->f, op->dst) < epf_parts(e, k))
+	if (k > FORTH_EP_BOUNCE_BYTES)
+		k = FORTH_EP_BOUNCE_BYTES;
+	if (weft_forth_space(e->f, op->dst) < forth_ep_parts(e, k))
 		return false;
 	if (!op->local) {
-		b = epf_bounce_get(e);
+		b = forth_ep_bounce_get(e);
 		if (!b)
 			return false;
 		weft_host_copy(e->h, b->p, op->buf + op->off, k);
 		from = b->phys;
 	}
-	epf_put(e, op->dst, from, op->to + op->off, k, WEFT_FORTH_LNOTIFY);
+	forth_ep_put(e, op->dst, from, op->to + op->off, k, WEFT_FORTH_LNOTIFY);
 	op->off += k;
 	op->departs = weft_forth_posted(e->f, op->dst);
 	if (b) {
@@ -206,112 +207,114 @@ static bool epf_direct_step(struct epf *e, struct epf_op *op)
 
 /* ---- operations ---- */
 
-static bool epf_data_step(struct epf *e, struct epf_op *op)
+static bool forth_ep_data_step(struct forth_ep *e, struct forth_ep_op *op)
 {
 	size_t k = op->len - op->off;
-	uint64_t imm = op->data_kind == EPF_MSG ? op->imm : op->id;
+	uint64_t imm = op->data_kind == FORTH_EP_MSG ? op->imm : op->id;
 	uint64_t arg =
-		op->data_kind == EPF_GET_DATA ? op->off : op->to + op->off;
+		op->data_kind == FORTH_EP_GET_DATA ? op->off : op->to + op->off;
 
 	if (k > e->ep.info.max_msg)
 		k = e->ep.info.max_msg;
-	if (!epf_message(e, op->dst, op->data_kind, op->buf + op->off, k, imm,
-			 arg))
+	if (!forth_ep_message(e, op->dst, op->data_kind, op->buf + op->off, k,
+			      imm, arg))
 		return false;
 	op->off += k;
 	return true;
 }
 
-static bool epf_last_step(struct epf *e, struct epf_op *op)
+static bool forth_ep_last_step(struct forth_ep *e, struct forth_ep_op *op)
 {
 	switch (op->last_kind) {
-	case EPF_GET:
-		return epf_message(e, op->dst, EPF_GET, &op->req.get,
-				   sizeof(op->req.get), op->id, 0);
-	case EPF_ATOMIC:
-		return epf_message(e, op->dst, EPF_ATOMIC, &op->req.atomic,
-				   sizeof(op->req.atomic), op->id, 0);
-	case EPF_DONE:
-		return epf_message(e, op->dst, EPF_DONE, &op->status,
-				   sizeof(op->status), op->id, op->arg);
-	case EPF_MSG: /* an empty message */
-	case EPF_NOTIFY:
-		return epf_message(e, op->dst, op->last_kind, NULL, 0, op->imm,
-				   op->arg);
+	case FORTH_EP_GET:
+		return forth_ep_message(e, op->dst, FORTH_EP_GET, &op->req.get,
+					sizeof(op->req.get), op->id, 0);
+	case FORTH_EP_ATOMIC:
+		return forth_ep_message(e, op->dst, FORTH_EP_ATOMIC,
+					&op->req.atomic, sizeof(op->req.atomic),
+					op->id, 0);
+	case FORTH_EP_DONE:
+		return forth_ep_message(e, op->dst, FORTH_EP_DONE, &op->status,
+					sizeof(op->status), op->id, op->arg);
+	case FORTH_EP_MSG: /* an empty message */
+	case FORTH_EP_NOTIFY:
+		return forth_ep_message(e, op->dst, op->last_kind, NULL, 0,
+					op->imm, op->arg);
 	default:
 		return true;
 	}
 }
 
 /* Issues as much of op as possible; true when all of it is out. */
-static bool epf_op_issue(struct epf *e, struct epf_op *op)
+static bool forth_ep_op_issue(struct forth_ep *e, struct forth_ep_op *op)
 {
 	while (op->off < op->direct) {
 		if (op->dst == e->me)
-			epf_direct_self(e, op);
-		else if (!epf_direct_step(e, op))
+			forth_ep_direct_self(e, op);
+		else if (!forth_ep_direct_step(e, op))
 			return false;
 	}
 	while (op->off < op->len && op->data_kind)
-		if (!epf_data_step(e, op))
+		if (!forth_ep_data_step(e, op))
 			return false;
-	return epf_last_step(e, op);
+	return forth_ep_last_step(e, op);
 }
 
 /* Issued: wait for an answer, for the DMA to have read buf, or be done. */
-static void epf_op_issued(struct epf *e, struct epf_op *op)
+static void forth_ep_op_issued(struct forth_ep *e, struct forth_ep_op *op)
 {
-	if (op->last_kind == EPF_GET || op->last_kind == EPF_ATOMIC)
+	if (op->last_kind == FORTH_EP_GET || op->last_kind == FORTH_EP_ATOMIC)
 		op->waiting = true;
 	else if (op->local && op->direct && op->dst != e->me)
-		epf_list_push(&e->peer[op->dst].departing, op);
+		forth_ep_list_push(&e->peer[op->dst].departing, op);
 	else
-		epf_complete(e, op);
+		forth_ep_complete(e, op);
 }
 
-static bool epf_progress_peer(struct epf *e, uint32_t p)
+static bool forth_ep_progress_peer(struct forth_ep *e, uint32_t p)
 {
-	struct epf_peer *peer = &e->peer[p];
+	struct forth_ep_peer *peer = &e->peer[p];
 	bool moved = false;
 
-	while (peer->todo.head && epf_op_issue(e, peer->todo.head)) {
-		epf_op_issued(e, epf_list_pop(&peer->todo));
+	while (peer->todo.head && forth_ep_op_issue(e, peer->todo.head)) {
+		forth_ep_op_issued(e, forth_ep_list_pop(&peer->todo));
 		moved = true;
 	}
 	while (peer->departing.head &&
 	       weft_forth_departed(e->f, p) >= peer->departing.head->departs) {
-		epf_complete(e, epf_list_pop(&peer->departing));
+		forth_ep_complete(e, forth_ep_list_pop(&peer->departing));
 		moved = true;
 	}
 	return moved;
 }
 
-bool epf_progress(struct epf *e)
+bool forth_ep_progress(struct forth_ep *e)
 {
 	bool moved = false;
 
 	for (uint32_t p = 0; p < e->n; p++)
-		moved |= epf_progress_peer(e, p);
+		moved |= forth_ep_progress_peer(e, p);
 	return moved;
 }
 
 /* Over several paths a put could overtake the one before and the older value
  * stay.  That one has landed when its credits were used: messages came that
  * those returned before it do not cover. */
-static bool epf_put_open(const struct epf *e, const struct epf_peer *peer)
+static bool forth_ep_put_open(const struct forth_ep *e,
+			      const struct forth_ep_peer *peer)
 {
 	return e->paths && peer->putting &&
 	       peer->got <= peer->put_from + e->slots;
 }
 
 /* By put when half of the ring is owed and no message carried it. */
-void epf_return_credits(struct epf *e)
+void forth_ep_return_credits(struct forth_ep *e)
 {
 	for (uint32_t p = 0; p < e->n; p++) {
-		struct epf_peer *peer = &e->peer[p];
+		struct forth_ep_peer *peer = &e->peer[p];
 
 		if (peer->consumed - peer->returned < (e->slots + 1) / 2 ||
-		    epf_put_open(e, peer))
+		    forth_ep_put_open(e, peer))
 			continue;
 		e->consumed[p] = peer->consumed;
 		if (p == e->me)

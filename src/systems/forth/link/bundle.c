@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames that do not take the fast path of flink_arrive: those that arrive out
- * of sync, and the links of a bundle, whose shares are put together again once
- * each link has delivered its own (forth.md 4.9, 4.12). */
+/* Frames that do not take the fast path of forth_port_arrive: those that arrive
+ * out of sync, and the links of a bundle, whose shares are put together again
+ * once each link has delivered its own (forth.md 4.9, 4.12). */
 #include "systems/forth/link/port_internal.h"
 
-void flink_out_of_sync(struct flink *l)
+void forth_port_out_of_sync(struct forth_port *l)
 {
 	if (l->peer && !l->lost_sync)
-		flink_catch_up(l, flink_now(l));
+		forth_port_catch_up(l, forth_port_now(l));
 	l->lost_sync = true;
 }
 
 /* Nothing is received until 16 comma words have passed, on the link of a bundle
  * that takes longest. */
-static bool out_of_sync(struct flink *l, struct weft_frame *f)
+static bool out_of_sync(struct forth_port *l, struct weft_frame *f)
 {
 	uint64_t cycle = weft_clock_cycle(&l->clk, f->time);
 
 	if (!l->lost_sync)
 		return false;
-	if (cycle >= flink_resync(l)) {
+	if (cycle >= forth_port_in_sync_at(l)) {
 		l->lost_sync = false;
 		l->line_free = l->line_free > cycle ? l->line_free : cycle;
-		flink_arm(l); /* a packet may wait for that */
+		forth_port_arm(l); /* a packet may wait for that */
 		return false;
 	}
 	if (cycle + f->words > l->rx_quiet)
@@ -49,7 +49,7 @@ static bool same_seq(const struct weft_frame *a, const struct weft_frame *b)
 	return forth_shape_get(a).seq == forth_shape_get(b).seq;
 }
 
-static struct weft_frame *oldest(struct flink *l)
+static struct weft_frame *oldest(struct forth_port *l)
 {
 	struct weft_frame *f = NULL;
 	uint32_t j;
@@ -65,7 +65,7 @@ static struct weft_frame *oldest(struct flink *l)
 }
 
 /* All links have delivered their share of the oldest frame, or a later one. */
-static bool bundle_complete(const struct flink *l)
+static bool bundle_complete(const struct forth_port *l)
 {
 	uint32_t j;
 
@@ -75,14 +75,14 @@ static bool bundle_complete(const struct flink *l)
 	return true;
 }
 
-void flink_skew_lost(struct flink *l, struct weft_frame *f)
+void forth_port_skew_lost(struct forth_port *l, struct weft_frame *f)
 {
 	uint64_t end = weft_clock_cycle(&l->clk, weft_now(l->comp)) + f->words;
 
 	l->count.skew_full++;
 	l->count.align++;
 	if (f->flags & FORTH_F_PACKET)
-		flink_return(
+		forth_port_return(
 			l,
 			forth_charge(l->cfg.links, forth_shape_get(f).wire_len),
 			end);
@@ -90,7 +90,8 @@ void flink_skew_lost(struct flink *l, struct weft_frame *f)
 }
 
 /* How long the first share of a frame has waited for the last. */
-static weft_time_t bundle_skew(const struct flink *l, struct weft_frame **f)
+static weft_time_t bundle_skew(const struct forth_port *l,
+			       struct weft_frame **f)
 {
 	weft_time_t now = weft_now(l->comp), first = now;
 
@@ -100,21 +101,21 @@ static weft_time_t bundle_skew(const struct flink *l, struct weft_frame **f)
 	return now - first;
 }
 
-static void bundle_good(struct flink *l, struct weft_frame **f)
+static void bundle_good(struct forth_port *l, struct weft_frame **f)
 {
 	struct weft_frame *whole = weft_frame_dup(f[0]);
 
 	whole->flags &= ~(uint32_t)FORTH_F_LANE;
 	whole->time = weft_now(l->comp);
-	if (flink_skew_full(l, bundle_skew(l, f), whole->words))
-		flink_skew_lost(l, whole);
+	if (forth_port_skew_full(l, bundle_skew(l, f), whole->words))
+		forth_port_skew_lost(l, whole);
 	else
-		flink_arrive(l, 0, whole);
+		forth_port_arrive(l, 0, whole);
 }
 
-static void bundle_frame(struct flink *l)
+static void bundle_frame(struct forth_port *l)
 {
-	struct weft_frame *f[FLINK_LINKS_MAX] = { 0 }, *first = oldest(l);
+	struct weft_frame *f[FORTH_PORT_LINKS_MAX] = { 0 }, *first = oldest(l);
 	uint32_t j, good = 0;
 
 	for (j = 0; j < l->cfg.links; j++) {
@@ -130,15 +131,15 @@ static void bundle_frame(struct flink *l)
 	if (good == l->cfg.links)
 		bundle_good(l, f);
 	else
-		flink_rx_walk(l, f, first);
+		forth_port_rx_walk(l, f, first);
 	for (j = 0; j < l->cfg.links; j++)
 		if (f[j])
 			weft_frame_free(f[j]);
 }
 
-void flink_rx_odd(struct flink *l, uint32_t j, struct weft_frame *f)
+void forth_port_rx_odd(struct forth_port *l, uint32_t j, struct weft_frame *f)
 {
-	struct weft_frame *part[FLINK_LINKS_MAX] = { 0 };
+	struct weft_frame *part[FORTH_PORT_LINKS_MAX] = { 0 };
 
 	if (out_of_sync(l, f))
 		return;
@@ -149,20 +150,20 @@ void flink_rx_odd(struct flink *l, uint32_t j, struct weft_frame *f)
 		return;
 	}
 	if (!f->raw && !(f->flags & (FORTH_F_CRC32 | FORTH_F_TRUNC))) {
-		flink_arrive(l, j, f);
+		forth_port_arrive(l, j, f);
 		return;
 	}
 	part[j] = f;
-	flink_rx_walk(l, part, f);
+	forth_port_rx_walk(l, part, f);
 	weft_frame_free(f);
 }
 
-void flink_rx_fini(struct flink *l)
+void forth_port_rx_fini(struct forth_port *l)
 {
 	struct weft_frame *f;
 	uint32_t j;
 
-	for (j = 0; j < FLINK_LINKS_MAX; j++)
+	for (j = 0; j < FORTH_PORT_LINKS_MAX; j++)
 		while ((f = l->lane_q[j])) {
 			l->lane_q[j] = f->next;
 			weft_frame_free(f);

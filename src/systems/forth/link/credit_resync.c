@@ -15,7 +15,7 @@
  * value together find up to three wrong bits; any number may be lost.
  *
  * What the lane holds is counted here: in by the charge of every packet
- * delivered, out by flink_fwd. */
+ * delivered, out by forth_port_fwd. */
 #include "systems/forth/link/port_internal.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ struct epoch_rx {
 	uint8_t bit, want;
 };
 
-struct flink_epoch {
+struct forth_port_epoch {
 	struct epoch_tx tx[EPOCH_LANES];
 	struct epoch_rx rx[EPOCH_LANES];
 	/* lanes as bits */
@@ -54,7 +54,7 @@ static uint32_t first(uint64_t mask)
 	return (uint32_t)__builtin_ctzll(mask);
 }
 
-void flink_epoch_reset(struct flink *l)
+void credit_resync_reset(struct forth_port *l)
 {
 	uint32_t i;
 
@@ -65,7 +65,7 @@ void flink_epoch_reset(struct flink *l)
 		l->epoch->tx[i].since = WEFT_NEVER;
 }
 
-int flink_epoch_init(struct flink *l, struct weft_err *err)
+int credit_resync_init(struct forth_port *l, struct weft_err *err)
 {
 	if (!l->cfg.resync_cc)
 		return 0;
@@ -77,37 +77,37 @@ int flink_epoch_init(struct flink *l, struct weft_err *err)
 	l->epoch = malloc(sizeof(*l->epoch));
 	if (!l->epoch)
 		return weft_fail(err, ENOMEM, "%s: no memory", l->comp->name);
-	flink_epoch_reset(l);
+	credit_resync_reset(l);
 	return 0;
 }
 
 /* ---- sender ---- */
 
-bool flink_epoch_stopped(const struct flink *l, uint32_t lane)
+bool credit_resync_stopped(const struct forth_port *l, uint32_t lane)
 {
 	return l->epoch->waits >> lane & 1;
 }
 
-void flink_epoch_blocked(struct flink *l, uint32_t lane)
+void credit_resync_blocked(struct forth_port *l, uint32_t lane)
 {
 	struct epoch_tx *t = &l->epoch->tx[lane];
 
-	if (flink_epoch_stopped(l, lane))
+	if (credit_resync_stopped(l, lane))
 		return;
 	if (t->since == WEFT_NEVER)
-		t->since = flink_now(l);
-	flink_epoch_soon(l, t->since + l->cfg.resync_cc);
+		t->since = forth_port_now(l);
+	credit_resync_soon(l, t->since + l->cfg.resync_cc);
 }
 
-void flink_epoch_moved(struct flink *l, uint32_t lane, uint64_t cycle)
+void credit_resync_moved(struct forth_port *l, uint32_t lane, uint64_t cycle)
 {
 	l->epoch->tx[lane].since = l->tx[lane].need ? cycle : WEFT_NEVER;
 }
 
 /* Lanes that have waited long enough stop and ask. */
-static void ask(struct flink *l, uint64_t now)
+static void ask(struct forth_port *l, uint64_t now)
 {
-	struct flink_epoch *e = l->epoch;
+	struct forth_port_epoch *e = l->epoch;
 	uint64_t m;
 	uint32_t lane;
 
@@ -123,64 +123,64 @@ static void ask(struct flink *l, uint64_t now)
 	}
 }
 
-static void granted(struct flink *l, uint32_t lane, uint32_t bit)
+static void granted(struct forth_port *l, uint32_t lane, uint32_t bit)
 {
-	struct flink_epoch *e = l->epoch;
+	struct forth_port_epoch *e = l->epoch;
 
-	if (lane >= l->tx_lanes || !flink_epoch_stopped(l, lane) ||
+	if (lane >= l->tx_lanes || !credit_resync_stopped(l, lane) ||
 	    e->tx[lane].bit != bit)
 		return;
 	e->waits &= ~(1ull << lane);
 	e->tx[lane].since = WEFT_NEVER;
 	l->tx[lane].sent = l->tx[lane].acked = 0;
 	l->count.resyncs++;
-	l->wake_at = flink_now(l);
+	l->wake_at = forth_port_now(l);
 }
 
 /* ---- receiver ---- */
 
-void flink_epoch_in(struct flink *l, const struct weft_frame *f)
+void credit_resync_in(struct forth_port *l, const struct weft_frame *f)
 {
-	uint32_t lane = flink_lane_of(l->peer, f->u[FORTH_U_HEADER]);
+	uint32_t lane = forth_port_lane_of(l->peer, f->u[FORTH_U_HEADER]);
 
 	if (lane < l->cfg.rx_lanes)
-		flink_epoch_held(
+		credit_resync_held(
 			l, lane,
 			(int32_t)forth_charge(l->cfg.links,
 					      forth_shape_get(f).wire_len));
 }
 
-void flink_epoch_held(struct flink *l, uint32_t lane, int32_t words)
+void credit_resync_held(struct forth_port *l, uint32_t lane, int32_t words)
 {
 	l->epoch->rx[lane].held += words;
 }
 
-void flink_epoch_out(struct flink *l, uint32_t lane, uint32_t words,
-		     weft_time_t t)
+void credit_resync_out(struct forth_port *l, uint32_t lane, uint32_t words,
+		       weft_time_t t)
 {
 	struct epoch_rx *r = &l->epoch->rx[lane];
-	uint64_t cycle = flink_cycle(l, t);
+	uint64_t cycle = forth_port_cycle(l, t);
 
 	r->held -= (int32_t)words;
 	if (cycle > r->empty)
 		r->empty = cycle;
 	if (l->epoch->wanted >> lane & 1)
-		flink_arm(l);
+		forth_port_arm(l);
 }
 
-static void grant(struct flink *l, uint32_t lane)
+static void grant(struct forth_port *l, uint32_t lane)
 {
-	struct flink_epoch *e = l->epoch;
+	struct forth_port_epoch *e = l->epoch;
 
 	if (!e->grants)
-		e->grant_at = flink_now(l) + l->cfg.t_crtx;
+		e->grant_at = forth_port_now(l) + l->cfg.t_crtx;
 	e->grants |= 1ull << lane;
 	e->wanted &= ~(1ull << lane);
 }
 
-static void asked(struct flink *l, uint32_t lane, uint32_t bit)
+static void asked(struct forth_port *l, uint32_t lane, uint32_t bit)
 {
-	struct flink_epoch *e = l->epoch;
+	struct forth_port_epoch *e = l->epoch;
 
 	if (lane >= l->cfg.rx_lanes)
 		return;
@@ -193,7 +193,7 @@ static void asked(struct flink *l, uint32_t lane, uint32_t bit)
 }
 
 /* Old values must not follow. */
-static void forget_due(struct flink *l, uint32_t lane)
+static void forget_due(struct forth_port *l, uint32_t lane)
 {
 	uint32_t i, to = l->due_head;
 
@@ -204,9 +204,9 @@ static void forget_due(struct flink *l, uint32_t lane)
 }
 
 /* Lanes that have drained take the new epoch over. */
-static void take_over(struct flink *l, uint64_t now)
+static void take_over(struct forth_port *l, uint64_t now)
 {
-	struct flink_epoch *e = l->epoch;
+	struct forth_port_epoch *e = l->epoch;
 	uint64_t m;
 	uint32_t lane;
 
@@ -218,7 +218,7 @@ static void take_over(struct flink *l, uint64_t now)
 			continue;
 		forget_due(l, lane);
 		mask_clear(&l->active, lane);
-		l->rx[lane] = (struct flink_lane_rx){ 0 };
+		l->rx[lane] = (struct forth_port_lane_rx){ 0 };
 		r->bit = r->want;
 		grant(l, lane);
 	}
@@ -226,7 +226,7 @@ static void take_over(struct flink *l, uint64_t now)
 
 /* ---- messages ---- */
 
-uint64_t flink_epoch_next(const struct flink *l)
+uint64_t credit_resync_next(const struct forth_port *l)
 {
 	uint64_t at = WEFT_NEVER, m;
 	uint32_t lane;
@@ -246,10 +246,10 @@ static uint16_t message(uint32_t lane, uint32_t msg)
 	return forth_credit(EPOCH_LANES + lane, msg_code[msg]);
 }
 
-uint32_t flink_epoch_pick(struct flink *l, uint64_t at, uint16_t *credit,
-			  uint32_t max)
+uint32_t credit_resync_pick(struct forth_port *l, uint64_t at, uint16_t *credit,
+			    uint32_t max)
 {
-	struct flink_epoch *e = l->epoch;
+	struct forth_port_epoch *e = l->epoch;
 	uint32_t n = 0, lane;
 	uint64_t m;
 
@@ -274,7 +274,7 @@ uint32_t flink_epoch_pick(struct flink *l, uint64_t at, uint16_t *credit,
 	return n;
 }
 
-bool flink_epoch_take(struct flink *l, uint16_t credit)
+bool credit_resync_take(struct forth_port *l, uint16_t credit)
 {
 	uint32_t flow = forth_credit_flow(credit), m;
 
@@ -289,14 +289,14 @@ bool flink_epoch_take(struct flink *l, uint16_t credit)
 		asked(l, flow - EPOCH_LANES, m - ASK);
 	else
 		granted(l, flow - EPOCH_LANES, m - GRANT);
-	flink_epoch_soon(l, flink_now(l));
+	credit_resync_soon(l, forth_port_now(l));
 	return true;
 }
 
-void flink_epoch_soon(struct flink *l, uint64_t cycle)
+void credit_resync_soon(struct forth_port *l, uint64_t cycle)
 {
-	if (cycle < flink_now(l))
-		cycle = flink_now(l);
+	if (cycle < forth_port_now(l))
+		cycle = forth_port_now(l);
 	weft_timer_arm(l->comp, &l->timer, l->tag,
 		       weft_clock_edge(&l->clk, cycle));
 }
@@ -304,10 +304,10 @@ void flink_epoch_soon(struct flink *l, uint64_t cycle)
 /* ---- time ---- */
 
 /* The next message in the inbox counts. */
-static uint64_t message_due(const struct flink *l)
+static uint64_t message_due(const struct forth_port *l)
 {
 	for (uint32_t i = l->in_head; i != l->in_tail; i++) {
-		const struct flink_inbox *c = &l->in[i & l->in_mask];
+		const struct forth_port_inbox *c = &l->in[i & l->in_mask];
 
 		if (c->credit && forth_credit_flow(c->credit) >= EPOCH_LANES)
 			return c->cycle;
@@ -315,9 +315,9 @@ static uint64_t message_due(const struct flink *l)
 	return WEFT_NEVER;
 }
 
-uint64_t flink_epoch_due(const struct flink *l)
+uint64_t credit_resync_due(const struct forth_port *l)
 {
-	const struct flink_epoch *e = l->epoch;
+	const struct forth_port_epoch *e = l->epoch;
 	uint64_t at = message_due(l), t, m;
 	uint32_t lane;
 
@@ -333,12 +333,12 @@ uint64_t flink_epoch_due(const struct flink *l)
 		if (e->rx[lane].held <= 0 && e->rx[lane].empty < at)
 			at = e->rx[lane].empty;
 	}
-	return at > flink_now(l) ? at : flink_now(l);
+	return at > forth_port_now(l) ? at : forth_port_now(l);
 }
 
-void flink_epoch_event(struct flink *l, uint64_t now)
+void credit_resync_event(struct forth_port *l, uint64_t now)
 {
-	flink_in_apply(l, now);
+	forth_port_in_apply(l, now);
 	take_over(l, now);
 	ask(l, now);
 }

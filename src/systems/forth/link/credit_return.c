@@ -4,8 +4,9 @@
  *
  * Credit-only frames depend on nothing but the due list, the times at which
  * this end sends packets, and the refresh period, so they are worked out when
- * needed (flink_catch_up) and not one event each.  Everything before `now` is
- * final; the peer only ever asks for what left at least a cable delay ago. */
+ * needed (forth_port_catch_up) and not one event each.  Everything before `now`
+ * is final; the peer only ever asks for what left at least a cable delay ago.
+ */
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>
@@ -13,10 +14,10 @@
 
 /* ---- what is due ---- */
 
-void flink_due_grow(struct flink *l)
+void forth_port_due_grow(struct forth_port *l)
 {
 	uint32_t i, n = l->due_tail - l->due_head, cap = n ? 2 * n : 16;
-	struct flink_due *d = malloc(cap * sizeof(*d));
+	struct forth_port_due *d = malloc(cap * sizeof(*d));
 
 	assert(d);
 	for (i = 0; i < n; i++)
@@ -28,15 +29,15 @@ void flink_due_grow(struct flink *l)
 	l->due_tail = n;
 }
 
-static void due_insert(struct flink *l, uint64_t cycle, uint32_t lane,
+static void due_insert(struct forth_port *l, uint64_t cycle, uint32_t lane,
 		       uint32_t value)
 {
 	uint32_t i;
 
 	if (l->due_tail - l->due_head > l->due_mask)
-		flink_due_grow(l);
+		forth_port_due_grow(l);
 	for (i = l->due_tail; i != l->due_head; i--) {
-		struct flink_due *d = &l->due[(i - 1) & l->due_mask];
+		struct forth_port_due *d = &l->due[(i - 1) & l->due_mask];
 
 		if (d->lane == lane && d->cycle > cycle)
 			cycle = d->cycle; /* a lane's values keep order */
@@ -44,19 +45,19 @@ static void due_insert(struct flink *l, uint64_t cycle, uint32_t lane,
 			break;
 		l->due[i & l->due_mask] = *d;
 	}
-	l->due[i & l->due_mask] = (struct flink_due){ .cycle = cycle,
-						      .lane = (uint8_t)lane,
-						      .value = (uint8_t)value };
+	l->due[i & l->due_mask] = (struct forth_port_due){
+		.cycle = cycle, .lane = (uint8_t)lane, .value = (uint8_t)value
+	};
 	l->due_tail++;
 }
 
-static inline bool listened(const struct flink *l)
+static inline bool listened(const struct forth_port *l)
 {
-	return l->tapped || mask_any(&l->peer->wait);
+	return l->needs_frames || mask_any(&l->peer->wait);
 }
 
 /* F moves on; true when the part that travels has changed. */
-static bool fwd_add(struct flink_lane_rx *r, uint32_t words)
+static bool fwd_add(struct forth_port_lane_rx *r, uint32_t words)
 {
 	uint32_t old = r->fwd;
 
@@ -64,33 +65,35 @@ static bool fwd_add(struct flink_lane_rx *r, uint32_t words)
 	return old / FORTH_CREDIT_GRAN != r->fwd / FORTH_CREDIT_GRAN;
 }
 
-static inline void fwd_known(struct flink *l, uint32_t lane, uint32_t words,
-			     weft_time_t t)
+static inline void fwd_known(struct forth_port *l, uint32_t lane,
+			     uint32_t words, weft_time_t t)
 {
 	if (t > l->fwd_last)
 		l->fwd_last = t;
 	if (l->epoch)
-		flink_epoch_out(l, lane, words, t);
+		credit_resync_out(l, lane, words, t);
 }
 
-void flink_fwd(struct flink *l, uint32_t lane, uint32_t words, weft_time_t t)
+void forth_port_fwd(struct forth_port *l, uint32_t lane, uint32_t words,
+		    weft_time_t t)
 {
-	struct flink_lane_rx *r = &l->rx[lane];
+	struct forth_port_lane_rx *r = &l->rx[lane];
 
 	assert(lane < l->cfg.rx_lanes && l->peer && words <= FORTH_COUNT_MASK);
 	fwd_known(l, lane, words, t);
 	if (!fwd_add(r, words))
 		return;
-	due_insert(l, flink_cycle(l, t) + l->cfg.t_crtx, lane,
+	due_insert(l, forth_port_cycle(l, t) + l->cfg.t_crtx, lane,
 		   r->fwd / FORTH_CREDIT_GRAN);
 	if (listened(l))
-		flink_arm(l);
+		forth_port_arm(l);
 }
 
-void flink_fwd_ramp(struct flink *l, uint32_t lane, uint32_t words,
-		    uint32_t step, const struct weft_clock *clk, uint64_t first)
+void forth_port_fwd_ramp(struct forth_port *l, uint32_t lane, uint32_t words,
+			 uint32_t step, const struct weft_clock *clk,
+			 uint64_t first)
 {
-	struct flink_lane_rx *r = &l->rx[lane];
+	struct forth_port_lane_rx *r = &l->rx[lane];
 	uint32_t done = 0;
 
 	assert(lane < l->cfg.rx_lanes && l->peer);
@@ -105,21 +108,22 @@ void flink_fwd_ramp(struct flink *l, uint32_t lane, uint32_t words,
 		fwd_add(r, to - done);
 		done = to;
 		t = weft_clock_edge(clk, first + steps);
-		due_insert(l, flink_cycle(l, t) + l->cfg.t_crtx, lane,
+		due_insert(l, forth_port_cycle(l, t) + l->cfg.t_crtx, lane,
 			   r->fwd / FORTH_CREDIT_GRAN);
 	}
 	fwd_add(r, words - done);
 	fwd_known(l, lane, words,
 		  weft_clock_edge(clk, first + (words + step - 1) / step));
 	if (listened(l))
-		flink_arm(l);
+		forth_port_arm(l);
 }
 
-static void due_apply(struct flink *l, uint64_t cycle)
+static void due_apply(struct forth_port *l, uint64_t cycle)
 {
 	while (l->due_head != l->due_tail) {
-		const struct flink_due *d = &l->due[l->due_head & l->due_mask];
-		struct flink_lane_rx *r = &l->rx[d->lane];
+		const struct forth_port_due *d =
+			&l->due[l->due_head & l->due_mask];
+		struct forth_port_lane_rx *r = &l->rx[d->lane];
 
 		if (d->cycle > cycle)
 			break;
@@ -135,13 +139,13 @@ static void due_apply(struct flink *l, uint64_t cycle)
 /* ---- which lanes, in which frame ---- */
 
 /* Up to n changed lanes, round robin (5.3). */
-static uint32_t pick_active(struct flink *l, uint16_t *credit, uint32_t n)
+static uint32_t pick_active(struct forth_port *l, uint16_t *credit, uint32_t n)
 {
 	uint32_t i;
 
 	for (i = 0; i < n && mask_any(&l->active); i++) {
 		uint32_t lane = mask_next(&l->active, l->rr_active);
-		struct flink_lane_rx *r = &l->rx[lane];
+		struct forth_port_lane_rx *r = &l->rx[lane];
 
 		r->given = r->value;
 		mask_clear(&l->active, lane);
@@ -152,10 +156,10 @@ static uint32_t pick_active(struct flink *l, uint16_t *credit, uint32_t n)
 }
 
 /* Messages of resynchronisation go first. */
-static uint32_t pick_changed(struct flink *l, uint64_t at, uint16_t *credit,
-			     uint32_t max)
+static uint32_t pick_changed(struct forth_port *l, uint64_t at,
+			     uint16_t *credit, uint32_t max)
 {
-	uint32_t n = l->epoch ? flink_epoch_pick(l, at, credit, max) : 0;
+	uint32_t n = l->epoch ? credit_resync_pick(l, at, credit, max) : 0;
 
 	return n + pick_active(l, credit + n, max - n);
 }
@@ -169,7 +173,7 @@ static bool picked(const uint16_t *credit, uint32_t n, uint32_t lane)
 }
 
 /* Unchanged lanes into slots that are left, round robin, each once. */
-static uint32_t pick_refresh(struct flink *l, uint16_t *credit, uint32_t n,
+static uint32_t pick_refresh(struct forth_port *l, uint16_t *credit, uint32_t n,
 			     uint32_t slots)
 {
 	uint32_t tries;
@@ -186,7 +190,7 @@ static uint32_t pick_refresh(struct flink *l, uint16_t *credit, uint32_t n,
 
 /* Packed: a packet takes credits by the pair, a credit frame's first word has
  * room for one. */
-static uint32_t credits_max(const struct flink *l, bool packet)
+static uint32_t credits_max(const struct forth_port *l, bool packet)
 {
 	uint32_t n = l->cfg.links * (1 + 2 * l->cfg.credit_words);
 
@@ -196,7 +200,7 @@ static uint32_t credits_max(const struct flink *l, bool packet)
 }
 
 /* Word of the frame in which credit i lies. */
-static uint32_t credit_word(const struct flink *l, uint32_t i)
+static uint32_t credit_word(const struct forth_port *l, uint32_t i)
 {
 	if (l->cfg.layout == FORTH_PACKED)
 		return (i + 1) / 2;
@@ -205,26 +209,26 @@ static uint32_t credit_word(const struct flink *l, uint32_t i)
 }
 
 /* Cycle of the peer from which a credit of our cycle `at` counts. */
-static uint64_t counts_at(const struct flink *l, uint64_t at)
+static uint64_t counts_at(const struct forth_port *l, uint64_t at)
 {
-	const struct flink *p = l->peer;
+	const struct forth_port *p = l->peer;
 	weft_time_t t;
 
 	if (l->same_clk)
 		return at + l->delay_cc + p->cfg.t_crrx;
 	t = weft_clock_edge(&l->clk, at) + l->delay;
-	return flink_cycle(p, t) + p->cfg.t_crrx;
+	return forth_port_cycle(p, t) + p->cfg.t_crrx;
 }
 
 /* Somebody keeps a record of every credit on this line. */
-static inline bool recorded(const struct flink *l)
+static inline bool recorded(const struct forth_port *l)
 {
 	return l->watched || l->peer->watched;
 }
 
 /* n credits go on the line in a frame that starts at `at`. */
-static void put_credits(struct flink *l, uint64_t at, const uint16_t *credit,
-			uint32_t n)
+static void put_credits(struct forth_port *l, uint64_t at,
+			const uint16_t *credit, uint32_t n)
 {
 	l->count.credits_out += n;
 	for (uint32_t i = 0; l->watched && i < n; i++)
@@ -232,8 +236,8 @@ static void put_credits(struct flink *l, uint64_t at, const uint16_t *credit,
 			       false);
 }
 
-uint32_t flink_packet_credits(struct flink *l, uint64_t at,
-			      struct weft_frame *f)
+uint32_t forth_port_packet_credits(struct forth_port *l, uint64_t at,
+				   struct weft_frame *f)
 {
 	uint16_t credit[FORTH_CREDITS_MAX];
 	uint32_t i, n, told;
@@ -245,19 +249,20 @@ uint32_t flink_packet_credits(struct flink *l, uint64_t at,
 	put_credits(l, at, credit, n);
 	for (i = 0; i < n; i++)
 		forth_frame_set_credit(f, i, credit[i]);
-	if (l->tapped)
+	if (l->needs_frames)
 		return n;
 	/* a repetition changes nothing on a line without faults */
 	if (l->peer->watched)
 		told = n;
 	for (i = 0; i < told; i++)
-		flink_credit_in(l->peer, counts_at(l, at + credit_word(l, i)),
-				credit[i], 0);
+		forth_port_credit_in(l->peer,
+				     counts_at(l, at + credit_word(l, i)),
+				     credit[i], 0);
 	l->peer->count.credits_in += n - told;
 	return n;
 }
 
-static void credit_frame(struct flink *l, uint64_t at)
+static void credit_frame(struct forth_port *l, uint64_t at)
 {
 	uint16_t credit[FORTH_CREDITS_MAX];
 	uint32_t i, n = pick_changed(l, at, credit, credits_max(l, false));
@@ -272,28 +277,29 @@ static void credit_frame(struct flink *l, uint64_t at)
 	l->last_start = at;
 	put_credits(l, at, credit, n);
 	l->count.out_cycles += words;
-	if (l->tapped) {
-		flink_send_credits(l, at, credit, n, words);
+	if (l->needs_frames) {
+		forth_port_send_credits(l, at, credit, n, words);
 		return;
 	}
 	if (l->told)
-		flink_tell_credits(l, at, credit, n, words);
+		forth_port_tell_credits(l, at, credit, n, words);
 	if (!l->loop)
-		flink_volume(l, 0, 1, words);
+		forth_port_volume(l, 0, 1, words);
 	for (i = 0; i < n; i++)
-		flink_credit_in(l->peer, counts_at(l, at + credit_word(l, i)),
-				credit[i], (uint16_t)(i ? 0 : words));
+		forth_port_credit_in(l->peer,
+				     counts_at(l, at + credit_word(l, i)),
+				     credit[i], (uint16_t)(i ? 0 : words));
 }
 
 /* ---- catching up ---- */
 
 /* A long quiet time: all refreshes before `limit` but the last, at once. */
-static void refresh_skip(struct flink *l, uint64_t first, uint64_t limit)
+static void refresh_skip(struct forth_port *l, uint64_t first, uint64_t limit)
 {
 	uint64_t k = (limit - 1 - first) / l->cfg.refresh_cc;
 	uint32_t n = l->cfg.layout == FORTH_WORD ? l->cfg.links : 1;
 
-	if (l->tapped || l->told || recorded(l) || !k)
+	if (l->needs_frames || l->told || recorded(l) || !k)
 		return;
 	n = n < l->cfg.rx_lanes ? n : l->cfg.rx_lanes;
 	l->last_start += k * l->cfg.refresh_cc;
@@ -301,13 +307,13 @@ static void refresh_skip(struct flink *l, uint64_t first, uint64_t limit)
 	l->count.credits_out += k * n;
 	l->count.out_cycles += k;
 	if (!l->loop)
-		flink_volume(l, 0, k, k);
+		forth_port_volume(l, 0, k, k);
 	l->peer->count.credits_in += k * n;
 	l->peer->count.in_cycles += k;
 }
 
 /* First cycle at which the next credit-only frame may start. */
-static uint64_t credit_start(const struct flink *l)
+static uint64_t credit_start(const struct forth_port *l)
 {
 	uint64_t at = WEFT_NEVER;
 
@@ -317,23 +323,24 @@ static uint64_t credit_start(const struct flink *l)
 		at = l->due[l->due_head & l->due_mask].cycle;
 	if (l->cfg.refresh_cc && l->last_start + l->cfg.refresh_cc < at)
 		at = l->last_start + l->cfg.refresh_cc;
-	if (l->epoch && flink_epoch_next(l) < at)
-		at = flink_epoch_next(l);
+	if (l->epoch && credit_resync_next(l) < at)
+		at = credit_resync_next(l);
 	return at > l->line_free ? at : l->line_free;
 }
 
 /* One lane on a line that nobody listens to: the due list is the sequence of
  * credit frames, but for values overtaken while the line was busy.  What
  * counts at the peer by now needs no place in its inbox. */
-static void catch_up_lane(struct flink *l, uint64_t limit)
+static void catch_up_lane(struct forth_port *l, uint64_t limit)
 {
-	struct flink_lane_rx *r = &l->rx[0];
-	struct flink *p = l->peer;
+	struct forth_port_lane_rx *r = &l->rx[0];
+	struct forth_port *p = l->peer;
 	uint64_t refresh = l->cfg.refresh_cc ? l->cfg.refresh_cc : WEFT_NEVER;
-	uint64_t now = flink_past(p), past = 0, n = 0;
+	uint64_t now = forth_port_past(p), past = 0, n = 0;
 
 	for (; l->due_head != l->due_tail; l->due_head++) {
-		const struct flink_due *d = &l->due[l->due_head & l->due_mask];
+		const struct forth_port_due *d =
+			&l->due[l->due_head & l->due_mask];
 		uint64_t at = d->cycle > l->line_free ? d->cycle : l->line_free;
 		uint64_t counts;
 
@@ -351,8 +358,8 @@ static void catch_up_lane(struct flink *l, uint64_t limit)
 		n++;
 		counts = counts_at(l, at);
 		if (counts > now) {
-			flink_credit_in(p, counts, forth_credit(0, r->value),
-					1);
+			forth_port_credit_in(p, counts,
+					     forth_credit(0, r->value), 1);
 		} else {
 			past++;
 			p->tx[0].acked =
@@ -362,24 +369,24 @@ static void catch_up_lane(struct flink *l, uint64_t limit)
 	l->count.credits_out += n;
 	l->count.out_cycles += n;
 	if (!l->loop)
-		flink_volume(l, 0, n, n);
+		forth_port_volume(l, 0, n, n);
 	p->count.credits_in += past;
 	p->count.in_cycles += past;
 }
 
-static inline bool lane_alone(const struct flink *l)
+static inline bool lane_alone(const struct forth_port *l)
 {
-	return l->cfg.rx_lanes == 1 && !l->tapped && !l->told &&
+	return l->cfg.rx_lanes == 1 && !l->needs_frames && !l->told &&
 	       !mask_any(&l->active) && !mask_any(&l->peer->wait) &&
 	       !l->peer->cfg.credit_filter && !recorded(l);
 }
 
-void flink_catch_up_all(struct flink *l, uint64_t limit)
+void forth_port_catch_up_all(struct forth_port *l, uint64_t limit)
 {
 	if (l->lost_sync || l->muted)
 		return;
 	if (lane_alone(l)) {
-		flink_in_apply(l->peer, flink_past(l->peer));
+		forth_port_in_apply(l->peer, forth_port_past(l->peer));
 		catch_up_lane(l, limit);
 	}
 	for (;;) {
@@ -392,7 +399,7 @@ void flink_catch_up_all(struct flink *l, uint64_t limit)
 		due_apply(l, at);
 		refresh = l->last_start + l->cfg.refresh_cc;
 		if (!mask_any(&l->active) &&
-		    !(l->epoch && flink_epoch_next(l) <= at)) {
+		    !(l->epoch && credit_resync_next(l) <= at)) {
 			if (!l->cfg.refresh_cc || at < refresh)
 				continue;
 			if (l->due_head == l->due_tail && at == refresh)
@@ -406,35 +413,37 @@ void flink_catch_up_all(struct flink *l, uint64_t limit)
 }
 
 /* A lane the peer waits for: when its sufficient credit may start. */
-static uint64_t lane_credit(const struct flink *l, uint32_t lane)
+static uint64_t lane_credit(const struct forth_port *l, uint32_t lane)
 {
-	const struct flink *p = l->peer;
+	const struct forth_port *p = l->peer;
 	uint32_t i, need = p->tx[lane].need;
 
 	if (lane >= l->cfg.rx_lanes)
 		return WEFT_NEVER;
 	if (l->rx[lane].value != l->rx[lane].given &&
-	    flink_credit_helps(p, forth_credit(lane, l->rx[lane].value), need))
+	    forth_port_credit_helps(p, forth_credit(lane, l->rx[lane].value),
+				    need))
 		return l->line_free;
 	for (i = l->due_head; i != l->due_tail; i++) {
-		const struct flink_due *d = &l->due[i & l->due_mask];
+		const struct forth_port_due *d = &l->due[i & l->due_mask];
 
 		if (d->lane == lane &&
-		    flink_credit_helps(p, forth_credit(lane, d->value), need))
+		    forth_port_credit_helps(p, forth_credit(lane, d->value),
+					    need))
 			return d->cycle > l->line_free ? d->cycle
 						       : l->line_free;
 	}
 	return WEFT_NEVER;
 }
 
-uint64_t flink_next_credit(const struct flink *l)
+uint64_t forth_port_next_credit(const struct forth_port *l)
 {
-	struct flink_mask m;
+	struct forth_port_mask m;
 	uint64_t at = WEFT_NEVER;
 
 	if (l->lost_sync || l->muted)
 		return WEFT_NEVER;
-	if (l->tapped)
+	if (l->needs_frames)
 		return credit_start(l);
 	for (m = l->peer->wait; mask_any(&m);) {
 		uint32_t lane = mask_next(&m, 0);

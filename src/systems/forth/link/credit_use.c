@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void in_grow(struct flink *l)
+static void in_grow(struct forth_port *l)
 {
 	uint32_t i, n = l->in_tail - l->in_head, cap = n ? 2 * n : 16;
-	struct flink_inbox *d = malloc(cap * sizeof(*d));
+	struct forth_port_inbox *d = malloc(cap * sizeof(*d));
 
 	assert(d);
 	for (i = 0; i < n; i++)
@@ -24,19 +24,19 @@ static void in_grow(struct flink *l)
 	l->in_tail = n;
 }
 
-int flink_credit_init(struct flink *l, struct weft_err *err)
+int forth_port_credit_init(struct forth_port *l, struct weft_err *err)
 {
 	l->tx = calloc(l->tx_lanes, sizeof(*l->tx));
 	l->rx = calloc(l->cfg.rx_lanes, sizeof(*l->rx));
 	if (!l->tx || !l->rx)
 		return weft_fail(err, ENOMEM, "%s: no memory for credits",
 				 l->comp->name);
-	flink_due_grow(l);
+	forth_port_due_grow(l);
 	in_grow(l);
 	return 0;
 }
 
-void flink_credit_fini(struct flink *l)
+void forth_port_credit_fini(struct forth_port *l)
 {
 	free(l->tx);
 	free(l->rx);
@@ -50,7 +50,7 @@ void flink_credit_fini(struct flink *l)
 	l->in = NULL;
 }
 
-void flink_credit_reset(struct flink *l)
+void forth_port_credit_reset(struct forth_port *l)
 {
 	memset(l->tx, 0, l->tx_lanes * sizeof(*l->tx));
 	memset(l->rx, 0, l->cfg.rx_lanes * sizeof(*l->rx));
@@ -58,27 +58,28 @@ void flink_credit_reset(struct flink *l)
 	memset(&l->wait, 0, sizeof(l->wait));
 	l->due_head = l->due_tail;
 	l->in_head = l->in_tail;
-	flink_epoch_reset(l);
+	credit_resync_reset(l);
 }
 
-void flink_dropped(struct flink *l, uint32_t lane, uint32_t words)
+void forth_port_dropped(struct forth_port *l, uint32_t lane, uint32_t words)
 {
 	if (l->epoch)
-		flink_epoch_held(l, lane, -(int32_t)words);
+		credit_resync_held(l, lane, -(int32_t)words);
 }
 
-bool flink_lane_ok(const struct flink *l, uint32_t lane, uint32_t charge)
+bool forth_port_lane_ok(const struct forth_port *l, uint32_t lane,
+			uint32_t charge)
 {
-	const struct flink_lane_tx *t = &l->tx[lane];
+	const struct forth_port_lane_tx *t = &l->tx[lane];
 
-	if (l->epoch && flink_epoch_stopped(l, lane))
+	if (l->epoch && credit_resync_stopped(l, lane))
 		return false;
 	return ((t->sent - t->acked) & FORTH_COUNT_MASK) + charge <= l->tx_cap;
 }
 
 /* 5.4: no more is acknowledged than was sent. */
-static bool plausible(const struct flink *l, const struct flink_lane_tx *t,
-		      uint32_t acked)
+static bool plausible(const struct forth_port *l,
+		      const struct forth_port_lane_tx *t, uint32_t acked)
 {
 	return !l->cfg.credit_filter ||
 	       ((acked - t->acked) & FORTH_COUNT_MASK) <=
@@ -86,20 +87,21 @@ static bool plausible(const struct flink *l, const struct flink_lane_tx *t,
 }
 
 /* Would this credit let the packet go that waits for its lane? */
-bool flink_credit_helps(const struct flink *l, uint16_t credit, uint32_t charge)
+bool forth_port_credit_helps(const struct forth_port *l, uint16_t credit,
+			     uint32_t charge)
 {
-	const struct flink_lane_tx *t = &l->tx[forth_credit_flow(credit)];
+	const struct forth_port_lane_tx *t = &l->tx[forth_credit_flow(credit)];
 	uint32_t acked = forth_credit_value(credit) * FORTH_CREDIT_GRAN;
 
-	if (l->epoch && flink_epoch_stopped(l, forth_credit_flow(credit)))
+	if (l->epoch && credit_resync_stopped(l, forth_credit_flow(credit)))
 		return false;
 	return plausible(l, t, acked) &&
 	       ((t->sent - acked) & FORTH_COUNT_MASK) + charge <= l->tx_cap;
 }
 
-static void credit_take(struct flink *l, const struct flink_inbox *c)
+static void credit_take(struct forth_port *l, const struct forth_port_inbox *c)
 {
-	struct flink_lane_tx *t;
+	struct forth_port_lane_tx *t;
 	uint32_t acked;
 
 	l->count.in_cycles += c->words;
@@ -108,7 +110,7 @@ static void credit_take(struct flink *l, const struct flink_inbox *c)
 	l->count.credits_in++;
 	if (l->watched)
 		l->ops->credit(l->own, l, c->cycle, c->credit, true);
-	if (l->epoch && flink_epoch_take(l, c->credit))
+	if (l->epoch && credit_resync_take(l, c->credit))
 		return;
 	acked = forth_credit_value(c->credit) * FORTH_CREDIT_GRAN;
 	if (forth_credit_flow(c->credit) >= l->tx_lanes) {
@@ -116,21 +118,22 @@ static void credit_take(struct flink *l, const struct flink_inbox *c)
 		return;
 	}
 	t = &l->tx[forth_credit_flow(c->credit)];
-	if (l->epoch && flink_epoch_stopped(l, forth_credit_flow(c->credit)))
+	if (l->epoch && credit_resync_stopped(l, forth_credit_flow(c->credit)))
 		return;
 	if (!plausible(l, t, acked)) {
 		l->count.credits_odd++;
 		return;
 	}
 	if (l->epoch && t->acked != acked)
-		flink_epoch_moved(l, forth_credit_flow(c->credit), c->cycle);
+		credit_resync_moved(l, forth_credit_flow(c->credit), c->cycle);
 	t->acked = (uint16_t)acked;
 }
 
-void flink_in_apply(struct flink *l, uint64_t cycle)
+void forth_port_in_apply(struct forth_port *l, uint64_t cycle)
 {
 	while (l->in_head != l->in_tail) {
-		const struct flink_inbox *c = &l->in[l->in_head & l->in_mask];
+		const struct forth_port_inbox *c =
+			&l->in[l->in_head & l->in_mask];
 
 		if (c->cycle > cycle)
 			break;
@@ -139,12 +142,12 @@ void flink_in_apply(struct flink *l, uint64_t cycle)
 	}
 }
 
-static void wait_check(struct flink *l, uint64_t cycle, uint16_t credit)
+static void wait_check(struct forth_port *l, uint64_t cycle, uint16_t credit)
 {
 	uint32_t lane = forth_credit_flow(credit);
 
 	if (!credit || lane >= l->tx_lanes || !l->tx[lane].need ||
-	    !flink_credit_helps(l, credit, l->tx[lane].need))
+	    !forth_port_credit_helps(l, credit, l->tx[lane].need))
 		return;
 	if (cycle < l->wake_at)
 		l->wake_at = cycle;
@@ -152,40 +155,41 @@ static void wait_check(struct flink *l, uint64_t cycle, uint16_t credit)
 		       weft_clock_edge(&l->clk, cycle));
 }
 
-void flink_credit_in(struct flink *l, uint64_t cycle, uint16_t credit,
-		     uint16_t words)
+void forth_port_credit_in(struct forth_port *l, uint64_t cycle, uint16_t credit,
+			  uint16_t words)
 {
 	if (l->in_tail - l->in_head > l->in_mask)
-		flink_in_apply(l, flink_past(l));
+		forth_port_in_apply(l, forth_port_past(l));
 	if (l->in_tail - l->in_head > l->in_mask)
 		in_grow(l);
-	l->in[l->in_tail++ & l->in_mask] = (struct flink_inbox){
+	l->in[l->in_tail++ & l->in_mask] = (struct forth_port_inbox){
 		.cycle = cycle, .credit = credit, .words = words
 	};
 	if (mask_any(&l->wait))
 		wait_check(l, cycle, credit);
 	if (l->epoch && forth_credit_flow(credit) >= l->tx_lanes)
-		flink_epoch_soon(l, cycle);
+		credit_resync_soon(l, cycle);
 }
 
-uint64_t flink_lane_soon(const struct flink *l, uint32_t lane, uint32_t charge)
+uint64_t forth_port_lane_soon(const struct forth_port *l, uint32_t lane,
+			      uint32_t charge)
 {
 	uint32_t i;
 
 	for (i = l->in_head; i != l->in_tail; i++) {
-		const struct flink_inbox *c = &l->in[i & l->in_mask];
+		const struct forth_port_inbox *c = &l->in[i & l->in_mask];
 
 		if (c->credit && forth_credit_flow(c->credit) == lane &&
-		    flink_credit_helps(l, c->credit, charge))
+		    forth_port_credit_helps(l, c->credit, charge))
 			return c->cycle;
 	}
 	return WEFT_NEVER;
 }
 
 /* First cycle of the peer whose credits count after our `cycle`. */
-static uint64_t peer_limit(const struct flink *l, uint64_t cycle)
+static uint64_t peer_limit(const struct forth_port *l, uint64_t cycle)
 {
-	const struct flink *p = l->peer;
+	const struct forth_port *p = l->peer;
 	weft_time_t t;
 
 	if (cycle < l->cfg.t_crrx)
@@ -194,10 +198,10 @@ static uint64_t peer_limit(const struct flink *l, uint64_t cycle)
 	if (p->same_clk)
 		return cycle < p->delay_cc ? 0 : cycle - p->delay_cc + 1;
 	t = weft_clock_edge(&l->clk, cycle);
-	return t < p->delay ? 0 : flink_cycle(p, t - p->delay + 1);
+	return t < p->delay ? 0 : forth_port_cycle(p, t - p->delay + 1);
 }
 
-void flink_unwait(struct flink *l)
+void forth_port_unwait(struct forth_port *l)
 {
 	while (mask_any(&l->wait)) {
 		uint32_t lane = mask_next(&l->wait, 0);
@@ -207,65 +211,65 @@ void flink_unwait(struct flink *l)
 	}
 }
 
-void flink_wait_lane(struct flink *l, uint32_t lane, uint32_t charge)
+void forth_port_wait_lane(struct forth_port *l, uint32_t lane, uint32_t charge)
 {
-	struct flink_lane_tx *t = &l->tx[lane];
+	struct forth_port_lane_tx *t = &l->tx[lane];
 
 	/* several flows may share the lane: the smallest goes first */
 	if (!t->need || charge < t->need)
 		t->need = (uint16_t)charge;
 	mask_set(&l->wait, lane);
 	if (l->epoch)
-		flink_epoch_blocked(l, lane);
+		credit_resync_blocked(l, lane);
 }
 
-void flink_unwait_lane(struct flink *l, uint32_t lane)
+void forth_port_unwait_lane(struct forth_port *l, uint32_t lane)
 {
 	l->tx[lane].need = 0;
 	mask_clear(&l->wait, lane);
 }
 
-uint64_t flink_wait(struct flink *l)
+uint64_t forth_port_wait(struct forth_port *l)
 {
-	struct flink_mask m;
+	struct forth_port_mask m;
 	uint64_t at = WEFT_NEVER;
 
-	if (!l->peer->tapped)
-		flink_catch_up(l->peer, flink_now(l->peer));
+	if (!l->peer->needs_frames)
+		forth_port_catch_up(l->peer, forth_port_now(l->peer));
 	for (m = l->wait; mask_any(&m);) {
 		uint32_t lane = mask_next(&m, 0);
-		uint64_t soon = flink_lane_soon(l, lane, l->tx[lane].need);
+		uint64_t soon = forth_port_lane_soon(l, lane, l->tx[lane].need);
 
 		at = soon < at ? soon : at;
 		mask_clear(&m, lane);
 	}
-	flink_arm(l->peer);
+	forth_port_arm(l->peer);
 	return at;
 }
 
 /* What the peer does at `now` is not known yet. */
-static inline uint64_t limit_final(const struct flink *p, uint64_t limit)
+static inline uint64_t limit_final(const struct forth_port *p, uint64_t limit)
 {
 	if (weft_clock_edge(&p->clk, limit - 1) < weft_now(p->comp))
 		return limit;
-	return flink_now(p);
+	return forth_port_now(p);
 }
 
-void flink_pull(struct flink *l, uint64_t cycle)
+void forth_port_pull(struct forth_port *l, uint64_t cycle)
 {
-	struct flink *p = l->peer;
-	uint64_t past = flink_past(l);
+	struct forth_port *p = l->peer;
+	uint64_t past = forth_port_past(l);
 
-	if (!p->tapped) {
+	if (!p->needs_frames) {
 		uint64_t limit = peer_limit(l, cycle);
 
 		if (limit > p->line_free)
-			flink_catch_up(p, limit_final(p, limit));
+			forth_port_catch_up(p, limit_final(p, limit));
 	}
-	flink_in_apply(l, cycle < past ? cycle : past);
+	forth_port_in_apply(l, cycle < past ? cycle : past);
 }
 
-void flink_return(struct flink *l, uint32_t words, uint64_t end)
+void forth_port_return(struct forth_port *l, uint32_t words, uint64_t end)
 {
 	weft_time_t t = weft_clock_edge(&l->clk, end);
 
@@ -275,6 +279,6 @@ void flink_return(struct flink *l, uint32_t words, uint64_t end)
 	}
 	t = t > l->fwd_last ? t : l->fwd_last; /* F of a lane grows in order */
 	if (l->epoch)
-		flink_epoch_held(l, 0, (int32_t)words);
-	flink_fwd(l, 0, words, t);
+		credit_resync_held(l, 0, (int32_t)words);
+	forth_port_fwd(l, 0, words, t);
 }

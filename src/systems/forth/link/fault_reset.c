@@ -33,36 +33,37 @@ static const struct weft_param reset_params[] = {
 	{ 0 }
 };
 
-static struct flink *near_end(const struct weft_comp *c)
+static struct forth_port *near_end(const struct weft_comp *c)
 {
-	return (struct flink *)c->on->iface;
+	return (struct forth_port *)c->on->iface;
 }
 
 /* The line is down; is it over? */
-static bool look(struct weft_comp *c, struct flink *a, struct flink *b)
+static bool look(struct weft_comp *c, struct forth_port *a,
+		 struct forth_port *b)
 {
 	struct reset *r = c->state;
 	weft_time_t down = weft_now(c) - r->began;
 	bool drained;
 
-	flink_port_down(a);
-	flink_port_down(b);
+	forth_port_port_down(a);
+	forth_port_port_down(b);
 	/* what was on the line has come */
-	drained = down > a->delay && down > b->delay && flink_port_drained(a) &&
-		  flink_port_drained(b);
+	drained = down > a->delay && down > b->delay &&
+		  forth_port_port_drained(a) && forth_port_port_drained(b);
 	if (!drained && down < r->patience)
 		return false;
 	weft_count(c, drained ? C_RESETS : C_REFUSED, 1);
 	weft_count(c, C_TIME, down / WEFT_NS);
-	flink_port_up(a, drained);
-	flink_port_up(b, drained);
+	forth_port_port_up(a, drained);
+	forth_port_port_up(b, drained);
 	return true;
 }
 
 static void reset_event(struct weft_comp *c, uint32_t tag)
 {
 	struct reset *r = c->state;
-	struct flink *a = near_end(c);
+	struct forth_port *a = near_end(c);
 	weft_time_t next;
 
 	if (r->began == WEFT_NEVER)

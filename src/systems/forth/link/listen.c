@@ -3,8 +3,8 @@
  * they start, frames of credits when they are worked out (credit_return.c). */
 #include "systems/forth/link/port_internal.h"
 
-void flink_credits_fill(const struct flink *l, struct weft_frame *f,
-			const uint16_t *credit, uint32_t n, uint32_t words)
+void forth_port_credits_fill(const struct forth_port *l, struct weft_frame *f,
+			     const uint16_t *credit, uint32_t n, uint32_t words)
 {
 	struct forth_shape s = { .layout = (uint8_t)l->cfg.layout,
 				 .links = (uint8_t)l->cfg.links,
@@ -18,7 +18,8 @@ void flink_credits_fill(const struct flink *l, struct weft_frame *f,
 }
 
 /* Each link of a bundle carries its share. */
-void flink_tell(struct flink *l, const struct weft_frame *f, uint64_t at)
+void forth_port_tell(struct forth_port *l, const struct weft_frame *f,
+		     uint64_t at)
 {
 	weft_time_t start = weft_clock_edge(&l->clk, at);
 	struct weft_frame share = *f;
@@ -26,7 +27,7 @@ void flink_tell(struct flink *l, const struct weft_frame *f, uint64_t at)
 
 	l->telling = true;
 	for (uint32_t j = 0; j < l->cfg.links; j++) {
-		struct weft_tap *t = l->port[j].tap;
+		struct weft_line_listener *t = l->port[j].listener;
 
 		if (!t)
 			continue;
@@ -37,30 +38,30 @@ void flink_tell(struct flink *l, const struct weft_frame *f, uint64_t at)
 	l->telling = false;
 }
 
-void flink_tell_credits(struct flink *l, uint64_t at, const uint16_t *credit,
-			uint32_t n, uint32_t words)
+void forth_port_tell_credits(struct forth_port *l, uint64_t at,
+			     const uint16_t *credit, uint32_t n, uint32_t words)
 {
 	struct weft_frame f = { .word_fs = l->word_fs };
 
-	flink_credits_fill(l, &f, credit, n, words);
-	flink_tell(l, &f, at);
+	forth_port_credits_fill(l, &f, credit, n, words);
+	forth_port_tell(l, &f, at);
 }
 
 static void settle(struct weft_port *p)
 {
-	struct flink *l = (struct flink *)p->iface;
+	struct forth_port *l = (struct forth_port *)p->iface;
 
-	if (l->told && !l->telling && !l->tapped && l->peer)
-		flink_catch_up(l, flink_now(l));
+	if (l->told && !l->telling && !l->needs_frames && l->peer)
+		forth_port_catch_up(l, forth_port_now(l));
 }
 
-void flink_tap_setup(struct flink *l)
+void forth_port_tap_setup(struct forth_port *l)
 {
 	l->told = false;
 	for (uint32_t j = 0; j < l->cfg.links; j++) {
-		if (!l->port[j].tap)
+		if (!l->port[j].listener)
 			continue;
-		l->port[j].tap->settle = settle;
+		l->port[j].listener->settle = settle;
 		l->told = !l->loop;
 	}
 }

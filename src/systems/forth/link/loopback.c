@@ -18,9 +18,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static struct flink *loop_new(struct flink *line)
+static struct forth_port *loop_new(struct forth_port *line)
 {
-	struct flink *l = calloc(1, sizeof(*l));
+	struct forth_port *l = calloc(1, sizeof(*l));
 	struct weft_err err = { 0 };
 
 	assert(l);
@@ -37,43 +37,43 @@ static struct flink *loop_new(struct flink *line)
 	l->line = line;
 	l->peer = l;
 	l->watched = line->watched;
-	flink_peer_setup(l);
-	if (flink_credit_init(l, &err))
+	forth_port_peer_setup(l);
+	if (forth_port_credit_init(l, &err))
 		assert(!"memory");
 	return l;
 }
 
-void flink_loop_fini(struct flink *loop)
+void forth_port_loop_fini(struct forth_port *loop)
 {
-	flink_fini(loop);
+	forth_port_fini(loop);
 	free(loop);
 }
 
 /* The end gives the transmitter away: what it did so far is settled. */
-static void mute(struct flink *l)
+static void mute(struct forth_port *l)
 {
 	if (l->peer) {
-		flink_counts(l);
-		flink_unwait(l);
+		forth_port_counts(l);
+		forth_port_unwait(l);
 	}
 	l->muted = true;
 	l->kick = l->blocked = l->wake_at = WEFT_NEVER;
 }
 
-static void unmute(struct flink *l, uint64_t free)
+static void unmute(struct forth_port *l, uint64_t free)
 {
 	l->muted = false;
 	l->line_free = l->line_free > free ? l->line_free : free;
 	if (!l->peer)
 		return;
-	flink_kick(l, weft_now(l->comp));
-	flink_arm(l);
+	forth_port_kick(l, weft_now(l->comp));
+	forth_port_arm(l);
 }
 
-void flink_loopback(struct flink *l, bool on)
+void forth_port_loopback(struct forth_port *l, bool on)
 {
-	struct flink *from = flink_active(l), *to;
-	uint64_t now = flink_now(l);
+	struct forth_port *from = forth_port_active(l), *to;
+	uint64_t now = forth_port_now(l);
 
 	if (on == l->muted)
 		return;
@@ -84,21 +84,22 @@ void flink_loopback(struct flink *l, bool on)
 	unmute(to, from->line_free > now ? from->line_free : now);
 }
 
-void flink_loop_arrive(struct flink *loop)
+void forth_port_loop_arrive(struct forth_port *loop)
 {
 	while (loop->loop_q && loop->loop_q->time <= weft_now(loop->comp)) {
 		struct weft_frame *f = loop->loop_q;
 
 		loop->loop_q = f->next;
-		flink_arrive(loop, 0, f);
+		forth_port_arrive(loop, 0, f);
 	}
 }
 
-void flink_loop_deaf(struct flink *l, struct weft_frame *f,
-		     const struct flink_rx *rx)
+void forth_port_loop_deaf(struct forth_port *l, struct weft_frame *f,
+			  const struct forth_port_rx *rx)
 {
 	l->count.deaf++;
-	flink_return(l, forth_charge(l->cfg.links, forth_shape_get(f).wire_len),
-		     rx->cycle + rx->words);
+	forth_port_return(
+		l, forth_charge(l->cfg.links, forth_shape_get(f).wire_len),
+		rx->cycle + rx->words);
 	weft_frame_free(f);
 }

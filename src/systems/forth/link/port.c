@@ -18,7 +18,7 @@
 #define NET_RATE      2500000000ull /* bit/s after 8b/10b (forth.md 4.6) */
 #define T_SER_DEFAULT 24	    /* 11.1 */
 
-struct weft_clock flink_net_clock(const struct weft_port *p)
+struct weft_clock forth_port_net_clock(const struct weft_port *p)
 {
 	struct weft_clock clk;
 
@@ -28,9 +28,9 @@ struct weft_clock flink_net_clock(const struct weft_port *p)
 	return clk;
 }
 
-struct flink_cfg flink_cfg_default(void)
+struct forth_port_cfg forth_port_cfg_default(void)
 {
-	return (struct flink_cfg){
+	return (struct forth_port_cfg){
 		.links = 1,
 		.layout = FORTH_WORD,
 		.rx_lanes = 1,
@@ -44,9 +44,9 @@ struct flink_cfg flink_cfg_default(void)
 
 /* ---- set-up ---- */
 
-static int cfg_check(const struct flink *l, struct weft_err *err)
+static int cfg_check(const struct forth_port *l, struct weft_err *err)
 {
-	const struct flink_cfg *c = &l->cfg;
+	const struct forth_port_cfg *c = &l->cfg;
 	const char *name = l->comp->name;
 
 	if (c->links != 1 && c->links != 2 && c->links != 4)
@@ -68,9 +68,10 @@ static int cfg_check(const struct flink *l, struct weft_err *err)
 	return 0;
 }
 
-int flink_init(struct flink *l, struct weft_comp *c, struct weft_port *port,
-	       const struct flink_cfg *cfg, const struct flink_ops *ops,
-	       void *own, uint32_t tag, struct weft_err *err)
+int forth_port_init(struct forth_port *l, struct weft_comp *c,
+		    struct weft_port *port, const struct forth_port_cfg *cfg,
+		    const struct forth_port_ops *ops, void *own, uint32_t tag,
+		    struct weft_err *err)
 {
 	uint32_t j;
 
@@ -82,18 +83,18 @@ int flink_init(struct flink *l, struct weft_comp *c, struct weft_port *port,
 	l->own = own;
 	l->tag = tag;
 	l->kick = l->blocked = l->wake_at = WEFT_NEVER;
-	for (j = 0; j < cfg->links && j < FLINK_LINKS_MAX; j++)
+	for (j = 0; j < cfg->links && j < FORTH_PORT_LINKS_MAX; j++)
 		port[j].iface = l;
 	return cfg_check(l, err);
 }
 
-static const struct flink *link_end(const struct weft_port *p)
+static const struct forth_port *link_end(const struct weft_port *p)
 {
 	return p->peer ? p->peer->iface : NULL;
 }
 
 /* What both ends of a line must have alike. */
-static int peer_alike(const struct flink *l, const struct flink *p,
+static int peer_alike(const struct forth_port *l, const struct forth_port *p,
 		      struct weft_err *err)
 {
 	const struct {
@@ -120,7 +121,7 @@ static int peer_alike(const struct flink *l, const struct flink *p,
 	return 0;
 }
 
-static int peer_check(const struct flink *l, const struct flink *p,
+static int peer_check(const struct forth_port *l, const struct forth_port *p,
 		      struct weft_err *err)
 {
 	uint32_t j;
@@ -137,9 +138,9 @@ static int peer_check(const struct flink *l, const struct flink *p,
 	return 0;
 }
 
-static void clock_setup(struct flink *l)
+static void clock_setup(struct forth_port *l)
 {
-	struct weft_clock clk = flink_net_clock(l->port);
+	struct weft_clock clk = forth_port_net_clock(l->port);
 
 	if (l->clk_set)
 		return;
@@ -150,13 +151,13 @@ static void clock_setup(struct flink *l)
 		l->inverse = UINT64_MAX / l->clk.num;
 }
 
-static void delay_setup(struct flink *l)
+static void delay_setup(struct forth_port *l)
 {
 	const struct weft_clock *a = &l->clk, *b = &l->peer->clk;
 	weft_time_t least = WEFT_NEVER;
 	uint32_t j;
 
-	l->tapped = false;
+	l->needs_frames = false;
 	l->delay = weft_clock_edge(a, T_SER_DEFAULT) - a->phase;
 	if (l->port->peer)
 		l->delay = l->port->delay;
@@ -165,17 +166,18 @@ static void delay_setup(struct flink *l)
 			l->delay = l->port[j].delay;
 		if (l->port[j].delay < least)
 			least = l->port[j].delay;
-		l->tapped |=
-			(l->port[j].tapped || l->cfg.resync_cc) && !l->loop;
+		l->needs_frames |=
+			(l->port[j].needs_frames || l->cfg.resync_cc) &&
+			!l->loop;
 	}
 	l->skew = l->delay > least ? l->delay - least : 0;
-	flink_tap_setup(l);
+	forth_port_tap_setup(l);
 	l->same_clk =
 		weft_clock_same(a, b) && a->den == 1 && l->delay % a->num == 0;
 	l->delay_cc = l->same_clk ? l->delay / a->num : 0;
 }
 
-void flink_peer_setup(struct flink *l)
+void forth_port_peer_setup(struct forth_port *l)
 {
 	l->tx_lanes = l->peer->cfg.rx_lanes;
 	l->tx_cap = l->cfg.tx_cap ? l->cfg.tx_cap : l->peer->cfg.rx_cap;
@@ -196,10 +198,10 @@ static uint32_t credit_slack(uint32_t charge, bool one_size)
 	return FORTH_CREDIT_GRAN - unit;
 }
 
-int flink_room_check(const struct flink *l, uint32_t bytes, bool one_size,
-		     struct weft_err *err)
+int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
+			  bool one_size, struct weft_err *err)
 {
-	uint32_t charge = flink_charge(l, (bytes + 7) / 8);
+	uint32_t charge = forth_port_charge(l, (bytes + 7) / 8);
 	uint32_t need = charge + credit_slack(charge, one_size);
 
 	if (!bytes || !l->peer || l->tx_cap >= need)
@@ -212,7 +214,7 @@ int flink_room_check(const struct flink *l, uint32_t bytes, bool one_size,
 }
 
 /* The neighbour sends commas from time 0 on. */
-static void power_up(struct flink *l)
+static void power_up(struct forth_port *l)
 {
 	const struct weft_comp *k = l->port->link;
 
@@ -223,46 +225,47 @@ static void power_up(struct flink *l)
 	l->rx_quiet = weft_clock_cycle(&l->clk, l->delay);
 }
 
-bool flink_in_sync(const struct flink *l)
+bool forth_port_in_sync(const struct forth_port *l)
 {
-	return !l->lost_sync || flink_past(l) >= flink_resync(l);
+	return !l->lost_sync || forth_port_past(l) >= forth_port_in_sync_at(l);
 }
 
-int flink_start(struct flink *l, struct weft_err *err)
+int forth_port_start(struct forth_port *l, struct weft_err *err)
 {
 	clock_setup(l);
-	l->peer = (struct flink *)link_end(l->port);
+	l->peer = (struct forth_port *)link_end(l->port);
 	if (!l->peer)
 		return 0;
 	if (peer_check(l, l->peer, err))
 		return -err->code;
-	flink_peer_setup(l);
+	forth_port_peer_setup(l);
 	if (l->tx_cap >= FORTH_COUNT_MASK)
 		return weft_fail(
 			err, EINVAL,
 			"%s: a buffer of %u words is more than 12-bit credits can count",
 			l->peer->comp->name, l->tx_cap);
-	if (flink_room_check(l, l->cfg.max_payload, l->cfg.one_size, err) ||
-	    flink_credit_init(l, err) || flink_epoch_init(l, err))
+	if (forth_port_room_check(l, l->cfg.max_payload, l->cfg.one_size,
+				  err) ||
+	    forth_port_credit_init(l, err) || credit_resync_init(l, err))
 		return -err->code;
 	power_up(l);
-	if (l->tapped || l->lost_sync)
-		flink_arm(l);
+	if (l->needs_frames || l->lost_sync)
+		forth_port_arm(l);
 	return 0;
 }
 
-void flink_fini(struct flink *l)
+void forth_port_fini(struct forth_port *l)
 {
 	if (l->back)
-		flink_loop_fini(l->back);
+		forth_port_loop_fini(l->back);
 	l->back = NULL;
-	flink_rx_fini(l);
-	flink_credit_fini(l);
+	forth_port_rx_fini(l);
+	forth_port_credit_fini(l);
 }
 
 /* ---- receive, undamaged ---- */
 
-static void take_credits(struct flink *l, const struct weft_frame *f,
+static void take_credits(struct forth_port *l, const struct weft_frame *f,
 			 const struct forth_shape *s, uint64_t cycle)
 {
 	uint32_t i;
@@ -273,56 +276,58 @@ static void take_credits(struct flink *l, const struct weft_frame *f,
 					? 0
 					: 1 + (i - s->links) / (2 * s->links);
 
-		flink_credit_in(l, cycle + word + l->cfg.t_crrx,
-				forth_frame_credit(f, i), 0);
+		forth_port_credit_in(l, cycle + word + l->cfg.t_crrx,
+				     forth_frame_credit(f, i), 0);
 	}
 }
 
 /* Inline: the way of every undamaged packet. */
 static inline __attribute__((always_inline)) void
-deliver(struct flink *l, struct weft_frame *f, const struct flink_rx *rx)
+deliver(struct forth_port *l, struct weft_frame *f,
+	const struct forth_port_rx *rx)
 {
 	if (!(f->flags & FORTH_F_PACKET)) {
 		weft_frame_free(f);
 		return;
 	}
 	if (__builtin_expect(l->muted, 0) && !l->loop) {
-		flink_loop_deaf(l, f, rx);
+		forth_port_loop_deaf(l, f, rx);
 		return;
 	}
 	l->count.rx_packets++;
 	l->count.rx_qwords += f->payload.len / 8 + 1;
 	if (l->epoch)
-		flink_epoch_in(l, f);
+		credit_resync_in(l, f);
 	l->ops->packet(l->own, l, f, rx);
 }
 
-void flink_deliver(struct flink *l, struct weft_frame *f,
-		   const struct flink_rx *rx)
+void forth_port_deliver(struct forth_port *l, struct weft_frame *f,
+			const struct forth_port_rx *rx)
 {
 	deliver(l, f, rx);
 }
 
-void flink_arrive(struct flink *l, uint32_t j, struct weft_frame *f)
+void forth_port_arrive(struct forth_port *l, uint32_t j, struct weft_frame *f)
 {
-	struct flink_rx rx = { 0 };
+	struct forth_port_rx rx = { 0 };
 	struct forth_shape s;
 
 	if (!f) {
-		flink_loop_arrive(l->back);
+		forth_port_loop_arrive(l->back);
 		return;
 	}
 	if (f->raw || l->lost_sync ||
 	    f->flags & (FORTH_F_CRC32 | FORTH_F_TRUNC | FORTH_F_LANE)) {
-		flink_rx_odd(l, j, f);
+		forth_port_rx_odd(l, j, f);
 		return;
 	}
-	if (l->cfg.links > 1 && flink_skew_full(l, l->peer->skew, f->words)) {
-		flink_skew_lost(l, f);
+	if (l->cfg.links > 1 &&
+	    forth_port_skew_full(l, l->peer->skew, f->words)) {
+		forth_port_skew_lost(l, f);
 		return;
 	}
 	s = forth_shape_get(f);
-	rx.cycle = flink_cycle(l, f->time);
+	rx.cycle = forth_port_cycle(l, f->time);
 	rx.words = f->words;
 	rx.shift = forth_credit_words(s.layout, s.links, s.credits,
 				      f->flags & FORTH_F_PACKET);
@@ -333,22 +338,22 @@ void flink_arrive(struct flink *l, uint32_t j, struct weft_frame *f)
 	deliver(l, f, &rx);
 }
 
-void flink_watch(struct flink *l, bool on)
+void forth_port_watch(struct forth_port *l, bool on)
 {
 	if (l->back)
-		flink_watch(l->back, on);
-	flink_counts(l);
+		forth_port_watch(l->back, on);
+	forth_port_counts(l);
 	l->watched = on && l->peer;
 }
 
-struct flink_count *flink_counts(struct flink *l)
+struct forth_port_count *forth_port_counts(struct forth_port *l)
 {
-	uint64_t now = flink_now(l);
+	uint64_t now = forth_port_now(l);
 
 	if (!l->peer)
 		return &l->count;
-	flink_catch_up(l, now);
-	flink_pull(l, now);
+	forth_port_catch_up(l, now);
+	forth_port_pull(l, now);
 	if (l->blocked != WEFT_NEVER && now > l->blocked) {
 		l->count.backpressure += now - l->blocked;
 		l->blocked = now;
@@ -356,8 +361,8 @@ struct flink_count *flink_counts(struct flink *l)
 	return &l->count;
 }
 
-weft_time_t flink_blocked(struct flink *l)
+weft_time_t forth_port_blocked(struct forth_port *l)
 {
-	return weft_clock_edge(&l->clk, flink_counts(l)->backpressure) -
+	return weft_clock_edge(&l->clk, forth_port_counts(l)->backpressure) -
 	       weft_clock_edge(&l->clk, 0);
 }

@@ -4,9 +4,10 @@
  * switch port and by the traffic component.
  *
  *            owner                      flink                       cable
- *   next() / flink_tx_commit  ->  SOP, credits, packet  ->  weft_port_send
- *   packet()                  <-  receive machine       <-  flink_arrive
- *   flink_fwd, flink_fwd_ramp ->  F counters -> credits on this end's line
+ *   next() / forth_port_tx_commit  ->  SOP, credits, packet  ->  weft_port_send
+ *   packet()                  <-  receive machine       <-  forth_port_arrive
+ *   forth_port_fwd, forth_port_fwd_ramp ->  F counters -> credits on this end's
+ * line
  *
  * Time is counted in cycles of the NET clock `clk` of this end; a cycle number
  * names an edge.  The time of a frame is that of its delimiter word.
@@ -14,19 +15,19 @@
  * Credits.  What this end owes its peer is a list of (cycle, lane, value):
  * "from that cycle on F[11:5] of that lane may be on the line".  Credit-only
  * frames are worked out when somebody can tell the difference: before this end
- * starts a packet, when the peer asks (flink_tx_ready), or in an event of
- * their own while the peer is blocked or the port is tapped.  A credit that has
- * been put on the line lies in the receiver's inbox with the cycle at which it
- * counts.  With port.tapped every transmission is a real frame and credits
- * are taken from the frames.  Who only listens (port.tap) is told of the same
- * frames (listen.c). */
+ * starts a packet, when the peer asks (forth_port_tx_ready), or in an event of
+ * their own while the peer is blocked or the port is needs_frames.  A credit
+ * that has been put on the line lies in the receiver's inbox with the cycle at
+ * which it counts.  With port.needs_frames every transmission is a real frame
+ * and credits are taken from the frames.  Who only listens (port.listener) is
+ * told of the same frames (listen.c). */
 #ifndef SYSTEMS_FORTH_LINK_PORT_H
 #define SYSTEMS_FORTH_LINK_PORT_H
 
 #include "systems/forth/link/wire.h"
 #include "weft/sim.h"
 
-#define FLINK_LINKS_MAX 4
+#define FORTH_PORT_LINKS_MAX 4
 
 /* ---- the cable: class forth.link ---- */
 
@@ -43,13 +44,13 @@ extern const struct weft_class weft_class_forth_link;
 
 /* NET clock of the cable at p: rate/32 of its forth.link, 78.125 MHz when
  * there is none.  Valid once p is connected. */
-struct weft_clock flink_net_clock(const struct weft_port *p);
+struct weft_clock forth_port_net_clock(const struct weft_port *p);
 
 /* ---- what the owner fixes ---- */
 
-struct flink;
+struct forth_port;
 
-struct flink_cfg {
+struct forth_port_cfg {
 	uint32_t links;	   /* ports bundled byte by byte: 1, 2 or 4 */
 	uint32_t layout;   /* enum forth_layout; packed only with links = 1 */
 	uint32_t rx_lanes; /* credit flows we return: 1, or crosspoints */
@@ -66,7 +67,7 @@ struct flink_cfg {
 	bool crc32_complement;	 /* */
 	bool return_discards;	 /* 5.7: NIC true; switch false: counted */
 	/* Lane of a way (forth_way) in our buffer: path_mask + 1 rows; NULL:
-	 * the flow, or 0 with one lane.  May change until flink_start. */
+	 * the flow, or 0 with one lane.  May change until forth_port_start. */
 	const uint8_t *route;
 	uint32_t path_mask;
 	uint32_t paths;	    /* to choose from, numbered from 1; 0 = no choice */
@@ -75,10 +76,10 @@ struct flink_cfg {
 };
 
 /* The values of the spec for one link; the owner changes what differs. */
-struct flink_cfg flink_cfg_default(void);
+struct forth_port_cfg forth_port_cfg_default(void);
 
 /* A packet to send. */
-struct flink_pkt {
+struct forth_port_pkt {
 	uint64_t header;
 	struct weft_slice payload; /* reference is taken over */
 	uint64_t trace_id;
@@ -89,54 +90,54 @@ struct flink_pkt {
 };
 
 /* What is wrong with a packet that was delivered. */
-enum { FLINK_BODY_BAD = 1, FLINK_TRUNC = 2 };
+enum { FORTH_PORT_BODY_BAD = 1, FORTH_PORT_TRUNC = 2 };
 
-struct flink_rx {
+struct forth_port_rx {
 	uint64_t cycle; /* of the delimiter, on our clock */
 	uint32_t shift; /* extra credit words before the header */
 	uint32_t words; /* wire words, delimiter and credits included */
-	uint32_t bad;	/* FLINK_* ; known in advance, act at the end */
+	uint32_t bad;	/* FORTH_PORT_* ; known in advance, act at the end */
 };
 
-struct flink_ops {
+struct forth_port_ops {
 	/* Phase 1, the line is free at this edge: fill *p with the packet that
-	 * starts now and return true.  Ask flink_credit for each candidate;
-	 * false ones are remembered and wake the link when they can go.  A
-	 * packet that becomes ready later needs flink_kick. */
-	bool (*next)(void *own, struct flink *l, struct flink_pkt *p);
+	 * starts now and return true.  Ask forth_port_credit for each
+	 * candidate; false ones are remembered and wake the link when they can
+	 * go.  A packet that becomes ready later needs forth_port_kick. */
+	bool (*next)(void *own, struct forth_port *l, struct forth_port_pkt *p);
 	/* It left: delimiter at cycle `start`, the line is free at `end`, its
 	 * header word is at start + 1 + shift. */
-	void (*sent)(void *own, struct flink *l, uint64_t start, uint64_t end,
-		     uint32_t shift);
+	void (*sent)(void *own, struct forth_port *l, uint64_t start,
+		     uint64_t end, uint32_t shift);
 	/* Phase 0, at the delimiter's arrival: a packet with a good header CRC
 	 * (headers are checked 2 + shift or 3 + shift cycles later).  The
 	 * owner owns f: header u[0], payload (true bytes, padding cut). */
-	void (*packet)(void *own, struct flink *l, struct weft_frame *f,
-		       const struct flink_rx *rx);
+	void (*packet)(void *own, struct forth_port *l, struct weft_frame *f,
+		       const struct forth_port_rx *rx);
 	/* Header CRC error (NetPcktError); may be NULL. */
-	void (*bad_header)(void *own, struct flink *l, uint64_t cycle);
-	/* While flink_watch is on: a credit went on our line, or (`in`) one
-	 * from the peer counts, at `cycle`.  Told when it is worked out, which
-	 * may be later; flink_counts tells everything up to now. */
-	void (*credit)(void *own, struct flink *l, uint64_t cycle,
+	void (*bad_header)(void *own, struct forth_port *l, uint64_t cycle);
+	/* While forth_port_watch is on: a credit went on our line, or (`in`)
+	 * one from the peer counts, at `cycle`.  Told when it is worked out,
+	 * which may be later; forth_port_counts tells everything up to now. */
+	void (*credit)(void *own, struct forth_port *l, uint64_t cycle,
 		       uint16_t credit, bool in);
 	/* Does the receive buffer hold nothing of this line?  NULL: what comes
-	 * is forwarded at once (flink_fwd). */
-	bool (*drained)(void *own, struct flink *l);
-	/* Phase 1: a lane that flink_tx_ready found short of credits can go.
-	 * NULL: flink_kick at once. */
-	void (*woken)(void *own, struct flink *l);
+	 * is forwarded at once (forth_port_fwd). */
+	bool (*drained)(void *own, struct forth_port *l);
+	/* Phase 1: a lane that forth_port_tx_ready found short of credits can
+	 * go. NULL: forth_port_kick at once. */
+	void (*woken)(void *own, struct forth_port *l);
 };
 
 /* Counters; the NIC shows them as registers. */
-struct flink_count {
-	uint64_t out_cycles;		     /* 0x80 */
-	uint64_t in_cycles;		     /* 0x84 */
-	uint64_t bad_char[FLINK_LINKS_MAX];  /* 0x88 */
-	uint64_t sync_loss[FLINK_LINKS_MAX]; /* 0x8C */
-	uint64_t disparity[FLINK_LINKS_MAX]; /* 0x90 */
-	uint64_t tx_full[FLINK_LINKS_MAX];   /* 0x94: cannot happen */
-	uint64_t tx_packets;		     /* 0xA8 */
+struct forth_port_count {
+	uint64_t out_cycles;			  /* 0x80 */
+	uint64_t in_cycles;			  /* 0x84 */
+	uint64_t bad_char[FORTH_PORT_LINKS_MAX];  /* 0x88 */
+	uint64_t sync_loss[FORTH_PORT_LINKS_MAX]; /* 0x8C */
+	uint64_t disparity[FORTH_PORT_LINKS_MAX]; /* 0x90 */
+	uint64_t tx_full[FORTH_PORT_LINKS_MAX];	  /* 0x94: cannot happen */
+	uint64_t tx_packets;			  /* 0xA8 */
 	uint64_t tx_qwords;		  /* 0xAC: header, payload, CRC word */
 	uint64_t rx_packets;		  /* 0xB0 */
 	uint64_t rx_qwords;		  /* 0xB4: header, payload */
@@ -157,58 +158,59 @@ struct flink_count {
 
 /* ---- the link end ---- */
 
-struct flink_lane_tx {
+struct forth_port_lane_tx {
 	uint16_t sent, acked; /* T, F' */
 	uint16_t need;	      /* charge of the packet that waits, 0 = none */
 };
 
-struct flink_lane_rx {
+struct forth_port_lane_rx {
 	uint16_t fwd;  /* F with everything known so far */
 	uint8_t value; /* F[11:5] as visible at the line */
 	uint8_t given; /* value last sent */
 };
 
-struct flink_due { /* F[11:5] of lane is `value` from cycle on */
+struct forth_port_due { /* F[11:5] of lane is `value` from cycle on */
 	uint64_t cycle;
 	uint8_t lane, value;
 };
 
-struct flink_inbox { /* credit that counts from cycle on */
+struct forth_port_inbox { /* credit that counts from cycle on */
 	uint64_t cycle;
 	uint16_t credit; /* 0 = none, only words */
 	uint16_t words;	 /* received with it: a credit-only frame */
 };
 
 /* 4.9: so many invalid codes in 16 symbols end synchronisation. */
-enum { FLINK_BAD_CODES = 4 };
+enum { FORTH_PORT_BAD_CODES = 4 };
 
-struct flink_mask {
+struct forth_port_mask {
 	uint64_t w[FORTH_FLOWS / 64];
 };
 
-struct flink {
+struct forth_port {
 	/* transmit */
 	struct weft_comp *comp;
 	struct weft_port *port; /* first of cfg.links ports */
-	struct flink *peer;	/* other end; self of a loop end; NULL = none */
-	uint64_t line_free;	/* first cycle without a transmission */
-	uint64_t last_start;	/* of any transmission, for refresh */
-	uint64_t kick;		/* next() wanted at this cycle, or NEVER */
-	uint64_t blocked;	/* a packet lacks credits since, or NEVER */
-	uint64_t pulled;	/* credits asked for in this cycle */
-	uint64_t wake_at;	/* a sufficient credit counts, or NEVER */
-	struct flink_lane_tx *tx;
-	struct flink_inbox *in; /* ring, by cycle: credits received */
+	struct forth_port
+		*peer;	     /* other end; self of a loop end; NULL = none */
+	uint64_t line_free;  /* first cycle without a transmission */
+	uint64_t last_start; /* of any transmission, for refresh */
+	uint64_t kick;	     /* next() wanted at this cycle, or NEVER */
+	uint64_t blocked;    /* a packet lacks credits since, or NEVER */
+	uint64_t pulled;     /* credits asked for in this cycle */
+	uint64_t wake_at;    /* a sufficient credit counts, or NEVER */
+	struct forth_port_lane_tx *tx;
+	struct forth_port_inbox *in; /* ring, by cycle: credits received */
 	uint32_t in_head, in_tail, in_mask;
 	uint32_t tx_lanes, tx_cap;
-	struct flink_mask wait; /* lanes with need != 0 */
+	struct forth_port_mask wait; /* lanes with need != 0 */
 	/* credits to give */
-	struct flink_lane_rx *rx;
-	struct flink_due *due; /* ring, by cycle */
+	struct forth_port_lane_rx *rx;
+	struct forth_port_due *due; /* ring, by cycle */
 	uint32_t due_head, due_tail, due_mask;
 	uint32_t rr_active, rr_refresh;
-	weft_time_t fwd_last;	  /* latest time F is known to grow */
-	struct flink_mask active; /* lanes with value != given */
+	weft_time_t fwd_last;	       /* latest time F is known to grow */
+	struct forth_port_mask active; /* lanes with value != given */
 	/* the line */
 	struct weft_clock clk;
 	uint64_t word_fs;  /* period, rounded down */
@@ -217,151 +219,160 @@ struct flink {
 	weft_time_t skew;  /* by which the fastest is ahead */
 	uint64_t delay_cc; /* same_clk: the same in cycles */
 	bool same_clk;	   /* peer's edges are ours, delay is whole cycles */
-	bool tapped, loop, lost_sync, clk_set, watched;
+	bool needs_frames, loop, lost_sync, clk_set, watched;
 	bool muted; /* another end has the transmitter: commas on the line */
 	bool told, telling; /* somebody listens to what we send; now */
 	uint32_t tag;
 	struct weft_timer timer;
-	const struct flink_ops *ops;
+	const struct forth_port_ops *ops;
 	void *own;
-	struct flink_cfg cfg;
-	struct flink_count count;
+	struct forth_port_cfg cfg;
+	struct forth_port_count count;
 	/* receive of damaged or bundled frames, loopback */
 	uint64_t rx_quiet; /* nothing received since this cycle */
 	/* symbols with invalid codes: the last ones, how many since sync */
-	uint64_t bad_at[FLINK_LINKS_MAX][FLINK_BAD_CODES];
-	uint32_t n_bad[FLINK_LINKS_MAX];
-	struct weft_frame *lane_q[FLINK_LINKS_MAX]; /* oldest first */
+	uint64_t bad_at[FORTH_PORT_LINKS_MAX][FORTH_PORT_BAD_CODES];
+	uint32_t n_bad[FORTH_PORT_LINKS_MAX];
+	struct weft_frame *lane_q[FORTH_PORT_LINKS_MAX]; /* oldest first */
 	struct weft_frame *loop_q;
-	struct flink *back, *line; /* loopback: of the line, of its loop end */
-	struct flink_epoch *epoch; /* NULL: no resync */
+	struct forth_port *back,
+		*line; /* loopback: of the line, of its loop end */
+	struct forth_port_epoch *epoch; /* NULL: no resync */
 	uint16_t seq;
 };
 
 /* ops.init: binds ports port..port+links-1 of c and publishes l as their iface.
- * `tag` is the event tag the owner forwards to flink_event; within one time it
- * should run after the owner's own events (larger tag). */
-int flink_init(struct flink *l, struct weft_comp *c, struct weft_port *port,
-	       const struct flink_cfg *cfg, const struct flink_ops *ops,
-	       void *own, uint32_t tag, struct weft_err *err);
+ * `tag` is the event tag the owner forwards to forth_port_event; within one
+ * time it should run after the owner's own events (larger tag). */
+int forth_port_init(struct forth_port *l, struct weft_comp *c,
+		    struct weft_port *port, const struct forth_port_cfg *cfg,
+		    const struct forth_port_ops *ops, void *own, uint32_t tag,
+		    struct weft_err *err);
 /* ops.start: peers are known; fixes clock, B and lanes. */
-int flink_start(struct flink *l, struct weft_err *err);
-void flink_fini(struct flink *l);
+int forth_port_start(struct forth_port *l, struct weft_err *err);
+void forth_port_fini(struct forth_port *l);
 /* Can packets of `bytes` payload pass out of here?  If not they wait for
  * credits for ever (5.2). */
-int flink_room_check(const struct flink *l, uint32_t bytes, bool one_size,
-		     struct weft_err *err);
+int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
+			  bool one_size, struct weft_err *err);
 
 /* ops.arrive on link j of the bundle.  Loopback posts without a frame under
  * tag n_ports + index of the first port: give those as (l, 0, NULL). */
-void flink_arrive(struct flink *l, uint32_t j, struct weft_frame *f);
+void forth_port_arrive(struct forth_port *l, uint32_t j, struct weft_frame *f);
 /* ops.event with our tag. */
-void flink_event(struct flink *l);
+void forth_port_event(struct forth_port *l);
 
 /* Calls ops.next at the first edge >= t at which the line is free. */
-void flink_kick(struct flink *l, weft_time_t t);
+void forth_port_kick(struct forth_port *l, weft_time_t t);
 /* Inside ops.next: may a packet of `qwords` to `way` start at this edge?  The
  * way is forth_way(path, flow), the flow alone for path 0. */
-bool flink_credit(struct flink *l, uint32_t way, uint32_t qwords);
+bool forth_port_credit(struct forth_port *l, uint32_t way, uint32_t qwords);
 
 /* Owners that schedule for themselves (switch) do without kick and next:
  * first cycle >= cycle at which the credits known now suffice for a packet of
  * this header and `bytes` payload on the wire, or WEFT_NEVER;
  * then ops.woken comes when a sufficient credit counts. */
-uint64_t flink_tx_ready(struct flink *l, uint64_t header, uint32_t bytes,
-			uint64_t cycle);
+uint64_t forth_port_tx_ready(struct forth_port *l, uint64_t header,
+			     uint32_t bytes, uint64_t cycle);
 /* First cycle >= cycle at which the line is free: a credit frame may be on it.
  * Fixes what the line carries before. */
-uint64_t flink_tx_slot(struct flink *l, uint64_t cycle);
-/* Starts the packet at `cycle` (>= now), which flink_tx_slot gave; credits must
- * suffice.  Returns the cycle at which the line is free again. */
-uint64_t flink_tx_commit(struct flink *l, const struct flink_pkt *p,
-			 uint64_t cycle);
+uint64_t forth_port_tx_slot(struct forth_port *l, uint64_t cycle);
+/* Starts the packet at `cycle` (>= now), which forth_port_tx_slot gave; credits
+ * must suffice.  Returns the cycle at which the line is free again. */
+uint64_t forth_port_tx_commit(struct forth_port *l,
+			      const struct forth_port_pkt *p, uint64_t cycle);
 
 /* F of `lane` grows by `words` at time t (>= now - nothing earlier may have
  * been given for this lane). */
-void flink_fwd(struct flink *l, uint32_t lane, uint32_t words, weft_time_t t);
+void forth_port_fwd(struct forth_port *l, uint32_t lane, uint32_t words,
+		    weft_time_t t);
 /* F grows by `step` words at edges first+1, first+2 .. of clk, `words` in all
  * (the last step may be smaller). */
-void flink_fwd_ramp(struct flink *l, uint32_t lane, uint32_t words,
-		    uint32_t step, const struct weft_clock *clk,
-		    uint64_t first);
+void forth_port_fwd_ramp(struct forth_port *l, uint32_t lane, uint32_t words,
+			 uint32_t step, const struct weft_clock *clk,
+			 uint64_t first);
 
 /* A packet that was delivered is dropped and its charge not given back. */
-void flink_dropped(struct flink *l, uint32_t lane, uint32_t words);
+void forth_port_dropped(struct forth_port *l, uint32_t lane, uint32_t words);
 
 /* Is this end in sync: does it receive, and may it send (4.9)? */
-bool flink_in_sync(const struct flink *l);
+bool forth_port_in_sync(const struct forth_port *l);
 
 /* Loopback (loopback.c): what we send comes back to us, the cable carries
  * commas.  A loop has a link end of its own with its own credits: ops are
  * called with that end while it sends and for what comes back by it, and words
- * are forwarded (flink_fwd) on the end they came by. */
-void flink_loopback(struct flink *l, bool on);
+ * are forwarded (forth_port_fwd) on the end they came by. */
+void forth_port_loopback(struct forth_port *l, bool on);
 /* The end that has the transmitter: l, or its loop end. */
-static inline struct flink *flink_active(struct flink *l)
+static inline struct forth_port *forth_port_active(struct forth_port *l)
 {
 	return l->muted ? l->back : l;
 }
 /* The end on the cable of either. */
-static inline struct flink *flink_line(struct flink *l)
+static inline struct forth_port *forth_port_line(struct forth_port *l)
 {
 	return l->line ? l->line : l;
 }
 /* T = F = F' = 0 on this side (port reset; do it on both, nothing in flight).*/
-void flink_credit_reset(struct flink *l);
+void forth_port_credit_reset(struct forth_port *l);
 
 /* Port reset (port_reset.c), on both ends of a line: down, again and again
  * within 16 cycles until both are drained, then up. */
-void flink_port_down(struct flink *l);
-bool flink_port_drained(struct flink *l);
-void flink_port_up(struct flink *l, bool reset);
+void forth_port_port_down(struct forth_port *l);
+bool forth_port_port_drained(struct forth_port *l);
+void forth_port_port_up(struct forth_port *l, bool reset);
 
 /* Counters with everything that has happened up to now. */
-struct flink_count *flink_counts(struct flink *l);
+struct forth_port_count *forth_port_counts(struct forth_port *l);
 /* Their `backpressure` as a time. */
-weft_time_t flink_blocked(struct flink *l);
+weft_time_t forth_port_blocked(struct forth_port *l);
 
 /* Calls of ops.credit, from now on or no more. */
-void flink_watch(struct flink *l, bool on);
+void forth_port_watch(struct forth_port *l, bool on);
 
 /* Payload bytes on the wire for `qwords`, padded. */
-static inline uint32_t flink_wire_len(const struct flink *l, uint32_t qwords)
+static inline uint32_t forth_port_wire_len(const struct forth_port *l,
+					   uint32_t qwords)
 {
 	uint32_t n = qwords * 8;
 
 	return n < l->cfg.min_payload ? l->cfg.min_payload : n;
 }
-static inline uint32_t flink_charge(const struct flink *l, uint32_t qwords)
+static inline uint32_t forth_port_charge(const struct forth_port *l,
+					 uint32_t qwords)
 {
-	return forth_charge(l->cfg.links, flink_wire_len(l, qwords));
+	return forth_charge(l->cfg.links, forth_port_wire_len(l, qwords));
 }
 /* Wire words, delimiter included, extra credit words not. */
-static inline uint32_t flink_words(const struct flink *l, uint32_t qwords)
+static inline uint32_t forth_port_words(const struct forth_port *l,
+					uint32_t qwords)
 {
 	return forth_words(l->cfg.layout, l->cfg.links,
-			   flink_wire_len(l, qwords));
+			   forth_port_wire_len(l, qwords));
 }
 /* Paths that whoever sends into this link may choose from, see cfg.paths. */
-static inline uint32_t flink_paths(const struct flink *l)
+static inline uint32_t forth_port_paths(const struct forth_port *l)
 {
 	return l->peer ? l->peer->cfg.paths : 0;
 }
 /* Lane whose credits pay for a packet of this way out of here. */
-static inline uint32_t flink_lane(const struct flink *l, uint32_t way)
+static inline uint32_t forth_port_lane(const struct forth_port *l, uint32_t way)
 {
 	if (l->tx_lanes == 1)
 		return 0;
 	return l->peer->cfg.route ? l->peer->cfg.route[way] : way;
 }
-static inline uint32_t flink_lane_of(const struct flink *l, uint64_t header)
+static inline uint32_t forth_port_lane_of(const struct forth_port *l,
+					  uint64_t header)
 {
 	if (l->tx_lanes == 1)
 		return 0;
-	return flink_lane(l, forth_hdr_way(header, l->peer->cfg.path_mask));
+	return forth_port_lane(l,
+			       forth_hdr_way(header, l->peer->cfg.path_mask));
 }
 /* weft_clock_cycle(&l->clk, t), without a division where that is possible. */
-static inline uint64_t flink_cycle(const struct flink *l, weft_time_t t)
+static inline uint64_t forth_port_cycle(const struct forth_port *l,
+					weft_time_t t)
 {
 	uint64_t d, q;
 
@@ -371,9 +382,9 @@ static inline uint64_t flink_cycle(const struct flink *l, weft_time_t t)
 	q = (uint64_t)((unsigned __int128)d * l->inverse >> 64);
 	return q + (d - q * l->clk.num >= l->clk.num);
 }
-static inline uint64_t flink_now(const struct flink *l)
+static inline uint64_t forth_port_now(const struct forth_port *l)
 {
-	return flink_cycle(l, weft_now(l->comp));
+	return forth_port_cycle(l, weft_now(l->comp));
 }
 
 #endif

@@ -4,26 +4,27 @@
  * words of commas they go on (4.9).  What is on the line is lost. */
 #include "systems/forth/link/port_internal.h"
 
-void flink_port_down(struct flink *l)
+void forth_port_port_down(struct forth_port *l)
 {
 	if (!l->lost_sync)
 		for (uint32_t j = 0; j < l->cfg.links; j++)
 			l->count.sync_loss[j]++;
-	flink_out_of_sync(l);
-	if (flink_now(l) > l->rx_quiet)
-		l->rx_quiet = flink_now(l);
+	forth_port_out_of_sync(l);
+	if (forth_port_now(l) > l->rx_quiet)
+		l->rx_quiet = forth_port_now(l);
 }
 
-bool flink_port_drained(struct flink *l)
+bool forth_port_port_drained(struct forth_port *l)
 {
 	return weft_now(l->comp) >= l->fwd_last &&
 	       (!l->ops->drained || l->ops->drained(l->own, l));
 }
 
-void flink_port_up(struct flink *l, bool reset)
+void forth_port_port_up(struct forth_port *l, bool reset)
 {
 	if (reset)
-		flink_credit_reset(l);
-	l->wake_at = flink_resync(l); /* what waited for credits may go */
-	flink_arm(l);
+		forth_port_credit_reset(l);
+	l->wake_at =
+		forth_port_in_sync_at(l); /* what waited for credits may go */
+	forth_port_arm(l);
 }

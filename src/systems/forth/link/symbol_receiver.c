@@ -14,7 +14,7 @@
 
 #include "base/crc.h"
 
-#define BAD_WINDOW 16 /* symbols; FLINK_BAD_CODES in it: out of sync */
+#define BAD_WINDOW 16 /* symbols; FORTH_PORT_BAD_CODES in it: out of sync */
 
 enum rx_state {
 	RX_START,
@@ -32,9 +32,9 @@ struct lane {
 };
 
 struct walk {
-	struct flink *l;
+	struct forth_port *l;
 	struct weft_frame *f; /* the frame it came in, first lane */
-	struct lane lane[FLINK_LINKS_MAX];
+	struct lane lane[FORTH_PORT_LINKS_MAX];
 	uint64_t cycle; /* of the frame's first word */
 	/* the packet at hand */
 	uint32_t sop, shift; /* delimiter's word in the frame, credit words */
@@ -86,19 +86,20 @@ static uint64_t get_be(const uint8_t *p, uint32_t n)
 }
 
 /* A code that is in no table at this place of link j: does it end sync? */
-static bool bad_code(struct flink *l, uint32_t j, uint64_t at)
+static bool bad_code(struct forth_port *l, uint32_t j, uint64_t at)
 {
 	uint64_t *last = l->bad_at[j];
 	uint32_t n;
 
 	l->count.bad_char[j]++;
-	last[l->n_bad[j]++ % FLINK_BAD_CODES] = at;
+	last[l->n_bad[j]++ % FORTH_PORT_BAD_CODES] = at;
 	n = l->n_bad[j];
-	if (n < FLINK_BAD_CODES || at - last[n % FLINK_BAD_CODES] >= BAD_WINDOW)
+	if (n < FORTH_PORT_BAD_CODES ||
+	    at - last[n % FORTH_PORT_BAD_CODES] >= BAD_WINDOW)
 		return false;
 	l->n_bad[j] = 0;
 	l->count.sync_loss[j]++;
-	flink_out_of_sync(l);
+	forth_port_out_of_sync(l);
 	return true;
 }
 
@@ -128,12 +129,12 @@ static void discard(struct walk *w, uint32_t words)
 	uint32_t over = w->l->cfg.links / 2; /* beats that are not charged */
 
 	if (words > over && !w->delivered)
-		flink_return(w->l, words - over, w->cycle + w->f->words);
+		forth_port_return(w->l, words - over, w->cycle + w->f->words);
 }
 
 static void credit(struct walk *w, uint16_t c)
 {
-	struct flink *l = w->l;
+	struct forth_port *l = w->l;
 
 	w->credits++;
 	if (!(w->f->flags & FORTH_F_CREDITS))
@@ -142,7 +143,8 @@ static void credit(struct walk *w, uint16_t c)
 		l->count.credit_parity++;
 		return;
 	}
-	flink_credit_in(l, w->cycle + w->sop + w->shift + l->cfg.t_crrx, c, 0);
+	forth_port_credit_in(l, w->cycle + w->sop + w->shift + l->cfg.t_crrx, c,
+			     0);
 }
 
 static struct weft_slice payload_of(struct walk *w, uint32_t len)
@@ -158,16 +160,16 @@ static struct weft_slice payload_of(struct walk *w, uint32_t len)
 
 static void deliver(struct walk *w, uint32_t bad, uint32_t crc)
 {
-	struct flink *l = w->l;
+	struct forth_port *l = w->l;
 	struct weft_frame *f = weft_frame_new(l->comp->sim);
 	uint32_t size = forth_hdr_size(w->header);
 	struct forth_shape s = {
 		.layout = (uint8_t)l->cfg.layout,
 		.links = (uint8_t)l->cfg.links,
-		.wire_len = (uint16_t)flink_wire_len(l, size),
+		.wire_len = (uint16_t)forth_port_wire_len(l, size),
 	};
 	uint32_t len = w->got & ~7u;
-	struct flink_rx rx = {
+	struct forth_port_rx rx = {
 		.cycle = w->cycle + w->sop,
 		.shift = w->shift,
 		.words = w->words + 1 + w->shift,
@@ -183,7 +185,7 @@ static void deliver(struct walk *w, uint32_t bad, uint32_t crc)
 	f->u[FORTH_U_OWN] = w->f->u[FORTH_U_OWN];
 	f->u[FORTH_U_OWN + 1] = w->f->u[FORTH_U_OWN + 1];
 	forth_shape_set(f, s);
-	if (bad & FLINK_TRUNC)
+	if (bad & FORTH_PORT_TRUNC)
 		f->flags |= FORTH_F_TRUNC;
 	else if (bad)
 		f->flags |= FORTH_F_CRC32;
@@ -192,7 +194,7 @@ static void deliver(struct walk *w, uint32_t bad, uint32_t crc)
 	w->delivered = true;
 	if (bad)
 		l->count.body_crc++;
-	flink_deliver(l, f, &rx);
+	forth_port_deliver(l, f, &rx);
 }
 
 /* ---- states (4.9) ---- */
@@ -223,7 +225,7 @@ static void skip_data(struct walk *w, uint32_t j, uint32_t *stray_p)
 static void slots(struct walk *w)
 {
 	uint32_t links = w->l->cfg.links, j;
-	uint8_t b[2 * FLINK_LINKS_MAX];
+	uint8_t b[2 * FORTH_PORT_LINKS_MAX];
 
 	if (w->l->cfg.layout == FORTH_PACKED || !take(w, b, 2 * links))
 		return;
@@ -240,8 +242,8 @@ static void slots(struct walk *w)
 static enum rx_state state_start(struct walk *w)
 {
 	uint32_t links = w->l->cfg.links, j, found = 0, words = 0;
-	uint32_t stray[FLINK_LINKS_MAX] = { 0 };
-	bool sop[FLINK_LINKS_MAX];
+	uint32_t stray[FORTH_PORT_LINKS_MAX] = { 0 };
+	bool sop[FORTH_PORT_LINKS_MAX];
 
 	for (j = 0; j < links; j++)
 		found += sop[j] = find_sop(w, j, &stray[j]);
@@ -308,7 +310,7 @@ static bool ragged(const struct walk *w)
 
 static enum rx_state state_head(struct walk *w)
 {
-	uint8_t b[4 * FLINK_LINKS_MAX + 8];
+	uint8_t b[4 * FORTH_PORT_LINKS_MAX + 8];
 	uint32_t n;
 
 	if (!head_unit(w, b, &n)) {
@@ -331,7 +333,7 @@ static enum rx_state state_hcrc(struct walk *w)
 {
 	uint32_t unit =
 		w->l->cfg.layout == FORTH_PACKED ? 2 : 4 * w->l->cfg.links;
-	uint8_t b[4 * FLINK_LINKS_MAX];
+	uint8_t b[4 * FORTH_PORT_LINKS_MAX];
 
 	if (!take(w, b, unit)) {
 		w->l->count.header_align++;
@@ -349,7 +351,7 @@ static enum rx_state state_hcrc(struct walk *w)
 /* The size field cannot be trusted: up to the next comma or SOP. */
 static enum rx_state state_discard(struct walk *w)
 {
-	uint8_t b[4 * FLINK_LINKS_MAX];
+	uint8_t b[4 * FORTH_PORT_LINKS_MAX];
 
 	while (take(w, b, 4 * w->l->cfg.links))
 		w->words++;
@@ -360,12 +362,12 @@ static enum rx_state state_discard(struct walk *w)
 static enum rx_state state_data(struct walk *w)
 {
 	uint32_t beat = 4 * w->l->cfg.links;
-	uint32_t len = flink_wire_len(w->l, forth_hdr_size(w->header));
+	uint32_t len = forth_port_wire_len(w->l, forth_hdr_size(w->header));
 
 	while (w->got < len) {
 		if (!take(w, w->data + w->got, beat)) {
 			w->l->count.align++;
-			deliver(w, FLINK_TRUNC | FLINK_BODY_BAD, 0);
+			deliver(w, FORTH_PORT_TRUNC | FORTH_PORT_BODY_BAD, 0);
 			return RX_START;
 		}
 		w->got += beat;
@@ -388,12 +390,12 @@ static uint32_t crc_unpadded(struct walk *w, uint32_t wrong)
 
 static enum rx_state state_bcrc(struct walk *w)
 {
-	uint8_t b[4 * FLINK_LINKS_MAX];
+	uint8_t b[4 * FORTH_PORT_LINKS_MAX];
 	uint32_t crc = crc32_update(0xFFFFFFFF, w->data, w->got), wrong;
 
 	if (!take(w, b, 4 * w->l->cfg.links)) {
 		w->l->count.align++;
-		deliver(w, FLINK_TRUNC | FLINK_BODY_BAD, 0);
+		deliver(w, FORTH_PORT_TRUNC | FORTH_PORT_BODY_BAD, 0);
 		return RX_START;
 	}
 	w->words++;
@@ -402,7 +404,7 @@ static enum rx_state state_bcrc(struct walk *w)
 	if (!wrong)
 		deliver(w, 0, crc);
 	else
-		deliver(w, FLINK_BODY_BAD, crc_unpadded(w, wrong));
+		deliver(w, FORTH_PORT_BODY_BAD, crc_unpadded(w, wrong));
 	return RX_START;
 }
 
@@ -440,8 +442,8 @@ static uint32_t words_seen(const struct weft_frame *f)
 }
 
 /* f[]: one frame per link, at least one of them there. */
-void flink_rx_walk(struct flink *l, struct weft_frame *const *f,
-		   struct weft_frame *first)
+void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
+			struct weft_frame *first)
 {
 	struct walk *w = calloc(1, sizeof(*w));
 	enum rx_state st = RX_START;
@@ -462,5 +464,5 @@ void flink_rx_walk(struct flink *l, struct weft_frame *const *f,
 		free(w->lane[j].sym);
 	free(w);
 	if (l->lost_sync)
-		flink_arm(l);
+		forth_port_arm(l);
 }

@@ -4,7 +4,7 @@
  * transmission is computed when it starts; its end is arithmetic. */
 #include "systems/forth/link/port_internal.h"
 
-void flink_arm(struct flink *l)
+void forth_port_arm(struct forth_port *l)
 {
 	uint64_t at = WEFT_NEVER, t;
 
@@ -12,20 +12,21 @@ void flink_arm(struct flink *l)
 		at = l->kick > l->line_free ? l->kick : l->line_free;
 	if (l->wake_at < at)
 		at = l->wake_at;
-	if (l->epoch && flink_epoch_due(l) < at)
-		at = flink_epoch_due(l);
-	if (l->tapped || mask_any(&l->peer->wait)) {
-		t = flink_next_credit(l);
+	if (l->epoch && credit_resync_due(l) < at)
+		at = credit_resync_due(l);
+	if (l->needs_frames || mask_any(&l->peer->wait)) {
+		t = forth_port_next_credit(l);
 		at = t < at ? t : at;
 	}
-	if (l->lost_sync && flink_resync(l) < at)
-		at = flink_resync(l);
+	if (l->lost_sync && forth_port_in_sync_at(l) < at)
+		at = forth_port_in_sync_at(l);
 	if (at != WEFT_NEVER)
 		weft_timer_arm(l->comp, &l->timer, l->tag,
 			       weft_clock_edge(&l->clk, at));
 }
 
-static struct weft_frame *frame_of(struct flink *l, const struct flink_pkt *p)
+static struct weft_frame *frame_of(struct forth_port *l,
+				   const struct forth_port_pkt *p)
 {
 	struct weft_frame *f = p->f;
 	struct forth_shape s = { 0 };
@@ -40,12 +41,13 @@ static struct weft_frame *frame_of(struct flink *l, const struct flink_pkt *p)
 	f->u[FORTH_U_HEADER] = p->header;
 	f->payload = p->payload;
 	f->trace_id = p->trace_id;
-	s.wire_len = (uint16_t)flink_wire_len(l, forth_hdr_size(p->header));
+	s.wire_len =
+		(uint16_t)forth_port_wire_len(l, forth_hdr_size(p->header));
 	forth_shape_set(f, s);
 	return f;
 }
 
-static void lane_frames(struct flink *l, struct weft_frame *f,
+static void lane_frames(struct forth_port *l, struct weft_frame *f,
 			weft_time_t start)
 {
 	struct forth_shape s = forth_shape_get(f);
@@ -63,7 +65,8 @@ static void lane_frames(struct flink *l, struct weft_frame *f,
 	}
 }
 
-static void loop_frame(struct flink *l, struct weft_frame *f, weft_time_t start)
+static void loop_frame(struct forth_port *l, struct weft_frame *f,
+		       weft_time_t start)
 {
 	struct weft_frame **q = &l->loop_q;
 
@@ -75,20 +78,20 @@ static void loop_frame(struct flink *l, struct weft_frame *f, weft_time_t start)
 	weft_post(l->comp, l->comp->n_ports + l->port->index, f->time);
 }
 
-static void line_put(struct flink *l, struct weft_frame *f, uint64_t at)
+static void line_put(struct forth_port *l, struct weft_frame *f, uint64_t at)
 {
 	weft_time_t start = weft_clock_edge(&l->clk, at);
 	uint32_t j;
 
 	f->word_fs = l->word_fs;
 	if (__builtin_expect(l->told, 0))
-		flink_tell(l, f, at);
+		forth_port_tell(l, f, at);
 	if (l->loop)
 		loop_frame(l, f, start);
-	else if (l->tapped && l->cfg.links > 1)
+	else if (l->needs_frames && l->cfg.links > 1)
 		lane_frames(l, f, start);
 	else {
-		flink_volume(l, 1, 1, f->words);
+		forth_port_volume(l, 1, 1, f->words);
 		weft_port_send(l->port, f, start + (l->delay - l->port->delay));
 		for (j = 1; j < l->cfg.links; j++) {
 			l->port[j].out_end = l->port->out_end;
@@ -97,17 +100,18 @@ static void line_put(struct flink *l, struct weft_frame *f, uint64_t at)
 	}
 }
 
-void flink_send_credits(struct flink *l, uint64_t at, const uint16_t *credit,
-			uint32_t n, uint32_t words)
+void forth_port_send_credits(struct forth_port *l, uint64_t at,
+			     const uint16_t *credit, uint32_t n, uint32_t words)
 {
 	struct weft_frame *f = weft_frame_new(l->comp->sim);
 
-	flink_credits_fill(l, f, credit, n, words);
+	forth_port_credits_fill(l, f, credit, n, words);
 	line_put(l, f, at);
 }
 
 /* Wire words of what is really there (a truncated packet has no CRC word). */
-static uint32_t packet_words(const struct flink *l, const struct weft_frame *f,
+static uint32_t packet_words(const struct forth_port *l,
+			     const struct weft_frame *f,
 			     const struct forth_shape *s)
 {
 	if (!(f->flags & FORTH_F_TRUNC))
@@ -115,30 +119,31 @@ static uint32_t packet_words(const struct flink *l, const struct weft_frame *f,
 	return forth_words(l->cfg.layout, l->cfg.links, f->payload.len) - 1;
 }
 
-static uint64_t send_packet(struct flink *l, const struct flink_pkt *p,
-			    uint64_t at, uint32_t *shift_p)
+static uint64_t send_packet(struct forth_port *l,
+			    const struct forth_port_pkt *p, uint64_t at,
+			    uint32_t *shift_p)
 {
 	struct weft_frame *f = frame_of(l, p);
 	struct forth_shape s = forth_shape_get(f);
 	uint64_t header = f->u[FORTH_U_HEADER];
-	uint32_t lane = flink_lane_of(l, header);
+	uint32_t lane = forth_port_lane_of(l, header);
 
 	s.layout = (uint8_t)l->cfg.layout;
 	s.links = (uint8_t)l->cfg.links;
 	s.lane = 0;
-	s.credits = (uint8_t)flink_packet_credits(l, at, f);
+	s.credits = (uint8_t)forth_port_packet_credits(l, at, f);
 	*shift_p = forth_credit_words(l->cfg.layout, s.links, s.credits, true);
 	f->words = packet_words(l, f, &s) + *shift_p;
-	if (l->tapped)
+	if (l->needs_frames)
 		f->flags |= FORTH_F_CREDITS;
 	forth_shape_set(f, s);
 	if (lane < l->tx_lanes) {
 		l->tx[lane].sent =
 			(l->tx[lane].sent + forth_charge(s.links, s.wire_len)) &
 			FORTH_COUNT_MASK;
-		flink_unwait_lane(l, lane);
+		forth_port_unwait_lane(l, lane);
 		if (l->epoch)
-			flink_epoch_moved(l, lane, at);
+			credit_resync_moved(l, lane, at);
 	}
 	l->count.tx_packets++;
 	l->count.tx_qwords += forth_hdr_size(header) + 2;
@@ -149,7 +154,7 @@ static uint64_t send_packet(struct flink *l, const struct flink_pkt *p,
 	return l->line_free;
 }
 
-static void unblock(struct flink *l, uint64_t at)
+static void unblock(struct forth_port *l, uint64_t at)
 {
 	if (l->blocked != WEFT_NEVER && at > l->blocked)
 		l->count.backpressure += at - l->blocked;
@@ -158,29 +163,29 @@ static void unblock(struct flink *l, uint64_t at)
 
 /* Credits only grow on a line without faults: what was enough once still is,
  * and nobody has to be asked. */
-static bool lane_ready(struct flink *l, uint32_t lane, uint32_t charge,
+static bool lane_ready(struct forth_port *l, uint32_t lane, uint32_t charge,
 		       uint64_t cycle)
 {
-	if (!l->peer->tapped && !l->cfg.credit_filter &&
-	    flink_lane_ok(l, lane, charge))
+	if (!l->peer->needs_frames && !l->cfg.credit_filter &&
+	    forth_port_lane_ok(l, lane, charge))
 		return true;
 	if (l->pulled != cycle) {
-		flink_pull(l, cycle);
+		forth_port_pull(l, cycle);
 		l->pulled = cycle;
 	}
-	return flink_lane_ok(l, lane, charge) ||
-	       flink_lane_soon(l, lane, charge) <= cycle;
+	return forth_port_lane_ok(l, lane, charge) ||
+	       forth_port_lane_soon(l, lane, charge) <= cycle;
 }
 
-uint64_t flink_tx_ready(struct flink *l, uint64_t header, uint32_t bytes,
-			uint64_t cycle)
+uint64_t forth_port_tx_ready(struct forth_port *l, uint64_t header,
+			     uint32_t bytes, uint64_t cycle)
 {
-	uint32_t lane = flink_lane_of(l, header);
+	uint32_t lane = forth_port_lane_of(l, header);
 	uint32_t charge = forth_charge(l->cfg.links, bytes);
 
 	if (l->lost_sync) {
-		l->wake_at = flink_resync(l);
-		flink_arm(l);
+		l->wake_at = forth_port_in_sync_at(l);
+		forth_port_arm(l);
 		return WEFT_NEVER;
 	}
 	if (lane >= l->tx_lanes)
@@ -190,18 +195,18 @@ uint64_t flink_tx_ready(struct flink *l, uint64_t header, uint32_t bytes,
 		return cycle;
 	if (l->blocked == WEFT_NEVER)
 		l->blocked = cycle;
-	flink_wait_lane(l, lane, charge);
-	return flink_wait(l);
+	forth_port_wait_lane(l, lane, charge);
+	return forth_port_wait(l);
 }
 
-uint64_t flink_tx_slot(struct flink *l, uint64_t cycle)
+uint64_t forth_port_tx_slot(struct forth_port *l, uint64_t cycle)
 {
-	flink_catch_up(l, cycle);
+	forth_port_catch_up(l, cycle);
 	return cycle > l->line_free ? cycle : l->line_free;
 }
 
-uint64_t flink_tx_commit(struct flink *l, const struct flink_pkt *p,
-			 uint64_t cycle)
+uint64_t forth_port_tx_commit(struct forth_port *l,
+			      const struct forth_port_pkt *p, uint64_t cycle)
 {
 	uint32_t shift;
 
@@ -209,9 +214,9 @@ uint64_t flink_tx_commit(struct flink *l, const struct flink_pkt *p,
 	return send_packet(l, p, cycle, &shift);
 }
 
-void flink_kick(struct flink *l, weft_time_t t)
+void forth_port_kick(struct forth_port *l, weft_time_t t)
 {
-	uint64_t at = flink_cycle(l, t);
+	uint64_t at = forth_port_cycle(l, t);
 
 	if (!l->peer || l->muted || at >= l->kick)
 		return;
@@ -221,26 +226,27 @@ void flink_kick(struct flink *l, weft_time_t t)
 		       weft_clock_edge(&l->clk, at));
 }
 
-bool flink_credit(struct flink *l, uint32_t way, uint32_t qwords)
+bool forth_port_credit(struct forth_port *l, uint32_t way, uint32_t qwords)
 {
-	uint32_t lane = flink_lane(l, way);
-	uint32_t charge = flink_charge(l, qwords);
+	uint32_t lane = forth_port_lane(l, way);
+	uint32_t charge = forth_port_charge(l, qwords);
 
-	if (lane >= l->tx_lanes || lane_ready(l, lane, charge, flink_now(l)))
+	if (lane >= l->tx_lanes ||
+	    lane_ready(l, lane, charge, forth_port_now(l)))
 		return true;
-	flink_wait_lane(l, lane, charge);
+	forth_port_wait_lane(l, lane, charge);
 	return false;
 }
 
 /* The line is free at `now` and the owner wanted to be asked. */
-static void try_packet(struct flink *l, uint64_t now)
+static void try_packet(struct forth_port *l, uint64_t now)
 {
-	struct flink_pkt p = { 0 };
+	struct forth_port_pkt p = { 0 };
 	uint64_t end, soon;
 	uint32_t shift;
 
 	l->kick = WEFT_NEVER;
-	flink_unwait(l);
+	forth_port_unwait(l);
 	l->pulled = WEFT_NEVER;
 	if (!l->ops->next(l->own, l, &p)) {
 		if (!mask_any(&l->wait)) {
@@ -249,12 +255,12 @@ static void try_packet(struct flink *l, uint64_t now)
 		}
 		if (l->blocked == WEFT_NEVER)
 			l->blocked = now;
-		soon = flink_wait(l);
+		soon = forth_port_wait(l);
 		l->kick = soon < l->kick ? soon : l->kick;
 		return;
 	}
 	unblock(l, now);
-	flink_unwait(l);
+	forth_port_unwait(l);
 	end = send_packet(l, &p, now, &shift);
 	if (!p.last)
 		l->kick = end;
@@ -262,7 +268,7 @@ static void try_packet(struct flink *l, uint64_t now)
 		l->ops->sent(l->own, l, now, end, shift);
 }
 
-static void wake(struct flink *l, uint64_t now)
+static void wake(struct forth_port *l, uint64_t now)
 {
 	l->wake_at = WEFT_NEVER;
 	if (l->ops->woken)
@@ -271,27 +277,27 @@ static void wake(struct flink *l, uint64_t now)
 		l->kick = now;
 }
 
-void flink_event(struct flink *l)
+void forth_port_event(struct forth_port *l)
 {
 	uint64_t now;
 
 	if (l->back)
-		flink_event(l->back);
+		forth_port_event(l->back);
 	if (!weft_timer_due(l->comp, &l->timer) || !l->peer)
 		return;
-	now = flink_now(l);
-	if (l->lost_sync && flink_resync(l) <= now) {
+	now = forth_port_now(l);
+	if (l->lost_sync && forth_port_in_sync_at(l) <= now) {
 		l->lost_sync = false;
 		l->line_free = l->line_free > now ? l->line_free : now;
 	}
 	if (l->epoch)
-		flink_epoch_event(l, now);
+		credit_resync_event(l, now);
 	if (l->wake_at <= now)
 		wake(l, now);
-	flink_catch_up(l, now);
+	forth_port_catch_up(l, now);
 	if (l->kick <= now && l->line_free <= now && !l->lost_sync && !l->muted)
 		try_packet(l, now);
-	if (l->tapped || mask_any(&l->peer->wait))
-		flink_catch_up(l, now + 1);
-	flink_arm(l);
+	if (l->needs_frames || mask_any(&l->peer->wait))
+		forth_port_catch_up(l, now + 1);
+	forth_port_arm(l);
 }

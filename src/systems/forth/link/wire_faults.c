@@ -10,7 +10,7 @@ static uint32_t forth_word(const struct weft_frame *f)
 
 static uint64_t forth_word_fs(const struct weft_port *p)
 {
-	struct weft_clock clk = flink_net_clock(p);
+	struct weft_clock clk = forth_port_net_clock(p);
 
 	return clk.num / clk.den;
 }

@@ -52,7 +52,7 @@ void forth_log_credit(struct forth_nic *n, uint32_t link, uint64_t cc,
 static void watch_links(struct forth_nic *n, bool on)
 {
 	for (uint32_t k = 0; k < n->n_link; k++)
-		flink_watch(&n->link[k], on);
+		forth_port_watch(&n->link[k], on);
 }
 
 /* Turning it on begins an empty log; turning it off throws it away. */
@@ -73,8 +73,8 @@ uint32_t forth_log_written(struct forth_nic *n)
 	if (!n->log)
 		return 0;
 	for (uint32_t k = 0; n->log->credits && k < n->n_link; k++)
-		for (struct flink *l = &n->link[k]; l; l = l->back)
-			flink_counts(l);
+		for (struct forth_port *l = &n->link[k]; l; l = l->back)
+			forth_port_counts(l);
 	return n->log->written;
 }
 

@@ -55,9 +55,9 @@ uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link)
 	return q->used;
 }
 
-static uint32_t link_of(const struct forth_nic *n, struct flink *l)
+static uint32_t link_of(const struct forth_nic *n, struct forth_port *l)
 {
-	return (uint32_t)(flink_line(l) - n->link);
+	return (uint32_t)(forth_port_line(l) - n->link);
 }
 
 /* Room in Net2Host: only wrong credits can fill it. */
@@ -88,8 +88,8 @@ static void rx_multi(struct forth_nic *n, struct forth_rx *rx)
 	forth_reseq_header(n, rx, forth_pc_of_cc(n, rx->data_cc));
 }
 
-static void rx_enqueue(struct forth_nic *n, struct flink *l,
-		       struct weft_frame *f, const struct flink_rx *r,
+static void rx_enqueue(struct forth_nic *n, struct forth_port *l,
+		       struct weft_frame *f, const struct forth_port_rx *r,
 		       uint32_t wait)
 {
 	uint32_t link = link_of(n, l);
@@ -102,7 +102,7 @@ static void rx_enqueue(struct forth_nic *n, struct flink *l,
 		.data_cc = r->cycle + r->shift + words_before(n),
 		.end_cc = r->cycle + r->words,
 		.qwords = f->payload.len / 8,
-		.charge = flink_charge(l, size),
+		.charge = forth_port_charge(l, size),
 		.bad = r->bad,
 		.loop = l->loop,
 		.link = (uint8_t)link,
@@ -121,13 +121,13 @@ static void rx_enqueue(struct forth_nic *n, struct flink *l,
 	forth_engine_offer(n, rx.ready);
 }
 
-static void netif_packet(void *own, struct flink *l, struct weft_frame *f,
-			 const struct flink_rx *r)
+static void netif_packet(void *own, struct forth_port *l, struct weft_frame *f,
+			 const struct forth_port_rx *r)
 {
 	struct forth_nic *n = own;
 	uint32_t link = link_of(n, l);
 	uint32_t size = forth_hdr_size(f->u[FORTH_U_HEADER]);
-	uint64_t words = flink_words(l, size);
+	uint64_t words = forth_port_words(l, size);
 
 	weft_count(n->comp, C_PACKETS_IN, 1);
 	n->net2h_start++;
@@ -137,8 +137,8 @@ static void netif_packet(void *own, struct flink *l, struct weft_frame *f,
 	if (rx_lost(n, link)) { /* not even the header finds room */
 		forth_perf_add(n, PERF_NET2H_FULL_ERR, size + 1);
 		weft_count(n->comp, C_RX_LOST, size + 1);
-		flink_fwd(l, 0, flink_charge(l, size),
-			  weft_clock_edge(&l->clk, r->cycle + r->words));
+		forth_port_fwd(l, 0, forth_port_charge(l, size),
+			       weft_clock_edge(&l->clk, r->cycle + r->words));
 	} else {
 		rx_enqueue(n, l, f, r, (uint32_t)((n->ct_num * words + 3) / 4));
 	}
@@ -154,7 +154,7 @@ static void fifo_flush(struct forth_nic *n, uint32_t link, weft_time_t t)
 		weft_time_t end = weft_clock_edge(&n->link[0].clk, rx->end_cc);
 
 		t = end > t ? end : t;
-		flink_fwd(forth_rx_end(n, rx), 0, rx->charge, t);
+		forth_port_fwd(forth_rx_end(n, rx), 0, rx->charge, t);
 		forth_netif_gone(n, rx);
 		forth_reseq_written(n, rx, true);
 		weft_slice_drop(&rx->data);
@@ -176,7 +176,7 @@ static uint32_t worth(const struct forth_nic *n, uint32_t qwords)
 	return qwords * 2 / n->width;
 }
 
-static struct flink *wr_link(struct forth_nic *n)
+static struct forth_port *wr_link(struct forth_nic *n)
 {
 	return forth_rx_end(n, &n->wr.rx);
 }
@@ -187,7 +187,8 @@ void forth_netif_header_out(struct forth_nic *n)
 	n->wr.drained = 0;
 	n->fifo[n->wr.rx.link].used--;
 	if (n->wr.credited)
-		flink_fwd(wr_link(n), 0, n->wr.credited, weft_now(n->comp));
+		forth_port_fwd(wr_link(n), 0, n->wr.credited,
+			       weft_now(n->comp));
 }
 
 /* Four links: a link word is two qwords, so F moves at every second edge. */
@@ -198,9 +199,9 @@ static void words_out_wide(struct forth_nic *n, uint32_t first, uint32_t words,
 	struct weft_clock half = { 2 * n->pci.num, n->pci.den, 0 };
 
 	half.phase = weft_clock_edge(&n->pci, at);
-	flink_fwd(wr_link(n), 0, 1, half.phase);
+	forth_port_fwd(wr_link(n), 0, 1, half.phase);
 	if (words > 1)
-		flink_fwd_ramp(wr_link(n), 0, words - 1, 1, &half, 0);
+		forth_port_fwd_ramp(wr_link(n), 0, words - 1, 1, &half, 0);
 }
 
 /* The burst has not begun when the bus tells of it. */
@@ -228,8 +229,8 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 	if (n->width == 4)
 		words_out_wide(n, first, words, pc0);
 	else
-		flink_fwd_ramp(wr_link(n), 0, words, 2 / n->width, &n->pci,
-			       pc0);
+		forth_port_fwd_ramp(wr_link(n), 0, words, 2 / n->width, &n->pci,
+				    pc0);
 }
 
 /* The rest of the packet's charge, at its last word (5.2); words that were not
@@ -242,51 +243,53 @@ void forth_netif_rest_out(struct forth_nic *n, uint64_t pc)
 	n->wr.drained = n->wr.rx.qwords;
 	n->wr.credited += rest;
 	if (rest)
-		flink_fwd(wr_link(n), 0, rest, weft_clock_edge(&n->pci, pc));
+		forth_port_fwd(wr_link(n), 0, rest,
+			       weft_clock_edge(&n->pci, pc));
 }
 
 /* ---- loopback (2.6) ---- */
 
 /* Net2Host is promised to the neighbour: the loop waits until it holds nothing
  * of the line. */
-bool forth_netif_clear(const struct forth_nic *n, const struct flink *l)
+bool forth_netif_clear(const struct forth_nic *n, const struct forth_port *l)
 {
 	return !l->loop || !n->fifo[l->line - n->link].line;
 }
 
 void forth_netif_gone(struct forth_nic *n, const struct forth_rx *rx)
 {
-	struct flink *l = &n->link[rx->link];
+	struct forth_port *l = &n->link[rx->link];
 
 	if (rx->loop || --n->fifo[rx->link].line || !l->muted)
 		return;
-	flink_kick(l->back, weft_now(n->comp));
+	forth_port_kick(l->back, weft_now(n->comp));
 }
 
 void forth_netif_loopback(struct forth_nic *n, bool on)
 {
 	for (uint32_t k = 0; k < n->n_link; k++)
-		flink_loopback(&n->link[k], on);
+		forth_port_loopback(&n->link[k], on);
 }
 
 /* ---- transmit ---- */
 
-static bool netif_next(void *own, struct flink *l, struct flink_pkt *p)
+static bool netif_next(void *own, struct forth_port *l,
+		       struct forth_port_pkt *p)
 {
 	struct forth_nic *n = own;
 
 	return forth_voq_next(n, l, p);
 }
 
-static void netif_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
-		       uint32_t shift)
+static void netif_sent(void *own, struct forth_port *l, uint64_t start,
+		       uint64_t end, uint32_t shift)
 {
 	struct forth_nic *n = own;
 
 	forth_voq_sent(n, link_of(n, l), start, end, shift);
 }
 
-static void netif_bad_header(void *own, struct flink *l, uint64_t cycle)
+static void netif_bad_header(void *own, struct forth_port *l, uint64_t cycle)
 {
 	struct forth_nic *n = own;
 
@@ -294,7 +297,7 @@ static void netif_bad_header(void *own, struct flink *l, uint64_t cycle)
 		  LOG_ERROR, LOG_HEADER_CRC);
 }
 
-static void netif_credit(void *own, struct flink *l, uint64_t cycle,
+static void netif_credit(void *own, struct forth_port *l, uint64_t cycle,
 			 uint16_t credit, bool in)
 {
 	struct forth_nic *n = own;
@@ -302,14 +305,14 @@ static void netif_credit(void *own, struct flink *l, uint64_t cycle,
 	forth_log_credit(n, link_of(n, l), cycle, credit, in);
 }
 
-static bool netif_drained(void *own, struct flink *l)
+static bool netif_drained(void *own, struct forth_port *l)
 {
 	const struct forth_nic *n = own;
 
 	return !n->fifo[l - n->link].line;
 }
 
-static const struct flink_ops netif_ops = {
+static const struct forth_port_ops netif_ops = {
 	.next = netif_next,
 	.sent = netif_sent,
 	.packet = netif_packet,
@@ -325,8 +328,8 @@ uint64_t forth_link_sum(struct forth_nic *n, size_t counter)
 	uint64_t sum = 0;
 
 	for (uint32_t k = 0; k < n->n_link; k++)
-		for (struct flink *l = &n->link[k]; l; l = l->back) {
-			const char *count = (const char *)flink_counts(l);
+		for (struct forth_port *l = &n->link[k]; l; l = l->back) {
+			const char *count = (const char *)forth_port_counts(l);
 
 			sum += *(const uint64_t *)(count + counter);
 		}
@@ -340,11 +343,11 @@ static uint64_t rio(struct forth_nic *n, size_t counters, bool first)
 
 	for (uint32_t k = 0; k < n->n_link; k++) {
 		const uint64_t *per_link =
-			(const uint64_t *)((const char *)flink_counts(
+			(const uint64_t *)((const char *)forth_port_counts(
 						   &n->link[k]) +
 					   counters);
 
-		for (uint32_t j = 0; j < FLINK_LINKS_MAX; j++)
+		for (uint32_t j = 0; j < FORTH_PORT_LINKS_MAX; j++)
 			sum += first == (k + j == 0) ? per_link[j] : 0;
 	}
 	return sum;
@@ -365,7 +368,7 @@ static uint64_t net2h_starts(struct forth_nic *n)
 	return count;
 }
 
-#define AT(field) offsetof(struct flink_count, field)
+#define AT(field) offsetof(struct forth_port_count, field)
 
 uint64_t forth_net_count(struct forth_nic *n, enum forth_net id)
 {
@@ -399,7 +402,7 @@ uint64_t forth_net_count(struct forth_nic *n, enum forth_net id)
 
 int forth_netif_init(struct forth_nic *n, struct weft_err *err)
 {
-	struct flink_cfg cfg = flink_cfg_default();
+	struct forth_port_cfg cfg = forth_port_cfg_default();
 	int ret = 0;
 
 	cfg.links = n->width;
@@ -418,9 +421,9 @@ int forth_netif_init(struct forth_nic *n, struct weft_err *err)
 	cfg.crc32_complement = n->crc32_complement;
 	cfg.return_discards = true;
 	for (uint32_t k = 0; k < n->n_link && !ret; k++)
-		ret = flink_init(&n->link[k], n->comp,
-				 &n->comp->ports[PORT_LINK + k], &cfg,
-				 &netif_ops, n, TAG_LINK + k, err);
+		ret = forth_port_init(&n->link[k], n->comp,
+				      &n->comp->ports[PORT_LINK + k], &cfg,
+				      &netif_ops, n, TAG_LINK + k, err);
 	return ret;
 }
 
@@ -432,7 +435,7 @@ int forth_netif_start(struct forth_nic *n, struct weft_err *err)
 	for (uint32_t k = 0; k < n->n_link && !ret; k++) {
 		const struct weft_clock *b = &n->link[k].clk;
 
-		ret = flink_start(&n->link[k], err);
+		ret = forth_port_start(&n->link[k], err);
 		if (!ret && (a->num != b->num || a->den != b->den))
 			ret = weft_fail(
 				err, EINVAL,
@@ -447,6 +450,6 @@ void forth_netif_fini(struct forth_nic *n)
 {
 	for (uint32_t k = 0; k < n->n_link; k++) {
 		ring_free(&n->fifo[k].q);
-		flink_fini(&n->link[k]);
+		forth_port_fini(&n->link[k]);
 	}
 }

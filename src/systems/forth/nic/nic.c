@@ -182,15 +182,15 @@ static const struct weft_counter forth_counters[C_N] = {
 static void link_counters(struct forth_nic *n)
 {
 	static const size_t from[C_N] = {
-		[C_HEADER_CRC] = offsetof(struct flink_count, header_crc),
-		[C_BODY_CRC] = offsetof(struct flink_count, body_crc),
-		[C_ALIGN] = offsetof(struct flink_count, align),
-		[C_CREDIT_PARITY] = offsetof(struct flink_count, credit_parity),
-		[C_CREDIT_LEAK] = offsetof(struct flink_count, credit_leak),
-		[C_RESYNCS] = offsetof(struct flink_count, resyncs),
-		[C_UNSYNC] = offsetof(struct flink_count, unsync),
-		[C_DEAF] = offsetof(struct flink_count, deaf),
-		[C_SKEW_FULL] = offsetof(struct flink_count, skew_full),
+		[C_HEADER_CRC] = offsetof(struct forth_port_count, header_crc),
+		[C_BODY_CRC] = offsetof(struct forth_port_count, body_crc),
+		[C_ALIGN] = offsetof(struct forth_port_count, align),
+		[C_CREDIT_PARITY] = offsetof(struct forth_port_count, credit_parity),
+		[C_CREDIT_LEAK] = offsetof(struct forth_port_count, credit_leak),
+		[C_RESYNCS] = offsetof(struct forth_port_count, resyncs),
+		[C_UNSYNC] = offsetof(struct forth_port_count, unsync),
+		[C_DEAF] = offsetof(struct forth_port_count, deaf),
+		[C_SKEW_FULL] = offsetof(struct forth_port_count, skew_full),
 	};
 
 	for (uint32_t i = C_HEADER_CRC; i < C_N; i++)
@@ -357,9 +357,9 @@ static void forth_arrive(struct weft_comp *c, uint32_t port,
 	if (port >= c->n_ports) /* loopback */
 		j = port - c->n_ports - PORT_LINK;
 	if (n->multi)
-		flink_arrive(&n->link[j], 0, f);
+		forth_port_arrive(&n->link[j], 0, f);
 	else
-		flink_arrive(&n->link[0], j, f);
+		forth_port_arrive(&n->link[0], j, f);
 }
 
 static void forth_event(struct weft_comp *c, uint32_t tag)
@@ -367,7 +367,7 @@ static void forth_event(struct weft_comp *c, uint32_t tag)
 	struct forth_nic *n = c->state;
 
 	if (tag >= TAG_LINK) {
-		flink_event(&n->link[tag - TAG_LINK]);
+		forth_port_event(&n->link[tag - TAG_LINK]);
 		forth_voq_kick(n);
 	} else if (tag == TAG_EXT) {
 		forth_ext_run(n);

@@ -66,7 +66,7 @@ struct forth_nic {
 	bool started, enabled;	/* enabled: engine may use the bus */
 	bool multi;		/* packet by packet: section 7 holds */
 	uint32_t n_link, width; /* link engines; links bundled in each */
-	struct flink link[FLINK_LINKS_MAX];
+	struct forth_port link[FORTH_PORT_LINKS_MAX];
 	struct weft_timer timer;
 	/* request queues */
 	uint64_t *qmem; /* register cells: one dword each */
@@ -81,10 +81,10 @@ struct forth_nic {
 	} lnotify;
 	/* outgoing buffers; one when voqs is 0 */
 	uint32_t n_voq, going; /* going: VOQ of the chosen packet */
-	uint32_t rr_voq[FLINK_LINKS_MAX];
+	uint32_t rr_voq[FORTH_PORT_LINKS_MAX];
 	uint32_t n_masked;
 	struct forth_voq voq[FORTH_QUEUES_MAX];
-	struct forth_leaving leaving[FLINK_LINKS_MAX];
+	struct forth_leaving leaving[FORTH_PORT_LINKS_MAX];
 	uint64_t insert_free; /* pc: the way into the VOQs is free */
 	uint64_t stray;	      /* pc: an unexpected completion ends, or 0 */
 	uint32_t seg_qwords, pkt_qwords;
@@ -95,7 +95,7 @@ struct forth_nic {
 	struct forth_reseq *reseq;
 	struct forth_group *group; /* [source][group] */
 	/* Net2Host */
-	struct forth_fifo fifo[FLINK_LINKS_MAX];
+	struct forth_fifo fifo[FORTH_PORT_LINKS_MAX];
 	uint32_t rr_fifo;
 	struct {
 		RING(struct forth_deliver);
@@ -152,10 +152,10 @@ static inline uint64_t forth_pc_of_cc(const struct forth_nic *n, uint64_t cc)
 	return forth_pc_of(n, weft_clock_edge(&n->link[0].clk, cc));
 }
 /* The link end a received packet came by. */
-static inline struct flink *forth_rx_end(struct forth_nic *n,
-					 const struct forth_rx *rx)
+static inline struct forth_port *forth_rx_end(struct forth_nic *n,
+					      const struct forth_rx *rx)
 {
-	struct flink *l = &n->link[rx->link];
+	struct forth_port *l = &n->link[rx->link];
 
 	return rx->loop ? l->back : l;
 }

@@ -33,11 +33,11 @@ uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 	case PERF_SPLIT_DURATION:
 		return n->split_open ? since(now, n->split_since) : 0;
 	case PERF_BODY_CRC_ERR:
-		return forth_link_sum(n,
-				      offsetof(struct flink_count, body_crc));
+		return forth_link_sum(
+			n, offsetof(struct forth_port_count, body_crc));
 	case PERF_HEADER_ALIGN_ERR:
 		return forth_link_sum(
-			n, offsetof(struct flink_count, header_align));
+			n, offsetof(struct forth_port_count, header_align));
 	default:
 		return 0;
 	}

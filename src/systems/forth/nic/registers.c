@@ -184,17 +184,18 @@ static uint64_t timestamp_read(struct weft_comp *c, uint32_t i)
 	{                                                                      \
 		struct forth_nic *n = nic_of(c);                               \
                                                                                \
-		return n->started ? forth_link_sum(                            \
-					    n, offsetof(struct flink_count,    \
-							field))                \
-				  : 0;                                         \
+		return n->started                                              \
+			       ? forth_link_sum(                               \
+					 n, offsetof(struct forth_port_count,  \
+						     field))                   \
+			       : 0;                                            \
 	}
 LINK_SUM(credit_parity)
 LINK_SUM(credit_leak)
 LINK_SUM(resyncs)
 LINK_SUM(unsync)
 
-static struct flink *selected_link(struct forth_nic *n)
+static struct forth_port *selected_link(struct forth_nic *n)
 {
 	uint32_t k = forth_cell(n, R_LINK_SELECT);
 
@@ -203,7 +204,7 @@ static struct flink *selected_link(struct forth_nic *n)
 
 static uint64_t port_read(struct weft_comp *c, uint32_t i)
 {
-	const struct flink *l = selected_link(nic_of(c));
+	const struct forth_port *l = selected_link(nic_of(c));
 
 	return l && l->peer ? l->tx_lanes : 0;
 }
@@ -211,13 +212,13 @@ static uint64_t port_read(struct weft_comp *c, uint32_t i)
 static void port_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = nic_of(c);
-	struct flink *l = selected_link(n);
+	struct forth_port *l = selected_link(n);
 
 	*weft_reg_cell(c, R_PORT, 0) = 0;
 	if (!l || !l->peer || !(val & 1) || n->fifo[l - n->link].line)
 		return;
-	flink_credit_reset(l);
-	flink_kick(l, weft_now(c)); /* what waited may go */
+	forth_port_credit_reset(l);
+	forth_port_kick(l, weft_now(c)); /* what waited may go */
 }
 
 static uint64_t link_state_read(struct weft_comp *c, uint32_t i)
@@ -227,7 +228,7 @@ static uint64_t link_state_read(struct weft_comp *c, uint32_t i)
 
 	for (uint32_t k = 0; n->started && k < n->n_link; k++)
 		bits |= (uint64_t)(n->link[k].peer &&
-				   flink_in_sync(&n->link[k]))
+				   forth_port_in_sync(&n->link[k]))
 			<< k;
 	return bits;
 }
@@ -240,12 +241,12 @@ static uint64_t rnotify_total_read(struct weft_comp *c, uint32_t i)
 static uint64_t credit_state_read(struct weft_comp *c, uint32_t i)
 {
 	struct forth_nic *n = nic_of(c);
-	struct flink *l = selected_link(n);
+	struct forth_port *l = selected_link(n);
 
 	if (!l)
 		return 0;
-	l = flink_active(l);
-	flink_counts(l);
+	l = forth_port_active(l);
+	forth_port_counts(l);
 	if (i >= l->tx_lanes)
 		return 0;
 	return l->tx[i].sent | (uint64_t)l->tx[i].acked << 16;

@@ -28,8 +28,8 @@ struct slot {
 };
 
 struct source {
-	uint16_t head[FLINK_LINKS_MAX], tail[FLINK_LINKS_MAX];
-	uint8_t p1, p2, exp[FLINK_LINKS_MAX];
+	uint16_t head[FORTH_PORT_LINKS_MAX], tail[FORTH_PORT_LINKS_MAX];
+	uint8_t p1, p2, exp[FORTH_PORT_LINKS_MAX];
 	bool known;	/* p2 is */
 	bool sync_lost; /* waits for software */
 	bool loss;	/* since the latest notification */
@@ -70,7 +70,7 @@ static uint32_t hdr_next2(uint64_t h)
 
 static void source_init(const struct forth_nic *n, struct source *s)
 {
-	for (uint32_t k = 0; k < FLINK_LINKS_MAX; k++) {
+	for (uint32_t k = 0; k < FORTH_PORT_LINKS_MAX; k++) {
 		s->head[k] = s->tail[k] = NO_SLOT;
 		s->exp[k] = 0;
 	}
@@ -152,7 +152,7 @@ static void slot_append(struct forth_reseq *r, struct source *s, uint32_t path,
 
 static void forget(struct forth_reseq *r, struct source *s)
 {
-	for (uint32_t k = 0; k < FLINK_LINKS_MAX; k++)
+	for (uint32_t k = 0; k < FORTH_PORT_LINKS_MAX; k++)
 		while (s->head[k] != NO_SLOT)
 			slot_pop(r, s, k);
 	s->epoch++;

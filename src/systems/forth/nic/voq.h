@@ -44,7 +44,7 @@ struct forth_voq {
 	} pkts;
 	weft_time_t next_at; /* the next packet may depart (7.2) */
 	uint32_t turn;	     /* position in the pattern of paths */
-	uint8_t number[FLINK_LINKS_MAX];
+	uint8_t number[FORTH_PORT_LINKS_MAX];
 	/* external memory: the list of blocks and what is in them */
 	uint32_t room; /* words left in the tail block */
 	struct {
@@ -86,8 +86,8 @@ uint64_t forth_voq_left_at(const struct forth_nic *n, uint32_t v,
 			   uint32_t words);
 
 /* voq_to_link.c: from the VOQs to the links. */
-bool forth_voq_next(struct forth_nic *n, struct flink *l,
-		    struct flink_pkt *out);
+bool forth_voq_next(struct forth_nic *n, struct forth_port *l,
+		    struct forth_port_pkt *out);
 void forth_voq_sent(struct forth_nic *n, uint32_t link, uint64_t start,
 		    uint64_t end, uint32_t shift);
 /* Asks the links to look again when their next packet is ready. */

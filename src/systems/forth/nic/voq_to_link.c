@@ -48,8 +48,8 @@ void forth_voq_kick_one(struct forth_nic *n, uint32_t v)
 {
 	weft_time_t at = front_at(n, v), now = weft_now(n->comp);
 
-	flink_kick(flink_active(&n->link[forth_path_of(n, v)]),
-		   at > now ? at : now);
+	forth_port_kick(forth_port_active(&n->link[forth_path_of(n, v)]),
+			at > now ? at : now);
 }
 
 /* Called after a link's own event: what it was told inside is forgotten. */
@@ -61,22 +61,24 @@ void forth_voq_kick(struct forth_nic *n)
 			forth_voq_kick_one(n, v);
 }
 
-static bool may_go(struct forth_nic *n, uint32_t v, struct flink *l)
+static bool may_go(struct forth_nic *n, uint32_t v, struct forth_port *l)
 {
-	uint32_t link = (uint32_t)(flink_line(l) - n->link);
+	uint32_t link = (uint32_t)(forth_port_line(l) - n->link);
 	const struct forth_pkt *p;
 
 	if (ring_empty(&n->voq[v].pkts) || forth_path_of(n, v) != link ||
 	    front_at(n, v) > weft_now(n->comp))
 		return false;
 	p = ring_front(&n->voq[v].pkts);
-	return flink_credit(l, forth_hdr_flow(p->hdr), forth_hdr_size(p->hdr));
+	return forth_port_credit(l, forth_hdr_flow(p->hdr),
+				 forth_hdr_size(p->hdr));
 }
 
 /* Round robin over VOQs with a packet and credits for it (6.3). */
-bool forth_voq_next(struct forth_nic *n, struct flink *l, struct flink_pkt *out)
+bool forth_voq_next(struct forth_nic *n, struct forth_port *l,
+		    struct forth_port_pkt *out)
 {
-	uint32_t link = (uint32_t)(flink_line(l) - n->link);
+	uint32_t link = (uint32_t)(forth_port_line(l) - n->link);
 
 	if (!forth_netif_clear(n, l))
 		return false;
@@ -91,8 +93,8 @@ bool forth_voq_next(struct forth_nic *n, struct flink *l, struct flink_pkt *out)
 		p = ring_front(&n->voq[v].pkts);
 		weft_bus_settle(n->bus);
 		if (forth_bench_mode(n))
-			forth_bench_stamp(n, p, flink_now(&n->link[link]));
-		*out = (struct flink_pkt){
+			forth_bench_stamp(n, p, forth_port_now(&n->link[link]));
+		*out = (struct forth_port_pkt){
 			.header = forth_path_header(n, v, p->hdr),
 			.payload = p->data,
 			.trace_id = p->trace,
@@ -106,9 +108,9 @@ bool forth_voq_next(struct forth_nic *n, struct flink *l, struct flink_pkt *out)
 static void leave(struct forth_nic *n, uint32_t link, const struct forth_pkt *p,
 		  uint64_t start, uint64_t end, uint32_t shift)
 {
-	const struct flink *l = &n->link[link];
-	uint32_t wire = flink_words(l, forth_hdr_size(p->hdr));
-	uint32_t bytes = flink_wire_len(l, forth_hdr_size(p->hdr));
+	const struct forth_port *l = &n->link[link];
+	uint32_t wire = forth_port_words(l, forth_hdr_size(p->hdr));
+	uint32_t bytes = forth_port_wire_len(l, forth_hdr_size(p->hdr));
 	uint32_t data = (bytes + 4 * n->width - 1) / (4 * n->width);
 	uint64_t payload = start + shift + wire - data - 1;
 	struct forth_leaving *was = &n->leaving[link];
@@ -134,7 +136,8 @@ static void kick_waiting(struct forth_nic *n, uint32_t link, uint64_t end)
 	for (uint32_t v = 0; v < n->n_voq; v++)
 		if (!ring_empty(&n->voq[v].pkts) &&
 		    forth_path_of(n, v) == link) {
-			flink_kick(flink_active(&n->link[link]), free);
+			forth_port_kick(forth_port_active(&n->link[link]),
+					free);
 			return;
 		}
 }
@@ -169,8 +172,9 @@ void forth_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w)
 	uint32_t k = port - PORT_LINK;
 
 	*w = (struct weft_waiting){ .unit = "words", .knows_blocked = true };
-	for (struct flink *l = &n->link[k < n->n_link ? k : 0]; l; l = l->back)
-		w->blocked += flink_blocked(l);
+	for (struct forth_port *l = &n->link[k < n->n_link ? k : 0]; l;
+	     l = l->back)
+		w->blocked += forth_port_blocked(l);
 	for (uint32_t v = 0; v < n->n_voq && k == 0; v++)
 		w->queued += forth_voq_level(n, v);
 }

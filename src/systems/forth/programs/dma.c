@@ -18,7 +18,7 @@ struct dma {
 	/* parameters */
 	uint32_t count, read_max, latency_timer;
 	/* run */
-	struct work w;
+	struct program w;
 	struct weft_forth *f;
 	weft_phys_t buf, remote;
 	uint8_t *mem;
@@ -73,7 +73,8 @@ static void dma_sender(struct dma *d, uint32_t size)
 
 static void dma_verify(struct dma *d, uint32_t size)
 {
-	int32_t bad = work_check(d->mem, 0, size / 8, work_base(0, 1, size));
+	int32_t bad =
+		program_check(d->mem, 0, size / 8, program_base(0, 1, size));
 
 	if (bad >= 0)
 		weft_check_failed(d->w.c, "%u bytes: differs at byte %d", size,
@@ -86,12 +87,12 @@ static void dma_size(struct dma *d, uint32_t i)
 	struct weft_forth_counters c;
 
 	if (d->w.me == 0)
-		work_fill(d->mem, size / 8, work_base(0, 1, size));
+		program_fill(d->mem, size / 8, program_base(0, 1, size));
 	weft_forth_counters_clear(d->f);
-	work_barrier_n(&d->w, "dma.clear", i);
+	program_barrier_n(&d->w, "dma.clear", i);
 	if (d->w.me == 0)
 		dma_sender(d, size);
-	work_barrier_n(&d->w, "dma.sent", i);
+	program_barrier_n(&d->w, "dma.sent", i);
 	weft_forth_counters_read(d->f, &c);
 	dma_report(d, i, d->w.me == 0 ? "read" : "write",
 		   d->w.me == 0 ? &c.out : &c.in);
@@ -148,8 +149,8 @@ static int dma_open(struct dma *d)
 	ret = weft_forth_open(d->w.h, &a, &d->f);
 	if (ret)
 		return ret;
-	work_put(&d->w, "dma.buf", d->buf);
-	d->remote = work_get(&d->w, "dma.buf", 1);
+	program_put(&d->w, "dma.buf", d->buf);
+	d->remote = program_get(&d->w, "dma.buf", 1);
 	weft_forth_pc_ns(d->f);
 	return 0;
 }
@@ -159,7 +160,7 @@ static int dma_main(struct weft_comp *c)
 	struct dma *d = c->state;
 	int ret;
 
-	d->w = work_of(c);
+	d->w = program_from(c);
 	if (d->w.me > 1) {
 		weft_check_failed(c, "forth.dma is for nodes 0 and 1");
 		return -EINVAL;
@@ -173,7 +174,7 @@ static int dma_main(struct weft_comp *c)
 	dma_peak(d);
 	dma_completions(d);
 	weft_metric(c, "pc_ns", "ns", weft_forth_pc_ns(d->f));
-	work_barrier(&d->w, "dma.end");
+	program_barrier(&d->w, "dma.end");
 	weft_forth_close(d->f);
 	return 0;
 }

@@ -31,7 +31,7 @@ struct lat {
 	uint32_t bursts, packets, stream, from, to;
 	bool stamps34, bench, held, log;
 	/* run */
-	struct work w;
+	struct program w;
 	struct weft_forth *f;
 	uint64_t *mem;
 	weft_phys_t buf, remote;
@@ -209,7 +209,7 @@ static void lat_stream_in(struct lat *l)
 
 	weft_forth_store(l->f, FORTH_N2H_QWORD, 0);
 	weft_forth_timer_arm(l->f, 0);
-	work_barrier(&l->w, "lat.armed");
+	program_barrier(&l->w, "lat.armed");
 	lat_wait(l);
 	q = weft_forth_load(l->f, FORTH_N2H_QWORD);
 	elapsed = weft_forth_timer_read(l->f);
@@ -227,7 +227,7 @@ static void lat_stream_in(struct lat *l)
 static void lat_bursts(struct lat *l)
 {
 	for (uint32_t b = 0; b < l->bursts; b++) {
-		work_barrier_n(&l->w, "lat.burst", b);
+		program_barrier_n(&l->w, "lat.burst", b);
 		/* not always at the same phase of the clocks */
 		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + 20 * WEFT_US +
 						b * 1700000);
@@ -239,7 +239,7 @@ static void lat_bursts(struct lat *l)
 		if (l->bench)
 			lat_stamps(l);
 	}
-	work_barrier(&l->w, "lat.bursts");
+	program_barrier(&l->w, "lat.bursts");
 }
 
 static void lat_results(struct lat *l)
@@ -274,8 +274,8 @@ static int lat_open(struct lat *l)
 	ret = weft_forth_open(l->w.h, &a, &l->f);
 	if (ret)
 		return ret;
-	work_put(&l->w, "lat.buf", l->buf);
-	l->remote = work_get(&l->w, "lat.buf", l->to);
+	program_put(&l->w, "lat.buf", l->buf);
+	l->remote = program_get(&l->w, "lat.buf", l->to);
 	weft_forth_pc_ns(l->f);
 	if (l->held && weft_forth_space(l->f, l->to) < l->stream) {
 		weft_check_failed(
@@ -291,7 +291,7 @@ static int lat_main(struct weft_comp *c)
 	struct lat *l = c->state;
 	int ret;
 
-	l->w = work_of(c);
+	l->w = program_from(c);
 	ret = lat_open(l);
 	if (ret)
 		return ret;
@@ -299,7 +299,7 @@ static int lat_main(struct weft_comp *c)
 	if (l->w.me == l->to && l->stream)
 		lat_stream_in(l);
 	else if (l->stream)
-		work_barrier(&l->w, "lat.armed");
+		program_barrier(&l->w, "lat.armed");
 	if (l->w.me == l->from && l->stream)
 		lat_stream_out(l);
 	if (l->w.me == l->to)
@@ -308,7 +308,7 @@ static int lat_main(struct weft_comp *c)
 	if (l->rtt.n)
 		weft_metric(c, "rtt_ns", "ns",
 			    l->rtt.sum / l->rtt.n * weft_forth_pc_ns(l->f));
-	work_barrier(&l->w, "lat.end");
+	program_barrier(&l->w, "lat.end");
 	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + 100 * WEFT_US);
 	weft_forth_close(l->f);
 	return 0;

@@ -20,7 +20,7 @@ struct loss {
 	uint64_t count, size;
 	weft_time_t patience;
 	/* run */
-	struct work w;
+	struct program w;
 	struct weft_forth *f;
 	uint32_t dst[LOSS_NODES], n_dst;
 	uint8_t *tx, *rx;
@@ -45,7 +45,8 @@ static bool loss_post(struct loss *l, uint64_t i)
 		.dst = (uint8_t)d,
 	};
 
-	work_fill(l->tx + i * l->size, desc.qwords, work_base(l->w.me, d, i));
+	program_fill(l->tx + i * l->size, desc.qwords,
+		     program_base(l->w.me, d, i));
 	if (!weft_forth_wait_space(l->f, d, 1,
 				   weft_host_now(l->w.h) + l->patience))
 		return false;
@@ -81,7 +82,7 @@ static void loss_look(struct loss *l, uint32_t src, uint64_t *good_p,
 		uint32_t q = (uint32_t)(l->size / 8);
 		bool any = false;
 
-		if (work_check(m, 0, q, work_base(src, l->w.me, i)) < 0) {
+		if (program_check(m, 0, q, program_base(src, l->w.me, i)) < 0) {
 			++*good_p;
 			continue;
 		}
@@ -126,7 +127,7 @@ static int loss_open(struct loss *l)
 {
 	struct weft_forth_attr attr = { .lnotify_every = 1 };
 	uint64_t places = l->w.n * l->count * l->size;
-	int n = work_nodes(&l->w, l->to, l->dst, LOSS_NODES), ret;
+	int n = program_nodes(&l->w, l->to, l->dst, LOSS_NODES), ret;
 
 	if (n < 0)
 		return -EINVAL;
@@ -140,11 +141,11 @@ static int loss_open(struct loss *l)
 	ret = weft_forth_open(l->w.h, &attr, &l->f);
 	if (ret)
 		return ret;
-	work_put(&l->w, "loss.rx", l->rx_phys);
-	work_put(&l->w, "loss.places", places);
+	program_put(&l->w, "loss.rx", l->rx_phys);
+	program_put(&l->w, "loss.places", places);
 	for (uint32_t i = 0; i < l->w.n; i++) {
-		l->remote[i] = work_get(&l->w, "loss.rx", i);
-		if (work_get(&l->w, "loss.places", i) != places)
+		l->remote[i] = program_get(&l->w, "loss.rx", i);
+		if (program_get(&l->w, "loss.places", i) != places)
 			return loss_refuse(l);
 	}
 	return 0;
@@ -155,17 +156,18 @@ static int loss_main(struct weft_comp *c)
 	struct loss *l = c->state;
 	int ret;
 
-	l->w = work_of(c);
+	l->w = program_from(c);
 	ret = loss_open(l);
 	if (!ret) {
-		work_barrier(&l->w, "loss.open");
+		program_barrier(&l->w, "loss.open");
 		loss_send(l);
-		work_barrier(&l->w, "loss.sent");
+		program_barrier(&l->w, "loss.sent");
 		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + WEFT_MS);
 		loss_report(l);
-		work_barrier(&l->w, "loss.end");
+		program_barrier(&l->w, "loss.end");
 	} else if (ret != -EINVAL) {
-		weft_check_failed(c, "cannot open the NIC: %s", work_why(ret));
+		weft_check_failed(c, "cannot open the NIC: %s",
+				  program_why(ret));
 	}
 	if (l->f)
 		weft_forth_close(l->f);

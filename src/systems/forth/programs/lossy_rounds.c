@@ -31,8 +31,8 @@ struct rounds_msg rounds_msg(const struct rounds *t, uint32_t src, uint32_t dst,
 	uint64_t seq = (uint64_t)t->round * t->slots + index;
 
 	return (struct rounds_msg){
-		.base = work_base(src, dst, seq),
-		.qwords = work_qwords(src, dst, seq, p->min, p->max),
+		.base = program_base(src, dst, seq),
+		.qwords = program_qwords(src, dst, seq, p->min, p->max),
 		.at = ((uint64_t)src * t->slots + index) * t->slot_bytes,
 	};
 }
@@ -42,7 +42,7 @@ static uint32_t destination(const struct rounds *t, uint32_t src, uint32_t i)
 {
 	const struct rounds_plan *p = &t->plan[src];
 	uint64_t seq = (uint64_t)t->round * p->count + i, to = p->to;
-	uint32_t k = (uint32_t)(work_base(src, ROUNDS_NODES, seq) %
+	uint32_t k = (uint32_t)(program_base(src, ROUNDS_NODES, seq) %
 				(uint32_t)__builtin_popcountll(to));
 
 	while (k--)
@@ -83,7 +83,7 @@ static void send_message(struct rounds *t, uint32_t i, uint32_t d,
 	struct rounds_msg m = rounds_msg(t, t->w.me, d, index);
 	bool groups = weft_forth_info(t->f)->groups;
 
-	work_fill(t->tx + (uint64_t)i * t->slot_bytes, m.qwords, m.base);
+	program_fill(t->tx + (uint64_t)i * t->slot_bytes, m.qwords, m.base);
 	rounds_post(t,
 		    (struct weft_forth_desc){
 			    .local = t->tx_phys + (uint64_t)i * t->slot_bytes,
@@ -136,7 +136,7 @@ void rounds_settle(struct rounds *t)
 	for (uint32_t d = 0; d < t->w.n && !t->failed; d++)
 		if (!weft_forth_flush(t->f, d, until))
 			stuck(t, d);
-	work_barrier_n(&t->w, "rounds.step", t->step++);
+	program_barrier_n(&t->w, "rounds.step", t->step++);
 	weft_host_sleep(t->w.h, weft_host_now(t->w.h) + t->settle);
 }
 
@@ -146,7 +146,7 @@ bool rounds_here(const struct rounds *t, uint32_t src, uint32_t index)
 {
 	struct rounds_msg m = rounds_msg(t, src, t->w.me, index);
 
-	return work_check(t->rx + m.at, 0, m.qwords, m.base) < 0;
+	return program_check(t->rx + m.at, 0, m.qwords, m.base) < 0;
 }
 
 /* Messages of src that are not here; *notes_p grows by the notifications it
@@ -238,7 +238,7 @@ static int check_params(struct rounds *t)
 static int share_plan(struct rounds *t)
 {
 	uint32_t dst[ROUNDS_NODES];
-	int n = work_nodes(&t->w, t->to, dst, ROUNDS_NODES);
+	int n = program_nodes(&t->w, t->to, dst, ROUNDS_NODES);
 	uint64_t mask = 0;
 
 	if (n < 0)
@@ -247,19 +247,19 @@ static int share_plan(struct rounds *t)
 		mask |= 1ull << dst[n];
 	if (!mask)
 		t->count = 0;
-	work_put(&t->w, "rounds.to", mask);
-	work_put(&t->w, "rounds.count", t->count);
-	work_put(&t->w, "rounds.notify", t->notify);
-	work_put(&t->w, "rounds.min", t->size / 8);
-	work_put(&t->w, "rounds.max", t->size_max / 8);
+	program_put(&t->w, "rounds.to", mask);
+	program_put(&t->w, "rounds.count", t->count);
+	program_put(&t->w, "rounds.notify", t->notify);
+	program_put(&t->w, "rounds.min", t->size / 8);
+	program_put(&t->w, "rounds.max", t->size_max / 8);
 	for (uint32_t i = 0; i < t->w.n; i++) {
 		struct rounds_plan *p = &t->plan[i];
 
-		p->to = work_get(&t->w, "rounds.to", i);
-		p->count = (uint32_t)work_get(&t->w, "rounds.count", i);
-		p->notify = (uint32_t)work_get(&t->w, "rounds.notify", i);
-		p->min = (uint32_t)work_get(&t->w, "rounds.min", i);
-		p->max = (uint32_t)work_get(&t->w, "rounds.max", i);
+		p->to = program_get(&t->w, "rounds.to", i);
+		p->count = (uint32_t)program_get(&t->w, "rounds.count", i);
+		p->notify = (uint32_t)program_get(&t->w, "rounds.notify", i);
+		p->min = (uint32_t)program_get(&t->w, "rounds.min", i);
+		p->max = (uint32_t)program_get(&t->w, "rounds.max", i);
 		t->slots = p->count > t->slots ? p->count : t->slots;
 		if (8 * p->max > t->slot_bytes)
 			t->slot_bytes = 8 * p->max;
@@ -279,11 +279,11 @@ static int share_memory(struct rounds *t)
 	t->asked = weft_mem_alloc(t->w.h, lists, 64, &asked);
 	if (!t->tx || !t->rx || !t->ask || !t->asked)
 		return -ENOMEM;
-	work_put(&t->w, "rounds.rx", rx);
-	work_put(&t->w, "rounds.lists", asked);
+	program_put(&t->w, "rounds.rx", rx);
+	program_put(&t->w, "rounds.lists", asked);
 	for (uint32_t i = 0; i < t->w.n; i++) {
-		t->plan[i].rx = work_get(&t->w, "rounds.rx", i);
-		t->plan[i].lists = work_get(&t->w, "rounds.lists", i);
+		t->plan[i].rx = program_get(&t->w, "rounds.rx", i);
+		t->plan[i].lists = program_get(&t->w, "rounds.lists", i);
 	}
 	return weft_forth_open(t->w.h, NULL, &t->f);
 }
@@ -322,7 +322,7 @@ static void results(struct rounds *t, weft_time_t t0)
 	};
 
 	for (uint64_t i = 0; i < n; i++)
-		sum = work_mix(sum + ((const uint64_t *)t->rx)[i]);
+		sum = program_mix(sum + ((const uint64_t *)t->rx)[i]);
 	for (uint32_t i = 0; i < sizeof(m) / sizeof(m[0]); i++)
 		weft_metric(t->w.c, m[i].name, m[i].unit, (double)m[i].value);
 	weft_metric(t->w.c, "digest", "", (double)(sum >> 16));
@@ -335,7 +335,7 @@ static int rounds_main(struct weft_comp *c)
 	weft_time_t t0;
 	int ret;
 
-	t->w = work_of(c);
+	t->w = program_from(c);
 	ret = check_params(t);
 	if (!ret)
 		ret = share_plan(t);
@@ -345,7 +345,7 @@ static int rounds_main(struct weft_comp *c)
 		ret = check_groups(t);
 	t0 = weft_host_now(t->w.h);
 	for (; !ret && t->round < t->rounds && !t->failed; t->round++) {
-		work_barrier_n(&t->w, "rounds.step", t->step++);
+		program_barrier_n(&t->w, "rounds.step", t->step++);
 		send_round(t);
 		rounds_settle(t);
 		look_at_all(t);

@@ -29,7 +29,7 @@ struct rounds {
 	char to[64];
 	weft_time_t settle;
 	/* run */
-	struct work w;
+	struct program w;
 	struct weft_forth *f;
 	struct rounds_plan plan[ROUNDS_NODES];
 	uint32_t slots, slot_bytes; /* per pair of nodes */

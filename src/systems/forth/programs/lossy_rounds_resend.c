@@ -20,7 +20,7 @@ static uint64_t *list_to(const struct rounds *t, uint32_t src)
 /* First word of a list: which attempt it belongs to. */
 static uint64_t list_tag(const struct rounds *t)
 {
-	return work_mix((uint64_t)t->round << 32 | t->step) | 1;
+	return program_mix((uint64_t)t->round << 32 | t->step) | 1;
 }
 
 void rounds_ask(struct rounds *t, uint32_t src, uint32_t index)
@@ -66,7 +66,7 @@ static void send_again(struct rounds *t, uint32_t d, const uint64_t *l,
 			rounds_msg(t, t->w.me, d, (uint32_t)l[2 + i]);
 		uint64_t from = (uint64_t)slot * t->slot_bytes;
 
-		work_fill(t->tx + from, m.qwords, m.base);
+		program_fill(t->tx + from, m.qwords, m.base);
 		rounds_post(t,
 			    (struct weft_forth_desc){
 				    .local = t->tx_phys + from,
@@ -87,7 +87,7 @@ static void answer(struct rounds *t, const char *key, uint64_t tag)
 	for (uint32_t d = 0; d < t->w.n; d++) {
 		const uint64_t *l = t->asked + (uint64_t)d * ROUNDS_LIST;
 
-		if (!(work_get(&t->w, key, d) >> t->w.me & 1))
+		if (!(program_get(&t->w, key, d) >> t->w.me & 1))
 			continue;
 		if (l[0] == tag)
 			send_again(t, d, l, &at);
@@ -125,9 +125,9 @@ static uint64_t missing_anywhere(struct rounds *t, uint64_t missing)
 	char key[48];
 
 	snprintf(key, sizeof(key), "rounds.missing.%u", t->step);
-	work_put(&t->w, key, missing | (t->failed ? failed : 0));
+	program_put(&t->w, key, missing | (t->failed ? failed : 0));
 	for (uint32_t i = 0; i < t->w.n; i++) {
-		uint64_t val = work_get(&t->w, key, i);
+		uint64_t val = program_get(&t->w, key, i);
 
 		t->failed |= val >> 63;
 		sum += val & ~failed;
@@ -152,7 +152,7 @@ void rounds_recover(struct rounds *t, uint64_t missing)
 			return;
 		}
 		snprintf(key, sizeof(key), "rounds.asks.%u", t->step);
-		work_put(&t->w, key, put_lists(t));
+		program_put(&t->w, key, put_lists(t));
 		rounds_settle(t);
 		answer(t, key, tag);
 		rounds_settle(t);

@@ -34,7 +34,7 @@ static int mon_refuse(struct mon *m)
 /* Who gets how many: at an offered load by chance, else the same for all. */
 static int mon_plan(struct mon *m)
 {
-	int n = work_nodes(&m->w, m->to, m->dst, MON_NODES);
+	int n = program_nodes(&m->w, m->to, m->dst, MON_NODES);
 
 	if (n < 0)
 		return -EINVAL;
@@ -67,9 +67,9 @@ static int mon_place(struct mon *m, uint32_t s)
 	uint64_t words;
 
 	snprintf(key, sizeof(key), "mon.to%u", m->w.me);
-	rx->expected = work_get(&m->w, key, s);
-	rx->size = work_get(&m->w, "mon.size", s);
-	rx->pc_ns = (double)work_get(&m->w, "mon.pc", s) / 1000;
+	rx->expected = program_get(&m->w, key, s);
+	rx->size = program_get(&m->w, "mon.size", s);
+	rx->pc_ns = (double)program_get(&m->w, "mon.pc", s) / 1000;
 	m->expected += rx->expected;
 	words = rx->expected * rx->size / 8;
 	if (words) {
@@ -80,7 +80,7 @@ static int mon_place(struct mon *m, uint32_t s)
 	for (uint64_t i = 0; i < words; i++)
 		rx->slots[i] = MON_EMPTY;
 	snprintf(key, sizeof(key), "mon.rx%u", s);
-	work_put(&m->w, key, phys);
+	program_put(&m->w, key, phys);
 	return 0;
 }
 
@@ -90,18 +90,18 @@ static int mon_meet(struct mon *m)
 	int ret = 0;
 
 	/* A host knows its bus clock to the picosecond. */
-	work_put(&m->w, "mon.pc",
-		 (uint64_t)llround(weft_forth_pc_ns(m->f) * 1000));
-	work_put(&m->w, "mon.size", m->size);
+	program_put(&m->w, "mon.pc",
+		    (uint64_t)llround(weft_forth_pc_ns(m->f) * 1000));
+	program_put(&m->w, "mon.size", m->size);
 	for (uint32_t d = 0; d < m->w.n; d++) {
 		snprintf(key, sizeof(key), "mon.to%u", d);
-		work_put(&m->w, key, m->tx[d].quota);
+		program_put(&m->w, key, m->tx[d].quota);
 	}
 	for (uint32_t s = 0; s < m->w.n && !ret; s++)
 		ret = mon_place(m, s);
 	snprintf(key, sizeof(key), "mon.rx%u", m->w.me);
 	for (uint32_t d = 0; d < m->w.n && !ret; d++)
-		m->tx[d].remote = work_get(&m->w, key, d);
+		m->tx[d].remote = program_get(&m->w, key, d);
 	return ret;
 }
 
@@ -228,17 +228,18 @@ static int mon_main(struct weft_comp *c)
 	struct mon *m = c->state;
 	int ret;
 
-	m->w = work_of(c);
+	m->w = program_from(c);
 	ret = mon_open(m);
 	if (ret) {
 		if (ret != -EINVAL)
-			weft_check_failed(c, "cannot begin: %s", work_why(ret));
+			weft_check_failed(c, "cannot begin: %s",
+					  program_why(ret));
 		return ret;
 	}
-	work_barrier(&m->w, "mon.go");
+	program_barrier(&m->w, "mon.go");
 	mon_loop(m);
 	mon_results(m);
-	work_barrier(&m->w, "mon.end");
+	program_barrier(&m->w, "mon.end");
 	weft_host_sleep(m->w.h, weft_host_now(m->w.h) + 100 * WEFT_US);
 	weft_forth_close(m->f);
 	return 0;

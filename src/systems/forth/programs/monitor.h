@@ -33,7 +33,7 @@ struct mon {
 	bool zero, stamps34;
 	weft_time_t cc, wire, turn, patience;
 	/* run */
-	struct work w;
+	struct program w;
 	struct weft_forth *f;
 	struct mon_tx tx[MON_NODES];
 	struct mon_rx rx[MON_NODES];

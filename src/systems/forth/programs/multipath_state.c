@@ -15,7 +15,7 @@
 
 struct multi_state {
 	uint32_t senders, paths, headers, groups; /* parameters */
-	struct work w;
+	struct program w;
 };
 
 /* Bits that tell n things apart. */

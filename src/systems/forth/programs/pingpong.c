@@ -19,7 +19,7 @@ struct pp {
 	uint32_t step, partner, wait, post;
 	double spread;
 	/* run */
-	struct work w;
+	struct program w;
 	struct weft_forth *f;
 	uint64_t *tx, *rx;
 	weft_phys_t tx_phys, rx_phys, remote;
@@ -73,7 +73,7 @@ static void pp_wait_for(struct pp *p, uint32_t qwords, uint64_t last)
 static void pp_verify(struct pp *p, uint32_t qwords, uint64_t base,
 		      uint64_t seq)
 {
-	int32_t bad = work_check(p->rx, 0, qwords, base);
+	int32_t bad = program_check(p->rx, 0, qwords, base);
 
 	if (bad >= 0)
 		weft_check_failed(p->w.c,
@@ -86,22 +86,22 @@ static void pp_verify(struct pp *p, uint32_t qwords, uint64_t base,
 static weft_time_t pp_round(struct pp *p, uint32_t qwords, uint64_t seq)
 {
 	uint32_t first = p->w.me == 0 ? 0 : p->peer;
-	uint64_t base = work_base(first, p->partner, seq);
-	uint64_t last = base + (qwords - 1) * WORK_STEP;
+	uint64_t base = program_base(first, p->partner, seq);
+	uint64_t last = base + (qwords - 1) * PROGRAM_STEP;
 	weft_time_t t = 0;
 
 	if (p->w.me == 0) {
-		work_fill(p->tx, qwords, base);
+		program_fill(p->tx, qwords, base);
 		t = weft_host_now(p->w.h);
-		work_sent(&p->w, p->peer);
+		program_sent(&p->w, p->peer);
 		pp_put(p, p->tx_phys, qwords);
 	}
 	pp_wait_for(p, qwords, last);
 	if (p->w.me == 0) {
 		t = weft_host_now(p->w.h) - t;
-		work_got(&p->w, p->peer);
+		program_got(&p->w, p->peer);
 	} else {
-		work_turn(&p->w, p->peer);
+		program_turn(&p->w, p->peer);
 		pp_put(p, p->rx_phys, qwords);
 	}
 	pp_verify(p, qwords, base, seq);
@@ -167,10 +167,10 @@ static int pp_open(struct pp *p)
 	ret = weft_forth_open(p->w.h, &a, &p->f);
 	if (ret)
 		return ret;
-	work_put(&p->w, "pp.rx", p->rx_phys);
+	program_put(&p->w, "pp.rx", p->rx_phys);
 	p->peer = p->w.me == 0 ? p->partner : 0;
-	p->remote = work_get(&p->w, "pp.rx", p->peer);
-	work_barrier(&p->w, "pp.go");
+	p->remote = program_get(&p->w, "pp.rx", p->peer);
+	program_barrier(&p->w, "pp.go");
 	return 0;
 }
 
@@ -178,7 +178,7 @@ static void pp_close(struct pp *p)
 {
 	struct weft_forth_counters c;
 
-	work_barrier(&p->w, "pp.done");
+	program_barrier(&p->w, "pp.done");
 	weft_host_sleep(p->w.h, weft_host_now(p->w.h) + 100 * WEFT_US);
 	weft_forth_counters_read(p->f, &c);
 	weft_metric(p->w.c, "nic_errors", "",
@@ -194,7 +194,7 @@ static int pp_main(struct weft_comp *c)
 	uint64_t seq = 0;
 	int ret;
 
-	p->w = work_of(c);
+	p->w = program_from(c);
 	ret = pp_open(p);
 	if (ret)
 		return ret;

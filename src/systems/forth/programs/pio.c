@@ -10,7 +10,7 @@
 
 struct pio {
 	uint32_t count; /* parameter */
-	struct work w;
+	struct program w;
 	struct weft_forth *f;
 	weft_phys_t buf;
 };
@@ -73,7 +73,7 @@ static int pio_main(struct weft_comp *c)
 	struct pio *p = c->state;
 	double pc_ns, one, desc32, desc64, line;
 
-	p->w = work_of(c);
+	p->w = program_from(c);
 	if (!weft_mem_alloc(p->w.h, 64, 64, &p->buf) ||
 	    weft_forth_open(p->w.h, NULL, &p->f)) {
 		weft_check_failed(c, "cannot open the NIC");

@@ -11,7 +11,7 @@
 
 struct st {
 	char test[32]; /* parameter */
-	struct work w;
+	struct program w;
 	struct weft_forth *f;
 	const struct weft_forth_info *i;
 	uint64_t *mem; /* source on node 0, destination on node 1 */
@@ -21,26 +21,27 @@ struct st {
 };
 
 /* A test opens the NIC as it likes, and both nodes call the same barriers. */
-struct st_test {
+struct selftest_test {
 	const char *name;
 	void (*run)(struct st *s);
 };
-extern const struct st_test st_queue_tests[], st_count_tests[];
+extern const struct selftest_test selftest_queue_tests[],
+	selftest_count_tests[];
 
-bool st_open(struct st *s, const struct weft_forth_attr *attr);
-void st_close(struct st *s);
-void st_sync(struct st *s);
-static inline bool st_acts(const struct st *s)
+bool selftest_open(struct st *s, const struct weft_forth_attr *attr);
+void selftest_close(struct st *s);
+void selftest_sync(struct st *s);
+static inline bool selftest_acts(const struct st *s)
 {
 	return s->w.me == 0;
 }
-void st_sleep(struct st *s, weft_time_t time);
+void selftest_sleep(struct st *s, weft_time_t time);
 /* Fills the source with the pattern of test `seq`, clears the destination. */
-void st_prepare(struct st *s, uint64_t seq);
+void selftest_prepare(struct st *s, uint64_t seq);
 /* Node 1: qwords [0, n) are the pattern. */
-void st_verify(struct st *s, uint64_t seq, uint32_t n);
+void selftest_verify(struct st *s, uint64_t seq, uint32_t n);
 /* Transfers to node 1 from and to the same offset. */
-int st_put(struct st *s, uint32_t off_q, uint32_t qwords, uint32_t flags);
+int selftest_put(struct st *s, uint32_t off_q, uint32_t qwords, uint32_t flags);
 
 #define ST_EXPECT(s, cond, ...)                                                \
 	do {                                                                   \

@@ -4,25 +4,25 @@
 
 #include "systems/forth/programs/selftest.h"
 
-static void st_one(struct st *s, uint32_t qwords)
+static void selftest_one(struct st *s, uint32_t qwords)
 {
-	st_put(s, 0, qwords, WEFT_FORTH_LNOTIFY);
+	selftest_put(s, 0, qwords, WEFT_FORTH_LNOTIFY);
 	weft_forth_flush(s->f, 1, WEFT_NEVER);
-	st_sleep(s, 30 * WEFT_US);
+	selftest_sleep(s, 30 * WEFT_US);
 }
 
 /* forth.md 2.5, R-08: host-writable counters; network counters clear on load,
  * and all at once by a store to the first. */
-static void st_counters(struct st *s)
+static void selftest_counters(struct st *s)
 {
 	uint32_t a, b;
 
-	if (!st_open(s, NULL))
+	if (!selftest_open(s, NULL))
 		return;
-	st_prepare(s, 25);
-	if (st_acts(s)) {
+	selftest_prepare(s, 25);
+	if (selftest_acts(s)) {
 		weft_forth_store(s->f, FORTH_H2N_QWORD, 1000);
-		st_one(s, 7);
+		selftest_one(s, 7);
 		a = weft_forth_load(s->f, FORTH_H2N_QWORD);
 		ST_EXPECT(s, a == 1007, "counters: 1000 + 7 gave %u", a);
 		ST_EXPECT(s, weft_forth_load(s->f, FORTH_H2N_QWORD) == 1007,
@@ -32,64 +32,64 @@ static void st_counters(struct st *s)
 		ST_EXPECT(s, a == 1 && b == 0,
 			  "counters: packets read %u, then %u", a, b);
 		weft_forth_load(s->f, FORTH_NET_DEQ_WORDS);
-		st_one(s, 7);
+		selftest_one(s, 7);
 		weft_forth_store(s->f, FORTH_NET_DEQ_WORDS, 99);
 		a = weft_forth_load(s->f, FORTH_NET_DEQ_WORDS);
 		ST_EXPECT(s, a == 9, "counters: 7 qwords dequeued as %u", a);
-		st_one(s, 7);
+		selftest_one(s, 7);
 		weft_forth_store(s->f, FORTH_NET_OUT_CYCLES, 5);
 		a = weft_forth_load(s->f, FORTH_NET_OUT_PACKETS);
 		ST_EXPECT(s, a == 0, "counters: store to 0x80 left %u", a);
 	}
-	st_close(s);
+	selftest_close(s);
 }
 
 /* 2.7 */
-static void st_timer(struct st *s)
+static void selftest_timer(struct st *s)
 {
 	uint32_t a, b;
 
-	if (!st_open(s, NULL))
+	if (!selftest_open(s, NULL))
 		return;
-	st_prepare(s, 27);
-	if (st_acts(s)) {
+	selftest_prepare(s, 27);
+	if (selftest_acts(s)) {
 		weft_forth_timer_arm(s->f, 0);
-		st_sleep(s, 20 * WEFT_US);
+		selftest_sleep(s, 20 * WEFT_US);
 		a = weft_forth_timer_read(s->f);
 		ST_EXPECT(s, a == 0, "timer: runs before the first transfer");
-		st_one(s, 32);
+		selftest_one(s, 32);
 		a = weft_forth_timer_read(s->f);
 		b = weft_forth_timer_read(s->f);
 		ST_EXPECT(s, a && a == b, "timer: read %u, then %u", a, b);
-		st_one(s, 32);
+		selftest_one(s, 32);
 		b = weft_forth_timer_read(s->f);
 		ST_EXPECT(s, b > a + 1000, "timer: %u after %u", b, a);
 		weft_forth_timer_arm(s->f, 77);
-		st_one(s, 32);
+		selftest_one(s, 32);
 		b = weft_forth_timer_read(s->f);
 		ST_EXPECT(s, b == a + 77, "timer: armed with 77, %u not %u", b,
 			  a + 77);
 	}
-	st_close(s);
+	selftest_close(s);
 }
 
 /* 2.8: cumulative samples, as many as the memory holds. */
-static void st_sampler(struct st *s)
+static void selftest_sampler(struct st *s)
 {
 	struct weft_forth_sample *v =
 		weft_host_calloc(s->w.h, FORTH_SAMPLES, sizeof(*v));
 	uint32_t n = 0;
 
-	if (!v || !st_open(s, NULL)) {
+	if (!v || !selftest_open(s, NULL)) {
 		weft_host_free(s->w.h, v);
 		return;
 	}
-	st_prepare(s, 28);
-	if (st_acts(s)) {
+	selftest_prepare(s, 28);
+	if (selftest_acts(s)) {
 		weft_forth_sample_start(s->f, 16, FORTH_SAMPLES);
-		st_sleep(s, 50 * WEFT_US);
-		st_one(s, 62);
-		st_sleep(s, 400 * WEFT_US);
+		selftest_sleep(s, 50 * WEFT_US);
+		selftest_one(s, 62);
+		selftest_sleep(s, 400 * WEFT_US);
 		weft_forth_sample_read(s->f, 0, FORTH_SAMPLES, v);
 		for (uint32_t i = 1; i < FORTH_SAMPLES; i++)
 			ST_EXPECT(s, v[i].out >= v[i - 1].out,
@@ -105,10 +105,10 @@ static void st_sampler(struct st *s)
 			  v[0].out);
 	}
 	weft_host_free(s->w.h, v);
-	st_close(s);
+	selftest_close(s);
 }
 
-static uint32_t st_gcd(uint32_t a, uint32_t b)
+static uint32_t selftest_gcd(uint32_t a, uint32_t b)
 {
 	while (b) {
 		uint32_t r = a % b;
@@ -119,7 +119,7 @@ static uint32_t st_gcd(uint32_t a, uint32_t b)
 	return a;
 }
 
-static uint32_t st_bits(uint32_t v)
+static uint32_t selftest_bits(uint32_t v)
 {
 	uint32_t n = 0;
 
@@ -130,44 +130,45 @@ static uint32_t st_bits(uint32_t v)
 
 /* 5.1: how the credit counters of the flow to node 1 move (F26).  More words
  * than three times around a 12-bit counter are sent, one packet at a time. */
-static void st_credits(struct st *s)
+static void selftest_credits(struct st *s)
 {
 	uint32_t lane, sent, fwd, gran = 0, top_t = 0, top_f = 0;
 
-	if (!st_open(s, NULL))
+	if (!selftest_open(s, NULL))
 		return;
-	st_prepare(s, 51);
-	if (st_acts(s)) {
+	selftest_prepare(s, 51);
+	if (selftest_acts(s)) {
 		/* links between NICs have one lane */
 		weft_forth_credit(s->f, 1, &sent, &fwd);
-		st_one(s, 3);
+		selftest_one(s, 3);
 		weft_forth_credit(s->f, 1, &top_t, &fwd);
 		lane = top_t != sent ? 1 : 0;
 		for (uint32_t k = 0; k < 1600; k++) {
-			st_put(s, 0, 3, WEFT_FORTH_LNOTIFY);
+			selftest_put(s, 0, 3, WEFT_FORTH_LNOTIFY);
 			weft_forth_flush(s->f, 1, WEFT_NEVER);
 			weft_forth_credit(s->f, lane, &sent, &fwd);
-			gran = st_gcd(fwd, gran);
+			gran = selftest_gcd(fwd, gran);
 			top_t = sent > top_t ? sent : top_t;
 			top_f = fwd > top_f ? fwd : top_f;
 		}
 		weft_metric(s->w.c, "credit_granularity", "words", gran);
-		weft_metric(s->w.c, "credit_counter", "bits", st_bits(top_t));
+		weft_metric(s->w.c, "credit_counter", "bits",
+			    selftest_bits(top_t));
 		weft_metric(s->w.c, "credit_field", "bits",
-			    gran ? st_bits(top_f / gran) : 0);
+			    gran ? selftest_bits(top_f / gran) : 0);
 	}
-	st_close(s);
+	selftest_close(s);
 }
 
 /* F31: the longest transfer a descriptor can move. */
-static void st_limit(struct st *s)
+static void selftest_limit(struct st *s)
 {
 	uint32_t q = 0, n = 0, errors;
 
-	if (!st_open(s, NULL))
+	if (!selftest_open(s, NULL))
 		return;
-	st_prepare(s, 31);
-	if (st_acts(s)) {
+	selftest_prepare(s, 31);
+	if (selftest_acts(s)) {
 		errors = weft_forth_load(s->f, FORTH_DESC_ERR);
 		for (q = 508; q < 520; q++) {
 			weft_forth_slot_write(s->f, s->i->queues > 1 ? 1 : 0,
@@ -175,27 +176,27 @@ static void st_limit(struct st *s)
 					      forth_desc_q1(1, q,
 							    (uint32_t)s->remote,
 							    FORTH_DESC_START));
-			st_sleep(s, 80 * WEFT_US);
+			selftest_sleep(s, 80 * WEFT_US);
 			if (weft_forth_load(s->f, FORTH_DESC_ERR) != errors)
 				break;
 			n = q;
 		}
 		weft_metric(s->w.c, "transfer_limit", "B", 8 * n);
 	}
-	st_close(s);
+	selftest_close(s);
 }
 
 /* 2.6: what is sent comes back, without a switch. */
-static void st_loopback(struct st *s)
+static void selftest_loopback(struct st *s)
 {
-	if (!st_open(s, NULL))
+	if (!selftest_open(s, NULL))
 		return;
-	st_prepare(s, 26);
-	if (st_acts(s)) {
+	selftest_prepare(s, 26);
+	if (selftest_acts(s)) {
 		volatile uint64_t *back = s->mem + ST_BYTES / 16;
 
 		weft_forth_loopback(s->f, true);
-		st_sleep(s, 20 * WEFT_US);
+		selftest_sleep(s, 20 * WEFT_US);
 		weft_forth_put(s->f, 0, s->phys, s->phys + ST_BYTES / 2, 32,
 			       WEFT_FORTH_RNOTIFY);
 		ST_EXPECT(s,
@@ -203,25 +204,25 @@ static void st_loopback(struct st *s)
 				  s->f, 0, weft_host_now(s->w.h) + WEFT_MS),
 			  "loopback: nothing came back");
 		ST_EXPECT(s,
-			  work_check((void *)back, 0, 32, work_base(0, 1, 26)) <
-				  0,
+			  program_check((void *)back, 0, 32,
+					program_base(0, 1, 26)) < 0,
 			  "loopback: payload differs");
 		weft_forth_loopback(s->f, false);
-		st_sleep(s, 20 * WEFT_US);
-		st_put(s, 0, 16, WEFT_FORTH_RNOTIFY);
+		selftest_sleep(s, 20 * WEFT_US);
+		selftest_put(s, 0, 16, WEFT_FORTH_RNOTIFY);
 	} else {
 		weft_forth_wait_remote(s->f, 0, WEFT_NEVER);
-		st_verify(s, 26, 16);
+		selftest_verify(s, 26, 16);
 	}
-	st_close(s);
+	selftest_close(s);
 }
 
-const struct st_test st_count_tests[] = {
-	{ "counters", st_counters },
-	{ "timer", st_timer },
-	{ "sampler", st_sampler },
-	{ "credits", st_credits },
-	{ "limit", st_limit },
-	{ "loopback", st_loopback },
+const struct selftest_test selftest_count_tests[] = {
+	{ "counters", selftest_counters },
+	{ "timer", selftest_timer },
+	{ "sampler", selftest_sampler },
+	{ "credits", selftest_credits },
+	{ "limit", selftest_limit },
+	{ "loopback", selftest_loopback },
 	{ NULL, NULL },
 };

@@ -7,7 +7,7 @@
 #define ST_MANY UINT32_MAX /* no local notifications of the library's own */
 
 /* Writes slot `slot` of node 1's queue: two qwords to offset slot. */
-static void st_slot(struct st *s, uint32_t slot, uint64_t start)
+static void selftest_slot(struct st *s, uint32_t slot, uint64_t start)
 {
 	uint32_t q = s->i->queues > 1 ? 1 : 0;
 
@@ -18,40 +18,40 @@ static void st_slot(struct st *s, uint32_t slot, uint64_t start)
 
 /* V14: descriptors written backwards wait for the start flag, then go in the
  * order of their slots: overlapping targets show it. */
-static void st_cluster(struct st *s)
+static void selftest_cluster(struct st *s)
 {
 	const struct weft_forth_attr a = { .post = WEFT_FORTH_POST_32 };
-	uint64_t base = work_base(0, 1, 14);
+	uint64_t base = program_base(0, 1, 14);
 
-	if (!st_open(s, &a))
+	if (!selftest_open(s, &a))
 		return;
-	st_prepare(s, 14);
-	if (st_acts(s)) {
+	selftest_prepare(s, 14);
+	if (selftest_acts(s)) {
 		for (uint32_t slot = 3; slot-- > 0;)
-			st_slot(s, slot, 0);
-		st_sleep(s, 20 * WEFT_US);
+			selftest_slot(s, slot, 0);
+		selftest_sleep(s, 20 * WEFT_US);
 		ST_EXPECT(s, !weft_forth_load(s->f, FORTH_H2N_DMA_OPS),
 			  "cluster: sent before the start flag");
-		st_slot(s, 3, FORTH_DESC_START);
+		selftest_slot(s, 3, FORTH_DESC_START);
 	}
-	st_sleep(s, 50 * WEFT_US);
-	st_sync(s);
-	if (st_acts(s)) {
+	selftest_sleep(s, 50 * WEFT_US);
+	selftest_sync(s);
+	if (selftest_acts(s)) {
 		ST_EXPECT(s, weft_forth_load(s->f, FORTH_H2N_DMA_OPS) == 4,
 			  "cluster: not all four were sent");
 	} else {
 		for (uint32_t k = 0; k < 4; k++)
-			ST_EXPECT(s, s->mem[k] == base + 2 * k * WORK_STEP,
+			ST_EXPECT(s, s->mem[k] == base + 2 * k * PROGRAM_STEP,
 				  "cluster: slot %u out of order", k);
-		ST_EXPECT(s, s->mem[4] == base + 7 * WORK_STEP,
+		ST_EXPECT(s, s->mem[4] == base + 7 * PROGRAM_STEP,
 			  "cluster: slot 3 is not last");
 	}
-	st_close(s);
+	selftest_close(s);
 }
 
 /* Releases descriptors in slot after slot until the tail is back where it
  * began: the ring is full (forth.md 3.3).  Returns how many that took. */
-static uint32_t st_fill(struct st *s, uint32_t q)
+static uint32_t selftest_fill(struct st *s, uint32_t q)
 {
 	uint32_t n = 0, tail;
 
@@ -67,43 +67,43 @@ static uint32_t st_fill(struct st *s, uint32_t q)
 }
 
 /* F31: capacity of all queues together, with a stopped engine. */
-static void st_capacity(struct st *s)
+static void selftest_capacity(struct st *s)
 {
 	const struct weft_forth_attr a = { .stopped = true };
 	uint32_t n = 0;
 
-	if (!st_open(s, &a))
+	if (!selftest_open(s, &a))
 		return;
-	if (st_acts(s)) {
+	if (selftest_acts(s)) {
 		for (uint32_t q = 0; q < s->i->queues; q++)
-			n += st_fill(s, q);
+			n += selftest_fill(s, q);
 		weft_metric(s->w.c, "capacity", "descriptors", n);
 		weft_metric(s->w.c, "queues", "", s->i->queues);
 		weft_forth_reset(s->f, true);
 	}
-	st_close(s);
+	selftest_close(s);
 }
 
 /* V15: a completely full ring, several times around. */
-static void st_ring(struct st *s)
+static void selftest_ring(struct st *s)
 {
 	const struct weft_forth_attr a = { .stopped = true };
 	uint32_t rounds = 3, n = 0, reg, off = 0x100 + 0;
 
-	if (!st_open(s, &a))
+	if (!selftest_open(s, &a))
 		return;
-	st_prepare(s, 15);
-	if (!st_acts(s))
+	selftest_prepare(s, 15);
+	if (!selftest_acts(s))
 		weft_forth_enable(s->f, true);
-	for (uint32_t r = 0; r < rounds && st_acts(s); r++) {
+	for (uint32_t r = 0; r < rounds && selftest_acts(s); r++) {
 		for (uint32_t k = 0; k < 5 * r; k++) /* shift the start */
-			n += !st_put(s, 0, 1, WEFT_FORTH_LNOTIFY);
+			n += !selftest_put(s, 0, 1, WEFT_FORTH_LNOTIFY);
 		weft_forth_enable(s->f, true);
 		weft_forth_flush(s->f, 1, WEFT_NEVER);
 		weft_forth_enable(s->f, false);
 		for (uint32_t k = 0; k < s->i->depth; k++)
-			n += !st_put(s, k % 512, 1, 0);
-		ST_EXPECT(s, st_put(s, 0, 1, 0) == -EAGAIN,
+			n += !selftest_put(s, k % 512, 1, 0);
+		ST_EXPECT(s, selftest_put(s, 0, 1, 0) == -EAGAIN,
 			  "ring: took more than its depth");
 		off = FORTH_QUEUE_POINTERS + (s->i->queues > 1 ? 4 : 0);
 		reg = weft_forth_load(s->f, off);
@@ -114,33 +114,33 @@ static void st_ring(struct st *s)
 		weft_forth_enable(s->f, true);
 		weft_forth_flush(s->f, 1, WEFT_NEVER);
 	}
-	if (st_acts(s)) {
-		st_sleep(s, 500 * WEFT_US);
+	if (selftest_acts(s)) {
+		selftest_sleep(s, 500 * WEFT_US);
 		reg = weft_forth_load(s->f, FORTH_H2N_DMA_OPS);
 		ST_EXPECT(s, reg == n, "ring: %u posted, %u sent", n, reg);
 	}
-	st_sync(s);
-	if (!st_acts(s))
-		st_verify(s, 15, s->i->depth < 512 ? s->i->depth : 512);
-	st_close(s);
+	selftest_sync(s);
+	if (!selftest_acts(s))
+		selftest_verify(s, 15, s->i->depth < 512 ? s->i->depth : 512);
+	selftest_close(s);
 }
 
 /* V16: every third transfer flagged. */
-static void st_lnotify(struct st *s)
+static void selftest_lnotify(struct st *s)
 {
 	const struct weft_forth_attr a = { .lnotify_every = ST_MANY };
 	uint32_t q, notes = 0, base = 0;
 
-	if (!st_open(s, &a))
+	if (!selftest_open(s, &a))
 		return;
-	st_prepare(s, 16);
+	selftest_prepare(s, 16);
 	q = s->i->queues > 1 ? 1 : 0;
-	for (uint32_t k = 0; k < 30 && st_acts(s); k++) {
+	for (uint32_t k = 0; k < 30 && selftest_acts(s); k++) {
 		bool tell = k % 3 == 2;
 		uint64_t word = weft_forth_local_word(s->f, q);
 
-		st_put(s, k, 1, tell ? WEFT_FORTH_LNOTIFY : 0);
-		st_sleep(s, 30 * WEFT_US);
+		selftest_put(s, k, 1, tell ? WEFT_FORTH_LNOTIFY : 0);
+		selftest_sleep(s, 30 * WEFT_US);
 		notes += tell;
 		if (!tell) {
 			ST_EXPECT(s, weft_forth_local_word(s->f, q) == word,
@@ -158,33 +158,33 @@ static void st_lnotify(struct st *s)
 			  "lnotify: word is %#llx after transfer %u",
 			  (unsigned long long)word, k + 1);
 	}
-	if (st_acts(s))
+	if (selftest_acts(s))
 		ST_EXPECT(s, weft_forth_load(s->f, FORTH_LOCAL_NOTIFY) == notes,
 			  "lnotify: counter differs from %u", notes);
-	st_close(s);
+	selftest_close(s);
 }
 
 /* The multi-packet message of V17: only its last transfer is flagged. */
-static void st_message(struct st *s, uint32_t flags)
+static void selftest_message(struct st *s, uint32_t flags)
 {
 	for (uint32_t k = 0; k < 8; k++)
-		st_put(s, 32 * k, 32, k == 7 ? flags : 0);
+		selftest_put(s, 32 * k, 32, k == 7 ? flags : 0);
 }
 
 /* The NIC counts since power-up: the first word gives the base. */
-static void st_rnotify(struct st *s)
+static void selftest_rnotify(struct st *s)
 {
 	uint32_t count = 0;
 
-	if (!st_open(s, NULL))
+	if (!selftest_open(s, NULL))
 		return;
 	for (uint32_t r = 1; r <= 5; r++) {
-		st_prepare(s, 170 + r);
-		if (st_acts(s)) {
-			st_message(s, WEFT_FORTH_RNOTIFY);
+		selftest_prepare(s, 170 + r);
+		if (selftest_acts(s)) {
+			selftest_message(s, WEFT_FORTH_RNOTIFY);
 		} else {
 			weft_forth_wait_remote(s->f, count, WEFT_NEVER);
-			st_verify(s, 170 + r, 256);
+			selftest_verify(s, 170 + r, 256);
 			ST_EXPECT(s,
 				  r == 1 || weft_forth_remote_count(s->f) ==
 						    count + 1,
@@ -192,20 +192,20 @@ static void st_rnotify(struct st *s)
 				  weft_forth_remote_count(s->f));
 			count = weft_forth_remote_count(s->f);
 		}
-		st_sync(s);
+		selftest_sync(s);
 	}
-	if (!st_acts(s))
+	if (!selftest_acts(s))
 		ST_EXPECT(s, weft_forth_load(s->f, FORTH_REMOTE_NOTIFY) == 5,
 			  "rnotify: counter is not 5");
-	st_close(s);
+	selftest_close(s);
 }
 
-static uint32_t st_irqs(struct st *s)
+static uint32_t selftest_irqs(struct st *s)
 {
 	return weft_forth_load(s->f, FORTH_IRQ_ASSERTIONS);
 }
 
-static bool st_irq_flag(struct st *s)
+static bool selftest_irq_flag(struct st *s)
 {
 	return weft_cfg_load(s->w.h, weft_forth_dev(s->f), FORTH_CFG_APP_IRQ,
 			     4) &
@@ -213,114 +213,117 @@ static bool st_irq_flag(struct st *s)
 }
 
 /* V17, 2.3: level, one assertion while low, flag also when disabled. */
-static void st_irq_receiver(struct st *s)
+static void selftest_irq_receiver(struct st *s)
 {
 	weft_forth_irq_wait(s->f, WEFT_NEVER);
-	st_verify(s, 18, 256);
-	ST_EXPECT(s, st_irq_flag(s) && st_irqs(s) == 1, "irq: not one");
-	st_sync(s);
-	st_sleep(s, 100 * WEFT_US); /* the second one arrives meanwhile */
-	ST_EXPECT(s, st_irqs(s) == 1, "irq: a new edge while asserted");
+	selftest_verify(s, 18, 256);
+	ST_EXPECT(s, selftest_irq_flag(s) && selftest_irqs(s) == 1,
+		  "irq: not one");
+	selftest_sync(s);
+	selftest_sleep(s, 100 * WEFT_US); /* the second one arrives meanwhile */
+	ST_EXPECT(s, selftest_irqs(s) == 1, "irq: a new edge while asserted");
 	weft_forth_irq_ack(s->f);
-	ST_EXPECT(s, !st_irq_flag(s), "irq: flag survives a write of 1");
+	ST_EXPECT(s, !selftest_irq_flag(s), "irq: flag survives a write of 1");
 	weft_forth_irq_enable(s->f, false);
-	st_sync(s);
-	st_sleep(s, 100 * WEFT_US); /* the third one: masked */
-	ST_EXPECT(s, st_irq_flag(s) && st_irqs(s) == 1,
+	selftest_sync(s);
+	selftest_sleep(s, 100 * WEFT_US); /* the third one: masked */
+	ST_EXPECT(s, selftest_irq_flag(s) && selftest_irqs(s) == 1,
 		  "irq: disabled, flag must be set and INTA# quiet");
 	weft_forth_irq_enable(s->f, true);
 	ST_EXPECT(
 		s,
 		weft_forth_irq_wait(s->f, weft_host_now(s->w.h) + 50 * WEFT_US),
 		"irq: enabling with a pending flag must assert");
-	ST_EXPECT(s, st_irqs(s) == 2, "irq: not two assertions");
+	ST_EXPECT(s, selftest_irqs(s) == 2, "irq: not two assertions");
 	ST_EXPECT(s, weft_forth_load(s->f, FORTH_IRQ_ACTIVE) > 0,
 		  "irq: active timer did not run");
 	weft_forth_irq_ack(s->f);
 }
 
-static void st_irq(struct st *s)
+static void selftest_irq(struct st *s)
 {
 	const struct weft_forth_attr a = { .irq = true };
 
-	if (!st_open(s, &a))
+	if (!selftest_open(s, &a))
 		return;
-	st_prepare(s, 18);
-	if (st_acts(s)) {
-		st_message(s, WEFT_FORTH_RIRQ);
-		st_sync(s);
-		st_put(s, 0, 1, WEFT_FORTH_RIRQ);
-		st_sync(s);
-		st_put(s, 0, 1, WEFT_FORTH_RIRQ);
+	selftest_prepare(s, 18);
+	if (selftest_acts(s)) {
+		selftest_message(s, WEFT_FORTH_RIRQ);
+		selftest_sync(s);
+		selftest_put(s, 0, 1, WEFT_FORTH_RIRQ);
+		selftest_sync(s);
+		selftest_put(s, 0, 1, WEFT_FORTH_RIRQ);
 	} else {
-		st_irq_receiver(s);
+		selftest_irq_receiver(s);
 	}
-	st_close(s);
+	selftest_close(s);
 }
 
 /* V21: a long transfer is cut where there are VOQs; flags on the last. */
-static void st_segment(struct st *s)
+static void selftest_segment(struct st *s)
 {
 	struct weft_forth_counters c;
 	uint32_t want, bytes;
 
-	if (!st_open(s, NULL))
+	if (!selftest_open(s, NULL))
 		return;
-	st_prepare(s, 21);
+	selftest_prepare(s, 21);
 	bytes = s->i->max_transfer;
 	want = (bytes + s->i->max_payload - 1) / s->i->max_payload;
-	if (st_acts(s))
-		st_put(s, 0, bytes / 8, WEFT_FORTH_RNOTIFY);
+	if (selftest_acts(s))
+		selftest_put(s, 0, bytes / 8, WEFT_FORTH_RNOTIFY);
 	else
 		weft_forth_wait_remote(s->f, 0, WEFT_NEVER);
-	st_sync(s);
-	st_sleep(s, 20 * WEFT_US);
+	selftest_sync(s);
+	selftest_sleep(s, 20 * WEFT_US);
 	weft_forth_counters_read(s->f, &c);
-	if (st_acts(s)) {
+	if (selftest_acts(s)) {
 		ST_EXPECT(s, c.out_packets == want && c.out.ops == 1,
 			  "segment: %u packets of %u transfers", c.out_packets,
 			  c.out.ops);
 	} else {
-		st_verify(s, 21, bytes / 8);
+		selftest_verify(s, 21, bytes / 8);
 		ST_EXPECT(s, c.in_packets == want && c.remote_notes == 1,
 			  "segment: %u packets, %u notifications", c.in_packets,
 			  c.remote_notes);
 		weft_metric(s->w.c, "segments", "packets", c.in_packets);
 	}
-	st_close(s);
+	selftest_close(s);
 }
 
-static uint32_t st_bad(struct st *s, uint64_t q0, uint64_t q1, uint32_t slot)
+static uint32_t selftest_bad(struct st *s, uint64_t q0, uint64_t q1,
+			     uint32_t slot)
 {
 	weft_forth_slot_write(s->f, 0, slot, q0, q1 | FORTH_DESC_START);
-	st_sleep(s, 60 * WEFT_US);
+	selftest_sleep(s, 60 * WEFT_US);
 	return weft_forth_load(s->f, FORTH_DESC_ERR);
 }
 
 /* 3.6: bad descriptors are skipped, counted, and the queue goes on. */
-static void st_errors(struct st *s)
+static void selftest_errors(struct st *s)
 {
 	uint32_t to, n, before;
 	uint64_t word;
 
-	if (!st_open(s, NULL))
+	if (!selftest_open(s, NULL))
 		return;
-	st_prepare(s, 36);
+	selftest_prepare(s, 36);
 	to = (uint32_t)s->remote;
-	if (st_acts(s)) {
+	if (selftest_acts(s)) {
 		before = weft_forth_load(s->f, FORTH_DESC_ERR);
-		n = st_bad(s, s->phys, forth_desc_q1(0, 0, to, 0), 0);
+		n = selftest_bad(s, s->phys, forth_desc_q1(0, 0, to, 0), 0);
 		ST_EXPECT(s, n == before + 1, "errors: size 0 not counted");
-		n = st_bad(s, s->phys, forth_desc_q1(0, 1023, to, 0), 1);
+		n = selftest_bad(s, s->phys, forth_desc_q1(0, 1023, to, 0), 1);
 		ST_EXPECT(s, n == before + 2, "errors: size 1023 not counted");
-		n = st_bad(s, s->phys,
-			   forth_desc_q1(127, 1, to, FORTH_DESC_LNOTIFY), 2);
+		n = selftest_bad(s, s->phys,
+				 forth_desc_q1(127, 1, to, FORTH_DESC_LNOTIFY),
+				 2);
 		ST_EXPECT(s, n == before + 3, "errors: flow 127 not counted");
 		word = weft_forth_local_word(s->f, 0);
 		ST_EXPECT(s, forth_lnotify_head(word) == 3,
 			  "errors: local notification not honoured");
-		n = st_bad(s, 0xFFFFFFFF00000000ull, forth_desc_q1(0, 1, to, 0),
-			   3);
+		n = selftest_bad(s, 0xFFFFFFFF00000000ull,
+				 forth_desc_q1(0, 1, to, 0), 3);
 		ST_EXPECT(s, n == before + 4, "errors: abort not counted");
 		ST_EXPECT(s,
 			  weft_cfg_load(s->w.h, weft_forth_dev(s->f),
@@ -333,19 +336,19 @@ static void st_errors(struct st *s)
 				      FORTH_DESC_START | FORTH_DESC_RNOTIFY));
 	} else {
 		weft_forth_wait_remote(s->f, 0, WEFT_NEVER);
-		st_verify(s, 36, 8);
+		selftest_verify(s, 36, 8);
 	}
-	st_close(s);
+	selftest_close(s);
 }
 
-const struct st_test st_queue_tests[] = {
-	{ "cluster", st_cluster },
-	{ "capacity", st_capacity },
-	{ "ring", st_ring },
-	{ "lnotify", st_lnotify },
-	{ "rnotify", st_rnotify },
-	{ "irq", st_irq },
-	{ "segment", st_segment },
-	{ "errors", st_errors },
+const struct selftest_test selftest_queue_tests[] = {
+	{ "cluster", selftest_cluster },
+	{ "capacity", selftest_capacity },
+	{ "ring", selftest_ring },
+	{ "lnotify", selftest_lnotify },
+	{ "rnotify", selftest_rnotify },
+	{ "irq", selftest_irq },
+	{ "segment", selftest_segment },
+	{ "errors", selftest_errors },
 	{ NULL, NULL },
 };

@@ -17,12 +17,12 @@
 static uint32_t traffic_permuted(const struct traffic *t)
 {
 	uint32_t n = t->w.n, p[TRAFFIC_NODES];
-	uint64_t r = work_mix(n + 17 * (uint64_t)t->hot);
+	uint64_t r = program_mix(n + 17 * (uint64_t)t->hot);
 
 	for (uint32_t i = 0; i < n; i++)
 		p[i] = i;
 	for (uint32_t i = n - 1; i > 0; i--) {
-		uint32_t k = (uint32_t)((r = work_mix(r + i)) % (i + 1));
+		uint32_t k = (uint32_t)((r = program_mix(r + i)) % (i + 1));
 		uint32_t x = p[i];
 
 		p[i] = p[k];
@@ -33,7 +33,7 @@ static uint32_t traffic_permuted(const struct traffic *t)
 
 static int traffic_destinations(struct traffic *t)
 {
-	int n = work_nodes(&t->w, t->to, t->dst, TRAFFIC_NODES);
+	int n = program_nodes(&t->w, t->to, t->dst, TRAFFIC_NODES);
 
 	if (n < 0)
 		return -EINVAL;
@@ -109,11 +109,11 @@ static void traffic_agree(struct traffic *t)
 {
 	uint64_t max = t->size_max, window = t->window;
 
-	work_put(&t->w, "traffic.max", max);
-	work_put(&t->w, "traffic.window", window);
+	program_put(&t->w, "traffic.max", max);
+	program_put(&t->w, "traffic.window", window);
 	for (uint32_t i = 0; i < t->w.n; i++) {
-		uint64_t m = work_get(&t->w, "traffic.max", i);
-		uint64_t win = work_get(&t->w, "traffic.window", i);
+		uint64_t m = program_get(&t->w, "traffic.max", i);
+		uint64_t win = program_get(&t->w, "traffic.window", i);
 
 		max = m > max ? m : max;
 		window = win > window ? win : window;
@@ -124,23 +124,23 @@ static void traffic_agree(struct traffic *t)
 
 static void traffic_meet(struct traffic *t, weft_phys_t rx, weft_phys_t control)
 {
-	struct work *w = &t->w;
+	struct program *w = &t->w;
 
-	work_put(w, "traffic.min", t->size);
-	work_put(w, "traffic.notify", t->notify);
-	work_put(w, "traffic.count", t->count);
-	work_put(w, "traffic.control", control);
-	work_put(w, "traffic.rx", rx);
+	program_put(w, "traffic.min", t->size);
+	program_put(w, "traffic.notify", t->notify);
+	program_put(w, "traffic.count", t->count);
+	program_put(w, "traffic.control", control);
+	program_put(w, "traffic.rx", rx);
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct traffic_peer *p = &t->peer[i];
 
-		p->rx = work_get(w, "traffic.rx", i) +
+		p->rx = program_get(w, "traffic.rx", i) +
 			(uint64_t)w->me * t->window * t->slot_bytes;
-		p->control = work_get(w, "traffic.control", i);
-		p->count = work_get(w, "traffic.count", i);
-		p->notify = (uint32_t)work_get(w, "traffic.notify", i);
-		p->min = (uint32_t)work_get(w, "traffic.min", i) / 8;
-		p->max = (uint32_t)work_get(w, "traffic.max", i) / 8;
+		p->control = program_get(w, "traffic.control", i);
+		p->count = program_get(w, "traffic.count", i);
+		p->notify = (uint32_t)program_get(w, "traffic.notify", i);
+		p->min = (uint32_t)program_get(w, "traffic.min", i) / 8;
+		p->max = (uint32_t)program_get(w, "traffic.max", i) / 8;
 	}
 }
 
@@ -220,7 +220,7 @@ static void traffic_name_nodes(struct traffic *t)
 static bool traffic_others_send(struct traffic *t)
 {
 	for (uint32_t i = 0; i < t->w.n && !t->fin_all; i++)
-		if (!work_there(&t->w, "traffic.fin", i))
+		if (!program_there(&t->w, "traffic.fin", i))
 			return true;
 	if (!t->fin_all)
 		t->moved = t->now;
@@ -246,7 +246,7 @@ static bool traffic_stuck(struct traffic *t)
 	traffic_name_flows(t);
 	traffic_name_nodes(t);
 	if (!t->fin_sent)
-		work_put(&t->w, "traffic.fin", 1);
+		program_put(&t->w, "traffic.fin", 1);
 	return true;
 }
 
@@ -298,7 +298,7 @@ static void traffic_drain(struct traffic *t)
 	for (uint32_t d = 0; d < t->w.n; d++)
 		weft_forth_flush(t->f, d,
 				 weft_host_now(t->w.h) + 100 * WEFT_MS);
-	work_barrier(&t->w, "traffic.done");
+	program_barrier(&t->w, "traffic.done");
 	weft_host_sleep(t->w.h, weft_host_now(t->w.h) + 100 * WEFT_US);
 }
 
@@ -315,13 +315,13 @@ static int traffic_main(struct weft_comp *c)
 	struct traffic *t = c->state;
 	int ret;
 
-	t->w = work_of(c);
+	t->w = program_from(c);
 	t->latency = t->stamp ? weft_hist(c, "latency", "ns") : NULL;
 	ret = traffic_open(t);
 	if (!ret) {
-		work_barrier(&t->w, "traffic.open");
+		program_barrier(&t->w, "traffic.open");
 		traffic_meas_start(t);
-		work_barrier(&t->w, "traffic.go");
+		program_barrier(&t->w, "traffic.go");
 		t->t0 = t->moved = t->next = t->now = weft_host_now(t->w.h);
 		t->clocked =
 			t->load > 0 || t->stamp || t->stall_for || t->meas_for;
@@ -330,9 +330,10 @@ static int traffic_main(struct weft_comp *c)
 		traffic_loop(t);
 		traffic_drain(t);
 		traffic_meas_end(t);
-		work_barrier(&t->w, "traffic.end");
+		program_barrier(&t->w, "traffic.end");
 	} else if (ret != -EINVAL) {
-		weft_check_failed(c, "cannot open the NIC: %s", work_why(ret));
+		weft_check_failed(c, "cannot open the NIC: %s",
+				  program_why(ret));
 	}
 	traffic_close(t);
 	return ret;

@@ -67,7 +67,7 @@ struct traffic {
 	uint32_t interval;
 	weft_time_t stall_from, stall_for, meas_from, meas_for, patience;
 	/* run */
-	struct work w;
+	struct program w;
 	struct weft_forth *f;
 	struct traffic_peer peer[TRAFFIC_NODES];
 	struct traffic_tx tx[TRAFFIC_NODES];

@@ -23,7 +23,7 @@ static weft_time_t traffic_unstamp(uint64_t q, uint64_t base)
 
 	q ^= base;
 	ps = q & 0xFFFFFFFFFFFFull;
-	if ((uint16_t)(q >> 48) != (uint16_t)work_mix(ps ^ base))
+	if ((uint16_t)(q >> 48) != (uint16_t)program_mix(ps ^ base))
 		return WEFT_NEVER;
 	return ps * 1000;
 }
@@ -44,8 +44,8 @@ static bool traffic_take(struct traffic *t, uint32_t src)
 {
 	struct traffic_rx *rx = &t->rx[src];
 	const struct traffic_peer *p = &t->peer[src];
-	uint32_t q = work_qwords(src, t->w.me, rx->got, p->min, p->max);
-	uint64_t base = work_base(src, t->w.me, rx->got);
+	uint32_t q = program_qwords(src, t->w.me, rx->got, p->min, p->max);
+	uint64_t base = program_base(src, t->w.me, rx->got);
 	const uint64_t *m =
 		(const uint64_t *)(t->rx_buf + ((uint64_t)src * t->window +
 						rx->got % t->window) *
@@ -53,12 +53,12 @@ static bool traffic_take(struct traffic *t, uint32_t src)
 	int32_t bad;
 
 	if (q > 1 || !t->stamp) {
-		if (m[q - 1] != base + (q - 1) * WORK_STEP)
+		if (m[q - 1] != base + (q - 1) * PROGRAM_STEP)
 			return false;
 	} else if (traffic_unstamp(m[0], base) == WEFT_NEVER) {
 		return false;
 	}
-	bad = work_check(m, t->stamp ? 1 : 0, q, base);
+	bad = program_check(m, t->stamp ? 1 : 0, q, base);
 	if (bad >= 0 && weft_forth_info(t->f)->multipath)
 		return false; /* its end came first */
 	if (bad >= 0)

@@ -130,7 +130,7 @@ static uint64_t traffic_stamp(weft_time_t due, uint64_t base)
 {
 	uint64_t ps = due / 1000 & 0xFFFFFFFFFFFFull;
 
-	return (ps | work_mix(ps ^ base) << 48) ^ base;
+	return (ps | program_mix(ps ^ base) << 48) ^ base;
 }
 
 static void traffic_post(struct traffic *t, uint32_t d, uint32_t qwords,
@@ -138,11 +138,11 @@ static void traffic_post(struct traffic *t, uint32_t d, uint32_t qwords,
 {
 	struct traffic_tx *tx = &t->tx[d];
 	uint64_t at = tx->posted % t->window * t->slot_bytes;
-	uint64_t base = work_base(t->w.me, d, tx->posted);
+	uint64_t base = program_base(t->w.me, d, tx->posted);
 	uint32_t max = weft_forth_info(t->f)->max_transfer / 8;
 	bool tell = t->notify && (tx->posted + 1) % t->notify == 0;
 
-	work_fill(tx->buf + at, qwords, base);
+	program_fill(tx->buf + at, qwords, base);
 	if (t->stamp)
 		*(uint64_t *)(tx->buf + at) = traffic_stamp(due, base);
 	while (qwords) {
@@ -166,9 +166,9 @@ static void traffic_post(struct traffic *t, uint32_t d, uint32_t qwords,
 /* The next message for d, if it can go now. */
 static bool traffic_try(struct traffic *t, uint32_t d, weft_time_t due)
 {
-	uint32_t qwords =
-		work_qwords(t->w.me, d, t->tx[d].posted, (uint32_t)t->size / 8,
-			    (uint32_t)t->size_max / 8);
+	uint32_t qwords = program_qwords(t->w.me, d, t->tx[d].posted,
+					 (uint32_t)t->size / 8,
+					 (uint32_t)t->size_max / 8);
 	uint32_t max = weft_forth_info(t->f)->max_transfer / 8;
 
 	if (!traffic_room(t, d, (qwords + max - 1) / max))
@@ -262,7 +262,7 @@ static bool traffic_send_fin(struct traffic *t)
 			return false;
 	}
 	t->fin_sent = true;
-	work_put(&t->w, "traffic.fin", 1);
+	program_put(&t->w, "traffic.fin", 1);
 	return true;
 }
 

@@ -27,9 +27,9 @@ enum {
 	C_BRAM,
 	C_N
 };
-_Static_assert(C_N == XBAR_COUNTERS, "xbar.h");
+_Static_assert(C_N == FORTH_XBAR_COUNTERS, "xbar.h");
 
-const struct weft_counter xbar_counters[XBAR_COUNTERS] = {
+const struct weft_counter forth_xbar_counters[FORTH_XBAR_COUNTERS] = {
 	[C_PACKETS] = { "packets", "packets", "packets sent, all outputs" },
 	[C_WORDS] = { "words", "words", "line words sent, credits included" },
 	[C_HEADER_CRC] = { "header_crc", "packets", "bad header CRC" },
@@ -53,10 +53,10 @@ const struct weft_counter xbar_counters[XBAR_COUNTERS] = {
 
 static void count_port(struct weft_comp *c, uint32_t i)
 {
-	struct xbar *x = c->state;
-	struct xbar_port *p = &x->port[i];
-	const struct flink_count *n = flink_counts(&p->link);
-	uint64_t cycles = flink_now(&p->link), *v = c->counters;
+	struct forth_xbar *x = c->state;
+	struct forth_xbar_port *p = &x->port[i];
+	const struct forth_port_count *n = forth_port_counts(&p->link);
+	uint64_t cycles = forth_port_now(&p->link), *v = c->counters;
 
 	if (!p->link.peer)
 		return;
@@ -83,7 +83,7 @@ static void detail(struct weft_comp *c, const char *what, uint32_t i,
 {
 	char name[48];
 
-	if (o == XBAR_NOWHERE)
+	if (o == FORTH_XBAR_NOWHERE)
 		snprintf(name, sizeof(name), "port%u.%s", i, what);
 	else
 		snprintf(name, sizeof(name), "xp%u_%u.%s", i, o, what);
@@ -92,10 +92,10 @@ static void detail(struct weft_comp *c, const char *what, uint32_t i,
 
 static void detail_port(struct weft_comp *c, uint32_t i)
 {
-	struct xbar *x = c->state;
-	const struct flink_count *n = &x->port[i].link.count;
-	uint64_t cycles = flink_now(&x->port[i].link);
-	const uint32_t all = XBAR_NOWHERE;
+	struct forth_xbar *x = c->state;
+	const struct forth_port_count *n = &x->port[i].link.count;
+	uint64_t cycles = forth_port_now(&x->port[i].link);
+	const uint32_t all = FORTH_XBAR_NOWHERE;
 
 	detail(c, "packets_in", i, all, "packets", n->rx_packets);
 	detail(c, "packets_out", i, all, "packets", n->tx_packets);
@@ -109,9 +109,9 @@ static void detail_port(struct weft_comp *c, uint32_t i)
 	detail(c, "backpressure", i, all, "cycles", n->backpressure);
 }
 
-int xbar_finish(struct weft_comp *c, struct weft_err *err)
+int forth_xbar_finish(struct weft_comp *c, struct weft_err *err)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 	uint32_t i, o;
 
 	memset(c->counters, 0, C_N * sizeof(*c->counters));
@@ -120,7 +120,7 @@ int xbar_finish(struct weft_comp *c, struct weft_err *err)
 		count_port(c, i);
 	for (i = 0; i < x->ports; i++)
 		for (o = 0; o < x->ports; o++) {
-			uint32_t high = xbar_xp(x, i, o)->high;
+			uint32_t high = forth_xbar_xp(x, i, o)->high;
 
 			if (high > c->counters[C_XP_HIGH])
 				c->counters[C_XP_HIGH] = high;
@@ -132,14 +132,15 @@ int xbar_finish(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-void xbar_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w)
+void forth_xbar_waiting(struct weft_comp *c, uint32_t port,
+			struct weft_waiting *w)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 
 	*w = (struct weft_waiting){ .unit = "words", .knows_blocked = true };
 	if (!x->port[port].link.peer)
 		return;
-	w->blocked = flink_blocked(&x->port[port].link);
+	w->blocked = forth_port_blocked(&x->port[port].link);
 	for (uint32_t i = 0; i < x->ports; i++)
-		w->queued += xbar_xp(x, i, port)->words;
+		w->queued += forth_xbar_xp(x, i, port)->words;
 }

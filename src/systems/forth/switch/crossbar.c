@@ -23,73 +23,73 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct weft_param xbar_params[] = {
+static const struct weft_param forth_xbar_params[] = {
 	/* clang-format off */
-	WEFT_PARAM(U32, struct xbar, ports, "8", "2..64", STATED,
+	WEFT_PARAM(U32, struct forth_xbar, ports, "8", "2..64", STATED,
 		   "number of ports (T 3.2.1: 8, 10; P 1: 12)"),
-	WEFT_PARAM(BYTES, struct xbar, xp_bytes, "2048", "32..16376", STATED,
+	WEFT_PARAM(BYTES, struct forth_xbar, xp_bytes, "2048", "32..16376", STATED,
 		   "buffer at each crosspoint (P 3)"),
-	WEFT_PARAM(ENUM, struct xbar, frame, "word", "word|packed",
+	WEFT_PARAM(ENUM, struct forth_xbar, frame, "word", "word|packed",
 		   RECONSTRUCTED, "frame layout (R-18)"),
-	WEFT_PARAM(ENUM, struct xbar, cs_credit, "start", "start|per_word",
+	WEFT_PARAM(ENUM, struct forth_xbar, cs_credit, "start", "start|per_word",
 		   STATED, "credit for the whole packet when it starts to "
 		   "leave, or word by word (P 3, T 3.2.4)"),
-	WEFT_PARAM(U32, struct xbar, min_payload, "24", "0..4096", STATED,
+	WEFT_PARAM(U32, struct forth_xbar, min_payload, "24", "0..4096", STATED,
 		   "shorter payloads are padded on the wire (P 3, R-40)"),
-	WEFT_PARAM(U32, struct xbar, xp_sync, "3", "0..64", STATED,
+	WEFT_PARAM(U32, struct forth_xbar, xp_sync, "3", "0..64", STATED,
 		   "cycles, arrival notice to the output scheduler across "
 		   "domains (P 3)"),
-	WEFT_PARAM(U32, struct xbar, xp_sync_same, "1", "0..64",
+	WEFT_PARAM(U32, struct forth_xbar, xp_sync_same, "1", "0..64",
 		   RECONSTRUCTED, "the same inside one domain (8.5)"),
-	WEFT_PARAM(U32, struct xbar, cs_sync, "3", "0..64", STATED,
+	WEFT_PARAM(U32, struct forth_xbar, cs_sync, "3", "0..64", STATED,
 		   "cycles, output scheduler to credit scheduler (P 3)"),
-	WEFT_PARAM(U32, struct xbar, decode, "1", "0..64", RECONSTRUCTED,
+	WEFT_PARAM(U32, struct forth_xbar, decode, "1", "0..64", RECONSTRUCTED,
 		   "cycles, header decoded and written (8.5)"),
-	WEFT_PARAM(U32, struct xbar, os_decide, "2", "0..64", STATED,
+	WEFT_PARAM(U32, struct forth_xbar, os_decide, "2", "0..64", STATED,
 		   "cycles, eligibility and round robin: 5 with the "
 		   "synchroniser (P 3)"),
-	WEFT_PARAM(U32, struct xbar, tx_start, "2", "1..64", RECONSTRUCTED,
+	WEFT_PARAM(U32, struct forth_xbar, tx_start, "2", "1..64", RECONSTRUCTED,
 		   "cycles, column multiplexer, size, credit check (8.5)"),
-	WEFT_PARAM(U32, struct xbar, os_presched, "3", "0..5", STATED,
+	WEFT_PARAM(U32, struct forth_xbar, os_presched, "3", "0..5", STATED,
 		   "cycles before the end of a packet at which the next is "
 		   "chosen (P 3)"),
-	WEFT_PARAM(U32, struct xbar, os_pipe_change, "5", "0..64", CALIBRATED,
+	WEFT_PARAM(U32, struct forth_xbar, os_pipe_change, "5", "0..64", CALIBRATED,
 		   "scheduling pipeline, other crosspoint than before (R-25)"),
-	WEFT_PARAM(U32, struct xbar, os_pipe_same, "3", "0..64", CALIBRATED,
+	WEFT_PARAM(U32, struct forth_xbar, os_pipe_same, "3", "0..64", CALIBRATED,
 		   "scheduling pipeline, same crosspoint (R-25)"),
-	WEFT_PARAM(U32, struct xbar, refresh_cc, "1024", "0..", RECONSTRUCTED,
+	WEFT_PARAM(U32, struct forth_xbar, refresh_cc, "1024", "0..", RECONSTRUCTED,
 		   "cycles after which an idle line repeats a credit (5.3)"),
-	WEFT_PARAM(U32, struct xbar, t_crtx, "3", "0..64", CALIBRATED,
+	WEFT_PARAM(U32, struct forth_xbar, t_crtx, "3", "0..64", CALIBRATED,
 		   "cycles, credit formation to line (11.7)"),
-	WEFT_PARAM(U32, struct xbar, t_crrx, "2", "0..64", CALIBRATED,
+	WEFT_PARAM(U32, struct forth_xbar, t_crrx, "2", "0..64", CALIBRATED,
 		   "cycles, credit parse (11.7)"),
-	WEFT_PARAM(U32, struct xbar, credit_words, "0", "0..5", OWN,
+	WEFT_PARAM(U32, struct forth_xbar, credit_words, "0", "0..5", OWN,
 		   "extra credit words allowed per transmission"),
-	WEFT_PARAM(BOOL, struct xbar, crc32_complement, "false", "", STATED,
+	WEFT_PARAM(BOOL, struct forth_xbar, crc32_complement, "false", "", STATED,
 		   "body CRC complemented as in AAL5 (R-20); as neighbours"),
-	WEFT_PARAM(U32, struct xbar, resync, "0", "0..", OWN,
+	WEFT_PARAM(U32, struct forth_xbar, resync, "0", "0..", OWN,
 		   "cycles without credits after which a flow starts anew on "
 		   "both sides (5.7); 0 = never; must agree with neighbours"),
-	WEFT_PARAM(U32, struct xbar, domains, "2", "1..2", STATED,
+	WEFT_PARAM(U32, struct forth_xbar, domains, "2", "1..2", STATED,
 		   "clock domains: ports below ports/2 are TOP (P 3)"),
-	WEFT_PARAM(STR, struct xbar, ppm, "0,0", "", OWN,
+	WEFT_PARAM(STR, struct forth_xbar, ppm, "0,0", "", OWN,
 		   "how fast the crystals of TOP and BOTTOM are, ppm"),
-	WEFT_PARAM(STR, struct xbar, routes, "", "", OWN,
+	WEFT_PARAM(STR, struct forth_xbar, routes, "", "", OWN,
 		   "flow:port,path/flow:port,..; other flows of path 0 go to "
 		   "the port of their number"),
-	WEFT_PARAM(BOOL, struct xbar, stamps, "no", "", STATED,
+	WEFT_PARAM(BOOL, struct forth_xbar, stamps, "no", "", STATED,
 		   "write ts3 and ts4 into the payload (P 5.3, R-38)"),
-	WEFT_PARAM(ENUM, struct xbar, budget, "report", "report|refuse",
+	WEFT_PARAM(ENUM, struct forth_xbar, budget, "report", "report|refuse",
 		   STATED, "crosspoints larger than the block RAM that each "
 		   "had (10.3): counter bram shows all, or the machine is not "
 		   "built"),
-	WEFT_PARAM(BOOL, struct xbar, detail, "no", "", OWN,
+	WEFT_PARAM(BOOL, struct forth_xbar, detail, "no", "", OWN,
 		   "report every port and crosspoint at the end"),
 	{ 0 }
 	/* clang-format on */
 };
 
-static const struct weft_preset xbar_presets[] = {
+static const struct weft_preset forth_xbar_presets[] = {
 	{ "tr-switch", "ports=8 min_payload=8",
 	  "TR-376: 8x8, packets of 24 to 512 bytes" },
 	{ "plat-switch", "ports=8 min_payload=24",
@@ -97,7 +97,7 @@ static const struct weft_preset xbar_presets[] = {
 	{ 0 }
 };
 
-static const struct weft_port_decl xbar_ports[] = {
+static const struct weft_port_decl forth_xbar_ports[] = {
 	{ "port%u", WEFT_PORT_LINK, .count = "ports", .wire = &forth_wire,
 	  .optional = true, .doc = "full-duplex link" },
 	{ 0 }
@@ -105,27 +105,28 @@ static const struct weft_port_decl xbar_ports[] = {
 
 /* ---- input half (8.2) ---- */
 
-static struct xbar_port *port_of(struct flink *l)
+static struct forth_xbar_port *port_of(struct forth_port *l)
 {
-	return (struct xbar_port *)((char *)l -
-				    offsetof(struct xbar_port, link));
+	return (struct forth_xbar_port *)((char *)l -
+					  offsetof(struct forth_xbar_port,
+						   link));
 }
 
 /* A cycle of input i on the clock of output o. */
-static uint64_t across(const struct xbar *x, uint32_t i, uint32_t o,
+static uint64_t across(const struct forth_xbar *x, uint32_t i, uint32_t o,
 		       uint64_t cycle)
 {
-	const struct flink *in = &x->port[i].link, *out = &x->port[o].link;
+	const struct forth_port *in = &x->port[i].link, *out = &x->port[o].link;
 
 	if (in->clk.num == out->clk.num && in->clk.den == out->clk.den)
 		return cycle;
 	return weft_clock_cycle(&out->clk, weft_clock_edge(&in->clk, cycle));
 }
 
-static void xp_push(struct xbar *x, uint32_t i, uint32_t o,
+static void xp_push(struct forth_xbar *x, uint32_t i, uint32_t o,
 		    struct weft_frame *f)
 {
-	struct xbar_xp *xp = xbar_xp(x, i, o);
+	struct forth_xbar_xp *xp = forth_xbar_xp(x, i, o);
 	uint64_t came = f->u[FORTH_U_OWN + 1];
 
 	f->next = NULL;
@@ -137,29 +138,30 @@ static void xp_push(struct xbar *x, uint32_t i, uint32_t o,
 	if (xp->head == f)
 		xp->ready = f->u[FORTH_U_OWN];
 	x->port[o].busy |= 1ull << i;
-	xp->words += xbar_fifo_words(f);
+	xp->words += forth_xbar_fifo_words(f);
 	xp->charged += forth_charge(1, forth_shape_get(f).wire_len);
 	if (xp->drain <= came)
 		return;
 	/* a departure was fixed early: what is written until then counts */
-	xp->drain_words += xbar_written(x, f, xp->drain - came);
+	xp->drain_words += forth_xbar_written(x, f, xp->drain - came);
 	if (xp->drain_words > xp->high)
 		xp->high = xp->drain_words;
 }
 
-static bool xp_full(const struct xbar *x, const struct xbar_xp *xp,
+static bool xp_full(const struct forth_xbar *x, const struct forth_xbar_xp *xp,
 		    const struct weft_frame *f)
 {
 	return xp->charged + forth_charge(1, forth_shape_get(f).wire_len) >
 	       x->xp_words;
 }
 
-static void xbar_packet(void *own, struct flink *l, struct weft_frame *f,
-			const struct flink_rx *rx)
+static void forth_xbar_packet(void *own, struct forth_port *l,
+			      struct weft_frame *f,
+			      const struct forth_port_rx *rx)
 {
 	struct weft_comp *c = own;
-	struct xbar *x = c->state;
-	struct xbar_port *in = port_of(l);
+	struct forth_xbar *x = c->state;
+	struct forth_xbar_port *in = port_of(l);
 	uint32_t i = (uint32_t)(in - x->port);
 	uint32_t o =
 		in->route[forth_hdr_way(f->u[FORTH_U_HEADER], in->path_mask)];
@@ -170,10 +172,10 @@ static void xbar_packet(void *own, struct flink *l, struct weft_frame *f,
 		weft_frame_free(f);
 		return;
 	}
-	if (xp_full(x, xbar_xp(x, i, o), f)) {
+	if (xp_full(x, forth_xbar_xp(x, i, o), f)) {
 		in->overflow += f->words;
-		flink_dropped(l, o,
-			      forth_charge(1, forth_shape_get(f).wire_len));
+		forth_port_dropped(
+			l, o, forth_charge(1, forth_shape_get(f).wire_len));
 		weft_frame_free(f);
 		return;
 	}
@@ -183,39 +185,41 @@ static void xbar_packet(void *own, struct flink *l, struct weft_frame *f,
 							     : x->xp_sync);
 	f->u[FORTH_U_OWN + 1] = came;
 	xp_push(x, i, o, f);
-	xbar_tell_queue(c, o);
-	xbar_os_notice(c, o, f->u[FORTH_U_OWN]);
+	forth_xbar_tell_queue(c, o);
+	forth_xbar_os_notice(c, o, f->u[FORTH_U_OWN]);
 }
 
-static void xbar_woken(void *own, struct flink *l)
+static void forth_xbar_woken(void *own, struct forth_port *l)
 {
 	struct weft_comp *c = own;
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 
-	xbar_os_woken(c, (uint32_t)(port_of(l) - x->port));
+	forth_xbar_os_woken(c, (uint32_t)(port_of(l) - x->port));
 }
 
 /* The crosspoints of an input are empty. */
-static bool xbar_drained(void *own, struct flink *l)
+static bool forth_xbar_drained(void *own, struct forth_port *l)
 {
-	const struct xbar *x = ((struct weft_comp *)own)->state;
+	const struct forth_xbar *x = ((struct weft_comp *)own)->state;
 	uint32_t i = (uint32_t)(port_of(l) - x->port);
 
 	for (uint32_t o = 0; o < x->ports; o++)
-		if (xbar_xp(x, i, o)->charged)
+		if (forth_xbar_xp(x, i, o)->charged)
 			return false;
 	return true;
 }
 
-static const struct flink_ops xbar_link_ops = { .packet = xbar_packet,
-						.drained = xbar_drained,
-						.woken = xbar_woken };
+static const struct forth_port_ops forth_xbar_link_ops = {
+	.packet = forth_xbar_packet,
+	.drained = forth_xbar_drained,
+	.woken = forth_xbar_woken
+};
 
 /* ---- set-up ---- */
 
 static int parse_ppm(struct weft_comp *c, struct weft_err *err)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 	char tail;
 
 	if (sscanf(x->ppm, "%d,%d%c", &x->ppm_top, &x->ppm_bottom, &tail) == 2)
@@ -226,9 +230,9 @@ static int parse_ppm(struct weft_comp *c, struct weft_err *err)
 		c->name, x->ppm);
 }
 
-static struct flink_cfg port_cfg(const struct xbar *x, bool bottom)
+static struct forth_port_cfg port_cfg(const struct forth_xbar *x, bool bottom)
 {
-	struct flink_cfg cfg = flink_cfg_default();
+	struct forth_port_cfg cfg = forth_port_cfg_default();
 
 	cfg.layout = x->frame;
 	cfg.rx_lanes = x->ports;
@@ -246,9 +250,9 @@ static struct flink_cfg port_cfg(const struct xbar *x, bool bottom)
 }
 
 /* One block RAM of 2 KB at each crosspoint: 64 in the 8x8 switch. */
-static int xbar_bram(struct weft_comp *c, struct weft_err *err)
+static int forth_xbar_bram(struct weft_comp *c, struct weft_err *err)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 	uint32_t all = x->ports * x->ports;
 	const struct bram_block b = { "crosspoints",
 				      all * bram_bytes(x->xp_bytes), all,
@@ -258,13 +262,14 @@ static int xbar_bram(struct weft_comp *c, struct weft_err *err)
 	return x->budget == BRAM_REFUSE ? bram_check(c, &b, 1, err) : 0;
 }
 
-static int xbar_init(struct weft_comp *c, struct weft_err *err)
+static int forth_xbar_init(struct weft_comp *c, struct weft_err *err)
 {
-	struct xbar *x = c->state;
-	struct flink_cfg cfg;
+	struct forth_xbar *x = c->state;
+	struct forth_port_cfg cfg;
 	uint32_t i;
 
-	if (parse_ppm(c, err) || xbar_bram(c, err) || xbar_route_init(c, err))
+	if (parse_ppm(c, err) || forth_xbar_bram(c, err) ||
+	    forth_xbar_route_init(c, err))
 		return -EINVAL;
 	x->xp_words = (uint32_t)x->xp_bytes / 4;
 	x->ahead = x->cs_sync + x->t_crtx;
@@ -275,28 +280,28 @@ static int xbar_init(struct weft_comp *c, struct weft_err *err)
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
 	memset(x->port, 0, x->ports * sizeof(*x->port));
 	for (i = 0; i < x->ports; i++) {
-		struct xbar_port *p = &x->port[i];
+		struct forth_xbar_port *p = &x->port[i];
 
-		p->chosen = XBAR_NOWHERE;
+		p->chosen = FORTH_XBAR_NOWHERE;
 		p->bottom = x->domains == 2 && i >= x->ports / 2;
 		cfg = port_cfg(x, p->bottom);
-		if (flink_init(&p->link, c, &c->ports[i], &cfg, &xbar_link_ops,
-			       c, x->ports + i, err))
+		if (forth_port_init(&p->link, c, &c->ports[i], &cfg,
+				    &forth_xbar_link_ops, c, x->ports + i, err))
 			return -EINVAL;
 	}
-	xbar_route_bind(x);
+	forth_xbar_route_bind(x);
 	return 0;
 }
 
 /* Payload of the largest packet that those who are joined to us send; whether
  * all their packets are of that size. */
-static uint32_t largest(const struct xbar *x, bool *one_p)
+static uint32_t largest(const struct forth_xbar *x, bool *one_p)
 {
 	uint32_t most = 0;
 
 	for (uint32_t i = 0; i < x->ports; i++) {
 		const struct weft_port *p = x->port[i].link.port->peer;
-		const struct flink *l = p ? p->iface : NULL;
+		const struct forth_port *l = p ? p->iface : NULL;
 
 		if (!l || !l->cfg.max_payload)
 			continue;
@@ -308,27 +313,27 @@ static uint32_t largest(const struct xbar *x, bool *one_p)
 	return most;
 }
 
-static int xbar_start(struct weft_comp *c, struct weft_err *err)
+static int forth_xbar_start(struct weft_comp *c, struct weft_err *err)
 {
-	struct xbar *x = c->state;
-	const struct xbar_port *first = NULL;
+	struct forth_xbar *x = c->state;
+	const struct forth_xbar_port *first = NULL;
 	bool one = true;
 	uint32_t i, most = largest(x, &one);
 
 	for (i = 0; i < x->ports; i++) {
-		struct xbar_port *p = &x->port[i];
+		struct forth_xbar_port *p = &x->port[i];
 
-		if (flink_start(&p->link, err) ||
-		    flink_room_check(&p->link, most, one, err))
+		if (forth_port_start(&p->link, err) ||
+		    forth_port_room_check(&p->link, most, one, err))
 			return -err->code;
 		if (!p->link.peer) {
-			xbar_route_prune(x, i);
+			forth_xbar_route_prune(x, i);
 			continue;
 		}
 		if (!first)
 			first = p;
-		if (flink_net_clock(first->link.port).num !=
-		    flink_net_clock(p->link.port).num)
+		if (forth_port_net_clock(first->link.port).num !=
+		    forth_port_net_clock(p->link.port).num)
 			return weft_fail(
 				err, EINVAL,
 				"%s: all links of a switch must have the same rate",
@@ -337,27 +342,27 @@ static int xbar_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static void xbar_arrive(struct weft_comp *c, uint32_t port,
-			struct weft_frame *f)
+static void forth_xbar_arrive(struct weft_comp *c, uint32_t port,
+			      struct weft_frame *f)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 
-	flink_arrive(&x->port[port].link, 0, f);
+	forth_port_arrive(&x->port[port].link, 0, f);
 }
 
-static void xbar_event(struct weft_comp *c, uint32_t tag)
+static void forth_xbar_event(struct weft_comp *c, uint32_t tag)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 
 	if (tag < x->ports)
-		xbar_os_event(c, tag);
+		forth_xbar_os_event(c, tag);
 	else
-		flink_event(&x->port[tag - x->ports].link);
+		forth_port_event(&x->port[tag - x->ports].link);
 }
 
-static void xbar_fini(struct weft_comp *c)
+static void forth_xbar_fini(struct weft_comp *c)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 	uint32_t i;
 
 	for (i = 0; x->xp && i < x->ports * x->ports; i++)
@@ -368,7 +373,7 @@ static void xbar_fini(struct weft_comp *c)
 			weft_frame_free(f);
 		}
 	for (i = 0; x->port && i < x->ports; i++)
-		flink_fini(&x->port[i].link);
+		forth_port_fini(&x->port[i].link);
 	free(x->port);
 	free(x->xp);
 	free(x->route);
@@ -378,15 +383,16 @@ WEFT_COMPONENT(forth_xbar, .name = "forth.xbar", .kind = WEFT_KIND_SWITCH,
 	       .doc = "FORTH buffered crossbar switch",
 	       .source = "forth.md 8, 11.1",
 	       .not_modelled = "underrun by clocks more than 1000 ppm apart",
-	       .state_size = sizeof(struct xbar), .params = xbar_params,
-	       .presets = xbar_presets, .counters = xbar_counters,
-	       .n_counters = XBAR_COUNTERS, .ports = xbar_ports,
-	       .ops = { .init = xbar_init,
-			.start = xbar_start,
-			.arrive = xbar_arrive,
-			.event = xbar_event,
-			.finish = xbar_finish,
-			.sample = xbar_finish,
-			.fini = xbar_fini,
-			.route = xbar_route,
-			.waiting = xbar_waiting });
+	       .state_size = sizeof(struct forth_xbar),
+	       .params = forth_xbar_params, .presets = forth_xbar_presets,
+	       .counters = forth_xbar_counters,
+	       .n_counters = FORTH_XBAR_COUNTERS, .ports = forth_xbar_ports,
+	       .ops = { .init = forth_xbar_init,
+			.start = forth_xbar_start,
+			.arrive = forth_xbar_arrive,
+			.event = forth_xbar_event,
+			.finish = forth_xbar_finish,
+			.sample = forth_xbar_finish,
+			.fini = forth_xbar_fini,
+			.route = forth_xbar_route,
+			.waiting = forth_xbar_waiting });

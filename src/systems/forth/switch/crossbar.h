@@ -7,13 +7,13 @@
 #include "systems/forth/link/port.h"
 #include "weft/trace.h"
 
-#define XBAR_PORTS_MAX 64
-#define XBAR_NOWHERE   255 /* route of an unknown flow */
+#define FORTH_XBAR_PORTS_MAX 64
+#define FORTH_XBAR_NOWHERE   255 /* route of an unknown flow */
 
 /* A crosspoint: a FIFO of frames, linked by frame.next.  The frame's u[6] is
  * the cycle at which the output scheduler sees it, u[7] that of the word in
  * front of its header; both on the output's clock. */
-struct xbar_xp {
+struct forth_xbar_xp {
 	struct weft_frame *head, *tail;
 	uint64_t ready;	      /* u[6] of the head */
 	uint64_t drain;	      /* start of the last departure */
@@ -25,8 +25,8 @@ struct xbar_xp {
 
 /* A port: input half (link interface, credit scheduler in link) and output
  * half (scheduler of the column, transmitter in link). */
-struct xbar_port {
-	struct flink link;
+struct forth_xbar_port {
+	struct forth_port link;
 	/* output scheduler */
 	uint64_t busy;	/* inputs whose crosspoint holds packets */
 	uint64_t end;	/* line free again after the last packet */
@@ -41,7 +41,7 @@ struct xbar_port {
 	uint64_t unknown, overflow; /* packets, words dropped at the input */
 } __attribute__((aligned(64)));
 
-struct xbar {
+struct forth_xbar {
 	uint32_t ports;
 	uint64_t xp_bytes;
 	uint32_t frame, cs_credit, min_payload;
@@ -56,72 +56,74 @@ struct xbar {
 	/* run */
 	uint8_t *route; /* [table][row][flow], see route.c */
 	uint32_t tables, rows, paths;
-	struct xbar_port *port;
-	struct xbar_xp *xp;	  /* [output][input] */
+	struct forth_xbar_port *port;
+	struct forth_xbar_xp *xp; /* [output][input] */
 	uint32_t xp_words, ahead; /* cycles a start is fixed in advance */
 	uint64_t hops;
 	uint32_t bram;
 };
 
-enum { XBAR_CS_START, XBAR_CS_PER_WORD };
+enum { FORTH_XBAR_CS_START, FORTH_XBAR_CS_PER_WORD };
 
-static inline struct xbar_xp *xbar_xp(const struct xbar *x, uint32_t in,
-				      uint32_t out)
+static inline struct forth_xbar_xp *forth_xbar_xp(const struct forth_xbar *x,
+						  uint32_t in, uint32_t out)
 {
 	return &x->xp[out * x->ports + in];
 }
 
 /* FIFO words of a packet: header, payload as on the wire, body CRC. */
-static inline uint32_t xbar_fifo_words(const struct weft_frame *f)
+static inline uint32_t forth_xbar_fifo_words(const struct weft_frame *f)
 {
 	return forth_shape_get(f).wire_len / 4 + 3;
 }
 
 /* How many of them are written `n` cycles after the word in front of the
  * header came; the header CRC has a word of its own and is stripped. */
-static inline uint32_t xbar_written(const struct xbar *x,
-				    const struct weft_frame *f, uint64_t n)
+static inline uint32_t forth_xbar_written(const struct forth_xbar *x,
+					  const struct weft_frame *f,
+					  uint64_t n)
 {
-	uint32_t all = xbar_fifo_words(f);
+	uint32_t all = forth_xbar_fifo_words(f);
 
 	if (x->frame == FORTH_WORD && n > 2)
 		n--;
 	return n < all ? (uint32_t)n : all;
 }
 
-#define XBAR_COUNTERS 18
-extern const struct weft_counter xbar_counters[XBAR_COUNTERS];
+#define FORTH_XBAR_COUNTERS 18
+extern const struct weft_counter forth_xbar_counters[FORTH_XBAR_COUNTERS];
 /* ops.finish: fills the counters. */
-int xbar_finish(struct weft_comp *c, struct weft_err *err);
+int forth_xbar_finish(struct weft_comp *c, struct weft_err *err);
 /* ops.waiting: words in the crosspoints of an output. */
-void xbar_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *w);
+void forth_xbar_waiting(struct weft_comp *c, uint32_t port,
+			struct weft_waiting *w);
 
 /* Routing tables: identity and the parameter `routes`; told to the ports;
  * ops.route; a port that is not connected leads nowhere. */
-int xbar_route_init(struct weft_comp *c, struct weft_err *err);
-void xbar_route_bind(struct xbar *x);
-int xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
-	       const uint32_t *to, uint32_t n, struct weft_err *err);
-void xbar_route_prune(struct xbar *x, uint32_t port);
+int forth_xbar_route_init(struct weft_comp *c, struct weft_err *err);
+void forth_xbar_route_bind(struct forth_xbar *x);
+int forth_xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
+		     const uint32_t *to, uint32_t n, struct weft_err *err);
+void forth_xbar_route_prune(struct forth_xbar *x, uint32_t port);
 
 /* Words in the column of output o, for who listens. */
-static inline void xbar_tell_queue(const struct weft_comp *c, uint32_t o)
+static inline void forth_xbar_tell_queue(const struct weft_comp *c, uint32_t o)
 {
-	const struct xbar *x = c->state;
+	const struct forth_xbar *x = c->state;
 	uint64_t words = 0;
 
 	if (!weft_heard_kind(c, WEFT_TRACE_LEVEL))
 		return;
 	for (uint32_t i = 0; i < x->ports; i++)
-		words += xbar_xp(x, i, o)->words;
+		words += forth_xbar_xp(x, i, o)->words;
 	weft_level(c, "queue", o, words, weft_now(c));
 }
 
 /* Something entered the column of output o: see that it is scheduled. */
-void xbar_os_notice(struct weft_comp *c, uint32_t o, uint64_t ready);
+void forth_xbar_os_notice(struct weft_comp *c, uint32_t o, uint64_t ready);
 /* The scheduler's own event. */
-void xbar_os_event(struct weft_comp *c, uint32_t o);
+void forth_xbar_os_event(struct weft_comp *c, uint32_t o);
 /* The chosen packet's credits have come. */
-void xbar_os_woken(struct weft_comp *c, uint32_t o);
+void forth_xbar_os_woken(struct weft_comp *c, uint32_t o);
 
 #endif

@@ -15,18 +15,18 @@
 
 static void os_arm(struct weft_comp *c, uint32_t o, uint64_t cycle)
 {
-	struct xbar *x = c->state;
-	struct xbar_port *p = &x->port[o];
+	struct forth_xbar *x = c->state;
+	struct forth_xbar_port *p = &x->port[o];
 
 	weft_timer_arm(c, &p->timer, o, weft_clock_edge(&p->link.clk, cycle));
 }
 
 /* First input at or after `from`, round robin, that is visible at `now`; the
  * next time one becomes visible into *soon_p otherwise. */
-static uint32_t os_pick(const struct xbar *x, uint32_t o, uint32_t from,
+static uint32_t os_pick(const struct forth_xbar *x, uint32_t o, uint32_t from,
 			uint64_t now, uint64_t *soon_p)
 {
-	const struct xbar_port *p = &x->port[o];
+	const struct forth_xbar_port *p = &x->port[o];
 	uint64_t high = from < 64 ? p->busy >> from << from : 0;
 	uint64_t half[2] = { high, p->busy & ~high };
 	uint32_t k;
@@ -34,14 +34,14 @@ static uint32_t os_pick(const struct xbar *x, uint32_t o, uint32_t from,
 	for (k = 0; k < 2; k++)
 		for (; half[k]; half[k] &= half[k] - 1) {
 			uint32_t i = (uint32_t)__builtin_ctzll(half[k]);
-			uint64_t ready = xbar_xp(x, i, o)->ready;
+			uint64_t ready = forth_xbar_xp(x, i, o)->ready;
 
 			if (ready <= now)
 				return i;
 			if (ready < *soon_p)
 				*soon_p = ready;
 		}
-	return XBAR_NOWHERE;
+	return FORTH_XBAR_NOWHERE;
 }
 
 /* 10.1: the switch's two stamps are qword 1 of the payload; the CRC is made
@@ -68,20 +68,22 @@ static void os_stamp(struct weft_comp *c, struct weft_frame *f, uint64_t start)
 
 /* Words in the crosspoint when its head starts leaving: the most there ever
  * are, because from then on it drains as fast as it can fill. */
-static void xp_mark(const struct xbar *x, struct xbar_xp *xp, uint64_t start)
+static void xp_mark(const struct forth_xbar *x, struct forth_xbar_xp *xp,
+		    uint64_t start)
 {
 	const struct weft_frame *f = xp->tail;
 	uint64_t came = f->u[FORTH_U_OWN + 1];
-	uint32_t there = xbar_written(x, f, start > came ? start - came : 0);
+	uint32_t there =
+		forth_xbar_written(x, f, start > came ? start - came : 0);
 
 	xp->drain = start;
-	xp->drain_words = xp->words - xbar_fifo_words(f) + there;
+	xp->drain_words = xp->words - forth_xbar_fifo_words(f) + there;
 	if (xp->drain_words > xp->high)
 		xp->high = xp->drain_words;
 }
 
-static struct weft_frame *xp_pop(struct xbar_port *p, struct xbar_xp *xp,
-				 uint32_t in)
+static struct weft_frame *xp_pop(struct forth_xbar_port *p,
+				 struct forth_xbar_xp *xp, uint32_t in)
 {
 	struct weft_frame *f = xp->head;
 
@@ -91,22 +93,22 @@ static struct weft_frame *xp_pop(struct xbar_port *p, struct xbar_xp *xp,
 		xp->ready = xp->head->u[FORTH_U_OWN];
 	else
 		p->busy &= ~(1ull << in);
-	xp->words -= xbar_fifo_words(f);
+	xp->words -= forth_xbar_fifo_words(f);
 	xp->charged -= forth_charge(1, forth_shape_get(f).wire_len);
 	return f;
 }
 
 /* Credit scheduler of the input (8.4); its synchroniser is part of t_crtx. */
-static void cs_update(const struct xbar *x, uint32_t in, uint32_t o,
+static void cs_update(const struct forth_xbar *x, uint32_t in, uint32_t o,
 		      uint32_t charge, uint64_t start)
 {
-	struct flink *l = &x->port[in].link;
+	struct forth_port *l = &x->port[in].link;
 	const struct weft_clock *clk = &x->port[o].link.clk;
 
-	if (x->cs_credit == XBAR_CS_START)
-		flink_fwd(l, o, charge, weft_clock_edge(clk, start));
+	if (x->cs_credit == FORTH_XBAR_CS_START)
+		forth_port_fwd(l, o, charge, weft_clock_edge(clk, start));
 	else
-		flink_fwd_ramp(l, o, charge, 1, clk, start);
+		forth_port_fwd_ramp(l, o, charge, 1, clk, start);
 }
 
 /* The frame that will most likely be chosen next lies cold by now. */
@@ -119,17 +121,17 @@ static void frame_prefetch(const struct weft_frame *f)
 
 static void os_next(struct weft_comp *c, uint32_t o)
 {
-	struct xbar *x = c->state;
-	struct xbar_port *p = &x->port[o];
+	struct forth_xbar *x = c->state;
+	struct forth_xbar_port *p = &x->port[o];
 	uint64_t at = WEFT_NEVER;
 	uint32_t i;
 
-	if (!p->busy || p->chosen != XBAR_NOWHERE)
+	if (!p->busy || p->chosen != FORTH_XBAR_NOWHERE)
 		return;
 	i = os_pick(x, o, p->last + 1, p->end - x->os_presched, &at);
-	if (i != XBAR_NOWHERE) {
+	if (i != FORTH_XBAR_NOWHERE) {
 		at = p->end - x->os_presched;
-		frame_prefetch(xbar_xp(x, i, o)->head);
+		frame_prefetch(forth_xbar_xp(x, i, o)->head);
 	}
 	os_arm(c, o, at);
 }
@@ -138,35 +140,35 @@ static void os_next(struct weft_comp *c, uint32_t o)
 WEFT_COLD static void os_tell_send(const struct weft_comp *c, uint32_t o,
 				   uint64_t start)
 {
-	const struct xbar *x = c->state;
-	const struct xbar_port *p = &x->port[o];
+	const struct forth_xbar *x = c->state;
+	const struct forth_xbar_port *p = &x->port[o];
 	weft_time_t from = weft_clock_edge(&p->link.clk, start);
 
 	weft_state_at(c, "chosen", o, "none", from);
 	weft_state_at(c, "output", o, c->ports[p->last].name, from);
 	weft_state_at(c, "output", o, "idle",
 		      weft_clock_edge(&p->link.clk, p->end));
-	xbar_tell_queue(c, o);
+	forth_xbar_tell_queue(c, o);
 }
 
 static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 {
-	struct xbar *x = c->state;
-	struct xbar_port *p = &x->port[o];
+	struct forth_xbar *x = c->state;
+	struct forth_xbar_port *p = &x->port[o];
 	uint32_t in = p->chosen;
-	struct xbar_xp *xp = xbar_xp(x, in, o);
-	struct flink_pkt pkt = { .f = xp->head };
+	struct forth_xbar_xp *xp = forth_xbar_xp(x, in, o);
+	struct forth_port_pkt pkt = { .f = xp->head };
 	uint32_t charge = forth_charge(1, forth_shape_get(pkt.f).wire_len);
 
-	start = flink_tx_slot(&p->link, start);
+	start = forth_port_tx_slot(&p->link, start);
 	xp_mark(x, xp, start);
 	xp_pop(p, xp, in);
 	if (x->stamps)
 		os_stamp(c, pkt.f, start);
-	p->end = flink_tx_commit(&p->link, &pkt, start);
+	p->end = forth_port_tx_commit(&p->link, &pkt, start);
 	p->last = (uint8_t)in;
 	p->served = true;
-	p->chosen = XBAR_NOWHERE;
+	p->chosen = FORTH_XBAR_NOWHERE;
 	if (weft_heard_kind(c, WEFT_TRACE_STATE))
 		os_tell_send(c, o, start);
 	x->hops++;
@@ -177,17 +179,17 @@ static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 /* The chosen packet: when can it start, and is that fixed yet? */
 static void os_try(struct weft_comp *c, uint32_t o, uint64_t now)
 {
-	struct xbar *x = c->state;
-	struct xbar_port *p = &x->port[o];
-	const struct weft_frame *f = xbar_xp(x, p->chosen, o)->head;
+	struct forth_xbar *x = c->state;
+	struct forth_xbar_port *p = &x->port[o];
+	const struct weft_frame *f = forth_xbar_xp(x, p->chosen, o)->head;
 	uint64_t start = p->begin > now ? p->begin : now;
 
 	if (start > now + x->ahead) {
 		os_arm(c, o, start - x->ahead);
 		return;
 	}
-	start = flink_tx_ready(&p->link, f->u[FORTH_U_HEADER],
-			       forth_shape_get(f).wire_len, start);
+	start = forth_port_tx_ready(&p->link, f->u[FORTH_U_HEADER],
+				    forth_shape_get(f).wire_len, start);
 	if (start == WEFT_NEVER)
 		return;
 	if (start > now + x->ahead)
@@ -198,17 +200,17 @@ static void os_try(struct weft_comp *c, uint32_t o, uint64_t now)
 
 static void os_choose(struct weft_comp *c, uint32_t o, uint64_t now)
 {
-	struct xbar *x = c->state;
-	struct xbar_port *p = &x->port[o];
+	struct forth_xbar *x = c->state;
+	struct forth_xbar_port *p = &x->port[o];
 	uint64_t soon = WEFT_NEVER, begin;
 	uint32_t i = os_pick(x, o, p->served ? p->last + 1 : 0, now, &soon);
 
-	if (i == XBAR_NOWHERE) {
+	if (i == FORTH_XBAR_NOWHERE) {
 		if (soon != WEFT_NEVER)
 			os_arm(c, o, soon);
 		return;
 	}
-	begin = xbar_xp(x, i, o)->ready + x->os_decide + x->tx_start;
+	begin = forth_xbar_xp(x, i, o)->ready + x->os_decide + x->tx_start;
 	if (p->served) {
 		uint64_t turn = p->end + (i == p->last ? x->os_pipe_same
 						       : x->os_pipe_change);
@@ -223,35 +225,35 @@ static void os_choose(struct weft_comp *c, uint32_t o, uint64_t now)
 	os_try(c, o, now);
 }
 
-void xbar_os_event(struct weft_comp *c, uint32_t o)
+void forth_xbar_os_event(struct weft_comp *c, uint32_t o)
 {
-	struct xbar *x = c->state;
-	struct xbar_port *p = &x->port[o];
+	struct forth_xbar *x = c->state;
+	struct forth_xbar_port *p = &x->port[o];
 	uint64_t now;
 
 	if (!weft_timer_due(c, &p->timer))
 		return;
-	now = flink_now(&p->link);
-	if (p->chosen != XBAR_NOWHERE)
+	now = forth_port_now(&p->link);
+	if (p->chosen != FORTH_XBAR_NOWHERE)
 		os_try(c, o, now);
 	else if (p->busy && (!p->served || now + x->os_presched >= p->end))
 		os_choose(c, o, now);
 }
 
-void xbar_os_woken(struct weft_comp *c, uint32_t o)
+void forth_xbar_os_woken(struct weft_comp *c, uint32_t o)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 
-	if (x->port[o].chosen != XBAR_NOWHERE)
-		os_try(c, o, flink_now(&x->port[o].link));
+	if (x->port[o].chosen != FORTH_XBAR_NOWHERE)
+		os_try(c, o, forth_port_now(&x->port[o].link));
 }
 
-void xbar_os_notice(struct weft_comp *c, uint32_t o, uint64_t ready)
+void forth_xbar_os_notice(struct weft_comp *c, uint32_t o, uint64_t ready)
 {
-	struct xbar *x = c->state;
-	struct xbar_port *p = &x->port[o];
+	struct forth_xbar *x = c->state;
+	struct forth_xbar_port *p = &x->port[o];
 
-	if (p->chosen != XBAR_NOWHERE)
+	if (p->chosen != FORTH_XBAR_NOWHERE)
 		return;
 	if (p->served && ready + x->os_presched < p->end)
 		ready = p->end - x->os_presched;

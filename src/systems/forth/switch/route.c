@@ -10,20 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t table_bytes(const struct xbar *x)
+static size_t table_bytes(const struct forth_xbar *x)
 {
 	return (size_t)x->rows * FORTH_FLOWS;
 }
 
-static uint8_t *table_of(const struct xbar *x, uint32_t in)
+static uint8_t *table_of(const struct forth_xbar *x, uint32_t in)
 {
 	return x->route + (x->tables > 1 ? in * table_bytes(x) : 0);
 }
 
-void xbar_route_bind(struct xbar *x)
+void forth_xbar_route_bind(struct forth_xbar *x)
 {
 	for (uint32_t i = 0; i < x->ports; i++) {
-		struct xbar_port *p = &x->port[i];
+		struct forth_xbar_port *p = &x->port[i];
 
 		p->route = p->link.cfg.route = table_of(x, i);
 		p->path_mask = p->link.cfg.path_mask = x->rows - 1;
@@ -35,14 +35,14 @@ void xbar_route_bind(struct xbar *x)
 static int table_grow(struct weft_comp *c, uint32_t tables, uint32_t rows,
 		      struct weft_err *err)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 	size_t old = table_bytes(x), new = (size_t)rows *FORTH_FLOWS;
 	uint8_t *t = malloc(tables * new);
 
 	if (!t)
 		return weft_fail(err, ENOMEM, "%s: no memory for routes",
 				 c->name);
-	memset(t, XBAR_NOWHERE, tables * new);
+	memset(t, FORTH_XBAR_NOWHERE, tables * new);
 	for (uint32_t i = 0; x->route && i < tables; i++)
 		memcpy(t + i * new, table_of(x, i), old);
 	free(x->route);
@@ -56,7 +56,7 @@ static int table_grow(struct weft_comp *c, uint32_t tables, uint32_t rows,
 static int table_fit(struct weft_comp *c, uint32_t in, uint32_t path,
 		     struct weft_err *err)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 	uint32_t tables = x->tables, rows = x->rows;
 
 	if (in != WEFT_ANY_PORT)
@@ -70,20 +70,20 @@ static int table_fit(struct weft_comp *c, uint32_t in, uint32_t path,
 	return table_grow(c, tables, rows, err);
 }
 
-static void row_write(struct xbar *x, uint32_t table, uint32_t path,
+static void row_write(struct forth_xbar *x, uint32_t table, uint32_t path,
 		      const uint32_t *to, uint32_t n)
 {
 	uint8_t *row = x->route + table * table_bytes(x) + path * FORTH_FLOWS;
 
 	for (uint32_t d = 0; d < FORTH_FLOWS; d++)
 		row[d] = d < n && to[d] != WEFT_ANY_PORT ? (uint8_t)to[d]
-							 : XBAR_NOWHERE;
+							 : FORTH_XBAR_NOWHERE;
 }
 
 static int row_check(struct weft_comp *c, uint32_t in, uint32_t path,
 		     const uint32_t *to, uint32_t n, struct weft_err *err)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 
 	if ((in != WEFT_ANY_PORT && in >= x->ports) || path >= FORTH_PATHS ||
 	    n > FORTH_FLOWS)
@@ -101,10 +101,10 @@ static int row_check(struct weft_comp *c, uint32_t in, uint32_t path,
 	return 0;
 }
 
-int xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
-	       const uint32_t *to, uint32_t n, struct weft_err *err)
+int forth_xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
+		     const uint32_t *to, uint32_t n, struct weft_err *err)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 
 	if (row_check(c, in, path, to, n, err) || table_fit(c, in, path, err))
 		return -err->code;
@@ -112,7 +112,7 @@ int xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
 		row_write(x, in, path, to, n);
 	for (uint32_t i = 0; in == WEFT_ANY_PORT && i < x->tables; i++)
 		row_write(x, i, path, to, n);
-	xbar_route_bind(x);
+	forth_xbar_route_bind(x);
 	return 0;
 }
 
@@ -120,7 +120,7 @@ int xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
 static int parse_entry(struct weft_comp *c, const char **p_p,
 		       struct weft_err *err)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 	uint32_t path = 0, flow, port;
 	const char *p = *p_p;
 	int n = 0;
@@ -147,9 +147,9 @@ static int parse_entry(struct weft_comp *c, const char **p_p,
 	return 0;
 }
 
-int xbar_route_init(struct weft_comp *c, struct weft_err *err)
+int forth_xbar_route_init(struct weft_comp *c, struct weft_err *err)
 {
-	struct xbar *x = c->state;
+	struct forth_xbar *x = c->state;
 	const char *p = x->routes;
 
 	if (table_grow(c, 1, 1, err))
@@ -162,9 +162,9 @@ int xbar_route_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-void xbar_route_prune(struct xbar *x, uint32_t port)
+void forth_xbar_route_prune(struct forth_xbar *x, uint32_t port)
 {
 	for (size_t k = 0; k < x->tables * table_bytes(x); k++)
 		if (x->route[k] == port)
-			x->route[k] = XBAR_NOWHERE;
+			x->route[k] = FORTH_XBAR_NOWHERE;
 }

@@ -33,13 +33,13 @@ static const struct weft_port_decl tsink_ports[] = {
 	{ 0 }
 };
 
-static void tsink_packet(void *own, struct flink *l, struct weft_frame *f,
-			 const struct flink_rx *rx)
+static void tsink_packet(void *own, struct forth_port *l, struct weft_frame *f,
+			 const struct forth_port_rx *rx)
 {
 	struct tsink *s = own;
 	uint64_t h = f->u[FORTH_U_HEADER];
 	uint32_t lane = s->lanes == 1 ? 0 : forth_hdr_flow(h);
-	uint32_t charge = flink_charge(l, forth_hdr_size(h));
+	uint32_t charge = forth_port_charge(l, forth_hdr_size(h));
 	uint32_t at = s->n_log < RIG_LOG ? s->n_log++ : RIG_LOG - 1;
 	struct tsink_pkt *p = &s->log[at];
 	uint32_t bytes =
@@ -54,34 +54,36 @@ static void tsink_packet(void *own, struct flink *l, struct weft_frame *f,
 	if (s->stop)
 		s->owed[lane] += charge;
 	else
-		flink_fwd(l, lane, charge,
-			  weft_clock_edge(&l->clk, rx->cycle + s->hold));
+		forth_port_fwd(l, lane, charge,
+			       weft_clock_edge(&l->clk, rx->cycle + s->hold));
 	weft_frame_free(f);
 }
 
-static bool tsink_next(void *own, struct flink *l, struct flink_pkt *p)
+static bool tsink_next(void *own, struct forth_port *l,
+		       struct forth_port_pkt *p)
 {
 	struct tsink *s = own;
 	const struct tsink_send *x = &s->send[s->head];
 
-	if (s->head == s->tail || x->cycle > flink_now(l) ||
-	    !flink_credit(l, forth_hdr_flow(x->header),
-			  forth_hdr_size(x->header)))
+	if (s->head == s->tail || x->cycle > forth_port_now(l) ||
+	    !forth_port_credit(l, forth_hdr_flow(x->header),
+			       forth_hdr_size(x->header)))
 		return false;
 	s->head++;
-	*p = (struct flink_pkt){ .header = x->header, .payload = x->payload };
+	*p = (struct forth_port_pkt){ .header = x->header,
+				      .payload = x->payload };
 	return true;
 }
 
-static void tsink_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
-		       uint32_t shift)
+static void tsink_sent(void *own, struct forth_port *l, uint64_t start,
+		       uint64_t end, uint32_t shift)
 {
 	struct tsink *s = own;
 
 	s->start[s->n_start++] = start;
 }
 
-static const struct flink_ops tsink_flink_ops = {
+static const struct forth_port_ops tsink_flink_ops = {
 	.next = tsink_next,
 	.sent = tsink_sent,
 	.packet = tsink_packet,
@@ -90,7 +92,7 @@ static const struct flink_ops tsink_flink_ops = {
 static int tsink_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct tsink *s = c->state;
-	struct flink_cfg cfg = flink_cfg_default();
+	struct forth_port_cfg cfg = forth_port_cfg_default();
 
 	s->comp = c;
 	cfg.links = s->links;
@@ -100,15 +102,15 @@ static int tsink_init(struct weft_comp *c, struct weft_err *err)
 	cfg.refresh_cc = s->refresh;
 	cfg.tx_cap = s->tx_cap;
 	cfg.min_payload = s->min_payload > 8 ? s->min_payload : 0;
-	return flink_init(&s->link, c, c->ports, &cfg, &tsink_flink_ops, s,
-			  SINK_TAG, err);
+	return forth_port_init(&s->link, c, c->ports, &cfg, &tsink_flink_ops, s,
+			       SINK_TAG, err);
 }
 
 static int tsink_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct tsink *s = c->state;
 
-	return flink_start(&s->link, err);
+	return forth_port_start(&s->link, err);
 }
 
 static void tsink_arrive(struct weft_comp *c, uint32_t port,
@@ -116,7 +118,7 @@ static void tsink_arrive(struct weft_comp *c, uint32_t port,
 {
 	struct tsink *s = c->state;
 
-	flink_arrive(&s->link, port, f);
+	forth_port_arrive(&s->link, port, f);
 }
 
 static void tsink_kick(struct tsink *s)
@@ -126,15 +128,16 @@ static void tsink_kick(struct tsink *s)
 	if (s->head == s->tail)
 		return;
 	t = weft_clock_edge(&s->link.clk, s->send[s->head].cycle);
-	flink_kick(&s->link, t > now ? t : now);
+	forth_port_kick(&s->link, t > now ? t : now);
 }
 
 static void tsink_event(struct weft_comp *c, uint32_t tag)
 {
 	struct tsink *s = c->state;
 
-	flink_event(&s->link);
-	if (s->head != s->tail && s->send[s->head].cycle > flink_now(&s->link))
+	forth_port_event(&s->link);
+	if (s->head != s->tail &&
+	    s->send[s->head].cycle > forth_port_now(&s->link))
 		tsink_kick(s);
 }
 
@@ -152,7 +155,7 @@ static void tsink_fini(struct weft_comp *c)
 {
 	struct tsink *s = c->state;
 
-	flink_fini(&s->link);
+	forth_port_fini(&s->link);
 }
 
 WEFT_COMPONENT(test_sink, .name = "test.sink", .kind = WEFT_KIND_TRAFFIC,
@@ -196,8 +199,8 @@ void rig_release(struct rig *r)
 	s->stop = false;
 	for (uint32_t i = 0; i < s->lanes; i++) {
 		if (s->owed[i])
-			flink_fwd(&s->link, i, (uint32_t)s->owed[i],
-				  weft_sim_now(r->sim));
+			forth_port_fwd(&s->link, i, (uint32_t)s->owed[i],
+				       weft_sim_now(r->sim));
 		s->owed[i] = 0;
 	}
 }

@@ -77,7 +77,7 @@ struct tsink {
 	uint32_t delay0, delay1, delay2, delay3; /* extra cc of cable K */
 	bool stop;				 /* returns nothing */
 	struct weft_comp *comp;
-	struct flink link;
+	struct forth_port link;
 	struct tsink_pkt log[RIG_LOG];
 	uint32_t n_log;
 	uint64_t owed[FORTH_FLOWS]; /* words not returned while stopped */
@@ -102,7 +102,7 @@ struct rig {
 	uint32_t nodes;
 	struct tsink *sink; /* NULL with two NICs */
 	/* bundle=packet: a link end per link, sink = on[0] */
-	struct tsink *on[FLINK_LINKS_MAX];
+	struct tsink *on[FORTH_PORT_LINKS_MAX];
 };
 
 /* One NIC and a sink (one per link with bundle=packet; "sink.delayK=cycles" is

@@ -37,17 +37,18 @@ static void fill(struct node *n, uint64_t now)
 static void rearm(struct node *n)
 {
 	if (n->at < n->n_script)
-		flink_kick(&n->link, weft_clock_edge(&n->link.clk,
-						     n->script[n->at].ready));
+		forth_port_kick(
+			&n->link,
+			weft_clock_edge(&n->link.clk, n->script[n->at].ready));
 }
 
-static bool node_next(void *own, struct flink *l, struct flink_pkt *p)
+static bool node_next(void *own, struct forth_port *l, struct forth_port_pkt *p)
 {
 	struct weft_comp *c = own;
 	struct node *n = c->state;
 	uint32_t i;
 
-	fill(n, flink_now(l));
+	fill(n, forth_port_now(l));
 	rearm(n);
 	for (i = 0; i < n->n; i++) {
 		uint32_t d = (n->rr + i) % n->n;
@@ -56,7 +57,7 @@ static bool node_next(void *own, struct flink *l, struct flink_pkt *p)
 		if (n->head[d] == n->tail[d])
 			continue;
 		it = &n->script[n->queue[d][n->head[d]]];
-		if (!flink_credit(l, forth_way(it->path, d), it->qwords))
+		if (!forth_port_credit(l, forth_way(it->path, d), it->qwords))
 			continue;
 		n->head[d]++;
 		n->queued--;
@@ -70,14 +71,14 @@ static bool node_next(void *own, struct flink *l, struct flink_pkt *p)
 				weft_slice_data(p->payload)[k] =
 					(uint8_t)(k + it->seq * 7 + d);
 		p->last = !n->queued;
-		write_down(n, flink_now(l), n->me, n->me, d, it->seq);
+		write_down(n, forth_port_now(l), n->me, n->me, d, it->seq);
 		return true;
 	}
 	return false;
 }
 
-static void node_packet(void *own, struct flink *l, struct weft_frame *f,
-			const struct flink_rx *rx)
+static void node_packet(void *own, struct forth_port *l, struct weft_frame *f,
+			const struct forth_port_rx *rx)
 {
 	struct node *n = ((struct weft_comp *)own)->state;
 	uint64_t h = f->u[FORTH_U_HEADER];
@@ -105,29 +106,30 @@ static void node_packet(void *own, struct flink *l, struct weft_frame *f,
 	at = (at > n->bus_free ? at : n->bus_free) + n->t_bus;
 	n->bus_free = at + forth_hdr_size(h);
 	if (n->links == 4) {
-		flink_fwd(l, 0, charge, weft_clock_edge(&n->bus, n->bus_free));
+		forth_port_fwd(l, 0, charge,
+			       weft_clock_edge(&n->bus, n->bus_free));
 	} else {
-		flink_fwd(l, 0, step, weft_clock_edge(&n->bus, at));
-		flink_fwd_ramp(l, 0, data, step, &n->bus, at);
-		flink_fwd(l, 0, charge - step - data,
-			  weft_clock_edge(&n->bus, n->bus_free));
+		forth_port_fwd(l, 0, step, weft_clock_edge(&n->bus, at));
+		forth_port_fwd_ramp(l, 0, data, step, &n->bus, at);
+		forth_port_fwd(l, 0, charge - step - data,
+			       weft_clock_edge(&n->bus, n->bus_free));
 	}
 	weft_frame_free(f);
 }
 
-static void node_bad_header(void *own, struct flink *l, uint64_t cycle)
+static void node_bad_header(void *own, struct forth_port *l, uint64_t cycle)
 {
 	((struct node *)((struct weft_comp *)own)->state)->errors++;
 }
 
-static const struct flink_ops node_ops = { .next = node_next,
-					   .packet = node_packet,
-					   .bad_header = node_bad_header };
+static const struct forth_port_ops node_ops = { .next = node_next,
+						.packet = node_packet,
+						.bad_header = node_bad_header };
 
 static int node_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct node *n = c->state;
-	struct flink_cfg cfg = flink_cfg_default();
+	struct forth_port_cfg cfg = forth_port_cfg_default();
 
 	cfg.links = n->links;
 	cfg.layout = n->frame;
@@ -139,14 +141,15 @@ static int node_init(struct weft_comp *c, struct weft_err *err)
 	cfg.rx_cap = n->rx_words;
 	cfg.resync_cc = n->resync;
 	weft_clock_from_period(&n->bus, n->bus_fs);
-	return flink_init(&n->link, c, c->ports, &cfg, &node_ops, c, 0, err);
+	return forth_port_init(&n->link, c, c->ports, &cfg, &node_ops, c, 0,
+			       err);
 }
 
 static int node_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct node *n = c->state;
 
-	if (flink_start(&n->link, err))
+	if (forth_port_start(&n->link, err))
 		return -err->code;
 	rearm(n);
 	return 0;
@@ -157,12 +160,12 @@ static void node_arrive(struct weft_comp *c, uint32_t port,
 {
 	struct node *n = c->state;
 
-	flink_arrive(&n->link, port < n->links ? port : 0, f);
+	forth_port_arrive(&n->link, port < n->links ? port : 0, f);
 }
 
 static void node_event(struct weft_comp *c, uint32_t tag)
 {
-	flink_event(&((struct node *)c->state)->link);
+	forth_port_event(&((struct node *)c->state)->link);
 }
 
 static void node_fini(struct weft_comp *c)
@@ -174,7 +177,7 @@ static void node_fini(struct weft_comp *c)
 		free(n->queue[d]);
 	free(n->script);
 	free(n->log);
-	flink_fini(&n->link);
+	forth_port_fini(&n->link);
 }
 
 #define P(field, def) WEFT_PARAM(U32, struct node, field, def, "", OWN, "")

@@ -24,7 +24,7 @@ struct node {
 	uint32_t me, n, links, frame, min_payload, refresh, crtx, crrx;
 	uint32_t credit_words, rx_words, l2d, t_bus, resync;
 	uint64_t bus_fs, hold;
-	struct flink link;
+	struct forth_port link;
 	struct weft_clock bus;
 	struct node_item *script;
 	uint32_t n_script, at;			 /* of the script */
@@ -33,9 +33,10 @@ struct node {
 	uint64_t bus_free;
 	struct node_log *log;
 	uint32_t n_log;
-	uint32_t bad, errors; /* received with FLINK_*, header CRC errors */
+	uint32_t bad,
+		errors; /* received with FORTH_PORT_*, header CRC errors */
 	uint32_t received;
-	struct flink_rx last_rx; /* the packet received last */
+	struct forth_port_rx last_rx; /* the packet received last */
 	uint64_t last_header;
 	uint32_t last_len;
 	uint8_t last_data[8192];

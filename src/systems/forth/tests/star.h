@@ -11,7 +11,7 @@ struct star {
 	struct weft_sim *sim;
 	struct weft_comp *sw, *comp[8];
 	struct node *n[8];
-	struct xbar *x;
+	struct forth_xbar *x;
 	uint32_t ports;
 	weft_time_t cc;
 };

@@ -25,11 +25,11 @@ static void one_cut(void **state)
 {
 	const char *f[] = { "at", "3827.2ns", "length", "179.2ns", NULL };
 	const uint64_t down = 299, up = 313;
-	const struct flink_count *n;
+	const struct forth_port_count *n;
 	struct pair p;
 
 	cut(&p, f, 20000);
-	n = flink_counts(&p.n[1]->link);
+	n = forth_port_counts(&p.n[1]->link);
 	assert_int_equal(p.fault->counters[CUTS], 1);
 	assert_int_equal(p.fault->counters[TRUNCATED], 1);
 	assert_int_equal(p.fault->counters[LOST], 0);
@@ -61,7 +61,7 @@ static void resync_words(void **state)
 		 * packet 1, up `gap` words before packet 2 begins */
 		const char *f[] = { "at", at, "length", length, NULL };
 		uint64_t down = 24 + 185 + 90, up = 24 + 2 * 185 - gap[i];
-		const struct flink_count *n;
+		const struct forth_port_count *n;
 		struct pair p;
 		uint32_t k;
 
@@ -74,7 +74,7 @@ static void resync_words(void **state)
 			p.n[0]->script[k].ready = 185 * k;
 		pair_start(&p);
 		pair_run(&p, 20000);
-		n = flink_counts(&p.n[1]->link);
+		n = forth_port_counts(&p.n[1]->link);
 		assert_int_equal(n->sync_loss[0], 1);
 		assert_int_equal(n->unsync, gap[i] < 16);
 		assert_int_equal(p.n[1]->received, 8 - (gap[i] < 16));
@@ -95,7 +95,7 @@ static void idle_line(void **state)
 	pair_start(&p);
 	pair_run(&p, 80000); /* 1024 us */
 	assert_int_equal(p.fault->counters[CUTS], 11);
-	assert_int_equal(flink_counts(&p.n[1]->link)->sync_loss[0], 11);
+	assert_int_equal(forth_port_counts(&p.n[1]->link)->sync_loss[0], 11);
 	assert_false(p.n[1]->link.lost_sync);
 	pair_fini(&p);
 }
@@ -108,7 +108,7 @@ static void for_good(void **state)
 	uint64_t sent;
 
 	cut(&p, f, 200000);
-	sent = flink_counts(&p.n[0]->link)->tx_packets;
+	sent = forth_port_counts(&p.n[0]->link)->tx_packets;
 	assert_true(p.n[1]->received < PACKETS);
 	assert_int_equal(sent, p.n[1]->received - p.n[1]->bad +
 				       p.fault->counters[LOST] +
@@ -130,8 +130,8 @@ static void credits_are_lost(void **state)
 	pair_start(&p);
 	pair_run(&p, 20000);
 	assert_int_equal(p.n[0]->received, 20);
-	assert_int_equal(flink_counts(&p.n[1]->link)->credits_in, 0);
-	assert_in_range(flink_counts(&p.n[0]->link)->credits_out, 20,
+	assert_int_equal(forth_port_counts(&p.n[1]->link)->credits_in, 0);
+	assert_in_range(forth_port_counts(&p.n[0]->link)->credits_out, 20,
 			20 * 84 / 32);
 	assert_int_equal(p.fault->counters[CREDITS],
 			 p.n[0]->link.count.credits_out);
@@ -157,7 +157,7 @@ static void bundle(void **state)
 	assert_int_equal(p.n[1]->link.count.sync_loss[0], 1);
 	assert_int_equal(p.n[1]->received, PACKETS);
 	assert_int_equal(p.n[1]->bad, 1);
-	flink_counts(&p.n[0]->link);
+	forth_port_counts(&p.n[0]->link);
 	assert_int_equal(p.n[0]->link.tx[0].acked,
 			 p.n[0]->link.tx[0].sent & 0xFE0);
 	pair_fini(&p);

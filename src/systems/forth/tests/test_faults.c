@@ -13,9 +13,9 @@ enum { PACKETS = 40 };
 /* Words the sender has charged and not got back, granularity aside. */
 static uint32_t out(struct pair *p, uint32_t i)
 {
-	struct flink *l = &p->n[i]->link;
+	struct forth_port *l = &p->n[i]->link;
 
-	flink_counts(l);
+	forth_port_counts(l);
 	return ((l->tx[0].sent - l->tx[0].acked) & FORTH_COUNT_MASK) / 32;
 }
 
@@ -112,7 +112,7 @@ static void targets(void **state)
 	for (i = 0; i < 4; i++) {
 		const char *f[] = { "target", name[i], "rate",
 				    i == 3 ? "2e-4" : "2e-3", NULL };
-		const struct flink_count *n;
+		const struct forth_port_count *n;
 		struct pair p;
 		uint64_t hit, *c;
 
@@ -120,7 +120,7 @@ static void targets(void **state)
 		pair_send(&p, 0, 400, 40);
 		pair_start(&p);
 		pair_run(&p, 60000);
-		n = flink_counts(&p.n[1]->link);
+		n = forth_port_counts(&p.n[1]->link);
 		c = p.fault->counters;
 		hit = c[1];
 		assert_true(hit > 5 && c[0] >= hit);
@@ -218,7 +218,7 @@ static void lost_and_repeated(void **state)
 	pair_start(&p);
 	pair_run(&p, 60000);
 	assert_int_equal(p.n[1]->received, 4);
-	assert_true(flink_counts(&p.n[0]->link)->credits_odd > 0);
+	assert_true(forth_port_counts(&p.n[0]->link)->credits_odd > 0);
 	pair_fini(&p);
 }
 
@@ -277,7 +277,7 @@ static void every_wrong_bit_of_a_code_is_seen(void **state)
 				    "frame",  "7",
 				    "bit",    bit,
 				    NULL };
-		const struct flink_count *n;
+		const struct forth_port_count *n;
 		struct pair p;
 
 		snprintf(bit, sizeof(bit), "%u", k);
@@ -305,14 +305,14 @@ static void idle_commas_are_hit(void **state)
 {
 	const char *set[] = { "refresh", "1000", NULL };
 	const char *f[] = { "code", "8b10b", "rate", "1e-4", NULL };
-	const struct flink_count *n, *back;
+	const struct forth_port_count *n, *back;
 	struct pair p;
 
 	pair_init(&p, set, &weft_class_fault_bits, f);
 	pair_start(&p);
 	pair_run(&p, 500000); /* 20,000,000 bits: 2,000 wrong ones */
-	n = flink_counts(&p.n[1]->link);
-	back = flink_counts(&p.n[0]->link);
+	n = forth_port_counts(&p.n[1]->link);
+	back = forth_port_counts(&p.n[0]->link);
 	assert_in_range(p.fault->counters[0], 1800, 2200);
 	assert_true(n->bad_char[0] > 200 && n->disparity[0] > 200);
 	assert_true(n->bad_char[0] + n->disparity[0] >=
@@ -331,11 +331,11 @@ static void invalid_codes_are_no_disparity_errors(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		const char *f[] = { "target",  target[i], "frame", "7",
 				    "invalid", "yes",	  NULL };
-		const struct flink_count *n;
+		const struct forth_port_count *n;
 		struct pair p;
 
 		run(&p, NULL, &weft_class_fault_bits, f, 0);
-		n = flink_counts(&p.n[1]->link);
+		n = forth_port_counts(&p.n[1]->link);
 		assert_int_equal(n->bad_char[0], 1);
 		assert_int_equal(n->disparity[0], 0);
 		assert_int_equal(n->sync_loss[0], 0);
@@ -363,13 +363,13 @@ static void noise_on_commas_ends_sync_and_the_link_comes_back(void **state)
 {
 	const char *set[] = { "rx_words", "1000", NULL };
 	const char *f[] = { "code", "8b10b", "rate", "1e-2", NULL };
-	const struct flink_count *n;
+	const struct forth_port_count *n;
 	struct pair p;
 
 	pair_init(&p, set, &weft_class_fault_bits, f);
 	pair_start(&p);
 	pair_run(&p, 200000);
-	n = flink_counts(&p.n[1]->link);
+	n = forth_port_counts(&p.n[1]->link);
 	assert_true(n->sync_loss[0] > 10);
 	assert_true(n->bad_char[0] > 4 * n->sync_loss[0]);
 	pair_fini(&p);

@@ -87,7 +87,7 @@ static void a_bundle_waits_for_its_slowest_link(void **state)
 					   NULL };
 
 	for (uint32_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
-		struct flink_count *count;
+		struct forth_port_count *count;
 		struct pair p;
 
 		pair_init(&p, set, NULL, NULL);
@@ -95,7 +95,7 @@ static void a_bundle_waits_for_its_slowest_link(void **state)
 		pair_send(&p, 0, 1, v[i].qwords);
 		pair_start(&p);
 		pair_run(&p, 1000);
-		count = flink_counts(&p.n[1]->link);
+		count = forth_port_counts(&p.n[1]->link);
 		assert_int_equal(p.n[1]->received, v[i].received);
 		assert_int_equal(count->skew_full, !v[i].received);
 		assert_int_equal(count->align, !v[i].received);
@@ -129,12 +129,13 @@ static void power_up_takes_16_comma_words(void **state)
 		pair_send(&p, 0, 5, 64);
 		pair_start(&p);
 		for (uint32_t k = 0; k < 2; k++)
-			assert_int_equal(flink_in_sync(&p.n[k]->link),
+			assert_int_equal(forth_port_in_sync(&p.n[k]->link),
 					 v[i].first == 0);
 		pair_run(&p, v[i].first ? v[i].first - 1 : 0);
-		assert_int_equal(flink_in_sync(&p.n[0]->link), v[i].first == 0);
+		assert_int_equal(forth_port_in_sync(&p.n[0]->link),
+				 v[i].first == 0);
 		pair_run(&p, v[i].first);
-		assert_true(flink_in_sync(&p.n[0]->link));
+		assert_true(forth_port_in_sync(&p.n[0]->link));
 		pair_run(&p, 3000);
 		assert_int_equal(start_of(&p, 0, 0), v[i].first);
 		assert_int_equal(p.n[1]->received, 5);
@@ -158,10 +159,10 @@ static void power_up_counts_commas_that_come(void **state)
 	pair_send(&p, 1, 1, 2);
 	pair_start(&p);
 	pair_run(&p, 115);
-	assert_true(flink_in_sync(&p.n[0]->link));
-	assert_false(flink_in_sync(&p.n[1]->link));
+	assert_true(forth_port_in_sync(&p.n[0]->link));
+	assert_false(forth_port_in_sync(&p.n[1]->link));
 	pair_run(&p, 116);
-	assert_true(flink_in_sync(&p.n[1]->link));
+	assert_true(forth_port_in_sync(&p.n[1]->link));
 	pair_run(&p, 3000);
 	assert_int_equal(start_of(&p, 1, 0), 116);
 	assert_int_equal(p.n[0]->received, 1);
@@ -187,7 +188,7 @@ static void round_trip(void **state)
 		pair_start(&p);
 		for (c = 1; c < 400; c++) {
 			pair_run(&p, c);
-			flink_counts(&p.n[0]->link);
+			forth_port_counts(&p.n[0]->link);
 			if (p.n[0]->link.tx[0].acked)
 				break;
 		}
@@ -207,7 +208,7 @@ static void stops_at_capacity(void **state)
 	pair_start(&p);
 	pair_run(&p, 4999);
 	assert_int_equal(p.n[1]->received, 2);
-	assert_int_equal(flink_counts(&p.n[0]->link)->backpressure,
+	assert_int_equal(forth_port_counts(&p.n[0]->link)->backpressure,
 			 4999 - 2 * 133);
 	assert_int_equal(p.n[0]->link.tx[0].sent, 264);
 	/* hold ends on cycle 5000 = bus edge 6400; 10 edges; then F crosses
@@ -229,9 +230,9 @@ static void refresh(void **state)
 	pair_init(&p, set, NULL, NULL);
 	pair_start(&p);
 	pair_run(&p, 1001);
-	assert_int_equal(flink_counts(&p.n[0]->link)->credits_out, 10);
-	assert_int_equal(flink_counts(&p.n[0]->link)->out_cycles, 10);
-	assert_int_equal(flink_counts(&p.n[1]->link)->credits_in, 9);
+	assert_int_equal(forth_port_counts(&p.n[0]->link)->credits_out, 10);
+	assert_int_equal(forth_port_counts(&p.n[0]->link)->out_cycles, 10);
+	assert_int_equal(forth_port_counts(&p.n[1]->link)->credits_in, 9);
 	assert_int_equal(weft_sim_events(p.sim), 0);
 	pair_fini(&p);
 }
@@ -263,14 +264,14 @@ static void wraps(void **state)
 	pair_start(&p);
 	pair_run(&p, 200 * 133 + 4000);
 	assert_int_equal(p.n[1]->received, 200);
-	flink_counts(&p.n[0]->link);
+	forth_port_counts(&p.n[0]->link);
 	assert_int_equal(p.n[0]->link.tx[0].sent, 200 * 132 % 4096);
 	assert_int_equal(p.n[0]->link.tx[0].acked, 200 * 132 % 4096 / 32 * 32);
 	assert_int_equal(start_of(&p, 0, 199), 199 * 133);
 	pair_fini(&p);
 }
 
-/* Both directions; a tapped port must not change one cycle. */
+/* Both directions; a needs_frames port must not change one cycle. */
 static void taps_change_nothing(void **state)
 {
 	static const char *const links[] = { "1", "2", "4" };
@@ -280,7 +281,7 @@ static void taps_change_nothing(void **state)
 		const char *set[] = { "links", links[i], "rx_words", "300",
 				      "t_bus", "25",	 NULL };
 		struct node_log *log[2] = { 0 };
-		uint64_t volume[2][FLINK_LINKS_MAX] = { 0 };
+		uint64_t volume[2][FORTH_PORT_LINKS_MAX] = { 0 };
 		uint32_t n[2] = { 0 };
 
 		for (tap = 0; tap < 2; tap++) {
@@ -294,7 +295,7 @@ static void taps_change_nothing(void **state)
 			pair_run(&p, 20000);
 			assert_int_equal(p.n[0]->received, 60);
 			assert_int_equal(p.n[1]->received, 60);
-			flink_counts(&p.n[0]->link);
+			forth_port_counts(&p.n[0]->link);
 			for (k = 0; k < p.n[0]->links; k++)
 				volume[tap][k] = p.comp[0]->ports[k].out_words;
 			n[tap] = p.n[0]->n_log;
@@ -320,14 +321,14 @@ static void loopback(void **state)
 	pair_init(&p, NULL, NULL, NULL);
 	pair_send(&p, 0, 30, 64);
 	pair_start(&p);
-	flink_loopback(&p.n[0]->link, true);
+	forth_port_loopback(&p.n[0]->link, true);
 	pair_run(&p, 10000);
 	assert_int_equal(p.n[0]->received, 30);
 	assert_int_equal(p.n[1]->received, 0);
 	assert_int_equal(p.comp[0]->ports[0].out_frames, 0);
-	assert_int_equal(flink_active(&p.n[0]->link)->tx[0].sent,
+	assert_int_equal(forth_port_active(&p.n[0]->link)->tx[0].sent,
 			 30 * 132 % 4096);
-	flink_loopback(&p.n[0]->link, false);
+	forth_port_loopback(&p.n[0]->link, false);
 	assert_int_equal(p.n[0]->link.tx[0].sent, 0);
 	pair_fini(&p);
 }
@@ -335,7 +336,7 @@ static void loopback(void **state)
 /* 5.2, 5.4, 11.1: an end of which nothing is said. */
 static void defaults(void **state)
 {
-	const struct flink_cfg c = flink_cfg_default();
+	const struct forth_port_cfg c = forth_port_cfg_default();
 
 	assert_int_equal(c.links, 1);
 	assert_int_equal(c.layout, FORTH_WORD);

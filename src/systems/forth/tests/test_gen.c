@@ -82,7 +82,7 @@ static uint64_t total(const struct fab *f, uint32_t counter)
 static void check(struct fab *f, uint64_t packets)
 {
 	struct weft_err err = { 0 };
-	struct xbar *x = f->sw->state;
+	struct forth_xbar *x = f->sw->state;
 	uint32_t i;
 
 	assert_int_equal(total(f, SENT), packets);
@@ -92,9 +92,9 @@ static void check(struct fab *f, uint64_t packets)
 	assert_int_equal(total(f, CORRUPT), 0);
 	assert_int_equal(total(f, BAD_BODY), 0);
 	for (i = 0; i < PORTS; i++) {
-		struct flink *l = &x->port[i].link;
+		struct forth_port *l = &x->port[i].link;
 
-		flink_counts(l);
+		forth_port_counts(l);
 		assert_in_range((l->tx[0].sent - l->tx[0].acked) & 4095, 0, 31);
 		assert_int_equal(x->port[i].overflow, 0);
 	}
@@ -244,7 +244,7 @@ enum { HEARD = 400, SYMBOLS = 600 };
 
 /* What was on a line: told by its end, or seen by a filter. */
 struct ear {
-	struct weft_tap tap;
+	struct weft_line_listener listener;
 	struct {
 		weft_time_t time;
 		uint32_t n;
@@ -263,7 +263,7 @@ static void ear_add(struct ear *e, const struct weft_frame *f, weft_time_t time)
 	e->n++;
 }
 
-static void hear(struct weft_tap *t, const struct weft_frame *f,
+static void hear(struct weft_line_listener *t, const struct weft_frame *f,
 		 weft_time_t start)
 {
 	ear_add((struct ear *)t, f, start);
@@ -280,15 +280,15 @@ static WEFT_COMPONENT(recorder, .name = "test.recorder",
 		      .state_size = sizeof(struct ear *),
 		      .ops = { .filter = record });
 
-static void listen(struct fab *f, struct ear *e, bool tapped)
+static void listen(struct fab *f, struct ear *e, bool needs_frames)
 {
 	struct weft_err err = { 0 };
 	struct weft_comp *c;
 
 	e->n = 0;
-	e->tap.hear = hear;
-	if (!tapped) {
-		f->sw->ports[0].tap = &e->tap;
+	e->listener.hear = hear;
+	if (!needs_frames) {
+		f->sw->ports[0].listener = &e->listener;
 		return;
 	}
 	c = add(f, &weft_class_recorder, "r", NULL);
@@ -317,7 +317,7 @@ static void a_listener_hears_what_a_tapped_line_carries(void **state)
 			must(weft_sim_start(f.sim, &err), &err);
 			weft_sim_run(f.sim, WEFT_MS);
 			if (!k)
-				e->tap.settle(&f.sw->ports[0]);
+				e->listener.settle(&f.sw->ports[0]);
 			assert_int_equal(e[k].n, HEARD);
 			weft_sim_free(f.sim);
 		}

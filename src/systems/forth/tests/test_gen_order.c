@@ -12,7 +12,7 @@ extern const struct weft_class weft_class_forth_gen;
 struct sink {
 	struct weft_sim *sim;
 	struct weft_comp *c;
-	struct gen *g;
+	struct forth_gen *g;
 };
 
 static void sink_init(struct sink *s)
@@ -26,7 +26,7 @@ static void sink_init(struct sink *s)
 	s->g = s->c->state;
 	s->g->ways = 2;
 	s->g->balance = BAL_PACKET;
-	assert_int_equal(gen_order_init(s->c, &err), 0);
+	assert_int_equal(forth_gen_order_init(s->c, &err), 0);
 }
 
 static void sink_fini(struct sink *s)
@@ -42,7 +42,7 @@ static void known(void **state)
 
 	sink_init(&s);
 	for (uint32_t i = 0; i < 6; i++)
-		gen_order_add(s.c, 3, come[i], true);
+		forth_gen_order_add(s.c, 3, come[i], true);
 	assert_int_equal(s.c->counters[C_LATE], 2);
 	assert_int_equal(s.g->from[3].deepest, 3);
 	assert_int_equal(s.g->held_max, 3);
@@ -58,11 +58,11 @@ static void sources(void **state)
 	struct sink s;
 
 	sink_init(&s);
-	gen_order_add(s.c, 0, 1, true);
-	gen_order_add(s.c, 7, 2, true);
-	gen_order_add(s.c, 7, 1, true);
+	forth_gen_order_add(s.c, 0, 1, true);
+	forth_gen_order_add(s.c, 7, 2, true);
+	forth_gen_order_add(s.c, 7, 1, true);
 	assert_int_equal(s.g->held, 3);
-	gen_order_add(s.c, 7, 0, true);
+	forth_gen_order_add(s.c, 7, 0, true);
 	assert_int_equal(s.g->held, 1);
 	assert_int_equal(s.g->from[7].deepest, 2);
 	assert_int_equal(s.g->from[0].deepest, 0);
@@ -75,10 +75,10 @@ static void twice(void **state)
 	struct sink s;
 
 	sink_init(&s);
-	gen_order_add(s.c, 0, 0, true);
-	gen_order_add(s.c, 0, 0, true); /* long gone */
-	gen_order_add(s.c, 0, 5, true);
-	gen_order_add(s.c, 0, 5, true); /* held */
+	forth_gen_order_add(s.c, 0, 0, true);
+	forth_gen_order_add(s.c, 0, 0, true); /* long gone */
+	forth_gen_order_add(s.c, 0, 5, true);
+	forth_gen_order_add(s.c, 0, 5, true); /* held */
 	assert_int_equal(s.c->counters[C_DUPLICATE], 2);
 	assert_int_equal(s.g->held, 1);
 	sink_fini(&s);
@@ -91,14 +91,14 @@ static void lost(void **state)
 
 	sink_init(&s);
 	for (uint32_t i = 1; i < GEN_WINDOW; i++)
-		gen_order_add(s.c, 0, i, true);
+		forth_gen_order_add(s.c, 0, i, true);
 	assert_int_equal(s.c->counters[C_MISSING], 0);
 	assert_int_equal(s.g->held, GEN_WINDOW - 1);
-	gen_order_add(s.c, 0, GEN_WINDOW, true);
+	forth_gen_order_add(s.c, 0, GEN_WINDOW, true);
 	assert_int_equal(s.c->counters[C_MISSING], 1);
 	assert_int_equal(s.g->held, 0);
 	assert_int_equal(s.g->from[0].base, GEN_WINDOW + 1);
-	gen_order_add(s.c, 0, 0, true);
+	forth_gen_order_add(s.c, 0, 0, true);
 	assert_int_equal(s.c->counters[C_DUPLICATE], 1);
 	sink_fini(&s);
 }
@@ -110,10 +110,10 @@ static void wraps(void **state)
 
 	sink_init(&s);
 	s.g->from[0].base = 0xFFFFFE;
-	gen_order_add(s.c, 0, 0xFFFFFE, true);
-	gen_order_add(s.c, 0, 0, true);
-	gen_order_add(s.c, 0, 0xFFFFFF, true);
-	gen_order_add(s.c, 0, 1, true);
+	forth_gen_order_add(s.c, 0, 0xFFFFFE, true);
+	forth_gen_order_add(s.c, 0, 0, true);
+	forth_gen_order_add(s.c, 0, 0xFFFFFF, true);
+	forth_gen_order_add(s.c, 0, 1, true);
 	assert_int_equal(s.g->held, 0);
 	assert_int_equal(s.g->from[0].deepest, 1);
 	assert_int_equal(s.c->counters[C_LATE], 1);
@@ -169,7 +169,7 @@ static void random_orders(void **state)
 		worst = by_hand(come, &late);
 		sink_init(&s);
 		for (uint32_t i = 0; i < MANY; i++)
-			gen_order_add(s.c, 1, come[i], true);
+			forth_gen_order_add(s.c, 1, come[i], true);
 		assert_int_equal(s.g->from[1].deepest, worst);
 		assert_int_equal(s.c->counters[C_LATE], late);
 		assert_int_equal(s.g->held, 0);

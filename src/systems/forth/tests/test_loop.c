@@ -85,9 +85,9 @@ static uint64_t counter(const struct rig *r, const char *name)
 /* All words of all lanes were given back, but for a credit's granularity. */
 static void credits_are_home(struct rig *r)
 {
-	struct flink *s = &r->sink->link;
+	struct forth_port *s = &r->sink->link;
 
-	flink_counts(s);
+	forth_port_counts(s);
 	assert_int_equal(s->tx[0].acked, s->tx[0].sent & 0xFE0);
 	for (uint32_t i = 0; i < r->sink->lanes; i++) {
 		uint32_t c = rig_r32(r, 0, FORTH_CREDIT_STATE + 4 * i);
@@ -242,7 +242,7 @@ static void step(struct history *h)
  * change. */
 static int heard(const struct history *h, uint32_t i)
 {
-	const struct flink *l = &h->r.sink->link;
+	const struct forth_port *l = &h->r.sink->link;
 	weft_time_t t =
 		weft_clock_edge(&l->clk, h->r.sink->start[i]) + l->delay;
 	uint32_t k;
@@ -310,7 +310,7 @@ static void run_history(uint64_t seed, const char *preset, const char *set,
 	for (uint32_t i = 0; i < 400; i++) {
 		step(&h);
 		if (peek && i % peek == 0)
-			flink_counts(&h.r.sink->link);
+			forth_port_counts(&h.r.sink->link);
 	}
 	if (h.changes % 2)
 		change(&h);

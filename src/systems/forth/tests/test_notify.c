@@ -276,7 +276,7 @@ static void test_write_abort(void **state)
 	assert_int_equal(rig_r32(&r, 0, FORTH_DESC_ERR), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_DMA_OPS), 0);
 	assert_int_equal(rig_r32(&r, 0, FORTH_REMOTE_NOTIFY), 0);
-	flink_counts(&r.sink->link);
+	forth_port_counts(&r.sink->link);
 	assert_int_equal(r.sink->link.tx[0].acked, 128);
 	rig_free(&r);
 }
@@ -451,7 +451,7 @@ static void test_reset(void **state)
 		sent = r.sink->n_log;
 		/* all credits of the 12 packets came back to the sink */
 		assert_int_equal(r.sink->n_start, 12);
-		flink_counts(&r.sink->link);
+		forth_port_counts(&r.sink->link);
 		assert_int_equal(r.sink->link.tx[0].acked, 12 * 84 / 32 * 32);
 		rig_w32(&r, 0, FORTH_N2H_DMA_OPS, 0);
 		rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE);
@@ -484,7 +484,7 @@ static void port_reset_on_both_sides_frees_a_flow_without_credits(void **state)
 	rig_wait(&r, 5000);
 	assert_int_equal(r.sink->n_log, 4); /* 512 words, never returned */
 	assert_int_equal(rig_r32(&r, 0, FORTH_CREDIT_STATE + 12), 512);
-	flink_credit_reset(&r.sink->link);
+	forth_port_credit_reset(&r.sink->link);
 	rig_w32(&r, 0, FORTH_PORT, 1);
 	rig_wait(&r, 5000);
 	assert_int_equal(r.sink->n_log, 8);

@@ -26,7 +26,7 @@ static void run(struct pair *p, const char *resync, const char *hold,
 
 static uint64_t resyncs(struct pair *p, uint32_t i)
 {
-	return flink_counts(&p->n[i]->link)->resyncs;
+	return forth_port_counts(&p->n[i]->link)->resyncs;
 }
 
 /* Room for four packets: the fourth lost one is the last to leave. */
@@ -78,8 +78,8 @@ static void no_effect(void **state)
 	assert_memory_equal(p.n[1]->log, q.n[1]->log,
 			    p.n[1]->n_log * sizeof(*p.n[1]->log));
 	assert_int_equal(resyncs(&q, 0), 0);
-	assert_int_equal(flink_counts(&q.n[0]->link)->credits_in,
-			 flink_counts(&p.n[0]->link)->credits_in);
+	assert_int_equal(forth_port_counts(&q.n[0]->link)->credits_in,
+			 forth_port_counts(&p.n[0]->link)->credits_in);
 	pair_fini(&p);
 	pair_fini(&q);
 }

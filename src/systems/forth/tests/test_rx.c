@@ -7,8 +7,8 @@
 
 struct bench {
 	struct pair p;
-	struct flink *l;
-	struct flink_count *c;
+	struct forth_port *l;
+	struct forth_port_count *c;
 	uint16_t sym[256];
 	uint32_t n;
 	uint64_t now;
@@ -62,7 +62,7 @@ static void arrive(struct bench *b)
 	f->words = (b->n + 3) / 4;
 	f->word_fs = b->p.cc;
 	f->time = b->now * b->p.cc;
-	flink_arrive(b->l, 0, f);
+	forth_port_arrive(b->l, 0, f);
 	b->now += f->words + 64;
 	pair_run(&b->p, b->now);
 }
@@ -100,7 +100,7 @@ static void good_frames(void **state)
 			assert_int_equal(b.p.n[1]->last_rx.words, b.n / 4);
 			assert_memory_equal(b.p.n[1]->last_data, data, 24);
 			pair_run(&b.p, b.now);
-			flink_counts(b.l);
+			forth_port_counts(b.l);
 			assert_int_equal(b.c->credits_in,
 					 k && credits ? (credits + 1) / 2 * 2
 						      : credits);
@@ -200,7 +200,7 @@ static void body_errors(void **state)
 		arrive(&b);
 		assert_true(delivered(&b));
 		assert_int_equal(b.c->body_crc, ++n);
-		assert_int_equal(b.p.n[1]->last_rx.bad, FLINK_BODY_BAD);
+		assert_int_equal(b.p.n[1]->last_rx.bad, FORTH_PORT_BODY_BAD);
 		if (i >= 24)
 			continue;
 		i = (i & ~7u) + 7 - i % 8;
@@ -227,7 +227,8 @@ static void truncation(void **state)
 		assert_int_equal(b.c->align, n >= 16);
 		if (n >= 16) {
 			assert_int_equal(b.p.n[1]->last_rx.bad,
-					 FLINK_BODY_BAD | FLINK_TRUNC);
+					 FORTH_PORT_BODY_BAD |
+						 FORTH_PORT_TRUNC);
 			assert_int_equal(b.p.n[1]->last_len, (n - 16) / 8 * 8);
 		}
 		pair_fini(&b.p);
@@ -288,19 +289,19 @@ static void credit_errors(void **state)
 		assert_true(delivered(&b));
 		assert_int_equal(b.c->credit_parity, bit - 16);
 	}
-	flink_counts(b.l);
+	forth_port_counts(b.l);
 	assert_int_equal(b.l->tx[0].acked, 0);
 	encode(&b, 1); /* 5.6: two bits get through */
 	flip(&b, 27);
 	flip(&b, 28);
 	arrive(&b);
-	flink_counts(b.l);
+	forth_port_counts(b.l);
 	assert_int_not_equal(b.l->tx[0].acked, 32);
 	b.n = 4; /* unknown flow */
 	b.sym[2] = forth_credit(9, 1) >> 8;
 	b.sym[3] = forth_credit(9, 1) & 255;
 	arrive(&b);
-	flink_counts(b.l);
+	forth_port_counts(b.l);
 	assert_int_equal(b.c->credits_odd, 1);
 	assert_int_equal(b.c->header_align, 0);
 	pair_fini(&b.p);
@@ -315,7 +316,7 @@ static void plausibility(void **state)
 	b.l->cfg.credit_filter = true;
 	encode(&b, 1);
 	arrive(&b);
-	flink_counts(b.l);
+	forth_port_counts(b.l);
 	assert_int_equal(b.l->tx[0].acked, 0);
 	assert_int_equal(b.c->credits_odd, 1);
 	pair_fini(&b.p);
@@ -333,7 +334,7 @@ static void all_that_was_sent_may_be_acknowledged(void **state)
 		b.l->cfg.credit_filter = true;
 		b.l->tx[0].sent = (uint16_t)(32 - more); /* it says 32 */
 		arrive(&b);
-		flink_counts(b.l);
+		forth_port_counts(b.l);
 		assert_int_equal(b.c->credits_odd, more);
 		assert_int_equal(b.l->tx[0].acked, more ? 0 : 32);
 		pair_fini(&b.p);
@@ -378,7 +379,7 @@ static void loss_of_sync(void **state)
 		f->flags = FORTH_F_PACKET | FORTH_F_CREDITS;
 		f->words = b.n / 4;
 		f->time = b.now * b.p.cc;
-		flink_arrive(b.l, 0, f);
+		forth_port_arrive(b.l, 0, f);
 		b.p.n[1]->received = 0;
 		b.now += 11 + 15; /* one comma word too few */
 		pair_run(&b.p, b.now);

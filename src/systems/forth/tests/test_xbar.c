@@ -103,7 +103,7 @@ static void counters_of_the_switch(void **state)
  * frame came in by a line with real ones: others count as they do without. */
 static void a_tapped_line_changes_no_other(void **state)
 {
-	struct flink_count count[2][2];
+	struct forth_port_count count[2][2];
 
 	for (uint32_t i = 0; i < 2; i++) {
 		struct star s;
@@ -118,7 +118,7 @@ static void a_tapped_line_changes_no_other(void **state)
 		assert_int_equal(s.n[1]->received, 30);
 		assert_int_equal(s.n[2]->received, 30);
 		for (uint32_t k = 0; k < 2; k++)
-			count[i][k] = *flink_counts(&s.n[1 + k]->link);
+			count[i][k] = *forth_port_counts(&s.n[1 + k]->link);
 		star_fini(&s);
 	}
 	assert_true(count[0][0].credits_in >= 30);
@@ -150,8 +150,9 @@ static void three_to_one(void **state)
 			last = src;
 		}
 		for (k = 0; k < 3; k++)
-			assert_true(flink_counts(&s.n[k]->link)->backpressure >
-				    0);
+			assert_true(
+				forth_port_counts(&s.n[k]->link)->backpressure >
+				0);
 		assert_int_equal(s.x->port[0].overflow, 0);
 		star_fini(&s);
 	}
@@ -165,7 +166,7 @@ static uint64_t credit_back(struct star *s, uint64_t limit)
 
 	for (c = 1; c < limit; c++) {
 		star_run(s, c);
-		flink_counts(&s->n[0]->link);
+		forth_port_counts(&s->n[0]->link);
 		for (k = 0; k < s->ports; k++)
 			if (s->n[0]->link.tx[k].acked)
 				return c;
@@ -218,7 +219,8 @@ static void blocked_column(void **state)
 	/* B - residual: three packets of 132 fit into 512 words, and two have
 	 * gone on */
 	assert_int_equal(s.n[0]->head[2] + s.n[1]->head[2], 3 + 3 + 2);
-	assert_true(flink_counts(&s.x->port[2].link)->backpressure > 19000);
+	assert_true(forth_port_counts(&s.x->port[2].link)->backpressure >
+		    19000);
 	star_run(&s, 60000);
 	assert_int_equal(s.n[2]->received, 20);
 	star_fini(&s);
@@ -268,7 +270,7 @@ static void header_error_leaks(void **state)
 		"target", "header", "frame", "5", "bit", "40", NULL
 	};
 	struct star s;
-	struct flink *l;
+	struct forth_port *l;
 
 	star_init(&s, 2, NULL, NULL);
 	star_fault(&s, &weft_class_fault_bits, 0, false, f);
@@ -277,9 +279,9 @@ static void header_error_leaks(void **state)
 	star_run(&s, 30000);
 	assert_int_equal(s.n[1]->received, 19);
 	l = &s.x->port[0].link;
-	assert_int_equal(flink_counts(l)->header_crc, 1);
-	assert_int_equal(flink_counts(l)->credit_leak, 132);
-	flink_counts(&s.n[0]->link);
+	assert_int_equal(forth_port_counts(l)->header_crc, 1);
+	assert_int_equal(forth_port_counts(l)->credit_leak, 132);
+	forth_port_counts(&s.n[0]->link);
 	assert_in_range((s.n[0]->link.tx[1].sent - s.n[0]->link.tx[1].acked) &
 				4095,
 			132, 132 + 31);
@@ -299,9 +301,9 @@ static void leaks_until_reset(void **state)
 	star_start(&s);
 	star_run(&s, 30000);
 	assert_int_equal(s.n[1]->received, 0); /* 3 x 132 of 512 are gone */
-	flink_credit_reset(&s.n[0]->link);
-	flink_credit_reset(&s.x->port[0].link);
-	flink_kick(&s.n[0]->link, 30001 * s.cc);
+	forth_port_credit_reset(&s.n[0]->link);
+	forth_port_credit_reset(&s.x->port[0].link);
+	forth_port_kick(&s.n[0]->link, 30001 * s.cc);
 	star_run(&s, 60000);
 	assert_int_equal(s.n[1]->received, 20 - 4);
 	star_fini(&s);
@@ -333,7 +335,8 @@ static void operator_resets_a_port_of_the_switch(void **state)
 	assert_int_equal(s.x->port[0].link.count.sync_loss[0], 1);
 	assert_int_equal(s.n[0]->link.count.sync_loss[0], 1);
 	assert_int_equal(s.x->port[0].link.count.unsync, 0);
-	flink_counts(&s.n[0]->link); /* the fourth is lost after the reset */
+	forth_port_counts(
+		&s.n[0]->link); /* the fourth is lost after the reset */
 	assert_in_range((s.n[0]->link.tx[1].sent - s.n[0]->link.tx[1].acked) &
 				4095,
 			132, 132 + 31);
@@ -362,7 +365,7 @@ static void body_error_passes(void **state)
 		assert_int_equal(s.n[1]->last_data[8 + 6] ^
 					 (uint8_t)(14 + 4 * 7 + 1),
 				 0x04);
-		flink_counts(&s.n[0]->link);
+		forth_port_counts(&s.n[0]->link);
 		assert_in_range(
 			(s.n[0]->link.tx[1].sent - s.n[0]->link.tx[1].acked) &
 				4095,
@@ -403,7 +406,8 @@ static void clock_offset(void **state)
 	star_start(&s);
 	star_run(&s, 2000 * 90);
 	for (i = 0; i < 4; i++) {
-		const struct flink_count *c = flink_counts(&s.n[i]->link);
+		const struct forth_port_count *c =
+			forth_port_counts(&s.n[i]->link);
 
 		assert_int_equal(s.n[i]->received, 2000);
 		assert_int_equal(s.n[i]->bad, 0);
@@ -413,7 +417,7 @@ static void clock_offset(void **state)
 				1999 * 85 + 200);
 		assert_int_equal(s.x->port[i].overflow, 0);
 		/* the slow outputs fill up to what credits allow */
-		assert_in_range(xbar_xp(s.x, 3 - i, i)->high, 6,
+		assert_in_range(forth_xbar_xp(s.x, 3 - i, i)->high, 6,
 				i < 2 ? 12 : 512);
 	}
 	star_fini(&s);

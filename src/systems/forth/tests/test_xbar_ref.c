@@ -269,7 +269,7 @@ static bool same_lanes(struct rig *r, uint64_t cycle)
 		struct node *n = r->node[i]->state;
 		const struct ref_end *e = &r->ref->node[i].end;
 
-		flink_counts(&n->link);
+		forth_port_counts(&n->link);
 		for (k = 0; k < e->tx_lanes; k++)
 			if (n->link.tx[k].sent != e->sent[k] ||
 			    n->link.tx[k].acked != e->acked[k])
@@ -325,7 +325,7 @@ static bool quiet(const struct ref_end *e, uint64_t cycle)
 }
 
 struct end_pair {
-	struct flink *l;
+	struct forth_port *l;
 	struct ref_end *e;
 	const char *who;
 	uint32_t i;
@@ -333,7 +333,7 @@ struct end_pair {
 
 static bool same_counts(struct rig *r, const struct end_pair *p)
 {
-	const struct flink_count *c = flink_counts(p->l);
+	const struct forth_port_count *c = forth_port_counts(p->l);
 	const struct ref_end *e = p->e;
 	const uint64_t mine[] = { c->credits_out,  c->credits_in,
 				  c->out_cycles,   c->in_cycles,
@@ -359,7 +359,7 @@ static bool same_counts(struct rig *r, const struct end_pair *p)
 
 static bool same_xbar(struct rig *r, uint32_t sw)
 {
-	struct xbar *x = r->xbar[sw]->state;
+	struct forth_xbar *x = r->xbar[sw]->state;
 	const struct ref_out *out = &r->ref->out[sw * x->ports];
 	uint32_t i, o;
 
@@ -367,9 +367,9 @@ static bool same_xbar(struct rig *r, uint32_t sw)
 		if (x->port[i].unknown || x->port[i].overflow)
 			DIFFER("port %u drops", i);
 		for (o = 0; o < x->ports; o++)
-			if (xbar_xp(x, i, o)->high != out[o].xp[i].high)
+			if (forth_xbar_xp(x, i, o)->high != out[o].xp[i].high)
 				DIFFER("xp %u,%u high %u, reference %u", i, o,
-				       xbar_xp(x, i, o)->high,
+				       forth_xbar_xp(x, i, o)->high,
 				       out[o].xp[i].high);
 	}
 	return true;
@@ -402,7 +402,7 @@ static uint32_t end_pairs(struct rig *r, struct end_pair *p)
 					    "node", i };
 	}
 	for (k = 0; k < 2 && r->xbar[k]; k++) {
-		struct xbar *x = r->xbar[k]->state;
+		struct forth_xbar *x = r->xbar[k]->state;
 
 		for (i = 0; i < x->ports; i++)
 			if (x->port[i].link.peer)

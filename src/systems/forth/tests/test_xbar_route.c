@@ -8,8 +8,8 @@
 
 extern const struct weft_class weft_class_forth_xbar;
 
-static struct xbar *make(struct weft_sim **sim_p, struct weft_comp **c_p,
-			 const char *routes)
+static struct forth_xbar *make(struct weft_sim **sim_p, struct weft_comp **c_p,
+			       const char *routes)
 {
 	struct weft_err err = { 0 };
 
@@ -22,11 +22,11 @@ static struct xbar *make(struct weft_sim **sim_p, struct weft_comp **c_p,
 	return (*c_p)->state;
 }
 
-static uint32_t out_of(const struct xbar *x, uint32_t in, uint32_t path,
+static uint32_t out_of(const struct forth_xbar *x, uint32_t in, uint32_t path,
 		       uint32_t flow)
 {
 	uint64_t h = forth_header_path(forth_header(flow, 0, 8, 0), path);
-	const struct xbar_port *p = &x->port[in];
+	const struct forth_xbar_port *p = &x->port[in];
 
 	return p->route[forth_hdr_way(h, p->path_mask)];
 }
@@ -37,13 +37,13 @@ static void identity(void **state)
 {
 	struct weft_sim *sim;
 	struct weft_comp *c;
-	struct xbar *x = make(&sim, &c, "");
+	struct forth_xbar *x = make(&sim, &c, "");
 
 	assert_int_equal(x->port[0].path_mask, 0);
 	for (uint32_t path = 0; path < FORTH_PATHS; path += 73)
 		for (uint32_t f = 0; f < FORTH_FLOWS; f++)
 			assert_int_equal(out_of(x, 1, path, f),
-					 f < 4 ? f : XBAR_NOWHERE);
+					 f < 4 ? f : FORTH_XBAR_NOWHERE);
 	assert_int_equal(x->port[0].link.cfg.paths, 0);
 	weft_sim_free(sim);
 }
@@ -52,14 +52,14 @@ static void text(void **state)
 {
 	struct weft_sim *sim;
 	struct weft_comp *c;
-	struct xbar *x = make(&sim, &c, "9:3,2/9:1,1/0:2");
+	struct forth_xbar *x = make(&sim, &c, "9:3,2/9:1,1/0:2");
 
 	assert_int_equal(out_of(x, 0, 0, 9), 3);
 	assert_int_equal(out_of(x, 0, 0, 1), 1); /* identity */
 	assert_int_equal(out_of(x, 0, 2, 9), 1);
 	assert_int_equal(out_of(x, 0, 1, 0), 2);
-	assert_int_equal(out_of(x, 0, 1, 9), XBAR_NOWHERE);
-	assert_int_equal(out_of(x, 0, 3, 9), XBAR_NOWHERE);
+	assert_int_equal(out_of(x, 0, 1, 9), FORTH_XBAR_NOWHERE);
+	assert_int_equal(out_of(x, 0, 3, 9), FORTH_XBAR_NOWHERE);
 	/* 4 rows: higher bits of the path are not looked at */
 	assert_int_equal(out_of(x, 0, 4 + 2, 9), 1);
 	assert_int_equal(x->port[3].link.cfg.paths, 2);
@@ -74,29 +74,29 @@ static void rows_and_inputs(void **state)
 	struct weft_err err = { 0 };
 	struct weft_sim *sim;
 	struct weft_comp *c;
-	struct xbar *x = make(&sim, &c, "");
-	struct flink l = { .tx_lanes = 4 };
+	struct forth_xbar *x = make(&sim, &c, "");
+	struct forth_port l = { .tx_lanes = 4 };
 
-	assert_int_equal(xbar_route(c, WEFT_ANY_PORT, 5, up, 3, &err), 0);
+	assert_int_equal(forth_xbar_route(c, WEFT_ANY_PORT, 5, up, 3, &err), 0);
 	assert_int_equal(x->port[0].path_mask, 7);
 	assert_int_equal(out_of(x, 3, 5, 1), 3);
-	assert_int_equal(out_of(x, 3, 5, 2), XBAR_NOWHERE);
-	assert_int_equal(out_of(x, 3, 5, 3), XBAR_NOWHERE);
+	assert_int_equal(out_of(x, 3, 5, 2), FORTH_XBAR_NOWHERE);
+	assert_int_equal(out_of(x, 3, 5, 3), FORTH_XBAR_NOWHERE);
 	assert_int_equal(out_of(x, 3, 0, 3), 3);
-	assert_int_equal(xbar_route(c, 3, 5, down, 3, &err), 0);
+	assert_int_equal(forth_xbar_route(c, 3, 5, down, 3, &err), 0);
 	assert_int_equal(out_of(x, 3, 5, 1), 1);
 	assert_int_equal(out_of(x, 2, 5, 1), 3);
 	assert_int_equal(out_of(x, 3, 0, 3), 3); /* copied */
 	l.peer = &x->port[3].link;
-	assert_int_equal(flink_lane(&l, forth_way(5, 0)), 0);
+	assert_int_equal(forth_port_lane(&l, forth_way(5, 0)), 0);
 	l.peer = &x->port[2].link;
-	assert_int_equal(flink_lane(&l, forth_way(5, 0)), 2);
+	assert_int_equal(forth_port_lane(&l, forth_way(5, 0)), 2);
 	assert_int_equal(
-		flink_lane_of(&l,
-			      forth_header_path(forth_header(1, 0, 8, 0), 5)),
+		forth_port_lane_of(
+			&l, forth_header_path(forth_header(1, 0, 8, 0), 5)),
 		3);
 	/* a row for all inputs replaces those of single ones */
-	assert_int_equal(xbar_route(c, WEFT_ANY_PORT, 5, up, 3, &err), 0);
+	assert_int_equal(forth_xbar_route(c, WEFT_ANY_PORT, 5, up, 3, &err), 0);
 	assert_int_equal(out_of(x, 3, 5, 1), 3);
 	weft_sim_free(sim);
 }
@@ -123,11 +123,12 @@ static void refused(void **state)
 	}
 	err = (struct weft_err){ 0 };
 	make(&sim, &c, "");
-	assert_true(xbar_route(c, 0, 0, wrong, 1, &err) < 0);
+	assert_true(forth_xbar_route(c, 0, 0, wrong, 1, &err) < 0);
 	assert_non_null(strstr(err.msg, "no port 4 for destination 0"));
-	assert_true(xbar_route(c, 4, 0, good, 1, &err) < 0);
-	assert_true(xbar_route(c, 0, FORTH_PATHS, good, 1, &err) < 0);
-	assert_int_equal(xbar_route(c, 0, FORTH_PATHS - 1, good, 1, &err), 0);
+	assert_true(forth_xbar_route(c, 4, 0, good, 1, &err) < 0);
+	assert_true(forth_xbar_route(c, 0, FORTH_PATHS, good, 1, &err) < 0);
+	assert_int_equal(forth_xbar_route(c, 0, FORTH_PATHS - 1, good, 1, &err),
+			 0);
 	weft_sim_free(sim);
 }
 

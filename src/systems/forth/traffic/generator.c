@@ -20,85 +20,85 @@
 #include "systems/forth/traffic/generator.h"
 
 /* clang-format off */
-static const struct weft_param gen_params[] = {
-	WEFT_PARAM(U32, struct gen, node, "0", "0..127", OWN,
+static const struct weft_param forth_gen_params[] = {
+	WEFT_PARAM(U32, struct forth_gen, node, "0", "0..127", OWN,
 		   "own number = the flow by which others reach this node"),
-	WEFT_PARAM(U32, struct gen, dests, "8", "1..128", OWN,
+	WEFT_PARAM(U32, struct forth_gen, dests, "8", "1..128", OWN,
 		   "nodes there are, this one included"),
-	WEFT_PARAM(ENUM, struct gen, pattern, "uniform",
+	WEFT_PARAM(ENUM, struct forth_gen, pattern, "uniform",
 		   "uniform|permutation|hotspot|bursty|fixed|none|shuffle|list",
 		   OWN, "whom it sends to; none = sink only; shuffle = a "
 		   "random permutation, list = one that is written down"),
-	WEFT_PARAM(U32, struct gen, dest, "0", "0..127", OWN,
+	WEFT_PARAM(U32, struct forth_gen, dest, "0", "0..127", OWN,
 		   "fixed, hotspot: that node; permutation: node + dest"),
-	WEFT_PARAM(U64, struct gen, shuffle, "1", "", OWN,
+	WEFT_PARAM(U64, struct forth_gen, shuffle, "1", "", OWN,
 		   "shuffle: which permutation, the same at every node"),
-	WEFT_PARAM(STR, struct gen, targets, "", "", OWN,
+	WEFT_PARAM(STR, struct forth_gen, targets, "", "", OWN,
 		   "list: destination of node 0, of node 1, ..; 4+9 = these "
 		   "two in turn"),
-	WEFT_PARAM(ENUM, struct gen, balance, "destination",
+	WEFT_PARAM(ENUM, struct forth_gen, balance, "destination",
 		   "packet|destination|static|fabric", OWN,
 		   "paths in turn over all packets or per destination; by "
 		   "source and destination; the fabric's own choice (7.1)"),
-	WEFT_PARAM(U32, struct gen, paths, "0", "0..511", OWN,
+	WEFT_PARAM(U32, struct forth_gen, paths, "0", "0..511", OWN,
 		   "paths used; 0 = all the fabric has"),
-	WEFT_PARAM(REAL, struct gen, hot, "0.5", "0..1", OWN,
+	WEFT_PARAM(REAL, struct forth_gen, hot, "0.5", "0..1", OWN,
 		   "hotspot: share that goes to `dest`"),
-	WEFT_PARAM(REAL, struct gen, burst, "16", "1..", OWN,
+	WEFT_PARAM(REAL, struct forth_gen, burst, "16", "1..", OWN,
 		   "bursty: mean packets to one destination in a row"),
-	WEFT_PARAM(REAL, struct gen, load, "0.5", "0..1000", OWN,
+	WEFT_PARAM(REAL, struct forth_gen, load, "0.5", "0..1000", OWN,
 		   "offered share of the line rate; above 1 = always ready"),
-	WEFT_PARAM(BYTES, struct gen, size, "512", "8..4096", OWN,
+	WEFT_PARAM(BYTES, struct forth_gen, size, "512", "8..4096", OWN,
 		   "payload, rounded up to qwords"),
-	WEFT_PARAM(BYTES, struct gen, size_max, "0", "0..4096", OWN,
+	WEFT_PARAM(BYTES, struct forth_gen, size_max, "0", "0..4096", OWN,
 		   "payload uniform from size to this; 0 = always size"),
-	WEFT_PARAM(U64, struct gen, packets, "0", "", OWN,
+	WEFT_PARAM(U64, struct forth_gen, packets, "0", "", OWN,
 		   "packets to send; 0 = no end"),
-	WEFT_PARAM(U32, struct gen, backlog, "64", "1..1048576", OWN,
+	WEFT_PARAM(U32, struct forth_gen, backlog, "64", "1..1048576", OWN,
 		   "packets queued at which arrivals pause"),
-	WEFT_PARAM(ENUM, struct gen, frame, "word", "word|packed",
+	WEFT_PARAM(ENUM, struct forth_gen, frame, "word", "word|packed",
 		   RECONSTRUCTED, "frame layout (R-18)"),
-	WEFT_PARAM(U32, struct gen, min_payload, "24", "0..4096", STATED,
+	WEFT_PARAM(U32, struct forth_gen, min_payload, "24", "0..4096", STATED,
 		   "shorter payloads are padded on the wire (P 3, R-40)"),
-	WEFT_PARAM(U32, struct gen, refresh_cc, "1024", "0..", RECONSTRUCTED,
+	WEFT_PARAM(U32, struct forth_gen, refresh_cc, "1024", "0..", RECONSTRUCTED,
 		   "cycles after which an idle line repeats a credit (5.3)"),
-	WEFT_PARAM(U32, struct gen, t_crtx, "3", "0..64", CALIBRATED,
+	WEFT_PARAM(U32, struct forth_gen, t_crtx, "3", "0..64", CALIBRATED,
 		   "cycles, credit formation to line (11.7)"),
-	WEFT_PARAM(U32, struct gen, t_crrx, "2", "0..64", CALIBRATED,
+	WEFT_PARAM(U32, struct forth_gen, t_crrx, "2", "0..64", CALIBRATED,
 		   "cycles, credit parse (11.7)"),
-	WEFT_PARAM(U32, struct gen, credit_words, "0", "0..5", OWN,
+	WEFT_PARAM(U32, struct forth_gen, credit_words, "0", "0..5", OWN,
 		   "extra credit words allowed per transmission"),
-	WEFT_PARAM(U32, struct gen, resync, "0", "0..", OWN,
+	WEFT_PARAM(U32, struct forth_gen, resync, "0", "0..", OWN,
 		   "cycles without credits after which a flow starts anew on "
 		   "both sides (5.7); 0 = never; must agree with neighbours"),
-	WEFT_PARAM(BOOL, struct gen, crc32_complement, "no", "", STATED,
+	WEFT_PARAM(BOOL, struct forth_gen, crc32_complement, "no", "", STATED,
 		   "body CRC complemented as in AAL5 (R-20); as neighbours"),
-	WEFT_PARAM(BOOL, struct gen, credit_filter, "no", "", OWN,
+	WEFT_PARAM(BOOL, struct forth_gen, credit_filter, "no", "", OWN,
 		   "ignore implausible credits (5.4)"),
-	WEFT_PARAM(BYTES, struct gen, rx_bytes, "8184", "1024..16376", STATED,
+	WEFT_PARAM(BYTES, struct forth_gen, rx_bytes, "8184", "1024..16376", STATED,
 		   "receive FIFO (T 3.1.5)"),
-	WEFT_PARAM(CLOCK, struct gen, bus, "100MHz", "", STATED,
+	WEFT_PARAM(CLOCK, struct forth_gen, bus, "100MHz", "", STATED,
 		   "bus behind the FIFO, 8 bytes per cycle (P 1)"),
-	WEFT_PARAM(U32, struct gen, t_bus, "10", "0..", STATED,
+	WEFT_PARAM(U32, struct forth_gen, t_bus, "10", "0..", STATED,
 		   "bus cycles per packet besides the data (T_ARB + T_PH)"),
-	WEFT_PARAM(U32, struct gen, t_l2d, "5", "0..", STATED,
+	WEFT_PARAM(U32, struct forth_gen, t_l2d, "5", "0..", STATED,
 		   "NET cycles from link to bus request (P 2.4)"),
-	WEFT_PARAM(TIME, struct gen, hold, "0", "", OWN,
+	WEFT_PARAM(TIME, struct forth_gen, hold, "0", "", OWN,
 		   "the sink takes nothing before this time"),
-	WEFT_PARAM(STR, struct gen, crystal, "0", "", OWN,
+	WEFT_PARAM(STR, struct forth_gen, crystal, "0", "", OWN,
 		   "how fast the crystal is, ppm"),
-	WEFT_PARAM(BOOL, struct gen, verify, "yes", "", OWN,
+	WEFT_PARAM(BOOL, struct forth_gen, verify, "yes", "", OWN,
 		   "payload of its own for every packet, checked"),
-	WEFT_PARAM(BOOL, struct gen, stamp, "no", "", OWN,
+	WEFT_PARAM(BOOL, struct forth_gen, stamp, "no", "", OWN,
 		   "measure latency, from arrival at the source's queue to the "
 		   "delimiter at the sink"),
-	WEFT_PARAM(TIME, struct gen, warmup, "0", "", OWN,
+	WEFT_PARAM(TIME, struct forth_gen, warmup, "0", "", OWN,
 		   "latency, order and accepted load are measured from here"),
 	{ 0 }
 };
 /* clang-format on */
 
-static const struct weft_counter gen_counters[C_N] = {
+static const struct weft_counter forth_gen_counters[C_N] = {
 	[C_SENT] = { "sent", "packets", "packets sent" },
 	[C_SENT_BYTES] = { "sent_bytes", "bytes", "payload sent" },
 	[C_RECEIVED] = { "received", "packets", "packets received" },
@@ -122,7 +122,7 @@ static const struct weft_counter gen_counters[C_N] = {
 	[C_RESYNCS] = { "resyncs", "times", "flows to others begun anew" },
 };
 
-static const struct weft_port_decl gen_ports[] = {
+static const struct weft_port_decl forth_gen_ports[] = {
 	{ "link", WEFT_PORT_LINK, .wire = &forth_wire,
 	  .doc = "full-duplex link" },
 	{ 0 }
@@ -130,7 +130,7 @@ static const struct weft_port_decl gen_ports[] = {
 
 /* ---- sink ---- */
 
-static bool payload_good(const struct gen *g, const struct weft_frame *f)
+static bool payload_good(const struct forth_gen *g, const struct weft_frame *f)
 {
 	const uint64_t *p = (const uint64_t *)weft_slice_data(f->payload);
 	uint64_t header = f->u[FORTH_U_HEADER];
@@ -146,10 +146,10 @@ static bool payload_good(const struct gen *g, const struct weft_frame *f)
 
 /* The bus takes the packet when it is free; F follows word by word: header
  * first, then payload, the rest with the last word (5.2). */
-static void sink_drain(struct gen *g, const struct weft_frame *f,
-		       const struct flink_rx *rx)
+static void sink_drain(struct forth_gen *g, const struct weft_frame *f,
+		       const struct forth_port_rx *rx)
 {
-	struct flink *l = &g->link;
+	struct forth_port *l = &g->link;
 	uint32_t bytes = forth_shape_get(f).wire_len;
 	uint32_t charge = forth_charge(1, bytes);
 	uint32_t data = forth_hdr_size(f->u[FORTH_U_HEADER]) * 2;
@@ -164,15 +164,15 @@ static void sink_drain(struct gen *g, const struct weft_frame *f,
 		at = g->bus_free;
 	at += g->t_bus;
 	g->bus_free = at + data / 2;
-	flink_fwd(l, 0, 2, weft_clock_edge(&g->bus, at));
-	flink_fwd_ramp(l, 0, data, 2, &g->bus, at);
-	flink_fwd(l, 0, charge - 2 - data,
-		  weft_clock_edge(&g->bus, g->bus_free));
+	forth_port_fwd(l, 0, 2, weft_clock_edge(&g->bus, at));
+	forth_port_fwd_ramp(l, 0, data, 2, &g->bus, at);
+	forth_port_fwd(l, 0, charge - 2 - data,
+		       weft_clock_edge(&g->bus, g->bus_free));
 	g->last = weft_clock_edge(&g->bus, g->bus_free);
 }
 
 /* Words of the head that have left by bus cycle `now`: as sink_drain. */
-static uint32_t fifo_left(const struct gen_fifo *q, uint64_t now)
+static uint32_t fifo_left(const struct forth_gen_fifo *q, uint64_t now)
 {
 	uint32_t i = q->head % GEN_FIFO, data = q->pkt[i].data;
 	uint64_t n = now - q->pkt[i].at;
@@ -183,9 +183,9 @@ static uint32_t fifo_left(const struct gen_fifo *q, uint64_t now)
 }
 
 /* Room for the packet; without faults on the line there always is. */
-static bool fifo_room(struct gen *g, uint32_t charge)
+static bool fifo_room(struct forth_gen *g, uint32_t charge)
 {
-	struct gen_fifo *q = g->fifo;
+	struct forth_gen_fifo *q = g->fifo;
 	uint64_t now = weft_clock_cycle(&g->bus, weft_now(g->link.comp) + 1);
 	uint32_t left = 0;
 
@@ -200,9 +200,9 @@ static bool fifo_room(struct gen *g, uint32_t charge)
 	       q->words - left + charge <= g->link.cfg.rx_cap;
 }
 
-static void fifo_push(struct gen *g, uint32_t charge, uint32_t data)
+static void fifo_push(struct forth_gen *g, uint32_t charge, uint32_t data)
 {
-	struct gen_fifo *q = g->fifo;
+	struct forth_gen_fifo *q = g->fifo;
 	uint32_t i = q->tail++ % GEN_FIFO;
 
 	q->pkt[i].at = g->bus_free - data / 2;
@@ -213,14 +213,14 @@ static void fifo_push(struct gen *g, uint32_t charge, uint32_t data)
 
 /* Takes the packet, or drops it: its charge stays with the sender. */
 static bool sink_take(struct weft_comp *c, const struct weft_frame *f,
-		      const struct flink_rx *rx)
+		      const struct forth_port_rx *rx)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 	uint32_t charge = forth_charge(1, forth_shape_get(f).wire_len);
 
 	if (g->fifo && !fifo_room(g, charge)) {
 		weft_count(c, C_OVERFLOW, 1);
-		flink_dropped(&g->link, 0, charge);
+		forth_port_dropped(&g->link, 0, charge);
 		return false;
 	}
 	sink_drain(g, f, rx);
@@ -231,7 +231,7 @@ static bool sink_take(struct weft_comp *c, const struct weft_frame *f,
 
 static void check_order(struct weft_comp *c, const struct weft_frame *f)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 	uint32_t tag = forth_hdr_addr(f->u[FORTH_U_HEADER]);
 	uint32_t src = tag >> 24;
 
@@ -240,7 +240,8 @@ static void check_order(struct weft_comp *c, const struct weft_frame *f)
 		return;
 	}
 	if (g->from) {
-		gen_order_add(c, src, tag & 0xFFFFFF, weft_now(c) >= g->warmup);
+		forth_gen_order_add(c, src, tag & 0xFFFFFF,
+				    weft_now(c) >= g->warmup);
 		return;
 	}
 	if ((tag & 0xFFFFFF) != (g->voq[src].expected & 0xFFFFFF))
@@ -249,9 +250,9 @@ static void check_order(struct weft_comp *c, const struct weft_frame *f)
 }
 
 static void measure(struct weft_comp *c, const struct weft_frame *f,
-		    const struct flink_rx *rx)
+		    const struct forth_port_rx *rx)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 
 	if (weft_now(c) < g->warmup)
 		return;
@@ -261,11 +262,12 @@ static void measure(struct weft_comp *c, const struct weft_frame *f,
 						  (double)WEFT_NS);
 }
 
-static void gen_packet(void *own, struct flink *l, struct weft_frame *f,
-		       const struct flink_rx *rx)
+static void forth_gen_packet(void *own, struct forth_port *l,
+			     struct weft_frame *f,
+			     const struct forth_port_rx *rx)
 {
 	struct weft_comp *c = own;
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 
 	if (!g->first)
 		g->first = weft_now(c);
@@ -284,15 +286,17 @@ static void gen_packet(void *own, struct flink *l, struct weft_frame *f,
 	weft_frame_free(f);
 }
 
-static const struct flink_ops gen_link_ops = { .next = gen_next,
-					       .sent = gen_sent,
-					       .packet = gen_packet };
+static const struct forth_port_ops forth_gen_link_ops = {
+	.next = forth_gen_next,
+	.sent = forth_gen_sent,
+	.packet = forth_gen_packet
+};
 
 /* ---- set-up and end ---- */
 
-static struct flink_cfg gen_cfg(const struct gen *g)
+static struct forth_port_cfg forth_gen_cfg(const struct forth_gen *g)
 {
-	struct flink_cfg cfg = flink_cfg_default();
+	struct forth_port_cfg cfg = forth_port_cfg_default();
 
 	cfg.layout = g->frame;
 	cfg.rx_cap = (uint32_t)g->rx_bytes / 4;
@@ -312,10 +316,10 @@ static struct flink_cfg gen_cfg(const struct gen *g)
 	return cfg;
 }
 
-static int gen_init(struct weft_comp *c, struct weft_err *err)
+static int forth_gen_init(struct weft_comp *c, struct weft_err *err)
 {
-	struct gen *g = c->state;
-	struct flink_cfg cfg;
+	struct forth_gen *g = c->state;
+	struct forth_port_cfg cfg;
 	char *end;
 
 	g->ppm = (int32_t)strtol(g->crystal, &end, 10);
@@ -328,24 +332,25 @@ static int gen_init(struct weft_comp *c, struct weft_err *err)
 			err, EINVAL,
 			"%s: node %u and dest %u must be below dests = %u",
 			c->name, g->node, g->dest, g->dests);
-	if (gen_partner(c, err))
+	if (forth_gen_partner(c, err))
 		return -err->code;
 	g->voq = calloc(g->dests, sizeof(*g->voq));
 	if (!g->voq)
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
-	cfg = gen_cfg(g);
-	return flink_init(&g->link, c, &c->ports[0], &cfg, &gen_link_ops, c, 0,
-			  err);
+	cfg = forth_gen_cfg(g);
+	return forth_port_init(&g->link, c, &c->ports[0], &cfg,
+			       &forth_gen_link_ops, c, 0, err);
 }
 
-static int gen_start(struct weft_comp *c, struct weft_err *err)
+static int forth_gen_start(struct weft_comp *c, struct weft_err *err)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 
-	if (flink_start(&g->link, err) || gen_paths(c, err) ||
-	    gen_order_init(c, err))
+	if (forth_port_start(&g->link, err) || forth_gen_paths(c, err) ||
+	    forth_gen_order_init(c, err))
 		return -err->code;
-	if (g->resync || c->ports[0].tapped || c->ports[0].peer->tapped)
+	if (g->resync || c->ports[0].needs_frames ||
+	    c->ports[0].peer->needs_frames)
 		g->fifo = calloc(1, sizeof(*g->fifo));
 	if (g->stamp)
 		g->latency = weft_hist(c, "latency", "ns");
@@ -354,25 +359,26 @@ static int gen_start(struct weft_comp *c, struct weft_err *err)
 		if (g->shared.buf)
 			memset(weft_slice_data(g->shared), 0x5A, 4096);
 	}
-	gen_rearm(g);
+	forth_gen_rearm(g);
 	return 0;
 }
 
-static void gen_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
+static void forth_gen_arrive(struct weft_comp *c, uint32_t port,
+			     struct weft_frame *f)
 {
-	flink_arrive(&((struct gen *)c->state)->link, port, f);
+	forth_port_arrive(&((struct forth_gen *)c->state)->link, port, f);
 }
 
-static void gen_event(struct weft_comp *c, uint32_t tag)
+static void forth_gen_event(struct weft_comp *c, uint32_t tag)
 {
-	flink_event(&((struct gen *)c->state)->link);
+	forth_port_event(&((struct forth_gen *)c->state)->link);
 }
 
 static void report(struct weft_comp *c)
 {
-	struct gen *g = c->state;
-	uint64_t all = flink_cycle(&g->link, weft_now(c));
-	uint64_t cold = flink_cycle(&g->link, g->warmup);
+	struct forth_gen *g = c->state;
+	uint64_t all = forth_port_cycle(&g->link, weft_now(c));
+	uint64_t cold = forth_port_cycle(&g->link, g->warmup);
 
 	if (all > cold)
 		weft_metric(c, "accepted", "share",
@@ -382,14 +388,14 @@ static void report(struct weft_comp *c)
 			    (double)c->counters[C_BYTES] / 1048576 /
 				    ((double)(g->last - g->first) /
 				     (double)WEFT_SEC));
-	gen_order_report(c);
+	forth_gen_order_report(c);
 }
 
 /* Brings the counters up to date. */
-static int gen_sample(struct weft_comp *c, struct weft_err *err)
+static int forth_gen_sample(struct weft_comp *c, struct weft_err *err)
 {
-	struct gen *g = c->state;
-	const struct flink_count *n = flink_counts(&g->link);
+	struct forth_gen *g = c->state;
+	const struct forth_port_count *n = forth_port_counts(&g->link);
 
 	c->counters[C_BACKPRESSURE] = n->backpressure;
 	c->counters[C_PARITY] = n->credit_parity;
@@ -401,18 +407,18 @@ static int gen_sample(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static int gen_finish(struct weft_comp *c, struct weft_err *err)
+static int forth_gen_finish(struct weft_comp *c, struct weft_err *err)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 
 	weft_slice_drop(&g->shared);
 	report(c);
-	return gen_sample(c, err);
+	return forth_gen_sample(c, err);
 }
 
-static void gen_fini(struct weft_comp *c)
+static void forth_gen_fini(struct weft_comp *c)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 	uint32_t d;
 
 	for (d = 0; g->voq && d < g->dests; d++)
@@ -421,19 +427,20 @@ static void gen_fini(struct weft_comp *c)
 	free(g->from);
 	free(g->fifo);
 	weft_slice_drop(&g->shared);
-	flink_fini(&g->link);
+	forth_port_fini(&g->link);
 }
 
 WEFT_COMPONENT(forth_gen, .name = "forth.gen", .kind = WEFT_KIND_TRAFFIC,
 	       .doc = "traffic source and sink on a FORTH link",
 	       .source = "own; link side as forth.md 4, 5, 6.3",
 	       .not_modelled = "everything of a NIC in front of the link",
-	       .state_size = sizeof(struct gen), .params = gen_params,
-	       .counters = gen_counters, .n_counters = C_N, .ports = gen_ports,
-	       .ops = { .init = gen_init,
-			.start = gen_start,
-			.arrive = gen_arrive,
-			.event = gen_event,
-			.sample = gen_sample,
-			.finish = gen_finish,
-			.fini = gen_fini });
+	       .state_size = sizeof(struct forth_gen),
+	       .params = forth_gen_params, .counters = forth_gen_counters,
+	       .n_counters = C_N, .ports = forth_gen_ports,
+	       .ops = { .init = forth_gen_init,
+			.start = forth_gen_start,
+			.arrive = forth_gen_arrive,
+			.event = forth_gen_event,
+			.sample = forth_gen_sample,
+			.finish = forth_gen_finish,
+			.fini = forth_gen_fini });

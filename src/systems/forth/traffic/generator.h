@@ -20,13 +20,13 @@ enum {
 
 enum { BAL_PACKET, BAL_DESTINATION, BAL_STATIC, BAL_FABRIC };
 
-struct gen_item {
+struct forth_gen_item {
 	uint64_t born : 54; /* cycle */
 	uint64_t qwords : 10;
 };
 
-struct gen_voq {
-	struct gen_item *ring;
+struct forth_gen_voq {
+	struct forth_gen_item *ring;
 	uint32_t head, tail, mask;
 	uint32_t sent;	   /* packets to this destination */
 	uint32_t turn;	   /* path of the next one, modulo their number */
@@ -36,7 +36,7 @@ struct gen_voq {
 /* A source as seen by a sink that does not expect order: which numbers have
  * come.  `window` is how far they may lie apart. */
 enum { GEN_WINDOW = 4096, GEN_PARTNERS = 8 };
-struct gen_from {
+struct forth_gen_from {
 	uint64_t seen[GEN_WINDOW / 64]; /* by number modulo GEN_WINDOW */
 	uint32_t base;			/* everything before it has come */
 	uint32_t held;			/* behind base */
@@ -46,7 +46,7 @@ struct gen_from {
 
 /* What the sink's FIFO holds, in order; kept where faults may overfill it. */
 enum { GEN_FIFO = 1024 };
-struct gen_fifo {
+struct forth_gen_fifo {
 	struct {
 		uint64_t at; /* bus cycle at which it begins to leave */
 		uint32_t charge, data;
@@ -54,7 +54,7 @@ struct gen_fifo {
 	uint32_t head, tail, words;
 };
 
-struct gen {
+struct forth_gen {
 	uint32_t node, dests, pattern, dest, backlog, balance, paths;
 	uint64_t size, size_max, packets;
 	double load, hot, burst;
@@ -69,20 +69,20 @@ struct gen {
 	uint64_t shuffle;
 	weft_time_t warmup;
 	/* run */
-	struct flink link;
-	struct gen_voq *voq;
+	struct forth_port link;
+	struct forth_gen_voq *voq;
 	uint64_t mask[2]; /* destinations with packets queued */
 	uint32_t rr, queued;
 	uint64_t made;
 	double next; /* cycle of the next arrival */
 	uint32_t burst_dest, burst_left;
 	struct weft_slice shared;
-	uint64_t bus_free;     /* bus cycle */
-	struct gen_fifo *fifo; /* NULL: cannot overflow */
+	uint64_t bus_free;	     /* bus cycle */
+	struct forth_gen_fifo *fifo; /* NULL: cannot overflow */
 	weft_time_t first, last;
 	uint32_t partner[GEN_PARTNERS], partners; /* shuffle, list: in turn */
-	uint32_t ways, turn;   /* paths in use, the next one */
-	struct gen_from *from; /* NULL: packets come in order */
+	uint32_t ways, turn;	     /* paths in use, the next one */
+	struct forth_gen_from *from; /* NULL: packets come in order */
 	uint32_t held, held_max, deepest;
 	uint64_t words; /* line words taken after the warm-up */
 	struct weft_hist *latency, *reorder;
@@ -123,25 +123,25 @@ static inline uint64_t pattern_qword(uint32_t tag, uint32_t dest, uint32_t k)
 
 /* generator_path.c: the partners of shuffle and list; paths, once the link is
  * up; the path number of the next packet to d, and that it was sent. */
-int gen_partner(struct weft_comp *c, struct weft_err *err);
-int gen_paths(struct weft_comp *c, struct weft_err *err);
-uint32_t gen_path(const struct gen *g, uint32_t d);
-void gen_path_taken(struct gen *g, uint32_t d);
-static inline bool gen_in_order(const struct gen *g)
+int forth_gen_partner(struct weft_comp *c, struct weft_err *err);
+int forth_gen_paths(struct weft_comp *c, struct weft_err *err);
+uint32_t forth_gen_path(const struct forth_gen *g, uint32_t d);
+void forth_gen_path_taken(struct forth_gen *g, uint32_t d);
+static inline bool forth_gen_in_order(const struct forth_gen *g)
 {
 	return g->ways < 2 || g->balance >= BAL_STATIC;
 }
 
 /* generator_order.c: packet `number` of source src is here; what was seen. */
-int gen_order_init(struct weft_comp *c, struct weft_err *err);
-void gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
-		   bool measure);
-void gen_order_report(struct weft_comp *c);
+int forth_gen_order_init(struct weft_comp *c, struct weft_err *err);
+void forth_gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
+			 bool measure);
+void forth_gen_order_report(struct weft_comp *c);
 
-/* Calls gen_next when the next packet is there. */
-void gen_rearm(struct gen *g);
-bool gen_next(void *own, struct flink *l, struct flink_pkt *p);
-void gen_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
-	      uint32_t shift);
+/* Calls forth_gen_next when the next packet is there. */
+void forth_gen_rearm(struct forth_gen *g);
+bool forth_gen_next(void *own, struct forth_port *l, struct forth_port_pkt *p);
+void forth_gen_sent(void *own, struct forth_port *l, uint64_t start,
+		    uint64_t end, uint32_t shift);
 
 #endif

@@ -12,11 +12,11 @@
 
 #define NUMBER_MASK 0xFFFFFFu
 
-int gen_order_init(struct weft_comp *c, struct weft_err *err)
+int forth_gen_order_init(struct weft_comp *c, struct weft_err *err)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 
-	if (gen_in_order(g))
+	if (forth_gen_in_order(g))
 		return 0;
 	g->from = calloc(g->dests, sizeof(*g->from));
 	if (!g->from)
@@ -25,18 +25,18 @@ int gen_order_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static uint64_t *word_of(struct gen_from *s, uint32_t number)
+static uint64_t *word_of(struct forth_gen_from *s, uint32_t number)
 {
 	return &s->seen[number % GEN_WINDOW / 64];
 }
 
-static bool seen(struct gen_from *s, uint32_t number)
+static bool seen(struct forth_gen_from *s, uint32_t number)
 {
 	return *word_of(s, number) >> number % 64 & 1;
 }
 
 /* How many numbers behind `number` have come. */
-static uint32_t overtook(struct gen_from *s, uint32_t number)
+static uint32_t overtook(struct forth_gen_from *s, uint32_t number)
 {
 	uint32_t at = number + 1, end = s->base + s->span, n = 0;
 
@@ -53,7 +53,7 @@ static uint32_t overtook(struct gen_from *s, uint32_t number)
 }
 
 /* The first number is here, or given up: and what was held behind it. */
-static void step(struct gen *g, struct gen_from *s)
+static void step(struct forth_gen *g, struct forth_gen_from *s)
 {
 	s->base++;
 	s->span -= s->span > 0;
@@ -66,10 +66,10 @@ static void step(struct gen *g, struct gen_from *s)
 	}
 }
 
-static uint32_t depth_of(struct weft_comp *c, struct gen_from *s,
+static uint32_t depth_of(struct weft_comp *c, struct forth_gen_from *s,
 			 uint32_t number)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 	uint32_t depth = s->held;
 
 	if (number == s->base) {
@@ -85,11 +85,11 @@ static uint32_t depth_of(struct weft_comp *c, struct gen_from *s,
 	return depth;
 }
 
-void gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
-		   bool measure)
+void forth_gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
+			 bool measure)
 {
-	struct gen *g = c->state;
-	struct gen_from *s = &g->from[src];
+	struct forth_gen *g = c->state;
+	struct forth_gen_from *s = &g->from[src];
 	uint32_t ahead = (number - s->base) & NUMBER_MASK, depth;
 
 	number = s->base + ahead; /* without wrapping at 2^24 */
@@ -113,12 +113,12 @@ void gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
 		g->held_max = g->held;
 }
 
-void gen_order_report(struct weft_comp *c)
+void forth_gen_order_report(struct weft_comp *c)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 	uint32_t most = 0;
 
-	if (!flink_paths(&g->link))
+	if (!forth_port_paths(&g->link))
 		return;
 	for (uint32_t s = 0; g->from && s < g->dests; s++) {
 		weft_series_add(c, "reorder_max", "source", "packets", s,

@@ -15,7 +15,7 @@
 #include "net/pattern.h"
 
 /* All nodes draw the same permutation. */
-static uint32_t shuffled(const struct gen *g)
+static uint32_t shuffled(const struct forth_gen *g)
 {
 	uint32_t at[FORTH_FLOWS];
 
@@ -24,7 +24,7 @@ static uint32_t shuffled(const struct gen *g)
 }
 
 /* One entry of the list: node, or node+node+.. */
-static const char *list_entry(struct gen *g, const char *p)
+static const char *list_entry(struct forth_gen *g, const char *p)
 {
 	char *end;
 
@@ -43,7 +43,7 @@ static const char *list_entry(struct gen *g, const char *p)
 
 static int listed(struct weft_comp *c, struct weft_err *err)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 	const char *p = g->targets;
 
 	for (uint32_t i = 0; i <= g->node; i++) {
@@ -57,9 +57,9 @@ static int listed(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-int gen_partner(struct weft_comp *c, struct weft_err *err)
+int forth_gen_partner(struct weft_comp *c, struct weft_err *err)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 
 	if (g->pattern == PAT_LIST)
 		return listed(c, err);
@@ -68,10 +68,10 @@ int gen_partner(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-int gen_paths(struct weft_comp *c, struct weft_err *err)
+int forth_gen_paths(struct weft_comp *c, struct weft_err *err)
 {
-	struct gen *g = c->state;
-	uint32_t there = flink_paths(&g->link);
+	struct forth_gen *g = c->state;
+	uint32_t there = forth_port_paths(&g->link);
 
 	if (g->paths > (there ? there : 1))
 		return weft_fail(err, EINVAL,
@@ -94,7 +94,7 @@ static uint32_t hash(uint32_t src, uint32_t dst)
 	return z ^ z >> 13;
 }
 
-uint32_t gen_path(const struct gen *g, uint32_t d)
+uint32_t forth_gen_path(const struct forth_gen *g, uint32_t d)
 {
 	if (!g->ways)
 		return 0;
@@ -108,7 +108,7 @@ uint32_t gen_path(const struct gen *g, uint32_t d)
 	}
 }
 
-void gen_path_taken(struct gen *g, uint32_t d)
+void forth_gen_path_taken(struct forth_gen *g, uint32_t d)
 {
 	g->turn++;
 	g->voq[d].turn++;

@@ -10,7 +10,7 @@
 static struct weft_slice payload_make(struct weft_comp *c, uint32_t tag,
 				      uint32_t dest, uint32_t qwords)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 	struct weft_slice s;
 	uint64_t *p;
 	uint32_t k;
@@ -26,14 +26,15 @@ static struct weft_slice payload_make(struct weft_comp *c, uint32_t tag,
 
 /* ---- arrivals ---- */
 
-static void voq_put(struct gen *g, uint32_t d, uint32_t qwords, uint64_t born)
+static void voq_put(struct forth_gen *g, uint32_t d, uint32_t qwords,
+		    uint64_t born)
 {
-	struct gen_voq *v = &g->voq[d];
+	struct forth_gen_voq *v = &g->voq[d];
 	uint32_t n = v->tail - v->head, i;
 
 	if (!v->ring || n > v->mask) {
 		uint32_t cap = n ? n * 2 : 8;
-		struct gen_item *r = malloc(cap * sizeof(*r));
+		struct forth_gen_item *r = malloc(cap * sizeof(*r));
 
 		assert(r);
 		for (i = 0; i < n; i++)
@@ -44,14 +45,14 @@ static void voq_put(struct gen *g, uint32_t d, uint32_t qwords, uint64_t born)
 		v->head = 0;
 		v->tail = n;
 	}
-	v->ring[v->tail++ & v->mask] = (struct gen_item){ born, qwords };
+	v->ring[v->tail++ & v->mask] = (struct forth_gen_item){ born, qwords };
 	g->mask[d / 64] |= 1ull << (d % 64);
 	g->queued++;
 }
 
 static uint32_t pick_dest(struct weft_comp *c)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 
 	switch (g->pattern) {
 	case PAT_PERMUTATION:
@@ -82,7 +83,7 @@ static uint32_t pick_dest(struct weft_comp *c)
 
 static uint32_t pick_size(struct weft_comp *c)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 	uint32_t lo = (uint32_t)(g->size + 7) / 8;
 	uint32_t hi = (uint32_t)(g->size_max + 7) / 8;
 
@@ -90,7 +91,7 @@ static uint32_t pick_size(struct weft_comp *c)
 		       : lo;
 }
 
-static bool gen_over(const struct gen *g)
+static bool forth_gen_over(const struct forth_gen *g)
 {
 	return g->pattern == PAT_NONE || g->load <= 0 ||
 	       (g->packets && g->made >= g->packets);
@@ -105,14 +106,14 @@ static uint64_t cycle_up(double cycle)
 
 /* Everything that arrives up to and including cycle `now`.  The gap behind a
  * packet is uniform around its line time over the load. */
-static void gen_fill(struct weft_comp *c, uint64_t now)
+static void forth_gen_fill(struct weft_comp *c, uint64_t now)
 {
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 
-	while (!gen_over(g) && g->queued < g->backlog &&
+	while (!forth_gen_over(g) && g->queued < g->backlog &&
 	       g->next <= (double)now) {
 		uint32_t d = pick_dest(c), n = pick_size(c);
-		double gap = flink_words(&g->link, n) / g->load;
+		double gap = forth_port_words(&g->link, n) / g->load;
 
 		voq_put(g, d, n, cycle_up(g->next));
 		g->made++;
@@ -124,31 +125,31 @@ static void gen_fill(struct weft_comp *c, uint64_t now)
 }
 
 /* The cycle at which next() should look for arrivals again. */
-void gen_rearm(struct gen *g)
+void forth_gen_rearm(struct forth_gen *g)
 {
 	uint64_t at = cycle_up(g->next);
 
-	if (!gen_over(g) && g->queued < g->backlog)
-		flink_kick(&g->link, weft_clock_edge(&g->link.clk, at));
+	if (!forth_gen_over(g) && g->queued < g->backlog)
+		forth_port_kick(&g->link, weft_clock_edge(&g->link.clk, at));
 }
 
 /* ---- source ---- */
 
-static bool try_dest(struct weft_comp *c, uint32_t d, struct flink_pkt *p)
+static bool try_dest(struct weft_comp *c, uint32_t d, struct forth_port_pkt *p)
 {
-	struct gen *g = c->state;
-	struct gen_voq *v = &g->voq[d];
-	const struct gen_item *it = &v->ring[v->head & v->mask];
-	uint32_t n = it->qwords, path = gen_path(g, d), tag;
+	struct forth_gen *g = c->state;
+	struct forth_gen_voq *v = &g->voq[d];
+	const struct forth_gen_item *it = &v->ring[v->head & v->mask];
+	uint32_t n = it->qwords, path = forth_gen_path(g, d), tag;
 
-	if (!flink_credit(&g->link, forth_way(path, d), n))
+	if (!forth_port_credit(&g->link, forth_way(path, d), n))
 		return false;
 	tag = g->node << 24 | (v->sent++ & 0xFFFFFF);
 	p->header = forth_header_path(forth_header(d, 0, n, tag), path);
 	if (g->stamp)
 		p->trace_id = weft_clock_edge(&g->link.clk, it->born);
 	if (g->ways)
-		gen_path_taken(g, d);
+		forth_gen_path_taken(g, d);
 	p->payload = payload_make(c, tag, d, n);
 	if (++v->head == v->tail)
 		g->mask[d / 64] &= ~(1ull << (d % 64));
@@ -175,14 +176,14 @@ static uint32_t next_dest(const uint64_t *left, uint32_t from)
 }
 
 /* Round robin over queues that hold something (6.3). */
-bool gen_next(void *own, struct flink *l, struct flink_pkt *p)
+bool forth_gen_next(void *own, struct forth_port *l, struct forth_port_pkt *p)
 {
 	struct weft_comp *c = own;
-	struct gen *g = c->state;
+	struct forth_gen *g = c->state;
 	uint64_t left[2];
 	uint32_t from = g->rr, d;
 
-	gen_fill(c, flink_now(l));
+	forth_gen_fill(c, forth_port_now(l));
 	memcpy(left, g->mask, sizeof(left));
 	while (left[0] | left[1]) {
 		d = next_dest(left, from);
@@ -196,15 +197,15 @@ bool gen_next(void *own, struct flink *l, struct flink_pkt *p)
 		}
 		left[d / 64] &= ~(1ull << (d % 64));
 	}
-	gen_rearm(g);
+	forth_gen_rearm(g);
 	return false;
 }
 
-void gen_sent(void *own, struct flink *l, uint64_t start, uint64_t end,
-	      uint32_t shift)
+void forth_gen_sent(void *own, struct forth_port *l, uint64_t start,
+		    uint64_t end, uint32_t shift)
 {
-	struct gen *g = ((struct weft_comp *)own)->state;
+	struct forth_gen *g = ((struct weft_comp *)own)->state;
 
 	if (!g->queued)
-		gen_rearm(g);
+		forth_gen_rearm(g);
 }

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REST	 (100 * WEFT_US) /* of a VPID between two owners */
-#define PATIENCE (10 * WEFT_MS)	 /* with a device that does not end */
-#define LOOK	 WEFT_US	 /* between two looks at it */
+#define VPID_REST_TIME	(100 * WEFT_US) /* of a VPID between two owners */
+#define CLOSE_TIMEOUT	(10 * WEFT_MS)	/* with a device that does not end */
+#define CLOSE_POLL_TIME WEFT_US		/* between two looks at it */
 
 /* ---- VPIDs ---- */
 
@@ -80,7 +80,7 @@ static weft_time_t closed_take(struct hport_kernel *k, uint32_t vpid)
 			continue;
 		memmove(&k->closed.at[i], &k->closed.at[i + 1],
 			(--k->closed.n - i) * sizeof(k->closed.at[0]));
-		return at + REST;
+		return at + VPID_REST_TIME;
 	}
 	return 0;
 }
@@ -195,11 +195,12 @@ bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
 
 	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, false));
 	context_off(d, vpid);
-	until = weft_host_now(d->host) + PATIENCE;
+	until = weft_host_now(d->host) + CLOSE_TIMEOUT;
 	while (held(d, vpid)) {
 		if (weft_host_now(d->host) >= until)
 			return false;
-		weft_host_sleep(d->host, weft_host_now(d->host) + LOOK);
+		weft_host_sleep(d->host,
+				weft_host_now(d->host) + CLOSE_POLL_TIME);
 	}
 	return true;
 }

@@ -7,13 +7,14 @@
 
 /* ---- operations ---- */
 
-void eph_list_init(struct eph_list *l)
+void hostport_ep_list_init(struct hostport_ep_list *l)
 {
 	l->head = NULL;
 	l->tail = &l->head;
 }
 
-void eph_list_push(struct eph_list *l, struct eph_op *op)
+void hostport_ep_list_push(struct hostport_ep_list *l,
+			   struct hostport_ep_op *op)
 {
 	op->next = NULL;
 	*l->tail = op;
@@ -22,23 +23,25 @@ void eph_list_push(struct eph_list *l, struct eph_op *op)
 
 /* Every operation leaves an event: one half of the ring is for those under way,
  * the other for those that nobody has looked at. */
-static struct eph_op *eph_op_new(struct eph *e, uint32_t dst,
-				 enum weft_ep_kind event, void *ctx)
+static struct hostport_ep_op *hostport_ep_op_new(struct hostport_ep *e,
+						 uint32_t dst,
+						 enum weft_ep_kind event,
+						 void *ctx)
 {
-	struct eph_op *op = e->free_ops;
+	struct hostport_ep_op *op = e->free_ops;
 	uint32_t id;
 
 	if (!op || e->ev_tail - e->ev_head >= e->ev_size / 2)
 		return NULL;
 	e->free_ops = op->next;
 	id = (uint32_t)(op - e->ops);
-	*op = (struct eph_op){
+	*op = (struct hostport_ep_op){
 		.event = event, .dst = dst, .id = id, .ctx = ctx, .used = true
 	};
 	return op;
 }
 
-void eph_complete(struct eph *e, struct eph_op *op)
+void hostport_ep_complete(struct hostport_ep *e, struct hostport_ep_op *op)
 {
 	e->ev[e->ev_tail++ % e->ev_size] = (struct weft_ep_event){
 		.kind = op->status ? WEFT_EV_ERROR : op->event,
@@ -49,7 +52,7 @@ void eph_complete(struct eph *e, struct eph_op *op)
 		.result = op->result,
 		.ctx = op->ctx,
 	};
-	eph_reg_put(op->reg);
+	hostport_ep_reg_put(op->reg);
 	if (op->stage)
 		op->stage->busy = false;
 	op->used = op->waiting = false;
@@ -57,55 +60,55 @@ void eph_complete(struct eph *e, struct eph_op *op)
 	e->free_ops = op;
 }
 
-static void eph_progress(struct eph *e)
+static void hostport_ep_progress(struct hostport_ep *e)
 {
-	eph_progress_rx(e);
-	eph_progress_rma(e);
-	eph_progress_tx(e);
+	hostport_ep_progress_rx(e);
+	hostport_ep_progress_rma(e);
+	hostport_ep_progress_tx(e);
 	hport_flush(e->p);
 }
 
-static int eph_submit(struct eph *e, struct eph_op *op)
+static int hostport_ep_submit(struct hostport_ep *e, struct hostport_ep_op *op)
 {
 	bool rma = op->event == WEFT_EV_PUT || op->event == WEFT_EV_GET;
 
-	weft_host_cpu(e->h, EPH_CALL_COST);
-	eph_list_push(rma ? &e->rma_todo : &e->peer[op->dst].todo, op);
+	weft_host_cpu(e->h, HOSTPORT_EP_CALL_COST);
+	hostport_ep_list_push(rma ? &e->rma_todo : &e->peer[op->dst].todo, op);
 	if (rma)
-		eph_progress_rma(e);
-	eph_progress_tx(e);
+		hostport_ep_progress_rma(e);
+	hostport_ep_progress_tx(e);
 	hport_flush(e->p);
 	return 0;
 }
 
 /* ---- user calls ---- */
 
-static int eph_send(struct weft_ep *ep, uint32_t dst, const void *buf,
-		    size_t len, uint64_t imm, void *ctx)
+static int hostport_ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
+			    size_t len, uint64_t imm, void *ctx)
 {
-	struct eph *e = eph_of(ep);
-	struct eph_op *op;
+	struct hostport_ep *e = hostport_ep_of(ep);
+	struct hostport_ep_op *op;
 
 	if (dst >= e->n)
 		return -EINVAL;
 	if (len > ep->info.max_msg)
 		return -EMSGSIZE;
-	op = eph_op_new(e, dst, WEFT_EV_SENT, ctx);
+	op = hostport_ep_op_new(e, dst, WEFT_EV_SENT, ctx);
 	if (!op)
 		return -EAGAIN;
 	op->buf = buf;
 	op->len = len;
 	op->imm = imm;
-	return eph_submit(e, op);
+	return hostport_ep_submit(e, op);
 }
 
 /* A put or get; the window is checked by the NIC that has it. */
-static struct eph_op *eph_remote(struct eph *e, uint32_t dst,
-				 enum weft_ep_kind event, const void *buf,
-				 size_t len, uint64_t raddr, uint64_t rkey,
-				 void *ctx)
+static struct hostport_ep_op *
+hostport_ep_remote(struct hostport_ep *e, uint32_t dst, enum weft_ep_kind event,
+		   const void *buf, size_t len, uint64_t raddr, uint64_t rkey,
+		   void *ctx)
 {
-	struct eph_op *op = eph_op_new(e, dst, event, ctx);
+	struct hostport_ep_op *op = hostport_ep_op_new(e, dst, event, ctx);
 
 	if (!op)
 		return NULL;
@@ -117,46 +120,48 @@ static struct eph_op *eph_remote(struct eph *e, uint32_t dst,
 	return op;
 }
 
-static int eph_put(struct weft_ep *ep, uint32_t dst, const void *buf,
-		   size_t len, uint64_t raddr, uint64_t rkey, bool notify,
-		   uint64_t imm, void *ctx)
+static int hostport_ep_put(struct weft_ep *ep, uint32_t dst, const void *buf,
+			   size_t len, uint64_t raddr, uint64_t rkey,
+			   bool notify, uint64_t imm, void *ctx)
 {
-	struct eph *e = eph_of(ep);
-	struct eph_op *op;
+	struct hostport_ep *e = hostport_ep_of(ep);
+	struct hostport_ep_op *op;
 
 	if (dst >= e->n)
 		return -EINVAL;
-	op = eph_remote(e, dst, WEFT_EV_PUT, buf, len, raddr, rkey, ctx);
+	op = hostport_ep_remote(e, dst, WEFT_EV_PUT, buf, len, raddr, rkey,
+				ctx);
 	if (!op)
 		return -EAGAIN;
 	op->notify = notify;
 	op->imm = imm;
-	return eph_submit(e, op);
+	return hostport_ep_submit(e, op);
 }
 
-static int eph_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
-		   uint64_t raddr, uint64_t rkey, void *ctx)
+static int hostport_ep_get(struct weft_ep *ep, uint32_t dst, void *buf,
+			   size_t len, uint64_t raddr, uint64_t rkey, void *ctx)
 {
-	struct eph *e = eph_of(ep);
-	struct eph_op *op;
+	struct hostport_ep *e = hostport_ep_of(ep);
+	struct hostport_ep_op *op;
 
 	if (dst >= e->n)
 		return -EINVAL;
-	op = eph_remote(e, dst, WEFT_EV_GET, buf, len, raddr, rkey, ctx);
-	return op ? eph_submit(e, op) : -EAGAIN;
+	op = hostport_ep_remote(e, dst, WEFT_EV_GET, buf, len, raddr, rkey,
+				ctx);
+	return op ? hostport_ep_submit(e, op) : -EAGAIN;
 }
 
-static int eph_atomic(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		      uint64_t rkey, const uint64_t *abs, void *ctx)
+static int hostport_ep_atomic(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+			      uint64_t rkey, const uint64_t *abs, void *ctx)
 {
-	struct eph *e = eph_of(ep);
-	struct eph_op *op;
+	struct hostport_ep *e = hostport_ep_of(ep);
+	struct hostport_ep_op *op;
 
 	if (dst >= e->n || raddr % 8)
 		return -EINVAL;
-	if (e->peer[dst].requests >= EPH_REQUESTS)
+	if (e->peer[dst].requests >= HOSTPORT_EP_REQUESTS)
 		return -EAGAIN;
-	op = eph_op_new(e, dst, WEFT_EV_ATOMIC, ctx);
+	op = hostport_ep_op_new(e, dst, WEFT_EV_ATOMIC, ctx);
 	if (!op)
 		return -EAGAIN;
 	e->peer[dst].requests++;
@@ -165,60 +170,62 @@ static int eph_atomic(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
 	op->a = abs[0];
 	op->b = abs[1];
 	op->swap = abs[2];
-	return eph_submit(e, op);
+	return hostport_ep_submit(e, op);
 }
 
-static int eph_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		    uint64_t rkey, uint64_t add, void *ctx)
+static int hostport_ep_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+			    uint64_t rkey, uint64_t add, void *ctx)
 {
-	return eph_atomic(ep, dst, raddr, rkey, (uint64_t[]){ add, 0, 0 }, ctx);
+	return hostport_ep_atomic(ep, dst, raddr, rkey,
+				  (uint64_t[]){ add, 0, 0 }, ctx);
 }
 
-static int eph_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		     uint64_t rkey, uint64_t expect, uint64_t desired,
-		     void *ctx)
+static int hostport_ep_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+			     uint64_t rkey, uint64_t expect, uint64_t desired,
+			     void *ctx)
 {
-	return eph_atomic(ep, dst, raddr, rkey,
-			  (uint64_t[]){ expect, desired, 1 }, ctx);
+	return hostport_ep_atomic(ep, dst, raddr, rkey,
+				  (uint64_t[]){ expect, desired, 1 }, ctx);
 }
 
 /* ---- events and waiting ---- */
 
-static int eph_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
+static int hostport_ep_poll(struct weft_ep *ep, struct weft_ep_event *ev,
+			    int max)
 {
-	struct eph *e = eph_of(ep);
+	struct hostport_ep *e = hostport_ep_of(ep);
 	int n = 0;
 
-	weft_host_cpu(e->h, EPH_CALL_COST);
-	eph_progress(e);
+	weft_host_cpu(e->h, HOSTPORT_EP_CALL_COST);
+	hostport_ep_progress(e);
 	for (; n < max && e->ev_head != e->ev_tail; n++)
 		ev[n] = e->ev[e->ev_head++ % e->ev_size];
-	return n + eph_give(e, ev + n, max - n);
+	return n + hostport_ep_give(e, ev + n, max - n);
 }
 
-static int eph_wait(struct weft_ep *ep, weft_time_t deadline)
+static int hostport_ep_wait(struct weft_ep *ep, weft_time_t deadline)
 {
-	struct eph *e = eph_of(ep);
+	struct hostport_ep *e = hostport_ep_of(ep);
 
 	for (;;) {
-		eph_progress(e);
-		if (e->ev_head != e->ev_tail || eph_rx_ready(e))
+		hostport_ep_progress(e);
+		if (e->ev_head != e->ev_tail || hostport_ep_rx_ready(e))
 			return 0;
 		if (!hport_idle(e->p, e->irq, deadline))
 			return -ETIMEDOUT;
 	}
 }
 
-const struct weft_ep_ops eph_ops = {
-	.close = eph_close,
-	.mr_reg = eph_mr_reg,
-	.mr_dereg = eph_mr_dereg,
-	.send = eph_send,
-	.put = eph_put,
-	.get = eph_get,
-	.fadd = eph_fadd,
-	.cswap = eph_cswap,
-	.poll = eph_poll,
-	.release = eph_release,
-	.wait = eph_wait,
+const struct weft_ep_ops hostport_ep_ops = {
+	.close = hostport_ep_close,
+	.mr_reg = hostport_ep_mr_reg,
+	.mr_dereg = hostport_ep_mr_dereg,
+	.send = hostport_ep_send,
+	.put = hostport_ep_put,
+	.get = hostport_ep_get,
+	.fadd = hostport_ep_fadd,
+	.cswap = hostport_ep_cswap,
+	.poll = hostport_ep_poll,
+	.release = hostport_ep_release,
+	.wait = hostport_ep_wait,
 };

@@ -30,39 +30,42 @@
 #include "weft/hostport.h"
 
 /* What a message is: in the API tag, with an id and the length. */
-enum eph_kind {
-	EPH_MSG = 1, /* imm, data: a whole message */
-	EPH_RTS,     /* imm; window and capability, offset */
-	EPH_PUT_IN,  /* imm */
-	EPH_FIN,     /* id; status: data were fetched */
-	EPH_ATOMIC,  /* id; raddr, rkey, a, b, swap */
-	EPH_ANSWER,  /* id; status, result */
-	EPH_CREDIT,  /* messages consumed */
-	EPH_PIECE,   /* id: of an RMA instruction, never a message */
-	EPH_KINDS
+enum hostport_ep_kind {
+	HOSTPORT_EP_MSG = 1, /* imm, data: a whole message */
+	HOSTPORT_EP_RTS,     /* imm; window and capability, offset */
+	HOSTPORT_EP_PUT_IN,  /* imm */
+	HOSTPORT_EP_FIN,     /* id; status: data were fetched */
+	HOSTPORT_EP_ATOMIC,  /* id; raddr, rkey, a, b, swap */
+	HOSTPORT_EP_ANSWER,  /* id; status, result */
+	HOSTPORT_EP_CREDIT,  /* messages consumed */
+	HOSTPORT_EP_PIECE,   /* id: of an RMA instruction, never a message */
+	HOSTPORT_EP_KINDS
 };
 
 enum {
-	EPH_OPS = 64,	  /* of the user, outstanding */
-	EPH_REQUESTS = 8, /* atomics outstanding per peer */
-	EPH_FAST = 40,	  /* bytes of a FAST_SEND */
-	EPH_FAST_RMA = 24,
-	EPH_EAGER_MAX = 65536,
-	EPH_PAGE = 4096,
-	EPH_BOUNCES = 16,
-	EPH_BOUNCE = EPH_PAGE,
-	EPH_STAGES = 2, /* buffers for long messages that no device reaches */
-	EPH_LANDS = 4,	/* for long messages that come */
-	EPH_PIECES = 64,
-	EPH_CACHE = 6, /* registrations kept */
-	EPH_SDR_MAX = 64,
-	EPH_UNIT = 64, /* words of the RDR that go back together */
+	HOSTPORT_EP_OPS = 64,	  /* of the user, outstanding */
+	HOSTPORT_EP_REQUESTS = 8, /* atomics outstanding per peer */
+	HOSTPORT_EP_FAST = 40,	  /* bytes of a FAST_SEND */
+	HOSTPORT_EP_FAST_RMA = 24,
+	HOSTPORT_EP_EAGER_MAX = 65536,
+	HOSTPORT_EP_PAGE = 4096,
+	HOSTPORT_EP_BOUNCES = 16,
+	HOSTPORT_EP_BOUNCE = HOSTPORT_EP_PAGE,
+	HOSTPORT_EP_STAGES =
+		2, /* buffers for long messages that no device reaches */
+	HOSTPORT_EP_LANDS = 4, /* for long messages that come */
+	HOSTPORT_EP_PIECES = 64,
+	HOSTPORT_EP_CACHE = 6, /* registrations kept */
+	HOSTPORT_EP_SDR_MAX = 64,
+	HOSTPORT_EP_UNIT = 64, /* words of the RDR that go back together */
 };
-#define EPH_CALL_COST (20 * WEFT_NS) /* of one call into the library */
+#define HOSTPORT_EP_CALL_COST                                                  \
+	(20 * WEFT_NS) /* of one call into the library                         \
+			*/
 
 /* A window over memory of the process: the user's, or kept for a while. */
-struct eph_reg {
-	struct eph_reg *next;
+struct hostport_ep_reg {
+	struct hostport_ep_reg *next;
 	uint8_t *p; /* NULL: free */
 	size_t len;
 	uint64_t va;
@@ -72,14 +75,14 @@ struct eph_reg {
 };
 
 /* A buffer of the library; `at` in the window of the pool. */
-struct eph_buf {
+struct hostport_ep_buf {
 	uint8_t *p;
 	uint64_t at;
 	bool busy;
 };
 
-struct eph_op {
-	struct eph_op *next;
+struct hostport_ep_op {
+	struct hostport_ep_op *next;
 	enum weft_ep_kind event;
 	uint32_t dst, id, pieces; /* pieces under way */
 	bool used, waiting;	  /* waiting: for a message of the peer */
@@ -88,85 +91,86 @@ struct eph_op {
 	size_t len, off; /* off: asked for */
 	uint64_t imm, raddr, rkey;
 	uint64_t a, b, swap; /* atomics */
-	struct eph_reg *reg;
-	struct eph_buf *stage;
+	struct hostport_ep_reg *reg;
+	struct hostport_ep_buf *stage;
 	int32_t status;
 	uint64_t result;
 	void *ctx;
 };
 
-struct eph_list {
-	struct eph_op *head, **tail;
+struct hostport_ep_list {
+	struct hostport_ep_op *head, **tail;
 };
 
-enum eph_msg_state {
-	EPH_EMPTY,
-	EPH_WANT,  /* long: waits for a landing buffer */
-	EPH_FETCH, /* long: on its way */
-	EPH_READY,
-	EPH_GIVEN, /* the user has it */
-	EPH_FREED, /* but earlier ones are not */
+enum hostport_ep_msg_state {
+	HOSTPORT_EP_EMPTY,
+	HOSTPORT_EP_WANT,  /* long: waits for a landing buffer */
+	HOSTPORT_EP_FETCH, /* long: on its way */
+	HOSTPORT_EP_READY,
+	HOSTPORT_EP_GIVEN, /* the user has it */
+	HOSTPORT_EP_FREED, /* but earlier ones are not */
 };
-struct eph_msg {
-	enum eph_msg_state state;
+struct hostport_ep_msg {
+	enum hostport_ep_msg_state state;
 	enum weft_ep_kind event;
 	uint32_t src, len, id;
 	uint64_t imm;
 	uint8_t *eager; /* its place for short ones */
-	struct eph_buf *land;
+	struct hostport_ep_buf *land;
 	struct hport_far from;
 	const uint8_t *data;
 };
 
 /* An RMA instruction under way. */
-struct eph_piece {
-	struct eph_piece *next;
-	struct eph_op *op;   /* or: */
-	struct eph_msg *msg; /* a fetch */
-	struct eph_buf *bounce;
+struct hostport_ep_piece {
+	struct hostport_ep_piece *next;
+	struct hostport_ep_op *op;   /* or: */
+	struct hostport_ep_msg *msg; /* a fetch */
+	struct hostport_ep_buf *bounce;
 	size_t off, len;
 	uint32_t skip; /* bytes in front of the wanted ones */
 };
 
 /* A message about a message; posted when the work queue has room. */
-struct eph_note {
+struct hostport_ep_note {
 	uint32_t dst, id;
-	enum eph_kind kind;
+	enum hostport_ep_kind kind;
 	uint64_t w[2];
 };
 
-struct eph_peer {
+struct hostport_ep_peer {
 	struct hport_peer to;
 	uint32_t slots;	      /* it has for us */
 	uint64_t sent, acked; /* messages; as the peer says */
 	uint64_t got, given, consumed, returned; /* of its messages */
-	uint32_t requests;   /* atomics of mine outstanding */
-	struct eph_msg *msg; /* slots */
-	struct eph_list todo;
+	uint32_t requests;	     /* atomics of mine outstanding */
+	struct hostport_ep_msg *msg; /* slots */
+	struct hostport_ep_list todo;
 };
 
-struct eph {
+struct hostport_ep {
 	struct weft_ep ep;
 	struct weft_host *h;
 	struct hport *p;
 	uint32_t me, n, group, slots, eager_max;
 	bool irq;
-	struct eph_peer *peer;
-	struct eph_op *ops, *free_ops;
-	struct eph_list rma_todo; /* puts and gets, in order */
-	struct eph_piece piece[EPH_PIECES], *free_pieces;
-	struct eph_note *note; /* ring */
+	struct hostport_ep_peer *peer;
+	struct hostport_ep_op *ops, *free_ops;
+	struct hostport_ep_list rma_todo; /* puts and gets, in order */
+	struct hostport_ep_piece piece[HOSTPORT_EP_PIECES], *free_pieces;
+	struct hostport_ep_note *note; /* ring */
 	uint32_t note_head, note_tail, note_size;
-	uint32_t wants; /* messages in state EPH_WANT */
+	uint32_t wants; /* messages in state HOSTPORT_EP_WANT */
 	/* send data region */
 	uint8_t *sdr;
 	uint32_t sdr_slots;
-	bool sdr_busy[EPH_SDR_MAX];
+	bool sdr_busy[HOSTPORT_EP_SDR_MAX];
 	/* bounces, stages, landings: one window */
-	struct eph_reg pool;
-	struct eph_buf bounce[EPH_BOUNCES], stage[EPH_STAGES], land[EPH_LANDS];
+	struct hostport_ep_reg pool;
+	struct hostport_ep_buf bounce[HOSTPORT_EP_BOUNCES],
+		stage[HOSTPORT_EP_STAGES], land[HOSTPORT_EP_LANDS];
 	uint8_t *eager;
-	struct eph_reg cache[EPH_CACHE], *mr;
+	struct hostport_ep_reg cache[HOSTPORT_EP_CACHE], *mr;
 	uint32_t windows; /* ids there are */
 	uint64_t *win_used;
 	uint64_t age;
@@ -175,61 +179,68 @@ struct eph {
 	uint32_t turn; /* peer to look at first: the next when not all got on */
 };
 
-static inline struct eph *eph_of(struct weft_ep *ep)
+static inline struct hostport_ep *hostport_ep_of(struct weft_ep *ep)
 {
-	return (struct eph *)ep;
+	return (struct hostport_ep *)ep;
 }
 
 /* API tag: kind, id, length. */
-static inline uint64_t eph_tag(enum eph_kind kind, uint32_t id, size_t len)
+static inline uint64_t hostport_ep_tag(enum hostport_ep_kind kind, uint32_t id,
+				       size_t len)
 {
 	return (uint64_t)kind << 44 | (uint64_t)id << 24 | len;
 }
-#define EPH_KIND(api) ((uint32_t)((api) >> 44 & 15))
-#define EPH_ID(api)   ((uint32_t)((api) >> 24 & 0xfffff))
-#define EPH_LEN(api)  ((uint32_t)(api)&0xffffff)
+#define HOSTPORT_EP_KIND(api) ((uint32_t)((api) >> 44 & 15))
+#define HOSTPORT_EP_ID(api)   ((uint32_t)((api) >> 24 & 0xfffff))
+#define HOSTPORT_EP_LEN(api)  ((uint32_t)(api)&0xffffff)
 
 /* endpoint.c */
-void eph_complete(struct eph *e, struct eph_op *op);
-void eph_list_init(struct eph_list *l);
-void eph_list_push(struct eph_list *l, struct eph_op *op);
-extern const struct weft_ep_ops eph_ops;
+void hostport_ep_complete(struct hostport_ep *e, struct hostport_ep_op *op);
+void hostport_ep_list_init(struct hostport_ep_list *l);
+void hostport_ep_list_push(struct hostport_ep_list *l,
+			   struct hostport_ep_op *op);
+extern const struct weft_ep_ops hostport_ep_ops;
 
 /* endpoint_open.c, also of what was opened in part. */
-void eph_close(struct weft_ep *ep);
+void hostport_ep_close(struct weft_ep *ep);
 
 /* endpoint_tx.c: messages out. */
-void eph_tell(struct eph *e, uint32_t dst, enum eph_kind kind, uint32_t id,
-	      uint64_t w0, uint64_t w1);
-void eph_progress_tx(struct eph *e);
-void eph_sent(struct eph *e, const struct hport_note *n);
+void hostport_ep_tell(struct hostport_ep *e, uint32_t dst,
+		      enum hostport_ep_kind kind, uint32_t id, uint64_t w0,
+		      uint64_t w1);
+void hostport_ep_progress_tx(struct hostport_ep *e);
+void hostport_ep_sent(struct hostport_ep *e, const struct hport_note *n);
 
 /* endpoint_rx.c: notifications in, messages to the user. */
-void eph_progress_rx(struct eph *e);
-bool eph_rx_ready(struct eph *e);
-int eph_give(struct eph *e, struct weft_ep_event *ev, int max);
-void eph_release(struct weft_ep *ep, const struct weft_ep_event *ev);
+void hostport_ep_progress_rx(struct hostport_ep *e);
+bool hostport_ep_rx_ready(struct hostport_ep *e);
+int hostport_ep_give(struct hostport_ep *e, struct weft_ep_event *ev, int max);
+void hostport_ep_release(struct weft_ep *ep, const struct weft_ep_event *ev);
 
 /* endpoint_rma.c: puts, gets, fetches of long messages. */
-void eph_progress_rma(struct eph *e);
-void eph_piece_done(struct eph *e, const struct hport_note *n);
-void eph_fetch(struct eph *e, struct eph_msg *m);
+void hostport_ep_progress_rma(struct hostport_ep *e);
+void hostport_ep_piece_done(struct hostport_ep *e, const struct hport_note *n);
+void hostport_ep_fetch(struct hostport_ep *e, struct hostport_ep_msg *m);
 
 /* endpoint_mem.c: registered memory. */
-struct eph_buf *eph_buf_get(struct eph_buf *b, uint32_t n);
-bool eph_reachable(struct eph *e, const void *p, size_t len);
+struct hostport_ep_buf *hostport_ep_buf_get(struct hostport_ep_buf *b,
+					    uint32_t n);
+bool hostport_ep_reachable(struct hostport_ep *e, const void *p, size_t len);
 /* Registration that covers the bytes; NULL: all places are in use now.  To be
  * given back. */
-struct eph_reg *eph_reg_get(struct eph *e, const void *p, size_t len);
-void eph_reg_put(struct eph_reg *r);
+struct hostport_ep_reg *hostport_ep_reg_get(struct hostport_ep *e,
+					    const void *p, size_t len);
+void hostport_ep_reg_put(struct hostport_ep_reg *r);
 /* Where a byte of it is in the window. */
-uint64_t eph_reg_at(const struct eph_reg *r, const uint8_t *p);
-int eph_win_open(struct eph *e, struct eph_reg *r, uint32_t rights);
-int eph_mr_reg(struct weft_ep *ep, void *p, size_t len,
-	       struct weft_ep_mr *mr_p);
-int eph_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
+uint64_t hostport_ep_reg_at(const struct hostport_ep_reg *r, const uint8_t *p);
+int hostport_ep_win_open(struct hostport_ep *e, struct hostport_ep_reg *r,
+			 uint32_t rights);
+int hostport_ep_mr_reg(struct weft_ep *ep, void *p, size_t len,
+		       struct weft_ep_mr *mr_p);
+int hostport_ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
 /* The word of a registered region that another node means, or NULL. */
-uint8_t *eph_mr_word(struct eph *e, uint64_t raddr, uint64_t rkey);
-void eph_mem_free(struct eph *e);
+uint8_t *hostport_ep_mr_word(struct hostport_ep *e, uint64_t raddr,
+			     uint64_t rkey);
+void hostport_ep_mem_free(struct hostport_ep *e);
 
 #endif

@@ -9,7 +9,8 @@
 
 #include "systems/hostport/lib/endpoint.h"
 
-struct eph_buf *eph_buf_get(struct eph_buf *b, uint32_t n)
+struct hostport_ep_buf *hostport_ep_buf_get(struct hostport_ep_buf *b,
+					    uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (!b[i].busy) {
@@ -19,7 +20,7 @@ struct eph_buf *eph_buf_get(struct eph_buf *b, uint32_t n)
 	return NULL;
 }
 
-bool eph_reachable(struct eph *e, const void *p, size_t len)
+bool hostport_ep_reachable(struct hostport_ep *e, const void *p, size_t len)
 {
 	size_t last = len ? len - 1 : 0;
 	weft_phys_t a, b;
@@ -29,14 +30,14 @@ bool eph_reachable(struct eph *e, const void *p, size_t len)
 	       b - a == last;
 }
 
-uint64_t eph_reg_at(const struct eph_reg *r, const uint8_t *p)
+uint64_t hostport_ep_reg_at(const struct hostport_ep_reg *r, const uint8_t *p)
 {
 	return (uint64_t)(p - r->p) + r->va % 8;
 }
 
 /* ---- windows ---- */
 
-static int win_new(struct eph *e)
+static int win_new(struct hostport_ep *e)
 {
 	for (uint32_t i = 0; i < e->windows; i++) {
 		uint64_t bit = 1ull << i % 64;
@@ -50,7 +51,8 @@ static int win_new(struct eph *e)
 }
 
 /* Whole words; the capability has not been there before. */
-int eph_win_open(struct eph *e, struct eph_reg *r, uint32_t rights)
+int hostport_ep_win_open(struct hostport_ep *e, struct hostport_ep_reg *r,
+			 uint32_t rights)
 {
 	uint64_t from = r->va & ~7ull, to = (r->va + r->len + 7) & ~7ull;
 	int win = win_new(e);
@@ -63,8 +65,8 @@ int eph_win_open(struct eph *e, struct eph_reg *r, uint32_t rights)
 			    r->capability);
 }
 
-static int reg_open(struct eph *e, struct eph_reg *r, const void *p, size_t len,
-		    uint32_t rights)
+static int reg_open(struct hostport_ep *e, struct hostport_ep_reg *r,
+		    const void *p, size_t len, uint32_t rights)
 {
 	int ret;
 
@@ -72,7 +74,7 @@ static int reg_open(struct eph *e, struct eph_reg *r, const void *p, size_t len,
 	r->len = len;
 	ret = hport_map(e->p, r->p, len, &r->va);
 	if (!ret) {
-		ret = eph_win_open(e, r, rights);
+		ret = hostport_ep_win_open(e, r, rights);
 		if (ret)
 			hport_unmap(e->p, r->va);
 	}
@@ -81,7 +83,7 @@ static int reg_open(struct eph *e, struct eph_reg *r, const void *p, size_t len,
 	return ret;
 }
 
-static void reg_close(struct eph *e, struct eph_reg *r)
+static void reg_close(struct hostport_ep *e, struct hostport_ep_reg *r)
 {
 	hport_window_close(e->p, r->win);
 	hport_unmap(e->p, r->va);
@@ -91,29 +93,32 @@ static void reg_close(struct eph *e, struct eph_reg *r)
 
 /* ---- the cache ---- */
 
-static bool reg_covers(const struct eph_reg *r, const uint8_t *p, size_t len)
+static bool reg_covers(const struct hostport_ep_reg *r, const uint8_t *p,
+		       size_t len)
 {
 	return r->p && p >= r->p && p + len <= r->p + r->len;
 }
 
-static struct eph_reg *reg_find(struct eph *e, const uint8_t *p, size_t len)
+static struct hostport_ep_reg *reg_find(struct hostport_ep *e, const uint8_t *p,
+					size_t len)
 {
-	struct eph_reg *r = e->mr;
+	struct hostport_ep_reg *r = e->mr;
 
 	while (r && !reg_covers(r, p, len))
 		r = r->next;
-	for (uint32_t i = 0; !r && i < EPH_CACHE; i++)
+	for (uint32_t i = 0; !r && i < HOSTPORT_EP_CACHE; i++)
 		if (reg_covers(&e->cache[i], p, len))
 			r = &e->cache[i];
 	return r;
 }
 
 /* A free one, or the oldest that nobody uses, closed. */
-static struct eph_reg *reg_place(struct eph *e)
+static struct hostport_ep_reg *reg_place(struct hostport_ep *e)
 {
-	struct eph_reg *old = NULL;
+	struct hostport_ep_reg *old = NULL;
 
-	for (struct eph_reg *r = e->cache; r < e->cache + EPH_CACHE; r++) {
+	for (struct hostport_ep_reg *r = e->cache;
+	     r < e->cache + HOSTPORT_EP_CACHE; r++) {
 		if (!r->p)
 			return r;
 		if (!r->users && (!old || r->age < old->age))
@@ -124,9 +129,10 @@ static struct eph_reg *reg_place(struct eph *e)
 	return old;
 }
 
-struct eph_reg *eph_reg_get(struct eph *e, const void *p, size_t len)
+struct hostport_ep_reg *hostport_ep_reg_get(struct hostport_ep *e,
+					    const void *p, size_t len)
 {
-	struct eph_reg *r = reg_find(e, p, len);
+	struct hostport_ep_reg *r = reg_find(e, p, len);
 
 	if (!r) {
 		r = reg_place(e);
@@ -138,7 +144,7 @@ struct eph_reg *eph_reg_get(struct eph *e, const void *p, size_t len)
 	return r;
 }
 
-void eph_reg_put(struct eph_reg *r)
+void hostport_ep_reg_put(struct hostport_ep_reg *r)
 {
 	if (r)
 		r->users--;
@@ -146,15 +152,16 @@ void eph_reg_put(struct eph_reg *r)
 
 /* ---- regions of the user ---- */
 
-int eph_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p)
+int hostport_ep_mr_reg(struct weft_ep *ep, void *p, size_t len,
+		       struct weft_ep_mr *mr_p)
 {
-	struct eph *e = eph_of(ep);
-	struct eph_reg *r;
+	struct hostport_ep *e = hostport_ep_of(ep);
+	struct hostport_ep_reg *r;
 	int ret;
 
 	if (!len)
 		return -EINVAL;
-	if (!eph_reachable(e, p, len))
+	if (!hostport_ep_reachable(e, p, len))
 		return -EFAULT;
 	r = weft_host_calloc(e->h, 1, sizeof(*r));
 	if (!r)
@@ -172,15 +179,15 @@ int eph_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p)
 	return 0;
 }
 
-static bool reg_is(const struct eph_reg *r, uint64_t key)
+static bool reg_is(const struct hostport_ep_reg *r, uint64_t key)
 {
 	return r->win == key >> 32 && r->capability == (uint32_t)key;
 }
 
-int eph_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
+int hostport_ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 {
-	struct eph *e = eph_of(ep);
-	struct eph_reg **at = &e->mr, *r;
+	struct hostport_ep *e = hostport_ep_of(ep);
+	struct hostport_ep_reg **at = &e->mr, *r;
 
 	while ((r = *at) && !reg_is(r, mr->key))
 		at = &r->next;
@@ -194,9 +201,10 @@ int eph_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 	return 0;
 }
 
-uint8_t *eph_mr_word(struct eph *e, uint64_t raddr, uint64_t rkey)
+uint8_t *hostport_ep_mr_word(struct hostport_ep *e, uint64_t raddr,
+			     uint64_t rkey)
 {
-	struct eph_reg *r = e->mr;
+	struct hostport_ep_reg *r = e->mr;
 	uint64_t at;
 
 	while (r && !reg_is(r, rkey))
@@ -208,12 +216,12 @@ uint8_t *eph_mr_word(struct eph *e, uint64_t raddr, uint64_t rkey)
 }
 
 /* Windows and translations go with the port. */
-void eph_mem_free(struct eph *e)
+void hostport_ep_mem_free(struct hostport_ep *e)
 {
-	struct eph_reg *r = e->mr;
+	struct hostport_ep_reg *r = e->mr;
 
 	while (r) {
-		struct eph_reg *next = r->next;
+		struct hostport_ep_reg *next = r->next;
 
 		weft_host_free(e->h, r);
 		r = next;

@@ -13,36 +13,37 @@
 
 /* ---- pieces ---- */
 
-static struct eph_piece *piece_new(struct eph *e, struct eph_buf *bounce)
+static struct hostport_ep_piece *piece_new(struct hostport_ep *e,
+					   struct hostport_ep_buf *bounce)
 {
-	struct eph_piece *p = e->free_pieces;
+	struct hostport_ep_piece *p = e->free_pieces;
 
 	if (!p)
 		return NULL;
 	e->free_pieces = p->next;
-	*p = (struct eph_piece){ .bounce = bounce };
+	*p = (struct hostport_ep_piece){ .bounce = bounce };
 	return p;
 }
 
-static void piece_free(struct eph *e, struct eph_piece *p)
+static void piece_free(struct hostport_ep *e, struct hostport_ep_piece *p)
 {
 	if (p->bounce)
 		p->bounce->busy = false;
-	*p = (struct eph_piece){ .next = e->free_pieces };
+	*p = (struct hostport_ep_piece){ .next = e->free_pieces };
 	e->free_pieces = p;
 }
 
-static struct hport_tag piece_tag(const struct eph *e,
-				  const struct eph_piece *p)
+static struct hport_tag piece_tag(const struct hostport_ep *e,
+				  const struct hostport_ep_piece *p)
 {
-	return (struct hport_tag){
-		.api = eph_tag(EPH_PIECE, (uint32_t)(p - e->piece), 0)
-	};
+	return (struct hport_tag){ .api = hostport_ep_tag(
+					   HOSTPORT_EP_PIECE,
+					   (uint32_t)(p - e->piece), 0) };
 }
 
 /* The instruction of a piece was posted, or not. */
-static bool piece_posted(struct eph *e, struct eph_piece *p, struct eph_op *op,
-			 size_t len, int ret)
+static bool piece_posted(struct hostport_ep *e, struct hostport_ep_piece *p,
+			 struct hostport_ep_op *op, size_t len, int ret)
 {
 	if (ret) {
 		piece_free(e, p);
@@ -56,7 +57,7 @@ static bool piece_posted(struct eph *e, struct eph_piece *p, struct eph_op *op,
 	return true;
 }
 
-static struct hport_far far_of(const struct eph_op *op)
+static struct hport_far far_of(const struct hostport_ep_op *op)
 {
 	return (struct hport_far){ .win = (uint32_t)(op->rkey >> 32),
 				   .capability = (uint32_t)op->rkey,
@@ -67,7 +68,8 @@ enum { ACK = HPORT_ACK | HPORT_MORE };
 
 /* ---- puts ---- */
 
-static bool put_bytes(struct eph *e, struct eph_op *op, struct eph_piece *p)
+static bool put_bytes(struct hostport_ep *e, struct hostport_ep_op *op,
+		      struct hostport_ep_piece *p)
 {
 	uint32_t at = (op->raddr + op->off) % 8;
 	size_t left = op->len - op->off, k = 8 - at < left ? 8 - at : left;
@@ -81,11 +83,11 @@ static bool put_bytes(struct eph *e, struct eph_op *op, struct eph_piece *p)
 					    (uint8_t)(((1u << k) - 1) << at)));
 }
 
-static bool put_fast(struct eph *e, struct eph_op *op, struct eph_piece *p,
-		     size_t k)
+static bool put_fast(struct hostport_ep *e, struct hostport_ep_op *op,
+		     struct hostport_ep_piece *p, size_t k)
 {
 	struct hport_far far = far_of(op);
-	uint64_t w[EPH_FAST_RMA / 8];
+	uint64_t w[HOSTPORT_EP_FAST_RMA / 8];
 
 	weft_host_move(e->h, w, op->buf + op->off, k);
 	return piece_posted(e, p, op, k,
@@ -95,8 +97,9 @@ static bool put_fast(struct eph *e, struct eph_op *op, struct eph_piece *p,
 }
 
 /* From k bytes at a place of a window of ours. */
-static bool put_words(struct eph *e, struct eph_op *op, struct eph_piece *p,
-		      const struct eph_reg *r, uint64_t at, size_t k)
+static bool put_words(struct hostport_ep *e, struct hostport_ep_op *op,
+		      struct hostport_ep_piece *p,
+		      const struct hostport_ep_reg *r, uint64_t at, size_t k)
 {
 	struct hport_far far = far_of(op);
 
@@ -105,43 +108,46 @@ static bool put_words(struct eph *e, struct eph_op *op, struct eph_piece *p,
 				      piece_tag(e, p), &far, r->win, at, k));
 }
 
-static bool put_bounce(struct eph *e, struct eph_op *op, struct eph_piece *p,
-		       size_t k)
+static bool put_bounce(struct hostport_ep *e, struct hostport_ep_op *op,
+		       struct hostport_ep_piece *p, size_t k)
 {
-	p->bounce = eph_buf_get(e->bounce, EPH_BOUNCES);
+	p->bounce = hostport_ep_buf_get(e->bounce, HOSTPORT_EP_BOUNCES);
 	if (!p->bounce) {
 		piece_free(e, p);
 		return false;
 	}
-	k = k < EPH_BOUNCE ? k : EPH_BOUNCE;
+	k = k < HOSTPORT_EP_BOUNCE ? k : HOSTPORT_EP_BOUNCE;
 	weft_host_copy(e->h, p->bounce->p, op->buf + op->off, k);
 	return put_words(e, op, p, &e->pool, p->bounce->at, k);
 }
 
-static bool put_next(struct eph *e, struct eph_op *op, struct eph_piece *p)
+static bool put_next(struct hostport_ep *e, struct hostport_ep_op *op,
+		     struct hostport_ep_piece *p)
 {
 	size_t left = op->len - op->off, k = left & ~(size_t)7;
 	const uint8_t *from = op->buf + op->off;
 
 	if ((op->raddr + op->off) % 8 || left < 8)
 		return put_bytes(e, op, p);
-	if (k <= EPH_FAST_RMA)
+	if (k <= HOSTPORT_EP_FAST_RMA)
 		return put_fast(e, op, p, k);
-	if ((uintptr_t)from % 8 || !eph_reachable(e, op->buf, op->len))
+	if ((uintptr_t)from % 8 || !hostport_ep_reachable(e, op->buf, op->len))
 		return put_bounce(e, op, p, k);
 	if (!op->reg)
-		op->reg = eph_reg_get(e, op->buf, op->len);
+		op->reg = hostport_ep_reg_get(e, op->buf, op->len);
 	if (!op->reg) {
 		piece_free(e, p);
 		return false;
 	}
-	return put_words(e, op, p, op->reg, eph_reg_at(op->reg, from), k);
+	return put_words(e, op, p, op->reg, hostport_ep_reg_at(op->reg, from),
+			 k);
 }
 
 /* ---- gets ---- */
 
-static bool get_words(struct eph *e, struct eph_op *op, struct eph_piece *p,
-		      const struct eph_reg *r, uint64_t at, size_t k)
+static bool get_words(struct hostport_ep *e, struct hostport_ep_op *op,
+		      struct hostport_ep_piece *p,
+		      const struct hostport_ep_reg *r, uint64_t at, size_t k)
 {
 	uint32_t skip = (op->raddr + op->off) % 8;
 	struct hport_far far = far_of(op);
@@ -153,12 +159,12 @@ static bool get_words(struct eph *e, struct eph_op *op, struct eph_piece *p,
 				      (skip + k + 7) & ~(size_t)7));
 }
 
-static bool get_bounce(struct eph *e, struct eph_op *op, struct eph_piece *p,
-		       size_t left)
+static bool get_bounce(struct hostport_ep *e, struct hostport_ep_op *op,
+		       struct hostport_ep_piece *p, size_t left)
 {
-	size_t room = EPH_BOUNCE - (op->raddr + op->off) % 8;
+	size_t room = HOSTPORT_EP_BOUNCE - (op->raddr + op->off) % 8;
 
-	p->bounce = eph_buf_get(e->bounce, EPH_BOUNCES);
+	p->bounce = hostport_ep_buf_get(e->bounce, HOSTPORT_EP_BOUNCES);
 	if (!p->bounce) {
 		piece_free(e, p);
 		return false;
@@ -168,8 +174,8 @@ static bool get_bounce(struct eph *e, struct eph_op *op, struct eph_piece *p,
 }
 
 /* The bytes come in the notification. */
-static bool get_fast(struct eph *e, struct eph_op *op, struct eph_piece *p,
-		     size_t k)
+static bool get_fast(struct hostport_ep *e, struct hostport_ep_op *op,
+		     struct hostport_ep_piece *p, size_t k)
 {
 	uint32_t skip = (op->raddr + op->off) % 8;
 	struct hport_far far = far_of(op);
@@ -181,41 +187,43 @@ static bool get_fast(struct eph *e, struct eph_op *op, struct eph_piece *p,
 					   (uint32_t)(skip + k + 7) / 8));
 }
 
-static bool get_next(struct eph *e, struct eph_op *op, struct eph_piece *p)
+static bool get_next(struct hostport_ep *e, struct hostport_ep_op *op,
+		     struct hostport_ep_piece *p)
 {
 	uint64_t from = op->raddr + op->off;
 	const uint8_t *to = op->buf + op->off;
 	size_t left = op->len - op->off;
 
-	if (from % 8 + left <= EPH_FAST_RMA)
+	if (from % 8 + left <= HOSTPORT_EP_FAST_RMA)
 		return get_fast(e, op, p, left);
 	if ((from | (uintptr_t)to | left) % 8 ||
-	    !eph_reachable(e, op->buf, op->len))
+	    !hostport_ep_reachable(e, op->buf, op->len))
 		return get_bounce(e, op, p, left);
-	op->reg = eph_reg_get(e, op->buf, op->len);
+	op->reg = hostport_ep_reg_get(e, op->buf, op->len);
 	if (!op->reg) {
 		piece_free(e, p);
 		return false;
 	}
-	return get_words(e, op, p, op->reg, eph_reg_at(op->reg, to), left);
+	return get_words(e, op, p, op->reg, hostport_ep_reg_at(op->reg, to),
+			 left);
 }
 
 /* ---- operations of the user ---- */
 
 /* Told when all is over; a put that announces itself is a message then. */
-static void op_end(struct eph *e, struct eph_op *op)
+static void op_end(struct hostport_ep *e, struct hostport_ep_op *op)
 {
 	if (op->notify && !op->status)
-		eph_list_push(&e->peer[op->dst].todo, op);
+		hostport_ep_list_push(&e->peer[op->dst].todo, op);
 	else
-		eph_complete(e, op);
+		hostport_ep_complete(e, op);
 }
 
 /* True: all of it is asked for. */
-static bool op_issue(struct eph *e, struct eph_op *op)
+static bool op_issue(struct hostport_ep *e, struct hostport_ep_op *op)
 {
 	while (op->off < op->len && !op->status) {
-		struct eph_piece *p = piece_new(e, NULL);
+		struct hostport_ep_piece *p = piece_new(e, NULL);
 
 		if (!p || !(op->get ? get_next(e, op, p) : put_next(e, op, p)))
 			return false;
@@ -223,12 +231,12 @@ static bool op_issue(struct eph *e, struct eph_op *op)
 	return true;
 }
 
-static void op_piece(struct eph *e, const struct eph_piece *p,
+static void op_piece(struct hostport_ep *e, const struct hostport_ep_piece *p,
 		     const struct hport_note *n)
 {
 	const uint8_t *from =
 		p->bounce ? p->bounce->p : (const uint8_t *)n->data;
-	struct eph_op *op = p->op;
+	struct hostport_ep_op *op = p->op;
 
 	if (n->error)
 		op->status = -EFAULT;
@@ -240,12 +248,12 @@ static void op_piece(struct eph *e, const struct eph_piece *p,
 
 /* ---- long messages ---- */
 
-static void fetch_start(struct eph *e, struct eph_msg *m)
+static void fetch_start(struct hostport_ep *e, struct hostport_ep_msg *m)
 {
 	struct hport_far far = m->from;
-	struct eph_piece *p;
+	struct hostport_ep_piece *p;
 
-	m->land = eph_buf_get(e->land, EPH_LANDS);
+	m->land = hostport_ep_buf_get(e->land, HOSTPORT_EP_LANDS);
 	if (!m->land)
 		return;
 	p = piece_new(e, NULL);
@@ -261,51 +269,53 @@ static void fetch_start(struct eph *e, struct eph_msg *m)
 	}
 	p->msg = m;
 	m->data = m->land->p + m->from.off % 8;
-	m->state = EPH_FETCH;
+	m->state = HOSTPORT_EP_FETCH;
 	e->wants--;
 }
 
 /* In its turn: a younger one that took the last place could not be delivered
  * before it, and the place would not come back. */
-void eph_fetch(struct eph *e, struct eph_msg *m)
+void hostport_ep_fetch(struct hostport_ep *e, struct hostport_ep_msg *m)
 {
-	m->state = EPH_WANT;
+	m->state = HOSTPORT_EP_WANT;
 	e->wants++;
 }
 
 /* Of each peer the oldest first. */
-static void fetch_more(struct eph *e)
+static void fetch_more(struct hostport_ep *e)
 {
 	for (uint32_t i = 0; i < e->n && e->wants; i++) {
-		struct eph_peer *p = &e->peer[(e->turn + i) % e->n];
+		struct hostport_ep_peer *p = &e->peer[(e->turn + i) % e->n];
 
 		for (uint64_t k = p->given; k < p->got; k++) {
-			struct eph_msg *m = &p->msg[k % e->slots];
+			struct hostport_ep_msg *m = &p->msg[k % e->slots];
 
-			if (m->state == EPH_WANT)
+			if (m->state == HOSTPORT_EP_WANT)
 				fetch_start(e, m);
-			if (m->state == EPH_WANT)
+			if (m->state == HOSTPORT_EP_WANT)
 				break;
 		}
 	}
 }
 
-static void fetch_end(struct eph *e, struct eph_msg *m, bool failed)
+static void fetch_end(struct hostport_ep *e, struct hostport_ep_msg *m,
+		      bool failed)
 {
 	if (failed) /* the sender took its memory away */
 		m->len = 0;
-	m->state = EPH_READY;
-	eph_tell(e, m->src, EPH_FIN, m->id,
-		 failed ? (uint64_t)(int64_t)-EIO : 0, 0);
+	m->state = HOSTPORT_EP_READY;
+	hostport_ep_tell(e, m->src, HOSTPORT_EP_FIN, m->id,
+			 failed ? (uint64_t)(int64_t)-EIO : 0, 0);
 }
 
 /* ---- notifications ---- */
 
-void eph_piece_done(struct eph *e, const struct hport_note *n)
+void hostport_ep_piece_done(struct hostport_ep *e, const struct hport_note *n)
 {
-	uint32_t id = EPH_ID(n->tag.api);
-	struct eph_piece *p = id < EPH_PIECES ? &e->piece[id] : NULL;
-	struct eph_op *op = p ? p->op : NULL;
+	uint32_t id = HOSTPORT_EP_ID(n->tag.api);
+	struct hostport_ep_piece *p =
+		id < HOSTPORT_EP_PIECES ? &e->piece[id] : NULL;
+	struct hostport_ep_op *op = p ? p->op : NULL;
 
 	if (!p || (!op && !p->msg))
 		return;
@@ -318,9 +328,9 @@ void eph_piece_done(struct eph *e, const struct hport_note *n)
 		op_end(e, op);
 }
 
-void eph_progress_rma(struct eph *e)
+void hostport_ep_progress_rma(struct hostport_ep *e)
 {
-	struct eph_op *op;
+	struct hostport_ep_op *op;
 
 	fetch_more(e);
 	while ((op = e->rma_todo.head) && op_issue(e, op)) {

@@ -14,18 +14,19 @@ struct in {
 	const struct hport_note *n;
 };
 
-static struct eph_msg *msg_nth(struct eph *e, uint32_t src, uint64_t seq)
+static struct hostport_ep_msg *msg_nth(struct hostport_ep *e, uint32_t src,
+				       uint64_t seq)
 {
 	return &e->peer[src].msg[seq % e->slots];
 }
 
 /* The place of the next message; NULL: the peer sends more than it may. */
-static struct eph_msg *msg_new(struct eph *e, const struct in *in,
-			       enum weft_ep_kind event)
+static struct hostport_ep_msg *
+msg_new(struct hostport_ep *e, const struct in *in, enum weft_ep_kind event)
 {
-	struct eph_msg *m = msg_nth(e, in->src, e->peer[in->src].got);
+	struct hostport_ep_msg *m = msg_nth(e, in->src, e->peer[in->src].got);
 
-	if (m->state != EPH_EMPTY || in->len > e->ep.info.max_msg)
+	if (m->state != HOSTPORT_EP_EMPTY || in->len > e->ep.info.max_msg)
 		return NULL;
 	e->peer[in->src].got++;
 	m->event = event;
@@ -34,14 +35,14 @@ static struct eph_msg *msg_new(struct eph *e, const struct in *in,
 	m->len = in->len;
 	m->imm = in->n->tag.user;
 	m->data = m->eager;
-	m->state = EPH_READY;
+	m->state = HOSTPORT_EP_READY;
 	return m;
 }
 
 /* Its place in the receive data region is free again in any case. */
-static bool in_msg(struct eph *e, const struct in *in)
+static bool in_msg(struct hostport_ep *e, const struct in *in)
 {
-	struct eph_msg *m = NULL;
+	struct hostport_ep_msg *m = NULL;
 
 	if (in->len <= in->n->bytes &&
 	    in->n->bytes <= ((e->eager_max + 7) & ~7u))
@@ -50,29 +51,30 @@ static bool in_msg(struct eph *e, const struct in *in)
 	return m;
 }
 
-static bool in_put(struct eph *e, const struct in *in)
+static bool in_put(struct hostport_ep *e, const struct in *in)
 {
 	return msg_new(e, in, WEFT_EV_PUT_IN);
 }
 
-static bool in_rts(struct eph *e, const struct in *in)
+static bool in_rts(struct hostport_ep *e, const struct in *in)
 {
 	const uint64_t *w = in->n->data;
-	struct eph_msg *m = msg_new(e, in, WEFT_EV_RECV);
+	struct hostport_ep_msg *m = msg_new(e, in, WEFT_EV_RECV);
 
 	if (!m)
 		return false;
 	m->from = (struct hport_far){ .win = (uint32_t)(w[0] >> 32),
 				      .capability = (uint32_t)w[0],
 				      .off = w[1] };
-	eph_fetch(e, m);
+	hostport_ep_fetch(e, m);
 	return true;
 }
 
 /* FIN or ANSWER for an operation of mine that waits for that peer. */
-static bool in_done(struct eph *e, const struct in *in)
+static bool in_done(struct hostport_ep *e, const struct in *in)
 {
-	struct eph_op *op = in->id < EPH_OPS ? &e->ops[in->id] : NULL;
+	struct hostport_ep_op *op =
+		in->id < HOSTPORT_EP_OPS ? &e->ops[in->id] : NULL;
 
 	if (!op || !op->used || !op->waiting || op->dst != in->src)
 		return false;
@@ -80,26 +82,26 @@ static bool in_done(struct eph *e, const struct in *in)
 	op->result = in->n->data[1];
 	if (op->event == WEFT_EV_ATOMIC)
 		e->peer[in->src].requests--;
-	eph_complete(e, op);
+	hostport_ep_complete(e, op);
 	return true;
 }
 
-static bool in_atomic(struct eph *e, const struct in *in)
+static bool in_atomic(struct hostport_ep *e, const struct in *in)
 {
 	const uint64_t *w = in->n->data;
-	uint8_t *at = w[0] % 8 ? NULL : eph_mr_word(e, w[0], w[1]);
+	uint8_t *at = w[0] % 8 ? NULL : hostport_ep_mr_word(e, w[0], w[1]);
 	uint64_t old = 0;
 
 	if (at)
 		old = ep_atomic(e->h, at, w[4], w[2], w[3]);
-	eph_tell(e, in->src, EPH_ANSWER, in->id,
-		 at ? 0 : (uint64_t)(int64_t)-EFAULT, old);
+	hostport_ep_tell(e, in->src, HOSTPORT_EP_ANSWER, in->id,
+			 at ? 0 : (uint64_t)(int64_t)-EFAULT, old);
 	return true;
 }
 
-static bool in_credit(struct eph *e, const struct in *in)
+static bool in_credit(struct hostport_ep *e, const struct in *in)
 {
-	struct eph_peer *p = &e->peer[in->src];
+	struct hostport_ep_peer *p = &e->peer[in->src];
 	uint64_t all = in->n->data[0];
 
 	if (all < p->acked || all > p->sent)
@@ -110,25 +112,28 @@ static bool in_credit(struct eph *e, const struct in *in)
 
 /* Words that such a message has at least. */
 static const struct {
-	bool (*fn)(struct eph *, const struct in *);
+	bool (*fn)(struct hostport_ep *, const struct in *);
 	uint32_t words;
-} in_table[EPH_KINDS] = {
-	[EPH_MSG] = { in_msg, 0 },	 [EPH_RTS] = { in_rts, 2 },
-	[EPH_PUT_IN] = { in_put, 0 },	 [EPH_FIN] = { in_done, 2 },
-	[EPH_ATOMIC] = { in_atomic, 5 }, [EPH_ANSWER] = { in_done, 2 },
-	[EPH_CREDIT] = { in_credit, 1 },
+} in_table[HOSTPORT_EP_KINDS] = {
+	[HOSTPORT_EP_MSG] = { in_msg, 0 },
+	[HOSTPORT_EP_RTS] = { in_rts, 2 },
+	[HOSTPORT_EP_PUT_IN] = { in_put, 0 },
+	[HOSTPORT_EP_FIN] = { in_done, 2 },
+	[HOSTPORT_EP_ATOMIC] = { in_atomic, 5 },
+	[HOSTPORT_EP_ANSWER] = { in_done, 2 },
+	[HOSTPORT_EP_CREDIT] = { in_credit, 1 },
 };
 
 /* Of strangers nothing is taken. */
-static void in_message(struct eph *e, const struct hport_note *n)
+static void in_message(struct hostport_ep *e, const struct hport_note *n)
 {
 	struct in in = { .src = n->hpid - 1,
-			 .id = EPH_ID(n->tag.api),
-			 .len = EPH_LEN(n->tag.api),
+			 .id = HOSTPORT_EP_ID(n->tag.api),
+			 .len = HOSTPORT_EP_LEN(n->tag.api),
 			 .n = n };
-	uint32_t kind = EPH_KIND(n->tag.api);
+	uint32_t kind = HOSTPORT_EP_KIND(n->tag.api);
 	bool known = in.src < e->n && e->peer[in.src].to.vpid == n->vpid &&
-		     kind < EPH_KINDS && in_table[kind].fn &&
+		     kind < HOSTPORT_EP_KINDS && in_table[kind].fn &&
 		     n->n >= in_table[kind].words;
 
 	if (known)
@@ -137,7 +142,7 @@ static void in_message(struct eph *e, const struct hport_note *n)
 		hport_take(e->p, n, NULL);
 }
 
-void eph_progress_rx(struct eph *e)
+void hostport_ep_progress_rx(struct hostport_ep *e)
 {
 	struct hport_note n;
 
@@ -147,23 +152,23 @@ void eph_progress_rx(struct eph *e)
 		else if (n.event != HPORT_DONE)
 			continue; /* somebody was refused */
 		else if (HP_MAIN(n.command) == HP_M_SEND)
-			eph_sent(e, &n);
+			hostport_ep_sent(e, &n);
 		else if (HP_MAIN(n.command) != HP_M_FAST_SEND)
-			eph_piece_done(e, &n);
+			hostport_ep_piece_done(e, &n);
 	}
 }
 
 /* ---- to the user ---- */
 
-static struct eph_msg *msg_ready(struct eph *e, uint32_t src)
+static struct hostport_ep_msg *msg_ready(struct hostport_ep *e, uint32_t src)
 {
-	struct eph_peer *p = &e->peer[src];
-	struct eph_msg *m = msg_nth(e, src, p->given);
+	struct hostport_ep_peer *p = &e->peer[src];
+	struct hostport_ep_msg *m = msg_nth(e, src, p->given);
 
-	return p->given < p->got && m->state == EPH_READY ? m : NULL;
+	return p->given < p->got && m->state == HOSTPORT_EP_READY ? m : NULL;
 }
 
-bool eph_rx_ready(struct eph *e)
+bool hostport_ep_rx_ready(struct hostport_ep *e)
 {
 	for (uint32_t p = 0; p < e->n; p++)
 		if (msg_ready(e, p))
@@ -172,22 +177,22 @@ bool eph_rx_ready(struct eph *e)
 }
 
 /* Places are given back in order. */
-static void msg_free(struct eph *e, struct eph_msg *m)
+static void msg_free(struct hostport_ep *e, struct hostport_ep_msg *m)
 {
-	struct eph_peer *p = &e->peer[m->src];
+	struct hostport_ep_peer *p = &e->peer[m->src];
 
 	if (m->land)
 		m->land->busy = false;
 	m->land = NULL;
-	m->state = EPH_FREED;
-	for (m = msg_nth(e, m->src, p->consumed); m->state == EPH_FREED;
+	m->state = HOSTPORT_EP_FREED;
+	for (m = msg_nth(e, m->src, p->consumed); m->state == HOSTPORT_EP_FREED;
 	     m = msg_nth(e, m->src, p->consumed)) {
-		m->state = EPH_EMPTY;
+		m->state = HOSTPORT_EP_EMPTY;
 		p->consumed++;
 	}
 }
 
-static void msg_event(struct eph *e, struct eph_msg *m,
+static void msg_event(struct hostport_ep *e, struct hostport_ep_msg *m,
 		      struct weft_ep_event *ev)
 {
 	e->peer[m->src].given++;
@@ -197,15 +202,15 @@ static void msg_event(struct eph *e, struct eph_msg *m,
 	if (m->event == WEFT_EV_RECV) {
 		ev->data = m->data;
 		ev->len = m->len;
-		m->state = EPH_GIVEN;
+		m->state = HOSTPORT_EP_GIVEN;
 	} else {
 		msg_free(e, m);
 	}
 }
 
-int eph_give(struct eph *e, struct weft_ep_event *ev, int max)
+int hostport_ep_give(struct hostport_ep *e, struct weft_ep_event *ev, int max)
 {
-	struct eph_msg *m;
+	struct hostport_ep_msg *m;
 	int n = 0;
 
 	for (uint32_t i = 0; i < e->n; i++)
@@ -216,16 +221,16 @@ int eph_give(struct eph *e, struct weft_ep_event *ev, int max)
 	return n;
 }
 
-void eph_release(struct weft_ep *ep, const struct weft_ep_event *ev)
+void hostport_ep_release(struct weft_ep *ep, const struct weft_ep_event *ev)
 {
-	struct eph *e = eph_of(ep);
-	struct eph_msg *m;
+	struct hostport_ep *e = hostport_ep_of(ep);
+	struct hostport_ep_msg *m;
 
 	if (ev->kind != WEFT_EV_RECV || ev->src >= e->n)
 		return;
 	m = e->peer[ev->src].msg;
 	for (uint32_t i = 0; i < e->slots; i++, m++)
-		if (m->state == EPH_GIVEN && m->data == ev->data) {
+		if (m->state == HOSTPORT_EP_GIVEN && m->data == ev->data) {
 			msg_free(e, m);
 			return;
 		}

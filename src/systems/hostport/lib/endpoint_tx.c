@@ -8,8 +8,8 @@
 #include "systems/hostport/lib/endpoint.h"
 #include "systems/hostport/nic/regs_map.h"
 
-static bool tx_words(struct eph *e, uint32_t dst, uint64_t api, uint64_t imm,
-		     const uint64_t *w, uint32_t n)
+static bool tx_words(struct hostport_ep *e, uint32_t dst, uint64_t api,
+		     uint64_t imm, const uint64_t *w, uint32_t n)
 {
 	struct hport_tag tag = { imm, api };
 
@@ -18,57 +18,60 @@ static bool tx_words(struct eph *e, uint32_t dst, uint64_t api, uint64_t imm,
 
 /* ---- what the library has to say ---- */
 
-void eph_tell(struct eph *e, uint32_t dst, enum eph_kind kind, uint32_t id,
-	      uint64_t w0, uint64_t w1)
+void hostport_ep_tell(struct hostport_ep *e, uint32_t dst,
+		      enum hostport_ep_kind kind, uint32_t id, uint64_t w0,
+		      uint64_t w1)
 {
-	e->note[e->note_tail++ % e->note_size] = (struct eph_note){
+	e->note[e->note_tail++ % e->note_size] = (struct hostport_ep_note){
 		.dst = dst, .id = id, .kind = kind, .w = { w0, w1 }
 	};
 }
 
-static void tx_notes(struct eph *e)
+static void tx_notes(struct hostport_ep *e)
 {
 	while (e->note_head != e->note_tail) {
-		struct eph_note *n = &e->note[e->note_head % e->note_size];
+		struct hostport_ep_note *n =
+			&e->note[e->note_head % e->note_size];
 
-		if (!tx_words(e, n->dst, eph_tag(n->kind, n->id, 0), 0, n->w,
-			      2))
+		if (!tx_words(e, n->dst, hostport_ep_tag(n->kind, n->id, 0), 0,
+			      n->w, 2))
 			return;
 		e->note_head++;
 	}
 }
 
 /* When half of the slots are owed. */
-static void tx_credits(struct eph *e)
+static void tx_credits(struct hostport_ep *e)
 {
 	for (uint32_t d = 0; d < e->n; d++) {
-		struct eph_peer *p = &e->peer[d];
+		struct hostport_ep_peer *p = &e->peer[d];
 
 		if (p->consumed - p->returned >= (e->slots + 1) / 2 &&
-		    tx_words(e, d, eph_tag(EPH_CREDIT, 0, 0), 0, &p->consumed,
-			     1))
+		    tx_words(e, d, hostport_ep_tag(HOSTPORT_EP_CREDIT, 0, 0), 0,
+			     &p->consumed, 1))
 			p->returned = p->consumed;
 	}
 }
 
 /* ---- messages ---- */
 
-static bool tx_fast(struct eph *e, struct eph_op *op)
+static bool tx_fast(struct hostport_ep *e, struct hostport_ep_op *op)
 {
-	uint64_t w[EPH_FAST / 8] = { 0 };
+	uint64_t w[HOSTPORT_EP_FAST / 8] = { 0 };
 
 	weft_host_move(e->h, w, op->buf, op->len);
-	return tx_words(e, op->dst, eph_tag(EPH_MSG, 0, op->len), op->imm, w,
-			(uint32_t)(op->len + 7) / 8);
+	return tx_words(e, op->dst,
+			hostport_ep_tag(HOSTPORT_EP_MSG, 0, op->len), op->imm,
+			w, (uint32_t)(op->len + 7) / 8);
 }
 
 /* Room of one message in the send data region. */
-static uint64_t sdr_bytes(const struct eph *e)
+static uint64_t sdr_bytes(const struct hostport_ep *e)
 {
 	return (e->eager_max + 7ull) & ~7ull;
 }
 
-static bool tx_eager(struct eph *e, struct eph_op *op)
+static bool tx_eager(struct hostport_ep *e, struct hostport_ep_op *op)
 {
 	struct hport_tag tag = { .user = op->imm };
 	uint32_t s = 0;
@@ -77,7 +80,7 @@ static bool tx_eager(struct eph *e, struct eph_op *op)
 		s++;
 	if (s == e->sdr_slots)
 		return false;
-	tag.api = eph_tag(EPH_MSG, s, op->len);
+	tag.api = hostport_ep_tag(HOSTPORT_EP_MSG, s, op->len);
 	weft_host_copy(e->h, e->sdr + s * sdr_bytes(e), op->buf, op->len);
 	if (hport_send(e->p, &e->peer[op->dst].to, HPORT_MORE, tag,
 		       s * sdr_bytes(e), (op->len + 7) & ~(size_t)7))
@@ -88,29 +91,31 @@ static bool tx_eager(struct eph *e, struct eph_op *op)
 
 /* A refusal by the target comes behind the end of the instruction, which has
  * freed the place. */
-void eph_sent(struct eph *e, const struct hport_note *n)
+void hostport_ep_sent(struct hostport_ep *e, const struct hport_note *n)
 {
-	uint32_t s = EPH_ID(n->tag.api);
+	uint32_t s = HOSTPORT_EP_ID(n->tag.api);
 
 	if (n->error < HP_ERR_TVPID_INV && s < e->sdr_slots)
 		e->sdr_busy[s] = false;
 }
 
 /* Where others find it: where it is, or in a copy. */
-static bool tx_window(struct eph *e, struct eph_op *op, uint64_t *w)
+static bool tx_window(struct hostport_ep *e, struct hostport_ep_op *op,
+		      uint64_t *w)
 {
-	const struct eph_reg *r;
+	const struct hostport_ep_reg *r;
 
-	if (op->reg || eph_reachable(e, op->buf, op->len)) {
+	if (op->reg || hostport_ep_reachable(e, op->buf, op->len)) {
 		if (!op->reg)
-			op->reg = eph_reg_get(e, op->buf, op->len);
+			op->reg = hostport_ep_reg_get(e, op->buf, op->len);
 		if (!op->reg)
 			return false;
 		r = op->reg;
-		w[1] = eph_reg_at(r, op->buf);
+		w[1] = hostport_ep_reg_at(r, op->buf);
 	} else {
 		if (!op->stage) {
-			op->stage = eph_buf_get(e->stage, EPH_STAGES);
+			op->stage = hostport_ep_buf_get(e->stage,
+							HOSTPORT_EP_STAGES);
 			if (!op->stage)
 				return false;
 			weft_host_copy(e->h, op->stage->p, op->buf, op->len);
@@ -122,29 +127,31 @@ static bool tx_window(struct eph *e, struct eph_op *op, uint64_t *w)
 	return true;
 }
 
-static bool tx_long(struct eph *e, struct eph_op *op)
+static bool tx_long(struct hostport_ep *e, struct hostport_ep_op *op)
 {
 	uint64_t w[2];
 
 	if (!tx_window(e, op, w) ||
-	    !tx_words(e, op->dst, eph_tag(EPH_RTS, op->id, op->len), op->imm, w,
-		      2))
+	    !tx_words(e, op->dst,
+		      hostport_ep_tag(HOSTPORT_EP_RTS, op->id, op->len),
+		      op->imm, w, 2))
 		return false;
 	op->waiting = true;
 	return true;
 }
 
-static bool tx_message(struct eph *e, struct eph_op *op)
+static bool tx_message(struct hostport_ep *e, struct hostport_ep_op *op)
 {
-	struct eph_peer *p = &e->peer[op->dst];
+	struct hostport_ep_peer *p = &e->peer[op->dst];
 	bool ok;
 
 	if (p->sent - p->acked >= p->slots)
 		return false;
 	if (op->event == WEFT_EV_PUT)
-		ok = tx_words(e, op->dst, eph_tag(EPH_PUT_IN, 0, 0), op->imm,
-			      &op->imm, 0);
-	else if (op->len <= EPH_FAST)
+		ok = tx_words(e, op->dst,
+			      hostport_ep_tag(HOSTPORT_EP_PUT_IN, 0, 0),
+			      op->imm, &op->imm, 0);
+	else if (op->len <= HOSTPORT_EP_FAST)
 		ok = tx_fast(e, op);
 	else if (op->len <= e->eager_max)
 		ok = tx_eager(e, op);
@@ -152,26 +159,28 @@ static bool tx_message(struct eph *e, struct eph_op *op)
 		ok = tx_long(e, op);
 	p->sent += ok;
 	if (ok && !op->waiting)
-		eph_complete(e, op);
+		hostport_ep_complete(e, op);
 	return ok;
 }
 
-static bool tx_atomic(struct eph *e, struct eph_op *op)
+static bool tx_atomic(struct hostport_ep *e, struct hostport_ep_op *op)
 {
 	uint64_t w[5] = { op->raddr, op->rkey, op->a, op->b, op->swap };
 
 	op->waiting = true;
-	return tx_words(e, op->dst, eph_tag(EPH_ATOMIC, op->id, 0), 0, w, 5);
+	return tx_words(e, op->dst,
+			hostport_ep_tag(HOSTPORT_EP_ATOMIC, op->id, 0), 0, w,
+			5);
 }
 
-void eph_progress_tx(struct eph *e)
+void hostport_ep_progress_tx(struct hostport_ep *e)
 {
 	tx_notes(e);
 	for (uint32_t d = 0; d < e->n; d++) {
-		struct eph_list *l = &e->peer[d].todo;
+		struct hostport_ep_list *l = &e->peer[d].todo;
 
 		while (l->head) {
-			struct eph_op *op = l->head, *next = op->next;
+			struct hostport_ep_op *op = l->head, *next = op->next;
 
 			if (!(op->event == WEFT_EV_ATOMIC ? tx_atomic(e, op)
 							  : tx_message(e, op)))

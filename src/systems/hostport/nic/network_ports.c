@@ -75,15 +75,15 @@ static uint32_t np_of(const struct hp_nic *n, uint32_t cls)
 /* Hands over what the network port has room for. */
 static void tx_go(struct hp_nic *n, uint32_t p, uint32_t cls)
 {
-	struct np *np = &n->np[p];
+	struct netport *np = &n->np[p];
 
-	while (np_on(n, p) && n->tx[p][cls].head && np_room(np, cls)) {
+	while (np_on(n, p) && n->tx[p][cls].head && netport_room(np, cls)) {
 		struct hp_tx *t = tx_pop(&n->tx[p][cls]);
-		uint64_t now = eport_now(&np->ep);
+		uint64_t now = cell_channel_now(&np->ep);
 
 		tx_push(&n->flying[p][cls], t);
-		t->pkt = np_send(np, t->f, t->cycle > now ? t->cycle : now,
-				 t->avail);
+		t->pkt = netport_send(np, t->f, t->cycle > now ? t->cycle : now,
+				      t->avail);
 		t->f = NULL;
 		hp_stall(n, p);
 		hp_count(n, HP_K_PACKETS_OUT, 1);
@@ -158,10 +158,11 @@ void hp_net_more(struct hp_nic *n, struct hp_tx *t, uint32_t bytes)
 		return;
 	t->avail = bytes >= t->total - t->skip ? UINT32_MAX : t->skip + bytes;
 	if (t->pkt)
-		np_more(&n->np[t->np], t->pkt, t->avail);
+		netport_more(&n->np[t->np], t->pkt, t->avail);
 }
 
-static void net_sent(void *own, struct np *np, uint32_t cls, uint64_t trace_id)
+static void net_sent(void *own, struct netport *np, uint32_t cls,
+		     uint64_t trace_id)
 {
 	struct hp_nic *n = own;
 	uint32_t p = (uint32_t)(np - n->np);
@@ -198,10 +199,10 @@ static struct hp_rx *rx_new(struct hp_nic *n)
 /* The first k cells go back. */
 static void rx_release(struct hp_nic *n, struct hp_rx *rx, uint32_t k)
 {
-	struct np *np = &n->np[rx->np];
+	struct netport *np = &n->np[rx->np];
 
 	for (uint32_t i = 0; i < k; i++)
-		np_release(np, rx->slots[i], eport_now(&np->ep));
+		netport_release(np, rx->slots[i], cell_channel_now(&np->ep));
 	rx->n_slots -= k;
 	memmove(rx->slots, rx->slots + k, rx->n_slots * sizeof(*rx->slots));
 	memmove(rx->ends, rx->ends + k, rx->n_slots * sizeof(*rx->ends));
@@ -281,7 +282,8 @@ static void rx_tell(struct hp_nic *n, void *arg)
 		rx->more(n, rx);
 }
 
-static void rx_cell(struct hp_nic *n, struct hp_rx *rx, const struct np_cell *c)
+static void rx_cell(struct hp_nic *n, struct hp_rx *rx,
+		    const struct netport_cell *c)
 {
 	rx->arrived += c->bytes;
 	rx->arrived_all = c->eop;
@@ -297,7 +299,8 @@ static void rx_cell(struct hp_nic *n, struct hp_rx *rx, const struct np_cell *c)
 	rx->telling = true;
 }
 
-static void net_cell(void *own, struct np *np, const struct np_cell *c)
+static void net_cell(void *own, struct netport *np,
+		     const struct netport_cell *c)
 {
 	struct hp_nic *n = own;
 	uint32_t p = (uint32_t)(np - n->np), cls = c->vc >> 1;
@@ -315,19 +318,21 @@ static void net_cell(void *own, struct np *np, const struct np_cell *c)
 	rx_cell(n, rx, c);
 }
 
-static const struct np_ops net_ops = { .cell = net_cell, .sent = net_sent };
+static const struct netport_ops net_ops = { .cell = net_cell,
+					    .sent = net_sent };
 
 /* ---- life ---- */
 
 int hp_net_init(struct hp_nic *n, struct weft_err *err)
 {
-	struct eport_cfg cfg = eport_cfg_internal(n->width, &n->net_clock);
+	struct cell_channel_cfg cfg =
+		cell_channel_cfg_internal(n->width, &n->net_clock);
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < HP_NPS; i++)
-		ret = np_init(&n->np[i], n->comp,
-			      &n->comp->ports[HP_PORT_NETS + i], &cfg,
-			      n->np_depth, &net_ops, n, HP_TAG_NP + i, err);
+		ret = netport_init(
+			&n->np[i], n->comp, &n->comp->ports[HP_PORT_NETS + i],
+			&cfg, n->np_depth, &net_ops, n, HP_TAG_NP + i, err);
 	return ret;
 }
 
@@ -336,7 +341,7 @@ int hp_net_start(struct hp_nic *n, struct weft_err *err)
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < HP_NPS; i++)
-		ret = np_start(&n->np[i], err);
+		ret = netport_start(&n->np[i], err);
 	return ret;
 }
 
@@ -344,7 +349,7 @@ int hp_net_start(struct hp_nic *n, struct weft_err *err)
 void hp_net_abandon(struct hp_nic *n)
 {
 	for (uint32_t i = 0; i < HP_NPS; i++)
-		np_abandon(&n->np[i]);
+		netport_abandon(&n->np[i]);
 	for (struct hp_rx *rx = n->rx_all; rx; rx = rx->chain)
 		if (rx->f && rx->arrived_all) {
 			weft_frame_free(rx->f);
@@ -363,7 +368,7 @@ void hp_net_fini(struct hp_nic *n)
 	struct hp_tx *t;
 
 	for (uint32_t i = 0; i < HP_NPS; i++)
-		np_fini(&n->np[i]);
+		netport_fini(&n->np[i]);
 	while ((rx = n->rx_all)) {
 		n->rx_all = rx->chain;
 		free(rx);

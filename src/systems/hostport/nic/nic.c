@@ -281,10 +281,10 @@ static void hp_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	struct hp_nic *n = c->state;
 	struct weft_bus_note note;
 
-	if (port >= EPORT_NEWS)
+	if (port >= CELL_CHANNEL_NEWS)
 		return; /* of links: nobody asks */
 	if (port != HP_PORT_BUS) {
-		eport_arrive(&n->np[port - HP_PORT_NETS].ep, f);
+		cell_channel_arrive(&n->np[port - HP_PORT_NETS].ep, f);
 		return;
 	}
 	while (weft_bus_next(n->bus, &note)) {
@@ -302,7 +302,7 @@ static void hp_event(struct weft_comp *c, uint32_t tag)
 	struct hp_nic *n = c->state;
 
 	if (tag < HP_TAG_LATER)
-		np_event(&n->np[tag - HP_TAG_NP]);
+		netport_event(&n->np[tag - HP_TAG_NP]);
 	else if (tag == HP_TAG_LATER)
 		hp_later_event(n);
 	else if (weft_timer_due(c, &n->slot[tag - HP_TAG_SLOT])) {
@@ -351,7 +351,7 @@ static int hp_sample(struct weft_comp *c, struct weft_err *err)
 
 	for (uint32_t i = 0; i < HP_NPS; i++)
 		if (n->np[i].ep.peer)
-			eport_volume(&n->np[i].ep);
+			cell_channel_volume(&n->np[i].ep);
 	return 0;
 }
 

@@ -237,7 +237,7 @@ void hp_rx_end(struct hp_nic *n, struct hp_rx *rx);
  * from hp_pkt_skip on, before they are announced. */
 struct hp_tx {
 	struct weft_frame *f;
-	struct np_pkt *pkt;
+	struct netport_pkt *pkt;
 	uint8_t np, cls;
 	uint16_t vpid;	/* the sender's */
 	uint32_t skip;	/* of the payload, in front of the user bytes */
@@ -476,7 +476,7 @@ struct hp_nic {
 	struct hp_sched sched[HP_PARTS];
 	struct weft_timer slot[HP_PARTS];
 	uint64_t slot_next[HP_PARTS]; /* first cycle not used */
-	struct np np[HP_NPS];
+	struct netport np[HP_NPS];
 	struct hp_tx_list tx[HP_NPS][2];
 	struct hp_tx_list flying[HP_NPS][2];
 	struct hp_stall stall[HP_NPS];

@@ -39,7 +39,7 @@ static void post(struct member *m, struct hport *p)
 
 	if (ret)
 		weft_check_failed(a->w.c, "instruction %llu: %s",
-				  (unsigned long long)num, work_why(ret));
+				  (unsigned long long)num, program_why(ret));
 	m->busy = true;
 }
 
@@ -87,8 +87,8 @@ static void executed(struct member *m, struct hport *p,
 	if (n->event == HPORT_MESSAGE) {
 		hport_take(p, n, w);
 		if (n->bytes != 8ull * crowd_words(a, num) ||
-		    work_check(w, 0, crowd_words(a, num), crowd_draw(num, 3)) >=
-			    0)
+		    program_check(w, 0, crowd_words(a, num),
+				  crowd_draw(num, 3)) >= 0)
 			weft_check_failed(a->w.c,
 					  "message %llu is not what was sent",
 					  (unsigned long long)num);
@@ -181,7 +181,7 @@ static int crowd_open(struct crowd *a, struct weft_comp *c)
 	size_t words = a->instructions / 64 + 1;
 	int ret;
 
-	a->w = work_of(c);
+	a->w = program_from(c);
 	a->m = weft_host_calloc(a->w.h, a->processes, sizeof(*a->m));
 	a->lines = weft_host_calloc(a->w.h, a->servers, sizeof(*a->lines));
 	a->done = weft_host_calloc(a->w.h, words, 8);
@@ -227,7 +227,7 @@ static int crowd_main(struct weft_comp *c)
 	weft_time_t t;
 
 	if (ret) {
-		hpw_refused(c, "cannot open all processes", ret);
+		hostport_program_refused(c, "cannot open all processes", ret);
 		return ret;
 	}
 	t = weft_host_now(a->w.h);

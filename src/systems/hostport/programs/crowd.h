@@ -36,7 +36,7 @@ struct member {
 struct crowd {
 	uint32_t processes, servers, windows, cpus;
 	uint64_t instructions;
-	struct work w;
+	struct program w;
 	struct hport_crowd hp;
 	struct hport_peer to;
 	struct member *m;

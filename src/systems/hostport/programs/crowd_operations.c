@@ -11,7 +11,7 @@ enum { W_BYTES = 3, W_FAA = 6, W_CAS = 7 };
 
 uint64_t crowd_draw(uint64_t num, uint32_t what)
 {
-	return work_mix(num * 4 + what);
+	return program_mix(num * 4 + what);
 }
 
 enum kind crowd_kind(const struct crowd *a, uint64_t num)
@@ -51,12 +51,12 @@ static int post_message(struct member *m, struct hport *p, uint64_t num,
 	uint64_t w[5];
 
 	if (crowd_kind(m->of, num) == SEND) {
-		work_fill((uint8_t *)p->sdr + HPORT_CROWD_SDR, n,
-			  crowd_draw(num, 3));
+		program_fill((uint8_t *)p->sdr + HPORT_CROWD_SDR, n,
+			     crowd_draw(num, 3));
 		return hport_send(p, to, HPORT_MORE, tag, HPORT_CROWD_SDR,
 				  8ull * n);
 	}
-	work_fill(w, n, crowd_draw(num, 3));
+	program_fill(w, n, crowd_draw(num, 3));
 	return hport_fast_send(p, to, HPORT_MORE, tag, w, n);
 }
 
@@ -69,12 +69,12 @@ static int post_rma(struct member *m, struct hport *p, uint64_t num,
 				 (uint64_t)m->id / a->servers * 64 };
 	uint64_t *line = line_of(a, m->id), w[3];
 
-	work_fill(w, 3, crowd_draw(num, 3));
+	program_fill(w, 3, crowd_draw(num, 3));
 	switch (crowd_kind(a, num)) {
 	case FAST_PUT:
 		return hport_fast_put(p, to, flags, tag, &far, w, n);
 	case PUT:
-		work_fill(m->own, n, crowd_draw(num, 3));
+		program_fill(m->own, n, crowd_draw(num, 3));
 		return hport_put(p, to, flags, tag, &far, WIN_OWN, 0, 8ull * n);
 	case PUT_BYTES:
 		far.off += 8 * W_BYTES;
@@ -114,11 +114,11 @@ bool crowd_good(struct member *m, const struct hport_note *n)
 	const uint64_t *line = line_of(a, m->id);
 	uint64_t w;
 
-	work_fill(&w, 1, base);
+	program_fill(&w, 1, base);
 	switch (crowd_kind(a, num)) {
 	case FAST_PUT:
 	case PUT:
-		return work_check(line, 0, words, base) < 0;
+		return program_check(line, 0, words, base) < 0;
 	case PUT_BYTES:
 		return (line[W_BYTES] ^ w) == 0xff00ff0000ff00ff;
 	case FAST_GET:

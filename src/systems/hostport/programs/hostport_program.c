@@ -15,16 +15,16 @@ static const uint8_t piece_max[] = {
 	[HPW_FAST_GET] = 24,	      [HPW_FAA] = 8,	   [HPW_CAS] = 8,
 };
 
-void hpw_refused(struct weft_comp *c, const char *what, int ret)
+void hostport_program_refused(struct weft_comp *c, const char *what, int ret)
 {
-	weft_check_failed(c, "%s: %s", what, work_why(ret));
+	weft_check_failed(c, "%s: %s", what, program_why(ret));
 }
 
 static bool ok(struct hpw *v, const char *what, int ret)
 {
 	if (!ret)
 		return true;
-	hpw_refused(v->w.c, what, ret);
+	hostport_program_refused(v->w.c, what, ret);
 	return false;
 }
 
@@ -41,7 +41,7 @@ static int memory(struct hpw *v)
 
 	v->in = hport_alloc(v->p, 2 * room(v), &v->va);
 	if (!v->in) {
-		hpw_refused(v->w.c, "hport_alloc", -ENOMEM);
+		hostport_program_refused(v->w.c, "hport_alloc", -ENOMEM);
 		return -ENOMEM;
 	}
 	v->out = v->in + room(v);
@@ -50,8 +50,8 @@ static int memory(struct hpw *v)
 			    HPORT_READ | HPORT_WRITE, HPW_CAPABILITY);
 }
 
-int hpw_words(struct weft_comp *c, const char *name, uint64_t bytes,
-	      struct weft_err *err)
+int hostport_program_words(struct weft_comp *c, const char *name,
+			   uint64_t bytes, struct weft_err *err)
 {
 	if (bytes % 8 == 0)
 		return 0;
@@ -61,7 +61,7 @@ int hpw_words(struct weft_comp *c, const char *name, uint64_t bytes,
 		c->name, name, (unsigned long long)bytes);
 }
 
-int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
+int hostport_program_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 {
 	struct hport_attr a = {
 		.vpid = v->tagged ? 0 : -1, /* the tag of a monitor */
@@ -72,7 +72,7 @@ int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 	static const struct ultra_rx_attr packets = { 0 };
 	uint32_t peer;
 
-	v->w = work_of(c);
+	v->w = program_from(c);
 	if (!partner || partner >= v->w.n || v->size > MAX) {
 		weft_check_failed(c, "partner: one of 1..%u", v->w.n - 1);
 		return -EINVAL;
@@ -90,25 +90,25 @@ int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 			     hport_use_tags(v->p, true) ? 0 : -ENOTSUP))
 		return -EIO;
 	hport_set_mtu(v->p, (uint32_t)v->mtu);
-	work_put(&v->w, "hp.vpid", hport_vpid(v->p));
+	program_put(&v->w, "hp.vpid", hport_vpid(v->p));
 	peer = v->w.me ? 0 : partner;
 	if (!ok(v, "hport_connect",
 		hport_connect(v->p, peer,
-			      (uint32_t)work_get(&v->w, "hp.vpid", peer),
+			      (uint32_t)program_get(&v->w, "hp.vpid", peer),
 			      &v->to)))
 		return -EIO;
 	if (v->way == HPW_ULTRA && (!v->w.me || v->w.me == partner) &&
 	    ultraw_open(&v->ultra, &v->w, peer, &packets))
 		return -EIO;
-	work_barrier(&v->w, "hp.open");
+	program_barrier(&v->w, "hp.open");
 	return 0;
 }
 
-void hpw_close(struct hpw *v)
+void hostport_program_close(struct hpw *v)
 {
 	while (v->done < v->posted)
-		hpw_absorb(v);
-	work_barrier(&v->w, "hp.close");
+		hostport_program_absorb(v);
+	program_barrier(&v->w, "hp.close");
 	if (v->ultra.d.h)
 		ultraw_close(&v->ultra);
 	hport_free(v->p, v->in);
@@ -123,7 +123,7 @@ static bool segmented(const struct hpw *v)
 	return v->mtu && v->way == HPW_SEND && v->size > v->mtu;
 }
 
-void hpw_absorb(struct hpw *v)
+void hostport_program_absorb(struct hpw *v)
 {
 	struct hport_note n;
 
@@ -134,7 +134,7 @@ void hpw_absorb(struct hpw *v)
 				  n.error);
 	if (n.event == HPORT_DONE) {
 		v->done++;
-		if (n.n && hpw_fetches(v->way))
+		if (n.n && hostport_program_fetches(v->way))
 			weft_host_copy(v->w.h, v->in + n.tag.user, n.data,
 				       8ul * n.n);
 	} else if (n.event == HPORT_MESSAGE) {
@@ -147,7 +147,7 @@ void hpw_absorb(struct hpw *v)
 static bool posted(struct hpw *v, int ret)
 {
 	if (ret == -EAGAIN) {
-		hpw_absorb(v);
+		hostport_program_absorb(v);
 		return false;
 	}
 	v->posted += ok(v, "post", ret);
@@ -160,7 +160,7 @@ static const struct hport_tag tag = { 0, 0 };
 
 static int piece(struct hpw *v, uint64_t off, uint64_t n, uint32_t flags)
 {
-	uint64_t from = hpw_fetches(v->way) ? room(v) : 0;
+	uint64_t from = hostport_program_fetches(v->way) ? room(v) : 0;
 	struct hport_far far = { HPW_WIN, HPW_CAPABILITY, from + off };
 	const uint64_t *words = (const uint64_t *)(v->out + off);
 	struct hport_tag at = { off, 0 };
@@ -237,7 +237,7 @@ static void recv_ultra(struct hpw *v)
 	v->got += v->size;
 }
 
-void hpw_send(struct hpw *v, uint32_t flags)
+void hostport_program_send(struct hpw *v, uint32_t flags)
 {
 	if (v->way == HPW_ULTRA) {
 		send_ultra(v);
@@ -249,13 +249,13 @@ void hpw_send(struct hpw *v, uint32_t flags)
 	}
 	if (v->way == HPW_SEND || v->way == HPW_POSTED) {
 		while (v->done < v->posted) /* the region is in use */
-			hpw_absorb(v);
+			hostport_program_absorb(v);
 		weft_host_copy(v->w.h, v->sdr, v->out, v->size);
 	}
 	while (!posted(v, send_whole(v, flags)))
 		;
 	while (hport_unposted(v->p))
-		hpw_absorb(v);
+		hostport_program_absorb(v);
 }
 
 /* The last word lands last. */
@@ -279,7 +279,7 @@ static void post_buffers(struct hpw *v, uint64_t seq)
 			      seq));
 }
 
-void hpw_recv(struct hpw *v, uint64_t seq)
+void hostport_program_recv(struct hpw *v, uint64_t seq)
 {
 	uint64_t want = v->got - v->got % v->size + v->size;
 
@@ -295,7 +295,7 @@ void hpw_recv(struct hpw *v, uint64_t seq)
 	if (v->way == HPW_POSTED && v->size > SEND_PIECE)
 		post_buffers(v, seq);
 	while (v->got < want)
-		hpw_absorb(v);
+		hostport_program_absorb(v);
 }
 
 /* ---- the driver's thread ---- */
@@ -317,16 +317,16 @@ static int load(const struct driver *a, struct weft_host *h)
 static int driver_main(struct weft_comp *c)
 {
 	const struct driver *a = c->state;
-	struct work w = work_of(c);
+	struct program w = program_from(c);
 	int ret = load(a, w.h);
 
 	if (ret) {
-		hpw_refused(c, "hport_load", ret);
+		hostport_program_refused(c, "hport_load", ret);
 		return ret;
 	}
 	ret = hport_serve(w.h, a->tlb_driver_service, true);
 	if (ret)
-		hpw_refused(c, "hport_serve", ret);
+		hostport_program_refused(c, "hport_serve", ret);
 	return ret;
 }
 

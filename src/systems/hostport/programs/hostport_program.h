@@ -7,7 +7,7 @@
 #include "systems/hostport/programs/ultra_program.h"
 #include "weft/hostport.h"
 
-enum hpw_way {
+enum hostport_program_way {
 	HPW_FAST_SEND, /* pieces of 40 bytes */
 	HPW_SEND,      /* copied at both ends */
 	HPW_POSTED,    /* send into a posted buffer: copied once */
@@ -24,13 +24,13 @@ enum hpw_way {
 	"fast_send|send|posted|fast_put|put|get|ultra|put_bytes|fast_get|"     \
 	"faa|cas"
 /* Bytes come to who asks. */
-static inline bool hpw_fetches(uint32_t way)
+static inline bool hostport_program_fetches(uint32_t way)
 {
 	return way == HPW_GET || way >= HPW_FAST_GET;
 }
 
 struct hpw {
-	struct work w;
+	struct program w;
 	struct hport *p;
 	struct hport_peer to;
 	uint32_t way;
@@ -39,7 +39,7 @@ struct hpw {
 	uint64_t size; /* of a message, multiple of 8 */
 	uint8_t *in, *out, *sdr;
 	uint64_t va;
-	/* counted by hpw_absorb */
+	/* counted by hostport_program_absorb */
 	uint64_t posted, done, got; /* instructions; bytes */
 	struct ultraw ultra;
 };
@@ -47,18 +47,18 @@ struct hpw {
 enum { HPW_WIN = 1, HPW_CAPABILITY = 0x57454654 };
 
 /* ops.init: a parameter in bytes that must be whole words; 0 or negative. */
-int hpw_words(struct weft_comp *c, const char *name, uint64_t bytes,
-	      struct weft_err *err);
+int hostport_program_words(struct weft_comp *c, const char *name,
+			   uint64_t bytes, struct weft_err *err);
 /* The failed check of a library call that returned `ret`. */
-void hpw_refused(struct weft_comp *c, const char *what, int ret);
+void hostport_program_refused(struct weft_comp *c, const char *what, int ret);
 /* 0, or negative with a failed check.  Pairs with node `partner`. */
-int hpw_open(struct hpw *v, struct weft_comp *c, uint32_t partner);
-void hpw_close(struct hpw *v);
+int hostport_program_open(struct hpw *v, struct weft_comp *c, uint32_t partner);
+void hostport_program_close(struct hpw *v);
 /* One message: what is in v->out; waits for queue space where it must. */
-void hpw_send(struct hpw *v, uint32_t flags);
+void hostport_program_send(struct hpw *v, uint32_t flags);
 /* Takes the next notification. */
-void hpw_absorb(struct hpw *v);
+void hostport_program_absorb(struct hpw *v);
 /* A message whose last word is seq has come into v->in. */
-void hpw_recv(struct hpw *v, uint64_t seq);
+void hostport_program_recv(struct hpw *v, uint64_t seq);
 
 #endif

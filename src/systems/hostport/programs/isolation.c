@@ -96,7 +96,7 @@ static int scene_open(struct hpn_scene *s, struct weft_comp *c)
 	if (s->kind == HPN_NONE)
 		s->neighbours = 0;
 	n = s->victims + s->neighbours;
-	s->w = work_of(c);
+	s->w = program_from(c);
 	s->a = weft_host_calloc(s->w.h, n, sizeof(*s->a));
 	ret = s->a ? hport_crowd_open(&s->hp, s->w.h, n) : -ENOMEM;
 	for (uint32_t i = 0; !ret && i < n; i++)
@@ -162,7 +162,7 @@ static int scene_main(struct weft_comp *c)
 	weft_time_t now;
 
 	if (ret) {
-		hpw_refused(c, "cannot open all processes", ret);
+		hostport_program_refused(c, "cannot open all processes", ret);
 		return ret;
 	}
 	now = weft_host_now(s->w.h);
@@ -179,12 +179,12 @@ static int scene_main(struct weft_comp *c)
 static int scene_init(struct weft_comp *c, struct weft_err *err)
 {
 	const struct hpn_scene *s = c->state;
-	int ret = hpw_words(c, "size", s->size, err);
+	int ret = hostport_program_words(c, "size", s->size, err);
 
 	if (!ret)
-		ret = hpw_words(c, "bytes", s->bytes, err);
+		ret = hostport_program_words(c, "bytes", s->bytes, err);
 	if (!ret)
-		ret = hpw_words(c, "length", s->length, err);
+		ret = hostport_program_words(c, "length", s->length, err);
 	if (!ret && s->length > (uint64_t)s->pages * HP_PAGE)
 		ret = weft_fail(err, EINVAL,
 				"%s: length is more than `pages` pages",

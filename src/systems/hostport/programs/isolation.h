@@ -52,7 +52,7 @@ struct hpn_scene {
 	bool fault;
 	weft_time_t time, period, pause;
 	uint64_t size, bytes, length;
-	struct work w;
+	struct program w;
 	struct hport_crowd hp;
 	struct hport_peer to;
 	struct hpn_actor *a;

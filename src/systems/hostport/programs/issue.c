@@ -16,7 +16,7 @@
 struct issue {
 	uint64_t count;
 	uint32_t by, partner;
-	struct work w;
+	struct program w;
 	struct hport *p;
 	struct hport_peer to;
 	double issued_at, cost, latency; /* sums, ns */
@@ -93,7 +93,7 @@ static int issue_main(struct weft_comp *c)
 	struct issue *a = c->state;
 	int ret;
 
-	a->w = work_of(c);
+	a->w = program_from(c);
 	if (!a->partner || a->partner >= a->w.n) {
 		weft_check_failed(c, "partner: one of 1..%u", a->w.n - 1);
 		return -EINVAL;
@@ -103,14 +103,14 @@ static int issue_main(struct weft_comp *c)
 	ret = open_port(a);
 	if (ret) {
 		weft_check_failed(c, "cannot open a Host Port: %s",
-				  work_why(ret));
+				  program_why(ret));
 		return ret;
 	}
-	work_put(&a->w, "issue.ready", 1);
-	work_get(&a->w, "issue.ready", a->w.me ? 0 : a->partner);
+	program_put(&a->w, "issue.ready", 1);
+	program_get(&a->w, "issue.ready", a->w.me ? 0 : a->partner);
 	measure(a);
-	work_put(&a->w, "issue.done", 1);
-	work_get(&a->w, "issue.done", a->w.me ? 0 : a->partner);
+	program_put(&a->w, "issue.done", 1);
+	program_get(&a->w, "issue.done", a->w.me ? 0 : a->partner);
 	hport_close(a->p);
 	return 0;
 }

@@ -16,7 +16,7 @@
 
 struct lim {
 	bool pages;
-	struct work w;
+	struct program w;
 	double rdr, commands, open, again, time;
 };
 
@@ -194,7 +194,7 @@ static int lim_main(struct weft_comp *c)
 	struct lim *a = c->state;
 	int ret;
 
-	a->w = work_of(c);
+	a->w = program_from(c);
 	tell(a, "aperture", "MiB", aperture(a->w.h));
 	ret = hport_drv_run(a->w.h, kernel, a);
 	if (!ret) {
@@ -203,7 +203,7 @@ static int lim_main(struct weft_comp *c)
 	}
 	if (ret) {
 		weft_check_failed(c, "cannot open the driver: %s",
-				  work_why(ret));
+				  program_why(ret));
 		return ret;
 	}
 	return 0;

@@ -26,7 +26,7 @@ static int curve_open(struct curve *a, struct weft_comp *c)
 	a->v.tagged = a->issue;
 	a->v.mtu = a->mtu;
 	a->v.size = a->size;
-	return hpw_open(&a->v, c, a->partner);
+	return hostport_program_open(&a->v, c, a->partner);
 }
 
 static bool takes_part(const struct curve *a)
@@ -39,7 +39,7 @@ static void fill(struct curve *a, uint8_t *to, uint32_t src, uint64_t seq)
 {
 	uint32_t words = (uint32_t)(a->v.size / 8);
 
-	work_fill(to, words, work_base(src, 0, seq));
+	program_fill(to, words, program_base(src, 0, seq));
 	((uint64_t *)to)[words - 1] = seq;
 }
 
@@ -47,7 +47,8 @@ static void check(struct curve *a, uint32_t src, uint64_t seq)
 {
 	uint32_t words = (uint32_t)(a->v.size / 8);
 
-	if (work_check(a->v.in, 0, words - 1, work_base(src, 0, seq)) >= 0 ||
+	if (program_check(a->v.in, 0, words - 1, program_base(src, 0, seq)) >=
+		    0 ||
 	    ((uint64_t *)a->v.in)[words - 1] != seq)
 		weft_check_failed(a->v.w.c, "message %llu is not what was sent",
 				  (unsigned long long)seq);
@@ -59,7 +60,7 @@ static void check(struct curve *a, uint32_t src, uint64_t seq)
 static void stamp(struct curve *a, uint64_t seq)
 {
 	while (a->way == HPW_PUT && a->v.done < a->v.posted)
-		hpw_absorb(&a->v);
+		hostport_program_absorb(&a->v);
 	((uint64_t *)(a->v.out + a->v.size))[-1] = seq;
 }
 
@@ -67,27 +68,27 @@ static void round_trip(struct curve *a, uint64_t seq)
 {
 	stamp(a, seq);
 	if (!a->v.w.me)
-		hpw_send(&a->v, 0);
-	hpw_recv(&a->v, seq);
+		hostport_program_send(&a->v, 0);
+	hostport_program_recv(&a->v, seq);
 	if (!a->v.w.me)
 		return;
 	if (seq > 1)
-		work_turn(&a->v.w, 0);
-	hpw_send(&a->v, 0);
+		program_turn(&a->v.w, 0);
+	hostport_program_send(&a->v, 0);
 }
 
 static void get_once(struct curve *a)
 {
 	if (a->v.w.me)
 		return;
-	hpw_send(&a->v, 0);
+	hostport_program_send(&a->v, 0);
 	while (a->v.done < a->v.posted)
-		hpw_absorb(&a->v);
+		hostport_program_absorb(&a->v);
 }
 
 static void once(struct curve *a, uint64_t seq)
 {
-	if (hpw_fetches(a->way))
+	if (hostport_program_fetches(a->way))
 		get_once(a);
 	else
 		round_trip(a, seq);
@@ -96,7 +97,7 @@ static void once(struct curve *a, uint64_t seq)
 /* A get comes back to where it began. */
 static uint32_t other_end(const struct curve *a)
 {
-	return hpw_fetches(a->way) || a->v.w.me ? 0 : a->partner;
+	return hostport_program_fetches(a->way) || a->v.w.me ? 0 : a->partner;
 }
 
 static void rounds(struct curve *a)
@@ -104,11 +105,11 @@ static void rounds(struct curve *a)
 	bool serves = a->v.w.me;
 
 	if (!serves)
-		work_sent(&a->v.w, other_end(a));
+		program_sent(&a->v.w, other_end(a));
 	for (uint64_t i = 2; i < a->count + 2; i++) {
 		once(a, i);
 		if (!serves && i < a->count + 1)
-			work_turn(&a->v.w, other_end(a));
+			program_turn(&a->v.w, other_end(a));
 	}
 }
 
@@ -118,34 +119,34 @@ static void first(struct curve *a)
 	uint32_t peer = a->v.w.me ? 0 : a->partner;
 
 	fill(a, a->v.out, a->v.w.me, 1);
-	work_barrier(&a->v.w, "hp.filled");
+	program_barrier(&a->v.w, "hp.filled");
 	if (!takes_part(a))
 		return;
 	once(a, 1);
-	if (!hpw_fetches(a->way) || !a->v.w.me)
+	if (!hostport_program_fetches(a->way) || !a->v.w.me)
 		check(a, peer, 1);
 }
 
 static int pingpong_main(struct weft_comp *c)
 {
 	struct curve *a = c->state;
-	double trips = hpw_fetches(a->way) ? 1 : 2;
+	double trips = hostport_program_fetches(a->way) ? 1 : 2;
 	weft_time_t t;
 
 	if (curve_open(a, c))
 		return -EIO;
 	first(a);
-	work_barrier(&a->v.w, "hp.first");
+	program_barrier(&a->v.w, "hp.first");
 	t = weft_host_now(a->v.w.h);
 	if (takes_part(a))
 		rounds(a);
 	t = weft_host_now(a->v.w.h) - t;
 	if (!a->v.w.me)
-		work_got(&a->v.w, other_end(a));
+		program_got(&a->v.w, other_end(a));
 	if (!a->v.w.me)
 		weft_metric(c, "latency", "ns",
 			    (double)t / WEFT_NS / trips / (double)a->count);
-	hpw_close(&a->v);
+	hostport_program_close(&a->v);
 	return 0;
 }
 
@@ -161,11 +162,11 @@ static void stream_send(struct curve *a)
 {
 	for (uint64_t i = 0; i < a->count; i++) {
 		while (a->v.posted - a->v.done >= a->depth)
-			hpw_absorb(&a->v);
-		hpw_send(&a->v, HPORT_ACK);
+			hostport_program_absorb(&a->v);
+		hostport_program_send(&a->v, HPORT_ACK);
 	}
 	while (a->v.done < a->v.posted)
-		hpw_absorb(&a->v);
+		hostport_program_absorb(&a->v);
 }
 
 /* ULTRA tells nobody when a packet has arrived: the receiver's clock does. */
@@ -176,8 +177,8 @@ static weft_time_t stream_end(struct curve *a)
 	if (a->way != HPW_ULTRA)
 		return now;
 	if (a->v.w.me == a->partner)
-		work_put(&a->v.w, "hp.end", now);
-	return a->v.w.me ? now : work_get(&a->v.w, "hp.end", a->partner);
+		program_put(&a->v.w, "hp.end", now);
+	return a->v.w.me ? now : program_get(&a->v.w, "hp.end", a->partner);
 }
 
 static int stream_main(struct weft_comp *c)
@@ -188,18 +189,18 @@ static int stream_main(struct weft_comp *c)
 	if (curve_open(a, c))
 		return -EIO;
 	first(a);
-	work_barrier(&a->v.w, "hp.first");
+	program_barrier(&a->v.w, "hp.first");
 	t = weft_host_now(a->v.w.h);
 	if (!a->v.w.me)
 		stream_send(a);
 	for (uint64_t i = 0; receives(a) && i < a->count; i++)
-		hpw_recv(&a->v, 0);
+		hostport_program_recv(&a->v, 0);
 	t = stream_end(a) - t;
 	if (!a->v.w.me)
 		weft_metric(c, "bandwidth", "MB/s",
 			    (double)(a->count * a->v.size) /
 				    ((double)t / WEFT_US));
-	hpw_close(&a->v);
+	hostport_program_close(&a->v);
 	return 0;
 }
 
@@ -229,8 +230,8 @@ static int curve_init(struct weft_comp *c, struct weft_err *err)
 {
 	const struct curve *a = c->state;
 
-	return hpw_words(c, "size", a->size, err) ||
-			       hpw_words(c, "mtu", a->mtu, err)
+	return hostport_program_words(c, "size", a->size, err) ||
+			       hostport_program_words(c, "mtu", a->mtu, err)
 		       ? -EINVAL
 		       : 0;
 }

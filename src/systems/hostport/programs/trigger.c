@@ -15,7 +15,7 @@
 
 struct one {
 	uint64_t count;
-	struct work w;
+	struct program w;
 	struct hport *p;
 };
 
@@ -78,11 +78,11 @@ static int one_main(struct weft_comp *c)
 	struct one *a = c->state;
 	int ret;
 
-	a->w = work_of(c);
+	a->w = program_from(c);
 	ret = hport_open(a->w.h, NULL, &a->p);
 	if (ret) {
 		weft_check_failed(c, "cannot open a Host Port: %s",
-				  work_why(ret));
+				  program_why(ret));
 		return ret;
 	}
 	triggers_ns(a, 1); /* its context is in the cache then */
@@ -100,7 +100,7 @@ struct many {
 	uint32_t threads, ops, cpus;
 	uint64_t rounds;
 	weft_time_t os_c0, os_c1;
-	struct work w;
+	struct program w;
 	struct weft_dev *dev;
 	struct thread *t;
 	uint64_t done;
@@ -204,7 +204,7 @@ static int many_main(struct weft_comp *c)
 	struct thread *t;
 	int ret;
 
-	a->w = work_of(c);
+	a->w = program_from(c);
 	a->dev = weft_dev_open(a->w.h, 0);
 	a->t = t = weft_host_calloc(a->w.h, a->threads, sizeof(*t));
 	ret = !t ? -ENOMEM : !a->dev ? -ENODEV : 0;
@@ -212,7 +212,7 @@ static int many_main(struct weft_comp *c)
 		ret = thread_new(a, &t[i]);
 	if (ret) {
 		weft_check_failed(c, "cannot begin a process: %s",
-				  work_why(ret));
+				  program_why(ret));
 		return ret;
 	}
 	many_measure(a, t);

@@ -14,7 +14,7 @@ struct page_work {
 	uint32_t processes, ops, cpus;
 	bool tagged;
 	uint32_t first, end; /* pages that somebody has */
-	struct work w;
+	struct program w;
 	struct weft_dev *dev;
 };
 
@@ -107,13 +107,13 @@ static int page_main(struct weft_comp *c)
 	weft_time_t t;
 	int ret;
 
-	a->w = work_of(c);
+	a->w = program_from(c);
 	a->first = UINT32_MAX;
 	o = weft_host_calloc(a->w.h, a->processes, sizeof(*o));
 	ret = prepare(a, o);
 	if (ret) {
 		weft_check_failed(c, "cannot begin the processes: %s",
-				  work_why(ret));
+				  program_why(ret));
 		return ret;
 	}
 	t = weft_host_now(a->w.h);

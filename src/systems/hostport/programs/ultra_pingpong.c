@@ -17,7 +17,7 @@ struct uw {
 	weft_time_t pause, grid;
 	uint64_t burst;
 	double sent_at, got_at; /* sums, ns */
-	struct work w;
+	struct program w;
 	struct ultraw u;
 	uint64_t refused; /* conditional stores */
 	double sum, least, most;
@@ -41,7 +41,7 @@ static void send(struct uw *a, uint64_t seq)
 {
 	uint64_t w[ULTRA_PAYLOAD_MAX];
 
-	work_fill(w, a->words, work_base(a->w.me, a->u.peer, seq));
+	program_fill(w, a->words, program_base(a->w.me, a->u.peer, seq));
 	w[0] = weft_host_now(a->w.h); /* for the other side */
 	if (a->grid) {
 		w[0] = (w[0] / a->grid + 2) * a->grid;
@@ -71,8 +71,9 @@ static void recv(struct uw *a, uint64_t seq)
 
 	weft_got(a->w.c, a->u.peer, now);
 	if (n != (int)a->words || tag != seq ||
-	    (n > 1 && work_check(w, 1, a->words,
-				 work_base(a->u.peer, a->w.me, seq)) >= 0))
+	    (n > 1 &&
+	     program_check(w, 1, a->words,
+			   program_base(a->u.peer, a->w.me, seq)) >= 0))
 		weft_check_failed(a->w.c, "packet %u is not what was sent",
 				  (unsigned)seq);
 	if (n < 1)
@@ -89,7 +90,8 @@ static void pause(struct uw *a, uint64_t i)
 {
 	if (a->pause)
 		weft_host_cpu(a->w.h,
-			      work_mix(i) % (2 * a->pause) / 1000 * 1000 + 1);
+			      program_mix(i) % (2 * a->pause) / 1000 * 1000 +
+				      1);
 }
 
 /* As fast as they go, one way; a packet that finds no room is not sent again,
@@ -166,7 +168,7 @@ static int uw_main(struct weft_comp *c)
 	struct uw *a = c->state;
 	int ret;
 
-	a->w = work_of(c);
+	a->w = program_from(c);
 	if (!a->partner || a->partner >= a->w.n) {
 		weft_check_failed(c, "partner: one of 1..%u", a->w.n - 1);
 		return -EINVAL;

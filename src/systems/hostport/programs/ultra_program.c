@@ -55,7 +55,7 @@ static int paths(struct ultraw *u, const struct ultra_rx_attr *attr)
 	return ret;
 }
 
-int ultraw_open(struct ultraw *u, const struct work *w, uint32_t peer,
+int ultraw_open(struct ultraw *u, const struct program *w, uint32_t peer,
 		const struct ultra_rx_attr *attr)
 {
 	int ret;
@@ -66,7 +66,7 @@ int ultraw_open(struct ultraw *u, const struct work *w, uint32_t peer,
 	if (!ret)
 		ret = paths(u, attr);
 	if (ret)
-		weft_check_failed(w->c, "no path: %s", work_why(ret));
+		weft_check_failed(w->c, "no path: %s", program_why(ret));
 	else
 		ultraw_meet(u);
 	return ret;

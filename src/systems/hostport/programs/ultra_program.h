@@ -8,7 +8,7 @@
 #include "weft/ultra.h"
 
 struct ultraw {
-	struct work w;
+	struct program w;
 	uint32_t peer;
 	uint32_t sent, got; /* control messages */
 	struct ultra_drv d;
@@ -17,7 +17,7 @@ struct ultraw {
 };
 
 /* 0, or negative with a failed check.  `attr` is of what comes. */
-int ultraw_open(struct ultraw *u, const struct work *w, uint32_t peer,
+int ultraw_open(struct ultraw *u, const struct program *w, uint32_t peer,
 		const struct ultra_rx_attr *attr);
 /* Both are ready. */
 void ultraw_meet(struct ultraw *u);

@@ -405,7 +405,7 @@ static int dies(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static int looks_after(struct weft_host *h, struct exrig *r, uint32_t node)
+static int recorders_after(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport_kmem k;
 
@@ -426,7 +426,7 @@ static void memory_of_a_process_that_ends_comes_back(void **state)
 {
 	for (uint32_t kind = HPORT_MEM_AUTO; kind <= HPORT_MEM_PAGES; kind++) {
 		how = (struct hport_memory){ .kind = kind };
-		run(looks_after, dies);
+		run(recorders_after, dies);
 	}
 }
 

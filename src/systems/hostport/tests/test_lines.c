@@ -303,7 +303,7 @@ static int together(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void looks_at_the_same_time_share_a_read(void **state)
+static void recorders_at_the_same_time_share_a_read(void **state)
 {
 	run(together, NULL);
 }
@@ -312,7 +312,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(windows_and_routes_are_kept_by_use),
-		cmocka_unit_test(looks_at_the_same_time_share_a_read),
+		cmocka_unit_test(recorders_at_the_same_time_share_a_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

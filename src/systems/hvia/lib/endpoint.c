@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Memory of the program: it is freed also when a run ends in the middle. */
-void *epv_grow(struct epv *e, void *at, size_t n, size_t *cap, size_t size)
+void *hvia_ep_grow(struct hvia_ep *e, void *at, size_t n, size_t *cap,
+		   size_t size)
 {
 	size_t more = *cap ? 2 * *cap : 16;
 	void *to;
@@ -24,33 +25,35 @@ void *epv_grow(struct epv *e, void *at, size_t n, size_t *cap, size_t size)
 	return to;
 }
 
-void epv_push(struct epv *e, const struct weft_ep_event *ev)
+void hvia_ep_push(struct hvia_ep *e, const struct weft_ep_event *ev)
 {
-	e->event.at = epv_grow(e, e->event.at, e->event.n, &e->event.cap,
-			       sizeof(*ev));
+	e->event.at = hvia_ep_grow(e, e->event.at, e->event.n, &e->event.cap,
+				   sizeof(*ev));
 	e->event.at[e->event.n++] = *ev;
 }
 
-void epv_event(struct epv *e, enum weft_ep_kind kind, int status, void *ctx,
-	       uint64_t result)
+void hvia_ep_event(struct hvia_ep *e, enum weft_ep_kind kind, int status,
+		   void *ctx, uint64_t result)
 {
-	epv_push(e, &(struct weft_ep_event){ .kind = kind,
-					     .status = status,
-					     .ctx = ctx,
-					     .result = result });
+	hvia_ep_push(e, &(struct weft_ep_event){ .kind = kind,
+						 .status = status,
+						 .ctx = ctx,
+						 .result = result });
 }
 
 /* ---- sending ---- */
 
 /* A quarter is for answers alone: who asks finds none before they run out. */
-struct epv_op *epv_op_new(struct epv *e, enum epv_kind kind, uint32_t dst)
+struct hvia_ep_op *hvia_ep_op_new(struct hvia_ep *e, enum hvia_ep_kind kind,
+				  uint32_t dst)
 {
-	bool reply = kind == EPV_DONE || kind == EPV_GET_DATA;
+	bool reply = kind == HVIA_EP_DONE || kind == HVIA_EP_GET_DATA;
 
-	for (uint32_t i = reply ? 0 : EPV_OPS / 4 * 3; i < EPV_OPS; i++) {
+	for (uint32_t i = reply ? 0 : HVIA_EP_OPS / 4 * 3; i < HVIA_EP_OPS;
+	     i++) {
 		if (e->op[i].used)
 			continue;
-		e->op[i] = (struct epv_op){
+		e->op[i] = (struct hvia_ep_op){
 			.used = true, .kind = kind, .dst = dst, .id = i
 		};
 		return &e->op[i];
@@ -58,19 +61,20 @@ struct epv_op *epv_op_new(struct epv *e, enum epv_kind kind, uint32_t dst)
 	return NULL;
 }
 
-void epv_op_start(struct epv *e, struct epv_op *op)
+void hvia_ep_op_start(struct hvia_ep *e, struct hvia_ep_op *op)
 {
-	struct epv_peer *p = &e->peer[op->dst];
+	struct hvia_ep_peer *p = &e->peer[op->dst];
 
 	op->next = NULL;
 	*p->tail = op;
 	p->tail = &op->next;
 }
 
-static void transmit(struct epv *e, struct epv_peer *p, struct epv_head *h,
-		     const uint8_t *data)
+static void transmit(struct hvia_ep *e, struct hvia_ep_peer *p,
+		     struct hvia_ep_head *h, const uint8_t *data)
 {
-	struct epv_slot *s = epv_slot(e, p, p->next++ % (e->slots + EPV_SPARE));
+	struct hvia_ep_slot *s =
+		hvia_ep_slot(e, p, p->next++ % (e->slots + HVIA_EP_SPARE));
 	uint32_t bytes = (uint32_t)sizeof(*h) + h->len;
 
 	h->places = p->owed;
@@ -89,37 +93,38 @@ static void transmit(struct epv *e, struct epv_peer *p, struct epv_head *h,
 }
 
 /* The next message of an operation; true: it was the last one. */
-static bool op_step(struct epv *e, struct epv_peer *p, struct epv_op *op)
+static bool op_step(struct hvia_ep *e, struct hvia_ep_peer *p,
+		    struct hvia_ep_op *op)
 {
 	size_t left = op->len - op->off;
-	struct epv_head h = op->head;
-	bool data = op->kind == EPV_MSG || op->kind == EPV_PUT ||
-		    op->kind == EPV_GET_DATA;
+	struct hvia_ep_head h = op->head;
+	bool data = op->kind == HVIA_EP_MSG || op->kind == HVIA_EP_PUT ||
+		    op->kind == HVIA_EP_GET_DATA;
 
 	h.kind = op->kind;
-	if (op->kind != EPV_DONE && op->kind != EPV_GET_DATA)
+	if (op->kind != HVIA_EP_DONE && op->kind != HVIA_EP_GET_DATA)
 		h.id = op->id;
 	h.len = !data			    ? 0
 		: left < e->ep.info.max_msg ? (uint32_t)left
 					    : e->ep.info.max_msg;
-	if (op->kind == EPV_PUT)
+	if (op->kind == HVIA_EP_PUT)
 		h.addr += op->off;
-	if (op->kind == EPV_GET_DATA)
+	if (op->kind == HVIA_EP_GET_DATA)
 		h.addr = op->off;
 	if (!data || h.len == left)
-		h.flags |= EPV_LAST;
+		h.flags |= HVIA_EP_LAST;
 	transmit(e, p, &h, op->buf ? op->buf + op->off : NULL);
 	op->off += h.len;
 	p->places--;
-	return h.flags & EPV_LAST;
+	return h.flags & HVIA_EP_LAST;
 }
 
-static void peer_pump(struct epv *e, struct epv_peer *p)
+static void peer_pump(struct hvia_ep *e, struct hvia_ep_peer *p)
 {
 	uint32_t limit = e->slots;
 
 	while (p->head && p->places && p->sending < limit) {
-		struct epv_op *op = p->head;
+		struct hvia_ep_op *op = p->head;
 
 		if (!op_step(e, p, op))
 			continue;
@@ -129,17 +134,18 @@ static void peer_pump(struct epv *e, struct epv_peer *p)
 		if (op->waits)
 			continue;
 		if (!op->answered)
-			epv_event(e, op->event, 0, op->ctx, 0);
+			hvia_ep_event(e, op->event, 0, op->ctx, 0);
 		op->used = false;
 	}
-	if (p->owed >= (e->slots + 1) / 2 && p->sending < limit + EPV_SPARE) {
-		struct epv_head h = { .kind = EPV_PLACES };
+	if (p->owed >= (e->slots + 1) / 2 &&
+	    p->sending < limit + HVIA_EP_SPARE) {
+		struct hvia_ep_head h = { .kind = HVIA_EP_PLACES };
 
 		transmit(e, p, &h, NULL);
 	}
 }
 
-void epv_pump(struct epv *e)
+void hvia_ep_pump(struct hvia_ep *e)
 {
 	for (uint32_t i = 0; i < e->n; i++)
 		if (i != e->me)
@@ -148,176 +154,179 @@ void epv_pump(struct epv *e)
 
 /* ---- operations ---- */
 
-static int op_begin(struct epv *e, enum epv_kind kind, uint32_t dst,
-		    enum weft_ep_kind event, void *ctx, struct epv_op **op_p)
+static int op_begin(struct hvia_ep *e, enum hvia_ep_kind kind, uint32_t dst,
+		    enum weft_ep_kind event, void *ctx,
+		    struct hvia_ep_op **op_p)
 {
 	if (dst >= e->n)
 		return -EINVAL;
-	*op_p = epv_op_new(e, kind, dst);
+	*op_p = hvia_ep_op_new(e, kind, dst);
 	if (!*op_p)
 		return -EAGAIN;
 	(*op_p)->event = event;
 	(*op_p)->ctx = ctx;
-	(*op_p)->waits = kind != EPV_MSG;
+	(*op_p)->waits = kind != HVIA_EP_MSG;
 	return 0;
 }
 
-static int self_send(struct epv *e, const void *buf, size_t len, uint64_t imm,
-		     void *ctx)
+static int self_send(struct hvia_ep *e, const void *buf, size_t len,
+		     uint64_t imm, void *ctx)
 {
 	uint8_t *copy = weft_host_calloc(e->h, 1, len ? len : 1);
 
 	if (!copy)
 		return -EAGAIN;
 	weft_host_copy(e->h, copy, buf, len);
-	epv_event(e, WEFT_EV_SENT, 0, ctx, 0);
-	epv_push(e, &(struct weft_ep_event){ .kind = WEFT_EV_RECV,
-					     .src = e->me,
-					     .imm = imm,
-					     .data = copy,
-					     .len = len });
+	hvia_ep_event(e, WEFT_EV_SENT, 0, ctx, 0);
+	hvia_ep_push(e, &(struct weft_ep_event){ .kind = WEFT_EV_RECV,
+						 .src = e->me,
+						 .imm = imm,
+						 .data = copy,
+						 .len = len });
 	return 0;
 }
 
-static int epv_send(struct weft_ep *ep, uint32_t dst, const void *buf,
-		    size_t len, uint64_t imm, void *ctx)
+static int hvia_ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
+			size_t len, uint64_t imm, void *ctx)
 {
-	struct epv *e = (struct epv *)ep;
-	struct epv_op *op;
+	struct hvia_ep *e = (struct hvia_ep *)ep;
+	struct hvia_ep_op *op;
 	int ret;
 
 	if (len > ep->info.max_msg)
 		return -EMSGSIZE;
 	if (dst == e->me)
 		return self_send(e, buf, len, imm, ctx);
-	ret = op_begin(e, EPV_MSG, dst, WEFT_EV_SENT, ctx, &op);
+	ret = op_begin(e, HVIA_EP_MSG, dst, WEFT_EV_SENT, ctx, &op);
 	if (ret)
 		return ret;
 	op->buf = buf;
 	op->len = len;
 	op->head.imm = imm;
-	epv_op_start(e, op);
-	epv_pump(e);
+	hvia_ep_op_start(e, op);
+	hvia_ep_pump(e);
 	return 0;
 }
 
-static int self_copy(struct epv *e, uint8_t *to, const uint8_t *from,
+static int self_copy(struct hvia_ep *e, uint8_t *to, const uint8_t *from,
 		     size_t len, enum weft_ep_kind kind, void *ctx)
 {
 	if (!to || !from)
 		return -EFAULT;
 	weft_host_copy(e->h, to, from, len);
-	epv_event(e, kind, 0, ctx, 0);
+	hvia_ep_event(e, kind, 0, ctx, 0);
 	return 0;
 }
 
-static int epv_put(struct weft_ep *ep, uint32_t dst, const void *buf,
-		   size_t len, uint64_t raddr, uint64_t rkey, bool notify,
-		   uint64_t imm, void *ctx)
+static int hvia_ep_put(struct weft_ep *ep, uint32_t dst, const void *buf,
+		       size_t len, uint64_t raddr, uint64_t rkey, bool notify,
+		       uint64_t imm, void *ctx)
 {
-	struct epv *e = (struct epv *)ep;
-	struct epv_op *op;
+	struct hvia_ep *e = (struct hvia_ep *)ep;
+	struct hvia_ep_op *op;
 	int ret;
 
 	if (dst == e->me) {
-		ret = self_copy(e, epv_at(e, rkey, raddr, len), buf, len,
+		ret = self_copy(e, hvia_ep_at(e, rkey, raddr, len), buf, len,
 				WEFT_EV_PUT, ctx);
 		if (!ret && notify)
-			epv_push(e, &(struct weft_ep_event){
-					    .kind = WEFT_EV_PUT_IN,
-					    .src = dst,
-					    .imm = imm });
+			hvia_ep_push(e, &(struct weft_ep_event){
+						.kind = WEFT_EV_PUT_IN,
+						.src = dst,
+						.imm = imm });
 		return ret;
 	}
-	ret = op_begin(e, EPV_PUT, dst, WEFT_EV_PUT, ctx, &op);
+	ret = op_begin(e, HVIA_EP_PUT, dst, WEFT_EV_PUT, ctx, &op);
 	if (ret)
 		return ret;
 	op->buf = buf;
 	op->len = len;
-	op->head = (struct epv_head){ .flags = notify ? EPV_NOTIFY : 0,
-				      .imm = imm,
-				      .addr = raddr,
-				      .key = rkey };
-	epv_op_start(e, op);
-	epv_pump(e);
+	op->head = (struct hvia_ep_head){ .flags = notify ? HVIA_EP_NOTIFY : 0,
+					  .imm = imm,
+					  .addr = raddr,
+					  .key = rkey };
+	hvia_ep_op_start(e, op);
+	hvia_ep_pump(e);
 	return 0;
 }
 
-static int epv_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
-		   uint64_t raddr, uint64_t rkey, void *ctx)
+static int hvia_ep_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
+		       uint64_t raddr, uint64_t rkey, void *ctx)
 {
-	struct epv *e = (struct epv *)ep;
-	struct epv_op *op;
+	struct hvia_ep *e = (struct hvia_ep *)ep;
+	struct hvia_ep_op *op;
 	int ret;
 
 	if (dst == e->me)
-		return self_copy(e, buf, epv_at(e, rkey, raddr, len), len,
+		return self_copy(e, buf, hvia_ep_at(e, rkey, raddr, len), len,
 				 WEFT_EV_GET, ctx);
-	ret = op_begin(e, EPV_GET, dst, WEFT_EV_GET, ctx, &op);
+	ret = op_begin(e, HVIA_EP_GET, dst, WEFT_EV_GET, ctx, &op);
 	if (ret)
 		return ret;
 	op->into = buf;
 	op->len = len;
-	op->head = (struct epv_head){ .addr = raddr, .key = rkey, .arg = len };
-	epv_op_start(e, op);
-	epv_pump(e);
+	op->head =
+		(struct hvia_ep_head){ .addr = raddr, .key = rkey, .arg = len };
+	hvia_ep_op_start(e, op);
+	hvia_ep_pump(e);
 	return 0;
 }
 
-static int atomic(struct weft_ep *ep, uint32_t dst, struct epv_head h,
+static int atomic(struct weft_ep *ep, uint32_t dst, struct hvia_ep_head h,
 		  void *ctx)
 {
-	struct epv *e = (struct epv *)ep;
-	struct epv_op *op;
+	struct hvia_ep *e = (struct hvia_ep *)ep;
+	struct hvia_ep_op *op;
 	int ret;
 
 	if (dst == e->me) {
 		int32_t status;
-		uint64_t old = epv_atomic(e, &h, &status);
+		uint64_t old = hvia_ep_atomic(e, &h, &status);
 
 		if (!status)
-			epv_event(e, WEFT_EV_ATOMIC, 0, ctx, old);
+			hvia_ep_event(e, WEFT_EV_ATOMIC, 0, ctx, old);
 		return status;
 	}
-	ret = op_begin(e, (enum epv_kind)h.kind, dst, WEFT_EV_ATOMIC, ctx, &op);
+	ret = op_begin(e, (enum hvia_ep_kind)h.kind, dst, WEFT_EV_ATOMIC, ctx,
+		       &op);
 	if (ret)
 		return ret;
 	op->head = h;
-	epv_op_start(e, op);
-	epv_pump(e);
+	hvia_ep_op_start(e, op);
+	hvia_ep_pump(e);
 	return 0;
 }
 
-static int epv_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		    uint64_t rkey, uint64_t add, void *ctx)
+static int hvia_ep_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+			uint64_t rkey, uint64_t add, void *ctx)
 {
-	struct epv_head h = {
-		.kind = EPV_FADD, .addr = raddr, .key = rkey, .arg = add
+	struct hvia_ep_head h = {
+		.kind = HVIA_EP_FADD, .addr = raddr, .key = rkey, .arg = add
 	};
 
 	return atomic(ep, dst, h, ctx);
 }
 
-static int epv_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		     uint64_t rkey, uint64_t expect, uint64_t desired,
-		     void *ctx)
+static int hvia_ep_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
+			 uint64_t rkey, uint64_t expect, uint64_t desired,
+			 void *ctx)
 {
-	struct epv_head h = { .kind = EPV_CSWAP,
-			      .imm = desired,
-			      .addr = raddr,
-			      .key = rkey,
-			      .arg = expect };
+	struct hvia_ep_head h = { .kind = HVIA_EP_CSWAP,
+				  .imm = desired,
+				  .addr = raddr,
+				  .key = rkey,
+				  .arg = expect };
 
 	return atomic(ep, dst, h, ctx);
 }
 
-static int epv_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
+static int hvia_ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 {
-	struct epv *e = (struct epv *)ep;
+	struct hvia_ep *e = (struct hvia_ep *)ep;
 	int n;
 
-	epv_receive(e);
-	epv_pump(e);
+	hvia_ep_receive(e);
+	hvia_ep_pump(e);
 	if (!e->event.n)
 		return 0;
 	n = e->event.n < (size_t)max ? (int)e->event.n : max;
@@ -328,17 +337,17 @@ static int epv_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 	return n;
 }
 
-static int epv_wait(struct weft_ep *ep, weft_time_t deadline)
+static int hvia_ep_wait(struct weft_ep *ep, weft_time_t deadline)
 {
-	struct epv *e = (struct epv *)ep;
+	struct hvia_ep *e = (struct hvia_ep *)ep;
 	struct vipl_nic *n = vipl_nic(e->nic);
 	bool late = false;
 
 	for (;;) {
 		uint32_t seen = n->client->event;
 
-		epv_receive(e);
-		epv_pump(e);
+		hvia_ep_receive(e);
+		hvia_ep_pump(e);
 		if (e->event.n)
 			return 0;
 		if (late || weft_host_now(e->h) >= deadline)
@@ -351,16 +360,16 @@ static int epv_wait(struct weft_ep *ep, weft_time_t deadline)
 	}
 }
 
-const struct weft_ep_ops epv_ops = {
-	.close = epv_close,
-	.mr_reg = epv_mr_reg,
-	.mr_dereg = epv_mr_dereg,
-	.send = epv_send,
-	.put = epv_put,
-	.get = epv_get,
-	.fadd = epv_fadd,
-	.cswap = epv_cswap,
-	.poll = epv_poll,
-	.release = epv_release,
-	.wait = epv_wait,
+const struct weft_ep_ops hvia_ep_ops = {
+	.close = hvia_ep_close,
+	.mr_reg = hvia_ep_mr_reg,
+	.mr_dereg = hvia_ep_mr_dereg,
+	.send = hvia_ep_send,
+	.put = hvia_ep_put,
+	.get = hvia_ep_get,
+	.fadd = hvia_ep_fadd,
+	.cswap = hvia_ep_cswap,
+	.poll = hvia_ep_poll,
+	.release = hvia_ep_release,
+	.wait = hvia_ep_wait,
 };

@@ -4,9 +4,9 @@
 
 #include "systems/hvia/lib/endpoint.h"
 
-static struct epv_region *region_of(const struct epv *e, uint64_t key)
+static struct hvia_ep_region *region_of(const struct hvia_ep *e, uint64_t key)
 {
-	struct epv_region *r;
+	struct hvia_ep_region *r;
 
 	if ((uint32_t)key >= e->region.n)
 		return NULL;
@@ -14,9 +14,10 @@ static struct epv_region *region_of(const struct epv *e, uint64_t key)
 	return r->p && r->age == key >> 32 ? r : NULL;
 }
 
-uint8_t *epv_at(const struct epv *e, uint64_t key, uint64_t addr, uint64_t len)
+uint8_t *hvia_ep_at(const struct hvia_ep *e, uint64_t key, uint64_t addr,
+		    uint64_t len)
 {
-	const struct epv_region *r;
+	const struct hvia_ep_region *r;
 
 	r = region_of(e, key);
 	if (!r || addr < (uintptr_t)r->p || addr - (uintptr_t)r->p > r->len ||
@@ -25,20 +26,21 @@ uint8_t *epv_at(const struct epv *e, uint64_t key, uint64_t addr, uint64_t len)
 	return (uint8_t *)(uintptr_t)addr;
 }
 
-int epv_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p)
+int hvia_ep_mr_reg(struct weft_ep *ep, void *p, size_t len,
+		   struct weft_ep_mr *mr_p)
 {
-	struct epv *e = (struct epv *)ep;
-	struct epv_region *r;
+	struct hvia_ep *e = (struct hvia_ep *)ep;
+	struct hvia_ep_region *r;
 	size_t i = 0;
 
 	if (!p)
 		return -EFAULT;
 	while (i < e->region.n && e->region.at[i].p)
 		i++;
-	e->region.at = epv_grow(e, e->region.at, e->region.n, &e->region.cap,
-				sizeof(*r));
+	e->region.at = hvia_ep_grow(e, e->region.at, e->region.n,
+				    &e->region.cap, sizeof(*r));
 	if (i == e->region.n)
-		e->region.at[e->region.n++] = (struct epv_region){ 0 };
+		e->region.at[e->region.n++] = (struct hvia_ep_region){ 0 };
 	r = &e->region.at[i];
 	r->p = p;
 	r->len = len;
@@ -49,19 +51,20 @@ int epv_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p)
 }
 
 /* An answer still reads the region. */
-static bool region_used(const struct epv *e, const struct epv_region *r)
+static bool region_used(const struct hvia_ep *e, const struct hvia_ep_region *r)
 {
-	for (const struct epv_op *op = e->op; op < e->op + EPV_OPS; op++)
-		if (op->used && op->kind == EPV_GET_DATA && op->len &&
+	for (const struct hvia_ep_op *op = e->op; op < e->op + HVIA_EP_OPS;
+	     op++)
+		if (op->used && op->kind == HVIA_EP_GET_DATA && op->len &&
 		    op->buf >= r->p && op->buf < r->p + r->len)
 			return true;
 	return false;
 }
 
-int epv_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
+int hvia_ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 {
-	struct epv *e = (struct epv *)ep;
-	struct epv_region *r = region_of(e, mr->key);
+	struct hvia_ep *e = (struct hvia_ep *)ep;
+	struct hvia_ep_region *r = region_of(e, mr->key);
 
 	if (!r)
 		return -EINVAL;

@@ -7,10 +7,11 @@
 #include "systems/hvia/lib/agent.h"
 #include "systems/hvia/lib/endpoint.h"
 
-void epv_post(struct epv *e, struct epv_peer *p, struct epv_slot *s)
+void hvia_ep_post(struct hvia_ep *e, struct hvia_ep_peer *p,
+		  struct hvia_ep_slot *s)
 {
 	uint32_t bytes =
-		(uint32_t)(e->stride - offsetof(struct epv_slot, head));
+		(uint32_t)(e->stride - offsetof(struct hvia_ep_slot, head));
 
 	memset(&s->desc, 0, sizeof(s->desc));
 	s->desc.CS.SegCount = 1;
@@ -20,7 +21,7 @@ void epv_post(struct epv *e, struct epv_peer *p, struct epv_slot *s)
 	VipPostRecv(p->vi, &s->desc, p->handle);
 }
 
-static void address(const struct epv *e, uint32_t node, uint32_t from,
+static void address(const struct hvia_ep *e, uint32_t node, uint32_t from,
 		    uint32_t to, uint32_t group, void *out)
 {
 	const struct vipl_nic *n = vipl_nic(e->nic);
@@ -35,10 +36,10 @@ static void address(const struct epv *e, uint32_t node, uint32_t from,
 	memcpy((uint8_t *)out + 10, disc, sizeof(disc));
 }
 
-static int peer_make(struct epv *e, uint32_t i)
+static int peer_make(struct hvia_ep *e, uint32_t i)
 {
-	struct epv_peer *p = &e->peer[i];
-	uint32_t n = 2 * (e->slots + EPV_SPARE);
+	struct hvia_ep_peer *p = &e->peer[i];
+	uint32_t n = 2 * (e->slots + HVIA_EP_SPARE);
 	VIP_MEM_ATTRIBUTES m = { .Ptag = e->ptag };
 	VIP_VI_ATTRIBUTES a = {
 		.ReliabilityLevel = VIP_SERVICE_RELIABLE_RECEPTION,
@@ -56,11 +57,11 @@ static int peer_make(struct epv *e, uint32_t i)
 	    VipCreateVi(e->nic, &a, NULL, NULL, &p->vi) != VIP_SUCCESS)
 		return -ENOMEM;
 	for (uint32_t k = n / 2; k < n; k++)
-		epv_post(e, p, epv_slot(e, p, k));
+		hvia_ep_post(e, p, hvia_ep_slot(e, p, k));
 	return 0;
 }
 
-static int peer_connect(struct epv *e, uint32_t i, uint32_t group)
+static int peer_connect(struct hvia_ep *e, uint32_t i, uint32_t group)
 {
 	VIP_VI_ATTRIBUTES a;
 	uint32_t local[8], remote[8];
@@ -78,7 +79,7 @@ static int peer_connect(struct epv *e, uint32_t i, uint32_t group)
 
 /* The program knows messages as sent: they are, before the connection ends.
  * The service gives up by itself. */
-static void peer_flush(struct epv *e, struct epv_peer *p)
+static void peer_flush(struct hvia_ep *e, struct hvia_ep_peer *p)
 {
 	VIP_DESCRIPTOR *d;
 
@@ -92,13 +93,13 @@ static void peer_flush(struct epv *e, struct epv_peer *p)
 	}
 }
 
-void epv_close(struct weft_ep *ep)
+void hvia_ep_close(struct weft_ep *ep)
 {
-	struct epv *e = (struct epv *)ep;
+	struct hvia_ep *e = (struct hvia_ep *)ep;
 	VIP_DESCRIPTOR *d;
 
 	for (uint32_t i = 0; e->peer && i < e->n; i++) {
-		struct epv_peer *p = &e->peer[i];
+		struct hvia_ep_peer *p = &e->peer[i];
 
 		if (!p->vi)
 			continue;
@@ -119,7 +120,7 @@ void epv_close(struct weft_ep *ep)
 	weft_host_free(e->h, e);
 }
 
-static int epv_start(struct epv *e, uint32_t group)
+static int hvia_ep_start(struct hvia_ep *e, uint32_t group)
 {
 	int ret = 0;
 
@@ -137,7 +138,7 @@ static int epv_start(struct epv *e, uint32_t group)
 static int ep_hvia_open(struct weft_host *h, const struct weft_ep_attr *attr,
 			struct weft_ep **ep_p)
 {
-	struct epv *e = weft_host_calloc(h, 1, sizeof(*e));
+	struct hvia_ep *e = weft_host_calloc(h, 1, sizeof(*e));
 	const uint32_t all = WEFT_EP_MSG | WEFT_EP_PUT | WEFT_EP_GET |
 			     WEFT_EP_FADD | WEFT_EP_CSWAP;
 	int ret;
@@ -145,7 +146,7 @@ static int ep_hvia_open(struct weft_host *h, const struct weft_ep_attr *attr,
 	if (!e)
 		return -ENOMEM;
 	e->ep = (struct weft_ep){
-		.ops = &epv_ops,
+		.ops = &hvia_ep_ops,
 		.host = h,
 		.info = { .name = "hvia",
 			  .caps = all,
@@ -159,10 +160,11 @@ static int ep_hvia_open(struct weft_host *h, const struct weft_ep_attr *attr,
 	e->n = weft_host_nodes(h);
 	e->slots = attr->rx_slots ? attr->rx_slots : 8;
 	e->irq = attr->use_irq;
-	e->stride = (sizeof(struct epv_slot) + e->ep.info.max_msg + 63) & ~63ul;
-	ret = epv_start(e, attr->group);
+	e->stride =
+		(sizeof(struct hvia_ep_slot) + e->ep.info.max_msg + 63) & ~63ul;
+	ret = hvia_ep_start(e, attr->group);
 	if (ret) {
-		epv_close(&e->ep);
+		hvia_ep_close(&e->ep);
 		return ret;
 	}
 	*ep_p = &e->ep;

@@ -32,7 +32,7 @@ struct vpp {
 
 static uint8_t byte_of(uint64_t seq, uint64_t i)
 {
-	return (uint8_t)work_mix(seq * 0x10001 + i);
+	return (uint8_t)program_mix(seq * 0x10001 + i);
 }
 
 /* Only the last byte tells an RDMA write's target that it is there. */
@@ -56,16 +56,16 @@ static bool post_recv(struct vpp *p, uint64_t seq)
 {
 	VIP_DESCRIPTOR *d = &p->desc[seq % RECVS];
 
-	vipw_desc(d, p->in, p->handle, (uint32_t)p->size);
-	return vipw_ok(&p->v, "VipPostRecv",
-		       VipPostRecv(p->v.vi, d, p->handle));
+	vipl_program_desc(d, p->in, p->handle, (uint32_t)p->size);
+	return vipl_program_ok(&p->v, "VipPostRecv",
+			       VipPostRecv(p->v.vi, d, p->handle));
 }
 
 static bool send_one(struct vpp *p, uint64_t seq)
 {
 	VIP_DESCRIPTOR *d = &p->desc[RECVS + seq % SENDS];
 
-	vipw_desc(d, p->out, p->handle, (uint32_t)p->size);
+	vipl_program_desc(d, p->out, p->handle, (uint32_t)p->size);
 	if (p->op == OP_RDMA) {
 		d->CS.Control = VIP_CONTROL_OP_RDMAWRITE;
 		d->CS.SegCount = 2;
@@ -74,8 +74,8 @@ static bool send_one(struct vpp *p, uint64_t seq)
 		d->DS[0].Remote.Handle = p->remote_handle;
 		d->DS[0].Remote.Reserved = 0;
 	}
-	return vipw_ok(&p->v, "VipPostSend",
-		       VipPostSend(p->v.vi, d, p->handle));
+	return vipl_program_ok(&p->v, "VipPostSend",
+			       VipPostSend(p->v.vi, d, p->handle));
 }
 
 static VIP_RETURN recv_one(struct vpp *p, VIP_DESCRIPTOR **d_p)
@@ -111,7 +111,7 @@ static bool take(struct vpp *p, uint64_t seq)
 
 	if (p->op == OP_RDMA)
 		return land(p, seq);
-	return vipw_ok(&p->v, "receive", recv_one(p, &d)) &&
+	return vipl_program_ok(&p->v, "receive", recv_one(p, &d)) &&
 	       d->CS.Length == p->size;
 }
 
@@ -161,17 +161,17 @@ static bool round_trip(struct vpp *p, uint64_t seq)
 	t = weft_host_now(p->v.w.h);
 	busy = weft_host_user(p->v.w.h);
 	if (ping)
-		work_sent(&p->v.w, 1);
+		program_sent(&p->v.w, 1);
 	if ((ping && !shoot(p, seq)) || !take(p, seq))
 		return false;
 	if (checked && !whole(p, seq))
 		weft_check_failed(p->v.w.c, "wrong bytes");
 	if (!ping) {
-		work_turn(&p->v.w, 0);
+		program_turn(&p->v.w, 0);
 		return shoot(p, seq);
 	}
 	t = weft_host_now(p->v.w.h) - t;
-	work_got(&p->v.w, 1);
+	program_got(&p->v.w, 1);
 	p->least = seq && p->least < t ? p->least : t;
 	weft_hist_put(p->hist, (double)t / 2 / WEFT_NS);
 	p->total += seq ? t : 0;
@@ -183,24 +183,24 @@ static bool prepare(struct vpp *p, struct weft_comp *c)
 {
 	uint8_t *data;
 
-	if (!vipw_open(&p->v, c, p->nic))
+	if (!vipl_program_open(&p->v, c, p->nic))
 		return false;
-	p->desc =
-		vipw_mem(&p->v, RECVS + SENDS, 2 * ((p->size + 8191) & ~4095ul),
-			 true, &data, &p->handle);
-	if (!p->desc || !vipw_vi(&p->v, VIP_SERVICE_UNRELIABLE, true))
+	p->desc = vipl_program_mem(&p->v, RECVS + SENDS,
+				   2 * ((p->size + 8191) & ~4095ul), true,
+				   &data, &p->handle);
+	if (!p->desc || !vipl_program_vi(&p->v, VIP_SERVICE_UNRELIABLE, true))
 		return false;
 	p->out = data + p->offset;
 	p->in = data + ((p->size + 8191) & ~4095ul) + p->offset;
 	/* one receive ahead: node 0 posts its own when it has sent */
 	if (p->op == OP_SEND && p->v.w.me && !post_recv(p, 0))
 		return false;
-	work_put(&p->v.w, "vpp.at", (uintptr_t)p->in);
-	work_put(&p->v.w, "vpp.handle", p->handle);
-	p->remote = work_get(&p->v.w, "vpp.at", p->v.w.me ^ 1);
+	program_put(&p->v.w, "vpp.at", (uintptr_t)p->in);
+	program_put(&p->v.w, "vpp.handle", p->handle);
+	p->remote = program_get(&p->v.w, "vpp.at", p->v.w.me ^ 1);
 	p->remote_handle =
-		(uint32_t)work_get(&p->v.w, "vpp.handle", p->v.w.me ^ 1);
-	return vipw_connect(&p->v, p->v.w.me ^ 1);
+		(uint32_t)program_get(&p->v.w, "vpp.handle", p->v.w.me ^ 1);
+	return vipl_program_connect(&p->v, p->v.w.me ^ 1);
 }
 
 static void results(struct vpp *p, struct weft_comp *c)
@@ -243,8 +243,8 @@ static int vpp_main(struct weft_comp *c)
 	reap(p, p->count);
 	if (me == 0)
 		results(p, c);
-	work_barrier(&p->v.w, "vpp.end");
-	vipw_close(&p->v);
+	program_barrier(&p->v.w, "vpp.end");
+	vipl_program_close(&p->v);
 	return 0;
 }
 

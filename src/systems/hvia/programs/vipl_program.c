@@ -6,7 +6,7 @@
 
 enum { DISC = 7 };
 
-bool vipw_ok(struct vipw *v, const char *what, VIP_RETURN ret)
+bool vipl_program_ok(struct vipw *v, const char *what, VIP_RETURN ret)
 {
 	if (ret != VIP_SUCCESS)
 		weft_check_failed(v->w.c, "%s returns %d", what, (int)ret);
@@ -22,35 +22,36 @@ static uint64_t mac_number(const uint8_t *mac)
 	return x;
 }
 
-bool vipw_open(struct vipw *v, struct weft_comp *c, const char *nic)
+bool vipl_program_open(struct vipw *v, struct weft_comp *c, const char *nic)
 {
-	*v = (struct vipw){ .w = work_of(c) };
-	if (!vipw_ok(v, "VipOpenNic", VipOpenNic(nic, &v->nic)) ||
-	    !vipw_ok(v, "VipQueryNic", VipQueryNic(v->nic, &v->attr)) ||
-	    !vipw_ok(v, "VipCreatePtag", VipCreatePtag(v->nic, &v->ptag)))
+	*v = (struct vipw){ .w = program_from(c) };
+	if (!vipl_program_ok(v, "VipOpenNic", VipOpenNic(nic, &v->nic)) ||
+	    !vipl_program_ok(v, "VipQueryNic", VipQueryNic(v->nic, &v->attr)) ||
+	    !vipl_program_ok(v, "VipCreatePtag",
+			     VipCreatePtag(v->nic, &v->ptag)))
 		return false;
-	work_put(&v->w, "vip.mac", mac_number(v->attr.LocalNicAddress));
+	program_put(&v->w, "vip.mac", mac_number(v->attr.LocalNicAddress));
 	return true;
 }
 
-void vipw_close(struct vipw *v)
+void vipl_program_close(struct vipw *v)
 {
 	VIP_DESCRIPTOR *d;
 
-	vipw_ok(v, "VipDisconnect", VipDisconnect(v->vi));
+	vipl_program_ok(v, "VipDisconnect", VipDisconnect(v->vi));
 	do
 		VipSendDone(v->vi, &d);
 	while (d);
 	do
 		VipRecvDone(v->vi, &d);
 	while (d);
-	vipw_ok(v, "VipDestroyVi", VipDestroyVi(v->vi));
-	vipw_ok(v, "VipCloseNic", VipCloseNic(v->nic));
+	vipl_program_ok(v, "VipDestroyVi", VipDestroyVi(v->vi));
+	vipl_program_ok(v, "VipCloseNic", VipCloseNic(v->nic));
 }
 
-VIP_DESCRIPTOR *vipw_mem(struct vipw *v, uint32_t n, size_t bytes,
-			 bool rdma_write, uint8_t **data_p,
-			 VIP_MEM_HANDLE *handle_p)
+VIP_DESCRIPTOR *vipl_program_mem(struct vipw *v, uint32_t n, size_t bytes,
+				 bool rdma_write, uint8_t **data_p,
+				 VIP_MEM_HANDLE *handle_p)
 {
 	VIP_MEM_ATTRIBUTES a = { .Ptag = v->ptag,
 				 .EnableRdmaWrite = rdma_write };
@@ -60,15 +61,16 @@ VIP_DESCRIPTOR *vipw_mem(struct vipw *v, uint32_t n, size_t bytes,
 	if (!p)
 		return NULL;
 	p += -(uintptr_t)p & 4095;
-	if (!vipw_ok(v, "VipRegisterMem",
-		     VipRegisterMem(v->nic, p, head + bytes, &a, handle_p)))
+	if (!vipl_program_ok(
+		    v, "VipRegisterMem",
+		    VipRegisterMem(v->nic, p, head + bytes, &a, handle_p)))
 		return NULL;
 	*data_p = p + head;
 	return (VIP_DESCRIPTOR *)p;
 }
 
-void vipw_desc(VIP_DESCRIPTOR *d, void *data, VIP_MEM_HANDLE handle,
-	       uint32_t bytes)
+void vipl_program_desc(VIP_DESCRIPTOR *d, void *data, VIP_MEM_HANDLE handle,
+		       uint32_t bytes)
 {
 	memset(d, 0, sizeof(*d));
 	d->CS.SegCount = bytes ? 1 : 0;
@@ -78,7 +80,7 @@ void vipw_desc(VIP_DESCRIPTOR *d, void *data, VIP_MEM_HANDLE handle,
 	d->DS[0].Local.Length = bytes;
 }
 
-bool vipw_vi(struct vipw *v, uint32_t level, bool rdma_write)
+bool vipl_program_vi(struct vipw *v, uint32_t level, bool rdma_write)
 {
 	VIP_VI_ATTRIBUTES a = {
 		.ReliabilityLevel = (VIP_RELIABILITY_LEVEL)level,
@@ -87,14 +89,14 @@ bool vipw_vi(struct vipw *v, uint32_t level, bool rdma_write)
 		.EnableRdmaWrite = rdma_write,
 	};
 
-	return vipw_ok(v, "VipCreateVi",
-		       VipCreateVi(v->nic, &a, NULL, NULL, &v->vi));
+	return vipl_program_ok(v, "VipCreateVi",
+			       VipCreateVi(v->nic, &a, NULL, NULL, &v->vi));
 }
 
-void vipw_addr(struct vipw *v, uint32_t node, uint32_t disc,
-	       union vipw_addr *to)
+void vipl_program_addr(struct vipw *v, uint32_t node, uint32_t disc,
+		       union vipl_program_addr *to)
 {
-	uint64_t mac = work_get(&v->w, "vip.mac", node);
+	uint64_t mac = program_get(&v->w, "vip.mac", node);
 
 	memset(to, 0, sizeof(*to));
 	to->a.HostAddressLen = 6;
@@ -104,26 +106,27 @@ void vipw_addr(struct vipw *v, uint32_t node, uint32_t disc,
 	memcpy(to->bytes + 10, &disc, 4);
 }
 
-static bool wait_for(struct vipw *v, union vipw_addr *local)
+static bool wait_for(struct vipw *v, union vipl_program_addr *local)
 {
-	union vipw_addr from;
+	union vipl_program_addr from;
 	VIP_VI_ATTRIBUTES attr;
 	VIP_CONN_HANDLE conn;
 
-	return vipw_ok(v, "VipConnectWait",
-		       VipConnectWait(v->nic, &local->a, VIP_INFINITE, &from.a,
-				      &attr, &conn)) &&
-	       vipw_ok(v, "VipConnectAccept", VipConnectAccept(conn, v->vi));
+	return vipl_program_ok(v, "VipConnectWait",
+			       VipConnectWait(v->nic, &local->a, VIP_INFINITE,
+					      &from.a, &attr, &conn)) &&
+	       vipl_program_ok(v, "VipConnectAccept",
+			       VipConnectAccept(conn, v->vi));
 }
 
-bool vipw_connect(struct vipw *v, uint32_t peer)
+bool vipl_program_connect(struct vipw *v, uint32_t peer)
 {
-	union vipw_addr local, remote;
+	union vipl_program_addr local, remote;
 	VIP_VI_ATTRIBUTES attr;
 	VIP_RETURN ret;
 
-	vipw_addr(v, v->w.me, DISC, &local);
-	vipw_addr(v, peer, DISC, &remote);
+	vipl_program_addr(v, v->w.me, DISC, &local);
+	vipl_program_addr(v, peer, DISC, &remote);
 	if (v->w.me < peer)
 		return wait_for(v, &local);
 	do { /* until it listens */
@@ -131,5 +134,5 @@ bool vipw_connect(struct vipw *v, uint32_t peer)
 		ret = VipConnectRequest(v->vi, &local.a, &remote.a,
 					VIP_INFINITE, &attr);
 	} while (ret == VIP_NO_MATCH);
-	return vipw_ok(v, "VipConnectRequest", ret);
+	return vipl_program_ok(v, "VipConnectRequest", ret);
 }

@@ -10,7 +10,7 @@
 enum { VIPW_ADDR = 64 };
 
 struct vipw {
-	struct work w;
+	struct program w;
 	VIP_NIC_HANDLE nic;
 	VIP_PROTECTION_HANDLE ptag;
 	VIP_VI_HANDLE vi;
@@ -18,26 +18,26 @@ struct vipw {
 };
 
 /* A network address with room for its bytes. */
-union vipw_addr {
+union vipl_program_addr {
 	VIP_NET_ADDRESS a;
 	uint8_t bytes[VIPW_ADDR];
 };
 
 /* True, or a failed check that names the call. */
-bool vipw_ok(struct vipw *v, const char *what, VIP_RETURN ret);
-bool vipw_open(struct vipw *v, struct weft_comp *c, const char *nic);
-void vipw_close(struct vipw *v);
+bool vipl_program_ok(struct vipw *v, const char *what, VIP_RETURN ret);
+bool vipl_program_open(struct vipw *v, struct weft_comp *c, const char *nic);
+void vipl_program_close(struct vipw *v);
 /* `n` descriptors of 64 bytes, then `bytes` from a multiple of `align` on, and
  * the handle of all of it. */
-VIP_DESCRIPTOR *vipw_mem(struct vipw *v, uint32_t n, size_t bytes,
-			 bool rdma_write, uint8_t **data_p,
-			 VIP_MEM_HANDLE *handle_p);
-void vipw_desc(VIP_DESCRIPTOR *d, void *data, VIP_MEM_HANDLE handle,
-	       uint32_t bytes);
-bool vipw_vi(struct vipw *v, uint32_t level, bool rdma_write);
+VIP_DESCRIPTOR *vipl_program_mem(struct vipw *v, uint32_t n, size_t bytes,
+				 bool rdma_write, uint8_t **data_p,
+				 VIP_MEM_HANDLE *handle_p);
+void vipl_program_desc(VIP_DESCRIPTOR *d, void *data, VIP_MEM_HANDLE handle,
+		       uint32_t bytes);
+bool vipl_program_vi(struct vipw *v, uint32_t level, bool rdma_write);
 /* With node `peer`: the lower one waits, the other one asks. */
-bool vipw_connect(struct vipw *v, uint32_t peer);
-void vipw_addr(struct vipw *v, uint32_t node, uint32_t disc,
-	       union vipw_addr *to);
+bool vipl_program_connect(struct vipw *v, uint32_t peer);
+void vipl_program_addr(struct vipw *v, uint32_t node, uint32_t disc,
+		       union vipl_program_addr *to);
 
 #endif

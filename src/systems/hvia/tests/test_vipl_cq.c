@@ -71,7 +71,7 @@ static void told(VIP_CQ_HANDLE cq, VIP_VI_HANDLE want)
 	assert_int_equal(d->CS.Reserved, 0); /* as the program left it */
 }
 
-static int looks_late(struct weft_host *h, struct bench *b)
+static int recorders_late(struct weft_host *h, struct bench *b)
 {
 	VIP_VI_HANDLE vi[VIS], from;
 	VIP_BOOLEAN recv;
@@ -113,15 +113,15 @@ static void run(node_fn fn, uint32_t n, uint32_t rel)
 
 static void completions_are_told_in_their_order(void **state)
 {
-	run(looks_late, 16, 0);
-	run(looks_late, MESSAGES, 0);
-	run(looks_late, 16, 1);
+	run(recorders_late, 16, 0);
+	run(recorders_late, MESSAGES, 0);
+	run(recorders_late, 16, 1);
 }
 
 static void a_queue_that_is_full_says_so_once(void **state)
 {
-	run(looks_late, 2, 0);
-	run(looks_late, 2, 1);
+	run(recorders_late, 2, 0);
+	run(recorders_late, 2, 1);
 }
 
 /* ---- size ---- */

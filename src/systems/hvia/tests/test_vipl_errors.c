@@ -322,7 +322,7 @@ static int posts_wrong(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0); /* with a thousand descriptors */
 }
 
-static int looks_on(struct weft_host *h, struct bench *b)
+static int recorders_on(struct weft_host *h, struct bench *b)
 {
 	struct side s;
 
@@ -341,7 +341,7 @@ static int looks_on(struct weft_host *h, struct bench *b)
 /* T-18, T-19, T-28 (a descriptor with an error) */
 static void test_post_desc(void **state)
 {
-	viprig_run(*state, posts_wrong, looks_on);
+	viprig_run(*state, posts_wrong, recorders_on);
 }
 
 enum { BIG = 40 << 20 };

@@ -12,7 +12,8 @@
 #              "determinism"; the fuzz targets, briefly
 cd "$(dirname "$0")/.." || exit 1
 meson=/usr/bin/meson
-jobs=$(nproc)
+# One more than there are cores: some tests wait for processes and browsers.
+jobs=$(($(nproc) + 1))
 
 # Other builds of the program, for tests that compare their output.
 export WEFT_CLANG="$PWD/build-clang/weft" WEFT_ASAN="$PWD/build-asan/weft"

@@ -28,6 +28,10 @@ python3 tests/system/test_links.py "$weft" . 1000000 $seed || ret=1
 echo "== 65,536 processes on a Host Port, 10^6 instructions"
 python3 tests/system/test_hostport.py "$weft" . 1000000 || ret=1
 
+echo "== NIC and network against their references"
+"$(dirname "$weft")"/src/systems/forth/tests/test_nic_ref 1 10000 || ret=1
+"$(dirname "$weft")"/src/systems/extoll/tests/test_network_ref 1 10000 || ret=1
+
 echo "== resequencing against its reference"
 "$(dirname "$weft")"/src/systems/forth/tests/test_reseq 1 1000 || ret=1
 

@@ -544,7 +544,7 @@ static int one(uint64_t seed, void *totals)
 int main(int argc, char **argv)
 {
 	struct totals t = { 0 };
-	uint64_t n = replay(argc, argv, 1000, one, &t);
+	uint64_t n = replay(argc, argv, 500, one, &t);
 
 	if (!n)
 		return 1;

@@ -191,7 +191,7 @@ static int scenario(uint64_t seed, void *totals)
 int main(int argc, char **argv)
 {
 	struct totals t = { 0 };
-	uint64_t n = replay(argc, argv, 1000, scenario, &t);
+	uint64_t n = replay(argc, argv, 500, scenario, &t);
 
 	printf("%" PRIu64 " bus operations, %" PRIu64 " packets, %" PRIu64
 	       " short of credits, %" PRIu64 " with counters, %" PRIu64

@@ -193,7 +193,7 @@ static int scenario(uint64_t seed, void *totals)
 int main(int argc, char **argv)
 {
 	struct totals t = { 0 };
-	uint64_t n = replay(argc, argv, 300, scenario, &t);
+	uint64_t n = replay(argc, argv, 100, scenario, &t);
 
 	printf("%" PRIu64 " packets in, %" PRIu64 " out, %" PRIu64
 	       " notifications, %" PRIu64 " losses, %" PRIu64

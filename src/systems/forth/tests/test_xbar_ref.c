@@ -510,13 +510,13 @@ enum { SHARE = 1 };
 
 static void switch_matches(void **state)
 {
-	for (uint64_t seed = 1; seed <= 1000 / SHARE; seed++)
+	for (uint64_t seed = 1; seed <= 500 / SHARE; seed++)
 		assert_true(scenario(seed));
 }
 
 static void direct_matches(void **state)
 {
-	for (uint64_t seed = 1; seed <= 300 / SHARE; seed++)
+	for (uint64_t seed = 1; seed <= 150 / SHARE; seed++)
 		assert_true(scenario(1000000 + seed));
 }
 
@@ -524,7 +524,7 @@ static void direct_matches(void **state)
  * that share a flow's queue. */
 static void chain_matches(void **state)
 {
-	for (uint64_t seed = 1; seed <= 400 / SHARE; seed++)
+	for (uint64_t seed = 1; seed <= 200 / SHARE; seed++)
 		assert_true(scenario(2000000 + seed));
 }
 

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "attach/client.h"
-#include "attach/direct_int.h"
+#include "attach/direct_internal.h"
 #include "attach/host_proto.h"
 #include "attach/serve.h"
 #include "front/exp/exp.h"

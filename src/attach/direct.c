@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "attach/direct_int.h"
+#include "attach/direct_internal.h"
 
 enum {
 	SPIN = 400, /* turns, about 20 us */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "attach/direct_int.h"
+#include "attach/direct_internal.h"
 
 /* ---- operations of ours ---- */
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "attach/direct_int.h"
+#include "attach/direct_internal.h"
 
 static struct direct *direct_of(struct weft_ep *ep)
 {

@@ -3,7 +3,7 @@
  * fail. */
 #include <errno.h>
 
-#include "attach/direct_int.h"
+#include "attach/direct_internal.h"
 
 static int no_send(struct weft_ep *ep, uint32_t dst, const void *buf,
 		   size_t len, uint64_t imm, void *ctx)

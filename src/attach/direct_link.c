@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "attach/direct_int.h"
+#include "attach/direct_internal.h"
 
 /* ---- messages with a descriptor ---- */
 

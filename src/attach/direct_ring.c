@@ -8,7 +8,7 @@
  * in order, at times. */
 #include <errno.h>
 
-#include "attach/direct_int.h"
+#include "attach/direct_internal.h"
 
 /* Bytes up to the place for a message of that size; it does not wrap. */
 static uint64_t skip_of(const struct direct *d, uint64_t at, uint64_t size)

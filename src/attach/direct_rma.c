@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "attach/direct_int.h"
+#include "attach/direct_internal.h"
 
 /* ---- regions ----
  * What peers ask is checked against our own table.  They see a copy of it: who

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/direct_int.h"
+#include "attach/direct_internal.h"
 
 enum { MAX = 8, MESSAGES = 400 };
 enum { DATA = 1, END, KEY }; /* imm */

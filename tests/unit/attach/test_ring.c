@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "attach/direct_int.h"
+#include "attach/direct_internal.h"
 
 enum { UNITS = 64, RING = UNITS * DIRECT_UNIT };
 enum { ONE = 48, THREE = 3 * 64 - 16 }; /* bytes of so many units */

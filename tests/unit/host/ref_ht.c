@@ -2,7 +2,7 @@
 /* Reference model of the HyperTransport bus: see ref_ht.h.  The rules are those
  * at the top of src/host/ht.c; every slot is visited, packets sit in lists and
  * buffers are counted. */
-#include "ref_ht_int.h"
+#include "ref_ht_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reference model of the HyperTransport bus: devices and their cores. */
-#include "ref_ht_int.h"
+#include "ref_ht_internal.h"
 
 #include <assert.h>
 

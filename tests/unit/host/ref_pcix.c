@@ -2,7 +2,7 @@
 /* Reference model of the PCI-X and the PCI bus: see ref_pcix.h.  The rules are
  * those at the top of src/host/pcix.c and src/host/pci.c; every clock edge is
  * visited, a tenure is a countdown, data move beat by beat. */
-#include "ref_pcix_int.h"
+#include "ref_pcix_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data of a tenure, beat by beat: see ref_pcix.h. */
-#include "ref_pcix_int.h"
+#include "ref_pcix_internal.h"
 
 #include <assert.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ref_coh_int.h"
+#include "ref_coh_internal.h"
 
 /* ---- cores ---- */
 

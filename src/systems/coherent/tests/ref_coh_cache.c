@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "ref_coh_int.h"
+#include "ref_coh_internal.h"
 
 /* ---- memory ---- */
 

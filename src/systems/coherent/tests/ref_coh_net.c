@@ -3,7 +3,7 @@
  * something happens. */
 #include <string.h>
 
-#include "ref_coh_int.h"
+#include "ref_coh_internal.h"
 
 /* ---- interconnect ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of the reference: see ref_ex.h. */
-#include "ref_ex_int.h"
+#include "ref_ex_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See ref_rma.h. */
-#include "ref_rma_int.h"
+#include "ref_rma_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reference of the RMA: the words of commands (extoll.md 3.4, 3.5, 3.9). */
-#include "ref_rma_int.h"
+#include "ref_rma_internal.h"
 
 bool ref_is_get(const struct cmd *c)
 {

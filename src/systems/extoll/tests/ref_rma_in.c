@@ -4,7 +4,7 @@
  * responses first. */
 #include <string.h>
 
-#include "ref_rma_int.h"
+#include "ref_rma_internal.h"
 
 enum { T_COMPL = 20, WRITES = 16 };
 

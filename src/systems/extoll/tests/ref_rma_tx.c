@@ -4,7 +4,7 @@
  * in order. */
 #include <assert.h>
 
-#include "ref_rma_int.h"
+#include "ref_rma_internal.h"
 
 enum { T_CHECK = 8 }; /* of 12 cycles; the ATU has the other 4 */
 

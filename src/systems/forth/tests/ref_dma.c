@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ref_dma_int.h"
+#include "ref_dma_internal.h"
 
 /* ---- NET side ---- */
 

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "ref_dma_int.h"
+#include "ref_dma_internal.h"
 
 void ref_bus_request(struct ref *r, uint32_t dir, uint64_t addr, uint32_t bytes,
 		     uint64_t word)

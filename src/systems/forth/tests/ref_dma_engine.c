@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref_dma: request queues, the FSM of forth.md 3.4, writes to memory
  * (3.7, 3.8). */
-#include "ref_dma_int.h"
+#include "ref_dma_internal.h"
 
 /* ---- queues ---- */
 

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "ref_dma_int.h"
+#include "ref_dma_internal.h"
 
 /* Lays a transfer word by word into segments, packets and, in external
  * memory, blocks.  False: not enough blocks. */

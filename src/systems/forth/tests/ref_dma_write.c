@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref_dma: packets and notifications to memory (forth.md 3.4, 3.7, 3.8, 7.4).
  */
-#include "ref_dma_int.h"
+#include "ref_dma_internal.h"
 
 /* F grows. */
 static void forward(struct ref *r, uint32_t words)

@@ -6,8 +6,8 @@
  *   ref_dma_engine.c  queues, request-queue FSM
  *   ref_dma_write.c   packets and notifications to memory
  *   ref_dma.c         the links, and the two clocks */
-#ifndef FORTH_TESTS_REF_DMA_INT_H
-#define FORTH_TESTS_REF_DMA_INT_H
+#ifndef FORTH_TESTS_REF_DMA_INTERNAL_H
+#define FORTH_TESTS_REF_DMA_INTERNAL_H
 
 #include "ref_dma.h"
 #include "ref_reseq.h"

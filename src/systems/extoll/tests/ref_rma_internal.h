@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the reference of the RMA, see ref_rma.h. */
-#ifndef EXTOLL_TESTS_REF_RMA_INT_H
-#define EXTOLL_TESTS_REF_RMA_INT_H
+#ifndef EXTOLL_TESTS_REF_RMA_INTERNAL_H
+#define EXTOLL_TESTS_REF_RMA_INTERNAL_H
 
 #include "ref_atu.h"
 #include "ref_rma.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the reference of PCI-X and PCI: the bus (ref_pcix.c) and the data
  * of a tenure (ref_pcix_data.c). */
-#ifndef TESTS_HOST_REF_PCIX_INT_H
-#define TESTS_HOST_REF_PCIX_INT_H
+#ifndef TESTS_HOST_REF_PCIX_INTERNAL_H
+#define TESTS_HOST_REF_PCIX_INTERNAL_H
 
 #include "ref_pcix.h"
 

@@ -3,8 +3,8 @@
  * files share (direct_hub.c: in the simulator; direct.c: life, waiting;
  * direct_link.c: the socket; direct_ring.c: messages; direct_rma.c,
  * direct_ask.c: memory; direct_ep.c: calls and events). */
-#ifndef ATTACH_DIRECT_INT_H
-#define ATTACH_DIRECT_INT_H
+#ifndef ATTACH_DIRECT_INTERNAL_H
+#define ATTACH_DIRECT_INTERNAL_H
 
 #include "attach/direct.h"
 #include "attach/proto.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the reference of EXTOLL's networks: lines with their credits and
  * acknowledges (ref_ex_line.c), crossbars and network ports (ref_ex.c). */
-#ifndef EXTOLL_TESTS_REF_EX_INT_H
-#define EXTOLL_TESTS_REF_EX_INT_H
+#ifndef EXTOLL_TESTS_REF_EX_INTERNAL_H
+#define EXTOLL_TESTS_REF_EX_INTERNAL_H
 
 #include "ref_ex.h"
 

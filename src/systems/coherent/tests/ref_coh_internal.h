@@ -4,8 +4,8 @@
  *   ref_coh_cache.c  memory and caches
  *   ref_coh_net.c    the interconnect: arbiter, snoops
  *   ref_coh.c        cores, interface, the clock */
-#ifndef COHERENT_TESTS_REF_COH_INT_H
-#define COHERENT_TESTS_REF_COH_INT_H
+#ifndef COHERENT_TESTS_REF_COH_INTERNAL_H
+#define COHERENT_TESTS_REF_COH_INTERNAL_H
 
 #include "ref_coh.h"
 

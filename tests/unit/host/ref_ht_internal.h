@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the reference of HyperTransport, see ref_ht.h: all that it keeps.
  */
-#ifndef TESTS_HOST_REF_HT_INT_H
-#define TESTS_HOST_REF_HT_INT_H
+#ifndef TESTS_HOST_REF_HT_INTERNAL_H
+#define TESTS_HOST_REF_HT_INTERNAL_H
 
 #include "ref_ht.h"
 

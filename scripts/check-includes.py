@@ -63,11 +63,11 @@ PARTS = {
 # What systems bring, as lines that shared code reads.
 LISTS = ("systems.def", "systems/tour.def", "systems/examples.def")
 # Words of systems that code outside of them may not use, but for the section
-# of a specification that a class or parameter cites; comments may.
-NAMES = re.compile(
-    r"\b(forth|extoll|hostport|atoll|hvia|velo|vipl)\b|\bHost Port\b|"
-    r"\b(eth|coh)\.[a-z]\w*|\b(ex|hp|hv|velo|vipl|forth|extoll)_\w+",
-    re.I)
+# of a specification that a class or parameter cites; comments may.  They are
+# the names of their folders, unless those are ordinary words, and these.
+ORDINARY = ("ethernet", "coherent")
+WORDS = (r"\b(velo|vipl)\b|\bHost Port\b|\b(eth|coh)\.[a-z]\w*|"
+         r"\b(ex|hp|hv|velo|vipl)_\w+")
 CITES = re.compile(r"\b(forth|extoll|hostport|hvia|Host Port)(\.md| "
                    r"specification)?\s+(T-)?[0-9]", re.I)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
@@ -191,8 +191,17 @@ def shared(path):
     return top[0] == "src" and len(top) > 2 and top[1] != "systems"
 
 
+def names(root):
+    """Pattern of words of systems."""
+    place = os.path.join(root, "src/systems")
+    own = "|".join(d for d in sorted(os.listdir(place)) if d not in ORDINARY
+                   and os.path.isdir(os.path.join(place, d)))
+    return re.compile(r"\b(%s)(_\w+)?\b|%s" % (own, WORDS), re.I)
+
+
 def named(root):
     """Words of systems in shared code."""
+    words = names(root)
     for path in files(root):
         if not shared(path):
             continue
@@ -200,7 +209,7 @@ def named(root):
             text = COMMENT.sub(lambda m: "\n" * m.group().count("\n"),
                                f.read())
         for number, line in enumerate(CITES.sub("", text).split("\n"), 1):
-            m = None if INCLUDE.match(line) else NAMES.search(line)
+            m = None if INCLUDE.match(line) else words.search(line)
             if m:
                 yield "%s:%d: shared code names a system (%s)" % (
                     path, number, m.group())
@@ -247,6 +256,7 @@ NAMED = {
     "src/net/n1.c": 'x = find("extoll.xbar");\n',
     "src/front/cli/n2.c": "/* a */ struct ex_meta m;\n",
     "src/host/n3.c": '/* one\n * two */ "the Host Port"\n',
+    "src/sim/n4.c": "int n = sixth_nodes;\n",
 }
 CITED = {
     "src/host/c1.c": '.source = "FORTH specification 2.1", /* EXTOLL */\n',
@@ -258,6 +268,7 @@ EMPTY = ["src/base/b.h", "src/sim/s.h", "src/front/f.h", "src/host/bus.h",
          "src/systems/forth/link/l.h", "src/systems/forth/lib/l.h",
          "src/systems/forth/nic/n.h", "src/systems/forth/nic/regs_map.h",
          "src/systems/extoll/network/n.h", "src/systems/extoll/nic/n.h",
+         "src/systems/sixth/system.def",
          "src/front/repro/r.h", "src/components.h", "include/weft/sim.h"]
 
 

@@ -35,7 +35,8 @@ PLACES = ("src", "include", "tests", "docs", "scripts", "examples",
           "experiments", "models", "fuzz", "share", "bench", "README.md",
           "CONTRIBUTING.md")
 UNREAD = ("node_modules", "__pycache__", "corpus")
-SPECS = ("forth", "extoll", "hostport", "hvia")
+SPECS = sorted(os.path.splitext(name)[0] for name in os.listdir(
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), "../docs/spec")))
 INDEX = "docs/README.md"
 NAMES = {"FORTH": "forth", "EXTOLL": "extoll", "Host Port": "hostport",
          "HVIA": "hvia", "HVIA-GE": "hvia"}
@@ -125,8 +126,9 @@ def pieces(path, text):
 
 # ---- sections ----
 
-SPEC = re.compile(r"\b(forth|extoll|hostport|hvia)\.md\b`?(?:\]\([^)]*\))?|"
-                  r"\b(FORTH|EXTOLL|Host\s+Port|HVIA(?:-GE)?)\s+specification")
+SPEC = re.compile(r"\b(%s)\.md\b`?(?:\]\([^)]*\))?|"
+                  r"\b(FORTH|EXTOLL|Host\s+Port|HVIA(?:-GE)?)\s+specification"
+                  % "|".join(SPECS))
 # Units: they follow a measured value, and not the number of a section.
 UNIT = (r"(?!\w|\.\d|\s+-\s|\s*(?:%|[+*/x]\s*\d|=|us\b|ns\b|ms\b|[kKMG]i?[Bb]|"
         r"x\b|pc\b|cc\b|s\b|M\b|B\b|T\b|MHz|GHz|times|hours|cycles|clocks|"

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The toy's line: symbols of one byte, one per cycle of the sender's clock.
+ *
+ *   packet   START(K) seq dest src len imm[8] data[len] crc[4]
+ *   credit   CREDIT(K) freed ~freed
+ *
+ * crc: CRC-32/MPEG-2 of all behind START, most significant byte first.  imm is
+ * little-endian.
+ *
+ * seq counts packets of a line, freed the slots of the receiver's queue that
+ * were emptied, both modulo 256.  The sender may have as many packets on the
+ * way as the queue has slots.  freed is a sum: the next credit makes up for a
+ * lost one.  A gap in seq shows lost packets, whose slots are free.
+ *
+ * Not modelled: a line all of whose slots were lost at a time stands still. */
+#ifndef SYSTEMS_TOY_LINK_WIRE_H
+#define SYSTEMS_TOY_LINK_WIRE_H
+
+#include "weft/sim.h"
+
+enum {
+	TOY_START = 0xfb,
+	TOY_CREDIT = 0xfd,
+	TOY_HEAD = 13,
+	TOY_DATA = 64, /* of a message, at most */
+	TOY_CRC = 4,
+	TOY_CREDIT_SYMBOLS = 3,
+	TOY_SYMBOLS = TOY_HEAD + TOY_DATA + TOY_CRC,
+	TOY_SLOTS = 64, /* of a queue, at most */
+	TOY_NODES = 256,
+};
+
+/* Protocol fields of a frame. */
+struct toy_fields {
+	uint8_t kind; /* TOY_START, TOY_CREDIT */
+	uint8_t seq, dest, src, len, freed;
+	uint64_t imm;
+};
+
+static inline struct toy_fields *toy_fields(struct weft_frame *f)
+{
+	return (struct toy_fields *)f->u;
+}
+
+extern const struct weft_wire toy_wire;
+
+/* Of a frame that was damaged, or that a fault has only looked at, the symbols
+ * say what it is; false: they make no sense. */
+bool toy_decode(struct weft_frame *f);
+/* When its last symbol is here. */
+static inline weft_time_t toy_end(const struct weft_frame *f)
+{
+	return f->time + f->words * f->word_fs;
+}
+
+/* ---- one end of a line (line.c) ---- */
+
+struct toy_line {
+	struct weft_comp *comp;
+	struct weft_port *port;
+	const struct weft_clock *clk;
+	const char *stage; /* of a message, while a packet comes in */
+	/* sending */
+	uint32_t far_slots;
+	uint8_t sent, far_freed;
+	weft_time_t idle; /* from then on */
+	/* receiving: a queue, oldest first */
+	struct weft_frame *queue[TOY_SLOTS];
+	uint32_t slots, head, n;
+	uint8_t expect, freed;
+	bool owes; /* a credit */
+};
+
+/* The first counters of every class with such lines. */
+enum {
+	TOY_C_SENT,
+	TOY_C_RECEIVED,
+	TOY_C_DAMAGED,
+	TOY_C_LOST,
+	TOY_C_OVERFLOW,
+	TOY_C_OWN
+};
+/* clang-format off */
+#define TOY_LINE_COUNTERS                                                      \
+	[TOY_C_SENT] = { "sent", "packets", "packets sent" },                  \
+	[TOY_C_RECEIVED] = { "received", "packets", "good packets received" }, \
+	[TOY_C_DAMAGED] = { "damaged", "frames",                               \
+			    "frames dropped: wrong CRC, code or length" },     \
+	[TOY_C_LOST] = { "lost", "packets", "gaps in packet numbers" },        \
+	[TOY_C_OVERFLOW] = { "overflow", "packets",                            \
+			     "packets that came twice, or without a slot" }
+/* clang-format on */
+
+/* ops.init: port number `port` of c has such an end; clk and stage are set. */
+void toy_line_init(struct toy_line *l, struct weft_comp *c, uint32_t port,
+		   uint32_t slots);
+/* ops.start, when all ends are there. */
+void toy_line_start(struct toy_line *l);
+void toy_line_fini(struct toy_line *l);
+/* ops.arrive: takes f. */
+void toy_line_arrive(struct toy_line *l, struct weft_frame *f);
+/* Packets that may be sent. */
+uint32_t toy_line_room(const struct toy_line *l);
+/* Sends f now; the line is idle, there is room. */
+void toy_line_send(struct toy_line *l, struct weft_frame *f);
+/* Sends the credit that is owed if the line is idle; false: it is not. */
+bool toy_line_credit(struct toy_line *l);
+/* The oldest packet of the queue, NULL: none. */
+struct weft_frame *toy_line_head(const struct toy_line *l);
+/* Takes it out; its slot is free, as it leaves no slower than others come. */
+struct weft_frame *toy_line_take(struct toy_line *l);
+
+#endif

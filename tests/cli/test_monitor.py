@@ -17,6 +17,8 @@ import time
 import unittest
 
 WEFT = os.path.abspath(sys.argv[1])
+# A shell in the background ignores it, and so would programs started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def weft(*args, status=0, cwd=None):
@@ -210,6 +212,7 @@ class Signals(unittest.TestCase):
                 [WEFT, "run", "forth/soak-uniform", "--out", "x.db", *args],
                 cwd=d, text=True, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE)
+            self.addCleanup(p.kill)
             time.sleep(1)
             p.send_signal(sig)
             out, err = p.communicate(timeout=60)

@@ -35,6 +35,8 @@ record: {counters: net.*}
 
 TORUS = RING.replace("count: 8", "count: 64").replace("[8]", "[8, 8]").replace(
     "measure: 4000", "measure: 3000").replace("warmup: 500", "warmup: 1000")
+# A shell in the background ignores it, and so would programs started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def weft(*args, status=0, text=RING):

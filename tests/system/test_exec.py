@@ -23,6 +23,8 @@ PROGRAMS = sys.argv.pop(1)
 PINGPONG, OPS, BAD, STALL = [os.path.join(PROGRAMS, p) for p in (
     "att_pingpong", "att_ops", "att_bad", "att_stall")]
 MACHINES = ["extoll", "forth", "hostport", "hvia"]
+# A shell in the background ignores it, and so would programs started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def weft_exec(*args, timeout=60, env=None, cwd=None):

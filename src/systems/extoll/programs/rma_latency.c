@@ -75,7 +75,11 @@ static int lat_main(struct weft_comp *c)
 		return ret;
 	if (l->immediate)
 		l->size = 8;
-	l->size &= ~7ull;
+	if (l->size % 8) {
+		weft_check_failed(
+			c, "size: a multiple of 8, the last word is polled");
+		return -EINVAL;
+	}
 	if (!l->partner || l->partner >= l->v.w.n) {
 		weft_check_failed(c, "partner: one of 1..%u", l->v.w.n - 1);
 		return -EINVAL;

@@ -95,14 +95,14 @@ static void noise(struct rig *r, const uint8_t *data, size_t size, uint16_t seq)
 	for (j = 0; j < links; j++) {
 		struct weft_frame *f = frame_new(r);
 		struct forth_shape s = { .links = (uint8_t)links,
-					 .lane = (uint8_t)j,
+					 .line = (uint8_t)j,
 					 .seq = seq };
 
 		f->raw = weft_raw_new(r->sim, (uint32_t)part);
 		f->raw->n = symbols(data + j * part, part, f->raw->sym);
 		f->words = f->raw->n / 4 + 1;
 		if (links > 1)
-			f->flags |= FORTH_F_LANE;
+			f->flags |= FORTH_F_LINE;
 		forth_shape_set(f, s);
 		forth_port_arrive(&r->n->link, j, f);
 	}

@@ -51,7 +51,7 @@ struct weft_port {
 	uint32_t n_filters;
 	bool needs_frames; /* a filter wants real frames */
 	bool beside;	   /* set by the owner: frames may lie beside each
-			    * other, as on the lanes of a bundle */
+			    * other, as on the lines of a bundle */
 	bool overlapped;   /* they do, and may not: told once */
 	struct weft_line_listener *listener; /* set before the start, or NULL */
 	const void *iface; /* what the owner offers here (bus ports) */

@@ -55,7 +55,7 @@ static struct weft_frame *oldest(struct forth_port *l)
 	uint32_t j;
 
 	for (j = 0; j < l->cfg.links; j++) {
-		struct weft_frame *g = l->lane_q[j];
+		struct weft_frame *g = l->line_q[j];
 
 		if (g && (!f || (int16_t)(forth_shape_get(g).seq -
 					  forth_shape_get(f).seq) < 0))
@@ -70,7 +70,7 @@ static bool bundle_complete(const struct forth_port *l)
 	uint32_t j;
 
 	for (j = 0; j < l->cfg.links; j++)
-		if (!l->lane_q[j])
+		if (!l->line_q[j])
 			return false;
 	return true;
 }
@@ -105,7 +105,7 @@ static void bundle_good(struct forth_port *l, struct weft_frame **f)
 {
 	struct weft_frame *whole = weft_frame_dup(f[0]);
 
-	whole->flags &= ~(uint32_t)FORTH_F_LANE;
+	whole->flags &= ~(uint32_t)FORTH_F_LINE;
 	whole->time = weft_now(l->comp);
 	if (forth_port_skew_full(l, bundle_skew(l, f), whole->words))
 		forth_port_skew_lost(l, whole);
@@ -119,11 +119,11 @@ static void bundle_frame(struct forth_port *l)
 	uint32_t j, good = 0;
 
 	for (j = 0; j < l->cfg.links; j++) {
-		struct weft_frame *g = l->lane_q[j];
+		struct weft_frame *g = l->line_q[j];
 
 		if (!g || !same_seq(g, first))
 			continue;
-		l->lane_q[j] = g->next;
+		l->line_q[j] = g->next;
 		g->next = NULL;
 		f[j] = g;
 		good += !g->raw;
@@ -143,8 +143,8 @@ void forth_port_rx_odd(struct forth_port *l, uint32_t j, struct weft_frame *f)
 
 	if (out_of_sync(l, f))
 		return;
-	if (f->flags & FORTH_F_LANE) {
-		queue_put(&l->lane_q[j], f);
+	if (f->flags & FORTH_F_LINE) {
+		queue_put(&l->line_q[j], f);
 		while (bundle_complete(l))
 			bundle_frame(l);
 		return;
@@ -164,8 +164,8 @@ void forth_port_rx_fini(struct forth_port *l)
 	uint32_t j;
 
 	for (j = 0; j < FORTH_PORT_LINKS_MAX; j++)
-		while ((f = l->lane_q[j])) {
-			l->lane_q[j] = f->next;
+		while ((f = l->line_q[j])) {
+			l->line_q[j] = f->next;
 			weft_frame_free(f);
 		}
 	while ((f = l->loop_q)) {

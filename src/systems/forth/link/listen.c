@@ -31,7 +31,7 @@ void forth_port_tell(struct forth_port *l, const struct weft_frame *f,
 
 		if (!t)
 			continue;
-		s.lane = (uint8_t)j;
+		s.line = (uint8_t)j;
 		forth_shape_set(&share, s);
 		t->hear(t, &share, start);
 	}

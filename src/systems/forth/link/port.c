@@ -317,7 +317,7 @@ void forth_port_arrive(struct forth_port *l, uint32_t j, struct weft_frame *f)
 		return;
 	}
 	if (f->raw || l->lost_sync ||
-	    f->flags & (FORTH_F_CRC32 | FORTH_F_TRUNC | FORTH_F_LANE)) {
+	    f->flags & (FORTH_F_CRC32 | FORTH_F_TRUNC | FORTH_F_LINE)) {
 		forth_port_rx_odd(l, j, f);
 		return;
 	}

@@ -233,7 +233,7 @@ struct forth_port {
 	/* symbols with invalid codes: the last ones, how many since sync */
 	uint64_t bad_at[FORTH_PORT_LINKS_MAX][FORTH_PORT_BAD_CODES];
 	uint32_t n_bad[FORTH_PORT_LINKS_MAX];
-	struct weft_frame *lane_q[FORTH_PORT_LINKS_MAX]; /* oldest first */
+	struct weft_frame *line_q[FORTH_PORT_LINKS_MAX]; /* oldest first */
 	struct weft_frame *loop_q;
 	struct forth_port *back,
 		*line; /* loopback: of the line, of its loop end */

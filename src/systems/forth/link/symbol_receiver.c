@@ -26,15 +26,15 @@ enum rx_state {
 	RX_DONE
 };
 
-struct lane {
+struct line {
 	uint16_t *sym;
 	uint32_t n, pos;
 };
 
 struct walk {
 	struct forth_port *l;
-	struct weft_frame *f; /* the frame it came in, first lane */
-	struct lane lane[FORTH_PORT_LINKS_MAX];
+	struct weft_frame *f; /* the frame it came in, first line */
+	struct line line[FORTH_PORT_LINKS_MAX];
 	uint64_t cycle; /* of the frame's first word */
 	/* the packet at hand */
 	uint32_t sop, shift; /* delimiter's word in the frame, credit words */
@@ -60,7 +60,7 @@ static bool take(struct walk *w, uint8_t *p, uint32_t n)
 	uint32_t links = w->l->cfg.links, i, j;
 
 	for (j = 0; j < links; j++) {
-		struct lane *a = &w->lane[j];
+		struct line *a = &w->line[j];
 
 		if (a->n - a->pos < n / links)
 			return false;
@@ -69,7 +69,7 @@ static bool take(struct walk *w, uint8_t *p, uint32_t n)
 				return false;
 	}
 	for (i = 0; i < n; i++) {
-		struct lane *a = &w->lane[i % links];
+		struct line *a = &w->line[i % links];
 
 		p[i] = (uint8_t)a->sym[a->pos++];
 	}
@@ -105,9 +105,9 @@ static bool bad_code(struct forth_port *l, uint32_t j, uint64_t at)
 
 /* Verdicts of the decoder on each symbol: wrong disparity (R-42: counted, the
  * symbol stays), or in no table. */
-static void lane_check(struct walk *w, uint32_t j)
+static void line_check(struct walk *w, uint32_t j)
 {
-	struct lane *a = &w->lane[j];
+	struct line *a = &w->line[j];
 
 	for (uint32_t i = 0; i < a->n; i++) {
 		if (a->sym[i] & WEFT_SYM_DISP) {
@@ -202,7 +202,7 @@ static void deliver(struct walk *w, uint32_t bad, uint32_t crc)
 /* Behind the next SOP of link j; counts data symbols on the way. */
 static bool find_sop(struct walk *w, uint32_t j, uint32_t *stray_p)
 {
-	struct lane *a = &w->lane[j];
+	struct line *a = &w->line[j];
 
 	for (; a->pos < a->n; a->pos++) {
 		if (a->sym[a->pos] == FORTH_SOP) {
@@ -216,7 +216,7 @@ static bool find_sop(struct walk *w, uint32_t j, uint32_t *stray_p)
 
 static void skip_data(struct walk *w, uint32_t j, uint32_t *stray_p)
 {
-	struct lane *a = &w->lane[j];
+	struct line *a = &w->line[j];
 
 	for (; a->pos < a->n && !is_control(a->sym[a->pos]); a->pos++)
 		(*stray_p)++;
@@ -260,7 +260,7 @@ static enum rx_state state_start(struct walk *w)
 		return RX_DONE;
 	if (found < links)
 		return RX_START;
-	w->sop = (w->lane[0].pos - 1) / 4;
+	w->sop = (w->line[0].pos - 1) / 4;
 	w->shift = 0;
 	w->credits = 0;
 	w->words = 0;
@@ -301,7 +301,7 @@ static bool ragged(const struct walk *w)
 	uint32_t links = w->l->cfg.links, j, end = 0;
 
 	for (j = 0; j < links; j++) {
-		const struct lane *a = &w->lane[j];
+		const struct line *a = &w->line[j];
 
 		end += a->pos >= a->n || is_control(a->sym[a->pos]);
 	}
@@ -417,9 +417,9 @@ static enum rx_state (*const states[RX_DONE])(struct walk *w) = {
 /* ---- frames in ---- */
 
 /* Symbols of one link; NULL: nothing came. */
-static void lane_load(struct walk *w, uint32_t j, const struct weft_frame *f)
+static void line_load(struct walk *w, uint32_t j, const struct weft_frame *f)
 {
-	struct lane *a = &w->lane[j];
+	struct line *a = &w->line[j];
 
 	if (!f)
 		return;
@@ -430,7 +430,7 @@ static void lane_load(struct walk *w, uint32_t j, const struct weft_frame *f)
 		memcpy(a->sym, f->raw->sym, a->n * sizeof(*a->sym));
 	else
 		forth_wire.encode(f, a->sym, a->n);
-	lane_check(w, j);
+	line_check(w, j);
 }
 
 /* Words that carry something: a dead line does not. */
@@ -454,14 +454,14 @@ void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 	w->f = first;
 	w->cycle = weft_clock_cycle(&l->clk, weft_now(l->comp));
 	for (j = 0; j < l->cfg.links; j++)
-		lane_load(w, j, f[j]);
+		line_load(w, j, f[j]);
 	l->rx_quiet = w->cycle + first->words;
 	if (!(first->flags & FORTH_F_IDLE))
 		l->count.in_cycles += words_seen(first);
 	while (st != RX_DONE)
 		st = states[st](w);
 	for (j = 0; j < l->cfg.links; j++)
-		free(w->lane[j].sym);
+		free(w->line[j].sym);
 	free(w);
 	if (l->lost_sync)
 		forth_port_arm(l);

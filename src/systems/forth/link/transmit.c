@@ -47,21 +47,21 @@ static struct weft_frame *frame_of(struct forth_port *l,
 	return f;
 }
 
-static void lane_frames(struct forth_port *l, struct weft_frame *f,
+static void line_frames(struct forth_port *l, struct weft_frame *f,
 			weft_time_t start)
 {
 	struct forth_shape s = forth_shape_get(f);
 	uint32_t j;
 
-	f->flags |= FORTH_F_LANE;
+	f->flags |= FORTH_F_LINE;
 	s.seq = l->seq++;
 	for (j = 0; j < l->cfg.links; j++) {
 		bool more = j + 1 < l->cfg.links;
-		struct weft_frame *lane = more ? weft_frame_dup(f) : f;
+		struct weft_frame *share = more ? weft_frame_dup(f) : f;
 
-		s.lane = (uint8_t)j;
-		forth_shape_set(lane, s);
-		weft_port_send(&l->port[j], lane, start);
+		s.line = (uint8_t)j;
+		forth_shape_set(share, s);
+		weft_port_send(&l->port[j], share, start);
 	}
 }
 
@@ -89,7 +89,7 @@ static void line_put(struct forth_port *l, struct weft_frame *f, uint64_t at)
 	if (l->loop)
 		loop_frame(l, f, start);
 	else if (l->needs_frames && l->cfg.links > 1)
-		lane_frames(l, f, start);
+		line_frames(l, f, start);
 	else {
 		forth_port_volume(l, 1, 1, f->words);
 		weft_port_send(l->port, f, start + (l->delay - l->port->delay));
@@ -130,7 +130,7 @@ static uint64_t send_packet(struct forth_port *l,
 
 	s.layout = (uint8_t)l->cfg.layout;
 	s.links = (uint8_t)l->cfg.links;
-	s.lane = 0;
+	s.line = 0;
 	s.credits = (uint8_t)forth_port_packet_credits(l, at, f);
 	*shift_p = forth_credit_words(l->cfg.layout, s.links, s.credits, true);
 	f->words = packet_words(l, f, &s) + *shift_p;

@@ -10,7 +10,7 @@
 struct enc {
 	uint16_t *sym;
 	uint32_t n, max;
-	uint32_t links, lane;
+	uint32_t links, line;
 	uint32_t pos; /* bytes since the delimiter, over all links */
 };
 
@@ -24,7 +24,7 @@ static void enc_raw(struct enc *e, uint16_t sym, enum weft_part part)
 
 static void enc_byte(struct enc *e, uint8_t b, enum weft_part part)
 {
-	if ((e->pos++ & (e->links - 1)) == e->lane)
+	if ((e->pos++ & (e->links - 1)) == e->line)
 		enc_raw(e, b, part);
 }
 
@@ -114,7 +114,7 @@ uint32_t forth_crc32(const struct weft_frame *f)
 static void enc_credits_word(struct enc *e, const struct weft_frame *f,
 			     uint32_t n)
 {
-	uint16_t slot = e->lane < n ? forth_frame_credit(f, e->lane) : 0;
+	uint16_t slot = e->line < n ? forth_frame_credit(f, e->line) : 0;
 	uint32_t i;
 
 	enc_raw(e, slot >> 8, slot ? WEFT_PART_CREDIT : WEFT_PART_FILL);
@@ -174,7 +174,7 @@ static struct enc enc_front(const struct weft_frame *f, uint16_t *sym,
 		.sym = sym,
 		.max = max,
 		.links = s->links,
-		.lane = s->lane,
+		.line = s->line,
 	};
 
 	enc_raw(&e, FORTH_COMMA, WEFT_PART_CONTROL);
@@ -220,7 +220,7 @@ static uint32_t body_symbols(const struct enc *e, const struct weft_frame *f,
 {
 	bool trunc = f->flags & FORTH_F_TRUNC;
 	uint32_t beat = s->layout == FORTH_PACKED ? 1 : 4 * e->links;
-	uint32_t first = e->links - 1 - e->lane, end = e->pos;
+	uint32_t first = e->links - 1 - e->line, end = e->pos;
 
 	end += trunc ? f->payload.len : s->wire_len;
 	end = (end + beat - 1) / beat * beat;

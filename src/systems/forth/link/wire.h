@@ -147,7 +147,7 @@ enum {
 	FORTH_F_CREDITS = 2, /* the receiver takes the credits from the frame */
 	FORTH_F_CRC32 = 4,   /* body CRC is u[5], as it was received */
 	FORTH_F_TRUNC = 8,   /* data ends early, payload.len tells where */
-	FORTH_F_LANE = 16,   /* one link's share of a bundle's frame */
+	FORTH_F_LINE = 16,   /* one link's share of a bundle's frame */
 	FORTH_F_CPL = 32,    /* body CRC is complemented on the line */
 	FORTH_F_IDLE = 64,   /* damaged commas of an idle line */
 };
@@ -156,10 +156,10 @@ enum {
 struct forth_shape {
 	uint8_t layout;	   /* enum forth_layout */
 	uint8_t links;	   /* L of the bundle */
-	uint8_t lane;	   /* which link of it this frame is */
+	uint8_t line;	   /* which link of it this frame is */
 	uint8_t credits;   /* in u[2..4] */
 	uint16_t wire_len; /* payload bytes on the wire, padding included */
-	uint16_t seq;	   /* of the bundle, to match the lanes */
+	uint16_t seq;	   /* of the bundle, to match the lines */
 };
 
 _Static_assert(sizeof(struct forth_shape) == 8, "one cell of u[]");

@@ -72,7 +72,7 @@ static uint8_t forth_more(const struct weft_frame *f, uint8_t upper)
 	struct forth_shape s = forth_shape_get(f);
 	uint32_t links = s.links ? (uint32_t)__builtin_ctz(s.links) : 0;
 
-	return (uint8_t)(s.layout | links << 1 | (uint32_t)s.lane << 3);
+	return (uint8_t)(s.layout | links << 1 | (uint32_t)s.line << 3);
 }
 
 const struct weft_wire_capture forth_wire_capture = { .number = 1,

@@ -171,6 +171,26 @@ static void reserved_bits_stay_put(void **state)
 	}
 }
 
+/* Read only, or set by the hardware alone: no store moves a bit, whether a
+ * hook hides the cell or not. */
+static void access_and_bits_agree(void **state)
+{
+	FOR_CLASSES(c)
+	{
+		for (const struct weft_reg *r = c->regs; r && r->name; r++) {
+			bool fixed =
+				r->access == WEFT_RO || r->access == WEFT_HW;
+
+			if (r->bare) /* has no cell */
+				continue;
+			if ((fixed && (r->rw || r->w1c)) ||
+			    (r->access == WEFT_RW && r->w1c) || r->rw & r->w1c)
+				fail_msg("%s.%s: other access than its bits",
+					 c->name, r->name);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +200,7 @@ int main(void)
 		cmocka_unit_test(defaults_init),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(reserved_bits_stay_put),
+		cmocka_unit_test(access_and_bits_agree),
 	};
 
 	return cmocka_run_group_tests_name("classes", tests, NULL, NULL);

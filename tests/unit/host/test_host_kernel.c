@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "host/process_memory.h"
 #include "host/prog.h"
 #include "node.h"
 
@@ -366,6 +368,39 @@ static void test_pins(void **state)
 	assert_false(b->v[2]);
 }
 
+/* ---- shadows ---- */
+
+/* A shadow goes by any address in it, once. */
+static int shadows(struct weft_host *h, struct bench *b)
+{
+	static uint8_t area[3 * WEFT_PAGE];
+	struct weft_far_owner own = { .pid = getpid() };
+	uint8_t *s[2];
+
+	for (uint32_t i = 0; i < 2; i++)
+		s[i] = weft_far_add(h, &own, (uintptr_t)area + 16 * i,
+				    sizeof(area) - 16);
+	assert_non_null(s[0]);
+	assert_non_null(s[1]);
+	weft_far_del(h, s[0] + sizeof(area) - 17);
+	assert_string_equal(bench_failure(b, 0), "");
+	weft_far_del(h, s[0]);
+	weft_far_del(h, area);
+	weft_far_del(h, s[1]);
+	return 0;
+}
+
+static void test_a_shadow_goes_once(void **state)
+{
+	struct bench *b = *state;
+	const char *none = "n0.prog0: no memory of a process there";
+
+	bench_main(b, shadows);
+	assert_string_equal(bench_failure(b, 0), none);
+	assert_string_equal(bench_failure(b, 1), none);
+	assert_string_equal(bench_failure(b, 2), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -385,6 +420,8 @@ int main(void)
 			memory_of_another_process_is_not_freed, setup,
 			bench_teardown),
 		cmocka_unit_test_setup_teardown(test_isr, setup,
+						bench_teardown),
+		cmocka_unit_test_setup_teardown(test_a_shadow_goes_once, setup,
 						bench_teardown),
 		cmocka_unit_test_setup_teardown(test_pins, setup,
 						bench_teardown),

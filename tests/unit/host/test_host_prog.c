@@ -98,6 +98,36 @@ static void test_background(void **state)
 	bench_free(b);
 }
 
+/* Who is told twice counts once, and who has ended does not count. */
+static void test_background_and_back(void **state)
+{
+	static const struct {
+		bool background;
+		uint32_t running;
+	} said[] = { { true, 1 }, { true, 1 },	{ false, 2 }, { false, 2 },
+		     { true, 1 }, { false, 2 }, { true, 1 } };
+	struct bench *b = bench_new(1);
+	struct weft_comp **prog = b->node[0].prog;
+
+	bench_prog(b, 0, forever);
+	bench_prog(b, 0, ends);
+	bench_start(b);
+	assert_int_equal(weft_progs_running(b->sim), 2);
+	for (uint32_t i = 0; i < sizeof(said) / sizeof(*said); i++) {
+		weft_prog_set_background(prog[0], said[i].background);
+		assert_int_equal(weft_progs_running(b->sim), said[i].running);
+	}
+	weft_sim_run(b->sim, 2 * WEFT_US);
+	assert_int_equal(weft_progs_running(b->sim), 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		weft_prog_set_background(prog[1], i % 2 == 0);
+		assert_int_equal(weft_progs_running(b->sim), 0);
+	}
+	weft_prog_set_background(prog[0], false);
+	assert_int_equal(weft_progs_running(b->sim), 1);
+	bench_free(b);
+}
+
 /* ---- stuck programs ---- */
 
 static int stuck_poll(struct weft_host *h, struct bench *b)
@@ -293,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_running),
 		cmocka_unit_test(test_attach_errors),
 		cmocka_unit_test(test_background),
+		cmocka_unit_test(test_background_and_back),
 		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_oob),
 		cmocka_unit_test(test_oob_order),

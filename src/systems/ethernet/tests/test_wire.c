@@ -142,6 +142,42 @@ static void pause(void **state)
 	weft_sim_free(sim);
 }
 
+/* The group address, the type and the opcode: each of them alone is none. */
+static void no_pause(void **state)
+{
+	static const uint8_t byte[] = { 0, 5, 12, 13, 14, 15 };
+	struct weft_sim *sim = weft_sim_new(1);
+	struct weft_frame *f = eth_pause_new(sim, eth_pause_group, 7);
+	uint16_t q = 9;
+
+	for (uint32_t i = 0; i < sizeof(byte); i++) {
+		eth_frame_data(f)[byte[i]] ^= 1;
+		if (eth_pause_parse(f, &q))
+			fail_msg("byte %u", byte[i]);
+		eth_frame_data(f)[byte[i]] ^= 1;
+	}
+	assert_int_equal(q, 9);
+	eth_frame_data(f)[6] ^= 1; /* from anybody */
+	assert_true(eth_pause_parse(f, &q));
+	assert_int_equal(q, 7);
+	weft_frame_free(f);
+	weft_sim_free(sim);
+}
+
+static void addresses(void **state)
+{
+	static const uint8_t ones[] = { 255, 255, 255, 255, 255, 255 };
+	static const uint8_t station[] = { 2, 0, 0x12, 0x34, 0x56, 0x78 };
+	uint8_t a[ETH_ADDR];
+
+	assert_memory_equal(eth_broadcast, ones, ETH_ADDR);
+	eth_addr_of(a, 0x12345678);
+	assert_memory_equal(a, station, ETH_ADDR);
+	assert_int_equal(eth_station_of("n12.nic3"), 12);
+	assert_int_equal(eth_station_of("9"), 9);
+	assert_int_equal(eth_station_of("nic"), 0);
+}
+
 static void peek(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
@@ -164,7 +200,8 @@ int main(void)
 		cmocka_unit_test(fcs),	       cmocka_unit_test(times),
 		cmocka_unit_test(single_bits), cmocka_unit_test(bad_shapes),
 		cmocka_unit_test(given_fcs),   cmocka_unit_test(pause),
-		cmocka_unit_test(peek),
+		cmocka_unit_test(peek),	       cmocka_unit_test(no_pause),
+		cmocka_unit_test(addresses),
 	};
 
 	return cmocka_run_group_tests_name("eth_wire", tests, NULL, NULL);

@@ -415,6 +415,70 @@ static void entries_of_the_vi_table_keep_what_is_stored(void **state)
 	run(table, NULL, NULL);
 }
 
+/* ---- reset ---- */
+
+/* A doorbell with a descriptor that is in no region. */
+static void ring_wrongly(uint32_t vi)
+{
+	weft_io_store64(rig.h, &rig.db, hvia_doorbell(vi, HVIA_Q_RECV),
+			hvia_token(L1S, 0));
+}
+
+static void spoil(const uint32_t *vis, uint32_t n)
+{
+	static const uint8_t mac[6] = { 2, 3, 4, 5, 6, 7 };
+
+	hvrig_store(&rig, HVIA_CTRL, HVIA_CTRL_ENABLE | HVIA_CTRL_IRQ);
+	hvrig_store(&rig, HVIA_INT_MASK, HVIA_INT_ERROR);
+	hvrig_store(&rig, HVIA_ATT_L1_COUNT, L1S);
+	for (uint32_t i = 0; i < n; i++) {
+		vi_store(vis[i], HVIA_VI_1, hvia_vi_1(mac, 1, 2));
+		vi_store(vis[i], HVIA_VI_2, ~0ull);
+		vi_store(vis[i], HVIA_VI_0,
+			 hvia_vi_0(HVIA_VI_PENDING, 0, 3, 4, mac));
+	}
+	/* one more than the card remembers */
+	for (uint32_t i = 0; i <= HVIA_ERR_ENTRIES; i++)
+		ring_wrongly(7);
+	assert_true(hvrig_load(&rig, HVIA_ERR_POP) & HVIA_ERR_VALID);
+	assert_int_equal(hvrig_load(&rig, HVIA_ERR_INFO), hvia_token(L1S, 0));
+	assert_int_equal(hvrig_load(&rig, HVIA_INT_CAUSE), HVIA_INT_ERROR);
+}
+
+/* Of all that was stored and has happened nothing is left. */
+static int afterwards(struct weft_host *h, struct bench *b)
+{
+	static const uint32_t vis[] = { 0, 1, 7, 63, 64, 511, 512, 1023 };
+	const uint32_t n = sizeof(vis) / sizeof(*vis);
+	uint64_t pop;
+
+	map_only(h);
+	spoil(vis, n);
+	hvrig_store(&rig, HVIA_CTRL, HVIA_CTRL_RESET | HVIA_CTRL_ENABLE);
+	assert_int_equal(hvrig_load(&rig, HVIA_CTRL), HVIA_CTRL_PREFETCH);
+	assert_int_equal(hvrig_load(&rig, HVIA_INT_MASK), 0);
+	assert_int_equal(hvrig_load(&rig, HVIA_INT_CAUSE), 0);
+	assert_int_equal(hvrig_load(&rig, HVIA_ATT_L1_COUNT), 0);
+	assert_int_equal(hvrig_load(&rig, HVIA_ERR_POP), 0);
+	assert_int_equal(hvrig_load(&rig, HVIA_ERR_INFO), 0);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t w = HVIA_VI_0; w <= HVIA_VI_3; w += 8)
+			if (vi_load(vis[i], w))
+				fail_msg("VI %u, byte %u", vis[i], w);
+	/* nor that an error had been lost */
+	hvrig_store(&rig, HVIA_CTRL, HVIA_CTRL_ENABLE);
+	ring_wrongly(7);
+	pop = hvrig_load(&rig, HVIA_ERR_POP);
+	assert_true(pop & HVIA_ERR_VALID);
+	assert_false(pop & HVIA_ERR_OVERFLOW);
+	return 0;
+}
+
+static void a_reset_leaves_nothing(void **state)
+{
+	run(afterwards, NULL, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -428,6 +492,7 @@ int main(void)
 		cmocka_unit_test(no_cable_is_no_link),
 		cmocka_unit_test(the_card_has_the_clock_of_a_bus_as_fast),
 		cmocka_unit_test(entries_of_the_vi_table_keep_what_is_stored),
+		cmocka_unit_test(a_reset_leaves_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

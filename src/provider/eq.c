@@ -12,15 +12,14 @@ static struct wfi_eq *eq_of(struct fid_eq *fid)
 	return container_of(fid, struct wfi_eq, fid);
 }
 
-int wfi_eq_add(struct wfi_eq *eq, uint32_t event, int err, const void *entry,
-	       size_t len, const void *data, size_t more)
+static int eq_add(struct wfi_eq *eq, const struct wfi_event *head,
+		  const void *entry, size_t len, const void *data, size_t more)
 {
 	struct wfi_event *e = malloc(sizeof(*e) + len + more);
 
 	if (!e)
 		return -FI_ENOMEM;
-	e->event = event;
-	e->err = err;
+	*e = *head;
 	e->len = len + more;
 	memcpy(e->data, entry, len);
 	if (more)
@@ -30,6 +29,14 @@ int wfi_eq_add(struct wfi_eq *eq, uint32_t event, int err, const void *entry,
 	wfi_wait_ring(&eq->wait);
 	pthread_mutex_unlock(&eq->lock);
 	return 0;
+}
+
+int wfi_eq_add(struct wfi_eq *eq, uint32_t event, int err, const void *entry,
+	       size_t len, const void *data, size_t more)
+{
+	struct wfi_event head = { .event = event, .err = err };
+
+	return eq_add(eq, &head, entry, len, data, more);
 }
 
 void wfi_eq_use(struct wfi_eq *eq, int n)
@@ -170,12 +177,13 @@ static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
 static ssize_t eq_write(struct fid_eq *fid, uint32_t event, const void *buf,
 			size_t len, uint64_t flags)
 {
+	struct wfi_event head = { .event = event, .user = true };
 	struct wfi_eq *eq = eq_of(fid);
 	int rc;
 
 	if (!eq->writable)
 		return -FI_EINVAL;
-	rc = wfi_eq_add(eq, event, 0, buf, len, NULL, 0);
+	rc = eq_add(eq, &head, buf, len, NULL, 0);
 	return rc ? rc : (ssize_t)len;
 }
 
@@ -189,6 +197,19 @@ static const char *eq_strerror(struct fid_eq *fid, int prov_errno,
 	return buf && len ? buf : s;
 }
 
+/* A request that nobody has read belongs to nobody else. */
+static void eq_drop(struct wfi_event *e)
+{
+	struct fi_eq_cm_entry cm;
+
+	if (e->event == FI_CONNREQ && !e->user) {
+		memcpy(&cm, e->data, sizeof(cm));
+		fi_close(cm.info->handle);
+		fi_freeinfo(cm.info);
+	}
+	free(e);
+}
+
 static int eq_close(struct fid *fid)
 {
 	struct wfi_eq *eq = container_of(fid, struct wfi_eq, fid.fid);
@@ -198,7 +219,7 @@ static int eq_close(struct fid *fid)
 		return -FI_EBUSY;
 	while ((e = TAILQ_FIRST(&eq->events))) {
 		TAILQ_REMOVE(&eq->events, e, link);
-		free(e);
+		eq_drop(e);
 	}
 	eq->fabric->refs--;
 	wfi_wait_close(&eq->wait);

@@ -138,6 +138,7 @@ struct wfi_event {
 	TAILQ_ENTRY(wfi_event) link;
 	uint32_t event;
 	int err;
+	bool user; /* from fi_eq_write */
 	size_t len;
 	char data[];
 };

@@ -368,7 +368,8 @@ static void test_death(void **state)
 	EQ(rig_ep(&r, 0)->conn, CONN_DOWN);
 }
 
-/* It dies while it is asked. */
+/* It dies while it is asked, and nobody reads the request: the queue has it
+ * when it is closed. */
 static void test_death_before(void **state)
 {
 	EQ(fi_connect(r.s[0].ep, &where, NULL, 0), 0);

@@ -2,17 +2,19 @@
 /* eth.gen around eth.switch: every frame is delivered, counted as dropped, or,
  * with pause, not lost at all. */
 #include <stdio.h>
+#include <string.h>
 
 #include "unit/cmocka_all.h"
 #include "measure/hist.h"
 #include "measure/result.h"
+#include "systems/ethernet/link/wire.h"
 #include "weft/sim.h"
 
 extern const struct weft_class weft_class_eth_gen, weft_class_eth_switch,
 	weft_class_eth_cable, weft_class_fault_drop;
 
 enum { N = 4, SENT = 0, RECEIVED, BYTES, LOST, LATE, BAD, WRONG, STRAY };
-enum { SW_DROPPED = 4 };
+enum { SW_DROPPED = 4, LEN = 100 };
 
 struct net {
 	struct weft_sim *sim;
@@ -156,13 +158,70 @@ static void lossy(void **state)
 	weft_sim_free(n.sim);
 }
 
+/* A frame of station 0 for station 1 with one byte changed. */
+static void forge(struct net *n, uint32_t number, uint32_t at, uint8_t change)
+{
+	struct weft_frame *f = eth_frame_new(n->sim, LEN);
+	uint8_t *p = eth_frame_data(f), dst[ETH_ADDR], src[ETH_ADDR];
+
+	eth_addr_of(dst, 1);
+	eth_addr_of(src, 0);
+	memset(p, 0, LEN);
+	eth_frame_head(f, dst, src, 0x88b6);
+	p[ETH_HEAD + 7] = (uint8_t)number;
+	for (uint32_t i = ETH_HEAD + 16; i < LEN; i++)
+		p[i] = (uint8_t)(number * 7 + i);
+	p[at] ^= change;
+	weft_port_send(&n->g[0]->ports[0], f,
+		       weft_sim_now(n->sim) + number * 2 * WEFT_US);
+}
+
+/* Header, data from the first byte to the last, number of the source. */
+static void wrong_bytes(void **state)
+{
+	static const struct {
+		uint32_t at;
+		uint8_t change;
+		uint32_t wrong, stray;
+	} row[] = { { 0, 0, 0, 0 },
+		    { ETH_HEAD + 16, 1, 1, 0 },
+		    { LEN / 2, 0x80, 2, 0 },
+		    { LEN - 1, 1, 3, 0 },
+		    { ETH_HEAD + 3, 2, 3, 1 },
+		    { 5, 2, 3, 2 },
+		    { ETH_HEAD - 1, 1, 3, 3 },
+		    { 0, 0, 3, 3 } };
+	const char *gen[] = { "stations", "2", NULL };
+	struct net n = { .sim = weft_sim_new(3) };
+	struct weft_comp *cable = add(&n, &weft_class_eth_cable, "cable", NULL);
+	const uint64_t *c;
+
+	n.g[0] = add(&n, &weft_class_eth_gen, "t0", gen);
+	n.g[1] = add(&n, &weft_class_eth_gen, "t1", gen);
+	assert_int_equal(weft_connect(&n.g[0]->ports[0], &n.g[1]->ports[0],
+				      cable, 0, NULL),
+			 0);
+	assert_int_equal(weft_sim_start(n.sim, NULL), 0);
+	c = n.g[1]->counters;
+	for (uint32_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		forge(&n, i, row[i].at, row[i].change);
+		weft_sim_run(n.sim, weft_sim_now(n.sim) + 100 * WEFT_US);
+		assert_int_equal(c[WRONG], row[i].wrong);
+		assert_int_equal(c[STRAY], row[i].stray);
+		assert_int_equal(c[RECEIVED], i + 1 - row[i].stray);
+	}
+	assert_int_equal(c[LOST], 3);
+	assert_int_equal(c[LATE] + c[BAD], 0);
+	assert_int_equal(weft_sim_finish(n.sim, NULL), 0);
+	weft_sim_free(n.sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(half_load),
-		cmocka_unit_test(latency),
-		cmocka_unit_test(hot_spot),
-		cmocka_unit_test(lossy),
+		cmocka_unit_test(half_load),   cmocka_unit_test(latency),
+		cmocka_unit_test(hot_spot),    cmocka_unit_test(lossy),
+		cmocka_unit_test(wrong_bytes),
 	};
 
 	return cmocka_run_group_tests_name("eth_gen", tests, NULL, NULL);

@@ -145,6 +145,54 @@ static void stores_leave_what_the_table_says(void **state)
 	run(values, NULL, NULL);
 }
 
+/* Those that a load does not change. */
+static const uint32_t quiet[] = {
+	HVIA_CTRL,     HVIA_INT_CAUSE,	  HVIA_INT_MASK,    HVIA_MAC,
+	HVIA_ATT_ADDR, HVIA_ATT_L1_COUNT, HVIA_MOVE_FROM,   HVIA_MOVE_TO,
+	HVIA_ERR_INFO, HVIA_MOVE_COUNT,	  HVIA_ATT_HOST_L1, HVIA_ATT_HOST_L2,
+};
+enum { QUIET = sizeof(quiet) / sizeof(*quiet) };
+
+static void quiet_load(struct bench *b, uint64_t v[QUIET + 2])
+{
+	for (uint32_t i = 0; i < QUIET; i++)
+		v[i] = hvrig_load(&rig, quiet[i]);
+	v[QUIET] = counted(b, "moved");
+	v[QUIET + 1] = counted(b, "bad_accesses");
+}
+
+static int each_alone(struct weft_host *h, struct bench *b)
+{
+	static const uint64_t put[][2] = {
+		{ HVIA_CTRL, HVIA_CTRL_IRQ }, { HVIA_INT_CAUSE, 7 },
+		{ HVIA_INT_MASK, 5 },	      { HVIA_MAC, 0x0605040302 },
+		{ HVIA_ATT_ADDR, 0x40 },      { HVIA_ATT_L1_COUNT, 11 },
+		{ HVIA_ATT_BUSY, 12 },	      { HVIA_MOVE_FROM, 13 },
+		{ HVIA_MOVE_TO, 14 },	      { HVIA_ATT_L2, 15 },
+		{ HVIA_ATT_HOST_L1, 0x1000 }, { HVIA_ATT_HOST_L2, 0x2000 },
+	};
+	uint64_t was[QUIET + 2], is[QUIET + 2];
+
+	map_only(h);
+	for (uint32_t i = 0; i < sizeof(put) / sizeof(*put); i++) {
+		quiet_load(b, was);
+		hvrig_store(&rig, put[i][0], put[i][1]);
+		weft_host_sleep(h, weft_host_now(h) + WEFT_US);
+		quiet_load(b, is);
+		for (uint32_t k = 0; k < QUIET + 2; k++)
+			if (is[k] != was[k] &&
+			    (k >= QUIET || quiet[k] != put[i][0]))
+				fail_msg("%03x alters row %u",
+					 (uint32_t)put[i][0], k);
+	}
+	return 0;
+}
+
+static void a_store_changes_its_register_alone(void **state)
+{
+	run(each_alone, NULL, NULL);
+}
+
 static int without_prefetch(struct weft_host *h, struct bench *b)
 {
 	map_only(h);
@@ -484,6 +532,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(configuration_space_is_as_the_table_says),
 		cmocka_unit_test(stores_leave_what_the_table_says),
+		cmocka_unit_test(a_store_changes_its_register_alone),
 		cmocka_unit_test(registers_follow_the_parameters),
 		cmocka_unit_test(the_table_is_written_word_by_word),
 		cmocka_unit_test(

@@ -254,14 +254,16 @@ static void put(uint8_t *p, uint64_t v, uint32_t n)
 		p[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* To node 0, about its VI 2 and our VI 7. */
+static uint32_t own_vi = 7;
+
+/* To node 0, about its VI 2 and our VI. */
 static void say(uint32_t type, uint64_t id, const char *to)
 {
 	uint8_t f[BYTES] = { 2, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0x88, 0xb5 };
 
 	f[14] = (uint8_t)type;
 	put(f + 16, 2, 2);
-	put(f + 18, 7, 2);
+	put(f + 18, own_vi, 2);
 	put(f + 20, 1472, 2);
 	put(f + 42, id, 8);
 	put(f + 50, 1 << 21, 4);
@@ -356,6 +358,70 @@ static void an_open_request_is_kept_among_others(void **state)
 	bench_free(b);
 }
 
+static int asks(struct weft_host *h, struct bench *b)
+{
+	const struct hvia_kvi *k;
+	struct side s;
+
+	open_third(&s, h, b);
+	k = &vipl_nic(s.nic)->client->agent->vi[2];
+	ok(dial(&s, here, there));
+	assert_int_equal(k->remote_vi, 7);
+	weft_oob_put(h, "connected", 1);
+	weft_oob_get(h, "end");
+	assert_int_equal(k->conn, HVIA_CONN_UP);
+	assert_int_equal(k->remote_vi, 7);
+	weft_host_exit(h, 0);
+}
+
+/* What is said again while nobody answers does not count. */
+static uint32_t heard_but_req(uint64_t *id_p)
+{
+	uint32_t type;
+
+	while ((type = heard(id_p)) == REQ)
+		;
+	return type;
+}
+
+static void accepts(uint64_t id, uint32_t answer)
+{
+	uint64_t got;
+
+	say(ACCEPT, id, there);
+	assert_int_equal(heard_but_req(&got), answer);
+	assert_int_equal(got, id);
+}
+
+static int accepts_wrongly(struct weft_host *h, struct bench *b)
+{
+	uint64_t id;
+
+	hvrig_open(&rig, h);
+	assert_int_equal(heard(&id), REQ);
+	say(REJECT, id + 1, there);
+	say(NO_MATCH, id + 1, there);
+	accepts(id + 1, LEAVE);
+	accepts(id, ACK);
+	weft_oob_get(h, "connected");
+	own_vi = 8;
+	accepts(id, ACK);
+	accepts(id + 1, LEAVE);
+	own_vi = 7;
+	weft_oob_put(h, "end", 1);
+	return 0;
+}
+
+/* Nor does one that comes twice connect with somebody else. */
+static void an_answer_to_another_request_is_none(void **state)
+{
+	struct bench *b = viprig_bench();
+
+	viprig_run(b, asks, accepts_wrongly);
+	assert_false(weft_progs_running(b->sim));
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +431,7 @@ int main(void)
 			peers_ask_each_other_and_the_lower_one_accepts),
 		cmocka_unit_test(a_request_is_repeated_later_and_later),
 		cmocka_unit_test(an_open_request_is_kept_among_others),
+		cmocka_unit_test(an_answer_to_another_request_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,6 +138,15 @@ static int hears_late(struct weft_host *h, struct bench *b)
 	side_handler(&s);
 	side_errors(&s, HVIA_ERR_QUEUE_LEN);
 	assert_int_equal(s.n_err, HVIA_ERR_QUEUE_LEN);
+	/* there is room again: none of these is */
+	s.n_err = 0;
+	for (uint32_t i = 0; i < 20; i++)
+		hvia_client_tell(
+			h, c,
+			&(struct hvia_async){ .code = HVIA_ERROR_RECVQ_EMPTY });
+	side_errors(&s, 20);
+	assert_int_equal(s.n_err, 20);
+	assert_int_equal(c->err_in, c->err_out);
 	side_close(&s);
 	return 0;
 }

@@ -15,6 +15,7 @@
  * words as ARG1 of an insert (our own). */
 #include <stdlib.h>
 
+#include "base/need.h"
 #include "systems/hostport/nic/functional_units.h"
 
 struct tlb_entry {
@@ -337,13 +338,9 @@ static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 
 static int tlb_init(struct hp_nic *n, struct weft_err *err)
 {
-	n->xlate = calloc(1, sizeof(*n->xlate));
-	if (n->xlate)
-		n->xlate->at = calloc(n->tlb, sizeof(*n->xlate->at));
-	if (n->xlate)
-		n->xlate->owned = calloc(HP_VPIDS, sizeof(uint32_t));
-	if (!n->xlate || !n->xlate->at || !n->xlate->owned)
-		abort();
+	n->xlate = need(calloc(1, sizeof(*n->xlate)));
+	n->xlate->at = need(calloc(n->tlb, sizeof(*n->xlate->at)));
+	n->xlate->owned = need(calloc(HP_VPIDS, sizeof(uint32_t)));
 	return 0;
 }
 

@@ -391,6 +391,49 @@ static void routes_have_their_bytes_in_the_routing_space(void **state)
 	hprig_one(ways);
 }
 
+/* ---- who serves ---- */
+
+static int opens_twice(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	for (uint32_t step = 1; step < 4; step += 2) {
+		struct hport *p = hports_open(h, MINE);
+
+		hports.step = step;
+		hports_await(h, step + 1);
+		hport_close(p);
+		hports_pause(h, 200 * WEFT_US);
+	}
+	return 0;
+}
+
+static int serves_too(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	for (uint32_t step = 1; step < 4; step += 2) {
+		hports_await(h, step);
+		assert_int_equal(hport_serve(h, 0, false), -EBUSY);
+		hports_pause(h, 50 * WEFT_US);
+		assert_int_equal(hport_serve(h, 0, true), -EBUSY);
+		hports.step = step + 1;
+	}
+	return 0;
+}
+
+static int serves_next(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	hports_await(h, 2);
+	hports_pause(h, 100 * WEFT_US);
+	assert_int_equal(hports.step, 2);
+	assert_int_equal(hport_serve(h, 0, false), 0);
+	assert_int_equal(hports.step, 4);
+	return 0;
+}
+
+/* The driver of the bench until the port is closed, then another one. */
+static void one_thread_of_a_node_serves(void **state)
+{
+	HPORTS_ONE(opens_twice, serves_too, serves_next);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -399,6 +442,7 @@ int main(void)
 		cmocka_unit_test(no_translation_outlives_its_page),
 		cmocka_unit_test(sizes_are_those_that_the_device_takes),
 		cmocka_unit_test(routes_have_their_bytes_in_the_routing_space),
+		cmocka_unit_test(one_thread_of_a_node_serves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

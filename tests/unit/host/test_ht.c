@@ -29,6 +29,22 @@ static void test_store(void **state)
 	assert_int_equal(bench_said(b, 1, WEFT_NOTE_STORE, 0)->bytes, 16);
 }
 
+/* A host that needs no time: the first slot of the link is its. */
+static void test_store_at_once(void **state)
+{
+	struct bench *b = *state;
+
+	b->s.t_store = 0;
+	htrig_add(&b->s.host, HT_STORE, 0x1000, 16);
+	htrig_add(&b->s.host, HT_STORE, 0x2000, 16)->delay = WEFT_US;
+	bench_run(b);
+	assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, 0), 2 * 15);
+	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 0), 2 * 75);
+	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 1) -
+				 bench_when(b, 0, WEFT_NOTE_STORED, 1),
+			 2 * 60);
+}
+
 /* EX-11: 35 + 5 + 60 + 10 + 30 + 5 + 35; 8 bytes take 4 more to come. */
 static void test_load(void **state)
 {
@@ -450,6 +466,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_store),
+		T(test_store_at_once),
 		T(test_load),
 		T(test_load_deferred),
 		T(test_write),

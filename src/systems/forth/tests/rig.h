@@ -36,8 +36,9 @@ struct tbus {
 	struct weft_clock clock;
 	uint32_t t_arb, t_ph, t_split, t_gap, t_disc;
 	uint32_t chunk;
-	bool contend; /* another master waits: latency timers count */
-	bool refuse;  /* target abort instead of answering */
+	bool contend;	 /* another master waits: latency timers count */
+	bool refuse;	 /* target abort instead of answering */
+	uint32_t repeat; /* pc that each completion of a read goes on for */
 	/* state */
 	struct weft_comp *comp;
 	struct weft_port *dev;

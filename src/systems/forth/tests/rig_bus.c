@@ -19,6 +19,7 @@ static const struct weft_param tbus_params[] = {
 	WEFT_PARAM(U32, struct tbus, chunk, "1536", "", OWN, "SC, WR_CHUNK"),
 	WEFT_PARAM(BOOL, struct tbus, contend, "false", "", OWN, "GNT# lost"),
 	WEFT_PARAM(BOOL, struct tbus, refuse, "false", "", OWN, "aborts"),
+	WEFT_PARAM(U32, struct tbus, repeat, "0", "", OWN, "unexpected"),
 	{ 0 }
 };
 static const struct weft_port_decl tbus_ports[] = {
@@ -103,6 +104,10 @@ static void done(struct tbus *b, struct weft_bus_txn *t, uint64_t end)
 				      .txn = t };
 	struct tbus_op *l = log_of(b, t);
 
+	if (b->repeat && t->op == WEFT_BUS_READ) {
+		note.wrong = WEFT_BUS_E_REPEAT;
+		note.data_end = at(b, end + b->repeat);
+	}
 	t->t_done = note.time;
 	l->done = end;
 	l->splits = t->splits;

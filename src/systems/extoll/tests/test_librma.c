@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "host/heap.h"
 #include "weft/rma.h"
 
 #define MB (1u << 20)
@@ -133,6 +134,7 @@ static void args_match(struct weft_host *h, struct rma_port *p,
 			      &n) == RMA_NO_MATCH)
 		rma_noti_wait(q, weft_host_now(h) + WEFT_US);
 	assert_int_equal(n->error, RMA_NOTI_COMPLETER); /* no such page */
+	assert_in_range(heap_size(n), sizeof(*n), 2 * sizeof(*n));
 	rma_noti_free(q, n);
 	for (uint32_t i = 11; i <= 33; i += 22) {
 		assert_int_equal(rma_noti_get_block(q, &n), RMA_SUCCESS);

@@ -145,6 +145,26 @@ static void test_dwords(void **state)
 	assert_int_equal(vr.net->n_log, 1);
 }
 
+/* A header is judged when its last byte is there, wherever it is cut. */
+static void test_cut_header(void **state)
+{
+	uint64_t page = extoll_velo_page(0, SENDER);
+	uint64_t m[2] = { EXTOLL_SEND(1, 3, 0, 1, 8), 0x1122334455667788 };
+
+	for (uint32_t i = 0; i < 14; i++) {
+		uint32_t cut = 1 + i / 2;
+
+		m[0] ^= 1ull << 63; /* every other one is wrong, in byte 7 */
+		xr_store(&vr, ME, page, m, cut);
+		xr_store(&vr, ME, page + cut, (char *)m + cut, 8 - cut);
+		xr_store(&vr, ME, page + 8, &m[1], 8);
+		xr_settle(&vr);
+		assert_int_equal(velo_drops(ME, EXTOLL_DROP_RESERVED), cut);
+		assert_int_equal(vr.net->n_log, (i + 1) / 2);
+	}
+	assert_memory_equal(vr.net->log[6].data, &m[1], 8);
+}
+
 /* T-05: a message that begins at offset 8. */
 static void test_align(void **state)
 {
@@ -287,6 +307,7 @@ int main(void)
 		T(test_disabled),
 		T(test_split),
 		T(test_dwords),
+		T(test_cut_header),
 		T(test_align),
 		T(test_partial),
 		T(test_no_route),

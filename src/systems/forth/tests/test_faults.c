@@ -262,6 +262,39 @@ static void bundle_alignment(void **state)
 	pair_fini(&p);
 }
 
+/* One link of a bundle loses its whole share of a packet: the other links
+ * forget theirs, and what follows comes. */
+static void lost_share(uint32_t links, uint32_t link)
+{
+	const char *set[] = { "links", links == 2 ? "2" : "4", "rx_words",
+			      "1023", NULL };
+	struct weft_comp *fault;
+	struct pair p;
+
+	pair_init(&p, set, NULL, NULL);
+	fault = weft_sim_add(p.sim, &weft_class_fault_drop, "drop", NULL);
+	assert_int_equal(weft_param_set(fault, "frame", "9", NULL), 0);
+	assert_int_equal(weft_comp_init(fault, NULL), 0);
+	assert_int_equal(weft_filter_add(&p.comp[0]->ports[link], fault, NULL),
+			 0);
+	pair_send(&p, 0, PACKETS, 40);
+	pair_start(&p);
+	pair_run(&p, 60000);
+	assert_int_equal(fault->counters[0], 1);
+	assert_int_equal(p.n[1]->received, PACKETS - 1);
+	assert_int_equal(p.n[1]->bad, 0);
+	assert_int_equal(p.n[1]->link.count.align, 1);
+	assert_int_equal(out(&p, 0), 0);
+	pair_fini(&p);
+}
+
+static void each_link_of_a_bundle_may_lose_its_share(void **state)
+{
+	for (uint32_t links = 2; links <= 4; links += 2)
+		for (uint32_t k = 0; k < links; k++)
+			lost_share(links, k);
+}
+
 /* ---- 10-bit codes (4.6, 4.9, R-42) ---- */
 
 /* A single wrong bit changes the balance of its code: it is in no table, or
@@ -389,6 +422,7 @@ int main(void)
 		cmocka_unit_test(lost_and_repeated),
 		cmocka_unit_test(noise),
 		cmocka_unit_test(bundle_alignment),
+		cmocka_unit_test(each_link_of_a_bundle_may_lose_its_share),
 		cmocka_unit_test(every_wrong_bit_of_a_code_is_seen),
 		cmocka_unit_test(idle_commas_are_hit),
 		cmocka_unit_test(invalid_codes_are_no_disparity_errors),

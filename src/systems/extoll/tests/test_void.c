@@ -10,6 +10,7 @@
 #include "systems/extoll/network/cell_channel_framed.h"
 #include "systems/extoll/network/crossbar.h"
 #include "systems/extoll/network/network_port.h"
+#include "systems/extoll/network/route_runs.h"
 
 extern const struct weft_class weft_class_extoll_xbar, weft_class_fault_bits,
 	weft_class_fault_drop, weft_class_fault_cut, weft_class_fault_delay;
@@ -23,7 +24,7 @@ struct node {
 	/* parameters */
 	struct weft_clock clock;
 	uint32_t width, me, packets, size, gap, only;
-	bool table;
+	bool table, runs;
 	/* run */
 	uint32_t sent, got[NODES], last[NODES][2], bad;
 	uint64_t last_cycle;
@@ -38,6 +39,7 @@ static const struct weft_param node_params[] = {
 	WEFT_PARAM(U32, struct node, gap, "200", "", OWN, "cycles at most"),
 	WEFT_PARAM(U32, struct node, only, "99", "", OWN, "one destination"),
 	WEFT_PARAM(BOOL, struct node, table, "no", "", OWN, "no path"),
+	WEFT_PARAM(BOOL, struct node, runs, "no", "", OWN, "path in runs"),
 	{ 0 },
 };
 
@@ -49,6 +51,17 @@ static const struct weft_port_decl node_ports[] = {
 static uint8_t pattern(uint64_t id, uint32_t i)
 {
 	return (uint8_t)(id * 31 + i * 7);
+}
+
+/* What is left of runs_packet() when its route is used up. */
+static void runs_got(struct node *n, struct weft_frame *f)
+{
+	static const uint8_t rest[] = { 1, 2, EX_RUN_VPID, 3, 4, EX_RUN_END };
+
+	assert_int_equal(f->payload.len, 8);
+	n->bad += memcmp(weft_slice_data(f->payload), rest, 6) != 0;
+	n->got[0]++;
+	weft_frame_free(f);
 }
 
 static void node_got(struct node *n, struct weft_frame *f)
@@ -72,7 +85,9 @@ static void node_cell(void *own, struct netport *np,
 	uint64_t now = cell_channel_now(&np->ep);
 
 	n->last_cycle = now;
-	if (c->eop)
+	if (c->eop && ex_meta(c->pkt)->hops == EX_ROUTE_RUNS)
+		runs_got(n, c->pkt);
+	else if (c->eop)
 		node_got(n, c->pkt);
 	netport_release(np, c->slot, now + (c->bytes % 3 ? 0 : 60));
 }
@@ -101,6 +116,25 @@ static void node_packet(struct weft_comp *c, uint32_t dst, uint32_t cls)
 	netport_send(&n->np, f, cell_channel_now(&n->np.ep), UINT32_MAX);
 }
 
+/* From node 0: dst hops through link 0, then the first internal port. */
+static void runs_packet(struct weft_comp *c, uint32_t dst, uint32_t cls)
+{
+	struct node *n = c->state;
+	struct weft_frame *f = weft_frame_new(c->sim);
+	const uint8_t b[8] = {
+		1, 2,		(uint8_t)(EX_RUN_PORT_LP << 4 | dst),
+		1, EX_RUN_VPID, 3,
+		4, EX_RUN_END
+	};
+
+	*ex_meta(f) =
+		(struct ex_meta){ .hops = EX_ROUTE_RUNS, .cls = (uint8_t)cls };
+	f->payload = weft_slice_new(c->sim, sizeof(b));
+	memcpy(weft_slice_data(f->payload), b, sizeof(b));
+	n->sent++;
+	netport_send(&n->np, f, cell_channel_now(&n->np.ep), UINT32_MAX);
+}
+
 static void node_event(struct weft_comp *c, uint32_t tag)
 {
 	struct node *n = c->state;
@@ -115,7 +149,7 @@ static void node_event(struct weft_comp *c, uint32_t tag)
 				 (uint32_t)weft_rng_below(&c->rng, NODES - 1)) %
 					NODES;
 	if (n->sent < n->packets && netport_room(&n->np, cls))
-		node_packet(c, dst, cls);
+		(n->runs ? runs_packet : node_packet)(c, dst, cls);
 	if (n->sent < n->packets)
 		weft_wake(
 			c, TAG_SEND,
@@ -272,7 +306,7 @@ static uint64_t counter(const struct row *r, uint32_t i, uint32_t n)
 /* One packet 0 -> 3, two cells; its second one is hit on the first cable, in
  * the payload.  x1 has begun to send it on: x2, x3 see a void cell each, which
  * is dropped at the network port. */
-static void cut_through(const char *width, bool store_forward)
+static void cut_through(const char *width, bool store_forward, bool runs)
 {
 	struct row r;
 
@@ -282,6 +316,7 @@ static void cut_through(const char *width, bool store_forward)
 		 (const char *[]){ "width", width, "only", "3", NULL });
 	r.n[0]->packets = 1;
 	r.n[0]->size = 0;
+	r.n[0]->runs = runs;
 	row_fault(&r, 0, 3, &weft_class_fault_bits,
 		  (const char *[]){ "target", "crc", "frame", "1", NULL });
 	row_fault(&r, 1, 3, &weft_class_fault_delay, NULL);
@@ -303,8 +338,8 @@ static void cut_through(const char *width, bool store_forward)
 
 static void test_cut_through(void **state)
 {
-	for (uint32_t i = 0; i < 4; i++)
-		cut_through(i & 1 ? "w16" : "w32", i & 2);
+	for (uint32_t i = 0; i < 8; i++)
+		cut_through(i & 1 ? "w16" : "w32", i & 2, i & 4);
 }
 
 /* The output is taken by another packet: the void cell waits, and is dropped

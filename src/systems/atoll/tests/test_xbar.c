@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ATOLL's crossbar alone (hostport.md 2.1): who is first when InPorts ask for
+ * one OutPort in the same cycle. */
+#include "unit/cmocka_all.h"
+
+#include <string.h>
+
+#include "systems/atoll/network/crossbar.h"
+#include "weft/sim.h"
+
+enum { GO, LOG = 4 * AT_PORTS };
+
+struct owner {
+	struct atoll_xbar x;
+	uint32_t n;
+	struct {
+		uint8_t out, in;
+	} log[LOG]; /* packets as they end */
+};
+
+static const struct weft_counter counters[] = {
+#define X(id, name, unit, doc) { name, unit, doc },
+	AX_COUNTERS(X)
+#undef X
+};
+
+static const struct weft_port_decl ports[] = {
+	{ "link%u", WEFT_PORT_LINK, .count = "4", .wire = &atoll_wire,
+	  .optional = true, .doc = "links" },
+	{ 0 }
+};
+
+static void on_flit(void *own, uint32_t np, struct weft_frame *f)
+{
+	struct owner *o = own;
+
+	if (at_line(f)->kind == AT_DATA) {
+		assert_true(o->n < LOG);
+		o->log[o->n].out = (uint8_t)np;
+		o->log[o->n++].in = *weft_slice_data(f->payload);
+	}
+	weft_frame_free(f);
+}
+
+static bool on_room(void *own, uint32_t np)
+{
+	return true;
+}
+
+static void on_ready(void *own, uint32_t np)
+{
+}
+
+static void never(void *own, uint32_t port)
+{
+	fail_msg("port %u", port);
+}
+
+static const struct atoll_xbar_ops ops = { .flit = on_flit,
+					   .room = on_room,
+					   .ready = on_ready,
+					   .deadlock = never,
+					   .misrouted = never };
+
+static int owner_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct owner *o = c->state;
+
+	assert_true(weft_clock_from_period(&o->x.clk, 4 * WEFT_NS));
+	o->x.t_xbar = 3;
+	o->x.buffer = o->x.cont_free = 2000;
+	o->x.stop_free = 1000;
+	o->x.dl_counter = 100000;
+	atoll_xbar_init(&o->x, c, c->ports, &ops, o, GO);
+	return 0;
+}
+
+static int owner_start(struct weft_comp *c, struct weft_err *err)
+{
+	return atoll_xbar_start(&((struct owner *)c->state)->x, err);
+}
+
+static void owner_arrive(struct weft_comp *c, uint32_t port,
+			 struct weft_frame *f)
+{
+	fail_msg("no link is connected");
+}
+
+static void owner_event(struct weft_comp *c, uint32_t tag)
+{
+	atoll_xbar_event(&((struct owner *)c->state)->x);
+}
+
+static void owner_fini(struct weft_comp *c)
+{
+	atoll_xbar_fini(&((struct owner *)c->state)->x);
+}
+
+static WEFT_COMPONENT(owner, .name = "test.owner", .kind = WEFT_KIND_NIC,
+		      .doc = "crossbar", .state_size = sizeof(struct owner),
+		      .counters = counters, .n_counters = AX_K_N,
+		      .ports = ports,
+		      .ops = { .init = owner_init,
+			       .start = owner_start,
+			       .arrive = owner_arrive,
+			       .event = owner_event,
+			       .fini = owner_fini });
+
+static struct owner *open_xbar(struct weft_sim **sim_p)
+{
+	struct weft_comp *c;
+
+	*sim_p = weft_sim_new(1);
+	c = weft_sim_add(*sim_p, &weft_class_owner, "x", NULL);
+	assert_int_equal(weft_comp_init(c, NULL), 0);
+	assert_int_equal(weft_sim_start(*sim_p, NULL), 0);
+	return c->state;
+}
+
+static struct weft_frame *flit(struct owner *o, enum at_kind kind, uint8_t byte)
+{
+	struct weft_frame *f = weft_frame_new(o->x.comp->sim);
+
+	*at_line(f) = (struct at_line){ .kind = (uint8_t)kind };
+	if (kind == AT_DATA)
+		at_line(f)->flags = AT_EOP;
+	f->payload = weft_slice_word(o->x.comp->sim, 1);
+	*weft_slice_data(f->payload) = byte;
+	return f;
+}
+
+/* A packet that says which InPort it was at. */
+static void inject(struct owner *o, uint32_t in, uint32_t out)
+{
+	atoll_xbar_inject(&o->x, in, flit(o, AT_HEAD, at_char(out)));
+	atoll_xbar_inject(&o->x, in, flit(o, AT_DATA, (uint8_t)in));
+}
+
+/* InPorts of what has left through `out`, in order. */
+static void left(struct weft_sim *sim, struct owner *o, uint32_t out,
+		 const char *ins)
+{
+	weft_sim_run(sim, WEFT_NEVER);
+	assert_int_equal(o->n, strlen(ins));
+	for (uint32_t i = 0; i < o->n; i++) {
+		assert_int_equal(o->log[i].out, out);
+		assert_int_equal(o->log[i].in, ins[i] - '0');
+	}
+	o->n = 0;
+}
+
+/* After reset InPort 0 is first, whoever asks beside it. */
+static void at_reset_the_lowest_port_is_first(void **state)
+{
+	for (uint32_t out = 0; out < AT_LINK0; out++)
+		for (uint32_t in = 1; in < AT_PORTS; in++) {
+			char want[] = { '0', (char)('0' + in), 0 };
+			struct weft_sim *sim;
+			struct owner *o = open_xbar(&sim);
+
+			inject(o, in, out);
+			inject(o, 0, out);
+			left(sim, o, out, want);
+			weft_sim_free(sim);
+		}
+}
+
+/* Then it is the turn of the one behind the last, in a circle. */
+static void ports_take_turns(void **state)
+{
+	struct weft_sim *sim;
+	struct owner *o = open_xbar(&sim);
+
+	for (uint32_t i = 0; i < 2 * AT_PORTS; i++)
+		inject(o, i % AT_PORTS, 2);
+	left(sim, o, 2, "0123456701234567");
+	inject(o, 3, 2);
+	left(sim, o, 2, "3");
+	for (uint32_t i = 0; i < AT_PORTS; i++)
+		inject(o, i, 2);
+	left(sim, o, 2, "45670123");
+	weft_sim_free(sim);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(at_reset_the_lowest_port_is_first),
+		cmocka_unit_test(ports_take_turns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "exrig.h"
+#include "host/host_internal.h"
+#include "systems/extoll/nic/regs_map.h"
 #include "weft/velo.h"
 
 static struct exrig r;
@@ -322,6 +324,81 @@ static void test_leave(void **state)
 	assert_in_range(exrig_counter(nic, "velo_discarded"), 50, 90);
 }
 
+/* A host that takes eight packets in 100 us: messages lie in the NIC. */
+enum { LAST_VPID = 255, SLOW_MESSAGES = 400 };
+static uint32_t slow_takes; /* messages, before the receiver leaves */
+
+static int slow_send(struct weft_host *h, struct exrig *rig, uint32_t node)
+{
+	struct velo_port *p;
+	struct velo_connection c;
+
+	assert_int_equal(velo_open(h, NULL, &p), VELO_SUCCESS);
+	weft_oob_get(h, "ready");
+	velo_connect(p, &c, 1, LAST_VPID);
+	for (uint32_t i = 0; i < SLOW_MESSAGES; i++)
+		send_message(&c, 48, i);
+	velo_close(p);
+	return 0;
+}
+
+static int slow_recv(struct weft_host *h, struct exrig *rig, uint32_t node)
+{
+	struct velo_attr a = { .vpid_given = true, .vpid = LAST_VPID };
+	struct velo_port *p;
+
+	assert_int_equal(velo_open(h, &a, &p), VELO_SUCCESS);
+	weft_oob_put(h, "ready", 1);
+	for (uint32_t i = 0; i < slow_takes; i++)
+		expect_message(p, 0, 48, i);
+	velo_close(p);
+	return 0;
+}
+
+/* Looks on from beside: what is in the mailbox when it is given back is there
+ * for good. */
+static int slow_watch(struct weft_host *h, struct exrig *rig, uint32_t node)
+{
+	enum { BYTES = SLOW_MESSAGES * EXTOLL_SLOT };
+	const struct host *host = rig->node[node].host->state;
+	uint32_t base = EXTOLL_RF + EXTOLL_VELO_RX_BASE + 8 * LAST_VPID;
+	static uint8_t was[BYTES];
+	const uint8_t *box;
+
+	weft_oob_get(h, "ready");
+	box = weft_mem_at(
+		h, weft_reg_load(rig->node[node].nic, 1 + EXTOLL_BAR, base, 8),
+		BYTES);
+	assert_non_null(mem_owner(&host->mem, box));
+	while (mem_owner(&host->mem, box))
+		weft_host_sleep(h, weft_host_now(h) + 10 * WEFT_US);
+	memcpy(was, box, BYTES);
+	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+	rig->v[0]++;
+	rig->v[1] = memcmp(box, was, BYTES) != 0;
+	return 0;
+}
+
+/* The mailbox is given back when nothing will be written there any more. */
+static void test_leave_waits(void **state)
+{
+	for (slow_takes = 5; slow_takes <= 8; slow_takes++) {
+		if (slow_takes > 5)
+			teardown(state);
+		start("2");
+		assert_int_equal(weft_param_set(r.node[1].bus, "t_credit",
+						"100us", NULL),
+				 0);
+		exrig_prog(&r, 0, slow_send);
+		exrig_prog(&r, 1, slow_recv);
+		exrig_prog(&r, 1, slow_watch);
+		run();
+		assert_int_equal(r.v[0], 1);
+		assert_int_equal(r.v[1], 0);
+		assert_true(exrig_counter(r.node[1].nic, "velo_discarded") > 0);
+	}
+}
+
 /* T-07: the sender of another job. */
 static int pd_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
 {
@@ -387,6 +464,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_tight_mailbox, teardown),
 		cmocka_unit_test_teardown(test_irq, teardown),
 		cmocka_unit_test_teardown(test_leave, teardown),
+		cmocka_unit_test_teardown(test_leave_waits, teardown),
 		cmocka_unit_test_teardown(test_protection, teardown),
 		cmocka_unit_test_teardown(test_long, teardown),
 	};

@@ -62,6 +62,12 @@ faults:
   - { on: s0.lp0, type: fault.cut, at: 5us, length: 2us }
 run: { until: 10ms }
 """
+# Links that are brought up at the start, without a fault on them.
+TRAINED = """
+traffic: { type: extoll.gen, count: 3, load: 0.2, packets: 40 }
+fabric: { type: torus, dims: [3], switch: { train: yes } }
+run: { until: 1ms }
+"""
 PC = """
 nodes:
   count: 2
@@ -97,6 +103,7 @@ faults: { on: "n*.nic.bus", type: fault.bus, at: 10123ps, length: 3333333ps,
 TEXTS = {
     "forth faults": FORTH,
     "extoll faults": EXTOLL,
+    "extoll training": TRAINED,
     "atoll faults": ATOLL_FAULTS,
     "hvia faults": HVIA,
     "bus faults": HELD,

@@ -153,7 +153,7 @@ int cell_channel_start(struct cell_channel *ep, struct weft_err *err)
 	ep->needs_frames =
 		ep->cfg.link &&
 		(ep->port->needs_frames || q->needs_frames || !ep->same_clk ||
-		 (ep->cfg.train && (ep->port->listener || q->listener)));
+		 ep->cfg.train || ep->peer->cfg.train);
 	ep->way = (uint32_t)(cell_channel_cross(ep, base) - base) +
 		  ep->cfg.link + ep->peer->cfg.t_in;
 	ep->way_end = (uint32_t)(cell_channel_cross(ep, base) - base) +

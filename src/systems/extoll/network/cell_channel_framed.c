@@ -308,7 +308,7 @@ int cell_channel_slow_start(struct cell_channel *ep, struct weft_err *err)
 	if (!ep->cfg.ctl_flits || ep->cfg.window >= SLOW_SENT)
 		return weft_fail(
 			err, EINVAL,
-			"%s.%s: faults, captures and clocks that differ need framed links",
+			"%s.%s: faults, captures, training and clocks that differ need framed links",
 			ep->comp->name, ep->port->name);
 	s = calloc(1, sizeof(*s));
 	if (!s)

@@ -71,8 +71,7 @@ static const struct weft_param extoll_xbar_params[] = {
 	WEFT_PARAM(BOOL, struct extoll_xbar, store_forward, "no", "", RECONSTRUCTED,
 		   "a cell is whole before it goes on (5.6)"),
 	WEFT_PARAM(BOOL, struct extoll_xbar, train, "no", "", OWN,
-		   "links with faults or captures are brought up at the start "
-		   "(5.7); else they are up"),
+		   "links are brought up at the start (5.7); else they are up"),
 	{ 0 },
 	/* clang-format on */
 };

@@ -105,12 +105,34 @@ static int hv_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
+/* Stations of one address hear frames of each other, and connections between
+ * them never come about. */
+static int mac_unique(const struct weft_comp *c, struct weft_err *err)
+{
+	const struct hv_nic *n = c->state;
+
+	for (uint32_t i = 0; i < weft_sim_count(c->sim); i++) {
+		const struct weft_comp *o = weft_sim_at(c->sim, i);
+		const struct hv_nic *m = o->state;
+
+		if (o != c && o->cls == c->cls &&
+		    !memcmp(m->mac, n->mac, sizeof(n->mac)))
+			return weft_fail(
+				err, EINVAL,
+				"%s.mac_addr: %s has that address too: leave it out, or give each its own",
+				c->name, o->name);
+	}
+	return 0;
+}
+
 static int hv_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct hv_nic *n = c->state;
 
 	const struct weft_clock *bus = weft_bus_of(n->bus)->clock(n->bus);
 
+	if (mac_unique(c, err))
+		return -EINVAL;
 	/* as fast as the bus: in step with it */
 	n->clk = n->clock.num == bus->num && n->clock.den == bus->den
 			 ? bus

@@ -111,7 +111,9 @@ class Build:
             for c in json.load(f):
                 src = os.path.normpath(os.path.join(self.path, c["file"]))
                 src = os.path.relpath(src, self.root)
-                out.setdefault(src, []).append((c["output"], c["command"]))
+                # each object is compiled once: no use for ccache
+                command = re.sub(r"^\S*ccache ", "", c["command"])
+                out.setdefault(src, []).append((c["output"], command))
         return out
 
     def read_includers(self):

@@ -215,7 +215,7 @@ bool direct_is_left(const struct direct *d, uint32_t place)
 				    memory_order_relaxed) >= DIRECT_LEFT;
 }
 
-static void replies(struct direct *d)
+static void direct_ask_replies(struct direct *d)
 {
 	uint32_t all = d->n * DIRECT_OPS;
 
@@ -229,7 +229,7 @@ static void replies(struct direct *d)
 }
 
 /* Nobody answers any more. */
-static void orphans(struct direct *d)
+static void direct_ask_orphans(struct direct *d)
 {
 	for (struct direct_op *op = d->op; op < d->op + DIRECT_OPS; op++)
 		if (op->used && op->asked && d->peer[op->place].left)
@@ -240,7 +240,7 @@ void direct_progress(struct direct *d)
 {
 	struct direct_op *op;
 
-	replies(d);
+	direct_ask_replies(d);
 	while ((op = d->todo)) {
 		struct direct_op *next = op->next;
 
@@ -252,5 +252,5 @@ void direct_progress(struct direct *d)
 		if (!next)
 			d->todo_tail = &d->todo;
 	}
-	orphans(d);
+	direct_ask_orphans(d);
 }

@@ -137,8 +137,9 @@ static int ep_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
 /* ---- what comes ---- */
 
 /* One message; true: an event of it. */
-static bool take(struct direct *d, uint32_t from, const struct direct_head *h,
-		 enum direct_kind kind, uint32_t len, struct weft_ep_event *ev)
+static bool direct_ep_take(struct direct *d, uint32_t from,
+			   const struct direct_head *h, enum direct_kind kind,
+			   uint32_t len, struct weft_ep_event *ev)
 {
 	const uint8_t *data = (const uint8_t *)(h + 1);
 
@@ -174,13 +175,13 @@ static int take_all(struct direct *d, struct weft_ep_event *ev, int max)
 		/* one round at most: what is there may never end */
 		while (n < max && d->peer[from].got < end &&
 		       (h = direct_next(d, &d->peer[from], &kind, &len)))
-			n += take(d, from, h, kind, len, &ev[n]);
+			n += direct_ep_take(d, from, h, kind, len, &ev[n]);
 	}
 	d->turn++;
 	return n;
 }
 
-static bool unread(struct direct *d, struct direct_peer *p)
+static bool direct_ep_unread(struct direct *d, struct direct_peer *p)
 {
 	const struct direct_head *h;
 
@@ -191,7 +192,8 @@ static bool unread(struct direct *d, struct direct_peer *p)
 }
 
 /* Those who have gone, once all is read that they have sent. */
-static int farewell(struct direct *d, struct weft_ep_event *ev, int max)
+static int direct_ep_farewell(struct direct *d, struct weft_ep_event *ev,
+			      int max)
 {
 	uint32_t leavers = atomic_load(&d->seg->leavers);
 	bool again = false;
@@ -203,7 +205,7 @@ static int farewell(struct direct *d, struct weft_ep_event *ev, int max)
 
 		if (p->left || state < DIRECT_LEFT)
 			continue;
-		again |= unread(d, p) || n == max;
+		again |= direct_ep_unread(d, p) || n == max;
 		if (again)
 			continue;
 		p->left = true;
@@ -241,7 +243,7 @@ static int ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 	d->blocked = 0;
 	if (n < max && atomic_load_explicit(&d->seg->leavers,
 					    memory_order_relaxed) != d->leavers)
-		n += farewell(d, ev + n, max - n);
+		n += direct_ep_farewell(d, ev + n, max - n);
 	if (d->n_ops || d->reply_head != d->reply_tail)
 		direct_progress(d);
 	n += own_events(d, ev + n, max - n);
@@ -275,7 +277,7 @@ bool direct_news(struct direct *d)
 		return true;
 	direct_meet(d);
 	for (uint32_t k = 0; k < d->n_active; k++)
-		if (unread(d, &d->peer[d->active[k]]))
+		if (direct_ep_unread(d, &d->peer[d->active[k]]))
 			return true;
 	return d->blocked && direct_has_room(d, d->blocked - 1, d->blocked_len);
 }

@@ -19,7 +19,8 @@ static uint64_t skip_of(const struct direct *d, uint64_t at, uint64_t size)
 }
 
 /* One unit more: the word of the next message. */
-static bool fits(struct direct *d, struct direct_peer *p, uint64_t bytes)
+static bool direct_ring_fits(struct direct *d, struct direct_peer *p,
+			     uint64_t bytes)
 {
 	uint64_t taken;
 
@@ -28,7 +29,7 @@ static bool fits(struct direct *d, struct direct_peer *p, uint64_t bytes)
 	if (!p->place) /* he had not come when we began */
 		return !direct_peer_open(d, (uint32_t)(p - d->peer),
 					 WANT_PEER) &&
-		       fits(d, p, bytes);
+		       direct_ring_fits(d, p, bytes);
 	taken = atomic_load_explicit(&p->place->pair[d->me].taken,
 				     memory_order_acquire);
 	if (taken <= p->put)
@@ -48,13 +49,13 @@ bool direct_has_room(struct direct *d, uint32_t to, size_t len)
 	uint64_t size = direct_size(len);
 	uint64_t all = skip_of(d, p->put, size) + size;
 
-	if (fits(d, p, all)) {
+	if (direct_ring_fits(d, p, all)) {
 		if (p->wants)
 			want_room(d, to, false);
 		return true;
 	}
 	want_room(d, to, true);
-	if (fits(d, p, all))
+	if (direct_ring_fits(d, p, all))
 		return true;
 	d->blocked = to + 1;
 	d->blocked_len = len;
@@ -69,7 +70,8 @@ static void clear_next(struct direct *d, struct direct_peer *p)
 	atomic_store_explicit(&h->mark, 0, memory_order_relaxed);
 }
 
-static void publish(struct direct_head *h, enum direct_kind kind, size_t len)
+static void direct_ring_publish(struct direct_head *h, enum direct_kind kind,
+				size_t len)
 {
 	atomic_store_explicit(&h->mark, (uint32_t)kind << 24 | (uint32_t)len,
 			      memory_order_release);
@@ -87,7 +89,7 @@ struct direct_head *direct_begin(struct direct *d, uint32_t to, size_t len)
 		h->at = p->put;
 		p->put += skip;
 		clear_next(d, p);
-		publish(h, DIRECT_SKIP, 0);
+		direct_ring_publish(h, DIRECT_SKIP, 0);
 	}
 	return direct_head_at(d, p->out, p->put);
 }
@@ -111,7 +113,7 @@ void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
 		meet_him(d, to);
 	p->put += direct_size(len);
 	clear_next(d, p);
-	publish(h, kind, len);
+	direct_ring_publish(h, kind, len);
 	atomic_thread_fence(memory_order_seq_cst); /* then look if he sleeps */
 	direct_wake(d, to);
 }

@@ -15,7 +15,7 @@
  * What peers ask is checked against our own table.  They see a copy of it: who
  * asks for what is not there is told so at once. */
 
-static void show(struct direct *d, uint32_t i)
+static void direct_rma_show(struct direct *d, uint32_t i)
 {
 	struct direct_region *r = &d->self->region[i];
 
@@ -41,7 +41,7 @@ int direct_mr_reg(struct weft_ep *ep, void *p, size_t len,
 		d->region_next = i + 1;
 		r->addr = (uintptr_t)p;
 		r->len = len;
-		show(d, i);
+		direct_rma_show(d, i);
 		*mr_p = (struct weft_ep_mr){
 			.key = (uint64_t)r->age << 32 | i,
 			.addr = (uintptr_t)p,
@@ -69,7 +69,7 @@ int direct_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 		return -EINVAL;
 	d->region[i].len = 0;
 	d->region[i].age++;
-	show(d, i);
+	direct_rma_show(d, i);
 	return 0;
 }
 
@@ -130,7 +130,8 @@ static int who_is(struct direct *d, uint32_t to, struct pidfd **who_p)
 	return pidfd_alive(&p->who) ? 0 : -ESRCH;
 }
 
-static int cma(pid_t pid, void *buf, uint64_t raddr, size_t len, bool write)
+static int direct_rma_cma(pid_t pid, void *buf, uint64_t raddr, size_t len,
+			  bool write)
 {
 	uint8_t *b = buf;
 
@@ -150,8 +151,8 @@ static int cma(pid_t pid, void *buf, uint64_t raddr, size_t len, bool write)
 	return 0;
 }
 
-static int move(struct direct *d, uint32_t to, void *buf, uint64_t raddr,
-		size_t len, bool write)
+static int direct_rma_move(struct direct *d, uint32_t to, void *buf,
+			   uint64_t raddr, size_t len, bool write)
 {
 	void *r = (void *)(uintptr_t)raddr;
 	struct pidfd *who;
@@ -165,7 +166,7 @@ static int move(struct direct *d, uint32_t to, void *buf, uint64_t raddr,
 		return -EPERM;
 	ret = who_is(d, to, &who);
 	if (!ret) {
-		ret = cma(who->pid, buf, raddr, len, write);
+		ret = direct_rma_cma(who->pid, buf, raddr, len, write);
 		d->no_cma |= ret == -EPERM || ret == -ENOSYS;
 	}
 	return ret == -ESRCH ? -EPIPE : ret == -ENOSYS ? -EPERM : ret;
@@ -174,8 +175,9 @@ static int move(struct direct *d, uint32_t to, void *buf, uint64_t raddr,
 /* ---- calls ---- */
 
 /* Whatever it is, the end is told by an event. */
-static int done(struct direct *d, uint32_t to, enum weft_ep_kind kind,
-		int status, size_t len, void *ctx)
+static int direct_rma_done(struct direct *d, uint32_t to,
+			   enum weft_ep_kind kind, int status, size_t len,
+			   void *ctx)
 {
 	struct weft_ep_event ev = { .kind = status ? WEFT_EV_ERROR : kind,
 				    .status = status,
@@ -209,17 +211,17 @@ int direct_put(struct direct *d, uint32_t to, const void *buf, size_t len,
 	int ret;
 
 	if (direct_is_left(d, to))
-		return done(d, to, WEFT_EV_PUT, -EPIPE, len, ctx);
+		return direct_rma_done(d, to, WEFT_EV_PUT, -EPIPE, len, ctx);
 	if (!his_covers(d, to, raddr, rkey, len))
 		return -EINVAL;
 	if (notify && !direct_has_room(d, to, 0))
 		return -EAGAIN;
-	ret = move(d, to, (void *)(uintptr_t)buf, raddr, len, true);
+	ret = direct_rma_move(d, to, (void *)(uintptr_t)buf, raddr, len, true);
 	if (ret != -EPERM) {
 		h = notify && !ret ? direct_begin(d, to, 0) : NULL;
 		if (h)
 			direct_commit(d, to, h, DIRECT_PUT_IN, 0, imm);
-		return done(d, to, WEFT_EV_PUT, ret, len, ctx);
+		return direct_rma_done(d, to, WEFT_EV_PUT, ret, len, ctx);
 	}
 	op = direct_op_new(d, to, WEFT_EV_PUT, ctx);
 	if (op) {
@@ -238,12 +240,12 @@ int direct_get(struct direct *d, uint32_t to, void *buf, size_t len,
 	int ret;
 
 	if (direct_is_left(d, to))
-		return done(d, to, WEFT_EV_GET, -EPIPE, len, ctx);
+		return direct_rma_done(d, to, WEFT_EV_GET, -EPIPE, len, ctx);
 	if (!his_covers(d, to, raddr, rkey, len))
 		return -EINVAL;
-	ret = move(d, to, buf, raddr, len, false);
+	ret = direct_rma_move(d, to, buf, raddr, len, false);
 	if (ret != -EPERM)
-		return done(d, to, WEFT_EV_GET, ret, len, ctx);
+		return direct_rma_done(d, to, WEFT_EV_GET, ret, len, ctx);
 	op = direct_op_new(d, to, WEFT_EV_GET, ctx);
 	if (op) {
 		op->buf = buf;
@@ -259,7 +261,7 @@ int direct_atomic(struct direct *d, uint32_t to, enum direct_what what,
 	struct direct_op *op;
 
 	if (direct_is_left(d, to))
-		return done(d, to, WEFT_EV_ATOMIC, -EPIPE, 8, ctx);
+		return direct_rma_done(d, to, WEFT_EV_ATOMIC, -EPIPE, 8, ctx);
 	if (raddr % 8 || !his_covers(d, to, raddr, rkey, 8))
 		return -EINVAL;
 	op = direct_op_new(d, to, WEFT_EV_ATOMIC, ctx);

@@ -39,8 +39,8 @@ static struct att_host_cmd *ring_place(struct weft_host *h)
 	return (struct att_host_cmd *)c;
 }
 
-static void put(struct weft_host *h, const struct att_host_cmd *cmd,
-		uint64_t ctx)
+static void host_call_put(struct weft_host *h, const struct att_host_cmd *cmd,
+			  uint64_t ctx)
 {
 	struct att_host_cmd *c = ring_place(h);
 	uint64_t busy = c->busy;
@@ -55,7 +55,7 @@ void host_put(struct weft_host *h, const struct att_host_cmd *cmd)
 {
 	if (weft_att_gone(h->att))
 		host_lost(h);
-	put(h, cmd, 0);
+	host_call_put(h, cmd, 0);
 }
 
 uint64_t host_call(struct weft_host *h, struct att_host_cmd *cmd,
@@ -65,7 +65,7 @@ uint64_t host_call(struct weft_host *h, struct att_host_cmd *cmd,
 
 	if (weft_att_gone(a))
 		host_lost(h);
-	put(h, cmd, ++a->seq);
+	host_call_put(h, cmd, ++a->seq);
 	while (atomic_load(&a->seg->reply_seq) != a->seq) {
 		if (weft_att_gone(a))
 			host_lost(h);

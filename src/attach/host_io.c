@@ -158,8 +158,8 @@ void weft_io_fence(struct weft_host *h)
 
 /* ---- tagged ---- */
 
-static void tstore(struct weft_host *h, struct att_host_cmd *c,
-		   const void *data, uint32_t n)
+static void host_io_tstore(struct weft_host *h, struct att_host_cmd *c,
+			   const void *data, uint32_t n)
 {
 	uint8_t buf[TAGGED_MAX] = { 0 };
 
@@ -173,7 +173,7 @@ void weft_io_tstore(struct weft_host *h, const struct weft_io *io, uint64_t off,
 {
 	struct att_host_cmd c = access_of(ATT_H_TSTORE, io, off);
 
-	tstore(h, &c, data, n);
+	host_io_tstore(h, &c, data, n);
 }
 
 void weft_io_tstore_user(struct weft_host *h, const struct weft_io *io,
@@ -183,10 +183,11 @@ void weft_io_tstore_user(struct weft_host *h, const struct weft_io *io,
 	struct att_host_cmd c = access_of(ATT_H_TSTORE_USER, io, off);
 
 	c.tag = tag;
-	tstore(h, &c, data, n);
+	host_io_tstore(h, &c, data, n);
 }
 
-static bool tload(struct weft_host *h, struct att_host_cmd *c, uint64_t *val_p)
+static bool host_io_tload(struct weft_host *h, struct att_host_cmd *c,
+			  uint64_t *val_p)
 {
 	struct att_reply r;
 	bool ok = host_call(h, c, &r);
@@ -200,7 +201,7 @@ bool weft_io_tload64(struct weft_host *h, const struct weft_io *io,
 {
 	struct att_host_cmd c = access_of(ATT_H_TLOAD, io, off);
 
-	return tload(h, &c, val_p);
+	return host_io_tload(h, &c, val_p);
 }
 
 bool weft_io_tload64_user(struct weft_host *h, const struct weft_io *io,
@@ -209,7 +210,7 @@ bool weft_io_tload64_user(struct weft_host *h, const struct weft_io *io,
 	struct att_host_cmd c = access_of(ATT_H_TLOAD_USER, io, off);
 
 	c.tag = tag;
-	return tload(h, &c, val_p);
+	return host_io_tload(h, &c, val_p);
 }
 
 /* The condition travels in front of the data. */

@@ -59,7 +59,7 @@ static int map_node(struct host_node *n, struct weft_att *a)
 }
 
 /* Everything posted is done before. */
-static void bye(struct weft_host *h, bool all)
+static void host_life_bye(struct weft_host *h, bool all)
 {
 	struct att_host_cmd c = { .kind = ATT_H_BYE, .n = all };
 
@@ -74,7 +74,7 @@ bool host_left(void)
 }
 
 /* The program ends. */
-static void leave(void)
+static void host_life_leave(void)
 {
 	struct weft_host *h = self_;
 
@@ -83,14 +83,14 @@ static void leave(void)
 	if (h == home.first)
 		host_gone(h);
 	home.left = true;
-	bye(h, true);
+	host_life_bye(h, true);
 	for (uint32_t i = 0; i < ATT_HOST_DEVS; i++)
 		if (h->node->dev[i].drv.fini)
 			h->node->dev[i].drv.fini(h->node->dev[i].drv.own);
 	self_ = NULL;
 }
 
-static int enter(void)
+static int host_life_enter(void)
 {
 	struct weft_host *h = calloc(1, sizeof(*h));
 	int ret;
@@ -100,7 +100,8 @@ static int enter(void)
 	ret = att_connected(ATT_ROLE_HOST, &h->att);
 	if (!ret)
 		ret = map_node(&home.node, h->att);
-	if (!ret && (pthread_atfork(NULL, NULL, on_fork) || atexit(leave)))
+	if (!ret &&
+	    (pthread_atfork(NULL, NULL, on_fork) || atexit(host_life_leave)))
 		ret = -ENOMEM;
 	if (!ret)
 		ret = att_noticed(h->att);
@@ -146,7 +147,7 @@ struct weft_host *weft_host_self(void)
 		return self_;
 	pthread_mutex_lock(&home.lock);
 	if (!home.tried)
-		ret = enter();
+		ret = host_life_enter();
 	home.tried = true;
 	pthread_mutex_unlock(&home.lock);
 	if (ret)
@@ -183,7 +184,7 @@ static void *thread_main(void *arg)
 	self_ = h;
 	h->fn(h, h->arg);
 	if (!weft_att_gone(h->att))
-		bye(h, false);
+		host_life_bye(h, false);
 	self_ = NULL;
 	shutdown(h->att->sock, SHUT_RDWR);
 	return NULL;

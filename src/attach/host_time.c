@@ -6,7 +6,7 @@
 
 #include "attach/host_client.h"
 
-static uint64_t plain(struct weft_host *h, enum att_host_kind kind)
+static uint64_t host_time_plain(struct weft_host *h, enum att_host_kind kind)
 {
 	struct att_host_cmd c = { .kind = (uint8_t)kind };
 
@@ -15,17 +15,17 @@ static uint64_t plain(struct weft_host *h, enum att_host_kind kind)
 
 weft_time_t weft_host_now(struct weft_host *h)
 {
-	return plain(h, ATT_H_NOW);
+	return host_time_plain(h, ATT_H_NOW);
 }
 
 weft_time_t weft_host_busy(struct weft_host *h)
 {
-	return plain(h, ATT_H_BUSY);
+	return host_time_plain(h, ATT_H_BUSY);
 }
 
 weft_time_t weft_host_user(struct weft_host *h)
 {
-	return plain(h, ATT_H_USER);
+	return host_time_plain(h, ATT_H_USER);
 }
 
 void weft_host_cpu(struct weft_host *h, weft_time_t cost)
@@ -70,8 +70,8 @@ bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 
 /* ---- interrupts ---- */
 
-static bool interrupt(struct weft_host *h, enum att_host_kind kind,
-		      const struct weft_dev *d, weft_time_t deadline)
+static bool host_time_interrupt(struct weft_host *h, enum att_host_kind kind,
+				const struct weft_dev *d, weft_time_t deadline)
 {
 	struct att_host_cmd c = { .kind = (uint8_t)kind,
 				  .dev = d->index,
@@ -83,19 +83,19 @@ static bool interrupt(struct weft_host *h, enum att_host_kind kind,
 bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline)
 {
-	return interrupt(h, ATT_H_IRQ_WAIT, d, deadline);
+	return host_time_interrupt(h, ATT_H_IRQ_WAIT, d, deadline);
 }
 
 bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline)
 {
-	return interrupt(h, ATT_H_ISR_WAIT, d, deadline);
+	return host_time_interrupt(h, ATT_H_ISR_WAIT, d, deadline);
 }
 
 bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline)
 {
-	return interrupt(h, ATT_H_ISR_SPIN, d, deadline);
+	return host_time_interrupt(h, ATT_H_ISR_SPIN, d, deadline);
 }
 
 /* ---- other threads ---- */
@@ -111,7 +111,7 @@ bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 				  .val = deadline };
 
 	if (h->debt || h->node->info.post == ATT_POST_ALL)
-		plain(h, ATT_H_SYNC);
+		host_time_plain(h, ATT_H_SYNC);
 	if (*word != old)
 		return true;
 	host_call(h, &c, NULL);

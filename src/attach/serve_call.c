@@ -90,7 +90,7 @@ static const char *args_bad(struct att_client *c, const struct att_host_cmd *k,
 }
 
 /* Times that no run reaches. */
-static weft_time_t when(uint64_t t)
+static weft_time_t serve_call_when(uint64_t t)
 {
 	return t < WEFT_NEVER / 2 ? t : WEFT_NEVER;
 }
@@ -135,7 +135,7 @@ RAW_CALL(call_user)
 
 RAW_CALL(call_sleep)
 {
-	weft_host_sleep(c->h, when(k->val));
+	weft_host_sleep(c->h, serve_call_when(k->val));
 }
 
 RAW_CALL(call_poll64)
@@ -146,7 +146,7 @@ RAW_CALL(call_poll64)
 		raw_refuse(c, "poll64", "not aligned");
 		return;
 	}
-	r->a = weft_host_poll64(c->h, p, k->io_off, when(k->val));
+	r->a = weft_host_poll64(c->h, p, k->io_off, serve_call_when(k->val));
 }
 
 RAW_CALL(call_poll_range)
@@ -155,7 +155,7 @@ RAW_CALL(call_poll_range)
 		raw_refuse(c, "poll_range", "longer than 64 MiB");
 	else
 		r->a = weft_host_poll_range(c->h, raw_mem(c, k->off, k->io_len),
-					    k->io_len, when(k->val));
+					    k->io_len, serve_call_when(k->val));
 }
 
 RAW_CALL(call_irq)
@@ -165,7 +165,8 @@ RAW_CALL(call_irq)
 						   weft_host_isr_wait,
 						   weft_host_isr_spin };
 
-	r->a = fn[k->kind - ATT_H_IRQ_WAIT](c->h, dev_of(c, k), when(k->val));
+	r->a = fn[k->kind - ATT_H_IRQ_WAIT](c->h, dev_of(c, k),
+					    serve_call_when(k->val));
 }
 
 /* ---- devices ---- */

@@ -54,7 +54,7 @@ RAW_CALL(call_domain_give)
 }
 
 /* From now on the thread's accesses are checked by its tables. */
-static uint64_t entered(struct att_client *c, struct weft_proc *p)
+static uint64_t call_proc_entered(struct att_client *c, struct weft_proc *p)
 {
 	uint16_t handle = handle_of(c->g->raw, p);
 
@@ -71,7 +71,7 @@ RAW_CALL(call_domain_enter)
 	if (calls) /* who it is would not be known */
 		raw_refuse(c, "domain_enter", "not inside of a driver");
 	else if (weft_domain_enter(c->h, k->n))
-		r->a = entered(c, weft_proc_self(c->h));
+		r->a = call_proc_entered(c, weft_proc_self(c->h));
 }
 
 RAW_CALL(call_proc_new)
@@ -138,7 +138,7 @@ RAW_CALL(call_proc_enter)
 	struct weft_proc *p = raw_proc(c, k->proc)->p;
 
 	if (weft_proc_enter(c->h, p))
-		r->a = entered(c, p);
+		r->a = call_proc_entered(c, p);
 }
 
 RAW_CALL(call_proc_self)
@@ -146,7 +146,7 @@ RAW_CALL(call_proc_self)
 	struct weft_proc *p = weft_proc_self(c->h);
 
 	if (p && !c->depth)
-		r->a = entered(c, p);
+		r->a = call_proc_entered(c, p);
 }
 
 RAW_CALL(call_page_share)
@@ -157,7 +157,8 @@ RAW_CALL(call_page_share)
 /* ---- drivers ---- */
 
 /* The driver is in the process: what it calls is served until it leaves. */
-static int driver(struct weft_host *h, void *own, uint32_t op, void *arg)
+static int call_proc_driver(struct weft_host *h, void *own, uint32_t op,
+			    void *arg)
 {
 	if (op != RAW_OP) /* somebody else's call */
 		return -ENODEV;
@@ -167,7 +168,7 @@ static int driver(struct weft_host *h, void *own, uint32_t op, void *arg)
 
 RAW_CALL(call_drv_set)
 {
-	struct weft_drv drv = { .call = driver, .bars = k->n };
+	struct weft_drv drv = { .call = call_proc_driver, .bars = k->n };
 
 	r->a = weft_drv_set(c->h, dev_of(c, k), &drv);
 }
@@ -204,7 +205,7 @@ RAW_CALL(call_drv_trap)
 	r->b = (uint64_t)(int64_t)weft_drv_call(c->h, dev_of(c, k), op, arg);
 	memcpy(c->rx, arg, k->n);
 	if (!c->depth && weft_proc_self(c->h) != c->proc)
-		r->a = entered(c, weft_proc_self(c->h));
+		r->a = call_proc_entered(c, weft_proc_self(c->h));
 }
 
 RAW_CALL(call_drv_leave)
@@ -218,7 +219,8 @@ RAW_CALL(call_drv_leave)
 /* ---- threads ---- */
 
 /* A connection of the same process that waits to be one. */
-static struct att_client *newcomer(struct att_client *c, uint32_t slot)
+static struct att_client *call_proc_newcomer(struct att_client *c,
+					     uint32_t slot)
 {
 	struct att_server *s = c->srv;
 	struct att_client *t = NULL;
@@ -243,7 +245,7 @@ static int thread_main(struct weft_host *h, void *client)
 
 RAW_CALL(call_thread)
 {
-	struct att_client *t = newcomer(c, k->dev);
+	struct att_client *t = call_proc_newcomer(c, k->dev);
 
 	if (!t) {
 		raw_refuse(c, "thread_start", "no such thread");

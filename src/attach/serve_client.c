@@ -93,7 +93,7 @@ void att_push(struct att_client *c, const struct att_event *e)
 		*ring_push(&c->late) = (struct att_late){ .e = *e };
 }
 
-static bool takes(const struct att_client *c)
+static bool serve_client_takes(const struct att_client *c)
 {
 	return !c->gone && !c->leaving;
 }
@@ -103,9 +103,10 @@ void att_push_msg(struct att_client *c, const struct att_event *e,
 {
 	struct att_late l = { .e = *e, .m = *m };
 
-	if (takes(c) && ring_empty(&c->late) && c->n_free && ring_room(c))
+	if (serve_client_takes(c) && ring_empty(&c->late) && c->n_free &&
+	    ring_room(c))
 		msg_put(c, &l.e, m);
-	else if (takes(c))
+	else if (serve_client_takes(c))
 		*ring_push(&c->late) = l;
 	else
 		att_msg_done(c->g, &l.m);
@@ -214,7 +215,7 @@ static void tell_death(struct att_client *c, uint32_t addr)
 }
 
 /* One has died: the others need not wait for it. */
-static void death(struct att_server *s, uint32_t addr)
+static void serve_client_death(struct att_server *s, uint32_t addr)
 {
 	uint64_t never = 0;
 
@@ -238,7 +239,7 @@ void att_unborn(struct att_server *s, uint32_t rank, pid_t pid)
 	vec_push(&s->unborn, addr);
 	if (s->o.direct)
 		direct_dead(s->o.direct, s->map[rank], s->slot[rank]);
-	death(s, addr);
+	serve_client_death(s, addr);
 }
 
 void att_tell_unborn(struct att_client *c)
@@ -278,5 +279,5 @@ void att_gone(struct att_client *c)
 	c->g->mourns = true;
 	if (c->left)
 		return;
-	death(c->srv, att_addr(c));
+	serve_client_death(c->srv, att_addr(c));
 }

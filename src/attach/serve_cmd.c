@@ -64,7 +64,8 @@ void att_op_event(struct att_agent *g, const struct weft_ep_event *ev)
 	att_op_free(g, op);
 }
 
-static void fail(struct att_client *c, const struct att_cmd *cmd, int status)
+static void serve_cmd_fail(struct att_client *c, const struct att_cmd *cmd,
+			   int status)
 {
 	struct att_event e = { .kind = WEFT_EV_ERROR,
 			       .status = status,
@@ -241,7 +242,7 @@ static void cmd_done(struct att_client *c, const struct att_cmd *cmd, int ret)
 	if (is_mark(cmd))
 		return;
 	if (ret && !c->gone)
-		fail(c, cmd, ret);
+		serve_cmd_fail(c, cmd, ret);
 	if (!ret)
 		att_stat_cmd(c, cmd);
 	if (c->aside)
@@ -270,7 +271,7 @@ static int cmd_run(struct att_agent *g, struct att_client *c,
 }
 
 /* What the client lets go of, and calls in which it sleeps. */
-static bool overtakes(uint32_t kind)
+static bool serve_cmd_overtakes(uint32_t kind)
 {
 	return kind == ATT_C_RELEASE || kind == ATT_C_NOW ||
 	       kind == ATT_C_MR_REG || kind == ATT_C_MR_DEREG;
@@ -311,9 +312,9 @@ static void serve_early(struct att_agent *g, struct att_client *c,
 
 		if (kind == ATT_C_BYE && !c->leaving)
 			serve_leaving(g, c);
-		if (c->early[i % ATT_CMDS] || !overtakes(kind))
+		if (c->early[i % ATT_CMDS] || !serve_cmd_overtakes(kind))
 			continue;
-		if (!cmd_read(c, i, &cmd) || !overtakes(cmd.kind))
+		if (!cmd_read(c, i, &cmd) || !serve_cmd_overtakes(cmd.kind))
 			continue;
 		if (cmds[cmd.kind].fn(g, c, &cmd) != -EAGAIN)
 			c->early[i % ATT_CMDS] = true;

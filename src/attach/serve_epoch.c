@@ -14,12 +14,12 @@
 /* Starts are multiples of this. */
 #define EPOCH_GRAIN_TIME (10 * WEFT_MS)
 
-static bool waits(const struct att_client *c)
+static bool serve_epoch_waits(const struct att_client *c)
 {
 	return !c->gone && c->epoch.seq;
 }
 
-static void aside(struct att_client *c, bool on)
+static void serve_epoch_aside(struct att_client *c, bool on)
 {
 	c->srv->asides += on;
 	c->srv->asides -= c->aside;
@@ -30,7 +30,7 @@ int att_cmd_aside(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd)
 {
 	if (!c->start)
-		aside(c, true);
+		serve_epoch_aside(c, true);
 	return 0;
 }
 
@@ -43,13 +43,13 @@ static void epoch_check(struct att_server *s, uint64_t job, uint64_t ranks,
 	if (!end)
 		at = (at / EPOCH_GRAIN_TIME + 1) * EPOCH_GRAIN_TIME;
 	for (size_t i = 0; i < s->clients.n; i++)
-		n += waits(s->clients.at[i]) &&
+		n += serve_epoch_waits(s->clients.at[i]) &&
 		     s->clients.at[i]->epoch.job == job &&
 		     s->clients.at[i]->epoch.end == end;
 	for (size_t i = 0; n >= ranks && i < s->clients.n; i++) {
 		struct att_client *c = s->clients.at[i];
 
-		if (!waits(c) || c->epoch.job != job)
+		if (!serve_epoch_waits(c) || c->epoch.job != job)
 			continue;
 		c->epoch.at = at;
 		c->g->plans = true;
@@ -69,7 +69,7 @@ int att_cmd_epoch(struct att_agent *g, struct att_client *c,
 	return 0;
 }
 
-static void tell(struct att_server *s, bool begins)
+static void serve_epoch_tell(struct att_server *s, bool begins)
 {
 	if (s->o.measured)
 		s->o.measured(s->o.measured_arg, begins);
@@ -84,7 +84,7 @@ int att_cmd_over(struct att_agent *g, struct att_client *c,
 		att_stat_keep(c);
 		c->over = weft_prog_time(g->prog);
 		if (c->start && ++c->srv->ended == c->srv->began)
-			tell(c->srv, false);
+			serve_epoch_tell(c->srv, false);
 	}
 	if (cmd->ctx)
 		att_reply(c, &r, cmd->ctx);
@@ -93,12 +93,12 @@ int att_cmd_over(struct att_agent *g, struct att_client *c,
 
 static void epoch_begin(struct att_client *c)
 {
-	aside(c, false);
+	serve_epoch_aside(c, false);
 	c->start = c->epoch.at;
 	att_stat_reset(c);
 	if (!c->srv->began++) {
 		c->srv->job = c->epoch.job;
-		tell(c->srv, true);
+		serve_epoch_tell(c->srv, true);
 	}
 	c->srv->sum.violations -= c->violations;
 	c->violations = 0;
@@ -110,9 +110,9 @@ static void epoch_end(struct att_client *c)
 	struct att_server *s = c->srv;
 
 	for (size_t i = 0; i < s->clients.n; i++)
-		if (waits(s->clients.at[i]) &&
+		if (serve_epoch_waits(s->clients.at[i]) &&
 		    s->clients.at[i]->epoch.job == c->epoch.job)
-			aside(s->clients.at[i], true);
+			serve_epoch_aside(s->clients.at[i], true);
 }
 
 static void epoch_reply(struct att_client *c, int status)
@@ -129,7 +129,7 @@ static void epoch_reply(struct att_client *c, int status)
 
 weft_time_t att_epoch_deadline(const struct att_client *c)
 {
-	if (!waits(c) || c->epoch.at == WEFT_NEVER)
+	if (!serve_epoch_waits(c) || c->epoch.at == WEFT_NEVER)
 		return WEFT_NEVER;
 	return c->epoch.at - SETTLE_TIME;
 }
@@ -149,7 +149,7 @@ void att_epoch_due(struct att_agent *g)
 void att_epoch_broken(struct att_server *s)
 {
 	for (size_t i = 0; i < s->clients.n; i++)
-		if (waits(s->clients.at[i]) &&
+		if (serve_epoch_waits(s->clients.at[i]) &&
 		    s->clients.at[i]->epoch.at == WEFT_NEVER)
 			epoch_reply(s->clients.at[i], -EPIPE);
 }

@@ -49,7 +49,7 @@ static bool gate_ready(struct att_server *s, bool idle)
 
 /* ---- who came and went ---- */
 
-static void join(struct att_server *s, struct att_client *c)
+static void serve_gate_join(struct att_server *s, struct att_client *c)
 {
 	struct att_agent *g = c->g;
 	size_t i = 0;
@@ -66,7 +66,7 @@ static void join(struct att_server *s, struct att_client *c)
 		att_run(c);
 }
 
-static void leave(struct att_server *s, struct att_client *c)
+static void serve_gate_leave(struct att_server *s, struct att_client *c)
 {
 	if (!c->gone && !c->left)
 		att_say(s,
@@ -113,12 +113,12 @@ static void gate_news(struct att_server *s)
 	s->news_seen = atomic_load(&s->news);
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; i < s->joins.n; i++)
-		join(s, s->joins.at[i]);
+		serve_gate_join(s, s->joins.at[i]);
 	vec_clear(&s->joins);
 	for (size_t i = 0; i < s->clients.n; i++)
 		if (s->clients.at[i]->sock >= 0 &&
 		    atomic_load(&s->clients.at[i]->eof))
-			leave(s, s->clients.at[i]);
+			serve_gate_leave(s, s->clients.at[i]);
 	news_children(s);
 	s->over |= all_ended(s);
 	pthread_mutex_unlock(&s->lock);
@@ -127,7 +127,7 @@ static void gate_news(struct att_server *s)
 /* ---- clients that run ---- */
 
 /* It waits from here on. */
-static void waits(struct att_client *c)
+static void serve_gate_waits(struct att_client *c)
 {
 	c->running = false;
 	c->since = weft_sim_now(c->srv->sim);
@@ -147,7 +147,7 @@ static void gate_resumed(struct att_server *s)
 		    (!running && atomic_load(&c->seg->cmd_tail) == c->told))
 			continue;
 		c->resumed |= now != c->since;
-		waits(c);
+		serve_gate_waits(c);
 		if (!running)
 			continue;
 		c->running = true;
@@ -155,7 +155,7 @@ static void gate_resumed(struct att_server *s)
 	}
 }
 
-static void outside(struct att_client *c)
+static void serve_gate_outside(struct att_client *c)
 {
 	uint32_t was = ATT_RUN;
 
@@ -194,11 +194,11 @@ static void look_after(struct att_client *c)
 		c->quiet_since = now;
 		c->ran_ns = ran;
 	} else if (now - c->quiet_since >= CLIENT_ASLEEP_NS) {
-		outside(c);
+		serve_gate_outside(c);
 	}
 }
 
-static bool runs(struct att_client *c)
+static bool serve_gate_runs(struct att_client *c)
 {
 	return !c->gone && atomic_load(&c->seg->state) == ATT_RUN;
 }
@@ -207,19 +207,19 @@ bool att_await(struct att_client *c)
 {
 	struct att_server *s = c->srv;
 
-	for (uint32_t i = 0; i < s->o.spin && runs(c); i++)
+	for (uint32_t i = 0; i < s->o.spin && serve_gate_runs(c); i++)
 		att_pause();
 	c->quiet_since = c->stop_since = 0;
-	while (runs(c)) {
+	while (serve_gate_runs(c)) {
 		atomic_store(&c->seg->sim_waits, 1);
 		if (att_futex_wait(&c->seg->state, ATT_RUN, CLIENT_CHECK_NS) &&
-		    errno == ETIMEDOUT && runs(c))
+		    errno == ETIMEDOUT && serve_gate_runs(c))
 			look_after(c);
 		if (weft_sim_stopped(s->sim))
 			return false;
 	}
 	atomic_store(&c->seg->sim_waits, 0);
-	waits(c);
+	serve_gate_waits(c);
 	return true;
 }
 
@@ -297,7 +297,7 @@ static void gate_told(struct att_server *s)
 
 /* ---- nothing to do ---- */
 
-static void rest(struct att_server *s, uint64_t ns)
+static void serve_gate_rest(struct att_server *s, uint64_t ns)
 {
 	uint32_t seq = s->seen;
 
@@ -323,7 +323,7 @@ static void look_all(struct att_server *s)
 
 /* Those who talk directly do not say that they wait: they sleep most of the
  * time, for as long as patience is. */
-static bool sleeps(struct att_client *c)
+static bool serve_gate_sleeps(struct att_client *c)
 {
 	uint64_t now = att_now_ns(), ran = 0;
 
@@ -335,9 +335,9 @@ static bool sleeps(struct att_client *c)
 	return false;
 }
 
-static bool rests(struct att_client *c)
+static bool serve_gate_rests(struct att_client *c)
 {
-	return c->srv->o.direct ? sleeps(c)
+	return c->srv->o.direct ? serve_gate_sleeps(c)
 				: atomic_load(&c->seg->state) == ATT_WAIT;
 }
 
@@ -348,7 +348,8 @@ static bool still_lost(struct att_server *s)
 	if (!s->sum.died)
 		return false;
 	for (size_t i = 0; i < s->clients.n; i++)
-		if (!s->clients.at[i]->gone && !rests(s->clients.at[i]))
+		if (!s->clients.at[i]->gone &&
+		    !serve_gate_rests(s->clients.at[i]))
 			return false;
 	att_say(s, "a process has died and all others wait: they are detached");
 	for (size_t i = 0; i < s->clients.n; i++) {
@@ -360,7 +361,7 @@ static bool still_lost(struct att_server *s)
 
 /* Nothing moves, and nobody computes: a deadlock of the program, or it waits
  * for somebody else. */
-static void still(struct att_server *s)
+static void serve_gate_still(struct att_server *s)
 {
 	uint64_t now = att_now_ns();
 
@@ -415,8 +416,8 @@ static bool gate_slow(struct att_server *s, bool idle)
 			return false;
 		if (s->started && !idle && s->live && !gate_aside(s))
 			return false;
-		still(s);
-		rest(s, IDLE_CHECK_NS);
+		serve_gate_still(s);
+		serve_gate_rest(s, IDLE_CHECK_NS);
 	}
 }
 

@@ -43,7 +43,7 @@ static void turn_out(struct att_client *c)
 }
 
 /* Until there is something to do; false: it has gone. */
-static bool turn(struct att_client *c)
+static bool serve_host_turn(struct att_client *c)
 {
 	bool stopped = false;
 
@@ -129,7 +129,7 @@ static bool is_thread_of(const struct att_client *t, const struct att_client *c)
 
 /* Its drivers may be needed by others: a process with threads stays until all
  * programs have ended.  Where nodes have several, drivers are the node's. */
-static bool lingers(const struct att_client *c)
+static bool serve_host_lingers(const struct att_client *c)
 {
 	const struct att_server *s = c->srv;
 
@@ -158,7 +158,7 @@ static void all_left(struct att_server *s)
 }
 
 /* all: its process, otherwise only this thread. */
-static void leave(struct att_client *c, bool all)
+static void serve_host_leave(struct att_client *c, bool all)
 {
 	struct att_server *s = c->srv;
 
@@ -166,7 +166,7 @@ static void leave(struct att_client *c, bool all)
 	for (size_t i = 0; all && i < s->clients.n; i++)
 		if (is_thread_of(s->clients.at[i], c))
 			s->clients.at[i]->left = true;
-	if (!all || !lingers(c))
+	if (!all || !serve_host_lingers(c))
 		att_gone(c);
 	c->killed |= s->several && all; /* its thread ends by itself */
 	all_left(s);
@@ -177,10 +177,10 @@ void raw_serve(struct att_client *c)
 	uint32_t depth = c->depth;
 	struct att_host_cmd k;
 
-	while (c->depth >= depth && turn(c) && cmd_read(c, &k)) {
+	while (c->depth >= depth && serve_host_turn(c) && cmd_read(c, &k)) {
 		atomic_store(&c->seg->cmd_head, ++c->cmd_head);
 		if (k.kind == ATT_H_BYE) {
-			leave(c, k.n);
+			serve_host_leave(c, k.n);
 			return;
 		}
 		cmd_run(c, &k);

@@ -74,7 +74,7 @@ size_t att_job_signal(const char *socket, int sig)
 
 /* ---- those that were stopped ---- */
 
-static bool attached(const struct att_server *s, pid_t pid)
+static bool serve_job_attached(const struct att_server *s, pid_t pid)
 {
 	for (size_t i = 0; i < s->conns.n; i++)
 		if (s->conns.at[i]->c && s->conns.at[i]->c->pid == pid)
@@ -121,7 +121,7 @@ static void look_one(void *server, const struct pidfd *p)
 	uint64_t now = att_now_ns(), ran = 0, never = 0;
 	char name[32];
 
-	if (attached(s, pid))
+	if (serve_job_attached(s, pid))
 		return;
 	if (att_doing((int)pid, &ran) != ATT_STOPPED) {
 		stopped_no_more(s, pid);

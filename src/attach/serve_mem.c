@@ -6,7 +6,7 @@
 #include "attach/serve_internal.h"
 
 /* A region must be one that an address space can have. */
-static bool sane(uint64_t va, uint64_t len)
+static bool serve_mem_sane(uint64_t va, uint64_t len)
 {
 	return len < (uint64_t)1 << 46 && va < (uint64_t)1 << 56;
 }
@@ -63,7 +63,7 @@ int att_cmd_remote(struct att_agent *g, struct att_client *c,
 
 	if (!to)
 		return -EPIPE;
-	if (local && !sane(cmd->buf, cmd->len))
+	if (local && !serve_mem_sane(cmd->buf, cmd->len))
 		return -EFAULT;
 	op = att_op_new(g, c, cmd);
 	if (local)
@@ -83,7 +83,7 @@ int att_cmd_mr_reg(struct att_agent *g, struct att_client *c,
 	struct att_reply r = { .status = -EFAULT };
 	struct att_mr m = { .c = c };
 
-	if (sane(cmd->buf, cmd->len)) {
+	if (serve_mem_sane(cmd->buf, cmd->len)) {
 		m.shadow = att_shadow_get(g, c, cmd->buf, cmd->len);
 		r.status = m.shadow ? g->ep->ops->mr_reg(g->ep, m.shadow,
 							 cmd->len, &m.mr)

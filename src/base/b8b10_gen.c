@@ -20,7 +20,7 @@ static const char *const four[9] = { "1011", "1001", "0101", "1100", "1101",
 static const char *const four_k[8] = { "1011", "0110", "1010", "1100",
 				       "1101", "0101", "1001", "0111" };
 
-static uint32_t number(const char *s)
+static uint32_t b8b10_gen_number(const char *s)
 {
 	uint32_t v = 0;
 
@@ -29,16 +29,17 @@ static uint32_t number(const char *s)
 	return v;
 }
 
-static int disparity(uint32_t v, uint32_t bits)
+static int b8b10_gen_disparity(uint32_t v, uint32_t bits)
 {
 	return 2 * __builtin_popcount(v) - (int)bits;
 }
 
 /* One part at disparity *rd_p; twin: balanced, with two forms. */
-static uint32_t part(const char *s, uint32_t bits, int twin, uint32_t *rd_p)
+static uint32_t b8b10_gen_part(const char *s, uint32_t bits, int twin,
+			       uint32_t *rd_p)
 {
-	uint32_t v = number(s);
-	int d = disparity(v, bits);
+	uint32_t v = b8b10_gen_number(s);
+	int d = b8b10_gen_disparity(v, bits);
 
 	if (*rd_p && (d || twin))
 		v ^= (1u << bits) - 1;
@@ -47,7 +48,7 @@ static uint32_t part(const char *s, uint32_t bits, int twin, uint32_t *rd_p)
 	return v;
 }
 
-static int alternate(uint32_t x, uint32_t rd)
+static int b8b10_gen_alternate(uint32_t x, uint32_t rd)
 {
 	return rd ? x == 11 || x == 13 || x == 14
 		  : x == 17 || x == 18 || x == 20;
@@ -60,23 +61,23 @@ static int is_control(uint32_t x, uint32_t y)
 }
 
 /* 0: no such symbol. */
-static uint32_t encode(uint32_t sym, uint32_t *rd_p)
+static uint32_t b8b10_gen_encode(uint32_t sym, uint32_t *rd_p)
 {
 	uint32_t x = sym & 31, y = sym >> 5 & 7, k = sym >> 8, hi;
 
 	if (k && !is_control(x, y))
 		return 0;
-	hi = part(six[k && x == 28 ? 32 : x], 6, x == 7, rd_p) << 4;
+	hi = b8b10_gen_part(six[k && x == 28 ? 32 : x], 6, x == 7, rd_p) << 4;
 	if (k)
-		return hi | part(four_k[y], 4, 1, rd_p);
-	if (y == 7 && alternate(x, *rd_p))
+		return hi | b8b10_gen_part(four_k[y], 4, 1, rd_p);
+	if (y == 7 && b8b10_gen_alternate(x, *rd_p))
 		y = 8;
-	return hi | part(four[y], 4, y == 3, rd_p);
+	return hi | b8b10_gen_part(four[y], 4, y == 3, rd_p);
 }
 
 static uint16_t enc[2][512], dec[2][1024];
 
-static void print(const char *name, const uint16_t *t, uint32_t n)
+static void b8b10_gen_print(const char *name, const uint16_t *t, uint32_t n)
 {
 	printf("static const uint16_t %s[2][%u] = {", name, n / 2);
 	for (uint32_t i = 0; i < n; i++)
@@ -94,7 +95,7 @@ int main(void)
 			dec[rd][i] = 0x200;
 	for (uint32_t rd = 0; rd < 2; rd++)
 		for (uint32_t s = 0; s < 512; s++) {
-			uint32_t r = rd, c = encode(s, &r);
+			uint32_t r = rd, c = b8b10_gen_encode(s, &r);
 
 			enc[rd][s] = (uint16_t)(c | r << 10);
 			if (!c)
@@ -103,7 +104,7 @@ int main(void)
 			if (dec[!rd][c] == 0x200)
 				dec[!rd][c] = (uint16_t)(s | 0x200);
 		}
-	print("enc", enc[0], 1024);
-	print("dec", dec[0], 2048);
+	b8b10_gen_print("enc", enc[0], 1024);
+	b8b10_gen_print("dec", dec[0], 2048);
 	return 0;
 }

@@ -17,14 +17,15 @@ struct image {
 };
 
 /* [off, off + n) of the file, or NULL when that is not all there. */
-static const void *part(const struct image *im, uint64_t off, uint64_t n)
+static const void *shared_object_part(const struct image *im, uint64_t off,
+				      uint64_t n)
 {
 	return off <= im->bytes && n <= im->bytes - off ? im->at + off : NULL;
 }
 
-static const Elf64_Ehdr *head(const struct image *im)
+static const Elf64_Ehdr *shared_object_head(const struct image *im)
 {
-	const Elf64_Ehdr *h = part(im, 0, sizeof(*h));
+	const Elf64_Ehdr *h = shared_object_part(im, 0, sizeof(*h));
 
 	if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG) ||
 	    h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_type != ET_DYN)
@@ -35,15 +36,15 @@ static const Elf64_Ehdr *head(const struct image *im)
 /* All that the loader will map is in the file. */
 static bool segments_there(const struct image *im, const Elf64_Ehdr *h)
 {
-	const Elf64_Phdr *p =
-		part(im, h->e_phoff, (uint64_t)h->e_phnum * sizeof(*p));
+	const Elf64_Phdr *p = shared_object_part(
+		im, h->e_phoff, (uint64_t)h->e_phnum * sizeof(*p));
 	bool dynamic = false;
 
 	if (!p || h->e_phentsize != sizeof(*p))
 		return false;
 	for (uint32_t i = 0; i < h->e_phnum; i++) {
 		if (p[i].p_type == PT_LOAD &&
-		    !part(im, p[i].p_offset, p[i].p_filesz))
+		    !shared_object_part(im, p[i].p_offset, p[i].p_filesz))
 			return false;
 		dynamic |= p[i].p_type == PT_DYNAMIC;
 	}
@@ -53,8 +54,10 @@ static bool segments_there(const struct image *im, const Elf64_Ehdr *h)
 static bool table_has(const struct image *im, const Elf64_Shdr *syms,
 		      const Elf64_Shdr *strs, const char *symbol)
 {
-	const Elf64_Sym *s = part(im, syms->sh_offset, syms->sh_size);
-	const char *text = part(im, strs->sh_offset, strs->sh_size);
+	const Elf64_Sym *s =
+		shared_object_part(im, syms->sh_offset, syms->sh_size);
+	const char *text =
+		shared_object_part(im, strs->sh_offset, strs->sh_size);
 	size_t len = strlen(symbol) + 1;
 
 	if (!s || !text)
@@ -70,8 +73,8 @@ static bool table_has(const struct image *im, const Elf64_Shdr *syms,
 static bool image_exports(const struct image *im, const Elf64_Ehdr *h,
 			  const char *symbol)
 {
-	const Elf64_Shdr *s =
-		part(im, h->e_shoff, (uint64_t)h->e_shnum * sizeof(*s));
+	const Elf64_Shdr *s = shared_object_part(
+		im, h->e_shoff, (uint64_t)h->e_shnum * sizeof(*s));
 
 	for (uint32_t i = 0; s && i < h->e_shnum; i++)
 		if (s[i].sh_type == SHT_DYNSYM && s[i].sh_link < h->e_shnum &&
@@ -82,7 +85,7 @@ static bool image_exports(const struct image *im, const Elf64_Ehdr *h,
 
 static const char *image_judge(const struct image *im, const char *symbol)
 {
-	const Elf64_Ehdr *h = head(im);
+	const Elf64_Ehdr *h = shared_object_head(im);
 
 	if (!h)
 		return "not a shared object (cc -shared -fPIC)";

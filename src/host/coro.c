@@ -156,7 +156,7 @@ static void enter_end(struct coro *co)
 }
 
 /* First instructions on the coroutine's side after a resume. */
-static void arrived(struct coro *co)
+static void coro_arrived(struct coro *co)
 {
 	__sanitizer_finish_switch_fiber(co->fake, &co->caller_bottom,
 					&co->caller_size);
@@ -179,7 +179,7 @@ static void enter_begin(struct coro *co)
 static void enter_end(struct coro *co)
 {
 }
-static void arrived(struct coro *co)
+static void coro_arrived(struct coro *co)
 {
 }
 static void leave_begin(struct coro *co, bool for_good)
@@ -192,7 +192,7 @@ static void stack_clean(struct coro *co)
 
 /* ---- stacks ---- */
 
-static size_t pages(size_t bytes)
+static size_t coro_pages(size_t bytes)
 {
 	size_t page = (size_t)getpagesize();
 
@@ -201,7 +201,7 @@ static size_t pages(size_t bytes)
 
 void coro_pool_init(struct coro_pool *pool, size_t stack_bytes)
 {
-	*pool = (struct coro_pool){ .stack_bytes = pages(stack_bytes) };
+	*pool = (struct coro_pool){ .stack_bytes = coro_pages(stack_bytes) };
 }
 
 static size_t map_bytes(const struct coro_pool *pool)
@@ -223,7 +223,7 @@ static void *stack_map(struct coro_pool *pool)
 
 	if (f) {
 		pool->free_stacks = f->next;
-		map = (char *)f + pages(sizeof(*f)) - map_bytes(pool);
+		map = (char *)f + coro_pages(sizeof(*f)) - map_bytes(pool);
 		return map;
 	}
 	map = mmap(NULL, map_bytes(pool), PROT_READ | PROT_WRITE,
@@ -241,8 +241,8 @@ static void *stack_map(struct coro_pool *pool)
 /* The list lives in the last page, which a stack has touched anyway. */
 static void stack_put(struct coro_pool *pool, void *map)
 {
-	struct free_stack *f =
-		(void *)((char *)map + map_bytes(pool) - pages(sizeof(*f)));
+	struct free_stack *f = (void *)((char *)map + map_bytes(pool) -
+					coro_pages(sizeof(*f)));
 
 	f->next = pool->free_stacks;
 	pool->free_stacks = f;
@@ -291,7 +291,7 @@ void coro_free(struct coro_pool *pool, struct coro *co)
 
 void coro_main_(struct coro *co)
 {
-	arrived(co);
+	coro_arrived(co);
 	co->fn(co->arg);
 	co->done = true;
 	co->running = false;
@@ -315,7 +315,7 @@ void coro_yield(struct coro *co)
 	co->running = false;
 	leave_begin(co, false);
 	coro_switch_(&co->sp, co->caller_sp);
-	arrived(co);
+	coro_arrived(co);
 }
 
 bool coro_done(const struct coro *co)

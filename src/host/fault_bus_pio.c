@@ -7,13 +7,13 @@
 
 #include "host/fault_bus.h"
 
-static struct fb_pio *push(struct fault_bus *b)
+static struct fb_pio *bus_pio_push(struct fault_bus *b)
 {
 	assert(b->n_pio < FB_PIOS);
 	return &b->pio[(b->pio_head + b->n_pio++) % FB_PIOS];
 }
 
-static bool send(struct weft_comp *c, const struct fb_pio *p)
+static bool bus_pio_send(struct weft_comp *c, const struct fb_pio *p)
 {
 	struct weft_port *bus = &c->ports[FB_BUS];
 
@@ -36,7 +36,7 @@ void fb_pio_go(struct weft_comp *c)
 			fb_wait(c, until);
 			return;
 		}
-		if (!send(c, p))
+		if (!bus_pio_send(c, p))
 			return;
 		b->pio_head = (b->pio_head + 1) % FB_PIOS;
 		b->n_pio--;
@@ -44,7 +44,7 @@ void fb_pio_go(struct weft_comp *c)
 }
 
 /* Behind what waits already, or because of the outage. */
-static struct fb_pio *keep(struct weft_comp *c, bool load)
+static struct fb_pio *bus_pio_keep(struct weft_comp *c, bool load)
 {
 	struct fault_bus *b = c->state;
 	weft_time_t until = WEFT_NEVER;
@@ -53,7 +53,7 @@ static struct fb_pio *keep(struct weft_comp *c, bool load)
 
 	if (!held && !b->n_pio)
 		return NULL;
-	p = push(b);
+	p = bus_pio_push(b);
 	p->load = load;
 	weft_count(c, FB_C_HELD, 1);
 	if (held)
@@ -71,7 +71,7 @@ bool fb_pio_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 
 	if (b->n_pio == FB_PIOS - 1)
 		return false;
-	p = keep(c, false);
+	p = bus_pio_keep(c, false);
 	if (!p)
 		return weft_bus_of(bus)->pio_store(bus, dev, space, off, data,
 						   bytes);
@@ -87,7 +87,7 @@ void fb_pio_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		 uint64_t off, uint32_t bytes)
 {
 	struct weft_port *bus = fb_port(host_port);
-	struct fb_pio *p = keep(host_port->peer->comp, true);
+	struct fb_pio *p = bus_pio_keep(host_port->peer->comp, true);
 
 	if (!p) {
 		weft_bus_of(bus)->pio_load(bus, dev, space, off, bytes);

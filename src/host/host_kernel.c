@@ -49,7 +49,7 @@ void weft_host_log(struct weft_host *h, const char *fmt, ...)
 
 /* ---- threads ---- */
 
-static int started(struct weft_host *h)
+static int host_kernel_started(struct weft_host *h)
 {
 	return h->fn(h, h->arg);
 }
@@ -62,7 +62,7 @@ struct weft_host *weft_thread_start(struct weft_host *h,
 
 	host_pass(h, 0);
 	t->background = true;
-	t->entry = started;
+	t->entry = host_kernel_started;
 	t->fn = fn;
 	t->arg = arg;
 	t->proc = h->proc;

@@ -235,7 +235,7 @@ bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 }
 
 /* A processor that remembers a page of somebody who has lost it forgets. */
-static void forget(struct host *hp, const struct weft_proc *p)
+static void host_proc_forget(struct host *hp, const struct weft_proc *p)
 {
 	for (size_t i = 0; i < hp->threads.n; i++) {
 		struct host_tlb *t = hp->threads.at[i]->tlb;
@@ -259,7 +259,7 @@ static void map_drop(struct host *hp, struct weft_proc *p, uint32_t i)
 	}
 	memmove(m, m + 1, (p->n_maps - i - 1) * sizeof(*m));
 	p->n_maps--;
-	forget(hp, p);
+	host_proc_forget(hp, p);
 }
 
 /* The map of a virtual page, or n_maps. */

@@ -75,8 +75,9 @@ static bool tagged_run(struct weft_host *h, const struct weft_io *io,
 	return stalled;
 }
 
-static void tstore(struct weft_host *h, const struct weft_io *io, uint64_t off,
-		   const void *data, uint32_t n, bool user, uint16_t tag)
+static void host_tag_tstore(struct weft_host *h, const struct weft_io *io,
+			    uint64_t off, const void *data, uint32_t n,
+			    bool user, uint16_t tag)
 {
 	struct weft_bus_tagged t = { .op = WEFT_TSTORE,
 				     .user = user,
@@ -90,18 +91,19 @@ static void tstore(struct weft_host *h, const struct weft_io *io, uint64_t off,
 void weft_io_tstore(struct weft_host *h, const struct weft_io *io, uint64_t off,
 		    const void *data, uint32_t n)
 {
-	tstore(h, io, off, data, n, false, 0);
+	host_tag_tstore(h, io, off, data, n, false, 0);
 }
 
 void weft_io_tstore_user(struct weft_host *h, const struct weft_io *io,
 			 uint64_t off, const void *data, uint32_t n,
 			 uint16_t tag)
 {
-	tstore(h, io, off, data, n, true, tag);
+	host_tag_tstore(h, io, off, data, n, true, tag);
 }
 
-static bool tload(struct weft_host *h, const struct weft_io *io, uint64_t off,
-		  uint64_t *val_p, bool user, uint16_t tag)
+static bool host_tag_tload(struct weft_host *h, const struct weft_io *io,
+			   uint64_t off, uint64_t *val_p, bool user,
+			   uint16_t tag)
 {
 	struct weft_bus_tagged t = {
 		.op = WEFT_TLOAD, .user = user, .tag = tag, .bytes = 8
@@ -114,13 +116,13 @@ static bool tload(struct weft_host *h, const struct weft_io *io, uint64_t off,
 bool weft_io_tload64(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint64_t *val_p)
 {
-	return tload(h, io, off, val_p, false, 0);
+	return host_tag_tload(h, io, off, val_p, false, 0);
 }
 
 bool weft_io_tload64_user(struct weft_host *h, const struct weft_io *io,
 			  uint64_t off, uint16_t tag, uint64_t *val_p)
 {
-	return tload(h, io, off, val_p, true, tag);
+	return host_tag_tload(h, io, off, val_p, true, tag);
 }
 
 bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,

@@ -136,7 +136,8 @@ static void poll_check(struct weft_host *h)
 		host_wake(h, poll_look(h, now_of(h)));
 }
 
-static bool overlaps(const void *a, size_t an, const void *b, size_t bn)
+static bool host_thread_overlaps(const void *a, size_t an, const void *b,
+				 size_t bn)
 {
 	const char *x = a, *y = b;
 
@@ -149,10 +150,11 @@ bool host_polled(const struct host *hp, const void *p, size_t n)
 		const struct weft_host *h = hp->threads.at[i];
 
 		if (h->wait == HOST_POLLS &&
-		    (h->poll_p ? overlaps(p, n, (const void *)h->poll_p,
-					  sizeof(*h->poll_p))
-			       : overlaps(p, n, h->poll_watch->p,
-					  h->poll_watch->n)))
+		    (h->poll_p ? host_thread_overlaps(p, n,
+						      (const void *)h->poll_p,
+						      sizeof(*h->poll_p))
+			       : host_thread_overlaps(p, n, h->poll_watch->p,
+						      h->poll_watch->n)))
 			return true;
 	}
 	return hp->crew.waiting && host_crew_polled(hp, p, n);
@@ -164,7 +166,8 @@ void host_stored(struct host *hp, const void *p, size_t n)
 		struct weft_host *h = hp->threads.at[i];
 
 		for (size_t k = 0; k < HOST_WATCHES && h->watch[k].p; k++)
-			if (overlaps(p, n, h->watch[k].p, h->watch[k].n))
+			if (host_thread_overlaps(p, n, h->watch[k].p,
+						 h->watch[k].n))
 				h->watch[k].hit = true;
 		poll_check(h);
 	}

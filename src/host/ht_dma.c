@@ -41,7 +41,7 @@ void ht_irq(struct weft_port *dev_port, bool asserted)
 }
 
 /* What does not fit into a header is nobody's. */
-static bool decoded(const struct ht *b, weft_phys_t addr, uint32_t bytes)
+static bool ht_dma_decoded(const struct ht *b, weft_phys_t addr, uint32_t bytes)
 {
 	const struct weft_bus_host_ops *host = b->host->peer->iface;
 
@@ -49,8 +49,8 @@ static bool decoded(const struct ht *b, weft_phys_t addr, uint32_t bytes)
 	       host->decode(b->host->peer, addr, bytes);
 }
 
-static struct weft_slice piece(const struct weft_bus_txn *t, uint32_t at,
-			       uint32_t bytes)
+static struct weft_slice ht_dma_piece(const struct weft_bus_txn *t, uint32_t at,
+				      uint32_t bytes)
 {
 	if (!t->data.buf)
 		return (struct weft_slice){ .len = bytes };
@@ -75,15 +75,15 @@ static void mem_tell(struct ht *b, const struct ht_link *l,
 		.bytes = bytes,
 		.dev = link_number(b, l),
 		.lazy = l->port->peer->told && host->settle,
-		.slice = piece(t, at, bytes),
+		.slice = ht_dma_piece(t, at, bytes),
 		.trace_id = t->trace_id,
 	};
 
 	weft_bus_tell(b->host, &note);
 }
 
-static void done(struct ht *b, struct ht_link *l, struct weft_bus_txn *t,
-		 uint64_t s)
+static void ht_dma_done(struct ht *b, struct ht_link *l, struct weft_bus_txn *t,
+			uint64_t s)
 {
 	struct weft_bus_note note = { .kind = WEFT_NOTE_DONE,
 				      .time = ht_time(b, s),
@@ -112,7 +112,7 @@ static void trace_way(const struct ht *b, const struct ht_link *l,
 
 /* Bytes of the next packet: up to the end of a line; a 32-byte block in which
  * a dword is written in part goes by itself, with a mask. */
-static uint32_t cut(uint64_t addr, uint32_t left, bool *masked_p)
+static uint32_t ht_dma_cut(uint64_t addr, uint32_t left, bool *masked_p)
 {
 	uint32_t n = HT_LINE - (uint32_t)(addr % HT_LINE), block;
 
@@ -131,8 +131,8 @@ static uint32_t cut(uint64_t addr, uint32_t left, bool *masked_p)
 }
 
 /* The packets of a transaction that takes several are a sequence. */
-static uint8_t sequence(struct ht_link *l, const struct weft_bus_txn *t,
-			uint32_t at, uint32_t n)
+static uint8_t ht_dma_sequence(struct ht_link *l, const struct weft_bus_txn *t,
+			       uint32_t at, uint32_t n)
 {
 	if (n == t->bytes)
 		return 0;
@@ -171,7 +171,7 @@ static void write_head(struct ht *b, struct ht_link *l,
 {
 	uint64_t addr = t->addr + t->moved;
 	struct ht_head h = { .cmd = HT_CMD_WRITE,
-			     .seq = sequence(l, t, t->moved, n),
+			     .seq = ht_dma_sequence(l, t, t->moved, n),
 			     .count = (uint8_t)(ht_dwords(addr, n) - 1),
 			     .addr = addr & ~3ull };
 
@@ -206,7 +206,8 @@ static void write_commit(struct ht *b, struct ht_link *l,
 	uint32_t n;
 	uint64_t addr = write_parse(l, &n);
 
-	if ((t->addr + t->moved) >> HT_ADDR_BITS || !decoded(b, addr, n)) {
+	if ((t->addr + t->moved) >> HT_ADDR_BITS ||
+	    !ht_dma_decoded(b, addr, n)) {
 		weft_count(b->comp, HT_C_ABORTS, 1);
 		return;
 	}
@@ -228,7 +229,7 @@ void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d)
 		irq_send(b, l, d);
 		return;
 	}
-	n = cut(t->addr + t->moved, t->bytes - t->moved, &masked);
+	n = ht_dma_cut(t->addr + t->moved, t->bytes - t->moved, &masked);
 	size = HT_REQUEST / 4 + ht_dwords(t->addr + t->moved, n);
 	end = ht_occupy(b, l, HT_UP, d, size + (masked ? HT_MASK / 4 : 0));
 	ht_ring_take(&lane->credit[HT_POSTED], b->credits, end + b->s_credit);
@@ -244,7 +245,7 @@ void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d)
 	if (t->moved < t->bytes)
 		return;
 	ht_pkt_free(b, ht_queue_pop(&lane->queue[HT_POSTED]));
-	done(b, l, t, end);
+	ht_dma_done(b, l, t, end);
 }
 
 /* ---- reads ---- */
@@ -286,7 +287,7 @@ static void read_head(struct ht *b, struct ht_link *l, const struct ht_pkt *p,
 	const struct weft_bus_txn *t = p->txn;
 	uint64_t addr = t->addr + p->at;
 	struct ht_head h = { .cmd = HT_CMD_READ,
-			     .seq = sequence(l, t, p->at, n),
+			     .seq = ht_dma_sequence(l, t, p->at, n),
 			     .tag = tag,
 			     .count = (uint8_t)(ht_dwords(addr, n) - 1),
 			     .addr = addr & ~3ull };
@@ -311,7 +312,7 @@ static void read_serve(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 	a->tag = h.tag;
 	a->bytes = 4 * (h.count + 1u);
 	a->relaxed = h.cmd & HT_CMD_READ_RELAXED;
-	a->error = !decoded(b, t->addr + p->at, n);
+	a->error = !ht_dma_decoded(b, t->addr + p->at, n);
 	if (!a->error)
 		mem_tell(b, l, t, p->at, n, ht_time(b, a->ready));
 	ht_queue_insert(&l->lane[HT_DOWN].queue[HT_ANSWER], a);
@@ -385,7 +386,7 @@ static void answer_take(struct ht *b, struct ht_link *l, uint64_t s)
 	if (r->bytes < r->txn->bytes)
 		burst_tell(b, l, r, s);
 	if (r->txn->moved == r->txn->bytes)
-		done(b, l, r->txn, s);
+		ht_dma_done(b, l, r->txn, s);
 }
 
 void ht_answer_send(struct ht *b, struct ht_link *l, uint64_t d)

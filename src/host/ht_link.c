@@ -154,8 +154,8 @@ static uint64_t order_slot(const struct ht *b, const struct ht_link *l,
 }
 
 /* First slot at which the head of a queue can go, as far as is known. */
-static uint64_t start(const struct ht *b, const struct ht_link *l,
-		      enum ht_dir dir, enum ht_vc vc)
+static uint64_t ht_link_start(const struct ht *b, const struct ht_link *l,
+			      enum ht_dir dir, enum ht_vc vc)
 {
 	const struct ht_lane *lane = &l->lane[dir];
 	const struct ht_pkt *p = lane->queue[vc].head;
@@ -206,7 +206,7 @@ void ht_kick(struct ht *b, struct ht_link *l, enum ht_dir dir)
 	uint64_t first = HT_NEVER;
 
 	for (uint32_t vc = 0; vc < HT_VCS; vc++) {
-		uint64_t s = start(b, l, dir, vc);
+		uint64_t s = ht_link_start(b, l, dir, vc);
 
 		first = s < first ? s : first;
 	}
@@ -233,7 +233,7 @@ void ht_decide(struct ht *b, struct ht_link *l, enum ht_dir dir)
 	for (uint32_t i = 1; d >= lane->free_at && i <= HT_VCS; i++) {
 		uint32_t vc = (lane->last + i) % HT_VCS;
 
-		if (start(b, l, dir, vc) > d)
+		if (ht_link_start(b, l, dir, vc) > d)
 			continue;
 		lane->last = vc;
 		send[dir][vc](b, l, d);

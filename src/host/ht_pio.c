@@ -31,7 +31,7 @@ static struct weft_bus_note note_of(const struct ht *b, const struct ht_pkt *p,
 }
 
 /* The device, unless it takes no such access. */
-static struct ht_link *target(struct ht *b, uint32_t dev, bool tagged)
+static struct ht_link *ht_pio_target(struct ht *b, uint32_t dev, bool tagged)
 {
 	struct ht_link *l = ht_link_of(b, dev);
 
@@ -60,7 +60,7 @@ static void store_abort(struct ht *b, const struct ht_pkt *p)
 
 static void store_push(struct ht *b, struct ht_pkt *p)
 {
-	struct ht_link *l = target(b, p->io.dev, p->io.tagged);
+	struct ht_link *l = ht_pio_target(b, p->io.dev, p->io.tagged);
 
 	if (!l) {
 		store_abort(b, p);
@@ -242,7 +242,7 @@ static void load_abort(struct ht *b, struct ht_pkt *p)
 
 static void load_push(struct ht *b, struct ht_pkt *p)
 {
-	struct ht_link *l = target(b, p->io.dev, p->io.tagged);
+	struct ht_link *l = ht_pio_target(b, p->io.dev, p->io.tagged);
 
 	/* a tagged one may come beside those with numbers */
 	assert(b->n_loads <= b->loads);

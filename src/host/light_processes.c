@@ -19,7 +19,7 @@ enum { WORDS_MIN = 256 };
 
 /* ---- ready ---- */
 
-static void ready(struct host *hp, struct weft_proc *p)
+static void light_processes_ready(struct host *hp, struct weft_proc *p)
 {
 	struct host_crew *c = &hp->crew;
 
@@ -41,7 +41,8 @@ static void ready(struct host *hp, struct weft_proc *p)
 
 /* ---- asleep: a heap ---- */
 
-static bool before(const struct weft_proc *a, const struct weft_proc *b)
+static bool light_processes_before(const struct weft_proc *a,
+				   const struct weft_proc *b)
 {
 	return a->until != b->until ? a->until < b->until : a->id < b->id;
 }
@@ -51,7 +52,8 @@ static void sleep_push(struct host_crew *c, struct weft_proc *p)
 	size_t i = c->sleeps.n;
 
 	vec_push(&c->sleeps, p);
-	for (; i && before(p, c->sleeps.at[(i - 1) / 2]); i = (i - 1) / 2)
+	for (; i && light_processes_before(p, c->sleeps.at[(i - 1) / 2]);
+	     i = (i - 1) / 2)
 		c->sleeps.at[i] = c->sleeps.at[(i - 1) / 2];
 	c->sleeps.at[i] = p;
 }
@@ -62,9 +64,10 @@ static struct weft_proc *sleep_pop(struct host_crew *c)
 	size_t i = 0, k, n = c->sleeps.n;
 
 	for (; (k = 2 * i + 1) < n; i = k) {
-		if (k + 1 < n && before(c->sleeps.at[k + 1], c->sleeps.at[k]))
+		if (k + 1 < n && light_processes_before(c->sleeps.at[k + 1],
+							c->sleeps.at[k]))
 			k++;
-		if (!before(c->sleeps.at[k], p))
+		if (!light_processes_before(c->sleeps.at[k], p))
 			break;
 		c->sleeps.at[i] = c->sleeps.at[k];
 	}
@@ -146,7 +149,7 @@ void host_crew_stored(struct host *hp, const void *at, size_t n)
 			*pp = p->next;
 			c->waiting--;
 			hp->shared->steps++;
-			ready(hp, p);
+			light_processes_ready(hp, p);
 		}
 	}
 }
@@ -175,11 +178,11 @@ static void proc_goes_on(struct host *hp, struct weft_proc *p,
 		p->old = t->old;
 		word_wait(hp, p);
 	} else {
-		ready(hp, p);
+		light_processes_ready(hp, p);
 	}
 }
 
-static void turn(struct weft_host *h, struct weft_proc *p)
+static void light_processes_turn(struct weft_host *h, struct weft_proc *p)
 {
 	struct weft_proc *kernel = h->proc;
 	struct weft_turn t;
@@ -193,7 +196,7 @@ static void turn(struct weft_host *h, struct weft_proc *p)
 	proc_goes_on(h->hp, p, &t);
 }
 
-static void idle(struct weft_host *h)
+static void light_processes_idle(struct weft_host *h)
 {
 	struct host_crew *c = &h->hp->crew;
 
@@ -203,7 +206,7 @@ static void idle(struct weft_host *h)
 }
 
 /* A processor, until all processes have ended. */
-static int processor(struct weft_host *h)
+static int light_processes_processor(struct weft_host *h)
 {
 	struct host *hp = h->hp;
 	struct host_crew *c = &hp->crew;
@@ -212,14 +215,14 @@ static int processor(struct weft_host *h)
 	while (c->live) {
 		while (c->sleeps.n &&
 		       c->sleeps.at[0]->until <= weft_now(hp->comp))
-			ready(hp, sleep_pop(c));
+			light_processes_ready(hp, sleep_pop(c));
 		p = c->head;
 		if (!p) {
-			idle(h);
+			light_processes_idle(h);
 			continue;
 		}
 		c->head = p->next;
-		turn(h, p);
+		light_processes_turn(h, p);
 	}
 	return 0;
 }
@@ -233,7 +236,7 @@ bool weft_proc_start(struct weft_host *h, struct weft_proc *p, weft_turn_fn fn,
 	p->arg = arg;
 	p->started = true;
 	h->hp->crew.live++;
-	ready(h->hp, p);
+	light_processes_ready(h->hp, p);
 	return true;
 }
 
@@ -249,10 +252,10 @@ bool weft_procs_run(struct weft_host *h, uint32_t cpus)
 		struct weft_host *cpu = host_thread_new(hp->comp, h->prog);
 
 		cpu->background = true;
-		cpu->entry = processor;
+		cpu->entry = light_processes_processor;
 		host_wake(cpu, weft_now(hp->comp));
 	}
-	processor(h);
+	light_processes_processor(h);
 	hp->crew.running = false;
 	return true;
 }

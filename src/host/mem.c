@@ -144,8 +144,8 @@ static uint64_t align_up(uint64_t x, uint64_t align)
 }
 
 /* Physical addresses are what must be aligned. */
-static uint64_t fit(const struct mem *m, struct mem_extent e, uint64_t bytes,
-		    uint64_t align)
+static uint64_t mem_fit(const struct mem *m, struct mem_extent e,
+			uint64_t bytes, uint64_t align)
 {
 	uint64_t off = align_up(m->base + e.off, align) - m->base;
 
@@ -169,7 +169,7 @@ static void spare_cut(struct mem *m, size_t i, uint64_t off, uint64_t bytes)
 static uint64_t take_spare(struct mem *m, uint64_t bytes, uint64_t align)
 {
 	for (size_t i = 0; i < m->spare.n; i++) {
-		uint64_t off = fit(m, m->spare.at[i], bytes, align);
+		uint64_t off = mem_fit(m, m->spare.at[i], bytes, align);
 
 		if (off == UINT64_MAX)
 			continue;
@@ -294,8 +294,8 @@ static uint64_t page_up(uint64_t off)
 }
 
 /* Another owner has memory in the pages of [off, off + len). */
-static bool shared(const struct mem *m, uint64_t off, uint64_t len,
-		   const void *owner)
+static bool mem_shared(const struct mem *m, uint64_t off, uint64_t len,
+		       const void *owner)
 {
 	uint64_t from = off / MEM_PAGE * MEM_PAGE, to = page_up(off + len);
 	size_t i = extents_find(&m->used, from);
@@ -315,7 +315,7 @@ void *mem_alloc_for(struct mem *m, uint64_t bytes, uint64_t align,
 	weft_phys_t phys;
 	void *p = mem_alloc(m, bytes, align, &phys);
 
-	if (p && shared(m, phys - m->base, bytes, owner)) {
+	if (p && mem_shared(m, phys - m->base, bytes, owner)) {
 		mem_free(m, p);
 		p = mem_alloc(m, page_up(bytes),
 			      align < MEM_PAGE ? MEM_PAGE : align, &phys);
@@ -352,7 +352,7 @@ bool mem_hold(struct mem *m, weft_phys_t phys, uint64_t len, const void *owner)
 
 	if (!e || e->freed || e->owner != owner ||
 	    len > e->off + e->len - (phys - m->base) ||
-	    shared(m, phys - m->base, len, owner))
+	    mem_shared(m, phys - m->base, len, owner))
 		return false;
 	e->holds++;
 	return true;

@@ -19,16 +19,16 @@ struct mem_pin {
 	bool gone;     /* it was pinned, and is nobody's now */
 };
 
-static uint64_t frames(const struct mem *m)
+static uint64_t mem_pin_frames(const struct mem *m)
 {
 	return m->bytes / MEM_PAGE;
 }
 
-static uint32_t *bucket(const struct mem *m, const uint8_t *page)
+static uint32_t *mem_pin_bucket(const struct mem *m, const uint8_t *page)
 {
 	uint64_t x = (uintptr_t)page / MEM_PAGE * 0x9e3779b97f4a7c15u;
 
-	return &m->pin_hash[(x >> 32) % frames(m)];
+	return &m->pin_hash[(x >> 32) % mem_pin_frames(m)];
 }
 
 static uint8_t *page_of(const void *p)
@@ -37,9 +37,9 @@ static uint8_t *page_of(const void *p)
 }
 
 /* Link to the page's frame + 1; to 0 at the end of the chain. */
-static uint32_t *find(const struct mem *m, const uint8_t *page)
+static uint32_t *mem_pin_find(const struct mem *m, const uint8_t *page)
 {
-	uint32_t *f = bucket(m, page);
+	uint32_t *f = mem_pin_bucket(m, page);
 
 	while (*f && m->pin[*f - 1].page != page)
 		f = &m->pin[*f - 1].next;
@@ -66,7 +66,7 @@ void mem_pins_taken(struct mem *m, uint64_t off, uint64_t bytes)
 
 bool mem_pinned_phys(const struct mem *m, const void *p, weft_phys_t *phys_p)
 {
-	uint32_t f = *find(m, page_of(p));
+	uint32_t f = *mem_pin_find(m, page_of(p));
 
 	if (!f)
 		return false;
@@ -79,8 +79,8 @@ static bool pin_tables(struct mem *m)
 {
 	if (m->pin)
 		return true;
-	m->pin = calloc(frames(m), sizeof(*m->pin));
-	m->pin_hash = calloc(frames(m), sizeof(*m->pin_hash));
+	m->pin = calloc(mem_pin_frames(m), sizeof(*m->pin));
+	m->pin_hash = calloc(mem_pin_frames(m), sizeof(*m->pin_hash));
 	if (m->pin && m->pin_hash)
 		return true;
 	mem_pins_fini(m);
@@ -97,7 +97,7 @@ void mem_pins_fini(struct mem *m)
 
 static bool pin_page(struct mem *m, uint8_t *page, weft_phys_t *phys_p)
 {
-	uint32_t *f = find(m, page), frame;
+	uint32_t *f = mem_pin_find(m, page), frame;
 
 	if (!*f) {
 		if (!mem_alloc(m, MEM_PAGE, MEM_PAGE, phys_p))
@@ -113,7 +113,7 @@ static bool pin_page(struct mem *m, uint8_t *page, weft_phys_t *phys_p)
 
 static void unpin_page(struct mem *m, const uint8_t *page)
 {
-	uint32_t *f = find(m, page), frame = *f - 1;
+	uint32_t *f = mem_pin_find(m, page), frame = *f - 1;
 
 	assert(*f);
 	if (--m->pin[frame].refs)

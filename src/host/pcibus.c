@@ -46,7 +46,7 @@ uint64_t pcibus_ready(const struct pcibus *b, uint32_t m)
 }
 
 /* What the bus is used for, by who was granted it last. */
-static const char *doing(const struct pcibus *b)
+static const char *pcibus_doing(const struct pcibus *b)
 {
 	if (b->last == PCIBUS_M_PIO)
 		return b->pio[b->pio_head].op == PCIBUS_STORE ? "store"
@@ -58,7 +58,7 @@ static const char *doing(const struct pcibus *b)
 
 WEFT_COLD static void occupied(const struct pcibus *b, uint64_t d, uint64_t len)
 {
-	weft_span(b->comp, "bus", WEFT_TRACE_ONE, doing(b), len,
+	weft_span(b->comp, "bus", WEFT_TRACE_ONE, pcibus_doing(b), len,
 		  pcibus_time(b, d), pcibus_time(b, d + len));
 }
 
@@ -72,7 +72,7 @@ void pcibus_occupy(struct pcibus *b, uint64_t d, uint64_t len)
 		occupied(b, d, len);
 }
 
-static inline uint64_t sooner(uint64_t a, uint64_t b)
+static inline uint64_t pcibus_sooner(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -83,9 +83,10 @@ void pcibus_kick(struct pcibus *b)
 
 	if (b->tenure.left || b->load.open)
 		return; /* the end of this one is not known yet */
-	first = sooner(first, pcibus_ready(b, PCIBUS_M_COMPLETION));
+	first = pcibus_sooner(first, pcibus_ready(b, PCIBUS_M_COMPLETION));
 	for (const struct pcibus_dev *d = b->dev; d < b->dev + b->devices; d++)
-		first = sooner(first, sooner(d->rd_ready, d->wr_ready));
+		first = pcibus_sooner(first,
+				      pcibus_sooner(d->rd_ready, d->wr_ready));
 	if (first == PCIBUS_NEVER)
 		return;
 	if (first < b->free_at)

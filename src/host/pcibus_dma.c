@@ -56,7 +56,8 @@ uint64_t pcibus_slower(const struct weft_bus_txn *t, uint32_t clocks)
 	return (uint64_t)((t->slow_factor - 1) * clocks + 0.5);
 }
 
-static struct weft_slice piece(const struct weft_bus_txn *t, uint32_t bytes)
+static struct weft_slice pcibus_dma_piece(const struct weft_bus_txn *t,
+					  uint32_t bytes)
 {
 	if (!t->data.buf)
 		return (struct weft_slice){ .len = bytes };
@@ -116,7 +117,7 @@ void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 		.bytes = bytes,
 		.dev = (uint32_t)(dev - b->dev),
 		.lazy = dev->port->peer->told && host->settle,
-		.slice = piece(t, bytes),
+		.slice = pcibus_dma_piece(t, bytes),
 		.wrong = t->error == WEFT_BUS_E_DATA ? t->error : 0,
 		/* with the last datum: nothing to tell apart */
 		.trace_id = b->h_dw ? t->trace_id : 0,
@@ -195,8 +196,9 @@ static void tenure_end(struct pcibus *b, struct pcibus_dev *dev, bool read,
 
 /* Bytes from the start of a tenure to the first block that starts after the
  * timer has run out; all of them when there is none. */
-static uint32_t uncut(const struct pcibus *b, const struct weft_bus_txn *t,
-		      uint32_t bytes, uint64_t start, uint64_t expiry)
+static uint32_t pcibus_dma_uncut(const struct pcibus *b,
+				 const struct weft_bus_txn *t, uint32_t bytes,
+				 uint64_t start, uint64_t expiry)
 {
 	uint64_t addr = t->addr + t->moved;
 	uint32_t n = b->block - (uint32_t)(addr % b->block);
@@ -215,7 +217,7 @@ void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 	uint32_t sure = n;
 
 	if (t->latency_timer)
-		sure = uncut(b, t, n, start, expiry);
+		sure = pcibus_dma_uncut(b, t, n, start, expiry);
 	end = pcibus_burst(b, dev, t, sure, frame, start, false);
 	pcibus_occupy(b, d, end - d);
 	if (sure == n) {

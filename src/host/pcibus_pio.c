@@ -113,7 +113,8 @@ bool pcibus_present(struct weft_port *host_port, uint32_t dev)
 }
 
 /* The device that answers, or NULL. */
-static struct pcibus_dev *target(struct pcibus *b, const struct pcibus_pio *p)
+static struct pcibus_dev *pcibus_pio_target(struct pcibus *b,
+					    const struct pcibus_pio *p)
 {
 	struct pcibus_dev *dev = &b->dev[p->io.dev];
 
@@ -126,8 +127,8 @@ static struct pcibus_dev *target(struct pcibus *b, const struct pcibus_pio *p)
 /* ---- stores ---- */
 
 /* The target stops the tenure that began at edge d; true: once too often. */
-static bool retried(struct pcibus *b, struct pcibus_pio *p, uint64_t d,
-		    uint64_t len)
+static bool pcibus_pio_retried(struct pcibus *b, struct pcibus_pio *p,
+			       uint64_t d, uint64_t len)
 {
 	weft_count(b->comp, PCIBUS_C_RETRIES, 1);
 	pcibus_occupy(b, d, len);
@@ -174,11 +175,11 @@ static void store_tell(struct pcibus *b, struct pcibus_dev *dev,
 
 static void store_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 {
-	struct pcibus_dev *dev = target(b, p);
+	struct pcibus_dev *dev = pcibus_pio_target(b, p);
 	uint64_t len = b->t_park + b->t_ph + b->t_abort;
 
 	if (dev && dev->window && !dev->places) {
-		if (retried(b, p, d, retry_clocks(b)))
+		if (pcibus_pio_retried(b, p, d, retry_clocks(b)))
 			store_gone(b, p, d + retry_clocks(b));
 		return;
 	}
@@ -259,7 +260,7 @@ static void load_retry(struct pcibus *b, uint64_t d, uint64_t len)
 	struct pcibus_pio *p = &b->pio[b->pio_head];
 
 	l->open = false;
-	if (!retried(b, p, d, len))
+	if (!pcibus_pio_retried(b, p, d, len))
 		return;
 	b->dev[p->io.dev].orphans++;
 	l->tail = 0;
@@ -320,7 +321,7 @@ static void load_tell(struct pcibus *b, struct pcibus_dev *dev,
 static void load_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 {
 	struct pcibus_load *l = &b->load;
-	struct pcibus_dev *dev = target(b, p);
+	struct pcibus_dev *dev = pcibus_pio_target(b, p);
 	uint64_t asked = load_asked(b, p, d);
 
 	if (l->latched && !l->replied) {
@@ -371,7 +372,8 @@ void pcibus_loaded(struct pcibus *b)
 }
 
 /* True: the host still waits for it. */
-static bool answer(struct weft_port *dev_port, const void *data, uint32_t bytes)
+static bool pcibus_pio_answer(struct weft_port *dev_port, const void *data,
+			      uint32_t bytes)
 {
 	struct pcibus *b;
 	struct pcibus_dev *dev = pcibus_dev_of(dev_port, &b);
@@ -406,7 +408,7 @@ void pcibus_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
 {
 	struct pcibus *b = dev_port->peer->comp->state;
 
-	if (answer(dev_port, data, bytes))
+	if (pcibus_pio_answer(dev_port, data, bytes))
 		answer_late(b);
 }
 
@@ -415,7 +417,7 @@ void pcibus_tagged_reply(struct weft_port *dev_port, const void *data,
 {
 	struct pcibus *b = dev_port->peer->comp->state;
 
-	if (!answer(dev_port, data, bytes))
+	if (!pcibus_pio_answer(dev_port, data, bytes))
 		return;
 	b->load.status = status;
 	answer_late(b);

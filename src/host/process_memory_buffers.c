@@ -38,14 +38,15 @@ static struct mem_far_bufs *bufs_of(struct mem *m)
 	return m->far_bufs;
 }
 
-static bool overlaps(const struct buf *b, const struct weft_far_owner *o,
-		     uint64_t va, size_t n)
+static bool memory_buffers_overlaps(const struct buf *b,
+				    const struct weft_far_owner *o, uint64_t va,
+				    size_t n)
 {
 	return b->n && b->owner == o && b->va < va + n && va < b->va + b->n;
 }
 
 /* The one that was not used for longest. */
-static struct buf *oldest(struct buf b[STREAMS])
+static struct buf *memory_buffers_oldest(struct buf b[STREAMS])
 {
 	struct buf *old = b;
 
@@ -89,7 +90,7 @@ static struct buf *in_stream(struct mem_far_bufs *bufs,
 			b->more < AHEAD / 2 ? b->more * 2 + MEM_PAGE : b->more;
 		return b;
 	}
-	return oldest(bufs->in);
+	return memory_buffers_oldest(bufs->in);
 }
 
 static struct buf *in_fill(struct mem_far_bufs *bufs, const struct mem_far *f,
@@ -119,8 +120,9 @@ static struct buf *in_find(struct mem_far_bufs *bufs,
 	for (uint32_t i = 0; i < STREAMS; i++) {
 		struct buf *b = &bufs->in[i];
 
-		if (overlaps(b, o, va, n) && b->epoch == o->epoch &&
-		    va >= b->va && va + n <= b->va + b->n)
+		if (memory_buffers_overlaps(b, o, va, n) &&
+		    b->epoch == o->epoch && va >= b->va &&
+		    va + n <= b->va + b->n)
 			return b;
 	}
 	return NULL;
@@ -145,7 +147,7 @@ void mem_far_stale(struct mem *m, const struct weft_far_owner *o, uint64_t va,
 		   size_t n)
 {
 	for (uint32_t i = 0; m->far_bufs && i < STREAMS; i++)
-		if (overlaps(&m->far_bufs->in[i], o, va, n))
+		if (memory_buffers_overlaps(&m->far_bufs->in[i], o, va, n))
 			m->far_bufs->in[i].n = 0;
 }
 
@@ -178,7 +180,7 @@ void mem_far_clean(struct mem *m, const struct weft_far_owner *o, uint64_t va,
 		   size_t n)
 {
 	for (uint32_t i = 0; m->far_dirty && i < STREAMS; i++)
-		if (overlaps(&m->far_bufs->out[i], o, va, n))
+		if (memory_buffers_overlaps(&m->far_bufs->out[i], o, va, n))
 			out_flush(m, &m->far_bufs->out[i]);
 }
 
@@ -197,7 +199,7 @@ static struct buf *out_stream(struct mem *m, struct mem_far_bufs *bufs,
 			out_flush(m, b);
 		return b;
 	}
-	b = oldest(bufs->out);
+	b = memory_buffers_oldest(bufs->out);
 	out_flush(m, b);
 	return b;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Room for one more of n. */
-static void *grow(void *at, size_t n, size_t size)
+static void *calls_grow(void *at, size_t n, size_t size)
 {
 	if (n & (n - 1))
 		return at;
@@ -17,13 +17,13 @@ static void *grow(void *at, size_t n, size_t size)
 
 void calls_rank_add(struct calls *c, const struct calls_rank *r)
 {
-	c->ranks = grow(c->ranks, c->n_ranks, sizeof(*r));
+	c->ranks = calls_grow(c->ranks, c->n_ranks, sizeof(*r));
 	c->ranks[c->n_ranks++] = *r;
 }
 
 void calls_row_add(struct calls *c, const struct calls_row *r)
 {
-	c->rows = grow(c->rows, c->n_rows, sizeof(*r));
+	c->rows = calls_grow(c->rows, c->n_rows, sizeof(*r));
 	c->rows[c->n_rows] = *r;
 	c->rows[c->n_rows].name = strdup(r->name);
 	if (!c->rows[c->n_rows++].name)
@@ -32,7 +32,7 @@ void calls_row_add(struct calls *c, const struct calls_row *r)
 
 void calls_flow_add(struct calls *c, const struct calls_flow *f)
 {
-	c->flows = grow(c->flows, c->n_flows, sizeof(*f));
+	c->flows = calls_grow(c->flows, c->n_flows, sizeof(*f));
 	c->flows[c->n_flows++] = *f;
 }
 

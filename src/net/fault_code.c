@@ -11,7 +11,7 @@
 
 enum { SYM = (1 << WEFT_PART_SHIFT) - 1, BITS = 10 };
 
-static void set(uint16_t *sym, uint32_t got)
+static void fault_code_set(uint16_t *sym, uint32_t got)
 {
 	*sym = (uint16_t)((*sym & ~SYM) | got);
 }
@@ -37,15 +37,16 @@ void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
 
 		for (k = 0; k < BITS; k++)
 			code = code << 1 | line[i * BITS + k];
-		set(&raw->sym[i], b8b10_decode(code, &rd));
+		fault_code_set(&raw->sym[i], b8b10_decode(code, &rd));
 	}
 	free(line);
 }
 
 /* Tells the received code where sender and receiver differ.  Returns
  * whether they still differ in disparity at the end. */
-static bool damage(struct weft_raw *raw, const struct fault_hit *hit,
-		   uint32_t n, uint32_t (*decode)(uint32_t code, uint32_t *rd))
+static bool fault_code_damage(struct weft_raw *raw, const struct fault_hit *hit,
+			      uint32_t n,
+			      uint32_t (*decode)(uint32_t code, uint32_t *rd))
 {
 	uint32_t i, tx = 0, rx = 0;
 
@@ -59,7 +60,7 @@ static bool damage(struct weft_raw *raw, const struct fault_hit *hit,
 		}
 		for (; n && hit->symbol == i; n--, hit++)
 			code ^= 1u << (BITS - 1 - hit->bit);
-		set(&raw->sym[i], decode(code, &rx));
+		fault_code_set(&raw->sym[i], decode(code, &rx));
 	}
 	return tx != rx;
 }
@@ -67,7 +68,7 @@ static bool damage(struct weft_raw *raw, const struct fault_hit *hit,
 void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
 		     uint32_t n)
 {
-	damage(raw, hit, n, b8b10_decode);
+	fault_code_damage(raw, hit, n, b8b10_decode);
 }
 
 /* ---- transceivers that tell of disparity (forth.md 4.6, 4.9) ---- */
@@ -88,7 +89,7 @@ static uint32_t decode_told(uint32_t code, uint32_t *rd_p)
 void fault_code_told(struct weft_raw *raw, const struct fault_hit *hit,
 		     uint32_t n, uint16_t comma)
 {
-	if (damage(raw, hit, n, decode_told))
+	if (fault_code_damage(raw, hit, n, decode_told))
 		raw->sym[raw->n++] = comma | WEFT_SYM_DISP;
 }
 

@@ -114,7 +114,7 @@ static void pass_piece(struct weft_comp *c, const struct weft_frame *f,
 	weft_filter_pass(c, g);
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t fault_cut_least(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
@@ -154,7 +154,8 @@ static void cut_frame(struct weft_comp *c, struct weft_frame *f)
 		w = up;
 	}
 	weft_count(c, C_WORDS, lost);
-	weft_count(c, C_CREDITS, least(credits, fault_credits(k->wire, f)));
+	weft_count(c, C_CREDITS,
+		   fault_cut_least(credits, fault_credits(k->wire, f)));
 	if (lost && fault_is_packet(k->wire, f))
 		weft_count(c, first ? C_TRUNCATED : C_PACKETS, 1);
 	free(all);

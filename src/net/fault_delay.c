@@ -52,7 +52,8 @@ static weft_time_t in_words(const struct weft_frame *f, weft_time_t t)
 	return (t + f->word_fs - 1) / f->word_fs * f->word_fs;
 }
 
-static weft_time_t draw(struct weft_comp *c, const struct weft_frame *f)
+static weft_time_t fault_delay_draw(struct weft_comp *c,
+				    const struct weft_frame *f)
 {
 	struct delay *d = c->state;
 
@@ -69,7 +70,7 @@ static weft_time_t draw(struct weft_comp *c, const struct weft_frame *f)
 static void delay_filter(struct weft_comp *c, struct weft_frame *f)
 {
 	struct delay *d = c->state;
-	weft_time_t late = draw(c, f), least = 0;
+	weft_time_t late = fault_delay_draw(c, f), least = 0;
 
 	if (d->free > f->time && !d->overtake)
 		least = in_words(f, d->free - f->time);

@@ -94,7 +94,8 @@ static void names_grow(struct reader *r)
 /* ---- one line ---- */
 
 /* The next word; false at the end of the line. */
-static bool word(struct reader *r, const char **s_p, uint32_t *len_p)
+static bool packet_trace_word(struct reader *r, const char **s_p,
+			      uint32_t *len_p)
 {
 	while (r->p < r->end && isblank((unsigned char)*r->p))
 		r->p++;
@@ -105,14 +106,14 @@ static bool word(struct reader *r, const char **s_p, uint32_t *len_p)
 	return *len_p > 0;
 }
 
-static int number(struct reader *r, const char *what, uint64_t max,
-		  uint64_t *v_p)
+static int packet_trace_number(struct reader *r, const char *what, uint64_t max,
+			       uint64_t *v_p)
 {
 	const char *s;
 	uint32_t len;
 
 	*v_p = 0;
-	if (!word(r, &s, &len))
+	if (!packet_trace_word(r, &s, &len))
 		return trace_fail(
 			r,
 			"no %s: a line is CYCLE SOURCE DESTINATION BYTES [ID [ID,..]]",
@@ -130,7 +131,7 @@ static int number(struct reader *r, const char *what, uint64_t max,
 	return 0;
 }
 
-static bool nothing(const char *s, uint32_t len)
+static bool packet_trace_nothing(const char *s, uint32_t len)
 {
 	return len == 1 && *s == '-';
 }
@@ -141,7 +142,7 @@ static int line_id(struct reader *r, uint32_t pkt)
 	const char *s;
 	uint32_t len;
 
-	if (!word(r, &s, &len) || nothing(s, len))
+	if (!packet_trace_word(r, &s, &len) || packet_trace_nothing(s, len))
 		return 0;
 	if (len > TRACE_ID || memchr(s, ',', len))
 		return trace_fail(r, "'%.*s' is no id",
@@ -176,7 +177,7 @@ static int line_deps(struct reader *r, uint32_t pkt)
 	const char *s;
 	uint32_t len;
 
-	if (!word(r, &s, &len) || nothing(s, len))
+	if (!packet_trace_word(r, &s, &len) || packet_trace_nothing(s, len))
 		return 0;
 	for (const char *end = s + len; s <= end;) {
 		const char *comma = memchr(s, ',', (size_t)(end - s));
@@ -197,10 +198,10 @@ static int line_read(struct reader *r)
 
 	if (r->pkts.n == TRACE_MAX)
 		return trace_fail(r, "more than %u packets", TRACE_MAX);
-	if (number(r, "cycle", 1ULL << 48, &cycle) ||
-	    number(r, "source", r->nodes - 1, &src) ||
-	    number(r, "destination", r->nodes - 1, &dst) ||
-	    number(r, "size", r->bytes_max, &bytes))
+	if (packet_trace_number(r, "cycle", 1ULL << 48, &cycle) ||
+	    packet_trace_number(r, "source", r->nodes - 1, &src) ||
+	    packet_trace_number(r, "destination", r->nodes - 1, &dst) ||
+	    packet_trace_number(r, "size", r->bytes_max, &bytes))
 		return -EINVAL;
 	vec_push(&r->pkts, (struct trace_pkt){ .cycle = cycle,
 					       .src = (uint32_t)src,
@@ -209,7 +210,7 @@ static int line_read(struct reader *r)
 	if (line_id(r, (uint32_t)r->pkts.n - 1) ||
 	    line_deps(r, (uint32_t)r->pkts.n - 1))
 		return -EINVAL;
-	if (word(r, &s, &len))
+	if (packet_trace_word(r, &s, &len))
 		return trace_fail(r, "'%.*s' is one word too many",
 				  len < 40 ? (int)len : 40, s);
 	return 0;
@@ -234,7 +235,7 @@ static int lines_read(struct reader *r)
 		if (memchr(r->p, '\0', (size_t)(r->end - r->p)))
 			return trace_fail(r, "this is no text");
 		s = r->p;
-		if (!word(r, &s, &len) || *s == '\r')
+		if (!packet_trace_word(r, &s, &len) || *s == '\r')
 			continue;
 		r->p = s;
 		if (line_read(r))

@@ -156,7 +156,7 @@ void pattern_permute(uint64_t seed, uint32_t *at, uint32_t n)
 
 /* Trials up to and including the first success, at least 1; log_miss is the
  * logarithm of the probability to fail. */
-static uint64_t trials(double log_miss, struct weft_rng *rng)
+static uint64_t pattern_trials(double log_miss, struct weft_rng *rng)
 {
 	double n;
 
@@ -210,13 +210,13 @@ int arrivals_init(struct arrivals *a, double peak, double burst,
 
 static uint64_t bursty_next(struct arrivals *a, struct weft_rng *rng)
 {
-	uint64_t at = a->next + trials(a->log_miss, rng);
+	uint64_t at = a->next + pattern_trials(a->log_miss, rng);
 
 	while (at >= a->off) {
-		uint64_t on = a->off + trials(a->end_off, rng);
+		uint64_t on = a->off + pattern_trials(a->end_off, rng);
 
-		a->off = on + trials(a->end_on, rng);
-		at = on - 1 + trials(a->log_miss, rng);
+		a->off = on + pattern_trials(a->end_on, rng);
+		at = on - 1 + pattern_trials(a->log_miss, rng);
 	}
 	return at;
 }
@@ -232,6 +232,6 @@ void arrivals_step(struct arrivals *a, struct weft_rng *rng)
 		a->next = bursty_next(a, rng);
 		break;
 	default:
-		a->next += trials(a->log_miss, rng);
+		a->next += pattern_trials(a->log_miss, rng);
 	}
 }

@@ -92,7 +92,7 @@ static int comm_size(const word *arg, unsigned int i, bool fortran)
 	return size;
 }
 
-static uint64_t sum(const int *n, int ranks)
+static uint64_t calls_sum(const int *n, int ranks)
 {
 	int64_t all = 0;
 
@@ -130,8 +130,8 @@ static uint64_t bytes_of(const struct call *c, const word *arg, bool fortran)
 		    (uint64_t)comm_size(arg, c->comm, fortran);
 		break;
 	case SUM:
-		n = sum((const int *)arg[c->count],
-			comm_size(arg, c->comm, fortran));
+		n = calls_sum((const int *)arg[c->count],
+			      comm_size(arg, c->comm, fortran));
 		break;
 	}
 	return n ? n * type_size(arg, c->type, fortran) : 0;
@@ -159,7 +159,7 @@ static call_fn next_of(unsigned int id, bool fortran)
 	return *p;
 }
 
-static int around(unsigned int id, bool fortran, TAKE)
+static int calls_around(unsigned int id, bool fortran, TAKE)
 {
 	const word arg[ARGS] = { PASS };
 	struct weft_att *a = pre_att();
@@ -180,11 +180,11 @@ static int around(unsigned int id, bool fortran, TAKE)
 	int MPI_##name(TAKE);                                                  \
 	int MPI_##name(TAKE)                                                   \
 	{                                                                      \
-		return around(ID_##name, false, PASS);                         \
+		return calls_around(ID_##name, false, PASS);                   \
 	}                                                                      \
 	int lower(TAKE);                                                       \
 	int lower(TAKE)                                                        \
 	{                                                                      \
-		return around(ID_##name, true, PASS);                          \
+		return calls_around(ID_##name, true, PASS);                    \
 	}
 #include "preload/calls.def"

@@ -15,7 +15,7 @@
 enum { YEAR_2000 = 946684800 };
 
 /* Simulated time for this caller? */
-static bool shown(const void *caller, weft_time_t *t)
+static bool clock_shown(const void *caller, weft_time_t *t)
 {
 	struct weft_att *a;
 
@@ -55,7 +55,7 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	weft_time_t t;
 
-	if (of_processor(id) || !shown(__builtin_return_address(0), &t))
+	if (of_processor(id) || !clock_shown(__builtin_return_address(0), &t))
 		return real_clock(id, ts);
 	ts->tv_sec = (time_t)(t / WEFT_SEC) + (of_day(id) ? YEAR_2000 : 0);
 	ts->tv_nsec = (long)(t % WEFT_SEC / WEFT_NS);
@@ -67,7 +67,7 @@ int gettimeofday(struct timeval *restrict tv, void *restrict zone)
 	struct timespec ts;
 	weft_time_t t;
 
-	if (shown(__builtin_return_address(0), &t)) {
+	if (clock_shown(__builtin_return_address(0), &t)) {
 		tv->tv_sec = (time_t)(t / WEFT_SEC) + YEAR_2000;
 		tv->tv_usec = (suseconds_t)(t % WEFT_SEC / WEFT_US);
 		return 0;
@@ -83,7 +83,7 @@ time_t time(time_t *p)
 	struct timespec ts;
 	weft_time_t t;
 
-	if (shown(__builtin_return_address(0), &t))
+	if (clock_shown(__builtin_return_address(0), &t))
 		ts.tv_sec = (time_t)(t / WEFT_SEC) + YEAR_2000;
 	else
 		real_clock(CLOCK_REALTIME, &ts);
@@ -99,7 +99,7 @@ static int64_t ns_of(clockid_t id, const void *caller)
 	struct timespec ts;
 	weft_time_t t;
 
-	if (shown(caller, &t))
+	if (clock_shown(caller, &t))
 		return (int64_t)(t / WEFT_NS) +
 		       (of_day(id) ? (int64_t)YEAR_2000 * 1000000000 : 0);
 	real_clock(id, &ts);

@@ -32,7 +32,7 @@ static struct {
 
 /* What looking up gets when it allocates itself, for an error that it has to
  * report. */
-static void *none(size_t n)
+static void *heap_none(size_t n)
 {
 	return NULL;
 }
@@ -48,7 +48,7 @@ static void look_up(void)
 {
 	if (next.malloc)
 		return;
-	next.malloc = none;
+	next.malloc = heap_none;
 	next.calloc = none_of;
 	next.realloc = dlsym(RTLD_NEXT, "realloc");
 	next.memalign = dlsym(RTLD_NEXT, "memalign");
@@ -64,7 +64,7 @@ static void __attribute__((constructor)) begin(void)
 	next.on = clock && strcmp(clock, "none") && next.memalign;
 }
 
-static bool placed(size_t n)
+static bool heap_placed(size_t n)
 {
 	return next.on && n >= SMALL;
 }
@@ -81,7 +81,7 @@ static size_t align_of(size_t n)
 void *malloc(size_t n)
 {
 	look_up();
-	return placed(n) ? next.memalign(align_of(n), n) : next.malloc(n);
+	return heap_placed(n) ? next.memalign(align_of(n), n) : next.malloc(n);
 }
 
 void *calloc(size_t k, size_t n)
@@ -90,7 +90,8 @@ void *calloc(size_t k, size_t n)
 	void *p;
 
 	look_up();
-	if (__builtin_mul_overflow(k, n, &all) || !placed(all) || all >= SPARSE)
+	if (__builtin_mul_overflow(k, n, &all) || !heap_placed(all) ||
+	    all >= SPARSE)
 		return next.calloc(k, n);
 	p = next.memalign(align_of(all), all);
 	return p ? memset(p, 0, all) : NULL;
@@ -103,7 +104,7 @@ void *realloc(void *p, size_t n)
 
 	look_up();
 	p = next.realloc(p, n);
-	if (!p || !placed(n) || n >= SPARSE || !((uintptr_t)p % a))
+	if (!p || !heap_placed(n) || n >= SPARSE || !((uintptr_t)p % a))
 		return p;
 	q = next.memalign(a, n);
 	if (!q)
@@ -128,7 +129,7 @@ void *memalign(size_t align, size_t n)
 	size_t a = align_of(n);
 
 	look_up();
-	return next.memalign(placed(n) && a > align ? a : align, n);
+	return next.memalign(heap_placed(n) && a > align ? a : align, n);
 }
 
 void *aligned_alloc(size_t align, size_t n)

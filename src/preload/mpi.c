@@ -26,34 +26,34 @@ weft_time_t pre_since_epoch(struct weft_att *a)
 
 /* A handle: an object of Open MPI, of which the program may have its own copy;
  * a number of MPICH. */
-static word handle(const char *openmpi, word mpich)
+static word mpi_handle(const char *openmpi, word mpich)
 {
 	void *p = dlsym(RTLD_DEFAULT, openmpi);
 
 	return p ? (word)p : mpich;
 }
 
-static word world(void)
+static word mpi_world(void)
 {
-	return handle("ompi_mpi_comm_world", 0x44000000);
+	return mpi_handle("ompi_mpi_comm_world", 0x44000000);
 }
 
 /* A number for the job, the same in all its ranks: the process of the first.
  * Not every launcher has names for jobs. */
-static uint64_t job(void)
+static uint64_t mpi_job(void)
 {
 	int (*bcast)(void *, int, word, int, word) = pre_next("PMPI_Bcast");
 	uint64_t pid = (uint64_t)getpid();
 
 	if (bcast)
-		bcast(&pid, sizeof(pid), handle("ompi_mpi_byte", 0x4c00010d), 0,
-		      world());
+		bcast(&pid, sizeof(pid),
+		      mpi_handle("ompi_mpi_byte", 0x4c00010d), 0, mpi_world());
 	return pid;
 }
 
 static bool passed;
 
-static int pass(void)
+static int mpi_pass(void)
 {
 	passed = true;
 	return 0;
@@ -71,16 +71,16 @@ static void progress_level(void)
 	add = dlsym(lib, "opal_progress_register_lp");
 	del = dlsym(lib, "opal_progress_unregister");
 	progress = dlsym(lib, "opal_progress");
-	if (add && del && progress && !add(pass)) {
+	if (add && del && progress && !add(mpi_pass)) {
 		for (int i = 0; i < 64 && !passed; i++)
 			progress();
-		del(pass);
+		del(mpi_pass);
 	}
 	dlclose(lib);
 }
 
 /* Start-up is not measured. */
-static void start(void)
+static void mpi_start(void)
 {
 	struct weft_att *a = pre_attach();
 
@@ -90,7 +90,7 @@ static void start(void)
 
 /* Ranks that are in MPI_Init may still need this one to answer: first all get
  * out of it. */
-static void begin(void)
+static void mpi_begin(void)
 {
 	int (*barrier)(word) = pre_next("PMPI_Barrier");
 	int (*size)(word, int *) = pre_next("PMPI_Comm_size");
@@ -98,16 +98,16 @@ static void begin(void)
 
 	if (!pre_timed(a) || !barrier || !size)
 		return;
-	size(world(), &ranks);
-	number = job();
-	barrier(world());
+	size(mpi_world(), &ranks);
+	number = mpi_job();
+	barrier(mpi_world());
 	progress_level();
 	if (!weft_att_epoch(a, number, (uint32_t)ranks, &epoch))
 		pre_now_is(epoch);
 }
 
 /* First all have done what is to be measured. */
-static void end(void)
+static void mpi_end(void)
 {
 	int (*barrier)(word) = pre_next("PMPI_Barrier");
 	struct weft_att *a = pre_att();
@@ -116,7 +116,7 @@ static void end(void)
 		weft_att_over(a);
 	if (!pre_timed(a) || !barrier || !ranks)
 		return;
-	barrier(world());
+	barrier(mpi_world());
 	weft_att_epoch_end(a, number, (uint32_t)ranks);
 }
 
@@ -128,9 +128,9 @@ int MPI_Init(int *argc, char ***argv)
 	int (*next)(int *, char ***) = pre_next("MPI_Init");
 	int ret;
 
-	start();
+	mpi_start();
 	ret = next(argc, argv);
-	begin();
+	mpi_begin();
 	return ret;
 }
 
@@ -140,9 +140,9 @@ int MPI_Init_thread(int *argc, char ***argv, int want, int *have)
 	int (*next)(int *, char ***, int, int *) = pre_next("MPI_Init_thread");
 	int ret;
 
-	start();
+	mpi_start();
 	ret = next(argc, argv, want, have);
-	begin();
+	mpi_begin();
 	return ret;
 }
 
@@ -152,13 +152,13 @@ int MPI_Finalize(void)
 	int (*next)(void) = pre_next("MPI_Finalize");
 	int ret;
 
-	end();
+	mpi_end();
 	ret = next();
 	pre_detach();
 	return ret;
 }
 
-static double seconds(const char *name)
+static double mpi_seconds(const char *name)
 {
 	struct weft_att *a = pre_attach();
 	double (*next)(void);
@@ -172,10 +172,10 @@ static double seconds(const char *name)
 double MPI_Wtime(void);
 double MPI_Wtime(void)
 {
-	return seconds("MPI_Wtime");
+	return mpi_seconds("MPI_Wtime");
 }
 
-static double tick(const char *name)
+static double mpi_tick(const char *name)
 {
 	double (*next)(void);
 
@@ -188,7 +188,7 @@ static double tick(const char *name)
 double MPI_Wtick(void);
 double MPI_Wtick(void)
 {
-	return tick("MPI_Wtick");
+	return mpi_tick("MPI_Wtick");
 }
 
 /* ---- Fortran: mpif.h and use mpi; use mpi_f08 (its clocks are those of C) */
@@ -199,9 +199,9 @@ double MPI_Wtick(void)
 	{                                                                      \
 		void (*next)(word, word, word) = pre_next(#name);              \
                                                                                \
-		start();                                                       \
+		mpi_start();                                                   \
 		next(a, b, c);                                                 \
-		begin();                                                       \
+		mpi_begin();                                                   \
 	}
 #define FORTRAN_FINALIZE(name)                                                 \
 	void name(word error);                                                 \
@@ -209,7 +209,7 @@ double MPI_Wtick(void)
 	{                                                                      \
 		void (*next)(word) = pre_next(#name);                          \
                                                                                \
-		end();                                                         \
+		mpi_end();                                                     \
 		next(error);                                                   \
 		pre_detach();                                                  \
 	}
@@ -226,5 +226,5 @@ FORTRAN_INIT(mpi_init_f08_)
 FORTRAN_INIT(mpi_init_thread_f08_)
 FORTRAN_FINALIZE(mpi_finalize_)
 FORTRAN_FINALIZE(mpi_finalize_f08_)
-FORTRAN_CLOCK(mpi_wtime_, seconds)
-FORTRAN_CLOCK(mpi_wtick_, tick)
+FORTRAN_CLOCK(mpi_wtime_, mpi_seconds)
+FORTRAN_CLOCK(mpi_wtick_, mpi_tick)

@@ -47,7 +47,7 @@ void *pre_next(const char *name)
 
 /* ---- whose code ---- */
 
-static bool named(const char *file, const char *list)
+static bool preload_named(const char *file, const char *list)
 {
 	size_t n;
 
@@ -66,7 +66,7 @@ static int see_object(struct dl_phdr_info *o, size_t size, void *arg)
 	unsigned int *seen = arg;
 	struct range r = { UINTPTR_MAX, 0 };
 
-	if ((*seen)++ && !named(o->dlpi_name, getenv("WEFT_TIME_LIBS")))
+	if ((*seen)++ && !preload_named(o->dlpi_name, getenv("WEFT_TIME_LIBS")))
 		return 0;
 	for (int i = 0; i < o->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &o->dlpi_phdr[i];

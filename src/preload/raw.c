@@ -22,7 +22,7 @@ static struct {
 	void (*cpu)(struct weft_host *h, weft_time_t cost);
 } lib;
 
-static struct weft_host *thread(const void *caller)
+static struct weft_host *raw_thread(const void *caller)
 {
 	if (!lib.looked) {
 		lib.now = dlsym(RTLD_DEFAULT, "weft_host_now");
@@ -37,7 +37,7 @@ static struct weft_host *thread(const void *caller)
 
 bool pre_raw_now(const void *caller, weft_time_t *t)
 {
-	struct weft_host *h = thread(caller);
+	struct weft_host *h = raw_thread(caller);
 
 	if (h)
 		*t = lib.now(h);
@@ -45,9 +45,9 @@ bool pre_raw_now(const void *caller, weft_time_t *t)
 }
 
 /* False: the caller's sleep is a real one. */
-static bool slept(const void *caller, weft_time_t t)
+static bool raw_slept(const void *caller, weft_time_t t)
 {
-	struct weft_host *h = thread(caller);
+	struct weft_host *h = raw_thread(caller);
 
 	if (h)
 		lib.sleep(h, lib.now(h) + t);
@@ -65,9 +65,9 @@ static int real_sleep(const struct timespec *want, struct timespec *left)
 
 int nanosleep(const struct timespec *want, struct timespec *left)
 {
-	if (slept(__builtin_return_address(0),
-		  (weft_time_t)want->tv_sec * WEFT_SEC +
-			  (weft_time_t)want->tv_nsec * WEFT_NS))
+	if (raw_slept(__builtin_return_address(0),
+		      (weft_time_t)want->tv_sec * WEFT_SEC +
+			      (weft_time_t)want->tv_nsec * WEFT_NS))
 		return 0;
 	return real_sleep(want, left);
 }
@@ -76,7 +76,7 @@ unsigned int sleep(unsigned int s)
 {
 	struct timespec want = { s, 0 }, left = { 0 };
 
-	if (slept(__builtin_return_address(0), s * WEFT_SEC) ||
+	if (raw_slept(__builtin_return_address(0), s * WEFT_SEC) ||
 	    !real_sleep(&want, &left))
 		return 0;
 	return (unsigned int)left.tv_sec + (left.tv_nsec > 0);
@@ -86,7 +86,7 @@ int usleep(useconds_t us)
 {
 	struct timespec want = { us / 1000000, us % 1000000 * 1000 };
 
-	if (slept(__builtin_return_address(0), us * WEFT_US))
+	if (raw_slept(__builtin_return_address(0), us * WEFT_US))
 		return 0;
 	return real_sleep(&want, NULL);
 }
@@ -94,7 +94,7 @@ int usleep(useconds_t us)
 int sched_yield(void)
 {
 	static int (*next)(void);
-	struct weft_host *h = thread(__builtin_return_address(0));
+	struct weft_host *h = raw_thread(__builtin_return_address(0));
 
 	if (!next)
 		next = pre_next("sched_yield");

@@ -68,13 +68,14 @@ void *conformance_at(const struct ec *e, const void *p)
 /* ---- regions that come and go ---- */
 
 /* Waits for those that still use it. */
-static int dereg(struct ec *e, const struct weft_ep_mr *mr)
+static int conformance_memory_dereg(struct ec *e, const struct weft_ep_mr *mr)
 {
 	return EPW_RETRY(e->ep->ops->mr_dereg(e->ep, mr),
 			 conformance_serve(e, false));
 }
 
-static int reg(struct ec *e, size_t off, size_t len, struct weft_ep_mr *mr_p)
+static int conformance_memory_reg(struct ec *e, size_t off, size_t len,
+				  struct weft_ep_mr *mr_p)
 {
 	return e->ep->ops->mr_reg(e->ep, conformance_at(e, e->extra + off), len,
 				  mr_p);
@@ -90,10 +91,10 @@ void conformance_regs(struct ec *e)
 		size_t len = 1 + conformance_random(e, EC_EXTRA);
 		size_t off = conformance_random(e, EC_EXTRA - len + 1);
 		struct weft_ep_mr *m = &mr[i % 4];
-		int ret = m->len ? dereg(e, m) : 0;
+		int ret = m->len ? conformance_memory_dereg(e, m) : 0;
 
 		EC_EXPECT(e, !ret, "regions: number %u goes with %d", i, ret);
-		ret = reg(e, off, len, m);
+		ret = conformance_memory_reg(e, off, len, m);
 		EC_EXPECT(e, !ret && m->len == len,
 			  "regions: number %u of %zu bytes says %d", i, len,
 			  ret);
@@ -101,13 +102,14 @@ void conformance_regs(struct ec *e)
 			return;
 	}
 	for (uint32_t i = 0; i < 4 && mr[i].len; i++) {
-		EC_EXPECT(e, !dereg(e, &mr[i]), "regions: one does not go");
-		EC_EXPECT(e, dereg(e, &mr[i]) == -EINVAL,
+		EC_EXPECT(e, !conformance_memory_dereg(e, &mr[i]),
+			  "regions: one does not go");
+		EC_EXPECT(e, conformance_memory_dereg(e, &mr[i]) == -EINVAL,
 			  "regions: one goes twice");
 	}
 }
 
-static void meet(struct ec *e, const struct weft_ep_mr *mr)
+static void conformance_memory_meet(struct ec *e, const struct weft_ep_mr *mr)
 {
 	char addr[24], key[24];
 
@@ -161,12 +163,13 @@ void conformance_dereg(struct ec *e)
 	struct weft_ep_mr mr;
 
 	memcpy(e->extra, &val, sizeof(val));
-	if (reg(e, 0, 4096, &mr)) {
+	if (conformance_memory_reg(e, 0, 4096, &mr)) {
 		weft_check_failed(e->w.c, "dereg: cannot register");
 		return;
 	}
-	meet(e, &mr);
+	conformance_memory_meet(e, &mr);
 	read_all(e, true);
-	EC_EXPECT(e, !dereg(e, &mr), "dereg: it does not go");
+	EC_EXPECT(e, !conformance_memory_dereg(e, &mr),
+		  "dereg: it does not go");
 	read_all(e, false);
 }

@@ -135,15 +135,15 @@ int weft_connect(struct weft_port *a, struct weft_port *b,
 	return 0;
 }
 
-static void join(struct weft_port *a, struct weft_port *b)
+static void port_join(struct weft_port *a, struct weft_port *b)
 {
 	a->peer = b;
 	b->peer = a;
 }
 
 /* The fault's first port faces the device, its second one the bus. */
-static int splice(struct weft_port *p, struct weft_comp *fault,
-		  struct weft_err *err)
+static int port_splice(struct weft_port *p, struct weft_comp *fault,
+		       struct weft_err *err)
 {
 	bool bus = p->comp->cls->kind == WEFT_KIND_BUS;
 	struct weft_port *q = p->peer;
@@ -152,8 +152,8 @@ static int splice(struct weft_port *p, struct weft_comp *fault,
 	if (!q)
 		return weft_fail(err, EINVAL, "%s.%s is connected to nothing",
 				 p->comp->name, p->name);
-	join(p, &fault->ports[bus]);
-	join(q, &fault->ports[!bus]);
+	port_join(p, &fault->ports[bus]);
+	port_join(q, &fault->ports[!bus]);
 	fault->on = p;
 	return 0;
 }
@@ -172,7 +172,7 @@ int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 				 fault->name, fault->on->comp->name,
 				 fault->on->name);
 	if (p->kind == WEFT_PORT_BUS && ops->note)
-		return splice(p, fault, err);
+		return port_splice(p, fault, err);
 	if (p->kind != WEFT_PORT_LINK || !ops->filter)
 		return weft_fail(
 			err, EINVAL, "%s.%s is no %s: %s sits on a %s port",

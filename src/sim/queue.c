@@ -19,7 +19,7 @@
 static const uint8_t level_shift[EVQ_LEVELS] = { 22, 34, 44, 54 };
 static const uint8_t level_bits[EVQ_LEVELS] = { 12, 10, 10, 10 };
 
-static void *xrealloc(void *p, size_t n)
+static void *queue_xrealloc(void *p, size_t n)
 {
 	return need(realloc(p, n));
 }
@@ -61,7 +61,7 @@ RARE static void vec_grow(struct evq_vec *v, uint32_t n)
 	v->cap = v->cap ? v->cap : 8;
 	while (v->cap < n)
 		v->cap *= 2;
-	v->ev = xrealloc(v->ev, v->cap * sizeof(*v->ev));
+	v->ev = queue_xrealloc(v->ev, v->cap * sizeof(*v->ev));
 }
 
 static inline void vec_reserve(struct evq_vec *v, uint32_t n)
@@ -71,14 +71,15 @@ static inline void vec_reserve(struct evq_vec *v, uint32_t n)
 }
 
 /* One number to compare: the compiler makes no branches of it. */
-static inline unsigned __int128 rank(const struct evq_event *e)
+static inline unsigned __int128 queue_rank(const struct evq_event *e)
 {
 	return (unsigned __int128)e->time << 64 | e->key;
 }
 
-static inline bool before(const struct evq_event *a, const struct evq_event *b)
+static inline bool queue_before(const struct evq_event *a,
+				const struct evq_event *b)
 {
-	return rank(a) < rank(b);
+	return queue_rank(a) < queue_rank(b);
 }
 
 /* Into the current events, which stay sorted: new ones are nearly always the
@@ -88,7 +89,8 @@ RARE static void insert_current(struct evq *q, struct evq_event e)
 	uint32_t i;
 
 	vec_reserve(&q->cur, q->cur.n + 1);
-	for (i = q->cur.n; i > q->pos && before(&e, &q->cur.ev[i - 1]); i--)
+	for (i = q->cur.n; i > q->pos && queue_before(&e, &q->cur.ev[i - 1]);
+	     i--)
 		q->cur.ev[i] = q->cur.ev[i - 1];
 	q->cur.ev[i] = e;
 	q->cur.n++;
@@ -97,7 +99,7 @@ RARE static void insert_current(struct evq *q, struct evq_event e)
 RARE static void spare_grow(struct evq *q)
 {
 	q->cap_spare = q->cap_spare ? q->cap_spare * 2 : 64;
-	q->spare = xrealloc(q->spare, q->cap_spare * sizeof(*q->spare));
+	q->spare = queue_xrealloc(q->spare, q->cap_spare * sizeof(*q->spare));
 }
 
 static inline void spare_push(struct evq *q, struct evq_vec v)
@@ -188,7 +190,7 @@ static void sort_insertion(struct evq_event *ev, uint32_t n)
 		struct evq_event e = ev[i];
 		uint32_t j = i;
 
-		for (; j > 0 && before(&e, &ev[j - 1]); j--)
+		for (; j > 0 && queue_before(&e, &ev[j - 1]); j--)
 			ev[j] = ev[j - 1];
 		ev[j] = e;
 	}
@@ -226,13 +228,13 @@ static void sort_radix(struct evq *q, struct evq_vec *v, uint64_t vary)
 }
 
 /* Merges sorted a[0..m) and a[m..n) into b. */
-static void merge(const struct evq_event *a, uint32_t m, uint32_t n,
-		  struct evq_event *b)
+static void queue_merge(const struct evq_event *a, uint32_t m, uint32_t n,
+			struct evq_event *b)
 {
 	uint32_t i = 0, j = m;
 
 	for (uint32_t k = 0; k < n; k++) {
-		bool left = j == n || (i < m && !before(&a[j], &a[i]));
+		bool left = j == n || (i < m && !queue_before(&a[j], &a[i]));
 
 		b[k] = a[left ? i : j];
 		i += left;
@@ -250,7 +252,7 @@ static void sort_merge(struct evq *q, struct evq_vec *v)
 		for (uint32_t i = 0; i < v->n; i += 2 * run) {
 			uint32_t n = v->n - i < 2 * run ? v->n - i : 2 * run;
 
-			merge(a + i, run < n ? run : n, n, b + i);
+			queue_merge(a + i, run < n ? run : n, n, b + i);
 		}
 		t = a;
 		a = b;
@@ -292,7 +294,7 @@ RARE static void load_bucket(struct evq *q, uint32_t i)
 }
 
 /* Deals bucket i of level l out to the levels below. */
-static void cascade(struct evq *q, uint32_t l, uint32_t i)
+static void queue_cascade(struct evq *q, uint32_t l, uint32_t i)
 {
 	struct evq_level *lv = &q->level[l];
 	struct evq_vec v = lv->bucket[i];
@@ -330,7 +332,7 @@ RARE static uint32_t next_bucket(struct evq *q)
 		} else if (l == 0) {
 			return (uint32_t)i;
 		} else {
-			cascade(q, l, (uint32_t)i);
+			queue_cascade(q, l, (uint32_t)i);
 			l = 0;
 		}
 	}
@@ -342,11 +344,11 @@ static bool pop_thin(struct evq *q, uint32_t i, uint64_t until,
 {
 	struct evq_level *lv = &q->level[0];
 	struct evq_vec *v = &lv->bucket[i];
-	unsigned __int128 least = rank(&v->ev[0]);
+	unsigned __int128 least = queue_rank(&v->ev[0]);
 	uint32_t at = 0;
 
 	for (uint32_t k = 1; k < v->n; k++) {
-		unsigned __int128 r = rank(&v->ev[k]);
+		unsigned __int128 r = queue_rank(&v->ev[k]);
 
 		at = r < least ? k : at;
 		least = r < least ? r : least;

@@ -35,13 +35,13 @@ static int at_cmp(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static uint32_t elements(const struct weft_reg *r)
+static uint32_t reg_elements(const struct weft_reg *r)
 {
 	return r->count ? r->count : 1;
 }
 
 /* Rows from the first on whose elements lie among each other. */
-static uint32_t group(const struct weft_reg *first)
+static uint32_t reg_group(const struct weft_reg *first)
 {
 	uint32_t n = 1;
 
@@ -78,13 +78,13 @@ static void map_fill(struct reg_map *m, uint32_t rows)
 	uint32_t groups = 0, k = 0;
 
 	assert(first);
-	for (uint32_t r = 0; r < rows; r += group(&m->cls->regs[r]))
+	for (uint32_t r = 0; r < rows; r += reg_group(&m->cls->regs[r]))
 		first[groups++] = at_of(m, r, 0);
 	qsort(first, groups, sizeof(*first), at_cmp);
 	for (uint32_t j = 0; j < groups; j++) {
-		uint32_t r = first[j].reg, n = group(&m->cls->regs[r]);
+		uint32_t r = first[j].reg, n = reg_group(&m->cls->regs[r]);
 
-		for (uint32_t i = 0; i < elements(&m->cls->regs[r]); i++)
+		for (uint32_t i = 0; i < reg_elements(&m->cls->regs[r]); i++)
 			for (uint32_t row = r; row < r + n; row++)
 				m->at[k++] = at_of(m, row, i);
 	}
@@ -106,7 +106,7 @@ static struct reg_map *map_new(const struct weft_class *cls)
 	struct reg_map *m;
 
 	for (; regs[rows].name; rows++)
-		n += elements(&regs[rows]);
+		n += reg_elements(&regs[rows]);
 	m = calloc(1, sizeof(*m) + n * sizeof(m->at[0]));
 	assert(m);
 	m->first_cell = calloc(rows + 1, sizeof(*m->first_cell));
@@ -115,7 +115,7 @@ static struct reg_map *map_new(const struct weft_class *cls)
 	m->n = n;
 	for (uint32_t r = 0; r < rows; r++) {
 		m->first_cell[r] = cell;
-		cell += regs[r].bare ? 0 : elements(&regs[r]);
+		cell += regs[r].bare ? 0 : reg_elements(&regs[r]);
 	}
 	m->n_cells = cell;
 	map_fill(m, rows);
@@ -204,7 +204,7 @@ static uint32_t map_seek(const struct reg_map *m, uint8_t space, uint32_t off)
 	return lo;
 }
 
-static uint64_t lanes(uint32_t bytes)
+static uint64_t reg_lanes(uint32_t bytes)
 {
 	return bytes >= 8 ? UINT64_MAX : (1ull << bytes * 8) - 1;
 }
@@ -218,7 +218,7 @@ static uint64_t reg_value(struct weft_comp *c, const struct reg_at *a)
 		v = r->read(c, a->index);
 	else if (!r->bare)
 		v = c->regs[a->cell];
-	return v & lanes(a->width);
+	return v & reg_lanes(a->width);
 }
 
 uint64_t weft_reg_load(struct weft_comp *c, uint8_t space, uint32_t off,
@@ -240,7 +240,7 @@ uint64_t weft_reg_load(struct weft_comp *c, uint8_t space, uint32_t off,
 		else
 			out |= v >> (off - a->offset) * 8;
 	}
-	return out & lanes(size);
+	return out & reg_lanes(size);
 }
 
 static void bare_write(struct weft_comp *c, const struct reg_at *a,
@@ -268,7 +268,7 @@ static void reg_write(struct weft_comp *c, const struct reg_at *a, uint64_t val,
 	whole = (*cell & ~mask & ~r->w1c) | (val & mask);
 	*cell = ((*cell & ~rw) | (val & rw)) & ~(val & w1c);
 	if (r->wrote)
-		r->wrote(c, a->index, whole & lanes(a->width));
+		r->wrote(c, a->index, whole & reg_lanes(a->width));
 }
 
 void weft_reg_store(struct weft_comp *c, uint8_t space, uint32_t off,
@@ -279,15 +279,17 @@ void weft_reg_store(struct weft_comp *c, uint8_t space, uint32_t off,
 	assert(m && size && size <= 8);
 	for (uint32_t i = map_seek(m, space, off); i < m->n; i++) {
 		const struct reg_at *a = &m->at[i];
-		uint64_t mask = lanes(size), v = val & mask;
+		uint64_t mask = reg_lanes(size), v = val & mask;
 		uint32_t d;
 
 		if (a->space != space || a->offset >= off + size)
 			break;
 		d = (a->offset >= off ? a->offset - off : off - a->offset) * 8;
 		if (a->offset >= off)
-			reg_write(c, a, v >> d, mask >> d & lanes(a->width));
+			reg_write(c, a, v >> d,
+				  mask >> d & reg_lanes(a->width));
 		else
-			reg_write(c, a, v << d, mask << d & lanes(a->width));
+			reg_write(c, a, v << d,
+				  mask << d & reg_lanes(a->width));
 	}
 }

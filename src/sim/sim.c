@@ -276,7 +276,7 @@ bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm)
 	return true;
 }
 
-static inline void dispatch(struct weft_sim *sim, const struct evq_event *e)
+static inline void sim_dispatch(struct weft_sim *sim, const struct evq_event *e)
 {
 	struct weft_comp *c = sim->comps[EVQ_KEY_ID(e->key)];
 	uint32_t tag = EVQ_KEY_TAG(e->key);
@@ -297,14 +297,14 @@ static inline void dispatch(struct weft_sim *sim, const struct evq_event *e)
  * component some events ahead, its state, and what its class knows of. */
 enum { AHEAD = 32, STATE_LINES = 6, LARGE = 24 << 20 };
 
-static uint32_t ahead(const struct weft_sim *sim, uint32_t n)
+static uint32_t sim_ahead(const struct weft_sim *sim, uint32_t n)
 {
 	return EVQ_KEY_ID(sim->q.cur.ev[sim->q.pos + n].key);
 }
 
-static void soon(const struct weft_sim *sim, uint32_t n, uint32_t stage)
+static void sim_soon(const struct weft_sim *sim, uint32_t n, uint32_t stage)
 {
-	const struct weft_comp *c = sim->comps[ahead(sim, n)];
+	const struct weft_comp *c = sim->comps[sim_ahead(sim, n)];
 
 	if (c->cls->ops.soon)
 		c->cls->ops.soon(c, stage);
@@ -312,15 +312,15 @@ static void soon(const struct weft_sim *sim, uint32_t n, uint32_t stage)
 
 static void look_ahead(const struct weft_sim *sim)
 {
-	uint32_t far = ahead(sim, AHEAD), i;
+	uint32_t far = sim_ahead(sim, AHEAD), i;
 
 	__builtin_prefetch(sim->comps[far]);
 	for (i = 0; i < STATE_LINES; i++)
 		__builtin_prefetch((const char *)sim->states[far] + 64 * i);
-	soon(sim, 22, 0);
-	soon(sim, 15, 1);
-	soon(sim, 9, 2);
-	soon(sim, 4, 3);
+	sim_soon(sim, 22, 0);
+	sim_soon(sim, 15, 1);
+	sim_soon(sim, 9, 2);
+	sim_soon(sim, 4, 3);
 }
 
 static bool gated_pop(struct weft_sim *sim, weft_time_t until,
@@ -357,7 +357,7 @@ uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
 			watch_comes(sim, e.key);
 		if (large && sim->q.pos + AHEAD < sim->q.cur.n)
 			look_ahead(sim);
-		dispatch(sim, &e);
+		sim_dispatch(sim, &e);
 	}
 	if (!sim->stopping && !weft_sim_idle(sim) && sim->head.now < until)
 		sim->head.now = until;

@@ -30,9 +30,9 @@ static const struct {
 };
 
 /* CPU time of one run; path: with a capture there. */
-static int timed(const struct registry *reg, const char *what,
-		 const char *const *set, const char *path, uint64_t *ns_p,
-		 struct weft_err *err)
+static int bench_capture_timed(const struct registry *reg, const char *what,
+			       const char *const *set, const char *path,
+			       uint64_t *ns_p, struct weft_err *err)
 {
 	static const char *const all[] = { "all" };
 	struct exp_opts opts = { .set = set };
@@ -62,16 +62,16 @@ static int timed(const struct registry *reg, const char *what,
 	return ret;
 }
 
-static int one(struct bench_ctx *b, const struct registry *reg, size_t i,
-	       const char *path, struct weft_err *err)
+static int bench_capture_one(struct bench_ctx *b, const struct registry *reg,
+			     size_t i, const char *path, struct weft_err *err)
 {
 	const char *const *set = bench_full(b) ? runs[i].full : runs[i].quick;
 	uint64_t best[3] = { UINT64_MAX, UINT64_MAX, UINT64_MAX }, ns;
 	char name[40];
 
 	for (uint32_t k = 0; k < 3 * TURNS; k++) {
-		if (timed(reg, runs[i].exp, set, k % 3 == 1 ? path : NULL, &ns,
-			  err))
+		if (bench_capture_timed(reg, runs[i].exp, set,
+					k % 3 == 1 ? path : NULL, &ns, err))
 			return -EINVAL;
 		if (ns < best[k % 3])
 			best[k % 3] = ns;
@@ -98,7 +98,7 @@ int bench_capture(struct bench_ctx *b, struct weft_err *err)
 	close(fd);
 	registry_init(&reg);
 	for (size_t i = 0; !ret && i < sizeof(runs) / sizeof(runs[0]); i++)
-		ret = one(b, &reg, i, path, err);
+		ret = bench_capture_one(b, &reg, i, path, err);
 	registry_fini(&reg);
 	unlink(path);
 	return ret;

@@ -77,7 +77,8 @@ static int proc_end(struct proc *p, char *out)
 /* ---- one run ---- */
 
 /* Words between spaces; the text is changed. */
-static uint32_t words(char *text, char **arg, uint32_t n, uint32_t max)
+static uint32_t bench_exec_words(char *text, char **arg, uint32_t n,
+				 uint32_t max)
 {
 	for (char *w = strtok(text, " "); w && n < max; w = strtok(NULL, " "))
 		arg[n++] = w;
@@ -101,7 +102,7 @@ static double handovers_of(const char *out)
 	return p ? strtod(p, NULL) : 0;
 }
 
-static void best(double *v, double now, bool least)
+static void bench_exec_best(double *v, double now, bool least)
 {
 	if (now && (!*v || (least ? now < *v : now > *v)))
 		*v = now;
@@ -111,11 +112,11 @@ static void way_read(struct way *w, const char *out, uint32_t messages)
 {
 	double h = handovers_of(out);
 
-	best(&w->latency, value_of(out, "latency "), true);
-	best(&w->rate, value_of(out, "rate "), false);
-	best(&w->blocked, value_of(out, "blocking "), false);
+	bench_exec_best(&w->latency, value_of(out, "latency "), true);
+	bench_exec_best(&w->rate, value_of(out, "rate "), false);
+	bench_exec_best(&w->blocked, value_of(out, "blocking "), false);
 	/* with those before the clock starts */
-	best(&w->handovers, h / (2.0 * (messages + 200)), true);
+	bench_exec_best(&w->handovers, h / (2.0 * (messages + 200)), true);
 }
 
 static int way_start(struct fabric_bench *f, const struct way *w,
@@ -130,7 +131,7 @@ static int way_start(struct fabric_bench *f, const struct way *w,
 		arg[k++] = f->weft;
 		arg[k++] = "exec";
 		snprintf(options, sizeof(options), "%s", w->exec);
-		k = words(options, arg, k, ARGS - 12);
+		k = bench_exec_words(options, arg, k, ARGS - 12);
 	}
 	arg[k++] = f->program;
 	arg[k++] = "-p";

@@ -36,8 +36,8 @@ struct words {
 	bool assigned;	    /* ... behind a '=' */
 };
 
-static void word(const struct words *w, const char *dashes, const char *text,
-		 size_t len, const char *more)
+static void cmd_completion_word(const struct words *w, const char *dashes,
+				const char *text, size_t len, const char *more)
 {
 	char buf[256];
 
@@ -51,7 +51,7 @@ static void words_split(const struct words *w, const char *list, char sep)
 	for (const char *p = list; p && *p;) {
 		const char *end = strchrnul(p, sep);
 
-		word(w, "", p, (size_t)(end - p), "");
+		cmd_completion_word(w, "", p, (size_t)(end - p), "");
 		p = *end ? end + 1 : end;
 	}
 }
@@ -82,12 +82,12 @@ static void words_settings(const struct words *w)
 
 		snprintf(left, sizeof(left), "%s.", cls->name);
 		if (strncmp(w->prefix, left, n + 1)) {
-			word(w, "", left, n + 1, "");
+			cmd_completion_word(w, "", left, n + 1, "");
 			continue;
 		}
 		for (size_t k = 0; (name = class_param_next((void *)cls, k));
 		     k++)
-			word(w, left, name, strlen(name), "=");
+			cmd_completion_word(w, left, name, strlen(name), "=");
 	}
 }
 
@@ -134,14 +134,15 @@ static void words_of(const struct words *w, const struct source *from,
 		from->list(w);
 	for (size_t i = 0; from->next && (name = from->next(&w->cli->reg, i));
 	     i++)
-		word(w, "", name, strlen(name), "");
+		cmd_completion_word(w, "", name, strlen(name), "");
 }
 
 static void words_options(const struct words *w)
 {
 	for (const struct cli_opt *o = cli_opts; o->name; o++)
 		if (cli_takes(w->cmd, o))
-			word(w, cli_dashes(o), o->name, strlen(o->name), "");
+			cmd_completion_word(w, cli_dashes(o), o->name,
+					    strlen(o->name), "");
 }
 
 /* The option that `text` is and whose value is to come, or NULL. */
@@ -195,7 +196,7 @@ static void words_all(struct cli *c)
 		w.prefix = "";
 	if (n < 2) {
 		for (size_t i = 0; (name = cli_cmds_next(NULL, i)); i++)
-			word(&w, "", name, strlen(name), "");
+			cmd_completion_word(&w, "", name, strlen(name), "");
 		return;
 	}
 	while (w.cmd->name && strcmp(w.cmd->name, at[0]))

@@ -22,10 +22,10 @@ struct section {
 	} cells;
 };
 
-static void cell(struct section *s, const char *fmt, ...)
+static void cmd_describe_cell(struct section *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void cell(struct section *s, const char *fmt, ...)
+static void cmd_describe_cell(struct section *s, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -59,21 +59,21 @@ static const char *access_name(enum weft_reg_access a)
 static void fill_params(const struct weft_class *cls, struct section *s)
 {
 	for (const struct weft_param *p = cls->params; p && p->name; p++) {
-		cell(s, "%s", p->name);
-		cell(s, "%s", units_type_name(p->type));
-		cell(s, "%s", text_of(p->def));
-		cell(s, "%s", text_of(p->range));
-		cell(s, "%s", param_source_name(p->source));
-		cell(s, "%s", text_of(p->doc));
+		cmd_describe_cell(s, "%s", p->name);
+		cmd_describe_cell(s, "%s", units_type_name(p->type));
+		cmd_describe_cell(s, "%s", text_of(p->def));
+		cmd_describe_cell(s, "%s", text_of(p->range));
+		cmd_describe_cell(s, "%s", param_source_name(p->source));
+		cmd_describe_cell(s, "%s", text_of(p->doc));
 	}
 }
 
 static void fill_presets(const struct weft_class *cls, struct section *s)
 {
 	for (const struct weft_preset *p = cls->presets; p && p->name; p++) {
-		cell(s, "%s", p->name);
-		cell(s, "%s", text_of(p->values));
-		cell(s, "%s", text_of(p->doc));
+		cmd_describe_cell(s, "%s", p->name);
+		cmd_describe_cell(s, "%s", text_of(p->values));
+		cmd_describe_cell(s, "%s", text_of(p->doc));
 	}
 }
 
@@ -82,21 +82,22 @@ static void fill_ports(const struct weft_class *cls, struct section *s)
 	static const char *const kinds[] = { "none", "link", "bus" };
 
 	for (const struct weft_port_decl *p = cls->ports; p && p->name; p++) {
-		cell(s, "%s", p->name);
-		cell(s, "%s", kinds[p->kind]);
-		cell(s, "%s", p->count ? p->count : "1");
-		cell(s, "%s", p->wire ? p->wire->name : "");
-		cell(s, "%s", p->optional ? "may stay open" : "needed");
-		cell(s, "%s", text_of(p->doc));
+		cmd_describe_cell(s, "%s", p->name);
+		cmd_describe_cell(s, "%s", kinds[p->kind]);
+		cmd_describe_cell(s, "%s", p->count ? p->count : "1");
+		cmd_describe_cell(s, "%s", p->wire ? p->wire->name : "");
+		cmd_describe_cell(s, "%s",
+				  p->optional ? "may stay open" : "needed");
+		cmd_describe_cell(s, "%s", text_of(p->doc));
 	}
 }
 
 static void fill_counters(const struct weft_class *cls, struct section *s)
 {
 	for (uint32_t i = 0; i < cls->n_counters; i++) {
-		cell(s, "%s", cls->counters[i].name);
-		cell(s, "%s", text_of(cls->counters[i].unit));
-		cell(s, "%s", text_of(cls->counters[i].doc));
+		cmd_describe_cell(s, "%s", cls->counters[i].name);
+		cmd_describe_cell(s, "%s", text_of(cls->counters[i].unit));
+		cmd_describe_cell(s, "%s", text_of(cls->counters[i].doc));
 	}
 }
 
@@ -104,18 +105,20 @@ static void fill_regs(const struct weft_class *cls, struct section *s)
 {
 	for (const struct weft_reg *r = cls->regs; r && r->name; r++) {
 		if (r->space)
-			cell(s, "bar%u", r->space - 1u);
+			cmd_describe_cell(s, "bar%u", r->space - 1u);
 		else
-			cell(s, "config");
-		cell(s, "0x%04x", r->offset);
+			cmd_describe_cell(s, "config");
+		cmd_describe_cell(s, "0x%04x", r->offset);
 		if (r->count > 1)
-			cell(s, "%s[%u] (+0x%x)", r->name, r->count, r->stride);
+			cmd_describe_cell(s, "%s[%u] (+0x%x)", r->name,
+					  r->count, r->stride);
 		else
-			cell(s, "%s", r->name);
-		cell(s, "%u", r->width * 8u);
-		cell(s, "%s", access_name(r->access));
-		cell(s, "0x%0*llx", r->width * 2, (unsigned long long)r->reset);
-		cell(s, "%s", text_of(r->doc));
+			cmd_describe_cell(s, "%s", r->name);
+		cmd_describe_cell(s, "%u", r->width * 8u);
+		cmd_describe_cell(s, "%s", access_name(r->access));
+		cmd_describe_cell(s, "0x%0*llx", r->width * 2,
+				  (unsigned long long)r->reset);
+		cmd_describe_cell(s, "%s", text_of(r->doc));
 	}
 }
 

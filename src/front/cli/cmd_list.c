@@ -71,7 +71,7 @@ const char *list_kinds_next(void *unused, size_t i)
 	return i < 2 ? extra[i] : NULL;
 }
 
-static bool wanted(const char *kind, const char *which)
+static bool cmd_list_wanted(const char *kind, const char *which)
 {
 	return !kind || !strcmp(kind, which);
 }
@@ -79,11 +79,11 @@ static bool wanted(const char *kind, const char *which)
 static void list_all(struct cli *c, struct list *l, const char *kind)
 {
 	for (int k = 0; k < WEFT_KIND_N; k++)
-		if (wanted(kind, kind_plural((enum weft_kind)k)))
+		if (cmd_list_wanted(kind, kind_plural((enum weft_kind)k)))
 			list_classes(c, l, (enum weft_kind)k);
-	if (wanted(kind, "fabrics"))
+	if (cmd_list_wanted(kind, "fabrics"))
 		list_fabrics(l);
-	if (wanted(kind, "experiments"))
+	if (cmd_list_wanted(kind, "experiments"))
 		list_experiments(l);
 }
 

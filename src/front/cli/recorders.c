@@ -31,7 +31,7 @@ static void recorders_untap(void *arg)
 }
 
 /* The option that asks for a file, or NULL. */
-static const char *wanted(const struct cli *c)
+static const char *recorders_wanted(const struct cli *c)
 {
 	return c->capture.n ? "capture"
 	       : c->trace   ? "trace"
@@ -97,17 +97,17 @@ int recorders_open(const struct cli *c, struct exp *e, struct recorders *l,
 		return weft_fail(
 			err, EINVAL,
 			"run: --capture-file needs --capture, e.g. --capture all");
-	if (c->file_limit && !wanted(c))
+	if (c->file_limit && !recorders_wanted(c))
 		return weft_fail(
 			err, EINVAL,
 			"run: --file-limit needs a file, e.g. --capture all");
-	if (!wanted(c))
+	if (!recorders_wanted(c))
 		return 0;
 	if (e->n_points > 1 || e->search)
 		return weft_fail(
 			err, EINVAL,
 			"run: --%s writes one run down, %s has several: choose one, e.g. --set sweep=none",
-			wanted(c), c->args.at[0]);
+			recorders_wanted(c), c->args.at[0]);
 	if (open_all(c, l, err)) {
 		recorders_close(l, false, &unused);
 		return -EINVAL;

@@ -97,7 +97,7 @@ static FILE *list_open(const char *path, pid_t *pid_p)
 }
 
 /* "<tab>libmpi.so.12 => /opt/lib/libmpi.so.12 (0x7f...)", or "=> not found". */
-static bool is(const char *line, const char *name)
+static bool elf_is(const char *line, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -114,15 +114,16 @@ static void take_path(struct elf_libs *l, const char *line)
 			 from);
 }
 
-static void see(struct elf_libs *l, const char *line)
+static void elf_see(struct elf_libs *l, const char *line)
 {
-	bool openmpi = is(line, "libmpi.so.40");
-	bool mpich = is(line, "libmpi.so.12") || is(line, "libmpich.so.12");
+	bool openmpi = elf_is(line, "libmpi.so.40");
+	bool mpich =
+		elf_is(line, "libmpi.so.12") || elf_is(line, "libmpich.so.12");
 
 	l->openmpi |= openmpi;
 	l->mpich |= mpich;
-	l->libfabric |= is(line, "libfabric.so.1");
-	l->ucx |= is(line, "libucp.so.0");
+	l->libfabric |= elf_is(line, "libfabric.so.1");
+	l->ucx |= elf_is(line, "libucp.so.0");
 	if (openmpi || mpich)
 		take_path(l, line);
 }
@@ -138,7 +139,7 @@ bool elf_libs_of(const char *program, struct elf_libs *l)
 		return false;
 	f = list_open(path, &pid);
 	while (f && fgets(line, sizeof(line), f))
-		see(l, line);
+		elf_see(l, line);
 	if (f)
 		fclose(f);
 	if (pid > 0)

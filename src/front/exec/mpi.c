@@ -50,7 +50,7 @@ int mpi_need_provider(struct weft_err *err)
 		"exec: no libweft-fi.so beside weft: it is built where libfabric-dev is installed");
 }
 
-static void apply(struct exec_job *j, const char *const (*s)[2])
+static void mpi_apply(struct exec_job *j, const char *const (*s)[2])
 {
 	for (; (*s)[0]; s++)
 		if (!getenv((*s)[0]))
@@ -66,8 +66,8 @@ void mpi_settings(struct exec_job *j, const char *const (*s)[2])
 		{ NULL, NULL },
 	};
 
-	apply(j, all);
-	apply(j, s);
+	mpi_apply(j, all);
+	mpi_apply(j, s);
 }
 
 /* ---- who starts it ---- */
@@ -100,8 +100,9 @@ static bool find_beside(const struct mpi_starter *s, const char *lib,
 	return false;
 }
 
-static int find(const struct exec_job *j, const struct mpi_starter *s,
-		const char *lib, char *path, size_t size, struct weft_err *err)
+static int mpi_find(const struct exec_job *j, const struct mpi_starter *s,
+		    const char *lib, char *path, size_t size,
+		    struct weft_err *err)
 {
 	if (j->mpiexec) {
 		if (elf_find(j->mpiexec, path, size))
@@ -156,7 +157,7 @@ int mpi_command(const struct exec_job *j, const struct mpi_starter *s,
 
 	if (mpi_given(j, s))
 		return same_mpi(j, s, err);
-	ret = find(j, s, lib, path, sizeof(path), err);
+	ret = mpi_find(j, s, lib, path, sizeof(path), err);
 	if (ret)
 		return ret;
 	mpi_arg(a, "%s", path);

@@ -15,9 +15,9 @@ enum {
 	RANKS_MAX = 65536,
 };
 
-static int number(const char *option, const char *text, enum weft_ptype type,
-		  const char *range, void *out, size_t size,
-		  struct weft_err *err)
+static int setup_number(const char *option, const char *text,
+			enum weft_ptype type, const char *range, void *out,
+			size_t size, struct weft_err *err)
 {
 	struct weft_err sub = { 0 };
 
@@ -101,12 +101,12 @@ static int setup_ranks(const struct exec_args *a, uint32_t nodes,
 {
 	uint32_t per = 1;
 
-	if (number("--per-node", a->per_node, WEFT_P_U32, "1..255", &per,
-		   sizeof(per), err))
+	if (setup_number("--per-node", a->per_node, WEFT_P_U32, "1..255", &per,
+			 sizeof(per), err))
 		return -EINVAL;
 	s->att.ranks = nodes * per;
-	if (number("-n", a->n, WEFT_P_U32, "1..65536", &s->att.ranks,
-		   sizeof(s->att.ranks), err))
+	if (setup_number("-n", a->n, WEFT_P_U32, "1..65536", &s->att.ranks,
+			 sizeof(s->att.ranks), err))
 		return -EINVAL;
 	s->map = calloc(s->att.ranks, sizeof(*s->map));
 	if (!s->map)
@@ -156,8 +156,8 @@ static int setup_cores(const struct exec_args *a, struct exec_setup *s,
 	uint32_t all = cores_here();
 
 	s->cores = s->att.clock == WEFT_CLOCK_NONE ? all : 1;
-	if (number("--cores", a->cores, WEFT_P_U32, "1..1024", &s->cores,
-		   sizeof(s->cores), err))
+	if (setup_number("--cores", a->cores, WEFT_P_U32, "1..1024", &s->cores,
+			 sizeof(s->cores), err))
 		return -EINVAL;
 	s->cores = s->cores < all ? s->cores : all;
 	/* who spins must not be in the way of who is waited for */
@@ -259,10 +259,10 @@ int exec_setup(const struct exec_args *a, uint32_t nodes, struct exec_setup *s,
 	*s = (struct exec_setup){ 0 };
 	if (setup_clock(a->clock, &s->att.clock, err) ||
 	    setup_ranks(a, nodes, s, err) || setup_cores(a, s, err) ||
-	    number("--patience", a->patience, WEFT_P_TIME, "", &patience,
-		   sizeof(patience), err) ||
-	    number("--cpu-factor", a->cpu_factor, WEFT_P_REAL, "0..1000000",
-		   &factor, sizeof(factor), err) ||
+	    setup_number("--patience", a->patience, WEFT_P_TIME, "", &patience,
+			 sizeof(patience), err) ||
+	    setup_number("--cpu-factor", a->cpu_factor, WEFT_P_REAL,
+			 "0..1000000", &factor, sizeof(factor), err) ||
 	    setup_path(a, nodes, s, err) || setup_raw(a, s, err)) {
 		exec_setup_fini(s);
 		return -EINVAL;

@@ -337,8 +337,8 @@ static int switches_build(struct direct *d, struct weft_err *err)
 }
 
 /* Tells a component where it stands. */
-static int place(struct direct *d, struct weft_comp *c, uint32_t node,
-		 struct weft_err *err)
+static int direct_network_place(struct direct *d, struct weft_comp *c,
+				uint32_t node, struct weft_err *err)
 {
 	struct weft_place at = { .node = node, .topo = d->topo, .net = d->net };
 	struct weft_err sub = { 0 };
@@ -355,7 +355,7 @@ static int end_join(struct direct *d, struct weft_comp *end, uint32_t i,
 	struct weft_err sub = { 0 };
 	uint32_t n = 0;
 
-	if (place(d, end, i, err))
+	if (direct_network_place(d, end, i, err))
 		return -1;
 	for (uint32_t k = 0; k < d->topo->ports.first; k++) {
 		char name[8];
@@ -424,7 +424,7 @@ static int parts_build(struct direct *d, struct weft_err *err)
 	    switches_build(d, err))
 		return -1;
 	for (uint32_t i = 0; i < t->nodes; i++)
-		if (place(d, d->sw[i], i, err))
+		if (direct_network_place(d, d->sw[i], i, err))
 			return -1;
 	for (uint32_t i = 0; i < t->nodes; i++)
 		if (end_join(d, d->b->ends.at[i], i, err))

@@ -6,7 +6,7 @@
 
 #include "front/exp/route.h"
 
-static void *zeroed(size_t n, size_t size)
+static void *route_graph_zeroed(size_t n, size_t size)
 {
 	void *p = calloc(n ? n : 1, size);
 
@@ -30,8 +30,9 @@ int route_graph_new(struct topology *t, struct topo_ports ports, uint32_t nodes,
 	t->nodes = nodes;
 	t->dims = 0;
 	t->table = NULL;
-	t->far = zeroed((size_t)nodes * t->ports.links, sizeof(*t->far));
-	t->far_port = zeroed((size_t)nodes * t->ports.links, 1);
+	t->far = route_graph_zeroed((size_t)nodes * t->ports.links,
+				    sizeof(*t->far));
+	t->far_port = route_graph_zeroed((size_t)nodes * t->ports.links, 1);
 	memset(t->far, 0xff, (size_t)nodes * t->ports.links * sizeof(*t->far));
 	memset(t->dim, 0, sizeof(t->dim));
 	return 0;
@@ -94,11 +95,11 @@ static struct search search_new(const struct topology *t)
 {
 	struct search s = { .t = t };
 
-	s.dist = zeroed(t->nodes, sizeof(*s.dist));
-	s.todo = zeroed(t->nodes, sizeof(*s.todo));
-	s.rank = zeroed(t->nodes, sizeof(*s.rank));
-	s.order = zeroed(t->nodes, sizeof(*s.order));
-	s.up = zeroed(t->nodes, sizeof(*s.up));
+	s.dist = route_graph_zeroed(t->nodes, sizeof(*s.dist));
+	s.todo = route_graph_zeroed(t->nodes, sizeof(*s.todo));
+	s.rank = route_graph_zeroed(t->nodes, sizeof(*s.rank));
+	s.order = route_graph_zeroed(t->nodes, sizeof(*s.order));
+	s.up = route_graph_zeroed(t->nodes, sizeof(*s.up));
 	return s;
 }
 
@@ -137,7 +138,8 @@ static uint32_t search_from(struct search *s, uint32_t d, bool ranked)
 }
 
 /* Lowest port of s whose neighbour is nearer to the destination. */
-static uint8_t nearer(const struct search *s, uint32_t at, bool ranked)
+static uint8_t route_graph_nearer(const struct search *s, uint32_t at,
+				  bool ranked)
 {
 	FOR_PORTS(s->t, at, p, n)
 	{
@@ -153,7 +155,7 @@ static void table_new(struct topology *t)
 	size_t n = (size_t)t->nodes * t->nodes;
 
 	free(t->table);
-	t->table = zeroed(n, 1);
+	t->table = route_graph_zeroed(n, 1);
 	memset(t->table, TOPO_NO_PORT, n);
 }
 
@@ -167,7 +169,7 @@ int route_shortest(struct topology *t, struct weft_err *err)
 		for (uint32_t i = 0; i < t->nodes; i++)
 			if (i != d && s.dist[i] != UINT32_MAX)
 				t->table[(size_t)i * t->nodes + d] =
-					nearer(&s, i, false);
+					route_graph_nearer(&s, i, false);
 	}
 	search_free(&s);
 	return 0;
@@ -177,7 +179,7 @@ int route_shortest(struct topology *t, struct weft_err *err)
 
 /* Nodes that cannot go down to the destination go up, to the neighbour from
  * which it is not far: those of lower rank are done before. */
-static uint8_t upward(struct search *s, uint32_t at)
+static uint8_t route_graph_upward(struct search *s, uint32_t at)
 {
 	uint32_t best = UINT32_MAX, port = TOPO_NO_PORT;
 
@@ -207,8 +209,9 @@ static void up_down_to(struct topology *t, struct search *s, uint32_t n,
 		s->up[at] = UINT32_MAX;
 		if (at == d)
 			continue;
-		*to = s->dist[at] != UINT32_MAX ? nearer(s, at, true)
-						: upward(s, at);
+		*to = s->dist[at] != UINT32_MAX
+			      ? route_graph_nearer(s, at, true)
+			      : route_graph_upward(s, at);
 	}
 }
 

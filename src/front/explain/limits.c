@@ -104,7 +104,7 @@ bool explain_streams(const struct explain *e)
 }
 
 /* The time in which a line had nothing to send but for lack of credits. */
-static double starved(const struct explain_limits *l, const char *port)
+static double limits_starved(const struct explain_limits *l, const char *port)
 {
 	size_t n = strlen(port);
 
@@ -126,8 +126,9 @@ const struct explain_limit *explain_bottleneck(const struct explain_limits *l)
 	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
 		for (size_t i = 0; i < l->n; i++)
 			if (!strcmp(l->at[i].kind, order[k]) &&
-			    starved(l, l->at[i].name) < STARVED &&
-			    l->at[i].share + starved(l, l->at[i].name) >= FULL)
+			    limits_starved(l, l->at[i].name) < STARVED &&
+			    l->at[i].share + limits_starved(l, l->at[i].name) >=
+				    FULL)
 				return &l->at[i];
 	for (size_t i = 0; i < l->n; i++)
 		if (l->at[i].share >= STARVED &&

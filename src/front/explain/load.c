@@ -12,7 +12,7 @@
 #include "front/out/out.h"
 #include "weft/sim.h"
 
-static sqlite3_stmt *query(sqlite3 *sql, const char *text, uint64_t run)
+static sqlite3_stmt *load_query(sqlite3 *sql, const char *text, uint64_t run)
 {
 	sqlite3_stmt *st = NULL;
 
@@ -22,7 +22,7 @@ static sqlite3_stmt *query(sqlite3 *sql, const char *text, uint64_t run)
 	return st;
 }
 
-static bool row(sqlite3_stmt *st)
+static bool load_row(sqlite3_stmt *st)
 {
 	if (st && sqlite3_step(st) == SQLITE_ROW)
 		return true;
@@ -37,7 +37,7 @@ static const char *text(sqlite3_stmt *st, int i)
 	return s ? s : "";
 }
 
-static uint64_t whole(sqlite3_stmt *st, int i)
+static uint64_t load_whole(sqlite3_stmt *st, int i)
 {
 	sqlite3_int64 v = sqlite3_column_int64(st, i);
 
@@ -57,21 +57,21 @@ static char *dup_or_die(const char *s)
 
 static bool load_head(sqlite3 *sql, uint64_t run, struct explain *e)
 {
-	sqlite3_stmt *st = query(
+	sqlite3_stmt *st = load_query(
 		sql,
 		"SELECT r.experiment, r.point, s.messages, s.begin_fs, s.end_fs, s.programs, (SELECT count(*) FROM runs) FROM stories s JOIN runs r ON r.id = s.run WHERE s.run = ?1",
 		run);
 
-	if (!row(st))
+	if (!load_row(st))
 		return false;
 	e->run = run;
 	e->experiment = dup_or_die(text(st, 0));
 	e->point = dup_or_die(text(st, 1));
-	e->story.n_messages = whole(st, 2);
-	e->story.begin = whole(st, 3);
-	e->story.end = whole(st, 4);
-	e->story.programs = whole(st, 5);
-	e->n_runs = whole(st, 6);
+	e->story.n_messages = load_whole(st, 2);
+	e->story.begin = load_whole(st, 3);
+	e->story.end = load_whole(st, 4);
+	e->story.programs = load_whole(st, 5);
+	e->n_runs = load_whole(st, 6);
 	sqlite3_finalize(st);
 	return e->story.end > e->story.begin;
 }
@@ -79,7 +79,7 @@ static bool load_head(sqlite3 *sql, uint64_t run, struct explain *e)
 /* True when they lie in order between begin and end. */
 static bool load_stages(sqlite3 *sql, uint64_t run, struct story_msg *m)
 {
-	sqlite3_stmt *st = query(
+	sqlite3_stmt *st = load_query(
 		sql,
 		"SELECT component, stage, end_fs FROM stages WHERE run = ?1 AND message = ?2 ORDER BY i",
 		run);
@@ -88,8 +88,8 @@ static bool load_stages(sqlite3 *sql, uint64_t run, struct story_msg *m)
 
 	if (st)
 		sqlite3_bind_int64(st, 2, (sqlite3_int64)m->number);
-	while (row(st)) {
-		uint64_t end = whole(st, 2);
+	while (load_row(st)) {
+		uint64_t end = load_whole(st, 2);
 
 		good = good && end >= t;
 		turns = turns || end == m->turn;
@@ -101,19 +101,19 @@ static bool load_stages(sqlite3 *sql, uint64_t run, struct story_msg *m)
 
 static void load_msgs(sqlite3 *sql, uint64_t run, struct story *s)
 {
-	sqlite3_stmt *st = query(
+	sqlite3_stmt *st = load_query(
 		sql,
 		"SELECT number, src, dst, begin_fs, turn_fs, end_fs FROM messages WHERE run = ?1 ORDER BY number",
 		run);
 
-	while (row(st)) {
+	while (load_row(st)) {
 		struct story_msg *m =
 			story_msg_add(s, text(st, 1), text(st, 2));
 
-		m->number = whole(st, 0);
-		m->begin = whole(st, 3);
-		m->turn = whole(st, 4);
-		m->end = whole(st, 5);
+		m->number = load_whole(st, 0);
+		m->begin = load_whole(st, 3);
+		m->turn = load_whole(st, 4);
+		m->end = load_whole(st, 5);
 		if (!load_stages(sql, run, m))
 			m->number = 0;
 	}
@@ -121,22 +121,22 @@ static void load_msgs(sqlite3 *sql, uint64_t run, struct story *s)
 
 static void load_sums(sqlite3 *sql, uint64_t run, struct story *s)
 {
-	sqlite3_stmt *st = query(
+	sqlite3_stmt *st = load_query(
 		sql,
 		"SELECT component, stage, total_fs FROM stage_sums WHERE run = ?1",
 		run);
 
-	while (row(st))
+	while (load_row(st))
 		story_sum_add(s, text(st, 0), text(st, 1))->total =
-			whole(st, 2);
-	st = query(
+			load_whole(st, 2);
+	st = load_query(
 		sql,
 		"SELECT component, part, kind, doing, busy_fs FROM uses WHERE run = ?1",
 		run);
-	while (row(st))
+	while (load_row(st))
 		story_use_add(s, text(st, 0), text(st, 1), text(st, 2),
 			      text(st, 3))
-			->busy = whole(st, 4);
+			->busy = load_whole(st, 4);
 }
 
 /* "[12,0,7]" */
@@ -160,12 +160,12 @@ static uint64_t list_sum(const char *s)
 
 static void load_ports(sqlite3 *sql, uint64_t run, struct explain *e)
 {
-	sqlite3_stmt *st = query(
+	sqlite3_stmt *st = load_query(
 		sql,
 		"SELECT name, peer, blocked FROM ports WHERE run = ?1 AND n = 1 ORDER BY i",
 		run);
 
-	while (row(st)) {
+	while (load_row(st)) {
 		uint64_t blocked = list_sum(text(st, 2)) * WEFT_NS;
 
 		if (blocked)
@@ -178,12 +178,12 @@ static void load_ports(sqlite3 *sql, uint64_t run, struct explain *e)
 
 static void load_metrics(sqlite3 *sql, uint64_t run, struct explain *e)
 {
-	sqlite3_stmt *st = query(
+	sqlite3_stmt *st = load_query(
 		sql,
 		"SELECT name, unit, value FROM metrics WHERE run = ?1 AND unit IN ('ns', 'us') ORDER BY name",
 		run);
 
-	while (row(st)) {
+	while (load_row(st)) {
 		double unit = strcmp(text(st, 1), "ns") ? 1e9 : 1e6;
 
 		vec_push(&e->metrics,

@@ -25,7 +25,7 @@ static struct columns columns_of(const struct explain_row *r)
 }
 
 /* Digits behind the point that t needs, at least and at most so many. */
-static uint32_t digits(uint64_t t, uint32_t least)
+static uint32_t print_digits(uint64_t t, uint32_t least)
 {
 	uint32_t n = UNIT_DIGITS;
 
@@ -42,17 +42,17 @@ static uint32_t digits_of(const struct explain_rows *r, bool trip)
 	for (size_t i = 0; i < r->n; i++) {
 		struct columns c = columns_of(&r->at[i]);
 
-		n = digits(c.there, n);
+		n = print_digits(c.there, n);
 		if (!trip)
 			continue;
-		n = digits(c.back, n);
-		n = digits(c.mean, n);
+		n = print_digits(c.back, n);
+		n = print_digits(c.mean, n);
 	}
 	return n;
 }
 
 /* In units of the last digit shown, rounded. */
-static uint64_t rounded(uint64_t t, uint32_t n)
+static uint64_t print_rounded(uint64_t t, uint32_t n)
 {
 	uint64_t unit = 1;
 
@@ -65,7 +65,8 @@ static uint64_t rounded(uint64_t t, uint32_t n)
  * adds up. */
 static void cell_ns(struct table *t, uint64_t from, uint64_t v, uint32_t n)
 {
-	uint64_t shown = rounded(from + v, n) - rounded(from, n), one = 1;
+	uint64_t shown = print_rounded(from + v, n) - print_rounded(from, n),
+		 one = 1;
 
 	for (uint32_t i = 0; i < n; i++)
 		one *= 10;

@@ -8,12 +8,13 @@
 
 #include "front/explain/explain.h"
 
-static uint64_t length(const struct story_msg *m)
+static uint64_t stage_table_length(const struct story_msg *m)
 {
 	return m->end - m->begin;
 }
 
-static const struct story_msg *extreme(const struct story *s, bool slowest)
+static const struct story_msg *stage_table_extreme(const struct story *s,
+						   bool slowest)
 {
 	const struct story_msg *best = NULL;
 
@@ -21,15 +22,18 @@ static const struct story_msg *extreme(const struct story *s, bool slowest)
 		const struct story_msg *m = &s->msgs[i];
 
 		if (m->number &&
-		    (!best || (slowest ? length(m) > length(best)
-				       : length(m) < length(best))))
+		    (!best ||
+		     (slowest ? stage_table_length(m) > stage_table_length(best)
+			      : stage_table_length(m) <
+					stage_table_length(best))))
 			best = m;
 	}
 	return best;
 }
 
-static const struct story_msg *numbered(const struct story *s, const char *text,
-					struct weft_err *err)
+static const struct story_msg *stage_table_numbered(const struct story *s,
+						    const char *text,
+						    struct weft_err *err)
 {
 	char *end, list[200] = "";
 	uint64_t n = strtoull(text, &end, 10);
@@ -56,12 +60,12 @@ const struct story_msg *explain_pick(const struct explain *e, const char *which,
 	const struct story_msg *m;
 
 	if (!which || !strcmp(which, "fastest"))
-		m = extreme(&e->story, false);
+		m = stage_table_extreme(&e->story, false);
 	else if (!strcmp(which, "slowest"))
-		m = extreme(&e->story, true);
+		m = stage_table_extreme(&e->story, true);
 	else
-		return numbered(&e->story, strcmp(which, "first") ? which : "1",
-				err);
+		return stage_table_numbered(
+			&e->story, strcmp(which, "first") ? which : "1", err);
 	if (!m)
 		weft_fail(err, ENOENT, "explain: no message is whole");
 	return m;
@@ -69,8 +73,8 @@ const struct story_msg *explain_pick(const struct explain *e, const char *which,
 
 /* "sender nic" of "n0.nic" on the way from n0 to another node; the k-th switch
  * on a way there and back, which passes them in two orders. */
-static char *where(const char *comp, const char *from, const char *to,
-		   uint32_t k)
+static char *stage_table_where(const char *comp, const char *from,
+			       const char *to, uint32_t k)
 {
 	size_t f = strlen(from), t = strlen(to);
 	bool same_node = !strcmp(from, to);
@@ -107,7 +111,8 @@ static uint32_t switch_of(const struct story_msg *m, size_t first, size_t i)
 	return k;
 }
 
-static bool same(const struct explain_row *a, const struct explain_row *b)
+static bool stage_table_same(const struct explain_row *a,
+			     const struct explain_row *b)
 {
 	return !strcmp(a->where, b->where) && !strcmp(a->stage, b->stage);
 }
@@ -128,15 +133,15 @@ static size_t add_way(const struct story_msg *m, size_t i, uint64_t begin,
 
 	for (; i < m->n_stages && m->stages[i].end <= end; i++) {
 		struct explain_row row = {
-			.where = where(m->stages[i].comp, from, to,
-				       switch_of(m, first, i)),
+			.where = stage_table_where(m->stages[i].comp, from, to,
+						   switch_of(m, first, i)),
 			.stage = strdup(m->stages[i].stage),
 		};
 
 		if (!row.stage)
 			abort();
 		/* one line for a stage that goes on */
-		if (r->n && same(&vec_last(r), &row))
+		if (r->n && stage_table_same(&vec_last(r), &row))
 			row_free(&row);
 		else
 			vec_push(r, row);
@@ -147,8 +152,8 @@ static size_t add_way(const struct story_msg *m, size_t i, uint64_t begin,
 }
 
 /* At [i][k]: the most lines that a from i on and b from k on share in order. */
-static uint16_t *shared(const struct explain_rows *a,
-			const struct explain_rows *b)
+static uint16_t *stage_table_shared(const struct explain_rows *a,
+				    const struct explain_rows *b)
 {
 	size_t w = b->n + 1;
 	uint16_t *l = calloc((a->n + 1) * w, sizeof(*l));
@@ -159,7 +164,7 @@ static uint16_t *shared(const struct explain_rows *a,
 		for (size_t k = b->n; k--;) {
 			uint16_t *at = l + i * w + k;
 
-			if (same(&a->at[i], &b->at[k]))
+			if (stage_table_same(&a->at[i], &b->at[k]))
 				at[0] = (uint16_t)(at[w + 1] + 1);
 			else
 				at[0] = at[w] > at[1] ? at[w] : at[1];
@@ -168,16 +173,17 @@ static uint16_t *shared(const struct explain_rows *a,
 }
 
 /* Both ways side by side: what they share in one line. */
-static void join(struct explain_rows *a, struct explain_rows *b,
-		 struct explain_rows *rows)
+static void stage_table_join(struct explain_rows *a, struct explain_rows *b,
+			     struct explain_rows *rows)
 {
-	uint16_t *l = shared(a, b);
+	uint16_t *l = stage_table_shared(a, b);
 	size_t w = b->n + 1, i = 0, k = 0;
 
 	while (i < a->n || k < b->n) {
 		const uint16_t *at = l + i * w + k;
 
-		if (i < a->n && k < b->n && same(&a->at[i], &b->at[k])) {
+		if (i < a->n && k < b->n &&
+		    stage_table_same(&a->at[i], &b->at[k])) {
 			a->at[i].fs[1] = b->at[k].fs[1];
 			vec_push(rows, a->at[i++]);
 			row_free(&b->at[k++]);
@@ -204,7 +210,7 @@ void explain_rows(const struct story_msg *m, struct explain_rows *rows)
 	}
 	i = add_way(m, 0, m->begin, m->turn, 0, &there);
 	add_way(m, i, m->turn, m->end, 1, &back);
-	join(&there, &back, rows);
+	stage_table_join(&there, &back, rows);
 }
 
 void explain_rows_free(struct explain_rows *rows)

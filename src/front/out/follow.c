@@ -23,7 +23,7 @@ struct follow {
 	time_t start, last;
 };
 
-static time_t seconds(void)
+static time_t follow_seconds(void)
 {
 	struct timespec ts;
 
@@ -74,7 +74,7 @@ static void follow_tick(struct run_watch *watch, const char *point,
 			struct weft_sim *sim)
 {
 	struct follow *w = (struct follow *)watch;
-	time_t now = seconds();
+	time_t now = follow_seconds();
 	struct json j;
 
 	if (now - w->last < FOLLOW_SECONDS)
@@ -127,7 +127,7 @@ int follow_open(const char *path, struct follow **f_p, struct weft_err *err)
 				 path, strerror(code));
 	}
 	w->path = strdup(path);
-	w->start = w->last = seconds();
+	w->start = w->last = follow_seconds();
 	*f_p = w;
 	return 0;
 }

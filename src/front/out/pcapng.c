@@ -47,41 +47,41 @@ struct pcapng {
 
 /* ---- blocks ---- */
 
-static void put16(FILE *f, uint32_t v)
+static void pcapng_put16(FILE *f, uint32_t v)
 {
 	uint16_t x = (uint16_t)v;
 
 	fwrite(&x, 2, 1, f);
 }
 
-static void put32(FILE *f, uint32_t v)
+static void pcapng_put32(FILE *f, uint32_t v)
 {
 	fwrite(&v, 4, 1, f);
 }
 
-static void pad4(FILE *f, size_t n)
+static void pcapng_pad4(FILE *f, size_t n)
 {
 	static const uint8_t zero[4];
 
 	fwrite(zero, 1, -n & 3, f);
 }
 
-static void option(FILE *f, uint32_t code, const void *p, size_t n)
+static void pcapng_option(FILE *f, uint32_t code, const void *p, size_t n)
 {
-	put16(f, code);
-	put16(f, (uint32_t)n);
+	pcapng_put16(f, code);
+	pcapng_put16(f, (uint32_t)n);
 	if (n)
 		fwrite(p, 1, n, f);
-	pad4(f, n);
+	pcapng_pad4(f, n);
 }
 
 /* The body has been written to memory. */
 static void block(FILE *f, uint32_t type, const void *body, size_t n)
 {
-	put32(f, type);
-	put32(f, (uint32_t)n + 12);
+	pcapng_put32(f, type);
+	pcapng_put32(f, (uint32_t)n + 12);
 	fwrite(body, 1, n, f);
-	put32(f, (uint32_t)n + 12);
+	pcapng_put32(f, (uint32_t)n + 12);
 }
 
 struct body {
@@ -99,24 +99,24 @@ static void body_open(struct body *b)
 
 static void body_block(struct body *b, FILE *f, uint32_t type)
 {
-	option(b->f, OPT_END, NULL, 0);
+	pcapng_option(b->f, OPT_END, NULL, 0);
 	fclose(b->f);
 	block(f, type, b->buf, b->n);
 	free(b->buf);
 }
 
-static void section(FILE *f)
+static void pcapng_section(FILE *f)
 {
 	static const char appl[] = "weft " WEFT_VERSION;
 	struct body b;
 
 	body_open(&b);
-	put32(b.f, 0x1a2b3c4d); /* byte order */
-	put16(b.f, 1);
-	put16(b.f, 0);
-	put32(b.f, UINT32_MAX); /* length of the section: not known */
-	put32(b.f, UINT32_MAX);
-	option(b.f, OPT_APPL, appl, sizeof(appl) - 1);
+	pcapng_put32(b.f, 0x1a2b3c4d); /* byte order */
+	pcapng_put16(b.f, 1);
+	pcapng_put16(b.f, 0);
+	pcapng_put32(b.f, UINT32_MAX); /* length of the section: not known */
+	pcapng_put32(b.f, UINT32_MAX);
+	pcapng_option(b.f, OPT_APPL, appl, sizeof(appl) - 1);
 	body_block(&b, f, BLOCK_SHB);
 }
 
@@ -126,16 +126,16 @@ uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i)
 	struct body b;
 
 	body_open(&b);
-	put16(b.f, i->link_type);
-	put16(b.f, 0);
-	put32(b.f, 0); /* no limit to a record */
-	option(b.f, OPT_NAME, i->name, strlen(i->name));
-	option(b.f, OPT_ABOUT, i->about, strlen(i->about));
+	pcapng_put16(b.f, i->link_type);
+	pcapng_put16(b.f, 0);
+	pcapng_put32(b.f, 0); /* no limit to a record */
+	pcapng_option(b.f, OPT_NAME, i->name, strlen(i->name));
+	pcapng_option(b.f, OPT_ABOUT, i->about, strlen(i->about));
 	if (i->bits_per_s)
-		option(b.f, OPT_SPEED, &i->bits_per_s, 8);
-	option(b.f, OPT_TSRESOL, &resol, 1);
+		pcapng_option(b.f, OPT_SPEED, &i->bits_per_s, 8);
+	pcapng_option(b.f, OPT_TSRESOL, &resol, 1);
 	if (i->fcs)
-		option(b.f, OPT_FCSLEN, &i->fcs, 1);
+		pcapng_option(b.f, OPT_FCSLEN, &i->fcs, 1);
 	body_block(&b, p->f, BLOCK_IDB);
 	return p->n_ifaces++;
 }
@@ -156,7 +156,7 @@ static void record_fill(uint8_t *block, const struct record *r, uint32_t iface,
 	memcpy(block + r->len - TRAILER, &r->len, TRAILER);
 }
 
-static void *grown(void *at, size_t n, size_t size)
+static void *pcapng_grown(void *at, size_t n, size_t size)
 {
 	at = reallocarray(at, n, size);
 	if (!at)
@@ -170,7 +170,7 @@ static uint8_t *mem_room(struct pcapng *p, size_t n)
 
 	if (at + n > p->mem.cap) {
 		p->mem.cap = 2 * (at + n) + WAIT;
-		p->mem.at = grown(p->mem.at, p->mem.cap, 1);
+		p->mem.at = pcapng_grown(p->mem.at, p->mem.cap, 1);
 	}
 	p->mem.n += n;
 	return p->mem.at + at;
@@ -220,7 +220,7 @@ static void sort_pass(const struct record *from, struct record *to, size_t n,
 	}
 }
 
-static void sort(struct pcapng *p)
+static void pcapng_sort(struct pcapng *p)
 {
 	weft_time_t least = WEFT_NEVER, most = 0;
 	struct record *turn;
@@ -230,7 +230,7 @@ static void sort(struct pcapng *p)
 		most = r->t > most ? r->t : most;
 	}
 	if (p->n_turn < p->wait.cap)
-		p->turn = grown(p->turn, p->wait.cap, sizeof(*p->turn));
+		p->turn = pcapng_grown(p->turn, p->wait.cap, sizeof(*p->turn));
 	p->n_turn = p->wait.cap;
 	for (uint32_t k = 0; k < 64 && (most - least) >> k; k += DIGIT) {
 		sort_pass(p->wait.at, p->turn, p->wait.n, least, k);
@@ -267,7 +267,7 @@ void pcapng_write(struct pcapng *p, weft_time_t until)
 
 	if (!p->wait.n)
 		return;
-	sort(p);
+	pcapng_sort(p);
 	over = out_file_full(&p->out);
 	while (done < p->wait.n && p->wait.at[done].t < until) {
 		struct record *r = &p->wait.at[done++];
@@ -295,7 +295,7 @@ int pcapng_open(const char *path, uint64_t limit, struct pcapng **p_p,
 	p->out.limit = limit;
 	setvbuf(p->f, NULL, _IOFBF, BUFFER);
 	p->full = WAIT;
-	section(p->f);
+	pcapng_section(p->f);
 	*p_p = p;
 	return 0;
 }

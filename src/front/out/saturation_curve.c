@@ -17,14 +17,16 @@ struct mark {
 	bool steady;
 };
 
-static double metric(const struct weft_result *r, const char *name)
+static double saturation_curve_metric(const struct weft_result *r,
+				      const char *name)
 {
 	const struct result_metric *m = result_metric_get(r, name);
 
 	return m ? m->value : NAN;
 }
 
-static const char *manifest(const struct weft_result *r, const char *name)
+static const char *saturation_curve_manifest(const struct weft_result *r,
+					     const char *name)
 {
 	for (size_t i = 0; i < r->n_manifest; i++)
 		if (!strcmp(r->manifest[i].name, name))
@@ -35,13 +37,14 @@ static const char *manifest(const struct weft_result *r, const char *name)
 static struct mark mark_of(const struct run_point *p)
 {
 	const struct weft_result *r = p->result;
-	struct mark m = { .offered = metric(r, "net.offered"),
-			  .accepted = metric(r, "net.accepted"),
+	struct mark m = { .offered = saturation_curve_metric(r, "net.offered"),
+			  .accepted =
+				  saturation_curve_metric(r, "net.accepted"),
 			  .latency = NAN,
-			  .ci = metric(r, "net.latency_ci"),
+			  .ci = saturation_curve_metric(r, "net.latency_ci"),
 			  .p50 = NAN,
 			  .p99 = NAN,
-			  .state = manifest(r, "net.state") };
+			  .state = saturation_curve_manifest(r, "net.state") };
 
 	m.steady = !strcmp(m.state, "steady");
 	for (size_t i = 0; i < r->n_hists; i++) {
@@ -117,7 +120,7 @@ static void knee_print(const struct run_set *s, FILE *f)
 
 /* ---- table ---- */
 
-static void cell(struct table *t, double v)
+static void saturation_curve_cell(struct table *t, double v)
 {
 	char buf[32];
 
@@ -140,12 +143,12 @@ static void marks_table(const struct run_set *s, FILE *f)
 		struct mark m = mark_of(&s->points[i]);
 
 		table_cell(t, "%s", s->points[i].point);
-		cell(t, m.offered);
-		cell(t, m.accepted);
-		cell(t, m.latency);
-		cell(t, m.ci);
-		cell(t, m.p50);
-		cell(t, m.p99);
+		saturation_curve_cell(t, m.offered);
+		saturation_curve_cell(t, m.accepted);
+		saturation_curve_cell(t, m.latency);
+		saturation_curve_cell(t, m.ci);
+		saturation_curve_cell(t, m.p50);
+		saturation_curve_cell(t, m.p99);
 		table_cell(t, "%s", m.state);
 	}
 	table_print(t, f);
@@ -177,7 +180,7 @@ static struct axes axes_of(const struct run_set *s)
 	return a;
 }
 
-static int place(double v, double lo, double hi, int n)
+static int saturation_curve_place(double v, double lo, double hi, int n)
 {
 	int i = (int)lround((v - lo) / (hi - lo) * (n - 1));
 
@@ -193,13 +196,14 @@ static void marks_place(const struct run_set *s, const struct axes *a,
 
 		if (isnan(m.latency) || isnan(m.offered))
 			continue;
-		x = place(m.offered, 0, a->load, COLUMNS);
-		y = place(m.latency, a->low, a->high, ROWS);
+		x = saturation_curve_place(m.offered, 0, a->load, COLUMNS);
+		y = saturation_curve_place(m.latency, a->low, a->high, ROWS);
 		grid[y][x] = m.latency > a->high ? '^' : m.steady ? '*' : 'x';
 	}
 }
 
-static void picture(const struct run_set *s, bool fancy, FILE *f)
+static void saturation_curve_picture(const struct run_set *s, bool fancy,
+				     FILE *f)
 {
 	struct axes a = axes_of(s);
 	char grid[ROWS][COLUMNS];
@@ -234,7 +238,7 @@ static void picture(const struct run_set *s, bool fancy, FILE *f)
 void curve_table(const struct run_set *s, FILE *f)
 {
 	marks_table(s, f);
-	picture(s, draw_fancy(f), f);
+	saturation_curve_picture(s, draw_fancy(f), f);
 	knee_print(s, f);
 }
 

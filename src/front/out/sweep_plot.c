@@ -15,7 +15,7 @@ enum { ROWS = 20, COLUMNS = 72, PANELS = 8 };
 
 /* ---- from points to lines ---- */
 
-static bool shows(const struct run_set *s, const char *metric)
+static bool sweep_plot_shows(const struct run_set *s, const char *metric)
 {
 	for (size_t i = 0; s->show && s->show[i]; i++)
 		if (!fnmatch(s->show[i], metric, 0))
@@ -24,7 +24,7 @@ static bool shows(const struct run_set *s, const char *metric)
 }
 
 /* The first metric that is to be shown. */
-static const struct result_metric *shown(const struct run_set *s)
+static const struct result_metric *sweep_plot_shown(const struct run_set *s)
 {
 	const struct weft_result *r = s->n_points ? s->points[0].result : NULL;
 
@@ -73,7 +73,7 @@ static bool same_paths(const struct parts *a, const struct parts *b)
 }
 
 /* Points of a product all have the same paths. */
-static bool listed(const struct run_set *s)
+static bool sweep_plot_listed(const struct run_set *s)
 {
 	struct parts first, p;
 
@@ -88,7 +88,7 @@ static bool point_parts(const struct run_set *s, size_t i, struct parts *p)
 {
 	if (!parts_of(s->points[i].point, p))
 		return false;
-	p->list = p->n > 1 && listed(s);
+	p->list = p->n > 1 && sweep_plot_listed(s);
 	return true;
 }
 
@@ -115,7 +115,7 @@ static void part_label(const struct parts *p, char *buf, size_t size)
 	}
 }
 
-static const char *leaf(const char *path)
+static const char *sweep_plot_leaf(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 
@@ -126,7 +126,8 @@ static void part_title(const struct parts *p, char *buf, size_t size)
 {
 	buf[0] = '\0';
 	if (p->n > 2 && !p->list)
-		snprintf(buf, size, "%s %s", leaf(p->path[0]), p->value[0]);
+		snprintf(buf, size, "%s %s", sweep_plot_leaf(p->path[0]),
+			 p->value[0]);
 }
 
 static size_t x_place(struct lines *l, double x)
@@ -166,7 +167,7 @@ static bool metric_put(struct lines *l, const struct parts *p,
 	if (!part_x(p, &x))
 		return false;
 	snprintf(l->x_name, sizeof(l->x_name), "%.60s",
-		 leaf(p->path[p->n - 1]));
+		 sweep_plot_leaf(p->path[p->n - 1]));
 	at = line_place(l, label);
 	k = x_place(l, x);
 	if (at == LINES_N || k == LINES_X)
@@ -189,8 +190,9 @@ static bool point_put(struct lines *l, const struct run_set *s,
 	}
 	for (size_t i = 0; ok && i < r->n_metrics; i++)
 		if (!strcmp(r->metrics[i].unit, l->unit) &&
-		    shows(s, r->metrics[i].name))
-			ok = metric_put(l, p, r, leaf(r->metrics[i].name),
+		    sweep_plot_shows(s, r->metrics[i].name))
+			ok = metric_put(l, p, r,
+					sweep_plot_leaf(r->metrics[i].name),
 					r->metrics[i].name);
 	return ok;
 }
@@ -207,7 +209,7 @@ static bool is_time(const char *unit)
 }
 
 /* Titles in the order of the points. */
-static size_t titles(const struct run_set *s, char (*title)[160])
+static size_t sweep_plot_titles(const struct run_set *s, char (*title)[160])
 {
 	struct parts p;
 	size_t n = 0, k;
@@ -227,12 +229,12 @@ static size_t titles(const struct run_set *s, char (*title)[160])
 
 bool lines_get(const struct run_set *s, size_t i, struct lines *l)
 {
-	const struct result_metric *m = shown(s);
+	const struct result_metric *m = sweep_plot_shown(s);
 	char title[PANELS][160], t[160];
 	struct parts p;
 
 	memset(l, 0, sizeof(*l));
-	if (!m || i >= titles(s, title))
+	if (!m || i >= sweep_plot_titles(s, title))
 		return false;
 	l->metric = m->name;
 	l->unit = m->unit;
@@ -281,7 +283,8 @@ double lines_share(const struct lines *l, double x)
 /* ---- which is best ---- */
 
 /* How much better b is than a at x number i: > 0, in e-folds. */
-static double gain(const struct lines *l, size_t a, size_t b, size_t i)
+static double sweep_plot_gain(const struct lines *l, size_t a, size_t b,
+			      size_t i)
 {
 	double g = log(l->line[a].y[i] / l->line[b].y[i]);
 
@@ -290,14 +293,15 @@ static double gain(const struct lines *l, size_t a, size_t b, size_t i)
 
 double lines_cross(const struct lines *l, size_t a, size_t b, size_t i)
 {
-	double g0 = gain(l, a, b, i), g1 = gain(l, a, b, i + 1);
+	double g0 = sweep_plot_gain(l, a, b, i),
+	       g1 = sweep_plot_gain(l, a, b, i + 1);
 
 	if (isnan(g0) || isnan(g1) || (g0 > 0) == (g1 > 0))
 		return NAN;
 	return l->x[i] * pow(l->x[i + 1] / l->x[i], g0 / (g0 - g1));
 }
 
-static bool ranked(const struct lines *l)
+static bool sweep_plot_ranked(const struct lines *l)
 {
 	return l->more || l->less;
 }
@@ -306,16 +310,16 @@ size_t lines_best(const struct lines *l, size_t i)
 {
 	size_t best = l->n_lines;
 
-	for (size_t k = 0; ranked(l) && k < l->n_lines; k++)
+	for (size_t k = 0; sweep_plot_ranked(l) && k < l->n_lines; k++)
 		if (!isnan(l->line[k].y[i]) &&
-		    (best == l->n_lines || gain(l, best, k, i) > 0))
+		    (best == l->n_lines || sweep_plot_gain(l, best, k, i) > 0))
 			best = k;
 	return best;
 }
 
 /* ---- tables ---- */
 
-static void values(const struct lines *l, FILE *f)
+static void sweep_plot_values(const struct lines *l, FILE *f)
 {
 	const char *heads[LINES_N + 2] = { l->x_name };
 	char buf[32];
@@ -324,7 +328,8 @@ static void values(const struct lines *l, FILE *f)
 	for (size_t k = 0; k < l->n_lines; k++)
 		heads[k + 1] = l->line[k].label;
 	heads[l->n_lines + 1] = "best";
-	t = table_new(heads, l->n_lines + 1 + (l->rivals && ranked(l)));
+	t = table_new(heads,
+		      l->n_lines + 1 + (l->rivals && sweep_plot_ranked(l)));
 	for (size_t i = 0; i < l->n_x; i++) {
 		size_t best = lines_best(l, i);
 
@@ -334,7 +339,7 @@ static void values(const struct lines *l, FILE *f)
 			out_real(l->line[k].y[i], buf);
 			table_cell(t, "%s", isnan(l->line[k].y[i]) ? "-" : buf);
 		}
-		if (l->rivals && ranked(l))
+		if (l->rivals && sweep_plot_ranked(l))
 			table_cell(t, "%s",
 				   best < l->n_lines ? l->line[best].label
 						     : "-");
@@ -343,7 +348,7 @@ static void values(const struct lines *l, FILE *f)
 }
 
 /* Who is best, and up to where. */
-static void envelope(const struct lines *l, FILE *f)
+static void sweep_plot_envelope(const struct lines *l, FILE *f)
 {
 	size_t now = lines_best(l, 0);
 
@@ -362,10 +367,10 @@ static void envelope(const struct lines *l, FILE *f)
 	fputc('\n', f);
 }
 
-static void crossing(const struct lines *l, size_t a, size_t b, size_t i,
-		     struct table *t)
+static void sweep_plot_crossing(const struct lines *l, size_t a, size_t b,
+				size_t i, struct table *t)
 {
-	bool to_b = gain(l, a, b, i + 1) > 0;
+	bool to_b = sweep_plot_gain(l, a, b, i + 1) > 0;
 
 	table_cell(t, "%s better than %s", l->line[to_b ? b : a].label,
 		   l->line[to_b ? a : b].label);
@@ -375,7 +380,7 @@ static void crossing(const struct lines *l, size_t a, size_t b, size_t i,
 }
 
 /* Every pair; x between two that were measured. */
-static void crossings(const struct lines *l, FILE *f)
+static void sweep_plot_crossings(const struct lines *l, FILE *f)
 {
 	static const char *const heads[] = { "crossing", "from", "between",
 					     "and" };
@@ -387,7 +392,7 @@ static void crossings(const struct lines *l, FILE *f)
 				if (isnan(lines_cross(l, a, b, i)))
 					continue;
 				t = t ? t : table_new(heads, 4);
-				crossing(l, a, b, i, t);
+				sweep_plot_crossing(l, a, b, i, t);
 			}
 	if (!t)
 		return;
@@ -397,7 +402,7 @@ static void crossings(const struct lines *l, FILE *f)
 
 /* ---- picture ---- */
 
-static void range(const struct lines *l, double *lo, double *hi)
+static void sweep_plot_range(const struct lines *l, double *lo, double *hi)
 {
 	*lo = INFINITY;
 	*hi = 0;
@@ -408,17 +413,17 @@ static void range(const struct lines *l, double *lo, double *hi)
 		}
 }
 
-static int place(double v, double lo, double hi, int n)
+static int sweep_plot_place(double v, double lo, double hi, int n)
 {
 	return (int)lround(log(v / lo) / log(hi / lo) * (n - 1));
 }
 
-static void picture(const struct lines *l, FILE *f)
+static void sweep_plot_picture(const struct lines *l, FILE *f)
 {
 	double lo, hi, x0 = l->x[0], x1 = l->x[l->n_x - 1];
 	char grid[ROWS][COLUMNS + 1];
 
-	range(l, &lo, &hi);
+	sweep_plot_range(l, &lo, &hi);
 	if (!(hi > lo))
 		return;
 	for (int y = 0; y < ROWS; y++)
@@ -428,7 +433,7 @@ static void picture(const struct lines *l, FILE *f)
 			double y = l->line[k].y[i];
 
 			if (!isnan(y))
-				grid[place(y, lo, hi, ROWS)]
+				grid[sweep_plot_place(y, lo, hi, ROWS)]
 				    [lround(lines_share(l, l->x[i]) *
 					    (COLUMNS - 1))] = (char)('a' + k);
 		}
@@ -468,12 +473,12 @@ void lines_table(const struct run_set *s, bool with_values, FILE *f)
 			l->title[0] ? ": " : "", lines_metric(l), l->unit,
 			l->x_name, with_values ? "\n" : "");
 		if (with_values)
-			values(l, f);
-		picture(l, f);
-		if (!l->rivals || !ranked(l))
+			sweep_plot_values(l, f);
+		sweep_plot_picture(l, f);
+		if (!l->rivals || !sweep_plot_ranked(l))
 			continue;
-		envelope(l, f);
-		crossings(l, f);
+		sweep_plot_envelope(l, f);
+		sweep_plot_crossings(l, f);
 	}
 	free(l);
 }

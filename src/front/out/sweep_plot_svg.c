@@ -40,7 +40,8 @@ static double at_y(const struct axes *a, double y)
 	       (BOTTOM - TOP) * log(y / a->y0) / log(a->y1 / a->y0);
 }
 
-static void text(FILE *f, double x, double y, const char *how, const char *s)
+static void plot_svg_text(FILE *f, double x, double y, const char *how,
+			  const char *s)
 {
 	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, how);
 	for (; *s; s++)
@@ -51,8 +52,8 @@ static void text(FILE *f, double x, double y, const char *how, const char *s)
 	fputs("</text>\n", f);
 }
 
-static void stroke(FILE *f, double x0, double y0, double x1, double y1,
-		   const char *how)
+static void plot_svg_stroke(FILE *f, double x0, double y0, double x1, double y1,
+			    const char *how)
 {
 	fprintf(f,
 		"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n",
@@ -94,15 +95,17 @@ static void x_axis(const struct lines *l, const struct axes *a, FILE *f)
 	for (size_t i = 0; i < l->n_x; i++) {
 		double x = at_x(a, l->x[i]);
 
-		stroke(f, x, a->dy + TOP, x, a->dy + BOTTOM, "class=\"grid\"");
+		plot_svg_stroke(f, x, a->dy + TOP, x, a->dy + BOTTOM,
+				"class=\"grid\"");
 		if (x - last < 38)
 			continue;
 		last = x;
 		tick_text(l->x[i], buf, sizeof(buf));
-		text(f, x, a->dy + BOTTOM + 16, "text-anchor=\"middle\"", buf);
+		plot_svg_text(f, x, a->dy + BOTTOM + 16,
+			      "text-anchor=\"middle\"", buf);
 	}
-	text(f, (LEFT + RIGHT) / 2.0, a->dy + BOTTOM + 36,
-	     "text-anchor=\"middle\"", l->x_name);
+	plot_svg_text(f, (LEFT + RIGHT) / 2.0, a->dy + BOTTOM + 36,
+		      "text-anchor=\"middle\"", l->x_name);
 }
 
 static void y_tick(const struct axes *a, double v, FILE *f)
@@ -111,9 +114,10 @@ static void y_tick(const struct axes *a, double v, FILE *f)
 
 	if (v < a->y0 || v > a->y1)
 		return;
-	stroke(f, LEFT, at_y(a, v), RIGHT, at_y(a, v), "class=\"grid\"");
+	plot_svg_stroke(f, LEFT, at_y(a, v), RIGHT, at_y(a, v),
+			"class=\"grid\"");
 	snprintf(buf, sizeof(buf), v < 1 ? "%g" : "%.0f", v);
-	text(f, LEFT - 8, at_y(a, v) + 4, "text-anchor=\"end\"", buf);
+	plot_svg_text(f, LEFT - 8, at_y(a, v) + 4, "text-anchor=\"end\"", buf);
 }
 
 static void y_axis(const struct axes *a, FILE *f)
@@ -131,8 +135,8 @@ static void y_axis(const struct axes *a, FILE *f)
 /* ---- lines ---- */
 
 /* Points that are missing end a piece. */
-static void curve(const struct lines *l, const struct axes *a, size_t k,
-		  FILE *f)
+static void plot_svg_curve(const struct lines *l, const struct axes *a,
+			   size_t k, FILE *f)
 {
 	const char *c = colours[k % COLOURS];
 	bool on = false;
@@ -158,7 +162,8 @@ static void curve(const struct lines *l, const struct axes *a, size_t k,
 }
 
 /* In the order in which the lines end at the right. */
-static void legend(const struct lines *l, const struct axes *a, FILE *f)
+static void plot_svg_legend(const struct lines *l, const struct axes *a,
+			    FILE *f)
 {
 	size_t order[LINES_N];
 
@@ -176,12 +181,13 @@ static void legend(const struct lines *l, const struct axes *a, FILE *f)
 
 		snprintf(how, sizeof(how), "stroke=\"%s\" stroke-width=\"2.4\"",
 			 colours[order[i] % COLOURS]);
-		stroke(f, RIGHT + 14, y, RIGHT + 38, y, how);
-		text(f, RIGHT + 46, y + 4, "", l->line[order[i]].label);
+		plot_svg_stroke(f, RIGHT + 14, y, RIGHT + 38, y, how);
+		plot_svg_text(f, RIGHT + 46, y + 4, "",
+			      l->line[order[i]].label);
 	}
 }
 
-static void marks(const struct lines *l, const struct axes *a, FILE *f)
+static void plot_svg_marks(const struct lines *l, const struct axes *a, FILE *f)
 {
 	size_t now = lines_best(l, 0);
 
@@ -193,11 +199,11 @@ static void marks(const struct lines *l, const struct axes *a, FILE *f)
 		if (next == now || next == l->n_lines)
 			continue;
 		x = lines_cross(l, now, next, i);
-		stroke(f, at_x(a, x), a->dy + TOP, at_x(a, x), a->dy + BOTTOM,
-		       "class=\"mark\"");
+		plot_svg_stroke(f, at_x(a, x), a->dy + TOP, at_x(a, x),
+				a->dy + BOTTOM, "class=\"mark\"");
 		snprintf(buf, sizeof(buf), "%.0f", x);
-		text(f, at_x(a, x), a->dy + TOP - 5,
-		     "text-anchor=\"middle\" class=\"small\"", buf);
+		plot_svg_text(f, at_x(a, x), a->dy + TOP - 5,
+			      "text-anchor=\"middle\" class=\"small\"", buf);
 		now = next;
 	}
 }
@@ -210,14 +216,14 @@ static void panel(const struct run_set *s, const struct lines *l, size_t i,
 
 	snprintf(title, sizeof(title), "%s%s%s: %s [%s]", s->name,
 		 l->title[0] ? ", " : "", l->title, lines_metric(l), l->unit);
-	text(f, LEFT, a.dy + 22, "class=\"title\"", title);
+	plot_svg_text(f, LEFT, a.dy + 22, "class=\"title\"", title);
 	x_axis(l, &a, f);
 	y_axis(&a, f);
 	if (l->rivals)
-		marks(l, &a, f);
+		plot_svg_marks(l, &a, f);
 	for (size_t k = 0; k < l->n_lines; k++)
-		curve(l, &a, k, f);
-	legend(l, &a, f);
+		plot_svg_curve(l, &a, k, f);
+	plot_svg_legend(l, &a, f);
 }
 
 void out_svg(const struct run_set *s, FILE *f)

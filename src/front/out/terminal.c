@@ -16,7 +16,7 @@ enum {
 	RATE_ROWS = 20,
 };
 
-static bool shown(const struct run_set *s, const char *name)
+static bool terminal_shown(const struct run_set *s, const char *name)
 {
 	if (!s->show || !s->show[0])
 		return true;
@@ -27,7 +27,7 @@ static bool shown(const struct run_set *s, const char *name)
 }
 
 /* Asked for by its full name. */
-static bool named(const struct run_set *s, const char *name)
+static bool terminal_named(const struct run_set *s, const char *name)
 {
 	for (size_t i = 0; s->show && s->show[i]; i++)
 		if (!strcmp(s->show[i], name))
@@ -76,7 +76,8 @@ static void hists_axis(const struct run_set *s, const struct weft_result *r,
 	for (size_t i = 0; i < r->n_hists; i++) {
 		const struct result_hist *h = &r->hists[i];
 
-		if (!h->h.count || strcmp(h->unit, unit) || !shown(s, h->name))
+		if (!h->h.count || strcmp(h->unit, unit) ||
+		    !terminal_shown(s, h->name))
 			continue;
 		*lo_p = fmin(*lo_p, h->h.min);
 		*hi_p = fmax(*hi_p, draw_end(&h->h));
@@ -112,7 +113,7 @@ static void hists_table(const struct run_set *s, const struct weft_result *r,
 	for (size_t i = 0; i < r->n_hists; i++) {
 		const struct result_hist *h = &r->hists[i];
 
-		if (!shown(s, h->name))
+		if (!terminal_shown(s, h->name))
 			continue;
 		hists_axis(s, r, h->unit, &lo, &hi);
 		draw_shape(&h->h, lo, hi, draw_fancy(f), shape, sizeof(shape));
@@ -126,7 +127,7 @@ void people_hists(const struct run_set *s, const struct weft_result *r, FILE *f)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_hists; i++)
-		n += shown(s, r->hists[i].name);
+		n += terminal_shown(s, r->hists[i].name);
 	if (n > ROWS_MAX)
 		too_many(n, "histograms", f);
 	if (!n || n > ROWS_MAX)
@@ -134,8 +135,8 @@ void people_hists(const struct run_set *s, const struct weft_result *r, FILE *f)
 	fputc('\n', f);
 	hists_table(s, r, f);
 	for (size_t i = 0; i < r->n_hists && s->n_points == 1; i++)
-		if (n <= PICTURES_MAX ? shown(s, r->hists[i].name)
-				      : named(s, r->hists[i].name))
+		if (n <= PICTURES_MAX ? terminal_shown(s, r->hists[i].name)
+				      : terminal_named(s, r->hists[i].name))
 			draw_hist(r->hists[i].name, r->hists[i].unit,
 				  &r->hists[i].h, draw_fancy(f), f);
 }
@@ -144,7 +145,8 @@ void people_hists(const struct run_set *s, const struct weft_result *r, FILE *f)
 
 #define SAMPLE "sample."
 
-static const struct result_series *sample(const struct weft_result *r, size_t i)
+static const struct result_series *terminal_sample(const struct weft_result *r,
+						   size_t i)
 {
 	const struct result_series *c = &r->series[i];
 
@@ -209,7 +211,8 @@ static void samples_curves(const struct run_set *s, const struct weft_result *r,
 	double v[DRAW_SHAPE];
 
 	for (size_t i = 0; i < r->n_series; i++) {
-		if (!(c = sample(r, i)) || !shown(s, sample_name(c)))
+		if (!(c = terminal_sample(r, i)) ||
+		    !terminal_shown(s, sample_name(c)))
 			continue;
 		sample_rates(c, v, DRAW_SHAPE);
 		draw_line(v, DRAW_SHAPE, draw_fancy(f), curve, sizeof(curve));
@@ -254,10 +257,11 @@ bool people_any(const struct run_set *s, const struct weft_result *r)
 	const struct result_series *c;
 
 	for (size_t i = 0; i < r->n_hists; i++)
-		if (shown(s, r->hists[i].name))
+		if (terminal_shown(s, r->hists[i].name))
 			return true;
 	for (size_t i = 0; i < r->n_series; i++)
-		if ((c = sample(r, i)) && shown(s, sample_name(c)))
+		if ((c = terminal_sample(r, i)) &&
+		    terminal_shown(s, sample_name(c)))
 			return true;
 	return false;
 }
@@ -269,7 +273,8 @@ void people_samples(const struct run_set *s, const struct weft_result *r,
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_series; i++) {
-		if (!(c = sample(r, i)) || !shown(s, sample_name(c)))
+		if (!(c = terminal_sample(r, i)) ||
+		    !terminal_shown(s, sample_name(c)))
 			continue;
 		if (n < RATES_MAX)
 			few[n] = c;

@@ -30,8 +30,8 @@ struct reader {
 };
 
 /* NULL when there is no such table. */
-static sqlite3_stmt *query(struct reader *r, const char *text,
-			   sqlite3_int64 run, const char *name)
+static sqlite3_stmt *read_query(struct reader *r, const char *text,
+				sqlite3_int64 run, const char *name)
 {
 	sqlite3_stmt *st = NULL;
 
@@ -43,7 +43,7 @@ static sqlite3_stmt *query(struct reader *r, const char *text,
 }
 
 /* A table that ends in an error is not at its end. */
-static bool step(struct reader *r, sqlite3_stmt *st)
+static bool read_step(struct reader *r, sqlite3_stmt *st)
 {
 	int rc = st ? sqlite3_step(st) : SQLITE_DONE;
 
@@ -113,10 +113,10 @@ static void put_col(struct json *j, const char *key, sqlite3_stmt *st, int c)
 static void put_rows(struct reader *r, const char *key, const char *text,
 		     sqlite3_int64 run, const char *name)
 {
-	sqlite3_stmt *st = query(r, text, run, name);
+	sqlite3_stmt *st = read_query(r, text, run, name);
 
 	json_arr(r->j, key);
-	while (step(r, st)) {
+	while (read_step(r, st)) {
 		int n = sqlite3_column_count(st);
 
 		if (n > 1)
@@ -141,10 +141,10 @@ struct table_out {
 static void put_objects(struct reader *r, const struct table_out *t,
 			sqlite3_int64 run)
 {
-	sqlite3_stmt *st = query(r, t->text, run, NULL);
+	sqlite3_stmt *st = read_query(r, t->text, run, NULL);
 
 	json_arr(r->j, t->key);
-	while (step(r, st)) {
+	while (read_step(r, st)) {
 		const char *name = (const char *)sqlite3_column_text(st, 0);
 
 		json_obj(r->j, NULL);
@@ -212,13 +212,13 @@ static const struct table_out rows_table = {
 
 static void put_runs(struct reader *r)
 {
-	sqlite3_stmt *st = query(
+	sqlite3_stmt *st = read_query(
 		r,
 		"SELECT id,experiment,point,failures AS failed,about FROM runs ORDER BY id",
 		0, NULL);
 
 	json_arr(r->j, "runs");
-	while (step(r, st)) {
+	while (read_step(r, st)) {
 		sqlite3_int64 run = sqlite3_column_int64(st, 0);
 
 		json_obj(r->j, NULL);

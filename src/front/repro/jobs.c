@@ -17,7 +17,8 @@ static const struct {
 };
 
 /* Everything is, when nothing was named. */
-static bool chosen(const struct cli *c, const char *system, const char *row)
+static bool jobs_chosen(const struct cli *c, const char *system,
+			const char *row)
 {
 	for (size_t i = 0; i < c->args.n; i++)
 		if (!strcmp(c->args.at[i], system) ||
@@ -77,10 +78,10 @@ static void jobs_collect(struct repro *r)
 {
 	for (size_t s = 0; systems[s].name; s++)
 		for (const struct repro_row *w = systems[s].rows; w->id; w++)
-			if (chosen(r->cli, systems[s].name, w->id))
+			if (jobs_chosen(r->cli, systems[s].name, w->id))
 				row_add(r, systems[s].name, w);
 	for (const struct repro_curve *k = repro_curves; k->system; k++)
-		if (r->cli->out && chosen(r->cli, k->system, NULL))
+		if (r->cli->out && jobs_chosen(r->cli, k->system, NULL))
 			job_of(r, k->experiment, k->set);
 }
 

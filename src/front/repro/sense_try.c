@@ -211,7 +211,7 @@ static void trials_free(struct trials *t)
 	vec_free(&t->list);
 }
 
-static bool passes(const struct trials *t, size_t row, double model)
+static bool sense_try_passes(const struct trials *t, size_t row, double model)
 {
 	const struct repro_row *w =
 		sense_row(t->repro, t->found->job, row)->row;
@@ -223,7 +223,8 @@ static bool passes(const struct trials *t, size_t row, double model)
 
 /* The widest step to one side at which the machine still runs: a half, a
  * quarter, an eighth of the way. */
-static uint32_t widest(struct trials *t, uint32_t scale, size_t *trial_p)
+static uint32_t sense_try_widest(struct trials *t, uint32_t scale,
+				 size_t *trial_p)
 {
 	const struct sense_param *p = &t->found->param;
 	uint32_t here = scale;
@@ -245,7 +246,7 @@ static void side_measure(struct trials *t, uint32_t scale, bool low,
 			 struct sense_move *moves)
 {
 	size_t tried = SIZE_MAX;
-	uint32_t here = widest(t, scale, &tried);
+	uint32_t here = sense_try_widest(t, scale, &tried);
 
 	for (size_t i = 0; i < t->n_rows && tried != SIZE_MAX; i++) {
 		struct sense_side *s = low ? &moves[i].low : &moves[i].high;
@@ -255,7 +256,7 @@ static void side_measure(struct trials *t, uint32_t scale, bool low,
 		s->scale = here;
 		memcpy(s->value, x->value, SENSE_TEXT);
 		s->model = x->end == SENSE_RAN ? x->models[i] : NAN;
-		s->pass = passes(t, i, s->model);
+		s->pass = sense_try_passes(t, i, s->model);
 	}
 }
 
@@ -290,7 +291,7 @@ static void search_last(struct trials *t, size_t row, struct sense_side *s)
 		}
 		i = trial_of(t, value);
 		if (t->list.at[i].end == SENSE_RAN &&
-		    passes(t, row, t->list.at[i].models[row])) {
+		    sense_try_passes(t, row, t->list.at[i].models[row])) {
 			good = mid;
 			memcpy(s->last, value, SENSE_TEXT);
 		} else {

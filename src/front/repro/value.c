@@ -71,8 +71,8 @@ static double op_sum(double a, double b)
 }
 
 /* All metrics and counters that fit; NAN when none does. */
-static double fold(const struct repro_data *d, const char *point,
-		   const char *glob, double (*op)(double, double))
+static double value_fold(const struct repro_data *d, const char *point,
+			 const char *glob, double (*op)(double, double))
 {
 	const struct weft_result *r = point_of(d, point);
 	double acc = NAN;
@@ -94,19 +94,19 @@ static double fold(const struct repro_data *d, const char *point,
 double repro_sum(const struct repro_data *d, const char *point,
 		 const char *glob)
 {
-	return fold(d, point, glob, op_sum);
+	return value_fold(d, point, glob, op_sum);
 }
 
 double repro_min(const struct repro_data *d, const char *point,
 		 const char *glob)
 {
-	return fold(d, point, glob, fmin);
+	return value_fold(d, point, glob, fmin);
 }
 
 double repro_max(const struct repro_data *d, const char *point,
 		 const char *glob)
 {
-	return fold(d, point, glob, fmax);
+	return value_fold(d, point, glob, fmax);
 }
 
 double repro_count(const struct repro_data *d, const char *point,

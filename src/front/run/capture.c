@@ -18,7 +18,7 @@ static void port_name(char *buf, size_t size, const struct weft_port *p)
 	snprintf(buf, size, "%s.%s", p->comp->name, p->name);
 }
 
-static bool matches(struct capture *cap, const char *a, const char *b)
+static bool capture_matches(struct capture *cap, const char *a, const char *b)
 {
 	bool hit = false;
 
@@ -105,7 +105,7 @@ static int line_tap(struct capture *cap, struct weft_port *p,
 	port_name(a, sizeof(a), p);
 	port_name(b, sizeof(b), p->peer);
 	strcpy(cap->example, a);
-	if (!matches(cap, a, b))
+	if (!capture_matches(cap, a, b))
 		return 0;
 	snprintf(there, sizeof(there), "%s > %s", a, b);
 	snprintf(back, sizeof(back), "%s > %s", b, a);

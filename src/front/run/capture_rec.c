@@ -30,8 +30,9 @@ struct symbols {
 	uint32_t n, all;
 };
 
-static uint32_t encode(struct capture *cap, const struct weft_wire *w,
-		       const struct weft_frame *f, uint32_t *all)
+static uint32_t capture_rec_encode(struct capture *cap,
+				   const struct weft_wire *w,
+				   const struct weft_frame *f, uint32_t *all)
 {
 	if (cap->bare && w->front)
 		return w->front(f, cap->sym, cap->cap, all);
@@ -46,7 +47,8 @@ static struct symbols symbols(struct capture *cap, const struct weft_port *p,
 
 	if (f->raw)
 		return (struct symbols){ f->raw->sym, f->raw->n, f->raw->n };
-	while ((s.n = encode(cap, p->decl->wire, f, &s.all)) > cap->cap) {
+	while ((s.n = capture_rec_encode(cap, p->decl->wire, f, &s.all)) >
+	       cap->cap) {
 		cap->cap = s.n;
 		free(cap->sym);
 		cap->sym = calloc(s.n, sizeof(*cap->sym));
@@ -57,15 +59,15 @@ static struct symbols symbols(struct capture *cap, const struct weft_port *p,
 	return s;
 }
 
-static void bytes(uint8_t *restrict out, const uint16_t *restrict sym,
-		  uint32_t n)
+static void capture_rec_bytes(uint8_t *restrict out,
+			      const uint16_t *restrict sym, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		out[i] = (uint8_t)sym[i];
 }
 
 /* Bit `shift` of four symbols. */
-static uint32_t four(const uint16_t *sym, uint32_t shift)
+static uint32_t capture_rec_four(const uint16_t *sym, uint32_t shift)
 {
 	uint64_t v;
 
@@ -74,14 +76,15 @@ static uint32_t four(const uint16_t *sym, uint32_t shift)
 	return v * 0x0001000200040008 >> 48 & 0xf;
 }
 
-static uint32_t bitmap(uint8_t *out, const uint16_t *sym, uint32_t n,
-		       uint32_t flag)
+static uint32_t capture_rec_bitmap(uint8_t *out, const uint16_t *sym,
+				   uint32_t n, uint32_t flag)
 {
 	uint32_t shift = (uint32_t)__builtin_ctz(flag), i;
 
 	for (i = 0; i + 8 <= n; i += 8)
-		out[i / 8] = (uint8_t)(four(sym + i, shift) |
-				       four(sym + i + 4, shift) << 4);
+		out[i / 8] =
+			(uint8_t)(capture_rec_four(sym + i, shift) |
+				  capture_rec_four(sym + i + 4, shift) << 4);
 	if (i < n)
 		out[i / 8] = 0;
 	for (; i < n; i++)
@@ -89,7 +92,7 @@ static uint32_t bitmap(uint8_t *out, const uint16_t *sym, uint32_t n,
 	return (n + 7) / 8;
 }
 
-static bool any(const uint16_t *sym, uint32_t n, uint32_t flag)
+static bool capture_rec_any(const uint16_t *sym, uint32_t n, uint32_t flag)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (sym[i] & flag)
@@ -105,7 +108,7 @@ static void put_ethernet(struct tap *t, const struct weft_frame *f,
 		pcapng_record(t->cap->file, t->iface, at + skip * f->word_fs,
 			      s->n - skip, s->all - skip);
 
-	bytes(out, s->at + skip, s->n - skip);
+	capture_rec_bytes(out, s->at + skip, s->n - skip);
 }
 
 /* Behind n symbols, one bit each; another when some are no code. */
@@ -117,7 +120,7 @@ static uint32_t record_bytes(uint32_t n, bool bad)
 static void put_symbols(struct tap *t, const struct weft_frame *f,
 			const struct symbols *s, weft_time_t at)
 {
-	bool bad = f->raw && any(s->at, s->n, WEFT_SYM_BAD);
+	bool bad = f->raw && capture_rec_any(s->at, s->n, WEFT_SYM_BAD);
 	bool cut = s->n < s->all;
 	struct head h = {
 		.version = HEAD_VERSION,
@@ -136,15 +139,16 @@ static void put_symbols(struct tap *t, const struct weft_frame *f,
 
 	memcpy(out, &h, sizeof(h));
 	out += sizeof(h);
-	bytes(out, s->at, s->n);
+	capture_rec_bytes(out, s->at, s->n);
 	out += s->n;
 	if (!cut)
-		out += bitmap(out, s->at, s->n, WEFT_SYM_K);
+		out += capture_rec_bitmap(out, s->at, s->n, WEFT_SYM_K);
 	if (bad)
-		bitmap(out, s->at, s->n, WEFT_SYM_BAD);
+		capture_rec_bitmap(out, s->at, s->n, WEFT_SYM_BAD);
 }
 
-static void put(struct tap *t, const struct weft_frame *f, weft_time_t at)
+static void capture_rec_put(struct tap *t, const struct weft_frame *f,
+			    weft_time_t at)
 {
 	struct symbols s;
 
@@ -178,7 +182,7 @@ static void write_down(struct capture *cap, weft_time_t at, weft_time_t now)
 	pcapng_write(cap->file, at < now ? at : now);
 }
 
-static void took(struct tap *t, weft_time_t at)
+static void capture_rec_took(struct tap *t, weft_time_t at)
 {
 	struct capture *cap = t->cap;
 
@@ -191,8 +195,8 @@ void capture_hear(struct weft_line_listener *tap, const struct weft_frame *f,
 {
 	struct tap *t = (struct tap *)tap;
 
-	put(t, f, start);
-	took(t, start);
+	capture_rec_put(t, f, start);
+	capture_rec_took(t, start);
 }
 
 static void capture_filter(struct weft_comp *c, struct weft_frame *f)
@@ -200,8 +204,8 @@ static void capture_filter(struct weft_comp *c, struct weft_frame *f)
 	struct tap *t = c->state;
 	weft_time_t at = f->time - c->on->delay;
 
-	put(t, f, at);
-	took(t, at);
+	capture_rec_put(t, f, at);
+	capture_rec_took(t, at);
 	weft_filter_pass(c, f);
 }
 

@@ -7,7 +7,7 @@
 
 #include "front/run/run.h"
 
-static void put(FILE *f, const void *p, size_t n)
+static void pack_put(FILE *f, const void *p, size_t n)
 {
 	if (n) /* an empty histogram has no bins at all */
 		fwrite(p, 1, n, f);
@@ -15,7 +15,7 @@ static void put(FILE *f, const void *p, size_t n)
 
 static void put_u64(FILE *f, uint64_t v)
 {
-	put(f, &v, sizeof(v));
+	pack_put(f, &v, sizeof(v));
 }
 
 static void put_str(FILE *f, const char *s)
@@ -23,19 +23,19 @@ static void put_str(FILE *f, const char *s)
 	size_t n = strlen(s);
 
 	put_u64(f, n);
-	put(f, s, n);
+	pack_put(f, s, n);
 }
 
 static void put_hist(FILE *f, const struct hist *h)
 {
-	put(f, h, sizeof(*h));
-	put(f, h->bin, h->n_bins * sizeof(*h->bin));
+	pack_put(f, h, sizeof(*h));
+	pack_put(f, h->bin, h->n_bins * sizeof(*h->bin));
 }
 
 static void put_view(FILE *f, const struct view *v)
 {
 	put_u64(f, v->n);
-	put(f, v->end, v->n * sizeof(*v->end));
+	pack_put(f, v->end, v->n * sizeof(*v->end));
 	put_u64(f, v->n_ports);
 	for (size_t i = 0; i < v->n_ports; i++) {
 		const struct view_port *p = &v->ports[i];
@@ -47,7 +47,8 @@ static void put_view(FILE *f, const struct view *v)
 		put_u64(f, p->n);
 		for (uint32_t k = 0; k < VIEW_N; k++) {
 			put_u64(f, p->y[k] != NULL);
-			put(f, p->y[k], p->y[k] ? v->n * sizeof(uint64_t) : 0);
+			pack_put(f, p->y[k],
+				 p->y[k] ? v->n * sizeof(uint64_t) : 0);
 		}
 	}
 }
@@ -58,7 +59,7 @@ static void put_msg(FILE *f, const struct story_msg *m)
 
 	put_str(f, m->from);
 	put_str(f, m->to);
-	put(f, v, sizeof(v));
+	pack_put(f, v, sizeof(v));
 	put_u64(f, m->n_stages);
 	for (size_t i = 0; i < m->n_stages; i++) {
 		put_str(f, m->stages[i].comp);
@@ -71,7 +72,7 @@ static void put_story(FILE *f, const struct story *s)
 {
 	const uint64_t v[] = { s->n_messages, s->begin, s->end, s->programs };
 
-	put(f, v, sizeof(v));
+	pack_put(f, v, sizeof(v));
 	put_u64(f, s->n_msgs);
 	for (size_t i = 0; i < s->n_msgs; i++)
 		put_msg(f, &s->msgs[i]);
@@ -103,7 +104,7 @@ void *result_pack(const struct weft_result *r, size_t *len_p)
 	for (size_t i = 0; i < r->n_metrics; i++) {
 		put_str(f, r->metrics[i].name);
 		put_str(f, r->metrics[i].unit);
-		put(f, &r->metrics[i].value, sizeof(double));
+		pack_put(f, &r->metrics[i].value, sizeof(double));
 	}
 	put_u64(f, r->n_series);
 	for (size_t i = 0; i < r->n_series; i++) {
@@ -113,8 +114,8 @@ void *result_pack(const struct weft_result *r, size_t *len_p)
 		put_str(f, s->x_unit);
 		put_str(f, s->y_unit);
 		put_u64(f, s->n);
-		put(f, s->x, s->n * sizeof(double));
-		put(f, s->y, s->n * sizeof(double));
+		pack_put(f, s->x, s->n * sizeof(double));
+		pack_put(f, s->y, s->n * sizeof(double));
 	}
 	put_u64(f, r->n_hists);
 	for (size_t i = 0; i < r->n_hists; i++) {
@@ -153,7 +154,7 @@ struct reader {
 	} strs; /* alive until the end of the reading */
 };
 
-static bool take(struct reader *r, void *out, size_t n)
+static bool pack_take(struct reader *r, void *out, size_t n)
 {
 	if (r->bad || (size_t)(r->end - r->p) < n) {
 		r->bad = true;
@@ -169,7 +170,7 @@ static uint64_t take_u64(struct reader *r)
 {
 	uint64_t v;
 
-	take(r, &v, sizeof(v));
+	pack_take(r, &v, sizeof(v));
 	return v;
 }
 
@@ -177,7 +178,7 @@ static double take_real(struct reader *r)
 {
 	double v;
 
-	take(r, &v, sizeof(v));
+	pack_take(r, &v, sizeof(v));
 	return v;
 }
 
@@ -193,7 +194,7 @@ static const char *take_str(struct reader *r)
 	s = calloc(1, n + 1);
 	if (!s)
 		abort();
-	take(r, s, n);
+	pack_take(r, s, n);
 	vec_push(&r->strs, s);
 	return s;
 }
@@ -225,7 +226,7 @@ static void take_hist(struct reader *r, struct weft_result *res)
 	const char *name = take_str(r), *unit = take_str(r);
 	struct hist *h = result_hist_get(res, name, unit), raw;
 
-	take(r, &raw, sizeof(raw));
+	pack_take(r, &raw, sizeof(raw));
 	if (r->bad || raw.n_bins > (size_t)(r->end - r->p) / sizeof(*raw.bin)) {
 		r->bad = true;
 		return;
@@ -235,7 +236,7 @@ static void take_hist(struct reader *r, struct weft_result *res)
 	h->bin = calloc(raw.n_bins + 1, sizeof(*h->bin));
 	if (!h->bin)
 		abort();
-	take(r, h->bin, raw.n_bins * sizeof(*h->bin));
+	pack_take(r, h->bin, raw.n_bins * sizeof(*h->bin));
 }
 
 static void take_view(struct reader *r, struct view *v)
@@ -247,7 +248,7 @@ static void take_view(struct reader *r, struct view *v)
 		return;
 	}
 	view_intervals(v, n);
-	take(r, v->end, n * sizeof(*v->end));
+	pack_take(r, v->end, n * sizeof(*v->end));
 	for (uint64_t i = take_u64(r); i-- && !r->bad;) {
 		const char *name = take_str(r), *peer = take_str(r);
 		const char *kind = take_str(r), *unit = take_str(r);
@@ -256,8 +257,8 @@ static void take_view(struct reader *r, struct view *v)
 
 		for (uint32_t k = 0; k < VIEW_N; k++)
 			if (take_u64(r))
-				take(r, view_values(v, p, k),
-				     n * sizeof(uint64_t));
+				pack_take(r, view_values(v, p, k),
+					  n * sizeof(uint64_t));
 	}
 }
 
@@ -267,7 +268,7 @@ static void take_msg(struct reader *r, struct story *s)
 	struct story_msg *m = story_msg_add(s, from, to);
 	uint64_t v[4];
 
-	take(r, v, sizeof(v));
+	pack_take(r, v, sizeof(v));
 	m->number = v[0];
 	m->begin = v[1];
 	m->turn = v[2];
@@ -291,7 +292,7 @@ static void take_story(struct reader *r, struct story *s)
 {
 	uint64_t v[4];
 
-	take(r, v, sizeof(v));
+	pack_take(r, v, sizeof(v));
 	s->n_messages = v[0];
 	s->begin = v[1];
 	s->end = v[2];

@@ -88,7 +88,7 @@ static void signals_handle(int sig, void (*handler)(int))
 }
 
 /* nohup(1) and shells in the background have a signal ignored. */
-static bool ignored(int sig)
+static bool signals_ignored(int sig)
 {
 	struct sigaction sa;
 
@@ -101,7 +101,7 @@ void signals_catch(bool on)
 	if (on)
 		signals_handle(SIGALRM, on_tick);
 	for (int i = 0; i < WISHES; i++)
-		if (!ignored(wishes[i]))
+		if (!signals_ignored(wishes[i]))
 			signals_handle(wishes[i], on ? on_wish : SIG_DFL);
 	if (!on)
 		signals_timer(false);

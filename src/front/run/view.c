@@ -43,7 +43,7 @@ struct viewer {
 	struct cell *row[VIEW_MAX + 1]; /* places.n each */
 };
 
-static bool cabled(const struct weft_port *p)
+static bool view_cabled(const struct weft_port *p)
 {
 	return p->kind == WEFT_PORT_LINK && p->peer;
 }
@@ -55,7 +55,7 @@ static void viewer_places(struct viewer *v)
 		bool any = false;
 
 		for (uint32_t p = 0; p < c->n_ports; p++) {
-			if (!cabled(&c->ports[p]))
+			if (!view_cabled(&c->ports[p]))
 				continue;
 			if (!v->together)
 				vec_push(&v->places, (struct place){ c, p, 1 });
@@ -109,7 +109,7 @@ static void port_look(struct weft_comp *c, const struct weft_port *p,
 {
 	struct weft_waiting w = { 0 };
 
-	if (!cabled(p))
+	if (!view_cabled(p))
 		return;
 	if (c->cls->ops.waiting)
 		c->cls->ops.waiting(c, p->index, &w);
@@ -204,7 +204,7 @@ static void place_out(const struct viewer *v, size_t i, struct view *out)
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < at->n; k++)
-		n += cabled(&port[k]);
+		n += view_cabled(&port[k]);
 	snprintf(name, sizeof(name), "%s", at->comp->name);
 	if (!v->together) {
 		snprintf(name, sizeof(name), "%s.%s", at->comp->name,

@@ -44,8 +44,8 @@ struct keeper {
 
 /* ---- stages ---- */
 
-static void stage(struct kept *m, const struct weft_comp *c, const char *text,
-		  weft_time_t end)
+static void message_sampler_stage(struct kept *m, const struct weft_comp *c,
+				  const char *text, weft_time_t end)
 {
 	m->stages[m->n++] =
 		(struct kept_stage){ .comp = c, .stage = text, .end = end };
@@ -61,7 +61,8 @@ static struct kept kept_new(size_t stages)
 }
 
 /* Those that take no time too: parts may end with them. */
-static void marks(struct kept *m, const struct rec *r, weft_time_t until)
+static void message_sampler_marks(struct kept *m, const struct rec *r,
+				  weft_time_t until)
 {
 	weft_time_t t = r->begin;
 
@@ -70,7 +71,7 @@ static void marks(struct kept *m, const struct rec *r, weft_time_t until)
 
 		if (k->end < t || k->end > until)
 			continue;
-		stage(m, k->comp, k->stage, k->end);
+		message_sampler_stage(m, k->comp, k->stage, k->end);
 		t = k->end;
 	}
 }
@@ -83,7 +84,7 @@ static void nic_arrived(struct keeper *k, const struct rec *r,
 	m.from = r->origin;
 	m.to = to;
 	m.begin = r->begin;
-	marks(&m, r, WEFT_NEVER);
+	message_sampler_marks(&m, r, WEFT_NEVER);
 	m.end = m.n ? m.stages[m.n - 1].end : m.begin;
 	picks_add(k->nics, &m);
 	uses_commit(k->uses);
@@ -122,9 +123,9 @@ static const struct rec_mark *last_mark(const struct rec *r, uint32_t node,
 }
 
 /* *end_p: when it was there. */
-static const struct rec *inside(struct keeper *k, const struct pair *p,
-				weft_time_t from, weft_time_t until,
-				weft_time_t *end_p)
+static const struct rec *
+message_sampler_inside(struct keeper *k, const struct pair *p, weft_time_t from,
+		       weft_time_t until, weft_time_t *end_p)
 {
 	const struct rec *best = NULL;
 
@@ -146,12 +147,13 @@ static const struct rec *inside(struct keeper *k, const struct pair *p,
 	return best;
 }
 
-static struct kept leg(struct keeper *k, struct pair *p,
-		       const struct weft_comp *prog, struct begun from,
-		       weft_time_t until)
+static struct kept message_sampler_leg(struct keeper *k, struct pair *p,
+				       const struct weft_comp *prog,
+				       struct begun from, weft_time_t until)
 {
 	weft_time_t there = 0;
-	const struct rec *r = inside(k, p, from.at, until, &there);
+	const struct rec *r =
+		message_sampler_inside(k, p, from.at, until, &there);
 	struct kept m = kept_new(r ? r->marks.n : 0);
 
 	m.begin = from.at;
@@ -159,15 +161,17 @@ static struct kept leg(struct keeper *k, struct pair *p,
 	m.to = prog;
 	m.from = from.prog;
 	if (r && r->begin > from.at)
-		stage(&m, from.prog, "program, library", r->begin);
+		message_sampler_stage(&m, from.prog, "program, library",
+				      r->begin);
 	if (r)
-		marks(&m, r, there);
+		message_sampler_marks(&m, r, there);
 	if (!m.n || m.stages[m.n - 1].end < until)
-		stage(&m, prog, r ? "program looks" : "not known", until);
+		message_sampler_stage(&m, prog,
+				      r ? "program looks" : "not known", until);
 	return m;
 }
 
-static void join(struct kept *trip, struct kept *back)
+static void message_sampler_join(struct kept *trip, struct kept *back)
 {
 	struct kept m = kept_new(trip->n + back->n);
 
@@ -187,27 +191,28 @@ static void join(struct kept *trip, struct kept *back)
 }
 
 /* A message that is not answered at once stands for itself. */
-static void settle(struct keeper *k, struct pair *p)
+static void message_sampler_settle(struct keeper *k, struct pair *p)
 {
 	if (p->last.stages)
 		picks_add(k->programs, &p->last);
 	p->last = (struct kept){ 0 };
 }
 
-static void got(struct keeper *k, const struct weft_trace *t, uint32_t node)
+static void message_sampler_got(struct keeper *k, const struct weft_trace *t,
+				uint32_t node)
 {
 	struct pair *p = pair_of(k, (uint32_t)t->value, node), *back;
 	struct kept m;
 
 	if (!p || p->head == p->begun.n)
 		return;
-	m = leg(k, p, t->comp, p->begun.at[p->head++], t->from);
+	m = message_sampler_leg(k, p, t->comp, p->begun.at[p->head++], t->from);
 	back = pair_of(k, node, p->from);
 	p = pair_of(k, (uint32_t)t->value, node);
-	settle(k, p);
+	message_sampler_settle(k, p);
 	if (back && back != p && back->last.stages &&
 	    back->last.end == m.begin) {
-		join(&back->last, &m);
+		message_sampler_join(&back->last, &m);
 		picks_add(k->programs, &m);
 	} else {
 		p->last = m;
@@ -232,7 +237,8 @@ static void sent(struct keeper *k, const struct weft_trace *t, uint32_t node)
 
 /* ---- listening ---- */
 
-static void hear(struct weft_listener *l, const struct weft_trace *t)
+static void message_sampler_hear(struct weft_listener *l,
+				 const struct weft_trace *t)
 {
 	struct keeper *k = (struct keeper *)l;
 	const struct rec *r;
@@ -254,7 +260,7 @@ static void hear(struct weft_listener *l, const struct weft_trace *t)
 		if (t->kind == WEFT_TRACE_SENT)
 			sent(k, t, node);
 		else
-			got(k, t, node);
+			message_sampler_got(k, t, node);
 		break;
 	default:
 		if (k->begun)
@@ -263,7 +269,7 @@ static void hear(struct weft_listener *l, const struct weft_trace *t)
 }
 
 /* Machines and levels are for looking at; programs are parts that work. */
-static uint8_t wants(const struct weft_comp *c)
+static uint8_t message_sampler_wants(const struct weft_comp *c)
 {
 	uint32_t but = 1u << WEFT_TRACE_LEVEL;
 
@@ -279,8 +285,8 @@ struct keeper *keeper_open(struct weft_sim *sim, const struct keep_part *part,
 
 	if (!k)
 		abort();
-	k->listener.hear = hear;
-	k->listener.wants = wants;
+	k->listener.hear = message_sampler_hear;
+	k->listener.wants = message_sampler_wants;
 	recs_init(&k->recs);
 	k->nics = picks_new(part, n);
 	k->programs = picks_new(part, n);
@@ -292,7 +298,7 @@ struct keeper *keeper_open(struct weft_sim *sim, const struct keep_part *part,
 void keeper_result(struct keeper *k, struct story *s)
 {
 	for (size_t i = 0; i < k->pairs.n; i++)
-		settle(k, &k->pairs.at[i]);
+		message_sampler_settle(k, &k->pairs.at[i]);
 	s->programs = picks_count(k->programs) > 0;
 	picks_result(s->programs ? k->programs : k->nics, s);
 	if (s->n_messages)

@@ -45,7 +45,7 @@ uint64_t picks_count(const struct picks *p)
 	return p->n;
 }
 
-static struct kept copy(const struct kept *m)
+static struct kept sampler_pick_copy(const struct kept *m)
 {
 	struct kept c = *m;
 
@@ -56,14 +56,14 @@ static struct kept copy(const struct kept *m)
 	return c;
 }
 
-static void put(struct kept *at, const struct kept *m)
+static void sampler_pick_put(struct kept *at, const struct kept *m)
 {
 	free(at->stages);
-	*at = copy(m);
+	*at = sampler_pick_copy(m);
 }
 
 /* Every second of the n-th goes. */
-static void thin(struct picks *p)
+static void sampler_pick_thin(struct picks *p)
 {
 	size_t n = 0;
 
@@ -103,7 +103,7 @@ static void add_sum(struct picks *p, const struct kept_stage *s,
 	(*n)->total += spent;
 }
 
-static weft_time_t length(const struct kept *m)
+static weft_time_t sampler_pick_length(const struct kept *m)
 {
 	return m->end - m->begin;
 }
@@ -122,15 +122,17 @@ void picks_add(struct picks *p, struct kept *m)
 	}
 	parts_add(p->parts, m);
 	if (p->n == 1)
-		put(&p->first, m);
-	if (p->n == 1 || length(m) < length(&p->fastest))
-		put(&p->fastest, m);
-	if (p->n == 1 || length(m) > length(&p->slowest))
-		put(&p->slowest, m);
+		sampler_pick_put(&p->first, m);
+	if (p->n == 1 ||
+	    sampler_pick_length(m) < sampler_pick_length(&p->fastest))
+		sampler_pick_put(&p->fastest, m);
+	if (p->n == 1 ||
+	    sampler_pick_length(m) > sampler_pick_length(&p->slowest))
+		sampler_pick_put(&p->slowest, m);
 	if (m->number % p->step == 0)
-		vec_push(&p->nth, copy(m));
+		vec_push(&p->nth, sampler_pick_copy(m));
 	if (p->nth.n > PICKS_NTH)
-		thin(p);
+		sampler_pick_thin(p);
 	free(m->stages);
 	m->stages = NULL;
 }

@@ -87,8 +87,9 @@ static struct use *use_of(struct uses *u, const struct weft_trace *t,
 }
 
 /* What overlaps with what was told before counts once. */
-static void spend(struct uses *u, const struct weft_trace *t, const char *text,
-		  weft_time_t from, weft_time_t to)
+static void sampler_use_spend(struct uses *u, const struct weft_trace *t,
+			      const char *text, weft_time_t from,
+			      weft_time_t to)
 {
 	struct use *s = use_of(u, t, text);
 
@@ -141,7 +142,7 @@ static void state(struct uses *u, const struct weft_trace *t)
 		m = &vec_last(&u->machines);
 	}
 	if (m->text && t->from > m->since)
-		spend(u, t, m->text, m->since, t->from);
+		sampler_use_spend(u, t, m->text, m->since, t->from);
 	m->text = t->text;
 	m->since = t->from;
 }
@@ -151,7 +152,7 @@ void uses_hear(struct uses *u, const struct weft_trace *t)
 	if (!strcmp(t->name, WEFT_TRACE_CALLS))
 		return; /* they wait for the others */
 	if (t->kind == WEFT_TRACE_SPAN)
-		spend(u, t, t->text, t->from, t->to);
+		sampler_use_spend(u, t, t->text, t->from, t->to);
 	else if (t->kind == WEFT_TRACE_STATE)
 		state(u, t);
 }

@@ -21,7 +21,7 @@ void recs_fini(struct recs *r)
 	r->slot = NULL;
 }
 
-static struct rec *probe(struct recs *r, uint64_t id, uint32_t i)
+static struct rec *recs_probe(struct recs *r, uint64_t id, uint32_t i)
 {
 	uint64_t h = id * 0x9e3779b97f4a7c15ull >> (64 - RECS_LOG2);
 
@@ -30,7 +30,7 @@ static struct rec *probe(struct recs *r, uint64_t id, uint32_t i)
 
 static struct rec *find(struct recs *r, uint64_t id)
 {
-	struct rec *s = probe(r, id, 0);
+	struct rec *s = recs_probe(r, id, 0);
 
 	for (uint32_t i = 0; id && i < PROBES; i++) {
 		if (s->id == id)
@@ -42,12 +42,12 @@ static struct rec *find(struct recs *r, uint64_t id)
 
 /* A free place, or else that of the oldest which has arrived, or else that of
  * the oldest. */
-static struct rec *place(struct recs *r, uint64_t id)
+static struct rec *recs_place(struct recs *r, uint64_t id)
 {
-	struct rec *best = probe(r, id, 0);
+	struct rec *best = recs_probe(r, id, 0);
 
 	for (uint32_t i = 1; i < PROBES; i++) {
-		struct rec *s = probe(r, id, i);
+		struct rec *s = recs_probe(r, id, i);
 
 		if (!best->id)
 			break;
@@ -73,7 +73,7 @@ static void rec_open(struct recs *r, const struct weft_trace *t)
 		return;
 	if (parent)
 		from = *parent;
-	s = place(r, t->id);
+	s = recs_place(r, t->id);
 	vec_clear(&s->marks);
 	s->id = t->id;
 	s->open = true;
@@ -144,7 +144,7 @@ const struct rec *recs_next(struct recs *r, size_t *i_p)
 	return NULL;
 }
 
-static uint64_t mix(uint64_t h, const char *s)
+static uint64_t recs_mix(uint64_t h, const char *s)
 {
 	for (; s && *s; s++)
 		h = (h ^ (unsigned char)*s) * 0x100000001b3ull;
@@ -154,7 +154,7 @@ static uint64_t mix(uint64_t h, const char *s)
 uint64_t recs_hash(const struct weft_comp *c, const char *a, const char *b,
 		   uint32_t index)
 {
-	uint64_t h = mix(mix(c->id ^ (uint64_t)index << 32, a), b);
+	uint64_t h = recs_mix(recs_mix(c->id ^ (uint64_t)index << 32, a), b);
 
 	return h * 0x9e3779b97f4a7c15ull >> 32;
 }

@@ -48,8 +48,8 @@ struct timeline {
 
 /* ---- events ---- */
 
-static void event(struct timeline *t, const char *ph, uint32_t pid,
-		  uint32_t tid, const char *name)
+static void timeline_event(struct timeline *t, const char *ph, uint32_t pid,
+			   uint32_t tid, const char *name)
 {
 	struct json j;
 
@@ -68,10 +68,10 @@ static void put_us(struct timeline *t, const char *key, weft_time_t fs)
 		fs % WEFT_US);
 }
 
-static void meta(struct timeline *t, const char *what, uint32_t pid,
-		 uint32_t tid, const char *name)
+static void timeline_meta(struct timeline *t, const char *what, uint32_t pid,
+			  uint32_t tid, const char *name)
 {
-	event(t, "M", pid, tid, what);
+	timeline_event(t, "M", pid, tid, what);
 	fprintf(t->file, ",\"args\":{\"name\":\"%s\"}}", name);
 }
 
@@ -86,7 +86,7 @@ static uint32_t pid_of(struct timeline *t, const struct weft_comp *c)
 			return (uint32_t)i + 1;
 	vec_push(&t->nodes, c);
 	snprintf(name, sizeof(name), "%.*s", (int)n, c->name);
-	meta(t, "process_name", (uint32_t)t->nodes.n, 0, name);
+	timeline_meta(t, "process_name", (uint32_t)t->nodes.n, 0, name);
 	return (uint32_t)t->nodes.n;
 }
 
@@ -125,8 +125,8 @@ static void part_text(const struct part *p, char *buf, size_t size)
 }
 
 /* The thread of p on which from..to is free. */
-static uint32_t lane(struct timeline *t, struct part *p, weft_time_t from,
-		     weft_time_t to)
+static uint32_t timeline_lane(struct timeline *t, struct part *p,
+			      weft_time_t from, weft_time_t to)
 {
 	char name[160];
 	uint32_t i = 0;
@@ -137,14 +137,16 @@ static uint32_t lane(struct timeline *t, struct part *p, weft_time_t from,
 		p->lanes++;
 		p->tid[i] = ++t->tids;
 		part_text(p, name, sizeof(name));
-		meta(t, "thread_name", pid_of(t, p->comp), p->tid[i], name);
+		timeline_meta(t, "thread_name", pid_of(t, p->comp), p->tid[i],
+			      name);
 	}
 	p->free_at[i] = to;
 	return p->tid[i];
 }
 
 /* The calls of a process: one thread, above the others of its node. */
-static void call(struct timeline *t, struct part *p, const struct weft_trace *e)
+static void timeline_call(struct timeline *t, struct part *p,
+			  const struct weft_trace *e)
 {
 	uint32_t pid = pid_of(t, p->comp);
 	char name[32];
@@ -153,22 +155,23 @@ static void call(struct timeline *t, struct part *p, const struct weft_trace *e)
 		p->lanes = 1;
 		p->tid[0] = ++t->tids;
 		snprintf(name, sizeof(name), "rank %u", p->index);
-		meta(t, "thread_name", pid, p->tid[0], name);
-		event(t, "M", pid, p->tid[0], "thread_sort_index");
+		timeline_meta(t, "thread_name", pid, p->tid[0], name);
+		timeline_event(t, "M", pid, p->tid[0], "thread_sort_index");
 		fprintf(t->file, ",\"args\":{\"sort_index\":-1}}");
 	}
-	event(t, "X", pid, p->tid[0], e->text);
+	timeline_event(t, "X", pid, p->tid[0], e->text);
 	put_us(t, "ts", e->from);
 	put_us(t, "dur", e->to - e->from);
 	fprintf(t->file, ",\"args\":{\"rank\":%" PRIu64 "}}", e->value);
 }
 
-static uint32_t slice(struct timeline *t, struct part *p, const char *name,
-		      weft_time_t from, weft_time_t to)
+static uint32_t timeline_slice(struct timeline *t, struct part *p,
+			       const char *name, weft_time_t from,
+			       weft_time_t to)
 {
-	uint32_t pid = pid_of(t, p->comp), tid = lane(t, p, from, to);
+	uint32_t pid = pid_of(t, p->comp), tid = timeline_lane(t, p, from, to);
 
-	event(t, "X", pid, tid, name);
+	timeline_event(t, "X", pid, tid, name);
 	put_us(t, "ts", from);
 	put_us(t, "dur", to - from);
 	return tid;
@@ -176,10 +179,11 @@ static uint32_t slice(struct timeline *t, struct part *p, const char *name,
 
 /* ---- messages ---- */
 
-static void flow(struct timeline *t, const char *ph, const struct weft_comp *c,
-		 uint32_t tid, weft_time_t at)
+static void timeline_flow(struct timeline *t, const char *ph,
+			  const struct weft_comp *c, uint32_t tid,
+			  weft_time_t at)
 {
-	event(t, ph, pid_of(t, c), tid, "message");
+	timeline_event(t, ph, pid_of(t, c), tid, "message");
 	put_us(t, "ts", at);
 	fprintf(t->file, ",\"cat\":\"message\",\"id\":%" PRIu64 "%s}", t->flows,
 		*ph == 'f' ? ",\"bp\":\"e\"" : "");
@@ -193,7 +197,7 @@ static bool same_node(const struct weft_comp *a, const struct weft_comp *b)
 }
 
 /* One slice per stage; an arrow where the node changes. */
-static void message(struct timeline *t, const struct rec *r)
+static void timeline_message(struct timeline *t, const struct rec *r)
 {
 	const struct weft_comp *was = NULL;
 	weft_time_t at = r->begin, was_at = 0;
@@ -207,13 +211,13 @@ static void message(struct timeline *t, const struct rec *r)
 		if (m->end <= at)
 			continue;
 		p = part_of(t, m->comp, "messages", WEFT_TRACE_ONE);
-		tid = slice(t, p, m->stage, at, m->end);
+		tid = timeline_slice(t, p, m->stage, at, m->end);
 		fprintf(t->file, ",\"args\":{\"message\":%" PRIu64 "}}",
 			r->id & ~(UINT64_C(1) << 63));
 		if (was && !same_node(was, m->comp)) {
 			t->flows++;
-			flow(t, "s", was, was_tid, was_at);
-			flow(t, "f", m->comp, tid, at);
+			timeline_flow(t, "s", was, was_tid, was_at);
+			timeline_flow(t, "f", m->comp, tid, at);
 		}
 		was = m->comp;
 		was_at = at;
@@ -231,7 +235,7 @@ static void state(struct timeline *t, const struct weft_trace *e)
 	if (p->state && !strcmp(p->state, e->text))
 		return;
 	if (p->state && e->from > p->since) {
-		slice(t, p, p->state, p->since, e->from);
+		timeline_slice(t, p, p->state, p->since, e->from);
 		fprintf(t->file, "}");
 	}
 	if (p->state && e->from < p->since)
@@ -249,24 +253,24 @@ static void level(struct timeline *t, const struct weft_trace *e)
 		return;
 	p->level = e->value + 1;
 	part_text(p, name, sizeof(name));
-	event(t, "C", pid_of(t, e->comp), 0, name);
+	timeline_event(t, "C", pid_of(t, e->comp), 0, name);
 	put_us(t, "ts", e->from);
 	fprintf(t->file, ",\"args\":{\"level\":%" PRIu64 "}}", e->value);
 }
 
-static void span(struct timeline *t, const struct weft_trace *e)
+static void timeline_span(struct timeline *t, const struct weft_trace *e)
 {
 	struct part *p = part_of(t, e->comp, e->name, e->index);
 
 	if (!strcmp(e->name, WEFT_TRACE_CALLS)) {
-		call(t, p, e);
+		timeline_call(t, p, e);
 		return;
 	}
-	slice(t, p, e->text, e->from, e->to);
+	timeline_slice(t, p, e->text, e->from, e->to);
 	fprintf(t->file, ",\"args\":{\"n\":%" PRIu64 "}}", e->value);
 }
 
-static void hear(struct weft_listener *l, const struct weft_trace *e)
+static void timeline_hear(struct weft_listener *l, const struct weft_trace *e)
 {
 	struct timeline *t = (struct timeline *)l;
 	const struct rec *r;
@@ -277,7 +281,7 @@ static void hear(struct weft_listener *l, const struct weft_trace *e)
 		return;
 	switch (e->kind) {
 	case WEFT_TRACE_SPAN:
-		span(t, e);
+		timeline_span(t, e);
 		break;
 	case WEFT_TRACE_STATE:
 		state(t, e);
@@ -287,17 +291,19 @@ static void hear(struct weft_listener *l, const struct weft_trace *e)
 		break;
 	case WEFT_TRACE_SENT:
 	case WEFT_TRACE_GOT:
-		event(t, "i", pid_of(t, e->comp),
-		      lane(t, part_of(t, e->comp, "thread", WEFT_TRACE_ONE), 0,
-			   0),
-		      e->kind == WEFT_TRACE_SENT ? "sends" : "has");
+		timeline_event(t, "i", pid_of(t, e->comp),
+			       timeline_lane(t,
+					     part_of(t, e->comp, "thread",
+						     WEFT_TRACE_ONE),
+					     0, 0),
+			       e->kind == WEFT_TRACE_SENT ? "sends" : "has");
 		put_us(t, "ts", e->from);
 		fprintf(t->file, ",\"s\":\"t\"}");
 		break;
 	default:
 		r = recs_hear(&t->recs, e);
 		if (r)
-			message(t, r);
+			timeline_message(t, r);
 	}
 }
 
@@ -319,7 +325,7 @@ int timeline_open(const char *path, uint64_t limit, struct timeline **t_p,
 	t->parts = calloc(PARTS, sizeof(*t->parts));
 	if (!t->parts)
 		abort();
-	t->listener.hear = hear;
+	t->listener.hear = timeline_hear;
 	recs_init(&t->recs);
 	fprintf(t->file, FILE_HEAD);
 	*t_p = t;
@@ -371,7 +377,7 @@ void timeline_flush(struct timeline *t)
 	if (t->enough)
 		return;
 	while ((r = recs_next(&t->recs, &i)))
-		message(t, r);
+		timeline_message(t, r);
 	recs_fini(&t->recs);
 }
 

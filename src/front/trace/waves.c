@@ -106,8 +106,8 @@ static const char *text_of(struct waves *w, const char *text)
 
 /* ---- what is heard ---- */
 
-static void change(struct waves *w, uint32_t var, weft_time_t at, int64_t value,
-		   const char *text)
+static void waves_change(struct waves *w, uint32_t var, weft_time_t at,
+			 int64_t value, const char *text)
 {
 	if (!var)
 		return;
@@ -117,21 +117,21 @@ static void change(struct waves *w, uint32_t var, weft_time_t at, int64_t value,
 			 (struct change){ at, var, w->order++, value, text });
 }
 
-static void hear(struct weft_listener *l, const struct weft_trace *t)
+static void waves_hear(struct weft_listener *l, const struct weft_trace *t)
 {
 	struct waves *w = (struct waves *)l;
 	uint32_t v;
 
 	if (t->kind == WEFT_TRACE_STATE) {
-		change(w, var_of(w, t, WAVE_STATE), t->from, 0,
-		       text_of(w, t->text));
+		waves_change(w, var_of(w, t, WAVE_STATE), t->from, 0,
+			     text_of(w, t->text));
 	} else if (t->kind == WEFT_TRACE_LEVEL) {
-		change(w, var_of(w, t, WAVE_LEVEL), t->from, (int64_t)t->value,
-		       NULL);
+		waves_change(w, var_of(w, t, WAVE_LEVEL), t->from,
+			     (int64_t)t->value, NULL);
 	} else if (t->kind == WEFT_TRACE_SPAN) {
 		v = var_of(w, t, WAVE_COUNT);
-		change(w, v, t->from, 1, NULL);
-		change(w, v, t->to, -1, NULL);
+		waves_change(w, v, t->from, 1, NULL);
+		waves_change(w, v, t->to, -1, NULL);
 	}
 }
 
@@ -307,7 +307,7 @@ int waves_open(const char *path, struct waves **w_p, struct weft_err *err)
 	w->hash = calloc(VARS, sizeof(*w->hash));
 	if (!w->hash)
 		abort();
-	w->listener.hear = hear;
+	w->listener.hear = waves_hear;
 	*w_p = w;
 	return 0;
 }

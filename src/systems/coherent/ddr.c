@@ -34,7 +34,7 @@ void coh_mem_fini(struct coh_mem *m)
 }
 
 /* Bytes of this access that lie in the page of addr. */
-static uint32_t span(uint64_t addr, uint32_t bytes)
+static uint32_t ddr_span(uint64_t addr, uint32_t bytes)
 {
 	uint32_t room = COH_PAGE - (uint32_t)(addr % COH_PAGE);
 
@@ -50,7 +50,7 @@ void coh_mem_read(const struct coh_mem *m, uint64_t addr, void *to,
 	for (uint32_t n; bytes; bytes -= n, addr += n, p += n) {
 		const uint8_t *page = m->page[addr / COH_PAGE];
 
-		n = span(addr, bytes);
+		n = ddr_span(addr, bytes);
 		if (page)
 			memcpy(p, page + addr % COH_PAGE, n);
 		else
@@ -67,7 +67,7 @@ void coh_mem_write(struct coh_mem *m, uint64_t addr, const void *from,
 	for (uint32_t n; bytes; bytes -= n, addr += n, p += n) {
 		uint8_t **page = &m->page[addr / COH_PAGE];
 
-		n = span(addr, bytes);
+		n = ddr_span(addr, bytes);
 		if (!*page)
 			*page = calloc(1, COH_PAGE);
 		if (!*page)

@@ -6,7 +6,7 @@
 
 #include "systems/coherent/coherent_internal.h"
 
-static uint32_t beats(const struct coh_system *s, uint32_t bytes)
+static uint32_t net_snoop_beats(const struct coh_system *s, uint32_t bytes)
 {
 	return coh_ddr_beats(&s->ddr, bytes);
 }
@@ -111,7 +111,7 @@ static uint64_t snoop_line(struct weft_comp *c, struct coh_txn *t)
 		end = t->snoop + s->t_supply +
 		      coh_ddr_write(&s->ddr, addr, s->net.line, s->line);
 	}
-	t->data = t->snoop + first + s->t_reply + beats(s, s->line);
+	t->data = t->snoop + first + s->t_reply + net_snoop_beats(s, s->line);
 	return end > t->data ? end : t->data;
 }
 
@@ -140,7 +140,7 @@ static uint64_t update_allocate(struct weft_comp *c, struct coh_txn *t,
 		return end;
 	}
 	end += coh_ddr_read(&s->ddr, addr, s->net.line, s->line) + s->t_reply +
-	       beats(s, s->line);
+	       net_snoop_beats(s, s->line);
 	t->data = end;
 	return end;
 }
@@ -188,7 +188,7 @@ static uint64_t memory_read(struct weft_comp *c, struct coh_txn *t)
 
 	t->data = t->snoop +
 		  coh_ddr_read(&s->ddr, t->addr, s->net.line, t->bytes) +
-		  s->t_reply + beats(s, t->bytes);
+		  s->t_reply + net_snoop_beats(s, t->bytes);
 	return t->data;
 }
 

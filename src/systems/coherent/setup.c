@@ -18,7 +18,7 @@ int coh_where(const struct coh_system *s, uint64_t addr, uint32_t bytes)
 	return addr < cached ? COH_COHERENT : COH_UNCACHED;
 }
 
-static bool power2(uint64_t n)
+static bool setup_power2(uint64_t n)
 {
 	return n && !(n & (n - 1));
 }
@@ -27,8 +27,9 @@ static int sizes_valid(struct weft_comp *c, struct weft_err *err)
 {
 	struct coh_system *s = c->state;
 
-	if (!power2(s->size) || !power2(s->line) || !power2(s->ways) ||
-	    !power2(s->row_bytes) || !power2(s->width))
+	if (!setup_power2(s->size) || !setup_power2(s->line) ||
+	    !setup_power2(s->ways) || !setup_power2(s->row_bytes) ||
+	    !setup_power2(s->width))
 		return weft_fail(
 			err, EINVAL,
 			"%s: size, line, ways, width and row_bytes must be powers of two",
@@ -129,7 +130,7 @@ int coh_system_script(struct weft_comp *c, uint32_t core,
 	struct coh_system *s = c->state;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!power2(ops[i].bytes) || ops[i].bytes > 8 ||
+		if (!setup_power2(ops[i].bytes) || ops[i].bytes > 8 ||
 		    ops[i].addr % ops[i].bytes ||
 		    coh_where(s, ops[i].addr, ops[i].bytes) < 0)
 			return weft_fail(

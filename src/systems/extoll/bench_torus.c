@@ -69,8 +69,8 @@ static int weft_speed(struct bench_ctx *b, const struct registry *reg,
 static const struct peer *const peers[] = { &peer_booksim, &peer_merlin };
 enum { PEERS = sizeof(peers) / sizeof(peers[0]) };
 
-static int beside(struct bench_ctx *b, const struct peer *p,
-		  const struct torus_case *t, struct weft_err *err)
+static int bench_torus_beside(struct bench_ctx *b, const struct peer *p,
+			      const struct torus_case *t, struct weft_err *err)
 {
 	struct peer_case c = { t->flits, t->load, bench_full(b) };
 	char name[40];
@@ -87,8 +87,8 @@ static int beside(struct bench_ctx *b, const struct peer *p,
 	return 0;
 }
 
-static int one(struct bench_ctx *b, const struct registry *reg,
-	       struct torus_case *t, struct weft_err *err)
+static int bench_torus_one(struct bench_ctx *b, const struct registry *reg,
+			   struct torus_case *t, struct weft_err *err)
 {
 	char name[40];
 
@@ -97,7 +97,8 @@ static int one(struct bench_ctx *b, const struct registry *reg,
 	snprintf(name, sizeof(name), "hops_%sflits_%s", t->flits, t->load);
 	bench_report(b, name, "M/s", t->speed * 1e-6);
 	for (uint32_t i = 0; i < PEERS; i++)
-		if (peer_path(peers[i]) && beside(b, peers[i], t, err))
+		if (peer_path(peers[i]) &&
+		    bench_torus_beside(b, peers[i], t, err))
 			return -EINVAL;
 	return 0;
 }
@@ -120,7 +121,7 @@ int bench_torus(struct bench_ctx *b, struct weft_err *err)
 		for (l = 0; l < 3 && !ret; l++) {
 			struct torus_case t = { 8, flits[f], loads[l], 0, 0 };
 
-			ret = one(b, &reg, &t, err);
+			ret = bench_torus_one(b, &reg, &t, err);
 		}
 	}
 	registry_fini(&reg);

@@ -18,8 +18,8 @@
 #define NEXT_TO_NONE "extoll.xbar.mgt=0 extoll.xbar.mgt_ui=20"
 /* clang-format on */
 
-static double gain(const struct repro_data *d, const char *from, const char *to,
-		   const char *name)
+static double published_eval_gain(const struct repro_data *d, const char *from,
+				  const char *to, const char *name)
 {
 	return repro_value(d, to, name) - repro_value(d, from, name);
 }
@@ -66,12 +66,14 @@ double extoll_eval_ht_raw(const struct repro_data *d)
 		repro_number(d, LINES, "n0.prog0.lines", WEFT_P_U64);
 	double ns = 3 * lines * repro_value(d, LINES, "n0.prog0.line");
 
-	return 4 * gain(d, LINES, MORE_LINES, "n0.bus.down_busy") / ns;
+	return 4 *
+	       published_eval_gain(d, LINES, MORE_LINES, "n0.bus.down_busy") /
+	       ns;
 }
 
 /* ---- saturated crossbar ---- */
 
-static double bits(const struct repro_data *d)
+static double published_eval_bits(const struct repro_data *d)
 {
 	const char *w = repro_param(d, TO, "s0.width");
 
@@ -81,7 +83,8 @@ static double bits(const struct repro_data *d)
 }
 
 /* Sum of counters of all lines, what was added to it per ns. */
-static double rate(const struct repro_data *d, const char *counters)
+static double published_eval_rate(const struct repro_data *d,
+				  const char *counters)
 {
 	return (repro_sum(d, TO, counters) - repro_sum(d, FROM, counters)) /
 	       WINDOW_NS;
@@ -90,14 +93,14 @@ static double rate(const struct repro_data *d, const char *counters)
 /* Symbols that passed behind the first link port, of ten bits each. */
 double extoll_eval_lane(const struct repro_data *d)
 {
-	return rate(d, "fault0.symbols") * 10;
+	return published_eval_rate(d, "fault0.symbols") * 10;
 }
 
 /* Flits that left through internal ports, bytes through links. */
 double extoll_eval_aggregate(const struct repro_data *d)
 {
-	return rate(d, "s0.np?.words") * bits(d) +
-	       rate(d, "fault?.symbols") * 8;
+	return published_eval_rate(d, "s0.np?.words") * published_eval_bits(d) +
+	       published_eval_rate(d, "fault?.symbols") * 8;
 }
 
 /* ---- structure ---- */
@@ -144,7 +147,8 @@ double extoll_eval_domains(const struct repro_data *d)
  * run without are 20 of 40 unit intervals. */
 static double mgt_cycles(const struct repro_data *d, const char *point)
 {
-	return gain(d, NEXT_TO_NONE, point, "net.latency") + 20 / 40.0;
+	return published_eval_gain(d, NEXT_TO_NONE, point, "net.latency") +
+	       20 / 40.0;
 }
 
 double extoll_eval_mgt_gain(const struct repro_data *d)

@@ -18,9 +18,9 @@ struct fab {
 	uint32_t ports;
 };
 
-static struct weft_comp *add(struct fab *f, const struct weft_class *cls,
-			     const char *name, const char *const *set,
-			     struct weft_err *err)
+static struct weft_comp *
+bench_switch_add(struct fab *f, const struct weft_class *cls, const char *name,
+		 const char *const *set, struct weft_err *err)
 {
 	struct weft_comp *c = weft_sim_add(f->sim, cls, name, err);
 
@@ -42,16 +42,16 @@ static int add_node(struct fab *f, uint32_t i, struct weft_comp *sw,
 	snprintf(node, sizeof(node), "%u", i);
 	snprintf(ports, sizeof(ports), "%u", f->ports);
 	snprintf(name, sizeof(name), "gen%u", i);
-	gen = add(f, &weft_class_forth_gen, name, set, err);
+	gen = bench_switch_add(f, &weft_class_forth_gen, name, set, err);
 	snprintf(name, sizeof(name), "link%u", i);
-	link = add(f, &weft_class_forth_link, name, none, err);
+	link = bench_switch_add(f, &weft_class_forth_link, name, none, err);
 	if (!gen || !link)
 		return -EINVAL;
 	return weft_connect(&gen->ports[0], &sw->ports[i], link, 0, err);
 }
 
-static int build(struct fab *f, uint32_t n, const char *size, const char *load,
-		 struct weft_err *err)
+static int bench_switch_build(struct fab *f, uint32_t n, const char *size,
+			      const char *load, struct weft_err *err)
 {
 	char ports[16];
 	const char *set[] = { "ports", ports, NULL };
@@ -62,14 +62,14 @@ static int build(struct fab *f, uint32_t n, const char *size, const char *load,
 	f->sim = weft_sim_new(1);
 	weft_sim_set_payload(f->sim, false);
 	snprintf(ports, sizeof(ports), "%u", n);
-	sw = add(f, &weft_class_forth_xbar, "switch", set, err);
+	sw = bench_switch_add(f, &weft_class_forth_xbar, "switch", set, err);
 	for (i = 0; sw && i < n; i++)
 		if (add_node(f, i, sw, size, load, err))
 			return -EINVAL;
 	return sw ? weft_sim_start(f->sim, err) : -EINVAL;
 }
 
-static uint64_t hops(const struct fab *f)
+static uint64_t bench_switch_hops(const struct fab *f)
 {
 	struct weft_comp *c;
 	uint64_t n = 0;
@@ -83,22 +83,22 @@ static uint64_t hops(const struct fab *f)
 	return n;
 }
 
-static int one(struct bench_ctx *b, uint32_t n, const char *size,
-	       const char *load, struct weft_err *err)
+static int bench_switch_one(struct bench_ctx *b, uint32_t n, const char *size,
+			    const char *load, struct weft_err *err)
 {
 	uint64_t want = bench_size(b, 2000000, 300000), ns, done, before;
 	struct fab f = { 0 };
 	char name[64];
-	int ret = build(&f, n, size, load, err);
+	int ret = bench_switch_build(&f, n, size, load, err);
 
 	if (ret)
 		goto out;
 	weft_sim_run(f.sim, 100 * WEFT_US);
-	before = hops(&f);
+	before = bench_switch_hops(&f);
 	ns = bench_cpu_ns();
 	do {
 		weft_sim_run(f.sim, weft_sim_now(f.sim) + 100 * WEFT_US);
-		done = hops(&f) - before;
+		done = bench_switch_hops(&f) - before;
 	} while (done < want);
 	ns = bench_cpu_ns() - ns;
 	snprintf(name, sizeof(name), "hops_%ux%u_%sB_%s", n, n, size,
@@ -121,7 +121,8 @@ static int idle_build(struct fab *f, struct weft_err *err)
 
 	for (i = 0; i < IDLE_SWITCHES; i++) {
 		snprintf(name, sizeof(name), "s%u", i);
-		sw[i] = add(f, &weft_class_forth_xbar, name, set, err);
+		sw[i] = bench_switch_add(f, &weft_class_forth_xbar, name, set,
+					 err);
 		if (!sw[i])
 			return -EINVAL;
 		for (k = 0; i % 2 && k < IDLE_PORTS; k++)
@@ -159,6 +160,7 @@ int bench_switch(struct bench_ctx *b, struct weft_err *err)
 	for (p = 0; p < 2 && !ret; p++)
 		for (s = 0; s < 3 && !ret; s++)
 			for (l = 0; l < 2 && !ret; l++)
-				ret = one(b, ports[p], sizes[s], loads[l], err);
+				ret = bench_switch_one(b, ports[p], sizes[s],
+						       loads[l], err);
 	return ret;
 }

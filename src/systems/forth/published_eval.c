@@ -23,8 +23,8 @@
 /* clang-format on */
 
 /* A parameter of the machine that ran. */
-static double param(const struct repro_data *d, const char *point,
-		    const char *name)
+static double published_eval_param(const struct repro_data *d,
+				   const char *point, const char *name)
 {
 	return repro_number(d, point, name, WEFT_P_U64);
 }
@@ -41,24 +41,25 @@ static double nic_pc(const struct repro_data *d, const char *point)
 	return repro_value(d, point, "n1.prog0.nic");
 }
 
-static double stage(const struct repro_data *d, const char *without)
+static double published_eval_stage(const struct repro_data *d,
+				   const char *without)
 {
 	return nic_pc(d, STAGES) - nic_pc(d, without);
 }
 
 double forth_eval_sync_dv(const struct repro_data *d)
 {
-	return stage(d, STAGES " forth.nic.t_sync_dv=0");
+	return published_eval_stage(d, STAGES " forth.nic.t_sync_dv=0");
 }
 
 double forth_eval_sync_vl(const struct repro_data *d)
 {
-	return stage(d, STAGES " forth.nic.t_sync_vl=0");
+	return published_eval_stage(d, STAGES " forth.nic.t_sync_vl=0");
 }
 
 double forth_eval_linkstart(const struct repro_data *d)
 {
-	return stage(d, STAGES " forth.nic.t_linkstart=0");
+	return published_eval_stage(d, STAGES " forth.nic.t_linkstart=0");
 }
 
 /* One clock per qword between 24 and 512 bytes, and 40 bytes are 5. */
@@ -85,34 +86,34 @@ static double ns_to_cc(const struct repro_data *d, const char *point, double ns)
 	return ns * link_gbit(d, point) / 32;
 }
 
-static double rtt(const struct repro_data *d, const char *point)
+static double published_eval_rtt(const struct repro_data *d, const char *point)
 {
 	return ns_to_cc(d, point, repro_value(d, point, "n0.prog0.rtt_ns"));
 }
 
 double forth_eval_rtt_switch(const struct repro_data *d)
 {
-	return rtt(d, RTT_MIN);
+	return published_eval_rtt(d, RTT_MIN);
 }
 
 double forth_eval_rtt_32(const struct repro_data *d)
 {
-	return rtt(d, "workload.size=240");
+	return published_eval_rtt(d, "workload.size=240");
 }
 
 double forth_eval_rtt_64(const struct repro_data *d)
 {
-	return rtt(d, "workload.size=496");
+	return published_eval_rtt(d, "workload.size=496");
 }
 
 double forth_eval_rtt_128(const struct repro_data *d)
 {
-	return rtt(d, "workload.size=1008");
+	return published_eval_rtt(d, "workload.size=1008");
 }
 
 double forth_eval_rtt_512(const struct repro_data *d)
 {
-	return rtt(d, "workload.size=4080");
+	return published_eval_rtt(d, "workload.size=4080");
 }
 
 /* Rise from 32 to 512 words, per word. */
@@ -133,17 +134,18 @@ double forth_eval_cs_sync(const struct repro_data *d)
 
 /* ---- rates ---- */
 
-static double gbit(double mib)
+static double published_eval_gbit(double mib)
 {
 	return mib * MIB * 8 / 1e9;
 }
 
 double forth_eval_one_way_gbit(const struct repro_data *d)
 {
-	return gbit(repro_value(d, NULL, "n1.prog0.bandwidth_in"));
+	return published_eval_gbit(
+		repro_value(d, NULL, "n1.prog0.bandwidth_in"));
 }
 
-static double each(const struct repro_data *d)
+static double published_eval_each(const struct repro_data *d)
 {
 	return (repro_value(d, NULL, "n1.prog0.bandwidth_out") +
 		repro_value(d, NULL, "n2.prog0.bandwidth_out") +
@@ -153,17 +155,18 @@ static double each(const struct repro_data *d)
 
 double forth_eval_each(const struct repro_data *d)
 {
-	return each(d);
+	return published_eval_each(d);
 }
 
 double forth_eval_each_gbit(const struct repro_data *d)
 {
-	return gbit(each(d));
+	return published_eval_gbit(published_eval_each(d));
 }
 
 double forth_eval_total_gbit(const struct repro_data *d)
 {
-	return gbit(repro_value(d, NULL, "n0.prog0.bandwidth_in"));
+	return published_eval_gbit(
+		repro_value(d, NULL, "n0.prog0.bandwidth_in"));
 }
 
 /* The largest share over a third.  Senders that are served one after the other
@@ -242,8 +245,8 @@ double forth_eval_idle(const struct repro_data *d)
 double forth_eval_decision(const struct repro_data *d)
 {
 	return repro_value(d, TO_OTHER_DOMAIN, "n4.prog0.switch") -
-	       param(d, TO_OTHER_DOMAIN, "s0.decode") -
-	       param(d, TO_OTHER_DOMAIN, "s0.tx_start");
+	       published_eval_param(d, TO_OTHER_DOMAIN, "s0.decode") -
+	       published_eval_param(d, TO_OTHER_DOMAIN, "s0.tx_start");
 }
 
 /* The other domain costs more than the same by the synchroniser. */
@@ -251,7 +254,7 @@ double forth_eval_xp_sync(const struct repro_data *d)
 {
 	return repro_value(d, TO_OTHER_DOMAIN, "n4.prog0.switch") -
 	       repro_value(d, TO_SAME_DOMAIN, "n1.prog0.switch") +
-	       param(d, TO_SAME_DOMAIN, "s0.xp_sync_same");
+	       published_eval_param(d, TO_SAME_DOMAIN, "s0.xp_sync_same");
 }
 
 /* Packet without its delimiter word. */
@@ -277,8 +280,8 @@ double forth_eval_plat_max(const struct repro_data *d)
 
 /* Four boards of so many ports: words that leave through the ports in a given
  * time. */
-static double boards(const struct repro_data *d, const char *from,
-		     const char *to)
+static double published_eval_boards(const struct repro_data *d,
+				    const char *from, const char *to)
 {
 	double words = repro_sum(d, to, "s0.port*.words") -
 		       repro_sum(d, from, "s0.port*.words");
@@ -288,18 +291,18 @@ static double boards(const struct repro_data *d, const char *from,
 
 double forth_eval_boards_20(const struct repro_data *d)
 {
-	return boards(d, BOARD_20 BOARD_FROM, BOARD_20 BOARD_TO);
+	return published_eval_boards(d, BOARD_20 BOARD_FROM, BOARD_20 BOARD_TO);
 }
 
 double forth_eval_boards_12(const struct repro_data *d)
 {
-	return boards(d, BOARD_12 BOARD_FROM, BOARD_12 BOARD_TO);
+	return published_eval_boards(d, BOARD_12 BOARD_FROM, BOARD_12 BOARD_TO);
 }
 
 /* BRAMs of 2 KB. */
 double forth_eval_xp_bram(const struct repro_data *d)
 {
-	double ports = param(d, NULL, "s0.ports");
+	double ports = published_eval_param(d, NULL, "s0.ports");
 	double bytes = repro_number(d, NULL, "s0.xp_bytes", WEFT_P_BYTES);
 
 	return ports * ports * ceil(bytes / 2048);
@@ -307,7 +310,7 @@ double forth_eval_xp_bram(const struct repro_data *d)
 
 double forth_eval_voq_kb(const struct repro_data *d)
 {
-	return param(d, NULL, "n0.nic.voqs") *
+	return published_eval_param(d, NULL, "n0.nic.voqs") *
 	       repro_number(d, NULL, "n0.nic.voq_bytes", WEFT_P_BYTES) / 1024;
 }
 

@@ -9,19 +9,22 @@
 
 /* ---- ULTRA ---- */
 
-static double gap(const struct repro_data *d, const char *from, const char *to)
+static double published_eval_gap(const struct repro_data *d, const char *from,
+				 const char *to)
 {
 	return repro_value(d, NULL, to) - repro_value(d, NULL, from);
 }
 
 double hostport_eval_ultra_store(const struct repro_data *d)
 {
-	return gap(d, "n0.prog0.sent_at", "n0.nic.ultra_seen_at");
+	return published_eval_gap(d, "n0.prog0.sent_at",
+				  "n0.nic.ultra_seen_at");
 }
 
 double hostport_eval_ultra_write(const struct repro_data *d)
 {
-	return gap(d, "n1.nic.ultra_handed_at", "n1.prog0.got_at");
+	return published_eval_gap(d, "n1.nic.ultra_handed_at",
+				  "n1.prog0.got_at");
 }
 
 /* Hz of a parameter. */
@@ -76,7 +79,7 @@ double hostport_eval_ultra_fastest(const struct repro_data *d)
 	return n;
 }
 
-static double htx(const struct repro_data *d, const char *point)
+static double published_eval_htx(const struct repro_data *d, const char *point)
 {
 	return (repro_value(d, point, "n0.prog0.latency") +
 		repro_value(d, point, "n1.prog0.latency")) /
@@ -85,12 +88,12 @@ static double htx(const struct repro_data *d, const char *point)
 
 double hostport_eval_htx_lumped(const struct repro_data *d)
 {
-	return htx(d, "nodes.bus.preset=htx100");
+	return published_eval_htx(d, "nodes.bus.preset=htx100");
 }
 
 double hostport_eval_htx_wire(const struct repro_data *d)
 {
-	return htx(d, "nodes.bus.preset=htx100_wire");
+	return published_eval_htx(d, "nodes.bus.preset=htx100_wire");
 }
 
 double hostport_eval_htx_load(const struct repro_data *d)
@@ -100,8 +103,8 @@ double hostport_eval_htx_load(const struct repro_data *d)
 
 /* ---- ATOLL ---- */
 
-static double least(const struct repro_data *d, const char *point,
-		    const char *name)
+static double published_eval_least(const struct repro_data *d,
+				   const char *point, const char *name)
 {
 	const struct hist *h = repro_hist(d, point, name);
 
@@ -110,13 +113,14 @@ static double least(const struct repro_data *d, const char *point,
 
 double hostport_eval_atoll_hop(const struct repro_data *d)
 {
-	return least(d, "workload.partner=4", "n1.nic.hop") /
+	return published_eval_least(d, "workload.partner=4", "n1.nic.hop") /
 	       clock_of(d, "n1.nic.clock") * 1e9;
 }
 
 double hostport_eval_atoll_fall(const struct repro_data *d)
 {
-	return least(d, "workload.partner=4", "n1.nic.fall_through");
+	return published_eval_least(d, "workload.partner=4",
+				    "n1.nic.fall_through");
 }
 
 /* Half the round trip over the number of links, less the cable. */
@@ -147,7 +151,7 @@ double hostport_eval_atoll_slope(const struct repro_data *d)
 #define FROM "run.until=50us"
 #define TO   "run.until=306us"
 
-static double later(const struct repro_data *d, const char *glob)
+static double published_eval_later(const struct repro_data *d, const char *glob)
 {
 	return repro_sum(d, TO, glob) - repro_sum(d, FROM, glob);
 }
@@ -157,18 +161,19 @@ static double later(const struct repro_data *d, const char *glob)
 double hostport_eval_links(const struct repro_data *d)
 {
 	const char *width = repro_param(d, TO, "s0.width");
-	double busy = later(d, "s0.lp?.busy") + later(d, "s[1-6].lp0.busy");
+	double busy = published_eval_later(d, "s0.lp?.busy") +
+		      published_eval_later(d, "s[1-6].lp0.busy");
 	double bits = width && !strcmp(width, "w16") ? 16 : 32;
 
-	return later(d, "s0.np0.words") * bits / later(d, "s0.np0.busy") *
-	       busy / 256000;
+	return published_eval_later(d, "s0.np0.words") * bits /
+	       published_eval_later(d, "s0.np0.busy") * busy / 256000;
 }
 
 /* ---- Triggerpage ---- */
 
 double hostport_eval_trigger_more(const struct repro_data *d)
 {
-	return gap(d, "n0.prog0.register", "n0.prog0.trigger");
+	return published_eval_gap(d, "n0.prog0.register", "n0.prog0.trigger");
 }
 
 double hostport_eval_threads_ratio(const struct repro_data *d)

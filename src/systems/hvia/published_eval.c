@@ -8,24 +8,24 @@
 
 #define HALF "n0.prog0.half_rtt_mean"
 
-static double us(const struct repro_data *d, const char *point)
+static double published_eval_us(const struct repro_data *d, const char *point)
 {
 	return repro_value(d, point, HALF) / 1000;
 }
 
 double hvia_eval_latency_4(const struct repro_data *d)
 {
-	return us(d, "workload.size=4");
+	return published_eval_us(d, "workload.size=4");
 }
 
 double hvia_eval_latency_8192(const struct repro_data *d)
 {
-	return us(d, "workload.size=8192");
+	return published_eval_us(d, "workload.size=8192");
 }
 
 double hvia_eval_latency_10000(const struct repro_data *d)
 {
-	return us(d, "workload.size=10000");
+	return published_eval_us(d, "workload.size=10000");
 }
 
 /* ---- differences ---- */
@@ -37,31 +37,32 @@ double hvia_eval_att_ratio(const struct repro_data *d)
 }
 
 /* hvia/ways: the first point is RDMA. */
-static double way(const struct repro_data *d, size_t i)
+static double published_eval_way(const struct repro_data *d, size_t i)
 {
 	if (i >= d->n_points)
 		return NAN;
-	return us(d, d->points[i].name) - us(d, d->points[0].name);
+	return published_eval_us(d, d->points[i].name) -
+	       published_eval_us(d, d->points[0].name);
 }
 
 double hvia_eval_rdma_with(const struct repro_data *d)
 {
-	return way(d, 1);
+	return published_eval_way(d, 1);
 }
 
 double hvia_eval_rdma_without(const struct repro_data *d)
 {
-	return way(d, 2);
+	return published_eval_way(d, 2);
 }
 
 /* hvia/prefetch: pairs of points, without and with; least and most. */
-static double gain(const struct repro_data *d, double sign)
+static double published_eval_gain(const struct repro_data *d, double sign)
 {
 	double best = NAN;
 
 	for (size_t i = 0; i + 1 < d->n_points; i += 2) {
-		double g =
-			us(d, d->points[i].name) - us(d, d->points[i + 1].name);
+		double g = published_eval_us(d, d->points[i].name) -
+			   published_eval_us(d, d->points[i + 1].name);
 
 		if (isnan(best) || g * sign > best * sign)
 			best = g;
@@ -71,12 +72,12 @@ static double gain(const struct repro_data *d, double sign)
 
 double hvia_eval_gain_least(const struct repro_data *d)
 {
-	return gain(d, -1);
+	return published_eval_gain(d, -1);
 }
 
 double hvia_eval_gain_most(const struct repro_data *d)
 {
-	return gain(d, 1);
+	return published_eval_gain(d, 1);
 }
 
 /* hvia/waits: pairs of points, blocking and polling. */
@@ -85,7 +86,8 @@ double hvia_eval_block_mean(const struct repro_data *d)
 	double sum = 0;
 
 	for (size_t i = 0; i + 1 < d->n_points; i += 2)
-		sum += us(d, d->points[i].name) - us(d, d->points[i + 1].name);
+		sum += published_eval_us(d, d->points[i].name) -
+		       published_eval_us(d, d->points[i + 1].name);
 	return d->n_points > 1 ? sum / (double)(d->n_points / 2) : NAN;
 }
 

@@ -17,8 +17,8 @@ enum {
 
 enum stack { HVIA, MVIA, TCPIP };
 
-static double value(const struct repro_data *d, enum stack s, uint32_t size,
-		    const char *what)
+static double published_stacks_value(const struct repro_data *d, enum stack s,
+				     uint32_t size, const char *what)
 {
 	static const char *const setting[] = {
 		[HVIA] = "vipl.pingpong nodes.nic.type=hvia.nic",
@@ -36,59 +36,64 @@ static double value(const struct repro_data *d, enum stack s, uint32_t size,
 	return repro_value(d, point, name);
 }
 
-static double latency(const struct repro_data *d, enum stack s, uint32_t size)
+static double published_stacks_latency(const struct repro_data *d, enum stack s,
+				       uint32_t size)
 {
-	return value(d, s, size, "half_rtt_mean") / 1000;
+	return published_stacks_value(d, s, size, "half_rtt_mean") / 1000;
 }
 
-static double rate(const struct repro_data *d, enum stack s)
+static double published_stacks_rate(const struct repro_data *d, enum stack s)
 {
-	return value(d, s, BIG, "bandwidth");
+	return published_stacks_value(d, s, BIG, "bandwidth");
 }
 
-static double gain(const struct repro_data *d, enum stack s)
+static double published_stacks_gain(const struct repro_data *d, enum stack s)
 {
-	return 100 * (rate(d, HVIA) / rate(d, s) - 1);
+	return 100 *
+	       (published_stacks_rate(d, HVIA) / published_stacks_rate(d, s) -
+		1);
 }
 
 double hvia_eval_mvia_latency(const struct repro_data *d)
 {
-	return latency(d, MVIA, 0);
+	return published_stacks_latency(d, MVIA, 0);
 }
 
 double hvia_eval_tcpip_latency(const struct repro_data *d)
 {
-	return latency(d, TCPIP, 0);
+	return published_stacks_latency(d, TCPIP, 0);
 }
 
 double hvia_eval_mvia_rate(const struct repro_data *d)
 {
-	return rate(d, MVIA);
+	return published_stacks_rate(d, MVIA);
 }
 
 double hvia_eval_tcpip_rate(const struct repro_data *d)
 {
-	return rate(d, TCPIP);
+	return published_stacks_rate(d, TCPIP);
 }
 
 double hvia_eval_mvia_ratio(const struct repro_data *d)
 {
-	return latency(d, MVIA, 0) / latency(d, HVIA, 0);
+	return published_stacks_latency(d, MVIA, 0) /
+	       published_stacks_latency(d, HVIA, 0);
 }
 
 double hvia_eval_tcpip_ratio(const struct repro_data *d)
 {
-	return latency(d, TCPIP, 0) / latency(d, HVIA, 0);
+	return published_stacks_latency(d, TCPIP, 0) /
+	       published_stacks_latency(d, HVIA, 0);
 }
 
 double hvia_eval_mvia_gain(const struct repro_data *d)
 {
-	return gain(d, MVIA);
+	return published_stacks_gain(d, MVIA);
 }
 
 double hvia_eval_tcpip_gain(const struct repro_data *d)
 {
-	return gain(d, TCPIP);
+	return published_stacks_gain(d, TCPIP);
 }
 
 double hvia_eval_mvia_small(const struct repro_data *d)
@@ -96,7 +101,7 @@ double hvia_eval_mvia_small(const struct repro_data *d)
 	double least = INFINITY;
 
 	for (uint32_t i = 0; i < BELOW_4K; i++) {
-		double v = value(d, MVIA, i, "utilisation");
+		double v = published_stacks_value(d, MVIA, i, "utilisation");
 
 		if (!(v >= least)) /* NAN too */
 			least = v;
@@ -106,25 +111,25 @@ double hvia_eval_mvia_small(const struct repro_data *d)
 
 double hvia_eval_mvia_busy(const struct repro_data *d)
 {
-	return value(d, MVIA, BIG, "utilisation");
+	return published_stacks_value(d, MVIA, BIG, "utilisation");
 }
 
 double hvia_eval_tcpip_busy(const struct repro_data *d)
 {
-	return value(d, TCPIP, BIG, "utilisation");
+	return published_stacks_value(d, TCPIP, BIG, "utilisation");
 }
 
 double hvia_eval_tcpip_rises(const struct repro_data *d)
 {
 	for (uint32_t i = 1; i < SIZES; i++)
-		if (!(value(d, TCPIP, i, "utilisation") >
-		      value(d, TCPIP, i - 1, "utilisation")))
+		if (!(published_stacks_value(d, TCPIP, i, "utilisation") >
+		      published_stacks_value(d, TCPIP, i - 1, "utilisation")))
 			return 0;
 	return 1;
 }
 
 /* hvia/small: all sizes of the card, then of M-VIA, then of TCP/IP. */
-static double speedup(const struct repro_data *d, bool most)
+static double published_stacks_speedup(const struct repro_data *d, bool most)
 {
 	size_t n = d->n_points / 3;
 	double best = NAN;
@@ -141,10 +146,10 @@ static double speedup(const struct repro_data *d, bool most)
 
 double hvia_eval_speedup_least(const struct repro_data *d)
 {
-	return speedup(d, false);
+	return published_stacks_speedup(d, false);
 }
 
 double hvia_eval_speedup_most(const struct repro_data *d)
 {
-	return speedup(d, true);
+	return published_stacks_speedup(d, true);
 }

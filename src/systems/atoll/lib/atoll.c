@@ -22,25 +22,25 @@ struct atoll_port {
 	uint64_t sdr_wp, rdr_rp; /* sdr: bytes in the region, not wrapped */
 };
 
-static void put(struct atoll_port *p, uint32_t off, uint64_t val)
+static void atoll_put(struct atoll_port *p, uint32_t off, uint64_t val)
 {
 	weft_io_store64(p->h, &p->io, off, val);
 }
 
-static uint64_t get(struct atoll_port *p, uint32_t off)
+static uint64_t atoll_get(struct atoll_port *p, uint32_t off)
 {
 	return weft_io_load64(p->h, &p->io, off);
 }
 
 /* ---- opening ---- */
 
-static void *region(struct atoll_port *p, size_t bytes, uint32_t base_reg)
+static void *atoll_region(struct atoll_port *p, size_t bytes, uint32_t base_reg)
 {
 	weft_phys_t phys = 0;
 	void *m = weft_mem_alloc(p->h, bytes, 4096, &phys);
 
 	if (m)
-		put(p, base_reg, phys);
+		atoll_put(p, base_reg, phys);
 	return m;
 }
 
@@ -48,23 +48,23 @@ static int open_dma(struct atoll_port *p)
 {
 	size_t q = (size_t)p->a.entries * ATOLL_DESC;
 
-	p->sdq = region(p, q, ATOLL_SDQ_BASE);
-	p->sdr = region(p, p->a.bytes, ATOLL_SDR_BASE);
-	p->rdq = region(p, q, ATOLL_RDQ_BASE);
+	p->sdq = atoll_region(p, q, ATOLL_SDQ_BASE);
+	p->sdr = atoll_region(p, p->a.bytes, ATOLL_SDR_BASE);
+	p->rdq = atoll_region(p, q, ATOLL_RDQ_BASE);
 	/* The host port takes a flit when a whole one has room: the last one
 	 * of the largest message, too. */
 	p->rdr_size = p->a.bytes + ATOLL_FLIT;
-	p->rdr = region(p, p->rdr_size, ATOLL_RDR_BASE);
+	p->rdr = atoll_region(p, p->rdr_size, ATOLL_RDR_BASE);
 	if (!p->sdq || !p->sdr || !p->rdq || !p->rdr)
 		return -ENOMEM;
-	put(p, ATOLL_SDQ_SIZE, p->a.entries);
-	put(p, ATOLL_RDQ_SIZE, p->a.entries);
-	put(p, ATOLL_RDR_SIZE, p->rdr_size);
-	put(p, ATOLL_CTRL, ATOLL_CTRL_DMA);
+	atoll_put(p, ATOLL_SDQ_SIZE, p->a.entries);
+	atoll_put(p, ATOLL_RDQ_SIZE, p->a.entries);
+	atoll_put(p, ATOLL_RDR_SIZE, p->rdr_size);
+	atoll_put(p, ATOLL_CTRL, ATOLL_CTRL_DMA);
 	return 0;
 }
 
-static int map(struct atoll_port *p)
+static int atoll_map(struct atoll_port *p)
 {
 	uint32_t id;
 
@@ -97,7 +97,7 @@ int atoll_open(struct weft_host *h, const struct atoll_attr *a,
 	p->a.entries = a->entries ? a->entries : 64;
 	p->a.bytes = a->bytes ? a->bytes : 65536;
 	ret = a->port < ATOLL_PORTS && p->a.entries > 1 && p->a.bytes % 64 == 0
-		      ? map(p)
+		      ? atoll_map(p)
 		      : -EINVAL;
 	if (!ret)
 		p->node = (uint32_t)weft_io_load64(h, &p->mgmt, ATOLL_M_NODE);
@@ -110,7 +110,7 @@ int atoll_open(struct weft_host *h, const struct atoll_attr *a,
 	return ret;
 }
 
-static void drop(struct atoll_port *p, const volatile void *m)
+static void atoll_drop(struct atoll_port *p, const volatile void *m)
 {
 	if (m)
 		weft_mem_free(p->h, (void *)m);
@@ -119,8 +119,8 @@ static void drop(struct atoll_port *p, const volatile void *m)
 /* Nothing is taken from the network any more, and what was taken is stored. */
 static void receive_end(struct atoll_port *p)
 {
-	put(p, ATOLL_RDQ_SIZE, 0);
-	while (get(p, ATOLL_CTRL) & ATOLL_CTRL_STORES)
+	atoll_put(p, ATOLL_RDQ_SIZE, 0);
+	while (atoll_get(p, ATOLL_CTRL) & ATOLL_CTRL_STORES)
 		;
 }
 
@@ -128,10 +128,10 @@ void atoll_close(struct atoll_port *p)
 {
 	if (p->rdr)
 		receive_end(p);
-	drop(p, p->sdq);
-	drop(p, p->sdr);
-	drop(p, p->rdq);
-	drop(p, p->rdr);
+	atoll_drop(p, p->sdq);
+	atoll_drop(p, p->sdr);
+	atoll_drop(p, p->rdq);
+	atoll_drop(p, p->rdr);
 	weft_host_free(p->h, p);
 }
 
@@ -142,7 +142,7 @@ uint32_t atoll_node(const struct atoll_port *p)
 
 /* ---- sending ---- */
 
-static void chars(uint8_t *to, const uint8_t *route, uint32_t n)
+static void atoll_chars(uint8_t *to, const uint8_t *route, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		to[i] = atoll_char(route[i] & 7);
@@ -156,7 +156,7 @@ static void pio_route(struct atoll_port *p, const uint8_t *c, uint32_t n)
 		k = n - i < ATOLL_PIO_CHARS ? n - i : ATOLL_PIO_CHARS;
 		for (uint32_t j = 0; j < k; j++)
 			w |= (uint64_t)c[i + j] << 8 * j;
-		put(p, ATOLL_PIO_ROUTE, w | (uint64_t)k << 56);
+		atoll_put(p, ATOLL_PIO_ROUTE, w | (uint64_t)k << 56);
 	}
 }
 
@@ -168,12 +168,13 @@ static int send_pio(struct atoll_port *p, const uint8_t *route, uint32_t n,
 
 	if (!bytes || bytes > ATOLL_PIO_MAX)
 		return -EINVAL;
-	chars(c, route, n);
+	atoll_chars(c, route, n);
 	pio_route(p, c, n);
-	put(p, ATOLL_PIO_TAG, tag & 0xffff);
+	atoll_put(p, ATOLL_PIO_TAG, tag & 0xffff);
 	for (uint32_t i = 0; i < bytes / 8; i++)
-		put(p, i + 1 == bytes / 8 ? ATOLL_PIO_LAST : ATOLL_PIO_DATA,
-		    w[i]);
+		atoll_put(p,
+			  i + 1 == bytes / 8 ? ATOLL_PIO_LAST : ATOLL_PIO_DATA,
+			  w[i]);
 	return 0;
 }
 
@@ -189,7 +190,7 @@ static void send_desc(struct atoll_port *p, const uint64_t *w, const void *data,
 	for (uint32_t i = 0; i < 8; i++)
 		d[i] = w[i];
 	p->sdq_wp = p->sdq_wp + 1 == p->a.entries ? 0 : p->sdq_wp + 1;
-	put(p, ATOLL_SDQ_WP, p->sdq_wp);
+	atoll_put(p, ATOLL_SDQ_WP, p->sdq_wp);
 	while (d[7] == old)
 		weft_host_poll64(p->h, &d[7], old, WEFT_NEVER);
 }
@@ -201,7 +202,7 @@ static int send_dma(struct atoll_port *p, const uint8_t *route, uint32_t n,
 
 	if (bytes > p->a.bytes)
 		return -EINVAL;
-	chars((uint8_t *)&w[2], route, n);
+	atoll_chars((uint8_t *)&w[2], route, n);
 	send_desc(p, w, data, bytes);
 	return 0;
 }
@@ -223,7 +224,7 @@ int atoll_again(struct atoll_port *p, const struct atoll_msg *m,
 
 	if (p->a.mode != ATOLL_DMA || !m->n_route || m->bytes > p->a.bytes)
 		return -EINVAL;
-	chars((uint8_t *)&w[2], m->route, m->n_route);
+	atoll_chars((uint8_t *)&w[2], m->route, m->n_route);
 	w[5] = m->head;
 	w[7] = ATOLL_D_AGAIN;
 	send_desc(p, w, data, m->bytes);
@@ -247,24 +248,24 @@ static void msg_head(struct atoll_msg *m, uint64_t head)
 static bool poll_pio(struct atoll_port *p, struct atoll_msg *m, void *data,
 		     uint32_t max)
 {
-	uint64_t s = get(p, ATOLL_PIO_STATUS), w;
+	uint64_t s = atoll_get(p, ATOLL_PIO_STATUS), w;
 	uint32_t there;
 
 	if (!(s & ATOLL_STATUS_PACKET))
 		return false;
-	msg_head(m, get(p, ATOLL_PIO_HEAD));
+	msg_head(m, atoll_get(p, ATOLL_PIO_HEAD));
 	there = ATOLL_STATUS_WORDS(s);
 	for (uint32_t i = 0; i < m->bytes; i += 8) {
 		while (!there) {
-			s = get(p, ATOLL_PIO_STATUS);
+			s = atoll_get(p, ATOLL_PIO_STATUS);
 			there = ATOLL_STATUS_WORDS(s);
 			m->bytes = ATOLL_STATUS_BYTES(s);
 			if (i >= m->bytes) { /* its header said more */
-				get(p, ATOLL_PIO_RDATA);
+				atoll_get(p, ATOLL_PIO_RDATA);
 				return true;
 			}
 		}
-		w = get(p, ATOLL_PIO_RDATA);
+		w = atoll_get(p, ATOLL_PIO_RDATA);
 		there--;
 		if (i + 8 <= max)
 			memcpy((uint8_t *)data + i, &w, 8);
@@ -301,8 +302,8 @@ static bool poll_dma(struct atoll_port *p, struct atoll_msg *m, void *data,
 	d[7] = 0;
 	p->rdq_rp = p->rdq_rp + 1 == p->a.entries ? 0 : p->rdq_rp + 1;
 	p->rdr_rp += m->bytes;
-	put(p, ATOLL_RDR_RP, p->rdr_rp);
-	put(p, ATOLL_RDQ_RP, p->rdq_rp);
+	atoll_put(p, ATOLL_RDR_RP, p->rdr_rp);
+	atoll_put(p, ATOLL_RDQ_RP, p->rdq_rp);
 	return true;
 }
 
@@ -331,21 +332,21 @@ bool atoll_recv(struct atoll_port *p, struct atoll_msg *m, void *data,
 
 /* ---- management ---- */
 
-static uint64_t mget(struct atoll_port *p, uint32_t off)
+static uint64_t atoll_mget(struct atoll_port *p, uint32_t off)
 {
 	return weft_io_load64(p->h, &p->mgmt, off);
 }
 
-static void mput(struct atoll_port *p, uint32_t off, uint64_t val)
+static void atoll_mput(struct atoll_port *p, uint32_t off, uint64_t val)
 {
 	weft_io_store64(p->h, &p->mgmt, off, val);
 }
 
 void atoll_manage(struct atoll_port *p, uint32_t counter)
 {
-	mput(p, ATOLL_M_HOST_PORT, p->a.port);
+	atoll_mput(p, ATOLL_M_HOST_PORT, p->a.port);
 	if (counter)
-		mput(p, ATOLL_M_DL_COUNTER, counter);
+		atoll_mput(p, ATOLL_M_DL_COUNTER, counter);
 }
 
 bool atoll_irq_wait(struct atoll_port *p, weft_time_t deadline)
@@ -353,33 +354,33 @@ bool atoll_irq_wait(struct atoll_port *p, weft_time_t deadline)
 	bool ok = weft_host_irq_wait(p->h, p->dev, deadline);
 
 	if (ok)
-		mput(p, ATOLL_M_IRQ, mget(p, ATOLL_M_IRQ));
+		atoll_mput(p, ATOLL_M_IRQ, atoll_mget(p, ATOLL_M_IRQ));
 	return ok;
 }
 
 bool atoll_deadlock(struct atoll_port *p, struct atoll_deadlock *d)
 {
-	uint64_t ports = mget(p, ATOLL_M_DL_PORTS);
+	uint64_t ports = atoll_mget(p, ATOLL_M_DL_PORTS);
 
 	for (uint32_t o = 0; o < ATOLL_XPORTS; o++) {
 		uint64_t s;
 
 		if (!(ports >> o & 1))
 			continue;
-		s = mget(p, ATOLL_M_DL_STATE + 8 * o);
+		s = atoll_mget(p, ATOLL_M_DL_STATE + 8 * o);
 		if (s & ATOLL_DL_COND) {
 			*d = (struct atoll_deadlock){ o, ATOLL_DL_GRANTED(s),
 						      ATOLL_DL_WAITS(s) };
 			return true;
 		}
-		mput(p, ATOLL_M_DL_PORTS, 1u << o);
+		atoll_mput(p, ATOLL_M_DL_PORTS, 1u << o);
 	}
 	return false;
 }
 
 bool atoll_retrieve(struct atoll_port *p, const struct atoll_deadlock *d)
 {
-	mput(p, ATOLL_M_REDIRECT, d->waits);
-	mput(p, ATOLL_M_DL_PORTS, 1u << d->out);
-	return mget(p, ATOLL_M_REDIRECT);
+	atoll_mput(p, ATOLL_M_REDIRECT, d->waits);
+	atoll_mput(p, ATOLL_M_DL_PORTS, 1u << d->out);
+	return atoll_mget(p, ATOLL_M_REDIRECT);
 }

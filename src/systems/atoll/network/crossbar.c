@@ -39,8 +39,8 @@ void atoll_xbar_init(struct atoll_xbar *x, struct weft_comp *c,
 /* Thresholds cover what is on its way when a link is told to stop
  * (hostport.md 2.1): until the state acts the peer begins flits, which were
  * decided t_out earlier. */
-static int thresholds(const struct atoll_xbar *x, const struct weft_port *p,
-		      struct weft_err *err)
+static int crossbar_thresholds(const struct atoll_xbar *x,
+			       const struct weft_port *p, struct weft_err *err)
 {
 	uint64_t way = weft_clock_cycle(&x->clk, x->clk.phase + p->delay);
 	uint64_t need = 2 * way + 2 * x->t_out + x->t_in + 2 * AT_WORDS_MAX;
@@ -59,7 +59,7 @@ int atoll_xbar_start(struct atoll_xbar *x, struct weft_err *err)
 {
 	for (uint32_t l = 0; l < AT_LINKS; l++)
 		if (x->link[l].port->peer &&
-		    thresholds(x, x->link[l].port, err))
+		    crossbar_thresholds(x, x->link[l].port, err))
 			return -EINVAL;
 	x->hop = weft_hist(x->comp, "hop", "cycles");
 	x->fall = weft_hist(x->comp, "fall_through", "cycles");
@@ -121,7 +121,8 @@ void atoll_xbar_kick(struct atoll_xbar *x)
 
 /* ---- requests ---- */
 
-static struct weft_frame *front(const struct atoll_link_in *in, uint64_t c)
+static struct weft_frame *crossbar_front(const struct atoll_link_in *in,
+					 uint64_t c)
 {
 	struct weft_frame *f;
 
@@ -142,10 +143,10 @@ static uint32_t head_out(const struct atoll_xbar *x, const struct weft_frame *f)
 	return o >= AT_LINK0 && !x->link[o - AT_LINK0].port->peer ? AX_NONE : o;
 }
 
-static void ask(struct atoll_xbar *x, uint32_t i, uint64_t c)
+static void crossbar_ask(struct atoll_xbar *x, uint32_t i, uint64_t c)
 {
 	struct atoll_link_in *in = &x->in[i];
-	struct weft_frame *f = front(in, c);
+	struct weft_frame *f = crossbar_front(in, c);
 
 	if (!f || in->out != AX_NONE || in->want != AX_NONE)
 		return;
@@ -164,7 +165,7 @@ static void ask(struct atoll_xbar *x, uint32_t i, uint64_t c)
 	}
 }
 
-static void grant(struct atoll_xbar *x, uint32_t o, uint64_t c)
+static void crossbar_grant(struct atoll_xbar *x, uint32_t o, uint64_t c)
 {
 	struct atoll_link_out *out = &x->out[o];
 	uint32_t k, i;
@@ -201,8 +202,8 @@ static void head_shorten(struct weft_frame *f)
 	weft_slice_drop(&s);
 }
 
-static void measure(struct atoll_xbar *x, uint32_t i, uint32_t o,
-		    const struct weft_frame *f, uint64_t c)
+static void crossbar_measure(struct atoll_xbar *x, uint32_t i, uint32_t o,
+			     const struct weft_frame *f, uint64_t c)
 {
 	uint64_t in = i >= AT_LINK0 ? x->t_in : 0;
 
@@ -217,7 +218,8 @@ static void measure(struct atoll_xbar *x, uint32_t i, uint32_t o,
 }
 
 /* The first flit of InPort i leaves through o. */
-static void go(struct atoll_xbar *x, uint32_t i, uint32_t o, uint64_t c)
+static void crossbar_go(struct atoll_xbar *x, uint32_t i, uint32_t o,
+			uint64_t c)
 {
 	struct atoll_link_in *in = &x->in[i];
 	struct weft_frame *f = *ring_front(&in->q);
@@ -225,7 +227,7 @@ static void go(struct atoll_xbar *x, uint32_t i, uint32_t o, uint64_t c)
 	bool eop = !head && at_line(f)->flags & AT_EOP;
 
 	ring_pop(&in->q);
-	measure(x, i, o, f, c);
+	crossbar_measure(x, i, o, f, c);
 	atoll_link_mark(x, f, "crossbar", c);
 	if (head)
 		head_shorten(f);
@@ -247,7 +249,7 @@ static void go(struct atoll_xbar *x, uint32_t i, uint32_t o, uint64_t c)
 		x->ops->flit(x->own, o, f);
 }
 
-static void leave(struct atoll_xbar *x, uint32_t i, uint64_t c)
+static void crossbar_leave(struct atoll_xbar *x, uint32_t i, uint64_t c)
 {
 	struct atoll_link_in *in = &x->in[i];
 	uint32_t before = in->used;
@@ -283,7 +285,7 @@ bool atoll_xbar_dl_cond(const struct atoll_xbar *x, uint32_t out, uint32_t *i_p,
 	return false;
 }
 
-static uint64_t watch(struct atoll_xbar *x, uint32_t o, uint64_t c)
+static uint64_t crossbar_watch(struct atoll_xbar *x, uint32_t o, uint64_t c)
 {
 	struct atoll_link_out *out = &x->out[o];
 	uint32_t i, j;
@@ -348,7 +350,7 @@ static const char *in_state(const struct atoll_link_in *in)
 	return in->want != AX_NONE ? wants[in->want] : "idle";
 }
 
-static void tell(const struct atoll_xbar *x)
+static void crossbar_tell(const struct atoll_xbar *x)
 {
 	weft_time_t now = weft_now(x->comp);
 
@@ -392,11 +394,11 @@ static uint64_t out_step(struct atoll_xbar *x, uint32_t o, uint64_t c)
 
 	if (out->free > c)
 		return out->free;
-	grant(x, o, c);
-	if (out->owner == AX_NONE || !front(&x->in[out->owner], c) ||
+	crossbar_grant(x, o, c);
+	if (out->owner == AX_NONE || !crossbar_front(&x->in[out->owner], c) ||
 	    !can_go(x, o))
 		return WEFT_NEVER;
-	go(x, out->owner, o, c);
+	crossbar_go(x, out->owner, o, c);
 	return out->free;
 }
 
@@ -414,22 +416,22 @@ void atoll_xbar_event(struct atoll_xbar *x)
 		next = t < next ? t : next;
 	}
 	for (i = 0; i < AT_PORTS; i++)
-		leave(x, i, c);
+		crossbar_leave(x, i, c);
 	for (i = 0; i < AT_PORTS; i++)
-		ask(x, i, c);
+		crossbar_ask(x, i, c);
 	for (i = 0; i < AT_PORTS; i++) {
 		t = out_step(x, i, c);
 		next = t < next ? t : next;
 	}
 	for (i = 0; i < AT_PORTS; i++) {
-		ask(x, i, c);
+		crossbar_ask(x, i, c);
 		t = in_next(x, &x->in[i], c);
 		next = t < next ? t : next;
-		t = watch(x, i, c);
+		t = crossbar_watch(x, i, c);
 		next = t < next ? t : next;
 	}
 	if (weft_heard_kind(x->comp, WEFT_TRACE_STATE))
-		tell(x);
+		crossbar_tell(x);
 	if (next != WEFT_NEVER)
 		atoll_link_arm(x, next > c ? next : c + 1);
 }

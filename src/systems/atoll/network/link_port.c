@@ -13,14 +13,14 @@
 
 enum { UNACKED = 64 }; /* flits, less than half of the sequence numbers */
 
-static bool guarded(const struct atoll_link_link *k)
+static bool link_port_guarded(const struct atoll_link_link *k)
 {
 	return k->port->peer &&
 	       (k->port->needs_frames || k->port->peer->needs_frames);
 }
 
-static void put(struct atoll_xbar *x, struct atoll_link_link *k,
-		struct weft_frame *f, uint64_t start)
+static void link_port_put(struct atoll_xbar *x, struct atoll_link_link *k,
+			  struct weft_frame *f, uint64_t start)
 {
 	f->words = at_words(f);
 	f->word_fs = x->clk.num / x->clk.den;
@@ -37,7 +37,7 @@ static void state_send(struct atoll_xbar *x, uint32_t l, uint32_t flags)
 		.flags = (uint8_t)(flags | (k->stop_said ? AT_STOP : 0)),
 		.seq = k->rx_seq,
 	};
-	put(x, k, f, atoll_link_now(x) + x->t_out);
+	link_port_put(x, k, f, atoll_link_now(x) + x->t_out);
 }
 
 void atoll_link_link_state(struct atoll_xbar *x, uint32_t l)
@@ -67,19 +67,19 @@ void atoll_link_link_send(struct atoll_xbar *x, uint32_t l,
 	struct atoll_link_link *k = &x->link[l];
 
 	at_line(f)->seq = k->tx_seq++;
-	if (guarded(k)) {
+	if (link_port_guarded(k)) {
 		if (ring_empty(&k->again))
 			k->heard = start;
 		*ring_push(&k->again) = weft_frame_dup(f);
 	}
 	atoll_link_mark(x, f, "link port out", start);
-	put(x, k, f, start);
+	link_port_put(x, k, f, start);
 }
 
 /* ---- what comes ---- */
 
 /* The peer has everything before seq. */
-static void acked(struct atoll_link_link *k, uint8_t seq)
+static void link_port_acked(struct atoll_link_link *k, uint8_t seq)
 {
 	while (!ring_empty(&k->again)) {
 		struct weft_frame *f = *ring_front(&k->again);
@@ -113,7 +113,7 @@ static void state_act(struct atoll_xbar *x, uint32_t l, const struct at_line *s,
 	struct atoll_link_link *k = &x->link[l];
 
 	k->heard = c;
-	acked(k, s->seq);
+	link_port_acked(k, s->seq);
 	if (s->flags & AT_NACK && !ring_empty(&k->again)) {
 		k->replay = true;
 		k->resend = 0;
@@ -124,8 +124,8 @@ static void state_act(struct atoll_xbar *x, uint32_t l, const struct at_line *s,
 }
 
 /* A flit that cannot be taken: once, until the right one comes. */
-static void refuse(struct atoll_xbar *x, uint32_t l, struct weft_frame *f,
-		   bool old)
+static void link_port_refuse(struct atoll_xbar *x, uint32_t l,
+			     struct weft_frame *f, bool old)
 {
 	struct atoll_link_link *k = &x->link[l];
 
@@ -184,18 +184,19 @@ static void flit_in(struct atoll_xbar *x, uint32_t l, struct weft_frame *f)
 	bool bad = s->flags & AT_BAD;
 
 	if (bad || s->seq != k->rx_seq) {
-		refuse(x, l, f, !bad && (int8_t)(s->seq - k->rx_seq) < 0);
+		link_port_refuse(x, l, f,
+				 !bad && (int8_t)(s->seq - k->rx_seq) < 0);
 		return;
 	}
 	if (in->used + at_words(f) > x->buffer) {
 		atoll_link_count(x, AX_K_OVERFLOWS, 1);
-		refuse(x, l, f, false);
+		link_port_refuse(x, l, f, false);
 		return;
 	}
 	k->rx_seq++;
 	k->nacked = false;
 	flit_keep(x, l, f);
-	if (guarded(k))
+	if (link_port_guarded(k))
 		state_send(x, l, 0);
 	atoll_link_link_state(x, l);
 }
@@ -237,7 +238,7 @@ static uint64_t replay_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 	f = *ring_nth(&k->again, k->resend++);
 	atoll_link_count(x, AX_K_RESENT, 1);
 	o->free = c + at_words(f);
-	put(x, k, weft_frame_dup(f), c + x->t_out);
+	link_port_put(x, k, weft_frame_dup(f), c + x->t_out);
 	return o->free;
 }
 
@@ -247,7 +248,7 @@ static uint64_t timeout_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 	struct atoll_link_link *k = &x->link[l];
 	bool stopped = x->out[AT_LINK0 + l].stopped;
 
-	if (!guarded(k) || (ring_empty(&k->again) && !stopped) ||
+	if (!link_port_guarded(k) || (ring_empty(&k->again) && !stopped) ||
 	    k->tries > x->attempts)
 		return WEFT_NEVER;
 	if (c < k->heard + x->timeout)

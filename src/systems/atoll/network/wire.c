@@ -26,7 +26,7 @@ struct enc {
 	uint32_t n;
 };
 
-static void enc(struct enc *e, uint32_t v, enum weft_part part)
+static void wire_enc(struct enc *e, uint32_t v, enum weft_part part)
 {
 	e->sym[e->n++] = (uint16_t)(v | (uint32_t)part << WEFT_PART_SHIFT);
 }
@@ -35,9 +35,9 @@ static void encode_state(struct enc *e, const struct at_line *l)
 {
 	uint32_t head = K_STATE | (l->flags & 0xf);
 
-	enc(e, WEFT_SYM_K | head, WEFT_PART_CREDIT);
-	enc(e, l->seq, WEFT_PART_CREDIT);
-	enc(e, state_crc(head, l->seq), WEFT_PART_CREDIT);
+	wire_enc(e, WEFT_SYM_K | head, WEFT_PART_CREDIT);
+	wire_enc(e, l->seq, WEFT_PART_CREDIT);
+	wire_enc(e, state_crc(head, l->seq), WEFT_PART_CREDIT);
 }
 
 static void encode_flit(struct enc *e, const struct weft_frame *f)
@@ -49,18 +49,18 @@ static void encode_flit(struct enc *e, const struct weft_frame *f)
 	uint16_t crc;
 
 	p = p ? p : zero;
-	enc(e, WEFT_SYM_K | (head ? K_SOH : K_SOD), WEFT_PART_CONTROL);
-	enc(e, l->seq, WEFT_PART_SEQ);
+	wire_enc(e, WEFT_SYM_K | (head ? K_SOH : K_SOD), WEFT_PART_CONTROL);
+	wire_enc(e, l->seq, WEFT_PART_SEQ);
 	for (uint32_t i = 0; i < f->payload.len; i++)
-		enc(e, p[i] | (head ? WEFT_SYM_K : 0),
-		    head ? WEFT_PART_ROUTE : WEFT_PART_PAYLOAD);
+		wire_enc(e, p[i] | (head ? WEFT_SYM_K : 0),
+			 head ? WEFT_PART_ROUTE : WEFT_PART_PAYLOAD);
 	if (!head) {
 		crc = data_crc(l->seq, p, f->payload.len);
-		enc(e, crc >> 8, WEFT_PART_CRC);
-		enc(e, crc & 0xff, WEFT_PART_CRC);
+		wire_enc(e, crc >> 8, WEFT_PART_CRC);
+		wire_enc(e, crc & 0xff, WEFT_PART_CRC);
 	}
-	enc(e, WEFT_SYM_K | (l->flags & AT_EOP ? K_EOP : K_EOF),
-	    WEFT_PART_CONTROL);
+	wire_enc(e, WEFT_SYM_K | (l->flags & AT_EOP ? K_EOP : K_EOF),
+		 WEFT_PART_CONTROL);
 }
 
 uint32_t at_encode_parts(const struct weft_frame *f, uint16_t *sym,
@@ -77,7 +77,8 @@ uint32_t at_encode_parts(const struct weft_frame *f, uint16_t *sym,
 	return e.n;
 }
 
-static uint32_t encode(const struct weft_frame *f, uint16_t *sym, uint32_t max)
+static uint32_t wire_encode(const struct weft_frame *f, uint16_t *sym,
+			    uint32_t max)
 {
 	uint32_t n = at_encode_parts(f, sym, max);
 
@@ -87,7 +88,7 @@ static uint32_t encode(const struct weft_frame *f, uint16_t *sym, uint32_t max)
 }
 
 const struct weft_wire atoll_wire = { .name = "atoll",
-				      .encode = encode,
+				      .encode = wire_encode,
 				      .faults = &atoll_wire_faults,
 				      .capture = &atoll_wire_capture };
 

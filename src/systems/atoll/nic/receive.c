@@ -51,7 +51,7 @@ static void rx_tell(const struct at_nic *n, uint32_t hp, const char *state)
 }
 
 /* Payload of the packet so far. */
-static uint32_t came(const struct at_rx *r)
+static uint32_t receive_came(const struct at_rx *r)
 {
 	return r->got > 8 ? (r->got - 8) & ~7u : 0;
 }
@@ -63,15 +63,15 @@ static uint64_t head_with(uint64_t head, uint32_t bytes)
 
 /* ---- DMA ---- */
 
-static void stored(struct at_nic *n, struct at_dma *d)
+static void receive_stored(struct at_nic *n, struct at_dma *d)
 {
 	n->rx[d->hp].writes--;
 	rx_tell(n, d->hp, NULL);
 	atoll_xbar_kick(&n->x);
 }
 
-static void store(struct at_nic *n, uint32_t hp, const uint8_t *p,
-		  uint32_t bytes, uint64_t trace)
+static void receive_store(struct at_nic *n, uint32_t hp, const uint8_t *p,
+			  uint32_t bytes, uint64_t trace)
 {
 	struct at_rx *r = &n->rx[hp];
 
@@ -81,7 +81,7 @@ static void store(struct at_nic *n, uint32_t hp, const uint8_t *p,
 
 		k = k < bytes ? k : bytes;
 		r->writes++;
-		at_dma_write(n, r->rdr_base + at, p, k, hp, stored)
+		at_dma_write(n, r->rdr_base + at, p, k, hp, receive_stored)
 			->txn.trace_id = trace;
 		r->rdr_wp += k;
 		p += k;
@@ -89,14 +89,14 @@ static void store(struct at_nic *n, uint32_t hp, const uint8_t *p,
 	}
 }
 
-static void described(struct at_nic *n, struct at_dma *d)
+static void receive_described(struct at_nic *n, struct at_dma *d)
 {
 	n->rx[d->hp].descs--;
 	if (n->rx[d->hp].ctrl & ATOLL_CTRL_IRQ)
 		at_irq(n, ATOLL_IRQ_RECEIVED);
 }
 
-static void describe(struct at_nic *n, uint32_t hp, uint64_t trace)
+static void receive_describe(struct at_nic *n, uint32_t hp, uint64_t trace)
 {
 	struct at_rx *r = &n->rx[hp];
 	uint64_t w[8] = { r->head, r->start % r->rdr_size };
@@ -109,7 +109,7 @@ static void describe(struct at_nic *n, uint32_t hp, uint64_t trace)
 	w[7] = ATOLL_D_VALID | (r->retrieved ? ATOLL_D_RETRIEVED : 0);
 	r->descs++;
 	d = at_dma_write(n, r->rdq_base + (uint64_t)r->rdq_wp * ATOLL_DESC, w,
-			 ATOLL_DESC, hp, described);
+			 ATOLL_DESC, hp, receive_described);
 	d->txn.trace_id = trace;
 	d->txn.trace_last = true;
 	r->rdq_wp = r->rdq_wp + 1 == r->rdq_size ? 0 : r->rdq_wp + 1;
@@ -117,7 +117,7 @@ static void describe(struct at_nic *n, uint32_t hp, uint64_t trace)
 
 /* ---- PIO ---- */
 
-static void keep(struct at_rx *r, const uint8_t *p, uint32_t bytes)
+static void receive_keep(struct at_rx *r, const uint8_t *p, uint32_t bytes)
 {
 	for (uint32_t i = 0; i + 8 <= bytes; i += 8)
 		memcpy(ring_push(&r->words), p + i, 8);
@@ -209,14 +209,14 @@ static void packet_end(struct at_nic *n, uint32_t np, uint64_t trace)
 		return;
 	}
 	at_count(n, AT_K_RECEIVED, 1);
-	if (ATOLL_HEAD_BYTES(r->head) != came(r)) {
+	if (ATOLL_HEAD_BYTES(r->head) != receive_came(r)) {
 		at_count(n, AT_K_LENGTHS, 1);
-		r->head = head_with(r->head, came(r));
+		r->head = head_with(r->head, receive_came(r));
 	}
 	if (dma) {
-		describe(n, np, trace);
+		receive_describe(n, np, trace);
 	} else if (r->pio && !ring_empty(&r->pkts)) {
-		if (came(r) < ATOLL_HEAD_BYTES(pio_last(r)->head))
+		if (receive_came(r) < ATOLL_HEAD_BYTES(pio_last(r)->head))
 			pio_last(r)->head = r->head;
 		pio_last(r)->trace = trace;
 	}
@@ -239,11 +239,11 @@ static void head_in(struct at_rx *r, const struct weft_frame *f)
 /* PIO: words behind those that the header has told of are dropped. */
 static void keep_told(struct at_rx *r, const uint8_t *p, uint32_t bytes)
 {
-	uint32_t told = ATOLL_HEAD_BYTES(r->head), have = came(r);
+	uint32_t told = ATOLL_HEAD_BYTES(r->head), have = receive_came(r);
 
 	if (!r->pio || have >= told)
 		return;
-	keep(r, p, bytes < told - have ? bytes : told - have);
+	receive_keep(r, p, bytes < told - have ? bytes : told - have);
 }
 
 static void data_in(struct at_nic *n, uint32_t np, const struct weft_frame *f)
@@ -265,7 +265,7 @@ static void data_in(struct at_nic *n, uint32_t np, const struct weft_frame *f)
 	}
 	at_mark(n, f->trace_id, "host port");
 	if (dma)
-		store(n, np, p, bytes, f->trace_id);
+		receive_store(n, np, p, bytes, f->trace_id);
 	else
 		keep_told(r, p, bytes);
 	r->got += bytes;

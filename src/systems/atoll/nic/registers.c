@@ -157,7 +157,7 @@ const struct weft_reg at_regs[] = {
 
 /* ---- accesses of the host ---- */
 
-static void store(struct at_nic *n, const struct weft_bus_note *note)
+static void registers_store(struct at_nic *n, const struct weft_bus_note *note)
 {
 	for (uint32_t i = 0, k; i < note->bytes; i += k) {
 		uint64_t v = 0;
@@ -174,7 +174,7 @@ void at_access(struct at_nic *n, const struct weft_bus_note *note)
 	uint64_t v;
 
 	if (note->kind == WEFT_NOTE_STORE) {
-		store(n, note);
+		registers_store(n, note);
 		weft_bus_consumed(n->bus, 1);
 		return;
 	}

@@ -60,7 +60,7 @@ static uint32_t mesh_route(uint32_t width, uint32_t s, uint32_t d,
 }
 
 /* Contents, and that the message has not come before. */
-static void verify(struct at_work *a, const struct atoll_msg *m)
+static void atoll_verify(struct at_work *a, const struct atoll_msg *m)
 {
 	uint64_t bit = 1ULL << (m->tag % 64);
 	bool twice = a->seen[m->tag / 64] & bit;
@@ -103,7 +103,7 @@ static void pp_recv(struct at_work *a)
 	struct atoll_msg m;
 
 	atoll_recv(a->p, &m, a->buf, sizeof(a->buf), WEFT_NEVER);
-	verify(a, &m);
+	atoll_verify(a, &m);
 }
 
 static void pp_rounds(struct at_work *a)
@@ -260,7 +260,7 @@ static void ring_recv(struct at_work *a, uint64_t *got)
 	struct atoll_msg m;
 
 	while (atoll_poll(a->p, &m, a->buf, sizeof(a->buf))) {
-		verify(a, &m);
+		atoll_verify(a, &m);
 		++*got;
 	}
 }
@@ -286,7 +286,7 @@ static int ring_main(struct weft_comp *c)
 		struct atoll_msg m;
 
 		atoll_recv(a->p, &m, a->buf, sizeof(a->buf), WEFT_NEVER);
-		verify(a, &m);
+		atoll_verify(a, &m);
 		got++;
 	}
 	weft_metric(c, "received", "packets", (double)got);

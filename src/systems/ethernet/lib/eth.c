@@ -27,12 +27,12 @@ struct eth_dev {
 	uint32_t rx_next, rx_tail;
 };
 
-static void store(struct eth_dev *e, uint32_t reg, uint32_t val)
+static void eth_store(struct eth_dev *e, uint32_t reg, uint32_t val)
 {
 	weft_io_store32(e->h, &e->io, reg, val);
 }
 
-static uint32_t load(struct eth_dev *e, uint32_t reg)
+static uint32_t eth_load(struct eth_dev *e, uint32_t reg)
 {
 	return weft_io_load32(e->h, &e->io, reg);
 }
@@ -76,32 +76,32 @@ static void ring_close(struct eth_dev *e, struct ring *r)
 static void start_ring(struct eth_dev *e, const struct ring *r, uint32_t low,
 		       uint32_t high, uint32_t len)
 {
-	store(e, low, (uint32_t)r->desc_phys);
-	store(e, high, (uint32_t)(r->desc_phys >> 32));
-	store(e, len, r->n * MAC_DESC);
+	eth_store(e, low, (uint32_t)r->desc_phys);
+	eth_store(e, high, (uint32_t)(r->desc_phys >> 32));
+	eth_store(e, len, r->n * MAC_DESC);
 }
 
 /* Long frames, buffers of 16 KB. */
 #define RCTL_JUMBO (MAC_RCTL_LPE | MAC_RCTL_BSEX | 1u << 16)
 
-static void start(struct eth_dev *e)
+static void eth_start(struct eth_dev *e)
 {
-	uint32_t low = load(e, MAC_RAL), high = load(e, MAC_RAH);
+	uint32_t low = eth_load(e, MAC_RAL), high = eth_load(e, MAC_RAH);
 
 	for (uint32_t i = 0; i < ETH_STATION; i++)
 		e->addr[i] =
 			(uint8_t)(i < 4 ? low >> 8 * i : high >> 8 * (i - 4));
 	start_ring(e, &e->tx, MAC_TDBAL, MAC_TDBAH, MAC_TDLEN);
 	start_ring(e, &e->rx, MAC_RDBAL, MAC_RDBAH, MAC_RDLEN);
-	store(e, MAC_TCTL, MAC_TCTL_EN | MAC_TCTL_PSP);
-	store(e, MAC_RCTL,
-	      MAC_RCTL_EN | MAC_RCTL_BAM | MAC_RCTL_SECRC |
-		      (e->rx.size == BUF ? 0 : RCTL_JUMBO));
+	eth_store(e, MAC_TCTL, MAC_TCTL_EN | MAC_TCTL_PSP);
+	eth_store(e, MAC_RCTL,
+		  MAC_RCTL_EN | MAC_RCTL_BAM | MAC_RCTL_SECRC |
+			  (e->rx.size == BUF ? 0 : RCTL_JUMBO));
 	e->rx_tail = e->rx.n - 1;
-	store(e, MAC_RDT, e->rx_tail);
+	eth_store(e, MAC_RDT, e->rx_tail);
 }
 
-static int find(struct eth_dev *e)
+static int eth_find(struct eth_dev *e)
 {
 	e->dev = weft_dev_open(e->h, 0);
 	if (!e->dev || weft_cfg_load(e->h, e->dev, 0, 4) !=
@@ -127,7 +127,7 @@ int eth_open(struct weft_host *h, const struct eth_attr *a,
 	if (!e)
 		return -ENOMEM;
 	e->h = h;
-	ret = find(e);
+	ret = eth_find(e);
 	ret = ret ? ret : ring_open(e, &e->tx, a->tx, mtu);
 	ret = ret ? ret : ring_open(e, &e->rx, a->rx, mtu);
 	if (ret) {
@@ -136,15 +136,15 @@ int eth_open(struct weft_host *h, const struct eth_attr *a,
 		weft_host_free(h, e);
 		return ret;
 	}
-	start(e);
+	eth_start(e);
 	*e_p = e;
 	return 0;
 }
 
 void eth_close(struct eth_dev *e)
 {
-	store(e, MAC_CTRL, MAC_CTRL_RST);
-	load(e, MAC_STATUS); /* it has been reset */
+	eth_store(e, MAC_CTRL, MAC_CTRL_RST);
+	eth_load(e, MAC_STATUS); /* it has been reset */
 	ring_close(e, &e->tx);
 	ring_close(e, &e->rx);
 	weft_host_free(e->h, e);
@@ -186,7 +186,7 @@ void eth_tx_post(struct eth_dev *e, uint32_t n)
 	if (!n)
 		return;
 	e->posted += n;
-	store(e, MAC_TDT, e->posted % e->tx.n);
+	eth_store(e, MAC_TDT, e->posted % e->tx.n);
 }
 
 uint32_t eth_tx_clean(struct eth_dev *e)
@@ -220,15 +220,15 @@ void eth_rx_return(struct eth_dev *e)
 	e->rx_next = (e->rx_next + 1) % e->rx.n;
 	e->rx_tail = (e->rx_tail + 1) % e->rx.n;
 	if (e->rx_tail % 8 == 0)
-		store(e, MAC_RDT, e->rx_tail);
+		eth_store(e, MAC_RDT, e->rx_tail);
 }
 
 uint32_t eth_causes(struct eth_dev *e)
 {
-	return load(e, MAC_ICR);
+	return eth_load(e, MAC_ICR);
 }
 
 void eth_enable(struct eth_dev *e, uint32_t causes, bool on)
 {
-	store(e, on ? MAC_IMS : MAC_IMC, causes);
+	eth_store(e, on ? MAC_IMS : MAC_IMC, causes);
 }

@@ -47,7 +47,7 @@ struct stack {
 	struct stack_bytes early; /* came before it was asked for */
 };
 
-static weft_time_t look(struct stack *s)
+static weft_time_t stack_look(struct stack *s)
 {
 	s->now = weft_host_now(s->h);
 	return s->now;
@@ -78,7 +78,7 @@ static void head_put(struct stack *s, uint8_t *p, uint32_t len)
 }
 
 /* Gives the NIC what it may have; asks for an interrupt when more waits. */
-static void post(struct stack *s)
+static void stack_post(struct stack *s)
 {
 	uint32_t out = eth_tx_clean(s->e), most = s->c.window;
 	bool more;
@@ -93,7 +93,7 @@ static void post(struct stack *s)
 	s->tx_irq = more;
 }
 
-static void deliver(struct stack *s, const uint8_t *p, uint32_t n)
+static void stack_deliver(struct stack *s, const uint8_t *p, uint32_t n)
 {
 	uint32_t k = s->want - s->got < n ? s->want - s->got : n;
 
@@ -112,7 +112,7 @@ static void go_back(struct stack *s)
 	s->tx_seq = s->una;
 }
 
-static void acked(struct stack *s, const struct stack_seg *g)
+static void stack_acked(struct stack *s, const struct stack_seg *g)
 {
 	uint32_t n = g->ack - s->una;
 
@@ -153,14 +153,14 @@ static void reset_in(struct stack *s, const struct stack_seg *g)
 }
 
 /* The peer lives.  One byte before those expected, and none of it: it asks. */
-static void heard(struct stack *s, const struct stack_seg *g)
+static void stack_heard(struct stack *s, const struct stack_seg *g)
 {
 	s->probes = 0;
 	if (s->keep_at != WEFT_NEVER)
 		s->keep_at = s->now + KEEP_IDLE;
 	if (!g->len && g->seq == s->rx_seq - 1)
 		s->acks++;
-	acked(s, g);
+	stack_acked(s, g);
 }
 
 static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
@@ -178,7 +178,7 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 		return;
 	}
 	if (tcp)
-		heard(s, &g);
+		stack_heard(s, &g);
 	else if (s->rto_at != WEFT_NEVER)
 		s->rto_at = s->now + s->rto;
 	if (tcp && g.len)
@@ -192,11 +192,11 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 	s->rx_seq = g.seq + g.len;
 	if (tcp && s->ack_at == WEFT_NEVER)
 		s->ack_at = s->now + ACK_DELAY;
-	deliver(s, p + HEAD + s->proto->head + old, g.len - old);
+	stack_deliver(s, p + HEAD + s->proto->head + old, g.len - old);
 }
 
 /* The time-out has passed. */
-static void expire(struct stack *s)
+static void stack_expire(struct stack *s)
 {
 	if (s->now < s->rto_at)
 		return;
@@ -214,9 +214,9 @@ static void expire(struct stack *s)
 /* ---- interrupts ---- */
 
 /* What the handler costs contains its accesses to the NIC. */
-static void handler(struct stack *s)
+static void stack_handler(struct stack *s)
 {
-	weft_time_t t = look(s), cost = 0, spent;
+	weft_time_t t = stack_look(s), cost = 0, spent;
 	uint32_t causes = eth_causes(s->e);
 
 	if (causes & MAC_INT_RXT0)
@@ -230,13 +230,13 @@ static void handler(struct stack *s)
 		s->uncharged += weft_host_now(s->h) - t;
 }
 
-static void interrupted(struct stack *s)
+static void stack_interrupted(struct stack *s)
 {
 	const uint8_t *p;
 	uint32_t len;
 
-	handler(s);
-	post(s);
+	stack_handler(s);
+	stack_post(s);
 	while ((p = eth_rx(s->e, &len))) {
 		frame_in(s, p, len);
 		eth_rx_return(s->e);
@@ -244,13 +244,13 @@ static void interrupted(struct stack *s)
 }
 
 /* The process works for so long. */
-static void work(struct stack *s, weft_time_t t)
+static void stack_work(struct stack *s, weft_time_t t)
 {
-	weft_time_t end = look(s) + t, now;
+	weft_time_t end = stack_look(s) + t, now;
 
 	while (weft_host_isr_spin(s->h, eth_device(s->e), end)) {
 		now = weft_host_now(s->h);
-		interrupted(s);
+		stack_interrupted(s);
 		end += weft_host_now(s->h) - now;
 	}
 	s->now = end;
@@ -262,10 +262,10 @@ static void sleep_until(struct stack *s, weft_time_t deadline)
 
 	s->asleep = true;
 	if (weft_host_isr_wait(s->h, eth_device(s->e), end))
-		interrupted(s);
+		stack_interrupted(s);
 	else
 		s->now = end > s->now ? end : s->now;
-	expire(s);
+	stack_expire(s);
 }
 
 static void sleep_once(struct stack *s)
@@ -275,7 +275,7 @@ static void sleep_once(struct stack *s)
 
 /* ---- calls ---- */
 
-static uint8_t *buffer(struct stack *s)
+static uint8_t *stack_buffer(struct stack *s)
 {
 	uint8_t *p;
 
@@ -288,19 +288,19 @@ static uint8_t *buffer(struct stack *s)
 	return p;
 }
 
-static uint32_t unsent(const struct stack *s)
+static uint32_t stack_unsent(const struct stack *s)
 {
 	return s->sent.n - (s->tx_seq - s->una);
 }
 
 /* Sends up to k bytes.  What comes in while the processor works may move the
  * place in the stream. */
-static void transmit(struct stack *s, uint32_t k)
+static void stack_transmit(struct stack *s, uint32_t k)
 {
-	uint8_t *p = buffer(s);
+	uint8_t *p = stack_buffer(s);
 
-	work(s, s->c.transmit + copy_time(s->c.copy_tx, k));
-	k = k < unsent(s) ? k : unsent(s);
+	stack_work(s, s->c.transmit + copy_time(s->c.copy_tx, k));
+	k = k < stack_unsent(s) ? k : stack_unsent(s);
 	if (k)
 		memcpy(p + HEAD + s->proto->head,
 		       stack_bytes_at(&s->sent, s->tx_seq - s->una), k);
@@ -310,13 +310,14 @@ static void transmit(struct stack *s, uint32_t k)
 	s->ack_at = WEFT_NEVER;
 	if (k && s->rto_at == WEFT_NEVER && s->proto->reliable)
 		s->rto_at = s->now + s->rto;
-	post(s);
+	stack_post(s);
 }
 
 static void transmit_all(struct stack *s)
 {
-	while (unsent(s) && !s->error)
-		transmit(s, unsent(s) < s->payload ? unsent(s) : s->payload);
+	while (stack_unsent(s) && !s->error)
+		stack_transmit(s, stack_unsent(s) < s->payload ? stack_unsent(s)
+							       : s->payload);
 }
 
 /* Sends again what must be, and the acknowledgement that nothing else
@@ -329,7 +330,7 @@ static void catch_up(struct stack *s)
 	if (s->now >= s->ack_at && !s->acks)
 		s->acks = 1;
 	for (; s->acks; s->acks--)
-		transmit(s, 0);
+		stack_transmit(s, 0);
 	s->asleep = asleep;
 }
 
@@ -340,7 +341,7 @@ static void give_up(struct stack *s)
 		return;
 	s->resets = true;
 	s->tx_seq = s->una + s->sent.n;
-	transmit(s, 0);
+	stack_transmit(s, 0);
 }
 
 /* When a receiver asks; bytes on their way ask, too. */
@@ -360,13 +361,13 @@ static void keep_alive(struct stack *s)
 	}
 	s->keep_at = s->now + KEEP_AGAIN;
 	s->tx_seq--;
-	transmit(s, 0);
+	stack_transmit(s, 0);
 	s->tx_seq++;
 }
 
 int stack_send(struct stack *s, const void *data, uint32_t n)
 {
-	work(s, s->c.call);
+	stack_work(s, s->c.call);
 	if (stack_bytes_add(&s->sent, s->h, data, n))
 		return -ENOMEM;
 	transmit_all(s);
@@ -390,9 +391,9 @@ static void take_early(struct stack *s)
 }
 
 /* Spins for a while, then sleeps. */
-static void await(struct stack *s)
+static void stack_await(struct stack *s)
 {
-	weft_time_t end = look(s) + s->c.polls * s->c.poll;
+	weft_time_t end = stack_look(s) + s->c.polls * s->c.poll;
 
 	if (!s->proto->reliable)
 		s->rto_at = s->now + s->rto;
@@ -401,7 +402,7 @@ static void await(struct stack *s)
 	while (s->got < s->want && !s->error && s->c.polls &&
 	       weft_host_isr_spin(s->h, eth_device(s->e),
 				  end < s->ack_at ? end : s->ack_at))
-		interrupted(s);
+		stack_interrupted(s);
 	while (s->got < s->want && !s->error) {
 		catch_up(s);
 		sleep_until(s,
@@ -422,13 +423,13 @@ int stack_recv(struct stack *s, void *p, uint32_t n)
 	s->want = n;
 	s->got = 0;
 	take_early(s);
-	await(s);
+	stack_await(s);
 	t = weft_host_now(s->h);
 	if (s->asleep) {
 		weft_host_cpu(s->h, s->c.wake);
 		s->uncharged += weft_host_now(s->h) - t;
 	} else {
-		work(s, s->c.detect);
+		stack_work(s, s->c.detect);
 	}
 	s->asleep = false;
 	s->want = s->got = 0;
@@ -436,7 +437,7 @@ int stack_recv(struct stack *s, void *p, uint32_t n)
 }
 
 /* Frames that the NIC has, and those that wait for it, leave. */
-static void drain(struct stack *s)
+static void stack_drain(struct stack *s)
 {
 	while (eth_tx_kept(s->e) || eth_tx_clean(s->e)) {
 		eth_enable(s->e, MAC_INT_TXDW, true);
@@ -447,7 +448,7 @@ static void drain(struct stack *s)
 
 int stack_serve(struct stack *s, weft_time_t deadline)
 {
-	drain(s);
+	stack_drain(s);
 	while (s->sent.n && !s->error && s->now < deadline) {
 		catch_up(s);
 		sleep_until(s, deadline < s->ack_at ? deadline : s->ack_at);
@@ -499,7 +500,7 @@ int stack_open(struct weft_host *h, const struct stack_proto *p,
 
 void stack_close(struct stack *s)
 {
-	drain(s);
+	stack_drain(s);
 	eth_close(s->e);
 	stack_bytes_free(&s->early, s->h);
 	stack_bytes_free(&s->sent, s->h);

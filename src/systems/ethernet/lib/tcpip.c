@@ -18,56 +18,56 @@ enum {
 	PSH_ACK = 0x18,
 };
 
-static void put16(uint8_t *p, uint32_t v)
+static void tcpip_put16(uint8_t *p, uint32_t v)
 {
 	p[0] = (uint8_t)(v >> 8);
 	p[1] = (uint8_t)v;
 }
 
-static void put32(uint8_t *p, uint32_t v)
+static void tcpip_put32(uint8_t *p, uint32_t v)
 {
-	put16(p, v >> 16);
-	put16(p + 2, v & 0xffff);
+	tcpip_put16(p, v >> 16);
+	tcpip_put16(p + 2, v & 0xffff);
 }
 
-static uint32_t get16(const uint8_t *p)
+static uint32_t tcpip_get16(const uint8_t *p)
 {
 	return (uint32_t)p[0] << 8 | p[1];
 }
 
-static uint16_t fold(uint32_t sum)
+static uint16_t tcpip_fold(uint32_t sum)
 {
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
 	return (uint16_t)~sum;
 }
 
-static uint32_t sum16(const uint8_t *p, uint32_t n)
+static uint32_t tcpip_sum16(const uint8_t *p, uint32_t n)
 {
 	uint32_t s = 0;
 
 	for (; n > 1; n -= 2, p += 2)
-		s += get16(p);
+		s += tcpip_get16(p);
 	return n ? s + ((uint32_t)*p << 8) : s;
 }
 
 static void ip_put(uint8_t *p, uint32_t from, uint32_t to, uint32_t len)
 {
 	p[0] = 0x45;
-	put16(p + 2, HEAD + len);
-	put16(p + 6, 0x4000); /* do not fragment */
+	tcpip_put16(p + 2, HEAD + len);
+	tcpip_put16(p + 6, 0x4000); /* do not fragment */
 	p[8] = 64;
 	p[9] = 6;
-	put32(p + 12, 0x0a000000 | (from & 0xffff));
-	put32(p + 16, 0x0a000000 | (to & 0xffff));
-	put16(p + 10, fold(sum16(p, IP)));
+	tcpip_put32(p + 12, 0x0a000000 | (from & 0xffff));
+	tcpip_put32(p + 16, 0x0a000000 | (to & 0xffff));
+	tcpip_put16(p + 10, tcpip_fold(tcpip_sum16(p, IP)));
 }
 
 /* Of segment and pseudo header. */
 static uint16_t tcp_sum(const uint8_t *p, uint32_t len)
 {
-	return fold(sum16(p + 12, 8) + 6 + TCP + len +
-		    sum16(p + IP, TCP + len));
+	return tcpip_fold(tcpip_sum16(p + 12, 8) + 6 + TCP + len +
+			  tcpip_sum16(p + IP, TCP + len));
 }
 
 static void tcp_put(uint8_t *p, uint32_t from, uint32_t to,
@@ -77,33 +77,34 @@ static void tcp_put(uint8_t *p, uint32_t from, uint32_t to,
 
 	memset(p, 0, HEAD);
 	ip_put(p, from, to, g->len);
-	put16(t, PORT);
-	put16(t + 2, PORT);
-	put32(t + 4, g->seq);
-	put32(t + 8, g->ack);
+	tcpip_put16(t, PORT);
+	tcpip_put16(t + 2, PORT);
+	tcpip_put32(t + 4, g->seq);
+	tcpip_put32(t + 8, g->ack);
 	t[12] = TCP / 4 << 4;
 	t[13] = g->reset ? RST_ACK : g->len ? PSH_ACK : ACK;
-	put16(t + 14, 0xffff);
+	tcpip_put16(t + 14, 0xffff);
 	t[20] = t[21] = 1; /* NOP NOP time stamps */
 	t[22] = 8;
 	t[23] = 10;
-	put16(t + 16, tcp_sum(p, g->len));
+	tcpip_put16(t + 16, tcp_sum(p, g->len));
 }
 
-static uint32_t get32(const uint8_t *p)
+static uint32_t tcpip_get32(const uint8_t *p)
 {
-	return get16(p) << 16 | get16(p + 2);
+	return tcpip_get16(p) << 16 | tcpip_get16(p + 2);
 }
 
 static bool tcp_get(const uint8_t *p, uint32_t len, struct stack_seg *g)
 {
-	uint32_t total = get16(p + 2);
+	uint32_t total = tcpip_get16(p + 2);
 
 	if (p[0] != 0x45 || p[9] != 6 || total < HEAD || total > len ||
-	    fold(sum16(p, IP)) || tcp_sum(p, total - HEAD))
+	    tcpip_fold(tcpip_sum16(p, IP)) || tcp_sum(p, total - HEAD))
 		return false;
-	*g = (struct stack_seg){ get32(p + IP + 4), total - HEAD,
-				 get32(p + IP + 8), p[IP + 13] == RST_ACK };
+	*g = (struct stack_seg){ tcpip_get32(p + IP + 4), total - HEAD,
+				 tcpip_get32(p + IP + 8),
+				 p[IP + 13] == RST_ACK };
 	return true;
 }
 

@@ -126,7 +126,7 @@ static void arm_ready(struct mac *m)
 			       m->cfg.tag + MAC_TAG_RX_READY, t);
 }
 
-static void enqueue(struct mac *m, struct weft_frame *f)
+static void mac82544_receive_enqueue(struct mac *m, struct weft_frame *f)
 {
 	struct mac_rx *rx = &m->rx;
 
@@ -143,7 +143,7 @@ static void enqueue(struct mac *m, struct weft_frame *f)
 	fifo_changed(m);
 }
 
-static void take(struct mac *m, struct weft_frame *f)
+static void mac82544_receive_take(struct mac *m, struct weft_frame *f)
 {
 	f->flags = 0;
 	if (!(m->reg[MAC_R_RCTL] & MAC_RCTL_EN) || !is_sound(m, f) ||
@@ -158,7 +158,7 @@ static void take(struct mac *m, struct weft_frame *f)
 		mac_cause(m, MAC_INT_RXO);
 		fifo_changed(m);
 	} else {
-		enqueue(m, f);
+		mac82544_receive_enqueue(m, f);
 	}
 }
 
@@ -170,7 +170,7 @@ void mac_rx_end(struct mac *m)
 	if (!weft_timer_due(m->comp, &rx->end))
 		return;
 	while ((f = eth_line_take(&rx->line, weft_now(m->comp))))
-		take(m, f);
+		mac82544_receive_take(m, f);
 	if (rx->line)
 		weft_timer_arm(m->comp, &rx->end, m->cfg.tag + MAC_TAG_RX_END,
 			       eth_frame_end(rx->line));
@@ -192,7 +192,7 @@ static uint64_t desc_addr(const struct mac *m, uint32_t index)
 }
 
 /* As many as there are up to the end of the ring and fit. */
-static void fetch(struct mac *m)
+static void mac82544_receive_fetch(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
 	uint32_t ring = mac_ring(m, MAC_R_RDLEN), tail = m->reg[MAC_R_RDT];
@@ -258,13 +258,13 @@ static struct weft_slice stored_part(const struct mac *m,
 	return s;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t mac82544_receive_least(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
 
 /* How a frame is stored is settled when it begins. */
-static void store(struct mac *m)
+static void mac82544_receive_store(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
 	struct weft_frame *f = rx->first;
@@ -275,7 +275,7 @@ static void store(struct mac *m)
 		return;
 	if (!rx->off)
 		rx->total = stored_len(m, f);
-	rx->part = least(rx->total - rx->off, buffer_size(m));
+	rx->part = mac82544_receive_least(rx->total - rx->off, buffer_size(m));
 	rx->storing = true;
 	weft_mark(m->comp, f->trace_id, "MAC: receive", weft_now(m->comp));
 	mac_ask(m, MAC_RX_DATA, rx->cache[rx->head], m->reg[MAC_R_RDH],
@@ -350,14 +350,14 @@ void mac_rx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data)
 
 void mac_rx_kick(struct mac *m)
 {
-	fetch(m);
-	store(m);
+	mac82544_receive_fetch(m);
+	mac82544_receive_store(m);
 }
 
 void mac_rx_ready(struct mac *m)
 {
 	if (weft_timer_due(m->comp, &m->rx.ready))
-		store(m);
+		mac82544_receive_store(m);
 }
 
 void mac_rx_forget(struct mac *m)

@@ -9,7 +9,7 @@
 #include "systems/ethernet/link/mac82544_internal.h"
 #include "weft/trace.h"
 
-static weft_time_t gap(const struct mac *m)
+static weft_time_t mac82544_transmit_gap(const struct mac *m)
 {
 	return ((m->reg[MAC_R_TIPG] & 0x3ff) + 4) * ETH_BYTE_FS;
 }
@@ -44,7 +44,7 @@ static void write_back(struct mac *m)
 /* ---- the line ---- */
 
 /* The first frame of the FIFO is over. */
-static void retire(struct mac *m)
+static void mac82544_transmit_retire(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
 	struct mac_tx_frame t = tx->fifo.at[0];
@@ -59,7 +59,7 @@ static void retire(struct mac *m)
 		mac_cause(m, MAC_INT_TXQE);
 }
 
-static void wake(struct mac *m, weft_time_t t)
+static void mac82544_transmit_wake(struct mac *m, weft_time_t t)
 {
 	weft_timer_arm(m->comp, &m->tx.timer, m->cfg.tag + MAC_TAG_TX, t);
 }
@@ -68,9 +68,9 @@ static void onto_line(struct mac *m, struct weft_frame *f)
 {
 	weft_time_t now = weft_now(m->comp);
 
-	m->tx.free = now + eth_frame_time(f) + gap(m);
+	m->tx.free = now + eth_frame_time(f) + mac82544_transmit_gap(m);
 	weft_port_send(m->port, f, now);
-	wake(m, m->tx.free);
+	mac82544_transmit_wake(m, m->tx.free);
 }
 
 static void start_data(struct mac *m)
@@ -95,7 +95,7 @@ static void start_control(struct mac *m)
 	onto_line(m, f);
 }
 
-static weft_time_t later(weft_time_t a, weft_time_t b)
+static weft_time_t mac82544_transmit_later(weft_time_t a, weft_time_t b)
 {
 	return a > b ? a : b;
 }
@@ -104,18 +104,21 @@ static weft_time_t later(weft_time_t a, weft_time_t b)
 static void line_next(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
-	weft_time_t now = weft_now(m->comp), at = later(now, tx->free);
+	weft_time_t now = weft_now(m->comp),
+		    at = mac82544_transmit_later(now, tx->free);
 
 	while (tx->fifo.n && !tx->on_line && !tx->fifo.at[0].f)
-		retire(m); /* descriptors without a frame */
+		mac82544_transmit_retire(m); /* descriptors without a frame */
 	if (!m->port->peer)
 		return; /* no cable: STATUS.LU is 0, nothing leaves */
 	if (tx->on_line || tx->ctl_on_line || (!tx->n_ctl && !tx->fifo.n))
 		return;
 	if (!tx->n_ctl)
-		at = later(at, later(tx->fifo.at[0].ready, tx->pause));
+		at = mac82544_transmit_later(
+			at, mac82544_transmit_later(tx->fifo.at[0].ready,
+						    tx->pause));
 	if (at > now)
-		wake(m, at);
+		mac82544_transmit_wake(m, at);
 	else if (tx->n_ctl)
 		start_control(m);
 	else
@@ -131,11 +134,11 @@ void mac_tx_event(struct mac *m)
 	if (weft_now(m->comp) >= tx->free) {
 		if (tx->on_line) {
 			tx->on_line = false;
-			retire(m);
+			mac82544_transmit_retire(m);
 		}
 		tx->ctl_on_line = false;
 	} else if (tx->on_line || tx->ctl_on_line) {
-		wake(m, tx->free);
+		mac82544_transmit_wake(m, tx->free);
 	}
 	line_next(m);
 	mac_tx_kick(m);
@@ -169,7 +172,7 @@ static void drop_parts(struct mac_tx *tx)
 	tx->bad = false;
 }
 
-static struct weft_frame *gather(struct mac *m)
+static struct weft_frame *mac82544_transmit_gather(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
 	struct weft_frame *f;
@@ -186,7 +189,7 @@ static struct weft_frame *gather(struct mac *m)
 }
 
 /* Without IFCS the last four bytes are the FCS, and nothing is padded. */
-static struct weft_frame *build(struct mac *m)
+static struct weft_frame *mac82544_transmit_build(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
 	bool fcs = tx->desc[MAC_TXD_CMD] & MAC_CMD_IFCS;
@@ -194,7 +197,7 @@ static struct weft_frame *build(struct mac *m)
 
 	if (tx->bad || tx->bytes < (fcs ? ETH_HEAD : ETH_FRAME_MIN + ETH_FCS))
 		return NULL;
-	f = gather(m);
+	f = mac82544_transmit_gather(m);
 	if (!fcs)
 		eth_frame_given_fcs(f);
 	return f;
@@ -204,7 +207,7 @@ static void frame_done(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
 	struct mac_tx_frame t = {
-		.f = build(m),
+		.f = mac82544_transmit_build(m),
 		.ready = weft_now(m->comp) + m->cfg.start,
 		.parts = tx->used,
 		.index = tx->back.at[tx->back.n - 1].index,
@@ -229,7 +232,7 @@ static void part_done(struct mac *m)
 	mac_tx_kick(m);
 }
 
-static uint64_t le(const uint8_t *p, uint32_t n)
+static uint64_t mac82544_transmit_le(const uint8_t *p, uint32_t n)
 {
 	uint64_t v = 0;
 
@@ -240,7 +243,7 @@ static uint64_t le(const uint8_t *p, uint32_t n)
 
 static uint32_t desc_len(const uint8_t *d)
 {
-	return (uint32_t)le(d + MAC_TXD_LEN, 2);
+	return (uint32_t)mac82544_transmit_le(d + MAC_TXD_LEN, 2);
 }
 
 static void got_desc(struct mac *m, const uint8_t *d)
@@ -280,11 +283,11 @@ static void ask_data(struct mac *m)
 	if (tx->ask == WEFT_NEVER)
 		tx->ask = now + m->cfg.turn;
 	if (now < tx->ask) {
-		wake(m, tx->ask);
+		mac82544_transmit_wake(m, tx->ask);
 		return;
 	}
 	tx->pending = false;
-	mac_ask(m, MAC_TX_DATA, le(tx->desc, 8),
+	mac_ask(m, MAC_TX_DATA, mac82544_transmit_le(tx->desc, 8),
 		tx->back.at[tx->back.n - 1].index,
 		weft_slice_word(m->comp->sim, desc_len(tx->desc)));
 }

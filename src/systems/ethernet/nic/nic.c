@@ -108,16 +108,16 @@ static enum weft_bus_op op_of(enum mac_kind k)
 enum { R_VENDOR, R_DEVICE, R_COMMAND };
 enum { CMD_MEMORY = 1 << 1, CMD_MASTER = 1 << 2 };
 
-static uint64_t command(const struct eth_nic *n)
+static uint64_t nic_command(const struct eth_nic *n)
 {
 	return *weft_reg_cell(n->comp, R_COMMAND, 0);
 }
 
 /* They wait while the command register does not let the card be master. */
-static void submit(struct eth_nic *n, enum weft_bus_op op)
+static void nic_submit(struct eth_nic *n, enum weft_bus_op op)
 {
 	if (n->busy[op] || !ring_count(&n->queue[op]) ||
-	    !(command(n) & CMD_MASTER))
+	    !(nic_command(n) & CMD_MASTER))
 		return;
 	n->busy[op] = true;
 	weft_bus_of(n->bus)->submit(n->bus,
@@ -137,11 +137,11 @@ static void on_move(void *own, const struct mac_move *mv)
 		.cookie = mv->kind,
 	};
 	*ring_push(&n->queue[op]) = mv->kind;
-	submit(n, op);
+	nic_submit(n, op);
 }
 
 /* Nobody there: all ones. */
-static void done(struct eth_nic *n, struct weft_bus_txn *t)
+static void nic_done(struct eth_nic *n, struct weft_bus_txn *t)
 {
 	enum weft_bus_op op = t->op;
 
@@ -154,7 +154,7 @@ static void done(struct eth_nic *n, struct weft_bus_txn *t)
 	n->busy[op] = false;
 	ring_pop(&n->queue[op]);
 	weft_wake(n->comp, TAG_MOVED + t->cookie, weft_now(n->comp));
-	submit(n, op);
+	nic_submit(n, op);
 }
 
 static void on_irq(void *own, bool level)
@@ -195,8 +195,8 @@ static void mac_wrote(struct weft_comp *c, uint32_t index, uint64_t val)
 
 static void command_wrote(struct weft_comp *c, uint32_t index, uint64_t val)
 {
-	submit(c->state, WEFT_BUS_READ);
-	submit(c->state, WEFT_BUS_WRITE);
+	nic_submit(c->state, WEFT_BUS_READ);
+	nic_submit(c->state, WEFT_BUS_WRITE);
 }
 
 /* clang-format off */
@@ -224,11 +224,12 @@ static const struct weft_reg regs[] = {
 /* clang-format on */
 
 /* With memory accesses off nobody takes a store or answers a load. */
-static bool decodes(const struct eth_nic *n, const struct weft_bus_note *note)
+static bool nic_decodes(const struct eth_nic *n,
+			const struct weft_bus_note *note)
 {
 	return (note->kind != WEFT_NOTE_STORE &&
 		note->kind != WEFT_NOTE_LOAD) ||
-	       !note->space || command(n) & CMD_MEMORY;
+	       !note->space || nic_command(n) & CMD_MEMORY;
 }
 
 static void access_store(struct eth_nic *n, const struct weft_bus_note *note)
@@ -265,14 +266,14 @@ static void nic_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 		return;
 	}
 	while (weft_bus_next(n->bus, &note)) {
-		if (!decodes(n, &note))
+		if (!nic_decodes(n, &note))
 			continue;
 		if (note.kind == WEFT_NOTE_STORE)
 			access_store(n, &note);
 		else if (note.kind == WEFT_NOTE_LOAD)
 			access_load(n, &note);
 		else if (note.kind == WEFT_NOTE_DONE)
-			done(n, note.txn);
+			nic_done(n, note.txn);
 	}
 }
 

@@ -60,7 +60,7 @@ static const struct weft_param tcpip_params[] = {
 };
 /* clang-format on */
 
-static uint8_t pattern(uint32_t from, uint64_t round, uint32_t i)
+static uint8_t stack_pingpong_pattern(uint32_t from, uint64_t round, uint32_t i)
 {
 	return (uint8_t)(i * 7 + i / 251 + round * 13 + from * 101);
 }
@@ -68,7 +68,7 @@ static uint8_t pattern(uint32_t from, uint64_t round, uint32_t i)
 static int send_one(struct pingpong *p, uint64_t round)
 {
 	for (uint32_t i = 0; i < p->size; i++)
-		p->out[i] = pattern(p->w.me, round, i);
+		p->out[i] = stack_pingpong_pattern(p->w.me, round, i);
 	return stack_send(p->s, p->out, p->size);
 }
 
@@ -96,7 +96,8 @@ static int recv_one(struct pingpong *p, uint64_t round)
 	int ret = stack_recv(p->s, p->in, p->size);
 	uint32_t i = 0;
 
-	while (!ret && i < p->size && p->in[i] == pattern(!p->w.me, round, i))
+	while (!ret && i < p->size &&
+	       p->in[i] == stack_pingpong_pattern(!p->w.me, round, i))
 		i++;
 	if (!ret && i == p->size)
 		return 0;
@@ -105,7 +106,7 @@ static int recv_one(struct pingpong *p, uint64_t round)
 	return ret ? ret : -EIO;
 }
 
-static int rounds(struct pingpong *p, uint64_t from, uint64_t n)
+static int stack_pingpong_rounds(struct pingpong *p, uint64_t from, uint64_t n)
 {
 	int ret = 0;
 
@@ -117,8 +118,8 @@ static int rounds(struct pingpong *p, uint64_t from, uint64_t n)
 	return ret;
 }
 
-static void tell(struct pingpong *p, weft_time_t t, weft_time_t charged,
-		 weft_time_t busy)
+static void stack_pingpong_tell(struct pingpong *p, weft_time_t t,
+				weft_time_t charged, weft_time_t busy)
 {
 	double ns = (double)t / 2 / (double)p->count / (double)WEFT_NS;
 	double u = 100.0 * (double)charged / (double)t;
@@ -133,25 +134,25 @@ static void tell(struct pingpong *p, weft_time_t t, weft_time_t charged,
 }
 
 /* One round first: rings are known, tables of switches learned. */
-static int measure(struct pingpong *p)
+static int stack_pingpong_measure(struct pingpong *p)
 {
 	weft_time_t t, charged, busy;
-	int ret = rounds(p, 0, 1);
+	int ret = stack_pingpong_rounds(p, 0, 1);
 
 	t = weft_host_now(p->w.h);
 	charged = stack_charged(p->s);
 	busy = stack_busy(p->s);
-	ret = ret ? ret : rounds(p, 1, p->count);
+	ret = ret ? ret : stack_pingpong_rounds(p, 1, p->count);
 	t = weft_host_now(p->w.h) - t;
 	if (!ret)
-		tell(p, t, stack_charged(p->s) - charged,
-		     stack_busy(p->s) - busy);
+		stack_pingpong_tell(p, t, stack_charged(p->s) - charged,
+				    stack_busy(p->s) - busy);
 	return ret;
 }
 
 /* The end of a connection is not on the wire: a node says that it has received
  * all, and until then its peer sends again what is lost. */
-static void finish(struct pingpong *p)
+static void stack_pingpong_finish(struct pingpong *p)
 {
 	int ret = !p->proto->reliable;
 
@@ -160,7 +161,8 @@ static void finish(struct pingpong *p)
 		ret = stack_serve(p->s, weft_host_now(p->w.h) + WEFT_MS);
 }
 
-static int run(struct weft_comp *c, const struct stack_proto *proto)
+static int stack_pingpong_run(struct weft_comp *c,
+			      const struct stack_proto *proto)
 {
 	struct pingpong *p = c->state;
 	int ret;
@@ -180,20 +182,20 @@ static int run(struct weft_comp *c, const struct stack_proto *proto)
 		return ret;
 	}
 	program_barrier(&p->w, "stack");
-	ret = measure(p);
-	finish(p);
+	ret = stack_pingpong_measure(p);
+	stack_pingpong_finish(p);
 	stack_close(p->s);
 	return ret;
 }
 
 static int mvia_main(struct weft_comp *c)
 {
-	return run(c, &stack_mvia);
+	return stack_pingpong_run(c, &stack_mvia);
 }
 
 static int tcpip_main(struct weft_comp *c)
 {
-	return run(c, &stack_tcpip);
+	return stack_pingpong_run(c, &stack_tcpip);
 }
 
 WEFT_COMPONENT(mvia_pingpong, .name = "mvia.pingpong",

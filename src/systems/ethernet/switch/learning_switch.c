@@ -74,7 +74,8 @@ static weft_time_t look_at(const struct esw *w, const struct weft_frame *f)
 	       (w->mode == ESW_CUT && n > head ? head : n) * ETH_BYTE_FS;
 }
 
-static void learn(struct esw *w, const uint8_t *src, uint32_t in)
+static void learning_switch_learn(struct esw *w, const uint8_t *src,
+				  uint32_t in)
 {
 	static const uint8_t count[] = { [ETH_NEW] = ESW_C_LEARNED,
 					 [ETH_MOVED] = ESW_C_MOVED,
@@ -90,7 +91,7 @@ static void learn(struct esw *w, const uint8_t *src, uint32_t in)
 }
 
 /* Port to leave by; ETH_NO_PORT: all others. */
-static uint32_t lead(struct esw *w, const uint8_t *dst)
+static uint32_t learning_switch_lead(struct esw *w, const uint8_t *dst)
 {
 	return eth_is_group(dst)
 		       ? ETH_NO_PORT
@@ -124,7 +125,8 @@ static bool is_sound(struct esw *w, struct weft_frame *f, uint8_t *head)
 	       f->words <= eth_wire_bytes(w->frame_max);
 }
 
-static void look(struct esw *w, struct weft_frame *f, uint32_t in)
+static void learning_switch_look(struct esw *w, struct weft_frame *f,
+				 uint32_t in)
 {
 	uint8_t head[ETH_HEAD];
 	uint32_t to;
@@ -136,8 +138,8 @@ static void look(struct esw *w, struct weft_frame *f, uint32_t in)
 	}
 	weft_count(w->comp, ESW_C_IN, 1);
 	if (!f->raw) /* who knows what a damaged one says */
-		learn(w, head + ETH_ADDR, in);
-	to = lead(w, head);
+		learning_switch_learn(w, head + ETH_ADDR, in);
+	to = learning_switch_lead(w, head);
 	if (for_us(w, f, head, in)) {
 		weft_frame_free(f);
 	} else if (to == in) {
@@ -158,7 +160,7 @@ static void in_event(struct esw *w, uint32_t i)
 		struct weft_frame *f = p->line;
 
 		p->line = f->next;
-		look(w, f, i);
+		learning_switch_look(w, f, i);
 	}
 	if (p->line)
 		weft_timer_arm(w->comp, &p->in, i, look_at(w, p->line));

@@ -4,7 +4,7 @@
 
 #include "systems/ethernet/switch/learning_switch.h"
 
-static weft_time_t later(weft_time_t a, weft_time_t b)
+static weft_time_t output_queues_later(weft_time_t a, weft_time_t b)
 {
 	return a > b ? a : b;
 }
@@ -22,7 +22,7 @@ void esw_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *wt)
 					     w->p[port].q.n - w->p[port].head };
 }
 
-static void tell(const struct esw *w, uint32_t i)
+static void output_queues_tell(const struct esw *w, uint32_t i)
 {
 	const struct esw_port *p = &w->p[i];
 	weft_time_t now = weft_now(w->comp);
@@ -133,8 +133,8 @@ static bool has_room(const struct esw *w, const struct weft_frame *f)
 	return w->used + f->payload.len <= w->buffer;
 }
 
-static void enqueue(struct esw *w, struct esw_item *it, uint32_t to,
-		    weft_time_t ready)
+static void output_queues_enqueue(struct esw *w, struct esw_item *it,
+				  uint32_t to, weft_time_t ready)
 {
 	if (!w->p[to].port->peer)
 		return;
@@ -149,7 +149,7 @@ static void enqueue_all(struct esw *w, struct esw_item *it, uint32_t in,
 	weft_count(w->comp, ESW_C_FLOODED, 1);
 	for (uint32_t i = 0; i < w->ports; i++)
 		if (i != in)
-			enqueue(w, it, i, ready);
+			output_queues_enqueue(w, it, i, ready);
 }
 
 void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
@@ -170,7 +170,7 @@ void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 	if (to == ETH_NO_PORT)
 		enqueue_all(w, it, in, ready);
 	else
-		enqueue(w, it, to, ready);
+		output_queues_enqueue(w, it, to, ready);
 	if (it->refs == 1) { /* nobody there */
 		weft_frame_free(f);
 		item_put(w, it);
@@ -181,13 +181,13 @@ void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 	for (i = 0; i < w->ports; i++)
 		if (i == to || (to == ETH_NO_PORT && i != in)) {
 			out_next(w, i);
-			tell(w, i);
+			output_queues_tell(w, i);
 		}
 }
 
 /* ---- the line ---- */
 
-static void pop(struct esw_port *p)
+static void output_queues_pop(struct esw_port *p)
 {
 	if (++p->head == p->q.n) {
 		p->head = 0;
@@ -215,7 +215,7 @@ static void start_data(struct esw *w, uint32_t i)
 	struct esw_item *it = p->q.at[p->head].item;
 	struct weft_frame *f = item_copy(it);
 
-	pop(p);
+	output_queues_pop(p);
 	p->now = it;
 	weft_count(w->comp, ESW_C_OUT, 1);
 	onto_line(w, i, f);
@@ -239,7 +239,8 @@ static bool next_at(const struct esw_port *p, weft_time_t *at)
 		return true;
 	if (p->q.n == p->head)
 		return false;
-	*at = later(*at, later(p->q.at[p->head].ready, p->pause));
+	*at = output_queues_later(
+		*at, output_queues_later(p->q.at[p->head].ready, p->pause));
 	return true;
 }
 
@@ -250,7 +251,7 @@ static void out_next(struct esw *w, uint32_t i)
 
 	if (!p->now && !p->ctl_now && next_at(p, &at))
 		weft_timer_arm(w->comp, &p->out, ESW_TAG_START(w, i),
-			       later(at, weft_now(w->comp)));
+			       output_queues_later(at, weft_now(w->comp)));
 }
 
 void esw_start_event(struct esw *w, uint32_t i)
@@ -267,7 +268,7 @@ void esw_start_event(struct esw *w, uint32_t i)
 		start_control(w, i);
 	else
 		start_data(w, i);
-	tell(w, i);
+	output_queues_tell(w, i);
 }
 
 void esw_done_event(struct esw *w, uint32_t i)
@@ -282,7 +283,7 @@ void esw_done_event(struct esw *w, uint32_t i)
 	if (it)
 		item_put(w, it);
 	out_next(w, i);
-	tell(w, i);
+	output_queues_tell(w, i);
 }
 
 /* What waits when the run ends. */

@@ -82,7 +82,7 @@ static const struct weft_port_decl ports[] = {
 
 /* ---- bytes ---- */
 
-static void put(uint8_t *p, uint64_t v, uint32_t n)
+static void generator_put(uint8_t *p, uint64_t v, uint32_t n)
 {
 	while (n--) {
 		p[n] = (uint8_t)v;
@@ -90,7 +90,7 @@ static void put(uint8_t *p, uint64_t v, uint32_t n)
 	}
 }
 
-static uint64_t get(const uint8_t *p, uint32_t n)
+static uint64_t generator_get(const uint8_t *p, uint32_t n)
 {
 	uint64_t v = 0;
 
@@ -99,7 +99,7 @@ static uint64_t get(const uint8_t *p, uint32_t n)
 	return v;
 }
 
-static uint8_t pattern(uint32_t src, uint32_t number, uint32_t i)
+static uint8_t generator_pattern(uint32_t src, uint32_t number, uint32_t i)
 {
 	return (uint8_t)(src * 31 + number * 7 + i);
 }
@@ -108,7 +108,7 @@ static bool is_pattern(const uint8_t *p, uint32_t len, uint32_t src,
 		       uint32_t number)
 {
 	for (uint32_t i = DATA; i < len; i++)
-		if (p[i] != pattern(src, number, i))
+		if (p[i] != generator_pattern(src, number, i))
 			return false;
 	return true;
 }
@@ -125,7 +125,7 @@ static uint32_t draw_to(struct eth_gen *g)
 	return d + (d >= g->station);
 }
 
-static struct weft_frame *make(struct eth_gen *g, uint32_t to)
+static struct weft_frame *generator_make(struct eth_gen *g, uint32_t to)
 {
 	struct weft_frame *f = eth_frame_new(g->comp->sim, g->size);
 	uint8_t *p = eth_frame_data(f), dst[ETH_ADDR];
@@ -133,16 +133,17 @@ static struct weft_frame *make(struct eth_gen *g, uint32_t to)
 
 	eth_addr_of(dst, to);
 	eth_frame_head(f, dst, g->addr, TYPE);
-	put(p + ETH_HEAD, g->station, 4);
-	put(p + ETH_HEAD + 4, n, 4);
-	put(p + ETH_HEAD + 8, weft_now(g->comp), 8);
+	generator_put(p + ETH_HEAD, g->station, 4);
+	generator_put(p + ETH_HEAD + 4, n, 4);
+	generator_put(p + ETH_HEAD + 8, weft_now(g->comp), 8);
 	for (i = DATA; i < g->size; i++)
-		p[i] = pattern(g->station, n, i);
+		p[i] = generator_pattern(g->station, n, i);
 	return f;
 }
 
 /* From one start to the next. */
-static weft_time_t interval(struct eth_gen *g, const struct weft_frame *f)
+static weft_time_t generator_interval(struct eth_gen *g,
+				      const struct weft_frame *f)
 {
 	double full = (double)(eth_frame_time(f) + ETH_GAP * ETH_BYTE_FS);
 	double more = full / g->load - full;
@@ -162,8 +163,8 @@ static void tx_event(struct eth_gen *g)
 		return;
 	at = g->held > g->free ? g->held : g->free;
 	if (at <= now) {
-		f = make(g, draw_to(g));
-		g->free = at = now + interval(g, f);
+		f = generator_make(g, draw_to(g));
+		g->free = at = now + generator_interval(g, f);
 		weft_count(g->comp, C_SENT, 1);
 		weft_port_send(&g->comp->ports[0], f, now);
 	}
@@ -185,12 +186,12 @@ static void number_check(struct eth_gen *g, uint32_t src, uint32_t n)
 	*next = n + 1;
 }
 
-static void take(struct eth_gen *g, struct weft_frame *f)
+static void generator_take(struct eth_gen *g, struct weft_frame *f)
 {
 	const uint8_t *p = eth_frame_data(f);
-	uint32_t src = (uint32_t)get(p + ETH_HEAD, 4);
-	uint32_t n = (uint32_t)get(p + ETH_HEAD + 4, 4);
-	weft_time_t t = get(p + ETH_HEAD + 8, 8);
+	uint32_t src = (uint32_t)generator_get(p + ETH_HEAD, 4);
+	uint32_t n = (uint32_t)generator_get(p + ETH_HEAD + 4, 4);
+	weft_time_t t = generator_get(p + ETH_HEAD + 8, 8);
 
 	if (memcmp(p, g->addr, ETH_ADDR) || eth_frame_type(f) != TYPE ||
 	    src >= g->stations) {
@@ -205,14 +206,14 @@ static void take(struct eth_gen *g, struct weft_frame *f)
 		      (double)(weft_now(g->comp) - t) / (double)WEFT_NS);
 }
 
-static void look(struct eth_gen *g, struct weft_frame *f)
+static void generator_look(struct eth_gen *g, struct weft_frame *f)
 {
 	uint16_t quanta;
 
 	if (eth_frame_check(f, ETH_FRAME_JUMBO) != ETH_GOOD) {
 		weft_count(g->comp, C_BAD, 1);
 	} else if (!eth_pause_parse(f, &quanta)) {
-		take(g, f);
+		generator_take(g, f);
 	} else if (g->pause) {
 		weft_count(g->comp, C_PAUSES, 1);
 		g->held = weft_now(g->comp) + quanta * ETH_PAUSE_QUANTA;
@@ -228,7 +229,7 @@ static void rx_event(struct eth_gen *g)
 	if (!weft_timer_due(g->comp, &g->rx))
 		return;
 	while ((f = eth_line_take(&g->line, weft_now(g->comp))))
-		look(g, f);
+		generator_look(g, f);
 	if (g->line)
 		weft_timer_arm(g->comp, &g->rx, 1, eth_frame_end(g->line));
 }

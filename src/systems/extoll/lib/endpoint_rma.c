@@ -284,7 +284,7 @@ static void noti_handle(struct extoll_ep *e, const struct rma_noti *n)
 }
 
 /* As long as there is a place for what they say. */
-static void notis(struct extoll_ep *e)
+static void endpoint_rma_notis(struct extoll_ep *e)
 {
 	struct rma_noti *n;
 
@@ -297,7 +297,7 @@ static void notis(struct extoll_ep *e)
 
 void extoll_ep_progress_rma(struct extoll_ep *e)
 {
-	notis(e);
+	endpoint_rma_notis(e);
 	fetch_more(e);
 	while (e->rma_todo.head && op_issue(e, e->rma_todo.head)) {
 		struct extoll_ep_op *op = extoll_ep_list_pop(&e->rma_todo);

@@ -3,7 +3,8 @@
  * write-combined packet; what crosses a page is several. */
 #include "systems/extoll/lib/rma_internal.h"
 
-static void post(struct rma_handle *c, uint64_t w0, uint64_t w1, uint64_t w2)
+static void rma_post_post(struct rma_handle *c, uint64_t w0, uint64_t w1,
+			  uint64_t w2)
 {
 	uint64_t d[3] = { c->word0 | w0, w1, w2 };
 
@@ -30,7 +31,7 @@ static uint64_t post_word0(uint32_t op, uint32_t noti, uint32_t modifier)
 }
 
 /* Bytes up to where one of the two leaves its page. */
-static size_t piece(uint64_t a, uint64_t b, size_t left)
+static size_t rma_post_piece(uint64_t a, uint64_t b, size_t left)
 {
 	size_t n = RMA_PAGE - a % RMA_PAGE, m = RMA_PAGE - b % RMA_PAGE;
 
@@ -56,13 +57,13 @@ static int post_move(struct rma_port *p, struct rma_handle *c, uint32_t op,
 	if (quad && (here | there | bytes) % 8)
 		return RMA_WRONG_ARG;
 	while (bytes) {
-		size_t n = piece(here, there, bytes);
+		size_t n = rma_post_piece(here, there, bytes);
 
 		bytes -= n;
-		post(c,
-		     post_word0(op, bytes ? 0 : noti, modifier) |
-			     RMA_D_BYTES(n),
-		     get ? there : here, get ? here : there);
+		rma_post_post(c,
+			      post_word0(op, bytes ? 0 : noti, modifier) |
+				      RMA_D_BYTES(n),
+			      get ? there : here, get ? here : there);
 		here += n;
 		there += n;
 	}
@@ -95,11 +96,12 @@ int rma_post_immediate_put(struct rma_port *p, struct rma_handle *c,
 	if (!bytes || bytes > 8)
 		return RMA_INV_VALUE;
 	for (; bytes; bytes -= n, there += n, value >>= 8 * (n % 8)) {
-		n = (uint32_t)piece(there, there, bytes);
-		post(c,
-		     post_word0(RMA_IMM_PUT, bytes == n ? noti : 0, modifier) |
-			     RMA_D_BYTES(n),
-		     there, value);
+		n = (uint32_t)rma_post_piece(there, there, bytes);
+		rma_post_post(c,
+			      post_word0(RMA_IMM_PUT, bytes == n ? noti : 0,
+					 modifier) |
+				      RMA_D_BYTES(n),
+			      there, value);
 	}
 	return RMA_SUCCESS;
 }
@@ -112,8 +114,10 @@ int rma_post_notification(struct rma_port *p, struct rma_handle *c,
 
 	if (ret)
 		return ret;
-	post(c, post_word0(RMA_NOTI_PUT, noti, modifier) | RMA_PUT(cls, 47, 40),
-	     value, 0);
+	rma_post_post(c,
+		      post_word0(RMA_NOTI_PUT, noti, modifier) |
+			      RMA_PUT(cls, 47, 40),
+		      value, 0);
 	return RMA_SUCCESS;
 }
 
@@ -128,10 +132,10 @@ int rma_post_lock(struct rma_port *p, struct rma_handle *c, uint32_t number,
 		return RMA_WRONG_ARG;
 	if (number >= 1u << 24)
 		return RMA_INV_VALUE;
-	post(c,
-	     post_word0(RMA_LOCK_REQ, RMA_NOTI_COMPLETER, 0) |
-		     (target == RMA_NOTI_RESPONDER ? RMA_D_TARGET : 0),
-	     (uint64_t)(uint32_t)compare << 32 | number,
-	     (uint64_t)(uint32_t)add << 32);
+	rma_post_post(c,
+		      post_word0(RMA_LOCK_REQ, RMA_NOTI_COMPLETER, 0) |
+			      (target == RMA_NOTI_RESPONDER ? RMA_D_TARGET : 0),
+		      (uint64_t)(uint32_t)compare << 32 | number,
+		      (uint64_t)(uint32_t)add << 32);
 	return RMA_SUCCESS;
 }

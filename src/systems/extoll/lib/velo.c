@@ -248,7 +248,7 @@ static uint32_t slot_take(struct velo_port *p, uint8_t *buf)
 	return len;
 }
 
-static void set(uint32_t *to, uint32_t val)
+static void velo_set(uint32_t *to, uint32_t val)
 {
 	if (to)
 		*to = val;
@@ -266,10 +266,10 @@ int velo_recv(struct velo_port *p, void *buf, uint32_t *src_p, uint32_t *tag_p,
 		len += slot_take(p, (uint8_t *)buf + len);
 	if (p->behind >= p->lazy)
 		velo_commit(p);
-	set(src_p, VELO_SRC(EXTOLL_STATUS_NODE(s), EXTOLL_STATUS_VPID(s)));
-	set(tag_p, EXTOLL_STATUS_TAG(s));
-	set(mtt_p, EXTOLL_STATUS_MTT(s));
-	set(len_p, len);
+	velo_set(src_p, VELO_SRC(EXTOLL_STATUS_NODE(s), EXTOLL_STATUS_VPID(s)));
+	velo_set(tag_p, EXTOLL_STATUS_TAG(s));
+	velo_set(mtt_p, EXTOLL_STATUS_MTT(s));
+	velo_set(len_p, len);
 	return s & EXTOLL_STATUS_ERROR ? VELO_ERROR : VELO_SUCCESS;
 }
 

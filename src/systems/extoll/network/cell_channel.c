@@ -99,7 +99,7 @@ uint64_t cell_channel_cross(const struct cell_channel *ep, uint64_t cycle)
 	return weft_clock_cycle(p, t);
 }
 
-static void limits(struct cell_channel *ep)
+static void cell_channel_limits(struct cell_channel *ep)
 {
 	const struct cell_channel_cfg *c = &ep->cfg, *p = &ep->peer->cfg;
 
@@ -117,8 +117,8 @@ static void limits(struct cell_channel *ep)
 }
 
 /* What is wrong with the other end, or NULL. */
-static const char *mismatch(const struct cell_channel *ep,
-			    const struct weft_port *q)
+static const char *cell_channel_mismatch(const struct cell_channel *ep,
+					 const struct weft_port *q)
 {
 	const struct cell_channel *peer = ep->peer;
 
@@ -145,7 +145,7 @@ int cell_channel_start(struct cell_channel *ep, struct weft_err *err)
 	if (!q)
 		return 0;
 	ep->peer = (struct cell_channel *)q->iface;
-	wrong = mismatch(ep, q);
+	wrong = cell_channel_mismatch(ep, q);
 	if (wrong)
 		return weft_fail(err, EINVAL, "%s.%s: %s", ep->comp->name,
 				 ep->port->name, wrong);
@@ -160,7 +160,7 @@ int cell_channel_start(struct cell_channel *ep, struct weft_err *err)
 		      ep->cfg.overhead + ep->peer->cfg.t_ack;
 	ep->way_ctl = (uint32_t)(cell_channel_cross(ep, base) - base) +
 		      ep->cfg.ctl_flits + ep->peer->cfg.t_ctl_in;
-	limits(ep);
+	cell_channel_limits(ep);
 	if (ep->port->listener)
 		cell_channel_tap_start(ep);
 	return ep->needs_frames ? cell_channel_slow_start(ep, err) : 0;

@@ -103,7 +103,7 @@ static inline bool credits_owed(const struct cell_channel *ep)
 }
 
 /* Everything that is ready at cycle `at` is owed. */
-static void owe(struct cell_channel *ep, uint64_t at)
+static void channel_control_owe(struct cell_channel *ep, uint64_t at)
 {
 	for (; ep->due_r.head != ep->due_r.tail; ep->due_r.head++) {
 		uint64_t d = ep->due[ep->due_r.head & ep->due_r.mask];
@@ -190,7 +190,7 @@ void cell_channel_ctl_send(struct cell_channel *ep, uint64_t at)
 {
 	uint32_t vc;
 
-	owe(ep, at);
+	channel_control_owe(ep, at);
 	ep->line_free = at + ep->cfg.ctl_flits;
 	ep->busy += ep->cfg.ctl_flits;
 	ep->count.ctl_out++;

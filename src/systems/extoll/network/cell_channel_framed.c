@@ -75,7 +75,7 @@ static void send_own(struct cell_channel *ep, uint64_t at, uint32_t type,
 }
 
 /* Does the peer know of all credits it was given? */
-static bool quiet(const struct cell_channel *ep)
+static bool channel_framed_quiet(const struct cell_channel *ep)
 {
 	const struct cell_channel *p = ep->peer;
 	uint32_t vc;
@@ -90,7 +90,7 @@ static bool quiet(const struct cell_channel *ep)
 }
 
 /* First cycle at which a control cell is ready. */
-static uint64_t ready(const struct cell_channel *ep)
+static uint64_t channel_framed_ready(const struct cell_channel *ep)
 {
 	const struct cell_channel_slow *s = ep->slow;
 	uint64_t r;
@@ -107,15 +107,15 @@ static uint64_t ready_worth_it(struct cell_channel *ep)
 {
 	uint64_t keep = ep->next_refresh, r;
 
-	if (quiet(ep))
+	if (channel_framed_quiet(ep))
 		ep->next_refresh = WEFT_NEVER;
-	r = ready(ep);
+	r = channel_framed_ready(ep);
 	ep->next_refresh = keep;
 	return r;
 }
 
 /* The control cell that starts at cycle `at`. */
-static void control(struct cell_channel *ep, uint64_t at)
+static void channel_framed_control(struct cell_channel *ep, uint64_t at)
 {
 	struct cell_channel_slow *s = ep->slow;
 	struct slow_ctl c = s->special[0];
@@ -150,16 +150,16 @@ static void catch_up(struct cell_channel *ep, uint64_t now)
 }
 
 /* Control cells that start at or before `cycle`. */
-static void pump(struct cell_channel *ep, uint64_t cycle)
+static void channel_framed_pump(struct cell_channel *ep, uint64_t cycle)
 {
 	catch_up(ep, cycle);
 	for (;;) {
-		uint64_t r = ready(ep);
+		uint64_t r = channel_framed_ready(ep);
 		uint64_t at = r > ep->line_free ? r : ep->line_free;
 
 		if (at > cycle)
 			return;
-		control(ep, at);
+		channel_framed_control(ep, at);
 	}
 }
 
@@ -170,11 +170,11 @@ uint64_t cell_channel_slow_next(struct cell_channel *ep, uint64_t g)
 	struct cell_channel_slow *s = ep->slow;
 	uint64_t at = g + ep->cfg.t_out;
 
-	pump(ep, at);
+	channel_framed_pump(ep, at);
 	if (ep->line_free <= at && at >= s->comp_at) {
 		s->comp_at = at + COMP;
 		ep->line_free = at + 1;
-		pump(ep, at + 1);
+		channel_framed_pump(ep, at + 1);
 	}
 	return ep->line_free > at ? ep->line_free - ep->cfg.t_out : g;
 }
@@ -233,7 +233,7 @@ bool cell_channel_slow_can(struct cell_channel *ep, uint32_t vc, uint64_t g)
 
 /* ---- events ---- */
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t channel_framed_least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -244,22 +244,24 @@ static uint64_t verdict_next(const struct cell_channel_slow *s)
 	uint32_t i;
 
 	for (i = 0; s->n_verdicts && i < SLOW_SENT; i++)
-		t = least(t, s->verdict[i]);
+		t = channel_framed_least(t, s->verdict[i]);
 	return t;
 }
 
 static uint64_t next_event(struct cell_channel *ep)
 {
 	struct cell_channel_slow *s = ep->slow;
-	uint64_t t = least(s->urgent, verdict_next(s)), r = ready_worth_it(ep);
+	uint64_t t = channel_framed_least(s->urgent, verdict_next(s)),
+		 r = ready_worth_it(ep);
 
 	if (r != WEFT_NEVER)
-		t = least(t, r > ep->line_free ? r : ep->line_free);
+		t = channel_framed_least(t,
+					 r > ep->line_free ? r : ep->line_free);
 	if (s->replaying)
-		t = least(t, cell_channel_retry_next(ep));
+		t = channel_framed_least(t, cell_channel_retry_next(ep));
 	else if (s->state == CELL_CHANNEL_READY && ep->unacked)
-		t = least(t, s->since + ep->cfg.timeout);
-	return least(t, cell_channel_train_next(ep));
+		t = channel_framed_least(t, s->since + ep->cfg.timeout);
+	return channel_framed_least(t, cell_channel_train_next(ep));
 }
 
 void cell_channel_slow_arm(struct cell_channel *ep)
@@ -286,7 +288,7 @@ void cell_channel_event(struct cell_channel *ep)
 	cell_channel_rx_verdicts(ep, c);
 	cell_channel_train_event(ep, c);
 	cell_channel_retry_timeout(ep, c);
-	pump(ep, c);
+	channel_framed_pump(ep, c);
 	cell_channel_retry_step(ep, c);
 	cell_channel_slow_arm(ep);
 }
@@ -331,7 +333,8 @@ bool cell_channel_slow_missing(const struct cell_channel *ep,
 }
 
 /* The packet of a cell that was the last and has not come. */
-static void abandon(struct cell_channel *ep, struct weft_frame *f)
+static void channel_framed_abandon(struct cell_channel *ep,
+				   struct weft_frame *f)
 {
 	if (f && cell_channel_slow_missing(ep, f) &&
 	    ex_line(f)->ctl & EX_CTL_EOP && !ex_line(f)->stomp)
@@ -343,9 +346,9 @@ void cell_channel_slow_abandon(struct cell_channel *ep)
 	struct cell_channel_slow *s = ep->slow;
 
 	for (uint32_t i = 0; i < SLOW_SENT; i++)
-		abandon(ep, s->sent[i]);
+		channel_framed_abandon(ep, s->sent[i]);
 	for (size_t i = 0; i < s->early.n; i++)
-		abandon(ep, s->early.at[i]);
+		channel_framed_abandon(ep, s->early.at[i]);
 	cell_channel_retry_drop_all(s);
 	ex_rebuild_drop(&s->built);
 }

@@ -39,7 +39,8 @@ void cell_channel_frame(const struct cell_channel *ep, const struct ecell *cell,
 						.dim = cell->dim };
 }
 
-static void tell(struct cell_channel *ep, struct weft_frame *f, uint64_t at)
+static void channel_listen_tell(struct cell_channel *ep, struct weft_frame *f,
+				uint64_t at)
 {
 	struct cell_channel_tap *t = ep->listener;
 
@@ -59,7 +60,7 @@ void cell_channel_tap_cell(struct cell_channel *ep, struct ecell *cell,
 	cell_channel_frame(ep, cell, vc, &f);
 	ex_line(&f)->arg = ep->listener->seq++;
 	ep->listener->awake = true;
-	tell(ep, &f, at);
+	channel_listen_tell(ep, &f, at);
 	if (!(cell->flags & ECELL_VOID))
 		cell->pkt = ex_rebuild(&ep->listener->built, ep->comp->sim, &f,
 				       weft_slice_data(f.payload));
@@ -79,7 +80,7 @@ static void tell_control(struct cell_channel *ep, uint64_t at, uint32_t type,
 	*ex_line(&f) = (struct ex_line){ .type = (uint8_t)type,
 					 .arg = (uint8_t)value,
 					 .width = (uint8_t)ep->cfg.width };
-	tell(ep, &f, at);
+	channel_listen_tell(ep, &f, at);
 }
 
 void cell_channel_tap_tell(struct cell_channel *ep, uint64_t at, uint32_t kind,
@@ -108,7 +109,7 @@ void cell_channel_tap_refresh(struct cell_channel *ep, uint64_t at, uint64_t n)
 	t->awake = false;
 }
 
-static void settle(struct weft_port *p)
+static void channel_listen_settle(struct weft_port *p)
 {
 	struct cell_channel *ep = (struct cell_channel *)p->iface;
 
@@ -121,7 +122,7 @@ void cell_channel_tap_start(struct cell_channel *ep)
 {
 	const struct weft_clock *clk = &ep->cfg.clk;
 
-	ep->port->listener->settle = settle;
+	ep->port->listener->settle = channel_listen_settle;
 	if (ep->needs_frames)
 		return;
 	ep->listener = weft_comp_alloc(ep->comp, sizeof(*ep->listener));

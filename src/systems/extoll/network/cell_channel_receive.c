@@ -35,12 +35,13 @@ struct rx {
 
 /* ---- to the owner ---- */
 
-static uint64_t seen(const struct rx *r, uint32_t flits, bool whole)
+static uint64_t channel_receive_seen(const struct rx *r, uint32_t flits,
+				     bool whole)
 {
 	return r->c0 + 1 + r->ep->cfg.t_in + (whole ? flits : 0);
 }
 
-static uint64_t end(const struct rx *r, uint32_t flits)
+static uint64_t channel_receive_end(const struct rx *r, uint32_t flits)
 {
 	return r->c0 + flits + r->ep->cfg.overhead + r->ep->cfg.t_ack;
 }
@@ -74,7 +75,8 @@ static struct weft_frame *packet_of(struct rx *r, const struct ex_heard *h)
 		       : ex_line_packet(r->f);
 }
 
-static void deliver(struct rx *r, const struct ex_heard *h, bool whole)
+static void channel_receive_deliver(struct rx *r, const struct ex_heard *h,
+				    bool whole)
 {
 	struct cell_channel_slow *s = r->ep->slow;
 	const struct ex_line *l = ex_line(r->f);
@@ -93,7 +95,8 @@ static void deliver(struct rx *r, const struct ex_heard *h, bool whole)
 		s->open |= (uint8_t)(1u << vc);
 	if (l->ctl & EX_CTL_EOP)
 		s->open &= (uint8_t) ~(1u << vc);
-	cell_channel_put(r->ep, &cell, vc, seen(r, l->flits, whole));
+	cell_channel_put(r->ep, &cell, vc,
+			 channel_receive_seen(r, l->flits, whole));
 }
 
 /* The route that was received. */
@@ -175,7 +178,8 @@ static bool deliver_void(struct rx *r, const struct ex_heard *h, bool paid)
 	cell.pkt = void_packet(r, h);
 	take_table(&cell, cell.pkt);
 	verdict_set(r,
-		    cell_channel_put(ep, &cell, vc, seen(r, h->flits, false)),
+		    cell_channel_put(ep, &cell, vc,
+				     channel_receive_seen(r, h->flits, false)),
 		    paid);
 	weft_frame_free(cell.pkt);
 	ep->count.voids++;
@@ -217,7 +221,7 @@ void cell_channel_slow_release(struct cell_channel *ep,
 
 /* ---- cells ---- */
 
-static void refuse(struct rx *r, uint32_t flits)
+static void channel_receive_refuse(struct rx *r, uint32_t flits)
 {
 	struct cell_channel_slow *s = r->ep->slow;
 
@@ -227,11 +231,11 @@ static void refuse(struct rx *r, uint32_t flits)
 		return;
 	}
 	s->waiting = true;
-	s->nack_at = end(r, flits);
+	s->nack_at = channel_receive_end(r, flits);
 }
 
 /* In sequence, good or void. */
-static void accept(struct rx *r, const struct ex_heard *h)
+static void channel_receive_accept(struct rx *r, const struct ex_heard *h)
 {
 	struct cell_channel_slow *s = r->ep->slow;
 	bool late = s->waiting && r->ep->cfg.width == EX_W16;
@@ -239,12 +243,13 @@ static void accept(struct rx *r, const struct ex_heard *h)
 	s->waiting = false;
 	s->expect++;
 	s->taken++;
-	cell_channel_end(r->ep, end(r, h->flits));
+	cell_channel_end(r->ep, channel_receive_end(r, h->flits));
 	if (h->verdict == EX_GOOD)
-		deliver(r, h, late || r->ep->cfg.store_forward);
+		channel_receive_deliver(r, h, late || r->ep->cfg.store_forward);
 	else if (late || !deliver_void(r, h, true))
-		cell_channel_slow_credit(r->ep, h->ctl % EX_VCS,
-					 seen(r, h->flits, true));
+		cell_channel_slow_credit(
+			r->ep, h->ctl % EX_VCS,
+			channel_receive_seen(r, h->flits, true));
 }
 
 static void bad_count(struct cell_channel *ep, const struct ex_heard *h)
@@ -270,7 +275,8 @@ static bool framed_as_sent(const struct rx *r, const struct ex_heard *h)
 	       ex_line_number(r->f) == r->ep->slow->taken;
 }
 
-static bool acceptable(const struct rx *r, const struct ex_heard *h)
+static bool channel_receive_acceptable(const struct rx *r,
+				       const struct ex_heard *h)
 {
 	if (h->verdict == EX_GOOD && r->ep->held >= r->ep->cfg.slots)
 		return false;
@@ -283,19 +289,19 @@ static void cell_heard(struct rx *r, const struct ex_heard *h)
 	struct cell_channel_slow *s = ep->slow;
 	bool expected = h->arg == s->expect;
 
-	if (expected && acceptable(r, h)) {
-		accept(r, h);
+	if (expected && channel_receive_acceptable(r, h)) {
+		channel_receive_accept(r, h);
 		return;
 	}
 	bad_count(ep, h);
 	if (!s->waiting && (ep->cfg.width == EX_W16 || expected))
 		deliver_void(r, h, false);
-	refuse(r, h->flits);
+	channel_receive_refuse(r, h->flits);
 }
 
 /* ---- frames ---- */
 
-static void heard(void *own, const struct ex_heard *h)
+static void channel_receive_heard(void *own, const struct ex_heard *h)
 {
 	struct rx *r = own;
 	struct cell_channel *ep = r->ep;
@@ -336,7 +342,7 @@ static void whole(struct rx *r)
 	if (!h.control)
 		memcpy(h.bytes, weft_slice_data(r->f->payload),
 		       r->f->payload.len);
-	heard(r, &h);
+	channel_receive_heard(r, &h);
 }
 
 /* Cycle at which the line is as it was again after a frame of noise. */
@@ -350,10 +356,10 @@ static uint64_t back_at(const struct rx *r)
 				f->time + f->words * f->word_fs);
 }
 
-static void damaged(struct rx *r)
+static void channel_receive_damaged(struct rx *r)
 {
 	struct ex_dec d = { .width = r->ep->cfg.width,
-			    .heard = heard,
+			    .heard = channel_receive_heard,
 			    .own = r };
 	struct slow_count *n = &r->ep->slow->n;
 	uint32_t i;
@@ -372,7 +378,7 @@ static void damaged(struct rx *r)
 
 /* Behind the receive FIFO; false: it is full.  It fills when cells follow one
  * another faster than this end's clock goes. */
-static bool fifo(struct rx *r)
+static bool channel_receive_fifo(struct rx *r)
 {
 	struct cell_channel *ep = r->ep;
 	struct cell_channel_slow *s = ep->slow;
@@ -397,11 +403,11 @@ void cell_channel_arrive(struct cell_channel *ep, struct weft_frame *f)
 	bool room;
 
 	assert(ep->slow);
-	room = fifo(&r);
+	room = channel_receive_fifo(&r);
 	if (!room)
 		ep->count.fifo++;
 	else if (f->raw)
-		damaged(&r);
+		channel_receive_damaged(&r);
 	else
 		whole(&r);
 	weft_frame_free(f);

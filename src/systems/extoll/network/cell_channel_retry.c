@@ -28,7 +28,7 @@ void cell_channel_retry_drop_all(struct cell_channel_slow *s)
 /* Damage can turn one control cell into another: an ACK may be for a cell that
  * the peer has not got.  That cell is not sent again, but kept to the end,
  * because its packet has no other owner. */
-static void forget(struct cell_channel *ep, uint8_t seq)
+static void channel_retry_forget(struct cell_channel *ep, uint8_t seq)
 {
 	struct cell_channel_slow *s = ep->slow;
 	struct weft_frame **f = &s->sent[seq % SLOW_SENT];
@@ -54,7 +54,7 @@ bool cell_channel_retry_acked(struct cell_channel *ep, uint8_t seq,
 	if ((uint8_t)(s->replay - s->oldest) < n)
 		s->replay = seq;
 	for (; s->oldest != seq; s->oldest++)
-		forget(ep, s->oldest);
+		channel_retry_forget(ep, s->oldest);
 	ep->unacked = (uint8_t)(ep->unacked - n);
 	s->since = cycle;
 	s->tries = 0;
@@ -124,7 +124,8 @@ void cell_channel_retry_timeout(struct cell_channel *ep, uint64_t cycle)
 /* ---- control cells heard ---- */
 
 /* The truth about credits, whatever was lost before. */
-static void refreshed(struct cell_channel *ep, uint32_t vc, uint8_t value)
+static void channel_retry_refreshed(struct cell_channel *ep, uint32_t vc,
+				    uint8_t value)
 {
 	uint8_t used = (uint8_t)(ep->slow->cells[vc] - value);
 
@@ -143,7 +144,8 @@ static void nack_heard(struct cell_channel *ep, const struct slow_ctl *c)
 		s->n.nacks_stale++;
 }
 
-static void hear(struct cell_channel *ep, const struct slow_ctl *c)
+static void channel_retry_hear(struct cell_channel *ep,
+			       const struct slow_ctl *c)
 {
 	uint32_t vc = c->type % EX_VCS, kind = c->type - vc;
 
@@ -152,7 +154,7 @@ static void hear(struct cell_channel *ep, const struct slow_ctl *c)
 	else if (ep->slow->state != CELL_CHANNEL_READY)
 		return;
 	else if (kind == EX_C_REFRESH)
-		refreshed(ep, vc, c->value);
+		channel_retry_refreshed(ep, vc, c->value);
 	else if (kind == EX_C_CREDIT && c->value <= ep->used[vc])
 		cell_channel_use(ep, vc, ep->used[vc] - c->value);
 	else if (c->type == EX_C_ACK)
@@ -186,7 +188,7 @@ void cell_channel_retry_apply(struct cell_channel *ep, uint64_t cycle)
 		if (c.cycle > cycle)
 			break;
 		s->in_r.head++;
-		hear(ep, &c);
+		channel_retry_hear(ep, &c);
 	}
 	if (s->urgent <= cycle)
 		s->urgent = urgent_next(s);

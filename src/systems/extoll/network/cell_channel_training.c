@@ -27,8 +27,8 @@ const char *const cell_channel_state_name[CELL_CHANNEL_STATES] = {
 	"down", "align", "init1", "init2", "ready"
 };
 
-static void special(struct cell_channel *ep, uint64_t cycle, uint32_t type,
-		    uint32_t value)
+static void channel_training_special(struct cell_channel *ep, uint64_t cycle,
+				     uint32_t type, uint32_t value)
 {
 	struct cell_channel_slow *s = ep->slow;
 
@@ -45,27 +45,29 @@ static void send_state(struct cell_channel *ep, uint64_t cycle)
 	struct cell_channel_slow *s = ep->slow;
 
 	if (s->state == CELL_CHANNEL_INIT1) {
-		special(ep, cycle, EX_C_INIT1, 0);
+		channel_training_special(ep, cycle, EX_C_INIT1, 0);
 	} else if (s->state == CELL_CHANNEL_INIT2) {
-		special(ep, cycle, EX_C_INIT2, ep->cfg.slots);
-		special(ep, cycle, EX_C_INIT3, s->expect);
+		channel_training_special(ep, cycle, EX_C_INIT2, ep->cfg.slots);
+		channel_training_special(ep, cycle, EX_C_INIT3, s->expect);
 	} else {
-		special(ep, cycle, EX_C_READY, 0);
-		special(ep, cycle, EX_C_NODE, ep->cfg.node);
-		special(ep, cycle, EX_C_PORT, ep->port->index);
+		channel_training_special(ep, cycle, EX_C_READY, 0);
+		channel_training_special(ep, cycle, EX_C_NODE, ep->cfg.node);
+		channel_training_special(ep, cycle, EX_C_PORT, ep->port->index);
 	}
 	s->again_at = cycle + ep->cfg.timeout;
 }
 
-static void tell(struct cell_channel *ep, enum cell_channel_link what)
+static void channel_training_tell(struct cell_channel *ep,
+				  enum cell_channel_link what)
 {
 	ep->slow->told = what != CELL_CHANNEL_LINK_UP;
 	if (ep->ops->link)
 		ep->ops->link(ep->own, ep, what);
 }
 
-static void enter(struct cell_channel *ep, enum cell_channel_state state,
-		  uint64_t cycle)
+static void channel_training_enter(struct cell_channel *ep,
+				   enum cell_channel_state state,
+				   uint64_t cycle)
 {
 	struct cell_channel_slow *s = ep->slow;
 
@@ -91,7 +93,7 @@ static void enter_ready(struct cell_channel *ep, uint8_t expects,
 {
 	struct cell_channel_slow *s = ep->slow;
 
-	enter(ep, CELL_CHANNEL_READY, cycle);
+	channel_training_enter(ep, CELL_CHANNEL_READY, cycle);
 	if (ep->next_refresh < cycle)
 		ep->next_refresh = cycle;
 	if (ep->next_grant < cycle)
@@ -100,7 +102,7 @@ static void enter_ready(struct cell_channel *ep, uint8_t expects,
 	cell_channel_retry_replay(ep, cycle);
 	s->tries = 0;
 	if (s->told)
-		tell(ep, CELL_CHANNEL_LINK_UP);
+		channel_training_tell(ep, CELL_CHANNEL_LINK_UP);
 	ep->ops->wake(ep->own, ep, cycle);
 }
 
@@ -116,7 +118,7 @@ void cell_channel_train_lost(struct cell_channel *ep, uint64_t cycle,
 	if (s->state != CELL_CHANNEL_ALIGN) {
 		s->n.lost++;
 		if (!s->told)
-			tell(ep, CELL_CHANNEL_LINK_LOST);
+			channel_training_tell(ep, CELL_CHANNEL_LINK_LOST);
 	}
 	s->state = CELL_CHANNEL_ALIGN;
 	s->down_at = cycle + (uint64_t)ep->cfg.attempts * ep->cfg.timeout;
@@ -127,7 +129,7 @@ void cell_channel_train_down(struct cell_channel *ep, uint64_t cycle)
 	leave_ready(ep);
 	ep->slow->state = CELL_CHANNEL_DOWN;
 	ep->count.downs++;
-	tell(ep, CELL_CHANNEL_LINK_DOWN);
+	channel_training_tell(ep, CELL_CHANNEL_LINK_DOWN);
 }
 
 void cell_channel_train_heard(struct cell_channel *ep, uint64_t cycle,
@@ -139,15 +141,16 @@ void cell_channel_train_heard(struct cell_channel *ep, uint64_t cycle,
 	case CELL_CHANNEL_DOWN:
 	case CELL_CHANNEL_READY:
 		if (type == EX_C_INIT2 && s->state == CELL_CHANNEL_READY)
-			special(ep, cycle, EX_C_INIT3, s->expect);
+			channel_training_special(ep, cycle, EX_C_INIT3,
+						 s->expect);
 		if (type != EX_C_INIT1)
 			return;
 		leave_ready(ep);
-		enter(ep, CELL_CHANNEL_INIT2, cycle);
+		channel_training_enter(ep, CELL_CHANNEL_INIT2, cycle);
 		return;
 	case CELL_CHANNEL_INIT1:
 		if (type == EX_C_INIT1 || type == EX_C_INIT2)
-			enter(ep, CELL_CHANNEL_INIT2, cycle);
+			channel_training_enter(ep, CELL_CHANNEL_INIT2, cycle);
 		return;
 	case CELL_CHANNEL_INIT2:
 		if (type == EX_C_INIT1)
@@ -169,7 +172,7 @@ void cell_channel_train_event(struct cell_channel *ep, uint64_t cycle)
 	if ((s->state == CELL_CHANNEL_ALIGN || s->state == CELL_CHANNEL_DOWN) &&
 	    s->aligned_at <= cycle) {
 		s->aligned_at = WEFT_NEVER;
-		enter(ep, CELL_CHANNEL_INIT1, cycle);
+		channel_training_enter(ep, CELL_CHANNEL_INIT1, cycle);
 	}
 	if ((s->state != CELL_CHANNEL_INIT1 &&
 	     s->state != CELL_CHANNEL_INIT2) ||

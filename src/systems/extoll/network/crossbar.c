@@ -178,7 +178,8 @@ static void cell_out(struct extoll_xbar *x, uint32_t o, uint32_t bit,
 }
 
 /* An input takes one of the outputs that granted it something. */
-static uint32_t accept(struct extoll_xbar *x, uint32_t i, uint32_t outs)
+static uint32_t crossbar_accept(struct extoll_xbar *x, uint32_t i,
+				uint32_t outs)
 {
 	uint32_t o = extoll_xbar_arbiter(outs, x->in[i].accept);
 
@@ -206,8 +207,8 @@ static uint64_t read_next(const struct extoll_xbar *x, uint64_t m)
 
 /* Output o grants; returns the next cycle at which it may when it does not,
  * apart from what it hears from its peer. */
-static uint64_t grant(struct extoll_xbar *x, uint32_t o, uint64_t cycle,
-		      uint64_t freed, struct grants *g)
+static uint64_t crossbar_grant(struct extoll_xbar *x, uint32_t o,
+			       uint64_t cycle, uint64_t freed, struct grants *g)
 {
 	uint64_t m = cell_channel_next(&x->ep[o], cycle);
 	uint32_t bit;
@@ -237,7 +238,7 @@ static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 
 	for (m = g->ins; m; m &= m - 1) {
 		uint32_t i = (uint32_t)__builtin_ctz(m), outs = g->by_in[i];
-		uint32_t o = accept(x, i, outs);
+		uint32_t o = crossbar_accept(x, i, outs);
 
 		if (outs & (outs - 1)) {
 			weft_count(x->comp, EXTOLL_XBAR_CONFLICTS,
@@ -258,7 +259,7 @@ static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 }
 
 /* One cycle of all arbiters; returns the next in which they have work. */
-static uint64_t decide(struct extoll_xbar *x, uint64_t cycle)
+static uint64_t crossbar_decide(struct extoll_xbar *x, uint64_t cycle)
 {
 	struct grants g = { .ins = 0 };
 	uint64_t freed = inputs_free(x, cycle), next = WEFT_NEVER, t;
@@ -270,7 +271,7 @@ static uint64_t decide(struct extoll_xbar *x, uint64_t cycle)
 
 		t = x->grant_at[o];
 		if (t <= cycle)
-			t = grant(x, o, cycle, freed, &g);
+			t = crossbar_grant(x, o, cycle, freed, &g);
 		next = t < next ? t : next;
 	}
 	t = accept_all(x, &g, cycle);
@@ -354,7 +355,7 @@ void extoll_xbar_event(struct weft_comp *c, uint32_t tag)
 	if (x->held.n)
 		extoll_xbar_queue_held(x, cycle);
 	if (x->asked) {
-		uint64_t t = decide(x, cycle);
+		uint64_t t = crossbar_decide(x, cycle);
 
 		next = t < next ? t : next;
 	}

@@ -36,8 +36,8 @@ static bool in_transit(struct extoll_xbar *x, uint32_t i, uint32_t o,
 	return true;
 }
 
-static void ask(struct extoll_xbar *x, uint32_t i, uint32_t o,
-		const struct ecell *c)
+static void crossbar_queues_ask(struct extoll_xbar *x, uint32_t i, uint32_t o,
+				const struct ecell *c)
 {
 	if (x->t_transit && in_transit(x, i, o, c))
 		return;
@@ -65,7 +65,8 @@ uint64_t extoll_xbar_queue_held(struct extoll_xbar *x, uint64_t cycle)
 		}
 		x->held.at[k] = vec_pop(&x->held);
 		if (slot != EXTOLL_XBAR_NONE)
-			ask(x, h.in, h.out, &x->ep[h.in].slot[slot]);
+			crossbar_queues_ask(x, h.in, h.out,
+					    &x->ep[h.in].slot[slot]);
 	}
 	return next;
 }
@@ -118,7 +119,7 @@ void extoll_xbar_queue_push(struct extoll_xbar *x, uint32_t i, uint32_t o,
 		order_in(x, i, q, c);
 	/* the first of the queue, or of a packet that is whole now */
 	if (in->head[q] == slot || c->flags & ECELL_EOP)
-		ask(x, i, o, &s[in->head[q]]);
+		crossbar_queues_ask(x, i, o, &s[in->head[q]]);
 }
 
 /* A packet with a hash leaves: the next one may be at the head of a queue. */
@@ -132,7 +133,7 @@ static void order_next(struct extoll_xbar *x, uint32_t i, const struct ecell *c)
 	slot = x->in[t.in].head[t.out * EX_VCS + t.vc];
 	if (slot != EXTOLL_XBAR_NONE &&
 	    x->ep[t.in].slot[slot].serial == t.serial)
-		ask(x, t.in, t.out, &x->ep[t.in].slot[slot]);
+		crossbar_queues_ask(x, t.in, t.out, &x->ep[t.in].slot[slot]);
 }
 
 void extoll_xbar_queue_left(struct extoll_xbar *x, uint32_t i,
@@ -153,7 +154,7 @@ void extoll_xbar_queue_left(struct extoll_xbar *x, uint32_t i,
 	q = in->out[c->vc] * EX_VCS + c->vc;
 	if (x->hash_order)
 		order_in(x, i, q, &x->ep[i].slot[in->head[q]]);
-	ask(x, i, in->out[c->vc], &x->ep[i].slot[in->head[q]]);
+	crossbar_queues_ask(x, i, in->out[c->vc], &x->ep[i].slot[in->head[q]]);
 }
 
 void extoll_xbar_queue_pop(struct extoll_xbar *x, uint32_t i, uint32_t o,
@@ -167,13 +168,13 @@ void extoll_xbar_queue_pop(struct extoll_xbar *x, uint32_t i, uint32_t o,
 	out->want[c->vc_out] &= ~(1ULL << bit);
 	in->head[q] = c->next;
 	if (c->next != EXTOLL_XBAR_NONE)
-		ask(x, i, o, &x->ep[i].slot[c->next]);
+		crossbar_queues_ask(x, i, o, &x->ep[i].slot[c->next]);
 	extoll_xbar_queue_left(x, i, c);
 	if (!(out->want[0] | out->want[1] | out->want[2] | out->want[3]))
 		x->asked &= (uint16_t) ~(1u << o);
 }
 
-static uint64_t queued(const struct extoll_xbar *x, uint32_t o)
+static uint64_t crossbar_queues_queued(const struct extoll_xbar *x, uint32_t o)
 {
 	uint64_t n = 0;
 
@@ -192,13 +193,14 @@ void extoll_xbar_waiting(struct weft_comp *c, uint32_t port,
 			 struct weft_waiting *w)
 {
 	*w = (struct weft_waiting){ .unit = "cells",
-				    .queued = queued(c->state, port) };
+				    .queued = crossbar_queues_queued(c->state,
+								     port) };
 }
 
 void extoll_xbar_tell_queues(const struct extoll_xbar *x)
 {
 	for (uint32_t o = 0; o < EX_PORTS; o++)
-		weft_level(x->comp, "queue", o, queued(x, o),
+		weft_level(x->comp, "queue", o, crossbar_queues_queued(x, o),
 			   weft_now(x->comp));
 }
 

@@ -234,7 +234,7 @@ static uint32_t vcs_used(const struct extoll_xbar *x)
 	return (uint32_t)__builtin_popcount(used);
 }
 
-static uint32_t spacing(const struct extoll_xbar *x)
+static uint32_t crossbar_tables_spacing(const struct extoll_xbar *x)
 {
 	uint32_t least = EXTOLL_XBAR_FAR, i;
 
@@ -252,7 +252,7 @@ int extoll_xbar_sample(struct weft_comp *c, struct weft_err *err)
 	for (i = 0; i < EX_PORTS; i++)
 		if (x->ep[i].peer)
 			cell_channel_volume(&x->ep[i]);
-	c->counters[EXTOLL_XBAR_SPACING] = spacing(x);
+	c->counters[EXTOLL_XBAR_SPACING] = crossbar_tables_spacing(x);
 	c->counters[EXTOLL_XBAR_VCS] = vcs_used(x);
 	extoll_xbar_link_counts(x);
 	return 0;

@@ -9,8 +9,8 @@
 
 /* The cell before `slot` in queue q, slot itself when it is the first, or none.
  */
-static uint32_t before(const struct extoll_xbar *x, uint32_t i, uint32_t q,
-		       uint32_t slot)
+static uint32_t crossbar_voids_before(const struct extoll_xbar *x, uint32_t i,
+				      uint32_t q, uint32_t slot)
 {
 	const struct ecell *s = x->ep[i].slot;
 	uint32_t at = x->in[i].head[q];
@@ -28,7 +28,7 @@ static bool unlink_cell(struct extoll_xbar *x, uint32_t i, uint32_t o,
 {
 	struct ecell *s = x->ep[i].slot;
 	uint32_t vc = s[slot].vc, q = o * EX_VCS + vc;
-	uint32_t at = before(x, i, q, slot);
+	uint32_t at = crossbar_voids_before(x, i, q, slot);
 
 	if (at == EXTOLL_XBAR_NONE)
 		return false;

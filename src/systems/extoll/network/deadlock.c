@@ -169,7 +169,7 @@ static void waits_add(struct waits *w, uint32_t place, const struct ex_wait *e)
 	w->head[w->n_heads++] = (struct head){ .place = place, .w = *e };
 }
 
-static uint32_t places(const struct waits *w)
+static uint32_t deadlock_places(const struct waits *w)
 {
 	return w->n->n_xbars * EX_PORTS * EX_VCS;
 }
@@ -188,7 +188,7 @@ static bool waits_old(const struct waits *w)
 {
 	struct ex_wait e[EX_PORTS];
 
-	for (uint32_t p = 0; p < places(w); p++)
+	for (uint32_t p = 0; p < deadlock_places(w); p++)
 		for (uint32_t k = place_heads(w, p, e); k-- > 0;)
 			if (e[k].since <= w->before)
 				return true;
@@ -197,7 +197,7 @@ static bool waits_old(const struct waits *w)
 
 static void waits_read(struct waits *w)
 {
-	uint32_t all = places(w);
+	uint32_t all = deadlock_places(w);
 	struct ex_wait e[EX_PORTS];
 
 	w->first = calloc(all + 1, sizeof(*w->first));

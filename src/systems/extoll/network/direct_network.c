@@ -136,7 +136,8 @@ int extoll_net_pattern(const struct ex_place *at, uint64_t permutation,
 /* ---- the watchdog ---- */
 
 /* Sources that have something to send and did not, for that long. */
-static uint32_t starving(const struct extoll_net *n, uint64_t before)
+static uint32_t direct_network_starving(const struct extoll_net *n,
+					uint64_t before)
 {
 	uint32_t res = 0;
 
@@ -147,7 +148,7 @@ static uint32_t starving(const struct extoll_net *n, uint64_t before)
 	return res;
 }
 
-static void deadlocked(struct weft_comp *c, const char *text)
+static void direct_network_deadlocked(struct weft_comp *c, const char *text)
 {
 	struct extoll_net *n = c->state;
 
@@ -173,7 +174,7 @@ static void watch_arm(struct weft_comp *c)
 /* When nothing is left to happen the watchdog does not come: net_finish looks
  * then.  Where processes outside make time pass it looks once: they may be
  * minutes apart. */
-static void watch(struct weft_comp *c)
+static void direct_network_watch(struct weft_comp *c)
 {
 	struct extoll_net *n = c->state;
 	uint64_t before = net_now(c) - n->watchdog;
@@ -184,11 +185,11 @@ static void watch(struct weft_comp *c)
 	bool blocked;
 
 	if (extoll_net_cycle(n, before, text, sizeof(text), &blocked)) {
-		deadlocked(c, text);
+		direct_network_deadlocked(c, text);
 		weft_sim_stop(c->sim);
 		return;
 	}
-	starved = moved != n->moved ? starving(n, before) : 0;
+	starved = moved != n->moved ? direct_network_starving(n, before) : 0;
 	if (starved > n->starved)
 		n->starved = starved;
 	n->moved = moved;
@@ -207,7 +208,7 @@ static void net_event(struct weft_comp *c, uint32_t tag)
 		 weft_now(c) == weft_clock_edge(&n->clk, n->until))
 		extoll_net_window_end(c);
 	else if (tag == EXTOLL_NET_TAG_WATCH)
-		watch(c);
+		direct_network_watch(c);
 }
 
 /* ---- results ---- */
@@ -283,7 +284,7 @@ static int net_finish(struct weft_comp *c, struct weft_err *err)
 	net_sample(c, err);
 	if (weft_sim_idle(c->sim)) {
 		if (extoll_net_cycle(n, now, text, sizeof(text), &blocked))
-			deadlocked(c, text);
+			direct_network_deadlocked(c, text);
 		if (blocked)
 			result_param_set(weft_sim_result(c->sim), "net.blocked",
 					 text);

@@ -90,8 +90,8 @@ static void packet_bytes(const struct weft_frame *pkt, uint32_t at, uint8_t *to,
 	memset(to, 0, n);
 }
 
-static void fill(struct weft_frame *f, const struct weft_frame *pkt,
-		 uint32_t first)
+static void frame_fill(struct weft_frame *f, const struct weft_frame *pkt,
+		       uint32_t first)
 {
 	const struct ex_meta *m = (const struct ex_meta *)&pkt->u[3];
 	struct ex_line *l = ex_line(f);
@@ -131,7 +131,7 @@ void ex_cell_fill(struct weft_frame *f, struct weft_frame *pkt, uint32_t width,
 	f->trace_id = pkt->trace_id;
 	f->words = flits + ex_cell_overhead(width);
 	f->payload.len = flits * ex_flit_bytes(width);
-	fill(f, pkt, first);
+	frame_fill(f, pkt, first);
 }
 
 struct weft_frame *ex_cell_new(struct weft_sim *sim, struct weft_frame *pkt,
@@ -254,7 +254,7 @@ struct enc {
 	uint32_t parts; /* mask: bits of the part that are wanted */
 };
 
-static void put(struct enc *e, uint32_t sym, enum weft_part part)
+static void frame_put(struct enc *e, uint32_t sym, enum weft_part part)
 {
 	if (e->n < e->max)
 		e->sym[e->n] =
@@ -287,21 +287,21 @@ static void put_bytes(struct enc *e, const struct weft_frame *f,
 	for (; i < n; i++) {
 		uint32_t flit = i / w;
 
-		put(e, p[i],
-		    flit < l->route	       ? WEFT_PART_ROUTE
-		    : flit < l->route + l->cmd ? WEFT_PART_HEADER
-					       : WEFT_PART_PAYLOAD);
+		frame_put(e, p[i],
+			  flit < l->route	     ? WEFT_PART_ROUTE
+			  : flit < l->route + l->cmd ? WEFT_PART_HEADER
+						     : WEFT_PART_PAYLOAD);
 	}
 }
 
 static void put_front(struct enc *e, const struct weft_frame *f,
 		      const struct ex_line *l, uint32_t bytes)
 {
-	put(e, EX_K_START | WEFT_SYM_K, WEFT_PART_CONTROL);
-	put(e, l->ctl, WEFT_PART_CTL);
+	frame_put(e, EX_K_START | WEFT_SYM_K, WEFT_PART_CONTROL);
+	frame_put(e, l->ctl, WEFT_PART_CTL);
 	if (l->width == EX_W32) {
-		put(e, l->arg, WEFT_PART_SEQ);
-		put(e, l->flits - 1u, WEFT_PART_LEN);
+		frame_put(e, l->arg, WEFT_PART_SEQ);
+		frame_put(e, l->flits - 1u, WEFT_PART_LEN);
 	}
 	put_bytes(e, f, l, bytes);
 }
@@ -313,14 +313,14 @@ static void put_cell(struct enc *e, const struct weft_frame *f,
 
 	put_front(e, f, l, f->payload.len);
 	if (l->width == EX_W16) {
-		put(e, EX_K_END | WEFT_SYM_K, WEFT_PART_CONTROL);
-		put(e, l->arg, WEFT_PART_SEQ);
+		frame_put(e, EX_K_END | WEFT_SYM_K, WEFT_PART_CONTROL);
+		frame_put(e, l->arg, WEFT_PART_SEQ);
 	}
 	for (i = 0; i < 4; i++)
-		put(e, crc >> 8 * i & 255, WEFT_PART_CRC);
+		frame_put(e, crc >> 8 * i & 255, WEFT_PART_CRC);
 	if (l->width == EX_W16) {
-		put(e, EX_K_COMMA | WEFT_SYM_K, WEFT_PART_CONTROL);
-		put(e, EX_D_IDLE, WEFT_PART_CONTROL);
+		frame_put(e, EX_K_COMMA | WEFT_SYM_K, WEFT_PART_CONTROL);
+		frame_put(e, EX_D_IDLE, WEFT_PART_CONTROL);
 	}
 }
 
@@ -328,14 +328,14 @@ static void put_control(struct enc *e, const struct ex_line *l)
 {
 	const uint8_t b[2] = { l->type, l->arg };
 
-	put(e, EX_K_CONTROL | WEFT_SYM_K, WEFT_PART_CONTROL);
-	put(e, b[0], WEFT_PART_CELL);
-	put(e, b[1], WEFT_PART_CELL);
-	put(e, crc8_update(0, b, 2), WEFT_PART_CELL);
+	frame_put(e, EX_K_CONTROL | WEFT_SYM_K, WEFT_PART_CONTROL);
+	frame_put(e, b[0], WEFT_PART_CELL);
+	frame_put(e, b[1], WEFT_PART_CELL);
+	frame_put(e, crc8_update(0, b, 2), WEFT_PART_CELL);
 }
 
-static uint32_t encode(const struct weft_frame *f, uint16_t *sym, uint32_t max,
-		       uint32_t parts)
+static uint32_t frame_encode(const struct weft_frame *f, uint16_t *sym,
+			     uint32_t max, uint32_t parts)
 {
 	const struct ex_line *l = (const struct ex_line *)&f->u[0];
 	struct enc e = { .sym = sym, .max = sym ? max : 0, .parts = parts };
@@ -350,13 +350,13 @@ static uint32_t encode(const struct weft_frame *f, uint16_t *sym, uint32_t max,
 uint32_t ex_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max)
 {
-	return encode(f, sym, max, UINT32_MAX);
+	return frame_encode(f, sym, max, UINT32_MAX);
 }
 
 static uint32_t ex_encode(const struct weft_frame *f, uint16_t *sym,
 			  uint32_t max)
 {
-	return encode(f, sym, max, 0);
+	return frame_encode(f, sym, max, 0);
 }
 
 static uint32_t ex_front(const struct weft_frame *f, uint16_t *sym,

@@ -38,7 +38,8 @@ static void window_check(struct extoll_net *n)
 /* Flits that were made or wait to be by `cycle`, and have not arrived.  Those
  * a source holds ready for a later cycle are in it, about one packet each at
  * any time. */
-static double content(const struct weft_comp *c, uint64_t cycle)
+static double measuring_window_content(const struct weft_comp *c,
+				       uint64_t cycle)
 {
 	const struct extoll_net *n = c->state;
 	uint64_t flits = n->made_flits;
@@ -57,7 +58,8 @@ static void window_look(struct weft_comp *c, uint64_t cycle)
 
 	while (!n->closed && growth_due(&n->growth) <= cycle &&
 	       growth_due(&n->growth) <= n->until)
-		growth_look(&n->growth, content(c, growth_due(&n->growth)));
+		growth_look(&n->growth, measuring_window_content(
+						c, growth_due(&n->growth)));
 }
 
 /* A packet for each source is no queue yet. */

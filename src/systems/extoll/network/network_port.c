@@ -26,7 +26,7 @@ static void netport_wake(void *own, struct cell_channel *ep, uint64_t cycle)
 }
 
 /* Cycle at which the unit sees the last word of the cell in `slot` (N4). */
-static uint64_t whole(const struct netport *np, uint32_t slot)
+static uint64_t network_port_whole(const struct netport *np, uint32_t slot)
 {
 	const struct ecell *c = &np->ep.slot[slot];
 
@@ -37,7 +37,7 @@ static void netport_cell(void *own, struct cell_channel *ep, uint64_t cycle)
 {
 	struct netport *np = own;
 
-	netport_arm(np, whole(np, ep->way_tail));
+	netport_arm(np, network_port_whole(np, ep->way_tail));
 }
 
 static const struct cell_channel_ops port_ops = { .wake = netport_wake,
@@ -296,7 +296,7 @@ static void netport_rx(struct netport *np, uint64_t c)
 	struct cell_channel *ep = &np->ep;
 
 	while (ep->way_head != CELL_CHANNEL_NONE &&
-	       whole(np, ep->way_head) <= c) {
+	       network_port_whole(np, ep->way_head) <= c) {
 		uint32_t slot = cell_channel_take(ep, c);
 
 		if (ep->slot[slot].flags & ECELL_VOID)
@@ -305,7 +305,7 @@ static void netport_rx(struct netport *np, uint64_t c)
 			cell_give(np, slot);
 	}
 	if (ep->way_head != CELL_CHANNEL_NONE)
-		netport_arm(np, whole(np, ep->way_head));
+		netport_arm(np, network_port_whole(np, ep->way_head));
 }
 
 void netport_release(struct netport *np, uint32_t slot, uint64_t cycle)

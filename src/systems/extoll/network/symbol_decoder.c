@@ -16,7 +16,7 @@ static uint32_t get_le32(const uint8_t *p)
 	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static void report(struct ex_dec *d, enum ex_verdict verdict)
+static void symbol_decoder_report(struct ex_dec *d, enum ex_verdict verdict)
 {
 	uint32_t w = ex_flit_bytes(d->width), n = (d->n + w - 1) / w;
 
@@ -26,7 +26,7 @@ static void report(struct ex_dec *d, enum ex_verdict verdict)
 	d->heard(d->own, &d->h);
 }
 
-static enum ex_verdict check(const struct ex_dec *d)
+static enum ex_verdict symbol_decoder_check(const struct ex_dec *d)
 {
 	const uint8_t head[3] = { d->h.ctl, d->h.arg, (uint8_t)(d->len - 1) };
 	uint32_t crc = crc32_reflected(0, head, d->width == EX_W32 ? 3 : 2);
@@ -70,7 +70,7 @@ static void on_bytes(struct ex_dec *d, uint8_t b)
 {
 	if (d->n == EX_CELL_BYTES) {
 		d->bad = true;
-		report(d, EX_BAD_CODE);
+		symbol_decoder_report(d, EX_BAD_CODE);
 		return;
 	}
 	d->h.bytes[d->n++] = b;
@@ -89,7 +89,7 @@ static void on_tail(struct ex_dec *d, uint8_t b)
 	}
 	d->tail[d->pos++] = b;
 	if (d->pos == 4)
-		report(d, check(d));
+		symbol_decoder_report(d, symbol_decoder_check(d));
 }
 
 static void on_control(struct ex_dec *d, uint8_t b)
@@ -104,7 +104,8 @@ static void on_control(struct ex_dec *d, uint8_t b)
 		d->h.arg = b;
 		return;
 	default:
-		report(d, crc8_update(0, two, 2) == b ? EX_GOOD : EX_BAD_CRC);
+		symbol_decoder_report(
+			d, crc8_update(0, two, 2) == b ? EX_GOOD : EX_BAD_CRC);
 	}
 }
 
@@ -115,7 +116,7 @@ static void (*const on_data[N_STATES])(struct ex_dec *d, uint8_t b) = {
 
 /* ---- control symbols ---- */
 
-static void begin(struct ex_dec *d, enum dec_state state)
+static void symbol_decoder_begin(struct ex_dec *d, enum dec_state state)
 {
 	d->h = (struct ex_heard){ .control = state == CONTROL };
 	d->state = state;
@@ -135,9 +136,9 @@ static void on_k(struct ex_dec *d, uint8_t b)
 	}
 	ex_dec_end(d);
 	if (b == EX_K_START)
-		begin(d, HEAD);
+		symbol_decoder_begin(d, HEAD);
 	else if (b == EX_K_CONTROL)
-		begin(d, CONTROL);
+		symbol_decoder_begin(d, CONTROL);
 }
 
 void ex_dec_end(struct ex_dec *d)
@@ -145,7 +146,7 @@ void ex_dec_end(struct ex_dec *d)
 	if (d->state == IDLE)
 		return;
 	d->bad = true;
-	report(d, EX_BAD_CODE);
+	symbol_decoder_report(d, EX_BAD_CODE);
 }
 
 void ex_dec_symbol(struct ex_dec *d, uint32_t sym)

@@ -5,7 +5,8 @@
 
 #include "systems/extoll/nic/nic.h"
 
-static int target(const struct extoll_nic *n, const struct weft_bus_note *note)
+static int htax_bus_target(const struct extoll_nic *n,
+			   const struct weft_bus_note *note)
 {
 	return note->space ? ex_rf_target(n, note->off, note->bytes)
 			   : EXTOLL_HX_RF;
@@ -20,7 +21,9 @@ static void note_store(struct extoll_nic *n, const struct weft_bus_note *note)
 	s->off = (uint32_t)note->off;
 	s->bytes = (uint8_t)note->bytes;
 	s->unit = HX_UNIT_NONE;
-	s->trace = target(n, note) == EXTOLL_HX_RF ? 0 : weft_msg_open(n->comp);
+	s->trace = htax_bus_target(n, note) == EXTOLL_HX_RF
+			   ? 0
+			   : weft_msg_open(n->comp);
 	ex_mark(n, s->trace, "synchroniser in", s->cycle);
 	memcpy(s->data, note->data, note->bytes);
 	if (!n->htax.deciding || s->cycle > ex_now(n))
@@ -37,9 +40,9 @@ void ex_htax_discard(struct extoll_nic *n, uint64_t off)
 
 static void load_answer(struct extoll_nic *n, const struct weft_bus_note *note)
 {
-	if (target(n, note) == EXTOLL_HX_RF && ex_rf_load(n, note))
+	if (htax_bus_target(n, note) == EXTOLL_HX_RF && ex_rf_load(n, note))
 		return;
-	if (target(n, note) != EXTOLL_HX_RF)
+	if (htax_bus_target(n, note) != EXTOLL_HX_RF)
 		ex_htax_discard(n, note->off);
 	else if (!n->htax.load.waits)
 		return; /* the bus finds nobody */
@@ -81,7 +84,7 @@ void ex_htax_load(struct extoll_nic *n)
 
 static void note_access(struct extoll_nic *n, const struct weft_bus_note *note)
 {
-	bool rf = target(n, note) == EXTOLL_HX_RF;
+	bool rf = htax_bus_target(n, note) == EXTOLL_HX_RF;
 
 	if (note->kind == WEFT_NOTE_LOAD) {
 		note_load(n, note);
@@ -147,7 +150,7 @@ static enum weft_told told_store(struct extoll_nic *n,
 				 const struct weft_bus_note *note)
 {
 	if (!note->space ||
-	    (!n->htax.ordered && target(n, note) == EXTOLL_HX_RF))
+	    (!n->htax.ordered && htax_bus_target(n, note) == EXTOLL_HX_RF))
 		return WEFT_TOLD_POST;
 	weft_wake(n->comp, EX_TAG_HTAX,
 		  ex_edge(n, ex_sync(&n->clock, note->time, n->t_sync_in)));

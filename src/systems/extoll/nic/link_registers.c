@@ -47,7 +47,7 @@ static struct cell_channel *port_of(struct weft_comp *c, uint32_t i)
 	return (struct cell_channel *)xbar->ports[i].iface;
 }
 
-static uint64_t credits(const struct cell_channel *ep)
+static uint64_t link_registers_credits(const struct cell_channel *ep)
 {
 	uint64_t v = 0;
 
@@ -73,7 +73,7 @@ uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i)
 	case EXTOLL_XBAR_IN_PACKETS:
 		return n->rx_packets;
 	case EXTOLL_XBAR_CREDITS:
-		return credits(ep);
+		return link_registers_credits(ep);
 	case EXTOLL_XBAR_SHARED:
 		return ep->shared;
 	case EXTOLL_XBAR_HELD:

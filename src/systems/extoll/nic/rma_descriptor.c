@@ -82,7 +82,7 @@ static void desc_open(const struct extoll_rma_desc *d, struct extoll_rma_cmd *c)
 	desc_count(d, c);
 }
 
-static bool crosses(uint64_t addr, uint32_t bytes)
+static bool rma_descriptor_crosses(uint64_t addr, uint32_t bytes)
 {
 	return addr % RMA_PAGE + bytes > RMA_PAGE;
 }
@@ -98,8 +98,8 @@ static enum extoll_rma_bad operands_check(const struct extoll_rma_cmd *c,
 	if (kind & OP_QUAD &&
 	    (c->bytes % 8 || c->w[0] % 8 || (kind & OP_ADDR2 && c->w[1] % 8)))
 		return RMA_BAD_ALIGN;
-	if ((kind & OP_ADDR1 && crosses(c->w[0], c->bytes)) ||
-	    (kind & OP_ADDR2 && crosses(c->w[1], c->bytes)))
+	if ((kind & OP_ADDR1 && rma_descriptor_crosses(c->w[0], c->bytes)) ||
+	    (kind & OP_ADDR2 && rma_descriptor_crosses(c->w[1], c->bytes)))
 		return RMA_BAD_PAGE;
 	return RMA_FINE;
 }

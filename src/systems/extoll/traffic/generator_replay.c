@@ -13,7 +13,8 @@ enum { TAG_READY = 1 };
 
 /* ---- heap of those that had to wait ---- */
 
-static bool earlier(const struct trace *t, uint32_t a, uint32_t b)
+static bool generator_replay_earlier(const struct trace *t, uint32_t a,
+				     uint32_t b)
 {
 	return t->pkt[a].cycle != t->pkt[b].cycle
 		       ? t->pkt[a].cycle < t->pkt[b].cycle
@@ -26,7 +27,8 @@ static void heap_push(struct extoll_gen_replay *r, uint32_t i)
 
 	vec_push(&r->ready, i);
 	for (k = r->ready.n - 1;
-	     k && earlier(r->t, i, r->ready.at[(k - 1) / 2]); k = (k - 1) / 2)
+	     k && generator_replay_earlier(r->t, i, r->ready.at[(k - 1) / 2]);
+	     k = (k - 1) / 2)
 		r->ready.at[k] = r->ready.at[(k - 1) / 2];
 	r->ready.at[k] = i;
 }
@@ -39,9 +41,10 @@ static void heap_pop(struct extoll_gen_replay *r)
 	if (!n)
 		return;
 	for (; (next = 2 * k + 1) < n; k = next) {
-		if (next + 1 < n && earlier(r->t, h[next + 1], h[next]))
+		if (next + 1 < n &&
+		    generator_replay_earlier(r->t, h[next + 1], h[next]))
 			next++;
-		if (!earlier(r->t, h[next], i))
+		if (!generator_replay_earlier(r->t, h[next], i))
 			break;
 		h[k] = h[next];
 	}
@@ -64,7 +67,9 @@ static bool replay_head(struct extoll_gen_replay *r, uint32_t *i_p,
 {
 	bool any = order_head(r, i_p);
 
-	*heap_p = r->ready.n && (!any || earlier(r->t, r->ready.at[0], *i_p));
+	*heap_p =
+		r->ready.n &&
+		(!any || generator_replay_earlier(r->t, r->ready.at[0], *i_p));
 	if (*heap_p)
 		*i_p = r->ready.at[0];
 	return any || *heap_p;

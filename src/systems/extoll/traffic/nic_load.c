@@ -320,7 +320,7 @@ static int extoll_load_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static bool carried(struct weft_comp *c)
+static bool nic_load_carried(struct weft_comp *c)
 {
 	struct weft_slice s = weft_slice_new(c->sim, 8);
 	bool res = s.buf;
@@ -337,7 +337,7 @@ static int extoll_load_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_load *l = c->state;
 
-	if (!carried(c))
+	if (!nic_load_carried(c))
 		return weft_fail(
 			err, EINVAL,
 			"%s: messages carry when they were sent: it needs payload: carried",

@@ -16,7 +16,7 @@ enum { TAKEN = 16 };
 
 /* ---- stores ---- */
 
-static weft_time_t later(weft_time_t a, weft_time_t b)
+static weft_time_t load_source_later(weft_time_t a, weft_time_t b)
 {
 	return a > b ? a : b;
 }
@@ -24,7 +24,9 @@ static weft_time_t later(weft_time_t a, weft_time_t b)
 /* When a store that the processor begins at t is on the link. */
 static weft_time_t store_leaves(const struct extoll_load *l, weft_time_t t)
 {
-	return later(later(t + l->t_store, l->down_free), weft_now(l->comp));
+	return load_source_later(
+		load_source_later(t + l->t_store, l->down_free),
+		weft_now(l->comp));
 }
 
 static weft_time_t store_time(const struct extoll_load *l, uint32_t bytes)

@@ -49,7 +49,7 @@ static bool same_seq(const struct weft_frame *a, const struct weft_frame *b)
 	return forth_shape_get(a).seq == forth_shape_get(b).seq;
 }
 
-static struct weft_frame *oldest(struct forth_port *l)
+static struct weft_frame *bundle_oldest(struct forth_port *l)
 {
 	struct weft_frame *f = NULL;
 	uint32_t j;
@@ -115,7 +115,8 @@ static void bundle_good(struct forth_port *l, struct weft_frame **f)
 
 static void bundle_frame(struct forth_port *l)
 {
-	struct weft_frame *f[FORTH_PORT_LINKS_MAX] = { 0 }, *first = oldest(l);
+	struct weft_frame *f[FORTH_PORT_LINKS_MAX] = { 0 },
+			  *first = bundle_oldest(l);
 	uint32_t j, good = 0;
 
 	for (j = 0; j < l->cfg.links; j++) {

@@ -49,7 +49,7 @@ struct forth_port_epoch {
 	uint64_t grant_at;
 };
 
-static uint32_t first(uint64_t mask)
+static uint32_t credit_resync_first(uint64_t mask)
 {
 	return (uint32_t)__builtin_ctzll(mask);
 }
@@ -112,7 +112,7 @@ static void ask(struct forth_port *l, uint64_t now)
 	uint32_t lane;
 
 	for (m = l->wait.w[0] & ~e->waits; m; m &= m - 1) {
-		lane = first(m);
+		lane = credit_resync_first(m);
 		struct epoch_tx *t = &e->tx[lane];
 
 		if (t->since == WEFT_NEVER || now < t->since + l->cfg.resync_cc)
@@ -123,7 +123,8 @@ static void ask(struct forth_port *l, uint64_t now)
 	}
 }
 
-static void granted(struct forth_port *l, uint32_t lane, uint32_t bit)
+static void credit_resync_granted(struct forth_port *l, uint32_t lane,
+				  uint32_t bit)
 {
 	struct forth_port_epoch *e = l->epoch;
 
@@ -168,7 +169,7 @@ void credit_resync_out(struct forth_port *l, uint32_t lane, uint32_t words,
 		forth_port_arm(l);
 }
 
-static void grant(struct forth_port *l, uint32_t lane)
+static void credit_resync_grant(struct forth_port *l, uint32_t lane)
 {
 	struct forth_port_epoch *e = l->epoch;
 
@@ -178,14 +179,15 @@ static void grant(struct forth_port *l, uint32_t lane)
 	e->wanted &= ~(1ull << lane);
 }
 
-static void asked(struct forth_port *l, uint32_t lane, uint32_t bit)
+static void credit_resync_asked(struct forth_port *l, uint32_t lane,
+				uint32_t bit)
 {
 	struct forth_port_epoch *e = l->epoch;
 
 	if (lane >= l->cfg.rx_lanes)
 		return;
 	if (e->rx[lane].bit == bit) {
-		grant(l, lane);
+		credit_resync_grant(l, lane);
 		return;
 	}
 	e->rx[lane].want = (uint8_t)bit;
@@ -211,7 +213,7 @@ static void take_over(struct forth_port *l, uint64_t now)
 	uint32_t lane;
 
 	for (m = e->wanted; m; m &= m - 1) {
-		lane = first(m);
+		lane = credit_resync_first(m);
 		struct epoch_rx *r = &e->rx[lane];
 
 		if (r->held > 0 || now < r->empty)
@@ -220,7 +222,7 @@ static void take_over(struct forth_port *l, uint64_t now)
 		mask_clear(&l->active, lane);
 		l->rx[lane] = (struct forth_port_lane_rx){ 0 };
 		r->bit = r->want;
-		grant(l, lane);
+		credit_resync_grant(l, lane);
 	}
 }
 
@@ -234,14 +236,14 @@ uint64_t credit_resync_next(const struct forth_port *l)
 	if (l->epoch->grants)
 		at = l->epoch->grant_at;
 	for (m = l->epoch->waits; m; m &= m - 1) {
-		lane = first(m);
+		lane = credit_resync_first(m);
 		if (l->epoch->tx[lane].ask < at)
 			at = l->epoch->tx[lane].ask;
 	}
 	return at;
 }
 
-static uint16_t message(uint32_t lane, uint32_t msg)
+static uint16_t credit_resync_message(uint32_t lane, uint32_t msg)
 {
 	return forth_credit(EPOCH_LANES + lane, msg_code[msg]);
 }
@@ -254,21 +256,22 @@ uint32_t credit_resync_pick(struct forth_port *l, uint64_t at, uint16_t *credit,
 	uint64_t m;
 
 	for (m = e->grant_at <= at ? e->grants : 0; m; m &= m - 1) {
-		lane = first(m);
+		lane = credit_resync_first(m);
 		if (n == max)
 			return n;
-		credit[n++] = message(lane, GRANT + e->rx[lane].bit);
+		credit[n++] =
+			credit_resync_message(lane, GRANT + e->rx[lane].bit);
 		e->grants &= ~(1ull << lane);
 	}
 	for (m = e->waits; m; m &= m - 1) {
-		lane = first(m);
+		lane = credit_resync_first(m);
 		struct epoch_tx *t = &e->tx[lane];
 
 		if (n == max)
 			return n;
 		if (t->ask > at)
 			continue;
-		credit[n++] = message(lane, ASK + t->bit);
+		credit[n++] = credit_resync_message(lane, ASK + t->bit);
 		t->ask = at + l->cfg.resync_cc;
 	}
 	return n;
@@ -286,9 +289,9 @@ bool credit_resync_take(struct forth_port *l, uint16_t credit)
 	if (m == MSGS)
 		l->count.credits_odd++;
 	else if (m < GRANT)
-		asked(l, flow - EPOCH_LANES, m - ASK);
+		credit_resync_asked(l, flow - EPOCH_LANES, m - ASK);
 	else
-		granted(l, flow - EPOCH_LANES, m - GRANT);
+		credit_resync_granted(l, flow - EPOCH_LANES, m - GRANT);
 	credit_resync_soon(l, forth_port_now(l));
 	return true;
 }
@@ -322,14 +325,14 @@ uint64_t credit_resync_due(const struct forth_port *l)
 	uint32_t lane;
 
 	for (m = l->wait.w[0] & ~e->waits; m; m &= m - 1) {
-		lane = first(m);
+		lane = credit_resync_first(m);
 		if (e->tx[lane].since == WEFT_NEVER)
 			continue;
 		t = e->tx[lane].since + l->cfg.resync_cc;
 		at = t < at ? t : at;
 	}
 	for (m = e->wanted; m; m &= m - 1) {
-		lane = first(m);
+		lane = credit_resync_first(m);
 		if (e->rx[lane].held <= 0 && e->rx[lane].empty < at)
 			at = e->rx[lane].empty;
 	}

@@ -51,7 +51,7 @@ static void due_insert(struct forth_port *l, uint64_t cycle, uint32_t lane,
 	l->due_tail++;
 }
 
-static inline bool listened(const struct forth_port *l)
+static inline bool credit_return_listened(const struct forth_port *l)
 {
 	return l->needs_frames || mask_any(&l->peer->wait);
 }
@@ -85,7 +85,7 @@ void forth_port_fwd(struct forth_port *l, uint32_t lane, uint32_t words,
 		return;
 	due_insert(l, forth_port_cycle(l, t) + l->cfg.t_crtx, lane,
 		   r->fwd / FORTH_CREDIT_GRAN);
-	if (listened(l))
+	if (credit_return_listened(l))
 		forth_port_arm(l);
 }
 
@@ -114,7 +114,7 @@ void forth_port_fwd_ramp(struct forth_port *l, uint32_t lane, uint32_t words,
 	fwd_add(r, words - done);
 	fwd_known(l, lane, words,
 		  weft_clock_edge(clk, first + (words + step - 1) / step));
-	if (listened(l))
+	if (credit_return_listened(l))
 		forth_port_arm(l);
 }
 
@@ -164,7 +164,8 @@ static uint32_t pick_changed(struct forth_port *l, uint64_t at,
 	return n + pick_active(l, credit + n, max - n);
 }
 
-static bool picked(const uint16_t *credit, uint32_t n, uint32_t lane)
+static bool credit_return_picked(const uint16_t *credit, uint32_t n,
+				 uint32_t lane)
 {
 	while (n--)
 		if (forth_credit_flow(credit[n]) == lane)
@@ -182,7 +183,7 @@ static uint32_t pick_refresh(struct forth_port *l, uint16_t *credit, uint32_t n,
 		uint32_t lane = l->rr_refresh;
 
 		l->rr_refresh = lane + 1 < l->cfg.rx_lanes ? lane + 1 : 0;
-		if (!picked(credit, n, lane))
+		if (!credit_return_picked(credit, n, lane))
 			credit[n++] = forth_credit(lane, l->rx[lane].given);
 	}
 	return n;
@@ -221,7 +222,7 @@ static uint64_t counts_at(const struct forth_port *l, uint64_t at)
 }
 
 /* Somebody keeps a record of every credit on this line. */
-static inline bool recorded(const struct forth_port *l)
+static inline bool credit_return_recorded(const struct forth_port *l)
 {
 	return l->watched || l->peer->watched;
 }
@@ -299,7 +300,7 @@ static void refresh_skip(struct forth_port *l, uint64_t first, uint64_t limit)
 	uint64_t k = (limit - 1 - first) / l->cfg.refresh_cc;
 	uint32_t n = l->cfg.layout == FORTH_WORD ? l->cfg.links : 1;
 
-	if (l->needs_frames || l->told || recorded(l) || !k)
+	if (l->needs_frames || l->told || credit_return_recorded(l) || !k)
 		return;
 	n = n < l->cfg.rx_lanes ? n : l->cfg.rx_lanes;
 	l->last_start += k * l->cfg.refresh_cc;
@@ -378,7 +379,7 @@ static inline bool lane_alone(const struct forth_port *l)
 {
 	return l->cfg.rx_lanes == 1 && !l->needs_frames && !l->told &&
 	       !mask_any(&l->active) && !mask_any(&l->peer->wait) &&
-	       !l->peer->cfg.credit_filter && !recorded(l);
+	       !l->peer->cfg.credit_filter && !credit_return_recorded(l);
 }
 
 void forth_port_catch_up_all(struct forth_port *l, uint64_t limit)

@@ -78,8 +78,9 @@ bool forth_port_lane_ok(const struct forth_port *l, uint32_t lane,
 }
 
 /* 5.4: no more is acknowledged than was sent. */
-static bool plausible(const struct forth_port *l,
-		      const struct forth_port_lane_tx *t, uint32_t acked)
+static bool credit_use_plausible(const struct forth_port *l,
+				 const struct forth_port_lane_tx *t,
+				 uint32_t acked)
 {
 	return !l->cfg.credit_filter ||
 	       ((acked - t->acked) & FORTH_COUNT_MASK) <=
@@ -95,7 +96,7 @@ bool forth_port_credit_helps(const struct forth_port *l, uint16_t credit,
 
 	if (l->epoch && credit_resync_stopped(l, forth_credit_flow(credit)))
 		return false;
-	return plausible(l, t, acked) &&
+	return credit_use_plausible(l, t, acked) &&
 	       ((t->sent - acked) & FORTH_COUNT_MASK) + charge <= l->tx_cap;
 }
 
@@ -120,7 +121,7 @@ static void credit_take(struct forth_port *l, const struct forth_port_inbox *c)
 	t = &l->tx[forth_credit_flow(c->credit)];
 	if (l->epoch && credit_resync_stopped(l, forth_credit_flow(c->credit)))
 		return;
-	if (!plausible(l, t, acked)) {
+	if (!credit_use_plausible(l, t, acked)) {
 		l->count.credits_odd++;
 		return;
 	}

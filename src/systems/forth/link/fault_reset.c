@@ -39,8 +39,8 @@ static struct forth_port *near_end(const struct weft_comp *c)
 }
 
 /* The line is down; is it over? */
-static bool look(struct weft_comp *c, struct forth_port *a,
-		 struct forth_port *b)
+static bool fault_reset_look(struct weft_comp *c, struct forth_port *a,
+			     struct forth_port *b)
 {
 	struct reset *r = c->state;
 	weft_time_t down = weft_now(c) - r->began;
@@ -68,7 +68,7 @@ static void reset_event(struct weft_comp *c, uint32_t tag)
 
 	if (r->began == WEFT_NEVER)
 		r->began = weft_now(c);
-	if (!look(c, a, a->peer)) {
+	if (!fault_reset_look(c, a, a->peer)) {
 		weft_wake(c, 0, weft_now(c) + LOOK_CC * a->word_fs);
 		return;
 	}

@@ -50,7 +50,7 @@ void forth_port_loop_fini(struct forth_port *loop)
 }
 
 /* The end gives the transmitter away: what it did so far is settled. */
-static void mute(struct forth_port *l)
+static void loopback_mute(struct forth_port *l)
 {
 	if (l->peer) {
 		forth_port_counts(l);
@@ -60,7 +60,7 @@ static void mute(struct forth_port *l)
 	l->kick = l->blocked = l->wake_at = WEFT_NEVER;
 }
 
-static void unmute(struct forth_port *l, uint64_t free)
+static void loopback_unmute(struct forth_port *l, uint64_t free)
 {
 	l->muted = false;
 	l->line_free = l->line_free > free ? l->line_free : free;
@@ -80,8 +80,8 @@ void forth_port_loopback(struct forth_port *l, bool on)
 	if (!l->back)
 		l->back = loop_new(l);
 	to = on ? l->back : l;
-	mute(from);
-	unmute(to, from->line_free > now ? from->line_free : now);
+	loopback_mute(from);
+	loopback_unmute(to, from->line_free > now ? from->line_free : now);
 }
 
 void forth_port_loop_arrive(struct forth_port *loop)

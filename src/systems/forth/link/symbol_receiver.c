@@ -55,7 +55,7 @@ static bool is_control(uint16_t sym)
 
 /* Next n bytes in wire order, or false when a comma, an SOP or the end comes
  * first on any link. */
-static bool take(struct walk *w, uint8_t *p, uint32_t n)
+static bool symbol_receiver_take(struct walk *w, uint8_t *p, uint32_t n)
 {
 	uint32_t links = w->l->cfg.links, i, j;
 
@@ -124,7 +124,7 @@ static void line_check(struct walk *w, uint32_t j)
 
 /* ---- what becomes of it ---- */
 
-static void discard(struct walk *w, uint32_t words)
+static void symbol_receiver_discard(struct walk *w, uint32_t words)
 {
 	uint32_t over = w->l->cfg.links / 2; /* beats that are not charged */
 
@@ -132,7 +132,7 @@ static void discard(struct walk *w, uint32_t words)
 		forth_port_return(w->l, words - over, w->cycle + w->f->words);
 }
 
-static void credit(struct walk *w, uint16_t c)
+static void symbol_receiver_credit(struct walk *w, uint16_t c)
 {
 	struct forth_port *l = w->l;
 
@@ -158,7 +158,7 @@ static struct weft_slice payload_of(struct walk *w, uint32_t len)
 	return s;
 }
 
-static void deliver(struct walk *w, uint32_t bad, uint32_t crc)
+static void symbol_receiver_deliver(struct walk *w, uint32_t bad, uint32_t crc)
 {
 	struct forth_port *l = w->l;
 	struct weft_frame *f = weft_frame_new(l->comp->sim);
@@ -222,18 +222,19 @@ static void skip_data(struct walk *w, uint32_t j, uint32_t *stray_p)
 		(*stray_p)++;
 }
 
-static void slots(struct walk *w)
+static void symbol_receiver_slots(struct walk *w)
 {
 	uint32_t links = w->l->cfg.links, j;
 	uint8_t b[2 * FORTH_PORT_LINKS_MAX];
 
-	if (w->l->cfg.layout == FORTH_PACKED || !take(w, b, 2 * links))
+	if (w->l->cfg.layout == FORTH_PACKED ||
+	    !symbol_receiver_take(w, b, 2 * links))
 		return;
 	for (j = 0; j < links; j++) {
 		uint16_t c = (uint16_t)(b[j] << 8 | b[j + links]);
 
 		if (forth_is_credit(c))
-			credit(w, c);
+			symbol_receiver_credit(w, c);
 	}
 }
 
@@ -254,7 +255,7 @@ static enum rx_state state_start(struct walk *w)
 	}
 	if (words || (found && found < links)) {
 		w->l->count.align++;
-		discard(w, words);
+		symbol_receiver_discard(w, words);
 	}
 	if (!found)
 		return RX_DONE;
@@ -265,7 +266,7 @@ static enum rx_state state_start(struct walk *w)
 	w->credits = 0;
 	w->words = 0;
 	w->got = 0;
-	slots(w);
+	symbol_receiver_slots(w);
 	return RX_HEAD;
 }
 
@@ -276,7 +277,7 @@ static bool head_unit(struct walk *w, uint8_t *b, uint32_t *n_p)
 		w->l->cfg.layout == FORTH_PACKED ? 2 : 4 * w->l->cfg.links;
 	uint32_t i, halves = 0;
 
-	while (take(w, b, unit)) {
+	while (symbol_receiver_take(w, b, unit)) {
 		if (!(b[0] & 0x80)) {
 			w->shift += halves / 2;
 			*n_p = unit;
@@ -284,19 +285,20 @@ static bool head_unit(struct walk *w, uint8_t *b, uint32_t *n_p)
 		}
 		if (unit == 2) {
 			halves++;
-			credit(w, (uint16_t)get_be(b, 2));
+			symbol_receiver_credit(w, (uint16_t)get_be(b, 2));
 			continue;
 		}
 		w->shift++;
 		for (i = 0; i < unit; i += 2)
 			if (b[i] & 0x80)
-				credit(w, (uint16_t)get_be(b + i, 2));
+				symbol_receiver_credit(
+					w, (uint16_t)get_be(b + i, 2));
 	}
 	return false;
 }
 
 /* Control on some links of a bundle only. */
-static bool ragged(const struct walk *w)
+static bool symbol_receiver_ragged(const struct walk *w)
 {
 	uint32_t links = w->l->cfg.links, j, end = 0;
 
@@ -314,13 +316,13 @@ static enum rx_state state_head(struct walk *w)
 	uint32_t n;
 
 	if (!head_unit(w, b, &n)) {
-		if (ragged(w))
+		if (symbol_receiver_ragged(w))
 			w->l->count.align++;
 		else if (!w->credits)
 			w->l->count.header_align++;
 		return RX_START;
 	}
-	if (n < 8 && !take(w, b + n, 8 - n)) {
+	if (n < 8 && !symbol_receiver_take(w, b + n, 8 - n)) {
 		w->l->count.header_align++;
 		return RX_START;
 	}
@@ -335,7 +337,7 @@ static enum rx_state state_hcrc(struct walk *w)
 		w->l->cfg.layout == FORTH_PACKED ? 2 : 4 * w->l->cfg.links;
 	uint8_t b[4 * FORTH_PORT_LINKS_MAX];
 
-	if (!take(w, b, unit)) {
+	if (!symbol_receiver_take(w, b, unit)) {
 		w->l->count.header_align++;
 		return RX_START;
 	}
@@ -353,9 +355,9 @@ static enum rx_state state_discard(struct walk *w)
 {
 	uint8_t b[4 * FORTH_PORT_LINKS_MAX];
 
-	while (take(w, b, 4 * w->l->cfg.links))
+	while (symbol_receiver_take(w, b, 4 * w->l->cfg.links))
 		w->words++;
-	discard(w, w->words);
+	symbol_receiver_discard(w, w->words);
 	return RX_START;
 }
 
@@ -365,9 +367,10 @@ static enum rx_state state_data(struct walk *w)
 	uint32_t len = forth_port_wire_len(w->l, forth_hdr_size(w->header));
 
 	while (w->got < len) {
-		if (!take(w, w->data + w->got, beat)) {
+		if (!symbol_receiver_take(w, w->data + w->got, beat)) {
 			w->l->count.align++;
-			deliver(w, FORTH_PORT_TRUNC | FORTH_PORT_BODY_BAD, 0);
+			symbol_receiver_deliver(
+				w, FORTH_PORT_TRUNC | FORTH_PORT_BODY_BAD, 0);
 			return RX_START;
 		}
 		w->got += beat;
@@ -393,18 +396,20 @@ static enum rx_state state_bcrc(struct walk *w)
 	uint8_t b[4 * FORTH_PORT_LINKS_MAX];
 	uint32_t crc = crc32_update(0xFFFFFFFF, w->data, w->got), wrong;
 
-	if (!take(w, b, 4 * w->l->cfg.links)) {
+	if (!symbol_receiver_take(w, b, 4 * w->l->cfg.links)) {
 		w->l->count.align++;
-		deliver(w, FORTH_PORT_TRUNC | FORTH_PORT_BODY_BAD, 0);
+		symbol_receiver_deliver(
+			w, FORTH_PORT_TRUNC | FORTH_PORT_BODY_BAD, 0);
 		return RX_START;
 	}
 	w->words++;
 	wrong = (uint32_t)get_be(b, 4) ^ crc ^
 		forth_crc32_xor(w->l->cfg.crc32_complement);
 	if (!wrong)
-		deliver(w, 0, crc);
+		symbol_receiver_deliver(w, 0, crc);
 	else
-		deliver(w, FORTH_PORT_BODY_BAD, crc_unpadded(w, wrong));
+		symbol_receiver_deliver(w, FORTH_PORT_BODY_BAD,
+					crc_unpadded(w, wrong));
 	return RX_START;
 }
 

@@ -154,7 +154,7 @@ static uint64_t send_packet(struct forth_port *l,
 	return l->line_free;
 }
 
-static void unblock(struct forth_port *l, uint64_t at)
+static void transmit_unblock(struct forth_port *l, uint64_t at)
 {
 	if (l->blocked != WEFT_NEVER && at > l->blocked)
 		l->count.backpressure += at - l->blocked;
@@ -210,7 +210,7 @@ uint64_t forth_port_tx_commit(struct forth_port *l,
 {
 	uint32_t shift;
 
-	unblock(l, cycle);
+	transmit_unblock(l, cycle);
 	return send_packet(l, p, cycle, &shift);
 }
 
@@ -250,7 +250,7 @@ static void try_packet(struct forth_port *l, uint64_t now)
 	l->pulled = WEFT_NEVER;
 	if (!l->ops->next(l->own, l, &p)) {
 		if (!mask_any(&l->wait)) {
-			unblock(l, now);
+			transmit_unblock(l, now);
 			return;
 		}
 		if (l->blocked == WEFT_NEVER)
@@ -259,7 +259,7 @@ static void try_packet(struct forth_port *l, uint64_t now)
 		l->kick = soon < l->kick ? soon : l->kick;
 		return;
 	}
-	unblock(l, now);
+	transmit_unblock(l, now);
 	forth_port_unwait(l);
 	end = send_packet(l, &p, now, &shift);
 	if (!p.last)
@@ -268,7 +268,7 @@ static void try_packet(struct forth_port *l, uint64_t now)
 		l->ops->sent(l->own, l, now, end, shift);
 }
 
-static void wake(struct forth_port *l, uint64_t now)
+static void transmit_wake(struct forth_port *l, uint64_t now)
 {
 	l->wake_at = WEFT_NEVER;
 	if (l->ops->woken)
@@ -293,7 +293,7 @@ void forth_port_event(struct forth_port *l)
 	if (l->epoch)
 		credit_resync_event(l, now);
 	if (l->wake_at <= now)
-		wake(l, now);
+		transmit_wake(l, now);
 	forth_port_catch_up(l, now);
 	if (l->kick <= now && l->line_free <= now && !l->lost_sync && !l->muted)
 		try_packet(l, now);

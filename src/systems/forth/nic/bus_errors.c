@@ -18,7 +18,7 @@
  * after an abort (3.6) and a store is not carried out (our choice). */
 #include "systems/forth/nic/nic.h"
 
-static uint32_t command(struct forth_nic *n, uint32_t bit)
+static uint32_t bus_errors_command(struct forth_nic *n, uint32_t bit)
 {
 	return forth_cell(n, R_COMMAND) & bit;
 }
@@ -33,9 +33,9 @@ static void pcix_status_set(struct forth_nic *n, uint32_t bit)
 	*weft_reg_cell(n->comp, R_PCIX_STATUS, 0) |= bit;
 }
 
-static void serr(struct forth_nic *n)
+static void bus_errors_serr(struct forth_nic *n)
 {
-	if (!command(n, FORTH_CMD_SERR))
+	if (!bus_errors_command(n, FORTH_CMD_SERR))
 		return;
 	status_set(n, FORTH_STATUS_SIG_SERR);
 	weft_bus_signal(n->bus, WEFT_BUS_SERR);
@@ -43,7 +43,7 @@ static void serr(struct forth_nic *n)
 
 bool forth_minds_parity(struct forth_nic *n)
 {
-	return command(n, FORTH_CMD_PARITY);
+	return bus_errors_command(n, FORTH_CMD_PARITY);
 }
 
 /* ---- our own transactions ---- */
@@ -61,7 +61,7 @@ static bool parity_failed(struct forth_nic *n, const struct weft_bus_txn *t)
 		weft_bus_signal(n->bus, WEFT_BUS_PERR);
 	status_set(n, FORTH_STATUS_DATA_PARITY);
 	if (!(forth_cell(n, R_PCIX_CMD) & FORTH_PCIX_CMD_RECOVER))
-		serr(n);
+		bus_errors_serr(n);
 	return true;
 }
 
@@ -115,7 +115,7 @@ static bool address_error(struct forth_nic *n)
 {
 	status_set(n, FORTH_STATUS_PARITY | FORTH_STATUS_SIG_TARGET_ABORT);
 	if (forth_minds_parity(n))
-		serr(n);
+		bus_errors_serr(n);
 	return true;
 }
 

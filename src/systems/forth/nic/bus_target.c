@@ -68,7 +68,7 @@ void forth_ram_read(struct forth_nic *n, uint64_t off, uint8_t *p,
 }
 
 /* Largest naturally aligned piece at off. */
-static uint32_t piece(uint64_t off, uint32_t left)
+static uint32_t bus_target_piece(uint64_t off, uint32_t left)
 {
 	uint32_t size = 8;
 
@@ -83,7 +83,7 @@ static void regs_store(struct forth_nic *n, uint8_t space, uint64_t off,
 	for (uint32_t i = 0, size; i < bytes; i += size) {
 		uint64_t val = 0;
 
-		size = piece(off + i, bytes - i);
+		size = bus_target_piece(off + i, bytes - i);
 		memcpy(&val, p + i, size);
 		weft_reg_store(n->comp, space, (uint32_t)(off + i), size, val);
 	}
@@ -95,7 +95,7 @@ static void regs_load(struct forth_nic *n, uint8_t space, uint64_t off,
 	for (uint32_t i = 0, size; i < bytes; i += size) {
 		uint64_t val;
 
-		size = piece(off + i, bytes - i);
+		size = bus_target_piece(off + i, bytes - i);
 		val = weft_reg_load(n->comp, space, (uint32_t)(off + i), size);
 		memcpy(p + i, &val, size);
 	}
@@ -133,7 +133,8 @@ static void capture_id(struct forth_nic *n, uint32_t dev)
 	*cell = (*cell & ~0xFFF8ull) | (dev & 0x1F) << 3;
 }
 
-static bool decodes(struct forth_nic *n, const struct weft_bus_note *note)
+static bool bus_target_decodes(struct forth_nic *n,
+			       const struct weft_bus_note *note)
 {
 	return note->space == 0 ||
 	       (forth_cell(n, R_COMMAND) & FORTH_CMD_MEMORY &&
@@ -142,7 +143,7 @@ static bool decodes(struct forth_nic *n, const struct weft_bus_note *note)
 
 void forth_bus_store(struct forth_nic *n, const struct weft_bus_note *note)
 {
-	if (!decodes(n, note) || forth_target_error(n, note))
+	if (!bus_target_decodes(n, note) || forth_target_error(n, note))
 		return;
 	if (note->space == 1 + FORTH_BAR_RAM)
 		forth_ram_write(n, note->off, note->data, note->bytes);
@@ -159,7 +160,7 @@ void forth_bus_load(struct forth_nic *n, const struct weft_bus_note *note)
 {
 	uint8_t data[sizeof(note->data)];
 
-	if (!decodes(n, note))
+	if (!bus_target_decodes(n, note))
 		return;
 	if (forth_target_error(n, note)) {
 		weft_bus_refuse(n->bus, note->bytes);

@@ -319,7 +319,7 @@ static enum forth_state (*const st_step[FORTH_STATES])(struct forth_nic *) = {
 };
 
 /* Transactions that software's reset left on the bus. */
-static void orphans(struct forth_nic *n)
+static void dma_engine_orphans(struct forth_nic *n)
 {
 	forth_write_orphan(n);
 	if (!n->rq.orphan || !rq_over(n))
@@ -336,7 +336,7 @@ void forth_engine_run(struct forth_nic *n)
 	bool moved;
 
 	if (n->rq.orphan || n->wr.orphan)
-		orphans(n);
+		dma_engine_orphans(n);
 	forth_stray_check(n);
 	forth_reseq_run(n);
 	do {

@@ -213,7 +213,7 @@ void forth_write_start(struct forth_nic *n)
 }
 
 /* Single path: a packet that is in memory may notify at once. */
-static void arrived(struct forth_nic *n)
+static void dma_write_arrived(struct forth_nic *n)
 {
 	const struct forth_rx *rx = &n->wr.rx;
 
@@ -250,7 +250,7 @@ static enum forth_state wr_rx_wr(struct forth_nic *n)
 		forth_netif_rest_out(n, forth_pc(n));
 		w->aborted = true;
 	}
-	arrived(n);
+	dma_write_arrived(n);
 	return wr_deliver(n);
 }
 

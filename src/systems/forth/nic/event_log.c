@@ -17,7 +17,7 @@ struct forth_evlog {
 	uint64_t rec[LOG_RECORDS][2];
 };
 
-static uint64_t *record(struct forth_evlog *l, uint32_t i)
+static uint64_t *event_log_record(struct forth_evlog *l, uint32_t i)
 {
 	return l->rec[i % LOG_RECORDS];
 }
@@ -29,10 +29,11 @@ static void log_insert(struct forth_evlog *l, uint64_t pc, uint64_t what)
 		l->written < LOG_RECORDS ? 0 : l->written - LOG_RECORDS;
 	uint32_t i = l->written++;
 
-	for (; i > oldest && record(l, i - 1)[0] > pc; i--)
-		memcpy(record(l, i), record(l, i - 1), sizeof(l->rec[0]));
-	record(l, i)[0] = pc;
-	record(l, i)[1] = what;
+	for (; i > oldest && event_log_record(l, i - 1)[0] > pc; i--)
+		memcpy(event_log_record(l, i), event_log_record(l, i - 1),
+		       sizeof(l->rec[0]));
+	event_log_record(l, i)[0] = pc;
+	event_log_record(l, i)[1] = what;
 }
 
 void forth_log_add(struct forth_nic *n, enum forth_log_unit unit,
@@ -94,7 +95,8 @@ uint32_t forth_log_read(struct forth_nic *n, uint32_t i)
 	if (!l)
 		return 0;
 	if (forth_log_written(n) - l->index - 1 < LOG_RECORDS)
-		val = (uint32_t)(record(l, l->index)[i / 2] >> (i % 2 * 32));
+		val = (uint32_t)(event_log_record(l, l->index)[i / 2] >>
+				 (i % 2 * 32));
 	if (i == 3)
 		l->index++;
 	return val;

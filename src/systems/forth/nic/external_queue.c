@@ -70,7 +70,8 @@ bool forth_ext_wanted(const struct forth_nic *n, uint32_t v, uint32_t qwords)
 
 /* Payload of the next packet that fits into `room` words of a block, 0 = a new
  * block is needed. */
-static uint32_t fit(uint32_t size, uint32_t left, uint32_t room, bool first)
+static uint32_t external_queue_fit(uint32_t size, uint32_t left, uint32_t room,
+				   bool first)
 {
 	if (room < first + 1u + (left == 1))
 		return 0;
@@ -97,7 +98,7 @@ bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 		p->seg = p->seg ? p->seg : n->seg_qwords;
 		size = size < p->seg ? size : p->seg;
 		size = size < n->pkt_qwords ? size : n->pkt_qwords;
-		size = fit(size, qwords - end, p->room, !end);
+		size = external_queue_fit(size, qwords - end, p->room, !end);
 		if (!size) {
 			if (++p->blocks > n->ext.n_free)
 				return false;

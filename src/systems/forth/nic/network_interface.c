@@ -171,7 +171,8 @@ void forth_netif_flush(struct forth_nic *n, uint64_t pc)
 /* ---- credits: word by word as the DMA drains Net2Host ---- */
 
 /* Link words that `qwords` FIFO words are worth. */
-static uint32_t worth(const struct forth_nic *n, uint32_t qwords)
+static uint32_t network_interface_worth(const struct forth_nic *n,
+					uint32_t qwords)
 {
 	return qwords * 2 / n->width;
 }
@@ -183,7 +184,7 @@ static struct forth_port *wr_link(struct forth_nic *n)
 
 void forth_netif_header_out(struct forth_nic *n)
 {
-	n->wr.credited = worth(n, 1);
+	n->wr.credited = network_interface_worth(n, 1);
 	n->wr.drained = 0;
 	n->fifo[n->wr.rx.link].used--;
 	if (n->wr.credited)
@@ -219,7 +220,8 @@ static void words_leave(struct forth_nic *n, uint32_t link, uint32_t count,
 void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 			   uint64_t pc0)
 {
-	uint32_t words = worth(n, 1 + first + count) - n->wr.credited;
+	uint32_t words =
+		network_interface_worth(n, 1 + first + count) - n->wr.credited;
 
 	words_leave(n, n->wr.rx.link, count, pc0);
 	n->wr.drained += count;
@@ -337,7 +339,8 @@ uint64_t forth_link_sum(struct forth_nic *n, size_t counter)
 }
 
 /* A counter per RocketIO: link 0, or all the others. */
-static uint64_t rio(struct forth_nic *n, size_t counters, bool first)
+static uint64_t network_interface_rio(struct forth_nic *n, size_t counters,
+				      bool first)
 {
 	uint64_t sum = 0;
 
@@ -393,8 +396,9 @@ uint64_t forth_net_count(struct forth_nic *n, enum forth_net id)
 	if (id == NET_NET2H_START)
 		return net2h_starts(n);
 	if (id >= NET_RIO0_UNKNOWN && id <= NET_RIO1_TX_FULL)
-		return rio(n, per_link[(id - NET_RIO0_UNKNOWN) % 4],
-			   id <= NET_RIO0_TX_FULL);
+		return network_interface_rio(
+			n, per_link[(id - NET_RIO0_UNKNOWN) % 4],
+			id <= NET_RIO0_TX_FULL);
 	return forth_link_sum(n, plain[id]);
 }
 

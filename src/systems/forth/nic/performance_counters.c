@@ -8,7 +8,7 @@
 
 #include "systems/forth/nic/nic.h"
 
-static uint64_t since(uint64_t now, uint64_t start)
+static uint64_t performance_counters_since(uint64_t now, uint64_t start)
 {
 	return now > start ? now - start : 0;
 }
@@ -23,15 +23,22 @@ uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 	now = forth_pc(n);
 	switch (id) {
 	case PERF_H2N_DMA_ACTIVE:
-		return n->rq.active ? since(now, n->active_since[DIR_H2N]) : 0;
+		return n->rq.active ? performance_counters_since(
+					      now, n->active_since[DIR_H2N])
+				    : 0;
 	case PERF_N2H_DMA_ACTIVE:
 		return n->wr.state != FORTH_NO_PND_OP && n->wr.job == JOB_PACKET
-			       ? since(now, n->active_since[DIR_N2H])
+			       ? performance_counters_since(
+					 now, n->active_since[DIR_N2H])
 			       : 0;
 	case PERF_IRQ_ACTIVE:
-		return n->irq_level ? since(now, n->irq_since) : 0;
+		return n->irq_level
+			       ? performance_counters_since(now, n->irq_since)
+			       : 0;
 	case PERF_SPLIT_DURATION:
-		return n->split_open ? since(now, n->split_since) : 0;
+		return n->split_open
+			       ? performance_counters_since(now, n->split_since)
+			       : 0;
 	case PERF_BODY_CRC_ERR:
 		return forth_link_sum(
 			n, offsetof(struct forth_port_count, body_crc));
@@ -71,10 +78,13 @@ void forth_perf_end(struct forth_nic *n, enum forth_dir d, uint64_t done,
 		d == DIR_H2N ? PERF_H2N_DMA_ACTIVE : PERF_N2H_DMA_ACTIVE;
 
 	if (d == DIR_N2H || n->rq.active)
-		forth_perf_add(n, active, since(pc, n->active_since[d]));
+		forth_perf_add(
+			n, active,
+			performance_counters_since(pc, n->active_since[d]));
 	if (n->cum_running)
 		*weft_reg_cell(n->comp, R_CUM_TIMER, 0) =
-			(uint32_t)(n->cum_base + since(done, n->cum_start));
+			(uint32_t)(n->cum_base + performance_counters_since(
+							 done, n->cum_start));
 }
 
 static void split_close(struct forth_nic *n, uint64_t pc)
@@ -82,7 +92,8 @@ static void split_close(struct forth_nic *n, uint64_t pc)
 	if (!n->split_open)
 		return;
 	n->split_open = false;
-	forth_perf_add(n, PERF_SPLIT_DURATION, since(pc, n->split_since));
+	forth_perf_add(n, PERF_SPLIT_DURATION,
+		       performance_counters_since(pc, n->split_since));
 }
 
 static void perf_split(struct forth_nic *n, const struct weft_bus_note *note)
@@ -92,15 +103,17 @@ static void perf_split(struct forth_nic *n, const struct weft_bus_note *note)
 	forth_perf_add(n, PERF_SPLIT_OPS, 1);
 	if (note->frame)
 		forth_perf_add(n, PERF_H2N_BUS_GRANTED,
-			       since(pc, forth_pc_of(n, note->frame)));
+			       performance_counters_since(
+				       pc, forth_pc_of(n, note->frame)));
 	n->split_open = true;
 	n->split_since = pc;
 }
 
 /* Clocks of a tenure that are new with this burst: a tenure may be reported in
  * pieces. */
-static uint64_t granted(struct forth_nic *n, enum forth_dir d,
-			const struct weft_bus_note *note)
+static uint64_t performance_counters_granted(struct forth_nic *n,
+					     enum forth_dir d,
+					     const struct weft_bus_note *note)
 {
 	uint64_t end = forth_pc_of(n, note->data_end);
 	uint64_t from = forth_pc_of(n, note->frame);
@@ -109,7 +122,7 @@ static uint64_t granted(struct forth_nic *n, enum forth_dir d,
 		from = n->frame_end[d];
 	n->frame_at[d] = note->frame;
 	n->frame_end[d] = end;
-	return since(end, from);
+	return performance_counters_since(end, from);
 }
 
 static void perf_burst(struct forth_nic *n, enum forth_dir d,
@@ -127,7 +140,7 @@ static void perf_burst(struct forth_nic *n, enum forth_dir d,
 	r->n = note->bytes / 8;
 	forth_perf_add(n, out ? PERF_H2N_QWORD : PERF_N2H_QWORD, r->n);
 	forth_perf_add(n, out ? PERF_H2N_BUS_GRANTED : PERF_N2H_BUS_GRANTED,
-		       granted(n, d, note));
+		       performance_counters_granted(n, d, note));
 	if (note->timer)
 		forth_perf_add(n, out ? PERF_H2N_DISC : PERF_N2H_DISC, 1);
 }
@@ -147,7 +160,7 @@ void forth_perf_note(struct forth_nic *n, enum forth_dir d,
 uint64_t forth_moved(const struct forth_nic *n, enum forth_dir d, uint64_t pc)
 {
 	const struct forth_ramp *r = &n->moved[d];
-	uint64_t in = since(pc, r->start);
+	uint64_t in = performance_counters_since(pc, r->start);
 
 	return r->base + (in < r->n ? in : r->n);
 }

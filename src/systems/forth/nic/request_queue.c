@@ -5,8 +5,8 @@
 #include "systems/forth/nic/nic.h"
 
 /* Distance from the head to a slot. */
-static uint32_t ahead(const struct forth_nic *n, const struct forth_queue *q,
-		      uint32_t slot)
+static uint32_t request_queue_ahead(const struct forth_nic *n,
+				    const struct forth_queue *q, uint32_t slot)
 {
 	return (slot - q->head) & (n->depth - 1);
 }
@@ -18,9 +18,9 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 	struct forth_queue *q = &n->queue[qi];
 	uint32_t old = q->pending;
 
-	if (ahead(n, q, slot) < q->pending)
+	if (request_queue_ahead(n, q, slot) < q->pending)
 		return; /* already released: a plain memory write */
-	q->pending = ahead(n, q, slot) + 1;
+	q->pending = request_queue_ahead(n, q, slot) + 1;
 	q->tail = (slot + 1) & (n->depth - 1);
 	if (forth_bench_mode(n) & FORTH_BENCH_ON)
 		forth_bench_trigger(n, qi, q->head + old, q->pending - old);

@@ -150,7 +150,7 @@ static void slot_append(struct forth_reseq *r, struct source *s, uint32_t path,
 	s->waiting++;
 }
 
-static void forget(struct forth_reseq *r, struct source *s)
+static void resequencer_forget(struct forth_reseq *r, struct source *s)
 {
 	for (uint32_t k = 0; k < FORTH_PORT_LINKS_MAX; k++)
 		while (s->head[k] != NO_SLOT)
@@ -164,7 +164,7 @@ static void lose_sync(struct forth_nic *n, struct source *s)
 	weft_count(n->comp, C_SYNC_LOST, 1);
 	forth_log(n, LOG_RESEQ, LOG_ERROR,
 		  1u << 8 | (uint32_t)(s - n->reseq->src));
-	forget(n->reseq, s);
+	resequencer_forget(n->reseq, s);
 	s->sync_lost = true;
 }
 
@@ -207,7 +207,7 @@ static void in_order(struct forth_nic *n, struct source *s)
 }
 
 /* The packet expected on p1 is not there, a later one is. */
-static void missing(struct forth_nic *n, struct source *s)
+static void resequencer_missing(struct forth_nic *n, struct source *s)
 {
 	struct forth_reseq *r = n->reseq;
 
@@ -225,7 +225,7 @@ static void missing(struct forth_nic *n, struct source *s)
 	s->p2 = (uint8_t)((s->p1 + 1) % n->n_link);
 }
 
-static void advance(struct forth_nic *n, uint32_t src)
+static void resequencer_advance(struct forth_nic *n, uint32_t src)
 {
 	struct forth_reseq *r = n->reseq;
 	struct source *s = &r->src[src];
@@ -244,7 +244,7 @@ static void advance(struct forth_nic *n, uint32_t src)
 		if (match)
 			in_order(n, s);
 		else
-			missing(n, s);
+			resequencer_missing(n, s);
 	}
 }
 
@@ -259,7 +259,7 @@ void forth_reseq_run(struct forth_nic *n)
 	r->pending = 0;
 	for (uint32_t i = 0; i < SOURCES; i++)
 		if (mask >> i & 1)
-			advance(n, i);
+			resequencer_advance(n, i);
 }
 
 /* ---- from the network and from the write engine ---- */
@@ -291,7 +291,7 @@ void forth_reseq_header(struct forth_nic *n, struct forth_rx *rx, uint64_t pc)
 					   .order = s->arrived++ };
 	slot_append(r, s, rx->link, rx->slot);
 	if (s->p1 == rx->link)
-		advance(n, rx->src);
+		resequencer_advance(n, rx->src);
 }
 
 void forth_reseq_written(struct forth_nic *n, const struct forth_rx *rx,
@@ -306,7 +306,7 @@ void forth_reseq_written(struct forth_nic *n, const struct forth_rx *rx,
 	h->written = true;
 	h->lost = lost;
 	h->bad = rx->bad;
-	advance(n, rx->src);
+	resequencer_advance(n, rx->src);
 }
 
 /* ---- software ---- */
@@ -318,7 +318,7 @@ void forth_reseq_restart(struct forth_nic *n, uint32_t mask)
 	for (uint32_t i = 0; r && i < SOURCES; i++) {
 		if (!(mask >> i & 1))
 			continue;
-		forget(r, &r->src[i]);
+		resequencer_forget(r, &r->src[i]);
 		source_init(n, &r->src[i]);
 	}
 }

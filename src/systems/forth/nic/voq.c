@@ -156,7 +156,7 @@ void forth_voq_mask(struct forth_nic *n, uint32_t q, uint32_t v,
 	n->n_masked++;
 }
 
-static bool takes(struct forth_nic *n, uint32_t v, uint32_t qwords)
+static bool voq_takes(struct forth_nic *n, uint32_t v, uint32_t qwords)
 {
 	struct forth_plan p;
 
@@ -191,7 +191,7 @@ void forth_voq_unmask(struct forth_nic *n)
 
 		if (!q->masked)
 			continue;
-		if (!takes(n, q->voq, q->need)) {
+		if (!voq_takes(n, q->voq, q->need)) {
 			wake_for_room(n, q);
 			continue;
 		}

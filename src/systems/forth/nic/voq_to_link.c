@@ -105,8 +105,9 @@ bool forth_voq_next(struct forth_nic *n, struct forth_port *l,
 	return false;
 }
 
-static void leave(struct forth_nic *n, uint32_t link, const struct forth_pkt *p,
-		  uint64_t start, uint64_t end, uint32_t shift)
+static void to_link_leave(struct forth_nic *n, uint32_t link,
+			  const struct forth_pkt *p, uint64_t start,
+			  uint64_t end, uint32_t shift)
 {
 	const struct forth_port *l = &n->link[link];
 	uint32_t wire = forth_port_words(l, forth_hdr_size(p->hdr));
@@ -149,7 +150,7 @@ void forth_voq_sent(struct forth_nic *n, uint32_t link, uint64_t start,
 	struct forth_pkt p = *ring_front(&v->pkts);
 
 	ring_pop(&v->pkts);
-	leave(n, link, &p, start, end, shift);
+	to_link_leave(n, link, &p, start, end, shift);
 	forth_trace_voq(n, n->going);
 	forth_path_sent(n, n->going);
 	v->next_at = weft_clock_edge(&n->link[link].clk, start + 1);

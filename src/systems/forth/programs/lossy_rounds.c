@@ -38,7 +38,8 @@ struct rounds_msg rounds_msg(const struct rounds *t, uint32_t src, uint32_t dst,
 }
 
 /* Destination of the i-th message of src in this round. */
-static uint32_t destination(const struct rounds *t, uint32_t src, uint32_t i)
+static uint32_t lossy_rounds_destination(const struct rounds *t, uint32_t src,
+					 uint32_t i)
 {
 	const struct rounds_plan *p = &t->plan[src];
 	uint64_t seq = (uint64_t)t->round * p->count + i, to = p->to;
@@ -59,7 +60,7 @@ static bool stretch_ends(const struct rounds *t, uint32_t src, uint32_t index,
 
 /* ---- sending ---- */
 
-static void stuck(struct rounds *t, uint32_t d)
+static void lossy_rounds_stuck(struct rounds *t, uint32_t d)
 {
 	if (!t->failed)
 		weft_check_failed(t->w.c,
@@ -74,7 +75,7 @@ void rounds_post(struct rounds *t, struct weft_forth_desc d)
 
 	while (!t->failed && !weft_forth_post(t->f, &d, 1))
 		if (!weft_forth_wait_space(t->f, d.dst, 1, until))
-			stuck(t, d.dst);
+			lossy_rounds_stuck(t, d.dst);
 }
 
 static void send_message(struct rounds *t, uint32_t i, uint32_t d,
@@ -96,8 +97,8 @@ static void send_message(struct rounds *t, uint32_t i, uint32_t d,
 }
 
 /* The packet that says how many qwords the group has (7.7). */
-static void announce(struct rounds *t, uint32_t d, uint32_t group,
-		     uint32_t qwords)
+static void lossy_rounds_announce(struct rounds *t, uint32_t d, uint32_t group,
+				  uint32_t qwords)
 {
 	rounds_post(t, (struct weft_forth_desc){ .local = t->tx_phys,
 						 .remote = qwords,
@@ -115,16 +116,16 @@ static void send_round(struct rounds *t)
 	uint32_t me = t->w.me;
 
 	for (uint32_t i = 0; i < t->count; i++)
-		total[destination(t, me, i)]++;
+		total[lossy_rounds_destination(t, me, i)]++;
 	for (uint32_t i = 0; i < t->count && !t->failed; i++) {
-		uint32_t d = destination(t, me, i), k = index[d]++;
+		uint32_t d = lossy_rounds_destination(t, me, i), k = index[d]++;
 		bool end = stretch_ends(t, me, k, total[d]);
 
 		send_message(t, i, d, k, end, group[d]);
 		qwords[d] += rounds_msg(t, me, d, k).qwords;
 		if (!end || !weft_forth_info(t->f)->groups)
 			continue;
-		announce(t, d, group[d]++, qwords[d]);
+		lossy_rounds_announce(t, d, group[d]++, qwords[d]);
 		qwords[d] = 0;
 	}
 }
@@ -135,7 +136,7 @@ void rounds_settle(struct rounds *t)
 
 	for (uint32_t d = 0; d < t->w.n && !t->failed; d++)
 		if (!weft_forth_flush(t->f, d, until))
-			stuck(t, d);
+			lossy_rounds_stuck(t, d);
 	program_barrier_n(&t->w, "rounds.step", t->step++);
 	weft_host_sleep(t->w.h, weft_host_now(t->w.h) + t->settle);
 }
@@ -151,12 +152,13 @@ bool rounds_here(const struct rounds *t, uint32_t src, uint32_t index)
 
 /* Messages of src that are not here; *notes_p grows by the notifications it
  * has asked for. */
-static uint32_t look(struct rounds *t, uint32_t src, uint32_t *notes_p)
+static uint32_t lossy_rounds_look(struct rounds *t, uint32_t src,
+				  uint32_t *notes_p)
 {
 	uint32_t total = 0, missing = 0;
 
 	for (uint32_t i = 0; i < t->plan[src].count; i++)
-		total += destination(t, src, i) == t->w.me;
+		total += lossy_rounds_destination(t, src, i) == t->w.me;
 	for (uint32_t k = 0; k < total; k++) {
 		*notes_p += stretch_ends(t, src, k, total);
 		if (rounds_here(t, src, k))
@@ -208,7 +210,7 @@ static void look_at_all(struct rounds *t)
 	uint32_t missing = 0, notes = 0, found = losses_found(t);
 
 	for (uint32_t s = 0; s < t->w.n; s++)
-		missing += look(t, s, &notes);
+		missing += lossy_rounds_look(t, s, &notes);
 	t->missing += missing;
 	t->reported += found;
 	t->late += missing > found ? missing - found : 0;
@@ -301,7 +303,7 @@ static int check_groups(struct rounds *t)
 	return -EINVAL;
 }
 
-static void results(struct rounds *t, weft_time_t t0)
+static void lossy_rounds_results(struct rounds *t, weft_time_t t0)
 {
 	uint64_t n = (uint64_t)t->w.n * t->slots * t->slot_bytes / 8, sum = 0;
 	double us = (double)(weft_host_now(t->w.h) - t0) / WEFT_US;
@@ -351,7 +353,7 @@ static int rounds_main(struct weft_comp *c)
 		look_at_all(t);
 	}
 	if (!ret)
-		results(t, t0);
+		lossy_rounds_results(t, t0);
 	if (t->f)
 		weft_forth_close(t->f);
 	return ret;

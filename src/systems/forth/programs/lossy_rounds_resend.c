@@ -80,7 +80,8 @@ static void send_again(struct rounds *t, uint32_t d, const uint64_t *l,
 }
 
 /* What those that ask me have put into my memory. */
-static void answer(struct rounds *t, const char *key, uint64_t tag)
+static void rounds_resend_answer(struct rounds *t, const char *key,
+				 uint64_t tag)
 {
 	uint32_t at = 0;
 
@@ -154,7 +155,7 @@ void rounds_recover(struct rounds *t, uint64_t missing)
 		snprintf(key, sizeof(key), "rounds.asks.%u", t->step);
 		program_put(&t->w, key, put_lists(t));
 		rounds_settle(t);
-		answer(t, key, tag);
+		rounds_resend_answer(t, key, tag);
 		rounds_settle(t);
 		missing = look_again(t);
 	}

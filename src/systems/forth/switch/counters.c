@@ -78,8 +78,8 @@ static void count_port(struct weft_comp *c, uint32_t i)
 	v[C_RESYNCS] += n->resyncs;
 }
 
-static void detail(struct weft_comp *c, const char *what, uint32_t i,
-		   uint32_t o, const char *unit, uint64_t value)
+static void counters_detail(struct weft_comp *c, const char *what, uint32_t i,
+			    uint32_t o, const char *unit, uint64_t value)
 {
 	char name[48];
 
@@ -97,16 +97,16 @@ static void detail_port(struct weft_comp *c, uint32_t i)
 	uint64_t cycles = forth_port_now(&x->port[i].link);
 	const uint32_t all = FORTH_XBAR_NOWHERE;
 
-	detail(c, "packets_in", i, all, "packets", n->rx_packets);
-	detail(c, "packets_out", i, all, "packets", n->tx_packets);
-	detail(c, "words_in", i, all, "words", n->in_cycles);
-	detail(c, "words_out", i, all, "words", n->out_cycles);
-	detail(c, "header_crc", i, all, "packets", n->header_crc);
-	detail(c, "credits_in", i, all, "credits", n->credits_in);
-	detail(c, "credits_out", i, all, "credits", n->credits_out);
-	detail(c, "idle", i, all, "cycles",
-	       cycles > n->out_cycles ? cycles - n->out_cycles : 0);
-	detail(c, "backpressure", i, all, "cycles", n->backpressure);
+	counters_detail(c, "packets_in", i, all, "packets", n->rx_packets);
+	counters_detail(c, "packets_out", i, all, "packets", n->tx_packets);
+	counters_detail(c, "words_in", i, all, "words", n->in_cycles);
+	counters_detail(c, "words_out", i, all, "words", n->out_cycles);
+	counters_detail(c, "header_crc", i, all, "packets", n->header_crc);
+	counters_detail(c, "credits_in", i, all, "credits", n->credits_in);
+	counters_detail(c, "credits_out", i, all, "credits", n->credits_out);
+	counters_detail(c, "idle", i, all, "cycles",
+			cycles > n->out_cycles ? cycles - n->out_cycles : 0);
+	counters_detail(c, "backpressure", i, all, "cycles", n->backpressure);
 }
 
 int forth_xbar_finish(struct weft_comp *c, struct weft_err *err)
@@ -125,7 +125,7 @@ int forth_xbar_finish(struct weft_comp *c, struct weft_err *err)
 			if (high > c->counters[C_XP_HIGH])
 				c->counters[C_XP_HIGH] = high;
 			if (x->detail)
-				detail(c, "high", i, o, "words", high);
+				counters_detail(c, "high", i, o, "words", high);
 		}
 	for (i = 0; x->detail && i < x->ports; i++)
 		detail_port(c, i);

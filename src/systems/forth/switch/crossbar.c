@@ -113,8 +113,8 @@ static struct forth_xbar_port *port_of(struct forth_port *l)
 }
 
 /* A cycle of input i on the clock of output o. */
-static uint64_t across(const struct forth_xbar *x, uint32_t i, uint32_t o,
-		       uint64_t cycle)
+static uint64_t crossbar_across(const struct forth_xbar *x, uint32_t i,
+				uint32_t o, uint64_t cycle)
 {
 	const struct forth_port *in = &x->port[i].link, *out = &x->port[o].link;
 
@@ -179,7 +179,7 @@ static void forth_xbar_packet(void *own, struct forth_port *l,
 		weft_frame_free(f);
 		return;
 	}
-	came = across(x, i, o, rx->cycle + rx->shift);
+	came = crossbar_across(x, i, o, rx->cycle + rx->shift);
 	f->u[FORTH_U_OWN] = came + x->decode +
 			    (in->bottom == x->port[o].bottom ? x->xp_sync_same
 							     : x->xp_sync);
@@ -295,7 +295,7 @@ static int forth_xbar_init(struct weft_comp *c, struct weft_err *err)
 
 /* Payload of the largest packet that those who are joined to us send; whether
  * all their packets are of that size. */
-static uint32_t largest(const struct forth_xbar *x, bool *one_p)
+static uint32_t crossbar_largest(const struct forth_xbar *x, bool *one_p)
 {
 	uint32_t most = 0;
 
@@ -318,7 +318,7 @@ static int forth_xbar_start(struct weft_comp *c, struct weft_err *err)
 	struct forth_xbar *x = c->state;
 	const struct forth_xbar_port *first = NULL;
 	bool one = true;
-	uint32_t i, most = largest(x, &one);
+	uint32_t i, most = crossbar_largest(x, &one);
 
 	for (i = 0; i < x->ports; i++) {
 		struct forth_xbar_port *p = &x->port[i];

@@ -249,8 +249,8 @@ static void check_order(struct weft_comp *c, const struct weft_frame *f)
 	g->voq[src].expected = tag + 1;
 }
 
-static void measure(struct weft_comp *c, const struct weft_frame *f,
-		    const struct forth_port_rx *rx)
+static void generator_measure(struct weft_comp *c, const struct weft_frame *f,
+			      const struct forth_port_rx *rx)
 {
 	struct forth_gen *g = c->state;
 
@@ -282,7 +282,7 @@ static void forth_gen_packet(void *own, struct forth_port *l,
 	else if (!payload_good(g, f))
 		weft_count(c, C_CORRUPT, 1);
 	check_order(c, f);
-	measure(c, f, rx);
+	generator_measure(c, f, rx);
 	weft_frame_free(f);
 }
 
@@ -374,7 +374,7 @@ static void forth_gen_event(struct weft_comp *c, uint32_t tag)
 	forth_port_event(&((struct forth_gen *)c->state)->link);
 }
 
-static void report(struct weft_comp *c)
+static void generator_report(struct weft_comp *c)
 {
 	struct forth_gen *g = c->state;
 	uint64_t all = forth_port_cycle(&g->link, weft_now(c));
@@ -412,7 +412,7 @@ static int forth_gen_finish(struct weft_comp *c, struct weft_err *err)
 	struct forth_gen *g = c->state;
 
 	weft_slice_drop(&g->shared);
-	report(c);
+	generator_report(c);
 	return forth_gen_sample(c, err);
 }
 

@@ -30,13 +30,14 @@ static uint64_t *word_of(struct forth_gen_from *s, uint32_t number)
 	return &s->seen[number % GEN_WINDOW / 64];
 }
 
-static bool seen(struct forth_gen_from *s, uint32_t number)
+static bool generator_order_seen(struct forth_gen_from *s, uint32_t number)
 {
 	return *word_of(s, number) >> number % 64 & 1;
 }
 
 /* How many numbers behind `number` have come. */
-static uint32_t overtook(struct forth_gen_from *s, uint32_t number)
+static uint32_t generator_order_overtook(struct forth_gen_from *s,
+					 uint32_t number)
 {
 	uint32_t at = number + 1, end = s->base + s->span, n = 0;
 
@@ -53,11 +54,11 @@ static uint32_t overtook(struct forth_gen_from *s, uint32_t number)
 }
 
 /* The first number is here, or given up: and what was held behind it. */
-static void step(struct forth_gen *g, struct forth_gen_from *s)
+static void generator_order_step(struct forth_gen *g, struct forth_gen_from *s)
 {
 	s->base++;
 	s->span -= s->span > 0;
-	while (s->held && seen(s, s->base)) {
+	while (s->held && generator_order_seen(s, s->base)) {
 		*word_of(s, s->base) &= ~(1ull << s->base % 64);
 		s->held--;
 		g->held--;
@@ -73,10 +74,11 @@ static uint32_t depth_of(struct weft_comp *c, struct forth_gen_from *s,
 	uint32_t depth = s->held;
 
 	if (number == s->base) {
-		step(g, s);
+		generator_order_step(g, s);
 		return depth;
 	}
-	depth = s->span > number - s->base ? overtook(s, number) : 0;
+	depth = s->span > number - s->base ? generator_order_overtook(s, number)
+					   : 0;
 	*word_of(s, number) |= 1ull << number % 64;
 	s->held++;
 	g->held++;
@@ -96,9 +98,9 @@ void forth_gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
 	for (; ahead >= GEN_WINDOW && ahead <= NUMBER_MASK / 2;
 	     ahead = number - s->base) {
 		weft_count(c, C_MISSING, 1);
-		step(g, s);
+		generator_order_step(g, s);
 	}
-	if (ahead >= GEN_WINDOW || (ahead && seen(s, number))) {
+	if (ahead >= GEN_WINDOW || (ahead && generator_order_seen(s, number))) {
 		weft_count(c, C_DUPLICATE, 1);
 		return;
 	}

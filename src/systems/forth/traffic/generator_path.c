@@ -15,7 +15,7 @@
 #include "net/pattern.h"
 
 /* All nodes draw the same permutation. */
-static uint32_t shuffled(const struct forth_gen *g)
+static uint32_t generator_path_shuffled(const struct forth_gen *g)
 {
 	uint32_t at[FORTH_FLOWS];
 
@@ -41,7 +41,7 @@ static const char *list_entry(struct forth_gen *g, const char *p)
 	return *end && *end != ',' ? NULL : end + (*end == ',');
 }
 
-static int listed(struct weft_comp *c, struct weft_err *err)
+static int generator_path_listed(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_gen *g = c->state;
 	const char *p = g->targets;
@@ -62,8 +62,8 @@ int forth_gen_partner(struct weft_comp *c, struct weft_err *err)
 	struct forth_gen *g = c->state;
 
 	if (g->pattern == PAT_LIST)
-		return listed(c, err);
-	g->partner[0] = shuffled(g);
+		return generator_path_listed(c, err);
+	g->partner[0] = generator_path_shuffled(g);
 	g->partners = 1;
 	return 0;
 }
@@ -86,7 +86,7 @@ int forth_gen_paths(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static uint32_t hash(uint32_t src, uint32_t dst)
+static uint32_t generator_path_hash(uint32_t src, uint32_t dst)
 {
 	uint32_t z = (src << 8 | dst) * 0x9E3779B1u;
 
@@ -104,7 +104,7 @@ uint32_t forth_gen_path(const struct forth_gen *g, uint32_t d)
 	case BAL_DESTINATION:
 		return 1 + g->voq[d].turn % g->ways;
 	default:
-		return 1 + hash(g->node, d) % g->ways;
+		return 1 + generator_path_hash(g->node, d) % g->ways;
 	}
 }
 

@@ -69,7 +69,7 @@ static void context_write(struct hport_crowd *c, uint32_t i, uint32_t flags)
 	HP_CTX_SET(w, HP_F_EPOCH, c->drv.kernel->epoch[i]);
 }
 
-static int enable(struct hport_drv *d, void *arg)
+static int crowd_enable(struct hport_drv *d, void *arg)
 {
 	const uint64_t *val = arg;
 
@@ -96,14 +96,14 @@ struct hport *hport_crowd_add(struct hport_crowd *c, uint32_t i,
 			   HP_TRIGGER_PAGE(i), HP_PAGE, WEFT_UC, &p->page))
 		return NULL;
 	context_write(c, i, flags);
-	return hport_drv_run(c->drv.host, enable, &on) ? NULL : p;
+	return hport_drv_run(c->drv.host, crowd_enable, &on) ? NULL : p;
 }
 
 void hport_crowd_weight(struct hport_crowd *c, uint32_t i, uint32_t weight)
 {
 	uint64_t val = HP_VPID_EN_WEIGHT(i, weight);
 
-	hport_drv_run(c->drv.host, enable, &val);
+	hport_drv_run(c->drv.host, crowd_enable, &val);
 }
 
 struct asked {
@@ -112,7 +112,7 @@ struct asked {
 	struct hport_region *r;
 };
 
-static int map(struct hport_drv *d, void *arg)
+static int crowd_map(struct hport_drv *d, void *arg)
 {
 	struct asked *a = arg;
 
@@ -124,7 +124,7 @@ struct hport_region *hport_crowd_map(struct hport_crowd *c, uint32_t vpid,
 {
 	struct asked a = { vpid, bytes, NULL };
 
-	return hport_drv_run(c->drv.host, map, &a) ? NULL : a.r;
+	return hport_drv_run(c->drv.host, crowd_map, &a) ? NULL : a.r;
 }
 
 uint32_t hport_crowd_trigger(struct hport *p)

@@ -178,7 +178,7 @@ static void context_off(struct hport_drv *d, uint32_t vpid)
 }
 
 /* Parts of the device that hold something of the VPID. */
-static uint64_t held(struct hport_drv *d, uint32_t vpid)
+static uint64_t driver_held(struct hport_drv *d, uint32_t vpid)
 {
 	uint64_t n;
 
@@ -196,7 +196,7 @@ bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
 	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, false));
 	context_off(d, vpid);
 	until = weft_host_now(d->host) + CLOSE_TIMEOUT;
-	while (held(d, vpid)) {
+	while (driver_held(d, vpid)) {
 		if (weft_host_now(d->host) >= until)
 			return false;
 		weft_host_sleep(d->host,

@@ -121,8 +121,9 @@ static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 
 /* The driver of the node is there afterwards.  The first one, by the monitor,
  * sets the device up.  -EBUSY: another program was quicker. */
-static int attach(struct weft_host *h, const struct hport_memory *how,
-		  struct weft_dev **dev_p)
+static int driver_load_attach(struct weft_host *h,
+			      const struct hport_memory *how,
+			      struct weft_dev **dev_p)
 {
 	struct weft_drv drv = { .call = first_call,
 				.gone = drv_gone,
@@ -153,7 +154,7 @@ int hport_load(struct weft_host *h, const struct hport_memory *m)
 {
 	struct weft_dev *dev;
 
-	return weft_proc_self(h) ? -EBUSY : attach(h, m, &dev);
+	return weft_proc_self(h) ? -EBUSY : driver_load_attach(h, m, &dev);
 }
 
 int hport_drv_call(struct weft_host *h, struct weft_dev *dev, uint32_t op,
@@ -163,7 +164,7 @@ int hport_drv_call(struct weft_host *h, struct weft_dev *dev, uint32_t op,
 
 	if (ret != -ENODEV)
 		return ret;
-	ret = attach(h, &(struct hport_memory){ 0 }, &dev);
+	ret = driver_load_attach(h, &(struct hport_memory){ 0 }, &dev);
 	return ret && ret != -EBUSY ? ret : weft_drv_call(h, dev, op, arg);
 }
 

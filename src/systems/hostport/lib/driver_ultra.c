@@ -39,15 +39,15 @@ static uint64_t reg_at(uint32_t unit, uint32_t upid, uint32_t reg)
 	return HP_ULTRA_DRIVER | unit | HP_ULTRA_PAGE(upid) | reg;
 }
 
-static void put(struct hport_drv *d, uint32_t unit, uint32_t upid, uint32_t reg,
-		uint64_t val)
+static void driver_ultra_put(struct hport_drv *d, uint32_t unit, uint32_t upid,
+			     uint32_t reg, uint64_t val)
 {
 	weft_io_store64(d->host, &d->kernel->ultra, reg_at(unit, upid, reg),
 			val);
 }
 
-static uint64_t get(struct hport_drv *d, uint32_t unit, uint32_t upid,
-		    uint32_t reg)
+static uint64_t driver_ultra_get(struct hport_drv *d, uint32_t unit,
+				 uint32_t upid, uint32_t reg)
 {
 	return weft_io_load64(d->host, &d->kernel->ultra,
 			      reg_at(unit, upid, reg));
@@ -63,21 +63,21 @@ static uint32_t vpid_reg(uint32_t unit)
 	return unit ? HP_UC_VPID : HP_UR_VPID;
 }
 
-static struct hport_uport *uport(struct hport_kernel *k, uint32_t unit,
-				 uint32_t upid)
+static struct hport_uport *driver_ultra_uport(struct hport_kernel *k,
+					      uint32_t unit, uint32_t upid)
 {
 	return &k->uport[upid + (unit ? k->n_uports : 0)];
 }
 
 /* The caller's, or NULL. */
-static struct hport_uport *mine(struct hport_drv *d, uint32_t unit,
-				uint32_t upid)
+static struct hport_uport *driver_ultra_mine(struct hport_drv *d, uint32_t unit,
+					     uint32_t upid)
 {
 	struct hport_uport *u;
 
 	if ((unit && unit != HP_ULTRA_CPL) || upid >= d->kernel->n_uports)
 		return NULL;
-	u = uport(d->kernel, unit, upid);
+	u = driver_ultra_uport(d->kernel, unit, upid);
 	return u->taken && u->proc == weft_proc_self(d->host) ? u : NULL;
 }
 
@@ -110,7 +110,7 @@ static void names_itself(struct hport_drv *d, struct hport_uport *u,
 			 uint32_t unit, uint32_t upid)
 {
 	u->vpid = hport_vpid_own(d);
-	put(d, unit, upid, vpid_reg(unit), u->vpid);
+	driver_ultra_put(d, unit, upid, vpid_reg(unit), u->vpid);
 }
 
 /* A port that nobody owns, or -EBUSY. */
@@ -122,16 +122,16 @@ int hport_k_ultra_take(struct hport_drv *d, struct hport_c_ultra *a)
 
 	if (a->unit && a->unit != HP_ULTRA_CPL)
 		return -EINVAL;
-	while (i < k->n_uports && uport(k, a->unit, i)->taken)
+	while (i < k->n_uports && driver_ultra_uport(k, a->unit, i)->taken)
 		i++;
 	if (i == k->n_uports)
 		return -EBUSY;
-	u = uport(k, a->unit, i);
+	u = driver_ultra_uport(k, a->unit, i);
 	*u = (struct hport_uport){ .proc = weft_proc_self(d->host),
 				   .taken = true };
 	if (u->proc)
 		names_itself(d, u, a->unit, i);
-	put(d, a->unit, i, owner_reg(a->unit), 1);
+	driver_ultra_put(d, a->unit, i, owner_reg(a->unit), 1);
 	a->upid = i;
 	return 0;
 }
@@ -140,32 +140,33 @@ int hport_k_ultra_take(struct hport_drv *d, struct hport_c_ultra *a)
  * is named any more. */
 static void stores_end(struct hport_drv *d, uint32_t upid)
 {
-	put(d, HP_ULTRA_CPL, upid, HP_UC_CTRL, 0);
-	while (get(d, HP_ULTRA_CPL, upid, HP_UC_CTRL) & HP_ULTRA_STORES)
+	driver_ultra_put(d, HP_ULTRA_CPL, upid, HP_UC_CTRL, 0);
+	while (driver_ultra_get(d, HP_ULTRA_CPL, upid, HP_UC_CTRL) &
+	       HP_ULTRA_STORES)
 		;
-	put(d, HP_ULTRA_CPL, upid, HP_UC_SIZE, 0);
-	put(d, HP_ULTRA_CPL, upid, HP_UC_BASE, 0);
+	driver_ultra_put(d, HP_ULTRA_CPL, upid, HP_UC_SIZE, 0);
+	driver_ultra_put(d, HP_ULTRA_CPL, upid, HP_UC_BASE, 0);
 }
 
 static bool has_packets(struct hport_drv *d, uint32_t upid)
 {
-	uint64_t p = get(d, 0, upid, HP_UR_PTRS);
+	uint64_t p = driver_ultra_get(d, 0, upid, HP_UR_PTRS);
 
 	return (p >> 16 & 0xffff) != (p & 0xffff);
 }
 
 /* Its packets leave, as far as they can; false: some are left, and with them
  * their way, which no other owner must have. */
-static bool drain(struct hport_drv *d, uint32_t upid)
+static bool driver_ultra_drain(struct hport_drv *d, uint32_t upid)
 {
 	weft_time_t until = weft_host_now(d->host) + DRAIN;
 	bool left = has_packets(d, upid);
 
 	if (left)
-		put(d, 0, upid, HP_UR_CTRL, HP_ULTRA_EN);
+		driver_ultra_put(d, 0, upid, HP_UR_CTRL, HP_ULTRA_EN);
 	while (left && weft_host_now(d->host) < until)
 		left = has_packets(d, upid);
-	put(d, 0, upid, HP_UR_CTRL, 0);
+	driver_ultra_put(d, 0, upid, HP_UR_CTRL, 0);
 	return !left;
 }
 
@@ -180,12 +181,12 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 	if (unit)
 		stores_end(d, upid);
 	else
-		over = drain(d, upid);
+		over = driver_ultra_drain(d, upid);
 	if (u->queue)
 		hport_kmem_free(d, u->queue, u->bytes);
 	*u = (struct hport_uport){ .taken = !over };
 	if (over)
-		put(d, unit, upid, owner_reg(unit), 0);
+		driver_ultra_put(d, unit, upid, owner_reg(unit), 0);
 }
 
 /* A process does not say where memory or its part of the packet queue is, and
@@ -207,7 +208,7 @@ static bool reg_allowed(struct hport_drv *d, const struct hport_c_ultra *a)
 
 int hport_k_ultra_queue(struct hport_drv *d, struct hport_c_ultra_queue *a)
 {
-	struct hport_uport *u = mine(d, HP_ULTRA_CPL, a->upid);
+	struct hport_uport *u = driver_ultra_mine(d, HP_ULTRA_CPL, a->upid);
 
 	if (!u)
 		return -EBADF;
@@ -221,16 +222,16 @@ int hport_k_ultra_queue(struct hport_drv *d, struct hport_c_ultra_queue *a)
 		if (!u->queue)
 			return -ENOMEM;
 	}
-	put(d, HP_ULTRA_CPL, a->upid, HP_UC_BASE, a->phys);
-	put(d, HP_ULTRA_CPL, a->upid, HP_UC_SIZE,
-	    (uint64_t)a->words << 24 | a->slices);
-	put(d, HP_ULTRA_CPL, a->upid, HP_UC_PTRS, 0);
+	driver_ultra_put(d, HP_ULTRA_CPL, a->upid, HP_UC_BASE, a->phys);
+	driver_ultra_put(d, HP_ULTRA_CPL, a->upid, HP_UC_SIZE,
+			 (uint64_t)a->words << 24 | a->slices);
+	driver_ultra_put(d, HP_ULTRA_CPL, a->upid, HP_UC_PTRS, 0);
 	return 0;
 }
 
 int hport_k_ultra_reg(struct hport_drv *d, struct hport_c_ultra *a)
 {
-	struct hport_uport *u = mine(d, a->unit, a->upid);
+	struct hport_uport *u = driver_ultra_mine(d, a->unit, a->upid);
 
 	if (!u)
 		return -EBADF;
@@ -239,11 +240,11 @@ int hport_k_ultra_reg(struct hport_drv *d, struct hport_c_ultra *a)
 	if (!reg_allowed(d, a))
 		return -EPERM;
 	if (!a->write)
-		a->val = get(d, a->unit, a->upid, a->reg);
+		a->val = driver_ultra_get(d, a->unit, a->upid, a->reg);
 	else if (a->reg == owner_reg(a->unit))
 		uport_end(d, u, a->unit, a->upid);
 	else
-		put(d, a->unit, a->upid, a->reg, a->val);
+		driver_ultra_put(d, a->unit, a->upid, a->reg, a->val);
 	if (a->write && a->reg == vpid_reg(a->unit))
 		u->vpid = a->val & (HP_VPIDS - 1);
 	return 0;
@@ -270,7 +271,7 @@ int hport_k_ultra_route(struct hport_drv *d, struct hport_c_ultra_route *a)
 
 int hport_k_ultra_map(struct hport_drv *d, struct hport_c_ultra_map *a)
 {
-	struct hport_uport *u = mine(d, a->unit, a->upid);
+	struct hport_uport *u = driver_ultra_mine(d, a->unit, a->upid);
 	uint64_t off = a->unit | HP_ULTRA_PAGE(a->upid);
 	enum weft_io_attr attr = a->wc ? WEFT_WC : WEFT_UC;
 	bool ok;

@@ -73,7 +73,7 @@ bool hport_buddy_whole(const struct hport_buddy *b)
 }
 
 /* The smallest free piece of 2^order pages or more, lowest first. */
-static int32_t best(const struct hport_buddy *b, uint32_t order)
+static int32_t free_runs_best(const struct hport_buddy *b, uint32_t order)
 {
 	int32_t at = -1;
 
@@ -86,7 +86,7 @@ static int32_t best(const struct hport_buddy *b, uint32_t order)
 
 int32_t hport_buddy_take(struct hport_buddy *b, uint32_t order)
 {
-	int32_t at = best(b, order);
+	int32_t at = free_runs_best(b, order);
 
 	if (at < 0)
 		return -1;

@@ -7,7 +7,7 @@
 
 /* ---- opening ---- */
 
-static int trap(struct hport *p, uint32_t op, void *arg)
+static int hostport_trap(struct hport *p, uint32_t op, void *arg)
 {
 	return weft_drv_call(p->drv.host, p->drv.dev, op, arg);
 }
@@ -55,7 +55,7 @@ static int port_open(struct hport *p, const struct hport_attr *attr)
 	p->info.bar = a.bar ? HP_BAR_INFO : 0;
 	if (queues_find(p, &a))
 		return 0;
-	trap(p, HPORT_C_CLOSE, &(struct hport_c_vpid){ p->vpid });
+	hostport_trap(p, HPORT_C_CLOSE, &(struct hport_c_vpid){ p->vpid });
 	return -ENOMEM;
 }
 
@@ -85,7 +85,7 @@ void hport_close(struct hport *p)
 {
 	struct weft_host *h = p->drv.host;
 
-	trap(p, HPORT_C_CLOSE, &(struct hport_c_vpid){ p->vpid });
+	hostport_trap(p, HPORT_C_CLOSE, &(struct hport_c_vpid){ p->vpid });
 	weft_host_free(h, p->holes);
 	weft_host_free(h, p->seg);
 	weft_host_free(h, p);
@@ -115,7 +115,7 @@ int hport_connect(struct hport *p, uint32_t node, uint32_t vpid,
 		  struct hport_peer *to_p)
 {
 	struct hport_c_route a = { .node = node, .vpid = vpid };
-	int ret = trap(p, HPORT_C_ROUTE, &a);
+	int ret = hostport_trap(p, HPORT_C_ROUTE, &a);
 
 	if (!ret)
 		*to_p = (struct hport_peer){ a.off, a.len, vpid, a.epoch };
@@ -129,11 +129,11 @@ void *hport_alloc(struct hport *p, uint64_t bytes, uint64_t *va_p)
 	struct hport_c_mem a = { .vpid = p->vpid, .bytes = bytes };
 	void *mem;
 
-	if (trap(p, HPORT_C_MAP, &a))
+	if (hostport_trap(p, HPORT_C_MAP, &a))
 		return NULL;
 	mem = weft_mem_at(p->drv.host, a.phys, bytes);
 	if (!mem)
-		trap(p, HPORT_C_UNMAP, &a);
+		hostport_trap(p, HPORT_C_UNMAP, &a);
 	*va_p = a.va;
 	return mem;
 }
@@ -143,7 +143,7 @@ void hport_free(struct hport *p, void *mem)
 	struct hport_c_mem a = { .vpid = p->vpid };
 
 	if (mem && weft_mem_phys(p->drv.host, mem, &a.phys))
-		trap(p, HPORT_C_FREE, &a);
+		hostport_trap(p, HPORT_C_FREE, &a);
 }
 
 int hport_map(struct hport *p, void *mem, uint64_t bytes, uint64_t *va_p)
@@ -152,7 +152,7 @@ int hport_map(struct hport *p, void *mem, uint64_t bytes, uint64_t *va_p)
 	int ret = -EFAULT;
 
 	if (weft_mem_phys(p->drv.host, mem, &a.phys) && a.phys)
-		ret = trap(p, HPORT_C_MAP, &a);
+		ret = hostport_trap(p, HPORT_C_MAP, &a);
 	if (!ret)
 		*va_p = a.va;
 	return ret;
@@ -162,21 +162,21 @@ void hport_unmap(struct hport *p, uint64_t va)
 {
 	struct hport_c_mem a = { .vpid = p->vpid, .va = va };
 
-	trap(p, HPORT_C_UNMAP, &a);
+	hostport_trap(p, HPORT_C_UNMAP, &a);
 }
 
 bool hport_page_out(struct hport *p, uint64_t va)
 {
 	struct hport_c_mem a = { .vpid = p->vpid, .va = va };
 
-	return !trap(p, HPORT_C_PAGE_OUT, &a);
+	return !hostport_trap(p, HPORT_C_PAGE_OUT, &a);
 }
 
 void hport_page_in(struct hport *p, uint64_t va)
 {
 	struct hport_c_mem a = { .vpid = p->vpid, .va = va };
 
-	trap(p, HPORT_C_PAGE_IN, &a);
+	hostport_trap(p, HPORT_C_PAGE_IN, &a);
 }
 
 /* ---- windows ---- */
@@ -189,7 +189,8 @@ static uint64_t *win_of(struct hport *p, uint32_t id)
 /* The device may have a copy: it must not use it any longer. */
 static int win_changed(struct hport *p, uint32_t id)
 {
-	return trap(p, HPORT_C_WINDOW, &(struct hport_c_win){ p->vpid, id });
+	return hostport_trap(p, HPORT_C_WINDOW,
+			     &(struct hport_c_win){ p->vpid, id });
 }
 
 int hport_window(struct hport *p, uint32_t id, uint64_t va, uint64_t bytes,

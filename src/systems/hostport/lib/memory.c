@@ -40,7 +40,7 @@ uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid, uint64_t vpage)
 
 /* ---- regions ---- */
 
-static void preload(struct hport_drv *d, const struct hport_region *r)
+static void memory_preload(struct hport_drv *d, const struct hport_region *r)
 {
 	struct hport_kernel *k = d->kernel;
 	uint64_t n = r->bytes / HP_PAGE;
@@ -117,7 +117,7 @@ int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
 	r->next = s->first;
 	s->first = r;
 	hport_drv_unlock(d);
-	preload(d, r);
+	memory_preload(d, r);
 	*r_p = r;
 	return 0;
 }

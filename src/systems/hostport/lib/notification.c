@@ -20,7 +20,7 @@ static void nq_skim(struct hport *p);
 
 /* By counts of up to 31; one that is not accepted now is asked for again.  Each
  * makes a status notification: the queue must not fill up with them. */
-static void tell(struct hport *p, uint32_t cmd, uint32_t n)
+static void notification_tell(struct hport *p, uint32_t cmd, uint32_t n)
 {
 	while (n && !p->off) {
 		uint32_t k = n < HP_COUNT_MAX ? n : HP_COUNT_MAX;
@@ -41,7 +41,7 @@ static void nq_give(struct hport *p)
 		batch = HP_COUNT_MAX;
 	if (p->nq_owed < batch || !p->nq_owed)
 		return;
-	tell(p, HP_T_NQ_RP, p->nq_owed);
+	notification_tell(p, HP_T_NQ_RP, p->nq_owed);
 	p->nq_owed = 0;
 }
 
@@ -217,7 +217,7 @@ static void rdr_give(struct hport *p, uint32_t end, uint32_t words)
 		*h = p->holes[--p->n_holes];
 		i = UINT32_MAX; /* from the beginning */
 	}
-	tell(p, HP_T_RDR_RP, freed >> p->size.rdr_unit);
+	notification_tell(p, HP_T_RDR_RP, freed >> p->size.rdr_unit);
 }
 
 void hport_take(struct hport *p, const struct hport_note *n, void *to)
@@ -258,6 +258,6 @@ int hport_post(struct hport *p, uint64_t addr, uint64_t bytes, bool pa,
 	w[HP_PRD_COOKIE] = cookie;
 	w[HP_PRD_FLAGS] = HP_PRD_VALID | (pa ? HP_PRD_PA : 0);
 	p->prq_wp = next;
-	tell(p, HP_T_PRQ_WP, 1);
+	notification_tell(p, HP_T_PRQ_WP, 1);
 	return p->off;
 }

@@ -72,8 +72,9 @@ static int store_tagged(struct hport *p, const uint64_t *w)
 }
 
 /* The variable part is in v: W3 to W7. */
-static int post(struct hport *p, const struct hport_peer *to, uint32_t byte,
-		uint32_t flags, struct hport_tag tag, const uint64_t *v)
+static int post_post(struct hport *p, const struct hport_peer *to,
+		     uint32_t byte, uint32_t flags, struct hport_tag tag,
+		     const uint64_t *v)
 {
 	uint64_t w[HP_WORDS] = { HP_VCI_W0(HP_CMD(0, HP_G_PORT, byte), to->len,
 					   to->off) |
@@ -95,7 +96,7 @@ static int post(struct hport *p, const struct hport_peer *to, uint32_t byte,
 	return flags & HPORT_MORE ? 0 : hport_flush(p);
 }
 
-static uint32_t ack(uint32_t flags)
+static uint32_t post_ack(uint32_t flags)
 {
 	return flags & HPORT_ACK ? HP_A : 0;
 }
@@ -111,7 +112,8 @@ int hport_fast_send(struct hport *p, const struct hport_peer *to,
 	if (n > HP_FAST_WORDS)
 		return -EINVAL;
 	memcpy(v, words, n * sizeof(*v));
-	return post(p, to, HP_B_FAST_SEND | ack(flags) | n, flags, tag, v);
+	return post_post(p, to, HP_B_FAST_SEND | post_ack(flags) | n, flags,
+			 tag, v);
 }
 
 /* Whole, or in segments. */
@@ -149,17 +151,18 @@ static int post_far(struct hport *p, const struct hport_peer *to, uint32_t byte,
 	uint64_t v[5] = { HP_VCI_W3(far->win, far->capability), far->off };
 
 	memcpy(&v[2], rest, 3 * sizeof(*v));
-	return post(p, to, byte, flags, tag, v);
+	return post_post(p, to, byte, flags, tag, v);
 }
 
 int hport_post_long(struct hport *p, const struct hport_post *o)
 {
-	uint32_t byte = o->byte | (o->byte == HP_B_GET ? 0 : ack(o->flags));
+	uint32_t byte =
+		o->byte | (o->byte == HP_B_GET ? 0 : post_ack(o->flags));
 	uint64_t send[5] = { o->own, o->bytes };
 	uint64_t rma[3] = { HP_VCI_W5(o->win), o->own, o->bytes };
 
 	if (o->byte == HP_B_SEND)
-		return post(p, &o->to, byte, o->flags, o->tag, send);
+		return post_post(p, &o->to, byte, o->flags, o->tag, send);
 	return post_far(p, &o->to, byte, o->flags, o->tag, &o->far, rma);
 }
 
@@ -188,8 +191,8 @@ int hport_fast_put(struct hport *p, const struct hport_peer *to, uint32_t flags,
 	if (!n || n > HP_FAST_RMA_WORDS)
 		return -EINVAL;
 	memcpy(v, words, n * sizeof(*v));
-	return post_far(p, to, HP_B_FAST_PUT | ack(flags) | n, flags, tag, far,
-			v);
+	return post_far(p, to, HP_B_FAST_PUT | post_ack(flags) | n, flags, tag,
+			far, v);
 }
 
 int hport_fast_get(struct hport *p, const struct hport_peer *to, uint32_t flags,
@@ -209,7 +212,8 @@ int hport_put_bytes(struct hport *p, const struct hport_peer *to,
 {
 	uint64_t v[3] = { enable, word };
 
-	return post_far(p, to, HP_B_MIS_PUT | ack(flags), flags, tag, far, v);
+	return post_far(p, to, HP_B_MIS_PUT | post_ack(flags), flags, tag, far,
+			v);
 }
 
 int hport_faa(struct hport *p, const struct hport_peer *to, uint32_t flags,

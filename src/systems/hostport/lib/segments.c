@@ -51,7 +51,7 @@ int hport_set_mtu(struct hport *p, uint32_t bytes)
 }
 
 /* Which segments there are of an instruction of so many bytes. */
-static uint64_t segments(const struct hport_seg *s, uint64_t bytes)
+static uint64_t segments_segments(const struct hport_seg *s, uint64_t bytes)
 {
 	return (bytes + s->mtu - 1) / s->mtu;
 }
@@ -72,7 +72,7 @@ static int slot_take(struct hport_seg *s)
 /* ---- posting ---- */
 
 /* Segment at byte `at` of the instruction. */
-static struct hport_post segment(const struct hport_seg *s)
+static struct hport_post segments_segment(const struct hport_seg *s)
 {
 	struct hport_post o = s->post;
 	uint64_t left = o.bytes - s->at;
@@ -95,7 +95,7 @@ void hport_seg_pump(struct hport *p)
 		return;
 	s->pumping = true;
 	while (s->active) {
-		struct hport_post o = segment(s);
+		struct hport_post o = segments_segment(s);
 
 		if (hport_post_long(p, &o))
 			break;
@@ -123,13 +123,13 @@ int hport_seg_post(struct hport *p, const struct hport_post *o)
 	struct hport_seg *s = p->seg;
 	int slot = slot_take(s);
 
-	if (segments(s, o->bytes) > NUMBERS)
+	if (segments_segments(s, o->bytes) > NUMBERS)
 		return -EMSGSIZE;
 	if (slot < 0)
 		return slot;
 	s->slot[slot].used = true;
 	s->slot[slot].error = 0;
-	s->slot[slot].left = (uint32_t)segments(s, o->bytes);
+	s->slot[slot].left = (uint32_t)segments_segments(s, o->bytes);
 	s->post = *o;
 	s->slot_now = (uint32_t)slot;
 	s->at = 0;

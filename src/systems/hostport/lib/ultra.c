@@ -24,47 +24,47 @@ static uint64_t page_of(uint32_t unit, uint32_t upid)
 	return unit | HP_ULTRA_PAGE(upid);
 }
 
-static int trap(struct ultra_drv *d, uint32_t op, void *arg)
+static int ultra_trap(struct ultra_drv *d, uint32_t op, void *arg)
 {
 	return weft_drv_call(d->h, d->dev, op, arg);
 }
 
-static void put(struct ultra_drv *d, uint32_t unit, uint32_t upid, uint32_t reg,
-		uint64_t val)
+static void ultra_put(struct ultra_drv *d, uint32_t unit, uint32_t upid,
+		      uint32_t reg, uint64_t val)
 {
 	struct hport_c_ultra a = { unit, upid, reg, true, val };
 
 	if (d->traps)
-		trap(d, HPORT_C_ULTRA_REG, &a);
+		ultra_trap(d, HPORT_C_ULTRA_REG, &a);
 	else
 		weft_io_store64(d->h, &d->ports, page_of(unit, upid) + reg,
 				val);
 }
 
-static uint64_t get(struct ultra_drv *d, uint32_t unit, uint32_t upid,
-		    uint32_t reg)
+static uint64_t ultra_get(struct ultra_drv *d, uint32_t unit, uint32_t upid,
+			  uint32_t reg)
 {
 	struct hport_c_ultra a = { unit, upid, reg, false, HP_NONE };
 
 	if (d->traps) {
-		trap(d, HPORT_C_ULTRA_REG, &a);
+		ultra_trap(d, HPORT_C_ULTRA_REG, &a);
 		return a.val;
 	}
 	return weft_io_load64(d->h, &d->ports, page_of(unit, upid) + reg);
 }
 
-static uint64_t mgmt(struct ultra_drv *d, uint32_t reg)
+static uint64_t ultra_mgmt(struct ultra_drv *d, uint32_t reg)
 {
 	return weft_io_load64(d->h, &d->mgmt, reg);
 }
 
-static void lock(struct ultra_drv *d)
+static void ultra_lock(struct ultra_drv *d)
 {
-	while (mgmt(d, HP_R_DRIVER_LOCK))
+	while (ultra_mgmt(d, HP_R_DRIVER_LOCK))
 		;
 }
 
-static void unlock(struct ultra_drv *d)
+static void ultra_unlock(struct ultra_drv *d)
 {
 	weft_io_store64(d->h, &d->mgmt, HP_R_DRIVER_LOCK, 0);
 }
@@ -74,7 +74,7 @@ static bool open_by_driver(struct ultra_drv *d)
 {
 	struct hport_c_ultra_info a;
 
-	d->traps = !trap(d, HPORT_C_ULTRA_INFO, &a);
+	d->traps = !ultra_trap(d, HPORT_C_ULTRA_INFO, &a);
 	if (!d->traps)
 		return false;
 	d->node = a.node;
@@ -106,8 +106,8 @@ int ultra_open(struct weft_host *h, struct ultra_drv *d)
 			 WEFT_UC, &um))
 		/* a driver may have come meanwhile: the device is its own */
 		return open_by_driver(d) ? 0 : -ENODEV;
-	d->node = (uint32_t)mgmt(d, HP_R_NODE);
-	d->hpid = (uint32_t)mgmt(d, HP_R_HPID);
+	d->node = (uint32_t)ultra_mgmt(d, HP_R_NODE);
+	d->hpid = (uint32_t)ultra_mgmt(d, HP_R_HPID);
 	d->n_ports = (uint32_t)weft_io_load64(h, &um, HP_UM_PORTS);
 	d->max_words = (uint32_t)weft_io_load64(h, &um, HP_UM_WORDS);
 	return 0;
@@ -120,16 +120,16 @@ static int port_take(struct ultra_drv *d, uint32_t unit, uint32_t owner_reg)
 	int upid = -EBUSY;
 
 	if (d->traps) {
-		upid = trap(d, HPORT_C_ULTRA_TAKE, &a);
+		upid = ultra_trap(d, HPORT_C_ULTRA_TAKE, &a);
 		return upid ? upid : (int)a.upid;
 	}
-	lock(d);
+	ultra_lock(d);
 	for (uint32_t i = 0; upid < 0 && i < d->n_ports; i++)
-		if (!get(d, unit, i, owner_reg)) {
-			put(d, unit, i, owner_reg, 1);
+		if (!ultra_get(d, unit, i, owner_reg)) {
+			ultra_put(d, unit, i, owner_reg, 1);
 			upid = (int)i;
 		}
-	unlock(d);
+	ultra_unlock(d);
 	return upid;
 }
 
@@ -142,18 +142,18 @@ static int route_to(struct ultra_drv *d, uint32_t node, uint32_t np, uint8_t *b)
 	uint64_t w[HP_ULTRA_ROUTE_MAX / 8], n;
 
 	if (d->traps) {
-		int ret = trap(d, HPORT_C_ULTRA_ROUTE, &a);
+		int ret = ultra_trap(d, HPORT_C_ULTRA_ROUTE, &a);
 
 		if (!ret)
 			memcpy(b, a.el, (size_t)a.n);
 		return ret ? ret : a.n;
 	}
-	lock(d);
+	ultra_lock(d);
 	weft_io_store64(d->h, &d->mgmt, HP_R_ROUTE_NODE, node);
-	n = mgmt(d, HP_R_ROUTE_NODE);
+	n = ultra_mgmt(d, HP_R_ROUTE_NODE);
 	for (uint32_t i = 0; i < HP_ULTRA_ROUTE_MAX / 8; i++)
-		w[i] = mgmt(d, HP_R_ROUTE_DATA + 8 * i);
-	unlock(d);
+		w[i] = ultra_mgmt(d, HP_R_ROUTE_DATA + 8 * i);
+	ultra_unlock(d);
 	if (n >= HP_ULTRA_ROUTE_MAX)
 		return -EHOSTUNREACH;
 	memcpy(b, w, n);
@@ -170,7 +170,7 @@ static void page_map(struct ultra_drv *d, uint32_t unit, uint32_t upid,
 	if (!d->traps)
 		weft_io_map(d->h, d->dev, HP_BAR_ULTRA, page_of(unit, upid),
 			    HP_PAGE, attr, io_p);
-	else if (!trap(d, HPORT_C_ULTRA_MAP, &a))
+	else if (!ultra_trap(d, HPORT_C_ULTRA_MAP, &a))
 		*io_p = (struct weft_io){ .dev = d->dev,
 					  .off = a.off,
 					  .len = HP_PAGE,
@@ -185,12 +185,12 @@ static int queue_ask(struct ultra_rx *rx, const struct ultra_rx_attr *a)
 	struct ultra_drv *d = rx->d;
 	struct hport_c_ultra_queue q = { rx->upid, rx->slices, rx->words,
 					 a->on_device, 0 };
-	int ret = trap(d, HPORT_C_ULTRA_QUEUE, &q);
+	int ret = ultra_trap(d, HPORT_C_ULTRA_QUEUE, &q);
 
 	if (!ret && !a->on_device)
 		rx->queue = weft_mem_at(d->h, q.phys,
 					8ull * rx->slices * rx->words);
-	put(d, HP_ULTRA_CPL, rx->upid, HP_UC_VPID, a->vpid);
+	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_VPID, a->vpid);
 	return ret;
 }
 
@@ -209,11 +209,11 @@ static int queue_make(struct ultra_rx *rx, const struct ultra_rx_attr *a)
 		if (!rx->queue)
 			return -ENOMEM;
 	}
-	put(d, HP_ULTRA_CPL, rx->upid, HP_UC_BASE, phys);
-	put(d, HP_ULTRA_CPL, rx->upid, HP_UC_SIZE,
-	    (uint64_t)rx->words << 24 | rx->slices);
-	put(d, HP_ULTRA_CPL, rx->upid, HP_UC_PTRS, 0);
-	put(d, HP_ULTRA_CPL, rx->upid, HP_UC_VPID, a->vpid);
+	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_BASE, phys);
+	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_SIZE,
+		  (uint64_t)rx->words << 24 | rx->slices);
+	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_PTRS, 0);
+	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_VPID, a->vpid);
 	return 0;
 }
 
@@ -251,11 +251,11 @@ int ultra_accept(struct ultra_drv *d, const struct ultra_ctl *c,
 		ultra_rx_close(rx);
 		return ret;
 	}
-	put(d, HP_ULTRA_CPL, rx->upid, HP_UC_OUPID, CTL_UPID(w[0]));
-	put(d, HP_ULTRA_CPL, rx->upid, HP_UC_HPID, w[1]);
-	put(d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL,
-	    HP_ULTRA_EN | (a->on_device ? HP_ULTRA_ON_DEVICE : 0));
-	get(d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL); /* it is there */
+	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_OUPID, CTL_UPID(w[0]));
+	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_HPID, w[1]);
+	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL,
+		  HP_ULTRA_EN | (a->on_device ? HP_ULTRA_ON_DEVICE : 0));
+	ultra_get(d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL); /* it is there */
 	page_map(d, HP_ULTRA_CPL, rx->upid, WEFT_UC, &rx->page);
 	memset(w, 0, sizeof(w));
 	w[0] = CTL_MAKE(CTL_COMPLETE, rx->upid);
@@ -282,9 +282,9 @@ static int route_make(struct ultra_tx *tx, uint32_t target, const uint64_t *w)
 	if (n > HP_ULTRA_ROUTE_MAX)
 		return -EHOSTUNREACH;
 	memcpy(r, b, sizeof(r));
-	put(tx->d, 0, tx->upid, HP_UR_ROUTE, r[0]);
-	put(tx->d, 0, tx->upid, HP_UR_ROUTE + 8, r[1]);
-	put(tx->d, 0, tx->upid, HP_UR_LEN, (uint64_t)n);
+	ultra_put(tx->d, 0, tx->upid, HP_UR_ROUTE, r[0]);
+	ultra_put(tx->d, 0, tx->upid, HP_UR_ROUTE + 8, r[1]);
+	ultra_put(tx->d, 0, tx->upid, HP_UR_LEN, (uint64_t)n);
 	return 0;
 }
 
@@ -297,9 +297,9 @@ static int connect_port(struct ultra_tx *tx, uint32_t target, uint32_t vpid,
 	if (upid < 0)
 		return upid;
 	tx->upid = (uint32_t)upid;
-	put(d, 0, tx->upid, HP_UR_VPID, vpid);
-	put(d, 0, tx->upid, HP_UR_TUPID, CTL_UPID(w[0]));
-	put(d, 0, tx->upid, HP_UR_DEST, (w[1] & 0xffff) << 32 | w[1]);
+	ultra_put(d, 0, tx->upid, HP_UR_VPID, vpid);
+	ultra_put(d, 0, tx->upid, HP_UR_TUPID, CTL_UPID(w[0]));
+	ultra_put(d, 0, tx->upid, HP_UR_DEST, (w[1] & 0xffff) << 32 | w[1]);
 	ret = route_make(tx, target, w);
 	if (ret)
 		ultra_tx_close(tx);
@@ -308,8 +308,8 @@ static int connect_port(struct ultra_tx *tx, uint32_t target, uint32_t vpid,
 
 static void slice_of(struct ultra_tx *tx)
 {
-	uint64_t s = get(tx->d, 0, tx->upid, HP_UR_SLICE);
-	uint64_t p = get(tx->d, 0, tx->upid, HP_UR_PTRS);
+	uint64_t s = ultra_get(tx->d, 0, tx->upid, HP_UR_SLICE);
+	uint64_t p = ultra_get(tx->d, 0, tx->upid, HP_UR_PTRS);
 
 	tx->lower = (uint32_t)s & 0xffff;
 	tx->size = (uint32_t)(s >> 16 & 0xffff) - tx->lower;
@@ -338,8 +338,8 @@ int ultra_connect(struct ultra_drv *d, const struct ultra_ctl *c,
 		ultra_tx_close(tx);
 		return -EBUSY;
 	}
-	put(d, 0, tx->upid, HP_UR_CTRL, HP_ULTRA_EN);
-	get(d, 0, tx->upid, HP_UR_CTRL);
+	ultra_put(d, 0, tx->upid, HP_UR_CTRL, HP_ULTRA_EN);
+	ultra_get(d, 0, tx->upid, HP_UR_CTRL);
 	page_map(d, 0, tx->upid, WEFT_WC, &tx->page);
 	slice_of(tx);
 	return 0;
@@ -351,18 +351,19 @@ void ultra_tx_close(struct ultra_tx *tx)
 	uint64_t p;
 
 	do
-		p = get(tx->d, 0, tx->upid, HP_UR_PTRS);
+		p = ultra_get(tx->d, 0, tx->upid, HP_UR_PTRS);
 	while ((p >> 16 & 0xffff) != (p & 0xffff));
-	put(tx->d, 0, tx->upid, HP_UR_CTRL, 0);
-	put(tx->d, 0, tx->upid, HP_UR_OWNER, 0);
+	ultra_put(tx->d, 0, tx->upid, HP_UR_CTRL, 0);
+	ultra_put(tx->d, 0, tx->upid, HP_UR_OWNER, 0);
 }
 
 void ultra_rx_close(struct ultra_rx *rx)
 {
-	put(rx->d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL, 0);
-	while (get(rx->d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL) & HP_ULTRA_STORES)
+	ultra_put(rx->d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL, 0);
+	while (ultra_get(rx->d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL) &
+	       HP_ULTRA_STORES)
 		;
-	put(rx->d, HP_ULTRA_CPL, rx->upid, HP_UC_OWNER, 0);
+	ultra_put(rx->d, HP_ULTRA_CPL, rx->upid, HP_UC_OWNER, 0);
 	if (rx->queue && !rx->d->traps)
 		weft_mem_free(rx->d->h, (void *)rx->queue);
 	rx->queue = NULL;
@@ -444,7 +445,7 @@ static volatile uint64_t *status_at(const struct ultra_rx *rx)
 }
 
 /* Every quarter of the queue: pointers may be told late (9.6). */
-static void tell(struct ultra_rx *rx)
+static void ultra_tell(struct ultra_rx *rx)
 {
 	uint32_t behind = rx->rp >= rx->told ? rx->rp - rx->told
 					     : rx->rp + rx->slices - rx->told;
@@ -468,7 +469,7 @@ static int poll_memory(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
 		w[i] = s[(int64_t)i - n];
 	*s = 0;
 	rx->rp = rx->rp + 1 == rx->slices ? 0 : rx->rp + 1;
-	tell(rx);
+	ultra_tell(rx);
 	return (int)n;
 }
 

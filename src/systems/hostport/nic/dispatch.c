@@ -207,7 +207,7 @@ static bool room_for(const struct hp_sched *s, uint32_t pend)
 	return s->n_queue + kept < s->room;
 }
 
-static void feed(struct hp_nic *n, uint32_t pend)
+static void dispatch_feed(struct hp_nic *n, uint32_t pend)
 {
 	struct hp_sched *s =
 		&n->sched[pend == PEND_RESPONDER ? HP_RSP : HP_CPL];
@@ -226,7 +226,7 @@ static void feed(struct hp_nic *n, uint32_t pend)
 void hp_rx_ready(struct hp_nic *n)
 {
 	for (uint32_t i = 0; i < PENDS; i++)
-		feed(n, i);
+		dispatch_feed(n, i);
 }
 
 static void not_yet(struct hp_nic *n, struct hp_rx *rx)
@@ -251,11 +251,12 @@ static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 	in_key(n, in, extra);
 	rx->more = not_yet;
 	list_add(&n->rx_unit->pend[pend], in);
-	feed(n, pend);
+	dispatch_feed(n, pend);
 }
 
 /* Not for us: back to where it came from. */
-static void misrouted(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
+static void dispatch_misrouted(struct hp_nic *n, struct hp_rx *rx,
+			       uint32_t byte)
 {
 	if (hp_is_reply(byte))
 		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, byte),
@@ -274,7 +275,7 @@ void hp_incoming(struct hp_nic *n, struct hp_rx *rx)
 
 	if (HP_C3_DTAG(rx->head.c[3]) != (uint32_t)n->hpid &&
 	    HP_C3_DTAG(rx->head.c[3]) != HP_DTAG_ALL) {
-		misrouted(n, rx, byte);
+		dispatch_misrouted(n, rx, byte);
 	} else if (HP_CMD_GROUP(cmd) == HP_G_ULTRA && ultra && ultra->rx) {
 		ultra->rx(n, rx);
 	} else if (HP_CMD_GROUP(cmd) == HP_G_PORT && known) {

@@ -90,8 +90,8 @@ uint32_t hp_events_left(const struct hp_nic *n)
 
 /* ---- records ---- */
 
-static void record(struct hp_nic *n, struct hp_miss *r, uint64_t val,
-		   uint32_t bit)
+static void driver_events_record(struct hp_nic *n, struct hp_miss *r,
+				 uint64_t val, uint32_t bit)
 {
 	*ring_push(r) = val;
 	if (n->events.size)
@@ -102,7 +102,8 @@ static void record(struct hp_nic *n, struct hp_miss *r, uint64_t val,
 
 void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write)
 {
-	record(n, &n->tlb_miss, HP_MISS_MAKE(vpid, vpage, write), HP_IRQ_TLB);
+	driver_events_record(n, &n->tlb_miss, HP_MISS_MAKE(vpid, vpage, write),
+			     HP_IRQ_TLB);
 }
 
 /* One record of a VPID is enough: its process looks at its whole queue. */
@@ -111,7 +112,7 @@ void hp_irq_vpid(struct hp_nic *n, uint32_t vpid)
 	for (uint32_t i = 0; i < ring_count(&n->irq_vpid); i++)
 		if (*ring_nth(&n->irq_vpid, i) == vpid)
 			return;
-	record(n, &n->irq_vpid, vpid, HP_IRQ_NQE);
+	driver_events_record(n, &n->irq_vpid, vpid, HP_IRQ_NQE);
 }
 
 void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid)
@@ -121,7 +122,8 @@ void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid)
 		return;
 	}
 	hp_count(n, HP_K_ERR_LOGS, 1);
-	record(n, &n->err_log, HP_LOG_MAKE(cmd, vpid), HP_IRQ_ERR);
+	driver_events_record(n, &n->err_log, HP_LOG_MAKE(cmd, vpid),
+			     HP_IRQ_ERR);
 }
 
 uint64_t hp_record_pop(struct hp_miss *r)

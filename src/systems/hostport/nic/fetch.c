@@ -98,7 +98,7 @@ void hp_fetch_resume(struct hp_nic *n, uint32_t vpid)
 }
 
 /* VCIs of a VPID that are being read. */
-static uint32_t reading(const struct hp_nic *n, uint32_t vpid)
+static uint32_t fetch_reading(const struct hp_nic *n, uint32_t vpid)
 {
 	uint32_t k = 0;
 
@@ -110,7 +110,7 @@ static uint32_t reading(const struct hp_nic *n, uint32_t vpid)
 }
 
 /* The context is in use, for device and driver. */
-static bool usable(const struct hp_nic *n, const struct hp_ctx *c)
+static bool fetch_usable(const struct hp_nic *n, const struct hp_ctx *c)
 {
 	return c->w[0] & HP_CTX_EN && hp_csb_on(&n->csb, c->vpid);
 }
@@ -122,8 +122,8 @@ static void log_dropped(struct hp_nic *n, uint32_t vpid)
 
 /* ---- pointer commands ---- */
 
-static uint32_t field(const struct hp_ctx *c, uint32_t i, uint32_t hi,
-		      uint32_t lo)
+static uint32_t fetch_field(const struct hp_ctx *c, uint32_t i, uint32_t hi,
+			    uint32_t lo)
 {
 	return (uint32_t)HP_GET(c->w[i], hi, lo);
 }
@@ -131,7 +131,8 @@ static uint32_t field(const struct hp_ctx *c, uint32_t i, uint32_t hi,
 /* Beyond the opposite pointer: not applied (7.3). */
 static enum hp_err inc_nq_rp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
 {
-	uint32_t rp = field(c, HP_F_NQ_RP), wp = field(c, HP_F_NQ_WP);
+	uint32_t rp = fetch_field(c, HP_F_NQ_RP),
+		 wp = fetch_field(c, HP_F_NQ_WP);
 
 	if (by > hp_used(rp, wp, n->nq_size))
 		return HP_ERR_CMD_INV;
@@ -141,7 +142,8 @@ static enum hp_err inc_nq_rp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
 
 static enum hp_err inc_rdr_rp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
 {
-	uint32_t rp = field(c, HP_F_RDR_RP), wp = field(c, HP_F_RDR_WP);
+	uint32_t rp = fetch_field(c, HP_F_RDR_RP),
+		 wp = fetch_field(c, HP_F_RDR_WP);
 
 	by <<= n->rdr_unit;
 	if (by > hp_used(rp, wp, n->rdr_size))
@@ -152,7 +154,8 @@ static enum hp_err inc_rdr_rp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
 
 static enum hp_err inc_prq_wp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
 {
-	uint32_t rp = field(c, HP_F_PRQ_RP), wp = field(c, HP_F_PRQ_WP);
+	uint32_t rp = fetch_field(c, HP_F_PRQ_RP),
+		 wp = fetch_field(c, HP_F_PRQ_WP);
 
 	if (by + hp_used(rp, wp, n->prq_size) >= n->prq_size)
 		return HP_ERR_CMD_INV;
@@ -160,7 +163,8 @@ static enum hp_err inc_prq_wp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
 	return HP_ERR_NOERR;
 }
 
-static enum hp_err snapshot(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
+static enum hp_err fetch_snapshot(struct hp_nic *n, struct hp_ctx *c,
+				  uint32_t by)
 {
 	return HP_ERR_NOERR;
 }
@@ -168,7 +172,7 @@ static enum hp_err snapshot(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
 static enum hp_err (*const pointer[HP_T_COMMANDS])(struct hp_nic *,
 						   struct hp_ctx *,
 						   uint32_t) = {
-	[HP_T_SNAPSHOT] = snapshot,
+	[HP_T_SNAPSHOT] = fetch_snapshot,
 	[HP_T_NQ_RP] = inc_nq_rp,
 	[HP_T_RDR_RP] = inc_rdr_rp,
 	[HP_T_PRQ_WP] = inc_prq_wp,
@@ -212,7 +216,7 @@ static void csb_done(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	const struct hp_csb_entry *e = &o->entry;
 
 	o->busy = false;
-	if (!usable(n, c))
+	if (!fetch_usable(n, c))
 		log_dropped(n, e->vpid);
 	else if (e->cmd == HP_T_ISSUE)
 		do_issue(n, c);
@@ -325,13 +329,13 @@ static void read_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	struct hp_fetch *op = r->arg;
 	struct hp_req *req = op->req;
 
-	if (!usable(n, c) || !HP_CTX(c->w, HP_F_WQ_PEND)) {
+	if (!fetch_usable(n, c) || !HP_CTX(c->w, HP_F_WQ_PEND)) {
 		log_dropped(n, c->vpid);
 		op_abandon(n, op);
 		return;
 	}
 	HP_CTX_SET(c->w, HP_F_WQ_RP,
-		   hp_next(field(c, HP_F_WQ_RP), 1, n->wq_size));
+		   hp_next(fetch_field(c, HP_F_WQ_RP), 1, n->wq_size));
 	HP_CTX_SET(c->w, HP_F_WQ_PEND, HP_CTX(c->w, HP_F_WQ_PEND) - 1);
 	hp_ctx_dirty(c);
 	op_free(n, op);
@@ -353,9 +357,10 @@ static void read_done(struct hp_nic *n, struct hp_dma *d)
 
 /* VCIs that nobody reads yet.  (A context that was opened anew while its old
  * VCIs were being read may know of less.) */
-static uint32_t pending(const struct hp_nic *n, const struct hp_ctx *c)
+static uint32_t fetch_pending(const struct hp_nic *n, const struct hp_ctx *c)
 {
-	uint32_t pend = field(c, HP_F_WQ_PEND), ahead = reading(n, c->vpid);
+	uint32_t pend = fetch_field(c, HP_F_WQ_PEND),
+		 ahead = fetch_reading(n, c->vpid);
 
 	return pend > ahead ? pend - ahead : 0;
 }
@@ -363,7 +368,7 @@ static uint32_t pending(const struct hp_nic *n, const struct hp_ctx *c)
 /* The context is closed: what its process had triggered is named. */
 static void drop_pending(struct hp_nic *n, struct hp_ctx *c)
 {
-	for (uint32_t pend = pending(n, c); pend; pend--)
+	for (uint32_t pend = fetch_pending(n, c); pend; pend--)
 		log_dropped(n, c->vpid);
 	hp_marks_drop(n, c->vpid);
 	HP_CTX_SET(c->w, HP_F_WQ_PEND, 0);
@@ -374,9 +379,10 @@ static void drop_pending(struct hp_nic *n, struct hp_ctx *c)
 static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	struct hp_fetch *op = r->arg;
-	uint32_t ahead = reading(n, c->vpid), pend = pending(n, c), at;
+	uint32_t ahead = fetch_reading(n, c->vpid), pend = fetch_pending(n, c),
+		 at;
 
-	if (!usable(n, c)) {
+	if (!fetch_usable(n, c)) {
 		drop_pending(n, c);
 		op_abandon(n, op);
 		return;
@@ -403,7 +409,7 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	hp_share_mark(n, c->vpid);
 	op->req->trace = hp_marks_take(n, c->vpid);
 	hp_mark(n, op->req->trace, "CSB, context");
-	at = hp_next(field(c, HP_F_WQ_RP), ahead, n->wq_size);
+	at = hp_next(fetch_field(c, HP_F_WQ_RP), ahead, n->wq_size);
 	hp_dma_read(n, HP_BASE(c->w, HP_F_WQ_BASE) + (uint64_t)HP_LINE * at,
 		    HP_LINE, read_done, op)
 		->txn.trace_id = op->req->trace;

@@ -7,7 +7,7 @@
 
 #include "systems/hostport/nic/nic.h"
 
-static uint32_t weight(const struct hp_nic *n, uint32_t vpid)
+static uint32_t fetch_share_weight(const struct hp_nic *n, uint32_t vpid)
 {
 	const struct hp_shares *u = &n->fetch.share;
 
@@ -67,7 +67,7 @@ void hp_share_add(struct hp_nic *n, uint32_t vpid, struct hp_req *req)
 }
 
 /* Others have been fetched, not long ago. */
-static bool contended(const struct hp_nic *n, uint32_t vpid)
+static bool fetch_share_contended(const struct hp_nic *n, uint32_t vpid)
 {
 	const struct hp_shares *u = &n->fetch.share;
 	uint64_t at = vpid == u->last_vpid ? u->last_other : u->last;
@@ -88,7 +88,7 @@ void hp_share_mark(struct hp_nic *n, uint32_t vpid)
 /* Places that are counted: in front of the network port, or for answers. */
 enum places { PORT, ANSWERS };
 
-static uint32_t has(const struct hp_ahead *a, enum places of)
+static uint32_t fetch_share_has(const struct hp_ahead *a, enum places of)
 {
 	return of == PORT ? a->n : a->out + a->unread;
 }
@@ -97,7 +97,7 @@ static uint32_t has(const struct hp_ahead *a, enum places of)
  * time has not.  Nor has one with an instruction aside, which gets no turn, or
  * one that was still for long: its answers may wait for a page of the target.
  */
-static uint32_t weights(const struct hp_nic *n, enum places of)
+static uint32_t fetch_share_weights(const struct hp_nic *n, enum places of)
 {
 	const struct hp_shares *u = &n->fetch.share;
 	uint32_t sum = 0;
@@ -105,10 +105,11 @@ static uint32_t weights(const struct hp_nic *n, enum places of)
 	for (size_t i = 0; i < u->ahead.n; i++) {
 		const struct hp_ahead *a = &u->ahead.at[i];
 
-		if (has(a, of) && hp_now(n) - a->at < n->vpid_recent &&
+		if (fetch_share_has(a, of) &&
+		    hp_now(n) - a->at < n->vpid_recent &&
 		    (of == PORT || a->several) &&
 		    !hp_sched_aside(&n->sched[HP_REQ], a->vpid))
-			sum += weight(n, a->vpid);
+			sum += fetch_share_weight(n, a->vpid);
 	}
 	return sum;
 }
@@ -118,11 +119,12 @@ static uint32_t weights(const struct hp_nic *n, enum places of)
 static bool part_full(const struct hp_nic *n, const struct hp_ahead *a,
 		      enum places of, uint32_t all, uint32_t least)
 {
-	uint32_t sum = weights(n, of), p = all;
+	uint32_t sum = fetch_share_weights(n, of), p = all;
 
 	if (all > least && sum)
 		p = least + (all - least) / sum;
-	return all && has(a, of) >= weight(n, a->vpid) * p;
+	return all &&
+	       fetch_share_has(a, of) >= fetch_share_weight(n, a->vpid) * p;
 }
 
 /* Behind the turn are queues that one VPID could fill, here and where its
@@ -133,7 +135,7 @@ bool hp_share_full(struct hp_nic *n, uint32_t vpid)
 {
 	const struct hp_ahead *a = ahead_of(n, vpid);
 
-	if (!a || !contended(n, vpid))
+	if (!a || !fetch_share_contended(n, vpid))
 		return false;
 	return part_full(n, a, PORT, n->vpid_ahead, 1) ||
 	       (a->out && part_full(n, a, ANSWERS, n->vpid_gets, 2));

@@ -332,7 +332,7 @@ static void tell_waste(struct hp_nic *n, const struct hp_sched *s)
 
 /* Mean time at which VCIs were in the device (10.2), and entries of the
  * requesters' scoreboard: one for each stage (SB2). */
-static void tell(struct hp_nic *n)
+static void nic_tell(struct hp_nic *n)
 {
 	const struct hp_sched *s = &n->sched[HP_REQ];
 
@@ -360,7 +360,7 @@ static int hp_finish(struct weft_comp *c, struct weft_err *err)
 	struct hp_nic *n = c->state;
 	int ret = hp_sample(c, err);
 
-	tell(n);
+	nic_tell(n);
 	for (uint32_t i = 0; !ret && i < HP_BLOCKS; i++)
 		if (hp_blocks[i] && hp_blocks[i]->finish)
 			ret = hp_blocks[i]->finish(n, err);

@@ -26,7 +26,7 @@ struct hp_notify {
 
 /* ---- what is told ---- */
 
-static void tell(const struct hp_nic *n)
+static void notification_tell(const struct hp_nic *n)
 {
 	const struct hp_notify *u = n->notify;
 
@@ -77,7 +77,7 @@ static void nqe_handed(struct hp_nic *n, struct hp_dma *d)
 
 	hp_count(n, HP_K_NQES, 1);
 	n->notify->writing--;
-	tell(n);
+	notification_tell(n);
 	if (d->user)
 		hp_irq_vpid(n, e->vpid);
 	live_end(e);
@@ -97,7 +97,7 @@ static void nqe_write(struct hp_nic *n, void *arg)
 	d->txn.trace_id = e->trace;
 }
 
-static uint64_t snapshot(const struct hp_ctx *c)
+static uint64_t notification_snapshot(const struct hp_ctx *c)
 {
 	return HP_PS(HP_CTX(c->w, HP_F_WQ_RP), HP_CTX(c->w, HP_F_RDR_WP));
 }
@@ -114,12 +114,12 @@ static void nqe_place(struct hp_nic *n, struct hp_nqe *e, struct hp_ctx *c)
 	if (err)
 		HP_CTX_SET(c->w, HP_F_LAST_ERR, err);
 	if (e->snapshot)
-		e->w[2] = snapshot(c);
+		e->w[2] = notification_snapshot(c);
 	hp_ctx_dirty(c);
 	e->at = HP_BASE(c->w, HP_F_NQ_BASE) + (uint64_t)HP_LINE * wp;
 	e->irq = c->w[0] & HP_CTX_IRQ_EN;
 	n->notify->writing++;
-	tell(n);
+	notification_tell(n);
 	hp_after(n, n->t_nqe, nqe_write, e);
 }
 
@@ -148,7 +148,7 @@ void hp_stall_update(struct hp_nic *n, struct hp_ctx *c)
 /* No such queue, or it may be dropped: the error log has it (N7). */
 static void nqe_lost(struct hp_nic *n, struct hp_nqe *e, uint32_t cmd)
 {
-	tell(n);
+	notification_tell(n);
 	hp_err_log(n, cmd, e->vpid);
 	live_end(e);
 	if (e->done)
@@ -165,7 +165,7 @@ static void nqe_wait(struct hp_nic *n, struct hp_nqe *e, struct hp_ctx *c)
 	*at = e;
 	hp_count(n, HP_K_NQE_WAITS, 1);
 	n->notify->waiting++;
-	tell(n);
+	notification_tell(n);
 	hp_stall_update(n, c);
 }
 
@@ -189,20 +189,20 @@ static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
 		nqe_wait(n, e, c);
 }
 
-static void look(struct hp_nic *n, struct hp_nqe *e)
+static void notification_look(struct hp_nic *n, struct hp_nqe *e)
 {
 	e->ctx.vpid = e->vpid;
 	e->ctx.done = nqe_context;
 	e->ctx.arg = e;
 	n->notify->looking++;
-	tell(n);
+	notification_tell(n);
 	hp_ctx_get(n, &e->ctx);
 }
 
 void hp_notify(struct hp_nic *n, struct hp_nqe *e)
 {
 	live_add(n->notify, e);
-	look(n, e);
+	notification_look(n, e);
 }
 
 /* ---- status ---- */
@@ -326,7 +326,7 @@ void hp_notify_again(struct hp_nic *n, uint32_t vpid)
 		}
 		*at = e->next;
 		n->notify->waiting--;
-		look(n, e);
+		notification_look(n, e);
 	}
 }
 

@@ -45,8 +45,8 @@ static bool area_take(struct hp_park_area *a, uint32_t want, uint32_t *first_p)
 	return false;
 }
 
-static bool keep(struct hp_nic *n, struct hp_push *p, uint32_t fu,
-		 uint32_t taken)
+static bool parked_packets_keep(struct hp_nic *n, struct hp_push *p,
+				uint32_t fu, uint32_t taken)
 {
 	if (taken + p->size > n->miss_buffer - n->park.kept[fu])
 		return false;
@@ -57,7 +57,8 @@ static bool keep(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 	return true;
 }
 
-static bool area(struct hp_nic *n, struct hp_push *p, uint32_t taken)
+static bool parked_packets_area(struct hp_nic *n, struct hp_push *p,
+				uint32_t taken)
 {
 	uint32_t want = (p->size + HP_PAGE - 1) / HP_PAGE;
 
@@ -74,7 +75,8 @@ static bool park_share(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 		       uint32_t vpid)
 {
 	struct hp_share *s = hp_room_share(n, vpid);
-	bool ok = keep(n, p, fu, s->bytes) || area(n, p, s->pages);
+	bool ok = parked_packets_keep(n, p, fu, s->bytes) ||
+		  parked_packets_area(n, p, s->pages);
 
 	s->bytes += p->park.kept;
 	s->pages += p->park.pages;
@@ -91,7 +93,7 @@ bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 		return true;
 	if (vpid < HP_VPIDS)
 		return park_share(n, p, fu, vpid);
-	return keep(n, p, fu, 0) || area(n, p, 0);
+	return parked_packets_keep(n, p, fu, 0) || parked_packets_area(n, p, 0);
 }
 
 static void park_unshare(struct hp_nic *n, struct hp_push *p)
@@ -125,7 +127,8 @@ static weft_phys_t park_at(const struct hp_nic *n, const struct hp_push *p,
 
 /* ---- there and back ---- */
 
-static uint32_t piece(const struct hp_nic *n, uint32_t from, uint32_t to)
+static uint32_t parked_packets_piece(const struct hp_nic *n, uint32_t from,
+				     uint32_t to)
 {
 	return to - from < n->dma_piece ? to - from : n->dma_piece;
 }
@@ -146,7 +149,7 @@ static void park_write(struct hp_nic *n, struct hp_push *p, uint32_t here)
 	uint32_t end = here < p->size ? here : p->size, bytes;
 
 	while (k->put < end && k->out < PIECES && !p->stop) {
-		bytes = piece(n, k->put, end);
+		bytes = parked_packets_piece(n, k->put, end);
 		if (bytes < n->dma_piece && !rx->whole && end < p->size)
 			return; /* more of it is on its way */
 		k->out++;
@@ -177,7 +180,7 @@ static void park_read(struct hp_nic *n, struct hp_push *p)
 	end = end < k->there ? end : k->there;
 	end = end < p->total ? end : p->total;
 	while (k->asked < end && k->out < PIECES) {
-		bytes = piece(n, k->asked, end);
+		bytes = parked_packets_piece(n, k->asked, end);
 		k->out++;
 		hp_dma_read(n, park_at(n, p, k->asked), bytes, park_came, p)
 			->user = k->asked;

@@ -130,7 +130,8 @@ bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
 }
 
 /* `old` has to go on before `in` does. */
-static bool before(const struct hp_in *old, const struct hp_in *in)
+static bool receiver_room_before(const struct hp_in *old,
+				 const struct hp_in *in)
 {
 	return old->head.vpid == in->head.vpid &&
 	       (old->entry || (old->space && in->space) ||
@@ -141,7 +142,7 @@ bool hp_rx_first(const struct hp_nic *n, const struct hp_in *me)
 {
 	const struct hp_in *in = n->room.head;
 
-	while (in && in != me && !before(in, me))
+	while (in && in != me && !receiver_room_before(in, me))
 		in = in->next;
 	return !in || in == me;
 }

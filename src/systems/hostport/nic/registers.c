@@ -115,7 +115,7 @@ static uint64_t cache_status_read(struct weft_comp *c, uint32_t i)
 /* ---- records ---- */
 
 /* Taking the last record takes its interrupt away. */
-static uint64_t pop(struct hp_nic *n, struct hp_miss *r, uint32_t bit)
+static uint64_t registers_pop(struct hp_nic *n, struct hp_miss *r, uint32_t bit)
 {
 	uint64_t val = hp_record_pop(r);
 
@@ -123,10 +123,10 @@ static uint64_t pop(struct hp_nic *n, struct hp_miss *r, uint32_t bit)
 	return val;
 }
 
-READ(tlb_miss, pop(n, &n->tlb_miss, HP_IRQ_TLB))
+READ(tlb_miss, registers_pop(n, &n->tlb_miss, HP_IRQ_TLB))
 READ(tlb_miss_cnt, ring_count(&n->tlb_miss))
-READ(irq_vpid, pop(n, &n->irq_vpid, HP_IRQ_NQE))
-READ(err_log, pop(n, &n->err_log, HP_IRQ_ERR))
+READ(irq_vpid, registers_pop(n, &n->irq_vpid, HP_IRQ_NQE))
+READ(err_log, registers_pop(n, &n->err_log, HP_IRQ_ERR))
 READ(irq_status, n->irq_status)
 READ(events_base, n->events.base)
 WRITE(events_base, events.base, val & ~(uint64_t)15)

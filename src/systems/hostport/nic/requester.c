@@ -145,7 +145,7 @@ static void req_lookup(struct hp_sched *s, struct hp_job *j)
 
 /* ---- FRAME ---- */
 
-static uint64_t transfer(const struct hp_vci *v)
+static uint64_t requester_transfer(const struct hp_vci *v)
 {
 	switch (v->main) {
 	case HP_M_SEND:
@@ -271,7 +271,7 @@ static void req_frame(struct hp_sched *s, struct hp_job *j)
 	uint32_t m = q->in.vci.main;
 
 	hp_mark(n, q->in.trace, "requester: lookups, check");
-	q->len = transfer(&q->in.vci);
+	q->len = requester_transfer(&q->in.vci);
 	if (!q->err && !frame_make(n, q))
 		q->err = HP_ERR_ROUTE_INV;
 	if (q->err) {

@@ -185,21 +185,21 @@ static uint32_t fu_shortest(const struct hp_sched *s, const struct hp_job *j)
 
 /* ---- what is told ---- */
 
-static bool watched(const struct hp_sched *s)
+static bool scheduler_watched(const struct hp_sched *s)
 {
 	return s->comp && weft_heard_kind(s->comp, WEFT_TRACE_STATE);
 }
 
 static void tell_queue(const struct hp_sched *s)
 {
-	if (watched(s))
+	if (scheduler_watched(s))
 		weft_level(s->comp, s->pipe->queue_name, WEFT_TRACE_ONE,
 			   s->n_queue, weft_now(s->comp));
 }
 
 static void tell_wait(const struct hp_sched *s, const struct hp_fu *fu)
 {
-	if (watched(s))
+	if (scheduler_watched(s))
 		weft_level(s->comp, s->pipe->wait_name, (uint32_t)(fu - s->fu),
 			   ring_count(&fu->wait), weft_now(s->comp));
 }
@@ -208,7 +208,7 @@ static void stage_set(const struct hp_sched *s, struct hp_fu *fu, uint32_t k,
 		      struct hp_job *j)
 {
 	fu->stage[k] = j;
-	if (watched(s))
+	if (scheduler_watched(s))
 		weft_state_at(s->comp, s->pipe->stage_name[k],
 			      (uint32_t)(fu - s->fu),
 			      j ? s->pipe->what(j) : "idle", weft_now(s->comp));
@@ -390,7 +390,7 @@ static bool key_is_first(const struct hp_sched *s, uint32_t i)
 	return true;
 }
 
-static uint32_t choose(const struct hp_sched *s, uint32_t i)
+static uint32_t scheduler_choose(const struct hp_sched *s, uint32_t i)
 {
 	const struct hp_job *j = s->queue[i];
 	uint32_t f = HP_FU_NONE;
@@ -407,7 +407,7 @@ static uint32_t choose(const struct hp_sched *s, uint32_t i)
 	return f != HP_FU_NONE && fu_room(s, f) ? f : HP_FU_NONE;
 }
 
-static void issue(struct hp_sched *s, uint32_t i, uint32_t f)
+static void scheduler_issue(struct hp_sched *s, uint32_t i, uint32_t f)
 {
 	struct hp_job *j = s->queue[i];
 	struct hp_fu *fu = &s->fu[f];
@@ -442,11 +442,11 @@ void hp_sched_slot(struct hp_sched *s)
 	if (!n)
 		return;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t f = choose(s, i);
+		uint32_t f = scheduler_choose(s, i);
 
 		if (f == HP_FU_NONE)
 			continue;
-		issue(s, i, f);
+		scheduler_issue(s, i, f);
 		issued++;
 	}
 	s->slots++;

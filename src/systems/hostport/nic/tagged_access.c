@@ -52,13 +52,14 @@ void hp_tagged_go(struct hp_nic *n)
 	}
 }
 
-static void answer(struct hp_nic *n, bool done)
+static void tagged_access_answer(struct hp_nic *n, bool done)
 {
 	hp_count(n, done ? HP_K_TAGGED : HP_K_TAGGED_FULL, 1);
 	weft_bus_of(n->bus)->tagged_reply(n->bus, NULL, 0, done);
 }
 
-static void looked(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
+static void tagged_access_looked(struct hp_nic *n, struct hp_ctx_req *r,
+				 struct hp_ctx *c)
 {
 	struct hp_tagged *t = n->fetch.tagged;
 	struct place *p = &t->at[t->n];
@@ -66,7 +67,7 @@ static void looked(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	if (!(c->w[0] & HP_CTX_EN) || !hp_csb_on(&n->csb, r->vpid) ||
 	    !hp_nq_free(c, n->nq_size)) {
 		weft_msg_end(n->comp, t->trace, false);
-		answer(n, false);
+		tagged_access_answer(n, false);
 		return;
 	}
 	HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) + 1);
@@ -79,7 +80,7 @@ static void looked(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	p->vpid = r->vpid;
 	p->flags = c->w[0];
 	memcpy(p->w, t->w, HP_LINE);
-	answer(n, true);
+	tagged_access_answer(n, true);
 	hp_tagged_go(n);
 }
 
@@ -105,13 +106,13 @@ static void store_vci(struct hp_nic *n, const struct weft_bus_note *note)
 
 	if (!(n->ctrl & HP_CTRL_ENABLE) || !hp_csb_on(&n->csb, note->tag) ||
 	    t->n == n->tagged_depth || !weft_bus_defer(n->bus)) {
-		answer(n, false);
+		tagged_access_answer(n, false);
 		return;
 	}
 	memcpy(t->w, note->data, HP_LINE);
 	t->trace = weft_msg_open(n->comp);
 	t->look.vpid = note->tag;
-	t->look.done = looked;
+	t->look.done = tagged_access_looked;
 	hp_ctx_get(n, &t->look);
 }
 
@@ -147,7 +148,8 @@ static bool tagged_load(struct hp_nic *n, const struct weft_bus_note *note,
 }
 
 /* Posted: a store that is refused is counted, its process hears nothing. */
-static void store(struct hp_nic *n, const struct weft_bus_note *note)
+static void tagged_access_store(struct hp_nic *n,
+				const struct weft_bus_note *note)
 {
 	bool taken = !note->user && note->space == 1 + HP_BAR_ULTRA &&
 		     hp_blocks[HP_BLOCK_ULTRA]->tput(n, note);
@@ -168,7 +170,7 @@ void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note)
 		valid = tagged_load(n, note, &val);
 		bus->tagged_reply(n->bus, &val, note->bytes, valid);
 	} else {
-		store(n, note);
+		tagged_access_store(n, note);
 	}
 }
 

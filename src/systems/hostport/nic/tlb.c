@@ -118,7 +118,8 @@ static bool in_use(const struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 /* ---- answers ---- */
 
 /* e: NULL = there is no translation. */
-static void settle(struct hp_nic *n, struct hp_xlate *x, struct tlb_entry *e)
+static void tlb_settle(struct hp_nic *n, struct hp_xlate *x,
+		       struct tlb_entry *e)
 {
 	x->fault = !e || (x->write && !e->writable);
 	if (x->fault) {
@@ -129,7 +130,7 @@ static void settle(struct hp_nic *n, struct hp_xlate *x, struct tlb_entry *e)
 	e->used = ++n->xlate->clock;
 }
 
-static void deliver(struct hp_nic *n, void *arg)
+static void tlb_deliver(struct hp_nic *n, void *arg)
 {
 	struct hp_xlate *x = arg;
 
@@ -138,19 +139,19 @@ static void deliver(struct hp_nic *n, void *arg)
 
 /* ---- misses ---- */
 
-static bool same(const struct hp_xlate *x, uint32_t vpid, uint64_t vpage)
+static bool tlb_same(const struct hp_xlate *x, uint32_t vpid, uint64_t vpage)
 {
 	return x->vpid == vpid && x->vpage == vpage;
 }
 
-static void miss(struct hp_nic *n, struct hp_xlate *x)
+static void tlb_miss(struct hp_nic *n, struct hp_xlate *x)
 {
 	struct hp_xlate **at = &n->xlate->wait;
 	bool asked = false;
 
 	hp_count(n, HP_K_TLB_MISSES, 1);
 	for (; *at; at = &(*at)->next)
-		asked |= same(*at, x->vpid, x->vpage) &&
+		asked |= tlb_same(*at, x->vpid, x->vpage) &&
 			 (*at)->write >= x->write;
 	x->next = NULL;
 	*at = x;
@@ -160,34 +161,35 @@ static void miss(struct hp_nic *n, struct hp_xlate *x)
 		x->missed(n, x);
 }
 
-static void look(struct hp_nic *n, void *arg)
+static void tlb_look(struct hp_nic *n, void *arg)
 {
 	struct hp_xlate *x = arg;
 	struct tlb_entry *e = tlb_find(n, x->vpid, x->vpage);
 
 	if (!e && !(x->vpage >> 36)) {
-		miss(n, x);
+		tlb_miss(n, x);
 		return;
 	}
 	if (e)
 		hp_count(n, HP_K_TLB_HITS, 1);
-	settle(n, x, e); /* beyond 48 bits nothing can be */
+	tlb_settle(n, x, e); /* beyond 48 bits nothing can be */
 	x->done(n, x);
 }
 
 void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x)
 {
 	x->fault = false;
-	hp_after(n, n->t_tlb, look, x);
+	hp_after(n, n->t_tlb, tlb_look, x);
 }
 
 /* Takes those who wait for the page out of the list, oldest first. */
-static struct hp_xlate *waiters(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
+static struct hp_xlate *tlb_waiters(struct hp_nic *n, uint32_t vpid,
+				    uint64_t vpage)
 {
 	struct hp_xlate **at = &n->xlate->wait, *x, *mine = NULL, **to = &mine;
 
 	while ((x = *at)) {
-		if (!same(x, vpid, vpage)) {
+		if (!tlb_same(x, vpid, vpage)) {
 			at = &x->next;
 			continue;
 		}
@@ -202,8 +204,8 @@ static struct hp_xlate *waiters(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 /* ---- the driver ---- */
 
 /* Where the translation is put.  A page in use is where it was. */
-static struct tlb_entry *place(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
-			       uint64_t arg)
+static struct tlb_entry *tlb_place(struct hp_nic *n, uint32_t vpid,
+				   uint64_t vpage, uint64_t arg)
 {
 	struct tlb_entry *e = tlb_find(n, vpid, vpage);
 
@@ -223,18 +225,18 @@ static struct tlb_entry *place(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 
 /* Those who wait are told from the next callback on: this is a store of the
  * host. */
-static void insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
-		   uint64_t arg)
+static void tlb_insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
+		       uint64_t arg)
 {
-	struct hp_xlate *x = waiters(n, vpid, vpage), *next;
+	struct hp_xlate *x = tlb_waiters(n, vpid, vpage), *next;
 	struct tlb_entry *e = NULL;
 
 	if (arg != HP_TLB_FAULT)
-		e = place(n, vpid, vpage, arg);
+		e = tlb_place(n, vpid, vpage, arg);
 	for (; x; x = next) {
 		next = x->next;
-		settle(n, x, e);
-		hp_at(n, hp_now(n), deliver, x);
+		tlb_settle(n, x, e);
+		hp_at(n, hp_now(n), tlb_deliver, x);
 	}
 }
 
@@ -248,8 +250,8 @@ void hp_tlb_drop(struct hp_nic *n, uint32_t vpid)
 			continue;
 		}
 		*at = x->next;
-		settle(n, x, NULL);
-		hp_at(n, hp_now(n), deliver, x);
+		tlb_settle(n, x, NULL);
+		hp_at(n, hp_now(n), tlb_deliver, x);
 	}
 }
 
@@ -260,14 +262,14 @@ static void bulk_done(struct hp_nic *n, struct hp_dma *d)
 
 	for (uint32_t i = 0; i < t->bulk_count; i++) {
 		memcpy(&arg, weft_slice_data(d->txn.data) + 8 * i, sizeof(arg));
-		insert(n, t->bulk_vpid, t->bulk_page + i, arg);
+		tlb_insert(n, t->bulk_vpid, t->bulk_page + i, arg);
 	}
 	t->bulk_count = 0;
 	n->cache_status &= ~(uint64_t)HP_CACHE_BUSY;
 }
 
-static uint64_t bulk(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
-		     uint64_t arg1)
+static uint64_t tlb_bulk(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
+			 uint64_t arg1)
 {
 	struct hp_tlb *t = n->xlate;
 	uint32_t count = HP_CACHE_COUNT(cmd);
@@ -283,23 +285,23 @@ static uint64_t bulk(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 	return HP_CACHE_BUSY;
 }
 
-static uint64_t query(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
+static uint64_t tlb_query(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 {
 	return (tlb_find(n, vpid, vpage) ? HP_CACHE_PRESENT : 0) |
 	       (in_use(n, vpid, vpage) ? HP_CACHE_IN_USE : 0);
 }
 
 /* An entry in use stays: its page must not go. */
-static uint64_t drop(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
+static uint64_t tlb_drop(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 {
 	struct tlb_entry *e = tlb_find(n, vpid, vpage);
 
 	if (e && !in_use(n, vpid, vpage))
 		tlb_invalidate(n, e);
-	return query(n, vpid, vpage);
+	return tlb_query(n, vpid, vpage);
 }
 
-static uint64_t flush(struct hp_nic *n)
+static uint64_t tlb_flush(struct hp_nic *n)
 {
 	uint64_t left = 0;
 
@@ -321,16 +323,16 @@ static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 
 	switch (HP_CACHE_OP(cmd)) {
 	case HP_CACHE_FLUSH:
-		return flush(n);
+		return tlb_flush(n);
 	case HP_CACHE_INSERT:
-		insert(n, vpid, arg0, arg1);
-		return query(n, vpid, arg0);
+		tlb_insert(n, vpid, arg0, arg1);
+		return tlb_query(n, vpid, arg0);
 	case HP_CACHE_REMOVE:
-		return drop(n, vpid, arg0);
+		return tlb_drop(n, vpid, arg0);
 	case HP_CACHE_BULK:
-		return bulk(n, cmd, arg0, arg1);
+		return tlb_bulk(n, cmd, arg0, arg1);
 	case HP_CACHE_QUERY:
-		return query(n, vpid, arg0);
+		return tlb_query(n, vpid, arg0);
 	default:
 		return 0;
 	}

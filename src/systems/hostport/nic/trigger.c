@@ -10,7 +10,7 @@
 
 /* ---- Triggerpage ---- */
 
-static uint64_t trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
+static uint64_t trigger_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 {
 	uint32_t vpid = HP_TRIGGER_VPID(off), cmd = HP_TRIGGER_CMD(off);
 	uint32_t par = HP_TRIGGER_PAR(off), got;
@@ -32,7 +32,7 @@ static uint64_t trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 
 uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 {
-	uint64_t val = trigger(n, off, bytes);
+	uint64_t val = trigger_trigger(n, off, bytes);
 
 	hp_marks_accepted(n, HP_TRIGGER_VPID(off), HP_RET_ACCEPTED(val));
 	return val;
@@ -86,7 +86,7 @@ static void access_load(struct hp_nic *n, const struct weft_bus_note *note)
 /* ---- stores ---- */
 
 /* Largest naturally aligned piece at off. */
-static uint32_t piece(uint64_t off, uint32_t left)
+static uint32_t trigger_piece(uint64_t off, uint32_t left)
 {
 	uint32_t size = 8;
 
@@ -100,7 +100,7 @@ static void reg_store(struct hp_nic *n, const struct weft_bus_note *note)
 	for (uint32_t i = 0, size; i < note->bytes; i += size) {
 		uint64_t val = 0;
 
-		size = piece(note->off + i, note->bytes - i);
+		size = trigger_piece(note->off + i, note->bytes - i);
 		memcpy(&val, note->data + i, size);
 		weft_reg_store(n->comp, note->space, (uint32_t)(note->off + i),
 			       size, val);

@@ -16,7 +16,7 @@
 
 /* ---- driver pages ---- */
 
-static uint64_t ptrs(uint32_t wp, uint32_t rp, uint32_t bits)
+static uint64_t ultra_ptrs(uint32_t wp, uint32_t rp, uint32_t bits)
 {
 	return (uint64_t)wp << bits | rp;
 }
@@ -27,7 +27,7 @@ static void route_put(struct ultra_port *p, uint32_t word, uint64_t val)
 }
 
 /* A packet needs a way, and one that the network has. */
-static bool routable(const struct ultra_port *p)
+static bool ultra_routable(const struct ultra_port *p)
 {
 	struct hp_route r = { .nf = 0 };
 
@@ -38,7 +38,7 @@ static bool routable(const struct ultra_port *p)
 
 /* What the packets of a port are made of stays as it is while it is enabled or
  * has some: each packet was accepted for a way that exists. */
-static bool fixed(const struct ultra_port *p, uint32_t off)
+static bool ultra_fixed(const struct ultra_port *p, uint32_t off)
 {
 	if (!p->en && ring_empty(&p->pkts))
 		return false;
@@ -59,11 +59,11 @@ static void slice_put(struct ultra_port *p, uint64_t val)
 
 static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
 {
-	if (fixed(p, off))
+	if (ultra_fixed(p, off))
 		return;
 	switch (off) {
 	case HP_UR_CTRL:
-		p->en = val & HP_ULTRA_EN && routable(p);
+		p->en = val & HP_ULTRA_EN && ultra_routable(p);
 		p->state = ULTRA_IDLE;
 		ultra_req_go(p->u);
 		break;
@@ -91,9 +91,10 @@ static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
 	case HP_UR_SLICE:
 	case HP_UR_PTRS: /* while it is enabled its packets are in there */
 		if (!p->en && ring_empty(&p->pkts))
-			slice_put(p, off == HP_UR_SLICE
-					     ? val
-					     : ptrs(p->upper, p->lower, 16));
+			slice_put(p,
+				  off == HP_UR_SLICE
+					  ? val
+					  : ultra_ptrs(p->upper, p->lower, 16));
 		break;
 	}
 }
@@ -120,9 +121,9 @@ static uint64_t req_get(const struct ultra_port *p, uint32_t off)
 		memcpy(&v, p->route + (off - HP_UR_ROUTE), 8);
 		return v;
 	case HP_UR_SLICE:
-		return ptrs(p->upper, p->lower, 16);
+		return ultra_ptrs(p->upper, p->lower, 16);
 	case HP_UR_PTRS:
-		return ptrs(p->wp, p->rp, 16);
+		return ultra_ptrs(p->wp, p->rp, 16);
 	default:
 		return ~0ULL;
 	}
@@ -180,7 +181,7 @@ static uint64_t cpl_get(const struct ultra_cpl *p, uint32_t off)
 	case HP_UC_SIZE:
 		return (uint64_t)p->words << 24 | p->slices;
 	case HP_UC_PTRS:
-		return ptrs(p->wp, p->rp, 24);
+		return ultra_ptrs(p->wp, p->rp, 24);
 	case HP_UC_VPID:
 		return p->vpid;
 	case HP_UC_OWNER:
@@ -219,7 +220,7 @@ static void cpl_rp(struct hp_ultra *u, uint32_t upid, uint64_t val)
 	ultra_cpl_go(u);
 }
 
-static void put(struct hp_ultra *u, uint32_t off, uint64_t val)
+static void ultra_put(struct hp_ultra *u, uint32_t off, uint64_t val)
 {
 	uint32_t upid = HP_ULTRA_UPID(off), cmd = off & 0xfff;
 
@@ -237,7 +238,7 @@ static void put(struct hp_ultra *u, uint32_t off, uint64_t val)
 	}
 }
 
-static uint64_t get(struct hp_ultra *u, uint32_t off)
+static uint64_t ultra_get(struct hp_ultra *u, uint32_t off)
 {
 	uint32_t upid = HP_ULTRA_UPID(off), cmd = off & 0xfff;
 
@@ -271,14 +272,14 @@ static void ultra_store(struct hp_nic *n, const struct weft_bus_note *note)
 			continue;
 		}
 		if (u->low_at == off - 4)
-			put(u, off - 4, (uint64_t)v << 32 | u->low);
+			ultra_put(u, off - 4, (uint64_t)v << 32 | u->low);
 		u->low_at = UINT32_MAX;
 	}
 }
 
 static void load_now(struct hp_nic *n, void *arg)
 {
-	uint64_t v = get(n->ultra, (uint32_t)n->load.off & ~7u);
+	uint64_t v = ultra_get(n->ultra, (uint32_t)n->load.off & ~7u);
 
 	hp_reply(n, n->load.off & 4 ? v >> 32 : v, n->load.bytes);
 }
@@ -346,7 +347,7 @@ static bool ultra_tload(struct hp_nic *n, const struct weft_bus_note *note,
 	    HP_ULTRA_UPID(off) >= n->ultra_ports ||
 	    !ultra_cpl_valid(n->ultra, HP_ULTRA_UPID(off), note->tag))
 		return false;
-	*val_p = get(n->ultra, off & ~7u);
+	*val_p = ultra_get(n->ultra, off & ~7u);
 	return true;
 }
 
@@ -387,7 +388,8 @@ static int ultra_init(struct hp_nic *n, struct weft_err *err)
 	for (uint32_t i = 0; i < n->ultra_ports; i++) {
 		u->port[i].u = u;
 		u->port[i].upid = (uint16_t)i;
-		slice_put(&u->port[i], ptrs((i + 1) * words, i * words, 16));
+		slice_put(&u->port[i],
+			  ultra_ptrs((i + 1) * words, i * words, 16));
 	}
 	return 0;
 }

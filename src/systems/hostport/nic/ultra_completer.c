@@ -54,7 +54,8 @@ static uint32_t payload_words(const struct ultra_in *i)
 }
 
 /* From its one source, and it fits into a slice. */
-static bool accepted(struct hp_ultra *u, const struct ultra_in *i)
+static bool ultra_completer_accepted(struct hp_ultra *u,
+				     const struct ultra_in *i)
 {
 	const uint64_t *c = i->head.c;
 	const struct ultra_cpl *p;
@@ -90,7 +91,7 @@ static uint32_t words_of(const struct ultra_in *i, uint64_t *w)
 	return k + 2;
 }
 
-static void ack(struct hp_nic *n, void *arg)
+static void ultra_completer_ack(struct hp_nic *n, void *arg)
 {
 	struct ultra_in *i = arg;
 
@@ -99,7 +100,7 @@ static void ack(struct hp_nic *n, void *arg)
 }
 
 /* The store is with the bus: the acknowledge may go (8.4). */
-static void stored(struct hp_nic *n, struct hp_dma *d)
+static void ultra_completer_stored(struct hp_nic *n, struct hp_dma *d)
 {
 	struct ultra_in *i = d->arg;
 	uint64_t now = hp_now(n);
@@ -113,13 +114,15 @@ static void stored(struct hp_nic *n, struct hp_dma *d)
 	if (n->ultra->cpl[i->tupid].irq)
 		hp_irq(n, HP_IRQ_ULTRA);
 	if (HP_CMD_BYTE(HP_C0_CMD(i->head.c[0])) & HP_A)
-		hp_at(n, i->ack_at > now ? i->ack_at : now, ack, i);
+		hp_at(n, i->ack_at > now ? i->ack_at : now, ultra_completer_ack,
+		      i);
 	else
 		in_free(n->ultra, i);
 }
 
-static void keep(struct hp_ultra *u, struct ultra_in *i, const uint64_t *w,
-		 uint32_t words, uint64_t trace)
+static void ultra_completer_keep(struct hp_ultra *u, struct ultra_in *i,
+				 const uint64_t *w, uint32_t words,
+				 uint64_t trace)
 {
 	struct ultra_slot *s = ring_push(&u->cpl[i->tupid].kept);
 	struct hp_dma none = { .arg = i };
@@ -127,10 +130,10 @@ static void keep(struct hp_ultra *u, struct ultra_in *i, const uint64_t *w,
 	s->w[0] = w[words - 1];
 	memcpy(&s->w[1], w, 8 * (words - 1));
 	weft_msg_end(u->n->comp, trace, true);
-	stored(u->n, &none);
+	ultra_completer_stored(u->n, &none);
 }
 
-static void store(struct hp_ultra *u, struct ultra_in *i)
+static void ultra_completer_store(struct hp_ultra *u, struct ultra_in *i)
 {
 	struct ultra_cpl *p = &u->cpl[i->tupid];
 	uint64_t w[ULTRA_WORDS + 2];
@@ -148,17 +151,18 @@ static void store(struct hp_ultra *u, struct ultra_in *i)
 	hp_rx_end(u->n, i->rx);
 	i->rx = NULL;
 	if (p->on_device) {
-		keep(u, i, w, words, trace);
+		ultra_completer_keep(u, i, w, words, trace);
 		return;
 	}
 	p->wp = hp_next(p->wp, 1, p->slices);
 	p->storing++;
-	d = hp_dma_put(u->n, at, w, 8 * words, stored, i);
+	d = hp_dma_put(u->n, at, w, 8 * words, ultra_completer_stored, i);
 	d->txn.trace_id = trace;
 	d->txn.trace_last = true;
 }
 
-static void discard(struct hp_ultra *u, struct ultra_in *i, bool nack)
+static void ultra_completer_discard(struct hp_ultra *u, struct ultra_in *i,
+				    bool nack)
 {
 	if (nack && HP_CMD_BYTE(HP_C0_CMD(i->head.c[0])) & HP_A)
 		hp_ack(u->n, &i->head, HP_ERR_ROUTE_BROKEN, 0);
@@ -171,16 +175,16 @@ static void discard(struct hp_ultra *u, struct ultra_in *i, bool nack)
 /* ---- the unit ---- */
 
 /* The checks: true when it may be stored. */
-static bool check(struct hp_ultra *u, struct ultra_in *i)
+static bool ultra_completer_check(struct hp_ultra *u, struct ultra_in *i)
 {
-	if (!accepted(u, i)) {
-		discard(u, i, false);
+	if (!ultra_completer_accepted(u, i)) {
+		ultra_completer_discard(u, i, false);
 		return false;
 	}
 	if (slice_free(&u->cpl[i->tupid]))
 		return i->checked = true;
 	if (u->n->ultra_full_policy) {
-		discard(u, i, true);
+		ultra_completer_discard(u, i, true);
 		return false;
 	}
 	hp_count(u->n, HP_K_RX_STALLS, 1);
@@ -189,26 +193,27 @@ static bool check(struct hp_ultra *u, struct ultra_in *i)
 }
 
 /* Its latency is over; stored when all of it is here. */
-static void finish(struct hp_nic *n, void *arg)
+static void ultra_completer_finish(struct hp_nic *n, void *arg)
 {
 	struct hp_ultra *u = n->ultra;
 	struct ultra_in *i = arg;
 
 	/* the port may have been closed since */
-	if ((i->checked && accepted(u, i)) || check(u, i)) {
+	if ((i->checked && ultra_completer_accepted(u, i)) ||
+	    ultra_completer_check(u, i)) {
 		if (!i->rx->whole)
 			return;
-		store(u, i);
+		ultra_completer_store(u, i);
 	}
 	ultra_cpl_go(u);
 }
 
-static void more(struct hp_nic *n, struct hp_rx *rx)
+static void ultra_completer_more(struct hp_nic *n, struct hp_rx *rx)
 {
 	struct ultra_in *i = rx->arg;
 
 	if (i->taken && i->checked && rx->whole)
-		finish(n, i);
+		ultra_completer_finish(n, i);
 }
 
 /* Nobody older of its port is here. */
@@ -224,11 +229,12 @@ static bool may_go(const struct hp_ultra *u, const struct ultra_in *i)
 {
 	if (i->taken || !first_of_port(u, i))
 		return false;
-	return u->n->ultra_full_policy || !accepted((struct hp_ultra *)u, i) ||
+	return u->n->ultra_full_policy ||
+	       !ultra_completer_accepted((struct hp_ultra *)u, i) ||
 	       slice_free(&u->cpl[i->tupid]);
 }
 
-static void again(struct hp_nic *n, void *arg)
+static void ultra_completer_again(struct hp_nic *n, void *arg)
 {
 	n->ultra->waiting = false;
 	ultra_cpl_go(n->ultra);
@@ -246,7 +252,7 @@ void ultra_cpl_go(struct hp_ultra *u)
 		return;
 	if (u->free_at > now) {
 		u->waiting = true;
-		hp_at(n, u->free_at, again, NULL);
+		hp_at(n, u->free_at, ultra_completer_again, NULL);
 		return;
 	}
 	i->taken = true;
@@ -257,7 +263,7 @@ void ultra_cpl_go(struct hp_ultra *u)
 		u->least = now - u->took;
 	u->took = now;
 	u->free_at = now + n->ultra_cpl_occupancy;
-	hp_after(n, n->ultra_cpl_latency, finish, i);
+	hp_after(n, n->ultra_cpl_latency, ultra_completer_finish, i);
 	ultra_cpl_go(u);
 }
 
@@ -268,7 +274,7 @@ void ultra_cpl_rx(struct hp_ultra *u, struct hp_rx *rx)
 	i->rx = rx;
 	i->head = rx->head;
 	i->tupid = (uint16_t)ULTRA_C4_TUPID(rx->head.c[4]);
-	rx->more = more;
+	rx->more = ultra_completer_more;
 	rx->arg = i;
 	weft_mark(u->n->comp, rx->f->trace_id, "to the core clock",
 		  weft_now(u->n->comp));

@@ -13,17 +13,19 @@
 
 enum { BACK = 6 }; /* scheduler to hand-over, of ultra_req_latency */
 
-static uint32_t back(const struct hp_nic *n)
+static uint32_t ultra_requester_back(const struct hp_nic *n)
 {
 	return n->ultra_req_latency < BACK ? n->ultra_req_latency : BACK;
 }
 
 /* ---- notifications (9.7) ---- */
 
-static void notify(struct ultra_port *p, uint32_t cmd, uint64_t tag,
-		   uint32_t hpid, uint32_t vpid, bool irq);
+static void ultra_requester_notify(struct ultra_port *p, uint32_t cmd,
+				   uint64_t tag, uint32_t hpid, uint32_t vpid,
+				   bool irq);
 
-static void notified(struct hp_nic *n, struct hp_nqe *e, bool err)
+static void ultra_requester_notified(struct hp_nic *n, struct hp_nqe *e,
+				     bool err)
 {
 	struct ultra_nqe *q = e->arg;
 	struct ultra_port *p = q->port;
@@ -38,8 +40,9 @@ static void notified(struct hp_nic *n, struct hp_nqe *e, bool err)
 	if (failed && p->fail_owed) {
 		p->failing = true;
 		p->fail_owed = false;
-		notify(p, HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_REFUSED),
-		       p->fail_tag, p->dtag, 0, false);
+		ultra_requester_notify(
+			p, HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_REFUSED),
+			p->fail_tag, p->dtag, 0, false);
 	}
 	ultra_req_go(p->u);
 }
@@ -60,15 +63,18 @@ static struct ultra_nqe *nqe_new(struct hp_ultra *u)
 	return q;
 }
 
-static void notify(struct ultra_port *p, uint32_t cmd, uint64_t tag,
-		   uint32_t hpid, uint32_t vpid, bool irq)
+static void ultra_requester_notify(struct ultra_port *p, uint32_t cmd,
+				   uint64_t tag, uint32_t hpid, uint32_t vpid,
+				   bool irq)
 {
 	struct ultra_nqe *q = nqe_new(p->u);
 
 	p->nqes++;
 	q->port = p;
 	q->irq = irq;
-	q->e = (struct hp_nqe){ .vpid = p->vpid, .done = notified, .arg = q };
+	q->e = (struct hp_nqe){ .vpid = p->vpid,
+				.done = ultra_requester_notified,
+				.arg = q };
 	q->e.w[0] = tag;
 	q->e.w[1] = p->upid;
 	q->e.w[7] = HP_NQE_W7(cmd, hpid, vpid);
@@ -76,17 +82,19 @@ static void notify(struct ultra_port *p, uint32_t cmd, uint64_t tag,
 }
 
 /* What the flags of a packet ask for, now that it is over. */
-static void completed(struct ultra_port *p, uint32_t flags, uint32_t cmd,
-		      uint64_t tag, uint32_t hpid, uint32_t vpid)
+static void ultra_requester_completed(struct ultra_port *p, uint32_t flags,
+				      uint32_t cmd, uint64_t tag, uint32_t hpid,
+				      uint32_t vpid)
 {
 	if (flags & ULTRA_F_NOTIFY)
-		notify(p, cmd, tag, hpid, vpid, flags & ULTRA_F_IRQ);
+		ultra_requester_notify(p, cmd, tag, hpid, vpid,
+				       flags & ULTRA_F_IRQ);
 	else if (flags & ULTRA_F_IRQ)
 		hp_irq(p->u->n, HP_IRQ_ULTRA);
 }
 
 /* A packet that was not accepted (step 5a). */
-static void refused(struct ultra_port *p, uint64_t tag)
+static void ultra_requester_refused(struct ultra_port *p, uint64_t tag)
 {
 	hp_count(p->u->n, HP_K_ULTRA_REFUSED, 1);
 	if (p->failing) {
@@ -95,13 +103,13 @@ static void refused(struct ultra_port *p, uint64_t tag)
 		return;
 	}
 	p->failing = true;
-	notify(p, HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_REFUSED), tag, p->dtag, 0,
-	       false);
+	ultra_requester_notify(p, HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_REFUSED),
+			       tag, p->dtag, 0, false);
 }
 
 /* ---- access sequence ---- */
 
-static uint32_t room(const struct ultra_port *p)
+static uint32_t ultra_requester_room(const struct ultra_port *p)
 {
 	uint32_t size = p->upper - p->lower;
 
@@ -110,13 +118,15 @@ static uint32_t room(const struct ultra_port *p)
 	return size - 1 - hp_used(p->rp - p->lower, p->wp - p->lower, size);
 }
 
-static uint16_t step(const struct ultra_port *p, uint32_t at, uint32_t by)
+static uint16_t ultra_requester_step(const struct ultra_port *p, uint32_t at,
+				     uint32_t by)
 {
 	return (uint16_t)(p->lower +
 			  hp_next(at - p->lower, by, p->upper - p->lower));
 }
 
-static void begin(struct ultra_port *p, uint32_t index, uint32_t flags)
+static void ultra_requester_begin(struct ultra_port *p, uint32_t index,
+				  uint32_t flags)
 {
 	const struct hp_nic *n = p->u->n;
 
@@ -124,7 +134,8 @@ static void begin(struct ultra_port *p, uint32_t index, uint32_t flags)
 	p->flags = (uint8_t)flags;
 	p->next = (uint8_t)index;
 	p->at = p->wp;
-	p->state = p->words <= n->ultra_max_words && p->words <= room(p)
+	p->state = p->words <= n->ultra_max_words &&
+				   p->words <= ultra_requester_room(p)
 			   ? ULTRA_ASSEMBLE
 			   : ULTRA_DROP;
 }
@@ -135,10 +146,11 @@ bool ultra_req_takes(const struct hp_ultra *u, uint32_t upid, uint16_t tag,
 	const struct ultra_port *p = &u->port[upid];
 
 	return p->en && p->vpid == tag && p->state == ULTRA_IDLE &&
-	       words <= u->n->ultra_max_words && words <= room(p);
+	       words <= u->n->ultra_max_words &&
+	       words <= ultra_requester_room(p);
 }
 
-static void committed(struct hp_nic *n, void *arg)
+static void ultra_requester_committed(struct hp_nic *n, void *arg)
 {
 	struct ultra_port *p = arg;
 
@@ -153,13 +165,13 @@ static void committed(struct hp_nic *n, void *arg)
 }
 
 /* The word at index 31 has come. */
-static void end(struct ultra_port *p)
+static void ultra_requester_end(struct ultra_port *p)
 {
 	struct hp_nic *n = p->u->n;
 
 	if (p->state == ULTRA_DROP) {
 		p->state = ULTRA_IDLE;
-		refused(p, p->tag);
+		ultra_requester_refused(p, p->tag);
 		return;
 	}
 	p->state = ULTRA_IDLE;
@@ -168,29 +180,30 @@ static void end(struct ultra_port *p)
 		(struct ultra_pkt){ p->words, p->flags, hp_now(n),
 				    weft_msg_open(n->comp) };
 	ultra_mean_add(&p->u->seen_at, (double)weft_now(n->comp) / WEFT_NS);
-	hp_after(n, n->ultra_req_latency - back(n), committed, p);
+	hp_after(n, n->ultra_req_latency - ultra_requester_back(n),
+		 ultra_requester_committed, p);
 }
 
-static void word(struct ultra_port *p, uint32_t index, uint32_t flags,
-		 uint64_t val)
+static void ultra_requester_word(struct ultra_port *p, uint32_t index,
+				 uint32_t flags, uint64_t val)
 {
 	uint64_t *q = p->u->queue;
 
 	if (p->state != ULTRA_IDLE && index != p->next) {
 		p->state = ULTRA_IDLE; /* broken sequence */
-		refused(p, p->tag);
+		ultra_requester_refused(p, p->tag);
 	}
 	if (p->state == ULTRA_IDLE) {
-		begin(p, index, flags);
+		ultra_requester_begin(p, index, flags);
 		p->tag = val;
 	}
 	p->next++;
 	if (p->state == ULTRA_ASSEMBLE) {
 		q[p->at] = val;
-		p->at = step(p, p->at, 1);
+		p->at = ultra_requester_step(p, p->at, 1);
 	}
 	if (index == HP_ULTRA_LAST)
-		end(p);
+		ultra_requester_end(p);
 }
 
 void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
@@ -200,26 +213,27 @@ void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
 
 	if (!p->en || cmd & HP_ULTRA_RP)
 		return;
-	word(p, cmd >> 3 & 31, cmd >> 8 & 7, val);
+	ultra_requester_word(p, cmd >> 3 & 31, cmd >> 8 & 7, val);
 }
 
 /* ---- injection ---- */
 
 /* The port's oldest packet has left: RP (step 7, 8). */
-static void sent(struct hp_nic *n, struct hp_tx *tx)
+static void ultra_requester_sent(struct hp_nic *n, struct hp_tx *tx)
 {
 	struct ultra_port *p = tx->arg;
 	struct ultra_pkt k = *ring_front(&p->pkts);
 	uint64_t tag = p->u->queue[p->rp];
 
 	ring_pop(&p->pkts);
-	p->rp = step(p, p->rp, k.words);
+	p->rp = ultra_requester_step(p, p->rp, k.words);
 	p->flying--;
 	p->u->flying--;
 	hp_count(n, HP_K_ULTRA_SENT, 1);
 	if (!(k.flags & ULTRA_F_ACK))
-		completed(p, k.flags, HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_SEND),
-			  tag, p->dtag, 0);
+		ultra_requester_completed(
+			p, k.flags, HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_SEND), tag,
+			p->dtag, 0);
 	ultra_req_go(p->u);
 }
 
@@ -235,8 +249,8 @@ static void route_make(const struct ultra_port *p, bool ack, struct hp_route *r)
 		r->back[r->nr++] = p->route[i];
 }
 
-static struct weft_frame *assemble(struct ultra_port *p, uint32_t at,
-				   struct ultra_pkt k)
+static struct weft_frame *
+ultra_requester_assemble(struct ultra_port *p, uint32_t at, struct ultra_pkt k)
 {
 	struct hp_nic *n = p->u->n;
 	uint32_t a = k.flags & ULTRA_F_ACK ? HP_A : 0, size = 8u * k.words - 8;
@@ -258,14 +272,14 @@ static struct weft_frame *assemble(struct ultra_port *p, uint32_t at,
 		return NULL;
 	b = weft_slice_data(f->payload) + hp_pkt_skip(f, &h);
 	for (uint32_t i = 1; i < k.words; i++) {
-		at = step(p, at, 1);
+		at = ultra_requester_step(p, at, 1);
 		memcpy(b + 8 * (i - 1), &q[at], 8);
 	}
 	return f;
 }
 
 /* The port's packet after those on their way. */
-static void inject(struct hp_nic *n, void *arg)
+static void ultra_requester_inject(struct hp_nic *n, void *arg)
 {
 	struct ultra_port *p = arg;
 	uint32_t at = p->rp, i;
@@ -273,21 +287,22 @@ static void inject(struct hp_nic *n, void *arg)
 
 	n->ultra->busy = false;
 	for (i = 0; i < p->flying - 1; i++)
-		at = step(p, at, ring_nth(&p->pkts, i)->words);
-	f = assemble(p, at, *ring_nth(&p->pkts, i));
+		at = ultra_requester_step(p, at, ring_nth(&p->pkts, i)->words);
+	f = ultra_requester_assemble(p, at, *ring_nth(&p->pkts, i));
 	f->trace_id = ring_nth(&p->pkts, i)->trace;
 	weft_mark(n->comp, f->trace_id,
 		  "ULTRA requester: schedule, route, header",
 		  weft_now(n->comp));
 	ultra_mean_add(&p->u->requester,
 		       (double)(hp_now(n) - ring_nth(&p->pkts, i)->seen));
-	hp_net_send(n, f, f->payload.len, hp_now(n), UINT32_MAX, sent, p);
+	hp_net_send(n, f, f->payload.len, hp_now(n), UINT32_MAX,
+		    ultra_requester_sent, p);
 	ultra_req_go(p->u);
 }
 
 /* Next port with a packet, round robin; a port whose notifications wait for
  * room has to wait too. */
-static struct ultra_port *choose(struct hp_ultra *u)
+static struct ultra_port *ultra_requester_choose(struct hp_ultra *u)
 {
 	uint32_t ports = u->n->ultra_ports;
 
@@ -311,7 +326,7 @@ void ultra_req_go(struct hp_ultra *u)
 
 	if (u->busy || u->flying >= ULTRA_FLYING)
 		return;
-	p = choose(u);
+	p = ultra_requester_choose(u);
 	if (!p)
 		return;
 	u->last = p->upid;
@@ -320,7 +335,7 @@ void ultra_req_go(struct hp_ultra *u)
 	p->flying++;
 	u->flying++;
 	u->busy = true;
-	hp_after(u->n, back(u->n), inject, p);
+	hp_after(u->n, ultra_requester_back(u->n), ultra_requester_inject, p);
 }
 
 /* ---- acknowledges ---- */
@@ -332,9 +347,10 @@ void ultra_req_acked(struct hp_ultra *u, const struct hp_head *h)
 
 	if (ULTRA_TAG_UPID(tag) >= u->n->ultra_ports)
 		return;
-	completed(&u->port[ULTRA_TAG_UPID(tag)], ULTRA_TAG_FLAGS(tag),
-		  HP_CMD(err, HP_G_ULTRA, HP_B_ULTRA_ACKED), h->c[2],
-		  HP_C0_HPID(h->c[0]), HP_C0_VPID(h->c[0]));
+	ultra_requester_completed(
+		&u->port[ULTRA_TAG_UPID(tag)], ULTRA_TAG_FLAGS(tag),
+		HP_CMD(err, HP_G_ULTRA, HP_B_ULTRA_ACKED), h->c[2],
+		HP_C0_HPID(h->c[0]), HP_C0_VPID(h->c[0]));
 }
 
 void ultra_req_fini(struct hp_ultra *u)

@@ -25,7 +25,7 @@ static uint64_t get_be(const uint8_t *b, uint32_t n)
 	return v;
 }
 
-static uint32_t round8(uint32_t n)
+static uint32_t wire_round8(uint32_t n)
 {
 	return (n + 7) & ~7u;
 }
@@ -127,8 +127,8 @@ static uint32_t way_bytes(const struct hp_route *r)
 
 static uint32_t tail_bytes(const struct hp_route *r)
 {
-	return round8(TAIL_FIX + way_bytes(r) + tree_bytes(r) +
-		      (r->nr ? 2u + r->nr : 1));
+	return wire_round8(TAIL_FIX + way_bytes(r) + tree_bytes(r) +
+			   (r->nr ? 2u + r->nr : 1));
 }
 
 static uint32_t way_hops(const struct hp_route *r)
@@ -193,7 +193,7 @@ struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 					.hops = EX_ROUTE_RUNS,
 					.dim = 0xff };
 	f->payload = weft_slice_word(sim, tail_bytes(r) + 8 * words +
-						  round8(h->bytes));
+						  wire_round8(h->bytes));
 	b = tail_write(weft_slice_data(f->payload), r, h->vpid);
 	for (uint32_t i = 0; i < HP_FRAME_MAX; i++) {
 		if (!(mask >> i & 1))
@@ -201,7 +201,7 @@ struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 		put_be(b, h->c[i], 8);
 		b += 8;
 	}
-	memset(b, 0, round8(h->bytes));
+	memset(b, 0, wire_round8(h->bytes));
 	return f;
 }
 
@@ -296,7 +296,7 @@ static enum hp_parse tail_read(const struct part *p, struct hp_head *h,
 	h->vpid = (uint32_t)get_be(p->b + i + 1, 2);
 	i += 3;
 	ret = back_read(p, &i, h);
-	*at_p = padding_end(p, round8(i + 1));
+	*at_p = padding_end(p, wire_round8(i + 1));
 	return ret;
 }
 

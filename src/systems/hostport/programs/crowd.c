@@ -20,13 +20,13 @@ static const char *const kind_name[KINDS] = {
 	"fast_get",  "get",  "faa",	 "cas",
 };
 
-static uint32_t quota(const struct crowd *a, uint32_t id)
+static uint32_t crowd_quota(const struct crowd *a, uint32_t id)
 {
 	return (uint32_t)(a->instructions / a->processes) +
 	       (id < a->instructions % a->processes);
 }
 
-static uint64_t number(const struct crowd *a, uint32_t id, uint32_t k)
+static uint64_t crowd_number(const struct crowd *a, uint32_t id, uint32_t k)
 {
 	return (uint64_t)k * a->processes + id;
 }
@@ -34,7 +34,7 @@ static uint64_t number(const struct crowd *a, uint32_t id, uint32_t k)
 static void post(struct member *m, struct hport *p)
 {
 	struct crowd *a = m->of;
-	uint64_t num = number(a, m->id, m->next);
+	uint64_t num = crowd_number(a, m->id, m->next);
 	int ret = crowd_post(m, p, num);
 
 	if (ret)
@@ -45,8 +45,8 @@ static void post(struct member *m, struct hport *p)
 
 /* ---- what comes back ---- */
 
-static void mark(struct crowd *a, uint64_t *bits, uint64_t num, uint64_t *n,
-		 const char *what)
+static void crowd_mark(struct crowd *a, uint64_t *bits, uint64_t num,
+		       uint64_t *n, const char *what)
 {
 	uint64_t bit = 1ull << num % 64;
 
@@ -58,25 +58,25 @@ static void mark(struct crowd *a, uint64_t *bits, uint64_t num, uint64_t *n,
 	++*n;
 }
 
-static void done(struct member *m, const struct hport_note *n)
+static void crowd_done(struct member *m, const struct hport_note *n)
 {
 	struct crowd *a = m->of;
 	uint64_t num = n->tag.user;
 
-	if (n->error || !m->busy || num != number(a, m->id, m->next) ||
+	if (n->error || !m->busy || num != crowd_number(a, m->id, m->next) ||
 	    !crowd_good(m, n))
 		weft_check_failed(
 			a->w.c,
 			"process %u: instruction %llu, command %02x error %u, is not what it should be",
 			m->id, (unsigned long long)num, n->command, n->error);
-	mark(a, a->done, num, &a->n_done, "completed");
+	crowd_mark(a, a->done, num, &a->n_done, "completed");
 	a->n_kind[crowd_kind(a, num)]++;
 	m->busy = false;
 	m->next++;
 }
 
-static void executed(struct member *m, struct hport *p,
-		     const struct hport_note *n)
+static void crowd_executed(struct member *m, struct hport *p,
+			   const struct hport_note *n)
 {
 	struct crowd *a = m->of;
 	uint64_t num = n->tag.user, w[32];
@@ -93,40 +93,40 @@ static void executed(struct member *m, struct hport *p,
 					  "message %llu is not what was sent",
 					  (unsigned long long)num);
 	}
-	mark(a, a->executed, num, &a->n_executed, "executed");
+	crowd_mark(a, a->executed, num, &a->n_executed, "executed");
 	m->expect--;
 }
 
 /* ---- turns ---- */
 
-static void take(struct member *m, struct hport *p)
+static void crowd_take(struct member *m, struct hport *p)
 {
 	struct hport_note n;
 
 	while (hport_poll(p, &n)) {
 		if (n.event == HPORT_DONE)
-			done(m, &n);
+			crowd_done(m, &n);
 		else
-			executed(m, p, &n);
+			crowd_executed(m, p, &n);
 	}
 }
 
-static struct weft_turn turn(struct weft_host *h, struct weft_proc *proc,
-			     void *arg)
+static struct weft_turn crowd_turn(struct weft_host *h, struct weft_proc *proc,
+				   void *arg)
 {
 	struct member *m = arg;
 	struct crowd *a = m->of;
 	struct hport *p = &a->hp.port[m->id];
 
 	hport_crowd_on(p, h);
-	take(m, p);
-	if (!m->busy && m->next < quota(a, m->id))
+	crowd_take(m, p);
+	if (!m->busy && m->next < crowd_quota(a, m->id))
 		post(m, p);
 	if (p->wq_new && hport_crowd_trigger(p)) {
 		a->rejected++;
 		return (struct weft_turn){ WEFT_TURN_AGAIN };
 	}
-	if (!m->busy && m->next == quota(a, m->id) && !m->expect)
+	if (!m->busy && m->next == crowd_quota(a, m->id) && !m->expect)
 		return (struct weft_turn){ WEFT_TURN_END };
 	return (struct weft_turn){ .kind = WEFT_TURN_WAIT,
 				   .p = hport_crowd_word(p),
@@ -135,7 +135,8 @@ static struct weft_turn turn(struct weft_host *h, struct weft_proc *proc,
 
 /* ---- setting up ---- */
 
-static struct hport_region *region(struct crowd *a, uint32_t id, uint64_t bytes)
+static struct hport_region *crowd_region(struct crowd *a, uint32_t id,
+					 uint64_t bytes)
 {
 	return hport_crowd_map(&a->hp, id, bytes);
 }
@@ -148,14 +149,14 @@ static bool windows_open(struct crowd *a, uint32_t i)
 	struct hport_region *r;
 
 	if (i < a->servers) {
-		r = region(a, i, lines * 8 * LINE_WORDS);
+		r = crowd_region(a, i, lines * 8 * LINE_WORDS);
 		if (!r)
 			return false;
 		a->lines[i] = r->mem;
 		hport_crowd_window(p, WIN_LINES, r, HPORT_READ | HPORT_WRITE);
 	}
 	if (i < a->windows) {
-		r = region(a, i, HP_PAGE);
+		r = crowd_region(a, i, HP_PAGE);
 		if (!r)
 			return false;
 		a->m[i].own = r->mem;
@@ -173,7 +174,7 @@ static bool member_open(struct crowd *a, uint32_t i)
 	a->m[i].id = i;
 	return proc && hport_crowd_add(&a->hp, i, proc, flags) &&
 	       windows_open(a, i) &&
-	       weft_proc_start(a->w.h, proc, turn, &a->m[i]);
+	       weft_proc_start(a->w.h, proc, crowd_turn, &a->m[i]);
 }
 
 static int crowd_open(struct crowd *a, struct weft_comp *c)
@@ -199,7 +200,7 @@ static int crowd_open(struct crowd *a, struct weft_comp *c)
 
 /* ---- the end ---- */
 
-static void tell(struct crowd *a, weft_time_t t)
+static void crowd_tell(struct crowd *a, weft_time_t t)
 {
 	struct weft_comp *c = a->w.c;
 
@@ -232,7 +233,7 @@ static int crowd_main(struct weft_comp *c)
 	}
 	t = weft_host_now(a->w.h);
 	weft_procs_run(a->w.h, a->cpus);
-	tell(a, weft_host_now(a->w.h) - t);
+	crowd_tell(a, weft_host_now(a->w.h) - t);
 	hport_crowd_close(&a->hp);
 	return 0;
 }

@@ -20,7 +20,7 @@ void hostport_program_refused(struct weft_comp *c, const char *what, int ret)
 	weft_check_failed(c, "%s: %s", what, program_why(ret));
 }
 
-static bool ok(struct hpw *v, const char *what, int ret)
+static bool hostport_program_ok(struct hpw *v, const char *what, int ret)
 {
 	if (!ret)
 		return true;
@@ -30,7 +30,7 @@ static bool ok(struct hpw *v, const char *what, int ret)
 
 /* ---- opening ---- */
 
-static uint64_t room(const struct hpw *v)
+static uint64_t hostport_program_room(const struct hpw *v)
 {
 	return (v->size + PAGE - 1) / PAGE * PAGE;
 }
@@ -39,14 +39,14 @@ static int memory(struct hpw *v)
 {
 	uint64_t bytes;
 
-	v->in = hport_alloc(v->p, 2 * room(v), &v->va);
+	v->in = hport_alloc(v->p, 2 * hostport_program_room(v), &v->va);
 	if (!v->in) {
 		hostport_program_refused(v->w.c, "hport_alloc", -ENOMEM);
 		return -ENOMEM;
 	}
-	v->out = v->in + room(v);
+	v->out = v->in + hostport_program_room(v);
 	v->sdr = hport_sdr(v->p, &bytes);
-	return hport_window(v->p, HPW_WIN, v->va, 2 * room(v),
+	return hport_window(v->p, HPW_WIN, v->va, 2 * hostport_program_room(v),
 			    HPORT_READ | HPORT_WRITE, HPW_CAPABILITY);
 }
 
@@ -84,18 +84,22 @@ int hostport_program_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 			BUFFERS);
 		return -EINVAL;
 	}
-	if (!ok(v, "hport_open", hport_open(v->w.h, &a, &v->p)) || memory(v))
+	if (!hostport_program_ok(v, "hport_open",
+				 hport_open(v->w.h, &a, &v->p)) ||
+	    memory(v))
 		return -EIO;
-	if (v->tagged && !ok(v, "tagged accesses",
-			     hport_use_tags(v->p, true) ? 0 : -ENOTSUP))
+	if (v->tagged &&
+	    !hostport_program_ok(v, "tagged accesses",
+				 hport_use_tags(v->p, true) ? 0 : -ENOTSUP))
 		return -EIO;
 	hport_set_mtu(v->p, (uint32_t)v->mtu);
 	program_put(&v->w, "hp.vpid", hport_vpid(v->p));
 	peer = v->w.me ? 0 : partner;
-	if (!ok(v, "hport_connect",
-		hport_connect(v->p, peer,
-			      (uint32_t)program_get(&v->w, "hp.vpid", peer),
-			      &v->to)))
+	if (!hostport_program_ok(
+		    v, "hport_connect",
+		    hport_connect(v->p, peer,
+				  (uint32_t)program_get(&v->w, "hp.vpid", peer),
+				  &v->to)))
 		return -EIO;
 	if (v->way == HPW_ULTRA && (!v->w.me || v->w.me == partner) &&
 	    ultraw_open(&v->ultra, &v->w, peer, &packets))
@@ -118,7 +122,7 @@ void hostport_program_close(struct hpw *v)
 /* ---- notifications ---- */
 
 /* The library cuts sends. */
-static bool segmented(const struct hpw *v)
+static bool hostport_program_segmented(const struct hpw *v)
 {
 	return v->mtu && v->way == HPW_SEND && v->size > v->mtu;
 }
@@ -139,18 +143,20 @@ void hostport_program_absorb(struct hpw *v)
 				       8ul * n.n);
 	} else if (n.event == HPORT_MESSAGE) {
 		hport_take(v->p, &n,
-			   v->in + (segmented(v) ? n.at : v->got % v->size));
+			   v->in + (hostport_program_segmented(v)
+					    ? n.at
+					    : v->got % v->size));
 		v->got += n.bytes;
 	}
 }
 
-static bool posted(struct hpw *v, int ret)
+static bool hostport_program_posted(struct hpw *v, int ret)
 {
 	if (ret == -EAGAIN) {
 		hostport_program_absorb(v);
 		return false;
 	}
-	v->posted += ok(v, "post", ret);
+	v->posted += hostport_program_ok(v, "post", ret);
 	return true;
 }
 
@@ -158,9 +164,11 @@ static bool posted(struct hpw *v, int ret)
 
 static const struct hport_tag tag = { 0, 0 };
 
-static int piece(struct hpw *v, uint64_t off, uint64_t n, uint32_t flags)
+static int hostport_program_piece(struct hpw *v, uint64_t off, uint64_t n,
+				  uint32_t flags)
 {
-	uint64_t from = hostport_program_fetches(v->way) ? room(v) : 0;
+	uint64_t from =
+		hostport_program_fetches(v->way) ? hostport_program_room(v) : 0;
 	struct hport_far far = { HPW_WIN, HPW_CAPABILITY, from + off };
 	const uint64_t *words = (const uint64_t *)(v->out + off);
 	struct hport_tag at = { off, 0 };
@@ -189,7 +197,8 @@ static void send_pieces(struct hpw *v, uint32_t flags, uint64_t max)
 		uint32_t more = off + max < v->size ? HPORT_MORE : 0;
 
 		n = v->size - off < max ? v->size - off : max;
-		while (!posted(v, piece(v, off, n, flags | more)))
+		while (!hostport_program_posted(
+			v, hostport_program_piece(v, off, n, flags | more)))
 			;
 	}
 }
@@ -200,9 +209,9 @@ static int send_whole(struct hpw *v, uint32_t flags)
 
 	if (v->way == HPW_PUT)
 		return hport_put(v->p, &v->to, flags, tag, &far, HPW_WIN,
-				 room(v), v->size);
+				 hostport_program_room(v), v->size);
 	if (v->way == HPW_GET) {
-		far.off = room(v);
+		far.off = hostport_program_room(v);
 		return hport_get(v->p, &v->to, flags, tag, &far, HPW_WIN, 0,
 				 v->size);
 	}
@@ -252,7 +261,7 @@ void hostport_program_send(struct hpw *v, uint32_t flags)
 			hostport_program_absorb(v);
 		weft_host_copy(v->w.h, v->sdr, v->out, v->size);
 	}
-	while (!posted(v, send_whole(v, flags)))
+	while (!hostport_program_posted(v, send_whole(v, flags)))
 		;
 	while (hport_unposted(v->p))
 		hostport_program_absorb(v);
@@ -273,10 +282,11 @@ static void post_buffers(struct hpw *v, uint64_t seq)
 	uint64_t unit = v->mtu ? v->mtu : v->size;
 
 	for (uint64_t at = 0; at < v->size; at += unit)
-		ok(v, "hport_post",
-		   hport_post(v->p, v->va + at,
-			      v->size - at < unit ? v->size - at : unit, false,
-			      seq));
+		hostport_program_ok(
+			v, "hport_post",
+			hport_post(v->p, v->va + at,
+				   v->size - at < unit ? v->size - at : unit,
+				   false, seq));
 }
 
 void hostport_program_recv(struct hpw *v, uint64_t seq)
@@ -307,7 +317,7 @@ struct driver {
 };
 
 /* By default the first program loads it. */
-static int load(const struct driver *a, struct weft_host *h)
+static int hostport_program_load(const struct driver *a, struct weft_host *h)
 {
 	struct hport_memory m = { a->memory, a->boot_bytes, a->object_max };
 
@@ -318,7 +328,7 @@ static int driver_main(struct weft_comp *c)
 {
 	const struct driver *a = c->state;
 	struct program w = program_from(c);
-	int ret = load(a, w.h);
+	int ret = hostport_program_load(a, w.h);
 
 	if (ret) {
 		hostport_program_refused(c, "hport_load", ret);

@@ -30,8 +30,8 @@
 
 /* ---- setting up ---- */
 
-static struct hport_region *region(struct hpn_scene *s, uint32_t vpid,
-				   uint64_t pages)
+static struct hport_region *isolation_region(struct hpn_scene *s, uint32_t vpid,
+					     uint64_t pages)
 {
 	return hport_crowd_map(&s->hp, vpid, pages * HP_PAGE);
 }
@@ -45,8 +45,9 @@ static bool windows_open(struct hpn_actor *a, struct hport *p)
 		k == HPN_LONG_MISS ? (s->length + HP_PAGE - 1) / HP_PAGE : 1;
 	uint64_t own = hpn_is_victim(a) ? s->roam : most;
 	bool many = s->fault && hpn_misses(k);
-	struct hport_region *from = region(s, a->id, many ? s->pages : own);
-	struct hport_region *to = region(s, a->id, most);
+	struct hport_region *from =
+		isolation_region(s, a->id, many ? s->pages : own);
+	struct hport_region *to = isolation_region(s, a->id, most);
 	uint64_t *w = p->wdt + (size_t)HP_WORDS * HPN_TO;
 
 	if (!from || !to)

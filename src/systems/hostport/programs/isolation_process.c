@@ -8,30 +8,32 @@
  *          else */
 #include "systems/hostport/programs/isolation.h"
 
-static bool faulty(const struct hpn_actor *a)
+static bool isolation_process_faulty(const struct hpn_actor *a)
 {
 	return !hpn_is_victim(a) && a->of->fault;
 }
 
 /* Its instructions never end. */
-static bool endless(const struct hpn_actor *a)
+static bool isolation_process_endless(const struct hpn_actor *a)
 {
-	return faulty(a) && (hpn_kind_of(a) == HPN_NQ_FULL ||
-			     hpn_kind_of(a) == HPN_BAD_CONTEXT);
+	return isolation_process_faulty(a) &&
+	       (hpn_kind_of(a) == HPN_NQ_FULL ||
+		hpn_kind_of(a) == HPN_BAD_CONTEXT);
 }
 
 /* It does not: attempts follow each other where there is no period. */
-static bool completes(const struct hpn_actor *a)
+static bool isolation_process_completes(const struct hpn_actor *a)
 {
 	enum hpn_kind k = hpn_kind_of(a);
 
-	return k != HPN_TRIGGERS && k != HPN_FORGED_PAGE && !endless(a);
+	return k != HPN_TRIGGERS && k != HPN_FORGED_PAGE &&
+	       !isolation_process_endless(a);
 }
 
 /* Its notification queue is full when it is measured. */
-static bool fills(struct hpn_actor *a, const struct hport *p)
+static bool isolation_process_fills(struct hpn_actor *a, const struct hport *p)
 {
-	return hpn_kind_of(a) == HPN_NQ_FULL && endless(a) &&
+	return hpn_kind_of(a) == HPN_NQ_FULL && isolation_process_endless(a) &&
 	       a->filled++ < p->size.nq;
 }
 
@@ -44,7 +46,9 @@ static uint64_t page_of(const struct hpn_actor *a, uint64_t bytes)
 {
 	uint64_t n = (bytes + HP_PAGE - 1) / HP_PAGE;
 
-	return faulty(a) ? a->posted % (a->of->pages / n) * n * HP_PAGE : 0;
+	return isolation_process_faulty(a)
+		       ? a->posted % (a->of->pages / n) * n * HP_PAGE
+		       : 0;
 }
 
 static int post_miss(struct hpn_actor *a, struct hport *p,
@@ -116,7 +120,7 @@ static int post_as(struct hpn_actor *a, struct hport *p,
 	return hport_fast_put(p, to, FLAGS, tag, &far, &w, 1);
 }
 
-static bool post(struct hpn_actor *a, struct hport *p)
+static bool isolation_process_post(struct hpn_actor *a, struct hport *p)
 {
 	struct hport_peer to = a->of->to;
 
@@ -128,7 +132,7 @@ static bool post(struct hpn_actor *a, struct hport *p)
 	return true;
 }
 
-static void take(struct hpn_actor *a, struct hport *p)
+static void isolation_process_take(struct hpn_actor *a, struct hport *p)
 {
 	struct hport_note n;
 	weft_time_t t;
@@ -159,13 +163,14 @@ static struct weft_turn turn_busy(struct hpn_actor *a, struct hport *p,
 {
 	weft_time_t now;
 
-	take(a, p);
+	isolation_process_take(a, p);
 	now = weft_host_now(h);
 	if (hpn_is_victim(a) && a->of->pause && !a->out && now < a->next &&
 	    now < a->of->until)
 		return (struct weft_turn){ .kind = WEFT_TURN_SLEEP,
 					   .until = a->next };
-	while (now < a->of->until && a->out < a->depth && post(a, p))
+	while (now < a->of->until && a->out < a->depth &&
+	       isolation_process_post(a, p))
 		;
 	if (p->wq_new && hport_crowd_trigger(p))
 		return (struct weft_turn){ WEFT_TURN_AGAIN };
@@ -176,7 +181,8 @@ static struct weft_turn turn_busy(struct hpn_actor *a, struct hport *p,
 				   .old = 0 };
 }
 
-static void forge(struct hpn_actor *a, struct hport *p, struct weft_host *h)
+static void isolation_process_forge(struct hpn_actor *a, struct hport *p,
+				    struct weft_host *h)
 {
 	struct weft_io io = p->page;
 
@@ -185,18 +191,19 @@ static void forge(struct hpn_actor *a, struct hport *p, struct weft_host *h)
 		weft_check_failed(a->of->w.c, "a page was forged");
 }
 
-static void attempt(struct hpn_actor *a, struct hport *p, struct weft_host *h)
+static void isolation_process_attempt(struct hpn_actor *a, struct hport *p,
+				      struct weft_host *h)
 {
 	enum hpn_kind k = hpn_kind_of(a);
 
 	a->tries += weft_host_now(h) >= a->of->from;
-	if (k == HPN_FORGED_PAGE && faulty(a))
-		forge(a, p, h);
+	if (k == HPN_FORGED_PAGE && isolation_process_faulty(a))
+		isolation_process_forge(a, p, h);
 	else if (k == HPN_TRIGGERS || k == HPN_FORGED_PAGE)
 		hport_trigger(p, HP_T_BARRIER, 0);
-	else if (post(a, p) || p->wq_new)
+	else if (isolation_process_post(a, p) || p->wq_new)
 		hport_crowd_trigger(p);
-	else if (endless(a)) /* more than there is */
+	else if (isolation_process_endless(a)) /* more than there is */
 		hport_trigger(p, HP_T_ISSUE, 1);
 }
 
@@ -205,13 +212,13 @@ static struct weft_turn turn_paced(struct hpn_actor *a, struct hport *p,
 {
 	weft_time_t now = weft_host_now(h), period = a->of->period;
 
-	if (!endless(a))
-		take(a, p);
-	if (now >= a->of->until && (!a->out || endless(a)))
+	if (!isolation_process_endless(a))
+		isolation_process_take(a, p);
+	if (now >= a->of->until && (!a->out || isolation_process_endless(a)))
 		return (struct weft_turn){ WEFT_TURN_END };
 	if (now < a->of->until)
-		attempt(a, p, h);
-	if (!period || fills(a, p))
+		isolation_process_attempt(a, p, h);
+	if (!period || isolation_process_fills(a, p))
 		return (struct weft_turn){ WEFT_TURN_AGAIN };
 	a->next += period / 2 + weft_rng_below(&a->rng, period);
 	return (struct weft_turn){ .kind = WEFT_TURN_SLEEP, .until = a->next };
@@ -224,7 +231,8 @@ struct weft_turn hpn_turn(struct weft_host *h, struct weft_proc *proc,
 	struct hport *p = &a->of->hp.port[a->id];
 
 	hport_crowd_on(p, h);
-	if (hpn_kind_of(a) == HPN_GOOD || (!a->of->period && completes(a)))
+	if (hpn_kind_of(a) == HPN_GOOD ||
+	    (!a->of->period && isolation_process_completes(a)))
 		return turn_busy(a, p, h);
 	return turn_paced(a, p, h);
 }

@@ -25,13 +25,13 @@ struct issue {
 enum { BY_TRIGGER, BY_TAGGED };
 enum { PAUSE_NS = 2000 }; /* the buses are quiet again */
 
-static double ns(weft_time_t t)
+static double issue_ns(weft_time_t t)
 {
 	return (double)t / WEFT_NS;
 }
 
 /* Until the device says that it is sent. */
-static void send(struct issue *a, uint64_t seq)
+static void issue_send(struct issue *a, uint64_t seq)
 {
 	const struct hport_tag tag = { seq, 0 };
 	weft_time_t t = weft_host_now(a->w.h);
@@ -40,33 +40,33 @@ static void send(struct issue *a, uint64_t seq)
 
 	while (hport_fast_send(a->p, &a->to, 0, tag, &word, 1) == -EAGAIN)
 		;
-	a->issued_at += ns(t);
-	a->cost += ns(weft_host_now(a->w.h) - t);
+	a->issued_at += issue_ns(t);
+	a->cost += issue_ns(weft_host_now(a->w.h) - t);
 	if (hport_wait(a->p, &n, WEFT_NEVER) && n.error)
 		weft_check_failed(a->w.c, "error %u", n.error);
 	weft_host_cpu(a->w.h, PAUSE_NS * WEFT_NS);
 }
 
-static void recv(struct issue *a, uint64_t seq)
+static void issue_recv(struct issue *a, uint64_t seq)
 {
 	struct hport_note n;
 
 	hport_wait(a->p, &n, WEFT_NEVER);
-	a->latency += ns(weft_host_now(a->w.h) - n.data[0]);
+	a->latency += issue_ns(weft_host_now(a->w.h) - n.data[0]);
 	if (n.event != HPORT_MESSAGE || n.error || n.tag.user != seq)
 		weft_check_failed(a->w.c, "message %llu is not what was sent",
 				  (unsigned long long)seq);
 }
 
-static void measure(struct issue *a)
+static void issue_measure(struct issue *a)
 {
 	double n = (double)a->count;
 
 	for (uint64_t i = 0; i < a->count; i++)
 		if (!a->w.me)
-			send(a, i);
+			issue_send(a, i);
 		else
-			recv(a, i);
+			issue_recv(a, i);
 	if (!a->w.me) {
 		weft_metric(a->w.c, "issued_at", "ns", a->issued_at / n);
 		weft_metric(a->w.c, "issue", "ns", a->cost / n);
@@ -108,7 +108,7 @@ static int issue_main(struct weft_comp *c)
 	}
 	program_put(&a->w, "issue.ready", 1);
 	program_get(&a->w, "issue.ready", a->w.me ? 0 : a->partner);
-	measure(a);
+	issue_measure(a);
 	program_put(&a->w, "issue.done", 1);
 	program_get(&a->w, "issue.done", a->w.me ? 0 : a->partner);
 	hport_close(a->p);

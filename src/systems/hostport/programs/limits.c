@@ -22,7 +22,8 @@ struct lim {
 
 enum { WIN = 0, TRIES = 8 };
 
-static void tell(struct lim *a, const char *name, const char *unit, double v)
+static void limits_tell(struct lim *a, const char *name, const char *unit,
+			double v)
 {
 	weft_metric(a->w.c, name, unit, v);
 }
@@ -30,7 +31,7 @@ static void tell(struct lim *a, const char *name, const char *unit, double v)
 /* ---- device ---- */
 
 /* As firmware does, before anything is mapped. */
-static double aperture(struct weft_host *h)
+static double limits_aperture(struct weft_host *h)
 {
 	struct weft_dev *d = weft_dev_open(h, 0);
 	uint32_t at = HP_CFG_BAR0 + 4 * HP_BAR_TRIGGER, size;
@@ -70,8 +71,8 @@ static double commands(struct lim *a, struct hport_drv *d)
 /* ---- instructions ---- */
 
 /* n words to myself: does the device do it without an error? */
-static bool works(struct hport *p, const struct hport_peer *me, bool put,
-		  uint32_t n)
+static bool limits_works(struct hport *p, const struct hport_peer *me, bool put,
+			 uint32_t n)
 {
 	const uint64_t words[TRIES] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 	const struct hport_far far = { WIN, 0, 0 };
@@ -90,17 +91,18 @@ static bool works(struct hport *p, const struct hport_peer *me, bool put,
 	return !ret && good;
 }
 
-static double largest(struct hport *p, const struct hport_peer *me, bool put)
+static double limits_largest(struct hport *p, const struct hport_peer *me,
+			     bool put)
 {
 	uint32_t most = 0;
 
 	for (uint32_t n = 1; n <= TRIES; n++)
-		if (works(p, me, put, n))
+		if (limits_works(p, me, put, n))
 			most = n;
 	return most;
 }
 
-static int instructions(struct lim *a)
+static int limits_instructions(struct lim *a)
 {
 	struct hport_peer me;
 	struct hport *p;
@@ -116,8 +118,10 @@ static int instructions(struct lim *a)
 		ret = hport_window(p, WIN, va, HP_PAGE,
 				   HPORT_READ | HPORT_WRITE | HPORT_OPEN, 0);
 	if (!ret) {
-		tell(a, "fast_send", "words", largest(p, &me, false));
-		tell(a, "fast_put", "words", largest(p, &me, true));
+		limits_tell(a, "fast_send", "words",
+			    limits_largest(p, &me, false));
+		limits_tell(a, "fast_put", "words",
+			    limits_largest(p, &me, true));
 	}
 	hport_close(p);
 	return ret;
@@ -167,7 +171,7 @@ static void pages(struct lim *a, struct hport_drv *d)
 }
 
 /* What only the kernel can try. */
-static int kernel(struct hport_drv *d, void *arg)
+static int limits_kernel(struct hport_drv *d, void *arg)
 {
 	struct lim *a = arg;
 
@@ -180,13 +184,13 @@ static int kernel(struct hport_drv *d, void *arg)
 
 static void tell_kernel(struct lim *a)
 {
-	tell(a, "rdr", "MiB", a->rdr);
-	tell(a, "commands", "", a->commands);
+	limits_tell(a, "rdr", "MiB", a->rdr);
+	limits_tell(a, "commands", "", a->commands);
 	if (!a->pages)
 		return;
-	tell(a, "pages", "", a->open);
-	tell(a, "pages_again", "", a->again);
-	tell(a, "pages_time", "ms", a->time);
+	limits_tell(a, "pages", "", a->open);
+	limits_tell(a, "pages_again", "", a->again);
+	limits_tell(a, "pages_time", "ms", a->time);
 }
 
 static int lim_main(struct weft_comp *c)
@@ -195,11 +199,11 @@ static int lim_main(struct weft_comp *c)
 	int ret;
 
 	a->w = program_from(c);
-	tell(a, "aperture", "MiB", aperture(a->w.h));
-	ret = hport_drv_run(a->w.h, kernel, a);
+	limits_tell(a, "aperture", "MiB", limits_aperture(a->w.h));
+	ret = hport_drv_run(a->w.h, limits_kernel, a);
 	if (!ret) {
 		tell_kernel(a);
-		ret = instructions(a);
+		ret = limits_instructions(a);
 	}
 	if (ret) {
 		weft_check_failed(c, "cannot open the driver: %s",

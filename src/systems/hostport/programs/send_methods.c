@@ -35,7 +35,8 @@ static bool takes_part(const struct curve *a)
 }
 
 /* The pattern of message seq, its number in the last word. */
-static void fill(struct curve *a, uint8_t *to, uint32_t src, uint64_t seq)
+static void send_methods_fill(struct curve *a, uint8_t *to, uint32_t src,
+			      uint64_t seq)
 {
 	uint32_t words = (uint32_t)(a->v.size / 8);
 
@@ -43,7 +44,7 @@ static void fill(struct curve *a, uint8_t *to, uint32_t src, uint64_t seq)
 	((uint64_t *)to)[words - 1] = seq;
 }
 
-static void check(struct curve *a, uint32_t src, uint64_t seq)
+static void send_methods_check(struct curve *a, uint32_t src, uint64_t seq)
 {
 	uint32_t words = (uint32_t)(a->v.size / 8);
 
@@ -57,7 +58,7 @@ static void check(struct curve *a, uint32_t src, uint64_t seq)
 /* ---- ping-pong ---- */
 
 /* The device reads the message until it says that it is done. */
-static void stamp(struct curve *a, uint64_t seq)
+static void send_methods_stamp(struct curve *a, uint64_t seq)
 {
 	while (a->way == HPW_PUT && a->v.done < a->v.posted)
 		hostport_program_absorb(&a->v);
@@ -66,7 +67,7 @@ static void stamp(struct curve *a, uint64_t seq)
 
 static void round_trip(struct curve *a, uint64_t seq)
 {
-	stamp(a, seq);
+	send_methods_stamp(a, seq);
 	if (!a->v.w.me)
 		hostport_program_send(&a->v, 0);
 	hostport_program_recv(&a->v, seq);
@@ -86,7 +87,7 @@ static void get_once(struct curve *a)
 		hostport_program_absorb(&a->v);
 }
 
-static void once(struct curve *a, uint64_t seq)
+static void send_methods_once(struct curve *a, uint64_t seq)
 {
 	if (hostport_program_fetches(a->way))
 		get_once(a);
@@ -100,31 +101,31 @@ static uint32_t other_end(const struct curve *a)
 	return hostport_program_fetches(a->way) || a->v.w.me ? 0 : a->partner;
 }
 
-static void rounds(struct curve *a)
+static void send_methods_rounds(struct curve *a)
 {
 	bool serves = a->v.w.me;
 
 	if (!serves)
 		program_sent(&a->v.w, other_end(a));
 	for (uint64_t i = 2; i < a->count + 2; i++) {
-		once(a, i);
+		send_methods_once(a, i);
 		if (!serves && i < a->count + 1)
 			program_turn(&a->v.w, other_end(a));
 	}
 }
 
 /* The first message, with its contents; caches and TLBs know it then. */
-static void first(struct curve *a)
+static void send_methods_first(struct curve *a)
 {
 	uint32_t peer = a->v.w.me ? 0 : a->partner;
 
-	fill(a, a->v.out, a->v.w.me, 1);
+	send_methods_fill(a, a->v.out, a->v.w.me, 1);
 	program_barrier(&a->v.w, "hp.filled");
 	if (!takes_part(a))
 		return;
-	once(a, 1);
+	send_methods_once(a, 1);
 	if (!hostport_program_fetches(a->way) || !a->v.w.me)
-		check(a, peer, 1);
+		send_methods_check(a, peer, 1);
 }
 
 static int pingpong_main(struct weft_comp *c)
@@ -135,11 +136,11 @@ static int pingpong_main(struct weft_comp *c)
 
 	if (curve_open(a, c))
 		return -EIO;
-	first(a);
+	send_methods_first(a);
 	program_barrier(&a->v.w, "hp.first");
 	t = weft_host_now(a->v.w.h);
 	if (takes_part(a))
-		rounds(a);
+		send_methods_rounds(a);
 	t = weft_host_now(a->v.w.h) - t;
 	if (!a->v.w.me)
 		program_got(&a->v.w, other_end(a));
@@ -152,7 +153,7 @@ static int pingpong_main(struct weft_comp *c)
 
 /* ---- stream ---- */
 
-static bool receives(const struct curve *a)
+static bool send_methods_receives(const struct curve *a)
 {
 	return a->v.w.me == a->partner &&
 	       (a->way < HPW_FAST_PUT || a->way == HPW_ULTRA);
@@ -188,12 +189,12 @@ static int stream_main(struct weft_comp *c)
 
 	if (curve_open(a, c))
 		return -EIO;
-	first(a);
+	send_methods_first(a);
 	program_barrier(&a->v.w, "hp.first");
 	t = weft_host_now(a->v.w.h);
 	if (!a->v.w.me)
 		stream_send(a);
-	for (uint64_t i = 0; receives(a) && i < a->count; i++)
+	for (uint64_t i = 0; send_methods_receives(a) && i < a->count; i++)
 		hostport_program_recv(&a->v, 0);
 	t = stream_end(a) - t;
 	if (!a->v.w.me)

@@ -54,7 +54,7 @@ static double register_ns(struct one *a)
 
 /* Time over the number of operations: the slope of the straight line that is
  * nearest (least squares), and how far the times are from it. */
-static void line(struct one *a)
+static void trigger_line(struct one *a)
 {
 	double n = 0, sk = 0, st = 0, skk = 0, skt = 0, slope;
 
@@ -89,7 +89,7 @@ static int one_main(struct weft_comp *c)
 	weft_metric(c, "register", "ns", register_ns(a));
 	weft_metric(c, "trigger", "ns",
 		    triggers_ns(a, a->count) / (double)a->count);
-	line(a);
+	trigger_line(a);
 	hport_close(a->p);
 	return 0;
 }

@@ -25,7 +25,7 @@ struct one {
 	uint64_t accepted;
 };
 
-static bool trigger(struct weft_host *h, struct one *o)
+static bool trigger_page_trigger(struct weft_host *h, struct one *o)
 {
 	uint64_t off = HP_TRIGGER(HP_T_BARRIER, 0), val;
 
@@ -34,12 +34,12 @@ static bool trigger(struct weft_host *h, struct one *o)
 	return weft_io_load64(h, &o->page, off) & HP_TRUE;
 }
 
-static struct weft_turn turn(struct weft_host *h, struct weft_proc *p,
-			     void *arg)
+static struct weft_turn trigger_page_turn(struct weft_host *h,
+					  struct weft_proc *p, void *arg)
 {
 	struct one *o = arg;
 
-	o->accepted += trigger(h, o);
+	o->accepted += trigger_page_trigger(h, o);
 	return (struct weft_turn){ .kind = o->accepted < o->of->ops
 						   ? WEFT_TURN_AGAIN
 						   : WEFT_TURN_END };
@@ -81,10 +81,11 @@ static int one_new(struct page_work *a, struct one *o, uint32_t vpid)
 	    !weft_proc_map(a->w.h, o->proc, a->dev, HP_BAR_TRIGGER,
 			   HP_TRIGGER_PAGE(page), HP_PAGE, WEFT_UC, &o->page))
 		return -ENOMEM;
-	return weft_proc_start(a->w.h, o->proc, turn, o) ? 0 : -EPERM;
+	return weft_proc_start(a->w.h, o->proc, trigger_page_turn, o) ? 0
+								      : -EPERM;
 }
 
-static int prepare(struct page_work *a, struct one *o)
+static int trigger_page_prepare(struct page_work *a, struct one *o)
 {
 	int ret = o ? hport_drv_run(a->w.h, vpids_take, a) : -ENOMEM;
 
@@ -110,7 +111,7 @@ static int page_main(struct weft_comp *c)
 	a->w = program_from(c);
 	a->first = UINT32_MAX;
 	o = weft_host_calloc(a->w.h, a->processes, sizeof(*o));
-	ret = prepare(a, o);
+	ret = trigger_page_prepare(a, o);
 	if (ret) {
 		weft_check_failed(c, "cannot begin the processes: %s",
 				  program_why(ret));

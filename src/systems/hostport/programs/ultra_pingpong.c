@@ -27,7 +27,7 @@ enum { FROM_MEMORY, FROM_DEVICE, BY_TAGGED };
 
 /* ---- ping-pong ---- */
 
-static void put(struct uw *a, uint64_t seq, const uint64_t *w)
+static void ultra_pingpong_put(struct uw *a, uint64_t seq, const uint64_t *w)
 {
 	if (!a->conditional) {
 		ultra_send(&a->u.tx, 0, seq, w, a->words);
@@ -37,7 +37,7 @@ static void put(struct uw *a, uint64_t seq, const uint64_t *w)
 		a->refused++;
 }
 
-static void send(struct uw *a, uint64_t seq)
+static void ultra_pingpong_send(struct uw *a, uint64_t seq)
 {
 	uint64_t w[ULTRA_PAYLOAD_MAX];
 
@@ -49,10 +49,10 @@ static void send(struct uw *a, uint64_t seq)
 	}
 	a->sent_at += (double)w[0] / WEFT_NS;
 	weft_sent(a->w.c, a->u.peer, w[0]);
-	put(a, seq, w);
+	ultra_pingpong_put(a, seq, w);
 }
 
-static int get(struct uw *a, uint64_t *tag, uint64_t *w)
+static int ultra_pingpong_get(struct uw *a, uint64_t *tag, uint64_t *w)
 {
 	if (a->retrieve != BY_TAGGED)
 		return ultra_recv(&a->u.rx, tag, w, ULTRA_PAYLOAD_MAX,
@@ -62,10 +62,10 @@ static int get(struct uw *a, uint64_t *tag, uint64_t *w)
 	return (int)a->words;
 }
 
-static void recv(struct uw *a, uint64_t seq)
+static void ultra_pingpong_recv(struct uw *a, uint64_t seq)
 {
 	uint64_t w[ULTRA_PAYLOAD_MAX], tag = 0;
-	int n = get(a, &tag, w);
+	int n = ultra_pingpong_get(a, &tag, w);
 	weft_time_t now = weft_host_now(a->w.h);
 	double ns;
 
@@ -100,9 +100,9 @@ static void burst(struct uw *a)
 {
 	for (uint64_t i = 0; i < a->burst; i++)
 		if (!a->w.me)
-			send(a, i);
+			ultra_pingpong_send(a, i);
 		else
-			recv(a, i);
+			ultra_pingpong_recv(a, i);
 }
 
 /* A load of four bytes (UL-11), where no driver keeps the registers to itself.
@@ -120,17 +120,17 @@ static void load_time(struct uw *a)
 	weft_metric(a->w.c, "load", "ns", (double)t / WEFT_NS);
 }
 
-static void rounds(struct uw *a)
+static void ultra_pingpong_rounds(struct uw *a)
 {
 	weft_time_t t = weft_host_now(a->w.h);
 
 	for (uint64_t i = 0; i < a->count; i++) {
 		pause(a, i);
 		if (!a->w.me)
-			send(a, i);
-		recv(a, i);
+			ultra_pingpong_send(a, i);
+		ultra_pingpong_recv(a, i);
 		if (a->w.me)
-			send(a, i);
+			ultra_pingpong_send(a, i);
 	}
 	t = weft_host_now(a->w.h) - t;
 	if (!a->w.me)
@@ -182,7 +182,7 @@ static int uw_main(struct weft_comp *c)
 	if (a->burst)
 		burst(a);
 	else
-		rounds(a);
+		ultra_pingpong_rounds(a);
 	if (a->conditional)
 		weft_metric(c, "refused", "", (double)a->refused);
 	ultraw_close(&a->u);

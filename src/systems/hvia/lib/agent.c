@@ -143,8 +143,8 @@ static bool own_client(const struct hvia_agent *a, const struct weft_proc *p,
 }
 
 /* A process names what is its own. */
-static bool allowed(const struct hvia_agent *a, struct weft_host *h,
-		    uint32_t op, const uint8_t *arg)
+static bool agent_allowed(const struct hvia_agent *a, struct weft_host *h,
+			  uint32_t op, const uint8_t *arg)
 {
 	uint8_t vi = agent_calls[op].vi, client = agent_calls[op].client;
 	const struct weft_proc *p = weft_proc_self(h);
@@ -161,7 +161,7 @@ static int agent_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 	if (op >= HVIA_CALLS)
 		return -EINVAL;
 	weft_host_sleep(h, weft_host_now(h) + AGENT_TRAP);
-	if (!allowed(a, h, op, arg))
+	if (!agent_allowed(a, h, op, arg))
 		return -EBADF;
 	if (agent_calls[op].waits)
 		return agent_calls[op].fn(a, h, arg);

@@ -47,7 +47,7 @@ void conn_told(struct weft_host *h, struct hvia_kvi *k)
 	weft_host_wake(h, &k->event);
 }
 
-static uint64_t mixed(uint64_t x)
+static uint64_t agent_connections_mixed(uint64_t x)
 {
 	x ^= x >> 30;
 	x *= 0xbf58476d1ce4e5b9u;
@@ -61,7 +61,7 @@ weft_time_t conn_again(uint64_t id, uint32_t tries)
 {
 	weft_time_t t = tries < 7 ? CONN_FIRST << tries : CONN_MOST;
 
-	return t + mixed(id + tries) % (t / 4);
+	return t + agent_connections_mixed(id + tries) % (t / 4);
 }
 
 void conn_payload(const struct hvia_agent *a, struct hvia_kvi *k,
@@ -248,7 +248,7 @@ int agent_accept(struct hvia_agent *a, struct weft_host *h, void *arg)
 
 static uint64_t conn_id(struct hvia_agent *a)
 {
-	uint64_t x = mixed(++a->ids);
+	uint64_t x = agent_connections_mixed(++a->ids);
 
 	return x ? x : 1;
 }

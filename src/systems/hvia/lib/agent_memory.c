@@ -75,7 +75,7 @@ struct moving {
 	struct weft_host *h;
 };
 
-static void moved(void *own, uint32_t handle, uint32_t from)
+static void agent_memory_moved(void *own, uint32_t handle, uint32_t from)
 {
 	struct moving *m = own;
 	struct hvia_agent *a = m->a;
@@ -94,14 +94,14 @@ static void moved(void *own, uint32_t handle, uint32_t from)
 	l1_quad(a, m->h, handle, 1, e->pages | (uint64_t)e->l2 << 32);
 }
 
-static void compact(struct hvia_agent *a, struct weft_host *h)
+static void agent_memory_compact(struct hvia_agent *a, struct weft_host *h)
 {
 	struct moving m = { a, h };
 
 	agent_store(a, h, HVIA_CTRL, a->ctrl_bits | HVIA_CTRL_STOP);
 	while (!(agent_load(a, h, HVIA_STATUS) & HVIA_STATUS_IDLE))
 		weft_host_sleep(h, weft_host_now(h) + BUSY_TURN);
-	hvia_att_compact(&a->att, moved, &m);
+	hvia_att_compact(&a->att, agent_memory_moved, &m);
 	agent_store(a, h, HVIA_CTRL, a->ctrl_bits);
 	a->compactions++;
 }
@@ -113,7 +113,7 @@ static int att_take(struct hvia_agent *a, struct weft_host *h, uint32_t pages,
 
 	if (ret != -EAGAIN)
 		return ret;
-	compact(a, h);
+	agent_memory_compact(a, h);
 	return hvia_att_take(&a->att, pages, handle_p);
 }
 
@@ -260,7 +260,8 @@ static struct hvia_region *region_of(struct hvia_agent *a, struct weft_host *h,
 
 /* Whatever the card has fetched or found by the entry as it was is forgotten,
  * and what works with that has ended. */
-static void settle(struct hvia_agent *a, struct weft_host *h, uint32_t handle)
+static void agent_memory_settle(struct hvia_agent *a, struct weft_host *h,
+				uint32_t handle)
 {
 	agent_store(a, h, HVIA_ATT_BUSY, handle);
 	while (agent_load(a, h, HVIA_ATT_BUSY))
@@ -274,7 +275,7 @@ static void region_drop(struct hvia_agent *a, struct weft_host *h,
 	struct hvia_region *r = &a->region.at[handle];
 
 	l1_quad(a, h, handle, 1, (uint64_t)r->l1.l2 << 32);
-	settle(a, h, handle);
+	agent_memory_settle(a, h, handle);
 	weft_mem_unpin(h, (void *)(uintptr_t)r->va, r->len);
 	hvia_att_give(&a->att, handle);
 	*r = (struct hvia_region){ 0 };
@@ -317,7 +318,7 @@ int agent_mem_set(struct hvia_agent *a, struct weft_host *h, void *arg)
 		return -EPERM;
 	r->l1.attr = l1_of(m).attr;
 	l1_write(a, h, m->handle);
-	settle(a, h, m->handle);
+	agent_memory_settle(a, h, m->handle);
 	return 0;
 }
 

@@ -36,13 +36,13 @@ enum { B_WORD = HVIA_F_SEQ, B_ERROR = HVIA_F_LENGTH };
 
 #define TX_TURN (500 * WEFT_NS)
 
-static void put(uint8_t *p, uint64_t v, uint32_t n)
+static void agent_packets_put(uint8_t *p, uint64_t v, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		p[i] = (uint8_t)(v >> 8 * i);
 }
 
-static uint64_t get(const uint8_t *p, uint32_t n)
+static uint64_t agent_packets_get(const uint8_t *p, uint32_t n)
 {
 	uint64_t v = 0;
 
@@ -51,8 +51,8 @@ static uint64_t get(const uint8_t *p, uint32_t n)
 	return v;
 }
 
-static void build(const struct hvia_agent *a, const struct hvia_pkt *p,
-		  uint8_t *f)
+static void agent_packets_build(const struct hvia_agent *a,
+				const struct hvia_pkt *p, uint8_t *f)
 {
 	memset(f, 0, B_BYTES);
 	memcpy(f + HVIA_F_DST, p->mac, 6);
@@ -60,19 +60,19 @@ static void build(const struct hvia_agent *a, const struct hvia_pkt *p,
 	f[HVIA_F_ETHERTYPE] = HVIA_ETHERTYPE >> 8;
 	f[HVIA_F_ETHERTYPE + 1] = HVIA_ETHERTYPE & 0xff;
 	f[HVIA_F_TYPE] = p->type;
-	put(f + HVIA_F_DST_VI, p->dst_vi, 2);
-	put(f + HVIA_F_SRC_VI, p->src_vi, 2);
-	put(f + B_WORD, p->word, 2);
-	put(f + B_ERROR, p->error, 2);
-	put(f + B_ID, p->id, 8);
-	put(f + B_MAX, p->attr.max_transfer, 4);
-	put(f + B_LEVEL, p->attr.reliability, 2);
+	agent_packets_put(f + HVIA_F_DST_VI, p->dst_vi, 2);
+	agent_packets_put(f + HVIA_F_SRC_VI, p->src_vi, 2);
+	agent_packets_put(f + B_WORD, p->word, 2);
+	agent_packets_put(f + B_ERROR, p->error, 2);
+	agent_packets_put(f + B_ID, p->id, 8);
+	agent_packets_put(f + B_MAX, p->attr.max_transfer, 4);
+	agent_packets_put(f + B_LEVEL, p->attr.reliability, 2);
 	f[B_FLAGS] = (uint8_t)((p->peer ? F_PEER : 0) |
 			       (p->attr.rdma_write ? F_RDMA_WRITE : 0) |
 			       (p->attr.rdma_read ? F_RDMA_READ : 0));
 	f[B_LEN_FROM] = p->from.len;
 	f[B_LEN_TO] = p->to.len;
-	put(f + B_QOS, p->attr.qos, 8);
+	agent_packets_put(f + B_QOS, p->attr.qos, 8);
 	memcpy(f + B_FROM, p->from.disc, HVIA_DISC);
 	memcpy(f + B_TO, p->to.disc, HVIA_DISC);
 }
@@ -82,29 +82,29 @@ void agent_send(struct hvia_agent *a, struct weft_host *h,
 {
 	uint8_t f[B_BYTES];
 
-	build(a, p, f);
+	agent_packets_build(a, p, f);
 	while (agent_load(a, h, HVIA_KTX_LENGTH))
 		weft_host_sleep(h, weft_host_now(h) + TX_TURN);
 	weft_io_copy(h, &a->ctrl, HVIA_KTX, f, sizeof(f));
 	agent_store(a, h, HVIA_KTX_LENGTH, sizeof(f));
 }
 
-static bool parse(const uint8_t *f, struct hvia_pkt *p)
+static bool agent_packets_parse(const uint8_t *f, struct hvia_pkt *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->type = f[HVIA_F_TYPE];
 	memcpy(p->mac, f + HVIA_F_SRC, 6);
-	p->dst_vi = (uint32_t)get(f + HVIA_F_DST_VI, 2);
-	p->src_vi = (uint32_t)get(f + HVIA_F_SRC_VI, 2);
-	p->word = (uint16_t)get(f + B_WORD, 2);
-	p->error = (uint16_t)get(f + B_ERROR, 2);
-	p->id = get(f + B_ID, 8);
-	p->attr.max_transfer = (uint32_t)get(f + B_MAX, 4);
-	p->attr.reliability = (uint16_t)get(f + B_LEVEL, 2);
+	p->dst_vi = (uint32_t)agent_packets_get(f + HVIA_F_DST_VI, 2);
+	p->src_vi = (uint32_t)agent_packets_get(f + HVIA_F_SRC_VI, 2);
+	p->word = (uint16_t)agent_packets_get(f + B_WORD, 2);
+	p->error = (uint16_t)agent_packets_get(f + B_ERROR, 2);
+	p->id = agent_packets_get(f + B_ID, 8);
+	p->attr.max_transfer = (uint32_t)agent_packets_get(f + B_MAX, 4);
+	p->attr.reliability = (uint16_t)agent_packets_get(f + B_LEVEL, 2);
 	p->peer = f[B_FLAGS] & F_PEER;
 	p->attr.rdma_write = f[B_FLAGS] & F_RDMA_WRITE;
 	p->attr.rdma_read = f[B_FLAGS] & F_RDMA_READ;
-	p->attr.qos = get(f + B_QOS, 8);
+	p->attr.qos = agent_packets_get(f + B_QOS, 8);
 	p->from.len = f[B_LEN_FROM];
 	p->to.len = f[B_LEN_TO];
 	memcpy(p->from.mac, p->mac, 6);
@@ -142,5 +142,6 @@ enum agent_got agent_recv(struct hvia_agent *a, struct weft_host *h,
 	if (f[HVIA_F_TYPE] <= HVIA_T_CONN_ACCEPT && n >= B_BYTES)
 		words_load(a, h, f, more_words, sizeof(more_words));
 	agent_store(a, h, HVIA_KRX_LENGTH, 0);
-	return n >= B_BYTES && parse(f, p) ? AGENT_PACKET : AGENT_OTHER;
+	return n >= B_BYTES && agent_packets_parse(f, p) ? AGENT_PACKET
+							 : AGENT_OTHER;
 }

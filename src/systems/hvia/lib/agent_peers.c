@@ -44,7 +44,7 @@ static struct hvia_request *request_new(struct hvia_agent *a,
 	return old;
 }
 
-static bool lower(const struct hvia_kvi *k)
+static bool agent_peers_lower(const struct hvia_kvi *k)
 {
 	int d = memcmp(k->local.mac, k->remote.mac, 6);
 
@@ -70,7 +70,7 @@ static void peer_meet(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	if (ret) {
 		r->answer = HVIA_T_CONN_REJECT;
 		conn_failed(a, h, vi, ret);
-	} else if (lower(k)) {
+	} else if (agent_peers_lower(k)) {
 		conn_accept(a, h, vi, r);
 	}
 }
@@ -131,8 +131,8 @@ static void got_request(struct hvia_agent *a, struct weft_host *h,
 
 /* ---- answers ---- */
 
-static void ack(struct hvia_agent *a, struct weft_host *h,
-		const struct hvia_pkt *to, uint8_t type)
+static void agent_peers_ack(struct hvia_agent *a, struct weft_host *h,
+			    const struct hvia_pkt *to, uint8_t type)
 {
 	struct hvia_pkt p = { .type = type,
 			      .dst_vi = to->src_vi,
@@ -146,13 +146,14 @@ static void ack(struct hvia_agent *a, struct weft_host *h,
 }
 
 /* The packet is about the connection that the VI has, or asks for. */
-static bool about(const struct hvia_kvi *k, const struct hvia_pkt *p)
+static bool agent_peers_about(const struct hvia_kvi *k,
+			      const struct hvia_pkt *p)
 {
 	return k->proc && k->id == p->id && !memcmp(k->remote.mac, p->mac, 6);
 }
 
-static void connected(struct hvia_agent *a, struct weft_host *h,
-		      const struct hvia_pkt *p)
+static void agent_peers_connected(struct hvia_agent *a, struct weft_host *h,
+				  const struct hvia_pkt *p)
 {
 	struct hvia_kvi *k = &a->vi[p->dst_vi];
 
@@ -171,12 +172,12 @@ static void got_accept(struct hvia_agent *a, struct weft_host *h,
 {
 	struct hvia_kvi *k = &a->vi[p->dst_vi];
 
-	if (about(k, p) && k->conn == HVIA_CONN_ASKED)
-		connected(a, h, p);
-	if (about(k, p) && k->conn == HVIA_CONN_UP)
-		ack(a, h, p, HVIA_T_CONN_ACK);
+	if (agent_peers_about(k, p) && k->conn == HVIA_CONN_ASKED)
+		agent_peers_connected(a, h, p);
+	if (agent_peers_about(k, p) && k->conn == HVIA_CONN_UP)
+		agent_peers_ack(a, h, p, HVIA_T_CONN_ACK);
 	else /* nobody waits for it any more */
-		ack(a, h, p, HVIA_T_DISCONNECT);
+		agent_peers_ack(a, h, p, HVIA_T_DISCONNECT);
 }
 
 static void got_no(struct hvia_agent *a, struct weft_host *h,
@@ -184,7 +185,7 @@ static void got_no(struct hvia_agent *a, struct weft_host *h,
 {
 	struct hvia_kvi *k = &a->vi[p->dst_vi];
 
-	if (about(k, p) && k->conn == HVIA_CONN_ASKED)
+	if (agent_peers_about(k, p) && k->conn == HVIA_CONN_ASKED)
 		conn_failed(a, h, p->dst_vi,
 			    p->type == HVIA_T_NO_MATCH ? -ENOENT
 						       : -ECONNREFUSED);
@@ -196,7 +197,7 @@ static void got_ack(struct hvia_agent *a, struct weft_host *h,
 	struct hvia_kvi *k = &a->vi[p->dst_vi];
 
 	conn_left(a, h, p);
-	if (!about(k, p) || k->conn != HVIA_CONN_ACCEPTED)
+	if (!agent_peers_about(k, p) || k->conn != HVIA_CONN_ACCEPTED)
 		return;
 	k->conn = HVIA_CONN_UP;
 	conn_told(h, k);
@@ -209,8 +210,8 @@ static void got_disconnect(struct hvia_agent *a, struct weft_host *h,
 	struct hvia_async lost = { .code = HVIA_ERROR_CONN_LOST,
 				   .vi = p->dst_vi };
 
-	ack(a, h, p, HVIA_T_CONN_ACK);
-	if (!about(k, p))
+	agent_peers_ack(a, h, p, HVIA_T_CONN_ACK);
+	if (!agent_peers_about(k, p))
 		return;
 	k->theirs.next = p->word;
 	k->theirs.error = p->error;

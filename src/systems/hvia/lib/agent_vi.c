@@ -15,8 +15,8 @@
 
 /* ---- the card's table ---- */
 
-static void arm(struct hvia_agent *a, struct weft_host *h,
-		const struct hvia_armed *q)
+static void agent_vi_arm(struct hvia_agent *a, struct weft_host *h,
+			 const struct hvia_armed *q)
 {
 	agent_store(a, h, hvia_vi_entry(q->vi, HVIA_VI_3),
 		    q->queue == HVIA_Q_SEND ? HVIA_VIF_IRQ_SEND
@@ -39,7 +39,7 @@ void agent_vi_write(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 	/* flags are those of the store now: who slept already is armed again */
 	for (size_t i = 0; i < a->waits.n; i++)
 		if (a->waits.at[i].q.vi == vi)
-			arm(a, h, &a->waits.at[i].q);
+			agent_vi_arm(a, h, &a->waits.at[i].q);
 }
 
 void agent_vi_flush(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
@@ -158,7 +158,7 @@ static bool arm_all(struct hvia_agent *a, struct weft_host *h,
 		if (e.q.vi >= HVIA_VIS || a->vi[e.q.vi].proc != w->client->proc)
 			continue; /* not the caller's, or gone */
 		vec_push(&a->waits, e);
-		arm(a, h, &e.q);
+		agent_vi_arm(a, h, &e.q);
 	}
 	if (w->n)
 		agent_load(a, h, HVIA_STATUS);
@@ -200,7 +200,7 @@ void agent_completions(struct hvia_agent *a, struct weft_host *h)
 /* ---- asynchronous errors ---- */
 
 /* What a VI does not survive (5.1). */
-static bool fatal(uint32_t code)
+static bool agent_vi_fatal(uint32_t code)
 {
 	return code == HVIA_ERROR_POST_DESC || code == HVIA_ERROR_CONN_LOST ||
 	       code == HVIA_ERROR_VI_OVERRUN || code == HVIA_ERROR_COMP_PROT ||
@@ -224,7 +224,7 @@ void agent_error(struct hvia_agent *a, struct weft_host *h,
 
 	if (!k->proc)
 		return;
-	if (fatal(e->code)) {
+	if (agent_vi_fatal(e->code)) {
 		k->state = HVIA_VI_ERROR;
 		agent_vi_write(a, h, e->vi);
 		agent_vi_flush(a, h, e->vi);

@@ -70,8 +70,8 @@ void hvia_ep_op_start(struct hvia_ep *e, struct hvia_ep_op *op)
 	p->tail = &op->next;
 }
 
-static void transmit(struct hvia_ep *e, struct hvia_ep_peer *p,
-		     struct hvia_ep_head *h, const uint8_t *data)
+static void endpoint_transmit(struct hvia_ep *e, struct hvia_ep_peer *p,
+			      struct hvia_ep_head *h, const uint8_t *data)
 {
 	struct hvia_ep_slot *s =
 		hvia_ep_slot(e, p, p->next++ % (e->slots + HVIA_EP_SPARE));
@@ -113,7 +113,7 @@ static bool op_step(struct hvia_ep *e, struct hvia_ep_peer *p,
 		h.addr = op->off;
 	if (!data || h.len == left)
 		h.flags |= HVIA_EP_LAST;
-	transmit(e, p, &h, op->buf ? op->buf + op->off : NULL);
+	endpoint_transmit(e, p, &h, op->buf ? op->buf + op->off : NULL);
 	op->off += h.len;
 	p->places--;
 	return h.flags & HVIA_EP_LAST;
@@ -141,7 +141,7 @@ static void peer_pump(struct hvia_ep *e, struct hvia_ep_peer *p)
 	    p->sending < limit + HVIA_EP_SPARE) {
 		struct hvia_ep_head h = { .kind = HVIA_EP_PLACES };
 
-		transmit(e, p, &h, NULL);
+		endpoint_transmit(e, p, &h, NULL);
 	}
 }
 
@@ -272,8 +272,8 @@ static int hvia_ep_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
 	return 0;
 }
 
-static int atomic(struct weft_ep *ep, uint32_t dst, struct hvia_ep_head h,
-		  void *ctx)
+static int endpoint_atomic(struct weft_ep *ep, uint32_t dst,
+			   struct hvia_ep_head h, void *ctx)
 {
 	struct hvia_ep *e = (struct hvia_ep *)ep;
 	struct hvia_ep_op *op;
@@ -304,7 +304,7 @@ static int hvia_ep_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
 		.kind = HVIA_EP_FADD, .addr = raddr, .key = rkey, .arg = add
 	};
 
-	return atomic(ep, dst, h, ctx);
+	return endpoint_atomic(ep, dst, h, ctx);
 }
 
 static int hvia_ep_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
@@ -317,7 +317,7 @@ static int hvia_ep_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
 				  .key = rkey,
 				  .arg = expect };
 
-	return atomic(ep, dst, h, ctx);
+	return endpoint_atomic(ep, dst, h, ctx);
 }
 
 static int hvia_ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)

@@ -21,8 +21,9 @@ void hvia_ep_post(struct hvia_ep *e, struct hvia_ep_peer *p,
 	VipPostRecv(p->vi, &s->desc, p->handle);
 }
 
-static void address(const struct hvia_ep *e, uint32_t node, uint32_t from,
-		    uint32_t to, uint32_t group, void *out)
+static void endpoint_open_address(const struct hvia_ep *e, uint32_t node,
+				  uint32_t from, uint32_t to, uint32_t group,
+				  void *out)
 {
 	const struct vipl_nic *n = vipl_nic(e->nic);
 	VIP_NET_ADDRESS *a = out;
@@ -67,8 +68,8 @@ static int peer_connect(struct hvia_ep *e, uint32_t i, uint32_t group)
 	uint32_t local[8], remote[8];
 	uint32_t lo = e->me < i ? e->me : i, hi = e->me < i ? i : e->me;
 
-	address(e, e->me, lo, hi, group, local);
-	address(e, i, lo, hi, group, remote);
+	endpoint_open_address(e, e->me, lo, hi, group, local);
+	endpoint_open_address(e, i, lo, hi, group, remote);
 	if (VipConnectPeerRequest(e->peer[i].vi, (VIP_NET_ADDRESS *)local,
 				  (VIP_NET_ADDRESS *)remote,
 				  VIP_INFINITE) != VIP_SUCCESS ||

@@ -20,8 +20,8 @@ static struct hvia_ep_op *op_of(struct hvia_ep *e, uint32_t id)
 		       : NULL;
 }
 
-static void answer(struct hvia_ep *e, uint32_t src, uint32_t id, int32_t status,
-		   uint64_t result)
+static void endpoint_rx_answer(struct hvia_ep *e, uint32_t src, uint32_t id,
+			       int32_t status, uint64_t result)
 {
 	struct hvia_ep_op *op = hvia_ep_op_new(e, HVIA_EP_DONE, src);
 
@@ -48,7 +48,7 @@ static void got_put(struct hvia_ep *e, uint32_t src,
 		hvia_ep_push(e, &(struct weft_ep_event){ .kind = WEFT_EV_PUT_IN,
 							 .src = src,
 							 .imm = h->imm });
-	answer(e, src, h->id, to ? 0 : -EFAULT, 0);
+	endpoint_rx_answer(e, src, h->id, to ? 0 : -EFAULT, 0);
 }
 
 static void got_get(struct hvia_ep *e, uint32_t src,
@@ -59,7 +59,7 @@ static void got_get(struct hvia_ep *e, uint32_t src,
 	struct hvia_ep_op *op;
 
 	if (!from) {
-		answer(e, src, h->id, -EFAULT, 0);
+		endpoint_rx_answer(e, src, h->id, -EFAULT, 0);
 		return;
 	}
 	op = hvia_ep_op_new(e, HVIA_EP_GET_DATA, src);
@@ -104,7 +104,7 @@ static void got_atomic(struct hvia_ep *e, uint32_t src,
 	int32_t status;
 	uint64_t old = hvia_ep_atomic(e, &s->head, &status);
 
-	answer(e, src, s->head.id, status, old);
+	endpoint_rx_answer(e, src, s->head.id, status, old);
 }
 
 static void got_done(struct hvia_ep *e, uint32_t src,
@@ -134,7 +134,8 @@ static void got_message(struct hvia_ep *e, uint32_t src, struct hvia_ep_slot *s)
 						 .len = s->head.len });
 }
 
-static void receive(struct hvia_ep *e, uint32_t src, struct hvia_ep_slot *s)
+static void endpoint_rx_receive(struct hvia_ep *e, uint32_t src,
+				struct hvia_ep_slot *s)
 {
 	static void (*const got[])(struct hvia_ep * e, uint32_t src,
 				   const struct hvia_ep_slot *s) = {
@@ -168,7 +169,7 @@ void hvia_ep_receive(struct hvia_ep *e)
 		while (VipSendDone(e->peer[i].vi, &d) == VIP_SUCCESS)
 			e->peer[i].sending--;
 		while (VipRecvDone(e->peer[i].vi, &d) == VIP_SUCCESS)
-			receive(e, i, (struct hvia_ep_slot *)d);
+			endpoint_rx_receive(e, i, (struct hvia_ep_slot *)d);
 	}
 }
 

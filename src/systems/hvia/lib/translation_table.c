@@ -7,28 +7,30 @@
 
 /* ---- free blocks: a treap by index, 0 = no node ---- */
 
-static struct hvia_att_node *node(const struct hvia_att *a, uint32_t i)
+static struct hvia_att_node *translation_table_node(const struct hvia_att *a,
+						    uint32_t i)
 {
 	return &a->node.at[i];
 }
 
 /* Priority of a block: any fixed mixture of its index. */
-static uint32_t rank(const struct hvia_att *a, uint32_t i)
+static uint32_t translation_table_rank(const struct hvia_att *a, uint32_t i)
 {
-	uint32_t x = node(a, i)->at * 2654435761u;
+	uint32_t x = translation_table_node(a, i)->at * 2654435761u;
 
 	return x ^ x >> 15;
 }
 
-static uint32_t most(const struct hvia_att *a, uint32_t i)
+static uint32_t translation_table_most(const struct hvia_att *a, uint32_t i)
 {
-	return i ? node(a, i)->most : 0;
+	return i ? translation_table_node(a, i)->most : 0;
 }
 
-static uint32_t update(const struct hvia_att *a, uint32_t i)
+static uint32_t translation_table_update(const struct hvia_att *a, uint32_t i)
 {
-	struct hvia_att_node *n = node(a, i);
-	uint32_t l = most(a, n->left), r = most(a, n->right);
+	struct hvia_att_node *n = translation_table_node(a, i);
+	uint32_t l = translation_table_most(a, n->left),
+		 r = translation_table_most(a, n->right);
 
 	n->most = n->len;
 	n->most = l > n->most ? l : n->most;
@@ -37,30 +39,37 @@ static uint32_t update(const struct hvia_att *a, uint32_t i)
 }
 
 /* All of l lie below all of r. */
-static uint32_t join(struct hvia_att *a, uint32_t l, uint32_t r)
+static uint32_t translation_table_join(struct hvia_att *a, uint32_t l,
+				       uint32_t r)
 {
 	if (!l || !r)
 		return l ? l : r;
-	if (rank(a, l) > rank(a, r)) {
-		node(a, l)->right = join(a, node(a, l)->right, r);
-		return update(a, l);
+	if (translation_table_rank(a, l) > translation_table_rank(a, r)) {
+		translation_table_node(a, l)->right = translation_table_join(
+			a, translation_table_node(a, l)->right, r);
+		return translation_table_update(a, l);
 	}
-	node(a, r)->left = join(a, l, node(a, r)->left);
-	return update(a, r);
+	translation_table_node(a, r)->left = translation_table_join(
+		a, l, translation_table_node(a, r)->left);
+	return translation_table_update(a, r);
 }
 
 /* Blocks below `at`, and the others. */
-static void split(struct hvia_att *a, uint32_t i, uint32_t at, uint32_t *lo_p,
-		  uint32_t *hi_p)
+static void translation_table_split(struct hvia_att *a, uint32_t i, uint32_t at,
+				    uint32_t *lo_p, uint32_t *hi_p)
 {
 	if (!i) {
 		*lo_p = *hi_p = 0;
-	} else if (node(a, i)->at < at) {
-		split(a, node(a, i)->right, at, &node(a, i)->right, hi_p);
-		*lo_p = update(a, i);
+	} else if (translation_table_node(a, i)->at < at) {
+		translation_table_split(
+			a, translation_table_node(a, i)->right, at,
+			&translation_table_node(a, i)->right, hi_p);
+		*lo_p = translation_table_update(a, i);
 	} else {
-		split(a, node(a, i)->left, at, lo_p, &node(a, i)->left);
-		*hi_p = update(a, i);
+		translation_table_split(a, translation_table_node(a, i)->left,
+					at, lo_p,
+					&translation_table_node(a, i)->left);
+		*hi_p = translation_table_update(a, i);
 	}
 }
 
@@ -78,38 +87,42 @@ static uint32_t node_new(struct hvia_att *a, uint32_t at, uint32_t len)
 	return (uint32_t)a->node.n - 1;
 }
 
-static uint32_t outermost(const struct hvia_att *a, uint32_t i, bool right)
+static uint32_t translation_table_outermost(const struct hvia_att *a,
+					    uint32_t i, bool right)
 {
 	uint32_t next = i;
 
 	while (next) {
 		i = next;
-		next = right ? node(a, i)->right : node(a, i)->left;
+		next = right ? translation_table_node(a, i)->right
+			     : translation_table_node(a, i)->left;
 	}
 	return i;
 }
 
-static void insert(struct hvia_att *a, uint32_t lo, uint32_t hi, uint32_t at,
-		   uint32_t len)
+static void translation_table_insert(struct hvia_att *a, uint32_t lo,
+				     uint32_t hi, uint32_t at, uint32_t len)
 {
-	a->root = join(a, join(a, lo, node_new(a, at, len)), hi);
+	a->root = translation_table_join(
+		a, translation_table_join(a, lo, node_new(a, at, len)), hi);
 }
 
 /* Takes the outermost block off a tree; its neighbour gets it. */
-static uint32_t swallow(struct hvia_att *a, uint32_t *tree_p, bool right)
+static uint32_t translation_table_swallow(struct hvia_att *a, uint32_t *tree_p,
+					  bool right)
 {
-	uint32_t i = outermost(a, *tree_p, right), rest, it;
-	uint32_t at = node(a, i)->at;
+	uint32_t i = translation_table_outermost(a, *tree_p, right), rest, it;
+	uint32_t at = translation_table_node(a, i)->at;
 
 	if (right) {
-		split(a, *tree_p, at, &rest, &it);
+		translation_table_split(a, *tree_p, at, &rest, &it);
 		*tree_p = rest;
 	} else {
-		split(a, *tree_p, at + 1, &it, &rest);
+		translation_table_split(a, *tree_p, at + 1, &it, &rest);
 		*tree_p = rest;
 	}
 	vec_push(&a->spare_nodes, i);
-	return node(a, i)->len;
+	return translation_table_node(a, i)->len;
 }
 
 /* Gives a block back and joins it with its neighbours. */
@@ -117,18 +130,20 @@ static void block_give(struct hvia_att *a, uint32_t at, uint32_t len)
 {
 	uint32_t lo, hi, i;
 
-	split(a, a->root, at, &lo, &hi);
-	i = outermost(a, lo, true);
-	if (i && node(a, i)->at + node(a, i)->len == at) {
-		uint32_t n = swallow(a, &lo, true);
+	translation_table_split(a, a->root, at, &lo, &hi);
+	i = translation_table_outermost(a, lo, true);
+	if (i && translation_table_node(a, i)->at +
+				 translation_table_node(a, i)->len ==
+			 at) {
+		uint32_t n = translation_table_swallow(a, &lo, true);
 
 		at -= n;
 		len += n;
 	}
-	i = outermost(a, hi, false);
-	if (i && at + len == node(a, i)->at)
-		len += swallow(a, &hi, false);
-	insert(a, lo, hi, at, len);
+	i = translation_table_outermost(a, hi, false);
+	if (i && at + len == translation_table_node(a, i)->at)
+		len += translation_table_swallow(a, &hi, false);
+	translation_table_insert(a, lo, hi, at, len);
 }
 
 /* The lowest block of at least `len`; 0: none. */
@@ -136,12 +151,12 @@ static uint32_t block_find(const struct hvia_att *a, uint32_t len)
 {
 	uint32_t i = a->root;
 
-	if (most(a, i) < len)
+	if (translation_table_most(a, i) < len)
 		return 0;
 	for (;;) {
-		const struct hvia_att_node *n = node(a, i);
+		const struct hvia_att_node *n = translation_table_node(a, i);
 
-		if (most(a, n->left) >= len)
+		if (translation_table_most(a, n->left) >= len)
 			i = n->left;
 		else if (n->len >= len)
 			return i;
@@ -153,15 +168,16 @@ static uint32_t block_find(const struct hvia_att *a, uint32_t len)
 /* Its first `len` entries are used from now on. */
 static void block_cut(struct hvia_att *a, uint32_t i, uint32_t len)
 {
-	uint32_t at = node(a, i)->at, had = node(a, i)->len, lo, mid, hi;
+	uint32_t at = translation_table_node(a, i)->at,
+		 had = translation_table_node(a, i)->len, lo, mid, hi;
 
-	split(a, a->root, at, &lo, &mid);
-	split(a, mid, at + 1, &mid, &hi);
+	translation_table_split(a, a->root, at, &lo, &mid);
+	translation_table_split(a, mid, at + 1, &mid, &hi);
 	vec_push(&a->spare_nodes, mid);
 	if (had > len)
-		insert(a, lo, hi, at + len, had - len);
+		translation_table_insert(a, lo, hi, at + len, had - len);
 	else
-		a->root = join(a, lo, hi);
+		a->root = translation_table_join(a, lo, hi);
 }
 
 /* ---- handles: a heap of those that came back ---- */
@@ -229,10 +245,12 @@ void hvia_att_fini(struct hvia_att *a)
 uint32_t hvia_att_top(const struct hvia_att *a)
 {
 	uint32_t end = a->sdram / HVIA_L2_BYTES;
-	uint32_t i = outermost(a, a->root, true);
+	uint32_t i = translation_table_outermost(a, a->root, true);
 
-	if (i && node(a, i)->at + node(a, i)->len == end)
-		return node(a, i)->at;
+	if (i && translation_table_node(a, i)->at +
+				 translation_table_node(a, i)->len ==
+			 end)
+		return translation_table_node(a, i)->at;
 	return end;
 }
 
@@ -252,14 +270,16 @@ int hvia_att_take(struct hvia_att *a, uint32_t pages, uint32_t *handle_p)
 		return -ENOSPC;
 	limit = (uint32_t)((a->sdram - level1) / HVIA_L2_BYTES);
 	i = block_find(a, pages);
-	if (hvia_att_top(a) > limit || !i || node(a, i)->at + pages > limit)
+	if (hvia_att_top(a) > limit || !i ||
+	    translation_table_node(a, i)->at + pages > limit)
 		return -EAGAIN;
 	if (!a->spare_handles.n)
 		vec_push(&a->region, (struct hvia_att_region){ 0 });
 	*handle_p =
 		a->spare_handles.n ? handle_pop(a) : (uint32_t)a->region.n - 1;
 	a->region.at[*handle_p] =
-		(struct hvia_att_region){ pages, node(a, i)->at };
+		(struct hvia_att_region){ pages,
+					  translation_table_node(a, i)->at };
 	block_cut(a, i, pages);
 	a->used += pages;
 	a->live++;

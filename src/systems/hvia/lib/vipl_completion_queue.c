@@ -46,7 +46,8 @@ void vipl_cq_detach(struct vipl_queue *q)
 
 /* Number of the next completion of a work queue; false: there is none.  What
  * the library has flushed has no number, and is newer than all others. */
-static bool completed(struct vipl_queue *q, uint32_t *stamp_p, bool *flushed_p)
+static bool completion_queue_completed(struct vipl_queue *q, uint32_t *stamp_p,
+				       bool *flushed_p)
 {
 	struct vipl_posted *p = vipl_queue_at(q, q->first + q->entered);
 
@@ -60,14 +61,14 @@ static bool completed(struct vipl_queue *q, uint32_t *stamp_p, bool *flushed_p)
 }
 
 /* The oldest completion that has no entry. */
-static struct vipl_queue *oldest(struct vipl_cq *c)
+static struct vipl_queue *completion_queue_oldest(struct vipl_cq *c)
 {
 	struct vipl_queue *best = NULL;
 	uint32_t stamp, best_stamp = 0;
 	bool last, best_last = false;
 
 	for (struct vipl_queue *q = c->queues; q; q = q->cq_next) {
-		if (!completed(q, &stamp, &last))
+		if (!completion_queue_completed(q, &stamp, &last))
 			continue;
 		if (best &&
 		    (last || (!best_last && (int32_t)(stamp - best_stamp) > 0)))
@@ -79,7 +80,7 @@ static struct vipl_queue *oldest(struct vipl_cq *c)
 	return best;
 }
 
-static void overrun(struct vipl_cq *c)
+static void completion_queue_overrun(struct vipl_cq *c)
 {
 	struct hvia_async e = { .code = HVIA_ERROR_VI_OVERRUN,
 				.vi = HVIA_VIS,
@@ -95,12 +96,12 @@ void vipl_cq_collect(struct vipl_cq *c)
 {
 	struct vipl_queue *q;
 
-	while ((q = oldest(c))) {
+	while ((q = completion_queue_oldest(c))) {
 		q->entered++;
 		if (c->n < c->size)
 			c->entry[(c->first + c->n++) % c->size] = q;
 		else
-			overrun(c);
+			completion_queue_overrun(c);
 	}
 }
 
@@ -197,8 +198,9 @@ VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
 	return VIP_SUCCESS;
 }
 
-static VIP_RETURN look(struct weft_host *h, struct vipl_cq *c,
-		       weft_time_t found, VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
+static VIP_RETURN completion_queue_look(struct weft_host *h, struct vipl_cq *c,
+					weft_time_t found, VIP_VI_HANDLE *vi,
+					VIP_BOOLEAN *recv)
 {
 	struct vipl_queue *q;
 
@@ -219,7 +221,7 @@ static VIP_RETURN cq_done(struct vipl_cq *c, VIP_VI_HANDLE *vi,
 		return VIP_INVALID_PARAMETER;
 	/* a line for each work queue */
 	weft_host_cpu(h, VIPL_POLL * (c->users ? c->users : 1));
-	return look(h, c, VIPL_FOUND, vi, recv);
+	return completion_queue_look(h, c, VIPL_FOUND, vi, recv);
 }
 
 VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE *ViHandle,
@@ -254,11 +256,11 @@ static VIP_RETURN cq_wait(struct vipl_cq *c, VIP_ULONG timeout,
 		uint32_t seen = c->nic->client->event;
 		int late;
 
-		ret = look(h, c, 0, vi, recv);
+		ret = completion_queue_look(h, c, 0, vi, recv);
 		if (ret != VIP_NOT_DONE)
 			return ret;
 		late = cq_sleep(c, seen, deadline);
-		ret = look(h, c, 0, vi, recv);
+		ret = completion_queue_look(h, c, 0, vi, recv);
 		if (ret != VIP_NOT_DONE)
 			return ret;
 		if (late == -ETIMEDOUT)

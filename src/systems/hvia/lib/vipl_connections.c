@@ -146,7 +146,7 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle, VIP_NET_ADDRESS *LocalAddr,
 	return vipl_vi_leave(v, ret);
 }
 
-static VIP_RETURN disconnect(struct vipl_vi *v)
+static VIP_RETURN vipl_connections_disconnect(struct vipl_vi *v)
 {
 	struct hvia_conn_arg c = { .vi = v->vi };
 	VIP_RETURN ret;
@@ -165,7 +165,8 @@ VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
 {
 	struct vipl_vi *v = vipl_vi_enter(ViHandle);
 
-	return vipl_vi_leave(v, v ? disconnect(v) : VIP_INVALID_PARAMETER);
+	return vipl_vi_leave(v, v ? vipl_connections_disconnect(v)
+				  : VIP_INVALID_PARAMETER);
 }
 
 /* ---- peers ---- */

@@ -26,7 +26,7 @@ struct vipl_table {
 	struct vipl_entry begin[PLACES];
 };
 
-static struct vipl_table *table(void)
+static struct vipl_table *vipl_handles_table(void)
 {
 	static const char key;
 	struct weft_host *h = weft_host_self();
@@ -46,7 +46,7 @@ static struct vipl_table *table(void)
 
 bool vipl_handles(uint32_t client)
 {
-	struct vipl_table *t = table();
+	struct vipl_table *t = vipl_handles_table();
 
 	if (t && !t->owned)
 		t->owner = (weft_host_node(weft_host_self()) << 8 |
@@ -57,7 +57,7 @@ bool vipl_handles(uint32_t client)
 	return t;
 }
 
-static bool grow(struct vipl_table *t)
+static bool vipl_handles_grow(struct vipl_table *t)
 {
 	uint32_t size = 2 * t->size;
 	struct weft_host *h = weft_host_self();
@@ -77,7 +77,7 @@ static bool grow(struct vipl_table *t)
 }
 
 /* A free place, or UINT32_MAX. */
-static uint32_t place(struct vipl_table *t)
+static uint32_t vipl_handles_place(struct vipl_table *t)
 {
 	uint32_t i = t->free - 1;
 
@@ -85,10 +85,10 @@ static uint32_t place(struct vipl_table *t)
 		t->free = t->at[i].next;
 		return i;
 	}
-	return t->n < t->size || grow(t) ? t->n++ : UINT32_MAX;
+	return t->n < t->size || vipl_handles_grow(t) ? t->n++ : UINT32_MAX;
 }
 
-static uint64_t number(const struct vipl_table *t, uint32_t i)
+static uint64_t vipl_handles_number(const struct vipl_table *t, uint32_t i)
 {
 	const struct vipl_entry *e = &t->at[i];
 
@@ -99,24 +99,24 @@ static uint64_t number(const struct vipl_table *t, uint32_t i)
 
 void *vipl_handle(enum vipl_kind kind, void *of, uint64_t val)
 {
-	struct vipl_table *t = table();
-	uint32_t i = t ? place(t) : UINT32_MAX;
+	struct vipl_table *t = vipl_handles_table();
+	uint32_t i = t ? vipl_handles_place(t) : UINT32_MAX;
 
 	if (i == UINT32_MAX)
 		return NULL;
 	t->at[i].of = of;
 	t->at[i].val = val;
 	t->at[i].kind = kind;
-	return (void *)(uintptr_t)number(t, i);
+	return (void *)(uintptr_t)vipl_handles_number(t, i);
 }
 
 struct vipl_entry *vipl_find(enum vipl_kind kind, const void *handle)
 {
-	struct vipl_table *t = table();
+	struct vipl_table *t = vipl_handles_table();
 	uint32_t i = (uintptr_t)handle & FIELD_MAX;
 
 	if (!t || i >= t->n || !t->at[i].of || t->at[i].kind != kind ||
-	    number(t, i) != (uintptr_t)handle)
+	    vipl_handles_number(t, i) != (uintptr_t)handle)
 		return NULL;
 	return &t->at[i];
 }
@@ -133,12 +133,12 @@ static void give_back(struct vipl_table *t, uint32_t i)
 void vipl_forget(enum vipl_kind kind, const void *handle)
 {
 	if (vipl_find(kind, handle))
-		give_back(table(), (uintptr_t)handle & FIELD_MAX);
+		give_back(vipl_handles_table(), (uintptr_t)handle & FIELD_MAX);
 }
 
 void vipl_forget_of(const struct vipl_nic *n)
 {
-	struct vipl_table *t = table();
+	struct vipl_table *t = vipl_handles_table();
 
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->at[i].of == n && t->at[i].kind >= VIPL_CONN)
@@ -147,7 +147,7 @@ void vipl_forget_of(const struct vipl_nic *n)
 
 /* ---- of each kind ---- */
 
-static void *object(enum vipl_kind kind, const void *handle)
+static void *vipl_handles_object(enum vipl_kind kind, const void *handle)
 {
 	const struct vipl_entry *e = vipl_find(kind, handle);
 
@@ -156,17 +156,17 @@ static void *object(enum vipl_kind kind, const void *handle)
 
 struct vipl_nic *vipl_nic(VIP_NIC_HANDLE x)
 {
-	return object(VIPL_NIC, x);
+	return vipl_handles_object(VIPL_NIC, x);
 }
 
 struct vipl_vi *vipl_vi(VIP_VI_HANDLE x)
 {
-	return object(VIPL_VI, x);
+	return vipl_handles_object(VIPL_VI, x);
 }
 
 struct vipl_cq *vipl_cq(VIP_CQ_HANDLE x)
 {
-	return object(VIPL_CQ, x);
+	return vipl_handles_object(VIPL_CQ, x);
 }
 
 uint32_t vipl_tag(const struct vipl_nic *n, VIP_PROTECTION_HANDLE x)
@@ -178,12 +178,12 @@ uint32_t vipl_tag(const struct vipl_nic *n, VIP_PROTECTION_HANDLE x)
 
 VIP_PROTECTION_HANDLE vipl_tag_handle(const struct vipl_nic *n, uint32_t tag)
 {
-	const struct vipl_table *t = table();
+	const struct vipl_table *t = vipl_handles_table();
 
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->at[i].of == n && t->at[i].kind == VIPL_PTAG &&
 		    t->at[i].val == tag)
-			return (void *)(uintptr_t)number(t, i);
+			return (void *)(uintptr_t)vipl_handles_number(t, i);
 	return NULL;
 }
 

@@ -177,12 +177,12 @@ static bool serve_one(struct vipl_nic *n)
 	return false;
 }
 
-static bool wanted(const struct vipl_queue *q)
+static bool vipl_notify_wanted(const struct vipl_queue *q)
 {
 	return q->n && (q->notify || (q->cq && q->cq->notify));
 }
 
-static int serve(struct weft_host *h, void *arg)
+static int vipl_notify_serve(struct weft_host *h, void *arg)
 {
 	struct vipl_nic *n = arg;
 	struct hvia_client *c = n->client;
@@ -196,7 +196,7 @@ static int serve(struct weft_host *h, void *arg)
 
 		for (struct vipl_vi *v = n->vis; v; v = v->next)
 			for (uint32_t i = 0; i < 2; i++)
-				if (wanted(&v->q[i]))
+				if (vipl_notify_wanted(&v->q[i]))
 					q[count++] = &v->q[i];
 		vipl_sleep(n, q, count, seen, WEFT_NEVER);
 	}
@@ -210,14 +210,14 @@ void vipl_serve(struct vipl_nic *n)
 
 	if (!n->served) {
 		n->served = true;
-		weft_thread_start(h, serve, n);
+		weft_thread_start(h, vipl_notify_serve, n);
 	}
 	n->client->event++;
 	weft_host_wake(h, &n->client->event);
 }
 
-static VIP_RETURN notify(struct vipl_vi *v, uint32_t dir, VIP_PVOID ctx,
-			 VIP_VI_CALLBACK fn)
+static VIP_RETURN vipl_notify_notify(struct vipl_vi *v, uint32_t dir,
+				     VIP_PVOID ctx, VIP_VI_CALLBACK fn)
 {
 	struct vipl_notify *r;
 
@@ -240,7 +240,8 @@ VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
 {
 	struct vipl_vi *v = vipl_vi_enter(ViHandle);
 
-	return vipl_vi_leave(v, notify(v, HVIA_Q_SEND, Context, Callback));
+	return vipl_vi_leave(
+		v, vipl_notify_notify(v, HVIA_Q_SEND, Context, Callback));
 }
 
 VIP_RETURN VipRecvNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
@@ -248,5 +249,6 @@ VIP_RETURN VipRecvNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
 {
 	struct vipl_vi *v = vipl_vi_enter(ViHandle);
 
-	return vipl_vi_leave(v, notify(v, HVIA_Q_RECV, Context, Callback));
+	return vipl_vi_leave(
+		v, vipl_notify_notify(v, HVIA_Q_RECV, Context, Callback));
 }

@@ -25,7 +25,7 @@ static void complete_flushed(VIP_DESCRIPTOR *d, uint32_t dir)
 }
 
 /* The card has served, or dropped, everything that was posted before. */
-static bool dead(struct vipl_vi *v)
+static bool vipl_post_dead(struct vipl_vi *v)
 {
 	if (v->k->state != HVIA_VI_ERROR || !v->k->flushed)
 		return false;
@@ -40,7 +40,7 @@ bool vipl_queue_done(struct vipl_queue *q)
 
 	if (!p)
 		return false;
-	if (dead(q->vi))
+	if (vipl_post_dead(q->vi))
 		complete_flushed(p->d, q->dir);
 	return *vipl_status(p->d) & VIP_STATUS_DONE;
 }
@@ -125,8 +125,8 @@ void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
 }
 
 /* Doorbells of one queue reach the card in the order of the links. */
-static VIP_RETURN post(struct vipl_vi *v, uint32_t dir, VIP_DESCRIPTOR *d,
-		       VIP_MEM_HANDLE handle)
+static VIP_RETURN vipl_post_post(struct vipl_vi *v, uint32_t dir,
+				 VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle)
 {
 	struct weft_host *h = weft_host_self();
 	struct vipl_queue *q;
@@ -145,7 +145,7 @@ static VIP_RETURN post(struct vipl_vi *v, uint32_t dir, VIP_DESCRIPTOR *d,
 	linked = vipl_queue_link(q, d, handle);
 	if (linked && v->rel)
 		vipl_rel_posted(v, dir);
-	else if (linked && dead(v))
+	else if (linked && vipl_post_dead(v))
 		complete_flushed(d, dir);
 	else if (linked)
 		vipl_ring(h, v, dir, d, handle);
@@ -160,8 +160,8 @@ VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR *DescriptorPtr,
 {
 	struct vipl_vi *v = vipl_vi_enter(ViHandle);
 
-	return vipl_vi_leave(v,
-			     post(v, HVIA_Q_SEND, DescriptorPtr, MemoryHandle));
+	return vipl_vi_leave(
+		v, vipl_post_post(v, HVIA_Q_SEND, DescriptorPtr, MemoryHandle));
 }
 
 VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR *DescriptorPtr,
@@ -169,14 +169,14 @@ VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR *DescriptorPtr,
 {
 	struct vipl_vi *v = vipl_vi_enter(ViHandle);
 
-	return vipl_vi_leave(v,
-			     post(v, HVIA_Q_RECV, DescriptorPtr, MemoryHandle));
+	return vipl_vi_leave(
+		v, vipl_post_post(v, HVIA_Q_RECV, DescriptorPtr, MemoryHandle));
 }
 
 /* ---- polling ---- */
 
-static VIP_RETURN taken(struct weft_host *h, struct vipl_queue *q,
-			weft_time_t cost, VIP_DESCRIPTOR **d_p)
+static VIP_RETURN vipl_post_taken(struct weft_host *h, struct vipl_queue *q,
+				  weft_time_t cost, VIP_DESCRIPTOR **d_p)
 {
 	*d_p = vipl_queue_take(q);
 	weft_host_cpu(h, cost);
@@ -184,7 +184,8 @@ static VIP_RETURN taken(struct weft_host *h, struct vipl_queue *q,
 							  : VIP_SUCCESS;
 }
 
-static VIP_RETURN done(struct vipl_vi *v, uint32_t dir, VIP_DESCRIPTOR **d_p)
+static VIP_RETURN vipl_post_done(struct vipl_vi *v, uint32_t dir,
+				 VIP_DESCRIPTOR **d_p)
 {
 	struct weft_host *h = weft_host_self();
 
@@ -196,21 +197,21 @@ static VIP_RETURN done(struct vipl_vi *v, uint32_t dir, VIP_DESCRIPTOR **d_p)
 		return VIP_DESCRIPTOR_ERROR;
 	if (!vipl_queue_done(&v->q[dir]))
 		return VIP_NOT_DONE;
-	return taken(h, &v->q[dir], VIPL_FOUND + VIPL_TAKE, d_p);
+	return vipl_post_taken(h, &v->q[dir], VIPL_FOUND + VIPL_TAKE, d_p);
 }
 
 VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR **DescriptorPtr)
 {
 	struct vipl_vi *v = vipl_vi_enter(ViHandle);
 
-	return vipl_vi_leave(v, done(v, HVIA_Q_SEND, DescriptorPtr));
+	return vipl_vi_leave(v, vipl_post_done(v, HVIA_Q_SEND, DescriptorPtr));
 }
 
 VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR **DescriptorPtr)
 {
 	struct vipl_vi *v = vipl_vi_enter(ViHandle);
 
-	return vipl_vi_leave(v, done(v, HVIA_Q_RECV, DescriptorPtr));
+	return vipl_vi_leave(v, vipl_post_done(v, HVIA_Q_RECV, DescriptorPtr));
 }
 
 /* ---- waiting ---- */
@@ -238,8 +239,8 @@ int vipl_sleep(struct vipl_nic *n, struct vipl_queue **q, uint32_t count,
 	return weft_drv_call(weft_host_self(), n->dev, HVIA_CALL_ARM, &a);
 }
 
-static VIP_RETURN await(struct vipl_vi *v, uint32_t dir, VIP_ULONG timeout,
-			VIP_DESCRIPTOR **d_p)
+static VIP_RETURN vipl_post_await(struct vipl_vi *v, uint32_t dir,
+				  VIP_ULONG timeout, VIP_DESCRIPTOR **d_p)
 {
 	struct weft_host *h = weft_host_self();
 	weft_time_t deadline;
@@ -247,7 +248,7 @@ static VIP_RETURN await(struct vipl_vi *v, uint32_t dir, VIP_ULONG timeout,
 
 	if (v && v->q[dir].cq) /* one waits for the completion queue */
 		return VIP_ERROR_RESOURCE;
-	ret = done(v, dir, d_p);
+	ret = vipl_post_done(v, dir, d_p);
 	if (ret != VIP_NOT_DONE)
 		return ret;
 	deadline = vipl_deadline(h, timeout);
@@ -259,7 +260,7 @@ static VIP_RETURN await(struct vipl_vi *v, uint32_t dir, VIP_ULONG timeout,
 		if (!q->n)
 			return VIP_DESCRIPTOR_ERROR;
 		if (vipl_queue_done(q))
-			return taken(h, q, VIPL_TAKE, d_p);
+			return vipl_post_taken(h, q, VIPL_TAKE, d_p);
 		late = vipl_sleep(v->nic, &q, 1, seen, deadline) == -ETIMEDOUT;
 		if (late && !vipl_queue_done(q))
 			return VIP_TIMEOUT;
@@ -271,7 +272,8 @@ VIP_RETURN VipSendWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut,
 {
 	struct vipl_vi *v = vipl_vi_enter(ViHandle);
 
-	return vipl_vi_leave(v, await(v, HVIA_Q_SEND, TimeOut, DescriptorPtr));
+	return vipl_vi_leave(
+		v, vipl_post_await(v, HVIA_Q_SEND, TimeOut, DescriptorPtr));
 }
 
 VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut,
@@ -279,5 +281,6 @@ VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG TimeOut,
 {
 	struct vipl_vi *v = vipl_vi_enter(ViHandle);
 
-	return vipl_vi_leave(v, await(v, HVIA_Q_RECV, TimeOut, DescriptorPtr));
+	return vipl_vi_leave(
+		v, vipl_post_await(v, HVIA_Q_RECV, TimeOut, DescriptorPtr));
 }

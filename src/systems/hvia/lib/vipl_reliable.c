@@ -25,7 +25,7 @@ static void head_common(struct vipl_rel *r, struct rel_head *h)
 	r->owe = false;
 }
 
-static void gather(struct rel_msg *m, uint8_t *to, uint32_t n)
+static void vipl_reliable_gather(struct rel_msg *m, uint8_t *to, uint32_t n)
 {
 	while (n) {
 		uint32_t part;
@@ -66,7 +66,7 @@ static void frame_build(struct vipl_rel *r, struct rel_slot *s)
 		s->head.handle = d->DS[0].Remote.Handle;
 	}
 	r->ends[r->seq % REL_WINDOW] = n == left ? m->number : 0;
-	gather(m, s->data, n);
+	vipl_reliable_gather(m, s->data, n);
 }
 
 /* A send that cannot be: reliable service ends with it.  Its memory may have
@@ -147,7 +147,7 @@ static struct vipl_posted *open_send(struct vipl_rel *r, uint64_t number)
 }
 
 /* True: the other side says something new. */
-static bool acked(struct vipl_rel *r, uint32_t ack)
+static bool vipl_reliable_acked(struct vipl_rel *r, uint32_t ack)
 {
 	if (ack - r->base > r->seq - r->base)
 		return false; /* an old one */
@@ -164,7 +164,7 @@ static bool acked(struct vipl_rel *r, uint32_t ack)
 }
 
 /* The other side could not take what it got next. */
-static bool refused(struct vipl_rel *r, uint32_t error)
+static bool vipl_reliable_refused(struct vipl_rel *r, uint32_t error)
 {
 	struct vipl_posted *p = NULL;
 
@@ -180,7 +180,7 @@ static bool refused(struct vipl_rel *r, uint32_t error)
 
 void rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error)
 {
-	if (acked(r, ack) && refused(r, error))
+	if (vipl_reliable_acked(r, ack) && vipl_reliable_refused(r, error))
 		rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 }
 
@@ -192,8 +192,9 @@ void vipl_rel_last(struct vipl_vi *v)
 	if (!k->theirs.said)
 		return;
 	k->theirs.said = false;
-	if (acked(r, r->base + (uint16_t)(k->theirs.next - r->base)))
-		refused(r, k->theirs.error);
+	if (vipl_reliable_acked(r,
+				r->base + (uint16_t)(k->theirs.next - r->base)))
+		vipl_reliable_refused(r, k->theirs.error);
 }
 
 void rel_send(struct vipl_rel *r)

@@ -7,7 +7,8 @@
 #define REL_LAST_WORD (100 * WEFT_US)
 
 /* What came cannot be taken: the sender learns why, the connection ends. */
-static void refuse(struct vipl_rel *r, uint32_t status, uint32_t code)
+static void reliable_receive_refuse(struct vipl_rel *r, uint32_t status,
+				    uint32_t code)
 {
 	r->next--; /* it is not acknowledged */
 	r->error = status;
@@ -22,7 +23,8 @@ static void refuse(struct vipl_rel *r, uint32_t status, uint32_t code)
 	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 }
 
-static void scatter(struct rel_msg *m, const uint8_t *from, uint32_t n)
+static void reliable_receive_scatter(struct rel_msg *m, const uint8_t *from,
+				     uint32_t n)
 {
 	while (n) {
 		uint32_t part;
@@ -36,7 +38,7 @@ static void scatter(struct rel_msg *m, const uint8_t *from, uint32_t n)
 	}
 }
 
-static uint32_t room(const VIP_DESCRIPTOR *d)
+static uint32_t reliable_receive_room(const VIP_DESCRIPTOR *d)
 {
 	uint32_t sum = 0;
 
@@ -58,11 +60,12 @@ static void in_done(struct vipl_rel *r, struct vipl_posted *p,
 
 /* The frame goes on where the message is, and not beyond its length and the
  * room for it: the other side may say anything. */
-static bool fits(const struct rel_msg *m, const struct rel_head *h)
+static bool reliable_receive_fits(const struct rel_msg *m,
+				  const struct rel_head *h)
 {
 	uint64_t end = (uint64_t)m->at + h->bytes;
 
-	return h->length <= room(m->d) && end <= h->length &&
+	return h->length <= reliable_receive_room(m->d) && end <= h->length &&
 	       !(h->flags & REL_FIRST) == !!m->at &&
 	       (!(h->flags & REL_LAST) || end == h->length);
 }
@@ -74,20 +77,22 @@ static void got_send(struct vipl_rel *r, const struct rel_slot *s)
 	uint32_t bad;
 
 	if (!p) {
-		refuse(r, VIP_STATUS_REMOTE_DESC_ERROR, HVIA_ERROR_RECVQ_EMPTY);
+		reliable_receive_refuse(r, VIP_STATUS_REMOTE_DESC_ERROR,
+					HVIA_ERROR_RECVQ_EMPTY);
 		return;
 	}
 	if (!rel_begin(r, HVIA_Q_RECV, p))
 		return;
 	bad = rel_check(r->v, m->d, HVIA_Q_RECV);
-	if (!bad && !fits(m, &s->head))
+	if (!bad && !reliable_receive_fits(m, &s->head))
 		bad = VIP_STATUS_LENGTH_ERROR;
 	if (bad) {
 		rel_complete(r, HVIA_Q_RECV, p, 0, bad);
-		refuse(r, VIP_STATUS_REMOTE_DESC_ERROR, HVIA_ERROR_CONN_LOST);
+		reliable_receive_refuse(r, VIP_STATUS_REMOTE_DESC_ERROR,
+					HVIA_ERROR_CONN_LOST);
 		return;
 	}
-	scatter(m, s->data, s->head.bytes);
+	reliable_receive_scatter(m, s->data, s->head.bytes);
 	if (!(s->head.flags & REL_LAST))
 		return;
 	p = rel_current(r, HVIA_Q_RECV); /* the copy has taken time */
@@ -117,7 +122,8 @@ static void got_rdma(struct vipl_rel *r, const struct rel_slot *s)
 	struct vipl_posted *p;
 
 	if (!target_ok(r, h)) {
-		refuse(r, VIP_STATUS_RDMA_PROT_ERROR, HVIA_ERROR_RDMAW_PROT);
+		reliable_receive_refuse(r, VIP_STATUS_RDMA_PROT_ERROR,
+					HVIA_ERROR_RDMAW_PROT);
 		return;
 	}
 	weft_host_copy(weft_host_self(), (void *)(uintptr_t)h->va, s->data,
@@ -126,7 +132,8 @@ static void got_rdma(struct vipl_rel *r, const struct rel_slot *s)
 		return;
 	p = rel_current(r, HVIA_Q_RECV);
 	if (!p)
-		refuse(r, VIP_STATUS_REMOTE_DESC_ERROR, HVIA_ERROR_RECVQ_EMPTY);
+		reliable_receive_refuse(r, VIP_STATUS_REMOTE_DESC_ERROR,
+					HVIA_ERROR_RECVQ_EMPTY);
 	else if (rel_begin(r, HVIA_Q_RECV, p))
 		in_done(r, p, h, VIP_STATUS_OP_REMOTE_RDMA_WRITE);
 }

@@ -55,8 +55,9 @@ static uint64_t desc_bytes(const VIP_DESCRIPTOR *d)
 }
 
 /* The card could fetch it.  `d`: the descriptor, or the copy of it. */
-static bool reach(struct vipl_rel *r, uint32_t dir, const struct vipl_posted *p,
-		  const VIP_DESCRIPTOR *d)
+static bool reliable_vi_reach(struct vipl_rel *r, uint32_t dir,
+			      const struct vipl_posted *p,
+			      const VIP_DESCRIPTOR *d)
 {
 	uint64_t at = (uintptr_t)p->d;
 	struct hvia_fail_arg f = { .vi = r->v->vi,
@@ -93,8 +94,8 @@ bool rel_begin(struct vipl_rel *r, uint32_t dir, const struct vipl_posted *p)
 	struct rel_msg *m = &r->msg[dir];
 
 	if (m->begun)
-		return reach(r, dir, p, m->d);
-	if (!reach(r, dir, p, p->d))
+		return reliable_vi_reach(r, dir, p, m->d);
+	if (!reliable_vi_reach(r, dir, p, p->d))
 		return false;
 	memcpy(m->d, p->d, desc_bytes(p->d));
 	m->at = 0;
@@ -201,7 +202,7 @@ uint32_t rel_data(const struct vipl_rel *r)
 	       (uint32_t)sizeof(struct rel_head);
 }
 
-static int engine(struct weft_host *h, void *arg)
+static int reliable_vi_engine(struct weft_host *h, void *arg)
 {
 	struct vipl_rel *r = arg;
 	struct vipl_nic *n = r->v->nic;
@@ -268,7 +269,7 @@ VIP_RETURN vipl_rel_new(struct vipl_vi *v)
 	}
 	v->rel = r;
 	v->held++;
-	weft_thread_start(h, engine, r);
+	weft_thread_start(h, reliable_vi_engine, r);
 	return VIP_SUCCESS;
 }
 
@@ -312,7 +313,7 @@ static bool post_wrong(struct vipl_rel *r, uint32_t dir,
 				   .queue = dir,
 				   .end = true };
 
-	if (!reach(r, dir, p, p->d))
+	if (!reliable_vi_reach(r, dir, p, p->d))
 		return true;
 	if (r->v->q[dir].open < HVIA_QUEUE_MAX)
 		return false;

@@ -84,13 +84,14 @@ void hv_att_fini(struct hv_nic *n)
 
 /* ---- look-up, one function for each step of 3.6 ---- */
 
-static void go(struct hv_nic *n, enum hv_att_state s, uint32_t cycles)
+static void address_translation_go(struct hv_nic *n, enum hv_att_state s,
+				   uint32_t cycles)
 {
 	n->att.state = s;
 	hv_wake(n, HV_U_ATT, cycles);
 }
 
-static void finish(struct hv_nic *n, bool ok)
+static void address_translation_finish(struct hv_nic *n, bool ok)
 {
 	struct hv_xlate *x = &n->att.x[n->att.owner];
 
@@ -103,7 +104,7 @@ static void finish(struct hv_nic *n, bool ok)
 	if (!ok)
 		hv_count(n, HV_K_REFUSED);
 	hv_wake(n, owner_unit[n->att.owner], 0);
-	go(n, ATT_IDLE, 0);
+	address_translation_go(n, ATT_IDLE, 0);
 }
 
 static bool in_host(const struct hv_nic *n)
@@ -124,9 +125,9 @@ static void att_idle(struct hv_nic *n)
 	hv_count(n, HV_K_TRANSLATIONS);
 	a->begun = weft_now(n->comp);
 	if (in_host(n))
-		go(n, ATT_L1, n->t_index);
+		address_translation_go(n, ATT_L1, n->t_index);
 	else
-		go(n, ATT_CHECK, n->t_index + n->t_l1);
+		address_translation_go(n, ATT_CHECK, n->t_index + n->t_l1);
 }
 
 /* Index is there, table in host memory. */
@@ -136,7 +137,7 @@ static void att_l1(struct hv_nic *n)
 	uint32_t h = a->x[a->owner].handle;
 
 	if (h >= a->l1_count) {
-		finish(n, false);
+		address_translation_finish(n, false);
 		return;
 	}
 	a->state = ATT_CHECK;
@@ -146,7 +147,7 @@ static void att_l1(struct hv_nic *n)
 
 /* Steps 3 to 5; false: not allowed.  A doorbell counts from the multiple of 64
  * at or below the start of the region. */
-static bool check(struct hv_att *a)
+static bool address_translation_check(struct hv_att *a)
 {
 	const struct hvia_l1 *e = &a->e;
 	struct hv_xlate *x = &a->x[a->owner];
@@ -186,17 +187,17 @@ static bool l1_arrived(struct hv_nic *n)
 static void ask_l2(struct hv_nic *n, uint32_t before)
 {
 	if (in_host(n))
-		go(n, ATT_L2, before);
+		address_translation_go(n, ATT_L2, before);
 	else
-		go(n, ATT_ADD, before + n->t_l2 + n->t_add);
+		address_translation_go(n, ATT_ADD, before + n->t_l2 + n->t_add);
 }
 
 static void att_check(struct hv_nic *n)
 {
 	struct hv_att *a = &n->att;
 
-	if (!l1_arrived(n) || !check(a)) {
-		finish(n, false);
+	if (!l1_arrived(n) || !address_translation_check(a)) {
+		address_translation_finish(n, false);
 		return;
 	}
 	a->left = a->x[a->owner].len;
@@ -215,7 +216,7 @@ static void att_l2(struct hv_nic *n)
 	struct hv_att *a = &n->att;
 
 	if (!l2_valid(a)) {
-		finish(n, false);
+		address_translation_finish(n, false);
 		return;
 	}
 	a->state = ATT_L2IN;
@@ -226,7 +227,7 @@ static void att_l2(struct hv_nic *n)
 
 static void att_l2in(struct hv_nic *n)
 {
-	go(n, ATT_ADD, n->t_add);
+	address_translation_go(n, ATT_ADD, n->t_add);
 }
 
 static bool l2_arrived(struct hv_nic *n, uint32_t *page_p)
@@ -250,7 +251,7 @@ static void att_add(struct hv_nic *n)
 	uint32_t page;
 
 	if (!l2_arrived(n, &page)) {
-		finish(n, false);
+		address_translation_finish(n, false);
 		return;
 	}
 	p->pa = (page & ~(HVIA_PAGE - 1u)) + a->inpage;
@@ -259,7 +260,7 @@ static void att_add(struct hv_nic *n)
 		p->len = a->left;
 	a->left -= p->len;
 	if (++x->n_piece == 2 || !a->left) {
-		finish(n, true);
+		address_translation_finish(n, true);
 		return;
 	}
 	hv_count(n, HV_K_SECOND_PAGES);

@@ -192,7 +192,7 @@ void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q)
 }
 
 /* A message begins; the send engine takes it up in turn. */
-static void rung(struct hv_nic *n, uint32_t vi)
+static void doorbells_rung(struct hv_nic *n, uint32_t vi)
 {
 	if (weft_heard(n->comp))
 		vec_push(&n->bells,
@@ -232,7 +232,7 @@ void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
 		return;
 	}
 	if (queue == HVIA_Q_SEND)
-		rung(n, vi);
+		doorbells_rung(n, vi);
 	if (!q->posted++)
 		q->head = at;
 	hv_vi_work(n, vi, queue);
@@ -265,22 +265,22 @@ uint64_t hv_vi_load(struct hv_nic *n, uint32_t vi, uint32_t byte)
 	}
 }
 
-static void flush(struct hv_nic *n, uint32_t vi, uint32_t q)
+static void doorbells_flush(struct hv_nic *n, uint32_t vi, uint32_t q)
 {
 	n->vi[vi].q[q].flush = n->vi[vi].q[q].posted;
 	hv_vi_work(n, vi, q);
 }
 
-static void command(struct hv_nic *n, uint32_t vi, uint64_t val)
+static void doorbells_command(struct hv_nic *n, uint32_t vi, uint64_t val)
 {
 	struct hv_vi *v = &n->vi[vi];
 
 	v->flags |= (uint8_t)(val & ~HVIA_VIF_FLUSH);
 	v->flags &= (uint8_t) ~(val >> 8);
 	if (val & HVIA_VIF_FLUSH_SEND)
-		flush(n, vi, HVIA_Q_SEND);
+		doorbells_flush(n, vi, HVIA_Q_SEND);
 	if (val & HVIA_VIF_FLUSH_RECV)
-		flush(n, vi, HVIA_Q_RECV);
+		doorbells_flush(n, vi, HVIA_Q_RECV);
 }
 
 void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val)
@@ -308,7 +308,7 @@ void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val)
 		v->max_transfer = (uint32_t)val;
 		break;
 	default:
-		command(n, vi, val);
+		doorbells_command(n, vi, val);
 	}
 }
 

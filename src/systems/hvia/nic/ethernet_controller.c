@@ -115,7 +115,7 @@ void hv_gec_free(struct hv_nic *n)
 }
 
 /* DD is there.  A buffer holds any frame that the MAC takes. */
-static void received(struct hv_nic *n, uint32_t i)
+static void ethernet_controller_received(struct hv_nic *n, uint32_t i)
 {
 	struct hv_gec *g = &n->gec;
 	struct hv_rx_frame *f = ring_push(&g->rxq);
@@ -193,7 +193,7 @@ static void move_rx_data(struct hv_nic *n, const struct mac_move *mv)
 static void move_rx_back(struct hv_nic *n, const struct mac_move *mv)
 {
 	memcpy(n->gec.rx_desc[mv->index] + 8, weft_slice_data(mv->data) + 8, 8);
-	received(n, mv->index);
+	ethernet_controller_received(n, mv->index);
 }
 
 void hv_gec_mac_event(struct hv_nic *n, uint32_t kind)

@@ -76,7 +76,7 @@ static const struct weft_port_decl hv_ports[] = {
 /* clang-format on */
 
 /* n3.nic is station 3. */
-static uint32_t station(const char *name)
+static uint32_t nic_station(const char *name)
 {
 	while (*name && *name != '.' && (*name < '0' || *name > '9'))
 		name++;
@@ -97,7 +97,7 @@ static int hv_init(struct weft_comp *c, struct weft_err *err)
 	n->book.dma.unit = HV_U_BOOK;
 	n->att.dma.unit = HV_U_ATT;
 	n->send.last = HVIA_VIS - 1;
-	eth_addr_of(n->mac, station(c->name));
+	eth_addr_of(n->mac, nic_station(c->name));
 	if (n->mac_addr)
 		memcpy(n->mac, &n->mac_addr, sizeof(n->mac));
 	hv_gec_init(n);

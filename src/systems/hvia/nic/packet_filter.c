@@ -12,14 +12,14 @@ static struct hv_vi *vi_of(struct hv_nic *n)
 
 /* ---- header ---- */
 
-static uint32_t get16(const uint8_t *p)
+static uint32_t packet_filter_get16(const uint8_t *p)
 {
 	return p[0] | (uint32_t)p[1] << 8;
 }
 
-static uint32_t get32(const uint8_t *p)
+static uint32_t packet_filter_get32(const uint8_t *p)
 {
-	return get16(p) | get16(p + 2) << 16;
+	return packet_filter_get16(p) | packet_filter_get16(p + 2) << 16;
 }
 
 void hv_recv_hdr(struct hv_nic *n)
@@ -29,21 +29,21 @@ void hv_recv_hdr(struct hv_nic *n)
 	n->recv.h = (struct hv_head){
 		.type = p[HVIA_F_TYPE],
 		.flags = p[HVIA_F_FLAGS],
-		.dst_vi = get16(p + HVIA_F_DST_VI),
-		.src_vi = get16(p + HVIA_F_SRC_VI),
-		.seq = get16(p + HVIA_F_SEQ),
-		.length = get32(p + HVIA_F_LENGTH),
-		.offset = get32(p + HVIA_F_OFFSET),
-		.va = get32(p + HVIA_F_VA) | (uint64_t)get32(p + HVIA_F_VA + 4)
-						     << 32,
-		.handle = get32(p + HVIA_F_HANDLE),
+		.dst_vi = packet_filter_get16(p + HVIA_F_DST_VI),
+		.src_vi = packet_filter_get16(p + HVIA_F_SRC_VI),
+		.seq = packet_filter_get16(p + HVIA_F_SEQ),
+		.length = packet_filter_get32(p + HVIA_F_LENGTH),
+		.offset = packet_filter_get32(p + HVIA_F_OFFSET),
+		.va = packet_filter_get32(p + HVIA_F_VA) |
+		      (uint64_t)packet_filter_get32(p + HVIA_F_VA + 4) << 32,
+		.handle = packet_filter_get32(p + HVIA_F_HANDLE),
 	};
 	hv_recv_go(n, RECV_CHK, n->t_rxcheck);
 }
 
 /* ---- checks (5.3 HDR) ---- */
 
-static bool ours(struct hv_nic *n, uint32_t *counter_p)
+static bool packet_filter_ours(struct hv_nic *n, uint32_t *counter_p)
 {
 	const uint8_t *p = weft_slice_data(n->recv.frame);
 	const struct hv_head *h = &n->recv.h;
@@ -72,7 +72,8 @@ static bool is_kernel(struct hv_nic *n)
 }
 
 /* The message in progress does not go on with this packet. */
-static bool broken(const struct hv_nic *n, const struct hv_vi *v, bool gap)
+static bool packet_filter_broken(const struct hv_nic *n, const struct hv_vi *v,
+				 bool gap)
 {
 	const struct hv_head *h = &n->recv.h;
 	bool rdma = h->type == HVIA_T_RDMA_WRITE;
@@ -95,7 +96,7 @@ void hv_recv_chk(struct hv_nic *n)
 		hv_recv_idle(n);
 		return;
 	}
-	if (!ours(n, &counter)) {
+	if (!packet_filter_ours(n, &counter)) {
 		hv_recv_drop(n, counter);
 		return;
 	}
@@ -109,7 +110,7 @@ void hv_recv_chk(struct hv_nic *n)
 	if (ahead)
 		hv_count(n, HV_K_GAPS);
 	v->rx_seq = (uint16_t)(r->h.seq + 1);
-	if (!v->active || !broken(n, v, ahead)) {
+	if (!v->active || !packet_filter_broken(n, v, ahead)) {
 		hv_recv_accept(n);
 		return;
 	}
@@ -125,7 +126,7 @@ void hv_recv_chk(struct hv_nic *n)
 /* ---- a packet that is in sequence ---- */
 
 /* Its bytes: all the frame has, or what is left of the message. */
-static bool measure(struct hv_nic *n)
+static bool packet_filter_measure(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
 	uint32_t got = vi_of(n)->got, left = r->h.length - got;
@@ -145,7 +146,7 @@ static void no_descriptor(struct hv_nic *n)
 }
 
 /* A message begins; false: it waits for its descriptor, or is none. */
-static bool begin(struct hv_nic *n)
+static bool packet_filter_begin(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
 	struct hv_vi *v = vi_of(n);
@@ -175,7 +176,7 @@ static bool begin(struct hv_nic *n)
 
 /* Immediate data of an RDMA write take a receive descriptor; false: it has to
  * be fetched first. */
-static bool immediate(struct hv_nic *n)
+static bool packet_filter_immediate(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
 	struct hv_vi *v = vi_of(n);
@@ -207,9 +208,10 @@ void hv_recv_accept(struct hv_nic *n)
 		hv_recv_drop(n, HV_K_DROP_VI);
 		return;
 	}
-	if ((!v->active && !begin(n)) || !immediate(n))
+	if ((!v->active && !packet_filter_begin(n)) ||
+	    !packet_filter_immediate(n))
 		return;
-	if (!measure(n)) {
+	if (!packet_filter_measure(n)) {
 		hv_count(n, HV_K_DROP_FORMAT);
 		hv_recv_refused(n, HVIA_ST_PARTIAL_ERROR);
 	} else if (v->rdma && (v->bad || !(v->flags & HVIA_VIF_RDMA_WRITE))) {

@@ -122,7 +122,7 @@ static void seg_ask(struct hv_nic *n)
 }
 
 /* Nothing more can be placed: of this packet, or ahead of the next. */
-static void stuck(struct hv_nic *n, uint32_t status)
+static void receive_address_stuck(struct hv_nic *n, uint32_t status)
 {
 	if (n->recv.ahead)
 		hv_recv_resume(n);
@@ -130,7 +130,8 @@ static void stuck(struct hv_nic *n, uint32_t status)
 		hv_recv_refused(n, status);
 }
 
-static void translate(struct hv_nic *n, const struct hvia_seg *g)
+static void receive_address_translate(struct hv_nic *n,
+				      const struct hvia_seg *g)
 {
 	struct hv_recv *r = &n->recv;
 	struct hv_vi *v = vi_of(n);
@@ -149,7 +150,7 @@ static void translate(struct hv_nic *n, const struct hvia_seg *g)
 }
 
 /* Address of the next byte of the message. */
-static void segment(struct hv_nic *n)
+static void receive_address_segment(struct hv_nic *n)
 {
 	struct hv_vi *v = vi_of(n);
 	const struct hvia_seg *g;
@@ -161,13 +162,13 @@ static void segment(struct hv_nic *n)
 			return;
 		}
 		if (v->seg_off < g->length) {
-			translate(n, g);
+			receive_address_translate(n, g);
 			return;
 		}
 		v->seg++;
 		v->seg_off = 0;
 	}
-	stuck(n, HVIA_ST_LENGTH_ERROR);
+	receive_address_stuck(n, HVIA_ST_LENGTH_ERROR);
 }
 
 void hv_place_xs(struct hv_nic *n)
@@ -177,7 +178,7 @@ void hv_place_xs(struct hv_nic *n)
 	if (x->ok)
 		seg_read(n, x->piece[0].pa);
 	else
-		stuck(n, HVIA_ST_PROTECTION_ERROR);
+		receive_address_stuck(n, HVIA_ST_PROTECTION_ERROR);
 }
 
 void hv_place_seg(struct hv_nic *n)
@@ -186,16 +187,16 @@ void hv_place_seg(struct hv_nic *n)
 
 	r->win.valid = hv_dma_take(&r->dma, r->win.seg);
 	if (r->win.valid)
-		segment(n);
+		receive_address_segment(n);
 	else
-		stuck(n, HVIA_ST_PROTECTION_ERROR);
+		receive_address_stuck(n, HVIA_ST_PROTECTION_ERROR);
 }
 
 void hv_place_ahead(struct hv_nic *n)
 {
 	n->recv.ahead = true;
 	if (n->ctrl & HVIA_CTRL_PREFETCH && n->prefetch)
-		segment(n);
+		receive_address_segment(n);
 	else
 		hv_recv_resume(n);
 }
@@ -203,7 +204,8 @@ void hv_place_ahead(struct hv_nic *n)
 /* ---- addresses found ---- */
 
 /* The bytes that the pieces take go to the writes. */
-static void found(struct hv_nic *n, uint32_t n_piece, const struct hv_piece *p)
+static void receive_address_found(struct hv_nic *n, uint32_t n_piece,
+				  const struct hv_piece *p)
 {
 	struct hv_recv *r = &n->recv;
 	struct hv_job j = { .vi = r->vi,
@@ -227,7 +229,7 @@ static void found(struct hv_nic *n, uint32_t n_piece, const struct hv_piece *p)
 }
 
 /* RDMA: the packet says where. */
-static void remote(struct hv_nic *n)
+static void receive_address_remote(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
 
@@ -244,9 +246,9 @@ static void remote(struct hv_nic *n)
 void hv_place_more(struct hv_nic *n)
 {
 	if (vi_of(n)->rdma)
-		remote(n);
+		receive_address_remote(n);
 	else
-		segment(n);
+		receive_address_segment(n);
 }
 
 void hv_place_lookup(struct hv_nic *n)
@@ -270,7 +272,7 @@ void hv_place_lookup(struct hv_nic *n)
 	}
 	a->valid = false;
 	r->handle = a->handle;
-	found(n, a->n_piece, a->piece);
+	receive_address_found(n, a->n_piece, a->piece);
 }
 
 void hv_place_xa(struct hv_nic *n)
@@ -278,11 +280,11 @@ void hv_place_xa(struct hv_nic *n)
 	const struct hv_xlate *x = &n->att.x[HV_RECV];
 
 	if (!x->ok) {
-		stuck(n, HVIA_ST_PROTECTION_ERROR);
+		receive_address_stuck(n, HVIA_ST_PROTECTION_ERROR);
 		return;
 	}
 	if (!n->recv.ahead) {
-		found(n, x->n_piece, x->piece);
+		receive_address_found(n, x->n_piece, x->piece);
 		return;
 	}
 	if (!n->recv.stale)

@@ -24,7 +24,7 @@ void hv_head_fetch(struct hv_nic *n)
 				     .len = 64 });
 }
 
-static void unreachable(struct hv_nic *n)
+static void receive_descriptor_unreachable(struct hv_nic *n)
 {
 	struct hv_where at = vi_of(n)->q[HVIA_Q_RECV].head;
 
@@ -37,7 +37,7 @@ void hv_head_xd(struct hv_nic *n)
 	const struct hv_xlate *x = &n->att.x[HV_RECV];
 
 	if (!x->ok || x->va % HVIA_DESC_ALIGN) {
-		unreachable(n);
+		receive_descriptor_unreachable(n);
 		return;
 	}
 	vi_of(n)->desc_pa = x->piece[0].pa;
@@ -54,7 +54,7 @@ void hv_head_rd(struct hv_nic *n)
 	uint8_t raw[64];
 
 	if (!hv_dma_take(&r->dma, raw)) {
-		unreachable(n);
+		receive_descriptor_unreachable(n);
 		return;
 	}
 	memcpy(&vi_of(n)->desc, raw, sizeof(struct hvia_desc));
@@ -86,7 +86,7 @@ void hv_head_chk(struct hv_nic *n)
 		hv_place_ahead(n);
 }
 
-static void complete(struct hv_nic *n, struct hv_job j)
+static void receive_descriptor_complete(struct hv_nic *n, struct hv_job j)
 {
 	struct hv_vi *v = vi_of(n);
 
@@ -101,12 +101,14 @@ static void complete(struct hv_nic *n, struct hv_job j)
 
 void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length)
 {
-	complete(n, (struct hv_job){ .status = status, .length = length });
+	receive_descriptor_complete(
+		n, (struct hv_job){ .status = status, .length = length });
 }
 
 /* The packet is an RDMA write. */
 void hv_head_immediate(struct hv_nic *n, uint32_t status)
 {
-	complete(n, (struct hv_job){ .status = status | HVIA_ST_IMMEDIATE,
-				     .immediate = n->recv.h.offset });
+	receive_descriptor_complete(
+		n, (struct hv_job){ .status = status | HVIA_ST_IMMEDIATE,
+				    .immediate = n->recv.h.offset });
 }

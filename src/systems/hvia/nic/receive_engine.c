@@ -45,7 +45,7 @@ static void packet_start(struct hv_nic *n)
 }
 
 /* A receive queue that needs its head: true when there is something to do. */
-static bool prepare(struct hv_nic *n)
+static bool receive_engine_prepare(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
 	struct hv_vi *v;
@@ -75,7 +75,7 @@ void hv_recv_idle(struct hv_nic *n)
 		return;
 	}
 	while (!ring_empty(&r->prep))
-		if (prepare(n))
+		if (receive_engine_prepare(n))
 			return;
 	if (!ring_empty(&n->gec.rxq))
 		weft_timer_arm(n->comp, &n->timer[HV_U_RECV], HV_U_RECV,

@@ -104,7 +104,7 @@ static uint64_t krx_read(struct weft_comp *c, uint32_t i)
 
 enum { IDLE_MASK = HVIA_STATUS_SEND | HVIA_STATUS_RECV | HVIA_STATUS_MOVE };
 
-static uint64_t status(const struct hv_nic *n)
+static uint64_t registers_status(const struct hv_nic *n)
 {
 	uint64_t s = n->comp->ports[HV_PORT_LINK].peer ? HVIA_STATUS_LINK : 0;
 
@@ -126,7 +126,7 @@ void hv_ctrl_reset(struct hv_nic *n)
 }
 
 /* Engines end what they are at; nothing is posted or known afterwards. */
-static void reset(struct hv_nic *n)
+static void registers_reset(struct hv_nic *n)
 {
 	hv_vi_reset(n);
 	hv_apb_forget(n, ~0u);
@@ -141,7 +141,7 @@ static void reset(struct hv_nic *n)
 static void ctrl_store(struct hv_nic *n, uint64_t val)
 {
 	if (val & HVIA_CTRL_RESET) {
-		reset(n);
+		registers_reset(n);
 		return;
 	}
 	if (n->ctrl & ~val & HVIA_CTRL_STOP)
@@ -153,7 +153,7 @@ static void ctrl_store(struct hv_nic *n, uint64_t val)
 }
 
 /* What a load does besides; reading for a store does not. */
-static void loaded(struct hv_nic *n, uint64_t off)
+static void registers_loaded(struct hv_nic *n, uint64_t off)
 {
 	if (off == HVIA_ATT_DATA) {
 		n->att.addr = (n->att.addr + 8) % HVIA_SDRAM_BYTES;
@@ -184,7 +184,7 @@ static uint64_t ctrl_read(struct weft_comp *c, uint32_t i)
 	case HVIA_CTRL:
 		return n->ctrl;
 	case HVIA_STATUS:
-		return status(n);
+		return registers_status(n);
 	case HVIA_INT_CAUSE:
 		return n->cause;
 	case HVIA_INT_MASK:
@@ -318,7 +318,8 @@ static void vi_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	hv_vi_store(nic_of(c), i / 4, i % 4 * 8, val);
 }
 
-static void ring(struct hv_nic *n, uint32_t vi, uint32_t q, uint64_t token)
+static void registers_ring(struct hv_nic *n, uint32_t vi, uint32_t q,
+			   uint64_t token)
 {
 	if (n->ctrl & HVIA_CTRL_ENABLE)
 		hv_doorbell(n, vi, q, token);
@@ -328,12 +329,12 @@ static void ring(struct hv_nic *n, uint32_t vi, uint32_t q, uint64_t token)
 
 static void send_wrote(struct weft_comp *c, uint32_t vi, uint64_t val)
 {
-	ring(nic_of(c), vi, HVIA_Q_SEND, val);
+	registers_ring(nic_of(c), vi, HVIA_Q_SEND, val);
 }
 
 static void recv_wrote(struct weft_comp *c, uint32_t vi, uint64_t val)
 {
-	ring(nic_of(c), vi, HVIA_Q_RECV, val);
+	registers_ring(nic_of(c), vi, HVIA_Q_RECV, val);
 }
 
 static void command_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
@@ -388,7 +389,7 @@ const struct weft_reg hv_regs[] = {
 /* ---- accesses of the host ---- */
 
 /* Other than configuration space: whole quadwords only. */
-static void store(struct hv_nic *n, const struct weft_bus_note *note)
+static void registers_store(struct hv_nic *n, const struct weft_bus_note *note)
 {
 	for (uint32_t i = 0, k; i < note->bytes; i += k) {
 		uint64_t v = 0;
@@ -412,7 +413,7 @@ void hv_access(struct hv_nic *n, const struct weft_bus_note *note)
 
 	if (note->kind == WEFT_NOTE_STORE) {
 		if (mine)
-			store(n, note);
+			registers_store(n, note);
 		weft_bus_consumed(n->bus, 1);
 		return;
 	}
@@ -421,6 +422,6 @@ void hv_access(struct hv_nic *n, const struct weft_bus_note *note)
 	v = weft_reg_load(n->comp, note->space, (uint32_t)note->off,
 			  note->bytes);
 	if (note->space == 1 + HVIA_BAR_CTRL)
-		loaded(n, note->off);
+		registers_loaded(n, note->off);
 	weft_bus_of(n->bus)->reply(n->bus, &v, note->bytes);
 }

@@ -27,7 +27,7 @@ static struct hv_vi *vi_of(struct hv_nic *n)
 /* ---- doorbells ---- */
 
 /* First VI with something posted, after the one served before. */
-static bool scan(const struct hv_nic *n, uint32_t *vi_p)
+static bool send_engine_scan(const struct hv_nic *n, uint32_t *vi_p)
 {
 	uint32_t from = (n->send.last + 1) % HVIA_VIS;
 
@@ -51,7 +51,7 @@ static void send_idle(struct hv_nic *n)
 
 	s->state = SEND_IDLE;
 	if (!(n->ctrl & HVIA_CTRL_ENABLE) || n->ctrl & HVIA_CTRL_STOP ||
-	    !scan(n, &s->vi))
+	    !send_engine_scan(n, &s->vi))
 		return;
 	s->last = s->vi;
 	hv_send_go(n, SEND_SCAN, n->t_scan);
@@ -97,7 +97,7 @@ static void send_scan(struct hv_nic *n)
 	hv_send_translate(n, SEND_XD, &s->at, 64);
 }
 
-static void unreachable(struct hv_nic *n)
+static void send_engine_unreachable(struct hv_nic *n)
 {
 	hv_vi_unreachable(n, n->send.vi, HVIA_Q_SEND, &n->send.at);
 	send_idle(n);
@@ -109,7 +109,7 @@ static void send_xd(struct hv_nic *n)
 	const struct hv_xlate *x = &n->att.x[HV_SEND];
 
 	if (!x->ok || x->va % HVIA_DESC_ALIGN) {
-		unreachable(n);
+		send_engine_unreachable(n);
 		return;
 	}
 	s->at.va = x->va;
@@ -122,7 +122,7 @@ static void send_xd(struct hv_nic *n)
 }
 
 /* More segments: 64 bytes hold four. */
-static void more(struct hv_nic *n)
+static void send_engine_more(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
 	uint32_t block = (s->n_read + 2) / 4;
@@ -150,13 +150,13 @@ static void send_rd(struct hv_nic *n)
 	uint8_t raw[64];
 
 	if (!hv_dma_take(&s->dma, raw)) {
-		unreachable(n);
+		send_engine_unreachable(n);
 		return;
 	}
 	memcpy(&s->desc, raw, sizeof(s->desc));
 	memcpy(s->seg, raw + HVIA_DESC_CONTROL, 2 * HVIA_SEGMENT);
 	s->n_read = 2;
-	more(n);
+	send_engine_more(n);
 }
 
 static void send_xm(struct hv_nic *n)
@@ -165,7 +165,7 @@ static void send_xm(struct hv_nic *n)
 	const struct hv_xlate *x = &n->att.x[HV_SEND];
 
 	if (!x->ok) {
-		unreachable(n);
+		send_engine_unreachable(n);
 		return;
 	}
 	s->block_pa = x->piece[0].pa;
@@ -181,12 +181,12 @@ static void send_rm(struct hv_nic *n)
 	uint32_t k = HVIA_SEGMENTS - s->n_read;
 
 	if (!hv_dma_take(&s->dma, raw)) {
-		unreachable(n);
+		send_engine_unreachable(n);
 		return;
 	}
 	memcpy(&s->seg[s->n_read], raw, (k < 4 ? k : 4) * HVIA_SEGMENT);
 	s->n_read += 4;
-	more(n);
+	send_engine_more(n);
 }
 
 /* ---- checks ---- */

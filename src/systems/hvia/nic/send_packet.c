@@ -12,16 +12,16 @@ static struct hv_vi *vi_of(struct hv_nic *n)
 
 /* ---- header ---- */
 
-static void put16(uint8_t *p, uint32_t v)
+static void send_packet_put16(uint8_t *p, uint32_t v)
 {
 	p[0] = (uint8_t)v;
 	p[1] = (uint8_t)(v >> 8);
 }
 
-static void put32(uint8_t *p, uint32_t v)
+static void send_packet_put32(uint8_t *p, uint32_t v)
 {
-	put16(p, v);
-	put16(p + 2, v >> 16);
+	send_packet_put16(p, v);
+	send_packet_put16(p + 2, v >> 16);
 }
 
 static uint8_t packet_flags(const struct hv_send *s)
@@ -40,14 +40,14 @@ static void rdma_header(const struct hv_send *s, uint8_t *p)
 {
 	uint64_t va = s->seg[0].addr + s->offset;
 
-	put32(p + HVIA_F_OFFSET, s->desc.immediate);
-	put32(p + HVIA_F_VA, (uint32_t)va);
-	put32(p + HVIA_F_VA + 4, (uint32_t)(va >> 32));
-	put32(p + HVIA_F_HANDLE, s->seg[0].handle);
+	send_packet_put32(p + HVIA_F_OFFSET, s->desc.immediate);
+	send_packet_put32(p + HVIA_F_VA, (uint32_t)va);
+	send_packet_put32(p + HVIA_F_VA + 4, (uint32_t)(va >> 32));
+	send_packet_put32(p + HVIA_F_HANDLE, s->seg[0].handle);
 }
 
 /* 3.8 */
-static void header(struct hv_nic *n, uint8_t *p)
+static void send_packet_header(struct hv_nic *n, uint8_t *p)
 {
 	struct hv_send *s = &n->send;
 	struct hv_vi *v = vi_of(n);
@@ -59,24 +59,24 @@ static void header(struct hv_nic *n, uint8_t *p)
 	p[HVIA_F_ETHERTYPE + 1] = HVIA_ETHERTYPE & 0xff;
 	p[HVIA_F_TYPE] = hv_send_rdma(s) ? HVIA_T_RDMA_WRITE : HVIA_T_SEND;
 	p[HVIA_F_FLAGS] = packet_flags(s);
-	put16(p + HVIA_F_DST_VI, v->peer);
-	put16(p + HVIA_F_SRC_VI, s->vi);
-	put16(p + HVIA_F_SEQ, v->tx_seq);
-	put32(p + HVIA_F_LENGTH, s->desc.length);
+	send_packet_put16(p + HVIA_F_DST_VI, v->peer);
+	send_packet_put16(p + HVIA_F_SRC_VI, s->vi);
+	send_packet_put16(p + HVIA_F_SEQ, v->tx_seq);
+	send_packet_put32(p + HVIA_F_LENGTH, s->desc.length);
 	if (hv_send_rdma(s)) {
 		rdma_header(s, p);
 		return;
 	}
-	put32(p + HVIA_F_OFFSET, s->offset);
-	put32(p + HVIA_F_VA, s->desc.immediate);
+	send_packet_put32(p + HVIA_F_OFFSET, s->offset);
+	send_packet_put32(p + HVIA_F_VA, s->desc.immediate);
 }
 
-static void full(struct hv_nic *n)
+static void send_packet_full(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
 	struct hv_vi *v = vi_of(n);
 
-	header(n, s->frame.buf->data + s->frame.off);
+	send_packet_header(n, s->frame.buf->data + s->frame.off);
 	hv_gec_put(n, &(struct hv_tx_frame){
 			      .data = s->frame,
 			      .trace = weft_msg_fork(n->comp, s->trace) });
@@ -93,7 +93,7 @@ static void full(struct hv_nic *n)
 }
 
 /* The next bytes of the packet: those of one segment. */
-static void piece(struct hv_nic *n)
+static void send_packet_piece(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
 	const struct hvia_seg *g = &s->seg[s->i_seg];
@@ -130,7 +130,7 @@ void hv_packet_next(struct hv_nic *n)
 	s->frame = weft_slice_word(n->comp->sim, bytes);
 	memset(weft_slice_data(s->frame) + HVIA_F_DATA, 0, bytes - HVIA_F_DATA);
 	if (s->n)
-		piece(n);
+		send_packet_piece(n);
 	else
 		hv_send_go(n, SEND_BUF, 0);
 }
@@ -154,7 +154,7 @@ void hv_packet_buf(struct hv_nic *n)
 	if (n->send.n)
 		read_piece(n);
 	else
-		full(n);
+		send_packet_full(n);
 }
 
 void hv_send_buffer(struct hv_nic *n)
@@ -192,7 +192,7 @@ void hv_packet_dr(struct hv_nic *n)
 	if (++s->piece < n->att.x[HV_SEND].n_piece)
 		read_piece(n);
 	else if (s->got < s->n)
-		piece(n);
+		send_packet_piece(n);
 	else
-		full(n);
+		send_packet_full(n);
 }

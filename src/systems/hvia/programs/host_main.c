@@ -34,7 +34,7 @@ struct mainp {
 	char words[256];
 };
 
-static struct mainp *self(void)
+static struct mainp *host_main_self(void)
 {
 	return weft_prog_of(weft_host_self())->state;
 }
@@ -43,7 +43,7 @@ static struct mainp *self(void)
 
 static void my_exit(int status)
 {
-	struct mainp *p = self();
+	struct mainp *p = host_main_self();
 
 	fflush(p->stdout_);
 	weft_host_exit(weft_host_self(), status);
@@ -70,7 +70,7 @@ static int my_printf(const char *fmt, ...)
 	int n;
 
 	va_start(ap, fmt);
-	n = vfprintf(self()->stdout_, fmt, ap);
+	n = vfprintf(host_main_self()->stdout_, fmt, ap);
 	va_end(ap);
 	return n;
 }
@@ -81,24 +81,24 @@ static int my_printf_chk(int flag, const char *fmt, ...)
 	int n;
 
 	va_start(ap, fmt);
-	n = vfprintf(self()->stdout_, fmt, ap);
+	n = vfprintf(host_main_self()->stdout_, fmt, ap);
 	va_end(ap);
 	return n;
 }
 
 static int my_vprintf(const char *fmt, va_list ap)
 {
-	return vfprintf(self()->stdout_, fmt, ap);
+	return vfprintf(host_main_self()->stdout_, fmt, ap);
 }
 
 static int my_puts(const char *s)
 {
-	return fprintf(self()->stdout_, "%s\n", s);
+	return fprintf(host_main_self()->stdout_, "%s\n", s);
 }
 
 static int my_putchar(int c)
 {
-	return fputc(c, self()->stdout_);
+	return fputc(c, host_main_self()->stdout_);
 }
 
 static int my_clock_gettime(clockid_t id, struct timespec *ts)
@@ -171,7 +171,7 @@ static int my_gethostname(char *name, size_t n)
 /* Names come from files, environments, other makers. */
 static VIP_RETURN my_open_nic(const VIP_CHAR *name, VIP_NIC_HANDLE *nic)
 {
-	const struct mainp *p = self();
+	const struct mainp *p = host_main_self();
 
 	return VipOpenNic(*p->nic ? p->nic : name, nic);
 }
@@ -211,7 +211,7 @@ static bool lead_in(struct mainp *p)
 /* ---- output ---- */
 
 /* Lines with the program's name in front, on stderr. */
-static ssize_t say(void *cookie, const char *buf, size_t n)
+static ssize_t host_main_say(void *cookie, const char *buf, size_t n)
 {
 	const struct weft_comp *c = cookie;
 	const char *at = buf, *end = buf + n;
@@ -228,7 +228,7 @@ static ssize_t say(void *cookie, const char *buf, size_t n)
 
 static FILE *out_open(struct weft_comp *c, const char *file)
 {
-	cookie_io_functions_t io = { .write = say };
+	cookie_io_functions_t io = { .write = host_main_say };
 	FILE *f = *file ? fopen(file, "w") : fopencookie(c, "w", io);
 
 	if (f)
@@ -238,7 +238,7 @@ static FILE *out_open(struct weft_comp *c, const char *file)
 
 /* ---- life ---- */
 
-static int split(struct mainp *p)
+static int host_main_split(struct mainp *p)
 {
 	int n = 0;
 	char *save = NULL, *word;
@@ -298,7 +298,7 @@ static int mainp_main(struct weft_comp *c)
 	if (!mainp_load(c))
 		return -ENOEXEC;
 	*(void **)&fn = dlsym(p->dl, "main");
-	ret = fn(split(p), p->argv, environ);
+	ret = fn(host_main_split(p), p->argv, environ);
 	fflush(p->stdout_);
 	return ret;
 }

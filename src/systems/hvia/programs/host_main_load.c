@@ -123,7 +123,7 @@ static struct dynamic dynamic_of(const struct link_map *m)
 	return d;
 }
 
-static void *meaning(const struct main_sym *tab, const char *name)
+static void *main_load_meaning(const struct main_sym *tab, const char *name)
 {
 	for (; tab->name; tab++)
 		if (!strcmp(tab->name, name))
@@ -143,8 +143,9 @@ static bool slot_set(void **slot, void *to)
 	return true;
 }
 
-static bool redirect(const struct link_map *m, const struct dynamic *d,
-		     uint32_t part, const struct main_sym *tab)
+static bool main_load_redirect(const struct link_map *m,
+			       const struct dynamic *d, uint32_t part,
+			       const struct main_sym *tab)
 {
 	const ElfW(Rela) *r = d->rela[part];
 
@@ -155,7 +156,7 @@ static bool redirect(const struct link_map *m, const struct dynamic *d,
 
 		if (type != (uint32_t)REL_JUMP && type != (uint32_t)REL_DATA)
 			continue;
-		to = meaning(tab, d->str + d->sym[sym].st_name);
+		to = main_load_meaning(tab, d->str + d->sym[sym].st_name);
 		if (to && !slot_set((void **)(m->l_addr + r->r_offset), to))
 			return false;
 	}
@@ -170,5 +171,6 @@ bool main_redirect(void *dl, const struct main_sym *tab)
 	if (REL_JUMP == -1 || dlinfo(dl, RTLD_DI_LINKMAP, &m))
 		return false;
 	d = dynamic_of(m);
-	return redirect(m, &d, 0, tab) && redirect(m, &d, 1, tab);
+	return main_load_redirect(m, &d, 0, tab) &&
+	       main_load_redirect(m, &d, 1, tab);
 }

@@ -16,14 +16,14 @@
 enum { ALIGN = 16, PAGE = 4096 };
 
 /* While the program is unloaded no thread of it runs: its heap goes anyway. */
-static bool owned(const void *p, size_t *bytes_p)
+static bool main_memory_owned(const void *p, size_t *bytes_p)
 {
 	struct weft_host *h = weft_host_self();
 
 	return h && weft_prog_owns(h, p, bytes_p);
 }
 
-static void *get(size_t align, size_t bytes)
+static void *main_memory_get(size_t align, size_t bytes)
 {
 	struct weft_host *h = weft_host_self();
 	void *p = h ? weft_host_align(h, align < ALIGN ? ALIGN : align, bytes)
@@ -36,7 +36,7 @@ static void *get(size_t align, size_t bytes)
 
 static void *my_malloc(size_t bytes)
 {
-	return get(ALIGN, bytes);
+	return main_memory_get(ALIGN, bytes);
 }
 
 static void *my_calloc(size_t n, size_t size)
@@ -45,14 +45,14 @@ static void *my_calloc(size_t n, size_t size)
 
 	if (__builtin_mul_overflow(n, size, &bytes))
 		bytes = SIZE_MAX;
-	return get(ALIGN, bytes);
+	return main_memory_get(ALIGN, bytes);
 }
 
 static void my_free(void *p)
 {
 	size_t bytes;
 
-	if (owned(p, &bytes))
+	if (main_memory_owned(p, &bytes))
 		weft_host_free(weft_host_self(), p);
 	else if (weft_host_self())
 		free(p);
@@ -63,9 +63,9 @@ static void *my_realloc(void *p, size_t bytes)
 	size_t old;
 	void *q;
 
-	if (p && !owned(p, &old))
+	if (p && !main_memory_owned(p, &old))
 		return realloc(p, bytes);
-	q = get(ALIGN, bytes);
+	q = main_memory_get(ALIGN, bytes);
 	if (q && p) {
 		memcpy(q, p, old < bytes ? old : bytes);
 		my_free(p);
@@ -88,27 +88,29 @@ static void *my_memalign(size_t align, size_t bytes)
 		errno = EINVAL;
 		return NULL;
 	}
-	return get(align, bytes);
+	return main_memory_get(align, bytes);
 }
 
 static int my_posix_memalign(void **to, size_t align, size_t bytes)
 {
 	if (align % sizeof(void *) || align & (align - 1) || align > PAGE)
 		return EINVAL;
-	*to = get(align, bytes);
+	*to = main_memory_get(align, bytes);
 	return *to ? 0 : ENOMEM;
 }
 
 static void *my_valloc(size_t bytes)
 {
-	return get(PAGE, bytes);
+	return main_memory_get(PAGE, bytes);
 }
 
 static size_t my_usable(void *p)
 {
 	size_t bytes;
 
-	return !p ? 0 : owned(p, &bytes) ? bytes : malloc_usable_size(p);
+	return !p			      ? 0
+	       : main_memory_owned(p, &bytes) ? bytes
+					      : malloc_usable_size(p);
 }
 
 /* The C library would resize the program's buffer. */

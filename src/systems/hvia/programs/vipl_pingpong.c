@@ -36,7 +36,7 @@ static uint8_t byte_of(uint64_t seq, uint64_t i)
 }
 
 /* Only the last byte tells an RDMA write's target that it is there. */
-static void fill(struct vpp *p, uint64_t seq)
+static void vipl_pingpong_fill(struct vpp *p, uint64_t seq)
 {
 	for (uint64_t i = 0; i < p->size; i++)
 		p->out[i] = byte_of(seq, i);
@@ -44,7 +44,7 @@ static void fill(struct vpp *p, uint64_t seq)
 		p->out[p->size - 1] = (uint8_t)(seq % 255 + 1);
 }
 
-static bool whole(const struct vpp *p, uint64_t seq)
+static bool vipl_pingpong_whole(const struct vpp *p, uint64_t seq)
 {
 	for (uint64_t i = 0; i + 1 < p->size; i++)
 		if (p->in[i] != byte_of(seq, i))
@@ -91,7 +91,7 @@ static VIP_RETURN recv_one(struct vpp *p, VIP_DESCRIPTOR **d_p)
 }
 
 /* The target of RDMA looks at the word with the last byte. */
-static bool land(struct vpp *p, uint64_t seq)
+static bool vipl_pingpong_land(struct vpp *p, uint64_t seq)
 {
 	uint8_t *last = p->in + p->size - 1;
 	uint64_t *word = (uint64_t *)((uintptr_t)last & ~7ul), old;
@@ -105,18 +105,18 @@ static bool land(struct vpp *p, uint64_t seq)
 	return true;
 }
 
-static bool take(struct vpp *p, uint64_t seq)
+static bool vipl_pingpong_take(struct vpp *p, uint64_t seq)
 {
 	VIP_DESCRIPTOR *d;
 
 	if (p->op == OP_RDMA)
-		return land(p, seq);
+		return vipl_pingpong_land(p, seq);
 	return vipl_program_ok(&p->v, "receive", recv_one(p, &d)) &&
 	       d->CS.Length == p->size;
 }
 
 /* Sends are done at the latest when the answer is here. */
-static void reap(struct vpp *p, uint64_t until)
+static void vipl_pingpong_reap(struct vpp *p, uint64_t until)
 {
 	VIP_DESCRIPTOR *d;
 
@@ -132,22 +132,22 @@ static void let_go(struct vpp *p, uint64_t seq)
 {
 	weft_host_sleep(p->v.w.h, weft_host_now(p->v.w.h) + p->pause);
 	if (p->reaped + SENDS / 2 <= seq)
-		reap(p, seq);
+		vipl_pingpong_reap(p, seq);
 }
 
 /* The next receive is posted while the message flies: earlier, the card would
  * fetch both descriptors at once, and the processor's accesses to the card
  * would meet its reads on the bus. */
-static bool shoot(struct vpp *p, uint64_t seq)
+static bool vipl_pingpong_shoot(struct vpp *p, uint64_t seq)
 {
 	if (!seq || seq + 1 == p->count)
-		fill(p, seq);
+		vipl_pingpong_fill(p, seq);
 	else if (p->size)
 		p->out[p->size - 1] = (uint8_t)(seq % 255 + 1);
 	if (!send_one(p, seq))
 		return false;
 	if (p->wait == WAIT_POLL)
-		reap(p, seq + 1);
+		vipl_pingpong_reap(p, seq + 1);
 	else
 		let_go(p, seq);
 	return p->op == OP_RDMA || post_recv(p, seq + 1);
@@ -162,13 +162,14 @@ static bool round_trip(struct vpp *p, uint64_t seq)
 	busy = weft_host_user(p->v.w.h);
 	if (ping)
 		program_sent(&p->v.w, 1);
-	if ((ping && !shoot(p, seq)) || !take(p, seq))
+	if ((ping && !vipl_pingpong_shoot(p, seq)) ||
+	    !vipl_pingpong_take(p, seq))
 		return false;
-	if (checked && !whole(p, seq))
+	if (checked && !vipl_pingpong_whole(p, seq))
 		weft_check_failed(p->v.w.c, "wrong bytes");
 	if (!ping) {
 		program_turn(&p->v.w, 0);
-		return shoot(p, seq);
+		return vipl_pingpong_shoot(p, seq);
 	}
 	t = weft_host_now(p->v.w.h) - t;
 	program_got(&p->v.w, 1);
@@ -179,7 +180,7 @@ static bool round_trip(struct vpp *p, uint64_t seq)
 	return true;
 }
 
-static bool prepare(struct vpp *p, struct weft_comp *c)
+static bool vipl_pingpong_prepare(struct vpp *p, struct weft_comp *c)
 {
 	uint8_t *data;
 
@@ -203,7 +204,7 @@ static bool prepare(struct vpp *p, struct weft_comp *c)
 	return vipl_program_connect(&p->v, p->v.w.me ^ 1);
 }
 
-static void results(struct vpp *p, struct weft_comp *c)
+static void vipl_pingpong_results(struct vpp *p, struct weft_comp *c)
 {
 	double half = p->count > 1 ? (double)p->total / 2 / WEFT_NS /
 					     (double)(p->count - 1)
@@ -233,16 +234,16 @@ static int vpp_main(struct weft_comp *c)
 			"an RDMA write whose last byte is looked at has at least one");
 		return 0;
 	}
-	if (!prepare(p, c))
+	if (!vipl_pingpong_prepare(p, c))
 		return 0;
 	if (me == 0)
 		p->hist = weft_hist(c, "half_rtt", "ns");
 	for (uint64_t i = 0; i < p->count; i++)
 		if (!round_trip(p, i))
 			break;
-	reap(p, p->count);
+	vipl_pingpong_reap(p, p->count);
 	if (me == 0)
-		results(p, c);
+		vipl_pingpong_results(p, c);
 	program_barrier(&p->v.w, "vpp.end");
 	vipl_program_close(&p->v);
 	return 0;

@@ -236,6 +236,33 @@ static void refused_near(struct end *e, uint8_t *heap, uint64_t addr,
 	next(e, WEFT_EV_SENT);
 }
 
+/* A region may end where the pinned memory does, not a byte behind it. */
+static void last_page_near(struct end *e)
+{
+	static const struct {
+		uint32_t off, len;
+		int ret;
+	} row[] = {
+		{ 0, 4096, 0 },	      { 0, 4097, -EFAULT }, { 4095, 1, 0 },
+		{ 4095, 2, -EFAULT }, { 4096, 1, -EFAULT }, { 8, 4088, 0 }
+	};
+	struct weft_host *h = e->ep->host;
+	uint8_t *two = weft_host_align(h, 4096, 2 * 4096);
+	struct weft_ep_mr mr;
+	weft_phys_t phys;
+
+	assert_true(weft_mem_pin(h, two, 4096, &phys));
+	for (uint32_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		assert_int_equal(e->ep->ops->mr_reg(e->ep, two + row[i].off,
+						    row[i].len, &mr),
+				 row[i].ret);
+		if (!row[i].ret)
+			assert_int_equal(e->ep->ops->mr_dereg(e->ep, &mr), 0);
+	}
+	weft_mem_unpin(h, two, 4096);
+	assert_int_equal(e->ep->ops->mr_reg(e->ep, two, 1, &mr), -EFAULT);
+}
+
 /* 20 ns of the processor for a call: one that finds nothing, and one that has
  * nothing to send. */
 static void cost_near(struct end *e, uint64_t addr, uint64_t key)
@@ -278,6 +305,7 @@ static int program(struct weft_host *h, struct exrig *r, uint32_t node)
 		long_near(e);
 		moves_near(e, heap, addr, key);
 		cost_near(e, addr, key);
+		last_page_near(e);
 		refused_near(e, heap, addr, key);
 	}
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);

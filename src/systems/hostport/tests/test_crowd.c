@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hostport.crowd (systems/hostport/programs/crowd_operations.c): it finds every
+ * word that an instruction left behind wrong. */
+#include "unit/cmocka_all.h"
+
+#include <string.h>
+
+#include "systems/hostport/programs/crowd.h"
+
+enum { PROCESSES = 4, SERVERS = 2, NUMBERS = 4000 };
+
+static uint64_t line[SERVERS][PROCESSES / SERVERS * LINE_WORDS], own[512];
+static uint64_t *lines[SERVERS] = { line[0], line[1] };
+static struct crowd crowd = { .processes = PROCESSES,
+			      .servers = SERVERS,
+			      .windows = PROCESSES,
+			      .lines = lines };
+
+static uint64_t *line_of(uint32_t id)
+{
+	return lines[id % SERVERS] + (size_t)id / SERVERS * LINE_WORDS;
+}
+
+/* All that instruction `num` does; how many words of what are looked at. */
+static uint32_t happens(struct member *m, struct hport_note *n,
+			uint64_t **what_p, uint32_t *at_p)
+{
+	uint64_t num = n->tag.user, base = crowd_draw(num, 3), w;
+	uint32_t words = crowd_words(&crowd, num);
+	uint64_t *l = line_of(m->id);
+
+	memset(l, 0x5a, 8 * LINE_WORDS);
+	program_fill(&w, 1, base);
+	*what_p = l;
+	*at_p = 0;
+	switch (crowd_kind(&crowd, num)) {
+	case FAST_PUT:
+	case PUT:
+		program_fill(l, words, base);
+		return words;
+	case PUT_BYTES:
+		l[ *at_p = 3] = w ^ 0xff00ff0000ff00ff;
+		return 1;
+	case FAST_GET:
+		n->n = words;
+		memcpy(n->data, l, 8 * words);
+		return words;
+	case GET:
+		memcpy(own, l, 8 * words);
+		*what_p = own;
+		return words;
+	case FAA:
+		l[ *at_p = 6] = n->data[0] = m->added = w;
+		return 1;
+	case CAS:
+		l[ *at_p = 7] = n->data[0] = w;
+		return 1;
+	default: /* a message: others look at it */
+		return 0;
+	}
+}
+
+/* Each word of them with another bit. */
+static void every_word_counts(void **state)
+{
+	uint32_t seen[KINDS] = { 0 };
+
+	for (uint64_t num = 0; num < NUMBERS; num++) {
+		struct member m = { .of = &crowd,
+				    .id = (uint32_t)(num % PROCESSES),
+				    .own = own };
+		struct hport_note n = { .tag = { num, num } };
+		uint32_t at, words;
+		uint64_t *what;
+
+		words = happens(&m, &n, &what, &at);
+		seen[crowd_kind(&crowd, num)] |= 1u << words;
+		assert_true(crowd_good(&m, &n));
+		for (uint32_t i = at; i < at + words; i++) {
+			what[i] ^= 1ull << num % 64;
+			if (crowd_good(&m, &n))
+				fail_msg("number %u, kind %u, word %u of %u",
+					 (uint32_t)num, crowd_kind(&crowd, num),
+					 i, words);
+			what[i] ^= 1ull << num % 64;
+		}
+	}
+	assert_int_equal(seen[FAST_PUT], 2 + 4 + 8); /* 1 to 3 words */
+	assert_int_equal(seen[PUT], 2 + 4 + 8 + 16 + 32 + 64);
+	assert_int_equal(seen[FAST_GET], seen[FAST_PUT]);
+	assert_int_equal(seen[GET], seen[PUT]);
+	assert_int_equal(seen[PUT_BYTES] & seen[FAA] & seen[CAS], 2);
+}
+
+/* What came back counts as well as what is there. */
+static void answers_count(void **state)
+{
+	for (uint64_t num = 0; num < NUMBERS; num++) {
+		struct member m = { .of = &crowd,
+				    .id = (uint32_t)(num % PROCESSES),
+				    .own = own };
+		struct hport_note n = { .tag = { num, num } };
+		enum kind k = crowd_kind(&crowd, num);
+		uint64_t *what;
+		uint32_t at;
+
+		happens(&m, &n, &what, &at);
+		if (k != FAST_GET && k != FAA && k != CAS)
+			continue;
+		n.data[0] ^= 1;
+		assert_false(crowd_good(&m, &n));
+		n.data[0] ^= 1;
+		n.n++;
+		assert_int_equal(crowd_good(&m, &n), k != FAST_GET);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_word_counts),
+		cmocka_unit_test(answers_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

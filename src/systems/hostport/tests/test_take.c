@@ -17,12 +17,14 @@ static struct {
 	uint32_t got, done;
 } in;
 
+static uint32_t unit; /* log2 words: pieces of the region */
+
 static void open_small(struct weft_host *h)
 {
 	struct hport_attr a = { .vpid = ME,
 				.flags = HPORT_ORDERED,
 				.sizes = { .rdr = UNIT * UNITS,
-					   .rdr_unit = 6 } };
+					   .rdr_unit = unit } };
 
 	memset(&in, 0, sizeof(in));
 	assert_int_equal(hport_open(h, &a, &in.p), 0);
@@ -104,7 +106,8 @@ static int in_any_order(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void messages_are_taken_in_any_order(void **state)
 {
-	HPORTS_ONE(in_any_order);
+	for (unit = 0; unit <= 6; unit += 3)
+		HPORTS_ONE(in_any_order);
 }
 
 /* ---- the oldest stays ---- */
@@ -114,7 +117,7 @@ static void messages_are_taken_in_any_order(void **state)
 static int holds_one(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	open_small(h);
-	for (uint32_t turn = 0; turn < 5; turn++) {
+	for (uint32_t turn = 0; turn < 12; turn++) {
 		uint64_t num = 100 * turn;
 		uint32_t n, taken = 1;
 
@@ -137,7 +140,8 @@ static int holds_one(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static void places_wait_for_the_oldest_message(void **state)
 {
-	HPORTS_ONE(holds_one);
+	for (unit = 0; unit <= 6; unit += 3)
+		HPORTS_ONE(holds_one);
 }
 
 int main(void)

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "host/heap.h"
+#include "systems/extoll/nic/regs_map.h"
+#include "systems/extoll/nic/rma_regs_map.h"
 #include "weft/rma.h"
 
 #define MB (1u << 20)
@@ -342,6 +344,58 @@ static void test_exit(void **state)
 	exrig_free(&r);
 }
 
+/* ---- what a port that was closed leaves in the NIC ---- */
+
+enum { PROBE_PORTS = 3 };
+
+/* A register as a probe sees it: without the bus. */
+static uint64_t probe(const struct exrig *r, uint32_t off)
+{
+	return weft_reg_load(r->node[0].nic, 1 + EXTOLL_BAR, EXTOLL_RF + off,
+			     8);
+}
+
+static int closing_main(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct rma_port *p[PROBE_PORTS];
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, MB, 4096, &phys);
+
+	for (uint32_t i = 0; i < PROBE_PORTS; i++) {
+		struct rma_handle *c;
+		struct rma_region *g;
+		rma_nla_t nla;
+
+		assert_int_equal(rma_open(h, NULL, &p[i]), RMA_SUCCESS);
+		assert_int_equal(rma_get_vpid(p[i]), i);
+		rma_connect(p[i], 0, i, 0, &c);
+		rma_register(p[i], buf, MB, &g);
+		rma_get_nla(g, 0, &nla);
+		rma_post_put_qw(p[i], c, g, 0, MB / 2, nla + MB / 2, 0, 0);
+		r->v[i] = probe(r, EXTOLL_RMA_PENDING + 8 * i);
+	}
+	for (uint32_t i = 0; i < PROBE_PORTS; i++) {
+		assert_true(probe(r, EXTOLL_RMA_VPID + 8 * i) & RMA_V_ENABLE);
+		assert_int_not_equal(probe(r, EXTOLL_RMA_SIZE + 8 * i), 0);
+		assert_int_equal(rma_close(p[i]), RMA_SUCCESS);
+		assert_int_equal(probe(r, EXTOLL_RMA_PENDING + 8 * i), 0);
+		assert_int_equal(probe(r, EXTOLL_RMA_VPID + 8 * i), 0);
+		assert_int_equal(probe(r, EXTOLL_RMA_SIZE + 8 * i), 0);
+	}
+	return 0;
+}
+
+/* Nothing of its commands, and no right to give more. */
+static void test_close_leaves_nothing(void **state)
+{
+	struct exrig r;
+
+	one(&r, closing_main);
+	for (uint32_t i = 0; i < PROBE_PORTS; i++)
+		assert_true(r.v[i] > 0);
+	exrig_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_arguments),
 		cmocka_unit_test(test_big),
 		cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_close_leaves_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL's crossbar alone (hostport.md 2.1): who is first when InPorts ask for
- * one OutPort in the same cycle. */
+/* ATOLL's crossbar alone (hostport.md 2.1 to 2.3): who is first when InPorts
+ * ask for one OutPort in the same cycle, room of an InPort, routes that lead
+ * nowhere, the cycle of a deadlock. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -15,7 +16,10 @@ struct owner {
 	uint32_t n;
 	struct {
 		uint8_t out, in;
-	} log[LOG]; /* packets as they end */
+	} log[LOG];	       /* packets as they end */
+	bool stop;	       /* no host port has room */
+	uint64_t ready, dead;  /* cycles: room at an InPort, deadlock */
+	uint32_t wrong, chars; /* misrouted packets; bytes of the last head */
 };
 
 static const struct weft_counter counters[] = {
@@ -34,6 +38,8 @@ static void on_flit(void *own, uint32_t np, struct weft_frame *f)
 {
 	struct owner *o = own;
 
+	if (at_line(f)->kind == AT_HEAD)
+		o->chars = f->payload.len;
 	if (at_line(f)->kind == AT_DATA) {
 		assert_true(o->n < LOG);
 		o->log[o->n].out = (uint8_t)np;
@@ -44,23 +50,34 @@ static void on_flit(void *own, uint32_t np, struct weft_frame *f)
 
 static bool on_room(void *own, uint32_t np)
 {
-	return true;
+	return !((struct owner *)own)->stop;
 }
 
 static void on_ready(void *own, uint32_t np)
 {
+	struct owner *o = own;
+
+	o->ready = atoll_link_now(&o->x);
 }
 
-static void never(void *own, uint32_t port)
+static void on_deadlock(void *own, uint32_t out)
 {
-	fail_msg("port %u", port);
+	struct owner *o = own;
+
+	assert_int_equal(o->dead, 0);
+	o->dead = atoll_link_now(&o->x);
+}
+
+static void on_misrouted(void *own, uint32_t in)
+{
+	((struct owner *)own)->wrong++;
 }
 
 static const struct atoll_xbar_ops ops = { .flit = on_flit,
 					   .room = on_room,
 					   .ready = on_ready,
-					   .deadlock = never,
-					   .misrouted = never };
+					   .deadlock = on_deadlock,
+					   .misrouted = on_misrouted };
 
 static int owner_init(struct weft_comp *c, struct weft_err *err)
 {
@@ -70,7 +87,8 @@ static int owner_init(struct weft_comp *c, struct weft_err *err)
 	o->x.t_xbar = 3;
 	o->x.buffer = o->x.cont_free = 2000;
 	o->x.stop_free = 1000;
-	o->x.dl_counter = 100000;
+	o->x.dl_counter = 1000;
+	o->x.mgmt = 3;
 	atoll_xbar_init(&o->x, c, c->ports, &ops, o, GO);
 	return 0;
 }
@@ -182,11 +200,80 @@ static void ports_take_turns(void **state)
 	weft_sim_free(sim);
 }
 
+/* An InPort of a host port takes four flits; the place of one is free when its
+ * last character has left. */
+static void an_inport_holds_four_flits(void **state)
+{
+	enum { HEAD = AT_HEAD_WORDS + 1, DATA = AT_DATA_WORDS + 1 };
+	struct weft_sim *sim;
+	struct owner *o = open_xbar(&sim);
+
+	inject(o, 1, 2);
+	atoll_xbar_inject(&o->x, 1, flit(o, AT_HEAD, at_char(2)));
+	assert_true(atoll_xbar_np_room(&o->x, 1));
+	atoll_xbar_inject(&o->x, 1, flit(o, AT_DATA, 1));
+	assert_false(atoll_xbar_np_room(&o->x, 1));
+	assert_true(atoll_xbar_np_room(&o->x, 0));
+	left(sim, o, 2, "11");
+	assert_true(atoll_xbar_np_room(&o->x, 1));
+	weft_sim_free(sim);
+	o = open_xbar(&sim);
+	inject(o, 1, 2);
+	left(sim, o, 2, "1");
+	/* the data flit comes behind the head, and passes in t_xbar */
+	assert_int_equal(o->ready, HEAD + 3 + DATA);
+	weft_sim_free(sim);
+}
+
+/* A link without a cable, or a character with a wrong bit: to the management,
+ * with the character that was wrong. */
+static void a_route_that_leads_nowhere_ends_at_the_management(void **state)
+{
+	static const uint8_t wrong[] = { 0x0c, 0x05, 0x06, 0x0f, 0x01, 0x10 };
+
+	for (uint32_t i = 0; i < sizeof(wrong); i++) {
+		struct weft_sim *sim;
+		struct owner *o = open_xbar(&sim);
+
+		assert_int_equal(at_char_good(wrong[i]), i < 4);
+		atoll_xbar_inject(&o->x, 1, flit(o, AT_HEAD, wrong[i]));
+		atoll_xbar_inject(&o->x, 1, flit(o, AT_DATA, 1));
+		left(sim, o, 3, "1");
+		assert_int_equal(o->wrong, 1);
+		assert_int_equal(o->chars, 1);
+		inject(o, 1, 2);
+		left(sim, o, 2, "1");
+		assert_int_equal(o->wrong, 1);
+		assert_int_equal(o->chars, 0);
+		weft_sim_free(sim);
+	}
+}
+
+/* The counter runs while one InPort holds the OutPort and another wants it. */
+static void a_deadlock_takes_the_cycles_of_its_counter(void **state)
+{
+	struct weft_sim *sim;
+	struct owner *o = open_xbar(&sim);
+
+	o->stop = true;
+	inject(o, 0, 2);
+	weft_sim_run(sim, WEFT_US);
+	assert_int_equal(o->dead, 0);
+	inject(o, 1, 2);
+	weft_sim_run(sim, WEFT_MS);
+	assert_int_equal(o->dead, 250 + 3 + 1000);
+	weft_sim_free(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(at_reset_the_lowest_port_is_first),
 		cmocka_unit_test(ports_take_turns),
+		cmocka_unit_test(an_inport_holds_four_flits),
+		cmocka_unit_test(
+			a_route_that_leads_nowhere_ends_at_the_management),
+		cmocka_unit_test(a_deadlock_takes_the_cycles_of_its_counter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ LONG = 120 + PACKETS // 5000  # seconds
 WATCH = os.path.join(os.path.abspath(ROOT), "tests", "system", "watch")
 
 
-def watch(*sets, name=WATCH, rounds=ROUNDS, seed=SEED, **kw):
+def watch(*sets, name=WATCH + ".yaml", rounds=ROUNDS, seed=SEED, **kw):
     return run(name, "workload.rounds=%d" % rounds, *sets, load=LOAD,
                seed=seed, timeout=LONG, **kw)
 
@@ -102,7 +102,7 @@ class Oracle(unittest.TestCase):
             name = os.path.join(d, "watch")
             with open(name + ".yaml", "w") as f:
                 f.write(base + "  - " + fault + "\nworkload:" + work)
-            r = watch(name=name, rounds=2, seed=1, fails=True)
+            r = watch(name=name + ".yaml", rounds=2, seed=1, fails=True)
         self.assertGreater(total(r, ".failures"), 0)
         self.assertTrue(any(text in f for f in r.failures), r.failures[:3])
 

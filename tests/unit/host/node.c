@@ -193,7 +193,7 @@ void bench_free(struct bench *b)
 	free(b);
 }
 
-void bench_set(struct bench *b, const char *cls, const char *param,
+void bench_set(struct bench *b, const char *of, const char *param,
 	       const char *value)
 {
 	struct weft_err err = { 0 };
@@ -201,7 +201,7 @@ void bench_set(struct bench *b, const char *cls, const char *param,
 	for (uint32_t i = 0; i < weft_sim_count(b->sim); i++) {
 		struct weft_comp *c = weft_sim_at(b->sim, i);
 
-		if (!strcmp(c->cls->name, cls) &&
+		if ((!strcmp(c->cls->name, of) || !strcmp(c->name, of)) &&
 		    weft_param_set(c, param, value, &err)) {
 			fprintf(stderr, "%s\n", err.msg);
 			abort();

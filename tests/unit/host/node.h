@@ -70,8 +70,8 @@ struct bench *bench_new_ht(uint32_t nodes);
 struct bench *bench_make(uint32_t nodes, const struct weft_class *bus,
 			 const struct weft_class *dev);
 void bench_free(struct bench *b);
-/* A parameter of every host (or bus), before bench_start. */
-void bench_set(struct bench *b, const char *cls, const char *param,
+/* A parameter of a component, or of all of a class, before bench_start. */
+void bench_set(struct bench *b, const char *of, const char *param,
 	       const char *value);
 /* fn as the next program of a node. */
 void bench_prog(struct bench *b, uint32_t node, node_fn fn);

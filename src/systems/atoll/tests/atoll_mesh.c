@@ -2,6 +2,7 @@
 /* See atoll_mesh.h. */
 #include "atoll_mesh.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ static void tap_filter(struct weft_comp *c, struct weft_frame *f)
 	if (r->hit && l->kind == r->kind && ++t->seen == r->hit) {
 		uint32_t n = atoll_wire.encode(f, NULL, 0);
 
+		assert(2 + r->bit / 8 < n);
 		f->raw = weft_raw_new(c->sim, n);
 		f->raw->n = atoll_wire.encode(f, f->raw->sym, n);
 		f->raw->sym[2 + r->bit / 8] ^= (uint16_t)(1 << r->bit % 8);

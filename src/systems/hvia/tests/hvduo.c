@@ -46,8 +46,9 @@ void hvduo_run(node_fn a, node_fn z, uint64_t posted)
 	hvduo.flags = HVIA_VIF_RDMA_WRITE;
 	b->v[0] = posted;
 	if (hvduo.param)
-		bench_set(b, "hvia.nic", hvduo.param, hvduo.value);
-	hvduo.param = NULL;
+		bench_set(b, hvduo.of ? hvduo.of : "hvia.nic", hvduo.param,
+			  hvduo.value);
+	hvduo.param = hvduo.of = NULL;
 	bench_prog(b, 0, a);
 	bench_prog(b, 1, z);
 	bench_start(b);

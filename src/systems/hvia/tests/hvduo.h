@@ -14,6 +14,7 @@ struct hvduo {
 	uint32_t handle[2];
 	uint32_t flags;		   /* of the peer */
 	const char *param, *value; /* of the cards in the next run, or NULL */
+	const char *of;		   /* one card instead of both */
 };
 extern struct hvduo hvduo;
 

@@ -245,6 +245,7 @@ static int is_moved(struct weft_host *h, struct bench *b)
 	uint32_t turn = 0;
 
 	hvduo_peer_posts(h, b);
+	hvrig_store(r, HVIA_MAC, ADDRESS + 1);
 	hvarea_meet(h, &turn);
 	hvarea_meet(h, &turn);
 	assert_int_equal(r->desc[0].d.status, 0);
@@ -264,6 +265,7 @@ static int is_moved(struct weft_host *h, struct bench *b)
 
 static void a_card_has_the_address_that_it_was_given(void **state)
 {
+	hvduo.of = "n0.nic";
 	hvduo.param = "mac_addr";
 	hvduo.value = "0x060504030201";
 	hvduo_run(moves, is_moved, 1);

@@ -29,7 +29,7 @@ static void run(node_fn fn, const char *param, const char *value)
 	struct bench *b = hvrig_bench();
 
 	if (param)
-		bench_set(b, "hvia.nic", param, value);
+		bench_set(b, "n0.nic", param, value);
 	bench_prog(b, 0, fn);
 	bench_start(b);
 	bench_run(b);

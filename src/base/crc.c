@@ -2,7 +2,7 @@
 /* CRC-16/IBM-3740 and CRC-32/MPEG-2 (forth.md 4.4).
  *
  * CRC-32 is ISA-L's crc32_ieee: same polynomial, MSB first; it complements on
- * the way in and out, the FORTH link does not (R-20), so both are undone.
+ * the way in and out, the links here do not (R-20), so both are undone.
  * CRC-16 has no equal there (T10-DIF is another polynomial): slicing by 8 over
  * a table made at build time. */
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CRC-16/IBM-3740 and CRC-32/MPEG-2 as the FORTH link uses them (forth.md
- * 4.4); CRC-32 and CRC-8 of the EXTOLL link. */
+/* CRC-16/IBM-3740 and CRC-32/MPEG-2 (forth.md 4.4); CRC-32 and CRC-8
+ * (extoll.md 3.10). */
 #ifndef BASE_CRC_H
 #define BASE_CRC_H
 
@@ -17,7 +17,7 @@ uint16_t crc16_qword(uint16_t crc, uint64_t q);
  * 63 first, i.e. its 8 bytes in descending address order.  n multiple of 8. */
 uint32_t crc32_qwords(uint32_t crc, const uint8_t *p, size_t n);
 
-/* EXTOLL (extoll.md 3.10).  CRC-32 as in Ethernet: reflected, complemented on
+/* extoll.md 3.10.  CRC-32 as in Ethernet: reflected, complemented on
  * the way in and out; start with 0, chains. */
 uint32_t crc32_reflected(uint32_t crc, const uint8_t *p, size_t n);
 /* MSB first, poly 0x07; start with 0. */

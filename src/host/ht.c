@@ -40,9 +40,9 @@
  * target's time is over and the queue of answers (16) has room.
  *
  * A device bounds its own reads by tags.  How many of them wait in the core on
- * their way out, and how many answers on their way in, is not bounded: EXTOLL's
- * units have 19 at most (8, 8 and 3), fewer than 16 and the 8 buffers of the
- * link.
+ * their way out, and how many answers on their way in, is not bounded: the
+ * units of the NIC behind it have 19 at most (8, 8 and 3), fewer than 16 and
+ * the 8 buffers of the link.
  *
  * Not modelled: the link time of credits (NOP packets), link errors,
  * isochronous channels, chains of devices.  Packets of devices have their

@@ -7,7 +7,7 @@
  * down is lost.  A transmission that has begun to arrive is cut short, what is
  * left of one when the line comes back has no delimiter.
  *
- * The receiver sees invalid codes: it loses sync at once (FORTH: 0x8C), and is
+ * The receiver sees invalid codes: it loses sync at once, and is
  * in sync again after 16 words of commas.  Invalid codes are counted (0x88)
  * until sync is lost; what the deserialiser makes of a dead line afterwards is
  * not modelled. */

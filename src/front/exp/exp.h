@@ -116,7 +116,7 @@ char **record_patterns(const struct doc_node *list);
 /* Experiments that are part of the program; generated from
  * src/systems/NAME/experiments and experiments/. */
 struct exp_shipped {
-	const char *name; /* "forth/one-way" */
+	const char *name; /* SYSTEM/FILE */
 	const char *text;
 	size_t len;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fabric `list`: switches by name, cables one by one.
  *
- *	switches: { s0: {type: forth.xbar}, s1: {type: forth.xbar} }
- *	link: {type: forth.link}
+ *	switches: { s0: {type: CLASS}, s1: {type: CLASS} }
+ *	link: {type: CLASS}
  *	cables:
  *	  - [n0.nic.link0, s0.port3]
  *	  - [s0.port0, s1.port0, {delay: 100ns}]

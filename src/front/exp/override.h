@@ -5,10 +5,10 @@
  * PATH is one of
  *	workload.size		a place in the file (a list is passed through:
  *				every element that knows the key takes it)
- *	forth.xbar.xp_bytes	CLASS.PARAM: in every component of the class
+ *	bus.pcix.width		CLASS.PARAM: in every component of the class
  *	n0.nic.links		COMPONENT.PARAM
  *	n*.nic.links		a pattern for components, or
- *	extoll.*.clock		for classes: all of them that have the parameter
+ *	bus.*.clock		for classes: all of them that have the parameter
  * A first word that is a top-level key of experiments makes it a place. */
 #ifndef FRONT_EXP_OVERRIDE_H
 #define FRONT_EXP_OVERRIDE_H

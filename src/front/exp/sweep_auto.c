@@ -4,7 +4,7 @@
  *	sweep: auto
  *	sweep: {auto: traffic.load, from: 0.05, to: 1, step: 0.1, within: 0.01}
  *
- * In steps until a point saturates (net.state of extoll.net), then halves the
+ * In steps until a point saturates (net.state of the fabric), then halves the
  * interval in which that happens until it is narrow enough. */
 #include <math.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static void auto_add(struct exp *e, double load)
 	e->n_points = a->points.n;
 }
 
-/* Whether a fabric of this type has an extoll.net, which knows the state. */
+/* Whether a fabric of this type has a network, which knows the state. */
 static bool has_net(const char *type)
 {
 	for (const struct fabric_gen *const *g = fabric_gens; *g; g++)

@@ -3,8 +3,8 @@
  * it is there:
  *
  *	{"running": POINT, "time_us": .., "events": .., "seconds": ..,
- *	 "counters": {"extoll.gen.received": .., ..}}	every five seconds;
- *			counters added up over all components of a class
+ *	 "counters": {"CLASS.received": .., ..}}		every five
+ *seconds; counters added up over all components of a class
  *	{"point": POINT, "manifest": .., "metrics": .., ..}	when it is done
  */
 #include <errno.h>

@@ -65,7 +65,7 @@ struct repro_row {
 	 * or where `far` comes from. */
 	const char *why;
 	const char *note;	/* may be NULL */
-	const char *experiment; /* shipped name: "forth/one-way" */
+	const char *experiment; /* shipped name, SYSTEM/FILE */
 	/* "PATH=VALUE PATH=VALUE" as with --set, or NULL. */
 	const char *set;
 	const char *point;  /* sweeps: which point `metric` reads, or NULL */

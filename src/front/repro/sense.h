@@ -24,7 +24,7 @@ enum { SENSE_SHOWN = 3, SENSE_STEPS = 16 };
 
 /* A parameter as the machine of a job has it. */
 struct sense_param {
-	char of[SENSE_TEXT]; /* class, or "extoll.*": all that are alike */
+	char of[SENSE_TEXT];	      /* class, or "a.*": all that are alike */
 	const struct weft_class *cls; /* NULL: several */
 	const struct weft_param *param;
 	char value[SENSE_TEXT];

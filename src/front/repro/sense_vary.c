@@ -56,7 +56,7 @@ static void params_note(struct sense_params *ps, struct weft_sim *sim)
 	}
 }
 
-/* Classes "extoll.nic" and "extoll.xbar" are of one family. */
+/* Classes "a.nic" and "a.xbar" are of one family. */
 static bool clocks_alike(const struct sense_param *a,
 			 const struct sense_param *b)
 {

@@ -74,9 +74,11 @@ def value(rng, p):
 def hazard(kind, name, value):
     """The model lets a user do this, and fails its own checks then: fewer
     flows than nodes, whose descriptors are refused; writes that begin before
-    their data are sure to come in time."""
+    their data are sure to come in time; messages that expire between two
+    stores of the host."""
     return kind == "forth.nic" and (
-        name == "flows" and int(value) < 8 or name == "ct_q")
+        name == "flows" and int(value) < 8 or name == "ct_q") or \
+        kind == "extoll.nic" and name == "velo_partial" and int(value) < 64
 
 
 def parts(e):

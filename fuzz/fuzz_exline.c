@@ -171,15 +171,16 @@ static void packets_are_good(void)
 		const uint64_t *n = m.gen[i]->counters;
 
 		down |= m.ep[i]->slow->state != CELL_CHANNEL_READY;
-		fuzz_must(!n[EGEN_CORRUPT], "a packet with wrong bytes");
-		fuzz_must(!n[EGEN_DISORDER], "a packet out of order");
-		fuzz_must(!n[EGEN_MISROUTED], "a packet for another node");
+		fuzz_must(!n[EXTOLL_GEN_CORRUPT], "a packet with wrong bytes");
+		fuzz_must(!n[EXTOLL_GEN_DISORDER], "a packet out of order");
+		fuzz_must(!n[EXTOLL_GEN_MISROUTED],
+			  "a packet for another node");
 	}
 	if (down || m.line.forged)
 		return;
 	for (uint32_t i = 0; i < ENDS; i++) {
 		fuzz_must(!lost(i), "lost although the link is up");
-		fuzz_must(!m.gen[i]->counters[EGEN_BACKLOG],
+		fuzz_must(!m.gen[i]->counters[EXTOLL_GEN_BACKLOG],
 			  "not sent although the link is up");
 		fuzz_must(!m.ep[i]->held && !m.ep[i]->unacked,
 			  "not at rest although nothing happens any more");

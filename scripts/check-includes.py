@@ -60,7 +60,7 @@ PARTS = {
     "published": (["base/", "measure/", "front/repro/"], [r"published\w*\."]),
     "bench": (["base/", "measure/", "front/bench/", "front/exp/"], ["link/"]),
 }
-# What systems bring, as lines that shared code reads.
+# Lists of systems that shared code reads.
 LISTS = ("systems.def", "systems/tour.def", "systems/examples.def")
 # Words of systems that code outside of them may not use, but for the section
 # of a specification that is cited.  They are the names of their folders,

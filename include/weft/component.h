@@ -130,14 +130,14 @@ struct weft_waiting {
 
 /* Direct networks: a switch at every node, cables between switches. */
 
-/* Where a component stands. */
+/* Place of a component in a direct network. */
 struct weft_place {
 	uint32_t node;
 	const struct topology *topo; /* net/topology.h; the network's */
 	struct weft_comp *net;	     /* the network as a whole */
 };
 
-/* What a network as a whole consists of, on the heap: it frees both in
+/* Parts of a network as a whole, on the heap: it frees both in
  * ops.fini, the topology with topo_free. */
 struct weft_network {
 	struct topology *topo;

@@ -34,7 +34,7 @@ def is_test(path):
 
 
 def folder(path):
-    """What a file is part of: src/host, src/systems/forth."""
+    """The part that a file belongs to: src/host, src/systems/forth."""
     depth = 3 if path.startswith("src/systems/") else 2
     return "/".join(path.split("/")[:depth])
 

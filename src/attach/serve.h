@@ -72,7 +72,7 @@ const char *att_server_socket(const struct att_server *s);
 /* exp.listener: the agents of a simulation that has not started are this
  * server's. */
 int att_server_tap(void *server, struct weft_sim *sim, struct weft_err *err);
-/* exp.on_close: its agents go away, nobody can join any more. */
+/* exp.on_close: its agents go away, no process can join any more. */
 void att_server_untap(struct att_server *s);
 /* A process was started: the run ends when all of these have ended and nobody
  * is attached any more.  It is waited for here. */

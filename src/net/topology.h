@@ -137,7 +137,7 @@ int topo_grid(struct topology *t, struct topo_ports ports, const uint32_t *size,
 	      uint32_t dims, bool wrap, bool both, struct weft_err *err);
 int topo_cube(struct topology *t, struct topo_ports ports, uint32_t dims,
 	      struct weft_err *err);
-/* What it holds; topo_free also frees t itself, which may be NULL. */
+/* Frees tables and cables; topo_free also frees t itself, which may be NULL. */
 void topo_fini(struct topology *t);
 void topo_free(struct topology *t);
 

@@ -43,7 +43,7 @@ static size_t conformance_length(struct ec *e, uint32_t i)
 					: conformance_random(e, max + 1);
 }
 
-/* Everybody to everybody, all lengths; nothing is lost, order is kept. */
+/* Every node to every node, all lengths; nothing is lost, order is kept. */
 static void conformance_messages_n(struct ec *e, uint32_t n)
 {
 	uint64_t first = e->sent; /* the same on all nodes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the workloads share: who I am, meeting the other nodes out of band, the
- * payload pattern, lists of nodes. */
+/* Shared by all workloads: their place, meeting the other nodes out of band,
+ * the payload pattern, lists of nodes. */
 #ifndef PROGRAMS_PROGRAM_H
 #define PROGRAMS_PROGRAM_H
 
@@ -15,7 +15,7 @@ struct program {
 
 struct program program_from(struct weft_comp *c);
 
-/* What a library's error (-E..., or E...) means here, and what would help. */
+/* Meaning of a library's error (-E..., or E...) here, and its remedy. */
 const char *program_why(int err);
 
 /* For those who watch (weft/trace.h): a message to a node begins now; one from

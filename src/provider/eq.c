@@ -197,7 +197,7 @@ static const char *eq_strerror(struct fid_eq *fid, int prov_errno,
 	return buf && len ? buf : s;
 }
 
-/* A request that nobody has read belongs to nobody else. */
+/* The queue owns a request until the program reads it. */
 static void eq_drop(struct wfi_event *e)
 {
 	struct fi_eq_cm_entry cm;

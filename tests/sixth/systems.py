@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The list of systems with one more: systems.py LIST LINE OUT
 
-LINE is added behind the last system, as whoever adds one does by hand."""
+LINE is added behind the last system, as one does by hand."""
 import re
 import sys
 

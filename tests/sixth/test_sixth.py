@@ -268,7 +268,7 @@ class Damaged(unittest.TestCase):
         self.assertGreater(r["s0.blocked"], 0)
 
     def test_bits(self):
-        """Whatever part of a packet is hit, it is dropped and counted."""
+        """A packet that is hit in any part is dropped and counted."""
         for part in ("control", "seq", "route", "len", "header", "payload",
                      "crc", "body"):
             r = self.run_with(f"on: s0.lp0, type: fault.bits, target: {part}, "
@@ -297,7 +297,7 @@ class Damaged(unittest.TestCase):
         self.check_lost(r, 0)
 
     def test_cut(self):
-        """What was on its way is lost or cut short; a dead line is one more
+        """A packet on its way is lost or cut short; a dead line is one more
         frame that makes no sense."""
         r = self.run_with("on: s0.lp0, type: fault.cut, at: 60us, length: 4us",
                           status=1)

@@ -68,7 +68,7 @@ uint32_t rig_events(const struct att_client *c);
 const struct att_event *rig_event(const struct att_client *c, uint32_t i);
 /* It has taken them. */
 void rig_taken(struct att_client *c);
-/* What the endpoint was asked for last. */
+/* The last call of the endpoint. */
 const struct rig_call *rig_last(const struct serve_rig *r);
 
 #endif

@@ -127,7 +127,7 @@ static void near_send(struct serve_rig *r)
 	assert_int_equal(r->count[AGENT_C_SENDS], 2);
 }
 
-/* Where a message may lie. */
+/* Bounds of a message in the ring. */
 static void bounds(struct serve_rig *r)
 {
 	uint64_t all = r->c[0].tx_bytes;

@@ -139,7 +139,7 @@ static void refused(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 
-	/* nobody is there */
+	/* no process is there */
 	for (int k = ATT_C_PUT; k <= ATT_C_CSWAP; k++) {
 		struct att_cmd cmd = remote((enum att_cmd_kind)k, VA, 8);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is measured of clients: a common start and end, calls and their times,
+/* Measurements of clients: a common start and end, calls and their times,
  * messages from rank to rank, as who wants to know is told. */
 #include "serve_rig.h"
 
@@ -84,7 +84,7 @@ static void start_and_end(struct serve_rig *r)
 	rig_do(a, (struct att_cmd){ .kind = ATT_C_OVER });
 	rig_do(b, (struct att_cmd){ .kind = ATT_C_OVER });
 	assert_int_equal(a->over, at);
-	assert_int_equal(a->reply_seq, 5); /* nobody asked */
+	assert_int_equal(a->reply_seq, 5); /* no request came */
 	assert_int_equal(b->over, at + WEFT_US);
 	assert_int_equal(r->measured[0], 1);
 	/* the end, which need not be round */
@@ -258,7 +258,7 @@ static void flows(struct serve_rig *r)
 		assert_int_equal(f.bytes, rows[i].bytes);
 	}
 	assert_false(att_server_flow(&r->srv, 2, &f));
-	/* no messages: others; to nobody; of one that is over */
+	/* no messages: others; to no node; of one that is over */
 	k.kind = ATT_C_RELEASE;
 	att_stat_cmd(&r->c[0], &k);
 	k.kind = ATT_C_NOP;

@@ -98,7 +98,7 @@ static void test_background(void **state)
 	bench_free(b);
 }
 
-/* Who is told twice counts once, and who has ended does not count. */
+/* A program told twice counts once, one that has ended does not count. */
 static void test_background_and_back(void **state)
 {
 	static const struct {

@@ -402,7 +402,7 @@ static void test_relaxed(void **state)
 	}
 }
 
-/* ---- nobody there ---- */
+/* ---- no device there ---- */
 
 static void test_absent(void **state)
 {

@@ -20,12 +20,12 @@ void double_next(unsigned node);
 unsigned double_regs(unsigned node);
 /* Puts and gets that a node has done. */
 unsigned double_direct(unsigned node);
-/* What all nodes asked of their attachments since double_reset, every byte of
+/* Calls of all nodes to their attachments since double_reset, every byte of
  * it: the same calls give the same number. */
 uint64_t double_log(void);
 /* A call costs this from now on, and time is simulated. */
 void double_cost(uint64_t cost);
-/* What a node was charged; how often it was told that it gets on. */
+/* Time that a node was charged; how often it was told that it gets on. */
 uint64_t double_charged(unsigned node);
 unsigned double_got_on(unsigned node);
 /* Of a call's statistics, by its name: how often it began, ended, was dropped

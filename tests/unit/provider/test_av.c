@@ -102,7 +102,7 @@ static void test_insert(void **state)
 	EQ(fi_close(&av->fid.fid), 0);
 }
 
-/* Who is looked up by his name is the first with it that is there. */
+/* A name finds the first peer that has it and is there. */
 static void test_remove(void **state)
 {
 	struct wfi_av *av = av_open();
@@ -195,7 +195,7 @@ static void test_told(void **state)
 	EQ(container_of(s->eq, struct wfi_eq, fid)->refs, 1);
 }
 
-/* ---- ports that nobody knows yet ---- */
+/* ---- ports that are not known yet ---- */
 
 static void here(unsigned from, uint64_t port)
 {
@@ -248,7 +248,7 @@ static void test_unknown(void **state)
 	EQ(fi_av_remove(&av->fid, &a, 1, 0), 0);
 	EQ(av->unknown, 0);
 	EQ(wfi_av_addr(av, WFI_NAME(3, 900)), FI_ADDR_NOTAVAIL);
-	/* without a port there is nobody to be asked */
+	/* without a port there is no peer to ask */
 	sin.sin_port = 0;
 	EQ(fi_av_insert(&av->fid, &sin, 1, &a, 0, NULL), 1);
 	EQ(name_of(av, a), 0);

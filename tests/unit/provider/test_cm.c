@@ -252,7 +252,8 @@ static void refused(void)
 	no_event(1);
 }
 
-/* Nobody listens there, or it is no passive endpoint; data that are too long.
+/* No endpoint listens there, or it is no passive endpoint; data that are too
+ * long.
  */
 static void test_refused(void **state)
 {
@@ -276,11 +277,11 @@ static void test_refused(void **state)
 	m.w.op = WIRE_CONNECT;
 	double_forge(2, 1, &m, sizeof(m.w) + 256);
 	EQ(event(1, 256), FI_CONNREQ);
-	EQ(fi_close(e.cm.info->handle), 0); /* nobody wants it */
+	EQ(fi_close(e.cm.info->handle), 0); /* it is not wanted */
 	fi_freeinfo(e.cm.info);
 }
 
-/* Answers that nobody waits for, or of another, are none. */
+/* Answers without a request, or of another peer, are ignored. */
 static void test_forged(void **state)
 {
 	struct wfi_ep *ep = rig_ep(&r, 0);
@@ -368,8 +369,8 @@ static void test_death(void **state)
 	EQ(rig_ep(&r, 0)->conn, CONN_DOWN);
 }
 
-/* It dies while it is asked, and nobody reads the request: the queue has it
- * when it is closed. */
+/* It dies while it is asked, and its program does not read the request: the
+ * queue has it when it is closed. */
 static void test_death_before(void **state)
 {
 	EQ(fi_connect(r.s[0].ep, &where, NULL, 0), 0);

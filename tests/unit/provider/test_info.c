@@ -321,7 +321,7 @@ static void test_caps(void **state)
 		fi_freeinfo(i_);                                               \
 	} while (0)
 
-/* What was asked for and is possible is what is got. */
+/* A possible request is met as asked. */
 static void test_taken(void **state)
 {
 	struct fid handle;
@@ -482,7 +482,8 @@ static void test_addresses_of_hints(void **state)
 	assert_int_equal(kinds(), 0);
 }
 
-/* Who is asked: processes of a run; utility providers when they are let. */
+/* Providers that answer: processes of a run; utility providers when they are
+ * let. */
 static void test_who(void **state)
 {
 	struct fi_info *info;

@@ -180,7 +180,7 @@ static void test_bind(void **state)
 	EQ(fi_close(&c->fid), 0);
 }
 
-/* What an endpoint needs before it is enabled. */
+/* Bindings that an endpoint needs before it is enabled. */
 static void test_enable(void **state)
 {
 	static const uint64_t counts[] = { FI_SEND, FI_WRITE, FI_READ };

@@ -182,7 +182,7 @@ static void test_sread(void **state)
 	EQ(fi_close(&cq->fid.fid), 0);
 }
 
-/* What is read is a call and gets its reader on; looking is not. */
+/* A read is a call and makes progress; a look is not. */
 static void test_counted(void **state)
 {
 	const struct double_stat *st = double_stat(0, "fi_cq_read");
@@ -328,7 +328,7 @@ static void test_events(void **state)
 	EQ(fi_eq_write(eq, FI_NOTIFY, &e, sizeof(e), 0), sizeof(e));
 	/* what a user calls a request holds nothing of the queue */
 	EQ(fi_eq_write(eq, FI_CONNREQ, room, sizeof(room), 0), sizeof(room));
-	EQ(fi_close(&eq->fid), 0); /* with two that nobody has read */
+	EQ(fi_close(&eq->fid), 0); /* with two that were not read */
 }
 
 static void eq_error(struct fid_eq *eq, const char *data)
@@ -425,7 +425,7 @@ static void test_trywait(void **state)
 	EQ(fi_control(fid[0], FI_GETWAIT, &fd), 0);
 	EQ(fi_control(fid[1], FI_GETWAIT, &cfd), 0);
 	EQ(fi_control(fid[2], FI_GETWAIT, &efd), 0);
-	assert_true(readable(fd)); /* nobody has tried */
+	assert_true(readable(fd)); /* no wait has tried */
 	EQ(fi_trywait(s->fabric, fid, 3), 0);
 	assert_false(readable(fd) || readable(cfd) || readable(efd));
 	add(cq, 1, 0);
@@ -451,7 +451,8 @@ static void test_trywait(void **state)
 	EQ(fi_trywait(s->fabric, (struct fid *[]){ &s->dom->fid }, 1), 0);
 	/* something of the transport is there */
 	fi_inject(r.s[1].ep, &e, 8, r.s[1].to);
-	EQ(fi_trywait(s->fabric, fid, 1), 0); /* it is taken, and for nobody */
+	EQ(fi_trywait(s->fabric, fid, 1),
+	   0); /* it is taken, without a reader */
 	EQ(fi_close(fid[0]), 0);
 	EQ(fi_close(fid[1]), 0);
 }

@@ -120,7 +120,7 @@ static void test_full(void **state)
 	rig_none(&r, 0);
 }
 
-/* What an alias with the flag is used for. */
+/* Uses of an alias with the flag. */
 static void test_alias(void **state)
 {
 	struct fi_triggered_context c = at(1);

@@ -96,11 +96,11 @@ struct atoll_link_link {
 	struct weft_port *port;
 	uint8_t tx_seq, rx_seq, acked;
 	bool stop_said, nacked, open; /* open: a packet's end has not come */
-	uint64_t heard; /* cycle of the last sign of life; needs_frames */
+	uint64_t heard; /* cycle of the last sign of life; framed */
 	uint32_t tries; /* timeouts since anything got better */
 	struct {
 		RING(struct weft_frame *);
-	} again;	 /* not acknowledged; needs_frames only */
+	} again;	 /* not acknowledged; framed only */
 	uint32_t resend; /* of these, next to be sent again */
 	bool replay;	 /* some are */
 	struct {

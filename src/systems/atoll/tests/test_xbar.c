@@ -167,7 +167,7 @@ static void left(struct weft_sim *sim, struct owner *o, uint32_t out,
 	o->n = 0;
 }
 
-/* After reset InPort 0 is first, whoever asks beside it. */
+/* After reset InPort 0 is first, whichever port asks beside it. */
 static void at_reset_the_lowest_port_is_first(void **state)
 {
 	for (uint32_t out = 0; out < AT_LINK0; out++)

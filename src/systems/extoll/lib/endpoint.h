@@ -21,7 +21,7 @@
 #include "weft/rma.h"
 #include "weft/velo.h"
 
-/* What a VELO message is: its tag. */
+/* Kinds of VELO messages, in their tags. */
 enum extoll_ep_kind {
 	EXTOLL_EP_MSG = 1, /* imm, data: a whole message */
 	EXTOLL_EP_FIRST,   /* imm, length, data: MOREs follow */
@@ -234,7 +234,7 @@ int extoll_ep_mr_reg(struct weft_ep *ep, void *p, size_t len,
 		     struct weft_ep_mr *mr_p);
 int extoll_ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
 bool extoll_ep_key_covers(uint64_t key, uint64_t addr, size_t len);
-/* Where the bytes of a registered region are, or NULL. */
+/* Bytes of a registered region, or NULL. */
 uint8_t *extoll_ep_mr_at(struct extoll_ep *e, uint64_t addr, size_t len);
 void extoll_ep_mem_free(struct extoll_ep *e);
 

@@ -162,8 +162,8 @@ int cell_channel_start(struct cell_channel *ep, struct weft_err *err)
 		      ep->cfg.ctl_flits + ep->peer->cfg.t_ctl_in;
 	cell_channel_limits(ep);
 	if (ep->port->listener)
-		cell_channel_tap_start(ep);
-	return ep->needs_frames ? cell_channel_slow_start(ep, err) : 0;
+		cell_channel_listen_start(ep);
+	return ep->needs_frames ? cell_channel_framed_start(ep, err) : 0;
 }
 
 /* What is in no list but the owner's has no mark of its own: everything that
@@ -185,17 +185,17 @@ void cell_channel_abandon(struct cell_channel *ep, bool taken)
 			weft_frame_free(ep->slot[i].pkt);
 	ep->way_head = ep->way_tail = CELL_CHANNEL_NONE;
 	if (ep->slow)
-		cell_channel_slow_abandon(ep);
+		cell_channel_framed_abandon(ep);
 	if (ep->listener)
-		cell_channel_tap_drop(ep);
+		cell_channel_listen_drop(ep);
 }
 
 void cell_channel_fini(struct cell_channel *ep)
 {
 	if (ep->slow)
-		cell_channel_slow_fini(ep);
+		cell_channel_framed_fini(ep);
 	if (ep->listener)
-		cell_channel_tap_drop(ep);
+		cell_channel_listen_drop(ep);
 }
 
 /* ---- slots ---- */
@@ -265,7 +265,7 @@ void cell_channel_release(struct cell_channel *ep, uint32_t slot,
 	if (s->flags & ECELL_VOID)
 		weft_frame_free(s->pkt);
 	if (ep->in_slow)
-		cell_channel_slow_release(ep, s, cycle);
+		cell_channel_framed_release(ep, s, cycle);
 	else
 		cell_channel_owe(ep, s->vc, cycle + ep->t_credit);
 	s->next = ep->free_slot;
@@ -299,7 +299,7 @@ bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g)
 	if (!ep->peer)
 		return false;
 	if (ep->needs_frames)
-		return cell_channel_slow_can(ep, vc, g);
+		return cell_channel_framed_can(ep, vc, g);
 	if (ep->used[vc] < ep->lim_reserved && ep->unacked < ep->lim_window)
 		return true;
 	next = cell_channel_hear(ep, g);
@@ -354,12 +354,12 @@ void cell_channel_commit(struct cell_channel *ep, const struct ecell *cell,
 	ep->tx_packets += !!(cell->flags & ECELL_EOP);
 	ep->peer->listened = false;
 	if (ep->needs_frames) {
-		cell_channel_slow_commit(ep, cell, vc, g);
+		cell_channel_framed_commit(ep, cell, vc, g);
 		return;
 	}
 	if (__builtin_expect(ep->listener != NULL, 0)) {
 		told = *cell;
-		cell_channel_tap_cell(ep, &told, vc, s + cell->skip);
+		cell_channel_listen_cell(ep, &told, vc, s + cell->skip);
 		cell = &told;
 	}
 	cell_channel_use(ep, vc, ep->used[vc] + 1u);
@@ -379,7 +379,7 @@ void cell_channel_commit(struct cell_channel *ep, const struct ecell *cell,
 			 s + ep->way + (ep->far_whole ? cell->flits : 0));
 }
 
-/* Refreshes that a needs_frames line, quiet since, will hear of later. */
+/* Refreshes that a framed line, quiet since, will hear of later. */
 static uint64_t refreshes_due(const struct cell_channel *ep)
 {
 	uint64_t now = cell_channel_now(ep);

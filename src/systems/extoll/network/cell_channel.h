@@ -24,7 +24,7 @@
  * or when the peer asks.  What is ready at or before g + t_out is known at g,
  * because credits take longer than t_out from the grant that frees a slot.
  *
- * `needs_frames` (a fault sits on the cable, or the line may go down): every
+ * Framed (a fault sits on the cable, or the line may go down): every
  * cell and control cell is a real frame with sequence numbers, CRC and replay
  * (cell_channel_framed.c).  Without errors both give the same cycles.  Who only
  * listens is told of the same frames (cell_channel_listen.c). */
@@ -90,7 +90,7 @@ enum {
 
 struct ecell {
 	struct weft_frame
-		*pkt;	/* owner: whoever holds the EOP cell; a void
+		*pkt;	/* owner: the holder of the EOP cell; a void
 			 * cell has one of its own, which goes with its
 			 * slot (cell_channel_put, cell_channel_release) */
 	uint64_t cycle; /* cell_channel_take: first flit seen by the owner */
@@ -172,8 +172,8 @@ struct cell_channel {
 	uint8_t lim_reserved, lim_pool, lim_window, t_out, gap, overhead, ctl;
 	bool far_whole; /* the peer's store_forward */
 	uint64_t tx_packets;
-	struct cell_channel_tap
-		*listener; /* somebody listens to what we send, or NULL */
+	struct cell_channel_listener
+		*listener; /* hears what this end sends, or NULL */
 	/* one that comes, and the credit for it */
 	struct ecell *slot __attribute__((aligned(64)));
 	void *own;
@@ -205,7 +205,7 @@ struct cell_channel {
 	/* the rest */
 	struct weft_comp *comp;
 	struct weft_port *port;
-	struct cell_channel_slow *slow; /* needs_frames only */
+	struct cell_channel_framed *slow; /* framed only */
 	struct cell_channel_cfg cfg;
 	struct cell_channel_count count;
 };
@@ -263,10 +263,10 @@ static inline uint64_t cell_channel_now(const struct cell_channel *ep)
 	return weft_clock_cycle(&ep->cfg.clk, weft_now(ep->comp));
 }
 
-/* ---- needs_frames ---- */
+/* ---- framed ---- */
 
 /* ops.arrive of the owner, and ops.event with tag 1 + index of the port: for
- * needs_frames ports. */
+ * framed ports. */
 void cell_channel_arrive(struct cell_channel *ep, struct weft_frame *f);
 void cell_channel_event(struct cell_channel *ep);
 

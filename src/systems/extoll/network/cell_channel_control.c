@@ -177,12 +177,12 @@ static void ctl_tell(struct cell_channel *ep, uint64_t at, uint32_t kind,
 
 	*n_p = 0;
 	if (ep->slow) {
-		cell_channel_slow_tell(ep, at, kind, n);
+		cell_channel_framed_tell(ep, at, kind, n);
 		return;
 	}
 	in_push(ep->peer, at + ep->way_ctl, kind, n);
 	if (ep->listener)
-		cell_channel_tap_tell(ep, at, kind, n);
+		cell_channel_listen_tell(ep, at, kind, n);
 }
 
 /* The control cell that starts at cycle `at`. */
@@ -208,9 +208,9 @@ void cell_channel_ctl_send(struct cell_channel *ep, uint64_t at)
 	}
 	ep->next_refresh += ep->cfg.refresh;
 	if (ep->slow)
-		cell_channel_slow_tell(ep, at, CELL_CHANNEL_TELL_REFRESH, 0);
+		cell_channel_framed_tell(ep, at, CELL_CHANNEL_TELL_REFRESH, 0);
 	else if (ep->listener)
-		cell_channel_tap_refresh(ep, at, 1);
+		cell_channel_listen_refresh(ep, at, 1);
 }
 
 /* A quiet line: all refreshes before `limit` at once. */
@@ -222,7 +222,7 @@ static void refresh_skip(struct cell_channel *ep, uint64_t limit)
 		return;
 	k = (limit - 1 - ep->next_refresh) / ep->cfg.refresh;
 	if (ep->listener && k)
-		cell_channel_tap_refresh(ep, ep->next_refresh, k);
+		cell_channel_listen_refresh(ep, ep->next_refresh, k);
 	ep->next_refresh += k * ep->cfg.refresh;
 	ep->busy += k * ep->cfg.ctl_flits;
 	ep->count.ctl_out += k;
@@ -254,7 +254,7 @@ uint64_t cell_channel_next(struct cell_channel *ep, uint64_t g)
 	if (ep->next_grant > g)
 		return ep->next_grant;
 	if (ep->needs_frames)
-		return cell_channel_slow_next(ep, g);
+		return cell_channel_framed_next(ep, g);
 	slot = g + ep->t_out;
 	if (ep->ctl)
 		cell_channel_settle(ep, slot + 1);

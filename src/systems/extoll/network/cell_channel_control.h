@@ -17,7 +17,7 @@ void cell_channel_settle(struct cell_channel *ep, uint64_t limit);
  * cycle at which more may come, as far as is known now, or WEFT_NEVER. */
 uint64_t cell_channel_hear(struct cell_channel *ep, uint64_t g);
 
-/* Parts of it for needs_frames ports: first cycle at which a control cell is
+/* Parts of it for framed ports: first cycle at which a control cell is
  * ready (0: some are owed already); the one that starts at cycle `at`; a credit
  * that is ready at `cycle`. */
 uint64_t cell_channel_ctl_ready(const struct cell_channel *ep);

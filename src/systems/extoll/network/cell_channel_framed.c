@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link port on a needs_frames line, sending (extoll.md 4.7): every cell and
+/* Link port on a framed line, sending (extoll.md 4.7): every cell and
  * control cell is a frame.
  *
  * In order when several are ready: training, NACK, ACK, CREDIT, refresh,
@@ -22,8 +22,8 @@ enum {
 
 /* ---- the line ---- */
 
-void cell_channel_slow_send(struct cell_channel *ep, struct weft_frame *f,
-			    uint64_t at)
+void cell_channel_framed_send(struct cell_channel *ep, struct weft_frame *f,
+			      uint64_t at)
 {
 	weft_time_t start = weft_clock_edge(&ep->cfg.clk, at);
 	weft_time_t now = weft_now(ep->comp);
@@ -39,17 +39,17 @@ void cell_channel_slow_send(struct cell_channel *ep, struct weft_frame *f,
 static void send_control(struct cell_channel *ep, uint64_t at, uint32_t type,
 			 uint32_t value)
 {
-	cell_channel_slow_send(
+	cell_channel_framed_send(
 		ep, ex_control_new(ep->comp->sim, ep->cfg.width, type, value),
 		at);
 }
 
 /* cell_channel_control.c has decided; n cells are acknowledged, n credits
  * returned. */
-void cell_channel_slow_tell(struct cell_channel *ep, uint64_t at, uint32_t kind,
-			    uint32_t n)
+void cell_channel_framed_tell(struct cell_channel *ep, uint64_t at,
+			      uint32_t kind, uint32_t n)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 	uint32_t vc = kind;
 
 	if (kind == CELL_CHANNEL_TELL_ACK) {
@@ -92,7 +92,7 @@ static bool channel_framed_quiet(const struct cell_channel *ep)
 /* First cycle at which a control cell is ready. */
 static uint64_t channel_framed_ready(const struct cell_channel *ep)
 {
-	const struct cell_channel_slow *s = ep->slow;
+	const struct cell_channel_framed *s = ep->slow;
 	uint64_t r;
 
 	if (s->n_specials)
@@ -117,7 +117,7 @@ static uint64_t ready_worth_it(struct cell_channel *ep)
 /* The control cell that starts at cycle `at`. */
 static void channel_framed_control(struct cell_channel *ep, uint64_t at)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 	struct slow_ctl c = s->special[0];
 	uint32_t i;
 
@@ -165,9 +165,9 @@ static void channel_framed_pump(struct cell_channel *ep, uint64_t cycle)
 
 /* First cycle >= g at which a cell may be committed: its slot, t_out ahead,
  * is free of control cells (cell_channel.h, reference points). */
-uint64_t cell_channel_slow_next(struct cell_channel *ep, uint64_t g)
+uint64_t cell_channel_framed_next(struct cell_channel *ep, uint64_t g)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 	uint64_t at = g + ep->cfg.t_out;
 
 	channel_framed_pump(ep, at);
@@ -181,8 +181,8 @@ uint64_t cell_channel_slow_next(struct cell_channel *ep, uint64_t g)
 
 /* ---- cells ---- */
 
-void cell_channel_slow_cell(struct cell_channel *ep, const struct weft_frame *f,
-			    uint64_t at)
+void cell_channel_framed_cell(struct cell_channel *ep,
+			      const struct weft_frame *f, uint64_t at)
 {
 	uint64_t next = at + ep->cfg.gap;
 
@@ -192,13 +192,14 @@ void cell_channel_slow_cell(struct cell_channel *ep, const struct weft_frame *f,
 		next = ep->line_free;
 	ep->next_grant = next - ep->cfg.t_out;
 	ep->busy += f->words;
-	cell_channel_slow_send(ep, weft_frame_dup(f), at);
+	cell_channel_framed_send(ep, weft_frame_dup(f), at);
 }
 
-void cell_channel_slow_commit(struct cell_channel *ep, const struct ecell *cell,
-			      uint32_t vc, uint64_t g)
+void cell_channel_framed_commit(struct cell_channel *ep,
+				const struct ecell *cell, uint32_t vc,
+				uint64_t g)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 	uint64_t at = g + ep->cfg.t_out + cell->skip;
 	struct weft_frame *f = weft_frame_new(ep->comp->sim);
 
@@ -212,13 +213,13 @@ void cell_channel_slow_commit(struct cell_channel *ep, const struct ecell *cell,
 	cell_channel_use(ep, vc, ep->used[vc] + 1u);
 	if (!ep->unacked++)
 		s->since = at;
-	cell_channel_slow_cell(ep, f, at);
-	cell_channel_slow_arm(ep);
+	cell_channel_framed_cell(ep, f, at);
+	cell_channel_framed_arm(ep);
 }
 
-bool cell_channel_slow_can(struct cell_channel *ep, uint32_t vc, uint64_t g)
+bool cell_channel_framed_can(struct cell_channel *ep, uint32_t vc, uint64_t g)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	cell_channel_retry_apply(ep, g);
 	if (s->state == CELL_CHANNEL_READY && !s->replaying &&
@@ -238,7 +239,7 @@ static uint64_t channel_framed_least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t verdict_next(const struct cell_channel_slow *s)
+static uint64_t verdict_next(const struct cell_channel_framed *s)
 {
 	uint64_t t = WEFT_NEVER;
 	uint32_t i;
@@ -250,7 +251,7 @@ static uint64_t verdict_next(const struct cell_channel_slow *s)
 
 static uint64_t next_event(struct cell_channel *ep)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 	uint64_t t = channel_framed_least(s->urgent, verdict_next(s)),
 		 r = ready_worth_it(ep);
 
@@ -264,7 +265,7 @@ static uint64_t next_event(struct cell_channel *ep)
 	return channel_framed_least(t, cell_channel_train_next(ep));
 }
 
-void cell_channel_slow_arm(struct cell_channel *ep)
+void cell_channel_framed_arm(struct cell_channel *ep)
 {
 	uint64_t t = next_event(ep), now = cell_channel_now(ep);
 
@@ -278,7 +279,7 @@ void cell_channel_slow_arm(struct cell_channel *ep)
 
 void cell_channel_event(struct cell_channel *ep)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 	uint64_t c = cell_channel_now(ep);
 
 	if (!s || c < s->armed)
@@ -290,21 +291,21 @@ void cell_channel_event(struct cell_channel *ep)
 	cell_channel_retry_timeout(ep, c);
 	channel_framed_pump(ep, c);
 	cell_channel_retry_step(ep, c);
-	cell_channel_slow_arm(ep);
+	cell_channel_framed_arm(ep);
 }
 
-void cell_channel_slow_credit(struct cell_channel *ep, uint32_t vc,
-			      uint64_t cycle)
+void cell_channel_framed_credit(struct cell_channel *ep, uint32_t vc,
+				uint64_t cycle)
 {
 	cell_channel_ctl_due(ep, cycle + ep->cfg.t_credit, vc);
-	cell_channel_slow_arm(ep);
+	cell_channel_framed_arm(ep);
 }
 
 /* ---- life ---- */
 
-int cell_channel_slow_start(struct cell_channel *ep, struct weft_err *err)
+int cell_channel_framed_start(struct cell_channel *ep, struct weft_err *err)
 {
-	struct cell_channel_slow *s;
+	struct cell_channel_framed *s;
 	uint32_t i;
 
 	if (!ep->cfg.ctl_flits || ep->cfg.window >= SLOW_SENT)
@@ -326,8 +327,8 @@ int cell_channel_slow_start(struct cell_channel *ep, struct weft_err *err)
 	return 0;
 }
 
-bool cell_channel_slow_missing(const struct cell_channel *ep,
-			       const struct weft_frame *f)
+bool cell_channel_framed_missing(const struct cell_channel *ep,
+				 const struct weft_frame *f)
 {
 	return ex_line_number(f) - ep->peer->slow->taken <= INT32_MAX;
 }
@@ -336,14 +337,14 @@ bool cell_channel_slow_missing(const struct cell_channel *ep,
 static void channel_framed_abandon(struct cell_channel *ep,
 				   struct weft_frame *f)
 {
-	if (f && cell_channel_slow_missing(ep, f) &&
+	if (f && cell_channel_framed_missing(ep, f) &&
 	    ex_line(f)->ctl & EX_CTL_EOP && !ex_line(f)->stomp)
 		weft_frame_free(ex_line_packet(f));
 }
 
-void cell_channel_slow_abandon(struct cell_channel *ep)
+void cell_channel_framed_abandon(struct cell_channel *ep)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	for (uint32_t i = 0; i < SLOW_SENT; i++)
 		channel_framed_abandon(ep, s->sent[i]);
@@ -353,7 +354,7 @@ void cell_channel_slow_abandon(struct cell_channel *ep)
 	ex_rebuild_drop(&s->built);
 }
 
-void cell_channel_slow_fini(struct cell_channel *ep)
+void cell_channel_framed_fini(struct cell_channel *ep)
 {
 	cell_channel_retry_drop_all(ep->slow);
 	ex_rebuild_drop(&ep->slow->built);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link port whose line is needs_frames: state of its retransmission, shared
+/* A link port whose line is framed: state of its retransmission, shared
  * by cell_channel_framed.c (sending), cell_channel_retry.c (again),
  * cell_channel_receive.c (receiving), cell_channel_training.c (bring-up). */
 #ifndef SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_FRAMED_H
@@ -20,7 +20,7 @@ enum cell_channel_state {
 
 enum { SLOW_SENT = 128, SLOW_SPECIALS = 8 };
 
-/* What a line with errors costs, beside cell_channel_count.  Of one direction,
+/* Costs of a line with errors, beside cell_channel_count.  Of one direction,
  * when it is at rest: damaged transmissions = code + crc + control + idle -
  * pieces; code + crc + seq = nacks + ignored; and, of the other end, replays =
  * timeouts + nacks_in - nacks_stale + trainings. */
@@ -41,7 +41,7 @@ struct slow_ctl {
 	uint8_t type, value;
 };
 
-struct cell_channel_slow {
+struct cell_channel_framed {
 	enum cell_channel_state state;
 	uint64_t armed; /* cycle of the live wake-up, or WEFT_NEVER */
 	/* sending */
@@ -87,26 +87,26 @@ struct cell_channel_slow {
 extern const char *const cell_channel_state_name[CELL_CHANNEL_STATES];
 
 /* cell_channel_framed.c */
-void cell_channel_slow_arm(struct cell_channel *ep);
-void cell_channel_slow_send(struct cell_channel *ep, struct weft_frame *f,
-			    uint64_t at);
+void cell_channel_framed_arm(struct cell_channel *ep);
+void cell_channel_framed_send(struct cell_channel *ep, struct weft_frame *f,
+			      uint64_t at);
 /* A copy of the cell starts at cycle `at`. */
-void cell_channel_slow_cell(struct cell_channel *ep, const struct weft_frame *f,
-			    uint64_t at);
+void cell_channel_framed_cell(struct cell_channel *ep,
+			      const struct weft_frame *f, uint64_t at);
 /* A slot, or none, is free again: credit of vc ready t_credit after cycle. */
-void cell_channel_slow_credit(struct cell_channel *ep, uint32_t vc,
-			      uint64_t cycle);
+void cell_channel_framed_credit(struct cell_channel *ep, uint32_t vc,
+				uint64_t cycle);
 
 /* The peer has not got this cell of ours. */
-bool cell_channel_slow_missing(const struct cell_channel *ep,
-			       const struct weft_frame *f);
+bool cell_channel_framed_missing(const struct cell_channel *ep,
+				 const struct weft_frame *f);
 
 /* cell_channel_retry.c */
 /* What the peer has got: all before `seq`. */
 bool cell_channel_retry_acked(struct cell_channel *ep, uint8_t seq,
 			      uint64_t cycle);
-void cell_channel_retry_drop(struct cell_channel_slow *s, uint8_t seq);
-void cell_channel_retry_drop_all(struct cell_channel_slow *s);
+void cell_channel_retry_drop(struct cell_channel_framed *s, uint8_t seq);
+void cell_channel_retry_drop_all(struct cell_channel_framed *s);
 /* From now on cells are sent again, first that which is not acknowledged. */
 void cell_channel_retry_replay(struct cell_channel *ep, uint64_t cycle);
 /* Next cycle for one of them; one, when the line is free. */

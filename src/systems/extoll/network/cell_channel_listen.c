@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Somebody listens to a line on which nothing sits: the frames that a
- * needs_frames line would carry (cell_channel_framed.c) are made up for the
+/* A listener on a line without faults: the frames that a
+ * framed line would carry (cell_channel_framed.c) are made up for the
  * listener alone, from what the cell channel works out anyhow.  On such a line
  * there are no errors, so SEQ, ACK and credits are counts.
  *
@@ -11,7 +11,7 @@
 #include "systems/extoll/network/cell_channel_control.h"
 #include "systems/extoll/network/frame.h"
 
-struct cell_channel_tap {
+struct cell_channel_listener {
 	struct weft_line_listener *to;
 	uint64_t word_fs;
 	uint8_t seq;	       /* of the next cell */
@@ -42,7 +42,7 @@ void cell_channel_frame(const struct cell_channel *ep, const struct ecell *cell,
 static void channel_listen_tell(struct cell_channel *ep, struct weft_frame *f,
 				uint64_t at)
 {
-	struct cell_channel_tap *t = ep->listener;
+	struct cell_channel_listener *t = ep->listener;
 
 	f->word_fs = t->word_fs;
 	t->telling = true;
@@ -50,8 +50,8 @@ static void channel_listen_tell(struct cell_channel *ep, struct weft_frame *f,
 	t->telling = false;
 }
 
-void cell_channel_tap_cell(struct cell_channel *ep, struct ecell *cell,
-			   uint32_t vc, uint64_t at)
+void cell_channel_listen_cell(struct cell_channel *ep, struct ecell *cell,
+			      uint32_t vc, uint64_t at)
 {
 	_Alignas(struct weft_buf)
 		uint8_t room[sizeof(struct weft_buf) + EX_CELL_BYTES];
@@ -66,7 +66,7 @@ void cell_channel_tap_cell(struct cell_channel *ep, struct ecell *cell,
 				       weft_slice_data(f.payload));
 }
 
-void cell_channel_tap_drop(struct cell_channel *ep)
+void cell_channel_listen_drop(struct cell_channel *ep)
 {
 	ex_rebuild_drop(&ep->listener->built);
 }
@@ -83,10 +83,10 @@ static void tell_control(struct cell_channel *ep, uint64_t at, uint32_t type,
 	channel_listen_tell(ep, &f, at);
 }
 
-void cell_channel_tap_tell(struct cell_channel *ep, uint64_t at, uint32_t kind,
-			   uint32_t n)
+void cell_channel_listen_tell(struct cell_channel *ep, uint64_t at,
+			      uint32_t kind, uint32_t n)
 {
-	struct cell_channel_tap *t = ep->listener;
+	struct cell_channel_listener *t = ep->listener;
 
 	t->awake = true;
 	if (kind == CELL_CHANNEL_TELL_ACK) {
@@ -98,9 +98,10 @@ void cell_channel_tap_tell(struct cell_channel *ep, uint64_t at, uint32_t kind,
 	}
 }
 
-void cell_channel_tap_refresh(struct cell_channel *ep, uint64_t at, uint64_t n)
+void cell_channel_listen_refresh(struct cell_channel *ep, uint64_t at,
+				 uint64_t n)
 {
-	struct cell_channel_tap *t = ep->listener;
+	struct cell_channel_listener *t = ep->listener;
 	uint32_t vc = t->refresh_vc % EX_VCS;
 
 	t->refresh_vc = (uint8_t)(t->refresh_vc + n);
@@ -117,8 +118,8 @@ static void channel_listen_settle(struct weft_port *p)
 		cell_channel_settle(ep, cell_channel_now(ep));
 }
 
-/* A needs_frames line tells by itself. */
-void cell_channel_tap_start(struct cell_channel *ep)
+/* A framed line tells by itself. */
+void cell_channel_listen_start(struct cell_channel *ep)
 {
 	const struct weft_clock *clk = &ep->cfg.clk;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link port on a needs_frames line, receiving (extoll.md 4.7, 5.6).
+/* Link port on a framed line, receiving (extoll.md 4.7, 5.6).
  *
  * A cell is accepted with the expected SEQ, a good CRC and no code error; an
  * exactly inverted CRC is accepted as void.  Anything else is answered by one
@@ -68,7 +68,7 @@ static void take_table(struct ecell *c, struct weft_frame *f)
 
 static struct weft_frame *packet_of(struct rx *r, const struct ex_heard *h)
 {
-	struct cell_channel_slow *s = r->ep->slow;
+	struct cell_channel_framed *s = r->ep->slow;
 
 	return s->rebuild
 		       ? ex_rebuild(&s->built, r->ep->comp->sim, r->f, h->bytes)
@@ -78,7 +78,7 @@ static struct weft_frame *packet_of(struct rx *r, const struct ex_heard *h)
 static void channel_receive_deliver(struct rx *r, const struct ex_heard *h,
 				    bool whole)
 {
-	struct cell_channel_slow *s = r->ep->slow;
+	struct cell_channel_framed *s = r->ep->slow;
 	const struct ex_line *l = ex_line(r->f);
 	uint32_t vc = l->ctl % EX_VCS;
 	struct ecell cell = { .pkt = packet_of(r, h),
@@ -147,7 +147,7 @@ static struct weft_frame *void_packet(const struct rx *r,
 /* Verdict: when the last flit of the CRC has passed. */
 static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 {
-	struct cell_channel_slow *s = r->ep->slow;
+	struct cell_channel_framed *s = r->ep->slow;
 	const struct ecell *c = &r->ep->slot[slot];
 	uint32_t len;
 
@@ -189,7 +189,7 @@ static bool deliver_void(struct rx *r, const struct ex_heard *h, bool paid)
 /* The verdict is there and nobody has begun to send the cell on. */
 void cell_channel_rx_verdicts(struct cell_channel *ep, uint64_t cycle)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 	uint32_t i;
 
 	for (i = 0; s->n_verdicts && i < ep->n_slots; i++) {
@@ -203,10 +203,10 @@ void cell_channel_rx_verdicts(struct cell_channel *ep, uint64_t cycle)
 	}
 }
 
-void cell_channel_slow_release(struct cell_channel *ep,
-			       const struct ecell *cell, uint64_t cycle)
+void cell_channel_framed_release(struct cell_channel *ep,
+				 const struct ecell *cell, uint64_t cycle)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 	uint32_t slot = (uint32_t)(cell - ep->slot);
 	uint64_t bit = 1ULL << slot % 64;
 	bool paid = !(s->unpaid[slot / 64] & bit);
@@ -216,14 +216,14 @@ void cell_channel_slow_release(struct cell_channel *ep,
 	s->verdict[slot] = WEFT_NEVER;
 	s->unpaid[slot / 64] &= ~bit;
 	if (paid)
-		cell_channel_slow_credit(ep, cell->vc, cycle);
+		cell_channel_framed_credit(ep, cell->vc, cycle);
 }
 
 /* ---- cells ---- */
 
 static void channel_receive_refuse(struct rx *r, uint32_t flits)
 {
-	struct cell_channel_slow *s = r->ep->slow;
+	struct cell_channel_framed *s = r->ep->slow;
 
 	if (s->waiting || s->nack_at != WEFT_NEVER) {
 		s->waiting = true;
@@ -237,7 +237,7 @@ static void channel_receive_refuse(struct rx *r, uint32_t flits)
 /* In sequence, good or void. */
 static void channel_receive_accept(struct rx *r, const struct ex_heard *h)
 {
-	struct cell_channel_slow *s = r->ep->slow;
+	struct cell_channel_framed *s = r->ep->slow;
 	bool late = s->waiting && r->ep->cfg.width == EX_W16;
 
 	s->waiting = false;
@@ -247,7 +247,7 @@ static void channel_receive_accept(struct rx *r, const struct ex_heard *h)
 	if (h->verdict == EX_GOOD)
 		channel_receive_deliver(r, h, late || r->ep->cfg.store_forward);
 	else if (late || !deliver_void(r, h, true))
-		cell_channel_slow_credit(
+		cell_channel_framed_credit(
 			r->ep, h->ctl % EX_VCS,
 			channel_receive_seen(r, h->flits, true));
 }
@@ -286,7 +286,7 @@ static bool channel_receive_acceptable(const struct rx *r,
 static void cell_heard(struct rx *r, const struct ex_heard *h)
 {
 	struct cell_channel *ep = r->ep;
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 	bool expected = h->arg == s->expect;
 
 	if (expected && channel_receive_acceptable(r, h)) {
@@ -381,7 +381,7 @@ static void channel_receive_damaged(struct rx *r)
 static bool channel_receive_fifo(struct rx *r)
 {
 	struct cell_channel *ep = r->ep;
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 	weft_time_t t = r->f->time - ep->port->delay;
 	uint64_t at = weft_clock_cycle(&ep->peer->cfg.clk, t), c;
 
@@ -411,5 +411,5 @@ void cell_channel_arrive(struct cell_channel *ep, struct weft_frame *f)
 	else
 		whole(&r);
 	weft_frame_free(f);
-	cell_channel_slow_arm(ep);
+	cell_channel_framed_arm(ep);
 }

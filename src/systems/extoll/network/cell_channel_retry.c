@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link port on a needs_frames line, retransmission (extoll.md 4.7): cells wait
+/* Link port on a framed line, retransmission (extoll.md 4.7): cells wait
  * in `sent` until they are acknowledged; NACK, timeout and training make the
  * line send them again, oldest first, before any new one.  Control cells are
  * heard when they arrive and count from their cycle on. */
@@ -7,7 +7,7 @@
 
 /* ---- replay ---- */
 
-void cell_channel_retry_drop(struct cell_channel_slow *s, uint8_t seq)
+void cell_channel_retry_drop(struct cell_channel_framed *s, uint8_t seq)
 {
 	struct weft_frame **f = &s->sent[seq % SLOW_SENT];
 
@@ -16,7 +16,7 @@ void cell_channel_retry_drop(struct cell_channel_slow *s, uint8_t seq)
 	*f = NULL;
 }
 
-void cell_channel_retry_drop_all(struct cell_channel_slow *s)
+void cell_channel_retry_drop_all(struct cell_channel_framed *s)
 {
 	for (uint32_t i = 0; i < SLOW_SENT; i++)
 		cell_channel_retry_drop(s, (uint8_t)i);
@@ -30,10 +30,10 @@ void cell_channel_retry_drop_all(struct cell_channel_slow *s)
  * because its packet has no other owner. */
 static void channel_retry_forget(struct cell_channel *ep, uint8_t seq)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 	struct weft_frame **f = &s->sent[seq % SLOW_SENT];
 
-	if (*f && cell_channel_slow_missing(ep, *f)) {
+	if (*f && cell_channel_framed_missing(ep, *f)) {
 		vec_push(&s->early, *f);
 		*f = NULL;
 	}
@@ -43,7 +43,7 @@ static void channel_retry_forget(struct cell_channel *ep, uint8_t seq)
 bool cell_channel_retry_acked(struct cell_channel *ep, uint8_t seq,
 			      uint64_t cycle)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 	uint8_t n = (uint8_t)(seq - s->oldest);
 
 	if (n > ep->unacked)
@@ -63,7 +63,7 @@ bool cell_channel_retry_acked(struct cell_channel *ep, uint8_t seq,
 
 void cell_channel_retry_replay(struct cell_channel *ep, uint64_t cycle)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	if (!ep->unacked)
 		return;
@@ -97,14 +97,14 @@ static void replay_end(struct cell_channel *ep)
 /* The next cell that is sent again, when the line is free. */
 void cell_channel_retry_step(struct cell_channel *ep, uint64_t cycle)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	if (!s->replaying || cell_channel_retry_next(ep) > cycle)
 		return;
 	if (s->replay != s->seq) {
 		s->n.resent++;
-		cell_channel_slow_cell(ep, s->sent[s->replay++ % SLOW_SENT],
-				       cycle);
+		cell_channel_framed_cell(ep, s->sent[s->replay++ % SLOW_SENT],
+					 cycle);
 	}
 	if (s->replay == s->seq)
 		replay_end(ep);
@@ -112,7 +112,7 @@ void cell_channel_retry_step(struct cell_channel *ep, uint64_t cycle)
 
 void cell_channel_retry_timeout(struct cell_channel *ep, uint64_t cycle)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	if (s->state != CELL_CHANNEL_READY || !ep->unacked || s->replaying ||
 	    cycle < s->since + ep->cfg.timeout)
@@ -135,7 +135,7 @@ static void channel_retry_refreshed(struct cell_channel *ep, uint32_t vc,
 
 static void nack_heard(struct cell_channel *ep, const struct slow_ctl *c)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	s->n.nacks_in++;
 	if (cell_channel_retry_acked(ep, c->value, c->cycle) && ep->unacked)
@@ -168,7 +168,7 @@ static bool starts_something(uint32_t type)
 	return type == EX_C_NACK || (type & ~3u) == EX_C_INIT1;
 }
 
-static uint64_t urgent_next(const struct cell_channel_slow *s)
+static uint64_t urgent_next(const struct cell_channel_framed *s)
 {
 	uint32_t i;
 
@@ -180,7 +180,7 @@ static uint64_t urgent_next(const struct cell_channel_slow *s)
 
 void cell_channel_retry_apply(struct cell_channel *ep, uint64_t cycle)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 	struct slow_ctl c;
 
 	while (s->in_r.head != s->in_r.tail) {
@@ -197,7 +197,7 @@ void cell_channel_retry_apply(struct cell_channel *ep, uint64_t cycle)
 void cell_channel_retry_heard(struct cell_channel *ep, uint64_t cycle,
 			      uint32_t type, uint32_t value)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	cell_channel_retry_apply(ep, cell_channel_now(ep));
 	s->in = cell_channel_ring_room(&s->in_r, s->in, sizeof(*s->in));
@@ -210,5 +210,5 @@ void cell_channel_retry_heard(struct cell_channel *ep, uint64_t cycle,
 		s->urgent = cycle;
 	if (ep->peer->listened)
 		ep->ops->wake(ep->own, ep, cycle);
-	cell_channel_slow_arm(ep);
+	cell_channel_framed_arm(ep);
 }

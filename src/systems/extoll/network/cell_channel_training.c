@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bring-up of an EXTOLL link port on a needs_frames line (extoll.md 5.7):
+/* Bring-up of an EXTOLL link port on a framed line (extoll.md 5.7):
  *
  *   ALIGN    listens for commas
  *   INIT1    sends INIT1 until it hears INIT1 or INIT2
@@ -30,7 +30,7 @@ const char *const cell_channel_state_name[CELL_CHANNEL_STATES] = {
 static void channel_training_special(struct cell_channel *ep, uint64_t cycle,
 				     uint32_t type, uint32_t value)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	if (s->n_specials < SLOW_SPECIALS)
 		s->special[s->n_specials++] = (struct slow_ctl){
@@ -42,7 +42,7 @@ static void channel_training_special(struct cell_channel *ep, uint64_t cycle,
 
 static void send_state(struct cell_channel *ep, uint64_t cycle)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	if (s->state == CELL_CHANNEL_INIT1) {
 		channel_training_special(ep, cycle, EX_C_INIT1, 0);
@@ -69,7 +69,7 @@ static void channel_training_enter(struct cell_channel *ep,
 				   enum cell_channel_state state,
 				   uint64_t cycle)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	s->state = state;
 	s->tries = 0;
@@ -80,7 +80,7 @@ static void channel_training_enter(struct cell_channel *ep,
 
 static void leave_ready(struct cell_channel *ep)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	s->replaying = false;
 	s->waiting = false;
@@ -91,7 +91,7 @@ static void leave_ready(struct cell_channel *ep)
 static void enter_ready(struct cell_channel *ep, uint8_t expects,
 			uint64_t cycle)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	channel_training_enter(ep, CELL_CHANNEL_READY, cycle);
 	if (ep->next_refresh < cycle)
@@ -109,7 +109,7 @@ static void enter_ready(struct cell_channel *ep, uint8_t expects,
 void cell_channel_train_lost(struct cell_channel *ep, uint64_t cycle,
 			     uint64_t back)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	leave_ready(ep);
 	s->aligned_at = back == WEFT_NEVER ? back : back + COMMAS;
@@ -135,7 +135,7 @@ void cell_channel_train_down(struct cell_channel *ep, uint64_t cycle)
 void cell_channel_train_heard(struct cell_channel *ep, uint64_t cycle,
 			      uint32_t type, uint32_t value)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	switch (s->state) {
 	case CELL_CHANNEL_DOWN:
@@ -165,7 +165,7 @@ void cell_channel_train_heard(struct cell_channel *ep, uint64_t cycle,
 
 void cell_channel_train_event(struct cell_channel *ep, uint64_t cycle)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	if (s->state == CELL_CHANNEL_ALIGN && s->down_at <= cycle)
 		cell_channel_train_down(ep, cycle);
@@ -186,7 +186,7 @@ void cell_channel_train_event(struct cell_channel *ep, uint64_t cycle)
 
 uint64_t cell_channel_train_next(const struct cell_channel *ep)
 {
-	const struct cell_channel_slow *s = ep->slow;
+	const struct cell_channel_framed *s = ep->slow;
 
 	switch (s->state) {
 	case CELL_CHANNEL_DOWN:
@@ -203,7 +203,7 @@ uint64_t cell_channel_train_next(const struct cell_channel *ep)
 
 void cell_channel_train_start(struct cell_channel *ep)
 {
-	struct cell_channel_slow *s = ep->slow;
+	struct cell_channel_framed *s = ep->slow;
 
 	s->aligned_at = WEFT_NEVER;
 	s->state = CELL_CHANNEL_READY;
@@ -211,5 +211,5 @@ void cell_channel_train_start(struct cell_channel *ep)
 		return;
 	s->state = CELL_CHANNEL_ALIGN;
 	cell_channel_train_lost(ep, 0, 0);
-	cell_channel_slow_arm(ep);
+	cell_channel_framed_arm(ep);
 }

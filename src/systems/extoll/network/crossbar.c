@@ -25,7 +25,7 @@
 
 /* ---- waking ---- */
 
-enum { TAG_DECIDE = 0, TAG_PORT = 1 /* + port: needs_frames */ };
+enum { TAG_DECIDE = 0, TAG_PORT = 1 /* + port: framed */ };
 
 static inline void extoll_xbar_arm(struct extoll_xbar *x, uint64_t cycle)
 {

@@ -12,7 +12,7 @@
 #define EXTOLL_XBAR_QUEUES (EX_PORTS * EX_VCS)
 #define EXTOLL_XBAR_FAR	   (1 << 30) /* cycles, before the first cell */
 
-/* What one output arbitrates: bit input * 4 + VC on which the cell came. */
+/* Requests for one output: bit input * 4 + VC on which the cell came. */
 struct extoll_xbar_out {
 	uint64_t want[EX_VCS]; /* heads of queues, by VC on which they leave */
 	uint8_t lock[EX_VCS];  /* bit that owns the VC from SOP to EOP */
@@ -83,7 +83,7 @@ struct extoll_xbar {
 	uint64_t armed;	     /* cycle of the live wake-up, or WEFT_NEVER */
 	weft_time_t armed_t; /* its time */
 	uint16_t busy;	     /* inputs with cells on their way */
-	uint16_t asked;	     /* outputs somebody wants */
+	uint16_t asked;	     /* outputs that cells ask for */
 	uint16_t fresh;	     /* of these, with new cells since the last look */
 	uint32_t datelines;  /* by port number */
 	uint64_t seen[EX_PORTS];      /* of inputs in busy: next cell */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells and control cells as frames on a needs_frames EXTOLL line, their line
+/* Cells and control cells as frames on a framed EXTOLL line, their line
  * symbols and the receive machine (extoll.md 3.10).
  *
  * A cell is a weft_frame that carries its own bytes: what was sent once can be

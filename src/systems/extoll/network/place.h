@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a component stands in a direct network of EXTOLL crossbars, and routes
+/* Places of components in a direct network of EXTOLL crossbars, and routes
  * of its packets (extoll.md 4.5, 4.6).  Crossbars, NICs and traffic components
  * have a struct ex_place as the first member of their state and ex_stand as
  * their ops.place; the fabric calls it between init and start. */

@@ -83,7 +83,7 @@ void extoll_velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from)
 	extoll_velo_look(n, vpid);
 }
 
-/* What waits for ever goes down with the run. */
+/* Messages that still wait end with the run. */
 static int extoll_velo_finish(struct extoll_nic *n, struct weft_err *err)
 {
 	if (weft_sim_idle(n->comp->sim)) {

@@ -56,7 +56,7 @@ uint64_t extoll_velo_misc_read(struct weft_comp *c, uint32_t i)
 	return val[i];
 }
 
-/* What is read where nothing was written: zeros. */
+/* Registers that were never written read as zeros. */
 static struct extoll_velo_vpid vpid_get(struct weft_comp *c, uint32_t i)
 {
 	const struct extoll_velo_vpid *p = velo_vpid(&nic_of(c)->velo, i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the VELO programs share: a port, connections by node, messages with the
+/* Shared by the VELO programs: a port, connections by node, messages with the
  * pattern of programs/program.h, waiting. */
 #ifndef SYSTEMS_EXTOLL_PROGRAMS_VELO_PROGRAM_H
 #define SYSTEMS_EXTOLL_PROGRAMS_VELO_PROGRAM_H
@@ -28,7 +28,7 @@ struct velo_program_msg {
  * check.  mailbox: bytes, 0 = default. */
 int velo_program_open(struct velow *v, struct weft_comp *c, const char *name,
 		      uint64_t mailbox);
-/* Waits for everybody, checks that the NIC dropped nothing, closes. */
+/* Waits for all nodes, checks that the NIC dropped nothing, closes. */
 void velo_program_close(struct velow *v);
 int velo_program_connect(struct velow *v, struct velo_connection *c,
 			 uint32_t node);

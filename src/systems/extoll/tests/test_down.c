@@ -81,8 +81,8 @@ static void what_a_dead_link_keeps_in_its_source_is_not_lost(void **state)
 	weft_sim_run(n.sim, WEFT_NEVER);
 	must(weft_sim_finish(n.sim, &err), &err);
 	assert_int_equal(n.xbar[0]->counters[EXTOLL_XBAR_DOWNS], 1);
-	assert_int_equal(n.gen[1]->counters[EGEN_RECEIVED], 0);
-	assert_int_equal(n.gen[0]->counters[EGEN_RECEIVED], 40);
+	assert_int_equal(n.gen[1]->counters[EXTOLL_GEN_RECEIVED], 0);
+	assert_int_equal(n.gen[0]->counters[EXTOLL_GEN_RECEIVED], 40);
 	weft_sim_free(n.sim);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who listens to an EXTOLL line on which nothing sits hears what a needs_frames
+/* A listener on an EXTOLL line without faults hears what a framed
  * one carries, at the same times
  * (systems/extoll/network/cell_channel_listen.c); of refreshes, those that have
  * something in front of them. */

@@ -53,7 +53,7 @@ static uint8_t pattern(uint64_t id, uint32_t i)
 	return (uint8_t)(id * 31 + i * 7);
 }
 
-/* What is left of runs_packet() when its route is used up. */
+/* The rest of runs_packet() when its route is used up. */
 static void runs_got(struct node *n, struct weft_frame *f)
 {
 	static const uint8_t rest[] = { 1, 2, EX_RUN_VPID, 3, 4, EX_RUN_END };
@@ -402,7 +402,7 @@ static void test_wrong_way(void **state)
 /* ---- routing by table ---- */
 
 /* The first cable is a dateline: its channel, and that the packet is still in
- * the same dimension, must be known behind needs_frames lines too (4.6). */
+ * the same dimension, must be known behind framed lines too (4.6). */
 static uint64_t by_table(bool needs_frames, const char *bits)
 {
 	static const uint32_t to[NODES][NODES] = {

@@ -95,17 +95,17 @@ static const struct weft_preset extoll_gen_presets[] = {
 	{ 0 },
 };
 
-static const struct weft_counter extoll_gen_counters[EGEN_N_COUNTERS] = {
-	[EGEN_SENT] = { "sent", "packets", "packets sent" },
-	[EGEN_RECEIVED] = { "received", "packets", "packets received" },
-	[EGEN_BYTES] = { "bytes", "bytes", "payload received" },
-	[EGEN_MISROUTED] = { "misrouted", "packets", "for somebody else" },
-	[EGEN_DISORDER] = { "disorder", "packets",
-			    "not the next number of their source" },
-	[EGEN_CORRUPT] = { "corrupt", "packets",
-			   "payload is not what was sent" },
-	[EGEN_BACKLOG] = { "backlog", "packets",
-			   "waiting in the source at the end" },
+static const struct weft_counter extoll_gen_counters[EXTOLL_GEN_N_COUNTERS] = {
+	[EXTOLL_GEN_SENT] = { "sent", "packets", "packets sent" },
+	[EXTOLL_GEN_RECEIVED] = { "received", "packets", "packets received" },
+	[EXTOLL_GEN_BYTES] = { "bytes", "bytes", "payload received" },
+	[EXTOLL_GEN_MISROUTED] = { "misrouted", "packets", "for another node" },
+	[EXTOLL_GEN_DISORDER] = { "disorder", "packets",
+				  "not the next number of their source" },
+	[EXTOLL_GEN_CORRUPT] = { "corrupt", "packets",
+				 "payload is not what was sent" },
+	[EXTOLL_GEN_BACKLOG] = { "backlog", "packets",
+				 "waiting in the source at the end" },
 };
 
 static const struct weft_port_decl extoll_gen_ports[] = {
@@ -122,12 +122,12 @@ static void packet_take(struct weft_comp *c, struct weft_frame *f)
 	struct extoll_net_pkt p = { .born = f->u[1],
 				    .injected = extoll_gen_injected(f),
 				    .flits = extoll_gen_flits(g, f),
-				    .marked = f->u[2] & EGEN_MARK };
+				    .marked = f->u[2] & EXTOLL_GEN_MARK };
 
-	weft_count(c, EGEN_RECEIVED, 1);
-	weft_count(c, EGEN_BYTES, f->payload.len);
+	weft_count(c, EXTOLL_GEN_RECEIVED, 1);
+	weft_count(c, EXTOLL_GEN_BYTES, f->payload.len);
 	if (ex_meta(f)->dest != g->node)
-		weft_count(c, EGEN_MISROUTED, 1);
+		weft_count(c, EXTOLL_GEN_MISROUTED, 1);
 	if (g->check)
 		extoll_gen_check_take(c, f);
 	if (g->net)
@@ -153,7 +153,7 @@ static void extoll_gen_sent(void *own, struct netport *np, uint32_t cls,
 	struct weft_comp *c = own;
 	struct extoll_gen *g = c->state;
 
-	weft_count(c, EGEN_SENT, 1);
+	weft_count(c, EXTOLL_GEN_SENT, 1);
 	g->last_sent = extoll_gen_now(g);
 	if (g->net)
 		extoll_net_sent(g->place.net);
@@ -218,7 +218,7 @@ static int extoll_gen_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Tapped ports do not exist inside a node; somebody's packet has arrived. */
+/* Framed ports do not exist inside a node; somebody's packet has arrived. */
 static void extoll_gen_arrive(struct weft_comp *c, uint32_t port,
 			      struct weft_frame *f)
 {
@@ -241,7 +241,7 @@ static int extoll_gen_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_gen *g = c->state;
 
-	c->counters[EGEN_BACKLOG] =
+	c->counters[EXTOLL_GEN_BACKLOG] =
 		extoll_gen_backlog(c, 0, extoll_gen_now(g)).packets;
 	cell_channel_volume(&g->np.ep);
 	return 0;
@@ -276,8 +276,8 @@ WEFT_COMPONENT(extoll_gen, .name = "extoll.gen", .kind = WEFT_KIND_TRAFFIC,
 		       "port",
 	       .state_size = sizeof(struct extoll_gen),
 	       .params = extoll_gen_params, .presets = extoll_gen_presets,
-	       .counters = extoll_gen_counters, .n_counters = EGEN_N_COUNTERS,
-	       .ports = extoll_gen_ports,
+	       .counters = extoll_gen_counters,
+	       .n_counters = EXTOLL_GEN_N_COUNTERS, .ports = extoll_gen_ports,
 	       .ops = { .init = extoll_gen_init,
 			.start = extoll_gen_start,
 			.arrive = extoll_gen_arrive,

@@ -10,18 +10,18 @@
 #include "systems/extoll/network/direct_network.h"
 #include "systems/extoll/network/network_port.h"
 
-enum { EGEN_SIZES = 8 };
+enum { EXTOLL_GEN_SIZES = 8 };
 struct mix;
 
 enum {
-	EGEN_SENT,
-	EGEN_RECEIVED,
-	EGEN_BYTES,
-	EGEN_MISROUTED,
-	EGEN_DISORDER,
-	EGEN_CORRUPT,
-	EGEN_BACKLOG,
-	EGEN_N_COUNTERS
+	EXTOLL_GEN_SENT,
+	EXTOLL_GEN_RECEIVED,
+	EXTOLL_GEN_BYTES,
+	EXTOLL_GEN_MISROUTED,
+	EXTOLL_GEN_DISORDER,
+	EXTOLL_GEN_CORRUPT,
+	EXTOLL_GEN_BACKLOG,
+	EXTOLL_GEN_N_COUNTERS
 };
 
 /* Numbers of packets, by the other node; only with `verify`. */
@@ -66,10 +66,10 @@ static inline uint64_t extoll_gen_now(const struct extoll_gen *g)
 	return cell_channel_now(&g->np.ep);
 }
 
-/* What the sink needs of a packet, in words that are not looked at on the
- * way: u[1] cycle of birth, u[2] wait in the source, mark and number. */
-enum { EGEN_WAIT = 0x7fffffff };
-#define EGEN_MARK (1ULL << 31)
+/* Fields that the sink needs of a packet, in words that are not looked at on
+ * the way: u[1] cycle of birth, u[2] wait in the source, mark and number. */
+enum { EXTOLL_GEN_WAIT = 0x7fffffff };
+#define EXTOLL_GEN_MARK (1ULL << 31)
 static inline void extoll_gen_stamp(struct weft_frame *f,
 				    const struct extoll_net_pkt *p,
 				    uint32_t number)
@@ -77,12 +77,12 @@ static inline void extoll_gen_stamp(struct weft_frame *f,
 	uint64_t wait = p->injected - p->born;
 
 	f->u[1] = p->born;
-	f->u[2] = (uint64_t)number << 32 | (p->marked ? EGEN_MARK : 0) |
-		  (wait < EGEN_WAIT ? wait : EGEN_WAIT);
+	f->u[2] = (uint64_t)number << 32 | (p->marked ? EXTOLL_GEN_MARK : 0) |
+		  (wait < EXTOLL_GEN_WAIT ? wait : EXTOLL_GEN_WAIT);
 }
 static inline uint64_t extoll_gen_injected(const struct weft_frame *f)
 {
-	return f->u[1] + (f->u[2] & EGEN_WAIT);
+	return f->u[1] + (f->u[2] & EXTOLL_GEN_WAIT);
 }
 static inline uint32_t extoll_gen_number(const struct weft_frame *f)
 {

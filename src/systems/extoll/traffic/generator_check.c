@@ -87,11 +87,11 @@ void extoll_gen_check_take(struct weft_comp *c, struct weft_frame *f)
 	uint32_t src = EX_H0_SRC(f->u[0]), number = extoll_gen_number(f);
 
 	if (src >= g->nodes || g->check->expected[src] != number)
-		weft_count(c, EGEN_DISORDER, 1);
+		weft_count(c, EXTOLL_GEN_DISORDER, 1);
 	if (src < g->nodes)
 		g->check->expected[src] = number + 1;
 	if (!bytes_good(g, f))
-		weft_count(c, EGEN_CORRUPT, 1);
+		weft_count(c, EXTOLL_GEN_CORRUPT, 1);
 }
 
 int extoll_gen_check_end(struct weft_comp *c, struct weft_err *err)
@@ -99,12 +99,13 @@ int extoll_gen_check_end(struct weft_comp *c, struct weft_err *err)
 	struct extoll_gen *g = c->state;
 	uint64_t lost = 0;
 
-	if (c->counters[EGEN_DISORDER] || c->counters[EGEN_CORRUPT])
+	if (c->counters[EXTOLL_GEN_DISORDER] || c->counters[EXTOLL_GEN_CORRUPT])
 		return weft_fail(
 			err, EPROTO,
 			"%s: %llu packets out of order, %llu with wrong bytes",
-			c->name, (unsigned long long)c->counters[EGEN_DISORDER],
-			(unsigned long long)c->counters[EGEN_CORRUPT]);
+			c->name,
+			(unsigned long long)c->counters[EXTOLL_GEN_DISORDER],
+			(unsigned long long)c->counters[EXTOLL_GEN_CORRUPT]);
 	if (!weft_sim_idle(c->sim) || !g->net)
 		return 0;
 	EXTOLL_NET_GENS(g->net, end)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* extoll.gen as a player of packet traces (net/packet_trace.h): each packet
  * goes when its cycle has come and those it waits for have arrived, the
- * earliest first. That one has arrived is known to everybody one cycle later:
+ * earliest first. That one has arrived is known to all sources one cycle later:
  * the trace says what depends on what, not how a node hears of it. */
 #include <errno.h>
 #include <stdlib.h>

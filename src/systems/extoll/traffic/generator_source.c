@@ -13,8 +13,8 @@
 /* ---- sizes ---- */
 
 struct mix { /* "64:3,512:1" */
-	uint32_t size[EGEN_SIZES];
-	double upto[EGEN_SIZES]; /* share of this size and those before */
+	uint32_t size[EXTOLL_GEN_SIZES];
+	double upto[EXTOLL_GEN_SIZES]; /* share of this size and those before */
 	uint32_t n;
 };
 
@@ -24,7 +24,7 @@ static int mix_entry(struct mix *m, const char **p, double *sum)
 	unsigned long size = strtoul(*p, &end, 10);
 	double weight = 1;
 
-	if (end == *p || size > EX_PAYLOAD_MAX || m->n == EGEN_SIZES)
+	if (end == *p || size > EX_PAYLOAD_MAX || m->n == EXTOLL_GEN_SIZES)
 		return -EINVAL;
 	if (*end == ':') {
 		*p = end + 1;
@@ -131,7 +131,7 @@ static int sizes_start(struct weft_comp *c, struct weft_err *err)
 		return weft_fail(
 			err, EINVAL,
 			"%s.sizes: '%s': write up to %u sizes of at most %u as SIZE:WEIGHT,SIZE:WEIGHT",
-			c->name, g->sizes, EGEN_SIZES, EX_PAYLOAD_MAX);
+			c->name, g->sizes, EXTOLL_GEN_SIZES, EX_PAYLOAD_MAX);
 	return 0;
 }
 

@@ -16,7 +16,7 @@
  * "from that cycle on F[11:5] of that lane may be on the line".  Credit-only
  * frames are worked out when somebody can tell the difference: before this end
  * starts a packet, when the peer asks (forth_port_tx_ready), or in an event of
- * their own while the peer is blocked or the port is needs_frames.  A credit
+ * their own while the peer is blocked or the port is framed.  A credit
  * that has been put on the line lies in the receiver's inbox with the cycle at
  * which it counts.  With port.needs_frames every transmission is a real frame
  * and credits are taken from the frames.  Who only listens (port.listener) is

@@ -85,7 +85,7 @@ static inline void forth_port_catch_up(struct forth_port *l, uint64_t limit)
 		return;
 	forth_port_catch_up_all(l, limit);
 }
-/* First cycle at which the line may carry a credit that somebody listens to,
+/* First cycle at which the line may carry a credit for a listener,
  * or WEFT_NEVER. */
 uint64_t forth_port_next_credit(const struct forth_port *l);
 /* Credits for a packet's delimiter at cycle `at` into f or the peer's inbox;

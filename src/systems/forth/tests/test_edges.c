@@ -35,7 +35,7 @@ static uint64_t counter(const struct rig *r, const char *name)
 	return 0;
 }
 
-/* ---- a completion that nobody asked for (2.3) ---- */
+/* ---- a completion without a request (2.3) ---- */
 
 static uint32_t unexpected(struct rig *r)
 {

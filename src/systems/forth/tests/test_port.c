@@ -271,7 +271,7 @@ static void wraps(void **state)
 	pair_fini(&p);
 }
 
-/* Both directions; a needs_frames port must not change one cycle. */
+/* Both directions; a framed port must not change one cycle. */
 static void taps_change_nothing(void **state)
 {
 	static const char *const links[] = { "1", "2", "4" };

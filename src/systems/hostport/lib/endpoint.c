@@ -22,7 +22,7 @@ void hostport_ep_list_push(struct hostport_ep_list *l,
 }
 
 /* Every operation leaves an event: one half of the ring is for those under way,
- * the other for those that nobody has looked at. */
+ * the other for those that were not polled yet. */
 static struct hostport_ep_op *hostport_ep_op_new(struct hostport_ep *e,
 						 uint32_t dst,
 						 enum weft_ep_kind event,

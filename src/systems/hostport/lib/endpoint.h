@@ -29,7 +29,7 @@
 #include "weft/ep.h"
 #include "weft/hostport.h"
 
-/* What a message is: in the API tag, with an id and the length. */
+/* Kinds of messages: in the API tag, with an id and the length. */
 enum hostport_ep_kind {
 	HOSTPORT_EP_MSG = 1, /* imm, data: a whole message */
 	HOSTPORT_EP_RTS,     /* imm; window and capability, offset */
@@ -231,7 +231,7 @@ bool hostport_ep_reachable(struct hostport_ep *e, const void *p, size_t len);
 struct hostport_ep_reg *hostport_ep_reg_get(struct hostport_ep *e,
 					    const void *p, size_t len);
 void hostport_ep_reg_put(struct hostport_ep_reg *r);
-/* Where a byte of it is in the window. */
+/* Place of one of its bytes in the window. */
 uint64_t hostport_ep_reg_at(const struct hostport_ep_reg *r, const uint8_t *p);
 int hostport_ep_win_open(struct hostport_ep *e, struct hostport_ep_reg *r,
 			 uint32_t rights);

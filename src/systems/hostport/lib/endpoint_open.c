@@ -104,7 +104,7 @@ static int hostport_ep_port(struct hostport_ep *e)
 	if (ret)
 		return ret;
 	s = hport_sizes_of(e->p);
-	/* somebody else may have decided */
+	/* another process may have decided */
 	while (e->slots && (e->n * peer_notes(e->slots) + OWN_NOTES > s.nq ||
 			    e->n * e->slots * rdr_words(e->eager_max) >= s.rdr))
 		e->slots--;

@@ -92,7 +92,7 @@ static void every_word_counts(void **state)
 	assert_int_equal(seen[PUT_BYTES] & seen[FAA] & seen[CAS], 2);
 }
 
-/* What came back counts as well as what is there. */
+/* Answers count as well as memory. */
 static void answers_count(void **state)
 {
 	for (uint64_t num = 0; num < NUMBERS; num++) {

@@ -191,7 +191,7 @@ static uint32_t put_word(struct hport *p, uint32_t vpid, uint32_t id)
 }
 
 /* Windows 0 to 3 are neighbours.  A lock is for one, an unlock for all; a lock
- * of all others leaves one to everybody. */
+ * of all others leaves one to each process. */
 static int locks(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *own = hports_open(h, 7), *a = hports_open(h, 8),

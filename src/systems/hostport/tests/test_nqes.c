@@ -84,7 +84,7 @@ static void issue(struct hpend *e, const struct row *r)
 	hpproc_issue(&e->p, 1);
 }
 
-/* What a get, FAA or CAS brings: FAA and CAS what is there afterwards. */
+/* Data of get, FAA and CAS: FAA and CAS bring the new value. */
 static uint64_t result(const struct row *r, uint32_t i)
 {
 	if (is_main(r, HP_M_FAA))

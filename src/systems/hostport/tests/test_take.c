@@ -112,7 +112,7 @@ static void messages_are_taken_in_any_order(void **state)
 
 /* ---- the oldest stays ---- */
 
-/* The others of the region are taken: nobody gets a place of theirs while the
+/* The others of the region are taken: no message gets their places while the
  * oldest one has its own. */
 static int holds_one(struct weft_host *h, struct exrig *r, uint32_t node)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What workloads over VIPL share: a NIC, registered memory, descriptors, a
+/* Shared by workloads over VIPL: a NIC, registered memory, descriptors, a
  * connection between two nodes. */
 #ifndef SYSTEMS_HVIA_PROGRAMS_VIPL_PROGRAM_H
 #define SYSTEMS_HVIA_PROGRAMS_VIPL_PROGRAM_H

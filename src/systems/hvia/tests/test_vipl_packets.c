@@ -374,7 +374,7 @@ static int asks(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* What is said again while nobody answers does not count. */
+/* A repeated request that has no answer yet does not count. */
 static uint32_t heard_but_req(uint64_t *id_p)
 {
 	uint32_t type;
@@ -412,7 +412,7 @@ static int accepts_wrongly(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Nor does one that comes twice connect with somebody else. */
+/* Nor does one that comes twice connect with another VI. */
 static void an_answer_to_another_request_is_none(void **state)
 {
 	struct bench *b = viprig_bench();

@@ -34,7 +34,7 @@ struct toy_nic {
 		weft_time_t ready;
 	} tx[TX_MAX]; /* oldest first */
 	uint32_t tx_head, tx_n;
-	uint64_t trace; /* message in the window; 0: none, or nobody asks */
+	uint64_t trace; /* message in the window; 0: none, or no listener */
 	bool irq;
 };
 

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The direct endpoint when processes die, damage what they share, come late or
+ * fork. */
+#include "direct_processes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+/* One dies with a message on the way; the other gets it, then the news, then
+ * errors. */
+static int survivor(struct process *w)
+{
+	struct weft_ep_event ev = { 0 };
+	bool got = false;
+
+	while (!w->deaths) {
+		if (!w->ep->ops->poll(w->ep, &ev, 1)) {
+			direct_wait(w->d, 1000);
+			continue;
+		}
+		got |= ev.kind == WEFT_EV_RECV;
+		CHECK(got);
+		handle(w, &ev);
+	}
+	CHECK(w->deaths == 1);
+	memset(&ev, 0, sizeof(ev));
+	end_of(w, w->ep->ops->send(w->ep, addr(w, 1), "x", 1, DATA, &ev), &ev);
+	CHECK(ev.kind == WEFT_EV_ERROR && ev.status == -EPIPE);
+	direct_close(w->d);
+	return 0;
+}
+
+static void test_death(void **state)
+{
+	struct rig r;
+	struct process w;
+
+	rig_open(&r, 2, 1);
+	if (rig_start(&r, 0, &w))
+		_exit(survivor(&w));
+	if (rig_start(&r, 1, &w)) {
+		post(&w, 0, "last", 5, DATA);
+		kill(getpid(), SIGKILL);
+	}
+	rig_serve(&r);
+	assert_true(WIFSIGNALED(r.status[1]));
+	assert_int_equal(r.status[0], 0);
+	direct_dead(&r.hub, 1, 0); /* once is enough */
+	assert_int_equal(r.hub.map->leavers, 2);
+	direct_unmake(&r.hub);
+}
+
+/* A process that wants a descriptor sleeps in poll. */
+static int armed_main(struct process *w)
+{
+	struct pollfd p = { .events = POLLIN };
+
+	if (w->me) {
+		usleep(20000);
+		post(w, 0, "x", 1, DATA);
+		return finish(w);
+	}
+	p.fd = w->d->sock;
+	while (!direct_arm(w->d)) {
+		CHECK(poll(&p, 1, 5000) == 1);
+		break;
+	}
+	CHECK(direct_arm(w->d) == -EAGAIN);
+	return finish(w);
+}
+
+static void test_armed(void **state)
+{
+	run(2, 1, armed_main);
+}
+
+/* Damage: nothing but what is lost. */
+static int scribble_main(struct process *w)
+{
+	struct weft_ep_event ev[4];
+
+	if (w->me) {
+		uint8_t *ring = w->d->peer[0].out;
+
+		post(w, 0, "x", 1, DATA);
+		for (uint32_t i = 0; i < w->d->ring_bytes; i++)
+			ring[i] = (uint8_t)(i * 2654435761u >> 13);
+		memset((void *)w->d->self->region, 0xff, 5000);
+		atomic_store(&w->d->self->pair[0].taken, UINT64_MAX - 5);
+		_exit(0);
+	}
+	for (uint32_t i = 0; i < 2000; i++) {
+		int n = w->ep->ops->poll(w->ep, ev, 4);
+
+		for (int k = 0; k < n; k++)
+			if (ev[k].kind == WEFT_EV_RECV)
+				w->ep->ops->release(w->ep, &ev[k]);
+		w->ep->ops->send(w->ep, addr(w, 1), ev, 64, DATA, NULL);
+		direct_wait(w->d, 10);
+	}
+	direct_close(w->d);
+	return 0;
+}
+
+static void test_scribble(void **state)
+{
+	run(2, 1, scribble_main);
+}
+
+/* What others have shown of themselves can be read, not written; nor can who is
+ * there be. */
+static bool refuses_writes(const void *p)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return mprotect((void *)((uintptr_t)p & ~(page - 1)), page,
+			PROT_READ | PROT_WRITE) != 0;
+}
+
+static int walls_main(struct process *w)
+{
+	int fd = -1;
+
+	exchange(w, calloc(1, AREA));
+	CHECK(refuses_writes(w->d->seg));
+	CHECK(refuses_writes(w->d->peer[!w->me].place));
+	CHECK(refuses_writes(w->d->peer[!w->me].in));
+	CHECK(!direct_want(w->d, WANT_PEER, !w->me, -1, &fd));
+	CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) ==
+	      MAP_FAILED);
+	CHECK(ftruncate(fd, 0));
+	return finish(w);
+}
+
+static void test_nobody_writes_the_memory_of_others(void **state)
+{
+	run(2, 1, walls_main);
+}
+
+/* He shows a region that he never registered, and asks himself for it; another
+ * one asks for what is behind a region. */
+static int asks_main(struct process *w)
+{
+	static uint64_t secret = 42, area[8];
+	struct direct_ask q = { .what = ASK_GET, .a = 8 };
+
+	exchange(w, (uint8_t *)area);
+	q.raddr = (uintptr_t)&secret;
+	q.rkey = w->mr[w->me].key + 1;
+	w->d->self->region[(uint32_t)q.rkey].addr = (uintptr_t)&secret;
+	w->d->self->region[(uint32_t)q.rkey].len = 8;
+	CHECK(!direct_covers(w->d, q.raddr, q.rkey, 8));
+	CHECK(direct_covers(w->d, (uintptr_t)area, w->mr[w->me].key, 8));
+	CHECK(!direct_covers(w->d, (uintptr_t)area + AREA - 7, w->mr[w->me].key,
+			     8));
+	CHECK(!direct_covers(w->d, (uintptr_t)area, UINT32_MAX, 8));
+	return finish(w);
+}
+
+static void test_requests_are_checked_against_private_memory(void **state)
+{
+	run(2, 1, asks_main);
+}
+
+/* Descriptors that are no memory of a place are refused; so is a second one. */
+static int bad_place_main(struct process *w)
+{
+	int fd = memfd_create("x", MFD_ALLOW_SEALING);
+
+	CHECK(direct_want(w->d, WANT_PLACE, w->me, -1, NULL) == -EINVAL);
+	CHECK(direct_want(w->d, WANT_PLACE, w->me, fd, NULL) == -EINVAL);
+	CHECK(!ftruncate(fd, (off_t)w->d->lay.place_bytes));
+	CHECK(direct_want(w->d, WANT_PLACE, w->me, fd, NULL) == -EINVAL);
+	CHECK(!fcntl(fd, F_ADD_SEALS, direct_seals(true)));
+	CHECK(direct_want(w->d, WANT_PLACE, w->me, fd, NULL) == -EALREADY);
+	CHECK(direct_want(w->d, WANT_PEER, w->n, -1, NULL) == -EPIPE);
+	_exit(0); /* that was none of the rules: it is put out */
+}
+
+static void test_what_processes_hand_over_is_checked(void **state)
+{
+	run(1, 1, bad_place_main);
+}
+
+/* The first sends before the second has come, more than its ring holds. */
+static int early_main(struct process *w)
+{
+	static uint8_t buf[4096];
+
+	if (!w->me) {
+		for (uint32_t i = 0; i < 200; i++)
+			post(w, 1, buf, sizeof(buf), DATA);
+		return finish(w);
+	}
+	return finish(w);
+}
+
+static void test_messages_wait_for_who_comes_later(void **state)
+{
+	struct rig r;
+	struct process w;
+
+	rig_open(&r, 2, 1);
+	if (rig_start(&r, 0, &w))
+		_exit(early_main(&w));
+	for (uint32_t i = 0; i < 2; i++) { /* it joins, and sends */
+		poll(&(struct pollfd){ r.sock[0], POLLIN, 0 }, 1, -1);
+		assert_int_equal(direct_serve(&r.hub, 0, 0), 0);
+	}
+	usleep(20000);
+	if (rig_start(&r, 1, &w))
+		_exit(early_main(&w));
+	rig_serve(&r);
+	assert_int_equal(r.status[0] | r.status[1], 0);
+	direct_unmake(&r.hub);
+}
+
+/* One fills its ring with messages that would go on for ever, and dies: the
+ * other is told so. */
+static int round_main(struct process *w)
+{
+	struct weft_ep_event ev;
+	uint32_t from = !w->me;
+
+	if (w->me) {
+		struct direct_peer *p = &w->d->peer[0];
+
+		post(w, 0, "x", 1, DATA);
+		for (uint32_t at = 0; at < w->d->ring_bytes; at += DIRECT_UNIT)
+			atomic_store(&direct_head_at(w->d, p->out, at)->mark,
+				     DIRECT_MSG << 24 | 1);
+		kill(getpid(), SIGKILL);
+	}
+	while (!w->d->peer[from].left) {
+		while (w->ep->ops->poll(w->ep, &ev, 1))
+			if (ev.kind == WEFT_EV_RECV)
+				w->ep->ops->release(w->ep, &ev);
+		direct_wait(w->d, 1000);
+	}
+	direct_close(w->d);
+	return 0;
+}
+
+static void test_ring_of_the_dead_ends(void **state)
+{
+	struct rig r;
+	struct process w;
+
+	rig_open(&r, 2, 1);
+	for (uint32_t i = 0; i < 2; i++)
+		if (rig_start(&r, i, &w))
+			_exit(round_main(&w));
+	rig_serve(&r);
+	assert_int_equal(r.status[0], 0);
+	direct_unmake(&r.hub);
+}
+
+static int forks_main(struct process *w)
+{
+	struct weft_ep_event ev;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		direct_forked(w->d);
+		CHECK(w->ep->ops->send(w->ep, 0, "x", 1, 0, NULL) == -EIO);
+		CHECK(!w->ep->ops->poll(w->ep, &ev, 1));
+		CHECK(direct_wait(w->d, 10) == -EIO);
+		direct_close(w->d);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	return finish(w);
+}
+
+static void test_forks(void **state)
+{
+	struct direct_hub hub;
+
+	run(2, 1, forks_main);
+	assert_int_equal(direct_make(0, 1, &hub), -E2BIG);
+	assert_int_equal(direct_make(1024, 2, &hub), -E2BIG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_death),
+		cmocka_unit_test(test_armed),
+		cmocka_unit_test(test_scribble),
+		cmocka_unit_test(test_nobody_writes_the_memory_of_others),
+		cmocka_unit_test(
+			test_requests_are_checked_against_private_memory),
+		cmocka_unit_test(test_what_processes_hand_over_is_checked),
+		cmocka_unit_test(test_messages_wait_for_who_comes_later),
+		cmocka_unit_test(test_ring_of_the_dead_ends),
+		cmocka_unit_test(test_forks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -296,7 +296,8 @@ static WEFT_COMPONENT(drop, .name = "test.drop", .kind = WEFT_KIND_FAULT,
 
 extern const struct weft_class weft_class_scribe; /* plug_scribe.c */
 extern const struct weft_class weft_class_line;	  /* plug_wire.c */
+extern const struct weft_class weft_class_turned; /* plug_wire.c */
 
 WEFT_PLUGIN(&weft_class_talker, &weft_class_hub, &weft_class_nic,
 	    &weft_class_prog, &weft_class_waiter, &weft_class_drop,
-	    &weft_class_scribe, &weft_class_line);
+	    &weft_class_scribe, &weft_class_line, &weft_class_turned);

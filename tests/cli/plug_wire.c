@@ -154,3 +154,23 @@ WEFT_COMPONENT(line, .name = "test.line", .kind = WEFT_KIND_TRAFFIC,
 	       .ops = { .start = line_start,
 			.event = line_event,
 			.arrive = line_arrive });
+
+/* ---- a switch whose cables come before its node ---- */
+
+static int turned_place(struct weft_comp *c, const struct weft_place *at,
+			struct weft_err *err)
+{
+	return 0;
+}
+
+static const struct weft_port_decl turned_ports[] = {
+	{ "lp%u", WEFT_PORT_LINK, "2", &line_wire, true, "cables" },
+	{ "np%u", WEFT_PORT_LINK, "1", &line_wire, true, "to the node" },
+	{ 0 }
+};
+
+extern const struct weft_class weft_class_turned;
+WEFT_COMPONENT(turned, .name = "test.turned", .kind = WEFT_KIND_SWITCH,
+	       .doc = "a switch with its ports in the wrong order",
+	       .source = "tests", .state_size = 1, .ports = turned_ports,
+	       .ops = { .place = turned_place });

@@ -258,6 +258,13 @@ static uint32_t ports_called(const struct weft_class *cls, const char *name)
 	return (uint32_t)strtoul(param ? param->def : p->count, NULL, 10);
 }
 
+/* Ports are numbered as they are declared: those to the node come first. */
+static bool ports_in_order(const struct weft_class *cls)
+{
+	return !strcmp(cls->ports[0].name, "np%u") &&
+	       !strcmp(cls->ports[1].name, "lp%u");
+}
+
 static int cannot_stand(const struct weft_comp *c, const struct doc_node *map,
 			struct weft_err *err)
 {
@@ -288,11 +295,11 @@ int direct_ports(struct exp_build *b, const struct doc_node *map,
 		return -1;
 	first = ports_called(cls, "np%u");
 	links = ports_called(cls, "lp%u");
-	if (!cls->ops.place || !first || !links ||
-	    first + links > TOPO_PORTS_MAX)
+	if (!cls->ops.place || !first || !links || !ports_in_order(cls) ||
+	    first > TOPO_PORTS_MAX || links > TOPO_PORTS_MAX - first)
 		return doc_fail(
 			p.map->at, err,
-			"%s cannot stand in a direct network: its switches have ports np0.. to their node and lp0.. for cables, %u at most",
+			"%s cannot stand in a direct network: its switches have ports np0.. to their node, then lp0.. for cables, %u at most",
 			cls->name, TOPO_PORTS_MAX);
 	*ports_p = (struct topo_ports){ (uint8_t)first, (uint8_t)links };
 	return 0;

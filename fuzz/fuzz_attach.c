@@ -205,10 +205,22 @@ static void op_direct_put(struct fuzz *f)
 	uint32_t to = WEFT_ATT_ADDR(1, 0);
 
 	if (take(f, 1) & 1)
-		ep->ops->put(ep, to, buf, take(f, 2), raddr, rkey, true, 1,
-			     NULL);
+		weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+						       .dst = to,
+						       .buf = buf,
+						       .len = take(f, 2),
+						       .raddr = raddr,
+						       .rkey = rkey,
+						       .notify = true,
+						       .imm = 1 });
 	else
-		ep->ops->get(ep, to, buf, take(f, 2), raddr, rkey, buf);
+		weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_GET,
+						       .dst = to,
+						       .into = buf,
+						       .len = take(f, 2),
+						       .raddr = raddr,
+						       .rkey = rkey,
+						       .ctx = buf });
 }
 
 static void op_poll(struct fuzz *f)
@@ -224,8 +236,8 @@ static void op_send(struct fuzz *f)
 {
 	uint8_t buf[256] = { 0 };
 
-	weft_att_ep(f->a)->ops->send(weft_att_ep(f->a), WEFT_ATT_ADDR(1, 0),
-				     buf, take(f, 1), take(f, 1), NULL);
+	weft_ep_send(weft_att_ep(f->a), WEFT_ATT_ADDR(1, 0), buf, take(f, 1),
+		     take(f, 1), NULL);
 }
 
 static void op_release(struct fuzz *f)
@@ -310,8 +322,15 @@ static void op_far_put(struct fuzz *f)
 
 	if (!mr.len)
 		ep->ops->mr_reg(ep, buf, sizeof(buf), &mr);
-	ep->ops->put(ep, WEFT_ATT_ADDR(take(f, 1) & 1, 0), buf, take(f, 2),
-		     take(f, 2), take(f, 1), true, 1, NULL);
+	weft_ep_post(ep, &(struct weft_ep_op){
+				 .code = WEFT_EP_PUT,
+				 .dst = WEFT_ATT_ADDR(take(f, 1) & 1, 0),
+				 .buf = buf,
+				 .len = take(f, 2),
+				 .raddr = take(f, 2),
+				 .rkey = take(f, 1),
+				 .notify = true,
+				 .imm = 1 });
 }
 
 static int bad_open(struct fuzz *f, enum fuzz_way way)
@@ -368,9 +387,25 @@ static void good_remote(struct weft_ep *ep, int turn)
 
 	if (!turn)
 		ep->ops->mr_reg(ep, region, sizeof(region), &mr);
-	ep->ops->put(ep, WEFT_ATT_ADDR(0, 0), region, 64, 0, 1, false, 0, NULL);
-	ep->ops->get(ep, WEFT_ATT_ADDR(0, 0), region, 64, 0, 1, &word);
-	ep->ops->fadd(ep, WEFT_ATT_ADDR(0, 0), 8, 1, 1, &word);
+	weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+					       .dst = WEFT_ATT_ADDR(0, 0),
+					       .buf = region,
+					       .len = 64,
+					       .raddr = 0,
+					       .rkey = 1 });
+	weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_GET,
+					       .dst = WEFT_ATT_ADDR(0, 0),
+					       .into = region,
+					       .len = 64,
+					       .raddr = 0,
+					       .rkey = 1,
+					       .ctx = &word });
+	weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_FADD,
+					       .dst = WEFT_ATT_ADDR(0, 0),
+					       .raddr = 8,
+					       .rkey = 1,
+					       .operand = 1,
+					       .ctx = &word });
 }
 
 /* Where all share a segment nobody can be sure to be told, or to get in. */
@@ -386,8 +421,8 @@ static void good_main(enum fuzz_way way)
 	ep = weft_att_ep(a);
 	for (int i = 0; i < (way == DIRECT ? 200 : 2000) && !left; i++) {
 		if (i < 20)
-			ep->ops->send(ep, WEFT_ATT_ADDR(0, 0), "good", 4, 7,
-				      NULL);
+			weft_ep_send(ep, WEFT_ATT_ADDR(0, 0), "good", 4, 7,
+				     NULL);
 		if (i < 20 && way == DIRECT)
 			good_remote(ep, i);
 		weft_att_wait(a, 1000);

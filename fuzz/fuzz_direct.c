@@ -184,8 +184,8 @@ static void op_send(struct fuzz *f)
 {
 	struct weft_ep *ep = direct_ep(f->d[GOOD]);
 
-	ep->ops->send(ep, WEFT_ATT_ADDR(BAD, 0), area, take(&f->in, 2) % 16385,
-		      1, area);
+	weft_ep_send(ep, WEFT_ATT_ADDR(BAD, 0), area, take(&f->in, 2) % 16385,
+		     1, area);
 }
 
 static void op_remote(struct fuzz *f)
@@ -195,10 +195,23 @@ static void op_remote(struct fuzz *f)
 	uint64_t key = take(&f->in, 1), addr = take(&f->in, 2);
 
 	if (take(&f->in, 1) & 1)
-		ep->ops->get(ep, to, spare, take(&f->in, 2), addr, key, spare);
+		weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_GET,
+						       .dst = to,
+						       .into = spare,
+						       .len = take(&f->in, 2),
+						       .raddr = addr,
+						       .rkey = key,
+						       .ctx = spare });
 	else
-		ep->ops->put(ep, to, area, take(&f->in, 2), addr, key, true, 1,
-			     area);
+		weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+						       .dst = to,
+						       .buf = area,
+						       .len = take(&f->in, 2),
+						       .raddr = addr,
+						       .rkey = key,
+						       .notify = true,
+						       .imm = 1,
+						       .ctx = area });
 }
 
 static void op_region(struct fuzz *f)

@@ -1,7 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint: what every NIC's user library offers above its own
- * interface.  Workloads, the libfabric provider and the block device are
- * written against it and so run on every NIC. */
+/* The common endpoint: messages, remote memory and atomics between the nodes
+ * of a machine, over any NIC.  Workloads, the libfabric provider and the block
+ * device use it.
+ *
+ * A program posts operations and polls events; nothing calls back.  One thread
+ * of a process uses an endpoint at a time.
+ *
+ * Order.  Messages of one sender arrive at one receiver in the order in which
+ * they were posted.  Puts, gets and atomics overtake messages and each other.
+ * WEFT_EV_PUT_IN comes when the bytes of its put are in place.
+ *
+ * Memory.  An operation uses its buffer until its event has been polled.  A
+ * message may lie anywhere; what `put` reads and `get` fills may, too, but
+ * memory that the NIC reaches (weft_mem_alloc) saves a copy.
+ *
+ * Time.  post, poll and mr_reg take processor time, never more than they need:
+ * what cannot go at once is kept and goes in a later call.  Only `wait` waits.
+ *
+ * Attached processes (weft/attach.h) have an endpoint with the rules that
+ * attach.h adds. */
 #ifndef WEFT_EP_H
 #define WEFT_EP_H
 
@@ -11,39 +28,60 @@
 
 WEFT_C_BEGIN
 
-/* Capabilities; EMULATED(x) says the library does x with messages. */
-enum {
-	WEFT_EP_MSG = 1 << 0,	/* connectionless messages */
-	WEFT_EP_PUT = 1 << 1,	/* remote write */
-	WEFT_EP_GET = 1 << 2,	/* remote read */
-	WEFT_EP_FADD = 1 << 3,	/* 64-bit fetch-and-add */
-	WEFT_EP_CSWAP = 1 << 4, /* 64-bit compare-and-swap */
+/* Operations; as bits, capabilities of an endpoint. */
+enum weft_ep_code {
+	WEFT_EP_MSG = 1 << 0,	/* send a message; no connection is needed */
+	WEFT_EP_PUT = 1 << 1,	/* write remote memory */
+	WEFT_EP_GET = 1 << 2,	/* read remote memory */
+	WEFT_EP_FADD = 1 << 3,	/* add to a remote word, fetch its old value */
+	WEFT_EP_CSWAP = 1 << 4, /* compare a remote word, and swap */
+};
+
+/* One operation.  Fields that its code does not name are not read. */
+struct weft_ep_op {
+	enum weft_ep_code code;
+	uint32_t dst;	 /* node */
+	const void *buf; /* MSG, PUT: bytes to send; may be NULL if len is 0 */
+	size_t len;	 /* MSG, PUT, GET: bytes */
+	uint64_t imm;	 /* MSG, PUT with notify: given to the receiver */
+	void *ctx;	 /* given back in the event */
+	/* PUT, GET, FADD, CSWAP: an address inside a region of dst, and the
+	 * region's key; atomics need an address that is a multiple of 8 */
+	uint64_t raddr, rkey;
+	void *into;	  /* GET: place of the bytes */
+	bool notify;	  /* PUT: an event for the receiver */
+	uint64_t operand; /* FADD: what is added; CSWAP: what is expected */
+	uint64_t desired; /* CSWAP: what is stored if the word is `operand` */
 };
 
 enum weft_ep_kind {
-	WEFT_EV_SENT,	/* send buffer may be reused */
-	WEFT_EV_RECV,	/* a message is here: data, len, src, imm */
-	WEFT_EV_PUT,	/* local: put buffer may be reused */
-	WEFT_EV_PUT_IN, /* remote put with notify has landed: src, imm */
-	WEFT_EV_GET,	/* get data are in place */
-	WEFT_EV_ATOMIC, /* result holds the old value */
+	WEFT_EV_SENT,	/* MSG: buf is free; says nothing of the receiver */
+	WEFT_EV_RECV,	/* a message: src, imm, data, len; to be released */
+	WEFT_EV_PUT,	/* PUT: buf is free */
+	WEFT_EV_PUT_IN, /* bytes of a put with notify are in place: src, imm */
+	WEFT_EV_GET,	/* GET: the bytes are in place */
+	WEFT_EV_ATOMIC, /* FADD, CSWAP: result is the old value of the word */
 	WEFT_EV_ERROR,	/* the operation of ctx failed: status */
 };
 
 struct weft_ep_event {
 	enum weft_ep_kind kind;
-	int status; /* 0 or negative errno */
-	uint32_t src;
+	/* 0, or of ERROR: -EFAULT or -EINVAL, the region is not there or does
+	 * not cover the bytes; -EIO, the data could not be fetched; -EPIPE, the
+	 * peer has gone */
+	int status;
+	uint32_t src; /* RECV, PUT_IN: sender; others: dst of the operation */
 	uint64_t imm;
-	const void *data; /* RECV: valid until weft_ep_release */
+	const void *data; /* RECV: stays until weft_ep_ops.release */
 	size_t len;
 	uint64_t result;
-	void *ctx;
+	void *ctx; /* of the operation; NULL for RECV and PUT_IN */
 };
 
 struct weft_ep;
 
-/* A registered region; `key` and `addr` name it to other nodes. */
+/* A registered region; `key` and `addr` name it to other nodes: byte i of the
+ * region is raddr = addr + i. */
 struct weft_ep_mr {
 	uint64_t key;
 	uint64_t addr;
@@ -51,46 +89,66 @@ struct weft_ep_mr {
 };
 
 struct weft_ep_attr {
-	uint32_t max_msg;  /* largest message; 0 = library's choice */
-	uint32_t rx_slots; /* per peer; 0 = library's choice */
-	bool use_irq;	   /* weft_ep_wait sleeps instead of spinning */
-	/* longest message that goes without a handshake, where the library
-	 * has one for long messages; 0 = library's choice */
+	uint32_t max_msg;  /* bytes of the largest message; 0: the default */
+	uint32_t rx_slots; /* messages of one peer on the way; 0: the default */
+	bool use_irq;	   /* wait sleeps instead of spinning */
+	/* bytes of the longest message without a handshake, where the library
+	 * has one for long messages; 0: the default */
 	uint32_t eager_max;
-	/* where a node may have several processes: those with the same number,
-	 * one on each node, are each other's peers; elsewhere 0, or the open
-	 * fails with -EOPNOTSUPP */
+	/* where a node may have several processes: those of one group, one on
+	 * each node, are peers; elsewhere 0, or the open fails with
+	 * -EOPNOTSUPP */
 	uint32_t group;
 };
 
 struct weft_ep_info {
-	const char *name;
-	uint32_t caps, emulated;
-	uint32_t max_msg, max_put, align;
+	const char *name;  /* of the NIC's system */
+	uint32_t caps;	   /* WEFT_EP_...: what can be posted */
+	uint32_t emulated; /* of these, done by messages to the peer's library,
+			    * which answers when its program calls it */
+	uint32_t max_msg;  /* bytes of a message */
+	uint32_t max_put;  /* bytes of a put or get */
+	uint32_t align;	   /* of raddr and len, 1: any */
 };
 
 struct weft_ep_ops {
+	/* Frees the endpoint.  Operations under way end without an event, and
+	 * may or may not have happened; data of RECV events are gone.  Messages
+	 * whose WEFT_EV_SENT was polled are delivered if their receiver goes on
+	 * to poll. */
 	void (*close)(struct weft_ep *ep);
+
+	/* Lets other nodes reach [p, p + len).  The memory stays the caller's,
+	 * and must stay allocated until mr_dereg or close.
+	 *   -EINVAL  len is 0 or more than a key can say
+	 *   -EFAULT  the NIC cannot reach p
+	 *   -ENOMEM, -ENOSPC  no room in the tables of NIC or library */
 	int (*mr_reg)(struct weft_ep *ep, void *p, size_t len,
 		      struct weft_ep_mr *mr_p);
-	/* The region of mr_reg is gone: its memory is the user's again, and
-	 * who still names it gets an error where the NIC can tell.  -EAGAIN:
-	 * operations under way on this node need it; -EINVAL: no such. */
+	/* Ends a registration.  Later operations of other nodes that name it
+	 * fail where the NIC can tell (FORTH's cannot).
+	 *   -EAGAIN  an operation of this node or an answer under way needs the
+	 *            region: poll, then again
+	 *   -EINVAL  no such region */
 	int (*mr_dereg)(struct weft_ep *ep, const struct weft_ep_mr *mr);
-	int (*send)(struct weft_ep *ep, uint32_t dst, const void *buf,
-		    size_t len, uint64_t imm, void *ctx);
-	int (*put)(struct weft_ep *ep, uint32_t dst, const void *buf,
-		   size_t len, uint64_t raddr, uint64_t rkey, bool notify,
-		   uint64_t imm, void *ctx);
-	int (*get)(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
-		   uint64_t raddr, uint64_t rkey, void *ctx);
-	int (*fadd)(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		    uint64_t rkey, uint64_t add, void *ctx);
-	int (*cswap)(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		     uint64_t rkey, uint64_t expect, uint64_t desired,
-		     void *ctx);
+
+	/* Starts an operation; its event comes by poll.  *op is copied.
+	 *   0          there will be one event with op->ctx
+	 *   -EAGAIN    no resources now: poll, then again
+	 *   -EMSGSIZE  MSG: len > info.max_msg
+	 *   -EINVAL    no such node, a key that does not cover the bytes, an
+	 *              atomic on an address that is no multiple of 8
+	 *   -EOPNOTSUPP  a code that info.caps does not have
+	 *   -EFAULT    a region of this node that is not there */
+	int (*post)(struct weft_ep *ep, const struct weft_ep_op *op);
+
+	/* Moves on what is under way, and fills up to max events; their number,
+	 * 0 if there is none. */
 	int (*poll)(struct weft_ep *ep, struct weft_ep_event *ev, int max);
+	/* Gives back the place of a message; others than RECV have none. */
 	void (*release)(struct weft_ep *ep, const struct weft_ep_event *ev);
+	/* 0 as soon as poll would give an event; -ETIMEDOUT at `deadline`, a
+	 * time as of weft_host_now; WEFT_NEVER: waits on. */
 	int (*wait)(struct weft_ep *ep, weft_time_t deadline);
 };
 
@@ -100,12 +158,32 @@ struct weft_ep {
 	struct weft_ep_info info;
 };
 
-/* Opens the endpoint of device 0, whichever NIC it is (by its ids). */
+/* Opens the endpoint of device 0, whichever NIC it is (by its ids), and meets
+ * those of all other nodes: returns when all have opened theirs.  attr NULL:
+ * defaults.  The caller closes *ep_p.
+ *   -ENODEV      no device, or one that no library serves
+ *   -EINVAL      max_msg is more than the library's messages can say
+ *   -EOPNOTSUPP  group, or the mode of the NIC, is not served
+ *   -ENOMEM, -EBUSY  no memory, or no place in the NIC
+ *   -EHOSTUNREACH, -ECONNREFUSED  a node cannot be reached */
 int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
 		 struct weft_ep **ep_p);
 
-/* All return 0 or negative errno: -EAGAIN = no resources now, poll and retry;
- * -EMSGSIZE, -EINVAL, -EFAULT (buffer not device-visible where it must be). */
+static inline int weft_ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
+{
+	return ep->ops->post(ep, op);
+}
+
+/* Posts a message: see weft_ep_ops.post. */
+static inline int weft_ep_send(struct weft_ep *ep, uint32_t dst,
+			       const void *buf, size_t len, uint64_t imm,
+			       void *ctx)
+{
+	const struct weft_ep_op op = { WEFT_EP_MSG, dst, buf,  len,   imm, ctx,
+				       0,	    0,	 NULL, false, 0,   0 };
+
+	return ep->ops->post(ep, &op);
+}
 
 WEFT_C_END
 

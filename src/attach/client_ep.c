@@ -130,36 +130,30 @@ bool att_tx_new(struct weft_att *a, size_t len, uint64_t *off_p)
 	return true;
 }
 
-static int att_send(struct weft_ep *ep, uint32_t dst, const void *buf,
-		    size_t len, uint64_t imm, void *ctx)
+static int att_send(struct weft_att *a, const struct weft_ep_op *op)
 {
-	struct weft_att *a = att_of(ep);
 	struct att_cmd *c;
 	uint64_t off = 0;
 
-	if (weft_att_gone(a))
-		return -EIO;
-	if (imm > UINT32_MAX)
-		return -EINVAL;
-	if (len > a->info.max_msg)
+	if (op->len > a->info.max_msg)
 		return -EMSGSIZE;
 	att_cpu_charge(a);
 	if (a->tail - a->head == a->seg->n_cmds)
 		att_look_head(a);
 	if (a->tail - a->head == a->seg->n_cmds ||
-	    (len && !att_tx_new(a, len, &off))) {
+	    (op->len && !att_tx_new(a, op->len, &off))) {
 		atomic_store(&a->seg->want_room, 1);
 		return -EAGAIN;
 	}
-	if (len)
-		memcpy(a->tx + off, buf, len);
+	if (op->len)
+		memcpy(a->tx + off, op->buf, op->len);
 	c = att_cmd_new(a, ATT_C_SEND);
-	c->flags = ctx ? 0 : ATT_F_QUIET;
-	c->dst = dst;
-	c->ctx = (uintptr_t)ctx;
+	c->flags = op->ctx ? 0 : ATT_F_QUIET;
+	c->dst = op->dst;
+	c->ctx = (uintptr_t)op->ctx;
 	c->buf = off;
-	c->len = len;
-	c->imm = (uint32_t)imm;
+	c->len = op->len;
+	c->imm = (uint32_t)op->imm;
 	att_post(a);
 	return 0;
 }
@@ -171,8 +165,6 @@ static int att_remote(struct weft_att *a, const struct att_cmd *cmd)
 	struct att_cmd *c;
 	uint64_t busy;
 
-	if (weft_att_gone(a))
-		return -EIO;
 	att_cpu_charge(a);
 	c = att_cmd_new(a, cmd->kind);
 	if (!c)
@@ -184,64 +176,71 @@ static int att_remote(struct weft_att *a, const struct att_cmd *cmd)
 	return 0;
 }
 
-static int att_put(struct weft_ep *ep, uint32_t dst, const void *buf,
-		   size_t len, uint64_t raddr, uint64_t rkey, bool notify,
-		   uint64_t imm, void *ctx)
+static int att_put(struct weft_att *a, const struct weft_ep_op *op)
 {
 	struct att_cmd c = { .kind = ATT_C_PUT,
-			     .flags = (uint8_t)((ctx ? 0 : ATT_F_QUIET) |
-						(notify ? ATT_F_NOTIFY : 0)),
-			     .dst = dst,
-			     .ctx = (uintptr_t)ctx,
-			     .buf = (uintptr_t)buf,
-			     .len = len,
-			     .raddr = raddr,
-			     .rkey = rkey,
-			     .imm = (uint32_t)imm };
+			     .flags =
+				     (uint8_t)((op->ctx ? 0 : ATT_F_QUIET) |
+					       (op->notify ? ATT_F_NOTIFY : 0)),
+			     .dst = op->dst,
+			     .ctx = (uintptr_t)op->ctx,
+			     .buf = (uintptr_t)op->buf,
+			     .len = op->len,
+			     .raddr = op->raddr,
+			     .rkey = op->rkey,
+			     .imm = (uint32_t)op->imm };
 
-	return imm > UINT32_MAX ? -EINVAL : att_remote(att_of(ep), &c);
+	return att_remote(a, &c);
 }
 
-static int att_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
-		   uint64_t raddr, uint64_t rkey, void *ctx)
+static int att_get(struct weft_att *a, const struct weft_ep_op *op)
 {
 	struct att_cmd c = { .kind = ATT_C_GET,
-			     .dst = dst,
-			     .ctx = (uintptr_t)ctx,
-			     .buf = (uintptr_t)buf,
-			     .len = len,
-			     .raddr = raddr,
-			     .rkey = rkey };
+			     .dst = op->dst,
+			     .ctx = (uintptr_t)op->ctx,
+			     .buf = (uintptr_t)op->into,
+			     .len = op->len,
+			     .raddr = op->raddr,
+			     .rkey = op->rkey };
 
-	return att_remote(att_of(ep), &c);
+	return att_remote(a, &c);
 }
 
-static int att_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		    uint64_t rkey, uint64_t add, void *ctx)
+static int att_atomic(struct weft_att *a, const struct weft_ep_op *op)
 {
-	struct att_cmd c = { .kind = ATT_C_FADD,
-			     .dst = dst,
-			     .ctx = (uintptr_t)ctx,
-			     .buf = add,
-			     .raddr = raddr,
-			     .rkey = rkey };
+	bool swap = op->code == WEFT_EP_CSWAP;
+	struct att_cmd c = { .kind = swap ? ATT_C_CSWAP : ATT_C_FADD,
+			     .dst = op->dst,
+			     .ctx = (uintptr_t)op->ctx,
+			     .buf = op->operand,
+			     .len = swap ? op->desired : 0,
+			     .raddr = op->raddr,
+			     .rkey = op->rkey };
 
-	return att_remote(att_of(ep), &c);
+	return att_remote(a, &c);
 }
 
-static int att_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		     uint64_t rkey, uint64_t expect, uint64_t desired,
-		     void *ctx)
+static int att_ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
 {
-	struct att_cmd c = { .kind = ATT_C_CSWAP,
-			     .dst = dst,
-			     .ctx = (uintptr_t)ctx,
-			     .buf = expect,
-			     .len = desired,
-			     .raddr = raddr,
-			     .rkey = rkey };
+	bool imm = op->code == WEFT_EP_MSG || op->code == WEFT_EP_PUT;
+	struct weft_att *a = att_of(ep);
 
-	return att_remote(att_of(ep), &c);
+	if (weft_att_gone(a))
+		return -EIO;
+	if (imm && op->imm > UINT32_MAX)
+		return -EINVAL;
+	switch (op->code) {
+	case WEFT_EP_MSG:
+		return att_send(a, op);
+	case WEFT_EP_PUT:
+		return att_put(a, op);
+	case WEFT_EP_GET:
+		return att_get(a, op);
+	case WEFT_EP_FADD:
+	case WEFT_EP_CSWAP:
+		return att_atomic(a, op);
+	}
+	return -EOPNOTSUPP;
 }
 
 static int att_mr_reg(struct weft_ep *ep, void *p, size_t len,
@@ -359,11 +358,7 @@ const struct weft_ep_ops att_ep_ops = {
 	.close = att_close,
 	.mr_reg = att_mr_reg,
 	.mr_dereg = att_mr_dereg,
-	.send = att_send,
-	.put = att_put,
-	.get = att_get,
-	.fadd = att_fadd,
-	.cswap = att_cswap,
+	.post = att_ep_post,
 	.poll = att_poll,
 	.release = att_release,
 	.wait = att_wait,

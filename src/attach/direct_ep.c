@@ -42,96 +42,57 @@ static bool ev_room(const struct direct *d)
 
 /* ---- calls ---- */
 
-static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
-		   size_t len, uint64_t imm, void *ctx)
+static int direct_send(struct direct *d, uint32_t to,
+		       const struct weft_ep_op *op)
 {
-	struct direct *d = direct_of(ep);
 	struct weft_ep_event ev = { .kind = WEFT_EV_SENT,
-				    .src = dst,
-				    .imm = imm,
-				    .len = len,
-				    .ctx = ctx };
+				    .src = op->dst,
+				    .imm = op->imm,
+				    .len = op->len,
+				    .ctx = op->ctx };
 	struct direct_head *h;
-	uint32_t to;
 
-	d->acts++;
-	if (!place_of(d, dst, &to) || imm > UINT32_MAX)
-		return -EINVAL;
-	if (len > ep->info.max_msg)
+	if (op->len > d->ep.info.max_msg)
 		return -EMSGSIZE;
-	if (ctx && !ev_room(d))
+	if (op->ctx && !ev_room(d))
 		return -EAGAIN;
 	if (direct_is_left(d, to)) {
 		ev.kind = WEFT_EV_ERROR;
 		ev.status = -EPIPE;
 	} else {
-		h = direct_begin(d, to, len);
+		h = direct_begin(d, to, op->len);
 		if (!h)
 			return -EAGAIN;
-		if (len)
-			memcpy(h + 1, buf, len);
-		direct_commit(d, to, h, DIRECT_MSG, len, (uint32_t)imm);
+		if (op->len)
+			memcpy(h + 1, op->buf, op->len);
+		direct_commit(d, to, h, DIRECT_MSG, op->len, (uint32_t)op->imm);
 	}
-	if (ctx)
+	if (op->ctx)
 		direct_event(d, &ev);
 	return 0;
 }
 
-static int ep_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
-		  uint64_t raddr, uint64_t rkey, bool notify, uint64_t imm,
-		  void *ctx)
+static int ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
 {
+	static int (*const remote[])(struct direct *, uint32_t,
+				     const struct weft_ep_op *) = {
+		[WEFT_EP_PUT] = direct_put,
+		[WEFT_EP_GET] = direct_get,
+		[WEFT_EP_FADD] = direct_atomic,
+		[WEFT_EP_CSWAP] = direct_atomic,
+	};
+	bool imm = op->code == WEFT_EP_MSG || op->code == WEFT_EP_PUT;
 	struct direct *d = direct_of(ep);
 	uint32_t to;
 
 	d->acts++;
-	if (!place_of(d, dst, &to) || imm > UINT32_MAX)
+	if (!(op->code & ep->info.caps))
+		return -EOPNOTSUPP;
+	if (!place_of(d, op->dst, &to) || (imm && op->imm > UINT32_MAX))
 		return -EINVAL;
-	if (!ev_room(d))
-		return -EAGAIN;
-	return direct_put(d, to, buf, len, raddr, rkey, notify, (uint32_t)imm,
-			  ctx);
-}
-
-static int ep_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
-		  uint64_t raddr, uint64_t rkey, void *ctx)
-{
-	struct direct *d = direct_of(ep);
-	uint32_t to;
-
-	d->acts++;
-	if (!place_of(d, dst, &to))
-		return -EINVAL;
-	if (!ev_room(d))
-		return -EAGAIN;
-	return direct_get(d, to, buf, len, raddr, rkey, ctx);
-}
-
-static int ep_atomic(struct weft_ep *ep, uint32_t dst, enum direct_what what,
-		     uint64_t raddr, uint64_t rkey, uint64_t a, uint64_t b,
-		     void *ctx)
-{
-	struct direct *d = direct_of(ep);
-	uint32_t to;
-
-	d->acts++;
-	if (!place_of(d, dst, &to))
-		return -EINVAL;
-	if (!ev_room(d))
-		return -EAGAIN;
-	return direct_atomic(d, to, what, raddr, rkey, a, b, ctx);
-}
-
-static int ep_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		   uint64_t rkey, uint64_t add, void *ctx)
-{
-	return ep_atomic(ep, dst, ASK_FADD, raddr, rkey, add, 0, ctx);
-}
-
-static int ep_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		    uint64_t rkey, uint64_t expect, uint64_t desired, void *ctx)
-{
-	return ep_atomic(ep, dst, ASK_CSWAP, raddr, rkey, expect, desired, ctx);
+	if (op->code == WEFT_EP_MSG)
+		return direct_send(d, to, op);
+	return ev_room(d) ? remote[op->code](d, to, op) : -EAGAIN;
 }
 
 /* ---- what comes ---- */
@@ -301,11 +262,7 @@ const struct weft_ep_ops direct_ops = {
 	.close = ep_close,
 	.mr_reg = direct_mr_reg,
 	.mr_dereg = direct_mr_dereg,
-	.send = ep_send,
-	.put = ep_put,
-	.get = ep_get,
-	.fadd = ep_fadd,
-	.cswap = ep_cswap,
+	.post = ep_post,
 	.poll = ep_poll,
 	.release = ep_release,
 	.wait = ep_wait,

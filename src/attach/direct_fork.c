@@ -5,33 +5,7 @@
 
 #include "attach/direct_internal.h"
 
-static int no_send(struct weft_ep *ep, uint32_t dst, const void *buf,
-		   size_t len, uint64_t imm, void *ctx)
-{
-	return -EIO;
-}
-
-static int no_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
-		  uint64_t raddr, uint64_t rkey, bool notify, uint64_t imm,
-		  void *ctx)
-{
-	return -EIO;
-}
-
-static int no_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
-		  uint64_t raddr, uint64_t rkey, void *ctx)
-{
-	return -EIO;
-}
-
-static int no_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		   uint64_t rkey, uint64_t add, void *ctx)
-{
-	return -EIO;
-}
-
-static int no_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		    uint64_t rkey, uint64_t expect, uint64_t desired, void *ctx)
+static int no_post(struct weft_ep *ep, const struct weft_ep_op *op)
 {
 	return -EIO;
 }
@@ -69,11 +43,7 @@ static const struct weft_ep_ops no_ops = {
 	.close = no_close,
 	.mr_reg = no_mr_reg,
 	.mr_dereg = no_mr_dereg,
-	.send = no_send,
-	.put = no_put,
-	.get = no_get,
-	.fadd = no_fadd,
-	.cswap = no_cswap,
+	.post = no_post,
 	.poll = no_poll,
 	.release = no_release,
 	.wait = no_wait,

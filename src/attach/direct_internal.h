@@ -275,14 +275,9 @@ bool direct_news(struct direct *d);
 int direct_mr_reg(struct weft_ep *ep, void *p, size_t len,
 		  struct weft_ep_mr *mr_p);
 int direct_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
-int direct_put(struct direct *d, uint32_t to, const void *buf, size_t len,
-	       uint64_t raddr, uint64_t rkey, bool notify, uint32_t imm,
-	       void *ctx);
-int direct_get(struct direct *d, uint32_t to, void *buf, size_t len,
-	       uint64_t raddr, uint64_t rkey, void *ctx);
-int direct_atomic(struct direct *d, uint32_t to, enum direct_what what,
-		  uint64_t raddr, uint64_t rkey, uint64_t a, uint64_t b,
-		  void *ctx);
+int direct_put(struct direct *d, uint32_t to, const struct weft_ep_op *op);
+int direct_get(struct direct *d, uint32_t to, const struct weft_ep_op *op);
+int direct_atomic(struct direct *d, uint32_t to, const struct weft_ep_op *op);
 /* Of ours. */
 bool direct_covers(const struct direct *d, uint64_t addr, uint64_t key,
 		   uint64_t len);

@@ -191,83 +191,86 @@ static int direct_rma_done(struct direct *d, uint32_t to,
 }
 
 static int by_message(struct direct *d, enum direct_what what,
-		      struct direct_op *op, uint64_t raddr, uint64_t rkey)
+		      struct direct_op *op, const struct weft_ep_op *asked)
 {
 	if (!op)
 		return -EAGAIN;
 	op->ask.what = what;
-	op->ask.raddr = raddr;
-	op->ask.rkey = rkey;
+	op->ask.raddr = asked->raddr;
+	op->ask.rkey = asked->rkey;
 	direct_op_start(d, op);
 	return 0;
 }
 
-int direct_put(struct direct *d, uint32_t to, const void *buf, size_t len,
-	       uint64_t raddr, uint64_t rkey, bool notify, uint32_t imm,
-	       void *ctx)
+int direct_put(struct direct *d, uint32_t to, const struct weft_ep_op *put)
 {
+	void *buf = (void *)(uintptr_t)put->buf;
+	uint32_t imm = (uint32_t)put->imm;
 	struct direct_head *h;
 	struct direct_op *op;
 	int ret;
 
 	if (direct_is_left(d, to))
-		return direct_rma_done(d, to, WEFT_EV_PUT, -EPIPE, len, ctx);
-	if (!his_covers(d, to, raddr, rkey, len))
+		return direct_rma_done(d, to, WEFT_EV_PUT, -EPIPE, put->len,
+				       put->ctx);
+	if (!his_covers(d, to, put->raddr, put->rkey, put->len))
 		return -EINVAL;
-	if (notify && !direct_has_room(d, to, 0))
+	if (put->notify && !direct_has_room(d, to, 0))
 		return -EAGAIN;
-	ret = direct_rma_move(d, to, (void *)(uintptr_t)buf, raddr, len, true);
+	ret = direct_rma_move(d, to, buf, put->raddr, put->len, true);
 	if (ret != -EPERM) {
-		h = notify && !ret ? direct_begin(d, to, 0) : NULL;
+		h = put->notify && !ret ? direct_begin(d, to, 0) : NULL;
 		if (h)
 			direct_commit(d, to, h, DIRECT_PUT_IN, 0, imm);
-		return direct_rma_done(d, to, WEFT_EV_PUT, ret, len, ctx);
+		return direct_rma_done(d, to, WEFT_EV_PUT, ret, put->len,
+				       put->ctx);
 	}
-	op = direct_op_new(d, to, WEFT_EV_PUT, ctx);
+	op = direct_op_new(d, to, WEFT_EV_PUT, put->ctx);
 	if (op) {
-		op->buf = (uint8_t *)(uintptr_t)buf;
-		op->len = len;
-		op->notify = notify;
+		op->buf = buf;
+		op->len = put->len;
+		op->notify = put->notify;
 		op->imm = imm;
 	}
-	return by_message(d, ASK_PUT, op, raddr, rkey);
+	return by_message(d, ASK_PUT, op, put);
 }
 
-int direct_get(struct direct *d, uint32_t to, void *buf, size_t len,
-	       uint64_t raddr, uint64_t rkey, void *ctx)
+int direct_get(struct direct *d, uint32_t to, const struct weft_ep_op *get)
 {
 	struct direct_op *op;
 	int ret;
 
 	if (direct_is_left(d, to))
-		return direct_rma_done(d, to, WEFT_EV_GET, -EPIPE, len, ctx);
-	if (!his_covers(d, to, raddr, rkey, len))
+		return direct_rma_done(d, to, WEFT_EV_GET, -EPIPE, get->len,
+				       get->ctx);
+	if (!his_covers(d, to, get->raddr, get->rkey, get->len))
 		return -EINVAL;
-	ret = direct_rma_move(d, to, buf, raddr, len, false);
+	ret = direct_rma_move(d, to, get->into, get->raddr, get->len, false);
 	if (ret != -EPERM)
-		return direct_rma_done(d, to, WEFT_EV_GET, ret, len, ctx);
-	op = direct_op_new(d, to, WEFT_EV_GET, ctx);
+		return direct_rma_done(d, to, WEFT_EV_GET, ret, get->len,
+				       get->ctx);
+	op = direct_op_new(d, to, WEFT_EV_GET, get->ctx);
 	if (op) {
-		op->buf = buf;
-		op->len = len;
+		op->buf = get->into;
+		op->len = get->len;
 	}
-	return by_message(d, ASK_GET, op, raddr, rkey);
+	return by_message(d, ASK_GET, op, get);
 }
 
-int direct_atomic(struct direct *d, uint32_t to, enum direct_what what,
-		  uint64_t raddr, uint64_t rkey, uint64_t a, uint64_t b,
-		  void *ctx)
+int direct_atomic(struct direct *d, uint32_t to, const struct weft_ep_op *a)
 {
 	struct direct_op *op;
 
 	if (direct_is_left(d, to))
-		return direct_rma_done(d, to, WEFT_EV_ATOMIC, -EPIPE, 8, ctx);
-	if (raddr % 8 || !his_covers(d, to, raddr, rkey, 8))
+		return direct_rma_done(d, to, WEFT_EV_ATOMIC, -EPIPE, 8,
+				       a->ctx);
+	if (a->raddr % 8 || !his_covers(d, to, a->raddr, a->rkey, 8))
 		return -EINVAL;
-	op = direct_op_new(d, to, WEFT_EV_ATOMIC, ctx);
+	op = direct_op_new(d, to, WEFT_EV_ATOMIC, a->ctx);
 	if (op) {
-		op->ask.a = a;
-		op->ask.b = b;
+		op->ask.a = a->operand;
+		op->ask.b = a->code == WEFT_EP_CSWAP ? a->desired : 0;
 	}
-	return by_message(d, what, op, raddr, rkey);
+	return by_message(d, a->code == WEFT_EP_CSWAP ? ASK_CSWAP : ASK_FADD,
+			  op, a);
 }

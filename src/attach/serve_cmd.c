@@ -123,10 +123,9 @@ static int cmd_send(struct att_agent *g, struct att_client *c,
 	op->stage = att_stage(g, cmd->len, &op->class_);
 	if (op->stage)
 		memcpy(op->stage, c->tx + cmd->buf, cmd->len);
-	ret = !op->stage
-		      ? -EAGAIN
-		      : g->ep->ops->send(g->ep, to->node, op->stage, cmd->len,
-					 att_imm(cmd->imm, to, c), op);
+	ret = !op->stage ? -EAGAIN
+			 : weft_ep_send(g->ep, to->node, op->stage, cmd->len,
+					att_imm(cmd->imm, to, c), op);
 	if (ret)
 		att_op_free(g, op);
 	return ret;

@@ -13,45 +13,36 @@ static bool serve_mem_sane(uint64_t va, uint64_t len)
 
 /* ---- operations ---- */
 
-static int op_put(struct att_agent *g, const struct att_client *to,
-		  const struct att_cmd *cmd, struct att_op *op)
-{
-	return g->ep->ops->put(g->ep, to->node, op->shadow, cmd->len,
-			       cmd->raddr, cmd->rkey, cmd->flags & ATT_F_NOTIFY,
-			       att_imm(cmd->imm, to, op->c), op);
-}
-
-static int op_get(struct att_agent *g, const struct att_client *to,
-		  const struct att_cmd *cmd, struct att_op *op)
-{
-	return g->ep->ops->get(g->ep, to->node, op->shadow, cmd->len,
-			       cmd->raddr, cmd->rkey, op);
-}
-
-static int op_fadd(struct att_agent *g, const struct att_client *to,
-		   const struct att_cmd *cmd, struct att_op *op)
-{
-	return g->ep->ops->fadd(g->ep, to->node, cmd->raddr, cmd->rkey,
-				cmd->buf, op);
-}
-
-static int op_cswap(struct att_agent *g, const struct att_client *to,
-		    const struct att_cmd *cmd, struct att_op *op)
-{
-	return g->ep->ops->cswap(g->ep, to->node, cmd->raddr, cmd->rkey,
-				 cmd->buf, cmd->len, op);
-}
-
 static const struct {
-	int (*fn)(struct att_agent *g, const struct att_client *to,
-		  const struct att_cmd *cmd, struct att_op *op);
+	enum weft_ep_code code;
 	bool local; /* has memory of the client: buf and len */
 } ops[ATT_C_KINDS] = {
-	[ATT_C_PUT] = { op_put, true },
-	[ATT_C_GET] = { op_get, true },
-	[ATT_C_FADD] = { op_fadd, false },
-	[ATT_C_CSWAP] = { op_cswap, false },
+	[ATT_C_PUT] = { WEFT_EP_PUT, true },
+	[ATT_C_GET] = { WEFT_EP_GET, true },
+	[ATT_C_FADD] = { WEFT_EP_FADD, false },
+	[ATT_C_CSWAP] = { WEFT_EP_CSWAP, false },
 };
+
+static int serve_mem_post(struct att_agent *g, const struct att_client *to,
+			  const struct att_cmd *cmd, struct att_op *op)
+{
+	const struct weft_ep_op o = {
+		.code = ops[cmd->kind].code,
+		.dst = to->node,
+		.buf = op->shadow,
+		.into = op->shadow,
+		.len = cmd->len,
+		.raddr = cmd->raddr,
+		.rkey = cmd->rkey,
+		.notify = cmd->flags & ATT_F_NOTIFY,
+		.imm = att_imm(cmd->imm, to, op->c),
+		.operand = cmd->buf,
+		.desired = cmd->len,
+		.ctx = op,
+	};
+
+	return weft_ep_post(g->ep, &o);
+}
 
 int att_cmd_remote(struct att_agent *g, struct att_client *c,
 		   const struct att_cmd *cmd)
@@ -68,8 +59,7 @@ int att_cmd_remote(struct att_agent *g, struct att_client *c,
 	op = att_op_new(g, c, cmd);
 	if (local)
 		op->shadow = att_shadow_get(g, c, cmd->buf, cmd->len);
-	ret = local && !op->shadow ? -ENOMEM
-				   : ops[cmd->kind].fn(g, to, cmd, op);
+	ret = local && !op->shadow ? -ENOMEM : serve_mem_post(g, to, cmd, op);
 	if (ret)
 		att_op_free(g, op);
 	return ret;

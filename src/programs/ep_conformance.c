@@ -72,8 +72,8 @@ static void conformance_acknowledge(struct ec *e)
 {
 	for (uint32_t p = 0; p < e->w.n; p++)
 		while (e->owed[p] &&
-		       !e->ep->ops->send(e->ep, p, NULL, 0,
-					 conformance_imm(EC_ACK, 0), NULL)) {
+		       !weft_ep_send(e->ep, p, NULL, 0,
+				     conformance_imm(EC_ACK, 0), NULL)) {
 			e->owed[p]--;
 			e->sends++;
 		}
@@ -180,8 +180,8 @@ void conformance_barrier(struct ec *e)
 
 	for (uint32_t p = 0; p < e->w.n; p++)
 		e->sends += !EPW_RETRY(
-			e->ep->ops->send(e->ep, p, NULL, 0,
-					 conformance_imm(EC_BARRIER, k), NULL),
+			weft_ep_send(e->ep, p, NULL, 0,
+				     conformance_imm(EC_BARRIER, k), NULL),
 			conformance_serve(e, false));
 	while (e->arrived[k] < e->w.n && conformance_serve(e, true))
 		;

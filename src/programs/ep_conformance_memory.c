@@ -128,11 +128,17 @@ static int read_word(struct ec *e, uint32_t src, uint64_t *val_p)
 
 	conformance_key(e, "xaddr", addr, sizeof(addr));
 	conformance_key(e, "xkey", key, sizeof(key));
-	ret = EPW_RETRY(e->ep->ops->get(e->ep, src,
-					conformance_at(e, e->pinned), 64,
-					program_get(&e->w, addr, src),
-					program_get(&e->w, key, src), op),
-			conformance_serve(e, false));
+	ret = EPW_RETRY(
+		weft_ep_post(e->ep,
+			     &(struct weft_ep_op){
+				     .code = WEFT_EP_GET,
+				     .dst = src,
+				     .into = conformance_at(e, e->pinned),
+				     .len = 64,
+				     .raddr = program_get(&e->w, addr, src),
+				     .rkey = program_get(&e->w, key, src),
+				     .ctx = op }),
+		conformance_serve(e, false));
 	if (ret)
 		return ret;
 	conformance_wait(e, op);

@@ -19,12 +19,11 @@ static void conformance_send(struct ec *e, uint32_t dst, uint64_t seq,
 	int ret;
 
 	epw_fill(buf, len, program_base(e->w.me, dst, seq));
-	ret = EPW_RETRY(
-		e->ep->ops->send(
-			e->ep, dst, conformance_at(e, buf), len,
-			conformance_imm(EC_DATA, (uint64_t)len << 32 | seq),
-			op),
-		conformance_serve(e, false));
+	ret = EPW_RETRY(weft_ep_send(e->ep, dst, conformance_at(e, buf), len,
+				     conformance_imm(EC_DATA,
+						     (uint64_t)len << 32 | seq),
+				     op),
+			conformance_serve(e, false));
 	EC_EXPECT(e, !ret, "%s: send of %zu bytes says %d", e->name, len, ret);
 	e->sends += !ret;
 	if (!ret)
@@ -101,12 +100,19 @@ static void conformance_put_one(struct ec *e, uint32_t dst, uint64_t seq)
 		buf += conformance_random(e, 8);
 	epw_fill(buf, len, program_base(e->w.me, dst, seq));
 	ret = EPW_RETRY(
-		e->ep->ops->put(e->ep, dst, conformance_at(e, buf), len,
-				e->raddr[dst] + EC_COUNTERS +
-					(uint64_t)e->w.me * EC_AREA + off,
-				e->rkey[dst], true,
-				(uint64_t)off << 40 | (uint64_t)len << 24 | seq,
-				op),
+		weft_ep_post(e->ep,
+			     &(struct weft_ep_op){
+				     .code = WEFT_EP_PUT,
+				     .dst = dst,
+				     .buf = conformance_at(e, buf),
+				     .len = len,
+				     .raddr = e->raddr[dst] + EC_COUNTERS +
+					      (uint64_t)e->w.me * EC_AREA + off,
+				     .rkey = e->rkey[dst],
+				     .notify = true,
+				     .imm = (uint64_t)off << 40 |
+					    (uint64_t)len << 24 | seq,
+				     .ctx = op }),
 		conformance_serve(e, false));
 	EC_EXPECT(e, !ret, "put: %zu bytes at %zu say %d", len, off, ret);
 	if (ret)
@@ -151,10 +157,17 @@ static void conformance_get_one(struct ec *e, uint32_t src)
 	else
 		buf += conformance_random(e, 8);
 	memset(buf, 0xAA, len + 1);
-	ret = EPW_RETRY(e->ep->ops->get(e->ep, src, conformance_at(e, buf), len,
-					e->raddr[src] + EC_COUNTERS + off,
-					e->rkey[src], op),
-			conformance_serve(e, false));
+	ret = EPW_RETRY(
+		weft_ep_post(e->ep,
+			     &(struct weft_ep_op){
+				     .code = WEFT_EP_GET,
+				     .dst = src,
+				     .into = conformance_at(e, buf),
+				     .len = len,
+				     .raddr = e->raddr[src] + EC_COUNTERS + off,
+				     .rkey = e->rkey[src],
+				     .ctx = op }),
+		conformance_serve(e, false));
 	EC_EXPECT(e, !ret, "get: %zu bytes at %zu say %d", len, off, ret);
 	if (ret)
 		return;
@@ -189,8 +202,14 @@ static uint64_t conformance_fadd(struct ec *e, uint64_t off, uint64_t add)
 {
 	struct conformance_op *op = conformance_ops(e, 1);
 
-	EPW_RETRY(e->ep->ops->fadd(e->ep, EC_HEAD, e->raddr[EC_HEAD] + off,
-				   e->rkey[EC_HEAD], add, op),
+	EPW_RETRY(weft_ep_post(e->ep,
+			       &(struct weft_ep_op){
+				       .code = WEFT_EP_FADD,
+				       .dst = EC_HEAD,
+				       .raddr = e->raddr[EC_HEAD] + off,
+				       .rkey = e->rkey[EC_HEAD],
+				       .operand = add,
+				       .ctx = op }),
 		  conformance_serve(e, false));
 	conformance_wait(e, op);
 	EC_EXPECT(e, !op->status, "fadd: %s", program_why(op->status));
@@ -223,8 +242,15 @@ static uint64_t conformance_cswap(struct ec *e, uint64_t expect,
 {
 	struct conformance_op *op = conformance_ops(e, 1);
 
-	EPW_RETRY(e->ep->ops->cswap(e->ep, EC_HEAD, e->raddr[EC_HEAD] + 8,
-				    e->rkey[EC_HEAD], expect, desired, op),
+	EPW_RETRY(weft_ep_post(
+			  e->ep,
+			  &(struct weft_ep_op){ .code = WEFT_EP_CSWAP,
+						.dst = EC_HEAD,
+						.raddr = e->raddr[EC_HEAD] + 8,
+						.rkey = e->rkey[EC_HEAD],
+						.operand = expect,
+						.desired = desired,
+						.ctx = op }),
 		  conformance_serve(e, false));
 	conformance_wait(e, op);
 	EC_EXPECT(e, !op->status, "cswap: %s", program_why(op->status));
@@ -254,9 +280,13 @@ static void conformance_cswaps(struct ec *e)
 /* ---- refusals ---- */
 
 /* Either refused at once or completed with an error. */
-static void conformance_refused(struct ec *e, int ret,
+static void conformance_refused(struct ec *e, struct weft_ep_op o,
 				struct conformance_op *op, const char *what)
 {
+	int ret;
+
+	o.ctx = op;
+	ret = weft_ep_post(e->ep, &o);
 	if (!ret) {
 		conformance_wait(e, op);
 		ret = op->status;
@@ -266,35 +296,39 @@ static void conformance_refused(struct ec *e, int ret,
 
 static void conformance_errors(struct ec *e)
 {
-	const struct weft_ep_ops *o = e->ep->ops;
 	size_t bytes = EC_COUNTERS + (size_t)e->w.n * EC_AREA;
-	uint64_t end = e->raddr[EC_HEAD] + bytes, key = e->rkey[EC_HEAD];
-	struct conformance_op *op = conformance_ops(e, 6);
+	uint64_t base = e->raddr[EC_HEAD], end = base + bytes;
+	uint64_t key = e->rkey[EC_HEAD];
+	const struct {
+		const char *what;
+		struct weft_ep_op op;
+	} bad[] = {
+		{ "a message to nobody", { WEFT_EP_MSG, e->w.n, e->heap, 8 } },
+		{ "a put beyond its region",
+		  { WEFT_EP_PUT, EC_HEAD, e->pinned, 64, .raddr = end - 32,
+		    .rkey = key } },
+		{ "a get beyond its region",
+		  { WEFT_EP_GET, EC_HEAD, .into = e->pinned, .len = 64,
+		    .raddr = end - 32, .rkey = key } },
+		{ "an atomic beyond its region",
+		  { WEFT_EP_FADD, EC_HEAD, .raddr = end, .rkey = key,
+		    .operand = 1 } },
+		{ "an unaligned atomic",
+		  { WEFT_EP_FADD, EC_HEAD, .raddr = base + 1, .rkey = key,
+		    .operand = 1 } },
+		{ "a put with a wrong key",
+		  { WEFT_EP_PUT, EC_HEAD, e->pinned, 8, .raddr = base,
+		    .rkey = ~0ull << 32 } },
+	};
+	const uint32_t n = sizeof(bad) / sizeof(bad[0]);
+	struct conformance_op *op = conformance_ops(e, n);
 
 	EC_EXPECT(e,
-		  o->send(e->ep, 0, e->heap, e->ep->info.max_msg + 1u, 0,
-			  NULL) == -EMSGSIZE,
+		  weft_ep_send(e->ep, 0, e->heap, e->ep->info.max_msg + 1u, 0,
+			       NULL) == -EMSGSIZE,
 		  "errors: a message longer than max_msg was taken");
-	conformance_refused(e, o->send(e->ep, e->w.n, e->heap, 8, 0, &op[0]),
-			    &op[0], "a message to nobody");
-	conformance_refused(e,
-			    o->put(e->ep, EC_HEAD, e->pinned, 64, end - 32, key,
-				   false, 0, &op[1]),
-			    &op[1], "a put beyond its region");
-	conformance_refused(
-		e, o->get(e->ep, EC_HEAD, e->pinned, 64, end - 32, key, &op[2]),
-		&op[2], "a get beyond its region");
-	conformance_refused(e, o->fadd(e->ep, EC_HEAD, end, key, 1, &op[3]),
-			    &op[3], "an atomic beyond its region");
-	conformance_refused(
-		e,
-		o->fadd(e->ep, EC_HEAD, e->raddr[EC_HEAD] + 1, key, 1, &op[4]),
-		&op[4], "an unaligned atomic");
-	conformance_refused(e,
-			    o->put(e->ep, EC_HEAD, e->pinned, 8,
-				   e->raddr[EC_HEAD], ~0ull << 32, false, 0,
-				   &op[5]),
-			    &op[5], "a put with a wrong key");
+	for (uint32_t i = 0; i < n; i++)
+		conformance_refused(e, bad[i].op, &op[i], bad[i].what);
 }
 
 /* An idle wait ends at its deadline, not before. */

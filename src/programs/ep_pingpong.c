@@ -31,8 +31,8 @@ static void epp_send(struct epp *p, const void *data, size_t len, uint64_t seq)
 	struct weft_ep_event ev;
 	int ret;
 
-	while ((ret = p->ep->ops->send(p->ep, p->w.me ^ 1, data, len, seq,
-				       NULL)) == -EAGAIN)
+	while ((ret = weft_ep_send(p->ep, p->w.me ^ 1, data, len, seq, NULL)) ==
+	       -EAGAIN)
 		p->ep->ops->poll(p->ep, &ev, 1);
 	if (ret)
 		weft_check_failed(p->w.c, "send says %d", ret);

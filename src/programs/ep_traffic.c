@@ -93,7 +93,7 @@ static void ept_send(struct ept *t, uint32_t dst, size_t len, uint64_t imm)
 	bool sent;
 	int ret;
 
-	while ((ret = t->ep->ops->send(t->ep, dst, t->buf, len, imm, t->buf)) ==
+	while ((ret = weft_ep_send(t->ep, dst, t->buf, len, imm, t->buf)) ==
 	       -EAGAIN)
 		ept_serve(t);
 	if (ret)

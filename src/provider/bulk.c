@@ -217,9 +217,16 @@ static int bulk_post(struct wfi_op *op)
 		return bulk_self(op);
 	if (n > chunk)
 		n = chunk;
-	rc = h->ep->ops->put(h->ep, op->peer->addr, op->from + op->at, n,
-			     op->to.addr + op->at, op->to.key, true, op->to_id,
-			     &op->note);
+	rc = weft_ep_post(h->ep,
+			  &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+						.dst = op->peer->addr,
+						.buf = op->from + op->at,
+						.len = n,
+						.raddr = op->to.addr + op->at,
+						.rkey = op->to.key,
+						.notify = true,
+						.imm = op->to_id,
+						.ctx = &op->note });
 	if (rc)
 		return rc;
 	op->notes++;

@@ -83,8 +83,7 @@ int wfi_hub_send(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 	if (p->addr == h->self)
 		return hub_keep(&h->loop, h->scratch, len, note);
 	rc = p->busy ? -EAGAIN
-		     : h->ep->ops->send(h->ep, p->addr, h->scratch, len, 0,
-					note);
+		     : weft_ep_send(h->ep, p->addr, h->scratch, len, 0, note);
 	if (rc == -EAGAIN && must)
 		rc = peer_keep(h, p, len, note);
 	return rc;
@@ -154,8 +153,8 @@ static bool peer_flush(struct wfi_hub *h, struct wfi_peer *p)
 
 	while ((k = STAILQ_FIRST(&p->queue))) {
 		int rc = p->dead ? -EPIPE
-				 : h->ep->ops->send(h->ep, p->addr, k->buf,
-						    k->len, 0, k->note);
+				 : weft_ep_send(h->ep, p->addr, k->buf, k->len,
+						0, k->note);
 
 		if (rc == -EAGAIN)
 			return false;

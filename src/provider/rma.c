@@ -121,8 +121,14 @@ static int rma_read_direct(struct wfi_op *op, const struct wire_window *from)
 
 	op->type = &rma_read_direct_type;
 	if (flat)
-		rc = ep->ops->get(ep, op->peer->addr, flat, from->len,
-				  from->addr, from->key, &op->note);
+		rc = weft_ep_post(ep,
+				  &(struct weft_ep_op){ .code = WEFT_EP_GET,
+							.dst = op->peer->addr,
+							.into = flat,
+							.len = from->len,
+							.raddr = from->addr,
+							.rkey = from->key,
+							.ctx = &op->note });
 	if (rc)
 		wfi_op_free(op);
 	else

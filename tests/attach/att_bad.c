@@ -63,8 +63,14 @@ static void bad_all(struct weft_att *a)
 
 static void bad_put(struct weft_att *a)
 {
-	a->ep.ops->put(&a->ep, WEFT_ATT_ADDR(0, 0), (void *)8, 1ull << 50, 16,
-		       99, true, 1, NULL);
+	weft_ep_post(&a->ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+						   .dst = WEFT_ATT_ADDR(0, 0),
+						   .buf = (void *)8,
+						   .len = 1ull << 50,
+						   .raddr = 16,
+						   .rkey = 99,
+						   .notify = true,
+						   .imm = 1 });
 }
 
 /* Neither dies nor breaks anything. */
@@ -76,7 +82,7 @@ static void ok_fork(struct weft_att *a)
 
 	if (!pid)
 		_exit(weft_att_open(&b) != -EIO ||
-		      a->ep.ops->send(&a->ep, 0, "x", 1, 0, NULL) != -EIO ||
+		      weft_ep_send(&a->ep, 0, "x", 1, 0, NULL) != -EIO ||
 		      weft_att_now(a) != 0 ||
 		      a->ep.ops->poll(&a->ep, NULL, 0) != 0);
 	waitpid(pid, &status, 0);
@@ -118,7 +124,7 @@ static int good(struct weft_att *a)
 				return ev.status == -EPIPE ? 0 : 1;
 			a->ep.ops->release(&a->ep, &ev);
 		}
-		a->ep.ops->send(&a->ep, WEFT_ATT_ADDR(1, 0), &byte, 1, 0, NULL);
+		weft_ep_send(&a->ep, WEFT_ATT_ADDR(1, 0), &byte, 1, 0, NULL);
 		weft_att_wait(a, 2000);
 	}
 }

@@ -120,8 +120,8 @@ static void tell(uint32_t to, uint32_t tag, uint32_t seq, const void *d,
 {
 	int ret;
 
-	while ((ret = ep->ops->send(ep, addr(to), d, len, tag << 24 | seq,
-				    NULL)) == -EAGAIN)
+	while ((ret = weft_ep_send(ep, addr(to), d, len, tag << 24 | seq,
+				   NULL)) == -EAGAIN)
 		progress();
 	if (ret)
 		die("send", ret);
@@ -180,8 +180,15 @@ static void swaps(uint64_t off)
 	int ret;
 
 	do {
-		while ((ret = ep->ops->cswap(ep, addr(0), mr_of[0].addr + off,
-					     mr_of[0].key, me - 1, me, &k)))
+		while ((ret = weft_ep_post(ep,
+					   &(struct weft_ep_op){
+						   .code = WEFT_EP_CSWAP,
+						   .dst = addr(0),
+						   .raddr = mr_of[0].addr + off,
+						   .rkey = mr_of[0].key,
+						   .operand = me - 1,
+						   .desired = me,
+						   .ctx = &k })))
 			retry(ret, "cswap");
 		wait_done(++k);
 		if (result >= me)
@@ -211,8 +218,16 @@ static void remote(void)
 			tell(r, TAG_MR, 0, &mr, sizeof(mr));
 	while (n_mrs < n - 1)
 		progress();
-	while ((ret = ep->ops->put(ep, addr(to), src, BIG, mr_of[to].addr,
-				   mr_of[to].key, true, 7, src)))
+	while ((ret = weft_ep_post(
+			ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+						  .dst = addr(to),
+						  .buf = src,
+						  .len = BIG,
+						  .raddr = mr_of[to].addr,
+						  .rkey = mr_of[to].key,
+						  .notify = true,
+						  .imm = 7,
+						  .ctx = src })))
 		retry(ret, "put");
 	wait_done(k + 1);
 	while (put_in == in)
@@ -221,8 +236,14 @@ static void remote(void)
 		if (region[i] != byte(from, 99, i))
 			die("data of put", (int64_t)i);
 	barrier();
-	while ((ret = ep->ops->get(ep, addr(to), back, BIG, mr_of[to].addr,
-				   mr_of[to].key, src)))
+	while ((ret = weft_ep_post(
+			ep, &(struct weft_ep_op){ .code = WEFT_EP_GET,
+						  .dst = addr(to),
+						  .into = back,
+						  .len = BIG,
+						  .raddr = mr_of[to].addr,
+						  .rkey = mr_of[to].key,
+						  .ctx = src })))
 		retry(ret, "get");
 	wait_done(k + 2);
 	if (memcmp(back, src, BIG))
@@ -231,8 +252,14 @@ static void remote(void)
 	memset(region + BIG, 0, 64);
 	barrier();
 	for (uint32_t i = 0; i < 5 && me; i++) {
-		while ((ret = ep->ops->fadd(ep, addr(0), mr_of[0].addr + BIG,
-					    mr_of[0].key, 2, src)))
+		while ((ret = weft_ep_post(ep,
+					   &(struct weft_ep_op){
+						   .code = WEFT_EP_FADD,
+						   .dst = addr(0),
+						   .raddr = mr_of[0].addr + BIG,
+						   .rkey = mr_of[0].key,
+						   .operand = 2,
+						   .ctx = src })))
 			retry(ret, "fadd");
 		wait_done(k + 3 + i);
 	}

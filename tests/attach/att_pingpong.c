@@ -38,7 +38,7 @@ static void pp_send(struct pp *p, const void *data, size_t len, uint64_t seq)
 {
 	int ret;
 
-	while ((ret = p->ep->ops->send(p->ep, p->peer, data, len, seq, NULL)) ==
+	while ((ret = weft_ep_send(p->ep, p->peer, data, len, seq, NULL)) ==
 	       -EAGAIN)
 		weft_att_wait(p->a, 1000);
 	if (ret)

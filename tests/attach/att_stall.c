@@ -32,8 +32,8 @@ static uint32_t flood(uint32_t to)
 	uint32_t n = 0;
 	int ret = 0;
 
-	while (n < MANY && !(ret = ep->ops->send(ep, WEFT_ATT_ADDR(to, 0), buf,
-						 sizeof(buf), n, NULL)))
+	while (n < MANY && !(ret = weft_ep_send(ep, WEFT_ATT_ADDR(to, 0), buf,
+						sizeof(buf), n, NULL)))
 		n++;
 	if (ret && ret != -EAGAIN)
 		fail("send", ret);

@@ -93,7 +93,7 @@ static void meet(void)
 	int ret;
 
 	do {
-		ret = ep->ops->send(ep, peer, area, 100, TURN, NULL);
+		ret = weft_ep_send(ep, peer, area, 100, TURN, NULL);
 	} while (ret == -EAGAIN);
 	until(WEFT_EV_RECV);
 	say_time("met");
@@ -125,9 +125,9 @@ static void part_messages(void)
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		area[0] = (uint8_t)(i + me);
-		say("send %d", ep->ops->send(ep, peer, area, sizes[i],
-					     i ? UINT32_MAX - i : 0,
-					     i % 2 ? area + i : NULL));
+		say("send %d", weft_ep_send(ep, peer, area, sizes[i],
+					    i ? UINT32_MAX - i : 0,
+					    i % 2 ? area + i : NULL));
 		if (i % 2)
 			until(WEFT_EV_SENT);
 		until(WEFT_EV_RECV);
@@ -143,7 +143,7 @@ static void part_regions(void)
 	say("length %zu", mr[me].len);
 	say("reg %d", ep->ops->mr_reg(ep, area, (size_t)1 << 60, &none));
 	say("dereg %d", ep->ops->mr_dereg(ep, &none));
-	ep->ops->send(ep, peer, &mr[me], sizeof(mr[me]), REGION, NULL);
+	weft_ep_send(ep, peer, &mr[me], sizeof(mr[me]), REGION, NULL);
 	until(WEFT_EV_RECV);
 }
 
@@ -158,23 +158,49 @@ static void part_remote(void)
 
 		memset(back, (int)(i + 7 * me), n);
 		say("put %d",
-		    ep->ops->put(ep, peer, back, n, m->addr + 65536, m->key,
-				 i % 2, 70 + i, i ? area + i : NULL));
+		    weft_ep_post(ep, &(struct weft_ep_op){
+					     .code = WEFT_EP_PUT,
+					     .dst = peer,
+					     .buf = back,
+					     .len = n,
+					     .raddr = m->addr + 65536,
+					     .rkey = m->key,
+					     .notify = i % 2,
+					     .imm = 70 + i,
+					     .ctx = i ? area + i : NULL }));
 		if (i) {
 			until(WEFT_EV_PUT);
 			say("get %d",
-			    ep->ops->get(ep, peer, back, n, m->addr + 65536,
-					 m->key, area + n));
+			    weft_ep_post(ep, &(struct weft_ep_op){
+						     .code = WEFT_EP_GET,
+						     .dst = peer,
+						     .into = back,
+						     .len = n,
+						     .raddr = m->addr + 65536,
+						     .rkey = m->key,
+						     .ctx = area + n }));
 			until(WEFT_EV_GET);
 			say("%zu bytes %x", n, timed ? sum(back, n) : 0);
 		}
 		meet();
 	}
-	say("add %d", ep->ops->fadd(ep, peer, m->addr + WORD, m->key, 5, area));
+	say("add %d",
+	    weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_FADD,
+						   .dst = peer,
+						   .raddr = m->addr + WORD,
+						   .rkey = m->key,
+						   .operand = 5,
+						   .ctx = area }));
 	until(WEFT_EV_ATOMIC);
 	for (uint64_t old = 4; old < 6; old++) {
-		say("swap %d", ep->ops->cswap(ep, peer, m->addr + WORD, m->key,
-					      old, 77, area + old));
+		say("swap %d", weft_ep_post(ep, &(struct weft_ep_op){
+							.code = WEFT_EP_CSWAP,
+							.dst = peer,
+							.raddr = m->addr + WORD,
+							.rkey = m->key,
+							.operand = old,
+							.desired = 77,
+							.ctx = area + old }));
 		until(WEFT_EV_ATOMIC);
 	}
 	meet();
@@ -195,19 +221,62 @@ static void part_wrong(void)
 	uint64_t bad = m->addr + AREA - 4;
 
 	wrong_ends(
-		ep->ops->send(ep, peer, area, ep->info.max_msg + 1u, 0, area));
-	wrong_ends(ep->ops->send(ep, peer, area, 1, 1ull << 32, area));
-	wrong_ends(ep->ops->put(ep, peer, area, 1, m->addr, m->key, true,
-				1ull << 32, area));
-	wrong_ends(ep->ops->send(ep, nobody, area, 1, 3, area));
-	wrong_ends(ep->ops->put(ep, nobody, area, 1, 0, 0, true, 3, area + 1));
-	wrong_ends(ep->ops->get(ep, nobody, area, 1, 0, 0, area + 2));
-	wrong_ends(ep->ops->fadd(ep, nobody, 0, 0, 1, area + 3));
-	wrong_ends(ep->ops->cswap(ep, nobody, 0, 0, 1, 2, area + 4));
+		weft_ep_send(ep, peer, area, ep->info.max_msg + 1u, 0, area));
+	wrong_ends(weft_ep_send(ep, peer, area, 1, 1ull << 32, area));
+	wrong_ends(weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+							  .dst = peer,
+							  .buf = area,
+							  .len = 1,
+							  .raddr = m->addr,
+							  .rkey = m->key,
+							  .notify = true,
+							  .imm = 1ull << 32,
+							  .ctx = area }));
+	wrong_ends(weft_ep_send(ep, nobody, area, 1, 3, area));
+	wrong_ends(weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+							  .dst = nobody,
+							  .buf = area,
+							  .len = 1,
+							  .raddr = 0,
+							  .rkey = 0,
+							  .notify = true,
+							  .imm = 3,
+							  .ctx = area + 1 }));
+	wrong_ends(weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_GET,
+							  .dst = nobody,
+							  .into = area,
+							  .len = 1,
+							  .raddr = 0,
+							  .rkey = 0,
+							  .ctx = area + 2 }));
+	wrong_ends(weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_FADD,
+							  .dst = nobody,
+							  .raddr = 0,
+							  .rkey = 0,
+							  .operand = 1,
+							  .ctx = area + 3 }));
+	wrong_ends(weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_CSWAP,
+							  .dst = nobody,
+							  .raddr = 0,
+							  .rkey = 0,
+							  .operand = 1,
+							  .desired = 2,
+							  .ctx = area + 4 }));
 	meet();
-	wrong_ends(ep->ops->put(ep, peer, back, 8, bad, m->key, false, 0,
-				area + 5));
-	wrong_ends(ep->ops->get(ep, peer, back, 8, bad, m->key, area + 6));
+	wrong_ends(weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+							  .dst = peer,
+							  .buf = back,
+							  .len = 8,
+							  .raddr = bad,
+							  .rkey = m->key,
+							  .ctx = area + 5 }));
+	wrong_ends(weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_GET,
+							  .dst = peer,
+							  .into = back,
+							  .len = 8,
+							  .raddr = bad,
+							  .rkey = m->key,
+							  .ctx = area + 6 }));
 	meet();
 }
 
@@ -260,7 +329,7 @@ static void part_calls(void)
 		weft_att_stat_begin(att, s);
 		weft_att_charge(att, (uint64_t)(i + 1) * WEFT_NS);
 		if (s == stat[2] && i % 2)
-			ep->ops->send(ep, peer, area, 8, 9, NULL);
+			weft_ep_send(ep, peer, area, 8, 9, NULL);
 		weft_att_stat_begin(att, stat[0]);
 		weft_att_charge(att, WEFT_NS);
 		weft_att_stat_end(att, stat[0]);
@@ -295,7 +364,7 @@ static void part_descriptor(void)
 
 	for (int i = 0; i < 200; i++) {
 		if (i % 2 == (int)me)
-			ep->ops->send(ep, peer, area, 10, 11, NULL);
+			weft_ep_send(ep, peer, area, 10, 11, NULL);
 		else if (!weft_att_arm(att))
 			poll(&p, 1, -1);
 		if (i % 2 != (int)me && weft_att_arm(att) != -EAGAIN)
@@ -311,10 +380,10 @@ static void part_descriptor(void)
 static void by_turns(uint64_t imm)
 {
 	if (me)
-		ep->ops->send(ep, peer, area, 20, imm, NULL);
+		weft_ep_send(ep, peer, area, 20, imm, NULL);
 	until(WEFT_EV_RECV);
 	if (!me)
-		ep->ops->send(ep, peer, area, 20, imm, NULL);
+		weft_ep_send(ep, peer, area, 20, imm, NULL);
 }
 
 static void part_measured(void)

@@ -327,9 +327,18 @@ static void ep_say(void *arg, uint32_t round)
 	while (e->busy)
 		ep_await(e, round % 2 ? WEFT_EV_SENT : WEFT_EV_PUT, round);
 	fill(e->out, 40, me, round);
-	ret = round % 2 ? e->ep->ops->put(e->ep, !me, e->out, 40, e->there.addr,
-					  e->there.key, true, round, e)
-			: e->ep->ops->send(e->ep, !me, e->out, 40, round, e);
+	ret = round % 2 ? weft_ep_post(
+				  e->ep,
+				  &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+							.dst = !me,
+							.buf = e->out,
+							.len = 40,
+							.raddr = e->there.addr,
+							.rkey = e->there.key,
+							.notify = true,
+							.imm = round,
+							.ctx = e })
+			: weft_ep_send(e->ep, !me, e->out, 40, round, e);
 	MUST(!ret);
 	e->busy++;
 }

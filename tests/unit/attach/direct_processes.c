@@ -147,8 +147,8 @@ void post(struct process *w, uint32_t to, const void *p, size_t len,
 {
 	int ret;
 
-	while ((ret = w->ep->ops->send(w->ep, addr(w, to), p, len, imm,
-				       NULL)) == -EAGAIN)
+	while ((ret = weft_ep_send(w->ep, addr(w, to), p, len, imm, NULL)) ==
+	       -EAGAIN)
 		serve(w);
 	CHECK(!ret);
 }

@@ -119,14 +119,31 @@ static int ep_wait(struct weft_ep *ep, weft_time_t deadline)
 	return note(ep, (struct rig_call){ .op = RIG_WAIT, .a = deadline });
 }
 
+static int ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
+{
+	switch (op->code) {
+	case WEFT_EP_MSG:
+		return ep_send(ep, op->dst, op->buf, op->len, op->imm, op->ctx);
+	case WEFT_EP_PUT:
+		return ep_put(ep, op->dst, op->buf, op->len, op->raddr,
+			      op->rkey, op->notify, op->imm, op->ctx);
+	case WEFT_EP_GET:
+		return ep_get(ep, op->dst, op->into, op->len, op->raddr,
+			      op->rkey, op->ctx);
+	case WEFT_EP_FADD:
+		return ep_fadd(ep, op->dst, op->raddr, op->rkey, op->operand,
+			       op->ctx);
+	case WEFT_EP_CSWAP:
+		return ep_cswap(ep, op->dst, op->raddr, op->rkey, op->operand,
+				op->desired, op->ctx);
+	}
+	return -EOPNOTSUPP;
+}
+
 static const struct weft_ep_ops ops = {
 	.mr_reg = ep_mr_reg,
 	.mr_dereg = ep_mr_dereg,
-	.send = ep_send,
-	.put = ep_put,
-	.get = ep_get,
-	.fadd = ep_fadd,
-	.cswap = ep_cswap,
+	.post = ep_post,
 	.poll = ep_poll,
 	.release = ep_release,
 	.wait = ep_wait,

@@ -70,7 +70,12 @@ static int give(struct rig *r, size_t len, uint64_t imm)
 	uint8_t buf[512];
 
 	memset(buf, (int)imm, sizeof(buf));
-	return att_ep_ops.send(&r->a.ep, 5, buf, len, imm, NULL);
+	return att_ep_ops.post(&r->a.ep,
+			       &(struct weft_ep_op){ .code = WEFT_EP_MSG,
+						     .dst = 5,
+						     .buf = buf,
+						     .len = len,
+						     .imm = imm });
 }
 
 static const struct att_cmd *nth(const struct rig *r, uint32_t i)

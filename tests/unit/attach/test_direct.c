@@ -55,8 +55,8 @@ static int messages_main(struct process *w)
 				size_t len = length(w, sent[p]);
 
 				pattern(buf, len, sent[p] + w->me);
-				if (!w->ep->ops->send(w->ep, addr(w, p), buf,
-						      len, sent[p], NULL))
+				if (!weft_ep_send(w->ep, addr(w, p), buf, len,
+						  sent[p], NULL))
 					sent[p]++;
 			}
 			left += 2 * MESSAGES - sent[p] - next[p];
@@ -90,10 +90,14 @@ static int refusals_main(struct process *w)
 	const struct weft_ep_ops *o = w->ep->ops;
 	size_t max = w->ep->info.max_msg;
 
-	CHECK(o->send(w->ep, addr(w, 0), w, max + 1, 0, NULL) == -EMSGSIZE);
-	CHECK(o->send(w->ep, WEFT_ATT_ADDR(1, 0), w, 8, 0, NULL) == -EINVAL);
-	CHECK(o->send(w->ep, WEFT_ATT_ADDR(0, 1), w, 8, 0, NULL) == -EINVAL);
-	CHECK(o->send(w->ep, addr(w, 0), w, 8, 1ull << 32, NULL) == -EINVAL);
+	CHECK(weft_ep_send(w->ep, addr(w, 0), w, max + 1, 0, NULL) ==
+	      -EMSGSIZE);
+	CHECK(weft_ep_send(w->ep, WEFT_ATT_ADDR(1, 0), w, 8, 0, NULL) ==
+	      -EINVAL);
+	CHECK(weft_ep_send(w->ep, WEFT_ATT_ADDR(0, 1), w, 8, 0, NULL) ==
+	      -EINVAL);
+	CHECK(weft_ep_send(w->ep, addr(w, 0), w, 8, 1ull << 32, NULL) ==
+	      -EINVAL);
 	CHECK(o->wait(w->ep, direct_now(w->d) + 3 * WEFT_MS) == -ETIMEDOUT);
 	return finish(w);
 }
@@ -108,7 +112,6 @@ static void test_refusals(void **state)
 /* Everybody's area has a third for each of three. */
 static int memory_main(struct process *w)
 {
-	const struct weft_ep_ops *o = w->ep->ops;
 	uint8_t *area = calloc(1, AREA), *buf = calloc(1, AREA);
 	size_t third = AREA / 3 - 7, at = third * w->me + 3;
 
@@ -119,8 +122,17 @@ static int memory_main(struct process *w)
 		struct weft_ep_event ev = { 0 };
 
 		end_of(w,
-		       o->put(w->ep, addr(w, i), buf, third, w->mr[i].addr + at,
-			      w->mr[i].key, true, 5, &ev),
+		       weft_ep_post(w->ep,
+				    &(struct weft_ep_op){
+					    .code = WEFT_EP_PUT,
+					    .dst = addr(w, i),
+					    .buf = buf,
+					    .len = third,
+					    .raddr = w->mr[i].addr + at,
+					    .rkey = w->mr[i].key,
+					    .notify = true,
+					    .imm = 5,
+					    .ctx = &ev }),
 		       &ev);
 		CHECK(ev.kind == WEFT_EV_PUT && !ev.status);
 	}
@@ -133,8 +145,15 @@ static int memory_main(struct process *w)
 
 		memset(buf, 0, AREA);
 		end_of(w,
-		       o->get(w->ep, addr(w, i), buf, third, w->mr[i].addr + at,
-			      w->mr[i].key, &ev),
+		       weft_ep_post(w->ep,
+				    &(struct weft_ep_op){
+					    .code = WEFT_EP_GET,
+					    .dst = addr(w, i),
+					    .into = buf,
+					    .len = third,
+					    .raddr = w->mr[i].addr + at,
+					    .rkey = w->mr[i].key,
+					    .ctx = &ev }),
 		       &ev);
 		CHECK(ev.kind == WEFT_EV_GET && is_pattern(buf, third, w->me));
 	}
@@ -155,7 +174,6 @@ static void test_memory(void **state)
 
 static int atomics_main(struct process *w)
 {
-	const struct weft_ep_ops *o = w->ep->ops;
 	static uint64_t area[AREA / 8];
 	uint64_t last = 0;
 
@@ -164,8 +182,14 @@ static int atomics_main(struct process *w)
 		struct weft_ep_event ev = { 0 };
 
 		end_of(w,
-		       o->fadd(w->ep, addr(w, 0), w->mr[0].addr, w->mr[0].key,
-			       1, &ev),
+		       weft_ep_post(
+			       w->ep,
+			       &(struct weft_ep_op){ .code = WEFT_EP_FADD,
+						     .dst = addr(w, 0),
+						     .raddr = w->mr[0].addr,
+						     .rkey = w->mr[0].key,
+						     .operand = 1,
+						     .ctx = &ev }),
 		       &ev);
 		CHECK(ev.kind == WEFT_EV_ATOMIC && (!i || ev.result > last));
 		last = ev.result;
@@ -174,14 +198,25 @@ static int atomics_main(struct process *w)
 		struct weft_ep_event ev = { 0 };
 
 		end_of(w,
-		       o->cswap(w->ep, addr(w, 0), w->mr[0].addr + 8,
-				w->mr[0].key, last, last + 1, &ev),
+		       weft_ep_post(
+			       w->ep,
+			       &(struct weft_ep_op){ .code = WEFT_EP_CSWAP,
+						     .dst = addr(w, 0),
+						     .raddr = w->mr[0].addr + 8,
+						     .rkey = w->mr[0].key,
+						     .operand = last,
+						     .desired = last + 1,
+						     .ctx = &ev }),
 		       &ev);
 		wins += ev.result == last;
 		last = ev.result == last ? last + 1 : ev.result;
 	}
-	CHECK(o->fadd(w->ep, addr(w, 0), w->mr[0].addr + 4, w->mr[0].key, 1,
-		      NULL) == -EINVAL);
+	CHECK(weft_ep_post(w->ep,
+			   &(struct weft_ep_op){ .code = WEFT_EP_FADD,
+						 .dst = addr(w, 0),
+						 .raddr = w->mr[0].addr + 4,
+						 .rkey = w->mr[0].key,
+						 .operand = 1 }) == -EINVAL);
 	finish(w);
 	CHECK(w->me || (area[0] == 300 * w->n && area[1] >= 100 * w->n));
 	return 0;
@@ -201,10 +236,22 @@ static int regions_main(struct process *w)
 
 	exchange(w, area);
 	old = w->mr[w->me];
-	CHECK(o->put(w->ep, addr(w, 0), area, 8, w->mr[0].addr + AREA - 7,
-		     w->mr[0].key, false, 0, &ev) == -EINVAL);
-	CHECK(o->get(w->ep, addr(w, 0), area, 8, w->mr[0].addr - 1,
-		     w->mr[0].key, &ev) == -EINVAL);
+	CHECK(weft_ep_post(w->ep, &(struct weft_ep_op){
+					  .code = WEFT_EP_PUT,
+					  .dst = addr(w, 0),
+					  .buf = area,
+					  .len = 8,
+					  .raddr = w->mr[0].addr + AREA - 7,
+					  .rkey = w->mr[0].key,
+					  .ctx = &ev }) == -EINVAL);
+	CHECK(weft_ep_post(w->ep,
+			   &(struct weft_ep_op){ .code = WEFT_EP_GET,
+						 .dst = addr(w, 0),
+						 .into = area,
+						 .len = 8,
+						 .raddr = w->mr[0].addr - 1,
+						 .rkey = w->mr[0].key,
+						 .ctx = &ev }) == -EINVAL);
 	for (uint32_t i = 0; i < 3 * DIRECT_REGIONS; i++) {
 		CHECK(!o->mr_reg(w->ep, area, 100 + i, &mr));
 		CHECK(!o->mr_dereg(w->ep, &mr));
@@ -212,7 +259,13 @@ static int regions_main(struct process *w)
 	}
 	CHECK(!o->mr_dereg(w->ep, &old));
 	CHECK(!o->mr_reg(w->ep, area, AREA, &mr));
-	CHECK(o->get(w->ep, addr(w, w->me), area, 8, old.addr, old.key, &ev) ==
+	CHECK(weft_ep_post(w->ep, &(struct weft_ep_op){ .code = WEFT_EP_GET,
+							.dst = addr(w, w->me),
+							.into = area,
+							.len = 8,
+							.raddr = old.addr,
+							.rkey = old.key,
+							.ctx = &ev }) ==
 	      -EINVAL);
 	return finish(w);
 }
@@ -225,7 +278,6 @@ static void test_regions(void **state)
 /* Memory that is registered, but not there. */
 static int hole_main(struct process *w)
 {
-	const struct weft_ep_ops *o = w->ep->ops;
 	struct weft_ep_event ev = { 0 };
 	uint8_t *area = mmap(NULL, AREA, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
@@ -235,8 +287,15 @@ static int hole_main(struct process *w)
 	munmap(area + 8192, 4096);
 	exchange(w, area);
 	end_of(w,
-	       o->get(w->ep, addr(w, to), b, 8, w->mr[to].addr + 8192,
-		      w->mr[to].key, &ev),
+	       weft_ep_post(
+		       w->ep,
+		       &(struct weft_ep_op){ .code = WEFT_EP_GET,
+					     .dst = addr(w, to),
+					     .into = b,
+					     .len = 8,
+					     .raddr = w->mr[to].addr + 8192,
+					     .rkey = w->mr[to].key,
+					     .ctx = &ev }),
 	       &ev);
 	CHECK(ev.kind == WEFT_EV_ERROR && ev.status == -EFAULT);
 	return finish(w);

@@ -31,7 +31,7 @@ static int survivor(struct process *w)
 	}
 	CHECK(w->deaths == 1);
 	memset(&ev, 0, sizeof(ev));
-	end_of(w, w->ep->ops->send(w->ep, addr(w, 1), "x", 1, DATA, &ev), &ev);
+	end_of(w, weft_ep_send(w->ep, addr(w, 1), "x", 1, DATA, &ev), &ev);
 	CHECK(ev.kind == WEFT_EV_ERROR && ev.status == -EPIPE);
 	direct_close(w->d);
 	return 0;
@@ -102,7 +102,7 @@ static int scribble_main(struct process *w)
 		for (int k = 0; k < n; k++)
 			if (ev[k].kind == WEFT_EV_RECV)
 				w->ep->ops->release(w->ep, &ev[k]);
-		w->ep->ops->send(w->ep, addr(w, 1), ev, 64, DATA, NULL);
+		weft_ep_send(w->ep, addr(w, 1), ev, 64, DATA, NULL);
 		direct_wait(w->d, 10);
 	}
 	direct_close(w->d);
@@ -270,7 +270,7 @@ static int forks_main(struct process *w)
 
 	if (!pid) {
 		direct_forked(w->d);
-		CHECK(w->ep->ops->send(w->ep, 0, "x", 1, 0, NULL) == -EIO);
+		CHECK(weft_ep_send(w->ep, 0, "x", 1, 0, NULL) == -EIO);
 		CHECK(!w->ep->ops->poll(w->ep, &ev, 1));
 		CHECK(direct_wait(w->d, 10) == -EIO);
 		direct_close(w->d);

@@ -382,6 +382,27 @@ static int m_wait(struct weft_ep *ep, weft_time_t deadline)
 	return due(end_of(ep), now) ? 0 : -ETIMEDOUT;
 }
 
+static int m_post(struct weft_ep *ep, const struct weft_ep_op *op)
+{
+	switch (op->code) {
+	case WEFT_EP_MSG:
+		return m_send(ep, op->dst, op->buf, op->len, op->imm, op->ctx);
+	case WEFT_EP_PUT:
+		return m_put(ep, op->dst, op->buf, op->len, op->raddr, op->rkey,
+			     op->notify, op->imm, op->ctx);
+	case WEFT_EP_GET:
+		return m_get(ep, op->dst, op->into, op->len, op->raddr,
+			     op->rkey, op->ctx);
+	case WEFT_EP_FADD:
+		return m_fadd(ep, op->dst, op->raddr, op->rkey, op->operand,
+			      op->ctx);
+	case WEFT_EP_CSWAP:
+		return m_cswap(ep, op->dst, op->raddr, op->rkey, op->operand,
+			       op->desired, op->ctx);
+	}
+	return -EOPNOTSUPP;
+}
+
 static void m_close(struct weft_ep *ep)
 {
 	struct mock_end *e = end_of(ep);
@@ -396,8 +417,7 @@ int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
 		 struct weft_ep **ep_p)
 {
 	static const struct weft_ep_ops ops = {
-		m_close, m_reg,	  m_dereg, m_send,    m_put,  m_get,
-		m_fadd,	 m_cswap, m_poll,  m_release, m_wait,
+		m_close, m_reg, m_dereg, m_post, m_poll, m_release, m_wait,
 	};
 	struct mock_end *e = &mock.end[weft_host_node(h)];
 

@@ -256,12 +256,26 @@ static void ep_release(struct weft_ep *ep, const struct weft_ep_event *ev)
 	event_free(ev);
 }
 
+static int ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
+{
+	switch (op->code) {
+	case WEFT_EP_MSG:
+		return ep_send(ep, op->dst, op->buf, op->len, op->imm, op->ctx);
+	case WEFT_EP_PUT:
+		return ep_put(ep, op->dst, op->buf, op->len, op->raddr,
+			      op->rkey, op->notify, op->imm, op->ctx);
+	case WEFT_EP_GET:
+		return ep_get(ep, op->dst, op->into, op->len, op->raddr,
+			      op->rkey, op->ctx);
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
 static const struct weft_ep_ops ops = {
 	.mr_reg = ep_mr_reg,
 	.mr_dereg = ep_mr_dereg,
-	.send = ep_send,
-	.put = ep_put,
-	.get = ep_get,
+	.post = ep_post,
 	.poll = ep_poll,
 	.release = ep_release,
 };

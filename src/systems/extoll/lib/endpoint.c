@@ -245,15 +245,33 @@ static int extoll_ep_wait(struct weft_ep *ep, weft_time_t deadline)
 	}
 }
 
+static int extoll_ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
+{
+	switch (op->code) {
+	case WEFT_EP_MSG:
+		return extoll_ep_send(ep, op->dst, op->buf, op->len, op->imm,
+				      op->ctx);
+	case WEFT_EP_PUT:
+		return extoll_ep_put(ep, op->dst, op->buf, op->len, op->raddr,
+				     op->rkey, op->notify, op->imm, op->ctx);
+	case WEFT_EP_GET:
+		return extoll_ep_get(ep, op->dst, op->into, op->len, op->raddr,
+				     op->rkey, op->ctx);
+	case WEFT_EP_FADD:
+		return extoll_ep_fadd(ep, op->dst, op->raddr, op->rkey,
+				      op->operand, op->ctx);
+	case WEFT_EP_CSWAP:
+		return extoll_ep_cswap(ep, op->dst, op->raddr, op->rkey,
+				       op->operand, op->desired, op->ctx);
+	}
+	return -EOPNOTSUPP;
+}
+
 const struct weft_ep_ops extoll_ep_ops = {
 	.close = extoll_ep_close,
 	.mr_reg = extoll_ep_mr_reg,
 	.mr_dereg = extoll_ep_mr_dereg,
-	.send = extoll_ep_send,
-	.put = extoll_ep_put,
-	.get = extoll_ep_get,
-	.fadd = extoll_ep_fadd,
-	.cswap = extoll_ep_cswap,
+	.post = extoll_ep_post,
 	.poll = extoll_ep_poll,
 	.release = extoll_ep_release,
 	.wait = extoll_ep_wait,

@@ -58,8 +58,7 @@ static int ways_near(struct weft_host *h, struct exrig *r, uint32_t node)
 
 		for (uint32_t k = 0; k < sizes[i]; k++)
 			buf[k] = pattern(sizes[i], k);
-		assert_int_equal(ep->ops->send(ep, 1, buf, sizes[i], i, buf),
-				 0);
+		assert_int_equal(weft_ep_send(ep, 1, buf, sizes[i], i, buf), 0);
 		ev = next(ep, WEFT_EV_SENT);
 		assert_ptr_equal(ev.ctx, buf);
 		ev = next(ep, WEFT_EV_RECV); /* the echo's length */
@@ -90,7 +89,7 @@ static int ways_far(struct weft_host *h, struct exrig *r, uint32_t node)
 		r->v[32 + i] =
 			exrig_counter(r->node[1].nic, "rma_commands") - gets;
 		ep->ops->release(ep, &ev);
-		ep->ops->send(ep, 0, NULL, 0, sizes[i], NULL);
+		weft_ep_send(ep, 0, NULL, 0, sizes[i], NULL);
 		sent = next(ep, WEFT_EV_SENT);
 		assert_int_equal(sent.status, 0);
 	}
@@ -137,7 +136,14 @@ static int fault_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(ep->ops->mr_reg(ep, &mr, 8, &mr), -EFAULT);
 	assert_int_equal(ep->ops->mr_reg(ep, buf, 8192, &mr), 0);
 	assert_int_equal(
-		ep->ops->get(ep, 0, buf, 8192, hole, hole << 31 | 8192, buf),
+		weft_ep_post(ep,
+			     &(struct weft_ep_op){ .code = WEFT_EP_GET,
+						   .dst = 0,
+						   .into = buf,
+						   .len = 8192,
+						   .raddr = hole,
+						   .rkey = hole << 31 | 8192,
+						   .ctx = buf }),
 		0);
 	ev = next(ep, WEFT_EV_ERROR);
 	assert_ptr_equal(ev.ctx, buf);
@@ -145,7 +151,13 @@ static int fault_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	/* and the next one works */
 	buf[4096] = 77;
 	assert_int_equal(
-		ep->ops->get(ep, 0, buf, 1, mr.addr + 4096, mr.key, NULL), 0);
+		weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_GET,
+						       .dst = 0,
+						       .into = buf,
+						       .len = 1,
+						       .raddr = mr.addr + 4096,
+						       .rkey = mr.key }),
+		0);
 	ev = next(ep, WEFT_EV_GET);
 	assert_int_equal(buf[0], 77);
 	ep->ops->close(ep);
@@ -169,7 +181,12 @@ static int cost_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(weft_host_busy(h) - t, 20 * WEFT_NS);
 	t = weft_host_busy(h);
 	assert_int_equal(
-		ep->ops->put(ep, 0, buf, 0, mr.addr, mr.key, false, 0, NULL),
+		weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+						       .dst = 0,
+						       .buf = buf,
+						       .len = 0,
+						       .raddr = mr.addr,
+						       .rkey = mr.key }),
 		0);
 	assert_int_equal(weft_host_busy(h) - t, 20 * WEFT_NS);
 	ep->ops->close(ep);
@@ -214,10 +231,16 @@ static int puts_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(ep->ops->mr_reg(ep, to, N * LEN, &mr), 0);
 	start = weft_host_now(h);
 	for (uint32_t i = 0; i < N; i++)
-		assert_int_equal(ep->ops->put(ep, 0, from + SKEW, LEN,
-					      mr.addr + i * LEN, mr.key, false,
-					      0, NULL),
-				 0);
+		assert_int_equal(
+			weft_ep_post(ep,
+				     &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+							   .dst = 0,
+							   .buf = from + SKEW,
+							   .len = LEN,
+							   .raddr = mr.addr +
+								    i * LEN,
+							   .rkey = mr.key }),
+			0);
 	assert_true(weft_host_now(h) - start < 50 * WEFT_US);
 	for (uint32_t i = 0; i < N; i++)
 		next(ep, WEFT_EV_PUT);

@@ -340,15 +340,33 @@ static void forth_ep_close(struct weft_ep *ep)
 	weft_host_free(e->h, e);
 }
 
+static int forth_ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
+{
+	switch (op->code) {
+	case WEFT_EP_MSG:
+		return forth_ep_send(ep, op->dst, op->buf, op->len, op->imm,
+				     op->ctx);
+	case WEFT_EP_PUT:
+		return forth_ep_put_op(ep, op->dst, op->buf, op->len, op->raddr,
+				       op->rkey, op->notify, op->imm, op->ctx);
+	case WEFT_EP_GET:
+		return forth_ep_get_op(ep, op->dst, op->into, op->len,
+				       op->raddr, op->rkey, op->ctx);
+	case WEFT_EP_FADD:
+		return forth_ep_fadd(ep, op->dst, op->raddr, op->rkey,
+				     op->operand, op->ctx);
+	case WEFT_EP_CSWAP:
+		return forth_ep_cswap(ep, op->dst, op->raddr, op->rkey,
+				      op->operand, op->desired, op->ctx);
+	}
+	return -EOPNOTSUPP;
+}
+
 static const struct weft_ep_ops forth_ep_ops = {
 	.close = forth_ep_close,
 	.mr_reg = forth_ep_mr_reg,
 	.mr_dereg = forth_ep_mr_dereg,
-	.send = forth_ep_send,
-	.put = forth_ep_put_op,
-	.get = forth_ep_get_op,
-	.fadd = forth_ep_fadd,
-	.cswap = forth_ep_cswap,
+	.post = forth_ep_post,
 	.poll = forth_ep_poll,
 	.release = forth_ep_release,
 	.wait = forth_ep_wait,

@@ -54,7 +54,7 @@ static void test_message(void **state)
 	struct weft_ep_event ev;
 
 	open_both(NULL);
-	assert_int_equal(a->ops->send(a, 1, text + 1, 17, 42, text), 0);
+	assert_int_equal(weft_ep_send(a, 1, text + 1, 17, 42, text), 0);
 	ev = next(a);
 	assert_int_equal(ev.kind, WEFT_EV_SENT);
 	assert_ptr_equal(ev.ctx, text);
@@ -76,7 +76,7 @@ static void test_credits(void **state)
 
 	open_both(NULL);
 	for (int i = 0; i < 17; i++)
-		assert_int_equal(a->ops->send(a, 1, "x", 1, (uint64_t)i, NULL),
+		assert_int_equal(weft_ep_send(a, 1, "x", 1, (uint64_t)i, NULL),
 				 0);
 	for (int i = 0; i < 16; i++) {
 		assert_int_equal(next(a).kind, WEFT_EV_SENT);
@@ -120,7 +120,13 @@ static void test_put_direct(void **state)
 	to = region(&node[1], b, 4096, &dst);
 	memset(from, 0x5A, 4096);
 	before = node[0].departed[1];
-	a->ops->put(a, 1, from, 4096, dst.addr, dst.key, false, 0, from);
+	weft_ep_post(a, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+					      .dst = 1,
+					      .buf = from,
+					      .len = 4096,
+					      .raddr = dst.addr,
+					      .rkey = dst.key,
+					      .ctx = from });
 	assert_int_equal(node[0].departed[1] - before, 1);
 	assert_int_equal(node[0].slot[128 + before][0], src.addr);
 	assert_memory_equal(from, to, 4096);
@@ -139,7 +145,14 @@ static void test_put_tail(void **state)
 	to = region(&node[1], b, 128, &dst);
 	for (int i = 0; i < 100; i++)
 		from[i] = (uint8_t)(i + 1);
-	a->ops->put(a, 1, from, 99, dst.addr + 8, dst.key, true, 7, NULL);
+	weft_ep_post(a, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+					      .dst = 1,
+					      .buf = from,
+					      .len = 99,
+					      .raddr = dst.addr + 8,
+					      .rkey = dst.key,
+					      .notify = true,
+					      .imm = 7 });
 	assert_int_equal(next(a).kind, WEFT_EV_PUT);
 	assert_memory_equal(to + 8, from, 96);
 	assert_int_equal(to[8 + 96], 0); /* the peer has not looked yet */
@@ -164,20 +177,39 @@ static void test_get_and_atomics(void **state)
 	cell = (uint64_t *)region(&node[1], b, 64, &mr);
 	cell[0] = 40;
 	memcpy(cell + 1, "0123456789abcdef", 16);
-	a->ops->fadd(a, 1, mr.addr, mr.key, 2, NULL);
+	weft_ep_post(a, &(struct weft_ep_op){ .code = WEFT_EP_FADD,
+					      .dst = 1,
+					      .raddr = mr.addr,
+					      .rkey = mr.key,
+					      .operand = 2 });
 	assert_int_equal((int)next(b).kind, -1);
 	ev = next(a);
 	assert_int_equal(ev.kind, WEFT_EV_ATOMIC);
 	assert_int_equal(ev.result, 40);
-	a->ops->cswap(a, 1, mr.addr, mr.key, 41, 5, NULL);
+	weft_ep_post(a, &(struct weft_ep_op){ .code = WEFT_EP_CSWAP,
+					      .dst = 1,
+					      .raddr = mr.addr,
+					      .rkey = mr.key,
+					      .operand = 41,
+					      .desired = 5 });
 	next(b);
 	assert_int_equal(next(a).result, 42);
 	assert_int_equal(cell[0], 42);
-	a->ops->cswap(a, 1, mr.addr, mr.key, 42, 5, NULL);
+	weft_ep_post(a, &(struct weft_ep_op){ .code = WEFT_EP_CSWAP,
+					      .dst = 1,
+					      .raddr = mr.addr,
+					      .rkey = mr.key,
+					      .operand = 42,
+					      .desired = 5 });
 	next(b);
 	assert_int_equal(next(a).result, 42);
 	assert_int_equal(cell[0], 5);
-	a->ops->get(a, 1, buf, 5, mr.addr + 11, mr.key, NULL);
+	weft_ep_post(a, &(struct weft_ep_op){ .code = WEFT_EP_GET,
+					      .dst = 1,
+					      .into = buf,
+					      .len = 5,
+					      .raddr = mr.addr + 11,
+					      .rkey = mr.key });
 	next(b);
 	assert_int_equal(next(a).kind, WEFT_EV_GET);
 	assert_memory_equal(buf, "34567", 5);
@@ -192,13 +224,31 @@ static void test_request_limit(void **state)
 	open_both(NULL);
 	region(&node[1], b, 64, &mr);
 	for (int i = 0; i < 8; i++)
-		assert_int_equal(a->ops->fadd(a, 1, mr.addr, mr.key, 1, NULL),
-				 0);
-	assert_int_equal(a->ops->fadd(a, 1, mr.addr, mr.key, 1, NULL), -EAGAIN);
+		assert_int_equal(
+			weft_ep_post(a,
+				     &(struct weft_ep_op){ .code = WEFT_EP_FADD,
+							   .dst = 1,
+							   .raddr = mr.addr,
+							   .rkey = mr.key,
+							   .operand = 1 }),
+			0);
+	assert_int_equal(
+		weft_ep_post(a, &(struct weft_ep_op){ .code = WEFT_EP_FADD,
+						      .dst = 1,
+						      .raddr = mr.addr,
+						      .rkey = mr.key,
+						      .operand = 1 }),
+		-EAGAIN);
 	next(b);
 	for (uint64_t i = 0; i < 8; i++)
 		assert_int_equal(next(a).result, i);
-	assert_int_equal(a->ops->fadd(a, 1, mr.addr, mr.key, 1, NULL), 0);
+	assert_int_equal(
+		weft_ep_post(a, &(struct weft_ep_op){ .code = WEFT_EP_FADD,
+						      .dst = 1,
+						      .raddr = mr.addr,
+						      .rkey = mr.key,
+						      .operand = 1 }),
+		0);
 	close_both();
 }
 
@@ -209,17 +259,32 @@ static void test_keys(void **state)
 
 	open_both(NULL);
 	region(&node[1], b, 100, &mr);
-	assert_int_equal(a->ops->put(a, 1, heap, 8, mr.addr + 93, mr.key, false,
-				     0, NULL),
-			 -EINVAL);
-	assert_int_equal(a->ops->put(a, 1, heap, 8, mr.addr + 92, mr.key, false,
-				     0, NULL),
-			 0);
 	assert_int_equal(
-		a->ops->put(a, 2, heap, 8, mr.addr, mr.key, false, 0, NULL),
+		weft_ep_post(a, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+						      .dst = 1,
+						      .buf = heap,
+						      .len = 8,
+						      .raddr = mr.addr + 93,
+						      .rkey = mr.key }),
+		-EINVAL);
+	assert_int_equal(
+		weft_ep_post(a, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+						      .dst = 1,
+						      .buf = heap,
+						      .len = 8,
+						      .raddr = mr.addr + 92,
+						      .rkey = mr.key }),
+		0);
+	assert_int_equal(
+		weft_ep_post(a, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+						      .dst = 2,
+						      .buf = heap,
+						      .len = 8,
+						      .raddr = mr.addr,
+						      .rkey = mr.key }),
 		-EINVAL);
 	assert_int_equal(a->ops->mr_reg(a, heap, 8, &mr), -EFAULT);
-	assert_int_equal(a->ops->send(a, 1, heap, 4097, 0, NULL), -EMSGSIZE);
+	assert_int_equal(weft_ep_send(a, 1, heap, 4097, 0, NULL), -EMSGSIZE);
 	close_both();
 }
 
@@ -240,9 +305,15 @@ static void test_dereg_waits_for_answers(void **state)
 		region(h, near, 64, &other);
 		region(h, near, 64, &mr);
 		region(h, near, 64, &end);
-		assert_int_equal(from->ops->get(from, !asks, into, 64, mr.addr,
-						mr.key, NULL),
-				 0);
+		assert_int_equal(
+			weft_ep_post(from,
+				     &(struct weft_ep_op){ .code = WEFT_EP_GET,
+							   .dst = !asks,
+							   .into = into,
+							   .len = 64,
+							   .raddr = mr.addr,
+							   .rkey = mr.key }),
+			0);
 		h->running = false;
 		next(near);
 		assert_int_equal(near->ops->mr_dereg(near, &mr), -EAGAIN);
@@ -264,7 +335,7 @@ static void test_unread_events(void **state)
 	int sent = 0, seen = 0;
 
 	open_both(NULL);
-	while (!a->ops->send(a, 0, "y", 1, 0, NULL) && sent < 1000)
+	while (!weft_ep_send(a, 0, "y", 1, 0, NULL) && sent < 1000)
 		sent++;
 	assert_in_range(sent, 16, 200);
 	for (int i = 0; i < 1000; i++) {
@@ -283,7 +354,7 @@ static void test_wait(void **state)
 {
 	open_both(NULL);
 	assert_int_equal(a->ops->wait(a, node[0].now + WEFT_US), -ETIMEDOUT);
-	b->ops->send(b, 0, "z", 1, 0, NULL);
+	weft_ep_send(b, 0, "z", 1, 0, NULL);
 	assert_int_equal(a->ops->wait(a, node[0].now + WEFT_US), 0);
 	close_both();
 }
@@ -303,7 +374,13 @@ static void test_cost(void **state)
 	assert_int_equal(node[0].now - t, 20 * WEFT_NS);
 	t = node[0].now;
 	assert_int_equal(
-		a->ops->put(a, 1, &ev, 0, mr.addr, mr.key, false, 0, NULL), 0);
+		weft_ep_post(a, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+						      .dst = 1,
+						      .buf = &ev,
+						      .len = 0,
+						      .raddr = mr.addr,
+						      .rkey = mr.key }),
+		0);
 	assert_int_equal(node[0].now - t, 20 * WEFT_NS);
 	close_both();
 }

@@ -216,15 +216,33 @@ static int hostport_ep_wait(struct weft_ep *ep, weft_time_t deadline)
 	}
 }
 
+static int hostport_ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
+{
+	switch (op->code) {
+	case WEFT_EP_MSG:
+		return hostport_ep_send(ep, op->dst, op->buf, op->len, op->imm,
+					op->ctx);
+	case WEFT_EP_PUT:
+		return hostport_ep_put(ep, op->dst, op->buf, op->len, op->raddr,
+				       op->rkey, op->notify, op->imm, op->ctx);
+	case WEFT_EP_GET:
+		return hostport_ep_get(ep, op->dst, op->into, op->len,
+				       op->raddr, op->rkey, op->ctx);
+	case WEFT_EP_FADD:
+		return hostport_ep_fadd(ep, op->dst, op->raddr, op->rkey,
+					op->operand, op->ctx);
+	case WEFT_EP_CSWAP:
+		return hostport_ep_cswap(ep, op->dst, op->raddr, op->rkey,
+					 op->operand, op->desired, op->ctx);
+	}
+	return -EOPNOTSUPP;
+}
+
 const struct weft_ep_ops hostport_ep_ops = {
 	.close = hostport_ep_close,
 	.mr_reg = hostport_ep_mr_reg,
 	.mr_dereg = hostport_ep_mr_dereg,
-	.send = hostport_ep_send,
-	.put = hostport_ep_put,
-	.get = hostport_ep_get,
-	.fadd = hostport_ep_fadd,
-	.cswap = hostport_ep_cswap,
+	.post = hostport_ep_post,
 	.poll = hostport_ep_poll,
 	.release = hostport_ep_release,
 	.wait = hostport_ep_wait,

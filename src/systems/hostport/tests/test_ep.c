@@ -79,8 +79,7 @@ static void messages_near(struct end *e, uint8_t *heap)
 
 		fill(buf, ways[i].bytes, i);
 		assert_int_equal(
-			e->ep->ops->send(e->ep, 1, buf, ways[i].bytes, i, buf),
-			0);
+			weft_ep_send(e->ep, 1, buf, ways[i].bytes, i, buf), 0);
 		ev = next(e, WEFT_EV_SENT);
 		assert_ptr_equal(ev.ctx, buf);
 		ev = next(e, WEFT_EV_RECV);
@@ -104,8 +103,7 @@ static void messages_far(struct end *e)
 		check(ev.data, ways[i].bytes, i);
 		e->ep->ops->release(e->ep, &ev);
 		assert_int_equal(
-			e->ep->ops->send(e->ep, 0, NULL, 0, ~(uint64_t)i, NULL),
-			0);
+			weft_ep_send(e->ep, 0, NULL, 0, ~(uint64_t)i, NULL), 0);
 		next(e, WEFT_EV_SENT);
 	}
 }
@@ -119,8 +117,7 @@ static void long_near(struct end *e)
 	fill(e->mem, EAGER + 8, 1);
 	for (uint32_t i = 0; i < LONG; i++)
 		assert_int_equal(
-			e->ep->ops->send(e->ep, 1, e->mem, EAGER + 8, i, NULL),
-			0);
+			weft_ep_send(e->ep, 1, e->mem, EAGER + 8, i, NULL), 0);
 	for (uint32_t i = 0; i < LONG; i++)
 		next(e, WEFT_EV_SENT);
 }
@@ -190,7 +187,13 @@ static void moves_near(struct end *e, uint8_t *heap, uint64_t addr,
 		fill(buf, n, i);
 		memset(there, 0xee, AREA);
 		assert_int_equal(
-			o->put(e->ep, 1, buf, n, raddr, key, false, 0, NULL),
+			weft_ep_post(e->ep,
+				     &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+							   .dst = 1,
+							   .buf = buf,
+							   .len = n,
+							   .raddr = raddr,
+							   .rkey = key }),
 			0);
 		next(e, WEFT_EV_PUT);
 		assert_int_equal(vcis(0) - from, moves[i].put);
@@ -202,7 +205,15 @@ static void moves_near(struct end *e, uint8_t *heap, uint64_t addr,
 			assert_int_equal(there[k], 0xee);
 		memset(buf, 0xaa, n + 1);
 		from = vcis(0);
-		assert_int_equal(o->get(e->ep, 1, buf, n, raddr, key, NULL), 0);
+		assert_int_equal(
+			weft_ep_post(e->ep,
+				     &(struct weft_ep_op){ .code = WEFT_EP_GET,
+							   .dst = 1,
+							   .into = buf,
+							   .len = n,
+							   .raddr = raddr,
+							   .rkey = key }),
+			0);
 		next(e, WEFT_EV_GET);
 		assert_int_equal(vcis(0) - from, moves[i].get);
 		check(buf, n, i);
@@ -219,20 +230,54 @@ static void refused_near(struct end *e, uint8_t *heap, uint64_t addr,
 
 	assert_int_equal(o->mr_reg(e->ep, e->mem, 0, &mr), -EINVAL);
 	assert_int_equal(o->mr_reg(e->ep, heap, 64, &mr), -EFAULT);
-	assert_int_equal(o->put(e->ep, 2, heap, 8, addr, key, false, 0, NULL),
-			 -EINVAL);
+	assert_int_equal(
+		weft_ep_post(e->ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+							  .dst = 2,
+							  .buf = heap,
+							  .len = 8,
+							  .raddr = addr,
+							  .rkey = key }),
+		-EINVAL);
 	/* beyond the window; another capability; no notice of what failed */
 	assert_int_equal(
-		o->put(e->ep, 1, heap, 8, addr + AREA, key, true, 5, heap), 0);
+		weft_ep_post(e->ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+							  .dst = 1,
+							  .buf = heap,
+							  .len = 8,
+							  .raddr = addr + AREA,
+							  .rkey = key,
+							  .notify = true,
+							  .imm = 5,
+							  .ctx = heap }),
+		0);
 	ev = next(e, WEFT_EV_ERROR);
 	assert_int_equal(ev.status, -EFAULT);
 	assert_ptr_equal(ev.ctx, heap);
-	assert_int_equal(o->get(e->ep, 1, heap, 8, addr, key ^ 1, NULL), 0);
+	assert_int_equal(
+		weft_ep_post(e->ep, &(struct weft_ep_op){ .code = WEFT_EP_GET,
+							  .dst = 1,
+							  .into = heap,
+							  .len = 8,
+							  .raddr = addr,
+							  .rkey = key ^ 1 }),
+		0);
 	next(e, WEFT_EV_ERROR);
-	assert_int_equal(o->fadd(e->ep, 1, addr + 4, key, 1, NULL), -EINVAL);
-	assert_int_equal(o->fadd(e->ep, 1, addr + AREA, key, 1, NULL), 0);
+	assert_int_equal(
+		weft_ep_post(e->ep, &(struct weft_ep_op){ .code = WEFT_EP_FADD,
+							  .dst = 1,
+							  .raddr = addr + 4,
+							  .rkey = key,
+							  .operand = 1 }),
+		-EINVAL);
+	assert_int_equal(
+		weft_ep_post(e->ep, &(struct weft_ep_op){ .code = WEFT_EP_FADD,
+							  .dst = 1,
+							  .raddr = addr + AREA,
+							  .rkey = key,
+							  .operand = 1 }),
+		0);
 	next(e, WEFT_EV_ERROR);
-	o->send(e->ep, 1, NULL, 0, 77, NULL); /* the other side may go */
+	weft_ep_send(e->ep, 1, NULL, 0, 77, NULL); /* the other side may go */
 	next(e, WEFT_EV_SENT);
 }
 
@@ -274,7 +319,12 @@ static void cost_near(struct end *e, uint64_t addr, uint64_t key)
 	assert_int_equal(weft_host_busy(e->ep->host) - t, 20 * WEFT_NS);
 	t = weft_host_busy(e->ep->host);
 	assert_int_equal(
-		e->ep->ops->put(e->ep, 1, e->mem, 0, addr, key, false, 0, NULL),
+		weft_ep_post(e->ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
+							  .dst = 1,
+							  .buf = e->mem,
+							  .len = 0,
+							  .raddr = addr,
+							  .rkey = key }),
 		0);
 	assert_int_equal(weft_host_busy(e->ep->host) - t, 20 * WEFT_NS);
 	next(e, WEFT_EV_PUT);

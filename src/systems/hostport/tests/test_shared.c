@@ -75,7 +75,7 @@ static void messages(struct weft_ep *ep, uint32_t node)
 
 	for (uint32_t i = 0; i < MESSAGES && !node; i++) {
 		memset(buf[i], (int)(i + 1), EAGER);
-		assert_int_equal(ep->ops->send(ep, 1, buf[i], EAGER, i, NULL),
+		assert_int_equal(weft_ep_send(ep, 1, buf[i], EAGER, i, NULL),
 				 0);
 	}
 	for (uint32_t i = 0; i < MESSAGES && !node; i++)

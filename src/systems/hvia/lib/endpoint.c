@@ -360,15 +360,33 @@ static int hvia_ep_wait(struct weft_ep *ep, weft_time_t deadline)
 	}
 }
 
+static int hvia_ep_submit(struct weft_ep *ep, const struct weft_ep_op *op)
+{
+	switch (op->code) {
+	case WEFT_EP_MSG:
+		return hvia_ep_send(ep, op->dst, op->buf, op->len, op->imm,
+				    op->ctx);
+	case WEFT_EP_PUT:
+		return hvia_ep_put(ep, op->dst, op->buf, op->len, op->raddr,
+				   op->rkey, op->notify, op->imm, op->ctx);
+	case WEFT_EP_GET:
+		return hvia_ep_get(ep, op->dst, op->into, op->len, op->raddr,
+				   op->rkey, op->ctx);
+	case WEFT_EP_FADD:
+		return hvia_ep_fadd(ep, op->dst, op->raddr, op->rkey,
+				    op->operand, op->ctx);
+	case WEFT_EP_CSWAP:
+		return hvia_ep_cswap(ep, op->dst, op->raddr, op->rkey,
+				     op->operand, op->desired, op->ctx);
+	}
+	return -EOPNOTSUPP;
+}
+
 const struct weft_ep_ops hvia_ep_ops = {
 	.close = hvia_ep_close,
 	.mr_reg = hvia_ep_mr_reg,
 	.mr_dereg = hvia_ep_mr_dereg,
-	.send = hvia_ep_send,
-	.put = hvia_ep_put,
-	.get = hvia_ep_get,
-	.fadd = hvia_ep_fadd,
-	.cswap = hvia_ep_cswap,
+	.post = hvia_ep_submit,
 	.poll = hvia_ep_poll,
 	.release = hvia_ep_release,
 	.wait = hvia_ep_wait,

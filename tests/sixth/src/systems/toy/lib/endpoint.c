@@ -45,28 +45,29 @@ static void store(struct toy_ep *e, uint64_t reg, uint64_t val)
 
 /* ---- messages ---- */
 
-static int toy_send(struct weft_ep *ep, uint32_t dst, const void *buf,
-		    size_t len, uint64_t imm, void *ctx)
+static int toy_post(struct weft_ep *ep, const struct weft_ep_op *op)
 {
 	struct toy_ep *e = toy_of(ep);
 	uint64_t data[TOY_WORDS] = { 0 };
 
-	if (len > BYTES)
+	if (op->code != WEFT_EP_MSG)
+		return -EOPNOTSUPP;
+	if (op->len > BYTES)
 		return -EMSGSIZE;
-	if (dst >= e->nodes)
+	if (op->dst >= e->nodes)
 		return -EINVAL;
 	if (!e->tx_free)
 		e->tx_free = (uint32_t)load(e, TOY_R_TX_FREE);
 	if (!e->tx_free || e->sent_n == EVENTS)
 		return -EAGAIN;
-	if (len)
-		weft_host_move(e->h, data, buf, len);
-	for (uint32_t i = 0; i < (len + 7) / 8; i++)
+	if (op->len)
+		weft_host_move(e->h, data, op->buf, op->len);
+	for (uint32_t i = 0; i < (op->len + 7) / 8; i++)
 		store(e, TOY_R_TX_DATA + 8 * i, data[i]);
-	store(e, TOY_R_TX_IMM, imm);
-	store(e, TOY_R_TX_GO, dst | len << TOY_LEN_SHIFT);
+	store(e, TOY_R_TX_IMM, op->imm);
+	store(e, TOY_R_TX_GO, op->dst | op->len << TOY_LEN_SHIFT);
 	e->tx_free--;
-	e->sent[(e->sent_head + e->sent_n++) % EVENTS] = ctx;
+	e->sent[(e->sent_head + e->sent_n++) % EVENTS] = op->ctx;
 	return 0;
 }
 
@@ -171,32 +172,6 @@ static int toy_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 	return -EINVAL;
 }
 
-static int toy_put(struct weft_ep *ep, uint32_t dst, const void *buf,
-		   size_t len, uint64_t raddr, uint64_t rkey, bool notify,
-		   uint64_t imm, void *ctx)
-{
-	return -EOPNOTSUPP;
-}
-
-static int toy_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
-		   uint64_t raddr, uint64_t rkey, void *ctx)
-{
-	return -EOPNOTSUPP;
-}
-
-static int toy_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		    uint64_t rkey, uint64_t add, void *ctx)
-{
-	return -EOPNOTSUPP;
-}
-
-static int toy_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-		     uint64_t rkey, uint64_t expect, uint64_t desired,
-		     void *ctx)
-{
-	return -EOPNOTSUPP;
-}
-
 /* ---- opening ---- */
 
 static void toy_close(struct weft_ep *ep)
@@ -211,11 +186,7 @@ static const struct weft_ep_ops toy_ops = {
 	.close = toy_close,
 	.mr_reg = toy_mr_reg,
 	.mr_dereg = toy_mr_dereg,
-	.send = toy_send,
-	.put = toy_put,
-	.get = toy_get,
-	.fadd = toy_fadd,
-	.cswap = toy_cswap,
+	.post = toy_post,
 	.poll = toy_poll,
 	.release = toy_release,
 	.wait = toy_wait,

@@ -57,6 +57,7 @@ static void ring_put(struct att_client *c, const struct att_event *e)
 		atomic_store(&c->seg->ev_tail, c->ev_tail);
 	weft_count(c->g->prog, AGENT_C_EVENTS, !c->aside);
 	c->srv->sum.events += !c->aside;
+	c->events += !c->aside;
 }
 
 static void msg_put(struct att_client *c, struct att_event *e,
@@ -179,6 +180,7 @@ void att_run(struct att_client *c)
 		c->resumed = false;
 	weft_count(c->g->prog, AGENT_C_HANDOVERS, !c->aside);
 	c->srv->sum.handovers += !c->aside;
+	c->handovers += !c->aside;
 	if (!c->running && att_timed(c->srv)) {
 		c->running = true;
 		vec_push(&c->srv->running, c);

@@ -26,11 +26,19 @@ static void serve_epoch_aside(struct att_client *c, bool on)
 	c->aside = on;
 }
 
+/* What came to it before this command is a matter of real time: messages of a
+ * process that was faster. */
 int att_cmd_aside(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd)
 {
-	if (!c->start)
-		serve_epoch_aside(c, true);
+	if (c->start)
+		return 0;
+	serve_epoch_aside(c, true);
+	weft_count(g->prog, AGENT_C_EVENTS, -c->events);
+	weft_count(g->prog, AGENT_C_HANDOVERS, -c->handovers);
+	c->srv->sum.events -= c->events;
+	c->srv->sum.handovers -= c->handovers;
+	c->events = c->handovers = 0;
 	return 0;
 }
 

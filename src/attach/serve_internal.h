@@ -173,8 +173,9 @@ struct att_client {
 	struct weft_far_owner far;
 	struct att_epoch epoch;
 	bool aside; /* what it does is no part of what is measured */
-	weft_time_t start, over; /* of the measured part; 0: none */
-	uint64_t violations;	 /* before it, or in it */
+	weft_time_t start, over;    /* of the measured part; 0: none */
+	uint64_t violations;	    /* before it, or in it */
+	uint64_t events, handovers; /* counted; taken back by att_cmd_aside */
 	/* calls of weft/host.h */
 	struct weft_host *h;	/* its thread there */
 	struct weft_proc *proc; /* the thread is in it; NULL: monitor */

@@ -33,6 +33,28 @@ static void aside(struct att_client *c)
 
 /* ---- start and end ---- */
 
+/* What came before it stood aside is counted no more; a neighbour's is. */
+static void early(struct serve_rig *r)
+{
+	struct att_client *a = &r->c[0], *b = &r->c[1];
+	struct att_event e = { .kind = WEFT_EV_PUT };
+
+	att_push(a, &e);
+	att_push(a, &e);
+	att_push(b, &e);
+	att_run(a);
+	assert_int_equal(r->srv.sum.events, 3);
+	assert_int_equal(r->srv.sum.handovers, 1);
+	aside(a);
+	aside(a);
+	assert_int_equal(r->srv.sum.events, 1);
+	assert_int_equal(r->srv.sum.handovers, 0);
+	assert_int_equal(r->count[AGENT_C_EVENTS], 1);
+	assert_int_equal(r->count[AGENT_C_HANDOVERS], 0);
+	att_push(a, &e);
+	assert_int_equal(r->srv.sum.events, 1);
+}
+
 static void start_and_end(struct serve_rig *r)
 {
 	struct att_client *a = &r->c[0], *b = &r->c[1], *other = &r->c[2];
@@ -340,6 +362,7 @@ static void told(struct serve_rig *r)
 		rig_run(fn, WEFT_CLOCK_FIXED);                                 \
 	}
 
+TEST(early)
 TEST(start_and_end)
 TEST(apart)
 TEST(broken)
@@ -351,6 +374,7 @@ TEST(told)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_early),
 		cmocka_unit_test(test_start_and_end),
 		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_broken),

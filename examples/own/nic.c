@@ -5,9 +5,9 @@
  *      bus --- [ read DMA ] ---> link          link ---> [ write DMA ] --- bus
  *
  * A program writes source, destination, node and length; storing the length
- * starts the copy.  One copy at a time: a second start while busy is ignored
- * and counted, as the register page says. Not modelled: flow control, errors on
- * the cable, interrupts. */
+ * starts the copy, and the length is 0 when the next one may start.  A start
+ * while busy is ignored and counted, as the register page says.  Not modelled:
+ * flow control, errors on the cable, interrupts. */
 #include <string.h>
 
 #include "own.h"
@@ -76,7 +76,7 @@ static const struct weft_reg own_regs[] = {
 	{ "dst", 1, 8, 0x08, .rw = ~7ull, .doc = "remote physical address" },
 	{ "node", 1, 8, 0x10, .rw = 0xFF, .doc = "remote node" },
 	{ "len", 1, 8, 0x18, .rw = ~7ull, .wrote = own_start,
-	  .doc = "bytes; storing it starts the copy" },
+	  .doc = "bytes; storing it starts the copy, 0 when it may" },
 	{ "done", 1, 8, 0x20, .doc = "copies that have landed here (RO)" },
 	/* configuration space: who it is, and a BAR of 4 KB */
 	{ "id", 0, 4, 0x00, .reset = 0x0001F00D, .doc = "device, vendor" },
@@ -84,6 +84,15 @@ static const struct weft_reg own_regs[] = {
 	{ "bar0", 0, 4, 0x10, .rw = 0xFFFFF000, .doc = "registers, 4 KB" },
 	{ 0 }
 };
+
+/* The next copy may start. */
+static void own_free(struct weft_comp *c)
+{
+	struct own *n = c->state;
+
+	n->reading = false;
+	*weft_reg_cell(c, REG_LEN, 0) = 0;
+}
 
 /* The read is complete: everything goes out behind what is on the line. */
 static void own_send(struct weft_comp *c)
@@ -100,7 +109,7 @@ static void own_send(struct weft_comp *c)
 	f->words = n->rd.bytes / 8 + 1; /* one header word */
 	f->word_fs = n->clock.num / n->clock.den;
 	n->line_free = start + f->words * f->word_fs;
-	n->reading = false;
+	own_free(c);
 	weft_count(c, C_SENT, 1);
 	weft_port_send(&c->ports[PORT_LINK], f, start);
 }
@@ -138,7 +147,7 @@ static void own_txn_done(struct weft_comp *c, struct weft_bus_txn *t)
 		own_send(c);
 	} else if (t == &n->rd) {
 		weft_slice_drop(&t->data);
-		n->reading = false;
+		own_free(c);
 	} else {
 		++*weft_reg_cell(c, REG_DONE, 0);
 		weft_count(c, C_LANDED, 1);

@@ -9,18 +9,6 @@ static const struct ep_nic *const ep_nics[] = {
 #include "systems.def"
 };
 
-uint64_t ep_atomic(struct weft_host *h, void *at, bool swap, uint64_t a,
-		   uint64_t b)
-{
-	uint64_t old, new;
-
-	weft_host_move(h, &old, at, sizeof(old));
-	new = swap ? (old == a ? b : old) : old + a;
-	if (new != old)
-		weft_host_move(h, at, &new, sizeof(new));
-	return old;
-}
-
 int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
 		 struct weft_ep **ep_p)
 {

@@ -18,9 +18,4 @@ struct ep_nic {
 #define ENDPOINT(id) extern const struct ep_nic ep_nic_##id;
 #include "systems.def"
 
-/* Atomics of a library for its peers where the NIC has none: adds a to the
- * word of a region, or (swap) sets it to b if it is a; its old value. */
-uint64_t ep_atomic(struct weft_host *h, void *at, bool swap, uint64_t a,
-		   uint64_t b);
-
 #endif

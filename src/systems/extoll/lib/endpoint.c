@@ -1,278 +1,190 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over EXTOLL: user calls, events, waiting.  See
- * endpoint.h. */
+/* The common endpoint over EXTOLL: opening, memory, waiting.  See endpoint.h.
+ *
+ * A key is address and length: key = address << 31 | length (addresses of the
+ * one table that the driver uses have 30 bits), so that a put outside of its
+ * region is refused before it leaves; the NIC checks pages. */
 #include <errno.h>
 
+#include "endpoint/ep_open.h"
+#include "systems/extoll/lib/driver.h"
 #include "systems/extoll/lib/endpoint.h"
 
-/* ---- operations ---- */
+enum {
+	EXTOLL_EP_EAGER_MAX = 65536,
+	EXTOLL_EP_MAILBOX = 8 << 20, /* bytes at most */
+	EXTOLL_EP_SLOT = 128,	     /* of a mailbox */
+	EXTOLL_EP_NOTIS = 4096,
+	EXTOLL_EP_REQUESTS = 8,
+	EXTOLL_EP_KEY_BITS = 31,
+};
 
-void extoll_ep_list_init(struct extoll_ep_list *l)
+/* ---- memory ---- */
+
+static int extoll_ep_region_open(struct ep *e, struct ep_region *r, bool write)
 {
-	l->head = NULL;
-	l->tail = &l->head;
-}
+	struct rma_region *region;
 
-void extoll_ep_list_push(struct extoll_ep_list *l, struct extoll_ep_op *op)
-{
-	op->next = NULL;
-	*l->tail = op;
-	l->tail = &op->next;
-}
-
-struct extoll_ep_op *extoll_ep_list_pop(struct extoll_ep_list *l)
-{
-	struct extoll_ep_op *op = l->head;
-
-	l->head = op->next;
-	if (!l->head)
-		l->tail = &l->head;
-	return op;
-}
-
-/* Every operation leaves an event: there is a place for those of all that are
- * under way beside the half of the ring that the peers' puts may fill. */
-struct extoll_ep_op *extoll_ep_op_new(struct extoll_ep *e, uint32_t dst,
-				      void *ctx, enum weft_ep_kind event)
-{
-	struct extoll_ep_op *op = e->free_ops;
-
-	if (!op || e->ev_tail - e->ev_head >= e->ev_size / 2)
-		return NULL;
-	e->free_ops = op->next;
-	*op = (struct extoll_ep_op){ .dst = dst,
-				     .id = (uint32_t)(op - e->ops),
-				     .used = true,
-				     .ctx = ctx,
-				     .event = event };
-	return op;
-}
-
-void extoll_ep_event(struct extoll_ep *e, const struct weft_ep_event *ev)
-{
-	e->ev[e->ev_tail++ % e->ev_size] = *ev;
-}
-
-void extoll_ep_complete(struct extoll_ep *e, struct extoll_ep_op *op)
-{
-	struct weft_ep_event ev = { .kind = op->status ? WEFT_EV_ERROR
-						       : op->event,
-				    .status = op->status,
-				    .src = op->dst,
-				    .imm = op->imm,
-				    .len = op->len,
-				    .result = op->result,
-				    .ctx = op->ctx };
-
-	extoll_ep_event(e, &ev);
-	extoll_ep_reg_put(op->reg);
-	if (op->stage)
-		op->stage->busy = false;
-	op->used = op->waiting = false;
-	op->next = e->free_ops;
-	e->free_ops = op;
-}
-
-static void extoll_ep_progress(struct extoll_ep *e)
-{
-	extoll_ep_progress_rx(e);
-	extoll_ep_progress_rma(e);
-	extoll_ep_progress_tx(e);
-	extoll_ep_return_credits(e);
-}
-
-static int extoll_ep_submit(struct extoll_ep *e, struct extoll_ep_list *to,
-			    struct extoll_ep_op *op)
-{
-	weft_host_cpu(e->h, EXTOLL_EP_CALL_COST);
-	extoll_ep_list_push(to, op);
-	if (to == &e->rma_todo)
-		extoll_ep_progress_rma(e);
-	else
-		extoll_ep_progress_tx(e);
+	if (rma_register(extoll_ep_of(e)->rma, r->p, r->len, &region))
+		return -ENOMEM;
+	r->handle = region;
+	rma_get_nla(region, 0, &r->addr);
+	r->key = r->addr << EXTOLL_EP_KEY_BITS | r->len;
 	return 0;
 }
 
-/* ---- user calls ---- */
-
-static int extoll_ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
-			  size_t len, uint64_t imm, void *ctx)
+/* Its entries are out of the ATU and unused before it is over. */
+static void extoll_ep_region_close(struct ep *e, struct ep_region *r)
 {
-	struct extoll_ep *e = extoll_ep_of(ep);
-	struct extoll_ep_op *op;
-
-	if (dst >= e->n)
-		return -EINVAL;
-	if (len > ep->info.max_msg)
-		return -EMSGSIZE;
-	op = extoll_ep_op_new(e, dst, ctx, WEFT_EV_SENT);
-	if (!op)
-		return -EAGAIN;
-	op->buf = buf;
-	op->len = len;
-	op->imm = imm;
-	return extoll_ep_submit(e, &e->peer[dst].todo, op);
+	rma_unregister(extoll_ep_of(e)->rma, r->handle);
 }
 
-static int extoll_ep_put(struct weft_ep *ep, uint32_t dst, const void *buf,
-			 size_t len, uint64_t raddr, uint64_t rkey, bool notify,
-			 uint64_t imm, void *ctx)
+static int extoll_ep_pool_open(struct ep *e, struct ep_region *r)
 {
-	struct extoll_ep *e = extoll_ep_of(ep);
-	struct extoll_ep_op *op;
+	weft_phys_t phys;
 
-	if (dst >= e->n || !extoll_ep_key_covers(rkey, raddr, len))
-		return -EINVAL;
-	op = extoll_ep_op_new(e, dst, ctx, WEFT_EV_PUT);
-	if (!op)
-		return -EAGAIN;
-	op->buf = buf;
-	op->len = len;
-	op->raddr = raddr;
-	op->notify = notify;
-	op->imm = imm;
-	return extoll_ep_submit(e, &e->rma_todo, op);
+	r->p = weft_mem_alloc(e->h, r->len, EP_PAGE, &phys);
+	return r->p ? extoll_ep_region_open(e, r, false) : -ENOMEM;
 }
 
-static int extoll_ep_get(struct weft_ep *ep, uint32_t dst, void *buf,
-			 size_t len, uint64_t raddr, uint64_t rkey, void *ctx)
-{
-	struct extoll_ep *e = extoll_ep_of(ep);
-	struct extoll_ep_op *op;
+/* ---- opening, closing ---- */
 
-	if (dst >= e->n || !extoll_ep_key_covers(rkey, raddr, len))
-		return -EINVAL;
-	op = extoll_ep_op_new(e, dst, ctx, WEFT_EV_GET);
-	if (!op)
-		return -EAGAIN;
-	op->get = true;
-	op->buf = op->into = buf;
-	op->len = len;
-	op->raddr = raddr;
-	return extoll_ep_submit(e, &e->rma_todo, op);
+/* Bytes of our mailbox that the peers together may fill without asking. */
+static size_t extoll_ep_mailbox(const struct ep *e)
+{
+	size_t msg = 3 + (e->eager_max + EXTOLL_EP_VELO - 1) / EXTOLL_EP_VELO;
+
+	return (size_t)e->n * (e->slots * msg + 4 * EXTOLL_EP_REQUESTS) *
+	       EXTOLL_EP_SLOT;
 }
 
-static int extoll_ep_atomic_op(struct extoll_ep *e, uint32_t dst,
-			       const struct extoll_ep_atomic *a, void *ctx)
+static void extoll_ep_sizes(struct ep *e)
 {
-	struct extoll_ep_op *op;
+	const uint32_t least = EXTOLL_EP_VELO - sizeof(uint64_t);
 
-	if (dst >= e->n || a->raddr % 8 ||
-	    !extoll_ep_key_covers(a->rkey, a->raddr, 8))
-		return -EINVAL;
-	if (e->peer[dst].requests >= EXTOLL_EP_REQUESTS)
-		return -EAGAIN;
-	op = extoll_ep_op_new(e, dst, ctx, WEFT_EV_ATOMIC);
-	if (!op)
-		return -EAGAIN;
-	e->peer[dst].requests++;
-	op->atomic = *a;
-	op->atomic.id = op->id;
-	return extoll_ep_submit(e, &e->peer[dst].todo, op);
+	if (e->eager_max > EXTOLL_EP_EAGER_MAX)
+		e->eager_max = EXTOLL_EP_EAGER_MAX;
+	while (e->eager_max > EXTOLL_EP_VELO &&
+	       extoll_ep_mailbox(e) > EXTOLL_EP_MAILBOX)
+		e->eager_max /= 2;
+	if (e->eager_max < least)
+		e->eager_max = least;
 }
 
-static int extoll_ep_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-			  uint64_t rkey, uint64_t add, void *ctx)
+static int extoll_ep_start(struct ep *e)
 {
-	struct extoll_ep_atomic a = { .raddr = raddr, .rkey = rkey, .a = add };
+	struct extoll_ep *x = extoll_ep_of(e);
+	struct velo_attr va;
+	struct rma_attr ra = { .slots = EXTOLL_EP_NOTIS };
+	const uint8_t *box, *ring;
+	size_t box_n, ring_n;
+	int ret;
 
-	return extoll_ep_atomic_op(extoll_ep_of(ep), dst, &a, ctx);
+	extoll_ep_sizes(e);
+	x->puts.tail = &x->puts.head;
+	x->peer = weft_host_calloc(e->h, e->n, sizeof(*x->peer));
+	if (!x->peer)
+		return -ENOMEM;
+	va = (struct velo_attr){ .mailbox = extoll_ep_mailbox(e) };
+	ret = velo_open(e->h, &va, &x->velo);
+	if (ret)
+		return ret == VELO_ERR_FDOPEN ? -ENODEV : -ENOMEM;
+	/* Messages of the endpoint's protocol fill a whole one of VELO. */
+	if (velo_max_len(x->velo) < EXTOLL_EP_VELO)
+		return -ENOTSUP;
+	if (rma_open(e->h, &ra, &x->rma))
+		return -ENOMEM;
+	box = velo_mailbox(x->velo, &box_n);
+	ring = (const uint8_t *)rma_noti_ring(x->rma, &ring_n);
+	x->watch = box < ring ? box : ring;
+	x->watch_bytes =
+		(size_t)((box < ring ? ring + ring_n : box + box_n) - x->watch);
+	return 0;
 }
 
-static int extoll_ep_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-			   uint64_t rkey, uint64_t expect, uint64_t desired,
-			   void *ctx)
+static int extoll_ep_meet(struct ep *e)
 {
-	struct extoll_ep_atomic a = { .raddr = raddr,
-				      .rkey = rkey,
-				      .a = expect,
-				      .b = desired,
-				      .swap = 1 };
+	struct extoll_ep *x = extoll_ep_of(e);
+	uint32_t opt = e->irq ? RMA_CONN_IRQ : RMA_CONN_DEFAULT;
 
-	return extoll_ep_atomic_op(extoll_ep_of(ep), dst, &a, ctx);
+	ep_tell(e, "velo", velo_vpid(x->velo));
+	ep_tell(e, "rma", rma_get_vpid(x->rma));
+	ep_tell(e, "irq", e->irq);
+	for (uint32_t i = 0; i < e->n; i++) {
+		struct extoll_ep_peer *p = &x->peer[i];
+
+		p->gets.tail = &p->gets.head;
+		p->irq = ep_ask(e, i, "irq");
+		if (velo_connect(x->velo, &p->velo, i,
+				 (uint32_t)ep_ask(e, i, "velo")) ||
+		    rma_connect(x->rma, i, (uint32_t)ep_ask(e, i, "rma"), opt,
+				&p->rma))
+			return -EHOSTUNREACH;
+	}
+	return 0;
 }
 
-/* ---- events and waiting ---- */
-
-static int extoll_ep_events(struct extoll_ep *e, struct weft_ep_event *ev,
-			    int max)
+static void extoll_ep_stop(struct ep *e)
 {
-	int n = 0;
+	struct extoll_ep *x = extoll_ep_of(e);
 
-	while (n < max && e->ev_head != e->ev_tail)
-		ev[n++] = e->ev[e->ev_head++ % e->ev_size];
-	return n;
+	if (x->velo)
+		velo_close(x->velo);
+	if (x->rma)
+		rma_close(x->rma);
+	if (e->pool.p)
+		weft_mem_free(e->h, e->pool.p);
+	weft_host_free(e->h, x->peer);
 }
 
-static int extoll_ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
+static bool extoll_ep_idle(struct ep *e, weft_time_t deadline)
 {
-	struct extoll_ep *e = extoll_ep_of(ep);
-	int n;
+	struct extoll_ep *x = extoll_ep_of(e);
 
-	weft_host_cpu(e->h, EXTOLL_EP_CALL_COST);
-	extoll_ep_progress(e);
-	n = extoll_ep_events(e, ev, max);
-	return n + extoll_ep_give(e, ev + n, max - n);
-}
-
-static bool extoll_ep_news(struct extoll_ep *e)
-{
-	return e->ev_head != e->ev_tail || extoll_ep_rx_ready(e);
-}
-
-static bool extoll_ep_idle_wait(struct extoll_ep *e, weft_time_t deadline)
-{
-	if (!e->irq)
-		return weft_host_poll_range(e->h, e->watch, e->watch_bytes,
-					    deadline);
-	velo_arm(e->velo);
-	rma_noti_arm(e->rma);
-	if (velo_check(e->velo) == VELO_SUCCESS || rma_noti_ready(e->rma))
+	if (velo_check(x->velo) == VELO_SUCCESS)
 		return true;
-	return rma_irq_wait(e->rma, deadline);
+	if (!e->irq)
+		return weft_host_poll_range(e->h, x->watch, x->watch_bytes,
+					    deadline);
+	velo_arm(x->velo);
+	rma_noti_arm(x->rma);
+	if (velo_check(x->velo) == VELO_SUCCESS || rma_noti_ready(x->rma))
+		return true;
+	return rma_irq_wait(x->rma, deadline);
 }
 
-static int extoll_ep_wait(struct weft_ep *ep, weft_time_t deadline)
-{
-	struct extoll_ep *e = extoll_ep_of(ep);
-
-	for (;;) {
-		extoll_ep_progress(e);
-		if (extoll_ep_news(e))
-			return 0;
-		if (!extoll_ep_idle_wait(e, deadline))
-			return -ETIMEDOUT;
-	}
-}
-
-static int extoll_ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
-{
-	switch (op->code) {
-	case WEFT_EP_MSG:
-		return extoll_ep_send(ep, op->dst, op->buf, op->len, op->imm,
-				      op->ctx);
-	case WEFT_EP_PUT:
-		return extoll_ep_put(ep, op->dst, op->buf, op->len, op->raddr,
-				     op->rkey, op->notify, op->imm, op->ctx);
-	case WEFT_EP_GET:
-		return extoll_ep_get(ep, op->dst, op->into, op->len, op->raddr,
-				     op->rkey, op->ctx);
-	case WEFT_EP_FADD:
-		return extoll_ep_fadd(ep, op->dst, op->raddr, op->rkey,
-				      op->operand, op->ctx);
-	case WEFT_EP_CSWAP:
-		return extoll_ep_cswap(ep, op->dst, op->raddr, op->rkey,
-				       op->operand, op->desired, op->ctx);
-	}
-	return -EOPNOTSUPP;
-}
-
-const struct weft_ep_ops extoll_ep_ops = {
-	.close = extoll_ep_close,
-	.mr_reg = extoll_ep_mr_reg,
-	.mr_dereg = extoll_ep_mr_dereg,
-	.post = extoll_ep_post,
+static const struct ep_nic_ops extoll_ep_nic = {
+	.name = "extoll",
+	.bytes = sizeof(struct extoll_ep),
+	.emulated = WEFT_EP_FADD | WEFT_EP_CSWAP,
+	.max_msg = 65536,
+	.slots = 16,
+	.eager = 1024,
+	.requests = EXTOLL_EP_REQUESTS,
+	.lands = EP_LANDS,
+	.key_len_bits = EXTOLL_EP_KEY_BITS,
+	.copies = true,
+	.call_cost = 20 * WEFT_NS,
+	.start = extoll_ep_start,
+	.meet = extoll_ep_meet,
+	.stop = extoll_ep_stop,
+	.message = extoll_ep_message,
 	.poll = extoll_ep_poll,
-	.release = extoll_ep_release,
-	.wait = extoll_ep_wait,
+	.idle = extoll_ep_idle,
+	.region_open = extoll_ep_region_open,
+	.region_close = extoll_ep_region_close,
+	.pool_open = extoll_ep_pool_open,
+	.reap = extoll_ep_reap,
+	.remote = extoll_ep_remote,
+	.notify = extoll_ep_notify,
+	.fetch = extoll_ep_fetch,
 };
+
+static int ep_extoll_open(struct weft_host *h, const struct weft_ep_attr *attr,
+			  struct weft_ep **ep_p)
+{
+	return ep_open(h, attr, &extoll_ep_nic, ep_p);
+}
+
+const struct ep_nic ep_nic_extoll = { .probe = extoll_drv_probe,
+				      .open = ep_extoll_open };

@@ -417,13 +417,17 @@ bool weft_oob_there(struct weft_host *h, const char *key)
  * to its memory. */
 uint64_t weft_oob_get(struct weft_host *h, const char *key)
 {
-	uint32_t node = (uint32_t)strtoul(key + 2, NULL, 10);
-	char mine[64];
+	char mine[64], what[32];
+	uint32_t node;
+
+	/* see word_name() of the endpoint */
+	if (sscanf(key, "ep.forth.0.%u.%31s", &node, what) != 2)
+		abort();
 
 	for (uint32_t i = fake_n_oob; i-- > 0;)
 		if (!strcmp(fake_oob[i].key, key))
 			return fake_oob[i].val;
-	snprintf(mine, sizeof(mine), "ep%u%s", h->node, strchr(key, '.'));
+	snprintf(mine, sizeof(mine), "ep.forth.0.%u.%s", h->node, what);
 	for (uint32_t i = fake_n_oob; i-- > 0;)
 		if (!strcmp(fake_oob[i].key, mine))
 			return fake_oob[i].val >= h->base

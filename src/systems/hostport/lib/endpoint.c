@@ -1,249 +1,246 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over the Host Port: user calls, events, waiting.  See
- * endpoint.h. */
+/* The common endpoint over the Host Port: opening, memory, waiting.  See
+ * endpoint.h.
+ *
+ * A region is a window (hostport.md 4.7): a key is Win-ID and capability, an
+ * address is an offset in the window, in words at either end; the NIC that has
+ * the memory checks both. */
 #include <errno.h>
 
+#include "endpoint/ep_open.h"
+#include "systems/hostport/lib/driver.h"
 #include "systems/hostport/lib/endpoint.h"
 
-/* ---- operations ---- */
+enum {
+	HOSTPORT_EP_EAGER = 2048, /* default */
+	HOSTPORT_EP_EAGER_MAX = 65536,
+	HOSTPORT_EP_SLOTS = 16,	   /* default */
+	HOSTPORT_EP_SDR = 16,	   /* messages of the send data region */
+	HOSTPORT_EP_RDR = 8 << 20, /* bytes at most */
+	HOSTPORT_EP_UNIT = 64,	   /* words of the RDR that go back together */
+	HOSTPORT_EP_WQ = 64,
+	HOSTPORT_EP_REQUESTS = 8,
+	HOSTPORT_EP_OWN_NOTES = HOSTPORT_EP_WQ + 32, /* instructions, status */
+};
 
-void hostport_ep_list_init(struct hostport_ep_list *l)
+/* ---- windows ---- */
+
+static int win_new(struct hostport_ep *x)
 {
-	l->head = NULL;
-	l->tail = &l->head;
+	for (uint32_t i = 0; i < x->windows; i++) {
+		uint64_t bit = 1ull << i % 64;
+
+		if (x->win_used[i / 64] & bit)
+			continue;
+		x->win_used[i / 64] |= bit;
+		return (int)i;
+	}
+	return -ENOSPC;
 }
 
-void hostport_ep_list_push(struct hostport_ep_list *l,
-			   struct hostport_ep_op *op)
+/* Whole words; the capability has not been there before. */
+static int win_open(struct ep *e, struct ep_region *r, uint32_t rights)
 {
-	op->next = NULL;
-	*l->tail = op;
-	l->tail = &op->next;
+	struct hostport_ep *x = hostport_ep_of(e);
+	uint64_t from = r->va & ~7ull, to = (r->va + r->len + 7) & ~7ull;
+	uint32_t cap = hport_vpid(x->p) << 16 ^ (uint32_t)++e->age * 40503u;
+	int win = win_new(x);
+
+	if (win < 0)
+		return win;
+	r->addr = r->va % 8;
+	r->key = (uint64_t)win << 32 | cap;
+	return hport_window(x->p, (uint32_t)win, from, to - from, rights, cap);
 }
 
-/* Every operation leaves an event: one half of the ring is for those under way,
- * the other for those that were not polled yet. */
-static struct hostport_ep_op *hostport_ep_op_new(struct hostport_ep *e,
-						 uint32_t dst,
-						 enum weft_ep_kind event,
-						 void *ctx)
+static int hostport_ep_region_open(struct ep *e, struct ep_region *r,
+				   bool write)
 {
-	struct hostport_ep_op *op = e->free_ops;
-	uint32_t id;
+	struct hostport_ep *x = hostport_ep_of(e);
+	int ret = hport_map(x->p, r->p, r->len, &r->va);
 
-	if (!op || e->ev_tail - e->ev_head >= e->ev_size / 2)
-		return NULL;
-	e->free_ops = op->next;
-	id = (uint32_t)(op - e->ops);
-	*op = (struct hostport_ep_op){
-		.event = event, .dst = dst, .id = id, .ctx = ctx, .used = true
+	if (ret)
+		return ret;
+	ret = win_open(e, r, write ? HPORT_READ | HPORT_WRITE : HPORT_READ);
+	if (ret)
+		hport_unmap(x->p, r->va);
+	return ret;
+}
+
+static void hostport_ep_region_close(struct ep *e, struct ep_region *r)
+{
+	struct hostport_ep *x = hostport_ep_of(e);
+	uint32_t win = (uint32_t)(r->key >> 32);
+
+	hport_window_close(x->p, win);
+	hport_unmap(x->p, r->va);
+	x->win_used[win / 64] &= ~(1ull << win % 64);
+}
+
+static int hostport_ep_pool_open(struct ep *e, struct ep_region *r)
+{
+	r->p = hport_alloc(hostport_ep_of(e)->p, r->len, &r->va);
+	return r->p ? win_open(e, r, HPORT_READ) : -ENOMEM;
+}
+
+/* ---- sizes of the queues ---- */
+
+/* Words of the receive data region for one message. */
+static uint64_t rdr_words(uint32_t eager)
+{
+	return (eager / 8 + HOSTPORT_EP_UNIT) / HOSTPORT_EP_UNIT *
+	       HOSTPORT_EP_UNIT;
+}
+
+/* Notifications of one peer that may wait: its messages, ends of ours that it
+ * has fetched, requests and answers, credits. */
+static uint32_t peer_notes(uint32_t slots)
+{
+	return 2 * slots + 2 * HOSTPORT_EP_REQUESTS + 4;
+}
+
+static uint32_t more(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* All processes of a node have queues of equal size: the first one asks for
+ * enough for others with the usual attributes. */
+static struct hport_sizes queue_sizes(const struct ep *e)
+{
+	uint32_t slots = more(e->slots, HOSTPORT_EP_SLOTS);
+	uint32_t eager = more(e->eager_max, HOSTPORT_EP_EAGER);
+	uint64_t rdr = e->n * slots * rdr_words(eager);
+
+	if (8 * rdr > HOSTPORT_EP_RDR)
+		rdr = e->n * e->slots * rdr_words(e->eager_max);
+	return (struct hport_sizes){ .wq = HOSTPORT_EP_WQ,
+				     .nq = e->n * peer_notes(slots) +
+					   HOSTPORT_EP_OWN_NOTES,
+				     .sdr = HOSTPORT_EP_SDR * ((eager + 7) / 8),
+				     .rdr = (uint32_t)rdr + HOSTPORT_EP_UNIT,
+				     .rdr_unit = 6 };
+}
+
+static void eager_fit(struct ep *e)
+{
+	if (e->eager_max > HOSTPORT_EP_EAGER_MAX)
+		e->eager_max = HOSTPORT_EP_EAGER_MAX;
+	while (e->eager_max > HOSTPORT_EP_FAST &&
+	       e->n * e->slots * rdr_words(e->eager_max) * 8 > HOSTPORT_EP_RDR)
+		e->eager_max /= 2;
+	e->eager_max = more(e->eager_max, HOSTPORT_EP_FAST);
+}
+
+/* Another process of the node may have decided on the sizes. */
+static int queues_take(struct hostport_ep *x, const struct hport_sizes *s)
+{
+	struct ep *e = &x->core;
+
+	while (e->slots &&
+	       (e->n * peer_notes(e->slots) + HOSTPORT_EP_OWN_NOTES > s->nq ||
+		e->n * e->slots * rdr_words(e->eager_max) >= s->rdr))
+		e->slots--;
+	x->sdr = hport_sdr(x->p, &(uint64_t){ 0 });
+	x->sdr_slots = s->sdr / ((e->eager_max + 7) / 8);
+	if (x->sdr_slots > HOSTPORT_EP_SDR_MAX)
+		x->sdr_slots = HOSTPORT_EP_SDR_MAX;
+	x->windows = s->wdt;
+	x->win_used = weft_host_calloc(e->h, s->wdt / 64 + 1, 8);
+	x->peer = weft_host_calloc(e->h, e->n, sizeof(*x->peer));
+	if (!x->win_used || !x->peer)
+		return -ENOMEM;
+	return e->slots && x->sdr_slots ? 0 : -EBUSY;
+}
+
+/* ---- opening, closing ---- */
+
+static int hostport_ep_start(struct ep *e)
+{
+	struct hostport_ep *x = hostport_ep_of(e);
+	struct hport_attr a = {
+		.vpid = -1, .flags = HPORT_ORDERED | (e->irq ? HPORT_IRQ : 0)
 	};
-	return op;
+	struct hport_sizes s;
+	int ret;
+
+	eager_fit(e);
+	a.sizes = queue_sizes(e);
+	ret = hport_open(e->h, &a, &x->p);
+	if (ret)
+		return ret;
+	s = hport_sizes_of(x->p);
+	return queues_take(x, &s);
 }
 
-void hostport_ep_complete(struct hostport_ep *e, struct hostport_ep_op *op)
+static int hostport_ep_meet(struct ep *e)
 {
-	e->ev[e->ev_tail++ % e->ev_size] = (struct weft_ep_event){
-		.kind = op->status ? WEFT_EV_ERROR : op->event,
-		.status = op->status,
-		.src = op->dst,
-		.imm = op->imm,
-		.len = op->len,
-		.result = op->result,
-		.ctx = op->ctx,
-	};
-	hostport_ep_reg_put(op->reg);
-	if (op->stage)
-		op->stage->busy = false;
-	op->used = op->waiting = false;
-	op->next = e->free_ops;
-	e->free_ops = op;
-}
+	struct hostport_ep *x = hostport_ep_of(e);
 
-static void hostport_ep_progress(struct hostport_ep *e)
-{
-	hostport_ep_progress_rx(e);
-	hostport_ep_progress_rma(e);
-	hostport_ep_progress_tx(e);
-	hport_flush(e->p);
-}
+	ep_tell(e, "slots", e->slots);
+	ep_tell(e, "vpid", hport_vpid(x->p));
+	for (uint32_t i = 0; i < e->n; i++) {
+		uint32_t vpid = (uint32_t)ep_ask(e, i, "vpid");
 
-static int hostport_ep_submit(struct hostport_ep *e, struct hostport_ep_op *op)
-{
-	bool rma = op->event == WEFT_EV_PUT || op->event == WEFT_EV_GET;
-
-	weft_host_cpu(e->h, HOSTPORT_EP_CALL_COST);
-	hostport_ep_list_push(rma ? &e->rma_todo : &e->peer[op->dst].todo, op);
-	if (rma)
-		hostport_ep_progress_rma(e);
-	hostport_ep_progress_tx(e);
-	hport_flush(e->p);
+		e->peer[i].slots = (uint32_t)ep_ask(e, i, "slots");
+		if (hport_connect(x->p, i, vpid, &x->peer[i]))
+			return -EHOSTUNREACH;
+	}
 	return 0;
 }
 
-/* ---- user calls ---- */
-
-static int hostport_ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
-			    size_t len, uint64_t imm, void *ctx)
+static void hostport_ep_stop(struct ep *e)
 {
-	struct hostport_ep *e = hostport_ep_of(ep);
-	struct hostport_ep_op *op;
+	struct hostport_ep *x = hostport_ep_of(e);
 
-	if (dst >= e->n)
-		return -EINVAL;
-	if (len > ep->info.max_msg)
-		return -EMSGSIZE;
-	op = hostport_ep_op_new(e, dst, WEFT_EV_SENT, ctx);
-	if (!op)
-		return -EAGAIN;
-	op->buf = buf;
-	op->len = len;
-	op->imm = imm;
-	return hostport_ep_submit(e, op);
+	if (x->p)
+		hport_close(x->p);
+	weft_host_free(e->h, x->win_used);
+	weft_host_free(e->h, x->peer);
 }
 
-/* A put or get; the window is checked by the NIC that has it. */
-static struct hostport_ep_op *
-hostport_ep_remote(struct hostport_ep *e, uint32_t dst, enum weft_ep_kind event,
-		   const void *buf, size_t len, uint64_t raddr, uint64_t rkey,
-		   void *ctx)
+static bool hostport_ep_idle(struct ep *e, weft_time_t deadline)
 {
-	struct hostport_ep_op *op = hostport_ep_op_new(e, dst, event, ctx);
-
-	if (!op)
-		return NULL;
-	op->get = event == WEFT_EV_GET;
-	op->buf = buf;
-	op->len = len;
-	op->raddr = raddr;
-	op->rkey = rkey;
-	return op;
+	return hport_idle(hostport_ep_of(e)->p, e->irq, deadline);
 }
 
-static int hostport_ep_put(struct weft_ep *ep, uint32_t dst, const void *buf,
-			   size_t len, uint64_t raddr, uint64_t rkey,
-			   bool notify, uint64_t imm, void *ctx)
+static void hostport_ep_flush(struct ep *e)
 {
-	struct hostport_ep *e = hostport_ep_of(ep);
-	struct hostport_ep_op *op;
-
-	if (dst >= e->n)
-		return -EINVAL;
-	op = hostport_ep_remote(e, dst, WEFT_EV_PUT, buf, len, raddr, rkey,
-				ctx);
-	if (!op)
-		return -EAGAIN;
-	op->notify = notify;
-	op->imm = imm;
-	return hostport_ep_submit(e, op);
+	hport_flush(hostport_ep_of(e)->p);
 }
 
-static int hostport_ep_get(struct weft_ep *ep, uint32_t dst, void *buf,
-			   size_t len, uint64_t raddr, uint64_t rkey, void *ctx)
-{
-	struct hostport_ep *e = hostport_ep_of(ep);
-	struct hostport_ep_op *op;
-
-	if (dst >= e->n)
-		return -EINVAL;
-	op = hostport_ep_remote(e, dst, WEFT_EV_GET, buf, len, raddr, rkey,
-				ctx);
-	return op ? hostport_ep_submit(e, op) : -EAGAIN;
-}
-
-static int hostport_ep_atomic(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-			      uint64_t rkey, const uint64_t *abs, void *ctx)
-{
-	struct hostport_ep *e = hostport_ep_of(ep);
-	struct hostport_ep_op *op;
-
-	if (dst >= e->n || raddr % 8)
-		return -EINVAL;
-	if (e->peer[dst].requests >= HOSTPORT_EP_REQUESTS)
-		return -EAGAIN;
-	op = hostport_ep_op_new(e, dst, WEFT_EV_ATOMIC, ctx);
-	if (!op)
-		return -EAGAIN;
-	e->peer[dst].requests++;
-	op->raddr = raddr;
-	op->rkey = rkey;
-	op->a = abs[0];
-	op->b = abs[1];
-	op->swap = abs[2];
-	return hostport_ep_submit(e, op);
-}
-
-static int hostport_ep_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-			    uint64_t rkey, uint64_t add, void *ctx)
-{
-	return hostport_ep_atomic(ep, dst, raddr, rkey,
-				  (uint64_t[]){ add, 0, 0 }, ctx);
-}
-
-static int hostport_ep_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-			     uint64_t rkey, uint64_t expect, uint64_t desired,
-			     void *ctx)
-{
-	return hostport_ep_atomic(ep, dst, raddr, rkey,
-				  (uint64_t[]){ expect, desired, 1 }, ctx);
-}
-
-/* ---- events and waiting ---- */
-
-static int hostport_ep_poll(struct weft_ep *ep, struct weft_ep_event *ev,
-			    int max)
-{
-	struct hostport_ep *e = hostport_ep_of(ep);
-	int n = 0;
-
-	weft_host_cpu(e->h, HOSTPORT_EP_CALL_COST);
-	hostport_ep_progress(e);
-	for (; n < max && e->ev_head != e->ev_tail; n++)
-		ev[n] = e->ev[e->ev_head++ % e->ev_size];
-	return n + hostport_ep_give(e, ev + n, max - n);
-}
-
-static int hostport_ep_wait(struct weft_ep *ep, weft_time_t deadline)
-{
-	struct hostport_ep *e = hostport_ep_of(ep);
-
-	for (;;) {
-		hostport_ep_progress(e);
-		if (e->ev_head != e->ev_tail || hostport_ep_rx_ready(e))
-			return 0;
-		if (!hport_idle(e->p, e->irq, deadline))
-			return -ETIMEDOUT;
-	}
-}
-
-static int hostport_ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
-{
-	switch (op->code) {
-	case WEFT_EP_MSG:
-		return hostport_ep_send(ep, op->dst, op->buf, op->len, op->imm,
-					op->ctx);
-	case WEFT_EP_PUT:
-		return hostport_ep_put(ep, op->dst, op->buf, op->len, op->raddr,
-				       op->rkey, op->notify, op->imm, op->ctx);
-	case WEFT_EP_GET:
-		return hostport_ep_get(ep, op->dst, op->into, op->len,
-				       op->raddr, op->rkey, op->ctx);
-	case WEFT_EP_FADD:
-		return hostport_ep_fadd(ep, op->dst, op->raddr, op->rkey,
-					op->operand, op->ctx);
-	case WEFT_EP_CSWAP:
-		return hostport_ep_cswap(ep, op->dst, op->raddr, op->rkey,
-					 op->operand, op->desired, op->ctx);
-	}
-	return -EOPNOTSUPP;
-}
-
-const struct weft_ep_ops hostport_ep_ops = {
-	.close = hostport_ep_close,
-	.mr_reg = hostport_ep_mr_reg,
-	.mr_dereg = hostport_ep_mr_dereg,
-	.post = hostport_ep_post,
+static const struct ep_nic_ops hostport_ep_nic = {
+	.name = "hostport",
+	.bytes = sizeof(struct hostport_ep),
+	.emulated = WEFT_EP_FADD | WEFT_EP_CSWAP,
+	.max_msg = 65536,
+	.slots = HOSTPORT_EP_SLOTS,
+	.eager = HOSTPORT_EP_EAGER,
+	.requests = HOSTPORT_EP_REQUESTS,
+	.lands = EP_LANDS / 2,
+	.copies = true,
+	.call_cost = 20 * WEFT_NS,
+	.start = hostport_ep_start,
+	.meet = hostport_ep_meet,
+	.stop = hostport_ep_stop,
+	.message = hostport_ep_message,
 	.poll = hostport_ep_poll,
-	.release = hostport_ep_release,
-	.wait = hostport_ep_wait,
+	.idle = hostport_ep_idle,
+	.flush = hostport_ep_flush,
+	.region_open = hostport_ep_region_open,
+	.region_close = hostport_ep_region_close,
+	.pool_open = hostport_ep_pool_open,
+	.remote = hostport_ep_remote,
+	.fetch = hostport_ep_fetch,
 };
+
+static int ep_hostport_open(struct weft_host *h,
+			    const struct weft_ep_attr *attr,
+			    struct weft_ep **ep_p)
+{
+	return ep_open(h, attr, &hostport_ep_nic, ep_p);
+}
+
+const struct ep_nic ep_nic_hostport = { .probe = hport_drv_probe,
+					.open = ep_hostport_open,
+					.groups = true };

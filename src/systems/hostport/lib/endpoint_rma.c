@@ -6,339 +6,199 @@
  * of the target, or no device reaches the source, it goes through bounce
  * buffers.  A get fetches whole words and takes the bytes out of a bounce
  * buffer, or out of the notification. */
-#include <errno.h>
-#include <string.h>
-
 #include "systems/hostport/lib/endpoint.h"
-
-/* ---- pieces ---- */
-
-static struct hostport_ep_piece *piece_new(struct hostport_ep *e,
-					   struct hostport_ep_buf *bounce)
-{
-	struct hostport_ep_piece *p = e->free_pieces;
-
-	if (!p)
-		return NULL;
-	e->free_pieces = p->next;
-	*p = (struct hostport_ep_piece){ .bounce = bounce };
-	return p;
-}
-
-static void piece_free(struct hostport_ep *e, struct hostport_ep_piece *p)
-{
-	if (p->bounce)
-		p->bounce->busy = false;
-	*p = (struct hostport_ep_piece){ .next = e->free_pieces };
-	e->free_pieces = p;
-}
-
-static struct hport_tag piece_tag(const struct hostport_ep *e,
-				  const struct hostport_ep_piece *p)
-{
-	return (struct hport_tag){ .api = hostport_ep_tag(
-					   HOSTPORT_EP_PIECE,
-					   (uint32_t)(p - e->piece), 0) };
-}
-
-/* The instruction of a piece was posted, or not. */
-static bool piece_posted(struct hostport_ep *e, struct hostport_ep_piece *p,
-			 struct hostport_ep_op *op, size_t len, int ret)
-{
-	if (ret) {
-		piece_free(e, p);
-		return false;
-	}
-	p->op = op;
-	p->off = op->off;
-	p->len = len;
-	op->off += len;
-	op->pieces++;
-	return true;
-}
-
-static struct hport_far far_of(const struct hostport_ep_op *op)
-{
-	return (struct hport_far){ .win = (uint32_t)(op->rkey >> 32),
-				   .capability = (uint32_t)op->rkey,
-				   .off = (op->raddr + op->off) & ~7ull };
-}
 
 enum { ACK = HPORT_ACK | HPORT_MORE };
 
+/* One instruction: its operation, peer, place there and length in bytes. */
+struct way {
+	struct ep *e;
+	struct ep_op *op;
+	struct hport *p;
+	const struct hport_peer *to;
+	struct hport_far far;
+	uint32_t skip; /* of the first remote word */
+	size_t left;
+	const uint8_t *here;
+};
+
+static struct hport_tag piece_tag(const struct ep *e, const struct ep_piece *p)
+{
+	uint32_t id = (uint32_t)(p - e->piece);
+
+	return (struct hport_tag){ .api = hostport_ep_tag(HOSTPORT_EP_PIECE, id,
+							  0) };
+}
+
+static struct hport_far far_of(uint64_t key, uint64_t addr)
+{
+	return (struct hport_far){ .win = (uint32_t)(key >> 32),
+				   .capability = (uint32_t)key,
+				   .off = addr & ~7ull };
+}
+
+static uint32_t window(const struct ep_region *r)
+{
+	return (uint32_t)(r->key >> 32);
+}
+
+/* The region of the user's bytes, opened for this operation; NULL: later. */
+static const struct ep_region *own_region(struct way *w, const void *base)
+{
+	if (!w->op->reg)
+		w->op->reg = ep_region_get(w->e, base, w->op->req.len);
+	return w->op->reg;
+}
+
 /* ---- puts ---- */
 
-static bool put_bytes(struct hostport_ep *e, struct hostport_ep_op *op,
-		      struct hostport_ep_piece *p)
+/* Bytes of one word, masked. */
+static bool put_bytes(struct way *w)
 {
-	uint32_t at = (op->raddr + op->off) % 8;
-	size_t left = op->len - op->off, k = 8 - at < left ? 8 - at : left;
-	struct hport_far far = far_of(op);
-	uint64_t w = 0;
+	struct ep_piece *p = ep_piece_new(w->e, w->op, false);
+	size_t k = 8 - w->skip < w->left ? 8 - w->skip : w->left;
+	uint8_t mask = (uint8_t)(((1u << k) - 1) << w->skip);
+	uint64_t word = 0;
 
-	weft_host_move(e->h, (uint8_t *)&w + at, op->buf + op->off, k);
-	return piece_posted(e, p, op, k,
-			    hport_put_bytes(e->p, &e->peer[op->dst].to, ACK,
-					    piece_tag(e, p), &far, w,
-					    (uint8_t)(((1u << k) - 1) << at)));
-}
-
-static bool put_fast(struct hostport_ep *e, struct hostport_ep_op *op,
-		     struct hostport_ep_piece *p, size_t k)
-{
-	struct hport_far far = far_of(op);
-	uint64_t w[HOSTPORT_EP_FAST_RMA / 8];
-
-	weft_host_move(e->h, w, op->buf + op->off, k);
-	return piece_posted(e, p, op, k,
-			    hport_fast_put(e->p, &e->peer[op->dst].to, ACK,
-					   piece_tag(e, p), &far, w,
-					   (uint32_t)k / 8));
-}
-
-/* From k bytes at a place of a window of ours. */
-static bool put_words(struct hostport_ep *e, struct hostport_ep_op *op,
-		      struct hostport_ep_piece *p,
-		      const struct hostport_ep_reg *r, uint64_t at, size_t k)
-{
-	struct hport_far far = far_of(op);
-
-	return piece_posted(e, p, op, k,
-			    hport_put(e->p, &e->peer[op->dst].to, ACK,
-				      piece_tag(e, p), &far, r->win, at, k));
-}
-
-static bool put_bounce(struct hostport_ep *e, struct hostport_ep_op *op,
-		       struct hostport_ep_piece *p, size_t k)
-{
-	p->bounce = hostport_ep_buf_get(e->bounce, HOSTPORT_EP_BOUNCES);
-	if (!p->bounce) {
-		piece_free(e, p);
+	if (!p)
 		return false;
-	}
-	k = k < HOSTPORT_EP_BOUNCE ? k : HOSTPORT_EP_BOUNCE;
-	weft_host_copy(e->h, p->bounce->p, op->buf + op->off, k);
-	return put_words(e, op, p, &e->pool, p->bounce->at, k);
+	weft_host_move(w->e->h, (uint8_t *)&word + w->skip, w->here, k);
+	if (hport_put_bytes(w->p, w->to, ACK, piece_tag(w->e, p), &w->far, word,
+			    mask))
+		k = 0;
+	return ep_piece_issued(w->e, p, k);
 }
 
-static bool put_next(struct hostport_ep *e, struct hostport_ep_op *op,
-		     struct hostport_ep_piece *p)
+static bool put_fast(struct way *w, size_t k)
 {
-	size_t left = op->len - op->off, k = left & ~(size_t)7;
-	const uint8_t *from = op->buf + op->off;
+	struct ep_piece *p = ep_piece_new(w->e, w->op, false);
+	uint64_t words[HOSTPORT_EP_FAST_RMA / 8];
 
-	if ((op->raddr + op->off) % 8 || left < 8)
-		return put_bytes(e, op, p);
-	if (k <= HOSTPORT_EP_FAST_RMA)
-		return put_fast(e, op, p, k);
-	if ((uintptr_t)from % 8 || !hostport_ep_reachable(e, op->buf, op->len))
-		return put_bounce(e, op, p, k);
-	if (!op->reg)
-		op->reg = hostport_ep_reg_get(e, op->buf, op->len);
-	if (!op->reg) {
-		piece_free(e, p);
+	if (!p)
 		return false;
+	weft_host_move(w->e->h, words, w->here, k);
+	if (hport_fast_put(w->p, w->to, ACK, piece_tag(w->e, p), &w->far, words,
+			   (uint32_t)k / 8))
+		k = 0;
+	return ep_piece_issued(w->e, p, k);
+}
+
+static bool put_words(struct way *w, size_t k)
+{
+	bool bounce = (uintptr_t)w->here % 8 ||
+		      !ep_reachable(w->e, w->op->req.buf, w->op->req.len);
+	const struct ep_region *r =
+		bounce ? &w->e->pool : own_region(w, w->op->req.buf);
+	struct ep_piece *p = r ? ep_piece_new(w->e, w->op, bounce) : NULL;
+	uint64_t at;
+
+	if (!p)
+		return false;
+	if (bounce) {
+		k = k < EP_BOUNCE ? k : EP_BOUNCE;
+		at = p->bounce->at;
+		weft_host_copy(w->e->h, p->bounce->p, w->here, k);
+	} else {
+		at = r->addr + (uint64_t)(w->here - r->p);
 	}
-	return put_words(e, op, p, op->reg, hostport_ep_reg_at(op->reg, from),
-			 k);
+	if (hport_put(w->p, w->to, ACK, piece_tag(w->e, p), &w->far, window(r),
+		      at, k))
+		k = 0;
+	return ep_piece_issued(w->e, p, k);
+}
+
+static bool put_next(struct way *w)
+{
+	size_t k = w->left & ~(size_t)7;
+
+	if (w->skip || !k)
+		return put_bytes(w);
+	return k <= HOSTPORT_EP_FAST_RMA ? put_fast(w, k) : put_words(w, k);
 }
 
 /* ---- gets ---- */
 
-static bool get_words(struct hostport_ep *e, struct hostport_ep_op *op,
-		      struct hostport_ep_piece *p,
-		      const struct hostport_ep_reg *r, uint64_t at, size_t k)
-{
-	uint32_t skip = (op->raddr + op->off) % 8;
-	struct hport_far far = far_of(op);
-
-	p->skip = skip;
-	return piece_posted(e, p, op, k,
-			    hport_get(e->p, &e->peer[op->dst].to, HPORT_MORE,
-				      piece_tag(e, p), &far, r->win, at,
-				      (skip + k + 7) & ~(size_t)7));
-}
-
-static bool get_bounce(struct hostport_ep *e, struct hostport_ep_op *op,
-		       struct hostport_ep_piece *p, size_t left)
-{
-	size_t room = HOSTPORT_EP_BOUNCE - (op->raddr + op->off) % 8;
-
-	p->bounce = hostport_ep_buf_get(e->bounce, HOSTPORT_EP_BOUNCES);
-	if (!p->bounce) {
-		piece_free(e, p);
-		return false;
-	}
-	return get_words(e, op, p, &e->pool, p->bounce->at,
-			 left < room ? left : room);
-}
-
 /* The bytes come in the notification. */
-static bool get_fast(struct hostport_ep *e, struct hostport_ep_op *op,
-		     struct hostport_ep_piece *p, size_t k)
+static bool get_fast(struct way *w)
 {
-	uint32_t skip = (op->raddr + op->off) % 8;
-	struct hport_far far = far_of(op);
+	struct ep_piece *p = ep_piece_new(w->e, w->op, false);
+	size_t k = w->left;
 
-	p->skip = skip;
-	return piece_posted(e, p, op, k,
-			    hport_fast_get(e->p, &e->peer[op->dst].to,
-					   HPORT_MORE, piece_tag(e, p), &far,
-					   (uint32_t)(skip + k + 7) / 8));
-}
-
-static bool get_next(struct hostport_ep *e, struct hostport_ep_op *op,
-		     struct hostport_ep_piece *p)
-{
-	uint64_t from = op->raddr + op->off;
-	const uint8_t *to = op->buf + op->off;
-	size_t left = op->len - op->off;
-
-	if (from % 8 + left <= HOSTPORT_EP_FAST_RMA)
-		return get_fast(e, op, p, left);
-	if ((from | (uintptr_t)to | left) % 8 ||
-	    !hostport_ep_reachable(e, op->buf, op->len))
-		return get_bounce(e, op, p, left);
-	op->reg = hostport_ep_reg_get(e, op->buf, op->len);
-	if (!op->reg) {
-		piece_free(e, p);
+	if (!p)
 		return false;
-	}
-	return get_words(e, op, p, op->reg, hostport_ep_reg_at(op->reg, to),
-			 left);
+	p->skip = w->skip;
+	if (hport_fast_get(w->p, w->to, HPORT_MORE, piece_tag(w->e, p), &w->far,
+			   (uint32_t)(w->skip + k + 7) / 8))
+		k = 0;
+	return ep_piece_issued(w->e, p, k);
 }
 
-/* ---- operations of the user ---- */
-
-/* Told when all is over; a put that announces itself is a message then. */
-static void op_end(struct hostport_ep *e, struct hostport_ep_op *op)
+static bool get_next(struct way *w)
 {
-	if (op->notify && !op->status)
-		hostport_ep_list_push(&e->peer[op->dst].todo, op);
-	else
-		hostport_ep_complete(e, op);
+	bool bounce = w->skip || ((uintptr_t)w->here | w->left) % 8 ||
+		      !ep_reachable(w->e, w->op->req.into, w->op->req.len);
+	size_t k = w->left, room = EP_BOUNCE - w->skip;
+	const struct ep_region *r;
+	struct ep_piece *p;
+
+	if (w->skip + w->left <= HOSTPORT_EP_FAST_RMA)
+		return get_fast(w);
+	r = bounce ? &w->e->pool : own_region(w, w->op->req.into);
+	p = r ? ep_piece_new(w->e, w->op, bounce) : NULL;
+	if (!p)
+		return false;
+	p->skip = w->skip;
+	if (bounce && k > room)
+		k = room;
+	if (hport_get(w->p, w->to, HPORT_MORE, piece_tag(w->e, p), &w->far,
+		      window(r),
+		      bounce ? p->bounce->at
+			     : r->addr + (uint64_t)(w->here - r->p),
+		      (w->skip + k + 7) & ~(size_t)7))
+		k = 0;
+	return ep_piece_issued(w->e, p, k);
 }
 
-/* True: all of it is asked for. */
-static bool op_issue(struct hostport_ep *e, struct hostport_ep_op *op)
+bool hostport_ep_remote(struct ep *e, struct ep_op *op)
 {
-	while (op->off < op->len && !op->status) {
-		struct hostport_ep_piece *p = piece_new(e, NULL);
+	struct hostport_ep *x = hostport_ep_of(e);
+	bool get = op->event == WEFT_EV_GET;
+	uint64_t there = op->req.raddr + op->off;
+	struct way w = {
+		.e = e,
+		.op = op,
+		.p = x->p,
+		.to = &x->peer[op->req.dst],
+		.far = far_of(op->req.rkey, there),
+		.skip = there % 8,
+		.left = op->req.len - op->off,
+		.here = (const uint8_t *)(get ? op->req.into : op->req.buf) +
+			op->off,
+	};
 
-		if (!p || !(op->get ? get_next(e, op, p) : put_next(e, op, p)))
-			return false;
-	}
-	return true;
-}
-
-static void op_piece(struct hostport_ep *e, const struct hostport_ep_piece *p,
-		     const struct hport_note *n)
-{
-	const uint8_t *from =
-		p->bounce ? p->bounce->p : (const uint8_t *)n->data;
-	struct hostport_ep_op *op = p->op;
-
-	if (n->error)
-		op->status = -EFAULT;
-	else if (op->get && (p->bounce || n->n))
-		weft_host_copy(e->h, (uint8_t *)(uintptr_t)op->buf + p->off,
-			       from + p->skip, p->len);
-	op->pieces--;
+	return get ? get_next(&w) : put_next(&w);
 }
 
 /* ---- long messages ---- */
 
-static void fetch_start(struct hostport_ep *e, struct hostport_ep_msg *m)
+bool hostport_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p)
 {
-	struct hport_far far = m->from;
-	struct hostport_ep_piece *p;
+	struct hostport_ep *x = hostport_ep_of(e);
+	struct hport_far far = far_of(m->key, m->addr);
 
-	m->land = hostport_ep_buf_get(e->land, HOSTPORT_EP_LANDS);
-	if (!m->land)
-		return;
-	p = piece_new(e, NULL);
-	far.off &= ~7ull;
-	if (!p || hport_get(e->p, &e->peer[m->src].to, HPORT_MORE,
-			    piece_tag(e, p), &far, e->pool.win, m->land->at,
-			    (m->from.off % 8 + m->len + 7) & ~7ull)) {
-		if (p)
-			piece_free(e, p);
-		m->land->busy = false;
-		m->land = NULL;
-		return;
-	}
-	p->msg = m;
-	m->data = m->land->p + m->from.off % 8;
-	m->state = HOSTPORT_EP_FETCH;
-	e->wants--;
+	m->data = m->land->p + m->addr % 8;
+	return !hport_get(x->p, &x->peer[m->src], HPORT_MORE, piece_tag(e, p),
+			  &far, window(&e->pool), m->land->at,
+			  (m->addr % 8 + m->len + 7) & ~7ull);
 }
 
-/* In its turn: a younger one that took the last place could not be delivered
- * before it, and the place would not come back. */
-void hostport_ep_fetch(struct hostport_ep *e, struct hostport_ep_msg *m)
-{
-	m->state = HOSTPORT_EP_WANT;
-	e->wants++;
-}
-
-/* Of each peer the oldest first. */
-static void fetch_more(struct hostport_ep *e)
-{
-	for (uint32_t i = 0; i < e->n && e->wants; i++) {
-		struct hostport_ep_peer *p = &e->peer[(e->turn + i) % e->n];
-
-		for (uint64_t k = p->given; k < p->got; k++) {
-			struct hostport_ep_msg *m = &p->msg[k % e->slots];
-
-			if (m->state == HOSTPORT_EP_WANT)
-				fetch_start(e, m);
-			if (m->state == HOSTPORT_EP_WANT)
-				break;
-		}
-	}
-}
-
-static void fetch_end(struct hostport_ep *e, struct hostport_ep_msg *m,
-		      bool failed)
-{
-	if (failed) /* the sender took its memory away */
-		m->len = 0;
-	m->state = HOSTPORT_EP_READY;
-	hostport_ep_tell(e, m->src, HOSTPORT_EP_FIN, m->id,
-			 failed ? (uint64_t)(int64_t)-EIO : 0, 0);
-}
-
-/* ---- notifications ---- */
-
-void hostport_ep_piece_done(struct hostport_ep *e, const struct hport_note *n)
+void hostport_ep_piece_done(struct ep *e, const struct hport_note *n)
 {
 	uint32_t id = HOSTPORT_EP_ID(n->tag.api);
-	struct hostport_ep_piece *p =
-		id < HOSTPORT_EP_PIECES ? &e->piece[id] : NULL;
-	struct hostport_ep_op *op = p ? p->op : NULL;
+	struct ep_piece *p = id < EP_PIECES ? &e->piece[id] : NULL;
 
-	if (!p || (!op && !p->msg))
+	if (!p || (!p->op && !p->msg))
 		return;
-	if (op)
-		op_piece(e, p, n);
-	else
-		fetch_end(e, p->msg, n->error);
-	piece_free(e, p);
-	if (op && !op->pieces && op->off == SIZE_MAX)
-		op_end(e, op);
-}
-
-void hostport_ep_progress_rma(struct hostport_ep *e)
-{
-	struct hostport_ep_op *op;
-
-	fetch_more(e);
-	while ((op = e->rma_todo.head) && op_issue(e, op)) {
-		e->rma_todo.head = op->next;
-		if (!op->next)
-			e->rma_todo.tail = &e->rma_todo.head;
-		op->off = SIZE_MAX; /* not in the list any more */
-		if (!op->pieces)
-			op_end(e, op);
-	}
+	p->failed = n->error;
+	ep_piece_done(e, p, n->n ? (const uint8_t *)n->data : NULL);
 }

@@ -94,7 +94,8 @@ static void messages(struct weft_ep *ep, uint32_t node)
 
 static const char *const opened[] = { "open0", "open1" };
 static const char *const closed[] = { "close0", "close1" };
-static const char *const slots[] = { "eph0.0.slots", "eph0.1.slots" };
+static const char *const slots[] = { "ep.hostport.0.0.slots",
+				     "ep.hostport.0.1.slots" };
 
 static int first_comer(struct weft_host *h, struct exrig *r, uint32_t node)
 {

@@ -1,393 +1,343 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoint over VIs: operations and sending, see endpoint.h. */
-#include "systems/hvia/lib/endpoint.h"
-
+/* The common endpoint over VIs: one reliable VI of VIPL to each other node, and
+ * everything as messages: a head, up to max_msg bytes.
+ *
+ * A receiver has `slots` receives for each peer, and a few for messages of
+ * nothing but credits.  Messages to the own node stay in the library. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Memory of the program: it is freed also when a run ends in the middle. */
-void *hvia_ep_grow(struct hvia_ep *e, void *at, size_t n, size_t *cap,
-		   size_t size)
-{
-	size_t more = *cap ? 2 * *cap : 16;
-	void *to;
+#include "endpoint/core.h"
+#include "endpoint/ep_open.h"
+#include "systems/hvia/lib/agent.h"
+#include "systems/hvia/lib/vipl_internal.h"
 
-	if (n < *cap)
-		return at;
-	to = weft_host_calloc(e->h, more, size);
-	if (!to)
-		abort();
-	if (at)
-		memcpy(to, at, n * size);
-	weft_host_free(e->h, at);
-	*cap = more;
-	return to;
+enum { SPARE = 4, LAST = 1, NOTIFY = 2, SWAP = 4 };
+
+struct hvia_ep_head {
+	uint32_t kind, flags;
+	uint32_t len, consumed;	    /* bytes here; messages of the peer */
+	uint64_t imm, addr, key, a; /* EP_ATOMIC: imm is b */
+	uint32_t id;
+	int32_t status;
+};
+
+struct hvia_ep_slot {
+	_Alignas(HVIA_DESC_ALIGN) VIP_DESCRIPTOR desc;
+	struct hvia_ep_head head;
+	uint8_t data[];
+};
+
+struct hvia_ep_peer {
+	VIP_VI_HANDLE vi; /* NULL: the own node */
+	uint8_t *mem;	  /* slots: sending, receiving */
+	VIP_MEM_HANDLE handle;
+	uint32_t sending, next; /* slots of ours with the card; used in turn */
+};
+
+struct hvia_ep {
+	struct ep core; /* first */
+	size_t stride;	/* of a slot */
+	uint32_t seen;	/* events of the card before the last poll */
+	VIP_NIC_HANDLE nic;
+	VIP_PROTECTION_HANDLE ptag;
+	struct hvia_ep_peer *peer;
+};
+
+static struct hvia_ep *hvia_ep_of(struct ep *e)
+{
+	return (struct hvia_ep *)e;
 }
 
-void hvia_ep_push(struct hvia_ep *e, const struct weft_ep_event *ev)
+static struct hvia_ep_slot *slot_of(const struct hvia_ep *x,
+				    const struct hvia_ep_peer *p, uint32_t i)
 {
-	e->event.at = hvia_ep_grow(e, e->event.at, e->event.n, &e->event.cap,
-				   sizeof(*ev));
-	e->event.at[e->event.n++] = *ev;
+	return (struct hvia_ep_slot *)(p->mem + i * x->stride);
 }
 
-void hvia_ep_event(struct hvia_ep *e, enum weft_ep_kind kind, int status,
-		   void *ctx, uint64_t result)
+static void desc_fill(struct hvia_ep_slot *s, const struct hvia_ep_peer *p,
+		      size_t bytes)
 {
-	hvia_ep_push(e, &(struct weft_ep_event){ .kind = kind,
-						 .status = status,
-						 .ctx = ctx,
-						 .result = result });
-}
-
-/* ---- sending ---- */
-
-/* A quarter is for answers alone: who asks finds none before they run out. */
-struct hvia_ep_op *hvia_ep_op_new(struct hvia_ep *e, enum hvia_ep_kind kind,
-				  uint32_t dst)
-{
-	bool reply = kind == HVIA_EP_DONE || kind == HVIA_EP_GET_DATA;
-
-	for (uint32_t i = reply ? 0 : HVIA_EP_OPS / 4 * 3; i < HVIA_EP_OPS;
-	     i++) {
-		if (e->op[i].used)
-			continue;
-		e->op[i] = (struct hvia_ep_op){
-			.used = true, .kind = kind, .dst = dst, .id = i
-		};
-		return &e->op[i];
-	}
-	return NULL;
-}
-
-void hvia_ep_op_start(struct hvia_ep *e, struct hvia_ep_op *op)
-{
-	struct hvia_ep_peer *p = &e->peer[op->dst];
-
-	op->next = NULL;
-	*p->tail = op;
-	p->tail = &op->next;
-}
-
-static void endpoint_transmit(struct hvia_ep *e, struct hvia_ep_peer *p,
-			      struct hvia_ep_head *h, const uint8_t *data)
-{
-	struct hvia_ep_slot *s =
-		hvia_ep_slot(e, p, p->next++ % (e->slots + HVIA_EP_SPARE));
-	uint32_t bytes = (uint32_t)sizeof(*h) + h->len;
-
-	h->places = p->owed;
-	p->owed = 0;
 	memset(&s->desc, 0, sizeof(s->desc));
-	s->head = *h;
-	if (h->len)
-		weft_host_copy(e->h, s->data, data, h->len);
 	s->desc.CS.SegCount = 1;
-	s->desc.CS.Length = bytes;
 	s->desc.DS[0].Local.Data.Address = &s->head;
 	s->desc.DS[0].Local.Handle = p->handle;
-	s->desc.DS[0].Local.Length = bytes;
+	s->desc.DS[0].Local.Length = (uint32_t)bytes;
+}
+
+/* ---- out ---- */
+
+static bool hvia_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
+			    const void *data)
+{
+	struct hvia_ep *x = hvia_ep_of(e);
+	struct hvia_ep_peer *p = &x->peer[dst];
+	uint32_t bytes = (uint32_t)sizeof(struct hvia_ep_head) + h->len;
+	struct hvia_ep_slot *s;
+
+	if (dst == e->me && h->kind == EP_CREDIT) {
+		ep_credits_in(e, dst, (uint32_t)h->a);
+		return true;
+	}
+	if (p->sending >= e->slots + (h->kind == EP_CREDIT ? SPARE : 0))
+		return false;
+	s = slot_of(x, p, p->next++ % (e->slots + SPARE));
+	s->head = (struct hvia_ep_head){
+		.kind = h->kind,
+		.flags = (h->last ? LAST : 0) | (h->notify ? NOTIFY : 0) |
+			 (h->swap ? SWAP : 0),
+		.len = h->len,
+		.consumed = (uint32_t)e->peer[dst].consumed,
+		.imm = h->kind == EP_ATOMIC ? h->b : h->imm,
+		.addr = h->addr,
+		.key = h->key,
+		.a = h->a,
+		.id = h->id,
+		.status = h->status,
+	};
+	if (h->len)
+		weft_host_copy(e->h, s->data, data, h->len);
 	p->sending++;
+	if (dst == e->me)
+		return true;
+	desc_fill(s, p, bytes);
+	s->desc.CS.Length = bytes;
 	VipPostSend(p->vi, &s->desc, p->handle);
+	return true;
 }
 
-/* The next message of an operation; true: it was the last one. */
-static bool op_step(struct hvia_ep *e, struct hvia_ep_peer *p,
-		    struct hvia_ep_op *op)
-{
-	size_t left = op->len - op->off;
-	struct hvia_ep_head h = op->head;
-	bool data = op->kind == HVIA_EP_MSG || op->kind == HVIA_EP_PUT ||
-		    op->kind == HVIA_EP_GET_DATA;
+/* ---- in ---- */
 
-	h.kind = op->kind;
-	if (op->kind != HVIA_EP_DONE && op->kind != HVIA_EP_GET_DATA)
-		h.id = op->id;
-	h.len = !data			    ? 0
-		: left < e->ep.info.max_msg ? (uint32_t)left
-					    : e->ep.info.max_msg;
-	if (op->kind == HVIA_EP_PUT)
-		h.addr += op->off;
-	if (op->kind == HVIA_EP_GET_DATA)
-		h.addr = op->off;
-	if (!data || h.len == left)
-		h.flags |= HVIA_EP_LAST;
-	endpoint_transmit(e, p, &h, op->buf ? op->buf + op->off : NULL);
-	op->off += h.len;
-	p->places--;
-	return h.flags & HVIA_EP_LAST;
+static void receive_post(struct hvia_ep *x, struct hvia_ep_peer *p,
+			 struct hvia_ep_slot *s)
+{
+	desc_fill(s, p, x->stride - offsetof(struct hvia_ep_slot, head));
+	VipPostRecv(p->vi, &s->desc, p->handle);
 }
 
-static void peer_pump(struct hvia_ep *e, struct hvia_ep_peer *p)
+static void hvia_ep_msg_free(struct ep *e, struct ep_msg *m)
 {
-	uint32_t limit = e->slots;
+	struct hvia_ep *x = hvia_ep_of(e);
+	uintptr_t at = (uintptr_t)m->data - offsetof(struct hvia_ep_slot, data);
 
-	while (p->head && p->places && p->sending < limit) {
-		struct hvia_ep_op *op = p->head;
+	if (m->src != e->me)
+		receive_post(x, &x->peer[m->src], (struct hvia_ep_slot *)at);
+	else
+		x->peer[e->me].sending--;
+}
 
-		if (!op_step(e, p, op))
+static bool received(struct ep *e, uint32_t src, struct hvia_ep_slot *s)
+{
+	const struct hvia_ep_head *in = &s->head;
+	struct ep_head h = { .kind = (enum ep_kind)in->kind,
+			     .id = in->id,
+			     .len = in->len,
+			     .last = in->flags & LAST,
+			     .notify = in->flags & NOTIFY,
+			     .swap = in->flags & SWAP,
+			     .status = in->status,
+			     .imm = in->imm,
+			     .addr = in->addr,
+			     .key = in->key,
+			     .a = in->a,
+			     .b = in->imm };
+
+	ep_credits_in(e, src, in->consumed);
+	return h.kind != EP_CREDIT && ep_in(e, src, &h, s->data);
+}
+
+/* The own node: slots between what was received and what was sent. */
+static void self_poll(struct ep *e)
+{
+	struct hvia_ep *x = hvia_ep_of(e);
+	struct hvia_ep_peer *p = &x->peer[e->me];
+	struct ep_peer *c = &e->peer[e->me];
+
+	while (c->got < c->sent &&
+	       received(e, e->me, slot_of(x, p, c->got % (e->slots + SPARE))))
+		continue;
+}
+
+static void hvia_ep_poll(struct ep *e)
+{
+	struct hvia_ep *x = hvia_ep_of(e);
+	VIP_DESCRIPTOR *d;
+
+	x->seen = vipl_nic(x->nic)->client->event;
+	for (uint32_t i = 0; i < e->n; i++) {
+		struct hvia_ep_peer *p = &x->peer[i];
+
+		if (i == e->me) {
+			self_poll(e);
 			continue;
-		p->head = op->next;
-		if (!p->head)
-			p->tail = &p->head;
-		if (op->waits)
-			continue;
-		if (!op->answered)
-			hvia_ep_event(e, op->event, 0, op->ctx, 0);
-		op->used = false;
-	}
-	if (p->owed >= (e->slots + 1) / 2 &&
-	    p->sending < limit + HVIA_EP_SPARE) {
-		struct hvia_ep_head h = { .kind = HVIA_EP_PLACES };
-
-		endpoint_transmit(e, p, &h, NULL);
+		}
+		while (VipSendDone(p->vi, &d) == VIP_SUCCESS)
+			p->sending--;
+		while (VipRecvDone(p->vi, &d) == VIP_SUCCESS)
+			if (!received(e, i, (struct hvia_ep_slot *)d))
+				receive_post(x, p, (struct hvia_ep_slot *)d);
 	}
 }
 
-void hvia_ep_pump(struct hvia_ep *e)
+static bool hvia_ep_idle(struct ep *e, weft_time_t deadline)
 {
-	for (uint32_t i = 0; i < e->n; i++)
-		if (i != e->me)
-			peer_pump(e, &e->peer[i]);
+	struct hvia_ep *x = hvia_ep_of(e);
+
+	if (e->peer[e->me].got < e->peer[e->me].sent)
+		return true;
+	if (weft_host_now(e->h) >= deadline)
+		return false;
+	if (e->irq)
+		return vipl_sleep(vipl_nic(x->nic), NULL, 0, x->seen,
+				  deadline) != -ETIMEDOUT;
+	weft_host_cpu(e->h, VIPL_POLL);
+	return true;
 }
 
-/* ---- operations ---- */
+/* ---- opening, closing ---- */
 
-static int op_begin(struct hvia_ep *e, enum hvia_ep_kind kind, uint32_t dst,
-		    enum weft_ep_kind event, void *ctx,
-		    struct hvia_ep_op **op_p)
+static int peer_make(struct hvia_ep *x, uint32_t i)
 {
-	if (dst >= e->n)
-		return -EINVAL;
-	*op_p = hvia_ep_op_new(e, kind, dst);
-	if (!*op_p)
-		return -EAGAIN;
-	(*op_p)->event = event;
-	(*op_p)->ctx = ctx;
-	(*op_p)->waits = kind != HVIA_EP_MSG;
-	return 0;
-}
-
-static int self_send(struct hvia_ep *e, const void *buf, size_t len,
-		     uint64_t imm, void *ctx)
-{
-	uint8_t *copy = weft_host_calloc(e->h, 1, len ? len : 1);
-
-	if (!copy)
-		return -EAGAIN;
-	weft_host_copy(e->h, copy, buf, len);
-	hvia_ep_event(e, WEFT_EV_SENT, 0, ctx, 0);
-	hvia_ep_push(e, &(struct weft_ep_event){ .kind = WEFT_EV_RECV,
-						 .src = e->me,
-						 .imm = imm,
-						 .data = copy,
-						 .len = len });
-	return 0;
-}
-
-static int hvia_ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
-			size_t len, uint64_t imm, void *ctx)
-{
-	struct hvia_ep *e = (struct hvia_ep *)ep;
-	struct hvia_ep_op *op;
-	int ret;
-
-	if (len > ep->info.max_msg)
-		return -EMSGSIZE;
-	if (dst == e->me)
-		return self_send(e, buf, len, imm, ctx);
-	ret = op_begin(e, HVIA_EP_MSG, dst, WEFT_EV_SENT, ctx, &op);
-	if (ret)
-		return ret;
-	op->buf = buf;
-	op->len = len;
-	op->head.imm = imm;
-	hvia_ep_op_start(e, op);
-	hvia_ep_pump(e);
-	return 0;
-}
-
-static int self_copy(struct hvia_ep *e, uint8_t *to, const uint8_t *from,
-		     size_t len, enum weft_ep_kind kind, void *ctx)
-{
-	if (!to || !from)
-		return -EFAULT;
-	weft_host_copy(e->h, to, from, len);
-	hvia_ep_event(e, kind, 0, ctx, 0);
-	return 0;
-}
-
-static int hvia_ep_put(struct weft_ep *ep, uint32_t dst, const void *buf,
-		       size_t len, uint64_t raddr, uint64_t rkey, bool notify,
-		       uint64_t imm, void *ctx)
-{
-	struct hvia_ep *e = (struct hvia_ep *)ep;
-	struct hvia_ep_op *op;
-	int ret;
-
-	if (dst == e->me) {
-		ret = self_copy(e, hvia_ep_at(e, rkey, raddr, len), buf, len,
-				WEFT_EV_PUT, ctx);
-		if (!ret && notify)
-			hvia_ep_push(e, &(struct weft_ep_event){
-						.kind = WEFT_EV_PUT_IN,
-						.src = dst,
-						.imm = imm });
-		return ret;
-	}
-	ret = op_begin(e, HVIA_EP_PUT, dst, WEFT_EV_PUT, ctx, &op);
-	if (ret)
-		return ret;
-	op->buf = buf;
-	op->len = len;
-	op->head = (struct hvia_ep_head){ .flags = notify ? HVIA_EP_NOTIFY : 0,
-					  .imm = imm,
-					  .addr = raddr,
-					  .key = rkey };
-	hvia_ep_op_start(e, op);
-	hvia_ep_pump(e);
-	return 0;
-}
-
-static int hvia_ep_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
-		       uint64_t raddr, uint64_t rkey, void *ctx)
-{
-	struct hvia_ep *e = (struct hvia_ep *)ep;
-	struct hvia_ep_op *op;
-	int ret;
-
-	if (dst == e->me)
-		return self_copy(e, buf, hvia_ep_at(e, rkey, raddr, len), len,
-				 WEFT_EV_GET, ctx);
-	ret = op_begin(e, HVIA_EP_GET, dst, WEFT_EV_GET, ctx, &op);
-	if (ret)
-		return ret;
-	op->into = buf;
-	op->len = len;
-	op->head =
-		(struct hvia_ep_head){ .addr = raddr, .key = rkey, .arg = len };
-	hvia_ep_op_start(e, op);
-	hvia_ep_pump(e);
-	return 0;
-}
-
-static int endpoint_atomic(struct weft_ep *ep, uint32_t dst,
-			   struct hvia_ep_head h, void *ctx)
-{
-	struct hvia_ep *e = (struct hvia_ep *)ep;
-	struct hvia_ep_op *op;
-	int ret;
-
-	if (dst == e->me) {
-		int32_t status;
-		uint64_t old = hvia_ep_atomic(e, &h, &status);
-
-		if (!status)
-			hvia_ep_event(e, WEFT_EV_ATOMIC, 0, ctx, old);
-		return status;
-	}
-	ret = op_begin(e, (enum hvia_ep_kind)h.kind, dst, WEFT_EV_ATOMIC, ctx,
-		       &op);
-	if (ret)
-		return ret;
-	op->head = h;
-	hvia_ep_op_start(e, op);
-	hvia_ep_pump(e);
-	return 0;
-}
-
-static int hvia_ep_fadd(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-			uint64_t rkey, uint64_t add, void *ctx)
-{
-	struct hvia_ep_head h = {
-		.kind = HVIA_EP_FADD, .addr = raddr, .key = rkey, .arg = add
+	struct ep *e = &x->core;
+	struct hvia_ep_peer *p = &x->peer[i];
+	uint32_t n = 2 * (e->slots + SPARE);
+	VIP_MEM_ATTRIBUTES m = { .Ptag = x->ptag };
+	VIP_VI_ATTRIBUTES a = {
+		.ReliabilityLevel = VIP_SERVICE_RELIABLE_RECEPTION,
+		.MaxTransferSize = VIPL_MAX_TRANSFER,
+		.Ptag = x->ptag,
 	};
 
-	return endpoint_atomic(ep, dst, h, ctx);
-}
-
-static int hvia_ep_cswap(struct weft_ep *ep, uint32_t dst, uint64_t raddr,
-			 uint64_t rkey, uint64_t expect, uint64_t desired,
-			 void *ctx)
-{
-	struct hvia_ep_head h = { .kind = HVIA_EP_CSWAP,
-				  .imm = desired,
-				  .addr = raddr,
-				  .key = rkey,
-				  .arg = expect };
-
-	return endpoint_atomic(ep, dst, h, ctx);
-}
-
-static int hvia_ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
-{
-	struct hvia_ep *e = (struct hvia_ep *)ep;
-	int n;
-
-	hvia_ep_receive(e);
-	hvia_ep_pump(e);
-	if (!e->event.n)
+	p->mem = weft_host_align(e->h, HVIA_PAGE, n * x->stride);
+	if (!p->mem)
+		return -ENOMEM;
+	if (i == e->me)
 		return 0;
-	n = e->event.n < (size_t)max ? (int)e->event.n : max;
-	memcpy(ev, e->event.at, (size_t)n * sizeof(*ev));
-	memmove(e->event.at, e->event.at + n,
-		(e->event.n - (size_t)n) * sizeof(*ev));
-	e->event.n -= (size_t)n;
-	return n;
+	if (VipRegisterMem(x->nic, p->mem, n * x->stride, &m, &p->handle) !=
+		    VIP_SUCCESS ||
+	    VipCreateVi(x->nic, &a, NULL, NULL, &p->vi) != VIP_SUCCESS)
+		return -ENOMEM;
+	for (uint32_t k = n / 2; k < n; k++)
+		receive_post(x, p, slot_of(x, p, k));
+	return 0;
 }
 
-static int hvia_ep_wait(struct weft_ep *ep, weft_time_t deadline)
+static int hvia_ep_start(struct ep *e)
 {
-	struct hvia_ep *e = (struct hvia_ep *)ep;
-	struct vipl_nic *n = vipl_nic(e->nic);
-	bool late = false;
+	struct hvia_ep *x = hvia_ep_of(e);
+	size_t bytes = sizeof(struct hvia_ep_head) + e->ep.info.max_msg;
+	int ret = 0;
 
-	for (;;) {
-		uint32_t seen = n->client->event;
-
-		hvia_ep_receive(e);
-		hvia_ep_pump(e);
-		if (e->event.n)
-			return 0;
-		if (late || weft_host_now(e->h) >= deadline)
-			return -ETIMEDOUT;
-		if (e->irq)
-			late = vipl_sleep(n, NULL, 0, seen, deadline) ==
-			       -ETIMEDOUT;
-		else
-			weft_host_cpu(e->h, VIPL_POLL);
-	}
+	if (bytes > VIPL_MAX_TRANSFER)
+		return -EINVAL;
+	x->stride =
+		(sizeof(struct hvia_ep_slot) + e->ep.info.max_msg + 63) & ~63ul;
+	x->peer = weft_host_calloc(e->h, e->n, sizeof(*x->peer));
+	if (!x->peer || VipOpenNic("hvia0+reliable", &x->nic) != VIP_SUCCESS ||
+	    VipCreatePtag(x->nic, &x->ptag) != VIP_SUCCESS)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < e->n && !ret; i++)
+		ret = peer_make(x, i);
+	return ret;
 }
 
-static int hvia_ep_submit(struct weft_ep *ep, const struct weft_ep_op *op)
+static void address_fill(const struct hvia_ep *x, uint32_t node, uint32_t peer,
+			 uint32_t *out)
 {
-	switch (op->code) {
-	case WEFT_EP_MSG:
-		return hvia_ep_send(ep, op->dst, op->buf, op->len, op->imm,
-				    op->ctx);
-	case WEFT_EP_PUT:
-		return hvia_ep_put(ep, op->dst, op->buf, op->len, op->raddr,
-				   op->rkey, op->notify, op->imm, op->ctx);
-	case WEFT_EP_GET:
-		return hvia_ep_get(ep, op->dst, op->into, op->len, op->raddr,
-				   op->rkey, op->ctx);
-	case WEFT_EP_FADD:
-		return hvia_ep_fadd(ep, op->dst, op->raddr, op->rkey,
-				    op->operand, op->ctx);
-	case WEFT_EP_CSWAP:
-		return hvia_ep_cswap(ep, op->dst, op->raddr, op->rkey,
-				     op->operand, op->desired, op->ctx);
-	}
-	return -EOPNOTSUPP;
+	const struct vipl_nic *n = vipl_nic(x->nic);
+	VIP_NET_ADDRESS *a = (VIP_NET_ADDRESS *)out;
+	uint32_t me = x->core.me;
+	uint32_t disc[3] = { me < peer ? me : peer, me < peer ? peer : me,
+			     x->core.group };
+	uint8_t *b = (uint8_t *)out;
+
+	a->HostAddressLen = 6;
+	a->DiscriminatorLen = sizeof(disc);
+	memcpy(b + 4, n->mac, 6);
+	b[8] = (uint8_t)(node >> 8);
+	b[9] = (uint8_t)node;
+	memcpy(b + 10, disc, sizeof(disc));
 }
 
-const struct weft_ep_ops hvia_ep_ops = {
-	.close = hvia_ep_close,
-	.mr_reg = hvia_ep_mr_reg,
-	.mr_dereg = hvia_ep_mr_dereg,
-	.post = hvia_ep_submit,
+static int hvia_ep_meet(struct ep *e)
+{
+	struct hvia_ep *x = hvia_ep_of(e);
+	uint32_t local[8], remote[8];
+	VIP_VI_ATTRIBUTES a;
+
+	for (uint32_t i = 0; i < e->n; i++) {
+		if (i == e->me)
+			continue;
+		address_fill(x, e->me, i, local);
+		address_fill(x, i, i, remote);
+		if (VipConnectPeerRequest(x->peer[i].vi,
+					  (VIP_NET_ADDRESS *)local,
+					  (VIP_NET_ADDRESS *)remote,
+					  VIP_INFINITE) != VIP_SUCCESS ||
+		    VipConnectPeerWait(x->peer[i].vi, &a) != VIP_SUCCESS)
+			return -ECONNREFUSED;
+	}
+	return 0;
+}
+
+/* The program knows messages as sent: they are, before the connection ends.
+ * The service gives up by itself. */
+static void peer_close(struct hvia_ep *x, struct hvia_ep_peer *p)
+{
+	struct weft_host *h = x->core.h;
+	VIP_DESCRIPTOR *d = NULL;
+
+	if (p->vi) {
+		do
+			if (VipSendDone(p->vi, &d) == VIP_NOT_DONE) {
+				weft_host_sleep(h, weft_host_now(h) + WEFT_US);
+				d = &(VIP_DESCRIPTOR){ 0 };
+			}
+		while (d);
+		VipDisconnect(p->vi);
+		do
+			VipRecvDone(p->vi, &d);
+		while (d);
+		VipDestroyVi(p->vi);
+		VipDeregisterMem(x->nic, p->mem, p->handle);
+	}
+	weft_host_free(h, p->mem);
+}
+
+static void hvia_ep_stop(struct ep *e)
+{
+	struct hvia_ep *x = hvia_ep_of(e);
+
+	for (uint32_t i = 0; x->peer && i < e->n; i++)
+		peer_close(x, &x->peer[i]);
+	if (x->nic)
+		VipCloseNic(x->nic);
+	weft_host_free(e->h, x->peer);
+}
+
+static const struct ep_nic_ops hvia_ep_nic = {
+	.name = "hvia",
+	.bytes = sizeof(struct hvia_ep),
+	.emulated = WEFT_EP_PUT | WEFT_EP_GET | WEFT_EP_FADD | WEFT_EP_CSWAP,
+	.max_msg = 16384,
+	.slots = 8,
+	.requests = EP_OPS,
+	.one_ring = true,
+	.start = hvia_ep_start,
+	.meet = hvia_ep_meet,
+	.stop = hvia_ep_stop,
+	.message = hvia_ep_message,
 	.poll = hvia_ep_poll,
-	.release = hvia_ep_release,
-	.wait = hvia_ep_wait,
+	.idle = hvia_ep_idle,
+	.msg_free = hvia_ep_msg_free,
 };
+
+static int ep_hvia_open(struct weft_host *h, const struct weft_ep_attr *attr,
+			struct weft_ep **ep_p)
+{
+	return ep_open(h, attr, &hvia_ep_nic, ep_p);
+}
+
+const struct ep_nic ep_nic_hvia = { .probe = hvia_probe,
+				    .open = ep_hvia_open,
+				    .groups = true };

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The common endpoint: messages in, one function for each kind; messages to
+ * the user in the order of their sender. */
+#include <errno.h>
+
+#include "endpoint/core.h"
+
+/* A message as its handler sees it. */
+struct in {
+	uint32_t src;
+	const struct ep_head *h;
+	const uint8_t *data;
+	struct ep_msg *m; /* its place; NULL: it takes none */
+};
+
+static struct ep_msg *msg_nth(struct ep *e, uint32_t src, uint64_t seq)
+{
+	return &e->peer[src].msg[seq % e->slots];
+}
+
+/* The next place of src; NULL: it sends more than it may. */
+static struct ep_msg *msg_take(struct ep *e, uint32_t src,
+			       const struct ep_head *h)
+{
+	struct ep_msg *m = msg_nth(e, src, e->peer[src].got);
+
+	if (m->state != EP_EMPTY)
+		return NULL;
+	e->peer[src].got++;
+	*m = (struct ep_msg){ .state = EP_READY,
+			      .event = WEFT_EV_RECV,
+			      .src = src,
+			      .len = h->len,
+			      .id = h->id,
+			      .imm = h->imm,
+			      .addr = h->addr,
+			      .key = h->key,
+			      .eager = m->eager,
+			      .data = m->eager };
+	return m;
+}
+
+struct ep_msg *ep_msg_new(struct ep *e, uint32_t src, const struct ep_head *h)
+{
+	return h->len > e->ep.info.max_msg ? NULL : msg_take(e, src, h);
+}
+
+/* Places are given back in order. */
+static void msg_free(struct ep *e, struct ep_msg *m)
+{
+	struct ep_peer *p = &e->peer[m->src];
+
+	if (m->land)
+		m->land->busy = false;
+	m->land = NULL;
+	if (e->nic->msg_free)
+		e->nic->msg_free(e, m);
+	m->state = EP_FREED;
+	for (uint32_t src = m->src;
+	     (m = msg_nth(e, src, p->consumed))->state == EP_FREED;
+	     p->consumed++)
+		m->state = EP_EMPTY;
+}
+
+/* ---- kinds ---- */
+
+static void in_msg(struct ep *e, const struct in *in)
+{
+	in->m->state = EP_READY;
+}
+
+static void in_notify(struct ep *e, const struct in *in)
+{
+	in->m->state = EP_READY;
+	in->m->event = WEFT_EV_PUT_IN;
+	in->m->len = (uint32_t)in->h->a;
+}
+
+/* It is fetched in its turn: a younger one that took the last buffer could not
+ * be delivered before it, and the buffer would not come back. */
+static void in_rts(struct ep *e, const struct in *in)
+{
+	if (!e->nic->fetch)
+		return;
+	in->m->state = EP_WANT;
+	e->wants++;
+}
+
+static void answer(struct ep *e, const struct in *in, int32_t status,
+		   uint64_t result)
+{
+	struct ep_op *op = ep_answer(e, in->src, in->h->id, EP_DONE);
+
+	if (!op)
+		return;
+	op->status = status;
+	op->result = result;
+	ep_answer_push(e, op);
+}
+
+static void in_put(struct ep *e, const struct in *in)
+{
+	const struct ep_head *h = in->h;
+	uint8_t *to = ep_region_at(e, h->key, h->addr, h->len);
+
+	if (to)
+		weft_host_copy(e->h, to, in->data, h->len);
+	if (!h->last)
+		return;
+	if (to && h->notify && in->m) {
+		in->m->state = EP_READY;
+		in->m->event = WEFT_EV_PUT_IN;
+		in->m->len = 0;
+	}
+	answer(e, in, to ? 0 : -EFAULT, 0);
+}
+
+static void in_get(struct ep *e, const struct in *in)
+{
+	const struct ep_head *h = in->h;
+	struct ep_region *r = ep_region_find(e, h->key, h->addr, h->a);
+	struct ep_op *op;
+
+	if (!r) {
+		answer(e, in, -EFAULT, 0);
+		return;
+	}
+	op = ep_answer(e, in->src, h->id, 0);
+	if (!op)
+		return;
+	op->reg = r;
+	r->users++;
+	op->req.buf = r->p + (h->addr - r->addr);
+	op->req.len = h->a;
+	op->data_kind = EP_GET_DATA;
+	if (e->nic->prepare)
+		e->nic->prepare(e, op, h);
+	ep_answer_push(e, op);
+}
+
+/* An operation of ours that waits for that peer, or NULL. */
+static struct ep_op *op_of(struct ep *e, const struct in *in)
+{
+	struct ep_op *op = in->h->id < EP_OPS ? &e->ops[in->h->id] : NULL;
+
+	return op && op->waiting && op->req.dst == in->src ? op : NULL;
+}
+
+static void in_get_data(struct ep *e, const struct in *in)
+{
+	const struct ep_head *h = in->h;
+	struct ep_op *op = op_of(e, in);
+
+	if (!op || op->event != WEFT_EV_GET || h->addr > op->req.len ||
+	    h->len > op->req.len - h->addr)
+		return;
+	weft_host_copy(e->h, (uint8_t *)op->req.into + h->addr, in->data,
+		       h->len);
+	if (h->last)
+		ep_complete(e, op);
+}
+
+static void in_done(struct ep *e, const struct in *in)
+{
+	struct ep_op *op = op_of(e, in);
+
+	if (!op)
+		return;
+	op->status = in->h->status;
+	op->result = in->h->a;
+	ep_complete(e, op);
+}
+
+static void in_atomic(struct ep *e, const struct in *in)
+{
+	const struct ep_head *h = in->h;
+	uint8_t *at = h->addr % 8 ? NULL : ep_region_at(e, h->key, h->addr, 8);
+	uint64_t old = at ? ep_atomic(e->h, at, h->swap, h->a, h->b) : 0;
+
+	answer(e, in, at ? 0 : -EFAULT, old);
+}
+
+void ep_credits_in(struct ep *e, uint32_t src, uint32_t consumed)
+{
+	struct ep_peer *p = &e->peer[src];
+	uint32_t news = consumed - (uint32_t)p->acked;
+
+	if (news <= p->sent - p->acked)
+		p->acked += news;
+}
+
+static void in_credit(struct ep *e, const struct in *in)
+{
+	ep_credits_in(e, in->src, (uint32_t)in->h->a);
+}
+
+static void (*const in_table[EP_KINDS])(struct ep *, const struct in *) = {
+	[EP_MSG] = in_msg,	 [EP_RTS] = in_rts,
+	[EP_NOTIFY] = in_notify, [EP_FIN] = in_done,
+	[EP_DONE] = in_done,	 [EP_ATOMIC] = in_atomic,
+	[EP_CREDIT] = in_credit, [EP_PUT] = in_put,
+	[EP_GET] = in_get,	 [EP_GET_DATA] = in_get_data,
+};
+
+bool ep_in(struct ep *e, uint32_t src, const struct ep_head *h,
+	   const uint8_t *data)
+{
+	struct in in = { .src = src, .h = h, .data = data };
+
+	if (ep_takes_place(e, h->kind)) {
+		in.m = msg_take(e, src, h);
+		if (!in.m)
+			return false;
+		in.m->data = data;
+		in.m->state = EP_PART;
+	}
+	if (h->kind < EP_KINDS && in_table[h->kind] &&
+	    h->len <= e->ep.info.max_msg)
+		in_table[h->kind](e, &in);
+	if (in.m && in.m->state == EP_PART)
+		msg_free(e, in.m);
+	return true;
+}
+
+/* ---- to the user ---- */
+
+static struct ep_msg *msg_ready(struct ep *e, uint32_t src)
+{
+	struct ep_peer *p = &e->peer[src];
+	struct ep_msg *m;
+
+	/* one_ring: messages between libraries have places, too */
+	if (p->given < p->consumed)
+		p->given = p->consumed;
+	while (p->given < p->got &&
+	       msg_nth(e, src, p->given)->state == EP_FREED)
+		p->given++;
+	m = msg_nth(e, src, p->given);
+	return p->given < p->got && m->state == EP_READY ? m : NULL;
+}
+
+bool ep_in_ready(struct ep *e)
+{
+	for (uint32_t p = 0; p < e->n; p++)
+		if (msg_ready(e, p))
+			return true;
+	return false;
+}
+
+static void msg_event(struct ep *e, struct ep_msg *m, struct weft_ep_event *ev)
+{
+	e->peer[m->src].given++;
+	*ev = (struct weft_ep_event){
+		.kind = m->event, .src = m->src, .imm = m->imm, .len = m->len
+	};
+	if (m->event == WEFT_EV_RECV) {
+		ev->data = m->data;
+		m->state = EP_GIVEN;
+	} else {
+		msg_free(e, m);
+	}
+}
+
+int ep_give(struct ep *e, struct weft_ep_event *ev, int max)
+{
+	struct ep_msg *m;
+	int n = 0;
+
+	for (uint32_t i = 0; i < e->n; i++)
+		while (n < max && (m = msg_ready(e, (e->turn + i) % e->n)))
+			msg_event(e, m, &ev[n++]);
+	if (n == max || e->wants)
+		e->turn = (e->turn + 1) % e->n;
+	return n;
+}
+
+void ep_release(struct weft_ep *ep, const struct weft_ep_event *ev)
+{
+	struct ep *e = (struct ep *)ep;
+	struct ep_msg *m;
+
+	if (ev->kind != WEFT_EV_RECV || ev->src >= e->n)
+		return;
+	m = e->peer[ev->src].msg;
+	for (uint32_t i = 0; i < e->slots; i++, m++)
+		if (m->state == EP_GIVEN && m->data == ev->data) {
+			msg_free(e, m);
+			return;
+		}
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The common endpoint: puts, gets and fetches of long messages by the NIC.
+ * Each goes in pieces, from where the user's bytes are, or through bounce
+ * buffers where the NIC cannot reach them or place them. */
+#include <errno.h>
+
+#include "endpoint/core.h"
+
+/* ---- pieces ---- */
+
+struct ep_piece *ep_piece_new(struct ep *e, struct ep_op *op, bool bounce)
+{
+	struct ep_piece *p = e->free_pieces;
+	struct ep_buf *b = NULL;
+
+	if (p && bounce)
+		b = ep_buf_get(e->bounce, EP_BOUNCES);
+	if (!p || (bounce && !b))
+		return NULL;
+	e->free_pieces = p->next;
+	*p = (struct ep_piece){ .op = op, .bounce = b };
+	if (op)
+		p->off = op->off;
+	return p;
+}
+
+static void piece_free(struct ep *e, struct ep_piece *p)
+{
+	if (p->bounce)
+		p->bounce->busy = false;
+	*p = (struct ep_piece){ .next = e->free_pieces };
+	e->free_pieces = p;
+}
+
+bool ep_piece_issued(struct ep *e, struct ep_piece *p, size_t len)
+{
+	if (!len) {
+		piece_free(e, p);
+		return false;
+	}
+	p->len = len;
+	p->op->off += len;
+	p->op->pieces++;
+	return true;
+}
+
+/* ---- long messages ---- */
+
+static void fetch_start(struct ep *e, struct ep_msg *m)
+{
+	struct ep_piece *p;
+
+	m->land = ep_buf_get(e->land, e->lands);
+	if (!m->land)
+		return;
+	p = ep_piece_new(e, NULL, false);
+	if (p)
+		p->msg = m;
+	if (p && e->nic->fetch(e, m, p)) {
+		m->state = EP_FETCH;
+		e->wants--;
+		return;
+	}
+	if (p)
+		piece_free(e, p);
+	m->land->busy = false;
+	m->land = NULL;
+}
+
+/* Messages that wait for a landing buffer; of each peer the oldest first. */
+static void fetch_more(struct ep *e)
+{
+	for (uint32_t i = 0; i < e->n && e->wants; i++) {
+		struct ep_peer *p = &e->peer[(e->turn + i) % e->n];
+
+		for (uint64_t k = p->given; k < p->got; k++) {
+			struct ep_msg *m = &p->msg[k % e->slots];
+
+			if (m->state == EP_WANT)
+				fetch_start(e, m);
+			if (m->state == EP_WANT)
+				break;
+		}
+	}
+}
+
+static void fetch_end(struct ep *e, struct ep_msg *m, bool failed)
+{
+	struct ep_op *fin = ep_answer(e, m->src, m->id, EP_FIN);
+
+	if (failed) /* the sender took its memory away */
+		m->len = 0;
+	m->state = EP_READY;
+	if (!fin)
+		return;
+	fin->status = failed ? -EIO : 0;
+	ep_answer_push(e, fin);
+}
+
+/* ---- operations ---- */
+
+/* A put that announces itself is a message now. */
+static void op_end(struct ep *e, struct ep_op *op)
+{
+	if (op->req.notify && !op->status) {
+		op->last_kind = EP_NOTIFY;
+		ep_list_push(&e->peer[op->req.dst].todo, op);
+	} else {
+		ep_complete(e, op);
+	}
+}
+
+void ep_piece_done(struct ep *e, struct ep_piece *p, const uint8_t *data)
+{
+	struct ep_op *op = p->op;
+
+	if (!data && p->bounce)
+		data = p->bounce->p;
+	if (!op)
+		fetch_end(e, p->msg, p->failed);
+	else if (p->failed)
+		op->status = -EFAULT;
+	else if (op->event == WEFT_EV_GET && data)
+		weft_host_copy(e->h, (uint8_t *)op->req.into + p->off,
+			       data + p->skip, p->len);
+	piece_free(e, p);
+	if (op && !--op->pieces && op->issued)
+		op_end(e, op);
+}
+
+/* True: all of it is under way, or it has failed. */
+static bool op_issue(struct ep *e, struct ep_op *op)
+{
+	while (op->off < op->req.len && !op->status)
+		if (!e->nic->remote(e, op))
+			return false;
+	if (op->req.notify && e->nic->notify) {
+		e->nic->notify(e, op);
+		op->req.notify = false;
+	}
+	return true;
+}
+
+void ep_progress_remote(struct ep *e)
+{
+	struct ep_op *op;
+
+	if (!e->nic->remote)
+		return;
+	if (e->nic->reap)
+		e->nic->reap(e);
+	fetch_more(e);
+	while ((op = e->remote_todo.head) && op_issue(e, op)) {
+		ep_list_pop(&e->remote_todo);
+		op->issued = true;
+		if (!op->pieces)
+			op_end(e, op);
+	}
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Endpoint over the Host Port: messages.  The API tag holds kind, id and
+ * length, the user tag imm; the rest of a head goes as words. */
+#include "systems/hostport/lib/endpoint.h"
+#include "systems/hostport/nic/regs_map.h"
+
+/* ---- out ---- */
+
+static bool send_words(struct ep *e, uint32_t dst, const struct ep_head *h,
+		       const uint64_t *w, uint32_t n)
+{
+	struct hostport_ep *x = hostport_ep_of(e);
+	struct hport_tag tag = { h->imm,
+				 hostport_ep_tag(h->kind, h->id, h->len) };
+
+	return !hport_fast_send(x->p, &x->peer[dst], HPORT_MORE, tag, w, n);
+}
+
+static bool send_fast(struct ep *e, uint32_t dst, const struct ep_head *h,
+		      const void *data)
+{
+	uint64_t w[HOSTPORT_EP_FAST / 8] = { 0 };
+
+	weft_host_move(e->h, w, data, h->len);
+	return send_words(e, dst, h, w, (h->len + 7) / 8);
+}
+
+static uint64_t sdr_bytes(const struct ep *e)
+{
+	return (e->eager_max + 7ull) & ~7ull;
+}
+
+/* By the send data region, in a place whose number is the id. */
+static bool send_region(struct ep *e, uint32_t dst, const struct ep_head *h,
+			const void *data)
+{
+	struct hostport_ep *x = hostport_ep_of(e);
+	struct hport_tag tag = { .user = h->imm };
+	uint64_t at;
+	uint32_t s = 0;
+
+	while (s < x->sdr_slots && x->sdr_busy[s])
+		s++;
+	if (s == x->sdr_slots)
+		return false;
+	at = s * sdr_bytes(e);
+	tag.api = hostport_ep_tag(EP_MSG, s, h->len);
+	weft_host_copy(e->h, x->sdr + at, data, h->len);
+	if (hport_send(x->p, &x->peer[dst], HPORT_MORE, tag, at,
+		       (h->len + 7ul) & ~7ul))
+		return false;
+	x->sdr_busy[s] = true;
+	return true;
+}
+
+bool hostport_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
+			 const void *data)
+{
+	const uint64_t atomic[] = { h->addr, h->key, h->a, h->b, h->swap };
+	const uint64_t rts[] = { h->key, h->addr };
+	const uint64_t done[] = { (uint64_t)(int64_t)h->status, h->a };
+
+	switch (h->kind) {
+	case EP_MSG:
+		return h->len <= HOSTPORT_EP_FAST
+			       ? send_fast(e, dst, h, data)
+			       : send_region(e, dst, h, data);
+	case EP_RTS:
+		return send_words(e, dst, h, rts, 2);
+	case EP_ATOMIC:
+		return send_words(e, dst, h, atomic, 5);
+	case EP_CREDIT:
+		return send_words(e, dst, h, &h->a, 1);
+	case EP_NOTIFY:
+		return send_words(e, dst, h, &h->a, 0);
+	default:
+		return send_words(e, dst, h, done, 2);
+	}
+}
+
+/* ---- in ---- */
+
+/* Its place in the receive data region is free again in any case. */
+static void in_message(struct ep *e, uint32_t src, const struct ep_head *h,
+		       const struct hport_note *n)
+{
+	struct ep_msg *m = NULL;
+
+	if (h->len <= n->bytes && n->bytes <= sdr_bytes(e))
+		m = ep_msg_new(e, src, h);
+	hport_take(hostport_ep_of(e)->p, n, m ? m->eager : NULL);
+}
+
+/* Words that a message of a kind has at least. */
+static const uint8_t head_words[EP_KINDS] = {
+	[EP_RTS] = 2,  [EP_FIN] = 2,	[EP_ATOMIC] = 5,
+	[EP_DONE] = 2, [EP_CREDIT] = 1,
+};
+
+static void in_head(struct ep *e, uint32_t src, struct ep_head *h,
+		    const uint64_t *w)
+{
+	if (h->kind == EP_RTS) {
+		h->key = w[0];
+		h->addr = w[1];
+	} else if (h->kind == EP_ATOMIC) {
+		h->addr = w[0];
+		h->key = w[1];
+		h->a = w[2];
+		h->b = w[3];
+		h->swap = w[4];
+	} else if (h->kind == EP_CREDIT) {
+		h->a = w[0];
+	} else if (h->kind != EP_NOTIFY) {
+		h->status = (int32_t)w[0];
+		h->a = w[1];
+	}
+	ep_in(e, src, h, NULL);
+}
+
+/* Only peers are heard. */
+static void in_note(struct ep *e, const struct hport_note *n)
+{
+	struct hostport_ep *x = hostport_ep_of(e);
+	struct ep_head h = { .kind = HOSTPORT_EP_KIND(n->tag.api),
+			     .id = HOSTPORT_EP_ID(n->tag.api),
+			     .len = HOSTPORT_EP_LEN(n->tag.api),
+			     .imm = n->tag.user };
+	uint32_t src = n->hpid - 1;
+	bool peer = src < e->n && x->peer[src].vpid == n->vpid;
+
+	if (peer && h.kind == EP_MSG)
+		in_message(e, src, &h, n);
+	else if (peer && h.kind && h.kind <= EP_CREDIT &&
+		 n->n >= head_words[h.kind])
+		in_head(e, src, &h, n->data);
+	else
+		hport_take(x->p, n, NULL);
+}
+
+/* A refusal by the target comes behind the end of the instruction, which has
+ * freed the place. */
+static void sent(struct hostport_ep *x, const struct hport_note *n)
+{
+	uint32_t s = HOSTPORT_EP_ID(n->tag.api);
+
+	if (n->error < HP_ERR_TVPID_INV && s < x->sdr_slots)
+		x->sdr_busy[s] = false;
+}
+
+void hostport_ep_poll(struct ep *e)
+{
+	struct hostport_ep *x = hostport_ep_of(e);
+	struct hport_note n;
+
+	while (hport_poll(x->p, &n)) {
+		if (n.event == HPORT_MESSAGE)
+			in_note(e, &n);
+		else if (n.event != HPORT_DONE)
+			continue; /* a stranger was refused */
+		else if (HP_MAIN(n.command) == HP_M_SEND)
+			sent(x, &n);
+		else if (HP_MAIN(n.command) != HP_M_FAST_SEND)
+			hostport_ep_piece_done(e, &n);
+	}
+}

@@ -34,18 +34,20 @@ SHARED = {
     "sim": {"base", "measure"},
     "host": {"base", "measure", "sim"},
     "net": {"base", "measure", "sim"},
-    "endpoint": {"base"},
+    "endpoint": {"base", "host"},
     "programs": {"base", "measure", "endpoint", "host"},
     "attach": {"base", "host"},
     "provider": set(),
-    "preload": set(),
+    "preload": {"host"},
     "front": {"base", "measure", "sim", "host", "net", "endpoint",
               "programs", "attach"},
 }
 # Files of a folder that only these may be taken from.
 ONLY = {
-    ("programs", "host"): r"(prog|process_memory)\.h",
-    ("attach", "host"): r"(prog|process_memory)\.h",
+    ("programs", "host"): r"(prog|process_memory|times)\.h",
+    ("attach", "host"): r"(prog|process_memory|times)\.h",
+    ("endpoint", "host"): r"times\.h",
+    ("preload", "host"): r"times\.h",
 }
 # Parts of a system: what each may include of shared folders and of its own
 # system; a folder stands for all of it.
@@ -53,9 +55,9 @@ MODEL = ["link/", "network/", "switch/", "traffic/", "nic/"]
 MAPS = [r"nic/\w*regs_map\.h", r"link/\w+_regs\.h"]
 PARTS = {
     "model": (["base/", "measure/", "sim/", "net/"], MODEL),
-    "lib": (["base/", "endpoint/"], ["lib/"] + MAPS),
+    "lib": (["base/", "endpoint/", r"host/times\.h"], ["lib/"] + MAPS),
     "programs": (["base/", "measure/", "programs/", r"host/prog\.h",
-                  r"host/process_memory\.h"],
+                  r"host/process_memory\.h", r"host/times\.h"],
                  ["programs/", "lib/"] + MAPS),
     "published": (["base/", "measure/", "front/repro/"], [r"published\w*\."]),
     "bench": (["base/", "measure/", "front/bench/", "front/exp/"], ["link/"]),

@@ -101,6 +101,9 @@ weft_time_t weft_att_now(struct weft_att *a);
 /* When the process was last given the processor.  Any thread may ask; costs
  * nothing. */
 weft_time_t weft_att_seen(const struct weft_att *a);
+/* It, or a little after `last` if that is not before it: for loops around it,
+ * which must end. */
+weft_time_t weft_att_seen_after(const struct weft_att *a, weft_time_t last);
 /* Hands over.  0: there is an event to poll; -EAGAIN: none after real_us of
  * real time (the process still counts as waiting, and may look or wait again,
  * or go away and do something else).  -EIO: detached. */

@@ -171,7 +171,7 @@ weft_time_t att_agent_deadline(const struct att_agent *g)
 static void agent_retry(struct att_agent *g, weft_time_t before)
 {
 	if (weft_prog_time(g->prog) == before)
-		weft_host_cpu(g->h, 100 * WEFT_NS);
+		weft_host_cpu(g->h, weft_host_time(g->h, T_exec_retry));
 }
 
 static void agent_park(struct att_agent *g)
@@ -248,7 +248,7 @@ static int agent_open(struct att_agent *g)
 
 	g->cost_clock = weft_host_now(g->h) - now;
 	g->opened = !ret;
-	att_opened(g->srv, !ret);
+	att_opened(g->srv, g->h, !ret);
 	return ret;
 }
 

@@ -8,8 +8,6 @@
 
 #include "attach/client.h"
 
-#define EMPTY_POLL_TIME (2 * WEFT_US) /* of who looks and goes on */
-
 enum {
 	POLLS = 16,    /* empty ones in a row, then it waits */
 	VAIN = 256,    /* the same in calls that do not wait */
@@ -161,6 +159,13 @@ weft_time_t weft_att_seen(const struct weft_att *a)
 	return a->direct ? direct_now(a->direct) : atomic_load(&a->seg->now);
 }
 
+weft_time_t weft_att_seen_after(const struct weft_att *a, weft_time_t last)
+{
+	weft_time_t seen = weft_att_seen(a);
+
+	return seen > last ? seen : last + a->seg->host.time[T_exec_clock_step];
+}
+
 void att_flush(struct weft_att *a)
 {
 	bool marks = atomic_load(&a->n_marks) && !att_waits(a);
@@ -219,7 +224,8 @@ static int att_glance(struct weft_att *a)
 {
 	uint32_t k = a->glanced / 256 < 9 ? a->glanced / 256 : 9;
 	weft_time_t now = atomic_load(&a->seg->now) + a->ahead;
-	int ret = a->ep.ops->wait(&a->ep, now + (EMPTY_POLL_TIME << k));
+	int ret = a->ep.ops->wait(
+		&a->ep, now + (a->seg->host.time[T_exec_empty_poll] << k));
 
 	if (ret != -ETIMEDOUT)
 		return ret;

@@ -13,6 +13,11 @@ static uint64_t host_time_plain(struct weft_host *h, enum att_host_kind kind)
 	return host_call(h, &c, NULL);
 }
 
+weft_time_t weft_host_time(const struct weft_host *h, enum host_time_id id)
+{
+	return h->node->info.time[id];
+}
+
 weft_time_t weft_host_now(struct weft_host *h)
 {
 	return host_time_plain(h, ATT_H_NOW);

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/times.h"
 #include "weft/attach.h"
 
 enum {
@@ -153,6 +154,7 @@ struct att_seg_host {
 	uint64_t cost_store, cost_wc;
 	uint32_t post; /* enum att_post_kind */
 	uint32_t own;  /* it is a process of the node from the start */
+	uint64_t time[HOST_TIMES]; /* there for all */
 };
 
 /* ---- the segment ---- */

@@ -9,11 +9,6 @@
 #include "attach/serve_internal.h"
 #include "weft/prog.h"
 
-/* Time for what may be under way. */
-#define SETTLE_TIME WEFT_MS
-/* Starts are multiples of this. */
-#define EPOCH_GRAIN_TIME (10 * WEFT_MS)
-
 static bool serve_epoch_waits(const struct att_client *c)
 {
 	return !c->gone && c->epoch.seq;
@@ -42,14 +37,17 @@ int att_cmd_aside(struct att_agent *g, struct att_client *c,
 	return 0;
 }
 
-static void epoch_check(struct att_server *s, uint64_t job, uint64_t ranks,
-			bool end, weft_time_t now)
+static void epoch_check(struct att_agent *g, uint64_t job, uint64_t ranks,
+			bool end)
 {
-	weft_time_t at = now + 2 * SETTLE_TIME;
+	weft_time_t grain = weft_host_time(g->h, T_exec_grain);
+	weft_time_t at = weft_prog_time(g->prog) +
+			 2 * weft_host_time(g->h, T_exec_settle);
+	struct att_server *s = g->srv;
 	uint64_t n = 0;
 
 	if (!end)
-		at = (at / EPOCH_GRAIN_TIME + 1) * EPOCH_GRAIN_TIME;
+		at = (at / grain + 1) * grain;
 	for (size_t i = 0; i < s->clients.n; i++)
 		n += serve_epoch_waits(s->clients.at[i]) &&
 		     s->clients.at[i]->epoch.job == job &&
@@ -73,7 +71,7 @@ int att_cmd_epoch(struct att_agent *g, struct att_client *c,
 	c->epoch = (struct att_epoch){
 		.seq = cmd->ctx, .job = cmd->buf, .at = WEFT_NEVER, .end = end
 	};
-	epoch_check(c->srv, cmd->buf, cmd->len, end, weft_prog_time(g->prog));
+	epoch_check(g, cmd->buf, cmd->len, end);
 	return 0;
 }
 
@@ -139,7 +137,7 @@ weft_time_t att_epoch_deadline(const struct att_client *c)
 {
 	if (!serve_epoch_waits(c) || c->epoch.at == WEFT_NEVER)
 		return WEFT_NEVER;
-	return c->epoch.at - SETTLE_TIME;
+	return c->epoch.at - weft_host_time(c->g->h, T_exec_settle);
 }
 
 void att_epoch_due(struct att_agent *g)

@@ -20,10 +20,8 @@ enum {
 	ALL_CHECK_NS = 100000000,    /* ns between looks at all of them */
 	IDLE_CHECK_NS = 50000000,    /* ns between looks when nothing happens */
 };
-#define SETTLE_TIME                                                            \
-	(10 * WEFT_US) /* of the run, after the last agent is open */
 
-void att_opened(struct att_server *s, bool ok)
+void att_opened(struct att_server *s, struct weft_host *h, bool ok)
 {
 	s->failed |= !ok;
 	if (++s->opened < s->agents.n)
@@ -31,7 +29,9 @@ void att_opened(struct att_server *s, bool ok)
 	s->over |= s->failed;
 	/* drivers of the nodes are there before processes that need them */
 	s->settled = weft_sim_now(s->sim) +
-		     (s->o.raw && !s->several ? 0 : SETTLE_TIME);
+		     (s->o.raw && !s->several
+			      ? 0
+			      : weft_host_time(h, T_exec_open_settle));
 }
 
 /* All agents are open and have come to rest: processes may join. */

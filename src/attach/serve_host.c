@@ -240,7 +240,7 @@ int att_raw_main(struct att_agent *g)
 {
 	struct att_client *c;
 
-	att_opened(g->srv, true);
+	att_opened(g->srv, g->h, true);
 	if (g->srv->several)
 		return several_main(g);
 	while (!(c = g->srv->started ? first_client(g) : NULL) && !g->srv->over)

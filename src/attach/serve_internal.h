@@ -306,7 +306,7 @@ void att_client_free(struct att_client *c);
 /* serve_gate.c */
 bool att_gate(void *server, bool idle);
 /* From an agent: it is open, or cannot be. */
-void att_opened(struct att_server *s, bool ok);
+void att_opened(struct att_server *s, struct weft_host *h, bool ok);
 
 /* Until a client does not run any more; false: the run is to stop. */
 bool att_await(struct att_client *c);

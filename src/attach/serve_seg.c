@@ -100,6 +100,8 @@ int att_seg_new(struct att_client *c, const struct att_agent *g)
 	seg_layout(&head, g->ep ? g->ep->info.max_msg : ATT_RAW_MSG);
 	if (g->raw)
 		head.host = *att_raw_info(g);
+	for (uint32_t i = 0; i < HOST_TIMES; i++)
+		head.host.time[i] = weft_host_time(g->h, i);
 	seg_info(c, g, &head.info);
 	head.deadline = WEFT_NEVER;
 	head.state = ATT_WAIT;

@@ -185,7 +185,7 @@ static int ep_post(struct weft_ep *ep, const struct weft_ep_op *req)
 		return -EAGAIN;
 	op->asks = asks;
 	e->peer[req->dst].requests += asks;
-	weft_host_cpu(e->h, e->nic->call_cost);
+	weft_host_cpu(e->h, weft_host_time(e->h, e->nic->call_time));
 	if (e->nic->remote && req->code & (WEFT_EP_PUT | WEFT_EP_GET)) {
 		ep_list_push(&e->remote_todo, op);
 		ep_progress_remote(e);
@@ -214,7 +214,7 @@ static int ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 	struct ep *e = ep_of(ep);
 	int n = 0;
 
-	weft_host_cpu(e->h, e->nic->call_cost);
+	weft_host_cpu(e->h, weft_host_time(e->h, e->nic->call_time));
 	ep_progress(e);
 	for (; n < max && e->ev_head != e->ev_tail; n++)
 		ev[n] = e->ev[e->ev_head++ % EP_EVENTS];

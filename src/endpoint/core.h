@@ -17,6 +17,7 @@
 #ifndef ENDPOINT_CORE_H
 #define ENDPOINT_CORE_H
 
+#include "host/times.h"
 #include "weft/ep.h"
 
 /* Messages between two libraries. */
@@ -183,7 +184,7 @@ struct ep_nic_ops {
 				* compared by the owner */
 	bool one_ring;	       /* see above */
 	bool copies;	       /* short messages are copied to ep_msg.eager */
-	weft_time_t call_cost; /* of one call into the library */
+	enum host_time_id call_time; /* of one call into the library */
 
 	/* Opens the NIC for the sizes in e (max_msg, slots, eager_max), which
 	 * it may lower.  Before any other call. */

@@ -66,7 +66,8 @@ struct weft_prog_node weft_prog_node(struct weft_host *h)
 					.base = hp->mem.base,
 					.bytes = hp->mem.bytes,
 					.store = hp->cost_store,
-					.wc = hp->cost_wc };
+					.wc = hp->cost_wc,
+					.time = hp->time };
 }
 
 int weft_prog_share(struct weft_host *h)

@@ -43,6 +43,10 @@ static const struct weft_param host_params[] = {
 	P(U32,   tlb,         "64",     "1..65536", "translations of device pages a processor remembers"),
 	P(TIME,  walk,        "0",      "",         "processor time of finding another one"),
 	P(TIME,  turn,        "0",      "",         "processor time of giving a light process its turn"),
+#define HOST_TIME(name_, def_, range_, source_, doc_)                                  \
+	{ #name_, WEFT_P_TIME, offsetof(struct host, time[T_##name_]), sizeof(weft_time_t), def_, range_, WEFT_##source_, doc_ },
+#include "host/times.def"
+#include "systems.def"
 	{ 0 }
 };
 #undef P
@@ -75,6 +79,11 @@ static const struct weft_port_decl host_ports[] = {
 	{ 0 }
 };
 /* clang-format on */
+
+weft_time_t weft_host_time(const struct weft_host *h, enum host_time_id id)
+{
+	return h->hp->time[id];
+}
 
 struct weft_dev *host_dev(struct host *hp, uint32_t i)
 {

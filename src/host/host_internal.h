@@ -14,6 +14,7 @@
 #include "host/heap.h"
 #include "host/coro.h"
 #include "host/mem.h"
+#include "host/times.h"
 #include "weft/bus.h"
 #include "weft/host.h"
 
@@ -227,6 +228,7 @@ struct host {
 	uint64_t copy_rate;
 	uint32_t tlb;
 	weft_time_t walk, turn;
+	weft_time_t time[HOST_TIMES];
 	/* state */
 	struct weft_comp *comp;
 	struct weft_port *bus;

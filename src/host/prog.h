@@ -72,7 +72,8 @@ struct weft_prog_node {
 	void *mem;	  /* NULL: no room for it */
 	weft_phys_t base; /* its first address */
 	uint64_t bytes;
-	weft_time_t store, wc; /* cost of a store */
+	weft_time_t store, wc;	 /* cost of a store */
+	const weft_time_t *time; /* by enum host_time_id */
 };
 struct weft_prog_node weft_prog_node(struct weft_host *h);
 /* Before the run: the node's memory can be mapped by others.  A descriptor

@@ -155,10 +155,10 @@ void pre_now_is(weft_time_t t)
  * around it must end. */
 static weft_time_t now_of_others(struct weft_att *a)
 {
-	weft_time_t last = atomic_load(&the.last), seen = weft_att_seen(a), t;
+	weft_time_t last = atomic_load(&the.last), t;
 
 	do {
-		t = seen > last ? seen : last + 20 * WEFT_NS;
+		t = weft_att_seen_after(a, last);
 	} while (!atomic_compare_exchange_weak(&the.last, &last, t));
 	return t;
 }

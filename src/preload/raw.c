@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/times.h"
 #include "weft/host.h"
 
 /* What libweft has of it. */
@@ -20,6 +21,7 @@ static struct {
 	weft_time_t (*now)(struct weft_host *h);
 	void (*sleep)(struct weft_host *h, weft_time_t until);
 	void (*cpu)(struct weft_host *h, weft_time_t cost);
+	weft_time_t (*time)(const struct weft_host *h, enum host_time_id id);
 } lib;
 
 static struct weft_host *raw_thread(const void *caller)
@@ -28,7 +30,9 @@ static struct weft_host *raw_thread(const void *caller)
 		lib.now = dlsym(RTLD_DEFAULT, "weft_host_now");
 		lib.sleep = dlsym(RTLD_DEFAULT, "weft_host_sleep");
 		lib.cpu = dlsym(RTLD_DEFAULT, "weft_host_cpu");
-		if (getenv("WEFT_RAW") && lib.now && lib.sleep && lib.cpu)
+		lib.time = dlsym(RTLD_DEFAULT, "weft_host_time");
+		if (getenv("WEFT_RAW") && lib.now && lib.sleep && lib.cpu &&
+		    lib.time)
 			lib.self = dlsym(RTLD_DEFAULT, "weft_host_self");
 		lib.looked = true;
 	}
@@ -100,6 +104,6 @@ int sched_yield(void)
 		next = pre_next("sched_yield");
 	if (!h)
 		return next ? next() : 0;
-	lib.cpu(h, 100 * WEFT_NS);
+	lib.cpu(h, lib.time(h, T_yield));
 	return 0;
 }

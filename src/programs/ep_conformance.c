@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/times.h"
 #include "programs/ep_conformance.h"
 
 uint64_t conformance_random(struct ec *e, uint64_t below)
@@ -134,7 +135,7 @@ static bool conformance_alive(struct ec *e, bool news)
 
 	if (news)
 		e->alive = now;
-	if (!e->dead && now - e->alive > 200 * WEFT_MS) {
+	if (!e->dead && now - e->alive > e->stuck) {
 		e->dead = true;
 		weft_check_failed(e->w.c, "%s: stuck", e->name);
 	}
@@ -147,7 +148,7 @@ bool conformance_serve(struct ec *e, bool block)
 	int n = e->ep->ops->poll(e->ep, ev, 4);
 
 	if (!n && block)
-		e->ep->ops->wait(e->ep, weft_host_now(e->w.h) + WEFT_MS);
+		e->ep->ops->wait(e->ep, weft_host_now(e->w.h) + e->turn);
 	for (int i = 0; i < n; i++)
 		conformance_event(e, &ev[i]);
 	conformance_acknowledge(e);
@@ -271,7 +272,7 @@ static int conformance_main(struct weft_comp *c)
 	weft_metric(c, "tests", "", ran);
 	weft_metric(c, "skipped", "", skipped);
 	program_barrier_n(&e->w, "ec.end", e->group);
-	weft_host_sleep(e->w.h, weft_host_now(e->w.h) + 100 * WEFT_US);
+	host_nap(e->w.h, T_settle);
 	e->ep->ops->close(e->ep);
 	conformance_memory_free(e);
 	return 0;
@@ -293,6 +294,11 @@ static const struct weft_param conformance_params[] = {
 	P(U32, group, "0", "", "one of several processes of a node"),
 	P(BOOL, use_irq, "no", "", "sleep instead of spinning"),
 	P(BOOL, far, "no", "", "all buffers as memory of another process"),
+	P(TIME, stuck, "200ms", "1us..", "without an event, gives up"),
+	P(TIME, turn, "1ms", "1us..", "longest wait for an event"),
+	P(TIME, lag, "20us", "", "slow: of the node that looks late"),
+	P(TIME, quiet, "50us", "", "deadline: until nothing is under way"),
+	P(TIME, span, "5us", "1ns..", "deadline: of the wait that must end"),
 	P(STR, test, "all", "", "one test by name, or all"),
 	{ 0 }
 };

@@ -31,6 +31,7 @@ struct ec {
 	uint32_t messages, puts, gets, atomics, max_msg, rx_slots, eager_max;
 	uint32_t group, regs;
 	bool use_irq, far;
+	weft_time_t stuck, turn, lag, quiet, span;
 	char test[32];
 	/* run */
 	struct program w;

@@ -65,7 +65,7 @@ static void conformance_messages(struct ec *e)
 /* Node 0 is slow: the others must wait for it, not lose anything. */
 static void conformance_slow(struct ec *e)
 {
-	e->slow = e->w.me == EC_HEAD ? 20 * WEFT_US : 0;
+	e->slow = e->w.me == EC_HEAD ? e->lag : 0;
 	conformance_messages_n(e, e->messages / 4 + 1);
 	e->slow = 0;
 }
@@ -337,10 +337,10 @@ static void conformance_deadline(struct ec *e)
 	weft_time_t t;
 
 	conformance_barrier(e);
-	weft_host_sleep(e->w.h, weft_host_now(e->w.h) + 50 * WEFT_US);
+	weft_host_sleep(e->w.h, weft_host_now(e->w.h) + e->quiet);
 	conformance_serve(e, false);
 	conformance_serve(e, false);
-	t = weft_host_now(e->w.h) + 5 * WEFT_US;
+	t = weft_host_now(e->w.h) + e->span;
 	if (e->ep->ops->wait(e->ep, t))
 		EC_EXPECT(e, weft_host_now(e->w.h) >= t,
 			  "wait: gave up before its deadline");

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "host/times.h"
 #include "programs/endpoint_program.h"
 
 struct epp {
@@ -14,7 +15,7 @@ struct epp {
 	uint64_t size;
 	uint32_t eager_max;
 	bool use_irq;
-	weft_time_t start;
+	weft_time_t start, first_wait;
 	bool layer;
 	uint64_t head;
 	weft_time_t call;
@@ -134,7 +135,7 @@ static void epp_layer_round(struct epp *p, uint64_t seq)
 /* As one who has been waiting. */
 static void epp_start(struct epp *p)
 {
-	p->ep->ops->wait(p->ep, weft_host_now(p->w.h) + WEFT_US);
+	p->ep->ops->wait(p->ep, weft_host_now(p->w.h) + p->first_wait);
 	weft_host_sleep(p->w.h, p->start);
 }
 
@@ -168,7 +169,7 @@ static int epp_main(struct weft_comp *c)
 			    (double)p->total / 2 / WEFT_NS /
 				    (double)(p->count - 1));
 	program_barrier(&p->w, "epp.end");
-	weft_host_sleep(p->w.h, weft_host_now(p->w.h) + 100 * WEFT_US);
+	host_nap(p->w.h, T_settle);
 	p->ep->ops->close(p->ep);
 	return 0;
 }
@@ -184,6 +185,8 @@ static const struct weft_param epp_params[] = {
 		   "sleep instead of spinning"),
 	WEFT_PARAM(TIME, struct epp, start, "0", "", OWN,
 		   "not before this time of the run"),
+	WEFT_PARAM(TIME, struct epp, first_wait, "1us", "", OWN,
+		   "each node waits so long for a message before the start"),
 	WEFT_PARAM(BOOL, struct epp, layer, "no", "", OWN,
 		   "as a library above it (libfabric, MPI): data are copied, "
 		   "and a message let go, before it is answered"),

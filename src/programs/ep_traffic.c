@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "host/times.h"
 #include "programs/endpoint_program.h"
 
 #define EPT_NODES 128
@@ -195,7 +196,7 @@ static int ept_main(struct weft_comp *c)
 	ept_run(t);
 	ept_report(t);
 	program_barrier(&t->w, "ept.end");
-	weft_host_sleep(t->w.h, weft_host_now(t->w.h) + 100 * WEFT_US);
+	host_nap(t->w.h, T_settle);
 	t->ep->ops->close(t->ep);
 	return 0;
 }

@@ -75,9 +75,11 @@ def hazard(kind, name, value):
     """The model lets a user do this, and fails its own checks then: fewer
     flows than nodes, whose descriptors are refused; writes that begin before
     their data are sure to come in time; messages that expire between two
-    stores of the host."""
+    stores of the host; headers that find no room to wait for earlier ones, so
+    that notifications are lost (forth.md 7.4)."""
     return kind == "forth.nic" and (
-        name == "flows" and int(value) < 8 or name == "ct_q") or \
+        name == "flows" and int(value) < 8 or name == "ct_q" or
+        name == "reseq_headers" and int(value) < 1024) or \
         kind == "extoll.nic" and name == "velo_partial" and int(value) < 64
 
 

@@ -221,6 +221,7 @@ static const struct ep_nic_ops own_nic = {
 	.slots = 8,
 	.requests = 16,
 	.one_ring = true,
+	.call_time = T_forth_ep_call,
 	.start = own_start,
 	.meet = own_meet,
 	.stop = own_stop,

@@ -6,19 +6,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "host/times.h"
 #include "systems/ethernet/lib/stack_bytes.h"
 #include "systems/ethernet/nic/regs_map.h"
 
 enum { HEAD = 14, MIN_RX = 256, BYTES_FS = 8 };
 
-/* As Linux has them: least time-out, most of it, repeats, acknowledgement
- * without data, silence until a receiver asks, and between its questions. */
-#define RTO		(200 * WEFT_MS)
-#define RTO_MAX		(120 * WEFT_SEC)
-#define ACK_DELAY	(40 * WEFT_MS)
-#define KEEP_IDLE	(7200 * WEFT_SEC)
-#define KEEP_AGAIN	(75 * WEFT_SEC)
-#define RECEIVE_TIMEOUT WEFT_SEC /* of a receiver without retransmission */
+/* As Linux has them, like the times in system.def. */
 enum { TRIES = 15, SAME_ACKS = 3, PROBES = 9 };
 
 struct stack {
@@ -157,7 +151,7 @@ static void stack_heard(struct stack *s, const struct stack_seg *g)
 {
 	s->probes = 0;
 	if (s->keep_at != WEFT_NEVER)
-		s->keep_at = s->now + KEEP_IDLE;
+		s->keep_at = s->now + weft_host_time(s->h, T_tcp_keep_idle);
 	if (!g->len && g->seq == s->rx_seq - 1)
 		s->acks++;
 	stack_acked(s, g);
@@ -191,7 +185,7 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 		return;
 	s->rx_seq = g.seq + g.len;
 	if (tcp && s->ack_at == WEFT_NEVER)
-		s->ack_at = s->now + ACK_DELAY;
+		s->ack_at = s->now + weft_host_time(s->h, T_tcp_ack_delay);
 	stack_deliver(s, p + HEAD + s->proto->head + old, g.len - old);
 }
 
@@ -207,7 +201,9 @@ static void stack_expire(struct stack *s)
 	}
 	go_back(s);
 	s->same_acks = 0;
-	s->rto = 2 * s->rto < RTO_MAX ? 2 * s->rto : RTO_MAX;
+	s->rto = 2 * s->rto < weft_host_time(s->h, T_tcp_rto_max)
+			 ? 2 * s->rto
+			 : weft_host_time(s->h, T_tcp_rto_max);
 	s->rto_at = s->now + s->rto;
 }
 
@@ -359,7 +355,7 @@ static void keep_alive(struct stack *s)
 		s->error = -EHOSTDOWN;
 		return;
 	}
-	s->keep_at = s->now + KEEP_AGAIN;
+	s->keep_at = s->now + weft_host_time(s->h, T_tcp_keep_again);
 	s->tx_seq--;
 	stack_transmit(s, 0);
 	s->tx_seq++;
@@ -398,7 +394,7 @@ static void stack_await(struct stack *s)
 	if (!s->proto->reliable)
 		s->rto_at = s->now + s->rto;
 	else
-		s->keep_at = s->now + KEEP_IDLE;
+		s->keep_at = s->now + weft_host_time(s->h, T_tcp_keep_idle);
 	while (s->got < s->want && !s->error && s->c.polls &&
 	       weft_host_isr_spin(s->h, eth_device(s->e),
 				  end < s->ack_at ? end : s->ack_at))
@@ -483,8 +479,8 @@ int stack_open(struct weft_host *h, const struct stack_proto *p,
 	s->me = weft_host_node(h);
 	s->peer = peer;
 	s->c.timeout = c->timeout    ? c->timeout
-		       : p->reliable ? RTO
-				     : RECEIVE_TIMEOUT;
+		       : p->reliable ? weft_host_time(h, T_tcp_rto)
+				     : weft_host_time(s->h, T_mvia_timeout);
 	s->rto = s->c.timeout;
 	s->rto_at = s->ack_at = s->keep_at = WEFT_NEVER;
 	s->payload = (c->mtu ? c->mtu : ETH_MTU) - p->head;

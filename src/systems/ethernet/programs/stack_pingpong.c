@@ -16,6 +16,7 @@
 struct pingpong {
 	uint64_t count;
 	uint32_t size;
+	weft_time_t slice;
 	struct stack_cost cost;
 	struct program w;
 	const struct stack_proto *proto;
@@ -32,6 +33,7 @@ struct pingpong {
 #define PARAMS(call_, transmit_, restart_, receive_, polls_, copy_tx_, copy_rx_, window_, timeout_, until_) \
 	WEFT_PARAM(U64, struct pingpong, count, "20", "1..", OWN, "round trips that count"), \
 	WEFT_PARAM(U32, struct pingpong, size, "4", "1..16777216", OWN, "bytes of a message"), \
+	WEFT_PARAM(TIME, struct pingpong, slice, "1ms", "1us..", OWN, "a station that has ended serves its peer in turns of this length"), \
 	C(TIME, call,      call_,     "", RECONSTRUCTED, "library and system call of a send (6.6)"), \
 	C(TIME, transmit,  transmit_, "", RECONSTRUCTED, "protocol and driver, each frame sent (6.6)"), \
 	C(TIME, interrupt, "3.5us",   "", RECONSTRUCTED, "interrupt and handler (6.6)"), \
@@ -158,7 +160,7 @@ static void stack_pingpong_finish(struct pingpong *p)
 
 	program_put(&p->w, "stack.end", 1);
 	while (!ret && !program_there(&p->w, "stack.end", !p->w.me))
-		ret = stack_serve(p->s, weft_host_now(p->w.h) + WEFT_MS);
+		ret = stack_serve(p->s, weft_host_now(p->w.h) + p->slice);
 }
 
 static int stack_pingpong_run(struct weft_comp *c,

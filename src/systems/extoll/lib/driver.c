@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "host/times.h"
 #include "systems/extoll/lib/driver.h"
 
 bool extoll_drv_probe(struct weft_host *h, struct weft_dev *d)
@@ -14,7 +15,7 @@ bool extoll_drv_probe(struct weft_host *h, struct weft_dev *d)
 void extoll_drv_lock(struct extoll_drv *d)
 {
 	while (extoll_drv_load(d, EXTOLL_DRIVER_LOCK))
-		weft_host_cpu(d->host, 100 * WEFT_NS);
+		weft_host_cpu(d->host, weft_host_time(d->host, T_extoll_retry));
 }
 
 void extoll_drv_unlock(struct extoll_drv *d)
@@ -162,7 +163,7 @@ void extoll_drv_drain(struct extoll_drv *d)
 {
 	weft_io_fence(d->host);
 	while (extoll_drv_load(d, EXTOLL_HTAX_WAITING))
-		weft_host_cpu(d->host, 100 * WEFT_NS);
+		weft_host_cpu(d->host, weft_host_time(d->host, T_extoll_retry));
 }
 
 /* ---- routes, events ---- */

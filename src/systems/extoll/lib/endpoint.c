@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "endpoint/ep_open.h"
+#include "host/times.h"
 #include "systems/extoll/lib/driver.h"
 #include "systems/extoll/lib/endpoint.h"
 
@@ -164,7 +165,7 @@ static const struct ep_nic_ops extoll_ep_nic = {
 	.lands = EP_LANDS,
 	.key_len_bits = EXTOLL_EP_KEY_BITS,
 	.copies = true,
-	.call_cost = 20 * WEFT_NS,
+	.call_time = T_extoll_ep_call,
 	.start = extoll_ep_start,
 	.meet = extoll_ep_meet,
 	.stop = extoll_ep_stop,

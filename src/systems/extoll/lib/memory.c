@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "host/times.h"
+
 const struct xmem_group xmem_groups[XMEM_GROUPS] = {
 	[XMEM_SMALL] = { 0, 65536, 16 },
 	[XMEM_MEDIUM] = { 65536, 65536, 512 },
@@ -16,7 +18,7 @@ const struct xmem_group xmem_groups[XMEM_GROUPS] = {
 static void kern_enter(struct xmem *m)
 {
 	while (m->kern->busy)
-		weft_host_sleep(m->host, weft_host_now(m->host) + WEFT_US);
+		host_nap(m->host, T_extoll_kernel_turn);
 	m->kern->busy = true;
 }
 
@@ -236,7 +238,7 @@ static void vpid_down(struct xmem *m)
 	extoll_drv_drain(&m->drv);
 	xmem_rf(m, EXTOLL_RMA_VPID + 8 * m->vpid, 0);
 	while (extoll_drv_load(&m->drv, EXTOLL_RMA_PENDING + 8 * m->vpid))
-		weft_host_cpu(m->host, 100 * WEFT_NS);
+		weft_host_cpu(m->host, weft_host_time(m->host, T_extoll_retry));
 }
 
 void xmem_close(struct xmem *m)

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "host/times.h"
 #include "systems/extoll/lib/driver.h"
 #include "weft/velo.h"
 
@@ -123,7 +124,7 @@ void velo_close(struct velo_port *p)
 	extoll_drv_store(&p->drv, EXTOLL_VELO_TX + 8 * p->vpid, 0);
 	extoll_drv_store(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid, 0);
 	while (extoll_drv_load(&p->drv, EXTOLL_VELO_PENDING + 8 * p->vpid))
-		weft_host_cpu(h, 100 * WEFT_NS);
+		weft_host_cpu(h, weft_host_time(h, T_extoll_retry));
 	weft_mem_free(h, p->box);
 	extoll_drv_vpid_free(&p->drv, p->vpid);
 	extoll_drv_close(&p->drv);

@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "endpoint/ep_open.h"
+#include "host/times.h"
 #include "systems/forth/lib/endpoint.h"
 #include "systems/forth/nic/regs_map.h"
 
@@ -253,7 +254,7 @@ static const struct ep_nic_ops forth_ep_nic = {
 	.requests = 8,
 	.key_len_bits = FORTH_EP_KEY_BITS,
 	.one_ring = true,
-	.call_cost = 20 * WEFT_NS,
+	.call_time = T_forth_ep_call,
 	.start = forth_ep_start,
 	.meet = forth_ep_meet,
 	.stop = forth_ep_stop,

@@ -3,6 +3,7 @@
  * 2.5-2.8, 10.1). */
 #include <stddef.h>
 
+#include "host/times.h"
 #include "systems/forth/lib/forth_internal.h"
 
 uint32_t weft_forth_load(struct weft_forth *f, uint32_t off)
@@ -192,7 +193,8 @@ double weft_forth_pc_ns(struct weft_forth *f)
 		return f->pc_ns;
 	a = weft_forth_timestamp(f);
 	t = weft_host_now(f->host);
-	weft_host_sleep(f->host, t + 2 * WEFT_MS);
+	weft_host_sleep(f->host,
+			t + weft_host_time(f->host, T_forth_clock_span));
 	b = weft_forth_timestamp(f);
 	t = weft_host_now(f->host) - t;
 	f->pc_ns = (double)t / WEFT_NS / (double)(uint32_t)(b - a);

@@ -17,6 +17,7 @@ static const uint32_t dma_sizes[] = { 8, 64, 256, 496, 1024, 1536, 2048, 4096 };
 struct dma {
 	/* parameters */
 	uint32_t count, read_max, latency_timer;
+	weft_time_t gap;
 	/* run */
 	struct program w;
 	struct weft_forth *f;
@@ -67,7 +68,7 @@ static void dma_sender(struct dma *d, uint32_t size)
 	for (uint32_t k = 0; k < d->count; k++) {
 		/* no local notification: it would count as part of it */
 		weft_forth_put(d->f, 1, d->buf, d->remote, size / 8, 0);
-		weft_host_sleep(d->w.h, weft_host_now(d->w.h) + 50 * WEFT_US);
+		weft_host_sleep(d->w.h, weft_host_now(d->w.h) + d->gap);
 	}
 }
 
@@ -187,6 +188,8 @@ static const struct weft_param dma_params[] = {
 		   "maximum memory read byte count (2.2)"),
 	WEFT_PARAM(U32, struct dma, latency_timer, "254", "1..255", OWN,
 		   "bus clocks of a tenure that others wait for (2.2)"),
+	WEFT_PARAM(TIME, struct dma, gap, "50us", "", OWN,
+		   "from a transfer to the next"),
 	{ 0 }
 };
 // clang-format on

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "host/times.h"
 #include "programs/program.h"
 #include "systems/forth/lib/device.h"
 
@@ -30,6 +31,7 @@ struct lat {
 	uint64_t size;
 	uint32_t bursts, packets, stream, from, to;
 	bool stamps34, bench, held, log;
+	weft_time_t pause, phase;
 	/* run */
 	struct program w;
 	struct weft_forth *f;
@@ -105,7 +107,7 @@ static double lat_packet_cc(struct lat *l)
 	weft_forth_flush(l->f, l->to, WEFT_NEVER);
 	while (packets < l->stream) /* reading clears */
 		packets += weft_forth_load(l->f, FORTH_NET_OUT_PACKETS);
-	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + 2 * WEFT_US);
+	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->pause / 10);
 	return (double)weft_forth_load(l->f, FORTH_NET_OUT_CYCLES) / packets;
 }
 
@@ -114,7 +116,8 @@ static void lat_stream_out(struct lat *l)
 	double best = lat_packet_cc(l), cc;
 
 	for (int i = 0; i < 3; i++) {
-		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + 37 * WEFT_US);
+		weft_host_sleep(l->w.h,
+				weft_host_now(l->w.h) + l->pause / 20 * 37);
 		cc = lat_packet_cc(l);
 		best = cc < best ? cc : best;
 	}
@@ -162,7 +165,7 @@ static void lat_burst_out(struct lat *l)
 	lat_post(l, l->packets);
 	if (!l->log)
 		return;
-	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + 20 * WEFT_US);
+	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->pause);
 	lat_log(l);
 }
 
@@ -229,8 +232,8 @@ static void lat_bursts(struct lat *l)
 	for (uint32_t b = 0; b < l->bursts; b++) {
 		program_barrier_n(&l->w, "lat.burst", b);
 		/* not always at the same phase of the clocks */
-		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + 20 * WEFT_US +
-						b * 1700000);
+		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->pause +
+						b * l->phase);
 		if (l->w.me == l->from)
 			lat_burst_out(l);
 		if (l->w.me != l->to)
@@ -309,7 +312,7 @@ static int lat_main(struct weft_comp *c)
 		weft_metric(c, "rtt_ns", "ns",
 			    l->rtt.sum / l->rtt.n * weft_forth_pc_ns(l->f));
 	program_barrier(&l->w, "lat.end");
-	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + 100 * WEFT_US);
+	host_nap(l->w.h, T_settle);
 	weft_forth_close(l->f);
 	return 0;
 }
@@ -329,6 +332,8 @@ static const struct weft_param lat_params[] = {
 	P(U32, from, "0", "", "sending node"),
 	P(U32, to, "1", "", "receiving node"),
 	P(BOOL, stamps34, "yes", "", "a switch stamps, too"),
+	P(TIME, pause, "20us", "1us..", "before a burst, and for its end"),
+	P(TIME, phase, "1.7ns", "", "each burst begins so much later in its clock period"),
 	{ 0 }
 };
 // clang-format on

@@ -18,7 +18,7 @@ struct loss {
 	/* parameters */
 	char to[64];
 	uint64_t count, size;
-	weft_time_t patience;
+	weft_time_t patience, settle;
 	/* run */
 	struct program w;
 	struct weft_forth *f;
@@ -162,7 +162,7 @@ static int loss_main(struct weft_comp *c)
 		program_barrier(&l->w, "loss.open");
 		loss_send(l);
 		program_barrier(&l->w, "loss.sent");
-		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + WEFT_MS);
+		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->settle);
 		loss_report(l);
 		program_barrier(&l->w, "loss.end");
 	} else if (ret != -EINVAL) {
@@ -183,6 +183,7 @@ static const struct weft_param loss_params[] = {
 	P(U64, count, "1000", "1..100000", "transfers, to each in turn"),
 	P(BYTES, size, "512", "8..4096", "of a transfer"),
 	P(TIME, patience, "5ms", "1us..", "without progress, gives up"),
+	P(TIME, settle, "1ms", "", "for what is under way at the end"),
 	{ 0 }
 };
 // clang-format on

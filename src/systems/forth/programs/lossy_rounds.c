@@ -71,7 +71,7 @@ static void lossy_rounds_stuck(struct rounds *t, uint32_t d)
 
 void rounds_post(struct rounds *t, struct weft_forth_desc d)
 {
-	weft_time_t until = weft_host_now(t->w.h) + ROUNDS_PATIENCE;
+	weft_time_t until = weft_host_now(t->w.h) + t->patience;
 
 	while (!t->failed && !weft_forth_post(t->f, &d, 1))
 		if (!weft_forth_wait_space(t->f, d.dst, 1, until))
@@ -132,7 +132,7 @@ static void send_round(struct rounds *t)
 
 void rounds_settle(struct rounds *t)
 {
-	weft_time_t until = weft_host_now(t->w.h) + ROUNDS_PATIENCE;
+	weft_time_t until = weft_host_now(t->w.h) + t->patience;
 
 	for (uint32_t d = 0; d < t->w.n && !t->failed; d++)
 		if (!weft_forth_flush(t->f, d, until))
@@ -373,6 +373,7 @@ static const struct weft_param rounds_params[] = {
 	P(U32, notify, "8", "1..",
 	  "every so many messages to a node one remote notification, and one "
 	  "at the end of a round"),
+	P(TIME, patience, "20ms", "1us..", "with packets that do not leave"),
 	P(TIME, settle, "200us", "1us..",
 	  "time until what is not there is lost"),
 	P(U32, attempts, "20", "0..", "times that lost messages are sent "

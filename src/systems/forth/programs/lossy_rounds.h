@@ -13,8 +13,6 @@ enum {
 	ROUNDS_GROUPS = 64,
 };
 
-#define ROUNDS_PATIENCE (20 * WEFT_MS)
-
 /* What a node does in every round; all know it of all. */
 struct rounds_plan {
 	uint32_t count, min, max, notify; /* messages; qwords */
@@ -27,7 +25,7 @@ struct rounds {
 	uint32_t rounds, count, notify, attempts;
 	uint64_t size, size_max;
 	char to[64];
-	weft_time_t settle;
+	weft_time_t settle, patience;
 	/* run */
 	struct program w;
 	struct weft_forth *f;

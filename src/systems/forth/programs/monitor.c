@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "host/times.h"
 #include "systems/forth/programs/monitor.h"
 
 /* ---- set-up ---- */
@@ -240,7 +241,7 @@ static int mon_main(struct weft_comp *c)
 	mon_loop(m);
 	mon_results(m);
 	program_barrier(&m->w, "mon.end");
-	weft_host_sleep(m->w.h, weft_host_now(m->w.h) + 100 * WEFT_US);
+	host_nap(m->w.h, T_settle);
 	weft_forth_close(m->f);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "host/times.h"
 #include "programs/program.h"
 #include "weft/forth.h"
 
@@ -179,7 +180,7 @@ static void pp_close(struct pp *p)
 	struct weft_forth_counters c;
 
 	program_barrier(&p->w, "pp.done");
-	weft_host_sleep(p->w.h, weft_host_now(p->w.h) + 100 * WEFT_US);
+	host_nap(p->w.h, T_settle);
 	weft_forth_counters_read(p->f, &c);
 	weft_metric(p->w.c, "nic_errors", "",
 		    (double)weft_forth_counters_errors(&c));

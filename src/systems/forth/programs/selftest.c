@@ -21,7 +21,7 @@ bool selftest_open(struct st *s, const struct weft_forth_attr *attr)
 void selftest_close(struct st *s)
 {
 	selftest_sync(s);
-	selftest_sleep(s, 100 * WEFT_US);
+	selftest_sleep(s, 10);
 	weft_forth_close(s->f);
 	s->f = NULL;
 }
@@ -31,9 +31,9 @@ void selftest_sync(struct st *s)
 	program_barrier_n(&s->w, "st.sync", s->barriers++);
 }
 
-void selftest_sleep(struct st *s, weft_time_t time)
+void selftest_sleep(struct st *s, uint32_t pauses)
 {
-	weft_host_sleep(s->w.h, weft_host_now(s->w.h) + time);
+	weft_host_sleep(s->w.h, weft_host_now(s->w.h) + pauses * s->pause);
 }
 
 void selftest_prepare(struct st *s, uint64_t seq)
@@ -100,6 +100,8 @@ static int selftest_main(struct weft_comp *c)
 static const struct weft_param selftest_params[] = {
 	WEFT_PARAM(STR, struct st, test, "all", "", OWN,
 		   "one test by name, or all"),
+	WEFT_PARAM(TIME, struct st, pause, "10us", "1us..", OWN,
+		   "what tests wait for takes less than twice this"),
 	{ 0 }
 };
 

@@ -10,7 +10,10 @@
 #define ST_BYTES 8192
 
 struct st {
-	char test[32]; /* parameter */
+	/* parameters */
+	char test[32];
+	weft_time_t pause;
+	/* run */
 	struct program w;
 	struct weft_forth *f;
 	const struct weft_forth_info *i;
@@ -35,7 +38,7 @@ static inline bool selftest_acts(const struct st *s)
 {
 	return s->w.me == 0;
 }
-void selftest_sleep(struct st *s, weft_time_t time);
+void selftest_sleep(struct st *s, uint32_t pauses);
 /* Fills the source with the pattern of test `seq`, clears the destination. */
 void selftest_prepare(struct st *s, uint64_t seq);
 /* Node 1: qwords [0, n) are the pattern. */

@@ -8,7 +8,7 @@ static void selftest_one(struct st *s, uint32_t qwords)
 {
 	selftest_put(s, 0, qwords, WEFT_FORTH_LNOTIFY);
 	weft_forth_flush(s->f, 1, WEFT_NEVER);
-	selftest_sleep(s, 30 * WEFT_US);
+	selftest_sleep(s, 3);
 }
 
 /* forth.md 2.5, R-08: host-writable counters; network counters clear on load,
@@ -54,7 +54,7 @@ static void selftest_timer(struct st *s)
 	selftest_prepare(s, 27);
 	if (selftest_acts(s)) {
 		weft_forth_timer_arm(s->f, 0);
-		selftest_sleep(s, 20 * WEFT_US);
+		selftest_sleep(s, 2);
 		a = weft_forth_timer_read(s->f);
 		ST_EXPECT(s, a == 0, "timer: runs before the first transfer");
 		selftest_one(s, 32);
@@ -87,9 +87,9 @@ static void selftest_sampler(struct st *s)
 	selftest_prepare(s, 28);
 	if (selftest_acts(s)) {
 		weft_forth_sample_start(s->f, 16, FORTH_SAMPLES);
-		selftest_sleep(s, 50 * WEFT_US);
+		selftest_sleep(s, 5);
 		selftest_one(s, 62);
-		selftest_sleep(s, 400 * WEFT_US);
+		selftest_sleep(s, 40);
 		weft_forth_sample_read(s->f, 0, FORTH_SAMPLES, v);
 		for (uint32_t i = 1; i < FORTH_SAMPLES; i++)
 			ST_EXPECT(s, v[i].out >= v[i - 1].out,
@@ -176,7 +176,7 @@ static void selftest_limit(struct st *s)
 					      forth_desc_q1(1, q,
 							    (uint32_t)s->remote,
 							    FORTH_DESC_START));
-			selftest_sleep(s, 80 * WEFT_US);
+			selftest_sleep(s, 8);
 			if (weft_forth_load(s->f, FORTH_DESC_ERR) != errors)
 				break;
 			n = q;
@@ -196,19 +196,20 @@ static void selftest_loopback(struct st *s)
 		volatile uint64_t *back = s->mem + ST_BYTES / 16;
 
 		weft_forth_loopback(s->f, true);
-		selftest_sleep(s, 20 * WEFT_US);
+		selftest_sleep(s, 2);
 		weft_forth_put(s->f, 0, s->phys, s->phys + ST_BYTES / 2, 32,
 			       WEFT_FORTH_RNOTIFY);
 		ST_EXPECT(s,
-			  weft_forth_wait_remote(
-				  s->f, 0, weft_host_now(s->w.h) + WEFT_MS),
+			  weft_forth_wait_remote(s->f, 0,
+						 weft_host_now(s->w.h) +
+							 100 * s->pause),
 			  "loopback: nothing came back");
 		ST_EXPECT(s,
 			  program_check((void *)back, 0, 32,
 					program_base(0, 1, 26)) < 0,
 			  "loopback: payload differs");
 		weft_forth_loopback(s->f, false);
-		selftest_sleep(s, 20 * WEFT_US);
+		selftest_sleep(s, 2);
 		selftest_put(s, 0, 16, WEFT_FORTH_RNOTIFY);
 	} else {
 		weft_forth_wait_remote(s->f, 0, WEFT_NEVER);

@@ -29,12 +29,12 @@ static void selftest_cluster(struct st *s)
 	if (selftest_acts(s)) {
 		for (uint32_t slot = 3; slot-- > 0;)
 			selftest_slot(s, slot, 0);
-		selftest_sleep(s, 20 * WEFT_US);
+		selftest_sleep(s, 2);
 		ST_EXPECT(s, !weft_forth_load(s->f, FORTH_H2N_DMA_OPS),
 			  "cluster: sent before the start flag");
 		selftest_slot(s, 3, FORTH_DESC_START);
 	}
-	selftest_sleep(s, 50 * WEFT_US);
+	selftest_sleep(s, 5);
 	selftest_sync(s);
 	if (selftest_acts(s)) {
 		ST_EXPECT(s, weft_forth_load(s->f, FORTH_H2N_DMA_OPS) == 4,
@@ -115,7 +115,7 @@ static void selftest_ring(struct st *s)
 		weft_forth_flush(s->f, 1, WEFT_NEVER);
 	}
 	if (selftest_acts(s)) {
-		selftest_sleep(s, 500 * WEFT_US);
+		selftest_sleep(s, 50);
 		reg = weft_forth_load(s->f, FORTH_H2N_DMA_OPS);
 		ST_EXPECT(s, reg == n, "ring: %u posted, %u sent", n, reg);
 	}
@@ -140,7 +140,7 @@ static void selftest_lnotify(struct st *s)
 		uint64_t word = weft_forth_local_word(s->f, q);
 
 		selftest_put(s, k, 1, tell ? WEFT_FORTH_LNOTIFY : 0);
-		selftest_sleep(s, 30 * WEFT_US);
+		selftest_sleep(s, 3);
 		notes += tell;
 		if (!tell) {
 			ST_EXPECT(s, weft_forth_local_word(s->f, q) == word,
@@ -220,19 +220,19 @@ static void selftest_irq_receiver(struct st *s)
 	ST_EXPECT(s, selftest_irq_flag(s) && selftest_irqs(s) == 1,
 		  "irq: not one");
 	selftest_sync(s);
-	selftest_sleep(s, 100 * WEFT_US); /* the second one arrives meanwhile */
+	selftest_sleep(s, 10); /* the second one arrives meanwhile */
 	ST_EXPECT(s, selftest_irqs(s) == 1, "irq: a new edge while asserted");
 	weft_forth_irq_ack(s->f);
 	ST_EXPECT(s, !selftest_irq_flag(s), "irq: flag survives a write of 1");
 	weft_forth_irq_enable(s->f, false);
 	selftest_sync(s);
-	selftest_sleep(s, 100 * WEFT_US); /* the third one: masked */
+	selftest_sleep(s, 10); /* the third one: masked */
 	ST_EXPECT(s, selftest_irq_flag(s) && selftest_irqs(s) == 1,
 		  "irq: disabled, flag must be set and INTA# quiet");
 	weft_forth_irq_enable(s->f, true);
 	ST_EXPECT(
 		s,
-		weft_forth_irq_wait(s->f, weft_host_now(s->w.h) + 50 * WEFT_US),
+		weft_forth_irq_wait(s->f, weft_host_now(s->w.h) + 5 * s->pause),
 		"irq: enabling with a pending flag must assert");
 	ST_EXPECT(s, selftest_irqs(s) == 2, "irq: not two assertions");
 	ST_EXPECT(s, weft_forth_load(s->f, FORTH_IRQ_ACTIVE) > 0,
@@ -275,7 +275,7 @@ static void selftest_segment(struct st *s)
 	else
 		weft_forth_wait_remote(s->f, 0, WEFT_NEVER);
 	selftest_sync(s);
-	selftest_sleep(s, 20 * WEFT_US);
+	selftest_sleep(s, 2);
 	weft_forth_counters_read(s->f, &c);
 	if (selftest_acts(s)) {
 		ST_EXPECT(s, c.out_packets == want && c.out.ops == 1,
@@ -295,7 +295,7 @@ static uint32_t selftest_bad(struct st *s, uint64_t q0, uint64_t q1,
 			     uint32_t slot)
 {
 	weft_forth_slot_write(s->f, 0, slot, q0, q1 | FORTH_DESC_START);
-	selftest_sleep(s, 60 * WEFT_US);
+	selftest_sleep(s, 6);
 	return weft_forth_load(s->f, FORTH_DESC_ERR);
 }
 

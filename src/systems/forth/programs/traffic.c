@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "host/times.h"
 #include "systems/forth/nic/regs_map.h"
 #include "systems/forth/programs/traffic.h"
 
@@ -296,10 +297,9 @@ static void traffic_loop(struct traffic *t)
 static void traffic_drain(struct traffic *t)
 {
 	for (uint32_t d = 0; d < t->w.n; d++)
-		weft_forth_flush(t->f, d,
-				 weft_host_now(t->w.h) + 100 * WEFT_MS);
+		weft_forth_flush(t->f, d, weft_host_now(t->w.h) + t->drain);
 	program_barrier(&t->w, "traffic.done");
-	weft_host_sleep(t->w.h, weft_host_now(t->w.h) + 100 * WEFT_US);
+	host_nap(t->w.h, T_settle);
 }
 
 static void traffic_close(struct traffic *t)
@@ -383,6 +383,7 @@ static int traffic_main(struct weft_comp *c)
 	P(TIME, meas_from, "0", "",                                           \
 	  "window of the metrics window_in, window_out"),                     \
 	P(TIME, meas_for, "0", "", "its length; 0 = none"),                   \
+	P(TIME, drain, "100ms", "1us..", "for requests to leave at the end"),   \
 	P(TIME, patience, "100ms", "1us..",                                   \
 	  "without progress for so long the run has failed"),                 \
 	{ 0 }

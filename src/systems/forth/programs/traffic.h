@@ -65,7 +65,7 @@ struct traffic {
 	uint64_t link_rate;
 	bool stamp, series;
 	uint32_t interval;
-	weft_time_t stall_from, stall_for, meas_from, meas_for, patience;
+	weft_time_t stall_from, stall_for, meas_from, meas_for, patience, drain;
 	/* run */
 	struct program w;
 	struct weft_forth *f;

@@ -14,9 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VPID_REST_TIME	(100 * WEFT_US) /* of a VPID between two owners */
-#define CLOSE_TIMEOUT	(10 * WEFT_MS)	/* with a device that does not end */
-#define CLOSE_POLL_TIME WEFT_US		/* between two looks at it */
+#include "host/times.h"
 
 /* ---- VPIDs ---- */
 
@@ -71,7 +69,8 @@ uint32_t hport_vpid_own(struct hport_drv *d)
 }
 
 /* When its rest is over. */
-static weft_time_t closed_take(struct hport_kernel *k, uint32_t vpid)
+static weft_time_t closed_take(struct weft_host *h, struct hport_kernel *k,
+			       uint32_t vpid)
 {
 	for (size_t i = k->closed.n; i--;) {
 		weft_time_t at = k->closed.at[i].at;
@@ -80,7 +79,7 @@ static weft_time_t closed_take(struct hport_kernel *k, uint32_t vpid)
 			continue;
 		memmove(&k->closed.at[i], &k->closed.at[i + 1],
 			(--k->closed.n - i) * sizeof(k->closed.at[0]));
-		return at + VPID_REST_TIME;
+		return at + weft_host_time(h, T_hostport_vpid_rest);
 	}
 	return 0;
 }
@@ -110,7 +109,7 @@ int hport_drv_vpid(struct hport_drv *d, int32_t want)
 	}
 	bit_set(k->vpids, vpid, true);
 	bit_set(k->used, vpid, true);
-	rested = closed_take(k, vpid);
+	rested = closed_take(d->host, k, vpid);
 	k->opened++;
 	hport_drv_unlock(d);
 	if (rested)
@@ -195,12 +194,15 @@ bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
 
 	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, false));
 	context_off(d, vpid);
-	until = weft_host_now(d->host) + CLOSE_TIMEOUT;
+	until = weft_host_now(d->host) +
+		weft_host_time(d->host, T_hostport_close_timeout);
 	while (driver_held(d, vpid)) {
 		if (weft_host_now(d->host) >= until)
 			return false;
-		weft_host_sleep(d->host,
-				weft_host_now(d->host) + CLOSE_POLL_TIME);
+		weft_host_sleep(
+			d->host,
+			weft_host_now(d->host) +
+				weft_host_time(d->host, T_hostport_close_poll));
 	}
 	return true;
 }

@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/times.h"
+
 /* In memory: threads of the node take it often, the bus is for others. */
 void hport_drv_lock(struct hport_drv *d)
 {
 	while (d->kernel->locked)
-		weft_host_cpu(d->host, 100 * WEFT_NS);
+		weft_host_cpu(d->host,
+			      weft_host_time(d->host, T_hostport_retry));
 	d->kernel->locked = true;
 }
 

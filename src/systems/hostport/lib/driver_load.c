@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "host/times.h"
 #include "systems/hostport/lib/driver.h"
 
 /* A process has ended, whatever it had open. */
@@ -32,7 +33,7 @@ static int drv_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 	struct hport_drv d;
 
 	while (!k->started)
-		weft_host_cpu(h, 100 * WEFT_NS);
+		weft_host_cpu(h, weft_host_time(h, T_hostport_retry));
 	if (k->failed)
 		return k->failed;
 	d = k->drv;

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "host/times.h"
 #include "systems/hostport/lib/driver.h"
 
 enum {
@@ -168,7 +169,7 @@ static void server_close(struct server *s)
  * if it never comes. */
 static int server_main(struct weft_host *h, void *arg)
 {
-	weft_time_t nap = 20 * WEFT_US;
+	weft_time_t nap = weft_host_time(h, T_hostport_nap);
 	struct server *s = arg;
 	struct hport_kernel *k = s->d.kernel;
 

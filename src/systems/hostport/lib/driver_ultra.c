@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRAIN (10 * WEFT_MS) /* for packets of a port to leave */
+#include "host/times.h"
 
 struct hport_uport {
 	struct weft_proc *proc;
@@ -159,7 +159,8 @@ static bool has_packets(struct hport_drv *d, uint32_t upid)
  * their way, which no other owner must have. */
 static bool driver_ultra_drain(struct hport_drv *d, uint32_t upid)
 {
-	weft_time_t until = weft_host_now(d->host) + DRAIN;
+	weft_time_t until =
+		weft_host_now(d->host) + weft_host_time(d->host, T_ultra_drain);
 	bool left = has_packets(d, upid);
 
 	if (left)

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "endpoint/ep_open.h"
+#include "host/times.h"
 #include "systems/hostport/lib/driver.h"
 #include "systems/hostport/lib/endpoint.h"
 
@@ -219,7 +220,7 @@ static const struct ep_nic_ops hostport_ep_nic = {
 	.requests = HOSTPORT_EP_REQUESTS,
 	.lands = EP_LANDS / 2,
 	.copies = true,
-	.call_cost = 20 * WEFT_NS,
+	.call_time = T_hostport_ep_call,
 	.start = hostport_ep_start,
 	.meet = hostport_ep_meet,
 	.stop = hostport_ep_stop,

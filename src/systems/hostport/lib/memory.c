@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/times.h"
+
 enum { PRELOAD = 64 }; /* pages of a new region that go into the TLB at once */
 #define FIRST_VA 0x100000000ull
 
@@ -130,7 +132,9 @@ static void tlb_drop(struct hport_drv *d, const struct hport_region *r)
 		while (!(r->out[i / 64] >> i % 64 & 1) &&
 		       hport_drv_cache(d, cmd, r->va / HP_PAGE + i, 0) &
 			       HP_CACHE_IN_USE)
-			weft_host_cpu(d->host, WEFT_US);
+			weft_host_cpu(
+				d->host,
+				weft_host_time(d->host, T_hostport_close_poll));
 }
 
 /* Which region: at an address, or with new memory at phys. */

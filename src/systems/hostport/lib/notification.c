@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "host/times.h"
 #include "systems/hostport/lib/hostport_internal.h"
 
 static uint32_t next_of(uint32_t at, uint32_t size)
@@ -181,7 +182,7 @@ bool hport_wait(struct hport *p, struct hport_note *n_p, weft_time_t deadline)
 bool hport_idle(struct hport *p, bool irq, weft_time_t deadline)
 {
 	struct weft_host *h = p->drv.host;
-	weft_time_t nap = 20 * WEFT_US, now;
+	weft_time_t nap = weft_host_time(h, T_hostport_nap), now;
 
 	hport_flush(p);
 	if (HP_NQE_VALID(nq_head(p)))

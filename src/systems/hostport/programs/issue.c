@@ -15,6 +15,7 @@
 
 struct issue {
 	uint64_t count;
+	weft_time_t pause;
 	uint32_t by, partner;
 	struct program w;
 	struct hport *p;
@@ -23,8 +24,6 @@ struct issue {
 };
 
 enum { BY_TRIGGER, BY_TAGGED };
-enum { PAUSE_NS = 2000 }; /* the buses are quiet again */
-
 static double issue_ns(weft_time_t t)
 {
 	return (double)t / WEFT_NS;
@@ -44,7 +43,7 @@ static void issue_send(struct issue *a, uint64_t seq)
 	a->cost += issue_ns(weft_host_now(a->w.h) - t);
 	if (hport_wait(a->p, &n, WEFT_NEVER) && n.error)
 		weft_check_failed(a->w.c, "error %u", n.error);
-	weft_host_cpu(a->w.h, PAUSE_NS * WEFT_NS);
+	weft_host_cpu(a->w.h, a->pause);
 }
 
 static void issue_recv(struct issue *a, uint64_t seq)
@@ -123,6 +122,7 @@ static const struct weft_param issue_params[] = {
 	  "notification queue"),
 	P(ENUM, by, "trigger", "trigger|tagged", "how they are issued"),
 	P(U32, partner, "1", "1..", "node that gets them"),
+	P(TIME, pause, "2us", "", "between two, until the buses are quiet"),
 	{ 0 }
 };
 /* clang-format on */

@@ -15,6 +15,7 @@
 
 struct one {
 	uint64_t count;
+	weft_time_t pause;
 	struct program w;
 	struct hport *p;
 };
@@ -43,7 +44,7 @@ static double register_ns(struct one *a)
 	struct weft_host *h = a->w.h;
 	weft_time_t t;
 
-	weft_host_cpu(h, 10 * WEFT_US); /* behind what the trigger began */
+	weft_host_cpu(h, a->pause); /* behind what the trigger began */
 	hport_info(a->p, HP_R_HPID);
 	t = weft_host_now(h);
 	for (uint64_t i = 0; i < a->count; i++)
@@ -225,6 +226,7 @@ static int many_main(struct weft_comp *c)
 /* clang-format off */
 static const struct weft_param one_params[] = {
 	WEFT_PARAM(U64, struct one, count, "1000", "1..", OWN, "operations"),
+	WEFT_PARAM(TIME, struct one, pause, "10us", "", OWN, "between two measurements"),
 	{ 0 }
 };
 #define P(type, field, def, range, source, doc)                                \

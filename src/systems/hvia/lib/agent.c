@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CFG_IDS = 0 };
+#include "host/times.h"
 
-#define AGENT_TRAP (200 * WEFT_NS)
+enum { CFG_IDS = 0 };
 
 bool hvia_probe(struct weft_host *h, struct weft_dev *d)
 {
@@ -24,7 +24,7 @@ bool hvia_probe(struct weft_host *h, struct weft_dev *d)
 void agent_lock(struct hvia_agent *a, struct weft_host *h)
 {
 	while (a->locked)
-		weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_NS);
+		host_nap(h, T_hvia_lock_turn);
 	a->locked = true;
 }
 
@@ -160,7 +160,7 @@ static int agent_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 
 	if (op >= HVIA_CALLS)
 		return -EINVAL;
-	weft_host_sleep(h, weft_host_now(h) + AGENT_TRAP);
+	host_nap(h, T_hvia_trap);
 	if (!agent_allowed(a, h, op, arg))
 		return -EBADF;
 	if (agent_calls[op].waits)

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "host/times.h"
 #include "systems/hvia/lib/connection_packets.h"
 
 bool conn_addr_same(const struct hvia_addr *x, const struct hvia_addr *y)
@@ -57,11 +58,13 @@ static uint64_t agent_connections_mixed(uint64_t x)
 }
 
 /* The id is made of the station's address. */
-weft_time_t conn_again(uint64_t id, uint32_t tries)
+weft_time_t conn_again(struct weft_host *h, uint64_t id, uint32_t tries)
 {
-	weft_time_t t = tries < 7 ? CONN_FIRST << tries : CONN_MOST;
+	weft_time_t first = weft_host_time(h, T_hvia_connect_again);
+	weft_time_t t = tries < 7 ? first << tries
+				  : weft_host_time(h, T_hvia_connect_most);
 
-	return t + agent_connections_mixed(id + tries) % (t / 4);
+	return t + (t < 4 ? 0 : agent_connections_mixed(id + tries) % (t / 4));
 }
 
 void conn_payload(const struct hvia_agent *a, struct hvia_kvi *k,
@@ -195,7 +198,7 @@ void conn_accept(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	k->remote_attr = r->attr;
 	k->conn = HVIA_CONN_ACCEPTED;
 	k->tries = 0;
-	k->again = weft_host_now(h) + conn_again(k->id, 0);
+	k->again = weft_host_now(h) + conn_again(h, k->id, 0);
 	conn_payload(a, k, r->payload);
 	r->answer = HVIA_T_CONN_ACCEPT;
 	r->mine = vi;
@@ -265,7 +268,7 @@ static void conn_ask(struct hvia_agent *a, struct weft_host *h,
 	k->peer = peer;
 	k->conn = HVIA_CONN_ASKED;
 	k->tries = 0;
-	k->again = weft_host_now(h) + conn_again(k->id, 0);
+	k->again = weft_host_now(h) + conn_again(h, k->id, 0);
 	k->deadline = c->deadline;
 	conn_set(a, h, c->vi, HVIA_VI_PENDING);
 	conn_send(a, h, c->vi, HVIA_T_CONN_REQ);

@@ -45,7 +45,7 @@ static bool leaving_send(struct hvia_agent *a, struct weft_host *h)
 			leaving_remove(a, i);
 			return true;
 		}
-		l->again = now + conn_again(p.id, l->tries++);
+		l->again = now + conn_again(h, p.id, l->tries++);
 		agent_send(a, h, &p);
 		return true;
 	}

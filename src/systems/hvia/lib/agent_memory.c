@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define BUSY_TURN (500 * WEFT_NS)
+#include "host/times.h"
 
 /* ---- the table, on the card or in host memory ---- */
 
@@ -89,7 +89,7 @@ static void agent_memory_moved(void *own, uint32_t handle, uint32_t from)
 		agent_store(a, m->h, HVIA_MOVE_TO, e->l2);
 		agent_store(a, m->h, HVIA_MOVE_COUNT, e->pages);
 		while (agent_load(a, m->h, HVIA_MOVE_COUNT))
-			weft_host_sleep(m->h, weft_host_now(m->h) + BUSY_TURN);
+			host_nap(m->h, T_hvia_turn);
 	}
 	l1_quad(a, m->h, handle, 1, e->pages | (uint64_t)e->l2 << 32);
 }
@@ -100,7 +100,7 @@ static void agent_memory_compact(struct hvia_agent *a, struct weft_host *h)
 
 	agent_store(a, h, HVIA_CTRL, a->ctrl_bits | HVIA_CTRL_STOP);
 	while (!(agent_load(a, h, HVIA_STATUS) & HVIA_STATUS_IDLE))
-		weft_host_sleep(h, weft_host_now(h) + BUSY_TURN);
+		host_nap(h, T_hvia_turn);
 	hvia_att_compact(&a->att, agent_memory_moved, &m);
 	agent_store(a, h, HVIA_CTRL, a->ctrl_bits);
 	a->compactions++;
@@ -265,7 +265,7 @@ static void agent_memory_settle(struct hvia_agent *a, struct weft_host *h,
 {
 	agent_store(a, h, HVIA_ATT_BUSY, handle);
 	while (agent_load(a, h, HVIA_ATT_BUSY))
-		weft_host_sleep(h, weft_host_now(h) + BUSY_TURN);
+		host_nap(h, T_hvia_turn);
 }
 
 /* 6.2: nothing new finds it, what works with it ends, then the pages go. */

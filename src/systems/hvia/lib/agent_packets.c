@@ -19,6 +19,8 @@
 
 #include <string.h>
 
+#include "host/times.h"
+
 enum {
 	B_ID = 42,
 	B_MAX = 50,
@@ -33,8 +35,6 @@ enum {
 };
 enum { F_PEER = 1, F_RDMA_WRITE = 2, F_RDMA_READ = 4 };
 enum { B_WORD = HVIA_F_SEQ, B_ERROR = HVIA_F_LENGTH };
-
-#define TX_TURN (500 * WEFT_NS)
 
 static void agent_packets_put(uint8_t *p, uint64_t v, uint32_t n)
 {
@@ -84,7 +84,7 @@ void agent_send(struct hvia_agent *a, struct weft_host *h,
 
 	agent_packets_build(a, p, f);
 	while (agent_load(a, h, HVIA_KTX_LENGTH))
-		weft_host_sleep(h, weft_host_now(h) + TX_TURN);
+		host_nap(h, T_hvia_turn);
 	weft_io_copy(h, &a->ctrl, HVIA_KTX, f, sizeof(f));
 	agent_store(a, h, HVIA_KTX_LENGTH, sizeof(f));
 }

@@ -263,7 +263,7 @@ static weft_time_t vi_again(struct hvia_agent *a, struct weft_host *h,
 	}
 	if (now >= k->again) {
 		k->tries++;
-		k->again = now + conn_again(k->id, k->tries);
+		k->again = now + conn_again(h, k->id, k->tries);
 		conn_send(a, h, vi,
 			  asked ? HVIA_T_CONN_REQ : HVIA_T_CONN_ACCEPT);
 	}

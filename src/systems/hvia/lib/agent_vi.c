@@ -6,12 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define FLUSH_TURN   (500 * WEFT_NS)
-#define FLUSH_SETTLE (5 * WEFT_US)
-/* 7.5: return of the system call, and the miss of the line that the card has
- * written. */
-#define AGENT_RETURN (500 * WEFT_NS)
-#define AGENT_MISS   (209 * WEFT_NS)
+#include "host/times.h"
 
 /* ---- the card's table ---- */
 
@@ -48,7 +43,7 @@ void agent_vi_flush(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 
 	agent_store(a, h, at, HVIA_VIF_FLUSH);
 	while (agent_load(a, h, at) & HVIA_VIF_FLUSH)
-		weft_host_sleep(h, weft_host_now(h) + FLUSH_TURN);
+		host_nap(h, T_hvia_turn);
 }
 
 /* ---- creating and destroying ---- */
@@ -178,8 +173,9 @@ int agent_arm(struct hvia_agent *a, struct weft_host *h, void *arg)
 				     w->deadline);
 	for (uint32_t i = 0; i < w->n; i++)
 		waits_remove(a, w->client, &w->armed[i]);
-	weft_host_sleep(h, weft_host_now(h) + AGENT_RETURN +
-				   (slept && hit ? AGENT_MISS : 0));
+	weft_host_sleep(
+		h, weft_host_now(h) + weft_host_time(h, T_hvia_return) +
+			   (slept && hit ? weft_host_time(h, T_hvia_miss) : 0));
 	return hit ? 0 : -ETIMEDOUT;
 }
 
@@ -229,7 +225,7 @@ void agent_error(struct hvia_agent *a, struct weft_host *h,
 		agent_vi_write(a, h, e->vi);
 		agent_vi_flush(a, h, e->vi);
 		/* doorbells that were on their way have been served too */
-		weft_host_sleep(h, weft_host_now(h) + FLUSH_SETTLE);
+		host_nap(h, T_hvia_flush_settle);
 		k->flushed = true;
 		k->event++;
 		weft_host_wake(h, &k->event);

@@ -9,9 +9,7 @@
 /* What is not answered is sent again: soon at first, then after twice the time
  * up to 100 ms (hvia.md 6.3), and a little later for each station and
  * connection, so that two that got in each other's way do not meet again. */
-#define CONN_FIRST WEFT_MS
-#define CONN_MOST  (100 * WEFT_MS)
-weft_time_t conn_again(uint64_t id, uint32_t tries);
+weft_time_t conn_again(struct weft_host *h, uint64_t id, uint32_t tries);
 
 bool conn_addr_same(const struct hvia_addr *x, const struct hvia_addr *y);
 /* 0, -EPROTOTYPE (reliability), -EMSGSIZE, -ENOPROTOOPT (quality). */

@@ -9,6 +9,7 @@
 
 #include "endpoint/core.h"
 #include "endpoint/ep_open.h"
+#include "host/times.h"
 #include "systems/hvia/lib/agent.h"
 #include "systems/hvia/lib/vipl_internal.h"
 
@@ -190,7 +191,7 @@ static bool hvia_ep_idle(struct ep *e, weft_time_t deadline)
 	if (e->irq)
 		return vipl_sleep(vipl_nic(x->nic), NULL, 0, x->seen,
 				  deadline) != -ETIMEDOUT;
-	weft_host_cpu(e->h, VIPL_POLL);
+	weft_host_cpu(e->h, weft_host_time(e->h, T_vipl_poll));
 	return true;
 }
 
@@ -290,7 +291,7 @@ static void peer_close(struct hvia_ep *x, struct hvia_ep_peer *p)
 	if (p->vi) {
 		do
 			if (VipSendDone(p->vi, &d) == VIP_NOT_DONE) {
-				weft_host_sleep(h, weft_host_now(h) + WEFT_US);
+				host_nap(h, T_hvia_close_poll);
 				d = &(VIP_DESCRIPTOR){ 0 };
 			}
 		while (d);
@@ -323,6 +324,7 @@ static const struct ep_nic_ops hvia_ep_nic = {
 	.slots = 8,
 	.requests = EP_OPS,
 	.one_ring = true,
+	.call_time = T_hvia_ep_call,
 	.start = hvia_ep_start,
 	.meet = hvia_ep_meet,
 	.stop = hvia_ep_stop,

@@ -6,6 +6,7 @@
  * full loses what comes, and says so once (VI_OVERRUN of the queue). */
 #include <errno.h>
 
+#include "host/times.h"
 #include "systems/hvia/lib/vipl_internal.h"
 
 void vipl_cq_attach(struct vipl_cq *c, struct vipl_queue *q)
@@ -220,8 +221,10 @@ static VIP_RETURN cq_done(struct vipl_cq *c, VIP_VI_HANDLE *vi,
 	if (!c || !vi || !recv)
 		return VIP_INVALID_PARAMETER;
 	/* a line for each work queue */
-	weft_host_cpu(h, VIPL_POLL * (c->users ? c->users : 1));
-	return completion_queue_look(h, c, VIPL_FOUND, vi, recv);
+	weft_host_cpu(h, weft_host_time(h, T_vipl_poll) *
+				 (c->users ? c->users : 1));
+	return completion_queue_look(h, c, weft_host_time(h, T_vipl_found), vi,
+				     recv);
 }
 
 VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE *ViHandle,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/times.h"
 #include "systems/hvia/lib/vipl_internal.h"
 
 /* ---- addresses ---- */
@@ -188,7 +189,8 @@ static VIP_RETURN peer_done(const struct vipl_vi *v, VIP_VI_ATTRIBUTES *remote)
 {
 	if (!v)
 		return VIP_INVALID_PARAMETER;
-	weft_host_cpu(weft_host_self(), VIPL_POLL);
+	weft_host_cpu(weft_host_self(),
+		      weft_host_time(weft_host_self(), T_vipl_poll));
 	switch (v->k->conn) {
 	case HVIA_CONN_ASKED:
 	case HVIA_CONN_ACCEPTED:

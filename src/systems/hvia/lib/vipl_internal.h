@@ -7,16 +7,6 @@
 #include "systems/hvia/lib/agent.h"
 #include "vipl.h"
 
-/* Processor time of the library.  VipPostSend is 0.9 us with the store's way to
- * the card (7.1, T1); a poll that finds something takes 27 cycles from when it
- * can be seen (T5), of which a sleeper that has been woken pays 0.2 us (7.5).
- */
-#define VIPL_POST	(809 * WEFT_NS)
-#define VIPL_POST_STORE (91 * WEFT_NS)
-#define VIPL_POLL	(20 * WEFT_NS)
-#define VIPL_FOUND	(199 * WEFT_NS)
-#define VIPL_TAKE	(200 * WEFT_NS)
-
 enum {
 	VIPL_MAX_TRANSFER = 1 << 24,
 	VIPL_CQS = 1024,

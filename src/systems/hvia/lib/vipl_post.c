@@ -2,6 +2,7 @@
 /* VIPL: posting, polling, waiting (hvia.md 2.3, 6.1, 6.4). */
 #include <errno.h>
 
+#include "host/times.h"
 #include "systems/hvia/lib/vipl_internal.h"
 
 /* ---- queues ---- */
@@ -121,7 +122,7 @@ void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
 	weft_io_store64(h, &v->k->page,
 			dir == HVIA_Q_SEND ? HVIA_DB_SEND : HVIA_DB_RECV,
 			vipl_token(v->nic, d, handle));
-	weft_host_cpu(h, VIPL_POST_STORE);
+	weft_host_cpu(h, weft_host_time(h, T_vipl_post_store));
 }
 
 /* Doorbells of one queue reach the card in the order of the links. */
@@ -136,12 +137,12 @@ static VIP_RETURN vipl_post_post(struct vipl_vi *v, uint32_t dir,
 		return VIP_INVALID_PARAMETER;
 	q = &v->q[dir];
 	while (q->posting)
-		weft_host_cpu(h, VIPL_POLL);
+		weft_host_cpu(h, weft_host_time(h, T_vipl_poll));
 	q->posting = true;
 	d->CS.Next.AddressBits = 0;
 	d->CS.NextHandle = 0;
 	d->CS.Status = 0;
-	weft_host_cpu(h, VIPL_POST);
+	weft_host_cpu(h, weft_host_time(h, T_vipl_post));
 	linked = vipl_queue_link(q, d, handle);
 	if (linked && v->rel)
 		vipl_rel_posted(v, dir);
@@ -192,12 +193,15 @@ static VIP_RETURN vipl_post_done(struct vipl_vi *v, uint32_t dir,
 	if (!v || !d_p)
 		return VIP_INVALID_PARAMETER;
 	*d_p = NULL;
-	weft_host_cpu(h, VIPL_POLL);
+	weft_host_cpu(h, weft_host_time(h, T_vipl_poll));
 	if (!v->q[dir].n)
 		return VIP_DESCRIPTOR_ERROR;
 	if (!vipl_queue_done(&v->q[dir]))
 		return VIP_NOT_DONE;
-	return vipl_post_taken(h, &v->q[dir], VIPL_FOUND + VIPL_TAKE, d_p);
+	return vipl_post_taken(h, &v->q[dir],
+			       weft_host_time(h, T_vipl_found) +
+				       weft_host_time(h, T_vipl_take),
+			       d_p);
 }
 
 VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR **DescriptorPtr)
@@ -260,7 +264,8 @@ static VIP_RETURN vipl_post_await(struct vipl_vi *v, uint32_t dir,
 		if (!q->n)
 			return VIP_DESCRIPTOR_ERROR;
 		if (vipl_queue_done(q))
-			return vipl_post_taken(h, q, VIPL_TAKE, d_p);
+			return vipl_post_taken(
+				h, q, weft_host_time(h, T_vipl_take), d_p);
 		late = vipl_sleep(v->nic, &q, 1, seen, deadline) == -ETIMEDOUT;
 		if (late && !vipl_queue_done(q))
 			return VIP_TIMEOUT;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "host/times.h"
+
 static struct rel_slot *slot_of(struct vipl_rel *r, uint32_t seq)
 {
 	return rel_slot(r, seq % REL_WINDOW);
@@ -135,7 +137,7 @@ static void send_again(struct vipl_rel *r)
 	for (uint32_t i = r->base; i != r->seq; i++)
 		if (slot_free(slot_of(r, i)))
 			frame_post(r, slot_of(r, i));
-	r->again = now + REL_AGAIN;
+	r->again = now + weft_host_time(weft_host_self(), T_hvia_again);
 }
 
 /* NULL: it is none, or the program has taken it without waiting. */
@@ -156,7 +158,8 @@ static bool vipl_reliable_acked(struct vipl_rel *r, uint32_t ack)
 			open_send(r, r->ends[r->base++ % REL_WINDOW]);
 
 		r->tries = 0;
-		r->again = weft_host_now(weft_host_self()) + REL_AGAIN;
+		r->again = weft_host_now(weft_host_self()) +
+			   weft_host_time(weft_host_self(), T_hvia_again);
 		if (p)
 			rel_complete(r, HVIA_Q_SEND, p, p->d->CS.Length, 0);
 	}
@@ -214,7 +217,9 @@ void rel_send(struct vipl_rel *r)
 		if (!r->msg[HVIA_Q_SEND].begun)
 			continue; /* the connection has ended meanwhile */
 		if (r->base == r->seq)
-			r->again = weft_host_now(weft_host_self()) + REL_AGAIN;
+			r->again =
+				weft_host_now(weft_host_self()) +
+				weft_host_time(weft_host_self(), T_hvia_again);
 		last = r->ends[r->seq++ % REL_WINDOW];
 		if (last)
 			rel_next(r, HVIA_Q_SEND);

@@ -28,7 +28,6 @@ enum {
 };
 enum { REL_DESC = 4096 };	/* the longest descriptor takes less */
 enum { REL_PAYLOAD_MIN = 128 }; /* of several Ethernet frames, if need be */
-#define REL_AGAIN WEFT_MS
 
 enum { REL_FIRST = 1, REL_LAST = 2, REL_IMMEDIATE = 4, REL_RDMA = 8 };
 

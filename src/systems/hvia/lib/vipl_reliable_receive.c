@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define REL_LAST_WORD (100 * WEFT_US)
+#include "host/times.h"
 
 /* What came cannot be taken: the sender learns why, the connection ends. */
 static void reliable_receive_refuse(struct vipl_rel *r, uint32_t status,
@@ -18,8 +18,7 @@ static void reliable_receive_refuse(struct vipl_rel *r, uint32_t status,
 	if (code != HVIA_ERROR_CONN_LOST)
 		rel_fail(r, code, false);
 	/* that is there before the connection ends */
-	weft_host_sleep(weft_host_self(),
-			weft_host_now(weft_host_self()) + REL_LAST_WORD);
+	host_nap(weft_host_self(), T_hvia_last_word);
 	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 }
 
@@ -164,13 +163,15 @@ static void got_frame(struct vipl_rel *r, const struct rel_slot *s,
 
 void rel_receive(struct vipl_rel *r)
 {
+	struct weft_host *host = weft_host_self();
 	struct vipl_queue *q = &r->raw[HVIA_Q_RECV];
 
 	while (vipl_queue_done(q)) {
 		struct rel_slot *s = (void *)vipl_queue_take(q);
 		uint32_t status = s->desc.CS.Status;
 
-		weft_host_cpu(weft_host_self(), VIPL_FOUND + VIPL_TAKE);
+		weft_host_cpu(host, weft_host_time(host, T_vipl_found) +
+					    weft_host_time(host, T_vipl_take));
 		if (status & VIP_STATUS_DESC_FLUSHED_ERROR)
 			continue; /* no connection any more */
 		if (!(status & VIP_STATUS_ERROR_MASK))

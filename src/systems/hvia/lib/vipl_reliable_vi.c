@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "host/times.h"
+
 /* ---- the user's descriptors ---- */
 
 static uint32_t data_first(const VIP_DESCRIPTOR *d)
@@ -188,7 +190,8 @@ void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	d->DS[0].Local.Data.Address = &s->head;
 	d->DS[0].Local.Handle = r->handle;
 	d->DS[0].Local.Length = bytes;
-	weft_host_cpu(weft_host_self(), VIPL_POST);
+	weft_host_cpu(weft_host_self(),
+		      weft_host_time(weft_host_self(), T_vipl_post));
 	if (!vipl_queue_link(&r->raw[dir], d, r->handle)) {
 		d->CS.SegCount = 0;
 		return; /* no memory: the slot is free */

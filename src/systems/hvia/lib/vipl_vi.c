@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VIPL: virtual interfaces (hvia.md 5.1, 6.1). */
+#include "host/times.h"
 #include "systems/hvia/lib/vipl_internal.h"
 
 /* What the library offers: the card unreliable service alone (6.1). */
@@ -202,7 +203,8 @@ VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE *State,
 
 	if (!v || !State || !ViAttribs || !ViSendQEmpty || !ViRecvQEmpty)
 		return vipl_vi_leave(v, VIP_INVALID_PARAMETER);
-	weft_host_cpu(weft_host_self(), VIPL_POLL);
+	weft_host_cpu(weft_host_self(),
+		      weft_host_time(weft_host_self(), T_vipl_poll));
 	*State = state[v->k->state];
 	vipl_attr_out(ViAttribs, &v->k->attr, v->nic);
 	*ViSendQEmpty = !v->q[HVIA_Q_SEND].n;

@@ -20,6 +20,7 @@
 
 #include "base/shared_object.h"
 #include "host/prog.h"
+#include "host/times.h"
 #include "systems/hvia/programs/host_main_load.h"
 #include "vipl.h"
 
@@ -158,7 +159,8 @@ static int my_nanosleep(const struct timespec *want, struct timespec *left)
 
 static int my_yield(void)
 {
-	weft_host_cpu(weft_host_self(), 100 * WEFT_NS);
+	weft_host_cpu(weft_host_self(),
+		      weft_host_time(weft_host_self(), T_yield));
 	return 0;
 }
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "host/times.h"
+
 enum { DISC = 7 };
 
 bool vipl_program_ok(struct vipw *v, const char *what, VIP_RETURN ret)
@@ -130,7 +132,7 @@ bool vipl_program_connect(struct vipw *v, uint32_t peer)
 	if (v->w.me < peer)
 		return wait_for(v, &local);
 	do { /* until it listens */
-		weft_host_sleep(v->w.h, weft_host_now(v->w.h) + 50 * WEFT_US);
+		host_nap(v->w.h, T_hvia_connect_poll);
 		ret = VipConnectRequest(v->vi, &local.a, &remote.a,
 					VIP_INFINITE, &attr);
 	} while (ret == VIP_NO_MATCH);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times of host software, which are parameters of host.pc: what drivers,
+ * libraries and programs take, and how long they wait.  HOST_TIME(name, ...)
+ * in host/times.def or a system.def makes T_name. */
+#ifndef HOST_TIMES_H
+#define HOST_TIMES_H
+
+#include "weft/host.h"
+
+enum host_time_id {
+#define HOST_TIME(name, def, range, source, doc) T_##name,
+#include "host/times.def"
+#include "systems.def"
+	HOST_TIMES
+};
+
+/* Of the host that h runs on; costs nothing. */
+weft_time_t weft_host_time(const struct weft_host *h, enum host_time_id id);
+
+/* Sleeps for one of them. */
+static inline void host_nap(struct weft_host *h, enum host_time_id id)
+{
+	weft_host_sleep(h, weft_host_now(h) + weft_host_time(h, id));
+}
+
+#endif

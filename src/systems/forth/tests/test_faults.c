@@ -72,6 +72,27 @@ static void header_bits(void **state)
 	}
 }
 
+/* 5.7: a bundle gives back all words of packets with a bad header.  The beat of
+ * the header is among them: missing 40 times it would be more than a credit. */
+static void a_bundle_returns_all_credits_of_bad_headers(void **state)
+{
+	static const char *const links[] = { "2", "4" };
+	const char *f[] = { "target", "header", "frame", "1", "bit",
+			    "20",     "count",	"40",	 NULL };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const char *set[] = { "links", links[i], "rx_words", "1023",
+				      NULL };
+		struct pair p;
+
+		run(&p, set, &weft_class_fault_bits, f, 0);
+		assert_int_equal(p.n[1]->received, 0);
+		assert_int_equal(p.n[1]->link.count.header_crc, PACKETS);
+		assert_int_equal(out(&p, 0), 0);
+		pair_fini(&p);
+	}
+}
+
 static void body_bits(void **state)
 {
 	const char *f[] = { "target", "body",  "frame", "7", "bit",
@@ -413,6 +434,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_symbols_do_not_leave_the_fault),
 		cmocka_unit_test(header_bits),
+		cmocka_unit_test(a_bundle_returns_all_credits_of_bad_headers),
 		cmocka_unit_test(body_bits),
 		cmocka_unit_test(credit_bit),
 		cmocka_unit_test(targets),

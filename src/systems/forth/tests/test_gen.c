@@ -101,6 +101,25 @@ static void check(struct fab *f, uint64_t packets)
 	must(weft_sim_finish(f->sim, &err), &err);
 }
 
+/* Two of them and a line. */
+static void build_pair(struct fab *f, const char *const *tx,
+		       const char *const *rx)
+{
+	struct weft_err err = { 0 };
+
+	f->sim = weft_sim_new(1);
+	f->gen[0] = add(f, &weft_class_forth_gen, "tx", tx);
+	f->gen[1] = add(f, &weft_class_forth_gen, "rx", rx);
+	f->sw = add(f, &weft_class_forth_link, "l", NULL);
+	must(weft_comp_init(f->gen[0], &err), &err);
+	must(weft_comp_init(f->gen[1], &err), &err);
+	must(weft_comp_init(f->sw, &err), &err);
+	must(weft_connect(&f->gen[0]->ports[0], &f->gen[1]->ports[0], f->sw, 0,
+			  &err),
+	     &err);
+	must(weft_sim_start(f->sim, &err), &err);
+}
+
 /* Node 3 sends to one that knows three nodes, 0 to 2: none of its packets can
  * be in order; to one that knows a fourth all are. */
 static void packets_of_a_node_that_is_none_are_out_of_order(void **state)
@@ -113,24 +132,31 @@ static void packets_of_a_node_that_is_none_are_out_of_order(void **state)
 				     "packets", "9",	 NULL };
 		const char *rx[] = { "dests", knows[i], "pattern", "none",
 				     NULL };
-		struct fab f = { .sim = weft_sim_new(1) };
-		struct weft_err err = { 0 };
+		struct fab f;
 
-		f.gen[0] = add(&f, &weft_class_forth_gen, "tx", tx);
-		f.gen[1] = add(&f, &weft_class_forth_gen, "rx", rx);
-		f.sw = add(&f, &weft_class_forth_link, "l", NULL);
-		must(weft_comp_init(f.gen[0], &err), &err);
-		must(weft_comp_init(f.gen[1], &err), &err);
-		must(weft_comp_init(f.sw, &err), &err);
-		must(weft_connect(&f.gen[0]->ports[0], &f.gen[1]->ports[0],
-				  f.sw, 0, &err),
-		     &err);
-		must(weft_sim_start(f.sim, &err), &err);
+		build_pair(&f, tx, rx);
 		weft_sim_run(f.sim, WEFT_MS);
 		assert_int_equal(f.gen[1]->counters[RECEIVED], 9);
 		assert_int_equal(f.gen[1]->counters[DISORDER], i ? 0 : 9);
 		weft_sim_free(f.sim);
 	}
+}
+
+/* The bytes that all packets share are as many as the largest packet has. */
+static void the_largest_packet_is_sent_unverified(void **state)
+{
+	const char *tx[] = { "pattern", "fixed", "dests", "2",	     "dest",
+			     "1",	"size",	 "4096",  "packets", "3",
+			     "verify",	"no",	 NULL };
+	const char *rx[] = { "node", "1",      "dests", "2", "pattern",
+			     "none", "verify", "no",	NULL };
+	struct fab f;
+
+	build_pair(&f, tx, rx);
+	weft_sim_run(f.sim, WEFT_MS);
+	assert_int_equal(f.gen[1]->counters[RECEIVED], 3);
+	assert_int_equal(f.gen[1]->counters[BYTES], 3 * 4096);
+	weft_sim_free(f.sim);
 }
 
 static void patterns(void **state)
@@ -349,6 +375,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			packets_of_a_node_that_is_none_are_out_of_order),
+		cmocka_unit_test(the_largest_packet_is_sent_unverified),
 		cmocka_unit_test(patterns),
 		cmocka_unit_test(line_rate),
 		cmocka_unit_test(credit_loss),

@@ -250,6 +250,31 @@ static void numbers_of_a_path_have_three_bits(void **state)
 	rig_free(&r);
 }
 
+/* 7.4: software begins anew with destination 5: from the first path of the
+ * pattern, and on each path from 0. */
+static void a_restarted_destination_numbers_from_zero(void **state)
+{
+	struct rig r;
+
+	open_with(&r, "plat-multi", "sink.lanes=8 node=3");
+	rig_post(&r, 0, 5, 0, SRC,
+		 forth_desc_q1(5, 512, DST, FORTH_DESC_START));
+	rig_post(&r, 0, 5, 1, SRC, forth_desc_q1(5, 64, DST, FORTH_DESC_START));
+	rig_wait(&r, 20000);
+	rig_w32(&r, 0, FORTH_RESEQ_TX, 1u << 5);
+	rig_post(&r, 0, 5, 2, SRC,
+		 forth_desc_q1(5, 256, DST, FORTH_DESC_START));
+	rig_wait(&r, 20000);
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct tsink *s = r.on[i];
+
+		assert_int_equal(s->n_log, i ? 3 : 4);
+		assert_int_equal(forth_hdr_reseq(s->log[i ? 2 : 3].header),
+				 3u << 7 | (i + 1) % 4 << 2 | (i + 2) % 4);
+	}
+	rig_free(&r);
+}
+
 /* 3.7: a long read holds the engine (no overlap).  Meanwhile the first transfer
  * leaves, and packet 4 shows that packet 0 is lost, which frees the
  * notification of packet 1. */
@@ -513,6 +538,7 @@ int main(void)
 		cmocka_unit_test(test_double_loss_pattern),
 		cmocka_unit_test(seven_losses_on_one_path_are_found),
 		cmocka_unit_test(numbers_of_a_path_have_three_bits),
+		cmocka_unit_test(a_restarted_destination_numbers_from_zero),
 		cmocka_unit_test(
 			local_notification_goes_before_remote_one_and_packet),
 		cmocka_unit_test(test_pool_full),

@@ -280,6 +280,27 @@ static void fronts(void **state)
 		}
 }
 
+/* A frame that is longer than the room: its length is told, and the room is
+ * filled, no symbol more. */
+static void an_encoder_writes_no_symbol_behind_its_room(void **state)
+{
+	enum { ROOM = 11 };
+	struct weft_sim *sim = weft_sim_new(1);
+	struct weft_frame *f =
+		packet(sim, forth_header(1, 0, 3, 0x10000000), zero_one_two);
+	uint16_t all[512], got[ROOM + 1] = { [ROOM] = 0xFFFF };
+	uint32_t n;
+
+	shape(f, FORTH_WORD, 1, 0, 0, 24);
+	n = forth_wire.encode(f, all, 512);
+	assert_true(n > ROOM + 1);
+	assert_int_equal(forth_wire.encode(f, got, ROOM), n);
+	assert_memory_equal(got, all, ROOM * sizeof(*got));
+	assert_int_equal(got[ROOM], 0xFFFF);
+	weft_frame_free(f);
+	weft_sim_free(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +312,7 @@ int main(void)
 		cmocka_unit_test(header_crcs),
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(fronts),
+		cmocka_unit_test(an_encoder_writes_no_symbol_behind_its_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

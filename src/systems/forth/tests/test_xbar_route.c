@@ -126,7 +126,11 @@ static void refused(void **state)
 	assert_true(forth_xbar_route(c, 0, 0, wrong, 1, &err) < 0);
 	assert_non_null(strstr(err.msg, "no port 4 for destination 0"));
 	assert_true(forth_xbar_route(c, 4, 0, good, 1, &err) < 0);
+	err = (struct weft_err){ 0 };
 	assert_true(forth_xbar_route(c, 0, FORTH_PATHS, good, 1, &err) < 0);
+	assert_non_null(strstr(err.msg,
+			       "input 0, path 512, 1 destinations: "
+			       "there are 4 ports, 512 paths and 128 flows"));
 	assert_int_equal(forth_xbar_route(c, 0, FORTH_PATHS - 1, good, 1, &err),
 			 0);
 	weft_sim_free(sim);

@@ -13,6 +13,8 @@ static const struct weft_param node_params[] = {
 	WEFT_PARAM(U32, struct ex_node, packets, "0", "", OWN, "to send"),
 	WEFT_PARAM(U32, struct ex_node, gap, "100", "", OWN, "cycles, at most"),
 	WEFT_PARAM(U32, struct ex_node, hold, "100", "", OWN, "cycles"),
+	WEFT_PARAM(U32, struct ex_node, keep, "0", "", OWN,
+		   "cycle before which good cells keep their slots"),
 	WEFT_PARAM(U32, struct ex_node, size, "300", "", OWN, "bytes at most"),
 	WEFT_PARAM(U32, struct ex_node, vcs, "4", "1..4", OWN, "channels"),
 	WEFT_PARAM(U32, struct ex_node, window, "32", "1..127", OWN, "cells"),
@@ -119,6 +121,8 @@ static void node_rx(struct ex_node *n, uint64_t cycle)
 {
 	uint32_t slot;
 
+	while (n->n_kept && cycle >= n->keep)
+		cell_channel_release(&n->ep, n->kept[--n->n_kept], cycle);
 	while ((slot = cell_channel_take(&n->ep, cycle)) != 0xff) {
 		struct ecell *c = &n->ep.slot[slot];
 		uint64_t end = cycle + c->flits;
@@ -134,8 +138,13 @@ static void node_rx(struct ex_node *n, uint64_t cycle)
 		end += n->hold ? (c->cycle * 7 + c->flits) % n->hold : 0;
 		if (c->flags & ECELL_EOP)
 			weft_frame_free(c->pkt);
-		cell_channel_release(&n->ep, slot, end);
+		if (cycle < n->keep)
+			n->kept[n->n_kept++] = (uint8_t)slot;
+		else
+			cell_channel_release(&n->ep, slot, end);
 	}
+	if (n->n_kept)
+		arm(n, n->keep);
 	if (cell_channel_seen(&n->ep) != WEFT_NEVER)
 		arm(n, cell_channel_seen(&n->ep));
 }

@@ -24,7 +24,7 @@ struct ex_node {
 	struct cell_channel ep;
 	/* parameters */
 	struct weft_clock clock;
-	uint32_t width, packets, gap, hold, size, vcs, mode, window;
+	uint32_t width, packets, gap, hold, keep, size, vcs, mode, window;
 	double ppm;
 	bool train, store_forward;
 	/* state */
@@ -38,6 +38,8 @@ struct ex_node {
 	uint32_t voids, gone, lost, ups, downs;
 	uint64_t last_good; /* cycle */
 	uint8_t in_packet;
+	uint8_t kept[128]; /* slots */
+	uint32_t n_kept;
 	uint32_t bad_order;	/* starts and ends of packets in disorder */
 	uint32_t bad_bytes;	/* packets that came with other bytes */
 	struct weft_frame last; /* header and route of the last whole packet */

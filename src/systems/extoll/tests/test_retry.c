@@ -98,6 +98,31 @@ static void test_replay_cycle(void **state)
 	ex_pair_fini(&p);
 }
 
+/* 63 good cells are kept, and the next one comes damaged.  The void cell in the
+ * last slot gives no credit back: there will be one for its replay. */
+static void a_void_cell_in_the_last_slot_gives_no_credit(void **state)
+{
+	struct ex_pair p;
+
+	ex_pair_init(&p, (const char *[]){ "0.packets", "64", "size", "0",
+					   "gap", "0", "1.keep", "3000", "mode",
+					   "1", NULL });
+	ex_pair_fault(&p, 0, &weft_class_fault_bits,
+		      (const char *[]){ "target", "crc", "frame", "64", NULL });
+	ex_pair_start(&p);
+	ex_pair_run(&p, 2900);
+	assert_int_equal(p.n[1]->voids, 1);
+	assert_int_equal(p.n[1]->n_log, 64);
+	assert_int_equal(p.n[1]->ep.held, 64);
+	for (uint32_t vc = 0; vc < EX_VCS; vc++)
+		assert_int_equal(p.n[1]->ep.slow->given[vc], 0);
+	ex_pair_drain(&p, 100000);
+	ex_pair_check_all(&p);
+	for (uint32_t vc = 0; vc < EX_VCS; vc++)
+		assert_int_equal(p.n[1]->ep.slow->given[vc], 16);
+	ex_pair_fini(&p);
+}
+
 /* ---- T-24 ---- */
 
 struct loss {
@@ -361,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_single_error),
 		cmocka_unit_test(test_lost_start),
 		cmocka_unit_test(test_replay_cycle),
+		cmocka_unit_test(a_void_cell_in_the_last_slot_gives_no_credit),
 		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_lost_nack),
 		cmocka_unit_test(test_lost_last_ack),

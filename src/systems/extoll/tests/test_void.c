@@ -401,28 +401,35 @@ static void test_wrong_way(void **state)
 
 /* ---- routing by table ---- */
 
-/* The first cable is a dateline: its channel, and that the packet is still in
- * the same dimension, must be known behind framed lines too (4.6). */
-static uint64_t by_table(bool needs_frames, const char *bits)
+static void row_tables(struct row *r, const char *width)
 {
 	static const uint32_t to[NODES][NODES] = {
 		{ 0, 3, 3, 3 }, { 4, 0, 3, 3 }, { 4, 4, 0, 3 }, { 4, 4, 4, 0 }
 	};
-	const char *const rate[] = { "rate", bits, NULL };
 	struct weft_err err = { 0 };
+
+	row_init(r, (const char *[]){ "width", width, NULL },
+		 (const char *[]){ "width", width, "table", "yes", "only", "3",
+				   NULL });
+	for (uint32_t i = 0; i < NODES; i++) {
+		((struct extoll_xbar *)r->x[i]->state)->node = i;
+		must(r->x[i]->cls->ops.route(r->x[i], WEFT_ANY_PORT, 0, to[i],
+					     NODES, &err),
+		     &err);
+	}
+}
+
+/* The first cable is a dateline: its channel, and that the packet is still in
+ * the same dimension, must be known behind framed lines too (4.6). */
+static uint64_t by_table(bool needs_frames, const char *bits)
+{
+	const char *const rate[] = { "rate", bits, NULL };
 	struct row r;
 	uint64_t end;
 	uint32_t i;
 
-	row_init(&r, NULL,
-		 (const char *[]){ "table", "yes", "only", "3", NULL });
+	row_tables(&r, "w32");
 	((struct extoll_xbar *)r.x[0]->state)->dateline = 1;
-	for (i = 0; i < NODES; i++) {
-		((struct extoll_xbar *)r.x[i]->state)->node = i;
-		must(r.x[i]->cls->ops.route(r.x[i], WEFT_ANY_PORT, 0, to[i],
-					    NODES, &err),
-		     &err);
-	}
 	r.n[0]->packets = 200;
 	for (i = 0; needs_frames && i < 3; i++)
 		row_fault(&r, i, 3, &weft_class_fault_bits, rate);
@@ -447,6 +454,43 @@ static void test_by_table(void **state)
 
 	assert_int_equal(by_table(true, "0"), plain);
 	assert_true(by_table(true, "1e-4") > plain);
+}
+
+/* One packet 0 -> 3, hit on the last cable: the void cell is for the port whose
+ * number came, and there are none but port 0. */
+static uint64_t wrong_port(const char *width, const char *target, uint32_t bit)
+{
+	char at[4] = { (char)('0' + bit / 10), (char)('0' + bit % 10), 0 };
+	uint64_t wrong;
+	struct row r;
+
+	row_tables(&r, width);
+	r.n[0]->packets = 1;
+	r.n[0]->size = 0;
+	row_fault(&r, 2, 3, &weft_class_fault_bits,
+		  (const char *[]){ "target", target, "frame", "1", "bit", at,
+				    NULL });
+	row_start(&r);
+	row_drain(&r);
+	assert_int_equal(counter(&r, 3, EXTOLL_XBAR_VOIDS_IN), 1);
+	wrong = counter(&r, 3, EXTOLL_XBAR_NO_PORT) +
+		counter(&r, 3, EXTOLL_XBAR_ILLEGAL);
+	weft_sim_free(r.sim);
+	return wrong;
+}
+
+/* 32 bit: the third byte of the routing flit, unless its code is none.  16 bit:
+ * the flit has two bytes, and the header follows. */
+static void a_void_cell_takes_the_port_that_came(void **state)
+{
+	uint64_t wrong = 0;
+
+	for (uint32_t bit = 0; bit < 10; bit++) {
+		wrong += wrong_port("w32", "route", 20 + bit);
+		assert_int_equal(wrong_port("w32", "route", 30 + bit), 0);
+		assert_int_equal(wrong_port("w16", "header", bit), 0);
+	}
+	assert_in_range(wrong, 1, 9);
 }
 
 /* ---- all at once ---- */
@@ -507,6 +551,7 @@ int main(void)
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_wrong_way),
 		cmocka_unit_test(test_by_table),
+		cmocka_unit_test(a_void_cell_takes_the_port_that_came),
 		cmocka_unit_test(test_storm),
 	};
 

@@ -202,6 +202,22 @@ static void test_a_held_output_closes_a_circle(void **st)
 	assert_false(deadlocked(&g)); /* the holder has room */
 }
 
+/* The packet from np0 that holds the output has its next cell in the same input
+ * as a cell to the end, which moves and does not help it. */
+static void another_cell_of_the_holders_input_is_no_way_out(void **st)
+{
+	struct rig g;
+
+	ring(&g);
+	g.x[0].w[0].room = true;
+	g.x[0].w[0].lock = g.x[0].lock = 0; /* np0, VC 0 */
+	cell(&g, 0, 0, 0);
+	cell(&g, 0, 0, OUT);
+	assert_true(deadlocked(&g));
+	g.x[0].w[2].room = true;
+	assert_false(deadlocked(&g));
+}
+
 /* The rest of the holder's packet is still a link behind, where it is stuck. */
 static void test_a_holder_is_followed_upstream(void **st)
 {
@@ -225,6 +241,28 @@ static void test_a_holder_is_followed_upstream(void **st)
 	cell(&g, 1, 0, 0)->lock = IN * EX_VCS;
 	assert_true(deadlocked(&g));
 	assert_non_null(strstr(g.text, "s1.lp1/vc0 -> s1.np0/vc0 -> "));
+}
+
+/* The input of the holder is empty; its packet is stuck at s3.  A cell of the
+ * next channel of that input is stuck, too, for reasons of its own. */
+static void a_circle_names_no_channel_that_holds_nothing_up(void **st)
+{
+	struct ex_wait *w;
+	struct rig g;
+
+	rig_init(&g);
+	w = cell(&g, 0, 0, OUT);
+	w->room = true;
+	w->lock = g.x[0].lock = IN * EX_VCS;
+	w = cell(&g, 3, 0, OUT);
+	w->room = w->early = true;
+	g.x[3].lock = 0;
+	w = cell(&g, 0, IN, OUT);
+	w->room = w->early = true;
+	g.x[0].vc[1] = 1;
+	assert_true(deadlocked(&g));
+	assert_non_null(strstr(g.text, "s0.np0/vc0"));
+	assert_null(strstr(g.text, "s0.lp1/vc1"));
 }
 
 static void test_an_early_cell_needs_room_for_its_packet(void **st)
@@ -251,6 +289,17 @@ static void test_nothing_waits_in_an_empty_network(void **st)
 	assert_false(g.blocked);
 }
 
+static void a_single_cell_is_blocked_by_its_end(void **st)
+{
+	struct rig g;
+
+	rig_init(&g);
+	cell(&g, 0, 0, 0);
+	assert_false(deadlocked(&g));
+	assert_true(g.blocked);
+	assert_string_equal(g.text, "t.np0 takes nothing");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,9 +311,14 @@ int main(void)
 		cmocka_unit_test(test_a_credit_on_its_way_dissolves_a_circle),
 		cmocka_unit_test(test_slots_of_the_pool_dissolve_a_circle),
 		cmocka_unit_test(test_a_held_output_closes_a_circle),
+		cmocka_unit_test(
+			another_cell_of_the_holders_input_is_no_way_out),
 		cmocka_unit_test(test_a_holder_is_followed_upstream),
+		cmocka_unit_test(
+			a_circle_names_no_channel_that_holds_nothing_up),
 		cmocka_unit_test(test_an_early_cell_needs_room_for_its_packet),
 		cmocka_unit_test(test_nothing_waits_in_an_empty_network),
+		cmocka_unit_test(a_single_cell_is_blocked_by_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,13 @@ class Extoll(Metrics):
                 if size == 4096:  # EX-06
                     self.near(mb, 552, 0.02)
 
+    def test_a_stream_of_single_bytes_has_places(self):
+        """A place holds whole pages, at least one."""
+        for name in "extoll/rma-put-bw", "extoll/rma-get-bw":
+            r = run(name, "workload.0.size=1", "workload.0.bytes=yes",
+                    "workload.0.count=9", fails=None)
+            self.near(r["n0.prog0.rate"] / 1e6, r["n0.prog0.bandwidth"])
+
     def test_a_put_of_a_stream_takes_the_time_of_its_flits(self):
         """More requests, the same rate: the time is that of all of them."""
         a, b = [run("extoll/rma-put-bw", "workload.0.count=%d" % n,

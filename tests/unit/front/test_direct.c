@@ -138,6 +138,29 @@ static void test_mixed_sizes(void **st)
 	net_close(&g);
 }
 
+static uint64_t flits_of_sizes(const char *sizes)
+{
+	struct direct_rig g;
+	char text[80];
+	uint64_t n;
+
+	snprintf(text, sizeof(text), "packets: 50, load: 0.2, sizes: '%s'",
+		 sizes);
+	net_run(&g, 4, text, "type: mesh, dims: [4]");
+	net_good(&g);
+	n = net_counter(&g, "net.flits");
+	net_close(&g);
+	return n;
+}
+
+static void a_size_without_a_weight_weighs_one(void **st)
+{
+	uint64_t n = flits_of_sizes("8:1,256:1");
+
+	assert_int_equal(flits_of_sizes("8,256:1"), n);
+	assert_true(flits_of_sizes("8:2,256:1") < n);
+}
+
 /* ---- latency per hop (T-38) ---- */
 
 static double one_packet(uint32_t hops, const char *width)
@@ -406,6 +429,7 @@ int main(void)
 		cmocka_unit_test(
 			test_random_ties_keep_order_where_it_is_promised),
 		cmocka_unit_test(test_mixed_sizes),
+		cmocka_unit_test(a_size_without_a_weight_weighs_one),
 		cmocka_unit_test(test_hops),
 		cmocka_unit_test(test_no_load),
 		cmocka_unit_test(test_starved),

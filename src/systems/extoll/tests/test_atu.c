@@ -147,7 +147,7 @@ static void test_h0(void **state)
 {
 	struct extoll_rma_cmd c = { .op = RMA_PUT_QW,
 				    .spec = 5,
-				    .mods = RMA_MOD_NTR,
+				    .mods = RMA_MOD_NTR | RMA_MOD_EWA,
 				    .vpid = 0x12,
 				    .far_vpid = 0x34,
 				    .far_node = 0xABCD,
@@ -158,7 +158,7 @@ static void test_h0(void **state)
 
 	f.u[0] = extoll_rma_h0(&c, 0x5678);
 	assert_int_equal(f.u[0], 0xCDull << 56 | 1ull << 55 | 0xfffull << 43 |
-					 3ull << 39 | 2ull << 35 | 5ull << 32 |
+					 3ull << 39 | 10ull << 35 | 5ull << 32 |
 					 0x34ull << 24 | 0x12 << 16 | 0x5678);
 	f.u[1] = 0x1000;
 	ex_meta(&f)->words = 2;

@@ -118,6 +118,37 @@ static void test_codes(void **state)
 	run();
 }
 
+/* The BAR ends in front of the requester pages: there is a mailbox already
+ * when the page cannot be mapped. */
+static int short_bar_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
+{
+	enum { BOX = 65536 };
+	const struct velo_attr a = { .mailbox = BOX };
+	struct velo_port *p, *q;
+	weft_phys_t before, after;
+	struct weft_dev *d;
+	uint64_t size;
+
+	assert_int_equal(velo_open(h, NULL, &p), VELO_SUCCESS);
+	weft_mem_free(h, weft_mem_alloc(h, BOX, EXTOLL_SLOT, &before));
+	d = weft_dev_open(h, 0);
+	size = d->bar[EXTOLL_BAR].size;
+	d->bar[EXTOLL_BAR].size = EXTOLL_VELO;
+	assert_int_equal(velo_open(h, &a, &q), VELO_ERR_MMAP);
+	d->bar[EXTOLL_BAR].size = size;
+	weft_mem_free(h, weft_mem_alloc(h, BOX, EXTOLL_SLOT, &after));
+	assert_int_equal(after, before);
+	velo_close(p);
+	return 0;
+}
+
+static void a_port_that_cannot_be_mapped_gives_its_mailbox_back(void **state)
+{
+	start("1");
+	exrig_prog(&r, 0, short_bar_prog);
+	run();
+}
+
 /* ---- several processes of one node ---- */
 
 enum { PROCS = 5 };
@@ -459,6 +490,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_codes, teardown),
+		cmocka_unit_test_teardown(
+			a_port_that_cannot_be_mapped_gives_its_mailbox_back,
+			teardown),
 		cmocka_unit_test_teardown(test_procs, teardown),
 		cmocka_unit_test_teardown(test_small_slots, teardown),
 		cmocka_unit_test_teardown(test_tight_mailbox, teardown),

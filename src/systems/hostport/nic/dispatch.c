@@ -229,10 +229,6 @@ void hp_rx_ready(struct hp_nic *n)
 		dispatch_feed(n, i);
 }
 
-static void not_yet(struct hp_nic *n, struct hp_rx *rx)
-{
-}
-
 static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 {
 	bool reply = hp_is_reply(byte), extra = reply && hp_is_extra(&rx->head);
@@ -249,7 +245,6 @@ static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 	in->trace = rx->f->trace_id;
 	hp_mark(n, in->trace, "to the core clock");
 	in_key(n, in, extra);
-	rx->more = not_yet;
 	list_add(&n->rx_unit->pend[pend], in);
 	dispatch_feed(n, pend);
 }

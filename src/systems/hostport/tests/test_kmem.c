@@ -72,6 +72,19 @@ static void a_block_is_split_and_joined_by_halves(void **state)
 	assert_int_equal(hport_buddy_take(&b, 3), 0);
 }
 
+/* A table is larger than its block: an entry that looks like the other half
+ * lies behind it. */
+static void a_block_is_not_joined_with_what_lies_behind_it(void **state)
+{
+	struct hport_buddy b;
+
+	hport_buddy_init(&b, 3);
+	b.head[8] = b.head[0];
+	assert_int_equal(hport_buddy_take(&b, 3), 0);
+	assert_int_equal(hport_buddy_give(&b, 0), 3);
+	assert_true(hport_buddy_whole(&b));
+}
+
 /* Every second page is free: there is no pair. */
 static void pieces_that_are_no_halves_of_one_stay_apart(void **state)
 {
@@ -462,6 +475,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_are_taken_first_fit_and_joined_again),
 		cmocka_unit_test(a_block_is_split_and_joined_by_halves),
+		cmocka_unit_test(
+			a_block_is_not_joined_with_what_lies_behind_it),
 		cmocka_unit_test(pieces_that_are_no_halves_of_one_stay_apart),
 		cmocka_unit_test(orders_hold_what_is_asked_and_less_than_twice),
 		cmocka_unit_test(runs_agree_with_a_bitmap),

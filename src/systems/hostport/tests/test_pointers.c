@@ -52,9 +52,11 @@ static int t13(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_true(hpproc_nqe(&p, w));
 	status_is(&p, w);
 	assert_int_equal(HP_PS_LO(w[4]), 2);
+	assert_int_equal(HP_GET(w[0], 8, 5), HP_T_PRQ_WP);
 	hpproc_trigger(&p, HP_T_SNAPSHOT, 0);
 	assert_true(hpproc_nqe(&p, w));
 	status_is(&p, w);
+	assert_int_equal(HP_GET(w[0], 8, 5), HP_T_SNAPSHOT);
 	assert_int_equal(w[1], 3);
 	assert_false(hpproc_nqe(&p, w)); /* one each */
 	return 0;

@@ -110,6 +110,27 @@ static void messages_are_taken_in_any_order(void **state)
 		HPORTS_ONE(in_any_order);
 }
 
+/* Three of eight units each: every third one goes on at the beginning of the
+ * region. */
+static int unread(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	open_small(h);
+	for (uint32_t i = 0; i < 9; i++, in.got = 0) {
+		send_one(i, 3 * UNIT);
+		while (!in.got)
+			assert_true(hear());
+		hport_take(in.p, &in.note[0], NULL);
+	}
+	hport_close(in.p);
+	return 0;
+}
+
+static void messages_give_their_places_back_unread(void **state)
+{
+	for (unit = 0; unit <= 6; unit += 3)
+		HPORTS_ONE(unread);
+}
+
 /* ---- the oldest stays ---- */
 
 /* The others of the region are taken: no message gets their places while the
@@ -148,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_are_taken_in_any_order),
+		cmocka_unit_test(messages_give_their_places_back_unread),
 		cmocka_unit_test(places_wait_for_the_oldest_message),
 	};
 

@@ -4,6 +4,7 @@
  * test_pointers.c. */
 #include "unit/cmocka_all.h"
 #include "hpproc.h"
+#include "weft/trace.h"
 
 extern const struct weft_class weft_class_bus_pci;
 
@@ -73,6 +74,8 @@ static int answers(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(hpdrv_get(&drv, HP_R_CSB_FREE), 22);
 	hpdrv_disable(&drv, p.vpid);
 	assert_int_equal(hpproc_trigger(&p, HP_T_ISSUE, 1), 0x160200); /* T06 */
+	hpdrv_set(&drv, HP_R_CTRL, 0); /* the device is off: no free entries */
+	assert_int_equal(hpproc_trigger(&p, HP_T_ISSUE, 1), 0x200);
 	/* the upper half is no trigger, the lower one is (7.3) */
 	assert_int_equal(weft_io_load32(h, &p.page, 12), 0);
 	assert_int_equal(exrig_counter(r->node[0].nic, "vcis"), 5);
@@ -86,6 +89,51 @@ static void test_answers(void **state)
 	static const char *const set[] = { "csb_depth", "22", NULL };
 
 	run_on(answers, NULL, set);
+}
+
+struct ear {
+	struct weft_listener l;
+	uint64_t opened;	/* its number */
+	uint32_t opens, failed; /* messages; ends of that one, not arrived */
+};
+
+static void hear(struct weft_listener *l, const struct weft_trace *t)
+{
+	struct ear *e = (struct ear *)l;
+
+	if (t->kind == WEFT_TRACE_OPEN) {
+		e->opened = t->id;
+		e->opens++;
+	} else if (t->kind == WEFT_TRACE_END && t->id == e->opened) {
+		e->failed += !t->value;
+	}
+}
+
+static int refused(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hpproc p;
+
+	hpdrv_open(&drv, r, node, h);
+	hpproc_open(&p, &drv, h, 7, 0);
+	hpdrv_disable(&drv, p.vpid);
+	assert_int_equal(HP_RET_ACCEPTED(hpproc_trigger(&p, HP_T_ISSUE, 1)), 0);
+	return 0;
+}
+
+static void a_refused_trigger_ends_its_message(void **state)
+{
+	struct ear e = { .l.hear = hear };
+	struct exrig r;
+
+	drv = (struct hpdrv){ 0 };
+	hprig_new(&r, "1", NULL);
+	exrig_prog(&r, 0, refused);
+	exrig_start(&r);
+	weft_sim_listen(r.sim, &e.l);
+	exrig_run(&r);
+	assert_int_equal(e.opens, 1);
+	assert_int_equal(e.failed, 1);
+	exrig_free(&r);
 }
 
 /* ---- T09, T11: time ---- */
@@ -270,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_t02_partly_accepted),
 		cmocka_unit_test(test_answers),
+		cmocka_unit_test(a_refused_trigger_ends_its_message),
 		cmocka_unit_test(test_t11_as_fast_as_a_register),
 		cmocka_unit_test(test_hp03_breaks_at_19),
 		cmocka_unit_test(test_t09_retry_enqueues_once),

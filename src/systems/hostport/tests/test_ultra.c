@@ -9,6 +9,41 @@
 
 /* ---- U01, U02, U03: lengths and pieces ---- */
 
+static void short_near(struct ultrarig *t, struct ultra_end *e)
+{
+	ultrarig_give(e, 0, 1, 5);
+	ultrarig_give(e, 0, 2, 2);
+}
+
+/* The length of the packet is told; neither words without room nor words that
+ * the packet does not have are written. */
+static void short_far(struct ultrarig *t, struct ultra_end *e)
+{
+	uint64_t w[6], want[5], tag;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t n = i ? 2 : 5, max = i ? 5 : 3;
+
+		memset(w, 0xee, sizeof(w));
+		assert_int_equal(ultra_recv(&e->rx, &tag, w, max,
+					    weft_host_now(e->h) + WEFT_MS),
+				 n);
+		n = n < max ? n : max;
+		ultrarig_fill(want, n, tag);
+		assert_memory_equal(w, want, 8 * n);
+		for (; n < 6; n++)
+			assert_int_equal(w[n], 0xeeeeeeeeeeeeeeee);
+	}
+}
+
+static void a_packet_is_taken_as_far_as_there_is_room(void **state)
+{
+	struct ultrarig t = { 0 };
+
+	ultrarig_run(&t, NULL, NULL, short_near, short_far);
+	ultrarig_free(&t);
+}
+
 /* U02 */
 static void addresses(void **state)
 {
@@ -426,6 +461,7 @@ int main(void)
 		cmocka_unit_test(full_policy),
 		cmocka_unit_test(max_words),
 		cmocka_unit_test(addresses),
+		cmocka_unit_test(a_packet_is_taken_as_far_as_there_is_room),
 		cmocka_unit_test(lengths),
 		cmocka_unit_test(slice_full),
 		cmocka_unit_test(user_loads),

@@ -135,6 +135,37 @@ static void no_free_port(void **state)
 	ultrarig_free(&t);
 }
 
+/* All ports before it have an owner and nothing to send: groups of 64 of them
+ * are passed over as one. */
+static void last_near(struct ultrarig *t, struct ultra_end *e)
+{
+	for (uint32_t i = 0; i < 65; i++)
+		weft_io_store64(e->h, &e->u.ports,
+				HP_ULTRA_PAGE(i) | HP_UR_OWNER, 1);
+	assert_int_equal(ultra_connect(&e->u, &e->ctl, 1, e->p.vpid, &e->tx),
+			 0);
+	assert_int_equal(e->tx.upid, 65);
+	ultrarig_give(e, 0, 1, 1);
+}
+
+static void last_far(struct ultrarig *t, struct ultra_end *e)
+{
+	assert_int_equal(ultra_accept(&e->u, &e->ctl, 0, &t->attr, &e->rx), 0);
+	ultrarig_take(e, 1, 1);
+}
+
+static void a_port_is_found_behind_64_that_are_idle(void **state)
+{
+	static const char *const set[] = {
+		"hostport.nic:ultra_ports=128",
+		"hostport.nic:ultra_packet_queue=8192", NULL
+	};
+	struct ultrarig t = { .no_path = true };
+
+	ultrarig_run(&t, NULL, set, last_near, last_far);
+	ultrarig_free(&t);
+}
+
 /* ---- U11: slices by the driver ---- */
 
 static void slices_near(struct ultrarig *t, struct ultra_end *e)
@@ -424,6 +455,7 @@ int main(void)
 		cmocka_unit_test(user_mode),
 		cmocka_unit_test(path_setup),
 		cmocka_unit_test(no_free_port),
+		cmocka_unit_test(a_port_is_found_behind_64_that_are_idle),
 		cmocka_unit_test(slices),
 		cmocka_unit_test(ports_take_turns),
 		cmocka_unit_test(many_ports),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Patterns: known answers, permutations are permutations, shares; arrivals:
  * rate, variance, bursts. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,6 +225,20 @@ static void test_bursty(void **st)
 	assert_int_equal(arrivals_init(&a, 0.5, 1, &rng, &err), 0);
 }
 
+static void a_burst_is_at_least_a_cycle_long(void **st)
+{
+	struct arrivals a = { .kind = ARRIVALS_BURSTY, .rate = 0.25 };
+	struct weft_err err = { 0 };
+	struct weft_rng rng;
+
+	weft_rng_seed(&rng, 1, "");
+	assert_int_equal(arrivals_init(&a, 0.5, 0.75, &rng, &err), -EINVAL);
+	assert_string_equal(
+		err.msg,
+		"bursts of 0.75 cycles at 0.5 packets per cycle do not give 0.25");
+	assert_int_equal(arrivals_init(&a, 0.5, 0, &rng, &err), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_bernoulli),
 		cmocka_unit_test(test_periodic),
 		cmocka_unit_test(test_bursty),
+		cmocka_unit_test(a_burst_is_at_least_a_cycle_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -478,6 +478,23 @@ static void test_pinned(void **state)
 	mem_fini(&plain);
 }
 
+/* Four pages are free: the fifth has none. */
+static void pages_that_cannot_all_be_pinned_are_all_free_again(void **state)
+{
+	struct child *c = *state;
+	uint64_t va = (uintptr_t)c->area;
+	weft_phys_t phys[5], at;
+	struct mem m;
+
+	mem_init(&m, 0, 5 * MEM_PAGE);
+	assert_false(mem_far_pin(&m, &c->owner, va, AREA, phys));
+	assert_int_equal(m.used.n + m.far.n + m.far_pins.n, 0);
+	assert_false(mem_far_phys(&m, &c->owner, va + AREA - 1, &at));
+	assert_true(mem_far_pin(&m, &c->owner, va, 4 * MEM_PAGE, phys));
+	assert_true(mem_far_unpin(&m, &c->owner, va, 4 * MEM_PAGE));
+	mem_fini(&m);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, child_start, child_end)
 
 int main(void)
@@ -493,6 +510,7 @@ int main(void)
 		T(test_strict),
 		T(test_callback),
 		T(test_pinned),
+		T(pages_that_cannot_all_be_pinned_are_all_free_again),
 		T(test_number_of_an_ended_process_reaches_no_other),
 	};
 

@@ -209,9 +209,18 @@ static void put_bytes(void *to, const void *from, size_t len)
 		((uint8_t *)to)[len - 1] ^= 1;
 }
 
+/* Bytes at the end that are read after the buffer has been given back. */
+static size_t put_late(size_t len)
+{
+	if (mock.fault == PUT_LATE)
+		return len;
+	return mock.fault == PUT_TAIL && len > MOCK_HEAD ? len - MOCK_HEAD : 0;
+}
+
 static void put_note(struct mock_end *e, uint32_t dst, const void *buf,
 		     size_t len, uint64_t raddr, uint64_t imm)
 {
+	size_t late = put_late(len);
 	struct mock_event m = {
 		.ev = { .kind = WEFT_EV_PUT_IN, .src = e->node, .imm = imm },
 		.at = weft_host_now(e->ep.host) + MOCK_LATENCY
@@ -219,10 +228,10 @@ static void put_note(struct mock_end *e, uint32_t dst, const void *buf,
 
 	if (mock.fault == PUT_IMM)
 		m.ev.imm |= (uint64_t)0x3FFF << 40 | 0x7FFFull << 24;
-	if (mock.fault == PUT_LATE) {
-		m.to = (void *)(uintptr_t)raddr;
-		m.from = buf;
-		m.bytes = len;
+	if (late) {
+		m.to = (void *)(uintptr_t)(raddr + len - late);
+		m.from = (const uint8_t *)buf + len - late;
+		m.bytes = late;
 	}
 	if (mock.fault != PUT_SILENT)
 		push(&mock.end[dst], m);
@@ -244,8 +253,7 @@ static int m_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
 	if (!notify) /* only of those that are to be refused */
 		return 0;
 	e->puts++;
-	if (mock.fault != PUT_LATE)
-		put_bytes((void *)(uintptr_t)raddr, buf, len);
+	put_bytes((void *)(uintptr_t)raddr, buf, len - put_late(len));
 	put_note(e, dst, buf, len, raddr, imm);
 	return 0;
 }
@@ -352,6 +360,8 @@ static int m_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 		return 0;
 	hand_out(e, &e->q[i]);
 	*ev = e->q[i].ev;
+	if (e->polled && now - e->polled > e->quiet)
+		e->quiet = now - e->polled;
 	e->polled = now;
 	memmove(&e->q[i], &e->q[i + 1], (--e->n - i) * sizeof(e->q[0]));
 	return 1;

@@ -12,7 +12,13 @@
 #define MOCK_CAPS                                                              \
 	(WEFT_EP_MSG | WEFT_EP_PUT | WEFT_EP_GET | WEFT_EP_FADD | WEFT_EP_CSWAP)
 
-enum { MOCK_QUEUE = 256, MOCK_REGIONS = 16, MOCK_LENGTHS = 8, MOCK_MAX = 4096 };
+enum {
+	MOCK_QUEUE = 256,
+	MOCK_REGIONS = 16,
+	MOCK_LENGTHS = 8,
+	MOCK_MAX = 4096,
+	MOCK_HEAD = 256,
+};
 
 enum mock_fault {
 	MOCK_NONE,
@@ -27,6 +33,7 @@ enum mock_fault {
 	PUT_SAYS,
 	PUT_DAMAGE,
 	PUT_LATE, /* reads its buffer after it has given it back */
+	PUT_TAIL, /* ... bytes behind the first MOCK_HEAD */
 	PUT_IMM,
 	PUT_SILENT,
 	PUT_BEYOND, /* takes what is not in the region */
@@ -56,7 +63,7 @@ enum mock_fault {
 struct mock_event {
 	struct weft_ep_event ev;
 	weft_time_t at;
-	void *to; /* PUT_LATE: where to, where from, how much */
+	void *to; /* PUT_LATE, PUT_TAIL: where to, where from, how much */
 	const void *from;
 	size_t bytes;
 };
@@ -86,6 +93,7 @@ struct mock_end {
 	uint32_t to[NODES];
 	size_t shortest, longest_msg;
 	weft_time_t first; /* when the first one was sent */
+	weft_time_t quiet; /* the longest time from an event to the next */
 };
 
 struct mock_net {

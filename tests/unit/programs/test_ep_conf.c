@@ -175,6 +175,7 @@ static const struct {
 	{ PUT_SAYS, "test=put", "say -5" },
 	{ PUT_DAMAGE, "test=put", "is not in place" },
 	{ PUT_LATE, "test=put", "is not in place" },
+	{ PUT_TAIL, "test=put", "is not in place" },
 	{ PUT_IMM, "test=put", "put: wrong imm" },
 	{ PUT_SILENT, "test=put", "put: stuck" },
 	{ GET_SAYS, "test=get", "say -5" },
@@ -226,6 +227,21 @@ static void test_finds_each_fault(void **state)
 	}
 }
 
+/* The events before are those of the last message, the next one is that of the
+ * barrier behind: a wait ends each millisecond. */
+static void an_endpoint_is_stuck_after_200_ms_without_an_event(void **state)
+{
+	struct bench *b;
+
+	reset(SEND_LOST);
+	b = conf("test=messages");
+	assert_true(mock_failed(b, "messages: stuck"));
+	for (uint32_t i = 0; i < 2; i++)
+		assert_in_range(mock.end[i].quiet, 200 * WEFT_MS,
+				202 * WEFT_MS);
+	bench_free(b);
+}
+
 /* One thing that an endpoint takes is one failed check of each node. */
 static void test_errors_are_told_apart(void **state)
 {
@@ -252,6 +268,8 @@ int main(void)
 		cmocka_unit_test(test_attributes),
 		cmocka_unit_test(test_missing_capabilities),
 		cmocka_unit_test(test_finds_each_fault),
+		cmocka_unit_test(
+			an_endpoint_is_stuck_after_200_ms_without_an_event),
 		cmocka_unit_test(test_errors_are_told_apart),
 	};
 

@@ -131,10 +131,11 @@ static void test_pingpong_compares(void **state)
 {
 	static const struct {
 		enum mock_fault fault;
-		const char *layer, *says;
+		const char *set, *says;
 	} t[] = {
 		{ SEND_DAMAGE, "layer=no",
 		  "round 0: length 64, wrong byte 63" },
+		{ SEND_DAMAGE, "size=1", "round 0: length 1, wrong byte 0" },
 		{ SEND_SHORT, "layer=no", "round 0: length 63, wrong byte -1" },
 		{ SEND_FORGED, "layer=no",
 		  "round 1: length 64, wrong byte -1" },
@@ -145,7 +146,7 @@ static void test_pingpong_compares(void **state)
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		struct bench *b =
-			RUN(t[i].fault, ep_pingpong, 2, "count=3", t[i].layer);
+			RUN(t[i].fault, ep_pingpong, 2, "count=3", t[i].set);
 
 		if (!mock_failed(b, t[i].says))
 			fail_msg("no \"%s\", but \"%s\"", t[i].says,

@@ -176,7 +176,7 @@ static void conformance_get_one(struct ec *e, uint32_t src)
 	for (size_t i = 0; i < len; i++) {
 		size_t at = off + i;
 
-		epw_fill(q, 8, base + at / 8 * PROGRAM_STEP);
+		epw_fill(q, sizeof(q), base + at / 8 * PROGRAM_STEP);
 		if (buf[i] == q[at % 8])
 			continue;
 		weft_check_failed(

@@ -216,12 +216,44 @@ static void wrong_bytes(void **state)
 	weft_sim_free(n.sim);
 }
 
+/* A number below the one expected counts as late alone: not as lost, and the
+ * numbers go on from the highest. */
+static void a_frame_that_comes_after_a_later_one_is_late(void **state)
+{
+	const char *gen[] = { "stations", "2", NULL };
+	static const uint32_t number[] = { 0, 3, 1, 2, 4 };
+	struct net n = { .sim = weft_sim_new(3) };
+	struct weft_comp *cable = add(&n, &weft_class_eth_cable, "cable", NULL);
+	const uint64_t *c;
+
+	n.g[0] = add(&n, &weft_class_eth_gen, "t0", gen);
+	n.g[1] = add(&n, &weft_class_eth_gen, "t1", gen);
+	assert_int_equal(weft_connect(&n.g[0]->ports[0], &n.g[1]->ports[0],
+				      cable, 0, NULL),
+			 0);
+	assert_int_equal(weft_sim_start(n.sim, NULL), 0);
+	for (uint32_t i = 0; i < sizeof(number) / sizeof(*number); i++) {
+		forge(&n, number[i], 0, 0);
+		weft_sim_run(n.sim, weft_sim_now(n.sim) + 100 * WEFT_US);
+	}
+	c = n.g[1]->counters;
+	assert_int_equal(c[RECEIVED], 5);
+	assert_int_equal(c[LATE], 2);
+	assert_int_equal(c[LOST], 2);
+	assert_int_equal(c[WRONG] + c[BAD] + c[STRAY], 0);
+	assert_int_equal(weft_sim_finish(n.sim, NULL), 0);
+	weft_sim_free(n.sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(half_load),   cmocka_unit_test(latency),
-		cmocka_unit_test(hot_spot),    cmocka_unit_test(lossy),
+		cmocka_unit_test(half_load),
+		cmocka_unit_test(latency),
+		cmocka_unit_test(hot_spot),
+		cmocka_unit_test(lossy),
 		cmocka_unit_test(wrong_bytes),
+		cmocka_unit_test(a_frame_that_comes_after_a_later_one_is_late),
 	};
 
 	return cmocka_run_group_tests_name("eth_gen", tests, NULL, NULL);

@@ -201,6 +201,30 @@ static void overrun(void **state)
 	}
 }
 
+static void poll_is_a_word(void *arg, uint32_t core, const struct coh_op *op,
+			   uint64_t cycle, uint64_t value)
+{
+	if (core) /* the others poll nothing */
+		return;
+	assert_int_equal(op->bytes, 4);
+	assert_false(op->store);
+	++*(uint32_t *)arg;
+}
+
+static void a_poll_loads_the_whole_word(void **state)
+{
+	uint32_t polls = 0;
+	struct coh_watch watch = { .op = poll_is_a_word, .arg = &polls };
+	struct rig r;
+
+	rig_open(&r, 1, "pollers=1 words=3");
+	coh_system_watch(r.c, &watch);
+	rig_finish(&r);
+	assert_true(polls >= 3);
+	assert_int_equal(rig_counter(&r, "polls"), polls);
+	rig_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +232,7 @@ int main(void)
 		cmocka_unit_test(exact),
 		cmocka_unit_test(stream),
 		cmocka_unit_test(overrun),
+		cmocka_unit_test(a_poll_loads_the_whole_word),
 	};
 
 	return cmocka_run_group_tests_name("coh-delivery", tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "rig.h"
+#include "systems/coherent/coherent_internal.h"
 
 enum { A = 0x400, FAR = 16384, AT = 1000 };
 /* Default cycles. */
@@ -487,6 +488,32 @@ static void round_robin(void **state)
 		assert_int_equal(b->log.txn[k].src, k % 4);
 }
 
+/* Two caches share a line.  The state of the first is changed behind the
+ * machine's back: all bytes are right, and the copy is no longer alone. */
+static void a_line_held_exclusively_beside_a_copy_is_an_error(void **state)
+{
+	static const enum coh_state wrong[] = { COH_E, COH_M };
+	struct bench *b = *state;
+	struct coh_txn t = { .bus = COH_RD, .addr = A, .bytes = 32 };
+	struct coh_system *s;
+	struct coh_line *l;
+
+	add(b, 0, false, A, 0, 0);
+	add(b, 1, false, A, 0, 100);
+	run(b);
+	s = b->rig.c->state;
+	l = coh_cache_find(&s->core[0].cache, A);
+	assert_int_equal(state_of(b, 0), COH_S);
+	assert_int_equal(state_of(b, 1), COH_S);
+	coh_check_txn(b->rig.c, &t);
+	assert_int_equal(rig_counter(&b->rig, "errors"), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		l->state = wrong[i];
+		coh_check_txn(b->rig.c, &t);
+		assert_int_equal(rig_counter(&b->rig, "errors"), i + 1);
+	}
+}
+
 static void refused(struct weft_sim *sim, const char *name, const char *param,
 		    const char *value)
 {
@@ -552,6 +579,7 @@ int main(void)
 		T(private_stays_private),
 		T(uncached),
 		T(round_robin),
+		T(a_line_held_exclusively_beside_a_copy_is_an_error),
 		cmocka_unit_test(nonsense),
 	};
 

@@ -67,8 +67,7 @@ static void set_state(struct hv_nic *n, uint32_t vi, enum hvia_vi_state s)
 		hv_apb_forget_vi(n, vi);
 	}
 	v->state = (uint8_t)s;
-	hv_vi_work(n, vi, HVIA_Q_SEND);
-	hv_vi_work(n, vi, HVIA_Q_RECV);
+	hv_vi_work(n, vi, HVIA_Q_RECV); /* sends are pending since posted */
 }
 
 void hv_vi_fail(struct hv_nic *n, uint32_t vi, uint32_t q, enum hvia_error code,

@@ -106,9 +106,47 @@ static void forgeries(void **state)
 	bench_free(b);
 }
 
+/* ---- frames that are too short ---- */
+
+enum { RUNTS = 3 };
+
+static int sends_runts(struct weft_host *h, struct bench *b)
+{
+	weft_time_t t = weft_host_now(h);
+
+	for (uint32_t i = 0; i < RUNTS; i++) {
+		struct weft_slice s = weft_slice_word(b->sim, 59);
+		struct weft_frame *f = eth_frame_slice(b->sim, s);
+
+		memset(eth_frame_data(f), 0, 59);
+		eth_addr_of(eth_frame_data(f), 1);
+		weft_port_send(&b->node[0].dev->ports[1], f,
+			       t + (i + 1) * 10 * WEFT_US);
+	}
+	weft_host_sleep(h, t + 100 * WEFT_US);
+	return 0;
+}
+
+static void a_frame_that_is_too_short_counts_as_bad(void **state)
+{
+	struct bench *b = hvrig_bench();
+	const struct weft_comp *c = b->node[1].dev;
+
+	bench_prog(b, 0, sends_runts);
+	bench_start(b);
+	bench_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+	assert_int_equal(bench_counter(c, "bad_fcs"), RUNTS);
+	assert_int_equal(bench_counter(c, "filtered"), 0);
+	bench_free(b);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(forgeries) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(forgeries),
+		cmocka_unit_test(a_frame_that_is_too_short_counts_as_bad),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

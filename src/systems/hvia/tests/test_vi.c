@@ -175,6 +175,96 @@ static void race(void **state)
 	hvduo_run(racer, race_peer, 0);
 }
 
+/* The first descriptor is read with a handle behind a Next of 0; the link that
+ * is set then has another one, in each of its bytes. */
+static int relinks(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &hvduo.rig[0];
+	struct hvrig_desc *d[2];
+	uint32_t turn = 0;
+
+	hvduo_open_side(h, 0, 0);
+	hvarea_meet(h, &turn);
+	d[0] = hvduo_simple(0, HVIA_PAGE);
+	d[1] = hvduo_simple(1, 4);
+	d[0]->d.next_handle = UINT32_MAX;
+	ring(r, VI, HVIA_Q_SEND, hvia_token(r->desc_handle, 0));
+	weft_host_sleep(h, weft_host_now(h) + 5 * WEFT_US);
+	assert_int_equal(d[0]->d.status, 0);
+	d[0]->d.next_handle = r->desc_handle;
+	d[0]->d.next = (uintptr_t)d[1];
+	ring(r, VI, HVIA_Q_SEND, hvia_token(r->desc_handle, sizeof(*d[1])));
+	assert_int_equal(hvrig_wait(r, d[0]), OK);
+	assert_int_equal(hvrig_wait(r, d[1]), OK);
+	assert_int_equal(bench_counter(b->node[0].dev, "next_reads"), 1);
+	hvduo_no_error(r);
+	weft_host_sleep(h, weft_host_now(h) + 50 * WEFT_US);
+	hvarea_meet(h, &turn);
+	return 0;
+}
+
+static void a_link_set_late_is_read_with_its_whole_handle(void **state)
+{
+	hvduo_run(relinks, hvduo_peer, 2);
+}
+
+/* ---- a reset in the middle of a completion ---- */
+
+static int sends_twice(struct weft_host *h, struct bench *b)
+{
+	uint32_t turn = 0;
+
+	hvduo_open_side(h, 0, 0);
+	hvduo.buf[0][0] = 0x5A;
+	for (uint32_t i = 0; i < 2; i++) {
+		hvarea_meet(h, &turn);
+		assert_int_equal(hvduo_sent(hvduo_simple(i, 4)), OK);
+	}
+	hvarea_meet(h, &turn);
+	return 0;
+}
+
+static struct hvrig_desc *receive_posted(struct hvrig *r)
+{
+	struct hvrig_desc *d = hvrig_desc(r, 0, 0);
+
+	hvrig_seg(d, hvduo.buf[1], hvduo.handle[1], 4);
+	hvrig_post(r, PEER, HVIA_Q_RECV, d);
+	return d;
+}
+
+static int resets(struct weft_host *h, struct bench *b)
+{
+	struct hvrig *r = &hvduo.rig[1];
+	struct hvrig_desc *d;
+	uint32_t turn = 0;
+
+	hvduo_open_side(h, 0, 0);
+	d = receive_posted(r);
+	hvarea_meet(h, &turn);
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	assert_int_equal(hvduo.buf[1][0], 0x5A);
+	hvrig_store(r, HVIA_CTRL, HVIA_CTRL_RESET);
+	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+	assert_int_equal(d->d.status, 0);
+	hvduo_open_side(h, 0, 0);
+	d = receive_posted(r);
+	hvarea_meet(h, &turn);
+	assert_int_equal(hvrig_wait(r, d), RECV);
+	assert_int_equal(hvduo.buf[1][0], 0x5A);
+	hvarea_meet(h, &turn);
+	return 0;
+}
+
+/* Completions of the receiver take half a millisecond here. */
+static void a_card_reset_while_it_completes_receives_again(void **state)
+{
+	hvduo.param = "t_compl";
+	hvduo.value = "33000";
+	hvduo.of = "n1.nic";
+	hvduo_run(sends_twice, resets, 0);
+}
+
 /* ---- states (T-26, T-27), interrupts (T-43) ---- */
 
 static int stater(struct weft_host *h, struct bench *b)
@@ -315,9 +405,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 
-		cmocka_unit_test(doorbells),  cmocka_unit_test(overrun),
-		cmocka_unit_test(race),	      cmocka_unit_test(states),
-		cmocka_unit_test(interrupts), cmocka_unit_test(compaction),
+		cmocka_unit_test(doorbells),
+		cmocka_unit_test(overrun),
+		cmocka_unit_test(race),
+		cmocka_unit_test(states),
+		cmocka_unit_test(interrupts),
+		cmocka_unit_test(compaction),
+		cmocka_unit_test(a_link_set_late_is_read_with_its_whole_handle),
+		cmocka_unit_test(
+			a_card_reset_while_it_completes_receives_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

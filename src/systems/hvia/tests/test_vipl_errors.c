@@ -129,6 +129,12 @@ static void mem_calls(struct side *s)
 			 VIP_ERROR_RESOURCE);
 	assert_int_equal(VipRegisterMem(s->nic, (void *)8192, 4096, &a, &m),
 			 VIP_INVALID_PARAMETER); /* no memory there */
+	assert_int_equal(
+		VipRegisterMem(s->nic, (void *)8192, UINT32_MAX, &a, &m),
+		VIP_INVALID_PARAMETER); /* nor for the longest */
+	assert_int_equal(
+		VipRegisterMem(s->nic, (void *)8192, 1ul << 32, &a, &m),
+		VIP_ERROR_RESOURCE);
 	assert_int_equal(VipRegisterMem(s->nic, NULL, 4096, &a, &m),
 			 VIP_INVALID_PARAMETER);
 	a.EnableRdmaRead = VIP_TRUE;

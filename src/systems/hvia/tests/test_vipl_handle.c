@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "systems/hvia/lib/vipl_internal.h"
+
 enum { KINDS = 6, FALSE_ONES = 32 };
 
 /* One live handle of each kind, and what calls need besides. */
@@ -391,6 +393,34 @@ static void test_waiting_calls_keep_their_vi(void **state)
 	viprig_run(*state, destroyed_in_wait, asker);
 }
 
+/* ---- memory ---- */
+
+/* A block that is free is the next one of its size: the second VI has that of
+ * the first.  A reliable one keeps it until its thread has gone. */
+static int makes_another(struct weft_host *h, struct bench *b)
+{
+	const struct vipl_vi *first;
+	struct side s;
+
+	side_open(&s, h, b, "hvia0+reliable", 4096);
+	first = vipl_vi(s.vi);
+	for (uint32_t i = 0; i < 2; i++) {
+		ok(VipDestroyVi(s.vi));
+		weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+		s.attr.ReliabilityLevel = i ? VIP_SERVICE_UNRELIABLE
+					    : VIP_SERVICE_RELIABLE_DELIVERY;
+		side_vi(&s, &s.vi);
+		assert_ptr_equal(vipl_vi(s.vi), first);
+	}
+	side_close(&s);
+	return 0;
+}
+
+static void a_vi_that_is_destroyed_gives_back_its_memory(void **state)
+{
+	viprig_run(*state, makes_another, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -404,6 +434,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_waiting_calls_keep_their_vi, viprig_setup,
 			bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_vi_that_is_destroyed_gives_back_its_memory,
+			viprig_setup, bench_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -422,6 +422,47 @@ static void an_answer_to_another_request_is_none(void **state)
 	bench_free(b);
 }
 
+static int has_an_agent(struct weft_host *h, struct bench *b)
+{
+	struct side s;
+
+	open_third(&s, h, b);
+	weft_oob_put(h, "open", 1);
+	weft_oob_get(h, "end");
+	weft_host_exit(h, 0);
+}
+
+/* Each would have the answer that nothing matches. */
+static int asks_wrongly(struct weft_host *h, struct bench *b)
+{
+	uint64_t id;
+
+	hvrig_open(&rig, h);
+	weft_oob_get(h, "open");
+	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);
+	say(REQ, 0, "nobody"); /* no connection has this id */
+	own_vi = HVIA_VIS;
+	say(REQ, 5, "nobody");
+	own_vi = 7;
+	say(NO_MATCH + 1, 6, "nobody");
+	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+	assert_int_equal(hvrig_load(&rig, HVIA_KRX_LENGTH), 0);
+	say(REQ, 8, "nobody");
+	assert_int_equal(heard(&id), NO_MATCH);
+	assert_int_equal(id, 8);
+	weft_oob_put(h, "end", 1);
+	return 0;
+}
+
+static void a_request_with_a_field_that_cannot_be_has_no_answer(void **state)
+{
+	struct bench *b = viprig_bench();
+
+	viprig_run(b, has_an_agent, asks_wrongly);
+	assert_false(weft_progs_running(b->sim));
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,6 +473,8 @@ int main(void)
 		cmocka_unit_test(a_request_is_repeated_later_and_later),
 		cmocka_unit_test(an_open_request_is_kept_among_others),
 		cmocka_unit_test(an_answer_to_another_request_is_none),
+		cmocka_unit_test(
+			a_request_with_a_field_that_cannot_be_has_no_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -315,6 +315,42 @@ int main(int argc, char **argv)
 
 
 @unittest.skipUnless(shutil.which("cc"), "no compiler")
+class Clocks(unittest.TestCase):
+    """Clocks of a program are those of its node, and sleeping costs nothing."""
+    SOURCE = r"""
+#include <stdio.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+int main(void)
+{
+	struct timespec ts = { -1, -1 };
+	struct timeval tv = { -1, -1 };
+	time_t t = -1;
+	sleep(3);
+	usleep(500000);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	gettimeofday(&tv, NULL);
+	printf("clock %d.%d\n", (int)ts.tv_sec, (int)(ts.tv_nsec / 100000000));
+	printf("day %d.%d\n", (int)tv.tv_sec, (int)(tv.tv_usec / 100000));
+	printf("time %d", (int)time(&t));
+	printf(" %d\n", (int)t);
+	return 0;
+}
+"""
+
+    def test_seconds_and_their_parts(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            file = os.path.join(tmp, "clocks.so")
+            subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", file],
+                           input=self.SOURCE, text=True, check=True)
+            out = said(os.path.join(ROOT, "examples", "vipl", "two.yaml"),
+                       "--set", "host.main.file=" + file)[1]
+        for line in "clock 3.5\n", "day 3.5\n", "time 3 3\n":
+            self.assertIn("n0.prog0: " + line, out)
+
+
+@unittest.skipUnless(shutil.which("cc"), "no compiler")
 class Ends(unittest.TestCase):
     """How a program may end."""
     SOURCE = r"""

@@ -371,6 +371,33 @@ static void flits_that_wait_for_a_link_are_counted(void **state)
 	run(waits, takes_late);
 }
 
+/* ---- stop and continue ---- */
+
+/* With so many bytes free, link 0 has said "stop". */
+static bool says_stop(struct atoll_xbar *x, uint32_t bytes)
+{
+	x->in[AT_LINK0].used = x->buffer - bytes;
+	atoll_link_link_state(x, 0);
+	return x->link[0].stop_said;
+}
+
+static void fills(struct weft_host *h)
+{
+	struct atoll_xbar *x = &atoll_pair_nic(&t.p, 0)->x;
+
+	assert_false(says_stop(x, x->stop_free));
+	assert_true(says_stop(x, x->stop_free - 1));
+	assert_true(says_stop(x, x->cont_free - 1));
+	assert_false(says_stop(x, x->cont_free));
+	assert_false(says_stop(x, x->buffer));
+	assert_int_equal(x->comp->counters[x->counter0 + AX_K_STOPS], 1);
+}
+
+static void a_link_stops_below_its_threshold_and_not_at_it(void **state)
+{
+	run(fills, NULL);
+}
+
 /* ---- machines that cannot be ---- */
 
 /* The cable takes 50 ns, 17 cycles; a flit has 69 characters at most: 2 * 17 +
@@ -416,6 +443,8 @@ int main(void)
 		cmocka_unit_test(a_message_is_cut_to_the_room_for_it),
 		cmocka_unit_test(nothing_is_stored_to_a_port_that_is_closed),
 		cmocka_unit_test(flits_that_wait_for_a_link_are_counted),
+		cmocka_unit_test(
+			a_link_stops_below_its_threshold_and_not_at_it),
 		cmocka_unit_test(machines_without_room_for_a_stop_are_refused),
 	};
 

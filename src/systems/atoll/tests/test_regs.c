@@ -309,6 +309,27 @@ static void regions_and_queues_wrap_and_fill(void **state)
 	run(dma_receives, NULL);
 }
 
+/* As if the bus had not taken so many of them yet. */
+static void dma_waits(void)
+{
+	struct at_nic *n = atoll_pair_nic(&t.p, 0);
+
+	queues(ATOLL_CTRL_DMA);
+	later();
+	for (uint32_t i = 0; i < 12; i++) {
+		n->rx[TO].writes = i;
+		assert_int_equal(at_rx_room(n, TO), i < 8);
+	}
+	n->rx[TO].writes = 0;
+	describe(0, 8, 1);
+	assert_int_equal(t.rdq[7], ATOLL_D_VALID);
+}
+
+static void a_port_takes_no_flit_with_eight_stores_under_way(void **state)
+{
+	run(dma_waits, NULL);
+}
+
 static void dma_tells(void)
 {
 	queues(ATOLL_CTRL_DMA | ATOLL_CTRL_IRQ);
@@ -452,6 +473,8 @@ int main(void)
 		cmocka_unit_test(what_is_not_there_reads_as_nothing),
 		cmocka_unit_test(a_full_buffer_takes_a_flit_when_one_has_room),
 		cmocka_unit_test(regions_and_queues_wrap_and_fill),
+		cmocka_unit_test(
+			a_port_takes_no_flit_with_eight_stores_under_way),
 		cmocka_unit_test(
 			a_message_raises_the_interrupt_that_was_asked_for),
 		cmocka_unit_test(a_wrong_descriptor_sends_an_empty_packet),

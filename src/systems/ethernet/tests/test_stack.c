@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Headers of M-VIA and TCP/IP byte by byte (hvia.md 6.6), frames that are no
- * segments of them, and the bytes that a stack keeps. */
+ * segments of them, the bytes that a stack keeps, and from when on it waits. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -10,6 +10,9 @@
 #include "unit/host/node.h"
 #include "systems/ethernet/lib/stack.h"
 #include "systems/ethernet/lib/stack_bytes.h"
+
+extern const struct weft_class weft_class_bus_pci, weft_class_eth_nic,
+	weft_class_eth_cable;
 
 enum { BIG = 1500 };
 
@@ -235,6 +238,100 @@ static void bytes_are_kept_in_order(void **state)
 	bench_free(b);
 }
 
+/* ---- times ---- */
+
+static void join(struct bench *b)
+{
+	assert_int_equal(weft_connect(&b->node[0].dev->ports[1],
+				      &b->node[1].dev->ports[1],
+				      weft_sim_find(b->sim, "cable"), 0, NULL),
+			 0);
+}
+
+/* Two nodes and a cable; to be freed. */
+static struct bench *run(node_fn fn, uint64_t v)
+{
+	struct bench *b =
+		bench_make(2, &weft_class_bus_pci, &weft_class_eth_nic);
+
+	assert_non_null(
+		weft_sim_add(b->sim, &weft_class_eth_cable, "cable", NULL));
+	b->join = join;
+	b->v[0] = v;
+	bench_prog(b, 0, fn);
+	bench_prog(b, 1, fn);
+	bench_start(b);
+	bench_run(b);
+	assert_string_equal(bench_failure(b, 0), "");
+	assert_false(weft_progs_running(b->sim));
+	return b;
+}
+
+/* A byte after one hour, another after two and a half: the receiver would ask
+ * after three, and would have given up 11 minutes after two. */
+static int talks_rarely(struct weft_host *h, struct bench *b)
+{
+	static const weft_time_t when[] = { 3600 * WEFT_SEC, 9000 * WEFT_SEC };
+	static const struct stack_cost cost = { .ring = 8 };
+	uint32_t me = weft_host_node(h);
+	uint8_t byte[2] = { 5, 6 };
+	struct stack *s;
+
+	assert_int_equal(stack_open(h, &stack_tcpip, &cost, !me, &s), 0);
+	for (uint32_t i = 0; !me && i < 2; i++) {
+		weft_host_sleep(h, when[i]);
+		assert_int_equal(stack_send(s, &byte[i], 1), 0);
+	}
+	if (me) {
+		memset(byte, 0, sizeof(byte));
+		assert_int_equal(stack_recv(s, byte, 2), 0);
+		assert_memory_equal(byte, "\x05\x06", 2);
+		assert_true(weft_host_now(h) > when[1]);
+	}
+	stack_close(s);
+	return 0;
+}
+
+static void silence_begins_with_the_last_segment(void **state)
+{
+	struct bench *b = run(talks_rarely, 0);
+
+	/* an acknowledgement of the first byte, and no question */
+	assert_int_equal(bench_counter(b->node[1].dev, "tx_frames"), 1);
+	bench_free(b);
+}
+
+/* A frame takes 10 ms of work, and nothing acknowledges it. */
+static int waits_for_an_answer(struct weft_host *h, struct bench *b)
+{
+	static const struct stack_cost cost = { .ring = 8,
+						.transmit = 10 * WEFT_MS };
+	uint8_t byte = 1;
+	struct stack *s;
+
+	if (weft_host_node(h))
+		return 0;
+	assert_int_equal(stack_open(h, &stack_tcpip, &cost, 1, &s), 0);
+	assert_int_equal(stack_send(s, &byte, 1), 0);
+	assert_int_equal(stack_serve(s, weft_host_now(h) + b->v[0] * WEFT_MS),
+			 0);
+	stack_close(s);
+	return 0;
+}
+
+static void the_time_out_begins_when_the_work_is_done(void **state)
+{
+	static const uint32_t ms[] = { 195, 205 };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bench *b = run(waits_for_an_answer, ms[i]);
+
+		assert_int_equal(bench_counter(b->node[0].dev, "tx_frames"),
+				 1 + i);
+		bench_free(b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +341,8 @@ int main(void)
 		cmocka_unit_test(tcp_damage),
 		cmocka_unit_test(tcp_foreign),
 		cmocka_unit_test(bytes_are_kept_in_order),
+		cmocka_unit_test(silence_begins_with_the_last_segment),
+		cmocka_unit_test(the_time_out_begins_when_the_work_is_done),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -377,6 +377,25 @@ static void idle_commas_are_hit(void **state)
 	pair_fini(&p);
 }
 
+/* The words of a frame are no commas as well: on a line that is busy most of
+ * the time, too, a bit is hit once. */
+static void words_of_a_frame_are_not_hit_as_commas(void **state)
+{
+	const char *set[] = { "refresh", "1000", NULL };
+	const char *f[] = { "code", "8b10b", "rate", "1e-5", NULL };
+	struct pair p;
+
+	pair_init(&p, set, &weft_class_fault_bits, f);
+	pair_send(&p, 0, 4000, 40);
+	pair_start(&p);
+	pair_run(&p, 500000);
+	/* 20,000,000 bits, two thirds of them in frames */
+	assert_in_range(p.fault->counters[0], 160, 240);
+	assert_in_range(p.fault->counters[1], 110, 180);
+	assert_true(p.n[1]->received > 3900);
+	pair_fini(&p);
+}
+
 /* An invalid code is counted as that alone, whatever it stands for. */
 static void invalid_codes_are_no_disparity_errors(void **state)
 {
@@ -447,6 +466,7 @@ int main(void)
 		cmocka_unit_test(each_link_of_a_bundle_may_lose_its_share),
 		cmocka_unit_test(every_wrong_bit_of_a_code_is_seen),
 		cmocka_unit_test(idle_commas_are_hit),
+		cmocka_unit_test(words_of_a_frame_are_not_hit_as_commas),
 		cmocka_unit_test(invalid_codes_are_no_disparity_errors),
 		cmocka_unit_test(idle_commas_keep_no_run_going),
 		cmocka_unit_test(

@@ -120,6 +120,27 @@ static void build_pair(struct fab *f, const char *const *tx,
 	must(weft_sim_start(f->sim, &err), &err);
 }
 
+/* Its second packet is due after the end of all time: the first one comes, and
+ * time goes on. */
+static void a_load_of_almost_nothing_sends_one_packet(void **state)
+{
+	const char *tx[] = { "node",	"0",	       "dests", "2",
+			     "pattern", "permutation", "load",	"1e-30",
+			     "packets", "9",	       NULL };
+	const char *rx[] = {
+		"node", "1", "dests", "2", "pattern", "none", NULL
+	};
+	struct weft_err err = { 0 };
+	struct fab f = { 0 };
+
+	build_pair(&f, tx, rx);
+	weft_sim_run(f.sim, WEFT_MS);
+	assert_int_equal(f.gen[0]->counters[SENT], 1);
+	assert_int_equal(f.gen[1]->counters[RECEIVED], 1);
+	must(weft_sim_finish(f.sim, &err), &err);
+	weft_sim_free(f.sim);
+}
+
 /* Node 3 sends to one that knows three nodes, 0 to 2: none of its packets can
  * be in order; to one that knows a fourth all are. */
 static void packets_of_a_node_that_is_none_are_out_of_order(void **state)
@@ -380,6 +401,7 @@ int main(void)
 		cmocka_unit_test(line_rate),
 		cmocka_unit_test(credit_loss),
 		cmocka_unit_test(repeats),
+		cmocka_unit_test(a_load_of_almost_nothing_sends_one_packet),
 		cmocka_unit_test(a_listener_hears_what_a_tapped_line_carries),
 		cmocka_unit_test(too_large),
 	};

@@ -124,13 +124,21 @@ static void forth_gen_fill(struct weft_comp *c, uint64_t now)
 		g->next = (double)now;
 }
 
+/* Cycles that simulated time can count; a load of 1e-30 draws later ones. */
+static double cycles_max(const struct weft_clock *clk)
+{
+	return (double)WEFT_NEVER / 2 / ((double)clk->num / (double)clk->den);
+}
+
 /* The cycle at which next() should look for arrivals again. */
 void forth_gen_rearm(struct forth_gen *g)
 {
-	uint64_t at = cycle_up(g->next);
+	const struct weft_clock *clk = &g->link.clk;
 
-	if (!forth_gen_over(g) && g->queued < g->backlog)
-		forth_port_kick(&g->link, weft_clock_edge(&g->link.clk, at));
+	if (!forth_gen_over(g) && g->queued < g->backlog &&
+	    g->next < cycles_max(clk))
+		forth_port_kick(&g->link,
+				weft_clock_edge(clk, cycle_up(g->next)));
 }
 
 /* ---- source ---- */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "net/fault.h"
 
 enum { LEVEL_FLIT, LEVEL_SYMBOL };
@@ -25,8 +26,9 @@ struct bits {
 	bool invalid;
 	const struct weft_wire_faults *wire;
 	uint64_t seen, skip; /* frames with the part; bits to the next error */
-	struct fault_hit *hit;
-	uint32_t n_hits, cap_hits;
+	struct {
+		VEC(struct fault_hit);
+	} hits;
 	uint32_t width; /* bits of a symbol that can be wrong */
 	/* idle commas */
 	bool idle;	 /* are hit */
@@ -136,11 +138,7 @@ static bool bits_match(uint32_t parts, uint16_t sym)
 
 static void bits_hit(struct bits *b, uint32_t symbol, uint32_t bit)
 {
-	if (b->n_hits == b->cap_hits) {
-		b->cap_hits = b->cap_hits ? 2 * b->cap_hits : 64;
-		b->hit = realloc(b->hit, b->cap_hits * sizeof(*b->hit));
-	}
-	b->hit[b->n_hits++] = (struct fault_hit){ symbol, bit };
+	vec_push(&b->hits, (struct fault_hit){ symbol, bit });
 }
 
 /* Bits until the next error, geometric. */
@@ -209,8 +207,8 @@ static void bits_invalid(const struct bits *b, struct weft_raw *raw)
 {
 	uint32_t i;
 
-	for (i = 0; i < b->n_hits; i++) {
-		uint16_t *s = &raw->sym[b->hit[i].symbol];
+	for (i = 0; i < b->hits.n; i++) {
+		uint16_t *s = &raw->sym[b->hits.at[i].symbol];
 
 		*s = (uint16_t)((*s & ~WEFT_SYM_K) | WEFT_SYM_BAD);
 	}
@@ -221,9 +219,9 @@ static void bits_turn(const struct bits *b, struct weft_raw *raw)
 {
 	enum weft_line_code code = b->wire->code;
 
-	for (uint32_t i = 0; i < b->n_hits; i++) {
-		uint16_t *s = &raw->sym[b->hit[i].symbol];
-		uint32_t bit = b->hit[i].bit;
+	for (uint32_t i = 0; i < b->hits.n; i++) {
+		uint16_t *s = &raw->sym[b->hits.at[i].symbol];
+		uint32_t bit = b->hits.at[i].bit;
 
 		if (code == WEFT_LINE_OCTETS)
 			*s ^= (uint16_t)(1u << bit);
@@ -239,13 +237,13 @@ static void bits_turn(const struct bits *b, struct weft_raw *raw)
 /* 10-bit codes. */
 static void bits_codes(struct bits *b, struct weft_raw *raw)
 {
-	qsort(b->hit, b->n_hits, sizeof(*b->hit), hit_order);
+	qsort(b->hits.at, b->hits.n, sizeof(*b->hits.at), hit_order);
 	if (b->wire->comma)
-		fault_code_told(raw, b->hit, b->n_hits, b->wire->comma);
+		fault_code_told(raw, b->hits.at, b->hits.n, b->wire->comma);
 	else if (b->level == LEVEL_SYMBOL)
-		fault_code_stream(raw, b->hit, b->n_hits);
+		fault_code_stream(raw, b->hits.at, b->hits.n);
 	else
-		fault_code_flit(raw, b->hit, b->n_hits);
+		fault_code_flit(raw, b->hits.at, b->hits.n);
 }
 
 static void bits_count(struct weft_comp *c, const struct weft_frame *f,
@@ -255,10 +253,11 @@ static void bits_count(struct weft_comp *c, const struct weft_frame *f,
 	uint32_t i, parts = 0;
 	enum weft_part cell = WEFT_PARTS;
 
-	weft_count(c, C_FLIPPED, b->n_hits);
+	weft_count(c, C_FLIPPED, b->hits.n);
 	weft_count(c, C_HIT, 1);
-	for (i = 0; i < b->n_hits; i++)
-		parts |= 1u << (raw->sym[b->hit[i].symbol] >> WEFT_PART_SHIFT);
+	for (i = 0; i < b->hits.n; i++)
+		parts |= 1u
+			 << (raw->sym[b->hits.at[i].symbol] >> WEFT_PART_SHIFT);
 	if (b->wire->cell)
 		cell = b->wire->cell(f);
 	for (i = 0; i < WEFT_PARTS; i++)
@@ -306,13 +305,13 @@ static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 	uint32_t parts = bits_parts(b, f);
 	struct weft_raw *raw = fault_raw(c, f, 1);
 
-	b->n_hits = 0;
+	b->hits.n = 0;
 	b->seen += bits_has_part(raw, parts);
 	if (b->frame && b->seen >= b->frame && b->seen < b->frame + b->count)
 		bits_exact(b, raw, parts);
 	if (b->rate > 0)
 		bits_random(c, raw, parts);
-	if (b->n_hits) {
+	if (b->hits.n) {
 		bits_count(c, f, raw);
 		bits_apply(b, raw);
 		fault_set(f, raw);
@@ -345,14 +344,14 @@ static void idle_word(struct weft_comp *c)
 	weft_time_t t = idle_hit(b);
 
 	b->skip %= 4 * CODE_BITS;
-	b->n_hits = 0;
+	b->hits.n = 0;
 	for (uint32_t i = 0; i < 4; i++)
 		bits_symbol(c, i);
 	b->end = t + b->word_fs;
-	weft_count(c, C_FLIPPED, b->n_hits);
+	weft_count(c, C_FLIPPED, b->hits.n);
 	weft_count(c, C_IDLE, 1);
 	fault_code_idle(c, b->wire, t > weft_now(c) ? t : weft_now(c) + 1,
-			b->word_fs, b->hit, b->n_hits);
+			b->word_fs, b->hits.at, b->hits.n);
 }
 
 /* Damaged commas alone keep no run going. */
@@ -422,7 +421,7 @@ static int bits_start(struct weft_comp *c, struct weft_err *err)
 
 static void bits_fini(struct weft_comp *c)
 {
-	free(((struct bits *)c->state)->hit);
+	vec_free(&((struct bits *)c->state)->hits);
 }
 
 WEFT_COMPONENT(fault_bits, .name = "fault.bits", .kind = WEFT_KIND_FAULT,

@@ -23,8 +23,7 @@ int outage_init(struct outage *o, struct weft_comp *c, struct weft_err *err)
 
 void outage_fini(struct outage *o)
 {
-	free(o->span);
-	o->span = NULL;
+	vec_free(&o->spans);
 }
 
 /* At least a picosecond, so that spans are apart and not empty. */
@@ -42,14 +41,9 @@ static void outage_add(struct outage *o, weft_time_t from)
 {
 	weft_time_t len = o->length ? draw(o, o->length) : WEFT_NEVER - from;
 
-	if (o->n == o->cap) {
-		o->cap = o->cap ? 2 * o->cap : 4;
-		o->span = realloc(o->span, o->cap * sizeof(*o->span));
-		assert(o->span);
-	}
 	if (len > WEFT_NEVER - from)
 		len = WEFT_NEVER - from;
-	o->span[o->n++] = (struct outage_span){ from, from + len };
+	vec_push(&o->spans, (struct outage_span){ from, from + len });
 	o->over = !o->every || from + len == WEFT_NEVER;
 }
 
@@ -57,21 +51,21 @@ const struct outage_span *outage_get(struct outage *o, uint32_t i)
 {
 	weft_time_t gap = o->every - o->length, last;
 
-	while (i >= o->n) {
+	while (i >= o->spans.n) {
 		if (o->over)
 			return NULL;
-		if (!o->n) {
+		if (!o->spans.n) {
 			outage_add(o, o->at + (o->random ? draw(o, gap) : 0));
 			continue;
 		}
-		last = o->span[o->n - 1].to;
+		last = vec_last(&o->spans).to;
 		gap = draw(o, o->every - o->length);
 		if (gap >= WEFT_NEVER - last)
 			o->over = true;
 		else
 			outage_add(o, last + gap);
 	}
-	return &o->span[i];
+	return &o->spans.at[i];
 }
 
 const struct outage_span *outage_after(struct outage *o, uint32_t *i_p,

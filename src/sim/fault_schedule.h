@@ -4,6 +4,7 @@
 #ifndef SIM_FAULT_SCHEDULE_H
 #define SIM_FAULT_SCHEDULE_H
 
+#include "base/vec.h"
 #include "weft/sim.h"
 
 struct outage_span {
@@ -16,8 +17,9 @@ struct outage {
 	bool random;
 	/* spans known so far, in order of time */
 	struct weft_rng *rng;
-	struct outage_span *span;
-	uint32_t n, cap;
+	struct {
+		VEC(struct outage_span);
+	} spans;
 	bool over; /* no more will come */
 };
 

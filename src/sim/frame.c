@@ -14,20 +14,15 @@ static void *slab_new(struct weft_sim *sim, size_t bytes)
 {
 	void *p = need(aligned_alloc(64, (bytes + 63) / 64 * 64));
 
-	if (sim->n_slabs == sim->cap_slabs) {
-		sim->cap_slabs = sim->cap_slabs ? sim->cap_slabs * 2 : 16;
-		sim->slabs = need(realloc(
-			sim->slabs, sim->cap_slabs * sizeof(*sim->slabs)));
-	}
-	sim->slabs[sim->n_slabs++] = p;
+	vec_push(&sim->slabs, p);
 	return p;
 }
 
 void pool_fini(struct weft_sim *sim)
 {
-	for (uint32_t i = 0; i < sim->n_slabs; i++)
-		free(sim->slabs[i]);
-	free(sim->slabs);
+	for (uint32_t i = 0; i < sim->slabs.n; i++)
+		free(sim->slabs.at[i]);
+	vec_free(&sim->slabs);
 }
 
 static void frames_refill(struct weft_sim *sim)

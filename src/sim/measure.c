@@ -40,34 +40,23 @@ void weft_series_add(struct weft_comp *c, const char *series,
 		result_series_get(c->sim->result, full, x_unit, y_unit), x, y);
 }
 
-static void hists_append(struct weft_sim *sim, struct weft_hist *h)
-{
-	if (sim->n_hists == sim->cap_hists) {
-		sim->cap_hists = sim->cap_hists ? sim->cap_hists * 2 : 8;
-		sim->hists = realloc(sim->hists,
-				     sim->cap_hists * sizeof(*sim->hists));
-		assert(sim->hists);
-	}
-	sim->hists[sim->n_hists++] = h;
-}
-
 struct weft_hist *weft_hist(struct weft_comp *c, const char *name,
 			    const char *unit)
 {
 	struct weft_sim *sim = c->sim;
 	struct weft_hist *h;
 
-	for (uint32_t i = 0; i < sim->n_hists; i++)
-		if (sim->hists[i]->comp == c &&
-		    !strcmp(sim->hists[i]->name, name))
-			return sim->hists[i];
+	for (uint32_t i = 0; i < sim->hists.n; i++)
+		if (sim->hists.at[i]->comp == c &&
+		    !strcmp(sim->hists.at[i]->name, name))
+			return sim->hists.at[i];
 	h = calloc(1, sizeof(*h));
 	assert(h);
 	h->comp = c;
 	h->name = strdup(name);
 	h->unit = strdup(unit);
 	hist_init(&h->h, 1.0);
-	hists_append(sim, h);
+	vec_push(&sim->hists, h);
 	return h;
 }
 
@@ -92,13 +81,13 @@ void weft_hist_add(struct weft_comp *c, const char *name, const char *unit,
 
 void hists_fini(struct weft_sim *sim)
 {
-	for (uint32_t i = 0; i < sim->n_hists; i++) {
-		hist_fini(&sim->hists[i]->h);
-		free(sim->hists[i]->name);
-		free(sim->hists[i]->unit);
-		free(sim->hists[i]);
+	for (uint32_t i = 0; i < sim->hists.n; i++) {
+		hist_fini(&sim->hists.at[i]->h);
+		free(sim->hists.at[i]->name);
+		free(sim->hists.at[i]->unit);
+		free(sim->hists.at[i]);
 	}
-	free(sim->hists);
+	vec_free(&sim->hists);
 }
 
 void weft_check_failed(struct weft_comp *c, const char *fmt, ...)
@@ -148,8 +137,8 @@ void result_collect(struct weft_sim *sim)
 		}
 		collect_ports(sim->result, c);
 	}
-	for (uint32_t i = 0; i < sim->n_hists; i++) {
-		struct weft_hist *h = sim->hists[i];
+	for (uint32_t i = 0; i < sim->hists.n; i++) {
+		struct weft_hist *h = sim->hists.at[i];
 		struct hist *to;
 
 		full_name(h->comp, h->name, full, sizeof(full));

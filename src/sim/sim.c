@@ -42,7 +42,7 @@ void weft_sim_free(struct weft_sim *sim)
 	hists_fini(sim);
 	pool_fini(sim);
 	evq_fini(&sim->q);
-	free(sim->watch);
+	vec_free(&sim->watch);
 	result_free(sim->result);
 	arena_fini(&sim->arena);
 	free(sim);
@@ -225,23 +225,16 @@ void weft_watch(struct weft_comp *c, uint32_t tag, weft_time_t t)
 {
 	struct weft_sim *sim = c->sim;
 
-	if (sim->n_watch == sim->cap_watch) {
-		sim->cap_watch = sim->cap_watch ? 2 * sim->cap_watch : 4;
-		sim->watch = realloc(sim->watch,
-				     sim->cap_watch * sizeof(*sim->watch));
-		if (!sim->watch)
-			abort();
-	}
-	sim->watch[sim->n_watch++] = comp_key(c, 1, tag);
+	vec_push(&sim->watch, comp_key(c, 1, tag));
 	weft_wake(c, tag, t);
 }
 
 /* An event that was watched for has come. */
 static void watch_comes(struct weft_sim *sim, uint64_t key)
 {
-	for (uint32_t i = 0; i < sim->n_watch; i++)
-		if (sim->watch[i] == key) {
-			sim->watch[i] = sim->watch[--sim->n_watch];
+	for (uint32_t i = 0; i < sim->watch.n; i++)
+		if (sim->watch.at[i] == key) {
+			sim->watch.at[i] = vec_pop(&sim->watch);
 			return;
 		}
 }
@@ -340,7 +333,7 @@ static inline bool next_event(struct weft_sim *sim, weft_time_t until,
 {
 	if (__builtin_expect(sim->gate != NULL, 0))
 		return gated_pop(sim, until, e);
-	return sim->q.pending > sim->n_watch && evq_pop(&sim->q, until, e);
+	return sim->q.pending > sim->watch.n && evq_pop(&sim->q, until, e);
 }
 
 uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
@@ -353,7 +346,7 @@ uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
 	sim->stopping = false;
 	while (!sim->stopping && next_event(sim, until, &e)) {
 		sim->events++;
-		if (sim->n_watch)
+		if (sim->watch.n)
 			watch_comes(sim, e.key);
 		if (large && sim->q.pos + AHEAD < sim->q.cur.n)
 			look_ahead(sim);
@@ -421,7 +414,7 @@ uint64_t weft_sim_events(const struct weft_sim *sim)
 
 bool weft_sim_idle(const struct weft_sim *sim)
 {
-	return sim->q.pending == sim->n_watch;
+	return sim->q.pending == sim->watch.n;
 }
 
 void weft_sim_set_payload(struct weft_sim *sim, bool carried)

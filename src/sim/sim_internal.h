@@ -3,6 +3,7 @@
 #ifndef SIM_SIM_INTERNAL_H
 #define SIM_SIM_INTERNAL_H
 
+#include "base/vec.h"
 #include "measure/result.h"
 #include "sim/arena.h"
 #include "sim/queue.h"
@@ -25,8 +26,10 @@ struct weft_sim {
 	weft_gate_fn gate; /* NULL: time is our own */
 	void *gate_arg;
 	struct evq q;
-	uint64_t *watch; /* keys of events that keep no run going */
-	uint32_t n_watch, cap_watch;
+	/* keys of events that keep no run going */
+	struct {
+		VEC(uint64_t);
+	} watch;
 	uint64_t seed, events;
 	struct weft_comp **comps; /* by name once started */
 	void **states;		  /* theirs, in the same order */
@@ -37,12 +40,14 @@ struct weft_sim {
 	/* pools */
 	struct weft_frame *free_frames;
 	struct weft_buf *free_bufs[BUF_LOG2_MAX + 1];
-	void **slabs;
-	uint32_t n_slabs, cap_slabs;
+	struct {
+		VEC(void *);
+	} slabs;
 	uint64_t live_frames, live_bufs;
 	/* histograms being filled; moved into the result at the end */
-	struct weft_hist **hists;
-	uint32_t n_hists, cap_hists;
+	struct {
+		VEC(struct weft_hist *);
+	} hists;
 	/* for those who listen */
 	struct trace_access access;
 	uint64_t messages;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/vec.h"
 #include "systems/extoll/network/direct_network.h"
 
 enum { NOWHERE = UINT32_MAX };
@@ -26,8 +27,9 @@ struct head {
 struct waits {
 	const struct extoll_net *n;
 	uint64_t before;
-	struct head *head; /* by place */
-	uint32_t n_heads, cap;
+	struct {
+		VEC(struct head);
+	} heads;	 /* by place */
 	uint32_t *first; /* head of a place; that of the next ends them */
 };
 
@@ -63,7 +65,7 @@ static bool is_switch(const struct weft_port *p)
 static bool place_moves(const struct waits *w, uint32_t p, uint32_t but)
 {
 	for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
-		if (i != but && w->head[i].live)
+		if (i != but && w->heads.at[i].live)
 			return true;
 	return w->first[p] == w->first[p + 1];
 }
@@ -88,8 +90,8 @@ static bool holder_moves(const struct waits *w, const struct weft_comp *c,
 		const struct weft_port *up = c->ports[lock / EX_VCS].peer;
 
 		for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
-			if (w->head[i].w.out == out)
-				return w->head[i].live;
+			if (w->heads.at[i].w.out == out)
+				return w->heads.at[i].live;
 		if (!place_takes(w, p) && !place_moves(w, p, NOWHERE))
 			return false;
 		if (!up || !is_switch(up))
@@ -126,7 +128,7 @@ static bool lock_comes(const struct waits *w, const struct head *h)
 
 static bool head_moves(const struct waits *w, uint32_t i)
 {
-	const struct head *h = &w->head[i];
+	const struct head *h = &w->heads.at[i];
 
 	if (h->w.since > w->before)
 		return true;
@@ -139,13 +141,13 @@ static bool head_moves(const struct waits *w, uint32_t i)
 /* Number of heads that cannot. */
 static uint32_t waits_solve(struct waits *w)
 {
-	uint32_t stuck = w->n_heads;
+	uint32_t stuck = w->heads.n;
 	bool more = true;
 
 	while (more) {
 		more = false;
-		for (uint32_t i = 0; i < w->n_heads; i++) {
-			struct head *h = &w->head[i];
+		for (uint32_t i = 0; i < w->heads.n; i++) {
+			struct head *h = &w->heads.at[i];
 
 			if (h->live || !head_moves(w, i))
 				continue;
@@ -160,13 +162,7 @@ static uint32_t waits_solve(struct waits *w)
 
 static void waits_add(struct waits *w, uint32_t place, const struct ex_wait *e)
 {
-	if (w->n_heads == w->cap) {
-		w->cap = w->cap ? 2 * w->cap : 64;
-		w->head = realloc(w->head, w->cap * sizeof(*w->head));
-		if (!w->head)
-			abort();
-	}
-	w->head[w->n_heads++] = (struct head){ .place = place, .w = *e };
+	vec_push(&w->heads, (struct head){ .place = place, .w = *e });
 }
 
 static uint32_t deadlock_places(const struct waits *w)
@@ -206,16 +202,16 @@ static void waits_read(struct waits *w)
 	for (uint32_t p = 0; p < all; p++) {
 		uint32_t k = place_heads(w, p, e);
 
-		w->first[p] = w->n_heads;
+		w->first[p] = w->heads.n;
 		for (uint32_t i = 0; i < k; i++)
 			waits_add(w, p, &e[i]);
 	}
-	w->first[all] = w->n_heads;
+	w->first[all] = w->heads.n;
 }
 
 static void waits_free(struct waits *w)
 {
-	free(w->head);
+	free(w->heads.at);
 	free(w->first);
 }
 
@@ -224,8 +220,8 @@ static void waits_free(struct waits *w)
 static const struct head *stuck_at(const struct waits *w, uint32_t p)
 {
 	for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
-		if (!w->head[i].live)
-			return &w->head[i];
+		if (!w->heads.at[i].live)
+			return &w->heads.at[i];
 	return NULL;
 }
 
@@ -258,12 +254,12 @@ static void place_text(const struct waits *w, uint32_t p, const char *before,
 static uint32_t circle_find(const struct waits *w, uint32_t *path,
 			    uint32_t *first_p)
 {
-	const struct head *h = w->head;
+	const struct head *h = w->heads.at;
 	uint32_t n = 0;
 
 	while (h->live)
 		h++;
-	while (h && n < w->n_heads) {
+	while (h && n < w->heads.n) {
 		for (uint32_t i = 0; i < n; i++)
 			if (path[i] == h->place) {
 				*first_p = i;
@@ -279,7 +275,7 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 static void circle_text(const struct waits *w, char *text, size_t size)
 {
 	enum { SHOWN = 8 };
-	uint32_t *path = calloc(w->n_heads + 1, sizeof(*path)), n, first;
+	uint32_t *path = calloc(w->heads.n + 1, sizeof(*path)), n, first;
 	size_t at = 0;
 
 	if (!path)
@@ -299,8 +295,8 @@ static void circle_text(const struct waits *w, char *text, size_t size)
 /* An end that takes nothing holds up cells. */
 static bool blocked_text(const struct waits *w, char *text, size_t size)
 {
-	for (uint32_t i = 0; i < w->n_heads; i++) {
-		const struct head *h = &w->head[i];
+	for (uint32_t i = 0; i < w->heads.n; i++) {
+		const struct head *h = &w->heads.at[i];
 		const struct weft_port *far = far_end(w, h);
 
 		if (h->w.since > w->before || h->w.room || is_switch(far))

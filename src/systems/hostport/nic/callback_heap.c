@@ -12,8 +12,9 @@ static bool before(const struct hp_call *a, const struct hp_call *b)
 
 static void heap_push(struct hp_later *l, struct hp_call c)
 {
-	uint32_t i = l->n++;
+	size_t i = l->n;
 
+	vec_push(l, c);
 	while (i && before(&c, &l->at[(i - 1) / 2])) {
 		l->at[i] = l->at[(i - 1) / 2];
 		i = (i - 1) / 2;
@@ -24,7 +25,7 @@ static void heap_push(struct hp_later *l, struct hp_call c)
 static struct hp_call heap_pop(struct hp_later *l)
 {
 	struct hp_call first = l->at[0], c = l->at[--l->n];
-	uint32_t i = 0, k;
+	size_t i = 0, k;
 
 	while ((k = 2 * i + 1) < l->n) {
 		if (k + 1 < l->n && before(&l->at[k + 1], &l->at[k]))
@@ -42,12 +43,6 @@ void hp_at(struct hp_nic *n, uint64_t cycle, hp_fn fn, void *arg)
 {
 	struct hp_later *l = &n->later;
 
-	if (l->n == l->cap) {
-		l->cap = l->cap ? 2 * l->cap : 64;
-		l->at = realloc(l->at, l->cap * sizeof(*l->at));
-		if (!l->at)
-			abort();
-	}
 	heap_push(l, (struct hp_call){ cycle, l->seq++, fn, arg });
 	weft_timer_arm(n->comp, &l->timer, HP_TAG_LATER, hp_edge(n, cycle));
 }

@@ -19,6 +19,7 @@
 #ifndef SYSTEMS_HOSTPORT_NIC_NIC_H
 #define SYSTEMS_HOSTPORT_NIC_NIC_H
 
+#include "base/vec.h"
 #include "systems/extoll/network/network_port.h"
 #include "systems/hostport/nic/context_cache.h"
 #include "systems/hostport/nic/fetch.h"
@@ -108,8 +109,7 @@ struct hp_call {
 	void *arg;
 };
 struct hp_later {
-	struct hp_call *at; /* heap */
-	uint32_t n, cap;
+	VEC(struct hp_call); /* heap */
 	uint64_t seq;
 	struct weft_timer timer;
 };

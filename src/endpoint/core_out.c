@@ -40,6 +40,7 @@ static bool message_out(struct ep *e, uint32_t dst, const struct ep_head *h,
 static bool data_out(struct ep *e, struct ep_op *op)
 {
 	size_t left = op->req.len - op->off, max = e->ep.info.max_msg;
+	const uint8_t *buf = op->req.buf; /* NULL: nothing is sent */
 	struct ep_head h = { .kind = op->data_kind,
 			     .id = op->id,
 			     .len = (uint32_t)(left < max ? left : max),
@@ -51,8 +52,7 @@ static bool data_out(struct ep *e, struct ep_op *op)
 	h.last = h.len == left;
 	if (h.kind == EP_PUT)
 		h.addr += op->req.raddr;
-	if (!message_out(e, op->req.dst, &h,
-			 (const uint8_t *)op->req.buf + op->off))
+	if (!message_out(e, op->req.dst, &h, buf ? buf + op->off : NULL))
 		return false;
 	op->off += h.len;
 	if (h.last)

@@ -6,21 +6,10 @@
  *   byte 4, reserved 12 */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "systems/ethernet/lib/stack.h"
 
 enum { TYPE = 0x88b6, HEAD = 28 };
-
-static void put32(uint8_t *p, uint32_t v)
-{
-	for (uint32_t i = 0; i < 4; i++)
-		p[i] = (uint8_t)(v >> 8 * i);
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-	       (uint32_t)p[3] << 24;
-}
 
 static void mvia_put(uint8_t *p, uint32_t from, uint32_t to,
 		     const struct stack_seg *g)
@@ -30,13 +19,14 @@ static void mvia_put(uint8_t *p, uint32_t from, uint32_t to,
 	p[3] = (uint8_t)(to >> 8);
 	p[4] = (uint8_t)from;
 	p[5] = (uint8_t)(from >> 8);
-	put32(p + 8, g->len);
-	put32(p + 12, g->seq);
+	put_le(p + 8, g->len, 4);
+	put_le(p + 12, g->seq, 4);
 }
 
 static bool mvia_get(const uint8_t *p, uint32_t len, struct stack_seg *g)
 {
-	*g = (struct stack_seg){ get32(p + 12), get32(p + 8), 0 };
+	*g = (struct stack_seg){ (uint32_t)get_le(p + 12, 4),
+				 (uint32_t)get_le(p + 8, 4), 0 };
 	return g->len <= len - HEAD && !p[0];
 }
 

@@ -5,6 +5,7 @@
  * shown. */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "systems/ethernet/lib/stack.h"
 
 enum {
@@ -18,23 +19,6 @@ enum {
 	PSH_ACK = 0x18,
 };
 
-static void tcpip_put16(uint8_t *p, uint32_t v)
-{
-	p[0] = (uint8_t)(v >> 8);
-	p[1] = (uint8_t)v;
-}
-
-static void tcpip_put32(uint8_t *p, uint32_t v)
-{
-	tcpip_put16(p, v >> 16);
-	tcpip_put16(p + 2, v & 0xffff);
-}
-
-static uint32_t tcpip_get16(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 8 | p[1];
-}
-
 static uint16_t tcpip_fold(uint32_t sum)
 {
 	while (sum >> 16)
@@ -47,20 +31,20 @@ static uint32_t tcpip_sum16(const uint8_t *p, uint32_t n)
 	uint32_t s = 0;
 
 	for (; n > 1; n -= 2, p += 2)
-		s += tcpip_get16(p);
+		s += (uint32_t)get_be(p, 2);
 	return n ? s + ((uint32_t)*p << 8) : s;
 }
 
 static void ip_put(uint8_t *p, uint32_t from, uint32_t to, uint32_t len)
 {
 	p[0] = 0x45;
-	tcpip_put16(p + 2, HEAD + len);
-	tcpip_put16(p + 6, 0x4000); /* do not fragment */
+	put_be(p + 2, HEAD + len, 2);
+	put_be(p + 6, 0x4000, 2); /* do not fragment */
 	p[8] = 64;
 	p[9] = 6;
-	tcpip_put32(p + 12, 0x0a000000 | (from & 0xffff));
-	tcpip_put32(p + 16, 0x0a000000 | (to & 0xffff));
-	tcpip_put16(p + 10, tcpip_fold(tcpip_sum16(p, IP)));
+	put_be(p + 12, 0x0a000000 | (from & 0xffff), 4);
+	put_be(p + 16, 0x0a000000 | (to & 0xffff), 4);
+	put_be(p + 10, tcpip_fold(tcpip_sum16(p, IP)), 2);
 }
 
 /* Of segment and pseudo header. */
@@ -77,33 +61,28 @@ static void tcp_put(uint8_t *p, uint32_t from, uint32_t to,
 
 	memset(p, 0, HEAD);
 	ip_put(p, from, to, g->len);
-	tcpip_put16(t, PORT);
-	tcpip_put16(t + 2, PORT);
-	tcpip_put32(t + 4, g->seq);
-	tcpip_put32(t + 8, g->ack);
+	put_be(t, PORT, 2);
+	put_be(t + 2, PORT, 2);
+	put_be(t + 4, g->seq, 4);
+	put_be(t + 8, g->ack, 4);
 	t[12] = TCP / 4 << 4;
 	t[13] = g->reset ? RST_ACK : g->len ? PSH_ACK : ACK;
-	tcpip_put16(t + 14, 0xffff);
+	put_be(t + 14, 0xffff, 2);
 	t[20] = t[21] = 1; /* NOP NOP time stamps */
 	t[22] = 8;
 	t[23] = 10;
-	tcpip_put16(t + 16, tcp_sum(p, g->len));
-}
-
-static uint32_t tcpip_get32(const uint8_t *p)
-{
-	return tcpip_get16(p) << 16 | tcpip_get16(p + 2);
+	put_be(t + 16, tcp_sum(p, g->len), 2);
 }
 
 static bool tcp_get(const uint8_t *p, uint32_t len, struct stack_seg *g)
 {
-	uint32_t total = tcpip_get16(p + 2);
+	uint32_t total = (uint32_t)get_be(p + 2, 2);
 
 	if (p[0] != 0x45 || p[9] != 6 || total < HEAD || total > len ||
 	    tcpip_fold(tcpip_sum16(p, IP)) || tcp_sum(p, total - HEAD))
 		return false;
-	*g = (struct stack_seg){ tcpip_get32(p + IP + 4), total - HEAD,
-				 tcpip_get32(p + IP + 8),
+	*g = (struct stack_seg){ (uint32_t)get_be(p + IP + 4, 4), total - HEAD,
+				 (uint32_t)get_be(p + IP + 8, 4),
 				 p[IP + 13] == RST_ACK };
 	return true;
 }

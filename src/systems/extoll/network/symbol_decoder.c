@@ -5,16 +5,12 @@
  * A control symbol ends whatever is going on; a cell that it ends in the wrong
  * place is bad, and the symbol may begin the next one.  A code error inside a
  * cell makes it bad; its byte is taken as it is. */
+#include "base/bytes.h"
 #include "systems/extoll/network/frame.h"
 
 #include "base/crc.h"
 
 enum dec_state { IDLE, HEAD, BYTES, TAIL, CONTROL, N_STATES };
-
-static uint32_t get_le32(const uint8_t *p)
-{
-	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
-}
 
 static void symbol_decoder_report(struct ex_dec *d, enum ex_verdict verdict)
 {
@@ -30,7 +26,7 @@ static enum ex_verdict symbol_decoder_check(const struct ex_dec *d)
 {
 	const uint8_t head[3] = { d->h.ctl, d->h.arg, (uint8_t)(d->len - 1) };
 	uint32_t crc = crc32_reflected(0, head, d->width == EX_W32 ? 3 : 2);
-	uint32_t got = get_le32(d->tail);
+	uint32_t got = (uint32_t)get_le(d->tail, 4);
 
 	crc = crc32_reflected(crc, d->h.bytes, d->n);
 	return got == crc ? EX_GOOD : got == ~crc ? EX_VOID : EX_BAD_CRC;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/crc.h"
 
 #define BAD_WINDOW 16 /* symbols; FORTH_PORT_BAD_CODES in it: out of sync */
@@ -74,15 +75,6 @@ static bool symbol_receiver_take(struct walk *w, uint8_t *p, uint32_t n)
 		p[i] = (uint8_t)a->sym[a->pos++];
 	}
 	return true;
-}
-
-static uint64_t get_be(const uint8_t *p, uint32_t n)
-{
-	uint64_t v = 0;
-
-	while (n--)
-		v = v << 8 | *p++;
-	return v;
 }
 
 /* A code that is in no table at this place of link j: does it end sync? */

@@ -4,26 +4,11 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
+
 enum { TAIL_FIX = 5 }; /* DHASH, VPID element */
 
 /* ---- bytes ---- */
-
-static void put_be(uint8_t *b, uint64_t v, uint32_t n)
-{
-	while (n--) {
-		b[n] = (uint8_t)v;
-		v >>= 8;
-	}
-}
-
-static uint64_t get_be(const uint8_t *b, uint32_t n)
-{
-	uint64_t v = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		v = v << 8 | b[i];
-	return v;
-}
 
 static uint32_t wire_round8(uint32_t n)
 {

@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "host/times.h"
 
 enum {
@@ -36,21 +37,6 @@ enum {
 enum { F_PEER = 1, F_RDMA_WRITE = 2, F_RDMA_READ = 4 };
 enum { B_WORD = HVIA_F_SEQ, B_ERROR = HVIA_F_LENGTH };
 
-static void agent_packets_put(uint8_t *p, uint64_t v, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		p[i] = (uint8_t)(v >> 8 * i);
-}
-
-static uint64_t agent_packets_get(const uint8_t *p, uint32_t n)
-{
-	uint64_t v = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		v |= (uint64_t)p[i] << 8 * i;
-	return v;
-}
-
 static void agent_packets_build(const struct hvia_agent *a,
 				const struct hvia_pkt *p, uint8_t *f)
 {
@@ -60,19 +46,19 @@ static void agent_packets_build(const struct hvia_agent *a,
 	f[HVIA_F_ETHERTYPE] = HVIA_ETHERTYPE >> 8;
 	f[HVIA_F_ETHERTYPE + 1] = HVIA_ETHERTYPE & 0xff;
 	f[HVIA_F_TYPE] = p->type;
-	agent_packets_put(f + HVIA_F_DST_VI, p->dst_vi, 2);
-	agent_packets_put(f + HVIA_F_SRC_VI, p->src_vi, 2);
-	agent_packets_put(f + B_WORD, p->word, 2);
-	agent_packets_put(f + B_ERROR, p->error, 2);
-	agent_packets_put(f + B_ID, p->id, 8);
-	agent_packets_put(f + B_MAX, p->attr.max_transfer, 4);
-	agent_packets_put(f + B_LEVEL, p->attr.reliability, 2);
+	put_le(f + HVIA_F_DST_VI, p->dst_vi, 2);
+	put_le(f + HVIA_F_SRC_VI, p->src_vi, 2);
+	put_le(f + B_WORD, p->word, 2);
+	put_le(f + B_ERROR, p->error, 2);
+	put_le(f + B_ID, p->id, 8);
+	put_le(f + B_MAX, p->attr.max_transfer, 4);
+	put_le(f + B_LEVEL, p->attr.reliability, 2);
 	f[B_FLAGS] = (uint8_t)((p->peer ? F_PEER : 0) |
 			       (p->attr.rdma_write ? F_RDMA_WRITE : 0) |
 			       (p->attr.rdma_read ? F_RDMA_READ : 0));
 	f[B_LEN_FROM] = p->from.len;
 	f[B_LEN_TO] = p->to.len;
-	agent_packets_put(f + B_QOS, p->attr.qos, 8);
+	put_le(f + B_QOS, p->attr.qos, 8);
 	memcpy(f + B_FROM, p->from.disc, HVIA_DISC);
 	memcpy(f + B_TO, p->to.disc, HVIA_DISC);
 }
@@ -94,17 +80,17 @@ static bool agent_packets_parse(const uint8_t *f, struct hvia_pkt *p)
 	memset(p, 0, sizeof(*p));
 	p->type = f[HVIA_F_TYPE];
 	memcpy(p->mac, f + HVIA_F_SRC, 6);
-	p->dst_vi = (uint32_t)agent_packets_get(f + HVIA_F_DST_VI, 2);
-	p->src_vi = (uint32_t)agent_packets_get(f + HVIA_F_SRC_VI, 2);
-	p->word = (uint16_t)agent_packets_get(f + B_WORD, 2);
-	p->error = (uint16_t)agent_packets_get(f + B_ERROR, 2);
-	p->id = agent_packets_get(f + B_ID, 8);
-	p->attr.max_transfer = (uint32_t)agent_packets_get(f + B_MAX, 4);
-	p->attr.reliability = (uint16_t)agent_packets_get(f + B_LEVEL, 2);
+	p->dst_vi = (uint32_t)get_le(f + HVIA_F_DST_VI, 2);
+	p->src_vi = (uint32_t)get_le(f + HVIA_F_SRC_VI, 2);
+	p->word = (uint16_t)get_le(f + B_WORD, 2);
+	p->error = (uint16_t)get_le(f + B_ERROR, 2);
+	p->id = get_le(f + B_ID, 8);
+	p->attr.max_transfer = (uint32_t)get_le(f + B_MAX, 4);
+	p->attr.reliability = (uint16_t)get_le(f + B_LEVEL, 2);
 	p->peer = f[B_FLAGS] & F_PEER;
 	p->attr.rdma_write = f[B_FLAGS] & F_RDMA_WRITE;
 	p->attr.rdma_read = f[B_FLAGS] & F_RDMA_READ;
-	p->attr.qos = agent_packets_get(f + B_QOS, 8);
+	p->attr.qos = get_le(f + B_QOS, 8);
 	p->from.len = f[B_LEN_FROM];
 	p->to.len = f[B_LEN_TO];
 	memcpy(p->from.mac, p->mac, 6);

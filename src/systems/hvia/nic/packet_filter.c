@@ -3,6 +3,7 @@
  * header, VI and sender, sequence, message, descriptor. */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "systems/hvia/nic/nic.h"
 
 static struct hv_vi *vi_of(struct hv_nic *n)
@@ -12,16 +13,6 @@ static struct hv_vi *vi_of(struct hv_nic *n)
 
 /* ---- header ---- */
 
-static uint32_t packet_filter_get16(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8;
-}
-
-static uint32_t packet_filter_get32(const uint8_t *p)
-{
-	return packet_filter_get16(p) | packet_filter_get16(p + 2) << 16;
-}
-
 void hv_recv_hdr(struct hv_nic *n)
 {
 	const uint8_t *p = weft_slice_data(n->recv.frame);
@@ -29,14 +20,14 @@ void hv_recv_hdr(struct hv_nic *n)
 	n->recv.h = (struct hv_head){
 		.type = p[HVIA_F_TYPE],
 		.flags = p[HVIA_F_FLAGS],
-		.dst_vi = packet_filter_get16(p + HVIA_F_DST_VI),
-		.src_vi = packet_filter_get16(p + HVIA_F_SRC_VI),
-		.seq = packet_filter_get16(p + HVIA_F_SEQ),
-		.length = packet_filter_get32(p + HVIA_F_LENGTH),
-		.offset = packet_filter_get32(p + HVIA_F_OFFSET),
-		.va = packet_filter_get32(p + HVIA_F_VA) |
-		      (uint64_t)packet_filter_get32(p + HVIA_F_VA + 4) << 32,
-		.handle = packet_filter_get32(p + HVIA_F_HANDLE),
+		.dst_vi = (uint32_t)get_le(p + HVIA_F_DST_VI, 2),
+		.src_vi = (uint32_t)get_le(p + HVIA_F_SRC_VI, 2),
+		.seq = (uint32_t)get_le(p + HVIA_F_SEQ, 2),
+		.length = (uint32_t)get_le(p + HVIA_F_LENGTH, 4),
+		.offset = (uint32_t)get_le(p + HVIA_F_OFFSET, 4),
+		.va = (uint32_t)get_le(p + HVIA_F_VA, 4) |
+		      (uint64_t)(uint32_t)get_le(p + HVIA_F_VA + 4, 4) << 32,
+		.handle = (uint32_t)get_le(p + HVIA_F_HANDLE, 4),
 	};
 	hv_recv_go(n, RECV_CHK, n->t_rxcheck);
 }

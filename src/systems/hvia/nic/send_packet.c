@@ -3,6 +3,7 @@
  * segments and pages, headed, given to the GEC. */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "systems/hvia/nic/nic.h"
 
 static struct hv_vi *vi_of(struct hv_nic *n)
@@ -11,18 +12,6 @@ static struct hv_vi *vi_of(struct hv_nic *n)
 }
 
 /* ---- header ---- */
-
-static void send_packet_put16(uint8_t *p, uint32_t v)
-{
-	p[0] = (uint8_t)v;
-	p[1] = (uint8_t)(v >> 8);
-}
-
-static void send_packet_put32(uint8_t *p, uint32_t v)
-{
-	send_packet_put16(p, v);
-	send_packet_put16(p + 2, v >> 16);
-}
 
 static uint8_t packet_flags(const struct hv_send *s)
 {
@@ -40,10 +29,10 @@ static void rdma_header(const struct hv_send *s, uint8_t *p)
 {
 	uint64_t va = s->seg[0].addr + s->offset;
 
-	send_packet_put32(p + HVIA_F_OFFSET, s->desc.immediate);
-	send_packet_put32(p + HVIA_F_VA, (uint32_t)va);
-	send_packet_put32(p + HVIA_F_VA + 4, (uint32_t)(va >> 32));
-	send_packet_put32(p + HVIA_F_HANDLE, s->seg[0].handle);
+	put_le(p + HVIA_F_OFFSET, s->desc.immediate, 4);
+	put_le(p + HVIA_F_VA, (uint32_t)va, 4);
+	put_le(p + HVIA_F_VA + 4, (uint32_t)(va >> 32), 4);
+	put_le(p + HVIA_F_HANDLE, s->seg[0].handle, 4);
 }
 
 /* 3.8 */
@@ -59,16 +48,16 @@ static void send_packet_header(struct hv_nic *n, uint8_t *p)
 	p[HVIA_F_ETHERTYPE + 1] = HVIA_ETHERTYPE & 0xff;
 	p[HVIA_F_TYPE] = hv_send_rdma(s) ? HVIA_T_RDMA_WRITE : HVIA_T_SEND;
 	p[HVIA_F_FLAGS] = packet_flags(s);
-	send_packet_put16(p + HVIA_F_DST_VI, v->peer);
-	send_packet_put16(p + HVIA_F_SRC_VI, s->vi);
-	send_packet_put16(p + HVIA_F_SEQ, v->tx_seq);
-	send_packet_put32(p + HVIA_F_LENGTH, s->desc.length);
+	put_le(p + HVIA_F_DST_VI, v->peer, 2);
+	put_le(p + HVIA_F_SRC_VI, s->vi, 2);
+	put_le(p + HVIA_F_SEQ, v->tx_seq, 2);
+	put_le(p + HVIA_F_LENGTH, s->desc.length, 4);
 	if (hv_send_rdma(s)) {
 		rdma_header(s, p);
 		return;
 	}
-	send_packet_put32(p + HVIA_F_OFFSET, s->offset);
-	send_packet_put32(p + HVIA_F_VA, s->desc.immediate);
+	put_le(p + HVIA_F_OFFSET, s->offset, 4);
+	put_le(p + HVIA_F_VA, s->desc.immediate, 4);
 }
 
 static void send_packet_full(struct hv_nic *n)

@@ -139,7 +139,7 @@ struct weft_ep_ops {
 	 *   -EINVAL    no such node, a key that does not cover the bytes, an
 	 *              atomic on an address that is no multiple of 8
 	 *   -EOPNOTSUPP  a code that info.caps does not have
-	 *   -EFAULT    a region of this node that is not there */
+	 * A region that is not there is found by its owner: WEFT_EV_ERROR. */
 	int (*post)(struct weft_ep *ep, const struct weft_ep_op *op);
 
 	/* Moves on what is under way, and fills up to max events; their number,

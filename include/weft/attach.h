@@ -33,7 +33,7 @@ enum weft_att_clock {
 #define WEFT_ATT_NODE(addr)	  ((uint32_t)(addr)&0xffffff)
 #define WEFT_ATT_SLOT(addr)	  ((uint32_t)(addr) >> 24)
 
-enum { WEFT_ATT_VERSION = 1 };
+enum { WEFT_ATT_VERSION = 2 };
 
 struct weft_att_info {
 	uint32_t version;

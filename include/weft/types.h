@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WEFT_API_VERSION 4
+#define WEFT_API_VERSION 5
 
 /* Around the declarations of every public header: C++ programs and plug-ins
  * see C. */

@@ -86,8 +86,8 @@ static int ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
 	uint32_t to;
 
 	d->acts++;
-	if (!(op->code & ep->info.caps))
-		return -EOPNOTSUPP;
+	if (!(op->code & ep->info.caps) || op->code & (op->code - 1))
+		return -EOPNOTSUPP; /* one bit: it is an index, too */
 	if (!place_of(d, op->dst, &to) || (imm && op->imm > UINT32_MAX))
 		return -EINVAL;
 	if (op->code == WEFT_EP_MSG)

@@ -124,8 +124,8 @@ static int req_check(const struct ep *e, const struct weft_ep_op *o)
 {
 	bool atomic = o->code == WEFT_EP_FADD || o->code == WEFT_EP_CSWAP;
 
-	if (!(o->code & e->ep.info.caps))
-		return -EOPNOTSUPP;
+	if (!(o->code & e->ep.info.caps) || o->code & (o->code - 1))
+		return -EOPNOTSUPP; /* one bit: it is an index, too */
 	if (o->dst >= e->n)
 		return -EINVAL;
 	if (o->code == WEFT_EP_MSG)

@@ -304,6 +304,9 @@ static void conformance_errors(struct ec *e)
 		struct weft_ep_op op;
 	} bad[] = {
 		{ "a message to nobody", { WEFT_EP_MSG, e->w.n, e->heap, 8 } },
+		{ "two operations in one", { WEFT_EP_MSG | WEFT_EP_PUT, 0 } },
+		{ "an operation that there is not",
+		  { 1 << 20 | WEFT_EP_MSG, 0 } },
 		{ "a put beyond its region",
 		  { WEFT_EP_PUT, EC_HEAD, e->pinned, 64, .raddr = end - 32,
 		    .rkey = key } },

@@ -3,7 +3,7 @@
 """Keeps the direction of dependencies between the folders of src/.
 
     base <- measure <- sim <- host, net      endpoint -> base
-    programs -> base, measure, endpoint, host/prog.h
+    programs -> base, measure, endpoint, host/prog.h, net/pattern.h
     attach -> base, host/prog.h, host/process_memory.h
     front -> all shared folders; nothing -> front
 
@@ -11,8 +11,8 @@ A system lies in src/systems/<name>:
 
     link, network, switch, traffic, nic -> base, measure, sim, net, each other
     lib       -> base, endpoint, nic/*regs_map.h and link/*_regs.h of its own
-    programs  -> base, measure, programs, host/prog.h, its lib and its maps of
-                 registers
+    programs  -> base, measure, programs, host/prog.h, net/pattern.h, its lib and
+                 its maps of registers
     published*.c -> base, measure, front/repro
     bench_*.c    -> base, measure, front/bench, front/exp, its link
 
@@ -35,7 +35,7 @@ SHARED = {
     "host": {"base", "measure", "sim"},
     "net": {"base", "measure", "sim"},
     "endpoint": {"base", "host"},
-    "programs": {"base", "measure", "endpoint", "host"},
+    "programs": {"base", "measure", "endpoint", "host", "net"},
     "attach": {"base", "host"},
     "provider": set(),
     "preload": {"host"},
@@ -45,6 +45,7 @@ SHARED = {
 # Files of a folder that only these may be taken from.
 ONLY = {
     ("programs", "host"): r"(prog|process_memory|times)\.h",
+    ("programs", "net"): r"pattern\.h",
     ("attach", "host"): r"(prog|process_memory|times)\.h",
     ("endpoint", "host"): r"times\.h",
     ("preload", "host"): r"times\.h",
@@ -57,7 +58,8 @@ PARTS = {
     "model": (["base/", "measure/", "sim/", "net/"], MODEL),
     "lib": (["base/", "endpoint/", r"host/times\.h"], ["lib/"] + MAPS),
     "programs": (["base/", "measure/", "programs/", r"host/prog\.h",
-                  r"host/process_memory\.h", r"host/times\.h"],
+                  r"host/process_memory\.h", r"host/times\.h",
+                  r"net/pattern\.h"],
                  ["programs/", "lib/"] + MAPS),
     "published": (["base/", "measure/", "front/repro/"], [r"published\w*\."]),
     "bench": (["base/", "measure/", "front/bench/", "front/exp/"], ["link/"]),
@@ -225,6 +227,7 @@ BAD = {
     "src/endpoint/b.c": "host/prog.h",
     "src/front/cli/a.c": "systems/forth/nic/regs_map.h",
     "src/programs/a.c": "host/mem.h",
+    "src/programs/b.c": "net/n.h",
     "src/attach/a.c": "sim/s.h",
     "src/other/a.c": "base/b.h",
     "include/weft/z.h": "base/b.h",
@@ -246,6 +249,8 @@ GOOD = {
     "src/systems/forth/lib/d.c": "endpoint/e.h",
     "src/systems/forth/programs/c.c": "systems/forth/lib/l.h",
     "src/systems/forth/programs/d.c": "host/prog.h",
+    "src/systems/forth/programs/e.c": "net/pattern.h",
+    "src/programs/c.c": "net/pattern.h",
     "src/systems/forth/published_eval.c": "front/repro/r.h",
     "src/systems/hostport/nic/c.c": "systems/extoll/network/n.h",
     "src/front/cli/main.c": "components.h",
@@ -266,6 +271,7 @@ CITED = {
 }
 EMPTY = ["src/base/b.h", "src/sim/s.h", "src/front/f.h", "src/host/bus.h",
          "src/host/mem.h", "src/host/prog.h", "src/endpoint/e.h",
+         "src/net/n.h", "src/net/pattern.h",
          "src/systems/forth/link/l.h", "src/systems/forth/lib/l.h",
          "src/systems/forth/nic/n.h", "src/systems/forth/nic/regs_map.h",
          "src/systems/extoll/network/n.h", "src/systems/extoll/nic/n.h",

@@ -4,10 +4,50 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/rng.h"
 
-/* ---- whom ---- */
+/* ---- names ---- */
+
+static const char *const pattern_names[PATTERN_KINDS] = {
+	[PATTERN_UNIFORM] = "uniform",
+	[PATTERN_TRANSPOSE] = "transpose",
+	[PATTERN_BIT_COMPLEMENT] = "bit_complement",
+	[PATTERN_BIT_REVERSE] = "bit_reverse",
+	[PATTERN_SHUFFLE] = "shuffle",
+	[PATTERN_TORNADO] = "tornado",
+	[PATTERN_NEIGHBOUR] = "neighbour",
+	[PATTERN_HOTSPOT] = "hotspot",
+	[PATTERN_PERMUTATION] = "permutation",
+	[PATTERN_FIXED] = "fixed",
+	[PATTERN_NONE] = "none",
+	[PATTERN_TURN] = "round-robin",
+	[PATTERN_OFFSET] = "offset",
+	[PATTERN_RUNS] = "runs",
+};
+
+int pattern_parse(const char *name, enum pattern_kind *kind_p,
+		  struct weft_err *err)
+{
+	char all[256] = "";
+	size_t n = 0;
+
+	for (uint32_t k = 0; k < PATTERN_KINDS; k++) {
+		if (!strcmp(name, pattern_names[k])) {
+			*kind_p = k;
+			return 0;
+		}
+		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s",
+				      k ? ", " : "", pattern_names[k]);
+	}
+	return weft_fail(err, EINVAL,
+			 "there is no pattern '%s': write one of %s", name,
+			 all);
+}
+
+/* ---- destinations ---- */
 
 static uint32_t bits_of(uint32_t nodes)
 {
@@ -99,6 +139,9 @@ int pattern_init(struct pattern *p, const struct pattern_shape *shape,
 	case PATTERN_PERMUTATION:
 		p->partner = s.perm[p->node];
 		break;
+	case PATTERN_OFFSET:
+		p->partner = (p->node + s.dest) % p->nodes;
+		break;
 	default:
 		p->partner = s.dest;
 	}
@@ -108,33 +151,58 @@ int pattern_init(struct pattern *p, const struct pattern_shape *shape,
 	return 0;
 }
 
-static bool pattern_random(const struct pattern *p)
-{
-	return p->kind == PATTERN_UNIFORM || p->kind == PATTERN_HOTSPOT;
-}
-
 bool pattern_sends(const struct pattern *p)
 {
-	if (p->kind == PATTERN_NONE)
+	switch (p->kind) {
+	case PATTERN_NONE:
 		return false;
-	if (pattern_random(p))
-		return p->self || p->nodes > 1;
-	return p->self || p->partner != p->node;
+	case PATTERN_UNIFORM:
+	case PATTERN_HOTSPOT:
+		return p->set || p->self || p->nodes > 1;
+	case PATTERN_TURN:
+	case PATTERN_RUNS:
+		return true;
+	default:
+		return p->self || p->partner != p->node;
+	}
 }
 
-uint32_t pattern_dest(const struct pattern *p, struct weft_rng *rng)
+static uint32_t pattern_any(const struct pattern *p, struct weft_rng *rng)
 {
 	uint32_t d;
 
-	if (!pattern_random(p))
-		return p->partner;
-	if (p->kind == PATTERN_HOTSPOT && weft_rng_real(rng) < p->hot &&
-	    (p->self || p->partner != p->node))
-		return p->partner;
+	if (p->set)
+		return p->set[weft_rng_below(rng, p->n_set)];
 	if (p->self)
 		return (uint32_t)weft_rng_below(rng, p->nodes);
 	d = (uint32_t)weft_rng_below(rng, p->nodes - 1);
 	return d + (d >= p->node);
+}
+
+uint32_t pattern_dest(struct pattern *p, struct weft_rng *rng)
+{
+	switch (p->kind) {
+	case PATTERN_HOTSPOT:
+		if (weft_rng_real(rng) < p->hot &&
+		    (p->self || p->partner != p->node))
+			return p->partner;
+		return pattern_any(p, rng);
+	case PATTERN_UNIFORM:
+		return pattern_any(p, rng);
+	case PATTERN_TURN:
+		return p->set[p->turn++ % p->n_set];
+	case PATTERN_RUNS:
+		if (!p->run_left) {
+			p->run_dest = pattern_any(p, rng);
+			p->run_left =
+				1 + (uint32_t)weft_rng_below(
+					    rng, (uint64_t)(2 * p->run - 1));
+		}
+		p->run_left--;
+		return p->run_dest;
+	default:
+		return p->partner;
+	}
 }
 
 void pattern_permute(uint64_t seed, uint32_t *at, uint32_t n)

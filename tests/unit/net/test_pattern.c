@@ -41,6 +41,7 @@ static void test_known(void **st)
 	assert_int_equal(partner(PATTERN_NEIGHBOUR, 8, 9, &s), 0);
 	s.dest = 17;
 	assert_int_equal(partner(PATTERN_FIXED, 8, 64, &s), 17);
+	assert_int_equal(partner(PATTERN_OFFSET, 60, 64, &s), 60 + 17 - 64);
 }
 
 static void test_bijective(void **st)
@@ -130,6 +131,65 @@ static void test_own_partner(void **st)
 	assert_true(pattern_sends(&p));
 	p.kind = PATTERN_NONE;
 	assert_false(pattern_sends(&p));
+}
+
+/* Draws of `n` packets, counted by destination. */
+static void draw(struct pattern *p, uint32_t *count, uint32_t n)
+{
+	struct weft_rng rng;
+
+	weft_rng_seed(&rng, 1, "");
+	while (n--)
+		count[pattern_dest(p, &rng)]++;
+}
+
+static void only_nodes_of_the_set_are_chosen(void **st)
+{
+	static const uint32_t set[] = { 7, 2, 7 };
+	struct pattern p = { .kind = PATTERN_UNIFORM, .set = set, .n_set = 3 };
+	uint32_t n[8] = { 0 };
+
+	assert_true(pattern_sends(&p));
+	draw(&p, n, 30000);
+	assert_in_range(n[7], 19500, 20500);
+	assert_int_equal(n[2] + n[7], 30000);
+	p.kind = PATTERN_TURN;
+	assert_true(pattern_sends(&p));
+	for (uint32_t i = 0; i < 7; i++)
+		assert_int_equal(pattern_dest(&p, NULL), set[i % 3]);
+}
+
+static void runs_have_the_mean_length_that_is_asked_for(void **st)
+{
+	struct pattern p = {
+		.kind = PATTERN_RUNS, .nodes = 1024, .self = true, .run = 16
+	};
+	uint32_t runs = 0, was = UINT32_MAX;
+	struct weft_rng rng;
+
+	weft_rng_seed(&rng, 1, "");
+	for (uint32_t i = 0; i < 160000; i++) {
+		uint32_t d = pattern_dest(&p, &rng);
+
+		runs += d != was;
+		was = d;
+	}
+	assert_in_range(runs, 9700, 10300);
+}
+
+static void a_name_means_its_pattern_and_others_are_listed(void **st)
+{
+	struct weft_err err = { 0 };
+	enum pattern_kind kind;
+
+	assert_int_equal(pattern_parse("round-robin", &kind, &err), 0);
+	assert_int_equal(kind, PATTERN_TURN);
+	assert_int_equal(pattern_parse("uniform", &kind, &err), 0);
+	assert_int_equal(kind, PATTERN_UNIFORM);
+	assert_int_equal(pattern_parse("unifor", &kind, &err), -EINVAL);
+	assert_string_equal(
+		err.msg,
+		"there is no pattern 'unifor': write one of uniform, transpose, bit_complement, bit_reverse, shuffle, tornado, neighbour, hotspot, permutation, fixed, none, round-robin, offset, runs");
 }
 
 /* ---- arrivals ---- */
@@ -247,6 +307,10 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_own_partner),
+		cmocka_unit_test(only_nodes_of_the_set_are_chosen),
+		cmocka_unit_test(runs_have_the_mean_length_that_is_asked_for),
+		cmocka_unit_test(
+			a_name_means_its_pattern_and_others_are_listed),
 		cmocka_unit_test(test_bernoulli),
 		cmocka_unit_test(test_periodic),
 		cmocka_unit_test(test_bursty),

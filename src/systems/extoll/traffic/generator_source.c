@@ -206,7 +206,7 @@ struct draw {
 	uint32_t dest, size;
 };
 
-static struct draw draw_next(const struct extoll_gen *g, struct arrivals *a,
+static struct draw draw_next(struct extoll_gen *g, struct arrivals *a,
 			     struct weft_rng *rng)
 {
 	struct draw d = { .born = a->next };
@@ -249,7 +249,7 @@ static void src_next(struct weft_comp *c)
 struct extoll_net_backlog extoll_gen_backlog(const struct weft_comp *c,
 					     uint64_t from, uint64_t cycle)
 {
-	const struct extoll_gen *g = c->state;
+	struct extoll_gen *g = c->state;
 	struct extoll_net_backlog b = { 0, 0 };
 	struct arrivals a = g->arr;
 	struct weft_rng rng = c->rng;

@@ -198,7 +198,7 @@ void extoll_load_src_next(struct extoll_load *l)
 struct extoll_net_backlog extoll_load_src_backlog(const struct weft_comp *c,
 						  uint64_t from, uint64_t cycle)
 {
-	const struct extoll_load *l = c->state;
+	struct extoll_load *l = c->state;
 	struct extoll_net_backlog b = { 0, 0 };
 	struct arrivals a = l->arr;
 	struct weft_rng rng = c->rng;

@@ -11,8 +11,9 @@ another way (watched, under another malloc, built in another order, by a build
 of another compiler): both must print the same bytes.  A run ends with status 0;
 or 1 where faults on the lines make a check of the program fail, but never an
 expectation of the experiment; or 2 with a message where the machine is refused;
-never by a signal, never beyond its time.  A machine that fails is shrunk to a
-small file in FOLDER.  Exit status 1 when one failed.
+never by a signal, never beyond its time: one that needs more than a minute of
+processor time gets ten, and is counted as slow, too.  A machine that fails is
+shrunk to a small file in FOLDER.  Exit status 1 when one failed.
 
 --golden FILE compares results with those of FILE, up to the first that differs;
 with --once, machines of FILE only, and each runs once.  --write FILE writes the
@@ -44,7 +45,8 @@ import machines
 import tune
 
 LIMIT_S = 60  # of processor time
-WALL_S = 900  # for one that waits without end
+SLOW_S = 600  # of a second try: the machine is slow, or it has no end
+WALLS = 15  # seconds of the clock for each of these: a machine that waits
 SHRUNK = 5  # of those that fail
 TWICE = 180  # machines that make check runs twice
 WATCHED = ("sample", "capture", "trace", "waves", "out")
@@ -55,8 +57,8 @@ EXPECTED = re.compile(r"machine\.yaml:\d+: .* is .*: expected")
 
 
 class Verdict:
-    def __init__(self, end, why="", cpu=0.0):
-        self.end, self.why, self.cpu = end, why, cpu
+    def __init__(self, end, why="", cpu=0.0, slow=False):
+        self.end, self.why, self.cpu, self.slow = end, why, cpu, slow
 
     @property
     def bad(self):
@@ -67,21 +69,31 @@ def text_of(e):
     return json.dumps(e, indent=1) + "\n"
 
 
-def run(exe, folder, e, args=(), env=None):
+def run(exe, folder, e, args=(), env=None, limit=LIMIT_S):
     """Status, standard output and error; status None: it ran too long."""
     path = pathlib.Path(folder) / "machine.yaml"
     path.write_text(text_of(e))
     try:
         p = subprocess.run([exe, "run", "machine.yaml", "--quiet", "--format",
                             "json", *args], cwd=folder, capture_output=True,
-                           timeout=WALL_S, env={**os.environ, **(env or {})},
+                           timeout=WALLS * limit,
+                           env={**os.environ, **(env or {})},
                            text=True, errors="replace",
-                           preexec_fn=lambda: golden.limit_cpu(LIMIT_S))
+                           preexec_fn=lambda: golden.limit_cpu(limit))
     except subprocess.TimeoutExpired:
-        return None, "", "beyond %d s" % WALL_S
+        return None, "", "beyond %d s" % (WALLS * limit)
     if p.returncode == -signal.SIGXCPU:
-        return None, "", "beyond %d s of processor time" % LIMIT_S
+        return None, "", "beyond %d s of processor time" % limit
     return p.returncode, p.stdout, p.stderr
+
+
+def run_slow(exe, folder, e, args=(), env=None):
+    """As run(), and whether LIMIT_S was not enough.  A spoilt machine may poll
+    a register in vain for all of its watchdog."""
+    out = run(exe, folder, e, args, env)
+    if out[0] is not None:
+        return out, False
+    return run(exe, folder, e, args, env, SLOW_S), True
 
 
 def another(way, e, exe, other):
@@ -208,14 +220,15 @@ def check(exe, other, name, e, way, want=None):
     """`way`: that of the second run, if any; `want`: the committed result."""
     with tempfile.TemporaryDirectory(prefix="weft-random-") as folder:
         began = time.monotonic()
-        status, out, err = run(exe, folder, e)
+        (status, out, err), slow = run_slow(exe, folder, e)
         why = judge_one(e, status, out, err, "spoilt" in name) or \
             differs(want, result_of(e, status, out))
         if not why and way:
             exe2, e2, args, env = another(way, e, exe, other)
-            why = compare(way, status, out, run(exe2, folder, e2, args, env))
+            again, slow2 = run_slow(exe2, folder, e2, args, env)
+            why, slow = compare(way, status, out, again), slow or slow2
         end = "bad" if why else {0: "ran", 1: "damaged", 2: "refused"}[status]
-        return Verdict(end, why, time.monotonic() - began)
+        return Verdict(end, why, time.monotonic() - began, slow)
 
 
 # ---- one machine by its number ----
@@ -331,12 +344,15 @@ def take(pending, stats, bad):
             continue
         stats[name, v.end] += 1
         stats["all", v.end] += 1
+        if v.slow:
+            stats[name, "slow"] += 1
+            stats["all", "slow"] += 1
         if v.bad:
             bad.append((number, name, e, way, v))
 
 
 def report(stats):
-    ends = ("ran", "damaged", "refused", "bad")
+    ends = ("ran", "damaged", "refused", "bad", "slow")
     print("%-24s" % "family" + "".join("%9s" % x for x in ends))
     for name in sorted({n for n, _ in stats if n != "all"}) + ["all"]:
         print("%-24s" % name + "".join("%9d" % stats[name, x] for x in ends))

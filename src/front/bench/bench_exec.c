@@ -76,15 +76,6 @@ static int proc_end(struct proc *p, char *out)
 
 /* ---- one run ---- */
 
-/* Words between spaces; the text is changed. */
-static uint32_t bench_exec_words(char *text, char **arg, uint32_t n,
-				 uint32_t max)
-{
-	for (char *w = strtok(text, " "); w && n < max; w = strtok(NULL, " "))
-		arg[n++] = w;
-	return n;
-}
-
 static double value_of(const char *out, const char *name)
 {
 	const char *p = strstr(out, name);
@@ -131,7 +122,9 @@ static int way_start(struct fabric_bench *f, const struct way *w,
 		arg[k++] = f->weft;
 		arg[k++] = "exec";
 		snprintf(options, sizeof(options), "%s", w->exec);
-		k = bench_exec_words(options, arg, k, ARGS - 12);
+		for (char *s = strtok(options, " "); s && k < ARGS - 12;
+		     s = strtok(NULL, " "))
+			arg[k++] = s;
 	}
 	arg[k++] = f->program;
 	arg[k++] = "-p";

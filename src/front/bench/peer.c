@@ -37,17 +37,10 @@ static void child(const char *path, char *file, const struct peer_run *r,
 	_exit(127);
 }
 
-static void read_lines(FILE *f, const struct peer_run *r)
-{
-	char line[512];
-
-	while (fgets(line, sizeof(line), f))
-		r->line(r->own, line);
-}
-
 static int run_file(const struct peer *p, char *file, struct peer_run *r,
 		    struct weft_err *err)
 {
+	char line[512];
 	struct rusage use;
 	int fd[2], status;
 	pid_t pid;
@@ -64,7 +57,8 @@ static int run_file(const struct peer *p, char *file, struct peer_run *r,
 		close(fd[0]);
 		return weft_fail(err, EIO, "%s could not be started", p->title);
 	}
-	read_lines(f, r);
+	while (fgets(line, sizeof(line), f))
+		r->line(r->own, line);
 	fclose(f);
 	if (wait4(pid, &status, 0, &use) != pid)
 		return weft_fail(err, EIO, "%s is lost", p->title);

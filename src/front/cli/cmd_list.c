@@ -36,12 +36,6 @@ static void list_classes(struct cli *c, struct list *l, enum weft_kind k)
 				 c->reg.at[i]->doc ? c->reg.at[i]->doc : "");
 }
 
-static void list_fabrics(struct list *l)
-{
-	for (const struct fabric_gen *const *g = fabric_gens; *g; g++)
-		list_row(l, "fabrics", (*g)->name, (*g)->doc);
-}
-
 static void list_experiment(struct list *l, const struct exp_shipped *s)
 {
 	struct doc *d = doc_new();
@@ -53,12 +47,6 @@ static void list_experiment(struct list *l, const struct exp_shipped *s)
 		out_sentence(n->text, line, sizeof(line));
 	list_row(l, "experiments", s->name, line);
 	doc_free(d);
-}
-
-static void list_experiments(struct list *l)
-{
-	for (const struct exp_shipped *s = exp_shipped; s->name; s++)
-		list_experiment(l, s);
 }
 
 static const char *const extra[] = { "fabrics", "experiments" };
@@ -82,9 +70,11 @@ static void list_all(struct cli *c, struct list *l, const char *kind)
 		if (cmd_list_wanted(kind, kind_plural((enum weft_kind)k)))
 			list_classes(c, l, (enum weft_kind)k);
 	if (cmd_list_wanted(kind, "fabrics"))
-		list_fabrics(l);
+		for (const struct fabric_gen *const *g = fabric_gens; *g; g++)
+			list_row(l, "fabrics", (*g)->name, (*g)->doc);
 	if (cmd_list_wanted(kind, "experiments"))
-		list_experiments(l);
+		for (const struct exp_shipped *s = exp_shipped; s->name; s++)
+			list_experiment(l, s);
 }
 
 static int list_kind(const char *kind)

@@ -7,13 +7,6 @@
 #include "front/cli/recorders.h"
 #include "front/out/out.h"
 
-static void run_print(const struct cli *c, const struct run_set *s)
-{
-	for (const struct out_format *f = out_formats; f->name; f++)
-		if (cli_format_is(c, f->name))
-			f->print(s, stdout);
-}
-
 /* The run itself, with the files that show it.  A file that could not be
  * written is told at once and costs the other results nothing. */
 static int run_looked_at(const struct cli *c, struct exp *e,
@@ -83,7 +76,9 @@ int cmd_run(struct cli *c)
 		cli_error(&err);
 		s.lost = true;
 	}
-	run_print(c, &s);
+	for (const struct out_format *f = out_formats; f->name; f++)
+		if (cli_format_is(c, f->name))
+			f->print(&s, stdout);
 	status = cli_flush(s.lost ? CLI_USAGE : status);
 	out_failures(&s, stderr);
 	if (c->show.n && cli_format_is(c, "table"))

@@ -48,25 +48,19 @@ uint32_t stages_ports(const struct stages *s, uint32_t level)
 	return s->down[level] + (level < s->levels ? s->up[level + 1] : 0);
 }
 
-/* Which parent a packet takes from `level` on. */
-static uint32_t stages_choice(const struct stages *s, uint32_t level,
-			      uint32_t path, uint32_t dest)
-{
-	uint32_t n = path ? (path - 1) / stages_twins(s, level)
-			  : dest / stages_ends(s, level - 1);
-
-	return n % s->up[level + 1];
-}
-
 uint32_t stages_port(const struct stages *s, uint32_t level, uint32_t index,
 		     uint32_t path, uint32_t dest, bool falling)
 {
 	bool turn = falling || !s->whole || level == s->levels;
+	uint32_t parent;
 
 	if (turn &&
 	    dest / stages_ends(s, level) == index / stages_twins(s, level))
 		return dest / stages_ends(s, level - 1) % s->down[level];
-	return s->down[level] + stages_choice(s, level, path, dest);
+	/* Which parent a packet takes from here on. */
+	parent = path ? (path - 1) / stages_twins(s, level)
+		      : dest / stages_ends(s, level - 1);
+	return s->down[level] + parent % s->up[level + 1];
 }
 
 /* ---- keys ---- */

@@ -171,15 +171,6 @@ static int node_numbered(struct exp_build *b, const struct group *g,
 	return node_one(b, &g[k], i, total, err);
 }
 
-/* Fabrics number ends in the order of the nodes, in whatever order these were
- * built. */
-static void nodes_ends(struct exp_build *b)
-{
-	for (size_t i = 0; i < b->nodes.n; i++)
-		for (size_t k = 0; k < b->nodes.at[i].nics.n; k++)
-			vec_push(&b->ends, b->nodes.at[i].nics.at[k]);
-}
-
 int build_nodes(struct exp_build *b, const struct doc_node *n,
 		struct weft_err *err)
 {
@@ -202,7 +193,11 @@ int build_nodes(struct exp_build *b, const struct doc_node *n,
 	for (uint32_t k = 0; k < total && !ret; k++)
 		ret = node_numbered(b, g, groups, build_turn(b, k, total),
 				    total, err);
-	nodes_ends(b);
+	/* Fabrics number ends in the order of the nodes, in whatever order
+	 * these were built. */
+	for (size_t i = 0; i < b->nodes.n; i++)
+		for (size_t k = 0; k < b->nodes.at[i].nics.n; k++)
+			vec_push(&b->ends, b->nodes.at[i].nics.at[k]);
 	free(g);
 	return ret;
 }

@@ -82,13 +82,6 @@ static void cell_share(struct table *t, double share)
 	table_cell(t, "%.1f %%", 100 * share);
 }
 
-static void total_add(struct columns *sum, struct columns c)
-{
-	sum->there += c.there;
-	sum->back += c.back;
-	sum->mean += c.mean;
-}
-
 /* A line of the table behind those that make `sum`. */
 static void print_row(struct table *t, const char *where, const char *stage,
 		      struct columns sum, struct columns c, bool trip,
@@ -126,7 +119,9 @@ static void print_stages(const struct story_msg *m, FILE *f)
 
 		print_row(t, rows.at[i].where, rows.at[i].stage, sum, c, trip,
 			  n, whole);
-		total_add(&sum, c);
+		sum.there += c.there;
+		sum.back += c.back;
+		sum.mean += c.mean;
 	}
 	print_row(t, "sum", trip ? "half round trip" : "message",
 		  (struct columns){ 0 }, sum, trip, n, whole);

@@ -59,20 +59,15 @@ static void pcapng_put32(FILE *f, uint32_t v)
 	fwrite(&v, 4, 1, f);
 }
 
-static void pcapng_pad4(FILE *f, size_t n)
+static void pcapng_option(FILE *f, uint32_t code, const void *p, size_t n)
 {
 	static const uint8_t zero[4];
 
-	fwrite(zero, 1, -n & 3, f);
-}
-
-static void pcapng_option(FILE *f, uint32_t code, const void *p, size_t n)
-{
 	pcapng_put16(f, code);
 	pcapng_put16(f, (uint32_t)n);
 	if (n)
 		fwrite(p, 1, n, f);
-	pcapng_pad4(f, n);
+	fwrite(zero, 1, -n & 3, f);
 }
 
 /* The body has been written to memory. */

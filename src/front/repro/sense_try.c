@@ -31,14 +31,6 @@ const struct out_row *sense_row(const struct repro *r, size_t job, size_t i)
 
 /* ---- the process ---- */
 
-static void limit_cpu(double seconds)
-{
-	rlim_t s = (rlim_t)ceil(seconds);
-
-	if (s)
-		setrlimit(RLIMIT_CPU, &(struct rlimit){ s, s });
-}
-
 static bool case_has(const struct exp_case *c, const struct weft_class *cls)
 {
 	for (uint32_t i = 0; i < weft_sim_count(c->sim); i++)
@@ -118,12 +110,6 @@ static bool read_all(int fd, void *buf, size_t len)
 	return true;
 }
 
-static double cpu_seconds(const struct rusage *u)
-{
-	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
-	       1e-6 * (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec);
-}
-
 enum sense_end sense_try(struct repro *r, size_t job,
 			 const struct sense_param *p, const char *value,
 			 double *models, double cpu_s, double *used_s)
@@ -143,7 +129,10 @@ enum sense_end sense_try(struct repro *r, size_t job,
 		return SENSE_NONE;
 	if (!pid) {
 		close(fd[0]);
-		limit_cpu(cpu_s);
+		if (cpu_s > 0)
+			setrlimit(RLIMIT_CPU,
+				  &(struct rlimit){ (rlim_t)ceil(cpu_s),
+						    (rlim_t)ceil(cpu_s) });
 		child_main(r, job, p, p ? set : NULL, fd[1]);
 	}
 	close(fd[1]);
@@ -151,7 +140,9 @@ enum sense_end sense_try(struct repro *r, size_t job,
 	close(fd[0]);
 	wait4(pid, &status, 0, &use);
 	if (used_s)
-		*used_s = cpu_seconds(&use);
+		*used_s = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+			  1e-6 * (double)(use.ru_utime.tv_usec +
+					  use.ru_stime.tv_usec);
 	if (whole && WIFEXITED(status) && !WEXITSTATUS(status))
 		return SENSE_RAN;
 	return WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL ||

@@ -26,12 +26,6 @@ static void put_str(FILE *f, const char *s)
 	pack_put(f, s, n);
 }
 
-static void put_hist(FILE *f, const struct hist *h)
-{
-	pack_put(f, h, sizeof(*h));
-	pack_put(f, h->bin, h->n_bins * sizeof(*h->bin));
-}
-
 static void put_view(FILE *f, const struct view *v)
 {
 	put_u64(f, v->n);
@@ -121,7 +115,9 @@ void *result_pack(const struct weft_result *r, size_t *len_p)
 	for (size_t i = 0; i < r->n_hists; i++) {
 		put_str(f, r->hists[i].name);
 		put_str(f, r->hists[i].unit);
-		put_hist(f, &r->hists[i].h);
+		pack_put(f, &r->hists[i].h, sizeof(r->hists[i].h));
+		pack_put(f, r->hists[i].h.bin,
+			 r->hists[i].h.n_bins * sizeof(*r->hists[i].h.bin));
 	}
 	put_u64(f, r->n_counters);
 	for (size_t i = 0; i < r->n_counters; i++) {
@@ -280,14 +276,6 @@ static void take_msg(struct reader *r, struct story *s)
 	}
 }
 
-static void take_use(struct reader *r, struct story *s)
-{
-	const char *comp = take_str(r), *part = take_str(r);
-	const char *kind = take_str(r), *doing = take_str(r);
-
-	story_use_add(s, comp, part, kind, doing)->busy = take_u64(r);
-}
-
 static void take_story(struct reader *r, struct story *s)
 {
 	uint64_t v[4];
@@ -306,8 +294,12 @@ static void take_story(struct reader *r, struct story *s)
 		u->n = take_u64(r);
 		u->total = take_u64(r);
 	}
-	for (uint64_t n = take_u64(r); n-- && !r->bad;)
-		take_use(r, s);
+	for (uint64_t n = take_u64(r); n-- && !r->bad;) {
+		const char *comp = take_str(r), *part = take_str(r);
+		const char *kind = take_str(r), *doing = take_str(r);
+
+		story_use_add(s, comp, part, kind, doing)->busy = take_u64(r);
+	}
 }
 
 static void take_all(struct reader *r, struct weft_result *res)

@@ -20,10 +20,12 @@ void atu_init(struct atu *a, struct extoll_nic *n, uint32_t n_gats)
 {
 	a->nic = n;
 	a->n_gats = n_gats;
+	atu_tlb_init(&a->tlb);
 }
 
 void atu_fini(struct atu *a)
 {
+	atu_tlb_fini(&a->tlb);
 	free(a->gat);
 	a->gat = NULL;
 }

@@ -8,6 +8,7 @@
 #ifndef SYSTEMS_EXTOLL_NIC_ATU_H
 #define SYSTEMS_EXTOLL_NIC_ATU_H
 
+#include "base/assoc.h"
 #include "systems/extoll/nic/rma_regs_map.h"
 #include "weft/sim.h"
 
@@ -24,17 +25,13 @@ enum {
 
 /* ---- the TLB alone (atu_tlb.c) ---- */
 
-struct atu_entry {
-	uint64_t gate; /* 0 = empty */
-	uint32_t page;
-	uint32_t vpid;
-};
-
 struct atu_tlb {
-	struct atu_entry way[ATU_SETS][ATU_WAYS];
-	uint8_t next[ATU_SETS]; /* way that is replaced next */
+	struct assoc dir; /* by VPID and page */
+	uint64_t gate[ATU_SETS * ATU_WAYS];
 };
 
+void atu_tlb_init(struct atu_tlb *t);
+void atu_tlb_fini(struct atu_tlb *t);
 /* The GATe of (page, vpid), or 0. */
 uint64_t atu_tlb_find(const struct atu_tlb *t, uint32_t page, uint32_t vpid);
 void atu_tlb_fill(struct atu_tlb *t, uint32_t page, uint32_t vpid,

@@ -14,29 +14,30 @@ const char *const atu_fault_name[ATU_FAULTS] = {
 	[ATU_F_BUS] = "table not readable",
 };
 
-static uint32_t tlb_set(uint32_t page)
+void atu_tlb_init(struct atu_tlb *t)
 {
-	return page % ATU_SETS;
+	assoc_init(&t->dir, ATU_SETS, ATU_WAYS, ASSOC_ROUND_ROBIN);
+}
+
+void atu_tlb_fini(struct atu_tlb *t)
+{
+	assoc_fini(&t->dir);
 }
 
 uint64_t atu_tlb_find(const struct atu_tlb *t, uint32_t page, uint32_t vpid)
 {
-	const struct atu_entry *e = t->way[tlb_set(page)];
+	uint32_t i = assoc_find(&t->dir, page % ATU_SETS, vpid, page);
 
-	for (uint32_t i = 0; i < ATU_WAYS; i++)
-		if (e[i].gate && e[i].page == page && e[i].vpid == vpid)
-			return e[i].gate;
-	return 0;
+	return i == ASSOC_NONE ? 0 : t->gate[i];
 }
 
 void atu_tlb_fill(struct atu_tlb *t, uint32_t page, uint32_t vpid,
 		  uint64_t gate)
 {
-	uint32_t set = tlb_set(page);
-	struct atu_entry *e = &t->way[set][t->next[set]];
+	uint32_t i = assoc_victim(&t->dir, page % ATU_SETS);
 
-	*e = (struct atu_entry){ .gate = gate, .page = page, .vpid = vpid };
-	t->next[set] = (uint8_t)((t->next[set] + 1) % ATU_WAYS);
+	assoc_put(&t->dir, i, vpid, page, ASSOC_VALID);
+	t->gate[i] = gate;
 }
 
 uint32_t atu_tlb_flush(struct atu_tlb *t, uint32_t first, uint32_t n)
@@ -44,11 +45,9 @@ uint32_t atu_tlb_flush(struct atu_tlb *t, uint32_t first, uint32_t n)
 	uint32_t gone = 0;
 
 	for (uint32_t i = 0; i < ATU_SETS * ATU_WAYS; i++) {
-		struct atu_entry *e = &t->way[0][0] + i;
-
-		if (!e->gate || e->page - first >= n)
+		if (!assoc_valid(&t->dir, i) || t->dir.at[i].key - first >= n)
 			continue;
-		e->gate = 0;
+		assoc_remove(&t->dir, i);
 		gone++;
 	}
 	return gone;
@@ -59,11 +58,9 @@ uint32_t atu_tlb_flush_vpid(struct atu_tlb *t, uint32_t vpid)
 	uint32_t gone = 0;
 
 	for (uint32_t i = 0; i < ATU_SETS * ATU_WAYS; i++) {
-		struct atu_entry *e = &t->way[0][0] + i;
-
-		if (!e->gate || e->vpid != vpid)
+		if (!assoc_valid(&t->dir, i) || t->dir.at[i].owner != vpid)
 			continue;
-		e->gate = 0;
+		assoc_remove(&t->dir, i);
 		gone++;
 	}
 	return gone;

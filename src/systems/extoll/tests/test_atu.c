@@ -12,8 +12,9 @@
 
 static void test_tlb_capacity(void **state)
 {
-	struct atu_tlb t = { 0 };
+	struct atu_tlb t;
 
+	atu_tlb_init(&t);
 	for (uint32_t page = 0; page < 64; page++)
 		atu_tlb_fill(&t, page, 7, 0x1000 + page);
 	for (uint32_t page = 0; page < 64; page++)
@@ -25,12 +26,14 @@ static void test_tlb_capacity(void **state)
 	assert_int_equal(atu_tlb_find(&t, 64, 7), 0x2000);
 	atu_tlb_fill(&t, 80, 7, 0x3000);
 	assert_int_equal(atu_tlb_find(&t, 16, 7), 0);
+	atu_tlb_fini(&t);
 }
 
 static void test_tlb_flush(void **state)
 {
-	struct atu_tlb t = { 0 };
+	struct atu_tlb t;
 
+	atu_tlb_init(&t);
 	for (uint32_t page = 0; page < 64; page++)
 		atu_tlb_fill(&t, page, page & 1, 0x1000 + page);
 	assert_int_equal(atu_tlb_flush(&t, 10, 5), 5);
@@ -40,6 +43,7 @@ static void test_tlb_flush(void **state)
 	assert_int_equal(atu_tlb_flush_vpid(&t, 1), 30);
 	assert_int_equal(atu_tlb_find(&t, 0, 0), 0x1000);
 	assert_int_equal(atu_tlb_find(&t, 1, 1), 0);
+	atu_tlb_fini(&t);
 }
 
 /* ---- checks ---- */

@@ -26,8 +26,9 @@ static void begin(uint64_t seed)
 
 static void test_tlb_alone_does_what_the_reference_does(void **state)
 {
-	struct atu_tlb t = { 0 };
+	struct atu_tlb t;
 
+	atu_tlb_init(&t);
 	begin(88172645463325252ull);
 	for (uint32_t i = 0; i < 40000; i++) {
 		uint32_t page = dice(150), vpid = dice(3), n = 1 + dice(20);
@@ -47,6 +48,7 @@ static void test_tlb_alone_does_what_the_reference_does(void **state)
 			atu_tlb_flush_vpid(&t, vpid);
 		}
 	}
+	atu_tlb_fini(&t);
 }
 
 /* ---- in the NIC ---- */

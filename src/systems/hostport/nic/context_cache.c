@@ -10,23 +10,19 @@
  * the I/O interface does not keep reads behind writes. */
 #include <stdlib.h>
 
+#include "base/need.h"
 #include "systems/hostport/nic/nic.h"
 
 enum { BACKS = 16 }; /* write-backs at a time by misses; flush takes more */
 
-static struct hp_ctx *ctx_set(const struct hp_nic *n, uint32_t vpid)
+static uint32_t ctx_set(const struct hp_nic *n, uint32_t vpid)
 {
-	return &n->ctx.at[vpid % n->ctx.sets * HP_CTX_WAYS];
+	return vpid % n->ctx.dir.sets;
 }
 
-static struct hp_ctx *ctx_find(const struct hp_nic *n, uint32_t vpid)
+static uint32_t ctx_find(const struct hp_nic *n, uint32_t vpid)
 {
-	struct hp_ctx *c = ctx_set(n, vpid);
-
-	for (uint32_t i = 0; i < HP_CTX_WAYS; i++)
-		if ((c[i].valid || c[i].filling) && c[i].vpid == vpid)
-			return &c[i];
-	return NULL;
+	return assoc_find(&n->ctx.dir, ctx_set(n, vpid), 0, vpid);
 }
 
 static weft_phys_t ctx_addr(const struct hp_nic *n, uint32_t vpid)
@@ -37,14 +33,6 @@ static weft_phys_t ctx_addr(const struct hp_nic *n, uint32_t vpid)
 /* ---- write-back ---- */
 
 static void ctx_retry(struct hp_nic *n);
-
-static bool ctx_leaving(const struct hp_nic *n, uint32_t vpid)
-{
-	for (uint32_t i = 0; i < n->ctx.writing; i++)
-		if (n->ctx.victim[i] == vpid)
-			return true;
-	return false;
-}
 
 static void back_done(struct hp_nic *n, struct hp_dma *d)
 {
@@ -58,50 +46,29 @@ static void back_done(struct hp_nic *n, struct hp_dma *d)
 	ctx_retry(n);
 }
 
-static void victim_add(struct hp_ctx_cache *x, uint16_t vpid)
+/* The entry is empty afterwards. */
+static void ctx_evict(struct hp_nic *n, uint32_t i)
 {
-	if (x->writing == x->victims) {
-		x->victims = x->victims ? 2 * x->victims : BACKS;
-		x->victim = realloc(x->victim, x->victims * sizeof(*x->victim));
-		if (!x->victim)
-			abort();
-	}
-	x->victim[x->writing++] = vpid;
-}
+	struct hp_ctx_cache *x = &n->ctx;
+	struct hp_ctx *c = &x->at[i];
 
-/* The way is empty afterwards. */
-static void ctx_evict(struct hp_nic *n, struct hp_ctx *c)
-{
-	if (c->valid && c->dirty) {
+	if (assoc_valid(&x->dir, i) && c->dirty) {
 		hp_dma_put(n, ctx_addr(n, c->vpid), c->w, HP_LINE, back_done,
 			   NULL)
 			->user = c->vpid;
-		victim_add(&n->ctx, c->vpid);
+		if (x->writing == x->victims) {
+			x->victims = x->victims ? 2 * x->victims : BACKS;
+			x->victim = need(realloc(
+				x->victim, x->victims * sizeof(*x->victim)));
+		}
+		x->victim[x->writing++] = c->vpid;
 		hp_count(n, HP_K_CTX_BACKS, 1);
 	}
-	c->valid = c->dirty = false;
+	c->dirty = false;
+	assoc_remove(&x->dir, i);
 }
 
 /* ---- misses ---- */
-
-/* An empty way, or the one that was used least recently; NULL: all are being
- * filled, or too much is on its way out. */
-static struct hp_ctx *ctx_way(struct hp_nic *n, uint32_t vpid)
-{
-	struct hp_ctx *c = ctx_set(n, vpid), *best = NULL;
-
-	for (uint32_t i = 0; i < HP_CTX_WAYS; i++) {
-		if (c[i].filling)
-			continue;
-		if (!c[i].valid)
-			return &c[i];
-		if (!best || c[i].used < best->used)
-			best = &c[i];
-	}
-	if (best && best->dirty && n->ctx.writing >= BACKS)
-		return NULL;
-	return best;
-}
 
 /* All that wait for this context, in order. */
 static void ctx_serve(struct hp_nic *n, struct hp_ctx *c)
@@ -122,35 +89,42 @@ static void ctx_serve(struct hp_nic *n, struct hp_ctx *c)
 static void ctx_filled(struct hp_nic *n, struct hp_dma *d)
 {
 	struct hp_ctx *c = d->arg;
+	uint32_t i = (uint32_t)(c - n->ctx.at);
 
 	if (d->txn.status == WEFT_BUS_OK)
 		memcpy(c->w, weft_slice_data(d->txn.data), HP_LINE);
 	else
 		memset(c->w, 0, HP_LINE);
-	c->filling = false;
-	c->valid = true;
-	c->used = ++n->ctx.clock;
+	assoc_put(&n->ctx.dir, i, 0, c->vpid, ASSOC_VALID);
+	assoc_touch(&n->ctx.dir, i);
 	ctx_serve(n, c);
-	if (c->gone) {
-		c->gone = false;
-		ctx_evict(n, c);
+	if (c->leaves) {
+		c->leaves = false;
+		ctx_evict(n, i);
 	}
 	ctx_retry(n);
 }
 
+/* Reads the context unless it is under way, or on its way out.  Where no entry
+ * can be had, or too many are written back, the next one that ends tries again.
+ */
 static void ctx_fill(struct hp_nic *n, uint32_t vpid)
 {
-	struct hp_ctx *c;
+	struct hp_ctx_cache *x = &n->ctx;
+	uint32_t i;
 
-	if (ctx_find(n, vpid) || ctx_leaving(n, vpid))
+	if (ctx_find(n, vpid) != ASSOC_NONE)
 		return;
-	c = ctx_way(n, vpid);
-	if (!c)
+	for (i = 0; i < x->writing; i++)
+		if (x->victim[i] == vpid)
+			return;
+	i = assoc_victim(&x->dir, ctx_set(n, vpid));
+	if (i == ASSOC_NONE || (x->at[i].dirty && x->writing >= BACKS))
 		return;
-	ctx_evict(n, c);
-	c->vpid = (uint16_t)vpid;
-	c->filling = true;
-	hp_dma_read(n, ctx_addr(n, vpid), HP_LINE, ctx_filled, c);
+	ctx_evict(n, i);
+	x->at[i].vpid = (uint16_t)vpid;
+	assoc_put(&x->dir, i, 0, vpid, ASSOC_FILLING);
+	hp_dma_read(n, ctx_addr(n, vpid), HP_LINE, ctx_filled, &x->at[i]);
 }
 
 static void ctx_retry(struct hp_nic *n)
@@ -164,12 +138,12 @@ static void ctx_retry(struct hp_nic *n)
 static void ctx_look(struct hp_nic *n, void *arg)
 {
 	struct hp_ctx_req *r = arg, **at = &n->ctx.wait;
-	struct hp_ctx *c = ctx_find(n, r->vpid);
+	uint32_t i = ctx_find(n, r->vpid);
 
-	if (c && c->valid) {
+	if (assoc_valid(&n->ctx.dir, i)) {
 		hp_count(n, HP_K_CTX_HITS, 1);
-		c->used = ++n->ctx.clock;
-		r->done(n, r, c);
+		assoc_touch(&n->ctx.dir, i);
+		r->done(n, r, &n->ctx.at[i]);
 		return;
 	}
 	hp_count(n, HP_K_CTX_MISSES, 1);
@@ -187,52 +161,49 @@ void hp_ctx_get(struct hp_nic *n, struct hp_ctx_req *r)
 
 /* ---- the driver ---- */
 
-void hp_ctx_remove(struct hp_nic *n, uint32_t vpid)
+/* A context that is being read is served first, since there are requests that
+ * wait for it. */
+static void ctx_remove(struct hp_nic *n, uint32_t i)
 {
-	struct hp_ctx *c = ctx_find(n, vpid);
-
-	if (c && c->filling)
-		c->gone = true;
-	else if (c)
-		ctx_evict(n, c);
+	if (n->ctx.dir.at[i].state == ASSOC_FILLING)
+		n->ctx.at[i].leaves = true;
+	else
+		ctx_evict(n, i);
 }
 
-void hp_ctx_flush(struct hp_nic *n)
+uint64_t hp_ctx_cmd(struct hp_nic *n, uint32_t op, uint32_t vpid)
 {
-	for (uint32_t i = 0; i < n->ctx.sets * HP_CTX_WAYS; i++)
-		if (n->ctx.at[i].filling)
-			n->ctx.at[i].gone = true;
-		else
-			ctx_evict(n, &n->ctx.at[i]);
-}
+	uint32_t i = ctx_find(n, vpid);
 
-bool hp_ctx_present(const struct hp_nic *n, uint32_t vpid)
-{
-	const struct hp_ctx *c = ctx_find(n, vpid);
-
-	return c && c->valid;
+	if (op == HP_CACHE_FLUSH)
+		for (i = 0; i < assoc_size(&n->ctx.dir); i++)
+			ctx_remove(n, i);
+	else if (op == HP_CACHE_REMOVE && i != ASSOC_NONE)
+		ctx_remove(n, i);
+	else if (op == HP_CACHE_QUERY && assoc_valid(&n->ctx.dir, i))
+		return HP_CACHE_PRESENT;
+	return 0; /* an insert is the next access */
 }
 
 bool hp_ctx_busy(const struct hp_nic *n)
 {
-	for (uint32_t i = 0; i < n->ctx.sets * HP_CTX_WAYS; i++)
-		if (n->ctx.at[i].gone)
+	for (uint32_t i = 0; i < assoc_size(&n->ctx.dir); i++)
+		if (n->ctx.at[i].leaves)
 			return true;
 	return n->ctx.writing;
 }
 
-int hp_ctx_init(struct hp_nic *n)
+void hp_ctx_init(struct hp_nic *n)
 {
-	struct hp_ctx_cache *x = &n->ctx;
+	uint32_t sets = n->ctx_cache / HP_CTX_WAYS;
 
-	x->sets = n->ctx_cache / HP_CTX_WAYS;
-	x->sets = x->sets ? x->sets : 1;
-	x->at = calloc(x->sets * HP_CTX_WAYS, sizeof(*x->at));
-	return x->at ? 0 : -1;
+	assoc_init(&n->ctx.dir, sets ? sets : 1, HP_CTX_WAYS, ASSOC_LRU);
+	n->ctx.at = need(calloc(assoc_size(&n->ctx.dir), sizeof(*n->ctx.at)));
 }
 
 void hp_ctx_fini(struct hp_nic *n)
 {
+	assoc_fini(&n->ctx.dir);
 	free(n->ctx.at);
 	free(n->ctx.victim);
 }

@@ -8,6 +8,7 @@
 #ifndef SYSTEMS_HOSTPORT_NIC_CONTEXT_CACHE_H
 #define SYSTEMS_HOSTPORT_NIC_CONTEXT_CACHE_H
 
+#include "base/assoc.h"
 #include "systems/hostport/nic/regs_map.h"
 
 struct hp_nic;
@@ -18,9 +19,8 @@ enum { HP_CTX_WAYS = 4 };
 struct hp_ctx {
 	uint64_t w[HP_WORDS]; /* HP_CTX(c->w, HP_F_...) */
 	uint16_t vpid;
-	bool valid, dirty, filling;
-	bool gone;     /* filling, to be removed then */
-	uint64_t used; /* LRU */
+	bool dirty;
+	bool leaves; /* removed while it was filled: goes when it is served */
 };
 
 /* A request; lent until done. */
@@ -35,9 +35,8 @@ struct hp_ctx_req {
 };
 
 struct hp_ctx_cache {
-	uint32_t sets;
-	struct hp_ctx *at; /* sets * HP_CTX_WAYS */
-	uint64_t clock;
+	struct assoc dir;	 /* by VPID */
+	struct hp_ctx *at;	 /* of its entries */
 	struct hp_ctx_req *wait; /* for a fill, or for a way */
 	uint32_t writing;	 /* write-backs on their way */
 	uint16_t *victim;	 /* of these */
@@ -61,13 +60,12 @@ static inline uint32_t hp_used(uint32_t rp, uint32_t wp, uint32_t size)
 	return wp >= rp ? wp - rp : wp + size - rp;
 }
 
-/* For registers: flush (all) and remove (one) write back what is dirty. */
-void hp_ctx_flush(struct hp_nic *n);
-void hp_ctx_remove(struct hp_nic *n, uint32_t vpid);
-bool hp_ctx_present(const struct hp_nic *n, uint32_t vpid);
+/* CACHE_CMD: flush (all) and remove (one) write back what is dirty; a query
+ * returns HP_CACHE_PRESENT or 0. */
+uint64_t hp_ctx_cmd(struct hp_nic *n, uint32_t op, uint32_t vpid);
 bool hp_ctx_busy(const struct hp_nic *n); /* write-backs are on their way */
 
-int hp_ctx_init(struct hp_nic *n);
+void hp_ctx_init(struct hp_nic *n);
 void hp_ctx_fini(struct hp_nic *n);
 
 #endif

@@ -42,18 +42,16 @@ struct hp_look {
 };
 
 struct hp_cached { /* a line */
-	uint64_t key, used;
-	bool valid, filling, gone; /* gone: removed while it was filled */
 	uint8_t data[HP_LINE];
 	struct hp_lines *lines;
 };
 
 struct hp_lines {
-	uint32_t sets, width; /* width: bytes of a line; longer: not kept */
-	uint32_t cycles;      /* of a hit */
+	uint32_t width;	 /* bytes of a line; longer: not kept */
+	uint32_t cycles; /* of a hit */
 	enum hp_counter hits, misses;
-	uint64_t clock;
-	struct hp_cached *at;
+	struct assoc dir;
+	struct hp_cached *at; /* of its entries */
 	struct hp_look *wait;
 };
 

@@ -250,8 +250,9 @@ static int hp_init(struct weft_comp *c, struct weft_err *err)
 	regs_init(n);
 	n->csb.depth = n->csb_depth;
 	n->csb.vpid_max = n->csb_vpid_max;
-	if (!hp_csb_init(&n->csb) || hp_ctx_init(n))
+	if (!hp_csb_init(&n->csb))
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
+	hp_ctx_init(n);
 	scheds_init(n);
 	ret = hp_net_init(n, err);
 	for (uint32_t i = 0; !ret && i < HP_BLOCKS; i++)

@@ -78,19 +78,6 @@ static void vpid_en_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 READ(cache_arg, n->cache_arg[i])
 WRITE(cache_arg, cache_arg[i], val)
 
-static uint64_t cache_ctx(struct hp_nic *n, uint64_t cmd)
-{
-	uint32_t vpid = HP_CACHE_VPID(cmd);
-
-	if (HP_CACHE_OP(cmd) == HP_CACHE_FLUSH)
-		hp_ctx_flush(n);
-	else if (HP_CACHE_OP(cmd) == HP_CACHE_REMOVE)
-		hp_ctx_remove(n, vpid);
-	else if (HP_CACHE_OP(cmd) == HP_CACHE_QUERY)
-		return hp_ctx_present(n, vpid) ? HP_CACHE_PRESENT : 0;
-	return 0; /* an insert is the next access */
-}
-
 static void cache_cmd_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct hp_nic *n = nic_of(c);
@@ -99,7 +86,8 @@ static void cache_cmd_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		which < HP_BLOCK_ULTRA ? hp_blocks[which] : NULL;
 
 	if (which == HP_CACHE_CTX)
-		n->cache_status = cache_ctx(n, val);
+		n->cache_status =
+			hp_ctx_cmd(n, HP_CACHE_OP(val), HP_CACHE_VPID(val));
 	else if (b && b->cache)
 		n->cache_status =
 			b->cache(n, val, n->cache_arg[0], n->cache_arg[1]);

@@ -10,58 +10,41 @@
  * read and not kept. */
 #include <stdlib.h>
 
+#include "base/need.h"
 #include "systems/hostport/nic/functional_units.h"
 
 struct hp_lines *hp_lines_new(struct hp_lines like, uint32_t entries)
 {
-	struct hp_lines *l = malloc(sizeof(*l));
+	struct hp_lines *l = need(malloc(sizeof(*l)));
+	uint32_t sets = entries / HP_LINE_WAYS;
 
-	like.sets = entries / HP_LINE_WAYS ? entries / HP_LINE_WAYS : 1;
-	like.at = calloc(like.sets * HP_LINE_WAYS, sizeof(*like.at));
-	if (!l || !like.at)
-		abort();
 	*l = like;
+	assoc_init(&l->dir, sets ? sets : 1, HP_LINE_WAYS, ASSOC_LRU);
+	l->at = need(calloc(assoc_size(&l->dir), sizeof(*l->at)));
+	for (uint32_t i = 0; i < assoc_size(&l->dir); i++)
+		l->at[i].lines = l;
 	return l;
 }
 
 void hp_lines_free(struct hp_lines *l)
 {
-	if (l)
-		free(l->at);
+	if (!l)
+		return;
+	assoc_fini(&l->dir);
+	free(l->at);
 	free(l);
 }
 
-static struct hp_cached *line_set(const struct hp_lines *l, uint64_t key)
+static uint32_t line_set(const struct hp_lines *l, uint64_t key)
 {
 	uint64_t mixed = (key ^ key >> 29) * 0x9e3779b97f4a7c15ull;
 
-	return &l->at[(mixed >> 32) % l->sets * HP_LINE_WAYS];
+	return (uint32_t)((mixed >> 32) % l->dir.sets);
 }
 
-static struct hp_cached *line_find(const struct hp_lines *l, uint64_t key)
+static uint32_t line_find(const struct hp_lines *l, uint64_t key)
 {
-	struct hp_cached *c = line_set(l, key);
-
-	for (uint32_t i = 0; i < HP_LINE_WAYS; i++)
-		if ((c[i].valid || c[i].filling) && c[i].key == key &&
-		    !c[i].gone)
-			return &c[i];
-	return NULL;
-}
-
-static struct hp_cached *line_victim(const struct hp_lines *l, uint64_t key)
-{
-	struct hp_cached *c = line_set(l, key), *best = NULL;
-
-	for (uint32_t i = 0; i < HP_LINE_WAYS; i++) {
-		if (c[i].filling)
-			continue;
-		if (!c[i].valid)
-			return &c[i];
-		if (!best || c[i].used < best->used)
-			best = &c[i];
-	}
-	return best;
+	return assoc_find(&l->dir, line_set(l, key), 0, key);
 }
 
 /* ---- misses ---- */
@@ -84,11 +67,13 @@ static void line_filled(struct hp_nic *n, struct hp_dma *d)
 	struct hp_cached *c = d->arg;
 	struct hp_lines *l = c->lines;
 	struct hp_look *k = l->wait, **at = &l->wait, *mine = NULL, **to;
+	struct assoc_entry *e = &l->dir.at[c - l->at];
 
 	memcpy(c->data, weft_slice_data(d->txn.data), d->txn.data.len);
-	c->valid = !c->gone && d->txn.status == WEFT_BUS_OK;
-	c->filling = c->gone = false;
-	c->used = ++l->clock;
+	e->state = e->state == ASSOC_FILLING && d->txn.status == WEFT_BUS_OK
+			   ? ASSOC_VALID
+			   : ASSOC_EMPTY;
+	assoc_touch(&l->dir, (uint32_t)(c - l->at));
 	for (to = &mine; (k = *at);) {
 		if (k->line != c) { /* asked after it was removed, perhaps */
 			at = &k->next;
@@ -119,19 +104,17 @@ static void look_wait(struct hp_look *k, const struct hp_cached *c)
 static void line_fill(struct hp_nic *n, struct hp_look *k)
 {
 	struct hp_lines *l = k->lines;
-	struct hp_cached *c =
-		k->bytes <= l->width ? line_victim(l, k->key) : NULL;
+	uint32_t i = k->bytes <= l->width
+			     ? assoc_victim(&l->dir, line_set(l, k->key))
+			     : ASSOC_NONE;
 
-	if (!c) {
+	if (i == ASSOC_NONE) {
 		hp_dma_read(n, k->addr, k->bytes, look_read, k);
 		return;
 	}
-	c->key = k->key;
-	c->lines = l;
-	c->filling = true;
-	c->valid = c->gone = false;
-	look_wait(k, c);
-	hp_dma_read(n, k->addr, k->bytes, line_filled, c);
+	assoc_put(&l->dir, i, 0, k->key, ASSOC_FILLING);
+	look_wait(k, &l->at[i]);
+	hp_dma_read(n, k->addr, k->bytes, line_filled, &l->at[i]);
 }
 
 /* ---- requests ---- */
@@ -140,21 +123,21 @@ static void line_look(struct hp_nic *n, void *arg)
 {
 	struct hp_look *k = arg;
 	struct hp_lines *l = k->lines;
-	struct hp_cached *c = line_find(l, k->key);
+	uint32_t i = line_find(l, k->key);
 
-	if (c && c->valid) {
+	if (assoc_valid(&l->dir, i)) {
 		hp_count(n, l->hits, 1);
-		c->used = ++l->clock;
+		assoc_touch(&l->dir, i);
 		k->ok = true;
-		memcpy(k->data, c->data, k->bytes);
+		memcpy(k->data, l->at[i].data, k->bytes);
 		k->done(n, k);
 		return;
 	}
 	hp_count(n, l->misses, 1);
-	if (c)
-		look_wait(k, c);
-	else
+	if (i == ASSOC_NONE)
 		line_fill(n, k);
+	else
+		look_wait(k, &l->at[i]);
 }
 
 void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k)
@@ -178,27 +161,20 @@ void hp_lines_none(struct hp_nic *n, struct hp_lines *l, struct hp_look *k)
 
 /* ---- the driver ---- */
 
-static void line_remove(struct hp_cached *c)
-{
-	c->gone = c->filling;
-	c->valid = false;
-}
-
 uint64_t hp_lines_cmd(struct hp_lines *l, uint32_t op, uint64_t key)
 {
-	struct hp_cached *c = line_find(l, key);
+	uint32_t i = line_find(l, key);
 
-	if (op == HP_CACHE_REMOVE && c)
-		line_remove(c);
-	for (uint32_t i = 0; op == HP_CACHE_FLUSH && i < l->sets * HP_LINE_WAYS;
-	     i++)
-		line_remove(&l->at[i]);
-	return c && c->valid ? HP_CACHE_PRESENT : 0;
+	if (op == HP_CACHE_REMOVE && i != ASSOC_NONE)
+		assoc_remove(&l->dir, i);
+	else if (op == HP_CACHE_FLUSH)
+		hp_lines_drop(l, 0, UINT64_MAX);
+	return assoc_valid(&l->dir, i) ? HP_CACHE_PRESENT : 0;
 }
 
 void hp_lines_drop(struct hp_lines *l, uint64_t from, uint64_t to)
 {
-	for (uint32_t i = 0; i < l->sets * HP_LINE_WAYS; i++)
-		if (l->at[i].key >= from && l->at[i].key <= to)
-			line_remove(&l->at[i]);
+	for (uint32_t i = 0; i < assoc_size(&l->dir); i++)
+		if (l->dir.at[i].key >= from && l->dir.at[i].key <= to)
+			assoc_remove(&l->dir, i);
 }

@@ -19,14 +19,13 @@
 #include "systems/hostport/nic/functional_units.h"
 
 struct tlb_entry {
-	uint64_t vpage, ppage, used; /* used: LRU */
-	uint16_t vpid;
-	bool valid, writable;
+	uint64_t ppage;
+	bool writable;
 };
 
 struct hp_tlb {
-	struct tlb_entry *at;
-	uint64_t clock;
+	struct assoc dir;     /* one set: by VPID and virtual page */
+	struct tlb_entry *at; /* of its entries */
 	struct hp_xlate *wait;
 	struct hp_walk *walks; /* of all units */
 	uint32_t *owned;       /* entries by VPID */
@@ -36,57 +35,45 @@ struct hp_tlb {
 	uint16_t bulk_vpid;
 };
 
-static struct tlb_entry *tlb_find(const struct hp_nic *n, uint32_t vpid,
-				  uint64_t vpage)
+static uint32_t tlb_find(const struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 {
-	for (uint32_t i = 0; i < n->tlb; i++) {
-		struct tlb_entry *e = &n->xlate->at[i];
-
-		if (e->valid && e->vpid == vpid && e->vpage == vpage)
-			return e;
-	}
-	return NULL;
+	return assoc_find(&n->xlate->dir, 0, vpid, vpage);
 }
 
-/* Entries of the VPID that has most, if this one has one more. */
-static uint32_t tlb_most(const struct hp_nic *n, uint32_t vpid)
-{
-	const struct hp_tlb *t = n->xlate;
-	uint32_t most = t->owned[vpid] + 1;
+struct tlb_share {
+	const struct hp_tlb *tlb;
+	uint32_t vpid; /* of the translation that comes */
+	uint32_t most; /* entries of the VPID that has most, with it */
+};
 
-	for (uint32_t i = 0; i < n->tlb; i++)
-		if (t->at[i].valid && t->owned[t->at[i].vpid] > most)
-			most = t->owned[t->at[i].vpid];
-	return most;
+static bool tlb_may_go(const void *arg, uint32_t i)
+{
+	const struct tlb_share *s = arg;
+	uint32_t vpid = s->tlb->dir.at[i].owner;
+
+	return s->tlb->owned[vpid] + (vpid == s->vpid) >= s->most;
 }
 
 /* A free entry, or the least recently used one of the VPIDs that have most: a
  * process that uses many pages replaces its own, and takes none of those that
  * have fewer than it has.  Lowest number first, so that runs repeat. */
-static struct tlb_entry *tlb_victim(const struct hp_nic *n, uint32_t vpid)
+static uint32_t tlb_victim(const struct hp_nic *n, uint32_t vpid)
 {
 	const struct hp_tlb *t = n->xlate;
-	uint32_t most = tlb_most(n, vpid);
-	struct tlb_entry *best = NULL;
+	struct tlb_share s = { t, vpid, t->owned[vpid] + 1 };
 
-	for (uint32_t i = 0; i < n->tlb; i++) {
-		struct tlb_entry *e = &t->at[i];
-
-		if (!e->valid)
-			return e;
-		if (t->owned[e->vpid] + (e->vpid == vpid) < most)
-			continue;
-		if (!best || e->used < best->used)
-			best = e;
-	}
-	return best ? best : t->at;
+	for (uint32_t i = 0; i < n->tlb; i++)
+		if (assoc_valid(&t->dir, i) &&
+		    t->owned[t->dir.at[i].owner] > s.most)
+			s.most = t->owned[t->dir.at[i].owner];
+	return assoc_victim_if(&t->dir, 0, tlb_may_go, &s);
 }
 
-static void tlb_invalidate(struct hp_nic *n, struct tlb_entry *e)
+static void tlb_invalidate(struct hp_nic *n, uint32_t i)
 {
-	if (e->valid)
-		n->xlate->owned[e->vpid]--;
-	e->valid = false;
+	if (assoc_valid(&n->xlate->dir, i))
+		n->xlate->owned[n->xlate->dir.at[i].owner]--;
+	assoc_remove(&n->xlate->dir, i);
 }
 
 /* ---- users ---- */
@@ -117,17 +104,18 @@ static bool in_use(const struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 
 /* ---- answers ---- */
 
-/* e: NULL = there is no translation. */
-static void tlb_settle(struct hp_nic *n, struct hp_xlate *x,
-		       struct tlb_entry *e)
+/* i: ASSOC_NONE = there is no translation. */
+static void tlb_settle(struct hp_nic *n, struct hp_xlate *x, uint32_t i)
 {
-	x->fault = !e || (x->write && !e->writable);
+	const struct tlb_entry *at = n->xlate->at;
+
+	x->fault = i == ASSOC_NONE || (x->write && !at[i].writable);
 	if (x->fault) {
 		hp_count(n, HP_K_TLB_FAULTS, 1);
 		return;
 	}
-	x->ppage = e->ppage;
-	e->used = ++n->xlate->clock;
+	x->ppage = at[i].ppage;
+	assoc_touch(&n->xlate->dir, i);
 }
 
 static void tlb_deliver(struct hp_nic *n, void *arg)
@@ -164,15 +152,15 @@ static void tlb_miss(struct hp_nic *n, struct hp_xlate *x)
 static void tlb_look(struct hp_nic *n, void *arg)
 {
 	struct hp_xlate *x = arg;
-	struct tlb_entry *e = tlb_find(n, x->vpid, x->vpage);
+	uint32_t i = tlb_find(n, x->vpid, x->vpage);
 
-	if (!e && !(x->vpage >> 36)) {
+	if (i == ASSOC_NONE && !(x->vpage >> 36)) {
 		tlb_miss(n, x);
 		return;
 	}
-	if (e)
+	if (i != ASSOC_NONE)
 		hp_count(n, HP_K_TLB_HITS, 1);
-	tlb_settle(n, x, e); /* beyond 48 bits nothing can be */
+	tlb_settle(n, x, i); /* beyond 48 bits nothing can be */
 	x->done(n, x);
 }
 
@@ -204,23 +192,22 @@ static struct hp_xlate *tlb_waiters(struct hp_nic *n, uint32_t vpid,
 /* ---- the driver ---- */
 
 /* Where the translation is put.  A page in use is where it was. */
-static struct tlb_entry *tlb_place(struct hp_nic *n, uint32_t vpid,
-				   uint64_t vpage, uint64_t arg)
+static uint32_t tlb_place(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
+			  uint64_t arg)
 {
-	struct tlb_entry *e = tlb_find(n, vpid, vpage);
+	struct hp_tlb *t = n->xlate;
+	uint32_t i = tlb_find(n, vpid, vpage);
 
-	if (e && in_use(n, vpid, vpage))
-		return e;
-	e = e ? e : tlb_victim(n, vpid);
-	tlb_invalidate(n, e);
-	n->xlate->owned[vpid]++;
-	*e = (struct tlb_entry){ .vpage = vpage,
-				 .ppage = HP_TLB_PAGE(arg),
-				 .vpid = (uint16_t)vpid,
-				 .valid = true,
-				 .writable = HP_TLB_WRITABLE(arg),
-				 .used = ++n->xlate->clock };
-	return e;
+	if (i != ASSOC_NONE && in_use(n, vpid, vpage))
+		return i;
+	i = i != ASSOC_NONE ? i : tlb_victim(n, vpid);
+	tlb_invalidate(n, i);
+	t->owned[vpid]++;
+	assoc_put(&t->dir, i, vpid, vpage, ASSOC_VALID);
+	assoc_touch(&t->dir, i);
+	t->at[i] = (struct tlb_entry){ .ppage = HP_TLB_PAGE(arg),
+				       .writable = HP_TLB_WRITABLE(arg) };
+	return i;
 }
 
 /* Those who wait are told from the next callback on: this is a store of the
@@ -229,13 +216,13 @@ static void tlb_insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 		       uint64_t arg)
 {
 	struct hp_xlate *x = tlb_waiters(n, vpid, vpage), *next;
-	struct tlb_entry *e = NULL;
+	uint32_t i = ASSOC_NONE;
 
 	if (arg != HP_TLB_FAULT)
-		e = tlb_place(n, vpid, vpage, arg);
+		i = tlb_place(n, vpid, vpage, arg);
 	for (; x; x = next) {
 		next = x->next;
-		tlb_settle(n, x, e);
+		tlb_settle(n, x, i);
 		hp_at(n, hp_now(n), tlb_deliver, x);
 	}
 }
@@ -250,7 +237,7 @@ void hp_tlb_drop(struct hp_nic *n, uint32_t vpid)
 			continue;
 		}
 		*at = x->next;
-		tlb_settle(n, x, NULL);
+		tlb_settle(n, x, ASSOC_NONE);
 		hp_at(n, hp_now(n), tlb_deliver, x);
 	}
 }
@@ -287,32 +274,31 @@ static uint64_t tlb_bulk(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 
 static uint64_t tlb_query(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 {
-	return (tlb_find(n, vpid, vpage) ? HP_CACHE_PRESENT : 0) |
+	return (tlb_find(n, vpid, vpage) != ASSOC_NONE ? HP_CACHE_PRESENT : 0) |
 	       (in_use(n, vpid, vpage) ? HP_CACHE_IN_USE : 0);
 }
 
 /* An entry in use stays: its page must not go. */
 static uint64_t tlb_drop(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 {
-	struct tlb_entry *e = tlb_find(n, vpid, vpage);
+	uint32_t i = tlb_find(n, vpid, vpage);
 
-	if (e && !in_use(n, vpid, vpage))
-		tlb_invalidate(n, e);
+	if (i != ASSOC_NONE && !in_use(n, vpid, vpage))
+		tlb_invalidate(n, i);
 	return tlb_query(n, vpid, vpage);
 }
 
 static uint64_t tlb_flush(struct hp_nic *n)
 {
+	const struct assoc *dir = &n->xlate->dir;
 	uint64_t left = 0;
 
-	for (uint32_t i = 0; i < n->tlb; i++) {
-		struct tlb_entry *e = &n->xlate->at[i];
-
-		if (e->valid && in_use(n, e->vpid, e->vpage))
+	for (uint32_t i = 0; i < n->tlb; i++)
+		if (assoc_valid(dir, i) &&
+		    in_use(n, dir->at[i].owner, dir->at[i].key))
 			left = HP_CACHE_PRESENT | HP_CACHE_IN_USE;
 		else
-			tlb_invalidate(n, e);
-	}
+			tlb_invalidate(n, i);
 	return left;
 }
 
@@ -341,6 +327,7 @@ static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 static int tlb_init(struct hp_nic *n, struct weft_err *err)
 {
 	n->xlate = need(calloc(1, sizeof(*n->xlate)));
+	assoc_init(&n->xlate->dir, 1, n->tlb, ASSOC_LRU);
 	n->xlate->at = need(calloc(n->tlb, sizeof(*n->xlate->at)));
 	n->xlate->owned = need(calloc(HP_VPIDS, sizeof(uint32_t)));
 	return 0;
@@ -352,6 +339,7 @@ static void tlb_fini(struct hp_nic *n)
 	     w = w->next)
 		free(w->list);
 	if (n->xlate) {
+		assoc_fini(&n->xlate->dir);
 		free(n->xlate->at);
 		free(n->xlate->owned);
 	}

@@ -128,14 +128,14 @@ static void act_context(struct weft_host *h, struct hp_nic *n,
 
 	switch (any(16)) {
 	case 0:
-		hp_ctx_flush(n);
+		hp_ctx_cmd(n, HP_CACHE_FLUSH, 0);
 		rest(h);
 		for (uint32_t i = 0; i < SETS * LRU_WAYS; i++)
 			write_back(x, &x->copy[i / LRU_WAYS][i % LRU_WAYS]);
 		break;
 	case 1:
 	case 2:
-		hp_ctx_remove(n, vpid);
+		hp_ctx_cmd(n, HP_CACHE_REMOVE, vpid);
 		assert_int_equal(hp_ctx_busy(n), c && c->dirty);
 		rest(h);
 		if (c && c->dirty)
@@ -152,7 +152,7 @@ static void act_context(struct weft_host *h, struct hp_nic *n,
 	}
 	assert_false(hp_ctx_busy(n));
 	for (vpid = 0; vpid < VPIDS; vpid++)
-		assert_int_equal(hp_ctx_present(n, vpid),
+		assert_int_equal(hp_ctx_cmd(n, HP_CACHE_QUERY, vpid) != 0,
 				 lru_find(x->copy[vpid % SETS], vpid) != NULL);
 }
 
@@ -202,7 +202,7 @@ static int crowd(struct weft_host *h, struct exrig *r, uint32_t node)
 					 turn ? 1000 * (turn - 1) + i : 0);
 		}
 	}
-	hp_ctx_flush(n);
+	hp_ctx_cmd(n, HP_CACHE_FLUSH, 0);
 	assert_true(hp_ctx_busy(n));
 	rest(h);
 	for (uint32_t i = 0; i < CROWD; i++)

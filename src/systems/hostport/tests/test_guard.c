@@ -171,10 +171,9 @@ static void got(struct hp_nic *n, struct hp_ctx_req *q, struct hp_ctx *c)
 
 static bool is_read(const struct hp_nic *n)
 {
-	for (uint32_t i = 0; i < n->ctx.sets * HP_CTX_WAYS; i++)
-		if (n->ctx.at[i].filling && n->ctx.at[i].vpid == 6)
-			return true;
-	return false;
+	uint32_t i = assoc_find(&n->ctx.dir, 6 % n->ctx.dir.sets, 0, 6);
+
+	return i != ASSOC_NONE && !assoc_valid(&n->ctx.dir, i);
 }
 
 enum taken { STAYS, REMOVED, FLUSHED };
@@ -192,9 +191,9 @@ static uint64_t ask(struct weft_host *h, struct exrig *r, enum taken taken)
 	while (taken && !is_read(n))
 		weft_host_cpu(h, 5 * WEFT_NS);
 	if (taken == REMOVED)
-		hp_ctx_remove(n, 6);
+		hp_ctx_cmd(n, HP_CACHE_REMOVE, 6);
 	if (taken == FLUSHED)
-		hp_ctx_flush(n);
+		hp_ctx_cmd(n, HP_CACHE_FLUSH, 0);
 	assert_int_equal(hp_ctx_busy(n), taken != STAYS);
 	weft_host_cpu(h, 5 * WEFT_US);
 	return w0;
@@ -211,9 +210,9 @@ static int removed(struct weft_host *h, struct exrig *r, uint32_t node)
 		assert_true(ask(h, r, how) & HP_CTX_EN);
 		w[0] = 0; /* the driver's, since the cache has none */
 		assert_false(hp_ctx_busy(nic_of(r)));
-		assert_false(hp_ctx_present(nic_of(r), 6));
+		assert_false(hp_ctx_cmd(nic_of(r), HP_CACHE_QUERY, 6));
 		assert_false(ask(h, r, STAYS) & HP_CTX_EN);
-		hp_ctx_remove(nic_of(r), 6);
+		hp_ctx_cmd(nic_of(r), HP_CACHE_REMOVE, 6);
 	}
 	return 0;
 }
@@ -254,7 +253,7 @@ static int again(struct weft_host *h, struct exrig *r, uint32_t node)
 	weft_host_cpu(h, 5 * WEFT_US);
 	for (uint32_t i = 0; i < 40; i++)
 		hp_dma_put(n, scratch, bytes, HP_PAGE, NULL, NULL);
-	hp_ctx_remove(n, 6);
+	hp_ctx_cmd(n, HP_CACHE_REMOVE, 6);
 	assert_true(hp_ctx_busy(n));
 	hp_ctx_get(n, &b);
 	weft_host_cpu(h, 500 * WEFT_US);

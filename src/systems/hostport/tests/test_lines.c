@@ -228,7 +228,7 @@ static void take_away(struct table *t, enum how how)
 static bool filling(const struct table *t)
 {
 	for (uint32_t i = 0; i < LRU_WAYS; i++)
-		if (t->l->at[i].filling)
+		if (t->l->dir.at[i].state == ASSOC_FILLING)
 			return true;
 	return false;
 }

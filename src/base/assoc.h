@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Directory of a set-associative cache: the keys, the states and the order of
+ * replacement.  The data lie in an array of the cache, by the same index:
+ *
+ *	struct assoc dir;
+ *	assoc_init(&dir, sets, ways, ASSOC_LRU);
+ *
+ *	i = assoc_find(&dir, set, owner, key);
+ *	if (i == ASSOC_NONE) {
+ *		i = assoc_victim(&dir, set);
+ *		assoc_put(&dir, i, owner, key, ASSOC_VALID);
+ *		data[i] = ...
+ *	}
+ *	assoc_touch(&dir, i);
+ *
+ * The cache chooses the set of a key, because each has a hash of its own. */
+#ifndef BASE_ASSOC_H
+#define BASE_ASSOC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ASSOC_NONE UINT32_MAX /* no entry */
+
+enum assoc_policy {
+	ASSOC_LRU, /* an empty entry, else the least recently used one */
+	/* the entries of a set in turn, empty or not: what a counter does that
+	 * moves with each replacement */
+	ASSOC_ROUND_ROBIN,
+};
+
+enum assoc_state {
+	ASSOC_EMPTY,
+	ASSOC_VALID,
+	ASSOC_FILLING, /* its data are on their way: found, never replaced */
+	/* removed while it was filled: not found, and not replaced before its
+	 * data have come */
+	ASSOC_GONE,
+};
+
+struct assoc_entry {
+	uint64_t key, used;
+	uint32_t owner; /* of the key: a process; 0 where all share */
+	enum assoc_state state;
+};
+
+struct assoc {
+	struct assoc_entry *at; /* sets * ways */
+	uint32_t sets, ways;
+	enum assoc_policy policy;
+	uint64_t clock; /* of uses */
+	uint32_t *turn; /* by set: the next one; round robin only */
+};
+
+/* All entries are empty. */
+void assoc_init(struct assoc *a, uint32_t sets, uint32_t ways,
+		enum assoc_policy policy);
+/* A zeroed directory is fine. */
+void assoc_fini(struct assoc *a);
+
+/* The entry that the next insert into the set replaces.  ASSOC_NONE: all are
+ * being filled. */
+uint32_t assoc_victim(struct assoc *a, uint32_t set);
+/* LRU among the entries that `may` admits; an empty one always may. */
+uint32_t assoc_victim_if(const struct assoc *a, uint32_t set,
+			 bool (*may)(const void *arg, uint32_t i),
+			 const void *arg);
+
+static inline uint32_t assoc_size(const struct assoc *a)
+{
+	return a->sets * a->ways;
+}
+
+/* ASSOC_NONE: neither valid nor being filled.  The first one, where a key has
+ * been put twice. */
+static inline uint32_t assoc_find(const struct assoc *a, uint32_t set,
+				  uint32_t owner, uint64_t key)
+{
+	uint32_t first = set * a->ways;
+
+	for (uint32_t i = first; i < first + a->ways; i++) {
+		const struct assoc_entry *e = &a->at[i];
+
+		if (e->key == key && e->owner == owner &&
+		    (e->state == ASSOC_VALID || e->state == ASSOC_FILLING))
+			return i;
+	}
+	return ASSOC_NONE;
+}
+
+static inline bool assoc_valid(const struct assoc *a, uint32_t i)
+{
+	return i != ASSOC_NONE && a->at[i].state == ASSOC_VALID;
+}
+
+/* It is used now. */
+static inline void assoc_touch(struct assoc *a, uint32_t i)
+{
+	a->at[i].used = ++a->clock;
+}
+
+static inline void assoc_put(struct assoc *a, uint32_t i, uint32_t owner,
+			     uint64_t key, enum assoc_state state)
+{
+	a->at[i].key = key;
+	a->at[i].owner = owner;
+	a->at[i].state = state;
+}
+
+/* It is not found any more.  An entry that is being filled keeps its place
+ * until the data have come. */
+static inline void assoc_remove(struct assoc *a, uint32_t i)
+{
+	struct assoc_entry *e = &a->at[i];
+	bool filling = e->state == ASSOC_FILLING || e->state == ASSOC_GONE;
+
+	e->state = filling ? ASSOC_GONE : ASSOC_EMPTY;
+}
+
+#endif

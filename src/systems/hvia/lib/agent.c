@@ -81,8 +81,7 @@ static int agent_close(struct hvia_agent *a, struct weft_host *h, void *arg)
 	struct hvia_client *c = ((struct hvia_close *)arg)->client;
 
 	c->closed = true;
-	c->event++;
-	weft_host_wake(h, &c->event);
+	hvia_notify(h, &c->event);
 	return 0;
 }
 
@@ -122,35 +121,26 @@ static const struct {
 	[HVIA_CALL_FAIL] = { agent_fail, .vi = AT(hvia_fail_arg, vi) },
 };
 
-static bool own_vi(const struct hvia_agent *a, const struct weft_proc *p,
-		   const void *at)
-{
-	uint32_t vi;
-
-	memcpy(&vi, at, sizeof(vi));
-	return vi < HVIA_VIS && a->vi[vi].proc == p;
-}
-
-static bool own_client(const struct hvia_agent *a, const struct weft_proc *p,
-		       const void *at)
-{
-	const struct hvia_client *c = a->clients, *named;
-
-	memcpy(&named, at, sizeof(named));
-	while (c && c != named)
-		c = c->next;
-	return c && c->proc == p;
-}
-
 /* A process names what is its own. */
 static bool agent_allowed(const struct hvia_agent *a, struct weft_host *h,
 			  uint32_t op, const uint8_t *arg)
 {
-	uint8_t vi = agent_calls[op].vi, client = agent_calls[op].client;
+	uint8_t at_vi = agent_calls[op].vi, at_client = agent_calls[op].client;
+	const struct hvia_client *c = a->clients, *named;
 	const struct weft_proc *p = weft_proc_self(h);
+	uint32_t vi;
 
-	return (!vi || own_vi(a, p, arg + vi - 1)) &&
-	       (!client || own_client(a, p, arg + client - 1));
+	if (at_vi) {
+		memcpy(&vi, arg + at_vi - 1, sizeof(vi));
+		if (vi >= HVIA_VIS || a->vi[vi].proc != p)
+			return false;
+	}
+	if (!at_client)
+		return true;
+	memcpy(&named, arg + at_client - 1, sizeof(named));
+	while (c && c != named)
+		c = c->next;
+	return c && c->proc == p;
 }
 
 static int agent_call(struct weft_host *h, void *own, uint32_t op, void *arg)
@@ -210,21 +200,6 @@ static void agent_fini(void *own)
 
 /* ---- threads ---- */
 
-static void agent_packets(struct hvia_agent *a, struct weft_host *h)
-{
-	struct hvia_pkt p;
-
-	enum agent_got got;
-
-	do {
-		agent_lock(a, h);
-		got = agent_recv(a, h, &p);
-		if (got == AGENT_PACKET)
-			agent_packet(a, h, &p);
-		agent_unlock(a);
-	} while (got != AGENT_NONE);
-}
-
 static void agent_causes(struct hvia_agent *a, struct weft_host *h,
 			 uint64_t cause)
 {
@@ -232,8 +207,19 @@ static void agent_causes(struct hvia_agent *a, struct weft_host *h,
 		agent_completions(a, h);
 	if (cause & HVIA_INT_ERROR)
 		agent_errors(a, h);
-	if (cause & HVIA_INT_PACKET)
-		agent_packets(a, h);
+	if (cause & HVIA_INT_PACKET) {
+		struct hvia_pkt p;
+
+		enum agent_got got;
+
+		do {
+			agent_lock(a, h);
+			got = agent_recv(a, h, &p);
+			if (got == AGENT_PACKET)
+				agent_packet(a, h, &p);
+			agent_unlock(a);
+		} while (got != AGENT_NONE);
+	}
 }
 
 static int agent_interrupts(struct weft_host *h, void *arg)
@@ -275,18 +261,10 @@ static int agent_timer(struct weft_host *h, void *arg)
 
 /* ---- loading ---- */
 
-static void agent_mac(struct hvia_agent *a, struct weft_host *h)
-{
-	uint64_t mac = agent_load(a, h, HVIA_MAC);
-
-	for (uint32_t i = 0; i < 6; i++)
-		a->mac[i] = (uint8_t)(mac >> 8 * i);
-	a->ids = mac * 0x9e3779b97f4a7c15u;
-}
-
 static int agent_start(struct hvia_agent *a, struct weft_host *h)
 {
 	int ret;
+	uint64_t mac;
 
 	weft_cfg_store(h, a->dev, HVIA_CFG_COMMAND, 2,
 		       HVIA_CMD_MEMORY | HVIA_CMD_MASTER);
@@ -295,7 +273,10 @@ static int agent_start(struct hvia_agent *a, struct weft_host *h)
 		return -ENOMEM;
 	a->ctrl_bits = agent_load(a, h, HVIA_CTRL) &
 		       (HVIA_CTRL_PREFETCH | HVIA_CTRL_ATT_HOST);
-	agent_mac(a, h);
+	mac = agent_load(a, h, HVIA_MAC);
+	for (uint32_t i = 0; i < 6; i++)
+		a->mac[i] = (uint8_t)(mac >> 8 * i);
+	a->ids = mac * 0x9e3779b97f4a7c15u;
 	a->payload = (uint32_t)agent_load(a, h, HVIA_PAYLOAD_MAX);
 	ret = agent_mem_init(a, h);
 	if (ret)

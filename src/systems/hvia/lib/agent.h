@@ -290,6 +290,13 @@ static inline uint64_t agent_load(struct hvia_agent *a, struct weft_host *h,
 	return weft_io_load64(h, &a->ctrl, off);
 }
 
+/* Counts an event, and wakes who waits for the next one. */
+static inline void hvia_notify(struct weft_host *h, uint32_t *event)
+{
+	++*event;
+	weft_host_wake(h, event);
+}
+
 void agent_lock(struct hvia_agent *a, struct weft_host *h);
 void agent_unlock(struct hvia_agent *a);
 

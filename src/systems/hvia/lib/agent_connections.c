@@ -36,18 +36,6 @@ int conn_attr_check(const struct hvia_vi_attr *x, const struct hvia_vi_attr *y)
 	return x->qos != y->qos ? -ENOPROTOOPT : 0;
 }
 
-void conn_timed(struct hvia_agent *a, struct weft_host *h)
-{
-	a->timer++;
-	weft_host_wake(h, &a->timer);
-}
-
-void conn_told(struct weft_host *h, struct hvia_kvi *k)
-{
-	k->event++;
-	weft_host_wake(h, &k->event);
-}
-
 static uint64_t agent_connections_mixed(uint64_t x)
 {
 	x ^= x >> 30;
@@ -110,28 +98,10 @@ void conn_failed(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	k->conn = HVIA_CONN_ENDED;
 	k->result = result;
 	conn_set(a, h, vi, HVIA_VI_IDLE);
-	conn_told(h, k);
+	hvia_notify(h, &k->event);
 }
 
 /* ---- server ---- */
-
-static void listener_remove(struct hvia_agent *a, struct hvia_listener *l)
-{
-	struct hvia_listener **pp = &a->listeners;
-
-	while (*pp && *pp != l)
-		pp = &(*pp)->next;
-	if (*pp)
-		*pp = l->next;
-}
-
-static int listen_result(struct hvia_conn_arg *c, const struct hvia_request *r)
-{
-	c->conn = r->id;
-	c->remote = r->from;
-	c->remote_attr = r->attr;
-	return 0;
-}
 
 int agent_listen(struct hvia_agent *a, struct weft_host *h, void *arg)
 {
@@ -139,6 +109,7 @@ int agent_listen(struct hvia_agent *a, struct weft_host *h, void *arg)
 	struct hvia_listener l = { .proc = weft_proc_self(h),
 				   .local = &c->local };
 	struct hvia_listener **tail = &a->listeners;
+	struct hvia_listener **pp = &a->listeners;
 
 	agent_lock(a, h);
 	while (*tail)
@@ -147,9 +118,17 @@ int agent_listen(struct hvia_agent *a, struct weft_host *h, void *arg)
 	agent_unlock(a);
 	weft_host_wait(h, &l.event, 0, c->deadline);
 	agent_lock(a, h);
-	listener_remove(a, &l);
+	while (*pp && *pp != (&l))
+		pp = &(*pp)->next;
+	if (*pp)
+		*pp = l.next;
 	agent_unlock(a);
-	return l.got ? listen_result(c, l.got) : -ETIMEDOUT;
+	if (!l.got)
+		return -ETIMEDOUT;
+	c->conn = l.got->id;
+	c->remote = l.got->from;
+	c->remote_attr = l.got->attr;
+	return 0;
 }
 
 static struct hvia_request *request_open(struct hvia_agent *a, uint64_t id)
@@ -204,7 +183,7 @@ void conn_accept(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	r->mine = vi;
 	conn_set(a, h, vi, HVIA_VI_CONNECTED);
 	conn_send(a, h, vi, HVIA_T_CONN_ACCEPT);
-	conn_timed(a, h);
+	hvia_notify(h, &a->timer);
 }
 
 /* Waits until the VI's connection is up or has ended. */
@@ -249,19 +228,14 @@ int agent_accept(struct hvia_agent *a, struct weft_host *h, void *arg)
 
 /* ---- client, peers ---- */
 
-static uint64_t conn_id(struct hvia_agent *a)
-{
-	uint64_t x = agent_connections_mixed(++a->ids);
-
-	return x ? x : 1;
-}
-
 static void conn_ask(struct hvia_agent *a, struct weft_host *h,
 		     const struct hvia_conn_arg *c, bool peer)
 {
 	struct hvia_kvi *k = &a->vi[c->vi];
 
-	k->id = conn_id(a);
+	k->id = agent_connections_mixed(++a->ids);
+	if (!k->id)
+		k->id = 1;
 	k->local = c->local;
 	k->remote = c->remote;
 	k->remote_vi = 0;
@@ -272,7 +246,7 @@ static void conn_ask(struct hvia_agent *a, struct weft_host *h,
 	k->deadline = c->deadline;
 	conn_set(a, h, c->vi, HVIA_VI_PENDING);
 	conn_send(a, h, c->vi, HVIA_T_CONN_REQ);
-	conn_timed(a, h);
+	hvia_notify(h, &a->timer);
 }
 
 int agent_request(struct hvia_agent *a, struct weft_host *h, void *arg)
@@ -316,7 +290,7 @@ void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 	if (up)
 		conn_leave(a, h, vi);
 	k->conn = HVIA_CONN_NONE;
-	conn_told(h, k);
+	hvia_notify(h, &k->event);
 }
 
 int agent_disconnect(struct hvia_agent *a, struct weft_host *h, void *arg)

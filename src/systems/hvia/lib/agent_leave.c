@@ -27,7 +27,7 @@ void conn_leave(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 	memcpy(l.pkt.mac, k->remote.mac, 6);
 	vec_push(&a->leaving, l);
 	conn_leaving(a, h);
-	conn_timed(a, h);
+	hvia_notify(h, &a->timer);
 }
 
 /* The first one that is due, sent or given up. */

@@ -30,15 +30,6 @@ int agent_mem_init(struct hvia_agent *a, struct weft_host *h)
 	return 0;
 }
 
-static void l2_write(struct hvia_agent *a, struct weft_host *h, uint32_t index,
-		     weft_phys_t page)
-{
-	if (a->host.l2)
-		a->host.l2[index] = (uint32_t)page;
-	else
-		agent_store(a, h, HVIA_ATT_L2, (uint64_t)index << 32 | page);
-}
-
 static void l1_quad(struct hvia_agent *a, struct weft_host *h, uint32_t handle,
 		    uint32_t i, uint64_t val)
 {
@@ -61,11 +52,6 @@ static void l1_write(struct hvia_agent *a, struct weft_host *h, uint32_t handle)
 	l1_quad(a, h, handle, 2,
 		e->length | (uint64_t)e->first << 32 | (uint64_t)e->attr << 48);
 	l1_quad(a, h, handle, 1, e->pages | (uint64_t)e->l2 << 32);
-}
-
-static void l1_count(struct hvia_agent *a, struct weft_host *h)
-{
-	agent_store(a, h, HVIA_ATT_L1_COUNT, a->att.region.n);
 }
 
 /* ---- compaction ---- */
@@ -94,26 +80,20 @@ static void agent_memory_moved(void *own, uint32_t handle, uint32_t from)
 	l1_quad(a, m->h, handle, 1, e->pages | (uint64_t)e->l2 << 32);
 }
 
-static void agent_memory_compact(struct hvia_agent *a, struct weft_host *h)
+static int att_take(struct hvia_agent *a, struct weft_host *h, uint32_t pages,
+		    uint32_t *handle_p)
 {
+	int ret = hvia_att_take(&a->att, pages, handle_p);
 	struct moving m = { a, h };
 
+	if (ret != -EAGAIN)
+		return ret;
 	agent_store(a, h, HVIA_CTRL, a->ctrl_bits | HVIA_CTRL_STOP);
 	while (!(agent_load(a, h, HVIA_STATUS) & HVIA_STATUS_IDLE))
 		host_nap(h, T_hvia_turn);
 	hvia_att_compact(&a->att, agent_memory_moved, &m);
 	agent_store(a, h, HVIA_CTRL, a->ctrl_bits);
 	a->compactions++;
-}
-
-static int att_take(struct hvia_agent *a, struct weft_host *h, uint32_t pages,
-		    uint32_t *handle_p)
-{
-	int ret = hvia_att_take(&a->att, pages, handle_p);
-
-	if (ret != -EAGAIN)
-		return ret;
-	agent_memory_compact(a, h);
 	return hvia_att_take(&a->att, pages, handle_p);
 }
 
@@ -138,26 +118,19 @@ bool agent_ptag_valid(const struct hvia_agent *a, const struct weft_proc *p,
 	return ptag && ptag < HVIA_PTAGS && a->ptag[ptag] == p;
 }
 
-static bool ptag_used(const struct hvia_agent *a, uint32_t ptag)
-{
-	for (size_t i = 0; i < a->region.n; i++)
-		if (a->region.at[i].proc &&
-		    HVIA_ATT_PTAG(a->region.at[i].l1.attr) == ptag)
-			return true;
-	for (uint32_t i = 0; i < HVIA_VIS; i++)
-		if (a->vi[i].proc && a->vi[i].attr.ptag == ptag)
-			return true;
-	return false;
-}
-
 int agent_ptag_free(struct hvia_agent *a, struct weft_host *h, void *arg)
 {
 	struct hvia_ptag_arg *t = arg;
 
 	if (!agent_ptag_valid(a, weft_proc_self(h), t->ptag))
 		return -EINVAL;
-	if (ptag_used(a, t->ptag))
-		return -EBUSY;
+	for (size_t i = 0; i < a->region.n; i++)
+		if (a->region.at[i].proc &&
+		    HVIA_ATT_PTAG(a->region.at[i].l1.attr) == t->ptag)
+			return -EBUSY;
+	for (uint32_t i = 0; i < HVIA_VIS; i++)
+		if (a->vi[i].proc && a->vi[i].attr.ptag == t->ptag)
+			return -EBUSY;
 	a->ptag[t->ptag] = NULL;
 	return 0;
 }
@@ -177,19 +150,6 @@ static struct hvia_l1 l1_of(const struct hvia_mem_arg *m)
 	};
 }
 
-static uint64_t pages_of(const struct hvia_mem_arg *m)
-{
-	return (m->va % HVIA_PAGE + m->len + HVIA_PAGE - 1) / HVIA_PAGE;
-}
-
-static bool pages_low(const weft_phys_t *phys, uint64_t n)
-{
-	for (uint64_t i = 0; i < n; i++)
-		if (phys[i] > UINT32_MAX)
-			return false;
-	return true;
-}
-
 static int reg_pinned(struct hvia_agent *a, struct weft_host *h,
 		      struct hvia_mem_arg *m, const weft_phys_t *phys,
 		      uint32_t pages)
@@ -200,8 +160,9 @@ static int reg_pinned(struct hvia_agent *a, struct weft_host *h,
 				 .len = m->len };
 	int ret;
 
-	if (!pages_low(phys, pages))
-		return -EFAULT; /* 3.3: pages lie below 4 GiB */
+	for (uint32_t i = 0; i < pages; i++)
+		if (phys[i] > UINT32_MAX)
+			return -EFAULT; /* 3.3: pages lie below 4 GiB */
 	ret = att_take(a, h, pages, &m->handle);
 	if (ret)
 		return ret;
@@ -210,17 +171,23 @@ static int reg_pinned(struct hvia_agent *a, struct weft_host *h,
 	r.l1.pages = pages;
 	r.l1.l2 = a->att.region.at[m->handle].l2;
 	a->region.at[m->handle] = r;
-	for (uint32_t i = 0; i < pages; i++)
-		l2_write(a, h, r.l1.l2 + i, phys[i]);
+	for (uint32_t i = 0; i < pages; i++) {
+		if (a->host.l2)
+			a->host.l2[(r.l1.l2 + i)] = (uint32_t)phys[i];
+		else
+			agent_store(a, h, HVIA_ATT_L2,
+				    (uint64_t)(r.l1.l2 + i) << 32 | phys[i]);
+	}
 	l1_write(a, h, m->handle);
-	l1_count(a, h);
+	agent_store(a, h, HVIA_ATT_L1_COUNT, a->att.region.n);
 	return 0;
 }
 
 int agent_reg(struct hvia_agent *a, struct weft_host *h, void *arg)
 {
 	struct hvia_mem_arg *m = arg;
-	uint64_t pages = pages_of(m);
+	uint64_t pages =
+		(m->va % HVIA_PAGE + m->len + HVIA_PAGE - 1) / HVIA_PAGE;
 	weft_phys_t *phys;
 	int ret;
 
@@ -279,7 +246,7 @@ static void region_drop(struct hvia_agent *a, struct weft_host *h,
 	weft_mem_unpin(h, (void *)(uintptr_t)r->va, r->len);
 	hvia_att_give(&a->att, handle);
 	*r = (struct hvia_region){ 0 };
-	l1_count(a, h);
+	agent_store(a, h, HVIA_ATT_L1_COUNT, a->att.region.n);
 }
 
 int agent_dereg(struct hvia_agent *a, struct weft_host *h, void *arg)

@@ -37,9 +37,11 @@ enum {
 enum { F_PEER = 1, F_RDMA_WRITE = 2, F_RDMA_READ = 4 };
 enum { B_WORD = HVIA_F_SEQ, B_ERROR = HVIA_F_LENGTH };
 
-static void agent_packets_build(const struct hvia_agent *a,
-				const struct hvia_pkt *p, uint8_t *f)
+void agent_send(struct hvia_agent *a, struct weft_host *h,
+		const struct hvia_pkt *p)
 {
+	uint8_t f[B_BYTES];
+
 	memset(f, 0, B_BYTES);
 	memcpy(f + HVIA_F_DST, p->mac, 6);
 	memcpy(f + HVIA_F_SRC, a->mac, 6);
@@ -61,14 +63,6 @@ static void agent_packets_build(const struct hvia_agent *a,
 	put_le(f + B_QOS, p->attr.qos, 8);
 	memcpy(f + B_FROM, p->from.disc, HVIA_DISC);
 	memcpy(f + B_TO, p->to.disc, HVIA_DISC);
-}
-
-void agent_send(struct hvia_agent *a, struct weft_host *h,
-		const struct hvia_pkt *p)
-{
-	uint8_t f[B_BYTES];
-
-	agent_packets_build(a, p, f);
 	while (agent_load(a, h, HVIA_KTX_LENGTH))
 		host_nap(h, T_hvia_turn);
 	weft_io_copy(h, &a->ctrl, HVIA_KTX, f, sizeof(f));

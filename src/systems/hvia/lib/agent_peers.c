@@ -8,16 +8,6 @@
 
 /* ---- requests ---- */
 
-static struct hvia_request *request_find(struct hvia_agent *a,
-					 const struct hvia_pkt *p)
-{
-	for (uint32_t i = 0; i < HVIA_REQUESTS; i++)
-		if (a->request[i].id == p->id &&
-		    !memcmp(a->request[i].from.mac, p->mac, 6))
-			return &a->request[i];
-	return NULL;
-}
-
 /* The oldest place, but none that somebody has to answer yet if there is
  * another. */
 static struct hvia_request *request_new(struct hvia_agent *a,
@@ -44,13 +34,6 @@ static struct hvia_request *request_new(struct hvia_agent *a,
 	return old;
 }
 
-static bool agent_peers_lower(const struct hvia_kvi *k)
-{
-	int d = memcmp(k->local.mac, k->remote.mac, 6);
-
-	return d ? d < 0 : memcmp(k->local.disc, k->remote.disc, HVIA_DISC) < 0;
-}
-
 /* A VI that wants to connect with whom the request comes from. */
 static bool peer_wants(const struct hvia_kvi *k, const struct hvia_request *r)
 {
@@ -65,12 +48,15 @@ static void peer_meet(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 {
 	struct hvia_kvi *k = &a->vi[vi];
 	int ret = conn_attr_check(&k->attr, &r->attr);
+	int d = memcmp(k->local.mac, k->remote.mac, 6);
 
+	if (!d)
+		d = memcmp(k->local.disc, k->remote.disc, HVIA_DISC);
 	r->waits = false;
 	if (ret) {
 		r->answer = HVIA_T_CONN_REJECT;
 		conn_failed(a, h, vi, ret);
-	} else if (agent_peers_lower(k)) {
+	} else if (d < 0) {
 		conn_accept(a, h, vi, r);
 	}
 }
@@ -109,16 +95,17 @@ static void request_server(struct hvia_agent *a, struct weft_host *h,
 		return;
 	}
 	l->got = r;
-	l->event++;
-	weft_host_wake(h, &l->event);
+	hvia_notify(h, &l->event);
 }
 
 static void got_request(struct hvia_agent *a, struct weft_host *h,
 			const struct hvia_pkt *p)
 {
-	struct hvia_request *r = request_find(a, p);
+	struct hvia_request *r = a->request, *end = r + HVIA_REQUESTS;
 
-	if (!r) {
+	while (r < end && (r->id != p->id || memcmp(r->from.mac, p->mac, 6)))
+		r++;
+	if (r == end) {
 		r = request_new(a, p);
 		(r->peer ? request_peer : request_server)(a, h, r);
 	} else if (r->answer == HVIA_T_CONN_ACCEPT) {
@@ -152,28 +139,21 @@ static bool agent_peers_about(const struct hvia_kvi *k,
 	return k->proc && k->id == p->id && !memcmp(k->remote.mac, p->mac, 6);
 }
 
-static void agent_peers_connected(struct hvia_agent *a, struct weft_host *h,
-				  const struct hvia_pkt *p)
-{
-	struct hvia_kvi *k = &a->vi[p->dst_vi];
-
-	k->id = p->id;
-	k->remote_vi = p->src_vi;
-	k->remote_attr = p->attr;
-	k->conn = HVIA_CONN_UP;
-	conn_payload(a, k, p->word);
-	conn_set(a, h, p->dst_vi, HVIA_VI_CONNECTED);
-	conn_told(h, k);
-}
-
 /* A peer's accept names the other's request: the id is its. */
 static void got_accept(struct hvia_agent *a, struct weft_host *h,
 		       const struct hvia_pkt *p)
 {
 	struct hvia_kvi *k = &a->vi[p->dst_vi];
 
-	if (agent_peers_about(k, p) && k->conn == HVIA_CONN_ASKED)
-		agent_peers_connected(a, h, p);
+	if (agent_peers_about(k, p) && k->conn == HVIA_CONN_ASKED) {
+		k->id = p->id;
+		k->remote_vi = p->src_vi;
+		k->remote_attr = p->attr;
+		k->conn = HVIA_CONN_UP;
+		conn_payload(a, k, p->word);
+		conn_set(a, h, p->dst_vi, HVIA_VI_CONNECTED);
+		hvia_notify(h, &k->event);
+	}
 	if (agent_peers_about(k, p) && k->conn == HVIA_CONN_UP)
 		agent_peers_ack(a, h, p, HVIA_T_CONN_ACK);
 	else /* nobody waits for it any more */
@@ -200,7 +180,7 @@ static void got_ack(struct hvia_agent *a, struct weft_host *h,
 	if (!agent_peers_about(k, p) || k->conn != HVIA_CONN_ACCEPTED)
 		return;
 	k->conn = HVIA_CONN_UP;
-	conn_told(h, k);
+	hvia_notify(h, &k->event);
 }
 
 static void got_disconnect(struct hvia_agent *a, struct weft_host *h,

@@ -123,25 +123,6 @@ void agent_vi_gone(struct hvia_agent *a, struct weft_host *h,
 
 /* ---- completions ---- */
 
-static bool armed_done(const struct hvia_armed *q)
-{
-	return *q->status & HVIA_ST_DONE;
-}
-
-static void waits_remove(struct hvia_agent *a, const struct hvia_client *c,
-			 const struct hvia_armed *q)
-{
-	for (size_t i = a->waits.n; i--;) {
-		const struct hvia_wait *w = &a->waits.at[i];
-
-		if (w->client == c && w->q.vi == q->vi &&
-		    w->q.queue == q->queue && w->q.status == q->status) {
-			a->waits.at[i] = vec_pop(&a->waits);
-			return;
-		}
-	}
-}
-
 /* Sets the flags; true when none of them is done.  The load at the end is
  * behind the stores: whatever completes later raises the interrupt. */
 static bool arm_all(struct hvia_agent *a, struct weft_host *h,
@@ -158,7 +139,7 @@ static bool arm_all(struct hvia_agent *a, struct weft_host *h,
 	if (w->n)
 		agent_load(a, h, HVIA_STATUS);
 	for (uint32_t i = 0; i < w->n; i++)
-		if (armed_done(&w->armed[i]))
+		if (*w->armed[i].status & HVIA_ST_DONE)
 			return false;
 	return true;
 }
@@ -172,7 +153,17 @@ int agent_arm(struct hvia_agent *a, struct weft_host *h, void *arg)
 		hit = weft_host_wait(h, &w->client->event, w->seen,
 				     w->deadline);
 	for (uint32_t i = 0; i < w->n; i++)
-		waits_remove(a, w->client, &w->armed[i]);
+		for (size_t k = a->waits.n; k--;) {
+			const struct hvia_armed *q = &a->waits.at[k].q;
+
+			if (a->waits.at[k].client == w->client &&
+			    q->vi == w->armed[i].vi &&
+			    q->queue == w->armed[i].queue &&
+			    q->status == w->armed[i].status) {
+				a->waits.at[k] = vec_pop(&a->waits);
+				break;
+			}
+		}
 	weft_host_sleep(
 		h, weft_host_now(h) + weft_host_time(h, T_hvia_return) +
 			   (slept && hit ? weft_host_time(h, T_hvia_miss) : 0));
@@ -185,23 +176,15 @@ void agent_completions(struct hvia_agent *a, struct weft_host *h)
 	for (size_t i = 0; i < a->waits.n; i++) {
 		struct hvia_client *c = a->waits.at[i].client;
 
-		if (a->waits.at[i].told || !armed_done(&a->waits.at[i].q))
+		if (a->waits.at[i].told ||
+		    !(*a->waits.at[i].q.status & HVIA_ST_DONE))
 			continue;
 		a->waits.at[i].told = true;
-		c->event++;
-		weft_host_wake(h, &c->event);
+		hvia_notify(h, &c->event);
 	}
 }
 
 /* ---- asynchronous errors ---- */
-
-/* What a VI does not survive (5.1). */
-static bool agent_vi_fatal(uint32_t code)
-{
-	return code == HVIA_ERROR_POST_DESC || code == HVIA_ERROR_CONN_LOST ||
-	       code == HVIA_ERROR_VI_OVERRUN || code == HVIA_ERROR_COMP_PROT ||
-	       code == HVIA_ERROR_CATASTROPHIC;
-}
 
 void hvia_client_tell(struct weft_host *h, struct hvia_client *c,
 		      const struct hvia_async *e)
@@ -209,8 +192,7 @@ void hvia_client_tell(struct weft_host *h, struct hvia_client *c,
 	c->err[c->err_in++ % HVIA_ERR_QUEUE_LEN] = *e;
 	if (c->err_in - c->err_out > HVIA_ERR_QUEUE_LEN)
 		c->err_out++;
-	c->event++;
-	weft_host_wake(h, &c->event);
+	hvia_notify(h, &c->event);
 }
 
 void agent_error(struct hvia_agent *a, struct weft_host *h,
@@ -220,26 +202,21 @@ void agent_error(struct hvia_agent *a, struct weft_host *h,
 
 	if (!k->proc)
 		return;
-	if (agent_vi_fatal(e->code)) {
+	/* what a VI does not survive (5.1) */
+	if (e->code == HVIA_ERROR_POST_DESC ||
+	    e->code == HVIA_ERROR_CONN_LOST ||
+	    e->code == HVIA_ERROR_VI_OVERRUN ||
+	    e->code == HVIA_ERROR_COMP_PROT ||
+	    e->code == HVIA_ERROR_CATASTROPHIC) {
 		k->state = HVIA_VI_ERROR;
 		agent_vi_write(a, h, e->vi);
 		agent_vi_flush(a, h, e->vi);
 		/* doorbells that were on their way have been served too */
 		host_nap(h, T_hvia_flush_settle);
 		k->flushed = true;
-		k->event++;
-		weft_host_wake(h, &k->event);
+		hvia_notify(h, &k->event);
 	}
 	hvia_client_tell(h, k->client, e);
-}
-
-static void lost_errors(struct hvia_agent *a, struct weft_host *h)
-{
-	struct hvia_async e = { .code = HVIA_ERROR_CATASTROPHIC,
-				.vi = HVIA_VIS };
-
-	for (struct hvia_client *c = a->clients; c; c = c->next)
-		hvia_client_tell(h, c, &e);
 }
 
 void agent_errors(struct hvia_agent *a, struct weft_host *h)
@@ -253,8 +230,14 @@ void agent_errors(struct hvia_agent *a, struct weft_host *h)
 					  .queue = HVIA_ERR_QUEUE(e) };
 
 		err.token = agent_load(a, h, HVIA_ERR_INFO);
-		if (e & HVIA_ERR_OVERFLOW)
-			lost_errors(a, h);
+		if (e & HVIA_ERR_OVERFLOW) {
+			struct hvia_async lost = {
+				.code = HVIA_ERROR_CATASTROPHIC, .vi = HVIA_VIS
+			};
+
+			for (struct hvia_client *c = a->clients; c; c = c->next)
+				hvia_client_tell(h, c, &lost);
+		}
 		agent_error(a, h, &err);
 	}
 	agent_unlock(a);

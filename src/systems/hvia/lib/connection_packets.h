@@ -14,9 +14,7 @@ weft_time_t conn_again(struct weft_host *h, uint64_t id, uint32_t tries);
 bool conn_addr_same(const struct hvia_addr *x, const struct hvia_addr *y);
 /* 0, -EPROTOTYPE (reliability), -EMSGSIZE, -ENOPROTOOPT (quality). */
 int conn_attr_check(const struct hvia_vi_attr *x, const struct hvia_vi_attr *y);
-/* There is something new for the timer; for who waits for the VI. */
-void conn_timed(struct hvia_agent *a, struct weft_host *h);
-void conn_told(struct weft_host *h, struct hvia_kvi *k);
+
 void conn_set(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	      enum hvia_vi_state state);
 void conn_failed(struct hvia_agent *a, struct weft_host *h, uint32_t vi,

@@ -147,29 +147,23 @@ static bool received(struct ep *e, uint32_t src, struct hvia_ep_slot *s)
 	return h.kind != EP_CREDIT && ep_in(e, src, &h, s->data);
 }
 
-/* The own node: slots between what was received and what was sent. */
-static void self_poll(struct ep *e)
-{
-	struct hvia_ep *x = hvia_ep_of(e);
-	struct hvia_ep_peer *p = &x->peer[e->me];
-	struct ep_peer *c = &e->peer[e->me];
-
-	while (c->got < c->sent &&
-	       received(e, e->me, slot_of(x, p, c->got % (e->slots + SPARE))))
-		continue;
-}
-
 static void hvia_ep_poll(struct ep *e)
 {
 	struct hvia_ep *x = hvia_ep_of(e);
+	struct ep_peer *own = &e->peer[e->me];
 	VIP_DESCRIPTOR *d;
 
 	x->seen = vipl_nic(x->nic)->client->event;
 	for (uint32_t i = 0; i < e->n; i++) {
 		struct hvia_ep_peer *p = &x->peer[i];
 
+		/* the own node: slots between what was received and sent */
 		if (i == e->me) {
-			self_poll(e);
+			while (own->got < own->sent &&
+			       received(e, i,
+					slot_of(x, p,
+						own->got % (e->slots + SPARE))))
+				continue;
 			continue;
 		}
 		while (VipSendDone(p->vi, &d) == VIP_SUCCESS)

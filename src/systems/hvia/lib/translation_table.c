@@ -7,28 +7,22 @@
 
 /* ---- free blocks: a treap by index, 0 = no node ---- */
 
-static struct hvia_att_node *translation_table_node(const struct hvia_att *a,
-						    uint32_t i)
-{
-	return &a->node.at[i];
-}
-
 /* Priority of a block: any fixed mixture of its index. */
 static uint32_t translation_table_rank(const struct hvia_att *a, uint32_t i)
 {
-	uint32_t x = translation_table_node(a, i)->at * 2654435761u;
+	uint32_t x = a->node.at[i].at * 2654435761u;
 
 	return x ^ x >> 15;
 }
 
 static uint32_t translation_table_most(const struct hvia_att *a, uint32_t i)
 {
-	return i ? translation_table_node(a, i)->most : 0;
+	return i ? a->node.at[i].most : 0;
 }
 
 static uint32_t translation_table_update(const struct hvia_att *a, uint32_t i)
 {
-	struct hvia_att_node *n = translation_table_node(a, i);
+	struct hvia_att_node *n = &a->node.at[i];
 	uint32_t l = translation_table_most(a, n->left),
 		 r = translation_table_most(a, n->right);
 
@@ -45,12 +39,11 @@ static uint32_t translation_table_join(struct hvia_att *a, uint32_t l,
 	if (!l || !r)
 		return l ? l : r;
 	if (translation_table_rank(a, l) > translation_table_rank(a, r)) {
-		translation_table_node(a, l)->right = translation_table_join(
-			a, translation_table_node(a, l)->right, r);
+		a->node.at[l].right =
+			translation_table_join(a, a->node.at[l].right, r);
 		return translation_table_update(a, l);
 	}
-	translation_table_node(a, r)->left = translation_table_join(
-		a, l, translation_table_node(a, r)->left);
+	a->node.at[r].left = translation_table_join(a, l, a->node.at[r].left);
 	return translation_table_update(a, r);
 }
 
@@ -60,15 +53,13 @@ static void translation_table_split(struct hvia_att *a, uint32_t i, uint32_t at,
 {
 	if (!i) {
 		*lo_p = *hi_p = 0;
-	} else if (translation_table_node(a, i)->at < at) {
-		translation_table_split(
-			a, translation_table_node(a, i)->right, at,
-			&translation_table_node(a, i)->right, hi_p);
+	} else if (a->node.at[i].at < at) {
+		translation_table_split(a, a->node.at[i].right, at,
+					&a->node.at[i].right, hi_p);
 		*lo_p = translation_table_update(a, i);
 	} else {
-		translation_table_split(a, translation_table_node(a, i)->left,
-					at, lo_p,
-					&translation_table_node(a, i)->left);
+		translation_table_split(a, a->node.at[i].left, at, lo_p,
+					&a->node.at[i].left);
 		*hi_p = translation_table_update(a, i);
 	}
 }
@@ -94,8 +85,7 @@ static uint32_t translation_table_outermost(const struct hvia_att *a,
 
 	while (next) {
 		i = next;
-		next = right ? translation_table_node(a, i)->right
-			     : translation_table_node(a, i)->left;
+		next = right ? a->node.at[i].right : a->node.at[i].left;
 	}
 	return i;
 }
@@ -112,7 +102,7 @@ static uint32_t translation_table_swallow(struct hvia_att *a, uint32_t *tree_p,
 					  bool right)
 {
 	uint32_t i = translation_table_outermost(a, *tree_p, right), rest, it;
-	uint32_t at = translation_table_node(a, i)->at;
+	uint32_t at = a->node.at[i].at;
 
 	if (right) {
 		translation_table_split(a, *tree_p, at, &rest, &it);
@@ -122,7 +112,7 @@ static uint32_t translation_table_swallow(struct hvia_att *a, uint32_t *tree_p,
 		*tree_p = rest;
 	}
 	vec_push(&a->spare_nodes, i);
-	return translation_table_node(a, i)->len;
+	return a->node.at[i].len;
 }
 
 /* Gives a block back and joins it with its neighbours. */
@@ -132,16 +122,14 @@ static void block_give(struct hvia_att *a, uint32_t at, uint32_t len)
 
 	translation_table_split(a, a->root, at, &lo, &hi);
 	i = translation_table_outermost(a, lo, true);
-	if (i && translation_table_node(a, i)->at +
-				 translation_table_node(a, i)->len ==
-			 at) {
+	if (i && a->node.at[i].at + a->node.at[i].len == at) {
 		uint32_t n = translation_table_swallow(a, &lo, true);
 
 		at -= n;
 		len += n;
 	}
 	i = translation_table_outermost(a, hi, false);
-	if (i && at + len == translation_table_node(a, i)->at)
+	if (i && at + len == a->node.at[i].at)
 		len += translation_table_swallow(a, &hi, false);
 	translation_table_insert(a, lo, hi, at, len);
 }
@@ -154,7 +142,7 @@ static uint32_t block_find(const struct hvia_att *a, uint32_t len)
 	if (translation_table_most(a, i) < len)
 		return 0;
 	for (;;) {
-		const struct hvia_att_node *n = translation_table_node(a, i);
+		const struct hvia_att_node *n = &a->node.at[i];
 
 		if (translation_table_most(a, n->left) >= len)
 			i = n->left;
@@ -165,32 +153,7 @@ static uint32_t block_find(const struct hvia_att *a, uint32_t len)
 	}
 }
 
-/* Its first `len` entries are used from now on. */
-static void block_cut(struct hvia_att *a, uint32_t i, uint32_t len)
-{
-	uint32_t at = translation_table_node(a, i)->at,
-		 had = translation_table_node(a, i)->len, lo, mid, hi;
-
-	translation_table_split(a, a->root, at, &lo, &mid);
-	translation_table_split(a, mid, at + 1, &mid, &hi);
-	vec_push(&a->spare_nodes, mid);
-	if (had > len)
-		translation_table_insert(a, lo, hi, at + len, had - len);
-	else
-		a->root = translation_table_join(a, lo, hi);
-}
-
 /* ---- handles: a heap of those that came back ---- */
-
-static void handle_put(struct hvia_att *a, uint32_t h)
-{
-	size_t i = a->spare_handles.n;
-
-	vec_push(&a->spare_handles, h);
-	for (; i && h < a->spare_handles.at[(i - 1) / 2]; i = (i - 1) / 2)
-		a->spare_handles.at[i] = a->spare_handles.at[(i - 1) / 2];
-	a->spare_handles.at[i] = h;
-}
 
 /* Level 1 grows only when no handle is free, so that none of those beyond its
  * end is still here then. */
@@ -247,10 +210,8 @@ uint32_t hvia_att_top(const struct hvia_att *a)
 	uint32_t end = a->sdram / HVIA_L2_BYTES;
 	uint32_t i = translation_table_outermost(a, a->root, true);
 
-	if (i && translation_table_node(a, i)->at +
-				 translation_table_node(a, i)->len ==
-			 end)
-		return translation_table_node(a, i)->at;
+	if (i && a->node.at[i].at + a->node.at[i].len == end)
+		return a->node.at[i].at;
 	return end;
 }
 
@@ -263,24 +224,31 @@ int hvia_att_take(struct hvia_att *a, uint32_t pages, uint32_t *handle_p)
 {
 	uint64_t l1 = a->region.n + !a->spare_handles.n;
 	uint64_t level1 = l1 * HVIA_L1_BYTES;
-	uint32_t limit, i;
+	uint32_t limit, i, at, had, lo, mid, hi;
 
 	if (level1 + (uint64_t)HVIA_L2_BYTES * (a->used + (uint64_t)pages) >
 	    a->sdram)
 		return -ENOSPC;
 	limit = (uint32_t)((a->sdram - level1) / HVIA_L2_BYTES);
 	i = block_find(a, pages);
-	if (hvia_att_top(a) > limit || !i ||
-	    translation_table_node(a, i)->at + pages > limit)
+	if (hvia_att_top(a) > limit || !i || a->node.at[i].at + pages > limit)
 		return -EAGAIN;
 	if (!a->spare_handles.n)
 		vec_push(&a->region, (struct hvia_att_region){ 0 });
 	*handle_p =
 		a->spare_handles.n ? handle_pop(a) : (uint32_t)a->region.n - 1;
 	a->region.at[*handle_p] =
-		(struct hvia_att_region){ pages,
-					  translation_table_node(a, i)->at };
-	block_cut(a, i, pages);
+		(struct hvia_att_region){ pages, a->node.at[i].at };
+	/* the block's first entries are used from now on */
+	at = a->node.at[i].at;
+	had = a->node.at[i].len;
+	translation_table_split(a, a->root, at, &lo, &mid);
+	translation_table_split(a, mid, at + 1, &mid, &hi);
+	vec_push(&a->spare_nodes, mid);
+	if (had > pages)
+		translation_table_insert(a, lo, hi, at + pages, had - pages);
+	else
+		a->root = translation_table_join(a, lo, hi);
 	a->used += pages;
 	a->live++;
 	return 0;
@@ -289,12 +257,17 @@ int hvia_att_take(struct hvia_att *a, uint32_t pages, uint32_t *handle_p)
 void hvia_att_give(struct hvia_att *a, uint32_t handle)
 {
 	struct hvia_att_region *r = &a->region.at[handle];
+	size_t i;
 
 	block_give(a, r->l2, r->pages);
 	a->used -= r->pages;
 	a->live--;
 	r->pages = 0;
-	handle_put(a, handle);
+	i = a->spare_handles.n;
+	vec_push(&a->spare_handles, handle);
+	for (; i && handle < a->spare_handles.at[(i - 1) / 2]; i = (i - 1) / 2)
+		a->spare_handles.at[i] = a->spare_handles.at[(i - 1) / 2];
+	a->spare_handles.at[i] = handle;
 	while (a->region.n && !vec_last(&a->region).pages)
 		a->region.n--;
 	handles_prune(a);

@@ -45,31 +45,27 @@ void vipl_cq_detach(struct vipl_queue *q)
 	c->n = n;
 }
 
-/* Number of the next completion of a work queue; false: there is none.  What
- * the library has flushed has no number, and is newer than all others. */
-static bool completion_queue_completed(struct vipl_queue *q, uint32_t *stamp_p,
-				       bool *flushed_p)
-{
-	struct vipl_posted *p = vipl_queue_at(q, q->first + q->entered);
-
-	if (!p)
-		return false;
-	vipl_queue_done(q); /* behind an error everything is flushed */
-	*stamp_p = p->d->CS.Reserved;
-	*flushed_p = !*stamp_p;
-	return *vipl_status(p->d) & VIP_STATUS_DONE ||
-	       (q->vi->k->state == HVIA_VI_ERROR && q->vi->k->flushed);
-}
-
-/* The oldest completion that has no entry. */
+/* The oldest completion that has no entry.  A descriptor that the library has
+ * flushed has no number, and is newer than all others. */
 static struct vipl_queue *completion_queue_oldest(struct vipl_cq *c)
 {
 	struct vipl_queue *best = NULL;
-	uint32_t stamp, best_stamp = 0;
-	bool last, best_last = false;
+	uint32_t best_stamp = 0;
+	bool best_last = false;
 
 	for (struct vipl_queue *q = c->queues; q; q = q->cq_next) {
-		if (!completion_queue_completed(q, &stamp, &last))
+		struct vipl_posted *p = vipl_queue_at(q, q->first + q->entered);
+		const struct hvia_kvi *k = q->vi->k;
+		uint32_t stamp;
+		bool last;
+
+		if (!p)
+			continue;
+		vipl_queue_done(q); /* behind an error everything is flushed */
+		stamp = p->d->CS.Reserved;
+		last = !stamp;
+		if (!(*vipl_status(p->d) & VIP_STATUS_DONE) &&
+		    (k->state != HVIA_VI_ERROR || !k->flushed))
 			continue;
 		if (best &&
 		    (last || (!best_last && (int32_t)(stamp - best_stamp) > 0)))
@@ -81,28 +77,22 @@ static struct vipl_queue *completion_queue_oldest(struct vipl_cq *c)
 	return best;
 }
 
-static void completion_queue_overrun(struct vipl_cq *c)
-{
-	struct hvia_async e = { .code = HVIA_ERROR_VI_OVERRUN,
-				.vi = HVIA_VIS,
-				.cq = c->self };
-
-	if (c->overrun)
-		return;
-	c->overrun = true;
-	hvia_client_tell(weft_host_self(), c->nic->client, &e);
-}
-
 void vipl_cq_collect(struct vipl_cq *c)
 {
 	struct vipl_queue *q;
 
 	while ((q = completion_queue_oldest(c))) {
 		q->entered++;
-		if (c->n < c->size)
+		if (c->n < c->size) {
 			c->entry[(c->first + c->n++) % c->size] = q;
-		else
-			completion_queue_overrun(c);
+		} else if (!c->overrun) {
+			struct hvia_async e = { .code = HVIA_ERROR_VI_OVERRUN,
+						.vi = HVIA_VIS,
+						.cq = c->self };
+
+			c->overrun = true;
+			hvia_client_tell(weft_host_self(), c->nic->client, &e);
+		}
 	}
 }
 
@@ -116,12 +106,6 @@ bool vipl_cq_look(struct vipl_cq *c, struct vipl_queue **q_p)
 	c->n--;
 	c->overrun = false;
 	return true;
-}
-
-static struct vipl_queue **entries_new(VIP_ULONG n)
-{
-	return weft_host_calloc(weft_host_self(), n,
-				sizeof(struct vipl_queue *));
 }
 
 VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
@@ -142,7 +126,9 @@ VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
 	if (!c)
 		return VIP_ERROR_RESOURCE;
 	*c = (struct vipl_cq){ .nic = n,
-			       .entry = entries_new(EntryCount),
+			       .entry = weft_host_calloc(weft_host_self(),
+							 EntryCount,
+							 sizeof(*c->entry)),
 			       .size = (uint32_t)EntryCount,
 			       .next = n->cqs };
 	if (c->entry)
@@ -187,7 +173,7 @@ VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
 	vipl_cq_collect(c);
 	if (EntryCount > VIPL_CQ_ENTRIES || EntryCount < c->n)
 		return VIP_ERROR_RESOURCE; /* nothing is thrown away */
-	entry = entries_new(EntryCount);
+	entry = weft_host_calloc(weft_host_self(), EntryCount, sizeof(*entry));
 	if (!entry)
 		return VIP_ERROR_RESOURCE;
 	for (uint32_t i = 0; i < c->n; i++)
@@ -235,16 +221,6 @@ VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE *ViHandle,
 	return vipl_cq_leave(c, cq_done(c, ViHandle, RecvQueue));
 }
 
-static int cq_sleep(struct vipl_cq *c, uint32_t seen, weft_time_t deadline)
-{
-	struct vipl_queue *all[c->users + 1];
-	uint32_t n = 0;
-
-	for (struct vipl_queue *q = c->queues; q; q = q->cq_next)
-		all[n++] = q;
-	return vipl_sleep(c->nic, all, n, seen, deadline);
-}
-
 static VIP_RETURN cq_wait(struct vipl_cq *c, VIP_ULONG timeout,
 			  VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
 {
@@ -256,13 +232,17 @@ static VIP_RETURN cq_wait(struct vipl_cq *c, VIP_ULONG timeout,
 		return ret;
 	deadline = vipl_deadline(h, timeout);
 	for (;;) {
-		uint32_t seen = c->nic->client->event;
+		uint32_t seen = c->nic->client->event, n = 0;
 		int late;
 
 		ret = completion_queue_look(h, c, 0, vi, recv);
 		if (ret != VIP_NOT_DONE)
 			return ret;
-		late = cq_sleep(c, seen, deadline);
+		struct vipl_queue *all[c->users + 1];
+
+		for (struct vipl_queue *q = c->queues; q; q = q->cq_next)
+			all[n++] = q;
+		late = vipl_sleep(c->nic, all, n, seen, deadline);
 		ret = completion_queue_look(h, c, 0, vi, recv);
 		if (ret != VIP_NOT_DONE)
 			return ret;

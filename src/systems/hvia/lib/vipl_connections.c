@@ -34,14 +34,6 @@ static bool addr_own(const struct vipl_nic *n, const struct hvia_addr *a)
 	return !memcmp(a->mac, n->mac, 6);
 }
 
-/* No station has a group address, or none at all. */
-static bool addr_reachable(const struct hvia_addr *a)
-{
-	static const uint8_t none[6];
-
-	return !(a->mac[0] & 1) && memcmp(a->mac, none, 6);
-}
-
 /* ---- client and server ---- */
 
 VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
@@ -74,29 +66,23 @@ VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
 	return VIP_SUCCESS;
 }
 
-static VIP_RETURN conn_accept(VIP_CONN_HANDLE handle, struct vipl_vi *v)
+VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle)
 {
-	const struct vipl_entry *conn = vipl_find(VIPL_CONN, handle);
+	const struct vipl_entry *conn = vipl_find(VIPL_CONN, ConnHandle);
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
 	struct hvia_conn_arg c = { 0 };
 	VIP_RETURN ret;
 
 	if (!conn || !v || v->nic != conn->of)
-		return VIP_INVALID_PARAMETER;
+		return vipl_vi_leave(v, VIP_INVALID_PARAMETER);
 	c.vi = v->vi;
 	c.conn = conn->val;
 	if (v->rel)
 		vipl_rel_connected(v);
 	ret = vipl_call(v->nic, HVIA_CALL_ACCEPT, &c);
 	if (ret == VIP_SUCCESS || ret == VIP_TIMEOUT)
-		vipl_forget(VIPL_CONN, handle); /* else it may try again */
-	return ret;
-}
-
-VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle)
-{
-	struct vipl_vi *v = vipl_vi_enter(ViHandle);
-
-	return vipl_vi_leave(v, conn_accept(ConnHandle, v));
+		vipl_forget(VIPL_CONN, ConnHandle); /* else it may try again */
+	return vipl_vi_leave(v, ret);
 }
 
 VIP_RETURN VipConnectReject(VIP_CONN_HANDLE ConnHandle)
@@ -118,11 +104,15 @@ static VIP_RETURN conn_begin(struct vipl_vi *v, const VIP_NET_ADDRESS *local,
 			     const VIP_NET_ADDRESS *remote, VIP_ULONG timeout,
 			     struct hvia_conn_arg *c)
 {
+	static const uint8_t none[6];
+
 	if (!v || !timeout || !addr_in(local, &c->local) ||
 	    !addr_in(remote, &c->remote) || !addr_own(v->nic, &c->local))
 		return VIP_INVALID_PARAMETER;
-	/* no line leads from a card to itself */
-	if (!addr_reachable(&c->remote) || addr_own(v->nic, &c->remote))
+	/* No station has a group address, or none at all, and no line leads
+	 * from a card to itself. */
+	if (c->remote.mac[0] & 1 || !memcmp(c->remote.mac, none, 6) ||
+	    addr_own(v->nic, &c->remote))
 		return VIP_NOT_REACHABLE;
 	c->client = v->nic->client;
 	c->vi = v->vi;
@@ -147,11 +137,15 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle, VIP_NET_ADDRESS *LocalAddr,
 	return vipl_vi_leave(v, ret);
 }
 
-static VIP_RETURN vipl_connections_disconnect(struct vipl_vi *v)
+VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
 {
-	struct hvia_conn_arg c = { .vi = v->vi };
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+	struct hvia_conn_arg c = { 0 };
 	VIP_RETURN ret;
 
+	if (!v)
+		return VIP_INVALID_PARAMETER;
+	c.vi = v->vi;
 	if (v->rel)
 		vipl_rel_last(v);
 	ret = vipl_call(v->nic, HVIA_CALL_DISCONNECT, &c);
@@ -159,15 +153,7 @@ static VIP_RETURN vipl_connections_disconnect(struct vipl_vi *v)
 		vipl_rel_ended(v);
 	vipl_queue_flush(&v->q[HVIA_Q_SEND]);
 	vipl_queue_flush(&v->q[HVIA_Q_RECV]);
-	return ret;
-}
-
-VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
-{
-	struct vipl_vi *v = vipl_vi_enter(ViHandle);
-
-	return vipl_vi_leave(v, v ? vipl_connections_disconnect(v)
-				  : VIP_INVALID_PARAMETER);
+	return vipl_vi_leave(v, ret);
 }
 
 /* ---- peers ---- */

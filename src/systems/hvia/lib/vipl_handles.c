@@ -76,18 +76,6 @@ static bool vipl_handles_grow(struct vipl_table *t)
 	return true;
 }
 
-/* A free place, or UINT32_MAX. */
-static uint32_t vipl_handles_place(struct vipl_table *t)
-{
-	uint32_t i = t->free - 1;
-
-	if (t->free) {
-		t->free = t->at[i].next;
-		return i;
-	}
-	return t->n < t->size || vipl_handles_grow(t) ? t->n++ : UINT32_MAX;
-}
-
 static uint64_t vipl_handles_number(const struct vipl_table *t, uint32_t i)
 {
 	const struct vipl_entry *e = &t->at[i];
@@ -100,10 +88,13 @@ static uint64_t vipl_handles_number(const struct vipl_table *t, uint32_t i)
 void *vipl_handle(enum vipl_kind kind, void *of, uint64_t val)
 {
 	struct vipl_table *t = vipl_handles_table();
-	uint32_t i = t ? vipl_handles_place(t) : UINT32_MAX;
+	uint32_t i;
 
-	if (i == UINT32_MAX)
+	if (!t || (!t->free && t->n == t->size && !vipl_handles_grow(t)))
 		return NULL;
+	i = t->free ? t->free - 1 : t->n++;
+	if (t->free)
+		t->free = t->at[i].next;
 	t->at[i].of = of;
 	t->at[i].val = val;
 	t->at[i].kind = kind;

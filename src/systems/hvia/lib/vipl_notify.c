@@ -20,26 +20,6 @@ static VIP_DESCRIPTOR *err_descriptor(const struct vipl_nic *n,
 	return (VIP_DESCRIPTOR *)(uintptr_t)at;
 }
 
-static VIP_RESOURCE_CODE err_resource(const struct hvia_async *e)
-{
-	if (e->cq)
-		return VIP_RESOURCE_CQ;
-	if (e->code == HVIA_ERROR_POST_DESC)
-		return VIP_RESOURCE_DESCRIPTOR;
-	return e->vi < HVIA_VIS ? VIP_RESOURCE_VI : VIP_RESOURCE_NIC;
-}
-
-/* RDMA writes of the other side are no operation of a queue here. */
-static VIP_UINT32 err_op(const struct hvia_async *e)
-{
-	if (e->code == HVIA_ERROR_RDMAW_PROT ||
-	    e->code == HVIA_ERROR_RDMAW_DATA ||
-	    e->code == HVIA_ERROR_RDMAW_ABORT)
-		return VIP_STATUS_OP_REMOTE_RDMA_WRITE;
-	return e->queue == HVIA_Q_RECV ? VIP_STATUS_OP_RECEIVE
-				       : VIP_STATUS_OP_SEND;
-}
-
 static const char *err_name(uint32_t code)
 {
 	static const char *const name[HVIA_ERRORS] = {
@@ -80,12 +60,25 @@ static void call_error(struct vipl_nic *n, const struct hvia_async *e)
 	VIP_ERROR_DESCRIPTOR d = {
 		.NicHandle = n->self,
 		.DescriptorPtr = err_descriptor(n, e),
-		.OpCode = err_op(e),
-		.ResourceCode = err_resource(e),
 		.ErrorCode = (VIP_ERROR_CODE)e->code,
 	};
 	struct vipl_vi *v = n->vis;
 
+	/* RDMA writes of the other side are no operation of a queue here */
+	if (e->code == HVIA_ERROR_RDMAW_PROT ||
+	    e->code == HVIA_ERROR_RDMAW_DATA ||
+	    e->code == HVIA_ERROR_RDMAW_ABORT)
+		d.OpCode = VIP_STATUS_OP_REMOTE_RDMA_WRITE;
+	else
+		d.OpCode = e->queue == HVIA_Q_RECV ? VIP_STATUS_OP_RECEIVE
+						   : VIP_STATUS_OP_SEND;
+	if (e->cq)
+		d.ResourceCode = VIP_RESOURCE_CQ;
+	else if (e->code == HVIA_ERROR_POST_DESC)
+		d.ResourceCode = VIP_RESOURCE_DESCRIPTOR;
+	else
+		d.ResourceCode =
+			e->vi < HVIA_VIS ? VIP_RESOURCE_VI : VIP_RESOURCE_NIC;
 	while (v && v->vi != e->vi)
 		v = v->next;
 	d.ViHandle = v ? v->self : NULL;
@@ -94,18 +87,6 @@ static void call_error(struct vipl_nic *n, const struct hvia_async *e)
 		n->handler(n->handler_ctx, &d);
 	else
 		log_error(e);
-}
-
-static bool serve_errors(struct vipl_nic *n)
-{
-	struct hvia_client *c = n->client;
-	struct hvia_async e;
-
-	if (c->err_in == c->err_out)
-		return false;
-	e = c->err[c->err_out++ % HVIA_ERR_QUEUE_LEN];
-	call_error(n, &e);
-	return true;
 }
 
 /* ---- completions ---- */
@@ -137,49 +118,39 @@ static struct vipl_notify notify_pop(struct vipl_notify **list)
 	return copy;
 }
 
-static bool serve_queue(struct vipl_nic *n, struct vipl_queue *q)
-{
-	struct vipl_notify r;
-	VIP_DESCRIPTOR *d;
-
-	if (!q->notify || !vipl_queue_done(q))
-		return false;
-	r = notify_pop(&q->notify);
-	d = vipl_queue_take(q);
-	r.fn(r.ctx, n->self, q->vi->self, d);
-	return true;
-}
-
-static bool serve_cq(struct vipl_nic *n, struct vipl_cq *c)
-{
-	struct vipl_queue *q;
-	struct vipl_notify r;
-
-	if (!c->notify || !vipl_cq_look(c, &q))
-		return false;
-	r = notify_pop(&c->notify);
-	r.cq_fn(r.ctx, n->self, q->vi->self, q->dir == HVIA_Q_RECV);
-	return true;
-}
-
 /* One handler, if one is due; lists may be others after it. */
 static bool serve_one(struct vipl_nic *n)
 {
-	if (serve_errors(n))
-		return true;
-	for (struct vipl_vi *v = n->vis; v; v = v->next)
-		for (uint32_t i = 0; i < 2; i++)
-			if (serve_queue(n, &v->q[i]))
-				return true;
-	for (struct vipl_cq *c = n->cqs; c; c = c->next)
-		if (serve_cq(n, c))
-			return true;
-	return false;
-}
+	struct hvia_client *client = n->client;
+	struct vipl_notify r;
+	struct vipl_queue *q;
+	VIP_DESCRIPTOR *d;
 
-static bool vipl_notify_wanted(const struct vipl_queue *q)
-{
-	return q->n && (q->notify || (q->cq && q->cq->notify));
+	if (client->err_in != client->err_out) {
+		struct hvia_async e =
+			client->err[client->err_out++ % HVIA_ERR_QUEUE_LEN];
+
+		call_error(n, &e);
+		return true;
+	}
+	for (struct vipl_vi *v = n->vis; v; v = v->next)
+		for (uint32_t i = 0; i < 2; i++) {
+			q = &v->q[i];
+			if (!q->notify || !vipl_queue_done(q))
+				continue;
+			r = notify_pop(&q->notify);
+			d = vipl_queue_take(q);
+			r.fn(r.ctx, n->self, v->self, d);
+			return true;
+		}
+	for (struct vipl_cq *c = n->cqs; c; c = c->next)
+		if (c->notify && vipl_cq_look(c, &q)) {
+			r = notify_pop(&c->notify);
+			r.cq_fn(r.ctx, n->self, q->vi->self,
+				q->dir == HVIA_Q_RECV);
+			return true;
+		}
+	return false;
 }
 
 static int vipl_notify_serve(struct weft_host *h, void *arg)
@@ -195,9 +166,13 @@ static int vipl_notify_serve(struct weft_host *h, void *arg)
 		struct vipl_queue *q[2 * n->n_vis + 1];
 
 		for (struct vipl_vi *v = n->vis; v; v = v->next)
-			for (uint32_t i = 0; i < 2; i++)
-				if (vipl_notify_wanted(&v->q[i]))
-					q[count++] = &v->q[i];
+			for (uint32_t i = 0; i < 2; i++) {
+				struct vipl_queue *k = &v->q[i];
+
+				if (k->n &&
+				    (k->notify || (k->cq && k->cq->notify)))
+					q[count++] = k;
+			}
 		vipl_sleep(n, q, count, seen, WEFT_NEVER);
 	}
 	weft_host_cpu(h, 0);
@@ -212,8 +187,7 @@ void vipl_serve(struct vipl_nic *n)
 		n->served = true;
 		weft_thread_start(h, vipl_notify_serve, n);
 	}
-	n->client->event++;
-	weft_host_wake(h, &n->client->event);
+	hvia_notify(h, &n->client->event);
 }
 
 static VIP_RETURN vipl_notify_notify(struct vipl_vi *v, uint32_t dir,

@@ -19,28 +19,6 @@ static bool slot_free(const struct rel_slot *s)
 
 /* ---- frames ---- */
 
-static void head_common(struct vipl_rel *r, struct rel_head *h)
-{
-	h->ack = r->next;
-	h->error = r->error;
-	r->told = r->next;
-	r->owe = false;
-}
-
-static void vipl_reliable_gather(struct rel_msg *m, uint8_t *to, uint32_t n)
-{
-	while (n) {
-		uint32_t part;
-		const uint8_t *p = rel_piece(m->d, m->at, &part);
-
-		part = part < n ? part : n;
-		weft_host_copy(weft_host_self(), to, p, part);
-		m->at += part;
-		to += part;
-		n -= part;
-	}
-}
-
 /* The next frame of the user's oldest send. */
 static void frame_build(struct vipl_rel *r, struct rel_slot *s)
 {
@@ -68,7 +46,16 @@ static void frame_build(struct vipl_rel *r, struct rel_slot *s)
 		s->head.handle = d->DS[0].Remote.Handle;
 	}
 	r->ends[r->seq % REL_WINDOW] = n == left ? m->number : 0;
-	vipl_reliable_gather(m, s->data, n);
+	for (uint8_t *to = s->data; n;) {
+		uint32_t part;
+		const uint8_t *p = rel_piece(d, m->at, &part);
+
+		part = part < n ? part : n;
+		weft_host_copy(weft_host_self(), to, p, part);
+		m->at += part;
+		to += part;
+		n -= part;
+	}
 }
 
 /* A send that cannot be: reliable service ends with it.  Its memory may have
@@ -89,19 +76,11 @@ static bool out_wrong(struct vipl_rel *r, struct vipl_posted *p)
 
 static void frame_post(struct vipl_rel *r, struct rel_slot *s)
 {
-	head_common(r, &s->head);
+	s->head.ack = r->next;
+	s->head.error = r->error;
+	r->told = r->next;
+	r->owe = false;
 	rel_post(r, HVIA_Q_SEND, s, sizeof(s->head) + s->head.bytes);
-}
-
-static void ack_post(struct vipl_rel *r)
-{
-	struct rel_slot *s = rel_slot(r, REL_WINDOW + r->acks % REL_ACKS);
-
-	if (!slot_free(s))
-		return; /* later: the card wakes us */
-	r->acks++;
-	memset(&s->head, 0, sizeof(s->head));
-	frame_post(r, s);
 }
 
 /* ---- sending again ---- */
@@ -226,6 +205,16 @@ void rel_send(struct vipl_rel *r)
 		frame_post(r, s);
 	}
 	if (r->v->k->state == HVIA_VI_CONNECTED &&
-	    (r->owe || r->next - r->told >= REL_ACK_EVERY))
-		ack_post(r);
+	    (r->owe || r->next - r->told >= REL_ACK_EVERY)) {
+		/* an acknowledgement alone; later if its slot is not free: the
+		 * card wakes us */
+		struct rel_slot *s =
+			rel_slot(r, REL_WINDOW + r->acks % REL_ACKS);
+
+		if (!slot_free(s))
+			return;
+		r->acks++;
+		memset(&s->head, 0, sizeof(s->head));
+		frame_post(r, s);
+	}
 }

@@ -22,30 +22,6 @@ static void reliable_receive_refuse(struct vipl_rel *r, uint32_t status,
 	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 }
 
-static void reliable_receive_scatter(struct rel_msg *m, const uint8_t *from,
-				     uint32_t n)
-{
-	while (n) {
-		uint32_t part;
-		uint8_t *p = rel_piece(m->d, m->at, &part);
-
-		part = part < n ? part : n;
-		weft_host_copy(weft_host_self(), p, from, part);
-		m->at += part;
-		from += part;
-		n -= part;
-	}
-}
-
-static uint32_t reliable_receive_room(const VIP_DESCRIPTOR *d)
-{
-	uint32_t sum = 0;
-
-	for (uint32_t i = 0; i < d->CS.SegCount; i++)
-		sum += d->DS[i].Local.Length;
-	return sum;
-}
-
 /* The message is in its place. */
 static void in_done(struct vipl_rel *r, struct vipl_posted *p,
 		    const struct rel_head *h, uint32_t status)
@@ -63,8 +39,11 @@ static bool reliable_receive_fits(const struct rel_msg *m,
 				  const struct rel_head *h)
 {
 	uint64_t end = (uint64_t)m->at + h->bytes;
+	uint32_t room = 0;
 
-	return h->length <= reliable_receive_room(m->d) && end <= h->length &&
+	for (uint32_t i = 0; i < m->d->CS.SegCount; i++)
+		room += m->d->DS[i].Local.Length;
+	return h->length <= room && end <= h->length &&
 	       !(h->flags & REL_FIRST) == !!m->at &&
 	       (!(h->flags & REL_LAST) || end == h->length);
 }
@@ -91,7 +70,14 @@ static void got_send(struct vipl_rel *r, const struct rel_slot *s)
 					HVIA_ERROR_CONN_LOST);
 		return;
 	}
-	reliable_receive_scatter(m, s->data, s->head.bytes);
+	for (uint32_t at = 0, part; at < s->head.bytes; at += part) {
+		uint8_t *to = rel_piece(m->d, m->at, &part);
+
+		if (part > s->head.bytes - at)
+			part = s->head.bytes - at;
+		weft_host_copy(weft_host_self(), to, s->data + at, part);
+		m->at += part;
+	}
 	if (!(s->head.flags & REL_LAST))
 		return;
 	p = rel_current(r, HVIA_Q_RECV); /* the copy has taken time */

@@ -135,14 +135,6 @@ uint32_t rel_check(const struct vipl_vi *v, const VIP_DESCRIPTOR *d,
 	return 0;
 }
 
-static void tell_user(struct vipl_rel *r)
-{
-	struct hvia_client *c = r->v->nic->client;
-
-	c->event++;
-	weft_host_wake(weft_host_self(), &c->event);
-}
-
 void rel_complete(struct vipl_rel *r, uint32_t dir, struct vipl_posted *p,
 		  uint32_t length, uint32_t status)
 {
@@ -156,7 +148,7 @@ void rel_complete(struct vipl_rel *r, uint32_t dir, struct vipl_posted *p,
 	p->d->CS.Status = status | VIP_STATUS_DONE;
 	if (q->cq)
 		vipl_cq_collect(q->cq);
-	tell_user(r);
+	hvia_notify(weft_host_self(), &r->v->nic->client->event);
 }
 
 void rel_fail(struct vipl_rel *r, uint32_t code, bool end)
@@ -288,7 +280,7 @@ void vipl_rel_free(struct vipl_vi *v)
 	vipl_call(v->nic, HVIA_CALL_DEREG, &m);
 	v->rel = NULL;
 	r->stop = true;
-	tell_user(r);
+	hvia_notify(weft_host_self(), &v->nic->client->event);
 }
 
 /* Before a connection is asked for or accepted: receives are there. */
@@ -304,24 +296,10 @@ void vipl_rel_connected(struct vipl_vi *v)
 	for (uint32_t i = 0; i < REL_RX; i++)
 		rel_post(r, HVIA_Q_RECV, rel_slot(r, REL_WINDOW + REL_ACKS + i),
 			 rel_payload(v->nic->payload));
-	tell_user(r); /* its thread sleeps for them from now on */
-}
-
-/* Too many at a time, or one that the card could not fetch (2.3). */
-static bool post_wrong(struct vipl_rel *r, uint32_t dir,
-		       const struct vipl_posted *p)
-{
-	struct hvia_fail_arg f = { .vi = r->v->vi,
-				   .code = HVIA_ERROR_VI_OVERRUN,
-				   .queue = dir,
-				   .end = true };
-
-	if (!reliable_vi_reach(r, dir, p, p->d))
-		return true;
-	if (r->v->q[dir].open < HVIA_QUEUE_MAX)
-		return false;
-	rel_tell(r, &f);
-	return true;
+	hvia_notify(
+		weft_host_self(),
+		&v->nic->client
+			 ->event); /* its thread sleeps for them from now on */
 }
 
 /* A queue's newest descriptor has just been linked. */
@@ -330,6 +308,10 @@ void vipl_rel_posted(struct vipl_vi *v, uint32_t dir)
 	struct vipl_rel *r = v->rel;
 	struct vipl_queue *q = &v->q[dir];
 	struct vipl_posted *p = vipl_queue_at(q, q->first + q->n - 1);
+	struct hvia_fail_arg overrun = { .vi = v->vi,
+					 .code = HVIA_ERROR_VI_OVERRUN,
+					 .queue = dir,
+					 .end = true };
 
 	if (v->k->state == HVIA_VI_ERROR ||
 	    (dir == HVIA_Q_SEND && v->k->state != HVIA_VI_CONNECTED)) {
@@ -337,12 +319,16 @@ void vipl_rel_posted(struct vipl_vi *v, uint32_t dir)
 				  VIP_STATUS_DESC_FLUSHED_ERROR;
 		return;
 	}
-	if (post_wrong(r, dir, p))
+	if (!reliable_vi_reach(r, dir, p, p->d))
+		return; /* the card could not fetch it (2.3) */
+	if (q->open >= HVIA_QUEUE_MAX) {
+		rel_tell(r, &overrun);
 		return;
+	}
 	p->open = true;
 	q->open++;
 	if (dir == HVIA_Q_SEND)
-		tell_user(r);
+		hvia_notify(weft_host_self(), &v->nic->client->event);
 }
 
 /* After the card has flushed everything. */

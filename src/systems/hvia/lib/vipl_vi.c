@@ -144,10 +144,29 @@ VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES *ViAttribs,
 	return ret;
 }
 
-static void vi_unlink(struct vipl_vi *v)
+VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle)
 {
-	struct vipl_vi **pp = &v->nic->vis;
+	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+	struct hvia_vi_arg a = { 0 };
+	VIP_RETURN ret;
+	struct vipl_vi **pp;
 
+	if (!v)
+		return VIP_INVALID_PARAMETER;
+	/* descriptors, or a call of another thread */
+	if (v->q[0].n || v->q[1].n || v->inside > 1)
+		return vipl_vi_leave(v, VIP_ERROR_RESOURCE);
+	if (v->k->state != HVIA_VI_IDLE)
+		return vipl_vi_leave(v, VIP_INVALID_STATE);
+	v->leaving = true;
+	if (v->rel)
+		vipl_rel_free(v);
+	a.vi = v->vi;
+	ret = vipl_call(v->nic, HVIA_CALL_VI_FREE, &a);
+	v->leaving = ret == VIP_SUCCESS;
+	if (ret != VIP_SUCCESS)
+		return vipl_vi_leave(v, ret);
+	pp = &v->nic->vis;
 	while (*pp != v)
 		pp = &(*pp)->next;
 	*pp = v->next;
@@ -157,34 +176,6 @@ static void vi_unlink(struct vipl_vi *v)
 		vipl_cq_detach(&v->q[i]);
 		vipl_notify_drop(&v->q[i].notify);
 	}
-}
-
-static VIP_RETURN vi_destroy(struct vipl_vi *v)
-{
-	struct hvia_vi_arg a = { .vi = v->vi };
-	VIP_RETURN ret;
-
-	/* descriptors, or a call of another thread */
-	if (v->q[0].n || v->q[1].n || v->inside > 1)
-		return VIP_ERROR_RESOURCE;
-	if (v->k->state != HVIA_VI_IDLE)
-		return VIP_INVALID_STATE;
-	v->leaving = true;
-	if (v->rel)
-		vipl_rel_free(v);
-	ret = vipl_call(v->nic, HVIA_CALL_VI_FREE, &a);
-	v->leaving = ret == VIP_SUCCESS;
-	return ret;
-}
-
-VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle)
-{
-	struct vipl_vi *v = vipl_vi_enter(ViHandle);
-	VIP_RETURN ret = v ? vi_destroy(v) : VIP_INVALID_PARAMETER;
-
-	if (ret != VIP_SUCCESS)
-		return vipl_vi_leave(v, ret);
-	vi_unlink(v);
 	vipl_vi_drop(v);
 	return VIP_SUCCESS;
 }
@@ -212,29 +203,24 @@ VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE *State,
 	return vipl_vi_leave(v, VIP_SUCCESS);
 }
 
-static VIP_RETURN attr_set(struct vipl_vi *v, const VIP_VI_ATTRIBUTES *attr)
-{
-	struct hvia_vi_arg a;
-	VIP_RETURN ret;
-
-	if (!v || !attr)
-		return VIP_INVALID_PARAMETER;
-	ret = attr_check(v->nic, attr);
-	if (ret != VIP_SUCCESS)
-		return ret;
-	/* how a VI works was decided when it was made */
-	if ((attr->ReliabilityLevel != VIP_SERVICE_UNRELIABLE) !=
-	    (v->rel != NULL))
-		return VIP_INVALID_RELIABILITY_LEVEL;
-	a = (struct hvia_vi_arg){ .vi = v->vi, .attr = attr_in(v->nic, attr) };
-	a.attr.stamped = v->q[0].cq || v->q[1].cq;
-	return vipl_call(v->nic, HVIA_CALL_VI_SET, &a);
-}
-
 VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle,
 			      VIP_VI_ATTRIBUTES *ViAttribs)
 {
 	struct vipl_vi *v = vipl_vi_enter(ViHandle);
+	struct hvia_vi_arg a;
+	VIP_RETURN ret;
 
-	return vipl_vi_leave(v, attr_set(v, ViAttribs));
+	if (!v || !ViAttribs)
+		return vipl_vi_leave(v, VIP_INVALID_PARAMETER);
+	ret = attr_check(v->nic, ViAttribs);
+	/* how a VI works was decided when it was made */
+	if (ret == VIP_SUCCESS && (ViAttribs->ReliabilityLevel !=
+				   VIP_SERVICE_UNRELIABLE) != (v->rel != NULL))
+		ret = VIP_INVALID_RELIABILITY_LEVEL;
+	if (ret != VIP_SUCCESS)
+		return vipl_vi_leave(v, ret);
+	a = (struct hvia_vi_arg){ .vi = v->vi,
+				  .attr = attr_in(v->nic, ViAttribs) };
+	a.attr.stamped = v->q[0].cq || v->q[1].cq;
+	return vipl_vi_leave(v, vipl_call(v->nic, HVIA_CALL_VI_SET, &a));
 }

@@ -125,9 +125,9 @@ static void att_idle(struct hv_nic *n)
 	hv_count(n, HV_K_TRANSLATIONS);
 	a->begun = weft_now(n->comp);
 	if (in_host(n))
-		address_translation_go(n, ATT_L1, n->t_index);
+		address_translation_go(n, ATT_L1, n->p.t_index);
 	else
-		address_translation_go(n, ATT_CHECK, n->t_index + n->t_l1);
+		address_translation_go(n, ATT_CHECK, n->p.t_index + n->p.t_l1);
 }
 
 /* Index is there, table in host memory. */
@@ -189,7 +189,8 @@ static void ask_l2(struct hv_nic *n, uint32_t before)
 	if (in_host(n))
 		address_translation_go(n, ATT_L2, before);
 	else
-		address_translation_go(n, ATT_ADD, before + n->t_l2 + n->t_add);
+		address_translation_go(n, ATT_ADD,
+				       before + n->p.t_l2 + n->p.t_add);
 }
 
 static void att_check(struct hv_nic *n)
@@ -202,7 +203,7 @@ static void att_check(struct hv_nic *n)
 	}
 	a->left = a->x[a->owner].len;
 	a->x[a->owner].n_piece = 0;
-	ask_l2(n, n->t_lcheck);
+	ask_l2(n, n->p.t_lcheck);
 }
 
 /* k is inside of the entry and of the table. */
@@ -227,7 +228,7 @@ static void att_l2(struct hv_nic *n)
 
 static void att_l2in(struct hv_nic *n)
 {
-	address_translation_go(n, ATT_ADD, n->t_add);
+	address_translation_go(n, ATT_ADD, n->p.t_add);
 }
 
 static bool l2_arrived(struct hv_nic *n, uint32_t *page_p)
@@ -304,7 +305,7 @@ void hv_move_start(struct hv_nic *n, uint64_t count)
 	if (count)
 		weft_timer_arm(n->comp, &n->timer[HV_U_MOVE], HV_U_MOVE,
 			       weft_clock_after(n->clk, weft_now(n->comp),
-						count * n->t_move));
+						count * n->p.t_move));
 }
 
 uint64_t hv_move_left(const struct hv_nic *n)

@@ -4,11 +4,6 @@
 
 #include "systems/hvia/nic/nic.h"
 
-uint64_t hv_where_token(const struct hv_where *at)
-{
-	return hvia_token(at->handle, (uint32_t)at->va);
-}
-
 /* ---- asynchronous errors ---- */
 
 void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
@@ -87,50 +82,36 @@ void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
 	if (q == HVIA_Q_SEND)
 		n->pending[vi / 64] &= ~(1ULL << vi % 64);
 	if (!over) /* the VI has not ended already */
-		hv_vi_fail(n, vi, q, HVIA_ERROR_POST_DESC, hv_where_token(at));
+		hv_vi_fail(n, vi, q, HVIA_ERROR_POST_DESC,
+			   hvia_token(at->handle, (uint32_t)at->va));
 }
 
 /* ---- what has been fetched ---- */
 
-static void head_forget(struct hv_nic *n, uint32_t vi)
-{
-	n->vi[vi].fetched = false;
-	hv_apb_forget_vi(n, vi);
-}
-
-/* The descriptor of a message that is being received is out of reach: its
- * status cannot be written. */
-static void head_lost(struct hv_nic *n, uint32_t vi)
-{
-	struct hv_vi *v = &n->vi[vi];
-	uint64_t token = hv_where_token(&v->q[HVIA_Q_RECV].head);
-
-	v->active = false;
-	v->q[HVIA_Q_RECV] = (struct hv_q){ 0 };
-	hv_vi_fail(n, vi, HVIA_Q_RECV, HVIA_ERROR_COMP_PROT, token);
-}
-
-static void head_release(struct hv_nic *n, uint32_t vi, uint32_t handle)
-{
-	struct hv_vi *v = &n->vi[vi];
-
-	if (!v->fetched && !v->closing)
-		n->heads[vi / 64] &= ~(1ULL << vi % 64);
-	if (!v->fetched || v->q[HVIA_Q_RECV].head.handle != handle ||
-	    v->closing || (n->recv.state != RECV_IDLE && n->recv.vi == vi))
-		return;
-	head_forget(n, vi);
-	if (v->active && !v->rdma)
-		head_lost(n, vi);
-}
-
 void hv_vi_forget(struct hv_nic *n, uint32_t handle)
 {
 	for (uint32_t w = 0; w < HVIA_VIS / 64; w++)
-		for (uint64_t bits = n->heads[w]; bits; bits &= bits - 1)
-			head_release(n,
-				     w * 64 + (uint32_t)__builtin_ctzll(bits),
-				     handle);
+		for (uint64_t bits = n->heads[w]; bits; bits &= bits - 1) {
+			uint32_t vi = w * 64 + (uint32_t)__builtin_ctzll(bits);
+			struct hv_vi *v = &n->vi[vi];
+			struct hv_where at = v->q[HVIA_Q_RECV].head;
+
+			if (!v->fetched && !v->closing)
+				n->heads[w] &= ~(1ULL << vi % 64);
+			if (!v->fetched || at.handle != handle || v->closing ||
+			    (n->recv.state != RECV_IDLE && n->recv.vi == vi))
+				continue;
+			v->fetched = false;
+			hv_apb_forget_vi(n, vi);
+			if (!v->active || v->rdma)
+				continue;
+			/* a message is being received and the status of its
+			 * descriptor cannot be written */
+			v->active = false;
+			v->q[HVIA_Q_RECV] = (struct hv_q){ 0 };
+			hv_vi_fail(n, vi, HVIA_Q_RECV, HVIA_ERROR_COMP_PROT,
+				   hvia_token(at.handle, (uint32_t)at.va));
+		}
 }
 
 bool hv_vi_holds(const struct hv_nic *n, uint32_t handle)
@@ -190,14 +171,6 @@ void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q)
 	hv_irq(n, HVIA_INT_COMPLETION);
 }
 
-/* A message begins; the send engine takes it up in turn. */
-static void doorbells_rung(struct hv_nic *n, uint32_t vi)
-{
-	if (weft_heard(n->comp))
-		vec_push(&n->bells,
-			 (struct hv_bell){ weft_msg_open(n->comp), vi });
-}
-
 /* The message that the send engine takes up now: the oldest of its VI. */
 uint64_t hv_bell_take(struct hv_nic *n)
 {
@@ -230,8 +203,11 @@ void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
 		hv_vi_fail(n, vi, queue, HVIA_ERROR_VI_OVERRUN, token);
 		return;
 	}
-	if (queue == HVIA_Q_SEND)
-		doorbells_rung(n, vi);
+	/* a message begins; the send engine takes it up in turn */
+	if (queue == HVIA_Q_SEND && weft_heard(n->comp)) {
+		vec_push(&n->bells,
+			 (struct hv_bell){ weft_msg_open(n->comp), vi });
+	}
 	if (!q->posted++)
 		q->head = at;
 	hv_vi_work(n, vi, queue);
@@ -270,18 +246,6 @@ static void doorbells_flush(struct hv_nic *n, uint32_t vi, uint32_t q)
 	hv_vi_work(n, vi, q);
 }
 
-static void doorbells_command(struct hv_nic *n, uint32_t vi, uint64_t val)
-{
-	struct hv_vi *v = &n->vi[vi];
-
-	v->flags |= (uint8_t)(val & ~HVIA_VIF_FLUSH);
-	v->flags &= (uint8_t) ~(val >> 8);
-	if (val & HVIA_VIF_FLUSH_SEND)
-		doorbells_flush(n, vi, HVIA_Q_SEND);
-	if (val & HVIA_VIF_FLUSH_RECV)
-		doorbells_flush(n, vi, HVIA_Q_RECV);
-}
-
 void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val)
 {
 	struct hv_vi *v = &n->vi[vi];
@@ -291,8 +255,10 @@ void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val)
 		v->flags = (uint8_t)(val >> 8 & ~HVIA_VIF_FLUSH);
 		/* what was fetched was allowed to the tag before */
 		if (v->ptag != (uint16_t)(val >> 16) && !v->active &&
-		    !v->closing)
-			head_forget(n, vi);
+		    !v->closing) {
+			v->fetched = false;
+			hv_apb_forget_vi(n, vi);
+		}
 		v->ptag = (uint16_t)(val >> 16);
 		v->peer = (uint16_t)(val >> 32);
 		memcpy(v->mac, (const uint8_t *)&val + 6, 2);
@@ -307,7 +273,12 @@ void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val)
 		v->max_transfer = (uint32_t)val;
 		break;
 	default:
-		doorbells_command(n, vi, val);
+		v->flags |= (uint8_t)(val & ~HVIA_VIF_FLUSH);
+		v->flags &= (uint8_t) ~(val >> 8);
+		if (val & HVIA_VIF_FLUSH_SEND)
+			doorbells_flush(n, vi, HVIA_Q_SEND);
+		if (val & HVIA_VIF_FLUSH_RECV)
+			doorbells_flush(n, vi, HVIA_Q_RECV);
 	}
 }
 

@@ -29,18 +29,12 @@ enum { CMD = MAC_CMD_EOP | MAC_CMD_IFCS | MAC_CMD_RS };
 
 /* ---- transmit ---- */
 
-/* A Tx buffer is taken from the first data read on until the frame has left. */
-bool hv_gec_room(const struct hv_nic *n)
-{
-	return n->gec.buffers < HV_TX_BUFFERS;
-}
-
 void hv_gec_put(struct hv_nic *n, const struct hv_tx_frame *f)
 {
 	struct hv_tx_frame *q = ring_push(&n->gec.txq);
 
 	*q = *f;
-	q->ready = hv_time(n, n->t_fifo + n->t_txbuf + n->t_txd);
+	q->ready = hv_time(n, n->p.t_fifo + n->p.t_txbuf + n->p.t_txd);
 	weft_mark(n->comp, q->trace, "FIFO, Tx buffer, Tx descriptor",
 		  q->ready);
 	if (!f->kernel)
@@ -48,31 +42,19 @@ void hv_gec_put(struct hv_nic *n, const struct hv_tx_frame *f)
 	weft_timer_arm(n->comp, &n->timer[HV_U_TX], HV_U_TX, q->ready);
 }
 
-static void write_descriptor(struct hv_gec *g, const struct hv_tx_frame *f)
-{
-	uint8_t *d = g->tx_desc[g->tdt];
-	uint64_t addr = GEC_TX + (uint64_t)g->tdt * GEC_STRIDE;
-
-	memset(d, 0, MAC_DESC);
-	memcpy(d, &addr, 8);
-	d[MAC_TXD_LEN] = (uint8_t)f->data.len;
-	d[MAC_TXD_LEN + 1] = (uint8_t)(f->data.len >> 8);
-	d[MAC_TXD_CMD] = CMD;
-	g->tx[g->tdt] = *f;
-	g->tdt = (g->tdt + 1) % HV_RING;
-}
-
 /* Either the tail write is over, or a frame may be ready. */
 void hv_gec_tx_event(struct hv_nic *n)
 {
 	struct hv_gec *g = &n->gec;
 	struct hv_tx_frame *f;
+	uint8_t *d;
+	uint64_t addr;
 
 	if (g->tail) {
 		g->tail = false;
 		mac_store(g->mac, MAC_TDT, g->tdt);
 	}
-	if (ring_empty(&g->txq) || g->outstanding >= n->tx_outstanding)
+	if (ring_empty(&g->txq) || g->outstanding >= n->p.tx_outstanding)
 		return;
 	f = ring_front(&g->txq);
 	if (f->ready > weft_now(n->comp)) {
@@ -80,11 +62,19 @@ void hv_gec_tx_event(struct hv_nic *n)
 		return;
 	}
 	weft_mark(n->comp, f->trace, "waits for the MAC", weft_now(n->comp));
-	write_descriptor(g, f);
+	d = g->tx_desc[g->tdt];
+	addr = GEC_TX + (uint64_t)g->tdt * GEC_STRIDE;
+	memset(d, 0, MAC_DESC);
+	memcpy(d, &addr, 8);
+	d[MAC_TXD_LEN] = (uint8_t)f->data.len;
+	d[MAC_TXD_LEN + 1] = (uint8_t)(f->data.len >> 8);
+	d[MAC_TXD_CMD] = CMD;
+	g->tx[g->tdt] = *f;
+	g->tdt = (g->tdt + 1) % HV_RING;
 	ring_pop(&g->txq);
 	g->outstanding++;
 	g->tail = true;
-	hv_wake_local(n, HV_U_TX, n->t_tail);
+	hv_wake_local(n, HV_U_TX, n->p.t_tail);
 }
 
 static void on_sent(void *own, uint32_t index)
@@ -95,12 +85,13 @@ static void on_sent(void *own, uint32_t index)
 	weft_slice_drop(&f->data);
 	n->gec.outstanding--;
 	if (f->kernel)
-		hv_kernel_sent(n);
+		n->ktx_len = 0;
 	else
 		n->gec.buffers--;
 	if (!n->gec.tail)
 		hv_wake_local(n, HV_U_TX, 0);
-	hv_send_buffer(n);
+	if (n->send.state == SEND_BUF) /* waits for a Tx buffer */
+		hv_wake(n, HV_U_SEND, 0);
 }
 
 /* ---- receive ---- */
@@ -125,7 +116,7 @@ static void ethernet_controller_received(struct hv_nic *n, uint32_t i)
 	f->data = g->rx[i];
 	g->rx[i] = (struct weft_slice){ 0 };
 	g->rx_used++;
-	polled = hv_local(n, n->t_poll);
+	polled = hv_local(n, n->p.t_poll);
 	f->ready = weft_clock_align(n->clk, polled);
 	f->trace = g->rx_trace;
 	weft_mark(n->comp, f->trace, "MAC: stores frame and descriptor",
@@ -142,70 +133,56 @@ static void on_move(void *own, const struct mac_move *mv)
 {
 	struct hv_nic *n = own;
 	const uint32_t cycles[MAC_KINDS] = {
-		[MAC_TX_DESC] = n->t_txdesc, [MAC_TX_DATA] = n->t_txburst,
-		[MAC_TX_BACK] = n->t_rxback, [MAC_RX_DESC] = n->t_txdesc,
-		[MAC_RX_DATA] = n->t_rxdma,  [MAC_RX_BACK] = n->t_rxback,
+		[MAC_TX_DESC] = n->p.t_txdesc, [MAC_TX_DATA] = n->p.t_txburst,
+		[MAC_TX_BACK] = n->p.t_rxback, [MAC_RX_DESC] = n->p.t_txdesc,
+		[MAC_RX_DATA] = n->p.t_rxdma,  [MAC_RX_BACK] = n->p.t_rxback,
 	};
 
 	n->gec.move[mv->kind] = mv;
 	hv_wake_local(n, HV_U_MAC + mv->kind, cycles[mv->kind]);
 }
 
-static void move_tx_desc(struct hv_nic *n, const struct mac_move *mv)
-{
-	memcpy(weft_slice_data(mv->data), n->gec.tx_desc[mv->index], MAC_DESC);
-}
-
-static void move_tx_data(struct hv_nic *n, const struct mac_move *mv)
-{
-	uint32_t i = (uint32_t)(mv->addr - GEC_TX) / GEC_STRIDE;
-	const struct weft_slice *s = &n->gec.tx[i].data;
-
-	assert(i < HV_RING && mv->bytes <= s->len);
-	memcpy(weft_slice_data(mv->data), weft_slice_data(*s), mv->bytes);
-	weft_mark(n->comp, n->gec.tx[i].trace,
-		  "MAC: tail, descriptor, first burst", weft_now(n->comp));
-	mac_trace(n->gec.mac, n->gec.tx[i].trace);
-}
-
-static void move_tx_back(struct hv_nic *n, const struct mac_move *mv)
-{
-	memcpy(n->gec.tx_desc[mv->index] + 8, weft_slice_data(mv->data), 8);
-}
-
-static void move_rx_desc(struct hv_nic *n, const struct mac_move *mv)
-{
-	for (uint32_t k = 0; k < mv->bytes / MAC_DESC; k++)
-		memcpy(weft_slice_data(mv->data) + (size_t)k * MAC_DESC,
-		       n->gec.rx_desc[(mv->index + k) % HV_RING], MAC_DESC);
-}
-
-static void move_rx_data(struct hv_nic *n, const struct mac_move *mv)
-{
-	uint32_t i = (uint32_t)(mv->addr - GEC_RX) / GEC_STRIDE;
-
-	assert(i < HV_RING && !n->gec.rx[i].buf);
-	n->gec.rx[i] = weft_slice_ref(mv->data);
-	n->gec.rx_trace = mv->trace_id;
-}
-
-/* The buffer keeps its address for the next frame. */
-static void move_rx_back(struct hv_nic *n, const struct mac_move *mv)
-{
-	memcpy(n->gec.rx_desc[mv->index] + 8, weft_slice_data(mv->data) + 8, 8);
-	ethernet_controller_received(n, mv->index);
-}
-
 void hv_gec_mac_event(struct hv_nic *n, uint32_t kind)
 {
-	static void (*const move[MAC_KINDS])(struct hv_nic *,
-					     const struct mac_move *) = {
-		[MAC_TX_DESC] = move_tx_desc, [MAC_TX_DATA] = move_tx_data,
-		[MAC_TX_BACK] = move_tx_back, [MAC_RX_DESC] = move_rx_desc,
-		[MAC_RX_DATA] = move_rx_data, [MAC_RX_BACK] = move_rx_back,
-	};
+	struct hv_gec *g = &n->gec;
+	const struct mac_move *mv = g->move[kind];
+	uint8_t *bytes = weft_slice_data(mv->data);
+	uint32_t i;
 
-	move[kind](n, n->gec.move[kind]);
+	switch ((enum mac_kind)kind) {
+	case MAC_TX_DESC:
+		memcpy(bytes, g->tx_desc[mv->index], MAC_DESC);
+		break;
+	case MAC_TX_DATA:
+		i = (uint32_t)(mv->addr - GEC_TX) / GEC_STRIDE;
+		assert(i < HV_RING && mv->bytes <= g->tx[i].data.len);
+		memcpy(bytes, weft_slice_data(g->tx[i].data), mv->bytes);
+		weft_mark(n->comp, g->tx[i].trace,
+			  "MAC: tail, descriptor, first burst",
+			  weft_now(n->comp));
+		mac_trace(g->mac, g->tx[i].trace);
+		break;
+	case MAC_TX_BACK:
+		memcpy(g->tx_desc[mv->index] + 8, bytes, 8);
+		break;
+	case MAC_RX_DESC:
+		for (uint32_t k = 0; k < mv->bytes / MAC_DESC; k++)
+			memcpy(bytes + (size_t)k * MAC_DESC,
+			       g->rx_desc[(mv->index + k) % HV_RING], MAC_DESC);
+		break;
+	case MAC_RX_DATA:
+		i = (uint32_t)(mv->addr - GEC_RX) / GEC_STRIDE;
+		assert(i < HV_RING && !g->rx[i].buf);
+		g->rx[i] = weft_slice_ref(mv->data);
+		g->rx_trace = mv->trace_id;
+		break;
+	case MAC_RX_BACK: /* the buffer keeps its address for the next frame */
+		memcpy(g->rx_desc[mv->index] + 8, bytes + 8, 8);
+		ethernet_controller_received(n, mv->index);
+		break;
+	default:
+		break;
+	}
 	mac_moved(n->gec.mac, (enum mac_kind)kind);
 }
 
@@ -224,12 +201,12 @@ void hv_gec_init(struct hv_nic *n)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;
 
-	cfg.start = n->mac_start;
-	cfg.receive = n->mac_receive;
-	cfg.ahead = n->tx_outstanding - 1;
-	cfg.rx_fifo = (uint32_t)n->rx_fifo;
+	cfg.start = n->p.mac_start;
+	cfg.receive = n->p.mac_receive;
+	cfg.ahead = n->p.tx_outstanding - 1;
+	cfg.rx_fifo = (uint32_t)n->p.rx_fifo;
 	/* the MAC takes any frame of the standard, whatever the engine sends */
-	cfg.frame_max = n->mtu > HVIA_F_MTU ? n->mtu : HVIA_F_MTU;
+	cfg.frame_max = n->p.mtu > HVIA_F_MTU ? n->p.mtu : HVIA_F_MTU;
 	cfg.tag = HV_TAG_MAC;
 	n->gec.mac = mac_new(n->comp, &n->comp->ports[HV_PORT_LINK], &cfg,
 			     &mac_ops, n);
@@ -240,38 +217,24 @@ void hv_gec_init(struct hv_nic *n)
 	}
 }
 
-void hv_gec_address(struct hv_nic *n)
-{
-	mac_set_address(n->gec.mac, 0, n->mac);
-}
-
 /* What a driver would do when it is loaded. */
 void hv_gec_start(struct hv_nic *n)
 {
 	struct mac *m = n->gec.mac;
 	uint32_t rctl = MAC_RCTL_EN | MAC_RCTL_SECRC;
 
-	hv_gec_address(n);
+	mac_set_address(n->gec.mac, 0, n->mac);
 	mac_store(m, MAC_TDBAL, GEC_TXD);
 	mac_store(m, MAC_TDLEN, HV_RING * MAC_DESC);
 	mac_store(m, MAC_RDBAL, GEC_RXD);
 	mac_store(m, MAC_RDLEN, HV_RING * MAC_DESC);
 	mac_store(m, MAC_TIPG, 8);
 	mac_store(m, MAC_TCTL, MAC_TCTL_EN | MAC_TCTL_PSP);
-	if (n->mtu > ETH_FRAME_MAX) /* buffers of 16 KB */
+	if (n->p.mtu > ETH_FRAME_MAX) /* buffers of 16 KB */
 		rctl |= MAC_RCTL_LPE | MAC_RCTL_BSEX | 1u << 16;
 	mac_store(m, MAC_RCTL, rctl);
 	n->gec.rdt = HV_RING - 1;
 	mac_store(m, MAC_RDT, n->gec.rdt);
-}
-
-void hv_gec_sample(struct hv_nic *n)
-{
-	const struct mac_stats *s = mac_stats(n->gec.mac);
-
-	n->comp->counters[HV_K_MISSED] = s->missed;
-	n->comp->counters[HV_K_BAD_FCS] = s->crc + s->symbol + s->runt;
-	n->comp->counters[HV_K_FILTERED] = s->filtered;
 }
 
 void hv_gec_clear(struct hv_nic *n)

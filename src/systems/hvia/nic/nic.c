@@ -11,6 +11,7 @@
  *
  * Not modelled: RDMA read, reliable delivery and completion queues, which the
  * card does not have; refresh of the SDRAM; contention on the local bus. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 
 /* clang-format off */
 #define P(type, field, def, range, source, doc)                                \
-	WEFT_PARAM(type, struct hv_nic, field, def, range, source, doc)
+	WEFT_PARAM(type, struct hv_params, field, def, range, source, doc)
 
 static const struct weft_param hv_params[] = {
 	P(U64,   mac_addr, "0", "", OWN, "station address, first byte lowest; 0 = 02:00:00:00 and the digits of the name"),
@@ -61,6 +62,8 @@ static const struct weft_param hv_params[] = {
 };
 #undef P
 
+static_assert(offsetof(struct hv_nic, p) == 0, "rows have offsets in params");
+
 static const struct weft_counter hv_counters[HV_K_N] = {
 #define X(id, name, unit, doc) [HV_K_##id] = { name, unit, doc },
 	HV_COUNTERS(X)
@@ -75,31 +78,27 @@ static const struct weft_port_decl hv_ports[] = {
 };
 /* clang-format on */
 
-/* n3.nic is station 3. */
-static uint32_t nic_station(const char *name)
-{
-	while (*name && *name != '.' && (*name < '0' || *name > '9'))
-		name++;
-	return (uint32_t)strtoul(name, NULL, 10);
-}
-
 static int hv_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct hv_nic *n = c->state;
+	const char *name = c->name;
 
 	n->comp = c;
 	n->bus = &c->ports[HV_PORT_BUS];
 	n->vi = weft_comp_alloc(c, HVIA_VIS * sizeof(*n->vi));
-	n->krx = weft_comp_alloc(c, n->kernel_rx * sizeof(*n->krx));
+	n->krx = weft_comp_alloc(c, n->p.kernel_rx * sizeof(*n->krx));
 	n->send.dma.unit = HV_U_SEND;
 	n->recv.dma.unit = HV_U_RECV;
 	n->write.dma.unit = HV_U_WRITE;
 	n->book.dma.unit = HV_U_BOOK;
 	n->att.dma.unit = HV_U_ATT;
 	n->send.last = HVIA_VIS - 1;
-	eth_addr_of(n->mac, nic_station(c->name));
-	if (n->mac_addr)
-		memcpy(n->mac, &n->mac_addr, sizeof(n->mac));
+	/* n3.nic is station 3 */
+	while (*name && *name != '.' && (*name < '0' || *name > '9'))
+		name++;
+	eth_addr_of(n->mac, (uint32_t)strtoul(name, NULL, 10));
+	if (n->p.mac_addr)
+		memcpy(n->mac, &n->p.mac_addr, sizeof(n->mac));
 	hv_gec_init(n);
 	hv_ctrl_reset(n);
 	return 0;
@@ -134,19 +133,11 @@ static int hv_start(struct weft_comp *c, struct weft_err *err)
 	if (mac_unique(c, err))
 		return -EINVAL;
 	/* as fast as the bus: in step with it */
-	n->clk = n->clock.num == bus->num && n->clock.den == bus->den
+	n->clk = n->p.clock.num == bus->num && n->p.clock.den == bus->den
 			 ? bus
-			 : &n->clock;
+			 : &n->p.clock;
 	hv_gec_start(n);
 	return 0;
-}
-
-static void hv_note(struct hv_nic *n, const struct weft_bus_note *note)
-{
-	if (note->kind == WEFT_NOTE_STORE || note->kind == WEFT_NOTE_LOAD)
-		hv_access(n, note);
-	else if (note->kind == WEFT_NOTE_DONE)
-		hv_dma_done(n, (struct hv_dma *)note->txn);
 }
 
 static void hv_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
@@ -158,8 +149,12 @@ static void hv_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 		mac_arrive(n->gec.mac, f);
 		return;
 	}
-	while (weft_bus_next(n->bus, &note))
-		hv_note(n, &note);
+	while (weft_bus_next(n->bus, &note)) {
+		if (note.kind == WEFT_NOTE_STORE || note.kind == WEFT_NOTE_LOAD)
+			hv_access(n, &note);
+		else if (note.kind == WEFT_NOTE_DONE)
+			hv_dma_done(n, (struct hv_dma *)note.txn);
+	}
 }
 
 static void hv_event(struct weft_comp *c, uint32_t tag)
@@ -187,8 +182,11 @@ static void hv_event(struct weft_comp *c, uint32_t tag)
 static int hv_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct hv_nic *n = c->state;
+	const struct mac_stats *s = mac_stats(n->gec.mac);
 
-	hv_gec_sample(n);
+	c->counters[HV_K_MISSED] = s->missed;
+	c->counters[HV_K_BAD_FCS] = s->crc + s->symbol + s->runt;
+	c->counters[HV_K_FILTERED] = s->filtered;
 	if (n->att.singles)
 		weft_metric(c, "translation", "ns",
 			    (double)n->att.spent / (double)n->att.singles /
@@ -213,8 +211,9 @@ static void hv_fini(struct weft_comp *c)
 	struct hv_nic *n = c->state;
 
 	hv_dma_fini(n);
-	hv_send_fini(n);
-	hv_recv_fini(n);
+	weft_slice_drop(&n->send.frame);
+	weft_slice_drop(&n->recv.frame);
+	ring_free(&n->recv.prep);
 	hv_write_fini(n);
 	hv_gec_fini(n);
 	hv_att_fini(n);

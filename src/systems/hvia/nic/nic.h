@@ -71,8 +71,8 @@ struct hv_kernel {
 	uint8_t data[2048];
 };
 
-struct hv_nic {
-	/* parameters */
+/* Parameters: nic.c says what each is. */
+struct hv_params {
 	uint64_t mac_addr;
 	uint32_t mtu, t_scan, t_check, t_fifo, t_txbuf, t_txd;
 	uint32_t t_tail, t_txdesc, t_txburst, t_rxdma, t_rxback, t_poll;
@@ -84,7 +84,10 @@ struct hv_nic {
 	weft_time_t mac_start, mac_receive;
 	bool att_host;
 	struct weft_clock clock;
-	/* the rest is state */
+};
+
+struct hv_nic {
+	struct hv_params p; /* first: rows of parameters have offsets in it */
 	struct weft_comp *comp;
 	struct weft_port *bus;
 	const struct weft_clock *clk;
@@ -149,9 +152,20 @@ static inline void hv_wake(struct hv_nic *n, enum hv_unit u, uint32_t cycles)
 	weft_timer_arm(n->comp, &n->timer[u], u, hv_time(n, cycles));
 }
 
+/* The VI that the receive engine, or the send engine, is at. */
+static inline struct hv_vi *hv_recv_vi(struct hv_nic *n)
+{
+	return &n->vi[n->recv.vi];
+}
+
+static inline struct hv_vi *hv_send_vi(struct hv_nic *n)
+{
+	return &n->vi[n->send.vi];
+}
+
 static inline uint32_t hv_payload(const struct hv_nic *n)
 {
-	return n->mtu - HVIA_F_DATA;
+	return n->p.mtu - HVIA_F_DATA;
 }
 
 /* dma.c */
@@ -200,7 +214,7 @@ void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
 /* Takes the head off. */
 void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
 	       const struct hvia_desc *d);
-uint64_t hv_where_token(const struct hv_where *at);
+
 void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q);
 /* A status: {stamp or 0, immediate, length, status} to the descriptor at pa;
  * the first two only if the VI's completions have them, or `wide`. */
@@ -221,14 +235,12 @@ bool hv_send_rdma(const struct hv_send *s);
 void hv_send_event(struct hv_nic *n);
 void hv_send_kick(struct hv_nic *n);
 bool hv_send_uses(const struct hv_nic *n, uint32_t handle);
-void hv_send_fini(struct hv_nic *n);
 
 /* send_packet.c */
 void hv_packet_next(struct hv_nic *n);
 void hv_packet_buf(struct hv_nic *n);
 void hv_packet_xa(struct hv_nic *n);
 void hv_packet_dr(struct hv_nic *n);
-void hv_send_buffer(struct hv_nic *n); /* a Tx buffer is free */
 
 /* receive_engine.c */
 void hv_recv_event(struct hv_nic *n);
@@ -241,7 +253,7 @@ void hv_recv_go(struct hv_nic *n, enum hv_recv_state s, uint32_t cycles);
 /* The packet that waited for a descriptor, or whatever comes next. */
 void hv_recv_resume(struct hv_nic *n);
 bool hv_recv_uses(const struct hv_nic *n, uint32_t handle);
-void hv_recv_fini(struct hv_nic *n);
+
 /* The descriptor at the head is done for, its packet too. */
 void hv_recv_refused(struct hv_nic *n, uint32_t status);
 /* Bytes of the packet have gone to the writes. */
@@ -269,10 +281,10 @@ void hv_head_fetch(struct hv_nic *n);
 void hv_head_xd(struct hv_nic *n);
 void hv_head_rd(struct hv_nic *n);
 void hv_head_chk(struct hv_nic *n);
-/* Without a packet's bytes: flushed, wrong, partial. */
-void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length);
-/* With the immediate data of the packet. */
-void hv_head_immediate(struct hv_nic *n, uint32_t status);
+/* Completes the head without the bytes of a packet: flushed, wrong, partial, or
+ * with the immediate data of an RDMA write. */
+void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length,
+		      uint32_t immediate);
 
 /* receive_write.c: writes, bookkeeping, completion */
 void hv_put(struct hv_nic *n, const struct hv_job *j);
@@ -287,13 +299,12 @@ void hv_write_fini(struct hv_nic *n);
 /* ethernet_controller.c */
 void hv_gec_init(struct hv_nic *n);
 void hv_gec_start(struct hv_nic *n);
-bool hv_gec_room(const struct hv_nic *n);
+
 void hv_gec_free(struct hv_nic *n); /* the oldest Rx buffer */
 void hv_gec_put(struct hv_nic *n, const struct hv_tx_frame *f);
 void hv_gec_tx_event(struct hv_nic *n);
 void hv_gec_mac_event(struct hv_nic *n, uint32_t kind);
-void hv_gec_address(struct hv_nic *n);
-void hv_gec_sample(struct hv_nic *n);
+
 void hv_gec_clear(struct hv_nic *n);
 void hv_gec_fini(struct hv_nic *n);
 
@@ -308,6 +319,5 @@ void hv_access(struct hv_nic *n, const struct weft_bus_note *note);
 void hv_irq(struct hv_nic *n, uint64_t causes);
 void hv_ctrl_reset(struct hv_nic *n);
 void hv_kernel_packet(struct hv_nic *n, const uint8_t *p, uint32_t len);
-void hv_kernel_sent(struct hv_nic *n);
 
 #endif

@@ -6,11 +6,6 @@
 #include "base/bytes.h"
 #include "systems/hvia/nic/nic.h"
 
-static struct hv_vi *vi_of(struct hv_nic *n)
-{
-	return &n->vi[n->recv.vi];
-}
-
 /* ---- header ---- */
 
 void hv_recv_hdr(struct hv_nic *n)
@@ -29,7 +24,7 @@ void hv_recv_hdr(struct hv_nic *n)
 		      (uint64_t)(uint32_t)get_le(p + HVIA_F_VA + 4, 4) << 32,
 		.handle = (uint32_t)get_le(p + HVIA_F_HANDLE, 4),
 	};
-	hv_recv_go(n, RECV_CHK, n->t_rxcheck);
+	hv_recv_go(n, RECV_CHK, n->p.t_rxcheck);
 }
 
 /* ---- checks (5.3 HDR) ---- */
@@ -53,36 +48,21 @@ static bool packet_filter_ours(struct hv_nic *n, uint32_t *counter_p)
 	       !memcmp(p + HVIA_F_SRC, v->mac, 6);
 }
 
-static bool is_kernel(struct hv_nic *n)
-{
-	const uint8_t *p = weft_slice_data(n->recv.frame);
-
-	return p[HVIA_F_ETHERTYPE] == HVIA_ETHERTYPE >> 8 &&
-	       p[HVIA_F_ETHERTYPE + 1] == (HVIA_ETHERTYPE & 0xff) &&
-	       n->recv.h.type >= HVIA_T_KERNEL && n->recv.h.type <= 15;
-}
-
-/* The message in progress does not go on with this packet. */
-static bool packet_filter_broken(const struct hv_nic *n, const struct hv_vi *v,
-				 bool gap)
-{
-	const struct hv_head *h = &n->recv.h;
-	bool rdma = h->type == HVIA_T_RDMA_WRITE;
-
-	return gap || h->flags & HVIA_FF_FIRST || rdma != v->rdma ||
-	       h->length != v->length || (!rdma && h->offset != v->got);
-}
-
 /* Sequence of the VI (5.5). */
 void hv_recv_chk(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
+	const struct hv_head *h = &r->h;
+	const uint8_t *p = weft_slice_data(r->frame);
+	bool rdma = h->type == HVIA_T_RDMA_WRITE, goes_on;
 	uint32_t counter;
 	struct hv_vi *v;
 	int16_t ahead;
 
-	if (is_kernel(n)) {
-		hv_kernel_packet(n, weft_slice_data(r->frame), r->frame.len);
+	if (p[HVIA_F_ETHERTYPE] == HVIA_ETHERTYPE >> 8 &&
+	    p[HVIA_F_ETHERTYPE + 1] == (HVIA_ETHERTYPE & 0xff) &&
+	    h->type >= HVIA_T_KERNEL && h->type <= 15) {
+		hv_kernel_packet(n, p, r->frame.len);
 		hv_recv_release(n);
 		hv_recv_idle(n);
 		return;
@@ -92,7 +72,7 @@ void hv_recv_chk(struct hv_nic *n)
 		return;
 	}
 	r->vi = r->h.dst_vi;
-	v = vi_of(n);
+	v = hv_recv_vi(n);
 	ahead = (int16_t)(r->h.seq - v->rx_seq);
 	if (ahead < 0) {
 		hv_recv_drop(n, HV_K_DROP_OLD);
@@ -101,7 +81,9 @@ void hv_recv_chk(struct hv_nic *n)
 	if (ahead)
 		hv_count(n, HV_K_GAPS);
 	v->rx_seq = (uint16_t)(r->h.seq + 1);
-	if (!v->active || !packet_filter_broken(n, v, ahead)) {
+	goes_on = !ahead && !(h->flags & HVIA_FF_FIRST) && rdma == v->rdma &&
+		  h->length == v->length && (rdma || h->offset == v->got);
+	if (!v->active || goes_on) {
 		hv_recv_accept(n);
 		return;
 	}
@@ -110,25 +92,11 @@ void hv_recv_chk(struct hv_nic *n)
 	if (v->rdma)
 		hv_vi_error(n, r->vi, HVIA_Q_RECV, HVIA_ERROR_RDMAW_ABORT, 0);
 	else
-		hv_head_complete(n, HVIA_ST_PARTIAL_ERROR, v->got);
+		hv_head_complete(n, HVIA_ST_PARTIAL_ERROR, v->got, 0);
 	hv_recv_accept(n);
 }
 
 /* ---- a packet that is in sequence ---- */
-
-/* Its bytes: all the frame has, or what is left of the message. */
-static bool packet_filter_measure(struct hv_nic *n)
-{
-	struct hv_recv *r = &n->recv;
-	uint32_t got = vi_of(n)->got, left = r->h.length - got;
-	uint32_t have = r->frame.len - HVIA_F_DATA;
-	bool last = r->h.flags & HVIA_FF_LAST;
-
-	if (r->frame.len < HVIA_F_DATA || got > r->h.length)
-		return false;
-	r->n = left < have ? left : have;
-	return last == (r->n == left);
-}
 
 static void no_descriptor(struct hv_nic *n)
 {
@@ -140,7 +108,7 @@ static void no_descriptor(struct hv_nic *n)
 static bool packet_filter_begin(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
-	struct hv_vi *v = vi_of(n);
+	struct hv_vi *v = hv_recv_vi(n);
 	bool rdma = r->h.type == HVIA_T_RDMA_WRITE;
 
 	if (!(r->h.flags & HVIA_FF_FIRST)) {
@@ -170,7 +138,7 @@ static bool packet_filter_begin(struct hv_nic *n)
 static bool packet_filter_immediate(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
-	struct hv_vi *v = vi_of(n);
+	struct hv_vi *v = hv_recv_vi(n);
 	uint32_t both = HVIA_FF_LAST | HVIA_FF_IMMEDIATE;
 
 	if (!v->rdma || (r->h.flags & both) != both || r->imm)
@@ -189,7 +157,9 @@ static bool packet_filter_immediate(struct hv_nic *n)
 
 void hv_recv_accept(struct hv_nic *n)
 {
-	struct hv_vi *v = vi_of(n);
+	struct hv_recv *r = &n->recv;
+	struct hv_vi *v = hv_recv_vi(n);
+	uint32_t left, have;
 
 	if (v->closing) {
 		n->recv.state = RECV_STALL;
@@ -202,12 +172,17 @@ void hv_recv_accept(struct hv_nic *n)
 	if ((!v->active && !packet_filter_begin(n)) ||
 	    !packet_filter_immediate(n))
 		return;
-	if (!packet_filter_measure(n)) {
+	/* bytes of the packet: all the frame has, or the rest of the message */
+	left = r->h.length - v->got;
+	have = r->frame.len - HVIA_F_DATA;
+	r->n = left < have ? left : have;
+	if (r->frame.len < HVIA_F_DATA || v->got > r->h.length ||
+	    !(r->h.flags & HVIA_FF_LAST) != (r->n != left)) {
 		hv_count(n, HV_K_DROP_FORMAT);
 		hv_recv_refused(n, HVIA_ST_PARTIAL_ERROR);
 	} else if (v->rdma && (v->bad || !(v->flags & HVIA_VIF_RDMA_WRITE))) {
 		hv_recv_refused(n, HVIA_ST_PROTECTION_ERROR);
 	} else {
-		hv_recv_go(n, RECV_LOOKUP, n->t_hit);
+		hv_recv_go(n, RECV_LOOKUP, n->p.t_hit);
 	}
 }

@@ -10,50 +10,20 @@
 
 #include "systems/hvia/nic/nic.h"
 
-static struct hv_vi *vi_of(struct hv_nic *n)
-{
-	return &n->vi[n->recv.vi];
-}
-
 /* ---- Address Prefetch Buffer ---- */
-
-static struct hv_apb *apb_find(struct hv_nic *n)
-{
-	struct hv_recv *r = &n->recv;
-
-	for (uint32_t i = 0; i < n->prefetch; i++)
-		if (r->apb[i].valid && r->apb[i].vi == r->vi &&
-		    r->apb[i].offset == vi_of(n)->got)
-			return &r->apb[i];
-	return NULL;
-}
 
 /* The entry of the VI, a free one, or the one used longest ago. */
 static struct hv_apb *apb_victim(struct hv_nic *n)
 {
 	struct hv_apb *a = n->recv.apb, *best = a;
 
-	for (uint32_t i = 0; i < n->prefetch; i++) {
+	for (uint32_t i = 0; i < n->p.prefetch; i++) {
 		if (a[i].valid && a[i].vi == n->recv.vi)
 			return &a[i];
 		if (best->valid && (!a[i].valid || a[i].used < best->used))
 			best = &a[i];
 	}
 	return best;
-}
-
-static void apb_fill(struct hv_nic *n)
-{
-	struct hv_apb *a = apb_victim(n);
-	const struct hv_xlate *x = &n->att.x[HV_RECV];
-
-	*a = (struct hv_apb){ .valid = true,
-			      .vi = n->recv.vi,
-			      .offset = vi_of(n)->got,
-			      .handle = x->handle,
-			      .n_piece = x->n_piece,
-			      .used = ++n->recv.uses };
-	memcpy(a->piece, x->piece, sizeof(a->piece));
 }
 
 void hv_apb_forget_vi(struct hv_nic *n, uint32_t vi)
@@ -78,7 +48,7 @@ void hv_apb_forget(struct hv_nic *n, uint32_t handle)
 static struct hvia_seg *seg_at_hand(struct hv_nic *n)
 {
 	struct hv_window *w = &n->recv.win;
-	uint32_t i = vi_of(n)->seg;
+	uint32_t i = hv_recv_vi(n)->seg;
 
 	if (!w->valid || w->vi != n->recv.vi || i < w->first ||
 	    i >= w->first + w->n)
@@ -99,7 +69,7 @@ static void seg_read(struct hv_nic *n, weft_phys_t pa)
 static void seg_ask(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
-	struct hv_vi *v = vi_of(n);
+	struct hv_vi *v = hv_recv_vi(n);
 	const struct hv_where *at = &v->q[HVIA_Q_RECV].head;
 	uint32_t first = v->seg, k = 1, off;
 
@@ -130,29 +100,10 @@ static void receive_address_stuck(struct hv_nic *n, uint32_t status)
 		hv_recv_refused(n, status);
 }
 
-static void receive_address_translate(struct hv_nic *n,
-				      const struct hvia_seg *g)
-{
-	struct hv_recv *r = &n->recv;
-	struct hv_vi *v = vi_of(n);
-	uint32_t len = r->ahead ? hv_payload(n) : r->n - r->pos;
-
-	if (len > g->length - v->seg_off)
-		len = g->length - v->seg_off;
-	r->handle = g->handle;
-	r->stale = false;
-	r->state = RECV_XA;
-	hv_xlate(n, HV_RECV,
-		 &(struct hv_xlate){ .handle = g->handle,
-				     .va = g->addr + v->seg_off,
-				     .ptag = v->ptag,
-				     .len = len });
-}
-
 /* Address of the next byte of the message. */
 static void receive_address_segment(struct hv_nic *n)
 {
-	struct hv_vi *v = vi_of(n);
+	struct hv_vi *v = hv_recv_vi(n);
 	const struct hvia_seg *g;
 
 	while (v->seg < v->desc.seg_count) {
@@ -162,7 +113,19 @@ static void receive_address_segment(struct hv_nic *n)
 			return;
 		}
 		if (v->seg_off < g->length) {
-			receive_address_translate(n, g);
+			struct hv_recv *r = &n->recv;
+			uint32_t len = r->ahead ? hv_payload(n) : r->n - r->pos;
+
+			if (len > g->length - v->seg_off)
+				len = g->length - v->seg_off;
+			r->handle = g->handle;
+			r->stale = false;
+			r->state = RECV_XA;
+			hv_xlate(n, HV_RECV,
+				 &(struct hv_xlate){ .handle = g->handle,
+						     .va = g->addr + v->seg_off,
+						     .ptag = v->ptag,
+						     .len = len });
 			return;
 		}
 		v->seg++;
@@ -195,7 +158,7 @@ void hv_place_seg(struct hv_nic *n)
 void hv_place_ahead(struct hv_nic *n)
 {
 	n->recv.ahead = true;
-	if (n->ctrl & HVIA_CTRL_PREFETCH && n->prefetch)
+	if (n->ctrl & HVIA_CTRL_PREFETCH && n->p.prefetch)
 		receive_address_segment(n);
 	else
 		hv_recv_resume(n);
@@ -210,7 +173,7 @@ static void receive_address_found(struct hv_nic *n, uint32_t n_piece,
 	struct hv_recv *r = &n->recv;
 	struct hv_job j = { .vi = r->vi,
 			    .handle = r->handle,
-			    .rdma = vi_of(n)->rdma,
+			    .rdma = hv_recv_vi(n)->rdma,
 			    .pos = r->pos,
 			    .trace = r->trace };
 	uint32_t len = 0;
@@ -224,31 +187,27 @@ static void receive_address_found(struct hv_nic *n, uint32_t n_piece,
 	j.data = weft_slice_sub(r->frame, HVIA_F_DATA + r->pos, len);
 	r->pos += len;
 	if (!j.rdma)
-		vi_of(n)->seg_off += len;
+		hv_recv_vi(n)->seg_off += len;
 	hv_hand(n, &j);
-}
-
-/* RDMA: the packet says where. */
-static void receive_address_remote(struct hv_nic *n)
-{
-	struct hv_recv *r = &n->recv;
-
-	r->handle = r->h.handle;
-	r->state = RECV_XA;
-	hv_xlate(n, HV_RECV,
-		 &(struct hv_xlate){ .handle = r->h.handle,
-				     .va = r->h.va + r->pos,
-				     .ptag = vi_of(n)->ptag,
-				     .remote = true,
-				     .len = r->n - r->pos });
 }
 
 void hv_place_more(struct hv_nic *n)
 {
-	if (vi_of(n)->rdma)
-		receive_address_remote(n);
-	else
+	if (hv_recv_vi(n)->rdma) {
+		/* RDMA: the packet says where. */
+		struct hv_recv *r = &n->recv;
+
+		r->handle = r->h.handle;
+		r->state = RECV_XA;
+		hv_xlate(n, HV_RECV,
+			 &(struct hv_xlate){ .handle = r->h.handle,
+					     .va = r->h.va + r->pos,
+					     .ptag = hv_recv_vi(n)->ptag,
+					     .remote = true,
+					     .len = r->n - r->pos });
+	} else {
 		receive_address_segment(n);
+	}
 }
 
 void hv_place_lookup(struct hv_nic *n)
@@ -261,8 +220,11 @@ void hv_place_lookup(struct hv_nic *n)
 		hv_recv_handed(n);
 		return;
 	}
-	if (!vi_of(n)->rdma) {
-		a = apb_find(n);
+	if (!hv_recv_vi(n)->rdma) {
+		for (uint32_t i = 0; i < n->p.prefetch && !a; i++)
+			if (r->apb[i].valid && r->apb[i].vi == r->vi &&
+			    r->apb[i].offset == hv_recv_vi(n)->got)
+				a = &r->apb[i];
 		hv_count(n, a ? HV_K_APB_HITS : HV_K_APB_MISSES);
 		r->win.valid = r->win.valid && a;
 	}
@@ -287,7 +249,16 @@ void hv_place_xa(struct hv_nic *n)
 		receive_address_found(n, x->n_piece, x->piece);
 		return;
 	}
-	if (!n->recv.stale)
-		apb_fill(n);
+	if (!n->recv.stale) {
+		struct hv_apb *a = apb_victim(n);
+
+		*a = (struct hv_apb){ .valid = true,
+				      .vi = n->recv.vi,
+				      .offset = hv_recv_vi(n)->got,
+				      .handle = x->handle,
+				      .n_piece = x->n_piece,
+				      .used = ++n->recv.uses };
+		memcpy(a->piece, x->piece, sizeof(a->piece));
+	}
 	hv_recv_resume(n);
 }

@@ -5,14 +5,9 @@
 
 #include "systems/hvia/nic/nic.h"
 
-static struct hv_vi *vi_of(struct hv_nic *n)
-{
-	return &n->vi[n->recv.vi];
-}
-
 void hv_head_fetch(struct hv_nic *n)
 {
-	struct hv_vi *v = vi_of(n);
+	struct hv_vi *v = hv_recv_vi(n);
 	const struct hv_where *at = &v->q[HVIA_Q_RECV].head;
 
 	n->recv.state = RECV_XD;
@@ -26,7 +21,7 @@ void hv_head_fetch(struct hv_nic *n)
 
 static void receive_descriptor_unreachable(struct hv_nic *n)
 {
-	struct hv_where at = vi_of(n)->q[HVIA_Q_RECV].head;
+	struct hv_where at = hv_recv_vi(n)->q[HVIA_Q_RECV].head;
 
 	hv_vi_unreachable(n, n->recv.vi, HVIA_Q_RECV, &at);
 	hv_recv_resume(n);
@@ -40,9 +35,9 @@ void hv_head_xd(struct hv_nic *n)
 		receive_descriptor_unreachable(n);
 		return;
 	}
-	vi_of(n)->desc_pa = x->piece[0].pa;
-	vi_of(n)->q[HVIA_Q_RECV].head.va = x->va;
-	vi_of(n)->q[HVIA_Q_RECV].head.by_offset = false;
+	hv_recv_vi(n)->desc_pa = x->piece[0].pa;
+	hv_recv_vi(n)->q[HVIA_Q_RECV].head.va = x->va;
+	hv_recv_vi(n)->q[HVIA_Q_RECV].head.by_offset = false;
 	n->recv.state = RECV_RD;
 	hv_count(n, HV_K_DESC_READS);
 	hv_dma_read(n, &n->recv.dma, x->piece[0].pa, 64);
@@ -57,15 +52,15 @@ void hv_head_rd(struct hv_nic *n)
 		receive_descriptor_unreachable(n);
 		return;
 	}
-	memcpy(&vi_of(n)->desc, raw, sizeof(struct hvia_desc));
+	memcpy(&hv_recv_vi(n)->desc, raw, sizeof(struct hvia_desc));
 	r->win = (struct hv_window){ .valid = true, .vi = r->vi, .n = 2 };
 	memcpy(r->win.seg, raw + HVIA_DESC_CONTROL, 2 * HVIA_SEGMENT);
-	hv_recv_go(n, RECV_DCHK, n->t_check);
+	hv_recv_go(n, RECV_DCHK, n->p.t_check);
 }
 
 void hv_head_chk(struct hv_nic *n)
 {
-	struct hv_vi *v = vi_of(n);
+	struct hv_vi *v = hv_recv_vi(n);
 
 	if (!v->q[HVIA_Q_RECV].posted) { /* reset meanwhile */
 		hv_recv_resume(n);
@@ -76,39 +71,28 @@ void hv_head_chk(struct hv_nic *n)
 	v->seg = 0;
 	v->seg_off = v->got = 0;
 	if (hv_vi_flushing(v, HVIA_Q_RECV))
-		hv_head_complete(n, HVIA_ST_FLUSHED, 0);
+		hv_head_complete(n, HVIA_ST_FLUSHED, 0, 0);
 	else if (v->desc.control & (HVIA_OP_RESERVED | HVIA_OP) ||
 		 v->desc.reserved || v->desc.seg_count > HVIA_SEGMENTS)
-		hv_head_complete(n, HVIA_ST_FORMAT_ERROR, 0);
+		hv_head_complete(n, HVIA_ST_FORMAT_ERROR, 0, 0);
 	if (v->closing)
 		hv_recv_resume(n);
 	else
 		hv_place_ahead(n);
 }
 
-static void receive_descriptor_complete(struct hv_nic *n, struct hv_job j)
+void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length,
+		      uint32_t immediate)
 {
-	struct hv_vi *v = vi_of(n);
+	struct hv_vi *v = hv_recv_vi(n);
 
 	v->closing = true;
 	v->active = false;
-	j.vi = n->recv.vi;
-	j.handle = ~0u;
-	j.desc = v->q[HVIA_Q_RECV].head.handle;
-	j.complete = true;
-	hv_put(n, &j);
-}
-
-void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length)
-{
-	receive_descriptor_complete(
-		n, (struct hv_job){ .status = status, .length = length });
-}
-
-/* The packet is an RDMA write. */
-void hv_head_immediate(struct hv_nic *n, uint32_t status)
-{
-	receive_descriptor_complete(
-		n, (struct hv_job){ .status = status | HVIA_ST_IMMEDIATE,
-				    .immediate = n->recv.h.offset });
+	hv_put(n, &(struct hv_job){ .vi = n->recv.vi,
+				    .handle = ~0u,
+				    .desc = v->q[HVIA_Q_RECV].head.handle,
+				    .complete = true,
+				    .status = status,
+				    .length = length,
+				    .immediate = immediate });
 }

@@ -17,32 +17,7 @@ void hv_recv_go(struct hv_nic *n, enum hv_recv_state s, uint32_t cycles)
 	hv_wake(n, HV_U_RECV, cycles);
 }
 
-static struct hv_vi *vi_of(struct hv_nic *n)
-{
-	return &n->vi[n->recv.vi];
-}
-
 /* ---- what comes next ---- */
-
-static bool packet_ready(const struct hv_nic *n)
-{
-	return !ring_empty(&n->gec.rxq) &&
-	       ring_front(&n->gec.rxq)->ready <= weft_now(n->comp);
-}
-
-static void packet_start(struct hv_nic *n)
-{
-	struct hv_recv *r = &n->recv;
-
-	r->frame = ring_front(&n->gec.rxq)->data;
-	r->trace = ring_front(&n->gec.rxq)->trace;
-	weft_mark(n->comp, r->trace, "waits for the engine", weft_now(n->comp));
-	ring_pop(&n->gec.rxq);
-	r->packet = true;
-	r->imm = false;
-	r->pos = 0;
-	hv_recv_go(n, RECV_HDR, n->t_forward + n->t_rxbuf + n->t_header);
-}
 
 /* A receive queue that needs its head: true when there is something to do. */
 static bool receive_engine_prepare(struct hv_nic *n)
@@ -52,14 +27,14 @@ static bool receive_engine_prepare(struct hv_nic *n)
 
 	r->vi = *ring_front(&r->prep);
 	ring_pop(&r->prep);
-	v = vi_of(n);
+	v = hv_recv_vi(n);
 	v->prep = false;
 	if (!v->q[HVIA_Q_RECV].posted || v->closing)
 		return false;
 	if (!v->fetched)
 		hv_head_fetch(n);
 	else if (hv_vi_flushing(v, HVIA_Q_RECV))
-		hv_head_complete(n, HVIA_ST_FLUSHED, 0);
+		hv_head_complete(n, HVIA_ST_FLUSHED, 0, 0);
 	return r->state != RECV_IDLE;
 }
 
@@ -70,8 +45,18 @@ void hv_recv_idle(struct hv_nic *n)
 	r->state = RECV_IDLE;
 	if (!(n->ctrl & HVIA_CTRL_ENABLE) || n->ctrl & HVIA_CTRL_STOP)
 		return;
-	if (packet_ready(n)) {
-		packet_start(n);
+	if (!ring_empty(&n->gec.rxq) &&
+	    ring_front(&n->gec.rxq)->ready <= weft_now(n->comp)) {
+		r->frame = ring_front(&n->gec.rxq)->data;
+		r->trace = ring_front(&n->gec.rxq)->trace;
+		weft_mark(n->comp, r->trace, "waits for the engine",
+			  weft_now(n->comp));
+		ring_pop(&n->gec.rxq);
+		r->packet = true;
+		r->imm = false;
+		r->pos = 0;
+		hv_recv_go(n, RECV_HDR,
+			   n->p.t_forward + n->p.t_rxbuf + n->p.t_header);
 		return;
 	}
 	while (!ring_empty(&r->prep))
@@ -107,64 +92,48 @@ void hv_recv_drop(struct hv_nic *n, uint32_t counter)
 
 /* ---- end of a packet, of a message ---- */
 
-static struct hv_job end_job(struct hv_nic *n)
+void hv_recv_handed(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
+	struct hv_vi *v;
+	struct hv_job j;
 
-	return (struct hv_job){ .vi = r->vi,
-				.handle = ~0u,
-				.desc = vi_of(n)->q[HVIA_Q_RECV].head.handle,
-				.buffer = true,
-				.end = true,
-				.rdma = vi_of(n)->rdma,
-				.empty = !r->n,
-				.last = r->h.flags & HVIA_FF_LAST,
-				.trace = r->trace };
-}
-
-/* The message is over, and with it a descriptor perhaps. */
-static void message_end(struct hv_nic *n, struct hv_job *j)
-{
-	struct hv_recv *r = &n->recv;
-	struct hv_vi *v = vi_of(n);
-
-	v->active = false;
-	j->complete = v->closing = !v->rdma || r->imm;
-	j->length = v->got;
-	j->immediate = v->rdma ? r->h.offset : (uint32_t)r->h.va;
-	if (r->h.flags & HVIA_FF_IMMEDIATE)
-		j->status = HVIA_ST_IMMEDIATE;
-	if (v->rdma)
-		j->status |= HVIA_ST_REMOTE_RDMA_WRITE;
-}
-
-/* All bytes are on their way. */
-static void packet_end(struct hv_nic *n)
-{
-	struct hv_recv *r = &n->recv;
-	struct hv_vi *v = vi_of(n);
-	struct hv_job j = end_job(n);
-
+	if (n->recv.pos < n->recv.n) {
+		hv_place_more(n);
+		return;
+	}
+	/* all bytes are on their way */
+	v = hv_recv_vi(n);
+	j = (struct hv_job){ .vi = r->vi,
+			     .handle = ~0u,
+			     .desc = v->q[HVIA_Q_RECV].head.handle,
+			     .buffer = true,
+			     .end = true,
+			     .rdma = v->rdma,
+			     .empty = !r->n,
+			     .last = r->h.flags & HVIA_FF_LAST,
+			     .trace = r->trace };
 	weft_slice_drop(&r->frame);
 	r->packet = false;
 	v->got += r->n;
-	if (!v->active) /* disconnected meanwhile */
+	if (!v->active) { /* disconnected meanwhile */
 		j.last = false;
-	else if (j.last)
-		message_end(n, &j);
+	} else if (j.last) {
+		/* The message is over, and with it a descriptor perhaps. */
+		v->active = false;
+		j.complete = v->closing = !v->rdma || r->imm;
+		j.length = v->got;
+		j.immediate = v->rdma ? r->h.offset : (uint32_t)r->h.va;
+		if (r->h.flags & HVIA_FF_IMMEDIATE)
+			j.status = HVIA_ST_IMMEDIATE;
+		if (v->rdma)
+			j.status |= HVIA_ST_REMOTE_RDMA_WRITE;
+	}
 	hv_put(n, &j);
 	if (v->active && !v->rdma)
 		hv_place_ahead(n);
 	else
 		hv_recv_idle(n);
-}
-
-void hv_recv_handed(struct hv_nic *n)
-{
-	if (n->recv.pos < n->recv.n)
-		hv_place_more(n);
-	else
-		packet_end(n);
 }
 
 static void recv_hand(struct hv_nic *n)
@@ -175,34 +144,32 @@ static void recv_hand(struct hv_nic *n)
 	hv_hand(n, &j);
 }
 
-static void rdma_refused(struct hv_nic *n, uint32_t status)
-{
-	struct hv_recv *r = &n->recv;
-	struct hv_vi *v = vi_of(n);
-	enum hvia_error e = status == HVIA_ST_PARTIAL_ERROR
-				    ? HVIA_ERROR_RDMAW_ABORT
-				    : HVIA_ERROR_RDMAW_PROT;
-
-	hv_count(n, HV_K_DROP_PROT);
-	if (!v->bad && !r->imm)
-		hv_vi_error(n, r->vi, HVIA_Q_RECV, e,
-			    hvia_token(r->h.handle, 0));
-	v->bad = true;
-	if (r->h.flags & HVIA_FF_LAST)
-		v->active = false;
-	if (r->imm)
-		hv_head_immediate(n, HVIA_ST_REMOTE_RDMA_WRITE |
-					     HVIA_ST_RDMA_PROT_ERROR);
-}
-
 void hv_recv_refused(struct hv_nic *n, uint32_t status)
 {
-	struct hv_vi *v = vi_of(n);
+	struct hv_vi *v = hv_recv_vi(n);
 
-	if (v->rdma)
-		rdma_refused(n, status);
-	else if (v->active)
-		hv_head_complete(n, status, v->got + n->recv.pos);
+	if (v->rdma) {
+		struct hv_recv *r = &n->recv;
+		enum hvia_error e = status == HVIA_ST_PARTIAL_ERROR
+					    ? HVIA_ERROR_RDMAW_ABORT
+					    : HVIA_ERROR_RDMAW_PROT;
+
+		hv_count(n, HV_K_DROP_PROT);
+		if (!v->bad && !r->imm)
+			hv_vi_error(n, r->vi, HVIA_Q_RECV, e,
+				    hvia_token(r->h.handle, 0));
+		v->bad = true;
+		if (r->h.flags & HVIA_FF_LAST)
+			v->active = false;
+		if (r->imm)
+			hv_head_complete(n,
+					 HVIA_ST_IMMEDIATE |
+						 HVIA_ST_REMOTE_RDMA_WRITE |
+						 HVIA_ST_RDMA_PROT_ERROR,
+					 0, r->h.offset);
+	} else if (v->active) {
+		hv_head_complete(n, status, v->got + n->recv.pos, 0);
+	}
 	hv_recv_release(n);
 	hv_recv_idle(n);
 }
@@ -268,10 +235,4 @@ bool hv_recv_uses(const struct hv_nic *n, uint32_t handle)
 	return r->state != RECV_IDLE &&
 	       (r->handle == handle || n->att.x[HV_RECV].handle == handle ||
 		n->vi[r->vi].q[HVIA_Q_RECV].head.handle == handle);
-}
-
-void hv_recv_fini(struct hv_nic *n)
-{
-	weft_slice_drop(&n->recv.frame);
-	ring_free(&n->recv.prep);
 }

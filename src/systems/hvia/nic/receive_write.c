@@ -18,7 +18,7 @@ void hv_put(struct hv_nic *n, const struct hv_job *j)
 	struct hv_job *q = ring_push(&w->q);
 
 	*q = *j;
-	q->ready = hv_time(n, j->n_piece ? n->t_fifo : 0);
+	q->ready = hv_time(n, j->n_piece ? n->p.t_fifo : 0);
 	w->waiting += !!j->n_piece;
 	if (w->state == WRITE_IDLE)
 		write_next(n);
@@ -73,8 +73,8 @@ static void job_done(struct hv_nic *n)
 		hv_gec_free(n);
 	if (j.end || j.complete) {
 		j.ready = hv_time(n, !j.end    ? 0
-				     : j.empty ? n->t_book
-					       : n->t_visible + n->t_book);
+				     : j.empty ? n->p.t_book
+					       : n->p.t_visible + n->p.t_book);
 		*ring_push(&n->book.q) = j;
 		if (n->book.state == BOOK_IDLE)
 			hv_wake(n, HV_U_BOOK, 0);
@@ -84,43 +84,28 @@ static void job_done(struct hv_nic *n)
 		hv_wake(n, HV_U_RECV, 0);
 }
 
-static void write_fifo(struct hv_nic *n)
-{
-	struct hv_job *j = ring_front(&n->write.q);
-
-	if (j->n_piece)
-		write_piece(n, j);
-	else
-		job_done(n);
-}
-
-/* Nobody at that address: the message is spoilt. */
-static void write_failed(struct hv_nic *n, const struct hv_job *j)
-{
-	if (j->rdma)
-		hv_vi_error(n, j->vi, HVIA_Q_RECV, HVIA_ERROR_RDMAW_DATA,
-			    hvia_token(j->handle, 0));
-	n->vi[j->vi].bad = true;
-}
-
-static void write_wr(struct hv_nic *n)
-{
-	struct hv_job *j = ring_front(&n->write.q);
-
-	if (!hv_dma_take(&n->write.dma, NULL))
-		write_failed(n, j);
-	if (++j->i_piece < j->n_piece)
-		write_piece(n, j);
-	else
-		job_done(n);
-}
-
 void hv_write_event(struct hv_nic *n)
 {
-	if (n->write.state == WRITE_FIFO)
-		write_fifo(n);
-	else if (n->write.state == WRITE_WR)
-		write_wr(n);
+	struct hv_job *j;
+
+	if (n->write.state == WRITE_IDLE)
+		return;
+	j = ring_front(&n->write.q);
+	if (n->write.state == WRITE_WR) {
+		if (!hv_dma_take(&n->write.dma, NULL)) {
+			/* Nothing is at that address: the message is spoilt. */
+			if (j->rdma)
+				hv_vi_error(n, j->vi, HVIA_Q_RECV,
+					    HVIA_ERROR_RDMAW_DATA,
+					    hvia_token(j->handle, 0));
+			n->vi[j->vi].bad = true;
+		}
+		j->i_piece++;
+	}
+	if (j->i_piece < j->n_piece)
+		write_piece(n, j);
+	else
+		job_done(n);
 }
 
 /* ---- bookkeeping ---- */
@@ -160,7 +145,7 @@ static void book_book(struct hv_nic *n)
 		return;
 	}
 	n->book.state = BOOK_COMPL;
-	hv_wake(n, HV_U_BOOK, n->t_compl);
+	hv_wake(n, HV_U_BOOK, n->p.t_compl);
 }
 
 /* ---- completion ---- */
@@ -244,7 +229,7 @@ static void book_done(struct hv_nic *n)
 			   hvia_token(j->desc, 0));
 	hv_vi_done(n, j->vi, HVIA_Q_RECV);
 	weft_mark(n->comp, j->trace, "completion visible",
-		  hv_time(n, n->t_visible));
+		  hv_time(n, n->p.t_visible));
 	weft_msg_end(n->comp, j->trace, true);
 	n->vi[j->vi].closing = false;
 	hv_vi_work(n, j->vi, HVIA_Q_RECV);

@@ -5,11 +5,6 @@
 
 #include "systems/hvia/nic/nic.h"
 
-static struct hv_nic *nic_of(struct weft_comp *c)
-{
-	return c->state;
-}
-
 /* ---- interrupt ---- */
 
 void hv_irq(struct hv_nic *n, uint64_t causes)
@@ -29,9 +24,10 @@ void hv_irq(struct hv_nic *n, uint64_t causes)
 
 void hv_kernel_packet(struct hv_nic *n, const uint8_t *p, uint32_t len)
 {
-	struct hv_kernel *k = &n->krx[(n->krx_first + n->krx_n) % n->kernel_rx];
+	struct hv_kernel *k =
+		&n->krx[(n->krx_first + n->krx_n) % n->p.kernel_rx];
 
-	if (n->krx_n == n->kernel_rx || len > sizeof(k->data)) {
+	if (n->krx_n == n->p.kernel_rx || len > sizeof(k->data)) {
 		hv_count(n, HV_K_KERNEL_LOST);
 		return;
 	}
@@ -40,24 +36,6 @@ void hv_kernel_packet(struct hv_nic *n, const uint8_t *p, uint32_t len)
 	k->len = len;
 	n->krx_n++;
 	hv_irq(n, HVIA_INT_PACKET);
-}
-
-static const struct hv_kernel *krx_oldest(const struct hv_nic *n)
-{
-	return &n->krx[n->krx_first];
-}
-
-static void krx_taken(struct hv_nic *n)
-{
-	if (!n->krx_n)
-		return;
-	n->krx_first = (n->krx_first + 1) % n->kernel_rx;
-	n->krx_n--;
-}
-
-void hv_kernel_sent(struct hv_nic *n)
-{
-	n->ktx_len = 0;
 }
 
 static void kernel_send(struct hv_nic *n, uint32_t len)
@@ -77,71 +55,54 @@ static void kernel_send(struct hv_nic *n, uint32_t len)
 	hv_gec_put(n, &(struct hv_tx_frame){ .data = s, .kernel = true });
 }
 
-static uint64_t window_load(const uint8_t *from, uint32_t i)
-{
-	uint64_t v;
-
-	memcpy(&v, from + 8 * i, 8);
-	return v;
-}
-
 static uint64_t ktx_read(struct weft_comp *c, uint32_t i)
 {
-	return window_load(nic_of(c)->ktx, i);
+	const struct hv_nic *n = c->state;
+	uint64_t v;
+
+	memcpy(&v, n->ktx + 8 * i, 8);
+	return v;
 }
 
 static void ktx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	memcpy(nic_of(c)->ktx + 8 * i, &val, 8);
+	struct hv_nic *n = c->state;
+
+	memcpy(n->ktx + 8 * i, &val, 8);
 }
 
 static uint64_t krx_read(struct weft_comp *c, uint32_t i)
 {
-	return window_load(krx_oldest(nic_of(c))->data, i);
+	const struct hv_nic *n = c->state;
+	uint64_t v;
+
+	memcpy(&v, n->krx[n->krx_first].data + 8 * i, 8);
+	return v;
 }
 
 /* ---- control ---- */
 
 enum { IDLE_MASK = HVIA_STATUS_SEND | HVIA_STATUS_RECV | HVIA_STATUS_MOVE };
 
-static uint64_t registers_status(const struct hv_nic *n)
-{
-	uint64_t s = n->comp->ports[HV_PORT_LINK].peer ? HVIA_STATUS_LINK : 0;
-
-	if (n->send.state != SEND_IDLE)
-		s |= HVIA_STATUS_SEND;
-	if (n->recv.state != RECV_IDLE || hv_write_busy(n))
-		s |= HVIA_STATUS_RECV;
-	if (hv_move_left(n))
-		s |= HVIA_STATUS_MOVE;
-	if (n->ctrl & HVIA_CTRL_STOP && !(s & IDLE_MASK))
-		s |= HVIA_STATUS_IDLE;
-	return s | (uint64_t)n->gec.rx_used << 8;
-}
-
 void hv_ctrl_reset(struct hv_nic *n)
 {
-	n->ctrl = (n->prefetch ? HVIA_CTRL_PREFETCH : 0) |
-		  (n->att_host ? HVIA_CTRL_ATT_HOST : 0);
-}
-
-/* Engines end what they are at; nothing is posted or known afterwards. */
-static void registers_reset(struct hv_nic *n)
-{
-	hv_vi_reset(n);
-	hv_apb_forget(n, ~0u);
-	hv_ctrl_reset(n);
-	n->cause = n->mask = 0;
-	n->krx_n = 0;
-	n->att.l1_count = 0;
-	hv_irq(n, 0);
-	hv_recv_kick(n);
+	n->ctrl = (n->p.prefetch ? HVIA_CTRL_PREFETCH : 0) |
+		  (n->p.att_host ? HVIA_CTRL_ATT_HOST : 0);
 }
 
 static void ctrl_store(struct hv_nic *n, uint64_t val)
 {
 	if (val & HVIA_CTRL_RESET) {
-		registers_reset(n);
+		/* Engines end what they are at; nothing is posted or known
+		 * afterwards. */
+		hv_vi_reset(n);
+		hv_apb_forget(n, ~0u);
+		hv_ctrl_reset(n);
+		n->cause = n->mask = 0;
+		n->krx_n = 0;
+		n->att.l1_count = 0;
+		hv_irq(n, 0);
+		hv_recv_kick(n);
 		return;
 	}
 	if (n->ctrl & ~val & HVIA_CTRL_STOP)
@@ -152,31 +113,12 @@ static void ctrl_store(struct hv_nic *n, uint64_t val)
 	hv_recv_kick(n);
 }
 
-/* What a load does besides; reading for a store does not. */
-static void registers_loaded(struct hv_nic *n, uint64_t off)
-{
-	if (off == HVIA_ATT_DATA) {
-		n->att.addr = (n->att.addr + 8) % HVIA_SDRAM_BYTES;
-	} else if (off == HVIA_ATT_BUSY) {
-		hv_vi_forget(n, n->att.asked); /* what was at work before */
-	} else if (off == HVIA_ERR_POP && !ring_empty(&n->errors)) {
-		n->err_info = ring_front(&n->errors)->info;
-		ring_pop(&n->errors);
-	}
-}
-
-static uint64_t mac_read(const struct hv_nic *n)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, n->mac, 6);
-	return v;
-}
-
 static uint64_t ctrl_read(struct weft_comp *c, uint32_t i)
 {
-	struct hv_nic *n = nic_of(c);
+	struct hv_nic *n = c->state;
 	struct hv_att *a = &n->att;
+	uint64_t v;
+	uint64_t s;
 
 	switch (i * 8) {
 	case HVIA_ID:
@@ -184,13 +126,24 @@ static uint64_t ctrl_read(struct weft_comp *c, uint32_t i)
 	case HVIA_CTRL:
 		return n->ctrl;
 	case HVIA_STATUS:
-		return registers_status(n);
+		s = n->comp->ports[HV_PORT_LINK].peer ? HVIA_STATUS_LINK : 0;
+		if (n->send.state != SEND_IDLE)
+			s |= HVIA_STATUS_SEND;
+		if (n->recv.state != RECV_IDLE || hv_write_busy(n))
+			s |= HVIA_STATUS_RECV;
+		if (hv_move_left(n))
+			s |= HVIA_STATUS_MOVE;
+		if (n->ctrl & HVIA_CTRL_STOP && !(s & IDLE_MASK))
+			s |= HVIA_STATUS_IDLE;
+		return s | (uint64_t)n->gec.rx_used << 8;
 	case HVIA_INT_CAUSE:
 		return n->cause;
 	case HVIA_INT_MASK:
 		return n->mask;
 	case HVIA_MAC:
-		return mac_read(n);
+		v = 0;
+		memcpy(&v, n->mac, 6);
+		return v;
 	case HVIA_ATT_ADDR:
 		return a->addr;
 	case HVIA_ATT_DATA:
@@ -223,7 +176,7 @@ static uint64_t ctrl_read(struct weft_comp *c, uint32_t i)
 
 static void ctrl_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct hv_nic *n = nic_of(c);
+	struct hv_nic *n = c->state;
 	struct hv_att *a = &n->att;
 
 	switch (i * 8) {
@@ -240,7 +193,7 @@ static void ctrl_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		break;
 	case HVIA_MAC:
 		memcpy(n->mac, &val, 6);
-		hv_gec_address(n);
+		mac_set_address(n->gec.mac, 0, n->mac);
 		break;
 	case HVIA_ATT_ADDR:
 		a->addr = val % HVIA_SDRAM_BYTES & ~7ULL;
@@ -284,38 +237,42 @@ static void ctrl_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 
 static uint64_t kpkt_read(struct weft_comp *c, uint32_t i)
 {
-	const struct hv_nic *n = nic_of(c);
+	const struct hv_nic *n = c->state;
 
 	switch (HVIA_KTX_LENGTH + i * 8) {
 	case HVIA_KTX_LENGTH:
 		return n->ktx_len;
 	case HVIA_KRX_LENGTH:
-		return n->krx_n ? krx_oldest(n)->len : 0;
+		return n->krx_n ? n->krx[n->krx_first].len : 0;
 	default:
-		return n->krx_n ? krx_oldest(n)->data[HVIA_F_TYPE] : 0;
+		return n->krx_n ? n->krx[n->krx_first].data[HVIA_F_TYPE] : 0;
 	}
 }
 
 static void kpkt_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct hv_nic *n = nic_of(c);
+	struct hv_nic *n = c->state;
 
-	if (HVIA_KTX_LENGTH + i * 8 == HVIA_KTX_LENGTH)
+	if (HVIA_KTX_LENGTH + i * 8 == HVIA_KTX_LENGTH) {
 		kernel_send(n, val > UINT32_MAX ? 0 : (uint32_t)val);
-	else if (HVIA_KTX_LENGTH + i * 8 == HVIA_KRX_LENGTH)
-		krx_taken(n);
+	} else if (HVIA_KTX_LENGTH + i * 8 == HVIA_KRX_LENGTH) {
+		if (!n->krx_n)
+			return;
+		n->krx_first = (n->krx_first + 1) % n->p.kernel_rx;
+		n->krx_n--;
+	}
 }
 
 /* ---- VI table, doorbells ---- */
 
 static uint64_t vi_read(struct weft_comp *c, uint32_t i)
 {
-	return hv_vi_load(nic_of(c), i / 4, i % 4 * 8);
+	return hv_vi_load(c->state, i / 4, i % 4 * 8);
 }
 
 static void vi_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	hv_vi_store(nic_of(c), i / 4, i % 4 * 8, val);
+	hv_vi_store(c->state, i / 4, i % 4 * 8, val);
 }
 
 static void registers_ring(struct hv_nic *n, uint32_t vi, uint32_t q,
@@ -329,17 +286,17 @@ static void registers_ring(struct hv_nic *n, uint32_t vi, uint32_t q,
 
 static void send_wrote(struct weft_comp *c, uint32_t vi, uint64_t val)
 {
-	registers_ring(nic_of(c), vi, HVIA_Q_SEND, val);
+	registers_ring(c->state, vi, HVIA_Q_SEND, val);
 }
 
 static void recv_wrote(struct weft_comp *c, uint32_t vi, uint64_t val)
 {
-	registers_ring(nic_of(c), vi, HVIA_Q_RECV, val);
+	registers_ring(c->state, vi, HVIA_Q_RECV, val);
 }
 
 static void command_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	hv_dma_kick(nic_of(c));
+	hv_dma_kick(c->state);
 }
 
 /* clang-format off */
@@ -421,7 +378,18 @@ void hv_access(struct hv_nic *n, const struct weft_bus_note *note)
 		return;
 	v = weft_reg_load(n->comp, note->space, (uint32_t)note->off,
 			  note->bytes);
-	if (note->space == 1 + HVIA_BAR_CTRL)
-		registers_loaded(n, note->off);
+	if (note->space == 1 + HVIA_BAR_CTRL) {
+		/* What a load does besides; reading for a store does not. */
+		if (note->off == HVIA_ATT_DATA) {
+			n->att.addr = (n->att.addr + 8) % HVIA_SDRAM_BYTES;
+		} else if (note->off == HVIA_ATT_BUSY) {
+			hv_vi_forget(
+				n, n->att.asked); /* what was at work before */
+		} else if (note->off == HVIA_ERR_POP &&
+			   !ring_empty(&n->errors)) {
+			n->err_info = ring_front(&n->errors)->info;
+			ring_pop(&n->errors);
+		}
+	}
 	weft_bus_of(n->bus)->reply(n->bus, &v, note->bytes);
 }

@@ -19,11 +19,6 @@ void hv_send_go(struct hv_nic *n, enum hv_send_state s, uint32_t cycles)
 	hv_wake(n, HV_U_SEND, cycles);
 }
 
-static struct hv_vi *vi_of(struct hv_nic *n)
-{
-	return &n->vi[n->send.vi];
-}
-
 /* ---- doorbells ---- */
 
 /* First VI with something posted, after the one served before. */
@@ -54,7 +49,7 @@ static void send_idle(struct hv_nic *n)
 	    !send_engine_scan(n, &s->vi))
 		return;
 	s->last = s->vi;
-	hv_send_go(n, SEND_SCAN, n->t_scan);
+	hv_send_go(n, SEND_SCAN, n->p.t_scan);
 }
 
 void hv_send_kick(struct hv_nic *n)
@@ -73,27 +68,22 @@ void hv_send_translate(struct hv_nic *n, enum hv_send_state s,
 		 &(struct hv_xlate){ .handle = at->handle,
 				     .va = at->va,
 				     .by_offset = at->by_offset,
-				     .ptag = vi_of(n)->ptag,
+				     .ptag = hv_send_vi(n)->ptag,
 				     .len = len });
-}
-
-static void taken_up(struct hv_nic *n)
-{
-	n->send.trace = hv_bell_take(n);
-	weft_mark(n->comp, n->send.trace, "finds the doorbell",
-		  weft_now(n->comp));
 }
 
 static void send_scan(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
 
-	if (!vi_of(n)->q[HVIA_Q_SEND].posted) { /* reset meanwhile */
+	if (!hv_send_vi(n)->q[HVIA_Q_SEND].posted) { /* reset meanwhile */
 		send_idle(n);
 		return;
 	}
-	s->at = vi_of(n)->q[HVIA_Q_SEND].head;
-	taken_up(n);
+	s->at = hv_send_vi(n)->q[HVIA_Q_SEND].head;
+	n->send.trace = hv_bell_take(n);
+	weft_mark(n->comp, n->send.trace, "finds the doorbell",
+		  weft_now(n->comp));
 	hv_send_translate(n, SEND_XD, &s->at, 64);
 }
 
@@ -131,7 +121,7 @@ static void send_engine_more(struct hv_nic *n)
 
 	if (s->n_read >= s->desc.seg_count ||
 	    s->desc.seg_count > HVIA_SEGMENTS) {
-		hv_send_go(n, SEND_CHK, n->t_check);
+		hv_send_go(n, SEND_CHK, n->p.t_check);
 		return;
 	}
 	if (at.va % HVIA_PAGE == 0) {
@@ -194,7 +184,7 @@ static void send_rm(struct hv_nic *n)
 void hv_send_complete(struct hv_nic *n, uint32_t status)
 {
 	n->send.status = status;
-	hv_send_go(n, SEND_COMPL, n->t_compl);
+	hv_send_go(n, SEND_COMPL, n->p.t_compl);
 }
 
 bool hv_send_rdma(const struct hv_send *s)
@@ -222,11 +212,11 @@ static uint32_t format_error(const struct hv_send *s, uint32_t max)
 static void send_chk(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
-	uint32_t bad = format_error(s, vi_of(n)->max_transfer);
+	uint32_t bad = format_error(s, hv_send_vi(n)->max_transfer);
 
 	s->i_seg = hv_send_rdma(s);
 	s->seg_off = s->offset = 0;
-	if (hv_vi_flushing(vi_of(n), HVIA_Q_SEND))
+	if (hv_vi_flushing(hv_send_vi(n), HVIA_Q_SEND))
 		hv_send_complete(n, HVIA_ST_FLUSHED);
 	else if (bad)
 		hv_send_complete(n, bad);
@@ -250,7 +240,7 @@ static void write_status(struct hv_nic *n)
 			  HVIA_ST_DONE | s->status |
 				  op[s->desc.control & HVIA_OP] };
 
-	if (!vi_of(n)->q[HVIA_Q_SEND].posted) { /* reset meanwhile */
+	if (!hv_send_vi(n)->q[HVIA_Q_SEND].posted) { /* reset meanwhile */
 		send_idle(n);
 		return;
 	}
@@ -267,7 +257,7 @@ static void send_compl(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
 
-	if (vi_of(n)->q[HVIA_Q_SEND].posted > 1 && !s->desc.next) {
+	if (hv_send_vi(n)->q[HVIA_Q_SEND].posted > 1 && !s->desc.next) {
 		s->state = SEND_NEXT;
 		hv_count(n, HV_K_NEXT_READS);
 		hv_dma_read(n, &s->dma, s->desc_pa, 16);
@@ -360,9 +350,4 @@ bool hv_send_uses(const struct hv_nic *n, uint32_t handle)
 		if (s->seg[i].handle == handle)
 			return true;
 	return false;
-}
-
-void hv_send_fini(struct hv_nic *n)
-{
-	weft_slice_drop(&n->send.frame);
 }

@@ -6,40 +6,14 @@
 #include "base/bytes.h"
 #include "systems/hvia/nic/nic.h"
 
-static struct hv_vi *vi_of(struct hv_nic *n)
-{
-	return &n->vi[n->send.vi];
-}
-
 /* ---- header ---- */
-
-static uint8_t packet_flags(const struct hv_send *s)
-{
-	uint8_t f = s->offset ? 0 : HVIA_FF_FIRST;
-
-	if (s->offset + s->n == s->desc.length) {
-		f |= HVIA_FF_LAST;
-		if (s->desc.control & HVIA_OP_IMMEDIATE)
-			f |= HVIA_FF_IMMEDIATE;
-	}
-	return f;
-}
-
-static void rdma_header(const struct hv_send *s, uint8_t *p)
-{
-	uint64_t va = s->seg[0].addr + s->offset;
-
-	put_le(p + HVIA_F_OFFSET, s->desc.immediate, 4);
-	put_le(p + HVIA_F_VA, (uint32_t)va, 4);
-	put_le(p + HVIA_F_VA + 4, (uint32_t)(va >> 32), 4);
-	put_le(p + HVIA_F_HANDLE, s->seg[0].handle, 4);
-}
 
 /* 3.8 */
 static void send_packet_header(struct hv_nic *n, uint8_t *p)
 {
 	struct hv_send *s = &n->send;
-	struct hv_vi *v = vi_of(n);
+	struct hv_vi *v = hv_send_vi(n);
+	uint8_t f;
 
 	memset(p, 0, HVIA_F_DATA);
 	memcpy(p + HVIA_F_DST, v->mac, 6);
@@ -47,13 +21,24 @@ static void send_packet_header(struct hv_nic *n, uint8_t *p)
 	p[HVIA_F_ETHERTYPE] = HVIA_ETHERTYPE >> 8;
 	p[HVIA_F_ETHERTYPE + 1] = HVIA_ETHERTYPE & 0xff;
 	p[HVIA_F_TYPE] = hv_send_rdma(s) ? HVIA_T_RDMA_WRITE : HVIA_T_SEND;
-	p[HVIA_F_FLAGS] = packet_flags(s);
+	f = s->offset ? 0 : HVIA_FF_FIRST;
+	if (s->offset + s->n == s->desc.length) {
+		f |= HVIA_FF_LAST;
+		if (s->desc.control & HVIA_OP_IMMEDIATE)
+			f |= HVIA_FF_IMMEDIATE;
+	}
+	p[HVIA_F_FLAGS] = f;
 	put_le(p + HVIA_F_DST_VI, v->peer, 2);
 	put_le(p + HVIA_F_SRC_VI, s->vi, 2);
 	put_le(p + HVIA_F_SEQ, v->tx_seq, 2);
 	put_le(p + HVIA_F_LENGTH, s->desc.length, 4);
 	if (hv_send_rdma(s)) {
-		rdma_header(s, p);
+		uint64_t va = s->seg[0].addr + s->offset;
+
+		put_le(p + HVIA_F_OFFSET, s->desc.immediate, 4);
+		put_le(p + HVIA_F_VA, (uint32_t)va, 4);
+		put_le(p + HVIA_F_VA + 4, (uint32_t)(va >> 32), 4);
+		put_le(p + HVIA_F_HANDLE, s->seg[0].handle, 4);
 		return;
 	}
 	put_le(p + HVIA_F_OFFSET, s->offset, 4);
@@ -63,7 +48,7 @@ static void send_packet_header(struct hv_nic *n, uint8_t *p)
 static void send_packet_full(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
-	struct hv_vi *v = vi_of(n);
+	struct hv_vi *v = hv_send_vi(n);
 
 	send_packet_header(n, s->frame.buf->data + s->frame.off);
 	hv_gec_put(n, &(struct hv_tx_frame){
@@ -78,7 +63,7 @@ static void send_packet_full(struct hv_nic *n)
 		return;
 	}
 	hv_count(n, HV_K_SENT);
-	hv_send_go(n, SEND_LAST, n->t_fifo + n->t_txbuf);
+	hv_send_go(n, SEND_LAST, n->p.t_fifo + n->p.t_txbuf);
 }
 
 /* The next bytes of the packet: those of one segment. */
@@ -105,7 +90,7 @@ void hv_packet_next(struct hv_nic *n)
 	struct hv_send *s = &n->send;
 	uint32_t bytes;
 
-	if (hv_vi_flushing(vi_of(n), HVIA_Q_SEND)) {
+	if (hv_vi_flushing(hv_send_vi(n), HVIA_Q_SEND)) {
 		hv_send_complete(n, HVIA_ST_FLUSHED);
 		return;
 	}
@@ -138,18 +123,14 @@ static void read_piece(struct hv_nic *n)
 void hv_packet_buf(struct hv_nic *n)
 {
 	n->send.state = SEND_BUF;
-	if (!n->send.got && !hv_gec_room(n))
-		return; /* hv_send_buffer wakes */
+	/* A Tx buffer is taken from the first data read on until the frame has
+	 * left, which wakes the engine. */
+	if (!n->send.got && n->gec.buffers >= HV_TX_BUFFERS)
+		return;
 	if (n->send.n)
 		read_piece(n);
 	else
 		send_packet_full(n);
-}
-
-void hv_send_buffer(struct hv_nic *n)
-{
-	if (n->send.state == SEND_BUF)
-		hv_wake(n, HV_U_SEND, 0);
 }
 
 static void give_up(struct hv_nic *n, uint32_t status)

@@ -374,10 +374,10 @@ static int in_step(struct weft_host *h, struct bench *b)
 {
 	const struct hv_nic *n = b->node[0].dev->state;
 	const struct weft_clock *bus = weft_bus_of(n->bus)->clock(n->bus);
-	bool same = bus->num * n->clock.den == n->clock.num * bus->den;
+	bool same = bus->num * n->p.clock.den == n->p.clock.num * bus->den;
 
 	assert_int_equal(same, b->v[0]);
-	assert_ptr_equal(n->clk, same ? bus : &n->clock);
+	assert_ptr_equal(n->clk, same ? bus : &n->p.clock);
 	return 0;
 }
 

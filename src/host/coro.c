@@ -144,50 +144,15 @@ static size_t stack_size(const struct coro *co)
 	return (size_t)((char *)co - (char *)stack_bottom(co));
 }
 
-static void enter_begin(struct coro *co)
-{
-	__sanitizer_start_switch_fiber(&co->caller_fake, stack_bottom(co),
-				       stack_size(co));
-}
-
-static void enter_end(struct coro *co)
-{
-	__sanitizer_finish_switch_fiber(co->caller_fake, NULL, NULL);
-}
-
-/* First instructions on the coroutine's side after a resume. */
-static void coro_arrived(struct coro *co)
-{
-	__sanitizer_finish_switch_fiber(co->fake, &co->caller_bottom,
-					&co->caller_size);
-}
-
-static void leave_begin(struct coro *co, bool for_good)
-{
-	__sanitizer_start_switch_fiber(for_good ? NULL : &co->fake,
-				       co->caller_bottom, co->caller_size);
-}
-
-static void stack_clean(struct coro *co)
-{
-	ASAN_UNPOISON_MEMORY_REGION(stack_bottom(co), stack_size(co));
-}
+/* Before and after a switch, on the side that leaves and that arrives. */
+#define SWITCH_BEGIN(fake, bottom, size)                                       \
+	__sanitizer_start_switch_fiber(fake, bottom, size)
+#define SWITCH_END(fake, bottom, size)                                         \
+	__sanitizer_finish_switch_fiber(fake, bottom, size)
 #else
-static void enter_begin(struct coro *co)
-{
-}
-static void enter_end(struct coro *co)
-{
-}
-static void coro_arrived(struct coro *co)
-{
-}
-static void leave_begin(struct coro *co, bool for_good)
-{
-}
-static void stack_clean(struct coro *co)
-{
-}
+#define SWITCH_BEGIN(fake, bottom, size)
+#define SWITCH_END(fake, bottom, size)
+#define ASAN_UNPOISON_MEMORY_REGION(p, n)
 #endif
 
 /* ---- stacks ---- */
@@ -207,13 +172,6 @@ void coro_pool_init(struct coro_pool *pool, size_t stack_bytes)
 static size_t map_bytes(const struct coro_pool *pool)
 {
 	return pool->stack_bytes + (size_t)getpagesize();
-}
-
-static struct coro *stack_top(void *map, size_t bytes)
-{
-	uintptr_t top = (uintptr_t)map + bytes - sizeof(struct coro);
-
-	return (struct coro *)(top & ~(uintptr_t)63);
 }
 
 static void *stack_map(struct coro_pool *pool)
@@ -238,16 +196,6 @@ static void *stack_map(struct coro_pool *pool)
 	return map;
 }
 
-/* The list lives in the last page, which a stack has touched anyway. */
-static void stack_put(struct coro_pool *pool, void *map)
-{
-	struct free_stack *f = (void *)((char *)map + map_bytes(pool) -
-					coro_pages(sizeof(*f)));
-
-	f->next = pool->free_stacks;
-	pool->free_stacks = f;
-}
-
 void coro_pool_fini(struct coro_pool *pool)
 {
 	while (pool->free_stacks) {
@@ -264,10 +212,12 @@ struct coro *coro_new(struct coro_pool *pool, void (*fn)(void *arg), void *arg)
 	void *map = stack_map(pool);
 	struct coro *co;
 	void **frame;
+	uintptr_t top;
 
 	if (!map)
 		return NULL;
-	co = stack_top(map, map_bytes(pool));
+	top = (uintptr_t)map + (map_bytes(pool)) - sizeof(struct coro);
+	co = (struct coro *)(top & ~(uintptr_t)63);
 	*co = (struct coro){
 		.fn = fn, .arg = arg, .map = map, .map_bytes = map_bytes(pool)
 	};
@@ -282,20 +232,26 @@ struct coro *coro_new(struct coro_pool *pool, void (*fn)(void *arg), void *arg)
 
 void coro_free(struct coro_pool *pool, struct coro *co)
 {
+	struct free_stack *f;
+
 	if (!co)
 		return;
 	assert(!co->running);
-	stack_clean(co);
-	stack_put(pool, co->map);
+	ASAN_UNPOISON_MEMORY_REGION(stack_bottom(co), stack_size(co));
+	/* The list lives in the last page, which a stack has touched anyway. */
+	f = (void *)((char *)co->map + map_bytes(pool) -
+		     coro_pages(sizeof(*f)));
+	f->next = pool->free_stacks;
+	pool->free_stacks = f;
 }
 
 void coro_main_(struct coro *co)
 {
-	coro_arrived(co);
+	SWITCH_END(co->fake, &co->caller_bottom, &co->caller_size);
 	co->fn(co->arg);
 	co->done = true;
 	co->running = false;
-	leave_begin(co, true);
+	SWITCH_BEGIN(NULL, co->caller_bottom, co->caller_size);
 	coro_switch_(&co->sp, co->caller_sp);
 	abort();
 }
@@ -304,18 +260,18 @@ void coro_resume(struct coro *co)
 {
 	assert(!co->running && !co->done);
 	co->running = true;
-	enter_begin(co);
+	SWITCH_BEGIN(&co->caller_fake, stack_bottom(co), stack_size(co));
 	coro_switch_(&co->caller_sp, co->sp);
-	enter_end(co);
+	SWITCH_END(co->caller_fake, NULL, NULL);
 }
 
 void coro_yield(struct coro *co)
 {
 	assert(co->running);
 	co->running = false;
-	leave_begin(co, false);
+	SWITCH_BEGIN(&co->fake, co->caller_bottom, co->caller_size);
 	coro_switch_(&co->sp, co->caller_sp);
-	coro_arrived(co);
+	SWITCH_END(co->fake, &co->caller_bottom, &co->caller_size);
 }
 
 bool coro_done(const struct coro *co)

@@ -120,8 +120,10 @@ static void fb_keep(struct weft_comp *c, struct weft_bus_txn *t,
 	fb_wait(c, until);
 }
 
-static void fb_slow(struct weft_comp *c, struct weft_bus_txn *t)
+static void fb_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
 {
+	struct weft_comp *c = dev_port->peer->comp;
+	weft_time_t until;
 	const struct fault_bus *b = c->state;
 	bool now = fb_now(c), read = now && t->op == WEFT_BUS_READ;
 
@@ -130,14 +132,6 @@ static void fb_slow(struct weft_comp *c, struct weft_bus_txn *t)
 	t->slow_factor = now ? b->factor : 1;
 	if (t->slow_split || t->slow_next || t->slow_factor > 1)
 		weft_count(c, FB_C_SLOWED, 1);
-}
-
-static void fb_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
-{
-	struct weft_comp *c = dev_port->peer->comp;
-	weft_time_t until;
-
-	fb_slow(c, t);
 	fb_err_request(c, t);
 	if (fb_holds(c, t->op == WEFT_BUS_WRITE, &until))
 		fb_keep(c, t, until);
@@ -145,26 +139,22 @@ static void fb_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
 		weft_bus_of(fb_port(dev_port))->submit(fb_port(dev_port), t);
 }
 
-static void fb_over(struct weft_comp *c)
-{
-	struct fault_bus *b = c->state;
-	struct weft_port *bus = &c->ports[FB_BUS];
-
-	b->waits = false;
-	b->waited += weft_now(c) - b->since;
-	while (b->held) {
-		struct weft_bus_txn *t = b->held;
-
-		b->held = t->link_;
-		t->link_ = NULL;
-		weft_bus_of(bus)->submit(bus, t);
-	}
-}
-
 static void fb_event(struct weft_comp *c, uint32_t tag)
 {
-	if (tag == FB_EV_OVER)
-		fb_over(c);
+	if (tag == FB_EV_OVER) {
+		struct fault_bus *b = c->state;
+		struct weft_port *bus = &c->ports[FB_BUS];
+
+		b->waits = false;
+		b->waited += weft_now(c) - b->since;
+		while (b->held) {
+			struct weft_bus_txn *t = b->held;
+
+			b->held = t->link_;
+			t->link_ = NULL;
+			weft_bus_of(bus)->submit(bus, t);
+		}
+	}
 	fb_pio_go(c);
 }
 

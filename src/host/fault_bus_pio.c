@@ -7,25 +7,9 @@
 
 #include "host/fault_bus.h"
 
-static struct fb_pio *bus_pio_push(struct fault_bus *b)
-{
-	assert(b->n_pio < FB_PIOS);
-	return &b->pio[(b->pio_head + b->n_pio++) % FB_PIOS];
-}
-
-static bool bus_pio_send(struct weft_comp *c, const struct fb_pio *p)
-{
-	struct weft_port *bus = &c->ports[FB_BUS];
-
-	if (!p->load)
-		return weft_bus_of(bus)->pio_store(bus, p->dev, p->space,
-						   p->off, p->data, p->bytes);
-	weft_bus_of(bus)->pio_load(bus, p->dev, p->space, p->off, p->bytes);
-	return true;
-}
-
 void fb_pio_go(struct weft_comp *c)
 {
+	struct weft_port *bus = &c->ports[FB_BUS];
 	struct fault_bus *b = c->state;
 
 	while (b->n_pio) {
@@ -36,7 +20,12 @@ void fb_pio_go(struct weft_comp *c)
 			fb_wait(c, until);
 			return;
 		}
-		if (!bus_pio_send(c, p))
+		if (p->load)
+			weft_bus_of(bus)->pio_load(bus, p->dev, p->space,
+						   p->off, p->bytes);
+		else if (!weft_bus_of(bus)->pio_store(bus, p->dev, p->space,
+						      p->off, p->data,
+						      p->bytes))
 			return;
 		b->pio_head = (b->pio_head + 1) % FB_PIOS;
 		b->n_pio--;
@@ -53,7 +42,8 @@ static struct fb_pio *bus_pio_keep(struct weft_comp *c, bool load)
 
 	if (!held && !b->n_pio)
 		return NULL;
-	p = bus_pio_push(b);
+	assert(b->n_pio < FB_PIOS);
+	p = &b->pio[(b->pio_head + b->n_pio++) % FB_PIOS];
 	p->load = load;
 	weft_count(c, FB_C_HELD, 1);
 	if (held)

@@ -82,15 +82,6 @@ static void span_unmap(const struct heap_span *s)
 	munmap(s->at, s->bytes);
 }
 
-static void span_free(struct heap *a, const void *p)
-{
-	size_t i = span_find(a, p) - 1;
-
-	span_unmap(&a->spans.at[i]);
-	memmove(a->spans.at + i, a->spans.at + i + 1,
-		(--a->spans.n - i) * sizeof(*a->spans.at));
-}
-
 bool heap_owns(const struct heap *a, const void *p)
 {
 	size_t i = span_find(a, p);
@@ -200,7 +191,11 @@ void heap_free(void *p)
 	b = *head_of(p);
 	first = (struct heap_block *)((unsigned char *)head_of(p) - b.skipped);
 	if (b.class == HEAP_CLASSES) {
-		span_free(b.heap, first);
+		size_t i = span_find(b.heap, first) - 1;
+
+		span_unmap(&b.heap->spans.at[i]);
+		memmove(b.heap->spans.at + i, b.heap->spans.at + i + 1,
+			(--b.heap->spans.n - i) * sizeof(*b.heap->spans.at));
 		return;
 	}
 	ASAN_POISON_MEMORY_REGION(p, b.bytes);

@@ -107,16 +107,6 @@ static bool host_decode(struct weft_port *port, weft_phys_t phys,
 	return mem_contains(&hp->mem, phys, bytes);
 }
 
-/* A bit that turned over on the bus: the bridge takes it as it is. */
-static void turn_bit(struct host *hp, void *p)
-{
-	uint8_t byte;
-
-	mem_copy(&hp->mem, &byte, p, 1);
-	byte ^= 1;
-	mem_store(&hp->mem, p, &byte, 1);
-}
-
 static void note_mem_write(struct host *hp, struct weft_bus_note *note)
 {
 	uint32_t n;
@@ -131,8 +121,15 @@ static void note_mem_write(struct host *hp, struct weft_bus_note *note)
 		if (note->slice.buf)
 			mem_store(&hp->mem, p, weft_slice_data(note->slice) + i,
 				  n);
-		if (note->wrong && !i && note->slice.buf)
-			turn_bit(hp, p);
+		if (note->wrong && !i && note->slice.buf) {
+			/* A bit that turned over on the bus: the bridge takes
+			 * it as it is. */
+			uint8_t byte;
+
+			mem_copy(&hp->mem, &byte, p, 1);
+			byte ^= 1;
+			mem_store(&hp->mem, p, &byte, 1);
+		}
 		host_stored(hp, p, n);
 	}
 	weft_slice_drop(&note->slice);
@@ -168,6 +165,9 @@ static void note_loaded(struct host *hp, struct weft_bus_note *note)
 {
 	struct host_load *l = &hp->load[note->load];
 
+	if (note->kind == WEFT_NOTE_ANSWERED)
+		hp->load_status = note->level;
+
 	if (note->kind == WEFT_NOTE_LOADED && l->of) {
 		memcpy(l->data, note->data, sizeof(l->data));
 		l->error = note->error;
@@ -179,12 +179,6 @@ static void note_loaded(struct host *hp, struct weft_bus_note *note)
 	hp->loaded = true;
 	hp->load_error = note->error;
 	host_nudge(hp->gate_head, HOST_BRIDGE);
-}
-
-static void note_answered(struct host *hp, struct weft_bus_note *note)
-{
-	hp->load_status = note->level;
-	note_loaded(hp, note);
 }
 
 static void note_irq(struct host *hp, struct weft_bus_note *note)
@@ -200,7 +194,7 @@ static const host_note_fn host_note[] = {
 	[WEFT_NOTE_STORED] = note_stored,
 	[WEFT_NOTE_LOADED] = note_loaded,
 	[WEFT_NOTE_IRQ] = note_irq,
-	[WEFT_NOTE_ANSWERED] = note_answered,
+	[WEFT_NOTE_ANSWERED] = note_loaded,
 };
 
 void host_settle(struct host *hp)
@@ -214,18 +208,6 @@ void host_settle(struct host *hp)
 	hp->quiet = hp->quiet < left ? hp->quiet : left;
 }
 
-/* The run has come to rest: stores that nobody waits for land after the last
- * event. */
-static void host_settle_rest(struct host *hp)
-{
-	struct weft_bus_note note;
-
-	host_settle(hp);
-	while (weft_sim_idle(hp->comp->sim) && weft_bus_left(hp->bus, &note))
-		host_note[note.kind](hp, &note);
-	mem_settled(&hp->mem);
-}
-
 static void host_bus_settle(struct weft_port *port)
 {
 	host_settle(port->comp->state);
@@ -236,18 +218,6 @@ static const struct weft_bus_host_ops host_bus_ops = {
 	.settle = host_bus_settle,
 };
 
-static bool mem_cares(struct host *hp, weft_phys_t phys, uint32_t bytes)
-{
-	uint32_t n;
-
-	for (uint32_t i = 0; i < bytes; i += n) {
-		n = (uint32_t)mem_piece(&hp->mem, phys + i, bytes - i);
-		if (host_polled(hp, mem_at(&hp->mem, phys + i, n), n))
-			return true;
-	}
-	return false;
-}
-
 /* Programs see memory only when they run, and the host settles before that: a
  * store that nobody polls for needs no arrival, nor does a place in the bridge
  * that nobody waits for.  Who begins to wait asks for arrivals. */
@@ -257,7 +227,14 @@ static bool host_cares(struct host *hp, const struct weft_bus_note *note)
 	case WEFT_NOTE_MEM_READ:
 		return !note->lazy;
 	case WEFT_NOTE_MEM_WRITE:
-		return mem_cares(hp, note->off, note->bytes);
+		for (uint32_t i = 0, n; i < note->bytes; i += n) {
+			weft_phys_t at = note->off + i;
+
+			n = (uint32_t)mem_piece(&hp->mem, at, note->bytes - i);
+			if (host_polled(hp, mem_at(&hp->mem, at, n), n))
+				return true;
+		}
+		return false;
 	case WEFT_NOTE_STORED:
 		return hp->gate_head != NULL;
 	default:
@@ -303,41 +280,26 @@ static void host_event(struct weft_comp *c, uint32_t tag)
 
 /* ---- life ---- */
 
-static int host_check(struct weft_comp *c, struct weft_err *err)
+static int host_init(struct weft_comp *c, struct weft_err *err)
 {
-	const struct host *hp = c->state;
+	struct host *hp = c->state;
+	unsigned long number;
+	char *end;
 
+	hp->comp = c;
 	if (hp->mem_bytes % 4096 || hp->mem_base % 4096 ||
 	    hp->mem_base + hp->mem_bytes < hp->mem_base)
 		return weft_fail(
 			err, EINVAL,
 			"%s: mem_bytes and mem_base must be multiples of 4KiB inside 64-bit addresses",
 			c->name);
-	return 0;
-}
-
-/* "n12.host" is on node 12. */
-static uint32_t host_number(const struct weft_comp *c, uint32_t otherwise)
-{
-	char *end;
-	unsigned long v;
-
-	if (c->name[0] != 'n' || !isdigit((unsigned char)c->name[1]))
-		return otherwise;
-	v = strtoul(c->name + 1, &end, 10);
-	return *end == '.' || !*end ? (uint32_t)v : otherwise;
-}
-
-static int host_init(struct weft_comp *c, struct weft_err *err)
-{
-	struct host *hp = c->state;
-
-	hp->comp = c;
-	if (host_check(c, err))
-		return -EINVAL;
 	if (host_shared_get(hp))
 		return weft_fail(err, ENOMEM, "%s: out of memory", c->name);
-	hp->node = host_number(c, hp->node);
+	if (c->name[0] == 'n' && isdigit((unsigned char)c->name[1])) {
+		number = strtoul(c->name + 1, &end, 10);
+		if (*end == '.' || !*end) /* "n12.host" is on node 12 */
+			hp->node = (uint32_t)number;
+	}
 	hp->bus = &c->ports[0];
 	hp->bus->iface = &host_bus_ops;
 	hp->bus->told = host_told;
@@ -355,36 +317,25 @@ static int thread_cmp(const void *a, const void *b)
 	return x->prog->id < y->prog->id ? -1 : x->prog->id > y->prog->id;
 }
 
-/* Threads take turns by the names of their programs, however the front end
- * happened to attach them. */
-static void host_sort_threads(struct host *hp)
+static int host_start(struct weft_comp *c, struct weft_err *err)
 {
+	struct host *hp = c->state;
+	const uintptr_t first = (uintptr_t)1 << 45, end = (uintptr_t)3 << 44;
+	uintptr_t at = 1ull << 20;
+
+	/* Addresses in memory are seen outside of it (RDMA): they are the same
+	 * in each run, as far as address space goes. */
+	while (at < hp->mem_bytes)
+		at *= 2;
+	if (at <= (end - first) / (hp->comp->id + 1ull))
+		hp->mem.hint = first + hp->comp->id * at;
+	/* Threads take turns by the names of their programs, however the front
+	 * end happened to attach them. */
 	if (hp->threads.n > 1)
 		qsort(hp->threads.at, hp->threads.n, sizeof(hp->threads.at[0]),
 		      thread_cmp);
 	for (size_t i = 0; i < hp->threads.n; i++)
 		hp->threads.at[i]->tag = (uint32_t)i;
-}
-
-/* Addresses in memory are seen outside of it (RDMA): they are the same in each
- * run, as far as address space goes. */
-static void host_place_memory(struct host *hp)
-{
-	const uintptr_t first = (uintptr_t)1 << 45, end = (uintptr_t)3 << 44;
-	uintptr_t at = 1ull << 20;
-
-	while (at < hp->mem_bytes)
-		at *= 2;
-	if (at <= (end - first) / (hp->comp->id + 1ull))
-		hp->mem.hint = first + hp->comp->id * at;
-}
-
-static int host_start(struct weft_comp *c, struct weft_err *err)
-{
-	struct host *hp = c->state;
-
-	host_place_memory(hp);
-	host_sort_threads(hp);
 	for (size_t i = 0; i < hp->threads.n; i++)
 		host_wake(hp->threads.at[i], weft_now(c));
 	return 0;
@@ -405,9 +356,15 @@ static int host_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct host *hp = c->state;
 	char what[160];
+	struct weft_bus_note note;
 
 	host_sample(c, err);
-	host_settle_rest(hp);
+	/* The run has come to rest: stores that nobody waits for land after the
+	 * last event. */
+	host_settle(hp);
+	while (weft_sim_idle(hp->comp->sim) && weft_bus_left(hp->bus, &note))
+		host_note[note.kind](hp, &note);
+	mem_settled(&hp->mem);
 	for (size_t i = 0; i < hp->threads.n; i++) {
 		struct weft_host *h = hp->threads.at[i];
 
@@ -419,21 +376,19 @@ static int host_finish(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static void thread_free(struct host *hp, struct weft_host *h)
-{
-	coro_free(&hp->pool, h->co);
-	for (size_t i = 0; i < HOST_WATCHES; i++)
-		free(h->watch[i].old);
-	free(h->tlb);
-	free(h);
-}
-
 static void host_fini(struct weft_comp *c)
 {
 	struct host *hp = c->state;
 
-	for (size_t i = 0; i < hp->threads.n; i++)
-		thread_free(hp, hp->threads.at[i]);
+	for (size_t i = 0; i < hp->threads.n; i++) {
+		struct weft_host *h = hp->threads.at[i];
+
+		coro_free(&hp->pool, h->co);
+		for (size_t k = 0; k < HOST_WATCHES; k++)
+			free(h->watch[k].old);
+		free(h->tlb);
+		free(h);
+	}
 	host_heaps_fini(hp);
 	host_crew_fini(hp);
 	host_procs_fini(hp);

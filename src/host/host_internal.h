@@ -272,6 +272,11 @@ struct host {
 
 extern const struct weft_class weft_class_host_pc;
 
+static inline const struct weft_bus_ops *host_bus(const struct weft_host *h)
+{
+	return weft_bus_of(h->hp->bus);
+}
+
 /* host.c */
 struct weft_dev *host_dev(struct host *hp, uint32_t i);
 /* Carries out what the bus has said for times up to now. */

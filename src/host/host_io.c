@@ -13,11 +13,6 @@
 
 enum { CFG_BAR0 = 0x10, BAR_IO = 1, BAR_TYPE = 6, BAR_TYPE64 = 4 };
 
-static const struct weft_bus_ops *bus_of(const struct weft_host *h)
-{
-	return weft_bus_of(h->hp->bus);
-}
-
 /* ---- the gate ---- */
 
 void host_gate_enter(struct weft_host *h)
@@ -50,7 +45,8 @@ static void gate_store(struct weft_host *h, const struct weft_dev *d,
 	struct host *hp = h->hp;
 	bool stalled = false;
 
-	while (!bus_of(h)->pio_store(hp->bus, d->index, space, off, data, n)) {
+	while (!host_bus(h)->pio_store(hp->bus, d->index, space, off, data,
+				       n)) {
 		if (!stalled)
 			weft_count(hp->comp, HOST_C_STALL, 1);
 		stalled = true;
@@ -81,14 +77,14 @@ static void load_beside(struct weft_host *h, const struct weft_dev *d,
 			uint8_t space, uint64_t off, void *data, uint32_t n)
 {
 	struct host *hp = h->hp;
-	uint32_t loads = bus_of(h)->loads(hp->bus);
+	uint32_t loads = host_bus(h)->loads(hp->bus);
 	struct host_load *l;
 
 	while (!(l = load_free(hp, loads)))
 		host_block(h, HOST_BRIDGE);
 	*l = (struct host_load){ .of = h };
-	bus_of(h)->pio_load_as(hp->bus, (uint32_t)(l - hp->load), d->index,
-			       space, off, n);
+	host_bus(h)->pio_load_as(hp->bus, (uint32_t)(l - hp->load), d->index,
+				 space, off, n);
 	host_gate_leave(h);
 	while (!l->done)
 		host_block(h, HOST_BRIDGE);
@@ -98,33 +94,26 @@ static void load_beside(struct weft_host *h, const struct weft_dev *d,
 	host_nudge(hp->gate_head, HOST_BRIDGE); /* it may want the number */
 }
 
-/* In the gate until it is answered. */
-static void load_alone(struct weft_host *h, const struct weft_dev *d,
-		       uint8_t space, uint64_t off, void *data, uint32_t n)
-{
-	struct host *hp = h->hp;
-
-	hp->loaded = false;
-	bus_of(h)->pio_load(hp->bus, d->index, space, off, n);
-	while (!hp->loaded)
-		host_block(h, HOST_BRIDGE);
-	memcpy(data, hp->load_data, n);
-	h->load_error = hp->load_error;
-	host_gate_leave(h);
-}
-
 static void io_load(struct weft_host *h, const struct weft_dev *d,
 		    uint8_t space, uint64_t off, void *data, uint32_t n)
 {
-	const struct weft_bus_ops *bus = bus_of(h);
+	const struct weft_bus_ops *bus = host_bus(h);
 	struct host *hp = h->hp;
 
 	weft_io_fence(h);
 	host_gate_enter(h);
-	if (bus->loads && bus->loads(hp->bus) > 1)
+	if (bus->loads && bus->loads(hp->bus) > 1) {
 		load_beside(h, d, space, off, data, n);
-	else
-		load_alone(h, d, space, off, data, n);
+	} else {
+		/* In the gate until it is answered. */
+		hp->loaded = false;
+		host_bus(h)->pio_load(hp->bus, d->index, space, off, n);
+		while (!hp->loaded)
+			host_block(h, HOST_BRIDGE);
+		memcpy(data, hp->load_data, n);
+		h->load_error = hp->load_error;
+		host_gate_leave(h);
+	}
 	weft_count(hp->comp, HOST_C_LOADS, 1);
 	host_pass(h, hp->cost_load);
 }
@@ -177,39 +166,18 @@ static struct host_line *line_of(struct weft_host *h,
 	return empty;
 }
 
-static void wc_store(struct weft_host *h, const struct host_place *pl,
-		     const uint8_t *data, size_t n)
-{
-	uint64_t at = pl->off;
-
-	for (; n; n -= 4, at += 4, data += 4) {
-		struct host_line *l =
-			line_of(h, pl, at & ~(uint64_t)(HOST_LINE - 1));
-		uint32_t i = at % HOST_LINE / 4;
-
-		memcpy(l->data + 4 * i, data, 4);
-		l->mask |= (uint16_t)(1u << i);
-		if (l->mask == UINT16_MAX)
-			line_flush(h, l);
-	}
-}
-
-static struct host_line *line_oldest(struct weft_host *h)
-{
-	struct host_line *l, *oldest = NULL;
-
-	for (l = h->line; l < h->line + h->hp->wc_lines; l++)
-		if (l->dev && (!oldest || l->age < oldest->age))
-			oldest = l;
-	return oldest;
-}
-
 void weft_io_fence(struct weft_host *h)
 {
-	struct host_line *l;
+	struct host_line *l, *oldest;
 
-	while ((l = line_oldest(h)))
-		line_flush(h, l);
+	do {
+		oldest = NULL;
+		for (l = h->line; l < h->line + h->hp->wc_lines; l++)
+			if (l->dev && (!oldest || l->age < oldest->age))
+				oldest = l;
+		if (oldest)
+			line_flush(h, oldest);
+	} while (oldest);
 }
 
 /* ---- windows ---- */
@@ -253,13 +221,22 @@ static void window_store(struct weft_host *h, const struct weft_io *io,
 	weft_count(hp->comp, HOST_C_STORES, 1);
 	if (!host_place(h, io, off, &pl))
 		return;
-	if (pl.attr == WEFT_WC) {
-		h->debt += hp->cost_wc;
-		wc_store(h, &pl, data, n);
+	if (pl.attr != WEFT_WC) {
+		h->debt += hp->cost_store;
+		io_store(h, pl.dev, (uint8_t)(1 + pl.bar), pl.off, data, n);
 		return;
 	}
-	h->debt += hp->cost_store;
-	io_store(h, pl.dev, (uint8_t)(1 + pl.bar), pl.off, data, n);
+	h->debt += hp->cost_wc;
+	for (uint32_t i = 0; i < n; i += 4) {
+		uint64_t base = (pl.off + i) & ~(uint64_t)(HOST_LINE - 1);
+		uint32_t word = (pl.off + i) % HOST_LINE / 4;
+		struct host_line *l = line_of(h, &pl, base);
+
+		memcpy(l->data + 4 * word, (const uint8_t *)data + i, 4);
+		l->mask |= (uint16_t)(1u << word);
+		if (l->mask == UINT16_MAX)
+			line_flush(h, l);
+	}
 }
 
 static void window_load(struct weft_host *h, const struct weft_io *io,
@@ -329,7 +306,7 @@ void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
 
 struct weft_dev *weft_dev_open(struct weft_host *h, uint32_t i)
 {
-	if (!h->hp->bus->peer || !bus_of(h)->present(h->hp->bus, i))
+	if (!h->hp->bus->peer || !host_bus(h)->present(h->hp->bus, i))
 		return NULL;
 	return host_dev(h->hp, i);
 }

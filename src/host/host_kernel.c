@@ -147,7 +147,7 @@ void weft_prog_kill(struct weft_host *h)
 		kill_thread(h);
 }
 
-static struct weft_host *first_thread(const struct weft_host *h)
+void weft_host_exit(struct weft_host *h, int status)
 {
 	struct weft_host *first = NULL;
 
@@ -155,13 +155,6 @@ static struct weft_host *first_thread(const struct weft_host *h)
 		if (h->hp->threads.at[i]->prog == h->prog &&
 		    !h->hp->threads.at[i]->entry)
 			first = h->hp->threads.at[i];
-	return first;
-}
-
-void weft_host_exit(struct weft_host *h, int status)
-{
-	struct weft_host *first = first_thread(h);
-
 	assert(first);
 	first->ret = status;
 	if (first != h && first->wait != HOST_ENDED)

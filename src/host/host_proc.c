@@ -61,17 +61,6 @@ static struct owner *owner_of(struct weft_dev *d, uint8_t bar, uint64_t page)
 				      : NULL;
 }
 
-static void owners_free(struct weft_dev *d)
-{
-	for (uint32_t bar = 0; bar < HOST_BARS; bar++) {
-		struct host_pages *t = d->bar[bar].pages;
-
-		for (uint64_t i = 0; t && i < t->chunks; i++)
-			free(t->chunk[i]);
-		free(t);
-	}
-}
-
 /* Whole pages inside of the BAR. */
 static bool pages_exist(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 			uint64_t off, uint64_t len)
@@ -234,18 +223,6 @@ bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 	return true;
 }
 
-/* A processor that remembers a page of somebody who has lost it forgets. */
-static void host_proc_forget(struct host *hp, const struct weft_proc *p)
-{
-	for (size_t i = 0; i < hp->threads.n; i++) {
-		struct host_tlb *t = hp->threads.at[i]->tlb;
-
-		for (uint32_t k = 0; t && k < hp->tlb; k++)
-			if (t[k].proc == p->id + 1)
-				t[k].proc = 0;
-	}
-}
-
 static void map_drop(struct host *hp, struct weft_proc *p, uint32_t i)
 {
 	struct host_map *m = &p->maps[i];
@@ -259,7 +236,15 @@ static void map_drop(struct host *hp, struct weft_proc *p, uint32_t i)
 	}
 	memmove(m, m + 1, (p->n_maps - i - 1) * sizeof(*m));
 	p->n_maps--;
-	host_proc_forget(hp, p);
+	/* A processor that remembers a page of somebody who has lost it
+	 * forgets. */
+	for (size_t thread = 0; thread < hp->threads.n; thread++) {
+		struct host_tlb *t = hp->threads.at[thread]->tlb;
+
+		for (uint32_t place = 0; t && place < hp->tlb; place++)
+			if (t[place].proc == p->id + 1)
+				t[place].proc = 0;
+	}
 }
 
 /* The map of a virtual page, or n_maps. */
@@ -326,8 +311,15 @@ void host_procs_fini(struct host *hp)
 	for (size_t i = 0; i < hp->procs.n; i++)
 		if (hp->procs.at[i])
 			proc_release(hp, hp->procs.at[i]);
-	for (size_t i = 0; i < hp->devs.n; i++)
-		owners_free(hp->devs.at[i]);
+	for (size_t i = 0; i < hp->devs.n; i++) {
+		for (uint32_t bar = 0; bar < HOST_BARS; bar++) {
+			struct host_pages *t = hp->devs.at[i]->bar[bar].pages;
+
+			for (uint64_t k = 0; t && k < t->chunks; k++)
+				free(t->chunk[k]);
+			free(t);
+		}
+	}
 	vec_free(&hp->procs);
 	vec_free(&hp->proc_ids);
 	vec_free(&hp->kernels);

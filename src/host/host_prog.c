@@ -58,14 +58,6 @@ int host_shared_get(struct host *hp)
 	return 0;
 }
 
-static void key_free(struct oob_key *k)
-{
-	vec_free(&k->vals);
-	vec_free(&k->waiters);
-	free(k->name);
-	free(k);
-}
-
 void host_shared_put(struct host *hp)
 {
 	struct host_shared *s = hp->shared;
@@ -73,8 +65,12 @@ void host_shared_put(struct host *hp)
 	hp->shared = NULL;
 	if (!s || --s->refs)
 		return;
-	for (size_t i = 0; i < s->keys.n; i++)
-		key_free(s->keys.at[i]);
+	for (size_t i = 0; i < s->keys.n; i++) {
+		vec_free(&s->keys.at[i]->vals);
+		vec_free(&s->keys.at[i]->waiters);
+		free(s->keys.at[i]->name);
+		free(s->keys.at[i]);
+	}
 	vec_free(&s->keys);
 	free(s);
 }
@@ -178,13 +174,6 @@ uint64_t weft_progs_steps(struct weft_sim *sim)
 	return s ? s->steps : 0;
 }
 
-static bool thread_rests(const struct weft_host *h, weft_time_t least)
-{
-	return !h->background && h->wait != HOST_ENDED &&
-	       h->resume_at < WEFT_PROG_KICKED &&
-	       h->resume_at - h->wait_from >= least;
-}
-
 bool weft_progs_resting(struct weft_sim *sim, weft_time_t least)
 {
 	for (uint32_t i = 0; i < weft_sim_count(sim); i++) {
@@ -193,9 +182,14 @@ bool weft_progs_resting(struct weft_sim *sim, weft_time_t least)
 
 		if (c->cls != &weft_class_host_pc)
 			continue;
-		for (size_t k = 0; k < hp->threads.n; k++)
-			if (thread_rests(hp->threads.at[k], least))
+		for (size_t k = 0; k < hp->threads.n; k++) {
+			const struct weft_host *h = hp->threads.at[k];
+
+			if (!h->background && h->wait != HOST_ENDED &&
+			    h->resume_at < WEFT_PROG_KICKED &&
+			    h->resume_at - h->wait_from >= least)
 				return true;
+		}
 	}
 	return false;
 }
@@ -251,18 +245,6 @@ static bool val_before(const struct oob_val *a, const struct oob_val *b)
 	return a->node != b->node ? a->node < b->node : a->seq < b->seq;
 }
 
-/* Drops values that a newer visible one has replaced. */
-static void key_prune(struct oob_key *k, weft_time_t now)
-{
-	size_t n = 0;
-
-	while (n + 1 < k->vals.n && k->vals.at[n + 1].visible <= now)
-		n++;
-	memmove(k->vals.at, k->vals.at + n,
-		(k->vals.n - n) * sizeof(*k->vals.at));
-	k->vals.n -= n;
-}
-
 void weft_oob_put(struct weft_host *h, const char *key, uint64_t val)
 {
 	struct host *hp = h->hp;
@@ -306,11 +288,19 @@ static void key_wait(struct weft_host *h, struct oob_key *k)
 uint64_t weft_oob_get(struct weft_host *h, const char *key)
 {
 	struct oob_key *k = key_of(h->hp->shared, key);
+	size_t n;
 
 	host_pass(h, 0);
 	if (!key_visible(k, h->hp->comp))
 		key_wait(h, k);
-	key_prune(k, weft_now(h->hp->comp));
+	/* Drops values that a newer visible one has replaced. */
+	n = 0;
+	while (n + 1 < k->vals.n &&
+	       k->vals.at[n + 1].visible <= weft_now(h->hp->comp))
+		n++;
+	memmove(k->vals.at, k->vals.at + n,
+		(k->vals.n - n) * sizeof(*k->vals.at));
+	k->vals.n -= n;
 	return k->vals.at[0].val;
 }
 

@@ -6,14 +6,9 @@
 
 #include "host/host_internal.h"
 
-static const struct weft_bus_ops *bus_of(const struct weft_host *h)
-{
-	return weft_bus_of(h->hp->bus);
-}
-
 bool weft_io_can_tag(struct weft_host *h, struct weft_dev *d)
 {
-	return h->hp->bus->peer && bus_of(h)->pio_tagged;
+	return h->hp->bus->peer && host_bus(h)->pio_tagged;
 }
 
 /* Where it goes; false: nowhere. */
@@ -58,7 +53,7 @@ static bool tagged_run(struct weft_host *h, const struct weft_io *io,
 	weft_io_fence(h);
 	host_gate_enter(h);
 	hp->loaded = hp->load_status = false;
-	while (!bus_of(h)->pio_tagged(hp->bus, dev, t)) {
+	while (!host_bus(h)->pio_tagged(hp->bus, dev, t)) {
 		weft_count(hp->comp, HOST_C_STALL, !stalled);
 		stalled = true;
 		host_block(h, HOST_BRIDGE);
@@ -75,12 +70,22 @@ static bool tagged_run(struct weft_host *h, const struct weft_io *io,
 	return stalled;
 }
 
-static void host_tag_tstore(struct weft_host *h, const struct weft_io *io,
-			    uint64_t off, const void *data, uint32_t n,
-			    bool user, uint16_t tag)
+void weft_io_tstore(struct weft_host *h, const struct weft_io *io, uint64_t off,
+		    const void *data, uint32_t n)
 {
 	struct weft_bus_tagged t = { .op = WEFT_TSTORE,
-				     .user = user,
+				     .bytes = n,
+				     .data = data };
+
+	tagged_run(h, io, off, &t, NULL);
+}
+
+void weft_io_tstore_user(struct weft_host *h, const struct weft_io *io,
+			 uint64_t off, const void *data, uint32_t n,
+			 uint16_t tag)
+{
+	struct weft_bus_tagged t = { .op = WEFT_TSTORE,
+				     .user = true,
 				     .tag = tag,
 				     .bytes = n,
 				     .data = data };
@@ -88,41 +93,24 @@ static void host_tag_tstore(struct weft_host *h, const struct weft_io *io,
 	tagged_run(h, io, off, &t, NULL);
 }
 
-void weft_io_tstore(struct weft_host *h, const struct weft_io *io, uint64_t off,
-		    const void *data, uint32_t n)
+bool weft_io_tload64(struct weft_host *h, const struct weft_io *io,
+		     uint64_t off, uint64_t *val_p)
 {
-	host_tag_tstore(h, io, off, data, n, false, 0);
-}
-
-void weft_io_tstore_user(struct weft_host *h, const struct weft_io *io,
-			 uint64_t off, const void *data, uint32_t n,
-			 uint16_t tag)
-{
-	host_tag_tstore(h, io, off, data, n, true, tag);
-}
-
-static bool host_tag_tload(struct weft_host *h, const struct weft_io *io,
-			   uint64_t off, uint64_t *val_p, bool user,
-			   uint16_t tag)
-{
-	struct weft_bus_tagged t = {
-		.op = WEFT_TLOAD, .user = user, .tag = tag, .bytes = 8
-	};
+	struct weft_bus_tagged t = { .op = WEFT_TLOAD, .bytes = 8 };
 
 	*val_p = UINT64_MAX;
 	return tagged_run(h, io, off, &t, val_p);
 }
 
-bool weft_io_tload64(struct weft_host *h, const struct weft_io *io,
-		     uint64_t off, uint64_t *val_p)
-{
-	return host_tag_tload(h, io, off, val_p, false, 0);
-}
-
 bool weft_io_tload64_user(struct weft_host *h, const struct weft_io *io,
 			  uint64_t off, uint16_t tag, uint64_t *val_p)
 {
-	return host_tag_tload(h, io, off, val_p, true, tag);
+	struct weft_bus_tagged t = {
+		.op = WEFT_TLOAD, .user = true, .tag = tag, .bytes = 8
+	};
+
+	*val_p = UINT64_MAX;
+	return tagged_run(h, io, off, &t, val_p);
 }
 
 bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,

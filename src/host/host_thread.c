@@ -34,13 +34,6 @@ void host_nudge(struct weft_host *h, enum host_wait why)
 		host_wake(h, now_of(h));
 }
 
-/* Does the processor have something to do meanwhile? */
-static bool is_busy(const struct weft_host *h, enum host_wait why)
-{
-	return why == HOST_BUSY || why == HOST_POLLS || why == HOST_BRIDGE ||
-	       why == HOST_DEVICE || (why == HOST_IRQ && h->spins);
-}
-
 /* In one word, for those who watch. */
 static const char *const host_doing[HOST_WAIT_N] = {
 	[HOST_RUNS] = "runs",	  [HOST_BUSY] = "computes",
@@ -71,12 +64,6 @@ static bool wait_fulfilled(const struct weft_host *h, enum host_wait why)
 	}
 }
 
-/* Threads of drivers repeat their requests for ever: they are no programs. */
-static bool is_program(const struct weft_host *h)
-{
-	return !h->background || h->proc;
-}
-
 void host_block(struct weft_host *h, enum host_wait why)
 {
 	weft_time_t from = now_of(h);
@@ -88,9 +75,13 @@ void host_block(struct weft_host *h, enum host_wait why)
 	weft_state(h->prog, "thread", host_doing[why], from);
 	coro_yield(h->co);
 	h->wait = HOST_RUNS;
-	if (is_program(h) && wait_fulfilled(h, why))
+	/* Threads of drivers repeat their requests for ever: they are no
+	 * programs. */
+	if ((!h->background || h->proc) && wait_fulfilled(h, why))
 		h->hp->shared->steps++;
-	if (is_busy(h, why)) {
+	/* Does the processor have something to do meanwhile? */
+	if (why == HOST_BUSY || why == HOST_POLLS || why == HOST_BRIDGE ||
+	    why == HOST_DEVICE || (why == HOST_IRQ && h->spins)) {
 		h->busy += now_of(h) - from;
 		h->kernel += h->calls ? now_of(h) - from : 0;
 	}
@@ -119,15 +110,13 @@ static weft_time_t poll_look(const struct weft_host *h, weft_time_t t)
 	return h->poll_start + (k ? k : 1) * period;
 }
 
-static bool watch_changed(const struct host_watch *w)
-{
-	return w->hit || (w->old && memcmp(w->old, w->p, w->n));
-}
-
 bool host_poll_hit(const struct weft_host *h)
 {
 	return h->poll_p ? *h->poll_p != h->poll_old
-			 : watch_changed(h->poll_watch);
+			 : (h->poll_watch->hit ||
+			    (h->poll_watch->old &&
+			     memcmp(h->poll_watch->old, h->poll_watch->p,
+				    h->poll_watch->n)));
 }
 
 static void poll_check(struct weft_host *h)
@@ -175,16 +164,6 @@ void host_stored(struct host *hp, const void *p, size_t n)
 		host_crew_stored(hp, p, n);
 }
 
-/* Another thread of the node has run and may have stored. */
-static void host_others_check(struct weft_host *ran)
-{
-	struct host *hp = ran->hp;
-
-	for (size_t i = 0; hp->threads.n > 1 && i < hp->threads.n; i++)
-		if (hp->threads.at[i] != ran)
-			poll_check(hp->threads.at[i]);
-}
-
 static void thread_main(void *arg)
 {
 	struct weft_host *h = arg;
@@ -225,7 +204,10 @@ void host_thread_run(struct weft_host *h)
 		h->co = NULL;
 		host_thread_ended(h);
 	}
-	host_others_check(h);
+	/* Another thread of the node has run and may have stored. */
+	for (size_t i = 0; hp->threads.n > 1 && i < hp->threads.n; i++)
+		if (hp->threads.at[i] != h)
+			poll_check(hp->threads.at[i]);
 }
 
 /* ---- polling ---- */
@@ -264,17 +246,6 @@ bool weft_host_poll64(struct weft_host *h, const volatile uint64_t *p,
 	return poll_wait(h, deadline);
 }
 
-static void watch_remember(struct weft_host *h, struct host_watch *w)
-{
-	w->hit = false;
-	if (h->hp->threads.n < 2)
-		return;
-	if (!w->old)
-		w->old = malloc(w->n);
-	assert(w->old);
-	memcpy(w->old, w->p, w->n);
-}
-
 /* The watch of a range; a range polled for the first time counts as stored to,
  * because what happened before is not known. */
 static struct host_watch *watch_of(struct weft_host *h, const void *p, size_t n)
@@ -299,14 +270,21 @@ static struct host_watch *watch_of(struct weft_host *h, const void *p, size_t n)
 bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 			  weft_time_t deadline)
 {
+	struct host_watch *w;
 	bool hit;
 
 	host_pass(h, 0);
 	h->poll_p = NULL;
-	h->poll_watch = watch_of(h, (const void *)p, n);
-	h->poll_watch->age = ++h->age;
+	h->poll_watch = w = watch_of(h, (const void *)p, n);
+	w->age = ++h->age;
 	hit = poll_wait(h, deadline);
-	watch_remember(h, h->poll_watch);
+	w->hit = false;
+	if (h->hp->threads.n < 2)
+		return hit;
+	if (!w->old)
+		w->old = malloc(w->n);
+	assert(w->old);
+	memcpy(w->old, w->p, w->n);
 	return hit;
 }
 
@@ -417,17 +395,6 @@ void weft_host_move(struct weft_host *h, void *dst, const void *src, size_t n)
 
 /* ---- for the report at the end ---- */
 
-static void describe_poll(const struct weft_host *h, char *buf, size_t size)
-{
-	const void *p = h->poll_p ? (const void *)h->poll_p : h->poll_watch->p;
-	size_t n = h->poll_p ? sizeof(*h->poll_p) : h->poll_watch->n;
-	weft_phys_t phys = 0;
-
-	mem_phys(&h->hp->mem, p, &phys);
-	snprintf(buf, size, "a store to its memory at 0x%" PRIx64 ", %zu bytes",
-		 phys, n);
-}
-
 void host_wait_describe(const struct weft_host *h, char *buf, size_t size)
 {
 	static const char *const name[HOST_WAIT_N] = {
@@ -441,13 +408,22 @@ void host_wait_describe(const struct weft_host *h, char *buf, size_t size)
 		[HOST_OUTSIDE] = "somebody outside",
 	};
 
-	if (h->wait == HOST_POLLS)
-		describe_poll(h, buf, size);
-	else if (h->wait == HOST_IRQ)
+	if (h->wait == HOST_POLLS) {
+		const void *p =
+			h->poll_p ? (const void *)h->poll_p : h->poll_watch->p;
+		size_t n = h->poll_p ? sizeof(*h->poll_p) : h->poll_watch->n;
+		weft_phys_t phys = 0;
+
+		mem_phys(&h->hp->mem, p, &phys);
+		snprintf(buf, size,
+			 "a store to its memory at 0x%" PRIx64 ", %zu bytes",
+			 phys, n);
+	} else if (h->wait == HOST_IRQ) {
 		snprintf(buf, size, "an interrupt of device %u",
 			 h->irq_dev->index);
-	else if (h->wait == HOST_KEY)
+	} else if (h->wait == HOST_KEY) {
 		snprintf(buf, size, "the out-of-band key '%s'", h->key);
-	else
+	} else {
 		snprintf(buf, size, "%s", name[h->wait]);
+	}
 }

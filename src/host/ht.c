@@ -249,17 +249,6 @@ static uint32_t ht_slots_of(const struct ht *b, weft_time_t t)
 	return (uint32_t)weft_clock_cycle(&b->slot, t);
 }
 
-static int ht_check(struct weft_comp *c, struct weft_err *err)
-{
-	const struct ht *b = c->state;
-
-	if (b->slot.num / b->slot.den < 4)
-		return weft_fail(err, EINVAL,
-				 "%s.clock: 4 bytes must take at least 4 fs",
-				 c->name);
-	return 0;
-}
-
 static int ht_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct ht *b = c->state;
@@ -267,8 +256,10 @@ static int ht_init(struct weft_comp *c, struct weft_err *err)
 	b->comp = c;
 	b->host = &c->ports[0];
 	b->slot = ht_slots(b);
-	if (ht_check(c, err))
-		return -EINVAL;
+	if (b->slot.num / b->slot.den < 4)
+		return weft_fail(err, EINVAL,
+				 "%s.clock: 4 bytes must take at least 4 fs",
+				 c->name);
 	b->s_rx = ht_slots_of(b, weft_clock_edge(&b->core, b->rx));
 	b->s_tx = ht_slots_of(b, weft_clock_edge(&b->core, b->tx));
 	b->s_reg = ht_slots_of(b, b->t_reg);
@@ -307,26 +298,24 @@ static int ht_finish(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static void link_fini(struct ht *b, struct ht_link *l)
-{
-	for (uint32_t dir = 0; dir < HT_DIRS; dir++)
-		for (uint32_t vc = 0; vc < HT_VCS; vc++) {
-			ht_queue_clear(b, &l->lane[dir].queue[vc]);
-			free(l->lane[dir].credit[vc].back);
-		}
-	ht_queue_clear(b, &l->wait);
-	ht_queue_clear(b, &l->loads);
-	free(l->tag.back);
-	free(l->reads);
-}
-
 static void ht_fini(struct weft_comp *c)
 {
 	struct ht *b = c->state;
 	struct ht_pkt *p;
 
-	for (uint32_t i = 0; b->link && i < b->devices; i++)
-		link_fini(b, &b->link[i]);
+	for (uint32_t i = 0; b->link && i < b->devices; i++) {
+		struct ht_link *l = &b->link[i];
+
+		for (uint32_t dir = 0; dir < HT_DIRS; dir++)
+			for (uint32_t vc = 0; vc < HT_VCS; vc++) {
+				ht_queue_clear(b, &l->lane[dir].queue[vc]);
+				free(l->lane[dir].credit[vc].back);
+			}
+		ht_queue_clear(b, &l->wait);
+		ht_queue_clear(b, &l->loads);
+		free(l->tag.back);
+		free(l->reads);
+	}
 	free(b->link);
 	while ((p = b->unused)) {
 		b->unused = p->next;

@@ -49,14 +49,6 @@ static bool ht_dma_decoded(const struct ht *b, weft_phys_t addr, uint32_t bytes)
 	       host->decode(b->host->peer, addr, bytes);
 }
 
-static struct weft_slice ht_dma_piece(const struct weft_bus_txn *t, uint32_t at,
-				      uint32_t bytes)
-{
-	if (!t->data.buf)
-		return (struct weft_slice){ .len = bytes };
-	return weft_slice_sub(t->data, at, bytes);
-}
-
 static uint32_t link_number(const struct ht *b, const struct ht_link *l)
 {
 	return (uint32_t)(l - b->link);
@@ -75,7 +67,8 @@ static void mem_tell(struct ht *b, const struct ht_link *l,
 		.bytes = bytes,
 		.dev = link_number(b, l),
 		.lazy = l->port->peer->told && host->settle,
-		.slice = ht_dma_piece(t, at, bytes),
+		.slice = t->data.buf ? weft_slice_sub(t->data, at, bytes)
+				     : (struct weft_slice){ .len = bytes },
 		.trace_id = t->trace_id,
 	};
 
@@ -184,27 +177,23 @@ static void write_head(struct ht *b, struct ht_link *l,
 	head_put(b, l, &h);
 }
 
-/* Address and bytes of the write that is on the link, as the bridge sees it. */
-static uint64_t write_parse(const struct ht_link *l, uint32_t *n_p)
-{
-	uint32_t mask = l->lane[HT_UP].mask;
-	struct ht_head h;
-
-	ht_request_parse(l->lane[HT_UP].head, &h);
-	if (h.cmd == HT_CMD_WRITE) {
-		*n_p = 4 * (h.count + 1u);
-		return h.addr;
-	}
-	*n_p = ht_mask_bytes(mask);
-	return h.addr + ht_mask_first(mask);
-}
-
 /* In memory T_WRITE after its end; to nobody: lost, and nobody is told. */
 static void write_commit(struct ht *b, struct ht_link *l,
 			 const struct weft_bus_txn *t, uint64_t end)
 {
-	uint32_t n;
-	uint64_t addr = write_parse(l, &n);
+	uint32_t mask = l->lane[HT_UP].mask, n;
+	struct ht_head h;
+	uint64_t addr;
+
+	/* address and bytes as the bridge sees them */
+	ht_request_parse(l->lane[HT_UP].head, &h);
+	if (h.cmd == HT_CMD_WRITE) {
+		n = 4 * (h.count + 1u);
+		addr = h.addr;
+	} else {
+		n = ht_mask_bytes(mask);
+		addr = h.addr + ht_mask_first(mask);
+	}
 
 	if ((t->addr + t->moved) >> HT_ADDR_BITS ||
 	    !ht_dma_decoded(b, addr, n)) {
@@ -250,18 +239,6 @@ void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d)
 
 /* ---- reads ---- */
 
-/* Reads of bank b of memory take b * T_BANK longer. */
-static weft_time_t bank_time(const struct ht *b, uint64_t addr)
-{
-	return addr / HT_LINE % b->banks * b->t_bank;
-}
-
-/* It may overtake earlier reads. */
-static bool read_free(const struct ht *b, const struct ht_pkt *p)
-{
-	return b->banks > 1 && p->txn->any_order;
-}
-
 /* Slot at which memory has the data of a request that ends at slot `end`:
  * behind earlier writes; in order, or behind those of the same transaction. */
 static uint64_t read_slot(const struct ht *b, const struct ht_link *l,
@@ -269,15 +246,16 @@ static uint64_t read_slot(const struct ht *b, const struct ht_link *l,
 {
 	uint32_t slow = p->at ? p->txn->slow_next : p->txn->slow_split;
 	double factor = p->txn->slow_factor;
+	bool overtakes = b->banks > 1 && p->txn->any_order;
 	weft_time_t t = ht_time(b, end);
 	uint64_t c = weft_clock_cycle(&b->slot, l->commit);
 	uint64_t s;
 
 	t += factor > 1 ? (weft_time_t)(factor * (double)b->t_read) : b->t_read;
-	t += bank_time(b, p->txn->addr + p->at);
+	t += (p->txn->addr + p->at) / HT_LINE % b->banks * b->t_bank;
 	s = ht_slot_near(b, t + weft_clock_edge(&b->core, slow));
 	return ht_later(ht_later(s, end + 1),
-			ht_later(c, read_free(b, p) ? p->after : l->answered));
+			ht_later(c, overtakes ? p->after : l->answered));
 }
 
 /* The read goes on the link; its core keeps what the answer is for. */
@@ -346,47 +324,39 @@ void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d)
 		weft_count(b->comp, HT_C_TAG_WAITS, 1);
 }
 
-static void burst_tell(struct ht *b, struct ht_link *l, const struct ht_read *r,
-		       uint64_t s)
-{
-	struct weft_bus_note note = { .kind = WEFT_NOTE_BURST,
-				      .time = ht_time(b, s),
-				      .txn = r->txn,
-				      .offset = r->at,
-				      .bytes = r->bytes,
-				      .last = r->at + r->bytes ==
-					      r->txn->bytes };
-
-	note.frame = note.data_end = note.time;
-	weft_bus_tell(l->port, &note);
-}
-
-static void all_ones(struct ht *b, const struct ht_read *r)
-{
-	struct weft_bus_txn *t = r->txn;
-
-	weft_count(b->comp, HT_C_ABORTS, 1);
-	t->status = WEFT_BUS_MASTER_ABORT;
-	if (t->data.buf)
-		memset(weft_slice_data(t->data) + r->at, 0xff, r->bytes);
-}
-
 /* The device's core has the answer at slot s: the tag says to which read. */
 static void answer_take(struct ht *b, struct ht_link *l, uint64_t s)
 {
 	const struct ht_read *r;
+	struct weft_bus_txn *t;
 	struct ht_head h;
 
 	ht_answer_parse(l->lane[HT_DOWN].head, &h);
 	r = &l->reads->of[h.tag];
 	ht_tag_back(b, l, h.tag, s);
-	if (h.error)
-		all_ones(b, r);
-	r->txn->moved += r->bytes;
-	if (r->bytes < r->txn->bytes)
-		burst_tell(b, l, r, s);
-	if (r->txn->moved == r->txn->bytes)
-		ht_dma_done(b, l, r->txn, s);
+	t = r->txn;
+	if (h.error) {
+		weft_count(b->comp, HT_C_ABORTS, 1);
+		t->status = WEFT_BUS_MASTER_ABORT;
+		if (t->data.buf)
+			memset(weft_slice_data(t->data) + r->at, 0xff,
+			       r->bytes);
+	}
+	t->moved += r->bytes;
+	if (r->bytes < t->bytes) {
+		struct weft_bus_note note = { .kind = WEFT_NOTE_BURST,
+					      .time = ht_time(b, s),
+					      .txn = t,
+					      .offset = r->at,
+					      .bytes = r->bytes,
+					      .last = r->at + r->bytes ==
+						      t->bytes };
+
+		note.frame = note.data_end = note.time;
+		weft_bus_tell(l->port, &note);
+	}
+	if (t->moved == t->bytes)
+		ht_dma_done(b, l, t, s);
 }
 
 void ht_answer_send(struct ht *b, struct ht_link *l, uint64_t d)

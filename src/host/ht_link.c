@@ -71,21 +71,19 @@ void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back)
 
 /* ---- tags ---- */
 
-static uint8_t tag_first(const struct ht *b, const struct ht_link *l)
-{
-	uint8_t best = 0;
-
-	for (uint8_t i = 1; i < b->tags; i++)
-		if (l->reads->back[i] < l->reads->back[best])
-			best = i;
-	return best;
-}
-
 uint64_t ht_tag_slot(const struct ht *b, const struct ht_link *l)
 {
+	uint64_t first;
+
 	if (b->banks == 1)
 		return ht_ring_slot(&l->tag, b->tags);
-	return l->reads ? l->reads->back[tag_first(b, l)] : 0;
+	if (!l->reads)
+		return 0;
+	first = l->reads->back[0];
+	for (uint32_t i = 1; i < b->tags; i++)
+		if (l->reads->back[i] < first)
+			first = l->reads->back[i];
+	return first;
 }
 
 uint8_t ht_tag_take(struct ht *b, struct ht_link *l, uint64_t d)

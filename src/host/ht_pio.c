@@ -6,11 +6,6 @@
 #include <assert.h>
 #include <string.h>
 
-static struct ht *bus_of(struct weft_port *host_port)
-{
-	return host_port->peer->comp->state;
-}
-
 static struct ht_pkt *pio_new(struct ht *b, uint32_t dev, uint8_t space,
 			      uint64_t off, uint32_t bytes, weft_time_t delay)
 {
@@ -40,30 +35,17 @@ static struct ht_link *ht_pio_target(struct ht *b, uint32_t dev, bool tagged)
 
 /* ---- stores ---- */
 
-/* A store keeps its place in the bridge until it has left. */
-static bool store_room(const struct ht *b, const struct ht_link *l)
-{
-	uint32_t leaving = weft_now(b->comp) < ht_time(b, l->store_until);
-
-	return l->lane[HT_DOWN].queue[HT_POSTED].n + leaving < b->pio_depth;
-}
-
-/* To nobody: the bridge drops it. */
-static void store_abort(struct ht *b, const struct ht_pkt *p)
-{
-	uint64_t s = ht_later(p->ready, ht_slot_next(b) + 1);
-	struct weft_bus_note note = note_of(b, p, WEFT_NOTE_STORED, s);
-
-	weft_count(b->comp, HT_C_ABORTS, 1);
-	weft_bus_tell(b->host, &note);
-}
-
 static void store_push(struct ht *b, struct ht_pkt *p)
 {
 	struct ht_link *l = ht_pio_target(b, p->io.dev, p->io.tagged);
 
 	if (!l) {
-		store_abort(b, p);
+		uint64_t s = ht_later(p->ready, ht_slot_next(b) + 1);
+		struct weft_bus_note note = note_of(b, p, WEFT_NOTE_STORED, s);
+
+		/* To nobody: the bridge drops it. */
+		weft_count(b->comp, HT_C_ABORTS, 1);
+		weft_bus_tell(b->host, &note);
 		ht_pkt_free(b, p);
 		return;
 	}
@@ -77,9 +59,12 @@ static struct ht_pkt *store_new(struct ht *b, uint32_t dev, uint8_t space,
 {
 	struct ht_link *l = ht_link_of(b, dev);
 	struct ht_pkt *p;
+	uint32_t leaving;
 
 	assert(bytes && off % HT_LINE + bytes <= HT_LINE);
-	if (l && !store_room(b, l))
+	/* a store keeps its place in the bridge until it has left */
+	leaving = l && weft_now(b->comp) < ht_time(b, l->store_until);
+	if (l && l->lane[HT_DOWN].queue[HT_POSTED].n + leaving >= b->pio_depth)
 		return NULL;
 	p = pio_new(b, dev, space, off, bytes, b->t_store);
 	memcpy(p->io.data, data, bytes);
@@ -89,7 +74,7 @@ static struct ht_pkt *store_new(struct ht *b, uint32_t dev, uint8_t space,
 bool ht_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 	      uint64_t off, const void *data, uint32_t bytes)
 {
-	struct ht *b = bus_of(host_port);
+	struct ht *b = host_port->peer->comp->state;
 	struct ht_pkt *p = store_new(b, dev, space, off, data, bytes);
 
 	if (p)
@@ -121,21 +106,6 @@ static void store_tell(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 	ht_pkt_free(b, p);
 }
 
-/* In the core at slot s, and no place for it at the device.  Its buffer is
- * given back when it is in the queue, of which the first `depth` are. */
-static void store_wait(struct ht *b, struct ht_link *l, struct ht_pkt *p,
-		       uint64_t s)
-{
-	struct ht_ring *credit = &l->lane[HT_DOWN].credit[HT_POSTED];
-	bool in = l->wait.n < b->depth;
-
-	weft_count(b->comp, HT_C_HELD, 1);
-	p->ready = s;
-	p->seq = ht_ring_take(credit, b->credits,
-			      in ? s + b->s_credit : HT_NEVER);
-	ht_queue_push(&l->wait, p);
-}
-
 void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 {
 	struct ht_lane *lane = &l->lane[HT_DOWN];
@@ -152,7 +122,17 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 	l->store_seq = p->seq;
 	weft_bus_tell(b->host, &note);
 	if (l->wait.n || !l->places) {
-		store_wait(b, l, p, s);
+		struct ht_ring *credit = &l->lane[HT_DOWN].credit[HT_POSTED];
+		bool in = l->wait.n < b->depth;
+
+		/* In the core at slot s, and no place for it at the device. Its
+		 * buffer is given back when it is in the queue, of which the
+		 * first `depth` are. */
+		weft_count(b->comp, HT_C_HELD, 1);
+		p->ready = s;
+		p->seq = ht_ring_take(credit, b->credits,
+				      in ? s + b->s_credit : HT_NEVER);
+		ht_queue_push(&l->wait, p);
 	} else {
 		ht_ring_take(&lane->credit[HT_POSTED], b->credits,
 			     s + b->s_credit);
@@ -177,18 +157,14 @@ bool ht_window(struct weft_port *dev_port, uint32_t stores)
 	return true;
 }
 
-/* One store begins to leave the queue of the core at slot s: the first one that
- * had to wait outside is in. */
-static void wait_moved(struct ht *b, struct ht_link *l, uint64_t s)
+/* The packet that is number n of a queue. */
+static const struct ht_pkt *queue_nth(const struct ht_queue *q, uint32_t n)
 {
-	struct ht_pkt *p = l->wait.head;
+	const struct ht_pkt *p = q->head;
 
-	if (l->wait.n < b->depth)
-		return;
-	for (uint32_t i = 1; i < b->depth; i++)
+	while (n--)
 		p = p->next;
-	ht_ring_back(&l->lane[HT_DOWN].credit[HT_POSTED], b->credits, p->seq,
-		     ht_later(p->ready, s) + b->s_credit);
+	return p;
 }
 
 static void load_moved(struct ht *b, struct ht_link *l);
@@ -197,6 +173,7 @@ bool ht_consumed(struct weft_port *dev_port, uint32_t stores)
 {
 	struct ht *b;
 	struct ht_link *l = ht_link_dev(dev_port, &b);
+	struct ht_ring *credit = &l->lane[HT_DOWN].credit[HT_POSTED];
 	uint64_t next = weft_clock_cycle(&b->slot, weft_now(b->comp) + 1);
 
 	if (!l->window)
@@ -205,10 +182,17 @@ bool ht_consumed(struct weft_port *dev_port, uint32_t stores)
 	l->places += stores;
 	while (l->places && l->wait.n) {
 		struct ht_pkt *p = ht_queue_pop(&l->wait);
-
 		uint64_t s = ht_later(p->ready, next);
 
-		wait_moved(b, l, s);
+		/* it begins to leave the queue of the core: the first one that
+		 * had to wait outside is in */
+		if (l->wait.n >= b->depth) {
+			const struct ht_pkt *in =
+				queue_nth(&l->wait, b->depth - 1);
+
+			ht_ring_back(credit, b->credits, in->seq,
+				     ht_later(in->ready, s) + b->s_credit);
+		}
 		store_tell(b, l, p, s);
 		load_moved(b, l);
 	}
@@ -229,17 +213,6 @@ static void load_done(struct ht *b, struct ht_pkt *p, weft_time_t t)
 	ht_pkt_free(b, p);
 }
 
-/* From nobody: the bridge itself answers. */
-static void load_abort(struct ht *b, struct ht_pkt *p)
-{
-	uint64_t s = ht_later(p->ready, ht_slot_next(b) + 1);
-
-	weft_count(b->comp, HT_C_ABORTS, 1);
-	memset(p->io.data, 0xff, sizeof(p->io.data));
-	p->error = true;
-	load_done(b, p, ht_time(b, s) + b->t_in);
-}
-
 static void load_push(struct ht *b, struct ht_pkt *p)
 {
 	struct ht_link *l = ht_pio_target(b, p->io.dev, p->io.tagged);
@@ -247,7 +220,13 @@ static void load_push(struct ht *b, struct ht_pkt *p)
 	/* a tagged one may come beside those with numbers */
 	assert(b->n_loads <= b->loads);
 	if (!l) {
-		load_abort(b, p);
+		uint64_t s = ht_later(p->ready, ht_slot_next(b) + 1);
+
+		/* From nobody: the bridge itself answers. */
+		weft_count(b->comp, HT_C_ABORTS, 1);
+		memset(p->io.data, 0xff, sizeof(p->io.data));
+		p->error = true;
+		load_done(b, p, ht_time(b, s) + b->t_in);
 		return;
 	}
 	b->n_loads++;
@@ -258,7 +237,7 @@ static void load_push(struct ht *b, struct ht_pkt *p)
 void ht_load_as(struct weft_port *host_port, uint32_t number, uint32_t dev,
 		uint8_t space, uint64_t off, uint32_t bytes)
 {
-	struct ht *b = bus_of(host_port);
+	struct ht *b = host_port->peer->comp->state;
 	struct ht_pkt *p;
 
 	assert(bytes && bytes <= 8 && number < b->loads);
@@ -276,7 +255,7 @@ void ht_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
 bool ht_tagged(struct weft_port *host_port, uint32_t dev,
 	       const struct weft_bus_tagged *r)
 {
-	struct ht *b = bus_of(host_port);
+	struct ht *b = host_port->peer->comp->state;
 	struct ht_pkt *p;
 
 	if (r->op == WEFT_TSTORE)
@@ -301,24 +280,20 @@ bool ht_takes_tagged(struct weft_port *dev_port)
 	return true;
 }
 
-/* There is room for the answer to one more load. */
-static bool answer_room(struct ht *b, struct ht_link *l)
-{
-	bool room = l->lane[HT_UP].queue[HT_ANSWER].n < b->r_depth;
-
-	weft_count(b->comp, HT_C_ANSWER_WAITS, !room && !l->load.late);
-	l->load.late = !room;
-	return room;
-}
-
 /* The first load goes to the device, when it has no other and all earlier
  * stores have been told. */
 static void load_tell(struct ht *b, struct ht_link *l)
 {
 	struct ht_pkt *p = l->loads.head;
 	struct weft_bus_note note;
+	bool room = l->lane[HT_UP].queue[HT_ANSWER].n < b->r_depth;
 
-	if (!p || p->behind || l->load.told || !answer_room(b, l))
+	if (!p || p->behind || l->load.told)
+		return;
+	/* not before there is room for its answer */
+	weft_count(b->comp, HT_C_ANSWER_WAITS, !room && !l->load.late);
+	l->load.late = !room;
+	if (!room)
 		return;
 	p->ready = ht_later(p->ready, l->load.from);
 	l->load.told = true;
@@ -339,33 +314,27 @@ static uint32_t load_slots(const struct ht_pkt *p)
 	return (HT_TAGGED + HT_COND + p->io.bytes) / 4;
 }
 
-/* At the core at slot p->after.  Its buffer is given back when it is in the
- * queue, which the load that was answered last leaves at load.from. */
-static void load_in(struct ht *b, struct ht_link *l, struct ht_pkt *p)
-{
-	uint64_t in = p->after;
-
-	if (l->loads.n + 1 >= b->np_depth)
-		in = ht_later(in, l->load.from);
-	weft_count(b->comp, HT_C_LOADS_HELD, l->loads.n >= b->np_depth);
-	p->seq = ht_ring_take(
-		&l->lane[HT_DOWN].credit[HT_NONPOSTED], b->credits,
-		l->loads.n < b->np_depth ? in + b->s_credit : HT_NEVER);
-	ht_queue_push(&l->loads, p);
-}
-
 void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
 {
 	struct ht_lane *lane = &l->lane[HT_DOWN];
 	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_NONPOSTED]);
-	uint64_t end = ht_occupy(b, l, HT_DOWN, d, load_slots(p));
+	uint64_t end = ht_occupy(b, l, HT_DOWN, d, load_slots(p)), in;
 
 	weft_count(b->comp, p->io.tagged ? HT_C_TAGGED : HT_C_LOADS, 1);
 	p->io.start = weft_heard(b->comp) ? ht_time(b, d) : 0;
 	p->after = end + b->s_rx;
 	p->behind = l->wait.n;
 	p->ready = ht_later(p->after, p->behind ? 0 : l->told);
-	load_in(b, l, p);
+	/* Its buffer is given back when it is in the queue, which the load that
+	 * was answered last leaves at load.from. */
+	in = p->after;
+	if (l->loads.n + 1 >= b->np_depth)
+		in = ht_later(in, l->load.from);
+	weft_count(b->comp, HT_C_LOADS_HELD, l->loads.n >= b->np_depth);
+	p->seq = ht_ring_take(&lane->credit[HT_NONPOSTED], b->credits,
+			      l->loads.n < b->np_depth ? in + b->s_credit
+						       : HT_NEVER);
+	ht_queue_push(&l->loads, p);
 	load_tell(b, l);
 }
 
@@ -378,24 +347,10 @@ static void load_moved(struct ht *b, struct ht_link *l)
 	load_tell(b, l);
 }
 
-/* One load leaves the queue of the core at slot s: the first one that had to
- * wait outside is in. */
-static void load_out(struct ht *b, struct ht_link *l, uint64_t s)
-{
-	const struct ht_pkt *p = l->loads.head;
-
-	if (l->loads.n < b->np_depth)
-		return;
-	for (uint32_t i = 1; i < b->np_depth; i++)
-		p = p->next;
-	ht_ring_back(&l->lane[HT_DOWN].credit[HT_NONPOSTED], b->credits, p->seq,
-		     ht_later(p->after, s) + b->s_credit);
-	ht_kick(b, l, HT_DOWN);
-}
-
 /* The answer is ready to leave the device's core at slot s. */
 static void load_answer(struct ht *b, struct ht_link *l, uint64_t s)
 {
+	const struct ht_pkt *in;
 	struct ht_pkt *p = ht_queue_pop(&l->loads);
 
 	l->load.told = false;
@@ -406,7 +361,14 @@ static void load_answer(struct ht *b, struct ht_link *l, uint64_t s)
 	/* the device has answered: it can look at the next one */
 	s = ht_later(s, weft_clock_cycle(&b->slot, weft_now(b->comp) + 1));
 	l->load.from = s;
-	load_out(b, l, s);
+	/* one load leaves the queue of the core: the first one that had to wait
+	 * outside is in */
+	if (l->loads.n >= b->np_depth) {
+		in = queue_nth(&l->loads, b->np_depth - 1);
+		ht_ring_back(&l->lane[HT_DOWN].credit[HT_NONPOSTED], b->credits,
+			     in->seq, ht_later(in->after, s) + b->s_credit);
+		ht_kick(b, l, HT_DOWN);
+	}
 	load_tell(b, l);
 }
 
@@ -419,24 +381,20 @@ void ht_tagged_reply(struct weft_port *dev_port, const void *data,
 	ht_reply(dev_port, data, bytes);
 }
 
-/* The target has t_reg for an answer: one that comes earlier waits for it. */
-static uint64_t answer_slot(const struct ht *b, const struct ht_link *l)
-{
-	if (!l->load.deferred)
-		return ht_slot_next(b) + b->s_reg;
-	return ht_later(ht_slot_next(b), l->loads.head->ready + b->s_reg);
-}
-
 void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
 {
 	struct ht *b;
 	struct ht_link *l = ht_link_dev(dev_port, &b);
 	struct ht_pkt *p = l->loads.head;
+	uint64_t s;
 
 	assert(l->load.told && (!data || bytes == p->io.bytes));
 	if (data)
 		memcpy(p->io.data, data, bytes);
-	load_answer(b, l, answer_slot(b, l));
+	/* the target has t_reg for an answer: one that comes earlier waits */
+	s = ht_slot_next(b);
+	s = l->load.deferred ? ht_later(s, p->ready + b->s_reg) : s + b->s_reg;
+	load_answer(b, l, s);
 }
 
 /* All ones and the error bit (extoll.md 2.4). */

@@ -47,17 +47,6 @@ static bool light_processes_before(const struct weft_proc *a,
 	return a->until != b->until ? a->until < b->until : a->id < b->id;
 }
 
-static void sleep_push(struct host_crew *c, struct weft_proc *p)
-{
-	size_t i = c->sleeps.n;
-
-	vec_push(&c->sleeps, p);
-	for (; i && light_processes_before(p, c->sleeps.at[(i - 1) / 2]);
-	     i = (i - 1) / 2)
-		c->sleeps.at[i] = c->sleeps.at[(i - 1) / 2];
-	c->sleeps.at[i] = p;
-}
-
 static struct weft_proc *sleep_pop(struct host_crew *c)
 {
 	struct weft_proc *first = c->sleeps.at[0], *p = vec_pop(&c->sleeps);
@@ -156,23 +145,27 @@ void host_crew_stored(struct host *hp, const void *at, size_t n)
 
 /* ---- turns ---- */
 
-static void proc_end(struct host *hp, struct weft_proc *p)
-{
-	p->started = false;
-	if (--hp->crew.live)
-		return;
-	for (size_t i = 0; i < hp->threads.n; i++)
-		host_nudge(hp->threads.at[i], HOST_IDLE);
-}
-
 static void proc_goes_on(struct host *hp, struct weft_proc *p,
 			 const struct weft_turn *t)
 {
+	struct host_crew *c = &hp->crew;
+	size_t i;
+
 	p->until = t->until;
 	if (t->kind == WEFT_TURN_END) {
-		proc_end(hp, p);
+		p->started = false;
+		if (--hp->crew.live)
+			return;
+		for (i = 0; i < hp->threads.n; i++)
+			host_nudge(hp->threads.at[i], HOST_IDLE);
 	} else if (t->kind == WEFT_TURN_SLEEP) {
-		sleep_push(&hp->crew, p);
+		i = c->sleeps.n;
+		vec_push(&c->sleeps, p);
+		for (;
+		     i && light_processes_before(p, c->sleeps.at[(i - 1) / 2]);
+		     i = (i - 1) / 2)
+			c->sleeps.at[i] = c->sleeps.at[(i - 1) / 2];
+		c->sleeps.at[i] = p;
 	} else if (t->kind == WEFT_TURN_WAIT && *t->p == t->old) {
 		p->p = t->p;
 		p->old = t->old;
@@ -182,35 +175,14 @@ static void proc_goes_on(struct host *hp, struct weft_proc *p,
 	}
 }
 
-static void light_processes_turn(struct weft_host *h, struct weft_proc *p)
-{
-	struct weft_proc *kernel = h->proc;
-	struct weft_turn t;
-
-	weft_count(h->hp->comp, HOST_C_TURNS, 1);
-	h->debt += h->hp->turn;
-	h->proc = p;
-	t = p->fn(h, p, p->arg);
-	host_pass(h, 0);
-	h->proc = kernel;
-	proc_goes_on(h->hp, p, &t);
-}
-
-static void light_processes_idle(struct weft_host *h)
-{
-	struct host_crew *c = &h->hp->crew;
-
-	if (c->sleeps.n && c->sleeps.at[0]->until != WEFT_NEVER)
-		host_wake(h, c->sleeps.at[0]->until);
-	host_block(h, HOST_IDLE);
-}
-
 /* A processor, until all processes have ended. */
 static int light_processes_processor(struct weft_host *h)
 {
 	struct host *hp = h->hp;
 	struct host_crew *c = &hp->crew;
 	struct weft_proc *p;
+	struct weft_proc *kernel;
+	struct weft_turn t;
 
 	while (c->live) {
 		while (c->sleeps.n &&
@@ -218,11 +190,20 @@ static int light_processes_processor(struct weft_host *h)
 			light_processes_ready(hp, sleep_pop(c));
 		p = c->head;
 		if (!p) {
-			light_processes_idle(h);
+			if (c->sleeps.n && c->sleeps.at[0]->until != WEFT_NEVER)
+				host_wake(h, c->sleeps.at[0]->until);
+			host_block(h, HOST_IDLE);
 			continue;
 		}
 		c->head = p->next;
-		light_processes_turn(h, p);
+		kernel = h->proc;
+		weft_count(h->hp->comp, HOST_C_TURNS, 1);
+		h->debt += h->hp->turn;
+		h->proc = p;
+		t = p->fn(h, p, p->arg);
+		host_pass(h, 0);
+		h->proc = kernel;
+		proc_goes_on(h->hp, p, &t);
 	}
 	return 0;
 }

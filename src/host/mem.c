@@ -143,37 +143,22 @@ static uint64_t align_up(uint64_t x, uint64_t align)
 	return (x + align - 1) & ~(align - 1);
 }
 
-/* Physical addresses are what must be aligned. */
-static uint64_t mem_fit(const struct mem *m, struct mem_extent e,
-			uint64_t bytes, uint64_t align)
-{
-	uint64_t off = align_up(m->base + e.off, align) - m->base;
-
-	if (off < e.off || off > e.off + e.len || bytes > e.off + e.len - off)
-		return UINT64_MAX;
-	return off;
-}
-
-static void spare_cut(struct mem *m, size_t i, uint64_t off, uint64_t bytes)
-{
-	struct mem_extent e = m->spare.at[i];
-
-	extents_remove(&m->spare, i);
-	if (off > e.off)
-		extents_insert(&m->spare, e.off, off - e.off);
-	if (off + bytes < e.off + e.len)
-		extents_insert(&m->spare, off + bytes,
-			       e.off + e.len - off - bytes);
-}
-
 static uint64_t take_spare(struct mem *m, uint64_t bytes, uint64_t align)
 {
 	for (size_t i = 0; i < m->spare.n; i++) {
-		uint64_t off = mem_fit(m, m->spare.at[i], bytes, align);
+		struct mem_extent e = m->spare.at[i];
+		/* physical addresses are what must be aligned */
+		uint64_t off = align_up(m->base + e.off, align) - m->base;
+		uint64_t end = e.off + e.len;
 
-		if (off == UINT64_MAX)
+		if (off < e.off || off > end || bytes > end - off)
 			continue;
-		spare_cut(m, i, off, bytes);
+		extents_remove(&m->spare, i);
+		if (off > e.off)
+			extents_insert(&m->spare, e.off, off - e.off);
+		if (off + bytes < end)
+			extents_insert(&m->spare, off + bytes,
+				       end - off - bytes);
 		return off;
 	}
 	return UINT64_MAX;
@@ -288,16 +273,12 @@ static struct mem_extent *used_at(const struct mem *m, uint64_t off)
 	return e && off - e->off < e->len ? e : NULL;
 }
 
-static uint64_t page_up(uint64_t off)
-{
-	return align_up(off, MEM_PAGE);
-}
-
 /* Another owner has memory in the pages of [off, off + len). */
 static bool mem_shared(const struct mem *m, uint64_t off, uint64_t len,
 		       const void *owner)
 {
-	uint64_t from = off / MEM_PAGE * MEM_PAGE, to = page_up(off + len);
+	uint64_t from = off / MEM_PAGE * MEM_PAGE,
+		 to = align_up(off + len, MEM_PAGE);
 	size_t i = extents_find(&m->used, from);
 
 	for (i -= i > 0; i < m->used.n && m->used.at[i].off < to; i++) {
@@ -317,7 +298,7 @@ void *mem_alloc_for(struct mem *m, uint64_t bytes, uint64_t align,
 
 	if (p && mem_shared(m, phys - m->base, bytes, owner)) {
 		mem_free(m, p);
-		p = mem_alloc(m, page_up(bytes),
+		p = mem_alloc(m, align_up(bytes, MEM_PAGE),
 			      align < MEM_PAGE ? MEM_PAGE : align, &phys);
 	}
 	if (!p)

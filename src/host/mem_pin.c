@@ -19,18 +19,6 @@ struct mem_pin {
 	bool gone;     /* it was pinned, and is nobody's now */
 };
 
-static uint64_t mem_pin_frames(const struct mem *m)
-{
-	return m->bytes / MEM_PAGE;
-}
-
-static uint32_t *mem_pin_bucket(const struct mem *m, const uint8_t *page)
-{
-	uint64_t x = (uintptr_t)page / MEM_PAGE * 0x9e3779b97f4a7c15u;
-
-	return &m->pin_hash[(x >> 32) % mem_pin_frames(m)];
-}
-
 static uint8_t *page_of(const void *p)
 {
 	return (uint8_t *)((uintptr_t)p & ~(uintptr_t)(MEM_PAGE - 1));
@@ -39,7 +27,8 @@ static uint8_t *page_of(const void *p)
 /* Link to the page's frame + 1; to 0 at the end of the chain. */
 static uint32_t *mem_pin_find(const struct mem *m, const uint8_t *page)
 {
-	uint32_t *f = mem_pin_bucket(m, page);
+	uint64_t x = (uintptr_t)page / MEM_PAGE * 0x9e3779b97f4a7c15u;
+	uint32_t *f = &m->pin_hash[(x >> 32) % (m->bytes / MEM_PAGE)];
 
 	while (*f && m->pin[*f - 1].page != page)
 		f = &m->pin[*f - 1].next;
@@ -73,18 +62,6 @@ bool mem_pinned_phys(const struct mem *m, const void *p, weft_phys_t *phys_p)
 	*phys_p = m->base + (uint64_t)(f - 1) * MEM_PAGE +
 		  (uintptr_t)p % MEM_PAGE;
 	return true;
-}
-
-static bool pin_tables(struct mem *m)
-{
-	if (m->pin)
-		return true;
-	m->pin = calloc(mem_pin_frames(m), sizeof(*m->pin));
-	m->pin_hash = calloc(mem_pin_frames(m), sizeof(*m->pin_hash));
-	if (m->pin && m->pin_hash)
-		return true;
-	mem_pins_fini(m);
-	return false;
 }
 
 void mem_pins_fini(struct mem *m)
@@ -153,8 +130,14 @@ bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys)
 		return false;
 	}
 	errno = ENOMEM;
-	if (!pin_tables(m))
-		return false;
+	if (!m->pin) {
+		m->pin = calloc(m->bytes / MEM_PAGE, sizeof(*m->pin));
+		m->pin_hash = calloc(m->bytes / MEM_PAGE, sizeof(*m->pin_hash));
+		if (!m->pin || !m->pin_hash) {
+			mem_pins_fini(m);
+			return false;
+		}
+	}
 	for (i = n; i && pin_page(m, page + (i - 1) * MEM_PAGE, &phys[i - 1]);
 	     i--)
 		;

@@ -95,25 +95,11 @@ void pcibus_kick(struct pcibus *b)
 		       pcibus_time(b, first) + 1);
 }
 
-static void pcibus_grant(struct pcibus *b, uint32_t m, uint64_t d)
-{
-	uint32_t dev = (m - PCIBUS_M_DEVICES) / 2;
-
-	b->last = m;
-	if (m == PCIBUS_M_PIO)
-		pcibus_pio_grant(b, d);
-	else if (m == PCIBUS_M_COMPLETION)
-		b->kind->completion_grant(b, d);
-	else if ((m - PCIBUS_M_DEVICES) % 2)
-		b->kind->read_grant(b, dev, d);
-	else
-		pcibus_write_grant(b, dev, d);
-}
-
 static void pcibus_decide(struct pcibus *b)
 {
 	uint32_t n = pcibus_masters(b), m = b->last;
 	uint64_t d;
+	uint32_t dev;
 
 	if (!weft_timer_due(b->comp, &b->decide))
 		return;
@@ -122,7 +108,16 @@ static void pcibus_decide(struct pcibus *b)
 		m = m + 1 < n ? m + 1 : 0;
 		if (pcibus_ready(b, m) > d)
 			continue;
-		pcibus_grant(b, m, d);
+		dev = (m - PCIBUS_M_DEVICES) / 2;
+		b->last = m;
+		if (m == PCIBUS_M_PIO)
+			pcibus_pio_grant(b, d);
+		else if (m == PCIBUS_M_COMPLETION)
+			b->kind->completion_grant(b, d);
+		else if ((m - PCIBUS_M_DEVICES) % 2)
+			b->kind->read_grant(b, dev, d);
+		else
+			pcibus_write_grant(b, dev, d);
 		break;
 	}
 	pcibus_kick(b);

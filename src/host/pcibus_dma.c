@@ -56,14 +56,6 @@ uint64_t pcibus_slower(const struct weft_bus_txn *t, uint32_t clocks)
 	return (uint64_t)((t->slow_factor - 1) * clocks + 0.5);
 }
 
-static struct weft_slice pcibus_dma_piece(const struct weft_bus_txn *t,
-					  uint32_t bytes)
-{
-	if (!t->data.buf)
-		return (struct weft_slice){ .len = bytes };
-	return weft_slice_sub(t->data, t->moved, bytes);
-}
-
 void pcibus_done(struct pcibus *b, struct pcibus_dev *dev,
 		 struct weft_bus_txn *t, uint64_t end)
 {
@@ -117,7 +109,8 @@ void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 		.bytes = bytes,
 		.dev = (uint32_t)(dev - b->dev),
 		.lazy = dev->port->peer->told && host->settle,
-		.slice = pcibus_dma_piece(t, bytes),
+		.slice = t->data.buf ? weft_slice_sub(t->data, t->moved, bytes)
+				     : (struct weft_slice){ .len = bytes },
 		.wrong = t->error == WEFT_BUS_E_DATA ? t->error : 0,
 		/* with the last datum: nothing to tell apart */
 		.trace_id = b->h_dw ? t->trace_id : 0,
@@ -194,20 +187,6 @@ static void tenure_end(struct pcibus *b, struct pcibus_dev *dev, bool read,
 		write_end(b, dev, end, timer);
 }
 
-/* Bytes from the start of a tenure to the first block that starts after the
- * timer has run out; all of them when there is none. */
-static uint32_t pcibus_dma_uncut(const struct pcibus *b,
-				 const struct weft_bus_txn *t, uint32_t bytes,
-				 uint64_t start, uint64_t expiry)
-{
-	uint64_t addr = t->addr + t->moved;
-	uint32_t n = b->block - (uint32_t)(addr % b->block);
-
-	while (n < bytes && start + pcibus_beats(b, addr, n) <= expiry)
-		n += b->block;
-	return pcibus_least(n, bytes);
-}
-
 void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 		 struct weft_bus_txn *t, uint32_t n, uint64_t d, uint64_t frame,
 		 uint64_t start)
@@ -216,8 +195,17 @@ void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 	uint64_t expiry = frame + t->latency_timer, end;
 	uint32_t sure = n;
 
-	if (t->latency_timer)
-		sure = pcibus_dma_uncut(b, t, n, start, expiry);
+	if (t->latency_timer) {
+		/* Up to the first block that starts after the timer has run
+		 * out; all of them when there is none. */
+		uint64_t addr = t->addr + t->moved;
+
+		sure = b->block - (uint32_t)(addr % b->block);
+		while (sure < n &&
+		       start + pcibus_beats(b, addr, sure) <= expiry)
+			sure += b->block;
+		sure = pcibus_least(sure, n);
+	}
 	end = pcibus_burst(b, dev, t, sure, frame, start, false);
 	pcibus_occupy(b, d, end - d);
 	if (sure == n) {
@@ -269,24 +257,19 @@ void pcibus_block(struct pcibus *b)
 
 /* ---- writes ---- */
 
-/* Bytes of the next write tenure: the bridge disconnects after WR_CHUNK, the
- * device stops at the border of a page. */
-static uint32_t write_bytes(const struct pcibus *b,
-			    const struct weft_bus_txn *t)
-{
-	uint64_t addr = t->addr + t->moved;
-	uint32_t n = pcibus_least(t->bytes - t->moved, b->wr_chunk);
-
-	return b->page ? pcibus_least(n, b->page - addr % b->page) : n;
-}
-
 void pcibus_write_grant(struct pcibus *b, uint32_t i, uint64_t d)
 {
 	struct pcibus_dev *dev = &b->dev[i];
 	struct weft_bus_txn *t = dev->wr;
-	uint32_t n = write_bytes(b, t);
-	uint64_t frame = d + b->t_arb;
-	enum weft_bus_status status = pcibus_answer(b, t, n);
+	uint64_t addr = t->addr + t->moved, frame = d + b->t_arb;
+	uint32_t n = pcibus_least(t->bytes - t->moved, b->wr_chunk);
+	enum weft_bus_status status;
+
+	/* the bridge disconnects after WR_CHUNK, the device stops at the border
+	 * of a page */
+	if (b->page)
+		n = pcibus_least(n, b->page - addr % b->page);
+	status = pcibus_answer(b, t, n);
 
 	dev->wr_ready = PCIBUS_NEVER;
 	if (status != WEFT_BUS_OK) {

@@ -14,20 +14,6 @@
 #include <assert.h>
 #include <string.h>
 
-static struct pcibus *bus_of(struct weft_port *host_port)
-{
-	return host_port->peer->comp->state;
-}
-
-/* First edge at or after now + delay: processor and bus do not run in step. */
-static uint64_t pio_edge(const struct pcibus *b, weft_time_t delay)
-{
-	uint64_t next = pcibus_edge_next(b);
-	uint64_t at = weft_clock_cycle(&b->clock, weft_now(b->comp) + delay);
-
-	return at > next ? at : next;
-}
-
 static struct pcibus_pio *pio_push(struct pcibus *b, enum pcibus_op op)
 {
 	uint32_t cap = b->pio_depth + 1;
@@ -37,7 +23,14 @@ static struct pcibus_pio *pio_push(struct pcibus *b, enum pcibus_op op)
 	p->op = op;
 	p->retries = 0;
 	p->io.asked = weft_now(b->comp);
-	p->ready = pio_edge(b, op == PCIBUS_STORE ? b->h_wr_out : b->h_rd_out);
+	/* first edge at or behind its way: processor and bus do not run in
+	 * step */
+	p->ready = weft_clock_cycle(
+		&b->clock,
+		weft_now(b->comp) +
+			(op == PCIBUS_STORE ? b->h_wr_out : b->h_rd_out));
+	if (p->ready < pcibus_edge_next(b))
+		p->ready = pcibus_edge_next(b);
 	b->n_store += op == PCIBUS_STORE;
 	return p;
 }
@@ -59,7 +52,7 @@ static bool store_room(const struct pcibus *b)
 bool pcibus_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		  uint64_t off, const void *data, uint32_t bytes)
 {
-	struct pcibus *b = bus_of(host_port);
+	struct pcibus *b = host_port->peer->comp->state;
 	struct pcibus_pio *p;
 
 	assert(bytes && bytes <= PIO_MAX);
@@ -75,7 +68,7 @@ bool pcibus_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 void pcibus_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		 uint64_t off, uint32_t bytes)
 {
-	struct pcibus *b = bus_of(host_port);
+	struct pcibus *b = host_port->peer->comp->state;
 
 	assert(bytes && bytes <= 8 && !b->load.pending);
 	b->load = (struct pcibus_load){ .pending = true };
@@ -89,7 +82,7 @@ bool pcibus_tagged(struct weft_port *host_port, uint32_t dev,
 	static const enum pcibus_op op[] = { [WEFT_TSTORE] = PCIBUS_STORE,
 					     [WEFT_TLOAD] = PCIBUS_LOAD,
 					     [WEFT_TCSTORE] = PCIBUS_COND };
-	struct pcibus *b = bus_of(host_port);
+	struct pcibus *b = host_port->peer->comp->state;
 	struct pcibus_pio *p;
 
 	assert(r->bytes && r->bytes <= PIO_MAX);
@@ -107,7 +100,7 @@ bool pcibus_tagged(struct weft_port *host_port, uint32_t dev,
 
 bool pcibus_present(struct weft_port *host_port, uint32_t dev)
 {
-	struct pcibus *b = bus_of(host_port);
+	struct pcibus *b = host_port->peer->comp->state;
 
 	return dev < b->devices && b->dev[dev].port->peer;
 }
@@ -159,24 +152,11 @@ static void store_gone(struct pcibus *b, const struct pcibus_pio *p,
 	pio_pop(b);
 }
 
-static void store_tell(struct pcibus *b, struct pcibus_dev *dev,
-		       const struct pcibus_pio *p, uint64_t end)
-{
-	struct weft_bus_note note = pio_note(
-		&p->io, p->io.tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_STORE,
-		pcibus_time(b, end) + b->h_wr_in);
-
-	if (p->io.tagged)
-		weft_count(b->comp, PCIBUS_C_TAGGED, 1);
-	dev->places -= dev->window != 0;
-	b->stored = note.time;
-	weft_bus_tell(dev->port, &note);
-}
-
 static void store_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 {
 	struct pcibus_dev *dev = pcibus_pio_target(b, p);
 	uint64_t len = b->t_park + b->t_ph + b->t_abort;
+	struct weft_bus_note note;
 
 	if (dev && dev->window && !dev->places) {
 		if (pcibus_pio_retried(b, p, d, retry_clocks(b)))
@@ -185,7 +165,15 @@ static void store_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 	}
 	if (dev) {
 		len = b->kind->store_clocks(b, p);
-		store_tell(b, dev, p, d + len);
+		note = pio_note(&p->io,
+				p->io.tagged ? WEFT_NOTE_TAGGED
+					     : WEFT_NOTE_STORE,
+				pcibus_time(b, d + len) + b->h_wr_in);
+		if (p->io.tagged)
+			weft_count(b->comp, PCIBUS_C_TAGGED, 1);
+		dev->places -= dev->window != 0;
+		b->stored = note.time;
+		weft_bus_tell(dev->port, &note);
 	} else {
 		weft_count(b->comp, PCIBUS_C_ABORTS, 1);
 	}
@@ -267,39 +255,6 @@ static void load_retry(struct pcibus *b, uint64_t d, uint64_t len)
 	load_finish(b, d + len);
 }
 
-/* Clocks of the request, of what comes back, and the wait in between. */
-static uint64_t load_request(const struct pcibus *b, const struct pcibus_pio *p)
-{
-	uint64_t len = b->t_park + b->t_ph + (p->io.tagged ? b->t_tag : 0);
-
-	if (p->op == PCIBUS_COND) /* the condition goes in front */
-		len += b->kind->pio_beats(b, 0, 8) +
-		       b->kind->pio_beats(b, p->io.off, p->io.bytes);
-	return len;
-}
-
-/* The edge at which the device sees the request of a tenure that began at d:
- * behind the stores on their way to it, for which the bus is held. */
-static uint64_t load_asked(const struct pcibus *b, const struct pcibus_pio *p,
-			   uint64_t d)
-{
-	uint64_t asked = d + load_request(b, p);
-	uint64_t stored = weft_clock_cycle(&b->clock, b->stored);
-
-	return stored > asked ? stored : asked;
-}
-
-static void load_plan(struct pcibus *b, const struct pcibus_pio *p,
-		      uint64_t asked)
-{
-	struct pcibus_load *l = &b->load;
-	bool cond = p->op == PCIBUS_COND;
-
-	l->data = asked + (cond ? 0 : b->t_turn) + b->t_read;
-	l->tail = b->t_end +
-		  (cond ? 0 : b->kind->pio_beats(b, p->io.off, p->io.bytes));
-}
-
 /* The device hears of it once. */
 static void load_tell(struct pcibus *b, struct pcibus_dev *dev,
 		      const struct pcibus_pio *p, uint64_t asked)
@@ -322,15 +277,27 @@ static void load_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 {
 	struct pcibus_load *l = &b->load;
 	struct pcibus_dev *dev = pcibus_pio_target(b, p);
-	uint64_t asked = load_asked(b, p, d);
+	uint64_t asked = d + b->t_park + b->t_ph;
+	uint64_t stored = weft_clock_cycle(&b->clock, b->stored);
+	bool cond = p->op == PCIBUS_COND;
 
 	if (l->latched && !l->replied) {
 		load_retry(b, d, retry_clocks(b));
 		return;
 	}
+	if (p->io.tagged)
+		asked += b->t_tag;
+	if (cond) /* the condition goes in front */
+		asked += b->kind->pio_beats(b, 0, 8) +
+			 b->kind->pio_beats(b, p->io.off, p->io.bytes);
+	/* behind the stores on their way to it, for which the bus is held */
+	if (asked < stored)
+		asked = stored;
 	if (!l->latched)
 		load_tell(b, dev, p, asked);
-	load_plan(b, p, asked);
+	l->data = asked + (cond ? 0 : b->t_turn) + b->t_read;
+	l->tail = b->t_end +
+		  (cond ? 0 : b->kind->pio_beats(b, p->io.off, p->io.bytes));
 	if (!dev) {
 		l->data = d + b->t_park + b->t_ph + b->t_abort;
 		l->tail = 0;

@@ -90,14 +90,6 @@ enum { PCIX_ADB = 128 }; /* allowable disconnect boundary, bytes (PCI-X) */
 
 /* ---- reads ---- */
 
-static void split_push(struct pcibus *b, uint32_t dev, uint64_t ready)
-{
-	uint32_t i = (b->split_head + b->n_split++) % b->devices;
-
-	assert(b->n_split <= b->devices);
-	b->split[i] = (struct pcibus_split){ .dev = dev, .ready = ready };
-}
-
 static void pcix_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 {
 	struct pcibus_dev *dev = &b->dev[i];
@@ -110,6 +102,7 @@ static void pcix_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 				      .offset = t->moved };
 
 	enum weft_bus_status status;
+	uint32_t last;
 
 	dev->rd_ready = PCIBUS_NEVER;
 	note.bytes = t->bytes - t->moved;
@@ -127,9 +120,13 @@ static void pcix_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	weft_bus_tell(dev->port, &note);
 	dev->seq_left = note.bytes;
 	/* T_SPLIT ends at the first datum: gap and phases are inside. */
-	split_push(b, i,
-		   resp + b->t_split + pcibus_slower(t, b->t_split) +
-			   t->slow_split - b->t_gap - b->t_ph);
+	last = (b->split_head + b->n_split++) % b->devices;
+	assert(b->n_split <= b->devices);
+	b->split[last] = (struct pcibus_split){
+		.dev = i,
+		.ready = resp + b->t_split + pcibus_slower(t, b->t_split) +
+			 t->slow_split - b->t_gap - b->t_ph
+	};
 }
 
 /* The sequence is answered; the read goes on at edge `end`, or is over. */
@@ -145,28 +142,6 @@ static void split_pop(struct pcibus *b, struct pcibus_dev *dev, uint64_t end)
 		dev->rd_ready = end;
 }
 
-/* The bridge has no data: a message of one datum says so. */
-static void completion_message(struct pcibus *b, struct pcibus_dev *dev,
-			       uint64_t d)
-{
-	uint64_t len = b->t_gap + b->t_ph + 1;
-
-	dev->rd->status = WEFT_BUS_SPLIT_ERROR;
-	weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
-	pcibus_occupy(b, d, len);
-	split_pop(b, dev, d + len);
-}
-
-/* The bridge sends the last completion of a read, n bytes, once more. */
-static void completion_again(struct pcibus *b, const struct weft_bus_txn *t,
-			     uint32_t n, uint64_t end)
-{
-	if (t->error != WEFT_BUS_E_REPEAT || t->moved < t->bytes)
-		return;
-	weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
-	pcibus_occupy(b, end, b->t_gap + b->t_ph + pcibus_beats(b, 0, n));
-}
-
 static void pcix_completion_grant(struct pcibus *b, uint64_t d)
 {
 	struct pcibus_split *s = &b->split[b->split_head];
@@ -177,14 +152,25 @@ static void pcix_completion_grant(struct pcibus *b, uint64_t d)
 	uint64_t end;
 
 	if (t->error == WEFT_BUS_E_MESSAGE) {
-		completion_message(b, dev, d);
+		uint64_t len = b->t_gap + b->t_ph + 1;
+
+		/* The bridge has no data: a message of one datum says so. */
+		dev->rd->status = WEFT_BUS_SPLIT_ERROR;
+		weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
+		pcibus_occupy(b, d, len);
+		split_pop(b, dev, d + len);
 		return;
 	}
 	pcibus_mem_tell(b, dev, t, n, pcibus_time(b, frame));
 	end = pcibus_burst(b, dev, t, n, frame, frame + b->t_ph, false);
 	weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
 	pcibus_occupy(b, d, end - d);
-	completion_again(b, t, n, end);
+	/* a fault: the bridge sends the last completion once more */
+	if (t->error == WEFT_BUS_E_REPEAT && t->moved == t->bytes) {
+		weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
+		pcibus_occupy(b, end,
+			      b->t_gap + b->t_ph + pcibus_beats(b, 0, n));
+	}
 	dev->seq_left -= n;
 	if (dev->seq_left)
 		s->ready = end + pcibus_slower(t, b->t_gap) + t->slow_next;
@@ -229,9 +215,9 @@ static const struct weft_bus_ops pcix_ops = {
 
 /* ---- life ---- */
 
-static int pcix_check(struct weft_comp *c, struct weft_err *err)
+static int pcix_init(struct weft_comp *c, struct weft_err *err)
 {
-	const struct pcibus *b = c->state;
+	struct pcibus *b = c->state;
 
 	if (b->sc_chunk % b->width || b->wr_chunk % b->width)
 		return weft_fail(
@@ -242,15 +228,6 @@ static int pcix_check(struct weft_comp *c, struct weft_err *err)
 		return weft_fail(err, EINVAL,
 				 "%s.t_split: %u is below t_gap + t_ph = %u",
 				 c->name, b->t_split, b->t_gap + b->t_ph);
-	return 0;
-}
-
-static int pcix_init(struct weft_comp *c, struct weft_err *err)
-{
-	struct pcibus *b = c->state;
-
-	if (pcix_check(c, err))
-		return -EINVAL;
 	b->t_park = b->t_arb;
 	b->block = PCIX_ADB;
 	b->lanes = b->width - 1;

@@ -172,19 +172,6 @@ static const struct mem_far *far_at(const struct mem *m, const uint8_t *p,
 	return f;
 }
 
-static void far_both(struct mem *m, const struct mem_far *to, uint8_t *dst,
-		     const struct mem_far *from, const uint8_t *src, size_t n)
-{
-	uint8_t buf[FAR_BOUNCE];
-
-	for (size_t i = 0; i < n; i += FAR_BOUNCE) {
-		size_t k = n - i < FAR_BOUNCE ? n - i : FAR_BOUNCE;
-
-		far_read(m, from, buf, src + i, k);
-		far_write(m, to, dst + i, buf, k);
-	}
-}
-
 void mem_far_copy(struct mem *m, void *dst, const void *src, size_t n)
 {
 	const uint8_t *s = src;
@@ -197,14 +184,23 @@ void mem_far_copy(struct mem *m, void *dst, const void *src, size_t n)
 		k = n;
 		to = far_at(m, d, &k);
 		from = far_at(m, s, &k);
-		if (to && from)
-			far_both(m, to, d, from, s, k);
-		else if (to)
+		if (to && from) {
+			uint8_t buf[FAR_BOUNCE];
+
+			for (size_t i = 0; i < k; i += FAR_BOUNCE) {
+				size_t part =
+					k - i < FAR_BOUNCE ? k - i : FAR_BOUNCE;
+
+				far_read(m, from, buf, s + i, part);
+				far_write(m, to, d + i, buf, part);
+			}
+		} else if (to) {
 			far_write(m, to, d, s, k);
-		else if (from)
+		} else if (from) {
 			far_read(m, from, d, s, k);
-		else
+		} else {
 			memcpy(d, s, k);
+		}
 	}
 }
 

@@ -58,18 +58,6 @@ static struct buf *memory_buffers_oldest(struct buf b[STREAMS])
 
 /* ---- in ---- */
 
-/* How much to read at va: whole pages, more each time that it goes on where it
- * ended, but nothing behind the shadow. */
-static uint64_t ahead_room(const struct mem_far *f, struct buf *b, uint64_t va,
-			   size_t n)
-{
-	uint64_t end = f->va + f->len;
-	uint64_t to = (va + n + b->more + MEM_PAGE - 1) / MEM_PAGE * MEM_PAGE;
-
-	to = to < end ? to : end;
-	return to - va < AHEAD ? to - va : AHEAD;
-}
-
 static bool goes_on(const struct buf *b, const struct weft_far_owner *o,
 		    uint64_t va, size_t n)
 {
@@ -97,11 +85,16 @@ static struct buf *in_fill(struct mem_far_bufs *bufs, const struct mem_far *f,
 			   uint64_t va, size_t n)
 {
 	struct buf *b = in_stream(bufs, f->owner, va, n);
-	uint64_t all;
+	uint64_t to, all;
 
 	if (!goes_on(b, f->owner, va, n))
 		b->more = 0;
-	all = ahead_room(f, b, va, n);
+	/* Whole pages, more each time that the stream goes on where it ended,
+	 * but nothing behind the shadow. */
+	to = (va + n + b->more + MEM_PAGE - 1) / MEM_PAGE * MEM_PAGE;
+	if (to > f->va + f->len)
+		to = f->va + f->len;
+	all = to - va < AHEAD ? to - va : AHEAD;
 	b->n = 0;
 	if (all < n || mem_far_access(f->owner, va, b->data, all, false) < all)
 		return NULL;

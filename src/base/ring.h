@@ -20,15 +20,13 @@
 	type *at;                                                              \
 	uint32_t head, tail, cap
 
-/* Makes room for one more; head and tail count without wrapping. */
+/* Doubles a full ring; head and tail count without wrapping. */
 static inline void *ring_grow_(void *at, uint32_t head, uint32_t tail,
 			       uint32_t *cap, size_t size)
 {
 	uint32_t old = *cap;
 	char *a;
 
-	if (tail - head < old)
-		return at;
 	*cap = old ? old * 2 : 4;
 	a = malloc(*cap * size);
 	if (!a)
@@ -42,8 +40,9 @@ static inline void *ring_grow_(void *at, uint32_t head, uint32_t tail,
 
 /* Address of a new, unfilled last element. */
 #define ring_push(r)                                                           \
-	((r)->at = ring_grow_((r)->at, (r)->head, (r)->tail, &(r)->cap,        \
-			      sizeof(*(r)->at)),                               \
+	((void)((r)->tail - (r)->head == (r)->cap &&                           \
+		((r)->at = ring_grow_((r)->at, (r)->head, (r)->tail,           \
+				      &(r)->cap, sizeof(*(r)->at)))),          \
 	 &(r)->at[(r)->tail++ & ((r)->cap - 1)])
 #define ring_empty(r)  ((r)->head == (r)->tail)
 #define ring_count(r)  ((r)->tail - (r)->head)
@@ -52,7 +51,21 @@ static inline void *ring_grow_(void *at, uint32_t head, uint32_t tail,
 #define ring_pop(r)    ((void)(r)->head++)
 /* Element pushed as number `seq` (value of tail at that time). */
 #define ring_at(r, seq) (&(r)->at[(seq) & ((r)->cap - 1)])
-#define ring_clear(r)	((void)((r)->head = (r)->tail))
+/* Adds v behind all elements that are not greater, nearly always as the last
+ * one.  key: the member that orders them, with its dot; nothing for numbers. */
+#define ring_insert_sorted(r, v, key)                                          \
+	do {                                                                   \
+		uint32_t at_;                                                  \
+                                                                               \
+		(void)ring_push(r);                                            \
+		for (at_ = (r)->tail - 1; at_ != (r)->head; at_--) {           \
+			if ((*ring_at(r, at_ - 1)) key <= (v)key)              \
+				break;                                         \
+			*ring_at(r, at_) = *ring_at(r, at_ - 1);               \
+		}                                                              \
+		*ring_at(r, at_) = (v);                                        \
+	} while (0)
+#define ring_clear(r) ((void)((r)->head = (r)->tail))
 #define ring_free(r)                                                           \
 	(free((r)->at), (r)->at = NULL,                                        \
 	 (void)((r)->head = (r)->tail = (r)->cap = 0))

@@ -192,6 +192,9 @@ void cell_channel_abandon(struct cell_channel *ep, bool taken)
 
 void cell_channel_fini(struct cell_channel *ep)
 {
+	ring_free(&ep->due);
+	ring_free(&ep->end);
+	ring_free(&ep->in);
 	if (ep->slow)
 		cell_channel_framed_fini(ep);
 	if (ep->listener)
@@ -285,11 +288,6 @@ void cell_channel_use(struct cell_channel *ep, uint32_t vc, uint32_t n)
 	ep->used[vc] = (uint8_t)n;
 }
 
-static inline bool can_now(const struct cell_channel *ep, uint32_t vc)
-{
-	return cell_channel_has_credit(ep, vc) && ep->unacked < ep->lim_window;
-}
-
 /* What the peer has to say is heard when the own credits of a VC are used up:
  * the rings stay short. */
 bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g)
@@ -303,7 +301,7 @@ bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g)
 	if (ep->used[vc] < ep->lim_reserved && ep->unacked < ep->lim_window)
 		return true;
 	next = cell_channel_hear(ep, g);
-	if (can_now(ep, vc))
+	if (cell_channel_has_credit(ep, vc) && ep->unacked < ep->lim_window)
 		return true;
 	ep->peer->listened = true;
 	if (next != WEFT_NEVER)
@@ -371,7 +369,8 @@ void cell_channel_commit(struct cell_channel *ep, const struct ecell *cell,
 		ep->next_grant = ep->line_free - ep->t_out;
 	if (ep->overhead) {
 		ep->unacked++;
-		cell_channel_end(ep->peer, s + cell->flits + ep->way_end);
+		ring_insert_sorted(&ep->peer->end,
+				   s + cell->flits + ep->way_end, );
 	}
 	if (weft_heard(ep->comp))
 		cell_channel_trace(ep, cell, s);
@@ -379,26 +378,22 @@ void cell_channel_commit(struct cell_channel *ep, const struct ecell *cell,
 			 s + ep->way + (ep->far_whole ? cell->flits : 0));
 }
 
-/* Refreshes that a framed line, quiet since, will hear of later. */
-static uint64_t refreshes_due(const struct cell_channel *ep)
-{
-	uint64_t now = cell_channel_now(ep);
-
-	if (!ep->needs_frames || !ep->cfg.refresh || ep->next_refresh >= now)
-		return 0;
-	return (now - 1 - ep->next_refresh) / ep->cfg.refresh + 1;
-}
-
 struct cell_channel_count *cell_channel_counts(struct cell_channel *ep)
 {
 	struct cell_channel_count *n = &ep->count;
+	uint64_t now = cell_channel_now(ep);
 
 	if (ep->peer && ep->ctl && !ep->needs_frames)
-		cell_channel_settle(ep, cell_channel_now(ep));
+		cell_channel_settle(ep, now);
 	n->tx_cells = ep->tx_cells;
 	n->tx_flits = ep->tx_flits;
 	n->tx_packets = ep->tx_packets;
-	n->busy = ep->busy + refreshes_due(ep) * ep->cfg.ctl_flits;
+	n->busy = ep->busy;
+	/* refreshes that a framed line, quiet since, will hear of later */
+	if (ep->needs_frames && ep->cfg.refresh && ep->next_refresh < now)
+		n->busy +=
+			((now - 1 - ep->next_refresh) / ep->cfg.refresh + 1) *
+			ep->cfg.ctl_flits;
 	if (ep->peer) {
 		n->rx_cells = ep->peer->tx_cells;
 		n->rx_packets = ep->peer->tx_packets;

@@ -31,6 +31,7 @@
 #ifndef SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_H
 #define SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_H
 
+#include "base/ring.h"
 #include "systems/extoll/network/wire.h"
 #include "weft/sim.h"
 
@@ -48,7 +49,6 @@ extern const struct weft_class weft_class_extoll_cable;
 struct cell_channel_cfg {
 	struct weft_clock clk; /* core clock of this end */
 	uint32_t width;	       /* enum ex_width */
-	bool link;	       /* link port (framing, control, replay) */
 	uint32_t overhead;     /* flits of framing per cell: 0, 2, 5 */
 	uint32_t ctl_flits;    /* of a control cell; 0 = beside the data */
 	uint32_t gap;	       /* least distance of cell starts, 4 */
@@ -68,6 +68,7 @@ struct cell_channel_cfg {
 	uint32_t refresh;      /* cycles, 256; 0 = none */
 	uint32_t timeout;      /* cycles without progress, 1024 */
 	uint32_t attempts;     /* before the link goes down, 15 */
+	bool link;	       /* link port (framing, control, replay) */
 	bool store_forward;    /* 5.6: no cut-through at this input */
 	bool train;    /* bring-up at the start (5.7); else up at once */
 	uint32_t node; /* own number, told when the link comes up */
@@ -150,10 +151,6 @@ struct cell_channel_count {
 	uint64_t downs, fifo; /* receive FIFO full: lost */
 };
 
-struct cell_channel_ring {
-	uint32_t head, tail, mask;
-};
-
 /* In lines of 64 bytes, as they are needed: a large network does not fit into
  * a cache. */
 struct cell_channel {
@@ -178,9 +175,10 @@ struct cell_channel {
 	struct ecell *slot __attribute__((aligned(64)));
 	void *own;
 	const struct cell_channel_ops *ops;
-	uint64_t *due; /* ring, by cycle: credits, cycle << 8 | vc.  In-band:
-			* ready; beside the data: counts at the peer */
-	struct cell_channel_ring due_r;
+	struct {
+		RING(uint64_t);
+	} due; /* sorted: credits, cycle << 8 | vc.  In-band: ready; beside the
+		* data: counts at the peer */
 	uint32_t way_ctl; /* same_clk: control start to its effect */
 	uint8_t n_slots;  /* allocated so far */
 	uint8_t t_credit; /* as cfg */
@@ -190,18 +188,20 @@ struct cell_channel {
 	uint8_t held;			       /* slots in use */
 	bool listened;	  /* the peer's owner waits for a credit or an ACK */
 	uint8_t ack_owed; /* cells received, not acknowledged */
-	uint8_t owed[EX_VCS]; /* in-band: ready, not sent */
 	/* volume */
 	uint64_t tx_cells __attribute__((aligned(64)));
 	uint64_t tx_flits, busy;
 	/* framed lines only */
+	uint8_t owed[EX_VCS]; /* in-band: ready, not sent */
+	uint8_t refresh_vc;
 	uint64_t next_refresh;
 	uint64_t last_end; /* of the last cell that counts in ack_owed */
-	uint64_t *in;	   /* ring, by cycle: control received,
-			    * cycle << 16 | kind << 8 | n */
-	uint64_t *end;	   /* ring: ends of cells on their way to us */
-	struct cell_channel_ring in_r, end_r;
-	uint8_t refresh_vc;
+	struct {
+		RING(uint64_t);
+	} end; /* sorted: ends of cells on their way to us */
+	struct {
+		RING(uint64_t);
+	} in; /* sorted: control received, cycle << 16 | kind << 8 | n */
 	/* the rest */
 	struct weft_comp *comp;
 	struct weft_port *port;

@@ -9,8 +9,6 @@
 /* A credit of `vc` may be on ep's line from `cycle` on (beside the data: counts
  * at the peer from then on). */
 void cell_channel_owe(struct cell_channel *ep, uint32_t vc, uint64_t cycle);
-/* A cell on its way to ep can be acknowledged from `cycle` on. */
-void cell_channel_end(struct cell_channel *ep, uint64_t cycle);
 /* Fixes all control cells that start before `limit`. */
 void cell_channel_settle(struct cell_channel *ep, uint64_t limit);
 /* Takes in what has come from the peer up to cycle g; returns the first later
@@ -23,8 +21,5 @@ uint64_t cell_channel_hear(struct cell_channel *ep, uint64_t g);
 uint64_t cell_channel_ctl_ready(const struct cell_channel *ep);
 void cell_channel_ctl_send(struct cell_channel *ep, uint64_t at);
 void cell_channel_ctl_due(struct cell_channel *ep, uint64_t cycle, uint32_t vc);
-/* Room for one more: doubles a full ring of `size` byte entries. */
-void *cell_channel_ring_room(struct cell_channel_ring *r, void *at,
-			     size_t size);
 
 #endif

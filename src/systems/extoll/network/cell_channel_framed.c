@@ -103,17 +103,6 @@ static uint64_t channel_framed_ready(const struct cell_channel *ep)
 	return s->nack_at < r ? s->nack_at : r;
 }
 
-static uint64_t ready_worth_it(struct cell_channel *ep)
-{
-	uint64_t keep = ep->next_refresh, r;
-
-	if (channel_framed_quiet(ep))
-		ep->next_refresh = WEFT_NEVER;
-	r = channel_framed_ready(ep);
-	ep->next_refresh = keep;
-	return r;
-}
-
 /* The control cell that starts at cycle `at`. */
 static void channel_framed_control(struct cell_channel *ep, uint64_t at)
 {
@@ -135,24 +124,19 @@ static void channel_framed_control(struct cell_channel *ep, uint64_t at)
 	}
 }
 
-/* Refreshes of the time when the line was quiet. */
-static void catch_up(struct cell_channel *ep, uint64_t now)
-{
-	uint64_t k;
-
-	if (!ep->cfg.refresh || ep->next_refresh + ep->cfg.refresh >= now)
-		return;
-	k = (now - ep->next_refresh) / ep->cfg.refresh;
-	ep->next_refresh += k * ep->cfg.refresh;
-	ep->refresh_vc = (uint8_t)(ep->refresh_vc + k);
-	ep->busy += k * ep->cfg.ctl_flits;
-	ep->count.ctl_out += k;
-}
-
 /* Control cells that start at or before `cycle`. */
 static void channel_framed_pump(struct cell_channel *ep, uint64_t cycle)
 {
-	catch_up(ep, cycle);
+	uint64_t k;
+
+	/* refreshes of the time when the line was quiet */
+	if (ep->cfg.refresh && ep->next_refresh + ep->cfg.refresh < cycle) {
+		k = (cycle - ep->next_refresh) / ep->cfg.refresh;
+		ep->next_refresh += k * ep->cfg.refresh;
+		ep->refresh_vc = (uint8_t)(ep->refresh_vc + k);
+		ep->busy += k * ep->cfg.ctl_flits;
+		ep->count.ctl_out += k;
+	}
 	for (;;) {
 		uint64_t r = channel_framed_ready(ep);
 		uint64_t at = r > ep->line_free ? r : ep->line_free;
@@ -226,9 +210,8 @@ bool cell_channel_framed_can(struct cell_channel *ep, uint32_t vc, uint64_t g)
 	    ep->unacked < ep->cfg.window && cell_channel_has_credit(ep, vc))
 		return true;
 	ep->peer->listened = true;
-	if (s->in_r.head != s->in_r.tail)
-		ep->ops->wake(ep->own, ep,
-			      s->in[s->in_r.head & s->in_r.mask].cycle);
+	if (!ring_empty(&s->in))
+		ep->ops->wake(ep->own, ep, ring_front(&s->in)->cycle);
 	return false;
 }
 
@@ -239,22 +222,18 @@ static uint64_t channel_framed_least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t verdict_next(const struct cell_channel_framed *s)
-{
-	uint64_t t = WEFT_NEVER;
-	uint32_t i;
-
-	for (i = 0; s->n_verdicts && i < SLOW_SENT; i++)
-		t = channel_framed_least(t, s->verdict[i]);
-	return t;
-}
-
 static uint64_t next_event(struct cell_channel *ep)
 {
 	struct cell_channel_framed *s = ep->slow;
-	uint64_t t = channel_framed_least(s->urgent, verdict_next(s)),
-		 r = ready_worth_it(ep);
+	uint64_t t = s->urgent, keep = ep->next_refresh, r;
 
+	for (uint32_t i = 0; s->n_verdicts && i < SLOW_SENT; i++)
+		t = channel_framed_least(t, s->verdict[i]);
+	/* a refresh that tells nothing new is no event */
+	if (channel_framed_quiet(ep))
+		ep->next_refresh = WEFT_NEVER;
+	r = channel_framed_ready(ep);
+	ep->next_refresh = keep;
 	if (r != WEFT_NEVER)
 		t = channel_framed_least(t,
 					 r > ep->line_free ? r : ep->line_free);
@@ -358,7 +337,7 @@ void cell_channel_framed_fini(struct cell_channel *ep)
 {
 	cell_channel_retry_drop_all(ep->slow);
 	ex_rebuild_drop(&ep->slow->built);
-	free(ep->slow->in);
+	ring_free(&ep->slow->in);
 	free(ep->slow);
 	ep->slow = NULL;
 }

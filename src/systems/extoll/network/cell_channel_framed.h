@@ -59,8 +59,9 @@ struct cell_channel_framed {
 	uint64_t gap_end;      /* first cycle at which a cell may start */
 	uint64_t comp_at;      /* compensation is due, WEFT_NEVER = off */
 	uint8_t cells[EX_VCS]; /* committed so far, modulo 256 */
-	struct slow_ctl *in;   /* ring: control cells heard, by cycle */
-	struct cell_channel_ring in_r;
+	struct {
+		RING(struct slow_ctl);
+	} in;		 /* control cells heard, by cycle */
 	uint64_t urgent; /* cycle of the first that starts something */
 	/* receiving */
 	uint8_t expect; /* SEQ of the next cell */

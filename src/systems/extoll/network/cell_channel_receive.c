@@ -66,26 +66,20 @@ static void take_table(struct ecell *c, struct weft_frame *f)
 	c->dim = m->dim;
 }
 
-static struct weft_frame *packet_of(struct rx *r, const struct ex_heard *h)
-{
-	struct cell_channel_framed *s = r->ep->slow;
-
-	return s->rebuild
-		       ? ex_rebuild(&s->built, r->ep->comp->sim, r->f, h->bytes)
-		       : ex_line_packet(r->f);
-}
-
 static void channel_receive_deliver(struct rx *r, const struct ex_heard *h,
 				    bool whole)
 {
 	struct cell_channel_framed *s = r->ep->slow;
 	const struct ex_line *l = ex_line(r->f);
 	uint32_t vc = l->ctl % EX_VCS;
-	struct ecell cell = { .pkt = packet_of(r, h),
+	struct ecell cell = { .pkt = ex_line_packet(r->f),
 			      .first = (uint16_t)r->f->u[2],
 			      .flits = l->flits,
 			      .flags = flags_of(l->ctl) };
 
+	if (s->rebuild)
+		cell.pkt =
+			ex_rebuild(&s->built, r->ep->comp->sim, r->f, h->bytes);
 	take_table(&cell, r->f);
 	if (cell.flags & ECELL_TABLE) {
 		cell.dest = ex_meta(cell.pkt)->dest;
@@ -117,17 +111,6 @@ static void take_route(struct weft_frame *pkt, const uint8_t *b, uint32_t width)
 		ex_route_set(pkt, at + i, b[i / 2] >> i % 2 * 4 & 0xf);
 }
 
-/* The route is in the bytes of the cell. */
-static void take_runs(struct weft_frame *pkt, struct weft_sim *sim,
-		      const struct ex_heard *h, uint32_t width)
-{
-	uint32_t n = h->flits * ex_flit_bytes(width);
-
-	n = n < sizeof(h->bytes) ? n : sizeof(h->bytes);
-	pkt->payload = weft_slice_word(sim, n);
-	memcpy(weft_slice_data(pkt->payload), h->bytes, n);
-}
-
 static struct weft_frame *void_packet(const struct rx *r,
 				      const struct ex_heard *h)
 {
@@ -137,10 +120,16 @@ static struct weft_frame *void_packet(const struct rx *r,
 	pkt->trace_id = r->f->trace_id;
 	if (!(h->ctl & EX_CTL_SOP))
 		return pkt;
-	if (ex_meta(pkt)->hops == EX_ROUTE_RUNS)
-		take_runs(pkt, r->ep->comp->sim, h, r->ep->cfg.width);
-	else
+	if (ex_meta(pkt)->hops == EX_ROUTE_RUNS) {
+		/* The route is in the bytes of the cell. */
+		uint32_t n = h->flits * ex_flit_bytes(r->ep->cfg.width);
+
+		n = n < sizeof(h->bytes) ? n : sizeof(h->bytes);
+		pkt->payload = weft_slice_word(r->ep->comp->sim, n);
+		memcpy(weft_slice_data(pkt->payload), h->bytes, n);
+	} else {
 		take_route(pkt, h->bytes, r->ep->cfg.width);
+	}
 	return pkt;
 }
 
@@ -221,19 +210,6 @@ void cell_channel_framed_release(struct cell_channel *ep,
 
 /* ---- cells ---- */
 
-static void channel_receive_refuse(struct rx *r, uint32_t flits)
-{
-	struct cell_channel_framed *s = r->ep->slow;
-
-	if (s->waiting || s->nack_at != WEFT_NEVER) {
-		s->waiting = true;
-		s->n.ignored++;
-		return;
-	}
-	s->waiting = true;
-	s->nack_at = channel_receive_end(r, flits);
-}
-
 /* In sequence, good or void. */
 static void channel_receive_accept(struct rx *r, const struct ex_heard *h)
 {
@@ -243,7 +219,7 @@ static void channel_receive_accept(struct rx *r, const struct ex_heard *h)
 	s->waiting = false;
 	s->expect++;
 	s->taken++;
-	cell_channel_end(r->ep, channel_receive_end(r, h->flits));
+	ring_insert_sorted(&r->ep->end, channel_receive_end(r, h->flits), );
 	if (h->verdict == EX_GOOD)
 		channel_receive_deliver(r, h, late || r->ep->cfg.store_forward);
 	else if (late || !deliver_void(r, h, true))
@@ -252,35 +228,22 @@ static void channel_receive_accept(struct rx *r, const struct ex_heard *h)
 			channel_receive_seen(r, h->flits, true));
 }
 
-static void bad_count(struct cell_channel *ep, const struct ex_heard *h)
-{
-	ep->count.code += h->verdict == EX_BAD_CODE;
-	ep->count.crc += h->verdict == EX_BAD_CRC;
-	ep->count.seq += h->verdict <= EX_VOID;
-	if (ep->ops->link)
-		ep->ops->link(ep->own, ep, CELL_CHANNEL_LINK_ERROR);
-}
-
 /* Framing decides which slot and which packet a cell belongs to.  A cell that
  * passes the CRC, or fails it as a void one does, with other framing than was
  * sent, one damage in 2^31, is refused, so that slots and packets stay whole.
  * So is one with the expected SEQ that is 256 cells ahead: damaged ACKs have
  * made the sender forget those between. */
-static bool framed_as_sent(const struct rx *r, const struct ex_heard *h)
-{
-	const struct ex_line *l = ex_line(r->f);
-
-	return r->f->flags & EX_F_CELL && l->stomp == (h->verdict == EX_VOID) &&
-	       l->ctl == h->ctl && l->arg == h->arg && l->flits == h->flits &&
-	       ex_line_number(r->f) == r->ep->slow->taken;
-}
-
 static bool channel_receive_acceptable(const struct rx *r,
 				       const struct ex_heard *h)
 {
-	if (h->verdict == EX_GOOD && r->ep->held >= r->ep->cfg.slots)
+	const struct ex_line *l = ex_line(r->f);
+
+	if (h->verdict > EX_VOID ||
+	    (h->verdict == EX_GOOD && r->ep->held >= r->ep->cfg.slots))
 		return false;
-	return h->verdict <= EX_VOID && framed_as_sent(r, h);
+	return r->f->flags & EX_F_CELL && l->stomp == (h->verdict == EX_VOID) &&
+	       l->ctl == h->ctl && l->arg == h->arg && l->flits == h->flits &&
+	       ex_line_number(r->f) == r->ep->slow->taken;
 }
 
 static void cell_heard(struct rx *r, const struct ex_heard *h)
@@ -293,10 +256,18 @@ static void cell_heard(struct rx *r, const struct ex_heard *h)
 		channel_receive_accept(r, h);
 		return;
 	}
-	bad_count(ep, h);
+	ep->count.code += h->verdict == EX_BAD_CODE;
+	ep->count.crc += h->verdict == EX_BAD_CRC;
+	ep->count.seq += h->verdict <= EX_VOID;
+	if (ep->ops->link)
+		ep->ops->link(ep->own, ep, CELL_CHANNEL_LINK_ERROR);
 	if (!s->waiting && (ep->cfg.width == EX_W16 || expected))
 		deliver_void(r, h, false);
-	channel_receive_refuse(r, h->flits);
+	if (s->waiting || s->nack_at != WEFT_NEVER)
+		s->n.ignored++;
+	else
+		s->nack_at = channel_receive_end(r, h->flits);
+	s->waiting = true;
 }
 
 /* ---- frames ---- */
@@ -345,35 +316,29 @@ static void whole(struct rx *r)
 	channel_receive_heard(r, &h);
 }
 
-/* Cycle at which the line is as it was again after a frame of noise. */
-static uint64_t back_at(const struct rx *r)
-{
-	const struct weft_frame *f = r->f;
-
-	if (f->words >= UINT32_MAX / 2)
-		return WEFT_NEVER;
-	return weft_clock_cycle(&r->ep->cfg.clk,
-				f->time + f->words * f->word_fs);
-}
-
 static void channel_receive_damaged(struct rx *r)
 {
 	struct ex_dec d = { .width = r->ep->cfg.width,
 			    .heard = channel_receive_heard,
 			    .own = r };
 	struct slow_count *n = &r->ep->slow->n;
-	uint32_t i;
+	const struct weft_frame *f = r->f;
+	uint64_t back = WEFT_NEVER;
 
-	for (i = 0; i < r->f->raw->n; i++)
-		ex_dec_symbol(&d, r->f->raw->sym[i]);
+	for (uint32_t i = 0; i < f->raw->n; i++)
+		ex_dec_symbol(&d, f->raw->sym[i]);
 	ex_dec_end(&d);
 	if (r->bad)
 		n->pieces += r->bad - 1;
 	else
 		n->idle++;
-	if (d.worst >= RUN)
-		cell_channel_train_lost(r->ep, cell_channel_now(r->ep),
-					back_at(r));
+	if (d.worst < RUN)
+		return;
+	/* noise that has an end: the line is as it was again behind it */
+	if (f->words < UINT32_MAX / 2)
+		back = weft_clock_cycle(&r->ep->cfg.clk,
+					f->time + f->words * f->word_fs);
+	cell_channel_train_lost(r->ep, cell_channel_now(r->ep), back);
 }
 
 /* Behind the receive FIFO; false: it is full.  It fills when cells follow one

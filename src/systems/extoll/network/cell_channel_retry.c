@@ -25,21 +25,6 @@ void cell_channel_retry_drop_all(struct cell_channel_framed *s)
 	vec_free(&s->early);
 }
 
-/* Damage can turn one control cell into another: an ACK may be for a cell that
- * the peer has not got.  That cell is not sent again, but kept to the end,
- * because its packet has no other owner. */
-static void channel_retry_forget(struct cell_channel *ep, uint8_t seq)
-{
-	struct cell_channel_framed *s = ep->slow;
-	struct weft_frame **f = &s->sent[seq % SLOW_SENT];
-
-	if (*f && cell_channel_framed_missing(ep, *f)) {
-		vec_push(&s->early, *f);
-		*f = NULL;
-	}
-	cell_channel_retry_drop(s, seq);
-}
-
 bool cell_channel_retry_acked(struct cell_channel *ep, uint8_t seq,
 			      uint64_t cycle)
 {
@@ -53,8 +38,19 @@ bool cell_channel_retry_acked(struct cell_channel *ep, uint8_t seq,
 	/* what is being sent again may have come in the meantime */
 	if ((uint8_t)(s->replay - s->oldest) < n)
 		s->replay = seq;
-	for (; s->oldest != seq; s->oldest++)
-		channel_retry_forget(ep, s->oldest);
+	for (; s->oldest != seq; s->oldest++) {
+		/* Damage can turn one control cell into another: an ACK may be
+		 * for a cell that the peer has not got.  That cell is not sent
+		 * again, but kept to the end, because its packet has no other
+		 * owner. */
+		struct weft_frame **f = &s->sent[s->oldest % SLOW_SENT];
+
+		if (*f && cell_channel_framed_missing(ep, *f)) {
+			vec_push(&s->early, *f);
+			*f = NULL;
+		}
+		cell_channel_retry_drop(s, s->oldest);
+	}
 	ep->unacked = (uint8_t)(ep->unacked - n);
 	s->since = cycle;
 	s->tries = 0;
@@ -84,16 +80,6 @@ uint64_t cell_channel_retry_next(const struct cell_channel *ep)
 	return ep->line_free > t ? ep->line_free : t;
 }
 
-static void replay_end(struct cell_channel *ep)
-{
-	uint64_t now = cell_channel_now(ep);
-
-	ep->slow->replaying = false;
-	if (ep->next_grant < now)
-		ep->next_grant = now;
-	ep->ops->wake(ep->own, ep, ep->next_grant);
-}
-
 /* The next cell that is sent again, when the line is free. */
 void cell_channel_retry_step(struct cell_channel *ep, uint64_t cycle)
 {
@@ -106,8 +92,14 @@ void cell_channel_retry_step(struct cell_channel *ep, uint64_t cycle)
 		cell_channel_framed_cell(ep, s->sent[s->replay++ % SLOW_SENT],
 					 cycle);
 	}
-	if (s->replay == s->seq)
-		replay_end(ep);
+	if (s->replay == s->seq) {
+		uint64_t now = cell_channel_now(ep);
+
+		ep->slow->replaying = false;
+		if (ep->next_grant < now)
+			ep->next_grant = now;
+		ep->ops->wake(ep->own, ep, ep->next_grant);
+	}
 }
 
 void cell_channel_retry_timeout(struct cell_channel *ep, uint64_t cycle)
@@ -123,44 +115,35 @@ void cell_channel_retry_timeout(struct cell_channel *ep, uint64_t cycle)
 
 /* ---- control cells heard ---- */
 
-/* The truth about credits, whatever was lost before. */
-static void channel_retry_refreshed(struct cell_channel *ep, uint32_t vc,
-				    uint8_t value)
-{
-	uint8_t used = (uint8_t)(ep->slow->cells[vc] - value);
-
-	if (used <= ep->peer->cfg.slots)
-		cell_channel_use(ep, vc, used);
-}
-
-static void nack_heard(struct cell_channel *ep, const struct slow_ctl *c)
-{
-	struct cell_channel_framed *s = ep->slow;
-
-	s->n.nacks_in++;
-	if (cell_channel_retry_acked(ep, c->value, c->cycle) && ep->unacked)
-		cell_channel_retry_replay(ep, c->cycle);
-	else
-		s->n.nacks_stale++;
-}
-
 static void channel_retry_hear(struct cell_channel *ep,
 			       const struct slow_ctl *c)
 {
 	uint32_t vc = c->type % EX_VCS, kind = c->type - vc;
 
-	if (kind == EX_C_INIT1)
+	if (kind == EX_C_INIT1) {
 		cell_channel_train_heard(ep, c->cycle, c->type, c->value);
-	else if (ep->slow->state != CELL_CHANNEL_READY)
+	} else if (ep->slow->state != CELL_CHANNEL_READY) {
 		return;
-	else if (kind == EX_C_REFRESH)
-		channel_retry_refreshed(ep, vc, c->value);
-	else if (kind == EX_C_CREDIT && c->value <= ep->used[vc])
+	} else if (kind == EX_C_REFRESH) {
+		/* The truth about credits, whatever was lost before. */
+		uint8_t used = (uint8_t)(ep->slow->cells[vc] - c->value);
+
+		if (used <= ep->peer->cfg.slots)
+			cell_channel_use(ep, vc, used);
+	} else if (kind == EX_C_CREDIT && c->value <= ep->used[vc]) {
 		cell_channel_use(ep, vc, ep->used[vc] - c->value);
-	else if (c->type == EX_C_ACK)
+	} else if (c->type == EX_C_ACK) {
 		cell_channel_retry_acked(ep, (uint8_t)(c->value + 1), c->cycle);
-	else if (c->type == EX_C_NACK)
-		nack_heard(ep, c);
+	} else if (c->type == EX_C_NACK) {
+		struct cell_channel_framed *s = ep->slow;
+
+		s->n.nacks_in++;
+		if (cell_channel_retry_acked(ep, c->value, c->cycle) &&
+		    ep->unacked)
+			cell_channel_retry_replay(ep, c->cycle);
+		else
+			s->n.nacks_stale++;
+	}
 }
 
 static bool starts_something(uint32_t type)
@@ -168,30 +151,24 @@ static bool starts_something(uint32_t type)
 	return type == EX_C_NACK || (type & ~3u) == EX_C_INIT1;
 }
 
-static uint64_t urgent_next(const struct cell_channel_framed *s)
-{
-	uint32_t i;
-
-	for (i = s->in_r.head; i != s->in_r.tail; i++)
-		if (starts_something(s->in[i & s->in_r.mask].type))
-			return s->in[i & s->in_r.mask].cycle;
-	return WEFT_NEVER;
-}
-
 void cell_channel_retry_apply(struct cell_channel *ep, uint64_t cycle)
 {
 	struct cell_channel_framed *s = ep->slow;
 	struct slow_ctl c;
 
-	while (s->in_r.head != s->in_r.tail) {
-		c = s->in[s->in_r.head & s->in_r.mask];
+	while (!ring_empty(&s->in)) {
+		c = *ring_front(&s->in);
 		if (c.cycle > cycle)
 			break;
-		s->in_r.head++;
+		ring_pop(&s->in);
 		channel_retry_hear(ep, &c);
 	}
-	if (s->urgent <= cycle)
-		s->urgent = urgent_next(s);
+	if (s->urgent > cycle)
+		return;
+	s->urgent = WEFT_NEVER;
+	for (uint32_t i = ring_count(&s->in); i-- > 0;)
+		if (starts_something(ring_nth(&s->in, i)->type))
+			s->urgent = ring_nth(&s->in, i)->cycle;
 }
 
 void cell_channel_retry_heard(struct cell_channel *ep, uint64_t cycle,
@@ -200,8 +177,7 @@ void cell_channel_retry_heard(struct cell_channel *ep, uint64_t cycle,
 	struct cell_channel_framed *s = ep->slow;
 
 	cell_channel_retry_apply(ep, cell_channel_now(ep));
-	s->in = cell_channel_ring_room(&s->in_r, s->in, sizeof(*s->in));
-	s->in[s->in_r.tail++ & s->in_r.mask] = (struct slow_ctl){
+	*ring_push(&s->in) = (struct slow_ctl){
 		.cycle = cycle,
 		.type = (uint8_t)type,
 		.value = (uint8_t)value,

@@ -61,18 +61,6 @@ static const struct cell_channel_ops extoll_xbar_port_ops = {
 
 /* ---- arrival: into the queues ---- */
 
-/* A cell that goes nowhere. */
-static void cell_discard(struct extoll_xbar *x, uint32_t i, uint32_t slot)
-{
-	struct ecell *c = &x->ep[i].slot[slot];
-
-	if (c->flags & ECELL_VOID)
-		weft_count(x->comp, EXTOLL_XBAR_VOIDS, 1);
-	else if (c->flags & ECELL_EOP)
-		weft_frame_free(c->pkt);
-	cell_channel_release(&x->ep[i], slot, c->cycle + c->flits);
-}
-
 static void cell_in(struct extoll_xbar *x, uint32_t i, uint32_t slot)
 {
 	struct extoll_xbar_in *in = &x->in[i];
@@ -86,10 +74,16 @@ static void cell_in(struct extoll_xbar *x, uint32_t i, uint32_t slot)
 		in->vc_out[c->vc] = c->vc_out;
 	}
 	c->vc_out = in->vc_out[c->vc];
-	if (in->out[c->vc] == EXTOLL_XBAR_NONE)
-		cell_discard(x, i, slot);
-	else
+	if (in->out[c->vc] != EXTOLL_XBAR_NONE) {
 		extoll_xbar_queue_push(x, i, in->out[c->vc], slot);
+		return;
+	}
+	/* it goes nowhere */
+	if (c->flags & ECELL_VOID)
+		weft_count(x->comp, EXTOLL_XBAR_VOIDS, 1);
+	else if (c->flags & ECELL_EOP)
+		weft_frame_free(c->pkt);
+	cell_channel_release(&x->ep[i], slot, c->cycle + c->flits);
 }
 
 /* Takes in what is seen; returns the next cycle at which there is more. */
@@ -116,17 +110,6 @@ static uint64_t take_cells(struct extoll_xbar *x, uint64_t cycle)
 
 /* ---- decision ---- */
 
-/* Bits of inputs whose RAM is not being read. */
-static uint64_t inputs_free(const struct extoll_xbar *x, uint64_t cycle)
-{
-	uint64_t m = 0;
-	uint32_t i;
-
-	for (i = 0; i < EX_PORTS; i++)
-		m |= (x->read_free[i] <= cycle ? 0xfULL : 0) << i * EX_VCS;
-	return m;
-}
-
 /* Cells that output o could send at `cycle`, whatever their inputs do. */
 static uint64_t could_go(struct extoll_xbar *x, uint32_t o, uint64_t cycle)
 {
@@ -145,15 +128,6 @@ static uint64_t could_go(struct extoll_xbar *x, uint32_t o, uint64_t cycle)
 	return m;
 }
 
-static void lock_step(struct extoll_xbar_out *out, const struct ecell *c,
-		      uint32_t bit)
-{
-	bool ends = c->flags & ECELL_VOID ? c->flags & ECELL_SOP
-					  : c->flags & ECELL_EOP;
-
-	out->lock[c->vc_out] = ends ? EXTOLL_XBAR_NONE : (uint8_t)bit;
-}
-
 /* The cell at the head of queue (o, bit) leaves.  A cable may lead back to the
  * input it came from: its slots move when they become more. */
 static void cell_out(struct extoll_xbar *x, uint32_t o, uint32_t bit,
@@ -163,11 +137,13 @@ static void cell_out(struct extoll_xbar *x, uint32_t o, uint32_t bit,
 	uint32_t slot = x->in[i].head[o * EX_VCS + bit % EX_VCS];
 	struct ecell c = x->ep[i].slot[slot];
 	uint64_t end = cycle + c.flits + c.skip;
+	bool ends;
 
 	weft_count(x->comp, EXTOLL_XBAR_CELLS, 1);
 	weft_count(x->comp, EXTOLL_XBAR_PACKETS,
 		   (c.flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP);
-	lock_step(&x->out[o], &c, bit);
+	ends = c.flags & ECELL_VOID ? c.flags & ECELL_SOP : c.flags & ECELL_EOP;
+	x->out[o].lock[c.vc_out] = ends ? EXTOLL_XBAR_NONE : (uint8_t)bit;
 	extoll_xbar_queue_pop(x, i, o, bit);
 	if (weft_heard_kind(x->comp, WEFT_TRACE_STATE))
 		extoll_xbar_tell_cell(x, i, o, cycle, end);
@@ -177,33 +153,11 @@ static void cell_out(struct extoll_xbar *x, uint32_t o, uint32_t bit,
 	cell_channel_release(&x->ep[i], slot, end);
 }
 
-/* An input takes one of the outputs that granted it something. */
-static uint32_t crossbar_accept(struct extoll_xbar *x, uint32_t i,
-				uint32_t outs)
-{
-	uint32_t o = extoll_xbar_arbiter(outs, x->in[i].accept);
-
-	x->in[i].accept = (uint8_t)o;
-	return o;
-}
-
 struct grants {
 	uint8_t bit[EX_PORTS];	  /* by output */
 	uint16_t by_in[EX_PORTS]; /* outputs, by input */
 	uint16_t ins;
 };
-
-/* First cycle at which one of the inputs in m can be read. */
-static uint64_t read_next(const struct extoll_xbar *x, uint64_t m)
-{
-	uint64_t t = WEFT_NEVER;
-	uint32_t i;
-
-	for (i = 0; i < EX_PORTS; i++)
-		if (m >> i * EX_VCS & 0xf && x->read_free[i] < t)
-			t = x->read_free[i];
-	return t;
-}
 
 /* Output o grants; returns the next cycle at which it may when it does not,
  * apart from what it hears from its peer. */
@@ -218,8 +172,16 @@ static uint64_t crossbar_grant(struct extoll_xbar *x, uint32_t o,
 	m = could_go(x, o, cycle);
 	if (!m)
 		return WEFT_NEVER;
-	if (!(m & freed))
-		return read_next(x, m);
+	if (!(m & freed)) {
+		/* First cycle at which one of the inputs in m can be read. */
+		uint64_t t = WEFT_NEVER;
+		uint32_t i;
+
+		for (i = 0; i < EX_PORTS; i++)
+			if (m >> i * EX_VCS & 0xf && x->read_free[i] < t)
+				t = x->read_free[i];
+		return t;
+	}
 	bit = extoll_xbar_arbiter(m & freed, x->out[o].last);
 	x->out[o].last = (uint8_t)bit;
 	g->bit[o] = (uint8_t)bit;
@@ -238,8 +200,9 @@ static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 
 	for (m = g->ins; m; m &= m - 1) {
 		uint32_t i = (uint32_t)__builtin_ctz(m), outs = g->by_in[i];
-		uint32_t o = crossbar_accept(x, i, outs);
+		uint32_t o = extoll_xbar_arbiter(outs, x->in[i].accept);
 
+		x->in[i].accept = (uint8_t)o;
 		if (outs & (outs - 1)) {
 			weft_count(x->comp, EXTOLL_XBAR_CONFLICTS,
 				   (uint64_t)__builtin_popcount(outs) - 1);
@@ -262,9 +225,12 @@ static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 static uint64_t crossbar_decide(struct extoll_xbar *x, uint64_t cycle)
 {
 	struct grants g = { .ins = 0 };
-	uint64_t freed = inputs_free(x, cycle), next = WEFT_NEVER, t;
-	uint32_t m;
+	uint64_t freed = 0, next = WEFT_NEVER, t;
+	uint32_t m, i;
 
+	/* bits of inputs whose RAM is not being read */
+	for (i = 0; i < EX_PORTS; i++)
+		freed |= (x->read_free[i] <= cycle ? 0xfULL : 0) << i * EX_VCS;
 	x->fresh = 0;
 	for (m = x->asked; m; m &= m - 1) {
 		uint32_t o = (uint32_t)__builtin_ctz(m);
@@ -302,21 +268,6 @@ static void soon_out(const struct extoll_xbar *x, uint32_t i, uint32_t stage)
 	__builtin_prefetch(&p->slot, 1);
 }
 
-static void soon_in(const struct extoll_xbar *x, uint32_t i)
-{
-	__builtin_prefetch(&x->ep[i].slot, 1);
-	__builtin_prefetch(&x->in[i], 1);
-	__builtin_prefetch((const char *)&x->in[i] + 64, 1);
-}
-
-static void soon_cell(const struct cell_channel *ep)
-{
-	__builtin_prefetch(&ep->slot[ep->way_head]);
-	if (ep->due)
-		__builtin_prefetch(&ep->due[ep->due_r.tail & ep->due_r.mask],
-				   1);
-}
-
 /* Inputs whose cells are seen next, then these cells, then their outputs. */
 void extoll_xbar_soon(const struct weft_comp *c, uint32_t stage)
 {
@@ -330,12 +281,20 @@ void extoll_xbar_soon(const struct weft_comp *c, uint32_t stage)
 
 		if (x->seen[i] > x->armed)
 			continue;
-		if (!stage)
-			soon_in(x, i);
-		else if (stage == 1)
-			soon_cell(&x->ep[i]);
-		else
+		if (!stage) {
+			__builtin_prefetch(&x->ep[i].slot, 1);
+			__builtin_prefetch(&x->in[i], 1);
+			__builtin_prefetch((const char *)&x->in[i] + 64, 1);
+		} else if (stage == 1) {
+			const struct cell_channel *ep = &x->ep[i];
+
+			__builtin_prefetch(&ep->slot[ep->way_head]);
+			if (ep->due.at)
+				__builtin_prefetch(
+					ring_at(&ep->due, ep->due.tail), 1);
+		} else {
 			soon_out(x, i, stage);
+		}
 	}
 }
 

@@ -13,17 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the cell's packet asks for; 0: nothing. */
-static uint32_t hash_of(const struct ecell *c)
-{
-	const uint8_t *b = weft_slice_data(c->pkt->payload);
-
-	if (c->flags & ECELL_VOID || ex_meta(c->pkt)->words || !b ||
-	    c->pkt->payload.len < 2)
-		return 0;
-	return (uint32_t)b[0] << 8 | b[1];
-}
-
 static struct extoll_xbar_turn *turn_find(struct extoll_xbar *x, uint32_t i,
 					  const struct ecell *c)
 {
@@ -50,8 +39,12 @@ static struct extoll_xbar_turn *turn_first(struct extoll_xbar *x,
 void extoll_xbar_turn_add(struct extoll_xbar *x, uint32_t i,
 			  const struct ecell *c)
 {
-	uint32_t hash = hash_of(c);
+	const uint8_t *b = weft_slice_data(c->pkt->payload);
+	uint32_t hash = 0;
 
+	if (!(c->flags & ECELL_VOID) && !ex_meta(c->pkt)->words && b &&
+	    c->pkt->payload.len >= 2)
+		hash = (uint32_t)b[0] << 8 | b[1];
 	if (!hash || turn_find(x, i, c))
 		return;
 	if (x->n_turn == x->max_turn) {

@@ -20,27 +20,19 @@ bool extoll_xbar_may_ask(const struct extoll_xbar_in *in, const struct ecell *c)
 	return !p->is_open || c->serial != p->serial || p->waiting == p->cells;
 }
 
-/* A packet that goes from link to link asks t_transit cycles after it came; its
- * cells follow it as they came. */
-static bool in_transit(struct extoll_xbar *x, uint32_t i, uint32_t o,
-		       const struct ecell *c)
-{
-	uint64_t from = c->cycle + x->t_transit;
-
-	if (i < EX_INTERNAL || o < EX_INTERNAL || !(c->flags & ECELL_SOP) ||
-	    from <= cell_channel_now(&x->ep[i]))
-		return false;
-	vec_push(&x->held,
-		 ((struct extoll_xbar_held){ from, (uint8_t)i, (uint8_t)o,
-					     (uint8_t)c->vc }));
-	return true;
-}
-
 static void crossbar_queues_ask(struct extoll_xbar *x, uint32_t i, uint32_t o,
 				const struct ecell *c)
 {
-	if (x->t_transit && in_transit(x, i, o, c))
+	/* A packet that goes from link to link asks t_transit cycles after it
+	 * came; its cells follow it as they came. */
+	if (x->t_transit && i >= EX_INTERNAL && o >= EX_INTERNAL &&
+	    c->flags & ECELL_SOP &&
+	    c->cycle + x->t_transit > cell_channel_now(&x->ep[i])) {
+		vec_push(&x->held, ((struct extoll_xbar_held){
+					   c->cycle + x->t_transit, (uint8_t)i,
+					   (uint8_t)o, (uint8_t)c->vc }));
 		return;
+	}
 	if (!extoll_xbar_may_ask(&x->in[i], c) ||
 	    (x->n_turn && c->flags & ECELL_SOP &&
 	     !extoll_xbar_turn_is(x, i, c)))
@@ -71,21 +63,6 @@ uint64_t extoll_xbar_queue_held(struct extoll_xbar *x, uint64_t cycle)
 	return next;
 }
 
-/* The cell's packet, as it comes in. */
-static void packet_in(struct extoll_xbar_open *p, struct ecell *c)
-{
-	if (c->flags & ECELL_SOP) {
-		p->serial++;
-		p->cells = 0;
-		p->is_open = !(c->flags & (ECELL_EOP | ECELL_VOID));
-	}
-	c->serial = p->serial;
-	p->waiting++;
-	p->cells += p->is_open;
-	if ((c->flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP)
-		p->is_open = false;
-}
-
 /* A packet with a hash has arrived if it may ask now and has not left. */
 static void order_in(struct extoll_xbar *x, uint32_t i, uint32_t q,
 		     const struct ecell *c)
@@ -107,9 +84,19 @@ void extoll_xbar_queue_push(struct extoll_xbar *x, uint32_t i, uint32_t o,
 {
 	struct extoll_xbar_in *in = &x->in[i];
 	struct ecell *s = x->ep[i].slot, *c = &s[slot];
+	struct extoll_xbar_open *p = &in->open[c->vc];
 	uint32_t q = o * EX_VCS + c->vc;
 
-	packet_in(&in->open[c->vc], c);
+	if (c->flags & ECELL_SOP) {
+		p->serial++;
+		p->cells = 0;
+		p->is_open = !(c->flags & (ECELL_EOP | ECELL_VOID));
+	}
+	c->serial = p->serial;
+	p->waiting++;
+	p->cells += p->is_open;
+	if ((c->flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP)
+		p->is_open = false;
 	if (in->head[q] != EXTOLL_XBAR_NONE)
 		s[in->tail[q]].next = (uint8_t)slot;
 	else
@@ -122,20 +109,6 @@ void extoll_xbar_queue_push(struct extoll_xbar *x, uint32_t i, uint32_t o,
 		crossbar_queues_ask(x, i, o, &s[in->head[q]]);
 }
 
-/* A packet with a hash leaves: the next one may be at the head of a queue. */
-static void order_next(struct extoll_xbar *x, uint32_t i, const struct ecell *c)
-{
-	struct extoll_xbar_turn t;
-	uint32_t slot;
-
-	if (!extoll_xbar_turn_drop(x, i, c, &t))
-		return;
-	slot = x->in[t.in].head[t.out * EX_VCS + t.vc];
-	if (slot != EXTOLL_XBAR_NONE &&
-	    x->ep[t.in].slot[slot].serial == t.serial)
-		crossbar_queues_ask(x, t.in, t.out, &x->ep[t.in].slot[slot]);
-}
-
 void extoll_xbar_queue_left(struct extoll_xbar *x, uint32_t i,
 			    const struct ecell *c)
 {
@@ -143,8 +116,20 @@ void extoll_xbar_queue_left(struct extoll_xbar *x, uint32_t i,
 	struct extoll_xbar_open *p = &in->open[c->vc];
 	uint32_t q;
 
-	if (x->n_turn && c->flags & ECELL_SOP)
-		order_next(x, i, c);
+	if (x->n_turn && c->flags & ECELL_SOP) {
+		/* A packet with a hash leaves: the next one may be at the head
+		 * of a queue. */
+		struct extoll_xbar_turn t;
+		uint32_t slot;
+
+		if (!(!extoll_xbar_turn_drop(x, i, c, &t))) {
+			slot = x->in[t.in].head[t.out * EX_VCS + t.vc];
+			if (slot != EXTOLL_XBAR_NONE &&
+			    x->ep[t.in].slot[slot].serial == t.serial)
+				crossbar_queues_ask(x, t.in, t.out,
+						    &x->ep[t.in].slot[slot]);
+		}
+	}
 	p->waiting--;
 	if (!p->is_open)
 		return;

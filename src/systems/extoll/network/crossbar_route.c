@@ -8,40 +8,22 @@
 #include "systems/extoll/network/crossbar.h"
 #include "systems/extoll/network/route_runs.h"
 
-/* Dimension of a port, 0xff for an internal one. */
-static uint32_t port_dim(const struct extoll_xbar *x, uint32_t port)
-{
-	if (x->place.topo)
-		return topo_dim(x->place.topo, port);
-	return port < EX_INTERNAL ? 0xff : (port - EX_INTERNAL) / 2;
-}
-
 /* A new dimension starts on the even VC; a cable that closes a ring, and all
  * links behind it in that dimension, are on the odd one (4.6). */
 static uint32_t vc_next(const struct extoll_xbar *x, struct ex_meta *m,
 			uint32_t vc, uint32_t out)
 {
-	uint32_t dim = port_dim(x, out), odd = dim == m->dim ? vc & 1 : 0;
+	uint32_t dim = 0xff, odd; /* of an internal port */
 
+	if (x->place.topo)
+		dim = topo_dim(x->place.topo, out);
+	else if (out >= EX_INTERNAL)
+		dim = (out - EX_INTERNAL) / 2;
+	odd = dim == m->dim ? vc & 1 : 0;
 	m->dim = (uint8_t)dim;
 	if (out < EX_INTERNAL)
 		return m->cls * 2u;
 	return m->cls * 2u + (odd | (x->datelines >> out & 1));
-}
-
-/* The string has ended at a cable: the flit behind it, the lower part of H0, is
- * taken for the next routing flit (3.9; T-29).  Where it would be used up, and
- * H0 no longer begin with it, the packet ends here: our choice. */
-static uint32_t header_next(const struct extoll_xbar *x, struct weft_frame *f)
-{
-	uint32_t bits = 8 * ex_flit_bytes(x->width);
-	uint64_t all = (1ULL << bits) - 1, flit = f->u[0] & all;
-	uint64_t rest = flit >> 4 | (uint64_t)EX_NIB_FILL << (bits - 4);
-
-	if (!ex_meta(f)->words || rest == all)
-		return EX_NIB_FILL;
-	f->u[0] = (f->u[0] & ~all) | rest;
-	return flit & 0xf;
 }
 
 /* Consumes the lowest nibble. */
@@ -52,8 +34,20 @@ static uint32_t path_next(struct extoll_xbar *x, struct ecell *c,
 
 	if (m->hops == EX_ROUTE_RUNS)
 		return ex_runs_step(c->pkt);
-	if (m->pos >= m->hops)
-		return header_next(x, c->pkt);
+	if (m->pos >= m->hops) {
+		/* The string has ended at a cable: the flit behind it, the
+		 * lower part of H0, is taken for the next routing flit (3.9;
+		 * T-29).  Where it would be used up, and H0 no longer begin
+		 * with it, the packet ends here: our choice. */
+		uint32_t bits = 8 * ex_flit_bytes(x->width);
+		uint64_t all = (1ULL << bits) - 1, flit = c->pkt->u[0] & all;
+		uint64_t rest = flit >> 4 | (uint64_t)EX_NIB_FILL << (bits - 4);
+
+		if (!ex_meta(c->pkt)->words || rest == all)
+			return EX_NIB_FILL;
+		c->pkt->u[0] = (c->pkt->u[0] & ~all) | rest;
+		return flit & 0xf;
+	}
 	nib = ex_route_nibble(c->pkt, m->pos);
 	if (ex_route_removes(x->width, m->hops, m->pos) && c->flits > 1) {
 		c->flits--;

@@ -221,39 +221,27 @@ int extoll_xbar_cells_fit(const struct extoll_xbar *x, struct weft_err *err)
 
 /* ---- counters ---- */
 
-/* Virtual channels on which cells have come: a queue that was used has a tail
- * for ever. */
-static uint32_t vcs_used(const struct extoll_xbar *x)
-{
-	uint32_t used = 0, i, q;
-
-	for (i = 0; i < EX_PORTS; i++)
-		for (q = 0; q < EXTOLL_XBAR_QUEUES; q++)
-			if (x->in[i].tail[q] != EXTOLL_XBAR_NONE)
-				used |= 1u << q % EX_VCS;
-	return (uint32_t)__builtin_popcount(used);
-}
-
-static uint32_t crossbar_tables_spacing(const struct extoll_xbar *x)
-{
-	uint32_t least = EXTOLL_XBAR_FAR, i;
-
-	for (i = 0; i < EX_PORTS; i++)
-		if (x->in[i].spacing < least)
-			least = x->in[i].spacing;
-	return least < EXTOLL_XBAR_FAR ? least : 0;
-}
-
 int extoll_xbar_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_xbar *x = c->state;
-	uint32_t i;
+	uint32_t i, least, used, q;
 
 	for (i = 0; i < EX_PORTS; i++)
 		if (x->ep[i].peer)
 			cell_channel_volume(&x->ep[i]);
-	c->counters[EXTOLL_XBAR_SPACING] = crossbar_tables_spacing(x);
-	c->counters[EXTOLL_XBAR_VCS] = vcs_used(x);
+	least = EXTOLL_XBAR_FAR;
+	for (i = 0; i < EX_PORTS; i++)
+		if (x->in[i].spacing < least)
+			least = x->in[i].spacing;
+	c->counters[EXTOLL_XBAR_SPACING] = least < EXTOLL_XBAR_FAR ? least : 0;
+	/* Virtual channels on which cells have come: a queue that was used has
+	 * a tail for ever. */
+	used = 0;
+	for (i = 0; i < EX_PORTS; i++)
+		for (q = 0; q < EXTOLL_XBAR_QUEUES; q++)
+			if (x->in[i].tail[q] != EXTOLL_XBAR_NONE)
+				used |= 1u << q % EX_VCS;
+	c->counters[EXTOLL_XBAR_VCS] = (uint32_t)__builtin_popcount(used);
 	extoll_xbar_link_counts(x);
 	return 0;
 }

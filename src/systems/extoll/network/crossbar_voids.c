@@ -7,35 +7,22 @@
 
 #include "systems/extoll/network/cell_channel_framed.h"
 
-/* The cell before `slot` in queue q, slot itself when it is the first, or none.
- */
-static uint32_t crossbar_voids_before(const struct extoll_xbar *x, uint32_t i,
-				      uint32_t q, uint32_t slot)
-{
-	const struct ecell *s = x->ep[i].slot;
-	uint32_t at = x->in[i].head[q];
-
-	if (at == slot)
-		return at;
-	while (at != EXTOLL_XBAR_NONE && s[at].next != slot)
-		at = s[at].next;
-	return at;
-}
-
 /* Takes the cell out of queue (o, vc), if it is there. */
 static bool unlink_cell(struct extoll_xbar *x, uint32_t i, uint32_t o,
 			uint32_t slot)
 {
 	struct ecell *s = x->ep[i].slot;
 	uint32_t vc = s[slot].vc, q = o * EX_VCS + vc;
-	uint32_t at = crossbar_voids_before(x, i, q, slot);
+	uint32_t at = x->in[i].head[q];
 
-	if (at == EXTOLL_XBAR_NONE)
-		return false;
 	if (at == slot) {
 		extoll_xbar_queue_pop(x, i, o, i * EX_VCS + vc);
 		return true;
 	}
+	while (at != EXTOLL_XBAR_NONE && s[at].next != slot)
+		at = s[at].next;
+	if (at == EXTOLL_XBAR_NONE)
+		return false;
 	s[at].next = s[slot].next;
 	if (x->in[i].tail[q] == slot)
 		x->in[i].tail[q] = (uint8_t)at;
@@ -78,22 +65,11 @@ void extoll_xbar_link(void *own, struct cell_channel *ep,
 	extoll_xbar_news(x, (uint32_t)(ep - x->ep) - EX_INTERNAL, what);
 }
 
-static void slow_counts(uint64_t *n, const struct slow_count *c)
-{
-	n[EXTOLL_XBAR_LOST] += c->lost;
-	n[EXTOLL_XBAR_RESENT] += c->resent;
-	n[EXTOLL_XBAR_NACKS_IN] += c->nacks_in;
-	n[EXTOLL_XBAR_STALE] += c->nacks_stale;
-	n[EXTOLL_XBAR_IGNORED] += c->ignored;
-	n[EXTOLL_XBAR_CONTROL] += c->control;
-	n[EXTOLL_XBAR_IDLE] += c->idle;
-	n[EXTOLL_XBAR_PIECES] += c->pieces;
-}
-
 /* Sums over all link ports. */
 void extoll_xbar_link_counts(struct extoll_xbar *x)
 {
 	uint64_t *n = x->comp->counters;
+	const struct slow_count *s;
 	uint32_t i;
 
 	for (i = EXTOLL_XBAR_RETRIES; i < EXTOLL_XBAR_N_COUNTERS; i++)
@@ -109,7 +85,16 @@ void extoll_xbar_link_counts(struct extoll_xbar *x)
 		n[EXTOLL_XBAR_SEQ] += c->seq;
 		n[EXTOLL_XBAR_VOIDS_IN] += c->voids;
 		n[EXTOLL_XBAR_DOWNS] += c->downs;
-		if (x->ep[i].slow)
-			slow_counts(n, &x->ep[i].slow->n);
+		if (!x->ep[i].slow)
+			continue;
+		s = &x->ep[i].slow->n;
+		n[EXTOLL_XBAR_LOST] += s->lost;
+		n[EXTOLL_XBAR_RESENT] += s->resent;
+		n[EXTOLL_XBAR_NACKS_IN] += s->nacks_in;
+		n[EXTOLL_XBAR_STALE] += s->nacks_stale;
+		n[EXTOLL_XBAR_IGNORED] += s->ignored;
+		n[EXTOLL_XBAR_CONTROL] += s->control;
+		n[EXTOLL_XBAR_IDLE] += s->idle;
+		n[EXTOLL_XBAR_PIECES] += s->pieces;
 	}
 }

@@ -160,16 +160,6 @@ static uint32_t waits_solve(struct waits *w)
 
 /* ---- all that waits ---- */
 
-static void waits_add(struct waits *w, uint32_t place, const struct ex_wait *e)
-{
-	vec_push(&w->heads, (struct head){ .place = place, .w = *e });
-}
-
-static uint32_t deadlock_places(const struct waits *w)
-{
-	return w->n->n_xbars * EX_PORTS * EX_VCS;
-}
-
 static uint32_t place_heads(const struct waits *w, uint32_t p,
 			    struct ex_wait e[EX_PORTS])
 {
@@ -179,21 +169,8 @@ static uint32_t place_heads(const struct waits *w, uint32_t p,
 	return ops ? ops->heads(c, place_in(p), p % EX_VCS, e) : 0;
 }
 
-/* Something has waited for long: mostly nothing has. */
-static bool waits_old(const struct waits *w)
+static void waits_read(struct waits *w, uint32_t all)
 {
-	struct ex_wait e[EX_PORTS];
-
-	for (uint32_t p = 0; p < deadlock_places(w); p++)
-		for (uint32_t k = place_heads(w, p, e); k-- > 0;)
-			if (e[k].since <= w->before)
-				return true;
-	return false;
-}
-
-static void waits_read(struct waits *w)
-{
-	uint32_t all = deadlock_places(w);
 	struct ex_wait e[EX_PORTS];
 
 	w->first = calloc(all + 1, sizeof(*w->first));
@@ -204,26 +181,13 @@ static void waits_read(struct waits *w)
 
 		w->first[p] = w->heads.n;
 		for (uint32_t i = 0; i < k; i++)
-			waits_add(w, p, &e[i]);
+			vec_push(&w->heads,
+				 (struct head){ .place = p, .w = e[i] });
 	}
 	w->first[all] = w->heads.n;
 }
 
-static void waits_free(struct waits *w)
-{
-	free(w->heads.at);
-	free(w->first);
-}
-
 /* ---- in words ---- */
-
-static const struct head *stuck_at(const struct waits *w, uint32_t p)
-{
-	for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
-		if (!w->heads.at[i].live)
-			return &w->heads.at[i];
-	return NULL;
-}
 
 /* The place whose cells h waits for. */
 static uint32_t place_next(const struct waits *w, const struct head *h)
@@ -255,7 +219,7 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 			    uint32_t *first_p)
 {
 	const struct head *h = w->heads.at;
-	uint32_t n = 0;
+	uint32_t n = 0, p;
 
 	while (h->live)
 		h++;
@@ -266,7 +230,11 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 				return n;
 			}
 		path[n++] = h->place;
-		h = stuck_at(w, place_next(w, h));
+		p = place_next(w, h);
+		h = NULL; /* the first stuck one there */
+		for (uint32_t i = w->first[p + 1]; i-- > w->first[p];)
+			if (!w->heads.at[i].live)
+				h = &w->heads.at[i];
 	}
 	*first_p = 0;
 	return n;
@@ -274,10 +242,12 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 
 static void circle_text(const struct waits *w, char *text, size_t size)
 {
-	enum { SHOWN = 8 };
-	uint32_t *path = calloc(w->heads.n + 1, sizeof(*path)), n, first;
-	size_t at = 0;
+	uint32_t *path, n, first;
+	size_t at;
 
+	enum { SHOWN = 8 };
+	path = calloc(w->heads.n + 1, sizeof(*path));
+	at = 0;
 	if (!path)
 		abort();
 	n = circle_find(w, path, &first);
@@ -312,17 +282,23 @@ bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
 		      size_t size, bool *blocked_p)
 {
 	struct waits w = { .n = n, .before = before };
-	bool found;
+	uint32_t places = n->n_xbars * EX_PORTS * EX_VCS;
+	struct ex_wait e[EX_PORTS];
+	bool found = false; /* something has waited for long */
 
 	*blocked_p = false;
-	if (!waits_old(&w))
-		return false;
-	waits_read(&w);
+	for (uint32_t p = 0; !found && p < places; p++)
+		for (uint32_t k = place_heads(&w, p, e); k-- > 0;)
+			found |= e[k].since <= before;
+	if (!found)
+		return false; /* mostly */
+	waits_read(&w, places);
 	found = waits_solve(&w) > 0;
 	if (found)
 		circle_text(&w, text, size);
 	else
 		*blocked_p = blocked_text(&w, text, size);
-	waits_free(&w);
+	free(w.heads.at);
+	free(w.first);
 	return found;
 }

@@ -135,19 +135,6 @@ int extoll_net_pattern(const struct ex_place *at, uint64_t permutation,
 
 /* ---- the watchdog ---- */
 
-/* Sources that have something to send and did not, for that long. */
-static uint32_t direct_network_starving(const struct extoll_net *n,
-					uint64_t before)
-{
-	uint32_t res = 0;
-
-	EXTOLL_NET_GENS(n, g)
-	{
-		res += g->ops->starves(g->comp, before);
-	}
-	return res;
-}
-
 static void direct_network_deadlocked(struct weft_comp *c, const char *text)
 {
 	struct extoll_net *n = c->state;
@@ -181,7 +168,7 @@ static void direct_network_watch(struct weft_comp *c)
 	uint64_t moved =
 		c->counters[EXTOLL_NET_SENT] + c->counters[EXTOLL_NET_RECEIVED];
 	char text[300] = "";
-	uint32_t starved;
+	uint32_t starved = 0;
 	bool blocked;
 
 	if (extoll_net_cycle(n, before, text, sizeof(text), &blocked)) {
@@ -189,7 +176,12 @@ static void direct_network_watch(struct weft_comp *c)
 		weft_sim_stop(c->sim);
 		return;
 	}
-	starved = moved != n->moved ? direct_network_starving(n, before) : 0;
+	/* sources that had something to send and did not, while others did */
+	EXTOLL_NET_GENS(n, g)
+	{
+		starved +=
+			moved != n->moved && g->ops->starves(g->comp, before);
+	}
 	if (starved > n->starved)
 		n->starved = starved;
 	n->moved = moved;
@@ -206,31 +198,27 @@ static void net_event(struct weft_comp *c, uint32_t tag)
 		extoll_net_links_begin(c);
 	else if (tag == EXTOLL_NET_TAG_CLOSE && !n->closed &&
 		 weft_now(c) == weft_clock_edge(&n->clk, n->until))
-		extoll_net_window_end(c);
+		extoll_net_window_end(c, n->until, false);
 	else if (tag == EXTOLL_NET_TAG_WATCH)
 		direct_network_watch(c);
 }
 
 /* ---- results ---- */
 
-/* Sum of a counter of all crossbars, by its name. */
-static uint64_t xbars_sum(const struct extoll_net *n, const char *name)
+static int net_sample(struct weft_comp *c, struct weft_err *err)
 {
+	const struct extoll_net *n = c->state;
 	uint64_t sum = 0;
 
+	/* the counter is known by its name: another crossbar may have it */
 	for (uint32_t i = 0; i < n->n_xbars; i++) {
 		const struct weft_class *cls = n->xbar[i]->cls;
 
 		for (uint32_t k = 0; k < cls->n_counters; k++)
-			if (!strcmp(cls->counters[k].name, name))
+			if (!strcmp(cls->counters[k].name, "packets"))
 				sum += n->xbar[i]->counters[k];
 	}
-	return sum;
-}
-
-static int net_sample(struct weft_comp *c, struct weft_err *err)
-{
-	c->counters[EXTOLL_NET_HOPS] = xbars_sum(c->state, "packets");
+	c->counters[EXTOLL_NET_HOPS] = sum;
 	return 0;
 }
 
@@ -292,7 +280,7 @@ static int net_finish(struct weft_comp *c, struct weft_err *err)
 		now = weft_clock_cycle(&n->clk, n->last) + 1;
 	}
 	if (!n->closed && n->n_gens && now > n->from)
-		extoll_net_window_close(c, now);
+		extoll_net_window_end(c, now, true);
 	extoll_net_links_end(c);
 	extoll_net_links_report(c);
 	if (!n->n_gens)

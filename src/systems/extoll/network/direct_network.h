@@ -141,8 +141,8 @@ static inline bool extoll_net_over(const struct extoll_net *n)
 	return n && n->over;
 }
 
-/* measuring_window.c: the window begins at `from`; is at its end, where it may
- * begin anew; ends at `until` for good. */
+/* measuring_window.c: the window begins at `from`; it ends at `until`, where it
+ * may begin anew unless this is its last end. */
 enum {
 	EXTOLL_NET_TAG_WATCH,
 	EXTOLL_NET_TAG_OPEN,
@@ -150,8 +150,7 @@ enum {
 	EXTOLL_NET_TAG_NONE
 };
 void extoll_net_window_open(struct weft_comp *net, uint64_t from);
-void extoll_net_window_end(struct weft_comp *net);
-void extoll_net_window_close(struct weft_comp *net, uint64_t until);
+void extoll_net_window_end(struct weft_comp *net, uint64_t until, bool last);
 
 /* link_load.c: how busy links are from now on, up to now (the first call
  * counts), and that in the results. */

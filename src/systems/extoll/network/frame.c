@@ -263,15 +263,6 @@ static void frame_put(struct enc *e, uint32_t sym, enum weft_part part)
 	e->n++;
 }
 
-static uint32_t cell_crc(const struct weft_frame *f, const struct ex_line *l)
-{
-	const uint8_t head[3] = { l->ctl, l->arg, (uint8_t)(l->flits - 1) };
-	uint32_t crc = crc32_reflected(0, head, l->width == EX_W32 ? 3 : 2);
-
-	crc = crc32_reflected(crc, weft_slice_data(f->payload), f->payload.len);
-	return l->stomp ? ~crc : crc;
-}
-
 /* The first n bytes. */
 static void put_bytes(struct enc *e, const struct weft_frame *f,
 		      const struct ex_line *l, uint32_t n)
@@ -309,8 +300,11 @@ static void put_front(struct enc *e, const struct weft_frame *f,
 static void put_cell(struct enc *e, const struct weft_frame *f,
 		     const struct ex_line *l)
 {
-	uint32_t crc = cell_crc(f, l), i;
+	const uint8_t head[3] = { l->ctl, l->arg, (uint8_t)(l->flits - 1) };
+	uint32_t crc = crc32_reflected(0, head, l->width == EX_W32 ? 3 : 2), i;
 
+	crc = crc32_reflected(crc, weft_slice_data(f->payload), f->payload.len);
+	crc = l->stomp ? ~crc : crc;
 	put_front(e, f, l, f->payload.len);
 	if (l->width == EX_W16) {
 		frame_put(e, EX_K_END | WEFT_SYM_K, WEFT_PART_CONTROL);
@@ -324,26 +318,22 @@ static void put_cell(struct enc *e, const struct weft_frame *f,
 	}
 }
 
-static void put_control(struct enc *e, const struct ex_line *l)
-{
-	const uint8_t b[2] = { l->type, l->arg };
-
-	frame_put(e, EX_K_CONTROL | WEFT_SYM_K, WEFT_PART_CONTROL);
-	frame_put(e, b[0], WEFT_PART_CELL);
-	frame_put(e, b[1], WEFT_PART_CELL);
-	frame_put(e, crc8_update(0, b, 2), WEFT_PART_CELL);
-}
-
 static uint32_t frame_encode(const struct weft_frame *f, uint16_t *sym,
 			     uint32_t max, uint32_t parts)
 {
 	const struct ex_line *l = (const struct ex_line *)&f->u[0];
 	struct enc e = { .sym = sym, .max = sym ? max : 0, .parts = parts };
 
-	if (f->flags & EX_F_CELL)
+	if (f->flags & EX_F_CELL) {
 		put_cell(&e, f, l);
-	else if (f->flags & EX_F_CONTROL)
-		put_control(&e, l);
+	} else if (f->flags & EX_F_CONTROL) {
+		const uint8_t b[2] = { l->type, l->arg };
+
+		frame_put(&e, EX_K_CONTROL | WEFT_SYM_K, WEFT_PART_CONTROL);
+		frame_put(&e, b[0], WEFT_PART_CELL);
+		frame_put(&e, b[1], WEFT_PART_CELL);
+		frame_put(&e, crc8_update(0, b, 2), WEFT_PART_CELL);
+	}
 	return e.n;
 }
 

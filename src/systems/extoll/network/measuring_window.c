@@ -35,45 +35,38 @@ static void window_check(struct extoll_net *n)
 		n->over = true;
 }
 
-/* Flits that were made or wait to be by `cycle`, and have not arrived.  Those
- * a source holds ready for a later cycle are in it, about one packet each at
- * any time. */
-static double measuring_window_content(const struct weft_comp *c,
-				       uint64_t cycle)
-{
-	const struct extoll_net *n = c->state;
-	uint64_t flits = n->made_flits;
-
-	EXTOLL_NET_GENS(n, g)
-	{
-		flits += g->ops->backlog(g->comp, 0, cycle).flits;
-	}
-	return (double)flits - (double)c->counters[EXTOLL_NET_FLITS];
-}
-
-/* Looks that are due before what happens at `cycle`. */
+/* Looks that are due before what happens at `cycle`: at the flits that were
+ * made or wait to be by then, and have not arrived.  Those a source holds ready
+ * for a later cycle are in it, about one packet each at any time. */
 static void window_look(struct weft_comp *c, uint64_t cycle)
 {
 	struct extoll_net *n = c->state;
+	uint64_t due;
 
-	while (!n->closed && growth_due(&n->growth) <= cycle &&
-	       growth_due(&n->growth) <= n->until)
-		growth_look(&n->growth, measuring_window_content(
-						c, growth_due(&n->growth)));
+	while (!n->closed && (due = growth_due(&n->growth)) <= cycle &&
+	       due <= n->until) {
+		uint64_t flits = n->made_flits;
+
+		EXTOLL_NET_GENS(n, g)
+		{
+			flits += g->ops->backlog(g->comp, 0, due).flits;
+		}
+		growth_look(&n->growth,
+			    (double)flits -
+				    (double)c->counters[EXTOLL_NET_FLITS]);
+	}
 }
 
-/* A packet for each source is no queue yet. */
-static bool window_grows(const struct extoll_net *n)
+void extoll_net_window_end(struct weft_comp *c, uint64_t until, bool last)
 {
-	double packet =
-		n->expected ? (double)n->offered / (double)n->expected : 0;
+	struct extoll_net *n = c->state;
+	bool grows;
+	double packet;
 
-	return growth_found(&n->growth, packet * n->n_gens);
-}
-
-/* What has arrived at sources by the window's end, made or not. */
-static void window_sum(struct extoll_net *n)
-{
+	extoll_net_links_end(c);
+	n->until = until;
+	window_look(c, until);
+	/* What has arrived at sources by the window's end, made or not. */
 	n->expected = n->marked;
 	EXTOLL_NET_GENS(n, g)
 	{
@@ -84,35 +77,19 @@ static void window_sum(struct extoll_net *n)
 		n->offered += b.flits;
 		n->backlog += b.packets;
 	}
-}
-
-/* Measures from now on; packets marked before are of no interest. */
-static void window_again(struct weft_comp *c)
-{
-	struct extoll_net *n = c->state;
-
-	n->again = true;
-	n->marked = n->marked_in = n->expected = 0;
-	n->offered = n->backlog = n->in_flits = 0;
-	n->latency_sum = 0;
-	weft_hist_clear(n->latency);
-	weft_hist_clear(n->network);
-	extoll_net_window_open(c, n->until);
-}
-
-/* The window ends; `last`: it is not measured again. */
-static void window_end(struct weft_comp *c, uint64_t until, bool last)
-{
-	struct extoll_net *n = c->state;
-	bool grows;
-
-	extoll_net_links_end(c);
-	n->until = until;
-	window_look(c, until);
-	window_sum(n);
-	grows = window_grows(n);
+	/* A packet for each source is no queue yet. */
+	packet = n->expected ? (double)n->offered / (double)n->expected : 0;
+	grows = growth_found(&n->growth, packet * n->n_gens);
 	if (grows && !last && !n->again) {
-		window_again(c);
+		/* Measures from now on; packets marked before are of no
+		 * interest. */
+		n->again = true;
+		n->marked = n->marked_in = n->expected = 0;
+		n->offered = n->backlog = n->in_flits = 0;
+		n->latency_sum = 0;
+		weft_hist_clear(n->latency);
+		weft_hist_clear(n->network);
+		extoll_net_window_open(c, n->until);
 		return;
 	}
 	n->closed = true;
@@ -121,18 +98,6 @@ static void window_end(struct weft_comp *c, uint64_t until, bool last)
 		n->over = true;
 	}
 	window_check(n);
-}
-
-void extoll_net_window_end(struct weft_comp *c)
-{
-	const struct extoll_net *n = c->state;
-
-	window_end(c, n->until, false);
-}
-
-void extoll_net_window_close(struct weft_comp *c, uint64_t until)
-{
-	window_end(c, until, true);
 }
 
 /* Every so many batches: is the warm-up over, or the mean known well enough? */
@@ -151,7 +116,7 @@ static void window_settle(struct weft_comp *c, uint64_t cycle)
 	if (n->precision > 0 && !n->closed && steady_reached(&n->steady) &&
 	    steady_interval(&n->steady, steady_cut(&n->steady), &mean, &half) &&
 	    half <= n->precision * mean)
-		extoll_net_window_close(c, cycle + 1);
+		extoll_net_window_end(c, cycle + 1, true);
 }
 
 void extoll_net_made(struct weft_comp *net, struct extoll_net_pkt *p)
@@ -172,17 +137,6 @@ void extoll_net_sent(struct weft_comp *net)
 	weft_count(net, EXTOLL_NET_SENT, 1);
 }
 
-static void marked_received(struct extoll_net *n,
-			    const struct extoll_net_pkt *p, uint64_t cycle,
-			    double lat)
-{
-	n->marked_in++;
-	n->latency_sum += lat;
-	weft_hist_put(n->latency, lat);
-	weft_hist_put(n->network, (double)(cycle - p->injected));
-	window_check(n);
-}
-
 void extoll_net_received(struct weft_comp *net, const struct extoll_net_pkt *p,
 			 uint64_t cycle)
 {
@@ -197,11 +151,16 @@ void extoll_net_received(struct weft_comp *net, const struct extoll_net_pkt *p,
 	n->last = weft_now(net);
 	if (cycle >= n->from && cycle < n->until)
 		n->in_flits += p->flits;
-	if (marked)
-		marked_received(n, p, cycle, lat);
+	if (marked) {
+		n->marked_in++;
+		n->latency_sum += lat;
+		weft_hist_put(n->latency, lat);
+		weft_hist_put(n->network, (double)(cycle - p->injected));
+		window_check(n);
+	}
 	if (net->counters[EXTOLL_NET_RECEIVED] == n->total && !n->closed &&
 	    cycle >= n->from)
-		extoll_net_window_close(net, cycle + 1); /* there are no more */
+		extoll_net_window_end(net, cycle + 1, true); /* no more */
 	if (marked || n->from == UINT64_MAX) {
 		steady_add(&n->steady, lat);
 		window_settle(net, cycle);

@@ -43,30 +43,21 @@ static void netport_cell(void *own, struct cell_channel *ep, uint64_t cycle)
 static const struct cell_channel_ops port_ops = { .wake = netport_wake,
 						  .cell = netport_cell };
 
-/* A crossbar looks for the route in the first cell, and leaves something of it
- * to pass on. */
-static int cell_check(const struct weft_comp *c,
-		      const struct cell_channel_cfg *cfg, struct weft_err *err)
-{
-	uint32_t route = ex_route_flits(cfg->width, EX_ROUTE_MAX);
-
-	if (!cfg->cell_flits || cfg->cell_flits > route)
-		return 0;
-	return weft_fail(
-		err, EINVAL,
-		"%s: cell_flits = %u: the first cell must hold the longest route, %u flits, and more",
-		c->name, cfg->cell_flits, route);
-}
-
 int netport_init(struct netport *np, struct weft_comp *c, struct weft_port *p,
 		 const struct cell_channel_cfg *cfg, uint32_t depth,
 		 const struct netport_ops *ops, void *own, uint32_t tag,
 		 struct weft_err *err)
 {
+	uint32_t route = ex_route_flits(cfg->width, EX_ROUTE_MAX);
 	struct cell_channel_cfg cell = *cfg;
 
-	if (cell_check(c, cfg, err))
-		return -EINVAL;
+	/* a crossbar looks for the route in the first cell, and leaves
+	 * something of it to pass on */
+	if (cfg->cell_flits && cfg->cell_flits <= route)
+		return weft_fail(
+			err, EINVAL,
+			"%s: cell_flits = %u: the first cell must hold the longest route, %u flits, and more",
+			c->name, cfg->cell_flits, route);
 	*np = (struct netport){ .ops = ops,
 				.own = own,
 				.tag = tag,
@@ -125,39 +116,25 @@ static uint32_t route_flits(const struct netport *np,
 	return ex_route_flits(np->ep.cfg.width, m->hops);
 }
 
-static uint32_t data_flits(const struct netport *np, const struct weft_frame *f)
+struct netport_pkt *netport_send(struct netport *np, struct weft_frame *f,
+				 uint64_t cycle, uint32_t avail)
 {
-	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
-	uint32_t w = ex_flit_bytes(np->ep.cfg.width);
-
-	return m->words ? ex_words(f) * 8 / w : f->payload.len / w;
-}
-
-static struct netport_pkt *pkt_new(struct netport *np)
-{
+	struct netport_queue *q = &np->q[ex_meta(f)->cls];
 	struct netport_pkt *p = np->free;
+	uint32_t w = ex_flit_bytes(np->ep.cfg.width);
+	uint32_t bytes = ex_meta(f)->words ? ex_words(f) * 8 : f->payload.len;
 
 	if (p)
 		np->free = p->next;
 	else
 		p = malloc(sizeof(*p));
 	assert(p);
-	return p;
-}
-
-struct netport_pkt *netport_send(struct netport *np, struct weft_frame *f,
-				 uint64_t cycle, uint32_t avail)
-{
-	struct netport_queue *q = &np->q[ex_meta(f)->cls];
-	struct netport_pkt *p = pkt_new(np);
-
 	ex_meta(f)->pos = 0;
 	ex_meta(f)->dim = 0xff;
 	*p = (struct netport_pkt){ .f = f,
 				   .ready = cycle,
 				   .avail = avail,
-				   .flits = route_flits(np, f) +
-					    data_flits(np, f) };
+				   .flits = route_flits(np, f) + bytes / w };
 	if (q->head)
 		q->tail->next = p;
 	else
@@ -187,34 +164,11 @@ static uint32_t cell_flits(const struct netport *np,
 	return left < max ? left : max;
 }
 
-/* The words of the packet's next cell are there. */
-static bool words_there(const struct netport *np, const struct netport_pkt *p)
-{
-	const struct ex_meta *m = ex_meta(p->f);
-	uint32_t end = p->flit + cell_flits(np, p) - route_flits(np, p->f);
-
-	end *= ex_flit_bytes(np->ep.cfg.width);
-	end = end > m->words * 8u ? end - m->words * 8u : 0;
-	return p->avail >= end || p->avail >= p->f->payload.len;
-}
-
-static void pkt_sent(struct netport *np, uint32_t cls)
+static void cell_send(struct netport *np, uint32_t cls, uint64_t c)
 {
 	struct netport_queue *q = &np->q[cls];
 	struct netport_pkt *p = q->head;
 	uint64_t id = p->f->trace_id;
-
-	q->head = p->next;
-	q->n--;
-	p->next = np->free;
-	np->free = p;
-	if (np->ops->sent)
-		np->ops->sent(np->own, np, cls, id);
-}
-
-static void cell_send(struct netport *np, uint32_t cls, uint64_t c)
-{
-	struct netport_pkt *p = np->q[cls].head;
 	uint32_t n = cell_flits(np, p), rf = route_flits(np, p->f);
 	struct ecell cell = {
 		.pkt = p->f,
@@ -234,8 +188,14 @@ static void cell_send(struct netport *np, uint32_t cls, uint64_t c)
 	p->flit += n;
 	cell_channel_commit(&np->ep, &cell, cls * 2, c);
 	np->turn = !cls;
-	if (cell.flags & ECELL_EOP)
-		pkt_sent(np, cls);
+	if (!(cell.flags & ECELL_EOP))
+		return;
+	q->head = p->next;
+	q->n--;
+	p->next = np->free;
+	np->free = p;
+	if (np->ops->sent)
+		np->ops->sent(np->own, np, cls, id);
 }
 
 /* First cycle at which the class may have a cell, or WEFT_NEVER. */
@@ -243,8 +203,16 @@ static uint64_t class_next(struct netport *np, uint32_t cls)
 {
 	struct netport_pkt *p = np->q[cls].head;
 	uint64_t now = np->ep.next_grant;
+	uint32_t end, words;
 
-	if (!p || !words_there(np, p))
+	if (!p)
+		return WEFT_NEVER;
+	/* are the words of the next cell there? */
+	words = ex_meta(p->f)->words * 8u;
+	end = p->flit + cell_flits(np, p) - route_flits(np, p->f);
+	end *= ex_flit_bytes(np->ep.cfg.width);
+	end = end > words ? end - words : 0;
+	if (p->avail < end && p->avail < p->f->payload.len)
 		return WEFT_NEVER;
 	return p->ready > now ? p->ready : now;
 }
@@ -255,20 +223,6 @@ static bool class_try(struct netport *np, uint32_t cls, uint64_t c)
 		return false;
 	cell_send(np, cls, c);
 	return true;
-}
-
-static void netport_tx(struct netport *np, uint64_t c)
-{
-	uint32_t cls;
-
-	if (!class_try(np, np->turn, c))
-		class_try(np, !np->turn, c);
-	for (cls = 0; cls < 2; cls++) {
-		uint64_t t = class_next(np, cls);
-
-		if (t != WEFT_NEVER && t > c)
-			netport_arm(np, t);
-	}
 }
 
 /* ---- receiving ---- */
@@ -316,11 +270,19 @@ void netport_release(struct netport *np, uint32_t slot, uint64_t cycle)
 void netport_event(struct netport *np)
 {
 	uint64_t c = np->armed;
+	uint32_t cls;
 
 	if (c == WEFT_NEVER ||
 	    weft_clock_edge(&np->ep.cfg.clk, c) != weft_now(np->ep.comp))
 		return;
 	np->armed = WEFT_NEVER;
 	netport_rx(np, c);
-	netport_tx(np, c);
+	if (!class_try(np, np->turn, c))
+		class_try(np, !np->turn, c);
+	for (cls = 0; cls < 2; cls++) {
+		uint64_t t = class_next(np, cls);
+
+		if (t != WEFT_NEVER && t > c)
+			netport_arm(np, t);
+	}
 }

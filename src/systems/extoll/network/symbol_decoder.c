@@ -22,16 +22,6 @@ static void symbol_decoder_report(struct ex_dec *d, enum ex_verdict verdict)
 	d->heard(d->own, &d->h);
 }
 
-static enum ex_verdict symbol_decoder_check(const struct ex_dec *d)
-{
-	const uint8_t head[3] = { d->h.ctl, d->h.arg, (uint8_t)(d->len - 1) };
-	uint32_t crc = crc32_reflected(0, head, d->width == EX_W32 ? 3 : 2);
-	uint32_t got = (uint32_t)get_le(d->tail, 4);
-
-	crc = crc32_reflected(crc, d->h.bytes, d->n);
-	return got == crc ? EX_GOOD : got == ~crc ? EX_VOID : EX_BAD_CRC;
-}
-
 /* ---- one function per state: a data symbol ---- */
 
 static void on_idle(struct ex_dec *d, uint8_t b)
@@ -78,14 +68,23 @@ static void on_bytes(struct ex_dec *d, uint8_t b)
 
 static void on_tail(struct ex_dec *d, uint8_t b)
 {
+	const uint8_t head[3] = { d->h.ctl, d->h.arg, (uint8_t)(d->len - 1) };
+	uint32_t crc, got;
+
 	if (d->width == EX_W16 && !d->h.seq_known) {
 		d->h.arg = b;
 		d->h.seq_known = true;
 		return;
 	}
 	d->tail[d->pos++] = b;
-	if (d->pos == 4)
-		symbol_decoder_report(d, symbol_decoder_check(d));
+	if (d->pos < 4)
+		return;
+	got = (uint32_t)get_le(d->tail, 4);
+	crc = crc32_reflected(0, head, d->width == EX_W32 ? 3 : 2);
+	crc = crc32_reflected(crc, d->h.bytes, d->n);
+	symbol_decoder_report(d, got == crc    ? EX_GOOD
+				 : got == ~crc ? EX_VOID
+					       : EX_BAD_CRC);
 }
 
 static void on_control(struct ex_dec *d, uint8_t b)

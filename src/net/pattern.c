@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns and arrivals of synthetic traffic, see pattern.h. */
+/* Patterns of synthetic traffic, see pattern.h. */
 #include "net/pattern.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -217,89 +216,5 @@ void pattern_permute(uint64_t seed, uint32_t *at, uint32_t n)
 
 		at[i] = at[k];
 		at[k] = t;
-	}
-}
-
-/* ---- when ---- */
-
-/* Trials up to and including the first success, at least 1; log_miss is the
- * logarithm of the probability to fail. */
-static uint64_t pattern_trials(double log_miss, struct weft_rng *rng)
-{
-	double n;
-
-	if (isinf(log_miss))
-		return 1;
-	n = floor(log(1 - weft_rng_real(rng)) / log_miss);
-	return n < 1e15 ? 1 + (uint64_t)n : (uint64_t)1e15;
-}
-
-/* Off cycles that give the load: rate = peak * on / (on + off). */
-static int bursty_init(struct arrivals *a, double peak, double burst,
-		       struct weft_err *err)
-{
-	double off = burst * (peak / a->rate - 1);
-
-	if (burst < 1 || peak < a->rate)
-		return weft_fail(
-			err, EINVAL,
-			"bursts of %g cycles at %.3g packets per cycle do not give %.3g",
-			burst, peak, a->rate);
-	a->log_miss = log1p(-peak);
-	a->end_on = log1p(-1 / burst);
-	a->end_off = off > 1 ? log1p(-1 / off) : -INFINITY;
-	return 0;
-}
-
-int arrivals_init(struct arrivals *a, double peak, double burst,
-		  struct weft_rng *rng, struct weft_err *err)
-{
-	if (a->rate <= 0) {
-		a->next = UINT64_MAX;
-		return 0;
-	}
-	a->rate = fmin(a->rate, 1);
-	a->log_miss = log1p(-a->rate);
-	a->next = 0;
-	if (a->kind == ARRIVALS_PERIODIC) {
-		a->at = weft_rng_real(rng) / a->rate;
-		a->next = (uint64_t)a->at;
-		return 0;
-	}
-	if (a->kind == ARRIVALS_BURSTY) {
-		if (bursty_init(a, fmin(peak, 1), burst, err))
-			return -EINVAL;
-		a->off = 0;
-	}
-	arrivals_step(a, rng);
-	a->next--; /* cycle 0 is as good as any */
-	return 0;
-}
-
-static uint64_t bursty_next(struct arrivals *a, struct weft_rng *rng)
-{
-	uint64_t at = a->next + pattern_trials(a->log_miss, rng);
-
-	while (at >= a->off) {
-		uint64_t on = a->off + pattern_trials(a->end_off, rng);
-
-		a->off = on + pattern_trials(a->end_on, rng);
-		at = on - 1 + pattern_trials(a->log_miss, rng);
-	}
-	return at;
-}
-
-void arrivals_step(struct arrivals *a, struct weft_rng *rng)
-{
-	switch (a->kind) {
-	case ARRIVALS_PERIODIC:
-		a->at += 1 / a->rate;
-		a->next = (uint64_t)a->at;
-		break;
-	case ARRIVALS_BURSTY:
-		a->next = bursty_next(a, rng);
-		break;
-	default:
-		a->next += pattern_trials(a->log_miss, rng);
 	}
 }

@@ -74,30 +74,4 @@ uint32_t pattern_dest(struct pattern *p, struct weft_rng *rng);
 /* A random permutation of 0..n-1 into at: depends on seed and n only. */
 void pattern_permute(uint64_t seed, uint32_t *at, uint32_t n);
 
-/* ---- when ---- */
-
-enum arrivals_kind {
-	ARRIVALS_BERNOULLI, /* each cycle with the same probability */
-	ARRIVALS_PERIODIC,
-	ARRIVALS_BURSTY, /* on and off; Bernoulli at `peak` while on */
-};
-#define ARRIVALS_NAMES "bernoulli|periodic|bursty"
-
-struct arrivals {
-	enum arrivals_kind kind;
-	double rate;	 /* packets per cycle, at most 1 */
-	double log_miss; /* of the probability that a cycle brings none */
-	double end_on, end_off; /* bursty: logs for the ends of the phases */
-	double at;		/* periodic: next arrival, with its fraction */
-	uint64_t next;		/* cycle of the next arrival */
-	uint64_t off;		/* bursty: cycle in which the burst is over */
-};
-
-/* rate, peak: packets per cycle; burst: mean length of a burst in cycles.  The
- * first arrival is drawn: no cycle is special. */
-int arrivals_init(struct arrivals *a, double peak, double burst,
-		  struct weft_rng *rng, struct weft_err *err);
-/* From next to the one behind it. */
-void arrivals_step(struct arrivals *a, struct weft_rng *rng);
-
 #endif

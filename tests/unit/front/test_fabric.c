@@ -211,7 +211,7 @@ static void zero_load(void **state)
 		net_open(&n, v[i].ends, "pattern: none", set, v[i].fabric);
 		weft_sim_run(n.c.sim, WEFT_MS);
 		sink = net_end(&n, v[i].dst)->state;
-		assert_int_equal(sink->first, v[i].cycles * CC);
+		assert_int_equal(sink->sink.first, v[i].cycles * CC);
 		if (!strstr(v[i].fabric, "t_ser"))
 			assert_int_equal(net_walk(&n, 0, v[i].dst, 1).cycles,
 					 v[i].cycles);
@@ -246,7 +246,7 @@ static void quiet(const struct net *n, uint32_t ends)
 		struct forth_gen *g = net_end(n, i)->state;
 
 		credits_home(&g->link);
-		assert_int_equal(g->held, 0);
+		assert_int_equal(g->sink.held, 0);
 	}
 }
 
@@ -328,7 +328,7 @@ static void spreading_helps(void **state)
 		weft_sim_run(n.c.sim, 2 * WEFT_MS);
 		for (uint32_t i = 0; i < 16; i++) {
 			const struct forth_gen *g = net_end(&n, i)->state;
-			double r = (double)g->words * CC / (1.5 * WEFT_MS);
+			double r = (double)g->sink.words * CC / (1.5 * WEFT_MS);
 
 			worst = r < worst ? r : worst;
 		}
@@ -351,9 +351,8 @@ static void shuffles(void **state)
 	for (uint32_t i = 0; i < 64; i++) {
 		const struct forth_gen *g = net_end(&n, i)->state;
 
-		assert_int_equal(g->partners, 1);
-		assert_false(hit[g->partner[0]]);
-		hit[g->partner[0]] = true;
+		assert_false(hit[g->source.pattern.partner]);
+		hit[g->source.pattern.partner] = true;
 	}
 	net_close(&n);
 }

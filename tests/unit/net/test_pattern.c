@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns: known answers, permutations are permutations, shares; arrivals:
- * rate, variance, bursts. */
+/* Patterns: known answers, permutations are permutations, shares. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -192,113 +191,6 @@ static void a_name_means_its_pattern_and_others_are_listed(void **st)
 		"there is no pattern 'unifor': write one of uniform, transpose, bit_complement, bit_reverse, shuffle, tornado, neighbour, hotspot, permutation, fixed, none, round-robin, offset, runs");
 }
 
-/* ---- arrivals ---- */
-
-struct gaps {
-	double mean, var;
-	uint64_t least, longest;
-};
-
-static struct gaps gaps_of(struct arrivals *a, struct weft_rng *rng, int n)
-{
-	struct gaps g = { .least = UINT64_MAX };
-	double sum2 = 0;
-
-	for (int i = 0; i < n; i++) {
-		uint64_t was = a->next, gap;
-
-		arrivals_step(a, rng);
-		gap = a->next - was;
-		g.mean += (double)gap / n;
-		sum2 += (double)gap * (double)gap / n;
-		g.least = gap < g.least ? gap : g.least;
-		g.longest = gap > g.longest ? gap : g.longest;
-	}
-	g.var = sum2 - g.mean * g.mean;
-	return g;
-}
-
-/* Geometric gaps: mean 1/p, variance (1 - p)/p^2. */
-static void test_bernoulli(void **st)
-{
-	struct arrivals a = { .rate = 0.05 };
-	struct weft_err err = { 0 };
-	struct weft_rng rng;
-	uint64_t first = 0;
-	struct gaps g;
-
-	weft_rng_seed(&rng, 1, "");
-	for (int i = 0; i < 20000; i++) {
-		assert_int_equal(arrivals_init(&a, 0, 0, &rng, &err), 0);
-		first += a.next == 0;
-	}
-	assert_in_range(first, 850, 1150); /* 5 % begin in cycle 0 */
-	g = gaps_of(&a, &rng, 200000);
-	assert_true(fabs(g.mean - 20) < 0.25);
-	assert_true(fabs(g.var - 380) < 12);
-	assert_int_equal(g.least, 1);
-	a.rate = 2;
-	arrivals_init(&a, 0, 0, &rng, &err);
-	assert_int_equal(a.next, 0);
-	g = gaps_of(&a, &rng, 100);
-	assert_int_equal(g.longest, 1);
-	a.rate = 0;
-	arrivals_init(&a, 0, 0, &rng, &err);
-	assert_true(a.next == UINT64_MAX);
-}
-
-static void test_periodic(void **st)
-{
-	struct arrivals a = { .kind = ARRIVALS_PERIODIC, .rate = 0.3 };
-	struct weft_err err = { 0 };
-	struct weft_rng rng;
-	struct gaps g;
-
-	weft_rng_seed(&rng, 1, "");
-	arrivals_init(&a, 0, 0, &rng, &err);
-	assert_true(a.next < 4);
-	g = gaps_of(&a, &rng, 30000);
-	assert_true(fabs(g.mean - 1 / 0.3) < 0.001);
-	assert_int_equal(g.least, 3);
-	assert_int_equal(g.longest, 4);
-}
-
-static void test_bursty(void **st)
-{
-	struct arrivals a = { .kind = ARRIVALS_BURSTY, .rate = 0.02 };
-	struct weft_err err = { 0 };
-	struct weft_rng rng;
-	struct gaps g;
-
-	weft_rng_seed(&rng, 1, "");
-	assert_int_equal(arrivals_init(&a, 0.125, 200, &rng, &err), 0);
-	g = gaps_of(&a, &rng, 400000);
-	assert_true(fabs(g.mean - 50) < 1.5);
-	assert_true(g.var > 4 * 2450); /* geometric would be 2450 */
-	assert_int_not_equal(arrivals_init(&a, 0.01, 200, &rng, &err), 0);
-	/* bursts that follow one another: less than a cycle is between them */
-	a.rate = 0.5;
-	assert_int_equal(arrivals_init(&a, 0.6, 2, &rng, &err), 0);
-	g = gaps_of(&a, &rng, 100000);
-	assert_true(g.mean > 1.9 && g.mean < 2.6);
-	a.rate = 0.5;
-	assert_int_equal(arrivals_init(&a, 0.5, 1, &rng, &err), 0);
-}
-
-static void a_burst_is_at_least_a_cycle_long(void **st)
-{
-	struct arrivals a = { .kind = ARRIVALS_BURSTY, .rate = 0.25 };
-	struct weft_err err = { 0 };
-	struct weft_rng rng;
-
-	weft_rng_seed(&rng, 1, "");
-	assert_int_equal(arrivals_init(&a, 0.5, 0.75, &rng, &err), -EINVAL);
-	assert_string_equal(
-		err.msg,
-		"bursts of 0.75 cycles at 0.5 packets per cycle do not give 0.25");
-	assert_int_equal(arrivals_init(&a, 0.5, 0, &rng, &err), -EINVAL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,10 +203,6 @@ int main(void)
 		cmocka_unit_test(runs_have_the_mean_length_that_is_asked_for),
 		cmocka_unit_test(
 			a_name_means_its_pattern_and_others_are_listed),
-		cmocka_unit_test(test_bernoulli),
-		cmocka_unit_test(test_periodic),
-		cmocka_unit_test(test_bursty),
-		cmocka_unit_test(a_burst_is_at_least_a_cycle_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,13 +9,12 @@
  * Data behind the header (big endian): source 4, number 4, time of sending in
  * fs 8, then bytes that follow from source and number. */
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
+#include "net/traffic_source.h"
 #include "systems/ethernet/link/wire.h"
 
 enum { TYPE = 0x88b6, DATA = ETH_HEAD + 16 };
-enum { GAPS_EVEN, GAPS_RANDOM };
 
 enum {
 	C_SENT,
@@ -49,10 +48,11 @@ struct eth_gen {
 	bool pause;
 	/* state */
 	struct weft_comp *comp;
+	struct traffic_source source; /* in fs */
 	struct weft_hist *latency;
 	uint8_t addr[ETH_ADDR];
 	uint32_t *number, *expected; /* by station */
-	weft_time_t free, held;
+	weft_time_t held;	     /* by a pause frame */
 	struct weft_timer tx, rx;
 	struct weft_frame *line;
 };
@@ -104,87 +104,52 @@ static uint8_t generator_pattern(uint32_t src, uint32_t number, uint32_t i)
 	return (uint8_t)(src * 31 + number * 7 + i);
 }
 
-static bool is_pattern(const uint8_t *p, uint32_t len, uint32_t src,
-		       uint32_t number)
-{
-	for (uint32_t i = DATA; i < len; i++)
-		if (p[i] != generator_pattern(src, number, i))
-			return false;
-	return true;
-}
-
 /* ---- sending ---- */
 
-static uint32_t draw_to(struct eth_gen *g)
+static struct weft_frame *generator_make(struct eth_gen *g,
+					 const struct traffic_packet *k)
 {
-	uint32_t d;
-
-	if (g->to != UINT32_MAX || g->stations < 2)
-		return g->to == UINT32_MAX ? 0 : g->to;
-	d = (uint32_t)weft_rng_below(&g->comp->rng, g->stations - 1);
-	return d + (d >= g->station);
-}
-
-static struct weft_frame *generator_make(struct eth_gen *g, uint32_t to)
-{
-	struct weft_frame *f = eth_frame_new(g->comp->sim, g->size);
+	struct weft_frame *f = eth_frame_new(g->comp->sim, k->size);
 	uint8_t *p = eth_frame_data(f), dst[ETH_ADDR];
-	uint32_t n = g->number[to % g->stations]++, i;
+	uint32_t n = g->number[k->dest % g->stations]++, i;
 
-	eth_addr_of(dst, to);
+	eth_addr_of(dst, k->dest);
 	eth_frame_head(f, dst, g->addr, TYPE);
 	generator_put(p + ETH_HEAD, g->station, 4);
 	generator_put(p + ETH_HEAD + 4, n, 4);
 	generator_put(p + ETH_HEAD + 8, weft_now(g->comp), 8);
-	for (i = DATA; i < g->size; i++)
+	for (i = DATA; i < k->size; i++)
 		p[i] = generator_pattern(g->station, n, i);
 	return f;
 }
 
-/* From one start to the next. */
-static weft_time_t generator_interval(struct eth_gen *g,
-				      const struct weft_frame *f)
-{
-	double full = (double)(eth_frame_time(f) + ETH_GAP * ETH_BYTE_FS);
-	double more = full / g->load - full;
-
-	if (g->gaps == GAPS_RANDOM)
-		more *= -log(1.0 - weft_rng_real(&g->comp->rng));
-	return (weft_time_t)(full + more);
-}
-
 static void tx_event(struct eth_gen *g)
 {
-	weft_time_t now = weft_now(g->comp), at;
-	struct weft_frame *f;
+	weft_time_t now = weft_now(g->comp), due;
 
-	if (!weft_timer_due(g->comp, &g->tx) ||
-	    g->comp->counters[C_SENT] == g->frames)
+	if (!weft_timer_due(g->comp, &g->tx))
 		return;
-	at = g->held > g->free ? g->held : g->free;
-	if (at <= now) {
-		f = generator_make(g, draw_to(g));
-		g->free = at = now + generator_interval(g, f);
+	if (g->held <= now && traffic_due(&g->source) <= now) {
+		struct weft_rng *rng = &g->comp->rng;
+		struct traffic_packet p = traffic_draw(&g->source, rng);
+		struct weft_frame *f = generator_make(g, &p);
+
+		/* A pause held it up: those behind it come later, too. */
+		arrivals_wait(&g->source.arrivals, now);
+		traffic_step(
+			&g->source,
+			(double)(eth_frame_time(f) + ETH_GAP * ETH_BYTE_FS),
+			rng);
 		weft_count(g->comp, C_SENT, 1);
 		weft_port_send(&g->comp->ports[0], f, now);
 	}
-	if (g->comp->counters[C_SENT] < g->frames)
-		weft_timer_arm(g->comp, &g->tx, 0, at);
+	due = traffic_due(&g->source);
+	if (due != ARRIVALS_NEVER)
+		weft_timer_arm(g->comp, &g->tx, 0,
+			       due > g->held ? due : g->held);
 }
 
 /* ---- receiving ---- */
-
-static void number_check(struct eth_gen *g, uint32_t src, uint32_t n)
-{
-	uint32_t *next = &g->expected[src];
-
-	if (n < *next) {
-		weft_count(g->comp, C_LATE, 1);
-		return;
-	}
-	weft_count(g->comp, C_LOST, n - *next);
-	*next = n + 1;
-}
 
 static void generator_take(struct eth_gen *g, struct weft_frame *f)
 {
@@ -192,6 +157,7 @@ static void generator_take(struct eth_gen *g, struct weft_frame *f)
 	uint32_t src = (uint32_t)generator_get(p + ETH_HEAD, 4);
 	uint32_t n = (uint32_t)generator_get(p + ETH_HEAD + 4, 4);
 	weft_time_t t = generator_get(p + ETH_HEAD + 8, 8);
+	uint32_t i = DATA;
 
 	if (memcmp(p, g->addr, ETH_ADDR) || eth_frame_type(f) != TYPE ||
 	    src >= g->stations) {
@@ -200,8 +166,15 @@ static void generator_take(struct eth_gen *g, struct weft_frame *f)
 	}
 	weft_count(g->comp, C_RECEIVED, 1);
 	weft_count(g->comp, C_BYTES, f->payload.len);
-	weft_count(g->comp, C_WRONG, !is_pattern(p, f->payload.len, src, n));
-	number_check(g, src, n);
+	while (i < f->payload.len && p[i] == generator_pattern(src, n, i))
+		i++;
+	weft_count(g->comp, C_WRONG, i < f->payload.len);
+	if (n < g->expected[src]) {
+		weft_count(g->comp, C_LATE, 1);
+	} else {
+		weft_count(g->comp, C_LOST, n - g->expected[src]);
+		g->expected[src] = n + 1;
+	}
 	weft_hist_put(g->latency,
 		      (double)(weft_now(g->comp) - t) / (double)WEFT_NS);
 }
@@ -249,6 +222,27 @@ static void gen_event(struct weft_comp *c, uint32_t tag)
 	(tag ? rx_event : tx_event)(c->state);
 }
 
+/* A station that is its own destination sends nothing, but for one that is
+ * alone. */
+static void source_init(struct eth_gen *g)
+{
+	bool some = g->to == UINT32_MAX && g->stations > 1;
+	bool sends = g->frames && g->to != g->station;
+
+	g->source = (struct traffic_source){
+		.pattern = { .kind = some ? PATTERN_UNIFORM : PATTERN_FIXED,
+			     .node = g->station,
+			     .nodes = g->stations,
+			     .partner = g->to == UINT32_MAX ? 0 : g->to },
+		.arrivals = { .kind = g->gaps ? ARRIVALS_POISSON
+					      : ARRIVALS_EVEN,
+			      .rate = g->load,
+			      .next = sends ? g->at : ARRIVALS_NEVER },
+		.size = g->size,
+		.packets = g->frames
+	};
+}
+
 static int gen_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct eth_gen *g = c->state;
@@ -264,6 +258,7 @@ static int gen_init(struct weft_comp *c, struct weft_err *err)
 	g->expected = weft_comp_alloc(c, g->stations * sizeof(*g->expected));
 	g->latency = weft_hist(c, "latency", "ns");
 	eth_addr_of(g->addr, g->station);
+	source_init(g);
 	return 0;
 }
 
@@ -271,9 +266,7 @@ static int gen_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct eth_gen *g = c->state;
 
-	if (g->to == g->station)
-		g->frames = 0;
-	if (g->frames)
+	if (traffic_due(&g->source) != ARRIVALS_NEVER)
 		weft_timer_arm(c, &g->tx, 0, g->at);
 	return 0;
 }

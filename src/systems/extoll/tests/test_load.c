@@ -163,7 +163,7 @@ static void test_message(void **state)
 	assert_int_equal(word(&m[0], 0), EXTOLL_SEND(5, 0, 0, 5, 64));
 	born = LOAD_BORN(word(&m[0], 1));
 	assert_int_equal(LOAD_WAIT(word(&m[0], 1)), 0);
-	assert_int_equal(m[0].time, weft_clock_edge(&load->clock, born) +
+	assert_int_equal(m[0].time, weft_clock_edge(&load->s.clock, born) +
 					    135 * WEFT_NS + 18 * 2500000ull);
 	assert_int_equal(m[1].time - m[0].time, 4 * 2500000ull);
 	for (uint32_t k = 1; k < 8; k++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class extoll.gen: traffic source and sink on an internal port of a crossbar,
- * without host and NIC.  Patterns, arrivals and sizes of its own
- * (generator_source.c) or packets of a trace (generator_replay.c); latency and
- * load are measured by extoll.net for all together.
+ * without host and NIC.  Patterns, arrivals and sizes of its own or packets of
+ * a trace (generator_source.c); latency and load are measured by extoll.net for
+ * all together.
  *
  *   arrivals -> (queue without end) -> network port -> np0
  *   np0 -> network port -> checked, measured, dropped; it never waits
@@ -19,28 +19,7 @@ enum { TAG_NP, TAG_READY };
 
 /* clang-format off */
 static const struct weft_param extoll_gen_params[] = {
-	WEFT_PARAM(U32, struct extoll_gen, node, "0", "0..65535", OWN,
-		   "own number"),
-	WEFT_PARAM(U32, struct extoll_gen, nodes, "1", "1..65536", OWN,
-		   "nodes there are"),
-	WEFT_PARAM(ENUM, struct extoll_gen, pattern, "uniform", PATTERN_NAMES, OWN,
-		   "whom it sends to; none = sink only"),
-	WEFT_PARAM(U32, struct extoll_gen, dest, "0", "0..65535", OWN,
-		   "fixed, hotspot: that node"),
-	WEFT_PARAM(REAL, struct extoll_gen, hot, "0.2", "0..1", OWN,
-		   "hotspot: share that goes to `dest`"),
-	WEFT_PARAM(U64, struct extoll_gen, permutation, "1", "", OWN,
-		   "permutation: which one, the same at every node"),
-	WEFT_PARAM(BOOL, struct extoll_gen, self, "no", "", OWN,
-		   "may send to itself"),
-	WEFT_PARAM(ENUM, struct extoll_gen, arrivals, "bernoulli", ARRIVALS_NAMES,
-		   OWN, "when packets are made"),
-	WEFT_PARAM(REAL, struct extoll_gen, load, "0.1", "0..1000", OWN,
-		   "offered flits per cycle, routing flits included"),
-	WEFT_PARAM(REAL, struct extoll_gen, burst, "100", "1..", OWN,
-		   "bursty: mean length of a burst in cycles"),
-	WEFT_PARAM(REAL, struct extoll_gen, peak, "1", "0..", OWN,
-		   "bursty: flits per cycle in a burst"),
+	EXTOLL_SOURCE_PARAMS("packets", "sink only"),
 	WEFT_PARAM(BYTES, struct extoll_gen, size, "64", "0..4096", OWN,
 		   "payload"),
 	WEFT_PARAM(BYTES, struct extoll_gen, size_max, "0", "0..4096", OWN,
@@ -58,17 +37,16 @@ static const struct weft_param extoll_gen_params[] = {
 		   "class of the packets: channels 0/1 or 2/3 (4.6)"),
 	WEFT_PARAM(U32, struct extoll_gen, port, "0", "0..2", OWN,
 		   "internal port they go to"),
-	WEFT_PARAM(U64, struct extoll_gen, packets, "0", "", OWN,
-		   "packets to make; 0 = no end"),
+	EXTOLL_SOURCE_PACKETS("packets"),
 	WEFT_PARAM(STR, struct extoll_gen, trace, "", "", OWN,
 		   "file of packets to send instead, for all nodes: lines of "
 		   "CYCLE SOURCE DESTINATION BYTES [ID [ID,..]]"),
 	WEFT_PARAM(BOOL, struct extoll_gen, verify, "no", "", OWN,
 		   "check order, loss and bytes of every pair of nodes; not "
 		   "of a trace"),
-	WEFT_PARAM(CLOCK, struct extoll_gen, clock, "156MHz", "", STATED,
+	WEFT_PARAM(CLOCK, struct extoll_source, clock, "156MHz", "", STATED,
 		   "core clock"),
-	WEFT_PARAM(ENUM, struct extoll_gen, width, "w32", "w16|w32", STATED,
+	WEFT_PARAM(ENUM, struct extoll_source, width, "w32", "w16|w32", STATED,
 		   "network data path, 16 or 32 bit"),
 	WEFT_PARAM(U32, struct extoll_gen, gap, "4", "1..16", STATED,
 		   "least distance of cell starts (4.1)"),
@@ -126,13 +104,13 @@ static void packet_take(struct weft_comp *c, struct weft_frame *f)
 
 	weft_count(c, EXTOLL_GEN_RECEIVED, 1);
 	weft_count(c, EXTOLL_GEN_BYTES, f->payload.len);
-	if (ex_meta(f)->dest != g->node)
+	if (ex_meta(f)->dest != g->s.node)
 		weft_count(c, EXTOLL_GEN_MISROUTED, 1);
 	if (g->check)
 		extoll_gen_check_take(c, f);
-	if (g->net)
-		extoll_net_received(g->place.net, &p, extoll_gen_now(g));
-	if (g->replay)
+	if (g->s.net)
+		extoll_net_received(g->s.place.net, &p, extoll_gen_now(g));
+	if (g->s.t.replay)
 		extoll_gen_replay_done(c, extoll_gen_number(f));
 	weft_frame_free(f);
 }
@@ -155,8 +133,8 @@ static void extoll_gen_sent(void *own, struct netport *np, uint32_t cls,
 
 	weft_count(c, EXTOLL_GEN_SENT, 1);
 	g->last_sent = extoll_gen_now(g);
-	if (g->net)
-		extoll_net_sent(g->place.net);
+	if (g->s.net)
+		extoll_net_sent(g->s.place.net);
 	extoll_gen_next(c);
 }
 
@@ -172,7 +150,7 @@ static bool extoll_gen_starves(const struct weft_comp *c, uint64_t before)
 }
 
 static const struct extoll_net_source extoll_gen_source = {
-	.backlog = extoll_gen_backlog, .starves = extoll_gen_starves
+	.backlog = extoll_source_backlog, .starves = extoll_gen_starves
 };
 
 /* ---- set-up and end ---- */
@@ -181,11 +159,10 @@ static int extoll_gen_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_gen *g = c->state;
 	struct cell_channel_cfg cfg =
-		cell_channel_cfg_internal(g->width, &g->clock);
+		cell_channel_cfg_internal(g->s.width, &g->s.clock);
 
-	if (g->node >= g->nodes)
-		return weft_fail(err, EINVAL, "%s: node = %u of %u nodes",
-				 c->name, g->node, g->nodes);
+	if (extoll_source_init(c, err))
+		return -EINVAL;
 	cfg.gap = g->gap;
 	cfg.cell_flits = g->cell_flits;
 	cfg.slots = g->slots;
@@ -202,17 +179,10 @@ static int extoll_gen_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_gen *g = c->state;
 
-	g->net = extoll_net_of(&g->place);
-	if (netport_start(&g->np, err))
-		return -EINVAL;
-	if (extoll_gen_check_start(c, err) ||
-	    (g->trace[0] ? extoll_gen_replay_start(c, err)
-			 : extoll_gen_src_start(c, err)))
-		return -EINVAL;
-	if (g->net &&
-	    extoll_net_join(g->place.net, g->place.node,
-			    (struct extoll_net_end){ c, &extoll_gen_source },
-			    &g->clock, extoll_gen_total(g), err))
+	g->s.net = extoll_net_of(&g->s.place);
+	if (netport_start(&g->np, err) || extoll_gen_check_start(c, err) ||
+	    extoll_gen_src_start(c, err) ||
+	    extoll_source_join(c, &extoll_gen_source, err))
 		return -EINVAL;
 	extoll_gen_next(c);
 	return 0;
@@ -233,8 +203,8 @@ static void extoll_gen_event(struct weft_comp *c, uint32_t tag)
 
 	if (tag == TAG_NP)
 		netport_event(&g->np);
-	else if (g->replay)
-		extoll_gen_replay_next(c);
+	else if (g->s.t.replay)
+		extoll_gen_next(c);
 }
 
 static int extoll_gen_sample(struct weft_comp *c, struct weft_err *err)
@@ -242,7 +212,7 @@ static int extoll_gen_sample(struct weft_comp *c, struct weft_err *err)
 	struct extoll_gen *g = c->state;
 
 	c->counters[EXTOLL_GEN_BACKLOG] =
-		extoll_gen_backlog(c, 0, extoll_gen_now(g)).packets;
+		extoll_source_backlog(c, 0, extoll_gen_now(g)).packets;
 	cell_channel_volume(&g->np.ep);
 	return 0;
 }
@@ -262,8 +232,7 @@ static void extoll_gen_fini(struct weft_comp *c)
 	struct extoll_gen *g = c->state;
 
 	extoll_gen_check_fini(g);
-	extoll_gen_replay_fini(g);
-	free(g->mix);
+	traffic_source_fini(&g->s.t);
 	if (g->np.ops)
 		netport_fini(&g->np);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the traffic component extoll.gen: generator.c (tables, sink),
- * generator_source.c (packets of its own making), generator_replay.c (packets
- * of a trace), generator_check.c (order and bytes). */
+ * generator_source.c (packets of its own making or of a trace),
+ * generator_check.c (order and bytes). */
 #ifndef SYSTEMS_EXTOLL_TRAFFIC_GENERATOR_H
 #define SYSTEMS_EXTOLL_TRAFFIC_GENERATOR_H
 
-#include "base/vec.h"
-#include "net/pattern.h"
-#include "systems/extoll/network/direct_network.h"
 #include "systems/extoll/network/network_port.h"
-
-enum { EXTOLL_GEN_SIZES = 8 };
-struct mix;
+#include "systems/extoll/traffic/source.h"
 
 enum {
 	EXTOLL_GEN_SENT,
@@ -29,36 +24,19 @@ struct extoll_gen_check {
 	uint32_t *sent, *expected;
 };
 
-/* Packets whose time has come or will come without others. */
-struct extoll_gen_replay {
-	struct trace *t;
-	uint32_t at, end; /* in t->order */
-	struct {
-		VEC(uint32_t);
-	} ready; /* heap, by cycle: those that had to wait for others */
-	uint64_t armed;
-};
-
 struct extoll_gen {
-	struct ex_place place;
+	struct extoll_source s;
 	/* parameters */
-	uint32_t node, nodes, pattern, dest, arrivals, words, flits, flits_max;
-	uint32_t port, kind, width, gap, cell_flits, slots, reserved;
-	uint32_t t_tx, t_rx;
-	uint64_t size, size_max, packets, permutation;
-	double hot, load, burst, peak;
-	struct weft_clock clock;
-	bool self, verify;
+	uint32_t words, flits, flits_max, port, kind;
+	uint32_t gap, cell_flits, slots, reserved, t_tx, t_rx;
+	uint64_t size, size_max;
+	bool verify;
 	char sizes[48], trace[96];
 	/* run */
 	struct netport np;
-	struct arrivals arr;
-	struct pattern pat;
-	struct extoll_net *net;
-	uint64_t made, last_sent;
-	struct mix *mix; /* sizes that are listed */
+	uint64_t last_sent;
+	uint64_t armed; /* cycle of the wake-up for a packet of the trace */
 	struct extoll_gen_check *check;
-	struct extoll_gen_replay *replay;
 };
 
 static inline uint64_t extoll_gen_now(const struct extoll_gen *g)
@@ -91,25 +69,10 @@ static inline uint32_t extoll_gen_number(const struct weft_frame *f)
 
 /* generator_source.c */
 int extoll_gen_src_start(struct weft_comp *c, struct weft_err *err);
-/* A packet to d of `size` payload bytes (raw: flits in all), born at `born`. */
-struct weft_frame *extoll_gen_packet(struct weft_comp *c, uint32_t d,
-				     uint32_t size, bool raw);
-void extoll_gen_submit(struct weft_comp *c, struct weft_frame *f, uint64_t born,
-		       uint32_t number);
-/* The network port has room for one more. */
+/* The network port has room for one more, or a packet of the trace is due. */
 void extoll_gen_next(struct weft_comp *c);
-/* Packets it will make, UINT64_MAX = no end. */
-uint64_t extoll_gen_total(const struct extoll_gen *g);
-/* For extoll_net_source. */
-struct extoll_net_backlog extoll_gen_backlog(const struct weft_comp *c,
-					     uint64_t from, uint64_t cycle);
-
-/* generator_replay.c */
-int extoll_gen_replay_start(struct weft_comp *c, struct weft_err *err);
-void extoll_gen_replay_next(struct weft_comp *c);
 /* Packet i of the trace is here: others may go. */
 void extoll_gen_replay_done(struct weft_comp *c, uint32_t i);
-void extoll_gen_replay_fini(struct extoll_gen *g);
 
 /* generator_check.c */
 int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err);

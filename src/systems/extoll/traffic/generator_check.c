@@ -15,15 +15,15 @@ int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err)
 
 	if (!g->verify)
 		return 0;
-	if (g->nodes > CHECK_NODES)
+	if (g->s.nodes > CHECK_NODES)
 		return weft_fail(
 			err, EINVAL,
 			"%s: verify keeps a number for every pair: for up to %u nodes",
 			c->name, CHECK_NODES);
 	g->check = calloc(1, sizeof(*g->check));
 	if (g->check) {
-		g->check->sent = calloc(g->nodes, sizeof(uint32_t));
-		g->check->expected = calloc(g->nodes, sizeof(uint32_t));
+		g->check->sent = calloc(g->s.nodes, sizeof(uint32_t));
+		g->check->expected = calloc(g->s.nodes, sizeof(uint32_t));
 	}
 	if (!g->check || !g->check->sent || !g->check->expected)
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
@@ -65,7 +65,7 @@ struct weft_slice extoll_gen_check_payload(struct weft_comp *c, uint32_t dest,
 	uint8_t *p = weft_slice_data(s);
 
 	for (uint32_t k = 0; p && k < len; k++)
-		p[k] = byte_of(key_of(g->node, dest, number), k);
+		p[k] = byte_of(key_of(g->s.node, dest, number), k);
 	return s;
 }
 
@@ -73,7 +73,7 @@ static bool bytes_good(const struct extoll_gen *g, const struct weft_frame *f)
 {
 	const uint8_t *p = weft_slice_data(f->payload);
 	uint64_t key =
-		key_of(EX_H0_SRC(f->u[0]), g->node, extoll_gen_number(f));
+		key_of(EX_H0_SRC(f->u[0]), g->s.node, extoll_gen_number(f));
 
 	for (uint32_t k = 0; p && k < f->payload.len; k++)
 		if (p[k] != byte_of(key, k))
@@ -86,9 +86,9 @@ void extoll_gen_check_take(struct weft_comp *c, struct weft_frame *f)
 	struct extoll_gen *g = c->state;
 	uint32_t src = EX_H0_SRC(f->u[0]), number = extoll_gen_number(f);
 
-	if (src >= g->nodes || g->check->expected[src] != number)
+	if (src >= g->s.nodes || g->check->expected[src] != number)
 		weft_count(c, EXTOLL_GEN_DISORDER, 1);
-	if (src < g->nodes)
+	if (src < g->s.nodes)
 		g->check->expected[src] = number + 1;
 	if (!bytes_good(g, f))
 		weft_count(c, EXTOLL_GEN_CORRUPT, 1);
@@ -106,15 +106,15 @@ int extoll_gen_check_end(struct weft_comp *c, struct weft_err *err)
 			c->name,
 			(unsigned long long)c->counters[EXTOLL_GEN_DISORDER],
 			(unsigned long long)c->counters[EXTOLL_GEN_CORRUPT]);
-	if (!weft_sim_idle(c->sim) || !g->net)
+	if (!weft_sim_idle(c->sim) || !g->s.net)
 		return 0;
-	EXTOLL_NET_GENS(g->net, end)
+	EXTOLL_NET_GENS(g->s.net, end)
 	{
 		const struct extoll_gen *to = end->comp->state;
 
 		if (end->comp->cls == c->cls && to->check)
-			lost += g->check->sent[to->node] -
-				to->check->expected[g->node];
+			lost += g->check->sent[to->s.node] -
+				to->check->expected[g->s.node];
 	}
 	if (lost)
 		return weft_fail(err, EPROTO,

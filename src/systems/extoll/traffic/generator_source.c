@@ -1,139 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source of extoll.gen: packets of its own making.
- *
- * Arrivals do not depend on the network, so the queue in front of the network
- * port need not exist: the next packet is drawn when the port has room for it,
- * with the cycle in which it arrived or will arrive.  No event is its own, and
- * an unbounded queue costs nothing. */
+/* Packets of extoll.gen: of its own making (source.h), drawn ahead of their
+ * time, so that no event is its own; or those of a trace (net/packet_trace.h),
+ * each of which goes when its cycle has come and those it waits for have
+ * arrived, the earliest first.  That one has arrived is known to all sources
+ * one cycle later: the trace says what depends on what, not how a node hears of
+ * it. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "systems/extoll/traffic/generator.h"
 
-/* ---- sizes ---- */
-
-struct mix { /* "64:3,512:1" */
-	uint32_t size[EXTOLL_GEN_SIZES];
-	double upto[EXTOLL_GEN_SIZES]; /* share of this size and those before */
-	uint32_t n;
-};
-
-static int mix_entry(struct mix *m, const char **p, double *sum)
-{
-	char *end;
-	unsigned long size = strtoul(*p, &end, 10);
-	double weight = 1;
-
-	if (end == *p || size > EX_PAYLOAD_MAX || m->n == EXTOLL_GEN_SIZES)
-		return -EINVAL;
-	if (*end == ':') {
-		*p = end + 1;
-		weight = strtod(*p, &end);
-		if (end == *p || !(weight > 0) || weight > 1e9)
-			return -EINVAL;
-	}
-	if (*end && *end != ',')
-		return -EINVAL;
-	m->size[m->n] = (uint32_t)size;
-	m->upto[m->n++] = *sum += weight;
-	*p = end + (*end == ',');
-	return 0;
-}
-
-static int mix_read(struct mix *m, const char *text)
-{
-	const char *p = text;
-	double sum = 0;
-
-	m->n = 0;
-	while (*p)
-		if (mix_entry(m, &p, &sum))
-			return -EINVAL;
-	for (uint32_t i = 0; i < m->n; i++)
-		m->upto[i] /= sum;
-	return 0;
-}
-
-static bool sizes_raw(const struct extoll_gen *g)
-{
-	return g->flits > 0;
-}
-
-/* Range of sizes when they are not listed. */
-static void sizes_range(const struct extoll_gen *g, uint32_t *lo_p,
-			uint32_t *hi_p)
-{
-	*lo_p = sizes_raw(g) ? g->flits : (uint32_t)g->size;
-	*hi_p = sizes_raw(g) ? g->flits_max : (uint32_t)g->size_max;
-	if (!*hi_p)
-		*hi_p = *lo_p;
-}
-
-static uint32_t size_draw(const struct extoll_gen *g, struct weft_rng *rng)
-{
-	uint32_t lo, hi, i = 0;
-	double u;
-
-	sizes_range(g, &lo, &hi);
-	if (!g->mix)
-		return hi == lo ? lo
-				: lo + (uint32_t)weft_rng_below(rng,
-								hi - lo + 1);
-	u = weft_rng_real(rng);
-	while (i + 1 < g->mix->n && u >= g->mix->upto[i])
-		i++;
-	return g->mix->size[i];
-}
-
-/* Flits of a packet of that size, one of them for the route. */
-static uint32_t size_flits(const struct extoll_gen *g, uint32_t size)
-{
-	if (sizes_raw(g))
-		return size;
-	return 1 +
-	       (g->words * 8 + (size + 7) / 8 * 8) / ex_flit_bytes(g->width);
-}
-
-static double flits_mean(const struct extoll_gen *g)
-{
-	double sum = 0, was = 0;
-	uint32_t lo, hi;
-
-	sizes_range(g, &lo, &hi);
-	if (!g->mix) {
-		for (uint32_t s = lo; s <= hi; s++)
-			sum += size_flits(g, s);
-		return sum / (hi - lo + 1);
-	}
-	for (uint32_t i = 0; i < g->mix->n; i++) {
-		sum += (g->mix->upto[i] - was) * size_flits(g, g->mix->size[i]);
-		was = g->mix->upto[i];
-	}
-	return sum;
-}
-
-static int sizes_start(struct weft_comp *c, struct weft_err *err)
-{
-	struct extoll_gen *g = c->state;
-	uint32_t lo, hi;
-
-	sizes_range(g, &lo, &hi);
-	if (!g->sizes[0] && hi < lo)
-		return weft_fail(err, EINVAL, "%s.%s_max: %u is below %u",
-				 c->name, sizes_raw(g) ? "flits" : "size", hi,
-				 lo);
-	if (!g->sizes[0])
-		return 0;
-	g->mix = calloc(1, sizeof(*g->mix));
-	if (!g->mix)
-		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
-	if (mix_read(g->mix, g->sizes))
-		return weft_fail(
-			err, EINVAL,
-			"%s.sizes: '%s': write up to %u sizes of at most %u as SIZE:WEIGHT,SIZE:WEIGHT",
-			c->name, g->sizes, EXTOLL_GEN_SIZES, EX_PAYLOAD_MAX);
-	return 0;
-}
+enum { TAG_READY = 1 };
 
 /* ---- packets ---- */
 
@@ -141,48 +17,46 @@ uint32_t extoll_gen_flits(const struct extoll_gen *g,
 			  const struct weft_frame *f)
 {
 	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
-	uint32_t w = ex_flit_bytes(g->width);
+	uint32_t w = ex_flit_bytes(g->s.width);
 
-	return ex_route_flits(g->width, m->hops) +
+	return ex_route_flits(g->s.width, m->hops) +
 	       (m->words ? ex_words(f) * 8 : f->payload.len) / w;
 }
 
-/* Packets of a pair may overtake each other unless their order is checked. */
-static uint32_t extoll_gen_coins(const struct extoll_gen *g, uint32_t d)
-{
-	return g->check ? topo_coins_pair(g->node, d)
-			: topo_coins((uint64_t)g->node << 48 | g->made);
-}
-
-struct weft_frame *extoll_gen_packet(struct weft_comp *c, uint32_t d,
-				     uint32_t size, bool raw)
+static struct weft_frame *packet_make(struct weft_comp *c,
+				      const struct traffic_packet *p)
 {
 	struct extoll_gen *g = c->state;
 	struct weft_frame *f = weft_frame_new(c->sim);
 	struct ex_meta *m = ex_meta(f);
-	uint32_t route;
+	uint32_t node = g->s.node, len = p->size, route;
+	/* Packets of a pair may overtake each other unless their order is
+	 * checked. */
+	uint32_t coins = g->check
+				 ? topo_coins_pair(node, p->dest)
+				 : topo_coins((uint64_t)node << 48 | p->number);
 
-	*m = (struct ex_meta){ .words = raw ? 0 : (uint8_t)g->words,
+	*m = (struct ex_meta){ .words = (uint8_t)g->s.words,
 			       .cls = (uint8_t)g->kind,
-			       .dest = (uint16_t)d,
+			       .dest = (uint16_t)p->dest,
 			       .port = (uint8_t)g->port,
 			       .dim = 0xff };
-	if (g->place.topo && !ex_route_make(g->place.topo, g->node, d, g->port,
-					    extoll_gen_coins(g, d), f)) {
+	if (g->s.place.topo &&
+	    !ex_route_make(g->s.place.topo, node, p->dest, g->port, coins, f)) {
 		weft_frame_free(f);
 		return NULL;
 	}
-	f->u[0] = EX_H0_MAKE(g->node, 0, 0, d);
-	route = ex_route_flits(g->width, m->hops);
-	if (raw)
-		size = (size > route ? size - route : 0) *
-		       ex_flit_bytes(g->width);
-	f->payload = (struct weft_slice){ .len = size };
+	f->u[0] = EX_H0_MAKE(node, 0, 0, p->dest);
+	route = ex_route_flits(g->s.width, m->hops);
+	if (!g->s.words)
+		len = (len > route ? len - route : 0) *
+		      ex_flit_bytes(g->s.width);
+	f->payload = (struct weft_slice){ .len = len };
 	return f;
 }
 
-void extoll_gen_submit(struct weft_comp *c, struct weft_frame *f, uint64_t born,
-		       uint32_t number)
+static void packet_submit(struct weft_comp *c, struct weft_frame *f,
+			  uint64_t born, uint32_t number)
 {
 	struct extoll_gen *g = c->state;
 	uint64_t now = extoll_gen_now(g), ready = born > now ? born : now;
@@ -192,133 +66,129 @@ void extoll_gen_submit(struct weft_comp *c, struct weft_frame *f, uint64_t born,
 
 	if (p.injected < ready)
 		p.injected = ready;
-	if (g->net)
-		extoll_net_made(g->place.net, &p);
+	if (g->s.net)
+		extoll_net_made(g->s.place.net, &p);
 	extoll_gen_stamp(f, &p, number);
-	g->made++;
 	netport_send(&g->np, f, ready, UINT32_MAX);
 }
 
-/* ---- drawing ---- */
-
-struct draw {
-	uint64_t born;
-	uint32_t dest, size;
-};
-
-static struct draw draw_next(struct extoll_gen *g, struct arrivals *a,
-			     struct weft_rng *rng)
-{
-	struct draw d = { .born = a->next };
-
-	d.dest = pattern_dest(&g->pat, rng);
-	d.size = size_draw(g, rng);
-	arrivals_step(a, rng);
-	return d;
-}
-
-static bool src_over(const struct extoll_gen *g)
-{
-	return g->arr.next == UINT64_MAX || extoll_net_over(g->net) ||
-	       (g->packets && g->made >= g->packets);
-}
-
-static void src_next(struct weft_comp *c)
+static bool packet_send(struct weft_comp *c, const struct traffic_packet *p)
 {
 	struct extoll_gen *g = c->state;
-	uint32_t number = 0;
-	struct weft_frame *f;
-	struct draw d;
+	struct weft_frame *f = packet_make(c, p);
+	uint32_t number = p->id;
 
-	while (netport_room(&g->np, g->kind) && !src_over(g)) {
-		d = draw_next(g, &g->arr, &c->rng);
-		f = extoll_gen_packet(c, d.dest, d.size, sizes_raw(g));
-		if (!f) { /* looked at before the run */
-			weft_check_failed(c, "no way to node %u", d.dest);
-			return;
-		}
-		if (g->check) {
-			number = extoll_gen_check_number(g, d.dest);
-			f->payload = extoll_gen_check_payload(c, d.dest, number,
-							      f->payload.len);
-		}
-		extoll_gen_submit(c, f, d.born, number);
+	if (!f) { /* looked at before the run */
+		weft_check_failed(c, "no way to node %u", p->dest);
+		return false;
 	}
-}
-
-struct extoll_net_backlog extoll_gen_backlog(const struct weft_comp *c,
-					     uint64_t from, uint64_t cycle)
-{
-	struct extoll_gen *g = c->state;
-	struct extoll_net_backlog b = { 0, 0 };
-	struct arrivals a = g->arr;
-	struct weft_rng rng = c->rng;
-	uint64_t made = g->made;
-
-	if (g->replay || src_over(g))
-		return b;
-	while (a.next < cycle && (!g->packets || made++ < g->packets)) {
-		struct draw d = draw_next(g, &a, &rng);
-
-		if (d.born < from)
-			continue;
-		b.packets++;
-		b.flits += size_flits(g, d.size);
+	if (g->check) {
+		number = extoll_gen_check_number(g, p->dest);
+		f->payload = extoll_gen_check_payload(c, p->dest, number,
+						      f->payload.len);
 	}
-	return b;
+	packet_submit(c, f, p->at, number);
+	return true;
 }
 
 void extoll_gen_next(struct weft_comp *c)
 {
 	struct extoll_gen *g = c->state;
+	struct traffic_packet p;
+	uint64_t due;
 
-	if (g->replay)
-		extoll_gen_replay_next(c);
-	else
-		src_next(c);
+	while (netport_room(&g->np, g->kind)) {
+		due = extoll_source_due(&g->s);
+		if (due == ARRIVALS_NEVER)
+			return;
+		/* An arrival may let an earlier packet of the trace go. */
+		if (g->s.t.replay && due > extoll_gen_now(g)) {
+			if (g->armed != due)
+				weft_wake(c, TAG_READY,
+					  weft_clock_edge(&g->s.clock, due));
+			g->armed = due;
+			return;
+		}
+		p = traffic_draw(&g->s.t, &c->rng);
+		traffic_step(&g->s.t, 0, &c->rng);
+		if (!packet_send(c, &p))
+			return;
+	}
 }
 
-uint64_t extoll_gen_total(const struct extoll_gen *g)
+/* ---- a trace ---- */
+
+void extoll_gen_replay_done(struct weft_comp *c, uint32_t i)
 {
-	if (g->replay)
-		return g->replay->end - g->replay->at;
-	if (g->arr.next == UINT64_MAX)
-		return 0;
-	return g->packets ? g->packets : UINT64_MAX;
+	struct extoll_gen *g = c->state;
+	struct trace *t = g->s.net->trace;
+	uint64_t then = extoll_gen_now(g) + 1;
+
+	if (i >= t->n) /* a damaged number */
+		return;
+	for (uint32_t k = 0; k < t->pkt[i].n; k++) {
+		uint32_t d = t->next[t->pkt[i].first + k];
+		struct trace_pkt *p = &t->pkt[d];
+		struct weft_comp *src = g->s.net->gen[p->src].comp;
+
+		if (--p->wait || !src || src->cls != c->cls)
+			continue;
+		if (p->cycle < then)
+			p->cycle = then;
+		packet_replay_ready(
+			((struct extoll_gen *)src->state)->s.t.replay, d);
+		weft_post(src, src->n_ports,
+			  weft_clock_edge(&g->s.clock, then));
+	}
+}
+
+/* All play the same file; components start in order of names, not of nodes. */
+static int replay_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct extoll_gen *g = c->state;
+	struct extoll_net *n = g->s.net;
+
+	if (!n)
+		return weft_fail(err, EINVAL, "%s: a trace needs a fabric",
+				 c->name);
+	if (g->verify)
+		return weft_fail(
+			err, EINVAL,
+			"%s: packets of a trace have its numbers, not those that verify compares: leave one out",
+			c->name);
+	if (!n->trace)
+		n->trace =
+			trace_load(g->trace, g->s.nodes, EX_PAYLOAD_MAX, err);
+	if (!n->trace)
+		return -EINVAL;
+	traffic_replay(&g->s.t, n->trace, g->s.node);
+	g->armed = ARRIVALS_NEVER;
+	return 0;
 }
 
 /* ---- start ---- */
 
-static int pattern_start(struct weft_comp *c, struct weft_err *err)
-{
-	struct extoll_gen *g = c->state;
-	struct weft_err sub = { 0 };
-
-	g->pat = (struct pattern){ .kind = g->pattern,
-				   .node = g->node,
-				   .nodes = g->nodes,
-				   .self = g->self,
-				   .hot = g->hot };
-	if (extoll_net_pattern(&g->place, g->permutation, g->dest, &g->pat,
-			       &sub))
-		return weft_fail(err, EINVAL, "%s: %s", c->name, sub.msg);
-	return 0;
-}
-
 int extoll_gen_src_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_gen *g = c->state;
-	struct weft_err sub = { 0 };
-	double mean;
+	struct traffic_source *t = &g->s.t;
+	bool raw = g->flits > 0;
 
-	if (sizes_start(c, err) || pattern_start(c, err))
-		return -EINVAL;
-	mean = flits_mean(g);
-	g->arr = (struct arrivals){ .kind = g->arrivals,
-				    .rate = g->load / mean };
-	if (!pattern_sends(&g->pat))
-		g->arr.rate = 0;
-	if (arrivals_init(&g->arr, g->peak / mean, g->burst, &c->rng, &sub))
-		return weft_fail(err, EINVAL, "%s: %s", c->name, sub.msg);
-	return 0;
+	g->s.words = g->words;
+	if (g->trace[0])
+		return replay_start(c, err);
+	if (raw)
+		g->s.words = 0;
+	t->size = raw ? g->flits : (uint32_t)g->size;
+	t->size_max = raw ? g->flits_max : (uint32_t)g->size_max;
+	if (!g->sizes[0] && t->size_max && t->size_max < t->size)
+		return weft_fail(err, EINVAL, "%s.%s_max: %u is below %u",
+				 c->name, raw ? "flits" : "size", t->size_max,
+				 t->size);
+	if (g->sizes[0] && traffic_mix_read(t, g->sizes, EX_PAYLOAD_MAX))
+		return weft_fail(
+			err, EINVAL,
+			"%s.sizes: '%s': write up to %u sizes of at most %u as SIZE:WEIGHT,SIZE:WEIGHT",
+			c->name, g->sizes, TRAFFIC_SIZES, EX_PAYLOAD_MAX);
+	return extoll_source_start(c, err);
 }

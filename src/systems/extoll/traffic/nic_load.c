@@ -30,31 +30,15 @@
 	WEFT_PARAM(type, struct extoll_load, field, def, range, source, doc)
 
 static const struct weft_param extoll_load_params[] = {
-	P(U32, node, "0", "0..65535", OWN, "own number"),
-	P(U32, nodes, "1", "1..65536", OWN, "nodes there are"),
-	P(ENUM, pattern, "uniform", PATTERN_NAMES, OWN,
-	  "whom it sends to; none = takes only"),
-	P(U32, dest, "0", "0..65535", OWN, "fixed, hotspot: that node"),
-	P(REAL, hot, "0.2", "0..1", OWN,
-	  "hotspot: share that goes to `dest`"),
-	P(U64, permutation, "1", "", OWN,
-	  "permutation: which one, the same at every node"),
-	P(BOOL, self, "no", "", OWN, "may send to itself"),
-	P(ENUM, arrivals, "bernoulli", ARRIVALS_NAMES, OWN,
-	  "when messages are made"),
-	P(REAL, load, "0.1", "0..1000", OWN,
-	  "offered flits per cycle, one routing flit included"),
-	P(REAL, burst, "100", "1..", OWN,
-	  "bursty: mean length of a burst in cycles"),
-	P(REAL, peak, "1", "0..", OWN, "bursty: flits per cycle in a burst"),
+	EXTOLL_SOURCE_PARAMS("messages", "takes only"),
 	P(U32, size, "8", "8..120", OWN, "bytes of a message"),
 	P(U32, size_max, "0", "0..120", OWN,
 	  "uniform from size to this; 0 = always size"),
-	P(U64, packets, "0", "", OWN, "messages to make; 0 = no end"),
-	P(CLOCK, clock, "156MHz", "", STATED,
-	  "cycles of load and latency: core clock of the network"),
-	P(ENUM, width, "w32", "w16|w32", STATED,
-	  "network data path, 16 or 32 bit: size of a flit"),
+	EXTOLL_SOURCE_PACKETS("messages"),
+	WEFT_PARAM(CLOCK, struct extoll_source, clock, "156MHz", "", STATED,
+		   "cycles of load and latency: core clock of the network"),
+	WEFT_PARAM(ENUM, struct extoll_source, width, "w32", "w16|w32", STATED,
+		   "network data path, 16 or 32 bit: size of a flit"),
 	P(CLOCK, core, "200MHz", "", STATED, "clock of the NIC's HT core"),
 	P(TIME, t_dword, "2.5ns", "1fs..", STATED,
 	  "H2, H7: 4 bytes on the link, HT400 with 16 bit"),
@@ -106,14 +90,15 @@ static void message_measure(struct extoll_load *l, uint64_t stamp, uint32_t len,
 	struct extoll_net_pkt p = { .born = LOAD_BORN(stamp),
 				    .injected =
 					    LOAD_BORN(stamp) + LOAD_WAIT(stamp),
-				    .flits = extoll_load_flits(l, len),
+				    .flits = extoll_source_flits(&l->s, len),
 				    .marked = LOAD_MARKED(stamp) };
 
-	if (l->net)
-		extoll_net_received(l->net, &p, weft_clock_cycle(&l->clock, t));
+	if (l->s.net)
+		extoll_net_received(l->s.place.net, &p,
+				    weft_clock_cycle(&l->s.clock, t));
 	else
 		l->latency_sum +=
-			(double)(t - weft_clock_edge(&l->clock, p.born)) /
+			(double)(t - weft_clock_edge(&l->s.clock, p.born)) /
 			(double)WEFT_NS;
 }
 
@@ -124,9 +109,9 @@ static bool status_wrong(const struct extoll_load *l, uint64_t s)
 	uint32_t max = l->size_max > l->size ? l->size_max : l->size;
 
 	return len < l->size || len > max ||
-	       EXTOLL_STATUS_NODE(s) >= l->nodes ||
+	       EXTOLL_STATUS_NODE(s) >= l->s.nodes ||
 	       EXTOLL_STATUS_VPID(s) != LOAD_VPID ||
-	       EXTOLL_STATUS_TAG(s) != (l->node & 0xff) ||
+	       EXTOLL_STATUS_TAG(s) != (l->s.node & 0xff) ||
 	       (s & (EXTOLL_STATUS_EOM | EXTOLL_STATUS_ERROR)) !=
 		       EXTOLL_STATUS_EOM;
 }
@@ -139,7 +124,7 @@ static bool words_good(const struct extoll_load *l, const uint8_t *data,
 
 	for (uint32_t k = first; k < (len + 7) / 8; k++, data += 8) {
 		uint64_t w = extoll_load_word(stamp, EXTOLL_STATUS_NODE(s),
-					      l->node, k);
+					      l->s.node, k);
 
 		if (memcmp(data, &w, len - 8 * k < 8 ? len - 8 * k : 8))
 			return false;
@@ -235,9 +220,9 @@ static void store_taken(struct extoll_load *l)
 	if (!end)
 		return;
 	weft_count(l->comp, LOAD_SENT, 1);
-	l->last_sent = weft_clock_cycle(&l->clock, weft_now(l->comp));
-	if (l->net)
-		extoll_net_sent(l->net);
+	l->last_sent = weft_clock_cycle(&l->s.clock, weft_now(l->comp));
+	if (l->s.net)
+		extoll_net_sent(l->s.place.net);
 }
 
 /* Registers are taken when they come, so it is known what this was. */
@@ -309,9 +294,8 @@ static int extoll_load_init(struct weft_comp *c, struct weft_err *err)
 	l->comp = c;
 	l->dev = &c->ports[0];
 	l->dev->iface = &extoll_load_ops;
-	if (l->node >= l->nodes)
-		return weft_fail(err, EINVAL, "%s: node = %u of %u nodes",
-				 c->name, l->node, l->nodes);
+	if (extoll_source_init(c, err))
+		return -EINVAL;
 	if (l->size_max && l->size_max < l->size)
 		return weft_fail(err, EINVAL, "%s.size_max: %u is below %u",
 				 c->name, l->size_max, l->size);
@@ -330,7 +314,7 @@ static bool nic_load_carried(struct weft_comp *c)
 }
 
 static const struct extoll_net_source extoll_load_source = {
-	.backlog = extoll_load_src_backlog, .starves = extoll_load_src_starves
+	.backlog = extoll_source_backlog, .starves = extoll_load_src_starves
 };
 
 static int extoll_load_start(struct weft_comp *c, struct weft_err *err)
@@ -342,12 +326,8 @@ static int extoll_load_start(struct weft_comp *c, struct weft_err *err)
 			err, EINVAL,
 			"%s: messages carry when they were sent: it needs payload: carried",
 			c->name);
-	if (extoll_load_src_start(l, err))
-		return -EINVAL;
-	if (l->net &&
-	    extoll_net_join(l->net, l->node,
-			    (struct extoll_net_end){ c, &extoll_load_source },
-			    &l->clock, extoll_load_src_total(l), err))
+	if (extoll_load_src_start(l, err) ||
+	    extoll_source_join(c, &extoll_load_source, err))
 		return -EINVAL;
 	extoll_load_src_next(l);
 	return 0;
@@ -365,8 +345,8 @@ static int extoll_load_sample(struct weft_comp *c, struct weft_err *err)
 	const struct extoll_load *l = c->state;
 
 	c->counters[LOAD_BACKLOG] =
-		extoll_load_src_backlog(
-			c, 0, weft_clock_cycle(&l->clock, weft_now(c)))
+		extoll_source_backlog(
+			c, 0, weft_clock_cycle(&l->s.clock, weft_now(c)))
 			.packets;
 	return 0;
 }
@@ -377,7 +357,7 @@ static int extoll_load_finish(struct weft_comp *c, struct weft_err *err)
 	const uint64_t *k = c->counters;
 
 	extoll_load_sample(c, err);
-	if (!l->net && k[LOAD_RECEIVED])
+	if (!l->s.net && k[LOAD_RECEIVED])
 		weft_metric(c, "latency", "ns",
 			    l->latency_sum / (double)k[LOAD_RECEIVED]);
 	if (k[LOAD_WRONG] || k[LOAD_CORRUPT])

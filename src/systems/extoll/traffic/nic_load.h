@@ -4,8 +4,8 @@
 #ifndef SYSTEMS_EXTOLL_TRAFFIC_NIC_LOAD_H
 #define SYSTEMS_EXTOLL_TRAFFIC_NIC_LOAD_H
 
-#include "systems/extoll/network/direct_network.h"
 #include "systems/extoll/nic/regs_map.h"
+#include "systems/extoll/traffic/source.h"
 #include "weft/bus.h"
 
 enum {
@@ -29,8 +29,9 @@ enum {
 };
 
 struct extoll_load {
+	struct extoll_source s;
 	/* run; what a message touches first */
-	struct weft_comp *comp, *net;
+	struct weft_comp *comp;
 	struct weft_port *dev;
 	weft_time_t down_free, up_free; /* the two directions of the link */
 	weft_time_t last;		/* store told last reaches the NIC */
@@ -41,19 +42,12 @@ struct extoll_load {
 	uint8_t step;	   /* of the set-up */
 	uint32_t next;	   /* slot of the mailbox */
 	uint32_t behind;   /* slots free that the NIC does not know of */
-	struct arrivals arr;
-	struct pattern pat;
-	uint64_t made, last_sent;
+	uint64_t last_sent;
 	double latency_sum; /* ns; without a network that measures */
 	/* parameters */
-	struct weft_clock clock, core;
+	struct weft_clock core;
 	weft_time_t t_store, t_dword, t_rx, t_tx, t_seen;
-	uint32_t depth, slots, lazy;
-	uint32_t node, nodes, width, size, size_max;
-	uint32_t pattern, dest, arrivals;
-	uint64_t packets, permutation;
-	double hot, load, burst, peak;
-	bool self;
+	uint32_t depth, slots, lazy, size, size_max;
 };
 
 /* What the receiver must know of a message, in its first eight bytes. */
@@ -74,21 +68,10 @@ static inline uint64_t extoll_load_word(uint64_t stamp, uint32_t src,
 	return z ^ z >> 29;
 }
 
-/* Flits of a message in the network, one of them for the route. */
-static inline uint32_t extoll_load_flits(const struct extoll_load *l,
-					 uint32_t len)
-{
-	return 1 + (8 + (len + 7) / 8 * 8) / ex_flit_bytes(l->width);
-}
-
 /* nic_load_source.c */
 int extoll_load_src_start(struct extoll_load *l, struct weft_err *err);
 /* One more store may go to the NIC. */
 void extoll_load_src_next(struct extoll_load *l);
-uint64_t extoll_load_src_total(const struct extoll_load *l);
-struct extoll_net_backlog extoll_load_src_backlog(const struct weft_comp *c,
-						  uint64_t from,
-						  uint64_t cycle);
 bool extoll_load_src_starves(const struct weft_comp *c, uint64_t before);
 /* All slots up to l->next are free again, from time t on. */
 void extoll_load_src_rp(struct extoll_load *l, weft_time_t t);

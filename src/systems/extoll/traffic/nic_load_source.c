@@ -104,71 +104,44 @@ static void setup_next(struct extoll_load *l)
 	if (setup[i].off == EXTOLL_VELO_RX + 8 * LOAD_VPID)
 		val |= EXTOLL_RX(0, l->slots, 0);
 	if (setup[i].off == EXTOLL_VELO_TX + 8 * LOAD_VPID)
-		val |= EXTOLL_TX(l->node, 0, 0);
+		val |= EXTOLL_TX(l->s.node, 0, 0);
 	store_push(l, setup[i].space, setup[i].off, &val, setup[i].bytes, 0,
 		   false);
 }
 
 /* ---- messages ---- */
 
-static uint32_t size_draw(const struct extoll_load *l, struct weft_rng *rng)
+/* Header and payload, with the cycles that it spent in the source. */
+static void message_fill(struct extoll_load *l, uint64_t *m,
+			 const struct traffic_packet *k, uint64_t injected)
 {
-	if (l->size_max <= l->size)
-		return l->size;
-	return l->size +
-	       (uint32_t)weft_rng_below(rng, l->size_max - l->size + 1);
-}
-
-static double flits_mean(const struct extoll_load *l)
-{
-	double sum = 0;
-
-	if (l->size_max <= l->size)
-		return extoll_load_flits(l, l->size);
-	for (uint32_t s = l->size; s <= l->size_max; s++)
-		sum += extoll_load_flits(l, s);
-	return sum / (l->size_max - l->size + 1);
-}
-
-static bool src_over(const struct extoll_load *l)
-{
-	return l->arr.next == UINT64_MAX ||
-	       (l->net && extoll_net_over(l->net->state)) ||
-	       (l->packets && l->made >= l->packets);
-}
-
-/* Header and payload; wait: cycles it spent in the source. */
-static void message_fill(struct extoll_load *l, uint64_t *m, uint32_t dest,
-			 uint32_t len, uint64_t injected)
-{
-	struct extoll_net_pkt p = { .born = l->arr.next,
+	struct extoll_net_pkt p = { .born = k->at,
 				    .injected = injected,
-				    .flits = extoll_load_flits(l, len) };
+				    .flits = extoll_source_flits(&l->s,
+								 k->size) };
 	uint64_t wait = injected - p.born;
 
-	if (l->net)
-		extoll_net_made(l->net, &p);
-	m[0] = EXTOLL_SEND(dest, LOAD_VPID, 0, dest, len);
+	if (l->s.net)
+		extoll_net_made(l->s.place.net, &p);
+	m[0] = EXTOLL_SEND(k->dest, LOAD_VPID, 0, k->dest, k->size);
 	m[1] = LOAD_STAMP(p.born, wait < LOAD_WAIT_MAX ? wait : LOAD_WAIT_MAX,
 			  p.marked);
-	for (uint32_t k = 1; k < (len + 7) / 8; k++)
-		m[1 + k] = extoll_load_word(m[1], l->node, dest, k);
+	for (uint32_t i = 1; i < (k->size + 7) / 8; i++)
+		m[1 + i] = extoll_load_word(m[1], l->s.node, k->dest, i);
 }
 
 static void message_next(struct extoll_load *l)
 {
-	struct weft_rng *rng = &l->comp->rng;
-	uint32_t dest = pattern_dest(&l->pat, rng), len = size_draw(l, rng);
-	weft_time_t t = weft_clock_edge(&l->clock, l->arr.next);
+	struct traffic_packet k = traffic_draw(&l->s.t, &l->comp->rng);
+	weft_time_t t = weft_clock_edge(&l->s.clock, k.at);
 	uint64_t page = extoll_velo_page(0, LOAD_VPID);
-	uint32_t bytes = EXTOLL_SEND_BYTES(len);
+	uint32_t bytes = EXTOLL_SEND_BYTES(k.size);
 	uint64_t m[1 + LOAD_WORDS];
 
+	traffic_step(&l->s.t, 0, &l->comp->rng);
 	message_fill(
-		l, m, dest, len,
-		weft_clock_cycle(&l->clock, store_leaves(l, t) - l->t_store));
-	arrivals_step(&l->arr, rng);
-	l->made++;
+		l, m, &k,
+		weft_clock_cycle(&l->s.clock, store_leaves(l, t) - l->t_store));
 	for (uint32_t off = 0, n; off < bytes; off += n) {
 		n = bytes - off < 64 ? bytes - off : 64;
 		store_push(l, 1 + EXTOLL_BAR, page + off, (char *)m + off, n, t,
@@ -179,97 +152,47 @@ static void message_next(struct extoll_load *l)
 /* The next message need not wait for news of those before it. */
 static bool message_ahead(const struct extoll_load *l)
 {
-	weft_time_t t = weft_clock_edge(&l->clock, l->arr.next) + l->t_store;
+	weft_time_t t =
+		weft_clock_edge(&l->s.clock, l->s.t.arrivals.next) + l->t_store;
 
-	return t < l->last + TAKEN * (l->clock.num / l->clock.den);
+	return t < l->last + TAKEN * (l->s.clock.num / l->s.clock.den);
 }
 
 void extoll_load_src_next(struct extoll_load *l)
 {
 	while (l->step < STEPS && l->out < l->depth)
 		setup_next(l);
-	while (l->step == STEPS && l->out + 2u <= l->depth && !src_over(l) &&
+	while (l->step == STEPS && l->out + 2u <= l->depth &&
+	       extoll_source_due(&l->s) != ARRIVALS_NEVER &&
 	       (!l->out || message_ahead(l)))
 		message_next(l);
-}
-
-/* ---- what the network asks ---- */
-
-struct extoll_net_backlog extoll_load_src_backlog(const struct weft_comp *c,
-						  uint64_t from, uint64_t cycle)
-{
-	struct extoll_load *l = c->state;
-	struct extoll_net_backlog b = { 0, 0 };
-	struct arrivals a = l->arr;
-	struct weft_rng rng = c->rng;
-	uint64_t made = l->made;
-
-	for (; !src_over(l) && a.next < cycle &&
-	       (!l->packets || made < l->packets);
-	     made++, arrivals_step(&a, &rng)) {
-		uint32_t len;
-
-		pattern_dest(&l->pat, &rng);
-		len = size_draw(l, &rng);
-		b.packets += a.next >= from;
-		b.flits += a.next >= from ? extoll_load_flits(l, len) : 0;
-	}
-	return b;
 }
 
 bool extoll_load_src_starves(const struct weft_comp *c, uint64_t before)
 {
 	const struct extoll_load *l = c->state;
 
-	return l->out && l->arr.next < before && l->last_sent < before;
-}
-
-uint64_t extoll_load_src_total(const struct extoll_load *l)
-{
-	if (l->arr.next == UINT64_MAX)
-		return 0;
-	return l->packets ? l->packets : UINT64_MAX;
+	return l->out && l->s.t.arrivals.next < before && l->last_sent < before;
 }
 
 /* ---- start ---- */
 
-/* The first arrival is drawn from the end of the set-up on. */
-static void src_shift(struct extoll_load *l)
-{
-	weft_time_t t = l->t_store + l->t_rx + STEPS * store_time(l, 8);
-	uint64_t from = weft_clock_cycle(&l->clock, t);
-
-	if (l->arr.next == UINT64_MAX)
-		return;
-	l->arr.next += from;
-	l->arr.off += from;
-	l->arr.at += (double)from;
-}
-
 int extoll_load_src_start(struct extoll_load *l, struct weft_err *err)
 {
 	struct weft_comp *nic = l->dev->peer->comp;
-	const struct ex_place alone = { .node = l->node };
-	const struct ex_place *at = ex_stands(nic) ? nic->state : &alone;
-	struct weft_err sub = { 0 };
-	double mean = flits_mean(l);
+	weft_time_t t = l->t_store + l->t_rx + STEPS * store_time(l, 8);
 
-	l->node = at->node;
-	l->net = at->net;
-	l->pat = (struct pattern){ .kind = l->pattern,
-				   .node = l->node,
-				   .nodes = l->nodes,
-				   .self = l->self,
-				   .hot = l->hot };
-	l->arr = (struct arrivals){ .kind = l->arrivals,
-				    .rate = l->load / mean };
-	if (extoll_net_pattern(at, l->permutation, l->dest, &l->pat, &sub))
-		return weft_fail(err, EINVAL, "%s: %s", l->comp->name, sub.msg);
-	if (!pattern_sends(&l->pat))
-		l->arr.rate = 0;
-	if (arrivals_init(&l->arr, l->peak / mean, l->burst, &l->comp->rng,
-			  &sub))
-		return weft_fail(err, EINVAL, "%s: %s", l->comp->name, sub.msg);
-	src_shift(l);
+	if (ex_stands(nic)) {
+		l->s.place = *ex_place(nic);
+		l->s.node = l->s.place.node;
+	}
+	l->s.net = extoll_net_of(&l->s.place);
+	l->s.words = 1;
+	l->s.t.size = l->size;
+	l->s.t.size_max = l->size_max;
+	if (extoll_source_start(l->comp, err))
+		return -EINVAL;
+	/* Nothing arrives before the end of the set-up. */
+	arrivals_shift(&l->s.t.arrivals, weft_clock_cycle(&l->s.clock, t));
 	return 0;
 }

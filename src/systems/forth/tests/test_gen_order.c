@@ -25,7 +25,7 @@ static void sink_init(struct sink *s)
 	assert_int_equal(weft_comp_init(s->c, &err), 0);
 	s->g = s->c->state;
 	s->g->ways = 2;
-	s->g->balance = BAL_PACKET;
+	s->g->p.balance = BAL_PACKET;
 	assert_int_equal(forth_gen_order_init(s->c, &err), 0);
 }
 
@@ -44,10 +44,10 @@ static void known(void **state)
 	for (uint32_t i = 0; i < 6; i++)
 		forth_gen_order_add(s.c, 3, come[i], true);
 	assert_int_equal(s.c->counters[C_LATE], 2);
-	assert_int_equal(s.g->from[3].deepest, 3);
-	assert_int_equal(s.g->held_max, 3);
-	assert_int_equal(s.g->held, 0);
-	assert_int_equal(s.g->from[3].base, 6);
+	assert_int_equal(s.g->sink.from[3].deepest, 3);
+	assert_int_equal(s.g->sink.held_max, 3);
+	assert_int_equal(s.g->sink.held, 0);
+	assert_int_equal(s.g->sink.from[3].base, 6);
 	assert_int_equal(s.c->counters[C_DUPLICATE], 0);
 	sink_fini(&s);
 }
@@ -61,12 +61,12 @@ static void sources(void **state)
 	forth_gen_order_add(s.c, 0, 1, true);
 	forth_gen_order_add(s.c, 7, 2, true);
 	forth_gen_order_add(s.c, 7, 1, true);
-	assert_int_equal(s.g->held, 3);
+	assert_int_equal(s.g->sink.held, 3);
 	forth_gen_order_add(s.c, 7, 0, true);
-	assert_int_equal(s.g->held, 1);
-	assert_int_equal(s.g->from[7].deepest, 2);
-	assert_int_equal(s.g->from[0].deepest, 0);
-	assert_int_equal(s.g->held_max, 3);
+	assert_int_equal(s.g->sink.held, 1);
+	assert_int_equal(s.g->sink.from[7].deepest, 2);
+	assert_int_equal(s.g->sink.from[0].deepest, 0);
+	assert_int_equal(s.g->sink.held_max, 3);
 	sink_fini(&s);
 }
 
@@ -80,7 +80,7 @@ static void twice(void **state)
 	forth_gen_order_add(s.c, 0, 5, true);
 	forth_gen_order_add(s.c, 0, 5, true); /* held */
 	assert_int_equal(s.c->counters[C_DUPLICATE], 2);
-	assert_int_equal(s.g->held, 1);
+	assert_int_equal(s.g->sink.held, 1);
 	sink_fini(&s);
 }
 
@@ -93,11 +93,11 @@ static void lost(void **state)
 	for (uint32_t i = 1; i < GEN_WINDOW; i++)
 		forth_gen_order_add(s.c, 0, i, true);
 	assert_int_equal(s.c->counters[C_MISSING], 0);
-	assert_int_equal(s.g->held, GEN_WINDOW - 1);
+	assert_int_equal(s.g->sink.held, GEN_WINDOW - 1);
 	forth_gen_order_add(s.c, 0, GEN_WINDOW, true);
 	assert_int_equal(s.c->counters[C_MISSING], 1);
-	assert_int_equal(s.g->held, 0);
-	assert_int_equal(s.g->from[0].base, GEN_WINDOW + 1);
+	assert_int_equal(s.g->sink.held, 0);
+	assert_int_equal(s.g->sink.from[0].base, GEN_WINDOW + 1);
 	forth_gen_order_add(s.c, 0, 0, true);
 	assert_int_equal(s.c->counters[C_DUPLICATE], 1);
 	sink_fini(&s);
@@ -109,13 +109,13 @@ static void wraps(void **state)
 	struct sink s;
 
 	sink_init(&s);
-	s.g->from[0].base = 0xFFFFFE;
+	s.g->sink.from[0].base = 0xFFFFFE;
 	forth_gen_order_add(s.c, 0, 0xFFFFFE, true);
 	forth_gen_order_add(s.c, 0, 0, true);
 	forth_gen_order_add(s.c, 0, 0xFFFFFF, true);
 	forth_gen_order_add(s.c, 0, 1, true);
-	assert_int_equal(s.g->held, 0);
-	assert_int_equal(s.g->from[0].deepest, 1);
+	assert_int_equal(s.g->sink.held, 0);
+	assert_int_equal(s.g->sink.from[0].deepest, 1);
 	assert_int_equal(s.c->counters[C_LATE], 1);
 	sink_fini(&s);
 }
@@ -170,9 +170,9 @@ static void random_orders(void **state)
 		sink_init(&s);
 		for (uint32_t i = 0; i < MANY; i++)
 			forth_gen_order_add(s.c, 1, come[i], true);
-		assert_int_equal(s.g->from[1].deepest, worst);
+		assert_int_equal(s.g->sink.from[1].deepest, worst);
 		assert_int_equal(s.c->counters[C_LATE], late);
-		assert_int_equal(s.g->held, 0);
+		assert_int_equal(s.g->sink.held, 0);
 		sink_fini(&s);
 	}
 }

@@ -12,7 +12,6 @@
  * Where packets of one flow take several paths order is not expected but
  * measured: how many overtook each packet (generator_order.c).
  * Not modelled: anything of a NIC in front of the link. */
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,78 +20,78 @@
 
 /* clang-format off */
 static const struct weft_param forth_gen_params[] = {
-	WEFT_PARAM(U32, struct forth_gen, node, "0", "0..127", OWN,
+	WEFT_PARAM(U32, struct forth_gen_params, node, "0", "0..127", OWN,
 		   "own number = the flow by which others reach this node"),
-	WEFT_PARAM(U32, struct forth_gen, dests, "8", "1..128", OWN,
+	WEFT_PARAM(U32, struct forth_gen_params, dests, "8", "1..128", OWN,
 		   "nodes there are, this one included"),
-	WEFT_PARAM(ENUM, struct forth_gen, pattern, "uniform",
+	WEFT_PARAM(ENUM, struct forth_gen_params, pattern, "uniform",
 		   "uniform|permutation|hotspot|bursty|fixed|none|shuffle|list",
 		   OWN, "whom it sends to; none = sink only; shuffle = a "
 		   "random permutation, list = one that is written down"),
-	WEFT_PARAM(U32, struct forth_gen, dest, "0", "0..127", OWN,
+	WEFT_PARAM(U32, struct forth_gen_params, dest, "0", "0..127", OWN,
 		   "fixed, hotspot: that node; permutation: node + dest"),
-	WEFT_PARAM(U64, struct forth_gen, shuffle, "1", "", OWN,
+	WEFT_PARAM(U64, struct forth_gen_params, shuffle, "1", "", OWN,
 		   "shuffle: which permutation, the same at every node"),
-	WEFT_PARAM(STR, struct forth_gen, targets, "", "", OWN,
+	WEFT_PARAM(STR, struct forth_gen_params, targets, "", "", OWN,
 		   "list: destination of node 0, of node 1, ..; 4+9 = these "
 		   "two in turn"),
-	WEFT_PARAM(ENUM, struct forth_gen, balance, "destination",
+	WEFT_PARAM(ENUM, struct forth_gen_params, balance, "destination",
 		   "packet|destination|static|fabric", OWN,
 		   "paths in turn over all packets or per destination; by "
 		   "source and destination; the fabric's own choice (7.1)"),
-	WEFT_PARAM(U32, struct forth_gen, paths, "0", "0..511", OWN,
+	WEFT_PARAM(U32, struct forth_gen_params, paths, "0", "0..511", OWN,
 		   "paths used; 0 = all the fabric has"),
-	WEFT_PARAM(REAL, struct forth_gen, hot, "0.5", "0..1", OWN,
+	WEFT_PARAM(REAL, struct forth_gen_params, hot, "0.5", "0..1", OWN,
 		   "hotspot: share that goes to `dest`"),
-	WEFT_PARAM(REAL, struct forth_gen, burst, "16", "1..", OWN,
+	WEFT_PARAM(REAL, struct forth_gen_params, burst, "16", "1..", OWN,
 		   "bursty: mean packets to one destination in a row"),
-	WEFT_PARAM(REAL, struct forth_gen, load, "0.5", "0..1000", OWN,
+	WEFT_PARAM(REAL, struct forth_gen_params, load, "0.5", "0..1000", OWN,
 		   "offered share of the line rate; above 1 = always ready"),
-	WEFT_PARAM(BYTES, struct forth_gen, size, "512", "8..4096", OWN,
+	WEFT_PARAM(BYTES, struct forth_gen_params, size, "512", "8..4096", OWN,
 		   "payload, rounded up to qwords"),
-	WEFT_PARAM(BYTES, struct forth_gen, size_max, "0", "0..4096", OWN,
+	WEFT_PARAM(BYTES, struct forth_gen_params, size_max, "0", "0..4096", OWN,
 		   "payload uniform from size to this; 0 = always size"),
-	WEFT_PARAM(U64, struct forth_gen, packets, "0", "", OWN,
+	WEFT_PARAM(U64, struct forth_gen_params, packets, "0", "", OWN,
 		   "packets to send; 0 = no end"),
-	WEFT_PARAM(U32, struct forth_gen, backlog, "64", "1..1048576", OWN,
+	WEFT_PARAM(U32, struct forth_gen_params, backlog, "64", "1..1048576", OWN,
 		   "packets queued at which arrivals pause"),
-	WEFT_PARAM(ENUM, struct forth_gen, frame, "word", "word|packed",
+	WEFT_PARAM(ENUM, struct forth_gen_params, frame, "word", "word|packed",
 		   RECONSTRUCTED, "frame layout (R-18)"),
-	WEFT_PARAM(U32, struct forth_gen, min_payload, "24", "0..4096", STATED,
+	WEFT_PARAM(U32, struct forth_gen_params, min_payload, "24", "0..4096", STATED,
 		   "shorter payloads are padded on the wire (P 3, R-40)"),
-	WEFT_PARAM(U32, struct forth_gen, refresh_cc, "1024", "0..", RECONSTRUCTED,
+	WEFT_PARAM(U32, struct forth_gen_params, refresh_cc, "1024", "0..", RECONSTRUCTED,
 		   "cycles after which an idle line repeats a credit (5.3)"),
-	WEFT_PARAM(U32, struct forth_gen, t_crtx, "3", "0..64", CALIBRATED,
+	WEFT_PARAM(U32, struct forth_gen_params, t_crtx, "3", "0..64", CALIBRATED,
 		   "cycles, credit formation to line (11.7)"),
-	WEFT_PARAM(U32, struct forth_gen, t_crrx, "2", "0..64", CALIBRATED,
+	WEFT_PARAM(U32, struct forth_gen_params, t_crrx, "2", "0..64", CALIBRATED,
 		   "cycles, credit parse (11.7)"),
-	WEFT_PARAM(U32, struct forth_gen, credit_words, "0", "0..5", OWN,
+	WEFT_PARAM(U32, struct forth_gen_params, credit_words, "0", "0..5", OWN,
 		   "extra credit words allowed per transmission"),
-	WEFT_PARAM(U32, struct forth_gen, resync, "0", "0..", OWN,
+	WEFT_PARAM(U32, struct forth_gen_params, resync, "0", "0..", OWN,
 		   "cycles without credits after which a flow starts anew on "
 		   "both sides (5.7); 0 = never; must agree with neighbours"),
-	WEFT_PARAM(BOOL, struct forth_gen, crc32_complement, "no", "", STATED,
+	WEFT_PARAM(BOOL, struct forth_gen_params, crc32_complement, "no", "", STATED,
 		   "body CRC complemented as in AAL5 (R-20); as neighbours"),
-	WEFT_PARAM(BOOL, struct forth_gen, credit_filter, "no", "", OWN,
+	WEFT_PARAM(BOOL, struct forth_gen_params, credit_filter, "no", "", OWN,
 		   "ignore implausible credits (5.4)"),
-	WEFT_PARAM(BYTES, struct forth_gen, rx_bytes, "8184", "1024..16376", STATED,
+	WEFT_PARAM(BYTES, struct forth_gen_params, rx_bytes, "8184", "1024..16376", STATED,
 		   "receive FIFO (T 3.1.5)"),
-	WEFT_PARAM(CLOCK, struct forth_gen, bus, "100MHz", "", STATED,
+	WEFT_PARAM(CLOCK, struct forth_gen_params, bus, "100MHz", "", STATED,
 		   "bus behind the FIFO, 8 bytes per cycle (P 1)"),
-	WEFT_PARAM(U32, struct forth_gen, t_bus, "10", "0..", STATED,
+	WEFT_PARAM(U32, struct forth_gen_params, t_bus, "10", "0..", STATED,
 		   "bus cycles per packet besides the data (T_ARB + T_PH)"),
-	WEFT_PARAM(U32, struct forth_gen, t_l2d, "5", "0..", STATED,
+	WEFT_PARAM(U32, struct forth_gen_params, t_l2d, "5", "0..", STATED,
 		   "NET cycles from link to bus request (P 2.4)"),
-	WEFT_PARAM(TIME, struct forth_gen, hold, "0", "", OWN,
+	WEFT_PARAM(TIME, struct forth_gen_params, hold, "0", "", OWN,
 		   "the sink takes nothing before this time"),
-	WEFT_PARAM(STR, struct forth_gen, crystal, "0", "", OWN,
+	WEFT_PARAM(STR, struct forth_gen_params, crystal, "0", "", OWN,
 		   "how fast the crystal is, ppm"),
-	WEFT_PARAM(BOOL, struct forth_gen, verify, "yes", "", OWN,
+	WEFT_PARAM(BOOL, struct forth_gen_params, verify, "yes", "", OWN,
 		   "payload of its own for every packet, checked"),
-	WEFT_PARAM(BOOL, struct forth_gen, stamp, "no", "", OWN,
+	WEFT_PARAM(BOOL, struct forth_gen_params, stamp, "no", "", OWN,
 		   "measure latency, from arrival at the source's queue to the "
 		   "delimiter at the sink"),
-	WEFT_PARAM(TIME, struct forth_gen, warmup, "0", "", OWN,
+	WEFT_PARAM(TIME, struct forth_gen_params, warmup, "0", "", OWN,
 		   "latency, order and accepted load are measured from here"),
 	{ 0 }
 };
@@ -128,164 +127,6 @@ static const struct weft_port_decl forth_gen_ports[] = {
 	{ 0 }
 };
 
-/* ---- sink ---- */
-
-static bool payload_good(const struct forth_gen *g, const struct weft_frame *f)
-{
-	const uint64_t *p = (const uint64_t *)weft_slice_data(f->payload);
-	uint64_t header = f->u[FORTH_U_HEADER];
-	uint32_t k;
-
-	if (f->payload.len != forth_hdr_size(header) * 8)
-		return false;
-	for (k = 0; p && g->verify && k < f->payload.len / 8; k++)
-		if (p[k] != pattern_qword(forth_hdr_addr(header), g->node, k))
-			return false;
-	return true;
-}
-
-/* The bus takes the packet when it is free; F follows word by word: header
- * first, then payload, the rest with the last word (5.2). */
-static void sink_drain(struct forth_gen *g, const struct weft_frame *f,
-		       const struct forth_port_rx *rx)
-{
-	struct forth_port *l = &g->link;
-	uint32_t bytes = forth_shape_get(f).wire_len;
-	uint32_t charge = forth_charge(1, bytes);
-	uint32_t data = forth_hdr_size(f->u[FORTH_U_HEADER]) * 2;
-	uint64_t wait = g->t_l2d + (rx->words * 3 + 3) / 4; /* 4.11, L = 1 */
-	weft_time_t t = weft_clock_edge(&l->clk, rx->cycle + wait);
-	uint64_t at;
-
-	if (t < g->hold)
-		t = g->hold;
-	at = weft_clock_cycle(&g->bus, t);
-	if (at < g->bus_free)
-		at = g->bus_free;
-	at += g->t_bus;
-	g->bus_free = at + data / 2;
-	forth_port_fwd(l, 0, 2, weft_clock_edge(&g->bus, at));
-	forth_port_fwd_ramp(l, 0, data, 2, &g->bus, at);
-	forth_port_fwd(l, 0, charge - 2 - data,
-		       weft_clock_edge(&g->bus, g->bus_free));
-	g->last = weft_clock_edge(&g->bus, g->bus_free);
-}
-
-/* Words of the head that have left by bus cycle `now`: as sink_drain. */
-static uint32_t fifo_left(const struct forth_gen_fifo *q, uint64_t now)
-{
-	uint32_t i = q->head % GEN_FIFO, data = q->pkt[i].data;
-	uint64_t n = now - q->pkt[i].at;
-
-	if (now < q->pkt[i].at)
-		return 0;
-	return n >= data / 2 ? q->pkt[i].charge : (uint32_t)(2 + 2 * n);
-}
-
-/* Room for the packet; without faults on the line there always is. */
-static bool fifo_room(struct forth_gen *g, uint32_t charge)
-{
-	struct forth_gen_fifo *q = g->fifo;
-	uint64_t now = weft_clock_cycle(&g->bus, weft_now(g->link.comp) + 1);
-	uint32_t left = 0;
-
-	for (; q->head != q->tail; q->head++) {
-		left = fifo_left(q, now - 1);
-		if (left < q->pkt[q->head % GEN_FIFO].charge)
-			break;
-		q->words -= left;
-		left = 0;
-	}
-	return q->tail - q->head < GEN_FIFO &&
-	       q->words - left + charge <= g->link.cfg.rx_cap;
-}
-
-static void fifo_push(struct forth_gen *g, uint32_t charge, uint32_t data)
-{
-	struct forth_gen_fifo *q = g->fifo;
-	uint32_t i = q->tail++ % GEN_FIFO;
-
-	q->pkt[i].at = g->bus_free - data / 2;
-	q->pkt[i].charge = charge;
-	q->pkt[i].data = data;
-	q->words += charge;
-}
-
-/* Takes the packet, or drops it: its charge stays with the sender. */
-static bool sink_take(struct weft_comp *c, const struct weft_frame *f,
-		      const struct forth_port_rx *rx)
-{
-	struct forth_gen *g = c->state;
-	uint32_t charge = forth_charge(1, forth_shape_get(f).wire_len);
-
-	if (g->fifo && !fifo_room(g, charge)) {
-		weft_count(c, C_OVERFLOW, 1);
-		forth_port_dropped(&g->link, 0, charge);
-		return false;
-	}
-	sink_drain(g, f, rx);
-	if (g->fifo)
-		fifo_push(g, charge, forth_hdr_size(f->u[FORTH_U_HEADER]) * 2);
-	return true;
-}
-
-static void check_order(struct weft_comp *c, const struct weft_frame *f)
-{
-	struct forth_gen *g = c->state;
-	uint32_t tag = forth_hdr_addr(f->u[FORTH_U_HEADER]);
-	uint32_t src = tag >> 24;
-
-	if (src >= g->dests) {
-		weft_count(c, C_DISORDER, 1);
-		return;
-	}
-	if (g->from) {
-		forth_gen_order_add(c, src, tag & 0xFFFFFF,
-				    weft_now(c) >= g->warmup);
-		return;
-	}
-	if ((tag & 0xFFFFFF) != (g->voq[src].expected & 0xFFFFFF))
-		weft_count(c, C_DISORDER, 1);
-	g->voq[src].expected = tag + 1;
-}
-
-static void generator_measure(struct weft_comp *c, const struct weft_frame *f,
-			      const struct forth_port_rx *rx)
-{
-	struct forth_gen *g = c->state;
-
-	if (weft_now(c) < g->warmup)
-		return;
-	g->words += rx->words - rx->shift;
-	if (g->latency && f->trace_id)
-		weft_hist_put(g->latency, (double)(weft_now(c) - f->trace_id) /
-						  (double)WEFT_NS);
-}
-
-static void forth_gen_packet(void *own, struct forth_port *l,
-			     struct weft_frame *f,
-			     const struct forth_port_rx *rx)
-{
-	struct weft_comp *c = own;
-	struct forth_gen *g = c->state;
-
-	if (!g->first)
-		g->first = weft_now(c);
-	if (!sink_take(c, f, rx)) {
-		weft_frame_free(f);
-		return;
-	}
-	weft_count(c, C_RECEIVED, 1);
-	weft_count(c, C_BYTES, f->payload.len);
-	if (rx->bad)
-		weft_count(c, C_BAD_BODY, 1);
-	else if (!payload_good(g, f))
-		weft_count(c, C_CORRUPT, 1);
-	check_order(c, f);
-	generator_measure(c, f, rx);
-	weft_frame_free(f);
-}
-
 static const struct forth_port_ops forth_gen_link_ops = {
 	.next = forth_gen_next,
 	.sent = forth_gen_sent,
@@ -298,21 +139,20 @@ static struct forth_port_cfg forth_gen_cfg(const struct forth_gen *g)
 {
 	struct forth_port_cfg cfg = forth_port_cfg_default();
 
-	cfg.layout = g->frame;
-	cfg.rx_cap = (uint32_t)g->rx_bytes / 4;
-	cfg.one_size = g->size_max <= g->size;
-	if (g->pattern != PAT_NONE)
+	cfg.layout = g->p.frame;
+	cfg.rx_cap = (uint32_t)g->p.rx_bytes / 4;
+	cfg.one_size = g->p.size_max <= g->p.size;
+	if (g->source.pattern.kind != PATTERN_NONE)
 		cfg.max_payload =
-			(uint32_t)(cfg.one_size ? g->size : g->size_max);
-	cfg.min_payload = g->min_payload > 8 ? g->min_payload : 0;
-	cfg.refresh_cc = g->refresh_cc;
-	cfg.t_crtx = g->t_crtx;
-	cfg.t_crrx = g->t_crrx;
-	cfg.credit_words = g->credit_words;
-	cfg.credit_filter = g->credit_filter;
-	cfg.crc32_complement = g->crc32_complement;
-	cfg.resync_cc = g->resync;
-	cfg.ppm = g->ppm;
+			(uint32_t)(cfg.one_size ? g->p.size : g->p.size_max);
+	cfg.min_payload = g->p.min_payload > 8 ? g->p.min_payload : 0;
+	cfg.refresh_cc = g->p.refresh_cc;
+	cfg.t_crtx = g->p.t_crtx;
+	cfg.t_crrx = g->p.t_crrx;
+	cfg.credit_words = g->p.credit_words;
+	cfg.credit_filter = g->p.credit_filter;
+	cfg.crc32_complement = g->p.crc32_complement;
+	cfg.resync_cc = g->p.resync;
 	return cfg;
 }
 
@@ -321,23 +161,19 @@ static int forth_gen_init(struct weft_comp *c, struct weft_err *err)
 	struct forth_gen *g = c->state;
 	struct forth_port_cfg cfg;
 	char *end;
+	int32_t ppm = (int32_t)strtol(g->p.crystal, &end, 10);
 
-	g->ppm = (int32_t)strtol(g->crystal, &end, 10);
-	if (*end || end == g->crystal)
+	if (*end || end == g->p.crystal)
 		return weft_fail(err, EINVAL,
 				 "%s.crystal: '%s' is no number of ppm",
-				 c->name, g->crystal);
-	if (g->node >= g->dests || g->dest >= g->dests)
-		return weft_fail(
-			err, EINVAL,
-			"%s: node %u and dest %u must be below dests = %u",
-			c->name, g->node, g->dest, g->dests);
-	if (forth_gen_partner(c, err))
+				 c->name, g->p.crystal);
+	if (forth_gen_source_init(c, err))
 		return -err->code;
-	g->voq = calloc(g->dests, sizeof(*g->voq));
+	g->voq = calloc(g->p.dests, sizeof(*g->voq));
 	if (!g->voq)
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
 	cfg = forth_gen_cfg(g);
+	cfg.ppm = ppm;
 	return forth_port_init(&g->link, c, &c->ports[0], &cfg,
 			       &forth_gen_link_ops, c, 0, err);
 }
@@ -349,12 +185,8 @@ static int forth_gen_start(struct weft_comp *c, struct weft_err *err)
 	if (forth_port_start(&g->link, err) || forth_gen_paths(c, err) ||
 	    forth_gen_order_init(c, err))
 		return -err->code;
-	if (g->resync || c->ports[0].needs_frames ||
-	    c->ports[0].peer->needs_frames)
-		g->fifo = calloc(1, sizeof(*g->fifo));
-	if (g->stamp)
-		g->latency = weft_hist(c, "latency", "ns");
-	if (!g->verify) {
+	forth_gen_sink_start(c);
+	if (!g->p.verify) {
 		g->shared = weft_slice_new(c->sim, 4096);
 		if (g->shared.buf)
 			memset(weft_slice_data(g->shared), 0x5A, 4096);
@@ -372,23 +204,6 @@ static void forth_gen_arrive(struct weft_comp *c, uint32_t port,
 static void forth_gen_event(struct weft_comp *c, uint32_t tag)
 {
 	forth_port_event(&((struct forth_gen *)c->state)->link);
-}
-
-static void generator_report(struct weft_comp *c)
-{
-	struct forth_gen *g = c->state;
-	uint64_t all = forth_port_cycle(&g->link, weft_now(c));
-	uint64_t cold = forth_port_cycle(&g->link, g->warmup);
-
-	if (all > cold)
-		weft_metric(c, "accepted", "share",
-			    (double)g->words / (double)(all - cold));
-	if (g->last > g->first)
-		weft_metric(c, "rate", "MiB/s",
-			    (double)c->counters[C_BYTES] / 1048576 /
-				    ((double)(g->last - g->first) /
-				     (double)WEFT_SEC));
-	forth_gen_order_report(c);
 }
 
 /* Brings the counters up to date. */
@@ -412,20 +227,18 @@ static int forth_gen_finish(struct weft_comp *c, struct weft_err *err)
 	struct forth_gen *g = c->state;
 
 	weft_slice_drop(&g->shared);
-	generator_report(c);
+	forth_gen_sink_report(c);
 	return forth_gen_sample(c, err);
 }
 
 static void forth_gen_fini(struct weft_comp *c)
 {
 	struct forth_gen *g = c->state;
-	uint32_t d;
 
-	for (d = 0; g->voq && d < g->dests; d++)
-		free(g->voq[d].ring);
+	for (uint32_t d = 0; g->voq && d < g->p.dests; d++)
+		ring_free(&g->voq[d]);
 	free(g->voq);
-	free(g->from);
-	free(g->fifo);
+	forth_gen_sink_fini(g);
 	weft_slice_drop(&g->shared);
 	forth_port_fini(&g->link);
 }

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the traffic component: generator.c (tables, sink),
- * generator_source.c, generator_path.c (which path a packet takes) and
- * generator_order.c (how they arrive). */
+/* Inside of the traffic component: generator.c (tables, life),
+ * generator_sink.c (what arrives), generator_source.c (what is sent),
+ * generator_path.c (which path a packet takes) and generator_order.c (how
+ * packets arrive). */
 #ifndef SYSTEMS_FORTH_TRAFFIC_GENERATOR_H
 #define SYSTEMS_FORTH_TRAFFIC_GENERATOR_H
 
+#include "base/ring.h"
+#include "net/traffic_source.h"
 #include "systems/forth/link/port.h"
-
-enum {
-	PAT_UNIFORM,
-	PAT_PERMUTATION,
-	PAT_HOTSPOT,
-	PAT_BURSTY,
-	PAT_FIXED,
-	PAT_NONE,
-	PAT_SHUFFLE,
-	PAT_LIST
-};
 
 enum { BAL_PACKET, BAL_DESTINATION, BAL_STATIC, BAL_FABRIC };
 
@@ -25,9 +17,9 @@ struct forth_gen_item {
 	uint64_t qwords : 10;
 };
 
+/* Packets to one destination, and of one source. */
 struct forth_gen_voq {
-	struct forth_gen_item *ring;
-	uint32_t head, tail, mask;
+	RING(struct forth_gen_item);
 	uint32_t sent;	   /* packets to this destination */
 	uint32_t turn;	   /* path of the next one, modulo their number */
 	uint32_t expected; /* number of the next one from this source */
@@ -46,47 +38,50 @@ struct forth_gen_from {
 
 /* What the sink's FIFO holds, in order; kept where faults may overfill it. */
 enum { GEN_FIFO = 1024 };
+struct forth_gen_held {
+	uint64_t at; /* bus cycle at which it begins to leave */
+	uint32_t charge, data;
+};
 struct forth_gen_fifo {
-	struct {
-		uint64_t at; /* bus cycle at which it begins to leave */
-		uint32_t charge, data;
-	} pkt[GEN_FIFO];
-	uint32_t head, tail, words;
+	RING(struct forth_gen_held);
+	uint32_t words;
 };
 
-struct forth_gen {
+struct forth_gen_params {
 	uint32_t node, dests, pattern, dest, backlog, balance, paths;
-	uint64_t size, size_max, packets;
+	uint64_t size, size_max, packets, shuffle;
 	double load, hot, burst;
 	uint32_t frame, min_payload, refresh_cc, t_crtx, t_crrx, credit_words;
 	uint32_t resync, t_l2d, t_bus;
-	int32_t ppm;
 	uint64_t rx_bytes;
 	struct weft_clock bus;
-	weft_time_t hold;
+	weft_time_t hold, warmup;
 	bool verify, credit_filter, stamp, crc32_complement;
-	char crystal[16];
-	uint64_t shuffle;
-	weft_time_t warmup;
-	/* run */
+	char crystal[16], targets[256];
+};
+
+/* What has come, and how. */
+struct forth_gen_sink {
+	uint64_t bus_free;	     /* bus cycle */
+	struct forth_gen_fifo *fifo; /* NULL: cannot overflow */
+	struct forth_gen_from *from; /* NULL: packets come in order */
+	weft_time_t first, last;
+	uint64_t words; /* line words taken after the warm-up */
+	uint32_t held, held_max;
+	struct weft_hist *latency, *reorder;
+};
+
+struct forth_gen {
+	struct forth_gen_params p;
 	struct forth_port link;
+	struct traffic_source source;
+	uint32_t partner[GEN_PARTNERS]; /* list: set of the pattern */
 	struct forth_gen_voq *voq;
 	uint64_t mask[2]; /* destinations with packets queued */
 	uint32_t rr, queued;
-	uint64_t made;
-	double next; /* cycle of the next arrival */
-	uint32_t burst_dest, burst_left;
-	struct weft_slice shared;
-	uint64_t bus_free;	     /* bus cycle */
-	struct forth_gen_fifo *fifo; /* NULL: cannot overflow */
-	weft_time_t first, last;
-	uint32_t partner[GEN_PARTNERS], partners; /* shuffle, list: in turn */
-	uint32_t ways, turn;	     /* paths in use, the next one */
-	struct forth_gen_from *from; /* NULL: packets come in order */
-	uint32_t held, held_max, deepest;
-	uint64_t words; /* line words taken after the warm-up */
-	struct weft_hist *latency, *reorder;
-	char targets[256];
+	struct weft_slice shared; /* payload of all when none is checked */
+	uint32_t ways, turn;	  /* paths in use, the next one */
+	struct forth_gen_sink sink;
 };
 
 enum {
@@ -121,15 +116,13 @@ static inline uint64_t pattern_qword(uint32_t tag, uint32_t dest, uint32_t k)
 	return z ^ z >> 31;
 }
 
-/* generator_path.c: the partners of shuffle and list; paths, once the link is
- * up; the path number of the next packet to d, and that it was sent. */
-int forth_gen_partner(struct weft_comp *c, struct weft_err *err);
+/* generator_path.c: paths, once the link is up; the path number of the next
+ * packet to d. */
 int forth_gen_paths(struct weft_comp *c, struct weft_err *err);
 uint32_t forth_gen_path(const struct forth_gen *g, uint32_t d);
-void forth_gen_path_taken(struct forth_gen *g, uint32_t d);
 static inline bool forth_gen_in_order(const struct forth_gen *g)
 {
-	return g->ways < 2 || g->balance >= BAL_STATIC;
+	return g->ways < 2 || g->p.balance >= BAL_STATIC;
 }
 
 /* generator_order.c: packet `number` of source src is here; what was seen. */
@@ -138,6 +131,15 @@ void forth_gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
 			 bool measure);
 void forth_gen_order_report(struct weft_comp *c);
 
+/* generator_sink.c */
+void forth_gen_sink_start(struct weft_comp *c);
+void forth_gen_packet(void *own, struct forth_port *l, struct weft_frame *f,
+		      const struct forth_port_rx *rx);
+void forth_gen_sink_report(struct weft_comp *c);
+void forth_gen_sink_fini(struct forth_gen *g);
+
+/* generator_source.c */
+int forth_gen_source_init(struct weft_comp *c, struct weft_err *err);
 /* Calls forth_gen_next when the next packet is there. */
 void forth_gen_rearm(struct forth_gen *g);
 bool forth_gen_next(void *own, struct forth_port *l, struct forth_port_pkt *p);

@@ -18,10 +18,10 @@ int forth_gen_order_init(struct weft_comp *c, struct weft_err *err)
 
 	if (forth_gen_in_order(g))
 		return 0;
-	g->from = calloc(g->dests, sizeof(*g->from));
-	if (!g->from)
+	g->sink.from = calloc(g->p.dests, sizeof(*g->sink.from));
+	if (!g->sink.from)
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
-	g->reorder = weft_hist(c, "reorder", "packets");
+	g->sink.reorder = weft_hist(c, "reorder", "packets");
 	return 0;
 }
 
@@ -61,7 +61,7 @@ static void generator_order_step(struct forth_gen *g, struct forth_gen_from *s)
 	while (s->held && generator_order_seen(s, s->base)) {
 		*word_of(s, s->base) &= ~(1ull << s->base % 64);
 		s->held--;
-		g->held--;
+		g->sink.held--;
 		s->base++;
 		s->span--;
 	}
@@ -81,7 +81,7 @@ static uint32_t depth_of(struct weft_comp *c, struct forth_gen_from *s,
 					   : 0;
 	*word_of(s, number) |= 1ull << number % 64;
 	s->held++;
-	g->held++;
+	g->sink.held++;
 	if (s->span < number + 1 - s->base)
 		s->span = number + 1 - s->base;
 	return depth;
@@ -91,7 +91,7 @@ void forth_gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
 			 bool measure)
 {
 	struct forth_gen *g = c->state;
-	struct forth_gen_from *s = &g->from[src];
+	struct forth_gen_from *s = &g->sink.from[src];
 	uint32_t ahead = (number - s->base) & NUMBER_MASK, depth;
 
 	number = s->base + ahead; /* without wrapping at 2^24 */
@@ -107,12 +107,12 @@ void forth_gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
 	depth = depth_of(c, s, number);
 	if (!measure)
 		return;
-	weft_hist_put(g->reorder, depth);
+	weft_hist_put(g->sink.reorder, depth);
 	weft_count(c, C_LATE, depth > 0);
 	if (depth > s->deepest)
 		s->deepest = depth;
-	if (g->held > g->held_max)
-		g->held_max = g->held;
+	if (g->sink.held > g->sink.held_max)
+		g->sink.held_max = g->sink.held;
 }
 
 void forth_gen_order_report(struct weft_comp *c)
@@ -122,12 +122,12 @@ void forth_gen_order_report(struct weft_comp *c)
 
 	if (!forth_port_paths(&g->link))
 		return;
-	for (uint32_t s = 0; g->from && s < g->dests; s++) {
+	for (uint32_t s = 0; g->sink.from && s < g->p.dests; s++) {
 		weft_series_add(c, "reorder_max", "source", "packets", s,
-				g->from[s].deepest);
-		if (g->from[s].deepest > most)
-			most = g->from[s].deepest;
+				g->sink.from[s].deepest);
+		if (g->sink.from[s].deepest > most)
+			most = g->sink.from[s].deepest;
 	}
 	weft_metric(c, "reorder_max", "packets", most);
-	weft_metric(c, "held_max", "packets", g->held_max);
+	weft_metric(c, "held_max", "packets", g->sink.held_max);
 }

@@ -1,11 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source of the traffic component: arrivals, a queue per destination, round
- * robin over those with credits (forth.md 6.3). */
+/* Source of the traffic component: packets of a traffic source, a queue per
+ * destination, round robin over those with credits (forth.md 6.3). */
 #include "systems/forth/traffic/generator.h"
 
-#include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- what is made ---- */
+
+/* One entry of the list: node, or node+node+.. */
+static const char *list_entry(struct forth_gen *g, const char *p)
+{
+	uint32_t n = 0;
+	char *end;
+
+	for (;; p = end + 1) {
+		unsigned long v = strtoul(p, &end, 10);
+
+		if (end == p || v >= g->p.dests || n == GEN_PARTNERS)
+			return NULL;
+		g->partner[n++] = (uint32_t)v;
+		if (*end != '+')
+			break;
+	}
+	g->source.pattern.n_set = n;
+	return *end && *end != ',' ? NULL : end + (*end == ',');
+}
+
+static int list_read(struct weft_comp *c, struct weft_err *err)
+{
+	struct forth_gen *g = c->state;
+	const char *p = g->p.targets;
+
+	for (uint32_t i = 0; i <= g->p.node; i++) {
+		p = list_entry(g, p);
+		if (!p)
+			return weft_fail(
+				err, EINVAL,
+				"%s.targets: entry %u of '%.60s' is no node below %u: write one for each node, with commas",
+				c->name, i, g->p.targets, g->p.dests);
+	}
+	return 0;
+}
+
+static int pattern_read(struct weft_comp *c, struct weft_err *err)
+{
+	static const enum pattern_kind kinds[] = {
+		/* words of `pattern` */
+		PATTERN_UNIFORM,     PATTERN_OFFSET, PATTERN_HOTSPOT,
+		PATTERN_RUNS,	     PATTERN_FIXED,  PATTERN_NONE,
+		PATTERN_PERMUTATION, PATTERN_TURN
+	};
+	struct forth_gen *g = c->state;
+	uint32_t perm[FORTH_FLOWS];
+	struct pattern_shape shape = { .perm = perm, .dest = g->p.dest };
+
+	g->source.pattern = (struct pattern){ .kind = kinds[g->p.pattern],
+					      .node = g->p.node,
+					      .nodes = g->p.dests,
+					      .self = true,
+					      .hot = g->p.hot,
+					      .run = g->p.burst };
+	if (g->source.pattern.kind == PATTERN_TURN) {
+		if (list_read(c, err))
+			return -EINVAL;
+		g->source.pattern.set = g->partner;
+	}
+	pattern_permute(g->p.shuffle, perm, g->p.dests);
+	return pattern_init(&g->source.pattern, &shape, err);
+}
+
+/* Arrivals need no draw at the start: all begin in cycle 0. */
+int forth_gen_source_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct forth_gen *g = c->state;
+	struct traffic_source *s = &g->source;
+
+	if (g->p.node >= g->p.dests || g->p.dest >= g->p.dests)
+		return weft_fail(
+			err, EINVAL,
+			"%s: node %u and dest %u must be below dests = %u",
+			c->name, g->p.node, g->p.dest, g->p.dests);
+	if (pattern_read(c, err))
+		return -EINVAL;
+	s->size = (uint32_t)(g->p.size + 7) / 8;
+	s->size_max = (uint32_t)(g->p.size_max + 7) / 8;
+	s->packets = g->p.packets;
+	s->arrivals.kind =
+		g->p.load <= 1 ? ARRIVALS_UNIFORM : ARRIVALS_SATURATED;
+	s->arrivals.rate = pattern_sends(&s->pattern) ? g->p.load : 0;
+	return arrivals_init(&s->arrivals, 0, 0, &c->rng, err);
+}
+
+/* Everything that arrives up to and including cycle `now`. */
+static void source_fill(struct weft_comp *c, uint64_t now)
+{
+	struct forth_gen *g = c->state;
+
+	while (g->queued < g->p.backlog && traffic_due(&g->source) <= now) {
+		struct traffic_packet k = traffic_draw(&g->source, &c->rng);
+
+		*ring_push(&g->voq[k.dest]) =
+			(struct forth_gen_item){ k.at, k.size };
+		g->mask[k.dest / 64] |= 1ull << (k.dest % 64);
+		g->queued++;
+		traffic_step(&g->source, forth_port_words(&g->link, k.size),
+			     &c->rng);
+	}
+	if (g->queued >= g->p.backlog)
+		arrivals_wait(&g->source.arrivals, now);
+}
+
+void forth_gen_rearm(struct forth_gen *g)
+{
+	const struct weft_clock *clk = &g->link.clk;
+	uint64_t due = traffic_due(&g->source);
+	/* Cycles that simulated time can count. */
+	double last =
+		(double)WEFT_NEVER / 2 / ((double)clk->num / (double)clk->den);
+
+	if (g->queued < g->p.backlog && (double)due < last)
+		forth_port_kick(&g->link, weft_clock_edge(clk, due));
+}
+
+/* ---- what is sent ---- */
 
 static struct weft_slice payload_make(struct weft_comp *c, uint32_t tag,
 				      uint32_t dest, uint32_t qwords)
@@ -13,153 +132,36 @@ static struct weft_slice payload_make(struct weft_comp *c, uint32_t tag,
 	struct forth_gen *g = c->state;
 	struct weft_slice s;
 	uint64_t *p;
-	uint32_t k;
 
-	if (!g->verify)
+	if (!g->p.verify)
 		return weft_slice_sub(g->shared, 0, qwords * 8);
 	s = weft_slice_new(c->sim, qwords * 8);
 	p = (uint64_t *)weft_slice_data(s);
-	for (k = 0; p && k < qwords; k++)
+	for (uint32_t k = 0; p && k < qwords; k++)
 		p[k] = pattern_qword(tag, dest, k);
 	return s;
 }
-
-/* ---- arrivals ---- */
-
-static void voq_put(struct forth_gen *g, uint32_t d, uint32_t qwords,
-		    uint64_t born)
-{
-	struct forth_gen_voq *v = &g->voq[d];
-	uint32_t n = v->tail - v->head, i;
-
-	if (!v->ring || n > v->mask) {
-		uint32_t cap = n ? n * 2 : 8;
-		struct forth_gen_item *r = malloc(cap * sizeof(*r));
-
-		assert(r);
-		for (i = 0; i < n; i++)
-			r[i] = v->ring[(v->head + i) & v->mask];
-		free(v->ring);
-		v->ring = r;
-		v->mask = cap - 1;
-		v->head = 0;
-		v->tail = n;
-	}
-	v->ring[v->tail++ & v->mask] = (struct forth_gen_item){ born, qwords };
-	g->mask[d / 64] |= 1ull << (d % 64);
-	g->queued++;
-}
-
-static uint32_t pick_dest(struct weft_comp *c)
-{
-	struct forth_gen *g = c->state;
-
-	switch (g->pattern) {
-	case PAT_PERMUTATION:
-		return (g->node + g->dest) % g->dests;
-	case PAT_FIXED:
-		return g->dest;
-	case PAT_SHUFFLE:
-	case PAT_LIST:
-		return g->partner[g->made % g->partners];
-	case PAT_HOTSPOT:
-		if (weft_rng_real(&c->rng) < g->hot)
-			return g->dest;
-		break;
-	case PAT_BURSTY:
-		if (!g->burst_left) {
-			g->burst_dest =
-				(uint32_t)weft_rng_below(&c->rng, g->dests);
-			g->burst_left =
-				1 +
-				(uint32_t)weft_rng_below(
-					&c->rng, (uint64_t)(2 * g->burst - 1));
-		}
-		g->burst_left--;
-		return g->burst_dest;
-	}
-	return (uint32_t)weft_rng_below(&c->rng, g->dests);
-}
-
-static uint32_t pick_size(struct weft_comp *c)
-{
-	struct forth_gen *g = c->state;
-	uint32_t lo = (uint32_t)(g->size + 7) / 8;
-	uint32_t hi = (uint32_t)(g->size_max + 7) / 8;
-
-	return hi > lo ? lo + (uint32_t)weft_rng_below(&c->rng, hi - lo + 1)
-		       : lo;
-}
-
-static bool forth_gen_over(const struct forth_gen *g)
-{
-	return g->pattern == PAT_NONE || g->load <= 0 ||
-	       (g->packets && g->made >= g->packets);
-}
-
-static uint64_t cycle_up(double cycle)
-{
-	uint64_t at = (uint64_t)cycle;
-
-	return at + ((double)at < cycle);
-}
-
-/* Everything that arrives up to and including cycle `now`.  The gap behind a
- * packet is uniform around its line time over the load. */
-static void forth_gen_fill(struct weft_comp *c, uint64_t now)
-{
-	struct forth_gen *g = c->state;
-
-	while (!forth_gen_over(g) && g->queued < g->backlog &&
-	       g->next <= (double)now) {
-		uint32_t d = pick_dest(c), n = pick_size(c);
-		double gap = forth_port_words(&g->link, n) / g->load;
-
-		voq_put(g, d, n, cycle_up(g->next));
-		g->made++;
-		if (g->load <= 1)
-			g->next += gap * 2 * weft_rng_real(&c->rng);
-	}
-	if (g->queued >= g->backlog && g->next < (double)now)
-		g->next = (double)now;
-}
-
-/* Cycles that simulated time can count; a load of 1e-30 draws later ones. */
-static double cycles_max(const struct weft_clock *clk)
-{
-	return (double)WEFT_NEVER / 2 / ((double)clk->num / (double)clk->den);
-}
-
-/* The cycle at which next() should look for arrivals again. */
-void forth_gen_rearm(struct forth_gen *g)
-{
-	const struct weft_clock *clk = &g->link.clk;
-
-	if (!forth_gen_over(g) && g->queued < g->backlog &&
-	    g->next < cycles_max(clk))
-		forth_port_kick(&g->link,
-				weft_clock_edge(clk, cycle_up(g->next)));
-}
-
-/* ---- source ---- */
 
 static bool try_dest(struct weft_comp *c, uint32_t d, struct forth_port_pkt *p)
 {
 	struct forth_gen *g = c->state;
 	struct forth_gen_voq *v = &g->voq[d];
-	const struct forth_gen_item *it = &v->ring[v->head & v->mask];
+	const struct forth_gen_item *it = ring_front(v);
 	uint32_t n = it->qwords, path = forth_gen_path(g, d), tag;
 
 	if (!forth_port_credit(&g->link, forth_way(path, d), n))
 		return false;
-	tag = g->node << 24 | (v->sent++ & 0xFFFFFF);
+	tag = g->p.node << 24 | (v->sent++ & 0xFFFFFF);
 	p->header = forth_header_path(forth_header(d, 0, n, tag), path);
-	if (g->stamp)
+	if (g->p.stamp)
 		p->trace_id = weft_clock_edge(&g->link.clk, it->born);
-	if (g->ways)
-		forth_gen_path_taken(g, d);
+	if (g->ways) {
+		g->turn++;
+		v->turn++;
+	}
 	p->payload = payload_make(c, tag, d, n);
-	if (++v->head == v->tail)
+	ring_pop(v);
+	if (ring_empty(v))
 		g->mask[d / 64] &= ~(1ull << (d % 64));
 	g->queued--;
 	g->rr = d + 1;
@@ -191,7 +193,7 @@ bool forth_gen_next(void *own, struct forth_port *l, struct forth_port_pkt *p)
 	uint64_t left[2];
 	uint32_t from = g->rr, d;
 
-	forth_gen_fill(c, forth_port_now(l));
+	source_fill(c, forth_port_now(l));
 	memcpy(left, g->mask, sizeof(left));
 	while (left[0] | left[1]) {
 		d = next_dest(left, from);

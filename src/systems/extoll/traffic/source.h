@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Source of traffic in a direct network of EXTOLL crossbars: parameters and
+ * drawing of packets, for extoll.gen and extoll.load.  Both have it as the
+ * first member of their state. */
+#ifndef SYSTEMS_EXTOLL_TRAFFIC_SOURCE_H
+#define SYSTEMS_EXTOLL_TRAFFIC_SOURCE_H
+
+#include "net/traffic_source.h"
+#include "systems/extoll/network/direct_network.h"
+
+struct extoll_source {
+	struct ex_place place;
+	struct extoll_net *net; /* of its place; NULL: in none */
+	struct traffic_source t;
+	uint32_t words; /* in front of the payload; 0: sizes are flits of the
+			 * whole packet */
+	/* parameters */
+	uint32_t node, nodes, pattern, dest, arrivals, width;
+	struct weft_clock clock;
+	uint64_t permutation, packets;
+	double hot, load, burst, peak;
+	bool self;
+};
+
+/* Rows of the parameters; without a pattern it `rests`.  Sizes are the class's
+ * own. */
+#define EXTOLL_SOURCE_PARAM(type, field, def, range, doc)                      \
+	WEFT_PARAM(type, struct extoll_source, field, def, range, OWN, doc)
+#define EXTOLL_SOURCE_PARAMS(things, rests)                                    \
+	EXTOLL_SOURCE_PARAM(U32, node, "0", "0..65535", "own number"),         \
+		EXTOLL_SOURCE_PARAM(U32, nodes, "1", "1..65536",               \
+				    "nodes there are"),                        \
+		EXTOLL_SOURCE_PARAM(ENUM, pattern, "uniform", PATTERN_NAMES,   \
+				    "whom it sends to; none = " rests),        \
+		EXTOLL_SOURCE_PARAM(U32, dest, "0", "0..65535",                \
+				    "fixed, hotspot: that node"),              \
+		EXTOLL_SOURCE_PARAM(REAL, hot, "0.2", "0..1",                  \
+				    "hotspot: share that goes to `dest`"),     \
+		EXTOLL_SOURCE_PARAM(                                           \
+			U64, permutation, "1", "",                             \
+			"permutation: which one, the same at every node"),     \
+		EXTOLL_SOURCE_PARAM(BOOL, self, "no", "",                      \
+				    "may send to itself"),                     \
+		EXTOLL_SOURCE_PARAM(ENUM, arrivals, "bernoulli",               \
+				    ARRIVALS_NAMES,                            \
+				    "when " things " are made"),               \
+		EXTOLL_SOURCE_PARAM(                                           \
+			REAL, load, "0.1", "0..1000",                          \
+			"offered flits per cycle, routing flits included"),    \
+		EXTOLL_SOURCE_PARAM(                                           \
+			REAL, burst, "100", "1..",                             \
+			"bursty: mean length of a burst in cycles"),           \
+		EXTOLL_SOURCE_PARAM(REAL, peak, "1", "0..",                    \
+				    "bursty: flits per cycle in a burst")
+#define EXTOLL_SOURCE_PACKETS(things)                                          \
+	EXTOLL_SOURCE_PARAM(U64, packets, "0", "",                             \
+			    things " to make; 0 = no end")
+
+/* ops.init: fails when there is no such node. */
+int extoll_source_init(const struct weft_comp *c, struct weft_err *err);
+/* ops.start of a source that makes its own packets: s->words, sizes and place
+ * are known.  Draws the first arrival. */
+int extoll_source_start(struct weft_comp *c, struct weft_err *err);
+/* Its place in the network's measurement. */
+int extoll_source_join(struct weft_comp *c, const struct extoll_net_source *ops,
+		       struct weft_err *err);
+
+/* As traffic_due, and never when the network has seen enough; a trace is played
+ * to its end. */
+static inline uint64_t extoll_source_due(const struct extoll_source *s)
+{
+	return !s->t.replay && extoll_net_over(s->net) ? ARRIVALS_NEVER
+						       : traffic_due(&s->t);
+}
+/* Flits of a packet of that size, one of them for the route. */
+uint32_t extoll_source_flits(const struct extoll_source *s, uint32_t size);
+/* For extoll_net_source: packets born in from..cycle-1 that are not drawn. */
+struct extoll_net_backlog extoll_source_backlog(const struct weft_comp *c,
+						uint64_t from, uint64_t cycle);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sources of traffic: rate, variance and bursts of arrivals, sizes, ends, and
+ * the order of a trace. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "../cmocka_all.h"
+#include "base/rng.h"
+#include "net/traffic_source.h"
+
+enum { LINE = 1000 }; /* time of a packet on the line */
+
+/* ---- arrivals ---- */
+
+struct gaps {
+	double mean, var;
+	uint64_t least, longest;
+};
+
+static struct gaps gaps_of(struct arrivals *a, struct weft_rng *rng, int n)
+{
+	struct gaps g = { .least = UINT64_MAX };
+	double sum2 = 0;
+
+	for (int i = 0; i < n; i++) {
+		uint64_t was = a->next, gap;
+
+		arrivals_step(a, LINE, rng);
+		gap = a->next - was;
+		g.mean += (double)gap / n;
+		sum2 += (double)gap * (double)gap / n;
+		g.least = gap < g.least ? gap : g.least;
+		g.longest = gap > g.longest ? gap : g.longest;
+	}
+	g.var = sum2 - g.mean * g.mean;
+	return g;
+}
+
+/* Mean 1/p, variance (1 - p)/p^2. */
+static void gaps_of_bernoulli_arrivals_are_geometric(void **st)
+{
+	struct arrivals a = { .rate = 0.05 };
+	struct weft_err err = { 0 };
+	struct weft_rng rng;
+	uint64_t first = 0;
+	struct gaps g;
+
+	weft_rng_seed(&rng, 1, "");
+	for (int i = 0; i < 20000; i++) {
+		assert_int_equal(arrivals_init(&a, 0, 0, &rng, &err), 0);
+		first += a.next == 0;
+	}
+	assert_in_range(first, 850, 1150); /* 5 % begin in cycle 0 */
+	g = gaps_of(&a, &rng, 200000);
+	assert_true(fabs(g.mean - 20) < 0.25);
+	assert_true(fabs(g.var - 380) < 12);
+	assert_int_equal(g.least, 1);
+	a.rate = 2;
+	arrivals_init(&a, 0, 0, &rng, &err);
+	assert_int_equal(a.next, 0);
+	g = gaps_of(&a, &rng, 100);
+	assert_int_equal(g.longest, 1);
+	a.rate = 0;
+	arrivals_init(&a, 0, 0, &rng, &err);
+	assert_true(a.next == UINT64_MAX);
+}
+
+static void periodic_arrivals_are_even(void **st)
+{
+	struct arrivals a = { .kind = ARRIVALS_PERIODIC, .rate = 0.3 };
+	struct weft_err err = { 0 };
+	struct weft_rng rng;
+	struct gaps g;
+
+	weft_rng_seed(&rng, 1, "");
+	arrivals_init(&a, 0, 0, &rng, &err);
+	assert_true(a.next < 4);
+	g = gaps_of(&a, &rng, 30000);
+	assert_true(fabs(g.mean - 1 / 0.3) < 0.001);
+	assert_int_equal(g.least, 3);
+	assert_int_equal(g.longest, 4);
+}
+
+static void bursts_have_the_rate_and_more_variance(void **st)
+{
+	struct arrivals a = { .kind = ARRIVALS_BURSTY, .rate = 0.02 };
+	struct weft_err err = { 0 };
+	struct weft_rng rng;
+	struct gaps g;
+
+	weft_rng_seed(&rng, 1, "");
+	assert_int_equal(arrivals_init(&a, 0.125, 200, &rng, &err), 0);
+	g = gaps_of(&a, &rng, 400000);
+	assert_true(fabs(g.mean - 50) < 1.5);
+	assert_true(g.var > 4 * 2450); /* geometric would be 2450 */
+	assert_int_not_equal(arrivals_init(&a, 0.01, 200, &rng, &err), 0);
+	/* bursts that follow one another: less than a cycle is between them */
+	a.rate = 0.5;
+	assert_int_equal(arrivals_init(&a, 0.6, 2, &rng, &err), 0);
+	g = gaps_of(&a, &rng, 100000);
+	assert_true(g.mean > 1.9 && g.mean < 2.6);
+	a.rate = 0.5;
+	assert_int_equal(arrivals_init(&a, 0.5, 1, &rng, &err), 0);
+}
+
+static void a_burst_is_at_least_a_cycle_long(void **st)
+{
+	struct arrivals a = { .kind = ARRIVALS_BURSTY, .rate = 0.25 };
+	struct weft_err err = { 0 };
+	struct weft_rng rng;
+
+	weft_rng_seed(&rng, 1, "");
+	assert_int_equal(arrivals_init(&a, 0.5, 0.75, &rng, &err), -EINVAL);
+	assert_string_equal(
+		err.msg,
+		"bursts of 0.75 cycles at 0.5 packets per cycle do not give 0.25");
+	assert_int_equal(arrivals_init(&a, 0.5, 0, &rng, &err), -EINVAL);
+}
+
+/* At a share of 0.4 a packet of 1000 is followed by 1500 of nothing. */
+static void a_share_of_the_line_gives_the_mean_gap(void **st)
+{
+	static const struct {
+		enum arrivals_kind kind;
+		double var;
+		uint64_t least, longest;
+	} want[] = {
+		{ ARRIVALS_UNIFORM, 5000.0 * 5000 / 12, 0, 5000 },
+		{ ARRIVALS_EVEN, 0, 2500, 2500 },
+		{ ARRIVALS_POISSON, 1500.0 * 1500, 1000, UINT64_MAX },
+	};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct arrivals a = { .kind = want[i].kind, .rate = 0.4 };
+		struct weft_err err = { 0 };
+		struct weft_rng rng;
+		struct gaps g;
+
+		weft_rng_seed(&rng, 1, "");
+		assert_int_equal(arrivals_init(&a, 0, 0, &rng, &err), 0);
+		assert_int_equal(a.next, 0);
+		g = gaps_of(&a, &rng, 200000);
+		assert_true(fabs(g.mean - 2500) < 25);
+		assert_true(fabs(g.var - want[i].var) < 0.02 * 2500 * 2500);
+		assert_true(g.least >= want[i].least &&
+			    g.longest <= want[i].longest);
+	}
+}
+
+static void a_saturated_source_is_always_due(void **st)
+{
+	struct arrivals a = { .kind = ARRIVALS_SATURATED, .rate = 2 };
+	struct weft_err err = { 0 };
+
+	arrivals_init(&a, 0, 0, NULL, &err);
+	for (int i = 0; i < 10; i++)
+		arrivals_step(&a, LINE, NULL);
+	assert_int_equal(a.next, 0);
+	arrivals_wait(&a, 77);
+	assert_int_equal(a.next, 77);
+	arrivals_wait(&a, 70);
+	assert_int_equal(a.next, 77);
+}
+
+/* A load too small for the time that counters hold. */
+static void what_is_too_far_off_never_comes(void **st)
+{
+	struct arrivals a = { .kind = ARRIVALS_UNIFORM, .rate = 1e-30 };
+	struct weft_err err = { 0 };
+	struct weft_rng rng;
+
+	weft_rng_seed(&rng, 1, "");
+	arrivals_init(&a, 0, 0, &rng, &err);
+	arrivals_step(&a, LINE, &rng);
+	assert_true(a.next == ARRIVALS_NEVER);
+	arrivals_shift(&a, 5);
+	assert_true(a.next == ARRIVALS_NEVER);
+}
+
+/* ---- source ---- */
+
+static void a_mix_has_its_shares_and_mean(void **st)
+{
+	struct traffic_source s = { .pattern = { .kind = PATTERN_FIXED } };
+	struct weft_rng rng;
+	uint32_t small = 0;
+
+	weft_rng_seed(&rng, 1, "");
+	assert_int_equal(traffic_mix_read(&s, "64:3,512:1", 4096), 0);
+	for (int i = 0; i < 40000; i++)
+		small += traffic_draw(&s, &rng).size == 64;
+	assert_in_range(small, 29500, 30500);
+	traffic_source_fini(&s);
+}
+
+static void a_mix_that_is_none_is_refused(void **st)
+{
+	static const char *const wrong[] = { "64:0", "x", "64;3", "4097",
+					     "1,2,3,4,5,6,7,8,9" };
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct traffic_source s = { 0 };
+
+		assert_int_equal(traffic_mix_read(&s, wrong[i], 4096), -EINVAL);
+		traffic_source_fini(&s);
+	}
+}
+
+static void the_last_packet_ends_the_source(void **st)
+{
+	struct traffic_source s = {
+		.pattern = { .kind = PATTERN_FIXED, .partner = 9 },
+		.arrivals = { .kind = ARRIVALS_EVEN, .rate = 1 },
+		.size = 24,
+		.packets = 3
+	};
+
+	assert_int_equal(traffic_total(&s), 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct traffic_packet p;
+
+		assert_int_equal(traffic_due(&s), i * LINE);
+		p = traffic_draw(&s, NULL);
+		traffic_step(&s, LINE, NULL);
+		assert_int_equal(p.number, i);
+		assert_int_equal(p.at, i * LINE);
+		assert_int_equal(p.dest, 9);
+		assert_int_equal(p.size, 24);
+	}
+	assert_true(traffic_due(&s) == ARRIVALS_NEVER);
+}
+
+/* Of node 5: one at cycle 7 that waits, two that do not. */
+static void a_trace_is_played_in_the_order_in_which_packets_may_go(void **st)
+{
+	static const char text[] =
+		"1 2 5 8 a\n"
+		"7 5 1 8 b a\n"
+		"8 5 2 16\n"
+		"9 5 3 24\n";
+	struct weft_err err = { 0 };
+	struct trace *t = trace_parse("t", text, sizeof(text) - 1, 8, 64, &err);
+	struct traffic_source s = { 0 };
+	struct traffic_packet p;
+
+	assert_non_null(t);
+	traffic_replay(&s, t, 5);
+	assert_int_equal(traffic_total(&s), 3);
+	assert_int_equal(traffic_due(&s), 8);
+	p = traffic_draw(&s, NULL);
+	assert_int_equal(p.dest, 2);
+	assert_int_equal(traffic_due(&s), 9);
+	packet_replay_ready(s.replay, 1);
+	assert_int_equal(traffic_due(&s), 7);
+	p = traffic_draw(&s, NULL);
+	assert_int_equal(p.id, 1);
+	assert_int_equal(p.dest, 1);
+	p = traffic_draw(&s, NULL);
+	assert_int_equal(p.size, 24);
+	assert_true(traffic_due(&s) == ARRIVALS_NEVER);
+	traffic_source_fini(&s);
+	trace_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gaps_of_bernoulli_arrivals_are_geometric),
+		cmocka_unit_test(periodic_arrivals_are_even),
+		cmocka_unit_test(bursts_have_the_rate_and_more_variance),
+		cmocka_unit_test(a_burst_is_at_least_a_cycle_long),
+		cmocka_unit_test(a_share_of_the_line_gives_the_mean_gap),
+		cmocka_unit_test(a_saturated_source_is_always_due),
+		cmocka_unit_test(what_is_too_far_off_never_comes),
+		cmocka_unit_test(a_mix_has_its_shares_and_mean),
+		cmocka_unit_test(a_mix_that_is_none_is_refused),
+		cmocka_unit_test(the_last_packet_ends_the_source),
+		cmocka_unit_test(
+			a_trace_is_played_in_the_order_in_which_packets_may_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -131,6 +131,9 @@ golden: build
 	tests/random/campaign.py build/weft --count 1180 \
 		--write tests/random/golden.txt
 	tests/system/test_attached.py build/weft . build --write
+	for t in tests/replay/*.txt; do n=$$(basename $$t .txt); \
+		build/tests/replay/replay_$$n $$t fuzz/corpus/$$n --write || \
+		exit 1; done
 
 # Commands and what they print: look at the difference.
 expected: build

@@ -14,6 +14,7 @@
 
 #include "systems/atoll/tests/atoll_pair.h"
 #include "line.h"
+#include "see.h"
 #include "measure/result.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -78,8 +79,11 @@ static int receiver(struct weft_comp *c)
 		abort();
 	m.ready++;
 	while (atoll_recv(p, &msg, w, sizeof(w),
-			  weft_host_now(h) + PATIENCE_US * WEFT_US))
+			  weft_host_now(h) + PATIENCE_US * WEFT_US)) {
+		see_value(weft_host_now(h));
+		see(w, msg.bytes < sizeof(w) ? msg.bytes : sizeof(w));
 		take_one(node, &msg, w);
+	}
 	m.over++;
 	return 0;
 }

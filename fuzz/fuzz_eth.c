@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "systems/ethernet/tests/eth_feed.h"
+#include "see.h"
 #include "take.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -128,6 +129,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	weft_sim_run(d.sim, t + WEFT_SEC);
 	good_frame_arrives(t + 2 * WEFT_SEC);
+	for (uint32_t i = 0; i < d.n_got; i++) {
+		const struct feed_got *g = &d.got[i];
+
+		see_value(g->start ^ (uint64_t)g->port << 48);
+		see_value((uint64_t)g->len << 32 | g->id);
+		see_value((uint64_t)g->src << 32 | g->dst);
+		see_value(g->bad);
+	}
 	feed_fini(&d);
 	return 0;
 }

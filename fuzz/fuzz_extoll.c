@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "systems/extoll/tests/velo_rig.h"
+#include "see.h"
 #include "take.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -39,8 +40,9 @@ static void op_reg(struct fuzz *f)
 
 static void op_load(struct fuzz *f)
 {
-	xr_r64(&f->r, 0,
-	       take(&f->in, 1) & 1 ? reg_off(f) : take(&f->in, 3) * 8);
+	uint64_t off = take(&f->in, 1) & 1 ? reg_off(f) : take(&f->in, 3) * 8;
+
+	see_value(xr_r64(&f->r, 0, off));
 }
 
 /* A ring where there is memory: VELO's mailbox of VPID 0..3. */
@@ -127,6 +129,27 @@ static void (*const ops[])(struct fuzz *) = {
 	op_wait, op_packet, op_memory,	op_bus,
 };
 
+static void show(struct fuzz *f)
+{
+	const struct xbus *b = f->r.bus[0];
+
+	see(b->mem, XR_MEM_BYTES);
+	for (uint32_t i = 0; i < b->n_log && i < XR_LOG; i++) {
+		see_value(b->log[i].time ^ (uint64_t)b->log[i].op);
+		see_value(b->log[i].addr);
+		see_value(b->log[i].bytes);
+	}
+	see_value(b->irq_edges);
+	for (uint32_t i = 0; i < f->r.net->n_log && i < XR_LOG; i++) {
+		const struct xnet_pkt *p = &f->r.net->log[i];
+
+		see_value(p->cycle);
+		see(p->u, sizeof(p->u));
+		see(p->data,
+		    p->len < sizeof(p->data) ? p->len : sizeof(p->data));
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const set[] = { "", "width=w16", "velo_max=120",
@@ -139,6 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ops[take(&f.in, 1) % (sizeof(ops) / sizeof(ops[0]))](&f);
 	xr_run(&f.r, 100000);
 	xr_settle(&f.r);
+	show(&f);
 	xr_free(&f.r);
 	return 0;
 }

@@ -11,6 +11,7 @@
 
 #include "systems/hostport/tests/hpproc.h"
 #include "host/prog.h"
+#include "see.h"
 #include "take.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -44,7 +45,7 @@ static void op_reg(struct side *s)
 
 static void op_load(struct side *s)
 {
-	hpdrv_get(&s->d, (uint32_t)take(&f.in, 2) & 0xFF8);
+	see_value(hpdrv_get(&s->d, (uint32_t)take(&f.in, 2) & 0xFF8));
 }
 
 /* A command for a cache, not waited for. */
@@ -119,7 +120,7 @@ static void op_raw(struct side *s)
 	for (uint32_t i = 0; i < HP_WORDS; i++)
 		w[i] = take(&f.in, 8);
 	hpproc_put(p, w);
-	hpproc_trigger(p, HP_T_ISSUE, 1);
+	see_value(hpproc_trigger(p, HP_T_ISSUE, 1));
 }
 
 /* An instruction that may well be carried out. */
@@ -139,14 +140,14 @@ static void op_vci(struct side *s)
 		w[3] = w[6];
 	hpproc_put(p, w);
 	if (a >> 23 & 1)
-		hpproc_trigger(p, HP_T_ISSUE, 1 + (a >> 20 & 7));
+		see_value(hpproc_trigger(p, HP_T_ISSUE, 1 + (a >> 20 & 7)));
 }
 
 static void op_trigger(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);
 
-	hpproc_trigger(&s->p[a & 1], a >> 4 & 15, a >> 8 & 31);
+	see_value(hpproc_trigger(&s->p[a & 1], a >> 4 & 15, a >> 8 & 31));
 }
 
 static void op_posted(struct side *s)
@@ -164,7 +165,7 @@ static void op_ultra(struct side *s)
 	uint32_t off = (uint32_t)take(&f.in, 4) & (HP_ULTRA_BYTES - 8);
 
 	if (take(&f.in, 1) & 1)
-		weft_io_load64(s->d.h, &s->ultra, off);
+		see_value(weft_io_load64(s->d.h, &s->ultra, off));
 	else
 		weft_io_store64(s->d.h, &s->ultra, off, take(&f.in, 8));
 }

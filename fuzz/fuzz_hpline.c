@@ -17,6 +17,7 @@
 #include "systems/hostport/tests/hpproc.h"
 #include "host/prog.h"
 #include "line.h"
+#include "see.h"
 #include "sim/sim_internal.h"
 #include "systems/extoll/network/cell_channel_framed.h"
 #include "systems/extoll/network/crossbar.h"
@@ -180,10 +181,12 @@ static int process(struct weft_host *h, struct exrig *r, uint32_t node)
 	for (uint32_t tag = 0; tag < MESSAGES; tag++)
 		ways[tag % 3](s, node, tag);
 	for (uint32_t idle = 0; idle < IDLE;)
-		if (hpproc_wait(&s->p, w))
+		if (hpproc_wait(&s->p, w)) {
+			see(w, sizeof(w));
 			take_one(s, node, w);
-		else
+		} else {
 			idle++;
+		}
 	s->over = true;
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "systems/hvia/tests/hvrig.h"
+#include "see.h"
 #include "take.h"
 #include "systems/ethernet/link/wire.h"
 
@@ -42,7 +43,7 @@ static void op_reg(struct side *s)
 
 static void op_load(struct side *s)
 {
-	hvrig_load(&s->r, take(&f.in, 2) & 0xFFF8);
+	see_value(hvrig_load(&s->r, take(&f.in, 2) & 0xFFF8));
 }
 
 static void op_table(struct side *s)
@@ -184,6 +185,8 @@ static int hostile(struct weft_host *h, struct bench *b)
 		ops[(take(&f.in, 1) & 127) % (sizeof(ops) / sizeof(ops[0]))](
 			&f.side[me]);
 	}
+	see(f.side[me].buf, BUF);
+	see(f.side[me].r.desc, HVRIG_DESCS * sizeof(struct hvrig_desc));
 	return 0;
 }
 

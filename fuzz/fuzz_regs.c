@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "see.h"
 #include "systems/forth/tests/rig.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -49,7 +50,7 @@ static void op_load(struct fuzz *f)
 {
 	uint32_t off = (uint32_t)take(f, 2) & 0x7FFC;
 
-	rig_load(&f->r, 0, 2, off, off % 8 ? 4 : 8);
+	see_value(rig_load(&f->r, 0, 2, off, off % 8 ? 4 : 8));
 }
 
 /* A descriptor that may well be carried out. */
@@ -104,7 +105,7 @@ static void op_ram(struct fuzz *f)
 	uint64_t off = take(f, 4) & 0x7FFFFFC, val = take(f, 4);
 
 	rig_store(&f->r, 0, 1, off, &val, 4);
-	rig_load(&f->r, 0, 1, off, 4);
+	see_value(rig_load(&f->r, 0, 1, off, 4));
 }
 
 static void (*const ops[])(struct fuzz *) = {
@@ -118,6 +119,27 @@ static uint64_t counter(const struct weft_comp *c, const char *name)
 		if (!strcmp(c->cls->counters[i].name, name))
 			return c->counters[i];
 	abort();
+}
+
+static void show(struct fuzz *f)
+{
+	const struct tbus *b = f->r.n[0].bus;
+	const struct tsink *k = f->r.sink;
+
+	see(b->mem, RIG_MEM_BYTES);
+	for (uint32_t i = 0; i < b->n_log && i < RIG_LOG; i++) {
+		const struct tbus_op *o = &b->log[i];
+
+		see_value(o->req << 8 | o->op);
+		see_value(o->done);
+		see_value(o->addr);
+		see_value((uint64_t)o->splits << 32 | o->tenures << 16 |
+			  o->bytes);
+	}
+	see_value(b->irq_edges);
+	see(k->log,
+	    (k->n_log < RIG_LOG ? k->n_log : RIG_LOG) * sizeof(*k->log));
+	see(k->start, k->n_start * sizeof(*k->start));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -137,6 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (counter(f.r.n[0].nic, "rx_underruns") ||
 	    (!f.looped && counter(f.r.n[0].nic, "rx_lost")))
 		abort();
+	show(&f);
 	rig_free(&f.r);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "see.h"
 #include "systems/forth/tests/scripted_node.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -86,6 +87,15 @@ static uint32_t symbols(const uint8_t *data, size_t size, uint16_t *sym)
 	return n;
 }
 
+static void show(const struct node *n)
+{
+	see_value(n->received);
+	see_value(n->errors);
+	see_value(n->bad);
+	see_value(n->last_header);
+	see(n->last_data, n->last_len < sizeof(n->last_data) ? n->last_len : 0);
+}
+
 /* The bytes are dealt over the links of a bundle. */
 static void noise(struct rig *r, const uint8_t *data, size_t size, uint16_t seq)
 {
@@ -106,6 +116,7 @@ static void noise(struct rig *r, const uint8_t *data, size_t size, uint16_t seq)
 		forth_shape_set(f, s);
 		forth_port_arrive(&r->n->link, j, f);
 	}
+	show(r->n);
 	r->cycle += part / 4 + 1;
 }
 

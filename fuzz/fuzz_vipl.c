@@ -12,9 +12,13 @@
 #include <string.h>
 
 #include "systems/hvia/tests/viprig.h"
+#include "see.h"
 #include "take.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A call whose answer is part of the outcome. */
+#define SEEN(call, ...) ((VIP_RETURN)see_value(call(__VA_ARGS__)))
 
 enum { SLOTS = 4, OPS = 200, BYTES = 1 << 14, DESCS = 16, POOL = 64 };
 
@@ -63,9 +67,9 @@ static void op_ptag(struct user *u)
 	uint32_t a = arg();
 
 	if (a & 4)
-		VipDestroyPtag(u->s.nic, u->ptag[a & 3]);
+		SEEN(VipDestroyPtag, u->s.nic, u->ptag[a & 3]);
 	else
-		VipCreatePtag(u->s.nic, &u->ptag[a & 3]);
+		SEEN(VipCreatePtag, u->s.nic, &u->ptag[a & 3]);
 	keep(u->ptag[a & 3]);
 }
 
@@ -79,15 +83,16 @@ static void op_register(struct user *u)
 
 	if (a >> 6 & 1) /* more than there is */
 		len <<= 24;
-	VipRegisterMem(u->s.nic, u->s.data + (a >> 8 & 0xFF) * 16, len, &m,
-		       &u->mem[i]);
+	SEEN(VipRegisterMem, u->s.nic, u->s.data + (a >> 8 & 0xFF) * 16, len,
+	     &m, &u->mem[i]);
 }
 
 static void op_deregister(struct user *u)
 {
 	uint32_t a = arg();
 
-	VipDeregisterMem(u->s.nic, u->s.data + (a >> 2) * 16, u->mem[a & 3]);
+	SEEN(VipDeregisterMem, u->s.nic, u->s.data + (a >> 2) * 16,
+	     u->mem[a & 3]);
 }
 
 static void op_mem_attributes(struct user *u)
@@ -95,12 +100,12 @@ static void op_mem_attributes(struct user *u)
 	uint32_t a = (uint32_t)take(&f.in, 2);
 	VIP_MEM_ATTRIBUTES m;
 
-	VipQueryMem(u->s.nic, u->s.data, a & 64 ? a : u->mem[a & 3], &m);
+	SEEN(VipQueryMem, u->s.nic, u->s.data, a & 64 ? a : u->mem[a & 3], &m);
 	m.Ptag = u->ptag[a >> 2 & 3];
 	m.EnableRdmaWrite = a >> 4 & 1;
 	m.EnableRdmaRead = 0;
-	VipSetMemAttributes(u->s.nic, u->s.data + (a >> 8) * 16, u->mem[a & 3],
-			    &m);
+	SEEN(VipSetMemAttributes, u->s.nic, u->s.data + (a >> 8) * 16,
+	     u->mem[a & 3], &m);
 }
 
 /* ---- VIs and connections ---- */
@@ -122,10 +127,10 @@ static void op_vi(struct user *u)
 	VIP_VI_ATTRIBUTES v = attributes(u, a >> 8);
 
 	if (u->vi[i] && !(a >> 15))
-		VipSetViAttributes(u->vi[i], &v);
-	else if (VipCreateVi(u->s.nic, &v,
-			     a >> 2 & 1 ? u->cq[a >> 3 & 3] : NULL,
-			     a >> 5 & 1 ? u->cq[a >> 6 & 3] : NULL, &u->vi[i]))
+		SEEN(VipSetViAttributes, u->vi[i], &v);
+	else if (SEEN(VipCreateVi, u->s.nic, &v,
+		      a >> 2 & 1 ? u->cq[a >> 3 & 3] : NULL,
+		      a >> 5 & 1 ? u->cq[a >> 6 & 3] : NULL, &u->vi[i]))
 		u->vi[i] = NULL;
 	keep(u->vi[i]);
 }
@@ -134,7 +139,7 @@ static void op_destroy(struct user *u)
 {
 	uint32_t i = arg() & 3;
 
-	if (VipDestroyVi(u->vi[i]) == VIP_SUCCESS)
+	if (SEEN(VipDestroyVi, u->vi[i]) == VIP_SUCCESS)
 		u->vi[i] = NULL;
 }
 
@@ -144,7 +149,13 @@ static void op_query(struct user *u)
 	VIP_BOOLEAN s, r;
 	VIP_VI_STATE st;
 
-	VipQueryVi(u->vi[arg() & 3], &st, &v, &s, &r);
+	if (SEEN(VipQueryVi, u->vi[arg() & 3], &st, &v, &s, &r))
+		return;
+	see_value(st);
+	see_value(s << 1 | r);
+	see_value(v.ReliabilityLevel);
+	see_value(v.MaxTransferSize);
+	see_value(v.EnableRdmaWrite);
 }
 
 static void address(struct user *u, uint32_t node, uint32_t a,
@@ -162,9 +173,9 @@ static void answer(struct user *u, bool accept, uint32_t vi)
 	VIP_RETURN ret;
 
 	if (accept)
-		ret = VipConnectAccept(u->conn, u->vi[vi]);
+		ret = SEEN(VipConnectAccept, u->conn, u->vi[vi]);
 	else
-		ret = VipConnectReject(u->conn);
+		ret = SEEN(VipConnectReject, u->conn);
 	if (!accept || ret == VIP_SUCCESS || ret == VIP_TIMEOUT)
 		u->conn = NULL; /* it is none any more */
 }
@@ -176,7 +187,8 @@ static void op_wait_connect(struct user *u)
 	VIP_VI_ATTRIBUTES v;
 
 	address(u, weft_host_node(u->s.h), a & 0xFF, &local);
-	if (VipConnectWait(u->s.nic, &local.a, a >> 15, &from.a, &v, &u->conn))
+	if (SEEN(VipConnectWait, u->s.nic, &local.a, a >> 15, &from.a, &v,
+		 &u->conn))
 		return;
 	keep(u->conn);
 	if (!(a >> 13 & 1))
@@ -200,17 +212,17 @@ static void op_connect(struct user *u)
 	address(u, me, a & 0xFF, &local);
 	address(u, a >> 12 & 1 ? me : !me, a & 0xFF, &remote);
 	if (a >> 13 & 1) {
-		VipConnectPeerRequest(u->vi[a >> 8 & 3], &local.a, &remote.a,
-				      a >> 14 & 1);
-		VipConnectPeerDone(u->vi[a >> 10 & 3], &v);
+		SEEN(VipConnectPeerRequest, u->vi[a >> 8 & 3], &local.a,
+		     &remote.a, a >> 14 & 1);
+		SEEN(VipConnectPeerDone, u->vi[a >> 10 & 3], &v);
 		return;
 	}
-	VipConnectRequest(u->vi[a >> 8 & 3], &local.a, &remote.a, 1, &v);
+	SEEN(VipConnectRequest, u->vi[a >> 8 & 3], &local.a, &remote.a, 1, &v);
 }
 
 static void op_disconnect(struct user *u)
 {
-	VipDisconnect(u->vi[arg() & 3]);
+	SEEN(VipDisconnect, u->vi[arg() & 3]);
 }
 
 /* ---- transfers ---- */
@@ -233,9 +245,9 @@ static void op_post(struct user *u)
 	if (a >> 11 & 1)
 		d->CS.Control = (VIP_UINT16)(a >> 12);
 	if (a >> 6 & 1)
-		u->posted[i] = VipPostSend(vi, d, mem) == VIP_SUCCESS;
+		u->posted[i] = SEEN(VipPostSend, vi, d, mem) == VIP_SUCCESS;
 	else
-		u->posted[i] = VipPostRecv(vi, d, mem) == VIP_SUCCESS;
+		u->posted[i] = SEEN(VipPostRecv, vi, d, mem) == VIP_SUCCESS;
 }
 
 /* Any bytes in a descriptor, whether posted or not; often its link. */
@@ -299,20 +311,20 @@ static void op_cq(struct user *u)
 
 	switch (a >> 2 & 3) {
 	case 0:
-		if (!u->cq[i] && VipCreateCQ(u->s.nic, a >> 8, &u->cq[i]))
+		if (!u->cq[i] && SEEN(VipCreateCQ, u->s.nic, a >> 8, &u->cq[i]))
 			u->cq[i] = NULL;
 		keep(u->cq[i]);
 		break;
 	case 1:
-		if (VipDestroyCQ(u->cq[i]) == VIP_SUCCESS)
+		if (SEEN(VipDestroyCQ, u->cq[i]) == VIP_SUCCESS)
 			u->cq[i] = NULL;
 		break;
 	case 2:
-		VipResizeCQ(u->cq[i], a >> 8);
+		SEEN(VipResizeCQ, u->cq[i], a >> 8);
 		break;
 	default:
-		a >> 4 & 1 ? VipCQWait(u->cq[i], 0, &vi, &recv)
-			   : VipCQDone(u->cq[i], &vi, &recv);
+		a >> 4 & 1 ? SEEN(VipCQWait, u->cq[i], 0, &vi, &recv)
+			   : SEEN(VipCQDone, u->cq[i], &vi, &recv);
 	}
 }
 
@@ -320,6 +332,8 @@ static void op_cq(struct user *u)
 
 static void forget(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
 {
+	see_value(e->ErrorCode);
+	see_value(e->ResourceCode);
 }
 
 static void any_nic(struct user *u, void *x, uint32_t a)
@@ -329,23 +343,23 @@ static void any_nic(struct user *u, void *x, uint32_t a)
 
 	switch (a % 6) {
 	case 0:
-		VipCloseNic(x);
+		SEEN(VipCloseNic, x);
 		break;
 	case 1:
-		VipQueryNic(x, &n);
+		SEEN(VipQueryNic, x, &n);
 		break;
 	case 2:
-		VipErrorCallback(x, NULL, forget);
+		SEEN(VipErrorCallback, x, NULL, forget);
 		break;
 	case 3:
-		if (VipCreateCQ(x, a, &cq) == VIP_SUCCESS)
+		if (SEEN(VipCreateCQ, x, a, &cq) == VIP_SUCCESS)
 			keep(cq);
 		break;
 	case 4:
-		VipDestroyPtag(u->s.nic, x);
+		SEEN(VipDestroyPtag, u->s.nic, x);
 		break;
 	default:
-		VipDestroyPtag(x, u->ptag[a & 3]);
+		SEEN(VipDestroyPtag, x, u->ptag[a & 3]);
 	}
 }
 
@@ -358,29 +372,29 @@ static void any_vi(struct user *u, void *x, uint32_t a)
 
 	switch (a % 7) {
 	case 0:
-		VipDestroyVi(x);
+		SEEN(VipDestroyVi, x);
 		break;
 	case 1:
-		VipDisconnect(x);
+		SEEN(VipDisconnect, x);
 		break;
 	case 2:
-		VipQueryVi(x, &st, &v, &s, &r);
+		SEEN(VipQueryVi, x, &st, &v, &s, &r);
 		break;
 	case 3:
 		v.Ptag = x;
-		VipSetViAttributes(u->vi[a & 3], &v);
+		SEEN(VipSetViAttributes, u->vi[a & 3], &v);
 		break;
 	case 4:
 		if (!u->posted[a & 15])
 			u->posted[a & 15] =
-				VipPostRecv(x, &u->s.desc[a & 15].d,
-					    u->s.handle) == VIP_SUCCESS;
+				SEEN(VipPostRecv, x, &u->s.desc[a & 15].d,
+				     u->s.handle) == VIP_SUCCESS;
 		break;
 	case 5:
-		VipSendWait(x, 0, &d);
+		SEEN(VipSendWait, x, 0, &d);
 		break;
 	default:
-		VipRecvDone(x, &d);
+		SEEN(VipRecvDone, x, &d);
 	}
 	came_back(u, d);
 }
@@ -393,22 +407,22 @@ static void any_cq(struct user *u, void *x, uint32_t a)
 
 	switch (a % 5) {
 	case 0:
-		VipDestroyCQ(x);
+		SEEN(VipDestroyCQ, x);
 		break;
 	case 1:
-		VipCQDone(x, &vi, &recv);
+		SEEN(VipCQDone, x, &vi, &recv);
 		break;
 	case 2:
-		VipResizeCQ(x, a);
+		SEEN(VipResizeCQ, x, a);
 		break;
 	case 3:
-		if (VipCreateVi(u->s.nic, &v, x, a & 8 ? any() : NULL, &vi) ==
-		    VIP_SUCCESS)
+		if (SEEN(VipCreateVi, u->s.nic, &v, x, a & 8 ? any() : NULL,
+			 &vi) == VIP_SUCCESS)
 			u->vi[a >> 4 & 3] = keep(vi);
 		break;
 	default:
-		a & 8 ? VipConnectReject(x)
-		      : VipConnectAccept(x, u->vi[a >> 4 & 3]);
+		a & 8 ? SEEN(VipConnectReject, x)
+		      : SEEN(VipConnectAccept, x, u->vi[a >> 4 & 3]);
 	}
 }
 
@@ -443,7 +457,7 @@ static int hostile(struct weft_host *h, struct bench *b)
 	struct user *u = &f.user[me];
 
 	side_open_few(&u->s, h, b, f.nic, DESCS, BYTES);
-	VipErrorCallback(u->s.nic, NULL, forget);
+	SEEN(VipErrorCallback, u->s.nic, NULL, forget);
 	u->vi[0] = keep(u->s.vi);
 	u->ptag[0] = keep(u->s.ptag);
 	keep(u->s.nic);
@@ -459,7 +473,9 @@ static int hostile(struct weft_host *h, struct bench *b)
 		f.done++;
 		ops[(arg() & 127) % (sizeof(ops) / sizeof(ops[0]))](u);
 	}
-	VipCloseNic(u->s.nic);
+	SEEN(VipCloseNic, u->s.nic);
+	see(u->s.desc, DESCS * sizeof(union vip_desc));
+	see(u->s.data, BYTES);
 	return 0;
 }
 

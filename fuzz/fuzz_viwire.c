@@ -13,9 +13,13 @@
 
 #include "systems/hvia/tests/viprig.h"
 #include "line.h"
+#include "see.h"
 #include "sim/sim_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A call whose answer is part of the outcome. */
+#define SEEN(call, ...) ((VIP_RETURN)see_value(call(__VA_ARGS__)))
 
 enum { MESSAGES = 3, ROOM = 2048, WAIT_MS = 8, TRIES = 3, GUARD = 0x5C };
 
@@ -40,13 +44,13 @@ static bool connect_to(struct side *s)
 	vip_addr(s, me, "rig", &local);
 	vip_addr(s, !me, "rig", &remote);
 	if (!me)
-		return VipConnectWait(s->nic, &local.a, 3 * WAIT_MS, &remote.a,
-				      &attr, &conn) == VIP_SUCCESS &&
-		       VipConnectAccept(conn, s->vi) == VIP_SUCCESS;
+		return SEEN(VipConnectWait, s->nic, &local.a, 3 * WAIT_MS,
+			    &remote.a, &attr, &conn) == VIP_SUCCESS &&
+		       SEEN(VipConnectAccept, conn, s->vi) == VIP_SUCCESS;
 	for (uint32_t i = 0; i < TRIES; i++) {
 		weft_host_sleep(s->h, weft_host_now(s->h) + 50 * WEFT_US);
-		if (VipConnectRequest(s->vi, &local.a, &remote.a, WAIT_MS,
-				      &attr) == VIP_SUCCESS)
+		if (SEEN(VipConnectRequest, s->vi, &local.a, &remote.a, WAIT_MS,
+			 &attr) == VIP_SUCCESS)
 			return true;
 	}
 	return false;
@@ -58,9 +62,10 @@ static void receive(struct side *s)
 	VIP_DESCRIPTOR *d;
 
 	for (uint32_t i = 0; i < MESSAGES; i++) {
-		if (VipRecvWait(s->vi, WAIT_MS, &d) != VIP_SUCCESS)
+		if (SEEN(VipRecvWait, s->vi, WAIT_MS, &d) != VIP_SUCCESS)
 			return;
 		n = m.got[me]++;
+		see_value(weft_host_now(s->h));
 		m.bad[me] += d->CS.Length != sizes[n] ||
 			     !filled(s->data + n * ROOM, sizes[n], n + 1);
 	}
@@ -70,17 +75,18 @@ static void leave(struct side *s)
 {
 	VIP_DESCRIPTOR *d;
 
-	VipDisconnect(s->vi);
+	SEEN(VipDisconnect, s->vi);
 	do
-		VipSendDone(s->vi, &d);
+		SEEN(VipSendDone, s->vi, &d);
 	while (d);
 	do
-		VipRecvDone(s->vi, &d);
+		SEEN(VipRecvDone, s->vi, &d);
 	while (d);
-	m.stuck += VipDestroyVi(s->vi) != VIP_SUCCESS;
-	m.stuck += VipDeregisterMem(s->nic, s->desc, s->handle) != VIP_SUCCESS;
-	m.stuck += VipDestroyPtag(s->nic, s->ptag) != VIP_SUCCESS;
-	m.stuck += VipCloseNic(s->nic) != VIP_SUCCESS;
+	m.stuck += SEEN(VipDestroyVi, s->vi) != VIP_SUCCESS;
+	m.stuck += SEEN(VipDeregisterMem, s->nic, s->desc, s->handle) !=
+		   VIP_SUCCESS;
+	m.stuck += SEEN(VipDestroyPtag, s->nic, s->ptag) != VIP_SUCCESS;
+	m.stuck += SEEN(VipCloseNic, s->nic) != VIP_SUCCESS;
 }
 
 /* Bytes behind the room of each receive stay as they are. */
@@ -98,7 +104,8 @@ static int user(struct weft_host *h, struct bench *b)
 	struct side s;
 
 	side_open(&s, h, b, "hvia0+reliable", 2 * MESSAGES * ROOM);
-	fuzz_must(VipDestroyVi(s.vi) == VIP_SUCCESS, "a VI that is not used");
+	fuzz_must(SEEN(VipDestroyVi, s.vi) == VIP_SUCCESS,
+		  "a VI that is not used");
 	s.attr.ReliabilityLevel = VIP_SERVICE_RELIABLE_RECEPTION;
 	side_vi(&s, &s.vi);
 	side_handler(&s);
@@ -110,17 +117,19 @@ static int user(struct weft_host *h, struct bench *b)
 			uint32_t at = (MESSAGES + i) * ROOM;
 
 			fill(s.data + at, sizes[i], i + 1);
-			VipPostSend(s.vi,
-				    side_desc(&s, MESSAGES + i, at, sizes[i]),
-				    s.handle);
+			SEEN(VipPostSend, s.vi,
+			     side_desc(&s, MESSAGES + i, at, sizes[i]),
+			     s.handle);
 		}
 		receive(&s);
 		for (uint32_t i = 0; i < MESSAGES; i++) {
 			VIP_DESCRIPTOR *d;
 
-			VipSendWait(s.vi, WAIT_MS, &d);
+			SEEN(VipSendWait, s.vi, WAIT_MS, &d);
 		}
 	}
+	see(s.desc, VIPRIG_DESCS * sizeof(union vip_desc));
+	see(s.data, 2 * MESSAGES * ROOM);
 	fuzz_must(guarded(&s), "bytes behind a receive were written");
 	leave(&s);
 	m.over++;

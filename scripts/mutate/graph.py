@@ -20,8 +20,8 @@ TESTS_TOO = {"docs"}
 REAL_TIME = ("mpi-", "raw", "monitor", "system-attached", "system-exec",
              "system-direct", "system-fi", "system-stranger", "attach-",
              "ends", "first", "expected-exec")
-TEST = re.compile(r"(?:src/systems/[^/]+/)?tests/")
-UNIT = re.compile(r"src/systems/[^/]+/tests/|tests/unit/")
+TEST = re.compile(r"(?:src/systems/[^/]+/)?tests/|fuzz/")
+UNIT = re.compile(r"src/systems/[^/]+/tests/|tests/(unit|replay)/")
 INCLUDE = re.compile(r'^#include "(.*\.c)"', re.M)
 ERRORS = ["-Wformat", "-Werror=format", "-Werror=incompatible-pointer-types",
           "-Werror=int-conversion",

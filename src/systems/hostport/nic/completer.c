@@ -66,7 +66,7 @@ static void lookup_checked(struct hp_nic *n, void *arg)
 	bool target = !q->in.reply;
 	struct hp_access a = {
 		.target = target,
-		.hpid = target ? HP_C0_HPID(c[0]) : (uint32_t)n->hpid,
+		.hpid = target ? HP_C0_HPID(c[0]) : (uint32_t)n->reg.hpid,
 		.vpid = target ? HP_C0_VPID(c[0]) : q->in.head.vpid,
 		.capa = (uint32_t)c[4],
 		.rights = HP_WIN_WR,
@@ -86,7 +86,7 @@ static void lookup_checked(struct hp_nic *n, void *arg)
 
 static void lookup_win(struct hp_nic *n, struct hp_look *k)
 {
-	hp_after(n, n->t_check, lookup_checked, k->arg);
+	hp_after(n, n->param.t_check, lookup_checked, k->arg);
 }
 
 /* A notification will come of it for which nothing is reserved: an entry is
@@ -100,25 +100,19 @@ static bool wants_entry(const struct hp_cpl *q)
 	       (!q->in.reply && has_window(q) && q->in.flags & HP_CTX_RMA_NTF);
 }
 
-/* False: it waits for an entry here.  Payload of more than a line waits when
- * its place is known. */
-static bool lookup_entry(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
-{
-	q->lacks = wants_entry(q) && !hp_room_entry(n, &q->in, c);
-	if (!q->lacks || hp_in_size(&q->in) > HP_LINE)
-		return true;
-	hp_rx_wait(n, &q->in, c, true);
-	return false;
-}
-
 static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	struct hp_cpl *q = r->arg;
 	const uint64_t *w = q->in.head.c;
 	bool usable = hp_in_usable(n, &q->in, c);
 
-	if (usable && !lookup_entry(n, q, c))
+	if (usable)
+		q->lacks = wants_entry(q) && !hp_room_entry(n, &q->in, c);
+	/* Payload of more than a line waits when its place is known. */
+	if (usable && q->lacks && hp_in_size(&q->in) <= HP_LINE) {
+		hp_rx_wait(n, &q->in, c, true);
 		return;
+	}
 	hp_rx_unwait(n, &q->in, c);
 	if (!usable || !has_window(q)) {
 		cpl_done(n, q);
@@ -141,7 +135,7 @@ static void cpl_lookup(struct hp_sched *s, struct hp_job *j)
 
 /* ---- PLACE ---- */
 
-static void store_check(struct hp_nic *n, struct hp_cpl *q);
+static void store_over(struct hp_nic *n, struct hp_cpl *q);
 
 /* The place is known, and the pages ahead of the first store. */
 static void place_check(struct hp_nic *n, struct hp_cpl *q)
@@ -157,8 +151,8 @@ static void push_go(struct hp_nic *n, struct hp_push *p)
 
 	if (q->in.job.stage == PLACE)
 		place_check(n, q);
-	else
-		store_check(n, q);
+	else if (q->in.job.stage == STORE && !q->in.job.over && q->push.over)
+		store_over(n, q);
 }
 
 void hp_cpl_store(struct hp_nic *n, struct hp_cpl *q, uint32_t total)
@@ -251,15 +245,6 @@ static void cpl_place(struct hp_sched *s, struct hp_job *j)
 
 /* ---- STORE ---- */
 
-/* ERR_TWINID or ERR_OWINID for a page that is missing here; else what the tail
- * of the packet says. */
-static enum hp_err store_error(const struct hp_cpl *q)
-{
-	if (q->push.stop)
-		return q->in.reply ? HP_ERR_OWINID : HP_ERR_TWINID;
-	return q->push.tail;
-}
-
 /* What was wanted is acknowledged.  A failure here is told to the origin also
  * without that, but for messages (posted, 6.3) and packets that were ended
  * early: the origin knows (8.10). */
@@ -279,18 +264,14 @@ static void store_ack(struct hp_nic *n, struct hp_cpl *q)
 
 static void store_over(struct hp_nic *n, struct hp_cpl *q)
 {
-	if (!q->in.err)
-		q->in.err = store_error(q);
+	if (!q->in.err && q->push.stop) /* a page is missing here */
+		q->in.err = q->in.reply ? HP_ERR_OWINID : HP_ERR_TWINID;
+	else if (!q->in.err) /* what the tail of the packet says */
+		q->in.err = q->push.tail;
 	if (q->kind != CPL_FAST)
 		store_ack(n, q);
 	hp_in_end(n, &q->in);
 	cpl_done(n, q);
-}
-
-static void store_check(struct hp_nic *n, struct hp_cpl *q)
-{
-	if (q->in.job.stage == STORE && !q->in.job.over && q->push.over)
-		store_over(n, q);
 }
 
 /* Payload that the notification carries. */
@@ -308,13 +289,6 @@ static void imm_more(struct hp_nic *n, struct hp_rx *rx)
 	store_over(n, q);
 }
 
-static void imm_start(struct hp_nic *n, struct hp_cpl *q)
-{
-	q->in.rx->arg = q;
-	q->in.rx->more = imm_more;
-	imm_more(n, q->in.rx);
-}
-
 /* MISALIGNED_PUT: runs of enabled bytes; the last one ends it. */
 static void masked_done(struct hp_nic *n, struct hp_dma *d)
 {
@@ -326,13 +300,20 @@ static void masked_done(struct hp_nic *n, struct hp_dma *d)
 		store_over(n, q);
 }
 
-static void masked_write(struct hp_nic *n, struct hp_cpl *q, weft_phys_t pa)
+/* Writes each run of enabled bytes once the page is known. */
+static void masked_page(struct hp_nic *n, struct hp_walk *w)
 {
-	uint32_t be = (uint32_t)q->in.head.c[6] & 0xff;
+	struct hp_cpl *q = w->arg;
+	uint32_t be = (uint32_t)q->in.head.c[6] & 0xff, left;
 	const uint8_t *b = (const uint8_t *)q->imm;
+	weft_phys_t pa;
 
-	q->runs = 1;
-	for (uint32_t i = 0, k; i < 8; i = k) {
+	if (!hp_walk_known(w))
+		return;
+	q->push.stop = hp_walk_at(w, 0, &pa, &left) == HP_STEP_FAULT;
+	hp_walk_end(n, w);
+	q->runs = 1; /* this loop, so that no store ends it early */
+	for (uint32_t i = 0, k; i < 8 && !q->push.stop; i = k) {
 		for (k = i + 1; k < 8 && (be >> k & 1) == (be >> i & 1); k++)
 			;
 		if (!(be >> i & 1))
@@ -343,22 +324,6 @@ static void masked_write(struct hp_nic *n, struct hp_cpl *q, weft_phys_t pa)
 	}
 	if (!--q->runs)
 		store_over(n, q);
-}
-
-static void masked_page(struct hp_nic *n, struct hp_walk *w)
-{
-	struct hp_cpl *q = w->arg;
-	weft_phys_t pa;
-	uint32_t left;
-
-	if (!hp_walk_known(w))
-		return;
-	q->push.stop = hp_walk_at(w, 0, &pa, &left) == HP_STEP_FAULT;
-	hp_walk_end(n, w);
-	if (q->push.stop)
-		store_over(n, q);
-	else
-		masked_write(n, q, pa);
 }
 
 static void masked_missed(struct hp_nic *n, struct hp_walk *w)
@@ -403,7 +368,9 @@ static void cpl_store(struct hp_sched *s, struct hp_job *j)
 	} else if (q->in.err) { /* refused by PLACE */
 		store_over(s->own, q);
 	} else {
-		imm_start(s->own, q);
+		q->in.rx->arg = q;
+		q->in.rx->more = imm_more;
+		imm_more(s->own, q->in.rx);
 	}
 }
 
@@ -434,28 +401,28 @@ static void finish_begin(struct hp_cpl *q, uint32_t cmd)
 	e->w[7] = HP_NQE_W7(cmd, HP_C0_HPID(c[0]), HP_C0_VPID(c[0]));
 }
 
-static void finish_fast(struct hp_cpl *q)
+static void finish_message(struct hp_cpl *q)
 {
-	uint64_t words = (hp_in_size(&q->in) + 7) / 8;
-
-	finish_begin(q, HP_CMD(q->in.err, HP_G_PORT, HP_B_NOTIFY_FAST_RECV));
-	q->in.nqe.w[1] |= HP_PUT(words, 63, 48);
-	memcpy(&q->in.nqe.w[2], q->imm, 8 * HP_FAST_WORDS);
-}
-
-static void finish_recv(struct hp_cpl *q)
-{
+	bool fast = q->kind == CPL_FAST;
+	uint64_t size = hp_in_size(&q->in);
 	struct hp_nqe *e = &q->in.nqe;
 
-	finish_begin(q, HP_CMD(q->in.err, HP_G_PORT, HP_B_NOTIFY_RECV));
+	finish_begin(q,
+		     HP_CMD(q->in.err, HP_G_PORT,
+			    fast ? HP_B_NOTIFY_FAST_RECV : HP_B_NOTIFY_RECV));
+	if (fast) {
+		e->w[1] |= HP_PUT((size + 7) / 8, 63, 48);
+		memcpy(&e->w[2], q->imm, 8 * HP_FAST_WORDS);
+		return;
+	}
 	e->w[2] = q->in.snap;
-	e->w[3] = hp_in_size(&q->in);
+	e->w[3] = size;
 	if (!q->posted)
 		return;
 	e->w[1] |= HP_NQE_POSTED;
 	e->w[3] = q->pushes ? q->push.stored : 0;
 	e->w[4] = q->prd[HP_PRD_ADDR];
-	e->w[5] = hp_in_size(&q->in);
+	e->w[5] = size;
 	e->w[6] = q->prd[HP_PRD_COOKIE];
 }
 
@@ -475,7 +442,7 @@ static void finish_origin(struct hp_nic *n, struct hp_cpl *q)
 		get = hp_is_get(HP_CMD_BYTE(cmd));
 	}
 	if (get) /* its process may have the next one fetched */
-		hp_fetch_answered(n, q->in.head.vpid);
+		hp_share_less(n, q->in.head.vpid, HP_SHARE_ANSWERS);
 	finish_begin(q, cmd);
 	q->in.nqe.reserved = get || cmd & HP_A || q->in.nq;
 	q->in.nqe.snapshot = true;
@@ -504,10 +471,8 @@ static void cpl_finish(struct hp_sched *s, struct hp_job *j)
 	}
 	if (q->in.reply)
 		finish_origin(n, q);
-	else if (q->kind == CPL_FAST)
-		finish_fast(q);
 	else
-		finish_recv(q);
+		finish_message(q);
 	hp_notify(n, &q->in.nqe);
 }
 

@@ -27,7 +27,7 @@ static uint32_t ctx_find(const struct hp_nic *n, uint32_t vpid)
 
 static weft_phys_t ctx_addr(const struct hp_nic *n, uint32_t vpid)
 {
-	return n->ct_base + (uint64_t)HP_LINE * vpid;
+	return n->reg.ct_base + (uint64_t)HP_LINE * vpid;
 }
 
 /* ---- write-back ---- */
@@ -156,7 +156,7 @@ static void ctx_look(struct hp_nic *n, void *arg)
 
 void hp_ctx_get(struct hp_nic *n, struct hp_ctx_req *r)
 {
-	hp_after(n, n->t_ctx, ctx_look, r);
+	hp_after(n, n->param.t_ctx, ctx_look, r);
 }
 
 /* ---- the driver ---- */
@@ -195,7 +195,7 @@ bool hp_ctx_busy(const struct hp_nic *n)
 
 void hp_ctx_init(struct hp_nic *n)
 {
-	uint32_t sets = n->ctx_cache / HP_CTX_WAYS;
+	uint32_t sets = n->param.ctx_cache / HP_CTX_WAYS;
 
 	assoc_init(&n->ctx.dir, sets ? sets : 1, HP_CTX_WAYS, ASSOC_LRU);
 	n->ctx.at = need(calloc(assoc_size(&n->ctx.dir), sizeof(*n->ctx.at)));

@@ -10,25 +10,25 @@
 static bool whole(const struct hp_nic *n, uint32_t p)
 {
 	for (uint32_t cls = 0; cls < 2; cls++)
-		if (n->flying[p][cls].head &&
-		    n->flying[p][cls].head->avail == UINT32_MAX)
+		if (n->net.flying[p][cls].head &&
+		    n->net.flying[p][cls].head->avail == UINT32_MAX)
 			return true;
 	return false;
 }
 
 static bool empty(const struct hp_nic *n, uint32_t p)
 {
-	return !n->flying[p][0].head && !n->flying[p][1].head;
+	return !n->net.flying[p][0].head && !n->net.flying[p][1].head;
 }
 
 static void expire(struct hp_nic *n, void *arg)
 {
 	struct hp_stall *s = arg;
-	uint32_t p = (uint32_t)(s - n->stall);
+	uint32_t p = (uint32_t)(s - n->net.stall);
 	uint64_t now = hp_now(n);
 	uint64_t last = weft_clock_cycle(
-		&n->f_core,
-		weft_clock_edge(&n->net_clock, n->np[p].ep.line_free));
+		&n->param.f_core, weft_clock_edge(&n->param.net_clock,
+						  n->net.np[p].ep.line_free));
 
 	if (empty(n, p)) {
 		s->counts = false;
@@ -38,8 +38,8 @@ static void expire(struct hp_nic *n, void *arg)
 		s->since = last;
 	if (!whole(n, p))
 		s->since = now;
-	if (s->since + n->dl_counter > now) {
-		hp_at(n, s->since + n->dl_counter, expire, s);
+	if (s->since + n->param.dl_counter > now) {
+		hp_at(n, s->since + n->param.dl_counter, expire, s);
 		return;
 	}
 	s->counts = false; /* the next word to leave starts it again */
@@ -49,11 +49,11 @@ static void expire(struct hp_nic *n, void *arg)
 
 void hp_stall(struct hp_nic *n, uint32_t p)
 {
-	struct hp_stall *s = &n->stall[p];
+	struct hp_stall *s = &n->net.stall[p];
 
-	if (!n->dl_counter || s->counts || empty(n, p))
+	if (!n->param.dl_counter || s->counts || empty(n, p))
 		return;
 	s->counts = true;
 	s->since = hp_now(n);
-	hp_after(n, n->dl_counter, expire, s);
+	hp_after(n, n->param.dl_counter, expire, s);
 }

@@ -13,6 +13,7 @@
  * notification space: it counts as a request (4.9). */
 #include <stdlib.h>
 
+#include "base/need.h"
 #include "systems/hostport/nic/functional_units.h"
 
 struct list {
@@ -24,16 +25,6 @@ struct hp_rx_unit {
 	struct list pend[PENDS]; /* for room in a scheduler's queue */
 };
 
-static void list_add(struct list *l, struct hp_in *in)
-{
-	in->next = NULL;
-	if (l->head)
-		l->tail->next = in;
-	else
-		l->head = in;
-	l->tail = in;
-}
-
 /* ---- acknowledges ---- */
 
 void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
@@ -43,7 +34,7 @@ void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
 	struct hp_head a = { .vpid = HP_C0_VPID(h->c[0]) };
 	struct weft_frame *f = NULL;
 
-	a.c[0] = HP_C0(HP_CMD(err, HP_CMD_GROUP(cmd), HP_B_ACK), n->hpid,
+	a.c[0] = HP_C0(HP_CMD(err, HP_CMD_GROUP(cmd), HP_B_ACK), n->reg.hpid,
 		       h->vpid);
 	a.c[1] = HP_C1(cmd, HP_C1_TAG(h->c[1]));
 	a.c[2] = h->c[2];
@@ -59,8 +50,8 @@ void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
 	}
 	f->trace_id = trace;
 	hp_count(n, err ? HP_K_NACKS : HP_K_ACKS, 1);
-	hp_net_send(n, f, f->payload.len, hp_now(n) + n->t_frame, UINT32_MAX,
-		    NULL, NULL);
+	hp_net_send(n, f, f->payload.len, hp_now(n) + n->param.t_frame,
+		    UINT32_MAX, NULL, NULL);
 }
 
 /* ---- what units do with a packet ---- */
@@ -150,13 +141,6 @@ void hp_in_rma(struct hp_nic *n, struct hp_in *in)
 
 /* ---- dispatch ---- */
 
-static bool is_put(uint32_t byte)
-{
-	uint32_t m = HP_MAIN(byte);
-
-	return m == HP_M_PUT || m == HP_M_FAST_PUT || m == HP_M_MIS_PUT;
-}
-
 static bool is_send(uint32_t byte)
 {
 	return HP_MAIN(byte) == HP_M_SEND || HP_MAIN(byte) == HP_M_FAST_SEND;
@@ -183,43 +167,32 @@ static void in_key(struct hp_nic *n, struct hp_in *in, bool extra)
 		type = HP_KEY_SEND;
 	in->job.key =
 		hp_key(h->vpid, HP_C0_VPID(h->c[0]), HP_C0_HPID(h->c[0]), type);
-	in->job.ordered = n->ctrl & HP_CTRL_ORDER;
+	in->job.ordered = n->reg.ctrl & HP_CTRL_ORDER;
 	in->job.prompt = type == HP_KEY_REPLY;
 	if (!in->job.prompt && hp_in_part(in) == HP_CPL)
 		in->job.fus = (1u << (fus - 1)) - 1;
 }
 
-/* A reply passes the requests that wait for a unit. */
-static void pass_requests(struct hp_sched *s)
-{
-	uint32_t i = s->n_queue - 1;
-	struct hp_job *j = s->queue[i];
-
-	for (; i && s->queue[i - 1] && s->queue[i - 1]->fus; i--)
-		s->queue[i] = s->queue[i - 1];
-	s->queue[i] = j;
-}
-
-static bool room_for(const struct hp_sched *s, uint32_t pend)
-{
-	uint32_t kept = pend == PEND_REQUEST ? (s->room + 3) / 4 : 0;
-
-	return s->n_queue + kept < s->room;
-}
-
+/* Requests leave a quarter of the queue to replies.  A reply passes the
+ * requests that wait for a unit. */
 static void dispatch_feed(struct hp_nic *n, uint32_t pend)
 {
 	struct hp_sched *s =
 		&n->sched[pend == PEND_RESPONDER ? HP_RSP : HP_CPL];
+	uint32_t kept = pend == PEND_REQUEST ? (s->room + 3) / 4 : 0;
 	struct list *l = &n->rx_unit->pend[pend];
 
-	while (l->head && room_for(s, pend)) {
-		struct hp_in *in = l->head;
+	while (l->head && s->n_queue + kept < s->room) {
+		struct hp_job *j = &l->head->job;
+		uint32_t i;
 
-		l->head = in->next;
-		hp_sched_put(s, &in->job);
-		if (pend == PEND_REPLY)
-			pass_requests(s);
+		l->head = l->head->next;
+		hp_sched_put(s, j);
+		if (pend != PEND_REPLY)
+			continue;
+		for (i = s->n_queue - 1; i && s->queue[i - 1]->fus; i--)
+			s->queue[i] = s->queue[i - 1];
+		s->queue[i] = j;
 	}
 }
 
@@ -237,6 +210,7 @@ static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 	uint32_t pend = part == HP_RSP	  ? PEND_RESPONDER
 			: reply && !extra ? PEND_REPLY
 					  : PEND_REQUEST;
+	struct list *l = &n->rx_unit->pend[pend];
 
 	in->rx = rx;
 	in->head = rx->head;
@@ -245,32 +219,32 @@ static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 	in->trace = rx->f->trace_id;
 	hp_mark(n, in->trace, "to the core clock");
 	in_key(n, in, extra);
-	list_add(&n->rx_unit->pend[pend], in);
-	dispatch_feed(n, pend);
-}
-
-/* Not for us: back to where it came from. */
-static void dispatch_misrouted(struct hp_nic *n, struct hp_rx *rx,
-			       uint32_t byte)
-{
-	if (hp_is_reply(byte))
-		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, byte),
-			   rx->head.vpid);
+	if (l->head)
+		l->tail->next = in;
 	else
-		hp_ack(n, &rx->head, HP_ERR_ROUTE_BROKEN, rx->f->trace_id);
-	hp_rx_end(n, rx);
+		l->head = in;
+	l->tail = in;
+	dispatch_feed(n, pend);
 }
 
 void hp_incoming(struct hp_nic *n, struct hp_rx *rx)
 {
 	uint32_t cmd = HP_C0_CMD(rx->head.c[0]), byte = HP_CMD_BYTE(cmd);
+	uint32_t m = HP_MAIN(byte), dtag = (uint32_t)HP_C3_DTAG(rx->head.c[3]);
 	const struct hp_block *ultra = hp_blocks[HP_BLOCK_ULTRA];
-	bool known = hp_is_get(byte) || is_put(byte) || is_send(byte) ||
-		     byte == HP_B_ACK;
+	bool put = m == HP_M_PUT || m == HP_M_FAST_PUT || m == HP_M_MIS_PUT;
+	bool known =
+		hp_is_get(byte) || put || is_send(byte) || byte == HP_B_ACK;
 
-	if (HP_C3_DTAG(rx->head.c[3]) != (uint32_t)n->hpid &&
-	    HP_C3_DTAG(rx->head.c[3]) != HP_DTAG_ALL) {
-		dispatch_misrouted(n, rx, byte);
+	if (dtag != (uint32_t)n->reg.hpid && dtag != HP_DTAG_ALL) {
+		/* not for us: back to where it came from */
+		if (hp_is_reply(byte))
+			hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, byte),
+				   rx->head.vpid);
+		else
+			hp_ack(n, &rx->head, HP_ERR_ROUTE_BROKEN,
+			       rx->f->trace_id);
+		hp_rx_end(n, rx);
 	} else if (HP_CMD_GROUP(cmd) == HP_G_ULTRA && ultra && ultra->rx) {
 		ultra->rx(n, rx);
 	} else if (HP_CMD_GROUP(cmd) == HP_G_PORT && known) {
@@ -285,9 +259,7 @@ void hp_incoming(struct hp_nic *n, struct hp_rx *rx)
 
 static int rx_init(struct hp_nic *n, struct weft_err *err)
 {
-	n->rx_unit = calloc(1, sizeof(*n->rx_unit));
-	if (!n->rx_unit)
-		abort();
+	n->rx_unit = need(calloc(1, sizeof(*n->rx_unit)));
 	return 0;
 }
 

@@ -20,13 +20,13 @@ enum { LOG_MAX = 256 }; /* records of the error log */
 
 static void events_wrote(struct hp_nic *n, struct hp_dma *d)
 {
-	n->events.written++;
+	n->records.events.written++;
 	hp_irq(n, (uint32_t)d->user);
 }
 
 static void events_put(struct hp_nic *n, struct hp_miss *r, uint32_t bit)
 {
-	struct hp_events *e = &n->events;
+	struct hp_events *e = &n->records.events;
 	uint64_t w[2] = { *ring_front(r), bit };
 
 	ring_pop(r);
@@ -38,25 +38,26 @@ static void events_put(struct hp_nic *n, struct hp_miss *r, uint32_t bit)
 
 static bool events_room(const struct hp_nic *n, uint32_t of)
 {
-	return n->events.wp - n->events.rp < of;
+	return n->records.events.wp - n->records.events.rp < of;
 }
 
 static void events_go(struct hp_nic *n)
 {
-	uint32_t size = n->events.size;
+	uint32_t size = n->records.events.size;
 
-	while (!ring_empty(&n->tlb_miss) && events_room(n, size))
-		events_put(n, &n->tlb_miss, HP_IRQ_TLB);
-	while (!ring_empty(&n->irq_vpid) && events_room(n, size))
-		events_put(n, &n->irq_vpid, HP_IRQ_NQE);
-	while (!ring_empty(&n->err_log) && events_room(n, size / 2))
-		events_put(n, &n->err_log, HP_IRQ_ERR);
+	while (!ring_empty(&n->records.tlb_miss) && events_room(n, size))
+		events_put(n, &n->records.tlb_miss, HP_IRQ_TLB);
+	while (!ring_empty(&n->records.irq_vpid) && events_room(n, size))
+		events_put(n, &n->records.irq_vpid, HP_IRQ_NQE);
+	while (!ring_empty(&n->records.err_log) && events_room(n, size / 2))
+		events_put(n, &n->records.err_log, HP_IRQ_ERR);
 }
 
 void hp_events_size(struct hp_nic *n, uint64_t size)
 {
-	n->events.size = size > HP_EVENTS_MAX ? HP_EVENTS_MAX : (uint32_t)size;
-	if (n->events.size)
+	n->records.events.size =
+		size > HP_EVENTS_MAX ? HP_EVENTS_MAX : (uint32_t)size;
+	if (n->records.events.size)
 		events_go(n);
 	hp_irq_clear(n, HP_IRQ_RECORDS);
 }
@@ -64,7 +65,7 @@ void hp_events_size(struct hp_nic *n, uint64_t size)
 /* The driver has taken records: the line goes down with the last of them. */
 void hp_events_took(struct hp_nic *n, uint32_t rp)
 {
-	struct hp_events *e = &n->events;
+	struct hp_events *e = &n->records.events;
 
 	if (rp - e->rp > e->written - e->rp)
 		return; /* more than there are */
@@ -78,13 +79,13 @@ uint32_t hp_events_left(const struct hp_nic *n)
 {
 	uint32_t bits = 0;
 
-	if (n->events.size)
-		return n->events.written != n->events.rp
-			       ? n->irq_status & HP_IRQ_RECORDS
+	if (n->records.events.size)
+		return n->records.events.written != n->records.events.rp
+			       ? n->reg.irq_status & HP_IRQ_RECORDS
 			       : 0;
-	bits |= ring_empty(&n->tlb_miss) ? 0 : HP_IRQ_TLB;
-	bits |= ring_empty(&n->irq_vpid) ? 0 : HP_IRQ_NQE;
-	bits |= ring_empty(&n->err_log) ? 0 : HP_IRQ_ERR;
+	bits |= ring_empty(&n->records.tlb_miss) ? 0 : HP_IRQ_TLB;
+	bits |= ring_empty(&n->records.irq_vpid) ? 0 : HP_IRQ_NQE;
+	bits |= ring_empty(&n->records.err_log) ? 0 : HP_IRQ_ERR;
 	return bits;
 }
 
@@ -94,7 +95,7 @@ static void driver_events_record(struct hp_nic *n, struct hp_miss *r,
 				 uint64_t val, uint32_t bit)
 {
 	*ring_push(r) = val;
-	if (n->events.size)
+	if (n->records.events.size)
 		events_go(n);
 	else
 		hp_irq(n, bit);
@@ -102,27 +103,27 @@ static void driver_events_record(struct hp_nic *n, struct hp_miss *r,
 
 void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write)
 {
-	driver_events_record(n, &n->tlb_miss, HP_MISS_MAKE(vpid, vpage, write),
-			     HP_IRQ_TLB);
+	driver_events_record(n, &n->records.tlb_miss,
+			     HP_MISS_MAKE(vpid, vpage, write), HP_IRQ_TLB);
 }
 
 /* One record of a VPID is enough: its process looks at its whole queue. */
 void hp_irq_vpid(struct hp_nic *n, uint32_t vpid)
 {
-	for (uint32_t i = 0; i < ring_count(&n->irq_vpid); i++)
-		if (*ring_nth(&n->irq_vpid, i) == vpid)
+	for (uint32_t i = 0; i < ring_count(&n->records.irq_vpid); i++)
+		if (*ring_nth(&n->records.irq_vpid, i) == vpid)
 			return;
-	driver_events_record(n, &n->irq_vpid, vpid, HP_IRQ_NQE);
+	driver_events_record(n, &n->records.irq_vpid, vpid, HP_IRQ_NQE);
 }
 
 void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid)
 {
-	if (ring_count(&n->err_log) == LOG_MAX) {
+	if (ring_count(&n->records.err_log) == LOG_MAX) {
 		hp_count(n, HP_K_ERR_LOST, 1);
 		return;
 	}
 	hp_count(n, HP_K_ERR_LOGS, 1);
-	driver_events_record(n, &n->err_log, HP_LOG_MAKE(cmd, vpid),
+	driver_events_record(n, &n->records.err_log, HP_LOG_MAKE(cmd, vpid),
 			     HP_IRQ_ERR);
 }
 

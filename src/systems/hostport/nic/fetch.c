@@ -48,25 +48,6 @@ static void turn_again(struct hp_nic *n, uint32_t vpid)
 	*ring_push(&u->first) = (uint16_t)vpid;
 }
 
-static bool turn_empty(const struct hp_nic *n)
-{
-	return ring_empty(&n->fetch.turn) && ring_empty(&n->fetch.first);
-}
-
-static uint32_t turn_take(struct hp_nic *n)
-{
-	bool first = !ring_empty(&n->fetch.first);
-	uint32_t vpid = first ? *ring_front(&n->fetch.first)
-			      : *ring_front(&n->fetch.turn);
-
-	if (first)
-		ring_pop(&n->fetch.first);
-	else
-		ring_pop(&n->fetch.turn);
-	n->fetch.in_turn[vpid / 64] &= ~(1ULL << (vpid % 64));
-	return vpid;
-}
-
 /* A VPID whose instructions wait for the driver has no turn until they go on:
  * it has a few of them set aside, not all that there are. */
 static void held_add(struct hp_nic *n, uint32_t vpid)
@@ -128,62 +109,47 @@ static uint32_t fetch_field(const struct hp_ctx *c, uint32_t i, uint32_t hi,
 	return (uint32_t)HP_GET(c->w[i], hi, lo);
 }
 
-/* Beyond the opposite pointer: not applied (7.3). */
-static enum hp_err inc_nq_rp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
+/* By that many entries, words or buffers.  Beyond the opposite pointer: not
+ * applied (7.3).  A snapshot moves none. */
+static enum hp_err pointer_move(struct hp_nic *n, struct hp_ctx *c,
+				uint32_t cmd, uint32_t by)
 {
-	uint32_t rp = fetch_field(c, HP_F_NQ_RP),
-		 wp = fetch_field(c, HP_F_NQ_WP);
+	const struct hp_registers *r = &n->reg;
+	uint32_t rp, wp;
 
-	if (by > hp_used(rp, wp, n->nq_size))
-		return HP_ERR_CMD_INV;
-	HP_CTX_SET(c->w, HP_F_NQ_RP, hp_next(rp, by, n->nq_size));
+	switch (cmd) {
+	case HP_T_NQ_RP:
+		rp = fetch_field(c, HP_F_NQ_RP);
+		wp = fetch_field(c, HP_F_NQ_WP);
+		if (by > hp_used(rp, wp, r->nq_size))
+			return HP_ERR_CMD_INV;
+		HP_CTX_SET(c->w, HP_F_NQ_RP, hp_next(rp, by, r->nq_size));
+		break;
+	case HP_T_RDR_RP:
+		rp = fetch_field(c, HP_F_RDR_RP);
+		wp = fetch_field(c, HP_F_RDR_WP);
+		by <<= r->rdr_unit;
+		if (by > hp_used(rp, wp, r->rdr_size))
+			return HP_ERR_CMD_INV;
+		HP_CTX_SET(c->w, HP_F_RDR_RP, hp_next(rp, by, r->rdr_size));
+		break;
+	case HP_T_PRQ_WP:
+		rp = fetch_field(c, HP_F_PRQ_RP);
+		wp = fetch_field(c, HP_F_PRQ_WP);
+		if (by + hp_used(rp, wp, r->prq_size) >= r->prq_size)
+			return HP_ERR_CMD_INV;
+		HP_CTX_SET(c->w, HP_F_PRQ_WP, hp_next(wp, by, r->prq_size));
+		break;
+	}
 	return HP_ERR_NOERR;
 }
-
-static enum hp_err inc_rdr_rp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
-{
-	uint32_t rp = fetch_field(c, HP_F_RDR_RP),
-		 wp = fetch_field(c, HP_F_RDR_WP);
-
-	by <<= n->rdr_unit;
-	if (by > hp_used(rp, wp, n->rdr_size))
-		return HP_ERR_CMD_INV;
-	HP_CTX_SET(c->w, HP_F_RDR_RP, hp_next(rp, by, n->rdr_size));
-	return HP_ERR_NOERR;
-}
-
-static enum hp_err inc_prq_wp(struct hp_nic *n, struct hp_ctx *c, uint32_t by)
-{
-	uint32_t rp = fetch_field(c, HP_F_PRQ_RP),
-		 wp = fetch_field(c, HP_F_PRQ_WP);
-
-	if (by + hp_used(rp, wp, n->prq_size) >= n->prq_size)
-		return HP_ERR_CMD_INV;
-	HP_CTX_SET(c->w, HP_F_PRQ_WP, hp_next(wp, by, n->prq_size));
-	return HP_ERR_NOERR;
-}
-
-static enum hp_err fetch_snapshot(struct hp_nic *n, struct hp_ctx *c,
-				  uint32_t by)
-{
-	return HP_ERR_NOERR;
-}
-
-static enum hp_err (*const pointer[HP_T_COMMANDS])(struct hp_nic *,
-						   struct hp_ctx *,
-						   uint32_t) = {
-	[HP_T_SNAPSHOT] = fetch_snapshot,
-	[HP_T_NQ_RP] = inc_nq_rp,
-	[HP_T_RDR_RP] = inc_rdr_rp,
-	[HP_T_PRQ_WP] = inc_prq_wp,
-};
 
 /* Every update of a process-owned pointer has its status NQE (6.2); only then
  * others may use what it freed. */
 static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 		       const struct hp_csb_entry *e)
 {
-	enum hp_err err = pointer[e->cmd](n, c, e->par);
+	enum hp_err err = pointer_move(n, c, e->cmd, e->par);
 
 	hp_count(n, HP_K_STATUS, 1);
 	hp_ctx_dirty(c);
@@ -200,39 +166,27 @@ static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 
 /* ---- CSB out ---- */
 
-static void do_issue(struct hp_nic *n, struct hp_ctx *c)
-{
-	HP_CTX_SET(c->w, HP_F_WQ_PEND, HP_CTX(c->w, HP_F_WQ_PEND) + 1);
-	hp_ctx_dirty(c);
-	if (c->w[0] & HP_CTX_STALL_NQ)
-		hp_count(n, HP_K_PARKED, 1);
-	else
-		turn_add(n, c->vpid);
-}
-
 static void csb_done(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	struct hp_csb_out *o = r->arg;
 	const struct hp_csb_entry *e = &o->entry;
 
 	o->busy = false;
-	if (!fetch_usable(n, c))
+	if (!fetch_usable(n, c)) {
 		log_dropped(n, e->vpid);
-	else if (e->cmd == HP_T_ISSUE)
-		do_issue(n, c);
-	else if (e->cmd == HP_T_BARRIER)
+	} else if (e->cmd == HP_T_BARRIER) {
 		hp_count(n, HP_K_BARRIERS, 1);
-	else
+	} else if (e->cmd != HP_T_ISSUE) {
 		do_pointer(n, c, e);
+	} else {
+		HP_CTX_SET(c->w, HP_F_WQ_PEND, HP_CTX(c->w, HP_F_WQ_PEND) + 1);
+		hp_ctx_dirty(c);
+		if (c->w[0] & HP_CTX_STALL_NQ)
+			hp_count(n, HP_K_PARKED, 1);
+		else
+			turn_add(n, c->vpid);
+	}
 	hp_fetch_go(n);
-}
-
-static struct hp_csb_out *out_free(struct hp_nic *n)
-{
-	for (uint32_t i = 0; i < n->lookups; i++)
-		if (!n->fetch.out[i].busy)
-			return &n->fetch.out[i];
-	return NULL;
 }
 
 static void csb_later(struct hp_nic *n, void *arg)
@@ -246,9 +200,11 @@ static void csb_later(struct hp_nic *n, void *arg)
 static void csb_next(struct hp_nic *n)
 {
 	struct hp_fetch_unit *u = &n->fetch;
-	struct hp_csb_out *o = out_free(n);
+	struct hp_csb_out *o = u->out, *end = o + n->param.lookups;
 
-	if (!o || !n->csb.n)
+	while (o < end && o->busy)
+		o++;
+	if (o == end || !n->csb.n)
 		return;
 	if (hp_now(n) < u->out_next) {
 		if (!u->out_armed)
@@ -287,7 +243,7 @@ static void op_abandon(struct hp_nic *n, struct hp_fetch *op)
 {
 	if (op->req->ahead) {
 		hp_share_read(n, op->ctx.vpid, false);
-		hp_fetch_left(n, op->ctx.vpid);
+		hp_share_less(n, op->ctx.vpid, HP_SHARE_PORT);
 	}
 	weft_msg_end(n->comp, op->req->trace, false);
 	hp_job_drop(&n->sched[HP_REQ], &op->req->job);
@@ -316,11 +272,11 @@ void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 	n->vci_at += (double)weft_now(n->comp) / WEFT_NS;
 	n->vcis++;
 	hp_count(n, HP_K_BAD_VCIS, req->vci.err != HP_ERR_NOERR);
-	req->job.ordered = n->ctrl & HP_CTRL_ORDER && flags & HP_CTX_ORD;
+	req->job.ordered = n->reg.ctrl & HP_CTRL_ORDER && flags & HP_CTX_ORD;
 	req->job.key = hp_key(vpid, HP_VCI_TVPID(w), HP_VCI_ROFF(w),
 			      req->vci.rma ? HP_KEY_RMA : HP_KEY_SEND);
 	n->fetch.decoding++;
-	hp_after(n, n->t_decode, issue_put, req);
+	hp_after(n, n->param.t_decode, issue_put, req);
 }
 
 /* The VCI is here, and its context once more. */
@@ -335,7 +291,7 @@ static void read_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 		return;
 	}
 	HP_CTX_SET(c->w, HP_F_WQ_RP,
-		   hp_next(fetch_field(c, HP_F_WQ_RP), 1, n->wq_size));
+		   hp_next(fetch_field(c, HP_F_WQ_RP), 1, n->reg.wq_size));
 	HP_CTX_SET(c->w, HP_F_WQ_PEND, HP_CTX(c->w, HP_F_WQ_PEND) - 1);
 	hp_ctx_dirty(c);
 	op_free(n, op);
@@ -387,7 +343,7 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 		op_abandon(n, op);
 		return;
 	}
-	if (pend && !hp_nq_free(c, n->nq_size)) {
+	if (pend && !hp_nq_free(c, n->reg.nq_size)) {
 		if (!(c->w[0] & HP_CTX_STALL_NQ))
 			hp_count(n, HP_K_PARKED, pend);
 		c->w[0] |= HP_CTX_STALL_NQ;
@@ -409,7 +365,7 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	hp_share_mark(n, c->vpid);
 	op->req->trace = hp_marks_take(n, c->vpid);
 	hp_mark(n, op->req->trace, "CSB, context");
-	at = hp_next(fetch_field(c, HP_F_WQ_RP), ahead, n->wq_size);
+	at = hp_next(fetch_field(c, HP_F_WQ_RP), ahead, n->reg.wq_size);
 	hp_dma_read(n, HP_BASE(c->w, HP_F_WQ_BASE) + (uint64_t)HP_LINE * at,
 		    HP_LINE, read_done, op)
 		->txn.trace_id = op->req->trace;
@@ -418,28 +374,33 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	hp_fetch_go(n);
 }
 
-static struct hp_fetch *op_new(struct hp_nic *n)
-{
-	for (uint32_t i = 0; i < n->fetches; i++) {
-		struct hp_fetch *op = &n->fetch.op[i];
-
-		if (op->req)
-			continue;
-		op->req = hp_job_new(&n->sched[HP_REQ]);
-		op->ctx.arg = op;
-		n->fetch.n++;
-		return op;
-	}
-	return NULL;
-}
-
+/* VPIDs in turn get a free place for their next VCI, those whose weight is not
+ * used up before others. */
 static void turn_next(struct hp_nic *n)
 {
-	struct hp_fetch *op;
+	struct hp_fetch_unit *u = &n->fetch;
 
-	while (!turn_empty(n) && hp_fetch_room(n) && (op = op_new(n))) {
-		op->ctx.vpid = (uint16_t)turn_take(n);
-		op->req->job.key = (uint64_t)op->ctx.vpid << 48;
+	while ((!ring_empty(&u->first) || !ring_empty(&u->turn)) &&
+	       hp_fetch_room(n)) {
+		struct hp_fetch *op = u->op, *end = op + n->param.fetches;
+		bool first = !ring_empty(&u->first);
+		uint16_t vpid =
+			first ? *ring_front(&u->first) : *ring_front(&u->turn);
+
+		while (op < end && op->req)
+			op++;
+		if (op == end)
+			return;
+		if (first)
+			ring_pop(&u->first);
+		else
+			ring_pop(&u->turn);
+		u->in_turn[vpid / 64] &= ~(1ULL << (vpid % 64));
+		u->n++;
+		op->req = hp_job_new(&n->sched[HP_REQ]);
+		op->req->job.key = (uint64_t)vpid << 48;
+		op->ctx.vpid = vpid;
+		op->ctx.arg = op;
 		op->ctx.done = turn_ctx;
 		hp_ctx_get(n, &op->ctx);
 	}

@@ -5,6 +5,7 @@
  * on. */
 #include <stdlib.h>
 
+#include "base/need.h"
 #include "systems/hostport/nic/nic.h"
 
 static uint32_t fetch_share_weight(const struct hp_nic *n, uint32_t vpid)
@@ -41,9 +42,7 @@ void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
 		ahead_check(n, a);
 	}
 	if (w > 1 && !u->weight)
-		u->weight = calloc(HP_VPIDS, sizeof(*u->weight));
-	if (w > 1 && !u->weight)
-		abort();
+		u->weight = need(calloc(HP_VPIDS, sizeof(*u->weight)));
 	if (u->weight)
 		u->weight[vpid] = (struct hp_weight){ .is = (uint8_t)w };
 }
@@ -66,15 +65,6 @@ void hp_share_add(struct hp_nic *n, uint32_t vpid, struct hp_req *req)
 	a->several |= a->out + a->unread > 1;
 }
 
-/* Others have been fetched, not long ago. */
-static bool fetch_share_contended(const struct hp_nic *n, uint32_t vpid)
-{
-	const struct hp_shares *u = &n->fetch.share;
-	uint64_t at = vpid == u->last_vpid ? u->last_other : u->last;
-
-	return at && hp_now(n) - at < n->vpid_recent;
-}
-
 void hp_share_mark(struct hp_nic *n, uint32_t vpid)
 {
 	struct hp_shares *u = &n->fetch.share;
@@ -85,46 +75,37 @@ void hp_share_mark(struct hp_nic *n, uint32_t vpid)
 	u->last = hp_now(n);
 }
 
-/* Places that are counted: in front of the network port, or for answers. */
-enum places { PORT, ANSWERS };
-
-static uint32_t fetch_share_has(const struct hp_ahead *a, enum places of)
+static uint32_t fetch_share_has(const struct hp_ahead *a, enum hp_share_of of)
 {
-	return of == PORT ? a->n : a->out + a->unread;
+	return of == HP_SHARE_PORT ? a->n : a->out + a->unread;
 }
 
-/* Sum, of those that have part in the places.  One that has a single get at a
+/* The VPID has its part of `all` places: `least`, and a share of the rest, for
+ * each unit of its weight.  Whole numbers, so that parts are as weights.
+ *
+ * Others share that have part in the places.  One that has a single get at a
  * time has not.  Nor has one with an instruction aside, which gets no turn, or
  * one that was still for long: its answers may wait for a page of the target.
  */
-static uint32_t fetch_share_weights(const struct hp_nic *n, enum places of)
+static bool part_full(const struct hp_nic *n, const struct hp_ahead *me,
+		      enum hp_share_of of, uint32_t all, uint32_t least)
 {
 	const struct hp_shares *u = &n->fetch.share;
-	uint32_t sum = 0;
+	uint32_t sum = 0, p = all;
 
 	for (size_t i = 0; i < u->ahead.n; i++) {
 		const struct hp_ahead *a = &u->ahead.at[i];
 
 		if (fetch_share_has(a, of) &&
-		    hp_now(n) - a->at < n->vpid_recent &&
-		    (of == PORT || a->several) &&
+		    hp_now(n) - a->at < n->param.vpid_recent &&
+		    (of == HP_SHARE_PORT || a->several) &&
 		    !hp_sched_aside(&n->sched[HP_REQ], a->vpid))
 			sum += fetch_share_weight(n, a->vpid);
 	}
-	return sum;
-}
-
-/* The VPID has its part of `all` places: `least`, and a share of the rest, for
- * each unit of its weight.  Whole numbers, so that parts are as weights. */
-static bool part_full(const struct hp_nic *n, const struct hp_ahead *a,
-		      enum places of, uint32_t all, uint32_t least)
-{
-	uint32_t sum = fetch_share_weights(n, of), p = all;
-
 	if (all > least && sum)
 		p = least + (all - least) / sum;
 	return all &&
-	       fetch_share_has(a, of) >= fetch_share_weight(n, a->vpid) * p;
+	       fetch_share_has(me, of) >= fetch_share_weight(n, me->vpid) * p;
 }
 
 /* Behind the turn are queues that one VPID could fill, here and where its
@@ -133,35 +114,31 @@ static bool part_full(const struct hp_nic *n, const struct hp_ahead *a,
  * single get it would wait for the answer before each put. */
 bool hp_share_full(struct hp_nic *n, uint32_t vpid)
 {
+	const struct hp_shares *u = &n->fetch.share;
 	const struct hp_ahead *a = ahead_of(n, vpid);
+	/* when others were fetched */
+	uint64_t at = vpid == u->last_vpid ? u->last_other : u->last;
 
-	if (!a || !fetch_share_contended(n, vpid))
+	if (!a || !at || hp_now(n) - at >= n->param.vpid_recent)
 		return false;
-	return part_full(n, a, PORT, n->vpid_ahead, 1) ||
-	       (a->out && part_full(n, a, ANSWERS, n->vpid_gets, 2));
+	return part_full(n, a, HP_SHARE_PORT, n->param.vpid_ahead, 1) ||
+	       (a->out &&
+		part_full(n, a, HP_SHARE_ANSWERS, n->param.vpid_gets, 2));
 }
 
-static void ahead_less(struct hp_nic *n, uint32_t vpid, bool answered)
+void hp_share_less(struct hp_nic *n, uint32_t vpid, enum hp_share_of of)
 {
 	struct hp_ahead *a = ahead_of(n, vpid);
 
 	if (!a)
 		return;
-	a->n -= !answered && a->n;
-	a->out -= answered && a->out;
+	if (of == HP_SHARE_PORT)
+		a->n -= a->n > 0;
+	else
+		a->out -= a->out > 0;
 	a->at = hp_now(n);
 	ahead_check(n, a);
 	hp_fetch_resume(n, vpid);
-}
-
-void hp_fetch_left(struct hp_nic *n, uint32_t vpid)
-{
-	ahead_less(n, vpid, false);
-}
-
-void hp_fetch_answered(struct hp_nic *n, uint32_t vpid)
-{
-	ahead_less(n, vpid, true);
 }
 
 /* Its kind is known, or it will have none. */

@@ -41,10 +41,11 @@ void hp_share_read(struct hp_nic *n, uint32_t vpid, bool three);
 void hp_share_mark(struct hp_nic *n, uint32_t vpid);
 /* The VPID has its share, and others want theirs. */
 bool hp_share_full(struct hp_nic *n, uint32_t vpid);
+/* Places that are counted: in front of the network port, or for answers. */
+enum hp_share_of { HP_SHARE_PORT, HP_SHARE_ANSWERS };
 /* The packet of an instruction of this VPID has left the network port; its
  * answer has come; or neither will ever be. */
-void hp_fetch_left(struct hp_nic *n, uint32_t vpid);
-void hp_fetch_answered(struct hp_nic *n, uint32_t vpid);
+void hp_share_less(struct hp_nic *n, uint32_t vpid, enum hp_share_of of);
 /* The VPID has been opened, with this weight. */
 void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t weight);
 

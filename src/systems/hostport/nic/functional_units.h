@@ -185,7 +185,7 @@ struct hp_pull {
 	void *arg;
 };
 /* f, total, err, go are set, walk begun by the caller (hp_pull_walk). */
-void hp_pull_start(struct hp_nic *n, struct hp_pull *p);
+void hp_pull_go(struct hp_nic *n, struct hp_pull *p);
 void hp_pull_walk(struct hp_nic *n, struct hp_walk *w);
 /* The first bytes are there, and what comes after them is known. */
 bool hp_pull_ready(const struct hp_pull *p);

@@ -53,7 +53,7 @@ static void dma_queue(struct hp_nic *n, struct hp_dma *d)
 {
 	struct hp_dma_list *l = &n->dma[d->txn.op];
 
-	d->txn.max_request = n->max_request;
+	d->txn.max_request = n->param.max_request;
 	d->next = NULL;
 	if (l->head)
 		l->tail->next = d;
@@ -158,13 +158,13 @@ int hp_hif_start(struct hp_nic *n, struct weft_err *err)
 {
 	bool many = weft_bus_many(n->bus);
 
-	if (!weft_bus_window(n->bus, n->posted))
+	if (!weft_bus_window(n->bus, n->param.posted))
 		return weft_fail(
 			err, EINVAL,
 			"%s: bus.pcix moves whole words only: the Host Port needs bus.pci or bus.ht",
 			n->comp->name);
-	n->dma[WEFT_BUS_READ].limit = many ? n->reads : 1;
-	n->dma[WEFT_BUS_WRITE].limit = many ? n->posted : 1;
+	n->dma[WEFT_BUS_READ].limit = many ? n->param.reads : 1;
+	n->dma[WEFT_BUS_WRITE].limit = many ? n->param.posted : 1;
 	return 0;
 }
 

@@ -8,11 +8,11 @@
 
 static void irq_level(struct hp_nic *n)
 {
-	bool level = n->irq_status != 0;
+	bool level = n->reg.irq_status != 0;
 
-	if (level == n->irq_level)
+	if (level == n->reg.irq_level)
 		return;
-	n->irq_level = level;
+	n->reg.irq_level = level;
 	if (level)
 		hp_count(n, HP_K_IRQS, 1);
 	weft_bus_of(n->bus)->irq(n->bus, level);
@@ -20,12 +20,12 @@ static void irq_level(struct hp_nic *n)
 
 void hp_irq(struct hp_nic *n, uint32_t bits)
 {
-	n->irq_status |= bits;
+	n->reg.irq_status |= bits;
 	irq_level(n);
 }
 
 void hp_irq_clear(struct hp_nic *n, uint32_t bits)
 {
-	n->irq_status = (n->irq_status & ~bits) | hp_events_left(n);
+	n->reg.irq_status = (n->reg.irq_status & ~bits) | hp_events_left(n);
 	irq_level(n);
 }

@@ -15,23 +15,22 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/need.h"
 #include "systems/hostport/nic/nic.h"
 
 /* ---- sending ---- */
 
 static struct hp_tx *tx_new(struct hp_nic *n)
 {
-	struct hp_tx *t = n->tx_pool, *chain;
+	struct hp_tx *t = n->net.tx_pool, *chain;
 
 	if (t) {
-		n->tx_pool = t->next;
+		n->net.tx_pool = t->next;
 		chain = t->chain;
 	} else {
-		t = malloc(sizeof(*t));
-		if (!t)
-			abort();
-		chain = n->tx_all;
-		n->tx_all = t;
+		t = need(malloc(sizeof(*t)));
+		chain = n->net.tx_all;
+		n->net.tx_all = t;
 	}
 	*t = (struct hp_tx){ .chain = chain };
 	return t;
@@ -47,26 +46,18 @@ static void tx_push(struct hp_tx_list *l, struct hp_tx *t)
 	l->tail = t;
 }
 
-static struct hp_tx *tx_pop(struct hp_tx_list *l)
-{
-	struct hp_tx *t = l->head;
-
-	l->head = t->next;
-	return t;
-}
-
 /* CTRL lets the port send. */
 static bool np_on(const struct hp_nic *n, uint32_t p)
 {
-	return p == HP_NP_SERVICE || HP_CTRL_NPS(n->ctrl) >> p & 1;
+	return p == HP_NP_SERVICE || HP_CTRL_NPS(n->reg.ctrl) >> p & 1;
 }
 
 /* Port of a class: its own, or another one that is on. */
 static uint32_t np_of(const struct hp_nic *n, uint32_t cls)
 {
-	uint32_t own = cls && n->n_np > 1;
+	uint32_t own = cls && n->param.n_np > 1;
 
-	for (uint32_t p = 0; !np_on(n, own) && p < n->n_np; p++)
+	for (uint32_t p = 0; !np_on(n, own) && p < n->param.n_np; p++)
 		if (np_on(n, p))
 			return p;
 	return own;
@@ -75,13 +66,14 @@ static uint32_t np_of(const struct hp_nic *n, uint32_t cls)
 /* Hands over what the network port has room for. */
 static void tx_go(struct hp_nic *n, uint32_t p, uint32_t cls)
 {
-	struct netport *np = &n->np[p];
+	struct netport *np = &n->net.np[p];
 
-	while (np_on(n, p) && n->tx[p][cls].head && netport_room(np, cls)) {
-		struct hp_tx *t = tx_pop(&n->tx[p][cls]);
+	while (np_on(n, p) && n->net.tx[p][cls].head && netport_room(np, cls)) {
+		struct hp_tx *t = n->net.tx[p][cls].head;
 		uint64_t now = cell_channel_now(&np->ep);
 
-		tx_push(&n->flying[p][cls], t);
+		n->net.tx[p][cls].head = t->next;
+		tx_push(&n->net.flying[p][cls], t);
 		t->pkt = netport_send(np, t->f, t->cycle > now ? t->cycle : now,
 				      t->avail);
 		t->f = NULL;
@@ -92,35 +84,28 @@ static void tx_go(struct hp_nic *n, uint32_t p, uint32_t cls)
 	}
 }
 
-static uint32_t tx_avail(const struct weft_frame *f, uint32_t skip,
-			 uint32_t bytes)
-{
-	uint32_t all = f->payload.len;
-
-	return bytes > all - skip || skip + bytes >= all ? UINT32_MAX
-							 : skip + bytes;
-}
-
 struct hp_tx *hp_net_send_on(struct hp_nic *n, uint32_t np,
 			     struct weft_frame *f, uint32_t skip,
 			     uint64_t cycle, uint32_t bytes,
 			     void (*sent)(struct hp_nic *, struct hp_tx *),
 			     void *arg)
 {
+	uint32_t all = f->payload.len;
 	struct hp_tx *t = tx_new(n);
 
-	if (!(n->ctrl & HP_CTRL_HASH))
+	if (!(n->reg.ctrl & HP_CTRL_HASH))
 		hp_pkt_unordered(f);
 	t->f = f;
 	t->np = (uint8_t)np;
 	t->cls = ex_meta(f)->cls;
 	t->skip = skip;
-	t->total = f->payload.len;
-	t->cycle = weft_clock_cycle(&n->net_clock, hp_edge(n, cycle));
-	t->avail = tx_avail(f, skip, bytes);
+	t->total = all;
+	t->cycle = weft_clock_cycle(&n->param.net_clock, hp_edge(n, cycle));
+	t->avail = bytes > all - skip || skip + bytes >= all ? UINT32_MAX
+							     : skip + bytes;
 	t->sent = sent;
 	t->arg = arg;
-	tx_push(&n->tx[np][t->cls], t);
+	tx_push(&n->net.tx[np][t->cls], t);
 	tx_go(n, np, t->cls);
 	return t;
 }
@@ -137,14 +122,15 @@ struct hp_tx *hp_net_send(struct hp_nic *n, struct weft_frame *f, uint32_t skip,
 /* CTRL has been written: what waits for a port goes to where it may. */
 void hp_net_ports(struct hp_nic *n)
 {
-	for (uint32_t i = 0; i < n->n_np * 2; i++) {
+	for (uint32_t i = 0; i < n->param.n_np * 2; i++) {
 		uint32_t p = i / 2, cls = i % 2, to = np_of(n, cls);
 
-		while (!np_on(n, p) && np_on(n, to) && n->tx[p][cls].head) {
-			struct hp_tx *t = tx_pop(&n->tx[p][cls]);
+		while (!np_on(n, p) && np_on(n, to) && n->net.tx[p][cls].head) {
+			struct hp_tx *t = n->net.tx[p][cls].head;
 
+			n->net.tx[p][cls].head = t->next;
 			t->np = (uint8_t)to;
-			tx_push(&n->tx[to][cls], t);
+			tx_push(&n->net.tx[to][cls], t);
 		}
 		tx_go(n, p, cls);
 		tx_go(n, to, cls);
@@ -158,20 +144,21 @@ void hp_net_more(struct hp_nic *n, struct hp_tx *t, uint32_t bytes)
 		return;
 	t->avail = bytes >= t->total - t->skip ? UINT32_MAX : t->skip + bytes;
 	if (t->pkt)
-		netport_more(&n->np[t->np], t->pkt, t->avail);
+		netport_more(&n->net.np[t->np], t->pkt, t->avail);
 }
 
 static void net_sent(void *own, struct netport *np, uint32_t cls,
 		     uint64_t trace_id)
 {
 	struct hp_nic *n = own;
-	uint32_t p = (uint32_t)(np - n->np);
-	struct hp_tx *t = tx_pop(&n->flying[p][cls]);
+	uint32_t p = (uint32_t)(np - n->net.np);
+	struct hp_tx *t = n->net.flying[p][cls].head;
 
+	n->net.flying[p][cls].head = t->next;
 	if (t->sent)
 		t->sent(n, t);
-	t->next = n->tx_pool;
-	n->tx_pool = t;
+	t->next = n->net.tx_pool;
+	n->net.tx_pool = t;
 	hp_stall(n, p);
 	tx_go(n, p, cls);
 }
@@ -180,17 +167,15 @@ static void net_sent(void *own, struct netport *np, uint32_t cls,
 
 static struct hp_rx *rx_new(struct hp_nic *n)
 {
-	struct hp_rx *rx = n->rx_pool, *chain;
+	struct hp_rx *rx = n->net.rx_pool, *chain;
 
 	if (rx) {
-		n->rx_pool = rx->next;
+		n->net.rx_pool = rx->next;
 		chain = rx->chain;
 	} else {
-		rx = malloc(sizeof(*rx));
-		if (!rx)
-			abort();
-		chain = n->rx_all;
-		n->rx_all = rx;
+		rx = need(malloc(sizeof(*rx)));
+		chain = n->net.rx_all;
+		n->net.rx_all = rx;
 	}
 	*rx = (struct hp_rx){ .chain = chain };
 	return rx;
@@ -199,7 +184,7 @@ static struct hp_rx *rx_new(struct hp_nic *n)
 /* The first k cells go back. */
 static void rx_release(struct hp_nic *n, struct hp_rx *rx, uint32_t k)
 {
-	struct netport *np = &n->np[rx->np];
+	struct netport *np = &n->net.np[rx->np];
 
 	for (uint32_t i = 0; i < k; i++)
 		netport_release(np, rx->slots[i], cell_channel_now(&np->ep));
@@ -227,8 +212,8 @@ static void rx_free(struct hp_nic *n, struct hp_rx *rx)
 {
 	weft_frame_free(rx->f);
 	rx->f = NULL;
-	rx->next = n->rx_pool;
-	n->rx_pool = rx;
+	rx->next = n->net.rx_pool;
+	n->net.rx_pool = rx;
 }
 
 void hp_rx_end(struct hp_nic *n, struct hp_rx *rx)
@@ -240,28 +225,12 @@ void hp_rx_end(struct hp_nic *n, struct hp_rx *rx)
 		rx_free(n, rx);
 }
 
-static uint32_t rx_user(const struct hp_rx *rx, uint32_t arrived)
-{
-	uint32_t here = arrived > rx->head.skip ? arrived - rx->head.skip : 0;
-
-	return here < rx->head.bytes ? here : rx->head.bytes;
-}
-
-static void rx_open(struct hp_nic *n, struct hp_rx *rx)
-{
-	rx->open = true;
-	hp_count(n, HP_K_PACKETS_IN, 1);
-	if (rx->np == HP_NP_SERVICE)
-		hp_service(n, rx);
-	else
-		hp_incoming(n, rx);
-}
-
-/* A core clock edge after some cells have come. */
+/* A core clock edge after some cells have come.  The unit hears of the packet
+ * when its head is here, and then of each part. */
 static void rx_tell(struct hp_nic *n, void *arg)
 {
 	struct hp_rx *rx = arg;
-	bool opened = rx->open;
+	uint32_t skip = rx->head.skip;
 
 	rx->telling = false;
 	rx->whole = rx->arrived_all;
@@ -275,16 +244,40 @@ static void rx_tell(struct hp_nic *n, void *arg)
 			rx_free(n, rx);
 		return;
 	}
-	rx->here = rx_user(rx, rx->arrived);
-	if (!opened && rx->parse == HP_PARSE_GOOD)
-		rx_open(n, rx);
-	else if (opened && rx->more)
-		rx->more(n, rx);
+	rx->here = rx->arrived > skip ? rx->arrived - skip : 0;
+	if (rx->here > rx->head.bytes)
+		rx->here = rx->head.bytes;
+	if (rx->open) {
+		if (rx->more)
+			rx->more(n, rx);
+		return;
+	}
+	if (rx->parse != HP_PARSE_GOOD)
+		return;
+	rx->open = true;
+	hp_count(n, HP_K_PACKETS_IN, 1);
+	if (rx->np == HP_NP_SERVICE)
+		hp_service(n, rx);
+	else
+		hp_incoming(n, rx);
 }
 
-static void rx_cell(struct hp_nic *n, struct hp_rx *rx,
-		    const struct netport_cell *c)
+static void net_cell(void *own, struct netport *np,
+		     const struct netport_cell *c)
 {
+	struct hp_nic *n = own;
+	uint32_t p = (uint32_t)(np - n->net.np), cls = c->vc >> 1;
+	struct hp_rx *rx = n->net.rx[p][cls];
+
+	if (!rx) {
+		rx = n->net.rx[p][cls] = rx_new(n);
+		rx->f = c->pkt;
+		rx->np = (uint8_t)p;
+		rx->cls = (uint8_t)cls;
+		rx->parse = HP_PARSE_MORE;
+	}
+	if (c->eop)
+		n->net.rx[p][cls] = NULL;
 	rx->arrived += c->bytes;
 	rx->arrived_all = c->eop;
 	if (rx->parse == HP_PARSE_MORE)
@@ -299,25 +292,6 @@ static void rx_cell(struct hp_nic *n, struct hp_rx *rx,
 	rx->telling = true;
 }
 
-static void net_cell(void *own, struct netport *np,
-		     const struct netport_cell *c)
-{
-	struct hp_nic *n = own;
-	uint32_t p = (uint32_t)(np - n->np), cls = c->vc >> 1;
-	struct hp_rx *rx = n->rx[p][cls];
-
-	if (!rx) {
-		rx = n->rx[p][cls] = rx_new(n);
-		rx->f = c->pkt;
-		rx->np = (uint8_t)p;
-		rx->cls = (uint8_t)cls;
-		rx->parse = HP_PARSE_MORE;
-	}
-	if (c->eop)
-		n->rx[p][cls] = NULL;
-	rx_cell(n, rx, c);
-}
-
 static const struct netport_ops net_ops = { .cell = net_cell,
 					    .sent = net_sent };
 
@@ -326,22 +300,14 @@ static const struct netport_ops net_ops = { .cell = net_cell,
 int hp_net_init(struct hp_nic *n, struct weft_err *err)
 {
 	struct cell_channel_cfg cfg =
-		cell_channel_cfg_internal(n->width, &n->net_clock);
+		cell_channel_cfg_internal(n->param.width, &n->param.net_clock);
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < HP_NPS; i++)
-		ret = netport_init(
-			&n->np[i], n->comp, &n->comp->ports[HP_PORT_NETS + i],
-			&cfg, n->np_depth, &net_ops, n, HP_TAG_NP + i, err);
-	return ret;
-}
-
-int hp_net_start(struct hp_nic *n, struct weft_err *err)
-{
-	int ret = 0;
-
-	for (uint32_t i = 0; !ret && i < HP_NPS; i++)
-		ret = netport_start(&n->np[i], err);
+		ret = netport_init(&n->net.np[i], n->comp,
+				   &n->comp->ports[HP_PORT_NETS + i], &cfg,
+				   n->param.np_depth, &net_ops, n,
+				   HP_TAG_NP + i, err);
 	return ret;
 }
 
@@ -349,13 +315,13 @@ int hp_net_start(struct hp_nic *n, struct weft_err *err)
 void hp_net_abandon(struct hp_nic *n)
 {
 	for (uint32_t i = 0; i < HP_NPS; i++)
-		netport_abandon(&n->np[i]);
-	for (struct hp_rx *rx = n->rx_all; rx; rx = rx->chain)
+		netport_abandon(&n->net.np[i]);
+	for (struct hp_rx *rx = n->net.rx_all; rx; rx = rx->chain)
 		if (rx->f && rx->arrived_all) {
 			weft_frame_free(rx->f);
 			rx->f = NULL;
 		}
-	for (struct hp_tx *t = n->tx_all; t; t = t->chain)
+	for (struct hp_tx *t = n->net.tx_all; t; t = t->chain)
 		if (t->f) {
 			weft_frame_free(t->f);
 			t->f = NULL;
@@ -368,13 +334,13 @@ void hp_net_fini(struct hp_nic *n)
 	struct hp_tx *t;
 
 	for (uint32_t i = 0; i < HP_NPS; i++)
-		netport_fini(&n->np[i]);
-	while ((rx = n->rx_all)) {
-		n->rx_all = rx->chain;
+		netport_fini(&n->net.np[i]);
+	while ((rx = n->net.rx_all)) {
+		n->net.rx_all = rx->chain;
 		free(rx);
 	}
-	while ((t = n->tx_all)) {
-		n->tx_all = t->chain;
+	while ((t = n->net.tx_all)) {
+		n->net.tx_all = t->chain;
 		free(t);
 	}
 }

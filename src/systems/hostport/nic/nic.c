@@ -15,8 +15,11 @@
 #include "systems/hostport/nic/nic.h"
 
 /* clang-format off */
-#define P(type, field, def, range, source, doc)                                \
-	WEFT_PARAM(type, struct hp_nic, field, def, range, source, doc)
+#define P(type_, field, def_, range_, source_, doc_)                           \
+	{ .name = #field, .type = WEFT_P_##type_,                              \
+	  .offset = offsetof(struct hp_nic, param.field),                      \
+	  .size = sizeof(((struct hp_nic *)0)->param.field), .def = def_,      \
+	  .range = range_, .source = WEFT_##source_, .doc = doc_ }
 
 static const struct weft_param hp_params[] = {
 	P(CLOCK, f_core, "100MHz", "", STATED,
@@ -186,9 +189,10 @@ static void scheds_init(struct hp_nic *n)
 {
 	/* of completers, the last one and a place of the queue are for
 	 * replies */
-	const uint32_t fus[HP_PARTS] = { n->n_req_fu,
-					 n->n_cpl_fu > 1 ? n->n_cpl_fu : 2,
-					 n->n_rsp_fu };
+	const uint32_t fus[HP_PARTS] = {
+		n->param.n_req_fu,
+		n->param.n_cpl_fu > 1 ? n->param.n_cpl_fu : 2, n->param.n_rsp_fu
+	};
 
 	for (uint32_t i = 0; i < HP_PARTS; i++) {
 		struct hp_sched *s = &n->sched[i];
@@ -197,16 +201,17 @@ static void scheds_init(struct hp_nic *n)
 		s->own = n;
 		s->comp = n->comp;
 		s->n_fu = fus[i];
-		s->width = n->issue_width;
+		s->width = n->param.issue_width;
 		/* A key that is bound late goes to the unit that serves it
 		 * first: atomics of VPIDs are even also where units are not as
 		 * many as they (SB12). */
-		s->depth = i == HP_RSP ? 0 : n->waitq_depth;
-		s->room = n->vci_queue < n->issue_width ? n->issue_width
-							: n->vci_queue;
+		s->depth = i == HP_RSP ? 0 : n->param.waitq_depth;
+		s->room = n->param.vci_queue < n->param.issue_width
+				  ? n->param.issue_width
+				  : n->param.vci_queue;
 		if (i == HP_CPL && s->room < 2)
 			s->room = 2;
-		s->places = n->miss_places;
+		s->places = n->param.miss_places;
 		s->wake = slot_wake;
 		s->ready = slot_ready;
 		s->now = slot_now;
@@ -216,27 +221,6 @@ static void scheds_init(struct hp_nic *n)
 
 /* ---- operations ---- */
 
-/* n3.nic is node 3. */
-static uint32_t node_of(const char *name)
-{
-	while (*name && *name != '.' && (*name < '0' || *name > '9'))
-		name++;
-	return (uint32_t)strtoul(name, NULL, 10);
-}
-
-/* What registers say before a driver has come. */
-static void regs_init(struct hp_nic *n)
-{
-	n->hpid = n->place.node + 1;
-	n->ctrl = HP_CTRL_NPS_MAKE((1u << n->n_np) - 1) |
-		  (n->hash_order ? HP_CTRL_HASH : 0);
-	n->wq_size = 64;
-	n->nq_size = 128;
-	n->prq_size = 32;
-	n->wdt_size = 64;
-	n->sdr_size = n->rdr_size = 8192;
-}
-
 static int hp_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct hp_nic *n = c->state;
@@ -244,12 +228,30 @@ static int hp_init(struct weft_comp *c, struct weft_err *err)
 
 	n->comp = c;
 	n->bus = &c->ports[HP_PORT_BUS];
-	n->place.node = n->node == 65535 ? node_of(c->name) : n->node;
-	n->f_core = weft_clock_offset_ppm(n->f_core, (int32_t)n->ppm);
-	n->net_clock = weft_clock_offset_ppm(n->net_clock, (int32_t)n->ppm);
-	regs_init(n);
-	n->csb.depth = n->csb_depth;
-	n->csb.vpid_max = n->csb_vpid_max;
+	n->place.node = n->param.node;
+	if (n->param.node == 65535) { /* n3.nic is node 3 */
+		const char *digits = c->name + strcspn(c->name, ".0123456789");
+
+		n->place.node = (uint32_t)strtoul(digits, NULL, 10);
+	}
+	n->param.f_core =
+		weft_clock_offset_ppm(n->param.f_core, (int32_t)n->param.ppm);
+	n->param.net_clock = weft_clock_offset_ppm(n->param.net_clock,
+						   (int32_t)n->param.ppm);
+	/* registers before a driver has come */
+	n->reg = (struct hp_registers){
+		.hpid = n->place.node + 1,
+		.ctrl = HP_CTRL_NPS_MAKE((1u << n->param.n_np) - 1) |
+			(n->param.hash_order ? HP_CTRL_HASH : 0),
+		.wq_size = 64,
+		.nq_size = 128,
+		.prq_size = 32,
+		.wdt_size = 64,
+		.sdr_size = 8192,
+		.rdr_size = 8192,
+	};
+	n->csb.depth = n->param.csb_depth;
+	n->csb.vpid_max = n->param.csb_vpid_max;
 	if (!hp_csb_init(&n->csb))
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
 	hp_ctx_init(n);
@@ -266,13 +268,13 @@ static int hp_start(struct weft_comp *c, struct weft_err *err)
 	struct hp_nic *n = c->state;
 	int ret;
 
-	if (n->node != 65535)
-		n->place.node = n->node;
-	n->hpid = n->place.node + 1;
+	if (n->param.node != 65535)
+		n->place.node = n->param.node;
+	n->reg.hpid = n->place.node + 1;
 	weft_bus_takes_tagged(n->bus);
 	ret = hp_hif_start(n, err);
-	if (!ret)
-		ret = hp_net_start(n, err);
+	for (uint32_t i = 0; !ret && i < HP_NPS; i++)
+		ret = netport_start(&n->net.np[i], err);
 	n->started = !ret;
 	return ret;
 }
@@ -285,7 +287,7 @@ static void hp_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	if (port >= CELL_CHANNEL_NEWS)
 		return; /* of links: nobody asks */
 	if (port != HP_PORT_BUS) {
-		cell_channel_arrive(&n->np[port - HP_PORT_NETS].ep, f);
+		cell_channel_arrive(&n->net.np[port - HP_PORT_NETS].ep, f);
 		return;
 	}
 	while (weft_bus_next(n->bus, &note)) {
@@ -303,7 +305,7 @@ static void hp_event(struct weft_comp *c, uint32_t tag)
 	struct hp_nic *n = c->state;
 
 	if (tag < HP_TAG_LATER)
-		netport_event(&n->np[tag - HP_TAG_NP]);
+		netport_event(&n->net.np[tag - HP_TAG_NP]);
 	else if (tag == HP_TAG_LATER)
 		hp_later_event(n);
 	else if (weft_timer_due(c, &n->slot[tag - HP_TAG_SLOT])) {
@@ -331,37 +333,31 @@ static void tell_waste(struct hp_nic *n, const struct hp_sched *s)
 			    100 * (1 - busy / all));
 }
 
-/* Mean time at which VCIs were in the device (10.2), and entries of the
- * requesters' scoreboard: one for each stage (SB2). */
-static void nic_tell(struct hp_nic *n)
-{
-	const struct hp_sched *s = &n->sched[HP_REQ];
-
-	if (!n->vcis)
-		return;
-	weft_metric(n->comp, "vci_at", "ns", n->vci_at / (double)n->vcis);
-	weft_metric(n->comp, "scoreboard", "entries",
-		    s->n_fu * s->pipe->stages);
-	tell_waste(n, s);
-}
-
 /* What its network ports have carried. */
 static int hp_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct hp_nic *n = c->state;
 
 	for (uint32_t i = 0; i < HP_NPS; i++)
-		if (n->np[i].ep.peer)
-			cell_channel_volume(&n->np[i].ep);
+		if (n->net.np[i].ep.peer)
+			cell_channel_volume(&n->net.np[i].ep);
 	return 0;
 }
 
 static int hp_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct hp_nic *n = c->state;
+	const struct hp_sched *s = &n->sched[HP_REQ];
 	int ret = hp_sample(c, err);
 
-	nic_tell(n);
+	if (n->vcis) {
+		/* mean time at which VCIs were in the device (10.2), entries of
+		 * the requesters' scoreboard: one for each stage (SB2) */
+		weft_metric(c, "vci_at", "ns", n->vci_at / (double)n->vcis);
+		weft_metric(c, "scoreboard", "entries",
+			    s->n_fu * s->pipe->stages);
+		tell_waste(n, s);
+	}
 	for (uint32_t i = 0; !ret && i < HP_BLOCKS; i++)
 		if (hp_blocks[i] && hp_blocks[i]->finish)
 			ret = hp_blocks[i]->finish(n, err);
@@ -386,10 +382,10 @@ static void hp_fini(struct weft_comp *c)
 	hp_csb_fini(&n->csb);
 	hp_hif_fini(n);
 	hp_later_fini(n);
-	ring_free(&n->tlb_miss);
-	ring_free(&n->irq_vpid);
-	ring_free(&n->err_log);
-	hp_park_fini(n);
+	ring_free(&n->records.tlb_miss);
+	ring_free(&n->records.irq_vpid);
+	ring_free(&n->records.err_log);
+	free(n->park.page);
 	vec_free(&n->room.shares);
 }
 

@@ -20,9 +20,11 @@
 #define SYSTEMS_HOSTPORT_NIC_NIC_H
 
 #include "base/vec.h"
-#include "systems/extoll/network/network_port.h"
 #include "systems/hostport/nic/context_cache.h"
 #include "systems/hostport/nic/fetch.h"
+#include "systems/hostport/nic/network_ports.h"
+#include "systems/hostport/nic/notification.h"
+#include "systems/hostport/nic/parameters.h"
 #include "systems/hostport/nic/regs_map.h"
 #include "systems/hostport/nic/scheduler.h"
 #include "systems/hostport/nic/stage_marks.h"
@@ -31,7 +33,6 @@
 #include "weft/bus.h"
 
 enum { HP_PORT_BUS, HP_PORT_NETS };
-enum { HP_NP_SERVICE = 2, HP_NPS = 3 }; /* ports of the component */
 /* Within one time: what arrives, callbacks, then the schedulers, which see all
  * requests of their cycle. */
 enum {
@@ -202,135 +203,6 @@ void hp_quiet(struct hp_nic *n, uint32_t vpid);
 uint32_t hp_held(const struct hp_nic *n, uint32_t vpid);
 /* Pages of the area in which packets wait (parked_packets.c). */
 void hp_park_area(struct hp_nic *n, uint64_t pages);
-void hp_park_fini(struct hp_nic *n);
-
-/* ---- network (network_ports.c) ---- */
-
-/* A packet that arrives.  head is filled when its first cells are here. */
-struct hp_rx {
-	struct hp_head head;
-	struct weft_frame *f; /* payload: readable up to `here` */
-	uint32_t here;	      /* user bytes arrived so far */
-	bool whole;	      /* all of it */
-	uint8_t np, cls;
-	/* The consumer's: called when `here` has grown or whole is set. */
-	void (*more)(struct hp_nic *n, struct hp_rx *rx);
-	void *arg;
-	/* network_ports.c's own */
-	uint32_t arrived; /* bytes of the payload */
-	enum hp_parse parse;
-	bool arrived_all, open, ended, telling;
-	uint8_t slots[64]; /* cells not yet given back, oldest first */
-	uint32_t ends[64]; /* bytes of the payload up to and with the cell */
-	uint32_t n_slots;
-	struct hp_rx *next, *chain;
-};
-/* The consumer has taken the first `bytes` user bytes: cells go back to the
- * network.  Until then they hold the packets behind them back. */
-void hp_rx_took(struct hp_nic *n, struct hp_rx *rx, uint32_t bytes);
-/* It has a copy of all that has come: no cell is kept, not even the last. */
-void hp_rx_copied(struct hp_nic *n, struct hp_rx *rx);
-/* Done with it; what has not come yet is thrown away as it comes. */
-void hp_rx_end(struct hp_nic *n, struct hp_rx *rx);
-
-/* A packet that leaves.  User bytes are written into the payload of f
- * from hp_pkt_skip on, before they are announced. */
-struct hp_tx {
-	struct weft_frame *f;
-	struct netport_pkt *pkt;
-	uint8_t np, cls;
-	uint16_t vpid;	/* the sender's */
-	uint32_t skip;	/* of the payload, in front of the user bytes */
-	uint64_t cycle; /* first word, in cycles of the network port */
-	uint32_t avail, total;
-	/* The network port, which had no room, has taken it.  May be NULL; the
-	 * sender sets it while pkt is NULL. */
-	void (*taken)(struct hp_nic *n, struct hp_tx *tx);
-	/* The last word has left the network port's queue.  May be NULL. */
-	void (*sent)(struct hp_nic *n, struct hp_tx *tx);
-	void *arg;
-	struct hp_tx *next, *chain;
-};
-struct hp_tx_list {
-	struct hp_tx *head, *tail; /* wait for room in the network port */
-};
-/* Sends f from `cycle` on; `bytes` user bytes are there, UINT32_MAX = all.
- * Requests and replies of one network port keep their order.  The handle is
- * valid until sent() has returned. */
-struct hp_tx *hp_net_send(struct hp_nic *n, struct weft_frame *f, uint32_t skip,
-			  uint64_t cycle, uint32_t bytes,
-			  void (*sent)(struct hp_nic *, struct hp_tx *),
-			  void *arg);
-/* The same through port np. */
-struct hp_tx *hp_net_send_on(struct hp_nic *n, uint32_t np,
-			     struct weft_frame *f, uint32_t skip,
-			     uint64_t cycle, uint32_t bytes,
-			     void (*sent)(struct hp_nic *, struct hp_tx *),
-			     void *arg);
-/* The first `bytes` user bytes are there now. */
-void hp_net_more(struct hp_nic *n, struct hp_tx *tx, uint32_t bytes);
-/* CTRL has been written. */
-void hp_net_ports(struct hp_nic *n);
-
-/* ---- deadlock timer (deadlock_timer.c) ---- */
-
-struct hp_stall {
-	bool counts;
-	uint64_t since; /* cycle */
-};
-/* A packet is with network port p. */
-void hp_stall(struct hp_nic *n, uint32_t p);
-
-/* ---- notification unit (notification.c) ---- */
-
-struct hp_nqe {
-	uint64_t w[HP_WORDS];
-	uint16_t vpid;
-	bool reserved; /* ends a reservation (4.9); else waits for room */
-	/* W2 gets the pointer snapshot (6.2, PS) when it is written. */
-	bool snapshot;
-	uint64_t trace; /* of the message that it ends */
-	/* There is no room: false, where it cannot wait for it.  May be NULL.
-	 */
-	bool (*waits)(struct hp_nic *n, struct hp_nqe *e);
-	/* It has been handed to the bus; err: no such NQ, see ERR_LOG.  May be
-	 * NULL. */
-	void (*done)(struct hp_nic *n, struct hp_nqe *e, bool err);
-	void *arg;
-	/* notification.c's own */
-	struct hp_ctx_req ctx;
-	weft_phys_t at;
-	bool irq;
-	struct hp_nqe *next;
-	struct hp_nqe *live, **live_at; /* all that are not done */
-};
-/* Lent until done. */
-void hp_notify(struct hp_nic *n, struct hp_nqe *e);
-/* A status NQE is owed for this command (CSB13): merges with one that waits.
- * Called with the context, inside of done. */
-void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
-		      uint32_t par, enum hp_err err);
-/* NQ_RP of the context has moved, or its VCIs have been fetched: NQEs that wait
- * for room, and a status that is owed, may go. */
-void hp_notify_room(struct hp_nic *n, struct hp_ctx *c);
-/* Some NQE of the VPID is not done. */
-bool hp_notify_holds(const struct hp_nic *n, uint32_t vpid);
-/* The VPID has been closed: those that wait for room end. */
-void hp_notify_again(struct hp_nic *n, uint32_t vpid);
-/* RDR_RP, PRQ_WP or NQ_RP of the VPID has moved, or it has been closed: packets
- * that wait for room. */
-void hp_rx_room(struct hp_nic *n, uint32_t vpid);
-/* The queues of the completers or responders have room. */
-void hp_rx_ready(struct hp_nic *n);
-/* Free entries for new reservations (4.9). */
-static inline uint32_t hp_nq_free(const struct hp_ctx *c, uint32_t nq_size)
-{
-	uint32_t used = hp_used((uint32_t)HP_CTX(c->w, HP_F_NQ_RP),
-				(uint32_t)HP_CTX(c->w, HP_F_NQ_WP), nq_size);
-	uint32_t taken = used + (uint32_t)HP_CTX(c->w, HP_F_NQ_RESV);
-
-	return taken + 1 >= nq_size ? 0 : nq_size - 1 - taken;
-}
 
 /* ---- incoming (dispatch.c) ---- */
 
@@ -421,31 +293,11 @@ struct hp_events { /* the ring; numbers of records since ever */
 	uint32_t wp, written, rp;
 };
 
-struct hp_nic {
-	struct ex_place place; /* in the network */
-	/* parameters */
-	struct weft_clock f_core, net_clock;
-	double ppm;
-	uint32_t node, width, np_depth;
-	uint32_t csb_depth, csb_vpid_max, tagged_depth;
-	uint32_t n_req_fu, n_cpl_fu, n_rsp_fu, n_np;
-	bool hash_order;
-	uint32_t issue_width, waitq_depth, miss_places, vci_queue, fetches;
-	uint32_t lookups, list_pages, miss_buffer;
-	uint32_t vpid_ahead, vpid_gets, vpid_recent;
-	uint32_t ctx_cache, win_cache, route_cache, tlb;
-	uint32_t t_trigger, t_reg, t_ctx, t_win, t_route, t_tlb;
-	uint32_t t_decode, t_check, t_frame, t_nqe;
-	uint32_t reads, posted, dma_piece, max_request;
-	uint32_t ultra_ports, ultra_max_words, ultra_packet_queue;
-	uint32_t ultra_port_slice, ultra_req_latency, ultra_cpl_latency;
-	uint32_t ultra_cpl_occupancy, ultra_full_policy, nq_full_policy;
-	uint32_t rx_block_limit, rx_places, dl_counter;
-	/* the rest is state */
-	struct weft_comp *comp;
-	struct weft_port *bus;
-	bool started;
-	/* registers (4.10) */
+struct hp_records {
+	struct hp_miss tlb_miss, irq_vpid, err_log;
+	struct hp_events events;
+};
+struct hp_registers { /* 4.10 */
 	uint64_t hpid, ct_base, rs_base, rs_size, ctrl;
 	uint32_t wq_size, sdr_size, rdr_size, wdt_size, prq_size, nq_size;
 	uint32_t rdr_unit;
@@ -454,8 +306,17 @@ struct hp_nic {
 	bool irq_level, driver_lock;
 	uint64_t driver_state;
 	uint32_t route_node, quiet;
-	struct hp_miss tlb_miss, irq_vpid, err_log;
-	struct hp_events events;
+};
+
+struct hp_nic {
+	struct ex_place place; /* in the network */
+	struct hp_params param;
+	/* the rest is state */
+	struct weft_comp *comp;
+	struct weft_port *bus;
+	bool started;
+	struct hp_registers reg;
+	struct hp_records records;
 	struct hp_park_area park;
 	struct hp_room room;
 	/* blocks */
@@ -476,13 +337,7 @@ struct hp_nic {
 	struct hp_sched sched[HP_PARTS];
 	struct weft_timer slot[HP_PARTS];
 	uint64_t slot_next[HP_PARTS]; /* first cycle not used */
-	struct netport np[HP_NPS];
-	struct hp_tx_list tx[HP_NPS][2];
-	struct hp_tx_list flying[HP_NPS][2];
-	struct hp_stall stall[HP_NPS];
-	struct hp_tx *tx_pool, *tx_all;
-	struct hp_rx *rx[HP_NPS][2]; /* being received, by class */
-	struct hp_rx *rx_pool, *rx_all;
+	struct hp_net net;
 	/* made by their blocks */
 	struct hp_lines *win, *routes;
 	struct hp_tlb *xlate;
@@ -497,11 +352,11 @@ extern const struct weft_reg hp_regs[];
 
 static inline uint64_t hp_now(const struct hp_nic *n)
 {
-	return weft_clock_cycle(&n->f_core, weft_now(n->comp));
+	return weft_clock_cycle(&n->param.f_core, weft_now(n->comp));
 }
 static inline weft_time_t hp_edge(const struct hp_nic *n, uint64_t cycle)
 {
-	return weft_clock_edge(&n->f_core, cycle);
+	return weft_clock_edge(&n->param.f_core, cycle);
 }
 static inline void hp_after(struct hp_nic *n, uint32_t cycles, hp_fn fn,
 			    void *arg)
@@ -533,9 +388,5 @@ void hp_hif_fini(struct hp_nic *n);
 void hp_access(struct hp_nic *n, const struct weft_bus_note *note);
 uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes);
 void hp_fetch_fini(struct hp_nic *n);
-int hp_net_init(struct hp_nic *n, struct weft_err *err);
-int hp_net_start(struct hp_nic *n, struct weft_err *err);
-void hp_net_abandon(struct hp_nic *n);
-void hp_net_fini(struct hp_nic *n);
 
 #endif

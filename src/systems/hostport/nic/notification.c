@@ -8,6 +8,7 @@
  * of the context and merge; what asked for the last one is kept here. */
 #include <stdlib.h>
 
+#include "base/need.h"
 #include "systems/hostport/nic/functional_units.h"
 
 struct status { /* a status NQE on its way */
@@ -97,30 +98,26 @@ static void nqe_write(struct hp_nic *n, void *arg)
 	d->txn.trace_id = e->trace;
 }
 
-static uint64_t notification_snapshot(const struct hp_ctx *c)
-{
-	return HP_PS(HP_CTX(c->w, HP_F_WQ_RP), HP_CTX(c->w, HP_F_RDR_WP));
-}
-
 /* The next entry of the queue is its own. */
 static void nqe_place(struct hp_nic *n, struct hp_nqe *e, struct hp_ctx *c)
 {
 	uint32_t wp = (uint32_t)HP_CTX(c->w, HP_F_NQ_WP);
 	uint32_t err = HP_CMD_ERR(HP_NQE_CMD(e->w));
 
-	HP_CTX_SET(c->w, HP_F_NQ_WP, hp_next(wp, 1, n->nq_size));
+	HP_CTX_SET(c->w, HP_F_NQ_WP, hp_next(wp, 1, n->reg.nq_size));
 	if (e->reserved)
 		HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) - 1);
 	if (err)
 		HP_CTX_SET(c->w, HP_F_LAST_ERR, err);
 	if (e->snapshot)
-		e->w[2] = notification_snapshot(c);
+		e->w[2] = HP_PS(HP_CTX(c->w, HP_F_WQ_RP),
+				HP_CTX(c->w, HP_F_RDR_WP));
 	hp_ctx_dirty(c);
 	e->at = HP_BASE(c->w, HP_F_NQ_BASE) + (uint64_t)HP_LINE * wp;
 	e->irq = c->w[0] & HP_CTX_IRQ_EN;
 	n->notify->writing++;
 	notification_tell(n);
-	hp_after(n, n->t_nqe, nqe_write, e);
+	hp_after(n, n->param.t_nqe, nqe_write, e);
 }
 
 /* ---- waiting for room ---- */
@@ -155,10 +152,28 @@ static void nqe_lost(struct hp_nic *n, struct hp_nqe *e, uint32_t cmd)
 		e->done(n, e, true);
 }
 
-static void nqe_wait(struct hp_nic *n, struct hp_nqe *e, struct hp_ctx *c)
+static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
+			struct hp_ctx *c)
 {
-	struct hp_nqe **at = &n->notify->wait;
+	struct hp_nqe *e = r->arg, **at = &n->notify->wait;
 
+	n->notify->looking--;
+	if (!HP_CTX(c->w, HP_F_NQ_RESV)) /* an answer nobody asked for */
+		e->reserved = false;
+	if (!(c->w[0] & HP_CTX_EN)) {
+		nqe_lost(n, e, HP_NQE_CMD(e->w));
+		return;
+	}
+	if (e->reserved ||
+	    (hp_nq_free(c, n->reg.nq_size) && !hp_notify_waits(n, c->vpid))) {
+		nqe_place(n, e, c);
+		return;
+	}
+	if (n->param.nq_full_policy || !hp_csb_on(&n->csb, e->vpid) ||
+	    (e->waits && !e->waits(n, e))) {
+		nqe_lost(n, e, HP_NQE_CMD(e->w));
+		return;
+	}
 	while (*at)
 		at = &(*at)->next;
 	e->next = NULL;
@@ -167,26 +182,6 @@ static void nqe_wait(struct hp_nic *n, struct hp_nqe *e, struct hp_ctx *c)
 	n->notify->waiting++;
 	notification_tell(n);
 	hp_stall_update(n, c);
-}
-
-static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
-			struct hp_ctx *c)
-{
-	struct hp_nqe *e = r->arg;
-
-	n->notify->looking--;
-	if (!HP_CTX(c->w, HP_F_NQ_RESV)) /* an answer nobody asked for */
-		e->reserved = false;
-	if (!(c->w[0] & HP_CTX_EN))
-		nqe_lost(n, e, HP_NQE_CMD(e->w));
-	else if (e->reserved ||
-		 (hp_nq_free(c, n->nq_size) && !hp_notify_waits(n, c->vpid)))
-		nqe_place(n, e, c);
-	else if (n->nq_full_policy || !hp_csb_on(&n->csb, e->vpid) ||
-		 (e->waits && !e->waits(n, e)))
-		nqe_lost(n, e, HP_NQE_CMD(e->w));
-	else
-		nqe_wait(n, e, c);
 }
 
 static void notification_look(struct hp_nic *n, struct hp_nqe *e)
@@ -223,58 +218,44 @@ static struct status *status_new(struct hp_notify *u)
 		u->pool = s->next;
 		return s;
 	}
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		abort();
+	s = need(calloc(1, sizeof(*s)));
 	s->chain = u->all;
 	u->all = s;
 	return s;
 }
 
-/* Zero for a status that no command of ours asked for: contexts are memory of
- * the driver. */
-static uint32_t cause_of(const struct hp_nic *n, uint32_t vpid)
-{
-	const uint16_t *cause = n->notify->cause;
-
-	return cause ? cause[vpid] : 0;
-}
-
-/* All pointers as they are once this NQE has its entry (T13, O14). */
-static void status_fill(const struct hp_nic *n, struct hp_nqe *e,
-			const struct hp_ctx *c)
-{
-	uint32_t cause = cause_of(n, c->vpid);
-	uint32_t wp = (uint32_t)HP_CTX(c->w, HP_F_NQ_WP);
-
-	e->w[0] = HP_STATUS_W0(c->w[0], cause >> 5 & 15, cause & 31);
-	e->w[1] = HP_CTX(c->w, HP_F_WQ_RP);
-	e->w[2] = HP_PS(HP_CTX(c->w, HP_F_RDR_RP), HP_CTX(c->w, HP_F_RDR_WP));
-	e->w[3] = HP_PS(HP_CTX(c->w, HP_F_NQ_RP), hp_next(wp, 1, n->nq_size));
-	e->w[4] = HP_PS(HP_CTX(c->w, HP_F_PRQ_RP), HP_CTX(c->w, HP_F_PRQ_WP));
-	e->w[5] = e->w[6] = 0;
-	e->w[7] = HP_NQE_W7(HP_CMD(cause >> 9, HP_G_PORT, HP_B_NOTIFY_CC),
-			    n->hpid, c->vpid);
-}
-
 /* Written when there is room, and VCIs triggered before have been fetched or
- * are parked (T15). */
+ * are parked (T15).  All pointers are as they are once this NQE has its entry
+ * (T13, O14). */
 static void status_try(struct hp_nic *n, struct hp_ctx *c)
 {
 	bool behind =
 		HP_CTX(c->w, HP_F_WQ_PEND) && !(c->w[0] & HP_CTX_STALL_NQ);
+	uint32_t wp = (uint32_t)HP_CTX(c->w, HP_F_NQ_WP), cause = 0;
+	struct hp_nqe *e;
 	struct status *s;
 
-	if (!(c->w[0] & HP_CTX_STAT) || behind || !hp_nq_free(c, n->nq_size))
+	if (!(c->w[0] & HP_CTX_STAT) || behind ||
+	    !hp_nq_free(c, n->reg.nq_size))
 		return;
 	c->w[0] &= ~HP_CTX_STAT;
+	/* The bit may be set without a command of ours, since contexts are
+	 * memory of the driver. */
+	if (n->notify->cause)
+		cause = n->notify->cause[c->vpid];
 	s = status_new(n->notify);
-	s->e = (struct hp_nqe){ .vpid = c->vpid,
-				.done = status_done,
-				.arg = s };
-	status_fill(n, &s->e, c);
-	live_add(n->notify, &s->e);
-	nqe_place(n, &s->e, c);
+	e = &s->e;
+	*e = (struct hp_nqe){ .vpid = c->vpid, .done = status_done, .arg = s };
+	e->w[0] = HP_STATUS_W0(c->w[0], cause >> 5 & 15, cause & 31);
+	e->w[1] = HP_CTX(c->w, HP_F_WQ_RP);
+	e->w[2] = HP_PS(HP_CTX(c->w, HP_F_RDR_RP), HP_CTX(c->w, HP_F_RDR_WP));
+	e->w[3] =
+		HP_PS(HP_CTX(c->w, HP_F_NQ_RP), hp_next(wp, 1, n->reg.nq_size));
+	e->w[4] = HP_PS(HP_CTX(c->w, HP_F_PRQ_RP), HP_CTX(c->w, HP_F_PRQ_WP));
+	e->w[7] = HP_NQE_W7(HP_CMD(cause >> 9, HP_G_PORT, HP_B_NOTIFY_CC),
+			    n->reg.hpid, c->vpid);
+	live_add(n->notify, e);
+	nqe_place(n, e, c);
 }
 
 void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
@@ -283,9 +264,7 @@ void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 	struct hp_notify *u = n->notify;
 
 	if (!u->cause)
-		u->cause = calloc(HP_VPIDS, sizeof(*u->cause));
-	if (!u->cause)
-		abort();
+		u->cause = need(calloc(HP_VPIDS, sizeof(*u->cause)));
 	/* an error is not forgotten when commands merge */
 	if (!err && c->w[0] & HP_CTX_STAT)
 		err = u->cause[c->vpid] >> 9;
@@ -300,7 +279,7 @@ void hp_notify_room(struct hp_nic *n, struct hp_ctx *c)
 {
 	struct hp_nqe **at = &n->notify->wait, *e;
 
-	while ((e = *at) && hp_nq_free(c, n->nq_size)) {
+	while ((e = *at) && hp_nq_free(c, n->reg.nq_size)) {
 		if (e->vpid != c->vpid) {
 			at = &e->next;
 			continue;
@@ -334,9 +313,7 @@ void hp_notify_again(struct hp_nic *n, uint32_t vpid)
 
 static int notify_init(struct hp_nic *n, struct weft_err *err)
 {
-	n->notify = calloc(1, sizeof(*n->notify));
-	if (!n->notify)
-		abort();
+	n->notify = need(calloc(1, sizeof(*n->notify)));
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/need.h"
 #include "systems/hostport/nic/functional_units.h"
 
 void hp_walk_phys(struct hp_walk *w, weft_phys_t pa, uint32_t bytes)
@@ -53,40 +54,22 @@ static void page_missed(struct hp_nic *n, struct hp_xlate *x)
 		w->missed(n, w);
 }
 
-static struct hp_xlate *ask_free(struct hp_walk *w)
-{
-	uint32_t i = 0;
-
-	while (w->asking[i])
-		i++;
-	w->asking[i] = true;
-	return &w->ask[i];
-}
-
 static void walk_ask(struct hp_nic *n, struct hp_walk *w)
 {
 	while (w->asked < w->pages && w->asked - w->low < w->room &&
 	       w->out < HP_AHEAD && w->fault == UINT32_MAX) {
-		struct hp_xlate *x = ask_free(w);
+		struct hp_xlate *x;
+		uint32_t i = 0;
 
+		while (w->asking[i])
+			i++;
+		w->asking[i] = true;
+		x = &w->ask[i];
 		x->vpage = w->va / HP_PAGE + w->asked;
 		w->at[w->asked++ % w->room] = HP_WALK_NONE;
 		w->out++;
 		hp_tlb_get(n, x);
 	}
-}
-
-/* A list, where the pages that the job has at hand are too few. */
-static void walk_room(const struct hp_nic *n, struct hp_walk *w)
-{
-	w->room = HP_AHEAD;
-	w->at = w->some;
-	if (w->pages <= w->room)
-		return;
-	w->room = w->pages < n->list_pages ? w->pages : n->list_pages;
-	w->at = w->list = malloc(w->room * sizeof(*w->list));
-	if (!w->list)
-		abort();
 }
 
 void hp_walk_virt(struct hp_nic *n, struct hp_walk *w, uint32_t vpid,
@@ -102,7 +85,13 @@ void hp_walk_virt(struct hp_nic *n, struct hp_walk *w, uint32_t vpid,
 	w->pages = bytes ? (uint32_t)((va % HP_PAGE + bytes + HP_PAGE - 1) /
 				      HP_PAGE)
 			 : 0;
-	walk_room(n, w);
+	w->room = HP_AHEAD;
+	w->at = w->some;
+	if (w->pages > w->room) { /* the pages at hand are too few */
+		w->room = w->pages < n->param.list_pages ? w->pages
+							 : n->param.list_pages;
+		w->at = w->list = need(malloc(w->room * sizeof(*w->list)));
+	}
 	for (uint32_t i = 0; i < HP_AHEAD; i++)
 		w->ask[i] = (struct hp_xlate){ .vpid = (uint16_t)vpid,
 					       .write = write,
@@ -121,30 +110,27 @@ bool hp_walk_uses(const struct hp_walk *w, uint32_t vpid, uint64_t vpage)
 	       page < w->fault && w->at[page % w->room] != HP_WALK_NONE;
 }
 
-static enum hp_step virt_at(const struct hp_walk *w, uint32_t off,
-			    weft_phys_t *pa_p, uint32_t *left_p)
+/* ---- use ---- */
+
+enum hp_step hp_walk_at(const struct hp_walk *w, uint32_t off,
+			weft_phys_t *pa_p, uint32_t *left_p)
 {
 	uint64_t at = w->va % HP_PAGE + off;
 	uint32_t page = (uint32_t)(at / HP_PAGE);
 
+	if (!w->virtual) {
+		bool first = off < w->first;
+
+		*pa_p = first ? w->pa[0] + off : w->pa[1] + off - w->first;
+		*left_p = first ? w->first - off : w->bytes - off;
+		return HP_STEP_READY;
+	}
 	if (page >= w->fault)
 		return HP_STEP_FAULT;
 	if (page >= w->asked || w->at[page % w->room] == HP_WALK_NONE)
 		return HP_STEP_WAIT;
 	*pa_p = w->at[page % w->room] * HP_PAGE + at % HP_PAGE;
 	*left_p = HP_PAGE - (uint32_t)(at % HP_PAGE);
-	return HP_STEP_READY;
-}
-
-/* ---- use ---- */
-
-enum hp_step hp_walk_at(const struct hp_walk *w, uint32_t off,
-			weft_phys_t *pa_p, uint32_t *left_p)
-{
-	if (w->virtual)
-		return virt_at(w, off, pa_p, left_p);
-	*pa_p = off < w->first ? w->pa[0] + off : w->pa[1] + off - w->first;
-	*left_p = off < w->first ? w->first - off : w->bytes - off;
 	return HP_STEP_READY;
 }
 

@@ -12,6 +12,7 @@
  * are refused (receiver_room.c). */
 #include <stdlib.h>
 
+#include "base/need.h"
 #include "systems/hostport/nic/functional_units.h"
 
 enum { PIECES = 8 }; /* transactions at a time, each way */
@@ -25,30 +26,14 @@ void hp_park_area(struct hp_nic *n, uint64_t pages)
 	if (a->used || pages > HP_PARK_MAX)
 		return; /* in use: as it was */
 	free(a->page);
-	a->page = calloc(pages ? pages : 1, sizeof(*a->page));
-	if (!a->page)
-		abort();
+	a->page = need(calloc(pages ? pages : 1, sizeof(*a->page)));
 	a->pages = (uint32_t)pages;
-}
-
-static bool area_take(struct hp_park_area *a, uint32_t want, uint32_t *first_p)
-{
-	for (uint32_t i = 0, run = 0; i < a->pages; i++) {
-		run = a->page[i] ? 0 : run + 1;
-		if (run < want)
-			continue;
-		*first_p = i + 1 - want;
-		memset(a->page + *first_p, 1, want);
-		a->used += want;
-		return true;
-	}
-	return false;
 }
 
 static bool parked_packets_keep(struct hp_nic *n, struct hp_push *p,
 				uint32_t fu, uint32_t taken)
 {
-	if (taken + p->size > n->miss_buffer - n->park.kept[fu])
+	if (taken + p->size > n->param.miss_buffer - n->park.kept[fu])
 		return false;
 	n->park.kept[fu] += p->size;
 	p->park.kept = p->size;
@@ -57,59 +42,60 @@ static bool parked_packets_keep(struct hp_nic *n, struct hp_push *p,
 	return true;
 }
 
+/* A run of free pages, the first that is long enough. */
 static bool parked_packets_area(struct hp_nic *n, struct hp_push *p,
 				uint32_t taken)
 {
 	uint32_t want = (p->size + HP_PAGE - 1) / HP_PAGE;
+	struct hp_park_area *a = &n->park;
 
-	if (!want || taken + want > n->park.pages - n->park.used ||
-	    !area_take(&n->park, want, &p->park.first))
+	if (!want || taken + want > a->pages - a->used)
 		return false;
-	p->park.pages = want;
-	hp_count(n, HP_K_PARKS, 1);
-	return true;
-}
-
-/* Of a receiver that has no room as much as is left. */
-static bool park_share(struct hp_nic *n, struct hp_push *p, uint32_t fu,
-		       uint32_t vpid)
-{
-	struct hp_share *s = hp_room_share(n, vpid);
-	bool ok = parked_packets_keep(n, p, fu, s->bytes) ||
-		  parked_packets_area(n, p, s->pages);
-
-	s->bytes += p->park.kept;
-	s->pages += p->park.pages;
-	p->park.shared = ok;
-	p->park.vpid = (uint16_t)vpid;
-	hp_room_tidy(n, s);
-	return ok;
+	for (uint32_t i = 0, run = 0; i < a->pages; i++) {
+		run = a->page[i] ? 0 : run + 1;
+		if (run < want)
+			continue;
+		p->park.first = i + 1 - want;
+		p->park.pages = want;
+		memset(a->page + p->park.first, 1, want);
+		a->used += want;
+		hp_count(n, HP_K_PARKS, 1);
+		return true;
+	}
+	return false;
 }
 
 bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 		   uint32_t vpid)
 {
+	struct hp_share *s;
+
 	if (p->park.pages || p->park.kept)
 		return true;
-	if (vpid < HP_VPIDS)
-		return park_share(n, p, fu, vpid);
-	return parked_packets_keep(n, p, fu, 0) || parked_packets_area(n, p, 0);
-}
-
-static void park_unshare(struct hp_nic *n, struct hp_push *p)
-{
-	struct hp_share *s = hp_room_share(n, p->park.vpid);
-
-	s->bytes -= p->park.kept;
-	s->pages -= p->park.pages;
-	p->park.shared = false;
+	if (vpid >= HP_VPIDS)
+		return parked_packets_keep(n, p, fu, 0) ||
+		       parked_packets_area(n, p, 0);
+	/* of a receiver that has no room as much as is left */
+	s = hp_room_share(n, vpid);
+	p->park.shared = parked_packets_keep(n, p, fu, s->bytes) ||
+			 parked_packets_area(n, p, s->pages);
+	s->bytes += p->park.kept;
+	s->pages += p->park.pages;
+	p->park.vpid = (uint16_t)vpid;
 	hp_room_tidy(n, s);
+	return p->park.shared;
 }
 
 void hp_park_end(struct hp_nic *n, struct hp_push *p)
 {
-	if (p->park.shared)
-		park_unshare(n, p);
+	if (p->park.shared) {
+		struct hp_share *s = hp_room_share(n, p->park.vpid);
+
+		s->bytes -= p->park.kept;
+		s->pages -= p->park.pages;
+		p->park.shared = false;
+		hp_room_tidy(n, s);
+	}
 	n->park.kept[p->park.fu] -= p->park.kept;
 	p->park.kept = 0;
 	if (!p->park.pages)
@@ -130,7 +116,7 @@ static weft_phys_t park_at(const struct hp_nic *n, const struct hp_push *p,
 static uint32_t parked_packets_piece(const struct hp_nic *n, uint32_t from,
 				     uint32_t to)
 {
-	return to - from < n->dma_piece ? to - from : n->dma_piece;
+	return to - from < n->param.dma_piece ? to - from : n->param.dma_piece;
 }
 
 static void park_wrote(struct hp_nic *n, struct hp_dma *d)
@@ -150,7 +136,7 @@ static void park_write(struct hp_nic *n, struct hp_push *p, uint32_t here)
 
 	while (k->put < end && k->out < PIECES && !p->stop) {
 		bytes = parked_packets_piece(n, k->put, end);
-		if (bytes < n->dma_piece && !rx->whole && end < p->size)
+		if (bytes < n->param.dma_piece && !rx->whole && end < p->size)
 			return; /* more of it is on its way */
 		k->out++;
 		hp_dma_write(n, park_at(n, p, k->put),
@@ -194,9 +180,4 @@ uint32_t hp_park_go(struct hp_nic *n, struct hp_push *p, uint32_t here)
 	if (!p->hold && !p->stop)
 		park_read(n, p);
 	return here < p->park.back ? here : p->park.back;
-}
-
-void hp_park_fini(struct hp_nic *n)
-{
-	free(n->park.page);
 }

@@ -13,8 +13,6 @@
 
 enum { PIECES = 8 }; /* reads at a time, and room of a unit */
 
-static void pull_go(struct hp_nic *n, struct hp_pull *p);
-
 /* The packet, on its way or not, is its first `got` bytes and the tail. */
 static void pull_cut(struct hp_nic *n, struct hp_pull *p)
 {
@@ -28,7 +26,7 @@ static void pull_cut(struct hp_nic *n, struct hp_pull *p)
 	t->total -= lost;
 	if (t->pkt)
 		t->pkt->flits -=
-			lost / ex_flit_bytes(n->np[t->np].ep.cfg.width);
+			lost / ex_flit_bytes(n->net.np[t->np].ep.cfg.width);
 	p->cut = true;
 	hp_net_more(n, t, UINT32_MAX);
 }
@@ -64,7 +62,7 @@ static void pull_done(struct hp_nic *n, struct hp_dma *d)
 	hp_walk_past(n, &p->walk, p->got);
 	if (p->tx && !p->over)
 		hp_net_more(n, p->tx, p->got);
-	pull_go(n, p);
+	hp_pull_go(n, p);
 }
 
 static bool pull_piece(struct hp_nic *n, struct hp_pull *p)
@@ -79,7 +77,7 @@ static bool pull_piece(struct hp_nic *n, struct hp_pull *p)
 	if (step != HP_STEP_READY)
 		return false;
 	bytes = bytes < left ? bytes : left;
-	bytes = bytes < n->dma_piece ? bytes : n->dma_piece;
+	bytes = bytes < n->param.dma_piece ? bytes : n->param.dma_piece;
 	p->out++;
 	d = hp_dma_read(n, pa, bytes, pull_done, p);
 	d->user = p->asked;
@@ -88,23 +86,15 @@ static bool pull_piece(struct hp_nic *n, struct hp_pull *p)
 	return true;
 }
 
-/* What may be read: nothing before the pages are known, and no more than the
- * unit has room for before the packet leaves. */
-static uint32_t pull_limit(const struct hp_nic *n, const struct hp_pull *p)
+/* Nothing is read before the pages are known, and no more than the unit has
+ * room for before the packet leaves. */
+void hp_pull_go(struct hp_nic *n, struct hp_pull *p)
 {
-	uint32_t room = PIECES * n->dma_piece;
+	uint32_t limit =
+		hp_walk_known(&p->walk) ? PIECES * n->param.dma_piece : 0;
 
-	if (p->tx)
-		return p->total;
-	if (!hp_walk_known(&p->walk))
-		return 0;
-	return p->total < room ? p->total : room;
-}
-
-static void pull_go(struct hp_nic *n, struct hp_pull *p)
-{
-	uint32_t limit = pull_limit(n, p);
-
+	if (p->tx || limit > p->total)
+		limit = p->total;
 	while (!p->stop && p->asked < limit && p->out < PIECES)
 		if (!pull_piece(n, p))
 			break;
@@ -114,12 +104,7 @@ static void pull_go(struct hp_nic *n, struct hp_pull *p)
 
 void hp_pull_walk(struct hp_nic *n, struct hp_walk *w)
 {
-	pull_go(n, w->arg);
-}
-
-void hp_pull_start(struct hp_nic *n, struct hp_pull *p)
-{
-	pull_go(n, p);
+	hp_pull_go(n, w->arg);
 }
 
 bool hp_pull_failed(const struct hp_pull *p)
@@ -142,7 +127,7 @@ void hp_pull_release(struct hp_nic *n, struct hp_pull *p, uint64_t cycle,
 			    p->got == p->total ? UINT32_MAX : p->got, sent,
 			    arg);
 	if (p->asked < p->total && p->go)
-		pull_go(n, p);
+		hp_pull_go(n, p);
 	else
 		pull_check(n, p);
 }

@@ -25,19 +25,6 @@ uint32_t hp_rx_bytes(const struct hp_rx *rx, uint32_t size, enum hp_err *tail_p)
 	return rx->here - 8;
 }
 
-static void push_check(struct hp_nic *n, struct hp_push *p, uint32_t bytes)
-{
-	bool end = p->stop || p->asked == p->total ||
-		   (p->rx->whole && p->asked >= bytes);
-
-	if (p->hold || p->over || !end || p->out || p->park.out ||
-	    !hp_walk_known(&p->walk))
-		return;
-	hp_walk_end(n, &p->walk);
-	hp_park_end(n, p);
-	p->over = true;
-}
-
 static void push_done(struct hp_nic *n, struct hp_dma *d)
 {
 	struct hp_push *p = d->arg;
@@ -62,7 +49,7 @@ static bool push_piece(struct hp_nic *n, struct hp_push *p, uint32_t here)
 	if (step != HP_STEP_READY)
 		return false;
 	bytes = bytes < left ? bytes : left;
-	bytes = bytes < n->dma_piece ? bytes : n->dma_piece;
+	bytes = bytes < n->param.dma_piece ? bytes : n->param.dma_piece;
 	if (here < p->asked + bytes && rx->whole)
 		bytes = here - p->asked;
 	if (!bytes || here < p->asked + bytes)
@@ -77,38 +64,35 @@ static bool push_piece(struct hp_nic *n, struct hp_push *p, uint32_t here)
 	return true;
 }
 
-/* What the network need not keep: what is stored, or parked; besides a page of
- * the packet that its unit is at. */
-static void push_took(struct hp_nic *n, struct hp_push *p)
-{
-	uint32_t done = p->stored + HP_INGRESS, here = p->rx->here;
-
-	if (p->park.pages)
-		done = p->park.there;
-	if (p->copied || (p->park.pages && done == p->size))
-		hp_rx_copied(n, p->rx);
-	else
-		hp_rx_took(n, p->rx, done < here ? done : here);
-}
-
-/* What has waited is all there: piece by piece, others' between them. */
-static uint32_t push_limit(const struct hp_push *p)
-{
-	return p->copied || p->park.pages ? 1 : PIECES;
-}
-
 void hp_push_go(struct hp_nic *n, struct hp_push *p)
 {
 	uint32_t here = hp_rx_bytes(p->rx, p->size, &p->tail), have = here;
+	uint32_t came = p->rx->here, done;
+	/* What has waited is all there: piece by piece, others' between them.
+	 */
+	uint32_t pieces = p->copied || p->park.pages ? 1 : PIECES;
 
 	if (p->park.pages)
 		have = hp_park_go(n, p, here);
 	while (!p->hold && !p->stop && p->asked < p->total && p->asked < have &&
-	       p->out < push_limit(p))
+	       p->out < pieces)
 		if (!push_piece(n, p, have))
 			break;
-	push_took(n, p);
-	push_check(n, p, here);
+	/* The network need not keep what is stored, or parked; besides a page
+	 * of the packet that its unit is at. */
+	done = p->park.pages ? p->park.there : p->stored + HP_INGRESS;
+	if (p->copied || (p->park.pages && done == p->size))
+		hp_rx_copied(n, p->rx);
+	else
+		hp_rx_took(n, p->rx, done < came ? done : came);
+	if (!p->hold && !p->over && !p->out && !p->park.out &&
+	    hp_walk_known(&p->walk) &&
+	    (p->stop || p->asked == p->total ||
+	     (p->rx->whole && p->asked >= here))) {
+		hp_walk_end(n, &p->walk);
+		hp_park_end(n, p);
+		p->over = true;
+	}
 	p->go(n, p);
 }
 

@@ -29,38 +29,33 @@ static bool place_room(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c,
 
 /* ---- RDR ---- */
 
-/* Words, up to a unit (7.3). */
-static uint64_t rdr_words(const struct hp_nic *n, uint32_t size)
-{
-	uint64_t unit = 1ull << n->rdr_unit;
-
-	return ((size + 7ull) / 8 + unit - 1) & ~(unit - 1);
-}
-
 static void place_rdr(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
 {
 	uint32_t size = hp_in_size(&q->in), have = (size + 7) / 8;
-	uint64_t words = rdr_words(n, size);
+	uint64_t unit = 1ull
+			<< n->reg.rdr_unit; /* words are whole units (7.3) */
+	uint64_t words = (have + unit - 1) & ~(unit - 1);
 	uint32_t rp = (uint32_t)HP_CTX(c->w, HP_F_RDR_RP);
 	uint32_t wp = (uint32_t)HP_CTX(c->w, HP_F_RDR_WP), start;
 
-	if (words >= n->rdr_size || size > HP_BYTES_MAX) {
+	if (words >= n->reg.rdr_size || size > HP_BYTES_MAX) {
 		/* can never be: as for the SDR, our own */
 		hp_rx_unwait(n, &q->in, c);
 		place_refuse(n, q, HP_ERR_TWINID);
 		return;
 	}
 	if (!place_room(n, q, c,
-			hp_used(rp, wp, n->rdr_size) + words < n->rdr_size))
+			hp_used(rp, wp, n->reg.rdr_size) + words <
+				n->reg.rdr_size))
 		return;
-	wp = hp_next(wp, (uint32_t)words, n->rdr_size);
+	wp = hp_next(wp, (uint32_t)words, n->reg.rdr_size);
 	HP_CTX_SET(c->w, HP_F_RDR_WP, wp);
 	hp_ctx_dirty(c);
 	hp_rx_unwait(n, &q->in, c);
 	q->in.snap |= wp;
-	start = wp >= have ? wp - have : wp + n->rdr_size - have;
+	start = wp >= have ? wp - have : wp + n->reg.rdr_size - have;
 	hp_walk_ring(&q->push.walk, HP_BASE(c->w, HP_F_RDR_BASE),
-		     8ull * n->rdr_size, 8ull * start, size);
+		     8ull * n->reg.rdr_size, 8ull * start, size);
 	hp_cpl_store(n, q, size);
 }
 
@@ -107,10 +102,23 @@ static void prd_phys(struct hp_nic *n, struct hp_cpl *q)
 	hp_dma_read(n, pa + len - 8, 8, prd_probed, q);
 }
 
-static void prd_virt(struct hp_nic *n, struct hp_cpl *q)
+static void prd_read(struct hp_nic *n, struct hp_dma *d)
 {
-	uint64_t len = q->prd[HP_PRD_LEN], size = hp_in_size(&q->in);
+	struct hp_cpl *q = d->arg;
+	uint64_t len, size = hp_in_size(&q->in);
 
+	memcpy(q->prd, weft_slice_data(d->txn.data), HP_LINE);
+	if (d->txn.status != WEFT_BUS_OK)
+		memset(q->prd, 0, HP_LINE);
+	len = q->prd[HP_PRD_LEN];
+	if (!(q->prd[HP_PRD_FLAGS] & HP_PRD_VALID)) {
+		place_refuse(n, q, HP_ERR_POSTED_PA_INV); /* our own */
+		return;
+	}
+	if (q->prd[HP_PRD_FLAGS] & HP_PRD_PA) {
+		prd_phys(n, q);
+		return;
+	}
 	if (size > len)
 		q->in.err = HP_ERR_POSTED_TRUNC;
 	if (!len) {
@@ -122,28 +130,13 @@ static void prd_virt(struct hp_nic *n, struct hp_cpl *q)
 	hp_cpl_store(n, q, q->push.walk.bytes);
 }
 
-static void prd_read(struct hp_nic *n, struct hp_dma *d)
-{
-	struct hp_cpl *q = d->arg;
-
-	memcpy(q->prd, weft_slice_data(d->txn.data), HP_LINE);
-	if (d->txn.status != WEFT_BUS_OK)
-		memset(q->prd, 0, HP_LINE);
-	if (!(q->prd[HP_PRD_FLAGS] & HP_PRD_VALID))
-		place_refuse(n, q, HP_ERR_POSTED_PA_INV); /* our own */
-	else if (q->prd[HP_PRD_FLAGS] & HP_PRD_PA)
-		prd_phys(n, q);
-	else
-		prd_virt(n, q);
-}
-
 static void place_posted(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
 {
 	uint32_t rp = (uint32_t)HP_CTX(c->w, HP_F_PRQ_RP), next;
 
 	if (!place_room(n, q, c, rp != HP_CTX(c->w, HP_F_PRQ_WP)))
 		return;
-	next = hp_next(rp, 1, n->prq_size);
+	next = hp_next(rp, 1, n->reg.prq_size);
 	HP_CTX_SET(c->w, HP_F_PRQ_RP, next);
 	hp_ctx_dirty(c);
 	hp_rx_unwait(n, &q->in, c);

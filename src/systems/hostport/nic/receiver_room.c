@@ -55,7 +55,7 @@ static bool place_take(struct hp_nic *n, struct hp_in *in)
 	if (in->place)
 		return true;
 	s = hp_room_share(n, in->head.vpid);
-	in->place = s->places + n->room.used < n->rx_places;
+	in->place = s->places + n->room.used < n->param.rx_places;
 	s->places += in->place;
 	n->room.used += in->place;
 	hp_room_tidy(n, s);
@@ -108,7 +108,7 @@ bool hp_room_lacks(struct hp_nic *n, uint32_t vpid)
 
 bool hp_room_stand(struct hp_nic *n, struct hp_in *in)
 {
-	if (!n->rx_places)
+	if (!n->param.rx_places)
 		return true;
 	if (!place_take(n, in))
 		return false;
@@ -129,34 +129,19 @@ bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
 	return false;
 }
 
-/* `old` has to go on before `in` does. */
-static bool receiver_room_before(const struct hp_in *old,
-				 const struct hp_in *in)
-{
-	return old->head.vpid == in->head.vpid &&
-	       (old->entry || (old->space && in->space) ||
-		(in->job.ordered && old->job.key == in->job.key));
-}
-
+/* One that waits goes on before `me` does, where it is older and of the same
+ * receiver, and both want its space, or the older one an entry that is to come;
+ * or where they have an ordering key in common. */
 bool hp_rx_first(const struct hp_nic *n, const struct hp_in *me)
 {
 	const struct hp_in *in = n->room.head;
 
-	while (in && in != me && !receiver_room_before(in, me))
-		in = in->next;
-	return !in || in == me;
-}
-
-static void wait_add(struct hp_nic *n, struct hp_in *in)
-{
-	in->next = NULL;
-	if (n->room.head)
-		n->room.tail->next = in;
-	else
-		n->room.head = in;
-	n->room.tail = in;
-	in->waiting = true;
-	in->since = hp_now(n);
+	for (; in && in != me; in = in->next)
+		if (in->head.vpid == me->head.vpid &&
+		    (in->entry || (in->space && me->space) ||
+		     (me->job.ordered && in->job.key == me->job.key)))
+			return false;
+	return true;
 }
 
 static void wait_remove(struct hp_nic *n, struct hp_in *me)
@@ -173,15 +158,6 @@ static void wait_remove(struct hp_nic *n, struct hp_in *me)
 
 /* ---- the end of a packet without room ---- */
 
-static void entry_back(struct hp_in *in, struct hp_ctx *c)
-{
-	if (in->nq && HP_CTX(c->w, HP_F_NQ_RESV)) {
-		HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) - 1);
-		hp_ctx_dirty(c);
-	}
-	in->nq = false;
-}
-
 /* The context is told, then the origin; of what is an answer itself the error
  * log has a record. */
 static void room_end(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
@@ -192,7 +168,11 @@ static void room_end(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 	in->gone = true;
 	in->job.ordered = false;
 	hp_count(n, HP_K_RX_REFUSED, 1);
-	entry_back(in, c);
+	if (in->nq && HP_CTX(c->w, HP_F_NQ_RESV)) {
+		HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) - 1);
+		hp_ctx_dirty(c);
+	}
+	in->nq = false;
 	if (in->reply)
 		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, HP_B_ACK),
 			   c->vpid);
@@ -235,7 +215,8 @@ static void wait_expire(struct hp_nic *n, void *arg)
 
 	for (; in; in = next) {
 		next = in->next;
-		if (in->since + n->rx_block_limit > hp_now(n) || in->asking)
+		if (in->since + n->param.rx_block_limit > hp_now(n) ||
+		    in->asking)
 			continue;
 		wait_remove(n, in);
 		if (push_of(in))
@@ -262,9 +243,9 @@ void hp_room_behind(struct hp_sched *s, struct hp_job *j)
 
 bool hp_room_entry(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 {
-	if (in->nq || n->nq_full_policy)
+	if (in->nq || n->param.nq_full_policy)
 		return true;
-	if (!hp_rx_first(n, in) || !hp_nq_free(c, n->nq_size) ||
+	if (!hp_rx_first(n, in) || !hp_nq_free(c, n->reg.nq_size) ||
 	    hp_notify_waits(n, c->vpid))
 		return false;
 	HP_CTX_SET(c->w, HP_F_NQ_RESV, HP_CTX(c->w, HP_F_NQ_RESV) + 1);
@@ -296,12 +277,19 @@ void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c,
 		room_end(n, in, c);
 		return;
 	}
-	wait_add(n, in);
+	in->next = NULL;
+	if (n->room.head)
+		n->room.tail->next = in;
+	else
+		n->room.head = in;
+	n->room.tail = in;
+	in->waiting = true;
+	in->since = hp_now(n);
 	hp_count(n, HP_K_RX_STALLS, !turn);
 	hp_count(n, HP_K_NQE_WAITS, in->entry);
 	hp_stall_update(n, c);
-	if (n->rx_block_limit)
-		hp_after(n, n->rx_block_limit, wait_expire, NULL);
+	if (n->param.rx_block_limit)
+		hp_after(n, n->param.rx_block_limit, wait_expire, NULL);
 }
 
 void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)

@@ -5,29 +5,28 @@
 
 enum { SP_CFG = 0, SP_MGMT = 1 + HP_BAR_MGMT, SP_INFO = 1 + HP_BAR_INFO };
 
-static struct hp_nic *nic_of(struct weft_comp *c)
-{
-	return c->state;
-}
-
 /* ---- plain values ---- */
 
+/* Hooks of a register that are one expression of the NIC `n`, of the number `i`
+ * in an array of registers, and of the value `val` that is stored. */
 #define READ(name, expr)                                                       \
 	static uint64_t name##_read(struct weft_comp *c, uint32_t i)           \
 	{                                                                      \
-		struct hp_nic *n = nic_of(c);                                  \
+		struct hp_nic *n = c->state;                                   \
                                                                                \
 		return expr;                                                   \
 	}
-#define WRITE(name, lvalue, expr)                                              \
+#define WRITE(name, statement)                                                 \
 	static void name##_wrote(struct weft_comp *c, uint32_t i,              \
 				 uint64_t val)                                 \
 	{                                                                      \
-		struct hp_nic *n = nic_of(c);                                  \
+		struct hp_nic *n = c->state;                                   \
                                                                                \
-		n->lvalue = expr;                                              \
+		statement;                                                     \
 	}
-#define VALUE(name, expr) READ(name, n->name) WRITE(name, name, expr)
+#define VALUE(name, expr)                                                      \
+	READ(name, n->reg.name)                                                \
+	WRITE(name, n->reg.name = (expr))
 
 /* Sizes of queues: at least two entries, pointers of 24 bits. */
 static uint32_t queue_size(uint64_t val)
@@ -48,21 +47,21 @@ VALUE(wdt_size, (uint32_t)val)
 VALUE(prq_size, queue_size(val))
 VALUE(nq_size, queue_size(val))
 VALUE(rdr_unit, val > 16 ? 16 : (uint32_t)val)
-READ(ctrl, n->ctrl)
+READ(ctrl, n->reg.ctrl)
 
 static void ctrl_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct hp_nic *n = nic_of(c);
+	struct hp_nic *n = c->state;
 
-	n->ctrl = val & (HP_CTRL_ENABLE | HP_CTRL_ORDER | HP_CTRL_HASH |
-			 HP_CTRL_NPS_MAKE((1u << n->n_np) - 1));
+	n->reg.ctrl = val & (HP_CTRL_ENABLE | HP_CTRL_ORDER | HP_CTRL_HASH |
+			     HP_CTRL_NPS_MAKE((1u << n->param.n_np) - 1));
 	hp_net_ports(n);
 	hp_fetch_go(n);
 }
 
 static void vpid_en_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct hp_nic *n = nic_of(c);
+	struct hp_nic *n = c->state;
 	uint32_t vpid = (uint32_t)HP_GET(val, 15, 0);
 
 	hp_csb_enable(&n->csb, vpid, HP_GET(val, 63, 63));
@@ -75,30 +74,25 @@ static void vpid_en_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 
 /* ---- caches ---- */
 
-READ(cache_arg, n->cache_arg[i])
-WRITE(cache_arg, cache_arg[i], val)
+READ(cache_arg, n->reg.cache_arg[i])
+WRITE(cache_arg, n->reg.cache_arg[i] = val)
 
 static void cache_cmd_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct hp_nic *n = nic_of(c);
+	struct hp_nic *n = c->state;
 	uint32_t which = HP_CACHE_WHICH(val);
 	const struct hp_block *b =
 		which < HP_BLOCK_ULTRA ? hp_blocks[which] : NULL;
 
 	if (which == HP_CACHE_CTX)
-		n->cache_status =
+		n->reg.cache_status =
 			hp_ctx_cmd(n, HP_CACHE_OP(val), HP_CACHE_VPID(val));
 	else if (b && b->cache)
-		n->cache_status =
-			b->cache(n, val, n->cache_arg[0], n->cache_arg[1]);
+		n->reg.cache_status = b->cache(n, val, n->reg.cache_arg[0],
+					       n->reg.cache_arg[1]);
 }
 
-static uint64_t cache_status_read(struct weft_comp *c, uint32_t i)
-{
-	struct hp_nic *n = nic_of(c);
-
-	return n->cache_status | (hp_ctx_busy(n) ? HP_CACHE_BUSY : 0);
-}
+READ(cache_status, n->reg.cache_status | (hp_ctx_busy(n) ? HP_CACHE_BUSY : 0))
 
 /* ---- records ---- */
 
@@ -111,78 +105,51 @@ static uint64_t registers_pop(struct hp_nic *n, struct hp_miss *r, uint32_t bit)
 	return val;
 }
 
-READ(tlb_miss, registers_pop(n, &n->tlb_miss, HP_IRQ_TLB))
-READ(tlb_miss_cnt, ring_count(&n->tlb_miss))
-READ(irq_vpid, registers_pop(n, &n->irq_vpid, HP_IRQ_NQE))
-READ(err_log, registers_pop(n, &n->err_log, HP_IRQ_ERR))
-READ(irq_status, n->irq_status)
-READ(events_base, n->events.base)
-WRITE(events_base, events.base, val & ~(uint64_t)15)
-READ(events_size, n->events.size)
-READ(events_rp, n->events.rp)
+READ(tlb_miss, registers_pop(n, &n->records.tlb_miss, HP_IRQ_TLB))
+READ(tlb_miss_cnt, ring_count(&n->records.tlb_miss))
+READ(irq_vpid, registers_pop(n, &n->records.irq_vpid, HP_IRQ_NQE))
+READ(err_log, registers_pop(n, &n->records.err_log, HP_IRQ_ERR))
+READ(irq_status, n->reg.irq_status)
+WRITE(irq_status, hp_irq_clear(n, (uint32_t)val))
+READ(events_base, n->records.events.base)
+WRITE(events_base, n->records.events.base = val & ~(uint64_t)15)
+READ(events_size, n->records.events.size)
+WRITE(events_size, hp_events_size(n, val))
+READ(events_rp, n->records.events.rp)
+WRITE(events_rp, hp_events_took(n, (uint32_t)val))
 READ(park_base, n->park.base)
+WRITE(park_base,
+      if (!n->park.used) n->park.base = val & ~(uint64_t)(HP_PAGE - 1))
 READ(park_size, n->park.pages)
+WRITE(park_size, hp_park_area(n, val))
 READ(csb_free, hp_csb_free(&n->csb))
 READ(counters, n->comp->counters[i])
 
-static void irq_status_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	hp_irq_clear(nic_of(c), (uint32_t)val);
-}
-
-static void events_size_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	hp_events_size(nic_of(c), val);
-}
-
-static void events_rp_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	hp_events_took(nic_of(c), (uint32_t)val);
-}
-
-static void park_base_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	if (!nic_of(c)->park.used)
-		nic_of(c)->park.base = val & ~(uint64_t)(HP_PAGE - 1);
-}
-
-static void park_size_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	hp_park_area(nic_of(c), val);
-}
-
-READ(vpid_quiet, hp_held(n, n->quiet))
-
-static void vpid_quiet_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	struct hp_nic *n = nic_of(c);
-
-	n->quiet = (uint32_t)HP_GET(val, 15, 0);
-	hp_quiet(n, n->quiet);
-}
+READ(vpid_quiet, hp_held(n, n->reg.quiet))
+WRITE(vpid_quiet, hp_quiet(n, n->reg.quiet = (uint32_t)HP_GET(val, 15, 0)))
 
 /* ---- network and driver ---- */
 
 READ(nodes, n->place.topo ? n->place.topo->nodes : 0)
 READ(node, n->place.node)
-WRITE(route_node, route_node, (uint32_t)val)
+WRITE(route_node, n->reg.route_node = (uint32_t)val)
 
 static int route_elements(struct hp_nic *n, uint8_t *el)
 {
 	const struct topology *t = n->place.topo;
 
 	memset(el, 0, HP_ROUTE_MAX);
-	if (n->route_node == n->place.node)
+	if (n->reg.route_node == n->place.node)
 		return 0;
-	if (!t || n->route_node >= t->nodes)
+	if (!t || n->reg.route_node >= t->nodes)
 		return -1;
-	return hp_route_topo(t, n->place.node, n->route_node, el);
+	return hp_route_topo(t, n->place.node, n->reg.route_node, el);
 }
 
 static uint64_t route_node_read(struct weft_comp *c, uint32_t i)
 {
 	uint8_t el[HP_ROUTE_MAX];
-	int k = route_elements(nic_of(c), el);
+	int k = route_elements(c->state, el);
 
 	return k < 0 || k > 32 ? HP_NONE : (uint64_t)k;
 }
@@ -192,7 +159,7 @@ static uint64_t route_data_read(struct weft_comp *c, uint32_t i)
 	uint8_t el[HP_ROUTE_MAX];
 	uint64_t val;
 
-	route_elements(nic_of(c), el);
+	route_elements(c->state, el);
 	memcpy(&val, el + 8 * i, 8);
 	return val;
 }
@@ -200,13 +167,13 @@ static uint64_t route_data_read(struct weft_comp *c, uint32_t i)
 /* Test and set; a store frees it. */
 static uint64_t driver_lock_read(struct weft_comp *c, uint32_t i)
 {
-	struct hp_nic *n = nic_of(c);
-	uint64_t was = n->driver_lock;
+	struct hp_nic *n = c->state;
+	uint64_t was = n->reg.driver_lock;
 
-	n->driver_lock = true;
+	n->reg.driver_lock = true;
 	return was;
 }
-WRITE(driver_lock, driver_lock, ((void)val, false))
+WRITE(driver_lock, n->reg.driver_lock = false)
 VALUE(driver_state, val)
 
 /* ---- the table ---- */

@@ -43,11 +43,24 @@ static bool has_window(const struct hp_vci *v)
 
 /* ---- LOOKUP ---- */
 
-/* SDR: 6, 7, 5 (6.3). */
-static enum hp_err check_sdr(const struct hp_nic *n, const uint64_t *w)
+/* Route, then the origin window, or the SDR: 6, 7, 5 (6.3). */
+static enum hp_err req_check(const struct hp_nic *n, const struct req *q)
 {
-	uint64_t size = 8ull * n->sdr_size, len = HP_VCI_SEND_LEN(w);
+	const uint64_t *w = q->in.vci.w;
+	struct hp_access a = { .hpid = (uint32_t)n->reg.hpid,
+			       .vpid = q->in.vci.vpid,
+			       .off = HP_VCI_OOFF(w),
+			       .len = HP_VCI_LEN(w) };
+	uint64_t size = 8ull * n->reg.sdr_size, len = HP_VCI_SEND_LEN(w);
 
+	if (q->err)
+		return q->err;
+	if (!q->route.ok)
+		return HP_ERR_ROUTE_INV;
+	if (has_window(&q->in.vci))
+		return hp_win_check(&a, &q->win);
+	if (q->in.vci.main != HP_M_SEND)
+		return HP_ERR_NOERR;
 	if (HP_VCI_SDR_OFF(w) & 7)
 		return HP_ERR_OOFFSET;
 	if (len & 7)
@@ -58,36 +71,12 @@ static enum hp_err check_sdr(const struct hp_nic *n, const uint64_t *w)
 		       : HP_ERR_NOERR;
 }
 
-static enum hp_err check_window(const struct hp_nic *n, const struct req *q)
-{
-	const uint64_t *w = q->in.vci.w;
-	struct hp_access a = { .hpid = (uint32_t)n->hpid,
-			       .vpid = q->in.vci.vpid,
-			       .off = HP_VCI_OOFF(w),
-			       .len = HP_VCI_LEN(w) };
-
-	return hp_win_check(&a, &q->win);
-}
-
-static enum hp_err req_check(const struct hp_nic *n, const struct req *q)
-{
-	if (q->err)
-		return q->err;
-	if (!q->route.ok)
-		return HP_ERR_ROUTE_INV;
-	if (has_window(&q->in.vci))
-		return check_window(n, q);
-	if (q->in.vci.main == HP_M_SEND)
-		return check_sdr(n, q->in.vci.w);
-	return HP_ERR_NOERR;
-}
-
 static void lookup_join(struct hp_nic *n, struct req *q)
 {
 	if (--q->waits)
 		return;
 	q->err = req_check(n, q);
-	hp_after(n, n->t_check, req_next, q);
+	hp_after(n, n->param.t_check, req_next, q);
 }
 
 static void lookup_route(struct hp_nic *n, struct hp_route_req *r)
@@ -160,12 +149,14 @@ static uint64_t requester_transfer(const struct hp_vci *v)
 	}
 }
 
-static struct hp_head frame_head(const struct hp_nic *n, const struct req *q)
+/* False: no network has such a route. */
+static bool frame_make(struct hp_nic *n, struct req *q)
 {
 	const struct hp_vci *v = &q->in.vci;
 	struct hp_head h = { .vpid = HP_VCI_TVPID(v->w), .bytes = 8u * v->imm };
+	struct hp_pull *p = &q->pull;
 
-	h.c[0] = HP_C0(HP_CMD(0, HP_G_PORT, v->byte), n->hpid, v->vpid);
+	h.c[0] = HP_C0(HP_CMD(0, HP_G_PORT, v->byte), n->reg.hpid, v->vpid);
 	h.c[1] = HP_C1(q->epoch, HP_VCI_TAG(v->w));
 	h.c[2] = HP_VCI_USER(v->w);
 	h.c[3] = HP_C3(q->route.route.dtag, q->len) |
@@ -177,16 +168,6 @@ static struct hp_head frame_head(const struct hp_nic *n, const struct req *q)
 	h.c[7] = HP_VCI_OOFF(v->w);
 	if (v->main == HP_M_SEND || v->main == HP_M_PUT)
 		h.bytes = (uint32_t)q->len;
-	return h;
-}
-
-/* False: no network has such a route. */
-static bool frame_make(struct hp_nic *n, struct req *q)
-{
-	struct hp_head h = frame_head(n, q);
-	struct hp_pull *p = &q->pull;
-	const struct hp_vci *v = &q->in.vci;
-
 	p->f = hp_pkt_new(n->comp->sim, &q->route.route, &h, 0);
 	if (!p->f)
 		return false;
@@ -242,12 +223,26 @@ static void pull_missed(struct hp_nic *n, struct hp_walk *w)
 		hp_stage_aside(&n->sched[HP_REQ], &q->in.job);
 }
 
-static void pull_begin(struct hp_nic *n, struct req *q)
+/* The payload is read while its frame is made. */
+static void req_frame(struct hp_sched *s, struct hp_job *j)
 {
-	struct hp_pull *p = &q->pull;
+	struct req *q = (struct req *)j;
 	const struct hp_vci *v = &q->in.vci;
+	struct hp_pull *p = &q->pull;
+	struct hp_nic *n = s->own;
 
-	q->pulls = true;
+	hp_mark(n, q->in.trace, "requester: lookups, check");
+	q->len = requester_transfer(v);
+	if (!q->err && !frame_make(n, q))
+		q->err = HP_ERR_ROUTE_INV;
+	if (q->err) {
+		hp_stage_done(s, j);
+		return;
+	}
+	hp_after(n, n->param.t_frame, frame_done, q);
+	q->pulls = (v->main == HP_M_SEND || v->main == HP_M_PUT) && p->total;
+	if (!q->pulls)
+		return;
 	p->got = 0;
 	p->err = HP_ERR_OWINID;
 	p->go = pull_go;
@@ -261,26 +256,7 @@ static void pull_begin(struct hp_nic *n, struct req *q)
 		hp_walk_virt(n, &p->walk, v->vpid,
 			     hp_win_va(&q->win) + HP_VCI_OOFF(v->w), p->total,
 			     false);
-	hp_pull_start(n, p);
-}
-
-static void req_frame(struct hp_sched *s, struct hp_job *j)
-{
-	struct req *q = (struct req *)j;
-	struct hp_nic *n = s->own;
-	uint32_t m = q->in.vci.main;
-
-	hp_mark(n, q->in.trace, "requester: lookups, check");
-	q->len = requester_transfer(&q->in.vci);
-	if (!q->err && !frame_make(n, q))
-		q->err = HP_ERR_ROUTE_INV;
-	if (q->err) {
-		hp_stage_done(s, j);
-		return;
-	}
-	hp_after(n, n->t_frame, frame_done, q);
-	if ((m == HP_M_SEND || m == HP_M_PUT) && q->pull.total)
-		pull_begin(n, q);
+	hp_pull_go(n, p);
 }
 
 /* ---- OUTPUT ---- */
@@ -291,7 +267,7 @@ static void output_sent(struct hp_nic *n, struct hp_tx *tx)
 {
 	struct req *q = tx->arg;
 
-	hp_fetch_left(n, tx->vpid);
+	hp_share_less(n, tx->vpid, HP_SHARE_PORT);
 	q->sent = true;
 	finish_check(n, q);
 }
@@ -299,7 +275,7 @@ static void output_sent(struct hp_nic *n, struct hp_tx *tx)
 /* The job may have left long ago. */
 static void output_gone(struct hp_nic *n, struct hp_tx *tx)
 {
-	hp_fetch_left(n, tx->vpid);
+	hp_share_less(n, tx->vpid, HP_SHARE_PORT);
 }
 
 static bool wants_sent(const struct req *q)
@@ -344,9 +320,9 @@ static void req_output(struct hp_sched *s, struct hp_job *j)
 	hp_mark(n, q->in.trace, "requester: frame");
 	hp_fetch_resume(n, q->in.vci.vpid);
 	if (q->err) {
-		hp_fetch_left(n, q->in.vci.vpid);
+		hp_share_less(n, q->in.vci.vpid, HP_SHARE_PORT);
 		if (q->in.vci.three)
-			hp_fetch_answered(n, q->in.vci.vpid);
+			hp_share_less(n, q->in.vci.vpid, HP_SHARE_ANSWERS);
 		hp_stage_done(s, j);
 		return;
 	}
@@ -367,11 +343,20 @@ static void finish_told(struct hp_nic *n, struct hp_nqe *e, bool err)
 	req_next(n, e->arg);
 }
 
-static void finish_notify(struct hp_nic *n, struct req *q)
+static void finish_check(struct hp_nic *n, struct req *q)
 {
 	const struct hp_vci *v = &q->in.vci;
+	bool left = q->pull.tx != NULL;
 	struct hp_nqe *e = &q->nqe;
 
+	if (q->in.job.stage != FINISH)
+		return;
+	if (q->gone || (!q->err && !wants_sent(q))) {
+		req_next(n, q);
+		return;
+	}
+	if (left && wants_sent(q) && !q->sent)
+		return; /* told when its last word has left */
 	e->vpid = v->vpid;
 	e->reserved = true;
 	e->snapshot = true;
@@ -384,18 +369,6 @@ static void finish_notify(struct hp_nic *n, struct req *q)
 		HP_CMD(q->err, HP_CMD_GROUP(HP_VCI_CMD(v->w)), v->byte),
 		q->route.route.dtag, HP_VCI_TVPID(v->w));
 	hp_notify(n, e);
-}
-
-static void finish_check(struct hp_nic *n, struct req *q)
-{
-	bool left = q->pull.tx != NULL;
-
-	if (q->in.job.stage != FINISH)
-		return;
-	if (q->gone || (!q->err && !wants_sent(q)))
-		req_next(n, q);
-	else if (!left || !wants_sent(q) || q->sent)
-		finish_notify(n, q);
 }
 
 static void req_finish(struct hp_sched *s, struct hp_job *j)

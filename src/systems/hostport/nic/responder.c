@@ -42,8 +42,9 @@ static uint32_t operand_bytes(const struct rsp *q)
 	return rsp_main(q) == HP_M_CAS ? 16 : 8;
 }
 
-static enum hp_err lookup_check(const struct rsp *q)
+static void lookup_checked(struct hp_nic *n, void *arg)
 {
+	struct rsp *q = arg;
 	const uint64_t *c = q->in.head.c;
 	struct hp_access a = {
 		.target = true,
@@ -61,14 +62,6 @@ static enum hp_err lookup_check(const struct rsp *q)
 	if (!err && rsp_main(q) == HP_M_FAST_GET &&
 	    a.len > 8 * HP_FAST_RMA_WORDS)
 		err = HP_ERR_TLENGTH;
-	return err;
-}
-
-static void lookup_checked(struct hp_nic *n, void *arg)
-{
-	struct rsp *q = arg;
-	enum hp_err err = lookup_check(q);
-
 	q->va = hp_win_va(&q->in.win) + q->in.head.c[5];
 	if (err)
 		hp_in_refuse(n, &q->in, err);
@@ -77,7 +70,7 @@ static void lookup_checked(struct hp_nic *n, void *arg)
 
 static void lookup_win(struct hp_nic *n, struct hp_look *k)
 {
-	hp_after(n, n->t_check, lookup_checked, k->arg);
+	hp_after(n, n->param.t_check, lookup_checked, k->arg);
 }
 
 static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
@@ -119,7 +112,7 @@ static bool frame_make(struct hp_nic *n, struct rsp *q)
 	struct hp_head h = { .vpid = HP_C0_VPID(c[0]), .bytes = bytes };
 	struct hp_pull *p = &q->pull;
 
-	h.c[0] = HP_C0(q->in.cmd | HP_RESPONSE, n->hpid, q->in.head.vpid);
+	h.c[0] = HP_C0(q->in.cmd | HP_RESPONSE, n->reg.hpid, q->in.head.vpid);
 	h.c[1] = HP_C1(HP_C1_ORIG(c[1]), HP_C1_TAG(c[1]));
 	h.c[2] = c[2];
 	h.c[3] = HP_C3(HP_C0_HPID(c[0]), bytes);
@@ -135,27 +128,26 @@ static bool frame_make(struct hp_nic *n, struct rsp *q)
 	return true;
 }
 
-/* False: there is no such page. */
-static bool atomic_word(struct hp_nic *n, struct rsp *q)
-{
-	uint32_t left;
-	bool ok =
-		hp_walk_at(&q->pull.walk, 0, &q->word, &left) == HP_STEP_READY;
-
-	hp_walk_end(n, &q->pull.walk);
-	return ok;
-}
-
 static void frame_check(struct hp_nic *n, struct rsp *q)
 {
+	struct hp_pull *p = &q->pull;
+	bool missing = false; /* a page */
+	uint32_t left;
+
 	if (!q->framed || q->in.job.stage != FRAME || q->in.job.over)
 		return;
-	if (q->pulls ? !hp_pull_ready(&q->pull) : !hp_walk_known(&q->pull.walk))
+	if (q->pulls ? !hp_pull_ready(p) : !hp_walk_known(&p->walk))
 		return;
-	if (q->pulls ? hp_pull_failed(&q->pull)
-		     : q->atomic && !atomic_word(n, q)) {
+	if (q->pulls) {
+		missing = hp_pull_failed(p);
+	} else if (q->atomic) {
+		missing = hp_walk_at(&p->walk, 0, &q->word, &left) !=
+			  HP_STEP_READY;
+		hp_walk_end(n, &p->walk);
+	}
+	if (missing) {
 		hp_in_refuse(n, &q->in, HP_ERR_TWINID);
-		hp_pull_drop(n, &q->pull);
+		hp_pull_drop(n, p);
 	}
 	rsp_next(n, q);
 }
@@ -189,21 +181,6 @@ static void walk_missed(struct hp_nic *n, struct hp_walk *w)
 		hp_stage_aside(&n->sched[HP_RSP], &q->in.job);
 }
 
-static void pull_begin(struct hp_nic *n, struct rsp *q)
-{
-	struct hp_pull *p = &q->pull;
-
-	q->pulls = true;
-	p->err = HP_ERR_TWINID;
-	p->go = pull_go;
-	p->arg = q;
-	p->walk.go = hp_pull_walk;
-	p->walk.missed = walk_missed;
-	p->walk.arg = p;
-	hp_walk_virt(n, &p->walk, q->in.head.vpid, q->va, p->total, false);
-	hp_pull_start(n, p);
-}
-
 /* The page of an atomic, while its frame is made. */
 static void atomic_page(struct hp_nic *n, struct hp_walk *w)
 {
@@ -212,15 +189,24 @@ static void atomic_page(struct hp_nic *n, struct hp_walk *w)
 	frame_check(n, p->arg);
 }
 
-static void atomic_begin(struct hp_nic *n, struct rsp *q)
+/* Asks for the pages: of the payload, which is read as they come, or of the
+ * atomic. */
+static void frame_pages(struct hp_nic *n, struct rsp *q)
 {
 	struct hp_pull *p = &q->pull;
 
 	p->arg = q;
-	p->walk.go = atomic_page;
+	p->walk.go = q->atomic ? atomic_page : hp_pull_walk;
 	p->walk.missed = walk_missed;
 	p->walk.arg = p;
-	hp_walk_virt(n, &p->walk, q->in.head.vpid, q->va, 8, true);
+	q->pulls = !q->atomic;
+	if (q->pulls) {
+		p->err = HP_ERR_TWINID;
+		p->go = pull_go;
+	}
+	hp_walk_virt(n, &p->walk, q->in.head.vpid, q->va, p->total, q->atomic);
+	if (q->pulls)
+		hp_pull_go(n, p);
 }
 
 static void rsp_frame(struct hp_sched *s, struct hp_job *j)
@@ -237,27 +223,12 @@ static void rsp_frame(struct hp_sched *s, struct hp_job *j)
 		hp_stage_done(s, j);
 		return;
 	}
-	hp_after(n, n->t_frame, frame_done, q);
-	if (q->atomic)
-		atomic_begin(n, q);
-	else if (q->pull.total)
-		pull_begin(n, q);
+	hp_after(n, n->param.t_frame, frame_done, q);
+	if (q->pull.total)
+		frame_pages(n, q);
 }
 
 /* ---- OUTPUT: atomics ---- */
-
-static bool word_taken(const struct hp_nic *n, const struct rsp *me)
-{
-	const struct hp_sched *s = &n->sched[HP_RSP];
-
-	for (uint32_t f = 0; f < s->n_fu; f++) {
-		const struct rsp *q = (struct rsp *)s->fu[f].stage[OUTPUT];
-
-		if (q && q != me && q->locked && q->word == me->word)
-			return true;
-	}
-	return false;
-}
 
 static void atomic_lock(struct hp_nic *n, struct rsp *q);
 
@@ -276,29 +247,16 @@ static void atomic_unlock(struct hp_nic *n, struct rsp *me)
 	}
 }
 
-static void atomic_send(struct hp_nic *n, struct rsp *q)
-{
-	memcpy(q->pull.data, &q->result, sizeof(q->result));
-	q->pull.got = q->pull.total;
-	hp_after(n, (q->pull.f->payload.len + 7) / 8, rsp_next, q);
-	hp_pull_release(n, &q->pull, hp_now(n), NULL, NULL);
-	q->in.trace = 0; /* the response's */
-}
-
 static void atomic_wrote(struct hp_nic *n, struct hp_dma *d)
 {
 	struct rsp *q = d->arg;
 
 	atomic_unlock(n, q);
-	atomic_send(n, q);
-}
-
-/* Both return what is in memory afterwards (5.6). */
-static uint64_t atomic_value(const struct rsp *q, uint64_t m)
-{
-	if (rsp_main(q) == HP_M_FAA)
-		return m + q->operand[0];
-	return m == q->operand[0] ? q->operand[1] : m;
+	memcpy(q->pull.data, &q->result, sizeof(q->result));
+	q->pull.got = q->pull.total;
+	hp_after(n, (q->pull.f->payload.len + 7) / 8, rsp_next, q);
+	hp_pull_release(n, &q->pull, hp_now(n), NULL, NULL);
+	q->in.trace = 0; /* the response's */
 }
 
 static void atomic_refuse(struct hp_nic *n, struct rsp *q, enum hp_err err)
@@ -319,19 +277,32 @@ static void atomic_read(struct hp_nic *n, struct hp_dma *d)
 		return;
 	}
 	memcpy(&m, weft_slice_data(d->txn.data), sizeof(m));
-	q->result = atomic_value(q, m);
+	/* both return what is in memory afterwards (5.6) */
+	if (rsp_main(q) == HP_M_FAA)
+		q->result = m + q->operand[0];
+	else
+		q->result = m == q->operand[0] ? q->operand[1] : m;
 	hp_dma_put(n, q->word, &q->result, sizeof(q->result), atomic_wrote, q)
 		->txn.trace_id = q->in.trace;
 }
 
-static void atomic_lock(struct hp_nic *n, struct rsp *q)
+/* The word is read when no other unit has it. */
+static void atomic_lock(struct hp_nic *n, struct rsp *me)
 {
-	q->in.waiting = word_taken(n, q);
-	if (q->in.waiting)
+	const struct hp_sched *s = &n->sched[HP_RSP];
+
+	me->in.waiting = false;
+	for (uint32_t f = 0; f < s->n_fu; f++) {
+		const struct rsp *q = (struct rsp *)s->fu[f].stage[OUTPUT];
+
+		if (q && q != me && q->locked && q->word == me->word)
+			me->in.waiting = true;
+	}
+	if (me->in.waiting)
 		return;
-	q->locked = true;
-	hp_dma_read(n, q->word, sizeof(q->result), atomic_read, q)
-		->txn.trace_id = q->in.trace;
+	me->locked = true;
+	hp_dma_read(n, me->word, sizeof(me->result), atomic_read, me)
+		->txn.trace_id = me->in.trace;
 }
 
 static void atomic_more(struct hp_nic *n, struct hp_rx *rx)

@@ -25,11 +25,11 @@ void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 	struct hp_look *k = &r->look;
 
 	k->key = route_key(off, len);
-	k->addr = n->rs_base + off;
+	k->addr = n->reg.rs_base + off;
 	k->bytes = len < HP_LOOK_BYTES ? len : HP_LOOK_BYTES;
 	k->done = route_done;
 	k->arg = r;
-	if (!len || (uint64_t)off + len > n->rs_size)
+	if (!len || (uint64_t)off + len > n->reg.rs_size)
 		hp_lines_none(n, n->routes, k);
 	else
 		hp_lines_get(n, n->routes, k);
@@ -49,10 +49,10 @@ static int route_init(struct hp_nic *n, struct weft_err *err)
 {
 	n->routes =
 		hp_lines_new((struct hp_lines){ .width = KEPT,
-						.cycles = n->t_route,
+						.cycles = n->param.t_route,
 						.hits = HP_K_ROUTE_HITS,
 						.misses = HP_K_ROUTE_MISSES },
-			     n->route_cache);
+			     n->param.route_cache);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "base/need.h"
 #include "weft/trace.h"
 
 /* ---- records ---- */
@@ -13,9 +14,7 @@ void hp_sched_init(struct hp_sched *s)
 {
 	assert(s->n_fu && s->n_fu <= HP_FU_MAX && s->room >= s->width);
 	assert(s->pipe->stages && s->pipe->stages <= HP_STAGE_MAX);
-	s->queue = calloc(s->room, sizeof(*s->queue));
-	if (!s->queue)
-		abort();
+	s->queue = need(calloc(s->room, sizeof(*s->queue)));
 }
 
 void *hp_job_new(struct hp_sched *s)
@@ -26,9 +25,7 @@ void *hp_job_new(struct hp_sched *s)
 		s->pool = j->next;
 		chain = j->chain;
 	} else {
-		j = malloc(s->pipe->job_size);
-		if (!j)
-			abort();
+		j = need(malloc(s->pipe->job_size));
 		chain = s->all;
 		s->all = j;
 	}
@@ -129,41 +126,27 @@ static uint32_t fu_length(const struct hp_fu *fu)
 	return ring_count(&fu->wait) + (fu->stage[0] ? 1 : 0);
 }
 
-static bool fu_room(const struct hp_sched *s, uint32_t f)
-{
-	return fu_length(&s->fu[f]) <= s->depth;
-}
-
 /* Nobody of its key that is older stands aside. */
 static bool aside_may_go(const struct hp_fu *fu, const struct hp_job *j)
 {
 	return !j->ordered || !aside_has(fu, j->key, j->put);
 }
 
-/* One that stands aside could go on, and is not prompt. */
-static bool aside_ready(const struct hp_fu *fu)
-{
-	for (size_t i = 0; i < fu->aside.n; i++) {
-		const struct hp_job *a = fu->aside.at[i];
-
-		if (a->over && !a->prompt && aside_may_go(fu, a))
-			return true;
-	}
-	return false;
-}
-
-/* A prompt job does not go behind others. */
+/* A prompt job goes neither behind others nor behind one that stands aside, is
+ * not prompt, and could go on. */
 static bool fu_may(const struct hp_sched *s, uint32_t f, const struct hp_job *j)
 {
 	const struct hp_fu *fu = &s->fu[f];
 
-	return !j->prompt || (!fu->slow && !aside_ready(fu));
-}
+	if (!j->prompt)
+		return true;
+	for (size_t i = 0; i < fu->aside.n && !fu->slow; i++) {
+		const struct hp_job *a = fu->aside.at[i];
 
-/* Prompt jobs in stages and wait queue. */
-static uint32_t fu_prompt(const struct hp_fu *fu)
-{
-	return fu->n - fu->slow - (uint32_t)fu->aside.n;
+		if (a->over && !a->prompt && aside_may_go(fu, a))
+			return false;
+	}
+	return !fu->slow;
 }
 
 /* Shortest wait queue, ties in turn. */
@@ -221,16 +204,6 @@ static uint64_t sched_now(const struct hp_sched *s)
 	return s->now ? s->now(s->own) : 0;
 }
 
-static void fu_leave(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
-{
-	fu->slow -= !j->prompt;
-	if (!--fu->n)
-		fu->busy += sched_now(s) - fu->busy_since;
-	if (s->pipe->left)
-		s->pipe->left(s, j);
-	hp_job_drop(s, j);
-}
-
 static void fu_enter(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j,
 		     uint32_t k)
 {
@@ -238,15 +211,6 @@ static void fu_enter(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j,
 	j->stage = (uint8_t)k;
 	j->over = false;
 	s->pipe->stage[k](s, j);
-}
-
-static void fu_feed(struct hp_sched *s, struct hp_fu *fu)
-{
-	struct hp_job *j = *ring_front(&fu->wait);
-
-	ring_pop(&fu->wait);
-	tell_wait(s, fu);
-	fu_enter(s, fu, j, 0);
 }
 
 static void aside_put(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
@@ -295,12 +259,14 @@ static bool aside_behind(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
 static struct hp_job *stage_next(const struct hp_fu *fu, uint32_t k)
 {
 	struct hp_job *j = fu->stage[k];
+	/* in stages and wait queue */
+	uint32_t prompt = fu->n - fu->slow - (uint32_t)fu->aside.n;
 
 	for (size_t i = 0; i < fu->aside.n; i++) {
 		struct hp_job *a = fu->aside.at[i];
 
 		if (a->stage == k && a->over && aside_may_go(fu, a) &&
-		    (a->prompt || !fu_prompt(fu)))
+		    (a->prompt || !prompt))
 			return a;
 	}
 	return j && j->over && aside_may_go(fu, j) ? j : NULL;
@@ -310,6 +276,7 @@ static struct hp_job *stage_next(const struct hp_fu *fu, uint32_t k)
 static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 {
 	uint32_t last = s->pipe->stages - 1;
+	struct hp_job *next;
 
 	for (uint32_t k = last + 1; k-- > 0;) {
 		struct hp_job *j = fu->stage[k];
@@ -324,15 +291,24 @@ static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 			aside_take(fu, j);
 		else
 			stage_set(s, fu, k, NULL);
-		if (k == last)
-			fu_leave(s, fu, j);
-		else
+		if (k < last) {
 			fu_enter(s, fu, j, k + 1);
+			return true;
+		}
+		fu->slow -= !j->prompt;
+		if (!--fu->n)
+			fu->busy += sched_now(s) - fu->busy_since;
+		if (s->pipe->left)
+			s->pipe->left(s, j);
+		hp_job_drop(s, j);
 		return true;
 	}
 	if (fu->stage[0] || ring_empty(&fu->wait))
 		return false;
-	fu_feed(s, fu);
+	next = *ring_front(&fu->wait);
+	ring_pop(&fu->wait);
+	tell_wait(s, fu);
+	fu_enter(s, fu, next, 0);
 	return true;
 }
 
@@ -381,30 +357,23 @@ void hp_sched_put(struct hp_sched *s, struct hp_job *j)
 	s->wake(s->own, s);
 }
 
-/* Nothing in front of candidate i, still in the queue, has its key. */
-static bool key_is_first(const struct hp_sched *s, uint32_t i)
-{
-	for (uint32_t k = 0; k < i; k++)
-		if (s->queue[k] && s->queue[k]->key == s->queue[i]->key)
-			return false;
-	return true;
-}
-
 static uint32_t scheduler_choose(const struct hp_sched *s, uint32_t i)
 {
 	const struct hp_job *j = s->queue[i];
 	uint32_t f = HP_FU_NONE;
 
 	if (j->ordered) {
-		if (!key_is_first(s, i))
-			return HP_FU_NONE;
+		for (uint32_t k = 0; k < i; k++)
+			if (s->queue[k] && s->queue[k]->key == j->key)
+				return HP_FU_NONE; /* behind one of its key */
 		f = fu_of_key(s, j->key);
 		if (f != HP_FU_NONE && !fu_may(s, f, j))
 			return HP_FU_NONE; /* those of its key leave first */
 	}
 	if (f == HP_FU_NONE)
 		f = fu_shortest(s, j);
-	return f != HP_FU_NONE && fu_room(s, f) ? f : HP_FU_NONE;
+	return f != HP_FU_NONE && fu_length(&s->fu[f]) <= s->depth ? f
+								   : HP_FU_NONE;
 }
 
 static void scheduler_issue(struct hp_sched *s, uint32_t i, uint32_t f)
@@ -424,20 +393,10 @@ static void scheduler_issue(struct hp_sched *s, uint32_t i, uint32_t f)
 	tell_wait(s, fu);
 }
 
-/* Closes the gaps in the queue. */
-static void queue_close(struct hp_sched *s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < s->n_queue; i++)
-		if (s->queue[i])
-			s->queue[n++] = s->queue[i];
-	s->n_queue = n;
-}
-
 void hp_sched_slot(struct hp_sched *s)
 {
 	uint32_t n = s->n_queue < s->width ? s->n_queue : s->width, issued = 0;
+	uint32_t left = 0;
 
 	if (!n)
 		return;
@@ -453,7 +412,10 @@ void hp_sched_slot(struct hp_sched *s)
 	s->waste += s->width - issued;
 	if (!issued)
 		return;
-	queue_close(s);
+	for (uint32_t i = 0; i < s->n_queue; i++)
+		if (s->queue[i]) /* closes the gaps */
+			s->queue[left++] = s->queue[i];
+	s->n_queue = left;
 	tell_queue(s);
 	if (s->n_queue)
 		s->wake(s->own, s);

@@ -50,7 +50,7 @@ static bool copy(struct hp_nic *n, const struct hp_rx *rx, const uint8_t *el,
 	skip = hp_pkt_skip(f, &rx->head);
 	memcpy(weft_slice_data(f->payload) + skip, data + rx->head.skip,
 	       rx->head.bytes);
-	hp_net_send_on(n, HP_NP_SERVICE, f, skip, hp_now(n) + n->t_frame,
+	hp_net_send_on(n, HP_NP_SERVICE, f, skip, hp_now(n) + n->param.t_frame,
 		       UINT32_MAX, NULL, NULL);
 	hp_count(n, HP_K_COPIES, 1);
 	return true;

@@ -17,6 +17,7 @@
  * be (CSB11, X4).  So the answer waits for the context. */
 #include <stdlib.h>
 
+#include "base/need.h"
 #include "systems/hostport/nic/nic.h"
 
 struct place {
@@ -65,7 +66,7 @@ static void tagged_access_looked(struct hp_nic *n, struct hp_ctx_req *r,
 	struct place *p = &t->at[t->n];
 
 	if (!(c->w[0] & HP_CTX_EN) || !hp_csb_on(&n->csb, r->vpid) ||
-	    !hp_nq_free(c, n->nq_size)) {
+	    !hp_nq_free(c, n->reg.nq_size)) {
 		weft_msg_end(n->comp, t->trace, false);
 		tagged_access_answer(n, false);
 		return;
@@ -84,28 +85,17 @@ static void tagged_access_looked(struct hp_nic *n, struct hp_ctx_req *r,
 	hp_tagged_go(n);
 }
 
-static struct hp_tagged *tagged_make(struct hp_nic *n)
-{
-	struct hp_tagged *t = n->fetch.tagged;
-
-	if (t)
-		return t;
-	t = calloc(1, sizeof(*t));
-	if (t)
-		t->at = calloc(n->tagged_depth, sizeof(*t->at));
-	if (!t || !t->at)
-		abort();
-	n->fetch.tagged = t;
-	return t;
-}
-
 /* The queue of VCIs: refused at once, or answered when its context is here. */
 static void store_vci(struct hp_nic *n, const struct weft_bus_note *note)
 {
-	struct hp_tagged *t = tagged_make(n);
+	struct hp_tagged *t = n->fetch.tagged;
 
-	if (!(n->ctrl & HP_CTRL_ENABLE) || !hp_csb_on(&n->csb, note->tag) ||
-	    t->n == n->tagged_depth || !weft_bus_defer(n->bus)) {
+	if (!t) {
+		t = n->fetch.tagged = need(calloc(1, sizeof(*t)));
+		t->at = need(calloc(n->param.tagged_depth, sizeof(*t->at)));
+	}
+	if (!(n->reg.ctrl & HP_CTRL_ENABLE) || !hp_csb_on(&n->csb, note->tag) ||
+	    t->n == n->param.tagged_depth || !weft_bus_defer(n->bus)) {
 		tagged_access_answer(n, false);
 		return;
 	}
@@ -117,20 +107,6 @@ static void store_vci(struct hp_nic *n, const struct weft_bus_note *note)
 }
 
 /* ---- the bus ---- */
-
-static void cond_store(struct hp_nic *n, const struct weft_bus_note *note)
-{
-	const struct weft_bus_ops *bus = weft_bus_of(n->bus);
-	bool fair = !note->user && note->cond >> 56 == WEFT_COND_ROOM;
-
-	if (fair && note->space == 1 + HP_BAR_TRIGGER && note->bytes == HP_LINE)
-		store_vci(n, note);
-	else
-		bus->tagged_reply(
-			n->bus, NULL, 0,
-			fair && note->space == 1 + HP_BAR_ULTRA &&
-				hp_blocks[HP_BLOCK_ULTRA]->tstore(n, note));
-}
 
 static bool tagged_load(struct hp_nic *n, const struct weft_bus_note *note,
 			uint64_t *val_p)
@@ -147,31 +123,34 @@ static bool tagged_load(struct hp_nic *n, const struct weft_bus_note *note,
 	return *val_p & HP_TRUE;
 }
 
-/* Posted: a store that is refused is counted, its process hears nothing. */
-static void tagged_access_store(struct hp_nic *n,
-				const struct weft_bus_note *note)
-{
-	bool taken = !note->user && note->space == 1 + HP_BAR_ULTRA &&
-		     hp_blocks[HP_BLOCK_ULTRA]->tput(n, note);
-
-	hp_count(n, taken ? HP_K_TAGGED_STORES : HP_K_TAGGED_REFUSED, 1);
-	weft_bus_consumed(n->bus, 1);
-}
-
 void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(n->bus);
+	const struct hp_block *u = hp_blocks[HP_BLOCK_ULTRA];
+	bool fair = !note->user && note->cond >> 56 == WEFT_COND_ROOM;
+	bool ultra = note->space == 1 + HP_BAR_ULTRA, done;
 	uint64_t val = 0;
-	bool valid;
 
-	if (note->op == WEFT_TCSTORE) {
-		cond_store(n, note);
-	} else if (note->op == WEFT_TLOAD) {
-		valid = tagged_load(n, note, &val);
-		bus->tagged_reply(n->bus, &val, note->bytes, valid);
-	} else {
-		tagged_access_store(n, note);
+	if (note->op == WEFT_TLOAD) {
+		done = tagged_load(n, note, &val);
+		bus->tagged_reply(n->bus, &val, note->bytes, done);
+		return;
 	}
+	if (note->op == WEFT_TCSTORE) {
+		if (fair && note->space == 1 + HP_BAR_TRIGGER &&
+		    note->bytes == HP_LINE) {
+			store_vci(n, note);
+			return;
+		}
+		done = fair && ultra && u->tstore(n, note);
+		bus->tagged_reply(n->bus, NULL, 0, done);
+		return;
+	}
+	/* Posted: a store that is refused is counted, its process hears
+	 * nothing. */
+	done = !note->user && ultra && u->tput(n, note);
+	hp_count(n, done ? HP_K_TAGGED_STORES : HP_K_TAGGED_REFUSED, 1);
+	weft_bus_consumed(n->bus, 1);
 }
 
 void hp_tagged_fini(struct hp_nic *n)

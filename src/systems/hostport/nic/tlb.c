@@ -62,7 +62,7 @@ static uint32_t tlb_victim(const struct hp_nic *n, uint32_t vpid)
 	const struct hp_tlb *t = n->xlate;
 	struct tlb_share s = { t, vpid, t->owned[vpid] + 1 };
 
-	for (uint32_t i = 0; i < n->tlb; i++)
+	for (uint32_t i = 0; i < n->param.tlb; i++)
 		if (assoc_valid(&t->dir, i) &&
 		    t->owned[t->dir.at[i].owner] > s.most)
 			s.most = t->owned[t->dir.at[i].owner];
@@ -167,7 +167,7 @@ static void tlb_look(struct hp_nic *n, void *arg)
 void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x)
 {
 	x->fault = false;
-	hp_after(n, n->t_tlb, tlb_look, x);
+	hp_after(n, n->param.t_tlb, tlb_look, x);
 }
 
 /* Takes those who wait for the page out of the list, oldest first. */
@@ -252,7 +252,7 @@ static void bulk_done(struct hp_nic *n, struct hp_dma *d)
 		tlb_insert(n, t->bulk_vpid, t->bulk_page + i, arg);
 	}
 	t->bulk_count = 0;
-	n->cache_status &= ~(uint64_t)HP_CACHE_BUSY;
+	n->reg.cache_status &= ~(uint64_t)HP_CACHE_BUSY;
 }
 
 static uint64_t tlb_bulk(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
@@ -263,7 +263,7 @@ static uint64_t tlb_bulk(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 
 	if (t->bulk_count)
 		return HP_CACHE_BUSY; /* one at a time: this one is ignored */
-	if (!count || count > n->tlb || count > HP_PAGE / 8 || arg1 % 8)
+	if (!count || count > n->param.tlb || count > HP_PAGE / 8 || arg1 % 8)
 		return 0;
 	t->bulk_page = arg0;
 	t->bulk_count = count;
@@ -293,7 +293,7 @@ static uint64_t tlb_flush(struct hp_nic *n)
 	const struct assoc *dir = &n->xlate->dir;
 	uint64_t left = 0;
 
-	for (uint32_t i = 0; i < n->tlb; i++)
+	for (uint32_t i = 0; i < n->param.tlb; i++)
 		if (assoc_valid(dir, i) &&
 		    in_use(n, dir->at[i].owner, dir->at[i].key))
 			left = HP_CACHE_PRESENT | HP_CACHE_IN_USE;
@@ -327,8 +327,8 @@ static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 static int tlb_init(struct hp_nic *n, struct weft_err *err)
 {
 	n->xlate = need(calloc(1, sizeof(*n->xlate)));
-	assoc_init(&n->xlate->dir, 1, n->tlb, ASSOC_LRU);
-	n->xlate->at = need(calloc(n->tlb, sizeof(*n->xlate->at)));
+	assoc_init(&n->xlate->dir, 1, n->param.tlb, ASSOC_LRU);
+	n->xlate->at = need(calloc(n->param.tlb, sizeof(*n->xlate->at)));
 	n->xlate->owned = need(calloc(HP_VPIDS, sizeof(uint32_t)));
 	return 0;
 }

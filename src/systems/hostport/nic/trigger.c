@@ -19,7 +19,7 @@ static uint64_t trigger_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 	if (off % 8 || bytes < 4)
 		return 0; /* nothing (7.3) */
 	hp_count(n, HP_K_TRIGGERS, 1);
-	if (!(n->ctrl & HP_CTRL_ENABLE))
+	if (!(n->reg.ctrl & HP_CTRL_ENABLE))
 		return HP_RET_MAKE(0, HP_CTX_OFF, 0);
 	val = hp_csb_trigger(&n->csb, vpid, cmd, par);
 	got = HP_RET_ACCEPTED(val);
@@ -57,50 +57,37 @@ static void load_now(struct hp_nic *n, void *arg)
 	hp_reply(n, val, n->load.bytes);
 }
 
-static void load_begin(struct hp_nic *n, const struct weft_bus_note *note)
+static void access_load(struct hp_nic *n, const struct weft_bus_note *note)
 {
-	uint32_t wait =
-		note->space == 1 + HP_BAR_TRIGGER ? n->t_trigger : n->t_reg;
+	const struct hp_block *ultra = hp_blocks[HP_BLOCK_ULTRA];
+	bool trigger = note->space == 1 + HP_BAR_TRIGGER;
+	uint32_t wait = trigger ? n->param.t_trigger : n->param.t_reg;
 
+	if (note->space == 1 + HP_BAR_ULTRA && ultra && ultra->load) {
+		ultra->load(n, note);
+		return;
+	}
 	n->load.off = note->off;
 	n->load.bytes = note->bytes;
 	n->load.space = note->space;
-	hp_marks_load(n, note->space == 1 + HP_BAR_TRIGGER &&
-				 HP_TRIGGER_CMD(note->off) == HP_T_ISSUE);
+	hp_marks_load(n, trigger && HP_TRIGGER_CMD(note->off) == HP_T_ISSUE);
 	if (note->space && wait && weft_bus_defer(n->bus))
 		hp_after(n, wait, load_now, NULL);
 	else
 		load_now(n, NULL);
 }
 
-static void access_load(struct hp_nic *n, const struct weft_bus_note *note)
-{
-	const struct hp_block *ultra = hp_blocks[HP_BLOCK_ULTRA];
-
-	if (note->space == 1 + HP_BAR_ULTRA && ultra && ultra->load)
-		ultra->load(n, note);
-	else
-		load_begin(n, note);
-}
-
 /* ---- stores ---- */
-
-/* Largest naturally aligned piece at off. */
-static uint32_t trigger_piece(uint64_t off, uint32_t left)
-{
-	uint32_t size = 8;
-
-	while (size > left || off % size)
-		size /= 2;
-	return size;
-}
 
 static void reg_store(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	for (uint32_t i = 0, size; i < note->bytes; i += size) {
 		uint64_t val = 0;
 
-		size = trigger_piece(note->off + i, note->bytes - i);
+		/* the largest naturally aligned piece */
+		for (size = 8;
+		     size > note->bytes - i || (note->off + i) % size;)
+			size /= 2;
 		memcpy(&val, note->data + i, size);
 		weft_reg_store(n->comp, note->space, (uint32_t)(note->off + i),
 			       size, val);

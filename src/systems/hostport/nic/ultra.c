@@ -14,16 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
+
 /* ---- driver pages ---- */
 
 static uint64_t ultra_ptrs(uint32_t wp, uint32_t rp, uint32_t bits)
 {
 	return (uint64_t)wp << bits | rp;
-}
-
-static void route_put(struct ultra_port *p, uint32_t word, uint64_t val)
-{
-	memcpy(p->route + 8 * word, &val, 8);
 }
 
 /* A packet needs a way, and one that the network has. */
@@ -36,21 +33,11 @@ static bool ultra_routable(const struct ultra_port *p)
 	return hp_route_fits(&r);
 }
 
-/* What the packets of a port are made of stays as it is while it is enabled or
- * has some: each packet was accepted for a way that exists. */
-static bool ultra_fixed(const struct ultra_port *p, uint32_t off)
-{
-	if (!p->en && ring_empty(&p->pkts))
-		return false;
-	return off == HP_UR_VPID || off == HP_UR_TUPID || off == HP_UR_DEST ||
-	       off == HP_UR_LEN || off == HP_UR_ROUTE || off == HP_UR_ROUTE + 8;
-}
-
 /* The bounds of a slice lie in the queue, or the port has none. */
 static void slice_put(struct ultra_port *p, uint64_t val)
 {
 	uint32_t lower = val & 0xffff, upper = val >> 16 & 0xffff;
-	bool ok = lower < upper && upper <= p->u->n->ultra_packet_queue;
+	bool ok = lower < upper && upper <= p->u->n->param.ultra_packet_queue;
 
 	p->lower = ok ? (uint16_t)lower : 0;
 	p->upper = ok ? (uint16_t)upper : 0;
@@ -59,7 +46,13 @@ static void slice_put(struct ultra_port *p, uint64_t val)
 
 static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
 {
-	if (ultra_fixed(p, off))
+	bool holds = p->en || !ring_empty(&p->pkts);
+
+	/* What the packets of a port are made of stays as it is while it is
+	 * enabled or has some: each was accepted for a way that exists. */
+	if (holds &&
+	    (off == HP_UR_VPID || off == HP_UR_TUPID || off == HP_UR_DEST ||
+	     off == HP_UR_LEN || off == HP_UR_ROUTE || off == HP_UR_ROUTE + 8))
 		return;
 	switch (off) {
 	case HP_UR_CTRL:
@@ -86,11 +79,11 @@ static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
 		break;
 	case HP_UR_ROUTE:
 	case HP_UR_ROUTE + 8:
-		route_put(p, (off - HP_UR_ROUTE) / 8, val);
+		memcpy(p->route + (off - HP_UR_ROUTE), &val, 8);
 		break;
 	case HP_UR_SLICE:
 	case HP_UR_PTRS: /* while it is enabled its packets are in there */
-		if (!p->en && ring_empty(&p->pkts))
+		if (!holds)
 			slice_put(p,
 				  off == HP_UR_SLICE
 					  ? val
@@ -191,51 +184,35 @@ static uint64_t cpl_get(const struct ultra_cpl *p, uint32_t off)
 	}
 }
 
-static uint64_t mgmt_get(const struct hp_nic *n, uint32_t off)
-{
-	switch (off) {
-	case HP_UM_PORTS:
-		return n->ultra_ports;
-	case HP_UM_WORDS:
-		return n->ultra_max_words;
-	case HP_UM_QUEUE:
-		return n->ultra_packet_queue;
-	default:
-		return ~0ULL;
-	}
-}
-
 /* ---- user pages ---- */
-
-/* The process has taken packets: new read pointer (9.6, steps 9 to 11). */
-static void cpl_rp(struct hp_ultra *u, uint32_t upid, uint64_t val)
-{
-	struct ultra_cpl *p = &u->cpl[upid];
-	uint32_t rp = val & 0xffffff;
-
-	if (!p->en || rp >= p->slices ||
-	    hp_used(p->rp, rp, p->slices) > hp_used(p->rp, p->wp, p->slices))
-		return;
-	p->rp = rp;
-	ultra_cpl_go(u);
-}
 
 static void ultra_put(struct hp_ultra *u, uint32_t off, uint64_t val)
 {
 	uint32_t upid = HP_ULTRA_UPID(off), cmd = off & 0xfff;
+	uint32_t rp = val & 0xffffff;
+	struct ultra_cpl *p;
 
-	if (off & HP_ULTRA_MGMT || upid >= u->n->ultra_ports)
+	if (off & HP_ULTRA_MGMT || upid >= u->n->param.ultra_ports)
 		return;
-	if (!(off & HP_ULTRA_DRIVER)) {
-		if (!(off & HP_ULTRA_CPL))
-			ultra_req_word(u, upid, cmd, val);
-		else if (cmd == HP_ULTRA_RP)
-			cpl_rp(u, upid, val);
-	} else if (off & HP_ULTRA_CPL) {
-		cpl_put(u, &u->cpl[upid], cmd, val);
-	} else {
-		req_put(&u->port[upid], cmd, val);
+	p = &u->cpl[upid];
+	if (off & HP_ULTRA_DRIVER) {
+		if (off & HP_ULTRA_CPL)
+			cpl_put(u, p, cmd, val);
+		else
+			req_put(&u->port[upid], cmd, val);
+		return;
 	}
+	if (!(off & HP_ULTRA_CPL)) {
+		ultra_req_word(u, upid, cmd, val);
+		return;
+	}
+	/* The process has taken packets: new read pointer (9.6, steps 9 to 11).
+	 */
+	if (cmd != HP_ULTRA_RP || !p->en || rp >= p->slices ||
+	    hp_used(p->rp, rp, p->slices) > hp_used(p->rp, p->wp, p->slices))
+		return;
+	p->rp = rp;
+	ultra_cpl_go(u);
 }
 
 static uint64_t ultra_get(struct hp_ultra *u, uint32_t off)
@@ -243,8 +220,17 @@ static uint64_t ultra_get(struct hp_ultra *u, uint32_t off)
 	uint32_t upid = HP_ULTRA_UPID(off), cmd = off & 0xfff;
 
 	if (off & HP_ULTRA_MGMT)
-		return mgmt_get(u->n, off & 0xffffff);
-	if (upid >= u->n->ultra_ports)
+		switch (off & 0xffffff) {
+		case HP_UM_PORTS:
+			return u->n->param.ultra_ports;
+		case HP_UM_WORDS:
+			return u->n->param.ultra_max_words;
+		case HP_UM_QUEUE:
+			return u->n->param.ultra_packet_queue;
+		default:
+			return ~0ULL;
+		}
+	if (upid >= u->n->param.ultra_ports)
 		return ~0ULL;
 	if (off & HP_ULTRA_DRIVER)
 		return off & HP_ULTRA_CPL ? cpl_get(&u->cpl[upid], cmd)
@@ -289,38 +275,37 @@ static void ultra_load(struct hp_nic *n, const struct weft_bus_note *note)
 	n->load.off = note->off;
 	n->load.bytes = note->bytes;
 	n->load.space = note->space;
-	if (n->t_reg && weft_bus_defer(n->bus))
-		hp_after(n, n->t_reg, load_now, NULL);
+	if (n->param.t_reg && weft_bus_defer(n->bus))
+		hp_after(n, n->param.t_reg, load_now, NULL);
 	else
 		load_now(n, NULL);
 }
 
 /* ---- tagged accesses (10.1): the process is in the tag ---- */
 
-/* Its page is the tag's, and the place one that takes plain stores: words of a
+/* The page is the tag's, and the place one that takes plain stores: words of a
  * packet, the read pointer of the queue. */
-static bool user_place(const struct hp_ultra *u, uint32_t upid, uint32_t off,
-		       uint16_t tag)
-{
-	const struct ultra_cpl *c = &u->cpl[upid];
-	const struct ultra_port *p = &u->port[upid];
-
-	if (off & HP_ULTRA_CPL)
-		return c->en && c->vpid == tag && (off & 0xff8) == HP_ULTRA_RP;
-	return p->en && p->vpid == tag && !(off & HP_ULTRA_RP);
-}
-
 static bool ultra_tput(struct hp_nic *n, const struct weft_bus_note *note)
 {
-	uint32_t off = (uint32_t)note->off;
+	uint32_t off = (uint32_t)note->off, upid = HP_ULTRA_UPID(off);
+	const struct ultra_port *p;
+	const struct ultra_cpl *c;
+	bool takes;
 
 	if (off & (HP_ULTRA_MGMT | HP_ULTRA_DRIVER) ||
-	    HP_ULTRA_UPID(off) >= n->ultra_ports ||
-	    off % HP_PAGE + note->bytes > HP_PAGE ||
-	    !user_place(n->ultra, HP_ULTRA_UPID(off), off, note->tag))
+	    upid >= n->param.ultra_ports ||
+	    off % HP_PAGE + note->bytes > HP_PAGE)
 		return false;
-	ultra_store(n, note);
-	return true;
+	p = &n->ultra->port[upid];
+	c = &n->ultra->cpl[upid];
+	if (off & HP_ULTRA_CPL)
+		takes = c->en && c->vpid == note->tag &&
+			(off & 0xff8) == HP_ULTRA_RP;
+	else
+		takes = p->en && p->vpid == note->tag && !(off & HP_ULTRA_RP);
+	if (takes)
+		ultra_store(n, note);
+	return takes;
 }
 
 /* A whole packet, if there is room. */
@@ -329,7 +314,7 @@ static bool ultra_tstore(struct hp_nic *n, const struct weft_bus_note *note)
 	uint32_t off = (uint32_t)note->off, words = note->bytes / 8;
 
 	if (off & (HP_ULTRA_MGMT | HP_ULTRA_DRIVER | HP_ULTRA_CPL) ||
-	    HP_ULTRA_UPID(off) >= n->ultra_ports || note->bytes % 8 ||
+	    HP_ULTRA_UPID(off) >= n->param.ultra_ports || note->bytes % 8 ||
 	    (off & 0xff) != HP_ULTRA_START(words) ||
 	    !ultra_req_takes(n->ultra, HP_ULTRA_UPID(off), note->tag, words))
 		return false;
@@ -344,7 +329,7 @@ static bool ultra_tload(struct hp_nic *n, const struct weft_bus_note *note,
 	uint32_t off = (uint32_t)note->off;
 
 	if (!(off & HP_ULTRA_CPL) || off & (HP_ULTRA_MGMT | HP_ULTRA_DRIVER) ||
-	    HP_ULTRA_UPID(off) >= n->ultra_ports ||
+	    HP_ULTRA_UPID(off) >= n->param.ultra_ports ||
 	    !ultra_cpl_valid(n->ultra, HP_ULTRA_UPID(off), note->tag))
 		return false;
 	*val_p = ultra_get(n->ultra, off & ~7u);
@@ -365,27 +350,24 @@ static void ultra_rx(struct hp_nic *n, struct hp_rx *rx)
 
 static int ultra_init(struct hp_nic *n, struct weft_err *err)
 {
-	struct hp_ultra *u = calloc(1, sizeof(*u));
-	uint32_t words = n->ultra_port_slice;
+	struct hp_ultra *u = need(calloc(1, sizeof(*u)));
+	uint32_t words = n->param.ultra_port_slice;
 
 	n->ultra = u;
-	if (!u)
-		abort();
-	if (n->ultra_port_slice > n->ultra_packet_queue)
+	if (n->param.ultra_port_slice > n->param.ultra_packet_queue)
 		return weft_fail(
 			err, EINVAL,
 			"%s.ultra_port_slice: %u words are more than ultra_packet_queue has: %u",
-			n->comp->name, n->ultra_port_slice,
-			n->ultra_packet_queue);
+			n->comp->name, n->param.ultra_port_slice,
+			n->param.ultra_packet_queue);
 	u->n = n;
 	u->low_at = UINT32_MAX;
 	u->least = UINT64_MAX;
-	u->port = calloc(n->ultra_ports, sizeof(*u->port));
-	u->cpl = calloc(n->ultra_ports, sizeof(*u->cpl));
-	u->queue = calloc(n->ultra_packet_queue + 1, sizeof(*u->queue));
-	if (!u->port || !u->cpl || !u->queue)
-		abort();
-	for (uint32_t i = 0; i < n->ultra_ports; i++) {
+	u->port = need(calloc(n->param.ultra_ports, sizeof(*u->port)));
+	u->cpl = need(calloc(n->param.ultra_ports, sizeof(*u->cpl)));
+	u->queue = need(
+		calloc(n->param.ultra_packet_queue + 1, sizeof(*u->queue)));
+	for (uint32_t i = 0; i < n->param.ultra_ports; i++) {
 		u->port[i].u = u;
 		u->port[i].upid = (uint16_t)i;
 		slice_put(&u->port[i],
@@ -421,9 +403,9 @@ static void ultra_fini(struct hp_nic *n)
 
 	if (!u)
 		return;
-	for (uint32_t i = 0; u->port && i < n->ultra_ports; i++)
+	for (uint32_t i = 0; u->port && i < n->param.ultra_ports; i++)
 		ring_free(&u->port[i].pkts);
-	for (uint32_t i = 0; u->cpl && i < n->ultra_ports; i++)
+	for (uint32_t i = 0; u->cpl && i < n->param.ultra_ports; i++)
 		ring_free(&u->cpl[i].kept);
 	ultra_cpl_fini(u);
 	ultra_req_fini(u);

@@ -11,23 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
 #include "systems/hostport/nic/ultra.h"
 
 enum { ACK_AFTER = 8 }; /* cycles from hand-over to the acknowledge */
-
-static struct ultra_in *in_new(struct hp_ultra *u)
-{
-	struct ultra_in *i = u->pool;
-
-	if (i)
-		u->pool = i->next;
-	else
-		i = malloc(sizeof(*i));
-	if (!i)
-		abort();
-	*i = (struct ultra_in){ 0 };
-	return i;
-}
 
 static void in_free(struct hp_ultra *u, struct ultra_in *i)
 {
@@ -60,7 +47,7 @@ static bool ultra_completer_accepted(struct hp_ultra *u,
 	const uint64_t *c = i->head.c;
 	const struct ultra_cpl *p;
 
-	if (i->tupid >= u->n->ultra_ports)
+	if (i->tupid >= u->n->param.ultra_ports)
 		return false;
 	p = &u->cpl[i->tupid];
 	return p->en && ULTRA_C4_OUPID(c[4]) == p->oupid &&
@@ -77,19 +64,6 @@ static bool slice_free(const struct ultra_cpl *p)
 }
 
 /* ---- storing ---- */
-
-/* Tag, payload, status: words of the packet in host order. */
-static uint32_t words_of(const struct ultra_in *i, uint64_t *w)
-{
-	uint32_t k = payload_words(i);
-
-	w[0] = i->head.c[2];
-	if (k)
-		memcpy(w + 1, weft_slice_data(i->rx->f->payload) + i->head.skip,
-		       8 * k);
-	w[k + 1] = HP_ULTRA_STATUS(k);
-	return k + 2;
-}
 
 static void ultra_completer_ack(struct hp_nic *n, void *arg)
 {
@@ -137,12 +111,18 @@ static void ultra_completer_store(struct hp_ultra *u, struct ultra_in *i)
 {
 	struct ultra_cpl *p = &u->cpl[i->tupid];
 	uint64_t w[ULTRA_WORDS + 2];
-	uint32_t words = words_of(i, w);
+	uint32_t k = payload_words(i), words = k + 2;
 	uint64_t at =
 		p->base + 8ULL * ((uint64_t)(p->wp + 1) * p->words - words);
 	uint64_t trace = i->rx->f->trace_id;
 	struct hp_dma *d;
 
+	/* tag, payload, status */
+	w[0] = i->head.c[2];
+	if (k)
+		memcpy(w + 1, weft_slice_data(i->rx->f->payload) + i->head.skip,
+		       8 * k);
+	w[k + 1] = HP_ULTRA_STATUS(k);
 	weft_mark(u->n->comp, trace, "ULTRA completer", weft_now(u->n->comp));
 	ultra_mean_add(&u->completer, (double)(hp_now(u->n) - i->from));
 	i->ack_at = hp_now(u->n) + ACK_AFTER;
@@ -183,7 +163,7 @@ static bool ultra_completer_check(struct hp_ultra *u, struct ultra_in *i)
 	}
 	if (slice_free(&u->cpl[i->tupid]))
 		return i->checked = true;
-	if (u->n->ultra_full_policy) {
+	if (u->n->param.ultra_full_policy) {
 		ultra_completer_discard(u, i, true);
 		return false;
 	}
@@ -216,22 +196,17 @@ static void ultra_completer_more(struct hp_nic *n, struct hp_rx *rx)
 		ultra_completer_finish(n, i);
 }
 
-/* Nobody older of its port is here. */
-static bool first_of_port(const struct hp_ultra *u, const struct ultra_in *me)
+/* The oldest of its port, unless that has to wait for a slice. */
+static bool may_go(struct hp_ultra *u, const struct ultra_in *me)
 {
+	if (me->taken)
+		return false;
 	for (const struct ultra_in *i = u->head; i != me; i = i->next)
 		if (i->tupid == me->tupid)
 			return false;
-	return true;
-}
-
-static bool may_go(const struct hp_ultra *u, const struct ultra_in *i)
-{
-	if (i->taken || !first_of_port(u, i))
-		return false;
-	return u->n->ultra_full_policy ||
-	       !ultra_completer_accepted((struct hp_ultra *)u, i) ||
-	       slice_free(&u->cpl[i->tupid]);
+	return u->n->param.ultra_full_policy ||
+	       !ultra_completer_accepted(u, me) ||
+	       slice_free(&u->cpl[me->tupid]);
 }
 
 static void ultra_completer_again(struct hp_nic *n, void *arg)
@@ -262,15 +237,20 @@ void ultra_cpl_go(struct hp_ultra *u)
 	if (u->took && now - u->took < u->least)
 		u->least = now - u->took;
 	u->took = now;
-	u->free_at = now + n->ultra_cpl_occupancy;
-	hp_after(n, n->ultra_cpl_latency, ultra_completer_finish, i);
+	u->free_at = now + n->param.ultra_cpl_occupancy;
+	hp_after(n, n->param.ultra_cpl_latency, ultra_completer_finish, i);
 	ultra_cpl_go(u);
 }
 
 void ultra_cpl_rx(struct hp_ultra *u, struct hp_rx *rx)
 {
-	struct ultra_in *i = in_new(u);
+	struct ultra_in *i = u->pool;
 
+	if (i)
+		u->pool = i->next;
+	else
+		i = need(malloc(sizeof(*i)));
+	*i = (struct ultra_in){ 0 };
 	i->rx = rx;
 	i->head = rx->head;
 	i->tupid = (uint16_t)ULTRA_C4_TUPID(rx->head.c[4]);
@@ -318,7 +298,7 @@ bool ultra_cpl_valid(const struct hp_ultra *u, uint32_t upid, uint16_t tag)
 
 bool ultra_cpl_holds(const struct hp_ultra *u, uint32_t vpid)
 {
-	for (uint32_t i = 0; i < u->n->ultra_ports; i++)
+	for (uint32_t i = 0; i < u->n->param.ultra_ports; i++)
 		if (u->cpl[i].vpid == vpid && u->cpl[i].storing)
 			return true;
 	return false;

@@ -11,11 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
+
 enum { BACK = 6 }; /* scheduler to hand-over, of ultra_req_latency */
 
 static uint32_t ultra_requester_back(const struct hp_nic *n)
 {
-	return n->ultra_req_latency < BACK ? n->ultra_req_latency : BACK;
+	return n->param.ultra_req_latency < BACK ? n->param.ultra_req_latency
+						 : BACK;
 }
 
 /* ---- notifications (9.7) ---- */
@@ -47,28 +50,20 @@ static void ultra_requester_notified(struct hp_nic *n, struct hp_nqe *e,
 	ultra_req_go(p->u);
 }
 
-static struct ultra_nqe *nqe_new(struct hp_ultra *u)
-{
-	struct ultra_nqe *q = u->nqe_pool;
-
-	if (q) {
-		u->nqe_pool = q->next;
-		return q;
-	}
-	q = malloc(sizeof(*q));
-	if (!q)
-		abort();
-	q->chain = u->nqe_all;
-	u->nqe_all = q;
-	return q;
-}
-
 static void ultra_requester_notify(struct ultra_port *p, uint32_t cmd,
 				   uint64_t tag, uint32_t hpid, uint32_t vpid,
 				   bool irq)
 {
-	struct ultra_nqe *q = nqe_new(p->u);
+	struct hp_ultra *u = p->u;
+	struct ultra_nqe *q = u->nqe_pool;
 
+	if (q) {
+		u->nqe_pool = q->next;
+	} else {
+		q = need(malloc(sizeof(*q)));
+		q->chain = u->nqe_all;
+		u->nqe_all = q;
+	}
 	p->nqes++;
 	q->port = p;
 	q->irq = irq;
@@ -78,7 +73,7 @@ static void ultra_requester_notify(struct ultra_port *p, uint32_t cmd,
 	q->e.w[0] = tag;
 	q->e.w[1] = p->upid;
 	q->e.w[7] = HP_NQE_W7(cmd, hpid, vpid);
-	hp_notify(p->u->n, &q->e);
+	hp_notify(u->n, &q->e);
 }
 
 /* What the flags of a packet ask for, now that it is over. */
@@ -125,28 +120,13 @@ static uint16_t ultra_requester_step(const struct ultra_port *p, uint32_t at,
 			  hp_next(at - p->lower, by, p->upper - p->lower));
 }
 
-static void ultra_requester_begin(struct ultra_port *p, uint32_t index,
-				  uint32_t flags)
-{
-	const struct hp_nic *n = p->u->n;
-
-	p->words = (uint8_t)(ULTRA_WORDS - index);
-	p->flags = (uint8_t)flags;
-	p->next = (uint8_t)index;
-	p->at = p->wp;
-	p->state = p->words <= n->ultra_max_words &&
-				   p->words <= ultra_requester_room(p)
-			   ? ULTRA_ASSEMBLE
-			   : ULTRA_DROP;
-}
-
 bool ultra_req_takes(const struct hp_ultra *u, uint32_t upid, uint16_t tag,
 		     uint32_t words)
 {
 	const struct ultra_port *p = &u->port[upid];
 
 	return p->en && p->vpid == tag && p->state == ULTRA_IDLE &&
-	       words <= u->n->ultra_max_words &&
+	       words <= u->n->param.ultra_max_words &&
 	       words <= ultra_requester_room(p);
 }
 
@@ -180,10 +160,11 @@ static void ultra_requester_end(struct ultra_port *p)
 		(struct ultra_pkt){ p->words, p->flags, hp_now(n),
 				    weft_msg_open(n->comp) };
 	ultra_mean_add(&p->u->seen_at, (double)weft_now(n->comp) / WEFT_NS);
-	hp_after(n, n->ultra_req_latency - ultra_requester_back(n),
+	hp_after(n, n->param.ultra_req_latency - ultra_requester_back(n),
 		 ultra_requester_committed, p);
 }
 
+/* A word that begins a packet says with its place how many there are. */
 static void ultra_requester_word(struct ultra_port *p, uint32_t index,
 				 uint32_t flags, uint64_t val)
 {
@@ -194,7 +175,14 @@ static void ultra_requester_word(struct ultra_port *p, uint32_t index,
 		ultra_requester_refused(p, p->tag);
 	}
 	if (p->state == ULTRA_IDLE) {
-		ultra_requester_begin(p, index, flags);
+		p->words = (uint8_t)(ULTRA_WORDS - index);
+		p->flags = (uint8_t)flags;
+		p->next = (uint8_t)index;
+		p->at = p->wp;
+		p->state = p->words <= p->u->n->param.ultra_max_words &&
+					   p->words <= ultra_requester_room(p)
+				   ? ULTRA_ASSEMBLE
+				   : ULTRA_DROP;
 		p->tag = val;
 	}
 	p->next++;
@@ -237,18 +225,6 @@ static void ultra_requester_sent(struct hp_nic *n, struct hp_tx *tx)
 	ultra_req_go(p->u);
 }
 
-/* The way back goes along with those packets that will be answered. */
-static void route_make(const struct ultra_port *p, bool ack, struct hp_route *r)
-{
-	uint32_t i = 0;
-
-	*r = (struct hp_route){ .dtag = p->dtag, .dhash = p->dhash };
-	for (; i < p->route_len && p->route[i] != HP_EL_SEP; i++)
-		r->fwd[r->nf++] = p->route[i];
-	for (i++; ack && i < p->route_len; i++)
-		r->back[r->nr++] = p->route[i];
-}
-
 static struct weft_frame *
 ultra_requester_assemble(struct ultra_port *p, uint32_t at, struct ultra_pkt k)
 {
@@ -256,12 +232,17 @@ ultra_requester_assemble(struct ultra_port *p, uint32_t at, struct ultra_pkt k)
 	uint32_t a = k.flags & ULTRA_F_ACK ? HP_A : 0, size = 8u * k.words - 8;
 	uint64_t *q = p->u->queue;
 	struct hp_head h = { .bytes = size };
+	struct hp_route r = { .dtag = p->dtag, .dhash = p->dhash };
 	struct weft_frame *f;
-	struct hp_route r;
+	uint32_t i = 0;
 	uint8_t *b;
 
-	route_make(p, a, &r);
-	h.c[0] = HP_C0(HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_SEND | a), n->hpid,
+	for (; i < p->route_len && p->route[i] != HP_EL_SEP; i++)
+		r.fwd[r.nf++] = p->route[i];
+	/* the way back goes along where there will be an answer */
+	for (i++; a && i < p->route_len; i++)
+		r.back[r.nr++] = p->route[i];
+	h.c[0] = HP_C0(HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_SEND | a), n->reg.hpid,
 		       p->vpid);
 	h.c[1] = HP_C1(0, ULTRA_TAG(p->upid, k.flags));
 	h.c[2] = q[at];
@@ -271,7 +252,7 @@ ultra_requester_assemble(struct ultra_port *p, uint32_t at, struct ultra_pkt k)
 	if (!f)
 		return NULL;
 	b = weft_slice_data(f->payload) + hp_pkt_skip(f, &h);
-	for (uint32_t i = 1; i < k.words; i++) {
+	for (i = 1; i < k.words; i++) {
 		at = ultra_requester_step(p, at, 1);
 		memcpy(b + 8 * (i - 1), &q[at], 8);
 	}
@@ -302,32 +283,23 @@ static void ultra_requester_inject(struct hp_nic *n, void *arg)
 
 /* Next port with a packet, round robin; a port whose notifications wait for
  * room has to wait too. */
-static struct ultra_port *ultra_requester_choose(struct hp_ultra *u)
-{
-	uint32_t ports = u->n->ultra_ports;
-
-	for (uint32_t k = 1; k <= ports; k++) {
-		uint32_t i = (u->last + k) % ports;
-		struct ultra_port *p = &u->port[i];
-
-		if (!(i % 64) && !u->ready[i / 64] && k + 63 <= ports) {
-			k += 63;
-			continue;
-		}
-		if (p->ready && p->en && p->nqes < ULTRA_NQES)
-			return p;
-	}
-	return NULL;
-}
-
 void ultra_req_go(struct hp_ultra *u)
 {
-	struct ultra_port *p;
+	uint32_t ports = u->n->param.ultra_ports, k;
+	struct ultra_port *p = NULL;
 
 	if (u->busy || u->flying >= ULTRA_FLYING)
 		return;
-	p = ultra_requester_choose(u);
-	if (!p)
+	for (k = 1; k <= ports; k++) {
+		uint32_t i = (u->last + k) % ports;
+
+		p = &u->port[i];
+		if (!(i % 64) && !u->ready[i / 64] && k + 63 <= ports)
+			k += 63; /* none of these has one */
+		else if (p->ready && p->en && p->nqes < ULTRA_NQES)
+			break;
+	}
+	if (k > ports)
 		return;
 	u->last = p->upid;
 	if (!--p->ready)
@@ -345,7 +317,7 @@ void ultra_req_acked(struct hp_ultra *u, const struct hp_head *h)
 	uint64_t tag = HP_C1_TAG(h->c[1]);
 	uint32_t err = HP_CMD_ERR(HP_C0_CMD(h->c[0]));
 
-	if (ULTRA_TAG_UPID(tag) >= u->n->ultra_ports)
+	if (ULTRA_TAG_UPID(tag) >= u->n->param.ultra_ports)
 		return;
 	ultra_requester_completed(
 		&u->port[ULTRA_TAG_UPID(tag)], ULTRA_TAG_FLAGS(tag),

@@ -13,7 +13,7 @@ void hp_win_get(struct hp_nic *n, struct hp_look *k, uint32_t vpid,
 	k->key = win_key(vpid, id);
 	k->addr = wdt + (uint64_t)HP_LINE * id;
 	k->bytes = HP_LINE;
-	if (id >= n->wdt_size)
+	if (id >= n->reg.wdt_size)
 		hp_lines_none(n, n->win, k);
 	else
 		hp_lines_get(n, n->win, k);
@@ -104,10 +104,10 @@ static uint64_t win_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 static int win_init(struct hp_nic *n, struct weft_err *err)
 {
 	n->win = hp_lines_new((struct hp_lines){ .width = HP_LINE,
-						 .cycles = n->t_win,
+						 .cycles = n->param.t_win,
 						 .hits = HP_K_WIN_HITS,
 						 .misses = HP_K_WIN_MISSES },
-			      n->win_cache);
+			      n->param.win_cache);
 	return 0;
 }
 

@@ -100,7 +100,7 @@ static bool full_beside(struct hp_nic *n, uint64_t ago)
 	struct hp_shares *s = &n->fetch.share;
 	bool full;
 
-	n->vpid_ahead = 4;
+	n->param.vpid_ahead = 4;
 	s->last_vpid = 1;
 	s->last_other = hp_now(n);
 	vec_push(&s->ahead,
@@ -118,7 +118,7 @@ static int still(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct hp_nic *n = r->node[0].nic->state;
 
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
-	n->vpid_recent = 100;
+	n->param.vpid_recent = 100;
 	assert_true(full_beside(n, 99));
 	assert_false(full_beside(n, 100));
 	return 0;

@@ -21,7 +21,7 @@ enum { LOG = 256, MORE = 10 };
 static void irq_is(struct exrig *r, uint32_t bits, uint64_t raised)
 {
 	assert_int_equal(hpdrv_get(&drv, HP_R_IRQ_STATUS), bits);
-	assert_int_equal(nic_of(r)->irq_level, bits != 0);
+	assert_int_equal(nic_of(r)->reg.irq_level, bits != 0);
 	assert_int_equal(exrig_counter(r->node[0].nic, "irqs"), raised);
 }
 

@@ -182,7 +182,7 @@ static uint32_t asked(struct weft_host *h, uint32_t *list, uint32_t n)
 static void walk(struct weft_host *h, struct hp_nic *n)
 {
 	struct hp_walk w = { .go = go, .missed = missed };
-	uint32_t list[2 * MOST], k = 0, seen = 0, ahead = n->list_pages;
+	uint32_t list[2 * MOST], k = 0, seen = 0, ahead = n->param.list_pages;
 
 	some_memory();
 	ahead = ref.pages <= HP_AHEAD || ahead > HP_AHEAD ? HP_AHEAD : ahead;

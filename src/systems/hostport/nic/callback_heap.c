@@ -10,18 +10,6 @@ static bool before(const struct hp_call *a, const struct hp_call *b)
 	return a->cycle != b->cycle ? a->cycle < b->cycle : a->seq < b->seq;
 }
 
-static void heap_push(struct hp_later *l, struct hp_call c)
-{
-	size_t i = l->n;
-
-	vec_push(l, c);
-	while (i && before(&c, &l->at[(i - 1) / 2])) {
-		l->at[i] = l->at[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	l->at[i] = c;
-}
-
 static struct hp_call heap_pop(struct hp_later *l)
 {
 	struct hp_call first = l->at[0], c = l->at[--l->n];
@@ -42,8 +30,15 @@ static struct hp_call heap_pop(struct hp_later *l)
 void hp_at(struct hp_nic *n, uint64_t cycle, hp_fn fn, void *arg)
 {
 	struct hp_later *l = &n->later;
+	struct hp_call c = { cycle, l->seq++, fn, arg };
+	size_t i = l->n;
 
-	heap_push(l, (struct hp_call){ cycle, l->seq++, fn, arg });
+	vec_push(l, c);
+	while (i && before(&c, &l->at[(i - 1) / 2])) {
+		l->at[i] = l->at[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	l->at[i] = c;
 	weft_timer_arm(n->comp, &l->timer, HP_TAG_LATER, hp_edge(n, cycle));
 }
 
@@ -62,9 +57,4 @@ void hp_later_event(struct hp_nic *n)
 	if (l->n)
 		weft_timer_arm(n->comp, &l->timer, HP_TAG_LATER,
 			       hp_edge(n, l->at[0].cycle));
-}
-
-void hp_later_fini(struct hp_nic *n)
-{
-	free(n->later.at);
 }

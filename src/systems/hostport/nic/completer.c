@@ -89,25 +89,22 @@ static void lookup_win(struct hp_nic *n, struct hp_look *k)
 	hp_after(n, n->param.t_check, lookup_checked, k->arg);
 }
 
-/* A notification will come of it for which nothing is reserved: an entry is
- * taken before anything is done.  Messages with a place of their own take it
- * there. */
-static bool wants_entry(const struct hp_cpl *q)
-{
-	if (q->kind == CPL_ACK)
-		return hp_is_extra(&q->in.head);
-	return q->kind == CPL_FAST ||
-	       (!q->in.reply && has_window(q) && q->in.flags & HP_CTX_RMA_NTF);
-}
-
 static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	struct hp_cpl *q = r->arg;
 	const uint64_t *w = q->in.head.c;
-	bool usable = hp_in_usable(n, &q->in, c);
+	bool usable = hp_in_usable(n, &q->in, c), wants;
 
+	/* A notification will come of it for which nothing is reserved: an
+	 * entry is taken before anything is done.  Messages with a place of
+	 * their own take it there. */
+	if (q->kind == CPL_ACK)
+		wants = hp_is_extra(&q->in.head);
+	else
+		wants = q->kind == CPL_FAST || (!q->in.reply && has_window(q) &&
+						q->in.flags & HP_CTX_RMA_NTF);
 	if (usable)
-		q->lacks = wants_entry(q) && !hp_room_entry(n, &q->in, c);
+		q->lacks = wants && !hp_room_entry(n, &q->in, c);
 	/* Payload of more than a line waits when its place is known. */
 	if (usable && q->lacks && hp_in_size(&q->in) <= HP_LINE) {
 		hp_rx_wait(n, &q->in, c, true);

@@ -70,24 +70,9 @@ static void ctx_evict(struct hp_nic *n, uint32_t i)
 
 /* ---- misses ---- */
 
-/* All that wait for this context, in order. */
-static void ctx_serve(struct hp_nic *n, struct hp_ctx *c)
-{
-	struct hp_ctx_req **at = &n->ctx.wait, *r;
-
-	while ((r = *at)) {
-		if (r->vpid != c->vpid) {
-			at = &r->next;
-			continue;
-		}
-		*at = r->next;
-		r->done(n, r, c);
-		at = &n->ctx.wait; /* done may have changed the list */
-	}
-}
-
 static void ctx_filled(struct hp_nic *n, struct hp_dma *d)
 {
+	struct hp_ctx_req **at = &n->ctx.wait, *r;
 	struct hp_ctx *c = d->arg;
 	uint32_t i = (uint32_t)(c - n->ctx.at);
 
@@ -97,7 +82,15 @@ static void ctx_filled(struct hp_nic *n, struct hp_dma *d)
 		memset(c->w, 0, HP_LINE);
 	assoc_put(&n->ctx.dir, i, 0, c->vpid, ASSOC_VALID);
 	assoc_touch(&n->ctx.dir, i);
-	ctx_serve(n, c);
+	while ((r = *at)) { /* all that wait for it, in order */
+		if (r->vpid != c->vpid) {
+			at = &r->next;
+			continue;
+		}
+		*at = r->next;
+		r->done(n, r, c);
+		at = &n->ctx.wait; /* done may have changed the list */
+	}
 	if (c->leaves) {
 		c->leaves = false;
 		ctx_evict(n, i);

@@ -6,16 +6,6 @@
  * the reason too. */
 #include "systems/hostport/nic/nic.h"
 
-/* Bytes that are still to come from memory are no fault of the network. */
-static bool whole(const struct hp_nic *n, uint32_t p)
-{
-	for (uint32_t cls = 0; cls < 2; cls++)
-		if (n->net.flying[p][cls].head &&
-		    n->net.flying[p][cls].head->avail == UINT32_MAX)
-			return true;
-	return false;
-}
-
 static bool empty(const struct hp_nic *n, uint32_t p)
 {
 	return !n->net.flying[p][0].head && !n->net.flying[p][1].head;
@@ -25,6 +15,8 @@ static void expire(struct hp_nic *n, void *arg)
 {
 	struct hp_stall *s = arg;
 	uint32_t p = (uint32_t)(s - n->net.stall);
+	const struct hp_tx_list *flying = n->net.flying[p];
+	bool whole = false;
 	uint64_t now = hp_now(n);
 	uint64_t last = weft_clock_cycle(
 		&n->param.f_core, weft_clock_edge(&n->param.net_clock,
@@ -36,7 +28,12 @@ static void expire(struct hp_nic *n, void *arg)
 	}
 	if (last > s->since)
 		s->since = last;
-	if (!whole(n, p))
+	/* bytes that are still to come from memory are no fault of the network
+	 */
+	for (uint32_t cls = 0; cls < 2; cls++)
+		whole |= flying[cls].head &&
+			 flying[cls].head->avail == UINT32_MAX;
+	if (!whole)
 		s->since = now;
 	if (s->since + n->param.dl_counter > now) {
 		hp_at(n, s->since + n->param.dl_counter, expire, s);

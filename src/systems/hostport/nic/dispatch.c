@@ -11,19 +11,7 @@
  * queue, into units without requests, and the last unit is theirs.  The extra
  * negative acknowledge of an instruction that wanted none may wait for
  * notification space: it counts as a request (4.9). */
-#include <stdlib.h>
-
-#include "base/need.h"
 #include "systems/hostport/nic/functional_units.h"
-
-struct list {
-	struct hp_in *head, *tail;
-};
-enum { PEND_REPLY, PEND_REQUEST, PEND_RESPONDER, PENDS };
-
-struct hp_rx_unit {
-	struct list pend[PENDS]; /* for room in a scheduler's queue */
-};
 
 /* ---- acknowledges ---- */
 
@@ -81,29 +69,27 @@ void hp_in_context(struct hp_nic *n, struct hp_in *in,
 	hp_ctx_get(n, &in->ctx);
 }
 
-/* For an earlier owner of the VPID.  A reply brings back the epoch of its
- * request: in an acknowledge, whose C1 names the command, where others have
- * their size.  A request names the owner that its sender has connected to. */
-static bool is_stale(const struct hp_in *in, const struct hp_ctx *c)
-{
-	const uint64_t *w = in->head.c;
-	uint64_t epoch = HP_CTX(c->w, HP_F_EPOCH);
-	uint32_t owner = HP_C3_OWNER(w[3]);
-
-	if (!in->reply)
-		return owner != HP_EPOCH_ANY && owner != (epoch & HP_EPOCH_LOW);
-	return epoch != (HP_CMD_BYTE(in->cmd) == HP_B_ACK ? HP_C3_SIZE(w[3])
-							  : HP_C1_ORIG(w[1]));
-}
-
 bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c)
 {
 	uint32_t byte = HP_CMD_BYTE(in->cmd);
 	enum hp_err err = in->reply ? HP_ERR_OVPID_INV : HP_ERR_TVPID_INV;
+	uint64_t epoch = HP_CTX(c->w, HP_F_EPOCH), w1 = in->head.c[1],
+		 w3 = in->head.c[3];
+	bool stale; /* for an earlier owner of the VPID */
+
+	/* A reply brings back the epoch of its request: in an acknowledge,
+	 * whose C1 names the command, where others have their size.  A request
+	 * names the owner that its sender has connected to. */
+	if (in->reply)
+		stale = epoch !=
+			(byte == HP_B_ACK ? HP_C3_SIZE(w3) : HP_C1_ORIG(w1));
+	else
+		stale = HP_C3_OWNER(w3) != HP_EPOCH_ANY &&
+			HP_C3_OWNER(w3) != (epoch & HP_EPOCH_LOW);
 
 	in->flags = c->w[0];
 	in->snap = HP_PS(HP_CTX(c->w, HP_F_WQ_RP), 0);
-	if (c->w[0] & HP_CTX_EN && !is_stale(in, c))
+	if (c->w[0] & HP_CTX_EN && !stale)
 		return true;
 	hp_count(n, HP_K_STALE, c->w[0] & HP_CTX_EN ? 1 : 0);
 	in->gone = true;
@@ -155,32 +141,14 @@ bool hp_is_extra(const struct hp_head *h)
 	       !hp_is_get(orig) && !(orig & HP_A);
 }
 
-static void in_key(struct hp_nic *n, struct hp_in *in, bool extra)
-{
-	const struct hp_head *h = &in->head;
-	enum hp_key_type type = HP_KEY_RMA;
-	uint32_t fus = n->sched[HP_CPL].n_fu;
-
-	if (in->reply && !extra)
-		type = HP_KEY_REPLY;
-	else if (in->reply || is_send(HP_CMD_BYTE(in->cmd)))
-		type = HP_KEY_SEND;
-	in->job.key =
-		hp_key(h->vpid, HP_C0_VPID(h->c[0]), HP_C0_HPID(h->c[0]), type);
-	in->job.ordered = n->reg.ctrl & HP_CTRL_ORDER;
-	in->job.prompt = type == HP_KEY_REPLY;
-	if (!in->job.prompt && hp_in_part(in) == HP_CPL)
-		in->job.fus = (1u << (fus - 1)) - 1;
-}
-
 /* Requests leave a quarter of the queue to replies.  A reply passes the
  * requests that wait for a unit. */
 static void dispatch_feed(struct hp_nic *n, uint32_t pend)
 {
 	struct hp_sched *s =
-		&n->sched[pend == PEND_RESPONDER ? HP_RSP : HP_CPL];
-	uint32_t kept = pend == PEND_REQUEST ? (s->room + 3) / 4 : 0;
-	struct list *l = &n->rx_unit->pend[pend];
+		&n->sched[pend == HP_PEND_RESPONDER ? HP_RSP : HP_CPL];
+	uint32_t kept = pend == HP_PEND_REQUEST ? (s->room + 3) / 4 : 0;
+	struct hp_in_list *l = &n->pend[pend];
 
 	while (l->head && s->n_queue + kept < s->room) {
 		struct hp_job *j = &l->head->job;
@@ -188,7 +156,7 @@ static void dispatch_feed(struct hp_nic *n, uint32_t pend)
 
 		l->head = l->head->next;
 		hp_sched_put(s, j);
-		if (pend != PEND_REPLY)
+		if (pend != HP_PEND_REPLY)
 			continue;
 		for (i = s->n_queue - 1; i && s->queue[i - 1]->fus; i--)
 			s->queue[i] = s->queue[i - 1];
@@ -198,7 +166,7 @@ static void dispatch_feed(struct hp_nic *n, uint32_t pend)
 
 void hp_rx_ready(struct hp_nic *n)
 {
-	for (uint32_t i = 0; i < PENDS; i++)
+	for (uint32_t i = 0; i < HP_PENDS; i++)
 		dispatch_feed(n, i);
 }
 
@@ -206,11 +174,13 @@ static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 {
 	bool reply = hp_is_reply(byte), extra = reply && hp_is_extra(&rx->head);
 	uint32_t part = hp_is_get(byte) && !reply ? HP_RSP : HP_CPL;
+	enum hp_key_type type = HP_KEY_RMA;
+	const struct hp_head *h = &rx->head;
 	struct hp_in *in = hp_job_new(&n->sched[part]);
-	uint32_t pend = part == HP_RSP	  ? PEND_RESPONDER
-			: reply && !extra ? PEND_REPLY
-					  : PEND_REQUEST;
-	struct list *l = &n->rx_unit->pend[pend];
+	uint32_t pend = part == HP_RSP	  ? HP_PEND_RESPONDER
+			: reply && !extra ? HP_PEND_REPLY
+					  : HP_PEND_REQUEST;
+	struct hp_in_list *l = &n->pend[pend];
 
 	in->rx = rx;
 	in->head = rx->head;
@@ -218,7 +188,16 @@ static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 	in->reply = reply;
 	in->trace = rx->f->trace_id;
 	hp_mark(n, in->trace, "to the core clock");
-	in_key(n, in, extra);
+	if (reply && !extra)
+		type = HP_KEY_REPLY;
+	else if (reply || is_send(byte))
+		type = HP_KEY_SEND;
+	in->job.key =
+		hp_key(h->vpid, HP_C0_VPID(h->c[0]), HP_C0_HPID(h->c[0]), type);
+	in->job.ordered = n->reg.ctrl & HP_CTRL_ORDER;
+	in->job.prompt = type == HP_KEY_REPLY;
+	if (!in->job.prompt && part == HP_CPL) /* the last one is for replies */
+		in->job.fus = (1u << (n->sched[HP_CPL].n_fu - 1)) - 1;
 	if (l->head)
 		l->tail->next = in;
 	else
@@ -254,22 +233,3 @@ void hp_incoming(struct hp_nic *n, struct hp_rx *rx)
 		hp_rx_end(n, rx);
 	}
 }
-
-/* ---- the block ---- */
-
-static int rx_init(struct hp_nic *n, struct weft_err *err)
-{
-	n->rx_unit = need(calloc(1, sizeof(*n->rx_unit)));
-	return 0;
-}
-
-static void rx_fini(struct hp_nic *n)
-{
-	free(n->rx_unit);
-}
-
-const struct hp_block hp_rx_block = {
-	.name = "rx",
-	.init = rx_init,
-	.fini = rx_fini,
-};

@@ -24,33 +24,28 @@ static void events_wrote(struct hp_nic *n, struct hp_dma *d)
 	hp_irq(n, (uint32_t)d->user);
 }
 
-static void events_put(struct hp_nic *n, struct hp_miss *r, uint32_t bit)
-{
-	struct hp_events *e = &n->records.events;
-	uint64_t w[2] = { *ring_front(r), bit };
-
-	ring_pop(r);
-	hp_dma_put(n, e->base + sizeof(w) * (e->wp++ % e->size), w, sizeof(w),
-		   events_wrote, NULL)
-		->user = bit;
-	hp_count(n, HP_K_EVENTS, 1);
-}
-
-static bool events_room(const struct hp_nic *n, uint32_t of)
-{
-	return n->records.events.wp - n->records.events.rp < of;
-}
-
 static void events_go(struct hp_nic *n)
 {
-	uint32_t size = n->records.events.size;
+	struct hp_records *r = &n->records;
+	struct hp_events *e = &r->events;
+	const struct {
+		struct hp_miss *from;
+		uint32_t bit, of;
+	} row[] = { { &r->tlb_miss, HP_IRQ_TLB, e->size },
+		    { &r->irq_vpid, HP_IRQ_NQE, e->size },
+		    { &r->err_log, HP_IRQ_ERR, e->size / 2 } };
 
-	while (!ring_empty(&n->records.tlb_miss) && events_room(n, size))
-		events_put(n, &n->records.tlb_miss, HP_IRQ_TLB);
-	while (!ring_empty(&n->records.irq_vpid) && events_room(n, size))
-		events_put(n, &n->records.irq_vpid, HP_IRQ_NQE);
-	while (!ring_empty(&n->records.err_log) && events_room(n, size / 2))
-		events_put(n, &n->records.err_log, HP_IRQ_ERR);
+	for (uint32_t i = 0; i < 3; i++)
+		while (!ring_empty(row[i].from) && e->wp - e->rp < row[i].of) {
+			uint64_t w[2] = { *ring_front(row[i].from),
+					  row[i].bit };
+
+			ring_pop(row[i].from);
+			hp_dma_put(n, e->base + sizeof(w) * (e->wp++ % e->size),
+				   w, sizeof(w), events_wrote, NULL)
+				->user = row[i].bit;
+			hp_count(n, HP_K_EVENTS, 1);
+		}
 }
 
 void hp_events_size(struct hp_nic *n, uint64_t size)

@@ -96,11 +96,6 @@ static bool fetch_usable(const struct hp_nic *n, const struct hp_ctx *c)
 	return c->w[0] & HP_CTX_EN && hp_csb_on(&n->csb, c->vpid);
 }
 
-static void log_dropped(struct hp_nic *n, uint32_t vpid)
-{
-	hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, 0), vpid);
-}
-
 /* ---- pointer commands ---- */
 
 static uint32_t fetch_field(const struct hp_ctx *c, uint32_t i, uint32_t hi,
@@ -161,7 +156,11 @@ static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 		return;
 	}
 	hp_notify_room(n, c);
-	hp_fetch_unpark(n, c);
+	if (!(c->w[0] & HP_CTX_STALL_NQ))
+		return;
+	c->w[0] &= ~HP_CTX_STALL_NQ; /* parked VCIs go on */
+	turn_add(n, c->vpid);
+	hp_fetch_go(n);
 }
 
 /* ---- CSB out ---- */
@@ -173,7 +172,7 @@ static void csb_done(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 
 	o->busy = false;
 	if (!fetch_usable(n, c)) {
-		log_dropped(n, e->vpid);
+		hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, 0), e->vpid);
 	} else if (e->cmd == HP_T_BARRIER) {
 		hp_count(n, HP_K_BARRIERS, 1);
 	} else if (e->cmd != HP_T_ISSUE) {
@@ -286,7 +285,7 @@ static void read_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	struct hp_req *req = op->req;
 
 	if (!fetch_usable(n, c) || !HP_CTX(c->w, HP_F_WQ_PEND)) {
-		log_dropped(n, c->vpid);
+		hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, 0), c->vpid);
 		op_abandon(n, op);
 		return;
 	}
@@ -311,21 +310,11 @@ static void read_done(struct hp_nic *n, struct hp_dma *d)
 	hp_ctx_get(n, &op->ctx);
 }
 
-/* VCIs that nobody reads yet.  (A context that was opened anew while its old
- * VCIs were being read may know of less.) */
-static uint32_t fetch_pending(const struct hp_nic *n, const struct hp_ctx *c)
-{
-	uint32_t pend = fetch_field(c, HP_F_WQ_PEND),
-		 ahead = fetch_reading(n, c->vpid);
-
-	return pend > ahead ? pend - ahead : 0;
-}
-
 /* The context is closed: what its process had triggered is named. */
-static void drop_pending(struct hp_nic *n, struct hp_ctx *c)
+static void drop_pending(struct hp_nic *n, struct hp_ctx *c, uint32_t pend)
 {
-	for (uint32_t pend = fetch_pending(n, c); pend; pend--)
-		log_dropped(n, c->vpid);
+	while (pend--)
+		hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, 0), c->vpid);
 	hp_marks_drop(n, c->vpid);
 	HP_CTX_SET(c->w, HP_F_WQ_PEND, 0);
 	hp_ctx_dirty(c);
@@ -335,11 +324,14 @@ static void drop_pending(struct hp_nic *n, struct hp_ctx *c)
 static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	struct hp_fetch *op = r->arg;
-	uint32_t ahead = fetch_reading(n, c->vpid), pend = fetch_pending(n, c),
-		 at;
+	uint32_t ahead = fetch_reading(n, c->vpid), at;
+	uint32_t pend = fetch_field(c, HP_F_WQ_PEND);
 
+	/* VCIs that nobody reads yet.  (A context that was opened anew while
+	 * its old VCIs were being read may know of less.) */
+	pend = pend > ahead ? pend - ahead : 0;
 	if (!fetch_usable(n, c)) {
-		drop_pending(n, c);
+		drop_pending(n, c, pend);
 		op_abandon(n, op);
 		return;
 	}
@@ -404,16 +396,6 @@ static void turn_next(struct hp_nic *n)
 		op->ctx.done = turn_ctx;
 		hp_ctx_get(n, &op->ctx);
 	}
-}
-
-void hp_fetch_unpark(struct hp_nic *n, struct hp_ctx *c)
-{
-	if (!(c->w[0] & HP_CTX_STALL_NQ))
-		return;
-	c->w[0] &= ~HP_CTX_STALL_NQ;
-	hp_ctx_dirty(c);
-	turn_add(n, c->vpid);
-	hp_fetch_go(n);
 }
 
 void hp_fetch_go(struct hp_nic *n)

@@ -49,9 +49,6 @@ struct hp_fetch_unit {
 };
 /* Something may be done: entries in the CSB, room in the scheduler. */
 void hp_fetch_go(struct hp_nic *n);
-/* NQ entries of this VPID have become free; called with its context (inside of
- * done): parked VCIs may go on. */
-void hp_fetch_unpark(struct hp_nic *n, struct hp_ctx *c);
 /* An instruction of this VPID may have been set aside and goes on. */
 void hp_fetch_resume(struct hp_nic *n, uint32_t vpid);
 /* The scheduler's queue has room for one more, besides those on their way. */

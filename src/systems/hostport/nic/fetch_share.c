@@ -75,11 +75,6 @@ void hp_share_mark(struct hp_nic *n, uint32_t vpid)
 	u->last = hp_now(n);
 }
 
-static uint32_t fetch_share_has(const struct hp_ahead *a, enum hp_share_of of)
-{
-	return of == HP_SHARE_PORT ? a->n : a->out + a->unread;
-}
-
 /* The VPID has its part of `all` places: `least`, and a share of the rest, for
  * each unit of its weight.  Whole numbers, so that parts are as weights.
  *
@@ -91,21 +86,21 @@ static bool part_full(const struct hp_nic *n, const struct hp_ahead *me,
 		      enum hp_share_of of, uint32_t all, uint32_t least)
 {
 	const struct hp_shares *u = &n->fetch.share;
-	uint32_t sum = 0, p = all;
+	bool port = of == HP_SHARE_PORT;
+	uint32_t sum = 0, p = all, has = port ? me->n : me->out + me->unread;
 
 	for (size_t i = 0; i < u->ahead.n; i++) {
 		const struct hp_ahead *a = &u->ahead.at[i];
 
-		if (fetch_share_has(a, of) &&
+		if ((port ? a->n : a->out + a->unread) &&
 		    hp_now(n) - a->at < n->param.vpid_recent &&
-		    (of == HP_SHARE_PORT || a->several) &&
+		    (port || a->several) &&
 		    !hp_sched_aside(&n->sched[HP_REQ], a->vpid))
 			sum += fetch_share_weight(n, a->vpid);
 	}
 	if (all > least && sum)
 		p = least + (all - least) / sum;
-	return all &&
-	       fetch_share_has(me, of) >= fetch_share_weight(n, me->vpid) * p;
+	return all && has >= fetch_share_weight(n, me->vpid) * p;
 }
 
 /* Behind the turn are queues that one VPID could fill, here and where its

@@ -9,33 +9,9 @@
 #include <stdlib.h>
 
 #include "systems/hostport/nic/nic.h"
+#include "systems/hostport/nic/pool.h"
 
 enum { WORD = 8 };
-
-static struct hp_dma *dma_new(struct hp_nic *n)
-{
-	struct hp_dma *d = n->dma_pool, *chain;
-
-	if (d) {
-		n->dma_pool = d->next;
-		chain = d->chain;
-	} else {
-		d = malloc(sizeof(*d));
-		if (!d)
-			abort();
-		chain = n->dma_all;
-		n->dma_all = d;
-	}
-	*d = (struct hp_dma){ .chain = chain };
-	return d;
-}
-
-static void dma_free(struct hp_nic *n, struct hp_dma *d)
-{
-	weft_slice_drop(&d->txn.data);
-	d->next = n->dma_pool;
-	n->dma_pool = d;
-}
 
 static void dma_submit(struct hp_nic *n, struct hp_dma_list *l)
 {
@@ -68,7 +44,7 @@ struct hp_dma *hp_dma_read(struct hp_nic *n, weft_phys_t addr, uint32_t bytes,
 			   void (*done)(struct hp_nic *, struct hp_dma *),
 			   void *arg)
 {
-	struct hp_dma *d = dma_new(n);
+	struct hp_dma *d = hp_pool_take(n->dma_pool, n->dma_all);
 	uint32_t skew = addr % WORD;
 
 	assert(bytes);
@@ -91,7 +67,7 @@ struct hp_dma *hp_dma_write(struct hp_nic *n, weft_phys_t addr,
 			    void (*done)(struct hp_nic *, struct hp_dma *),
 			    void *arg)
 {
-	struct hp_dma *d = dma_new(n);
+	struct hp_dma *d = hp_pool_take(n->dma_pool, n->dma_all);
 
 	assert(data.len);
 	d->txn.op = WEFT_BUS_WRITE;
@@ -117,21 +93,6 @@ struct hp_dma *hp_dma_put(struct hp_nic *n, weft_phys_t addr, const void *data,
 	return hp_dma_write(n, addr, s, done, arg);
 }
 
-/* A refused read gives all ones. */
-static void read_done(struct hp_nic *n, struct hp_dma *d)
-{
-	struct weft_slice cut;
-
-	weft_bus_settle(n->bus);
-	if (d->txn.status != WEFT_BUS_OK)
-		memset(weft_slice_data(d->txn.data), 0xff, d->txn.bytes);
-	if (d->bytes == d->txn.bytes)
-		return;
-	cut = weft_slice_sub(d->txn.data, d->skew, d->bytes);
-	weft_slice_drop(&d->txn.data);
-	d->txn.data = cut;
-}
-
 /* The next one asks for the bus before the answer is worked on. */
 static void dma_over(struct hp_nic *n, void *arg)
 {
@@ -142,15 +103,28 @@ static void dma_over(struct hp_nic *n, void *arg)
 	dma_submit(n, l);
 	if (d->done)
 		d->done(n, d);
-	dma_free(n, d);
+	weft_slice_drop(&d->txn.data);
+	hp_pool_put(n->dma_pool, d);
 }
 
+/* A refused read gives all ones. */
 void hp_hif_done(struct hp_nic *n, struct hp_dma *d)
 {
+	struct weft_slice cut;
+
 	if (d->txn.status != WEFT_BUS_OK)
 		hp_count(n, HP_K_ABORTS, 1);
-	if (d->txn.op == WEFT_BUS_READ)
-		read_done(n, d);
+	if (d->txn.op == WEFT_BUS_READ) {
+		weft_bus_settle(n->bus);
+		if (d->txn.status != WEFT_BUS_OK)
+			memset(weft_slice_data(d->txn.data), 0xff,
+			       d->txn.bytes);
+		if (d->bytes != d->txn.bytes) {
+			cut = weft_slice_sub(d->txn.data, d->skew, d->bytes);
+			weft_slice_drop(&d->txn.data);
+			d->txn.data = cut;
+		}
+	}
 	hp_at(n, hp_now(n), dma_over, d);
 }
 

@@ -15,26 +15,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/need.h"
 #include "systems/hostport/nic/nic.h"
+#include "systems/hostport/nic/pool.h"
 
 /* ---- sending ---- */
-
-static struct hp_tx *tx_new(struct hp_nic *n)
-{
-	struct hp_tx *t = n->net.tx_pool, *chain;
-
-	if (t) {
-		n->net.tx_pool = t->next;
-		chain = t->chain;
-	} else {
-		t = need(malloc(sizeof(*t)));
-		chain = n->net.tx_all;
-		n->net.tx_all = t;
-	}
-	*t = (struct hp_tx){ .chain = chain };
-	return t;
-}
 
 static void tx_push(struct hp_tx_list *l, struct hp_tx *t)
 {
@@ -91,7 +75,7 @@ struct hp_tx *hp_net_send_on(struct hp_nic *n, uint32_t np,
 			     void *arg)
 {
 	uint32_t all = f->payload.len;
-	struct hp_tx *t = tx_new(n);
+	struct hp_tx *t = hp_pool_take(n->net.tx_pool, n->net.tx_all);
 
 	if (!(n->reg.ctrl & HP_CTRL_HASH))
 		hp_pkt_unordered(f);
@@ -157,29 +141,12 @@ static void net_sent(void *own, struct netport *np, uint32_t cls,
 	n->net.flying[p][cls].head = t->next;
 	if (t->sent)
 		t->sent(n, t);
-	t->next = n->net.tx_pool;
-	n->net.tx_pool = t;
+	hp_pool_put(n->net.tx_pool, t);
 	hp_stall(n, p);
 	tx_go(n, p, cls);
 }
 
 /* ---- receiving ---- */
-
-static struct hp_rx *rx_new(struct hp_nic *n)
-{
-	struct hp_rx *rx = n->net.rx_pool, *chain;
-
-	if (rx) {
-		n->net.rx_pool = rx->next;
-		chain = rx->chain;
-	} else {
-		rx = need(malloc(sizeof(*rx)));
-		chain = n->net.rx_all;
-		n->net.rx_all = rx;
-	}
-	*rx = (struct hp_rx){ .chain = chain };
-	return rx;
-}
 
 /* The first k cells go back. */
 static void rx_release(struct hp_nic *n, struct hp_rx *rx, uint32_t k)
@@ -212,8 +179,7 @@ static void rx_free(struct hp_nic *n, struct hp_rx *rx)
 {
 	weft_frame_free(rx->f);
 	rx->f = NULL;
-	rx->next = n->net.rx_pool;
-	n->net.rx_pool = rx;
+	hp_pool_put(n->net.rx_pool, rx);
 }
 
 void hp_rx_end(struct hp_nic *n, struct hp_rx *rx)
@@ -270,7 +236,8 @@ static void net_cell(void *own, struct netport *np,
 	struct hp_rx *rx = n->net.rx[p][cls];
 
 	if (!rx) {
-		rx = n->net.rx[p][cls] = rx_new(n);
+		rx = hp_pool_take(n->net.rx_pool, n->net.rx_all);
+		n->net.rx[p][cls] = rx;
 		rx->f = c->pkt;
 		rx->np = (uint8_t)p;
 		rx->cls = (uint8_t)cls;
@@ -330,17 +297,8 @@ void hp_net_abandon(struct hp_nic *n)
 
 void hp_net_fini(struct hp_nic *n)
 {
-	struct hp_rx *rx;
-	struct hp_tx *t;
-
 	for (uint32_t i = 0; i < HP_NPS; i++)
 		netport_fini(&n->net.np[i]);
-	while ((rx = n->net.rx_all)) {
-		n->net.rx_all = rx->chain;
-		free(rx);
-	}
-	while ((t = n->net.tx_all)) {
-		n->net.tx_all = t->chain;
-		free(t);
-	}
+	hp_pool_free(n->net.rx_all);
+	hp_pool_free(n->net.tx_all);
 }

@@ -314,25 +314,6 @@ static void hp_event(struct weft_comp *c, uint32_t tag)
 	}
 }
 
-/* SB13: issue places not used in slots that had work (horizontal), cycles of
- * the run in which a requester had none (vertical). */
-static void tell_waste(struct hp_nic *n, const struct hp_sched *s)
-{
-	double busy = 0, all = (double)s->n_fu * (double)hp_now(n);
-
-	for (uint32_t f = 0; f < s->n_fu; f++)
-		busy += (double)(s->fu[f].busy +
-				 (s->fu[f].n ? hp_now(n) - s->fu[f].busy_since
-					     : 0));
-	if (s->slots)
-		weft_metric(n->comp, "waste_horizontal", "%",
-			    100 * (double)s->waste /
-				    ((double)s->slots * s->width));
-	if (all > 0)
-		weft_metric(n->comp, "waste_vertical", "%",
-			    100 * (1 - busy / all));
-}
-
 /* What its network ports have carried. */
 static int hp_sample(struct weft_comp *c, struct weft_err *err)
 {
@@ -348,6 +329,8 @@ static int hp_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct hp_nic *n = c->state;
 	const struct hp_sched *s = &n->sched[HP_REQ];
+	uint64_t now = hp_now(n);
+	double busy = 0, all = (double)s->n_fu * (double)now;
 	int ret = hp_sample(c, err);
 
 	if (n->vcis) {
@@ -356,7 +339,22 @@ static int hp_finish(struct weft_comp *c, struct weft_err *err)
 		weft_metric(c, "vci_at", "ns", n->vci_at / (double)n->vcis);
 		weft_metric(c, "scoreboard", "entries",
 			    s->n_fu * s->pipe->stages);
-		tell_waste(n, s);
+		/* SB13: issue places not used in slots that had work
+		 * (horizontal), cycles of the run in which a requester had none
+		 * (vertical) */
+		for (uint32_t i = 0; i < s->n_fu; i++) {
+			const struct hp_fu *fu = &s->fu[i];
+
+			busy += (double)(fu->busy +
+					 (fu->n ? now - fu->busy_since : 0));
+		}
+		if (s->slots)
+			weft_metric(c, "waste_horizontal", "%",
+				    100 * (double)s->waste /
+					    ((double)s->slots * s->width));
+		if (all > 0)
+			weft_metric(c, "waste_vertical", "%",
+				    100 * (1 - busy / all));
 	}
 	for (uint32_t i = 0; !ret && i < HP_BLOCKS; i++)
 		if (hp_blocks[i] && hp_blocks[i]->finish)
@@ -377,11 +375,11 @@ static void hp_fini(struct weft_comp *c)
 		hp_sched_fini(&n->sched[i]);
 	hp_net_fini(n);
 	hp_fetch_fini(n);
-	hp_marks_fini(n);
+	vec_free(&n->marks.wait);
 	hp_ctx_fini(n);
 	hp_csb_fini(&n->csb);
 	hp_hif_fini(n);
-	hp_later_fini(n);
+	free(n->later.at);
 	ring_free(&n->records.tlb_miss);
 	ring_free(&n->records.irq_vpid);
 	ring_free(&n->records.err_log);

@@ -247,14 +247,13 @@ struct hp_block {
 enum {
 	HP_BLOCK_ULTRA = 4,
 	HP_BLOCK_NOTIFY,
-	HP_BLOCK_RX,
 	HP_BLOCK_REQ,
 	HP_BLOCK_RSP,
 	HP_BLOCKS
 };
 extern const struct hp_block *const hp_blocks[HP_BLOCKS];
 extern const struct hp_block hp_win_block, hp_route_block, hp_tlb_block;
-extern const struct hp_block hp_notify_block, hp_rx_block;
+extern const struct hp_block hp_notify_block;
 extern const struct hp_block hp_req_block, hp_rsp_block, hp_ultra_block;
 /* By enum hp_part. */
 extern const struct hp_pipe hp_req_pipe, hp_cpl_pipe, hp_rsp_pipe;
@@ -276,6 +275,11 @@ struct hp_park_area { /* where packets wait (parked_packets.c) */
 	uint32_t kept[HP_FU_MAX]; /* bytes in the buffers of completers */
 };
 struct hp_in;
+struct hp_in_list {
+	struct hp_in *head, *tail;
+};
+/* What arrived and waits for room in a scheduler's queue. */
+enum { HP_PEND_REPLY, HP_PEND_REQUEST, HP_PEND_RESPONDER, HP_PENDS };
 struct hp_share { /* of a receiver without room (receiver_room.c) */
 	uint16_t vpid;
 	uint32_t places, bytes, pages;
@@ -338,11 +342,11 @@ struct hp_nic {
 	struct weft_timer slot[HP_PARTS];
 	uint64_t slot_next[HP_PARTS]; /* first cycle not used */
 	struct hp_net net;
+	struct hp_notify notify;
+	struct hp_in_list pend[HP_PENDS];
 	/* made by their blocks */
 	struct hp_lines *win, *routes;
 	struct hp_tlb *xlate;
-	struct hp_notify *notify;
-	struct hp_rx_unit *rx_unit;
 	struct hp_ultra *ultra;
 };
 
@@ -381,7 +385,6 @@ static inline void hp_count(struct hp_nic *n, enum hp_counter k, uint64_t by)
 
 /* Called by nic.c. */
 void hp_later_event(struct hp_nic *n);
-void hp_later_fini(struct hp_nic *n);
 int hp_hif_start(struct hp_nic *n, struct weft_err *err);
 void hp_hif_done(struct hp_nic *n, struct hp_dma *d);
 void hp_hif_fini(struct hp_nic *n);

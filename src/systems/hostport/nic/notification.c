@@ -8,28 +8,19 @@
  * of the context and merge; what asked for the last one is kept here. */
 #include <stdlib.h>
 
-#include "base/need.h"
 #include "systems/hostport/nic/functional_units.h"
+#include "systems/hostport/nic/pool.h"
 
-struct status { /* a status NQE on its way */
+struct hp_status { /* a status NQE on its way */
 	struct hp_nqe e;
-	struct status *next, *chain;
-};
-
-struct hp_notify {
-	struct hp_nqe *wait, **tail; /* for room */
-	uint16_t *cause; /* by VPID: 13:9 error, 8:5 command, 4:0 parameter;
-			  * made on first use */
-	struct status *pool, *all;
-	uint32_t looking, writing, waiting; /* NQEs, by what they are at */
-	struct hp_nqe *live;
+	struct hp_status *next, *chain;
 };
 
 /* ---- what is told ---- */
 
 static void notification_tell(const struct hp_nic *n)
 {
-	const struct hp_notify *u = n->notify;
+	const struct hp_notify *u = &n->notify;
 
 	if (!weft_heard_kind(n->comp, WEFT_TRACE_STATE))
 		return;
@@ -63,7 +54,7 @@ static void live_end(struct hp_nqe *e)
 
 bool hp_notify_holds(const struct hp_nic *n, uint32_t vpid)
 {
-	const struct hp_nqe *e = n->notify->live;
+	const struct hp_nqe *e = n->notify.live;
 
 	while (e && e->vpid != vpid)
 		e = e->live;
@@ -77,7 +68,7 @@ static void nqe_handed(struct hp_nic *n, struct hp_dma *d)
 	struct hp_nqe *e = d->arg;
 
 	hp_count(n, HP_K_NQES, 1);
-	n->notify->writing--;
+	n->notify.writing--;
 	notification_tell(n);
 	if (d->user)
 		hp_irq_vpid(n, e->vpid);
@@ -115,7 +106,7 @@ static void nqe_place(struct hp_nic *n, struct hp_nqe *e, struct hp_ctx *c)
 	hp_ctx_dirty(c);
 	e->at = HP_BASE(c->w, HP_F_NQ_BASE) + (uint64_t)HP_LINE * wp;
 	e->irq = c->w[0] & HP_CTX_IRQ_EN;
-	n->notify->writing++;
+	n->notify.writing++;
 	notification_tell(n);
 	hp_after(n, n->param.t_nqe, nqe_write, e);
 }
@@ -124,7 +115,7 @@ static void nqe_place(struct hp_nic *n, struct hp_nqe *e, struct hp_ctx *c)
 
 bool hp_notify_waits(const struct hp_nic *n, uint32_t vpid)
 {
-	for (const struct hp_nqe *e = n->notify->wait; e; e = e->next)
+	for (const struct hp_nqe *e = n->notify.wait; e; e = e->next)
 		if (e->vpid == vpid)
 			return true;
 	return false;
@@ -155,9 +146,9 @@ static void nqe_lost(struct hp_nic *n, struct hp_nqe *e, uint32_t cmd)
 static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
 			struct hp_ctx *c)
 {
-	struct hp_nqe *e = r->arg, **at = &n->notify->wait;
+	struct hp_nqe *e = r->arg, **at = &n->notify.wait;
 
-	n->notify->looking--;
+	n->notify.looking--;
 	if (!HP_CTX(c->w, HP_F_NQ_RESV)) /* an answer nobody asked for */
 		e->reserved = false;
 	if (!(c->w[0] & HP_CTX_EN)) {
@@ -179,7 +170,7 @@ static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
 	e->next = NULL;
 	*at = e;
 	hp_count(n, HP_K_NQE_WAITS, 1);
-	n->notify->waiting++;
+	n->notify.waiting++;
 	notification_tell(n);
 	hp_stall_update(n, c);
 }
@@ -189,14 +180,14 @@ static void notification_look(struct hp_nic *n, struct hp_nqe *e)
 	e->ctx.vpid = e->vpid;
 	e->ctx.done = nqe_context;
 	e->ctx.arg = e;
-	n->notify->looking++;
+	n->notify.looking++;
 	notification_tell(n);
 	hp_ctx_get(n, &e->ctx);
 }
 
 void hp_notify(struct hp_nic *n, struct hp_nqe *e)
 {
-	live_add(n->notify, e);
+	live_add(&n->notify, e);
 	notification_look(n, e);
 }
 
@@ -204,24 +195,9 @@ void hp_notify(struct hp_nic *n, struct hp_nqe *e)
 
 static void status_done(struct hp_nic *n, struct hp_nqe *e, bool err)
 {
-	struct status *s = e->arg;
+	struct hp_status *s = e->arg;
 
-	s->next = n->notify->pool;
-	n->notify->pool = s;
-}
-
-static struct status *status_new(struct hp_notify *u)
-{
-	struct status *s = u->pool;
-
-	if (s) {
-		u->pool = s->next;
-		return s;
-	}
-	s = need(calloc(1, sizeof(*s)));
-	s->chain = u->all;
-	u->all = s;
-	return s;
+	hp_pool_put(n->notify.pool, s);
 }
 
 /* Written when there is room, and VCIs triggered before have been fetched or
@@ -233,7 +209,7 @@ static void status_try(struct hp_nic *n, struct hp_ctx *c)
 		HP_CTX(c->w, HP_F_WQ_PEND) && !(c->w[0] & HP_CTX_STALL_NQ);
 	uint32_t wp = (uint32_t)HP_CTX(c->w, HP_F_NQ_WP), cause = 0;
 	struct hp_nqe *e;
-	struct status *s;
+	struct hp_status *s;
 
 	if (!(c->w[0] & HP_CTX_STAT) || behind ||
 	    !hp_nq_free(c, n->reg.nq_size))
@@ -241,9 +217,9 @@ static void status_try(struct hp_nic *n, struct hp_ctx *c)
 	c->w[0] &= ~HP_CTX_STAT;
 	/* The bit may be set without a command of ours, since contexts are
 	 * memory of the driver. */
-	if (n->notify->cause)
-		cause = n->notify->cause[c->vpid];
-	s = status_new(n->notify);
+	if (n->notify.cause)
+		cause = n->notify.cause[c->vpid];
+	s = hp_pool_take(n->notify.pool, n->notify.all);
 	e = &s->e;
 	*e = (struct hp_nqe){ .vpid = c->vpid, .done = status_done, .arg = s };
 	e->w[0] = HP_STATUS_W0(c->w[0], cause >> 5 & 15, cause & 31);
@@ -254,14 +230,14 @@ static void status_try(struct hp_nic *n, struct hp_ctx *c)
 	e->w[4] = HP_PS(HP_CTX(c->w, HP_F_PRQ_RP), HP_CTX(c->w, HP_F_PRQ_WP));
 	e->w[7] = HP_NQE_W7(HP_CMD(cause >> 9, HP_G_PORT, HP_B_NOTIFY_CC),
 			    n->reg.hpid, c->vpid);
-	live_add(n->notify, e);
+	live_add(&n->notify, e);
 	nqe_place(n, e, c);
 }
 
 void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 		      uint32_t par, enum hp_err err)
 {
-	struct hp_notify *u = n->notify;
+	struct hp_notify *u = &n->notify;
 
 	if (!u->cause)
 		u->cause = need(calloc(HP_VPIDS, sizeof(*u->cause)));
@@ -277,7 +253,7 @@ void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 
 void hp_notify_room(struct hp_nic *n, struct hp_ctx *c)
 {
-	struct hp_nqe **at = &n->notify->wait, *e;
+	struct hp_nqe **at = &n->notify.wait, *e;
 
 	while ((e = *at) && hp_nq_free(c, n->reg.nq_size)) {
 		if (e->vpid != c->vpid) {
@@ -286,7 +262,7 @@ void hp_notify_room(struct hp_nic *n, struct hp_ctx *c)
 		}
 		*at = e->next;
 		hp_mark(n, e->trace, "notification waits for room");
-		n->notify->waiting--;
+		n->notify.waiting--;
 		nqe_place(n, e, c);
 	}
 	hp_stall_update(n, c);
@@ -296,7 +272,7 @@ void hp_notify_room(struct hp_nic *n, struct hp_ctx *c)
 
 void hp_notify_again(struct hp_nic *n, uint32_t vpid)
 {
-	struct hp_nqe **at = &n->notify->wait, *e;
+	struct hp_nqe **at = &n->notify.wait, *e;
 
 	while ((e = *at)) {
 		if (e->vpid != vpid) {
@@ -304,35 +280,20 @@ void hp_notify_again(struct hp_nic *n, uint32_t vpid)
 			continue;
 		}
 		*at = e->next;
-		n->notify->waiting--;
+		n->notify.waiting--;
 		notification_look(n, e);
 	}
 }
 
 /* ---- the block ---- */
 
-static int notify_init(struct hp_nic *n, struct weft_err *err)
-{
-	n->notify = need(calloc(1, sizeof(*n->notify)));
-	return 0;
-}
-
 static void notify_fini(struct hp_nic *n)
 {
-	struct status *s;
-
-	if (!n->notify)
-		return;
-	while ((s = n->notify->all)) {
-		n->notify->all = s->chain;
-		free(s);
-	}
-	free(n->notify->cause);
-	free(n->notify);
+	hp_pool_free(n->notify.all);
+	free(n->notify.cause);
 }
 
 const struct hp_block hp_notify_block = {
 	.name = "notify",
-	.init = notify_init,
 	.fini = notify_fini,
 };

@@ -30,6 +30,14 @@ struct hp_nqe {
 	struct hp_nqe *next;
 	struct hp_nqe *live, **live_at; /* all that are not done */
 };
+struct hp_notify {
+	struct hp_nqe *wait; /* for room */
+	uint16_t *cause;     /* by VPID: 13:9 error, 8:5 command, 4:0 parameter;
+			      * made on first use */
+	struct hp_status *pool, *all;
+	uint32_t looking, writing, waiting; /* NQEs, by what they are at */
+	struct hp_nqe *live;
+};
 /* Lent until done. */
 void hp_notify(struct hp_nic *n, struct hp_nqe *e);
 /* A status NQE is owed for this command (CSB13): merges with one that waits.

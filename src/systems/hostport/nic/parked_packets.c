@@ -113,12 +113,6 @@ static weft_phys_t park_at(const struct hp_nic *n, const struct hp_push *p,
 
 /* ---- there and back ---- */
 
-static uint32_t parked_packets_piece(const struct hp_nic *n, uint32_t from,
-				     uint32_t to)
-{
-	return to - from < n->param.dma_piece ? to - from : n->param.dma_piece;
-}
-
 static void park_wrote(struct hp_nic *n, struct hp_dma *d)
 {
 	struct hp_push *p = d->arg;
@@ -133,10 +127,11 @@ static void park_write(struct hp_nic *n, struct hp_push *p, uint32_t here)
 	struct hp_park *k = &p->park;
 	struct hp_rx *rx = p->rx;
 	uint32_t end = here < p->size ? here : p->size, bytes;
+	uint32_t most = n->param.dma_piece;
 
 	while (k->put < end && k->out < PIECES && !p->stop) {
-		bytes = parked_packets_piece(n, k->put, end);
-		if (bytes < n->param.dma_piece && !rx->whole && end < p->size)
+		bytes = end - k->put < most ? end - k->put : most;
+		if (bytes < most && !rx->whole && end < p->size)
 			return; /* more of it is on its way */
 		k->out++;
 		hp_dma_write(n, park_at(n, p, k->put),
@@ -162,11 +157,12 @@ static void park_read(struct hp_nic *n, struct hp_push *p)
 {
 	struct hp_park *k = &p->park;
 	uint32_t end = p->stored + HP_INGRESS, bytes;
+	uint32_t most = n->param.dma_piece;
 
 	end = end < k->there ? end : k->there;
 	end = end < p->total ? end : p->total;
 	while (k->asked < end && k->out < PIECES) {
-		bytes = parked_packets_piece(n, k->asked, end);
+		bytes = end - k->asked < most ? end - k->asked : most;
 		k->out++;
 		hp_dma_read(n, park_at(n, p, k->asked), bytes, park_came, p)
 			->user = k->asked;

@@ -10,32 +10,20 @@
 #include "systems/hostport/nic/functional_units.h"
 #include "systems/hostport/nic/ultra.h"
 
-static bool csb_holds(const struct hp_csb *b, uint32_t vpid)
-{
-	for (uint32_t i = 0; i < b->n; i++)
-		if (b->at[(b->head + i) % b->depth].vpid == vpid)
-			return true;
-	return false;
-}
-
-static bool fetch_holds(const struct hp_nic *n, uint32_t vpid)
-{
-	const struct hp_fetch_unit *u = &n->fetch;
-
-	for (uint32_t i = 0; i < HP_LOOKUPS; i++)
-		if (u->out[i].busy && u->out[i].entry.vpid == vpid)
-			return true;
-	for (uint32_t i = 0; i < HP_FETCHES; i++)
-		if (u->op[i].req && u->op[i].ctx.vpid == vpid)
-			return true;
-	return u->in_turn[vpid / 64] >> vpid % 64 & 1;
-}
-
 uint32_t hp_held(const struct hp_nic *n, uint32_t vpid)
 {
-	uint32_t k = csb_holds(&n->csb, vpid) + fetch_holds(n, vpid) +
-		     hp_notify_holds(n, vpid) + ultra_cpl_holds(n->ultra, vpid);
+	const struct hp_fetch_unit *u = &n->fetch;
+	bool fetch = u->in_turn[vpid / 64] >> vpid % 64 & 1, csb = false;
+	uint32_t k;
 
+	for (uint32_t i = 0; i < n->csb.n; i++)
+		csb |= n->csb.at[(n->csb.head + i) % n->csb.depth].vpid == vpid;
+	for (uint32_t i = 0; i < HP_LOOKUPS; i++)
+		fetch |= u->out[i].busy && u->out[i].entry.vpid == vpid;
+	for (uint32_t i = 0; i < HP_FETCHES; i++)
+		fetch |= u->op[i].req && u->op[i].ctx.vpid == vpid;
+	k = csb + fetch + hp_notify_holds(n, vpid) +
+	    ultra_cpl_holds(n->ultra, vpid);
 	for (uint32_t i = 0; i < HP_PARTS; i++)
 		k += hp_sched_holds(&n->sched[i], vpid);
 	return k;

@@ -88,31 +88,24 @@ bool hp_sched_holds(const struct hp_sched *s, uint32_t vpid)
 	return false;
 }
 
-static bool fu_holds(const struct hp_sched *s, const struct hp_fu *fu,
-		     uint64_t key)
-{
-	if (aside_has(fu, key, UINT64_MAX))
-		return true;
-	for (uint32_t k = 0; k < s->pipe->stages; k++)
-		if (fu->stage[k] && fu->stage[k]->ordered &&
-		    fu->stage[k]->key == key)
-			return true;
-	for (uint32_t i = 0; i < ring_count(&fu->wait); i++) {
-		const struct hp_job *j = *ring_nth(&fu->wait, i);
-
-		if (j->ordered && j->key == key)
-			return true;
-	}
-	return false;
-}
-
 /* The unit that has the key (SB4).  There is never a second one (SB5). */
 static uint32_t fu_of_key(const struct hp_sched *s, uint64_t key)
 {
 	uint32_t found = HP_FU_NONE;
 
 	for (uint32_t f = 0; f < s->n_fu; f++) {
-		if (!s->fu[f].n || !fu_holds(s, &s->fu[f], key))
+		const struct hp_fu *fu = &s->fu[f];
+		bool has = fu->n && aside_has(fu, key, UINT64_MAX);
+
+		for (uint32_t k = 0; fu->n && !has && k < s->pipe->stages; k++)
+			has = fu->stage[k] && fu->stage[k]->ordered &&
+			      fu->stage[k]->key == key;
+		for (uint32_t i = 0; !has && i < ring_count(&fu->wait); i++) {
+			const struct hp_job *j = *ring_nth(&fu->wait, i);
+
+			has = j->ordered && j->key == key;
+		}
+		if (!has)
 			continue;
 		assert(found == HP_FU_NONE);
 		found = f;
@@ -173,18 +166,17 @@ static bool scheduler_watched(const struct hp_sched *s)
 	return s->comp && weft_heard_kind(s->comp, WEFT_TRACE_STATE);
 }
 
-static void tell_queue(const struct hp_sched *s)
+/* fu: of a wait queue; NULL: the queue of all. */
+static void tell_level(const struct hp_sched *s, const struct hp_fu *fu)
 {
-	if (scheduler_watched(s))
-		weft_level(s->comp, s->pipe->queue_name, WEFT_TRACE_ONE,
-			   s->n_queue, weft_now(s->comp));
-}
-
-static void tell_wait(const struct hp_sched *s, const struct hp_fu *fu)
-{
-	if (scheduler_watched(s))
+	if (!scheduler_watched(s))
+		return;
+	if (fu)
 		weft_level(s->comp, s->pipe->wait_name, (uint32_t)(fu - s->fu),
 			   ring_count(&fu->wait), weft_now(s->comp));
+	else
+		weft_level(s->comp, s->pipe->queue_name, WEFT_TRACE_ONE,
+			   s->n_queue, weft_now(s->comp));
 }
 
 static void stage_set(const struct hp_sched *s, struct hp_fu *fu, uint32_t k,
@@ -198,11 +190,6 @@ static void stage_set(const struct hp_sched *s, struct hp_fu *fu, uint32_t k,
 }
 
 /* ---- pipelines ---- */
-
-static uint64_t sched_now(const struct hp_sched *s)
-{
-	return s->now ? s->now(s->own) : 0;
-}
 
 static void fu_enter(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j,
 		     uint32_t k)
@@ -238,18 +225,12 @@ static void aside_take(struct hp_fu *fu, struct hp_job *j)
 	j->aside = false;
 }
 
-static bool aside_room(const struct hp_sched *s, const struct hp_fu *fu,
-		       const struct hp_job *j)
-{
-	return j->placed || fu->taken < s->places;
-}
-
 /* j's stage is over, and one of its key stands aside. */
 static bool aside_behind(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
 {
 	if (s->pipe->behind)
 		s->pipe->behind(s, j);
-	if (!j->over || !aside_room(s, fu, j))
+	if (!j->over || (!j->placed && fu->taken >= s->places))
 		return false;
 	aside_put(s, fu, j);
 	return true;
@@ -297,7 +278,8 @@ static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 		}
 		fu->slow -= !j->prompt;
 		if (!--fu->n)
-			fu->busy += sched_now(s) - fu->busy_since;
+			fu->busy +=
+				(s->now ? s->now(s->own) : 0) - fu->busy_since;
 		if (s->pipe->left)
 			s->pipe->left(s, j);
 		hp_job_drop(s, j);
@@ -307,7 +289,7 @@ static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 		return false;
 	next = *ring_front(&fu->wait);
 	ring_pop(&fu->wait);
-	tell_wait(s, fu);
+	tell_level(s, fu);
 	fu_enter(s, fu, next, 0);
 	return true;
 }
@@ -338,7 +320,7 @@ void hp_stage_aside(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_fu *fu = &s->fu[j->fu];
 
-	if (j->aside || j->over || !aside_room(s, fu, j))
+	if (j->aside || j->over || (!j->placed && fu->taken >= s->places))
 		return;
 	aside_put(s, fu, j);
 	if (s->n_queue)
@@ -353,7 +335,7 @@ void hp_sched_put(struct hp_sched *s, struct hp_job *j)
 	assert(hp_sched_room(s));
 	j->put = s->puts++;
 	s->queue[s->n_queue++] = j;
-	tell_queue(s);
+	tell_level(s, NULL);
 	s->wake(s->own, s);
 }
 
@@ -386,11 +368,11 @@ static void scheduler_issue(struct hp_sched *s, uint32_t i, uint32_t f)
 	s->issues++;
 	j->fu = (uint8_t)f;
 	if (!fu->n++)
-		fu->busy_since = sched_now(s);
+		fu->busy_since = s->now ? s->now(s->own) : 0;
 	fu->jobs++;
 	fu->slow += !j->prompt;
 	*ring_push(&fu->wait) = j;
-	tell_wait(s, fu);
+	tell_level(s, fu);
 }
 
 void hp_sched_slot(struct hp_sched *s)
@@ -416,7 +398,7 @@ void hp_sched_slot(struct hp_sched *s)
 		if (s->queue[i]) /* closes the gaps */
 			s->queue[left++] = s->queue[i];
 	s->n_queue = left;
-	tell_queue(s);
+	tell_level(s, NULL);
 	if (s->n_queue)
 		s->wake(s->own, s);
 	for (uint32_t f = 0; f < s->n_fu; f++)

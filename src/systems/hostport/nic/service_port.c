@@ -14,22 +14,6 @@
 
 #include "systems/hostport/nic/functional_units.h"
 
-/* ---- high availability ---- */
-
-static void broken(struct hp_nic *n, struct hp_rx *rx)
-{
-	uint32_t byte = HP_CMD_BYTE(HP_C0_CMD(rx->head.c[0]));
-
-	if (hp_is_reply(byte))
-		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, HP_G_PORT, byte),
-			   rx->head.vpid);
-	else
-		hp_ack(n, &rx->head, HP_ERR_ROUTE_BROKEN, rx->f->trace_id);
-	hp_rx_end(n, rx);
-}
-
-/* ---- multicast ---- */
-
 /* A copy along these elements; false: that is no route. */
 static bool copy(struct hp_nic *n, const struct hp_rx *rx, const uint8_t *el,
 		 uint32_t k)
@@ -75,10 +59,18 @@ static void replicate(struct hp_nic *n, struct hp_rx *rx)
 
 void hp_service(struct hp_nic *n, struct hp_rx *rx)
 {
-	if (!rx->head.n_tree) {
-		broken(n, rx);
+	uint32_t byte = HP_CMD_BYTE(HP_C0_CMD(rx->head.c[0]));
+
+	if (rx->head.n_tree) {
+		rx->more = replicate;
+		replicate(n, rx);
 		return;
 	}
-	rx->more = replicate;
-	replicate(n, rx);
+	/* high availability */
+	if (hp_is_reply(byte))
+		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, HP_G_PORT, byte),
+			   rx->head.vpid);
+	else
+		hp_ack(n, &rx->head, HP_ERR_ROUTE_BROKEN, rx->f->trace_id);
+	hp_rx_end(n, rx);
 }

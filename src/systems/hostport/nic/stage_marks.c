@@ -27,11 +27,6 @@ const char *hp_in_what(const struct hp_job *j)
 	return hp_command_name(HP_CMD_BYTE(((const struct hp_in *)j)->cmd));
 }
 
-void hp_marks_load(struct hp_nic *n, bool issues)
-{
-	n->marks.load = issues ? weft_msg_open(n->comp) : 0;
-}
-
 void hp_marks_accepted(struct hp_nic *n, uint32_t vpid, uint32_t count)
 {
 	uint64_t id = n->marks.load;
@@ -49,19 +44,6 @@ void hp_marks_accepted(struct hp_nic *n, uint32_t vpid, uint32_t count)
 	}
 }
 
-/* What is taken at the beginning goes, now and then. */
-static void wait_close(struct hp_marks *m)
-{
-	while (m->head < m->wait.n && !m->wait.at[m->head].id)
-		m->head++;
-	if (m->head <= m->wait.n / 2)
-		return;
-	m->wait.n -= m->head;
-	memmove(m->wait.at, m->wait.at + m->head,
-		m->wait.n * sizeof(*m->wait.at));
-	m->head = 0;
-}
-
 uint64_t hp_marks_take(struct hp_nic *n, uint32_t vpid)
 {
 	struct hp_marks *m = &n->marks;
@@ -73,7 +55,15 @@ uint64_t hp_marks_take(struct hp_nic *n, uint32_t vpid)
 		if (!id || w->vpid != vpid)
 			continue;
 		w->id = 0;
-		wait_close(m);
+		/* what is taken at the beginning goes, now and then */
+		while (m->head < m->wait.n && !m->wait.at[m->head].id)
+			m->head++;
+		if (m->head <= m->wait.n / 2)
+			return id;
+		m->wait.n -= m->head;
+		memmove(m->wait.at, m->wait.at + m->head,
+			m->wait.n * sizeof(*m->wait.at));
+		m->head = 0;
 		return id;
 	}
 	return 0;
@@ -85,9 +75,4 @@ void hp_marks_drop(struct hp_nic *n, uint32_t vpid)
 
 	while ((id = hp_marks_take(n, vpid)))
 		weft_msg_end(n->comp, id, false);
-}
-
-void hp_marks_fini(struct hp_nic *n)
-{
-	vec_free(&n->marks.wait);
 }

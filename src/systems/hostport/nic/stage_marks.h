@@ -22,15 +22,12 @@ struct hp_marks {
 	size_t head; /* none before */
 };
 
-/* A load of a Triggerpage has come; issues: it asks for instructions. */
-void hp_marks_load(struct hp_nic *n, bool issues);
 /* So many of them are in the CSB. */
 void hp_marks_accepted(struct hp_nic *n, uint32_t vpid, uint32_t count);
 /* The next instruction of this VPID is fetched. */
 uint64_t hp_marks_take(struct hp_nic *n, uint32_t vpid);
 /* None of them will be. */
 void hp_marks_drop(struct hp_nic *n, uint32_t vpid);
-void hp_marks_fini(struct hp_nic *n);
 
 /* The instruction, or packet, of a command byte in a word. */
 const char *hp_command_name(uint32_t byte);

@@ -26,21 +26,6 @@ void hp_csb_enable(struct hp_csb *b, uint32_t vpid, bool on)
 	*w = on ? *w | bit : *w & ~bit;
 }
 
-/* Entries that this VPID may still put (CSB14). */
-static uint32_t csb_allowed(const struct hp_csb *b, uint32_t vpid)
-{
-	return b->vpid_max ? b->vpid_max - b->of_vpid[vpid] : UINT32_MAX;
-}
-
-static void csb_put(struct hp_csb *b, uint32_t vpid, uint32_t cmd, uint32_t par)
-{
-	b->at[(b->head + b->n++) % b->depth] =
-		(struct hp_csb_entry){ (uint16_t)vpid, (uint8_t)cmd,
-				       (uint8_t)par };
-	if (b->vpid_max)
-		b->of_vpid[vpid]++;
-}
-
 static uint64_t csb_answer(const struct hp_csb *b, uint32_t accepted,
 			   enum hp_reason why)
 {
@@ -53,18 +38,23 @@ uint64_t hp_csb_trigger(struct hp_csb *b, uint32_t vpid, uint32_t cmd,
 			uint32_t par)
 {
 	uint32_t want = cmd == HP_T_ISSUE ? par : 1, room = hp_csb_free(b);
-	uint32_t allowed = csb_allowed(b, vpid), n = want;
+	uint32_t n = want;
 
 	if (!hp_csb_on(b, vpid))
 		return csb_answer(b, 0, HP_CTX_OFF);
 	if (cmd >= HP_T_COMMANDS)
 		return csb_answer(b, 0, HP_CMD_BAD);
-	if (n > allowed)
-		n = allowed;
+	if (b->vpid_max && n > b->vpid_max - b->of_vpid[vpid])
+		n = b->vpid_max - b->of_vpid[vpid]; /* CSB14 */
 	if (n > room)
 		n = room;
 	for (uint32_t i = 0; i < n; i++)
-		csb_put(b, vpid, cmd, cmd == HP_T_ISSUE ? 1 : par);
+		b->at[(b->head + b->n++) % b->depth] = (struct hp_csb_entry){
+			(uint16_t)vpid, (uint8_t)cmd,
+			(uint8_t)(cmd == HP_T_ISSUE ? 1 : par)
+		};
+	if (b->vpid_max)
+		b->of_vpid[vpid] += n;
 	if (n == want)
 		return csb_answer(b, n, HP_OK);
 	return csb_answer(b, n, n == room ? HP_CSB_FULL : HP_REFUSED);

@@ -117,7 +117,9 @@ static bool tagged_load(struct hp_nic *n, const struct weft_bus_note *note,
 		return hp_blocks[HP_BLOCK_ULTRA]->tload(n, note, val_p);
 	if (note->space != 1 + HP_BAR_TRIGGER)
 		return false;
-	hp_marks_load(n, HP_TRIGGER_CMD(note->off) == HP_T_ISSUE);
+	n->marks.load = HP_TRIGGER_CMD(note->off) == HP_T_ISSUE
+				? weft_msg_open(n->comp)
+				: 0;
 	*val_p = hp_trigger(n, HP_TRIGGER_PAGE(note->tag) | note->off % HP_PAGE,
 			    note->bytes);
 	return *val_p & HP_TRUE;

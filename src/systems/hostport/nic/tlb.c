@@ -127,11 +127,6 @@ static void tlb_deliver(struct hp_nic *n, void *arg)
 
 /* ---- misses ---- */
 
-static bool tlb_same(const struct hp_xlate *x, uint32_t vpid, uint64_t vpage)
-{
-	return x->vpid == vpid && x->vpage == vpage;
-}
-
 static void tlb_miss(struct hp_nic *n, struct hp_xlate *x)
 {
 	struct hp_xlate **at = &n->xlate->wait;
@@ -139,7 +134,7 @@ static void tlb_miss(struct hp_nic *n, struct hp_xlate *x)
 
 	hp_count(n, HP_K_TLB_MISSES, 1);
 	for (; *at; at = &(*at)->next)
-		asked |= tlb_same(*at, x->vpid, x->vpage) &&
+		asked |= (*at)->vpid == x->vpid && (*at)->vpage == x->vpage &&
 			 (*at)->write >= x->write;
 	x->next = NULL;
 	*at = x;
@@ -170,76 +165,52 @@ void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x)
 	hp_after(n, n->param.t_tlb, tlb_look, x);
 }
 
-/* Takes those who wait for the page out of the list, oldest first. */
-static struct hp_xlate *tlb_waiters(struct hp_nic *n, uint32_t vpid,
-				    uint64_t vpage)
+/* ---- the driver ---- */
+
+/* Those that wait for a page of the VPID have entry i, oldest first; all: for
+ * any page.  They are told from the next callback on: this is a store of the
+ * host. */
+static void tlb_answer(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
+		       bool all, uint32_t i)
 {
-	struct hp_xlate **at = &n->xlate->wait, *x, *mine = NULL, **to = &mine;
+	struct hp_xlate **at = &n->xlate->wait, *x;
 
 	while ((x = *at)) {
-		if (!tlb_same(x, vpid, vpage)) {
+		if (x->vpid != vpid || (!all && x->vpage != vpage)) {
 			at = &x->next;
 			continue;
 		}
 		*at = x->next;
-		*to = x;
-		to = &x->next;
-	}
-	*to = NULL;
-	return mine;
-}
-
-/* ---- the driver ---- */
-
-/* Where the translation is put.  A page in use is where it was. */
-static uint32_t tlb_place(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
-			  uint64_t arg)
-{
-	struct hp_tlb *t = n->xlate;
-	uint32_t i = tlb_find(n, vpid, vpage);
-
-	if (i != ASSOC_NONE && in_use(n, vpid, vpage))
-		return i;
-	i = i != ASSOC_NONE ? i : tlb_victim(n, vpid);
-	tlb_invalidate(n, i);
-	t->owned[vpid]++;
-	assoc_put(&t->dir, i, vpid, vpage, ASSOC_VALID);
-	assoc_touch(&t->dir, i);
-	t->at[i] = (struct tlb_entry){ .ppage = HP_TLB_PAGE(arg),
-				       .writable = HP_TLB_WRITABLE(arg) };
-	return i;
-}
-
-/* Those who wait are told from the next callback on: this is a store of the
- * host. */
-static void tlb_insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
-		       uint64_t arg)
-{
-	struct hp_xlate *x = tlb_waiters(n, vpid, vpage), *next;
-	uint32_t i = ASSOC_NONE;
-
-	if (arg != HP_TLB_FAULT)
-		i = tlb_place(n, vpid, vpage, arg);
-	for (; x; x = next) {
-		next = x->next;
 		tlb_settle(n, x, i);
 		hp_at(n, hp_now(n), tlb_deliver, x);
 	}
 }
 
+/* A page in use stays where it was. */
+static void tlb_insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
+		       uint64_t arg)
+{
+	struct hp_tlb *t = n->xlate;
+	uint32_t i = tlb_find(n, vpid, vpage);
+
+	if (arg == HP_TLB_FAULT) {
+		i = ASSOC_NONE;
+	} else if (i == ASSOC_NONE || !in_use(n, vpid, vpage)) {
+		i = i != ASSOC_NONE ? i : tlb_victim(n, vpid);
+		tlb_invalidate(n, i);
+		t->owned[vpid]++;
+		assoc_put(&t->dir, i, vpid, vpage, ASSOC_VALID);
+		assoc_touch(&t->dir, i);
+		t->at[i] =
+			(struct tlb_entry){ .ppage = HP_TLB_PAGE(arg),
+					    .writable = HP_TLB_WRITABLE(arg) };
+	}
+	tlb_answer(n, vpid, vpage, false, i);
+}
+
 void hp_tlb_drop(struct hp_nic *n, uint32_t vpid)
 {
-	struct hp_xlate **at = &n->xlate->wait, *x;
-
-	while ((x = *at)) {
-		if (x->vpid != vpid) {
-			at = &x->next;
-			continue;
-		}
-		*at = x->next;
-		tlb_settle(n, x, ASSOC_NONE);
-		hp_at(n, hp_now(n), tlb_deliver, x);
-	}
+	tlb_answer(n, vpid, 0, true, ASSOC_NONE);
 }
 
 static void bulk_done(struct hp_nic *n, struct hp_dma *d)
@@ -278,16 +249,6 @@ static uint64_t tlb_query(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 	       (in_use(n, vpid, vpage) ? HP_CACHE_IN_USE : 0);
 }
 
-/* An entry in use stays: its page must not go. */
-static uint64_t tlb_drop(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
-{
-	uint32_t i = tlb_find(n, vpid, vpage);
-
-	if (i != ASSOC_NONE && !in_use(n, vpid, vpage))
-		tlb_invalidate(n, i);
-	return tlb_query(n, vpid, vpage);
-}
-
 static uint64_t tlb_flush(struct hp_nic *n)
 {
 	const struct assoc *dir = &n->xlate->dir;
@@ -305,7 +266,7 @@ static uint64_t tlb_flush(struct hp_nic *n)
 static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			  uint64_t arg1)
 {
-	uint32_t vpid = HP_CACHE_VPID(cmd);
+	uint32_t vpid = HP_CACHE_VPID(cmd), i = tlb_find(n, vpid, arg0);
 
 	switch (HP_CACHE_OP(cmd)) {
 	case HP_CACHE_FLUSH:
@@ -314,7 +275,10 @@ static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 		tlb_insert(n, vpid, arg0, arg1);
 		return tlb_query(n, vpid, arg0);
 	case HP_CACHE_REMOVE:
-		return tlb_drop(n, vpid, arg0);
+		/* an entry in use stays: its page must not go */
+		if (i != ASSOC_NONE && !in_use(n, vpid, arg0))
+			tlb_invalidate(n, i);
+		return tlb_query(n, vpid, arg0);
 	case HP_CACHE_BULK:
 		return tlb_bulk(n, cmd, arg0, arg1);
 	case HP_CACHE_QUERY:

@@ -10,31 +10,25 @@
 
 /* ---- Triggerpage ---- */
 
-static uint64_t trigger_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
+uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 {
 	uint32_t vpid = HP_TRIGGER_VPID(off), cmd = HP_TRIGGER_CMD(off);
 	uint32_t par = HP_TRIGGER_PAR(off), got;
-	uint64_t val;
+	bool known = off % 8 == 0 && bytes >= 4; /* else nothing (7.3) */
+	uint64_t val = 0;
 
-	if (off % 8 || bytes < 4)
-		return 0; /* nothing (7.3) */
-	hp_count(n, HP_K_TRIGGERS, 1);
-	if (!(n->reg.ctrl & HP_CTRL_ENABLE))
-		return HP_RET_MAKE(0, HP_CTX_OFF, 0);
-	val = hp_csb_trigger(&n->csb, vpid, cmd, par);
-	got = HP_RET_ACCEPTED(val);
-	hp_count(n, HP_K_ACCEPTED, got);
-	hp_count(n, HP_K_REJECTED, (cmd == HP_T_ISSUE ? par : 1) - got);
-	hp_csb_tell(n);
-	hp_fetch_go(n);
-	return val;
-}
-
-uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
-{
-	uint64_t val = trigger_trigger(n, off, bytes);
-
-	hp_marks_accepted(n, HP_TRIGGER_VPID(off), HP_RET_ACCEPTED(val));
+	hp_count(n, HP_K_TRIGGERS, known);
+	if (known && !(n->reg.ctrl & HP_CTRL_ENABLE)) {
+		val = HP_RET_MAKE(0, HP_CTX_OFF, 0);
+	} else if (known) {
+		val = hp_csb_trigger(&n->csb, vpid, cmd, par);
+		got = HP_RET_ACCEPTED(val);
+		hp_count(n, HP_K_ACCEPTED, got);
+		hp_count(n, HP_K_REJECTED, (cmd == HP_T_ISSUE ? par : 1) - got);
+		hp_csb_tell(n);
+		hp_fetch_go(n);
+	}
+	hp_marks_accepted(n, vpid, HP_RET_ACCEPTED(val));
 	return val;
 }
 
@@ -70,7 +64,9 @@ static void access_load(struct hp_nic *n, const struct weft_bus_note *note)
 	n->load.off = note->off;
 	n->load.bytes = note->bytes;
 	n->load.space = note->space;
-	hp_marks_load(n, trigger && HP_TRIGGER_CMD(note->off) == HP_T_ISSUE);
+	n->marks.load = trigger && HP_TRIGGER_CMD(note->off) == HP_T_ISSUE
+				? weft_msg_open(n->comp)
+				: 0;
 	if (note->space && wait && weft_bus_defer(n->bus))
 		hp_after(n, wait, load_now, NULL);
 	else

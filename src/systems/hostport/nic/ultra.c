@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/need.h"
+#include "systems/hostport/nic/pool.h"
 
 /* ---- driver pages ---- */
 
@@ -408,7 +408,7 @@ static void ultra_fini(struct hp_nic *n)
 	for (uint32_t i = 0; u->cpl && i < n->param.ultra_ports; i++)
 		ring_free(&u->cpl[i].kept);
 	ultra_cpl_fini(u);
-	ultra_req_fini(u);
+	hp_pool_free(u->nqe_all);
 	free(u->port);
 	free(u->cpl);
 	free(u->queue);

@@ -129,7 +129,6 @@ void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
 bool ultra_req_takes(const struct hp_ultra *u, uint32_t upid, uint16_t tag,
 		     uint32_t words);
 void ultra_req_go(struct hp_ultra *u);
-void ultra_req_fini(struct hp_ultra *u);
 /* An acknowledge has come (9.5, 9.7). */
 void ultra_req_acked(struct hp_ultra *u, const struct hp_head *h);
 /* ultra_completer.c */

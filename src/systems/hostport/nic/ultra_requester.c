@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/need.h"
+#include "systems/hostport/nic/pool.h"
 
 enum { BACK = 6 }; /* scheduler to hand-over, of ultra_req_latency */
 
@@ -36,8 +36,7 @@ static void ultra_requester_notified(struct hp_nic *n, struct hp_nqe *e,
 
 	if (q->irq)
 		hp_irq(n, HP_IRQ_ULTRA);
-	q->next = p->u->nqe_pool;
-	p->u->nqe_pool = q;
+	hp_pool_put(p->u->nqe_pool, q);
 	p->nqes--;
 	p->failing &= !failed;
 	if (failed && p->fail_owed) {
@@ -55,15 +54,8 @@ static void ultra_requester_notify(struct ultra_port *p, uint32_t cmd,
 				   bool irq)
 {
 	struct hp_ultra *u = p->u;
-	struct ultra_nqe *q = u->nqe_pool;
+	struct ultra_nqe *q = hp_pool_take(u->nqe_pool, u->nqe_all);
 
-	if (q) {
-		u->nqe_pool = q->next;
-	} else {
-		q = need(malloc(sizeof(*q)));
-		q->chain = u->nqe_all;
-		u->nqe_all = q;
-	}
 	p->nqes++;
 	q->port = p;
 	q->irq = irq;
@@ -165,21 +157,24 @@ static void ultra_requester_end(struct ultra_port *p)
 }
 
 /* A word that begins a packet says with its place how many there are. */
-static void ultra_requester_word(struct ultra_port *p, uint32_t index,
-				 uint32_t flags, uint64_t val)
+void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
+		    uint64_t val)
 {
-	uint64_t *q = p->u->queue;
+	struct ultra_port *p = &u->port[upid];
+	uint32_t index = cmd >> 3 & 31;
 
+	if (!p->en || cmd & HP_ULTRA_RP)
+		return;
 	if (p->state != ULTRA_IDLE && index != p->next) {
 		p->state = ULTRA_IDLE; /* broken sequence */
 		ultra_requester_refused(p, p->tag);
 	}
 	if (p->state == ULTRA_IDLE) {
 		p->words = (uint8_t)(ULTRA_WORDS - index);
-		p->flags = (uint8_t)flags;
+		p->flags = cmd >> 8 & 7;
 		p->next = (uint8_t)index;
 		p->at = p->wp;
-		p->state = p->words <= p->u->n->param.ultra_max_words &&
+		p->state = p->words <= u->n->param.ultra_max_words &&
 					   p->words <= ultra_requester_room(p)
 				   ? ULTRA_ASSEMBLE
 				   : ULTRA_DROP;
@@ -187,21 +182,11 @@ static void ultra_requester_word(struct ultra_port *p, uint32_t index,
 	}
 	p->next++;
 	if (p->state == ULTRA_ASSEMBLE) {
-		q[p->at] = val;
+		u->queue[p->at] = val;
 		p->at = ultra_requester_step(p, p->at, 1);
 	}
 	if (index == HP_ULTRA_LAST)
 		ultra_requester_end(p);
-}
-
-void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
-		    uint64_t val)
-{
-	struct ultra_port *p = &u->port[upid];
-
-	if (!p->en || cmd & HP_ULTRA_RP)
-		return;
-	ultra_requester_word(p, cmd >> 3 & 31, cmd >> 8 & 7, val);
 }
 
 /* ---- injection ---- */
@@ -323,14 +308,4 @@ void ultra_req_acked(struct hp_ultra *u, const struct hp_head *h)
 		&u->port[ULTRA_TAG_UPID(tag)], ULTRA_TAG_FLAGS(tag),
 		HP_CMD(err, HP_G_ULTRA, HP_B_ULTRA_ACKED), h->c[2],
 		HP_C0_HPID(h->c[0]), HP_C0_VPID(h->c[0]));
-}
-
-void ultra_req_fini(struct hp_ultra *u)
-{
-	struct ultra_nqe *q;
-
-	while ((q = u->nqe_all)) {
-		u->nqe_all = q->chain;
-		free(q);
-	}
 }

@@ -42,49 +42,30 @@ uint64_t hp_win_va(const struct hp_look *k)
 	return win_word(k, HP_WIN_VA);
 }
 
-/* Nobody but its owner may use a locked window, not even its own process. */
-static bool win_there(const struct hp_access *a, const struct hp_look *k)
-{
-	uint64_t flags = win_word(k, HP_WIN_FLAGS);
-
-	if (!k->ok || !(flags & HP_WIN_EN))
-		return false;
-	return !(flags & HP_WIN_LOCK) ||
-	       (win_word(k, HP_WIN_OWNER) & 0xffffffffffffull) ==
-		       HP_WIN_OWNER_MAKE(a->hpid, a->vpid);
-}
-
-static bool win_allowed(const struct hp_access *a, const struct hp_look *k)
-{
-	uint64_t flags = win_word(k, HP_WIN_FLAGS);
-
-	if (!a->target)
-		return true;
-	return (flags & HP_WIN_CAP_ANY || (uint32_t)flags == a->capa) &&
-	       (flags & a->rights) == a->rights;
-}
-
-static bool win_inside(const struct hp_access *a, const struct hp_look *k)
-{
-	uint64_t len = win_word(k, HP_WIN_LEN);
-
-	return a->len <= HP_BYTES_MAX && a->len <= len &&
-	       a->off <= len - a->len;
-}
-
 enum hp_err hp_win_check(const struct hp_access *a, const struct hp_look *k)
 {
+	uint64_t flags = win_word(k, HP_WIN_FLAGS),
+		 len = win_word(k, HP_WIN_LEN);
+	uint64_t owner = win_word(k, HP_WIN_OWNER) & 0xffffffffffffull;
 	const uint8_t *code = codes[a->target];
 
-	if (!win_there(a, k))
+	if (!k->ok || !(flags & HP_WIN_EN))
 		return code[INV];
-	if (!win_allowed(a, k))
+	/* nobody but its owner may use a locked window, not even its own
+	 * process */
+	if (flags & HP_WIN_LOCK && owner != HP_WIN_OWNER_MAKE(a->hpid, a->vpid))
+		return code[INV];
+	if (a->target &&
+	    ((!(flags & HP_WIN_CAP_ANY) && (uint32_t)flags != a->capa) ||
+	     (flags & a->rights) != a->rights))
 		return code[CAPA];
 	if (a->off & 7)
 		return code[OFFSET];
 	if (a->len & 7)
 		return code[LENGTH];
-	return win_inside(a, k) ? HP_ERR_NOERR : code[SEG];
+	return a->len <= HP_BYTES_MAX && a->len <= len && a->off <= len - a->len
+		       ? HP_ERR_NOERR
+		       : code[SEG];
 }
 
 /* ---- the block ---- */

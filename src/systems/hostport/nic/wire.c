@@ -116,19 +116,13 @@ static uint32_t tail_bytes(const struct hp_route *r)
 			   (r->nr ? 2u + r->nr : 1));
 }
 
-static uint32_t way_hops(const struct hp_route *r)
+bool hp_route_fits(const struct hp_route *r)
 {
 	uint32_t hops = 0;
 
 	for (uint32_t i = 0; i < r->nf && ex_run_is_link(r->fwd[i]); i++)
 		hops += r->fwd[i] & 15;
-	return hops;
-}
-
-bool hp_route_fits(const struct hp_route *r)
-{
-	return r->nf && way_hops(r) <= HP_HOPS_MAX &&
-	       tail_bytes(r) <= EX_RUNS_BYTES;
+	return r->nf && hops <= HP_HOPS_MAX && tail_bytes(r) <= EX_RUNS_BYTES;
 }
 
 /* An element with a meaning of its own cannot be one of a way: the high
@@ -202,15 +196,6 @@ struct part {
 	enum hp_parse end; /* what it is that there are not more */
 };
 
-static struct part part_of(const struct weft_frame *f, uint32_t here)
-{
-	bool all = here >= f->payload.len;
-
-	return (struct part){ .b = weft_slice_data(f->payload),
-			      .n = all ? f->payload.len : here,
-			      .end = all ? HP_PARSE_BAD : HP_PARSE_MORE };
-}
-
 /* The return path, from its separator at *i_p on to the end. */
 static enum hp_parse back_read(const struct part *p, uint32_t *i_p,
 			       struct hp_head *h)
@@ -251,14 +236,6 @@ static enum hp_parse tree_read(const struct part *p, uint32_t *i_p,
 	return HP_PARSE_GOOD;
 }
 
-/* Behind the frame: words of padding that elements have left. */
-static uint32_t padding_end(const struct part *p, uint32_t at)
-{
-	while (at + 8 <= p->n && get_be(p->b + at, 8) == UINT64_MAX)
-		at += 8;
-	return at;
-}
-
 /* The routing frame: *at_p bytes.  Forward elements are left in it when it was
  * not delivered where its way ends. */
 static enum hp_parse tail_read(const struct part *p, struct hp_head *h,
@@ -281,14 +258,21 @@ static enum hp_parse tail_read(const struct part *p, struct hp_head *h,
 	h->vpid = (uint32_t)get_be(p->b + i + 1, 2);
 	i += 3;
 	ret = back_read(p, &i, h);
-	*at_p = padding_end(p, wire_round8(i + 1));
+	/* words of padding that elements have left */
+	for (i = wire_round8(i + 1);
+	     i + 8 <= p->n && get_be(p->b + i, 8) == UINT64_MAX; i += 8)
+		;
+	*at_p = i;
 	return ret;
 }
 
 enum hp_parse hp_pkt_head(const struct weft_frame *f, uint32_t here,
 			  struct hp_head *h)
 {
-	struct part p = part_of(f, here);
+	bool all = here >= f->payload.len;
+	struct part p = { .b = weft_slice_data(f->payload),
+			  .n = all ? f->payload.len : here,
+			  .end = all ? HP_PARSE_BAD : HP_PARSE_MORE };
 	uint32_t at = 0, mask;
 	enum hp_parse ret;
 

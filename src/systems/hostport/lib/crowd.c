@@ -54,21 +54,6 @@ void hport_crowd_close(struct hport_crowd *c)
 	hport_drv_run(c->drv.host, crowd_end, NULL);
 }
 
-static void context_write(struct hport_crowd *c, uint32_t i, uint32_t flags)
-{
-	uint64_t *w = c->drv.kernel->ct + (size_t)HP_WORDS * i;
-	uint64_t page = c->phys / HP_PAGE + (uint64_t)PAGES * i;
-
-	w[0] = hport_context_flags(flags);
-	HP_CTX_SET(w, HP_F_WQ_BASE, page + OWN);
-	HP_CTX_SET(w, HP_F_WDT_BASE, page + OWN);
-	HP_CTX_SET(w, HP_F_SDR_BASE, page + OWN);
-	HP_CTX_SET(w, HP_F_PRQ_BASE, page + OWN);
-	HP_CTX_SET(w, HP_F_NQ_BASE, page + NOTES);
-	HP_CTX_SET(w, HP_F_RDR_BASE, page + RECEIVED);
-	HP_CTX_SET(w, HP_F_EPOCH, c->drv.kernel->epoch[i]);
-}
-
 static int crowd_enable(struct hport_drv *d, void *arg)
 {
 	const uint64_t *val = arg;
@@ -82,6 +67,8 @@ struct hport *hport_crowd_add(struct hport_crowd *c, uint32_t i,
 {
 	struct hport *p = &c->port[i];
 	uint8_t *page = c->pages + (size_t)i * PAGES * HP_PAGE;
+	uint64_t *w = c->drv.kernel->ct + (size_t)HP_WORDS * i;
+	uint64_t first = c->phys / HP_PAGE + (uint64_t)PAGES * i;
 	uint64_t on = HP_VPID_EN(i, true);
 
 	p->drv = c->drv;
@@ -95,7 +82,14 @@ struct hport *hport_crowd_add(struct hport_crowd *c, uint32_t i,
 	if (!weft_proc_map(c->drv.host, proc, c->drv.dev, HP_BAR_TRIGGER,
 			   HP_TRIGGER_PAGE(i), HP_PAGE, WEFT_UC, &p->page))
 		return NULL;
-	context_write(c, i, flags);
+	w[0] = hport_context_flags(flags);
+	HP_CTX_SET(w, HP_F_WQ_BASE, first + OWN);
+	HP_CTX_SET(w, HP_F_WDT_BASE, first + OWN);
+	HP_CTX_SET(w, HP_F_SDR_BASE, first + OWN);
+	HP_CTX_SET(w, HP_F_PRQ_BASE, first + OWN);
+	HP_CTX_SET(w, HP_F_NQ_BASE, first + NOTES);
+	HP_CTX_SET(w, HP_F_RDR_BASE, first + RECEIVED);
+	HP_CTX_SET(w, HP_F_EPOCH, c->drv.kernel->epoch[i]);
 	return hport_drv_run(c->drv.host, crowd_enable, &on) ? NULL : p;
 }
 

@@ -28,32 +28,6 @@ static void bit_set(uint64_t *w, uint32_t i, bool on)
 	w[i / 64] = (w[i / 64] & ~(1ull << i % 64)) | (uint64_t)on << i % 64;
 }
 
-/* The lowest that never had an owner; HP_VPIDS: all had. */
-static uint32_t vpid_fresh(struct hport_drv *d)
-{
-	const struct hport_kernel *k = d->kernel;
-
-	for (uint32_t i = 0; i < HP_VPIDS / 64; i++)
-		for (uint64_t w = ~(k->used[i] | k->vpids[i]); w; w &= w - 1) {
-			uint32_t vpid = 64 * i + (uint32_t)__builtin_ctzll(w);
-
-			if (!hport_ultra_names(d, vpid))
-				return vpid;
-		}
-	return HP_VPIDS;
-}
-
-/* The one that had none for longest. */
-static uint32_t vpid_rested(struct hport_drv *d)
-{
-	const struct hport_kernel *k = d->kernel;
-
-	for (size_t i = 0; i < k->closed.n; i++)
-		if (!hport_ultra_names(d, k->closed.at[i].vpid))
-			return k->closed.at[i].vpid;
-	return HP_VPIDS;
-}
-
 uint32_t hport_vpid_own(struct hport_drv *d)
 {
 	const struct hport_kernel *k = d->kernel;
@@ -68,34 +42,31 @@ uint32_t hport_vpid_own(struct hport_drv *d)
 	return vpid;
 }
 
-/* When its rest is over. */
-static weft_time_t closed_take(struct weft_host *h, struct hport_kernel *k,
-			       uint32_t vpid)
-{
-	for (size_t i = k->closed.n; i--;) {
-		weft_time_t at = k->closed.at[i].at;
-
-		if (k->closed.at[i].vpid != vpid)
-			continue;
-		memmove(&k->closed.at[i], &k->closed.at[i + 1],
-			(--k->closed.n - i) * sizeof(k->closed.at[0]));
-		return at + weft_host_time(h, T_hostport_vpid_rest);
-	}
-	return 0;
-}
-
-/* HP_VPIDS: none. */
+/* The lowest that never had an owner, else the one that had none for longest;
+ * HP_VPIDS: none. */
 static uint32_t vpid_choose(struct hport_drv *d, int32_t want)
 {
-	uint32_t vpid = want < 0 ? vpid_fresh(d) : (uint32_t)want;
+	const struct hport_kernel *k = d->kernel;
 
-	return vpid == HP_VPIDS ? vpid_rested(d) : vpid;
+	if (want >= 0)
+		return (uint32_t)want;
+	for (uint32_t i = 0; i < HP_VPIDS / 64; i++)
+		for (uint64_t w = ~(k->used[i] | k->vpids[i]); w; w &= w - 1) {
+			uint32_t vpid = 64 * i + (uint32_t)__builtin_ctzll(w);
+
+			if (!hport_ultra_names(d, vpid))
+				return vpid;
+		}
+	for (size_t i = 0; i < k->closed.n; i++)
+		if (!hport_ultra_names(d, k->closed.at[i].vpid))
+			return k->closed.at[i].vpid;
+	return HP_VPIDS;
 }
 
 int hport_drv_vpid(struct hport_drv *d, int32_t want)
 {
 	struct hport_kernel *k = d->kernel;
-	weft_time_t rested;
+	weft_time_t rested = 0;
 	uint32_t vpid;
 
 	if (want >= HP_VPIDS)
@@ -109,7 +80,14 @@ int hport_drv_vpid(struct hport_drv *d, int32_t want)
 	}
 	bit_set(k->vpids, vpid, true);
 	bit_set(k->used, vpid, true);
-	rested = closed_take(d->host, k, vpid);
+	for (size_t i = k->closed.n; i-- && !rested;) {
+		if (k->closed.at[i].vpid != vpid)
+			continue;
+		rested = k->closed.at[i].at +
+			 weft_host_time(d->host, T_hostport_vpid_rest);
+		memmove(&k->closed.at[i], &k->closed.at[i + 1],
+			(--k->closed.n - i) * sizeof(k->closed.at[0]));
+	}
 	k->opened++;
 	hport_drv_unlock(d);
 	if (rested)
@@ -138,11 +116,6 @@ static void context_drop(struct hport_drv *d, uint32_t vpid)
 			0, 0);
 }
 
-static uint64_t *context_of(struct hport_drv *d, uint32_t vpid)
-{
-	return d->kernel->ct + (size_t)HP_WORDS * vpid;
-}
-
 void hport_drv_begin(struct hport_drv *d)
 {
 	d->kernel->begun++;
@@ -153,7 +126,7 @@ void hport_drv_begin(struct hport_drv *d)
  * written, or while. */
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w)
 {
-	uint64_t *c = context_of(d, vpid);
+	uint64_t *c = d->kernel->ct + (size_t)HP_WORDS * vpid;
 
 	context_drop(d, vpid);
 	memcpy(c, w, HP_LINE);
@@ -161,19 +134,6 @@ void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w)
 	context_drop(d, vpid);
 	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, true));
 	hport_drv_begin(d);
-}
-
-/* A copy that was read before EN went may be written back: until the table
- * stays as it is. */
-static void context_off(struct hport_drv *d, uint32_t vpid)
-{
-	uint64_t *c = context_of(d, vpid);
-
-	do {
-		context_drop(d, vpid);
-		c[0] &= ~HP_CTX_EN;
-		context_drop(d, vpid);
-	} while (c[0] & HP_CTX_EN);
 }
 
 /* Parts of the device that hold something of the VPID. */
@@ -190,10 +150,17 @@ static uint64_t driver_held(struct hport_drv *d, uint32_t vpid)
 
 bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
 {
+	uint64_t *c = d->kernel->ct + (size_t)HP_WORDS * vpid;
 	weft_time_t until;
 
 	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, false));
-	context_off(d, vpid);
+	/* A copy that was read before EN went may be written back: until the
+	 * table stays as it is. */
+	do {
+		context_drop(d, vpid);
+		c[0] &= ~HP_CTX_EN;
+		context_drop(d, vpid);
+	} while (c[0] & HP_CTX_EN);
 	until = weft_host_now(d->host) +
 		weft_host_time(d->host, T_hostport_close_timeout);
 	while (driver_held(d, vpid)) {
@@ -291,25 +258,12 @@ static bool page_map(struct hport_drv *d, struct hport_kport *p, uint32_t vpid)
 			     HP_INFO_BYTES, WEFT_UC, &p->info);
 }
 
-/* The tag of a process is the VPID of its first port. */
-static void tag_set(struct hport_drv *d, const struct hport_kport *p,
-		    uint32_t vpid)
-{
-	for (uint32_t i = 0; p->proc && i < HP_VPIDS; i++) {
-		const struct hport_kport *q = d->kernel->port[i];
-
-		if (q && q != p && q->proc == p->proc)
-			return;
-	}
-	if (p->proc)
-		weft_proc_set_tag(d->host, p->proc, (uint16_t)vpid);
-}
-
 static int port_open(struct hport_drv *d, struct hport_kport *p,
 		     struct hport_c_open *a)
 {
 	uint64_t w[HP_WORDS] = { hport_context_flags(a->flags) };
 	int vpid = hport_drv_vpid(d, a->vpid);
+	bool first = p->proc;
 
 	if (vpid < 0)
 		return vpid;
@@ -321,7 +275,14 @@ static int port_open(struct hport_drv *d, struct hport_kport *p,
 		return -ENOMEM;
 	}
 	d->kernel->port[vpid] = p;
-	tag_set(d, p, (uint32_t)vpid);
+	/* the tag of a process is the VPID of its first port */
+	for (uint32_t i = 0; first && i < HP_VPIDS; i++) {
+		const struct hport_kport *q = d->kernel->port[i];
+
+		first = !q || q == p || q->proc != p->proc;
+	}
+	if (first)
+		weft_proc_set_tag(d->host, p->proc, (uint16_t)vpid);
 	a->sizes = d->kernel->sizes;
 	a->page = p->page.off;
 	a->info = p->info.off;
@@ -369,14 +330,6 @@ int hport_k_open(struct hport_drv *d, struct hport_c_open *a)
 	return ret;
 }
 
-/* Window descriptors are memory of the process: all copies go, whatever it has
- * written there. */
-static void windows_end(struct hport_drv *d, uint32_t vpid)
-{
-	hport_drv_cache(d, HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_WIN, vpid, 1),
-			HP_NONE, 0);
-}
-
 static void port_end(struct hport_drv *d, uint32_t vpid)
 {
 	struct hport_kernel *k = d->kernel;
@@ -397,7 +350,10 @@ static void port_end(struct hport_drv *d, uint32_t vpid)
 		return;
 	}
 	hport_space_end(d, vpid);
-	windows_end(d, vpid);
+	/* Window descriptors are memory of the process: all copies go, whatever
+	 * it has written there. */
+	hport_drv_cache(d, HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_WIN, vpid, 1),
+			HP_NONE, 0);
 	queues_free(d, p);
 	k->port[vpid] = NULL;
 	free(p);

@@ -24,16 +24,6 @@ void hport_drv_unlock(struct hport_drv *d)
 	d->kernel->locked = false;
 }
 
-static uint64_t cache_wait(struct hport_drv *d)
-{
-	uint64_t status;
-
-	do
-		status = hport_drv_load(d, HP_R_CACHE_STATUS);
-	while (status & HP_CACHE_BUSY);
-	return status;
-}
-
 void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
 			  uint64_t arg1)
 {
@@ -45,8 +35,13 @@ void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
 uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
 				uint64_t arg0, uint64_t arg1)
 {
+	uint64_t status;
+
 	hport_drv_cache_post(d, cmd, arg0, arg1);
-	return cache_wait(d);
+	do
+		status = hport_drv_load(d, HP_R_CACHE_STATUS);
+	while (status & HP_CACHE_BUSY);
+	return status;
 }
 
 uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
@@ -116,21 +111,16 @@ static void publish_route(struct hport_drv *d, uint32_t to)
 	weft_oob_put(d->host, key, n);
 }
 
-static bool kernel_memory(struct hport_drv *d, struct hport_kernel *k)
+int hport_dev_setup(struct hport_drv *d)
 {
+	struct hport_kernel *k = d->kernel;
+
 	k->ct = hport_kmem_table(d, (uint64_t)HP_VPIDS * HP_LINE, &k->ct_phys);
 	k->rs = hport_kmem_table(d, (uint64_t)HPORT_ROUTE * d->nodes,
 				 &k->rs_phys);
 	k->routed = calloc(d->nodes / 64 + 1, sizeof(*k->routed));
 	k->bulk = hport_kmem_table(d, HP_PAGE, &k->bulk_phys);
-	return k->ct && k->rs && k->routed && k->bulk;
-}
-
-int hport_dev_setup(struct hport_drv *d)
-{
-	struct hport_kernel *k = d->kernel;
-
-	if (!kernel_memory(d, k))
+	if (!k->ct || !k->rs || !k->routed || !k->bulk)
 		return -ENOMEM;
 	hport_drv_store(d, HP_R_CT_BASE, k->ct_phys);
 	hport_drv_store(d, HP_R_RS_BASE, k->rs_phys);
@@ -185,14 +175,21 @@ static int route_get(struct hport_drv *d, uint32_t from, uint32_t to,
 	return (int)n + 1;
 }
 
-static int route_write(struct hport_drv *d, uint32_t node)
+int hport_drv_route(struct hport_drv *d, uint32_t node)
 {
 	uint8_t there[HPORT_ELEMENTS + 1], back[HPORT_ELEMENTS + 1];
 	uint8_t *b = d->kernel->rs + (size_t)HPORT_ROUTE * node;
-	int nf = route_get(d, d->node, node, 0, there);
-	int nr = route_get(d, node, d->node, 1, back);
+	uint64_t *done, bit = 1ull << node % 64;
 	uint32_t hpid = node + 1;
+	int nf, nr;
 
+	if (node >= d->nodes)
+		return -EHOSTUNREACH;
+	done = &d->kernel->routed[node / 64];
+	if (*done & bit)
+		return 0;
+	nf = route_get(d, d->node, node, 0, there);
+	nr = route_get(d, node, d->node, 1, back);
 	if (nf < 0 || nr < 0 || HP_RS_HEAD + nf + 1 + nr > HPORT_ROUTE)
 		return -EHOSTUNREACH;
 	for (uint32_t i = 0; i < 4; i++)
@@ -204,27 +201,8 @@ static int route_write(struct hport_drv *d, uint32_t node)
 	memcpy(b + HP_RS_HEAD, there, (size_t)nf);
 	b[HP_RS_HEAD + nf] = HP_EL_SEP;
 	memcpy(b + HP_RS_HEAD + nf + 1, back, (size_t)nr);
+	*done |= bit;
 	return 0;
-}
-
-int hport_drv_route(struct hport_drv *d, uint32_t node)
-{
-	struct hport_kernel *k = d->kernel;
-	int ret = 0;
-
-	if (node >= d->nodes)
-		return -EHOSTUNREACH;
-	if (k->routed[node / 64] >> node % 64 & 1)
-		return 0;
-	ret = route_write(d, node);
-	if (!ret)
-		k->routed[node / 64] |= 1ull << node % 64;
-	return ret;
-}
-
-static void epoch_key(char *key, size_t size, uint32_t node, uint32_t vpid)
-{
-	snprintf(key, size, "hport.epoch.%u.%u", node, vpid);
 }
 
 void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid)
@@ -234,33 +212,29 @@ void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid)
 
 	if (!(++*e & HP_EPOCH_LOW))
 		++*e;
-	epoch_key(key, sizeof(key), d->node, vpid);
+	snprintf(key, sizeof(key), "hport.epoch.%u.%u", d->node, vpid);
 	weft_oob_put(d->host, key, *e);
-}
-
-/* Of the owner of a VPID, or of its next one: other nodes tell when a port has
- * ended. */
-static uint32_t epoch_of(struct hport_drv *d, uint32_t node, uint32_t vpid)
-{
-	char key[48];
-
-	if (node == d->node)
-		return d->kernel->epoch[vpid];
-	epoch_key(key, sizeof(key), node, vpid);
-	return weft_oob_there(d->host, key)
-		       ? (uint32_t)weft_oob_get(d->host, key)
-		       : HP_EPOCH_FIRST;
 }
 
 /* Not more than there is: short routes stay in the device's cache. */
 int hport_k_route(struct hport_drv *d, struct hport_c_route *a)
 {
 	const uint8_t *b;
+	char key[48];
 	int ret = a->vpid < HP_VPIDS ? hport_drv_route(d, a->node) : -EINVAL;
 
 	if (ret)
 		return ret;
-	a->epoch = epoch_of(d, a->node, a->vpid) & HP_EPOCH_LOW;
+	/* of the owner of a VPID, or of its next one: other nodes tell when a
+	 * port has ended */
+	snprintf(key, sizeof(key), "hport.epoch.%u.%u", a->node, a->vpid);
+	if (a->node == d->node)
+		a->epoch = d->kernel->epoch[a->vpid];
+	else if (weft_oob_there(d->host, key))
+		a->epoch = (uint32_t)weft_oob_get(d->host, key);
+	else
+		a->epoch = HP_EPOCH_FIRST;
+	a->epoch &= HP_EPOCH_LOW;
 	b = d->kernel->rs + (size_t)HPORT_ROUTE * a->node;
 	a->off = HPORT_ROUTE * a->node;
 	a->len = HP_RS_HEAD + b[HP_RS_NF] + 1u + b[HP_RS_NR];

@@ -85,39 +85,27 @@ static struct hport_kernel *kernel_new(void)
 }
 
 /* The management page is the driver's alone: inside of a call of its own. */
-static int drv_setup(struct hport_drv *d)
-{
-	int ret = hport_dev_map(d);
-
-	if (!ret)
-		ret = hport_kmem_init(d, &d->kernel->kmem.how);
-	if (!ret)
-		ret = hport_dev_setup(d);
-	if (!ret && !weft_page_share(d->host, d->dev, HP_BAR_INFO, 0))
-		ret = -ENODEV;
-	return ret ? ret : hport_ultra_setup(d);
-}
-
-static int drv_start(struct weft_host *h, void *own)
+static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 {
 	struct hport_kernel *k = own;
 	struct hport_drv d = k->drv;
+	int ret;
 
+	if (op != HPORT_C_RUN || arg != k || k->started)
+		return drv_call(h, own, op, arg);
 	d.host = h;
-	k->failed = drv_setup(&d);
+	ret = hport_dev_map(&d);
+	if (!ret)
+		ret = hport_kmem_init(&d, &k->kmem.how);
+	if (!ret)
+		ret = hport_dev_setup(&d);
+	if (!ret && !weft_page_share(h, d.dev, HP_BAR_INFO, 0))
+		ret = -ENODEV;
+	k->failed = ret ? ret : hport_ultra_setup(&d);
 	k->drv = d;
 	k->drv.host = NULL;
 	k->started = true;
 	return k->failed;
-}
-
-static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
-{
-	struct hport_kernel *k = own;
-
-	if (op == HPORT_C_RUN && arg == k && !k->started)
-		return drv_start(h, k);
-	return drv_call(h, own, op, arg);
 }
 
 /* The driver of the node is there afterwards.  The first one, by the monitor,

@@ -49,9 +49,9 @@ static bool area_has(const struct hport_area *a, const void *mem)
 	       b < a->mem + (size_t)a->pages * HPORT_KPAGE;
 }
 
-/* The next owner of a page does not see bytes of the last one. */
-static void area_reserve(struct hport_kmem *k, struct hport_area *a,
-			 uint32_t page, uint32_t n)
+/* Pages for a new owner, who does not see bytes of the last one. */
+static void *area_take(struct hport_kmem *k, struct hport_area *a,
+		       uint32_t page, uint32_t n, weft_phys_t *phys_p)
 {
 	for (uint32_t i = page; i < page + n; i++) {
 		uint64_t bit = 1ull << i % 64;
@@ -63,6 +63,9 @@ static void area_reserve(struct hport_kmem *k, struct hport_area *a,
 		a->dirty[i / 64] |= bit;
 	}
 	k->reserved += n;
+	k->given += (uint64_t)n * HPORT_KPAGE;
+	*phys_p = a->phys + (uint64_t)page * HPORT_KPAGE;
+	return a->mem + (size_t)page * HPORT_KPAGE;
 }
 
 static void area_release(struct hport_kmem *k, struct hport_area *a,
@@ -71,13 +74,6 @@ static void area_release(struct hport_kmem *k, struct hport_area *a,
 	for (uint32_t i = page; i < page + n; i++)
 		a->reserved[i / 64] &= ~(1ull << i % 64);
 	k->reserved -= n;
-}
-
-static void *area_at(const struct hport_area *a, uint32_t page,
-		     weft_phys_t *phys_p)
-{
-	*phys_p = a->phys + (uint64_t)page * HPORT_KPAGE;
-	return a->mem + (size_t)page * HPORT_KPAGE;
 }
 
 /* ---- the region of the boot ---- */
@@ -91,17 +87,8 @@ static void *boot_take(struct hport_kmem *k, uint64_t bytes,
 		k->full++;
 		return NULL;
 	}
-	area_reserve(k, &k->boot, (uint32_t)page, (uint32_t)pages_of(bytes));
-	k->given += pages_of(bytes) * HPORT_KPAGE;
-	return area_at(&k->boot, (uint32_t)page, phys_p);
-}
-
-static uint32_t boot_give(struct hport_kmem *k, uint32_t page)
-{
-	uint32_t n = hport_runs_give(&k->runs, page);
-
-	area_release(k, &k->boot, page, n);
-	return n;
+	return area_take(k, &k->boot, (uint32_t)page, (uint32_t)pages_of(bytes),
+			 phys_p);
 }
 
 /* ---- the page allocator ---- */
@@ -125,18 +112,6 @@ static struct hport_block *block_new(struct hport_drv *d, uint32_t order)
 	return NULL;
 }
 
-static void block_free(struct hport_drv *d, size_t i)
-{
-	struct hport_kmem *k = &d->kernel->kmem;
-	struct hport_block *b = k->blocks.at[i];
-
-	weft_mem_free(d->host, b->area.mem);
-	free(b->area.reserved);
-	free(b);
-	memmove(&k->blocks.at[i], &k->blocks.at[i + 1],
-		(--k->blocks.n - i) * sizeof(k->blocks.at[0]));
-}
-
 static void *block_take(struct hport_kmem *k, struct hport_block *b,
 			uint32_t order, weft_phys_t *phys_p)
 {
@@ -144,9 +119,7 @@ static void *block_take(struct hport_kmem *k, struct hport_block *b,
 
 	if (page < 0)
 		return NULL;
-	area_reserve(k, &b->area, (uint32_t)page, 1u << order);
-	k->given += (uint64_t)HPORT_KPAGE << order;
-	return area_at(&b->area, (uint32_t)page, phys_p);
+	return area_take(k, &b->area, (uint32_t)page, 1u << order, phys_p);
 }
 
 static void *pages_take(struct hport_drv *d, uint64_t bytes,
@@ -189,8 +162,13 @@ static uint32_t pages_give(struct hport_drv *d, const void *mem)
 		if (order < 0)
 			return 0;
 		area_release(k, &b->area, page, 1u << order);
-		if (hport_buddy_whole(&b->buddy))
-			block_free(d, i);
+		if (!hport_buddy_whole(&b->buddy))
+			return 1u << order;
+		weft_mem_free(d->host, b->area.mem);
+		free(b->area.reserved);
+		free(b);
+		memmove(&k->blocks.at[i], &k->blocks.at[i + 1],
+			(--k->blocks.n - i) * sizeof(k->blocks.at[0]));
 		return 1u << order;
 	}
 	return 0;
@@ -266,13 +244,15 @@ void *hport_kmem_alloc(struct hport_drv *d, uint64_t bytes, weft_phys_t *phys_p)
 void hport_kmem_free(struct hport_drv *d, void *mem, uint64_t bytes)
 {
 	struct hport_kmem *k = &d->kernel->kmem;
-	uint32_t n;
+	uint32_t n, page;
 
-	if (area_has(&k->boot, mem))
-		n = boot_give(k, (uint32_t)(((uint8_t *)mem - k->boot.mem) /
-					    HPORT_KPAGE));
-	else
+	if (area_has(&k->boot, mem)) {
+		page = (uint32_t)(((uint8_t *)mem - k->boot.mem) / HPORT_KPAGE);
+		n = hport_runs_give(&k->runs, page);
+		area_release(k, &k->boot, page, n);
+	} else {
 		n = pages_give(d, mem);
+	}
 	if (!n)
 		return;
 	k->asked -= bytes;

@@ -72,10 +72,11 @@ static bool take_one(struct server *s)
 	return true;
 }
 
-/* Oldest record of the VPID that follows the one served last. */
-static uint32_t next_miss(const struct server *s)
+/* The oldest record of the VPID that follows the one served last. */
+static void serve_next(struct server *s)
 {
 	uint32_t best = 0, best_after = UINT32_MAX;
+	uint64_t w;
 
 	for (uint32_t i = 0; i < s->misses; i++) {
 		uint32_t vpid = HP_MISS_VPID(s->miss[i]);
@@ -86,16 +87,9 @@ static uint32_t next_miss(const struct server *s)
 			best_after = after;
 		}
 	}
-	return best;
-}
-
-static void serve_next(struct server *s)
-{
-	uint32_t i = next_miss(s);
-	uint64_t w = s->miss[i];
-
+	w = s->miss[best];
 	s->misses--;
-	for (; i < s->misses; i++)
+	for (uint32_t i = best; i < s->misses; i++)
 		s->miss[i] = s->miss[i + 1];
 	s->last = HP_MISS_VPID(w);
 	serve_miss(s, w);
@@ -119,14 +113,6 @@ static bool serve_some(struct server *s)
 	if (s->rp != told)
 		hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
 	return s->rp != from;
-}
-
-/* All records that there are; without any it was something else. */
-static void serve_all(struct server *s)
-{
-	if (!serve_some(s))
-		hport_drv_store(&s->d, HP_R_IRQ_STATUS,
-				HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
 }
 
 /* ---- life ---- */
@@ -180,8 +166,10 @@ static int server_main(struct weft_host *h, void *arg)
 	while (!s->ret && (s->always || k->opened))
 		if (weft_host_irq_wait(h, s->d.dev,
 				       s->always ? WEFT_NEVER
-						 : weft_host_now(h) + nap))
-			serve_all(s);
+						 : weft_host_now(h) + nap) &&
+		    !serve_some(s)) /* it was something else */
+			hport_drv_store(&s->d, HP_R_IRQ_STATUS,
+					HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
 	if (!s->ret)
 		server_close(s);
 	k->serves = false;

@@ -34,15 +34,16 @@ int hport_ultra_setup(struct hport_drv *d)
 	return k->uport ? 0 : -ENOMEM;
 }
 
-static uint64_t reg_at(uint32_t unit, uint32_t upid, uint32_t reg)
-{
-	return HP_ULTRA_DRIVER | unit | HP_ULTRA_PAGE(upid) | reg;
-}
+/* A port of the requester (unit 0) or the completer in the driver pages. */
+#define REG_AT(unit, upid, reg)                                                \
+	(HP_ULTRA_DRIVER | (unit) | HP_ULTRA_PAGE(upid) | (reg))
+#define OWNER_REG(unit) ((unit) ? HP_UC_OWNER : HP_UR_OWNER)
+#define VPID_REG(unit)	((unit) ? HP_UC_VPID : HP_UR_VPID)
 
 static void driver_ultra_put(struct hport_drv *d, uint32_t unit, uint32_t upid,
 			     uint32_t reg, uint64_t val)
 {
-	weft_io_store64(d->host, &d->kernel->ultra, reg_at(unit, upid, reg),
+	weft_io_store64(d->host, &d->kernel->ultra, REG_AT(unit, upid, reg),
 			val);
 }
 
@@ -50,17 +51,7 @@ static uint64_t driver_ultra_get(struct hport_drv *d, uint32_t unit,
 				 uint32_t upid, uint32_t reg)
 {
 	return weft_io_load64(d->host, &d->kernel->ultra,
-			      reg_at(unit, upid, reg));
-}
-
-static uint32_t owner_reg(uint32_t unit)
-{
-	return unit ? HP_UC_OWNER : HP_UR_OWNER;
-}
-
-static uint32_t vpid_reg(uint32_t unit)
-{
-	return unit ? HP_UC_VPID : HP_UR_VPID;
+			      REG_AT(unit, upid, reg));
 }
 
 static struct hport_uport *driver_ultra_uport(struct hport_kernel *k,
@@ -104,15 +95,6 @@ bool hport_ultra_names(struct hport_drv *d, uint32_t vpid)
 	return false;
 }
 
-/* Notifications of a process go to itself, whatever the owner before had
- * there. */
-static void names_itself(struct hport_drv *d, struct hport_uport *u,
-			 uint32_t unit, uint32_t upid)
-{
-	u->vpid = hport_vpid_own(d);
-	driver_ultra_put(d, unit, upid, vpid_reg(unit), u->vpid);
-}
-
 /* A port that nobody owns, or -EBUSY. */
 int hport_k_ultra_take(struct hport_drv *d, struct hport_c_ultra *a)
 {
@@ -129,23 +111,15 @@ int hport_k_ultra_take(struct hport_drv *d, struct hport_c_ultra *a)
 	u = driver_ultra_uport(k, a->unit, i);
 	*u = (struct hport_uport){ .proc = weft_proc_self(d->host),
 				   .taken = true };
-	if (u->proc)
-		names_itself(d, u, a->unit, i);
-	driver_ultra_put(d, a->unit, i, owner_reg(a->unit), 1);
+	if (u->proc) {
+		/* Notifications of a process go to itself, whatever the owner
+		 * before had there. */
+		u->vpid = hport_vpid_own(d);
+		driver_ultra_put(d, a->unit, i, VPID_REG(a->unit), u->vpid);
+	}
+	driver_ultra_put(d, a->unit, i, OWNER_REG(a->unit), 1);
 	a->upid = i;
 	return 0;
-}
-
-/* Closed; stores to its queue that were under way have reached it, and no queue
- * is named any more. */
-static void stores_end(struct hport_drv *d, uint32_t upid)
-{
-	driver_ultra_put(d, HP_ULTRA_CPL, upid, HP_UC_CTRL, 0);
-	while (driver_ultra_get(d, HP_ULTRA_CPL, upid, HP_UC_CTRL) &
-	       HP_ULTRA_STORES)
-		;
-	driver_ultra_put(d, HP_ULTRA_CPL, upid, HP_UC_SIZE, 0);
-	driver_ultra_put(d, HP_ULTRA_CPL, upid, HP_UC_BASE, 0);
 }
 
 static bool has_packets(struct hport_drv *d, uint32_t upid)
@@ -179,15 +153,23 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 
 	if (u->page.len && u->proc)
 		weft_proc_unmap(d->host, u->proc, &u->page);
-	if (unit)
-		stores_end(d, upid);
-	else
+	if (unit) {
+		/* stores to its queue that were under way reach it, and no
+		 * queue is named any more */
+		driver_ultra_put(d, unit, upid, HP_UC_CTRL, 0);
+		while (driver_ultra_get(d, unit, upid, HP_UC_CTRL) &
+		       HP_ULTRA_STORES)
+			;
+		driver_ultra_put(d, unit, upid, HP_UC_SIZE, 0);
+		driver_ultra_put(d, unit, upid, HP_UC_BASE, 0);
+	} else {
 		over = driver_ultra_drain(d, upid);
+	}
 	if (u->queue)
 		hport_kmem_free(d, u->queue, u->bytes);
 	*u = (struct hport_uport){ .taken = !over };
 	if (over)
-		driver_ultra_put(d, unit, upid, owner_reg(unit), 0);
+		driver_ultra_put(d, unit, upid, OWNER_REG(unit), 0);
 }
 
 /* A process does not say where memory or its part of the packet queue is, and
@@ -201,7 +183,7 @@ static bool reg_allowed(struct hport_drv *d, const struct hport_c_ultra *a)
 	if (a->unit ? a->reg == HP_UC_BASE || a->reg == HP_UC_SIZE
 		    : a->reg == HP_UR_SLICE || a->reg == HP_UR_PTRS)
 		return false;
-	if (a->reg != vpid_reg(a->unit))
+	if (a->reg != VPID_REG(a->unit))
 		return true;
 	p = a->val < HP_VPIDS ? d->kernel->port[a->val] : NULL;
 	return !p || p->proc == weft_proc_self(d->host);
@@ -242,11 +224,11 @@ int hport_k_ultra_reg(struct hport_drv *d, struct hport_c_ultra *a)
 		return -EPERM;
 	if (!a->write)
 		a->val = driver_ultra_get(d, a->unit, a->upid, a->reg);
-	else if (a->reg == owner_reg(a->unit))
+	else if (a->reg == OWNER_REG(a->unit))
 		uport_end(d, u, a->unit, a->upid);
 	else
 		driver_ultra_put(d, a->unit, a->upid, a->reg, a->val);
-	if (a->write && a->reg == vpid_reg(a->unit))
+	if (a->write && a->reg == VPID_REG(a->unit))
 		u->vpid = a->val & (HP_VPIDS - 1);
 	return 0;
 }

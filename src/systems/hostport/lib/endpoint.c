@@ -26,32 +26,22 @@ enum {
 
 /* ---- windows ---- */
 
-static int win_new(struct hostport_ep *x)
-{
-	for (uint32_t i = 0; i < x->windows; i++) {
-		uint64_t bit = 1ull << i % 64;
-
-		if (x->win_used[i / 64] & bit)
-			continue;
-		x->win_used[i / 64] |= bit;
-		return (int)i;
-	}
-	return -ENOSPC;
-}
-
 /* Whole words; the capability has not been there before. */
 static int win_open(struct ep *e, struct ep_region *r, uint32_t rights)
 {
 	struct hostport_ep *x = hostport_ep_of(e);
 	uint64_t from = r->va & ~7ull, to = (r->va + r->len + 7) & ~7ull;
 	uint32_t cap = hport_vpid(x->p) << 16 ^ (uint32_t)++e->age * 40503u;
-	int win = win_new(x);
+	uint32_t win = 0;
 
-	if (win < 0)
-		return win;
+	while (win < x->windows && x->win_used[win / 64] >> win % 64 & 1)
+		win++;
+	if (win == x->windows)
+		return -ENOSPC;
+	x->win_used[win / 64] |= 1ull << win % 64;
 	r->addr = r->va % 8;
 	r->key = (uint64_t)win << 32 | cap;
-	return hport_window(x->p, (uint32_t)win, from, to - from, rights, cap);
+	return hport_window(x->p, win, from, to - from, rights, cap);
 }
 
 static int hostport_ep_region_open(struct ep *e, struct ep_region *r,
@@ -123,16 +113,6 @@ static struct hport_sizes queue_sizes(const struct ep *e)
 				     .rdr_unit = 6 };
 }
 
-static void eager_fit(struct ep *e)
-{
-	if (e->eager_max > HOSTPORT_EP_EAGER_MAX)
-		e->eager_max = HOSTPORT_EP_EAGER_MAX;
-	while (e->eager_max > HOSTPORT_EP_FAST &&
-	       e->n * e->slots * rdr_words(e->eager_max) * 8 > HOSTPORT_EP_RDR)
-		e->eager_max /= 2;
-	e->eager_max = more(e->eager_max, HOSTPORT_EP_FAST);
-}
-
 /* Another process of the node may have decided on the sizes. */
 static int queues_take(struct hostport_ep *x, const struct hport_sizes *s)
 {
@@ -165,7 +145,12 @@ static int hostport_ep_start(struct ep *e)
 	struct hport_sizes s;
 	int ret;
 
-	eager_fit(e);
+	if (e->eager_max > HOSTPORT_EP_EAGER_MAX)
+		e->eager_max = HOSTPORT_EP_EAGER_MAX;
+	while (e->eager_max > HOSTPORT_EP_FAST &&
+	       e->n * e->slots * rdr_words(e->eager_max) * 8 > HOSTPORT_EP_RDR)
+		e->eager_max /= 2;
+	e->eager_max = more(e->eager_max, HOSTPORT_EP_FAST);
 	a.sizes = queue_sizes(e);
 	ret = hport_open(e->h, &a, &x->p);
 	if (ret)

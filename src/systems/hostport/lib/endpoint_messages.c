@@ -16,15 +16,6 @@ static bool send_words(struct ep *e, uint32_t dst, const struct ep_head *h,
 	return !hport_fast_send(x->p, &x->peer[dst], HPORT_MORE, tag, w, n);
 }
 
-static bool send_fast(struct ep *e, uint32_t dst, const struct ep_head *h,
-		      const void *data)
-{
-	uint64_t w[HOSTPORT_EP_FAST / 8] = { 0 };
-
-	weft_host_move(e->h, w, data, h->len);
-	return send_words(e, dst, h, w, (h->len + 7) / 8);
-}
-
 static uint64_t sdr_bytes(const struct ep *e)
 {
 	return (e->eager_max + 7ull) & ~7ull;
@@ -59,12 +50,14 @@ bool hostport_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 	const uint64_t atomic[] = { h->addr, h->key, h->a, h->b, h->swap };
 	const uint64_t rts[] = { h->key, h->addr };
 	const uint64_t done[] = { (uint64_t)(int64_t)h->status, h->a };
+	uint64_t w[HOSTPORT_EP_FAST / 8] = { 0 };
 
 	switch (h->kind) {
 	case EP_MSG:
-		return h->len <= HOSTPORT_EP_FAST
-			       ? send_fast(e, dst, h, data)
-			       : send_region(e, dst, h, data);
+		if (h->len > HOSTPORT_EP_FAST)
+			return send_region(e, dst, h, data);
+		weft_host_move(e->h, w, data, h->len);
+		return send_words(e, dst, h, w, (h->len + 7) / 8);
 	case EP_RTS:
 		return send_words(e, dst, h, rts, 2);
 	case EP_ATOMIC:
@@ -79,17 +72,6 @@ bool hostport_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 }
 
 /* ---- in ---- */
-
-/* Its place in the receive data region is free again in any case. */
-static void in_message(struct ep *e, uint32_t src, const struct ep_head *h,
-		       const struct hport_note *n)
-{
-	struct ep_msg *m = NULL;
-
-	if (h->len <= n->bytes && n->bytes <= sdr_bytes(e))
-		m = ep_msg_new(e, src, h);
-	hport_take(hostport_ep_of(e)->p, n, m ? m->eager : NULL);
-}
 
 /* Words that a message of a kind has at least. */
 static const uint8_t head_words[EP_KINDS] = {
@@ -126,26 +108,20 @@ static void in_note(struct ep *e, const struct hport_note *n)
 			     .id = HOSTPORT_EP_ID(n->tag.api),
 			     .len = HOSTPORT_EP_LEN(n->tag.api),
 			     .imm = n->tag.user };
+	struct ep_msg *m = NULL;
 	uint32_t src = n->hpid - 1;
 	bool peer = src < e->n && x->peer[src].vpid == n->vpid;
 
-	if (peer && h.kind == EP_MSG)
-		in_message(e, src, &h, n);
-	else if (peer && h.kind && h.kind <= EP_CREDIT &&
-		 n->n >= head_words[h.kind])
+	if (peer && h.kind != EP_MSG && h.kind && h.kind <= EP_CREDIT &&
+	    n->n >= head_words[h.kind]) {
 		in_head(e, src, &h, n->data);
-	else
-		hport_take(x->p, n, NULL);
-}
-
-/* A refusal by the target comes behind the end of the instruction, which has
- * freed the place. */
-static void sent(struct hostport_ep *x, const struct hport_note *n)
-{
-	uint32_t s = HOSTPORT_EP_ID(n->tag.api);
-
-	if (n->error < HP_ERR_TVPID_INV && s < x->sdr_slots)
-		x->sdr_busy[s] = false;
+		return;
+	}
+	if (peer && h.kind == EP_MSG && h.len <= n->bytes &&
+	    n->bytes <= sdr_bytes(e))
+		m = ep_msg_new(e, src, &h);
+	/* its place in the receive data region is free again in any case */
+	hport_take(x->p, n, m ? m->eager : NULL);
 }
 
 void hostport_ep_poll(struct ep *e)
@@ -154,13 +130,19 @@ void hostport_ep_poll(struct ep *e)
 	struct hport_note n;
 
 	while (hport_poll(x->p, &n)) {
+		uint32_t s = HOSTPORT_EP_ID(n.tag.api);
+
 		if (n.event == HPORT_MESSAGE)
 			in_note(e, &n);
 		else if (n.event != HPORT_DONE)
 			continue; /* a stranger was refused */
-		else if (HP_MAIN(n.command) == HP_M_SEND)
-			sent(x, &n);
-		else if (HP_MAIN(n.command) != HP_M_FAST_SEND)
+		else if (HP_MAIN(n.command) == HP_M_FAST_SEND)
+			continue;
+		else if (HP_MAIN(n.command) != HP_M_SEND)
 			hostport_ep_piece_done(e, &n);
+		/* A refusal by the target comes behind the end of the
+		 * instruction, which has freed the place. */
+		else if (n.error < HP_ERR_TVPID_INV && s < x->sdr_slots)
+			x->sdr_busy[s] = false;
 	}
 }

@@ -69,20 +69,6 @@ static bool put_bytes(struct way *w)
 	return ep_piece_issued(w->e, p, k);
 }
 
-static bool put_fast(struct way *w, size_t k)
-{
-	struct ep_piece *p = ep_piece_new(w->e, w->op, false);
-	uint64_t words[HOSTPORT_EP_FAST_RMA / 8];
-
-	if (!p)
-		return false;
-	weft_host_move(w->e->h, words, w->here, k);
-	if (hport_fast_put(w->p, w->to, ACK, piece_tag(w->e, p), &w->far, words,
-			   (uint32_t)k / 8))
-		k = 0;
-	return ep_piece_issued(w->e, p, k);
-}
-
 static bool put_words(struct way *w, size_t k)
 {
 	bool bounce = (uintptr_t)w->here % 8 ||
@@ -110,53 +96,55 @@ static bool put_words(struct way *w, size_t k)
 static bool put_next(struct way *w)
 {
 	size_t k = w->left & ~(size_t)7;
+	uint64_t words[HOSTPORT_EP_FAST_RMA / 8];
+	struct ep_piece *p;
 
 	if (w->skip || !k)
 		return put_bytes(w);
-	return k <= HOSTPORT_EP_FAST_RMA ? put_fast(w, k) : put_words(w, k);
+	if (k > HOSTPORT_EP_FAST_RMA)
+		return put_words(w, k);
+	p = ep_piece_new(w->e, w->op, false);
+	if (!p)
+		return false;
+	weft_host_move(w->e->h, words, w->here, k);
+	if (hport_fast_put(w->p, w->to, ACK, piece_tag(w->e, p), &w->far, words,
+			   (uint32_t)k / 8))
+		k = 0;
+	return ep_piece_issued(w->e, p, k);
 }
 
 /* ---- gets ---- */
 
-/* The bytes come in the notification. */
-static bool get_fast(struct way *w)
-{
-	struct ep_piece *p = ep_piece_new(w->e, w->op, false);
-	size_t k = w->left;
-
-	if (!p)
-		return false;
-	p->skip = w->skip;
-	if (hport_fast_get(w->p, w->to, HPORT_MORE, piece_tag(w->e, p), &w->far,
-			   (uint32_t)(w->skip + k + 7) / 8))
-		k = 0;
-	return ep_piece_issued(w->e, p, k);
-}
-
+/* Few bytes come in the notification. */
 static bool get_next(struct way *w)
 {
+	bool fast = w->skip + w->left <= HOSTPORT_EP_FAST_RMA;
 	bool bounce = w->skip || ((uintptr_t)w->here | w->left) % 8 ||
 		      !ep_reachable(w->e, w->op->req.into, w->op->req.len);
 	size_t k = w->left, room = EP_BOUNCE - w->skip;
-	const struct ep_region *r;
+	const struct ep_region *r = NULL;
 	struct ep_piece *p;
+	uint64_t at;
+	int ret;
 
-	if (w->skip + w->left <= HOSTPORT_EP_FAST_RMA)
-		return get_fast(w);
-	r = bounce ? &w->e->pool : own_region(w, w->op->req.into);
-	p = r ? ep_piece_new(w->e, w->op, bounce) : NULL;
+	if (!fast)
+		r = bounce ? &w->e->pool : own_region(w, w->op->req.into);
+	p = fast || r ? ep_piece_new(w->e, w->op, bounce && !fast) : NULL;
 	if (!p)
 		return false;
 	p->skip = w->skip;
+	if (fast) {
+		ret = hport_fast_get(w->p, w->to, HPORT_MORE,
+				     piece_tag(w->e, p), &w->far,
+				     (uint32_t)(w->skip + k + 7) / 8);
+		return ep_piece_issued(w->e, p, ret ? 0 : k);
+	}
 	if (bounce && k > room)
 		k = room;
-	if (hport_get(w->p, w->to, HPORT_MORE, piece_tag(w->e, p), &w->far,
-		      window(r),
-		      bounce ? p->bounce->at
-			     : r->addr + (uint64_t)(w->here - r->p),
-		      (w->skip + k + 7) & ~(size_t)7))
-		k = 0;
-	return ep_piece_issued(w->e, p, k);
+	at = bounce ? p->bounce->at : r->addr + (uint64_t)(w->here - r->p);
+	ret = hport_get(w->p, w->to, HPORT_MORE, piece_tag(w->e, p), &w->far,
+			window(r), at, (w->skip + k + 7) & ~(size_t)7);
+	return ep_piece_issued(w->e, p, ret ? 0 : k);
 }
 
 bool hostport_ep_remote(struct ep *e, struct ep_op *op)

@@ -72,22 +72,15 @@ bool hport_buddy_whole(const struct hport_buddy *b)
 	return is_free(b, 0, b->order);
 }
 
-/* The smallest free piece of 2^order pages or more, lowest first. */
-static int32_t free_runs_best(const struct hport_buddy *b, uint32_t order)
+int32_t hport_buddy_take(struct hport_buddy *b, uint32_t order)
 {
 	int32_t at = -1;
 
+	/* the smallest that is large enough, lowest first */
 	for (uint32_t i = 0; i < 1u << b->order; i += 1u << order_at(b, i))
 		if (!(b->head[i] & TAKEN) && order_at(b, i) >= order &&
 		    (at < 0 || order_at(b, i) < order_at(b, (uint32_t)at)))
 			at = (int32_t)i;
-	return at;
-}
-
-int32_t hport_buddy_take(struct hport_buddy *b, uint32_t order)
-{
-	int32_t at = free_runs_best(b, order);
-
 	if (at < 0)
 		return -1;
 	for (uint32_t o = order_at(b, (uint32_t)at); o > order; o--)

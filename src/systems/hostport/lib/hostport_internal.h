@@ -54,8 +54,6 @@ bool hport_seg_note(struct hport *p, struct hport_note *n);
 
 /* Looks at the answer to a trigger: p->off, and that. */
 int hport_refusal(struct hport *p, uint64_t val);
-/* Makes an entry of the work queue: false = full. */
-bool hport_wq_room(const struct hport *p);
 uint64_t hport_trigger(struct hport *p, uint32_t cmd, uint32_t par);
 
 #endif

@@ -58,10 +58,7 @@ static void memory_preload(struct hport_drv *d, const struct hport_region *r)
 	hport_drv_unlock(d);
 }
 
-static uint64_t page_up(uint64_t bytes)
-{
-	return (bytes + HP_PAGE - 1) / HP_PAGE * HP_PAGE;
-}
+#define PAGE_UP(bytes) (((bytes) + HP_PAGE - 1) / HP_PAGE * HP_PAGE)
 
 /* New memory, or the pages of some that the caller has. */
 static bool region_memory(struct hport_drv *d, struct hport_region *r,
@@ -72,7 +69,7 @@ static bool region_memory(struct hport_drv *d, struct hport_region *r,
 	r->own = !phys;
 	if (r->own) {
 		r->mem =
-			weft_mem_alloc(d->host, page_up(bytes), HP_PAGE, &phys);
+			weft_mem_alloc(d->host, PAGE_UP(bytes), HP_PAGE, &phys);
 		if (!r->mem)
 			return false;
 		weft_mem_give(d->host, phys);
@@ -81,7 +78,7 @@ static bool region_memory(struct hport_drv *d, struct hport_region *r,
 		return false;
 	r->held = phys;
 	r->phys = phys - skew;
-	r->bytes = page_up(skew + bytes);
+	r->bytes = PAGE_UP(skew + bytes);
 	bits = r->bytes / HP_PAGE / 64 * 8 + 8;
 	r->out = malloc(bits);
 	if (r->out)
@@ -124,10 +121,28 @@ int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
 	return 0;
 }
 
-static void tlb_drop(struct hport_drv *d, const struct hport_region *r)
-{
-	uint64_t cmd = HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_TLB, r->vpid, 1);
+/* Which region: at an address, or with new memory at phys. */
+struct which {
+	uint64_t va;
+	weft_phys_t phys;
+};
 
+/* Out of the list first: nobody finds it while its pages go.  False: there is
+ * no such region. */
+static bool region_end(struct hport_drv *d, uint32_t vpid, struct which w)
+{
+	struct hport_region **at = &d->kernel->space[vpid].first, *r;
+	uint64_t cmd = HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_TLB, vpid, 1);
+
+	hport_drv_lock(d);
+	while ((r = *at) && (w.phys ? !r->own || r->phys != w.phys
+				    : w.va - r->va >= r->bytes))
+		at = &r->next;
+	if (r)
+		*at = r->next;
+	hport_drv_unlock(d);
+	if (!r)
+		return false;
 	for (uint64_t i = 0; i < r->bytes / HP_PAGE; i++)
 		while (!(r->out[i / 64] >> i % 64 & 1) &&
 		       hport_drv_cache(d, cmd, r->va / HP_PAGE + i, 0) &
@@ -135,35 +150,6 @@ static void tlb_drop(struct hport_drv *d, const struct hport_region *r)
 			weft_host_cpu(
 				d->host,
 				weft_host_time(d->host, T_hostport_close_poll));
-}
-
-/* Which region: at an address, or with new memory at phys. */
-struct which {
-	uint64_t va;
-	weft_phys_t phys;
-};
-
-static bool is_it(const struct hport_region *r, const struct which *w)
-{
-	return w->phys ? r->own && r->phys == w->phys
-		       : w->va - r->va < r->bytes;
-}
-
-/* Out of the list first: nobody finds it while its pages go.  False: there is
- * no such region. */
-static bool region_end(struct hport_drv *d, uint32_t vpid, struct which w)
-{
-	struct hport_region **at = &d->kernel->space[vpid].first, *r;
-
-	hport_drv_lock(d);
-	while ((r = *at) && !is_it(r, &w))
-		at = &r->next;
-	if (r)
-		*at = r->next;
-	hport_drv_unlock(d);
-	if (!r)
-		return false;
-	tlb_drop(d, r);
 	region_free(d, r);
 	return true;
 }

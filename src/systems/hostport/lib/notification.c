@@ -15,80 +15,71 @@ static uint32_t next_of(uint32_t at, uint32_t size)
 	return at + 1 == size ? 0 : at + 1;
 }
 
-/* ---- giving back ---- */
+static volatile uint64_t *nq_head(struct hport *p)
+{
+	return p->nq + (size_t)HP_WORDS * p->nq_rp;
+}
 
-static void nq_skim(struct hport *p);
+static bool nq_take(struct hport *p, struct hport_note *n);
+
+/* ---- giving back ---- */
 
 /* By counts of up to 31; one that is not accepted now is asked for again.  Each
  * makes a status notification: the queue must not fill up with them. */
 static void notification_tell(struct hport *p, uint32_t cmd, uint32_t n)
 {
+	struct hport_note status;
+
 	while (n && !p->off) {
 		uint32_t k = n < HP_COUNT_MAX ? n : HP_COUNT_MAX;
 		uint64_t val = hport_trigger(p, cmd, k);
 
 		if (!hport_refusal(p, val) && val & HP_TRUE)
 			n -= k;
-		if (cmd != HP_T_NQ_RP)
-			nq_skim(p);
+		while (cmd != HP_T_NQ_RP &&
+		       HP_CMD_BYTE(HP_NQE_CMD(nq_head(p))) == HP_B_NOTIFY_CC)
+			nq_take(p, &status);
 	}
-}
-
-static void nq_give(struct hport *p)
-{
-	uint32_t batch = p->size.nq / 4;
-
-	if (batch > HP_COUNT_MAX)
-		batch = HP_COUNT_MAX;
-	if (p->nq_owed < batch || !p->nq_owed)
-		return;
-	notification_tell(p, HP_T_NQ_RP, p->nq_owed);
-	p->nq_owed = 0;
 }
 
 /* ---- layouts (6.2) ---- */
 
-static void note_done(struct hport_note *n)
+static void note_fields(struct hport *p, struct hport_note *n)
 {
-	n->event = HPORT_DONE;
-	n->n = HP_NQE_WORDS(n->w);
-	if (n->n > 3)
-		n->n = 3;
-	memcpy(n->data, &n->w[3], 8 * n->n);
-}
+	uint32_t words = HP_NQE_WORDS(n->w);
 
-static void note_access(struct hport_note *n)
-{
-	n->event = HPORT_ACCESSED;
-	n->win = (uint32_t)(n->w[3] >> 32);
-	n->command = (uint32_t)n->w[3] & 0xff;
-	n->off = n->w[4];
-	n->bytes = n->w[5];
-}
-
-static void note_fast(struct hport_note *n)
-{
-	n->event = HPORT_MESSAGE;
-	n->n = HP_NQE_WORDS(n->w);
-	if (n->n > HP_FAST_WORDS)
-		n->n = HP_FAST_WORDS;
-	n->bytes = 8ull * n->n;
-	memcpy(n->data, &n->w[2], 8 * n->n);
-}
-
-static void note_recv(struct hport *p, struct hport_note *n)
-{
-	n->event = HPORT_MESSAGE;
-	n->posted = n->w[1] & HP_NQE_POSTED;
-	if (n->posted) {
+	switch (n->command) {
+	case HP_B_NOTIFY_FAST_RECV:
+		n->event = HPORT_MESSAGE;
+		n->n = words < HP_FAST_WORDS ? words : HP_FAST_WORDS;
+		n->bytes = 8ull * n->n;
+		memcpy(n->data, &n->w[2], 8 * n->n);
+		break;
+	case HP_B_NOTIFY_RECV:
+		n->event = HPORT_MESSAGE;
+		n->posted = n->w[1] & HP_NQE_POSTED;
+		if (!n->posted) {
+			n->bytes = n->w[3];
+			n->off = HP_PS_LO(n->w[2]); /* its end */
+			break;
+		}
 		n->stored = n->w[3];
 		n->addr = n->w[4];
 		n->bytes = n->w[5];
 		n->cookie = n->w[6];
 		p->prq_rp = HP_PS_LO(n->w[2]);
-	} else {
-		n->bytes = n->w[3];
-		n->off = HP_PS_LO(n->w[2]); /* its end */
+		break;
+	case HP_B_NOTIFY_RMA:
+		n->event = HPORT_ACCESSED;
+		n->win = (uint32_t)(n->w[3] >> 32);
+		n->command = (uint32_t)n->w[3] & 0xff;
+		n->off = n->w[4];
+		n->bytes = n->w[5];
+		break;
+	default:
+		n->event = HPORT_DONE;
+		n->n = words < 3 ? words : 3;
+		memcpy(n->data, &n->w[3], 8 * n->n);
 	}
 }
 
@@ -111,47 +102,32 @@ static bool note_read(struct hport *p, struct hport_note *n)
 		p->prq_rp = HP_PS_HI(n->w[4]);
 		return false;
 	}
-	if (byte == HP_B_NOTIFY_FAST_RECV) {
-		note_fast(n);
-		return hport_seg_note(p, n);
-	}
-	p->wq_rp = HP_PS_HI(n->w[2]);
-	if (byte == HP_B_NOTIFY_RECV)
-		note_recv(p, n);
-	else if (byte == HP_B_NOTIFY_RMA)
-		note_access(n);
-	else
-		note_done(n);
+	if (byte != HP_B_NOTIFY_FAST_RECV)
+		p->wq_rp = HP_PS_HI(n->w[2]);
+	note_fields(p, n);
 	return hport_seg_note(p, n);
 }
 
 /* ---- polling ---- */
 
-static volatile uint64_t *nq_head(struct hport *p)
-{
-	return p->nq + (size_t)HP_WORDS * p->nq_rp;
-}
-
 /* Takes the next one, which is there. */
 static bool nq_take(struct hport *p, struct hport_note *n)
 {
 	volatile uint64_t *e = nq_head(p);
+	uint32_t batch = p->size.nq / 4;
 
+	if (batch > HP_COUNT_MAX)
+		batch = HP_COUNT_MAX;
 	memset(n, 0, sizeof(*n));
 	weft_host_copy(p->drv.host, n->w, (const void *)(uintptr_t)e, HP_LINE);
 	e[HP_NQE_CMD] = 0;
 	p->nq_rp = next_of(p->nq_rp, p->size.nq);
 	p->nq_owed++;
-	nq_give(p);
+	if (p->nq_owed && p->nq_owed >= batch) {
+		notification_tell(p, HP_T_NQ_RP, p->nq_owed);
+		p->nq_owed = 0;
+	}
 	return note_read(p, n);
-}
-
-static void nq_skim(struct hport *p)
-{
-	struct hport_note n;
-
-	while (HP_CMD_BYTE(HP_NQE_CMD(nq_head(p))) == HP_B_NOTIFY_CC)
-		nq_take(p, &n);
 }
 
 int hport_poll(struct hport *p, struct hport_note *n_p)

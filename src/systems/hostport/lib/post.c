@@ -23,14 +23,6 @@ bool hport_use_tags(struct hport *p, bool on)
 	return p->tagged == on;
 }
 
-/* One entry stays unused (4.4). */
-bool hport_wq_room(const struct hport *p)
-{
-	uint32_t next = p->wq_wp + 1 == p->size.wq ? 0 : p->wq_wp + 1;
-
-	return next != p->wq_rp;
-}
-
 /* A page that the process does not have any more answers with all ones. */
 int hport_refusal(struct hport *p, uint64_t val)
 {
@@ -62,15 +54,6 @@ bool hport_barrier(struct hport *p, uint32_t id)
 	       hport_trigger(p, HP_T_BARRIER, id) & HP_TRUE;
 }
 
-/* -EAGAIN: the device has no place for it, or our notification queue has no
- * entry for its end. */
-static int store_tagged(struct hport *p, const uint64_t *w)
-{
-	return weft_io_tcstore(p->drv.host, &p->page, 0, w, HP_LINE, 0)
-		       ? 0
-		       : -EAGAIN;
-}
-
 /* The variable part is in v: W3 to W7. */
 static int post_post(struct hport *p, const struct hport_peer *to,
 		     uint32_t byte, uint32_t flags, struct hport_tag tag,
@@ -80,18 +63,23 @@ static int post_post(struct hport *p, const struct hport_peer *to,
 					   to->off) |
 					 HP_VCI_OWNER_PUT(to->epoch),
 				 HP_VCI_W1(to->vpid, tag.api), tag.user };
+	uint32_t next;
 
 	memcpy(&w[3], v, 5 * sizeof(*v));
 	if (p->off)
 		return p->off;
 	if (hport_seg_busy(p))
 		return -EAGAIN;
-	if (p->tagged)
-		return store_tagged(p, w);
-	if (!hport_wq_room(p))
+	if (p->tagged) /* the device may have no place for it, or our
+			* notification queue no entry for its end */
+		return weft_io_tcstore(p->drv.host, &p->page, 0, w, HP_LINE, 0)
+			       ? 0
+			       : -EAGAIN;
+	next = p->wq_wp + 1 == p->size.wq ? 0 : p->wq_wp + 1;
+	if (next == p->wq_rp) /* one entry stays unused (4.4) */
 		return hport_flush(p) ? p->off : -EAGAIN;
 	memcpy(p->wq + (size_t)HP_WORDS * p->wq_wp, w, HP_LINE);
-	p->wq_wp = p->wq_wp + 1 == p->size.wq ? 0 : p->wq_wp + 1;
+	p->wq_wp = next;
 	p->wq_new++;
 	return flags & HPORT_MORE ? 0 : hport_flush(p);
 }

@@ -50,42 +50,12 @@ int hport_set_mtu(struct hport *p, uint32_t bytes)
 	return 0;
 }
 
-/* Which segments there are of an instruction of so many bytes. */
-static uint64_t segments_segments(const struct hport_seg *s, uint64_t bytes)
-{
-	return (bytes + s->mtu - 1) / s->mtu;
-}
-
 bool hport_seg_wanted(const struct hport *p, uint64_t bytes)
 {
 	return p->seg && p->seg->mtu && bytes > p->seg->mtu;
 }
 
-static int slot_take(struct hport_seg *s)
-{
-	for (int i = 0; i < SLOTS; i++)
-		if (!s->slot[i].used)
-			return i;
-	return -EAGAIN;
-}
-
 /* ---- posting ---- */
-
-/* Segment at byte `at` of the instruction. */
-static struct hport_post segments_segment(const struct hport_seg *s)
-{
-	struct hport_post o = s->post;
-	uint64_t left = o.bytes - s->at;
-	bool last = left <= s->mtu;
-
-	o.bytes = last ? left : s->mtu;
-	o.own += s->at;
-	o.far.off += s->at;
-	o.tag.api = SEG_MAKE(s->at / s->mtu, s->slot_now) |
-		    (last ? SEG_LAST : 0) | SEG_USER(o.tag.api);
-	o.flags |= HPORT_ACK | (last ? 0 : HPORT_MORE);
-	return o;
-}
 
 void hport_seg_pump(struct hport *p)
 {
@@ -95,8 +65,16 @@ void hport_seg_pump(struct hport *p)
 		return;
 	s->pumping = true;
 	while (s->active) {
-		struct hport_post o = segments_segment(s);
+		struct hport_post o = s->post; /* its segment at byte `at` */
+		uint64_t left = o.bytes - s->at;
+		bool last = left <= s->mtu;
 
+		o.bytes = last ? left : s->mtu;
+		o.own += s->at;
+		o.far.off += s->at;
+		o.tag.api = SEG_MAKE(s->at / s->mtu, s->slot_now) |
+			    (last ? SEG_LAST : 0) | SEG_USER(o.tag.api);
+		o.flags |= HPORT_ACK | (last ? 0 : HPORT_MORE);
 		if (hport_post_long(p, &o))
 			break;
 		s->at += o.bytes;
@@ -121,17 +99,20 @@ bool hport_unposted(const struct hport *p)
 int hport_seg_post(struct hport *p, const struct hport_post *o)
 {
 	struct hport_seg *s = p->seg;
-	int slot = slot_take(s);
+	uint64_t segments = (o->bytes + s->mtu - 1) / s->mtu;
+	uint32_t slot = 0;
 
-	if (segments_segments(s, o->bytes) > NUMBERS)
+	if (segments > NUMBERS)
 		return -EMSGSIZE;
-	if (slot < 0)
-		return slot;
+	while (slot < SLOTS && s->slot[slot].used)
+		slot++;
+	if (slot == SLOTS)
+		return -EAGAIN;
 	s->slot[slot].used = true;
 	s->slot[slot].error = 0;
-	s->slot[slot].left = (uint32_t)segments_segments(s, o->bytes);
+	s->slot[slot].left = (uint32_t)segments;
 	s->post = *o;
-	s->slot_now = (uint32_t)slot;
+	s->slot_now = slot;
 	s->at = 0;
 	s->active = true;
 	hport_seg_pump(p);

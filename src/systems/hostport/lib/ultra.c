@@ -180,20 +180,6 @@ static void page_map(struct ultra_drv *d, uint32_t unit, uint32_t upid,
 
 /* ---- path set-up: target ---- */
 
-static int queue_ask(struct ultra_rx *rx, const struct ultra_rx_attr *a)
-{
-	struct ultra_drv *d = rx->d;
-	struct hport_c_ultra_queue q = { rx->upid, rx->slices, rx->words,
-					 a->on_device, 0 };
-	int ret = ultra_trap(d, HPORT_C_ULTRA_QUEUE, &q);
-
-	if (!ret && !a->on_device)
-		rx->queue = weft_mem_at(d->h, q.phys,
-					8ull * rx->slices * rx->words);
-	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_VPID, a->vpid);
-	return ret;
-}
-
 static int queue_make(struct ultra_rx *rx, const struct ultra_rx_attr *a)
 {
 	struct ultra_drv *d = rx->d;
@@ -201,8 +187,17 @@ static int queue_make(struct ultra_rx *rx, const struct ultra_rx_attr *a)
 
 	rx->slices = a->slices ? a->slices : 64;
 	rx->words = a->words ? a->words : 40;
-	if (d->traps)
-		return queue_ask(rx, a);
+	if (d->traps) {
+		struct hport_c_ultra_queue q = { rx->upid, rx->slices,
+						 rx->words, a->on_device, 0 };
+		int ret = ultra_trap(d, HPORT_C_ULTRA_QUEUE, &q);
+
+		if (!ret && !a->on_device)
+			rx->queue = weft_mem_at(d->h, q.phys,
+						8ull * rx->slices * rx->words);
+		ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_VPID, a->vpid);
+		return ret;
+	}
 	if (!a->on_device) {
 		rx->queue = weft_mem_alloc(d->h, 8ULL * rx->slices * rx->words,
 					   HP_PAGE, &phys);
@@ -215,19 +210,6 @@ static int queue_make(struct ultra_rx *rx, const struct ultra_rx_attr *a)
 	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_PTRS, 0);
 	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_VPID, a->vpid);
 	return 0;
-}
-
-static int accept_ask(struct ultra_rx *rx, const struct ultra_ctl *c,
-		      uint32_t origin, uint64_t *answer)
-{
-	uint64_t w[ULTRA_MSG_WORDS] = { CTL_MAKE(CTL_REQUEST, rx->upid),
-					rx->d->hpid };
-	int n = route_to(rx->d, origin, 1, (uint8_t *)&w[3]);
-
-	w[2] = n > 0 ? (uint64_t)n : 0;
-	c->send(c->own, origin, w);
-	c->recv(c->own, origin, answer);
-	return CTL_KIND(answer[0]) == CTL_RESPONSE ? 0 : -EBUSY;
 }
 
 int ultra_accept(struct ultra_drv *d, const struct ultra_ctl *c,
@@ -245,8 +227,16 @@ int ultra_accept(struct ultra_drv *d, const struct ultra_ctl *c,
 	}
 	*rx = (struct ultra_rx){ .d = d, .upid = (uint32_t)upid };
 	ret = queue_make(rx, a);
-	if (!ret)
-		ret = accept_ask(rx, c, origin, w);
+	if (!ret) {
+		uint64_t r[ULTRA_MSG_WORDS] = { CTL_MAKE(CTL_REQUEST, rx->upid),
+						d->hpid };
+		int n = route_to(d, origin, 1, (uint8_t *)&r[3]);
+
+		r[2] = n > 0 ? (uint64_t)n : 0;
+		c->send(c->own, origin, r);
+		c->recv(c->own, origin, w);
+		ret = CTL_KIND(w[0]) == CTL_RESPONSE ? 0 : -EBUSY;
+	}
 	if (ret) {
 		ultra_rx_close(rx);
 		return ret;
@@ -306,21 +296,11 @@ static int connect_port(struct ultra_tx *tx, uint32_t target, uint32_t vpid,
 	return ret;
 }
 
-static void slice_of(struct ultra_tx *tx)
-{
-	uint64_t s = ultra_get(tx->d, 0, tx->upid, HP_UR_SLICE);
-	uint64_t p = ultra_get(tx->d, 0, tx->upid, HP_UR_PTRS);
-
-	tx->lower = (uint32_t)s & 0xffff;
-	tx->size = (uint32_t)(s >> 16 & 0xffff) - tx->lower;
-	tx->wp = (uint32_t)(p >> 16 & 0xffff) - tx->lower;
-	tx->rp = tx->wp;
-}
-
 int ultra_connect(struct ultra_drv *d, const struct ultra_ctl *c,
 		  uint32_t target, uint32_t vpid, struct ultra_tx *tx)
 {
 	uint64_t w[ULTRA_MSG_WORDS], r[ULTRA_MSG_WORDS] = { 0 };
+	uint64_t slice, ptrs;
 	int ret;
 
 	*tx = (struct ultra_tx){ .d = d };
@@ -341,7 +321,12 @@ int ultra_connect(struct ultra_drv *d, const struct ultra_ctl *c,
 	ultra_put(d, 0, tx->upid, HP_UR_CTRL, HP_ULTRA_EN);
 	ultra_get(d, 0, tx->upid, HP_UR_CTRL);
 	page_map(d, 0, tx->upid, WEFT_WC, &tx->page);
-	slice_of(tx);
+	slice = ultra_get(d, 0, tx->upid, HP_UR_SLICE);
+	ptrs = ultra_get(d, 0, tx->upid, HP_UR_PTRS);
+	tx->lower = (uint32_t)slice & 0xffff;
+	tx->size = (uint32_t)(slice >> 16 & 0xffff) - tx->lower;
+	tx->wp = (uint32_t)(ptrs >> 16 & 0xffff) - tx->lower;
+	tx->rp = tx->wp;
 	return 0;
 }
 
@@ -373,30 +358,24 @@ void ultra_rx_close(struct ultra_rx *rx)
 
 /* Words arrive with rising index: a line that is not full would leave behind
  * the full ones, so it goes first (hostport.md 14.3). */
-static void put_words(struct ultra_tx *tx, uint32_t off, const uint64_t *w,
-		      uint32_t n)
-{
-	uint32_t first = (0 - off) % HP_LINE / 8;
-
-	first = first < n ? first : 0;
-	if (first) {
-		weft_io_copy(tx->d->h, &tx->page, off, w, 8 * first);
-		weft_io_fence(tx->d->h);
-	}
-	weft_io_copy(tx->d->h, &tx->page, off + 8 * first, w + first,
-		     8 * (n - first));
-	weft_io_fence(tx->d->h);
-}
-
 void ultra_send(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		const uint64_t *w, uint32_t n)
 {
 	uint64_t b[1 + ULTRA_PAYLOAD_MAX];
 	uint32_t k = n < ULTRA_PAYLOAD_MAX ? n : ULTRA_PAYLOAD_MAX;
+	uint32_t off = flags << 8 | HP_ULTRA_START(k + 1);
+	uint32_t first = (0 - off) % HP_LINE / 8;
 
 	b[0] = tag;
 	memcpy(b + 1, w, 8 * k);
-	put_words(tx, flags << 8 | HP_ULTRA_START(k + 1), b, k + 1);
+	first = first < k + 1 ? first : 0;
+	if (first) {
+		weft_io_copy(tx->d->h, &tx->page, off, b, 8 * first);
+		weft_io_fence(tx->d->h);
+	}
+	weft_io_copy(tx->d->h, &tx->page, off + 8 * first, b + first,
+		     8 * (k + 1 - first));
+	weft_io_fence(tx->d->h);
 	if (tx->size)
 		tx->wp = (tx->wp + k + 1) % tx->size;
 }
@@ -444,23 +423,11 @@ static volatile uint64_t *status_at(const struct ultra_rx *rx)
 	return rx->queue + (uint64_t)(rx->rp + 1) * rx->words - 1;
 }
 
-/* Every quarter of the queue: pointers may be told late (9.6). */
-static void ultra_tell(struct ultra_rx *rx)
-{
-	uint32_t behind = rx->rp >= rx->told ? rx->rp - rx->told
-					     : rx->rp + rx->slices - rx->told;
-
-	if (behind < (rx->slices + 3) / 4)
-		return;
-	rx->told = rx->rp;
-	weft_io_store64(rx->d->h, &rx->page, HP_ULTRA_RP, rx->rp);
-}
-
 static int poll_memory(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
 		       uint32_t max)
 {
 	volatile uint64_t *s = status_at(rx);
-	uint32_t n = HP_ULTRA_STATUS_WORDS(*s);
+	uint32_t n = HP_ULTRA_STATUS_WORDS(*s), behind;
 
 	if (!*s)
 		return -1;
@@ -469,7 +436,12 @@ static int poll_memory(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
 		w[i] = s[(int64_t)i - n];
 	*s = 0;
 	rx->rp = rx->rp + 1 == rx->slices ? 0 : rx->rp + 1;
-	ultra_tell(rx);
+	behind = rx->rp >= rx->told ? rx->rp - rx->told
+				    : rx->rp + rx->slices - rx->told;
+	if (behind < (rx->slices + 3) / 4)
+		return (int)n; /* pointers may be told late (9.6) */
+	rx->told = rx->rp;
+	weft_io_store64(rx->d->h, &rx->page, HP_ULTRA_RP, rx->rp);
 	return (int)n;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notification unit (notification.c): entries of notification queues, and what
- * waits for room in them. */
+/* Notification unit (notification.c; hostport.md 4.9, 6): entries of
+ * notification queues, and what waits for room in them. */
 #ifndef SYSTEMS_HOSTPORT_NIC_NOTIFICATION_H
 #define SYSTEMS_HOSTPORT_NIC_NOTIFICATION_H
 

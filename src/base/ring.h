@@ -38,9 +38,11 @@ static inline void *ring_grow_(void *at, uint32_t head, uint32_t tail,
 	return a;
 }
 
+/* The next push takes new memory. */
+#define ring_full(r) ((r)->tail - (r)->head == (r)->cap)
 /* Address of a new, unfilled last element. */
 #define ring_push(r)                                                           \
-	((void)((r)->tail - (r)->head == (r)->cap &&                           \
+	((void)(ring_full(r) &&                                                \
 		((r)->at = ring_grow_((r)->at, (r)->head, (r)->tail,           \
 				      &(r)->cap, sizeof(*(r)->at)))),          \
 	 &(r)->at[(r)->tail++ & ((r)->cap - 1)])

@@ -4,19 +4,13 @@
 
 #include <errno.h>
 
-uint32_t bram_sum(const struct bram_block *b, uint32_t n)
-{
-	uint32_t sum = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		sum += b[i].used;
-	return sum;
-}
-
 int bram_check(const struct weft_comp *c, const struct bram_block *b,
-	       uint32_t n, struct weft_err *err)
+	       uint32_t n, uint32_t budget, uint64_t *sum, struct weft_err *err)
 {
+	*sum = 0;
 	for (uint32_t i = 0; i < n; i++)
+		*sum += b[i].used;
+	for (uint32_t i = 0; budget == BRAM_REFUSE && i < n; i++)
 		if (b[i].used > b[i].budget)
 			return weft_fail(
 				err, EINVAL,

@@ -23,12 +23,11 @@ struct bram_block {
 	const char *remedy; /* parameters that make it smaller */
 };
 
-/* Blocks of all together. */
-uint32_t bram_sum(const struct bram_block *b, uint32_t n);
-/* Does each fit? */
-int bram_check(const struct weft_comp *c, const struct bram_block *b,
-	       uint32_t n, struct weft_err *err);
-
 enum { BRAM_REPORT, BRAM_REFUSE }; /* parameter budget */
+
+/* *sum: blocks of all together.  Does each fit, when the budget refuses? */
+int bram_check(const struct weft_comp *c, const struct bram_block *b,
+	       uint32_t n, uint32_t budget, uint64_t *sum,
+	       struct weft_err *err);
 
 #endif

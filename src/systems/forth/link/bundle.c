@@ -36,19 +36,8 @@ static bool out_of_sync(struct forth_port *l, struct weft_frame *f)
 	return true;
 }
 
-static void queue_put(struct weft_frame **q, struct weft_frame *f)
-{
-	while (*q)
-		q = &(*q)->next;
-	f->next = NULL;
-	*q = f;
-}
-
-static bool same_seq(const struct weft_frame *a, const struct weft_frame *b)
-{
-	return forth_shape_get(a).seq == forth_shape_get(b).seq;
-}
-
+/* The oldest frame, once all links have delivered their share of it or of a
+ * later one; else NULL. */
 static struct weft_frame *bundle_oldest(struct forth_port *l)
 {
 	struct weft_frame *f = NULL;
@@ -57,22 +46,13 @@ static struct weft_frame *bundle_oldest(struct forth_port *l)
 	for (j = 0; j < l->cfg.links; j++) {
 		struct weft_frame *g = l->line_q[j];
 
-		if (g && (!f || (int16_t)(forth_shape_get(g).seq -
-					  forth_shape_get(f).seq) < 0))
+		if (!g)
+			return NULL;
+		if ((!f || (int16_t)(forth_shape_get(g).seq -
+				     forth_shape_get(f).seq) < 0))
 			f = g;
 	}
 	return f;
-}
-
-/* All links have delivered their share of the oldest frame, or a later one. */
-static bool bundle_complete(const struct forth_port *l)
-{
-	uint32_t j;
-
-	for (j = 0; j < l->cfg.links; j++)
-		if (!l->line_q[j])
-			return false;
-	return true;
 }
 
 void forth_port_skew_lost(struct forth_port *l, struct weft_frame *f)
@@ -89,40 +69,31 @@ void forth_port_skew_lost(struct forth_port *l, struct weft_frame *f)
 	weft_frame_free(f);
 }
 
-/* How long the first share of a frame has waited for the last. */
-static weft_time_t bundle_skew(const struct forth_port *l,
-			       struct weft_frame **f)
-{
-	weft_time_t now = weft_now(l->comp), first = now;
-
-	for (uint32_t j = 0; j < l->cfg.links; j++)
-		if (f[j] && f[j]->time < first)
-			first = f[j]->time;
-	return now - first;
-}
-
 static void bundle_good(struct forth_port *l, struct weft_frame **f)
 {
 	struct weft_frame *whole = weft_frame_dup(f[0]);
+	weft_time_t now = weft_now(l->comp), first = now;
 
+	/* how long has the first share waited for the last? */
+	for (uint32_t j = 0; j < l->cfg.links; j++)
+		first = f[j]->time < first ? f[j]->time : first;
 	whole->flags &= ~(uint32_t)FORTH_F_LINE;
-	whole->time = weft_now(l->comp);
-	if (forth_port_skew_full(l, bundle_skew(l, f), whole->words))
+	whole->time = now;
+	if (forth_port_skew_full(l, now - first, whole->words))
 		forth_port_skew_lost(l, whole);
 	else
 		forth_port_arrive(l, 0, whole);
 }
 
-static void bundle_frame(struct forth_port *l)
+static void bundle_frame(struct forth_port *l, struct weft_frame *first)
 {
-	struct weft_frame *f[FORTH_PORT_LINKS_MAX] = { 0 },
-			  *first = bundle_oldest(l);
-	uint32_t j, good = 0;
+	struct weft_frame *f[FORTH_PORT_LINKS_MAX] = { 0 };
+	uint32_t j, good = 0, seq = forth_shape_get(first).seq;
 
 	for (j = 0; j < l->cfg.links; j++) {
 		struct weft_frame *g = l->line_q[j];
 
-		if (!g || !same_seq(g, first))
+		if (!g || forth_shape_get(g).seq != seq)
 			continue;
 		l->line_q[j] = g->next;
 		g->next = NULL;
@@ -140,14 +111,14 @@ static void bundle_frame(struct forth_port *l)
 
 void forth_port_rx_odd(struct forth_port *l, uint32_t j, struct weft_frame *f)
 {
-	struct weft_frame *part[FORTH_PORT_LINKS_MAX] = { 0 };
+	struct weft_frame *part[FORTH_PORT_LINKS_MAX] = { 0 }, *oldest;
 
 	if (out_of_sync(l, f))
 		return;
 	if (f->flags & FORTH_F_LINE) {
-		queue_put(&l->line_q[j], f);
-		while (bundle_complete(l))
-			bundle_frame(l);
+		forth_port_append(&l->line_q[j], f);
+		while ((oldest = bundle_oldest(l)))
+			bundle_frame(l, oldest);
 		return;
 	}
 	if (!f->raw && !(f->flags & (FORTH_F_CRC32 | FORTH_F_TRUNC))) {

@@ -123,21 +123,6 @@ static void ask(struct forth_port *l, uint64_t now)
 	}
 }
 
-static void credit_resync_granted(struct forth_port *l, uint32_t lane,
-				  uint32_t bit)
-{
-	struct forth_port_epoch *e = l->epoch;
-
-	if (lane >= l->tx_lanes || !credit_resync_stopped(l, lane) ||
-	    e->tx[lane].bit != bit)
-		return;
-	e->waits &= ~(1ull << lane);
-	e->tx[lane].since = WEFT_NEVER;
-	l->tx[lane].sent = l->tx[lane].acked = 0;
-	l->count.resyncs++;
-	l->wake_at = forth_port_now(l);
-}
-
 /* ---- receiver ---- */
 
 void credit_resync_in(struct forth_port *l, const struct weft_frame *f)
@@ -179,38 +164,12 @@ static void credit_resync_grant(struct forth_port *l, uint32_t lane)
 	e->wanted &= ~(1ull << lane);
 }
 
-static void credit_resync_asked(struct forth_port *l, uint32_t lane,
-				uint32_t bit)
-{
-	struct forth_port_epoch *e = l->epoch;
-
-	if (lane >= l->cfg.rx_lanes)
-		return;
-	if (e->rx[lane].bit == bit) {
-		credit_resync_grant(l, lane);
-		return;
-	}
-	e->rx[lane].want = (uint8_t)bit;
-	e->wanted |= 1ull << lane;
-}
-
-/* Old values must not follow. */
-static void forget_due(struct forth_port *l, uint32_t lane)
-{
-	uint32_t i, to = l->due_head;
-
-	for (i = l->due_head; i != l->due_tail; i++)
-		if (l->due[i & l->due_mask].lane != lane)
-			l->due[to++ & l->due_mask] = l->due[i & l->due_mask];
-	l->due_tail = to;
-}
-
 /* Lanes that have drained take the new epoch over. */
 static void take_over(struct forth_port *l, uint64_t now)
 {
 	struct forth_port_epoch *e = l->epoch;
 	uint64_t m;
-	uint32_t lane;
+	uint32_t lane, i, to;
 
 	for (m = e->wanted; m; m &= m - 1) {
 		lane = credit_resync_first(m);
@@ -218,7 +177,11 @@ static void take_over(struct forth_port *l, uint64_t now)
 
 		if (r->held > 0 || now < r->empty)
 			continue;
-		forget_due(l, lane);
+		/* old values must not follow */
+		for (i = to = l->due.head; i != l->due.tail; i++)
+			if (ring_at(&l->due, i)->lane != lane)
+				*ring_at(&l->due, to++) = *ring_at(&l->due, i);
+		l->due.tail = to;
 		mask_clear(&l->active, lane);
 		l->rx[lane] = (struct forth_port_lane_rx){ 0 };
 		r->bit = r->want;
@@ -279,19 +242,33 @@ uint32_t credit_resync_pick(struct forth_port *l, uint64_t at, uint16_t *credit,
 
 bool credit_resync_take(struct forth_port *l, uint16_t credit)
 {
-	uint32_t flow = forth_credit_flow(credit), m;
+	uint32_t flow = forth_credit_flow(credit), m, bit;
+	uint32_t lane = flow - EPOCH_LANES;
+	struct forth_port_epoch *e = l->epoch;
 
 	if (flow < EPOCH_LANES)
 		return false;
 	for (m = 0; m < MSGS; m++)
 		if (msg_code[m] == forth_credit_value(credit))
 			break;
-	if (m == MSGS)
+	bit = m & 1;
+	if (m == MSGS) {
 		l->count.credits_odd++;
-	else if (m < GRANT)
-		credit_resync_asked(l, flow - EPOCH_LANES, m - ASK);
-	else
-		credit_resync_granted(l, flow - EPOCH_LANES, m - GRANT);
+	} else if (m < GRANT && lane < l->cfg.rx_lanes) {
+		if (e->rx[lane].bit == bit) { /* asked again */
+			credit_resync_grant(l, lane);
+		} else {
+			e->rx[lane].want = (uint8_t)bit;
+			e->wanted |= 1ull << lane;
+		}
+	} else if (m >= GRANT && lane < l->tx_lanes &&
+		   credit_resync_stopped(l, lane) && e->tx[lane].bit == bit) {
+		e->waits &= ~(1ull << lane);
+		e->tx[lane].since = WEFT_NEVER;
+		l->tx[lane].sent = l->tx[lane].acked = 0;
+		l->count.resyncs++;
+		l->wake_at = forth_port_now(l);
+	}
 	credit_resync_soon(l, forth_port_now(l));
 	return true;
 }
@@ -306,24 +283,20 @@ void credit_resync_soon(struct forth_port *l, uint64_t cycle)
 
 /* ---- time ---- */
 
-/* The next message in the inbox counts. */
-static uint64_t message_due(const struct forth_port *l)
-{
-	for (uint32_t i = l->in_head; i != l->in_tail; i++) {
-		const struct forth_port_inbox *c = &l->in[i & l->in_mask];
-
-		if (c->credit && forth_credit_flow(c->credit) >= EPOCH_LANES)
-			return c->cycle;
-	}
-	return WEFT_NEVER;
-}
-
 uint64_t credit_resync_due(const struct forth_port *l)
 {
 	const struct forth_port_epoch *e = l->epoch;
-	uint64_t at = message_due(l), t, m;
+	uint64_t at = WEFT_NEVER, t, m;
 	uint32_t lane;
 
+	/* the first message in the inbox */
+	for (uint32_t i = l->in.head; i != l->in.tail && at == WEFT_NEVER;
+	     i++) {
+		const struct forth_port_inbox *c = ring_at(&l->in, i);
+
+		if (c->credit && forth_credit_flow(c->credit) >= EPOCH_LANES)
+			at = c->cycle;
+	}
 	for (m = l->wait.w[0] & ~e->waits; m; m &= m - 1) {
 		lane = credit_resync_first(m);
 		if (e->tx[lane].since == WEFT_NEVER)

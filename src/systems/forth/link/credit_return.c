@@ -10,45 +10,22 @@
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 /* ---- what is due ---- */
-
-void forth_port_due_grow(struct forth_port *l)
-{
-	uint32_t i, n = l->due_tail - l->due_head, cap = n ? 2 * n : 16;
-	struct forth_port_due *d = malloc(cap * sizeof(*d));
-
-	assert(d);
-	for (i = 0; i < n; i++)
-		d[i] = l->due[(l->due_head + i) & l->due_mask];
-	free(l->due);
-	l->due = d;
-	l->due_mask = cap - 1;
-	l->due_head = 0;
-	l->due_tail = n;
-}
 
 static void due_insert(struct forth_port *l, uint64_t cycle, uint32_t lane,
 		       uint32_t value)
 {
-	uint32_t i;
+	struct forth_port_due d = { .cycle = cycle,
+				    .lane = (uint8_t)lane,
+				    .value = (uint8_t)value };
 
-	if (l->due_tail - l->due_head > l->due_mask)
-		forth_port_due_grow(l);
-	for (i = l->due_tail; i != l->due_head; i--) {
-		struct forth_port_due *d = &l->due[(i - 1) & l->due_mask];
-
-		if (d->lane == lane && d->cycle > cycle)
-			cycle = d->cycle; /* a lane's values keep order */
-		if (d->cycle <= cycle)
-			break;
-		l->due[i & l->due_mask] = *d;
-	}
-	l->due[i & l->due_mask] = (struct forth_port_due){
-		.cycle = cycle, .lane = (uint8_t)lane, .value = (uint8_t)value
-	};
-	l->due_tail++;
+	/* a lane's values keep order */
+	for (uint32_t i = l->due.tail;
+	     i != l->due.head && ring_at(&l->due, i - 1)->cycle > d.cycle; i--)
+		if (ring_at(&l->due, i - 1)->lane == lane)
+			d.cycle = ring_at(&l->due, i - 1)->cycle;
+	ring_insert_sorted(&l->due, d, .cycle);
 }
 
 static inline bool credit_return_listened(const struct forth_port *l)
@@ -120,9 +97,8 @@ void forth_port_fwd_ramp(struct forth_port *l, uint32_t lane, uint32_t words,
 
 static void due_apply(struct forth_port *l, uint64_t cycle)
 {
-	while (l->due_head != l->due_tail) {
-		const struct forth_port_due *d =
-			&l->due[l->due_head & l->due_mask];
+	for (; !ring_empty(&l->due); ring_pop(&l->due)) {
+		const struct forth_port_due *d = ring_front(&l->due);
 		struct forth_port_lane_rx *r = &l->rx[d->lane];
 
 		if (d->cycle > cycle)
@@ -132,45 +108,28 @@ static void due_apply(struct forth_port *l, uint64_t cycle)
 			mask_set(&l->active, d->lane);
 		else
 			mask_clear(&l->active, d->lane);
-		l->due_head++;
 	}
 }
 
 /* ---- which lanes, in which frame ---- */
 
-/* Up to n changed lanes, round robin (5.3). */
-static uint32_t pick_active(struct forth_port *l, uint16_t *credit, uint32_t n)
+/* Up to max: messages of resynchronisation first, then changed lanes, round
+ * robin (5.3). */
+static uint32_t pick_changed(struct forth_port *l, uint64_t at,
+			     uint16_t *credit, uint32_t max)
 {
-	uint32_t i;
+	uint32_t n = l->epoch ? credit_resync_pick(l, at, credit, max) : 0;
 
-	for (i = 0; i < n && mask_any(&l->active); i++) {
+	for (; n < max && mask_any(&l->active); n++) {
 		uint32_t lane = mask_next(&l->active, l->rr_active);
 		struct forth_port_lane_rx *r = &l->rx[lane];
 
 		r->given = r->value;
 		mask_clear(&l->active, lane);
 		l->rr_active = lane + 1 < l->cfg.rx_lanes ? lane + 1 : 0;
-		credit[i] = forth_credit(lane, r->value);
+		credit[n] = forth_credit(lane, r->value);
 	}
-	return i;
-}
-
-/* Messages of resynchronisation go first. */
-static uint32_t pick_changed(struct forth_port *l, uint64_t at,
-			     uint16_t *credit, uint32_t max)
-{
-	uint32_t n = l->epoch ? credit_resync_pick(l, at, credit, max) : 0;
-
-	return n + pick_active(l, credit + n, max - n);
-}
-
-static bool credit_return_picked(const uint16_t *credit, uint32_t n,
-				 uint32_t lane)
-{
-	while (n--)
-		if (forth_credit_flow(credit[n]) == lane)
-			return true;
-	return false;
+	return n;
 }
 
 /* Unchanged lanes into slots that are left, round robin, each once. */
@@ -180,10 +139,12 @@ static uint32_t pick_refresh(struct forth_port *l, uint16_t *credit, uint32_t n,
 	uint32_t tries;
 
 	for (tries = 0; n < slots && tries < l->cfg.rx_lanes; tries++) {
-		uint32_t lane = l->rr_refresh;
+		uint32_t lane = l->rr_refresh, i = 0;
 
 		l->rr_refresh = lane + 1 < l->cfg.rx_lanes ? lane + 1 : 0;
-		if (!credit_return_picked(credit, n, lane))
+		while (i < n && forth_credit_flow(credit[i]) != lane)
+			i++;
+		if (i == n)
 			credit[n++] = forth_credit(lane, l->rx[lane].given);
 	}
 	return n;
@@ -198,15 +159,6 @@ static uint32_t credits_max(const struct forth_port *l, bool packet)
 	if (l->cfg.layout == FORTH_PACKED && packet)
 		n++;
 	return n < FORTH_CREDITS_MAX ? n : FORTH_CREDITS_MAX;
-}
-
-/* Word of the frame in which credit i lies. */
-static uint32_t credit_word(const struct forth_port *l, uint32_t i)
-{
-	if (l->cfg.layout == FORTH_PACKED)
-		return (i + 1) / 2;
-	return i < l->cfg.links ? 0
-				: 1 + (i - l->cfg.links) / (2 * l->cfg.links);
 }
 
 /* Cycle of the peer from which a credit of our cycle `at` counts. */
@@ -233,8 +185,10 @@ static void put_credits(struct forth_port *l, uint64_t at,
 {
 	l->count.credits_out += n;
 	for (uint32_t i = 0; l->watched && i < n; i++)
-		l->ops->credit(l->own, l, at + credit_word(l, i), credit[i],
-			       false);
+		l->ops->credit(
+			l->own, l,
+			at + forth_credit_word(l->cfg.layout, l->cfg.links, i),
+			credit[i], false);
 }
 
 uint32_t forth_port_packet_credits(struct forth_port *l, uint64_t at,
@@ -256,9 +210,11 @@ uint32_t forth_port_packet_credits(struct forth_port *l, uint64_t at,
 	if (l->peer->watched)
 		told = n;
 	for (i = 0; i < told; i++)
-		forth_port_credit_in(l->peer,
-				     counts_at(l, at + credit_word(l, i)),
-				     credit[i], 0);
+		forth_port_credit_in(
+			l->peer,
+			counts_at(l, at + forth_credit_word(l->cfg.layout,
+							    l->cfg.links, i)),
+			credit[i], 0);
 	l->peer->count.credits_in += n - told;
 	return n;
 }
@@ -287,9 +243,11 @@ static void credit_frame(struct forth_port *l, uint64_t at)
 	if (!l->loop)
 		forth_port_volume(l, 0, 1, words);
 	for (i = 0; i < n; i++)
-		forth_port_credit_in(l->peer,
-				     counts_at(l, at + credit_word(l, i)),
-				     credit[i], (uint16_t)(i ? 0 : words));
+		forth_port_credit_in(
+			l->peer,
+			counts_at(l, at + forth_credit_word(l->cfg.layout,
+							    l->cfg.links, i)),
+			credit[i], (uint16_t)(i ? 0 : words));
 }
 
 /* ---- catching up ---- */
@@ -320,8 +278,8 @@ static uint64_t credit_start(const struct forth_port *l)
 
 	if (mask_any(&l->active))
 		return l->line_free;
-	if (l->due_head != l->due_tail)
-		at = l->due[l->due_head & l->due_mask].cycle;
+	if (!ring_empty(&l->due))
+		at = ring_front(&l->due)->cycle;
 	if (l->cfg.refresh_cc && l->last_start + l->cfg.refresh_cc < at)
 		at = l->last_start + l->cfg.refresh_cc;
 	if (l->epoch && credit_resync_next(l) < at)
@@ -339,16 +297,15 @@ static void catch_up_lane(struct forth_port *l, uint64_t limit)
 	uint64_t refresh = l->cfg.refresh_cc ? l->cfg.refresh_cc : WEFT_NEVER;
 	uint64_t now = forth_port_past(p), past = 0, n = 0;
 
-	for (; l->due_head != l->due_tail; l->due_head++) {
-		const struct forth_port_due *d =
-			&l->due[l->due_head & l->due_mask];
+	for (; !ring_empty(&l->due); ring_pop(&l->due)) {
+		const struct forth_port_due *d = ring_front(&l->due);
 		uint64_t at = d->cycle > l->line_free ? d->cycle : l->line_free;
 		uint64_t counts;
 
 		if (at >= limit || at - l->last_start >= refresh)
 			break;
-		if (l->due_head + 1 != l->due_tail &&
-		    l->due[(l->due_head + 1) & l->due_mask].cycle <= at)
+		if (ring_count(&l->due) > 1 &&
+		    ring_nth(&l->due, 1)->cycle <= at)
 			continue;
 		r->value = d->value;
 		if (r->value == r->given)
@@ -375,18 +332,15 @@ static void catch_up_lane(struct forth_port *l, uint64_t limit)
 	p->count.in_cycles += past;
 }
 
-static inline bool lane_alone(const struct forth_port *l)
-{
-	return l->cfg.rx_lanes == 1 && !l->needs_frames && !l->told &&
-	       !mask_any(&l->active) && !mask_any(&l->peer->wait) &&
-	       !l->peer->cfg.credit_filter && !credit_return_recorded(l);
-}
-
 void forth_port_catch_up_all(struct forth_port *l, uint64_t limit)
 {
+	const struct forth_port *p = l->peer;
+
 	if (l->lost_sync || l->muted)
 		return;
-	if (lane_alone(l)) {
+	if (l->cfg.rx_lanes == 1 && !l->needs_frames && !l->told &&
+	    !mask_any(&l->active) && !mask_any(&p->wait) &&
+	    !p->cfg.credit_filter && !credit_return_recorded(l)) {
 		forth_port_in_apply(l->peer, forth_port_past(l->peer));
 		catch_up_lane(l, limit);
 	}
@@ -403,7 +357,7 @@ void forth_port_catch_up_all(struct forth_port *l, uint64_t limit)
 		    !(l->epoch && credit_resync_next(l) <= at)) {
 			if (!l->cfg.refresh_cc || at < refresh)
 				continue;
-			if (l->due_head == l->due_tail && at == refresh)
+			if (ring_empty(&l->due) && at == refresh)
 				refresh_skip(l, at, limit);
 			at = l->last_start + l->cfg.refresh_cc;
 			if (at < l->line_free)
@@ -425,8 +379,8 @@ static uint64_t lane_credit(const struct forth_port *l, uint32_t lane)
 	    forth_port_credit_helps(p, forth_credit(lane, l->rx[lane].value),
 				    need))
 		return l->line_free;
-	for (i = l->due_head; i != l->due_tail; i++) {
-		const struct forth_port_due *d = &l->due[i & l->due_mask];
+	for (i = l->due.head; i != l->due.tail; i++) {
+		const struct forth_port_due *d = ring_at(&l->due, i);
 
 		if (d->lane == lane &&
 		    forth_port_credit_helps(p, forth_credit(lane, d->value),

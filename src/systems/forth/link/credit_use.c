@@ -9,20 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void in_grow(struct forth_port *l)
-{
-	uint32_t i, n = l->in_tail - l->in_head, cap = n ? 2 * n : 16;
-	struct forth_port_inbox *d = malloc(cap * sizeof(*d));
-
-	assert(d);
-	for (i = 0; i < n; i++)
-		d[i] = l->in[(l->in_head + i) & l->in_mask];
-	free(l->in);
-	l->in = d;
-	l->in_mask = cap - 1;
-	l->in_head = 0;
-	l->in_tail = n;
-}
+/* So many credits may lie in the inbox before the first of them are taken to
+ * make room.  When they are taken decides when the peer works out its own
+ * frames, and thus the order in which a listener hears of them. */
+enum { INBOX_ROOM = 16 };
 
 int forth_port_credit_init(struct forth_port *l, struct weft_err *err)
 {
@@ -31,8 +21,6 @@ int forth_port_credit_init(struct forth_port *l, struct weft_err *err)
 	if (!l->tx || !l->rx)
 		return weft_fail(err, ENOMEM, "%s: no memory for credits",
 				 l->comp->name);
-	forth_port_due_grow(l);
-	in_grow(l);
 	return 0;
 }
 
@@ -42,12 +30,10 @@ void forth_port_credit_fini(struct forth_port *l)
 	free(l->rx);
 	free(l->epoch);
 	l->epoch = NULL;
-	free(l->due);
-	free(l->in);
+	ring_free(&l->due);
+	ring_free(&l->in);
 	l->tx = NULL;
 	l->rx = NULL;
-	l->due = NULL;
-	l->in = NULL;
 }
 
 void forth_port_credit_reset(struct forth_port *l)
@@ -56,8 +42,8 @@ void forth_port_credit_reset(struct forth_port *l)
 	memset(l->rx, 0, l->cfg.rx_lanes * sizeof(*l->rx));
 	memset(&l->active, 0, sizeof(l->active));
 	memset(&l->wait, 0, sizeof(l->wait));
-	l->due_head = l->due_tail;
-	l->in_head = l->in_tail;
+	ring_clear(&l->due);
+	ring_clear(&l->in);
 	credit_resync_reset(l);
 }
 
@@ -132,43 +118,31 @@ static void credit_take(struct forth_port *l, const struct forth_port_inbox *c)
 
 void forth_port_in_apply(struct forth_port *l, uint64_t cycle)
 {
-	while (l->in_head != l->in_tail) {
-		const struct forth_port_inbox *c =
-			&l->in[l->in_head & l->in_mask];
-
-		if (c->cycle > cycle)
-			break;
-		credit_take(l, c);
-		l->in_head++;
+	while (!ring_empty(&l->in) && ring_front(&l->in)->cycle <= cycle) {
+		credit_take(l, ring_front(&l->in));
+		ring_pop(&l->in);
 	}
-}
-
-static void wait_check(struct forth_port *l, uint64_t cycle, uint16_t credit)
-{
-	uint32_t lane = forth_credit_flow(credit);
-
-	if (!credit || lane >= l->tx_lanes || !l->tx[lane].need ||
-	    !forth_port_credit_helps(l, credit, l->tx[lane].need))
-		return;
-	if (cycle < l->wake_at)
-		l->wake_at = cycle;
-	weft_timer_arm(l->comp, &l->timer, l->tag,
-		       weft_clock_edge(&l->clk, cycle));
 }
 
 void forth_port_credit_in(struct forth_port *l, uint64_t cycle, uint16_t credit,
 			  uint16_t words)
 {
-	if (l->in_tail - l->in_head > l->in_mask)
+	uint32_t lane = forth_credit_flow(credit);
+
+	/* the ring need not grow for what counts by now */
+	if (ring_full(&l->in) && l->in.cap >= INBOX_ROOM)
 		forth_port_in_apply(l, forth_port_past(l));
-	if (l->in_tail - l->in_head > l->in_mask)
-		in_grow(l);
-	l->in[l->in_tail++ & l->in_mask] = (struct forth_port_inbox){
-		.cycle = cycle, .credit = credit, .words = words
-	};
-	if (mask_any(&l->wait))
-		wait_check(l, cycle, credit);
-	if (l->epoch && forth_credit_flow(credit) >= l->tx_lanes)
+	*ring_push(&l->in) = (struct forth_port_inbox){ .cycle = cycle,
+							.credit = credit,
+							.words = words };
+	if (mask_any(&l->wait) && credit && lane < l->tx_lanes &&
+	    l->tx[lane].need &&
+	    forth_port_credit_helps(l, credit, l->tx[lane].need)) {
+		l->wake_at = cycle < l->wake_at ? cycle : l->wake_at;
+		weft_timer_arm(l->comp, &l->timer, l->tag,
+			       weft_clock_edge(&l->clk, cycle));
+	}
+	if (l->epoch && lane >= l->tx_lanes)
 		credit_resync_soon(l, cycle);
 }
 
@@ -177,29 +151,14 @@ uint64_t forth_port_lane_soon(const struct forth_port *l, uint32_t lane,
 {
 	uint32_t i;
 
-	for (i = l->in_head; i != l->in_tail; i++) {
-		const struct forth_port_inbox *c = &l->in[i & l->in_mask];
+	for (i = l->in.head; i != l->in.tail; i++) {
+		const struct forth_port_inbox *c = ring_at(&l->in, i);
 
 		if (c->credit && forth_credit_flow(c->credit) == lane &&
 		    forth_port_credit_helps(l, c->credit, charge))
 			return c->cycle;
 	}
 	return WEFT_NEVER;
-}
-
-/* First cycle of the peer whose credits count after our `cycle`. */
-static uint64_t peer_limit(const struct forth_port *l, uint64_t cycle)
-{
-	const struct forth_port *p = l->peer;
-	weft_time_t t;
-
-	if (cycle < l->cfg.t_crrx)
-		return 0;
-	cycle -= l->cfg.t_crrx;
-	if (p->same_clk)
-		return cycle < p->delay_cc ? 0 : cycle - p->delay_cc + 1;
-	t = weft_clock_edge(&l->clk, cycle);
-	return t < p->delay ? 0 : forth_port_cycle(p, t - p->delay + 1);
 }
 
 void forth_port_unwait(struct forth_port *l)
@@ -224,12 +183,6 @@ void forth_port_wait_lane(struct forth_port *l, uint32_t lane, uint32_t charge)
 		credit_resync_blocked(l, lane);
 }
 
-void forth_port_unwait_lane(struct forth_port *l, uint32_t lane)
-{
-	l->tx[lane].need = 0;
-	mask_clear(&l->wait, lane);
-}
-
 uint64_t forth_port_wait(struct forth_port *l)
 {
 	struct forth_port_mask m;
@@ -248,24 +201,28 @@ uint64_t forth_port_wait(struct forth_port *l)
 	return at;
 }
 
-/* What the peer does at `now` is not known yet. */
-static inline uint64_t limit_final(const struct forth_port *p, uint64_t limit)
-{
-	if (weft_clock_edge(&p->clk, limit - 1) < weft_now(p->comp))
-		return limit;
-	return forth_port_now(p);
-}
-
 void forth_port_pull(struct forth_port *l, uint64_t cycle)
 {
 	struct forth_port *p = l->peer;
-	uint64_t past = forth_port_past(l);
+	uint64_t past = forth_port_past(l), limit;
+	weft_time_t t;
 
-	if (!p->needs_frames) {
-		uint64_t limit = peer_limit(l, cycle);
-
-		if (limit > p->line_free)
-			forth_port_catch_up(p, limit_final(p, limit));
+	/* limit: first cycle of the peer whose credits count after `cycle` */
+	if (p->needs_frames || cycle < l->cfg.t_crrx) {
+		limit = 0;
+	} else if (p->same_clk) {
+		limit = cycle - l->cfg.t_crrx + 1;
+		limit = limit > p->delay_cc ? limit - p->delay_cc : 0;
+	} else {
+		t = weft_clock_edge(&l->clk, cycle - l->cfg.t_crrx);
+		limit = t < p->delay ? 0
+				     : forth_port_cycle(p, t - p->delay + 1);
+	}
+	if (limit > p->line_free) {
+		/* what the peer does at `now` is not known yet */
+		if (weft_clock_edge(&p->clk, limit - 1) >= weft_now(p->comp))
+			limit = forth_port_now(p);
+		forth_port_catch_up(p, limit);
 	}
 	forth_port_in_apply(l, cycle < past ? cycle : past);
 }

@@ -33,11 +33,6 @@ static const struct weft_param reset_params[] = {
 	{ 0 }
 };
 
-static struct forth_port *near_end(const struct weft_comp *c)
-{
-	return (struct forth_port *)c->on->iface;
-}
-
 /* The line is down; is it over? */
 static bool fault_reset_look(struct weft_comp *c, struct forth_port *a,
 			     struct forth_port *b)
@@ -63,7 +58,7 @@ static bool fault_reset_look(struct weft_comp *c, struct forth_port *a,
 static void reset_event(struct weft_comp *c, uint32_t tag)
 {
 	struct reset *r = c->state;
-	struct forth_port *a = near_end(c);
+	struct forth_port *a = (struct forth_port *)c->on->iface;
 	weft_time_t next;
 
 	if (r->began == WEFT_NEVER)

@@ -43,33 +43,6 @@ static struct forth_port *loop_new(struct forth_port *line)
 	return l;
 }
 
-void forth_port_loop_fini(struct forth_port *loop)
-{
-	forth_port_fini(loop);
-	free(loop);
-}
-
-/* The end gives the transmitter away: what it did so far is settled. */
-static void loopback_mute(struct forth_port *l)
-{
-	if (l->peer) {
-		forth_port_counts(l);
-		forth_port_unwait(l);
-	}
-	l->muted = true;
-	l->kick = l->blocked = l->wake_at = WEFT_NEVER;
-}
-
-static void loopback_unmute(struct forth_port *l, uint64_t free)
-{
-	l->muted = false;
-	l->line_free = l->line_free > free ? l->line_free : free;
-	if (!l->peer)
-		return;
-	forth_port_kick(l, weft_now(l->comp));
-	forth_port_arm(l);
-}
-
 void forth_port_loopback(struct forth_port *l, bool on)
 {
 	struct forth_port *from = forth_port_active(l), *to;
@@ -80,8 +53,21 @@ void forth_port_loopback(struct forth_port *l, bool on)
 	if (!l->back)
 		l->back = loop_new(l);
 	to = on ? l->back : l;
-	loopback_mute(from);
-	loopback_unmute(to, from->line_free > now ? from->line_free : now);
+	/* one end gives the transmitter away: what it did so far is settled */
+	if (from->peer) {
+		forth_port_counts(from);
+		forth_port_unwait(from);
+	}
+	from->muted = true;
+	from->kick = from->blocked = from->wake_at = WEFT_NEVER;
+	/* the other has it once the line is free */
+	to->muted = false;
+	now = from->line_free > now ? from->line_free : now;
+	to->line_free = to->line_free > now ? to->line_free : now;
+	if (!to->peer)
+		return;
+	forth_port_kick(to, weft_now(to->comp));
+	forth_port_arm(to);
 }
 
 void forth_port_loop_arrive(struct forth_port *loop)

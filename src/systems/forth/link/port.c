@@ -13,6 +13,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NET_RATE      2500000000ull /* bit/s after 8b/10b (forth.md 4.6) */
@@ -185,25 +186,17 @@ void forth_port_peer_setup(struct forth_port *l)
 	delay_setup(l);
 }
 
-/* Words of T - F' that an empty buffer may show: F' is cut to whole credits
- * (5.2).  Packets of one size leave fewer over. */
-static uint32_t credit_slack(uint32_t charge, bool one_size)
-{
-	uint32_t unit = FORTH_CREDIT_GRAN;
-
-	if (!one_size)
-		return FORTH_CREDIT_GRAN - 1;
-	while (charge % unit)
-		unit /= 2;
-	return FORTH_CREDIT_GRAN - unit;
-}
-
 int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
 			  bool one_size, struct weft_err *err)
 {
-	uint32_t charge = forth_port_charge(l, (bytes + 7) / 8);
-	uint32_t need = charge + credit_slack(charge, one_size);
+	uint32_t charge = forth_port_charge(l, (bytes + 7) / 8), need;
+	uint32_t unit = one_size ? FORTH_CREDIT_GRAN : 1;
 
+	/* F' is cut to whole credits: so many words of T - F' may an empty
+	 * buffer show (5.2), fewer with packets of one size */
+	while (charge % unit)
+		unit /= 2;
+	need = charge + FORTH_CREDIT_GRAN - unit;
 	if (!bytes || !l->peer || l->tx_cap >= need)
 		return 0;
 	return weft_fail(
@@ -213,18 +206,6 @@ int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
 		4 * l->cfg.links * need);
 }
 
-/* The neighbour sends commas from time 0 on. */
-static void power_up(struct forth_port *l)
-{
-	const struct weft_comp *k = l->port->link;
-
-	if (!k || k->cls != &weft_class_forth_link ||
-	    !((struct forth_link *)k->state)->powerup)
-		return;
-	l->lost_sync = true;
-	l->rx_quiet = weft_clock_cycle(&l->clk, l->delay);
-}
-
 bool forth_port_in_sync(const struct forth_port *l)
 {
 	return !l->lost_sync || forth_port_past(l) >= forth_port_in_sync_at(l);
@@ -232,6 +213,8 @@ bool forth_port_in_sync(const struct forth_port *l)
 
 int forth_port_start(struct forth_port *l, struct weft_err *err)
 {
+	const struct weft_comp *k = l->port->link;
+
 	clock_setup(l);
 	l->peer = (struct forth_port *)link_end(l->port);
 	if (!l->peer)
@@ -248,7 +231,12 @@ int forth_port_start(struct forth_port *l, struct weft_err *err)
 				  err) ||
 	    forth_port_credit_init(l, err) || credit_resync_init(l, err))
 		return -err->code;
-	power_up(l);
+	/* the neighbour sends commas from time 0 on */
+	if (k && k->cls == &weft_class_forth_link &&
+	    ((struct forth_link *)k->state)->powerup) {
+		l->lost_sync = true;
+		l->rx_quiet = weft_clock_cycle(&l->clk, l->delay);
+	}
 	if (l->needs_frames || l->lost_sync)
 		forth_port_arm(l);
 	return 0;
@@ -257,29 +245,14 @@ int forth_port_start(struct forth_port *l, struct weft_err *err)
 void forth_port_fini(struct forth_port *l)
 {
 	if (l->back)
-		forth_port_loop_fini(l->back);
+		forth_port_fini(l->back);
+	free(l->back);
 	l->back = NULL;
 	forth_port_rx_fini(l);
 	forth_port_credit_fini(l);
 }
 
 /* ---- receive, undamaged ---- */
-
-static void take_credits(struct forth_port *l, const struct weft_frame *f,
-			 const struct forth_shape *s, uint64_t cycle)
-{
-	uint32_t i;
-
-	for (i = 0; i < s->credits; i++) {
-		uint32_t word = s->layout == FORTH_PACKED ? (i + 1) / 2
-				: i < s->links
-					? 0
-					: 1 + (i - s->links) / (2 * s->links);
-
-		forth_port_credit_in(l, cycle + word + l->cfg.t_crrx,
-				     forth_frame_credit(f, i), 0);
-	}
-}
 
 /* Inline: the way of every undamaged packet. */
 static inline __attribute__((always_inline)) void
@@ -311,6 +284,7 @@ void forth_port_arrive(struct forth_port *l, uint32_t j, struct weft_frame *f)
 {
 	struct forth_port_rx rx = { 0 };
 	struct forth_shape s;
+	uint32_t i;
 
 	if (!f) {
 		forth_port_loop_arrive(l->back);
@@ -333,8 +307,12 @@ void forth_port_arrive(struct forth_port *l, uint32_t j, struct weft_frame *f)
 				      f->flags & FORTH_F_PACKET);
 	l->rx_quiet = rx.cycle + rx.words;
 	l->count.in_cycles += rx.words;
-	if (f->flags & FORTH_F_CREDITS)
-		take_credits(l, f, &s, rx.cycle);
+	for (i = 0; f->flags & FORTH_F_CREDITS && i < s.credits; i++)
+		forth_port_credit_in(
+			l,
+			rx.cycle + forth_credit_word(s.layout, s.links, i) +
+				l->cfg.t_crrx,
+			forth_frame_credit(f, i), 0);
 	deliver(l, f, &rx);
 }
 

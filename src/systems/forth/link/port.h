@@ -24,6 +24,7 @@
 #ifndef SYSTEMS_FORTH_LINK_PORT_H
 #define SYSTEMS_FORTH_LINK_PORT_H
 
+#include "base/ring.h"
 #include "systems/forth/link/wire.h"
 #include "weft/sim.h"
 
@@ -200,14 +201,16 @@ struct forth_port {
 	uint64_t pulled;     /* credits asked for in this cycle */
 	uint64_t wake_at;    /* a sufficient credit counts, or NEVER */
 	struct forth_port_lane_tx *tx;
-	struct forth_port_inbox *in; /* ring, by cycle: credits received */
-	uint32_t in_head, in_tail, in_mask;
+	struct { /* by cycle: credits received */
+		RING(struct forth_port_inbox);
+	} in;
 	uint32_t tx_lanes, tx_cap;
 	struct forth_port_mask wait; /* lanes with need != 0 */
 	/* credits to give */
 	struct forth_port_lane_rx *rx;
-	struct forth_port_due *due; /* ring, by cycle */
-	uint32_t due_head, due_tail, due_mask;
+	struct { /* by cycle */
+		RING(struct forth_port_due);
+	} due;
 	uint32_t rr_active, rr_refresh;
 	weft_time_t fwd_last;	       /* latest time F is known to grow */
 	struct forth_port_mask active; /* lanes with value != given */

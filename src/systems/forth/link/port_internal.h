@@ -30,6 +30,16 @@ static inline uint32_t mask_next(const struct forth_port_mask *m, uint32_t from)
 			return (k & 1) * 64 + (uint32_t)__builtin_ctzll(w);
 }
 
+/* Behind all frames of a list. */
+static inline void forth_port_append(struct weft_frame **q,
+				     struct weft_frame *f)
+{
+	while (*q)
+		q = &(*q)->next;
+	f->next = NULL;
+	*q = f;
+}
+
 /* The port's volume also counts what is not sent as a frame of its own. */
 static inline void forth_port_volume(struct forth_port *l, uint32_t from,
 				     uint64_t frames, uint64_t words)
@@ -69,7 +79,6 @@ uint64_t credit_resync_due(const struct forth_port *l);
 void credit_resync_event(struct forth_port *l, uint64_t now);
 
 /* credit_return.c */
-void forth_port_due_grow(struct forth_port *l);
 /* Puts all credit-only frames of cycles < limit on the line. */
 void forth_port_catch_up_all(struct forth_port *l, uint64_t limit);
 static inline void forth_port_catch_up(struct forth_port *l, uint64_t limit)
@@ -77,8 +86,7 @@ static inline void forth_port_catch_up(struct forth_port *l, uint64_t limit)
 	if (limit <= l->line_free)
 		return;
 	if (!mask_any(&l->active) &&
-	    (l->due_head == l->due_tail ||
-	     l->due[l->due_head & l->due_mask].cycle >= limit) &&
+	    (ring_empty(&l->due) || ring_front(&l->due)->cycle >= limit) &&
 	    (!l->cfg.refresh_cc ||
 	     l->last_start + l->cfg.refresh_cc >= limit) &&
 	    (!l->epoch || credit_resync_next(l) >= limit))
@@ -120,7 +128,6 @@ void forth_port_credit_in(struct forth_port *l, uint64_t cycle, uint16_t credit,
 void forth_port_return(struct forth_port *l, uint32_t words, uint64_t end);
 /* Nothing waits any more. */
 void forth_port_unwait(struct forth_port *l);
-void forth_port_unwait_lane(struct forth_port *l, uint32_t lane);
 bool forth_port_lane_ok(const struct forth_port *l, uint32_t lane,
 			uint32_t charge);
 /* Cycle at which a credit in the inbox lets `charge` go, or WEFT_NEVER. */
@@ -152,12 +159,10 @@ void forth_port_credits_fill(const struct forth_port *l, struct weft_frame *f,
 			     const uint16_t *credit, uint32_t n,
 			     uint32_t words);
 
-/* loopback.c: what comes back by a loop end; a packet on the line meanwhile;
- * a loop end is over. */
+/* loopback.c: what comes back by a loop end; a packet on the line meanwhile. */
 void forth_port_loop_arrive(struct forth_port *loop);
 void forth_port_loop_deaf(struct forth_port *l, struct weft_frame *f,
 			  const struct forth_port_rx *rx);
-void forth_port_loop_fini(struct forth_port *loop);
 
 /* port.c */
 /* Clock, lanes and delay towards the peer. */

@@ -206,14 +206,6 @@ static bool find_sop(struct walk *w, uint32_t j, uint32_t *stray_p)
 	return false;
 }
 
-static void skip_data(struct walk *w, uint32_t j, uint32_t *stray_p)
-{
-	struct line *a = &w->line[j];
-
-	for (; a->pos < a->n && !is_control(a->sym[a->pos]); a->pos++)
-		(*stray_p)++;
-}
-
 static void symbol_receiver_slots(struct walk *w)
 {
 	uint32_t links = w->l->cfg.links, j;
@@ -241,8 +233,13 @@ static enum rx_state state_start(struct walk *w)
 	for (j = 0; j < links; j++)
 		found += sop[j] = find_sop(w, j, &stray[j]);
 	for (j = 0; j < links; j++) {
-		if (found < links && sop[j])
-			skip_data(w, j, &stray[j]);
+		struct line *a = &w->line[j];
+
+		while (found < links && sop[j] && a->pos < a->n &&
+		       !is_control(a->sym[a->pos])) {
+			a->pos++;
+			stray[j]++;
+		}
 		words = stray[j] / 4 > words ? stray[j] / 4 : words;
 	}
 	if (words || (found && found < links)) {
@@ -289,26 +286,19 @@ static bool head_unit(struct walk *w, uint8_t *b, uint32_t *n_p)
 	return false;
 }
 
-/* Control on some links of a bundle only. */
-static bool symbol_receiver_ragged(const struct walk *w)
-{
-	uint32_t links = w->l->cfg.links, j, end = 0;
-
-	for (j = 0; j < links; j++) {
-		const struct line *a = &w->line[j];
-
-		end += a->pos >= a->n || is_control(a->sym[a->pos]);
-	}
-	return end && end < links;
-}
-
 static enum rx_state state_head(struct walk *w)
 {
 	uint8_t b[4 * FORTH_PORT_LINKS_MAX + 8];
-	uint32_t n;
+	uint32_t links = w->l->cfg.links, n, ended = 0;
 
 	if (!head_unit(w, b, &n)) {
-		if (symbol_receiver_ragged(w))
+		for (uint32_t j = 0; j < links; j++) {
+			const struct line *a = &w->line[j];
+
+			ended += a->pos >= a->n || is_control(a->sym[a->pos]);
+		}
+		/* control on some links of a bundle only */
+		if (ended && ended < links)
 			w->l->count.align++;
 		else if (!w->credits)
 			w->l->count.header_align++;
@@ -372,21 +362,11 @@ static enum rx_state state_data(struct walk *w)
 	return RX_BCRC;
 }
 
-/* Padding is cut and made anew when the packet is sent on: the CRC that goes
- * with it must be as wrong as the one that came. */
-static uint32_t crc_unpadded(struct walk *w, uint32_t wrong)
-{
-	uint32_t len = forth_hdr_size(w->header) * 8;
-
-	if (len < w->got)
-		memset(w->data + len, 0, w->got - len);
-	return wrong ^ crc32_update(0xFFFFFFFF, w->data, w->got);
-}
-
 static enum rx_state state_bcrc(struct walk *w)
 {
 	uint8_t b[4 * FORTH_PORT_LINKS_MAX];
 	uint32_t crc = crc32_update(0xFFFFFFFF, w->data, w->got), wrong;
+	uint32_t len = forth_hdr_size(w->header) * 8;
 
 	if (!symbol_receiver_take(w, b, 4 * w->l->cfg.links)) {
 		w->l->count.align++;
@@ -397,11 +377,17 @@ static enum rx_state state_bcrc(struct walk *w)
 	w->words++;
 	wrong = (uint32_t)get_be(b, 4) ^ crc ^
 		forth_crc32_xor(w->l->cfg.crc32_complement);
-	if (!wrong)
+	if (!wrong) {
 		symbol_receiver_deliver(w, 0, crc);
-	else
-		symbol_receiver_deliver(w, FORTH_PORT_BODY_BAD,
-					crc_unpadded(w, wrong));
+		return RX_START;
+	}
+	/* padding is cut and made anew when the packet is sent on: the CRC that
+	 * goes with it must be as wrong as the one that came */
+	if (len < w->got)
+		memset(w->data + len, 0, w->got - len);
+	symbol_receiver_deliver(
+		w, FORTH_PORT_BODY_BAD,
+		wrong ^ crc32_update(0xFFFFFFFF, w->data, w->got));
 	return RX_START;
 }
 
@@ -430,21 +416,13 @@ static void line_load(struct walk *w, uint32_t j, const struct weft_frame *f)
 	line_check(w, j);
 }
 
-/* Words that carry something: a dead line does not. */
-static uint32_t words_seen(const struct weft_frame *f)
-{
-	uint32_t n = f->raw ? (f->raw->n + 3) / 4 : f->words;
-
-	return n < f->words ? n : f->words;
-}
-
 /* f[]: one frame per link, at least one of them there. */
 void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 			struct weft_frame *first)
 {
 	struct walk *w = calloc(1, sizeof(*w));
 	enum rx_state st = RX_START;
-	uint32_t j;
+	uint32_t j, words;
 
 	assert(w);
 	w->l = l;
@@ -453,8 +431,11 @@ void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 	for (j = 0; j < l->cfg.links; j++)
 		line_load(w, j, f[j]);
 	l->rx_quiet = w->cycle + first->words;
+	/* words that carry something: a dead line does not */
+	words = first->raw ? (first->raw->n + 3) / 4 : first->words;
+	words = words < first->words ? words : first->words;
 	if (!(first->flags & FORTH_F_IDLE))
-		l->count.in_cycles += words_seen(first);
+		l->count.in_cycles += words;
 	while (st != RX_DONE)
 		st = states[st](w);
 	for (j = 0; j < l->cfg.links; j++)

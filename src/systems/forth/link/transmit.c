@@ -65,19 +65,6 @@ static void line_frames(struct forth_port *l, struct weft_frame *f,
 	}
 }
 
-static void loop_frame(struct forth_port *l, struct weft_frame *f,
-		       weft_time_t start)
-{
-	struct weft_frame **q = &l->loop_q;
-
-	f->time = start + l->delay;
-	f->next = NULL;
-	while (*q)
-		q = &(*q)->next;
-	*q = f;
-	weft_post(l->comp, l->comp->n_ports + l->port->index, f->time);
-}
-
 static void line_put(struct forth_port *l, struct weft_frame *f, uint64_t at)
 {
 	weft_time_t start = weft_clock_edge(&l->clk, at);
@@ -86,11 +73,13 @@ static void line_put(struct forth_port *l, struct weft_frame *f, uint64_t at)
 	f->word_fs = l->word_fs;
 	if (__builtin_expect(l->told, 0))
 		forth_port_tell(l, f, at);
-	if (l->loop)
-		loop_frame(l, f, start);
-	else if (l->needs_frames && l->cfg.links > 1)
+	if (l->loop) {
+		f->time = start + l->delay;
+		forth_port_append(&l->loop_q, f);
+		weft_post(l->comp, l->comp->n_ports + l->port->index, f->time);
+	} else if (l->needs_frames && l->cfg.links > 1) {
 		line_frames(l, f, start);
-	else {
+	} else {
 		forth_port_volume(l, 1, 1, f->words);
 		weft_port_send(l->port, f, start + (l->delay - l->port->delay));
 		for (j = 1; j < l->cfg.links; j++) {
@@ -109,16 +98,6 @@ void forth_port_send_credits(struct forth_port *l, uint64_t at,
 	line_put(l, f, at);
 }
 
-/* Wire words of what is really there (a truncated packet has no CRC word). */
-static uint32_t packet_words(const struct forth_port *l,
-			     const struct weft_frame *f,
-			     const struct forth_shape *s)
-{
-	if (!(f->flags & FORTH_F_TRUNC))
-		return forth_words(l->cfg.layout, l->cfg.links, s->wire_len);
-	return forth_words(l->cfg.layout, l->cfg.links, f->payload.len) - 1;
-}
-
 static uint64_t send_packet(struct forth_port *l,
 			    const struct forth_port_pkt *p, uint64_t at,
 			    uint32_t *shift_p)
@@ -127,13 +106,16 @@ static uint64_t send_packet(struct forth_port *l,
 	struct forth_shape s = forth_shape_get(f);
 	uint64_t header = f->u[FORTH_U_HEADER];
 	uint32_t lane = forth_port_lane_of(l, header);
+	bool cut = f->flags & FORTH_F_TRUNC;
+	uint32_t bytes = cut ? f->payload.len : s.wire_len;
 
 	s.layout = (uint8_t)l->cfg.layout;
 	s.links = (uint8_t)l->cfg.links;
 	s.line = 0;
 	s.credits = (uint8_t)forth_port_packet_credits(l, at, f);
 	*shift_p = forth_credit_words(l->cfg.layout, s.links, s.credits, true);
-	f->words = packet_words(l, f, &s) + *shift_p;
+	f->words = *shift_p + forth_words(l->cfg.layout, l->cfg.links, bytes);
+	f->words -= cut; /* no CRC word */
 	if (l->needs_frames)
 		f->flags |= FORTH_F_CREDITS;
 	forth_shape_set(f, s);
@@ -141,7 +123,8 @@ static uint64_t send_packet(struct forth_port *l,
 		l->tx[lane].sent =
 			(l->tx[lane].sent + forth_charge(s.links, s.wire_len)) &
 			FORTH_COUNT_MASK;
-		forth_port_unwait_lane(l, lane);
+		l->tx[lane].need = 0;
+		mask_clear(&l->wait, lane);
 		if (l->epoch)
 			credit_resync_moved(l, lane, at);
 	}
@@ -268,15 +251,6 @@ static void try_packet(struct forth_port *l, uint64_t now)
 		l->ops->sent(l->own, l, now, end, shift);
 }
 
-static void transmit_wake(struct forth_port *l, uint64_t now)
-{
-	l->wake_at = WEFT_NEVER;
-	if (l->ops->woken)
-		l->ops->woken(l->own, l);
-	else if (l->kick > now)
-		l->kick = now;
-}
-
 void forth_port_event(struct forth_port *l)
 {
 	uint64_t now;
@@ -292,8 +266,13 @@ void forth_port_event(struct forth_port *l)
 	}
 	if (l->epoch)
 		credit_resync_event(l, now);
-	if (l->wake_at <= now)
-		transmit_wake(l, now);
+	if (l->wake_at <= now) {
+		l->wake_at = WEFT_NEVER;
+		if (l->ops->woken)
+			l->ops->woken(l->own, l);
+		else if (l->kick > now)
+			l->kick = now;
+	}
 	forth_port_catch_up(l, now);
 	if (l->kick <= now && l->line_free <= now && !l->lost_sync && !l->muted)
 		try_packet(l, now);

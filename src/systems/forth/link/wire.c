@@ -138,16 +138,6 @@ static void enc_credits_packed(struct enc *e, const struct weft_frame *f,
 		enc_raw(e, FORTH_COMMA, WEFT_PART_CONTROL);
 }
 
-static void enc_header(struct enc *e, uint64_t header, bool packed)
-{
-	enc_be(e, header, 8, WEFT_PART_HEADER);
-	if (!packed)
-		enc_pad(e);
-	enc_be(e, forth_crc16(header), 2, WEFT_PART_HEADER);
-	if (!packed)
-		enc_pad(e);
-}
-
 static void enc_body(struct enc *e, const struct weft_frame *f,
 		     const struct forth_shape *s)
 {
@@ -170,6 +160,7 @@ static struct enc enc_front(const struct weft_frame *f, uint16_t *sym,
 			    uint32_t max, const struct forth_shape *s)
 {
 	bool packed = s->layout == FORTH_PACKED;
+	uint64_t header = f->u[FORTH_U_HEADER];
 	struct enc e = {
 		.sym = sym,
 		.max = max,
@@ -183,8 +174,14 @@ static struct enc enc_front(const struct weft_frame *f, uint16_t *sym,
 		enc_credits_packed(&e, f, s->credits);
 	else
 		enc_credits_word(&e, f, s->credits);
-	if (f->flags & FORTH_F_PACKET)
-		enc_header(&e, f->u[FORTH_U_HEADER], packed);
+	if (!(f->flags & FORTH_F_PACKET))
+		return e;
+	enc_be(&e, header, 8, WEFT_PART_HEADER);
+	if (!packed)
+		enc_pad(&e);
+	enc_be(&e, forth_crc16(header), 2, WEFT_PART_HEADER);
+	if (!packed)
+		enc_pad(&e);
 	return e;
 }
 
@@ -214,32 +211,26 @@ static uint32_t forth_encode(const struct weft_frame *f, uint16_t *sym,
 	return n;
 }
 
-/* Symbols of this link that enc_body would put. */
-static uint32_t body_symbols(const struct enc *e, const struct weft_frame *f,
-			     const struct forth_shape *s)
-{
-	bool trunc = f->flags & FORTH_F_TRUNC;
-	uint32_t beat = s->layout == FORTH_PACKED ? 1 : 4 * e->links;
-	uint32_t first = e->links - 1 - e->line, end = e->pos;
-
-	end += trunc ? f->payload.len : s->wire_len;
-	end = (end + beat - 1) / beat * beat;
-	if (!trunc)
-		end = (end + 4 + beat - 1) / beat * beat;
-	return (end + first) / e->links - (e->pos + first) / e->links;
-}
-
 static uint32_t forth_front(const struct weft_frame *f, uint16_t *sym,
 			    uint32_t max, uint32_t *all)
 {
 	struct forth_shape s = forth_shape_get(f);
+	bool trunc = f->flags & FORTH_F_TRUNC;
+	uint32_t beat, first, end;
 	struct enc e;
 
 	if (!(f->flags & FORTH_F_PACKET) || !f->payload.len || f->payload.buf)
 		return *all = forth_encode(f, sym, max);
 	e = enc_front(f, sym, max, &s);
 	parts_drop(sym, e.n, max);
-	*all = e.n + body_symbols(&e, f, &s);
+	/* and the symbols of this link that enc_body would put */
+	beat = s.layout == FORTH_PACKED ? 1 : 4 * e.links;
+	first = e.links - 1 - e.line;
+	end = e.pos + (trunc ? f->payload.len : s.wire_len);
+	end = (end + beat - 1) / beat * beat;
+	if (!trunc)
+		end = (end + 4 + beat - 1) / beat * beat;
+	*all = e.n + (end + first) / e.links - (e.pos + first) / e.links;
 	return e.n;
 }
 

@@ -206,6 +206,15 @@ static inline uint32_t forth_credit_words(enum forth_layout layout,
 	return credits / 2;
 }
 
+/* Word of the frame, counted from the delimiter, in which credit i lies. */
+static inline uint32_t forth_credit_word(enum forth_layout layout,
+					 uint32_t links, uint32_t i)
+{
+	if (layout == FORTH_PACKED)
+		return (i + 1) / 2;
+	return i < links ? 0 : 1 + (i - links) / (2 * links);
+}
+
 /* Both CRCs of a frame's contents (4.4); payload without bytes counts as
  * zeros. */
 uint16_t forth_crc16(uint64_t header);

@@ -24,30 +24,18 @@ void forth_bench_trigger(struct forth_nic *n, uint32_t q, uint32_t first,
 	}
 }
 
-uint32_t forth_bench_ts1(const struct forth_nic *n, uint32_t q, uint32_t slot)
-{
-	return n->ts1 ? n->ts1[q * n->depth + slot] : 0;
-}
-
-/* The PCI edge at which a packet that starts at start_cc departed: the edge at
- * which it was ready or, when it had to wait for the line or for credits, the
- * first edge from which that NET edge is the next one. */
-static uint64_t departure(const struct forth_nic *n, uint64_t ready,
-			  uint64_t start_cc)
-{
-	uint64_t before = start_cc ? start_cc - 1 : 0;
-	uint64_t pc =
-		forth_pc_of(n, weft_clock_edge(&n->link[0].clk, before) + 1);
-
-	return pc > ready ? pc : ready;
-}
-
 void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
 		       uint64_t start_cc)
 {
 	uint8_t *data = weft_slice_data(p->data);
 	uint32_t flow = forth_hdr_flow(p->hdr);
-	uint32_t ts2 = (uint32_t)departure(n, p->ready, start_cc);
+	/* it departed at the edge at which it was ready or, when it waited
+	 * for the line or for credits, at the first edge from which that NET
+	 * edge is the next one */
+	uint64_t before = start_cc ? start_cc - 1 : 0;
+	uint64_t start =
+		forth_pc_of(n, weft_clock_edge(&n->link[0].clk, before) + 1);
+	uint32_t ts2 = (uint32_t)(start > p->ready ? start : p->ready);
 	uint64_t q[FORTH_STAMP_QWORDS];
 	uint32_t bytes = sizeof(q) < p->data.len ? sizeof(q) : p->data.len;
 

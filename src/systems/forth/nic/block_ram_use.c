@@ -24,6 +24,6 @@ int forth_bram_init(struct forth_nic *n, struct weft_err *err)
 	};
 	const uint32_t all = sizeof(b) / sizeof(b[0]);
 
-	n->comp->counters[C_BRAM] = bram_sum(b, all);
-	return n->budget == BRAM_REFUSE ? bram_check(n->comp, b, all, err) : 0;
+	return bram_check(n->comp, b, all, n->budget,
+			  &n->comp->counters[C_BRAM], err);
 }

@@ -18,32 +18,22 @@
  * after an abort (3.6) and a store is not carried out (our choice). */
 #include "systems/forth/nic/nic.h"
 
-static uint32_t bus_errors_command(struct forth_nic *n, uint32_t bit)
+static void status_set(struct forth_nic *n, enum forth_reg status, uint32_t bit)
 {
-	return forth_cell(n, R_COMMAND) & bit;
-}
-
-static void status_set(struct forth_nic *n, uint32_t bit)
-{
-	*weft_reg_cell(n->comp, R_STATUS, 0) |= bit;
-}
-
-static void pcix_status_set(struct forth_nic *n, uint32_t bit)
-{
-	*weft_reg_cell(n->comp, R_PCIX_STATUS, 0) |= bit;
+	*weft_reg_cell(n->comp, status, 0) |= bit;
 }
 
 static void bus_errors_serr(struct forth_nic *n)
 {
-	if (!bus_errors_command(n, FORTH_CMD_SERR))
+	if (!(forth_cell(n, R_COMMAND) & FORTH_CMD_SERR))
 		return;
-	status_set(n, FORTH_STATUS_SIG_SERR);
+	status_set(n, R_STATUS, FORTH_STATUS_SIG_SERR);
 	weft_bus_signal(n->bus, WEFT_BUS_SERR);
 }
 
 bool forth_minds_parity(struct forth_nic *n)
 {
-	return bus_errors_command(n, FORTH_CMD_PARITY);
+	return forth_cell(n, R_COMMAND) & FORTH_CMD_PARITY;
 }
 
 /* ---- our own transactions ---- */
@@ -54,12 +44,12 @@ static bool parity_failed(struct forth_nic *n, const struct weft_bus_txn *t)
 	bool read = t->op == WEFT_BUS_READ;
 
 	if (read)
-		status_set(n, FORTH_STATUS_PARITY);
+		status_set(n, R_STATUS, FORTH_STATUS_PARITY);
 	if (read ? !n->rq.spoilt : !forth_minds_parity(n))
 		return false;
 	if (read)
 		weft_bus_signal(n->bus, WEFT_BUS_PERR);
-	status_set(n, FORTH_STATUS_DATA_PARITY);
+	status_set(n, R_STATUS, FORTH_STATUS_DATA_PARITY);
 	if (!(forth_cell(n, R_PCIX_CMD) & FORTH_PCIX_CMD_RECOVER))
 		bus_errors_serr(n);
 	return true;
@@ -71,13 +61,13 @@ bool forth_dma_failed(struct forth_nic *n, const struct weft_bus_txn *t)
 	case WEFT_BUS_OK:
 		return false;
 	case WEFT_BUS_MASTER_ABORT:
-		status_set(n, FORTH_STATUS_RCV_MASTER_ABORT);
+		status_set(n, R_STATUS, FORTH_STATUS_RCV_MASTER_ABORT);
 		break;
 	case WEFT_BUS_TARGET_ABORT:
-		status_set(n, FORTH_STATUS_RCV_TARGET_ABORT);
+		status_set(n, R_STATUS, FORTH_STATUS_RCV_TARGET_ABORT);
 		break;
 	case WEFT_BUS_SPLIT_ERROR:
-		pcix_status_set(n, FORTH_PCIX_STATUS_MESSAGE);
+		status_set(n, R_PCIX_STATUS, FORTH_PCIX_STATUS_MESSAGE);
 		break;
 	case WEFT_BUS_PARITY:
 		if (!parity_failed(n, t))
@@ -87,12 +77,6 @@ bool forth_dma_failed(struct forth_nic *n, const struct weft_bus_txn *t)
 	*weft_reg_cell(n->comp, R_DESC_ERR, 0) += 1;
 	weft_count(n->comp, C_DESC_ERR, 1);
 	return true;
-}
-
-void forth_stray(struct forth_nic *n, uint64_t pc)
-{
-	n->stray = pc;
-	forth_engine_wake(n, pc);
 }
 
 /* The target takes such a completion and throws its data away. */
@@ -105,38 +89,30 @@ void forth_stray_check(struct forth_nic *n)
 		return;
 	}
 	n->stray = 0;
-	pcix_status_set(n, FORTH_PCIX_STATUS_UNEXPECTED);
+	status_set(n, R_PCIX_STATUS, FORTH_PCIX_STATUS_UNEXPECTED);
 }
 
 /* ---- accesses of the host ---- */
 
-/* An address that cannot be trusted touches nothing. */
-static bool address_error(struct forth_nic *n)
-{
-	status_set(n, FORTH_STATUS_PARITY | FORTH_STATUS_SIG_TARGET_ABORT);
-	if (forth_minds_parity(n))
-		bus_errors_serr(n);
-	return true;
-}
-
-static bool data_error(struct forth_nic *n)
-{
-	status_set(n, FORTH_STATUS_PARITY);
-	if (!forth_minds_parity(n))
-		return false;
-	weft_bus_signal(n->bus, WEFT_BUS_PERR);
-	return true;
-}
-
 bool forth_target_error(struct forth_nic *n, const struct weft_bus_note *note)
 {
-	if (note->wrong == WEFT_BUS_E_ADDRESS)
-		return address_error(n);
-	if (note->wrong == WEFT_BUS_E_DATA)
-		return data_error(n);
-	if (note->wrong == WEFT_BUS_E_DISCARD) {
-		pcix_status_set(n, FORTH_PCIX_STATUS_DISCARDED);
+	switch (note->wrong) {
+	case WEFT_BUS_E_ADDRESS: /* one not to be trusted touches nothing */
+		status_set(n, R_STATUS,
+			   FORTH_STATUS_PARITY | FORTH_STATUS_SIG_TARGET_ABORT);
+		if (forth_minds_parity(n))
+			bus_errors_serr(n);
 		return true;
+	case WEFT_BUS_E_DATA:
+		status_set(n, R_STATUS, FORTH_STATUS_PARITY);
+		if (!forth_minds_parity(n))
+			return false;
+		weft_bus_signal(n->bus, WEFT_BUS_PERR);
+		return true;
+	case WEFT_BUS_E_DISCARD:
+		status_set(n, R_PCIX_STATUS, FORTH_PCIX_STATUS_DISCARDED);
+		return true;
+	default:
+		return false;
 	}
-	return false;
 }

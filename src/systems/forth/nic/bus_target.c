@@ -10,11 +10,15 @@
 enum { RAM_CHUNK_LOG2 = 16, RAM_CHUNK = 1 << RAM_CHUNK_LOG2 };
 enum { RAM_CHUNKS = FORTH_BAR0_BYTES >> RAM_CHUNK_LOG2 };
 
-/* The byte of BAR0, or NULL where nothing was ever written. */
-static uint8_t *ram_at(struct forth_nic *n, uint64_t off, bool make)
+/* The byte of BAR0, or NULL where nothing was ever written; *size is cut to
+ * the bytes from there to the end of the chunk. */
+static uint8_t *ram_at(struct forth_nic *n, uint64_t off, bool make,
+		       uint32_t *size)
 {
 	uint32_t i = (uint32_t)(off >> RAM_CHUNK_LOG2);
+	uint32_t left = RAM_CHUNK - (uint32_t)(off & (RAM_CHUNK - 1));
 
+	*size = left < *size ? left : *size;
 	if (i >= RAM_CHUNKS)
 		return NULL;
 	if (!n->ram && make)
@@ -33,21 +37,14 @@ void forth_ram_fini(struct forth_nic *n)
 	free(n->ram);
 }
 
-/* Bytes from off to the end of its chunk, at most `bytes`. */
-static uint32_t ram_piece(uint64_t off, uint32_t bytes)
-{
-	uint32_t left = RAM_CHUNK - (uint32_t)(off & (RAM_CHUNK - 1));
-
-	return left < bytes ? left : bytes;
-}
-
 void forth_ram_write(struct forth_nic *n, uint64_t off, const uint8_t *p,
 		     uint32_t bytes)
 {
 	for (uint32_t i = 0, size; i < bytes; i += size) {
-		uint8_t *at = ram_at(n, off + i, true);
+		uint8_t *at;
 
-		size = ram_piece(off + i, bytes - i);
+		size = bytes - i;
+		at = ram_at(n, off + i, true, &size);
 		if (at)
 			memcpy(at, p + i, size);
 	}
@@ -57,9 +54,10 @@ void forth_ram_read(struct forth_nic *n, uint64_t off, uint8_t *p,
 		    uint32_t bytes)
 {
 	for (uint32_t i = 0, size; i < bytes; i += size) {
-		uint8_t *at = ram_at(n, off + i, false);
+		uint8_t *at;
 
-		size = ram_piece(off + i, bytes - i);
+		size = bytes - i;
+		at = ram_at(n, off + i, false, &size);
 		if (at)
 			memcpy(p + i, at, size);
 		else
@@ -75,30 +73,6 @@ static uint32_t bus_target_piece(uint64_t off, uint32_t left)
 	while (size > left || off % size)
 		size /= 2;
 	return size;
-}
-
-static void regs_store(struct forth_nic *n, uint8_t space, uint64_t off,
-		       const uint8_t *p, uint32_t bytes)
-{
-	for (uint32_t i = 0, size; i < bytes; i += size) {
-		uint64_t val = 0;
-
-		size = bus_target_piece(off + i, bytes - i);
-		memcpy(&val, p + i, size);
-		weft_reg_store(n->comp, space, (uint32_t)(off + i), size, val);
-	}
-}
-
-static void regs_load(struct forth_nic *n, uint8_t space, uint64_t off,
-		      uint8_t *p, uint32_t bytes)
-{
-	for (uint32_t i = 0, size; i < bytes; i += size) {
-		uint64_t val;
-
-		size = bus_target_piece(off + i, bytes - i);
-		val = weft_reg_load(n->comp, space, (uint32_t)(off + i), size);
-		memcpy(p + i, &val, size);
-	}
 }
 
 /* Queue memory is written most: straight into its cells. */
@@ -117,22 +91,6 @@ static void queue_store(struct forth_nic *n, uint64_t off, const uint8_t *p,
 	}
 }
 
-static bool in_queue_mem(const struct weft_bus_note *note)
-{
-	return note->space == 1 + FORTH_BAR_REGS &&
-	       note->off >= FORTH_QUEUE_MEM &&
-	       note->off + note->bytes <= FORTH_BAR1_BYTES &&
-	       note->off % 4 == 0 && note->bytes % 4 == 0;
-}
-
-/* Type-0 configuration writes tell us our place on the bus (2.2). */
-static void capture_id(struct forth_nic *n, uint32_t dev)
-{
-	uint64_t *cell = weft_reg_cell(n->comp, R_PCIX_STATUS, 0);
-
-	*cell = (*cell & ~0xFFF8ull) | (dev & 0x1F) << 3;
-}
-
 static bool bus_target_decodes(struct forth_nic *n,
 			       const struct weft_bus_note *note)
 {
@@ -143,16 +101,35 @@ static bool bus_target_decodes(struct forth_nic *n,
 
 void forth_bus_store(struct forth_nic *n, const struct weft_bus_note *note)
 {
+	bool queues = note->space == 1 + FORTH_BAR_REGS &&
+		      note->off >= FORTH_QUEUE_MEM &&
+		      note->off + note->bytes <= FORTH_BAR1_BYTES &&
+		      note->off % 4 == 0 && note->bytes % 4 == 0;
+	uint64_t *place;
+
 	if (!bus_target_decodes(n, note) || forth_target_error(n, note))
 		return;
-	if (note->space == 1 + FORTH_BAR_RAM)
+	if (note->space == 1 + FORTH_BAR_RAM) {
 		forth_ram_write(n, note->off, note->data, note->bytes);
-	else if (in_queue_mem(note))
+		return;
+	}
+	if (queues) {
 		queue_store(n, note->off, note->data, note->bytes);
-	else
-		regs_store(n, note->space, note->off, note->data, note->bytes);
-	if (note->space == 0)
-		capture_id(n, note->dev);
+		return;
+	}
+	for (uint32_t i = 0, size; i < note->bytes; i += size) {
+		uint32_t off = (uint32_t)note->off + i;
+		uint64_t val = 0;
+
+		size = bus_target_piece(off, note->bytes - i);
+		memcpy(&val, note->data + i, size);
+		weft_reg_store(n->comp, note->space, off, size, val);
+	}
+	/* type-0 configuration writes tell us our place on the bus (2.2) */
+	if (note->space != 0)
+		return;
+	place = weft_reg_cell(n->comp, R_PCIX_STATUS, 0);
+	*place = (*place & ~0xFFF8ull) | (note->dev & 0x1F) << 3;
 }
 
 /* With memory accesses disabled nobody answers: a master abort. */
@@ -169,6 +146,13 @@ void forth_bus_load(struct forth_nic *n, const struct weft_bus_note *note)
 	if (note->space == 1 + FORTH_BAR_RAM)
 		forth_ram_read(n, note->off, data, note->bytes);
 	else
-		regs_load(n, note->space, note->off, data, note->bytes);
+		for (uint32_t i = 0, size; i < note->bytes; i += size) {
+			uint32_t off = (uint32_t)note->off + i;
+			uint64_t val;
+
+			size = bus_target_piece(off, note->bytes - i);
+			val = weft_reg_load(n->comp, note->space, off, size);
+			memcpy(data + i, &val, size);
+		}
 	weft_bus_of(n->bus)->reply(n->bus, data, note->bytes);
 }

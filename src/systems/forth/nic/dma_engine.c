@@ -90,16 +90,6 @@ static enum forth_state rq_finish(struct forth_nic *n, uint64_t done)
 	return FORTH_UPDT_CNT;
 }
 
-/* No transfer, but the head advances and the notification comes. */
-static enum forth_state rq_bad_descriptor(struct forth_nic *n)
-{
-	n->rq.error = true;
-	*weft_reg_cell(n->comp, R_DESC_ERR, 0) += 1;
-	weft_count(n->comp, C_DESC_ERR, 1);
-	forth_log(n, LOG_ENGINE, LOG_ERROR, n->rq.queue);
-	return rq_finish(n, forth_pc(n));
-}
-
 static void rq_submit(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
@@ -156,25 +146,26 @@ static enum forth_state st_check(struct forth_nic *n)
 	rq->qwords = forth_desc_qwords(rq->q1);
 	if (!n->enabled || !n->queue[rq->queue].pending)
 		return FORTH_NO_PND_OP;
-	if (!rq->qwords || rq->qwords > FORTH_SIZE_MAX || flow >= n->flows)
-		return rq_bad_descriptor(n);
+	if (!rq->qwords || rq->qwords > FORTH_SIZE_MAX || flow >= n->flows) {
+		/* no transfer, but the head advances and the notification
+		 * comes (R-39) */
+		rq->error = true;
+		*weft_reg_cell(n->comp, R_DESC_ERR, 0) += 1;
+		weft_count(n->comp, C_DESC_ERR, 1);
+		forth_log(n, LOG_ENGINE, LOG_ERROR, rq->queue);
+		return rq_finish(n, forth_pc(n));
+	}
 	rq->voq = n->voqs ? flow : 0;
 	if (!forth_voq_reserve(n, rq->voq, rq->qwords)) {
-		forth_voq_mask(n, rq->queue, rq->voq, rq->qwords);
+		n->queue[rq->queue].masked = true;
+		n->queue[rq->queue].voq = rq->voq;
+		n->queue[rq->queue].need = rq->qwords;
+		n->n_masked++;
 		forth_log(n, LOG_ENGINE, LOG_STALL, rq->queue);
 		weft_count(n->comp, C_NO_ROOM, 1);
 		return FORTH_NO_PND_OP;
 	}
 	return rq_begin(n);
-}
-
-static enum forth_state rq_aborted(struct forth_nic *n)
-{
-	struct forth_rq *rq = &n->rq;
-
-	forth_voq_abandon(n);
-	rq->error = true;
-	return rq_finish(n, forth_pc_of(n, rq->txn.t_done));
 }
 
 /* The bus has said when the read is over: at once when a notification follows,
@@ -203,12 +194,13 @@ static enum forth_state st_reading(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
 
-	if (rq_over(n)) {
-		if (forth_dma_failed(n, &rq->txn))
-			return rq_aborted(n);
+	if (!rq_over(n))
+		return forth_pc(n) < rq->data_from ? rq->state : FORTH_RD_DATA;
+	if (!forth_dma_failed(n, &rq->txn))
 		return rq_finish(n, rq->ends);
-	}
-	return forth_pc(n) < rq->data_from ? rq->state : FORTH_RD_DATA;
+	forth_voq_abandon(n);
+	rq->error = true;
+	return rq_finish(n, forth_pc_of(n, rq->txn.t_done));
 }
 
 /* What waits to be written may go when the split wait begins. */
@@ -270,25 +262,6 @@ static enum forth_state st_notify(struct forth_nic *n)
 	return FORTH_UPDT_CNT;
 }
 
-static void rq_count(struct forth_nic *n)
-{
-	struct forth_rq *rq = &n->rq;
-
-	if (rq->active)
-		forth_perf_add(n, PERF_H2N_REQ, rq->txn.tenures);
-	if (rq->active || !rq->error)
-		forth_perf_end(n, DIR_H2N, rq->done, forth_pc(n));
-	rq->active = false;
-	weft_slice_drop(&rq->data);
-	weft_msg_end(n->comp, rq->trace, false);
-	rq->trace = 0;
-	if (rq->error)
-		return;
-	forth_perf_add(n, PERF_H2N_DMA_OPS, 1);
-	weft_count(n->comp, C_TRANSFERS, 1);
-	weft_count(n->comp, C_QWORDS_OUT, rq->qwords);
-}
-
 static enum forth_state st_updt_cnt(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
@@ -303,7 +276,19 @@ static enum forth_state st_updt_cnt(struct forth_nic *n)
 						  rq->q1 & FORTH_DESC_LNOTIFY);
 		forth_track_done(n, rq->queue, rq->seq, forth_pc(n));
 	}
-	rq_count(n);
+	if (rq->active)
+		forth_perf_add(n, PERF_H2N_REQ, rq->txn.tenures);
+	if (rq->active || !rq->error)
+		forth_perf_end(n, DIR_H2N, rq->done, forth_pc(n));
+	rq->active = false;
+	weft_slice_drop(&rq->data);
+	weft_msg_end(n->comp, rq->trace, false);
+	rq->trace = 0;
+	if (!rq->error) {
+		forth_perf_add(n, PERF_H2N_DMA_OPS, 1);
+		weft_count(n->comp, C_TRANSFERS, 1);
+		weft_count(n->comp, C_QWORDS_OUT, rq->qwords);
+	}
 	forth_log(n, LOG_ENGINE, LOG_STOP, rq->queue);
 	forth_queue_advance(n, rq->queue);
 	return FORTH_NO_PND_OP;
@@ -318,16 +303,6 @@ static enum forth_state (*const st_step[FORTH_STATES])(struct forth_nic *) = {
 	[FORTH_UPDT_CNT] = st_updt_cnt,
 };
 
-/* Transactions that software's reset left on the bus. */
-static void dma_engine_orphans(struct forth_nic *n)
-{
-	forth_write_orphan(n);
-	if (!n->rq.orphan || !rq_over(n))
-		return;
-	n->rq.orphan = false;
-	weft_slice_drop(&n->rq.txn.data);
-}
-
 /* Both halves move until neither can.  The write half goes first and all the
  * way: it may have slept through a state (wr_update_after), and the choice
  * between in and out must see it where it is now. */
@@ -335,8 +310,13 @@ void forth_engine_run(struct forth_nic *n)
 {
 	bool moved;
 
-	if (n->rq.orphan || n->wr.orphan)
-		dma_engine_orphans(n);
+	/* transactions that software's reset left on the bus */
+	if (n->wr.orphan)
+		forth_write_orphan(n);
+	if (n->rq.orphan && rq_over(n)) {
+		n->rq.orphan = false;
+		weft_slice_drop(&n->rq.txn.data);
+	}
 	forth_stray_check(n);
 	forth_reseq_run(n);
 	do {
@@ -365,8 +345,11 @@ void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 	if (note->kind == WEFT_NOTE_DONE) {
 		rq->phase = PHASE_DONE;
 		rq->ends = pc;
-		if (note->wrong == WEFT_BUS_E_REPEAT)
-			forth_stray(n, forth_pc_of(n, note->data_end));
+		if (note->wrong == WEFT_BUS_E_REPEAT) {
+			/* a split completion without a request */
+			n->stray = forth_pc_of(n, note->data_end);
+			forth_engine_wake(n, n->stray);
+		}
 		rq_wake_done(n);
 	} else if (rq->orphan) {
 		return;

@@ -91,8 +91,7 @@ enum forth_state forth_engine_state(struct forth_nic *n);
 bool forth_minds_parity(struct forth_nic *n);
 /* Is a finished transaction to be abandoned?  Sets the bits that say why. */
 bool forth_dma_failed(struct forth_nic *n, const struct weft_bus_txn *t);
-/* A split completion without a request ends at edge pc. */
-void forth_stray(struct forth_nic *n, uint64_t pc);
+/* A split completion without a request ends at edge n->stray. */
 void forth_stray_check(struct forth_nic *n);
 /* An access of the host that came in wrong; true: it is not carried out. */
 bool forth_target_error(struct forth_nic *n, const struct weft_bus_note *note);

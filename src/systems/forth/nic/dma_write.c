@@ -8,12 +8,6 @@
  * packet sets free are given right behind its write. */
 #include "systems/forth/nic/nic.h"
 
-static bool lnotify_due(struct forth_nic *n)
-{
-	return !ring_empty(&n->lnotify) &&
-	       ring_front(&n->lnotify)->at <= forth_pc(n);
-}
-
 uint64_t forth_write_at(const struct forth_nic *n)
 {
 	uint64_t at = UINT64_MAX;
@@ -84,27 +78,16 @@ void forth_write_notify(struct forth_nic *n, uint32_t q, uint64_t word)
 	wr_word(n, address_of(n, R_LNOTIFY_LO) + 8 * q, word, 0);
 }
 
-/* The FIFO whose front packet is ready, round robin. */
-static struct forth_fifo *fifo_pick(struct forth_nic *n)
-{
-	for (uint32_t i = 0; i < n->n_link; i++) {
-		uint32_t k = (n->rr_fifo + i) % n->n_link;
-		struct forth_fifo *q = &n->fifo[k];
-
-		if (ring_empty(&q->q) || ring_front(&q->q)->ready > forth_pc(n))
-			continue;
-		n->rr_fifo = k + 1;
-		return q;
-	}
-	return NULL;
-}
-
 static void wr_packet(struct forth_nic *n)
 {
-	struct forth_fifo *q = fifo_pick(n);
 	struct forth_wr *w = &n->wr;
 	uint64_t now = forth_pc(n);
+	struct forth_fifo *q;
 
+	do { /* round robin: one of them has a packet that is ready */
+		q = &n->fifo[n->rr_fifo];
+		n->rr_fifo = (n->rr_fifo + 1) % n->n_link;
+	} while (ring_empty(&q->q) || ring_front(&q->q)->ready > now);
 	w->rx = *ring_front(&q->q);
 	ring_pop(&q->q);
 	w->job = JOB_PACKET;
@@ -129,22 +112,16 @@ static void wr_packet(struct forth_nic *n)
 	forth_netif_rest_out(n, now);
 }
 
-/* Edges until the engine has something to do about a finished write: none when
- * a notification follows or somebody waits for it. */
-static uint32_t wr_update_after(const struct forth_nic *n)
-{
-	const struct forth_wr *w = &n->wr;
-
-	if (w->for_rq || n->multi || w->orphan ||
-	    (w->state == FORTH_RX_WR && w->rx.hdr & FORTH_HDR_REMOTE_NOTIFY))
-		return 0;
-	return n->t_upd;
-}
-
-/* The bus has said when the write is over. */
+/* The bus has said when the write is over: the engine looks then when a
+ * notification follows or something waits for it, else after UpdtCnt. */
 static void wr_wake_done(struct forth_nic *n)
 {
-	forth_engine_wake(n, n->wr.ends + wr_update_after(n));
+	const struct forth_wr *w = &n->wr;
+	bool next = w->for_rq || n->multi || w->orphan ||
+		    (w->state == FORTH_RX_WR &&
+		     w->rx.hdr & FORTH_HDR_REMOTE_NOTIFY);
+
+	forth_engine_wake(n, w->ends + (next ? 0 : n->t_upd));
 }
 
 static bool wr_over(struct forth_nic *n)
@@ -195,7 +172,8 @@ void forth_write_start(struct forth_nic *n)
 {
 	struct forth_lnotify l;
 
-	if (lnotify_due(n)) {
+	if (!ring_empty(&n->lnotify) &&
+	    ring_front(&n->lnotify)->at <= forth_pc(n)) {
 		l = *ring_front(&n->lnotify);
 		ring_pop(&n->lnotify);
 		forth_write_notify(n, l.queue, l.word);
@@ -254,52 +232,43 @@ static enum forth_state wr_rx_wr(struct forth_nic *n)
 	return wr_deliver(n);
 }
 
-static void count_notify(struct forth_nic *n)
-{
-	bool local = n->wr.job == JOB_LNOTIFY;
-
-	if (forth_dma_failed(n, &n->wr.txn))
-		return;
-	forth_perf_add(n, local ? PERF_LOCAL_NOTIFY : PERF_REMOTE_NOTIFY, 1);
-	weft_count(n->comp, local ? C_LNOTIFY : C_RNOTIFY, 1);
-}
-
 static enum forth_state wr_notify(struct forth_nic *n)
 {
 	struct forth_wr *w = &n->wr;
+	bool local = w->job == JOB_LNOTIFY;
 
 	if (!wr_over(n))
 		return FORTH_NOTIFY;
 	weft_slice_drop(&w->txn.data);
-	count_notify(n);
+	if (!forth_dma_failed(n, &w->txn)) {
+		forth_perf_add(
+			n, local ? PERF_LOCAL_NOTIFY : PERF_REMOTE_NOTIFY, 1);
+		weft_count(n->comp, local ? C_LNOTIFY : C_RNOTIFY, 1);
+	}
 	weft_msg_end(n->comp, w->txn.trace_id, true);
 	if (w->for_rq)
 		return FORTH_NO_PND_OP;
-	return w->job == JOB_LNOTIFY ? wr_update(n) : wr_deliver(n);
-}
-
-static void wr_count(struct forth_nic *n)
-{
-	struct forth_wr *w = &n->wr;
-
-	forth_perf_add(n, PERF_N2H_REQ, w->requests);
-	forth_perf_end(n, DIR_N2H, w->done, forth_pc(n));
-	if (w->aborted)
-		return;
-	forth_perf_add(n, PERF_N2H_DMA_OPS, 1);
-	weft_count(n->comp, C_QWORDS_IN, w->rx.qwords);
-	forth_log(n, LOG_WRITE, LOG_STOP, w->rx.link);
+	return local ? wr_update(n) : wr_deliver(n);
 }
 
 static enum forth_state wr_updt_cnt(struct forth_nic *n)
 {
-	if (forth_pc(n) < n->wr.until) {
-		forth_engine_wake(n, n->wr.until);
+	struct forth_wr *w = &n->wr;
+
+	if (forth_pc(n) < w->until) {
+		forth_engine_wake(n, w->until);
 		return FORTH_UPDT_CNT;
 	}
-	if (n->wr.job == JOB_PACKET)
-		wr_count(n);
-	if (n->wr.irq)
+	if (w->job == JOB_PACKET) {
+		forth_perf_add(n, PERF_N2H_REQ, w->requests);
+		forth_perf_end(n, DIR_N2H, w->done, forth_pc(n));
+	}
+	if (w->job == JOB_PACKET && !w->aborted) {
+		forth_perf_add(n, PERF_N2H_DMA_OPS, 1);
+		weft_count(n->comp, C_QWORDS_IN, w->rx.qwords);
+		forth_log(n, LOG_WRITE, LOG_STOP, w->rx.link);
+	}
+	if (w->irq)
 		forth_irq_set(n);
 	return FORTH_NO_PND_OP;
 }
@@ -322,33 +291,25 @@ bool forth_write_run(struct forth_nic *n)
 
 /* ---- from the bus and from software ---- */
 
-/* The initiator cannot wait: what it moves must have arrived (4.11). */
-static void check_underrun(struct forth_nic *n, uint32_t first, uint32_t count,
-			   uint64_t pc0)
-{
-	const struct forth_rx *rx = &n->wr.rx;
-	uint32_t last = first + count - 1;
-
-	if (forth_rx_word_at(n, rx, first) >
-		    weft_clock_edge(&n->pci, pc0 + 1) ||
-	    forth_rx_word_at(n, rx, last) >
-		    weft_clock_edge(&n->pci, pc0 + count)) {
-		weft_count(n->comp, C_RX_UNDERRUN, 1);
-		weft_check_failed(n->comp, "Net2Host ran empty during a write");
-	}
-}
-
 static void wr_burst(struct forth_nic *n, const struct weft_bus_note *note)
 {
 	uint32_t first = note->offset / 8, count = note->bytes / 8;
+	const struct forth_rx *rx = &n->wr.rx;
 	uint64_t pc0 = forth_pc_of(n, note->time);
 
 	if (n->wr.job != JOB_PACKET || n->wr.state != FORTH_RX_WR || !count)
 		return;
-	check_underrun(n, first, count, pc0);
+	/* the initiator cannot wait: what it moves must have arrived (4.11) */
+	if (forth_rx_word_at(n, rx, first) >
+		    weft_clock_edge(&n->pci, pc0 + 1) ||
+	    forth_rx_word_at(n, rx, first + count - 1) >
+		    weft_clock_edge(&n->pci, pc0 + count)) {
+		weft_count(n->comp, C_RX_UNDERRUN, 1);
+		weft_check_failed(n->comp, "Net2Host ran empty during a write");
+	}
 	n->wr.burst_end = forth_pc_of(n, note->data_end);
 	forth_netif_words_out(n, first, count, pc0);
-	if (first + count == n->wr.rx.qwords)
+	if (first + count == rx->qwords)
 		forth_netif_rest_out(n, n->wr.burst_end);
 }
 
@@ -369,7 +330,7 @@ void forth_write_note(struct forth_nic *n, const struct weft_bus_note *note)
 
 void forth_write_orphan(struct forth_nic *n)
 {
-	if (!n->wr.orphan || !wr_over(n))
+	if (!wr_over(n))
 		return;
 	n->wr.orphan = false;
 	weft_slice_drop(&n->wr.txn.data);

@@ -42,9 +42,12 @@ void forth_log_add(struct forth_nic *n, enum forth_log_unit unit,
 	log_insert(n->log, forth_pc(n), forth_log_pack(unit, event, arg));
 }
 
-void forth_log_credit(struct forth_nic *n, uint32_t link, uint64_t cc,
+void forth_log_credit(void *own, struct forth_port *l, uint64_t cc,
 		      uint16_t credit, bool in)
 {
+	struct forth_nic *n = own;
+	uint32_t link = forth_link_of(n, l);
+
 	log_insert(n->log, forth_pc_of_cc(n, cc),
 		   forth_log_pack((enum forth_log_unit)(LOG_LINK0 + link),
 				  in ? LOG_CREDIT_IN : LOG_CREDIT_OUT, credit));
@@ -57,20 +60,24 @@ static void watch_links(struct forth_nic *n, bool on)
 }
 
 /* Turning it on begins an empty log; turning it off throws it away. */
-void forth_log_enable(struct forth_nic *n, uint32_t control)
+void forth_log_control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
+	struct forth_nic *n = c->state;
+
 	if (n->log && n->log->credits)
 		watch_links(n, false);
 	free(n->log);
-	n->log = control & FORTH_LOG_ON ? calloc(1, sizeof(*n->log)) : NULL;
-	if (!n->log || !(control & FORTH_LOG_CREDITS) || !n->started)
+	n->log = val & FORTH_LOG_ON ? calloc(1, sizeof(*n->log)) : NULL;
+	if (!n->log || !(val & FORTH_LOG_CREDITS) || !n->started)
 		return;
 	n->log->credits = true;
 	watch_links(n, true);
 }
 
-uint32_t forth_log_written(struct forth_nic *n)
+uint64_t forth_log_count_read(struct weft_comp *c, uint32_t i)
 {
+	struct forth_nic *n = c->state;
+
 	if (!n->log)
 		return 0;
 	for (uint32_t k = 0; n->log->credits && k < n->n_link; k++)
@@ -79,22 +86,25 @@ uint32_t forth_log_written(struct forth_nic *n)
 	return n->log->written;
 }
 
-void forth_log_seek(struct forth_nic *n, uint32_t index)
+void forth_log_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
+	struct forth_nic *n = c->state;
+
 	if (n->log)
-		n->log->index = index;
+		n->log->index = (uint32_t)val;
 }
 
 /* Dword `i` of the record at the read index, 0 when it is not (or no longer)
  * there; the last dword moves the index on. */
-uint32_t forth_log_read(struct forth_nic *n, uint32_t i)
+uint64_t forth_log_data_read(struct weft_comp *c, uint32_t i)
 {
+	struct forth_nic *n = c->state;
 	struct forth_evlog *l = n->log;
 	uint32_t val = 0;
 
 	if (!l)
 		return 0;
-	if (forth_log_written(n) - l->index - 1 < LOG_RECORDS)
+	if ((uint32_t)forth_log_count_read(c, 0) - l->index - 1 < LOG_RECORDS)
 		val = (uint32_t)(event_log_record(l, l->index)[i / 2] >>
 				 (i % 2 * 32));
 	if (i == 3)

@@ -43,11 +43,6 @@ int forth_ext_init(struct forth_nic *n, struct weft_err *err)
 	return 0;
 }
 
-void forth_ext_fini(struct forth_nic *n)
-{
-	free(n->ext.free);
-}
-
 static uint64_t block_base(const struct forth_nic *n, uint32_t id)
 {
 	return FORTH_BAR0_BYTES - n->ext.total * n->voq_block_bytes +
@@ -206,19 +201,6 @@ void forth_ext_reset(struct forth_nic *n)
 
 /* ---- the reader ---- */
 
-static void packet_fetch(struct forth_nic *n, struct forth_pkt *p, uint32_t id)
-{
-	uint32_t bytes = forth_hdr_size(p->hdr) * 8;
-	uint8_t *data;
-
-	p->data = weft_slice_new(n->comp->sim, bytes);
-	data = weft_slice_data(p->data);
-	if (data)
-		forth_ram_read(n, block_base(n, id) + 8ull * p->ext_off, data,
-			       bytes);
-	p->ready = n->ext.end + n->t_sync_vl + n->t_linkstart;
-}
-
 /* The block is on chip. */
 static void fetch_end(struct forth_nic *n)
 {
@@ -229,9 +211,18 @@ static void fetch_end(struct forth_nic *n)
 
 	for (; b.pkts; b.pkts--, ring_pop(&q->ext)) {
 		struct forth_pkt *p = ring_push(&q->pkts);
+		uint32_t bytes;
+		uint8_t *data;
 
 		*p = *ring_front(&q->ext);
-		packet_fetch(n, p, b.id);
+		bytes = forth_hdr_size(p->hdr) * 8;
+		p->data = weft_slice_new(n->comp->sim, bytes);
+		data = weft_slice_data(p->data);
+		if (data)
+			forth_ram_read(n,
+				       block_base(n, b.id) + 8ull * p->ext_off,
+				       data, bytes);
+		p->ready = e->end + n->t_sync_vl + n->t_linkstart;
 	}
 	ring_pop(&q->blocks);
 	block_free(n, b.id);
@@ -275,13 +266,20 @@ static void fetch_start(struct forth_nic *n, uint32_t v, uint64_t now)
 		       weft_clock_edge(&n->pci, e->end));
 }
 
-/* Starts reading for whom it may now, or looks again when it may. */
-static void reader_pick(struct forth_nic *n)
+void forth_ext_run(struct forth_nic *n)
 {
+	struct forth_ext *e = &n->ext;
 	uint64_t now = forth_pc(n), soon = UINT64_MAX;
 
+	if (!weft_timer_due(n->comp, &e->timer))
+		return;
+	if (e->busy && now >= e->end)
+		fetch_end(n);
+	if (e->busy)
+		return;
+	/* starts reading for a VOQ that may be served, or looks again then */
 	for (uint32_t i = 0; i < n->n_voq; i++) {
-		uint32_t v = (n->ext.rr + i) % n->n_voq;
+		uint32_t v = (e->rr + i) % n->n_voq;
 		uint64_t at = servable_at(n, v);
 
 		if (at <= now) {
@@ -291,20 +289,8 @@ static void reader_pick(struct forth_nic *n)
 		soon = at < soon ? at : soon;
 	}
 	if (soon != UINT64_MAX)
-		weft_timer_arm(n->comp, &n->ext.timer, TAG_EXT,
+		weft_timer_arm(n->comp, &e->timer, TAG_EXT,
 			       weft_clock_edge(&n->pci, soon));
-}
-
-void forth_ext_run(struct forth_nic *n)
-{
-	struct forth_ext *e = &n->ext;
-
-	if (!weft_timer_due(n->comp, &e->timer))
-		return;
-	if (e->busy && forth_pc(n) >= e->end)
-		fetch_end(n);
-	if (!e->busy)
-		reader_pick(n);
 }
 
 void forth_ext_poke(struct forth_nic *n)
@@ -337,4 +323,18 @@ int forth_ext_check(const struct forth_nic *n, struct weft_err *err)
 		err, EPROTO,
 		"%s: %u blocks of external memory, %u free and %u in VOQs",
 		n->comp->name, n->ext.total, n->ext.n_free, linked);
+}
+
+uint64_t forth_ext_free_read(struct weft_comp *c, uint32_t i)
+{
+	const struct forth_nic *n = c->state;
+
+	return n->ext.n_free;
+}
+
+uint64_t forth_ext_least_read(struct weft_comp *c, uint32_t i)
+{
+	const struct forth_nic *n = c->state;
+
+	return n->ext.least_free;
 }

@@ -10,6 +10,7 @@
 struct forth_nic;
 struct forth_pkt;
 struct forth_plan;
+struct weft_comp;
 struct weft_err;
 
 /* A block of external memory in the list of its VOQ. */
@@ -33,7 +34,6 @@ struct forth_ext {
 };
 
 int forth_ext_init(struct forth_nic *n, struct weft_err *err);
-void forth_ext_fini(struct forth_nic *n);
 /* External memory instead of, or behind, the chip: is there room? */
 bool forth_ext_wanted(const struct forth_nic *n, uint32_t v, uint32_t qwords);
 bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
@@ -50,5 +50,8 @@ void forth_ext_run(struct forth_nic *n);
 void forth_ext_poke(struct forth_nic *n);
 /* All blocks are on the free list or in a VOQ's list; a message if not. */
 int forth_ext_check(const struct forth_nic *n, struct weft_err *err);
+/* registers 0x190, 0x194 */
+uint64_t forth_ext_free_read(struct weft_comp *c, uint32_t i);
+uint64_t forth_ext_least_read(struct weft_comp *c, uint32_t i);
 
 #endif

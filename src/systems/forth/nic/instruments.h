@@ -9,6 +9,7 @@
 
 struct forth_nic;
 struct forth_pkt;
+struct forth_port;
 
 enum forth_dir { DIR_H2N, DIR_N2H, DIR_N };
 
@@ -34,20 +35,19 @@ void forth_perf_end(struct forth_nic *n, enum forth_dir d, uint64_t done,
 void forth_perf_note(struct forth_nic *n, enum forth_dir d,
 		     const struct weft_bus_note *note);
 uint64_t forth_moved(const struct forth_nic *n, enum forth_dir d, uint64_t pc);
-void forth_cum_store(struct forth_nic *n, uint32_t val);
 
 /* sampler.c */
-void forth_sampler_arm(struct forth_nic *n, uint32_t count);
+/* registers 0xD0, 0xD4 */
+void forth_sample_count_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+uint64_t forth_sample_data_read(struct weft_comp *c, uint32_t i);
+void forth_sample_data_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 void forth_sampler_first(struct forth_nic *n, uint64_t pc);
 void forth_sampler_advance(struct forth_nic *n, uint64_t pc);
-uint32_t forth_sampler_pop(struct forth_nic *n);
-void forth_sampler_seek(struct forth_nic *n, uint32_t index);
 
 /* benchmark_mode.c */
 uint32_t forth_bench_mode(struct forth_nic *n);
 void forth_bench_trigger(struct forth_nic *n, uint32_t q, uint32_t first,
 			 uint32_t count);
-uint32_t forth_bench_ts1(const struct forth_nic *n, uint32_t q, uint32_t slot);
 void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
 		       uint64_t start_cc);
 
@@ -62,11 +62,13 @@ void forth_trace_cut(struct forth_nic *n, struct forth_pkt *p, uint64_t read,
 /* event_log.c */
 void forth_log_add(struct forth_nic *n, enum forth_log_unit unit,
 		   enum forth_log_event event, uint32_t arg);
-void forth_log_credit(struct forth_nic *n, uint32_t link, uint64_t cc,
+/* forth_port_ops.credit */
+void forth_log_credit(void *own, struct forth_port *l, uint64_t cc,
 		      uint16_t credit, bool in);
-void forth_log_enable(struct forth_nic *n, uint32_t control);
-uint32_t forth_log_written(struct forth_nic *n);
-void forth_log_seek(struct forth_nic *n, uint32_t index);
-uint32_t forth_log_read(struct forth_nic *n, uint32_t i);
+/* registers 0x1C0.. */
+void forth_log_control_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+uint64_t forth_log_count_read(struct weft_comp *c, uint32_t i);
+void forth_log_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+uint64_t forth_log_data_read(struct weft_comp *c, uint32_t i);
 
 #endif

@@ -27,7 +27,7 @@ uint32_t forth_path_of(const struct forth_nic *n, uint32_t v);
 /* Header of the front packet of a VOQ with its resequencing field. */
 uint64_t forth_path_header(const struct forth_nic *n, uint32_t v, uint64_t hdr);
 void forth_path_sent(struct forth_nic *n, uint32_t v);
-void forth_path_reset(struct forth_nic *n, uint32_t mask);
+void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 
 /* resequencer.c: completion of packets that may overtake each other. */
 int forth_reseq_init(struct forth_nic *n, struct weft_err *err);
@@ -39,11 +39,12 @@ void forth_reseq_written(struct forth_nic *n, const struct forth_rx *rx,
 			 bool lost);
 /* Headers that count from now on. */
 void forth_reseq_run(struct forth_nic *n);
-void forth_reseq_restart(struct forth_nic *n, uint32_t mask);
-uint32_t forth_reseq_counts(const struct forth_nic *n);
-uint32_t forth_reseq_lost_mask(const struct forth_nic *n);
-uint32_t forth_reseq_pool(const struct forth_nic *n);
-uint32_t forth_reseq_state(const struct forth_nic *n, uint32_t src);
+/* registers 0x14C, 0x184, 0x18C, 0x1A0.. */
+uint64_t forth_reseq_read(struct weft_comp *c, uint32_t i);
+uint64_t forth_reseq_rx_read(struct weft_comp *c, uint32_t i);
+void forth_reseq_rx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+uint64_t forth_reseq_pool_read(struct weft_comp *c, uint32_t i);
+uint64_t forth_reseq_state_read(struct weft_comp *c, uint32_t src);
 /* Hands a notification or interrupt to the engine. */
 void forth_deliver(struct forth_nic *n, struct forth_deliver d);
 

@@ -27,12 +27,6 @@ static uint32_t ct_quarters(const struct forth_nic *n)
 	return (uint32_t)((4 * (pci - net) + pci - 1) / pci);
 }
 
-/* Wire words in front of the payload. */
-static uint32_t words_before(const struct forth_nic *n)
-{
-	return n->frame == FORTH_WORD && n->width == 1 ? 4 : 3;
-}
-
 /* Payload qword i is complete in Net2Host. */
 weft_time_t forth_rx_word_at(const struct forth_nic *n,
 			     const struct forth_rx *rx, uint32_t i)
@@ -55,11 +49,6 @@ uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link)
 	return q->used;
 }
 
-static uint32_t link_of(const struct forth_nic *n, struct forth_port *l)
-{
-	return (uint32_t)(forth_port_line(l) - n->link);
-}
-
 /* Room in Net2Host: only wrong credits can fill it. */
 static void rx_overflow(struct forth_nic *n, struct forth_rx *rx)
 {
@@ -75,31 +64,20 @@ static void rx_overflow(struct forth_nic *n, struct forth_rx *rx)
 	rx->qwords -= lost < rx->qwords ? lost : rx->qwords;
 }
 
-static bool rx_lost(struct forth_nic *n, uint32_t link)
-{
-	return forth_fifo_used(n, link) >= n->n2h_words;
-}
-
-/* What multipath does with a header (7.4); it counts once it is checked. */
-static void rx_multi(struct forth_nic *n, struct forth_rx *rx)
-{
-	if (forth_is_announce(n, rx->hdr))
-		rx->ready = forth_pc_of_cc(n, rx->end_cc);
-	forth_reseq_header(n, rx, forth_pc_of_cc(n, rx->data_cc));
-}
-
 static void rx_enqueue(struct forth_nic *n, struct forth_port *l,
 		       struct weft_frame *f, const struct forth_port_rx *r,
 		       uint32_t wait)
 {
-	uint32_t link = link_of(n, l);
+	uint32_t link = forth_link_of(n, l);
 	uint32_t size = forth_hdr_size(f->u[FORTH_U_HEADER]);
 	uint64_t ready = r->cycle + r->shift + n->t_l2d + wait;
+	/* wire words in front of the payload */
+	uint32_t before = n->frame == FORTH_WORD && n->width == 1 ? 4 : 3;
 	struct forth_rx rx = {
 		.hdr = f->u[FORTH_U_HEADER],
 		.data = f->payload,
 		.ready = forth_pc_of_cc(n, ready),
-		.data_cc = r->cycle + r->shift + words_before(n),
+		.data_cc = r->cycle + r->shift + before,
 		.end_cc = r->cycle + r->words,
 		.qwords = f->payload.len / 8,
 		.charge = forth_port_charge(l, size),
@@ -113,8 +91,12 @@ static void rx_enqueue(struct forth_nic *n, struct forth_port *l,
 	rx_overflow(n, &rx);
 	n->fifo[link].used += rx.qwords + 1;
 	n->fifo[link].line += !rx.loop;
+	/* an announcement waits for its CRC; multipath takes the header once
+	 * it is checked (7.4) */
+	if (n->multi && forth_is_announce(n, rx.hdr))
+		rx.ready = forth_pc_of_cc(n, rx.end_cc);
 	if (n->multi)
-		rx_multi(n, &rx);
+		forth_reseq_header(n, &rx, forth_pc_of_cc(n, rx.data_cc));
 	*ring_push(&n->fifo[link].q) = rx;
 	forth_mark(n, rx.trace, "receives enough of it", rx.ready);
 	forth_trace_fifo(n, link);
@@ -125,7 +107,7 @@ static void netif_packet(void *own, struct forth_port *l, struct weft_frame *f,
 			 const struct forth_port_rx *r)
 {
 	struct forth_nic *n = own;
-	uint32_t link = link_of(n, l);
+	uint32_t link = forth_link_of(n, l);
 	uint32_t size = forth_hdr_size(f->u[FORTH_U_HEADER]);
 	uint64_t words = forth_port_words(l, size);
 
@@ -134,7 +116,8 @@ static void netif_packet(void *own, struct forth_port *l, struct weft_frame *f,
 	if (r->bad)
 		forth_log(n, (enum forth_log_unit)(LOG_LINK0 + link), LOG_ERROR,
 			  LOG_BODY_CRC);
-	if (rx_lost(n, link)) { /* not even the header finds room */
+	/* not even the header finds room */
+	if (forth_fifo_used(n, link) >= n->n2h_words) {
 		forth_perf_add(n, PERF_NET2H_FULL_ERR, size + 1);
 		weft_count(n->comp, C_RX_LOST, size + 1);
 		forth_port_fwd(l, 0, forth_port_charge(l, size),
@@ -145,37 +128,29 @@ static void netif_packet(void *own, struct forth_port *l, struct weft_frame *f,
 	weft_frame_free(f);
 }
 
-static void fifo_flush(struct forth_nic *n, uint32_t link, weft_time_t t)
-{
-	struct forth_fifo *q = &n->fifo[link];
-
-	for (; !ring_empty(&q->q); ring_pop(&q->q)) {
-		struct forth_rx *rx = ring_front(&q->q);
-		weft_time_t end = weft_clock_edge(&n->link[0].clk, rx->end_cc);
-
-		t = end > t ? end : t;
-		forth_port_fwd(forth_rx_end(n, rx), 0, rx->charge, t);
-		forth_netif_gone(n, rx);
-		forth_reseq_written(n, rx, true);
-		weft_slice_drop(&rx->data);
-	}
-	q->used = q->out = 0;
-}
-
 void forth_netif_flush(struct forth_nic *n, uint64_t pc)
 {
-	for (uint32_t k = 0; k < n->n_link; k++)
-		fifo_flush(n, k, weft_clock_edge(&n->pci, pc));
+	for (uint32_t k = 0; k < n->n_link; k++) {
+		weft_time_t t = weft_clock_edge(&n->pci, pc);
+		struct forth_fifo *q = &n->fifo[k];
+
+		for (; !ring_empty(&q->q); ring_pop(&q->q)) {
+			struct forth_rx *rx = ring_front(&q->q);
+			weft_time_t end =
+				weft_clock_edge(&n->link[0].clk, rx->end_cc);
+
+			t = end > t ? end : t;
+			forth_port_fwd(forth_rx_end(n, rx), 0, rx->charge, t);
+			forth_netif_gone(n, rx);
+			forth_reseq_written(n, rx, true);
+			weft_slice_drop(&rx->data);
+		}
+		q->used = q->out = 0;
+	}
 }
 
-/* ---- credits: word by word as the DMA drains Net2Host ---- */
-
-/* Link words that `qwords` FIFO words are worth. */
-static uint32_t network_interface_worth(const struct forth_nic *n,
-					uint32_t qwords)
-{
-	return qwords * 2 / n->width;
-}
+/* ---- credits: word by word as the DMA drains Net2Host; a FIFO word is worth
+ * 2 / width link words ---- */
 
 static struct forth_port *wr_link(struct forth_nic *n)
 {
@@ -184,7 +159,7 @@ static struct forth_port *wr_link(struct forth_nic *n)
 
 void forth_netif_header_out(struct forth_nic *n)
 {
-	n->wr.credited = network_interface_worth(n, 1);
+	n->wr.credited = 2 / n->width;
 	n->wr.drained = 0;
 	n->fifo[n->wr.rx.link].used--;
 	if (n->wr.credited)
@@ -192,47 +167,33 @@ void forth_netif_header_out(struct forth_nic *n)
 			       weft_now(n->comp));
 }
 
-/* Four links: a link word is two qwords, so F moves at every second edge. */
-static void words_out_wide(struct forth_nic *n, uint32_t first, uint32_t words,
-			   uint64_t pc0)
-{
-	uint64_t at = pc0 + (first % 2 ? 2 : 1); /* first whole link word */
-	struct weft_clock half = { 2 * n->pci.num, n->pci.den, 0 };
-
-	half.phase = weft_clock_edge(&n->pci, at);
-	forth_port_fwd(wr_link(n), 0, 1, half.phase);
-	if (words > 1)
-		forth_port_fwd_ramp(wr_link(n), 0, words - 1, 1, &half, 0);
-}
-
-/* The burst has not begun when the bus tells of it. */
-static void words_leave(struct forth_nic *n, uint32_t link, uint32_t count,
-			uint64_t pc)
-{
-	struct forth_fifo *q = &n->fifo[link];
-
-	forth_fifo_used(n, link);
-	q->used -= q->out;
-	q->out = count;
-	q->out_at = pc;
-}
-
 void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 			   uint64_t pc0)
 {
-	uint32_t words =
-		network_interface_worth(n, 1 + first + count) - n->wr.credited;
+	uint32_t words = (1 + first + count) * 2 / n->width - n->wr.credited;
+	struct forth_fifo *q = &n->fifo[n->wr.rx.link];
+	struct weft_clock half = { 2 * n->pci.num, n->pci.den, 0 };
 
-	words_leave(n, n->wr.rx.link, count, pc0);
+	/* the burst has not begun when the bus tells of it */
+	forth_fifo_used(n, n->wr.rx.link);
+	q->used -= q->out;
+	q->out = count;
+	q->out_at = pc0;
 	n->wr.drained += count;
 	n->wr.credited += words;
 	if (!words)
 		return;
-	if (n->width == 4)
-		words_out_wide(n, first, words, pc0);
-	else
+	if (n->width < 4) {
 		forth_port_fwd_ramp(wr_link(n), 0, words, 2 / n->width, &n->pci,
 				    pc0);
+		return;
+	}
+	/* four links: a link word is two qwords, so F moves at every second
+	 * edge, first when a whole one is out */
+	half.phase = weft_clock_edge(&n->pci, pc0 + (first % 2 ? 2 : 1));
+	forth_port_fwd(wr_link(n), 0, 1, half.phase);
+	if (words > 1)
+		forth_port_fwd_ramp(wr_link(n), 0, words - 1, 1, &half, 0);
 }
 
 /* The rest of the packet's charge, at its last word (5.2); words that were not
@@ -249,15 +210,6 @@ void forth_netif_rest_out(struct forth_nic *n, uint64_t pc)
 			       weft_clock_edge(&n->pci, pc));
 }
 
-/* ---- loopback (2.6) ---- */
-
-/* Net2Host is promised to the neighbour: the loop waits until it holds nothing
- * of the line. */
-bool forth_netif_clear(const struct forth_nic *n, const struct forth_port *l)
-{
-	return !l->loop || !n->fifo[l->line - n->link].line;
-}
-
 void forth_netif_gone(struct forth_nic *n, const struct forth_rx *rx)
 {
 	struct forth_port *l = &n->link[rx->link];
@@ -267,44 +219,14 @@ void forth_netif_gone(struct forth_nic *n, const struct forth_rx *rx)
 	forth_port_kick(l->back, weft_now(n->comp));
 }
 
-void forth_netif_loopback(struct forth_nic *n, bool on)
-{
-	for (uint32_t k = 0; k < n->n_link; k++)
-		forth_port_loopback(&n->link[k], on);
-}
-
 /* ---- transmit ---- */
-
-static bool netif_next(void *own, struct forth_port *l,
-		       struct forth_port_pkt *p)
-{
-	struct forth_nic *n = own;
-
-	return forth_voq_next(n, l, p);
-}
-
-static void netif_sent(void *own, struct forth_port *l, uint64_t start,
-		       uint64_t end, uint32_t shift)
-{
-	struct forth_nic *n = own;
-
-	forth_voq_sent(n, link_of(n, l), start, end, shift);
-}
 
 static void netif_bad_header(void *own, struct forth_port *l, uint64_t cycle)
 {
 	struct forth_nic *n = own;
 
-	forth_log(n, (enum forth_log_unit)(LOG_LINK0 + link_of(n, l)),
+	forth_log(n, (enum forth_log_unit)(LOG_LINK0 + forth_link_of(n, l)),
 		  LOG_ERROR, LOG_HEADER_CRC);
-}
-
-static void netif_credit(void *own, struct forth_port *l, uint64_t cycle,
-			 uint16_t credit, bool in)
-{
-	struct forth_nic *n = own;
-
-	forth_log_credit(n, link_of(n, l), cycle, credit, in);
 }
 
 static bool netif_drained(void *own, struct forth_port *l)
@@ -315,11 +237,11 @@ static bool netif_drained(void *own, struct forth_port *l)
 }
 
 static const struct forth_port_ops netif_ops = {
-	.next = netif_next,
-	.sent = netif_sent,
+	.next = forth_voq_next,
+	.sent = forth_voq_sent,
 	.packet = netif_packet,
 	.bad_header = netif_bad_header,
-	.credit = netif_credit,
+	.credit = forth_log_credit,
 	.drained = netif_drained,
 };
 

@@ -57,9 +57,6 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 void forth_netif_rest_out(struct forth_nic *n, uint64_t pc);
 /* The packet that was written, or is given up, has left its FIFO. */
 void forth_netif_gone(struct forth_nic *n, const struct forth_rx *rx);
-/* May this end of a link send? */
-bool forth_netif_clear(const struct forth_nic *n, const struct forth_port *l);
-void forth_netif_loopback(struct forth_nic *n, bool on);
 uint64_t forth_net_count(struct forth_nic *n, enum forth_net id);
 /* Sum over all links of a counter, by its offset in struct forth_port_count. */
 uint64_t forth_link_sum(struct forth_nic *n, size_t counter);

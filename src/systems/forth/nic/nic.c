@@ -256,14 +256,6 @@ static int check_params(const struct forth_nic *n, const char *name,
 	return 0;
 }
 
-/* n3.nic is node 3. */
-static uint32_t node_of(const char *name)
-{
-	while (*name && *name != '.' && (*name < '0' || *name > '9'))
-		name++;
-	return (uint32_t)strtoul(name, NULL, 10);
-}
-
 static int forth_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_nic *n = c->state;
@@ -278,8 +270,11 @@ static int forth_init(struct weft_comp *c, struct weft_err *err)
 		return ret;
 	n->bus = &c->ports[PORT_BUS];
 	n->depth = FORTH_DESC_TOTAL / n->queues;
-	if (n->node == 65535)
-		n->node = node_of(c->name);
+	if (n->node == 65535) { /* n3.nic is node 3 */
+		size_t digits = strcspn(c->name, ".0123456789");
+
+		n->node = (uint32_t)strtoul(c->name + digits, NULL, 10);
+	}
 	if (n->multi && n->node >= SOURCES)
 		return weft_fail(
 			err, EINVAL,
@@ -306,14 +301,6 @@ static void bus_note(struct forth_nic *n, const struct weft_bus_note *note)
 		forth_engine_note(n, note);
 	else
 		forth_write_note(n, note);
-}
-
-static void bus_arrive(struct forth_nic *n)
-{
-	struct weft_bus_note note;
-
-	while (weft_bus_next(n->bus, &note))
-		bus_note(n, &note);
 }
 
 /* Both halves of the engine know from the tenure's times what to do when.  What
@@ -347,11 +334,12 @@ static void forth_arrive(struct weft_comp *c, uint32_t port,
 			 struct weft_frame *f)
 {
 	struct forth_nic *n = c->state;
-
 	uint32_t j = port - PORT_LINK;
+	struct weft_bus_note note;
 
 	if (port == PORT_BUS) {
-		bus_arrive(n);
+		while (weft_bus_next(n->bus, &note))
+			bus_note(n, &note);
 		return;
 	}
 	if (port >= c->n_ports) /* loopback */
@@ -376,9 +364,17 @@ static void forth_event(struct weft_comp *c, uint32_t tag)
 	}
 }
 
-static int fifo_check(struct forth_nic *n, struct weft_err *err)
+/* What waits for credits or for an engine that is off goes down with us. */
+static int forth_finish(struct weft_comp *c, struct weft_err *err)
 {
-	for (uint32_t k = 0; k < n->n_link; k++) {
+	struct forth_nic *n = c->state;
+	int ret = forth_ext_check(n, err);
+	bool writing = n->wr.state != FORTH_NO_PND_OP || n->wr.orphan;
+
+	link_counters(n);
+	if (ret)
+		return ret;
+	for (uint32_t k = 0; k < n->n_link && !writing; k++) {
 		const struct forth_fifo *q = &n->fifo[k];
 		uint32_t used = 0;
 
@@ -388,22 +384,10 @@ static int fifo_check(struct forth_nic *n, struct weft_err *err)
 			return weft_fail(
 				err, EPROTO,
 				"%s: Net2Host counts %u words and holds %u",
-				n->comp->name, q->used, used);
+				c->name, q->used, used);
 	}
-	return 0;
-}
-
-/* What waits for credits or for an engine that is off goes down with us. */
-static int forth_finish(struct weft_comp *c, struct weft_err *err)
-{
-	struct forth_nic *n = c->state;
-	int ret = forth_ext_check(n, err);
-
-	link_counters(n);
-	if (!ret && n->wr.state == FORTH_NO_PND_OP && !n->wr.orphan)
-		ret = fifo_check(n, err);
-	if (ret || !weft_sim_idle(c->sim))
-		return ret;
+	if (!weft_sim_idle(c->sim))
+		return 0;
 	forth_voq_fini(n);
 	for (uint32_t k = 0; k < n->n_link; k++)
 		for (; !ring_empty(&n->fifo[k].q); ring_pop(&n->fifo[k].q))
@@ -427,7 +411,7 @@ static void forth_fini(struct weft_comp *c)
 		ring_free(&n->queue[i].track);
 	forth_netif_fini(n);
 	forth_reseq_fini(n);
-	forth_ext_fini(n);
+	free(n->ext.free);
 	free(n->log);
 	forth_ram_fini(n);
 	free(n->sampler.mem);

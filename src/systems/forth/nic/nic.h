@@ -159,6 +159,12 @@ static inline struct forth_port *forth_rx_end(struct forth_nic *n,
 
 	return rx->loop ? l->back : l;
 }
+/* Index of the link of an end, which may be the end of its loop. */
+static inline uint32_t forth_link_of(const struct forth_nic *n,
+				     struct forth_port *l)
+{
+	return (uint32_t)(forth_port_line(l) - n->link);
+}
 /* The engine looks again at this edge. */
 static inline void forth_engine_wake(struct forth_nic *n, uint64_t pc)
 {
@@ -205,20 +211,6 @@ static inline bool forth_is_announce(const struct forth_nic *n, uint64_t hdr)
 {
 	return n->completion == COMPLETION_COUNT && hdr & FORTH_HDR_ANNOUNCE;
 }
-
-/* registers_extensions.c, for the table in registers.c. */
-uint64_t forth_reseq_read(struct weft_comp *c, uint32_t i);
-uint64_t forth_reseq_rx_read(struct weft_comp *c, uint32_t i);
-void forth_reseq_rx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
-void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
-uint64_t forth_reseq_pool_read(struct weft_comp *c, uint32_t i);
-uint64_t forth_reseq_state_read(struct weft_comp *c, uint32_t i);
-uint64_t forth_ext_free_read(struct weft_comp *c, uint32_t i);
-uint64_t forth_ext_least_read(struct weft_comp *c, uint32_t i);
-void forth_log_control_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
-uint64_t forth_log_count_read(struct weft_comp *c, uint32_t i);
-void forth_log_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
-uint64_t forth_log_data_read(struct weft_comp *c, uint32_t i);
 
 static inline void forth_log(struct forth_nic *n, enum forth_log_unit unit,
 			     enum forth_log_event event, uint32_t arg)

@@ -10,8 +10,8 @@
 
 #include "systems/forth/nic/nic.h"
 
-/* "0,1,1,2": a list of links. */
-static int pattern_parse(struct forth_nic *n, struct weft_err *err)
+/* The pattern is a list of links such as "0,1,1,2"; round robin without. */
+int forth_path_init(struct forth_nic *n, struct weft_err *err)
 {
 	const char *p = n->pattern;
 	const char *name = n->comp->name;
@@ -37,16 +37,7 @@ static int pattern_parse(struct forth_nic *n, struct weft_err *err)
 		n->path[n->n_path++] = (uint8_t)path;
 		p = *end ? end + 1 : end;
 	}
-	return 0;
-}
-
-int forth_path_init(struct forth_nic *n, struct weft_err *err)
-{
-	int ret = pattern_parse(n, err);
-
-	if (ret || n->n_path)
-		return ret;
-	for (; n->n_path < n->n_link; n->n_path++)
+	for (; !n->pattern[0] && n->n_path < n->n_link; n->n_path++)
 		n->path[n->n_path] = (uint8_t)n->n_path;
 	return 0;
 }
@@ -86,11 +77,14 @@ void forth_path_sent(struct forth_nic *n, uint32_t v)
 	q->turn = (q->turn + 1) % n->n_path;
 }
 
-/* Software begins anew with these destinations (7.4, recovery). */
-void forth_path_reset(struct forth_nic *n, uint32_t mask)
+/* Register 0x188: software begins anew with these destinations (7.4,
+ * recovery). */
+void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
+	struct forth_nic *n = c->state;
+
 	for (uint32_t v = 0; v < n->n_voq; v++) {
-		if (!(mask >> v & 1))
+		if (!(val >> v & 1))
 			continue;
 		n->voq[v].turn = 0;
 		memset(n->voq[v].number, 0, sizeof(n->voq[v].number));

@@ -8,7 +8,7 @@
 
 #include "systems/forth/nic/nic.h"
 
-static uint64_t performance_counters_since(uint64_t now, uint64_t start)
+static uint64_t pc_since(uint64_t now, uint64_t start)
 {
 	return now > start ? now - start : 0;
 }
@@ -23,22 +23,16 @@ uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 	now = forth_pc(n);
 	switch (id) {
 	case PERF_H2N_DMA_ACTIVE:
-		return n->rq.active ? performance_counters_since(
-					      now, n->active_since[DIR_H2N])
+		return n->rq.active ? pc_since(now, n->active_since[DIR_H2N])
 				    : 0;
 	case PERF_N2H_DMA_ACTIVE:
 		return n->wr.state != FORTH_NO_PND_OP && n->wr.job == JOB_PACKET
-			       ? performance_counters_since(
-					 now, n->active_since[DIR_N2H])
+			       ? pc_since(now, n->active_since[DIR_N2H])
 			       : 0;
 	case PERF_IRQ_ACTIVE:
-		return n->irq_level
-			       ? performance_counters_since(now, n->irq_since)
-			       : 0;
+		return n->irq_level ? pc_since(now, n->irq_since) : 0;
 	case PERF_SPLIT_DURATION:
-		return n->split_open
-			       ? performance_counters_since(now, n->split_since)
-			       : 0;
+		return n->split_open ? pc_since(now, n->split_since) : 0;
 	case PERF_BODY_CRC_ERR:
 		return forth_link_sum(
 			n, offsetof(struct forth_port_count, body_crc));
@@ -48,13 +42,6 @@ uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 	default:
 		return 0;
 	}
-}
-
-void forth_cum_store(struct forth_nic *n, uint32_t val)
-{
-	n->cum_base = val;
-	n->cum_armed = true;
-	n->cum_running = false;
 }
 
 /* REQ# of a transfer. */
@@ -78,51 +65,10 @@ void forth_perf_end(struct forth_nic *n, enum forth_dir d, uint64_t done,
 		d == DIR_H2N ? PERF_H2N_DMA_ACTIVE : PERF_N2H_DMA_ACTIVE;
 
 	if (d == DIR_N2H || n->rq.active)
-		forth_perf_add(
-			n, active,
-			performance_counters_since(pc, n->active_since[d]));
+		forth_perf_add(n, active, pc_since(pc, n->active_since[d]));
 	if (n->cum_running)
 		*weft_reg_cell(n->comp, R_CUM_TIMER, 0) =
-			(uint32_t)(n->cum_base + performance_counters_since(
-							 done, n->cum_start));
-}
-
-static void split_close(struct forth_nic *n, uint64_t pc)
-{
-	if (!n->split_open)
-		return;
-	n->split_open = false;
-	forth_perf_add(n, PERF_SPLIT_DURATION,
-		       performance_counters_since(pc, n->split_since));
-}
-
-static void perf_split(struct forth_nic *n, const struct weft_bus_note *note)
-{
-	uint64_t pc = forth_pc_of(n, note->time);
-
-	forth_perf_add(n, PERF_SPLIT_OPS, 1);
-	if (note->frame)
-		forth_perf_add(n, PERF_H2N_BUS_GRANTED,
-			       performance_counters_since(
-				       pc, forth_pc_of(n, note->frame)));
-	n->split_open = true;
-	n->split_since = pc;
-}
-
-/* Clocks of a tenure that are new with this burst: a tenure may be reported in
- * pieces. */
-static uint64_t performance_counters_granted(struct forth_nic *n,
-					     enum forth_dir d,
-					     const struct weft_bus_note *note)
-{
-	uint64_t end = forth_pc_of(n, note->data_end);
-	uint64_t from = forth_pc_of(n, note->frame);
-
-	if (n->frame_at[d] == note->frame)
-		from = n->frame_end[d];
-	n->frame_at[d] = note->frame;
-	n->frame_end[d] = end;
-	return performance_counters_since(end, from);
+			(uint32_t)(n->cum_base + pc_since(done, n->cum_start));
 }
 
 static void perf_burst(struct forth_nic *n, enum forth_dir d,
@@ -131,16 +77,26 @@ static void perf_burst(struct forth_nic *n, enum forth_dir d,
 	uint64_t pc = forth_pc_of(n, note->time);
 	struct forth_ramp *r = &n->moved[d];
 	bool out = d == DIR_H2N;
+	uint64_t end = forth_pc_of(n, note->data_end);
+	/* a tenure may be told of in pieces: only its new clocks count */
+	uint64_t from = n->frame_at[d] == note->frame
+				? n->frame_end[d]
+				: forth_pc_of(n, note->frame);
 
-	if (out)
-		split_close(n, pc);
+	if (out && n->split_open) {
+		n->split_open = false;
+		forth_perf_add(n, PERF_SPLIT_DURATION,
+			       pc_since(pc, n->split_since));
+	}
 	forth_sampler_advance(n, pc);
 	r->base += r->n;
 	r->start = pc;
 	r->n = note->bytes / 8;
 	forth_perf_add(n, out ? PERF_H2N_QWORD : PERF_N2H_QWORD, r->n);
 	forth_perf_add(n, out ? PERF_H2N_BUS_GRANTED : PERF_N2H_BUS_GRANTED,
-		       performance_counters_granted(n, d, note));
+		       pc_since(end, from));
+	n->frame_at[d] = note->frame;
+	n->frame_end[d] = end;
 	if (note->timer)
 		forth_perf_add(n, out ? PERF_H2N_DISC : PERF_N2H_DISC, 1);
 }
@@ -148,19 +104,29 @@ static void perf_burst(struct forth_nic *n, enum forth_dir d,
 void forth_perf_note(struct forth_nic *n, enum forth_dir d,
 		     const struct weft_bus_note *note)
 {
-	if (note->kind == WEFT_NOTE_SPLIT)
-		perf_split(n, note);
-	else if (note->kind == WEFT_NOTE_BURST)
+	uint64_t pc;
+
+	if (note->kind == WEFT_NOTE_BURST) {
 		perf_burst(n, d, note);
-	else if (d == DIR_H2N)
+	} else if (note->kind == WEFT_NOTE_SPLIT) {
+		pc = forth_pc_of(n, note->time);
+		forth_perf_add(n, PERF_SPLIT_OPS, 1);
+		if (note->frame)
+			forth_perf_add(
+				n, PERF_H2N_BUS_GRANTED,
+				pc_since(pc, forth_pc_of(n, note->frame)));
+		n->split_open = true;
+		n->split_since = pc;
+	} else if (d == DIR_H2N) {
 		n->split_open = false;
+	}
 }
 
 /* Qwords moved by DMA up to an edge. */
 uint64_t forth_moved(const struct forth_nic *n, enum forth_dir d, uint64_t pc)
 {
 	const struct forth_ramp *r = &n->moved[d];
-	uint64_t in = performance_counters_since(pc, r->start);
+	uint64_t in = pc_since(pc, r->start);
 
 	return r->base + (in < r->n ? in : r->n);
 }

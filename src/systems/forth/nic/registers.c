@@ -16,26 +16,17 @@ static struct forth_nic *nic_of(struct weft_comp *c)
 
 /* ---- performance counters: cell + what runs at the moment ---- */
 
-static uint64_t perf_read(struct weft_comp *c, enum forth_perf id)
-{
-	return *weft_reg_cell(c, R_PERF + id, 0) +
-	       forth_perf_running(nic_of(c), id);
-}
-
-static void perf_wrote(struct weft_comp *c, enum forth_perf id, uint64_t val)
-{
-	*weft_reg_cell(c, R_PERF + id, 0) =
-		val - forth_perf_running(nic_of(c), id);
-}
-
 #define X(id, name, mask, doc)                                                 \
 	static uint64_t perf_rd_##id(struct weft_comp *c, uint32_t i)          \
 	{                                                                      \
-		return perf_read(c, PERF_##id) & mask;                         \
+		return (*weft_reg_cell(c, R_PERF + PERF_##id, 0) +             \
+			forth_perf_running(nic_of(c), PERF_##id)) &            \
+		       mask;                                                   \
 	}                                                                      \
 	static void perf_wr_##id(struct weft_comp *c, uint32_t i, uint64_t v)  \
 	{                                                                      \
-		perf_wrote(c, PERF_##id, v &mask);                             \
+		*weft_reg_cell(c, R_PERF + PERF_##id, 0) =                     \
+			(v & mask) - forth_perf_running(nic_of(c), PERF_##id); \
 	}
 FORTH_PERF_LIST(X)
 #undef X
@@ -71,16 +62,17 @@ FORTH_NET_LIST(X)
 
 /* ---- other hooks ---- */
 
-static void irq_update(struct forth_nic *n)
+static void app_irq_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	uint32_t both = FORTH_APP_IRQ_ENABLE | FORTH_APP_IRQ_FLAG;
+	struct forth_nic *n = nic_of(c);
 	bool level = (forth_cell(n, R_APP_IRQ) & both) == both;
 
 	if (level == n->irq_level || !n->started)
 		return;
 	if (level) {
 		forth_perf_add(n, PERF_IRQ_ASSERTIONS, 1);
-		weft_count(n->comp, C_IRQS, 1);
+		weft_count(c, C_IRQS, 1);
 		n->irq_since = forth_pc(n);
 		forth_log(n, LOG_HOST, LOG_INTERRUPT, level);
 	} else {
@@ -93,7 +85,7 @@ static void irq_update(struct forth_nic *n)
 void forth_irq_set(struct forth_nic *n)
 {
 	*weft_reg_cell(n->comp, R_APP_IRQ, 0) |= FORTH_APP_IRQ_FLAG;
-	irq_update(n);
+	app_irq_wrote(n->comp, 0, 0);
 }
 
 static uint64_t app_irq_read(struct weft_comp *c, uint32_t i)
@@ -104,11 +96,6 @@ static uint64_t app_irq_read(struct weft_comp *c, uint32_t i)
 	return forth_cell(n, R_APP_IRQ) |
 	       (n->queue[q].tail & 0x7F) << FORTH_APP_TAIL_SHIFT |
 	       (n->queue[q].head & 0x7F) << FORTH_APP_HEAD_SHIFT;
-}
-
-static void app_irq_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	irq_update(nic_of(c));
 }
 
 /* Enabling the master or the initiator may let the engine start. */
@@ -130,7 +117,9 @@ static void control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		forth_engine_reset(n);
 	if (val & FORTH_CTL_POINTER_RESET)
 		forth_queue_reset(n);
-	forth_netif_loopback(n, (val & FORTH_CTL_LOOP) == FORTH_CTL_LOOP);
+	for (uint32_t k = 0; k < n->n_link; k++)
+		forth_port_loopback(&n->link[k],
+				    (val & FORTH_CTL_LOOP) == FORTH_CTL_LOOP);
 	forth_engine_enable(n);
 }
 
@@ -151,25 +140,11 @@ static uint64_t queue_pointers_read(struct weft_comp *c, uint32_t i)
 
 static void cum_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	forth_cum_store(nic_of(c), (uint32_t)val);
-}
+	struct forth_nic *n = nic_of(c);
 
-static void sample_count_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	uint32_t count = val > FORTH_SAMPLES ? FORTH_SAMPLES : (uint32_t)val;
-
-	*weft_reg_cell(c, R_SAMPLE_COUNT, 0) = count;
-	forth_sampler_arm(nic_of(c), count);
-}
-
-static uint64_t sample_data_read(struct weft_comp *c, uint32_t i)
-{
-	return forth_sampler_pop(nic_of(c));
-}
-
-static void sample_data_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	forth_sampler_seek(nic_of(c), (uint32_t)val);
+	n->cum_base = (uint32_t)val;
+	n->cum_armed = true;
+	n->cum_running = false;
 }
 
 static uint64_t timestamp_read(struct weft_comp *c, uint32_t i)
@@ -354,10 +329,10 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 #undef X
 	[R_SAMPLE_COUNT] = { "Sample counter", OPR(FORTH_SAMPLE_COUNT, RW,
 		0xFFF, "samples to take, up to 2048; arms the sampler (R-05)"),
-		.wrote = sample_count_wrote },
+		.wrote = forth_sample_count_wrote },
 	[R_SAMPLE_DATA] = { "Sampling memory data", OPR(FORTH_SAMPLE_DATA,
 		MIXED, 0, "load: next number; store: read index (R-05)"),
-		.read = sample_data_read, .wrote = sample_data_wrote },
+		.read = forth_sample_data_read, .wrote = forth_sample_data_wrote },
 	[R_QUEUE_POINTERS] = { "queue head/tail", OPR(FORTH_QUEUE_POINTERS, RO,
 		0, "as 0x04, queue by queue"), .count = FORTH_QUEUES_MAX,
 		.stride = 4, .read = queue_pointers_read },
@@ -438,19 +413,15 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 };
 /* clang-format on */
 
-static void id_swap(struct forth_nic *n)
-{
-	*weft_reg_cell(n->comp, R_VENDOR, 0) = FORTH_DEVICE_ID;
-	*weft_reg_cell(n->comp, R_DEVICE, 0) = FORTH_VENDOR_ID;
-}
-
 void forth_regs_init(struct forth_nic *n)
 {
 	uint32_t max = n->max_payload / 8, min = (n->min_payload + 7) / 8;
 
 	n->qmem = weft_reg_cell(n->comp, R_QUEUE_MEM, 0);
-	if (n->ids_literal)
-		id_swap(n);
+	if (n->ids_literal) { /* as printed: swapped */
+		*weft_reg_cell(n->comp, R_VENDOR, 0) = FORTH_DEVICE_ID;
+		*weft_reg_cell(n->comp, R_DEVICE, 0) = FORTH_VENDOR_ID;
+	}
 	if (n->status_literal)
 		*weft_reg_cell(n->comp, R_STATUS, 0) &= ~FORTH_STATUS_CAPS;
 	*weft_reg_cell(n->comp, R_BUILD, 0) =

@@ -4,23 +4,17 @@
  * Source: forth.md sections 3.1, 3.3 (R-09, R-10, R-14), 3.7, 3.8 (R-43). */
 #include "systems/forth/nic/nic.h"
 
-/* Distance from the head to a slot. */
-static uint32_t request_queue_ahead(const struct forth_nic *n,
-				    const struct forth_queue *q, uint32_t slot)
-{
-	return (slot - q->head) & (n->depth - 1);
-}
-
 /* Descriptor number `desc` of the memory got its start flag. */
 void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 {
 	uint32_t qi = desc / n->depth, slot = desc % n->depth;
 	struct forth_queue *q = &n->queue[qi];
 	uint32_t old = q->pending;
+	uint32_t ahead = (slot - q->head) & (n->depth - 1);
 
-	if (request_queue_ahead(n, q, slot) < q->pending)
+	if (ahead < q->pending)
 		return; /* already released: a plain memory write */
-	q->pending = request_queue_ahead(n, q, slot) + 1;
+	q->pending = ahead + 1;
 	q->tail = (slot + 1) & (n->depth - 1);
 	if (forth_bench_mode(n) & FORTH_BENCH_ON)
 		forth_bench_trigger(n, qi, q->head + old, q->pending - old);
@@ -86,40 +80,6 @@ uint32_t forth_track_add(struct forth_nic *n, uint32_t qi, bool lnotify)
 	return seq;
 }
 
-/* Notifications wait in the order of their times. */
-static void lnotify_push(struct forth_nic *n, struct forth_lnotify l)
-{
-	uint32_t i;
-
-	ring_push(&n->lnotify);
-	for (i = ring_count(&n->lnotify) - 1; i > 0; i--) {
-		if (ring_nth(&n->lnotify, i - 1)->at <= l.at)
-			break;
-		*ring_nth(&n->lnotify, i) = *ring_nth(&n->lnotify, i - 1);
-	}
-	*ring_nth(&n->lnotify, i) = l;
-	forth_engine_offer(n, l.at);
-}
-
-static void track_pop(struct forth_nic *n, uint32_t qi)
-{
-	struct forth_queue *q = &n->queue[qi];
-	const struct forth_track *t = ring_front(&q->track);
-	uint32_t next = (t->slot + 1u) & (n->depth - 1);
-
-	if (t->gone > q->gone)
-		q->gone = t->gone;
-	q->departed++;
-	if (t->lnotify)
-		lnotify_push(n, (struct forth_lnotify){
-					.word = forth_lnotify_pack(next, qi,
-								   q->departed),
-					.at = q->gone,
-					.queue = qi,
-				});
-	ring_pop(&q->track);
-}
-
 /* One transfer is gone (or will be: pc may lie ahead).  Those at the front are
  * acknowledged in order, so that one notification covers all earlier transfers
  * of its queue (3.8). */
@@ -128,9 +88,25 @@ void forth_track_done(struct forth_nic *n, uint32_t qi, uint32_t seq,
 {
 	struct forth_queue *q = &n->queue[qi];
 	struct forth_track *t = ring_at(&q->track, seq);
+	struct forth_lnotify l;
+	uint32_t next;
 
 	t->done = true;
 	t->gone = pc;
-	while (!ring_empty(&q->track) && ring_front(&q->track)->done)
-		track_pop(n, qi);
+	for (; !ring_empty(&q->track) && ring_front(&q->track)->done;
+	     ring_pop(&q->track)) {
+		t = ring_front(&q->track);
+		q->gone = t->gone > q->gone ? t->gone : q->gone;
+		q->departed++;
+		if (!t->lnotify)
+			continue;
+		next = (t->slot + 1u) & (n->depth - 1);
+		l = (struct forth_lnotify){
+			.word = forth_lnotify_pack(next, qi, q->departed),
+			.at = q->gone,
+			.queue = qi,
+		};
+		ring_insert_sorted(&n->lnotify, l, .at);
+		forth_engine_offer(n, q->gone);
+	}
 }

@@ -47,25 +47,12 @@ struct forth_reseq {
 	uint32_t losses, sync_lost, overflow;
 };
 
-/* ---- header fields (7.3) ---- */
-
+/* Header fields (7.3): 51:49 source, 48:46 number on its path, 45:44 and 43:42
+ * paths of the next two packets. */
 static uint32_t hdr_source(uint64_t h)
 {
 	return h >> 49 & 7;
 }
-static uint32_t hdr_number(uint64_t h)
-{
-	return h >> 46 & 7;
-}
-static uint32_t hdr_next1(uint64_t h)
-{
-	return h >> 44 & 3;
-}
-static uint32_t hdr_next2(uint64_t h)
-{
-	return h >> 42 & 3;
-}
-
 /* ---- pool and lists ---- */
 
 static void source_init(const struct forth_nic *n, struct source *s)
@@ -138,18 +125,6 @@ static void slot_pop(struct forth_reseq *r, struct source *s, uint32_t path)
 	s->waiting--;
 }
 
-static void slot_append(struct forth_reseq *r, struct source *s, uint32_t path,
-			uint16_t i)
-{
-	r->slot[i].next = NO_SLOT;
-	if (s->head[path] == NO_SLOT)
-		s->head[path] = i;
-	else
-		r->slot[s->tail[path]].next = i;
-	s->tail[path] = i;
-	s->waiting++;
-}
-
 static void resequencer_forget(struct forth_reseq *r, struct source *s)
 {
 	for (uint32_t k = 0; k < FORTH_PORT_LINKS_MAX; k++)
@@ -184,8 +159,8 @@ static void in_order(struct forth_nic *n, struct source *s)
 
 	slot_pop(r, s, s->p1);
 	s->exp[s->p1] = (s->exp[s->p1] + 1) & 7;
-	s->p1 = (uint8_t)hdr_next1(h.hdr);
-	s->p2 = (uint8_t)hdr_next2(h.hdr);
+	s->p1 = h.hdr >> 44 & 3;
+	s->p2 = h.hdr >> 42 & 3;
 	s->known = true;
 	s->loss |= h.lost;
 	if (h.order < s->latest)
@@ -232,7 +207,7 @@ static void resequencer_advance(struct forth_nic *n, uint32_t src)
 
 	while (s->p1 < n->n_link && s->head[s->p1] != NO_SLOT) {
 		const struct slot *h = &r->slot[s->head[s->p1]];
-		bool match = hdr_number(h->hdr) == s->exp[s->p1];
+		bool match = (h->hdr >> 46 & 7) == s->exp[s->p1];
 
 		if (match && !h->written)
 			return;
@@ -289,7 +264,13 @@ void forth_reseq_header(struct forth_nic *n, struct forth_rx *rx, uint64_t pc)
 	r->slot[rx->slot] = (struct slot){ .hdr = rx->hdr,
 					   .at = pc,
 					   .order = s->arrived++ };
-	slot_append(r, s, rx->link, rx->slot);
+	r->slot[rx->slot].next = NO_SLOT;
+	if (s->head[rx->link] == NO_SLOT)
+		s->head[rx->link] = rx->slot;
+	else
+		r->slot[s->tail[rx->link]].next = rx->slot;
+	s->tail[rx->link] = rx->slot;
+	s->waiting++;
 	if (s->p1 == rx->link)
 		resequencer_advance(n, rx->src);
 }
@@ -311,21 +292,22 @@ void forth_reseq_written(struct forth_nic *n, const struct forth_rx *rx,
 
 /* ---- software ---- */
 
-void forth_reseq_restart(struct forth_nic *n, uint32_t mask)
+void forth_reseq_rx_wrote(struct weft_comp *c, uint32_t unused, uint64_t val)
 {
+	struct forth_nic *n = c->state;
 	struct forth_reseq *r = n->reseq;
 
 	for (uint32_t i = 0; r && i < SOURCES; i++) {
-		if (!(mask >> i & 1))
+		if (!(val >> i & 1))
 			continue;
 		resequencer_forget(r, &r->src[i]);
 		source_init(n, &r->src[i]);
 	}
 }
 
-/* Register 0x14C. */
-uint32_t forth_reseq_counts(const struct forth_nic *n)
+uint64_t forth_reseq_read(struct weft_comp *c, uint32_t i)
 {
+	const struct forth_nic *n = c->state;
 	const struct forth_reseq *r = n->reseq;
 
 	if (!r)
@@ -334,8 +316,9 @@ uint32_t forth_reseq_counts(const struct forth_nic *n)
 	       (r->overflow & 0x3FF) << 20;
 }
 
-uint32_t forth_reseq_lost_mask(const struct forth_nic *n)
+uint64_t forth_reseq_rx_read(struct weft_comp *c, uint32_t unused)
 {
+	const struct forth_nic *n = c->state;
 	uint32_t mask = 0;
 
 	for (uint32_t i = 0; n->reseq && i < SOURCES; i++)
@@ -343,13 +326,16 @@ uint32_t forth_reseq_lost_mask(const struct forth_nic *n)
 	return mask;
 }
 
-uint32_t forth_reseq_pool(const struct forth_nic *n)
+uint64_t forth_reseq_pool_read(struct weft_comp *c, uint32_t i)
 {
+	const struct forth_nic *n = c->state;
+
 	return n->reseq ? n->reseq->used | n->reseq->most << 16 : 0;
 }
 
-uint32_t forth_reseq_state(const struct forth_nic *n, uint32_t i)
+uint64_t forth_reseq_state_read(struct weft_comp *c, uint32_t i)
 {
+	const struct forth_nic *n = c->state;
 	const struct source *s;
 
 	if (!n->reseq)

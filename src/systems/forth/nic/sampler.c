@@ -5,10 +5,13 @@
 #include "systems/forth/nic/nic.h"
 
 /* A store to the sample counter. */
-void forth_sampler_arm(struct forth_nic *n, uint32_t count)
+void forth_sample_count_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
+	uint32_t count = val > FORTH_SAMPLES ? FORTH_SAMPLES : (uint32_t)val;
+	struct forth_nic *n = c->state;
 	struct forth_sampler *s = &n->sampler;
 
+	*weft_reg_cell(c, R_SAMPLE_COUNT, 0) = count;
 	s->left = count;
 	s->taken = s->index = 0;
 	s->armed = count > 0;
@@ -47,8 +50,9 @@ void forth_sampler_advance(struct forth_nic *n, uint64_t pc)
 	}
 }
 
-uint32_t forth_sampler_pop(struct forth_nic *n)
+uint64_t forth_sample_data_read(struct weft_comp *c, uint32_t unused)
 {
+	struct forth_nic *n = c->state;
 	struct forth_sampler *s = &n->sampler;
 	uint32_t i = s->index;
 
@@ -59,7 +63,9 @@ uint32_t forth_sampler_pop(struct forth_nic *n)
 	return i < 2 * s->taken ? s->mem[i] : 0;
 }
 
-void forth_sampler_seek(struct forth_nic *n, uint32_t index)
+void forth_sample_data_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	n->sampler.index = index % (2 * FORTH_SAMPLES);
+	struct forth_nic *n = c->state;
+
+	n->sampler.index = (uint32_t)val % (2 * FORTH_SAMPLES);
 }

@@ -147,24 +147,6 @@ bool forth_voq_reserve(struct forth_nic *n, uint32_t v, uint32_t qwords)
 	return true;
 }
 
-void forth_voq_mask(struct forth_nic *n, uint32_t q, uint32_t v,
-		    uint32_t qwords)
-{
-	n->queue[q].masked = true;
-	n->queue[q].voq = v;
-	n->queue[q].need = qwords;
-	n->n_masked++;
-}
-
-static bool voq_takes(struct forth_nic *n, uint32_t v, uint32_t qwords)
-{
-	struct forth_plan p;
-
-	if (forth_ext_wanted(n, v, qwords))
-		return forth_ext_plan(n, v, qwords, &p);
-	return chip_takes(n, v, qwords);
-}
-
 /* The packets on the lines make room later: look again then.  Blocks of
  * external memory come back with an event of their own. */
 static void wake_for_room(struct forth_nic *n, const struct forth_queue *q)
@@ -188,10 +170,13 @@ void forth_voq_unmask(struct forth_nic *n)
 {
 	for (uint32_t i = 0; n->n_masked && i < n->queues; i++) {
 		struct forth_queue *q = &n->queue[i];
+		struct forth_plan p;
 
 		if (!q->masked)
 			continue;
-		if (!voq_takes(n, q->voq, q->need)) {
+		if (forth_ext_wanted(n, q->voq, q->need)
+			    ? !forth_ext_plan(n, q->voq, q->need, &p)
+			    : !chip_takes(n, q->voq, q->need)) {
 			wake_for_room(n, q);
 			continue;
 		}
@@ -253,13 +238,14 @@ static void voq_push(struct forth_nic *n, uint64_t read)
 	struct forth_voq *v = &n->voq[rq->voq];
 	uint32_t end = rq->plan.end[rq->next_cut], qwords = end - rq->cut;
 	bool first = rq->cut == 0, last = end == rq->qwords;
+	uint32_t slot = rq->queue * n->depth + n->queue[rq->queue].head;
 	uint64_t in = voq_insert(n, qwords + first + last, read);
 	struct forth_pkt p = {
 		.hdr = pkt_header(n, qwords, last),
 		.data = weft_slice_sub(rq->data, rq->cut * 8, qwords * 8),
 		.ready = in + n->t_sync_vl + n->t_linkstart,
 		.words = qwords + first + last,
-		.ts1 = forth_bench_ts1(n, rq->queue, n->queue[rq->queue].head),
+		.ts1 = n->ts1 ? n->ts1[slot] : 0,
 		.seq = rq->seq,
 		.queue = (uint8_t)rq->queue,
 		.first = first,

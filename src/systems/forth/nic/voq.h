@@ -67,8 +67,6 @@ void forth_voq_init(struct forth_nic *n);
 /* Takes room for a transfer of so many qwords, if there is; the plan of its
  * packets is in rq. */
 bool forth_voq_reserve(struct forth_nic *n, uint32_t v, uint32_t qwords);
-void forth_voq_mask(struct forth_nic *n, uint32_t q, uint32_t v,
-		    uint32_t qwords);
 void forth_voq_unmask(struct forth_nic *n);
 /* Qwords first..upto-1 of the current transfer move one per pc from pc0 on. */
 void forth_voq_feed(struct forth_nic *n, uint32_t first, uint32_t upto,
@@ -86,9 +84,10 @@ uint64_t forth_voq_left_at(const struct forth_nic *n, uint32_t v,
 			   uint32_t words);
 
 /* voq_to_link.c: from the VOQs to the links. */
-bool forth_voq_next(struct forth_nic *n, struct forth_port *l,
+/* forth_port_ops.next and .sent */
+bool forth_voq_next(void *own, struct forth_port *l,
 		    struct forth_port_pkt *out);
-void forth_voq_sent(struct forth_nic *n, uint32_t link, uint64_t start,
+void forth_voq_sent(void *own, struct forth_port *l, uint64_t start,
 		    uint64_t end, uint32_t shift);
 /* Asks the links to look again when their next packet is ready. */
 void forth_voq_kick(struct forth_nic *n);

@@ -61,36 +61,30 @@ void forth_voq_kick(struct forth_nic *n)
 			forth_voq_kick_one(n, v);
 }
 
-static bool may_go(struct forth_nic *n, uint32_t v, struct forth_port *l)
-{
-	uint32_t link = (uint32_t)(forth_port_line(l) - n->link);
-	const struct forth_pkt *p;
-
-	if (ring_empty(&n->voq[v].pkts) || forth_path_of(n, v) != link ||
-	    front_at(n, v) > weft_now(n->comp))
-		return false;
-	p = ring_front(&n->voq[v].pkts);
-	return forth_port_credit(l, forth_hdr_flow(p->hdr),
-				 forth_hdr_size(p->hdr));
-}
-
 /* Round robin over VOQs with a packet and credits for it (6.3). */
-bool forth_voq_next(struct forth_nic *n, struct forth_port *l,
-		    struct forth_port_pkt *out)
+bool forth_voq_next(void *own, struct forth_port *l, struct forth_port_pkt *out)
 {
-	uint32_t link = (uint32_t)(forth_port_line(l) - n->link);
+	struct forth_nic *n = own;
+	uint32_t link = forth_link_of(n, l);
 
-	if (!forth_netif_clear(n, l))
+	/* Net2Host is promised to the neighbour: the loop waits until it holds
+	 * nothing of the line (2.6) */
+	if (l->loop && n->fifo[link].line)
 		return false;
 	for (uint32_t i = 0; i < n->n_voq; i++) {
 		uint32_t v = (n->rr_voq[link] + i) % n->n_voq;
 		const struct forth_pkt *p;
 
-		if (!may_go(n, v, l))
+		if (ring_empty(&n->voq[v].pkts) ||
+		    forth_path_of(n, v) != link ||
+		    front_at(n, v) > weft_now(n->comp))
+			continue;
+		p = ring_front(&n->voq[v].pkts);
+		if (!forth_port_credit(l, forth_hdr_flow(p->hdr),
+				       forth_hdr_size(p->hdr)))
 			continue;
 		n->rr_voq[link] = v + 1;
 		n->going = v;
-		p = ring_front(&n->voq[v].pkts);
 		weft_bus_settle(n->bus);
 		if (forth_bench_mode(n))
 			forth_bench_stamp(n, p, forth_port_now(&n->link[link]));
@@ -129,25 +123,14 @@ static void to_link_leave(struct forth_nic *n, uint32_t link,
 	};
 }
 
-/* Who waits for this line looks again when it is free. */
-static void kick_waiting(struct forth_nic *n, uint32_t link, uint64_t end)
-{
-	weft_time_t free = weft_clock_edge(&n->link[link].clk, end);
-
-	for (uint32_t v = 0; v < n->n_voq; v++)
-		if (!ring_empty(&n->voq[v].pkts) &&
-		    forth_path_of(n, v) == link) {
-			forth_port_kick(forth_port_active(&n->link[link]),
-					free);
-			return;
-		}
-}
-
-void forth_voq_sent(struct forth_nic *n, uint32_t link, uint64_t start,
+void forth_voq_sent(void *own, struct forth_port *l, uint64_t start,
 		    uint64_t end, uint32_t shift)
 {
+	struct forth_nic *n = own;
+	uint32_t link = forth_link_of(n, l);
 	struct forth_voq *v = &n->voq[n->going];
 	struct forth_pkt p = *ring_front(&v->pkts);
+	weft_time_t free = weft_clock_edge(&n->link[link].clk, end);
 
 	ring_pop(&v->pkts);
 	to_link_leave(n, link, &p, start, end, shift);
@@ -163,7 +146,14 @@ void forth_voq_sent(struct forth_nic *n, uint32_t link, uint64_t start,
 		forth_engine_wake(n, forth_pc(n));
 	if (!ring_empty(&v->pkts) && n->n_link > 1)
 		forth_voq_kick_one(n, n->going);
-	kick_waiting(n, link, end);
+	/* a VOQ that waits for this line looks again when it is free */
+	for (uint32_t i = 0; i < n->n_voq; i++)
+		if (!ring_empty(&n->voq[i].pkts) &&
+		    forth_path_of(n, i) == link) {
+			forth_port_kick(forth_port_active(&n->link[link]),
+					free);
+			break;
+		}
 	forth_ext_poke(n);
 }
 

@@ -112,17 +112,6 @@ static struct forth_xbar_port *port_of(struct forth_port *l)
 						   link));
 }
 
-/* A cycle of input i on the clock of output o. */
-static uint64_t crossbar_across(const struct forth_xbar *x, uint32_t i,
-				uint32_t o, uint64_t cycle)
-{
-	const struct forth_port *in = &x->port[i].link, *out = &x->port[o].link;
-
-	if (in->clk.num == out->clk.num && in->clk.den == out->clk.den)
-		return cycle;
-	return weft_clock_cycle(&out->clk, weft_clock_edge(&in->clk, cycle));
-}
-
 static void xp_push(struct forth_xbar *x, uint32_t i, uint32_t o,
 		    struct weft_frame *f)
 {
@@ -148,13 +137,6 @@ static void xp_push(struct forth_xbar *x, uint32_t i, uint32_t o,
 		xp->high = xp->drain_words;
 }
 
-static bool xp_full(const struct forth_xbar *x, const struct forth_xbar_xp *xp,
-		    const struct weft_frame *f)
-{
-	return xp->charged + forth_charge(1, forth_shape_get(f).wire_len) >
-	       x->xp_words;
-}
-
 static void forth_xbar_packet(void *own, struct forth_port *l,
 			      struct weft_frame *f,
 			      const struct forth_port_rx *rx)
@@ -165,21 +147,24 @@ static void forth_xbar_packet(void *own, struct forth_port *l,
 	uint32_t i = (uint32_t)(in - x->port);
 	uint32_t o =
 		in->route[forth_hdr_way(f->u[FORTH_U_HEADER], in->path_mask)];
-	uint64_t came;
+	uint32_t charge = forth_charge(1, forth_shape_get(f).wire_len);
+	const struct weft_clock *from = &l->clk, *to;
+	uint64_t came = rx->cycle + rx->shift;
 
 	if (o >= x->ports) {
 		in->unknown++;
 		weft_frame_free(f);
 		return;
 	}
-	if (xp_full(x, forth_xbar_xp(x, i, o), f)) {
+	if (forth_xbar_xp(x, i, o)->charged + charge > x->xp_words) {
 		in->overflow += f->words;
-		forth_port_dropped(
-			l, o, forth_charge(1, forth_shape_get(f).wire_len));
+		forth_port_dropped(l, o, charge);
 		weft_frame_free(f);
 		return;
 	}
-	came = crossbar_across(x, i, o, rx->cycle + rx->shift);
+	to = &x->port[o].link.clk; /* on whose clock the rest is counted */
+	if (from->num != to->num || from->den != to->den)
+		came = weft_clock_cycle(to, weft_clock_edge(from, came));
 	f->u[FORTH_U_OWN] = came + x->decode +
 			    (in->bottom == x->port[o].bottom ? x->xp_sync_same
 							     : x->xp_sync);
@@ -217,19 +202,6 @@ static const struct forth_port_ops forth_xbar_link_ops = {
 
 /* ---- set-up ---- */
 
-static int parse_ppm(struct weft_comp *c, struct weft_err *err)
-{
-	struct forth_xbar *x = c->state;
-	char tail;
-
-	if (sscanf(x->ppm, "%d,%d%c", &x->ppm_top, &x->ppm_bottom, &tail) == 2)
-		return 0;
-	return weft_fail(
-		err, EINVAL,
-		"%s.ppm: '%s' is not two numbers: write e.g. '100,-100'",
-		c->name, x->ppm);
-}
-
 static struct forth_port_cfg port_cfg(const struct forth_xbar *x, bool bottom)
 {
 	struct forth_port_cfg cfg = forth_port_cfg_default();
@@ -249,26 +221,23 @@ static struct forth_port_cfg port_cfg(const struct forth_xbar *x, bool bottom)
 	return cfg;
 }
 
-/* One block RAM of 2 KB at each crosspoint: 64 in the 8x8 switch. */
-static int forth_xbar_bram(struct weft_comp *c, struct weft_err *err)
-{
-	struct forth_xbar *x = c->state;
-	uint32_t all = x->ports * x->ports;
-	const struct bram_block b = { "crosspoints",
-				      all * bram_bytes(x->xp_bytes), all,
-				      "xp_bytes" };
-
-	x->bram = bram_sum(&b, 1);
-	return x->budget == BRAM_REFUSE ? bram_check(c, &b, 1, err) : 0;
-}
-
 static int forth_xbar_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_xbar *x = c->state;
+	/* one block RAM of 2 KB at each crosspoint: 64 in the 8x8 switch */
+	uint32_t i, all = x->ports * x->ports;
+	const struct bram_block b = { "crosspoints",
+				      all * bram_bytes(x->xp_bytes), all,
+				      "xp_bytes" };
 	struct forth_port_cfg cfg;
-	uint32_t i;
+	char tail;
 
-	if (parse_ppm(c, err) || forth_xbar_bram(c, err) ||
+	if (sscanf(x->ppm, "%d,%d%c", &x->ppm_top, &x->ppm_bottom, &tail) != 2)
+		return weft_fail(
+			err, EINVAL,
+			"%s.ppm: '%s' is not two numbers: write e.g. '100,-100'",
+			c->name, x->ppm);
+	if (bram_check(c, &b, 1, x->budget, &x->bram, err) ||
 	    forth_xbar_route_init(c, err))
 		return -EINVAL;
 	x->xp_words = (uint32_t)x->xp_bytes / 4;

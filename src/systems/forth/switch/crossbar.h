@@ -60,7 +60,7 @@ struct forth_xbar {
 	struct forth_xbar_xp *xp; /* [output][input] */
 	uint32_t xp_words, ahead; /* cycles a start is fixed in advance */
 	uint64_t hops;
-	uint32_t bram;
+	uint64_t bram;
 };
 
 enum { FORTH_XBAR_CS_START, FORTH_XBAR_CS_PER_WORD };

@@ -66,38 +66,6 @@ static void os_stamp(struct weft_comp *c, struct weft_frame *f, uint64_t start)
 	f->flags &= ~(uint32_t)FORTH_F_CRC32;
 }
 
-/* Words in the crosspoint when its head starts leaving: the most there ever
- * are, because from then on it drains as fast as it can fill. */
-static void xp_mark(const struct forth_xbar *x, struct forth_xbar_xp *xp,
-		    uint64_t start)
-{
-	const struct weft_frame *f = xp->tail;
-	uint64_t came = f->u[FORTH_U_OWN + 1];
-	uint32_t there =
-		forth_xbar_written(x, f, start > came ? start - came : 0);
-
-	xp->drain = start;
-	xp->drain_words = xp->words - forth_xbar_fifo_words(f) + there;
-	if (xp->drain_words > xp->high)
-		xp->high = xp->drain_words;
-}
-
-static struct weft_frame *xp_pop(struct forth_xbar_port *p,
-				 struct forth_xbar_xp *xp, uint32_t in)
-{
-	struct weft_frame *f = xp->head;
-
-	xp->head = f->next;
-	f->next = NULL;
-	if (xp->head)
-		xp->ready = xp->head->u[FORTH_U_OWN];
-	else
-		p->busy &= ~(1ull << in);
-	xp->words -= forth_xbar_fifo_words(f);
-	xp->charged -= forth_charge(1, forth_shape_get(f).wire_len);
-	return f;
-}
-
 /* Credit scheduler of the input (8.4); its synchroniser is part of t_crtx. */
 static void cs_update(const struct forth_xbar *x, uint32_t in, uint32_t o,
 		      uint32_t charge, uint64_t start)
@@ -111,19 +79,12 @@ static void cs_update(const struct forth_xbar *x, uint32_t in, uint32_t o,
 		forth_port_fwd_ramp(l, o, charge, 1, clk, start);
 }
 
-/* The frame that will most likely be chosen next lies cold by now. */
-static void frame_prefetch(const struct weft_frame *f)
-{
-	__builtin_prefetch(f);
-	__builtin_prefetch((const char *)f + 64);
-	__builtin_prefetch((const char *)f + 128);
-}
-
 static void os_next(struct weft_comp *c, uint32_t o)
 {
 	struct forth_xbar *x = c->state;
 	struct forth_xbar_port *p = &x->port[o];
 	uint64_t at = WEFT_NEVER;
+	const char *head;
 	uint32_t i;
 
 	if (!p->busy || p->chosen != FORTH_XBAR_NOWHERE)
@@ -131,7 +92,11 @@ static void os_next(struct weft_comp *c, uint32_t o)
 	i = os_pick(x, o, p->last + 1, p->end - x->os_presched, &at);
 	if (i != FORTH_XBAR_NOWHERE) {
 		at = p->end - x->os_presched;
-		frame_prefetch(forth_xbar_xp(x, i, o)->head);
+		/* it will most likely be chosen next and lies cold by now */
+		head = (const char *)forth_xbar_xp(x, i, o)->head;
+		__builtin_prefetch(head);
+		__builtin_prefetch(head + 64);
+		__builtin_prefetch(head + 128);
 	}
 	os_arm(c, o, at);
 }
@@ -151,18 +116,41 @@ WEFT_COLD static void os_tell_send(const struct weft_comp *c, uint32_t o,
 	forth_xbar_tell_queue(c, o);
 }
 
+/* The head leaves its crosspoint.  Words in it when that starts: the most there
+ * ever are, because from then on it drains as fast as it can fill. */
+static void xp_pop(const struct forth_xbar *x, uint32_t in, uint32_t o,
+		   uint64_t start)
+{
+	struct forth_xbar_xp *xp = forth_xbar_xp(x, in, o);
+	struct weft_frame *f = xp->head, *last = xp->tail;
+	uint64_t came = last->u[FORTH_U_OWN + 1];
+
+	xp->drain = start;
+	xp->drain_words =
+		xp->words - forth_xbar_fifo_words(last) +
+		forth_xbar_written(x, last, start > came ? start - came : 0);
+	if (xp->drain_words > xp->high)
+		xp->high = xp->drain_words;
+	xp->head = f->next;
+	f->next = NULL;
+	if (xp->head)
+		xp->ready = xp->head->u[FORTH_U_OWN];
+	else
+		x->port[o].busy &= ~(1ull << in);
+	xp->words -= forth_xbar_fifo_words(f);
+	xp->charged -= forth_charge(1, forth_shape_get(f).wire_len);
+}
+
 static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 {
 	struct forth_xbar *x = c->state;
 	struct forth_xbar_port *p = &x->port[o];
 	uint32_t in = p->chosen;
-	struct forth_xbar_xp *xp = forth_xbar_xp(x, in, o);
-	struct forth_port_pkt pkt = { .f = xp->head };
+	struct forth_port_pkt pkt = { .f = forth_xbar_xp(x, in, o)->head };
 	uint32_t charge = forth_charge(1, forth_shape_get(pkt.f).wire_len);
 
 	start = forth_port_tx_slot(&p->link, start);
-	xp_mark(x, xp, start);
-	xp_pop(p, xp, in);
+	xp_pop(x, in, o, start);
 	if (x->stamps)
 		os_stamp(c, pkt.f, start);
 	p->end = forth_port_tx_commit(&p->link, &pkt, start);

@@ -293,35 +293,33 @@ static int port_open(struct hport_drv *d, struct hport_kport *p,
 
 /* The first port of a program makes it a process; only the kernel's own code
  * has ports without one, and may let the device use physical addresses. */
-static int port_process(struct hport_drv *d, struct hport_kport *p)
-{
-	struct hport_kernel *k = d->kernel;
-
-	p->proc = weft_proc_self(d->host);
-	if (p->proc || k->runs == d->host)
-		return 0;
-	p->proc = weft_proc_new(d->host, 0);
-	if (!p->proc)
-		return -ENOMEM;
-	vec_push(&k->procs, p->proc);
-	return 1;
-}
-
 int hport_k_open(struct hport_drv *d, struct hport_c_open *a)
 {
 	struct hport_kernel *k = d->kernel;
 	struct hport_kport *p = calloc(1, sizeof(*p));
-	int made = p ? port_process(d, p) : -ENOMEM, ret = made;
+	bool made = false;
+	int ret = 0;
 
-	if (ret >= 0 && p->proc && a->flags & HPORT_POSTED_PA)
+	if (!p)
+		return -ENOMEM;
+	p->proc = weft_proc_self(d->host);
+	if (!p->proc && k->runs != d->host) {
+		p->proc = weft_proc_new(d->host, 0);
+		made = p->proc;
+		if (made)
+			vec_push(&k->procs, p->proc);
+		else
+			ret = -ENOMEM;
+	}
+	if (!ret && p->proc && a->flags & HPORT_POSTED_PA)
 		ret = -EPERM;
-	if (ret >= 0 && !k->opened)
+	if (!ret && !k->opened)
 		hport_dev_sizes(d, &a->sizes);
-	if (ret >= 0)
+	if (!ret)
 		ret = port_open(d, p, a);
 	if (!ret && made)
 		weft_proc_enter(d->host, p->proc);
-	if (ret && made > 0) {
+	if (ret && made) {
 		(void)vec_pop(&k->procs);
 		weft_proc_free(d->host, p->proc);
 	}

@@ -66,24 +66,6 @@ static void drv_fini(void *own)
 	free(k);
 }
 
-static struct hport_kernel *kernel_new(void)
-{
-	struct hport_kernel *k = calloc(1, sizeof(*k));
-
-	if (!k)
-		return NULL;
-	k->epoch = calloc(HP_VPIDS, sizeof(*k->epoch));
-	k->port = calloc(HP_VPIDS, sizeof(*k->port));
-	k->space = calloc(HP_VPIDS, sizeof(*k->space));
-	if (!k->epoch || !k->port || !k->space) {
-		drv_fini(k);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < HP_VPIDS; i++)
-		k->epoch[i] = HP_EPOCH_FIRST;
-	return k;
-}
-
 /* The management page is the driver's alone: inside of a call of its own. */
 static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 {
@@ -125,9 +107,18 @@ static int driver_load_attach(struct weft_host *h,
 		return -ENODEV;
 	if (weft_proc_self(h))
 		return 0;
-	k = kernel_new();
+	k = calloc(1, sizeof(*k));
 	if (!k)
 		return -ENOMEM;
+	k->epoch = calloc(HP_VPIDS, sizeof(*k->epoch));
+	k->port = calloc(HP_VPIDS, sizeof(*k->port));
+	k->space = calloc(HP_VPIDS, sizeof(*k->space));
+	if (!k->epoch || !k->port || !k->space) {
+		drv_fini(k);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < HP_VPIDS; i++)
+		k->epoch[i] = HP_EPOCH_FIRST;
 	k->drv.dev = *dev_p;
 	k->drv.kernel = k;
 	k->kmem.how = *how;

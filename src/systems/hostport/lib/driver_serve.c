@@ -35,25 +35,6 @@ struct server {
 	int ret;
 };
 
-static void serve_miss(struct server *s, uint64_t w)
-{
-	struct hport_drv *d = &s->d;
-	uint32_t vpid = HP_MISS_VPID(w);
-	uint64_t arg;
-
-	if (s->service)
-		weft_host_cpu(d->host, s->service);
-	/* with the lock: the memory cannot go between look and insert */
-	hport_drv_lock(d);
-	arg = hport_drv_translate(d, vpid, HP_MISS_PAGE(w));
-	d->kernel->misses++;
-	d->kernel->faults += arg == HP_TLB_FAULT;
-	hport_drv_cache_post(
-		d, HP_CACHE_CMD(HP_CACHE_INSERT, HP_CACHE_TLB, vpid, 1),
-		HP_MISS_PAGE(w), arg);
-	hport_drv_unlock(d);
-}
-
 /* Processes that want interrupts have the same line: nothing to do for them. */
 static bool take_one(struct server *s)
 {
@@ -76,7 +57,8 @@ static bool take_one(struct server *s)
 static void serve_next(struct server *s)
 {
 	uint32_t best = 0, best_after = UINT32_MAX;
-	uint64_t w;
+	struct hport_drv *d = &s->d;
+	uint64_t w, arg;
 
 	for (uint32_t i = 0; i < s->misses; i++) {
 		uint32_t vpid = HP_MISS_VPID(s->miss[i]);
@@ -92,7 +74,17 @@ static void serve_next(struct server *s)
 	for (uint32_t i = best; i < s->misses; i++)
 		s->miss[i] = s->miss[i + 1];
 	s->last = HP_MISS_VPID(w);
-	serve_miss(s, w);
+	if (s->service)
+		weft_host_cpu(d->host, s->service);
+	/* with the lock: the memory cannot go between look and insert */
+	hport_drv_lock(d);
+	arg = hport_drv_translate(d, s->last, HP_MISS_PAGE(w));
+	d->kernel->misses++;
+	d->kernel->faults += arg == HP_TLB_FAULT;
+	hport_drv_cache_post(
+		d, HP_CACHE_CMD(HP_CACHE_INSERT, HP_CACHE_TLB, s->last, 1),
+		HP_MISS_PAGE(w), arg);
+	hport_drv_unlock(d);
 }
 
 /* True: there was something. */
@@ -137,20 +129,6 @@ static int server_open(struct server *s)
 	return 0;
 }
 
-/* The answer to the load comes behind what the device has written.  An area in
- * use stays the device's. */
-static void server_close(struct server *s)
-{
-	hport_drv_store(&s->d, HP_R_EVENTS_SIZE, 0);
-	hport_drv_load(&s->d, HP_R_EVENTS_SIZE);
-	serve_some(s);
-	hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
-	hport_drv_store(&s->d, HP_R_PARK_SIZE, 0);
-	if (s->park && !hport_drv_load(&s->d, HP_R_PARK_SIZE))
-		hport_kmem_free(&s->d, s->park, PARK_BYTES);
-	hport_kmem_free(&s->d, (void *)(uintptr_t)s->ring, HP_PAGE);
-}
-
 /* The first port decides about sizes: it is waited for, without a sign of life
  * if it never comes. */
 static int server_main(struct weft_host *h, void *arg)
@@ -170,8 +148,18 @@ static int server_main(struct weft_host *h, void *arg)
 		    !serve_some(s)) /* it was something else */
 			hport_drv_store(&s->d, HP_R_IRQ_STATUS,
 					HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
-	if (!s->ret)
-		server_close(s);
+	if (!s->ret) {
+		/* The answer to the load comes behind what the device has
+		 * written.  An area in use stays the device's. */
+		hport_drv_store(&s->d, HP_R_EVENTS_SIZE, 0);
+		hport_drv_load(&s->d, HP_R_EVENTS_SIZE);
+		serve_some(s);
+		hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
+		hport_drv_store(&s->d, HP_R_PARK_SIZE, 0);
+		if (s->park && !hport_drv_load(&s->d, HP_R_PARK_SIZE))
+			hport_kmem_free(&s->d, s->park, PARK_BYTES);
+		hport_kmem_free(&s->d, (void *)(uintptr_t)s->ring, HP_PAGE);
+	}
 	k->serves = false;
 	k->served++;
 	weft_host_wake(h, &k->served);

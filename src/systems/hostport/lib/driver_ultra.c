@@ -129,26 +129,11 @@ static bool has_packets(struct hport_drv *d, uint32_t upid)
 	return (p >> 16 & 0xffff) != (p & 0xffff);
 }
 
-/* Its packets leave, as far as they can; false: some are left, and with them
- * their way, which no other owner must have. */
-static bool driver_ultra_drain(struct hport_drv *d, uint32_t upid)
-{
-	weft_time_t until =
-		weft_host_now(d->host) + weft_host_time(d->host, T_ultra_drain);
-	bool left = has_packets(d, upid);
-
-	if (left)
-		driver_ultra_put(d, 0, upid, HP_UR_CTRL, HP_ULTRA_EN);
-	while (left && weft_host_now(d->host) < until)
-		left = has_packets(d, upid);
-	driver_ultra_put(d, 0, upid, HP_UR_CTRL, 0);
-	return !left;
-}
-
 /* The page goes first: nothing new comes. */
 static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 		      uint32_t upid)
 {
+	weft_time_t until;
 	bool over = true;
 
 	if (u->page.len && u->proc)
@@ -163,7 +148,17 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 		driver_ultra_put(d, unit, upid, HP_UC_SIZE, 0);
 		driver_ultra_put(d, unit, upid, HP_UC_BASE, 0);
 	} else {
-		over = driver_ultra_drain(d, upid);
+		/* Its packets leave, as far as they can; where some are left,
+		 * so is their way, which no other owner must have. */
+		until = weft_host_now(d->host) +
+			weft_host_time(d->host, T_ultra_drain);
+		over = !has_packets(d, upid);
+		if (!over)
+			driver_ultra_put(d, unit, upid, HP_UR_CTRL,
+					 HP_ULTRA_EN);
+		while (!over && weft_host_now(d->host) < until)
+			over = !has_packets(d, upid);
+		driver_ultra_put(d, unit, upid, HP_UR_CTRL, 0);
 	}
 	if (u->queue)
 		hport_kmem_free(d, u->queue, u->bytes);

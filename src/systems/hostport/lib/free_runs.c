@@ -50,11 +50,6 @@ uint32_t hport_runs_give(struct hport_runs *r, uint32_t page)
 /* 0: inside of a piece. */
 enum { FREE = 1, TAKEN = 0x80 };
 
-static bool is_free(const struct hport_buddy *b, uint32_t page, uint32_t order)
-{
-	return b->head[page] == FREE + order;
-}
-
 static uint32_t order_at(const struct hport_buddy *b, uint32_t page)
 {
 	return (uint32_t)(b->head[page] & ~TAKEN) - FREE;
@@ -69,7 +64,7 @@ void hport_buddy_init(struct hport_buddy *b, uint32_t order)
 
 bool hport_buddy_whole(const struct hport_buddy *b)
 {
-	return is_free(b, 0, b->order);
+	return b->head[0] == FREE + b->order;
 }
 
 int32_t hport_buddy_take(struct hport_buddy *b, uint32_t order)
@@ -97,7 +92,8 @@ int32_t hport_buddy_give(struct hport_buddy *b, uint32_t page)
 	if (page >= 1u << b->order || !(b->head[page] & TAKEN))
 		return -1;
 	order = order_at(b, page);
-	for (o = order; o < b->order && is_free(b, page ^ 1u << o, o); o++) {
+	for (o = order; o < b->order && b->head[page ^ 1u << o] == FREE + o;
+	     o++) {
 		b->head[page] = b->head[page ^ 1u << o] = 0;
 		page &= ~(1u << o);
 	}

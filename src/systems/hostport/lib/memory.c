@@ -42,22 +42,6 @@ uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid, uint64_t vpage)
 
 /* ---- regions ---- */
 
-static void memory_preload(struct hport_drv *d, const struct hport_region *r)
-{
-	struct hport_kernel *k = d->kernel;
-	uint64_t n = r->bytes / HP_PAGE;
-
-	n = n < PRELOAD ? n : PRELOAD;
-	hport_drv_lock(d); /* the page is for all processes */
-	for (uint64_t i = 0; i < n; i++)
-		k->bulk[i] =
-			hport_drv_translate(d, r->vpid, r->va / HP_PAGE + i);
-	hport_drv_cache_locked(
-		d, HP_CACHE_CMD(HP_CACHE_BULK, HP_CACHE_TLB, r->vpid, n),
-		r->va / HP_PAGE, k->bulk_phys);
-	hport_drv_unlock(d);
-}
-
 #define PAGE_UP(bytes) (((bytes) + HP_PAGE - 1) / HP_PAGE * HP_PAGE)
 
 /* New memory, or the pages of some that the caller has. */
@@ -99,7 +83,9 @@ static void region_free(struct hport_drv *d, struct hport_region *r)
 int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
 		  weft_phys_t phys, struct hport_region **r_p)
 {
-	struct hport_space *s = &d->kernel->space[vpid];
+	struct hport_kernel *k = d->kernel;
+	struct hport_space *s = &k->space[vpid];
+	uint64_t n;
 	struct hport_region *r = calloc(1, sizeof(*r));
 
 	if (!r)
@@ -116,7 +102,14 @@ int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
 	r->next = s->first;
 	s->first = r;
 	hport_drv_unlock(d);
-	memory_preload(d, r);
+	n = r->bytes / HP_PAGE < PRELOAD ? r->bytes / HP_PAGE : PRELOAD;
+	hport_drv_lock(d); /* the page is for all processes */
+	for (uint64_t i = 0; i < n; i++)
+		k->bulk[i] = hport_drv_translate(d, vpid, r->va / HP_PAGE + i);
+	hport_drv_cache_locked(
+		d, HP_CACHE_CMD(HP_CACHE_BULK, HP_CACHE_TLB, vpid, n),
+		r->va / HP_PAGE, k->bulk_phys);
+	hport_drv_unlock(d);
 	*r_p = r;
 	return 0;
 }

@@ -10,11 +10,6 @@
 #include "host/times.h"
 #include "systems/hostport/lib/hostport_internal.h"
 
-static uint32_t next_of(uint32_t at, uint32_t size)
-{
-	return at + 1 == size ? 0 : at + 1;
-}
-
 static volatile uint64_t *nq_head(struct hport *p)
 {
 	return p->nq + (size_t)HP_WORDS * p->nq_rp;
@@ -121,7 +116,7 @@ static bool nq_take(struct hport *p, struct hport_note *n)
 	memset(n, 0, sizeof(*n));
 	weft_host_copy(p->drv.host, n->w, (const void *)(uintptr_t)e, HP_LINE);
 	e[HP_NQE_CMD] = 0;
-	p->nq_rp = next_of(p->nq_rp, p->size.nq);
+	p->nq_rp = p->nq_rp + 1 == p->size.nq ? 0 : p->nq_rp + 1;
 	p->nq_owed++;
 	if (p->nq_owed && p->nq_owed >= batch) {
 		notification_tell(p, HP_T_NQ_RP, p->nq_owed);
@@ -178,29 +173,10 @@ bool hport_idle(struct hport *p, bool irq, weft_time_t deadline)
 
 /* ---- messages ---- */
 
-/* The place of a message goes back when all in front of it have gone. */
-static void rdr_give(struct hport *p, uint32_t end, uint32_t words)
-{
-	uint32_t freed = 0;
-
-	p->holes[p->n_holes++] = (struct hport_hole){ end, words };
-	for (uint32_t i = 0; i < p->n_holes; i++) {
-		struct hport_hole *h = &p->holes[i];
-
-		if ((p->rdr_rp + h->words) % p->size.rdr != h->end)
-			continue;
-		freed += h->words;
-		p->rdr_rp = h->end;
-		*h = p->holes[--p->n_holes];
-		i = UINT32_MAX; /* from the beginning */
-	}
-	notification_tell(p, HP_T_RDR_RP, freed >> p->size.rdr_unit);
-}
-
 void hport_take(struct hport *p, const struct hport_note *n, void *to)
 {
 	uint32_t words = (uint32_t)(n->bytes + 7) / 8, size = p->size.rdr;
-	uint32_t end = (uint32_t)n->off;
+	uint32_t end = (uint32_t)n->off, freed = 0;
 	uint32_t start = end >= words ? end - words : end + size - words;
 	uint64_t first = 8ull * (size - start);
 
@@ -219,13 +195,26 @@ void hport_take(struct hport *p, const struct hport_note *n, void *to)
 		weft_host_copy(p->drv.host, (uint8_t *)to + first, p->rdr,
 			       n->bytes - first);
 	words = (words + (1u << p->size.rdr_unit) - 1) >> p->size.rdr_unit;
-	rdr_give(p, end, words << p->size.rdr_unit);
+	words <<= p->size.rdr_unit;
+	/* the place goes back when all in front of it have gone */
+	p->holes[p->n_holes++] = (struct hport_hole){ end, words };
+	for (uint32_t i = 0; i < p->n_holes; i++) {
+		struct hport_hole *h = &p->holes[i];
+
+		if ((p->rdr_rp + h->words) % size != h->end)
+			continue;
+		freed += h->words;
+		p->rdr_rp = h->end;
+		*h = p->holes[--p->n_holes];
+		i = UINT32_MAX; /* from the beginning */
+	}
+	notification_tell(p, HP_T_RDR_RP, freed >> p->size.rdr_unit);
 }
 
 int hport_post(struct hport *p, uint64_t addr, uint64_t bytes, bool pa,
 	       uint64_t cookie)
 {
-	uint32_t next = next_of(p->prq_wp, p->size.prq);
+	uint32_t next = p->prq_wp + 1 == p->size.prq ? 0 : p->prq_wp + 1;
 	uint64_t *w = p->prq + (size_t)HP_WORDS * p->prq_wp;
 
 	if (p->off || next == p->prq_rp)

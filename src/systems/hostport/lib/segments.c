@@ -121,34 +121,26 @@ int hport_seg_post(struct hport *p, const struct hport_post *o)
 
 /* ---- notifications ---- */
 
-/* True: it was the last of its instruction, *n speaks for all. */
-static bool seg_done(struct hport_seg *s, struct hport_note *n)
-{
-	uint32_t k = SEG_SLOT(n->tag.api);
-
-	if (k >= SLOTS || !s->slot[k].used)
-		return true;
-	if (!s->slot[k].error)
-		s->slot[k].error = n->error;
-	if (--s->slot[k].left)
-		return false;
-	n->error = s->slot[k].error;
-	s->slot[k].used = false;
-	return true;
-}
-
 bool hport_seg_note(struct hport *p, struct hport_note *n)
 {
 	struct hport_seg *s = p->seg;
+	uint32_t k = SEG_SLOT(n->tag.api);
 	bool tell = true;
 
 	if (!s || !s->mtu || !(n->tag.api & SEG) || n->event == HPORT_ULTRA)
 		return true;
-	if (n->event == HPORT_DONE)
-		tell = seg_done(s, n);
+	if (n->event == HPORT_DONE && k < SLOTS && s->slot[k].used) {
+		if (!s->slot[k].error)
+			s->slot[k].error = n->error;
+		/* the last of its instruction speaks for all */
+		tell = !--s->slot[k].left;
+		s->slot[k].used = !tell;
+		if (tell)
+			n->error = s->slot[k].error;
+	}
 	n->at = (uint64_t)SEG_NUMBER(n->tag.api) * s->mtu;
 	n->more = !(n->tag.api & SEG_LAST);
-	n->message = SEG_SLOT(n->tag.api);
+	n->message = k;
 	n->tag.api = SEG_USER(n->tag.api);
 	return tell;
 }

@@ -255,34 +255,13 @@ int ultra_accept(struct ultra_drv *d, const struct ultra_ctl *c,
 
 /* ---- path set-up: origin ---- */
 
-/* Forward elements, separator, and the way back that the target has told. */
-static int route_make(struct ultra_tx *tx, uint32_t target, const uint64_t *w)
-{
-	uint8_t b[2 * HP_ULTRA_ROUTE_MAX + 1] = { 0 };
-	uint64_t r[2];
-	int n = route_to(tx->d, target, 0, b);
-
-	if (n < 0)
-		return n;
-	if (w[2] && w[2] <= HP_ULTRA_ROUTE_MAX) {
-		b[n++] = HP_EL_SEP;
-		memcpy(b + n, &w[3], w[2]);
-		n += (int)w[2];
-	}
-	if (n > HP_ULTRA_ROUTE_MAX)
-		return -EHOSTUNREACH;
-	memcpy(r, b, sizeof(r));
-	ultra_put(tx->d, 0, tx->upid, HP_UR_ROUTE, r[0]);
-	ultra_put(tx->d, 0, tx->upid, HP_UR_ROUTE + 8, r[1]);
-	ultra_put(tx->d, 0, tx->upid, HP_UR_LEN, (uint64_t)n);
-	return 0;
-}
-
 static int connect_port(struct ultra_tx *tx, uint32_t target, uint32_t vpid,
 			const uint64_t *w)
 {
 	struct ultra_drv *d = tx->d;
-	int upid = port_take(d, 0, HP_UR_OWNER), ret;
+	int upid = port_take(d, 0, HP_UR_OWNER), n;
+	uint8_t b[2 * HP_ULTRA_ROUTE_MAX + 1] = { 0 };
+	uint64_t r[2];
 
 	if (upid < 0)
 		return upid;
@@ -290,10 +269,25 @@ static int connect_port(struct ultra_tx *tx, uint32_t target, uint32_t vpid,
 	ultra_put(d, 0, tx->upid, HP_UR_VPID, vpid);
 	ultra_put(d, 0, tx->upid, HP_UR_TUPID, CTL_UPID(w[0]));
 	ultra_put(d, 0, tx->upid, HP_UR_DEST, (w[1] & 0xffff) << 32 | w[1]);
-	ret = route_make(tx, target, w);
-	if (ret)
+	/* forward elements, separator, and the way back that the target has
+	 * told */
+	n = route_to(d, target, 0, b);
+	if (n >= 0 && w[2] && w[2] <= HP_ULTRA_ROUTE_MAX) {
+		b[n++] = HP_EL_SEP;
+		memcpy(b + n, &w[3], w[2]);
+		n += (int)w[2];
+	}
+	if (n > HP_ULTRA_ROUTE_MAX)
+		n = -EHOSTUNREACH;
+	if (n < 0) {
 		ultra_tx_close(tx);
-	return ret;
+		return n;
+	}
+	memcpy(r, b, sizeof(r));
+	ultra_put(d, 0, tx->upid, HP_UR_ROUTE, r[0]);
+	ultra_put(d, 0, tx->upid, HP_UR_ROUTE + 8, r[1]);
+	ultra_put(d, 0, tx->upid, HP_UR_LEN, (uint64_t)n);
+	return 0;
 }
 
 int ultra_connect(struct ultra_drv *d, const struct ultra_ctl *c,

@@ -10,6 +10,4 @@ const struct hp_block *const hp_blocks[HP_BLOCKS] = {
 	[HP_CACHE_TLB] = &hp_tlb_block,
 	[HP_BLOCK_ULTRA] = &hp_ultra_block,
 	[HP_BLOCK_NOTIFY] = &hp_notify_block,
-	[HP_BLOCK_REQ] = &hp_req_block,
-	[HP_BLOCK_RSP] = &hp_rsp_block,
 };

@@ -10,23 +10,6 @@ static bool before(const struct hp_call *a, const struct hp_call *b)
 	return a->cycle != b->cycle ? a->cycle < b->cycle : a->seq < b->seq;
 }
 
-static struct hp_call heap_pop(struct hp_later *l)
-{
-	struct hp_call first = l->at[0], c = l->at[--l->n];
-	size_t i = 0, k;
-
-	while ((k = 2 * i + 1) < l->n) {
-		if (k + 1 < l->n && before(&l->at[k + 1], &l->at[k]))
-			k++;
-		if (!before(&l->at[k], &c))
-			break;
-		l->at[i] = l->at[k];
-		i = k;
-	}
-	l->at[i] = c;
-	return first;
-}
-
 void hp_at(struct hp_nic *n, uint64_t cycle, hp_fn fn, void *arg)
 {
 	struct hp_later *l = &n->later;
@@ -50,9 +33,19 @@ void hp_later_event(struct hp_nic *n)
 	if (!weft_timer_due(n->comp, &l->timer))
 		return;
 	while (l->n && l->at[0].cycle <= now) {
-		struct hp_call c = heap_pop(l);
+		struct hp_call first = l->at[0], c = l->at[--l->n];
+		size_t i = 0, k;
 
-		c.fn(n, c.arg);
+		while ((k = 2 * i + 1) < l->n) {
+			if (k + 1 < l->n && before(&l->at[k + 1], &l->at[k]))
+				k++;
+			if (!before(&l->at[k], &c))
+				break;
+			l->at[i] = l->at[k];
+			i = k;
+		}
+		l->at[i] = c;
+		first.fn(n, first.arg);
 	}
 	if (l->n)
 		weft_timer_arm(n->comp, &l->timer, HP_TAG_LATER,

@@ -19,31 +19,6 @@ static void cpl_done(struct hp_nic *n, void *arg)
 	hp_stage_done(&n->sched[HP_CPL], &q->in.job);
 }
 
-/* ---- kinds ---- */
-
-static enum cpl_kind kind_of(const struct hp_in *in)
-{
-	uint32_t byte = HP_CMD_BYTE(in->cmd);
-
-	if (byte == HP_B_ACK)
-		return CPL_ACK;
-	switch (HP_MAIN(byte)) {
-	case HP_M_SEND:
-	case HP_M_FAST_SEND:
-		return hp_in_size(in) <= 8 * HP_FAST_WORDS ? CPL_FAST
-							   : CPL_RECV;
-	case HP_M_MIS_PUT:
-		return CPL_MASKED;
-	case HP_M_GET:
-		return CPL_GET;
-	case HP_M_PUT:
-	case HP_M_FAST_PUT:
-		return CPL_PUT;
-	default:
-		return CPL_RESULT;
-	}
-}
-
 static bool has_window(const struct hp_cpl *q)
 {
 	return q->kind == CPL_PUT || q->kind == CPL_MASKED ||
@@ -124,9 +99,30 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 static void cpl_lookup(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_cpl *q = (struct hp_cpl *)j;
+	uint32_t byte = HP_CMD_BYTE(q->in.cmd);
 
 	hp_mark(s->own, q->in.trace, "waits for a completer");
-	q->kind = kind_of(&q->in);
+	switch (HP_MAIN(byte)) {
+	case HP_M_SEND:
+	case HP_M_FAST_SEND:
+		q->kind = hp_in_size(&q->in) <= 8 * HP_FAST_WORDS ? CPL_FAST
+								  : CPL_RECV;
+		break;
+	case HP_M_MIS_PUT:
+		q->kind = CPL_MASKED;
+		break;
+	case HP_M_GET:
+		q->kind = CPL_GET;
+		break;
+	case HP_M_PUT:
+	case HP_M_FAST_PUT:
+		q->kind = CPL_PUT;
+		break;
+	default:
+		q->kind = CPL_RESULT;
+	}
+	if (byte == HP_B_ACK)
+		q->kind = CPL_ACK;
 	hp_in_context(s->own, &q->in, lookup_ctx);
 }
 

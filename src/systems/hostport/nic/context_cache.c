@@ -25,11 +25,6 @@ static uint32_t ctx_find(const struct hp_nic *n, uint32_t vpid)
 	return assoc_find(&n->ctx.dir, ctx_set(n, vpid), 0, vpid);
 }
 
-static weft_phys_t ctx_addr(const struct hp_nic *n, uint32_t vpid)
-{
-	return n->reg.ct_base + (uint64_t)HP_LINE * vpid;
-}
-
 /* ---- write-back ---- */
 
 static void ctx_retry(struct hp_nic *n);
@@ -53,8 +48,8 @@ static void ctx_evict(struct hp_nic *n, uint32_t i)
 	struct hp_ctx *c = &x->at[i];
 
 	if (assoc_valid(&x->dir, i) && c->dirty) {
-		hp_dma_put(n, ctx_addr(n, c->vpid), c->w, HP_LINE, back_done,
-			   NULL)
+		hp_dma_put(n, n->reg.ct_base + (uint64_t)HP_LINE * c->vpid,
+			   c->w, HP_LINE, back_done, NULL)
 			->user = c->vpid;
 		if (x->writing == x->victims) {
 			x->victims = x->victims ? 2 * x->victims : BACKS;
@@ -117,7 +112,8 @@ static void ctx_fill(struct hp_nic *n, uint32_t vpid)
 	ctx_evict(n, i);
 	x->at[i].vpid = (uint16_t)vpid;
 	assoc_put(&x->dir, i, 0, vpid, ASSOC_FILLING);
-	hp_dma_read(n, ctx_addr(n, vpid), HP_LINE, ctx_filled, &x->at[i]);
+	hp_dma_read(n, n->reg.ct_base + (uint64_t)HP_LINE * vpid, HP_LINE,
+		    ctx_filled, &x->at[i]);
 }
 
 static void ctx_retry(struct hp_nic *n)
@@ -192,11 +188,4 @@ void hp_ctx_init(struct hp_nic *n)
 
 	assoc_init(&n->ctx.dir, sets ? sets : 1, HP_CTX_WAYS, ASSOC_LRU);
 	n->ctx.at = need(calloc(assoc_size(&n->ctx.dir), sizeof(*n->ctx.at)));
-}
-
-void hp_ctx_fini(struct hp_nic *n)
-{
-	assoc_fini(&n->ctx.dir);
-	free(n->ctx.at);
-	free(n->ctx.victim);
 }

@@ -66,6 +66,5 @@ uint64_t hp_ctx_cmd(struct hp_nic *n, uint32_t op, uint32_t vpid);
 bool hp_ctx_busy(const struct hp_nic *n); /* write-backs are on their way */
 
 void hp_ctx_init(struct hp_nic *n);
-void hp_ctx_fini(struct hp_nic *n);
 
 #endif

@@ -28,31 +28,17 @@ static const struct form forms[] = {
 };
 /* clang-format on */
 
-static const struct form *form_of(uint32_t cmd)
-{
-	uint32_t byte = HP_CMD_BYTE(cmd), l;
-
-	if (HP_CMD_ERR(cmd) || HP_CMD_GROUP(cmd) != HP_G_PORT)
-		return NULL;
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-		const struct form *f = &forms[i];
-
-		l = byte & f->count;
-		if (f->main != HP_MAIN(byte))
-			continue;
-		if ((byte & f->fixed) != f->value || l < f->least ||
-		    l > f->most)
-			return NULL;
-		return f;
-	}
-	return NULL;
-}
-
 void hp_vci_decode(struct hp_vci *v, const uint64_t *w, uint32_t vpid)
 {
-	uint32_t cmd = HP_VCI_CMD(w);
-	const struct form *f = form_of(cmd);
+	uint32_t cmd = HP_VCI_CMD(w), byte = HP_CMD_BYTE(cmd), l;
+	const struct form *f = forms, *end = f + sizeof(forms) / sizeof(*forms);
 
+	while (f < end && f->main != HP_MAIN(byte))
+		f++;
+	l = f < end ? byte & f->count : 0;
+	if (HP_CMD_ERR(cmd) || HP_CMD_GROUP(cmd) != HP_G_PORT || f == end ||
+	    (byte & f->fixed) != f->value || l < f->least || l > f->most)
+		f = NULL;
 	*v = (struct hp_vci){ .vpid = (uint16_t)vpid,
 			      .byte = (uint8_t)HP_CMD_BYTE(cmd),
 			      .err = f ? HP_ERR_NOERR : HP_ERR_CMD_INV };

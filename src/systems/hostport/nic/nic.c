@@ -219,6 +219,15 @@ static void scheds_init(struct hp_nic *n)
 	}
 }
 
+/* Packets that jobs have made and not sent. */
+static void jobs_abandon(struct hp_nic *n)
+{
+	for (uint32_t i = 0; i < HP_PARTS; i++)
+		for (struct hp_job *j = n->sched[i].all; j; j = j->chain)
+			if (pipes[i]->abandon)
+				pipes[i]->abandon(n, j);
+}
+
 /* ---- operations ---- */
 
 static int hp_init(struct weft_comp *c, struct weft_err *err)
@@ -359,8 +368,10 @@ static int hp_finish(struct weft_comp *c, struct weft_err *err)
 	for (uint32_t i = 0; !ret && i < HP_BLOCKS; i++)
 		if (hp_blocks[i] && hp_blocks[i]->finish)
 			ret = hp_blocks[i]->finish(n, err);
-	if (weft_sim_idle(c->sim))
+	if (weft_sim_idle(c->sim)) {
+		jobs_abandon(n);
 		hp_net_abandon(n);
+	}
 	return ret;
 }
 
@@ -371,12 +382,15 @@ static void hp_fini(struct weft_comp *c)
 	for (uint32_t i = 0; i < HP_BLOCKS; i++)
 		if (hp_blocks[i] && hp_blocks[i]->fini)
 			hp_blocks[i]->fini(n);
+	jobs_abandon(n);
 	for (uint32_t i = 0; i < HP_PARTS; i++)
 		hp_sched_fini(&n->sched[i]);
 	hp_net_fini(n);
 	hp_fetch_fini(n);
 	vec_free(&n->marks.wait);
-	hp_ctx_fini(n);
+	assoc_fini(&n->ctx.dir);
+	free(n->ctx.at);
+	free(n->ctx.victim);
 	hp_csb_fini(&n->csb);
 	hp_hif_fini(n);
 	free(n->later.at);

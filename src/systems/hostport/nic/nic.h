@@ -244,17 +244,11 @@ struct hp_block {
 	void (*fini)(struct hp_nic *n);
 };
 /* By enum hp_cache; ULTRA is the last.  NULL: not there. */
-enum {
-	HP_BLOCK_ULTRA = 4,
-	HP_BLOCK_NOTIFY,
-	HP_BLOCK_REQ,
-	HP_BLOCK_RSP,
-	HP_BLOCKS
-};
+enum { HP_BLOCK_ULTRA = 4, HP_BLOCK_NOTIFY, HP_BLOCKS };
 extern const struct hp_block *const hp_blocks[HP_BLOCKS];
 extern const struct hp_block hp_win_block, hp_route_block, hp_tlb_block;
 extern const struct hp_block hp_notify_block;
-extern const struct hp_block hp_req_block, hp_rsp_block, hp_ultra_block;
+extern const struct hp_block hp_ultra_block;
 /* By enum hp_part. */
 extern const struct hp_pipe hp_req_pipe, hp_cpl_pipe, hp_rsp_pipe;
 

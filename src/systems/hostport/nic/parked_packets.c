@@ -105,12 +105,6 @@ void hp_park_end(struct hp_nic *n, struct hp_push *p)
 	p->park.pages = 0;
 }
 
-static weft_phys_t park_at(const struct hp_nic *n, const struct hp_push *p,
-			   uint32_t off)
-{
-	return n->park.base + (uint64_t)HP_PAGE * p->park.first + off;
-}
-
 /* ---- there and back ---- */
 
 static void park_wrote(struct hp_nic *n, struct hp_dma *d)
@@ -134,7 +128,9 @@ static void park_write(struct hp_nic *n, struct hp_push *p, uint32_t here)
 		if (bytes < most && !rx->whole && end < p->size)
 			return; /* more of it is on its way */
 		k->out++;
-		hp_dma_write(n, park_at(n, p, k->put),
+		hp_dma_write(n,
+			     n->park.base + (uint64_t)HP_PAGE * p->park.first +
+				     k->put,
 			     weft_slice_sub(rx->f->payload,
 					    rx->head.skip + k->put, bytes),
 			     park_wrote, p);
@@ -153,27 +149,24 @@ static void park_came(struct hp_nic *n, struct hp_dma *d)
 	hp_push_go(n, p);
 }
 
-static void park_read(struct hp_nic *n, struct hp_push *p)
+uint32_t hp_park_go(struct hp_nic *n, struct hp_push *p, uint32_t here)
 {
 	struct hp_park *k = &p->park;
-	uint32_t end = p->stored + HP_INGRESS, bytes;
-	uint32_t most = n->param.dma_piece;
+	uint32_t end = p->stored + HP_INGRESS, most = n->param.dma_piece;
 
+	park_write(n, p, here);
 	end = end < k->there ? end : k->there;
 	end = end < p->total ? end : p->total;
-	while (k->asked < end && k->out < PIECES) {
-		bytes = end - k->asked < most ? end - k->asked : most;
+	while (!p->hold && !p->stop && k->asked < end && k->out < PIECES) {
+		uint32_t bytes = end - k->asked < most ? end - k->asked : most;
+
 		k->out++;
-		hp_dma_read(n, park_at(n, p, k->asked), bytes, park_came, p)
+		hp_dma_read(n,
+			    n->park.base + (uint64_t)HP_PAGE * p->park.first +
+				    k->asked,
+			    bytes, park_came, p)
 			->user = k->asked;
 		k->asked += bytes;
 	}
-}
-
-uint32_t hp_park_go(struct hp_nic *n, struct hp_push *p, uint32_t here)
-{
-	park_write(n, p, here);
-	if (!p->hold && !p->stop)
-		park_read(n, p);
 	return here < p->park.back ? here : p->park.back;
 }

@@ -13,35 +13,31 @@
 
 enum { PIECES = 8 }; /* reads at a time, and room of a unit */
 
-/* The packet, on its way or not, is its first `got` bytes and the tail. */
-static void pull_cut(struct hp_nic *n, struct hp_pull *p)
-{
-	uint64_t tail = HP_TAIL(p->err);
-	uint32_t lost = p->total - p->got;
-	struct hp_tx *t = p->tx;
-
-	lost = ((lost + 7) & ~7u) - 8;
-	memcpy(p->data + p->got, &tail, sizeof(tail));
-	p->f->payload.len -= lost;
-	t->total -= lost;
-	if (t->pkt)
-		t->pkt->flits -=
-			lost / ex_flit_bytes(n->net.np[t->np].ep.cfg.width);
-	p->cut = true;
-	hp_net_more(n, t, UINT32_MAX);
-}
-
+/* Over when all is here.  After a fault the packet, on its way or not, is its
+ * first `got` bytes and the tail. */
 static void pull_check(struct hp_nic *n, struct hp_pull *p)
 {
 	bool all = p->got == p->total;
+	uint32_t lost = ((p->total - p->got + 7) & ~7u) - 8;
+	uint64_t tail = HP_TAIL(p->err);
+	struct hp_tx *t = p->tx;
 
 	if (p->over || p->out || !hp_walk_known(&p->walk))
 		return;
 	if (!all && !p->stop)
 		return;
-	if (!all && p->tx)
-		pull_cut(n, p);
-	if (!all && !p->tx && p->got)
+	if (!all && t) {
+		memcpy(p->data + p->got, &tail, sizeof(tail));
+		p->f->payload.len -= lost;
+		t->total -= lost;
+		if (t->pkt)
+			t->pkt->flits -=
+				lost /
+				ex_flit_bytes(n->net.np[t->np].ep.cfg.width);
+		p->cut = true;
+		hp_net_more(n, t, UINT32_MAX);
+	}
+	if (!all && !t && p->got)
 		return; /* cut when it is released */
 	hp_walk_end(n, &p->walk);
 	p->over = true;
@@ -65,39 +61,33 @@ static void pull_done(struct hp_nic *n, struct hp_dma *d)
 	hp_pull_go(n, p);
 }
 
-static bool pull_piece(struct hp_nic *n, struct hp_pull *p)
-{
-	uint32_t left, bytes = p->total - p->asked;
-	weft_phys_t pa;
-	enum hp_step step = hp_walk_at(&p->walk, p->asked, &pa, &left);
-	struct hp_dma *d;
-
-	if (step == HP_STEP_FAULT)
-		p->stop = true;
-	if (step != HP_STEP_READY)
-		return false;
-	bytes = bytes < left ? bytes : left;
-	bytes = bytes < n->param.dma_piece ? bytes : n->param.dma_piece;
-	p->out++;
-	d = hp_dma_read(n, pa, bytes, pull_done, p);
-	d->user = p->asked;
-	d->txn.trace_id = p->f->trace_id;
-	p->asked += bytes;
-	return true;
-}
-
 /* Nothing is read before the pages are known, and no more than the unit has
  * room for before the packet leaves. */
 void hp_pull_go(struct hp_nic *n, struct hp_pull *p)
 {
-	uint32_t limit =
-		hp_walk_known(&p->walk) ? PIECES * n->param.dma_piece : 0;
+	uint32_t piece = n->param.dma_piece;
+	uint32_t limit = hp_walk_known(&p->walk) ? PIECES * piece : 0;
 
 	if (p->tx || limit > p->total)
 		limit = p->total;
-	while (!p->stop && p->asked < limit && p->out < PIECES)
-		if (!pull_piece(n, p))
+	while (!p->stop && p->asked < limit && p->out < PIECES) {
+		uint32_t left, bytes = p->total - p->asked;
+		weft_phys_t pa;
+		enum hp_step step = hp_walk_at(&p->walk, p->asked, &pa, &left);
+		struct hp_dma *d;
+
+		if (step == HP_STEP_FAULT)
+			p->stop = true;
+		if (step != HP_STEP_READY)
 			break;
+		bytes = bytes < left ? bytes : left;
+		bytes = bytes < piece ? bytes : piece;
+		p->out++;
+		d = hp_dma_read(n, pa, bytes, pull_done, p);
+		d->user = p->asked;
+		d->txn.trace_id = p->f->trace_id;
+		p->asked += bytes;
+	}
 	pull_check(n, p);
 	p->go(n, p);
 }

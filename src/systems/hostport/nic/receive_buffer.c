@@ -130,10 +130,23 @@ static void prd_read(struct hp_nic *n, struct hp_dma *d)
 	hp_cpl_store(n, q, q->push.walk.bytes);
 }
 
-static void place_posted(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
+/* ---- both ---- */
+
+static void place_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	uint32_t rp = (uint32_t)HP_CTX(c->w, HP_F_PRQ_RP), next;
+	struct hp_cpl *q = r->arg;
 
+	q->in.asking = false;
+	if (!hp_in_usable(n, &q->in, c)) { /* closed since */
+		hp_rx_unwait(n, &q->in, c);
+		place_over(n, q);
+		return;
+	}
+	if (!(q->in.flags & HP_CTX_PR_EN)) {
+		place_rdr(n, q, c);
+		return;
+	}
 	if (!place_room(n, q, c, rp != HP_CTX(c->w, HP_F_PRQ_WP)))
 		return;
 	next = hp_next(rp, 1, n->reg.prq_size);
@@ -144,23 +157,6 @@ static void place_posted(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
 	q->in.snap |= next;
 	hp_dma_read(n, HP_BASE(c->w, HP_F_PRQ_BASE) + (uint64_t)HP_LINE * rp,
 		    HP_LINE, prd_read, q);
-}
-
-/* ---- both ---- */
-
-static void place_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
-{
-	struct hp_cpl *q = r->arg;
-
-	q->in.asking = false;
-	if (!hp_in_usable(n, &q->in, c)) { /* closed since */
-		hp_rx_unwait(n, &q->in, c);
-		place_over(n, q);
-	} else if (q->in.flags & HP_CTX_PR_EN) {
-		place_posted(n, q, c);
-	} else {
-		place_rdr(n, q, c);
-	}
 }
 
 void hp_place_recv(struct hp_nic *n, struct hp_cpl *q)

@@ -77,11 +77,6 @@ void hp_room_leave(struct hp_nic *n, struct hp_in *in)
 
 /* ---- standing aside ---- */
 
-static struct hp_sched *sched_of(struct hp_nic *n, const struct hp_in *in)
-{
-	return &n->sched[hp_in_part(in)];
-}
-
 static struct hp_push *push_of(struct hp_in *in)
 {
 	return hp_in_part(in) == HP_CPL ? &((struct hp_cpl *)in)->push : NULL;
@@ -115,7 +110,7 @@ bool hp_room_stand(struct hp_nic *n, struct hp_in *in)
 	if (!payload_leaves(n, in))
 		return !n->park.pages;
 	in->job.placed = true;
-	hp_stage_aside(sched_of(n, in), &in->job);
+	hp_stage_aside(&n->sched[hp_in_part(in)], &in->job);
 	return true;
 }
 
@@ -187,7 +182,7 @@ static void room_end(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 	hp_room_leave(n, in);
 	hp_stall_update(n, c);
 	hp_rx_room(n, c->vpid);
-	hp_stage_done(sched_of(n, in), &in->job);
+	hp_stage_done(&n->sched[hp_in_part(in)], &in->job);
 }
 
 static void room_over(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c);

@@ -36,11 +36,6 @@ static void req_next(struct hp_nic *n, void *arg)
 	hp_stage_done(&n->sched[HP_REQ], &q->in.job);
 }
 
-static bool has_window(const struct hp_vci *v)
-{
-	return v->main == HP_M_PUT || v->main == HP_M_GET;
-}
-
 /* ---- LOOKUP ---- */
 
 /* Route, then the origin window, or the SDR: 6, 7, 5 (6.3). */
@@ -57,7 +52,7 @@ static enum hp_err req_check(const struct hp_nic *n, const struct req *q)
 		return q->err;
 	if (!q->route.ok)
 		return HP_ERR_ROUTE_INV;
-	if (has_window(&q->in.vci))
+	if (q->in.vci.main == HP_M_PUT || q->in.vci.main == HP_M_GET)
 		return hp_win_check(&a, &q->win);
 	if (q->in.vci.main != HP_M_SEND)
 		return HP_ERR_NOERR;
@@ -100,7 +95,7 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 		q->gone = true;
 		q->err = HP_ERR_OVPID_INV;
 		hp_err_log(n, HP_CMD(q->err, HP_G_PORT, v->byte), v->vpid);
-	} else if (has_window(v)) {
+	} else if (v->main == HP_M_PUT || v->main == HP_M_GET) {
 		q->win.done = lookup_win;
 		q->win.arg = q;
 		q->waits++;
@@ -134,28 +129,22 @@ static void req_lookup(struct hp_sched *s, struct hp_job *j)
 
 /* ---- FRAME ---- */
 
-static uint64_t requester_transfer(const struct hp_vci *v)
-{
-	switch (v->main) {
-	case HP_M_SEND:
-		return HP_VCI_SEND_LEN(v->w);
-	case HP_M_PUT:
-	case HP_M_GET:
-		return HP_VCI_LEN(v->w);
-	case HP_M_FAST_GET:
-		return 8u * HP_L2(v->byte);
-	default:
-		return 8u * v->imm;
-	}
-}
-
 /* False: no network has such a route. */
 static bool frame_make(struct hp_nic *n, struct req *q)
 {
 	const struct hp_vci *v = &q->in.vci;
+	bool payload = v->main == HP_M_SEND || v->main == HP_M_PUT;
 	struct hp_head h = { .vpid = HP_VCI_TVPID(v->w), .bytes = 8u * v->imm };
 	struct hp_pull *p = &q->pull;
 
+	if (v->main == HP_M_SEND)
+		q->len = HP_VCI_SEND_LEN(v->w);
+	else if (v->main == HP_M_PUT || v->main == HP_M_GET)
+		q->len = HP_VCI_LEN(v->w);
+	else if (v->main == HP_M_FAST_GET)
+		q->len = 8u * HP_L2(v->byte);
+	else
+		q->len = 8u * v->imm;
 	h.c[0] = HP_C0(HP_CMD(0, HP_G_PORT, v->byte), n->reg.hpid, v->vpid);
 	h.c[1] = HP_C1(q->epoch, HP_VCI_TAG(v->w));
 	h.c[2] = HP_VCI_USER(v->w);
@@ -166,7 +155,7 @@ static bool frame_make(struct hp_nic *n, struct req *q)
 	h.c[6] = v->main == HP_M_MIS_PUT ? HP_VCI_BE(v->w)
 					 : HP_VCI_W5(HP_VCI_OWIN(v->w));
 	h.c[7] = HP_VCI_OOFF(v->w);
-	if (v->main == HP_M_SEND || v->main == HP_M_PUT)
+	if (payload)
 		h.bytes = (uint32_t)q->len;
 	p->f = hp_pkt_new(n->comp->sim, &q->route.route, &h, 0);
 	if (!p->f)
@@ -177,6 +166,8 @@ static bool frame_make(struct hp_nic *n, struct req *q)
 	p->total = p->got = h.bytes;
 	return true;
 }
+
+static void output_check(struct hp_nic *n, struct req *q);
 
 /* Frame generation and translation run side by side. */
 static void frame_check(struct hp_nic *n, struct req *q)
@@ -192,24 +183,27 @@ static void frame_check(struct hp_nic *n, struct req *q)
 	req_next(n, q);
 }
 
-static void frame_done(struct hp_nic *n, void *arg)
+/* Whichever stage the job is in: all that it waits for may be over. */
+static void stage_check(struct hp_nic *n, struct req *q)
 {
-	struct req *q = arg;
-
-	q->framed = true;
-	frame_check(n, q);
-}
-
-static void output_check(struct hp_nic *n, struct req *q);
-
-static void pull_go(struct hp_nic *n, struct hp_pull *p)
-{
-	struct req *q = p->arg;
-
 	if (q->in.job.stage == FRAME)
 		frame_check(n, q);
 	else
 		output_check(n, q);
+}
+
+/* The frame is made; in OUTPUT its words have passed, one in each cycle. */
+static void frame_timer(struct hp_nic *n, void *arg)
+{
+	struct req *q = arg;
+
+	q->framed = !q->framed;
+	stage_check(n, q);
+}
+
+static void pull_go(struct hp_nic *n, struct hp_pull *p)
+{
+	stage_check(n, p->arg);
 }
 
 /* The driver has to look for a page: other instructions go on meanwhile, and
@@ -232,14 +226,13 @@ static void req_frame(struct hp_sched *s, struct hp_job *j)
 	struct hp_nic *n = s->own;
 
 	hp_mark(n, q->in.trace, "requester: lookups, check");
-	q->len = requester_transfer(v);
 	if (!q->err && !frame_make(n, q))
 		q->err = HP_ERR_ROUTE_INV;
 	if (q->err) {
 		hp_stage_done(s, j);
 		return;
 	}
-	hp_after(n, n->param.t_frame, frame_done, q);
+	hp_after(n, n->param.t_frame, frame_timer, q);
 	q->pulls = (v->main == HP_M_SEND || v->main == HP_M_PUT) && p->total;
 	if (!q->pulls)
 		return;
@@ -295,15 +288,6 @@ static void output_check(struct hp_nic *n, struct req *q)
 	req_next(n, q);
 }
 
-/* The words have passed, one in each cycle. */
-static void output_passed(struct hp_nic *n, void *arg)
-{
-	struct req *q = arg;
-
-	q->framed = false;
-	output_check(n, q);
-}
-
 static void output_taken(struct hp_nic *n, struct hp_tx *tx)
 {
 	struct req *q = tx->arg;
@@ -326,7 +310,7 @@ static void req_output(struct hp_sched *s, struct hp_job *j)
 		hp_stage_done(s, j);
 		return;
 	}
-	hp_after(n, (q->pull.f->payload.len + 7) / 8, output_passed, q);
+	hp_after(n, (q->pull.f->payload.len + 7) / 8, frame_timer, q);
 	hp_pull_release(n, &q->pull, hp_now(n),
 			wants_sent(q) ? output_sent : output_gone, q);
 	q->pull.tx->vpid = q->in.vci.vpid;
@@ -389,6 +373,12 @@ static const char *req_what(const struct hp_job *j)
 	return hp_command_name(((const struct req *)j)->in.vci.byte);
 }
 
+/* The run has ended, or come to rest, in the middle: a packet was not sent. */
+static void req_abandon(struct hp_nic *n, struct hp_job *j)
+{
+	hp_pull_drop(n, &((struct req *)j)->pull);
+}
+
 const struct hp_pipe hp_req_pipe = {
 	.name = "requester",
 	.queue_name = "requester_queue",
@@ -400,25 +390,5 @@ const struct hp_pipe hp_req_pipe = {
 	.stages = STAGES,
 	.stage = { req_lookup, req_frame, req_output, req_finish },
 	.left = req_left,
-};
-
-/* The run has ended in the middle: packets that were not sent. */
-static void req_fini(struct hp_nic *n)
-{
-	for (struct hp_job *j = n->sched[HP_REQ].all; j; j = j->chain)
-		hp_pull_drop(n, &((struct req *)j)->pull);
-}
-
-/* Or it has come to rest: nobody will send them any more. */
-static int req_rest(struct hp_nic *n, struct weft_err *err)
-{
-	if (weft_sim_idle(n->comp->sim))
-		req_fini(n);
-	return 0;
-}
-
-const struct hp_block hp_req_block = {
-	.name = "requester",
-	.finish = req_rest,
-	.fini = req_fini,
+	.abandon = req_abandon,
 };

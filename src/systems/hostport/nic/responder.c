@@ -128,6 +128,8 @@ static bool frame_make(struct hp_nic *n, struct rsp *q)
 	return true;
 }
 
+static void output_check(struct hp_nic *n, struct rsp *q);
+
 static void frame_check(struct hp_nic *n, struct rsp *q)
 {
 	struct hp_pull *p = &q->pull;
@@ -152,24 +154,26 @@ static void frame_check(struct hp_nic *n, struct rsp *q)
 	rsp_next(n, q);
 }
 
-static void frame_done(struct hp_nic *n, void *arg)
+static void stage_check(struct hp_nic *n, struct rsp *q)
 {
-	struct rsp *q = arg;
-
-	q->framed = true;
-	frame_check(n, q);
-}
-
-static void output_check(struct hp_nic *n, struct rsp *q);
-
-static void pull_go(struct hp_nic *n, struct hp_pull *p)
-{
-	struct rsp *q = p->arg;
-
 	if (q->in.job.stage == FRAME)
 		frame_check(n, q);
 	else
 		output_check(n, q);
+}
+
+/* The frame is made; in OUTPUT its words have passed, one in each cycle. */
+static void frame_timer(struct hp_nic *n, void *arg)
+{
+	struct rsp *q = arg;
+
+	q->framed = !q->framed;
+	stage_check(n, q);
+}
+
+static void pull_go(struct hp_nic *n, struct hp_pull *p)
+{
+	stage_check(n, p->arg);
 }
 
 static void walk_missed(struct hp_nic *n, struct hp_walk *w)
@@ -189,12 +193,26 @@ static void atomic_page(struct hp_nic *n, struct hp_walk *w)
 	frame_check(n, p->arg);
 }
 
-/* Asks for the pages: of the payload, which is read as they come, or of the
- * atomic. */
-static void frame_pages(struct hp_nic *n, struct rsp *q)
+static void rsp_frame(struct hp_sched *s, struct hp_job *j)
 {
+	struct rsp *q = (struct rsp *)j;
 	struct hp_pull *p = &q->pull;
+	struct hp_nic *n = s->own;
 
+	hp_mark(n, q->in.trace, "responder: lookups, check");
+	if (!q->in.err && !q->in.gone && !frame_make(n, q)) {
+		hp_in_refuse(n, &q->in, HP_ERR_ROUTE_BROKEN);
+		q->in.gone = true;
+	}
+	if (q->in.err || q->in.gone) {
+		hp_stage_done(s, j);
+		return;
+	}
+	hp_after(n, n->param.t_frame, frame_timer, q);
+	if (!p->total)
+		return;
+	/* the pages: of the payload, which is read as they come, or of the
+	 * atomic */
 	p->arg = q;
 	p->walk.go = q->atomic ? atomic_page : hp_pull_walk;
 	p->walk.missed = walk_missed;
@@ -207,25 +225,6 @@ static void frame_pages(struct hp_nic *n, struct rsp *q)
 	hp_walk_virt(n, &p->walk, q->in.head.vpid, q->va, p->total, q->atomic);
 	if (q->pulls)
 		hp_pull_go(n, p);
-}
-
-static void rsp_frame(struct hp_sched *s, struct hp_job *j)
-{
-	struct rsp *q = (struct rsp *)j;
-	struct hp_nic *n = s->own;
-
-	hp_mark(n, q->in.trace, "responder: lookups, check");
-	if (!q->in.err && !q->in.gone && !frame_make(n, q)) {
-		hp_in_refuse(n, &q->in, HP_ERR_ROUTE_BROKEN);
-		q->in.gone = true;
-	}
-	if (q->in.err || q->in.gone) {
-		hp_stage_done(s, j);
-		return;
-	}
-	hp_after(n, n->param.t_frame, frame_done, q);
-	if (q->pull.total)
-		frame_pages(n, q);
 }
 
 /* ---- OUTPUT: atomics ---- */
@@ -335,14 +334,6 @@ static void output_check(struct hp_nic *n, struct rsp *q)
 	rsp_next(n, q);
 }
 
-static void output_passed(struct hp_nic *n, void *arg)
-{
-	struct rsp *q = arg;
-
-	q->framed = false;
-	output_check(n, q);
-}
-
 static void rsp_output(struct hp_sched *s, struct hp_job *j)
 {
 	struct rsp *q = (struct rsp *)j;
@@ -357,7 +348,7 @@ static void rsp_output(struct hp_sched *s, struct hp_job *j)
 		atomic_more(n, q->in.rx);
 	} else {
 		hp_in_end(n, &q->in);
-		hp_after(n, (q->pull.f->payload.len + 7) / 8, output_passed, q);
+		hp_after(n, (q->pull.f->payload.len + 7) / 8, frame_timer, q);
 		hp_pull_release(n, &q->pull, hp_now(n), NULL, NULL);
 		q->in.trace = 0; /* the response's */
 	}
@@ -407,6 +398,13 @@ static void rsp_aside(struct hp_sched *s, struct hp_job *j)
 	}
 }
 
+/* The run has ended, or come to rest, in the middle: a response was not sent.
+ */
+static void rsp_abandon(struct hp_nic *n, struct hp_job *j)
+{
+	hp_pull_drop(n, &((struct rsp *)j)->pull);
+}
+
 const struct hp_pipe hp_rsp_pipe = {
 	.name = "responder",
 	.queue_name = "responder_queue",
@@ -418,27 +416,7 @@ const struct hp_pipe hp_rsp_pipe = {
 	.stages = STAGES,
 	.stage = { rsp_lookup, rsp_frame, rsp_output, rsp_finish },
 	.left = rsp_left,
+	.abandon = rsp_abandon,
 	.aside = rsp_aside,
 	.behind = hp_room_behind,
-};
-
-/* The run has ended in the middle: responses that were not sent. */
-static void rsp_fini(struct hp_nic *n)
-{
-	for (struct hp_job *j = n->sched[HP_RSP].all; j; j = j->chain)
-		hp_pull_drop(n, &((struct rsp *)j)->pull);
-}
-
-/* Or it has come to rest: nobody will send them any more. */
-static int rsp_rest(struct hp_nic *n, struct weft_err *err)
-{
-	if (weft_sim_idle(n->comp->sim))
-		rsp_fini(n);
-	return 0;
-}
-
-const struct hp_block hp_rsp_block = {
-	.name = "responder",
-	.finish = rsp_rest,
-	.fini = rsp_fini,
 };

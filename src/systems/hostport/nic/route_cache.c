@@ -6,11 +6,6 @@
 
 enum { KEPT = 32 }; /* bytes of a line */
 
-static uint64_t route_key(uint32_t off, uint32_t len)
-{
-	return (uint64_t)len << 32 | off;
-}
-
 static void route_done(struct hp_nic *n, struct hp_look *k)
 {
 	struct hp_route_req *r = k->arg;
@@ -24,7 +19,7 @@ void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 {
 	struct hp_look *k = &r->look;
 
-	k->key = route_key(off, len);
+	k->key = (uint64_t)len << 32 | off;
 	k->addr = n->reg.rs_base + off;
 	k->bytes = len < HP_LOOK_BYTES ? len : HP_LOOK_BYTES;
 	k->done = route_done;
@@ -42,7 +37,8 @@ static uint64_t route_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			    uint64_t arg1)
 {
 	return hp_lines_cmd(n->routes, HP_CACHE_OP(cmd),
-			    route_key((uint32_t)arg0, HP_CACHE_COUNT(cmd)));
+			    (uint64_t)HP_CACHE_COUNT(cmd) << 32 |
+				    (uint32_t)arg0);
 }
 
 static int route_init(struct hp_nic *n, struct weft_err *err)

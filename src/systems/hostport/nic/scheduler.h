@@ -58,6 +58,7 @@ static inline uint64_t hp_key(uint32_t vpid, uint32_t far_vpid, uint32_t place,
 	       (place & 0x3fffffff);
 }
 
+struct hp_nic;
 struct hp_sched;
 struct weft_comp;
 
@@ -80,6 +81,8 @@ struct hp_pipe {
 	/* It has left the last stage and the scoreboard; the record goes back
 	 * to the pool afterwards.  May be NULL. */
 	void (*left)(struct hp_sched *s, struct hp_job *j);
+	/* Nothing more will be done for it.  May be NULL. */
+	void (*abandon)(struct hp_nic *n, struct hp_job *j);
 };
 
 struct hp_fu {

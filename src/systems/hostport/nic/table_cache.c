@@ -42,11 +42,6 @@ static uint32_t line_set(const struct hp_lines *l, uint64_t key)
 	return (uint32_t)((mixed >> 32) % l->dir.sets);
 }
 
-static uint32_t line_find(const struct hp_lines *l, uint64_t key)
-{
-	return assoc_find(&l->dir, line_set(l, key), 0, key);
-}
-
 /* ---- misses ---- */
 
 static void look_answer(struct hp_nic *n, struct hp_look *k,
@@ -101,29 +96,13 @@ static void look_wait(struct hp_look *k, const struct hp_cached *c)
 	*at = k;
 }
 
-static void line_fill(struct hp_nic *n, struct hp_look *k)
-{
-	struct hp_lines *l = k->lines;
-	uint32_t i = k->bytes <= l->width
-			     ? assoc_victim(&l->dir, line_set(l, k->key))
-			     : ASSOC_NONE;
-
-	if (i == ASSOC_NONE) {
-		hp_dma_read(n, k->addr, k->bytes, look_read, k);
-		return;
-	}
-	assoc_put(&l->dir, i, 0, k->key, ASSOC_FILLING);
-	look_wait(k, &l->at[i]);
-	hp_dma_read(n, k->addr, k->bytes, line_filled, &l->at[i]);
-}
-
 /* ---- requests ---- */
 
 static void line_look(struct hp_nic *n, void *arg)
 {
 	struct hp_look *k = arg;
 	struct hp_lines *l = k->lines;
-	uint32_t i = line_find(l, k->key);
+	uint32_t i = assoc_find(&l->dir, line_set(l, k->key), 0, k->key);
 
 	if (assoc_valid(&l->dir, i)) {
 		hp_count(n, l->hits, 1);
@@ -134,10 +113,19 @@ static void line_look(struct hp_nic *n, void *arg)
 		return;
 	}
 	hp_count(n, l->misses, 1);
-	if (i == ASSOC_NONE)
-		line_fill(n, k);
-	else
+	if (i != ASSOC_NONE) {
 		look_wait(k, &l->at[i]);
+		return;
+	}
+	if (k->bytes <= l->width)
+		i = assoc_victim(&l->dir, line_set(l, k->key));
+	if (i == ASSOC_NONE) {
+		hp_dma_read(n, k->addr, k->bytes, look_read, k);
+		return;
+	}
+	assoc_put(&l->dir, i, 0, k->key, ASSOC_FILLING);
+	look_wait(k, &l->at[i]);
+	hp_dma_read(n, k->addr, k->bytes, line_filled, &l->at[i]);
 }
 
 void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k)
@@ -163,7 +151,7 @@ void hp_lines_none(struct hp_nic *n, struct hp_lines *l, struct hp_look *k)
 
 uint64_t hp_lines_cmd(struct hp_lines *l, uint32_t op, uint64_t key)
 {
-	uint32_t i = line_find(l, key);
+	uint32_t i = assoc_find(&l->dir, line_set(l, key), 0, key);
 
 	if (op == HP_CACHE_REMOVE && i != ASSOC_NONE)
 		assoc_remove(&l->dir, i);

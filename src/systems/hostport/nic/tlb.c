@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TLB (hostport.md 8.8): (VPID, virtual page) to physical page, fully
- * associative, LRU within shares: see tlb_victim.
+ * associative, LRU within shares: see tlb_insert.
  *
  *   get -> t_tlb -> present: done
  *                   else: record {VPID, page, write} for the driver, interrupt;
@@ -52,21 +52,6 @@ static bool tlb_may_go(const void *arg, uint32_t i)
 	uint32_t vpid = s->tlb->dir.at[i].owner;
 
 	return s->tlb->owned[vpid] + (vpid == s->vpid) >= s->most;
-}
-
-/* A free entry, or the least recently used one of the VPIDs that have most: a
- * process that uses many pages replaces its own, and takes none of those that
- * have fewer than it has.  Lowest number first, so that runs repeat. */
-static uint32_t tlb_victim(const struct hp_nic *n, uint32_t vpid)
-{
-	const struct hp_tlb *t = n->xlate;
-	struct tlb_share s = { t, vpid, t->owned[vpid] + 1 };
-
-	for (uint32_t i = 0; i < n->param.tlb; i++)
-		if (assoc_valid(&t->dir, i) &&
-		    t->owned[t->dir.at[i].owner] > s.most)
-			s.most = t->owned[t->dir.at[i].owner];
-	return assoc_victim_if(&t->dir, 0, tlb_may_go, &s);
 }
 
 static void tlb_invalidate(struct hp_nic *n, uint32_t i)
@@ -127,11 +112,19 @@ static void tlb_deliver(struct hp_nic *n, void *arg)
 
 /* ---- misses ---- */
 
-static void tlb_miss(struct hp_nic *n, struct hp_xlate *x)
+static void tlb_look(struct hp_nic *n, void *arg)
 {
-	struct hp_xlate **at = &n->xlate->wait;
+	struct hp_xlate *x = arg, **at = &n->xlate->wait;
+	uint32_t i = tlb_find(n, x->vpid, x->vpage);
 	bool asked = false;
 
+	if (i != ASSOC_NONE || x->vpage >> 36) {
+		if (i != ASSOC_NONE)
+			hp_count(n, HP_K_TLB_HITS, 1);
+		tlb_settle(n, x, i); /* beyond 48 bits nothing can be */
+		x->done(n, x);
+		return;
+	}
 	hp_count(n, HP_K_TLB_MISSES, 1);
 	for (; *at; at = &(*at)->next)
 		asked |= (*at)->vpid == x->vpid && (*at)->vpage == x->vpage &&
@@ -142,21 +135,6 @@ static void tlb_miss(struct hp_nic *n, struct hp_xlate *x)
 		hp_tlb_missed(n, x->vpid, x->vpage, x->write);
 	if (x->missed)
 		x->missed(n, x);
-}
-
-static void tlb_look(struct hp_nic *n, void *arg)
-{
-	struct hp_xlate *x = arg;
-	uint32_t i = tlb_find(n, x->vpid, x->vpage);
-
-	if (i == ASSOC_NONE && !(x->vpage >> 36)) {
-		tlb_miss(n, x);
-		return;
-	}
-	if (i != ASSOC_NONE)
-		hp_count(n, HP_K_TLB_HITS, 1);
-	tlb_settle(n, x, i); /* beyond 48 bits nothing can be */
-	x->done(n, x);
 }
 
 void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x)
@@ -186,25 +164,37 @@ static void tlb_answer(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 	}
 }
 
-/* A page in use stays where it was. */
+/* A page in use stays where it was.  Another one has its entry, a free one, or
+ * the least recently used one of the VPIDs that have most: a process that uses
+ * many pages replaces its own, and takes none of those that have fewer than it
+ * has.  Lowest number first, so that runs repeat. */
 static void tlb_insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 		       uint64_t arg)
 {
 	struct hp_tlb *t = n->xlate;
+	struct tlb_share s = { t, vpid, t->owned[vpid] + 1 };
 	uint32_t i = tlb_find(n, vpid, vpage);
 
 	if (arg == HP_TLB_FAULT) {
-		i = ASSOC_NONE;
-	} else if (i == ASSOC_NONE || !in_use(n, vpid, vpage)) {
-		i = i != ASSOC_NONE ? i : tlb_victim(n, vpid);
-		tlb_invalidate(n, i);
-		t->owned[vpid]++;
-		assoc_put(&t->dir, i, vpid, vpage, ASSOC_VALID);
-		assoc_touch(&t->dir, i);
-		t->at[i] =
-			(struct tlb_entry){ .ppage = HP_TLB_PAGE(arg),
-					    .writable = HP_TLB_WRITABLE(arg) };
+		tlb_answer(n, vpid, vpage, false, ASSOC_NONE);
+		return;
 	}
+	if (i != ASSOC_NONE && in_use(n, vpid, vpage)) {
+		tlb_answer(n, vpid, vpage, false, i);
+		return;
+	}
+	for (uint32_t k = 0; i == ASSOC_NONE && k < n->param.tlb; k++)
+		if (assoc_valid(&t->dir, k) &&
+		    t->owned[t->dir.at[k].owner] > s.most)
+			s.most = t->owned[t->dir.at[k].owner];
+	if (i == ASSOC_NONE)
+		i = assoc_victim_if(&t->dir, 0, tlb_may_go, &s);
+	tlb_invalidate(n, i);
+	t->owned[vpid]++;
+	assoc_put(&t->dir, i, vpid, vpage, ASSOC_VALID);
+	assoc_touch(&t->dir, i);
+	t->at[i] = (struct tlb_entry){ .ppage = HP_TLB_PAGE(arg),
+				       .writable = HP_TLB_WRITABLE(arg) };
 	tlb_answer(n, vpid, vpage, false, i);
 }
 

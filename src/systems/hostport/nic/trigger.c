@@ -75,9 +75,15 @@ static void access_load(struct hp_nic *n, const struct weft_bus_note *note)
 
 /* ---- stores ---- */
 
-static void reg_store(struct hp_nic *n, const struct weft_bus_note *note)
+/* A store to a Triggerpage has no effect, nor has one to the info page. */
+static void access_store(struct hp_nic *n, const struct weft_bus_note *note)
 {
-	for (uint32_t i = 0, size; i < note->bytes; i += size) {
+	const struct hp_block *ultra = hp_blocks[HP_BLOCK_ULTRA];
+	bool reg = note->space <= 1 + HP_BAR_MGMT;
+
+	if (note->space == 1 + HP_BAR_ULTRA && ultra && ultra->store)
+		ultra->store(n, note);
+	for (uint32_t i = 0, size; reg && i < note->bytes; i += size) {
 		uint64_t val = 0;
 
 		/* the largest naturally aligned piece */
@@ -88,17 +94,6 @@ static void reg_store(struct hp_nic *n, const struct weft_bus_note *note)
 		weft_reg_store(n->comp, note->space, (uint32_t)(note->off + i),
 			       size, val);
 	}
-}
-
-/* A store to a Triggerpage has no effect, nor has one to the info page. */
-static void access_store(struct hp_nic *n, const struct weft_bus_note *note)
-{
-	const struct hp_block *ultra = hp_blocks[HP_BLOCK_ULTRA];
-
-	if (note->space == 1 + HP_BAR_ULTRA && ultra && ultra->store)
-		ultra->store(n, note);
-	else if (note->space <= 1 + HP_BAR_MGMT)
-		reg_store(n, note);
 	weft_bus_consumed(n->bus, 1);
 }
 

@@ -94,19 +94,6 @@ static void ultra_completer_stored(struct hp_nic *n, struct hp_dma *d)
 		in_free(n->ultra, i);
 }
 
-static void ultra_completer_keep(struct hp_ultra *u, struct ultra_in *i,
-				 const uint64_t *w, uint32_t words,
-				 uint64_t trace)
-{
-	struct ultra_slot *s = ring_push(&u->cpl[i->tupid].kept);
-	struct hp_dma none = { .arg = i };
-
-	s->w[0] = w[words - 1];
-	memcpy(&s->w[1], w, 8 * (words - 1));
-	weft_msg_end(u->n->comp, trace, true);
-	ultra_completer_stored(u->n, &none);
-}
-
 static void ultra_completer_store(struct hp_ultra *u, struct ultra_in *i)
 {
 	struct ultra_cpl *p = &u->cpl[i->tupid];
@@ -114,7 +101,7 @@ static void ultra_completer_store(struct hp_ultra *u, struct ultra_in *i)
 	uint32_t k = payload_words(i), words = k + 2;
 	uint64_t at =
 		p->base + 8ULL * ((uint64_t)(p->wp + 1) * p->words - words);
-	uint64_t trace = i->rx->f->trace_id;
+	uint64_t trace = i->rx->f->trace_id, *kept;
 	struct hp_dma *d;
 
 	/* tag, payload, status */
@@ -131,7 +118,11 @@ static void ultra_completer_store(struct hp_ultra *u, struct ultra_in *i)
 	hp_rx_end(u->n, i->rx);
 	i->rx = NULL;
 	if (p->on_device) {
-		ultra_completer_keep(u, i, w, words, trace);
+		kept = ring_push(&p->kept)->w; /* status first */
+		kept[0] = w[words - 1];
+		memcpy(&kept[1], w, 8 * (words - 1));
+		weft_msg_end(u->n->comp, trace, true);
+		ultra_completer_stored(u->n, &(struct hp_dma){ .arg = i });
 		return;
 	}
 	p->wp = hp_next(p->wp, 1, p->slices);

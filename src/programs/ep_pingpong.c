@@ -1,205 +1,219 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program ep.pingpong: messages of any size between nodes 0 and 1 over the
- * common endpoint, returned as received, every byte compared.  Other nodes
- * only open their endpoint. */
+/* Program ep.pingpong: messages of any size between node 0 and a partner over
+ * the common endpoint, returned as received. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "host/times.h"
 #include "programs/endpoint_program.h"
+#include "programs/pingpong.h"
 
-struct epp {
-	/* parameters */
-	uint64_t count;
-	uint64_t size;
+struct ep_pingpong {
+	struct pingpong p;
 	uint32_t eager_max;
 	bool use_irq;
 	weft_time_t start, first_wait;
 	bool layer;
 	uint64_t head;
 	weft_time_t call;
-	/* run */
-	struct program w;
 	struct weft_ep *ep;
+	struct weft_ep_event ev; /* what came last */
 	uint8_t *buf;
-	struct weft_hist *hist;
-	weft_time_t total; /* all rounds but the first */
 };
 
-static void epp_send(struct epp *p, const void *data, size_t len, uint64_t seq)
+static int ep_pingpong_post(struct ep_pingpong *e, const void *data, size_t len,
+			    uint64_t seq)
 {
 	struct weft_ep_event ev;
 	int ret;
 
-	while ((ret = weft_ep_send(p->ep, p->w.me ^ 1, data, len, seq, NULL)) ==
+	while ((ret = weft_ep_send(e->ep, e->p.peer, data, len, seq, NULL)) ==
 	       -EAGAIN)
-		p->ep->ops->poll(p->ep, &ev, 1);
+		e->ep->ops->poll(e->ep, &ev, 1);
 	if (ret)
-		weft_check_failed(p->w.c, "send says %d", ret);
+		weft_check_failed(e->p.w.c, "send says %d", ret);
+	return ret;
 }
 
-/* The next message, everything else that happens is let go. */
-static struct weft_ep_event epp_recv(struct epp *p)
+/* The next message; everything else that happens is let go. */
+static void ep_pingpong_take(struct ep_pingpong *e, uint64_t seq)
 {
-	struct weft_ep_event ev;
-
 	for (;;) {
-		while (p->ep->ops->poll(p->ep, &ev, 1))
-			if (ev.kind == WEFT_EV_RECV)
-				return ev;
-		p->ep->ops->wait(p->ep, WEFT_NEVER);
+		while (e->ep->ops->poll(e->ep, &e->ev, 1)) {
+			if (e->ev.kind != WEFT_EV_RECV)
+				continue;
+			if (e->ev.len != e->p.len || e->ev.imm != seq)
+				weft_check_failed(e->p.w.c,
+						  "round %" PRIu64
+						  ": number %" PRIu64
+						  ", %zu bytes",
+						  seq, e->ev.imm, e->ev.len);
+			e->p.in = e->ev.len == e->p.len ? e->ev.data : NULL;
+			return;
+		}
+		e->ep->ops->wait(e->ep, WEFT_NEVER);
 	}
 }
 
-static void epp_check(struct epp *p, const struct weft_ep_event *ev,
-		      uint64_t seq)
+static void ep_pingpong_release(struct pingpong *p, uint64_t seq)
 {
-	int64_t bad = epw_check(ev->data, ev->len, program_base(0, 1, seq));
+	struct ep_pingpong *e = (struct ep_pingpong *)p;
 
-	if (bad >= 0 || ev->len != p->size || ev->imm != seq)
-		weft_check_failed(p->w.c,
-				  "round %" PRIu64
-				  ": length %zu, wrong byte %" PRId64,
-				  seq, ev->len, bad);
+	e->ep->ops->release(e->ep, &e->ev);
 }
 
-static void epp_note(struct epp *p, weft_time_t t, uint64_t seq)
+/* Both ends read the clock before a round. */
+static void ep_pingpong_ready(struct pingpong *p)
 {
-	weft_hist_put(p->hist, (double)t / 2 / WEFT_NS);
-	p->total += seq ? t : 0;
+	weft_host_now(p->w.h);
 }
 
-static void epp_round(struct epp *p, uint64_t seq)
+static int ep_pingpong_send(struct pingpong *p, uint64_t seq)
 {
-	weft_time_t t = weft_host_now(p->w.h);
-	struct weft_ep_event ev;
+	struct ep_pingpong *e = (struct ep_pingpong *)p;
 
-	if (p->w.me == 0) {
-		epw_fill(p->buf, p->size, program_base(0, 1, seq));
-		t = weft_host_now(p->w.h);
-		epp_send(p, p->buf, p->size, seq);
-	}
-	ev = epp_recv(p);
-	t = weft_host_now(p->w.h) - t;
-	epp_check(p, &ev, seq);
-	if (p->w.me == 1)
-		epp_send(p, ev.data, ev.len, seq);
-	else
-		epp_note(p, t, seq);
-	p->ep->ops->release(p->ep, &ev);
+	if (!p->begins)
+		return ep_pingpong_post(e, e->ev.data, e->ev.len, seq);
+	pingpong_fill(p, e->buf, seq);
+	return ep_pingpong_post(e, e->buf, p->len, seq);
+}
+
+static int ep_pingpong_wait(struct pingpong *p, uint64_t seq)
+{
+	ep_pingpong_take((struct ep_pingpong *)p, seq);
+	if (!p->begins) /* it reads the clock at the end, too */
+		weft_host_now(p->w.h);
+	return 0;
 }
 
 /* ---- as a library above the endpoint ---- */
 
-static void epp_layer_send(struct epp *p, uint64_t seq)
+static int ep_pingpong_layer_send(struct pingpong *p, uint64_t seq)
 {
-	weft_host_cpu(p->w.h, p->call);
-	epp_send(p, p->buf, p->size, seq);
+	struct ep_pingpong *e = (struct ep_pingpong *)p;
+
+	if (p->begins)
+		pingpong_fill(p, e->buf, seq);
+	weft_host_cpu(p->w.h, e->call);
+	return ep_pingpong_post(e, e->buf, p->len, seq);
 }
 
 /* A place for it is made known, and its arrival is taken notice of. */
-static void epp_layer_recv(struct epp *p, uint64_t seq)
+static int ep_pingpong_layer_wait(struct pingpong *p, uint64_t seq)
 {
-	struct weft_ep_event ev;
+	struct ep_pingpong *e = (struct ep_pingpong *)p;
 
-	weft_host_cpu(p->w.h, p->call);
-	ev = epp_recv(p);
-	epp_check(p, &ev, seq);
-	weft_host_move(p->w.h, p->buf, ev.data, p->size);
-	p->ep->ops->release(p->ep, &ev);
-	weft_host_cpu(p->w.h, p->call);
+	weft_host_cpu(p->w.h, e->call);
+	ep_pingpong_take(e, seq);
+	if (p->in) /* of this length */
+		weft_host_move(p->w.h, e->buf, p->in, p->len);
+	p->in = p->in ? e->buf : NULL;
+	ep_pingpong_release(p, seq);
+	weft_host_cpu(p->w.h, e->call);
+	return 0;
 }
 
-static void epp_layer_round(struct epp *p, uint64_t seq)
+static void ep_pingpong_layer_done(struct pingpong *p, uint64_t seq)
 {
-	weft_time_t t;
-
-	if (p->w.me == 1) {
-		epp_layer_recv(p, seq);
-		epp_layer_send(p, seq);
-		return;
-	}
-	epw_fill(p->buf, p->size, program_base(0, 1, seq));
-	t = weft_host_now(p->w.h);
-	epp_layer_send(p, seq);
-	epp_layer_recv(p, seq);
-	t = weft_host_now(p->w.h) - t;
-	epp_note(p, t, seq);
-	weft_series_add(p->w.c, "round", "", "ns", (double)seq,
-			(double)t / 2 / WEFT_NS);
+	if (p->begins)
+		weft_series_add(p->w.c, "round", "", "ns", (double)seq,
+				(double)p->last / 2 / WEFT_NS);
 }
 
 /* ---- beginning and end ---- */
 
-/* As one who has been waiting. */
-static void epp_start(struct epp *p)
+static int ep_pingpong_open(struct pingpong *p)
 {
-	p->ep->ops->wait(p->ep, weft_host_now(p->w.h) + p->first_wait);
-	weft_host_sleep(p->w.h, p->start);
-}
-
-static int epp_main(struct weft_comp *c)
-{
-	struct epp *p = c->state;
-	struct weft_ep_attr a = { .use_irq = p->use_irq,
-				  .eager_max = p->eager_max };
+	struct ep_pingpong *e = (struct ep_pingpong *)p;
+	struct weft_ep_attr a = { .use_irq = e->use_irq,
+				  .eager_max = e->eager_max };
 	weft_phys_t phys;
 	int ret;
 
-	p->w = program_from(c);
-	p->size += p->layer ? p->head : 0;
-	if (p->size > 4096)
-		a.max_msg = (uint32_t)p->size;
-	ret = weft_ep_open(p->w.h, &a, &p->ep);
+	p->size += e->layer ? e->head : 0;
+	p->size_max += e->layer ? e->head : 0;
+	if (p->size_max > 4096)
+		a.max_msg = (uint32_t)p->size_max;
+	ret = weft_ep_open(p->w.h, &a, &e->ep);
 	if (ret) {
-		weft_check_failed(c, "cannot open the endpoint: %s",
+		weft_check_failed(p->w.c, "cannot open the endpoint: %s",
 				  program_why(ret));
 		return ret;
 	}
-	p->buf = weft_mem_alloc(p->w.h, p->size + 8, 64, &phys);
-	if (p->w.me == 0)
-		p->hist = weft_hist(c, "half_rtt", "ns");
-	if (p->start && p->w.me < 2)
-		epp_start(p);
-	for (uint64_t i = 0; i < p->count && p->buf && p->w.me < 2; i++)
-		(p->layer ? epp_layer_round : epp_round)(p, i);
-	if (p->w.me == 0 && p->count > 1)
-		weft_metric(c, "half_rtt_mean", "ns",
-			    (double)p->total / 2 / WEFT_NS /
-				    (double)(p->count - 1));
-	program_barrier(&p->w, "epp.end");
-	host_nap(p->w.h, T_settle);
-	p->ep->ops->close(p->ep);
+	e->buf = weft_mem_alloc(p->w.h, p->size_max + 8, 64, &phys);
+	if (!e->buf) {
+		weft_check_failed(p->w.c, "no memory for the message");
+		return -ENOMEM;
+	}
+	if (!e->start || (p->w.me && p->w.me != p->partner))
+		return 0;
+	/* as a node that has been waiting */
+	e->ep->ops->wait(e->ep, weft_host_now(p->w.h) + e->first_wait);
+	weft_host_sleep(p->w.h, e->start);
 	return 0;
 }
 
+static void ep_pingpong_close(struct pingpong *p)
+{
+	struct ep_pingpong *e = (struct ep_pingpong *)p;
+
+	program_barrier(&p->w, "epp.end");
+	host_nap(p->w.h, T_settle);
+	e->ep->ops->close(e->ep);
+}
+
+static const struct pingpong_ops ep_pingpong_ops = {
+	.flags = PINGPONG_EACH | PINGPONG_ECHO | PINGPONG_FIRST_APART |
+		 PINGPONG_UNMARKED,
+	.open = ep_pingpong_open,
+	.ready = ep_pingpong_ready,
+	.send = ep_pingpong_send,
+	.wait = ep_pingpong_wait,
+	.done = ep_pingpong_release,
+	.close = ep_pingpong_close,
+};
+
+static const struct pingpong_ops ep_pingpong_layer_ops = {
+	.flags = PINGPONG_EACH | PINGPONG_ECHO | PINGPONG_FIRST_APART |
+		 PINGPONG_UNMARKED,
+	.open = ep_pingpong_open,
+	.send = ep_pingpong_layer_send,
+	.wait = ep_pingpong_layer_wait,
+	.done = ep_pingpong_layer_done,
+	.close = ep_pingpong_close,
+};
+
+static int ep_pingpong_main(struct weft_comp *c)
+{
+	const struct ep_pingpong *e = c->state;
+
+	return pingpong_main(c, e->layer ? &ep_pingpong_layer_ops
+					 : &ep_pingpong_ops);
+}
+
 // clang-format off
-static const struct weft_param epp_params[] = {
-	WEFT_PARAM(U64, struct epp, count, "1000", "1..", OWN, "round trips"),
-	WEFT_PARAM(BYTES, struct epp, size, "64", "0..1MiB", OWN,
-		   "bytes of a message"),
-	WEFT_PARAM(U32, struct epp, eager_max, "0", "", OWN,
-		   "longest message without a handshake; 0 = the library's"),
-	WEFT_PARAM(BOOL, struct epp, use_irq, "no", "", OWN,
-		   "sleep instead of spinning"),
-	WEFT_PARAM(TIME, struct epp, start, "0", "", OWN,
-		   "not before this time of the run"),
-	WEFT_PARAM(TIME, struct epp, first_wait, "1us", "", OWN,
-		   "each node waits so long for a message before the start"),
-	WEFT_PARAM(BOOL, struct epp, layer, "no", "", OWN,
-		   "as a library above it (libfabric, MPI): data are copied, "
-		   "and a message let go, before it is answered"),
-	WEFT_PARAM(BYTES, struct epp, head, "32", "0..4096", OWN,
-		   "layer: what it puts before the data"),
-	WEFT_PARAM(TIME, struct epp, call, "0", "", OWN,
-		   "layer: processor time of each of its calls: sending, "
-		   "making a place known, taking what has come"),
+#define P(type, field, def, range, doc) \
+	WEFT_PARAM(type, struct ep_pingpong, field, def, range, OWN, doc)
+static const struct weft_param ep_pingpong_params[] = {
+	PINGPONG_PARAMS("1000", "64", "0..1MiB", "8"),
+	P(U32, eager_max, "0", "",
+	  "longest message without a handshake; 0 = the library's"),
+	P(BOOL, use_irq, "no", "", "sleep instead of spinning"),
+	P(TIME, start, "0", "", "not before this time of the run"),
+	P(TIME, first_wait, "1us", "",
+	  "each node waits so long for a message before the start"),
+	P(BOOL, layer, "no", "",
+	  "as a library above it (libfabric, MPI): data are copied, and a message let go, before it is answered"),
+	P(BYTES, head, "32", "0..4096",
+	  "layer: what it puts before the data"),
+	P(TIME, call, "0", "",
+	  "layer: processor time of each of its calls: sending, making a place known, taking what has come"),
 	{ 0 }
 };
 // clang-format on
 
 WEFT_COMPONENT(ep_pingpong, .name = "ep.pingpong", .kind = WEFT_KIND_PROGRAM,
 	       .doc = "ping-pong over the common endpoint", .source = "ep.h",
-	       .state_size = sizeof(struct epp), .params = epp_params,
-	       .ops = { .main = epp_main });
+	       .state_size = sizeof(struct ep_pingpong),
+	       .params = ep_pingpong_params,
+	       .ops = { .main = ep_pingpong_main });

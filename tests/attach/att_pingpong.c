@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 	}
 	real = real_now() - real;
 	if (p.me == 0 && n > 1)
-		printf("half_rtt_mean %" PRIu64 " fs, %.0f messages/s\n",
+		printf("half_rtt %" PRIu64 " fs, %.0f messages/s\n",
 		       total / 2 / (n - 1), 2 * (double)(n - 1) / real);
 	free(p.buf);
 	weft_att_close(p.a);

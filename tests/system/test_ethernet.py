@@ -105,8 +105,8 @@ class ThroughSwitch(unittest.TestCase):
             mode, size = [x.split("=")[1] for x in r.point.split()]
             if size == "1472":
                 continue  # not among the others
-            more = r["n0.prog0.half_rtt_mean"] - \
-                direct["workload.size=" + size]["n0.prog0.half_rtt_mean"]
+            more = r["n0.prog0.half_rtt"] - \
+                direct["workload.size=" + size]["n0.prog0.half_rtt"]
             # the last frame of 64 KB has 42 + 768 bytes
             bytes_ = {"4": 60, "65536": 42 + 65536 % 1472}[size]
             frame = (8 + bytes_ + 4) * 8 if mode == "store" else 22 * 8

@@ -114,7 +114,7 @@ class Endpoint(unittest.TestCase):
 
     def test_sizes(self):
         """Longer takes longer; a message of 40 bytes needs no SEND."""
-        t = [r["n0.prog1.half_rtt_mean"]
+        t = [r["n0.prog1.half_rtt"]
              for r in points("hostport/ep-pingpong")]
         self.assertEqual(t, sorted(t))
         self.assertGreater(t[3] - t[2], 500)
@@ -122,7 +122,7 @@ class Endpoint(unittest.TestCase):
     def test_switch_over(self):
         """Near it, both ways take about the same time."""
         one, other = (
-            [r["n0.prog1.half_rtt_mean"]
+            [r["n0.prog1.half_rtt"]
              for r in points("hostport/ep-pingpong", "workload.1.eager_max=%u"
                              % m, "sweep.workload.1.size=[1024, 3072, 8192]")]
             for m in (40, 65536))

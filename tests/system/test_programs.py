@@ -86,8 +86,8 @@ class Forth(Metrics):
         h, y = r.hists[n0 + "half_rtt"], r.series[n0 + "half_rtt"]["y"]
         self.assertEqual(h["count"], 4 * 5)
         self.assertEqual(r.series[n0 + "half_rtt"]["x"], [16, 24, 32, 40])
-        self.near(y[3] * 1000, r[n0 + "half_rtt"])
-        self.near(sum(y) / 4 * 1000, h["mean"])
+        self.near(y[3], r[n0 + "half_rtt"])
+        self.near(sum(y) / 4, h["mean"])
         s = r.series[n0 + "half_rtt_spread"]
         self.assertEqual(s["x"], [16, 24, 32, 40])
         low, high = r[n0 + "half_rtt_min"], r[n0 + "half_rtt_max"]
@@ -99,11 +99,13 @@ class Forth(Metrics):
                          (0, 0))
 
     def test_pingpong_refuses_a_range_without_sizes(self):
-        for sets in (["size=64", "size_max=56"], ["size=12"], ["step=12"],
-                     ["partner=2"]):
+        for sets, says in ((["size=64", "size_max=56"], "size_max: not below"),
+                           (["size=12"], "sizes are multiples of 8"),
+                           (["step=12"], "sizes are multiples of 8"),
+                           (["partner=2"], "partner: one of 1..1")):
             r = run("forth/pingpong-direct", "sweep=none",
                     *["workload.0." + s for s in sets], fails=True)
-            self.assertIn("sizes are multiples of 8", r.failures[0])
+            self.assertIn(says, r.failures[0])
 
     def test_time_stamps(self):
         """16 pc of the NIC (F11), 8 cc of a switch between its clock
@@ -278,7 +280,7 @@ class HostPort(Metrics):
 class Hvia(Metrics):
     def pingpong(self, r, size):
         n0 = "n0.prog0."
-        mean = r[n0 + "half_rtt_mean"]
+        mean = r[n0 + "half_rtt"]
         self.near(r[n0 + "bandwidth"], size / mean * 1e3)
         self.curve(r, n0 + "half_rtt", [size], [mean])
         self.curve(r, n0 + "utilisation", [size], [r[n0 + "utilisation"]])

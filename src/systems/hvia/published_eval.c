@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HALF "n0.prog0.half_rtt_mean"
+#define HALF "n0.prog0.half_rtt"
 
 static double published_eval_us(const struct repro_data *d, const char *point)
 {

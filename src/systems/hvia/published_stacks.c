@@ -13,7 +13,7 @@ enum {
 	BELOW_4K = 4, /* sizes */
 	BIG = SIZES - 1,
 };
-#define HALF "n0.prog0.half_rtt_mean"
+#define HALF "n0.prog0.half_rtt"
 
 enum stack { HVIA, MVIA, TCPIP };
 
@@ -39,7 +39,7 @@ static double published_stacks_value(const struct repro_data *d, enum stack s,
 static double published_stacks_latency(const struct repro_data *d, enum stack s,
 				       uint32_t size)
 {
-	return published_stacks_value(d, s, size, "half_rtt_mean") / 1000;
+	return published_stacks_value(d, s, size, "half_rtt") / 1000;
 }
 
 static double published_stacks_rate(const struct repro_data *d, enum stack s)

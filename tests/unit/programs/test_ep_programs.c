@@ -57,7 +57,7 @@ static void test_half_a_round_is_the_latency(void **state)
 	struct hist *h;
 
 	well(b);
-	near(mock_metric(b, "n0.prog0.half_rtt_mean"), LATENCY_NS, SLACK);
+	near(mock_metric(b, "n0.prog0.half_rtt"), LATENCY_NS, SLACK);
 	h = hist(b, "n0.prog0.half_rtt");
 	assert_int_equal(h->count, 10);
 	near(h->min, LATENCY_NS, SLACK);
@@ -72,7 +72,7 @@ static void test_half_a_round_is_the_latency(void **state)
 	b = RUN(MOCK_NONE, ep_pingpong, 2, "count=1");
 	well(b);
 	assert_null(result_metric_get(weft_sim_result(b->sim),
-				      "n0.prog0.half_rtt_mean"));
+				      "n0.prog0.half_rtt"));
 	bench_free(b);
 }
 
@@ -85,8 +85,7 @@ static void test_layer_adds_its_calls(void **state)
 	struct result_series *s;
 
 	well(b);
-	near(mock_metric(b, "n0.prog0.half_rtt_mean"), LATENCY_NS + 2000,
-	     SLACK);
+	near(mock_metric(b, "n0.prog0.half_rtt"), LATENCY_NS + 2000, SLACK);
 	assert_int_equal(mock.end[0].longest_msg, 64 + 32);
 	s = result_series_get(weft_sim_result(b->sim), "n0.prog0.round", "",
 			      "ns");
@@ -127,6 +126,23 @@ static void test_pingpong_attributes(void **state)
 	bench_free(b);
 }
 
+static void test_pingpong_runs_over_sizes_with_any_partner(void **state)
+{
+	struct bench *b = RUN(MOCK_NONE, ep_pingpong, 3, "count=5", "size=8",
+			      "size_max=29", "step=7", "partner=2");
+	const struct result_series *s = result_series_get(
+		weft_sim_result(b->sim), "n0.prog0.half_rtt", "B", "ns");
+
+	well(b);
+	assert_int_equal(s->n, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		near(s->x[i], 8 + 7 * i, 0);
+		near(s->y[i], LATENCY_NS, SLACK);
+	}
+	near(mock_metric(b, "n0.prog0.rounds"), 20, 0);
+	bench_free(b);
+}
+
 static void test_pingpong_compares(void **state)
 {
 	static const struct {
@@ -134,13 +150,14 @@ static void test_pingpong_compares(void **state)
 		const char *set, *says;
 	} t[] = {
 		{ SEND_DAMAGE, "layer=no",
-		  "round 0: length 64, wrong byte 63" },
-		{ SEND_DAMAGE, "size=1", "round 0: length 1, wrong byte 0" },
-		{ SEND_SHORT, "layer=no", "round 0: length 63, wrong byte -1" },
+		  "round 0, 64 bytes: differs at byte 63" },
+		{ SEND_DAMAGE, "size=1",
+		  "round 0, 1 bytes: differs at byte 0" },
+		{ SEND_SHORT, "layer=no", "round 0: number 0, 63 bytes" },
 		{ SEND_FORGED, "layer=no",
-		  "round 1: length 64, wrong byte -1" },
+		  "round 0: number 648518346341351424, 64 bytes" },
 		{ SEND_DAMAGE, "layer=yes",
-		  "round 0: length 96, wrong byte 95" },
+		  "round 0, 96 bytes: differs at byte 95" },
 		{ OPEN_SAYS, "layer=no", "cannot open the endpoint: taken" },
 	};
 
@@ -275,6 +292,8 @@ int main(void)
 		cmocka_unit_test(test_half_a_round_is_the_latency),
 		cmocka_unit_test(test_layer_adds_its_calls),
 		cmocka_unit_test(test_pingpong_attributes),
+		cmocka_unit_test(
+			test_pingpong_runs_over_sizes_with_any_partner),
 		cmocka_unit_test(test_pingpong_compares),
 		cmocka_unit_test(test_rates_are_of_time_and_messages),
 		cmocka_unit_test(test_destinations),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs mvia.pingpong and tcpip.pingpong: the comparison stacks of hvia.md
- * 6.6 on eth.nic, ping-pong between nodes 0 and 1 (6.5: latency = half a round
- * trip, bandwidth = size / latency), with the processor's utilisation (7.5):
- * time charged to the process / elapsed time, and all processor time.
+ * 6.6 on eth.nic, ping-pong between node 0 and a partner (6.5: latency = half a
+ * round trip, bandwidth = size / latency), with the processor's utilisation
+ * (7.5): time charged to the process / elapsed time, and all processor time.
  *
  * Costs are hvia.md's.  Calibrated anew, because here they run: copies, so that
  * the processor time of a full frame is 6.63 and 15.86 ns a byte (6.6), and
@@ -10,30 +10,28 @@
 #include <errno.h>
 #include <string.h>
 
-#include "programs/program.h"
+#include "programs/pingpong.h"
 #include "systems/ethernet/lib/stack.h"
 
-struct pingpong {
-	uint64_t count;
-	uint32_t size;
+struct stack_pingpong {
+	struct pingpong p;
 	weft_time_t slice;
 	struct stack_cost cost;
-	struct program w;
 	const struct stack_proto *proto;
 	struct stack *s;
 	uint8_t *out, *in;
+	weft_time_t charged, busy; /* when the clock starts */
 };
 
 /* clang-format off */
 #define C(type_, field_, def_, range_, source_, doc_)                          \
 	{ .name = #field_, .type = WEFT_P_##type_,                             \
-	  .offset = offsetof(struct pingpong, cost.field_),                    \
-	  .size = sizeof(((struct pingpong *)0)->cost.field_), .def = def_,    \
+	  .offset = offsetof(struct stack_pingpong, cost.field_),                    \
+	  .size = sizeof(((struct stack_pingpong *)0)->cost.field_), .def = def_,    \
 	  .range = range_, .source = WEFT_##source_, .doc = doc_ }
 #define PARAMS(call_, transmit_, restart_, receive_, polls_, copy_tx_, copy_rx_, window_, timeout_, until_) \
-	WEFT_PARAM(U64, struct pingpong, count, "20", "1..", OWN, "round trips that count"), \
-	WEFT_PARAM(U32, struct pingpong, size, "4", "1..16777216", OWN, "bytes of a message"), \
-	WEFT_PARAM(TIME, struct pingpong, slice, "1ms", "1us..", OWN, "a station that has ended serves its peer in turns of this length"), \
+	PINGPONG_PARAMS("20", "4", "1..16MiB", "1"), \
+	WEFT_PARAM(TIME, struct stack_pingpong, slice, "1ms", "1us..", OWN, "a station that has ended serves its peer in turns of this length"), \
 	C(TIME, call,      call_,     "", RECONSTRUCTED, "library and system call of a send (6.6)"), \
 	C(TIME, transmit,  transmit_, "", RECONSTRUCTED, "protocol and driver, each frame sent (6.6)"), \
 	C(TIME, interrupt, "3.5us",   "", RECONSTRUCTED, "interrupt and handler (6.6)"), \
@@ -62,142 +60,117 @@ static const struct weft_param tcpip_params[] = {
 };
 /* clang-format on */
 
-static uint8_t stack_pingpong_pattern(uint32_t from, uint64_t round, uint32_t i)
-{
-	return (uint8_t)(i * 7 + i / 251 + round * 13 + from * 101);
-}
-
-static int send_one(struct pingpong *p, uint64_t round)
-{
-	for (uint32_t i = 0; i < p->size; i++)
-		p->out[i] = stack_pingpong_pattern(p->w.me, round, i);
-	return stack_send(p->s, p->out, p->size);
-}
-
-static const char *what_failed(const struct pingpong *p, int err)
+static const char *what_failed(const struct stack_pingpong *s, int err)
 {
 	if (err == -ETIMEDOUT)
-		return p->proto->reliable
-			       ? "the peer does not acknowledge, though "
-				 "everything was sent 16 times: is the line "
-				 "cut?"
-			       : "nothing came within timeout: a frame is "
-				 "lost, and M-VIA does not repeat it";
+		return s->proto->reliable
+			       ? "the peer does not acknowledge, though everything was sent 16 times: is the line cut?"
+			       : "nothing came within timeout: a frame is lost, and M-VIA does not repeat it";
 	if (err == -ECONNRESET)
 		return "the peer has given up and reset the connection";
 	if (err == -EHOSTDOWN)
-		return "nothing came for two hours, and the peer did not "
-		       "answer nine times: has it ended, or is the line cut?";
-	return err == -EIO ? "bytes are missing: a frame is lost, and M-VIA "
-			     "does not repeat it"
-			   : program_why(err);
+		return "nothing came for two hours, and the peer did not answer nine times: has it ended, or is the line cut?";
+	return err == -EIO
+		       ? "bytes are missing: a frame is lost, and M-VIA does not repeat it"
+		       : program_why(err);
 }
 
-static int recv_one(struct pingpong *p, uint64_t round)
+static int stack_pingpong_send(struct pingpong *p, uint64_t seq)
 {
-	int ret = stack_recv(p->s, p->in, p->size);
-	uint32_t i = 0;
+	struct stack_pingpong *s = (struct stack_pingpong *)p;
 
-	while (!ret && i < p->size &&
-	       p->in[i] == stack_pingpong_pattern(!p->w.me, round, i))
-		i++;
-	if (!ret && i == p->size)
-		return 0;
-	weft_check_failed(p->w.c, "message %llu: %s", (unsigned long long)round,
-			  ret ? what_failed(p, ret) : "wrong bytes");
-	return ret ? ret : -EIO;
+	pingpong_fill(p, s->out, seq);
+	return stack_send(s->s, s->out, (uint32_t)p->len);
 }
 
-static int stack_pingpong_rounds(struct pingpong *p, uint64_t from, uint64_t n)
+static int stack_pingpong_wait(struct pingpong *p, uint64_t seq)
 {
-	int ret = 0;
+	struct stack_pingpong *s = (struct stack_pingpong *)p;
+	int ret = stack_recv(s->s, s->in, (uint32_t)p->len);
 
-	for (uint64_t i = from; i < from + n && !ret; i++) {
-		ret = p->w.me ? recv_one(p, i) : send_one(p, i);
-		if (!ret)
-			ret = p->w.me ? send_one(p, i) : recv_one(p, i);
-	}
+	p->in = s->in;
+	if (ret)
+		weft_check_failed(p->w.c, "message %llu: %s",
+				  (unsigned long long)seq, what_failed(s, ret));
 	return ret;
 }
 
-static void stack_pingpong_tell(struct pingpong *p, weft_time_t t,
-				weft_time_t charged, weft_time_t busy)
+/* The processor's time when the clock starts: behind the round ahead, in which
+ * rings and tables of switches learn, and behind each size. */
+static void stack_pingpong_mark(struct pingpong *p)
 {
-	double ns = (double)t / 2 / (double)p->count / (double)WEFT_NS;
-	double u = 100.0 * (double)charged / (double)t;
+	struct stack_pingpong *s = (struct stack_pingpong *)p;
 
-	weft_metric(p->w.c, "half_rtt_mean", "ns", ns);
-	weft_metric(p->w.c, "bandwidth", "MB/s", p->size * 1000.0 / ns);
+	s->charged = stack_charged(s->s);
+	s->busy = stack_busy(s->s);
+}
+
+static void stack_pingpong_sized(struct pingpong *p, double ns)
+{
+	const struct stack_pingpong *s = (struct stack_pingpong *)p;
+	double t = (double)p->time;
+	double u = 100.0 * (double)(stack_charged(s->s) - s->charged) / t;
+
+	weft_metric(p->w.c, "bandwidth", "MB/s", (double)p->len * 1000.0 / ns);
 	weft_metric(p->w.c, "utilisation", "%", u);
 	weft_metric(p->w.c, "utilisation_all", "%",
-		    100.0 * (double)busy / (double)t);
-	weft_series_add(p->w.c, "half_rtt", "B", "ns", p->size, ns);
-	weft_series_add(p->w.c, "utilisation", "B", "%", p->size, u);
-}
-
-/* One round first: rings are known, tables of switches learned. */
-static int stack_pingpong_measure(struct pingpong *p)
-{
-	weft_time_t t, charged, busy;
-	int ret = stack_pingpong_rounds(p, 0, 1);
-
-	t = weft_host_now(p->w.h);
-	charged = stack_charged(p->s);
-	busy = stack_busy(p->s);
-	ret = ret ? ret : stack_pingpong_rounds(p, 1, p->count);
-	t = weft_host_now(p->w.h) - t;
-	if (!ret)
-		stack_pingpong_tell(p, t, stack_charged(p->s) - charged,
-				    stack_busy(p->s) - busy);
-	return ret;
+		    100.0 * (double)(stack_busy(s->s) - s->busy) / t);
+	weft_series_add(p->w.c, "utilisation", "B", "%", (double)p->len, u);
 }
 
 /* The end of a connection is not on the wire: a node says that it has received
  * all, and until then its peer sends again what is lost. */
-static void stack_pingpong_finish(struct pingpong *p)
+static void stack_pingpong_close(struct pingpong *p)
 {
-	int ret = !p->proto->reliable;
+	struct stack_pingpong *s = (struct stack_pingpong *)p;
+	int ret = !s->proto->reliable;
 
 	program_put(&p->w, "stack.end", 1);
-	while (!ret && !program_there(&p->w, "stack.end", !p->w.me))
-		ret = stack_serve(p->s, weft_host_now(p->w.h) + p->slice);
+	while (!ret && !program_there(&p->w, "stack.end", p->peer))
+		ret = stack_serve(s->s, weft_host_now(p->w.h) + s->slice);
+	stack_close(s->s);
 }
 
-static int stack_pingpong_run(struct weft_comp *c,
-			      const struct stack_proto *proto)
+static int stack_pingpong_open(struct pingpong *p)
 {
-	struct pingpong *p = c->state;
+	struct stack_pingpong *s = (struct stack_pingpong *)p;
 	int ret;
 
-	p->w = program_from(c);
-	p->proto = proto;
-	if (p->w.me > 1)
-		return 0;
-	p->out = weft_host_calloc(p->w.h, p->size, 1);
-	p->in = weft_host_calloc(p->w.h, p->size, 1);
-	ret = p->out && p->in
-		      ? stack_open(p->w.h, proto, &p->cost, !p->w.me, &p->s)
+	s->out = weft_host_calloc(p->w.h, p->size_max, 1);
+	s->in = weft_host_calloc(p->w.h, p->size_max, 1);
+	ret = s->out && s->in
+		      ? stack_open(p->w.h, s->proto, &s->cost, p->peer, &s->s)
 		      : -ENOMEM;
 	if (ret) {
-		weft_check_failed(c, "%s on eth.nic: %s", proto->name,
+		weft_check_failed(p->w.c, "%s on eth.nic: %s", s->proto->name,
 				  program_why(ret));
 		return ret;
 	}
 	program_barrier(&p->w, "stack");
-	ret = stack_pingpong_measure(p);
-	stack_pingpong_finish(p);
-	stack_close(p->s);
-	return ret;
+	return 0;
 }
+
+static const struct pingpong_ops stack_pingpong_ops = {
+	.flags = PINGPONG_WARM | PINGPONG_BOTH | PINGPONG_UNMARKED |
+		 PINGPONG_PAIR,
+	.open = stack_pingpong_open,
+	.start = stack_pingpong_mark,
+	.send = stack_pingpong_send,
+	.wait = stack_pingpong_wait,
+	.sized = stack_pingpong_sized,
+	.close = stack_pingpong_close,
+};
 
 static int mvia_main(struct weft_comp *c)
 {
-	return stack_pingpong_run(c, &stack_mvia);
+	((struct stack_pingpong *)c->state)->proto = &stack_mvia;
+	return pingpong_main(c, &stack_pingpong_ops);
 }
 
 static int tcpip_main(struct weft_comp *c)
 {
-	return stack_pingpong_run(c, &stack_tcpip);
+	((struct stack_pingpong *)c->state)->proto = &stack_tcpip;
+	return pingpong_main(c, &stack_pingpong_ops);
 }
 
 WEFT_COMPONENT(mvia_pingpong, .name = "mvia.pingpong",
@@ -205,12 +178,12 @@ WEFT_COMPONENT(mvia_pingpong, .name = "mvia.pingpong",
 	       .doc = "ping-pong of M-VIA on a plain Ethernet NIC",
 	       .source = "hvia.md 6.6, 7.5",
 	       .not_modelled = "connections, reliable delivery",
-	       .state_size = sizeof(struct pingpong), .params = mvia_params,
-	       .ops = { .main = mvia_main });
+	       .state_size = sizeof(struct stack_pingpong),
+	       .params = mvia_params, .ops = { .main = mvia_main });
 WEFT_COMPONENT(tcpip_pingpong, .name = "tcpip.pingpong",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "eth.nic",
 	       .doc = "ping-pong of TCP/IP on a plain Ethernet NIC",
 	       .source = "hvia.md 6.6, 7.5",
 	       .not_modelled = "connections, windows, congestion control",
-	       .state_size = sizeof(struct pingpong), .params = tcpip_params,
-	       .ops = { .main = tcpip_main });
+	       .state_size = sizeof(struct stack_pingpong),
+	       .params = tcpip_params, .ops = { .main = tcpip_main });

@@ -3,86 +3,120 @@
  *
  *   extoll.velo_pingpong  node 0 and a partner, sizes 1..64 (EX-01, EX-02)
  *   extoll.hop_sweep      node 0 with nodes 1..hops, one after the other (T-38)
- *   extoll.loopback       every node with itself (EX-04)
- *
- * All contents are checked.  Times are means over `count` round trips between
- * two readings of the clock. */
+ *   extoll.loopback       every node with itself (EX-04) */
 #include <errno.h>
-#include <stdlib.h>
 
+#include "programs/pingpong.h"
 #include "systems/extoll/programs/velo_program.h"
 
-struct pp {
-	uint64_t count;
-	uint32_t size, size_max, step, partner, hops;
+struct velo_pingpong {
+	struct pingpong p;
+	uint32_t hops;
 	weft_time_t think;
 	struct velow v;
+	struct velo_connection to;
+	struct velo_program_msg msg;
+	uint64_t out[VELOW_LEN_MAX / 8];
 };
 
-static int pp_begin(struct pp *p, struct weft_comp *c, const char *name)
+static int velo_pingpong_begin(struct pingpong *p, const char *name)
 {
-	int ret = velo_program_open(&p->v, c, name, 0);
+	struct velo_pingpong *a = (struct velo_pingpong *)p;
+	int ret = velo_program_open(&a->v, p->w.c, name, 0);
 
 	if (ret)
 		return ret;
-	p->v.think = p->think;
-	if (!p->size_max)
-		p->size_max = p->size;
-	if (p->size_max <= velo_max_len(p->v.port))
+	if (p->size_max <= velo_max_len(a->v.port))
 		return 0;
-	weft_check_failed(c, "size_max: messages have up to %u bytes",
-			  velo_max_len(p->v.port));
+	weft_check_failed(p->w.c, "size_max: messages have up to %u bytes",
+			  velo_max_len(a->v.port));
 	return -EINVAL;
+}
+
+static int velo_pingpong_send(struct pingpong *p, uint64_t seq)
+{
+	struct velo_pingpong *a = (struct velo_pingpong *)p;
+
+	if (a->think)
+		weft_host_cpu(p->w.h, a->think);
+	pingpong_fill(p, a->out, seq);
+	if (velo_send(&a->to, a->out, (uint32_t)p->len, seq & 0xff,
+		      seq >> 8 & 3))
+		a->v.bad++;
+	return 0;
+}
+
+static int velo_pingpong_wait(struct pingpong *p, uint64_t seq)
+{
+	struct velo_pingpong *a = (struct velo_pingpong *)p;
+
+	velo_program_recv(&a->v, &a->msg);
+	velo_program_head(&a->v, &a->msg, (uint32_t)p->len, seq);
+	p->in = a->msg.data;
+	return 0;
+}
+
+static void velo_pingpong_close(struct pingpong *p)
+{
+	velo_program_close(&((struct velo_pingpong *)p)->v);
 }
 
 /* ---- ping-pong ---- */
 
-static void pp_size(struct pp *p, struct velo_connection *c, uint32_t peer,
-		    uint32_t len, uint64_t seq)
+static int velo_pingpong_open(struct pingpong *p)
 {
-	double ns;
+	struct velo_pingpong *a = (struct velo_pingpong *)p;
+	int ret = velo_pingpong_begin(p, "velo.pp");
 
-	if (p->v.w.me) {
-		velo_program_serve(&p->v, c, peer, len, p->count, seq);
-		return;
-	}
-	ns = velo_program_pingpong(&p->v, c, peer, len, p->count, seq);
-	weft_series_add(p->v.w.c, "half_rtt", "B", "ns", len, ns);
-	weft_metric(p->v.w.c, "half_rtt", "ns", ns);
+	if (ret || (!p->begins && p->w.me != p->partner))
+		return ret;
+	return velo_program_connect(&a->v, &a->to, p->peer);
 }
 
-static int pp_main(struct weft_comp *comp)
-{
-	struct pp *p = comp->state;
-	struct velo_connection c;
-	uint64_t seq = 0;
-	uint32_t peer;
-	int ret = pp_begin(p, comp, "velo.pp");
+static const struct pingpong_ops velo_pingpong_ops = {
+	.open = velo_pingpong_open,
+	.send = velo_pingpong_send,
+	.wait = velo_pingpong_wait,
+	.close = velo_pingpong_close,
+};
 
-	if (ret)
-		return ret;
-	if (!p->partner || p->partner >= p->v.w.n) {
-		weft_check_failed(comp, "partner: one of 1..%u", p->v.w.n - 1);
-		return -EINVAL;
-	}
-	peer = p->v.w.me ? 0 : p->partner;
-	if (!p->v.w.me || p->v.w.me == p->partner) {
-		ret = velo_program_connect(&p->v, &c, peer);
-		for (uint32_t n = p->size; !ret && n <= p->size_max;
-		     n += p->step, seq += p->count)
-			pp_size(p, &c, peer, n, seq);
-	}
-	if (!p->v.w.me)
-		weft_metric(comp, "rounds", "", (double)seq);
-	velo_program_close(&p->v);
-	return ret;
+static int velo_pingpong_main(struct weft_comp *c)
+{
+	return pingpong_main(c, &velo_pingpong_ops);
+}
+
+/* ---- loopback ---- */
+
+static int loopback_open(struct pingpong *p)
+{
+	struct velo_pingpong *a = (struct velo_pingpong *)p;
+	int ret = velo_pingpong_begin(p, "velo.loop");
+
+	p->begins = p->alone = true;
+	p->peer = p->w.me;
+	return ret ? ret : velo_program_connect(&a->v, &a->to, p->w.me);
+}
+
+static const struct pingpong_ops loopback_ops = {
+	.open = loopback_open,
+	.send = velo_pingpong_send,
+	.wait = velo_pingpong_wait,
+	.close = velo_pingpong_close,
+};
+
+static int loopback_main(struct weft_comp *c)
+{
+	struct pingpong *p = c->state;
+
+	p->partner = 1; /* exists, is not asked */
+	return pingpong_main(c, &loopback_ops);
 }
 
 /* ---- hop sweep ---- */
 
 /* Least squares through (1, y[0]) .. (n, y[n-1]): ns per hop, worst
  * distance. */
-static void sweep_fit(struct pp *p, const double *y, uint32_t n)
+static void sweep_fit(struct weft_comp *c, const double *y, uint32_t n)
 {
 	double sx = 0, sy = 0, sxx = 0, sxy = 0, slope, at0, worst = 0;
 
@@ -100,116 +134,104 @@ static void sweep_fit(struct pp *p, const double *y, uint32_t n)
 		d = d < 0 ? -d : d;
 		worst = d > worst ? d : worst;
 	}
-	weft_metric(p->v.w.c, "per_hop", "ns", slope);
-	weft_metric(p->v.w.c, "no_hop", "ns", at0);
-	weft_metric(p->v.w.c, "not_linear", "ns", worst);
+	weft_metric(c, "per_hop", "ns", slope);
+	weft_metric(c, "no_hop", "ns", at0);
+	weft_metric(c, "not_linear", "ns", worst);
 }
 
-static int sweep_begin_all(struct pp *p)
+static int sweep_open(struct pingpong *p)
 {
-	double *y = weft_host_calloc(p->v.w.h, p->hops, sizeof(*y));
-	struct velo_connection c;
+	struct velo_pingpong *a = (struct velo_pingpong *)p;
+	int ret = velo_pingpong_begin(p, "velo.hops");
 
-	if (!y)
-		return -ENOMEM;
-	for (uint32_t k = 1; k <= p->hops; k++) {
-		if (velo_program_connect(&p->v, &c, k))
-			return -EINVAL;
-		y[k - 1] = velo_program_pingpong(&p->v, &c, k, p->size,
-						 p->count, 0);
-		weft_series_add(p->v.w.c, "half_rtt", "hops", "ns", k,
-				y[k - 1]);
-	}
-	sweep_fit(p, y, p->hops);
-	weft_host_free(p->v.w.h, y);
-	return 0;
-}
-
-static int sweep_main(struct weft_comp *comp)
-{
-	struct pp *p = comp->state;
-	struct velo_connection c;
-	int ret = pp_begin(p, comp, "velo.hops");
-
-	if (ret)
+	if (ret || a->hops < p->w.n)
 		return ret;
-	if (p->hops >= p->v.w.n) {
-		weft_check_failed(comp, "hops: at most %u", p->v.w.n - 1);
-		return -EINVAL;
+	weft_check_failed(p->w.c, "hops: at most %u", p->w.n - 1);
+	return -EINVAL;
+}
+
+static const struct pingpong_ops sweep_ops = {
+	.open = sweep_open,
+	.send = velo_pingpong_send,
+	.wait = velo_pingpong_wait,
+	.close = velo_pingpong_close,
+};
+
+static int sweep_partner(struct velo_pingpong *a, uint32_t peer, double *ns_p)
+{
+	a->p.peer = peer;
+	a->p.len = a->p.size;
+	a->p.rounds = 0;
+	return velo_program_connect(&a->v, &a->to, peer)
+		       ? -EINVAL
+		       : pingpong_rounds(&a->p, ns_p);
+}
+
+static int sweep_all(struct velo_pingpong *a)
+{
+	struct program *w = &a->p.w;
+	double *y = weft_host_calloc(w->h, a->hops, sizeof(*y));
+	int ret = y ? 0 : -ENOMEM;
+
+	for (uint32_t k = 1; !ret && k <= a->hops; k++) {
+		ret = sweep_partner(a, k, &y[k - 1]);
+		if (!ret)
+			weft_series_add(w->c, "half_rtt", "hops", "ns", k,
+					y[k - 1]);
 	}
-	if (!p->v.w.me)
-		ret = sweep_begin_all(p);
-	else if (p->v.w.me <= p->hops &&
-		 !(ret = velo_program_connect(&p->v, &c, 0)))
-		velo_program_serve(&p->v, &c, 0, p->size, p->count, 0);
-	velo_program_close(&p->v);
+	if (!ret)
+		sweep_fit(w->c, y, a->hops);
+	weft_host_free(w->h, y);
 	return ret;
 }
 
-/* ---- loopback ---- */
-
-static int loop_main(struct weft_comp *comp)
+static int sweep_main(struct weft_comp *c)
 {
-	struct pp *p = comp->state;
-	struct velo_connection c;
-	uint64_t seq = 0;
-	double ns = 0;
-	int ret = pp_begin(p, comp, "velo.loop");
+	struct velo_pingpong *a = c->state;
+	double ns;
+	int ret;
 
+	a->p.partner = 1;
+	ret = pingpong_open(&a->p, c, &sweep_ops);
 	if (ret)
 		return ret;
-	ret = velo_program_connect(&p->v, &c, p->v.w.me);
-	for (uint32_t n = p->size; !ret && n <= p->size_max;
-	     n += p->step, seq += p->count) {
-		/* one way, not there and back */
-		ns = 2 * velo_program_pingpong(&p->v, &c, p->v.w.me, n,
-					       p->count, seq);
-		weft_series_add(comp, "latency", "B", "ns", n, ns);
-	}
-	weft_metric(comp, "latency", "ns", ns);
-	velo_program_close(&p->v);
+	if (a->p.begins)
+		ret = sweep_all(a);
+	else if (a->p.w.me <= a->hops)
+		ret = sweep_partner(a, 0, &ns);
+	velo_program_close(&a->v);
 	return ret;
 }
 
 /* clang-format off */
 #define P(type, field, def, range, doc) \
-	WEFT_PARAM(type, struct pp, field, def, range, OWN, doc)
-#define P_COUNT P(U64, count, "100", "1..", "round trips of each size")
-#define P_SIZE P(U32, size, "8", "1..120", "bytes of a message")
-#define P_SIZES                                                                \
-	P(U32, size_max, "0", "0..120", "largest; 0 = only one size"),         \
-	P(U32, step, "1", "1..", "bytes from size to size")
-static const struct weft_param pp_params[] = {
-	P_COUNT, P_SIZE, P_SIZES,
-	P(U32, partner, "1", "1..", "the node that returns the messages"),
+	WEFT_PARAM(type, struct velo_pingpong, field, def, range, OWN, doc)
+static const struct weft_param velo_pingpong_params[] = {
+	PINGPONG_PARAMS("100", "8", "1..120", "1"),
 	P(TIME, think, "0", "", "processor time before each message"),
 	{ 0 }
 };
 static const struct weft_param sweep_params[] = {
-	P_COUNT, P_SIZE,
+	PINGPONG_COUNT("100"), PINGPONG_SIZE("8", "1..120"),
 	P(U32, hops, "1", "1..", "nodes 1..hops are asked in turn"),
 	{ 0 }
 };
-static const struct weft_param loop_params[] = {
-	P_COUNT, P_SIZE, P_SIZES,
+static const struct weft_param loopback_params[] = {
+	PINGPONG_COUNT("100"), PINGPONG_SIZES("8", "1..120", "1"),
 	{ 0 }
 };
 /* clang-format on */
 
-WEFT_COMPONENT(velo_pingpong, .name = "extoll.velo_pingpong",
-	       .kind = WEFT_KIND_PROGRAM, .needs = "extoll.nic",
-	       .doc = "ping-pong over VELO", .source = "extoll.md 6.5",
-	       .state_size = sizeof(struct pp), .params = pp_params,
-	       .ops = { .main = pp_main });
+#define PROGRAM(id, name_, doc_, source_, params_, main_)                      \
+	WEFT_COMPONENT(id, .name = name_, .kind = WEFT_KIND_PROGRAM,           \
+		       .needs = "extoll.nic", .doc = doc_, .source = source_,  \
+		       .state_size = sizeof(struct velo_pingpong),             \
+		       .params = params_, .ops = { .main = main_ })
 
-WEFT_COMPONENT(velo_hop_sweep, .name = "extoll.hop_sweep",
-	       .kind = WEFT_KIND_PROGRAM, .needs = "extoll.nic",
-	       .doc = "ping-pong over VELO with nodes at growing distance",
-	       .source = "extoll.md 6.5, T-38", .state_size = sizeof(struct pp),
-	       .params = sweep_params, .ops = { .main = sweep_main });
-
-WEFT_COMPONENT(velo_loopback, .name = "extoll.loopback",
-	       .kind = WEFT_KIND_PROGRAM, .needs = "extoll.nic",
-	       .doc = "messages over VELO to the own node",
-	       .source = "extoll.md 6.5", .state_size = sizeof(struct pp),
-	       .params = loop_params, .ops = { .main = loop_main });
+PROGRAM(velo_pingpong, "extoll.velo_pingpong", "ping-pong over VELO",
+	"extoll.md 6.5", velo_pingpong_params, velo_pingpong_main);
+PROGRAM(velo_hop_sweep, "extoll.hop_sweep",
+	"ping-pong over VELO with nodes at growing distance",
+	"extoll.md 6.5, T-38", sweep_params, sweep_main);
+PROGRAM(velo_loopback, "extoll.loopback", "messages over VELO to the own node",
+	"extoll.md 6.5", loopback_params, loopback_main);

@@ -102,62 +102,33 @@ void velo_program_recv(struct velow *v, struct velo_program_msg *m)
 		velo_wait(v->port, WEFT_NEVER);
 }
 
-bool velo_program_verify(struct velow *v, const struct velo_program_msg *m,
-			 uint32_t len, uint64_t seq)
+static void velo_program_complain(struct velow *v,
+				  const struct velo_program_msg *m,
+				  uint64_t seq)
 {
-	uint8_t want[VELOW_LEN_MAX];
-
-	velo_program_fill(want, m->node, v->w.me, seq);
-	if (m->len == len && m->tag == (seq & 0xff) &&
-	    m->mtt == (seq >> 8 & 3) && !memcmp(m->data, want, len))
-		return true;
 	if (!v->bad++)
 		weft_check_failed(
 			v->w.c,
 			"message %" PRIu64
 			" of node %u: %u bytes, tag %u, MTT %u, or its contents are wrong",
 			seq, m->node, m->len, m->tag, m->mtt);
+}
+
+bool velo_program_head(struct velow *v, const struct velo_program_msg *m,
+		       uint32_t len, uint64_t seq)
+{
+	if (m->len == len && m->tag == (seq & 0xff) && m->mtt == (seq >> 8 & 3))
+		return true;
+	velo_program_complain(v, m, seq);
 	return false;
 }
 
-static void velo_program_think(struct velow *v)
+void velo_program_verify(struct velow *v, const struct velo_program_msg *m,
+			 uint32_t len, uint64_t seq)
 {
-	if (v->think)
-		weft_host_cpu(v->w.h, v->think);
-}
+	uint8_t want[VELOW_LEN_MAX];
 
-double velo_program_pingpong(struct velow *v, struct velo_connection *c,
-			     uint32_t node, uint32_t len, uint64_t count,
-			     uint64_t seq)
-{
-	weft_time_t t = weft_host_now(v->w.h);
-	struct velo_program_msg m;
-
-	program_sent(&v->w, node);
-	for (uint64_t i = 0; i < count; i++) {
-		velo_program_think(v);
-		velo_program_send(v, c, node, len, seq + i);
-		velo_program_recv(v, &m);
-		velo_program_verify(v, &m, len, seq + i);
-		if (i + 1 < count)
-			program_turn(&v->w, node);
-	}
-	t = weft_host_now(v->w.h) - t;
-	program_got(&v->w, node);
-	return (double)t / 2 / (double)count / WEFT_NS;
-}
-
-void velo_program_serve(struct velow *v, struct velo_connection *c,
-			uint32_t node, uint32_t len, uint64_t count,
-			uint64_t seq)
-{
-	struct velo_program_msg m;
-
-	for (uint64_t i = 0; i < count; i++) {
-		velo_program_recv(v, &m);
-		program_turn(&v->w, node);
-		velo_program_think(v);
-		velo_program_send(v, c, node, len, seq + i);
-		velo_program_verify(v, &m, len, seq + i);
-	}
+	velo_program_fill(want, m->node, v->w.me, seq);
+	if (velo_program_head(v, m, len, seq) && memcmp(m->data, want, len))
+		velo_program_complain(v, m, seq);
 }

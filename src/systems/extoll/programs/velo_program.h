@@ -14,8 +14,6 @@ struct velow {
 	struct velo_port *port;
 	const char *name; /* of the program's ports, out of band */
 	uint64_t bad;	  /* messages with wrong contents */
-	weft_time_t
-		think; /* processor time before each message of a ping-pong */
 };
 
 /* A received message. */
@@ -41,17 +39,11 @@ void velo_program_send(struct velow *v, struct velo_connection *c,
 bool velo_program_poll(struct velow *v, struct velo_program_msg *m);
 /* Waits for one. */
 void velo_program_recv(struct velow *v, struct velo_program_msg *m);
+/* It has len bytes, and tag and MTT of seq; says so if not. */
+bool velo_program_head(struct velow *v, const struct velo_program_msg *m,
+		       uint32_t len, uint64_t seq);
 /* It is number seq of m->node for us, len bytes; says so if not. */
-bool velo_program_verify(struct velow *v, const struct velo_program_msg *m,
+void velo_program_verify(struct velow *v, const struct velo_program_msg *m,
 			 uint32_t len, uint64_t seq);
-
-/* `count` round trips with `node`, len bytes each way, as the one who begins;
- * half the mean round trip in ns.  velo_program_serve is the other side. */
-double velo_program_pingpong(struct velow *v, struct velo_connection *c,
-			     uint32_t node, uint32_t len, uint64_t count,
-			     uint64_t seq);
-void velo_program_serve(struct velow *v, struct velo_connection *c,
-			uint32_t node, uint32_t len, uint64_t count,
-			uint64_t seq);
 
 #endif

@@ -1,224 +1,152 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program forth.pingpong: node 0 sends, the partner returns the same packet
- * from where it landed (forth.md 13, V01).  Sizes run from size to size_max in
- * steps, one after the other, `count` round trips each.  Both sides compare
- * every byte; half the round trip goes into a histogram and a curve. */
+/* Program forth.pingpong: the partner returns the packet from where it landed
+ * (forth.md 13, V01). */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 
 #include "host/times.h"
-#include "programs/program.h"
+#include "programs/pingpong.h"
 #include "weft/forth.h"
 
-enum pp_wait { PP_DATA, PP_NOTIFY, PP_IRQ };
+enum { WAIT_DATA, WAIT_NOTIFY, WAIT_IRQ };
 
-struct pp {
-	/* parameters */
-	uint64_t count;
-	uint64_t size, size_max;
-	uint32_t step, partner, wait, post;
+struct forth_pingpong {
+	struct pingpong p;
+	uint32_t wait, post;
 	double spread;
-	/* run */
-	struct program w;
 	struct weft_forth *f;
 	uint64_t *tx, *rx;
 	weft_phys_t tx_phys, rx_phys, remote;
-	uint32_t peer, seen;
-	struct weft_hist *hist;
+	uint32_t seen;
 };
 
 /* Several transfers when the NIC cannot move it in one. */
-static int pp_put(struct pp *p, weft_phys_t from, uint32_t qwords)
+static int forth_pingpong_send(struct pingpong *p, uint64_t seq)
 {
-	uint32_t max = weft_forth_info(p->f)->max_transfer / 8, off = 0;
-	uint32_t flag = p->wait == PP_NOTIFY ? WEFT_FORTH_RNOTIFY
-			: p->wait == PP_IRQ  ? WEFT_FORTH_RIRQ
-					     : 0;
+	static const uint32_t flag[] = {
+		[WAIT_NOTIFY] = WEFT_FORTH_RNOTIFY,
+		[WAIT_IRQ] = WEFT_FORTH_RIRQ,
+	};
+	struct forth_pingpong *f = (struct forth_pingpong *)p;
+	weft_phys_t from = p->begins ? f->tx_phys : f->rx_phys;
+	uint32_t max = weft_forth_info(f->f)->max_transfer / 8, off = 0;
+	uint32_t qwords = (uint32_t)(p->len / 8);
 
+	if (p->begins)
+		pingpong_fill(p, f->tx, seq);
 	while (off < qwords) {
 		uint32_t k = qwords - off < max ? qwords - off : max;
-		uint32_t last = off + k == qwords ? flag : 0;
-		int ret = weft_forth_put(p->f, p->peer, from + 8 * off,
-					 p->remote + 8 * off, k, last);
+		uint32_t last = off + k == qwords ? flag[f->wait] : 0;
+		int ret = weft_forth_put(f->f, p->peer, from + 8 * off,
+					 f->remote + 8 * off, k, last);
 
-		if (ret == -EAGAIN)
-			weft_forth_wait_space(p->f, p->peer, 1, WEFT_NEVER);
-		else if (ret)
+		if (ret == -EAGAIN) {
+			weft_forth_wait_space(f->f, p->peer, 1, WEFT_NEVER);
+			continue;
+		}
+		if (ret) {
+			weft_check_failed(p->w.c, "put: %s", program_why(ret));
 			return ret;
-		else
-			off += k;
+		}
+		off += k;
 	}
 	return 0;
 }
 
-/* Waits for the message whose last qword will be `last`. */
-static void pp_wait_for(struct pp *p, uint32_t qwords, uint64_t last)
+static int forth_pingpong_wait(struct pingpong *p, uint64_t seq)
 {
-	volatile uint64_t *at = &p->rx[qwords - 1];
+	struct forth_pingpong *f = (struct forth_pingpong *)p;
+	volatile uint64_t *at = &f->rx[p->len / 8 - 1];
+	uint64_t last = pingpong_qword(p, p->len / 8 - 1, seq);
 
-	if (p->wait == PP_NOTIFY) {
-		weft_forth_wait_remote(p->f, p->seen, WEFT_NEVER);
-		p->seen++;
-		return;
-	}
-	if (p->wait == PP_IRQ) {
-		weft_forth_irq_wait(p->f, WEFT_NEVER);
-		weft_forth_irq_ack(p->f);
-		return;
-	}
-	while (*at != last)
-		weft_host_poll64(p->w.h, at, *at, WEFT_NEVER);
-}
-
-static void pp_verify(struct pp *p, uint32_t qwords, uint64_t base,
-		      uint64_t seq)
-{
-	int32_t bad = program_check(p->rx, 0, qwords, base);
-
-	if (bad >= 0)
-		weft_check_failed(p->w.c,
-				  "round %" PRIu64
-				  ", %u bytes: differs at byte %d",
-				  seq, 8 * qwords, 8 * bad);
-}
-
-/* One round; returns its time at the initiator. */
-static weft_time_t pp_round(struct pp *p, uint32_t qwords, uint64_t seq)
-{
-	uint32_t first = p->w.me == 0 ? 0 : p->peer;
-	uint64_t base = program_base(first, p->partner, seq);
-	uint64_t last = base + (qwords - 1) * PROGRAM_STEP;
-	weft_time_t t = 0;
-
-	if (p->w.me == 0) {
-		program_fill(p->tx, qwords, base);
-		t = weft_host_now(p->w.h);
-		program_sent(&p->w, p->peer);
-		pp_put(p, p->tx_phys, qwords);
-	}
-	pp_wait_for(p, qwords, last);
-	if (p->w.me == 0) {
-		t = weft_host_now(p->w.h) - t;
-		program_got(&p->w, p->peer);
+	p->in = f->rx;
+	if (f->wait == WAIT_NOTIFY) {
+		weft_forth_wait_remote(f->f, f->seen++, WEFT_NEVER);
+	} else if (f->wait == WAIT_IRQ) {
+		weft_forth_irq_wait(f->f, WEFT_NEVER);
+		weft_forth_irq_ack(f->f);
 	} else {
-		program_turn(&p->w, p->peer);
-		pp_put(p, p->rx_phys, qwords);
+		while (*at != last)
+			weft_host_poll64(p->w.h, at, *at, WEFT_NEVER);
 	}
-	pp_verify(p, qwords, base, seq);
-	return t;
+	return 0;
 }
 
-static void pp_report(struct pp *p, uint32_t bytes, double sum, double min,
-		      double max)
+static void forth_pingpong_sized(struct pingpong *p, double ns)
 {
-	double mean = sum / (double)p->count;
+	const struct forth_pingpong *f = (struct forth_pingpong *)p;
+	double min = (double)p->least / 2 / WEFT_NS;
+	double max = (double)p->most / 2 / WEFT_NS;
 
-	weft_series_add(p->w.c, "half_rtt", "B", "us", bytes, mean / 1000);
-	weft_series_add(p->w.c, "half_rtt_spread", "B", "ns", bytes, max - min);
-	weft_metric(p->w.c, "half_rtt", "ns", mean);
-	weft_metric(p->w.c, "half_rtt_min", "ns", min);
-	weft_metric(p->w.c, "half_rtt_max", "ns", max);
-	if (p->spread > 0 && max - min > p->spread)
+	(void)ns;
+	if (!p->begins)
+		return;
+	weft_series_add(p->w.c, "half_rtt_spread", "B", "ns", (double)p->len,
+			max - min);
+	if (f->spread > 0 && max - min > f->spread)
 		weft_check_failed(
 			p->w.c,
-			"%u bytes: half round trips between %.1f and %.1f ns",
-			bytes, min, max);
+			"%llu bytes: half round trips between %.1f and %.1f ns",
+			(unsigned long long)p->len, min, max);
 }
 
-static void pp_size(struct pp *p, uint32_t bytes, uint64_t *seq_p)
+static int forth_pingpong_open(struct pingpong *p)
 {
-	double sum = 0, min = 1e30, max = 0;
-
-	for (uint64_t i = 0; i < p->count; i++) {
-		double ns = (double)pp_round(p, bytes / 8, (*seq_p)++) / 2 /
-			    WEFT_NS;
-
-		if (p->w.me)
-			continue;
-		weft_hist_put(p->hist, ns);
-		sum += ns;
-		min = ns < min ? ns : min;
-		max = ns > max ? ns : max;
-	}
-	if (!p->w.me)
-		pp_report(p, bytes, sum, min, max);
-}
-
-static int pp_open(struct pp *p)
-{
-	struct weft_forth_attr a = { .post = p->post,
-				     .irq = p->wait == PP_IRQ };
+	struct forth_pingpong *f = (struct forth_pingpong *)p;
+	struct weft_forth_attr a = { .post = f->post,
+				     .irq = f->wait == WAIT_IRQ };
 	int ret;
 
-	if (!p->size_max)
-		p->size_max = p->size;
-	if (p->size % 8 || p->step % 8 || p->size_max < p->size ||
-	    !p->partner || p->partner >= p->w.n) {
-		weft_check_failed(
-			p->w.c,
-			"sizes are multiples of 8, size_max is not below size; partner is one of 1..%u",
-			p->w.n - 1);
+	if (p->size % 8 || p->step % 8) {
+		weft_check_failed(p->w.c, "sizes are multiples of 8");
 		return -EINVAL;
 	}
-	p->tx = weft_mem_alloc(p->w.h, p->size_max, 64, &p->tx_phys);
-	p->rx = weft_mem_alloc(p->w.h, p->size_max, 64, &p->rx_phys);
-	if (!p->tx || !p->rx)
+	f->tx = weft_mem_alloc(p->w.h, p->size_max, 64, &f->tx_phys);
+	f->rx = weft_mem_alloc(p->w.h, p->size_max, 64, &f->rx_phys);
+	if (!f->tx || !f->rx)
 		return -ENOMEM;
-	ret = weft_forth_open(p->w.h, &a, &p->f);
+	ret = weft_forth_open(p->w.h, &a, &f->f);
 	if (ret)
 		return ret;
-	program_put(&p->w, "pp.rx", p->rx_phys);
-	p->peer = p->w.me == 0 ? p->partner : 0;
-	p->remote = program_get(&p->w, "pp.rx", p->peer);
+	program_put(&p->w, "pp.rx", f->rx_phys);
+	f->remote = program_get(&p->w, "pp.rx", p->peer);
 	program_barrier(&p->w, "pp.go");
 	return 0;
 }
 
-static void pp_close(struct pp *p)
+static void forth_pingpong_close(struct pingpong *p)
 {
+	struct forth_pingpong *f = (struct forth_pingpong *)p;
 	struct weft_forth_counters c;
 
 	program_barrier(&p->w, "pp.done");
 	host_nap(p->w.h, T_settle);
-	weft_forth_counters_read(p->f, &c);
+	weft_forth_counters_read(f->f, &c);
 	weft_metric(p->w.c, "nic_errors", "",
 		    (double)weft_forth_counters_errors(&c));
 	if (weft_forth_counters_errors(&c))
 		weft_check_failed(p->w.c, "the NIC counted errors");
-	weft_forth_close(p->f);
+	weft_forth_close(f->f);
 }
 
-static int pp_main(struct weft_comp *c)
-{
-	struct pp *p = c->state;
-	uint64_t seq = 0;
-	int ret;
+static const struct pingpong_ops forth_pingpong_ops = {
+	.flags = PINGPONG_EACH | PINGPONG_ECHO,
+	.open = forth_pingpong_open,
+	.send = forth_pingpong_send,
+	.wait = forth_pingpong_wait,
+	.sized = forth_pingpong_sized,
+	.close = forth_pingpong_close,
+};
 
-	p->w = program_from(c);
-	ret = pp_open(p);
-	if (ret)
-		return ret;
-	if (p->w.me == 0)
-		p->hist = weft_hist(c, "half_rtt", "ns");
-	for (uint64_t b = p->size; b <= p->size_max; b += p->step)
-		if (p->w.me == 0 || p->w.me == p->partner)
-			pp_size(p, (uint32_t)b, &seq);
-	if (!p->w.me)
-		weft_metric(c, "rounds", "", (double)seq);
-	pp_close(p);
-	return 0;
+static int forth_pingpong_main(struct weft_comp *c)
+{
+	return pingpong_main(c, &forth_pingpong_ops);
 }
 
 // clang-format off
 #define P(type, field, def, range, doc) \
-	WEFT_PARAM(type, struct pp, field, def, range, OWN, doc)
-static const struct weft_param pp_params[] = {
-	P(U64, count, "100", "1..", "round trips of each size"),
-	P(BYTES, size, "24", "8..1MiB", "smallest message"),
-	P(BYTES, size_max, "0", "0..1MiB", "largest; 0 = only one size"),
-	P(U32, step, "8", "8..", "bytes from size to size"),
-	P(U32, partner, "1", "1..", "the node that returns the packets"),
+	WEFT_PARAM(type, struct forth_pingpong, field, def, range, OWN, doc)
+static const struct weft_param forth_pingpong_params[] = {
+	PINGPONG_PARAMS("100", "24", "8..1MiB", "8"),
 	P(ENUM, wait, "data", "data|notify|irq",
 	  "poll the last word, the notification word, or sleep"),
 	P(ENUM, post, "wc", "wc|store64|store32",
@@ -232,5 +160,7 @@ static const struct weft_param pp_params[] = {
 WEFT_COMPONENT(forth_pingpong, .name = "forth.pingpong",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "forth.nic",
 	       .doc = "ping-pong over the native FORTH library",
-	       .source = "forth.md 13, V01", .state_size = sizeof(struct pp),
-	       .params = pp_params, .ops = { .main = pp_main });
+	       .source = "forth.md 13, V01",
+	       .state_size = sizeof(struct forth_pingpong),
+	       .params = forth_pingpong_params,
+	       .ops = { .main = forth_pingpong_main });

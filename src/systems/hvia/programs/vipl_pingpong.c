@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program vipl.pingpong (hvia.md 6.5): messages between nodes 0 and 1 over
- * VIPL, each side with a receive descriptor posted ahead; send/receive or RDMA
- * write whose target polls the last byte; polling or blocking.  Every byte of
- * the first and the last message is compared. */
-#include "systems/hvia/programs/vipl_program.h"
-
+/* Program vipl.pingpong (hvia.md 6.5): messages between node 0 and a partner
+ * over VIPL, each side with a receive descriptor posted ahead; send/receive or
+ * RDMA write whose target polls the last byte; polling or blocking. */
+#include <errno.h>
 #include <string.h>
+
+#include "programs/pingpong.h"
+#include "systems/hvia/programs/vipl_program.h"
 
 enum { OP_SEND, OP_RDMA };
 enum { WAIT_POLL, WAIT_BLOCK };
 enum { RECVS = 2, SENDS = 64 };
 
-struct vpp {
-	/* parameters */
-	uint64_t count, size;
+struct vipl_pingpong {
+	struct pingpong p;
 	uint32_t op, wait, offset;
 	weft_time_t pause;
 	char nic[32];
-	/* run */
 	struct vipw v;
 	VIP_DESCRIPTOR *desc; /* two receives in turn, then sends */
 	uint64_t reaped;      /* sends taken back */
@@ -25,245 +24,224 @@ struct vpp {
 	VIP_MEM_HANDLE handle;
 	uint64_t remote;
 	uint32_t remote_handle;
-	struct weft_hist *hist;
-	weft_time_t total, busy; /* all but the first round trip */
-	weft_time_t least;
+	weft_time_t round, busy; /* processor time: then, and of the mean */
 };
 
-static uint8_t byte_of(uint64_t seq, uint64_t i)
-{
-	return (uint8_t)program_mix(seq * 0x10001 + i);
-}
-
 /* Only the last byte tells an RDMA write's target that it is there. */
-static void vipl_pingpong_fill(struct vpp *p, uint64_t seq)
+static uint8_t vipl_pingpong_last(uint64_t seq)
 {
-	for (uint64_t i = 0; i < p->size; i++)
-		p->out[i] = byte_of(seq, i);
-	if (p->size)
-		p->out[p->size - 1] = (uint8_t)(seq % 255 + 1);
+	return (uint8_t)(seq % 255 + 1);
 }
 
-static bool vipl_pingpong_whole(const struct vpp *p, uint64_t seq)
+static bool vipl_pingpong_post_recv(struct vipl_pingpong *v, uint64_t seq)
 {
-	for (uint64_t i = 0; i + 1 < p->size; i++)
-		if (p->in[i] != byte_of(seq, i))
-			return false;
-	return !p->size || p->in[p->size - 1] == seq % 255 + 1;
+	VIP_DESCRIPTOR *d = &v->desc[seq % RECVS];
+
+	vipl_program_desc(d, v->in, v->handle, (uint32_t)v->p.len);
+	return vipl_program_ok(&v->v, "VipPostRecv",
+			       VipPostRecv(v->v.vi, d, v->handle));
 }
 
-static bool post_recv(struct vpp *p, uint64_t seq)
+static bool vipl_pingpong_post_send(struct vipl_pingpong *v, uint64_t seq)
 {
-	VIP_DESCRIPTOR *d = &p->desc[seq % RECVS];
+	VIP_DESCRIPTOR *d = &v->desc[RECVS + seq % SENDS];
 
-	vipl_program_desc(d, p->in, p->handle, (uint32_t)p->size);
-	return vipl_program_ok(&p->v, "VipPostRecv",
-			       VipPostRecv(p->v.vi, d, p->handle));
-}
-
-static bool send_one(struct vpp *p, uint64_t seq)
-{
-	VIP_DESCRIPTOR *d = &p->desc[RECVS + seq % SENDS];
-
-	vipl_program_desc(d, p->out, p->handle, (uint32_t)p->size);
-	if (p->op == OP_RDMA) {
+	vipl_program_desc(d, v->out, v->handle, (uint32_t)v->p.len);
+	if (v->op == OP_RDMA) {
 		d->CS.Control = VIP_CONTROL_OP_RDMAWRITE;
 		d->CS.SegCount = 2;
 		d->DS[1] = d->DS[0];
-		d->DS[0].Remote.Data.AddressBits = p->remote;
-		d->DS[0].Remote.Handle = p->remote_handle;
+		d->DS[0].Remote.Data.AddressBits = v->remote;
+		d->DS[0].Remote.Handle = v->remote_handle;
 		d->DS[0].Remote.Reserved = 0;
 	}
-	return vipl_program_ok(&p->v, "VipPostSend",
-			       VipPostSend(p->v.vi, d, p->handle));
-}
-
-static VIP_RETURN recv_one(struct vpp *p, VIP_DESCRIPTOR **d_p)
-{
-	VIP_RETURN ret;
-
-	if (p->wait == WAIT_BLOCK)
-		return VipRecvWait(p->v.vi, VIP_INFINITE, d_p);
-	do
-		ret = VipRecvDone(p->v.vi, d_p);
-	while (ret == VIP_NOT_DONE);
-	return ret;
-}
-
-/* The target of RDMA looks at the word with the last byte. */
-static bool vipl_pingpong_land(struct vpp *p, uint64_t seq)
-{
-	uint8_t *last = p->in + p->size - 1;
-	uint64_t *word = (uint64_t *)((uintptr_t)last & ~7ul), old;
-
-	while (*(volatile uint8_t *)last != seq % 255 + 1) {
-		memcpy(&old, word, 8);
-		if (*(volatile uint8_t *)last == seq % 255 + 1)
-			break;
-		weft_host_poll64(p->v.w.h, word, old, WEFT_NEVER);
-	}
-	return true;
-}
-
-static bool vipl_pingpong_take(struct vpp *p, uint64_t seq)
-{
-	VIP_DESCRIPTOR *d;
-
-	if (p->op == OP_RDMA)
-		return vipl_pingpong_land(p, seq);
-	return vipl_program_ok(&p->v, "receive", recv_one(p, &d)) &&
-	       d->CS.Length == p->size;
+	return vipl_program_ok(&v->v, "VipPostSend",
+			       VipPostSend(v->v.vi, d, v->handle));
 }
 
 /* Sends are done at the latest when the answer is here. */
-static void vipl_pingpong_reap(struct vpp *p, uint64_t until)
+static void vipl_pingpong_reap(struct vipl_pingpong *v, uint64_t until)
 {
 	VIP_DESCRIPTOR *d;
 
-	for (; p->reaped < until; p->reaped++)
-		while (VipSendDone(p->v.vi, &d) == VIP_NOT_DONE)
+	for (; v->reaped < until; v->reaped++)
+		while (VipSendDone(v->v.vi, &d) == VIP_NOT_DONE)
 			;
-}
-
-/* Who blocks does not spin for its sends: it leaves the processor to others
- * for as long as the card reads descriptor and data, and takes sends back now
- * and then. */
-static void let_go(struct vpp *p, uint64_t seq)
-{
-	weft_host_sleep(p->v.w.h, weft_host_now(p->v.w.h) + p->pause);
-	if (p->reaped + SENDS / 2 <= seq)
-		vipl_pingpong_reap(p, seq);
 }
 
 /* The next receive is posted while the message flies: earlier, the card would
  * fetch both descriptors at once, and the processor's accesses to the card
  * would meet its reads on the bus. */
-static bool vipl_pingpong_shoot(struct vpp *p, uint64_t seq)
+static int vipl_pingpong_send(struct pingpong *p, uint64_t seq)
 {
-	if (!seq || seq + 1 == p->count)
-		vipl_pingpong_fill(p, seq);
-	else if (p->size)
-		p->out[p->size - 1] = (uint8_t)(seq % 255 + 1);
-	if (!send_one(p, seq))
-		return false;
-	if (p->wait == WAIT_POLL)
-		vipl_pingpong_reap(p, seq + 1);
-	else
-		let_go(p, seq);
-	return p->op == OP_RDMA || post_recv(p, seq + 1);
-}
+	struct vipl_pingpong *v = (struct vipl_pingpong *)p;
+	weft_time_t now;
 
-static bool round_trip(struct vpp *p, uint64_t seq)
-{
-	bool checked = !seq || seq + 1 == p->count, ping = p->v.w.me == 0;
-	weft_time_t t, busy;
-
-	t = weft_host_now(p->v.w.h);
-	busy = weft_host_user(p->v.w.h);
-	if (ping)
-		program_sent(&p->v.w, 1);
-	if ((ping && !vipl_pingpong_shoot(p, seq)) ||
-	    !vipl_pingpong_take(p, seq))
-		return false;
-	if (checked && !vipl_pingpong_whole(p, seq))
-		weft_check_failed(p->v.w.c, "wrong bytes");
-	if (!ping) {
-		program_turn(&p->v.w, 0);
-		return vipl_pingpong_shoot(p, seq);
+	if (p->begins)
+		v->round = weft_host_user(p->w.h);
+	pingpong_fill(p, v->out, seq);
+	if (p->len)
+		v->out[p->len - 1] = vipl_pingpong_last(seq);
+	if (!vipl_pingpong_post_send(v, seq))
+		return -EIO;
+	if (v->wait == WAIT_POLL) {
+		vipl_pingpong_reap(v, seq + 1);
+	} else {
+		/* A node that blocks does not spin for its sends: it leaves the
+		 * processor to others for as long as the card reads descriptor
+		 * and data, and takes sends back now and then. */
+		now = weft_host_now(p->w.h);
+		weft_host_sleep(p->w.h, now + v->pause);
+		if (v->reaped + SENDS / 2 <= seq)
+			vipl_pingpong_reap(v, seq);
 	}
-	t = weft_host_now(p->v.w.h) - t;
-	program_got(&p->v.w, 1);
-	p->least = seq && p->least < t ? p->least : t;
-	weft_hist_put(p->hist, (double)t / 2 / WEFT_NS);
-	p->total += seq ? t : 0;
-	p->busy += seq ? weft_host_user(p->v.w.h) - busy : 0;
-	return true;
+	if (v->op == OP_RDMA || vipl_pingpong_post_recv(v, seq + 1))
+		return 0;
+	return -EIO;
 }
 
-static bool vipl_pingpong_prepare(struct vpp *p, struct weft_comp *c)
+/* The target of RDMA polls the word with the last byte. */
+static void vipl_pingpong_land(struct vipl_pingpong *v, uint64_t seq)
 {
+	uint8_t *last = v->in + v->p.len - 1;
+	uint64_t *word = (uint64_t *)((uintptr_t)last & ~7ul), old;
+
+	while (*(volatile uint8_t *)last != vipl_pingpong_last(seq)) {
+		memcpy(&old, word, 8);
+		if (*(volatile uint8_t *)last == vipl_pingpong_last(seq))
+			break;
+		weft_host_poll64(v->p.w.h, word, old, WEFT_NEVER);
+	}
+}
+
+static int vipl_pingpong_wait(struct pingpong *p, uint64_t seq)
+{
+	struct vipl_pingpong *v = (struct vipl_pingpong *)p;
+	VIP_RETURN ret = VIP_NOT_DONE;
+	VIP_DESCRIPTOR *d;
+
+	p->in = v->in;
+	if (v->op == OP_RDMA) {
+		vipl_pingpong_land(v, seq);
+		return 0;
+	}
+	if (v->wait == WAIT_BLOCK)
+		ret = VipRecvWait(v->v.vi, VIP_INFINITE, &d);
+	while (ret == VIP_NOT_DONE)
+		ret = VipRecvDone(v->v.vi, &d);
+	if (!vipl_program_ok(&v->v, "receive", ret))
+		return -EIO;
+	if (d->CS.Length == p->len &&
+	    (!p->len || v->in[p->len - 1] == vipl_pingpong_last(seq)))
+		return 0;
+	weft_check_failed(p->w.c, "wrong bytes");
+	return -EIO;
+}
+
+/* The partner reads its clock before a round. */
+static void vipl_pingpong_ready(struct pingpong *p)
+{
+	if (!p->begins) {
+		weft_host_now(p->w.h);
+		weft_host_user(p->w.h);
+	}
+}
+
+static void vipl_pingpong_done(struct pingpong *p, uint64_t seq)
+{
+	struct vipl_pingpong *v = (struct vipl_pingpong *)p;
+
+	if (p->begins && seq)
+		v->busy += weft_host_user(p->w.h) - v->round;
+}
+
+static int vipl_pingpong_open(struct pingpong *p)
+{
+	struct vipl_pingpong *v = (struct vipl_pingpong *)p;
+	uint64_t room = (p->size_max + 8191) & ~4095ul;
 	uint8_t *data;
 
-	if (!vipl_program_open(&p->v, c, p->nic))
-		return false;
-	p->desc = vipl_program_mem(&p->v, RECVS + SENDS,
-				   2 * ((p->size + 8191) & ~4095ul), true,
-				   &data, &p->handle);
-	if (!p->desc || !vipl_program_vi(&p->v, VIP_SERVICE_UNRELIABLE, true))
-		return false;
-	p->out = data + p->offset;
-	p->in = data + ((p->size + 8191) & ~4095ul) + p->offset;
-	/* one receive ahead: node 0 posts its own when it has sent */
-	if (p->op == OP_SEND && p->v.w.me && !post_recv(p, 0))
-		return false;
-	program_put(&p->v.w, "vpp.at", (uintptr_t)p->in);
-	program_put(&p->v.w, "vpp.handle", p->handle);
-	p->remote = program_get(&p->v.w, "vpp.at", p->v.w.me ^ 1);
-	p->remote_handle =
-		(uint32_t)program_get(&p->v.w, "vpp.handle", p->v.w.me ^ 1);
-	return vipl_program_connect(&p->v, p->v.w.me ^ 1);
-}
-
-static void vipl_pingpong_results(struct vpp *p, struct weft_comp *c)
-{
-	double half = p->count > 1 ? (double)p->total / 2 / WEFT_NS /
-					     (double)(p->count - 1)
-				   : 0;
-	double used = p->total ? 100.0 * (double)p->busy / (double)p->total : 0;
-
-	if (half <= 0)
-		return;
-	weft_metric(c, "half_rtt_mean", "ns", half);
-	weft_metric(c, "half_rtt_min", "ns", (double)p->least / 2 / WEFT_NS);
-	weft_metric(c, "bandwidth", "MB/s", (double)p->size * 1e3 / half);
-	weft_metric(c, "utilisation", "%", used);
-	weft_series_add(c, "half_rtt", "B", "ns", (double)p->size, half);
-	weft_series_add(c, "utilisation", "B", "%", (double)p->size, used);
-}
-
-static int vpp_main(struct weft_comp *c)
-{
-	struct vpp *p = c->state;
-	uint32_t me = weft_host_node(weft_host_self());
-
-	if (me > 1)
-		return 0;
-	if (p->op == OP_RDMA && !p->size) {
+	if (v->op == OP_RDMA && !p->size) {
 		weft_check_failed(
-			c,
-			"an RDMA write whose last byte is looked at has at least one");
-		return 0;
+			p->w.c,
+			"an RDMA write whose last byte is polled has at least one");
+		return -EINVAL;
 	}
-	if (!vipl_pingpong_prepare(p, c))
-		return 0;
-	if (me == 0)
-		p->hist = weft_hist(c, "half_rtt", "ns");
-	for (uint64_t i = 0; i < p->count; i++)
-		if (!round_trip(p, i))
-			break;
-	vipl_pingpong_reap(p, p->count);
-	if (me == 0)
-		vipl_pingpong_results(p, c);
-	program_barrier(&p->v.w, "vpp.end");
-	vipl_program_close(&p->v);
-	return 0;
+	p->len = p->size;
+	if (!vipl_program_open(&v->v, p->w.c, v->nic))
+		return -EIO;
+	v->desc = vipl_program_mem(&v->v, RECVS + SENDS, 2 * room, true, &data,
+				   &v->handle);
+	if (!v->desc || !vipl_program_vi(&v->v, VIP_SERVICE_UNRELIABLE, true))
+		return -EIO;
+	v->out = data + v->offset;
+	v->in = data + room + v->offset;
+	/* one receive ahead: node 0 posts its own when it has sent */
+	if (v->op == OP_SEND && !p->begins && !vipl_pingpong_post_recv(v, 0))
+		return -EIO;
+	program_put(&p->w, "vpp.at", (uintptr_t)v->in);
+	program_put(&p->w, "vpp.handle", v->handle);
+	v->remote = program_get(&p->w, "vpp.at", p->peer);
+	v->remote_handle = (uint32_t)program_get(&p->w, "vpp.handle", p->peer);
+	return vipl_program_connect(&v->v, p->peer) ? 0 : -EIO;
+}
+
+static void vipl_pingpong_sized(struct pingpong *p, double half)
+{
+	const struct vipl_pingpong *v = (struct vipl_pingpong *)p;
+	double used = p->time ? 100.0 * (double)v->busy / (double)p->time : 0;
+
+	if (!p->begins || half <= 0)
+		return;
+	weft_metric(p->w.c, "bandwidth", "MB/s", (double)p->len * 1e3 / half);
+	weft_metric(p->w.c, "utilisation", "%", used);
+	weft_series_add(p->w.c, "utilisation", "B", "%", (double)p->len, used);
+}
+
+static void vipl_pingpong_close(struct pingpong *p)
+{
+	struct vipl_pingpong *v = (struct vipl_pingpong *)p;
+
+	vipl_pingpong_reap(v, p->rounds);
+	program_barrier(&p->w, "vpp.end");
+	vipl_program_close(&v->v);
+}
+
+static const struct pingpong_ops vipl_pingpong_ops = {
+	.flags = PINGPONG_EACH | PINGPONG_FIRST_APART | PINGPONG_PAIR,
+	.tail = 1,
+	.open = vipl_pingpong_open,
+	.ready = vipl_pingpong_ready,
+	.send = vipl_pingpong_send,
+	.wait = vipl_pingpong_wait,
+	.done = vipl_pingpong_done,
+	.sized = vipl_pingpong_sized,
+	.close = vipl_pingpong_close,
+};
+
+static int vipl_pingpong_main(struct weft_comp *c)
+{
+	return pingpong_main(c, &vipl_pingpong_ops);
 }
 
 // clang-format off
-static const struct weft_param vpp_params[] = {
-	WEFT_PARAM(U64, struct vpp, count, "100", "1..", OWN, "round trips"),
-	WEFT_PARAM(BYTES, struct vpp, size, "4", "0..16MiB", OWN, "bytes of a message"),
-	WEFT_PARAM(ENUM, struct vpp, op, "send", "send|rdma", OWN, "send and receive, or RDMA write"),
-	WEFT_PARAM(ENUM, struct vpp, wait, "poll", "poll|block", OWN, "how the receiver learns of it"),
-	WEFT_PARAM(U32, struct vpp, offset, "0", "0..4095", OWN, "where in its page the buffer begins"),
-	WEFT_PARAM(TIME, struct vpp, pause, "3us", "", OWN, "block: asleep from a send to the next accesses to the card; the sender's part of 7.1 is 2.4 us"),
-	WEFT_PARAM(STR, struct vpp, nic, "hvia0", "", OWN, "name for VipOpenNic"),
+#define P(type, field, def, range, doc) \
+	WEFT_PARAM(type, struct vipl_pingpong, field, def, range, OWN, doc)
+static const struct weft_param vipl_pingpong_params[] = {
+	PINGPONG_COUNT("100"), PINGPONG_SIZE("4", "0..16MiB"), PINGPONG_PARTNER,
+	P(ENUM, op, "send", "send|rdma", "send and receive, or RDMA write"),
+	P(ENUM, wait, "poll", "poll|block", "how the receiver learns of it"),
+	P(U32, offset, "0", "0..4095", "where in its page the buffer begins"),
+	P(TIME, pause, "3us", "", "block: asleep from a send to the next accesses to the card; the sender's part of 7.1 is 2.4 us"),
+	P(STR, nic, "hvia0", "", "name for VipOpenNic"),
 	{ 0 }
 };
 // clang-format on
 
 WEFT_COMPONENT(vipl_pingpong, .name = "vipl.pingpong",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "hvia.nic",
-	       .doc = "round trips between nodes 0 and 1 over VIPL",
-	       .source = "hvia.md 6.5", .state_size = sizeof(struct vpp),
-	       .params = vpp_params, .ops = { .main = vpp_main });
+	       .doc = "round trips between two nodes over VIPL",
+	       .source = "hvia.md 6.5",
+	       .state_size = sizeof(struct vipl_pingpong),
+	       .params = vipl_pingpong_params,
+	       .ops = { .main = vipl_pingpong_main });

@@ -100,7 +100,7 @@ WRONG = [
     (HOST, "workload.1.size=2MiB", "is above 1048576"),
     (HOST, "workload.1.mtu=4", "no multiple of 8"),
     (HOST, "workload.1.way=sent", "none of"),
-    (ULTRA, "workload.1.words=40", "'40' is above 31"),
+    (ULTRA, "workload.1.size=400", "'400' is above 248"),
     (ULTRA, "hostport.nic.ultra_max_words=0", "'0' is below 1"),
     (ULTRA, "hostport.nic.ultra_packet_queue=32", "ultra_port_slice: 64"),
     (CROWD, "workload.1.processes=65537", "'65537' is above 65536"),
@@ -133,7 +133,7 @@ FAILS = [
     (HOST, "workload.1.partner=7", "partner: one of 1..1"),
     (HOST, "host.pc.mem_bytes=1MiB", "no memory left on the node: give it more"),
     (CROWD, "host.pc.mem_bytes=1MiB", "no memory left on the node: give it more"),
-    (ULTRA, "hostport.nic.ultra_max_words=1", "takes tag and 0 words"),
+    (ULTRA, "hostport.nic.ultra_max_words=1", "takes tag and 0 bytes"),
     (HOST.replace("  - {program: hostport.driver, background: true}\n", "")
      .replace("count: 2}\n", "count: 2, way: put, size: 256KiB}\n"),
      "hostport.nic.tlb=16", "does the node run hostport.driver?"),

@@ -361,7 +361,7 @@ class HostPort(Captured):
 
     def test_ultra(self):
         c = self.run_("hostport/ultra-pingpong", "workload.count=10",
-                      "workload.words=2")
+                      "workload.size=16")
         last = self.last_hop(c, 2)
         self.assertEqual(len(last), 20)
         self.assertEqual({r["hostport.name"][0] for r in last}, {"ULTRA_SEND"})
@@ -460,12 +460,12 @@ class Ethernet(Captured):
                 self.assertEqual(len(data), c["n%d.nic.tx_packets" % n])
                 self.assertEqual(len(mine) - len(data),
                                  c["n%d.nic.kernel_tx" % n])
-                self.messages(data, c["n%d.nic.sent" % n])
+                self.messages(data, n, c["n%d.nic.sent" % n])
             answers = [r for r in rows if value(r, "hvia.type") > 8]
             self.assertTrue(answers and all(r["hvia.request"]
                                             for r in answers))
 
-    def messages(self, data, count):
+    def messages(self, data, node, count):
         whole, got = [], b""
         for r in data:
             got += payload(r, "hvia.data")
@@ -474,9 +474,8 @@ class Ethernet(Captured):
                 whole.append(got)
                 got = b""
         self.assertEqual(len(whole), count)
-        for seq, m in enumerate(whole):  # filled the first and last time
-            fill = seq if seq == count - 1 else 0
-            want = bytes(mix(fill * 0x10001 + i) & 255 for i in range(4095))
+        for seq, m in enumerate(whole):
+            want = pattern(node, 1 - node, seq, 4095)[:4095]
             self.assertEqual(m, want + bytes([seq + 1]))
 
     def test_pause(self):

@@ -10,16 +10,16 @@
 #include <errno.h>
 #include <string.h>
 
-#include "programs/program.h"
+#include "programs/pingpong.h"
 #include "systems/atoll/nic/regs_map.h"
 #include "weft/atoll.h"
 
 enum { PX = 4, NX, PY, NY, HOPS = 23, BYTES = 65536, DATA_PORT = 1 };
 
 struct at_work {
-	uint64_t count, packets;
-	uint32_t size, mode, width, partner, counter, hops;
-	weft_time_t wait, cost, idle, pause;
+	uint64_t packets;
+	uint32_t size, width, counter, hops;
+	weft_time_t wait, idle;
 	bool recover;
 	struct program w;
 	struct atoll_port *p;
@@ -76,94 +76,121 @@ static void atoll_verify(struct at_work *a, const struct atoll_msg *m)
 
 /* ---- ping-pong ---- */
 
+struct atoll_pingpong {
+	struct pingpong p;
+	uint32_t mode, width;
+	weft_time_t cost, pause;
+	struct at_work a;
+};
+
 /* A random time, so that all phases of the clocks are met. */
-static weft_time_t pp_pause(const struct at_work *a, uint32_t node,
+static weft_time_t pp_pause(const struct atoll_pingpong *a, uint32_t node,
 			    uint64_t seq)
 {
 	return a->pause ? program_mix(seq * 2 + !node) % (2 * a->pause) : 0;
 }
 
-static void pp_send(struct at_work *a, uint32_t to, uint64_t seq)
+static int pp_send(struct pingpong *p, uint64_t seq)
 {
+	struct atoll_pingpong *a = (struct atoll_pingpong *)p;
 	uint8_t route[HOPS + 1];
-	uint32_t n = mesh_route(a->width, a->w.me, to, DATA_PORT, route);
+	uint32_t n = mesh_route(a->width, p->w.me, p->peer, DATA_PORT, route);
 
 	if (a->pause)
-		weft_host_cpu(a->w.h, pp_pause(a, a->w.me, seq));
-	program_sent(&a->w, to);
-	program_fill(a->buf, a->size / 8, program_base(a->w.me, to, seq));
-	weft_host_cpu(a->w.h, a->cost);
-	if (atoll_send(a->p, route, n, seq & 0xffff, a->buf, a->size))
-		weft_check_failed(a->w.c, "message %llu cannot be sent",
-				  (unsigned long long)seq);
+		weft_host_cpu(p->w.h, pp_pause(a, p->w.me, seq));
+	program_sent(&p->w, p->peer);
+	pingpong_fill(p, a->a.buf, seq);
+	weft_host_cpu(p->w.h, a->cost);
+	if (!atoll_send(a->a.p, route, n, seq & 0xffff, a->a.buf,
+			(uint32_t)p->len))
+		return 0;
+	weft_check_failed(p->w.c, "message %llu cannot be sent",
+			  (unsigned long long)seq);
+	return -EIO;
 }
 
-static void pp_recv(struct at_work *a)
+static bool pp_last(const struct pingpong *p, uint64_t seq)
 {
+	return (seq + 1) % p->count == 0;
+}
+
+static int pp_wait(struct pingpong *p, uint64_t seq)
+{
+	struct atoll_pingpong *a = (struct atoll_pingpong *)p;
 	struct atoll_msg m;
 
-	atoll_recv(a->p, &m, a->buf, sizeof(a->buf), WEFT_NEVER);
-	atoll_verify(a, &m);
+	atoll_recv(a->a.p, &m, a->a.buf, sizeof(a->a.buf), WEFT_NEVER);
+	if (!p->begins || !pp_last(p, seq))
+		program_got(&p->w, p->peer);
+	p->in = a->a.buf;
+	if (m.node == p->peer && m.bytes == p->len && m.tag == (seq & 0xffff))
+		return 0;
+	weft_check_failed(p->w.c, "message %u of node %u is not what was sent",
+			  m.tag, m.node);
+	return -EIO;
 }
 
-static void pp_rounds(struct at_work *a)
+/* The time of a size is without pauses. */
+static void pp_done(struct pingpong *p, uint64_t seq)
 {
-	weft_time_t t = weft_host_now(a->w.h);
-	double ns;
+	const struct atoll_pingpong *a = (struct atoll_pingpong *)p;
 
-	for (uint64_t i = 0; i < a->count; i++) {
-		pp_send(a, a->partner, i);
-		pp_recv(a);
-		if (i + 1 < a->count)
-			program_got(&a->w, a->partner);
-	}
-	t = weft_host_now(a->w.h) - t;
-	program_got(&a->w, a->partner);
-	for (uint64_t i = 0; i < a->count; i++)
-		t -= pp_pause(a, 0, i) + pp_pause(a, 1, i);
-	ns = (double)t / 2 / (double)a->count / WEFT_NS;
-	weft_metric(a->w.c, "half_rtt", "ns", ns);
-	weft_series_add(a->w.c, "half_rtt", "B", "ns", a->size, ns);
+	if (!p->begins || !pp_last(p, seq))
+		return;
+	program_got(&p->w, p->peer);
+	for (uint64_t i = seq + 1 - p->count; i <= seq; i++)
+		p->time -= pp_pause(a, 0, i) + pp_pause(a, 1, i);
 }
 
 static int pp_init(struct weft_comp *c, struct weft_err *err)
 {
-	const struct at_work *a = c->state;
+	const struct atoll_pingpong *a = c->state;
+	const struct pingpong *p = &a->p;
+	uint64_t most = p->size_max ? p->size_max : p->size;
 
-	if (a->size % 8)
+	if (p->size % 8 || p->step % 8)
 		return weft_fail(err, EINVAL,
-				 "%s.size: %u bytes are no multiple of 8",
-				 c->name, a->size);
-	if (a->mode == ATOLL_PIO && a->size > ATOLL_PIO_MAX)
+				 "%s.size: %llu bytes are no multiple of 8",
+				 c->name, (unsigned long long)p->size);
+	if (most > BYTES)
+		return weft_fail(err, EINVAL,
+				 "%s.size_max: a message has %u bytes at most",
+				 c->name, BYTES);
+	if (a->mode == ATOLL_PIO && most > ATOLL_PIO_MAX)
 		return weft_fail(
 			err, EINVAL,
-			"%s.size: %u bytes: a message sent by PIO has %u at most; mode: dma takes more",
-			c->name, a->size, ATOLL_PIO_MAX);
+			"%s.size: %llu bytes: a message sent by PIO has %u at most; mode: dma takes more",
+			c->name, (unsigned long long)most, ATOLL_PIO_MAX);
 	return 0;
 }
 
+static int pp_open(struct pingpong *p)
+{
+	struct atoll_pingpong *a = (struct atoll_pingpong *)p;
+	int ret = open_port(&a->a, p->w.c, DATA_PORT, a->mode);
+
+	if (!ret)
+		program_barrier(&p->w, "atoll.pp");
+	return ret;
+}
+
+static void pp_close(struct pingpong *p)
+{
+	atoll_close(((struct atoll_pingpong *)p)->a.p);
+}
+
+static const struct pingpong_ops pp_ops = {
+	.flags = PINGPONG_UNMARKED,
+	.open = pp_open,
+	.send = pp_send,
+	.wait = pp_wait,
+	.done = pp_done,
+	.close = pp_close,
+};
+
 static int pp_main(struct weft_comp *c)
 {
-	struct at_work *a = c->state;
-	int ret = open_port(a, c, DATA_PORT, a->mode);
-
-	if (ret)
-		return ret;
-	if (!a->partner || a->partner >= a->w.n) {
-		weft_check_failed(c, "partner: 1..%u", a->w.n - 1);
-		return -EINVAL;
-	}
-	program_barrier(&a->w, "atoll.pp");
-	if (!a->w.me)
-		pp_rounds(a);
-	else if (a->w.me == a->partner)
-		for (uint64_t i = 0; i < a->count; i++) {
-			pp_recv(a);
-			program_got(&a->w, 0);
-			pp_send(a, 0, i);
-		}
-	atoll_close(a->p);
-	return 0;
+	return pingpong_main(c, &pp_ops);
 }
 
 /* ---- management process ---- */
@@ -296,17 +323,16 @@ static int ring_main(struct weft_comp *c)
 /* clang-format off */
 #define P(type, field, def, range, source, doc)                                \
 	WEFT_PARAM(type, struct at_work, field, def, range, source, doc)
-#define P_WIDTH P(U32, width, "2", "1..64", OWN, "columns of the mesh")
-#define P_SIZE(n) P(U32, size, n, "8..65536", OWN, "bytes of a message")
 
+#define P_PP(type, field, def, range, source, doc)                             \
+	WEFT_PARAM(type, struct atoll_pingpong, field, def, range, source, doc)
 static const struct weft_param pp_params[] = {
-	P(U64, count, "100", "1..65536", OWN, "round trips"),
-	P_SIZE("8"), P_WIDTH,
-	P(ENUM, mode, "pio", "pio|dma", OWN, "how messages are sent and taken"),
-	P(U32, partner, "1", "1..", OWN, "the node that sends them back"),
-	P(TIME, pause, "0", "", OWN,
+	PINGPONG_PARAMS("100", "8", "8..65536", "8"),
+	P_PP(U32, width, "2", "1..64", OWN, "columns of the mesh"),
+	P_PP(ENUM, mode, "pio", "pio|dma", OWN, "how messages are sent and taken"),
+	P_PP(TIME, pause, "0", "", OWN,
 	  "mean of a random time before each message, not counted"),
-	P(TIME, cost, "200ns", "", CALIBRATED,
+	P_PP(TIME, cost, "200ns", "", CALIBRATED,
 	  "of software, for each message (11.7)"),
 	{ 0 }
 };
@@ -323,22 +349,22 @@ static const struct weft_param mgr_params[] = {
 };
 static const struct weft_param ring_params[] = {
 	P(U64, packets, "1", "1..65536", OWN, "that each node sends"),
-	P_SIZE("4096"), P_WIDTH,
+	P(U32, size, "4096", "8..65536", OWN, "bytes of a message"),
+	P(U32, width, "2", "1..64", OWN, "columns of the mesh"),
 	P(U32, hops, "2", "1..23", OWN, "links each one goes round"),
 	{ 0 }
 };
 /* clang-format on */
 
-#define PROGRAM(id, name_, doc_, source_, params_, init_, main_)               \
+#define PROGRAM(id, name_, doc_, source_, state_, params_, init_, main_)       \
 	WEFT_COMPONENT(id, .name = name_, .kind = WEFT_KIND_PROGRAM,           \
 		       .needs = "atoll.nic", .doc = doc_, .source = source_,   \
-		       .state_size = sizeof(struct at_work),                   \
-		       .params = params_,                                      \
+		       .state_size = sizeof(state_), .params = params_,        \
 		       .ops = { .init = init_, .main = main_ })
 
 PROGRAM(atoll_pingpong, "atoll.pingpong", "ping-pong over ATOLL",
-	"hostport.md 11.7", pp_params, pp_init, pp_main);
+	"hostport.md 11.7", struct atoll_pingpong, pp_params, pp_init, pp_main);
 PROGRAM(atoll_manager, "atoll.manager", "ATOLL's management process",
-	"hostport.md 2.3", mgr_params, NULL, mgr_main);
+	"hostport.md 2.3", struct at_work, mgr_params, NULL, mgr_main);
 PROGRAM(atoll_ring, "atoll.ring", "packets round the border of a mesh",
-	"hostport.md 2.3, L04", ring_params, NULL, ring_main);
+	"hostport.md 2.3, L04", struct at_work, ring_params, NULL, ring_main);

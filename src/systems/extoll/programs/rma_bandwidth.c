@@ -5,178 +5,179 @@
  *                      small ones EX-14)
  *   extoll.rma_get_bw  node 0 gets from it
  *
- * `count` requests of `size` bytes are posted as fast as the NIC takes them.
  * Time runs from the first post to the notification of the last one's
  * completer.  The contents are checked afterwards. */
-#include <errno.h>
-
+#include "programs/stream.h"
 #include "systems/extoll/programs/rma_program.h"
 
 enum { BW_BLOCKS = 8 };
 
-struct bw {
-	/* parameters */
-	uint64_t count, size;
-	uint32_t partner;
+struct rma_bw {
+	struct stream s;
 	bool bytes, verify, notify;
-	/* run */
 	struct rmaw v;
+	struct rma_program_peer to;
 	uint64_t block; /* bytes of a place */
 };
 
-static void bw_fill(struct bw *b, uint32_t node)
+/* Node `node` sends, or is read. */
+static void bw_fill(struct rma_bw *b, uint32_t node)
 {
 	for (uint32_t i = 0; i < BW_BLOCKS; i++)
 		program_fill(b->v.buf + i * b->block, (uint32_t)(b->block / 8),
 			     program_base(node, 0, i));
 }
 
-static void bw_verify(struct bw *b, uint32_t node)
+static void bw_verify(struct rma_bw *b, uint32_t node)
 {
-	uint64_t used = b->count < BW_BLOCKS ? b->count : BW_BLOCKS;
-	uint32_t whole = (uint32_t)(b->size / 8);
+	uint64_t used = b->s.count < BW_BLOCKS ? b->s.count : BW_BLOCKS;
+	uint32_t whole = (uint32_t)(b->s.size / 8);
 
 	for (uint32_t i = 0; i < used && b->verify; i++) {
 		int32_t bad = program_check(b->v.buf + i * b->block, 0, whole,
 					    program_base(node, 0, i));
 
 		if (bad >= 0)
-			weft_check_failed(b->v.w.c,
+			weft_check_failed(b->s.w.c,
 					  "block %u: qword %d is wrong", i,
 					  bad);
 	}
 }
 
-static void bw_stream(struct bw *b, const struct rma_program_peer *to,
-		      rma_post_fn *post)
+static bool bw_post(struct rma_bw *b, rma_post_fn *post, uint64_t i)
 {
-	for (uint64_t i = 0; i < b->count; i++) {
-		size_t at = i % BW_BLOCKS * b->block;
-		bool last = i + 1 == b->count && !b->notify;
-		int ret = post(b->v.port, to->handle, b->v.region, at, b->size,
-			       to->nla + at, last ? RMA_NOTI_COMPLETER : 0, 0);
+	size_t at = i % BW_BLOCKS * b->block;
+	bool last = i + 1 == b->s.count && !b->notify;
+	int ret = post(b->v.port, b->to.handle, b->v.region, at, b->s.size,
+		       b->to.nla + at, last ? RMA_NOTI_COMPLETER : 0, 0);
 
-		if (b->notify && ret == RMA_SUCCESS)
-			ret = rma_post_notification(b->v.port, to->handle, i, 0,
-						    RMA_NOTI_COMPLETER, 0);
-		if (!rma_program_ok(&b->v, "post", ret))
-			return;
-	}
+	if (b->notify && ret == RMA_SUCCESS)
+		ret = rma_post_notification(b->v.port, b->to.handle, i, 0,
+					    RMA_NOTI_COMPLETER, 0);
+	return rma_program_ok(&b->v, "post", ret);
 }
 
-static void bw_report(struct bw *b, weft_time_t t)
+static int bw_open(struct rma_bw *b, const char *name)
 {
-	double s = (double)t / WEFT_SEC;
-	double mb = (double)(b->count * b->size) / s / 1e6;
-
-	weft_metric(b->v.w.c, "bandwidth", "MB/s", mb);
-	weft_metric(b->v.w.c, "rate", "/s", (double)b->count / s);
-	weft_series_add(b->v.w.c, "bandwidth", "B", "MB/s", (double)b->size,
-			mb);
+	b->block = (b->s.size + 4095) / 4096 * 4096;
+	return rma_program_open(&b->v, b->s.w.c, name, BW_BLOCKS * b->block);
 }
 
-static int bw_begin(struct bw *b, struct weft_comp *c, const char *name)
+static void bw_close(struct stream *s)
 {
-	int ret;
-
-	b->block = (b->size + 4095) / 4096 * 4096;
-	ret = rma_program_open(&b->v, c, name, BW_BLOCKS * b->block);
-	if (ret)
-		return ret;
-	if (b->partner < b->v.w.n)
-		return 0;
-	weft_check_failed(c, "partner: one of 0..%u", b->v.w.n - 1);
-	return -EINVAL;
+	rma_program_close(&((struct rma_bw *)s)->v);
 }
 
 /* ---- puts ---- */
 
-static weft_time_t put_in(struct bw *b)
+static int put_open(struct stream *s)
 {
-	for (uint64_t n = b->notify ? b->count : 1; n; n--)
-		rma_program_noti(&b->v, RMA_NOTI_COMPLETER, NULL);
-	return weft_host_now(b->v.w.h);
-}
+	struct rma_bw *b = (struct rma_bw *)s;
+	int ret = bw_open(b, "rma.put");
 
-/* When the last one has landed: there, or here in loopback. */
-static weft_time_t put_landed(struct bw *b)
-{
-	if (b->partner != b->v.w.me)
-		return program_get(&b->v.w, "rma.put.at", b->partner);
-	return put_in(b);
-}
-
-static void put_send(struct bw *b)
-{
-	struct rma_program_peer to;
-	weft_time_t t;
-
-	if (rma_program_connect(&b->v, b->partner, &to))
-		return;
+	if (ret || s->w.me)
+		return ret;
 	bw_fill(b, 0);
-	t = weft_host_now(b->v.w.h);
-	bw_stream(b, &to, b->bytes ? rma_post_put_bt : rma_post_put_qw);
-	bw_report(b, put_landed(b) - t);
+	return rma_program_connect(&b->v, s->partner, &b->to);
 }
+
+static bool put_post(struct stream *s, uint64_t i)
+{
+	struct rma_bw *b = (struct rma_bw *)s;
+
+	return bw_post(b, b->bytes ? rma_post_put_bt : rma_post_put_qw, i);
+}
+
+static void put_receive(struct stream *s, uint64_t n)
+{
+	struct rma_bw *b = (struct rma_bw *)s;
+
+	for (n = b->notify ? n : 1; n; n--)
+		rma_program_noti(&b->v, RMA_NOTI_COMPLETER, NULL);
+}
+
+static void put_verify(struct stream *s)
+{
+	if (s->w.me)
+		bw_verify((struct rma_bw *)s, 0);
+}
+
+static const struct stream_ops put_ops = {
+	.flags = STREAM_ARRIVAL,
+	.key = "rma.put.at",
+	.open = put_open,
+	.post = put_post,
+	.receive = put_receive,
+	.verify = put_verify,
+	.close = bw_close,
+};
 
 static int put_main(struct weft_comp *c)
 {
-	struct bw *b = c->state;
-	int ret = bw_begin(b, c, "rma.put");
-
-	if (ret)
-		return ret;
-	if (!b->v.w.me) {
-		put_send(b);
-	} else if (b->v.w.me == b->partner) {
-		program_put(&b->v.w, "rma.put.at", put_in(b));
-		bw_verify(b, 0);
-	}
-	rma_program_close(&b->v);
-	return 0;
+	return stream_main(c, &put_ops);
 }
 
 /* ---- gets ---- */
 
-static int get_main(struct weft_comp *c)
+static int get_open(struct stream *s)
 {
-	struct bw *b = c->state;
-	int ret = bw_begin(b, c, "rma.get");
-	struct rma_program_peer from;
-	weft_time_t t;
+	struct rma_bw *b = (struct rma_bw *)s;
+	int ret = bw_open(b, "rma.get");
 
 	if (ret)
 		return ret;
-	if (b->v.w.me == b->partner)
-		bw_fill(b, b->partner);
-	program_barrier(&b->v.w, "rma.get.filled");
-	if (!b->v.w.me && !rma_program_connect(&b->v, b->partner, &from)) {
-		t = weft_host_now(b->v.w.h);
-		bw_stream(b, &from,
-			  b->bytes ? rma_post_get_bt : rma_post_get_qw);
-		rma_program_noti(&b->v, RMA_NOTI_COMPLETER, NULL);
-		bw_report(b, weft_host_now(b->v.w.h) - t);
-		bw_verify(b, b->partner);
-	}
-	rma_program_close(&b->v);
-	return 0;
+	if (s->receives)
+		bw_fill(b, s->partner);
+	s->receives = false;
+	program_barrier(&s->w, "rma.get.filled");
+	return s->w.me ? 0 : rma_program_connect(&b->v, s->partner, &b->to);
+}
+
+static bool get_post(struct stream *s, uint64_t i)
+{
+	struct rma_bw *b = (struct rma_bw *)s;
+
+	return bw_post(b, b->bytes ? rma_post_get_bt : rma_post_get_qw, i);
+}
+
+static void get_finish(struct stream *s)
+{
+	rma_program_noti(&((struct rma_bw *)s)->v, RMA_NOTI_COMPLETER, NULL);
+}
+
+static void get_verify(struct stream *s)
+{
+	if (!s->w.me)
+		bw_verify((struct rma_bw *)s, s->partner);
+}
+
+static const struct stream_ops get_ops = {
+	.open = get_open,
+	.post = get_post,
+	.finish = get_finish,
+	.verify = get_verify,
+	.close = bw_close,
+};
+
+static int get_main(struct weft_comp *c)
+{
+	return stream_main(c, &get_ops);
 }
 
 // clang-format off
+#define P(type, field, def, range, doc) \
+	WEFT_PARAM(type, struct rma_bw, field, def, range, OWN, doc)
 #define BW_PARAMS                                                              \
-	WEFT_PARAM(U64, struct bw, count, "1000", "1..", OWN, "requests"),     \
-	WEFT_PARAM(BYTES, struct bw, size, "4096", "1..1MiB", OWN,             \
-		   "bytes of a request; above 4096 the library cuts it"),      \
-	WEFT_PARAM(U32, struct bw, partner, "1", "", OWN,                      \
-		   "node that node 0 talks to"),                               \
-	WEFT_PARAM(BOOL, struct bw, bytes, "no", "", OWN,                      \
-		   "byte requests instead of quadwords"),                      \
-	WEFT_PARAM(BOOL, struct bw, verify, "yes", "", OWN,                    \
-		   "compare what has arrived")
+	STREAM_COUNT("1000", "requests"),                                      \
+	STREAM_SIZE("4096", "1..1MiB",                                         \
+		    "bytes of a request; above 4096 the library cuts it"),     \
+	STREAM_PARTNER,                                                        \
+	P(BOOL, bytes, "no", "", "byte requests instead of quadwords"),        \
+	P(BOOL, verify, "yes", "", "compare what has arrived")
 static const struct weft_param put_params[] = {
 	BW_PARAMS,
-	WEFT_PARAM(BOOL, struct bw, notify, "no", "", OWN,
-		   "a notification behind each, as of the common endpoint"),
+	P(BOOL, notify, "no", "",
+	  "a notification behind each, as of the common endpoint"),
 	{ 0 }
 };
 static const struct weft_param get_params[] = { BW_PARAMS, { 0 } };
@@ -185,10 +186,10 @@ static const struct weft_param get_params[] = { BW_PARAMS, { 0 } };
 WEFT_COMPONENT(rma_put_bw, .name = "extoll.rma_put_bw",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "extoll.nic",
 	       .doc = "stream of RMA puts", .source = "extoll.md 6.5",
-	       .state_size = sizeof(struct bw), .params = put_params,
+	       .state_size = sizeof(struct rma_bw), .params = put_params,
 	       .ops = { .main = put_main });
 WEFT_COMPONENT(rma_get_bw, .name = "extoll.rma_get_bw",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "extoll.nic",
 	       .doc = "stream of RMA gets", .source = "extoll.md 6.5",
-	       .state_size = sizeof(struct bw), .params = get_params,
+	       .state_size = sizeof(struct rma_bw), .params = get_params,
 	       .ops = { .main = get_main });

@@ -9,97 +9,90 @@
 #include <errno.h>
 #include <string.h>
 
+#include "programs/pingpong.h"
 #include "systems/extoll/programs/rma_program.h"
 
 /* ---- latency ---- */
 
-struct lat {
-	uint64_t count, size;
-	uint32_t partner;
+struct rma_lat {
+	struct pingpong p;
 	bool immediate;
 	struct rmaw v;
+	struct rma_program_peer to;
 };
 
 enum { LAT_IN = 0, LAT_OUT = 4096, LAT_BYTES = 8192 };
 
-static void lat_put(struct lat *l, const struct rma_program_peer *to,
-		    uint64_t seq)
+/* The last quadword is the number of the message. */
+static int lat_send(struct pingpong *p, uint64_t seq)
 {
+	struct rma_lat *l = (struct rma_lat *)p;
 	uint64_t *out = (uint64_t *)(l->v.buf + LAT_OUT);
 	int ret;
 
-	out[l->size / 8 - 1] = seq;
+	pingpong_fill(p, out, seq);
+	out[p->len / 8 - 1] = seq + 1;
 	if (l->immediate)
-		ret = rma_post_immediate_put(l->v.port, to->handle, 8, seq,
-					     to->nla + LAT_IN, 0, 0);
+		ret = rma_post_immediate_put(l->v.port, l->to.handle, 8,
+					     seq + 1, l->to.nla + LAT_IN, 0, 0);
 	else
-		ret = rma_post_put_qw(l->v.port, to->handle, l->v.region,
-				      LAT_OUT, l->size, to->nla + LAT_IN, 0, 0);
-	rma_program_ok(&l->v, "put", ret);
+		ret = rma_post_put_qw(l->v.port, l->to.handle, l->v.region,
+				      LAT_OUT, p->len, l->to.nla + LAT_IN, 0,
+				      0);
+	return rma_program_ok(&l->v, "put", ret) ? 0 : -EIO;
 }
 
 /* The last quadword lands last. */
-static void lat_wait(struct lat *l, uint64_t seq)
+static int lat_wait(struct pingpong *p, uint64_t seq)
 {
+	struct rma_lat *l = (struct rma_lat *)p;
 	const volatile uint64_t *in =
-		(uint64_t *)(l->v.buf + LAT_IN) + l->size / 8 - 1;
+		(uint64_t *)(l->v.buf + LAT_IN) + p->len / 8 - 1;
 
-	while (*in != seq)
-		weft_host_poll64(l->v.w.h, in, seq - 1, WEFT_NEVER);
+	while (*in != seq + 1)
+		weft_host_poll64(p->w.h, in, *in, WEFT_NEVER);
+	p->in = l->v.buf + LAT_IN;
+	return 0;
 }
 
-static void lat_rounds(struct lat *l, const struct rma_program_peer *to,
-		       uint64_t from, uint64_t n)
+static int lat_open(struct pingpong *p)
 {
-	if (!l->v.w.me)
-		program_sent(&l->v.w, to->node);
-	for (uint64_t i = from; i < from + n; i++) {
-		if (!l->v.w.me)
-			lat_put(l, to, i);
-		lat_wait(l, i);
-		if (l->v.w.me || i + 1 < from + n)
-			program_turn(&l->v.w, to->node);
-		if (l->v.w.me)
-			lat_put(l, to, i);
-	}
-}
-
-static int lat_main(struct weft_comp *c)
-{
-	struct lat *l = c->state;
-	struct rma_program_peer to;
-	weft_time_t t;
-	int ret = rma_program_open(&l->v, c, "rma.lat", LAT_BYTES);
+	struct rma_lat *l = (struct rma_lat *)p;
+	int ret = rma_program_open(&l->v, p->w.c, "rma.lat", LAT_BYTES);
 
 	if (ret)
 		return ret;
 	if (l->immediate)
-		l->size = 8;
-	if (l->size % 8) {
+		p->size = p->size_max = 8;
+	if (p->size % 8 || p->step % 8 || p->size_max > LAT_OUT) {
 		weft_check_failed(
-			c, "size: a multiple of 8, the last word is polled");
+			p->w.c,
+			"size: a multiple of 8 up to %u, the last word is polled",
+			LAT_OUT);
 		return -EINVAL;
 	}
-	if (!l->partner || l->partner >= l->v.w.n) {
-		weft_check_failed(c, "partner: one of 1..%u", l->v.w.n - 1);
-		return -EINVAL;
-	}
-	if ((!l->v.w.me || l->v.w.me == l->partner) &&
-	    !rma_program_connect(&l->v, l->v.w.me ? 0 : l->partner, &to)) {
-		lat_rounds(l, &to, 1, 1); /* the TLBs know the pages */
-		if (!l->v.w.me)
-			program_got(&l->v.w, to.node);
-		t = weft_host_now(l->v.w.h);
-		lat_rounds(l, &to, 2, l->count);
-		t = weft_host_now(l->v.w.h) - t;
-		if (!l->v.w.me)
-			program_got(&l->v.w, to.node);
-		if (!l->v.w.me)
-			weft_metric(c, "half_rtt", "ns",
-				    (double)t / WEFT_NS / 2 / (double)l->count);
-	}
-	rma_program_close(&l->v);
-	return 0;
+	if (p->w.me && p->w.me != p->partner)
+		return 0;
+	return rma_program_connect(&l->v, p->peer, &l->to);
+}
+
+static void lat_close(struct pingpong *p)
+{
+	rma_program_close(&((struct rma_lat *)p)->v);
+}
+
+static const struct pingpong_ops lat_ops = {
+	.flags = PINGPONG_WARM | PINGPONG_BOTH, /* the TLBs know the pages */
+	.tail = 8,
+	.open = lat_open,
+	.send = lat_send,
+	.wait = lat_wait,
+	.close = lat_close,
+};
+
+static int lat_main(struct weft_comp *c)
+{
+	return pingpong_main(c, &lat_ops);
 }
 
 /* ---- lock ---- */
@@ -173,12 +166,8 @@ static int lock_main(struct weft_comp *c)
 
 // clang-format off
 static const struct weft_param lat_params[] = {
-	WEFT_PARAM(U64, struct lat, count, "100", "1..", OWN, "round trips"),
-	WEFT_PARAM(BYTES, struct lat, size, "8", "8..4096", OWN,
-		   "bytes of a put, multiples of 8"),
-	WEFT_PARAM(U32, struct lat, partner, "1", "1..", OWN,
-		   "node that node 0 talks to"),
-	WEFT_PARAM(BOOL, struct lat, immediate, "no", "", OWN,
+	PINGPONG_PARAMS("100", "8", "8..4096", "8"),
+	WEFT_PARAM(BOOL, struct rma_lat, immediate, "no", "", OWN,
 		   "immediate puts of 8 bytes"),
 	{ 0 }
 };
@@ -196,7 +185,7 @@ static const struct weft_param lock_params[] = {
 
 WEFT_COMPONENT(rma_lat, .name = "extoll.rma_lat", .kind = WEFT_KIND_PROGRAM,
 	       .needs = "extoll.nic", .doc = "ping-pong of RMA puts",
-	       .source = "extoll.md 6.5", .state_size = sizeof(struct lat),
+	       .source = "extoll.md 6.5", .state_size = sizeof(struct rma_lat),
 	       .params = lat_params, .ops = { .main = lat_main });
 WEFT_COMPONENT(rma_lock, .name = "extoll.rma_lock", .kind = WEFT_KIND_PROGRAM,
 	       .needs = "extoll.nic", .doc = "mutex of fetch-compare-and-add",

@@ -10,11 +10,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "programs/stream.h"
 #include "systems/extoll/programs/velo_program.h"
 
 struct va {
-	uint64_t count, mailbox;
-	uint32_t size, size_max, partner;
+	struct stream s; /* of all to all its count and size */
+	uint64_t mailbox;
+	uint32_t size_max;
 	struct velow v;
 	/* by node */
 	struct velo_connection *to;
@@ -25,7 +27,7 @@ struct va {
 static uint32_t va_len(const struct va *a, uint32_t src, uint32_t dst,
 		       uint64_t seq)
 {
-	return program_qwords(src, dst, seq, a->size, a->size_max);
+	return program_qwords(src, dst, seq, (uint32_t)a->s.size, a->size_max);
 }
 
 static int va_begin(struct va *a, struct weft_comp *c, const char *name)
@@ -34,8 +36,8 @@ static int va_begin(struct va *a, struct weft_comp *c, const char *name)
 
 	if (ret)
 		return ret;
-	if (a->size_max < a->size)
-		a->size_max = a->size;
+	if (a->size_max < a->s.size)
+		a->size_max = (uint32_t)a->s.size;
 	a->to = weft_host_calloc(a->v.w.h, a->v.w.n, sizeof(*a->to));
 	a->seen = weft_host_calloc(a->v.w.h, a->v.w.n, sizeof(*a->seen));
 	if (!a->to || !a->seen)
@@ -81,54 +83,49 @@ static void va_end(struct va *a)
 
 /* ---- rate ---- */
 
-static int rate_send(struct va *a)
+static int rate_open(struct stream *s)
 {
-	struct weft_host *h = a->v.w.h;
-	weft_time_t t;
-	int ret = velo_program_connect(&a->v, &a->to[0], a->partner);
+	struct va *a = (struct va *)s;
+	int ret = va_begin(a, s->w.c, "velo.rate");
 
-	if (ret)
-		return ret;
-	t = weft_host_now(h);
-	for (uint64_t i = 0; i < a->count; i++)
-		velo_program_send(&a->v, &a->to[0], a->partner,
-				  va_len(a, a->v.w.me, a->partner, i), i);
-	t = weft_host_now(h) - t;
-	weft_metric(a->v.w.c, "send_rate", "msg/s",
-		    (double)a->count / ((double)t / WEFT_SEC));
-	return 0;
+	if (!ret && !s->partner) {
+		weft_check_failed(s->w.c, "partner: one of 1..%u", s->w.n - 1);
+		ret = -EINVAL;
+	}
+	return ret || s->w.me ? ret
+			      : velo_program_connect(&a->v, a->to, s->partner);
 }
 
-static void rate_receive(struct va *a)
+static bool rate_post(struct stream *s, uint64_t i)
 {
-	struct weft_host *h = a->v.w.h;
-	weft_time_t t;
+	struct va *a = (struct va *)s;
 
-	va_drain_until(a, 1);
-	t = weft_host_now(h);
-	va_drain_until(a, a->count);
-	t = weft_host_now(h) - t;
-	weft_metric(a->v.w.c, "rate", "msg/s",
-		    (double)(a->count - 1) / ((double)t / WEFT_SEC));
+	velo_program_send(&a->v, a->to, s->partner,
+			  va_len(a, s->w.me, s->partner, i), i);
+	return true;
 }
+
+static void rate_receive(struct stream *s, uint64_t n)
+{
+	va_drain_until((struct va *)s, n);
+}
+
+static void rate_close(struct stream *s)
+{
+	va_end((struct va *)s);
+}
+
+static const struct stream_ops rate_ops = {
+	.flags = STREAM_RECEIVED,
+	.open = rate_open,
+	.post = rate_post,
+	.receive = rate_receive,
+	.close = rate_close,
+};
 
 static int rate_main(struct weft_comp *c)
 {
-	struct va *a = c->state;
-	int ret = va_begin(a, c, "velo.rate");
-
-	if (ret)
-		return ret;
-	if (!a->partner || a->partner >= a->v.w.n) {
-		weft_check_failed(c, "partner: one of 1..%u", a->v.w.n - 1);
-		return -EINVAL;
-	}
-	if (!a->v.w.me)
-		ret = rate_send(a);
-	else if (a->v.w.me == a->partner)
-		rate_receive(a);
-	va_end(a);
-	return ret;
+	return stream_main(c, &rate_ops);
 }
 
 /* ---- all to all ---- */
@@ -148,7 +145,7 @@ static void all_send(struct va *a)
 {
 	uint32_t n = a->v.w.n, me = a->v.w.me;
 
-	for (uint64_t seq = 0; seq < a->count; seq++)
+	for (uint64_t seq = 0; seq < a->s.count; seq++)
 		for (uint32_t k = 1; k < n; k++) {
 			uint32_t d = (me + k) % n;
 
@@ -160,14 +157,14 @@ static void all_send(struct va *a)
 
 static void all_report(struct va *a, weft_time_t t)
 {
-	uint64_t n = a->count * (a->v.w.n - 1), lost = n - a->received;
+	uint64_t n = a->s.count * (a->v.w.n - 1), lost = n - a->received;
 
 	for (uint32_t i = 0; i < a->v.w.n; i++)
-		if (i != a->v.w.me && a->seen[i] != a->count)
+		if (i != a->v.w.me && a->seen[i] != a->s.count)
 			weft_check_failed(a->v.w.c,
 					  "%" PRIu64 " of %" PRIu64
 					  " messages of node %u came",
-					  a->seen[i], a->count, i);
+					  a->seen[i], a->s.count, i);
 	weft_metric(a->v.w.c, "received", "messages", (double)a->received);
 	weft_metric(a->v.w.c, "lost", "messages", (double)lost);
 	weft_metric(a->v.w.c, "rate", "msg/s",
@@ -185,7 +182,7 @@ static int all_main(struct weft_comp *c)
 	program_barrier(&a->v.w, "velo.go");
 	t = weft_host_now(a->v.w.h);
 	all_send(a);
-	va_drain_until(a, a->count * (a->v.w.n - 1));
+	va_drain_until(a, a->s.count * (a->v.w.n - 1));
 	t = weft_host_now(a->v.w.h) - t;
 	all_report(a, t);
 	va_end(a);
@@ -196,13 +193,13 @@ static int all_main(struct weft_comp *c)
 #define P(type, field, def, range, doc) \
 	WEFT_PARAM(type, struct va, field, def, range, OWN, doc)
 #define P_ALL(n)                                                               \
-	P(U64, count, n, "1..", "messages (to each node)"),                    \
-	P(U32, size, "8", "1..120", "bytes of a message"),                     \
+	STREAM_COUNT(n, "messages (to each node)"),                            \
+	STREAM_SIZE("8", "1..120", "bytes of a message"),                      \
 	P(U32, size_max, "0", "0..120", "with it: spread evenly between them"),\
 	P(BYTES, mailbox, "0", "0..", "bytes; 0 = 2 MB")
 static const struct weft_param rate_params[] = {
 	P_ALL("10000"),
-	P(U32, partner, "1", "1..", "the node that receives"),
+	STREAM_PARTNER,
 	{ 0 }
 };
 static const struct weft_param all_params[] = { P_ALL("100"), { 0 } };

@@ -8,244 +8,277 @@
  * Small instructions carry longer messages in pieces. */
 #include <errno.h>
 
+#include "programs/pingpong.h"
+#include "programs/stream.h"
 #include "systems/hostport/programs/hostport_program.h"
 
-struct curve {
-	uint64_t count, size;
-	uint32_t way, partner, depth;
+struct way {
+	uint32_t way, depth, issue;
 	bool ordered;
-	uint32_t issue;
 	uint64_t mtu;
 	struct hpw v;
 };
 
-static int curve_open(struct curve *a, struct weft_comp *c)
+struct way_pingpong {
+	struct pingpong p;
+	struct way w;
+};
+
+struct way_stream {
+	struct stream s;
+	struct way w;
+};
+
+static void way_absorb_all(struct hpw *v)
 {
-	a->v.way = a->way;
-	a->v.unordered = !a->ordered;
-	a->v.tagged = a->issue;
-	a->v.mtu = a->mtu;
-	a->v.size = a->size;
-	return hostport_program_open(&a->v, c, a->partner);
+	while (v->done < v->posted)
+		hostport_program_absorb(v);
 }
 
-static bool takes_part(const struct curve *a)
+/* Opens; one message goes to and fro, since caches and TLBs know it then. */
+static int way_open(struct way *w, const struct program *prog, uint64_t size,
+		    uint32_t partner)
 {
-	return !a->v.w.me || a->v.w.me == a->partner;
-}
+	struct hpw *v = &w->v;
+	uint32_t words = (uint32_t)(size / 8);
 
-/* The pattern of message seq, its number in the last word. */
-static void send_methods_fill(struct curve *a, uint8_t *to, uint32_t src,
-			      uint64_t seq)
-{
-	uint32_t words = (uint32_t)(a->v.size / 8);
-
-	program_fill(to, words, program_base(src, 0, seq));
-	((uint64_t *)to)[words - 1] = seq;
-}
-
-static void send_methods_check(struct curve *a, uint32_t src, uint64_t seq)
-{
-	uint32_t words = (uint32_t)(a->v.size / 8);
-
-	if (program_check(a->v.in, 0, words - 1, program_base(src, 0, seq)) >=
-		    0 ||
-	    ((uint64_t *)a->v.in)[words - 1] != seq)
-		weft_check_failed(a->v.w.c, "message %llu is not what was sent",
-				  (unsigned long long)seq);
+	v->way = w->way;
+	v->unordered = !w->ordered;
+	v->tagged = w->issue;
+	v->mtu = w->mtu;
+	v->size = size;
+	if (hostport_program_open(v, prog->c, partner))
+		return -EIO;
+	program_fill(v->out, words, program_base(prog->me, 0, 0));
+	((uint64_t *)v->out)[words - 1] = 1;
+	program_barrier(&v->w, "hp.filled");
+	if (hostport_program_fetches(w->way) && !prog->me) {
+		hostport_program_send(v, 0);
+		way_absorb_all(v);
+	} else if (!prog->me) {
+		hostport_program_send(v, 0);
+		hostport_program_recv(v, 1);
+	} else if (prog->me == partner && !hostport_program_fetches(w->way)) {
+		hostport_program_recv(v, 1);
+		hostport_program_send(v, 0);
+	}
+	program_barrier(&v->w, "hp.first");
+	return 0;
 }
 
 /* ---- ping-pong ---- */
 
+/* The number of a message is in its last word; 1 was the one before the
+ * rounds. */
+static uint64_t way_number(uint64_t seq)
+{
+	return seq + 2;
+}
+
 /* The device reads the message until it says that it is done. */
-static void send_methods_stamp(struct curve *a, uint64_t seq)
+static void way_fill(struct way_pingpong *a, uint64_t seq)
 {
-	while (a->way == HPW_PUT && a->v.done < a->v.posted)
-		hostport_program_absorb(&a->v);
-	((uint64_t *)(a->v.out + a->v.size))[-1] = seq;
+	if (a->w.way == HPW_PUT)
+		way_absorb_all(&a->w.v);
+	pingpong_fill(&a->p, a->w.v.out, seq);
+	((uint64_t *)(a->w.v.out + a->p.len))[-1] = way_number(seq);
 }
 
-static void round_trip(struct curve *a, uint64_t seq)
+static int way_send(struct pingpong *p, uint64_t seq)
 {
-	send_methods_stamp(a, seq);
-	if (!a->v.w.me)
-		hostport_program_send(&a->v, 0);
-	hostport_program_recv(&a->v, seq);
-	if (!a->v.w.me)
-		return;
-	if (seq > 1)
-		program_turn(&a->v.w, 0);
-	hostport_program_send(&a->v, 0);
-}
+	struct way_pingpong *a = (struct way_pingpong *)p;
 
-static void get_once(struct curve *a)
-{
-	if (a->v.w.me)
-		return;
-	hostport_program_send(&a->v, 0);
-	while (a->v.done < a->v.posted)
-		hostport_program_absorb(&a->v);
-}
-
-static void send_methods_once(struct curve *a, uint64_t seq)
-{
-	if (hostport_program_fetches(a->way))
-		get_once(a);
-	else
-		round_trip(a, seq);
-}
-
-/* A get comes back to where it began. */
-static uint32_t other_end(const struct curve *a)
-{
-	return hostport_program_fetches(a->way) || a->v.w.me ? 0 : a->partner;
-}
-
-static void send_methods_rounds(struct curve *a)
-{
-	bool serves = a->v.w.me;
-
-	if (!serves)
-		program_sent(&a->v.w, other_end(a));
-	for (uint64_t i = 2; i < a->count + 2; i++) {
-		send_methods_once(a, i);
-		if (!serves && i < a->count + 1)
-			program_turn(&a->v.w, other_end(a));
-	}
-}
-
-/* The first message, with its contents; caches and TLBs know it then. */
-static void send_methods_first(struct curve *a)
-{
-	uint32_t peer = a->v.w.me ? 0 : a->partner;
-
-	send_methods_fill(a, a->v.out, a->v.w.me, 1);
-	program_barrier(&a->v.w, "hp.filled");
-	if (!takes_part(a))
-		return;
-	send_methods_once(a, 1);
-	if (!hostport_program_fetches(a->way) || !a->v.w.me)
-		send_methods_check(a, peer, 1);
-}
-
-static int pingpong_main(struct weft_comp *c)
-{
-	struct curve *a = c->state;
-	double trips = hostport_program_fetches(a->way) ? 1 : 2;
-	weft_time_t t;
-
-	if (curve_open(a, c))
-		return -EIO;
-	send_methods_first(a);
-	program_barrier(&a->v.w, "hp.first");
-	t = weft_host_now(a->v.w.h);
-	if (takes_part(a))
-		send_methods_rounds(a);
-	t = weft_host_now(a->v.w.h) - t;
-	if (!a->v.w.me)
-		program_got(&a->v.w, other_end(a));
-	if (!a->v.w.me)
-		weft_metric(c, "latency", "ns",
-			    (double)t / WEFT_NS / trips / (double)a->count);
-	hostport_program_close(&a->v);
+	if (p->begins && !p->alone)
+		way_fill(a, seq);
+	hostport_program_send(&a->w.v, 0);
 	return 0;
+}
+
+static int way_wait(struct pingpong *p, uint64_t seq)
+{
+	struct way_pingpong *a = (struct way_pingpong *)p;
+	struct hpw *v = &a->w.v;
+	uint32_t words = (uint32_t)(p->len / 8);
+
+	if (p->alone) {
+		way_absorb_all(v);
+		if (program_check(v->in, 0, words - 1,
+				  program_base(p->partner, 0, 0)) >= 0)
+			weft_check_failed(p->w.c, "wrong bytes were fetched");
+		return 0;
+	}
+	if (!p->begins)
+		way_fill(a, seq);
+	hostport_program_recv(v, way_number(seq));
+	/* pieces that go different ways may land behind the last word */
+	p->in = a->w.ordered || (a->w.way != HPW_PUT &&
+				 a->w.way != HPW_FAST_PUT &&
+				 a->w.way != HPW_PUT_BYTES)
+			? v->in
+			: NULL;
+	if (((uint64_t *)v->in)[words - 1] != way_number(seq))
+		weft_check_failed(p->w.c, "message %llu is not what was sent",
+				  (unsigned long long)way_number(seq));
+	return 0;
+}
+
+static int way_pingpong_open(struct pingpong *p)
+{
+	struct way_pingpong *a = (struct way_pingpong *)p;
+
+	p->alone = hostport_program_fetches(a->w.way);
+	if (p->alone)
+		p->peer = p->w.me; /* a get comes back to where it began */
+	return way_open(&a->w, &p->w, p->size, p->partner);
+}
+
+/* One name for all ways, so that a picture can hold them: until the data are
+ * where they go, which for messages is half of the round trip. */
+static void way_sized(struct pingpong *p, double ns)
+{
+	if (p->begins && !p->alone)
+		weft_metric(p->w.c, "latency", "ns", ns);
+}
+
+static void way_pingpong_close(struct pingpong *p)
+{
+	hostport_program_close(&((struct way_pingpong *)p)->w.v);
+}
+
+static const struct pingpong_ops way_pingpong_ops = {
+	.flags = PINGPONG_BOTH,
+	.tail = 8,
+	.open = way_pingpong_open,
+	.send = way_send,
+	.wait = way_wait,
+	.sized = way_sized,
+	.close = way_pingpong_close,
+};
+
+static int way_pingpong_main(struct weft_comp *c)
+{
+	return pingpong_main(c, &way_pingpong_ops);
 }
 
 /* ---- stream ---- */
 
-static bool send_methods_receives(const struct curve *a)
+static int way_stream_open(struct stream *s)
 {
-	return a->v.w.me == a->partner &&
-	       (a->way < HPW_FAST_PUT || a->way == HPW_ULTRA);
+	struct way_stream *a = (struct way_stream *)s;
+
+	if (a->w.way >= HPW_FAST_PUT && a->w.way != HPW_ULTRA)
+		s->receives = false;
+	/* ULTRA tells nobody when a packet has arrived */
+	if (a->w.way == HPW_ULTRA)
+		s->flags |= STREAM_ARRIVAL;
+	return way_open(&a->w, &s->w, s->size, s->partner);
 }
 
-static void stream_send(struct curve *a)
+static bool way_stream_post(struct stream *s, uint64_t i)
 {
-	for (uint64_t i = 0; i < a->count; i++) {
-		while (a->v.posted - a->v.done >= a->depth)
-			hostport_program_absorb(&a->v);
-		hostport_program_send(&a->v, HPORT_ACK);
-	}
-	while (a->v.done < a->v.posted)
-		hostport_program_absorb(&a->v);
+	struct way_stream *a = (struct way_stream *)s;
+
+	(void)i;
+	while (a->w.v.posted - a->w.v.done >= a->w.depth)
+		hostport_program_absorb(&a->w.v);
+	hostport_program_send(&a->w.v, HPORT_ACK);
+	return true;
 }
 
-/* ULTRA tells nobody when a packet has arrived: the receiver's clock does. */
-static weft_time_t stream_end(struct curve *a)
+static void way_stream_finish(struct stream *s)
 {
-	weft_time_t now = weft_host_now(a->v.w.h);
-
-	if (a->way != HPW_ULTRA)
-		return now;
-	if (a->v.w.me == a->partner)
-		program_put(&a->v.w, "hp.end", now);
-	return a->v.w.me ? now : program_get(&a->v.w, "hp.end", a->partner);
+	way_absorb_all(&((struct way_stream *)s)->w.v);
 }
 
-static int stream_main(struct weft_comp *c)
+static void way_stream_receive(struct stream *s, uint64_t n)
 {
-	struct curve *a = c->state;
-	weft_time_t t;
+	while (n--)
+		hostport_program_recv(&((struct way_stream *)s)->w.v, 0);
+}
 
-	if (curve_open(a, c))
-		return -EIO;
-	send_methods_first(a);
-	program_barrier(&a->v.w, "hp.first");
-	t = weft_host_now(a->v.w.h);
-	if (!a->v.w.me)
-		stream_send(a);
-	for (uint64_t i = 0; send_methods_receives(a) && i < a->count; i++)
-		hostport_program_recv(&a->v, 0);
-	t = stream_end(a) - t;
-	if (!a->v.w.me)
-		weft_metric(c, "bandwidth", "MB/s",
-			    (double)(a->count * a->v.size) /
-				    ((double)t / WEFT_US));
-	hostport_program_close(&a->v);
-	return 0;
+static void way_stream_close(struct stream *s)
+{
+	hostport_program_close(&((struct way_stream *)s)->w.v);
+}
+
+static const struct stream_ops way_stream_ops = {
+	.flags = STREAM_ALL,
+	.key = "hp.end",
+	.open = way_stream_open,
+	.post = way_stream_post,
+	.finish = way_stream_finish,
+	.receive = way_stream_receive,
+	.close = way_stream_close,
+};
+
+static int way_stream_main(struct weft_comp *c)
+{
+	return stream_main(c, &way_stream_ops);
 }
 
 // clang-format off
-static const struct weft_param curve_params[] = {
-	WEFT_PARAM(U64, struct curve, count, "50", "1..", OWN, "messages"),
-	WEFT_PARAM(BYTES, struct curve, size, "8", "8..1048576", OWN,
-		   "bytes of a message, multiples of 8"),
-	WEFT_PARAM(ENUM, struct curve, way, "fast_send", HPW_WAYS, OWN,
-		   "instruction"),
-	WEFT_PARAM(U32, struct curve, partner, "1", "1..", OWN,
-		   "node that node 0 talks to"),
-	WEFT_PARAM(U32, struct curve, depth, "16", "1..", OWN,
-		   "stream: instructions under way"),
-	WEFT_PARAM(BOOL, struct curve, ordered, "yes", "", OWN,
-		   "instructions to the partner stay in order (SB6)"),
-	WEFT_PARAM(ENUM, struct curve, issue, "trigger", "trigger|tagged", OWN,
-		   "load of a Triggerpage, or tagged conditional store (10.2)"),
-	WEFT_PARAM(BYTES, struct curve, mtu, "0", "0..1048576", OWN,
-		   "longer messages are segmented by the library, mtu_bytes of "
-		   "the specification (3.5); 0 = they are not"),
+#define W(S, type_, field_, def_, range_, doc_)                                \
+	{ .name = #field_, .type = WEFT_P_##type_,                             \
+	  .offset = offsetof(S, w.field_), .size = sizeof(((S *)0)->w.field_), \
+	  .def = def_, .range = range_, .source = WEFT_OWN, .doc = doc_ }
+#define WAY_PARAMS(S)                                                          \
+	W(S, ENUM, way, "fast_send", HPW_WAYS, "instruction"),                 \
+	W(S, BOOL, ordered, "yes", "",                                         \
+	  "instructions to the partner stay in order (SB6)"),                  \
+	W(S, ENUM, issue, "trigger", "trigger|tagged",                         \
+	  "load of a Triggerpage, or tagged conditional store (10.2)"),        \
+	W(S, BYTES, mtu, "0", "0..1048576",                                    \
+	  "longer messages are segmented by the library, mtu_bytes of the specification (3.5); 0 = they are not")
+#define WAY_SIZES "8..1048576"
+static const struct weft_param way_pingpong_params[] = {
+	PINGPONG_COUNT("50"), PINGPONG_SIZE("8", WAY_SIZES), PINGPONG_PARTNER,
+	WAY_PARAMS(struct way_pingpong),
+	{ 0 }
+};
+static const struct weft_param way_stream_params[] = {
+	STREAM_COUNT("50", "messages"),
+	STREAM_SIZE("8", WAY_SIZES, "bytes of a message, multiples of 8"),
+	STREAM_PARTNER,
+	WAY_PARAMS(struct way_stream),
+	W(struct way_stream, U32, depth, "16", "1..", "instructions under way"),
 	{ 0 }
 };
 // clang-format on
 
-static int curve_init(struct weft_comp *c, struct weft_err *err)
+static int way_init(struct weft_comp *c, uint64_t size, uint64_t mtu,
+		    struct weft_err *err)
 {
-	const struct curve *a = c->state;
-
-	return hostport_program_words(c, "size", a->size, err) ||
-			       hostport_program_words(c, "mtu", a->mtu, err)
+	return hostport_program_words(c, "size", size, err) ||
+			       hostport_program_words(c, "mtu", mtu, err)
 		       ? -EINVAL
 		       : 0;
+}
+
+static int way_pingpong_init(struct weft_comp *c, struct weft_err *err)
+{
+	const struct way_pingpong *a = c->state;
+
+	return way_init(c, a->p.size, a->w.mtu, err);
+}
+
+static int way_stream_init(struct weft_comp *c, struct weft_err *err)
+{
+	const struct way_stream *a = c->state;
+
+	return way_init(c, a->s.size, a->w.mtu, err);
 }
 
 WEFT_COMPONENT(hostport_pingpong, .name = "hostport.pingpong",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
 	       .doc = "latency of the Host Port's ways to send",
-	       .source = "hostport.md 11.9", .state_size = sizeof(struct curve),
-	       .params = curve_params,
-	       .ops = { .init = curve_init, .main = pingpong_main });
+	       .source = "hostport.md 11.9",
+	       .state_size = sizeof(struct way_pingpong),
+	       .params = way_pingpong_params,
+	       .ops = { .init = way_pingpong_init, .main = way_pingpong_main });
 WEFT_COMPONENT(hostport_stream, .name = "hostport.stream",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
 	       .doc = "bandwidth of the Host Port's ways to send",
-	       .source = "hostport.md 11.9", .state_size = sizeof(struct curve),
-	       .params = curve_params,
-	       .ops = { .init = curve_init, .main = stream_main });
+	       .source = "hostport.md 11.9",
+	       .state_size = sizeof(struct way_stream),
+	       .params = way_stream_params,
+	       .ops = { .init = way_stream_init, .main = way_stream_main });

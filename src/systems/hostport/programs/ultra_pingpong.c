@@ -5,197 +5,221 @@
  * latency is the time from a packet's store to its status word seen, measured
  * with the one clock that all nodes have; half_rtt is the usual measure. */
 #include <errno.h>
-#include <string.h>
 
+#include "programs/pingpong.h"
 #include "systems/hostport/programs/ultra_program.h"
 #include "weft/trace.h"
 
-struct uw {
-	uint64_t count;
-	uint32_t words, partner, retrieve;
+struct ultra_pingpong {
+	struct pingpong p;
+	uint32_t retrieve;
 	bool conditional;
 	weft_time_t pause, grid;
 	uint64_t burst;
-	double sent_at, got_at; /* sums, ns */
-	struct program w;
 	struct ultraw u;
 	uint64_t refused; /* conditional stores */
-	double sum, least, most;
+	/* of the rounds of a size, in ns */
+	double sent_at, got_at, sum, least, most;
+	uint64_t in[ULTRA_PAYLOAD_MAX];
 };
 
 enum { FROM_MEMORY, FROM_DEVICE, BY_TAGGED };
 
-/* ---- ping-pong ---- */
-
-static void ultra_pingpong_put(struct uw *a, uint64_t seq, const uint64_t *w)
+static uint32_t ultra_pingpong_words(const struct ultra_pingpong *a)
 {
+	return (uint32_t)(a->p.len / 8);
+}
+
+/* ---- a packet ---- */
+
+static void ultra_pingpong_put(struct ultra_pingpong *a, uint64_t seq)
+{
+	weft_time_t at;
+	uint64_t w[ULTRA_PAYLOAD_MAX];
+
+	pingpong_fill(&a->p, w, seq);
+	at = weft_host_now(a->p.w.h);
+	if (a->grid) {
+		at = (at / a->grid + 2) * a->grid;
+		weft_host_sleep(a->p.w.h, at);
+	}
+	w[0] = at; /* for the other side */
+	a->sent_at += (double)at / WEFT_NS;
+	weft_sent(a->p.w.c, a->p.peer, at);
 	if (!a->conditional) {
-		ultra_send(&a->u.tx, 0, seq, w, a->words);
+		ultra_send(&a->u.tx, 0, seq, w, ultra_pingpong_words(a));
 		return;
 	}
-	while (!ultra_send_cond(&a->u.tx, 0, seq, w, a->words))
+	while (!ultra_send_cond(&a->u.tx, 0, seq, w, ultra_pingpong_words(a)))
 		a->refused++;
 }
 
-static void ultra_pingpong_send(struct uw *a, uint64_t seq)
+static int ultra_pingpong_get(struct ultra_pingpong *a, uint64_t seq)
 {
-	uint64_t w[ULTRA_PAYLOAD_MAX];
-
-	program_fill(w, a->words, program_base(a->w.me, a->u.peer, seq));
-	w[0] = weft_host_now(a->w.h); /* for the other side */
-	if (a->grid) {
-		w[0] = (w[0] / a->grid + 2) * a->grid;
-		weft_host_sleep(a->w.h, w[0]);
-	}
-	a->sent_at += (double)w[0] / WEFT_NS;
-	weft_sent(a->w.c, a->u.peer, w[0]);
-	ultra_pingpong_put(a, seq, w);
-}
-
-static int ultra_pingpong_get(struct uw *a, uint64_t *tag, uint64_t *w)
-{
-	if (a->retrieve != BY_TAGGED)
-		return ultra_recv(&a->u.rx, tag, w, ULTRA_PAYLOAD_MAX,
-				  WEFT_NEVER);
-	while (!ultra_poll_tagged(&a->u.rx, tag, w, a->words))
-		;
-	return (int)a->words;
-}
-
-static void ultra_pingpong_recv(struct uw *a, uint64_t seq)
-{
-	uint64_t w[ULTRA_PAYLOAD_MAX], tag = 0;
-	int n = ultra_pingpong_get(a, &tag, w);
-	weft_time_t now = weft_host_now(a->w.h);
+	uint32_t words = ultra_pingpong_words(a);
+	uint64_t *w = a->in, tag = 0;
+	weft_time_t now;
+	int n = (int)words;
 	double ns;
 
-	weft_got(a->w.c, a->u.peer, now);
-	if (n != (int)a->words || tag != seq ||
-	    (n > 1 &&
-	     program_check(w, 1, a->words,
-			   program_base(a->u.peer, a->w.me, seq)) >= 0))
-		weft_check_failed(a->w.c, "packet %u is not what was sent",
+	if (a->retrieve != BY_TAGGED)
+		n = ultra_recv(&a->u.rx, &tag, w, ULTRA_PAYLOAD_MAX,
+			       WEFT_NEVER);
+	else
+		while (!ultra_poll_tagged(&a->u.rx, &tag, w, words))
+			;
+	now = weft_host_now(a->p.w.h);
+	weft_got(a->p.w.c, a->p.peer, now);
+	a->p.in = w;
+	if (n != (int)words || tag != seq) {
+		weft_check_failed(a->p.w.c, "packet %u is not what was sent",
 				  (unsigned)seq);
-	if (n < 1)
-		return;
+		return -EIO;
+	}
 	ns = (double)(now - w[0]) / WEFT_NS;
 	a->got_at += (double)now / WEFT_NS;
 	a->sum += ns;
-	a->least = seq && a->least < ns ? a->least : ns;
+	a->least = seq % a->p.count && a->least < ns ? a->least : ns;
 	a->most = a->most > ns ? a->most : ns;
+	return 0;
 }
 
+/* ---- rounds ---- */
+
 /* Different phases of all clocks from round to round. */
-static void pause(struct uw *a, uint64_t i)
+static void ultra_pingpong_pause(struct ultra_pingpong *a, uint64_t i)
 {
 	if (a->pause)
-		weft_host_cpu(a->w.h,
+		weft_host_cpu(a->p.w.h,
 			      program_mix(i) % (2 * a->pause) / 1000 * 1000 +
 				      1);
 }
 
-/* As fast as they go, one way; a packet that finds no room is not sent again,
- * so they are few. */
-static void burst(struct uw *a)
+static int ultra_pingpong_send(struct pingpong *p, uint64_t seq)
 {
-	for (uint64_t i = 0; i < a->burst; i++)
-		if (!a->w.me)
-			ultra_pingpong_send(a, i);
-		else
-			ultra_pingpong_recv(a, i);
+	struct ultra_pingpong *a = (struct ultra_pingpong *)p;
+
+	if (p->begins)
+		ultra_pingpong_pause(a, seq);
+	ultra_pingpong_put(a, seq);
+	return 0;
+}
+
+static int ultra_pingpong_wait(struct pingpong *p, uint64_t seq)
+{
+	struct ultra_pingpong *a = (struct ultra_pingpong *)p;
+
+	if (!p->begins)
+		ultra_pingpong_pause(a, seq);
+	return ultra_pingpong_get(a, seq);
+}
+
+static void ultra_pingpong_sized(struct pingpong *p, double half)
+{
+	struct ultra_pingpong *a = (struct ultra_pingpong *)p;
+	double n = (double)p->count;
+
+	(void)half;
+	weft_metric(p->w.c, "sent_at", "ns", a->sent_at / n);
+	weft_metric(p->w.c, "got_at", "ns", a->got_at / n);
+	weft_metric(p->w.c, "latency", "ns", a->sum / n);
+	weft_metric(p->w.c, "latency_min", "ns", a->least);
+	weft_metric(p->w.c, "latency_max", "ns", a->most);
+	a->sent_at = a->got_at = a->sum = a->most = 0;
 }
 
 /* A load of four bytes (UL-11), where no driver keeps the registers to itself.
  */
-static void load_time(struct uw *a)
+static void load_time(struct ultra_pingpong *a)
 {
+	struct weft_host *h = a->p.w.h;
 	weft_time_t t, t2;
 
 	if (a->u.d.traps)
 		return;
-	t = weft_host_now(a->w.h);
-	weft_io_load32(a->w.h, &a->u.d.mgmt, 0);
-	t2 = weft_host_now(a->w.h);
-	t = t2 - t - (weft_host_now(a->w.h) - t2);
-	weft_metric(a->w.c, "load", "ns", (double)t / WEFT_NS);
+	t = weft_host_now(h);
+	weft_io_load32(h, &a->u.d.mgmt, 0);
+	t2 = weft_host_now(h);
+	t = t2 - t - (weft_host_now(h) - t2);
+	weft_metric(a->p.w.c, "load", "ns", (double)t / WEFT_NS);
 }
 
-static void ultra_pingpong_rounds(struct uw *a)
+static int ultra_pingpong_open(struct pingpong *p)
 {
-	weft_time_t t = weft_host_now(a->w.h);
-
-	for (uint64_t i = 0; i < a->count; i++) {
-		pause(a, i);
-		if (!a->w.me)
-			ultra_pingpong_send(a, i);
-		ultra_pingpong_recv(a, i);
-		if (a->w.me)
-			ultra_pingpong_send(a, i);
-	}
-	t = weft_host_now(a->w.h) - t;
-	if (!a->w.me)
-		weft_metric(a->w.c, "half_rtt", "ns",
-			    (double)t / 2 / (double)a->count / WEFT_NS);
-	weft_metric(a->w.c, "sent_at", "ns", a->sent_at / (double)a->count);
-	weft_metric(a->w.c, "got_at", "ns", a->got_at / (double)a->count);
-	weft_metric(a->w.c, "latency", "ns", a->sum / (double)a->count);
-	weft_metric(a->w.c, "latency_min", "ns", a->least);
-	weft_metric(a->w.c, "latency_max", "ns", a->most);
-}
-
-static int uw_open(struct uw *a)
-{
+	struct ultra_pingpong *a = (struct ultra_pingpong *)p;
 	struct ultra_rx_attr attr = { .on_device = a->retrieve != FROM_MEMORY };
-	int ret = ultraw_open(&a->u, &a->w, a->w.me ? 0 : a->partner, &attr);
+	int ret = ultraw_open(&a->u, &p->w, p->peer, &attr);
 
-	if (!ret && a->words + 1 > a->u.d.max_words) {
+	if (ret)
+		return ret;
+	if (p->size % 8 || p->step % 8 ||
+	    p->size_max / 8 + 1 > a->u.d.max_words) {
 		weft_check_failed(
-			a->w.c,
-			"words: the device takes tag and %u words at most (ultra_max_words)",
-			a->u.d.max_words - 1);
-		ret = -EMSGSIZE;
+			p->w.c,
+			"size: words of 8 bytes; the device takes tag and %u bytes at most (ultra_max_words)",
+			8 * (a->u.d.max_words - 1));
+		return -EMSGSIZE;
 	}
-	if (!ret && (a->retrieve == BY_TAGGED || a->conditional) &&
-	    !weft_io_can_tag(a->w.h, a->u.d.dev)) {
-		weft_check_failed(a->w.c, "no tagged accesses on this bus");
-		ret = -ENOTSUP;
+	if ((a->retrieve == BY_TAGGED || a->conditional) &&
+	    !weft_io_can_tag(p->w.h, a->u.d.dev)) {
+		weft_check_failed(p->w.c, "no tagged accesses on this bus");
+		return -ENOTSUP;
 	}
+	load_time(a);
+	return 0;
+}
+
+static void ultra_pingpong_close(struct pingpong *p)
+{
+	struct ultra_pingpong *a = (struct ultra_pingpong *)p;
+
+	if (a->conditional)
+		weft_metric(p->w.c, "refused", "", (double)a->refused);
+	ultraw_close(&a->u);
+}
+
+static const struct pingpong_ops ultra_pingpong_ops = {
+	.flags = PINGPONG_BOTH | PINGPONG_UNMARKED | PINGPONG_PAIR,
+	.head = 8, /* the time of the store */
+	.open = ultra_pingpong_open,
+	.send = ultra_pingpong_send,
+	.wait = ultra_pingpong_wait,
+	.sized = ultra_pingpong_sized,
+	.close = ultra_pingpong_close,
+};
+
+/* As fast as they go, one way; a packet that finds no room is not sent again,
+ * so they are few. */
+static int burst_main(struct ultra_pingpong *a)
+{
+	int ret = 0;
+
+	a->p.len = a->p.size;
+	for (uint64_t i = 0; i < a->burst && !ret; i++)
+		if (a->p.begins)
+			ultra_pingpong_put(a, i);
+		else
+			ret = ultra_pingpong_get(a, i);
+	ultra_pingpong_close(&a->p);
 	return ret;
 }
 
-static int uw_main(struct weft_comp *c)
+static int ultra_pingpong_main(struct weft_comp *c)
 {
-	struct uw *a = c->state;
+	struct ultra_pingpong *a = c->state;
 	int ret;
 
-	a->w = program_from(c);
-	if (!a->partner || a->partner >= a->w.n) {
-		weft_check_failed(c, "partner: one of 1..%u", a->w.n - 1);
-		return -EINVAL;
-	}
-	if (a->w.me && a->w.me != a->partner)
-		return 0;
-	ret = uw_open(a);
-	if (ret)
-		return ret;
-	load_time(a);
-	if (a->burst)
-		burst(a);
-	else
-		ultra_pingpong_rounds(a);
-	if (a->conditional)
-		weft_metric(c, "refused", "", (double)a->refused);
-	ultraw_close(&a->u);
-	return 0;
+	if (!a->burst)
+		return pingpong_main(c, &ultra_pingpong_ops);
+	ret = pingpong_open(&a->p, c, &ultra_pingpong_ops);
+	return ret || !pingpong_opens(&a->p) ? ret : burst_main(a);
 }
 
 /* clang-format off */
 #define P(type, field, def, range, doc)                                        \
-	WEFT_PARAM(type, struct uw, field, def, range, OWN, doc)
-static const struct weft_param uw_params[] = {
-	P(U64, count, "100", "1..", "round trips"),
-	P(U32, words, "1", "1..31", "of payload, besides the tag"),
-	P(U32, partner, "1", "1..", "the node that sends them back"),
+	WEFT_PARAM(type, struct ultra_pingpong, field, def, range, OWN, doc)
+static const struct weft_param ultra_pingpong_params[] = {
+	PINGPONG_PARAMS("100", "8", "8..248", "8"),
 	P(ENUM, retrieve, "memory", "memory|device|tagged",
 	  "packets are in memory, or read from the device (9.6): by loads, or by "
 	  "tagged loads that tell whether one is there (10.1)"),
@@ -211,5 +235,6 @@ static const struct weft_param uw_params[] = {
 WEFT_COMPONENT(ultra_pingpong, .name = "ultra.pingpong",
 	       .kind = WEFT_KIND_PROGRAM, .needs = "hostport.nic",
 	       .doc = "ping-pong over ULTRA", .source = "hostport.md 9, 11.5",
-	       .state_size = sizeof(struct uw), .params = uw_params,
-	       .ops = { .main = uw_main });
+	       .state_size = sizeof(struct ultra_pingpong),
+	       .params = ultra_pingpong_params,
+	       .ops = { .main = ultra_pingpong_main });

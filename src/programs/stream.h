@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stream over any library: node 0 posts messages (or gets) to a partner as
+ * fast as they go.  This file brings count, size, clocks and results; a system
+ * brings a table of operations.
+ *
+ *   bandwidth   MB/s, from the first post until the last message is complete;
+ *               also as a curve over the size
+ *   rate        messages per second in that time; with STREAM_RECEIVED by the
+ *               partner's clock, from its first message on
+ *   send_rate   then by node 0's clock, of its posts */
+#ifndef PROGRAMS_STREAM_H
+#define PROGRAMS_STREAM_H
+
+#include "programs/program.h"
+
+struct stream_ops;
+
+/* First in the state of a program. */
+struct stream {
+	/* parameters */
+	uint64_t count, size;
+	uint32_t partner;
+	/* `open` may change them: enum below, and whether this node waits for
+	 * messages, which by default the partner does */
+	uint32_t flags;
+	bool receives;
+	/* run */
+	struct program w;
+	const struct stream_ops *ops;
+};
+
+enum {
+	/* The partner's clock says when the last message is complete. */
+	STREAM_ARRIVAL = 1,
+	/* Both ends report what they see themselves. */
+	STREAM_RECEIVED = 2,
+	/* All nodes read the clock before and after. */
+	STREAM_ALL = 4,
+};
+
+struct stream_ops {
+	uint32_t flags;
+	const char *key; /* of the partner's time, out of band */
+	/* 0, or negative after a failed check. */
+	int (*open)(struct stream *s);
+	/* Posts message i; false after a failed check. */
+	bool (*post)(struct stream *s, uint64_t i);
+	/* Waits until the posts are complete; may be NULL. */
+	void (*finish)(struct stream *s);
+	/* Waits until `n` messages are here. */
+	void (*receive)(struct stream *s, uint64_t n);
+	/* Behind the clocks, at node 0 and at the partner: compares what has
+	 * come; may be NULL. */
+	void (*verify)(struct stream *s);
+	void (*close)(struct stream *s);
+};
+
+/* As ops.main. */
+int stream_main(struct weft_comp *c, const struct stream_ops *ops);
+
+/* clang-format off */
+#define STREAM_PARAM(type, field, def, range, doc)                             \
+	WEFT_PARAM(type, struct stream, field, def, range, OWN, doc)
+#define STREAM_COUNT(count_, doc_)                                             \
+	STREAM_PARAM(U64, count, count_, "1..", doc_)
+#define STREAM_SIZE(size_, sizes_, doc_)                                       \
+	STREAM_PARAM(BYTES, size, size_, sizes_, doc_)
+#define STREAM_PARTNER                                                         \
+	STREAM_PARAM(U32, partner, "1", "", "the node that node 0 talks to")
+/* clang-format on */
+
+#endif

@@ -110,28 +110,20 @@ int atoll_open(struct weft_host *h, const struct atoll_attr *a,
 	return ret;
 }
 
-static void atoll_drop(struct atoll_port *p, const volatile void *m)
-{
-	if (m)
-		weft_mem_free(p->h, (void *)m);
-}
-
-/* Nothing is taken from the network any more, and what was taken is stored. */
-static void receive_end(struct atoll_port *p)
-{
-	atoll_put(p, ATOLL_RDQ_SIZE, 0);
-	while (atoll_get(p, ATOLL_CTRL) & ATOLL_CTRL_STORES)
-		;
-}
-
 void atoll_close(struct atoll_port *p)
 {
-	if (p->rdr)
-		receive_end(p);
-	atoll_drop(p, p->sdq);
-	atoll_drop(p, p->sdr);
-	atoll_drop(p, p->rdq);
-	atoll_drop(p, p->rdr);
+	const volatile void *regions[] = { p->sdq, p->sdr, p->rdq, p->rdr };
+
+	if (p->rdr) {
+		/* Nothing is taken from the network any more, and what was
+		 * taken is stored. */
+		atoll_put(p, ATOLL_RDQ_SIZE, 0);
+		while (atoll_get(p, ATOLL_CTRL) & ATOLL_CTRL_STORES)
+			;
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		if (regions[i])
+			weft_mem_free(p->h, (void *)regions[i]);
 	weft_host_free(p->h, p);
 }
 
@@ -148,18 +140,6 @@ static void atoll_chars(uint8_t *to, const uint8_t *route, uint32_t n)
 		to[i] = atoll_char(route[i] & 7);
 }
 
-static void pio_route(struct atoll_port *p, const uint8_t *c, uint32_t n)
-{
-	for (uint32_t i = 0, k; i < n; i += k) {
-		uint64_t w = 0;
-
-		k = n - i < ATOLL_PIO_CHARS ? n - i : ATOLL_PIO_CHARS;
-		for (uint32_t j = 0; j < k; j++)
-			w |= (uint64_t)c[i + j] << 8 * j;
-		atoll_put(p, ATOLL_PIO_ROUTE, w | (uint64_t)k << 56);
-	}
-}
-
 static int send_pio(struct atoll_port *p, const uint8_t *route, uint32_t n,
 		    uint32_t tag, const void *data, uint32_t bytes)
 {
@@ -169,7 +149,14 @@ static int send_pio(struct atoll_port *p, const uint8_t *route, uint32_t n,
 	if (!bytes || bytes > ATOLL_PIO_MAX)
 		return -EINVAL;
 	atoll_chars(c, route, n);
-	pio_route(p, c, n);
+	for (uint32_t i = 0, k; i < n; i += k) {
+		uint64_t some = 0;
+
+		k = n - i < ATOLL_PIO_CHARS ? n - i : ATOLL_PIO_CHARS;
+		for (uint32_t j = 0; j < k; j++)
+			some |= (uint64_t)c[i + j] << 8 * j;
+		atoll_put(p, ATOLL_PIO_ROUTE, some | (uint64_t)k << 56);
+	}
 	atoll_put(p, ATOLL_PIO_TAG, tag & 0xffff);
 	for (uint32_t i = 0; i < bytes / 8; i++)
 		atoll_put(p,
@@ -195,26 +182,20 @@ static void send_desc(struct atoll_port *p, const uint64_t *w, const void *data,
 		weft_host_poll64(p->h, &d[7], old, WEFT_NEVER);
 }
 
-static int send_dma(struct atoll_port *p, const uint8_t *route, uint32_t n,
-		    uint32_t tag, const void *data, uint32_t bytes)
+int atoll_send(struct atoll_port *p, const uint8_t *route, uint32_t n,
+	       uint32_t tag, const void *data, uint32_t bytes)
 {
 	uint64_t w[8] = { ATOLL_SD_W0(bytes, tag, n) };
 
+	if (!n || n > ATOLL_ROUTE_MAX || bytes % 8)
+		return -EINVAL;
+	if (p->a.mode == ATOLL_PIO)
+		return send_pio(p, route, n, tag, data, bytes);
 	if (bytes > p->a.bytes)
 		return -EINVAL;
 	atoll_chars((uint8_t *)&w[2], route, n);
 	send_desc(p, w, data, bytes);
 	return 0;
-}
-
-int atoll_send(struct atoll_port *p, const uint8_t *route, uint32_t n,
-	       uint32_t tag, const void *data, uint32_t bytes)
-{
-	if (!n || n > ATOLL_ROUTE_MAX || bytes % 8)
-		return -EINVAL;
-	if (p->a.mode == ATOLL_PIO)
-		return send_pio(p, route, n, tag, data, bytes);
-	return send_dma(p, route, n, tag, data, bytes);
 }
 
 int atoll_again(struct atoll_port *p, const struct atoll_msg *m,
@@ -273,23 +254,12 @@ static bool poll_pio(struct atoll_port *p, struct atoll_msg *m, void *data,
 	return true;
 }
 
-static void copy_out(struct atoll_port *p, void *data, uint64_t off,
-		     uint32_t bytes)
-{
-	uint32_t k = p->rdr_size - (uint32_t)off;
-
-	k = k < bytes ? k : bytes;
-	if (k)
-		weft_host_copy(p->h, data, p->rdr + off, k);
-	if (bytes > k)
-		weft_host_copy(p->h, (uint8_t *)data + k, p->rdr, bytes - k);
-}
-
 static bool poll_dma(struct atoll_port *p, struct atoll_msg *m, void *data,
 		     uint32_t max)
 {
 	volatile uint64_t *d = p->rdq + (uint64_t)p->rdq_rp * 8;
 	const uint8_t *route = (const uint8_t *)&d[2];
+	uint32_t room = p->rdr_size - (uint32_t)d[1], bytes, k;
 
 	if (!(d[7] & ATOLL_D_VALID))
 		return false;
@@ -298,7 +268,13 @@ static bool poll_dma(struct atoll_port *p, struct atoll_msg *m, void *data,
 	m->n_route = (uint32_t)(d[6] >> 48 & 0xff);
 	for (uint32_t i = 0; i < m->n_route && i < sizeof(m->route); i++)
 		m->route[i] = route[i] & 7;
-	copy_out(p, data, d[1], m->bytes < max ? m->bytes : max);
+	/* It may go on at the beginning of the region. */
+	bytes = m->bytes < max ? m->bytes : max;
+	k = room < bytes ? room : bytes;
+	if (k)
+		weft_host_copy(p->h, data, p->rdr + d[1], k);
+	if (bytes > k)
+		weft_host_copy(p->h, (uint8_t *)data + k, p->rdr, bytes - k);
 	d[7] = 0;
 	p->rdq_rp = p->rdq_rp + 1 == p->a.entries ? 0 : p->rdq_rp + 1;
 	p->rdr_rp += m->bytes;

@@ -39,28 +39,24 @@ void atoll_xbar_init(struct atoll_xbar *x, struct weft_comp *c,
 /* Thresholds cover what is on its way when a link is told to stop
  * (hostport.md 2.1): until the state acts the peer begins flits, which were
  * decided t_out earlier. */
-static int crossbar_thresholds(const struct atoll_xbar *x,
-			       const struct weft_port *p, struct weft_err *err)
-{
-	uint64_t way = weft_clock_cycle(&x->clk, x->clk.phase + p->delay);
-	uint64_t need = 2 * way + 2 * x->t_out + x->t_in + 2 * AT_WORDS_MAX;
-
-	if (x->stop_free >= need && x->cont_free > x->stop_free &&
-	    x->cont_free <= x->buffer)
-		return 0;
-	return weft_fail(
-		err, EINVAL,
-		"%s.%s: stop_free %u, cont_free %u, buffer %u: stop_free must be %u at least for this cable, cont_free more than it and not more than buffer",
-		x->comp->name, p->name, x->stop_free, x->cont_free, x->buffer,
-		(unsigned)need);
-}
-
 int atoll_xbar_start(struct atoll_xbar *x, struct weft_err *err)
 {
-	for (uint32_t l = 0; l < AT_LINKS; l++)
-		if (x->link[l].port->peer &&
-		    crossbar_thresholds(x, x->link[l].port, err))
-			return -EINVAL;
+	for (uint32_t l = 0; l < AT_LINKS; l++) {
+		const struct weft_port *p = x->link[l].port;
+		uint64_t way =
+			weft_clock_cycle(&x->clk, x->clk.phase + p->delay);
+		uint64_t need =
+			2 * way + 2 * x->t_out + x->t_in + 2 * AT_WORDS_MAX;
+
+		if (p->peer &&
+		    (x->stop_free < need || x->cont_free <= x->stop_free ||
+		     x->cont_free > x->buffer))
+			return weft_fail(
+				err, EINVAL,
+				"%s.%s: stop_free %u, cont_free %u, buffer %u: stop_free must be %u at least for this cable, cont_free more than it and not more than buffer",
+				x->comp->name, p->name, x->stop_free,
+				x->cont_free, x->buffer, (unsigned)need);
+	}
 	x->hop = weft_hist(x->comp, "hop", "cycles");
 	x->fall = weft_hist(x->comp, "fall_through", "cycles");
 	x->way = weft_hist(x->comp, "way", "ns");
@@ -77,12 +73,6 @@ void atoll_xbar_fini(struct atoll_xbar *x)
 	}
 	for (uint32_t l = 0; l < AT_LINKS; l++)
 		atoll_link_link_fini(x, l);
-}
-
-void atoll_xbar_finish(struct atoll_xbar *x)
-{
-	if (weft_sim_idle(x->comp->sim))
-		atoll_xbar_fini(x);
 }
 
 void atoll_xbar_arrive(struct atoll_xbar *x, uint32_t link,
@@ -185,23 +175,6 @@ static void crossbar_grant(struct atoll_xbar *x, uint32_t o, uint64_t c)
 
 /* ---- flits ---- */
 
-static bool can_go(struct atoll_xbar *x, uint32_t o)
-{
-	return o >= AT_LINK0 ? atoll_link_link_can(x, o - AT_LINK0)
-			     : x->ops->room(x->own, o);
-}
-
-/* The first routing character has been used (2.2). */
-static void head_shorten(struct weft_frame *f)
-{
-	struct weft_slice s = f->payload;
-
-	if (at_line(f)->flags & AT_RETRIEVED)
-		return;
-	f->payload = weft_slice_sub(s, 1, s.len - 1);
-	weft_slice_drop(&s);
-}
-
 static void crossbar_measure(struct atoll_xbar *x, uint32_t i, uint32_t o,
 			     const struct weft_frame *f, uint64_t c)
 {
@@ -229,8 +202,13 @@ static void crossbar_go(struct atoll_xbar *x, uint32_t i, uint32_t o,
 	ring_pop(&in->q);
 	crossbar_measure(x, i, o, f, c);
 	atoll_link_mark(x, f, "crossbar", c);
-	if (head)
-		head_shorten(f);
+	if (head && !(at_line(f)->flags & AT_RETRIEVED)) {
+		/* The first routing character has been used (2.2). */
+		struct weft_slice s = f->payload;
+
+		f->payload = weft_slice_sub(s, 1, s.len - 1);
+		weft_slice_drop(&s);
+	}
 	x->out[o].free = c + at_words(f);
 	/* it was not stopped, whatever it is behind this flit */
 	x->out[o].cond = x->out[o].fired = false;
@@ -395,8 +373,10 @@ static uint64_t out_step(struct atoll_xbar *x, uint32_t o, uint64_t c)
 	if (out->free > c)
 		return out->free;
 	crossbar_grant(x, o, c);
-	if (out->owner == AX_NONE || !crossbar_front(&x->in[out->owner], c) ||
-	    !can_go(x, o))
+	if (out->owner == AX_NONE || !crossbar_front(&x->in[out->owner], c))
+		return WEFT_NEVER;
+	if (o >= AT_LINK0 ? !atoll_link_link_can(x, o - AT_LINK0)
+			  : !x->ops->room(x->own, o))
 		return WEFT_NEVER;
 	crossbar_go(x, out->owner, o, c);
 	return out->free;

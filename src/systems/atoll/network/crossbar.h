@@ -135,8 +135,6 @@ void atoll_xbar_init(struct atoll_xbar *x, struct weft_comp *c,
 		     const struct atoll_xbar_ops *ops, void *own, uint32_t tag);
 int atoll_xbar_start(struct atoll_xbar *x, struct weft_err *err);
 void atoll_xbar_fini(struct atoll_xbar *x);
-/* End of run: frees what is left when nothing will happen any more. */
-void atoll_xbar_finish(struct atoll_xbar *x);
 void atoll_xbar_arrive(struct atoll_xbar *x, uint32_t link,
 		       struct weft_frame *f);
 void atoll_xbar_event(struct atoll_xbar *x);

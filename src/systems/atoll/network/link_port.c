@@ -94,23 +94,12 @@ static void link_port_acked(struct atoll_link_link *k, uint8_t seq)
 	k->replay = false;
 }
 
-static void stop_set(struct atoll_xbar *x, uint32_t l, bool stop, uint64_t c)
-{
-	struct atoll_link_out *o = &x->out[AT_LINK0 + l];
-
-	if (o->stopped && !stop) {
-		atoll_link_count(x, AX_K_STOPPED, c - o->stopped_at);
-		x->link[l].tries = 0;
-	}
-	if (!o->stopped && stop)
-		o->stopped_at = c;
-	o->stopped = stop;
-}
-
 static void state_act(struct atoll_xbar *x, uint32_t l, const struct at_line *s,
 		      uint64_t c)
 {
 	struct atoll_link_link *k = &x->link[l];
+	struct atoll_link_out *o = &x->out[AT_LINK0 + l];
+	bool stop = s->flags & AT_STOP;
 
 	k->heard = c;
 	link_port_acked(k, s->seq);
@@ -120,7 +109,13 @@ static void state_act(struct atoll_xbar *x, uint32_t l, const struct at_line *s,
 	}
 	if (s->flags & AT_ASK)
 		state_send(x, l, 0);
-	stop_set(x, l, s->flags & AT_STOP, c);
+	if (o->stopped && !stop) {
+		atoll_link_count(x, AX_K_STOPPED, c - o->stopped_at);
+		k->tries = 0;
+	}
+	if (!o->stopped && stop)
+		o->stopped_at = c;
+	o->stopped = stop;
 }
 
 /* A flit that cannot be taken: once, until the right one comes. */
@@ -140,20 +135,6 @@ static void link_port_refuse(struct atoll_xbar *x, uint32_t l,
 	k->nacked = true;
 }
 
-/* The end of a packet whose last flit came with the sign of another one: those
- * signs are not under the CRC. */
-static void end_packet(struct atoll_xbar *x, struct atoll_link_in *in,
-		       uint64_t came)
-{
-	struct weft_frame *f = weft_frame_new(x->comp->sim);
-
-	*at_line(f) = (struct at_line){ .kind = AT_DATA, .flags = AT_EOP };
-	AT_CAME(f) = came;
-	AT_READY(f) = came + x->t_in + x->t_xbar;
-	*ring_push(&in->q) = f; /* no room: it was not on the line */
-	atoll_link_count(x, AX_K_FRAMING, 1);
-}
-
 /* Into the buffer, so that each packet there has a head and an end. */
 static void flit_keep(struct atoll_xbar *x, uint32_t l, struct weft_frame *f)
 {
@@ -166,8 +147,19 @@ static void flit_keep(struct atoll_xbar *x, uint32_t l, struct weft_frame *f)
 		weft_frame_free(f);
 		return;
 	}
-	if (head && k->open)
-		end_packet(x, in, AT_CAME(f));
+	if (head && k->open) {
+		/* The last flit of a packet came with the sign of another one:
+		 * those signs are not under the CRC.  Its end takes no room: it
+		 * was not on the line. */
+		struct weft_frame *end = weft_frame_new(x->comp->sim);
+
+		*at_line(end) =
+			(struct at_line){ .kind = AT_DATA, .flags = AT_EOP };
+		AT_CAME(end) = AT_CAME(f);
+		AT_READY(end) = AT_CAME(f) + x->t_in + x->t_xbar;
+		*ring_push(&in->q) = end;
+		atoll_link_count(x, AX_K_FRAMING, 1);
+	}
 	k->open = head || !(at_line(f)->flags & AT_EOP);
 	in->used += at_words(f);
 	AT_ROOM(f) = at_words(f);

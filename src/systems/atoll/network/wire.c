@@ -31,15 +31,6 @@ static void wire_enc(struct enc *e, uint32_t v, enum weft_part part)
 	e->sym[e->n++] = (uint16_t)(v | (uint32_t)part << WEFT_PART_SHIFT);
 }
 
-static void encode_state(struct enc *e, const struct at_line *l)
-{
-	uint32_t head = K_STATE | (l->flags & 0xf);
-
-	wire_enc(e, WEFT_SYM_K | head, WEFT_PART_CREDIT);
-	wire_enc(e, l->seq, WEFT_PART_CREDIT);
-	wire_enc(e, state_crc(head, l->seq), WEFT_PART_CREDIT);
-}
-
 static void encode_flit(struct enc *e, const struct weft_frame *f)
 {
 	static const uint8_t zero[AT_FLIT];
@@ -66,14 +57,19 @@ static void encode_flit(struct enc *e, const struct weft_frame *f)
 uint32_t at_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max)
 {
+	const struct at_line *l = at_line(f);
+	uint32_t head = K_STATE | (l->flags & 0xf);
 	struct enc e = { .sym = sym };
 
 	if (!sym || max < at_words(f))
 		return at_words(f);
-	if (at_line(f)->kind == AT_STATE)
-		encode_state(&e, at_line(f));
-	else
+	if (l->kind != AT_STATE) {
 		encode_flit(&e, f);
+		return e.n;
+	}
+	wire_enc(&e, WEFT_SYM_K | head, WEFT_PART_CREDIT);
+	wire_enc(&e, l->seq, WEFT_PART_CREDIT);
+	wire_enc(&e, state_crc(head, l->seq), WEFT_PART_CREDIT);
 	return e.n;
 }
 

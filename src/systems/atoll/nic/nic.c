@@ -65,11 +65,6 @@ static const struct weft_port_decl at_ports[] = {
 };
 /* clang-format on */
 
-static void on_ready(void *own, uint32_t np)
-{
-	at_tx_go(own, np);
-}
-
 static void on_deadlock(void *own, uint32_t out)
 {
 	struct at_nic *n = own;
@@ -85,7 +80,7 @@ static void on_misrouted(void *own, uint32_t in)
 
 static const struct atoll_xbar_ops xbar_ops = { .flit = at_rx_flit,
 						.room = at_rx_room,
-						.ready = on_ready,
+						.ready = at_tx_go,
 						.deadlock = on_deadlock,
 						.misrouted = on_misrouted };
 
@@ -128,14 +123,6 @@ static int at_start(struct weft_comp *c, struct weft_err *err)
 	return atoll_xbar_start(&n->x, err);
 }
 
-static void at_note(struct at_nic *n, const struct weft_bus_note *note)
-{
-	if (note->kind == WEFT_NOTE_STORE || note->kind == WEFT_NOTE_LOAD)
-		at_access(n, note);
-	else if (note->kind == WEFT_NOTE_DONE)
-		at_dma_done(n, (struct at_dma *)note->txn);
-}
-
 static void at_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
 	struct at_nic *n = c->state;
@@ -145,8 +132,12 @@ static void at_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 		atoll_xbar_arrive(&n->x, port - AT_PORT_LINK, f);
 		return;
 	}
-	while (weft_bus_next(n->bus, &note))
-		at_note(n, &note);
+	while (weft_bus_next(n->bus, &note)) {
+		if (note.kind == WEFT_NOTE_STORE || note.kind == WEFT_NOTE_LOAD)
+			at_access(n, &note);
+		else if (note.kind == WEFT_NOTE_DONE)
+			at_dma_done(n, (struct at_dma *)note.txn);
+	}
 }
 
 static void at_event(struct weft_comp *c, uint32_t tag)
@@ -156,26 +147,19 @@ static void at_event(struct weft_comp *c, uint32_t tag)
 	atoll_xbar_event(&n->x);
 }
 
-/* Who waits for whom at the end, for the reader of the result. */
-static void at_report(struct at_nic *n)
-{
-	for (uint32_t o = 0, i, j; o < AT_PORTS; o++)
-		if (atoll_xbar_dl_cond(&n->x, o, &i, &j))
-			weft_check_failed(
-				n->comp,
-				"deadlock: OutPort %u is granted to InPort %u and stopped, InPort %u waits for it",
-				o, i, j);
-}
-
 static int at_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct at_nic *n = c->state;
 
-	if (n->report && weft_sim_idle(c->sim))
-		at_report(n);
 	if (!weft_sim_idle(c->sim))
 		return 0;
-	atoll_xbar_finish(&n->x);
+	for (uint32_t o = 0, i, j; n->report && o < AT_PORTS; o++)
+		if (atoll_xbar_dl_cond(&n->x, o, &i, &j))
+			weft_check_failed(
+				c,
+				"deadlock: OutPort %u is granted to InPort %u and stopped, InPort %u waits for it",
+				o, i, j);
+	atoll_xbar_fini(&n->x);
 	for (uint32_t i = 0; i < ATOLL_PORTS; i++)
 		at_tx_fini(n, i);
 	return 0;

@@ -131,7 +131,7 @@ void at_dma_fini(struct at_nic *n);
 
 /* transmit.c */
 void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val);
-void at_tx_go(struct at_nic *n, uint32_t hp);
+void at_tx_go(void *own, uint32_t hp);
 void at_tx_fini(struct at_nic *n, uint32_t hp);
 /* receive.c */
 bool at_rx_room(void *own, uint32_t np);

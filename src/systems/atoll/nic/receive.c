@@ -117,12 +117,6 @@ static void receive_describe(struct at_nic *n, uint32_t hp, uint64_t trace)
 
 /* ---- PIO ---- */
 
-static void receive_keep(struct at_rx *r, const uint8_t *p, uint32_t bytes)
-{
-	for (uint32_t i = 0; i + 8 <= bytes; i += 8)
-		memcpy(ring_push(&r->words), p + i, 8);
-}
-
 static uint64_t pio_status(const struct at_nic *n, const struct at_rx *r)
 {
 	const struct at_pkt *k;
@@ -168,13 +162,6 @@ static uint64_t pio_read(struct at_nic *n, struct at_rx *r)
 		pio_over(n, r);
 	atoll_xbar_kick(&n->x);
 	return w;
-}
-
-static void pio_begin(struct at_rx *r)
-{
-	/* a packet without payload is over when its header is read */
-	*ring_push(&r->pkts) =
-		(struct at_pkt){ .head = r->head, .retrieved = r->retrieved };
 }
 
 static uint64_t pio_head(struct at_nic *n, struct at_rx *r)
@@ -236,22 +223,13 @@ static void head_in(struct at_rx *r, const struct weft_frame *f)
 	r->start = r->rdr_wp;
 }
 
-/* PIO: words behind those that the header has told of are dropped. */
-static void keep_told(struct at_rx *r, const uint8_t *p, uint32_t bytes)
-{
-	uint32_t told = ATOLL_HEAD_BYTES(r->head), have = receive_came(r);
-
-	if (!r->pio || have >= told)
-		return;
-	receive_keep(r, p, bytes < told - have ? bytes : told - have);
-}
-
 static void data_in(struct at_nic *n, uint32_t np, const struct weft_frame *f)
 {
 	struct at_rx *r = &n->rx[np];
 	const uint8_t *p = weft_slice_data(f->payload);
 	uint32_t bytes = f->payload.len & ~7u;
 	bool dma = r->ctrl & ATOLL_CTRL_DMA;
+	uint32_t told, have;
 
 	if (!r->got && bytes) {
 		memcpy(&r->head, p, 8);
@@ -260,14 +238,20 @@ static void data_in(struct at_nic *n, uint32_t np, const struct weft_frame *f)
 		bytes -= 8;
 		r->got = 8;
 		r->pio = !dma;
+		/* Without payload it is over when its header is read. */
 		if (!dma)
-			pio_begin(r);
+			*ring_push(&r->pkts) =
+				(struct at_pkt){ .head = r->head,
+						 .retrieved = r->retrieved };
 	}
+	/* PIO: words behind those that the header has told of are dropped. */
+	told = ATOLL_HEAD_BYTES(r->head);
+	have = receive_came(r);
 	at_mark(n, f->trace_id, "host port");
 	if (dma)
 		receive_store(n, np, p, bytes, f->trace_id);
-	else
-		keep_told(r, p, bytes);
+	for (uint32_t i = 0; r->pio && i < bytes && have + i < told; i += 8)
+		memcpy(ring_push(&r->words), p + i, 8);
 	r->got += bytes;
 	if (at_line(f)->flags & AT_EOP)
 		packet_end(n, np, f->trace_id);

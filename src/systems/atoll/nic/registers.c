@@ -157,24 +157,17 @@ const struct weft_reg at_regs[] = {
 
 /* ---- accesses of the host ---- */
 
-static void registers_store(struct at_nic *n, const struct weft_bus_note *note)
-{
-	for (uint32_t i = 0, k; i < note->bytes; i += k) {
-		uint64_t v = 0;
-
-		k = note->bytes - i < 8 ? note->bytes - i : 8;
-		memcpy(&v, note->data + i, k);
-		weft_reg_store(n->comp, note->space, (uint32_t)note->off + i, k,
-			       v);
-	}
-}
-
 void at_access(struct at_nic *n, const struct weft_bus_note *note)
 {
-	uint64_t v;
+	uint64_t v = 0;
 
 	if (note->kind == WEFT_NOTE_STORE) {
-		registers_store(n, note);
+		for (uint32_t i = 0, k; i < note->bytes; i += k, v = 0) {
+			k = note->bytes - i < 8 ? note->bytes - i : 8;
+			memcpy(&v, note->data + i, k);
+			weft_reg_store(n->comp, note->space,
+				       (uint32_t)note->off + i, k, v);
+		}
 		weft_bus_consumed(n->bus, 1);
 		return;
 	}

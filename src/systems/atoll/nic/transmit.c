@@ -14,8 +14,9 @@ enum { PIECE = 512, QUEUED = 16 }; /* bytes of a read; flits */
 
 /* ---- flits ---- */
 
-static struct weft_frame *flit_new(struct at_nic *n, enum at_kind kind,
-				   const void *p, uint32_t bytes)
+static struct weft_frame *flit_put(struct at_nic *n, uint32_t hp,
+				   enum at_kind kind, const void *p,
+				   uint32_t bytes)
 {
 	struct weft_frame *f = weft_frame_new(n->comp->sim);
 
@@ -23,12 +24,8 @@ static struct weft_frame *flit_new(struct at_nic *n, enum at_kind kind,
 	f->payload = weft_slice_word(n->comp->sim, bytes);
 	if (bytes)
 		memcpy(weft_slice_data(f->payload), p, bytes);
-	return f;
-}
-
-static void flit_put(struct at_nic *n, uint32_t hp, struct weft_frame *f)
-{
 	*ring_push(&n->tx[hp].q) = f;
+	return f;
 }
 
 static void pkt_head(struct at_nic *n, uint32_t hp, const uint8_t *route,
@@ -36,7 +33,7 @@ static void pkt_head(struct at_nic *n, uint32_t hp, const uint8_t *route,
 {
 	struct at_tx *t = &n->tx[hp];
 
-	flit_put(n, hp, flit_new(n, AT_HEAD, route, chars));
+	flit_put(n, hp, AT_HEAD, route, chars);
 	memcpy(t->part, &head, 8);
 	t->n_part = 8;
 }
@@ -51,7 +48,7 @@ static void pkt_bytes(struct at_nic *n, uint32_t hp, const uint8_t *p,
 		uint32_t k = AT_FLIT - t->n_part;
 
 		if (!k) {
-			flit_put(n, hp, flit_new(n, AT_DATA, t->part, AT_FLIT));
+			flit_put(n, hp, AT_DATA, t->part, AT_FLIT);
 			t->n_part = 0;
 			continue;
 		}
@@ -67,11 +64,10 @@ static void pkt_bytes(struct at_nic *n, uint32_t hp, const uint8_t *p,
 static void pkt_end(struct at_nic *n, uint32_t hp, uint64_t trace)
 {
 	struct at_tx *t = &n->tx[hp];
-	struct weft_frame *f = flit_new(n, AT_DATA, t->part, t->n_part);
+	struct weft_frame *f = flit_put(n, hp, AT_DATA, t->part, t->n_part);
 
 	at_line(f)->flags = AT_EOP;
 	f->trace_id = trace;
-	flit_put(n, hp, f);
 	t->n_part = 0;
 	at_count(n, AT_K_SENT, 1);
 }
@@ -208,30 +204,28 @@ static void desc_ask(struct at_nic *n, uint32_t hp)
 		->txn.trace_id = t->trace;
 }
 
-static const char *tx_state(const struct at_tx *t)
-{
-	if (t->n_route || t->n_pio)
-		return "STORE";
-	if (!t->busy)
-		return ring_empty(&t->q) ? "IDLE" : "FLITS";
-	if (!t->reading)
-		return "FLITS";
-	return t->desc[0] ? "DATA" : "DESC";
-}
-
 static void tx_tell(const struct at_nic *n, uint32_t hp)
 {
 	const struct at_tx *t = &n->tx[hp];
+	const char *state = "FLITS";
 
 	if (!weft_heard_kind(n->comp, WEFT_TRACE_STATE))
 		return;
-	weft_state_at(n->comp, "send", hp, tx_state(t), weft_now(n->comp));
+	if (t->n_route || t->n_pio)
+		state = "STORE";
+	else if (!t->busy && ring_empty(&t->q))
+		state = "IDLE";
+	else if (t->busy && t->reading)
+		state = t->desc[0] ? "DATA" : "DESC";
+	weft_state_at(n->comp, "send", hp, state, weft_now(n->comp));
 	weft_level(n->comp, "send_flits", hp, ring_count(&t->q),
 		   weft_now(n->comp));
 }
 
-void at_tx_go(struct at_nic *n, uint32_t hp)
+void at_tx_go(void *own, uint32_t hp)
 {
+	struct at_nic *n = own;
+
 	flits_go(n, hp);
 	payload_ask(n, hp);
 	flits_go(n, hp);
@@ -254,19 +248,13 @@ static void trace_descs(struct at_nic *n, struct at_tx *t, uint32_t wp)
 	}
 }
 
-/* The first store of a message that is stored word by word. */
-static void trace_pio(struct at_nic *n, struct at_tx *t, uint32_t off)
-{
-	if (!t->pio_trace && off <= ATOLL_PIO_TAG)
-		t->pio_trace = weft_msg_open(n->comp);
-}
-
 void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 {
 	struct at_tx *t = &n->tx[hp];
 
-	if (weft_heard(n->comp))
-		trace_pio(n, t, off);
+	/* The first store of a message that is stored word by word. */
+	if (weft_heard(n->comp) && !t->pio_trace && off <= ATOLL_PIO_TAG)
+		t->pio_trace = weft_msg_open(n->comp);
 	switch (off) {
 	case ATOLL_PIO_ROUTE:
 		pio_route(t, val);

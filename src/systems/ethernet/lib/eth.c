@@ -65,12 +65,17 @@ static int ring_open(struct eth_dev *e, struct ring *r, uint32_t n,
 	return 0;
 }
 
-static void ring_close(struct eth_dev *e, struct ring *r)
+static void eth_free(struct eth_dev *e)
 {
-	if (r->desc)
-		weft_mem_free(e->h, (void *)r->desc);
-	if (r->buf)
-		weft_mem_free(e->h, r->buf);
+	struct ring *rings[] = { &e->tx, &e->rx };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		if (rings[i]->desc)
+			weft_mem_free(e->h, (void *)rings[i]->desc);
+		if (rings[i]->buf)
+			weft_mem_free(e->h, rings[i]->buf);
+	}
+	weft_host_free(e->h, e);
 }
 
 static void start_ring(struct eth_dev *e, const struct ring *r, uint32_t low,
@@ -131,9 +136,7 @@ int eth_open(struct weft_host *h, const struct eth_attr *a,
 	ret = ret ? ret : ring_open(e, &e->tx, a->tx, mtu);
 	ret = ret ? ret : ring_open(e, &e->rx, a->rx, mtu);
 	if (ret) {
-		ring_close(e, &e->tx);
-		ring_close(e, &e->rx);
-		weft_host_free(h, e);
+		eth_free(e);
 		return ret;
 	}
 	eth_start(e);
@@ -145,9 +148,7 @@ void eth_close(struct eth_dev *e)
 {
 	eth_store(e, MAC_CTRL, MAC_CTRL_RST);
 	eth_load(e, MAC_STATUS); /* it has been reset */
-	ring_close(e, &e->tx);
-	ring_close(e, &e->rx);
-	weft_host_free(e->h, e);
+	eth_free(e);
 }
 
 struct weft_dev *eth_device(const struct eth_dev *e)

@@ -100,12 +100,6 @@ static void stack_deliver(struct stack *s, const uint8_t *p, uint32_t n)
 
 /* ---- acknowledgements ---- */
 
-/* The next byte to send is the first without acknowledgement. */
-static void go_back(struct stack *s)
-{
-	s->tx_seq = s->una;
-}
-
 static void stack_acked(struct stack *s, const struct stack_seg *g)
 {
 	uint32_t n = g->ack - s->una;
@@ -114,7 +108,7 @@ static void stack_acked(struct stack *s, const struct stack_seg *g)
 		return; /* old, or of nothing */
 	if (!n) {
 		if (!g->len && ++s->same_acks == SAME_ACKS)
-			go_back(s);
+			s->tx_seq = s->una; /* the next one is lost */
 		return;
 	}
 	stack_bytes_drop(&s->sent, n);
@@ -124,26 +118,6 @@ static void stack_acked(struct stack *s, const struct stack_seg *g)
 	s->same_acks = s->tries = 0;
 	s->rto = s->c.timeout;
 	s->rto_at = s->sent.n ? s->now + s->rto : WEFT_NEVER;
-}
-
-/* Bytes of a segment that came before; all of it, when it is not the next. */
-static uint32_t old_bytes(struct stack *s, const struct stack_seg *g)
-{
-	uint32_t old = s->rx_seq - g->seq;
-
-	if (old < g->len)
-		return old;
-	s->acks++;
-	return g->len;
-}
-
-/* At or behind the byte expected: it may follow bytes that were lost. */
-static void reset_in(struct stack *s, const struct stack_seg *g)
-{
-	weft_host_cpu(s->h, s->c.receive);
-	if ((int32_t)(g->seq - s->rx_seq) >= 0 && !s->error)
-		s->error = -ECONNRESET;
-	s->rto_at = WEFT_NEVER;
 }
 
 /* The peer lives.  One byte before those expected, and none of it: it asks. */
@@ -168,15 +142,24 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 	    !s->proto->get(p + HEAD, len - HEAD, &g))
 		return;
 	if (g.reset) {
-		reset_in(s, &g);
+		weft_host_cpu(s->h, s->c.receive);
+		/* It may follow bytes that were lost. */
+		if ((int32_t)(g.seq - s->rx_seq) >= 0 && !s->error)
+			s->error = -ECONNRESET;
+		s->rto_at = WEFT_NEVER;
 		return;
 	}
 	if (tcp)
 		stack_heard(s, &g);
 	else if (s->rto_at != WEFT_NEVER)
 		s->rto_at = s->now + s->rto;
-	if (tcp && g.len)
-		old = old_bytes(s, &g);
+	if (tcp && g.len) {
+		old = s->rx_seq - g.seq;
+		if (old >= g.len) { /* all came before, or it is not the next */
+			old = g.len;
+			s->acks++;
+		}
+	}
 	weft_host_cpu(s->h,
 		      s->c.receive + copy_time(s->c.copy_rx, g.len - old));
 	if (!tcp && g.seq != s->rx_seq)
@@ -199,7 +182,7 @@ static void stack_expire(struct stack *s)
 		s->rto_at = WEFT_NEVER;
 		return;
 	}
-	go_back(s);
+	s->tx_seq = s->una;
 	s->same_acks = 0;
 	s->rto = 2 * s->rto < weft_host_time(s->h, T_tcp_rto_max)
 			 ? 2 * s->rto
@@ -210,10 +193,11 @@ static void stack_expire(struct stack *s)
 /* ---- interrupts ---- */
 
 /* What the handler costs contains its accesses to the NIC. */
-static void stack_handler(struct stack *s)
+static void stack_interrupted(struct stack *s)
 {
 	weft_time_t t = stack_look(s), cost = 0, spent;
-	uint32_t causes = eth_causes(s->e);
+	uint32_t causes = eth_causes(s->e), len;
+	const uint8_t *p;
 
 	if (causes & MAC_INT_RXT0)
 		cost += s->c.interrupt;
@@ -224,14 +208,6 @@ static void stack_handler(struct stack *s)
 		weft_host_cpu(s->h, cost - spent);
 	if (s->asleep)
 		s->uncharged += weft_host_now(s->h) - t;
-}
-
-static void stack_interrupted(struct stack *s)
-{
-	const uint8_t *p;
-	uint32_t len;
-
-	stack_handler(s);
 	stack_post(s);
 	while ((p = eth_rx(s->e, &len))) {
 		frame_in(s, p, len);
@@ -264,25 +240,15 @@ static void sleep_until(struct stack *s, weft_time_t deadline)
 	stack_expire(s);
 }
 
-static void sleep_once(struct stack *s)
+/* Until the NIC has sent something. */
+static void sleep_for_room(struct stack *s)
 {
+	eth_enable(s->e, MAC_INT_TXDW, true);
+	s->tx_irq = true;
 	sleep_until(s, WEFT_NEVER);
 }
 
 /* ---- calls ---- */
-
-static uint8_t *stack_buffer(struct stack *s)
-{
-	uint8_t *p;
-
-	while (!(p = eth_tx_buf(s->e))) {
-		eth_enable(s->e, MAC_INT_TXDW, true);
-		s->tx_irq = true;
-		sleep_once(s);
-	}
-	s->asleep = false;
-	return p;
-}
 
 static uint32_t stack_unsent(const struct stack *s)
 {
@@ -293,8 +259,11 @@ static uint32_t stack_unsent(const struct stack *s)
  * place in the stream. */
 static void stack_transmit(struct stack *s, uint32_t k)
 {
-	uint8_t *p = stack_buffer(s);
+	uint8_t *p;
 
+	while (!(p = eth_tx_buf(s->e)))
+		sleep_for_room(s);
+	s->asleep = false;
 	stack_work(s, s->c.transmit + copy_time(s->c.copy_tx, k));
 	k = k < stack_unsent(s) ? k : stack_unsent(s);
 	if (k)
@@ -375,17 +344,6 @@ int stack_send(struct stack *s, const void *data, uint32_t n)
 	return s->error;
 }
 
-static void take_early(struct stack *s)
-{
-	uint32_t k = s->early.n < s->want ? s->early.n : s->want;
-
-	if (!k)
-		return;
-	memcpy(s->to, stack_bytes_at(&s->early, 0), k);
-	stack_bytes_drop(&s->early, k);
-	s->got = k;
-}
-
 /* Spins for a while, then sleeps. */
 static void stack_await(struct stack *s)
 {
@@ -417,8 +375,11 @@ int stack_recv(struct stack *s, void *p, uint32_t n)
 
 	s->to = p;
 	s->want = n;
-	s->got = 0;
-	take_early(s);
+	s->got = s->early.n < n ? s->early.n : n;
+	if (s->got) {
+		memcpy(p, stack_bytes_at(&s->early, 0), s->got);
+		stack_bytes_drop(&s->early, s->got);
+	}
 	stack_await(s);
 	t = weft_host_now(s->h);
 	if (s->asleep) {
@@ -435,11 +396,8 @@ int stack_recv(struct stack *s, void *p, uint32_t n)
 /* Frames that the NIC has, and those that wait for it, leave. */
 static void stack_drain(struct stack *s)
 {
-	while (eth_tx_kept(s->e) || eth_tx_clean(s->e)) {
-		eth_enable(s->e, MAC_INT_TXDW, true);
-		s->tx_irq = true;
-		sleep_once(s);
-	}
+	while (eth_tx_kept(s->e) || eth_tx_clean(s->e))
+		sleep_for_room(s);
 }
 
 int stack_serve(struct stack *s, weft_time_t deadline)

@@ -7,37 +7,32 @@
 
 enum { LEAST = 4096 };
 
-/* Room for n more behind: moves to the front, or to more memory. */
-static int make_room(struct stack_bytes *b, struct weft_host *h, uint32_t n)
+int stack_bytes_add(struct stack_bytes *b, struct weft_host *h, const void *p,
+		    uint32_t n)
 {
 	uint64_t cap = b->cap ? b->cap : LEAST;
 	uint8_t *m = b->mem;
 
-	while (cap < (uint64_t)b->n + n)
-		cap *= 2;
-	if (cap > UINT32_MAX)
-		return -ENOMEM;
-	if (cap != b->cap)
-		m = weft_host_calloc(h, cap, 1);
-	if (!m)
-		return -ENOMEM;
-	if (b->n)
-		memmove(m, b->mem + b->first, b->n);
-	if (m != b->mem)
-		weft_host_free(h, b->mem);
-	b->mem = m;
-	b->cap = (uint32_t)cap;
-	b->first = 0;
-	return 0;
-}
-
-int stack_bytes_add(struct stack_bytes *b, struct weft_host *h, const void *p,
-		    uint32_t n)
-{
 	if (!n)
 		return 0;
-	if (b->cap - b->first - b->n < n && make_room(b, h, n))
-		return -ENOMEM;
+	if (b->cap - b->first - b->n < n) {
+		/* Moves to the front, or to more memory. */
+		while (cap < (uint64_t)b->n + n)
+			cap *= 2;
+		if (cap > UINT32_MAX)
+			return -ENOMEM;
+		if (cap != b->cap)
+			m = weft_host_calloc(h, cap, 1);
+		if (!m)
+			return -ENOMEM;
+		if (b->n)
+			memmove(m, b->mem + b->first, b->n);
+		if (m != b->mem)
+			weft_host_free(h, b->mem);
+		b->mem = m;
+		b->cap = (uint32_t)cap;
+		b->first = 0;
+	}
 	memcpy(b->mem + b->first + b->n, p, n);
 	b->n += n;
 	return 0;
@@ -47,11 +42,6 @@ void stack_bytes_drop(struct stack_bytes *b, uint32_t n)
 {
 	b->n -= n;
 	b->first = b->n ? b->first + n : 0;
-}
-
-const uint8_t *stack_bytes_at(const struct stack_bytes *b, uint32_t i)
-{
-	return b->mem + b->first + i;
 }
 
 void stack_bytes_free(struct stack_bytes *b, struct weft_host *h)

@@ -14,7 +14,11 @@ struct stack_bytes {
 int stack_bytes_add(struct stack_bytes *b, struct weft_host *h, const void *p,
 		    uint32_t n);
 void stack_bytes_drop(struct stack_bytes *b, uint32_t n);
-const uint8_t *stack_bytes_at(const struct stack_bytes *b, uint32_t i);
+static inline const uint8_t *stack_bytes_at(const struct stack_bytes *b,
+					    uint32_t i)
+{
+	return b->mem + b->first + i;
+}
 void stack_bytes_free(struct stack_bytes *b, struct weft_host *h);
 
 #endif

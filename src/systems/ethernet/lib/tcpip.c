@@ -35,18 +35,6 @@ static uint32_t tcpip_sum16(const uint8_t *p, uint32_t n)
 	return n ? s + ((uint32_t)*p << 8) : s;
 }
 
-static void ip_put(uint8_t *p, uint32_t from, uint32_t to, uint32_t len)
-{
-	p[0] = 0x45;
-	put_be(p + 2, HEAD + len, 2);
-	put_be(p + 6, 0x4000, 2); /* do not fragment */
-	p[8] = 64;
-	p[9] = 6;
-	put_be(p + 12, 0x0a000000 | (from & 0xffff), 4);
-	put_be(p + 16, 0x0a000000 | (to & 0xffff), 4);
-	put_be(p + 10, tcpip_fold(tcpip_sum16(p, IP)), 2);
-}
-
 /* Of segment and pseudo header. */
 static uint16_t tcp_sum(const uint8_t *p, uint32_t len)
 {
@@ -60,7 +48,14 @@ static void tcp_put(uint8_t *p, uint32_t from, uint32_t to,
 	uint8_t *t = p + IP;
 
 	memset(p, 0, HEAD);
-	ip_put(p, from, to, g->len);
+	p[0] = 0x45;
+	put_be(p + 2, HEAD + g->len, 2);
+	put_be(p + 6, 0x4000, 2); /* do not fragment */
+	p[8] = 64;
+	p[9] = 6;
+	put_be(p + 12, 0x0a000000 | (from & 0xffff), 4);
+	put_be(p + 16, 0x0a000000 | (to & 0xffff), 4);
+	put_be(p + 10, tcpip_fold(tcpip_sum16(p, IP)), 2);
 	put_be(t, PORT, 2);
 	put_be(t + 2, PORT, 2);
 	put_be(t + 4, g->seq, 4);

@@ -128,41 +128,36 @@ void mac_tally(struct mac *m, enum mac_cell reg, uint64_t *stat)
 	(*stat)++;
 }
 
-static uint32_t load_clear(uint32_t *cell)
-{
-	uint32_t v = *cell;
-
-	*cell = 0;
-	return v;
-}
-
-static bool is_address(uint32_t off)
-{
-	return off >= MAC_RAL && off < MAC_RAL + 8 * MAC_ADDRS && off % 4 == 0;
-}
-
+/* NULL: there is no address at that offset. */
 static uint32_t *address_cell(struct mac *m, uint32_t off)
 {
 	uint32_t i = (off - MAC_RAL) / 8;
 
+	if (off < MAC_RAL || i >= MAC_ADDRS || off % 4)
+		return NULL;
 	return off % 8 ? &m->rah[i] : &m->ral[i];
 }
 
 uint32_t mac_load(struct mac *m, uint32_t off)
 {
 	const struct mac_reg *r = reg_at(off);
+	const uint32_t *address = address_cell(m, off);
 	uint32_t v;
 
-	if (r)
-		return r->statistic ? load_clear(&m->reg[r->cell])
-				    : m->reg[r->cell];
-	if (is_address(off))
-		return *address_cell(m, off);
+	if (r) {
+		v = m->reg[r->cell];
+		if (r->statistic) /* cleared by the load */
+			m->reg[r->cell] = 0;
+		return v;
+	}
+	if (address)
+		return *address;
 	switch (off) {
 	case MAC_STATUS:
 		return (m->port->peer ? MAC_STATUS_LU : 0) | 1; /* FD */
 	case MAC_ICR:
-		v = load_clear(&m->icr);
+		v = m->icr;
+		m->icr = 0;
 		int_update(m);
 		return v;
 	case MAC_IMS:
@@ -170,19 +165,6 @@ uint32_t mac_load(struct mac *m, uint32_t off)
 	default:
 		return 0;
 	}
-}
-
-static void store_int(struct mac *m, uint32_t off, uint32_t val)
-{
-	if (off == MAC_IMS)
-		m->ims |= val;
-	else if (off == MAC_IMC)
-		m->ims &= ~val;
-	else if (off == MAC_ICS)
-		m->icr |= val;
-	else if (off == MAC_ICR)
-		m->icr &= ~val;
-	int_update(m);
 }
 
 static void store_cell(struct mac *m, const struct mac_reg *r, uint32_t val)
@@ -203,14 +185,24 @@ static void store_cell(struct mac *m, const struct mac_reg *r, uint32_t val)
 void mac_store(struct mac *m, uint32_t off, uint32_t val)
 {
 	const struct mac_reg *r = reg_at(off);
+	uint32_t *address = address_cell(m, off);
 
-	if (r)
-		store_cell(m, r, val);
-	else if (is_address(off))
-		*address_cell(m, off) =
-			off % 8 ? val & (MAC_RAH_AV | 0x3ffff) : val;
-	else
-		store_int(m, off, val);
+	if (r || address) {
+		if (r)
+			store_cell(m, r, val);
+		else
+			*address = off % 8 ? val & (MAC_RAH_AV | 0x3ffff) : val;
+		return;
+	}
+	if (off == MAC_IMS)
+		m->ims |= val;
+	else if (off == MAC_IMC)
+		m->ims &= ~val;
+	else if (off == MAC_ICS)
+		m->icr |= val;
+	else if (off == MAC_ICR)
+		m->icr &= ~val;
+	int_update(m);
 }
 
 void mac_set_address(struct mac *m, uint32_t i, const uint8_t a[ETH_ADDR])

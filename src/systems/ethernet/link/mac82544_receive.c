@@ -45,44 +45,24 @@ static void fifo_changed(struct mac *m)
 	}
 }
 
-static bool take_pause(struct mac *m, const struct weft_frame *f)
-{
-	uint16_t quanta;
-
-	if (!eth_pause_parse(f, &quanta))
-		return false;
-	if (m->reg[MAC_R_CTRL] & MAC_CTRL_RFCE) {
-		mac_tally(m, quanta ? MAC_R_XOFFRXC : MAC_R_XONRXC,
-			  &m->stats.pause_rx);
-		mac_tx_pause(m, quanta);
-	}
-	return true;
-}
-
 /* ---- is it for us? ---- */
-
-static bool is_station(const struct mac *m, const uint8_t *a)
-{
-	uint32_t lo = a[0] | (uint32_t)a[1] << 8 | (uint32_t)a[2] << 16 |
-		      (uint32_t)a[3] << 24;
-	uint32_t hi = a[4] | (uint32_t)a[5] << 8 | MAC_RAH_AV;
-
-	for (uint32_t i = 0; i < MAC_ADDRS; i++)
-		if (m->ral[i] == lo && m->rah[i] == hi)
-			return true;
-	return false;
-}
 
 static bool is_ours(const struct mac *m, const struct weft_frame *f)
 {
 	uint32_t rctl = m->reg[MAC_R_RCTL];
 	const uint8_t *a = eth_frame_data(f);
+	uint32_t lo = a[0] | (uint32_t)a[1] << 8 | (uint32_t)a[2] << 16 |
+		      (uint32_t)a[3] << 24;
+	uint32_t hi = a[4] | (uint32_t)a[5] << 8 | MAC_RAH_AV;
 
 	if (!memcmp(a, eth_broadcast, ETH_ADDR) && rctl & MAC_RCTL_BAM)
 		return true;
-	if (eth_is_group(a) && rctl & MAC_RCTL_MPE)
+	if (rctl & (eth_is_group(a) ? MAC_RCTL_MPE : MAC_RCTL_UPE))
 		return true;
-	return (!eth_is_group(a) && rctl & MAC_RCTL_UPE) || is_station(m, a);
+	for (uint32_t i = 0; i < MAC_ADDRS; i++)
+		if (m->ral[i] == lo && m->rah[i] == hi)
+			return true;
+	return false;
 }
 
 /* False: bad, and bad ones are not stored. */
@@ -126,10 +106,17 @@ static void arm_ready(struct mac *m)
 			       m->cfg.tag + MAC_TAG_RX_READY, t);
 }
 
-static void mac82544_receive_enqueue(struct mac *m, struct weft_frame *f)
+static void frame_take(struct mac *m, struct weft_frame *f)
 {
 	struct mac_rx *rx = &m->rx;
 
+	if (rx->fill + f->payload.len > m->cfg.rx_fifo) {
+		weft_frame_free(f);
+		mac_tally(m, MAC_R_MPC, &m->stats.missed);
+		mac_cause(m, MAC_INT_RXO);
+		fifo_changed(m);
+		return;
+	}
 	f->next = NULL;
 	if (rx->first)
 		rx->last->next = f;
@@ -143,22 +130,25 @@ static void mac82544_receive_enqueue(struct mac *m, struct weft_frame *f)
 	fifo_changed(m);
 }
 
-static void mac82544_receive_take(struct mac *m, struct weft_frame *f)
+static void frame_look(struct mac *m, struct weft_frame *f)
 {
+	uint16_t quanta;
+
 	f->flags = 0;
-	if (!(m->reg[MAC_R_RCTL] & MAC_RCTL_EN) || !is_sound(m, f) ||
-	    take_pause(m, f)) {
+	if (!(m->reg[MAC_R_RCTL] & MAC_RCTL_EN) || !is_sound(m, f)) {
 		weft_frame_free(f);
+	} else if (eth_pause_parse(f, &quanta)) {
+		weft_frame_free(f);
+		if (!(m->reg[MAC_R_CTRL] & MAC_CTRL_RFCE))
+			return;
+		mac_tally(m, quanta ? MAC_R_XOFFRXC : MAC_R_XONRXC,
+			  &m->stats.pause_rx);
+		mac_tx_pause(m, quanta);
 	} else if (!is_ours(m, f)) {
 		m->stats.filtered++;
 		weft_frame_free(f);
-	} else if (m->rx.fill + f->payload.len > m->cfg.rx_fifo) {
-		weft_frame_free(f);
-		mac_tally(m, MAC_R_MPC, &m->stats.missed);
-		mac_cause(m, MAC_INT_RXO);
-		fifo_changed(m);
 	} else {
-		mac82544_receive_enqueue(m, f);
+		frame_take(m, f);
 	}
 }
 
@@ -170,7 +160,7 @@ void mac_rx_end(struct mac *m)
 	if (!weft_timer_due(m->comp, &rx->end))
 		return;
 	while ((f = eth_line_take(&rx->line, weft_now(m->comp))))
-		mac82544_receive_take(m, f);
+		frame_look(m, f);
 	if (rx->line)
 		weft_timer_arm(m->comp, &rx->end, m->cfg.tag + MAC_TAG_RX_END,
 			       eth_frame_end(rx->line));
@@ -210,33 +200,7 @@ static void mac82544_receive_fetch(struct mac *m)
 	rx->fetched = (rx->fetched + n) % ring;
 }
 
-static void got_descs(struct mac *m, struct weft_slice data)
-{
-	struct mac_rx *rx = &m->rx;
-	const uint8_t *d = weft_slice_data(data);
-
-	for (uint32_t i = 0; i < data.len; i += MAC_DESC) {
-		uint64_t addr;
-
-		memcpy(&addr, d + i, sizeof(addr));
-		rx->cache[(rx->head + rx->n++) % MAC_RX_CACHE] = addr;
-	}
-}
-
 /* ---- out of the FIFO ---- */
-
-static uint32_t buffer_size(const struct mac *m)
-{
-	uint32_t rctl = m->reg[MAC_R_RCTL], n = 2048u >> (rctl >> 16 & 3);
-
-	return rctl & MAC_RCTL_BSEX && n < 2048 ? 16 * n : n;
-}
-
-static uint32_t stored_len(const struct mac *m, const struct weft_frame *f)
-{
-	return f->payload.len +
-	       (m->reg[MAC_R_RCTL] & MAC_RCTL_SECRC ? 0 : ETH_FCS);
-}
 
 /* Bytes of the frame as they go to memory; a FCS that is not stripped is that
  * of the bytes, also where the one on the line was wrong. */
@@ -258,24 +222,24 @@ static struct weft_slice stored_part(const struct mac *m,
 	return s;
 }
 
-static uint32_t mac82544_receive_least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
-/* How a frame is stored is settled when it begins. */
 static void mac82544_receive_store(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
 	struct weft_frame *f = rx->first;
+	uint32_t rctl = m->reg[MAC_R_RCTL], buffer = 2048u >> (rctl >> 16 & 3);
 
 	if (!f || rx->storing || !rx->n || m->move[MAC_RX_DATA].busy ||
 	    m->move[MAC_RX_BACK].busy ||
 	    eth_frame_end(f) + m->cfg.receive > weft_now(m->comp))
 		return;
-	if (!rx->off)
-		rx->total = stored_len(m, f);
-	rx->part = mac82544_receive_least(rx->total - rx->off, buffer_size(m));
+	if (rctl & MAC_RCTL_BSEX && buffer < 2048)
+		buffer *= 16;
+	if (!rx->off) /* software may change SECRC while it is stored */
+		rx->total =
+			f->payload.len + (rctl & MAC_RCTL_SECRC ? 0 : ETH_FCS);
+	rx->part = rx->total - rx->off;
+	if (rx->part > buffer)
+		rx->part = buffer;
 	rx->storing = true;
 	weft_mark(m->comp, f->trace_id, "MAC: receive", weft_now(m->comp));
 	mac_ask(m, MAC_RX_DATA, rx->cache[rx->head], m->reg[MAC_R_RDH],
@@ -336,9 +300,13 @@ static void written_back(struct mac *m)
 
 void mac_rx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data)
 {
+	struct mac_rx *rx = &m->rx;
+
 	switch (kind) {
 	case MAC_RX_DESC:
-		got_descs(m, data);
+		for (uint32_t i = 0; i < data.len; i += MAC_DESC)
+			memcpy(&rx->cache[(rx->head + rx->n++) % MAC_RX_CACHE],
+			       weft_slice_data(data) + i, sizeof(*rx->cache));
 		break;
 	case MAC_RX_DATA:
 		write_back(m);

@@ -6,13 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "systems/ethernet/link/mac82544_internal.h"
 #include "weft/trace.h"
-
-static weft_time_t mac82544_transmit_gap(const struct mac *m)
-{
-	return ((m->reg[MAC_R_TIPG] & 0x3ff) + 4) * ETH_BYTE_FS;
-}
 
 static uint64_t desc_addr(const struct mac *m, uint32_t index)
 {
@@ -64,48 +60,35 @@ static void mac82544_transmit_wake(struct mac *m, weft_time_t t)
 	weft_timer_arm(m->comp, &m->tx.timer, m->cfg.tag + MAC_TAG_TX, t);
 }
 
-static void onto_line(struct mac *m, struct weft_frame *f)
+/* A control frame, or what is first in the FIFO; then the gap. */
+static void start(struct mac *m)
 {
+	struct mac_tx *tx = &m->tx;
 	weft_time_t now = weft_now(m->comp);
+	weft_time_t gap = ((m->reg[MAC_R_TIPG] & 0x3ff) + 4) * ETH_BYTE_FS;
+	struct weft_frame *f;
 
-	m->tx.free = now + eth_frame_time(f) + mac82544_transmit_gap(m);
+	if (tx->n_ctl) {
+		f = tx->ctl[0];
+		memmove(tx->ctl, tx->ctl + 1, --tx->n_ctl * sizeof(f));
+		tx->ctl_on_line = true;
+	} else {
+		f = tx->fifo.at[0].f;
+		tx->fifo.at[0].f = NULL;
+		tx->on_line = true;
+		m->stats.tx_bytes += f->payload.len;
+		mac_tally(m, MAC_R_GPTC, &m->stats.tx_frames);
+	}
+	tx->free = now + eth_frame_time(f) + gap;
 	weft_port_send(m->port, f, now);
-	mac82544_transmit_wake(m, m->tx.free);
-}
-
-static void start_data(struct mac *m)
-{
-	struct mac_tx *tx = &m->tx;
-	struct mac_tx_frame *t = &tx->fifo.at[0];
-
-	tx->on_line = true;
-	m->stats.tx_bytes += t->f->payload.len;
-	mac_tally(m, MAC_R_GPTC, &m->stats.tx_frames);
-	onto_line(m, t->f);
-	t->f = NULL;
-}
-
-static void start_control(struct mac *m)
-{
-	struct mac_tx *tx = &m->tx;
-	struct weft_frame *f = tx->ctl[0];
-
-	memmove(tx->ctl, tx->ctl + 1, --tx->n_ctl * sizeof(f));
-	tx->ctl_on_line = true;
-	onto_line(m, f);
-}
-
-static weft_time_t mac82544_transmit_later(weft_time_t a, weft_time_t b)
-{
-	return a > b ? a : b;
+	mac82544_transmit_wake(m, tx->free);
 }
 
 /* Puts on the line what can go now, or wakes when it can. */
 static void line_next(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
-	weft_time_t now = weft_now(m->comp),
-		    at = mac82544_transmit_later(now, tx->free);
+	weft_time_t now = weft_now(m->comp), at = tx->free;
 
 	while (tx->fifo.n && !tx->on_line && !tx->fifo.at[0].f)
 		mac82544_transmit_retire(m); /* descriptors without a frame */
@@ -113,16 +96,14 @@ static void line_next(struct mac *m)
 		return; /* no cable: STATUS.LU is 0, nothing leaves */
 	if (tx->on_line || tx->ctl_on_line || (!tx->n_ctl && !tx->fifo.n))
 		return;
-	if (!tx->n_ctl)
-		at = mac82544_transmit_later(
-			at, mac82544_transmit_later(tx->fifo.at[0].ready,
-						    tx->pause));
+	if (!tx->n_ctl && at < tx->fifo.at[0].ready)
+		at = tx->fifo.at[0].ready;
+	if (!tx->n_ctl && at < tx->pause)
+		at = tx->pause;
 	if (at > now)
 		mac82544_transmit_wake(m, at);
-	else if (tx->n_ctl)
-		start_control(m);
 	else
-		start_data(m);
+		start(m);
 }
 
 void mac_tx_event(struct mac *m)
@@ -172,22 +153,6 @@ static void drop_parts(struct mac_tx *tx)
 	tx->bad = false;
 }
 
-static struct weft_frame *mac82544_transmit_gather(struct mac *m)
-{
-	struct mac_tx *tx = &m->tx;
-	struct weft_frame *f;
-	uint32_t i, at = 0;
-
-	if (tx->n_parts == 1 && tx->bytes >= ETH_FRAME_MIN)
-		return eth_frame_slice(m->comp->sim,
-				       weft_slice_ref(tx->part[0]));
-	f = eth_frame_new(m->comp->sim, tx->bytes);
-	for (i = 0; i < tx->n_parts; at += tx->part[i++].len)
-		memcpy(eth_frame_data(f) + at, weft_slice_data(tx->part[i]),
-		       tx->part[i].len);
-	return f;
-}
-
 /* Without IFCS the last four bytes are the FCS, and nothing is padded. */
 static struct weft_frame *mac82544_transmit_build(struct mac *m)
 {
@@ -197,7 +162,17 @@ static struct weft_frame *mac82544_transmit_build(struct mac *m)
 
 	if (tx->bad || tx->bytes < (fcs ? ETH_HEAD : ETH_FRAME_MIN + ETH_FCS))
 		return NULL;
-	f = mac82544_transmit_gather(m);
+	if (tx->n_parts == 1 && tx->bytes >= ETH_FRAME_MIN) {
+		f = eth_frame_slice(m->comp->sim, weft_slice_ref(tx->part[0]));
+	} else {
+		uint8_t *to;
+
+		f = eth_frame_new(m->comp->sim, tx->bytes);
+		to = eth_frame_data(f);
+		for (uint32_t i = 0; i < tx->n_parts; to += tx->part[i++].len)
+			memcpy(to, weft_slice_data(tx->part[i]),
+			       tx->part[i].len);
+	}
 	if (!fcs)
 		eth_frame_given_fcs(f);
 	return f;
@@ -232,24 +207,11 @@ static void part_done(struct mac *m)
 	mac_tx_kick(m);
 }
 
-static uint64_t mac82544_transmit_le(const uint8_t *p, uint32_t n)
-{
-	uint64_t v = 0;
-
-	while (n--)
-		v = v << 8 | p[n];
-	return v;
-}
-
-static uint32_t desc_len(const uint8_t *d)
-{
-	return (uint32_t)mac82544_transmit_le(d + MAC_TXD_LEN, 2);
-}
-
 static void got_desc(struct mac *m, const uint8_t *d)
 {
 	struct mac_tx *tx = &m->tx;
 	struct mac_back b = { .index = tx->next };
+	uint32_t len = (uint32_t)get_le(d + MAC_TXD_LEN, 2);
 
 	memcpy(tx->desc, d, MAC_DESC);
 	memcpy(b.upper, d + 8, sizeof(b.upper));
@@ -258,8 +220,8 @@ static void got_desc(struct mac *m, const uint8_t *d)
 	tx->next = mac_behind(m, MAC_R_TDLEN, tx->next);
 	tx->bad = tx->bad || d[MAC_TXD_CMD] & MAC_CMD_DEXT ||
 		  tx->n_parts == MAC_PARTS_MAX ||
-		  tx->bytes + desc_len(d) > m->cfg.frame_max + ETH_FCS;
-	if (tx->bad || !desc_len(d)) {
+		  tx->bytes + len > m->cfg.frame_max + ETH_FCS;
+	if (tx->bad || !len) {
 		part_done(m);
 		return;
 	}
@@ -267,18 +229,15 @@ static void got_desc(struct mac *m, const uint8_t *d)
 	tx->ask = WEFT_NEVER;
 }
 
-/* A place in the FIFO for the frame whose descriptor is fetched. */
-static bool has_place(const struct mac *m)
-{
-	return m->tx.used > 1 || m->tx.fifo.n <= m->cfg.ahead;
-}
-
 static void ask_data(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
 	weft_time_t now = weft_now(m->comp);
 
-	if (!tx->pending || !has_place(m) || m->move[MAC_TX_DATA].busy)
+	/* The frame whose descriptor is fetched has no place in the FIFO? */
+	if (tx->used <= 1 && tx->fifo.n > m->cfg.ahead)
+		return;
+	if (!tx->pending || m->move[MAC_TX_DATA].busy)
 		return;
 	if (tx->ask == WEFT_NEVER)
 		tx->ask = now + m->cfg.turn;
@@ -287,29 +246,23 @@ static void ask_data(struct mac *m)
 		return;
 	}
 	tx->pending = false;
-	mac_ask(m, MAC_TX_DATA, mac82544_transmit_le(tx->desc, 8),
+	mac_ask(m, MAC_TX_DATA, get_le(tx->desc, 8),
 		tx->back.at[tx->back.n - 1].index,
-		weft_slice_word(m->comp->sim, desc_len(tx->desc)));
-}
-
-static bool may_fetch(const struct mac *m)
-{
-	const struct mac_tx *tx = &m->tx;
-	uint32_t ring = mac_ring(m, MAC_R_TDLEN);
-
-	return m->reg[MAC_R_TCTL] & MAC_TCTL_EN && !tx->fetching &&
-	       !m->move[MAC_TX_DESC].busy && !m->move[MAC_TX_DATA].busy &&
-	       (tx->used || m->cfg.desc_ahead || tx->fifo.n <= m->cfg.ahead) &&
-	       tx->next < ring && m->reg[MAC_R_TDT] < ring &&
-	       tx->next != m->reg[MAC_R_TDT];
+		weft_slice_word(m->comp->sim,
+				(uint32_t)get_le(tx->desc + MAC_TXD_LEN, 2)));
 }
 
 void mac_tx_kick(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
+	uint32_t ring = mac_ring(m, MAC_R_TDLEN);
 
 	ask_data(m);
-	if (!may_fetch(m))
+	if (!(m->reg[MAC_R_TCTL] & MAC_TCTL_EN) || tx->fetching ||
+	    m->move[MAC_TX_DESC].busy || m->move[MAC_TX_DATA].busy ||
+	    (!tx->used && !m->cfg.desc_ahead && tx->fifo.n > m->cfg.ahead) ||
+	    tx->next >= ring || m->reg[MAC_R_TDT] >= ring ||
+	    tx->next == m->reg[MAC_R_TDT])
 		return;
 	tx->fetching = true;
 	mac_ask(m, MAC_TX_DESC, desc_addr(m, tx->next), tx->next,

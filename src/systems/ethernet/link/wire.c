@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/crc.h"
 #include "systems/ethernet/link/wire_parts.h"
 
@@ -36,6 +37,7 @@ uint32_t eth_station_of(const char *name)
 
 /* ---- frames ---- */
 
+/* Puts bytes into a frame: takes the reference. */
 static void set_payload(struct weft_frame *f, struct weft_slice s)
 {
 	f->payload = s;
@@ -67,15 +69,12 @@ void eth_frame_head(struct weft_frame *f, const uint8_t dst[ETH_ADDR],
 
 	memcpy(p, dst, ETH_ADDR);
 	memcpy(p + ETH_ADDR, src, ETH_ADDR);
-	p[TYPE_AT] = (uint8_t)(type >> 8);
-	p[TYPE_AT + 1] = (uint8_t)type;
+	put_be(p + TYPE_AT, type, 2);
 }
 
 uint16_t eth_frame_type(const struct weft_frame *f)
 {
-	const uint8_t *p = eth_frame_data(f);
-
-	return (uint16_t)(p[TYPE_AT] << 8 | p[TYPE_AT + 1]);
+	return (uint16_t)get_be(eth_frame_data(f) + TYPE_AT, 2);
 }
 
 void eth_line_add(struct weft_frame **line, struct weft_frame *f)
@@ -108,15 +107,6 @@ void eth_line_free(struct weft_frame **line)
 
 /* ---- line symbols ---- */
 
-static uint32_t part_of(uint32_t i, uint32_t n)
-{
-	if (i < ETH_PREAMBLE)
-		return WEFT_PART_CONTROL;
-	if (i < ETH_PREAMBLE + ETH_HEAD)
-		return WEFT_PART_HEADER;
-	return i < n - ETH_FCS ? WEFT_PART_PAYLOAD : WEFT_PART_CRC;
-}
-
 static uint8_t byte_of(const uint8_t *p, uint32_t len, uint32_t fcs, uint32_t i)
 {
 	if (i < ETH_PREAMBLE)
@@ -134,9 +124,15 @@ uint32_t eth_encode_parts(const struct weft_frame *f, uint16_t *sym,
 	if (!sym)
 		return n;
 	fcs = eth_fcs(p, len);
-	for (i = 0; i < n && i < max; i++)
+	for (i = 0; i < n && i < max; i++) {
+		uint32_t part = i < ETH_PREAMBLE ? WEFT_PART_CONTROL
+				: i < ETH_PREAMBLE + ETH_HEAD ? WEFT_PART_HEADER
+				: i < n - ETH_FCS ? WEFT_PART_PAYLOAD
+						  : WEFT_PART_CRC;
+
 		sym[i] = (uint16_t)(byte_of(p, len, fcs, i) |
-				    part_of(i, n) << WEFT_PART_SHIFT);
+				    part << WEFT_PART_SHIFT);
+	}
 	return n;
 }
 
@@ -184,38 +180,11 @@ bool eth_frame_peek(const struct weft_frame *f, uint8_t *p, uint32_t n)
 
 /* ---- what a receiver makes of it ---- */
 
-/* The bytes of line symbols; false: some are none. */
-static bool raw_bytes(const struct weft_raw *raw, uint32_t at, uint8_t *p)
-{
-	uint32_t bad = 0;
-
-	for (uint32_t i = at; i < raw->n; i++) {
-		p[i - at] = (uint8_t)raw->sym[i];
-		bad |= raw->sym[i] & (WEFT_SYM_K | WEFT_SYM_BAD);
-	}
-	return !bad;
-}
-
-static void payload_from(struct weft_frame *f, const uint8_t *p, uint32_t n)
-{
-	uint32_t words = f->words;
-
-	weft_slice_drop(&f->payload);
-	set_payload(f, weft_slice_word(f->sim, n));
-	memcpy(eth_frame_data(f), p, n);
-	f->words = words;
-}
-
-static uint32_t fcs_at(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-	       (uint32_t)p[3] << 24;
-}
-
 static enum eth_verdict raw_check(struct weft_frame *f)
 {
 	uint8_t b[ETH_FRAME_LIMIT + ETH_FCS];
-	uint32_t at = raw_start(f->raw), n = f->raw->n - at;
+	uint32_t at = raw_start(f->raw), n = f->raw->n - at, bad = 0;
+	uint32_t words = f->words;
 
 	if (!at)
 		return ETH_BAD_SYMBOL;
@@ -223,11 +192,18 @@ static enum eth_verdict raw_check(struct weft_frame *f)
 		return ETH_RUNT;
 	if (n > sizeof(b))
 		return ETH_GIANT;
-	if (!raw_bytes(f->raw, at, b))
+	for (uint32_t i = 0; i < n; i++) {
+		b[i] = (uint8_t)f->raw->sym[at + i];
+		bad |= f->raw->sym[at + i] & (WEFT_SYM_K | WEFT_SYM_BAD);
+	}
+	if (bad)
 		return ETH_BAD_SYMBOL;
 	n -= ETH_FCS;
-	payload_from(f, b, n);
-	if (eth_fcs(b, n) != fcs_at(b + n))
+	weft_slice_drop(&f->payload);
+	set_payload(f, weft_slice_word(f->sim, n));
+	memcpy(eth_frame_data(f), b, n);
+	f->words = words; /* it takes as long as it took */
+	if (eth_fcs(b, n) != get_le(b + n, ETH_FCS))
 		return ETH_BAD_FCS;
 	free(f->raw);
 	f->raw = NULL;
@@ -249,7 +225,7 @@ void eth_frame_given_fcs(struct weft_frame *f)
 {
 	uint32_t n = f->payload.len - ETH_FCS, i;
 	struct weft_slice data = weft_slice_sub(f->payload, 0, n);
-	uint32_t fcs = fcs_at(eth_frame_data(f) + n);
+	uint32_t fcs = (uint32_t)get_le(eth_frame_data(f) + n, ETH_FCS);
 
 	assert(f->payload.len > ETH_FCS && !f->raw);
 	weft_slice_drop(&f->payload);
@@ -272,8 +248,7 @@ struct weft_frame *eth_pause_new(struct weft_sim *sim,
 
 	eth_frame_head(f, eth_pause_group, src, ETH_TYPE_PAUSE);
 	p[1] = 1; /* opcode */
-	p[2] = (uint8_t)(quanta >> 8);
-	p[3] = (uint8_t)quanta;
+	put_be(p + 2, quanta, 2);
 	return f;
 }
 
@@ -287,6 +262,6 @@ bool eth_pause_parse(const struct weft_frame *f, uint16_t *quanta_p)
 	p += ETH_HEAD;
 	if (p[0] || p[1] != 1)
 		return false;
-	*quanta_p = (uint16_t)(p[2] << 8 | p[3]);
+	*quanta_p = (uint16_t)get_be(p + 2, 2);
 	return true;
 }

@@ -90,15 +90,6 @@ static void learning_switch_learn(struct esw *w, const uint8_t *src,
 		weft_count(w->comp, count[what], 1);
 }
 
-/* Port to leave by; ETH_NO_PORT: all others. */
-static uint32_t learning_switch_lead(struct esw *w, const uint8_t *dst)
-{
-	return eth_is_group(dst)
-		       ? ETH_NO_PORT
-		       : eth_table_find(&w->stations, eth_addr_key(dst),
-					weft_now(w->comp));
-}
-
 /* 01:80:c2:00:00:00 to 0f: pause and others that end here. */
 static bool for_us(struct esw *w, const struct weft_frame *f,
 		   const uint8_t *dst, uint32_t in)
@@ -116,30 +107,27 @@ static bool for_us(struct esw *w, const struct weft_frame *f,
 	return true;
 }
 
-static bool is_sound(struct esw *w, struct weft_frame *f, uint8_t *head)
-{
-	if (w->mode == ESW_STORE &&
-	    eth_frame_check(f, w->frame_max) != ETH_GOOD)
-		return false;
-	return eth_frame_peek(f, head, ETH_HEAD) &&
-	       f->words <= eth_wire_bytes(w->frame_max);
-}
-
 static void learning_switch_look(struct esw *w, struct weft_frame *f,
 				 uint32_t in)
 {
+	uint32_t to = ETH_NO_PORT;
 	uint8_t head[ETH_HEAD];
-	uint32_t to;
 
-	if (!is_sound(w, f, head)) {
+	/* Cut-through forwards before it can know. */
+	if ((w->mode == ESW_STORE &&
+	     eth_frame_check(f, w->frame_max) != ETH_GOOD) ||
+	    !eth_frame_peek(f, head, ETH_HEAD) ||
+	    f->words > eth_wire_bytes(w->frame_max)) {
 		weft_count(w->comp, ESW_C_BAD, 1);
 		weft_frame_free(f);
 		return;
 	}
 	weft_count(w->comp, ESW_C_IN, 1);
-	if (!f->raw) /* who knows what a damaged one says */
+	if (!f->raw) /* a damaged one may say anything */
 		learning_switch_learn(w, head + ETH_ADDR, in);
-	to = learning_switch_lead(w, head);
+	if (!eth_is_group(head))
+		to = eth_table_find(&w->stations, eth_addr_key(head),
+				    weft_now(w->comp));
 	if (for_us(w, f, head, in)) {
 		weft_frame_free(f);
 	} else if (to == in) {

@@ -4,7 +4,7 @@
 #ifndef SYSTEMS_ETHERNET_SWITCH_LEARNING_SWITCH_H
 #define SYSTEMS_ETHERNET_SWITCH_LEARNING_SWITCH_H
 
-#include "base/vec.h"
+#include "base/ring.h"
 #include "systems/ethernet/switch/station_table.h"
 #include "weft/trace.h"
 
@@ -47,9 +47,8 @@ struct esw_port {
 	struct weft_frame *line; /* still coming, in order of decisions */
 	struct weft_timer in, done, out;
 	struct {
-		VEC(struct esw_wait);
+		RING(struct esw_wait);
 	} q;
-	size_t head;
 	struct weft_frame *ctl; /* a pause frame that is to leave */
 	struct esw_item *now;	/* on the line */
 	bool ctl_now;

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "net/traffic_source.h"
 #include "systems/ethernet/link/wire.h"
 
@@ -82,23 +83,6 @@ static const struct weft_port_decl ports[] = {
 
 /* ---- bytes ---- */
 
-static void generator_put(uint8_t *p, uint64_t v, uint32_t n)
-{
-	while (n--) {
-		p[n] = (uint8_t)v;
-		v >>= 8;
-	}
-}
-
-static uint64_t generator_get(const uint8_t *p, uint32_t n)
-{
-	uint64_t v = 0;
-
-	while (n--)
-		v = v << 8 | *p++;
-	return v;
-}
-
 static uint8_t generator_pattern(uint32_t src, uint32_t number, uint32_t i)
 {
 	return (uint8_t)(src * 31 + number * 7 + i);
@@ -115,9 +99,9 @@ static struct weft_frame *generator_make(struct eth_gen *g,
 
 	eth_addr_of(dst, k->dest);
 	eth_frame_head(f, dst, g->addr, TYPE);
-	generator_put(p + ETH_HEAD, g->station, 4);
-	generator_put(p + ETH_HEAD + 4, n, 4);
-	generator_put(p + ETH_HEAD + 8, weft_now(g->comp), 8);
+	put_be(p + ETH_HEAD, g->station, 4);
+	put_be(p + ETH_HEAD + 4, n, 4);
+	put_be(p + ETH_HEAD + 8, weft_now(g->comp), 8);
 	for (i = DATA; i < k->size; i++)
 		p[i] = generator_pattern(g->station, n, i);
 	return f;
@@ -154,9 +138,9 @@ static void tx_event(struct eth_gen *g)
 static void generator_take(struct eth_gen *g, struct weft_frame *f)
 {
 	const uint8_t *p = eth_frame_data(f);
-	uint32_t src = (uint32_t)generator_get(p + ETH_HEAD, 4);
-	uint32_t n = (uint32_t)generator_get(p + ETH_HEAD + 4, 4);
-	weft_time_t t = generator_get(p + ETH_HEAD + 8, 8);
+	uint32_t src = (uint32_t)get_be(p + ETH_HEAD, 4);
+	uint32_t n = (uint32_t)get_be(p + ETH_HEAD + 4, 4);
+	weft_time_t t = get_be(p + ETH_HEAD + 8, 8);
 	uint32_t i = DATA;
 
 	if (memcmp(p, g->addr, ETH_ADDR) || eth_frame_type(f) != TYPE ||

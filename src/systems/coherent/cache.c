@@ -55,7 +55,6 @@ static const struct coh_snoop snoop_tab[COH_SNOOPED][COH_STATES] = {
 	},
 };
 
-static const bool evict_tab[COH_STATES] = { [COH_M] = true };
 /* clang-format on */
 
 struct coh_local coh_on_local(bool write, enum coh_state s)
@@ -67,11 +66,6 @@ struct coh_snoop coh_on_snoop(enum coh_bus bus, enum coh_state s)
 {
 	assert(bus < COH_SNOOPED);
 	return snoop_tab[bus][s];
-}
-
-bool coh_on_evict(enum coh_state s)
-{
-	return evict_tab[s];
 }
 
 const char *coh_state_name(enum coh_state s)
@@ -188,7 +182,7 @@ struct coh_line *coh_cache_victim(struct coh_cache *c, uint64_t addr)
 
 bool coh_cache_evict(struct coh_cache *c, struct coh_line *l, uint8_t *copy)
 {
-	bool dirty = coh_on_evict(l->state);
+	bool dirty = l->state == COH_M;
 
 	if (dirty)
 		memcpy(copy, l->data, c->line);

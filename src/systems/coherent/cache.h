@@ -44,8 +44,6 @@ struct coh_snoop {
 	uint32_t act; /* enum coh_act */
 };
 struct coh_snoop coh_on_snoop(enum coh_bus bus, enum coh_state s);
-/* Whether an evicted line must be written back. */
-bool coh_on_evict(enum coh_state s);
 
 /* ---- the cache ---- */
 

@@ -60,15 +60,6 @@ void coh_check_op(struct weft_comp *c, uint32_t i, const struct coh_op *op,
 	      i, value, op->addr, want);
 }
 
-void coh_check_item(struct weft_comp *c, const struct coh_item *item)
-{
-	struct coh_system *s = c->state;
-
-	if (s->verify)
-		coh_mem_write(&s->check.flat, item->addr, item->data,
-			      item->bytes);
-}
-
 struct copies {
 	uint32_t n, exclusive, dirty;
 };

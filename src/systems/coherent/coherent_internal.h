@@ -165,8 +165,6 @@ void coh_core_perform(struct weft_comp *c, uint32_t i, uint8_t *bytes);
 void coh_ni_start(struct weft_comp *c);
 void coh_ni_event(struct weft_comp *c);
 /* The item is delivered, or a slot of the mailbox may have become free. */
-void coh_ni_done(struct weft_comp *c);
-void coh_ni_kick(struct weft_comp *c);
 uint64_t coh_ni_slot(const struct coh_system *s, uint64_t seq);
 
 /* check.c: a flat memory that every access and item goes through as well. */
@@ -174,7 +172,6 @@ bool coh_check_init(struct coh_system *s);
 void coh_check_fini(struct coh_system *s);
 void coh_check_op(struct weft_comp *c, uint32_t i, const struct coh_op *op,
 		  uint64_t value);
-void coh_check_item(struct weft_comp *c, const struct coh_item *item);
 void coh_check_txn(struct weft_comp *c, const struct coh_txn *t);
 
 #endif

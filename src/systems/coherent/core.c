@@ -16,53 +16,49 @@
 
 /* ---- what comes next ---- */
 
-static uint64_t pick_addr(struct weft_comp *c, uint32_t bytes)
+static void random_op(struct weft_comp *c, struct coh_op *op)
 {
 	struct coh_system *s = c->state;
-	double way = weft_rng_real(&c->rng);
-	uint64_t off = weft_rng_below(&c->rng, s->region / bytes) * bytes;
+	double way;
+	uint64_t off;
 
+	op->bytes = 1u << weft_rng_below(&c->rng, 4);
+	way = weft_rng_real(&c->rng);
+	off = weft_rng_below(&c->rng, s->region / op->bytes) * op->bytes;
 	if (way < s->privately)
-		return s->private_base + off;
-	if (way < s->privately + s->uncached)
-		return s->ddr_bytes - s->uncached_bytes + s->region_base + off;
-	return s->region_base + off;
+		op->addr = s->private_base + off;
+	else if (way < s->privately + s->uncached)
+		op->addr =
+			s->ddr_bytes - s->uncached_bytes + s->region_base + off;
+	else
+		op->addr = s->region_base + off;
+	op->store = weft_rng_real(&c->rng) < s->stores;
+	op->value = weft_rng_u64(&c->rng);
+	op->gap = (uint32_t)weft_rng_below(&c->rng, 2 * s->gap + 1);
 }
 
-static bool next_random(struct weft_comp *c, struct coh_core *k)
-{
-	struct coh_system *s = c->state;
-
-	if (!k->left)
-		return false;
-	k->left--;
-	k->op.bytes = 1u << weft_rng_below(&c->rng, 4);
-	k->op.addr = pick_addr(c, k->op.bytes);
-	k->op.store = weft_rng_real(&c->rng) < s->stores;
-	k->op.value = weft_rng_u64(&c->rng);
-	k->op.gap = (uint32_t)weft_rng_below(&c->rng, 2 * s->gap + 1);
-	return true;
-}
-
-static bool next_poll(struct coh_system *s, struct coh_core *k)
-{
-	if (k->seen == s->words)
-		return false;
-	k->op = (struct coh_op){ .bytes = 4,
-				 .gap = s->poll_gap,
-				 .addr = coh_ni_slot(s, k->seen) };
-	return true;
-}
-
+/* False: its script, its words or its accesses are over. */
 static bool core_next(struct weft_comp *c, struct coh_core *k)
 {
+	struct coh_system *s = c->state;
+
 	if (k->script) {
 		if (k->pos == k->n_script)
 			return false;
 		k->op = k->script[k->pos++];
-		return true;
+	} else if (k->poller) {
+		if (k->seen == s->words)
+			return false;
+		k->op = (struct coh_op){ .bytes = 4,
+					 .gap = s->poll_gap,
+					 .addr = coh_ni_slot(s, k->seen) };
+	} else {
+		if (!k->left)
+			return false;
+		k->left--;
+		random_op(c, &k->op);
 	}
-	return k->poller ? next_poll(c->state, k) : next_random(c, k);
+	return true;
 }
 
 static void core_issue(struct weft_comp *c, uint32_t i)
@@ -113,7 +109,8 @@ static void core_see(struct weft_comp *c, struct coh_core *k, uint64_t value)
 		k->see_max = d;
 	k->see_sum += d;
 	k->seen++;
-	coh_ni_kick(c);
+	if (s->ni.state == NI_SLOT) /* a word may wait for this slot */
+		coh_at(c, &s->ni.timer, EV_NI, coh_cycle(c));
 }
 
 void coh_core_perform(struct weft_comp *c, uint32_t i, uint8_t *bytes)

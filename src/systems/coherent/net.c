@@ -29,12 +29,6 @@ static void net_at(struct weft_comp *c, enum net_state state, uint64_t cycle)
 
 /* ---- arbitration ---- */
 
-static bool net_asks(const struct coh_system *s, uint32_t src)
-{
-	return src == s->cores ? s->ni.state == NI_BUS
-			       : s->core[src].state == CORE_BUS;
-}
-
 void coh_net_ask(struct weft_comp *c)
 {
 	struct coh_net *n = &((struct coh_system *)c->state)->net;
@@ -43,29 +37,27 @@ void coh_net_ask(struct weft_comp *c)
 		coh_at(c, &n->arb, EV_ARB, coh_cycle(c));
 }
 
-static struct coh_txn txn_of_ni(const struct coh_system *s)
+static struct coh_txn net_txn(struct coh_system *s, uint32_t src)
 {
 	static const enum coh_bus bus[] = { [COH_TO_MEMORY] = COH_MEM_WR,
 					    [COH_BY_INVALIDATE] = COH_WRITE,
 					    [COH_BY_UPDATE] = COH_UPDATE };
 	const struct coh_item *it = &s->ni.item;
+	const struct coh_op *op = &s->core[src % s->cores].op;
+	struct coh_txn t = { .src = src, .addr = op->addr, .bytes = op->bytes };
+	struct coh_line *l;
 
-	return (struct coh_txn){ .bus = bus[it->how],
-				 .src = s->cores,
-				 .addr = it->addr,
-				 .bytes = it->bytes };
-}
-
-static struct coh_txn txn_of_core(struct coh_system *s, uint32_t i)
-{
-	const struct coh_op *op = &s->core[i].op;
-	struct coh_line *l = coh_cache_find(&s->core[i].cache, op->addr);
-	struct coh_txn t = { .src = i, .addr = op->addr, .bytes = op->bytes };
-
-	if (coh_where(s, op->addr, op->bytes) == COH_UNCACHED)
+	if (src == s->cores)
+		return (struct coh_txn){ .bus = bus[it->how],
+					 .src = src,
+					 .addr = it->addr,
+					 .bytes = it->bytes };
+	if (coh_where(s, op->addr, op->bytes) == COH_UNCACHED) {
 		t.bus = op->store ? COH_MEM_WR : COH_MEM_RD;
-	else
-		t.bus = coh_on_local(op->store, l ? l->state : COH_I).bus;
+		return t;
+	}
+	l = coh_cache_find(&s->core[src].cache, op->addr);
+	t.bus = coh_on_local(op->store, l ? l->state : COH_I).bus;
 	return t;
 }
 
@@ -76,7 +68,7 @@ static void net_grant(struct weft_comp *c, uint32_t src)
 	struct coh_txn *t = &n->txn;
 	uint64_t at = coh_cycle(c);
 
-	*t = src == s->cores ? txn_of_ni(s) : txn_of_core(s, src);
+	*t = net_txn(s, src);
 	t->grant = at;
 	t->supplier = -1;
 	n->last = src;
@@ -105,11 +97,15 @@ void coh_net_arbitrate(struct weft_comp *c)
 
 	if (!weft_timer_due(c, &n->arb) || n->state != NET_IDLE)
 		return;
-	for (uint32_t k = 1; k <= all; k++)
-		if (net_asks(s, (n->last + k) % all)) {
-			net_grant(c, (n->last + k) % all);
+	for (uint32_t k = 1; k <= all; k++) {
+		uint32_t src = (n->last + k) % all;
+
+		if (src == s->cores ? s->ni.state == NI_BUS
+				    : s->core[src].state == CORE_BUS) {
+			net_grant(c, src);
 			return;
 		}
+	}
 }
 
 /* ---- stages ---- */
@@ -174,8 +170,10 @@ static void net_end(struct weft_comp *c)
 	coh_check_txn(c, &n->txn);
 	if (s->watch.txn)
 		s->watch.txn(s->watch.arg, &n->txn);
-	if (n->txn.src == s->cores)
-		coh_ni_done(c);
+	if (n->txn.src == s->cores) {
+		weft_count(c, C_DELIVERED, 1);
+		coh_ni_start(c);
+	}
 	coh_net_ask(c);
 }
 

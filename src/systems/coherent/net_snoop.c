@@ -6,11 +6,6 @@
 
 #include "systems/coherent/coherent_internal.h"
 
-static uint32_t net_snoop_beats(const struct coh_system *s, uint32_t bytes)
-{
-	return coh_ddr_beats(&s->ddr, bytes);
-}
-
 static uint64_t line_of(const struct coh_system *s, uint64_t addr)
 {
 	return addr & ~(uint64_t)(s->line - 1);
@@ -35,27 +30,6 @@ struct answers {
 	int32_t supplier;
 };
 
-static void answer_add(struct weft_comp *c, uint32_t i, struct coh_snoop to,
-		       enum coh_state was, const uint8_t *copy,
-		       struct answers *a)
-{
-	struct coh_system *s = c->state;
-	bool supply = to.act & COH_SUPPLY ||
-		      (to.act & COH_MAY_SUPPLY && s->supply_shared);
-
-	a->shared |= was != COH_I;
-	a->dirty |= was == COH_M;
-	a->write_back |= (to.act & COH_WRITE_BACK) != 0;
-	if (to.act & COH_MERGE)
-		weft_count(c, C_MERGES, 1);
-	if (was != COH_I && to.next == COH_I)
-		weft_count(c, C_INVALIDATIONS, 1);
-	if (supply && a->supplier < 0) {
-		a->supplier = (int32_t)i;
-		memcpy(s->net.line, copy, s->line);
-	}
-}
-
 /* All caches but the requester's, the one behind it first. */
 static struct answers net_broadcast(struct weft_comp *c)
 {
@@ -63,17 +37,29 @@ static struct answers net_broadcast(struct weft_comp *c)
 	const struct coh_txn *t = &s->net.txn;
 	struct answers a = { .supplier = -1 };
 	uint8_t copy[COH_LINE_MAX];
-	enum coh_state was;
 
 	for (uint32_t k = 1; k <= s->cores; k++) {
 		uint32_t i = (t->src + k) % (s->cores + 1);
+		enum coh_state was;
 		struct coh_snoop to;
 
 		if (i == s->cores || i == t->src)
 			continue;
 		to = coh_cache_snoop(&s->core[i].cache, t->bus, t->addr,
 				     s->ni.item.data, t->bytes, copy, &was);
-		answer_add(c, i, to, was, copy, &a);
+		a.shared |= was != COH_I;
+		a.dirty |= was == COH_M;
+		a.write_back |= (to.act & COH_WRITE_BACK) != 0;
+		if (to.act & COH_MERGE)
+			weft_count(c, C_MERGES, 1);
+		if (was != COH_I && to.next == COH_I)
+			weft_count(c, C_INVALIDATIONS, 1);
+		if (a.supplier < 0 &&
+		    (to.act & COH_SUPPLY ||
+		     (to.act & COH_MAY_SUPPLY && s->supply_shared))) {
+			a.supplier = (int32_t)i;
+			memcpy(s->net.line, copy, s->line);
+		}
 	}
 	return a;
 }
@@ -81,10 +67,12 @@ static struct answers net_broadcast(struct weft_comp *c)
 static void item_effect(struct weft_comp *c)
 {
 	struct coh_system *s = c->state;
+	const struct coh_item *it = &s->ni.item;
 
-	coh_check_item(c, &s->ni.item);
+	if (s->verify)
+		coh_mem_write(&s->check.flat, it->addr, it->data, it->bytes);
 	if (s->watch.item)
-		s->watch.item(s->watch.arg, &s->ni.item);
+		s->watch.item(s->watch.arg, it);
 }
 
 /* BusRd, BusRdX: a line for the requester, and to memory when it was dirty and
@@ -111,7 +99,8 @@ static uint64_t snoop_line(struct weft_comp *c, struct coh_txn *t)
 		end = t->snoop + s->t_supply +
 		      coh_ddr_write(&s->ddr, addr, s->net.line, s->line);
 	}
-	t->data = t->snoop + first + s->t_reply + net_snoop_beats(s, s->line);
+	t->data =
+		t->snoop + first + s->t_reply + coh_ddr_beats(&s->ddr, s->line);
 	return end > t->data ? end : t->data;
 }
 
@@ -140,7 +129,7 @@ static uint64_t update_allocate(struct weft_comp *c, struct coh_txn *t,
 		return end;
 	}
 	end += coh_ddr_read(&s->ddr, addr, s->net.line, s->line) + s->t_reply +
-	       net_snoop_beats(s, s->line);
+	       coh_ddr_beats(&s->ddr, s->line);
 	t->data = end;
 	return end;
 }
@@ -188,7 +177,7 @@ static uint64_t memory_read(struct weft_comp *c, struct coh_txn *t)
 
 	t->data = t->snoop +
 		  coh_ddr_read(&s->ddr, t->addr, s->net.line, t->bytes) +
-		  s->t_reply + net_snoop_beats(s, t->bytes);
+		  s->t_reply + coh_ddr_beats(&s->ddr, t->bytes);
 	return t->data;
 }
 

@@ -98,26 +98,20 @@ static int roles_valid(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* All arrivals must lie within simulated time. */
-static int times_valid(struct weft_comp *c, struct weft_err *err)
+int coh_setup_check(struct weft_comp *c, struct weft_err *err)
 {
 	struct coh_system *s = c->state;
 	unsigned __int128 last = (unsigned __int128)s->words * s->interval +
 				 s->start + s->jitter;
 
+	if (sizes_valid(c, err) || places_valid(c, err) || roles_valid(c, err))
+		return -EINVAL;
+	/* All arrivals must lie within simulated time. */
 	if (last > INT64_MAX || last * s->clock.num / s->clock.den > INT64_MAX)
 		return weft_fail(
 			err, EINVAL,
 			"%s: the last word arrives after the end of time: reduce words, interval or start",
 			c->name);
-	return 0;
-}
-
-int coh_setup_check(struct weft_comp *c, struct weft_err *err)
-{
-	if (sizes_valid(c, err) || places_valid(c, err) ||
-	    roles_valid(c, err) || times_valid(c, err))
-		return -EINVAL;
 	return 0;
 }
 

@@ -136,10 +136,14 @@ static const struct weft_counter system_counters[C_N] = {
 
 /* ---- set-up ---- */
 
-static bool system_alloc(struct coh_system *s)
+static int system_init(struct weft_comp *c, struct weft_err *err)
 {
+	struct coh_system *s = c->state;
 	bool ok = true;
 
+	if (coh_setup_check(c, err))
+		return -EINVAL;
+	s->net.last = s->cores; /* core 0 is the first to be asked */
 	s->ddr.row_bytes = s->row_bytes;
 	s->ddr.banks = s->banks;
 	s->ddr.width = s->width;
@@ -154,18 +158,8 @@ static bool system_alloc(struct coh_system *s)
 				    s->ways) &&
 		     coh_mem_init(&s->core[i].priv, s->private_bytes);
 	s->ni.arrival = calloc(s->slots, sizeof(*s->ni.arrival));
-	return ok && s->ni.arrival && coh_ddr_init(&s->ddr, s->ddr_bytes) &&
-	       (!s->verify || coh_check_init(s));
-}
-
-static int system_init(struct weft_comp *c, struct weft_err *err)
-{
-	struct coh_system *s = c->state;
-
-	if (coh_setup_check(c, err))
-		return -EINVAL;
-	s->net.last = s->cores; /* core 0 is the first to be asked */
-	if (!system_alloc(s))
+	if (!ok || !s->ni.arrival || !coh_ddr_init(&s->ddr, s->ddr_bytes) ||
+	    (s->verify && !coh_check_init(s)))
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
 	return 0;
 }

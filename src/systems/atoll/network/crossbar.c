@@ -122,21 +122,11 @@ static struct weft_frame *crossbar_front(const struct atoll_link_in *in,
 	return AT_READY(f) <= c ? f : NULL;
 }
 
-/* OutPort of a head flit; AX_NONE: its route cannot be. */
-static uint32_t head_out(const struct atoll_xbar *x, const struct weft_frame *f)
-{
-	uint8_t ch = f->payload.len ? *weft_slice_data(f->payload) : 0xff;
-	uint32_t o = ch & 7;
-
-	if (!at_char_good(ch))
-		return AX_NONE;
-	return o >= AT_LINK0 && !x->link[o - AT_LINK0].port->peer ? AX_NONE : o;
-}
-
 static void crossbar_ask(struct atoll_xbar *x, uint32_t i, uint64_t c)
 {
 	struct atoll_link_in *in = &x->in[i];
 	struct weft_frame *f = crossbar_front(in, c);
+	uint8_t ch, o;
 
 	if (!f || in->out != AX_NONE || in->want != AX_NONE)
 		return;
@@ -146,8 +136,12 @@ static void crossbar_ask(struct atoll_xbar *x, uint32_t i, uint64_t c)
 				  i);
 		return;
 	}
-	in->want = (uint8_t)head_out(x, f);
-	if (in->want == AX_NONE) {
+	ch = f->payload.len ? *weft_slice_data(f->payload) : 0xff;
+	o = ch & 7;
+	in->want = o;
+	if (!at_char_good(ch) ||
+	    (o >= AT_LINK0 && !x->link[o - AT_LINK0].port->peer)) {
+		/* Its route cannot be: to the management. */
 		atoll_link_count(x, AX_K_PARITY, 1);
 		at_line(f)->flags |= AT_RETRIEVED;
 		in->want = (uint8_t)x->mgmt;

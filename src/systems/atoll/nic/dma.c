@@ -17,9 +17,9 @@ static void dma_next(struct at_nic *n, enum weft_bus_op op)
 	weft_bus_of(n->bus)->submit(n->bus, &d->txn);
 }
 
-static struct at_dma *dma_new(struct at_nic *n, enum weft_bus_op op,
-			      weft_phys_t addr, uint32_t bytes, uint32_t hp,
-			      void (*done)(struct at_nic *, struct at_dma *))
+struct at_dma *at_dma(struct at_nic *n, enum weft_bus_op op, weft_phys_t addr,
+		      const void *data, uint32_t bytes, uint32_t hp,
+		      void (*done)(struct at_nic *, struct at_dma *))
 {
 	struct at_dma *d = n->pool;
 
@@ -32,32 +32,14 @@ static struct at_dma *dma_new(struct at_nic *n, enum weft_bus_op op,
 			      .done = done,
 			      .hp = hp };
 	d->txn.data = weft_slice_word(n->comp->sim, bytes);
+	if (data)
+		memcpy(weft_slice_data(d->txn.data), data, bytes);
 	if (n->dma[op].head)
 		n->dma[op].tail->next = d;
 	else
 		n->dma[op].head = d;
 	n->dma[op].tail = d;
-	return d;
-}
-
-struct at_dma *at_dma_read(struct at_nic *n, weft_phys_t addr, uint32_t bytes,
-			   uint32_t hp,
-			   void (*done)(struct at_nic *, struct at_dma *))
-{
-	struct at_dma *d = dma_new(n, WEFT_BUS_READ, addr, bytes, hp, done);
-
-	dma_next(n, WEFT_BUS_READ);
-	return d;
-}
-
-struct at_dma *at_dma_write(struct at_nic *n, weft_phys_t addr,
-			    const void *data, uint32_t bytes, uint32_t hp,
-			    void (*done)(struct at_nic *, struct at_dma *))
-{
-	struct at_dma *d = dma_new(n, WEFT_BUS_WRITE, addr, bytes, hp, done);
-
-	memcpy(weft_slice_data(d->txn.data), data, bytes);
-	dma_next(n, WEFT_BUS_WRITE);
+	dma_next(n, op);
 	return d;
 }
 

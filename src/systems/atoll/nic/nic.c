@@ -183,7 +183,8 @@ static void at_fini(struct weft_comp *c)
 
 	for (uint32_t i = 0; i < ATOLL_PORTS; i++) {
 		at_tx_fini(n, i);
-		at_rx_fini(n, i);
+		ring_free(&n->rx[i].words);
+		ring_free(&n->rx[i].pkts);
 	}
 	atoll_xbar_fini(&n->x);
 	at_dma_fini(n);

@@ -120,12 +120,10 @@ struct at_nic {
 };
 
 /* dma.c */
-struct at_dma *at_dma_read(struct at_nic *n, weft_phys_t addr, uint32_t bytes,
-			   uint32_t hp,
-			   void (*done)(struct at_nic *, struct at_dma *));
-struct at_dma *at_dma_write(struct at_nic *n, weft_phys_t addr,
-			    const void *data, uint32_t bytes, uint32_t hp,
-			    void (*done)(struct at_nic *, struct at_dma *));
+/* A read, or a write of data, behind those of this kind. */
+struct at_dma *at_dma(struct at_nic *n, enum weft_bus_op op, weft_phys_t addr,
+		      const void *data, uint32_t bytes, uint32_t hp,
+		      void (*done)(struct at_nic *, struct at_dma *));
 void at_dma_done(struct at_nic *n, struct at_dma *d);
 void at_dma_fini(struct at_nic *n);
 
@@ -138,7 +136,6 @@ bool at_rx_room(void *own, uint32_t np);
 void at_rx_flit(void *own, uint32_t np, struct weft_frame *f);
 uint64_t at_rx_load(struct at_nic *n, uint32_t hp, uint32_t off);
 void at_rx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val);
-void at_rx_fini(struct at_nic *n, uint32_t hp);
 /* registers.c */
 extern const struct weft_reg at_regs[];
 void at_irq(struct at_nic *n, uint64_t bits);

@@ -15,24 +15,16 @@
 
 enum { WRITES = 8 }; /* on their way at a time */
 
-static uint32_t rdq_free(const struct at_rx *r)
-{
-	uint32_t used = r->rdq_wp >= r->rdq_rp
-				? r->rdq_wp - r->rdq_rp
-				: r->rdq_wp + r->rdq_size - r->rdq_rp;
-
-	return r->rdq_size ? r->rdq_size - 1 - used : 0;
-}
-
 bool at_rx_room(void *own, uint32_t np)
 {
 	struct at_nic *n = own;
 	const struct at_rx *r = &n->rx[np];
+	uint32_t next = r->rdq_wp + 1 == r->rdq_size ? 0 : r->rdq_wp + 1;
 
 	if (!(r->ctrl & ATOLL_CTRL_DMA))
 		return ring_count(&r->words) + AT_FLIT / 8 <=
 		       n->rx_flits * AT_FLIT / 8;
-	return r->writes < WRITES && rdq_free(r) &&
+	return r->writes < WRITES && r->rdq_size && next != r->rdq_rp &&
 	       r->rdr_wp - r->rdr_rp + AT_FLIT <= r->rdr_size;
 }
 
@@ -81,7 +73,8 @@ static void receive_store(struct at_nic *n, uint32_t hp, const uint8_t *p,
 
 		k = k < bytes ? k : bytes;
 		r->writes++;
-		at_dma_write(n, r->rdr_base + at, p, k, hp, receive_stored)
+		at_dma(n, WEFT_BUS_WRITE, r->rdr_base + at, p, k, hp,
+		       receive_stored)
 			->txn.trace_id = trace;
 		r->rdr_wp += k;
 		p += k;
@@ -108,8 +101,9 @@ static void receive_describe(struct at_nic *n, uint32_t hp, uint64_t trace)
 	}
 	w[7] = ATOLL_D_VALID | (r->retrieved ? ATOLL_D_RETRIEVED : 0);
 	r->descs++;
-	d = at_dma_write(n, r->rdq_base + (uint64_t)r->rdq_wp * ATOLL_DESC, w,
-			 ATOLL_DESC, hp, receive_described);
+	d = at_dma(n, WEFT_BUS_WRITE,
+		   r->rdq_base + (uint64_t)r->rdq_wp * ATOLL_DESC, w,
+		   ATOLL_DESC, hp, receive_described);
 	d->txn.trace_id = trace;
 	d->txn.trace_last = true;
 	r->rdq_wp = r->rdq_wp + 1 == r->rdq_size ? 0 : r->rdq_wp + 1;
@@ -162,19 +156,6 @@ static uint64_t pio_read(struct at_nic *n, struct at_rx *r)
 		pio_over(n, r);
 	atoll_xbar_kick(&n->x);
 	return w;
-}
-
-static uint64_t pio_head(struct at_nic *n, struct at_rx *r)
-{
-	uint64_t h;
-
-	if (ring_empty(&r->pkts))
-		return 0;
-	h = ring_front(&r->pkts)->head;
-	at_mark(n, ring_front(&r->pkts)->trace, "load: header");
-	if (!ATOLL_HEAD_BYTES(h))
-		pio_over(n, r);
-	return h;
 }
 
 /* ---- flits ---- */
@@ -278,12 +259,19 @@ void at_rx_flit(void *own, uint32_t np, struct weft_frame *f)
 uint64_t at_rx_load(struct at_nic *n, uint32_t hp, uint32_t off)
 {
 	struct at_rx *r = &n->rx[hp];
+	uint64_t head;
 
 	switch (off) {
 	case ATOLL_PIO_STATUS:
 		return pio_status(n, r);
 	case ATOLL_PIO_HEAD:
-		return pio_head(n, r);
+		if (ring_empty(&r->pkts))
+			return 0;
+		head = ring_front(&r->pkts)->head;
+		at_mark(n, ring_front(&r->pkts)->trace, "load: header");
+		if (!ATOLL_HEAD_BYTES(head))
+			pio_over(n, r);
+		return head;
 	case ATOLL_PIO_RDATA:
 		return pio_read(n, r);
 	case ATOLL_CTRL:
@@ -331,10 +319,4 @@ void at_rx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 		return;
 	}
 	atoll_xbar_kick(&n->x);
-}
-
-void at_rx_fini(struct at_nic *n, uint32_t hp)
-{
-	ring_free(&n->rx[hp].words);
-	ring_free(&n->rx[hp].pkts);
 }

@@ -90,16 +90,6 @@ static uint64_t own_head(const struct at_nic *n, uint32_t hp, uint32_t tag,
 	return ATOLL_HEAD(n->node * ATOLL_PORTS + hp, tag, bytes);
 }
 
-static void pio_route(struct at_tx *t, uint64_t val)
-{
-	uint32_t chars = (uint32_t)(val >> 56);
-
-	if (chars > ATOLL_PIO_CHARS || t->n_route + chars > AT_ROUTE)
-		return;
-	for (uint32_t i = 0; i < chars; i++)
-		t->route[t->n_route++] = (uint8_t)(val >> 8 * i);
-}
-
 static void pio_data(struct at_nic *n, uint32_t hp, uint64_t val, bool last)
 {
 	struct at_tx *t = &n->tx[hp];
@@ -122,35 +112,31 @@ static void pio_data(struct at_nic *n, uint32_t hp, uint64_t val, bool last)
 
 static void payload_done(struct at_nic *n, struct at_dma *d);
 
-static void desc_over(struct at_nic *n, uint32_t hp)
-{
-	struct at_tx *t = &n->tx[hp];
-	uint64_t done = ATOLL_D_DONE;
-
-	pkt_end(n, hp, t->trace);
-	at_dma_write(n, t->sdq_base + (uint64_t)t->sdq_rp * ATOLL_DESC + 56,
-		     &done, 8, hp, NULL);
-	t->sdq_rp = t->sdq_rp + 1 == t->sdq_size ? 0 : t->sdq_rp + 1;
-	t->busy = false;
-}
-
 /* Next piece of the payload, when there is room for its flits. */
 static void payload_ask(struct at_nic *n, uint32_t hp)
 {
 	struct at_tx *t = &n->tx[hp];
 	uint64_t left = t->bytes - t->asked;
 	uint32_t k = left < PIECE ? (uint32_t)left : PIECE;
+	uint64_t done = ATOLL_D_DONE;
 
 	if (!t->busy || t->reading ||
 	    ring_count(&t->q) + PIECE / AT_FLIT > QUEUED)
 		return;
 	if (!left) {
-		if (t->desc[0])
-			desc_over(n, hp);
+		if (!t->desc[0])
+			return;
+		pkt_end(n, hp, t->trace);
+		at_dma(n, WEFT_BUS_WRITE,
+		       t->sdq_base + (uint64_t)t->sdq_rp * ATOLL_DESC + 56,
+		       &done, 8, hp, NULL);
+		t->sdq_rp = t->sdq_rp + 1 == t->sdq_size ? 0 : t->sdq_rp + 1;
+		t->busy = false;
 		return;
 	}
 	t->reading = true;
-	at_dma_read(n, t->sdr_base + t->desc[1] + t->asked, k, hp, payload_done)
+	at_dma(n, WEFT_BUS_READ, t->sdr_base + t->desc[1] + t->asked, NULL, k,
+	       hp, payload_done)
 		->txn.trace_id = t->trace;
 	t->asked += k;
 }
@@ -199,8 +185,8 @@ static void desc_ask(struct at_nic *n, uint32_t hp)
 		t->trace = *ring_front(&t->traces);
 		ring_pop(&t->traces);
 	}
-	at_dma_read(n, t->sdq_base + (uint64_t)t->sdq_rp * ATOLL_DESC,
-		    ATOLL_DESC, hp, desc_done)
+	at_dma(n, WEFT_BUS_READ, t->sdq_base + (uint64_t)t->sdq_rp * ATOLL_DESC,
+	       NULL, ATOLL_DESC, hp, desc_done)
 		->txn.trace_id = t->trace;
 }
 
@@ -251,13 +237,17 @@ static void trace_descs(struct at_nic *n, struct at_tx *t, uint32_t wp)
 void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 {
 	struct at_tx *t = &n->tx[hp];
+	uint32_t chars = (uint32_t)(val >> 56);
 
 	/* The first store of a message that is stored word by word. */
 	if (weft_heard(n->comp) && !t->pio_trace && off <= ATOLL_PIO_TAG)
 		t->pio_trace = weft_msg_open(n->comp);
 	switch (off) {
 	case ATOLL_PIO_ROUTE:
-		pio_route(t, val);
+		if (chars <= ATOLL_PIO_CHARS && t->n_route + chars <= AT_ROUTE)
+			for (uint32_t i = 0; i < chars; i++)
+				t->route[t->n_route++] =
+					(uint8_t)(val >> 8 * i);
 		tx_tell(n, hp);
 		break;
 	case ATOLL_PIO_TAG:

@@ -106,19 +106,6 @@ static void eth_start(struct eth_dev *e)
 	eth_store(e, MAC_RDT, e->rx_tail);
 }
 
-static int eth_find(struct eth_dev *e)
-{
-	e->dev = weft_dev_open(e->h, 0);
-	if (!e->dev || weft_cfg_load(e->h, e->dev, 0, 4) !=
-			       (ETHNIC_DEVICE << 16 | ETHNIC_VENDOR))
-		return -ENODEV;
-	weft_cfg_store(e->h, e->dev, 4, 2, 6); /* memory accesses, master */
-	if (!weft_io_map(e->h, e->dev, ETHNIC_BAR, 0, ETHNIC_REG_BYTES, WEFT_UC,
-			 &e->io))
-		return -ENODEV;
-	return 0;
-}
-
 int eth_open(struct weft_host *h, const struct eth_attr *a,
 	     struct eth_dev **e_p)
 {
@@ -132,7 +119,17 @@ int eth_open(struct weft_host *h, const struct eth_attr *a,
 	if (!e)
 		return -ENOMEM;
 	e->h = h;
-	ret = eth_find(e);
+	e->dev = weft_dev_open(h, 0);
+	ret = !e->dev || weft_cfg_load(h, e->dev, 0, 4) !=
+				      (ETHNIC_DEVICE << 16 | ETHNIC_VENDOR)
+		      ? -ENODEV
+		      : 0;
+	if (!ret) {
+		weft_cfg_store(h, e->dev, 4, 2, 6); /* memory, master */
+		if (!weft_io_map(h, e->dev, ETHNIC_BAR, 0, ETHNIC_REG_BYTES,
+				 WEFT_UC, &e->io))
+			ret = -ENODEV;
+	}
 	ret = ret ? ret : ring_open(e, &e->tx, a->tx, mtu);
 	ret = ret ? ret : ring_open(e, &e->rx, a->rx, mtu);
 	if (ret) {

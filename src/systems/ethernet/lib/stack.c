@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "host/times.h"
 #include "systems/ethernet/lib/stack_bytes.h"
 #include "systems/ethernet/nic/regs_map.h"
@@ -55,21 +56,6 @@ static weft_time_t copy_time(uint64_t rate, uint32_t n)
 }
 
 /* ---- frames ---- */
-
-static void head_put(struct stack *s, uint8_t *p, uint32_t len)
-{
-	struct stack_seg g = { s->tx_seq, len, s->rx_seq, s->resets };
-	uint32_t i;
-
-	memset(p, 0, 12);
-	p[0] = 0x02;
-	for (i = 0; i < 4; i++)
-		p[2 + i] = (uint8_t)(s->peer >> (24 - 8 * i));
-	memcpy(p + 6, eth_address(s->e), ETH_STATION);
-	p[12] = (uint8_t)(s->proto->type >> 8);
-	p[13] = (uint8_t)s->proto->type;
-	s->proto->put(p + HEAD, s->me, s->peer, &g);
-}
 
 /* Gives the NIC what it may have; asks for an interrupt when more waits. */
 static void stack_post(struct stack *s)
@@ -138,7 +124,7 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 	uint32_t old = 0;
 
 	if (len < HEAD + s->proto->head ||
-	    (p[12] << 8 | p[13]) != s->proto->type ||
+	    get_be(p + 12, 2) != s->proto->type ||
 	    !s->proto->get(p + HEAD, len - HEAD, &g))
 		return;
 	if (g.reset) {
@@ -259,6 +245,7 @@ static uint32_t stack_unsent(const struct stack *s)
  * place in the stream. */
 static void stack_transmit(struct stack *s, uint32_t k)
 {
+	struct stack_seg g;
 	uint8_t *p;
 
 	while (!(p = eth_tx_buf(s->e)))
@@ -269,7 +256,11 @@ static void stack_transmit(struct stack *s, uint32_t k)
 	if (k)
 		memcpy(p + HEAD + s->proto->head,
 		       stack_bytes_at(&s->sent, s->tx_seq - s->una), k);
-	head_put(s, p, k);
+	g = (struct stack_seg){ s->tx_seq, k, s->rx_seq, s->resets };
+	put_be(p, 0x020000000000 | s->peer, ETH_STATION);
+	memcpy(p + ETH_STATION, eth_address(s->e), ETH_STATION);
+	put_be(p + 12, s->proto->type, 2);
+	s->proto->put(p + HEAD, s->me, s->peer, &g);
 	eth_tx_put(s->e, HEAD + s->proto->head + k);
 	s->tx_seq += k;
 	s->ack_at = WEFT_NEVER;

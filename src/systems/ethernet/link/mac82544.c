@@ -176,8 +176,11 @@ static void store_cell(struct mac *m, const struct mac_reg *r, uint32_t val)
 	m->reg[r->cell] = (m->reg[r->cell] & ~r->rw) | (val & r->rw);
 	if (r->cell == MAC_R_TDH)
 		m->tx.next = m->reg[MAC_R_TDH];
-	if (r->cell == MAC_R_RDH)
-		mac_rx_forget(m);
+	if (r->cell == MAC_R_RDH) {	 /* fetched ahead for the old place */
+		m->rx.n = m->rx.storing; /* that one is in use */
+		m->rx.fetched = m->reg[MAC_R_RDH];
+		m->move[MAC_RX_DESC].stale = m->move[MAC_RX_DESC].busy;
+	}
 	mac_tx_kick(m);
 	mac_rx_kick(m);
 }
@@ -187,11 +190,12 @@ void mac_store(struct mac *m, uint32_t off, uint32_t val)
 	const struct mac_reg *r = reg_at(off);
 	uint32_t *address = address_cell(m, off);
 
-	if (r || address) {
-		if (r)
-			store_cell(m, r, val);
-		else
-			*address = off % 8 ? val & (MAC_RAH_AV | 0x3ffff) : val;
+	if (r) {
+		store_cell(m, r, val);
+		return;
+	}
+	if (address) {
+		*address = off % 8 ? val & (MAC_RAH_AV | 0x3ffff) : val;
 		return;
 	}
 	if (off == MAC_IMS)
@@ -303,8 +307,10 @@ void mac_free(struct mac *m)
 {
 	if (!m)
 		return;
-	mac_tx_free(m);
-	mac_rx_free(m);
+	mac_abandon(m);
+	vec_free(&m->tx.fifo);
+	vec_free(&m->tx.back);
+	eth_line_free(&m->rx.line);
 	for (uint32_t i = 0; i < MAC_KINDS; i++)
 		weft_slice_drop(&m->move[i].data);
 	free(m);

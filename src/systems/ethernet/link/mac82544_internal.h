@@ -132,6 +132,15 @@ static inline uint32_t mac_behind(const struct mac *m, enum mac_cell len,
 	return ring ? (index + 1) % ring : 0;
 }
 
+/* Address of descriptor `index` of the ring whose base is in `low` and the cell
+ * behind it. */
+static inline uint64_t mac_desc(const struct mac *m, enum mac_cell low,
+				uint32_t index)
+{
+	return ((uint64_t)m->reg[low + 1] << 32 | m->reg[low]) +
+	       MAC_DESC * (uint64_t)index;
+}
+
 /* Asks the owner for a movement; data's reference is the MAC's. */
 void mac_ask(struct mac *m, enum mac_kind kind, uint64_t addr, uint32_t index,
 	     struct weft_slice data);
@@ -145,16 +154,12 @@ void mac_tx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
 void mac_tx_control(struct mac *m, struct weft_frame *f);
 void mac_tx_pause(struct mac *m, uint16_t quanta);
 void mac_tx_reset(struct mac *m);
-void mac_tx_free(struct mac *m);
 
 void mac_rx_kick(struct mac *m);
 void mac_rx_end(struct mac *m);
 void mac_rx_ready(struct mac *m);
 void mac_rx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
 void mac_rx_reset(struct mac *m);
-/* RDH was written: descriptors fetched ahead are of no use. */
-void mac_rx_forget(struct mac *m);
-void mac_rx_free(struct mac *m);
 /* A frame is in memory: RXT0 now or later. */
 void mac_rx_told(struct mac *m);
 

@@ -175,12 +175,6 @@ void mac_arrive(struct mac *m, struct weft_frame *f)
 
 /* ---- descriptors ---- */
 
-static uint64_t desc_addr(const struct mac *m, uint32_t index)
-{
-	return ((uint64_t)m->reg[MAC_R_RDBAH] << 32 | m->reg[MAC_R_RDBAL]) +
-	       MAC_DESC * (uint64_t)index;
-}
-
 /* As many as there are up to the end of the ring and fit. */
 static void mac82544_receive_fetch(struct mac *m)
 {
@@ -195,8 +189,8 @@ static void mac82544_receive_fetch(struct mac *m)
 	n = (tail > rx->fetched ? tail : ring) - rx->fetched;
 	n = n < MAC_RX_FETCH ? n : MAC_RX_FETCH;
 	n = n < MAC_RX_CACHE - rx->n ? n : MAC_RX_CACHE - rx->n;
-	mac_ask(m, MAC_RX_DESC, desc_addr(m, rx->fetched), rx->fetched,
-		weft_slice_word(m->comp->sim, n * MAC_DESC));
+	mac_ask(m, MAC_RX_DESC, mac_desc(m, MAC_R_RDBAL, rx->fetched),
+		rx->fetched, weft_slice_word(m->comp->sim, n * MAC_DESC));
 	rx->fetched = (rx->fetched + n) % ring;
 }
 
@@ -263,28 +257,14 @@ static void write_back(struct mac *m)
 	d[MAC_RXD_STATUS] = (uint8_t)(MAC_RX_DD | (last ? MAC_RX_EOP : 0));
 	d[MAC_RXD_ERRORS] = last ? (uint8_t)rx->first->flags : 0;
 	rx->off += rx->part;
-	mac_ask(m, MAC_RX_BACK, desc_addr(m, index), index, s);
+	mac_ask(m, MAC_RX_BACK, mac_desc(m, MAC_R_RDBAL, index), index, s);
 }
 
-static void frame_stored(struct mac *m)
-{
-	struct mac_rx *rx = &m->rx;
-	struct weft_frame *f = rx->first;
-
-	rx->first = f->next;
-	rx->off = 0;
-	rx->fill -= f->payload.len;
-	m->stats.rx_bytes += f->payload.len;
-	mac_tally(m, MAC_R_GPRC, &m->stats.rx_frames);
-	weft_frame_free(f);
-	arm_ready(m);
-	fifo_changed(m);
-	mac_rx_told(m);
-}
-
+/* The next buffer, when the frame has a further part, or the next frame. */
 static void written_back(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
+	struct weft_frame *f = rx->first;
 	uint32_t ring = mac_ring(m, MAC_R_RDLEN);
 	uint32_t head = mac_behind(m, MAC_R_RDLEN, m->reg[MAC_R_RDH]);
 
@@ -294,8 +274,17 @@ static void written_back(struct mac *m)
 	m->reg[MAC_R_RDH] = head;
 	if (ring && (m->reg[MAC_R_RDT] + ring - head) % ring == ring / 2)
 		mac_cause(m, MAC_INT_RXDMT0);
-	if (rx->off == rx->total)
-		frame_stored(m);
+	if (rx->off != rx->total)
+		return;
+	rx->first = f->next;
+	rx->off = 0;
+	rx->fill -= f->payload.len;
+	m->stats.rx_bytes += f->payload.len;
+	mac_tally(m, MAC_R_GPRC, &m->stats.rx_frames);
+	weft_frame_free(f);
+	arm_ready(m);
+	fifo_changed(m);
+	mac_rx_told(m);
 }
 
 void mac_rx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data)
@@ -328,15 +317,6 @@ void mac_rx_ready(struct mac *m)
 		mac82544_receive_store(m);
 }
 
-void mac_rx_forget(struct mac *m)
-{
-	struct mac_rx *rx = &m->rx;
-
-	rx->n = rx->storing; /* that one is in use */
-	rx->fetched = m->reg[MAC_R_RDH];
-	m->move[MAC_RX_DESC].stale = m->move[MAC_RX_DESC].busy;
-}
-
 /* Frames on the line are looked at when they end. */
 void mac_rx_reset(struct mac *m)
 {
@@ -346,10 +326,4 @@ void mac_rx_reset(struct mac *m)
 	rx->fill = rx->off = rx->n = rx->head = rx->fetched = 0;
 	rx->storing = rx->xoff = false;
 	weft_timer_cancel(&rx->ready);
-}
-
-void mac_rx_free(struct mac *m)
-{
-	mac_rx_reset(m);
-	eth_line_free(&m->rx.line);
 }

@@ -10,12 +10,6 @@
 #include "systems/ethernet/link/mac82544_internal.h"
 #include "weft/trace.h"
 
-static uint64_t desc_addr(const struct mac *m, uint32_t index)
-{
-	return ((uint64_t)m->reg[MAC_R_TDBAH] << 32 | m->reg[MAC_R_TDBAL]) +
-	       MAC_DESC * (uint64_t)index;
-}
-
 /* ---- write-back ---- */
 
 static void write_back(struct mac *m)
@@ -33,7 +27,8 @@ static void write_back(struct mac *m)
 		b.upper[MAC_TXD_STA - 8] |= MAC_STA_DD;
 		s = weft_slice_word(m->comp->sim, sizeof(b.upper));
 		memcpy(weft_slice_data(s), b.upper, sizeof(b.upper));
-		mac_ask(m, MAC_TX_BACK, desc_addr(m, b.index) + 8, b.index, s);
+		mac_ask(m, MAC_TX_BACK, mac_desc(m, MAC_R_TDBAL, b.index) + 8,
+			b.index, s);
 	}
 }
 
@@ -265,7 +260,7 @@ void mac_tx_kick(struct mac *m)
 	    tx->next == m->reg[MAC_R_TDT])
 		return;
 	tx->fetching = true;
-	mac_ask(m, MAC_TX_DESC, desc_addr(m, tx->next), tx->next,
+	mac_ask(m, MAC_TX_DESC, mac_desc(m, MAC_R_TDBAL, tx->next), tx->next,
 		weft_slice_word(m->comp->sim, MAC_DESC));
 }
 
@@ -311,11 +306,4 @@ void mac_tx_reset(struct mac *m)
 	tx->fetching = tx->pending = tx->on_line = tx->ctl_on_line = false;
 	tx->pause = 0;
 	weft_timer_cancel(&tx->timer);
-}
-
-void mac_tx_free(struct mac *m)
-{
-	mac_tx_reset(m);
-	vec_free(&m->tx.fifo);
-	vec_free(&m->tx.back);
 }

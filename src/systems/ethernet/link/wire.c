@@ -6,19 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/crc.h"
 #include "systems/ethernet/link/wire_parts.h"
 
-enum { PREAMBLE = 0x55, SFD = 0xd5, TYPE_AT = 12 };
+enum { PREAMBLE = 0x55, SFD = 0xd5 };
 
 const uint8_t eth_broadcast[ETH_ADDR] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 const uint8_t eth_pause_group[ETH_ADDR] = { 0x01, 0x80, 0xc2, 0, 0, 0x01 };
-
-uint32_t eth_fcs(const uint8_t *p, uint32_t n)
-{
-	return crc32_reflected(0, p, n);
-}
 
 void eth_addr_of(uint8_t a[ETH_ADDR], uint32_t n)
 {
@@ -69,12 +62,7 @@ void eth_frame_head(struct weft_frame *f, const uint8_t dst[ETH_ADDR],
 
 	memcpy(p, dst, ETH_ADDR);
 	memcpy(p + ETH_ADDR, src, ETH_ADDR);
-	put_be(p + TYPE_AT, type, 2);
-}
-
-uint16_t eth_frame_type(const struct weft_frame *f)
-{
-	return (uint16_t)get_be(eth_frame_data(f) + TYPE_AT, 2);
+	put_be(p + ETH_TYPE_AT, type, 2);
 }
 
 void eth_line_add(struct weft_frame **line, struct weft_frame *f)

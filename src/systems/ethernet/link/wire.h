@@ -10,10 +10,13 @@
 #ifndef SYSTEMS_ETHERNET_LINK_WIRE_H
 #define SYSTEMS_ETHERNET_LINK_WIRE_H
 
+#include "base/bytes.h"
+#include "base/crc.h"
 #include "weft/sim.h"
 
 enum {
 	ETH_ADDR = 6,
+	ETH_TYPE_AT = 2 * ETH_ADDR,
 	ETH_HEAD = 14,
 	ETH_FCS = 4,
 	ETH_PREAMBLE = 8, /* with SFD */
@@ -46,7 +49,10 @@ static inline uint8_t *eth_frame_data(const struct weft_frame *f)
 {
 	return f->payload.buf->data + f->payload.off;
 }
-uint16_t eth_frame_type(const struct weft_frame *f);
+static inline uint16_t eth_frame_type(const struct weft_frame *f)
+{
+	return (uint16_t)get_be(eth_frame_data(f) + ETH_TYPE_AT, 2);
+}
 /* Bytes on the line: preamble, frame, FCS, no gap. */
 static inline uint32_t eth_wire_bytes(uint32_t len)
 {
@@ -71,7 +77,10 @@ struct weft_frame *eth_line_take(struct weft_frame **line, weft_time_t now);
 void eth_line_free(struct weft_frame **line);
 
 /* FCS of n bytes; on the wire least significant byte first. */
-uint32_t eth_fcs(const uint8_t *p, uint32_t n);
+static inline uint32_t eth_fcs(const uint8_t *p, uint32_t n)
+{
+	return crc32_reflected(0, p, n);
+}
 
 enum eth_verdict {
 	ETH_GOOD,

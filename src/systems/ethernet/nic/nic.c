@@ -98,13 +98,6 @@ static const struct weft_port_decl ports[] = {
 
 /* ---- the MAC's movements ---- */
 
-static enum weft_bus_op op_of(enum mac_kind k)
-{
-	return k == MAC_TX_DESC || k == MAC_TX_DATA || k == MAC_RX_DESC
-		       ? WEFT_BUS_READ
-		       : WEFT_BUS_WRITE;
-}
-
 enum { R_VENDOR, R_DEVICE, R_COMMAND };
 enum { CMD_MEMORY = 1 << 1, CMD_MASTER = 1 << 2 };
 
@@ -127,7 +120,9 @@ static void nic_submit(struct eth_nic *n, enum weft_bus_op op)
 static void on_move(void *own, const struct mac_move *mv)
 {
 	struct eth_nic *n = own;
-	enum weft_bus_op op = op_of(mv->kind);
+	bool read = mv->kind == MAC_TX_DESC || mv->kind == MAC_TX_DATA ||
+		    mv->kind == MAC_RX_DESC;
+	enum weft_bus_op op = read ? WEFT_BUS_READ : WEFT_BUS_WRITE;
 
 	n->txn[mv->kind] = (struct weft_bus_txn){
 		.op = op,
@@ -223,15 +218,6 @@ static const struct weft_reg regs[] = {
 };
 /* clang-format on */
 
-/* With memory accesses off nobody takes a store or answers a load. */
-static bool nic_decodes(const struct eth_nic *n,
-			const struct weft_bus_note *note)
-{
-	return (note->kind != WEFT_NOTE_STORE &&
-		note->kind != WEFT_NOTE_LOAD) ||
-	       !note->space || nic_command(n) & CMD_MEMORY;
-}
-
 static void access_store(struct eth_nic *n, const struct weft_bus_note *note)
 {
 	for (uint32_t i = 0, k; i < note->bytes; i += k) {
@@ -244,36 +230,35 @@ static void access_store(struct eth_nic *n, const struct weft_bus_note *note)
 	}
 }
 
-static void access_load(struct eth_nic *n, const struct weft_bus_note *note)
-{
-	uint64_t v;
-
-	stores_take(n);
-	v = weft_reg_load(n->comp, note->space, (uint32_t)note->off,
-			  note->bytes);
-	weft_bus_of(n->bus)->reply(n->bus, &v, note->bytes);
-}
-
 /* ---- life ---- */
 
 static void nic_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
 	struct eth_nic *n = c->state;
 	struct weft_bus_note note;
+	uint64_t v;
 
 	if (port == PORT_LINK) {
 		mac_arrive(n->mac, f);
 		return;
 	}
 	while (weft_bus_next(n->bus, &note)) {
-		if (!nic_decodes(n, &note))
+		bool access = note.kind == WEFT_NOTE_STORE ||
+			      note.kind == WEFT_NOTE_LOAD;
+
+		/* With memory accesses off the NIC does not answer. */
+		if (access && note.space && !(nic_command(n) & CMD_MEMORY))
 			continue;
-		if (note.kind == WEFT_NOTE_STORE)
+		if (note.kind == WEFT_NOTE_STORE) {
 			access_store(n, &note);
-		else if (note.kind == WEFT_NOTE_LOAD)
-			access_load(n, &note);
-		else if (note.kind == WEFT_NOTE_DONE)
+		} else if (note.kind == WEFT_NOTE_LOAD) {
+			stores_take(n);
+			v = weft_reg_load(c, note.space, (uint32_t)note.off,
+					  note.bytes);
+			weft_bus_of(n->bus)->reply(n->bus, &v, note.bytes);
+		} else if (note.kind == WEFT_NOTE_DONE) {
 			nic_done(n, note.txn);
+		}
 	}
 }
 

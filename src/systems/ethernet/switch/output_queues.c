@@ -91,16 +91,6 @@ static void item_drop(struct esw_item *it)
 	free(it);
 }
 
-static void output_queues_enqueue(struct esw *w, struct esw_item *it,
-				  uint32_t to, weft_time_t ready)
-{
-	if (!w->p[to].port->peer)
-		return;
-	it->refs++;
-	it->waits++;
-	*ring_push(&w->p[to].q) = (struct esw_wait){ it, ready };
-}
-
 static void frame_drop(struct esw *w, struct weft_frame *f)
 {
 	weft_count(w->comp, ESW_C_DROPPED, 1);
@@ -129,8 +119,11 @@ void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 		w->comp->counters[ESW_C_PEAK] = w->used;
 	weft_count(w->comp, ESW_C_FLOODED, to == ETH_NO_PORT);
 	for (i = first; i < end; i++)
-		if (i != in)
-			output_queues_enqueue(w, it, i, ready);
+		if (i != in && w->p[i].port->peer) {
+			it->refs++;
+			it->waits++;
+			*ring_push(&w->p[i].q) = (struct esw_wait){ it, ready };
+		}
 	if (it->refs == 1) { /* no station is there */
 		weft_frame_free(f);
 		item_put(w, it);

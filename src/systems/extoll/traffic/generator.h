@@ -76,7 +76,6 @@ void extoll_gen_replay_done(struct weft_comp *c, uint32_t i);
 
 /* generator_check.c */
 int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err);
-uint32_t extoll_gen_check_number(struct extoll_gen *g, uint32_t dest);
 struct weft_slice extoll_gen_check_payload(struct weft_comp *c, uint32_t dest,
 					   uint32_t number, uint32_t len);
 void extoll_gen_check_take(struct weft_comp *c, struct weft_frame *f);

@@ -39,11 +39,6 @@ void extoll_gen_check_fini(struct extoll_gen *g)
 	free(g->check);
 }
 
-uint32_t extoll_gen_check_number(struct extoll_gen *g, uint32_t dest)
-{
-	return g->check->sent[dest]++;
-}
-
 static uint8_t byte_of(uint64_t key, uint32_t k)
 {
 	uint64_t z = (key + k / 8) * 0x9E3779B97F4A7C15ull;

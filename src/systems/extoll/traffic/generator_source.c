@@ -83,7 +83,7 @@ static bool packet_send(struct weft_comp *c, const struct traffic_packet *p)
 		return false;
 	}
 	if (g->check) {
-		number = extoll_gen_check_number(g, p->dest);
+		number = g->check->sent[p->dest]++;
 		f->payload = extoll_gen_check_payload(c, p->dest, number,
 						      f->payload.len);
 	}

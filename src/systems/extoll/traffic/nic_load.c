@@ -132,13 +132,6 @@ static bool words_good(const struct extoll_load *l, const uint8_t *data,
 	return true;
 }
 
-static void slot_free(struct extoll_load *l, weft_time_t t)
-{
-	l->next = l->next + 1 < l->slots ? l->next + 1 : 0;
-	if (++l->behind >= l->lazy && !l->rp_at)
-		extoll_load_src_rp(l, t);
-}
-
 /* The part of a slot that ends it: the message is whole.  A longer one than 56
  * bytes has its first words in the part before. */
 static void message_take(struct extoll_load *l, const uint8_t *data,
@@ -151,7 +144,9 @@ static void message_take(struct extoll_load *l, const uint8_t *data,
 	len = EXTOLL_STATUS_LEN(s);
 	weft_count(l->comp, LOAD_RECEIVED, 1);
 	weft_count(l->comp, LOAD_BYTES, len);
-	slot_free(l, t);
+	l->next = l->next + 1 < l->slots ? l->next + 1 : 0;
+	if (++l->behind >= l->lazy && !l->rp_at)
+		extoll_load_src_rp(l, t);
 	if (status_wrong(l, s)) {
 		weft_count(l->comp, LOAD_WRONG, 1);
 		return;
@@ -304,15 +299,6 @@ static int extoll_load_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static bool nic_load_carried(struct weft_comp *c)
-{
-	struct weft_slice s = weft_slice_new(c->sim, 8);
-	bool res = s.buf;
-
-	weft_slice_drop(&s);
-	return res;
-}
-
 static const struct extoll_net_source extoll_load_source = {
 	.backlog = extoll_source_backlog, .starves = extoll_load_src_starves
 };
@@ -320,8 +306,11 @@ static const struct extoll_net_source extoll_load_source = {
 static int extoll_load_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_load *l = c->state;
+	struct weft_slice some = weft_slice_new(c->sim, 8);
+	bool carried = some.buf;
 
-	if (!nic_load_carried(c))
+	weft_slice_drop(&some);
+	if (!carried)
 		return weft_fail(
 			err, EINVAL,
 			"%s: messages carry when they were sent: it needs payload: carried",

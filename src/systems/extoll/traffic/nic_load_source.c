@@ -149,23 +149,23 @@ static void message_next(struct extoll_load *l)
 	}
 }
 
-/* The next message need not wait for news of those before it. */
-static bool message_ahead(const struct extoll_load *l)
-{
-	weft_time_t t =
-		weft_clock_edge(&l->s.clock, l->s.t.arrivals.next) + l->t_store;
-
-	return t < l->last + TAKEN * (l->s.clock.num / l->s.clock.den);
-}
-
 void extoll_load_src_next(struct extoll_load *l)
 {
+	const struct weft_clock *clk = &l->s.clock;
+	uint64_t due;
+
 	while (l->step < STEPS && l->out < l->depth)
 		setup_next(l);
-	while (l->step == STEPS && l->out + 2u <= l->depth &&
-	       extoll_source_due(&l->s) != ARRIVALS_NEVER &&
-	       (!l->out || message_ahead(l)))
+	while (l->step == STEPS && l->out + 2u <= l->depth) {
+		due = extoll_source_due(&l->s);
+		if (due == ARRIVALS_NEVER)
+			return;
+		/* Must it wait for news of the stores before it? */
+		if (l->out && weft_clock_edge(clk, due) + l->t_store >=
+				      l->last + TAKEN * (clk->num / clk->den))
+			return;
 		message_next(l);
+	}
 }
 
 bool extoll_load_src_starves(const struct weft_comp *c, uint64_t before)

@@ -28,16 +28,10 @@ int forth_gen_paths(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static uint32_t generator_path_hash(uint32_t src, uint32_t dst)
-{
-	uint32_t z = (src << 8 | dst) * 0x9E3779B1u;
-
-	z = (z ^ z >> 15) * 0x85EBCA77u;
-	return z ^ z >> 13;
-}
-
 uint32_t forth_gen_path(const struct forth_gen *g, uint32_t d)
 {
+	uint32_t z;
+
 	if (!g->ways)
 		return 0;
 	switch (g->p.balance) {
@@ -46,6 +40,8 @@ uint32_t forth_gen_path(const struct forth_gen *g, uint32_t d)
 	case BAL_DESTINATION:
 		return 1 + g->voq[d].turn % g->ways;
 	default:
-		return 1 + generator_path_hash(g->p.node, d) % g->ways;
+		z = (g->p.node << 8 | d) * 0x9E3779B1u;
+		z = (z ^ z >> 15) * 0x85EBCA77u;
+		return 1 + (z ^ z >> 13) % g->ways;
 	}
 }

@@ -149,10 +149,104 @@ static void op_memory(struct side *s)
 	s->buf[a % BUF] = (uint8_t)take(&f.in, 1);
 }
 
+/* ---- nearer to what a driver does ---- */
+
+/* Bits of the level-1 entry of a region that is used turn over. */
+static void op_entry(struct side *s)
+{
+	uint32_t a = (uint32_t)take(&f.in, 2);
+	uint32_t at = hvia_l1_addr(HVRIG_FIRST + (a & 1)) + 8 * (a >> 1 & 3);
+	uint64_t was;
+
+	hvrig_store(&s->r, HVIA_ATT_ADDR, at);
+	was = see_value(hvrig_load(&s->r, HVIA_ATT_DATA));
+	hvrig_store(&s->r, HVIA_ATT_ADDR, at);
+	hvrig_store(&s->r, HVIA_ATT_DATA, was ^ 1ull << (a >> 3 & 63));
+}
+
+/* Sequence numbers of a VI, those before they wrap as often as others. */
+static void op_sequence(struct side *s)
+{
+	uint32_t a = (uint32_t)take(&f.in, 1), vi = VI + (a & 3);
+	uint64_t q = hvrig_load(&s->r, hvia_vi_entry(vi, HVIA_VI_1));
+	uint32_t n = 0x10000u - (a >> 2 & 7), both = a >> 5;
+
+	if (both & 1)
+		q = (q & ~(0xFFFFull << 32)) | (uint64_t)(n & 0xFFFF) << 32;
+	if (both & 2)
+		q = (q & ~(0xFFFFull << 48)) | (uint64_t)(n & 0xFFFF) << 48;
+	hvrig_store(&s->r, hvia_vi_entry(vi, HVIA_VI_1), q);
+}
+
+/* A descriptor with any control word, whose segments and whose remote address
+ * lie at the end of their regions, or behind it. */
+static void op_edge(struct side *s)
+{
+	uint32_t a = (uint32_t)take(&f.in, 4), q = a & 1;
+	struct side *to = &f.side[s == f.side];
+	struct hvrig_desc *d =
+		hvrig_desc(&s->r, a >> 1 & 15, q ? 0 : a >> 8 & 15);
+
+	if (!q && (a >> 8 & 3))
+		hvrig_remote(d, (uintptr_t)to->buf + BUF - (a >> 12 & 63) * 64,
+			     to->handle + (a >> 18 & 15 ? 0 : 1));
+	for (uint32_t n = a >> 22 & 3; n + 1; n--)
+		hvrig_seg(d, s->buf + BUF - (a >> 24 & 15) * 100, s->handle,
+			  (a >> 28 & 7) * 60 + n);
+	hvrig_post(&s->r, VI + (a >> 5 & 3), q, d);
+}
+
+/* What a driver reads after an interrupt. */
+static void op_service(struct side *s)
+{
+	uint64_t cause = see_value(hvrig_load(&s->r, HVIA_INT_CAUSE));
+
+	for (uint32_t i = 0; i < 4 && cause & HVIA_INT_ERROR; i++) {
+		if (!see_value(hvrig_load(&s->r, HVIA_ERR_POP)))
+			break;
+		see_value(hvrig_load(&s->r, HVIA_ERR_INFO));
+	}
+	if (cause & HVIA_INT_PACKET) {
+		see_value(hvrig_load(&s->r, HVIA_KRX_LENGTH));
+		see_value(hvrig_load(&s->r, HVIA_KRX_TYPE));
+		for (uint32_t i = 0; i < 64; i += 8)
+			see_value(hvrig_load(&s->r, HVIA_KRX + i));
+		hvrig_store(&s->r, HVIA_KRX_LENGTH, 0);
+	}
+	hvrig_store(&s->r, HVIA_INT_CAUSE, cause);
+	for (uint32_t i = 0; i < 4; i++)
+		for (uint32_t at = 0; at < HVIA_VI_STRIDE; at += 8)
+			see_value(hvrig_load(&s->r, hvia_vi_entry(VI + i, at)));
+}
+
+/* Connected again, with or without RDMA. */
+static void op_again(struct side *s)
+{
+	uint32_t a = (uint32_t)take(&f.in, 1);
+
+	hvrig_vi(&s->r, VI + (a & 3), VI + (a & 3), a >> 2 & 0x27);
+}
+
+static void (*const near_ops[])(struct side *) = {
+	op_entry, op_sequence, op_edge, op_service, op_again,
+};
 static void (*const ops[])(struct side *) = {
 	op_reg,	 op_load, op_table, op_vi,   op_att,	op_doorbell,
 	op_post, op_desc, op_frame, op_wait, op_memory,
 };
+
+enum { NEAR = 110 }; /* numbers of operations from here on */
+
+static void operate(struct side *s)
+{
+	uint32_t n = take(&f.in, 1) & 127;
+
+	if (n < NEAR)
+		ops[n % (sizeof(ops) / sizeof(ops[0]))](s);
+	else
+		near_ops[(n - NEAR) % (sizeof(near_ops) / sizeof(near_ops[0]))](
+			s);
+}
 
 /* ---- programs ---- */
 
@@ -182,8 +276,7 @@ static int hostile(struct weft_host *h, struct bench *b)
 			continue;
 		}
 		f.done++;
-		ops[(take(&f.in, 1) & 127) % (sizeof(ops) / sizeof(ops[0]))](
-			&f.side[me]);
+		operate(&f.side[me]);
 	}
 	see(f.side[me].buf, BUF);
 	see(f.side[me].r.desc, HVRIG_DESCS * sizeof(struct hvrig_desc));

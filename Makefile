@@ -132,8 +132,13 @@ golden: build
 		--write tests/random/golden.txt
 	tests/system/test_attached.py build/weft . build --write
 	for t in tests/replay/*.txt; do n=$$(basename $$t .txt); \
+		[ $$n = units ] || \
 		build/tests/replay/replay_$$n $$t fuzz/corpus/$$n --write || \
 		exit 1; done
+	rm -f build/units.txt
+	REPLAY_WRITE=$(abspath build/units.txt) $(MESON) test -C build \
+		--no-rebuild --suite units
+	LC_ALL=C sort build/units.txt > tests/replay/units.txt
 
 # Commands and what they print: look at the difference.
 expected: build

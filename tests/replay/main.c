@@ -25,11 +25,11 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "outcome.h"
+#include "watch/outcome.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { INPUT_MAX = 4096, LINE_MAX_ = 512, SAID = 700, RANDOM = 600 };
+enum { INPUT_MAX = 4096, SAID = 700, RANDOM = 600 };
 
 struct phrase {
 	uint32_t n;
@@ -171,21 +171,6 @@ static void make(struct input *in, const char *kind, uint64_t seed)
 
 /* ---- outcomes ---- */
 
-static void tell(const struct outcome *o, char *buf, size_t size)
-{
-	size_t n = (size_t)snprintf(
-		buf, size,
-		"ns=%llu frames=%llu words=%llu notes=%llu marks=%llu sum=%llu",
-		(unsigned long long)o->end_ns, (unsigned long long)o->frames,
-		(unsigned long long)o->words, (unsigned long long)o->notes,
-		(unsigned long long)o->marks, (unsigned long long)o->counted);
-
-	for (uint32_t i = 0; i < OUTCOME_PARTS; i++)
-		n += (size_t)snprintf(
-			buf + n, size - n, " %08x",
-			(unsigned int)(o->digest[i] ^ o->digest[i] >> 32));
-}
-
 static void run(const struct input *in)
 {
 	/* Its own piece of memory, so that reading past its end is seen. */
@@ -237,38 +222,22 @@ static void run_line(const char *text)
 	}
 }
 
-/* Which sums and parts are others. */
-static void explain(char *want, char *got)
-{
-	char *a, *b, *x = strtok_r(want, " ", &a), *y = strtok_r(got, " ", &b);
-
-	for (int i = 0; x && y; i++) {
-		if (strcmp(x, y))
-			fprintf(stderr, "  %s%s%s, was %s\n",
-				i < 6 ? "" : outcome_names[i - 6],
-				i < 6 ? "" : " ", y, x);
-		x = strtok_r(NULL, " ", &a);
-		y = strtok_r(NULL, " ", &b);
-	}
-}
-
 static void one(const char *file, char *line, bool write)
 {
-	char got[LINE_MAX_], *arrow = strstr(line, " ->");
+	char got[OUTCOME_LINE], *arrow = strstr(line, " ->");
 
 	if (arrow)
 		*arrow = '\0';
 	outcome_begin();
 	run_line(line);
-	tell(outcome_end(), got, sizeof(got));
+	outcome_tell(outcome_end(), got, sizeof(got));
 	if (write) {
 		printf("%s -> %s\n", line, got);
 		return;
 	}
 	if (!arrow || strcmp(arrow + 4, got)) {
 		fprintf(stderr, "%s: %s: another outcome\n", file, line);
-		explain(arrow ? arrow + 4 : got, got);
-		fprintf(stderr, "If that is meant: make golden\n");
+		outcome_explain(arrow ? arrow + 4 : got, got);
 		exit(1);
 	}
 }
@@ -290,7 +259,7 @@ static bool rename_new(const char *file)
 int main(int argc, char **argv)
 {
 	bool write = argc == 4 && !strcmp(argv[3], "--write");
-	char line[LINE_MAX_];
+	char line[OUTCOME_LINE];
 	uint32_t n = 0;
 	FILE *f;
 

@@ -32,4 +32,10 @@ extern const char *const outcome_names[OUTCOME_PARTS];
 void outcome_begin(void);
 const struct outcome *outcome_end(void);
 
+/* As a line of text. */
+enum { OUTCOME_LINE = 512 };
+void outcome_tell(const struct outcome *o, char *buf, size_t size);
+/* Says which sums and parts of two lines differ; cuts them up. */
+void outcome_explain(char *want, char *got);
+
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "systems/extoll/tests/velo_rig.h"
+#include "systems/extoll/tests/rma_msg.h"
 #include "see.h"
 #include "take.h"
 
@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct fuzz {
 	struct fuzz_in in;
 	struct xr r;
+	bool near; /* packets of the RMA may wait for ever, e.g. for a ring */
 };
 
 /* Offsets near which there are registers; the NIC decodes the rest. */
@@ -124,6 +125,156 @@ static void op_bus(struct fuzz *f)
 	f->r.bus[0]->refuse = take(&f->in, 1) & 1;
 }
 
+/* ---- RMA, as a driver sets it up and processes use it ---- */
+
+static void op_gate(struct fuzz *f)
+{
+	uint32_t a = (uint32_t)take(&f->in, 2), i = a & 15;
+
+	xr_mem_set64(&f->r, 0, RR_GAT + 8 * i,
+		     GATE_MAKE(a >> 4 & 3, RR_VPID + (a >> 6 & 1),
+			       RR_PAGE(a >> 8 & 15)));
+}
+
+static void op_process(struct fuzz *f)
+{
+	uint32_t a = (uint32_t)take(&f->in, 2), vpid = RR_VPID + (a & 1);
+	uint64_t v = RMA_V_TC_ALL | RMA_PUT(RR_PD, 31, 16);
+
+	for (uint32_t i = 0; i < 16; i++)
+		xr_mem_set64(&f->r, 0, RR_GAT + 8 * i,
+			     GATE_MAKE(GATE_RW, vpid, RR_PAGE(i)));
+	xr_w64(&f->r, 0, EXTOLL_ATU_GAT, ATU_BASE_MAKE(RR_GAT));
+	xr_w64(&f->r, 0, EXTOLL_ATU_ENABLE, !(a >> 1 & 1));
+	xr_w64(&f->r, 0, EXTOLL_RMA_LOCK_BASE, RR_LOCKS);
+	xr_w64(&f->r, 0, EXTOLL_RMA_LOCK_N, 4);
+	if (a >> 2 & 1)
+		xr_w64(&f->r, 0, EXTOLL_RMA_CONFIG,
+		       (a >> 3 & 7) + 1 + (a >> 6 & 1 ? RMA_C_FORCE : 0));
+	xr_w64(&f->r, 0, EXTOLL_RMA_BASE + 8 * vpid,
+	       RR_RING + 0x4000 * (a & 1));
+	xr_w64(&f->r, 0, EXTOLL_RMA_SIZE + 8 * vpid, 2 + (a >> 7 & 15));
+	v |= a >> 11 & 1 ? 0 : RMA_V_ENABLE;
+	v |= (a >> 12 & 1 ? RMA_V_PHYSICAL : 0) | (a >> 13 & 1 ? RMA_V_RRA : 0);
+	xr_w64(&f->r, 0, EXTOLL_RMA_VPID + 8 * vpid,
+	       v | (a >> 14 & 1 ? RMA_V_INT : 0));
+}
+
+static const uint8_t rma_ops[] = {
+	RMA_GET_BT,   RMA_GET_QW,     RMA_PUT_BT,   RMA_PUT_QW,
+	RMA_NOTI_PUT, RMA_IMM_PUT,    RMA_LOCK_REQ, RMA_GET_BT_RSP,
+	RMA_PUT_BT,   RMA_GET_QW_RSP, RMA_LOCK_RSP, RMA_PUT_QW,
+};
+
+/* Operation, a size (a: 6 bits), aligned for those of quadwords. */
+static uint32_t rma_bytes(uint32_t op, uint32_t a)
+{
+	uint32_t n = a < 32 ? 1 + a * 5 : (a - 31) * 128;
+
+	return op & 1 ? (n + 7) & ~7u : n;
+}
+
+static uint64_t rma_nla(uint32_t op, uint32_t a)
+{
+	uint32_t off = (a >> 4 & 7) * 584;
+
+	return NLA_MAKE(0, a & 15, op & 1 ? off & ~7u : off + (a >> 4 & 3));
+}
+
+static void op_command(struct fuzz *f)
+{
+	uint32_t a = (uint32_t)take(&f->in, 4), b = (uint32_t)take(&f->in, 3);
+	uint32_t op = rma_ops[(a & 15) % 12], vpid = RR_VPID + (a >> 4 & 1);
+	uint64_t d[3] = { RMA_D_MAKE(op, RR_FAR, 9, a >> 5 & 7,
+				     a >> 8 & 1 ? a >> 9 & 15 : 0) |
+				  RMA_D_BYTES(rma_bytes(op, a >> 13 & 63)),
+			  rma_nla(op, b), rma_nla(op, b >> 8) };
+
+	if (op == RMA_LOCK_REQ) {
+		d[1] = RMA_PUT(b & 7, 63, 32) | (b >> 3 & 7);
+		d[2] = RMA_PUT(b >> 8 & 7, 63, 32);
+	}
+	if (!(a >> 23 & 1) && op < RMA_NOTI_PUT && a >> 24 & 1)
+		d[1] = RR_PAGE(b & 15) + (b >> 4 & 15) * 8;
+	xr_store(&f->r, 0,
+		 extoll_rma_page((a >> 23 & 1 ? RMA_OPT_TE : 0) |
+					 (a >> 25 & 1 ? a >> 26 & 15 : 0),
+				 vpid),
+		 d, sizeof(d));
+}
+
+/* What node 1 asks for or answers. */
+static void op_request(struct fuzz *f)
+{
+	uint32_t a = (uint32_t)take(&f->in, 4), b = (uint32_t)take(&f->in, 3);
+	uint32_t op = rma_ops[(a & 15) % 12], n = rma_bytes(op, a >> 13 & 63);
+	struct extoll_rma_cmd c = { .op = (uint8_t)op,
+				    .spec = a >> 5 & 7,
+				    .vpid = 9,
+				    .far_vpid =
+					    (uint16_t)(RR_VPID + (a >> 4 & 1)),
+				    .low = n - 1 };
+	bool rsp = op == RMA_GET_BT_RSP || op == RMA_GET_QW_RSP;
+	struct weft_frame *p = weft_frame_new(f->r.sim);
+
+	p->u[0] = extoll_rma_h0(&c, RR_FAR);
+	p->u[1] = rma_nla(op, b);
+	p->u[2] = rma_nla(op, b >> 8);
+	if (op == RMA_LOCK_REQ) {
+		p->u[1] = RMA_PUT(b & 7, 63, 32) | (b >> 3 & 7);
+		p->u[2] = RMA_PUT(b >> 8 & 7, 63, 32) |
+			  (a >> 19 & 1 ? RMA_D_TARGET : 0);
+	}
+	*ex_meta(p) = (struct ex_meta){ .words = (uint8_t)extoll_rma_words(op),
+					.hops = 1,
+					.cls = rsp };
+	ex_pd_set(p, RR_PD + (a >> 20 & 15 ? 0 : 1));
+	if (rsp || op == RMA_PUT_BT || op == RMA_PUT_QW) {
+		p->payload = weft_slice_new(f->r.sim, n);
+		memset(weft_slice_data(p->payload), (int)(a ^ b) | 1, n);
+	}
+	xr_send(&f->r, op < RMA_PUT_BT ? EX_NP_RESP : EX_NP_RMA, p,
+		xr_cycle(&f->r) + 1);
+}
+
+static void op_translation(struct fuzz *f)
+{
+	uint32_t a = (uint32_t)take(&f->in, 2);
+	uint64_t cmd[] = { ATU_CMD_FLUSH(a >> 2 & 15, 1 + (a >> 6 & 15)),
+			   ATU_CMD_FLUSH_VPID(RR_VPID + (a >> 2 & 1)),
+			   ATU_CMD_TELL(ATU_FENCE, RR_WORD + (a >> 2 & 15) * 8),
+			   ATU_CMD_TELL(ATU_NOTIFY,
+					RR_WORD + (a >> 2 & 15) * 8) };
+
+	xr_w64(&f->r, 0, EXTOLL_ATU_COMMAND, cmd[a & 3]);
+}
+
+static void op_pointers(struct fuzz *f)
+{
+	uint32_t a = (uint32_t)take(&f->in, 2), vpid = RR_VPID + (a & 1);
+	uint64_t arm = a >> 1 & 1 ? RMA_RP_REARM : 0;
+
+	if (a >> 2 & 1)
+		xr_w64(&f->r, 0, EXTOLL_RMA_RP + EXTOLL_RP_STRIDE * vpid,
+		       arm | (a >> 3 & 31));
+	else
+		xr_w64(&f->r, 0, EXTOLL_EVQ_RP, arm | (a >> 3 & 63));
+	see_value(xr_r64(&f->r, 0, EXTOLL_RMA_WP + 8 * vpid));
+	see_value(xr_r64(&f->r, 0, EXTOLL_RMA_PENDING + 8 * vpid));
+	see_value(xr_r64(&f->r, 0, EXTOLL_EVQ_WP));
+}
+
+/* Memory whose reads take longer than others: answers out of order. */
+static void op_slow(struct fuzz *f)
+{
+	f->r.bus[0]->slow_each = take(&f->in, 1) & 7;
+	f->r.bus[0]->t_slow = 900 * WEFT_NS;
+}
+
+static void (*const near_ops[])(struct fuzz *) = {
+	op_gate,	op_process,  op_command, op_request,
+	op_translation, op_pointers, op_slow,
+};
 static void (*const ops[])(struct fuzz *) = {
 	op_reg,	 op_load,   op_mailbox, op_page, op_send,
 	op_wait, op_packet, op_memory,	op_bus,
@@ -150,6 +301,20 @@ static void show(struct fuzz *f)
 	}
 }
 
+enum { NEAR = 243 }; /* numbers of operations from here on */
+
+static void operate(struct fuzz *f)
+{
+	uint32_t n = (uint32_t)take(&f->in, 1);
+
+	if (n < NEAR) {
+		ops[n % (sizeof(ops) / sizeof(ops[0]))](f);
+		return;
+	}
+	f->near = true;
+	near_ops[(n - NEAR) % (sizeof(near_ops) / sizeof(near_ops[0]))](f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const set[] = { "", "width=w16", "velo_max=120",
@@ -159,10 +324,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	xr_single(&f.r, set[take(&f.in, 1) % 4]);
 	xr_setup(&f.r, 0);
 	for (uint32_t n = 0; f.in.p < f.in.end && n < 400; n++)
-		ops[take(&f.in, 1) % (sizeof(ops) / sizeof(ops[0]))](&f);
+		operate(&f);
 	xr_run(&f.r, 100000);
 	xr_settle(&f.r);
 	show(&f);
-	xr_free(&f.r);
+	if (f.near) {
+		weft_sim_free(f.r.sim);
+		topo_fini(&f.r.topo);
+	} else {
+		xr_free(&f.r);
+	}
 	return 0;
 }

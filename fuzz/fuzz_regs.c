@@ -17,6 +17,8 @@ struct fuzz {
 	/* Loopback brings credits of its own: what the line still owes and what
 	 * loops back may together overrun Net2Host, which counts it. */
 	bool looped;
+	uint32_t slot[FORTH_QUEUES_MAX], queues; /* next one of a queue */
+	uint32_t links;
 };
 
 /* The next n bytes of the input, zeros behind its end. */
@@ -108,10 +110,103 @@ static void op_ram(struct fuzz *f)
 	see_value(rig_load(&f->r, 0, 1, off, 4));
 }
 
+/* The next descriptor of a queue, which is carried out. */
+static void op_next(struct fuzz *f)
+{
+	uint32_t a = (uint32_t)take(f, 4), q = a % f->queues;
+	uint64_t flags = FORTH_DESC_START | (uint64_t)(a >> 3 & 7) << 60;
+	uint32_t depth = FORTH_DESC_TOTAL / f->queues;
+
+	rig_post(&f->r, 0, q, f->slot[q]++ % depth,
+		 RIG_MEM + (a >> 6 & 31) * 520,
+		 forth_desc_q1(a >> 11 & 7, 1 + (a >> 14 & 63),
+			       RIG_MEM + 0x20000 + (a >> 20 & 15) * 8, flags));
+}
+
+/* A descriptor of a group, or the announcement of it (completion=count). */
+static void op_group(struct fuzz *f)
+{
+	uint32_t a = (uint32_t)take(f, 3), q = a % f->queues;
+	uint32_t depth = FORTH_DESC_TOTAL / f->queues;
+	uint64_t flags = FORTH_DESC_START |
+			 (uint64_t)(a >> 6 & 3) << FORTH_DESC_GROUP_SHIFT |
+			 (a >> 8 & 1 ? FORTH_DESC_ANNOUNCE : 0) |
+			 (a >> 9 & 1 ? FORTH_DESC_RNOTIFY : 0);
+
+	rig_post(&f->r, 0, q, f->slot[q]++ % depth,
+		 RIG_MEM + (a >> 10 & 31) * 520,
+		 forth_desc_q1(a >> 3 & 7, 1 + (a >> 15 & 31),
+			       RIG_MEM + 0x20000, flags));
+}
+
+/* From any of the links. */
+static void op_from(struct fuzz *f)
+{
+	uint32_t a = (uint32_t)take(f, 4), link = a % f->links;
+	uint64_t h = forth_header(a >> 2 & 7, (uint64_t)(a >> 14 & 0xFFF) << 52,
+				  1 + (a >> 8 & 63),
+				  RIG_MEM + 0x1000 + (a >> 26) * 64);
+
+	if (f->links > 1)
+		h = forth_header_reseq(h, a >> 17 & 0x1FF);
+	if (f->r.on[link] && f->r.on[link]->tail < RIG_SENDS)
+		rig_send_on(&f->r, link, rig_cc(&f->r) + 1, h, a);
+}
+
+static void op_bus(struct fuzz *f)
+{
+	uint32_t a = (uint32_t)take(f, 1);
+
+	f->r.n[0].bus->refuse = (a & 7) == 7;
+	f->r.n[0].bus->contend = a >> 3 & 1;
+}
+
+/* A stopped neighbour gives nothing back. */
+static void op_stop(struct fuzz *f)
+{
+	if (take(f, 1) & 1)
+		f->r.sink->stop = true;
+	else
+		rig_release(&f->r);
+}
+
+/* What a driver looks at after an interrupt. */
+static void op_service(struct fuzz *f)
+{
+	static const uint16_t regs[] = {
+		FORTH_POINTERS,	      FORTH_DESC_ERR,	  FORTH_RESEQ,
+		FORTH_RESEQ_RX,	      FORTH_RESEQ_POOL,	  FORTH_EXT_FREE,
+		FORTH_QUEUE_POINTERS, FORTH_CREDIT_STATE, FORTH_LINK_STATE,
+		FORTH_RESEQ_STATE,    FORTH_LOG_COUNT,	  FORTH_UNSYNC,
+	};
+
+	for (uint32_t i = 0; i < sizeof(regs) / sizeof(regs[0]); i++)
+		see_value(rig_r32(&f->r, 0, regs[i]));
+	see_value(rig_cfg_get(&f->r, 0, FORTH_CFG_STATUS, 2));
+	rig_cfg(&f->r, 0, FORTH_CFG_APP_IRQ, 4,
+		FORTH_APP_IRQ_ENABLE | FORTH_APP_IRQ_FLAG);
+}
+
+static void (*const near_ops[])(struct fuzz *) = {
+	op_next, op_group, op_from, op_bus, op_stop, op_service,
+};
 static void (*const ops[])(struct fuzz *) = {
 	op_reg,	 op_cfg,    op_load,   op_desc, op_burst,
 	op_wait, op_packet, op_enable, op_ram,
 };
+
+enum { NEAR = 243 }; /* numbers of operations from here on */
+
+static void operate(struct fuzz *f)
+{
+	uint32_t n = (uint32_t)take(f, 1);
+
+	if (n < NEAR)
+		ops[n % (sizeof(ops) / sizeof(ops[0]))](f);
+	else
+		near_ops[(n - NEAR) % (sizeof(near_ops) / sizeof(near_ops[0]))](
+			f);
+}
 
 static uint64_t counter(const struct weft_comp *c, const char *name)
 {
@@ -142,20 +237,46 @@ static void show(struct fuzz *f)
 	see(k->start, k->n_start * sizeof(*k->start));
 }
 
+/* First bytes from here on choose machines with other parts. */
+enum { MORE = 248 };
+static const char *const more_of[8][2] = {
+	{ "plat-multi", "" },
+	{ "plat-switch", "voq_ext_bytes=65536 sink.lanes=8 sink.cap=1200" },
+	{ "plat-switch", "completion=count sink.lanes=8 sink.cap=1200" },
+	{ "tr-switch",
+	  "rw_overlap=false netcnt_read_clears=false "
+	  "sink.lanes=8 sink.cap=1200" },
+	{ "plat-multi", "completion=count" },
+	{ "plat-switch", "voq_seg_max=512 sink.lanes=8 sink.cap=1200" },
+	{ "plat-switch",
+	  "suppress_bad_body_notify=true sink.lanes=8 "
+	  "sink.cap=1200" },
+	{ "plat-multi", "voq_seg_max=512 reseq_headers=4" },
+};
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const presets[] = { "tr-switch", "plat-switch",
 					       "tr-direct", "plat-direct4" };
 	struct fuzz f = { .p = data, .end = data + size };
-	uint32_t preset = (uint32_t)take(&f, 1) % 4;
+	uint32_t first = (uint32_t)take(&f, 1), preset = first % 4;
+	const char *const *more = first < MORE ? NULL : more_of[first % 8];
 
-	rig_single(&f.r, presets[preset],
-		   preset < 2 ? "sink.lanes=8 sink.cap=1200" : "sink.cap=2047");
+	if (more)
+		rig_single(&f.r, more[0], more[1]);
+	else
+		rig_single(&f.r, presets[preset],
+			   preset < 2 ? "sink.lanes=8 sink.cap=1200"
+				      : "sink.cap=2047");
 	rig_setup(&f.r, 0);
+	f.queues = 1u << (rig_r32(&f.r, 0, FORTH_BUILD) >> 4 & 3);
+	f.links = more && !strcmp(more[0], "plat-multi") ? 4 : 1;
 	for (uint32_t n = 0; f.p < f.end && n < 400; n++)
-		ops[take(&f, 1) % (sizeof(ops) / sizeof(ops[0]))](&f);
+		operate(&f);
 	op_enable(&f);
 	rig_wait(&f.r, 2000);
+	if (more)
+		f.looped = true;
 	if (counter(f.r.n[0].nic, "rx_underruns") ||
 	    (!f.looped && counter(f.r.n[0].nic, "rx_lost")))
 		abort();

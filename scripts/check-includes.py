@@ -37,8 +37,8 @@ SHARED = {
     "endpoint": {"base", "host"},
     "programs": {"base", "measure", "endpoint", "host", "net"},
     "attach": {"base", "host"},
-    "provider": set(),
-    "preload": {"host"},
+    "provider": {"base"},
+    "preload": {"base", "host"},
     "front": {"base", "measure", "sim", "host", "net", "endpoint",
               "programs", "attach"},
 }
@@ -49,6 +49,9 @@ ONLY = {
     ("attach", "host"): r"(prog|process_memory|times)\.h",
     ("endpoint", "host"): r"times\.h",
     ("preload", "host"): r"times\.h",
+    # Both are loaded into foreign processes without our libraries.
+    ("preload", "base"): r"minmax\.h",
+    ("provider", "base"): r"minmax\.h",
 }
 # Parts of a system: what each may include of shared folders and of its own
 # system; a folder stands for all of it.

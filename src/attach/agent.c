@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "attach/serve_internal.h"
+#include "base/minmax.h"
 #include "host/prog.h"
 #include "weft/prog.h"
 
@@ -159,8 +160,7 @@ weft_time_t att_agent_deadline(const struct att_agent *g)
 		if (d < t && d < ATT_TIME_MAX)
 			t = d;
 		d = att_epoch_deadline(g->clients.at[i]);
-		if (d < t)
-			t = d;
+		t = min_of(d, t);
 	}
 	return t;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "attach/client.h"
+#include "base/minmax.h"
 
 static void stat_lock(struct weft_att *a)
 {
@@ -103,7 +104,7 @@ static void stat_local(struct weft_att *a, int stat)
 	weft_time_t t = a->busy - a->mark[a->n_marks].busy;
 
 	s->time += t;
-	s->max = t > s->max ? t : s->max;
+	s->max = max_of(t, s->max);
 }
 
 static void stat_end(struct weft_att *a, int stat, bool drop)

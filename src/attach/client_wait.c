@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "attach/client.h"
+#include "base/minmax.h"
 
 enum {
 	POLLS = 16,    /* empty ones in a row, then it waits */
@@ -222,7 +223,7 @@ void weft_att_leave(struct weft_att *a)
 /* Longer when it looks in vain for long: up to a ms. */
 static int att_glance(struct weft_att *a)
 {
-	uint32_t k = a->glanced / 256 < 9 ? a->glanced / 256 : 9;
+	uint32_t k = min_of(a->glanced / 256, 9);
 	weft_time_t now = atomic_load(&a->seg->now) + a->ahead;
 	int ret = a->ep.ops->wait(
 		&a->ep, now + (a->seg->host.time[T_exec_empty_poll] << k));
@@ -253,9 +254,9 @@ static int att_nap(struct weft_att *a)
 	uint32_t us = atomic_load(&a->idle_us);
 	int ret;
 
-	us = us < nap ? nap : us;
+	us = max_of(us, nap);
 	ret = weft_att_wait(a, us);
-	atomic_store(&a->idle_us, us * 2 < 8 * nap ? us * 2 : 8 * nap);
+	atomic_store(&a->idle_us, min_of(us * 2, 8 * nap));
 	return ret;
 }
 

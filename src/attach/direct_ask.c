@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "attach/direct_internal.h"
+#include "base/minmax.h"
 
 /* ---- operations of ours ---- */
 
@@ -77,7 +78,7 @@ static bool op_step(struct direct *d, struct direct_op *op)
 		op_end(d, op, 0, 0);
 		return true;
 	}
-	op->step = op->len - op->off < most ? op->len - op->off : most;
+	op->step = min_of(op->len - op->off, most);
 	n = sizeof(op->ask) + (put ? op->step : 0);
 	h = direct_begin(d, op->place, n);
 	if (!h)

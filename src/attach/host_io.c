@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "attach/host_client.h"
+#include "base/minmax.h"
 
 /* Longer ones the simulator refuses, as it does for its own programs. */
 enum { TAGGED_MAX = 68 };
@@ -140,7 +141,7 @@ void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
 	while (n) {
 		struct att_host_cmd c = access_of(ATT_H_IO_COPY, io, off);
 		uint32_t most = ATT_HOST_DATA - (io->off + off) % 8;
-		uint32_t k = n < most ? (uint32_t)n : most;
+		uint32_t k = (uint32_t)min_of(n, most);
 
 		host_post_data(h, &c, p, k, store_takes(h, io, k));
 		p += k;
@@ -163,9 +164,9 @@ static void host_io_tstore(struct weft_host *h, struct att_host_cmd *c,
 {
 	uint8_t buf[TAGGED_MAX] = { 0 };
 
-	memcpy(buf, data, n < sizeof(buf) ? n : sizeof(buf));
-	host_post_data(h, c, buf, n < sizeof(buf) ? n : sizeof(buf),
-		       HOST_TAKES(h->node->info.cost_store, 1));
+	n = min_of(n, TAGGED_MAX);
+	memcpy(buf, data, n);
+	host_post_data(h, c, buf, n, HOST_TAKES(h->node->info.cost_store, 1));
 }
 
 void weft_io_tstore(struct weft_host *h, const struct weft_io *io, uint64_t off,
@@ -220,8 +221,7 @@ bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
 	struct att_host_cmd c = access_of(ATT_H_TCSTORE, io, off);
 	uint8_t buf[sizeof(cond) + TAGGED_MAX];
 
-	if (n > TAGGED_MAX)
-		n = TAGGED_MAX;
+	n = min_of(n, TAGGED_MAX);
 	memcpy(buf, &cond, sizeof(cond));
 	memcpy(buf + sizeof(cond), data, n);
 	return host_call_data(h, &c, buf, (uint32_t)sizeof(cond) + n, NULL);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "attach/host_client.h"
+#include "base/minmax.h"
 
 uint64_t host_off(const struct weft_host *h, const volatile void *p)
 {
@@ -186,7 +187,7 @@ bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 	if (msync((void *)(uintptr_t)va, n * WEFT_PAGE, MS_ASYNC))
 		return false;
 	while (left) {
-		uint64_t k = left < part ? left : part;
+		uint64_t k = min_of(left, part);
 
 		if (!pin_some(h, va + (left - k) * WEFT_PAGE, k,
 			      phys + left - k)) {

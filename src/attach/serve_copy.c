@@ -6,6 +6,7 @@
 
 #include "attach/copy.h"
 #include "attach/copy_wire.h"
+#include "base/minmax.h"
 #include "host/process_memory.h"
 
 /* Nothing is at address 0: who may look is told so. */
@@ -43,8 +44,7 @@ static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
 
 	while (n && fd >= 0) {
 		struct att_copy_ask q = { .va = va,
-					  .n = n < ATT_COPY ? (uint32_t)n
-							    : ATT_COPY,
+					  .n = (uint32_t)min_of(n, ATT_COPY),
 					  .write = write };
 
 		if (copy_piece(fd, &q, b,

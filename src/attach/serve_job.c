@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "attach/serve_internal.h"
+#include "base/minmax.h"
 
 /* mpirun gets this long to end the rest of a job itself */
 #define LOST 5000000000ull
@@ -139,9 +140,9 @@ static void look_one(void *server, const struct pidfd *p)
 
 int att_job_pause(const struct att_server *s)
 {
-	uint64_t ms = s->o.patience_ns / 4000000;
+	uint64_t ms = min_of(s->o.patience_ns / 4000000, 1000);
 
-	return ms < 50 ? 50 : ms < 1000 ? (int)ms : 1000;
+	return (int)max_of(ms, 50);
 }
 
 /* One has died, and those who started it all have not ended the rest. */

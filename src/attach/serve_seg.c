@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "attach/serve_internal.h"
+#include "base/minmax.h"
 
 static uint64_t serve_seg_up(uint64_t n)
 {
@@ -19,7 +20,7 @@ static void seg_layout(struct att_seg *s, uint32_t max_msg)
 
 	s->n_cmds = ATT_CMDS;
 	s->n_events = ATT_EVENTS;
-	s->tx_bytes = serve_seg_up(tx > ATT_TX_MIN ? tx : ATT_TX_MIN);
+	s->tx_bytes = serve_seg_up(max_of(tx, ATT_TX_MIN));
 	s->rx_slot = (max_msg + 63ull) & ~63ull;
 	s->rx_bytes = serve_seg_up(ATT_RX_SLOTS * s->rx_slot);
 	s->cmd_off = serve_seg_up(sizeof(*s));

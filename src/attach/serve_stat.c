@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "attach/serve_internal.h"
+#include "base/minmax.h"
 #include "weft/prog.h"
 #include "weft/trace.h"
 
@@ -25,7 +26,7 @@ static void stat_alone(struct att_client *c, uint32_t stat)
 		if (i == stat || strcmp(name, c->stat[i].name))
 			continue;
 		k = (size_t)snprintf(number, sizeof(number), "#%u", stat);
-		n = n + k < WEFT_ATT_STAT_NAME ? n : WEFT_ATT_STAT_NAME - 1 - k;
+		n = min_of(n, WEFT_ATT_STAT_NAME - 1 - k);
 		memcpy(name + n, number, k + 1);
 		return;
 	}
@@ -70,7 +71,7 @@ static void call_ended(struct att_agent *g, struct att_client *c, uint32_t stat,
 	if (c->over)
 		return;
 	s->sum += t;
-	s->max = t > s->max ? t : s->max;
+	s->max = max_of(t, s->max);
 	if (weft_heard_kind(g->prog, WEFT_TRACE_SPAN))
 		weft_span(g->prog, WEFT_TRACE_CALLS, c->rank,
 			  stat_name(c, stat), c->rank, from, now);
@@ -197,7 +198,7 @@ static bool call_get(const struct att_client *c, uint32_t k, struct att_call *o)
 				.calls = s->calls,
 				.bytes = s->bytes,
 				.time = s->time + t->sum,
-				.max = s->max > t->max ? s->max : t->max };
+				.max = max_of(s->max, t->max) };
 	return true;
 }
 

@@ -12,6 +12,7 @@
 #include "base/crc.h"
 
 static const uint16_t crc16_tab[8][256] = {
+#include "base/minmax.h"
 #include "crc16_tab.inc"
 };
 
@@ -45,7 +46,7 @@ uint32_t crc32_qwords(uint32_t crc, const uint8_t *p, size_t n)
 
 	assert(n % 8 == 0);
 	while (n) {
-		size_t qwords = n / 8 < CRC_CHUNK ? n / 8 : CRC_CHUNK;
+		size_t qwords = min_of(n / 8, CRC_CHUNK);
 
 		memcpy(turned, p, qwords * 8);
 		for (size_t i = 0; i < qwords; i++)

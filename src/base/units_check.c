@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "base/units.h"
 
 enum { CHECK_TEXT = 64, CHECK_WORD = 64 };
@@ -164,11 +165,6 @@ int units_check(enum weft_ptype type, const char *range, const void *val,
 
 /* ---- did you mean ---- */
 
-static size_t check_min(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Edit distance of words below CHECK_WORD characters; a swap of neighbours
  * counts one. */
 static size_t check_distance(const char *a, const char *b)
@@ -183,11 +179,12 @@ static size_t check_distance(const char *a, const char *b)
 
 		row[0] = i;
 		for (size_t j = 1; j <= n; j++) {
-			row[j] = check_min(check_min(row[j - 1], one[j]) + 1,
-					   one[j - 1] + (a[i - 1] != b[j - 1]));
+			row[j] = min_of(row[j - 1], one[j]) + 1;
+			row[j] = min_of(row[j],
+					one[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
 			    a[i - 2] == b[j - 1])
-				row[j] = check_min(row[j], two[j - 2] + 1);
+				row[j] = min_of(row[j], two[j - 2] + 1);
 		}
 		two = one;
 		one = row;

@@ -3,6 +3,7 @@
  * the user in the order of their sender. */
 #include <errno.h>
 
+#include "base/minmax.h"
 #include "endpoint/core.h"
 
 /* A message as its handler sees it. */
@@ -230,8 +231,7 @@ static struct ep_msg *msg_ready(struct ep *e, uint32_t src)
 	struct ep_msg *m;
 
 	/* one_ring: messages between libraries have places, too */
-	if (p->given < p->consumed)
-		p->given = p->consumed;
+	p->given = max_of(p->given, p->consumed);
 	while (p->given < p->got &&
 	       msg_nth(e, src, p->given)->state == EP_FREED)
 		p->given++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint: messages out.  Each peer has one list of operations that
  * are issued in order, as the peer has places and the NIC has room. */
+#include "base/minmax.h"
 #include "endpoint/core.h"
 
 bool ep_takes_place(const struct ep *e, enum ep_kind kind)
@@ -43,7 +44,7 @@ static bool data_out(struct ep *e, struct ep_op *op)
 	const uint8_t *buf = op->req.buf; /* NULL: nothing is sent */
 	struct ep_head h = { .kind = op->data_kind,
 			     .id = op->id,
-			     .len = (uint32_t)(left < max ? left : max),
+			     .len = (uint32_t)min_of(left, max),
 			     .notify = op->req.notify,
 			     .imm = op->req.imm,
 			     .addr = op->off,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/minmax.h"
 #include "measure/calls.h"
 
 #include <stdlib.h>
@@ -92,7 +93,7 @@ void calls_sum(const struct calls *c, struct calls *to)
 		s->calls += r->calls;
 		s->bytes += r->bytes;
 		s->time += r->time;
-		s->max = r->max > s->max ? r->max : s->max;
+		s->max = max_of(r->max, s->max);
 	}
 	if (to->n_rows)
 		qsort(to->rows, to->n_rows, sizeof(*to->rows), time_cmp);
@@ -105,8 +106,8 @@ uint64_t calls_measured(const struct calls *c)
 	for (size_t i = 0; i < c->n_ranks; i++) {
 		if (!c->ranks[i].over)
 			continue;
-		start = c->ranks[i].start < start ? c->ranks[i].start : start;
-		over = c->ranks[i].over > over ? c->ranks[i].over : over;
+		start = min_of(c->ranks[i].start, start);
+		over = max_of(c->ranks[i].over, over);
 	}
 	return over > start ? over - start : 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Warm-up and confidence, see steady_state.h. */
+#include "base/minmax.h"
 #include "measure/steady_state.h"
 
 #include <math.h>
@@ -75,7 +76,7 @@ bool steady_interval(const struct steady *s, uint32_t first, double *mean_p,
 		     double *half_p)
 {
 	uint32_t n = s->n > first ? s->n - first : 0;
-	uint32_t groups = n < GROUPS ? n : GROUPS, each;
+	uint32_t groups = min_of(n, GROUPS), each;
 	double sum = 0, sum2 = 0, var;
 
 	if (groups < GROUPS_MIN)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The name of the host: that of the simulated node (WEFT_NODE_NAME), so that an
  * MPI takes ranks on different nodes for ranks on different machines. */
+#include "base/minmax.h"
 #include "preload/preload.h"
 
 #include <errno.h>
@@ -62,7 +63,7 @@ int gethostname(char *name, size_t len)
 	if (uname(&u))
 		return -1;
 	n = strlen(u.nodename) + 1;
-	memcpy(name, u.nodename, n < len ? n : len);
+	memcpy(name, u.nodename, min_of(n, len));
 	if (n <= len)
 		return 0;
 	errno = ENAMETOOLONG;

@@ -3,6 +3,7 @@
  * code.  Libraries of the system (PMIx, libevent, libfabric) keep real time;
  * those named in WEFT_TIME_LIBS (parts of file names, separated by ':') count
  * as the program. */
+#include "base/minmax.h"
 #include "preload/preload.h"
 
 #include <dlfcn.h>
@@ -74,8 +75,8 @@ static int see_object(struct dl_phdr_info *o, size_t size, void *arg)
 
 		if (p->p_type != PT_LOAD)
 			continue;
-		r.from = at < r.from ? at : r.from;
-		r.to = at + p->p_memsz > r.to ? at + p->p_memsz : r.to;
+		r.from = min_of(at, r.from);
+		r.to = max_of(at + p->p_memsz, r.to);
 	}
 	if (the.n_ranges < RANGES)
 		the.range[the.n_ranges++] = r;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "provider/obj.h"
 
 static struct wfi_av *av_of(struct fid_av *fid)
@@ -208,7 +209,7 @@ static int av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr,
 	if (fi_addr < av->n && av->at[fi_addr].used) {
 		struct sockaddr_in sin = av->at[fi_addr].sin;
 
-		memcpy(addr, &sin, room < sizeof(sin) ? room : sizeof(sin));
+		memcpy(addr, &sin, min_of(room, sizeof(sin)));
 		*addrlen = sizeof(sin);
 		rc = 0;
 	}

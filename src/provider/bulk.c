@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/minmax.h"
 #include "provider/bulk.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@ static size_t bulk_chunk(const struct wfi_hub *h)
 {
 	size_t most = h->info->max_put;
 
-	return most && most < (1u << 26) ? most : 1u << 26;
+	return most ? min_of(most, 1u << 26) : 1u << 26;
 }
 
 /* ---- registered memory ---- */
@@ -210,13 +211,11 @@ static int bulk_self(struct wfi_op *op)
 static int bulk_post(struct wfi_op *op)
 {
 	struct wfi_hub *h = op->hub;
-	size_t n = op->len - op->at, chunk = bulk_chunk(h);
+	size_t n = min_of(op->len - op->at, bulk_chunk(h));
 	int rc;
 
 	if (op->peer->addr == h->self)
 		return bulk_self(op);
-	if (n > chunk)
-		n = chunk;
 	rc = weft_ep_post(h->ep,
 			  &(struct weft_ep_op){ .code = WEFT_EP_PUT,
 						.dst = op->peer->addr,
@@ -292,7 +291,7 @@ static bool iov_piece(const struct iovec *iov, size_t n, size_t *i,
 		}
 		k -= *skip;
 		piece->iov_base = (char *)iov[*i].iov_base + *skip;
-		piece->iov_len = k < most ? k : most;
+		piece->iov_len = min_of(k, most);
 		*skip += piece->iov_len;
 		return true;
 	}

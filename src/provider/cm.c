@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "provider/obj.h"
 #include "provider/pep.h"
 
@@ -261,7 +262,7 @@ int wfi_sin_give(const struct sockaddr_in *sin, void *addr, size_t *len)
 
 	*len = sizeof(*sin);
 	if (addr && room)
-		memcpy(addr, sin, room < sizeof(*sin) ? room : sizeof(*sin));
+		memcpy(addr, sin, min_of(room, sizeof(*sin)));
 	return room < sizeof(*sin) ? -FI_ETOOSMALL : 0;
 }
 

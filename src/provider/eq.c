@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "provider/obj.h"
 
 static struct wfi_eq *eq_of(struct fid_eq *fid)
@@ -75,7 +76,7 @@ static ssize_t eq_get(struct wfi_eq *eq, uint32_t *event, void *buf, size_t len,
 		    : !rc && len < e->len)
 		rc = -FI_ETOOSMALL;
 	if (!rc) {
-		rc = e->len < len ? e->len : len;
+		rc = min_of(e->len, len);
 		*event = e->event;
 		memcpy(buf, e->data, rc);
 		if (!(flags & FI_PEEK)) {
@@ -134,8 +135,7 @@ static void eq_err_data(struct wfi_eq *eq, struct fi_eq_err_entry *to,
 			void *user, size_t room)
 {
 	if (room && user) {
-		if (to->err_data_size > room)
-			to->err_data_size = room;
+		to->err_data_size = min_of(to->err_data_size, room);
 		if (to->err_data_size)
 			memcpy(user, eq->err_data, to->err_data_size);
 		to->err_data = user;

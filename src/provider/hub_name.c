@@ -4,6 +4,7 @@
  * An endpoint's own address says where it is: 127.(slot + 1).(node).(node),
  * port.  127.0.x.y, as a user types it, does not: whoever has the port answers
  * to a question that goes to every process. */
+#include "base/minmax.h"
 #include "provider/hub.h"
 
 #include <arpa/inet.h>
@@ -65,7 +66,7 @@ static void name_ask_all(struct wfi_hub *h, struct wfi_ask *a)
 	struct wire w = { .op = WIRE_ASK, .a = a->port };
 	uint32_t most = a->slots ? a->slots * 4 : 2;
 
-	a->slots = most < h->info->slots ? most : h->info->slots;
+	a->slots = min_of(most, h->info->slots);
 	for (uint32_t node = 0; node < h->info->nodes; node++) {
 		for (uint32_t slot = 0; slot < a->slots; slot++) {
 			uint32_t to = WEFT_ATT_ADDR(node, slot);

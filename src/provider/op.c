@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "provider/bulk.h"
 #include "provider/rxq.h"
 
@@ -124,8 +125,7 @@ void wfi_op_free(struct wfi_op *op)
 		size_t i = (op->id & ID_MASK) - 1;
 
 		h->slot[i].op = NULL;
-		if (i < h->first_free)
-			h->first_free = i;
+		h->first_free = min_of(i, h->first_free);
 		op->id = 0;
 	}
 	if (op->rx && !--op->rx->pending && !op->rx->posted)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "provider/bulk.h"
 #include "provider/obj.h"
 
@@ -40,7 +41,7 @@ static size_t rx_room(struct wfi_rxq *q, struct wfi_rx *rx, size_t len,
 	if (rx->multi) {
 		iov[0].iov_base = (char *)iov[0].iov_base + rx->used;
 		iov[0].iov_len = room;
-		rx->used += len < room ? len : room;
+		rx->used += min_of(len, room);
 	}
 	rx->pending++;
 	if (!rx->multi || rx->len - rx->used < rx->least)
@@ -196,7 +197,7 @@ static void rx_long(struct wfi_rx *rx, const struct wfi_msg *m, size_t room,
 	op->flags = (m->flags & WIRE_TAGGED ? FI_TAGGED : 0) |
 		    (m->flags & WIRE_DATA ? FI_REMOTE_CQ_DATA : 0);
 	op->full = m->len;
-	op->len = m->len < room ? m->len : room;
+	op->len = min_of(m->len, room);
 	memcpy(op->iov, iov, sizeof(op->iov));
 	op->iovs = iovs;
 	op->to_id = m->id;

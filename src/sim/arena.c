@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/minmax.h"
 #include "sim/arena.h"
 
 #include <stdint.h>
@@ -33,7 +34,7 @@ static size_t chunk_size(const struct arena *a, size_t want)
 {
 	size_t n = a->chunks ? 2 * a->chunks->bytes : CHUNK_MIN;
 
-	n = n < CHUNK_MAX ? n : CHUNK_MAX;
+	n = min_of(n, CHUNK_MAX);
 	while (n < want)
 		n *= 2;
 	return n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See fault_schedule.h. */
+#include "base/minmax.h"
 #include "sim/fault_schedule.h"
 
 #include <assert.h>
@@ -41,8 +42,7 @@ static void outage_add(struct outage *o, weft_time_t from)
 {
 	weft_time_t len = o->length ? draw(o, o->length) : WEFT_NEVER - from;
 
-	if (len > WEFT_NEVER - from)
-		len = WEFT_NEVER - from;
+	len = min_of(len, WEFT_NEVER - from);
 	vec_push(&o->spans, (struct outage_span){ from, from + len });
 	o->over = !o->every || from + len == WEFT_NEVER;
 }

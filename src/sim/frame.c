@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "base/need.h"
 #include "sim/sim_internal.h"
 
@@ -90,7 +91,7 @@ static uint32_t size_log2(uint32_t len)
 {
 	uint32_t l = len > 1 ? 32 - (uint32_t)__builtin_clz(len - 1) : 0;
 
-	return l < BUF_LOG2_MIN ? BUF_LOG2_MIN : l;
+	return max_of(l, BUF_LOG2_MIN);
 }
 
 struct weft_slice weft_slice_word(struct weft_sim *sim, uint32_t len)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pending events: see queue.h. */
+#include "base/minmax.h"
 #include "base/need.h"
 #include "sim/queue.h"
 
@@ -247,12 +248,12 @@ static void sort_merge(struct evq *q, struct evq_vec *v)
 	struct evq_event *a = v->ev, *b = q->scratch.ev, *t;
 
 	for (uint32_t i = 0; i < v->n; i += 16)
-		sort_insertion(a + i, v->n - i < 16 ? v->n - i : 16);
+		sort_insertion(a + i, min_of(v->n - i, 16));
 	for (uint32_t run = 16; run < v->n; run *= 2) {
 		for (uint32_t i = 0; i < v->n; i += 2 * run) {
-			uint32_t n = v->n - i < 2 * run ? v->n - i : 2 * run;
+			uint32_t n = min_of(v->n - i, 2 * run);
 
-			queue_merge(a + i, run < n ? run : n, n, b + i);
+			queue_merge(a + i, min_of(run, n), n, b + i);
 		}
 		t = a;
 		a = b;
@@ -351,7 +352,7 @@ static bool pop_thin(struct evq *q, uint32_t i, uint64_t until,
 		unsigned __int128 r = queue_rank(&v->ev[k]);
 
 		at = r < least ? k : at;
-		least = r < least ? r : least;
+		least = min_of(r, least);
 	}
 	ev_p->time = (uint64_t)(least >> 64);
 	ev_p->key = (uint64_t)least;

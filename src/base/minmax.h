@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lesser and the greater of two numbers.  Each argument is evaluated once;
+ * the result has the type that C gives to a sum of both, so that a narrow
+ * counter and a wide limit compare as wide ones.  The comparison that is never
+ * made lets the compiler refuse a mix of signed and unsigned variables. */
+#ifndef BASE_MINMAX_H
+#define BASE_MINMAX_H
+
+#define min_of(a, b)                                                           \
+	({                                                                     \
+		__typeof__(1 ? (a) : (b)) min_a_ = (a), min_b_ = (b);          \
+		if (0)                                                         \
+			(void)((a) == (b));                                    \
+		min_a_ < min_b_ ? min_a_ : min_b_;                             \
+	})
+#define max_of(a, b)                                                           \
+	({                                                                     \
+		__typeof__(1 ? (a) : (b)) max_a_ = (a), max_b_ = (b);          \
+		if (0)                                                         \
+			(void)((a) == (b));                                    \
+		max_a_ > max_b_ ? max_a_ : max_b_;                             \
+	})
+
+#endif

@@ -60,9 +60,11 @@ struct weft_port {
 	 * time; NULL: only then.  See bus.h. */
 	enum weft_told (*told)(struct weft_port *p,
 			       const struct weft_bus_note *note);
-	/* Frames on their way to this port, in order of arrival. */
-	struct weft_frame **ring;
-	uint32_t head, tail, mask;
+	/* Frames on their way to this port, in order of arrival: a ring. */
+	struct {
+		struct weft_frame **at;
+		uint32_t head, tail, mask;
+	} in;
 	/* Volume that left through this port. */
 	uint64_t out_frames, out_words;
 	weft_time_t out_busy;

@@ -6,6 +6,7 @@
  *	*ring_push(&r) = pkt;
  *	ring_front(&r)->size;
  *	ring_pop(&r);
+ *	*ring_insert(&r, e, e->time <= pkt.time) = pkt;
  *
  * Pointers into it last until the next push.  After warm-up nothing is
  * allocated.  Running out of memory ends the program. */
@@ -18,58 +19,66 @@
 
 #define RING(type)                                                             \
 	type *at;                                                              \
-	uint32_t head, tail, cap
+	uint32_t head, tail, mask
 
-/* Doubles a full ring; head and tail count without wrapping. */
-static inline void *ring_grow_(void *at, uint32_t head, uint32_t tail,
-			       uint32_t *cap, size_t size)
+/* Doubles the room; head and tail count without wrapping.  Apart, and cold, so
+ * that a push saves no registers for it. */
+__attribute__((noinline, cold, unused)) static void *
+ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 {
-	uint32_t old = *cap;
+	uint32_t old = *mask;
 	char *a;
 
-	*cap = old ? old * 2 : 4;
-	a = malloc(*cap * size);
+	*mask = old ? old * 2 + 1 : 7;
+	a = malloc((*mask + 1ul) * size);
 	if (!a)
 		abort();
 	for (uint32_t i = head; i != tail; i++)
-		memcpy(a + (i & (*cap - 1)) * size,
-		       (char *)at + (i & (old - 1)) * size, size);
+		memcpy(a + (i & *mask) * size, (char *)at + (i & old) * size,
+		       size);
 	free(at);
 	return a;
 }
 
-/* The next push takes new memory. */
-#define ring_full(r) ((r)->tail - (r)->head == (r)->cap)
+/* The next push takes new memory.  One place stays free, so that an empty ring
+ * without memory needs no test of its own. */
+#define ring_full(r) ((r)->tail - (r)->head >= (r)->mask)
 /* Address of a new, unfilled last element. */
 #define ring_push(r)                                                           \
 	((void)(ring_full(r) &&                                                \
 		((r)->at = ring_grow_((r)->at, (r)->head, (r)->tail,           \
-				      &(r)->cap, sizeof(*(r)->at)))),          \
-	 &(r)->at[(r)->tail++ & ((r)->cap - 1)])
+				      &(r)->mask, sizeof(*(r)->at)))),         \
+	 &(r)->at[(r)->tail++ & (r)->mask])
+/* Address of a new, unfilled element behind the last element e of which
+ * `stays` holds; those after it move up.  The search begins at the end, where
+ * what comes nearly in order belongs. */
+#define ring_insert(r, e, stays)                                               \
+	({                                                                     \
+		uint32_t i_ = (ring_push(r), (r)->tail - 1);                   \
+                                                                               \
+		for (; i_ != (r)->head; i_--) {                                \
+			__typeof__((r)->at) e = ring_at(r, i_ - 1);            \
+                                                                               \
+			if (stays)                                             \
+				break;                                         \
+			*ring_at(r, i_) = *e;                                  \
+		}                                                              \
+		ring_at(r, i_);                                                \
+	})
+/* Adds v behind all elements that are not greater.  key: the member that orders
+ * them, with its dot or arrow; nothing for numbers. */
+#define ring_insert_sorted(r, v, key)                                          \
+	((void)(*ring_insert(r, e_, (*e_)key <= (v)key) = (v)))
 #define ring_empty(r)  ((r)->head == (r)->tail)
 #define ring_count(r)  ((r)->tail - (r)->head)
-#define ring_nth(r, i) (&(r)->at[((r)->head + (i)) & ((r)->cap - 1)])
+#define ring_nth(r, i) (&(r)->at[((r)->head + (i)) & (r)->mask])
 #define ring_front(r)  ring_nth(r, 0)
 #define ring_pop(r)    ((void)(r)->head++)
 /* Element pushed as number `seq` (value of tail at that time). */
-#define ring_at(r, seq) (&(r)->at[(seq) & ((r)->cap - 1)])
-/* Adds v behind all elements that are not greater, nearly always as the last
- * one.  key: the member that orders them, with its dot; nothing for numbers. */
-#define ring_insert_sorted(r, v, key)                                          \
-	do {                                                                   \
-		uint32_t at_;                                                  \
-                                                                               \
-		(void)ring_push(r);                                            \
-		for (at_ = (r)->tail - 1; at_ != (r)->head; at_--) {           \
-			if ((*ring_at(r, at_ - 1)) key <= (v)key)              \
-				break;                                         \
-			*ring_at(r, at_) = *ring_at(r, at_ - 1);               \
-		}                                                              \
-		*ring_at(r, at_) = (v);                                        \
-	} while (0)
-#define ring_clear(r) ((void)((r)->head = (r)->tail))
+#define ring_at(r, seq) (&(r)->at[(seq) & (r)->mask])
+#define ring_clear(r)	((void)((r)->head = (r)->tail))
 #define ring_free(r)                                                           \
 	(free((r)->at), (r)->at = NULL,                                        \
-	 (void)((r)->head = (r)->tail = (r)->cap = 0))
+	 (void)((r)->head = (r)->tail = (r)->mask = 0))
 
 #endif

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ring.h"
 #include "sim/sim_internal.h"
 #include "weft/bus.h"
 #include "weft/trace.h"
 
 struct note_queue {
-	uint32_t head, tail, mask;
-	struct weft_bus_note *note;
+	RING(struct weft_bus_note);
 };
 
 static struct note_queue *queue_of(struct weft_port *p)
@@ -31,42 +31,11 @@ static inline void note_copy(struct weft_bus_note *to,
 		memcpy(to->data, from->data, sizeof(to->data));
 }
 
-static void queue_grow(struct note_queue *q)
-{
-	uint32_t n = q->tail - q->head, cap = n ? n * 2 : 4;
-	struct weft_bus_note *a = malloc(cap * sizeof(*a));
-
-	assert(a);
-	for (uint32_t i = 0; i < n; i++)
-		a[i] = q->note[(q->head + i) & q->mask];
-	free(q->note);
-	q->note = a;
-	q->mask = cap - 1;
-	q->head = 0;
-	q->tail = n;
-}
-
-static inline __attribute__((always_inline)) void
-queue_add(struct note_queue *q, const struct weft_bus_note *note)
-{
-	uint32_t i;
-
-	if (!q->note || q->tail - q->head > q->mask)
-		queue_grow(q);
-	/* An interrupt may be due before the end of a tenure told earlier. */
-	for (i = q->tail; i != q->head; i--) {
-		if (q->note[(i - 1) & q->mask].time <= note->time)
-			break;
-		q->note[i & q->mask] = q->note[(i - 1) & q->mask];
-	}
-	note_copy(&q->note[i & q->mask], note);
-	q->tail++;
-}
-
 static inline __attribute__((always_inline)) void
 tell(struct weft_port *p, const struct weft_bus_note *note)
 {
 	enum weft_told how = WEFT_TOLD_POST;
+	struct note_queue *q;
 
 	if (p->comp->cls->ops.note) {
 		p->comp->cls->ops.note(p->comp, p->index, note);
@@ -76,7 +45,9 @@ tell(struct weft_port *p, const struct weft_bus_note *note)
 		how = p->told(p, note);
 	if (how == WEFT_TOLD_TAKEN)
 		return;
-	queue_add(queue_of(p), note);
+	q = queue_of(p);
+	/* An interrupt may be due before the end of a tenure told earlier. */
+	note_copy(ring_insert(q, e, e->time <= note->time), note);
 	if (how == WEFT_TOLD_POST)
 		weft_post(p->comp, p->index, note->time);
 }
@@ -102,8 +73,8 @@ void weft_bus_expect(struct weft_port *p)
 {
 	struct note_queue *q = p->notes;
 
-	for (uint32_t i = q ? q->head : 0; q && i != q->tail; i++) {
-		weft_time_t t = q->note[i & q->mask].time;
+	for (uint32_t i = 0; q && i < ring_count(q); i++) {
+		weft_time_t t = ring_nth(q, i)->time;
 
 		if (t > weft_now(p->comp))
 			weft_post(p->comp, p->index, t);
@@ -114,16 +85,17 @@ uint32_t weft_bus_queued(const struct weft_port *p)
 {
 	const struct note_queue *q = p->notes;
 
-	return q ? q->tail - q->head : 0;
+	return q ? ring_count(q) : 0;
 }
 
 bool weft_bus_left(struct weft_port *p, struct weft_bus_note *note_p)
 {
 	struct note_queue *q = p->notes;
 
-	if (!q || q->head == q->tail)
+	if (!q || ring_empty(q))
 		return false;
-	note_copy(note_p, &q->note[q->head++ & q->mask]);
+	note_copy(note_p, ring_front(q));
+	ring_pop(q);
 	return true;
 }
 
@@ -131,8 +103,7 @@ bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p)
 {
 	const struct note_queue *q = p->notes;
 
-	if (!q || q->head == q->tail ||
-	    q->note[q->head & q->mask].time > weft_now(p->comp))
+	if (!q || ring_empty(q) || ring_front(q)->time > weft_now(p->comp))
 		return false;
 	weft_bus_left(p, note_p);
 	if (weft_heard(p->comp))
@@ -146,9 +117,9 @@ void notes_fini(struct weft_port *p)
 
 	if (!q)
 		return;
-	for (; q->head != q->tail; q->head++)
-		weft_slice_drop(&q->note[q->head & q->mask].slice);
-	free(q->note);
+	for (; !ring_empty(q); ring_pop(q))
+		weft_slice_drop(&ring_front(q)->slice);
+	ring_free(q);
 	free(q);
 	p->notes = NULL;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
+#include "base/ring.h"
 #include "sim/sim_internal.h"
 #include "weft/trace.h"
 
@@ -75,9 +77,9 @@ void comp_ports_fini(struct weft_comp *c)
 	for (uint32_t i = 0; i < c->n_ports; i++) {
 		struct weft_port *p = &c->ports[i];
 
-		for (; p->head != p->tail; p->head++)
-			weft_frame_free(p->ring[p->head & p->mask]);
-		free(p->ring);
+		for (; !ring_empty(&p->in); ring_pop(&p->in))
+			weft_frame_free(*ring_front(&p->in));
+		ring_free(&p->in);
 		free(p->filters);
 		notes_fini(p);
 	}
@@ -188,39 +190,14 @@ int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 	return 0;
 }
 
-static void ring_grow(struct weft_port *p)
-{
-	uint32_t n = p->tail - p->head, cap = n ? n * 2 : 8;
-	struct weft_frame **r = malloc(cap * sizeof(struct weft_frame *));
-
-	assert(r);
-	for (uint32_t i = 0; i < n; i++)
-		r[i] = p->ring[(p->head + i) & p->mask];
-	free(p->ring);
-	p->ring = r;
-	p->mask = cap - 1;
-	p->head = 0;
-	p->tail = n;
-}
-
-/* Into the peer's ring by time of arrival; only filters make frames overtake,
- * so the search nearly always ends at once. */
+/* By time of arrival: only filters make frames overtake. */
 static void port_deliver(struct weft_port *from, struct weft_frame *f)
 {
 	struct weft_port *p = from->peer;
 	struct weft_sim *sim = p->comp->sim;
-	uint32_t i;
 
 	assert(f->time > sim->head.now);
-	if (!p->ring || p->tail - p->head > p->mask)
-		ring_grow(p);
-	for (i = p->tail; i != p->head; i--) {
-		if (p->ring[(i - 1) & p->mask]->time <= f->time)
-			break;
-		p->ring[i & p->mask] = p->ring[(i - 1) & p->mask];
-	}
-	p->ring[i & p->mask] = f;
-	p->tail++;
+	ring_insert_sorted(&p->in, f, ->time);
 	evq_push(&sim->q, f->time, comp_key(p->comp, 0, p->index));
 }
 
@@ -242,8 +219,7 @@ WEFT_COLD static void port_out_told(struct weft_port *p, struct weft_frame *f)
 WEFT_COLD static weft_time_t port_overlap(struct weft_port *p,
 					  weft_time_t start, weft_time_t end)
 {
-	if (end < p->out_end)
-		end = p->out_end;
+	end = max_of(end, p->out_end);
 	if (p->beside || p->overlapped)
 		return end;
 	p->overlapped = true;
@@ -297,7 +273,7 @@ weft_time_t weft_port_ahead(const struct weft_port *p)
 	weft_time_t now = p->comp->sim->head.now;
 	weft_time_t left = p->out_end > now ? p->out_end - now : 0;
 
-	return left < p->out_run ? left : p->out_run;
+	return min_of(left, p->out_run);
 }
 
 void weft_filter_pass(struct weft_comp *filter, struct weft_frame *f)
@@ -316,12 +292,12 @@ void port_drain(struct weft_comp *c, uint32_t port)
 {
 	struct weft_port *p = &c->ports[port];
 
-	while (p->head != p->tail) {
-		struct weft_frame *f = p->ring[p->head & p->mask];
+	while (!ring_empty(&p->in)) {
+		struct weft_frame *f = *ring_front(&p->in);
 
 		if (f->time > c->sim->head.now)
 			break;
-		p->head++;
+		ring_pop(&p->in);
 		c->cls->ops.arrive(c, port, f);
 	}
 }

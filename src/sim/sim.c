@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/need.h"
+#include "base/ring.h"
 #include "base/rng.h"
 #include "sim/sim_internal.h"
 
@@ -439,8 +440,7 @@ static uint64_t frames_in_flight(const struct weft_sim *sim)
 
 	for (uint32_t i = 0; i < sim->n_comps; i++)
 		for (uint32_t p = 0; p < sim->comps[i]->n_ports; p++)
-			n += sim->comps[i]->ports[p].tail -
-			     sim->comps[i]->ports[p].head;
+			n += ring_count(&sim->comps[i]->ports[p].in);
 	return n;
 }
 

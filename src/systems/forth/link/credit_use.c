@@ -130,7 +130,7 @@ void forth_port_credit_in(struct forth_port *l, uint64_t cycle, uint16_t credit,
 	uint32_t lane = forth_credit_flow(credit);
 
 	/* the ring need not grow for what counts by now */
-	if (ring_full(&l->in) && l->in.cap >= INBOX_ROOM)
+	if (ring_full(&l->in) && l->in.mask >= INBOX_ROOM - 1)
 		forth_port_in_apply(l, forth_port_past(l));
 	*ring_push(&l->in) = (struct forth_port_inbox){ .cycle = cycle,
 							.credit = credit,

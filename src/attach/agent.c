@@ -190,8 +190,8 @@ static bool agent_aside(const struct att_agent *g)
 	for (size_t i = 0; i < g->clients.n; i++)
 		if (!g->clients.at[i]->aside)
 			return false;
-	return !g->n_ops &&
-	       (g->clients.n || (s->began && s->asides == s->live));
+	return !g->n_ops && (g->clients.n || (s->measure.began &&
+					      s->measure.asides == s->live));
 }
 
 /* Who is called while the library is still busy does not wait. */

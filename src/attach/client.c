@@ -239,19 +239,6 @@ static int att_join(struct weft_att *a, const char *path)
 	return ret;
 }
 
-static void att_endpoint(struct weft_att *a)
-{
-	a->ep = (struct weft_ep){
-		.ops = &att_ep_ops,
-		.info = { .name = a->info.nic,
-			  .caps = a->info.caps,
-			  .emulated = a->info.emulated,
-			  .max_msg = a->info.max_msg,
-			  .max_put = a->info.max_put,
-			  .align = a->info.align },
-	};
-}
-
 int att_connected(enum att_role role, struct weft_att **a_p)
 {
 	const char *path = getenv("WEFT_SOCKET");
@@ -302,7 +289,15 @@ static int att_new(struct weft_att **a_p)
 		att_free(a);
 		return ret;
 	}
-	att_endpoint(a);
+	a->ep = (struct weft_ep){
+		.ops = &att_ep_ops,
+		.info = { .name = a->info.nic,
+			  .caps = a->info.caps,
+			  .emulated = a->info.emulated,
+			  .max_msg = a->info.max_msg,
+			  .max_put = a->info.max_put,
+			  .align = a->info.align },
+	};
 	*a_p = a;
 	return 0;
 }

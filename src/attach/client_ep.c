@@ -52,13 +52,6 @@ static void att_not_idle(struct weft_att *a)
 	a->glanced = 0;
 }
 
-/* How long these take is known here, or nothing. */
-static bool takes_time(enum att_cmd_kind kind)
-{
-	return kind != ATT_C_NOP && kind != ATT_C_RELEASE &&
-	       kind != ATT_C_BEGIN && kind != ATT_C_END;
-}
-
 void att_post(struct weft_att *a)
 {
 	const struct att_cmd *c = &a->cmd[a->tail & (a->seg->n_cmds - 1)];
@@ -66,7 +59,9 @@ void att_post(struct weft_att *a)
 	a->busy = 0;
 	if (atomic_load(&a->n_marks))
 		att_marks_after(a);
-	a->posted |= takes_time(c->kind);
+	/* How long these take is known here, or nothing. */
+	a->posted |= c->kind != ATT_C_NOP && c->kind != ATT_C_RELEASE &&
+		     c->kind != ATT_C_BEGIN && c->kind != ATT_C_END;
 	if (c->kind != ATT_C_NOP || c->busy) {
 		att_not_idle(a);
 	}

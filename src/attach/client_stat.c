@@ -98,15 +98,6 @@ void weft_att_stat_begin(struct weft_att *a, int stat)
 	stat_unlock(a);
 }
 
-static void stat_local(struct weft_att *a, int stat)
-{
-	struct att_stat *s = &a->seg->stat[stat];
-	weft_time_t t = a->busy - a->mark[a->n_marks].busy;
-
-	s->time += t;
-	s->max = max_of(t, s->max);
-}
-
 static void stat_end(struct weft_att *a, int stat, bool drop)
 {
 	if (!stat_timed(a, stat))
@@ -115,8 +106,13 @@ static void stat_end(struct weft_att *a, int stat, bool drop)
 	stat_lock(a);
 	if (mark_fresh(a, stat) && (drop || !a->seg->trace)) {
 		a->n_marks--;
-		if (!drop)
-			stat_local(a, stat);
+		if (!drop) {
+			struct att_stat *s = &a->seg->stat[stat];
+			weft_time_t t = a->busy - a->mark[a->n_marks].busy;
+
+			s->time += t;
+			s->max = max_of(t, s->max);
+		}
 	} else {
 		mark_add(a, ATT_C_END, stat, drop ? ATT_F_DROP : 0);
 	}
@@ -135,19 +131,6 @@ void weft_att_stat_drop(struct weft_att *a, int stat)
 
 /* ---- into the ring ---- */
 
-/* Payload of the command that comes behind is not its. */
-static void mark_put(struct weft_att *a, const struct att_mark *m,
-		     weft_time_t busy)
-{
-	uint32_t mask = a->seg->n_cmds - 1, i = a->tail & mask;
-
-	a->cmd[i] = (struct att_cmd){
-		.kind = m->kind, .flags = m->flags, .busy = busy, .buf = m->stat
-	};
-	a->tx_end[i] = a->tx_end[(a->tail - 1) & mask];
-	a->tail++;
-}
-
 void att_marks_put(struct weft_att *a)
 {
 	weft_time_t done = 0;
@@ -157,7 +140,15 @@ void att_marks_put(struct weft_att *a)
 	if (a->tail + a->n_marks - a->head >= a->seg->n_cmds)
 		att_look_head(a);
 	for (; n < a->n_marks && a->tail - a->head + 1 < a->seg->n_cmds; n++) {
-		mark_put(a, &a->mark[n], a->mark[n].busy - done);
+		uint32_t mask = a->seg->n_cmds - 1, i = a->tail & mask;
+
+		/* Payload of the command that comes behind is not its. */
+		a->cmd[i] = (struct att_cmd){ .kind = a->mark[n].kind,
+					      .flags = a->mark[n].flags,
+					      .busy = (a->mark[n].busy - done),
+					      .buf = a->mark[n].stat };
+		a->tx_end[i] = a->tx_end[(a->tail - 1) & mask];
+		a->tail++;
 		done = a->mark[n].busy;
 	}
 	a->busy -= done;

@@ -175,22 +175,18 @@ void att_flush(struct weft_att *a)
 		att_post(a);
 }
 
-/* Nobody has to be told that it waits. */
-static int att_direct_wait(struct weft_att *a, uint32_t real_us)
-{
-	int ret = direct_wait(a->direct, real_us);
-
-	if (ret)
-		att_look(a);
-	return ret && a->gone ? -EIO : ret;
-}
-
 int weft_att_wait(struct weft_att *a, uint32_t real_us)
 {
 	if (weft_att_gone(a))
 		return -EIO;
-	if (a->direct)
-		return att_direct_wait(a, real_us);
+	if (a->direct) {
+		/* Nobody has to be told that it waits. */
+		int ret = direct_wait(a->direct, real_us);
+
+		if (ret)
+			att_look(a);
+		return ret && a->gone ? -EIO : ret;
+	}
 	if (att_has_event(a))
 		return 0;
 	att_cpu_charge(a);
@@ -218,21 +214,6 @@ void weft_att_enter(struct weft_att *a, bool looks)
 void weft_att_leave(struct weft_att *a)
 {
 	a->glances = false;
-}
-
-/* Longer when it looks in vain for long: up to a ms. */
-static int att_glance(struct weft_att *a)
-{
-	uint32_t k = min_of(a->glanced / 256, 9);
-	weft_time_t now = atomic_load(&a->seg->now) + a->ahead;
-	int ret = a->ep.ops->wait(
-		&a->ep, now + (a->seg->host.time[T_exec_empty_poll] << k));
-
-	if (ret != -ETIMEDOUT)
-		return ret;
-	a->glanced++;
-	a->empty = a->vain = 0;
-	return -EAGAIN;
 }
 
 /* Those who talk directly do not come by here. */
@@ -272,8 +253,20 @@ int weft_att_idle(struct weft_att *a)
 	polls = atomic_fetch_add(&a->empty, 1) + 1;
 	if (polls < POLLS && polls + atomic_load(&a->vain) < VAIN)
 		return weft_att_gone(a) ? -EIO : -EAGAIN;
-	if ((a->glances || polls < POLLS) && a->info.clock != WEFT_CLOCK_NONE)
-		return att_glance(a);
+	if ((a->glances || polls < POLLS) && a->info.clock != WEFT_CLOCK_NONE) {
+		/* Longer when it looks in vain for long: up to a ms. */
+		uint32_t k = min_of(a->glanced / 256, 9);
+		weft_time_t now = atomic_load(&a->seg->now) + a->ahead;
+		int ret = a->ep.ops->wait(
+			&a->ep,
+			now + (a->seg->host.time[T_exec_empty_poll] << k));
+
+		if (ret != -ETIMEDOUT)
+			return ret;
+		a->glanced++;
+		a->empty = a->vain = 0;
+		return -EAGAIN;
+	}
 	if (a->glances) { /* untimed: others may go first */
 		sched_yield();
 		return -EAGAIN;

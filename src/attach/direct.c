@@ -109,16 +109,6 @@ int direct_peer_open(struct direct *d, uint32_t i, enum direct_want why)
 	return ret;
 }
 
-static void peer_drop(struct direct *d, uint32_t i)
-{
-	struct direct_peer *p = &d->peer[i];
-
-	if (p->place && i != d->me)
-		munmap((void *)(uintptr_t)p->place, d->lay.place_bytes);
-	pidfd_close(&p->who);
-	free(p->units);
-}
-
 /* ---- joining ---- */
 
 static void direct_init(struct direct *d)
@@ -146,8 +136,14 @@ static void direct_init(struct direct *d)
 
 static void direct_drop(struct direct *d)
 {
-	for (uint32_t i = 0; d->peer && i < d->n; i++)
-		peer_drop(d, i);
+	for (uint32_t i = 0; d->peer && i < d->n; i++) {
+		struct direct_peer *p = &d->peer[i];
+
+		if (p->place && i != d->me)
+			munmap((void *)(uintptr_t)p->place, d->lay.place_bytes);
+		pidfd_close(&p->who);
+		free(p->units);
+	}
 	if (d->self)
 		munmap(d->self, d->lay.place_bytes);
 	if (d->bell)
@@ -242,18 +238,6 @@ weft_time_t direct_now(const struct direct *d)
 	return (now_ns() - d->lay.start_ns) * WEFT_NS;
 }
 
-/* Who has something for us wakes us when he sees the flag; what came before
- * that we see ourselves. */
-static void direct_sleep(struct direct *d, uint64_t ns)
-{
-	struct direct_bell *b = &d->bell[d->me];
-
-	atomic_store(&b->asleep, DIRECT_ASLEEP);
-	if (!direct_news(d))
-		att_futex_wait(&b->asleep, DIRECT_ASLEEP, ns);
-	atomic_store(&b->asleep, DIRECT_AWAKE);
-}
-
 /* Looking is a waste where a peer needs the processor to go on. */
 static uint32_t spin_of(struct direct *d)
 {
@@ -281,6 +265,8 @@ int direct_wait(struct direct *d, uint32_t real_us)
 	if (d->ep.ops != &direct_ops)
 		return -EIO;
 	for (spin = spin_of(d);;) {
+		struct direct_bell *b;
+
 		for (uint32_t i = 0; i <= spin; i++) {
 			if (direct_news(d))
 				return 0;
@@ -290,6 +276,12 @@ int direct_wait(struct direct *d, uint32_t real_us)
 		end = end ? end : now + (uint64_t)real_us * 1000;
 		if (now >= end)
 			return -EAGAIN;
-		direct_sleep(d, end - now);
+		/* Who has something for us wakes us when he sees the flag; what
+		 * came before that we see ourselves. */
+		b = &d->bell[d->me];
+		atomic_store(&b->asleep, DIRECT_ASLEEP);
+		if (!direct_news(d))
+			att_futex_wait(&b->asleep, DIRECT_ASLEEP, end - now);
+		atomic_store(&b->asleep, DIRECT_AWAKE);
 	}
 }

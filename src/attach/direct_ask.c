@@ -9,13 +9,6 @@
 
 /* ---- operations of ours ---- */
 
-static void todo_push(struct direct *d, struct direct_op *op)
-{
-	op->next = NULL;
-	*d->todo_tail = op;
-	d->todo_tail = &op->next;
-}
-
 struct direct_op *direct_op_new(struct direct *d, uint32_t to,
 				enum weft_ep_kind event, void *ctx)
 {
@@ -96,8 +89,11 @@ static bool op_step(struct direct *d, struct direct_op *op)
 
 void direct_op_start(struct direct *d, struct direct_op *op)
 {
-	if (d->todo || !op_step(d, op))
-		todo_push(d, op);
+	if (d->todo || !op_step(d, op)) {
+		op->next = NULL;
+		*d->todo_tail = op;
+		d->todo_tail = &op->next;
+	}
 }
 
 void direct_answered(struct direct *d, uint32_t from, const uint8_t *data,
@@ -229,14 +225,6 @@ static void direct_ask_replies(struct direct *d)
 	}
 }
 
-/* Nobody answers any more. */
-static void direct_ask_orphans(struct direct *d)
-{
-	for (struct direct_op *op = d->op; op < d->op + DIRECT_OPS; op++)
-		if (op->used && op->asked && d->peer[op->place].left)
-			op_end(d, op, -EPIPE, 0);
-}
-
 void direct_progress(struct direct *d)
 {
 	struct direct_op *op;
@@ -253,5 +241,8 @@ void direct_progress(struct direct *d)
 		if (!next)
 			d->todo_tail = &d->todo;
 	}
-	direct_ask_orphans(d);
+	/* Nobody answers any more. */
+	for (op = d->op; op < d->op + DIRECT_OPS; op++)
+		if (op->used && op->asked && d->peer[op->place].left)
+			op_end(d, op, -EPIPE, 0);
 }

@@ -94,14 +94,6 @@ struct direct_head *direct_begin(struct direct *d, uint32_t to, size_t len)
 	return direct_head_at(d, p->out, p->put);
 }
 
-/* The first message of ours to him: he looks for it as soon as he is told, or
- * comes. */
-static void meet_him(struct direct *d, uint32_t to)
-{
-	d->peer[to].met = true;
-	direct_peer_open(d, to, WANT_MEET);
-}
-
 void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
 		   enum direct_kind kind, size_t len, uint32_t imm)
 {
@@ -109,8 +101,12 @@ void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
 
 	h->imm = imm;
 	h->at = p->put;
-	if (!p->met)
-		meet_him(d, to);
+	if (!p->met) {
+		/* The first message of ours to him: he looks for it as soon as
+		 * he is told, or comes. */
+		d->peer[to].met = true;
+		direct_peer_open(d, to, WANT_MEET);
+	}
 	p->put += direct_size(len);
 	clear_next(d, p);
 	direct_ring_publish(h, kind, len);

@@ -162,23 +162,18 @@ void weft_host_exit(struct weft_host *h, int status)
 
 /* ---- threads ---- */
 
-static void start_done(struct host_start *s, struct weft_att *a, int status)
-{
-	pthread_mutex_lock(&s->lock);
-	s->att = a;
-	s->status = status;
-	s->done = true;
-	pthread_cond_signal(&s->cond);
-	pthread_mutex_unlock(&s->lock);
-}
-
 /* It is connected; it begins when the simulator gives it its first turn. */
 static void *thread_main(void *arg)
 {
 	struct weft_host *h = arg;
 	int ret = att_connected(ATT_ROLE_THREAD, &h->att);
 
-	start_done(h->start, h->att, ret);
+	pthread_mutex_lock(&h->start->lock);
+	h->start->att = h->att;
+	h->start->status = ret;
+	h->start->done = true;
+	pthread_cond_signal(&h->start->cond);
+	pthread_mutex_unlock(&h->start->lock);
 	if (ret || att_noticed(h->att))
 		return NULL;
 	self_ = h;

@@ -146,12 +146,6 @@ static bool pin_own(const struct weft_host *h, const void *p, uint64_t n,
 	return off != UINT64_MAX;
 }
 
-/* As many pages at once as addresses fit into the answer. */
-static uint64_t pin_part(const struct weft_host *h)
-{
-	return h->att->seg->rx_bytes / sizeof(weft_phys_t);
-}
-
 static bool pin_some(struct weft_host *h, uint64_t va, uint64_t pages,
 		     weft_phys_t *phys)
 {
@@ -178,7 +172,9 @@ static void unpin_some(struct weft_host *h, uint64_t va, uint64_t pages)
 bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 		  weft_phys_t *phys)
 {
-	uint64_t n = pages_of(p, len), left = n, part = pin_part(h);
+	/* As many pages at once as addresses fit into the answer. */
+	uint64_t n = pages_of(p, len), left = n,
+		 part = h->att->seg->rx_bytes / sizeof(weft_phys_t);
 	uint64_t va = page_of(p);
 
 	if (pin_own(h, p, n, phys))

@@ -182,35 +182,30 @@ static void enter_or_leave(struct weft_host *h, enum att_host_kind kind,
 	host_put(h, &c);
 }
 
-/* The driver is in the simulator. */
-static int far_call(struct weft_host *h, const struct weft_dev *d, uint32_t op,
-		    void *arg)
-{
-	uint32_t n = WEFT_DRV_BYTES(op);
-	struct att_host_cmd c = { .kind = ATT_H_DRV_TRAP,
-				  .dev = d->index,
-				  .io_off = op };
-	struct att_reply r;
-
-	if (!n || n > WEFT_DRV_BYTES_MAX)
-		return -ENODEV;
-	host_call_data(h, &c, arg, n, &r);
-	if (r.status)
-		return -EINVAL;
-	memcpy(arg, h->att->rx, n);
-	if (r.a)
-		h->proc = proc_local(r.a);
-	return (int)(int64_t)r.b;
-}
-
 int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
 		  void *arg)
 {
 	struct weft_proc *was = h->proc;
 	int ret;
 
-	if (!d->drv.call)
-		return far_call(h, d, op, arg);
+	if (!d->drv.call) {
+		/* The driver is in the simulator. */
+		uint32_t n = WEFT_DRV_BYTES(op);
+		struct att_host_cmd c = { .kind = ATT_H_DRV_TRAP,
+					  .dev = d->index,
+					  .io_off = op };
+		struct att_reply r;
+
+		if (!n || n > WEFT_DRV_BYTES_MAX)
+			return -ENODEV;
+		host_call_data(h, &c, arg, n, &r);
+		if (r.status)
+			return -EINVAL;
+		memcpy(arg, h->att->rx, n);
+		if (r.a)
+			h->proc = proc_local(r.a);
+		return (int)(int64_t)r.b;
+	}
 	enter_or_leave(h, ATT_H_DRV_CALL, d);
 	h->proc = NULL;
 	if (!h->calls++)

@@ -131,8 +131,11 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-static void clients_free(struct att_server *s)
+void att_server_free(struct att_server *s)
 {
+	if (!s)
+		return;
+	att_watch_stop(s);
 	for (size_t i = 0; i < s->joins.n; i++)
 		vec_push(&s->clients, s->joins.at[i]);
 	for (size_t i = 0; i < s->clients.n; i++) {
@@ -142,14 +145,6 @@ static void clients_free(struct att_server *s)
 	}
 	vec_free(&s->joins);
 	vec_free(&s->clients);
-}
-
-void att_server_free(struct att_server *s)
-{
-	if (!s)
-		return;
-	att_watch_stop(s);
-	clients_free(s);
 	close_fd(s->listen_fd);
 	close_fd(s->event_fd);
 	close_fd(s->bell_fd);
@@ -172,26 +167,23 @@ void att_server_free(struct att_server *s)
 
 /* ---- the simulation ---- */
 
-/* "n12.prog0" is on node 12. */
-static void tap_agent(struct att_server *s, struct weft_comp *c)
-{
-	struct att_agent *g = c->state;
-
-	g->srv = s;
-	g->prog = c;
-	g->node = (uint32_t)strtoul(c->name + 1, NULL, 10);
-	while (s->agents.n <= g->node)
-		vec_push(&s->agents, NULL);
-	s->agents.at[g->node] = g;
-}
-
 int att_server_tap(void *server, struct weft_sim *sim, struct weft_err *err)
 {
 	struct att_server *s = server;
 
 	for (uint32_t i = 0; i < weft_sim_count(sim); i++)
-		if (weft_sim_at(sim, i)->cls == &weft_class_host_agent)
-			tap_agent(s, weft_sim_at(sim, i));
+		if (weft_sim_at(sim, i)->cls == &weft_class_host_agent) {
+			/* "n12.prog0" is on node 12. */
+			struct weft_comp *c = weft_sim_at(sim, i);
+			struct att_agent *g = c->state;
+
+			g->srv = s;
+			g->prog = c;
+			g->node = (uint32_t)strtoul(c->name + 1, NULL, 10);
+			while (s->agents.n <= g->node)
+				vec_push(&s->agents, NULL);
+			s->agents.at[g->node] = g;
+		}
 	for (size_t i = 0; i < s->agents.n; i++)
 		if (!s->agents.at[i])
 			return weft_fail(err, EINVAL, "node n%zu has no agent",
@@ -242,7 +234,7 @@ int att_server_go(struct att_server *s, struct weft_err *err)
 
 void att_server_sum(struct att_server *s, struct att_sum *sum_p)
 {
-	*sum_p = s->sum;
+	*sum_p = s->measure.sum;
 }
 
 bool att_server_status(struct att_server *s, size_t i, int *status_p)

@@ -61,14 +61,15 @@ static bool window_ok(struct att_client *c, const struct att_host_cmd *k)
 
 	if (!dev_of(c, k) || k->attr > WEFT_WC)
 		return false;
-	return c->proc ||
-	       weft_io_map(c->h, dev_of(c, k), k->bar, k->io_off, k->io_len,
-			   (enum weft_io_attr)k->attr, &io);
+	return c->thread.proc ||
+	       weft_io_map(c->thread.h, dev_of(c, k), k->bar, k->io_off,
+			   k->io_len, (enum weft_io_attr)k->attr, &io);
 }
 
 static bool data_ok(struct att_client *c, const struct att_host_cmd *k)
 {
-	return k->n && k->n <= ATT_HOST_DATA && k->val <= c->tx_bytes - k->n;
+	return k->n && k->n <= ATT_HOST_DATA &&
+	       k->val <= c->view.tx_bytes - k->n;
 }
 
 static const char *args_bad(struct att_client *c, const struct att_host_cmd *k,
@@ -99,13 +100,13 @@ static weft_time_t serve_call_when(uint64_t t)
 
 RAW_CALL(call_sync)
 {
-	weft_host_cpu(c->h, 0);
+	weft_host_cpu(c->thread.h, 0);
 }
 
 RAW_CALL(call_cpu)
 {
 	if (k->val <= ATT_BUSY_MAX)
-		weft_host_cpu(c->h, k->val);
+		weft_host_cpu(c->thread.h, k->val);
 	else
 		raw_refuse(c, "cpu", "too long");
 }
@@ -113,29 +114,29 @@ RAW_CALL(call_cpu)
 RAW_CALL(call_copy)
 {
 	if (k->io_len <= COPY_MAX)
-		weft_prog_copy(c->h, k->io_len);
+		weft_prog_copy(c->thread.h, k->io_len);
 	else
 		raw_refuse(c, "copy", "too long");
 }
 
 RAW_CALL(call_now)
 {
-	r->a = weft_host_now(c->h);
+	r->a = weft_host_now(c->thread.h);
 }
 
 RAW_CALL(call_busy)
 {
-	r->a = weft_host_busy(c->h);
+	r->a = weft_host_busy(c->thread.h);
 }
 
 RAW_CALL(call_user)
 {
-	r->a = weft_host_user(c->h);
+	r->a = weft_host_user(c->thread.h);
 }
 
 RAW_CALL(call_sleep)
 {
-	weft_host_sleep(c->h, serve_call_when(k->val));
+	weft_host_sleep(c->thread.h, serve_call_when(k->val));
 }
 
 RAW_CALL(call_poll64)
@@ -146,7 +147,8 @@ RAW_CALL(call_poll64)
 		raw_refuse(c, "poll64", "not aligned");
 		return;
 	}
-	r->a = weft_host_poll64(c->h, p, k->io_off, serve_call_when(k->val));
+	r->a = weft_host_poll64(c->thread.h, p, k->io_off,
+				serve_call_when(k->val));
 }
 
 RAW_CALL(call_poll_range)
@@ -154,7 +156,8 @@ RAW_CALL(call_poll_range)
 	if (k->io_len > POLL_MAX)
 		raw_refuse(c, "poll_range", "longer than 64 MiB");
 	else
-		r->a = weft_host_poll_range(c->h, raw_mem(c, k->off, k->io_len),
+		r->a = weft_host_poll_range(c->thread.h,
+					    raw_mem(c, k->off, k->io_len),
 					    k->io_len, serve_call_when(k->val));
 }
 
@@ -165,7 +168,7 @@ RAW_CALL(call_irq)
 						   weft_host_isr_wait,
 						   weft_host_isr_spin };
 
-	r->a = fn[k->kind - ATT_H_IRQ_WAIT](c->h, dev_of(c, k),
+	r->a = fn[k->kind - ATT_H_IRQ_WAIT](c->thread.h, dev_of(c, k),
 					    serve_call_when(k->val));
 }
 
@@ -174,7 +177,7 @@ RAW_CALL(call_irq)
 RAW_CALL(call_dev_open)
 {
 	if (k->dev < ATT_HOST_DEVS)
-		c->g->raw->dev[k->dev] = weft_dev_open(c->h, k->dev);
+		c->g->raw->dev[k->dev] = weft_dev_open(c->thread.h, k->dev);
 	r->a = dev_of(c, k) != NULL;
 }
 
@@ -183,11 +186,11 @@ RAW_CALL(call_cfg)
 	if (k->off > 4096 || k->n > 4)
 		raw_refuse(c, "cfg", "no such register");
 	else if (k->kind == ATT_H_CFG_STORE)
-		weft_cfg_store(c->h, dev_of(c, k), (uint32_t)k->off, k->n,
-			       (uint32_t)k->val);
+		weft_cfg_store(c->thread.h, dev_of(c, k), (uint32_t)k->off,
+			       k->n, (uint32_t)k->val);
 	else
-		r->a = weft_cfg_load(c->h, dev_of(c, k), (uint32_t)k->off,
-				     k->n);
+		r->a = weft_cfg_load(c->thread.h, dev_of(c, k),
+				     (uint32_t)k->off, k->n);
 }
 
 RAW_CALL(call_io_map)
@@ -196,9 +199,9 @@ RAW_CALL(call_io_map)
 
 	/* a kernel's windows are kept */
 	r->a = k->attr <= WEFT_WC &&
-	       (!c->proc || c->g->raw->n_maps++ < RAW_WORDS) &&
-	       weft_io_map(c->h, dev_of(c, k), k->bar, k->io_off, k->io_len,
-			   (enum weft_io_attr)k->attr, &io);
+	       (!c->thread.proc || c->g->raw->n_maps++ < RAW_WORDS) &&
+	       weft_io_map(c->thread.h, dev_of(c, k), k->bar, k->io_off,
+			   k->io_len, (enum weft_io_attr)k->attr, &io);
 	r->b = io.off;
 }
 
@@ -206,8 +209,9 @@ RAW_CALL(call_load)
 {
 	struct weft_io io = io_of(c, k);
 
-	r->a = k->kind == ATT_H_LOAD32 ? weft_io_load32(c->h, &io, k->off)
-				       : weft_io_load64(c->h, &io, k->off);
+	r->a = k->kind == ATT_H_LOAD32
+		       ? weft_io_load32(c->thread.h, &io, k->off)
+		       : weft_io_load64(c->thread.h, &io, k->off);
 }
 
 RAW_CALL(call_store)
@@ -215,26 +219,26 @@ RAW_CALL(call_store)
 	struct weft_io io = io_of(c, k);
 
 	if (k->kind == ATT_H_STORE32)
-		weft_io_store32(c->h, &io, k->off, (uint32_t)k->val);
+		weft_io_store32(c->thread.h, &io, k->off, (uint32_t)k->val);
 	else
-		weft_io_store64(c->h, &io, k->off, k->val);
+		weft_io_store64(c->thread.h, &io, k->off, k->val);
 }
 
 RAW_CALL(call_io_copy)
 {
 	struct weft_io io = io_of(c, k);
 
-	weft_io_copy(c->h, &io, k->off, raw_data(c, k), k->n);
+	weft_io_copy(c->thread.h, &io, k->off, raw_data(c, k), k->n);
 }
 
 RAW_CALL(call_fence)
 {
-	weft_io_fence(c->h);
+	weft_io_fence(c->thread.h);
 }
 
 RAW_CALL(call_can_tag)
 {
-	r->a = weft_io_can_tag(c->h, dev_of(c, k));
+	r->a = weft_io_can_tag(c->thread.h, dev_of(c, k));
 }
 
 RAW_CALL(call_tstore)
@@ -242,10 +246,10 @@ RAW_CALL(call_tstore)
 	struct weft_io io = io_of(c, k);
 
 	if (k->kind == ATT_H_TSTORE)
-		weft_io_tstore(c->h, &io, k->off, raw_data(c, k), k->n);
+		weft_io_tstore(c->thread.h, &io, k->off, raw_data(c, k), k->n);
 	else
-		weft_io_tstore_user(c->h, &io, k->off, raw_data(c, k), k->n,
-				    k->tag);
+		weft_io_tstore_user(c->thread.h, &io, k->off, raw_data(c, k),
+				    k->n, k->tag);
 }
 
 RAW_CALL(call_tload)
@@ -253,8 +257,9 @@ RAW_CALL(call_tload)
 	struct weft_io io = io_of(c, k);
 
 	r->a = k->kind == ATT_H_TLOAD
-		       ? weft_io_tload64(c->h, &io, k->off, &r->b)
-		       : weft_io_tload64_user(c->h, &io, k->off, k->tag, &r->b);
+		       ? weft_io_tload64(c->thread.h, &io, k->off, &r->b)
+		       : weft_io_tload64_user(c->thread.h, &io, k->off, k->tag,
+					      &r->b);
 }
 
 RAW_CALL(call_tcstore)
@@ -268,7 +273,7 @@ RAW_CALL(call_tcstore)
 		return;
 	}
 	memcpy(&cond, p, sizeof(cond));
-	r->a = weft_io_tcstore(c->h, &io, k->off, p + sizeof(cond),
+	r->a = weft_io_tcstore(c->thread.h, &io, k->off, p + sizeof(cond),
 			       k->n - (uint32_t)sizeof(cond), cond);
 }
 
@@ -314,18 +319,13 @@ static const struct {
 #undef X
 };
 
-/* Each kind is in one of them. */
-static raw_fn call_fn(uint32_t kind)
-{
-	if (call_fns[kind])
-		return call_fns[kind];
-	return raw_mem_fns[kind] ? raw_mem_fns[kind] : raw_proc_fns[kind];
-}
-
 void raw_run(struct att_client *c, const struct att_host_cmd *k,
 	     struct att_reply *r)
 {
-	raw_fn fn = call_fn(k->kind);
+	/* Each kind is in one of them. */
+	raw_fn fn = call_fns[k->kind]	   ? call_fns[k->kind]
+		    : raw_mem_fns[k->kind] ? raw_mem_fns[k->kind]
+					   : raw_proc_fns[k->kind];
 	const char *bad =
 		fn ? args_bad(c, k, call_rows[k->kind].args) : "no such call";
 

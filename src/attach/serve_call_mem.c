@@ -9,7 +9,7 @@ RAW_CALL(call_mem_alloc)
 	weft_phys_t phys;
 
 	if (k->io_off > c->g->raw->info.mem_bytes ||
-	    !weft_mem_alloc(c->h, k->io_len, k->io_off, &phys))
+	    !weft_mem_alloc(c->thread.h, k->io_len, k->io_off, &phys))
 		return;
 	r->a = 1;
 	r->b = phys - c->g->raw->info.mem_base;
@@ -20,30 +20,30 @@ RAW_CALL(call_mem_free)
 	void *p = raw_mem(c, k->off, 1);
 
 	if (p)
-		weft_mem_free(c->h, p);
+		weft_mem_free(c->thread.h, p);
 	else
 		raw_refuse(c, "mem_free", "not in the node's memory");
 }
 
 RAW_CALL(call_mem_give)
 {
-	weft_mem_give(c->h, k->off);
+	weft_mem_give(c->thread.h, k->off);
 }
 
 RAW_CALL(call_mem_hold)
 {
-	r->a = weft_mem_hold(c->h, k->off, k->io_len);
+	r->a = weft_mem_hold(c->thread.h, k->off, k->io_len);
 }
 
 RAW_CALL(call_mem_release)
 {
-	if (!weft_mem_release(c->h, k->off))
+	if (!weft_mem_release(c->thread.h, k->off))
 		raw_refuse(c, "mem_release", "it is not held");
 }
 
 RAW_CALL(call_mem_phys)
 {
-	r->a = weft_far_phys(c->h, c->far_owner, k->off, &r->b);
+	r->a = weft_far_phys(c->thread.h, c->thread.far_owner, k->off, &r->b);
 }
 
 /* Addresses go to where messages would be. */
@@ -52,16 +52,17 @@ RAW_CALL(call_mem_pin)
 	uint64_t n = k->io_len / WEFT_PAGE;
 
 	if (k->off % WEFT_PAGE || k->io_len % WEFT_PAGE ||
-	    n > ATT_RX_SLOTS * c->rx_slot / sizeof(weft_phys_t))
+	    n > ATT_RX_SLOTS * c->view.rx_slot / sizeof(weft_phys_t))
 		raw_refuse(c, "mem_pin", "no such pages");
 	else
-		r->a = weft_far_pin(c->h, c->far_owner, k->off, k->io_len,
-				    (weft_phys_t *)c->rx);
+		r->a = weft_far_pin(c->thread.h, c->thread.far_owner, k->off,
+				    k->io_len, (weft_phys_t *)c->view.rx);
 }
 
 RAW_CALL(call_mem_unpin)
 {
-	if (!weft_far_unpin(c->h, c->far_owner, k->off, k->io_len))
+	if (!weft_far_unpin(c->thread.h, c->thread.far_owner, k->off,
+			    k->io_len))
 		raw_refuse(c, "mem_unpin", "it is not pinned");
 }
 
@@ -74,11 +75,11 @@ RAW_CALL(call_oob)
 	memcpy(key, raw_data(c, k), k->n);
 	key[k->n - 1] = '\0';
 	if (k->kind == ATT_H_OOB_PUT)
-		weft_oob_put(c->h, key, k->io_off);
+		weft_oob_put(c->thread.h, key, k->io_off);
 	else if (k->kind == ATT_H_OOB_THERE)
-		r->a = weft_oob_there(c->h, key);
+		r->a = weft_oob_there(c->thread.h, key);
 	else
-		r->a = weft_oob_get(c->h, key);
+		r->a = weft_oob_get(c->thread.h, key);
 }
 
 const raw_fn raw_mem_fns[ATT_H_END] = {

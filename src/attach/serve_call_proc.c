@@ -44,13 +44,13 @@ static uint16_t handle_of(struct att_node *n, struct weft_proc *p)
 RAW_CALL(call_domain_new)
 {
 	if (c->g->raw->n_domains++ < RAW_PROCS)
-		r->a = weft_domain_new(c->h);
+		r->a = weft_domain_new(c->thread.h);
 }
 
 RAW_CALL(call_domain_give)
 {
-	r->a = weft_domain_give(c->h, k->n, dev_of(c, k), k->bar, k->io_off,
-				k->io_len);
+	r->a = weft_domain_give(c->thread.h, k->n, dev_of(c, k), k->bar,
+				k->io_off, k->io_len);
 }
 
 /* From now on the thread's accesses are checked by its tables. */
@@ -58,7 +58,7 @@ static uint64_t call_proc_entered(struct att_client *c, struct weft_proc *p)
 {
 	uint16_t handle = handle_of(c->g->raw, p);
 
-	c->proc = p;
+	c->thread.proc = p;
 	if (handle)
 		c->g->raw->procs.at[handle - 1].entered = true;
 	return handle;
@@ -66,12 +66,12 @@ static uint64_t call_proc_entered(struct att_client *c, struct weft_proc *p)
 
 RAW_CALL(call_domain_enter)
 {
-	uint32_t calls = c->depth;
+	uint32_t calls = c->thread.depth;
 
 	if (calls) /* who it is would not be known */
 		raw_refuse(c, "domain_enter", "not inside of a driver");
-	else if (weft_domain_enter(c->h, k->n))
-		r->a = call_proc_entered(c, weft_proc_self(c->h));
+	else if (weft_domain_enter(c->thread.h, k->n))
+		r->a = call_proc_entered(c, weft_proc_self(c->thread.h));
 }
 
 RAW_CALL(call_proc_new)
@@ -79,7 +79,7 @@ RAW_CALL(call_proc_new)
 	struct att_node *n = c->g->raw;
 
 	if (n->procs.n < RAW_PROCS || find_proc(n, NULL) < n->procs.n)
-		r->a = handle_of(c->g->raw, weft_proc_new(c->h, k->n));
+		r->a = handle_of(c->g->raw, weft_proc_new(c->thread.h, k->n));
 }
 
 /* One that some thread is in cannot go: only its windows do. */
@@ -88,7 +88,7 @@ RAW_CALL(call_proc_free)
 	struct raw_proc *p = raw_proc(c, k->proc);
 
 	if (!p->entered) {
-		weft_proc_free(c->h, p->p);
+		weft_proc_free(c->thread.h, p->p);
 		p->p = NULL;
 		vec_free(&p->maps);
 		return;
@@ -96,7 +96,7 @@ RAW_CALL(call_proc_free)
 	while (p->maps.n) {
 		struct weft_io io = { .off = vec_pop(&p->maps) };
 
-		weft_proc_unmap(c->h, p->p, &io);
+		weft_proc_unmap(c->thread.h, p->p, &io);
 	}
 }
 
@@ -107,7 +107,7 @@ RAW_CALL(call_proc_map)
 
 	if (p->maps.n == RAW_MAPS || k->attr > WEFT_WC)
 		return;
-	r->a = weft_proc_map(c->h, p->p, dev_of(c, k), k->bar, k->io_off,
+	r->a = weft_proc_map(c->thread.h, p->p, dev_of(c, k), k->bar, k->io_off,
 			     k->io_len, (enum weft_io_attr)k->attr, &io);
 	r->b = io.off;
 	if (r->a)
@@ -123,35 +123,35 @@ RAW_CALL(call_proc_unmap)
 		if (p->maps.at[i] == k->io_off) {
 			p->maps.at[i] = vec_last(&p->maps);
 			p->maps.n--;
-			weft_proc_unmap(c->h, p->p, &io);
+			weft_proc_unmap(c->thread.h, p->p, &io);
 			return;
 		}
 }
 
 RAW_CALL(call_proc_tag)
 {
-	r->a = weft_proc_set_tag(c->h, raw_proc(c, k->proc)->p, k->tag);
+	r->a = weft_proc_set_tag(c->thread.h, raw_proc(c, k->proc)->p, k->tag);
 }
 
 RAW_CALL(call_proc_enter)
 {
 	struct weft_proc *p = raw_proc(c, k->proc)->p;
 
-	if (weft_proc_enter(c->h, p))
+	if (weft_proc_enter(c->thread.h, p))
 		r->a = call_proc_entered(c, p);
 }
 
 RAW_CALL(call_proc_self)
 {
-	struct weft_proc *p = weft_proc_self(c->h);
+	struct weft_proc *p = weft_proc_self(c->thread.h);
 
-	if (p && !c->depth)
+	if (p && !c->thread.depth)
 		r->a = call_proc_entered(c, p);
 }
 
 RAW_CALL(call_page_share)
 {
-	r->a = weft_page_share(c->h, dev_of(c, k), k->bar, k->io_off);
+	r->a = weft_page_share(c->thread.h, dev_of(c, k), k->bar, k->io_off);
 }
 
 /* ---- drivers ---- */
@@ -170,24 +170,24 @@ RAW_CALL(call_drv_set)
 {
 	struct weft_drv drv = { .call = call_proc_driver, .bars = k->n };
 
-	r->a = weft_drv_set(c->h, dev_of(c, k), &drv);
+	r->a = weft_drv_set(c->thread.h, dev_of(c, k), &drv);
 }
 
 RAW_CALL(call_drv_call)
 {
-	struct weft_proc *was = c->proc;
-	uint32_t depth = c->depth;
+	struct weft_proc *was = c->thread.proc;
+	uint32_t depth = c->thread.depth;
 
 	if (depth == RAW_DEPTH) {
 		att_break(c, "its drivers call each other without end");
 		return;
 	}
-	c->depth++;
-	c->proc = NULL;
-	r->status = weft_drv_call(c->h, dev_of(c, k), RAW_OP, c);
-	c->depth = depth;
-	if (!c->proc)
-		c->proc = was;
+	c->thread.depth++;
+	c->thread.proc = NULL;
+	r->status = weft_drv_call(c->thread.h, dev_of(c, k), RAW_OP, c);
+	c->thread.depth = depth;
+	if (!c->thread.proc)
+		c->thread.proc = was;
 }
 
 /* A driver of the simulator: its argument is plain data, which goes back to
@@ -202,16 +202,17 @@ RAW_CALL(call_drv_trap)
 		return;
 	}
 	memcpy(arg, raw_data(c, k), k->n);
-	r->b = (uint64_t)(int64_t)weft_drv_call(c->h, dev_of(c, k), op, arg);
-	memcpy(c->rx, arg, k->n);
-	if (!c->depth && weft_proc_self(c->h) != c->proc)
-		r->a = call_proc_entered(c, weft_proc_self(c->h));
+	r->b = (uint64_t)(int64_t)weft_drv_call(c->thread.h, dev_of(c, k), op,
+						arg);
+	memcpy(c->view.rx, arg, k->n);
+	if (!c->thread.depth && weft_proc_self(c->thread.h) != c->thread.proc)
+		r->a = call_proc_entered(c, weft_proc_self(c->thread.h));
 }
 
 RAW_CALL(call_drv_leave)
 {
-	if (c->depth)
-		c->depth--;
+	if (c->thread.depth)
+		c->thread.depth--;
 	else
 		raw_refuse(c, "drv_leave", "it is in no driver");
 }
@@ -230,7 +231,8 @@ static struct att_client *call_proc_newcomer(struct att_client *c,
 		t = i < s->joins.n ? s->joins.at[i]
 				   : s->clients.at[i - s->joins.n];
 		if (t->slot != slot || t->node != c->node || t->gone ||
-		    t->pid != c->pid || t->role != ATT_ROLE_THREAD || t->h)
+		    t->pid != c->pid || t->role != ATT_ROLE_THREAD ||
+		    t->thread.h)
 			t = NULL;
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -251,10 +253,10 @@ RAW_CALL(call_thread)
 		raw_refuse(c, "thread_start", "no such thread");
 		return;
 	}
-	t->far_owner = c->far_owner;
-	t->proc = c->proc;
-	t->h = weft_thread_start(c->h, thread_main, t);
-	r->a = t->h != NULL;
+	t->thread.far_owner = c->thread.far_owner;
+	t->thread.proc = c->thread.proc;
+	t->thread.h = weft_thread_start(c->thread.h, thread_main, t);
+	r->a = t->thread.h != NULL;
 }
 
 /* ---- words ---- */
@@ -268,13 +270,13 @@ static uint32_t *word_of(struct att_client *c, uint64_t at)
 
 	for (size_t i = 0; i < n->words.n; i++)
 		if (n->words.at[i]->at == at &&
-		    n->words.at[i]->who == c->far_owner)
+		    n->words.at[i]->who == c->thread.far_owner)
 			return &n->words.at[i]->word;
 	w = n->words.n < RAW_WORDS ? calloc(1, sizeof(*w)) : NULL;
 	if (!w)
 		return NULL;
 	w->at = at;
-	w->who = c->far_owner;
+	w->who = c->thread.far_owner;
 	vec_push(&n->words, w);
 	return &w->word;
 }
@@ -284,7 +286,7 @@ RAW_CALL(call_wait)
 	uint32_t *w = word_of(c, k->off);
 
 	if (w)
-		r->a = weft_host_wait(c->h, w, *w,
+		r->a = weft_host_wait(c->thread.h, w, *w,
 				      k->val < WEFT_NEVER / 2 ? k->val
 							      : WEFT_NEVER);
 	else
@@ -296,14 +298,14 @@ RAW_CALL(call_wake)
 	uint32_t *w = word_of(c, k->off);
 
 	if (w)
-		weft_host_wake(c->h, w);
+		weft_host_wake(c->thread.h, w);
 	else
 		raw_refuse(c, "wake", "too many words");
 }
 
 RAW_CALL(call_alone)
 {
-	weft_prog_alone(c->h);
+	weft_prog_alone(c->thread.h);
 }
 
 const raw_fn raw_proc_fns[ATT_H_END] = {

@@ -47,7 +47,7 @@ static bool ring_room(struct att_client *c)
 
 static void ring_put(struct att_client *c, const struct att_event *e)
 {
-	struct att_event *at = &c->ev[c->ev_tail % ATT_EVENTS];
+	struct att_event *at = &c->view.ev[c->ev_tail % ATT_EVENTS];
 
 	*at = *e;
 	at->time = weft_prog_time(c->g->prog);
@@ -56,8 +56,8 @@ static void ring_put(struct att_client *c, const struct att_event *e)
 	if (!att_timed(c->srv))
 		atomic_store(&c->seg->ev_tail, c->ev_tail);
 	weft_count(c->g->prog, AGENT_C_EVENTS, !c->aside);
-	c->srv->sum.events += !c->aside;
-	c->events += !c->aside;
+	c->srv->measure.sum.events += !c->aside;
+	c->measured.events += !c->aside;
 }
 
 static void msg_put(struct att_client *c, struct att_event *e,
@@ -69,9 +69,9 @@ static void msg_put(struct att_client *c, struct att_event *e,
 	c->msg[slot] = *m;
 	c->msg[slot].used = true;
 	e->slot = slot;
-	e->data = slot * c->rx_slot;
+	e->data = slot * c->view.rx_slot;
 	if (e->len)
-		memcpy(c->rx + e->data, data, e->len);
+		memcpy(c->view.rx + e->data, data, e->len);
 	ring_put(c, e);
 }
 
@@ -179,8 +179,8 @@ void att_run(struct att_client *c)
 	if (!att_has_cmds(c)) /* what it posts now is in time */
 		c->resumed = false;
 	weft_count(c->g->prog, AGENT_C_HANDOVERS, !c->aside);
-	c->srv->sum.handovers += !c->aside;
-	c->handovers += !c->aside;
+	c->srv->measure.sum.handovers += !c->aside;
+	c->measured.handovers += !c->aside;
 	if (!c->running && att_timed(c->srv)) {
 		c->running = true;
 		vec_push(&c->srv->running, c);
@@ -198,7 +198,7 @@ void att_break(struct att_client *c, const char *why)
 	att_say(c->srv, "rank %u on n%u (process %d) is detached: %s", c->rank,
 		c->node, (int)c->pid, why);
 	weft_count(c->g->prog, AGENT_C_BROKEN, 1);
-	c->srv->sum.broken++;
+	c->srv->measure.sum.broken++;
 	c->broken = true;
 	att_gone(c);
 	shutdown(c->sock, SHUT_RDWR);
@@ -221,7 +221,7 @@ static void serve_client_death(struct att_server *s, uint32_t addr)
 {
 	uint64_t never = 0;
 
-	s->sum.died++;
+	s->measure.sum.died++;
 	atomic_compare_exchange_strong(&s->died_ns, &never, att_now_ns());
 	att_epoch_broken(s);
 	for (size_t i = 0; i < s->clients.n; i++)
@@ -275,7 +275,7 @@ void att_gone(struct att_client *c)
 	atomic_store(&c->seg->state, ATT_GONE);
 	att_futex_wake(&c->seg->state);
 	c->srv->live--;
-	c->srv->asides -= c->aside;
+	c->srv->measure.asides -= c->aside;
 	agent_forget(c->g, c);
 	vec_push(&c->g->graves, c);
 	c->g->mourns = true;

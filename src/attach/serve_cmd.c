@@ -64,45 +64,7 @@ void att_op_event(struct att_agent *g, const struct weft_ep_event *ev)
 	att_op_free(g, op);
 }
 
-static void serve_cmd_fail(struct att_client *c, const struct att_cmd *cmd,
-			   int status)
-{
-	struct att_event e = { .kind = WEFT_EV_ERROR,
-			       .status = status,
-			       .src = cmd->dst,
-			       .ctx = cmd->ctx };
-
-	att_push(c, &e);
-}
-
 /* ---- messages ---- */
-
-/* To a neighbour on the node, or beside what is measured: a copy. */
-static int send_near(struct att_agent *g, struct att_client *c,
-		     struct att_client *to, const struct att_cmd *cmd)
-{
-	struct att_event e = { .kind = WEFT_EV_RECV,
-			       .src = att_addr(c),
-			       .imm = cmd->imm,
-			       .len = cmd->len };
-	struct att_event sent = { .kind = WEFT_EV_SENT,
-				  .ctx = cmd->ctx,
-				  .len = cmd->len };
-	struct att_msg m = { .own = malloc(cmd->len + 1) };
-
-	if (!m.own)
-		abort();
-	if (c->aside)
-		memcpy(m.own, c->tx + cmd->buf, cmd->len);
-	else
-		weft_host_copy(g->h, m.own, c->tx + cmd->buf, cmd->len);
-	att_push_msg(to, &e, &m);
-	if (to->g != g)
-		atomic_fetch_add(&c->srv->news, 1); /* its agent looks */
-	if (!(cmd->flags & ATT_F_QUIET))
-		att_push(c, &sent);
-	return 0;
-}
 
 static int cmd_send(struct att_agent *g, struct att_client *c,
 		    const struct att_cmd *cmd)
@@ -111,18 +73,44 @@ static int cmd_send(struct att_agent *g, struct att_client *c,
 	struct att_op *op;
 	int ret;
 
-	if (cmd->len > c->max_msg || cmd->buf > c->tx_bytes - cmd->len) {
+	if (cmd->len > c->view.max_msg ||
+	    cmd->buf > c->view.tx_bytes - cmd->len) {
 		att_break(c, "a message lies outside of its segment");
 		return 0;
 	}
 	if (!to)
 		return -EPIPE;
-	if (to->g == g || c->aside)
-		return send_near(g, c, to, cmd);
+	if (to->g == g || c->aside) {
+		/* To a neighbour on the node, or beside what is measured: a
+		 * copy. */
+		struct att_event e = { .kind = WEFT_EV_RECV,
+				       .src = att_addr(c),
+				       .imm = cmd->imm,
+				       .len = cmd->len };
+		struct att_event sent = { .kind = WEFT_EV_SENT,
+					  .ctx = cmd->ctx,
+					  .len = cmd->len };
+		struct att_msg m = { .own = malloc(cmd->len + 1) };
+
+		if (!m.own)
+			abort();
+		if (c->aside)
+			memcpy(m.own, c->view.tx + cmd->buf, cmd->len);
+		else
+			weft_host_copy(g->h, m.own, c->view.tx + cmd->buf,
+				       cmd->len);
+		att_push_msg(to, &e, &m);
+		if (to->g != g)
+			atomic_fetch_add(&c->srv->news,
+					 1); /* its agent looks */
+		if (!(cmd->flags & ATT_F_QUIET))
+			att_push(c, &sent);
+		return 0;
+	}
 	op = att_op_new(g, c, cmd);
 	op->stage = att_stage(g, cmd->len, &op->class_);
 	if (op->stage)
-		memcpy(op->stage, c->tx + cmd->buf, cmd->len);
+		memcpy(op->stage, c->view.tx + cmd->buf, cmd->len);
 	ret = !op->stage ? -EAGAIN
 			 : weft_ep_send(g->ep, to->node, op->stage, cmd->len,
 					att_imm(cmd->imm, to, c), op);
@@ -206,7 +194,7 @@ bool att_has_cmds(const struct att_client *c)
 /* The copy of a command that everything is decided by. */
 static bool cmd_read(struct att_client *c, uint32_t i, struct att_cmd *cmd)
 {
-	*cmd = c->cmd[i % ATT_CMDS];
+	*cmd = c->view.cmd[i % ATT_CMDS];
 	__asm__ volatile("" ::: "memory"); /* once */
 	if (weft_now(c->g->prog) >= ATT_TIME_MAX)
 		att_break(c, "simulated time is at its end");
@@ -227,10 +215,10 @@ static void cmd_violation(struct att_client *c, const struct att_cmd *cmd)
 	if (!c->resumed || cmd->kind == ATT_C_NOP || is_mark(cmd))
 		return;
 	c->resumed = false;
-	if (c->over || c->aside) /* not measured */
+	if (c->measured.over || c->aside) /* not measured */
 		return;
-	c->violations++;
-	c->srv->sum.violations++;
+	c->measured.violations++;
+	c->srv->measure.sum.violations++;
 	weft_count(c->g->prog, AGENT_C_VIOLATIONS, 1);
 }
 
@@ -240,8 +228,14 @@ static void cmd_done(struct att_client *c, const struct att_cmd *cmd, int ret)
 
 	if (is_mark(cmd))
 		return;
-	if (ret && !c->gone)
-		serve_cmd_fail(c, cmd, ret);
+	if (ret && !c->gone) {
+		struct att_event e = { .kind = WEFT_EV_ERROR,
+				       .status = ret,
+				       .src = cmd->dst,
+				       .ctx = cmd->ctx };
+
+		att_push(c, &e);
+	}
 	if (!ret)
 		att_stat_cmd(c, cmd);
 	if (c->aside)
@@ -251,7 +245,7 @@ static void cmd_done(struct att_client *c, const struct att_cmd *cmd, int ret)
 	if (cmds[cmd->kind].bytes < AGENT_C_N)
 		weft_count(p, cmds[cmd->kind].bytes, cmd->len);
 	weft_count(p, AGENT_C_COMMANDS, 1);
-	c->srv->sum.commands++;
+	c->srv->measure.sum.commands++;
 }
 
 static int cmd_run(struct att_agent *g, struct att_client *c,
@@ -259,8 +253,8 @@ static int cmd_run(struct att_agent *g, struct att_client *c,
 {
 	if (!c->charged && cmd->busy && !c->aside) {
 		weft_host_cpu(g->h, cmd->busy);
-		c->srv->sum.software += cmd->busy;
-		c->srv->sum.cost_call = g->cost_call;
+		c->srv->measure.sum.software += cmd->busy;
+		c->srv->measure.sum.cost_call = g->cost_call;
 	}
 	c->charged = true;
 	if (c->gone) /* meanwhile */
@@ -287,16 +281,6 @@ static void serve_released(struct att_agent *g, struct att_client *c)
 	}
 }
 
-/* It will not look at messages any more, though what it has sent has to go out
- * before it leaves: two that leave must not wait for each other. */
-static void serve_leaving(struct att_agent *g, struct att_client *c)
-{
-	serve_released(g, c);
-	c->leaving = true;
-	if (!c->gone)
-		att_drop_msgs(g, c);
-}
-
 /* The first command has to wait, and what it waits for may be that the client
  * lets go of messages: its releases need not wait.  Nor must a call in which
  * it sleeps: two that send to each other and then ask for the time would look
@@ -307,10 +291,17 @@ static void serve_early(struct att_agent *g, struct att_client *c,
 	struct att_cmd cmd;
 
 	for (uint32_t i = c->cmd_head + 1; i != tail && !c->gone; i++) {
-		uint32_t kind = c->cmd[i % ATT_CMDS].kind;
+		uint32_t kind = c->view.cmd[i % ATT_CMDS].kind;
 
-		if (kind == ATT_C_BYE && !c->leaving)
-			serve_leaving(g, c);
+		if (kind == ATT_C_BYE && !c->leaving) {
+			/* It will not look at messages any more, though what it
+			 * has sent has to go out before it leaves: two that
+			 * leave must not wait for each other. */
+			serve_released(g, c);
+			c->leaving = true;
+			if (!c->gone)
+				att_drop_msgs(g, c);
+		}
 		if (c->early[i % ATT_CMDS] || !serve_cmd_overtakes(kind))
 			continue;
 		if (!cmd_read(c, i, &cmd) || !serve_cmd_overtakes(cmd.kind))

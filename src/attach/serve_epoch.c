@@ -16,8 +16,8 @@ static bool serve_epoch_waits(const struct att_client *c)
 
 static void serve_epoch_aside(struct att_client *c, bool on)
 {
-	c->srv->asides += on;
-	c->srv->asides -= c->aside;
+	c->srv->measure.asides += on;
+	c->srv->measure.asides -= c->aside;
 	c->aside = on;
 }
 
@@ -26,14 +26,14 @@ static void serve_epoch_aside(struct att_client *c, bool on)
 int att_cmd_aside(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd)
 {
-	if (c->start)
+	if (c->measured.start)
 		return 0;
 	serve_epoch_aside(c, true);
-	weft_count(g->prog, AGENT_C_EVENTS, -c->events);
-	weft_count(g->prog, AGENT_C_HANDOVERS, -c->handovers);
-	c->srv->sum.events -= c->events;
-	c->srv->sum.handovers -= c->handovers;
-	c->events = c->handovers = 0;
+	weft_count(g->prog, AGENT_C_EVENTS, -c->measured.events);
+	weft_count(g->prog, AGENT_C_HANDOVERS, -c->measured.handovers);
+	c->srv->measure.sum.events -= c->measured.events;
+	c->srv->measure.sum.handovers -= c->measured.handovers;
+	c->measured.events = c->measured.handovers = 0;
 	return 0;
 }
 
@@ -86,10 +86,11 @@ int att_cmd_over(struct att_agent *g, struct att_client *c,
 {
 	struct att_reply r = { 0 };
 
-	if (!c->over) {
+	if (!c->measured.over) {
 		att_stat_keep(c);
-		c->over = weft_prog_time(g->prog);
-		if (c->start && ++c->srv->ended == c->srv->began)
+		c->measured.over = weft_prog_time(g->prog);
+		if (c->measured.start &&
+		    ++c->srv->measure.ended == c->srv->measure.began)
 			serve_epoch_tell(c->srv, false);
 	}
 	if (cmd->ctx)
@@ -100,14 +101,14 @@ int att_cmd_over(struct att_agent *g, struct att_client *c,
 static void epoch_begin(struct att_client *c)
 {
 	serve_epoch_aside(c, false);
-	c->start = c->epoch.at;
+	c->measured.start = c->epoch.at;
 	att_stat_reset(c);
-	if (!c->srv->began++) {
-		c->srv->job = c->epoch.job;
+	if (!c->srv->measure.began++) {
+		c->srv->measure.job = c->epoch.job;
 		serve_epoch_tell(c->srv, true);
 	}
-	c->srv->sum.violations -= c->violations;
-	c->violations = 0;
+	c->srv->measure.sum.violations -= c->measured.violations;
+	c->measured.violations = 0;
 }
 
 /* None of them goes on before all are aside. */

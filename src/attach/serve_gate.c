@@ -58,8 +58,8 @@ static void serve_gate_join(struct att_server *s, struct att_client *c)
 		i++;
 	vec_insert(&g->clients, i, c);
 	vec_push(&s->clients, c);
-	s->sum.joined += c->role != ATT_ROLE_THREAD;
-	s->last_join_ns = att_now_ns();
+	s->measure.sum.joined += c->role != ATT_ROLE_THREAD;
+	s->patience.last_join_ns = att_now_ns();
 	s->live++;
 	att_tell_unborn(c);
 	if (!s->o.raw)
@@ -94,20 +94,6 @@ static bool all_ended(const struct att_server *s)
 	return s->all_started && !s->alive && !s->joins.n;
 }
 
-/* Ranks that we have started ourselves, and that have failed. */
-static void news_children(struct att_server *s)
-{
-	for (size_t i = 0; i < s->children.n && !s->o.together; i++) {
-		struct att_child *c = &s->children.at[i];
-
-		if (!c->ended || c->seen)
-			continue;
-		c->seen = true;
-		if (c->status)
-			att_unborn(s, (uint32_t)i, c->pid);
-	}
-}
-
 static void gate_news(struct att_server *s)
 {
 	s->news_seen = atomic_load(&s->news);
@@ -119,7 +105,16 @@ static void gate_news(struct att_server *s)
 		if (s->clients.at[i]->sock >= 0 &&
 		    atomic_load(&s->clients.at[i]->eof))
 			serve_gate_leave(s, s->clients.at[i]);
-	news_children(s);
+	/* Ranks that we have started ourselves, and that have failed. */
+	for (size_t i = 0; i < s->children.n && !s->o.together; i++) {
+		struct att_child *c = &s->children.at[i];
+
+		if (!c->ended || c->seen)
+			continue;
+		c->seen = true;
+		if (c->status)
+			att_unborn(s, (uint32_t)i, c->pid);
+	}
 	s->over |= all_ended(s);
 	pthread_mutex_unlock(&s->lock);
 }
@@ -161,7 +156,7 @@ static void serve_gate_outside(struct att_client *c)
 
 	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_OUT))
 		return;
-	c->srv->sum.outside++;
+	c->srv->measure.sum.outside++;
 }
 
 /* Somebody has stopped it (SIGSTOP) and does not let it go on: the others
@@ -171,30 +166,13 @@ static void look_stopped(struct att_client *c, enum att_doing doing)
 	uint64_t now = att_now_ns();
 
 	if (doing != ATT_STOPPED)
-		c->stop_since = 0;
-	else if (!c->stop_since)
-		c->stop_since = now;
-	else if (now - c->stop_since >= c->srv->o.patience_ns) {
-		c->srv->sum.stopped++;
+		c->still.stop_since = 0;
+	else if (!c->still.stop_since)
+		c->still.stop_since = now;
+	else if (now - c->still.stop_since >= c->srv->o.patience_ns) {
+		c->srv->measure.sum.stopped++;
 		att_break(c, "it was stopped for too long, and is ended");
 		pidfd_kill(&c->who, SIGKILL);
-	}
-}
-
-/* It has not said a word for a while. */
-static void look_after(struct att_client *c)
-{
-	uint64_t now = att_now_ns(), ran = 0;
-	enum att_doing doing = att_doing(c->pid, &ran);
-
-	look_stopped(c, doing);
-	/* who only looks whether something has come (usleep) sleeps, too */
-	if (doing != ATT_ASLEEP || !c->quiet_since ||
-	    ran - c->ran_ns > (now - c->quiet_since) / 4) {
-		c->quiet_since = now;
-		c->ran_ns = ran;
-	} else if (now - c->quiet_since >= CLIENT_ASLEEP_NS) {
-		serve_gate_outside(c);
 	}
 }
 
@@ -209,12 +187,28 @@ bool att_await(struct att_client *c)
 
 	for (uint32_t i = 0; i < s->o.spin && serve_gate_runs(c); i++)
 		att_pause();
-	c->quiet_since = c->stop_since = 0;
+	c->still.quiet_since = c->still.stop_since = 0;
 	while (serve_gate_runs(c)) {
 		atomic_store(&c->seg->sim_waits, 1);
 		if (att_futex_wait(&c->seg->state, ATT_RUN, CLIENT_CHECK_NS) &&
-		    errno == ETIMEDOUT && serve_gate_runs(c))
-			look_after(c);
+		    errno == ETIMEDOUT && serve_gate_runs(c)) {
+			/* It has not said a word for a while. */
+			uint64_t now = att_now_ns(), ran = 0;
+			enum att_doing doing = att_doing(c->pid, &ran);
+
+			look_stopped(c, doing);
+			/* who only looks whether something has come (usleep)
+			 * sleeps, too */
+			if (doing != ATT_ASLEEP || !c->still.quiet_since ||
+			    ran - c->still.ran_ns >
+				    (now - c->still.quiet_since) / 4) {
+				c->still.quiet_since = now;
+				c->still.ran_ns = ran;
+			} else if (now - c->still.quiet_since >=
+				   CLIENT_ASLEEP_NS) {
+				serve_gate_outside(c);
+			}
+		}
 		if (weft_sim_stopped(s->sim))
 			return false;
 	}
@@ -280,7 +274,7 @@ static bool agent_rests(const struct att_agent *g)
  * simulated time stands still. */
 static bool gate_aside(const struct att_server *s)
 {
-	if (!s->live || s->asides < s->live)
+	if (!s->live || s->measure.asides < s->live)
 		return false;
 	for (size_t i = 0; i < s->agents.n; i++)
 		if (!agent_rests(s->agents.at[i]))
@@ -327,11 +321,11 @@ static bool serve_gate_sleeps(struct att_client *c)
 {
 	uint64_t now = att_now_ns(), ran = 0;
 
-	if (att_doing(c->pid, &ran) == ATT_ASLEEP && c->quiet_since &&
-	    ran - c->ran_ns <= (now - c->quiet_since) / 8)
-		return now - c->quiet_since >= c->srv->o.patience_ns;
-	c->quiet_since = now;
-	c->ran_ns = ran;
+	if (att_doing(c->pid, &ran) == ATT_ASLEEP && c->still.quiet_since &&
+	    ran - c->still.ran_ns <= (now - c->still.quiet_since) / 8)
+		return now - c->still.quiet_since >= c->srv->o.patience_ns;
+	c->still.quiet_since = now;
+	c->still.ran_ns = ran;
 	return false;
 }
 
@@ -345,7 +339,7 @@ static bool serve_gate_rests(struct att_client *c)
  * and there is no other way to tell who waits for anybody's. */
 static bool still_lost(struct att_server *s)
 {
-	if (!s->sum.died)
+	if (!s->measure.sum.died)
 		return false;
 	for (size_t i = 0; i < s->clients.n; i++)
 		if (!s->clients.at[i]->gone &&
@@ -365,18 +359,18 @@ static void serve_gate_still(struct att_server *s)
 {
 	uint64_t now = att_now_ns();
 
-	if (!s->still_ns)
-		s->still_ns = s->look_ns = now;
-	if (now - s->look_ns >= ALL_CHECK_NS) {
-		s->look_ns = now;
+	if (!s->patience.still_ns)
+		s->patience.still_ns = s->patience.look_ns = now;
+	if (now - s->patience.look_ns >= ALL_CHECK_NS) {
+		s->patience.look_ns = now;
 		look_all(s);
 	}
-	if (!s->live || s->told_still || now - s->still_ns < s->o.patience_ns ||
-	    !s->started)
+	if (!s->live || s->patience.told_still ||
+	    now - s->patience.still_ns < s->o.patience_ns || !s->started)
 		return;
 	if (still_lost(s) || s->o.direct)
 		return;
-	s->told_still = true;
+	s->patience.told_still = true;
 	att_say(s,
 		"nothing happens: all %u processes wait (a deadlock of the program?); ctrl-c ends it",
 		s->live);
@@ -385,9 +379,10 @@ static void serve_gate_still(struct att_server *s)
 static bool gate_started(struct att_server *s)
 {
 	if (!s->started)
-		s->started = s->sum.joined >= s->o.ranks ||
-			     (s->sum.joined &&
-			      att_now_ns() - s->last_join_ns >= LAST_JOIN_NS);
+		s->started = s->measure.sum.joined >= s->o.ranks ||
+			     (s->measure.sum.joined &&
+			      att_now_ns() - s->patience.last_join_ns >=
+				      LAST_JOIN_NS);
 	return s->started;
 }
 
@@ -406,8 +401,8 @@ static bool gate_slow(struct att_server *s, bool idle)
 		 * would be taken for gone */
 		if ((gate_started(s) || s->over) &&
 		    (s->o.raw ? att_raw_call(s) : gate_call(s))) {
-			s->still_ns = 0;
-			s->told_still = false;
+			s->patience.still_ns = 0;
+			s->patience.told_still = false;
 			return true;
 		}
 		if (att_raw_lost(s, idle))
@@ -426,9 +421,9 @@ static void gate_look(struct att_server *s)
 {
 	uint64_t now = att_now_ns();
 
-	if (now - s->look_ns < ALL_CHECK_NS)
+	if (now - s->patience.look_ns < ALL_CHECK_NS)
 		return;
-	s->look_ns = now;
+	s->patience.look_ns = now;
 	look_all(s);
 }
 
@@ -440,8 +435,8 @@ bool att_gate(void *server, bool idle)
 		gate_look(s);
 	if (!s->joinable && !(s->joinable = gate_ready(s, idle)))
 		return false;
-	if (!idle && s->started && s->asides < s->live && !s->running.n &&
-	    !(s->o.raw && s->sum.died) &&
+	if (!idle && s->started && s->measure.asides < s->live &&
+	    !s->running.n && !(s->o.raw && s->measure.sum.died) &&
 	    atomic_load_explicit(&s->bell->seq, memory_order_relaxed) ==
 		    s->seen &&
 	    atomic_load_explicit(&s->news, memory_order_relaxed) ==

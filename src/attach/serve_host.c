@@ -24,9 +24,9 @@ static void turn_give(struct att_client *c)
 	atomic_store(&c->seg->now, weft_now(c->g->prog));
 	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN))
 		return;
-	c->far_owner->epoch++; /* what was read of its memory is over */
+	c->thread.far_owner->epoch++; /* what was read of its memory is over */
 	weft_count(c->g->prog, AGENT_C_HANDOVERS, 1);
-	c->srv->sum.handovers++;
+	c->srv->measure.sum.handovers++;
 	if (atomic_load(&c->seg->sleeps))
 		att_futex_wake(&c->seg->state);
 }
@@ -36,9 +36,9 @@ static void turn_out(struct att_client *c)
 {
 	weft_time_t since = weft_now(c->g->prog);
 
-	c->parked = true;
-	weft_prog_park(c->h);
-	c->parked = false;
+	c->thread.parked = true;
+	weft_prog_park(c->thread.h);
+	c->thread.parked = false;
 	c->resumed = weft_now(c->g->prog) != since;
 }
 
@@ -74,7 +74,8 @@ static bool cmd_read(struct att_client *c, struct att_host_cmd *k)
 		att_break(c, "its command ring makes no sense");
 		return false;
 	}
-	memcpy(k, (const void *)&c->cmd[c->cmd_head % ATT_CMDS], sizeof(*k));
+	memcpy(k, (const void *)&c->view.cmd[c->cmd_head % ATT_CMDS],
+	       sizeof(*k));
 	__asm__ volatile("" ::: "memory"); /* once */
 	if (k->kind > ATT_H_FIRST_ && k->kind < ATT_H_END &&
 	    k->busy <= ATT_BUSY_MAX && weft_now(c->g->prog) < TIME_MAX)
@@ -93,11 +94,11 @@ static void cmd_count(struct att_client *c, const struct att_host_cmd *k,
 
 	c->resumed = false;
 	weft_count(c->g->prog, AGENT_C_COMMANDS, 1);
-	c->srv->sum.commands++;
+	c->srv->measure.sum.commands++;
 	if (!late)
 		return;
 	weft_count(c->g->prog, AGENT_C_VIOLATIONS, 1);
-	c->srv->sum.violations++;
+	c->srv->measure.sum.violations++;
 }
 
 static void cmd_run(struct att_client *c, const struct att_host_cmd *k)
@@ -106,14 +107,14 @@ static void cmd_run(struct att_client *c, const struct att_host_cmd *k)
 	weft_time_t since;
 
 	if (k->busy)
-		weft_host_cpu(c->h, k->busy);
+		weft_host_cpu(c->thread.h, k->busy);
 	since = weft_now(c->g->prog);
 	raw_run(c, k, &r);
 	cmd_count(c, k, since);
 	if (c->gone)
 		return;
-	r.c = weft_prog_debt(c->h);
-	r.stores = weft_prog_stores(c->h);
+	r.c = weft_prog_debt(c->thread.h);
+	r.stores = weft_prog_stores(c->thread.h);
 	if (!k->ctx || k->kind == ATT_H_DRV_CALL)
 		return;
 	c->seg->reply = r;
@@ -124,7 +125,7 @@ static void cmd_run(struct att_client *c, const struct att_host_cmd *k)
 
 static bool is_thread_of(const struct att_client *t, const struct att_client *c)
 {
-	return t != c && t->pid == c->pid && t->h && !t->gone;
+	return t != c && t->pid == c->pid && t->thread.h && !t->gone;
 }
 
 /* Its drivers may be needed by others: a process with threads stays until all
@@ -150,9 +151,10 @@ static void all_left(struct att_server *s)
 	for (size_t i = 0; i < s->clients.n; i++) {
 		struct att_client *c = s->clients.at[i];
 
-		if (c->role == ATT_ROLE_THREAD && c->h && !c->killed)
-			weft_prog_kill(c->h);
-		c->killed = true;
+		if (c->role == ATT_ROLE_THREAD && c->thread.h &&
+		    !c->thread.killed)
+			weft_prog_kill(c->thread.h);
+		c->thread.killed = true;
 		att_gone(c);
 	}
 }
@@ -168,16 +170,17 @@ static void serve_host_leave(struct att_client *c, bool all)
 			s->clients.at[i]->left = true;
 	if (!all || !serve_host_lingers(c))
 		att_gone(c);
-	c->killed |= s->several && all; /* its thread ends by itself */
+	c->thread.killed |= s->several && all; /* its thread ends by itself */
 	all_left(s);
 }
 
 void raw_serve(struct att_client *c)
 {
-	uint32_t depth = c->depth;
+	uint32_t depth = c->thread.depth;
 	struct att_host_cmd k;
 
-	while (c->depth >= depth && serve_host_turn(c) && cmd_read(c, &k)) {
+	while (c->thread.depth >= depth && serve_host_turn(c) &&
+	       cmd_read(c, &k)) {
 		atomic_store(&c->seg->cmd_head, ++c->cmd_head);
 		if (k.kind == ATT_H_BYE) {
 			serve_host_leave(c, k.n);
@@ -194,7 +197,7 @@ static struct att_client *first_client(struct att_agent *g)
 {
 	for (size_t i = 0; i < g->clients.n; i++)
 		if (g->clients.at[i]->role == ATT_ROLE_HOST &&
-		    !g->clients.at[i]->h)
+		    !g->clients.at[i]->thread.h)
 			return g->clients.at[i];
 	return NULL;
 }
@@ -212,24 +215,22 @@ static int process_main(struct weft_host *h, void *client)
 	return 0;
 }
 
-static void process_begin(struct att_agent *g, struct att_client *c)
-{
-	c->far_owner = &c->far;
-	c->h = weft_prog_process(g->h, process_main, c);
-	if (c->h)
-		c->proc = weft_proc_self(c->h);
-	else
-		att_break(c, "its node has no memory for a process");
-}
-
 /* Each is a process of the node, with a thread of its own. */
 static int several_main(struct att_agent *g)
 {
 	struct att_client *c;
 
 	while (!g->srv->over) {
-		while (g->srv->started && (c = first_client(g)))
-			process_begin(g, c);
+		while (g->srv->started && (c = first_client(g))) {
+			c->thread.far_owner = &c->far;
+			c->thread.h = weft_prog_process(g->h, process_main, c);
+			if (c->thread.h)
+				c->thread.proc = weft_proc_self(c->thread.h);
+			else
+				att_break(
+					c,
+					"its node has no memory for a process");
+		}
 		agent_park(g);
 	}
 	return 0;
@@ -246,8 +247,8 @@ int att_raw_main(struct att_agent *g)
 	while (!(c = g->srv->started ? first_client(g) : NULL) && !g->srv->over)
 		agent_park(g);
 	if (c) {
-		c->h = g->h;
-		c->far_owner = &c->far;
+		c->thread.h = g->h;
+		c->thread.far_owner = &c->far;
 		raw_serve(c);
 	}
 	while (!g->srv->over)
@@ -259,15 +260,16 @@ int att_raw_main(struct att_agent *g)
 
 static bool call_client(struct att_client *c)
 {
-	if (!c->h || c->killed)
+	if (!c->thread.h || c->thread.killed)
 		return false;
 	if (c->gone) {
-		c->killed = true;
-		weft_prog_kill(c->h);
+		c->thread.killed = true;
+		weft_prog_kill(c->thread.h);
 		all_left(c->srv);
 		return true;
 	}
-	return c->parked && state_of(c) != ATT_OUT && weft_prog_kick(c->h);
+	return c->thread.parked && state_of(c) != ATT_OUT &&
+	       weft_prog_kick(c->thread.h);
 }
 
 bool att_raw_call(struct att_server *s)
@@ -299,12 +301,12 @@ static bool all_wait(const struct att_server *s)
  * come. */
 bool att_raw_lost(struct att_server *s, bool idle)
 {
-	if (!s->o.raw || !s->sum.died || s->over ||
+	if (!s->o.raw || !s->measure.sum.died || s->over ||
 	    (s->several && (!idle || !all_wait(s))))
 		return false;
-	if (!s->lost_ns)
-		s->lost_ns = att_now_ns();
-	if (!idle && att_now_ns() - s->lost_ns < s->o.patience_ns)
+	if (!s->patience.lost_ns)
+		s->patience.lost_ns = att_now_ns();
+	if (!idle && att_now_ns() - s->patience.lost_ns < s->o.patience_ns)
 		return false;
 	att_say(s, "a process has died: the run ends");
 	s->over = true;
@@ -317,19 +319,6 @@ bool att_raw_lost(struct att_server *s, bool idle)
 
 /* ---- the node ---- */
 
-static void node_info(struct att_agent *g, struct weft_prog_node n)
-{
-	g->raw->mem = n.mem;
-	g->raw->info = (struct att_seg_host){
-		.mem_bytes = n.bytes,
-		.mem_base = n.base,
-		.cost_store = n.store,
-		.cost_wc = n.wc,
-		.post = att_timed(g->srv) ? g->post : ATT_POST_ALL,
-		.own = g->srv->several,
-	};
-}
-
 int att_raw_tap(struct att_server *s, struct weft_err *err)
 {
 	for (uint32_t r = 0; r < s->o.ranks; r++)
@@ -338,6 +327,7 @@ int att_raw_tap(struct att_server *s, struct weft_err *err)
 		struct att_agent *g = s->agents.at[i];
 
 		struct weft_host *h = weft_prog_host(g->prog);
+		struct weft_prog_node n;
 
 		g->mem_fd = weft_prog_share(h);
 		if (g->mem_fd < 0)
@@ -348,7 +338,16 @@ int att_raw_tap(struct att_server *s, struct weft_err *err)
 		g->raw = calloc(1, sizeof(*g->raw));
 		if (!g->raw)
 			abort();
-		node_info(g, weft_prog_node(h));
+		n = weft_prog_node(h);
+		g->raw->mem = n.mem;
+		g->raw->info = (struct att_seg_host){
+			.mem_bytes = n.bytes,
+			.mem_base = n.base,
+			.cost_store = n.store,
+			.cost_wc = n.wc,
+			.post = att_timed(g->srv) ? g->post : ATT_POST_ALL,
+			.own = g->srv->several,
+		};
 		if (!g->raw->mem)
 			return weft_fail(err, ENOMEM, "node n%zu: no memory",
 					 i);

@@ -66,7 +66,7 @@ struct raw_proc *raw_proc(struct att_client *c, uint16_t handle);
 static inline const void *raw_data(const struct att_client *c,
 				   const struct att_host_cmd *k)
 {
-	return c->tx + k->val;
+	return c->view.tx + k->val;
 }
 
 /* serve_call_mem.c, serve_call_proc.c */

@@ -133,6 +133,49 @@ struct att_sent {
 	uint64_t messages, bytes;
 };
 
+/* Where the rings and buffers of a client's segment lie. */
+struct att_view {
+	const struct att_cmd *cmd;
+	struct att_event *ev;
+	const uint8_t *tx;
+	uint8_t *rx;
+	uint64_t tx_bytes, rx_slot, max_msg;
+};
+
+/* A client's thread on the modelled node, which calls weft/host.h. */
+struct att_thread {
+	struct weft_host *h;
+	struct weft_proc *proc; /* the thread is in it; NULL: monitor */
+	struct weft_far_owner *far_owner;
+	uint32_t depth; /* of drivers */
+	bool parked, killed;
+};
+
+/* Signs that a client sleeps: its processor time, and since when it is still.
+ */
+struct att_stillness {
+	uint64_t ran_ns, quiet_since, stop_since;
+};
+
+/* What is measured of a client. */
+struct att_measured {
+	weft_time_t start, over;    /* 0: not yet */
+	uint64_t violations;	    /* before it, or in it */
+	uint64_t events, handovers; /* counted; taken back by att_cmd_aside */
+};
+
+/* Calls of a client. */
+struct att_calls {
+	struct att_stat stat[WEFT_ATT_STATS];
+	struct att_timed timed[WEFT_ATT_STATS]; /* here */
+	struct {
+		uint32_t stat;
+		weft_time_t from;
+	} open[ATT_OPEN]; /* calls that it is in */
+	uint32_t n_open;
+	struct att_sent *sent; /* by rank, or NULL */
+};
+
 /* One attached process. */
 struct att_client {
 	struct att_server *srv;
@@ -143,11 +186,7 @@ struct att_client {
 	int sock;
 	struct att_seg *seg;
 	size_t seg_bytes;
-	const struct att_cmd *cmd;
-	struct att_event *ev;
-	const uint8_t *tx;
-	uint8_t *rx;
-	uint64_t tx_bytes, rx_slot, max_msg;
+	struct att_view view;
 	_Atomic bool eof; /* the watcher: its socket has ended */
 	/* the simulation's */
 	bool gone, left, broken;
@@ -173,26 +212,10 @@ struct att_client {
 	struct weft_far_owner far;
 	struct att_epoch epoch;
 	bool aside; /* what it does is no part of what is measured */
-	weft_time_t start, over;    /* of the measured part; 0: none */
-	uint64_t violations;	    /* before it, or in it */
-	uint64_t events, handovers; /* counted; taken back by att_cmd_aside */
-	/* calls of weft/host.h */
-	struct weft_host *h;	/* its thread there */
-	struct weft_proc *proc; /* the thread is in it; NULL: monitor */
-	struct weft_far_owner *far_owner;
-	uint32_t depth; /* of drivers */
-	bool parked, killed;
-	/* is it asleep? */
-	uint64_t ran_ns, quiet_since, stop_since;
-	/* what was counted */
-	struct att_stat stat[WEFT_ATT_STATS];
-	struct att_timed timed[WEFT_ATT_STATS]; /* here */
-	struct {
-		uint32_t stat;
-		weft_time_t from;
-	} open[ATT_OPEN]; /* calls that it is in */
-	uint32_t n_open;
-	struct att_sent *sent; /* by rank, or NULL */
+	struct att_measured measured;
+	struct att_thread thread;
+	struct att_stillness still;
+	struct att_calls calls;
 };
 
 struct att_conn {
@@ -215,6 +238,36 @@ struct att_child {
 	int fd;		  /* pidfd, or -1 */
 	bool ended, seen; /* seen: by the simulation */
 	int status;
+};
+
+/* Of the watcher, a thread of its own. */
+struct att_watch {
+	pthread_t thread;
+	bool running;
+	struct {
+		VEC(struct att_conn *);
+	} conns;
+	struct {
+		VEC(struct att_stop);
+	} stops;
+	uint64_t job_next;   /* when to look again */
+	uint64_t deaf_until; /* nobody can join */
+	bool told_stranger, told_full;
+};
+
+/* When the gate, which waits for a client, loses patience. */
+struct att_patience {
+	uint64_t last_join_ns, still_ns, look_ns;
+	uint64_t lost_ns; /* weft/host.h: when one died */
+	bool told_still;
+};
+
+/* What is measured of all clients. */
+struct att_measure {
+	struct att_sum sum;
+	uint32_t asides;       /* clients that are no part of it */
+	uint32_t began, ended; /* ranks that are measured */
+	uint64_t job;	       /* of the first of them */
 };
 
 struct att_server {
@@ -243,18 +296,7 @@ struct att_server {
 	uint32_t alive;
 	_Atomic uint32_t news;
 	_Atomic uint64_t died_ns; /* when the first did, or 0 */
-	/* the watcher's */
-	pthread_t watcher;
-	bool watching;
-	struct {
-		VEC(struct att_conn *);
-	} conns;
-	struct {
-		VEC(struct att_stop);
-	} stops;
-	uint64_t job_next;   /* when to look again */
-	uint64_t deaf_until; /* nobody can join */
-	bool told_stranger, told_full;
+	struct att_watch watch;
 	/* the simulation's */
 	struct {
 		VEC(struct att_client *);
@@ -266,16 +308,13 @@ struct att_server {
 		VEC(uint32_t);
 	} unborn; /* addresses of ranks that ended before they were attached */
 	uint32_t opened, seen, news_seen;
-	uint32_t live;	 /* clients */
-	uint32_t asides; /* of them */
+	uint32_t live; /* clients */
 	weft_time_t settled;
-	bool joinable, started, over, failed, told_still;
+	bool joinable, started, over, failed;
 	bool several; /* weft/host.h: a node has more than one process */
-	uint64_t calls, last_join_ns, still_ns, look_ns;
-	uint64_t lost_ns; /* weft/host.h: when one died */
-	struct att_sum sum;
-	uint32_t began, ended; /* ranks that are measured */
-	uint64_t job;	       /* of the first of them */
+	uint64_t calls;
+	struct att_patience patience;
+	struct att_measure measure;
 };
 
 uint64_t att_now_ns(void);

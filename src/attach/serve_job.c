@@ -77,8 +77,9 @@ size_t att_job_signal(const char *socket, int sig)
 
 static bool serve_job_attached(const struct att_server *s, pid_t pid)
 {
-	for (size_t i = 0; i < s->conns.n; i++)
-		if (s->conns.at[i]->c && s->conns.at[i]->c->pid == pid)
+	for (size_t i = 0; i < s->watch.conns.n; i++)
+		if (s->watch.conns.at[i]->c &&
+		    s->watch.conns.at[i]->c->pid == pid)
 			return true;
 	return false;
 }
@@ -86,18 +87,12 @@ static bool serve_job_attached(const struct att_server *s, pid_t pid)
 /* Since when, as far as we have seen. */
 static uint64_t stopped_since(struct att_server *s, pid_t pid, uint64_t now)
 {
-	for (size_t i = 0; i < s->stops.n; i++)
-		if (s->stops.at[i].pid == pid)
-			return s->stops.at[i].since;
-	vec_push(&s->stops, (struct att_stop){ .pid = pid, .since = now });
+	for (size_t i = 0; i < s->watch.stops.n; i++)
+		if (s->watch.stops.at[i].pid == pid)
+			return s->watch.stops.at[i].since;
+	vec_push(&s->watch.stops,
+		 (struct att_stop){ .pid = pid, .since = now });
 	return now;
-}
-
-static void stopped_no_more(struct att_server *s, pid_t pid)
-{
-	for (size_t i = 0; i < s->stops.n; i++)
-		if (s->stops.at[i].pid == pid)
-			s->stops.at[i--] = vec_pop(&s->stops);
 }
 
 static void name_of(pid_t pid, char *name, size_t size)
@@ -125,7 +120,10 @@ static void look_one(void *server, const struct pidfd *p)
 	if (serve_job_attached(s, pid))
 		return;
 	if (att_doing((int)pid, &ran) != ATT_STOPPED) {
-		stopped_no_more(s, pid);
+		for (size_t i = 0; i < s->watch.stops.n; i++)
+			if (s->watch.stops.at[i].pid == pid)
+				s->watch.stops.at[i--] =
+					vec_pop(&s->watch.stops);
 		return;
 	}
 	if (now - stopped_since(s, pid, now) < s->o.patience_ns)
@@ -145,25 +143,21 @@ int att_job_pause(const struct att_server *s)
 	return (int)max_of(ms, 50);
 }
 
-/* One has died, and those who started it all have not ended the rest. */
-static void look_lost(struct att_server *s, uint64_t now)
+void att_job_check(struct att_server *s)
 {
-	uint64_t lost = atomic_load(&s->died_ns);
+	uint64_t now = att_now_ns();
+	uint64_t lost;
 
+	if (now < s->watch.job_next)
+		return;
+	s->watch.job_next = now + (uint64_t)att_job_pause(s) * 1000000;
+	att_job_each(s->path, look_one, s);
+	/* One has died, and those who started it all have not ended the rest.
+	 */
+	lost = atomic_load(&s->died_ns);
 	if (!s->o.together || !lost || now < lost + s->o.patience_ns + LOST)
 		return;
 	atomic_store(&s->died_ns, 0);
 	att_say(s, "a process has died, and its job goes on: it is ended");
 	att_job_signal(s->path, SIGKILL);
-}
-
-void att_job_check(struct att_server *s)
-{
-	uint64_t now = att_now_ns();
-
-	if (now < s->job_next)
-		return;
-	s->job_next = now + (uint64_t)att_job_pause(s) * 1000000;
-	att_job_each(s->path, look_one, s);
-	look_lost(s, now);
 }

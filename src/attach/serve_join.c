@@ -26,11 +26,11 @@ static bool is_ours(struct att_server *s, const struct ucred *who)
 {
 	if (who->uid == geteuid())
 		return true;
-	if (!s->told_stranger)
+	if (!s->watch.told_stranger)
 		att_say(s,
 			"process %d of user %u wants to join, and is refused: this run is user %u's",
 			(int)who->pid, (unsigned)who->uid, (unsigned)geteuid());
-	s->told_stranger = true;
+	s->watch.told_stranger = true;
 	return false;
 }
 
@@ -243,24 +243,20 @@ int att_join_answer(struct att_server *s, struct att_conn *k)
 	return ret;
 }
 
-/* What it wants of its peers. */
-static int conn_direct(struct att_server *s, struct att_conn *k)
-{
-	int ret;
-
-	pthread_mutex_lock(&s->lock);
-	ret = direct_serve(s->o.direct, k->c->node, k->c->slot);
-	pthread_mutex_unlock(&s->lock);
-	return ret;
-}
-
 int att_join_hello(struct att_server *s, struct att_conn *k)
 {
 	struct att_hello hello;
 	ssize_t n;
 
-	if (k->c && s->o.direct)
-		return conn_direct(s, k);
+	if (k->c && s->o.direct) {
+		/* What it wants of its peers. */
+		int ret;
+
+		pthread_mutex_lock(&s->lock);
+		ret = direct_serve(s->o.direct, k->c->node, k->c->slot);
+		pthread_mutex_unlock(&s->lock);
+		return ret;
+	}
 	n = recv(k->fd, &hello, sizeof(hello), MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;

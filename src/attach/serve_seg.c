@@ -72,22 +72,6 @@ static int seg_fd(uint64_t bytes)
 	return fd;
 }
 
-static void seg_views(struct att_client *c)
-{
-	struct att_seg *s = c->seg;
-
-	c->cmd = (void *)((char *)s + s->cmd_off);
-	c->ev = (void *)((char *)s + s->ev_off);
-	c->tx = (uint8_t *)s + s->tx_off;
-	c->rx = (uint8_t *)s + s->rx_off;
-	c->tx_bytes = s->tx_bytes;
-	c->rx_slot = s->rx_slot;
-	c->max_msg = s->info.max_msg;
-	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++)
-		c->free_slot[i] = ATT_RX_SLOTS - 1 - i;
-	c->n_free = ATT_RX_SLOTS;
-}
-
 int att_seg_new(struct att_client *c, const struct att_agent *g)
 {
 	struct att_seg head = { .magic = ATT_MAGIC,
@@ -97,6 +81,7 @@ int att_seg_new(struct att_client *c, const struct att_agent *g)
 				.cpu_factor = c->srv->o.cpu_factor,
 				.cost_clock = g->cost_clock };
 	int fd;
+	struct att_seg *s;
 
 	seg_layout(&head, g->ep ? g->ep->info.max_msg : ATT_RAW_MSG);
 	if (g->raw)
@@ -118,27 +103,32 @@ int att_seg_new(struct att_client *c, const struct att_agent *g)
 	}
 	c->seg_bytes = head.bytes;
 	*c->seg = head;
-	seg_views(c);
+	s = c->seg;
+	c->view.cmd = (void *)((char *)s + s->cmd_off);
+	c->view.ev = (void *)((char *)s + s->ev_off);
+	c->view.tx = (uint8_t *)s + s->tx_off;
+	c->view.rx = (uint8_t *)s + s->rx_off;
+	c->view.tx_bytes = s->tx_bytes;
+	c->view.rx_slot = s->rx_slot;
+	c->view.max_msg = s->info.max_msg;
+	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++)
+		c->free_slot[i] = ATT_RX_SLOTS - 1 - i;
+	c->n_free = ATT_RX_SLOTS;
 	return fd;
 }
 
-/* Of neighbours, when the run ended before they were released. */
-static void msgs_free(struct att_client *c)
+void att_client_free(struct att_client *c)
 {
+	/* Of neighbours, when the run ended before they were released. */
 	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++)
 		if (c->msg[i].used)
 			free(c->msg[i].own);
 	for (; !ring_empty(&c->late); ring_pop(&c->late))
 		free(ring_front(&c->late)->m.own);
-}
-
-void att_client_free(struct att_client *c)
-{
-	msgs_free(c);
 	if (c->seg)
 		munmap(c->seg, c->seg_bytes);
 	pidfd_close(&c->who);
 	ring_free(&c->late);
-	free(c->sent);
+	free(c->calls.sent);
 	free(c);
 }

@@ -19,11 +19,11 @@
  * gets its number. */
 static void stat_alone(struct att_client *c, uint32_t stat)
 {
-	char *name = c->stat[stat].name, number[12];
+	char *name = c->calls.stat[stat].name, number[12];
 	size_t n = strlen(name), k;
 
 	for (uint32_t i = 0; name[0] && i < WEFT_ATT_STATS; i++) {
-		if (i == stat || strcmp(name, c->stat[i].name))
+		if (i == stat || strcmp(name, c->calls.stat[i].name))
 			continue;
 		k = (size_t)snprintf(number, sizeof(number), "#%u", stat);
 		n = min_of(n, WEFT_ATT_STAT_NAME - 1 - k);
@@ -35,7 +35,7 @@ static void stat_alone(struct att_client *c, uint32_t stat)
 /* The name is the client's: nothing but letters, once. */
 static const char *stat_name(struct att_client *c, uint32_t stat)
 {
-	char *name = c->stat[stat].name;
+	char *name = c->calls.stat[stat].name;
 
 	if (name[0])
 		return name;
@@ -55,9 +55,9 @@ int att_cmd_begin(struct att_agent *g, struct att_client *c,
 {
 	if (cmd->buf >= WEFT_ATT_STATS) {
 		att_break(c, "there is no such call");
-	} else if (c->n_open < ATT_OPEN) {
-		c->open[c->n_open].stat = (uint32_t)cmd->buf;
-		c->open[c->n_open++].from = weft_prog_time(g->prog);
+	} else if (c->calls.n_open < ATT_OPEN) {
+		c->calls.open[c->calls.n_open].stat = (uint32_t)cmd->buf;
+		c->calls.open[c->calls.n_open++].from = weft_prog_time(g->prog);
 	}
 	return 0;
 }
@@ -66,9 +66,9 @@ static void call_ended(struct att_agent *g, struct att_client *c, uint32_t stat,
 		       weft_time_t from)
 {
 	weft_time_t now = weft_prog_time(g->prog), t = now - from;
-	struct att_timed *s = &c->timed[stat];
+	struct att_timed *s = &c->calls.timed[stat];
 
-	if (c->over)
+	if (c->measured.over)
 		return;
 	s->sum += t;
 	s->max = max_of(t, s->max);
@@ -81,15 +81,16 @@ static void call_ended(struct att_agent *g, struct att_client *c, uint32_t stat,
 int att_cmd_end(struct att_agent *g, struct att_client *c,
 		const struct att_cmd *cmd)
 {
-	uint32_t i = c->n_open;
+	uint32_t i = c->calls.n_open;
 
-	while (i && c->open[i - 1].stat != cmd->buf)
+	while (i && c->calls.open[i - 1].stat != cmd->buf)
 		i--;
 	if (!i)
 		return 0;
-	c->n_open = i - 1;
+	c->calls.n_open = i - 1;
 	if (!(cmd->flags & ATT_F_DROP))
-		call_ended(g, c, c->open[i - 1].stat, c->open[i - 1].from);
+		call_ended(g, c, c->calls.open[i - 1].stat,
+			   c->calls.open[i - 1].from);
 	return 0;
 }
 
@@ -100,14 +101,14 @@ static void sent_add(struct att_client *from, const struct att_client *to,
 {
 	uint32_t ranks = from->srv->o.ranks;
 
-	if (!to || to->rank >= ranks || from->over)
+	if (!to || to->rank >= ranks || from->measured.over)
 		return;
-	if (!from->sent)
-		from->sent = calloc(ranks, sizeof(*from->sent));
-	if (!from->sent)
+	if (!from->calls.sent)
+		from->calls.sent = calloc(ranks, sizeof(*from->calls.sent));
+	if (!from->calls.sent)
 		abort();
-	from->sent[to->rank].messages++;
-	from->sent[to->rank].bytes += bytes;
+	from->calls.sent[to->rank].messages++;
+	from->calls.sent[to->rank].bytes += bytes;
 }
 
 void att_stat_cmd(struct att_client *c, const struct att_cmd *cmd)
@@ -131,24 +132,24 @@ void att_stat_reset(struct att_client *c)
 		struct att_stat *s = &c->seg->stat[i];
 
 		s->calls = s->bytes = s->time = s->max = 0;
-		c->timed[i] = (struct att_timed){ 0 };
+		c->calls.timed[i] = (struct att_timed){ 0 };
 	}
-	free(c->sent);
-	c->sent = NULL;
+	free(c->calls.sent);
+	c->calls.sent = NULL;
 }
 
 void att_stat_keep(struct att_client *c)
 {
-	if (c->over)
+	if (c->measured.over)
 		return;
 	for (uint32_t i = 0; i < WEFT_ATT_STATS; i++) {
 		const struct att_stat *s = &c->seg->stat[i];
 
 		stat_name(c, i);
-		c->stat[i].calls = s->calls;
-		c->stat[i].bytes = s->bytes;
-		c->stat[i].time = s->time;
-		c->stat[i].max = s->max;
+		c->calls.stat[i].calls = s->calls;
+		c->calls.stat[i].bytes = s->bytes;
+		c->calls.stat[i].time = s->time;
+		c->calls.stat[i].max = s->max;
 	}
 }
 
@@ -157,7 +158,8 @@ void att_stat_keep(struct att_client *c)
 /* Of several jobs the first that was measured is shown. */
 static bool is_shown(const struct att_client *c)
 {
-	return !c->srv->began || (c->start && c->epoch.job == c->srv->job);
+	return !c->srv->measure.began ||
+	       (c->measured.start && c->epoch.job == c->srv->measure.job);
 }
 
 /* The client of a rank: the first that was measured to its end, or the last. */
@@ -166,8 +168,8 @@ static struct att_client *rank_client(const struct att_server *s, uint32_t rank)
 	struct att_client *c = NULL;
 
 	for (size_t i = 0; i < s->clients.n; i++)
-		if (s->clients.at[i]->rank == rank && !(c && c->over) &&
-		    is_shown(s->clients.at[i]))
+		if (s->clients.at[i]->rank == rank &&
+		    !(c && c->measured.over) && is_shown(s->clients.at[i]))
 			c = s->clients.at[i];
 	return c;
 }
@@ -180,7 +182,8 @@ bool att_server_rank(const struct att_server *s, size_t i, struct att_rank *r)
 		c = rank_client(s, k);
 		if (!c || i--)
 			continue;
-		*r = (struct att_rank){ k, c->node, c->start, c->over };
+		*r = (struct att_rank){ k, c->node, c->measured.start,
+					c->measured.over };
 		return true;
 	}
 	return false;
@@ -188,8 +191,8 @@ bool att_server_rank(const struct att_server *s, size_t i, struct att_rank *r)
 
 static bool call_get(const struct att_client *c, uint32_t k, struct att_call *o)
 {
-	const struct att_stat *s = &c->stat[k];
-	const struct att_timed *t = &c->timed[k];
+	const struct att_stat *s = &c->calls.stat[k];
+	const struct att_timed *t = &c->calls.timed[k];
 
 	if (!s->calls)
 		return false;
@@ -219,11 +222,12 @@ bool att_server_flow(const struct att_server *s, size_t i, struct att_flow *f)
 	for (uint32_t r = 0; r < s->o.ranks; r++) {
 		const struct att_client *c = rank_client(s, r);
 
-		for (uint32_t k = 0; c && c->sent && k < s->o.ranks; k++) {
-			if (!c->sent[k].messages || i--)
+		for (uint32_t k = 0; c && c->calls.sent && k < s->o.ranks;
+		     k++) {
+			if (!c->calls.sent[k].messages || i--)
 				continue;
-			*f = (struct att_flow){ r, k, c->sent[k].messages,
-						c->sent[k].bytes };
+			*f = (struct att_flow){ r, k, c->calls.sent[k].messages,
+						c->calls.sent[k].bytes };
 			return true;
 		}
 	}

@@ -29,7 +29,7 @@ void att_watch_news(struct att_server *s)
 
 static void conn_end(struct att_server *s, size_t i)
 {
-	struct att_conn *k = s->conns.at[i];
+	struct att_conn *k = s->watch.conns.at[i];
 
 	if (k->c) {
 		atomic_store(&k->c->eof, true);
@@ -46,7 +46,7 @@ static void conn_end(struct att_server *s, size_t i)
 		close(k->fd);
 		pidfd_close(&k->who);
 	}
-	s->conns.at[i] = s->conns.at[--s->conns.n];
+	s->watch.conns.at[i] = s->watch.conns.at[--s->watch.conns.n];
 	free(k);
 }
 
@@ -78,33 +78,9 @@ static bool watch_deaf(const struct att_server *s)
 {
 	size_t mute = 0;
 
-	for (size_t i = 0; i < s->conns.n; i++)
-		mute += !s->conns.at[i]->greeted;
-	return mute >= MUTE_MAX || att_now_ns() < s->deaf_until;
-}
-
-static void watch_fds(struct att_server *s, struct fds *v)
-{
-	vec_clear(v);
-	fds_add(v, s->event_fd);
-	fds_add(v, watch_deaf(s) ? -1 : s->listen_fd);
-	for (size_t i = 0; i < s->conns.n; i++) {
-		fds_add(v, s->conns.at[i]->fd);
-		fds_add(v, s->conns.at[i]->who.fd);
-	}
-	pthread_mutex_lock(&s->lock);
-	for (size_t i = 0; i < s->children.n; i++)
-		fds_add(v, s->children.at[i].fd);
-	pthread_mutex_unlock(&s->lock);
-}
-
-static void watch_full(struct att_server *s)
-{
-	s->deaf_until = att_now_ns() + DEAF_MS * 1000000ull;
-	if (!s->told_full)
-		att_say(s,
-			"a process cannot join: no descriptor is left; raise the limit (ulimit -n)");
-	s->told_full = true;
+	for (size_t i = 0; i < s->watch.conns.n; i++)
+		mute += !s->watch.conns.at[i]->greeted;
+	return mute >= MUTE_MAX || att_now_ns() < s->watch.deaf_until;
 }
 
 /* A connection needs two descriptors: the second is held ready, so that none is
@@ -126,8 +102,14 @@ static bool watch_accept(struct att_server *s)
 			      : -1;
 	if (k.fd < 0) {
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-		    errno == ENOMEM)
-			watch_full(s);
+		    errno == ENOMEM) {
+			s->watch.deaf_until =
+				att_now_ns() + DEAF_MS * 1000000ull;
+			if (!s->watch.told_full)
+				att_say(s,
+					"a process cannot join: no descriptor is left; raise the limit (ulimit -n)");
+			s->watch.told_full = true;
+		}
 		return false;
 	}
 	close(s->spare_fd);
@@ -140,7 +122,7 @@ static bool watch_accept(struct att_server *s)
 	if (!new)
 		abort();
 	*new = k;
-	vec_push(&s->conns, new);
+	vec_push(&s->watch.conns, new);
 	return true;
 }
 
@@ -153,21 +135,6 @@ static bool conn_over(struct att_server *s, struct att_conn *k,
 	if (p[1].revents || (!k->greeted && att_now_ns() - k->since > HELLO))
 		return true;
 	return att_join_answer(s, k) != 0;
-}
-
-static void watch_conns(struct att_server *s, const struct fds *v)
-{
-	for (size_t i = s->conns.n; i--;)
-		if (conn_over(s, s->conns.at[i], &v->at[FIXED + 2 * i]))
-			conn_end(s, i);
-}
-
-static void watch_children(struct att_server *s)
-{
-	pthread_mutex_lock(&s->lock);
-	for (size_t i = 0; i < s->children.n; i++)
-		child_look(s, &s->children.at[i]);
-	pthread_mutex_unlock(&s->lock);
 }
 
 static bool watch_quit(struct att_server *s)
@@ -184,7 +151,7 @@ static int watch_pause(const struct att_server *s)
 {
 	int ms = att_job_pause(s);
 
-	return s->deaf_until && ms > DEAF_MS ? DEAF_MS : ms;
+	return s->watch.deaf_until && ms > DEAF_MS ? DEAF_MS : ms;
 }
 
 static void *watch_main(void *arg)
@@ -194,13 +161,29 @@ static void *watch_main(void *arg)
 	uint64_t n;
 
 	while (!watch_quit(s)) {
-		watch_fds(s, &v);
+		vec_clear(&v);
+		fds_add(&v, s->event_fd);
+		fds_add(&v, watch_deaf(s) ? -1 : s->listen_fd);
+		for (size_t i = 0; i < s->watch.conns.n; i++) {
+			fds_add(&v, s->watch.conns.at[i]->fd);
+			fds_add(&v, s->watch.conns.at[i]->who.fd);
+		}
+		pthread_mutex_lock(&s->lock);
+		for (size_t i = 0; i < s->children.n; i++)
+			fds_add(&v, s->children.at[i].fd);
+		pthread_mutex_unlock(&s->lock);
 		if (poll(v.at, v.n, watch_pause(s)) < 0)
 			continue;
 		if (v.at[0].revents && read(s->event_fd, &n, sizeof(n)) < 0)
 			n = 0;
-		watch_conns(s, &v);
-		watch_children(s);
+		for (size_t i = s->watch.conns.n; i--;)
+			if (conn_over(s, s->watch.conns.at[i],
+				      &v.at[FIXED + 2 * i]))
+				conn_end(s, i);
+		pthread_mutex_lock(&s->lock);
+		for (size_t i = 0; i < s->children.n; i++)
+			child_look(s, &s->children.at[i]);
+		pthread_mutex_unlock(&s->lock);
 		for (int i = 0; v.at[1].revents && i < ACCEPTS; i++)
 			if (!watch_accept(s))
 				break;
@@ -226,30 +209,30 @@ int att_watch_start(struct att_server *s, struct weft_err *err)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&s->watcher, NULL, watch_main, s);
+	ret = pthread_create(&s->watch.thread, NULL, watch_main, s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (ret)
 		return weft_fail(err, ret, "no thread to watch the processes");
-	s->watching = true;
+	s->watch.running = true;
 	return 0;
 }
 
 void att_watch_stop(struct att_server *s)
 {
-	if (s->watching) {
+	if (s->watch.running) {
 		pthread_mutex_lock(&s->lock);
 		s->quit = true;
 		pthread_mutex_unlock(&s->lock);
 		att_watch_poke(s);
-		pthread_join(s->watcher, NULL);
+		pthread_join(s->watch.thread, NULL);
 	}
-	for (size_t i = 0; i < s->conns.n; i++) {
-		if (!s->conns.at[i]->c) {
-			close(s->conns.at[i]->fd);
-			pidfd_close(&s->conns.at[i]->who);
+	for (size_t i = 0; i < s->watch.conns.n; i++) {
+		if (!s->watch.conns.at[i]->c) {
+			close(s->watch.conns.at[i]->fd);
+			pidfd_close(&s->watch.conns.at[i]->who);
 		}
-		free(s->conns.at[i]);
+		free(s->watch.conns.at[i]);
 	}
-	vec_free(&s->conns);
-	vec_free(&s->stops);
+	vec_free(&s->watch.conns);
+	vec_free(&s->watch.stops);
 }

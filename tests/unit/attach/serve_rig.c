@@ -184,7 +184,7 @@ uint32_t rig_events(const struct att_client *c)
 const struct att_event *rig_event(const struct att_client *c, uint32_t i)
 {
 	assert_true(i < rig_events(c));
-	return &c->ev[(c->seg->ev_head + i) % ATT_EVENTS];
+	return &c->view.ev[(c->seg->ev_head + i) % ATT_EVENTS];
 }
 
 void rig_taken(struct att_client *c)
@@ -238,7 +238,7 @@ static void client_down(struct att_client *c)
 		free(ring_front(&c->late)->m.own);
 	ring_free(&c->late);
 	munmap(c->seg, c->seg_bytes);
-	free(c->sent);
+	free(c->calls.sent);
 }
 
 static void agent_up(struct serve_rig *r, uint32_t node)

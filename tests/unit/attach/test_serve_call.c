@@ -36,13 +36,13 @@ static void rig_init(struct rig *r, struct weft_host *h)
 	r->g.raw = &r->node;
 	r->c.srv = &r->srv;
 	r->c.g = &r->g;
-	r->c.h = h;
-	r->c.tx = r->tx;
-	r->c.rx = r->rx;
-	r->c.tx_bytes = TX;
-	r->c.rx_slot = 64;
+	r->c.thread.h = h;
+	r->c.view.tx = r->tx;
+	r->c.view.rx = r->rx;
+	r->c.view.tx_bytes = TX;
+	r->c.view.rx_slot = 64;
 	r->c.far.pid = getpid();
-	r->c.far_owner = &r->c.far;
+	r->c.thread.far_owner = &r->c.far;
 }
 
 static struct att_reply call(struct rig *r, struct att_host_cmd k)

@@ -90,8 +90,8 @@ static void far_send(struct serve_rig *r)
 	assert_int_equal(r->count[AGENT_C_SEND_BYTES], 256 + 257 + 10);
 	assert_int_equal(r->count[AGENT_C_COMMANDS], 4);
 	assert_int_equal(r->count[AGENT_C_EVENTS], 2);
-	assert_int_equal(r->srv.sum.commands, 4);
-	assert_int_equal(r->srv.sum.events, 2);
+	assert_int_equal(r->srv.measure.sum.commands, 4);
+	assert_int_equal(r->srv.measure.sum.events, 2);
 	assert_int_equal(r->g[0].n_ops, 0);
 }
 
@@ -109,7 +109,7 @@ static void near_send(struct serve_rig *r)
 	assert_int_equal(r->calls, 0);
 	is_event(e, WEFT_EV_RECV, 0, WEFT_ATT_ADDR(0, 1), 0, 1000);
 	assert_int_equal(e->imm, 0xabcd);
-	assert_memory_equal(to->rx + e->data, tx(c) + 128, 1000);
+	assert_memory_equal(to->view.rx + e->data, tx(c) + 128, 1000);
 	is_event(rig_event(c, 0), WEFT_EV_SENT, 0, 0, 5, 1000);
 	rig_do(c, send_to(WEFT_ATT_ADDR(0, 0), 128, 0, 0));
 	assert_int_equal(rig_events(c), 1);
@@ -122,7 +122,7 @@ static void near_send(struct serve_rig *r)
 	rig_do(c, send_to(WEFT_ATT_ADDR(1, 0), 128, 1000, 0));
 	assert_int_equal(weft_prog_time(r->g[0].prog), t);
 	assert_int_equal(r->srv.news, 1);
-	assert_memory_equal(r->c[2].rx + rig_event(&r->c[2], 0)->data,
+	assert_memory_equal(r->c[2].view.rx + rig_event(&r->c[2], 0)->data,
 			    tx(c) + 128, 1000);
 	assert_int_equal(r->count[AGENT_C_SENDS], 2);
 }
@@ -130,7 +130,7 @@ static void near_send(struct serve_rig *r)
 /* Bounds of a message in the ring. */
 static void bounds(struct serve_rig *r)
 {
-	uint64_t all = r->c[0].tx_bytes;
+	uint64_t all = r->c[0].view.tx_bytes;
 	const struct {
 		uint64_t buf, len;
 		bool ok;
@@ -209,7 +209,7 @@ static void stalls(struct serve_rig *r)
 		assert_int_equal(r->calls, i);
 	}
 	/* it was busy once */
-	assert_int_equal(r->srv.sum.software, 50 * WEFT_NS);
+	assert_int_equal(r->srv.measure.sum.software, 50 * WEFT_NS);
 	assert_true(weft_prog_time(r->g[0].prog) - t >= 50 * WEFT_NS);
 	atomic_store(&c->seg->released, 1); /* bits of slots, the same way */
 	assert_false(rig_serve(c));
@@ -218,10 +218,10 @@ static void stalls(struct serve_rig *r)
 	assert_true(rig_serve(c));
 	assert_int_equal(c->cmd_head, 4);
 	assert_int_equal(c->n_free, ATT_RX_SLOTS);
-	assert_int_equal(r->srv.sum.software, 50 * WEFT_NS);
-	assert_int_equal(r->srv.sum.cost_call, 100);
+	assert_int_equal(r->srv.measure.sum.software, 50 * WEFT_NS);
+	assert_int_equal(r->srv.measure.sum.cost_call, 100);
 	/* those that went ahead are not counted again */
-	assert_int_equal(r->srv.sum.commands, 2 + 2);
+	assert_int_equal(r->srv.measure.sum.commands, 2 + 2);
 }
 
 /* One that leaves looks at nothing any more: what it has and waits for goes. */
@@ -244,7 +244,7 @@ static void leaving(struct serve_rig *r)
 	assert_true(c->gone && c->left);
 	assert_int_equal(c->seg->reply_seq, 9);
 	assert_int_equal(c->seg->state, ATT_GONE);
-	assert_int_equal(r->srv.sum.died, 0);
+	assert_int_equal(r->srv.measure.sum.died, 0);
 	assert_int_equal(r->srv.live, RIG_CLIENTS - 1);
 	assert_null(att_find(&r->srv, WEFT_ATT_ADDR(0, 0)));
 	assert_ptr_equal(att_find(&r->srv, WEFT_ATT_ADDR(0, 1)), &r->c[1]);
@@ -269,7 +269,7 @@ static void releases(struct serve_rig *r)
 		rig_do(&r->c[1], send_to(WEFT_ATT_ADDR(0, 0), 0, 8, 0));
 		assert_int_equal(rig_event(c, (uint32_t)i)->slot, i);
 		assert_int_equal(rig_event(c, (uint32_t)i)->data,
-				 (uint64_t)i * c->rx_slot);
+				 (uint64_t)i * c->view.rx_slot);
 	}
 	let_go(c, 0, true);
 	let_go(c, 2, true);
@@ -281,7 +281,7 @@ static void releases(struct serve_rig *r)
 	att_push_msg(c, &(struct att_event){ .kind = WEFT_EV_RECV, .len = 3 },
 		     &(struct att_msg){ .ev = { .data = "abc", .len = 3 } });
 	assert_int_equal(rig_event(c, 4)->slot, 2);
-	assert_memory_equal(c->rx + rig_event(c, 4)->data, "abc", 3);
+	assert_memory_equal(c->view.rx + rig_event(c, 4)->data, "abc", 3);
 	let_go(c, 2, true);
 	assert_int_equal(rig_last(r)->op, RIG_RELEASE);
 	assert_int_equal(rig_last(r)->len, 3);
@@ -307,9 +307,9 @@ static void nonsense(struct serve_rig *r)
 		assert_true(rig_do(c, rows[i]));
 		assert_true(c->gone && c->broken && !c->left);
 		assert_int_equal(c->cmd_head, 0);
-		assert_int_equal(r->srv.sum.broken, i + 1);
+		assert_int_equal(r->srv.measure.sum.broken, i + 1);
 		assert_int_equal(r->count[AGENT_C_BROKEN], i + 1);
-		assert_int_equal(r->srv.sum.died, i + 1);
+		assert_int_equal(r->srv.measure.sum.died, i + 1);
 	}
 	assert_non_null(strstr(r->said, "no such command"));
 	assert_non_null(strstr(r->said, "there is no such call"));
@@ -325,7 +325,7 @@ static void ring_counts(struct serve_rig *r)
 	assert_true(rig_serve(c)); /* a full ring */
 	assert_false(att_has_cmds(c));
 	assert_int_equal(c->cmd_head, ATT_CMDS);
-	assert_int_equal(r->srv.sum.commands, ATT_CMDS);
+	assert_int_equal(r->srv.measure.sum.commands, ATT_CMDS);
 	c->seg->cmd_tail += ATT_CMDS + 1;
 	assert_true(rig_serve(c));
 	assert_true(c->broken);
@@ -335,7 +335,7 @@ static void ring_counts(struct serve_rig *r)
 	c = &r->c[1];
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_NOP, .busy = ATT_BUSY_MAX });
 	assert_false(c->broken);
-	assert_int_equal(r->srv.sum.software, ATT_BUSY_MAX);
+	assert_int_equal(r->srv.measure.sum.software, ATT_BUSY_MAX);
 	for (uint32_t i = 0; i < 3; i++)
 		rig_do(c, (struct att_cmd){ .kind = ATT_C_NOP,
 					    .busy = ATT_BUSY_MAX });
@@ -369,22 +369,22 @@ static void violations(struct serve_rig *r)
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_NOP });
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_BEGIN });
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_END });
-	assert_int_equal(r->srv.sum.violations, 0);
+	assert_int_equal(r->srv.measure.sum.violations, 0);
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_NOW, .ctx = 1 });
-	assert_int_equal(r->srv.sum.violations, 1);
+	assert_int_equal(r->srv.measure.sum.violations, 1);
 	assert_int_equal(r->count[AGENT_C_VIOLATIONS], 1);
-	assert_int_equal(c->violations, 1);
+	assert_int_equal(c->measured.violations, 1);
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_NOW, .ctx = 2 });
-	assert_int_equal(c->violations, 1);
+	assert_int_equal(c->measured.violations, 1);
 	c->resumed = c->aside = true;
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_NOW, .ctx = 3 });
 	assert_false(c->resumed);
-	assert_int_equal(c->violations, 1);
+	assert_int_equal(c->measured.violations, 1);
 	c->aside = false;
 	c->resumed = true;
-	c->over = 1;
+	c->measured.over = 1;
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_NOW, .ctx = 4 });
-	assert_int_equal(c->violations, 1);
+	assert_int_equal(c->measured.violations, 1);
 }
 
 static void now(struct serve_rig *r)

@@ -106,7 +106,7 @@ static void full(struct serve_rig *r)
 		push(c, i);
 	assert_int_equal(rig_events(c), ATT_EVENTS);
 	assert_int_equal(ring_count(&c->late), 3);
-	assert_int_equal(r->srv.sum.events, ATT_EVENTS);
+	assert_int_equal(r->srv.measure.sum.events, ATT_EVENTS);
 	att_push_late(c);
 	assert_int_equal(ring_count(&c->late), 3);
 	c->seg->ev_head += 2;
@@ -160,7 +160,7 @@ static void slots(struct serve_rig *r)
 	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++) {
 		assert_int_equal(rig_event(c, i)->imm, i);
 		assert_int_equal(rig_event(c, i)->slot, i);
-		assert_memory_equal(c->rx + rig_event(c, i)->data, &i, 4);
+		assert_memory_equal(c->view.rx + rig_event(c, i)->data, &i, 4);
 	}
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_RELEASE, .buf = 40 });
 	att_push_late(c);
@@ -195,12 +195,12 @@ static void given(struct serve_rig *r)
 	assert_int_equal(c->far.epoch, 1);
 	att_run(c); /* it runs: once in the list */
 	assert_int_equal(r->srv.running.n, timed);
-	assert_int_equal(r->srv.sum.handovers, 2);
+	assert_int_equal(r->srv.measure.sum.handovers, 2);
 	/* asleep elsewhere: it sees it later, and is no hand-over */
 	c->seg->state = ATT_OUT;
 	att_run(c);
 	assert_int_equal(c->seg->state, ATT_OUT);
-	assert_int_equal(r->srv.sum.handovers, 2);
+	assert_int_equal(r->srv.measure.sum.handovers, 2);
 	/* what it has posted meanwhile is late */
 	c->seg->state = ATT_WAIT;
 	c->resumed = true;
@@ -210,7 +210,7 @@ static void given(struct serve_rig *r)
 	/* aside: not counted */
 	c->aside = true;
 	att_run(c);
-	assert_int_equal(r->srv.sum.handovers, 3);
+	assert_int_equal(r->srv.measure.sum.handovers, 3);
 	/* a byte on its socket, once */
 	assert_int_equal(recv(r->sock[1], buf, 8, MSG_DONTWAIT), -1);
 	c->seg->armed = 1;
@@ -246,14 +246,14 @@ static void dies(struct serve_rig *r)
 		     &(struct att_msg){ .ev = { .data = c } });
 	push(c, 5);
 	c->aside = c->wake = true;
-	r->srv.asides = 1;
+	r->srv.measure.asides = 1;
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_PUT, .dst = 0, .len = 8 });
 	assert_int_equal(r->g[1].n_ops, 1);
 	att_gone(c);
 	att_gone(c); /* once */
 	assert_int_equal(r->srv.live, RIG_CLIENTS - 1);
-	assert_int_equal(r->srv.asides, 0);
-	assert_int_equal(r->srv.sum.died, 1);
+	assert_int_equal(r->srv.measure.asides, 0);
+	assert_int_equal(r->srv.measure.sum.died, 1);
 	assert_true(r->srv.died_ns > 0);
 	assert_true(c->far.dead && !c->wake);
 	assert_int_equal(c->seg->state, ATT_GONE);
@@ -290,7 +290,7 @@ static void leaves(struct serve_rig *r)
 
 	c->left = true;
 	att_gone(c);
-	assert_int_equal(r->srv.sum.died, 0);
+	assert_int_equal(r->srv.measure.sum.died, 0);
 	assert_int_equal(r->srv.died_ns, 0);
 	assert_int_equal(rig_events(&r->c[1]), 0);
 	assert_int_equal(r->srv.news, 0);
@@ -314,10 +314,10 @@ static void unborn(struct serve_rig *r)
 	r->srv.map = r->map;
 	r->srv.slot = slot;
 	att_unborn(&r->srv, 2, 4711);
-	assert_int_equal(r->srv.sum.died, 0); /* it is there */
+	assert_int_equal(r->srv.measure.sum.died, 0); /* it is there */
 	r->c[3].rank = 17;
 	att_unborn(&r->srv, 3, 4711);
-	assert_int_equal(r->srv.sum.died, 1);
+	assert_int_equal(r->srv.measure.sum.died, 1);
 	assert_non_null(strstr(r->said,
 			       "rank 3 on n1 (process 4711) has ended "
 			       "before it was attached"));

@@ -43,16 +43,16 @@ static void early(struct serve_rig *r)
 	att_push(a, &e);
 	att_push(b, &e);
 	att_run(a);
-	assert_int_equal(r->srv.sum.events, 3);
-	assert_int_equal(r->srv.sum.handovers, 1);
+	assert_int_equal(r->srv.measure.sum.events, 3);
+	assert_int_equal(r->srv.measure.sum.handovers, 1);
 	aside(a);
 	aside(a);
-	assert_int_equal(r->srv.sum.events, 1);
-	assert_int_equal(r->srv.sum.handovers, 0);
+	assert_int_equal(r->srv.measure.sum.events, 1);
+	assert_int_equal(r->srv.measure.sum.handovers, 0);
 	assert_int_equal(r->count[AGENT_C_EVENTS], 1);
 	assert_int_equal(r->count[AGENT_C_HANDOVERS], 0);
 	att_push(a, &e);
-	assert_int_equal(r->srv.sum.events, 1);
+	assert_int_equal(r->srv.measure.sum.events, 1);
 }
 
 static void start_and_end(struct serve_rig *r)
@@ -63,9 +63,9 @@ static void start_and_end(struct serve_rig *r)
 	aside(a);
 	aside(a);
 	aside(b);
-	assert_int_equal(r->srv.asides, 2);
-	a->violations = 3;
-	r->srv.sum.violations = 3;
+	assert_int_equal(r->srv.measure.asides, 2);
+	a->measured.violations = 3;
+	r->srv.measure.sum.violations = 3;
 	rig_do(other, epoch(8, 9, false)); /* of another job */
 	rig_do(a, epoch(7, 2, false));
 	assert_true(att_epoch_deadline(a) == WEFT_NEVER);
@@ -88,26 +88,26 @@ static void start_and_end(struct serve_rig *r)
 	assert_int_equal(other->reply_seq, 0);
 	assert_int_equal(a->seg->reply.a, at);
 	assert_int_equal(a->seg->reply.status, 0);
-	assert_int_equal(a->start, at);
-	assert_int_equal(r->srv.asides, 0);
-	assert_int_equal(r->srv.began, 2);
-	assert_int_equal(r->srv.job, 7);
-	assert_int_equal(r->srv.sum.violations, 0);
+	assert_int_equal(a->measured.start, at);
+	assert_int_equal(r->srv.measure.asides, 0);
+	assert_int_equal(r->srv.measure.began, 2);
+	assert_int_equal(r->srv.measure.job, 7);
+	assert_int_equal(r->srv.measure.sum.violations, 0);
 	assert_int_equal(r->measured[1], 1);
 	assert_true(att_epoch_deadline(a) == WEFT_NEVER);
 	aside(a); /* it is being measured */
-	assert_int_equal(r->srv.asides, 0);
+	assert_int_equal(r->srv.measure.asides, 0);
 	/* over, each for itself; the last one ends it */
 	rig_do(a, (struct att_cmd){ .kind = ATT_C_OVER, .ctx = 5 });
-	assert_int_equal(a->over, at);
+	assert_int_equal(a->measured.over, at);
 	assert_int_equal(a->reply_seq, 5);
 	assert_int_equal(r->measured[0], 0);
 	weft_host_sleep(r->h, at + WEFT_US);
 	rig_do(a, (struct att_cmd){ .kind = ATT_C_OVER });
 	rig_do(b, (struct att_cmd){ .kind = ATT_C_OVER });
-	assert_int_equal(a->over, at);
+	assert_int_equal(a->measured.over, at);
 	assert_int_equal(a->reply_seq, 5); /* no request came */
-	assert_int_equal(b->over, at + WEFT_US);
+	assert_int_equal(b->measured.over, at + WEFT_US);
 	assert_int_equal(r->measured[0], 1);
 	/* the end, which need not be round */
 	rig_do(a, epoch(7, 2, true));
@@ -118,7 +118,7 @@ static void start_and_end(struct serve_rig *r)
 	att_epoch_due(&r->g[0]);
 	assert_int_equal(now(r), at);
 	assert_int_equal(b->reply_seq, 101);
-	assert_int_equal(r->srv.asides, 2);
+	assert_int_equal(r->srv.measure.asides, 2);
 	assert_true(a->aside && b->aside);
 	assert_int_equal(r->measured[1], 1);
 }
@@ -149,7 +149,7 @@ static void broken(struct serve_rig *r)
 	att_epoch_broken(&r->srv);
 	assert_int_equal(a->reply_seq, 100);
 	assert_int_equal(a->seg->reply.status, -EPIPE);
-	assert_int_equal(a->start, 0);
+	assert_int_equal(a->measured.start, 0);
 	assert_true(a->aside);
 	assert_int_equal(r->measured[1], 0);
 	assert_int_equal(r->c[1].reply_seq, 0); /* its moment has come */
@@ -175,45 +175,45 @@ static void calls(struct serve_rig *r)
 	mark(c, ATT_C_BEGIN, 4, 0, 100);
 	mark(c, ATT_C_END, 4, 0, 1000);
 	mark(c, ATT_C_END, 3, 0, 10000);
-	assert_int_equal(c->timed[3].sum, 11100);
-	assert_int_equal(c->timed[4].sum, 1000);
+	assert_int_equal(c->calls.timed[3].sum, 11100);
+	assert_int_equal(c->calls.timed[4].sum, 1000);
 	mark(c, ATT_C_BEGIN, 3, 0, 0);
 	mark(c, ATT_C_END, 3, 0, 20000);
-	assert_int_equal(c->timed[3].sum, 31100);
-	assert_int_equal(c->timed[3].max, 20000);
+	assert_int_equal(c->calls.timed[3].sum, 31100);
+	assert_int_equal(c->calls.timed[3].max, 20000);
 	/* without a beginning; dropped; beginnings without an end */
 	mark(c, ATT_C_END, 4, 0, 5);
 	mark(c, ATT_C_BEGIN, 4, 0, 0);
 	mark(c, ATT_C_END, 4, ATT_F_DROP, 5);
-	assert_int_equal(c->timed[4].sum, 1000);
-	assert_int_equal(c->n_open, 0);
+	assert_int_equal(c->calls.timed[4].sum, 1000);
+	assert_int_equal(c->calls.n_open, 0);
 	mark(c, ATT_C_BEGIN, 3, 0, 0);
 	mark(c, ATT_C_BEGIN, 4, 0, 0);
 	mark(c, ATT_C_BEGIN, 5, 0, 0);
 	mark(c, ATT_C_END, 3, 0, 7);
-	assert_int_equal(c->n_open, 0);
-	assert_int_equal(c->timed[3].sum, 31107);
-	assert_int_equal(c->timed[5].sum, 0);
+	assert_int_equal(c->calls.n_open, 0);
+	assert_int_equal(c->calls.timed[3].sum, 31107);
+	assert_int_equal(c->calls.timed[5].sum, 0);
 	/* eight within each other, no more */
 	for (uint64_t i = 0; i < ATT_OPEN + 1; i++)
 		mark(c, ATT_C_BEGIN, 10 + i, 0, 0);
-	assert_int_equal(c->n_open, ATT_OPEN);
+	assert_int_equal(c->calls.n_open, ATT_OPEN);
 	for (uint64_t i = ATT_OPEN + 1; i--;)
 		mark(c, ATT_C_END, 10 + i, 0, 3);
-	assert_int_equal(c->timed[10 + ATT_OPEN].sum, 0);
-	assert_int_equal(c->timed[10 + ATT_OPEN - 1].sum, 6);
-	assert_int_equal(c->timed[10].sum, 3 * (ATT_OPEN + 1));
-	assert_int_equal(r->srv.sum.commands, 0); /* marks are none */
+	assert_int_equal(c->calls.timed[10 + ATT_OPEN].sum, 0);
+	assert_int_equal(c->calls.timed[10 + ATT_OPEN - 1].sum, 6);
+	assert_int_equal(c->calls.timed[10].sum, 3 * (ATT_OPEN + 1));
+	assert_int_equal(r->srv.measure.sum.commands, 0); /* marks are none */
 	/* what is over is over */
-	c->over = 1;
+	c->measured.over = 1;
 	mark(c, ATT_C_BEGIN, 3, 0, 0);
 	mark(c, ATT_C_END, 3, 0, 7);
-	assert_int_equal(c->timed[3].sum, 31107);
+	assert_int_equal(c->calls.timed[3].sum, 31107);
 }
 
 static void name_is(struct att_client *c, uint32_t i, const char *name)
 {
-	assert_string_equal(c->stat[i].name, name);
+	assert_string_equal(c->calls.stat[i].name, name);
 }
 
 /* Letters alone; two that have become the same are told apart. */
@@ -242,16 +242,16 @@ static void names(struct serve_rig *r)
 	name_is(c, 5, "xxxxxxxxxxxxxxxxxxxxx#5");
 	name_is(c, 127, "xxxxxxxxxxxxxxxxxxx#127");
 	name_is(c, 6, "");
-	assert_int_equal(c->stat[1].calls, 3);
-	assert_int_equal(c->stat[1].bytes, 4);
-	assert_int_equal(c->stat[1].time, 5);
-	assert_int_equal(c->stat[1].max, 6);
+	assert_int_equal(c->calls.stat[1].calls, 3);
+	assert_int_equal(c->calls.stat[1].bytes, 4);
+	assert_int_equal(c->calls.stat[1].time, 5);
+	assert_int_equal(c->calls.stat[1].max, 6);
 	strcpy(s[0].name, "other"); /* once */
 	s[1].calls = 30;
-	c->over = 1; /* as it was then */
+	c->measured.over = 1; /* as it was then */
 	att_stat_keep(c);
 	name_is(c, 0, "a_Z9");
-	assert_int_equal(c->stat[1].calls, 3);
+	assert_int_equal(c->calls.stat[1].calls, 3);
 }
 
 /* ---- messages, and all of it as it is told ---- */
@@ -288,7 +288,7 @@ static void flows(struct serve_rig *r)
 	k.kind = ATT_C_SEND;
 	k.dst = WEFT_ATT_ADDR(1, 7);
 	att_stat_cmd(&r->c[0], &k);
-	r->c[1].over = 1;
+	r->c[1].measured.over = 1;
 	k.dst = WEFT_ATT_ADDR(1, 0);
 	att_stat_cmd(&r->c[1], &k);
 	r->c[3].rank = RIG_CLIENTS; /* no such */
@@ -315,11 +315,11 @@ static void told(struct serve_rig *r)
 	}
 	assert_false(att_server_rank(&r->srv, RIG_CLIENTS, &k));
 	assert_false(att_server_call(&r->srv, 0, &c));
-	strcpy(r->c[1].stat[5].name, "five");
-	r->c[1].stat[5] = (struct att_stat){ "five", 2, 30, 400, 500 };
-	r->c[1].timed[5] = (struct att_timed){ 6000, 70 };
-	r->c[1].timed[6] = (struct att_timed){ 1, 1 }; /* never called */
-	r->c[2].stat[WEFT_ATT_STATS - 1].calls = 1;
+	strcpy(r->c[1].calls.stat[5].name, "five");
+	r->c[1].calls.stat[5] = (struct att_stat){ "five", 2, 30, 400, 500 };
+	r->c[1].calls.timed[5] = (struct att_timed){ 6000, 70 };
+	r->c[1].calls.timed[6] = (struct att_timed){ 1, 1 }; /* never called */
+	r->c[2].calls.stat[WEFT_ATT_STATS - 1].calls = 1;
 	assert_true(att_server_call(&r->srv, 0, &c));
 	assert_string_equal(c.name, "five");
 	assert_int_equal(c.rank, 1);
@@ -327,7 +327,7 @@ static void told(struct serve_rig *r)
 	assert_int_equal(c.bytes, 30);
 	assert_int_equal(c.time, 6400);
 	assert_int_equal(c.max, 500);
-	r->c[1].timed[5].max = 501;
+	r->c[1].calls.timed[5].max = 501;
 	assert_true(att_server_call(&r->srv, 0, &c));
 	assert_int_equal(c.max, 501);
 	assert_true(att_server_call(&r->srv, 1, &c));
@@ -338,19 +338,19 @@ static void told(struct serve_rig *r)
 	assert_true(att_server_rank(&r->srv, 0, &k));
 	assert_int_equal(k.node, 1);
 	assert_false(att_server_rank(&r->srv, 3, &k));
-	r->c[0].over = 9;
-	r->c[0].start = 8;
+	r->c[0].measured.over = 9;
+	r->c[0].measured.start = 8;
 	assert_true(att_server_rank(&r->srv, 0, &k));
 	assert_int_equal(k.node, 0);
 	assert_int_equal(k.start, 8);
 	assert_int_equal(k.over, 9);
 	/* when some are measured, those of the first job alone */
-	r->srv.began = 1;
-	r->srv.job = 7;
+	r->srv.measure.began = 1;
+	r->srv.measure.job = 7;
 	r->c[0].epoch.job = 7;
 	r->c[1].epoch.job = 7;
 	r->c[2].epoch.job = 8;
-	r->c[2].start = 1;
+	r->c[2].measured.start = 1;
 	assert_true(att_server_rank(&r->srv, 0, &k));
 	assert_false(att_server_rank(&r->srv, 1, &k));
 	assert_false(att_server_call(&r->srv, 0, &c));

@@ -5,12 +5,6 @@
 #include "provider/atomic.h"
 #include "provider/bulk.h"
 
-static uint64_t atomic_access(unsigned op, bool fetch)
-{
-	return (op == FI_ATOMIC_READ ? 0 : FI_REMOTE_WRITE) |
-	       (fetch ? FI_REMOTE_READ : 0);
-}
-
 /* Bytes that operands have, or 0: they do not fit their header. */
 static bool atomic_fits(const struct wfi_in *in, unsigned op, size_t bytes)
 {
@@ -34,7 +28,9 @@ static int atomic_run(struct wfi_ep *ep, const struct wfi_in *in, void *res)
 	    !atomic_fits(in, op, bytes))
 		return EINVAL;
 	err = wfi_mr_check(ep->dom, in->w->b, in->w->a, bytes,
-			   atomic_access(op, res), &mr, &at);
+			   (op == FI_ATOMIC_READ ? 0 : FI_REMOTE_WRITE) |
+				   (res ? FI_REMOTE_READ : 0),
+			   &mr, &at);
 	if (err)
 		return err;
 	wfi_iov_out(mr->iov, mr->iovs, at, tmp, bytes);

@@ -191,31 +191,27 @@ void wfi_bulk_in(struct wfi_hub *h, uint32_t src, uint32_t imm)
 
 /* ---- puts ---- */
 
-/* To a window of this process. */
-static int bulk_self(struct wfi_op *op)
-{
-	struct wfi_op *w = wfi_op_find(op->hub, op->to_id);
-
-	if (!w || !w->left || w->peer != op->peer || op->len != w->at ||
-	    (uintptr_t)w->from != op->to.addr) {
-		op->err = EIO;
-	} else {
-		memcpy((void *)(uintptr_t)w->from, op->from, op->len);
-		w->left = 1;
-		wfi_bulk_in(op->hub, op->hub->self, op->to_id);
-	}
-	op->more = false;
-	return 0;
-}
-
 static int bulk_post(struct wfi_op *op)
 {
 	struct wfi_hub *h = op->hub;
 	size_t n = min_of(op->len - op->at, bulk_chunk(h));
 	int rc;
 
-	if (op->peer->addr == h->self)
-		return bulk_self(op);
+	if (op->peer->addr == h->self) {
+		/* To a window of this process. */
+		struct wfi_op *w = wfi_op_find(op->hub, op->to_id);
+
+		if (!w || !w->left || w->peer != op->peer || op->len != w->at ||
+		    (uintptr_t)w->from != op->to.addr) {
+			op->err = EIO;
+		} else {
+			memcpy((void *)(uintptr_t)w->from, op->from, op->len);
+			w->left = 1;
+			wfi_bulk_in(op->hub, op->hub->self, op->to_id);
+		}
+		op->more = false;
+		return 0;
+	}
 	rc = weft_ep_post(h->ep,
 			  &(struct weft_ep_op){ .code = WEFT_EP_PUT,
 						.dst = op->peer->addr,

@@ -95,20 +95,6 @@ static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 	return cq_readfrom(fid, buf, count, NULL);
 }
 
-static void cq_err_fill(struct fi_cq_err_entry *e, const struct wfi_comp *c)
-{
-	e->op_context = c->e.op_context;
-	e->flags = c->e.flags;
-	e->len = c->e.len;
-	e->buf = c->e.buf;
-	e->data = c->e.data;
-	e->tag = c->e.tag;
-	e->olen = c->olen;
-	e->err = c->err;
-	e->prov_errno = c->err;
-	e->err_data_size = 0;
-}
-
 static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 			  uint64_t flags)
 {
@@ -119,7 +105,18 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 	if (!cq->n)
 		wfi_hub_progress(cq->dom->hub);
 	if (cq->n && cq->ring[cq->head].err) {
-		cq_err_fill(buf, &cq->ring[cq->head]);
+		const struct wfi_comp *c = &cq->ring[cq->head];
+
+		buf->op_context = c->e.op_context;
+		buf->flags = c->e.flags;
+		buf->len = c->e.len;
+		buf->buf = c->e.buf;
+		buf->data = c->e.data;
+		buf->tag = c->e.tag;
+		buf->olen = c->olen;
+		buf->err = c->err;
+		buf->prov_errno = c->err;
+		buf->err_data_size = 0;
 		cq->head = (cq->head + 1) & (cq->cap - 1);
 		cq->n--;
 		rc = 1;

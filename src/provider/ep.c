@@ -96,23 +96,6 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	return rc;
 }
 
-static void ep_unbind(struct wfi_ep *ep)
-{
-	for (int i = 0; i < WFI_CNTRS; i++)
-		if (ep->cntr[i])
-			ep->cntr[i]->refs--;
-	if (ep->tx_cq)
-		ep->tx_cq->refs--;
-	if (ep->rx_cq)
-		ep->rx_cq->refs--;
-	if (ep->av)
-		ep->av->refs--;
-	if (ep->srx)
-		ep->srx->refs--;
-	if (ep->eq)
-		wfi_eq_use(ep->eq, -1);
-}
-
 /* ---- control ---- */
 
 static int ep_enable(struct wfi_ep *ep)
@@ -253,7 +236,19 @@ static int ep_close(struct fid *fid)
 	wfi_port_close(h, &ep->port);
 	wfi_rxq_drop(ep->rxq, ep);
 	wfi_rxq_drop(&ep->own_rxq, NULL);
-	ep_unbind(ep);
+	for (int i = 0; i < WFI_CNTRS; i++)
+		if (ep->cntr[i])
+			ep->cntr[i]->refs--;
+	if (ep->tx_cq)
+		ep->tx_cq->refs--;
+	if (ep->rx_cq)
+		ep->rx_cq->refs--;
+	if (ep->av)
+		ep->av->refs--;
+	if (ep->srx)
+		ep->srx->refs--;
+	if (ep->eq)
+		wfi_eq_use(ep->eq, -1);
 	ep->dom->refs--;
 	wfi_unlock(h);
 	fi_freeinfo(ep->info);

@@ -10,13 +10,6 @@ void wfi_ep_count(struct wfi_ep *ep, enum wfi_cntr_kind k, bool err)
 		wfi_cntr_inc(ep->cntr[k], err);
 }
 
-static enum wfi_cntr_kind ep_kind(uint64_t flags)
-{
-	return flags & FI_SEND	 ? WFI_C_SEND
-	       : flags & FI_READ ? WFI_C_READ
-				 : WFI_C_WRITE;
-}
-
 void wfi_ep_tx_end(struct wfi_op *op, int err)
 {
 	struct wfi_ep *ep = op->ep;
@@ -27,7 +20,11 @@ void wfi_ep_tx_end(struct wfi_op *op, int err)
 
 	if (!ep)
 		return;
-	wfi_ep_count(ep, ep_kind(op->flags), err);
+	wfi_ep_count(ep,
+		     op->flags & FI_SEND   ? WFI_C_SEND
+		     : op->flags & FI_READ ? WFI_C_READ
+					   : WFI_C_WRITE,
+		     err);
 	if (op->work)
 		wfi_cntr_inc(op->work, err);
 	if (ep->tx_cq && (err || !op->quiet))

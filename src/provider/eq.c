@@ -130,20 +130,6 @@ static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf,
 	}
 }
 
-/* The user's buffer for data of the error, or the queue's own. */
-static void eq_err_data(struct wfi_eq *eq, struct fi_eq_err_entry *to,
-			void *user, size_t room)
-{
-	if (room && user) {
-		to->err_data_size = min_of(to->err_data_size, room);
-		if (to->err_data_size)
-			memcpy(user, eq->err_data, to->err_data_size);
-		to->err_data = user;
-	} else {
-		to->err_data = to->err_data_size ? eq->err_data : NULL;
-	}
-}
-
 static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
 			  uint64_t flags)
 {
@@ -166,7 +152,17 @@ static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
 			       buf->err_data_size);
 		else
 			buf->err_data_size = 0;
-		eq_err_data(eq, buf, user, room);
+		/* The user's buffer for data of the error, or the queue's own.
+		 */
+		if (room && user) {
+			buf->err_data_size = min_of(buf->err_data_size, room);
+			if (buf->err_data_size)
+				memcpy(user, eq->err_data, buf->err_data_size);
+			buf->err_data = user;
+		} else {
+			buf->err_data =
+				buf->err_data_size ? eq->err_data : NULL;
+		}
 		if (!(flags & FI_PEEK))
 			free(e);
 	}
@@ -197,19 +193,6 @@ static const char *eq_strerror(struct fid_eq *fid, int prov_errno,
 	return buf && len ? buf : s;
 }
 
-/* The queue owns a request until the program reads it. */
-static void eq_drop(struct wfi_event *e)
-{
-	struct fi_eq_cm_entry cm;
-
-	if (e->event == FI_CONNREQ && !e->user) {
-		memcpy(&cm, e->data, sizeof(cm));
-		fi_close(cm.info->handle);
-		fi_freeinfo(cm.info);
-	}
-	free(e);
-}
-
 static int eq_close(struct fid *fid)
 {
 	struct wfi_eq *eq = container_of(fid, struct wfi_eq, fid.fid);
@@ -218,8 +201,16 @@ static int eq_close(struct fid *fid)
 	if (eq->refs)
 		return -FI_EBUSY;
 	while ((e = TAILQ_FIRST(&eq->events))) {
+		struct fi_eq_cm_entry cm;
+
 		TAILQ_REMOVE(&eq->events, e, link);
-		eq_drop(e);
+		/* The queue owns a request until the program reads it. */
+		if (e->event == FI_CONNREQ && !e->user) {
+			memcpy(&cm, e->data, sizeof(cm));
+			fi_close(cm.info->handle);
+			fi_freeinfo(cm.info);
+		}
+		free(e);
 	}
 	eq->fabric->refs--;
 	wfi_wait_close(&eq->wait);

@@ -94,28 +94,6 @@ static void pkts_free(struct wfi_pkts *q)
 	}
 }
 
-static void hub_free(struct wfi_hub *h)
-{
-	map_foreach(&h->peers, it)
-	{
-		struct wfi_peer *p = (void *)(uintptr_t)it->val;
-
-		pkts_free(&p->queue);
-		map_foreach(&p->regions, r) free((void *)(uintptr_t)r->val);
-		map_free(&p->regions);
-		free(p);
-	}
-	map_foreach(&h->asks, a) free((void *)(uintptr_t)a->val);
-	pkts_free(&h->loop);
-	wfi_ops_free(h);
-	map_free(&h->peers);
-	map_free(&h->ports);
-	map_free(&h->asks);
-	pthread_mutex_destroy(&h->lock);
-	free(h->scratch);
-	free(h);
-}
-
 /* Nothing of it is with the transport any more. */
 static bool hub_rests(struct wfi_hub *h)
 {
@@ -143,24 +121,38 @@ static bool hub_flush(struct wfi_hub *h)
 	return rests;
 }
 
-static void hub_close(struct wfi_hub *h)
-{
-	struct wfi_hub **at;
-
-	for (at = &wfi_hubs_.first; *at != h; at = &(*at)->next)
-		;
-	*at = h->next;
-	weft_att_close(h->att);
-	hub_free(h);
-}
-
 /* The attachment may have other users and go on: one that still tells of
  * operations, or has memory registered, keeps its hub. */
 void wfi_hub_put(struct wfi_hub *h)
 {
 	pthread_mutex_lock(&wfi_hubs_.lock);
-	if (!--h->refs && hub_flush(h))
-		hub_close(h);
+	if (!--h->refs && hub_flush(h)) {
+		struct wfi_hub **at;
+
+		for (at = &wfi_hubs_.first; *at != h; at = &(*at)->next)
+			;
+		*at = h->next;
+		weft_att_close(h->att);
+		map_foreach(&h->peers, it)
+		{
+			struct wfi_peer *p = (void *)(uintptr_t)it->val;
+
+			pkts_free(&p->queue);
+			map_foreach(&p->regions, r)
+				free((void *)(uintptr_t)r->val);
+			map_free(&p->regions);
+			free(p);
+		}
+		map_foreach(&h->asks, a) free((void *)(uintptr_t)a->val);
+		pkts_free(&h->loop);
+		wfi_ops_free(h);
+		map_free(&h->peers);
+		map_free(&h->ports);
+		map_free(&h->asks);
+		pthread_mutex_destroy(&h->lock);
+		free(h->scratch);
+		free(h);
+	}
 	pthread_mutex_unlock(&wfi_hubs_.lock);
 }
 

@@ -28,20 +28,6 @@ struct wfi_peer *wfi_peer_get(struct wfi_hub *h, uint32_t addr)
 
 /* ---- out ---- */
 
-static size_t hub_pack(unsigned char *buf, const struct wire *w,
-		       const struct iovec *iov, size_t n)
-{
-	size_t at = sizeof(*w);
-
-	memcpy(buf, w, sizeof(*w));
-	for (size_t i = 0; i < n; i++) {
-		if (iov[i].iov_len)
-			memcpy(buf + at, iov[i].iov_base, iov[i].iov_len);
-		at += iov[i].iov_len;
-	}
-	return at;
-}
-
 static int hub_keep(struct wfi_pkts *q, const void *buf, size_t len,
 		    struct wfi_note *note)
 {
@@ -72,14 +58,20 @@ int wfi_hub_send(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 		 const struct iovec *iov, size_t n, struct wfi_note *note,
 		 bool must)
 {
-	size_t len;
+	size_t len = sizeof(*w);
 	int rc;
 
 	if (p->dead)
 		return -EPIPE;
 	if (p->busy && !must)
 		return -EAGAIN;
-	len = hub_pack(h->scratch, w, iov, n);
+	memcpy(h->scratch, w, sizeof(*w));
+	for (size_t i = 0; i < n; i++) {
+		if (iov[i].iov_len)
+			memcpy(h->scratch + len, iov[i].iov_base,
+			       iov[i].iov_len);
+		len += iov[i].iov_len;
+	}
 	if (p->addr == h->self)
 		return hub_keep(&h->loop, h->scratch, len, note);
 	rc = p->busy ? -EAGAIN
@@ -105,18 +97,6 @@ static void peer_acks(struct wfi_hub *h, struct wfi_peer *p)
 	if (p->n_acks)
 		wfi_hub_tell(h, p, &w, p->acks, p->n_acks * sizeof(*p->acks));
 	p->n_acks = 0;
-}
-
-static void hub_acks(struct wfi_hub *h)
-{
-	struct wfi_peer *p;
-
-	while ((p = h->acks)) {
-		h->acks = p->next_ack;
-		p->next_ack = NULL;
-		p->owed = false;
-		peer_acks(h, p);
-	}
 }
 
 static void peer_owe(struct wfi_hub *h, struct wfi_peer *p, uint32_t id)
@@ -225,17 +205,6 @@ static void hub_message(struct wfi_hub *h, uint32_t src, const void *data,
 	}
 }
 
-static void hub_ports_down(struct wfi_hub *h, struct wfi_peer *p)
-{
-	map_foreach(&h->ports, it)
-	{
-		struct wfi_port *port = (void *)(uintptr_t)it->val;
-
-		if (port->down)
-			port->down(port, p);
-	}
-}
-
 static void hub_peer_down(struct wfi_hub *h, uint32_t addr)
 {
 	struct wfi_peer *p = wfi_peer_get(h, addr);
@@ -244,22 +213,12 @@ static void hub_peer_down(struct wfi_hub *h, uint32_t addr)
 		return;
 	p->dead = true;
 	wfi_ops_fail(h, p);
-	hub_ports_down(h, p);
-}
+	map_foreach(&h->ports, it)
+	{
+		struct wfi_port *port = (void *)(uintptr_t)it->val;
 
-static void hub_event(struct wfi_hub *h, const struct weft_ep_event *ev)
-{
-	struct wfi_note *note = ev->ctx;
-
-	if (ev->kind == WEFT_EV_RECV) {
-		hub_message(h, ev->src, ev->data, ev->len);
-		h->ep->ops->release(h->ep, ev);
-	} else if (ev->kind == WEFT_EV_PUT_IN) {
-		wfi_bulk_in(h, ev->src, (uint32_t)ev->imm);
-	} else if (note) {
-		note->fn(note, ev->kind == WEFT_EV_ERROR ? ev->status : 0);
-	} else if (ev->kind == WEFT_EV_ERROR && ev->status == -EPIPE) {
-		hub_peer_down(h, ev->src);
+		if (port->down)
+			port->down(port, p);
 	}
 }
 
@@ -301,18 +260,40 @@ bool wfi_hub_progress(struct wfi_hub *h)
 	struct weft_ep_event ev[HUB_BATCH];
 	bool any = false, nested = h->progressing;
 	int n;
+	struct wfi_peer *p;
 
 	h->progressing = true;
 	do {
 		n = h->ep->ops->poll(h->ep, ev, HUB_BATCH);
-		for (int i = 0; i < n; i++)
-			hub_event(h, &ev[i]);
+		for (int i = 0; i < n; i++) {
+			struct wfi_note *note = ev[i].ctx;
+
+			if (ev[i].kind == WEFT_EV_RECV) {
+				hub_message(h, ev[i].src, ev[i].data,
+					    ev[i].len);
+				h->ep->ops->release(h->ep, &ev[i]);
+			} else if (ev[i].kind == WEFT_EV_PUT_IN) {
+				wfi_bulk_in(h, ev[i].src, (uint32_t)ev[i].imm);
+			} else if (note) {
+				note->fn(note, ev[i].kind == WEFT_EV_ERROR
+						       ? ev[i].status
+						       : 0);
+			} else if (ev[i].kind == WEFT_EV_ERROR &&
+				   ev[i].status == -EPIPE) {
+				hub_peer_down(h, ev[i].src);
+			}
+		}
 		any |= n > 0;
 	} while (n == HUB_BATCH);
 	any |= hub_loop(h);
 	any |= hub_again(h);
 	h->progressing = nested;
-	hub_acks(h);
+	while ((p = h->acks)) {
+		h->acks = p->next_ack;
+		p->next_ack = NULL;
+		p->owed = false;
+		peer_acks(h, p);
+	}
 	hub_flush_busy(h);
 	return any;
 }

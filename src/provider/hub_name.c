@@ -80,11 +80,25 @@ static void name_ask_all(struct wfi_hub *h, struct wfi_ask *a)
 	}
 }
 
-static wfi_name name_wait(struct wfi_hub *h, uint16_t port)
+wfi_name wfi_name_find(struct wfi_hub *h, const struct sockaddr_in *sin)
 {
-	struct wfi_ask *a = map_ptr(&h->asks, port);
-	uint64_t now = wfi_real_us();
+	uint32_t ip = ntohl(sin->sin_addr.s_addr);
+	uint16_t port = ntohs(sin->sin_port);
+	struct wfi_port *own;
+	struct wfi_ask *a;
+	uint64_t now;
 
+	if (!port)
+		return 0;
+	if (wfi_sin_exact(sin))
+		return WFI_NAME(
+			WEFT_ATT_ADDR(ip & 0xffff, (ip >> 16 & 0xff) - 1),
+			port);
+	own = map_ptr(&h->ports, port);
+	if (own && own->open)
+		return WFI_NAME(h->self, port);
+	a = map_ptr(&h->asks, port);
+	now = wfi_real_us();
 	if (!a) {
 		a = calloc(1, sizeof(*a));
 		if (!a || map_set(&h->asks, port, (uintptr_t)a)) {
@@ -100,24 +114,6 @@ static wfi_name name_wait(struct wfi_hub *h, uint16_t port)
 		name_ask_all(h, a);
 	}
 	return 0;
-}
-
-wfi_name wfi_name_find(struct wfi_hub *h, const struct sockaddr_in *sin)
-{
-	uint32_t ip = ntohl(sin->sin_addr.s_addr);
-	uint16_t port = ntohs(sin->sin_port);
-	struct wfi_port *own;
-
-	if (!port)
-		return 0;
-	if (wfi_sin_exact(sin))
-		return WFI_NAME(
-			WEFT_ATT_ADDR(ip & 0xffff, (ip >> 16 & 0xff) - 1),
-			port);
-	own = map_ptr(&h->ports, port);
-	if (own && own->open)
-		return WFI_NAME(h->self, port);
-	return name_wait(h, port);
 }
 
 uint64_t wfi_name_age(struct wfi_hub *h, const struct sockaddr_in *sin)

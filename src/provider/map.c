@@ -4,15 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static size_t map_home(const struct map *m, uint64_t key)
-{
-	return (key * 0x9e3779b97f4a7c15ull >> 20) & (m->cap - 1);
-}
-
 /* The cell of the key, or the free one where it would go. */
 static struct map_cell *map_find(const struct map *m, uint64_t key)
 {
-	size_t i = map_home(m, key);
+	size_t i = (key * 0x9e3779b97f4a7c15ull >> 20) & (m->cap - 1);
 
 	while (m->cell[i].key != MAP_NONE && m->cell[i].key != key)
 		i = (i + 1) & (m->cap - 1);

@@ -25,14 +25,6 @@ static int rma_post(struct wfi_op *op, struct wire *w, const struct iovec *iov,
 	return rc;
 }
 
-static int rma_write_short(struct wfi_op *op, struct wire *w)
-{
-	struct iovec iov[WFI_IOV + 1] = { { &op->data, sizeof(op->data) } };
-
-	memcpy(iov + 1, op->iov, op->iovs * sizeof(*iov));
-	return rma_post(op, w, iov, op->iovs + 1);
-}
-
 static int rma_write_long(struct wfi_op *op, struct wire *w)
 {
 	struct wire_long l = { .len = op->full, .data = op->data };
@@ -43,30 +35,31 @@ static int rma_write_long(struct wfi_op *op, struct wire *w)
 	return rma_post(op, w, &iov, 1);
 }
 
-/* Straight into the region. */
-static int rma_write_direct(struct wfi_op *op, const struct wire_window *to)
-{
-	int rc = wfi_op_number(op);
-	void *from;
-
-	op->op_flags |= FI_DELIVERY_COMPLETE;
-	op->type = &wfi_tx_put_type;
-	from = wfi_op_flat(op, true);
-	if (!from || rc) {
-		wfi_op_free(op);
-		return -FI_ENOMEM;
-	}
-	wfi_bulk_put(op, from, to->len, to, op->id | WFI_DIRECT);
-	return 0;
-}
-
 static int rma_write(struct wfi_op *op, struct wire *w,
 		     const struct wire_window *to)
 {
-	if (to)
-		return rma_write_direct(op, to);
-	if (op->full + sizeof(uint64_t) <= op->hub->eager)
-		return rma_write_short(op, w);
+	if (to) {
+		/* Straight into the region. */
+		int rc = wfi_op_number(op);
+		void *from;
+
+		op->op_flags |= FI_DELIVERY_COMPLETE;
+		op->type = &wfi_tx_put_type;
+		from = wfi_op_flat(op, true);
+		if (!from || rc) {
+			wfi_op_free(op);
+			return -FI_ENOMEM;
+		}
+		wfi_bulk_put(op, from, to->len, to, op->id | WFI_DIRECT);
+		return 0;
+	}
+	if (op->full + sizeof(uint64_t) <= op->hub->eager) {
+		struct iovec iov[WFI_IOV + 1] = { { &op->data,
+						    sizeof(op->data) } };
+
+		memcpy(iov + 1, op->iov, op->iovs * sizeof(*iov));
+		return rma_post(op, w, iov, op->iovs + 1);
+	}
 	return rma_write_long(op, w);
 }
 
@@ -113,50 +106,35 @@ static const struct wfi_op_type rma_read_direct_type = {
 	.end = wfi_ep_tx_end,
 };
 
-static int rma_read_direct(struct wfi_op *op, const struct wire_window *from)
-{
-	void *flat = wfi_op_flat(op, false);
-	struct weft_ep *ep = op->hub->ep;
-	int rc = -FI_ENOMEM;
-
-	op->type = &rma_read_direct_type;
-	if (flat)
-		rc = weft_ep_post(ep,
-				  &(struct weft_ep_op){ .code = WEFT_EP_GET,
-							.dst = op->peer->addr,
-							.into = flat,
-							.len = from->len,
-							.raddr = from->addr,
-							.rkey = from->key,
-							.ctx = &op->note });
-	if (rc)
-		wfi_op_free(op);
-	else
-		op->notes = 1;
-	return rc;
-}
-
 static int rma_read(struct wfi_op *op, struct wire *w,
 		    const struct wire_window *from)
 {
-	if (from)
-		return rma_read_direct(op, from);
+	if (from) {
+		void *flat = wfi_op_flat(op, false);
+		struct weft_ep *ep = op->hub->ep;
+		int rc = -FI_ENOMEM;
+
+		op->type = &rma_read_direct_type;
+		if (flat)
+			rc = weft_ep_post(
+				ep, &(struct weft_ep_op){ .code = WEFT_EP_GET,
+							  .dst = op->peer->addr,
+							  .into = flat,
+							  .len = from->len,
+							  .raddr = from->addr,
+							  .rkey = from->key,
+							  .ctx = &op->note });
+		if (rc)
+			wfi_op_free(op);
+		else
+			op->notes = 1;
+		return rc;
+	}
 	return op->full <= op->hub->eager ? rma_read_short(op, w)
 					  : rma_read_long(op, w);
 }
 
 /* ---- either ---- */
-
-static bool rma_direct(struct wfi_ep *ep, const struct wfi_tx *t,
-		       struct wfi_peer *p, uint16_t port, size_t len,
-		       struct wire_window *to)
-{
-	return !t->inject && !(t->flags & (FI_REMOTE_CQ_DATA | FI_INJECT)) &&
-	       wfi_region_find(ep, p, port, t->key, t->raddr, len,
-			       t->kind & FI_READ ? FI_REMOTE_READ
-						 : FI_REMOTE_WRITE,
-			       to);
-}
 
 static int rma_start(struct wfi_ep *ep, const struct wfi_tx *t,
 		     struct wfi_peer *p, struct wire *w, size_t len)
@@ -167,7 +145,10 @@ static int rma_start(struct wfi_ep *ep, const struct wfi_tx *t,
 	if (!op)
 		return -FI_ENOMEM;
 	op->full = len;
-	if (rma_direct(ep, t, p, w->dst, len, &win))
+	if (!t->inject && !(t->flags & (FI_REMOTE_CQ_DATA | FI_INJECT)) &&
+	    wfi_region_find(
+		    ep, p, w->dst, t->key, t->raddr, len,
+		    t->kind & FI_READ ? FI_REMOTE_READ : FI_REMOTE_WRITE, &win))
 		known = &win;
 	return t->kind & FI_READ ? rma_read(op, w, known)
 				 : rma_write(op, w, known);

@@ -170,16 +170,6 @@ static void rx_lost(const struct wfi_msg *m, int err)
 		wfi_hub_ack(m->ep->hub, m->peer, WFI_PORT(m->from), m->id, err);
 }
 
-static void rx_long_lost(struct wfi_rx *rx, const struct wfi_msg *m,
-			 size_t room)
-{
-	struct wfi_comp c = wfi_rx_comp(m, rx->context);
-
-	rx_lost(m, FI_ENOMEM);
-	c.err = FI_ENOMEM;
-	rx_done(m->ep, rx, &c, NULL, room);
-}
-
 static void rx_long(struct wfi_rx *rx, const struct wfi_msg *m, size_t room,
 		    const struct iovec *iov, size_t iovs)
 {
@@ -187,7 +177,11 @@ static void rx_long(struct wfi_rx *rx, const struct wfi_msg *m, size_t room,
 	struct wfi_op *op = wfi_op_new(h, &rx_long_type, m->ep, m->peer);
 
 	if (!op) {
-		rx_long_lost(rx, m, room);
+		struct wfi_comp c = wfi_rx_comp(m, rx->context);
+
+		rx_lost(m, FI_ENOMEM);
+		c.err = FI_ENOMEM;
+		rx_done(m->ep, rx, &c, NULL, room);
 		return;
 	}
 	op->rx = rx;
@@ -229,19 +223,6 @@ void wfi_rx_meet(struct wfi_rxq *q, struct wfi_rx *rx, const struct wfi_msg *m)
 	rx_done(m->ep, rx, &c, iovs ? iov[0].iov_base : NULL, room);
 }
 
-/* No receive waits for it, and there is no room to keep it: an error of a
- * receive that was never posted. */
-static void rx_early_lost(const struct wfi_msg *m, int err)
-{
-	struct wfi_comp c = wfi_rx_comp(m, NULL);
-
-	rx_lost(m, err);
-	c.err = err;
-	c.olen = c.e.len;
-	c.e.len = 0;
-	wfi_ep_rx_end(m->ep, &c, false);
-}
-
 static void rx_early(struct wfi_rxq *q, const struct wfi_msg *m)
 {
 	size_t n = m->buf ? m->len : 0;
@@ -249,7 +230,16 @@ static void rx_early(struct wfi_rxq *q, const struct wfi_msg *m)
 	struct wfi_unx *u = room ? malloc(sizeof(*u) + n) : NULL;
 
 	if (!u) {
-		rx_early_lost(m, room ? FI_ENOMEM : FI_EOVERRUN);
+		int err = room ? FI_ENOMEM : FI_EOVERRUN;
+		struct wfi_comp c = wfi_rx_comp(m, NULL);
+
+		/* No receive waits for it, and there is no room to keep it: an
+		 * error of a receive that was never posted. */
+		rx_lost(m, err);
+		c.err = err;
+		c.olen = c.e.len;
+		c.e.len = 0;
+		wfi_ep_rx_end(m->ep, &c, false);
 		return;
 	}
 	*u = (struct wfi_unx){ .m = *m };

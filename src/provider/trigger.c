@@ -40,23 +40,18 @@ static int trig_step(struct wfi_op *op)
 	return 0;
 }
 
-static void trig_cntr(struct fi_deferred_work *w)
-{
-	struct fi_op_cntr *o = w->op.cntr;
-
-	if (w->op_type == FI_OP_CNTR_SET)
-		fi_cntr_set(o->cntr, o->value);
-	else
-		fi_cntr_add(o->cntr, o->value);
-}
-
 /* It goes out with the next progress: nobody knows here what holds locks. */
 static void trig_fire(struct wfi_hub *h, struct wfi_trig *g)
 {
 	struct wfi_op *op;
 
 	if (!g->ep) {
-		trig_cntr(g->work);
+		struct fi_op_cntr *o = g->work->op.cntr;
+
+		if (g->work->op_type == FI_OP_CNTR_SET)
+			fi_cntr_set(o->cntr, o->value);
+		else
+			fi_cntr_add(o->cntr, o->value);
 		free(g);
 		return;
 	}

@@ -6,21 +6,17 @@
 
 typedef unsigned __int128 u128;
 
-static u128 clock_gcd(u128 a, u128 b)
-{
-	while (b) {
-		u128 r = a % b;
-
-		a = b;
-		b = r;
-	}
-	return a;
-}
-
 bool clock_set(struct weft_clock *clk, u128 num, u128 den)
 {
-	u128 g = clock_gcd(num, den);
+	u128 g = num, b = den;
 
+	/* Euclid's greatest common divisor. */
+	while (b) {
+		u128 r = g % b;
+
+		g = b;
+		b = r;
+	}
 	if (!num || !den)
 		return false;
 	num /= g;

@@ -10,14 +10,6 @@ typedef unsigned __int128 u128;
 
 enum { UNITS_PLACES = 400 }; /* more zeros in a row than any value has */
 
-/* Appends digit d behind the zeros kept back. */
-static void units_append(struct units_num *num, int zeros, int d)
-{
-	for (; zeros >= 0 && !num->wide; zeros--)
-		num->wide = __builtin_mul_overflow(num->mant, 10, &num->mant);
-	num->wide |= __builtin_add_overflow(num->mant, d, &num->mant);
-}
-
 /* Reads digits[.digits]; returns what follows, NULL if there is no digit. */
 static const char *units_digits(const char *s, struct units_num *num)
 {
@@ -39,7 +31,12 @@ static const char *units_digits(const char *s, struct units_num *num)
 			zeros += num->mant != 0;
 			continue;
 		}
-		units_append(num, zeros, *s - '0');
+		/* zeros kept back count, for a digit follows them */
+		for (; zeros >= 0 && !num->wide; zeros--)
+			num->wide = __builtin_mul_overflow(num->mant, 10,
+							   &num->mant);
+		num->wide |=
+			__builtin_add_overflow(num->mant, *s - '0', &num->mant);
 		zeros = 0;
 	}
 	num->wide |= clamped;
@@ -66,25 +63,22 @@ static const char *units_exponent(const char *s, struct units_num *num)
 	return p;
 }
 
-static const char *units_hex(const char *s, struct units_num *num)
-{
-	const char *p = s + 2;
-
-	*num = (struct units_num){ 0 };
-	for (; isxdigit((unsigned char)*p); p++) {
-		int c = tolower((unsigned char)*p);
-
-		num->wide |= num->mant >> 60 != 0;
-		num->mant = num->mant << 4 |
-			    (uint64_t)(c > '9' ? c - 'a' + 10 : c - '0');
-	}
-	return p == s + 2 ? NULL : p;
-}
-
 const char *units_number(const char *s, struct units_num *num)
 {
-	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
-		return units_hex(s, num);
+	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+		const char *p = s + 2;
+
+		*num = (struct units_num){ 0 };
+		for (; isxdigit((unsigned char)*p); p++) {
+			int c = tolower((unsigned char)*p);
+
+			num->wide |= num->mant >> 60 != 0;
+			num->mant =
+				num->mant << 4 |
+				(uint64_t)(c > '9' ? c - 'a' + 10 : c - '0');
+		}
+		return p == s + 2 ? NULL : p;
+	}
 	s = units_digits(s, num);
 	return s ? units_exponent(s, num) : NULL;
 }

@@ -122,18 +122,16 @@ static bool op_issue(struct ep *e, struct ep_op *op)
 	return !op->last_kind || last_out(e, op);
 }
 
-static void op_issued(struct ep *e, struct ep_op *op)
-{
-	if (op->asks || op->last_kind == EP_RTS)
-		op->waiting = true;
-	else if (!e->nic->issued || !e->nic->issued(e, op))
-		ep_complete(e, op);
-}
-
 static void list_out(struct ep *e, struct ep_list *l)
 {
-	while (l->head && op_issue(e, l->head))
-		op_issued(e, ep_list_pop(l));
+	while (l->head && op_issue(e, l->head)) {
+		struct ep_op *op = ep_list_pop(l);
+
+		if (op->asks || op->last_kind == EP_RTS)
+			op->waiting = true;
+		else if (!e->nic->issued || !e->nic->issued(e, op))
+			ep_complete(e, op);
+	}
 }
 
 void ep_progress_out(struct ep *e)

@@ -67,23 +67,6 @@ static void fetch_start(struct ep *e, struct ep_msg *m)
 	m->land = NULL;
 }
 
-/* Messages that wait for a landing buffer; of each peer the oldest first. */
-static void fetch_more(struct ep *e)
-{
-	for (uint32_t i = 0; i < e->n && e->wants; i++) {
-		struct ep_peer *p = &e->peer[(e->turn + i) % e->n];
-
-		for (uint64_t k = p->given; k < p->got; k++) {
-			struct ep_msg *m = &p->msg[k % e->slots];
-
-			if (m->state == EP_WANT)
-				fetch_start(e, m);
-			if (m->state == EP_WANT)
-				break;
-		}
-	}
-}
-
 static void fetch_end(struct ep *e, struct ep_msg *m, bool failed)
 {
 	struct ep_op *fin = ep_answer(e, m->src, m->id, EP_FIN);
@@ -149,7 +132,20 @@ void ep_progress_remote(struct ep *e)
 		return;
 	if (e->nic->reap)
 		e->nic->reap(e);
-	fetch_more(e);
+	/* Messages that wait for a landing buffer; of each peer the oldest
+	 * first. */
+	for (uint32_t i = 0; i < e->n && e->wants; i++) {
+		struct ep_peer *p = &e->peer[(e->turn + i) % e->n];
+
+		for (uint64_t k = p->given; k < p->got; k++) {
+			struct ep_msg *m = &p->msg[k % e->slots];
+
+			if (m->state == EP_WANT)
+				fetch_start(e, m);
+			if (m->state == EP_WANT)
+				break;
+		}
+	}
 	while ((op = e->remote_todo.head) && op_issue(e, op)) {
 		ep_list_pop(&e->remote_todo);
 		op->issued = true;

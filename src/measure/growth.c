@@ -16,19 +16,15 @@ uint64_t growth_due(const struct growth *g)
 	return g->first + g->n * g->step;
 }
 
-static void growth_halve(struct growth *g)
-{
-	for (uint32_t i = 0; 2 * i < g->n; i++)
-		g->at[i] = g->at[2 * i];
-	g->n = (g->n + 1) / 2;
-	g->step *= 2;
-}
-
 void growth_look(struct growth *g, double content)
 {
 	g->at[g->n++] = content;
-	if (g->n == GROWTH_STEPS + 1)
-		growth_halve(g);
+	if (g->n == GROWTH_STEPS + 1) {
+		for (uint32_t i = 0; 2 * i < g->n; i++)
+			g->at[i] = g->at[2 * i];
+		g->n = (g->n + 1) / 2;
+		g->step *= 2;
+	}
 }
 
 /* Standard error of the change over all steps. */

@@ -48,23 +48,22 @@ void hist_fini(struct hist *h)
 	*h = (struct hist){ 0 };
 }
 
-static void hist_grow(struct hist *h, uint32_t n)
-{
-	h->bin = reallocarray(h->bin, n, sizeof(*h->bin));
-	if (!h->bin)
-		abort();
-	memset(h->bin + h->n_bins, 0, (n - h->n_bins) * sizeof(*h->bin));
-	h->n_bins = n;
-}
-
 void hist_add(struct hist *h, double v)
 {
 	uint32_t i;
 
 	assert(!isnan(v));
 	i = hist_index(v * h->scale);
-	if (i >= h->n_bins)
-		hist_grow(h, (i / HIST_PER_OCTAVE + 1) * HIST_PER_OCTAVE);
+	if (i >= h->n_bins) {
+		uint32_t n = (i / HIST_PER_OCTAVE + 1) * HIST_PER_OCTAVE;
+
+		h->bin = reallocarray(h->bin, n, sizeof(*h->bin));
+		if (!h->bin)
+			abort();
+		memset(h->bin + h->n_bins, 0,
+		       (n - h->n_bins) * sizeof(*h->bin));
+		h->n_bins = n;
+	}
 	h->bin[i]++;
 	h->min = h->count ? fmin(h->min, v) : v;
 	h->max = h->count ? fmax(h->max, v) : v;
@@ -88,16 +87,6 @@ double hist_stddev(const struct hist *h)
 	return var > 0 ? sqrt(var) : 0;
 }
 
-/* The value a bin stands for: itself while bins are exact, else its middle. */
-static double hist_centre(const struct hist *h, uint32_t i)
-{
-	double lo = hist_edge_scaled(i);
-
-	if (i >= HIST_EXACT)
-		lo = (lo + hist_edge_scaled(i + 1)) / 2;
-	return fmax(h->min, fmin(h->max, lo / h->scale));
-}
-
 double hist_percentile(const struct hist *h, double p)
 {
 	double rank = ceil(p / 100 * (double)h->count);
@@ -111,8 +100,15 @@ double hist_percentile(const struct hist *h, double p)
 		return h->max;
 	for (uint32_t i = 0; i < h->n_bins; i++) {
 		seen += h->bin[i];
-		if ((double)seen >= rank)
-			return hist_centre(h, i);
+		if ((double)seen >= rank) {
+			/* The value a bin stands for: itself while bins are
+			 * exact, else its middle. */
+			double lo = hist_edge_scaled(i);
+
+			if (i >= HIST_EXACT)
+				lo = (lo + hist_edge_scaled(i + 1)) / 2;
+			return fmax(h->min, fmin(h->max, lo / h->scale));
+		}
 	}
 	return h->max;
 }

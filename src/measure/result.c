@@ -90,28 +90,6 @@ struct weft_result *result_new(void)
 	return r;
 }
 
-static void result_free_series(struct weft_result *r)
-{
-	for (size_t i = 0; i < r->n_series; i++) {
-		free(r->series[i].name);
-		free(r->series[i].x_unit);
-		free(r->series[i].y_unit);
-		free(r->series[i].x);
-		free(r->series[i].y);
-	}
-	free(r->series);
-}
-
-static void result_free_hists(struct weft_result *r)
-{
-	for (size_t i = 0; i < r->n_hists; i++) {
-		free(r->hists[i].name);
-		free(r->hists[i].unit);
-		hist_fini(&r->hists[i].h);
-	}
-	free(r->hists);
-}
-
 void result_free(struct weft_result *r)
 {
 	if (!r)
@@ -138,8 +116,20 @@ void result_free(struct weft_result *r)
 	view_fini(&r->view);
 	story_fini(&r->story);
 	calls_free(&r->calls);
-	result_free_series(r);
-	result_free_hists(r);
+	for (size_t i = 0; i < r->n_series; i++) {
+		free(r->series[i].name);
+		free(r->series[i].x_unit);
+		free(r->series[i].y_unit);
+		free(r->series[i].x);
+		free(r->series[i].y);
+	}
+	free(r->series);
+	for (size_t i = 0; i < r->n_hists; i++) {
+		free(r->hists[i].name);
+		free(r->hists[i].unit);
+		hist_fini(&r->hists[i].h);
+	}
+	free(r->hists);
 	free(r);
 }
 

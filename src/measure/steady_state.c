@@ -15,14 +15,6 @@ void steady_init(struct steady *s)
 	s->n = 0;
 }
 
-static void steady_pair(struct steady *s)
-{
-	for (uint32_t i = 0; i < s->n / 2; i++)
-		s->mean[i] = (s->mean[2 * i] + s->mean[2 * i + 1]) / 2;
-	s->n /= 2;
-	s->per *= 2;
-}
-
 void steady_add(struct steady *s, double v)
 {
 	s->sum += v;
@@ -31,8 +23,12 @@ void steady_add(struct steady *s, double v)
 	s->mean[s->n++] = s->sum / (double)s->per;
 	s->sum = 0;
 	s->count = 0;
-	if (s->n == STEADY_BATCHES)
-		steady_pair(s);
+	if (s->n == STEADY_BATCHES) {
+		for (uint32_t i = 0; i < s->n / 2; i++)
+			s->mean[i] = (s->mean[2 * i] + s->mean[2 * i + 1]) / 2;
+		s->n /= 2;
+		s->per *= 2;
+	}
 }
 
 /* Backwards, with sums of what lies behind.  The last few batches would always

@@ -174,16 +174,6 @@ static const struct weft_comp *model_of(struct model *m,
 	return NULL;
 }
 
-static void manifest_param(struct weft_result *r, const struct weft_comp *c,
-			   const struct weft_param *p, const char *owner)
-{
-	char full[256], value[256];
-
-	snprintf(full, sizeof(full), "%s.%s", owner, p->name);
-	weft_param_get(c, p->name, value, sizeof(value));
-	result_param_set(r, full, value);
-}
-
 static bool param_same(const struct weft_comp *a, const struct weft_comp *b,
 		       const struct weft_param *p)
 {
@@ -204,8 +194,15 @@ void result_manifest(struct weft_sim *sim)
 		result_param_set(sim->result, c->name, c->cls->name);
 		for (const struct weft_param *p = c->cls->params; p && p->name;
 		     p++)
-			if (!like || !param_same(c, like, p))
-				manifest_param(sim->result, c, p, owner);
+			if (!like || !param_same(c, like, p)) {
+				char full[256], value[256];
+
+				snprintf(full, sizeof(full), "%s.%s", owner,
+					 p->name);
+				weft_param_get(c, p->name, value,
+					       sizeof(value));
+				result_param_set(sim->result, full, value);
+			}
 	}
 	free(m.first);
 }

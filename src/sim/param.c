@@ -26,24 +26,6 @@ static const struct weft_param *param_find(const struct weft_comp *c,
 	return NULL;
 }
 
-static int param_unknown(const struct weft_comp *c, const char *name,
-			 struct weft_err *err)
-{
-	const char *near =
-		c->cls->params
-			? units_nearest(name, name_next, (void *)c->cls->params)
-			: NULL;
-
-	if (near)
-		return weft_fail(err, ENOENT,
-				 "%s has no parameter '%s': did you mean '%s'?",
-				 c->cls->name, name, near);
-	return weft_fail(
-		err, ENOENT,
-		"%s has no parameter '%s': 'weft describe %s' lists them",
-		c->cls->name, name, c->cls->name);
-}
-
 int weft_param_set(struct weft_comp *c, const char *param, const char *value,
 		   struct weft_err *err)
 {
@@ -56,8 +38,22 @@ int weft_param_set(struct weft_comp *c, const char *param, const char *value,
 	} v;
 	int ret;
 
-	if (!p)
-		return param_unknown(c, param, err);
+	if (!p) {
+		const char *near =
+			c->cls->params ? units_nearest(param, name_next,
+						       (void *)c->cls->params)
+				       : NULL;
+
+		if (near)
+			return weft_fail(
+				err, ENOENT,
+				"%s has no parameter '%s': did you mean '%s'?",
+				c->cls->name, param, near);
+		return weft_fail(
+			err, ENOENT,
+			"%s has no parameter '%s': 'weft describe %s' lists them",
+			c->cls->name, param, c->cls->name);
+	}
 	memset(&v, 0, sizeof(v));
 	if (p->size > sizeof(v))
 		return weft_fail(err, EINVAL, "%s.%s: field too large",
@@ -105,26 +101,6 @@ int comp_params_check(const struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* "links=2 queues=1": one word is one assignment. */
-static int preset_words(struct weft_comp *c, const char *text,
-			struct weft_err *err)
-{
-	while (*text) {
-		char name[64], value[64];
-		int used = 0;
-
-		if (sscanf(text, " %63[^= ]=%63s%n", name, value, &used) != 2)
-			return weft_fail(err, EINVAL,
-					 "%s: bad preset text '%s'",
-					 c->cls->name, text);
-		if (weft_param_set(c, name, value, err))
-			return -EINVAL;
-		text += used;
-		text += strspn(text, " ");
-	}
-	return 0;
-}
-
 int weft_preset_apply(struct weft_comp *c, const char *preset,
 		      struct weft_err *err)
 {
@@ -132,8 +108,27 @@ int weft_preset_apply(struct weft_comp *c, const char *preset,
 	const char *near;
 
 	for (p = c->cls->presets; p && p->name; p++)
-		if (!strcmp(p->name, preset))
-			return preset_words(c, p->values, err);
+		if (!strcmp(p->name, preset)) {
+			/* "links=2 queues=1": one word is one assignment. */
+			const char *text = p->values;
+
+			while (*text) {
+				char name[64], value[64];
+				int used = 0;
+
+				if (sscanf(text, " %63[^= ]=%63s%n", name,
+					   value, &used) != 2)
+					return weft_fail(
+						err, EINVAL,
+						"%s: bad preset text '%s'",
+						c->cls->name, text);
+				if (weft_param_set(c, name, value, err))
+					return -EINVAL;
+				text += used;
+				text += strspn(text, " ");
+			}
+			return 0;
+		}
 	if (!c->cls->presets)
 		return weft_fail(err, ENOENT, "%s has no presets",
 				 c->cls->name);

@@ -143,23 +143,6 @@ static void port_join(struct weft_port *a, struct weft_port *b)
 	b->peer = a;
 }
 
-/* The fault's first port faces the device, its second one the bus. */
-static int port_splice(struct weft_port *p, struct weft_comp *fault,
-		       struct weft_err *err)
-{
-	bool bus = p->comp->cls->kind == WEFT_KIND_BUS;
-	struct weft_port *q = p->peer;
-
-	assert(fault->n_ports == 2);
-	if (!q)
-		return weft_fail(err, EINVAL, "%s.%s is connected to nothing",
-				 p->comp->name, p->name);
-	port_join(p, &fault->ports[bus]);
-	port_join(q, &fault->ports[!bus]);
-	fault->on = p;
-	return 0;
-}
-
 int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 		    struct weft_err *err)
 {
@@ -173,8 +156,22 @@ int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 		return weft_fail(err, EBUSY, "%s sits on %s.%s already",
 				 fault->name, fault->on->comp->name,
 				 fault->on->name);
-	if (p->kind == WEFT_PORT_BUS && ops->note)
-		return port_splice(p, fault, err);
+	if (p->kind == WEFT_PORT_BUS && ops->note) {
+		/* The fault's first port faces the device, its second one the
+		 * bus. */
+		bool bus = p->comp->cls->kind == WEFT_KIND_BUS;
+		struct weft_port *q = p->peer;
+
+		assert(fault->n_ports == 2);
+		if (!q)
+			return weft_fail(err, EINVAL,
+					 "%s.%s is connected to nothing",
+					 p->comp->name, p->name);
+		port_join(p, &fault->ports[bus]);
+		port_join(q, &fault->ports[!bus]);
+		fault->on = p;
+		return 0;
+	}
 	if (p->kind != WEFT_PORT_LINK || !ops->filter)
 		return weft_fail(
 			err, EINVAL, "%s.%s is no %s: %s sits on a %s port",

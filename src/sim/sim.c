@@ -270,22 +270,6 @@ bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm)
 	return true;
 }
 
-static inline void sim_dispatch(struct weft_sim *sim, const struct evq_event *e)
-{
-	struct weft_comp *c = sim->comps[EVQ_KEY_ID(e->key)];
-	uint32_t tag = EVQ_KEY_TAG(e->key);
-
-	sim->head.now = e->time;
-	sim->phase = EVQ_KEY_PHASE(e->key);
-	sim->current = EVQ_KEY_ID(e->key);
-	if (sim->phase)
-		c->cls->ops.event(c, tag);
-	else if (tag < c->n_ports && c->ports[tag].kind == WEFT_PORT_LINK)
-		port_drain(c, tag);
-	else
-		c->cls->ops.arrive(c, tag, NULL);
-}
-
 /* A large network (more than LARGE bytes) does not fit into a cache, but what
  * comes next is known: the
  * component some events ahead, its state, and what its class knows of. */
@@ -317,23 +301,18 @@ static void look_ahead(const struct weft_sim *sim)
 	sim_soon(sim, 4, 3);
 }
 
-static bool gated_pop(struct weft_sim *sim, weft_time_t until,
-		      struct evq_event *e)
-{
-	do {
-		if (evq_pop(&sim->q, sim->head.now, e))
-			return true;
-	} while (sim->gate(sim->gate_arg, weft_sim_idle(sim)) &&
-		 !sim->stopping);
-	return !sim->stopping && !weft_sim_idle(sim) &&
-	       evq_pop(&sim->q, until, e);
-}
-
 static inline bool next_event(struct weft_sim *sim, weft_time_t until,
 			      struct evq_event *e)
 {
-	if (__builtin_expect(sim->gate != NULL, 0))
-		return gated_pop(sim, until, e);
+	if (__builtin_expect(sim->gate != NULL, 0)) {
+		do {
+			if (evq_pop(&sim->q, sim->head.now, e))
+				return true;
+		} while (sim->gate(sim->gate_arg, weft_sim_idle(sim)) &&
+			 !sim->stopping);
+		return !sim->stopping && !weft_sim_idle(sim) &&
+		       evq_pop(&sim->q, until, e);
+	}
 	return sim->q.pending > sim->watch.n && evq_pop(&sim->q, until, e);
 }
 
@@ -346,12 +325,26 @@ uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
 	assert(sim->started);
 	sim->stopping = false;
 	while (!sim->stopping && next_event(sim, until, &e)) {
+		struct weft_comp *c;
+		uint32_t tag;
+
 		sim->events++;
 		if (sim->watch.n)
 			watch_comes(sim, e.key);
 		if (large && sim->q.pos + AHEAD < sim->q.cur.n)
 			look_ahead(sim);
-		sim_dispatch(sim, &e);
+		c = sim->comps[EVQ_KEY_ID(e.key)];
+		tag = EVQ_KEY_TAG(e.key);
+		sim->head.now = e.time;
+		sim->phase = EVQ_KEY_PHASE(e.key);
+		sim->current = EVQ_KEY_ID(e.key);
+		if (sim->phase)
+			c->cls->ops.event(c, tag);
+		else if (tag < c->n_ports &&
+			 c->ports[tag].kind == WEFT_PORT_LINK)
+			port_drain(c, tag);
+		else
+			c->cls->ops.arrive(c, tag, NULL);
 	}
 	if (!sim->stopping && !weft_sim_idle(sim) && sim->head.now < until)
 		sim->head.now = until;

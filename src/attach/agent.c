@@ -77,27 +77,6 @@ static int agent_poll(struct att_agent *g)
 
 /* ---- clients ---- */
 
-/* What clients have posted; true: some of it must wait. */
-static bool agent_serve(struct att_agent *g)
-{
-	bool stalled = false;
-
-	for (size_t i = 0; i < g->clients.n; i++) {
-		struct att_client *c = g->clients.at[i];
-
-		if (c->running)
-			continue;
-		att_push_late(c);
-		if (att_has_cmds(c))
-			stalled |= att_serve(g, c);
-		if (i < g->clients.n && g->clients.at[i] != c)
-			i--; /* it has gone */
-		else if (i < g->clients.n)
-			att_push_late(c); /* it may have let go of messages */
-	}
-	return stalled;
-}
-
 /* One that found no room gets on when half of what it had posted by then is
  * carried out. */
 static bool has_room(struct att_client *c)
@@ -167,13 +146,6 @@ weft_time_t att_agent_deadline(const struct att_agent *g)
 
 /* ---- the program ---- */
 
-/* A command that must wait: as a program that tries again. */
-static void agent_retry(struct att_agent *g, weft_time_t before)
-{
-	if (weft_prog_time(g->prog) == before)
-		weft_host_cpu(g->h, weft_host_time(g->h, T_exec_retry));
-}
-
 static void agent_park(struct att_agent *g)
 {
 	g->parked = true;
@@ -220,7 +192,21 @@ static void agent_step(struct att_agent *g)
 	if (g->mourns)
 		att_release_after_exit(g);
 	att_epoch_due(g);
-	stalled = agent_serve(g);
+	/* what clients have posted; some of it may have to wait */
+	stalled = false;
+	for (size_t i = 0; i < g->clients.n; i++) {
+		struct att_client *c = g->clients.at[i];
+
+		if (c->running)
+			continue;
+		att_push_late(c);
+		if (att_has_cmds(c))
+			stalled |= att_serve(g, c);
+		if (i < g->clients.n && g->clients.at[i] != c)
+			i--; /* it has gone */
+		else if (i < g->clients.n)
+			att_push_late(c); /* it may have let go of messages */
+	}
 	/* an answer: nothing comes in between; but clients that talk to each
 	 * other without end do not keep the endpoint's events away */
 	if (g->near < NEAR_MAX && agent_give(g)) {
@@ -231,10 +217,13 @@ static void agent_step(struct att_agent *g)
 	n = agent_aside(g) ? 0 : agent_poll(g);
 	if (agent_give(g))
 		return agent_park(g);
-	if (stalled && !n)
-		agent_retry(g, before);
-	else if (!n && !g->srv->over && !agent_called(g))
+	if (stalled && !n) {
+		/* as a program that tries a command again */
+		if (weft_prog_time(g->prog) == before)
+			weft_host_cpu(g->h, weft_host_time(g->h, T_exec_retry));
+	} else if (!n && !g->srv->over && !agent_called(g)) {
 		agent_wait(g);
+	}
 }
 
 static int agent_open(struct att_agent *g)

@@ -73,21 +73,14 @@ void att_post(struct weft_att *a)
 		att_bell_ring(a->bell);
 }
 
-static struct att_cmd *att_cmd_wait(struct weft_att *a, enum att_cmd_kind kind)
-{
-	struct att_cmd *c;
-
-	while (!(c = att_cmd_new(a, kind)) && !weft_att_gone(a))
-		att_hand_over(a, 1000000000);
-	return c;
-}
-
 int att_call(struct weft_att *a, const struct att_cmd *cmd,
 	     struct att_reply *r_p)
 {
-	struct att_cmd *c = att_cmd_wait(a, cmd->kind);
+	struct att_cmd *c;
 	uint64_t busy;
 
+	while (!(c = att_cmd_new(a, cmd->kind)) && !weft_att_gone(a))
+		att_hand_over(a, 1000000000);
 	if (!c)
 		return -EIO;
 	busy = c->busy;

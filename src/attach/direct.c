@@ -40,15 +40,6 @@ static bool seg_ok(const struct direct_lay *s, uint64_t bytes, uint32_t node,
 	       node < s->nodes && slot < s->places / s->nodes;
 }
 
-static uint32_t cpus_here(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set)
-		       ? 1
-		       : (uint32_t)CPU_COUNT(&set);
-}
-
 static void *map_fd(int fd, uint64_t bytes, int prot)
 {
 	void *p = mmap(NULL, bytes, prot, MAP_SHARED, fd, 0);
@@ -115,11 +106,14 @@ static void direct_init(struct direct *d)
 {
 	const uint32_t all = WEFT_EP_MSG | WEFT_EP_PUT | WEFT_EP_GET |
 			     WEFT_EP_FADD | WEFT_EP_CSWAP;
+	cpu_set_t set;
 
 	d->n = d->lay.places;
 	d->nodes = d->lay.nodes;
 	d->ring_bytes = d->lay.ring_bytes;
-	d->cpus = cpus_here();
+	d->cpus = sched_getaffinity(0, sizeof(set), &set)
+			  ? 1
+			  : (uint32_t)CPU_COUNT(&set);
 	d->todo_tail = &d->todo;
 	d->ep = (struct weft_ep){
 		.ops = &direct_ops,

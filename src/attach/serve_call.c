@@ -66,12 +66,6 @@ static bool window_ok(struct att_client *c, const struct att_host_cmd *k)
 			   k->io_len, (enum weft_io_attr)k->attr, &io);
 }
 
-static bool data_ok(struct att_client *c, const struct att_host_cmd *k)
-{
-	return k->n && k->n <= ATT_HOST_DATA &&
-	       k->val <= c->view.tx_bytes - k->n;
-}
-
 static const char *args_bad(struct att_client *c, const struct att_host_cmd *k,
 			    uint32_t args)
 {
@@ -83,7 +77,8 @@ static const char *args_bad(struct att_client *c, const struct att_host_cmd *k,
 		return "not in the node's memory";
 	if (args & HA_PROC && !raw_proc(c, k->proc))
 		return "no such process";
-	if (args & HA_DATA && !data_ok(c, k))
+	if (args & HA_DATA &&
+	    (!k->n || k->n > ATT_HOST_DATA || k->val > c->view.tx_bytes - k->n))
 		return "no such data";
 	if (args & HA_KEY && k->n > ATT_HOST_KEY)
 		return "name too long";

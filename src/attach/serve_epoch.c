@@ -111,24 +111,17 @@ static void epoch_begin(struct att_client *c)
 	c->measured.violations = 0;
 }
 
-/* None of them goes on before all are aside. */
-static void epoch_end(struct att_client *c)
-{
-	struct att_server *s = c->srv;
-
-	for (size_t i = 0; i < s->clients.n; i++)
-		if (serve_epoch_waits(s->clients.at[i]) &&
-		    s->clients.at[i]->epoch.job == c->epoch.job)
-			serve_epoch_aside(s->clients.at[i], true);
-}
-
 static void epoch_reply(struct att_client *c, int status)
 {
 	struct att_reply r = { .status = status, .a = c->epoch.at };
+	struct att_server *s = c->srv;
 
-	if (c->epoch.end)
-		epoch_end(c);
-	else if (!status)
+	/* of those that end none goes on before all are aside */
+	for (size_t i = 0; c->epoch.end && i < s->clients.n; i++)
+		if (serve_epoch_waits(s->clients.at[i]) &&
+		    s->clients.at[i]->epoch.job == c->epoch.job)
+			serve_epoch_aside(s->clients.at[i], true);
+	if (!c->epoch.end && !status)
 		epoch_begin(c);
 	att_reply(c, &r, c->epoch.seq);
 	c->epoch.seq = 0;

@@ -150,15 +150,6 @@ static void gate_resumed(struct att_server *s)
 	}
 }
 
-static void serve_gate_outside(struct att_client *c)
-{
-	uint32_t was = ATT_RUN;
-
-	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_OUT))
-		return;
-	c->srv->measure.sum.outside++;
-}
-
 /* Somebody has stopped it (SIGSTOP) and does not let it go on: the others
  * cannot wait forever, and it cannot go on without them. */
 static void look_stopped(struct att_client *c, enum att_doing doing)
@@ -206,7 +197,11 @@ bool att_await(struct att_client *c)
 				c->still.ran_ns = ran;
 			} else if (now - c->still.quiet_since >=
 				   CLIENT_ASLEEP_NS) {
-				serve_gate_outside(c);
+				uint32_t was = ATT_RUN;
+
+				s->measure.sum.outside +=
+					atomic_compare_exchange_strong(
+						&c->seg->state, &was, ATT_OUT);
 			}
 		}
 		if (weft_sim_stopped(s->sim))
@@ -291,19 +286,6 @@ static void gate_told(struct att_server *s)
 
 /* ---- nothing to do ---- */
 
-static void serve_gate_rest(struct att_server *s, uint64_t ns)
-{
-	uint32_t seq = s->seen;
-
-	for (uint32_t i = 0; i < s->o.spin && atomic_load(&s->bell->seq) == seq;
-	     i++)
-		att_pause();
-	atomic_store(&s->bell->asleep, 1);
-	if (atomic_load(&s->bell->seq) == seq)
-		att_futex_wait(&s->bell->seq, seq, ns);
-	atomic_store(&s->bell->asleep, 0);
-}
-
 static void look_all(struct att_server *s)
 {
 	for (size_t i = 0; i < s->clients.n; i++) {
@@ -329,22 +311,20 @@ static bool serve_gate_sleeps(struct att_client *c)
 	return false;
 }
 
-static bool serve_gate_rests(struct att_client *c)
-{
-	return c->srv->o.direct ? serve_gate_sleeps(c)
-				: atomic_load(&c->seg->state) == ATT_WAIT;
-}
-
 /* All that are left wait for messages; those of one that has died never come,
  * and there is no other way to tell who waits for anybody's. */
 static bool still_lost(struct att_server *s)
 {
 	if (!s->measure.sum.died)
 		return false;
-	for (size_t i = 0; i < s->clients.n; i++)
-		if (!s->clients.at[i]->gone &&
-		    !serve_gate_rests(s->clients.at[i]))
+	for (size_t i = 0; i < s->clients.n; i++) {
+		struct att_client *c = s->clients.at[i];
+
+		if (!c->gone &&
+		    !(s->o.direct ? serve_gate_sleeps(c)
+				  : atomic_load(&c->seg->state) == ATT_WAIT))
 			return false;
+	}
 	att_say(s, "a process has died and all others wait: they are detached");
 	for (size_t i = 0; i < s->clients.n; i++) {
 		s->clients.at[i]->left = true;
@@ -389,6 +369,8 @@ static bool gate_started(struct att_server *s)
 static bool gate_slow(struct att_server *s, bool idle)
 {
 	for (;;) {
+		uint32_t seq;
+
 		s->seen = atomic_load(&s->bell->seq);
 		gate_news(s);
 		if (att_timed(s) && !s->o.raw)
@@ -412,27 +394,27 @@ static bool gate_slow(struct att_server *s, bool idle)
 		if (s->started && !idle && s->live && !gate_aside(s))
 			return false;
 		serve_gate_still(s);
-		serve_gate_rest(s, IDLE_CHECK_NS);
+		seq = s->seen;
+		for (uint32_t i = 0;
+		     i < s->o.spin && atomic_load(&s->bell->seq) == seq; i++)
+			att_pause();
+		atomic_store(&s->bell->asleep, 1);
+		if (atomic_load(&s->bell->seq) == seq)
+			att_futex_wait(&s->bell->seq, seq, IDLE_CHECK_NS);
+		atomic_store(&s->bell->asleep, 0);
 	}
-}
-
-/* Those that wait for one that was stopped may be busy trying again. */
-static void gate_look(struct att_server *s)
-{
-	uint64_t now = att_now_ns();
-
-	if (now - s->patience.look_ns < ALL_CHECK_NS)
-		return;
-	s->patience.look_ns = now;
-	look_all(s);
 }
 
 bool att_gate(void *server, bool idle)
 {
 	struct att_server *s = server;
 
-	if (!(++s->calls & 0xffff))
-		gate_look(s);
+	/* Those that wait for one that was stopped may be busy trying again. */
+	if (!(++s->calls & 0xffff) &&
+	    att_now_ns() - s->patience.look_ns >= ALL_CHECK_NS) {
+		s->patience.look_ns = att_now_ns();
+		look_all(s);
+	}
 	if (!s->joinable && !(s->joinable = gate_ready(s, idle)))
 		return false;
 	if (!idle && s->started && s->measure.asides < s->live &&

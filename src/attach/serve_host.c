@@ -31,17 +31,6 @@ static void turn_give(struct att_client *c)
 		att_futex_wake(&c->seg->state);
 }
 
-/* It sleeps elsewhere; others go on without it. */
-static void turn_out(struct att_client *c)
-{
-	weft_time_t since = weft_now(c->g->prog);
-
-	c->thread.parked = true;
-	weft_prog_park(c->thread.h);
-	c->thread.parked = false;
-	c->resumed = weft_now(c->g->prog) != since;
-}
-
 /* Until there is something to do; false: it has gone. */
 static bool serve_host_turn(struct att_client *c)
 {
@@ -54,12 +43,19 @@ static bool serve_host_turn(struct att_client *c)
 			return false;
 		if (state != ATT_RUN && att_has_cmds(c))
 			return true;
-		if (state == ATT_WAIT && !stopped)
+		if (state == ATT_WAIT && !stopped) {
 			turn_give(c);
-		else if (state == ATT_RUN && !stopped)
+		} else if (state == ATT_RUN && !stopped) {
 			stopped = !att_await(c);
-		else
-			turn_out(c);
+		} else {
+			/* It sleeps elsewhere; others go on without it. */
+			weft_time_t since = weft_now(c->g->prog);
+
+			c->thread.parked = true;
+			weft_prog_park(c->thread.h);
+			c->thread.parked = false;
+			c->resumed = weft_now(c->g->prog) != since;
+		}
 	}
 }
 
@@ -215,35 +211,31 @@ static int process_main(struct weft_host *h, void *client)
 	return 0;
 }
 
-/* Each is a process of the node, with a thread of its own. */
-static int several_main(struct att_agent *g)
-{
-	struct att_client *c;
-
-	while (!g->srv->over) {
-		while (g->srv->started && (c = first_client(g))) {
-			c->thread.far_owner = &c->far;
-			c->thread.h = weft_prog_process(g->h, process_main, c);
-			if (c->thread.h)
-				c->thread.proc = weft_proc_self(c->thread.h);
-			else
-				att_break(
-					c,
-					"its node has no memory for a process");
-		}
-		agent_park(g);
-	}
-	return 0;
-}
-
 /* The process ends in its own time: the run does not end before. */
 int att_raw_main(struct att_agent *g)
 {
 	struct att_client *c;
 
 	att_opened(g->srv, g->h, true);
-	if (g->srv->several)
-		return several_main(g);
+	if (g->srv->several) {
+		/* Each is a process of the node, with a thread of its own. */
+		while (!g->srv->over) {
+			while (g->srv->started && (c = first_client(g))) {
+				c->thread.far_owner = &c->far;
+				c->thread.h = weft_prog_process(
+					g->h, process_main, c);
+				if (c->thread.h)
+					c->thread.proc =
+						weft_proc_self(c->thread.h);
+				else
+					att_break(
+						c,
+						"its node has no memory for a process");
+			}
+			agent_park(g);
+		}
+		return 0;
+	}
 	while (!(c = g->srv->started ? first_client(g) : NULL) && !g->srv->over)
 		agent_park(g);
 	if (c) {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "attach/serve_internal.h"
+#include "base/minmax.h"
 
 enum {
 	MUTE_MAX = 128, /* connections that have not said who they are */
@@ -83,23 +84,18 @@ static bool watch_deaf(const struct att_server *s)
 	return mute >= MUTE_MAX || att_now_ns() < s->watch.deaf_until;
 }
 
-/* A connection needs two descriptors: the second is held ready, so that none is
- * taken that could not be served. */
-static bool watch_spare(struct att_server *s)
-{
-	if (s->spare_fd < 0)
-		s->spare_fd = fcntl(s->event_fd, F_DUPFD_CLOEXEC, 0);
-	return s->spare_fd >= 0;
-}
-
 /* False: there is none, or none can be taken now. */
 static bool watch_accept(struct att_server *s)
 {
 	struct att_conn k = { .since = att_now_ns() }, *new;
 
-	k.fd = watch_spare(s) ? accept4(s->listen_fd, NULL, NULL,
-					SOCK_CLOEXEC | SOCK_NONBLOCK)
-			      : -1;
+	/* A connection needs two descriptors: the second is held ready, so that
+	 * none is taken that could not be served. */
+	if (s->spare_fd < 0)
+		s->spare_fd = fcntl(s->event_fd, F_DUPFD_CLOEXEC, 0);
+	k.fd = s->spare_fd < 0 ? -1
+			       : accept4(s->listen_fd, NULL, NULL,
+					 SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (k.fd < 0) {
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 		    errno == ENOMEM) {
@@ -147,13 +143,6 @@ static bool watch_quit(struct att_server *s)
 	return quit;
 }
 
-static int watch_pause(const struct att_server *s)
-{
-	int ms = att_job_pause(s);
-
-	return s->watch.deaf_until && ms > DEAF_MS ? DEAF_MS : ms;
-}
-
 static void *watch_main(void *arg)
 {
 	struct att_server *s = arg;
@@ -161,6 +150,8 @@ static void *watch_main(void *arg)
 	uint64_t n;
 
 	while (!watch_quit(s)) {
+		int ms = att_job_pause(s);
+
 		vec_clear(&v);
 		fds_add(&v, s->event_fd);
 		fds_add(&v, watch_deaf(s) ? -1 : s->listen_fd);
@@ -172,7 +163,9 @@ static void *watch_main(void *arg)
 		for (size_t i = 0; i < s->children.n; i++)
 			fds_add(&v, s->children.at[i].fd);
 		pthread_mutex_unlock(&s->lock);
-		if (poll(v.at, v.n, watch_pause(s)) < 0)
+		if (s->watch.deaf_until)
+			ms = min_of(ms, DEAF_MS);
+		if (poll(v.at, v.n, ms) < 0)
 			continue;
 		if (v.at[0].revents && read(s->event_fd, &n, sizeof(n)) < 0)
 			n = 0;

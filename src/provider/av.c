@@ -105,23 +105,13 @@ static void av_bad(struct wfi_av *av, size_t i, int err, void *context)
 		wfi_eq_add(av->eq, FI_AV_COMPLETE, err, &e, sizeof(e), NULL, 0);
 }
 
-/* Insertions of an AV with an event queue are told there. */
-static int av_told(struct wfi_av *av, int done, void *context)
-{
-	struct fi_eq_entry e = { .fid = &av->fid.fid,
-				 .context = context,
-				 .data = done };
-
-	wfi_eq_add(av->eq, FI_AV_COMPLETE, 0, &e, sizeof(e), NULL, 0);
-	return 0;
-}
-
 static int av_insert(struct fid_av *fid, const void *addr, size_t count,
 		     fi_addr_t *fi_addr, uint64_t flags, void *context)
 {
 	struct wfi_av *av = av_of(fid);
 	const struct sockaddr_in *sin = addr;
 	int done = 0, *errs = flags & FI_SYNC_ERR ? context : NULL;
+	struct fi_eq_entry e;
 
 	if (flags & ~(FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID))
 		return -FI_EBADFLAGS;
@@ -136,7 +126,13 @@ static int av_insert(struct fid_av *fid, const void *addr, size_t count,
 			av_bad(av, i, -rc, context);
 	}
 	wfi_unlock(av->dom->hub);
-	return av->eq ? av_told(av, done, context) : done;
+	if (!av->eq)
+		return done;
+	e = (struct fi_eq_entry){ .fid = &av->fid.fid,
+				  .context = context,
+				  .data = done };
+	wfi_eq_add(av->eq, FI_AV_COMPLETE, 0, &e, sizeof(e), NULL, 0);
+	return 0;
 }
 
 static int av_insertsvc(struct fid_av *fid, const char *node,

@@ -42,18 +42,6 @@ static int hub_keep(struct wfi_pkts *q, const void *buf, size_t len,
 	return 0;
 }
 
-static int peer_keep(struct wfi_hub *h, struct wfi_peer *p, size_t len,
-		     struct wfi_note *note)
-{
-	int rc = hub_keep(&p->queue, h->scratch, len, note);
-
-	if (!rc && !p->busy) {
-		p->busy = true;
-		TAILQ_INSERT_TAIL(&h->busy, p, link);
-	}
-	return rc;
-}
-
 int wfi_hub_send(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 		 const struct iovec *iov, size_t n, struct wfi_note *note,
 		 bool must)
@@ -76,8 +64,13 @@ int wfi_hub_send(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 		return hub_keep(&h->loop, h->scratch, len, note);
 	rc = p->busy ? -EAGAIN
 		     : weft_ep_send(h->ep, p->addr, h->scratch, len, 0, note);
-	if (rc == -EAGAIN && must)
-		rc = peer_keep(h, p, len, note);
+	if (rc == -EAGAIN && must) {
+		rc = hub_keep(&p->queue, h->scratch, len, note);
+		if (!rc && !p->busy) {
+			p->busy = true;
+			TAILQ_INSERT_TAIL(&h->busy, p, link);
+		}
+	}
 	return rc;
 }
 

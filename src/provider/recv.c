@@ -46,31 +46,6 @@ static void rx_post(struct wfi_rxq *q, struct wfi_rx *rx)
 	} while (again);
 }
 
-/* FI_CLAIM: the message that a peek has kept for this context. */
-static int rx_claim(struct wfi_ep *ep, struct wfi_rxq *q,
-		    const struct wfi_rxd *r, bool quiet)
-{
-	struct wfi_unx *u = wfi_rxq_claimed(q, r->context);
-	struct wfi_rx *rx;
-
-	if (!u)
-		return -FI_EINVAL;
-	if (r->flags & FI_DISCARD) {
-		struct wfi_comp c = wfi_rx_comp(&u->m, r->context);
-
-		wfi_rx_refuse(ep->hub, &u->m);
-		wfi_ep_rx_end(u->m.ep, &c, quiet);
-	} else {
-		rx = rx_new(r, 0, q, quiet);
-		if (!rx)
-			return -FI_ENOMEM;
-		wfi_rx_meet(q, rx, &u->m);
-	}
-	wfi_rxq_take(q, u);
-	free(u);
-	return 0;
-}
-
 static int rx_peek(struct wfi_ep *ep, struct wfi_rxq *q,
 		   const struct wfi_rxd *r, wfi_name from)
 {
@@ -127,8 +102,28 @@ static int rx_any(struct wfi_ep *ep, struct wfi_rxq *q, const struct wfi_rxd *r,
 		return rc;
 	if (ep && (r->flags & FI_PEEK))
 		return rx_peek(ep, q, r, from);
-	if (ep && (r->flags & FI_CLAIM))
-		return rx_claim(ep, q, r, quiet);
+	if (ep && (r->flags & FI_CLAIM)) {
+		/* FI_CLAIM: the message that a peek has kept for this context.
+		 */
+		struct wfi_unx *u = wfi_rxq_claimed(q, r->context);
+
+		if (!u)
+			return -FI_EINVAL;
+		if (r->flags & FI_DISCARD) {
+			struct wfi_comp c = wfi_rx_comp(&u->m, r->context);
+
+			wfi_rx_refuse(ep->hub, &u->m);
+			wfi_ep_rx_end(u->m.ep, &c, quiet);
+		} else {
+			rx = rx_new(r, 0, q, quiet);
+			if (!rx)
+				return -FI_ENOMEM;
+			wfi_rx_meet(q, rx, &u->m);
+		}
+		wfi_rxq_take(q, u);
+		free(u);
+		return 0;
+	}
 	rx = rx_new(r, from, q, quiet);
 	if (!rx)
 		return -FI_ENOMEM;

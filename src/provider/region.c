@@ -55,22 +55,18 @@ static void region_ask(struct wfi_ep *ep, struct wfi_peer *p, uint16_t port,
 	wfi_hub_tell(ep->hub, p, &w, NULL, 0);
 }
 
-static bool region_possible(const struct wfi_hub *h, uint64_t access)
-{
-	uint32_t cap = access & FI_REMOTE_WRITE ? WEFT_EP_PUT : WEFT_EP_GET;
-
-	return (h->info->caps & cap) && !(h->info->emulated & cap);
-}
-
 bool wfi_region_find(struct wfi_ep *ep, struct wfi_peer *p, uint16_t port,
 		     uint64_t key, uint64_t addr, size_t len, uint64_t access,
 		     struct wire_window *to)
 {
+	uint32_t cap = access & FI_REMOTE_WRITE ? WEFT_EP_PUT : WEFT_EP_GET;
+	const struct weft_att_info *info = ep->hub->info;
 	struct wfi_region *g;
 	uint64_t at;
 
+	/* the NIC itself must reach the peer's memory */
 	if (len < DIRECT_MIN || len > DIRECT_MAX || p->addr == ep->hub->self ||
-	    !region_possible(ep->hub, access))
+	    !(info->caps & cap) || (info->emulated & cap))
 		return false;
 	g = region_get(p, port, key);
 	if (!g) {

@@ -77,15 +77,6 @@ static const struct wfi_op_type rma_read_long_type = {
 	.end = wfi_ep_tx_end,
 };
 
-static int rma_read_short(struct wfi_op *op, struct wire *w)
-{
-	uint64_t len = op->full;
-	struct iovec iov = { &len, sizeof(len) };
-
-	op->type = &wfi_tx_fetch_type;
-	return rma_post(op, w, &iov, 1);
-}
-
 static int rma_read_long(struct wfi_op *op, struct wire *w)
 {
 	struct wire_long l = { .len = op->full };
@@ -130,8 +121,14 @@ static int rma_read(struct wfi_op *op, struct wire *w,
 			op->notes = 1;
 		return rc;
 	}
-	return op->full <= op->hub->eager ? rma_read_short(op, w)
-					  : rma_read_long(op, w);
+	if (op->full <= op->hub->eager) {
+		uint64_t len = op->full;
+		struct iovec iov = { &len, sizeof(len) };
+
+		op->type = &wfi_tx_fetch_type;
+		return rma_post(op, w, &iov, 1);
+	}
+	return rma_read_long(op, w);
 }
 
 /* ---- either ---- */

@@ -23,45 +23,17 @@ struct wfi_trig {
 
 static const struct wfi_op_type trig_type = { 0 };
 
-/* Posted like any other; what it ends with is counted by its operation. */
-static ssize_t trig_post(struct wfi_trig *g)
-{
-	g->t.iov = g->iov;
-	return wfi_tx_any(g->ep, &g->t);
-}
-
 static int trig_step(struct wfi_op *op)
 {
 	struct wfi_trig *g = op->bounce;
 
-	if (trig_post(g) == -FI_EAGAIN)
+	/* Posted like any other; what it ends with is counted by its
+	 * operation. */
+	g->t.iov = g->iov;
+	if (wfi_tx_any(g->ep, &g->t) == -FI_EAGAIN)
 		return wfi_op_again(op, trig_step);
 	wfi_op_free(op);
 	return 0;
-}
-
-/* It goes out with the next progress: nobody knows here what holds locks. */
-static void trig_fire(struct wfi_hub *h, struct wfi_trig *g)
-{
-	struct wfi_op *op;
-
-	if (!g->ep) {
-		struct fi_op_cntr *o = g->work->op.cntr;
-
-		if (g->work->op_type == FI_OP_CNTR_SET)
-			fi_cntr_set(o->cntr, o->value);
-		else
-			fi_cntr_add(o->cntr, o->value);
-		free(g);
-		return;
-	}
-	op = wfi_op_new(h, &trig_type, g->ep, NULL);
-	if (!op) {
-		free(g);
-		return;
-	}
-	op->bounce = g; /* freed with it */
-	wfi_op_again(op, trig_step);
 }
 
 void wfi_trigger(struct wfi_cntr *c)
@@ -69,11 +41,31 @@ void wfi_trigger(struct wfi_cntr *c)
 	struct wfi_trig *g, *next;
 
 	for (g = TAILQ_FIRST(&c->triggers); g; g = next) {
+		struct wfi_op *op;
+
 		next = TAILQ_NEXT(g, link);
 		if (g->threshold > c->val)
 			continue;
 		TAILQ_REMOVE(&c->triggers, g, link);
-		trig_fire(c->dom->hub, g);
+		/* It goes out with the next progress: nobody knows here what
+		 * holds locks. */
+		if (!g->ep) {
+			struct fi_op_cntr *o = g->work->op.cntr;
+
+			if (g->work->op_type == FI_OP_CNTR_SET)
+				fi_cntr_set(o->cntr, o->value);
+			else
+				fi_cntr_add(o->cntr, o->value);
+			free(g);
+			continue;
+		}
+		op = wfi_op_new(c->dom->hub, &trig_type, g->ep, NULL);
+		if (!op) {
+			free(g);
+			continue;
+		}
+		op->bounce = g; /* freed with it */
+		wfi_op_again(op, trig_step);
 	}
 }
 

@@ -87,21 +87,15 @@ struct weft_raw *weft_raw_new(struct weft_sim *sim, uint32_t n)
 	return r;
 }
 
-static uint32_t size_log2(uint32_t len)
-{
-	uint32_t l = len > 1 ? 32 - (uint32_t)__builtin_clz(len - 1) : 0;
-
-	return max_of(l, BUF_LOG2_MIN);
-}
-
 struct weft_slice weft_slice_word(struct weft_sim *sim, uint32_t len)
 {
 	struct weft_slice s = { NULL, 0, len };
-	uint32_t l = size_log2(len);
+	uint32_t l = len > 1 ? 32 - (uint32_t)__builtin_clz(len - 1) : 0;
 	struct weft_buf *b;
 
 	if (!len)
 		return s;
+	l = max_of(l, BUF_LOG2_MIN);
 	assert(l <= BUF_LOG2_MAX);
 	b = sim->free_bufs[l];
 	if (b)

@@ -243,15 +243,6 @@ uint64_t weft_reg_load(struct weft_comp *c, uint8_t space, uint32_t off,
 	return out & reg_lanes(size);
 }
 
-static void bare_write(struct weft_comp *c, const struct reg_at *a,
-		       uint64_t val, uint64_t mask)
-{
-	const struct weft_reg *r = &c->cls->regs[a->reg];
-
-	if (r->wrote)
-		r->wrote(c, a->index, (reg_value(c, a) & ~mask) | (val & mask));
-}
-
 /* val and mask are in the register's own bit positions. */
 static void reg_write(struct weft_comp *c, const struct reg_at *a, uint64_t val,
 		      uint64_t mask)
@@ -261,7 +252,9 @@ static void reg_write(struct weft_comp *c, const struct reg_at *a, uint64_t val,
 	uint64_t *cell, whole;
 
 	if (r->bare) {
-		bare_write(c, a, val, mask);
+		if (r->wrote)
+			r->wrote(c, a->index,
+				 (reg_value(c, a) & ~mask) | (val & mask));
 		return;
 	}
 	cell = &c->regs[a->cell];

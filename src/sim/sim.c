@@ -230,16 +230,6 @@ void weft_watch(struct weft_comp *c, uint32_t tag, weft_time_t t)
 	weft_wake(c, tag, t);
 }
 
-/* An event that was watched for has come. */
-static void watch_comes(struct weft_sim *sim, uint64_t key)
-{
-	for (uint32_t i = 0; i < sim->watch.n; i++)
-		if (sim->watch.at[i] == key) {
-			sim->watch.at[i] = vec_pop(&sim->watch);
-			return;
-		}
-}
-
 void weft_post(struct weft_comp *dst, uint32_t tag, weft_time_t t)
 {
 	assert(dst->sim->started && t > dst->sim->head.now &&
@@ -329,8 +319,12 @@ uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
 		uint32_t tag;
 
 		sim->events++;
-		if (sim->watch.n)
-			watch_comes(sim, e.key);
+		for (uint32_t i = 0; i < sim->watch.n; i++)
+			if (sim->watch.at[i] == e.key) {
+				/* It has come, and is watched for no more. */
+				sim->watch.at[i] = vec_pop(&sim->watch);
+				break;
+			}
 		if (large && sim->q.pos + AHEAD < sim->q.cur.n)
 			look_ahead(sim);
 		c = sim->comps[EVQ_KEY_ID(e.key)];

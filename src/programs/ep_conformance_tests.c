@@ -130,16 +130,6 @@ static void conformance_puts(struct ec *e)
 			conformance_put_one(e, p, i);
 }
 
-/* Fills my region with a pattern known to all. */
-static void conformance_publish(struct ec *e)
-{
-	size_t bytes = (size_t)e->w.n * EC_AREA;
-
-	epw_fill(e->region + EC_COUNTERS, bytes, program_base(e->w.me, 999, 0));
-	memcpy(e->shadow + EC_COUNTERS, e->region + EC_COUNTERS, bytes);
-	conformance_barrier(e);
-}
-
 static void conformance_get_one(struct ec *e, uint32_t src)
 {
 	struct conformance_op *op = conformance_ops(e, 1);
@@ -190,7 +180,12 @@ static void conformance_get_one(struct ec *e, uint32_t src)
 
 static void conformance_gets(struct ec *e)
 {
-	conformance_publish(e);
+	size_t bytes = (size_t)e->w.n * EC_AREA;
+
+	/* this node's region gets a pattern that all know */
+	epw_fill(e->region + EC_COUNTERS, bytes, program_base(e->w.me, 999, 0));
+	memcpy(e->shadow + EC_COUNTERS, e->region + EC_COUNTERS, bytes);
+	conformance_barrier(e);
 	for (uint32_t i = 0; i < e->gets; i++)
 		for (uint32_t p = 0; p < e->w.n; p++)
 			conformance_get_one(e, p);

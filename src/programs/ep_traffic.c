@@ -7,13 +7,19 @@
 #include <stdlib.h>
 
 #include "host/times.h"
+#include "net/pattern.h"
 #include "programs/endpoint_program.h"
 
 #define EPT_NODES 128
 #define EPT_LAST                                                               \
 	((uint64_t)1 << 63) /* imm of a node's last message to another */
 
-enum ept_pattern { EPT_UNIFORM, EPT_RR, EPT_FIXED };
+/* In the order of the parameter's words. */
+static const enum pattern_kind ept_kinds[] = {
+	PATTERN_UNIFORM,
+	PATTERN_TURN,
+	PATTERN_TURN,
+};
 
 struct ept {
 	/* parameters */
@@ -27,6 +33,7 @@ struct ept {
 	struct program w;
 	struct weft_ep *ep;
 	uint32_t dst[EPT_NODES], n_dst;
+	struct pattern choice;
 	uint64_t sent[EPT_NODES], got[EPT_NODES], bytes;
 	uint32_t ended;
 	uint8_t *buf;
@@ -113,11 +120,9 @@ static void ept_send(struct ept *t, uint32_t dst, size_t len, uint64_t imm)
 	}
 }
 
-static void ept_message(struct ept *t, uint64_t k)
+static void ept_message(struct ept *t)
 {
-	uint32_t d = t->pattern == EPT_UNIFORM
-			     ? t->dst[weft_rng_below(&t->w.c->rng, t->n_dst)]
-			     : t->dst[k % t->n_dst];
+	uint32_t d = pattern_dest(&t->choice, &t->w.c->rng);
 	uint64_t seq = t->sent[d]++;
 	size_t len = ept_length(t, t->w.me, d, seq);
 
@@ -135,7 +140,7 @@ static void ept_run(struct ept *t)
 		while (weft_host_now(t->w.h) < next)
 			if (!ept_serve(t))
 				t->ep->ops->wait(t->ep, next);
-		ept_message(t, k);
+		ept_message(t);
 	}
 	for (uint32_t p = 0; p < t->w.n; p++)
 		ept_send(t, p, 0, EPT_LAST | t->sent[p]);
@@ -173,6 +178,12 @@ static int ept_open(struct ept *t)
 	if (n < 0 || t->size < 8 || t->size_max < t->size)
 		return -EINVAL;
 	t->n_dst = (uint32_t)n;
+	t->choice = (struct pattern){ .kind = ept_kinds[t->pattern],
+				      .node = t->w.me,
+				      .nodes = t->w.n,
+				      .self = true,
+				      .set = t->dst,
+				      .n_set = t->n_dst };
 	t->buf = weft_mem_alloc(t->w.h, t->size_max + 8, 64, &phys);
 	if (!t->buf)
 		return -ENOMEM;

@@ -143,14 +143,6 @@ static void mon_schedule(struct mon *m)
 		1;
 }
 
-static void mon_generate(struct mon *m, weft_time_t now)
-{
-	while (m->generated < m->count && m->next <= now) {
-		m->tx[m->plan[m->generated++]].due++;
-		mon_schedule(m);
-	}
-}
-
 /* Up to a cluster for d. */
 static bool mon_post(struct mon *m, uint32_t d)
 {
@@ -182,8 +174,10 @@ static bool mon_send(struct mon *m, weft_time_t now)
 {
 	bool moved = false;
 
-	if (m->load > 0)
-		mon_generate(m, now);
+	while (m->load > 0 && m->generated < m->count && m->next <= now) {
+		m->tx[m->plan[m->generated++]].due++;
+		mon_schedule(m);
+	}
 	for (uint32_t i = 0; i < m->n_dst; i++)
 		moved |= mon_post(m, m->dst[(m->w.me + i) % m->n_dst]);
 	return moved;

@@ -34,13 +34,23 @@ static uint32_t traffic_permuted(const struct traffic *t)
 
 static int traffic_destinations(struct traffic *t)
 {
+	/* the only destination of a permutation is in `dst` */
+	static const enum pattern_kind kinds[] = {
+		[TRAFFIC_EACH] = PATTERN_TURN,
+		[TRAFFIC_RR] = PATTERN_TURN,
+		[TRAFFIC_UNIFORM] = PATTERN_UNIFORM,
+		[TRAFFIC_HOTSPOT] = PATTERN_HOTSPOT,
+		[TRAFFIC_PERMUTE] = PATTERN_TURN,
+	};
 	int n = program_nodes(&t->w, t->to, t->dst, TRAFFIC_NODES);
+	struct pattern_shape shape = { 0 };
+	struct weft_err err;
 
 	if (n < 0)
 		return -EINVAL;
 	t->n_dst = (uint32_t)n;
 	if (t->pattern == TRAFFIC_PERMUTE) {
-		t->perm = t->dst[0] = traffic_permuted(t);
+		t->dst[0] = traffic_permuted(t);
 		t->n_dst = 1;
 	}
 	if (!t->n_dst || (t->pattern == TRAFFIC_HOTSPOT && t->hot >= t->w.n))
@@ -49,7 +59,21 @@ static int traffic_destinations(struct traffic *t)
 		t->tx[t->dst[i]].quota = t->count / t->n_dst;
 	if (t->pattern == TRAFFIC_EACH && t->load <= 0 && t->n_dst)
 		t->count = t->count / t->n_dst * t->n_dst;
-	return 0;
+	if (!t->count)
+		return 0;
+	t->choice = (struct pattern){ .kind = kinds[t->pattern],
+				      .node = t->w.me,
+				      .nodes = t->w.n,
+				      .self = true,
+				      .hot = t->hot_share,
+				      .set = t->dst,
+				      .n_set = t->n_dst };
+	if (t->pattern == TRAFFIC_HOTSPOT)
+		shape.dest = t->hot;
+	if (!pattern_init(&t->choice, &shape, &err))
+		return 0;
+	weft_check_failed(t->w.c, "%s", err.msg);
+	return -EINVAL;
 }
 
 static int traffic_check_params(struct traffic *t)
@@ -292,24 +316,6 @@ static void traffic_loop(struct traffic *t)
 	}
 }
 
-/* What is still on its way (credits, final words) arrives before anybody
- * stops its NIC. */
-static void traffic_drain(struct traffic *t)
-{
-	for (uint32_t d = 0; d < t->w.n; d++)
-		weft_forth_flush(t->f, d, weft_host_now(t->w.h) + t->drain);
-	program_barrier(&t->w, "traffic.done");
-	host_nap(t->w.h, T_settle);
-}
-
-static void traffic_close(struct traffic *t)
-{
-	for (uint32_t d = 0; d < t->w.n; d++)
-		weft_host_free(t->w.h, t->tx[d].due);
-	if (t->f)
-		weft_forth_close(t->f);
-}
-
 static int traffic_main(struct weft_comp *c)
 {
 	struct traffic *t = c->state;
@@ -328,14 +334,23 @@ static int traffic_main(struct weft_comp *c)
 		if (t->load > 0)
 			traffic_schedule(t);
 		traffic_loop(t);
-		traffic_drain(t);
+		/* what is still on its way (credits, final words) arrives
+		 * before any node stops its NIC */
+		for (uint32_t d = 0; d < t->w.n; d++)
+			weft_forth_flush(t->f, d,
+					 weft_host_now(t->w.h) + t->drain);
+		program_barrier(&t->w, "traffic.done");
+		host_nap(t->w.h, T_settle);
 		traffic_meas_end(t);
 		program_barrier(&t->w, "traffic.end");
 	} else if (ret != -EINVAL) {
 		weft_check_failed(c, "cannot open the NIC: %s",
 				  program_why(ret));
 	}
-	traffic_close(t);
+	for (uint32_t d = 0; d < t->w.n; d++)
+		weft_host_free(t->w.h, t->tx[d].due);
+	if (t->f)
+		weft_forth_close(t->f);
 	return ret;
 }
 

@@ -11,6 +11,7 @@
 #ifndef SYSTEMS_FORTH_PROGRAMS_TRAFFIC_H
 #define SYSTEMS_FORTH_PROGRAMS_TRAFFIC_H
 
+#include "net/pattern.h"
 #include "programs/program.h"
 #include "weft/forth.h"
 
@@ -53,6 +54,16 @@ struct traffic_rx { /* one source */
 	weft_time_t first, last;
 };
 
+struct traffic_batch { /* not yet posted */
+	struct weft_forth_desc desc[TRAFFIC_BATCH];
+	uint32_t n;
+};
+
+struct traffic_meas { /* when the window began */
+	uint32_t out, in;
+	weft_time_t at;
+};
+
 struct traffic {
 	/* parameters */
 	uint32_t pattern, arrival, post;
@@ -72,7 +83,8 @@ struct traffic {
 	struct traffic_peer peer[TRAFFIC_NODES];
 	struct traffic_tx tx[TRAFFIC_NODES];
 	struct traffic_rx rx[TRAFFIC_NODES];
-	uint32_t dst[TRAFFIC_NODES], n_dst, turn;
+	uint32_t dst[TRAFFIC_NODES], n_dst;
+	struct pattern choice;
 	uint32_t slot_bytes;
 	uint8_t *rx_buf;
 	/* control words: notifications, then credit[ACKS][n] and fin[n] */
@@ -81,13 +93,11 @@ struct traffic {
 	volatile uint64_t *credit, *fin;
 	uint64_t *word; /* sources of control puts, likewise */
 	weft_phys_t word_phys;
-	struct weft_forth_desc batch[TRAFFIC_BATCH];
-	uint32_t n_batch;
+	struct traffic_batch batch;
 	uint64_t generated, sent;
 	bool fin_sent, picked;
 	bool fin_all; /* no node sends any more */
 	uint32_t pick;
-	uint32_t perm;	  /* my destination under `permutation` */
 	weft_time_t next; /* generation of the next message */
 	uint32_t in_burst;
 	uint32_t seen; /* remote notifications handled */
@@ -100,8 +110,7 @@ struct traffic {
 	bool clocked;
 	uint32_t step; /* of the timed actions */
 	struct weft_forth_counters total;
-	uint32_t meas_out, meas_in;
-	weft_time_t meas_at;
+	struct traffic_meas meas;
 	struct weft_hist *latency;
 };
 

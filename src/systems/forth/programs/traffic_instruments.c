@@ -18,17 +18,17 @@ static void traffic_window(struct traffic *t, bool end)
 	uint32_t out = weft_forth_load(t->f, FORTH_H2N_QWORD);
 	uint32_t in = weft_forth_load(t->f, FORTH_N2H_QWORD);
 	weft_time_t now = weft_host_now(t->w.h);
-	double s = (double)(now - t->meas_at) / WEFT_SEC;
+	double s = (double)(now - t->meas.at) / WEFT_SEC;
 
 	if (end) {
 		weft_metric(t->w.c, "window_out", "MiB/s",
-			    8.0 * (out - t->meas_out) / s / MIB);
+			    8.0 * (out - t->meas.out) / s / MIB);
 		weft_metric(t->w.c, "window_in", "MiB/s",
-			    8.0 * (in - t->meas_in) / s / MIB);
+			    8.0 * (in - t->meas.in) / s / MIB);
 	}
-	t->meas_out = out;
-	t->meas_in = in;
-	t->meas_at = now;
+	t->meas.out = out;
+	t->meas.in = in;
+	t->meas.at = now;
 }
 
 /* Words of each flow that are sent and not known to be forwarded.  At the end

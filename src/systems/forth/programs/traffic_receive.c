@@ -114,16 +114,6 @@ static void traffic_check_fin(struct traffic *t, uint32_t src, bool sure)
 	}
 }
 
-static void traffic_check_word(struct traffic *t, uint64_t word)
-{
-	uint64_t bad = FORTH_RNOTIFY_BAD_BODY | FORTH_RNOTIFY_LOSS;
-
-	if (!(word & bad) && forth_rnotify_flow(word) == t->w.me)
-		return;
-	t->errors++;
-	weft_check_failed(t->w.c, "notification word is %#" PRIx64, word);
-}
-
 /* What was announced by the time of `count` must have been found. */
 static void traffic_check_order(struct traffic *t, uint32_t count)
 {
@@ -152,7 +142,12 @@ bool traffic_receive(struct traffic *t)
 			traffic_credit(t, s); /* the queue was full before */
 		return false;
 	}
-	traffic_check_word(t, word);
+	if (word & (FORTH_RNOTIFY_BAD_BODY | FORTH_RNOTIFY_LOSS) ||
+	    forth_rnotify_flow(word) != t->w.me) {
+		t->errors++;
+		weft_check_failed(t->w.c, "notification word is %#" PRIx64,
+				  word);
+	}
 	for (uint32_t s = 0; s < t->w.n; s++) {
 		while (traffic_take(t, s))
 			;

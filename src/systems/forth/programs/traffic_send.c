@@ -9,15 +9,6 @@
 
 /* ---- when ---- */
 
-/* Mean time between messages at the offered load: wire words of a mean
- * message at 32 bits each, delimiter included (forth.md 4.7). */
-static double traffic_gap(const struct traffic *t)
-{
-	double bytes = ((double)t->size + (double)t->size_max) / 2 + 20;
-
-	return bytes * 8 / (double)t->link_rate * WEFT_SEC / t->load;
-}
-
 static double traffic_exp(struct traffic *t, double mean)
 {
 	return -log(1.0 - weft_rng_real(&t->w.c->rng)) * mean;
@@ -25,7 +16,10 @@ static double traffic_exp(struct traffic *t, double mean)
 
 void traffic_schedule(struct traffic *t)
 {
-	double gap = traffic_gap(t);
+	/* mean time between messages at the offered load: wire words of a mean
+	 * message at 32 bits each, delimiter included (forth.md 4.7) */
+	double bytes = ((double)t->size + (double)t->size_max) / 2 + 20;
+	double gap = bytes * 8 / (double)t->link_rate * WEFT_SEC / t->load;
 
 	switch (t->arrival) {
 	case TRAFFIC_POISSON:
@@ -50,38 +44,16 @@ weft_time_t traffic_next(const struct traffic *t)
 	return t->load > 0 && t->generated < t->count ? t->next : WEFT_NEVER;
 }
 
-/* ---- to whom ---- */
-
-static uint32_t traffic_any(struct traffic *t)
-{
-	return t->dst[weft_rng_below(&t->w.c->rng, t->n_dst)];
-}
-
-static uint32_t traffic_pick(struct traffic *t)
-{
-	switch (t->pattern) {
-	case TRAFFIC_UNIFORM:
-		return traffic_any(t);
-	case TRAFFIC_HOTSPOT:
-		return weft_rng_real(&t->w.c->rng) < t->hot_share
-			       ? t->hot
-			       : traffic_any(t);
-	case TRAFFIC_PERMUTE:
-		return t->perm;
-	default:
-		return t->dst[t->turn++ % t->n_dst];
-	}
-}
-
 /* ---- posting ---- */
 
-/* What goes to one queue together makes larger clusters; order matters only
- * inside a queue. */
-static void traffic_group(struct traffic *t)
+void traffic_flush(struct traffic *t)
 {
-	struct weft_forth_desc *b = t->batch;
+	struct weft_forth_desc *b = t->batch.desc;
 
-	for (uint32_t i = 1; i < t->n_batch; i++) {
+	/* What goes to one queue together makes larger clusters; order matters
+	 * only inside a queue. */
+	for (uint32_t i = 1;
+	     i < t->batch.n && weft_forth_info(t->f)->queues > 1; i++) {
 		struct weft_forth_desc d = b[i];
 		uint32_t k = i;
 
@@ -89,15 +61,9 @@ static void traffic_group(struct traffic *t)
 			b[k] = b[k - 1];
 		b[k] = d;
 	}
-}
-
-void traffic_flush(struct traffic *t)
-{
-	if (weft_forth_info(t->f)->queues > 1)
-		traffic_group(t);
-	if (t->n_batch)
-		weft_forth_post(t->f, t->batch, t->n_batch);
-	t->n_batch = 0;
+	if (t->batch.n)
+		weft_forth_post(t->f, b, t->batch.n);
+	t->batch.n = 0;
 }
 
 /* Messages the receiver has consumed. */
@@ -111,28 +77,6 @@ static uint64_t traffic_acked(const struct traffic *t, uint32_t d)
 	return most;
 }
 
-static bool traffic_room(struct traffic *t, uint32_t d, uint32_t parts)
-{
-	return t->tx[d].posted - traffic_acked(t, d) < t->window &&
-	       weft_forth_space(t->f, d) >= t->n_batch + parts;
-}
-
-static void traffic_add(struct traffic *t, struct weft_forth_desc d)
-{
-	t->batch[t->n_batch++] = d;
-	if (t->n_batch == TRAFFIC_BATCH)
-		traffic_flush(t);
-}
-
-/* First qword of a stamped message: 48 bits of picoseconds and 16 of check,
- * hidden under the pattern. */
-static uint64_t traffic_stamp(weft_time_t due, uint64_t base)
-{
-	uint64_t ps = due / 1000 & 0xFFFFFFFFFFFFull;
-
-	return (ps | program_mix(ps ^ base) << 48) ^ base;
-}
-
 static void traffic_post(struct traffic *t, uint32_t d, uint32_t qwords,
 			 weft_time_t due)
 {
@@ -143,20 +87,26 @@ static void traffic_post(struct traffic *t, uint32_t d, uint32_t qwords,
 	bool tell = t->notify && (tx->posted + 1) % t->notify == 0;
 
 	program_fill(tx->buf + at, qwords, base);
-	if (t->stamp)
-		*(uint64_t *)(tx->buf + at) = traffic_stamp(due, base);
+	if (t->stamp) { /* 48 bits of picoseconds and 16 of check, hidden under
+			 * the pattern */
+		uint64_t ps = due / 1000 & 0xFFFFFFFFFFFFull;
+
+		*(uint64_t *)(tx->buf + at) =
+			(ps | program_mix(ps ^ base) << 48) ^ base;
+	}
 	while (qwords) {
 		uint32_t k = qwords < max ? qwords : max;
 
 		qwords -= k;
-		traffic_add(t, (struct weft_forth_desc){
-				       .local = tx->phys + at,
-				       .remote = (uint32_t)(t->peer[d].rx + at),
-				       .qwords = (uint16_t)k,
-				       .dst = (uint8_t)d,
-				       .flags = !qwords && tell
-							? WEFT_FORTH_RNOTIFY
-							: 0 });
+		t->batch.desc[t->batch.n++] = (struct weft_forth_desc){
+			.local = tx->phys + at,
+			.remote = (uint32_t)(t->peer[d].rx + at),
+			.qwords = (uint16_t)k,
+			.dst = (uint8_t)d,
+			.flags = !qwords && tell ? WEFT_FORTH_RNOTIFY : 0,
+		};
+		if (t->batch.n == TRAFFIC_BATCH)
+			traffic_flush(t);
 		at += 8 * k;
 	}
 	tx->posted++;
@@ -171,7 +121,8 @@ static bool traffic_try(struct traffic *t, uint32_t d, weft_time_t due)
 					 (uint32_t)t->size_max / 8);
 	uint32_t max = weft_forth_info(t->f)->max_transfer / 8;
 
-	if (!traffic_room(t, d, (qwords + max - 1) / max))
+	if (t->tx[d].posted - traffic_acked(t, d) >= t->window ||
+	    weft_forth_space(t->f, d) < t->batch.n + (qwords + max - 1) / max)
 		return false;
 	traffic_post(t, d, qwords, due);
 	return true;
@@ -185,7 +136,7 @@ static bool traffic_send_each(struct traffic *t)
 	uint64_t before = t->sent;
 
 	for (uint32_t i = 0; i < t->n_dst; i++) {
-		uint32_t d = t->dst[(t->turn + i) % t->n_dst];
+		uint32_t d = t->dst[(t->choice.turn + i) % t->n_dst];
 		struct traffic_tx *tx = &t->tx[d];
 
 		for (int k = 0; k < TRAFFIC_TURN / 4; k++)
@@ -193,7 +144,7 @@ static bool traffic_send_each(struct traffic *t)
 			    !traffic_try(t, d, t->now))
 				break;
 	}
-	t->turn++;
+	t->choice.turn++;
 	return t->sent != before;
 }
 
@@ -204,7 +155,7 @@ static bool traffic_send_ordered(struct traffic *t)
 
 	while (t->sent < t->count && t->sent - before < TRAFFIC_TURN) {
 		if (!t->picked)
-			t->pick = traffic_pick(t);
+			t->pick = pattern_dest(&t->choice, &t->w.c->rng);
 		t->picked = !traffic_try(t, t->pick, t->now);
 		if (t->picked)
 			break;
@@ -215,7 +166,8 @@ static bool traffic_send_ordered(struct traffic *t)
 static void traffic_generate(struct traffic *t)
 {
 	while (t->generated < t->count && t->next <= t->now) {
-		uint32_t d = t->picked ? t->pick : traffic_pick(t);
+		uint32_t d = t->picked ? t->pick
+				       : pattern_dest(&t->choice, &t->w.c->rng);
 		struct traffic_tx *tx = &t->tx[d];
 
 		t->pick = d;

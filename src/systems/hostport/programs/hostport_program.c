@@ -121,14 +121,10 @@ void hostport_program_close(struct hpw *v)
 
 /* ---- notifications ---- */
 
-/* The library cuts sends. */
-static bool hostport_program_segmented(const struct hpw *v)
-{
-	return v->mtu && v->way == HPW_SEND && v->size > v->mtu;
-}
-
 void hostport_program_absorb(struct hpw *v)
 {
+	/* the library cuts sends, and says where a segment goes */
+	bool cut = v->mtu && v->way == HPW_SEND && v->size > v->mtu;
 	struct hport_note n;
 
 	if (!hport_wait(v->p, &n, WEFT_NEVER))
@@ -142,10 +138,7 @@ void hostport_program_absorb(struct hpw *v)
 			weft_host_copy(v->w.h, v->in + n.tag.user, n.data,
 				       8ul * n.n);
 	} else if (n.event == HPORT_MESSAGE) {
-		hport_take(v->p, &n,
-			   v->in + (hostport_program_segmented(v)
-					    ? n.at
-					    : v->got % v->size));
+		hport_take(v->p, &n, v->in + (cut ? n.at : v->got % v->size));
 		v->got += n.bytes;
 	}
 }

@@ -25,21 +25,17 @@ struct one {
 	uint64_t accepted;
 };
 
-static bool trigger_page_trigger(struct weft_host *h, struct one *o)
-{
-	uint64_t off = HP_TRIGGER(HP_T_BARRIER, 0), val;
-
-	if (o->of->tagged)
-		return weft_io_tload64(h, &o->page, off, &val);
-	return weft_io_load64(h, &o->page, off) & HP_TRUE;
-}
-
 static struct weft_turn trigger_page_turn(struct weft_host *h,
 					  struct weft_proc *p, void *arg)
 {
+	uint64_t off = HP_TRIGGER(HP_T_BARRIER, 0), val;
 	struct one *o = arg;
 
-	o->accepted += trigger_page_trigger(h, o);
+	if (o->of->tagged)
+		o->accepted += weft_io_tload64(h, &o->page, off, &val);
+	else
+		o->accepted +=
+			(weft_io_load64(h, &o->page, off) & HP_TRUE) != 0;
 	return (struct weft_turn){ .kind = o->accepted < o->of->ops
 						   ? WEFT_TURN_AGAIN
 						   : WEFT_TURN_END };

@@ -119,7 +119,10 @@ int hport_k_run(struct hport_drv *d, struct hport_c_run *arg);
 /* ---- driver_device.c ---- */
 
 void hport_drv_lock(struct hport_drv *d);
-void hport_drv_unlock(struct hport_drv *d);
+static inline void hport_drv_unlock(struct hport_drv *d)
+{
+	d->kernel->locked = false;
+}
 
 static inline void hport_drv_store(struct hport_drv *d, uint64_t off,
 				   uint64_t val)
@@ -144,8 +147,13 @@ uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
 uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
 				uint64_t arg0, uint64_t arg1);
 /* The same without waiting: posted stores.  The lock is taken. */
-void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
-			  uint64_t arg1);
+static inline void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd,
+					uint64_t arg0, uint64_t arg1)
+{
+	hport_drv_store(d, HP_R_CACHE_ARG0, arg0);
+	hport_drv_store(d, HP_R_CACHE_ARG1, arg1);
+	hport_drv_store(d, HP_R_CACHE_CMD, cmd);
+}
 /* Out-of-band name of the way from a node to another. */
 void hport_drv_route_key(char *key, size_t size, uint32_t from, uint32_t to);
 /* The routing space has a way to that node and back; -EHOSTUNREACH. */

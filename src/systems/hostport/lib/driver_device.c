@@ -19,19 +19,6 @@ void hport_drv_lock(struct hport_drv *d)
 	d->kernel->locked = true;
 }
 
-void hport_drv_unlock(struct hport_drv *d)
-{
-	d->kernel->locked = false;
-}
-
-void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
-			  uint64_t arg1)
-{
-	hport_drv_store(d, HP_R_CACHE_ARG0, arg0);
-	hport_drv_store(d, HP_R_CACHE_ARG1, arg1);
-	hport_drv_store(d, HP_R_CACHE_CMD, cmd);
-}
-
 uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
 				uint64_t arg0, uint64_t arg1)
 {
@@ -92,28 +79,11 @@ void hport_drv_route_key(char *key, size_t size, uint32_t from, uint32_t to)
 	snprintf(key, size, "hport.%u.%u", from, to);
 }
 
-/* What other nodes need for their way back: our way to them. */
-static void publish_route(struct hport_drv *d, uint32_t to)
-{
-	char key[48];
-	uint64_t n;
-
-	hport_drv_store(d, HP_R_ROUTE_NODE, to);
-	n = hport_drv_load(d, HP_R_ROUTE_NODE);
-	hport_drv_route_key(key, sizeof(key), d->node, to);
-	for (uint32_t i = 0; i < HPORT_ELEMENTS / 8; i++) {
-		char part[56];
-
-		snprintf(part, sizeof(part), "%s.%u", key, i);
-		weft_oob_put(d->host, part,
-			     hport_drv_load(d, HP_R_ROUTE_DATA + 8 * i));
-	}
-	weft_oob_put(d->host, key, n);
-}
-
 int hport_dev_setup(struct hport_drv *d)
 {
 	struct hport_kernel *k = d->kernel;
+	char key[48], part[56];
+	uint64_t n;
 
 	k->ct = hport_kmem_table(d, (uint64_t)HP_VPIDS * HP_LINE, &k->ct_phys);
 	k->rs = hport_kmem_table(d, (uint64_t)HPORT_ROUTE * d->nodes,
@@ -126,8 +96,19 @@ int hport_dev_setup(struct hport_drv *d)
 	hport_drv_store(d, HP_R_RS_BASE, k->rs_phys);
 	hport_drv_store(d, HP_R_RS_SIZE, (uint64_t)HPORT_ROUTE * d->nodes);
 	hport_dev_sizes(d, NULL);
-	for (uint32_t i = 0; i < d->nodes; i++)
-		publish_route(d, i);
+	/* what other nodes need for their way back: our way to them */
+	for (uint32_t to = 0; to < d->nodes; to++) {
+		hport_drv_store(d, HP_R_ROUTE_NODE, to);
+		n = hport_drv_load(d, HP_R_ROUTE_NODE);
+		hport_drv_route_key(key, sizeof(key), d->node, to);
+		for (uint32_t i = 0; i < HPORT_ELEMENTS / 8; i++) {
+			snprintf(part, sizeof(part), "%s.%u", key, i);
+			weft_oob_put(
+				d->host, part,
+				hport_drv_load(d, HP_R_ROUTE_DATA + 8 * i));
+		}
+		weft_oob_put(d->host, key, n);
+	}
 	hport_drv_store(d, HP_R_CTRL,
 			hport_drv_load(d, HP_R_CTRL) | HP_CTRL_ENABLE |
 				HP_CTRL_ORDER | HP_CTRL_NPS_ALL);

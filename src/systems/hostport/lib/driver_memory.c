@@ -93,25 +93,6 @@ static void *boot_take(struct hport_kmem *k, uint64_t bytes,
 
 /* ---- the page allocator ---- */
 
-/* The largest block that there is and that is of use. */
-static struct hport_block *block_new(struct hport_drv *d, uint32_t order)
-{
-	struct hport_kmem *k = &d->kernel->kmem;
-	struct hport_block *b = calloc(1, sizeof(*b));
-
-	for (uint32_t o = HPORT_ORDERS; b && o-- > order;) {
-		uint64_t bytes = (uint64_t)HPORT_KPAGE << o;
-
-		if (!area_init(&b->area, d->host, 1u << o, bytes))
-			continue;
-		hport_buddy_init(&b->buddy, o);
-		vec_push(&k->blocks, b);
-		return b;
-	}
-	free(b);
-	return NULL;
-}
-
 static void *block_take(struct hport_kmem *k, struct hport_block *b,
 			uint32_t order, weft_phys_t *phys_p)
 {
@@ -137,9 +118,17 @@ static void *pages_take(struct hport_drv *d, uint64_t bytes,
 	for (size_t i = 0; i < k->blocks.n; i++)
 		if ((mem = block_take(k, k->blocks.at[i], order, phys_p)))
 			return mem;
-	b = block_new(d, order);
-	if (b)
+	/* a new block, the largest that there is and that is of use */
+	b = calloc(1, sizeof(*b));
+	for (uint32_t o = HPORT_ORDERS; b && o-- > order;) {
+		if (!area_init(&b->area, d->host, 1u << o,
+			       (uint64_t)HPORT_KPAGE << o))
+			continue;
+		hport_buddy_init(&b->buddy, o);
+		vec_push(&k->blocks, b);
 		return block_take(k, b, order, phys_p);
+	}
+	free(b);
 	k->pieces++;
 	return NULL;
 }

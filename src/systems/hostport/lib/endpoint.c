@@ -95,24 +95,6 @@ static uint32_t more(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* All processes of a node have queues of equal size: the first one asks for
- * enough for others with the usual attributes. */
-static struct hport_sizes queue_sizes(const struct ep *e)
-{
-	uint32_t slots = more(e->slots, HOSTPORT_EP_SLOTS);
-	uint32_t eager = more(e->eager_max, HOSTPORT_EP_EAGER);
-	uint64_t rdr = e->n * slots * rdr_words(eager);
-
-	if (8 * rdr > HOSTPORT_EP_RDR)
-		rdr = e->n * e->slots * rdr_words(e->eager_max);
-	return (struct hport_sizes){ .wq = HOSTPORT_EP_WQ,
-				     .nq = e->n * peer_notes(slots) +
-					   HOSTPORT_EP_OWN_NOTES,
-				     .sdr = HOSTPORT_EP_SDR * ((eager + 7) / 8),
-				     .rdr = (uint32_t)rdr + HOSTPORT_EP_UNIT,
-				     .rdr_unit = 6 };
-}
-
 /* Another process of the node may have decided on the sizes. */
 static int queues_take(struct hostport_ep *x, const struct hport_sizes *s)
 {
@@ -142,7 +124,9 @@ static int hostport_ep_start(struct ep *e)
 	struct hport_attr a = {
 		.vpid = -1, .flags = HPORT_ORDERED | (e->irq ? HPORT_IRQ : 0)
 	};
+	uint32_t slots, eager;
 	struct hport_sizes s;
+	uint64_t rdr;
 	int ret;
 
 	if (e->eager_max > HOSTPORT_EP_EAGER_MAX)
@@ -151,7 +135,20 @@ static int hostport_ep_start(struct ep *e)
 	       e->n * e->slots * rdr_words(e->eager_max) * 8 > HOSTPORT_EP_RDR)
 		e->eager_max /= 2;
 	e->eager_max = more(e->eager_max, HOSTPORT_EP_FAST);
-	a.sizes = queue_sizes(e);
+	/* All processes of a node have queues of equal size: the first one asks
+	 * for enough for others with the usual attributes. */
+	slots = more(e->slots, HOSTPORT_EP_SLOTS);
+	eager = more(e->eager_max, HOSTPORT_EP_EAGER);
+	rdr = e->n * slots * rdr_words(eager);
+	if (8 * rdr > HOSTPORT_EP_RDR)
+		rdr = e->n * e->slots * rdr_words(e->eager_max);
+	a.sizes = (struct hport_sizes){
+		.wq = HOSTPORT_EP_WQ,
+		.nq = e->n * peer_notes(slots) + HOSTPORT_EP_OWN_NOTES,
+		.sdr = HOSTPORT_EP_SDR * ((eager + 7) / 8),
+		.rdr = (uint32_t)rdr + HOSTPORT_EP_UNIT,
+		.rdr_unit = 6
+	};
 	ret = hport_open(e->h, &a, &x->p);
 	if (ret)
 		return ret;

@@ -64,11 +64,6 @@ static void ultra_lock(struct ultra_drv *d)
 		;
 }
 
-static void ultra_unlock(struct ultra_drv *d)
-{
-	weft_io_store64(d->h, &d->mgmt, HP_R_DRIVER_LOCK, 0);
-}
-
 /* The node's driver, where it has one, alone reaches the device. */
 static bool open_by_driver(struct ultra_drv *d)
 {
@@ -129,7 +124,7 @@ static int port_take(struct ultra_drv *d, uint32_t unit, uint32_t owner_reg)
 			ultra_put(d, unit, i, owner_reg, 1);
 			upid = (int)i;
 		}
-	ultra_unlock(d);
+	weft_io_store64(d->h, &d->mgmt, HP_R_DRIVER_LOCK, 0);
 	return upid;
 }
 
@@ -153,7 +148,7 @@ static int route_to(struct ultra_drv *d, uint32_t node, uint32_t np, uint8_t *b)
 	n = ultra_mgmt(d, HP_R_ROUTE_NODE);
 	for (uint32_t i = 0; i < HP_ULTRA_ROUTE_MAX / 8; i++)
 		w[i] = ultra_mgmt(d, HP_R_ROUTE_DATA + 8 * i);
-	ultra_unlock(d);
+	weft_io_store64(d->h, &d->mgmt, HP_R_DRIVER_LOCK, 0);
 	if (n >= HP_ULTRA_ROUTE_MAX)
 		return -EHOSTUNREACH;
 	memcpy(b, w, n);

@@ -228,8 +228,9 @@ static void cpl_place(struct hp_sched *s, struct hp_job *j)
 		return;
 	}
 	place_begin(s->own, q);
-	if (q->kind == CPL_RECV)
-		hp_place_recv(s->own, q);
+	q->in.space = q->kind == CPL_RECV;
+	if (q->in.space)
+		hp_in_context(s->own, &q->in, hp_place_recv);
 	else if (q->lacks)
 		hp_in_context(s->own, &q->in, place_entry);
 	else

@@ -28,9 +28,9 @@ struct hp_cpl {
 	uint32_t probes;
 };
 
-/* RDR or posted buffer for a message (receive_buffer.c); ends the stage PLACE.
- */
-void hp_place_recv(struct hp_nic *n, struct hp_cpl *q);
+/* RDR or posted buffer for a message (receive_buffer.c), with its context; ends
+ * the stage PLACE. */
+void hp_place_recv(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c);
 /* q->push.walk is there: the first `total` bytes are to be stored. */
 void hp_cpl_store(struct hp_nic *n, struct hp_cpl *q, uint32_t total);
 

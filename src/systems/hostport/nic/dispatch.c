@@ -44,13 +44,6 @@ void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
 
 /* ---- what units do with a packet ---- */
 
-void hp_in_end(struct hp_nic *n, struct hp_in *in)
-{
-	if (in->rx)
-		hp_rx_end(n, in->rx);
-	in->rx = NULL;
-}
-
 void hp_in_refuse(struct hp_nic *n, struct hp_in *in, enum hp_err err)
 {
 	in->err = err;
@@ -130,15 +123,6 @@ void hp_in_rma(struct hp_nic *n, struct hp_in *in)
 static bool is_send(uint32_t byte)
 {
 	return HP_MAIN(byte) == HP_M_SEND || HP_MAIN(byte) == HP_M_FAST_SEND;
-}
-
-/* A negative acknowledge for which nothing is reserved. */
-bool hp_is_extra(const struct hp_head *h)
-{
-	uint32_t orig = HP_CMD_BYTE(HP_C1_ORIG(h->c[1]));
-
-	return HP_CMD_BYTE(HP_C0_CMD(h->c[0])) == HP_B_ACK &&
-	       !hp_is_get(orig) && !(orig & HP_A);
 }
 
 /* Requests leave a quarter of the queue to replies.  A reply passes the

@@ -121,14 +121,3 @@ void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid)
 	driver_events_record(n, &n->records.err_log, HP_LOG_MAKE(cmd, vpid),
 			     HP_IRQ_ERR);
 }
-
-uint64_t hp_record_pop(struct hp_miss *r)
-{
-	uint64_t val;
-
-	if (ring_empty(r))
-		return HP_NONE;
-	val = *ring_front(r);
-	ring_pop(r);
-	return val;
-}

@@ -224,13 +224,6 @@ static void csb_next(struct hp_nic *n)
 
 /* ---- reading VCIs ---- */
 
-bool hp_fetch_room(const struct hp_nic *n)
-{
-	const struct hp_sched *s = &n->sched[HP_REQ];
-
-	return s->n_queue + n->fetch.n + n->fetch.decoding < s->room;
-}
-
 static void op_free(struct hp_nic *n, struct hp_fetch *op)
 {
 	op->req = NULL;
@@ -313,9 +306,12 @@ static void read_done(struct hp_nic *n, struct hp_dma *d)
 /* The context is closed: what its process had triggered is named. */
 static void drop_pending(struct hp_nic *n, struct hp_ctx *c, uint32_t pend)
 {
+	uint64_t id;
+
 	while (pend--)
 		hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, 0), c->vpid);
-	hp_marks_drop(n, c->vpid);
+	while ((id = hp_marks_take(n, c->vpid)))
+		weft_msg_end(n->comp, id, false);
 	HP_CTX_SET(c->w, HP_F_WQ_PEND, 0);
 	hp_ctx_dirty(c);
 }

@@ -51,8 +51,6 @@ struct hp_fetch_unit {
 void hp_fetch_go(struct hp_nic *n);
 /* An instruction of this VPID may have been set aside and goes on. */
 void hp_fetch_resume(struct hp_nic *n, uint32_t vpid);
-/* The scheduler's queue has room for one more, besides those on their way. */
-bool hp_fetch_room(const struct hp_nic *n);
 /* The VCI is complete and its NQ entry reserved: to the scheduler.  flags: W0
  * of the context. */
 void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,

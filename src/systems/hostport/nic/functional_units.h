@@ -57,6 +57,8 @@ struct hp_lines {
 
 /* A copy of `like` with empty lines. */
 struct hp_lines *hp_lines_new(struct hp_lines like, uint32_t entries);
+/* Those of the NIC: windows, and routes of up to 32 bytes. */
+void hp_lines_init(struct hp_nic *n);
 void hp_lines_free(struct hp_lines *l); /* NULL is fine */
 void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k);
 /* The same cycles, but there is nothing to be found. */
@@ -146,7 +148,14 @@ struct hp_walk {
 	void (*missed)(struct hp_nic *n, struct hp_walk *w);
 	void *arg;
 };
-void hp_walk_phys(struct hp_walk *w, weft_phys_t pa, uint32_t bytes);
+static inline void hp_walk_phys(struct hp_walk *w, weft_phys_t pa,
+				uint32_t bytes)
+{
+	w->virtual = false;
+	w->fault = UINT32_MAX;
+	w->bytes = w->first = bytes;
+	w->pa[0] = pa;
+}
 /* A ring of `size` bytes at base: from `off` on, wrapping. */
 void hp_walk_ring(struct hp_walk *w, weft_phys_t base, uint64_t size,
 		  uint64_t off, uint32_t bytes);
@@ -154,7 +163,14 @@ void hp_walk_ring(struct hp_walk *w, weft_phys_t base, uint64_t size,
 void hp_walk_virt(struct hp_nic *n, struct hp_walk *w, uint32_t vpid,
 		  uint64_t va, uint32_t bytes, bool write);
 /* The page has been translated and will be used. */
-bool hp_walk_uses(const struct hp_walk *w, uint32_t vpid, uint64_t vpage);
+static inline bool hp_walk_uses(const struct hp_walk *w, uint32_t vpid,
+				uint64_t vpage)
+{
+	uint64_t page = vpage - w->va / HP_PAGE;
+
+	return w->vpid == vpid && page >= w->low && page < w->asked &&
+	       page < w->fault && w->at[page % w->room] != HP_WALK_NONE;
+}
 /* Nothing of what has been asked for is missing. */
 static inline bool hp_walk_known(const struct hp_walk *w)
 {
@@ -187,10 +203,16 @@ struct hp_pull {
 /* f, total, err, go are set, walk begun by the caller (hp_pull_walk). */
 void hp_pull_go(struct hp_nic *n, struct hp_pull *p);
 void hp_pull_walk(struct hp_nic *n, struct hp_walk *w);
-/* The first bytes are there, and what comes after them is known. */
-bool hp_pull_ready(const struct hp_pull *p);
 /* The first page cannot be had: nothing may be sent. */
-bool hp_pull_failed(const struct hp_pull *p);
+static inline bool hp_pull_failed(const struct hp_pull *p)
+{
+	return p->stop && !p->got && !p->out && hp_walk_known(&p->walk);
+}
+/* The first bytes are there, and what comes after them is known. */
+static inline bool hp_pull_ready(const struct hp_pull *p)
+{
+	return hp_pull_failed(p) || (hp_walk_known(&p->walk) && p->got);
+}
 void hp_pull_release(struct hp_nic *n, struct hp_pull *p, uint64_t cycle,
 		     void (*sent)(struct hp_nic *, struct hp_tx *), void *arg);
 void hp_pull_drop(struct hp_nic *n, struct hp_pull *p);
@@ -276,7 +298,12 @@ static inline enum hp_part hp_in_part(const struct hp_in *in)
 /* hp_pipe.what */
 const char *hp_in_what(const struct hp_job *j);
 /* Gives the packet back to the network, once. */
-void hp_in_end(struct hp_nic *n, struct hp_in *in);
+static inline void hp_in_end(struct hp_nic *n, struct hp_in *in)
+{
+	if (in->rx)
+		hp_rx_end(n, in->rx);
+	in->rx = NULL;
+}
 /* Target side: NACK, and the packet ends (8.3, 8.4). */
 void hp_in_refuse(struct hp_nic *n, struct hp_in *in, enum hp_err err);
 /* Asks for the context; next(n, in) with flags, snap, WDT set; a context that
@@ -290,7 +317,13 @@ void hp_in_rma(struct hp_nic *n, struct hp_in *in);
 /* Its hp_nqe.waits; arg is the hp_in. */
 bool hp_in_note_waits(struct hp_nic *n, struct hp_nqe *e);
 /* A negative acknowledge for which nothing is reserved (4.9). */
-bool hp_is_extra(const struct hp_head *h);
+static inline bool hp_is_extra(const struct hp_head *h)
+{
+	uint32_t orig = HP_CMD_BYTE(HP_C1_ORIG(h->c[1]));
+
+	return HP_CMD_BYTE(HP_C0_CMD(h->c[0])) == HP_B_ACK &&
+	       !hp_is_get(orig) && !(orig & HP_A);
+}
 static inline uint32_t hp_in_size(const struct hp_in *in)
 {
 	return HP_C3_SIZE(in->head.c[3]);
@@ -299,7 +332,13 @@ static inline uint32_t hp_in_size(const struct hp_in *in)
 /* ---- receivers without room (receiver_room.c) ---- */
 
 /* A packet waits for room of this VPID: STALL_RX. */
-bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid);
+static inline bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
+{
+	for (const struct hp_in *in = n->room.head; in; in = in->next)
+		if (in->head.vpid == vpid)
+			return true;
+	return false;
+}
 bool hp_notify_waits(const struct hp_nic *n, uint32_t vpid);
 void hp_stall_update(struct hp_nic *n, struct hp_ctx *c);
 /* An entry of the receiver's NQ is reserved for the packet, or it needs none;
@@ -324,6 +363,10 @@ void hp_room_leave(struct hp_nic *n, struct hp_in *in);
 /* Share of a receiver, made where there is none; tidied after it has changed.
  */
 struct hp_share *hp_room_share(struct hp_nic *n, uint32_t vpid);
-void hp_room_tidy(struct hp_nic *n, struct hp_share *s);
+static inline void hp_room_tidy(struct hp_nic *n, struct hp_share *s)
+{
+	if (!s->places && !s->bytes && !s->pages)
+		*s = vec_pop(&n->room.shares);
+}
 
 #endif

@@ -141,14 +141,3 @@ int hp_hif_start(struct hp_nic *n, struct weft_err *err)
 	n->dma[WEFT_BUS_WRITE].limit = many ? n->param.posted : 1;
 	return 0;
 }
-
-void hp_hif_fini(struct hp_nic *n)
-{
-	struct hp_dma *d;
-
-	while ((d = n->dma_all)) {
-		n->dma_all = d->chain;
-		weft_slice_drop(&d->txn.data);
-		free(d);
-	}
-}

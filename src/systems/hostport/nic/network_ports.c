@@ -15,6 +15,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "systems/hostport/nic/nic.h"
 #include "systems/hostport/nic/pool.h"
 
@@ -78,7 +79,7 @@ struct hp_tx *hp_net_send_on(struct hp_nic *n, uint32_t np,
 	struct hp_tx *t = hp_pool_take(n->net.tx_pool, n->net.tx_all);
 
 	if (!(n->reg.ctrl & HP_CTRL_HASH))
-		hp_pkt_unordered(f);
+		put_be(weft_slice_data(f->payload), 0, 2); /* DHASH */
 	t->f = f;
 	t->np = (uint8_t)np;
 	t->cls = ex_meta(f)->cls;
@@ -293,12 +294,4 @@ void hp_net_abandon(struct hp_nic *n)
 			weft_frame_free(t->f);
 			t->f = NULL;
 		}
-}
-
-void hp_net_fini(struct hp_nic *n)
-{
-	for (uint32_t i = 0; i < HP_NPS; i++)
-		netport_fini(&n->net.np[i]);
-	hp_pool_free(n->net.rx_all);
-	hp_pool_free(n->net.tx_all);
 }

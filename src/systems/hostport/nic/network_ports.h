@@ -98,6 +98,5 @@ void hp_stall(struct hp_nic *n, uint32_t p);
 /* Called by nic.c. */
 int hp_net_init(struct hp_nic *n, struct weft_err *err);
 void hp_net_abandon(struct hp_nic *n);
-void hp_net_fini(struct hp_nic *n);
 
 #endif

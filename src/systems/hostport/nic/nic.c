@@ -12,7 +12,8 @@
  * instructions. */
 #include <errno.h>
 
-#include "systems/hostport/nic/nic.h"
+#include "systems/hostport/nic/functional_units.h"
+#include "systems/hostport/nic/pool.h"
 
 /* clang-format off */
 #define P(type_, field, def_, range_, source_, doc_)                           \
@@ -264,6 +265,7 @@ static int hp_init(struct weft_comp *c, struct weft_err *err)
 	if (!hp_csb_init(&n->csb))
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
 	hp_ctx_init(n);
+	hp_lines_init(n);
 	scheds_init(n);
 	ret = hp_net_init(n, err);
 	for (uint32_t i = 0; !ret && i < HP_BLOCKS; i++)
@@ -385,14 +387,21 @@ static void hp_fini(struct weft_comp *c)
 	jobs_abandon(n);
 	for (uint32_t i = 0; i < HP_PARTS; i++)
 		hp_sched_fini(&n->sched[i]);
-	hp_net_fini(n);
+	for (uint32_t i = 0; i < HP_NPS; i++)
+		netport_fini(&n->net.np[i]);
+	hp_pool_free(n->net.rx_all);
+	hp_pool_free(n->net.tx_all);
 	hp_fetch_fini(n);
 	vec_free(&n->marks.wait);
+	hp_lines_free(n->win);
+	hp_lines_free(n->routes);
 	assoc_fini(&n->ctx.dir);
 	free(n->ctx.at);
 	free(n->ctx.victim);
 	hp_csb_fini(&n->csb);
-	hp_hif_fini(n);
+	for (struct hp_dma *d = n->dma_all; d; d = d->chain)
+		weft_slice_drop(&d->txn.data);
+	hp_pool_free(n->dma_all);
 	free(n->later.at);
 	ring_free(&n->records.tlb_miss);
 	ring_free(&n->records.irq_vpid);

@@ -192,7 +192,6 @@ void hp_irq_vpid(struct hp_nic *n, uint32_t vpid);
 void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write);
 /* Registers. */
 struct hp_miss;
-uint64_t hp_record_pop(struct hp_miss *r);
 void hp_events_size(struct hp_nic *n, uint64_t size);
 void hp_events_took(struct hp_nic *n, uint32_t rp);
 /* Bits of IRQ_STATUS of records that nobody has taken. */
@@ -251,9 +250,6 @@ extern const struct hp_block hp_notify_block;
 extern const struct hp_block hp_ultra_block;
 /* By enum hp_part. */
 extern const struct hp_pipe hp_req_pipe, hp_cpl_pipe, hp_rsp_pipe;
-
-/* Answers the load that is being told, or was deferred. */
-void hp_reply(struct hp_nic *n, uint64_t val, uint32_t bytes);
 
 /* ---- the device ---- */
 
@@ -348,6 +344,19 @@ struct hp_nic {
 enum { HP_REG_COMMAND, HP_REG_N };
 extern const struct weft_reg hp_regs[];
 
+/* Answers the load that is being told, or was deferred. */
+static inline void hp_reply(struct hp_nic *n, uint64_t val, uint32_t bytes)
+{
+	weft_bus_of(n->bus)->reply(n->bus, &val, bytes);
+}
+/* The scheduler's queue has room for one more, besides those on their way. */
+static inline bool hp_fetch_room(const struct hp_nic *n)
+{
+	const struct hp_sched *s = &n->sched[HP_REQ];
+
+	return s->n_queue + n->fetch.n + n->fetch.decoding < s->room;
+}
+
 static inline uint64_t hp_now(const struct hp_nic *n)
 {
 	return weft_clock_cycle(&n->param.f_core, weft_now(n->comp));
@@ -381,7 +390,6 @@ static inline void hp_count(struct hp_nic *n, enum hp_counter k, uint64_t by)
 void hp_later_event(struct hp_nic *n);
 int hp_hif_start(struct hp_nic *n, struct weft_err *err);
 void hp_hif_done(struct hp_nic *n, struct hp_dma *d);
-void hp_hif_fini(struct hp_nic *n);
 void hp_access(struct hp_nic *n, const struct weft_bus_note *note);
 uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes);
 void hp_fetch_fini(struct hp_nic *n);

@@ -11,14 +11,6 @@
 #include "base/need.h"
 #include "systems/hostport/nic/functional_units.h"
 
-void hp_walk_phys(struct hp_walk *w, weft_phys_t pa, uint32_t bytes)
-{
-	w->virtual = false;
-	w->fault = UINT32_MAX;
-	w->bytes = w->first = bytes;
-	w->pa[0] = pa;
-}
-
 void hp_walk_ring(struct hp_walk *w, weft_phys_t base, uint64_t size,
 		  uint64_t off, uint32_t bytes)
 {
@@ -100,14 +92,6 @@ void hp_walk_virt(struct hp_nic *n, struct hp_walk *w, uint32_t vpid,
 					       .arg = w };
 	hp_tlb_use(n, w);
 	walk_ask(n, w);
-}
-
-bool hp_walk_uses(const struct hp_walk *w, uint32_t vpid, uint64_t vpage)
-{
-	uint64_t page = vpage - w->va / HP_PAGE;
-
-	return w->vpid == vpid && page >= w->low && page < w->asked &&
-	       page < w->fault && w->at[page % w->room] != HP_WALK_NONE;
 }
 
 /* ---- use ---- */

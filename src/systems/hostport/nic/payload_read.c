@@ -97,16 +97,6 @@ void hp_pull_walk(struct hp_nic *n, struct hp_walk *w)
 	hp_pull_go(n, w->arg);
 }
 
-bool hp_pull_failed(const struct hp_pull *p)
-{
-	return p->stop && !p->got && !p->out && hp_walk_known(&p->walk);
-}
-
-bool hp_pull_ready(const struct hp_pull *p)
-{
-	return hp_pull_failed(p) || (hp_walk_known(&p->walk) && p->got);
-}
-
 void hp_pull_release(struct hp_nic *n, struct hp_pull *p, uint64_t cycle,
 		     void (*sent)(struct hp_nic *, struct hp_tx *), void *arg)
 {

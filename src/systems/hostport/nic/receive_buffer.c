@@ -132,7 +132,7 @@ static void prd_read(struct hp_nic *n, struct hp_dma *d)
 
 /* ---- both ---- */
 
-static void place_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
+void hp_place_recv(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	uint32_t rp = (uint32_t)HP_CTX(c->w, HP_F_PRQ_RP), next;
 	struct hp_cpl *q = r->arg;
@@ -157,10 +157,4 @@ static void place_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	q->in.snap |= next;
 	hp_dma_read(n, HP_BASE(c->w, HP_F_PRQ_BASE) + (uint64_t)HP_LINE * rp,
 		    HP_LINE, prd_read, q);
-}
-
-void hp_place_recv(struct hp_nic *n, struct hp_cpl *q)
-{
-	q->in.space = true;
-	hp_in_context(n, &q->in, place_ctx);
 }

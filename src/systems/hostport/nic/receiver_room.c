@@ -42,12 +42,6 @@ struct hp_share *hp_room_share(struct hp_nic *n, uint32_t vpid)
 	return &n->room.shares.at[n->room.shares.n - 1];
 }
 
-void hp_room_tidy(struct hp_nic *n, struct hp_share *s)
-{
-	if (!s->places && !s->bytes && !s->pages)
-		*s = vec_pop(&n->room.shares);
-}
-
 static bool place_take(struct hp_nic *n, struct hp_in *in)
 {
 	struct hp_share *s;
@@ -115,14 +109,6 @@ bool hp_room_stand(struct hp_nic *n, struct hp_in *in)
 }
 
 /* ---- the list ---- */
-
-bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
-{
-	for (const struct hp_in *in = n->room.head; in; in = in->next)
-		if (in->head.vpid == vpid)
-			return true;
-	return false;
-}
 
 /* One that waits goes on before `me` does, where it is older and of the same
  * receiver, and both want its space, or the older one an entry that is to come;

@@ -99,8 +99,12 @@ READ(cache_status, n->reg.cache_status | (hp_ctx_busy(n) ? HP_CACHE_BUSY : 0))
 /* Taking the last record takes its interrupt away. */
 static uint64_t registers_pop(struct hp_nic *n, struct hp_miss *r, uint32_t bit)
 {
-	uint64_t val = hp_record_pop(r);
+	uint64_t val = HP_NONE;
 
+	if (!ring_empty(r)) {
+		val = *ring_front(r);
+		ring_pop(r);
+	}
 	hp_irq_clear(n, bit);
 	return val;
 }

@@ -4,8 +4,6 @@
  * driver is not offered: a route is there when it has been used. */
 #include "systems/hostport/nic/functional_units.h"
 
-enum { KEPT = 32 }; /* bytes of a line */
-
 static void route_done(struct hp_nic *n, struct hp_look *k)
 {
 	struct hp_route_req *r = k->arg;
@@ -41,25 +39,7 @@ static uint64_t route_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 				    (uint32_t)arg0);
 }
 
-static int route_init(struct hp_nic *n, struct weft_err *err)
-{
-	n->routes =
-		hp_lines_new((struct hp_lines){ .width = KEPT,
-						.cycles = n->param.t_route,
-						.hits = HP_K_ROUTE_HITS,
-						.misses = HP_K_ROUTE_MISSES },
-			     n->param.route_cache);
-	return 0;
-}
-
-static void route_fini(struct hp_nic *n)
-{
-	hp_lines_free(n->routes);
-}
-
 const struct hp_block hp_route_block = {
 	.name = "route",
-	.init = route_init,
 	.cache = route_cache,
-	.fini = route_fini,
 };

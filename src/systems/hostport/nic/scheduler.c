@@ -35,13 +35,6 @@ void *hp_job_new(struct hp_sched *s)
 	return j;
 }
 
-void hp_job_drop(struct hp_sched *s, struct hp_job *j)
-{
-	j->live = false;
-	j->next = s->pool;
-	s->pool = j;
-}
-
 void hp_sched_fini(struct hp_sched *s)
 {
 	struct hp_job *j;

@@ -127,7 +127,12 @@ void hp_sched_fini(struct hp_sched *s);
 /* A zeroed record. */
 void *hp_job_new(struct hp_sched *s);
 /* It will not be put, after all. */
-void hp_job_drop(struct hp_sched *s, struct hp_job *j);
+static inline void hp_job_drop(struct hp_sched *s, struct hp_job *j)
+{
+	j->live = false;
+	j->next = s->pool;
+	s->pool = j;
+}
 static inline bool hp_sched_room(const struct hp_sched *s)
 {
 	return s->n_queue < s->room;

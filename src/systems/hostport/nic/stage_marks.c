@@ -68,11 +68,3 @@ uint64_t hp_marks_take(struct hp_nic *n, uint32_t vpid)
 	}
 	return 0;
 }
-
-void hp_marks_drop(struct hp_nic *n, uint32_t vpid)
-{
-	uint64_t id;
-
-	while ((id = hp_marks_take(n, vpid)))
-		weft_msg_end(n->comp, id, false);
-}

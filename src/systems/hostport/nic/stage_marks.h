@@ -24,10 +24,9 @@ struct hp_marks {
 
 /* So many of them are in the CSB. */
 void hp_marks_accepted(struct hp_nic *n, uint32_t vpid, uint32_t count);
-/* The next instruction of this VPID is fetched. */
+/* The next instruction of this VPID is fetched, or never will be; 0: there is
+ * none. */
 uint64_t hp_marks_take(struct hp_nic *n, uint32_t vpid);
-/* None of them will be. */
-void hp_marks_drop(struct hp_nic *n, uint32_t vpid);
 
 /* The instruction, or packet, of a command byte in a word. */
 const char *hp_command_name(uint32_t byte);

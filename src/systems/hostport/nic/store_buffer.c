@@ -19,13 +19,6 @@ void hp_csb_fini(struct hp_csb *b)
 	free(b->of_vpid);
 }
 
-void hp_csb_enable(struct hp_csb *b, uint32_t vpid, bool on)
-{
-	uint64_t bit = 1ULL << (vpid % 64), *w = &b->on[vpid / 64];
-
-	*w = on ? *w | bit : *w & ~bit;
-}
-
 static uint64_t csb_answer(const struct hp_csb *b, uint32_t accepted,
 			   enum hp_reason why)
 {

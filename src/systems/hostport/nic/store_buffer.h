@@ -27,7 +27,12 @@ static inline bool hp_csb_on(const struct hp_csb *b, uint32_t vpid)
 {
 	return b->on[vpid / 64] >> (vpid % 64) & 1;
 }
-void hp_csb_enable(struct hp_csb *b, uint32_t vpid, bool on);
+static inline void hp_csb_enable(struct hp_csb *b, uint32_t vpid, bool on)
+{
+	uint64_t bit = 1ULL << (vpid % 64), *w = &b->on[vpid / 64];
+
+	*w = on ? *w | bit : *w & ~bit;
+}
 /* Steps 5 to 7 of the issue procedure (7.6); the answer of the load. */
 uint64_t hp_csb_trigger(struct hp_csb *b, uint32_t vpid, uint32_t cmd,
 			uint32_t par);

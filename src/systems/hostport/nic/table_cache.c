@@ -26,6 +26,21 @@ struct hp_lines *hp_lines_new(struct hp_lines like, uint32_t entries)
 	return l;
 }
 
+void hp_lines_init(struct hp_nic *n)
+{
+	n->win = hp_lines_new((struct hp_lines){ .width = HP_LINE,
+						 .cycles = n->param.t_win,
+						 .hits = HP_K_WIN_HITS,
+						 .misses = HP_K_WIN_MISSES },
+			      n->param.win_cache);
+	n->routes =
+		hp_lines_new((struct hp_lines){ .width = 32,
+						.cycles = n->param.t_route,
+						.hits = HP_K_ROUTE_HITS,
+						.misses = HP_K_ROUTE_MISSES },
+			     n->param.route_cache);
+}
+
 void hp_lines_free(struct hp_lines *l)
 {
 	if (!l)

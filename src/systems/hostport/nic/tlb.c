@@ -239,28 +239,22 @@ static uint64_t tlb_query(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 	       (in_use(n, vpid, vpage) ? HP_CACHE_IN_USE : 0);
 }
 
-static uint64_t tlb_flush(struct hp_nic *n)
-{
-	const struct assoc *dir = &n->xlate->dir;
-	uint64_t left = 0;
-
-	for (uint32_t i = 0; i < n->param.tlb; i++)
-		if (assoc_valid(dir, i) &&
-		    in_use(n, dir->at[i].owner, dir->at[i].key))
-			left = HP_CACHE_PRESENT | HP_CACHE_IN_USE;
-		else
-			tlb_invalidate(n, i);
-	return left;
-}
-
 static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			  uint64_t arg1)
 {
 	uint32_t vpid = HP_CACHE_VPID(cmd), i = tlb_find(n, vpid, arg0);
+	const struct assoc *dir = &n->xlate->dir;
+	uint64_t left = 0;
 
 	switch (HP_CACHE_OP(cmd)) {
 	case HP_CACHE_FLUSH:
-		return tlb_flush(n);
+		for (i = 0; i < n->param.tlb; i++)
+			if (assoc_valid(dir, i) &&
+			    in_use(n, dir->at[i].owner, dir->at[i].key))
+				left = HP_CACHE_PRESENT | HP_CACHE_IN_USE;
+			else
+				tlb_invalidate(n, i);
+		return left;
 	case HP_CACHE_INSERT:
 		tlb_insert(n, vpid, arg0, arg1);
 		return tlb_query(n, vpid, arg0);

@@ -34,11 +34,6 @@ uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 
 /* ---- loads ---- */
 
-void hp_reply(struct hp_nic *n, uint64_t val, uint32_t bytes)
-{
-	weft_bus_of(n->bus)->reply(n->bus, &val, bytes);
-}
-
 static void load_now(struct hp_nic *n, void *arg)
 {
 	uint64_t val;

@@ -327,10 +327,14 @@ static bool ultra_tload(struct hp_nic *n, const struct weft_bus_note *note,
 			uint64_t *val_p)
 {
 	uint32_t off = (uint32_t)note->off;
+	const struct ultra_cpl *p;
 
 	if (!(off & HP_ULTRA_CPL) || off & (HP_ULTRA_MGMT | HP_ULTRA_DRIVER) ||
-	    HP_ULTRA_UPID(off) >= n->param.ultra_ports ||
-	    !ultra_cpl_valid(n->ultra, HP_ULTRA_UPID(off), note->tag))
+	    HP_ULTRA_UPID(off) >= n->param.ultra_ports)
+		return false;
+	p = &n->ultra->cpl[HP_ULTRA_UPID(off)];
+	if (!p->en || !p->on_device || p->vpid != note->tag ||
+	    ring_empty(&p->kept))
 		return false;
 	*val_p = ultra_get(n->ultra, off & ~7u);
 	return true;
@@ -376,21 +380,21 @@ static int ultra_init(struct hp_nic *n, struct weft_err *err)
 	return 0;
 }
 
-static void mean_tell(struct hp_nic *n, const char *name, const char *unit,
-		      const struct ultra_mean *m)
-{
-	if (m->n)
-		weft_metric(n->comp, name, unit, m->sum / (double)m->n);
-}
-
 static int ultra_finish(struct hp_nic *n, struct weft_err *err)
 {
-	struct hp_ultra *u = n->ultra;
+	const struct hp_ultra *u = n->ultra;
+	const struct {
+		const char *name, *unit;
+		const struct ultra_mean *of;
+	} row[] = { { "ultra_seen_at", "ns", &u->seen_at },
+		    { "ultra_handed_at", "ns", &u->handed_at },
+		    { "ultra_requester", "cycles", &u->requester },
+		    { "ultra_completer", "cycles", &u->completer } };
 
-	mean_tell(n, "ultra_seen_at", "ns", &u->seen_at);
-	mean_tell(n, "ultra_handed_at", "ns", &u->handed_at);
-	mean_tell(n, "ultra_requester", "cycles", &u->requester);
-	mean_tell(n, "ultra_completer", "cycles", &u->completer);
+	for (uint32_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+		if (row[i].of->n)
+			weft_metric(n->comp, row[i].name, row[i].unit,
+				    row[i].of->sum / (double)row[i].of->n);
 	if (u->least != UINT64_MAX)
 		weft_metric(n->comp, "ultra_occupancy", "cycles",
 			    (double)u->least);

@@ -138,8 +138,6 @@ void ultra_cpl_rx(struct hp_ultra *u, struct hp_rx *rx);
 void ultra_cpl_go(struct hp_ultra *u);
 /* Load of the completer page of a port with packets on the device. */
 uint64_t ultra_cpl_load(struct hp_ultra *u, uint32_t upid, uint32_t index);
-/* A packet that its process (tag) may read is there. */
-bool ultra_cpl_valid(const struct hp_ultra *u, uint32_t upid, uint16_t tag);
 void ultra_cpl_fini(struct hp_ultra *u);
 
 /* C1 of an ULTRA packet: port and wishes, which the acknowledge brings back. */

@@ -11,16 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/need.h"
+#include "systems/hostport/nic/pool.h"
 #include "systems/hostport/nic/ultra.h"
 
 enum { ACK_AFTER = 8 }; /* cycles from hand-over to the acknowledge */
-
-static void in_free(struct hp_ultra *u, struct ultra_in *i)
-{
-	i->next = u->pool;
-	u->pool = i;
-}
 
 static void in_unlink(struct hp_ultra *u, struct ultra_in *i)
 {
@@ -70,7 +64,7 @@ static void ultra_completer_ack(struct hp_nic *n, void *arg)
 	struct ultra_in *i = arg;
 
 	hp_ack(n, &i->head, HP_ERR_NOERR, 0);
-	in_free(n->ultra, i);
+	hp_pool_put(n->ultra->pool, i);
 }
 
 /* The store is with the bus: the acknowledge may go (8.4). */
@@ -91,7 +85,7 @@ static void ultra_completer_stored(struct hp_nic *n, struct hp_dma *d)
 		hp_at(n, i->ack_at > now ? i->ack_at : now, ultra_completer_ack,
 		      i);
 	else
-		in_free(n->ultra, i);
+		hp_pool_put(n->ultra->pool, i);
 }
 
 static void ultra_completer_store(struct hp_ultra *u, struct ultra_in *i)
@@ -140,7 +134,7 @@ static void ultra_completer_discard(struct hp_ultra *u, struct ultra_in *i,
 	hp_count(u->n, HP_K_ULTRA_DISCARDED, 1);
 	in_unlink(u, i);
 	hp_rx_end(u->n, i->rx);
-	in_free(u, i);
+	hp_pool_put(u->pool, i);
 }
 
 /* ---- the unit ---- */
@@ -278,13 +272,6 @@ uint64_t ultra_cpl_load(struct hp_ultra *u, uint32_t upid, uint32_t index)
 		ultra_cpl_go(u);
 	}
 	return v;
-}
-
-bool ultra_cpl_valid(const struct hp_ultra *u, uint32_t upid, uint16_t tag)
-{
-	const struct ultra_cpl *p = &u->cpl[upid];
-
-	return p->en && p->on_device && p->vpid == tag && !ring_empty(&p->kept);
 }
 
 bool ultra_cpl_holds(const struct hp_ultra *u, uint32_t vpid)

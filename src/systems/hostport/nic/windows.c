@@ -82,24 +82,7 @@ static uint64_t win_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			    win_key(HP_CACHE_VPID(cmd), (uint32_t)arg0));
 }
 
-static int win_init(struct hp_nic *n, struct weft_err *err)
-{
-	n->win = hp_lines_new((struct hp_lines){ .width = HP_LINE,
-						 .cycles = n->param.t_win,
-						 .hits = HP_K_WIN_HITS,
-						 .misses = HP_K_WIN_MISSES },
-			      n->param.win_cache);
-	return 0;
-}
-
-static void win_fini(struct hp_nic *n)
-{
-	hp_lines_free(n->win);
-}
-
 const struct hp_block hp_win_block = {
 	.name = "win",
-	.init = win_init,
 	.cache = win_cache,
-	.fini = win_fini,
 };

@@ -184,11 +184,6 @@ struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 	return f;
 }
 
-void hp_pkt_unordered(struct weft_frame *f)
-{
-	put_be(weft_slice_data(f->payload), 0, 2);
-}
-
 /* Bytes of a packet of which `here` have come. */
 struct part {
 	const uint8_t *b;

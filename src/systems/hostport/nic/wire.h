@@ -84,8 +84,6 @@ uint32_t hp_frame_words(uint32_t cmd);
  * r->back goes along.  NULL: hp_route_fits says no. */
 struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 			      const struct hp_head *h, uint32_t cls);
-/* Its DHASH becomes 0: crossbars need not keep its order. */
-void hp_pkt_unordered(struct weft_frame *f);
 /* Reads it, when `here` bytes of its payload have come. */
 enum hp_parse {
 	HP_PARSE_GOOD,

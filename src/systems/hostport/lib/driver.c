@@ -202,25 +202,13 @@ struct hport_kport *hport_port_of(struct hport_drv *d, uint32_t vpid)
 								      : NULL;
 }
 
-/* WQ, SDR, RDR, WDT, PRQ, NQ. */
-static uint64_t queue_bytes(const struct hport_drv *d, uint32_t i)
-{
-	const struct hport_sizes *s = &d->kernel->sizes;
-	const uint64_t bytes[HPORT_QUEUES] = { (uint64_t)HP_LINE * s->wq,
-					       8ull * s->sdr,
-					       8ull * s->rdr,
-					       (uint64_t)HP_LINE * s->wdt,
-					       (uint64_t)HP_LINE * s->prq,
-					       (uint64_t)HP_LINE * s->nq };
-
-	return bytes[i];
-}
-
 static void queues_free(struct hport_drv *d, struct hport_kport *p)
 {
 	for (uint32_t i = 0; i < HPORT_QUEUES; i++)
 		if (p->queue[i])
-			hport_kmem_free(d, p->queue[i], queue_bytes(d, i));
+			hport_kmem_free(
+				d, p->queue[i],
+				hport_queue_bytes(&d->kernel->sizes, i));
 }
 
 /* Queues, and the context that names them. */
@@ -228,8 +216,9 @@ static bool queues_new(struct hport_drv *d, struct hport_kport *p,
 		       struct hport_c_open *a, uint64_t *w)
 {
 	for (uint32_t i = 0; i < HPORT_QUEUES; i++) {
-		p->queue[i] =
-			hport_kmem_alloc(d, queue_bytes(d, i), &a->queue[i]);
+		p->queue[i] = hport_kmem_alloc(
+			d, hport_queue_bytes(&d->kernel->sizes, i),
+			&a->queue[i]);
 		if (!p->queue[i])
 			return false;
 	}

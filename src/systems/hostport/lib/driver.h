@@ -103,6 +103,20 @@ struct hport_kernel {
 	uint32_t n_uports;
 };
 
+/* Bytes of a port's queue: WQ, SDR, RDR, WDT, PRQ, NQ. */
+static inline uint64_t hport_queue_bytes(const struct hport_sizes *s,
+					 uint32_t i)
+{
+	const uint64_t bytes[HPORT_QUEUES] = { (uint64_t)HP_LINE * s->wq,
+					       8ull * s->sdr,
+					       8ull * s->rdr,
+					       (uint64_t)HP_LINE * s->wdt,
+					       (uint64_t)HP_LINE * s->prq,
+					       (uint64_t)HP_LINE * s->nq };
+
+	return bytes[i];
+}
+
 bool hport_drv_probe(struct weft_host *h, struct weft_dev *dev);
 /* A call; loads the driver where there is none. */
 int hport_drv_call(struct weft_host *h, struct weft_dev *dev, uint32_t op,

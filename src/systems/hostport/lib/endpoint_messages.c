@@ -79,27 +79,6 @@ static const uint8_t head_words[EP_KINDS] = {
 	[EP_DONE] = 2, [EP_CREDIT] = 1,
 };
 
-static void in_head(struct ep *e, uint32_t src, struct ep_head *h,
-		    const uint64_t *w)
-{
-	if (h->kind == EP_RTS) {
-		h->key = w[0];
-		h->addr = w[1];
-	} else if (h->kind == EP_ATOMIC) {
-		h->addr = w[0];
-		h->key = w[1];
-		h->a = w[2];
-		h->b = w[3];
-		h->swap = w[4];
-	} else if (h->kind == EP_CREDIT) {
-		h->a = w[0];
-	} else if (h->kind != EP_NOTIFY) {
-		h->status = (int32_t)w[0];
-		h->a = w[1];
-	}
-	ep_in(e, src, h, NULL);
-}
-
 /* Only peers are heard. */
 static void in_note(struct ep *e, const struct hport_note *n)
 {
@@ -108,13 +87,29 @@ static void in_note(struct ep *e, const struct hport_note *n)
 			     .id = HOSTPORT_EP_ID(n->tag.api),
 			     .len = HOSTPORT_EP_LEN(n->tag.api),
 			     .imm = n->tag.user };
+	const uint64_t *w = n->data;
 	struct ep_msg *m = NULL;
 	uint32_t src = n->hpid - 1;
 	bool peer = src < e->n && x->peer[src].vpid == n->vpid;
 
 	if (peer && h.kind != EP_MSG && h.kind && h.kind <= EP_CREDIT &&
 	    n->n >= head_words[h.kind]) {
-		in_head(e, src, &h, n->data);
+		if (h.kind == EP_RTS) {
+			h.key = w[0];
+			h.addr = w[1];
+		} else if (h.kind == EP_ATOMIC) {
+			h.addr = w[0];
+			h.key = w[1];
+			h.a = w[2];
+			h.b = w[3];
+			h.swap = w[4];
+		} else if (h.kind == EP_CREDIT) {
+			h.a = w[0];
+		} else if (h.kind != EP_NOTIFY) {
+			h.status = (int32_t)w[0];
+			h.a = w[1];
+		}
+		ep_in(e, src, &h, NULL);
 		return;
 	}
 	if (peer && h.kind == EP_MSG && h.len <= n->bytes &&

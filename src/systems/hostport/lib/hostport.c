@@ -12,32 +12,13 @@ static int hostport_trap(struct hport *p, uint32_t op, void *arg)
 	return weft_drv_call(p->drv.host, p->drv.dev, op, arg);
 }
 
-static void *queue_at(struct hport *p, const struct hport_c_open *a, uint32_t i,
-		      uint64_t bytes)
-{
-	return weft_mem_at(p->drv.host, a->queue[i], bytes);
-}
-
-static bool queues_find(struct hport *p, const struct hport_c_open *a)
-{
-	const struct hport_sizes *s = &p->size;
-
-	p->wq = queue_at(p, a, 0, (uint64_t)HP_LINE * s->wq);
-	p->sdr = queue_at(p, a, 1, 8ull * s->sdr);
-	p->rdr = queue_at(p, a, 2, 8ull * s->rdr);
-	p->wdt = queue_at(p, a, 3, (uint64_t)HP_LINE * s->wdt);
-	p->prq = queue_at(p, a, 4, (uint64_t)HP_LINE * s->prq);
-	p->nq = queue_at(p, a, 5, (uint64_t)HP_LINE * s->nq);
-	p->holes = weft_host_calloc(p->drv.host, s->nq, sizeof(*p->holes));
-	return p->wq && p->sdr && p->rdr && p->wdt && p->prq && p->nq &&
-	       p->holes;
-}
-
 static int port_open(struct hport *p, const struct hport_attr *attr)
 {
 	struct hport_c_open a = { .sizes = attr->sizes,
 				  .vpid = attr->vpid,
 				  .flags = attr->flags };
+	void *queue[HPORT_QUEUES];
+	bool there = true;
 	int ret = hport_drv_call(p->drv.host, p->drv.dev, HPORT_C_OPEN, &a);
 
 	if (ret)
@@ -53,7 +34,19 @@ static int port_open(struct hport *p, const struct hport_attr *attr)
 	p->info = p->page;
 	p->info.off = a.info;
 	p->info.bar = a.bar ? HP_BAR_INFO : 0;
-	if (queues_find(p, &a))
+	for (uint32_t i = 0; i < HPORT_QUEUES; i++) {
+		queue[i] = weft_mem_at(p->drv.host, a.queue[i],
+				       hport_queue_bytes(&a.sizes, i));
+		there &= queue[i] != NULL;
+	}
+	p->wq = queue[0];
+	p->sdr = queue[1];
+	p->rdr = queue[2];
+	p->wdt = queue[3];
+	p->prq = queue[4];
+	p->nq = queue[5];
+	p->holes = weft_host_calloc(p->drv.host, p->size.nq, sizeof(*p->holes));
+	if (there && p->holes)
 		return 0;
 	hostport_trap(p, HPORT_C_CLOSE, &(struct hport_c_vpid){ p->vpid });
 	return -ENOMEM;

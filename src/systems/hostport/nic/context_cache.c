@@ -15,14 +15,9 @@
 
 enum { BACKS = 16 }; /* write-backs at a time by misses; flush takes more */
 
-static uint32_t ctx_set(const struct hp_nic *n, uint32_t vpid)
-{
-	return vpid % n->ctx.dir.sets;
-}
-
 static uint32_t ctx_find(const struct hp_nic *n, uint32_t vpid)
 {
-	return assoc_find(&n->ctx.dir, ctx_set(n, vpid), 0, vpid);
+	return assoc_find(&n->ctx.dir, vpid % n->ctx.dir.sets, 0, vpid);
 }
 
 /* ---- write-back ---- */
@@ -106,7 +101,7 @@ static void ctx_fill(struct hp_nic *n, uint32_t vpid)
 	for (i = 0; i < x->writing; i++)
 		if (x->victim[i] == vpid)
 			return;
-	i = assoc_victim(&x->dir, ctx_set(n, vpid));
+	i = assoc_victim(&x->dir, vpid % x->dir.sets);
 	if (i == ASSOC_NONE || (x->at[i].dirty && x->writing >= BACKS))
 		return;
 	ctx_evict(n, i);

@@ -38,8 +38,9 @@ static void req_next(struct hp_nic *n, void *arg)
 
 /* ---- LOOKUP ---- */
 
-/* Route, then the origin window, or the SDR: 6, 7, 5 (6.3). */
-static enum hp_err req_check(const struct hp_nic *n, const struct req *q)
+/* Route, context and origin window are there: the route is checked, then the
+ * window, or the SDR: 6, 7, 5 (6.3). */
+static void lookup_join(struct hp_nic *n, struct req *q)
 {
 	const uint64_t *w = q->in.vci.w;
 	struct hp_access a = { .hpid = (uint32_t)n->reg.hpid,
@@ -47,30 +48,23 @@ static enum hp_err req_check(const struct hp_nic *n, const struct req *q)
 			       .off = HP_VCI_OOFF(w),
 			       .len = HP_VCI_LEN(w) };
 	uint64_t size = 8ull * n->reg.sdr_size, len = HP_VCI_SEND_LEN(w);
+	uint32_t m = q->in.vci.main;
 
-	if (q->err)
-		return q->err;
-	if (!q->route.ok)
-		return HP_ERR_ROUTE_INV;
-	if (q->in.vci.main == HP_M_PUT || q->in.vci.main == HP_M_GET)
-		return hp_win_check(&a, &q->win);
-	if (q->in.vci.main != HP_M_SEND)
-		return HP_ERR_NOERR;
-	if (HP_VCI_SDR_OFF(w) & 7)
-		return HP_ERR_OOFFSET;
-	if (len & 7)
-		return HP_ERR_OLENGTH;
-	return len > size || HP_VCI_SDR_OFF(w) > size - len ||
-			       len > HP_BYTES_MAX
-		       ? HP_ERR_OWINID
-		       : HP_ERR_NOERR;
-}
-
-static void lookup_join(struct hp_nic *n, struct req *q)
-{
 	if (--q->waits)
 		return;
-	q->err = req_check(n, q);
+	if (!q->err && !q->route.ok) {
+		q->err = HP_ERR_ROUTE_INV;
+	} else if (!q->err && (m == HP_M_PUT || m == HP_M_GET)) {
+		q->err = hp_win_check(&a, &q->win);
+	} else if (!q->err && m == HP_M_SEND) {
+		if (HP_VCI_SDR_OFF(w) & 7)
+			q->err = HP_ERR_OOFFSET;
+		else if (len & 7)
+			q->err = HP_ERR_OLENGTH;
+		else if (len > size || HP_VCI_SDR_OFF(w) > size - len ||
+			 len > HP_BYTES_MAX)
+			q->err = HP_ERR_OWINID;
+	}
 	hp_after(n, n->param.t_check, req_next, q);
 }
 
@@ -169,27 +163,22 @@ static bool frame_make(struct hp_nic *n, struct req *q)
 
 static void output_check(struct hp_nic *n, struct req *q);
 
-/* Frame generation and translation run side by side. */
-static void frame_check(struct hp_nic *n, struct req *q)
+/* Whichever stage the job is in: all that it waits for may be over.  Frame
+ * generation and translation run side by side. */
+static void stage_check(struct hp_nic *n, struct req *q)
 {
-	if (!q->framed || q->in.job.stage != FRAME || q->in.job.over)
+	if (q->in.job.stage != FRAME) {
+		output_check(n, q);
 		return;
-	if (q->pulls && !hp_pull_ready(&q->pull))
+	}
+	if (!q->framed || q->in.job.over ||
+	    (q->pulls && !hp_pull_ready(&q->pull)))
 		return;
 	if (q->pulls && hp_pull_failed(&q->pull)) {
 		q->err = HP_ERR_OWINID;
 		hp_pull_drop(n, &q->pull);
 	}
 	req_next(n, q);
-}
-
-/* Whichever stage the job is in: all that it waits for may be over. */
-static void stage_check(struct hp_nic *n, struct req *q)
-{
-	if (q->in.job.stage == FRAME)
-		frame_check(n, q);
-	else
-		output_check(n, q);
 }
 
 /* The frame is made; in OUTPUT its words have passed, one in each cycle. */

@@ -128,8 +128,6 @@ static bool frame_make(struct hp_nic *n, struct rsp *q)
 	return true;
 }
 
-static void output_check(struct hp_nic *n, struct rsp *q);
-
 static void frame_check(struct hp_nic *n, struct rsp *q)
 {
 	struct hp_pull *p = &q->pull;
@@ -154,12 +152,19 @@ static void frame_check(struct hp_nic *n, struct rsp *q)
 	rsp_next(n, q);
 }
 
+/* Whichever stage the job is in: all that it waits for may be over. */
 static void stage_check(struct hp_nic *n, struct rsp *q)
 {
-	if (q->in.job.stage == FRAME)
+	if (q->in.job.stage == FRAME) {
 		frame_check(n, q);
-	else
-		output_check(n, q);
+		return;
+	}
+	if (q->framed || q->in.job.stage != OUTPUT || q->in.job.over ||
+	    (q->pulls && !q->pull.over))
+		return;
+	if (q->pull.cut)
+		q->in.err = HP_ERR_TWINID;
+	rsp_next(n, q);
 }
 
 /* The frame is made; in OUTPUT its words have passed, one in each cycle. */
@@ -322,17 +327,6 @@ static void atomic_more(struct hp_nic *n, struct hp_rx *rx)
 }
 
 /* ---- OUTPUT ---- */
-
-static void output_check(struct hp_nic *n, struct rsp *q)
-{
-	if (q->framed || q->in.job.stage != OUTPUT || q->in.job.over)
-		return;
-	if (q->pulls && !q->pull.over)
-		return;
-	if (q->pull.cut)
-		q->in.err = HP_ERR_TWINID;
-	rsp_next(n, q);
-}
 
 static void rsp_output(struct hp_sched *s, struct hp_job *j)
 {

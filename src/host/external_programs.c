@@ -26,12 +26,13 @@ void weft_prog_park(struct weft_host *h)
 	host_block(h, HOST_OUTSIDE);
 }
 
-/* Nothing but its deadline is due. */
-static bool only_waits(const struct weft_host *h)
+bool weft_prog_rests(const struct weft_host *h)
 {
+	if (h->wait == HOST_OUTSIDE)
+		return true;
 	if (h->deadline == WEFT_NEVER)
 		return false;
-	switch (h->wait) {
+	switch (h->wait) { /* nothing but its deadline is due */
 	case HOST_POLLS:
 		return !host_poll_hit(h);
 	case HOST_IRQ:
@@ -41,11 +42,6 @@ static bool only_waits(const struct weft_host *h)
 	default:
 		return false;
 	}
-}
-
-bool weft_prog_rests(const struct weft_host *h)
-{
-	return h->wait == HOST_OUTSIDE || only_waits(h);
 }
 
 bool weft_prog_kick(struct weft_host *h)

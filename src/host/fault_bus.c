@@ -106,25 +106,12 @@ void fb_wait(struct weft_comp *c, weft_time_t until)
 		weft_wake(c, FB_EV_OVER, until);
 }
 
-static void fb_keep(struct weft_comp *c, struct weft_bus_txn *t,
-		    weft_time_t until)
-{
-	struct fault_bus *b = c->state;
-	struct weft_bus_txn **p = &b->held;
-
-	while (*p)
-		p = (struct weft_bus_txn **)&(*p)->link_;
-	t->link_ = NULL;
-	*p = t;
-	weft_count(c, FB_C_HELD, 1);
-	fb_wait(c, until);
-}
-
 static void fb_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
 {
 	struct weft_comp *c = dev_port->peer->comp;
 	weft_time_t until;
-	const struct fault_bus *b = c->state;
+	struct fault_bus *b = c->state;
+	struct weft_bus_txn **p;
 	bool now = fb_now(c), read = now && t->op == WEFT_BUS_READ;
 
 	t->slow_split = read ? b->split : 0;
@@ -133,10 +120,17 @@ static void fb_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
 	if (t->slow_split || t->slow_next || t->slow_factor > 1)
 		weft_count(c, FB_C_SLOWED, 1);
 	fb_err_request(c, t);
-	if (fb_holds(c, t->op == WEFT_BUS_WRITE, &until))
-		fb_keep(c, t, until);
-	else
+	if (!fb_holds(c, t->op == WEFT_BUS_WRITE, &until)) {
 		weft_bus_of(fb_port(dev_port))->submit(fb_port(dev_port), t);
+		return;
+	}
+	p = &b->held;
+	while (*p)
+		p = (struct weft_bus_txn **)&(*p)->link_;
+	t->link_ = NULL;
+	*p = t;
+	weft_count(c, FB_C_HELD, 1);
+	fb_wait(c, until);
 }
 
 static void fb_event(struct weft_comp *c, uint32_t tag)

@@ -110,28 +110,16 @@ size_t heap_size(const void *p)
 	return head_of(p)->bytes;
 }
 
-/* Steps of a quarter between powers of two; its size is rounded up to one. */
-static uint32_t class_of(size_t *bytes_p)
-{
-	size_t size = LEAST;
-	uint32_t class = 0;
-
-	while (size < *bytes_p) {
-		size_t power = (size_t)1 << (63 - __builtin_clzll(size));
-
-		size += power / 4;
-		class ++;
-	}
-	*bytes_p = size;
-	return class;
-}
-
 static unsigned char *small_new(struct heap *a, size_t bytes, uint32_t *class)
 {
+	size_t size = LEAST;
 	struct heap_block *b;
 	unsigned char *p;
 
-	*class = class_of(&bytes);
+	/* Steps of a quarter between powers of two: bytes are rounded up. */
+	for (*class = 0; size < bytes; ++*class)
+		size += ((size_t)1 << (63 - __builtin_clzll(size))) / 4;
+	bytes = size;
 	b = a->free[*class];
 	if (b) {
 		a->free[*class] = b->next;

@@ -390,7 +390,8 @@ static void host_fini(struct weft_comp *c)
 		free(h);
 	}
 	host_heaps_fini(hp);
-	host_crew_fini(hp);
+	free(hp->crew.words);
+	vec_free(&hp->crew.sleeps);
 	host_procs_fini(hp);
 	for (size_t i = 0; i < hp->devs.n; i++) {
 		const struct weft_drv *drv = &hp->devs.at[i]->drv;

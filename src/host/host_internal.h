@@ -272,6 +272,11 @@ struct host {
 
 extern const struct weft_class weft_class_host_pc;
 
+static inline weft_time_t host_clock(const struct weft_host *h)
+{
+	return weft_now(h->hp->comp);
+}
+
 static inline const struct weft_bus_ops *host_bus(const struct weft_host *h)
 {
 	return weft_bus_of(h->hp->bus);
@@ -297,16 +302,24 @@ void host_gate_leave(struct weft_host *h);
 /* host_proc.c */
 bool host_translate(struct weft_host *h, uint64_t va, struct host_place *pl);
 /* Counts what was not allowed. */
-bool host_refuse(struct weft_host *h);
+static inline bool host_refuse(struct weft_host *h)
+{
+	weft_count(h->hp->comp, HOST_C_REFUSED, 1);
+	return false;
+}
+
 /* The thread is the monitor, or kernel of the domain. */
-bool host_rules(const struct weft_host *h, uint32_t domain);
+static inline bool host_rules(const struct weft_host *h, uint32_t domain)
+{
+	return !h->proc || (h->proc->kernel && h->proc->domain == domain);
+}
+
 void host_procs_fini(struct host *hp);
 
 /* light_processes.c */
 /* Some light process waits for a word in [p, p + n). */
 bool host_crew_polled(const struct host *hp, const void *p, size_t n);
 void host_crew_stored(struct host *hp, const void *p, size_t n);
-void host_crew_fini(struct host *hp);
 
 /* host_kernel.c */
 /* The BAR is none that belongs to a driver, or the thread is in one. */
@@ -337,7 +350,12 @@ void host_thread_run(struct weft_host *h);
 /* Resumes the thread at t, or earlier if that was planned already. */
 void host_wake(struct weft_host *h, weft_time_t t);
 /* Lets the thread look again now if it waits for `why`; NULL does nothing. */
-void host_nudge(struct weft_host *h, enum host_wait why);
+static inline void host_nudge(struct weft_host *h, enum host_wait why)
+{
+	if (h && h->wait == why)
+		host_wake(h, host_clock(h));
+}
+
 /* From the thread: until somebody wakes it. */
 void host_block(struct weft_host *h, enum host_wait why);
 /* From the thread: dt of processor time, and what it still owes. */

@@ -63,25 +63,23 @@ static void io_store(struct weft_host *h, const struct weft_dev *d,
 	host_gate_leave(h);
 }
 
-/* A number that no load has, or NULL. */
-static struct host_load *load_free(struct host *hp, uint32_t loads)
-{
-	for (uint32_t i = 0; i < loads && i < HOST_LOADS; i++)
-		if (!hp->load[i].of)
-			return &hp->load[i];
-	return NULL;
-}
-
 /* In the gate; one of several. */
 static void load_beside(struct weft_host *h, const struct weft_dev *d,
 			uint8_t space, uint64_t off, void *data, uint32_t n)
 {
 	struct host *hp = h->hp;
 	uint32_t loads = host_bus(h)->loads(hp->bus);
+	struct host_load *end =
+		hp->load + (loads < HOST_LOADS ? loads : HOST_LOADS);
 	struct host_load *l;
 
-	while (!(l = load_free(hp, loads)))
+	for (;;) { /* until there is a number that no load has */
+		for (l = hp->load; l < end && l->of; l++)
+			;
+		if (l < end)
+			break;
 		host_block(h, HOST_BRIDGE);
+	}
 	*l = (struct host_load){ .of = h };
 	host_bus(h)->pio_load_as(hp->bus, (uint32_t)(l - hp->load), d->index,
 				 space, off, n);

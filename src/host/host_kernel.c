@@ -200,27 +200,25 @@ struct weft_proc *weft_proc_self(struct weft_host *h)
 	return h->calls ? h->caller : h->proc;
 }
 
-/* Threads of the process end before it goes; how many are left? */
-static uint32_t threads_left(struct weft_host *h)
-{
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < h->hp->threads.n; i++) {
-		struct weft_host *t = h->hp->threads.at[i];
-
-		if (t == h || t->prog != h->prog || t->wait == HOST_ENDED ||
-		    weft_proc_self(t) != h->proc)
-			continue;
-		kill_thread(t);
-		n++;
-	}
-	return n;
-}
-
 void weft_prog_alone(struct weft_host *h)
 {
-	while (h->proc && threads_left(h))
-		weft_host_sleep(h, weft_now(h->hp->comp) + WEFT_US);
+	bool left = h->proc;
+
+	while (left) {
+		left = false;
+		for (size_t i = 0; i < h->hp->threads.n; i++) {
+			struct weft_host *t = h->hp->threads.at[i];
+
+			if (t == h || t->prog != h->prog ||
+			    t->wait == HOST_ENDED ||
+			    weft_proc_self(t) != h->proc)
+				continue;
+			kill_thread(t);
+			left = true;
+		}
+		if (left)
+			weft_host_sleep(h, weft_now(h->hp->comp) + WEFT_US);
+	}
 }
 
 void host_process_gone(struct weft_host *h)

@@ -29,17 +29,6 @@ struct host_pages {
 	struct owner *chunk[]; /* NULL: all of the monitor */
 };
 
-bool host_refuse(struct weft_host *h)
-{
-	weft_count(h->hp->comp, HOST_C_REFUSED, 1);
-	return false;
-}
-
-bool host_rules(const struct weft_host *h, uint32_t domain)
-{
-	return !h->proc || (h->proc->kernel && h->proc->domain == domain);
-}
-
 /* ---- owners ---- */
 
 /* Owner of a page; NULL: no memory.  The BAR's size is known. */
@@ -180,20 +169,6 @@ static bool map_allowed(struct weft_host *h, const struct weft_proc *p,
 	return true;
 }
 
-static struct host_map *map_push(struct weft_proc *p)
-{
-	struct host_map *m =
-		reallocarray(p->maps, p->n_maps + 1, sizeof(*p->maps));
-
-	if (!m)
-		return NULL;
-	p->maps = m;
-	m += p->n_maps++;
-	/* behind the last one, with a page that nobody has in between */
-	m->vpage = p->n_maps > 1 ? m[-1].vpage + m[-1].n + 1 : 1;
-	return m;
-}
-
 bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 		   uint8_t bar, uint64_t off, uint64_t len,
 		   enum weft_io_attr attr, struct weft_io *io_p)
@@ -202,9 +177,13 @@ bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 
 	if (!map_allowed(h, p, d, bar, off, len))
 		return host_refuse(h);
-	m = map_push(p);
+	m = reallocarray(p->maps, p->n_maps + 1, sizeof(*p->maps));
 	if (!m)
 		return false;
+	p->maps = m;
+	m += p->n_maps++;
+	/* behind the last one, with a page that nobody has in between */
+	m->vpage = p->n_maps > 1 ? m[-1].vpage + m[-1].n + 1 : 1;
 	m->n = (uint32_t)(len / WEFT_PAGE);
 	m->page = (uint32_t)(off / WEFT_PAGE);
 	m->dev = (uint16_t)d->index;
@@ -327,36 +306,30 @@ void host_procs_fini(struct host *hp)
 
 /* ---- translation ---- */
 
-/* What the processor remembers; a walk through the tables takes time. */
-static void tlb_look(struct weft_host *h, uint32_t vpage)
+bool host_translate(struct weft_host *h, uint64_t va, struct host_place *pl)
 {
+	const struct weft_proc *p = h->proc;
+	uint32_t vpage = (uint32_t)(va / WEFT_PAGE), proc = p->id + 1;
+	uint32_t i = map_find(p, va / WEFT_PAGE);
 	struct host *hp = h->hp;
-	uint32_t proc = h->proc->id + 1;
+	const struct host_map *m;
 	struct host_tlb *t;
 
+	if (i == p->n_maps) {
+		weft_count(hp->comp, HOST_C_FAULTS, 1);
+		return false;
+	}
+	m = &p->maps[i];
+	/* what the processor remembers; a walk through the tables takes time */
 	if (!h->tlb)
 		h->tlb = calloc(hp->tlb, sizeof(*h->tlb));
 	assert(h->tlb);
 	t = &h->tlb[(proc * 2654435761u + vpage) % hp->tlb];
-	if (t->proc == proc && t->vpage == vpage)
-		return;
-	*t = (struct host_tlb){ proc, vpage };
-	weft_count(hp->comp, HOST_C_WALKS, 1);
-	h->debt += hp->walk;
-}
-
-bool host_translate(struct weft_host *h, uint64_t va, struct host_place *pl)
-{
-	const struct weft_proc *p = h->proc;
-	uint32_t i = map_find(p, va / WEFT_PAGE);
-	const struct host_map *m;
-
-	if (i == p->n_maps) {
-		weft_count(h->hp->comp, HOST_C_FAULTS, 1);
-		return false;
+	if (t->proc != proc || t->vpage != vpage) {
+		*t = (struct host_tlb){ proc, vpage };
+		weft_count(hp->comp, HOST_C_WALKS, 1);
+		h->debt += hp->walk;
 	}
-	m = &p->maps[i];
-	tlb_look(h, (uint32_t)(va / WEFT_PAGE));
 	*pl = (struct host_place){
 		.dev = host_dev(h->hp, m->dev),
 		.off = (m->page + va / WEFT_PAGE - m->vpage) * WEFT_PAGE +

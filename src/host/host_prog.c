@@ -270,29 +270,26 @@ static bool key_visible(const struct oob_key *k, const struct weft_comp *c)
 	return k->vals.n && k->vals.at[0].visible <= weft_now(c);
 }
 
-static void key_wait(struct weft_host *h, struct oob_key *k)
-{
-	h->key = k->name;
-	vec_push(&k->waiters, h);
-	if (k->vals.n)
-		host_wake(h, k->vals.at[0].visible);
-	while (!key_visible(k, h->hp->comp))
-		host_block(h, HOST_KEY);
-	for (size_t i = k->waiters.n; i--;)
-		if (k->waiters.at[i] == h) {
-			k->waiters.at[i] = k->waiters.at[--k->waiters.n];
-			break;
-		}
-}
-
 uint64_t weft_oob_get(struct weft_host *h, const char *key)
 {
 	struct oob_key *k = key_of(h->hp->shared, key);
 	size_t n;
 
 	host_pass(h, 0);
-	if (!key_visible(k, h->hp->comp))
-		key_wait(h, k);
+	if (!key_visible(k, h->hp->comp)) {
+		h->key = k->name;
+		vec_push(&k->waiters, h);
+		if (k->vals.n)
+			host_wake(h, k->vals.at[0].visible);
+		while (!key_visible(k, h->hp->comp))
+			host_block(h, HOST_KEY);
+		for (size_t i = k->waiters.n; i--;)
+			if (k->waiters.at[i] == h) {
+				k->waiters.at[i] =
+					k->waiters.at[--k->waiters.n];
+				break;
+			}
+	}
 	/* Drops values that a newer visible one has replaced. */
 	n = 0;
 	while (n + 1 < k->vals.n &&

@@ -15,23 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static weft_time_t now_of(const struct weft_host *h)
-{
-	return weft_now(h->hp->comp);
-}
-
 void host_wake(struct weft_host *h, weft_time_t t)
 {
 	if (t >= h->resume_at || h->wait == HOST_ENDED)
 		return;
 	h->resume_at = t;
 	weft_wake(h->hp->comp, h->tag, t);
-}
-
-void host_nudge(struct weft_host *h, enum host_wait why)
-{
-	if (h && h->wait == why)
-		host_wake(h, now_of(h));
 }
 
 /* In one word, for those who watch. */
@@ -66,7 +55,7 @@ static bool wait_fulfilled(const struct weft_host *h, enum host_wait why)
 
 void host_block(struct weft_host *h, enum host_wait why)
 {
-	weft_time_t from = now_of(h);
+	weft_time_t from = host_clock(h);
 
 	h->wait_from = from;
 	h->wait = why;
@@ -82,8 +71,8 @@ void host_block(struct weft_host *h, enum host_wait why)
 	/* Does the processor have something to do meanwhile? */
 	if (why == HOST_BUSY || why == HOST_POLLS || why == HOST_BRIDGE ||
 	    why == HOST_DEVICE || (why == HOST_IRQ && h->spins)) {
-		h->busy += now_of(h) - from;
-		h->kernel += h->calls ? now_of(h) - from : 0;
+		h->busy += host_clock(h) - from;
+		h->kernel += h->calls ? host_clock(h) - from : 0;
 	}
 	/* not while it keeps the way to the bus, or a device */
 	if (h->killed && why != HOST_BRIDGE && why != HOST_DEVICE)
@@ -96,7 +85,7 @@ void host_pass(struct weft_host *h, weft_time_t dt)
 	h->debt = 0;
 	if (!dt)
 		return;
-	host_wake(h, now_of(h) + dt);
+	host_wake(h, host_clock(h) + dt);
 	host_block(h, HOST_BUSY);
 }
 
@@ -122,7 +111,7 @@ bool host_poll_hit(const struct weft_host *h)
 static void poll_check(struct weft_host *h)
 {
 	if (h->wait == HOST_POLLS && host_poll_hit(h))
-		host_wake(h, poll_look(h, now_of(h)));
+		host_wake(h, poll_look(h, host_clock(h)));
 }
 
 static bool host_thread_overlaps(const void *a, size_t an, const void *b,
@@ -217,17 +206,17 @@ static bool poll_wait(struct weft_host *h, weft_time_t deadline)
 	bool hit;
 
 	weft_count(h->hp->comp, HOST_C_POLLS, 1);
-	h->poll_start = now_of(h);
+	h->poll_start = host_clock(h);
 	host_deadline(h, deadline, WEFT_NEVER);
 	if (host_poll_hit(h))
-		host_wake(h, poll_look(h, now_of(h)));
+		host_wake(h, poll_look(h, host_clock(h)));
 	for (;;) {
 		if (deadline < WEFT_PROG_KICKED)
 			host_wake(h, poll_look(h, deadline));
 		host_block(h, HOST_POLLS);
 		hit = host_poll_hit(h);
 		h->debt += hit ? h->hp->poll_hit : 0;
-		if (hit || h->kicked || now_of(h) >= deadline)
+		if (hit || h->kicked || host_clock(h) >= deadline)
 			return hit;
 	}
 }
@@ -305,7 +294,7 @@ void host_irq(struct host *hp, struct weft_dev *d, bool level)
 			continue;
 		h->irq_hit = true;
 		h->resume_at = WEFT_NEVER; /* instead of the deadline */
-		host_wake(h, now_of(h) + irq_cost(h));
+		host_wake(h, host_clock(h) + irq_cost(h));
 	}
 }
 
@@ -318,7 +307,7 @@ static bool irq_wait(struct weft_host *h, struct weft_dev *d,
 	h->irq_hit = d->level;
 	host_deadline(h, deadline, h->irq_hit ? WEFT_NEVER : deadline);
 	if (h->irq_hit)
-		host_wake(h, now_of(h) + irq_cost(h));
+		host_wake(h, host_clock(h) + irq_cost(h));
 	host_block(h, HOST_IRQ);
 	weft_count(h->hp->comp, HOST_C_IRQS, h->irq_hit);
 	return h->irq_hit;
@@ -362,7 +351,7 @@ weft_time_t weft_host_user(struct weft_host *h)
 void weft_host_sleep(struct weft_host *h, weft_time_t until)
 {
 	host_pass(h, 0);
-	if (until <= now_of(h))
+	if (until <= host_clock(h))
 		return;
 	if (until != WEFT_NEVER)
 		host_wake(h, until);
@@ -373,7 +362,7 @@ weft_time_t weft_host_now(struct weft_host *h)
 {
 	/* Reading the clock takes time, so a loop around it ends. */
 	host_pass(h, h->hp->cost_clock);
-	return now_of(h);
+	return host_clock(h);
 }
 
 void weft_host_cpu(struct weft_host *h, weft_time_t cost)

@@ -137,26 +137,6 @@ struct ht_pkt *ht_pkt_new(struct ht *b)
 	return p;
 }
 
-void ht_pkt_free(struct ht *b, struct ht_pkt *p)
-{
-	p->next = b->unused;
-	b->unused = p;
-}
-
-struct ht_link *ht_link_of(struct ht *b, uint32_t dev)
-{
-	return dev < b->devices && b->link[dev].port->peer ? &b->link[dev]
-							   : NULL;
-}
-
-struct ht_link *ht_link_dev(struct weft_port *dev_port, struct ht **b_p)
-{
-	struct weft_port *p = dev_port->peer;
-
-	*b_p = p->comp->state;
-	return &(*b_p)->link[p->index - 1];
-}
-
 static void ht_event(struct weft_comp *c, uint32_t tag)
 {
 	struct ht *b = c->state;
@@ -230,20 +210,6 @@ static const struct weft_bus_ops ht_ops = {
 	.tagged_reply = ht_tagged_reply,
 };
 
-/* 4 bytes take 16 / width clocks of the link. */
-static struct weft_clock ht_slots(const struct ht *b)
-{
-	struct weft_clock s = b->clock;
-
-	s.num *= 16;
-	s.den *= b->width;
-	while (s.num % 2 == 0 && s.den % 2 == 0) {
-		s.num /= 2;
-		s.den /= 2;
-	}
-	return s;
-}
-
 static uint32_t ht_slots_of(const struct ht *b, weft_time_t t)
 {
 	return (uint32_t)weft_clock_cycle(&b->slot, t);
@@ -255,7 +221,14 @@ static int ht_init(struct weft_comp *c, struct weft_err *err)
 
 	b->comp = c;
 	b->host = &c->ports[0];
-	b->slot = ht_slots(b);
+	/* 4 bytes take 16 / width clocks of the link */
+	b->slot = b->clock;
+	b->slot.num *= 16;
+	b->slot.den *= b->width;
+	while (b->slot.num % 2 == 0 && b->slot.den % 2 == 0) {
+		b->slot.num /= 2;
+		b->slot.den /= 2;
+	}
 	if (b->slot.num / b->slot.den < 4)
 		return weft_fail(err, EINVAL,
 				 "%s.clock: 4 bytes must take at least 4 fs",

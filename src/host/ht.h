@@ -176,19 +176,59 @@ static inline uint64_t ht_later(uint64_t a, uint64_t b)
 
 /* ht.c */
 struct ht_pkt *ht_pkt_new(struct ht *b);
-void ht_pkt_free(struct ht *b, struct ht_pkt *p);
+
+static inline void ht_pkt_free(struct ht *b, struct ht_pkt *p)
+{
+	p->next = b->unused;
+	b->unused = p;
+}
+
 /* The device of slot `dev`, or NULL. */
-struct ht_link *ht_link_of(struct ht *b, uint32_t dev);
-struct ht_link *ht_link_dev(struct weft_port *dev_port, struct ht **b_p);
+static inline struct ht_link *ht_link_of(struct ht *b, uint32_t dev)
+{
+	return dev < b->devices && b->link[dev].port->peer ? &b->link[dev]
+							   : NULL;
+}
+
+static inline struct ht_link *ht_link_dev(struct weft_port *dev_port,
+					  struct ht **b_p)
+{
+	struct weft_port *p = dev_port->peer;
+
+	*b_p = p->comp->state;
+	return &(*b_p)->link[p->index - 1];
+}
 
 /* ht_link.c */
-void ht_queue_push(struct ht_queue *q, struct ht_pkt *p);
-struct ht_pkt *ht_queue_pop(struct ht_queue *q);
+static inline void ht_queue_push(struct ht_queue *q, struct ht_pkt *p)
+{
+	p->next = NULL;
+	if (q->head)
+		q->tail->next = p;
+	else
+		q->head = p;
+	q->tail = p;
+	q->n++;
+}
+
+static inline struct ht_pkt *ht_queue_pop(struct ht_queue *q)
+{
+	struct ht_pkt *p = q->head;
+
+	q->head = p->next;
+	q->n--;
+	return p;
+}
+
 /* In front of those that are ready later. */
 void ht_queue_insert(struct ht_queue *q, struct ht_pkt *p);
 void ht_queue_clear(struct ht *b, struct ht_queue *q);
 /* Slot from which one of the ring's n can be taken. */
-uint64_t ht_ring_slot(const struct ht_ring *r, uint32_t n);
+static inline uint64_t ht_ring_slot(const struct ht_ring *r, uint32_t n)
+{
+	return r->back ? r->back[r->used % n] : 0;
+}
+
 /* Takes one, which comes back at a slot, or at HT_NEVER until ht_ring_back. */
 uint64_t ht_ring_take(struct ht_ring *r, uint32_t n, uint64_t back);
 void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back);

@@ -258,24 +258,6 @@ static uint64_t read_slot(const struct ht *b, const struct ht_link *l,
 			ht_later(c, overtakes ? p->after : l->answered));
 }
 
-/* The read goes on the link; its core keeps what the answer is for. */
-static void read_head(struct ht *b, struct ht_link *l, const struct ht_pkt *p,
-		      uint32_t n, uint8_t tag)
-{
-	const struct weft_bus_txn *t = p->txn;
-	uint64_t addr = t->addr + p->at;
-	struct ht_head h = { .cmd = HT_CMD_READ,
-			     .seq = ht_dma_sequence(l, t, p->at, n),
-			     .tag = tag,
-			     .count = (uint8_t)(ht_dwords(addr, n) - 1),
-			     .addr = addr & ~3ull };
-
-	if (t->relaxed)
-		h.cmd |= HT_CMD_READ_RELAXED;
-	l->reads->of[tag] = (struct ht_read){ p->txn, p->at, n };
-	head_put(b, l, &h);
-}
-
 /* At the bridge: the answer to the packet of n bytes from p->at. */
 static void read_serve(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 		       uint32_t n, uint64_t end)
@@ -303,9 +285,11 @@ void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d)
 	struct ht_pkt *p = lane->queue[HT_NONPOSTED].head;
 	struct weft_bus_txn *t = p->txn;
 	uint64_t end = ht_occupy(b, l, HT_UP, d, HT_REQUEST / 4);
-	uint32_t n = HT_LINE - (uint32_t)((t->addr + p->at) % HT_LINE);
+	uint64_t addr = t->addr + p->at;
+	uint32_t n = HT_LINE - (uint32_t)(addr % HT_LINE);
 	uint32_t left = t->bytes - p->at;
 	uint8_t tag = ht_tag_take(b, l, d);
+	struct ht_head h;
 
 	n = n < left ? n : left;
 	ht_ring_take(&lane->credit[HT_NONPOSTED], b->credits,
@@ -315,7 +299,16 @@ void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d)
 	t->tenures++;
 	if (t->trace_id)
 		trace_way(b, l, t, d, end);
-	read_head(b, l, p, n, tag);
+	h = (struct ht_head){ .cmd = HT_CMD_READ,
+			      .seq = ht_dma_sequence(l, t, p->at, n),
+			      .tag = tag,
+			      .count = (uint8_t)(ht_dwords(addr, n) - 1),
+			      .addr = addr & ~3ull };
+	if (t->relaxed)
+		h.cmd |= HT_CMD_READ_RELAXED;
+	/* the core keeps what the answer is for */
+	l->reads->of[tag] = (struct ht_read){ t, p->at, n };
+	head_put(b, l, &h);
 	read_serve(b, l, p, n, end);
 	p->at += n;
 	if (p->at == t->bytes)

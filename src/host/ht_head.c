@@ -48,18 +48,3 @@ void ht_answer_parse(const uint8_t in[4], struct ht_head *h)
 		.count = (uint8_t)(in[2] >> 6 | (in[3] & 3) << 2),
 	};
 }
-
-uint32_t ht_mask(uint64_t addr, uint32_t n)
-{
-	return (uint32_t)((1ull << n) - 1) << addr % 32;
-}
-
-uint32_t ht_mask_first(uint32_t mask)
-{
-	return (uint32_t)__builtin_ctz(mask);
-}
-
-uint32_t ht_mask_bytes(uint32_t mask)
-{
-	return (uint32_t)__builtin_popcount(mask);
-}

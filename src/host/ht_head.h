@@ -42,8 +42,19 @@ void ht_request_parse(const uint8_t in[8], struct ht_head *h);
 void ht_answer_pack(const struct ht_head *h, uint8_t out[4]);
 void ht_answer_parse(const uint8_t in[4], struct ht_head *h);
 /* Bytes [addr, addr + n) of an aligned block of 32, and back. */
-uint32_t ht_mask(uint64_t addr, uint32_t n);
-uint32_t ht_mask_first(uint32_t mask);
-uint32_t ht_mask_bytes(uint32_t mask);
+static inline uint32_t ht_mask(uint64_t addr, uint32_t n)
+{
+	return (uint32_t)((1ull << n) - 1) << addr % 32;
+}
+
+static inline uint32_t ht_mask_first(uint32_t mask)
+{
+	return (uint32_t)__builtin_ctz(mask);
+}
+
+static inline uint32_t ht_mask_bytes(uint32_t mask)
+{
+	return (uint32_t)__builtin_popcount(mask);
+}
 
 #endif

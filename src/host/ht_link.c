@@ -8,17 +8,6 @@
 
 /* ---- queues and rings ---- */
 
-void ht_queue_push(struct ht_queue *q, struct ht_pkt *p)
-{
-	p->next = NULL;
-	if (q->head)
-		q->tail->next = p;
-	else
-		q->head = p;
-	q->tail = p;
-	q->n++;
-}
-
 void ht_queue_insert(struct ht_queue *q, struct ht_pkt *p)
 {
 	struct ht_pkt **at = &q->head;
@@ -34,24 +23,10 @@ void ht_queue_insert(struct ht_queue *q, struct ht_pkt *p)
 	q->n++;
 }
 
-struct ht_pkt *ht_queue_pop(struct ht_queue *q)
-{
-	struct ht_pkt *p = q->head;
-
-	q->head = p->next;
-	q->n--;
-	return p;
-}
-
 void ht_queue_clear(struct ht *b, struct ht_queue *q)
 {
 	while (q->head)
 		ht_pkt_free(b, ht_queue_pop(q));
-}
-
-uint64_t ht_ring_slot(const struct ht_ring *r, uint32_t n)
-{
-	return r->back ? r->back[r->used % n] : 0;
 }
 
 uint64_t ht_ring_take(struct ht_ring *r, uint32_t n, uint64_t back)
@@ -113,37 +88,30 @@ void ht_tag_back(struct ht *b, struct ht_link *l, uint8_t tag, uint64_t back)
 
 /* ---- order ---- */
 
-/* A load goes when all stores that the host asked for before, to whomever, have
- * left: the slot, or HT_NEVER. */
-static uint64_t load_slot(const struct ht *b, const struct ht_link *l,
-			  const struct ht_pkt *load)
-{
-	uint64_t s = 0;
-
-	for (uint32_t i = 0; i < b->devices; i++) {
-		const struct ht_link *o = &b->link[i];
-		const struct ht_pkt *p = o->lane[HT_DOWN].queue[HT_POSTED].head;
-
-		if (p && p->seq < load->seq)
-			return HT_NEVER;
-		if (o != l && o->store_seq < load->seq)
-			s = ht_later(s, o->store_until);
-	}
-	return s;
-}
-
 /* Nothing passes an earlier posted packet. */
 static uint64_t order_slot(const struct ht *b, const struct ht_link *l,
 			   enum ht_dir dir, enum ht_vc vc,
 			   const struct ht_pkt *p)
 {
 	const struct ht_pkt *posted = l->lane[dir].queue[HT_POSTED].head;
-	bool waits;
+	bool load = dir == HT_DOWN && vc == HT_NONPOSTED, waits;
+	uint64_t s = 0;
 
 	if (vc == HT_POSTED)
 		return 0;
-	if (dir == HT_DOWN && vc == HT_NONPOSTED)
-		return load_slot(b, l, p);
+	/* A load goes when all stores that the host asked for before, to
+	 * whomever, have left. */
+	for (uint32_t i = 0; load && i < b->devices; i++) {
+		const struct ht_link *o = &b->link[i];
+
+		posted = o->lane[HT_DOWN].queue[HT_POSTED].head;
+		if (posted && posted->seq < p->seq)
+			return HT_NEVER;
+		if (o != l && o->store_seq < p->seq)
+			s = ht_later(s, o->store_until);
+	}
+	if (load)
+		return s;
 	if (dir == HT_UP)
 		waits = posted && posted->seq < p->seq;
 	else

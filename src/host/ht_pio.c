@@ -434,21 +434,15 @@ void ht_unanswered(struct ht *b, struct ht_link *l)
 	load_answer(b, l, p->ready + b->s_reg);
 }
 
-static uint32_t answer_slots(const struct ht_pkt *p)
-{
-	uint32_t n = p->io.tagged ? HT_ANSWERED / 4 : HT_RESPONSE / 4;
-
-	if (p->io.tagged && p->io.op == WEFT_TCSTORE)
-		return n;
-	return n + ht_dwords(p->io.off, p->io.bytes);
-}
-
 /* The host sees the answer when the writes in front of it are in memory. */
 void ht_loaded_send(struct ht *b, struct ht_link *l, uint64_t d)
 {
 	struct ht_lane *lane = &l->lane[HT_UP];
 	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_ANSWER]);
-	uint64_t end = ht_occupy(b, l, HT_UP, d, answer_slots(p));
+	bool status = p->io.tagged && p->io.op == WEFT_TCSTORE; /* no data */
+	uint32_t head = p->io.tagged ? HT_ANSWERED / 4 : HT_RESPONSE / 4;
+	uint32_t data = status ? 0 : ht_dwords(p->io.off, p->io.bytes);
+	uint64_t end = ht_occupy(b, l, HT_UP, d, head + data);
 
 	ht_ring_take(&lane->credit[HT_ANSWER], b->credits, end + b->s_credit);
 	b->n_loads--;

@@ -80,28 +80,24 @@ static void word_link(struct host_crew *c, struct weft_proc *p)
 	c->words[i] = p;
 }
 
-static void words_grow(struct host_crew *c)
-{
-	struct weft_proc **old = c->words, *p;
-	uint32_t n = c->n_words;
-
-	c->n_words = n ? 4 * n : WORDS_MIN;
-	c->words = calloc(c->n_words, sizeof(*c->words));
-	assert(c->words);
-	for (uint32_t i = 0; i < n; i++)
-		while ((p = old[i])) {
-			old[i] = p->next;
-			word_link(c, p);
-		}
-	free(old);
-}
-
 static void word_wait(struct host *hp, struct weft_proc *p)
 {
 	struct host_crew *c = &hp->crew;
 
-	if (c->waiting++ >= c->n_words)
-		words_grow(c);
+	if (c->waiting++ >= c->n_words) {
+		struct weft_proc **old = c->words, *q;
+		uint32_t n = c->n_words;
+
+		c->n_words = n ? 4 * n : WORDS_MIN;
+		c->words = calloc(c->n_words, sizeof(*c->words));
+		assert(c->words);
+		for (uint32_t i = 0; i < n; i++)
+			while ((q = old[i])) {
+				old[i] = q->next;
+				word_link(c, q);
+			}
+		free(old);
+	}
 	word_link(c, p);
 	/* stores told before it waited, to come later */
 	if (hp->quiet)
@@ -239,10 +235,4 @@ bool weft_procs_run(struct weft_host *h, uint32_t cpus)
 	light_processes_processor(h);
 	hp->crew.running = false;
 	return true;
-}
-
-void host_crew_fini(struct host *hp)
-{
-	free(hp->crew.words);
-	vec_free(&hp->crew.sleeps);
 }

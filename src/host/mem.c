@@ -69,12 +69,6 @@ int mem_share(struct mem *m)
 	return fd;
 }
 
-bool mem_contains(const struct mem *m, weft_phys_t phys, uint64_t n)
-{
-	return phys >= m->base && phys - m->base <= m->bytes &&
-	       n <= m->bytes - (phys - m->base);
-}
-
 void *mem_at(struct mem *m, weft_phys_t phys, uint64_t n)
 {
 	if (!mem_contains(m, phys, n) || !mem_map(m))
@@ -207,27 +201,22 @@ void *mem_alloc(struct mem *m, uint64_t bytes, uint64_t align,
 	return p;
 }
 
-/* Gives e back and joins it with its neighbours. */
-static void spare_add(struct mem *m, struct mem_extent e)
+/* Gives what was used back and joins it with its neighbours. */
+static void used_end(struct mem *m, size_t used)
 {
+	struct mem_extent e = m->used.at[used];
 	struct mem_extents *v = &m->spare;
 	size_t i = extents_find(v, e.off);
 
+	extents_remove(&m->used, used);
 	if (i < v->n && e.off + e.len == v->at[i].off) {
 		e.len += v->at[i].len;
 		extents_remove(v, i);
 	}
-	if (i && v->at[i - 1].off + v->at[i - 1].len == e.off) {
+	if (i && v->at[i - 1].off + v->at[i - 1].len == e.off)
 		v->at[i - 1].len += e.len;
-		return;
-	}
-	extents_insert(v, e.off, e.len);
-}
-
-static void used_end(struct mem *m, size_t i)
-{
-	spare_add(m, m->used.at[i]);
-	extents_remove(&m->used, i);
+	else
+		extents_insert(v, e.off, e.len);
 }
 
 bool mem_free(struct mem *m, void *p)

@@ -72,7 +72,13 @@ void mem_fini(struct mem *m);
 int mem_share(struct mem *m);
 
 /* True when [phys, phys + n) lies inside. */
-bool mem_contains(const struct mem *m, weft_phys_t phys, uint64_t n);
+static inline bool mem_contains(const struct mem *m, weft_phys_t phys,
+				uint64_t n)
+{
+	return phys >= m->base && phys - m->base <= m->bytes &&
+	       n <= m->bytes - (phys - m->base);
+}
+
 /* The bytes at phys, n of them; NULL: not (all) memory, or no address space.
  * Of pinned pages: those of one page at a time (mem_piece). */
 void *mem_at(struct mem *m, weft_phys_t phys, uint64_t n);

@@ -105,26 +105,17 @@ static uint64_t pages_of(const void *p, uint64_t len)
 	return ((uintptr_t)p % MEM_PAGE + len + MEM_PAGE - 1) / MEM_PAGE;
 }
 
-/* Device-visible already. */
-static bool pin_own(const struct mem *m, const void *p, uint64_t n,
-		    weft_phys_t *phys)
-{
-	weft_phys_t first;
-
-	if (!m->map || !mem_phys_own(m, p, &first))
-		return false;
-	for (uint64_t i = 0; i < n; i++)
-		phys[i] = first / MEM_PAGE * MEM_PAGE + i * MEM_PAGE;
-	return true;
-}
-
 bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys)
 {
 	uint64_t n = pages_of(p, len), i;
 	uint8_t *page = page_of(p);
+	weft_phys_t first;
 
-	if (pin_own(m, p, n, phys))
+	if (m->map && mem_phys_own(m, p, &first)) { /* device-visible already */
+		for (i = 0; i < n; i++)
+			phys[i] = first / MEM_PAGE * MEM_PAGE + i * MEM_PAGE;
 		return true;
+	}
 	if (msync(page, n * MEM_PAGE, MS_ASYNC)) {
 		errno = EFAULT; /* there is no memory */
 		return false;

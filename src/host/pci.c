@@ -101,17 +101,6 @@ static const struct weft_counter pci_counters[PCIBUS_C_PCI_N] = {
 
 /* ---- reads of devices ---- */
 
-/* Bytes that the bridge reads ahead. */
-static uint32_t read_bytes(const struct pcibus *b, const struct weft_bus_txn *t)
-{
-	uint64_t addr = t->addr + t->moved;
-	uint32_t n = pcibus_least(t->bytes - t->moved, b->rd_chunk);
-
-	if (t->max_request)
-		n = pcibus_least(n, t->max_request);
-	return b->page ? pcibus_least(n, b->page - addr % b->page) : n;
-}
-
 /* The bridge takes up a read at edge resp. */
 static void read_latch(struct pcibus *b, struct pcibus_dev *dev, uint32_t n,
 		       uint64_t resp)
@@ -156,9 +145,15 @@ static void pci_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	struct weft_bus_txn *t = dev->rd;
 	uint64_t frame = d + b->t_arb;
 	uint64_t resp = frame + b->t_ph + pcibus_dac(b, t), start;
-	uint32_t n = read_bytes(b, t);
+	uint64_t addr = t->addr + t->moved;
+	uint32_t n = pcibus_least(t->bytes - t->moved, b->rd_chunk);
 	bool first = dev->delayed.until <= t->moved;
 
+	/* bytes that the bridge reads ahead */
+	if (t->max_request)
+		n = pcibus_least(n, t->max_request);
+	if (b->page)
+		n = pcibus_least(n, b->page - addr % b->page);
 	dev->rd_ready = PCIBUS_NEVER;
 	if (first && pcibus_answer(b, t, n) != WEFT_BUS_OK) {
 		pcibus_aborted(b, dev, t, d, WEFT_BUS_MASTER_ABORT);

@@ -16,21 +16,7 @@ const struct weft_port_decl pcibus_ports[] = {
 	{ 0 }
 };
 
-struct pcibus_dev *pcibus_dev_of(struct weft_port *dev_port,
-				 struct pcibus **b_p)
-{
-	struct weft_port *p = dev_port->peer;
-
-	*b_p = p->comp->state;
-	return &(*b_p)->dev[p->index - 1];
-}
-
 /* ---- arbiter ---- */
-
-static uint32_t pcibus_masters(const struct pcibus *b)
-{
-	return PCIBUS_M_DEVICES + 2 * b->devices;
-}
 
 uint64_t pcibus_ready(const struct pcibus *b, uint32_t m)
 {
@@ -45,21 +31,19 @@ uint64_t pcibus_ready(const struct pcibus *b, uint32_t m)
 	return (m - PCIBUS_M_DEVICES) % 2 ? d->rd_ready : d->wr_ready;
 }
 
-/* What the bus is used for, by who was granted it last. */
-static const char *pcibus_doing(const struct pcibus *b)
-{
-	if (b->last == PCIBUS_M_PIO)
-		return b->pio[b->pio_head].op == PCIBUS_STORE ? "store"
-							      : "load";
-	if (b->last == PCIBUS_M_COMPLETION)
-		return "read data";
-	return (b->last - PCIBUS_M_DEVICES) % 2 ? "read" : "write";
-}
-
 WEFT_COLD static void occupied(const struct pcibus *b, uint64_t d, uint64_t len)
 {
-	weft_span(b->comp, "bus", WEFT_TRACE_ONE, pcibus_doing(b), len,
-		  pcibus_time(b, d), pcibus_time(b, d + len));
+	bool odd = (b->last - PCIBUS_M_DEVICES) % 2;
+	const char *doing = odd ? "read" : "write";
+
+	/* what the bus is used for, by who was granted it last */
+	if (b->last == PCIBUS_M_PIO)
+		doing = b->pio[b->pio_head].op == PCIBUS_STORE ? "store"
+							       : "load";
+	else if (b->last == PCIBUS_M_COMPLETION)
+		doing = "read data";
+	weft_span(b->comp, "bus", WEFT_TRACE_ONE, doing, len, pcibus_time(b, d),
+		  pcibus_time(b, d + len));
 }
 
 void pcibus_occupy(struct pcibus *b, uint64_t d, uint64_t len)
@@ -97,7 +81,7 @@ void pcibus_kick(struct pcibus *b)
 
 static void pcibus_decide(struct pcibus *b)
 {
-	uint32_t n = pcibus_masters(b), m = b->last;
+	uint32_t n = PCIBUS_M_DEVICES + 2 * b->devices, m = b->last;
 	uint64_t d;
 	uint32_t dev;
 
@@ -179,7 +163,7 @@ int pcibus_init(struct weft_comp *c, const struct pcibus_kind *kind,
 	b->comp = c;
 	b->kind = kind;
 	b->host = &c->ports[0];
-	b->last = pcibus_masters(b) - 1;
+	b->last = PCIBUS_M_DEVICES + 2 * b->devices - 1;
 	b->dev = calloc(b->devices, sizeof(*b->dev));
 	b->split = calloc(b->devices, sizeof(*b->split));
 	b->pio = calloc(b->pio_depth + 1, sizeof(*b->pio));

@@ -205,8 +205,15 @@ void pcibus_settle(struct weft_port *dev_port);
 extern const struct weft_port_decl pcibus_ports[];
 
 /* The device on the other side of its port. */
-struct pcibus_dev *pcibus_dev_of(struct weft_port *dev_port,
-				 struct pcibus **b_p);
+static inline struct pcibus_dev *pcibus_dev_of(struct weft_port *dev_port,
+					       struct pcibus **b_p)
+{
+	struct weft_port *p = dev_port->peer;
+
+	*b_p = p->comp->state;
+	return &(*b_p)->dev[p->index - 1];
+}
+
 /* The bus is taken from edge d for len clocks. */
 void pcibus_occupy(struct pcibus *b, uint64_t d, uint64_t len);
 /* Plans the next arbitration. */
@@ -219,13 +226,25 @@ void pcibus_submit(struct weft_port *dev_port, struct weft_bus_txn *t);
 void pcibus_write_grant(struct pcibus *b, uint32_t dev, uint64_t d);
 void pcibus_block(struct pcibus *b);
 /* More clocks of the address phase of what is left of t. */
-uint32_t pcibus_dac(const struct pcibus *b, const struct weft_bus_txn *t);
+static inline uint32_t pcibus_dac(const struct pcibus *b,
+				  const struct weft_bus_txn *t)
+{
+	return (t->addr + t->moved) >> 32 ? b->t_dac : 0;
+}
+
 /* Answer of memory to an access to the next n bytes of t. */
 enum weft_bus_status pcibus_answer(const struct pcibus *b,
 				   const struct weft_bus_txn *t,
 				   uint32_t bytes);
 /* Clocks that a slow bridge takes longer for what takes it so many. */
-uint64_t pcibus_slower(const struct weft_bus_txn *t, uint32_t clocks);
+static inline uint64_t pcibus_slower(const struct weft_bus_txn *t,
+				     uint32_t clocks)
+{
+	if (t->slow_factor <= 1)
+		return 0;
+	return (uint64_t)((t->slow_factor - 1) * clocks + 0.5);
+}
+
 /* Memory is read or written, bytes at the next ones of t, at a time. */
 void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 		     const struct weft_bus_txn *t, uint32_t bytes,

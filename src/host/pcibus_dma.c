@@ -30,11 +30,6 @@ void pcibus_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
 	pcibus_kick(b);
 }
 
-uint32_t pcibus_dac(const struct pcibus *b, const struct weft_bus_txn *t)
-{
-	return (t->addr + t->moved) >> 32 ? b->t_dac : 0;
-}
-
 /* A bridge that cannot trust the address does not touch memory. */
 enum weft_bus_status pcibus_answer(const struct pcibus *b,
 				   const struct weft_bus_txn *t, uint32_t bytes)
@@ -47,13 +42,6 @@ enum weft_bus_status pcibus_answer(const struct pcibus *b,
 	    !host->decode(b->host->peer, t->addr + t->moved, bytes))
 		return WEFT_BUS_MASTER_ABORT;
 	return WEFT_BUS_OK;
-}
-
-uint64_t pcibus_slower(const struct weft_bus_txn *t, uint32_t clocks)
-{
-	if (t->slow_factor <= 1)
-		return 0;
-	return (uint64_t)((t->slow_factor - 1) * clocks + 0.5);
 }
 
 void pcibus_done(struct pcibus *b, struct pcibus_dev *dev,
@@ -160,12 +148,16 @@ uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
 
 /* ---- tenures ---- */
 
-/* A write tenure has moved its last datum at edge `end`. */
-static void write_end(struct pcibus *b, struct pcibus_dev *dev, uint64_t end,
-		      bool timer)
+/* A tenure has moved its last datum at edge `end`. */
+static void tenure_end(struct pcibus *b, struct pcibus_dev *dev, bool read,
+		       uint64_t end, bool timer)
 {
 	struct weft_bus_txn *t = dev->wr;
 
+	if (read) {
+		b->kind->read_end(b, dev, end, timer);
+		return;
+	}
 	if (t->moved == t->bytes) {
 		pcibus_done(b, dev, t, end);
 		return;
@@ -176,15 +168,6 @@ static void write_end(struct pcibus *b, struct pcibus_dev *dev, uint64_t end,
 			pcibus_slower(t, b->t_disc);
 	weft_count(b->comp, timer ? PCIBUS_C_TIMER_CUTS : PCIBUS_C_DISCONNECTS,
 		   1);
-}
-
-static void tenure_end(struct pcibus *b, struct pcibus_dev *dev, bool read,
-		       uint64_t end, bool timer)
-{
-	if (read)
-		b->kind->read_end(b, dev, end, timer);
-	else
-		write_end(b, dev, end, timer);
 }
 
 void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
@@ -221,26 +204,23 @@ void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 	weft_wake(b->comp, PCIBUS_EV_BLOCK, pcibus_time(b, end - 1) + 1);
 }
 
-static bool others_wait(const struct pcibus *b, uint32_t dev, uint64_t edge)
-{
-	for (uint32_t m = 0; m < PCIBUS_M_DEVICES + 2 * b->devices; m++)
-		if ((m < PCIBUS_M_DEVICES ||
-		     (m - PCIBUS_M_DEVICES) / 2 != dev) &&
-		    pcibus_ready(b, m) <= edge)
-			return true;
-	return false;
-}
-
 /* One clock before a block starts, timer run out: is it the last? */
 void pcibus_block(struct pcibus *b)
 {
 	struct pcibus_tenure *tn = &b->tenure;
 	struct pcibus_dev *dev = &b->dev[tn->dev];
 	struct weft_bus_txn *t = tn->read ? dev->rd : dev->wr;
-	bool cut = others_wait(b, tn->dev, tn->next - 1);
 	uint32_t n = pcibus_least(tn->left, b->block);
-	bool timer = cut && n < tn->left;
-	uint64_t end = pcibus_burst(b, dev, t, n, tn->frame, tn->next, timer);
+	bool timer = false;
+	uint64_t end;
+
+	/* it is if another master waits */
+	for (uint32_t m = 0; m < PCIBUS_M_DEVICES + 2 * b->devices; m++)
+		if ((m < PCIBUS_M_DEVICES ||
+		     (m - PCIBUS_M_DEVICES) / 2 != tn->dev) &&
+		    pcibus_ready(b, m) < tn->next)
+			timer = n < tn->left;
+	end = pcibus_burst(b, dev, t, n, tn->frame, tn->next, timer);
 
 	pcibus_occupy(b, tn->next, end - tn->next);
 	tn->left -= n;

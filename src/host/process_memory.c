@@ -217,12 +217,6 @@ void mem_far_store(struct mem *m, void *dst, const void *src, size_t n)
 		mem_far_copy(m, dst, src, n);
 }
 
-void mem_far_fini(struct mem *m)
-{
-	mem_far_bufs_fini(m);
-	vec_free(&m->far);
-}
-
 /* ---- of a thread's node ---- */
 
 void *weft_far_add(struct weft_host *h, struct weft_far_owner *o, uint64_t va,

@@ -106,27 +106,20 @@ static struct buf *in_fill(struct mem_far_bufs *bufs, const struct mem_far *f,
 	return b;
 }
 
-static struct buf *in_find(struct mem_far_bufs *bufs,
-			   const struct weft_far_owner *o, uint64_t va,
-			   size_t n)
-{
-	for (uint32_t i = 0; i < STREAMS; i++) {
-		struct buf *b = &bufs->in[i];
-
-		if (memory_buffers_overlaps(b, o, va, n) &&
-		    b->epoch == o->epoch && va >= b->va &&
-		    va + n <= b->va + b->n)
-			return b;
-	}
-	return NULL;
-}
-
 bool mem_far_ahead(struct mem *m, const struct mem_far *f, uint64_t va,
 		   void *dst, size_t n)
 {
 	struct mem_far_bufs *bufs = bufs_of(m);
-	struct buf *b = in_find(bufs, f->owner, va, n);
+	struct buf *b = NULL;
 
+	for (uint32_t i = 0; i < STREAMS && !b; i++) {
+		struct buf *in = &bufs->in[i];
+
+		if (memory_buffers_overlaps(in, f->owner, va, n) &&
+		    in->epoch == f->owner->epoch && va >= in->va &&
+		    va + n <= in->va + in->n)
+			b = in;
+	}
 	if (!b)
 		b = in_fill(bufs, f, va, n);
 	if (!b)
@@ -216,8 +209,9 @@ void mem_far_later(struct mem *m, const struct mem_far *f, uint64_t va,
 	m->far_due |= !f->owner->settles;
 }
 
-void mem_far_bufs_fini(struct mem *m)
+void mem_far_fini(struct mem *m)
 {
 	free(m->far_bufs);
 	m->far_bufs = NULL;
+	vec_free(&m->far);
 }

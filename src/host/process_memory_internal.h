@@ -34,7 +34,6 @@ void mem_far_later(struct mem *m, const struct mem_far *f, uint64_t va,
 		   const void *src, size_t n);
 void mem_far_clean(struct mem *m, const struct weft_far_owner *o, uint64_t va,
 		   size_t n);
-void mem_far_bufs_fini(struct mem *m);
 
 /* process_memory_pins.c, as mem_pin and mem_unpin; false: it was not */
 bool mem_far_pin(struct mem *m, struct weft_far_owner *o, uint64_t va,

@@ -28,11 +28,6 @@ void agent_lock(struct hvia_agent *a, struct weft_host *h)
 	a->locked = true;
 }
 
-void agent_unlock(struct hvia_agent *a)
-{
-	a->locked = false;
-}
-
 /* ---- processes ---- */
 
 static int agent_open(struct hvia_agent *a, struct weft_host *h, void *arg)

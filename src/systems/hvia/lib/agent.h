@@ -298,7 +298,11 @@ static inline void hvia_notify(struct weft_host *h, uint32_t *event)
 }
 
 void agent_lock(struct hvia_agent *a, struct weft_host *h);
-void agent_unlock(struct hvia_agent *a);
+
+static inline void agent_unlock(struct hvia_agent *a)
+{
+	a->locked = false;
+}
 
 /* agent_memory.c; all with the lock */
 int agent_mem_init(struct hvia_agent *a, struct weft_host *h);
@@ -308,8 +312,13 @@ int agent_reg(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_dereg(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_mem_query(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_mem_set(struct hvia_agent *a, struct weft_host *h, void *arg);
-bool agent_ptag_valid(const struct hvia_agent *a, const struct weft_proc *p,
-		      uint32_t ptag);
+
+static inline bool agent_ptag_valid(const struct hvia_agent *a,
+				    const struct weft_proc *p, uint32_t ptag)
+{
+	return ptag && ptag < HVIA_PTAGS && a->ptag[ptag] == p;
+}
+
 void agent_mem_gone(struct hvia_agent *a, struct weft_host *h,
 		    struct weft_proc *p);
 

@@ -20,12 +20,6 @@
 #include "host/times.h"
 #include "systems/hvia/lib/connection_packets.h"
 
-bool conn_addr_same(const struct hvia_addr *x, const struct hvia_addr *y)
-{
-	return !memcmp(x->mac, y->mac, 6) && x->len == y->len &&
-	       !memcmp(x->disc, y->disc, x->len);
-}
-
 /* ReliabilityLevel, MaxTransferSize, QoS must match (6.1). */
 int conn_attr_check(const struct hvia_vi_attr *x, const struct hvia_vi_attr *y)
 {
@@ -53,14 +47,6 @@ weft_time_t conn_again(struct weft_host *h, uint64_t id, uint32_t tries)
 				  : weft_host_time(h, T_hvia_connect_most);
 
 	return t + (t < 4 ? 0 : agent_connections_mixed(id + tries) % (t / 4));
-}
-
-void conn_payload(const struct hvia_agent *a, struct hvia_kvi *k,
-		  uint32_t theirs)
-{
-	k->payload = theirs < a->payload ? theirs : a->payload;
-	k->mine.next = k->mine.error = 0;
-	k->mine.said = k->theirs.said = false;
 }
 
 void conn_send(struct hvia_agent *a, struct weft_host *h, uint32_t vi,

@@ -80,23 +80,6 @@ static void agent_memory_moved(void *own, uint32_t handle, uint32_t from)
 	l1_quad(a, m->h, handle, 1, e->pages | (uint64_t)e->l2 << 32);
 }
 
-static int att_take(struct hvia_agent *a, struct weft_host *h, uint32_t pages,
-		    uint32_t *handle_p)
-{
-	int ret = hvia_att_take(&a->att, pages, handle_p);
-	struct moving m = { a, h };
-
-	if (ret != -EAGAIN)
-		return ret;
-	agent_store(a, h, HVIA_CTRL, a->ctrl_bits | HVIA_CTRL_STOP);
-	while (!(agent_load(a, h, HVIA_STATUS) & HVIA_STATUS_IDLE))
-		host_nap(h, T_hvia_turn);
-	hvia_att_compact(&a->att, agent_memory_moved, &m);
-	agent_store(a, h, HVIA_CTRL, a->ctrl_bits);
-	a->compactions++;
-	return hvia_att_take(&a->att, pages, handle_p);
-}
-
 /* ---- protection tags ---- */
 
 int agent_ptag(struct hvia_agent *a, struct weft_host *h, void *arg)
@@ -110,12 +93,6 @@ int agent_ptag(struct hvia_agent *a, struct weft_host *h, void *arg)
 			return 0;
 		}
 	return -ENOSPC;
-}
-
-bool agent_ptag_valid(const struct hvia_agent *a, const struct weft_proc *p,
-		      uint32_t ptag)
-{
-	return ptag && ptag < HVIA_PTAGS && a->ptag[ptag] == p;
 }
 
 int agent_ptag_free(struct hvia_agent *a, struct weft_host *h, void *arg)
@@ -150,6 +127,18 @@ static struct hvia_l1 l1_of(const struct hvia_mem_arg *m)
 	};
 }
 
+static void agent_memory_compact(struct hvia_agent *a, struct weft_host *h)
+{
+	struct moving m = { a, h };
+
+	agent_store(a, h, HVIA_CTRL, a->ctrl_bits | HVIA_CTRL_STOP);
+	while (!(agent_load(a, h, HVIA_STATUS) & HVIA_STATUS_IDLE))
+		host_nap(h, T_hvia_turn);
+	hvia_att_compact(&a->att, agent_memory_moved, &m);
+	agent_store(a, h, HVIA_CTRL, a->ctrl_bits);
+	a->compactions++;
+}
+
 static int reg_pinned(struct hvia_agent *a, struct weft_host *h,
 		      struct hvia_mem_arg *m, const weft_phys_t *phys,
 		      uint32_t pages)
@@ -163,7 +152,11 @@ static int reg_pinned(struct hvia_agent *a, struct weft_host *h,
 	for (uint32_t i = 0; i < pages; i++)
 		if (phys[i] > UINT32_MAX)
 			return -EFAULT; /* 3.3: pages lie below 4 GiB */
-	ret = att_take(a, h, pages, &m->handle);
+	ret = hvia_att_take(&a->att, pages, &m->handle);
+	if (ret == -EAGAIN) {
+		agent_memory_compact(a, h);
+		ret = hvia_att_take(&a->att, pages, &m->handle);
+	}
 	if (ret)
 		return ret;
 	while (a->region.n <= m->handle)

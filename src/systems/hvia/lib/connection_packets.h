@@ -11,7 +11,13 @@
  * connection, so that two that got in each other's way do not meet again. */
 weft_time_t conn_again(struct weft_host *h, uint64_t id, uint32_t tries);
 
-bool conn_addr_same(const struct hvia_addr *x, const struct hvia_addr *y);
+static inline bool conn_addr_same(const struct hvia_addr *x,
+				  const struct hvia_addr *y)
+{
+	return !memcmp(x->mac, y->mac, 6) && x->len == y->len &&
+	       !memcmp(x->disc, y->disc, x->len);
+}
+
 /* 0, -EPROTOTYPE (reliability), -EMSGSIZE, -ENOPROTOOPT (quality). */
 int conn_attr_check(const struct hvia_vi_attr *x, const struct hvia_vi_attr *y);
 
@@ -20,8 +26,14 @@ void conn_set(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 void conn_failed(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		 int result);
 /* A connection begins. */
-void conn_payload(const struct hvia_agent *a, struct hvia_kvi *k,
-		  uint32_t theirs);
+static inline void conn_payload(const struct hvia_agent *a, struct hvia_kvi *k,
+				uint32_t theirs)
+{
+	k->payload = theirs < a->payload ? theirs : a->payload;
+	k->mine.next = k->mine.error = 0;
+	k->mine.said = k->theirs.said = false;
+}
+
 void conn_send(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	       uint8_t type);
 void conn_answer(struct hvia_agent *a, struct weft_host *h,

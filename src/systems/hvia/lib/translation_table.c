@@ -115,25 +115,6 @@ static uint32_t translation_table_swallow(struct hvia_att *a, uint32_t *tree_p,
 	return a->node.at[i].len;
 }
 
-/* Gives a block back and joins it with its neighbours. */
-static void block_give(struct hvia_att *a, uint32_t at, uint32_t len)
-{
-	uint32_t lo, hi, i;
-
-	translation_table_split(a, a->root, at, &lo, &hi);
-	i = translation_table_outermost(a, lo, true);
-	if (i && a->node.at[i].at + a->node.at[i].len == at) {
-		uint32_t n = translation_table_swallow(a, &lo, true);
-
-		at -= n;
-		len += n;
-	}
-	i = translation_table_outermost(a, hi, false);
-	if (i && at + len == a->node.at[i].at)
-		len += translation_table_swallow(a, &hi, false);
-	translation_table_insert(a, lo, hi, at, len);
-}
-
 /* The lowest block of at least `len`; 0: none. */
 static uint32_t block_find(const struct hvia_att *a, uint32_t len)
 {
@@ -215,11 +196,6 @@ uint32_t hvia_att_top(const struct hvia_att *a)
 	return end;
 }
 
-uint32_t hvia_att_blocks(const struct hvia_att *a)
-{
-	return (uint32_t)(a->node.n - 1 - a->spare_nodes.n);
-}
-
 int hvia_att_take(struct hvia_att *a, uint32_t pages, uint32_t *handle_p)
 {
 	uint64_t l1 = a->region.n + !a->spare_handles.n;
@@ -257,9 +233,22 @@ int hvia_att_take(struct hvia_att *a, uint32_t pages, uint32_t *handle_p)
 void hvia_att_give(struct hvia_att *a, uint32_t handle)
 {
 	struct hvia_att_region *r = &a->region.at[handle];
+	uint32_t at = r->l2, len = r->pages, lo, hi, node;
 	size_t i;
 
-	block_give(a, r->l2, r->pages);
+	/* the block joins its free neighbours */
+	translation_table_split(a, a->root, at, &lo, &hi);
+	node = translation_table_outermost(a, lo, true);
+	if (node && a->node.at[node].at + a->node.at[node].len == at) {
+		uint32_t n = translation_table_swallow(a, &lo, true);
+
+		at -= n;
+		len += n;
+	}
+	node = translation_table_outermost(a, hi, false);
+	if (node && at + len == a->node.at[node].at)
+		len += translation_table_swallow(a, &hi, false);
+	translation_table_insert(a, lo, hi, at, len);
 	a->used -= r->pages;
 	a->live--;
 	r->pages = 0;

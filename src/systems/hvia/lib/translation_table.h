@@ -64,6 +64,10 @@ void hvia_att_compact(struct hvia_att *a,
 		      void *own);
 /* One more than the highest index of level 2 in use. */
 uint32_t hvia_att_top(const struct hvia_att *a);
-uint32_t hvia_att_blocks(const struct hvia_att *a); /* free ones */
+
+static inline uint32_t hvia_att_blocks(const struct hvia_att *a)
+{
+	return (uint32_t)(a->node.n - 1 - a->spare_nodes.n);
+}
 
 #endif

@@ -188,13 +188,6 @@ struct vipl_vi *vipl_vi_enter(VIP_VI_HANDLE x)
 	return v;
 }
 
-VIP_RETURN vipl_vi_leave(struct vipl_vi *v, VIP_RETURN ret)
-{
-	if (v)
-		v->inside--;
-	return ret;
-}
-
 struct vipl_cq *vipl_cq_enter(VIP_CQ_HANDLE x)
 {
 	struct vipl_cq *c = vipl_cq(x);
@@ -202,11 +195,4 @@ struct vipl_cq *vipl_cq_enter(VIP_CQ_HANDLE x)
 	if (c)
 		c->inside++;
 	return c;
-}
-
-VIP_RETURN vipl_cq_leave(struct vipl_cq *c, VIP_RETURN ret)
-{
-	if (c)
-		c->inside--;
-	return ret;
 }

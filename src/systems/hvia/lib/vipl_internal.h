@@ -128,13 +128,31 @@ uint32_t vipl_tag(const struct vipl_nic *n, VIP_PROTECTION_HANDLE x);
 VIP_PROTECTION_HANDLE vipl_tag_handle(const struct vipl_nic *n, uint32_t tag);
 /* A VI or a CQ stays as long as a call works with it; leave returns `ret`. */
 struct vipl_vi *vipl_vi_enter(VIP_VI_HANDLE x);
-VIP_RETURN vipl_vi_leave(struct vipl_vi *v, VIP_RETURN ret);
-struct vipl_cq *vipl_cq_enter(VIP_CQ_HANDLE x);
-VIP_RETURN vipl_cq_leave(struct vipl_cq *c, VIP_RETURN ret);
 
-/* A trap; errno as a return code of VIPL. */
-VIP_RETURN vipl_call(struct vipl_nic *n, enum hvia_call op, void *arg);
+static inline VIP_RETURN vipl_vi_leave(struct vipl_vi *v, VIP_RETURN ret)
+{
+	if (v)
+		v->inside--;
+	return ret;
+}
+
+struct vipl_cq *vipl_cq_enter(VIP_CQ_HANDLE x);
+
+static inline VIP_RETURN vipl_cq_leave(struct vipl_cq *c, VIP_RETURN ret)
+{
+	if (c)
+		c->inside--;
+	return ret;
+}
+
 VIP_RETURN vipl_return(int err);
+/* A trap; errno as a return code of VIPL. */
+static inline VIP_RETURN vipl_call(struct vipl_nic *n, enum hvia_call op,
+				   void *arg)
+{
+	return vipl_return(weft_drv_call(weft_host_self(), n->dev, op, arg));
+}
+
 /* End of a time-out in ms. */
 weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms);
 

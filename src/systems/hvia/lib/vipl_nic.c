@@ -30,11 +30,6 @@ VIP_RETURN vipl_return(int err)
 	return VIP_ERROR_RESOURCE;
 }
 
-VIP_RETURN vipl_call(struct vipl_nic *n, enum hvia_call op, void *arg)
-{
-	return vipl_return(weft_drv_call(weft_host_self(), n->dev, op, arg));
-}
-
 weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms)
 {
 	weft_time_t now = weft_host_now(h);

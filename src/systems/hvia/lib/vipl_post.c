@@ -67,29 +67,23 @@ void vipl_queue_flush(struct vipl_queue *q)
 		complete_flushed(vipl_queue_at(q, q->first + i)->d, q->dir);
 }
 
-static bool ring_grow(struct vipl_queue *q)
-{
-	struct weft_host *h = weft_host_self();
-	uint32_t size = q->size ? 2 * q->size : VIPL_RING;
-	struct vipl_posted *ring = weft_host_calloc(h, size, sizeof(*ring));
-
-	if (!ring)
-		return false;
-	for (uint64_t i = q->first; i != q->first + q->n; i++)
-		ring[i % size] = *vipl_queue_at(q, i);
-	weft_host_free(h, q->ring);
-	q->ring = ring;
-	q->size = size;
-	return true;
-}
-
 bool vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
 		     VIP_MEM_HANDLE handle)
 {
-	struct vipl_posted *last;
+	uint32_t size = q->size ? 2 * q->size : VIPL_RING;
+	struct weft_host *h = weft_host_self();
+	struct vipl_posted *last, *ring;
 
-	if (q->n == q->size && !ring_grow(q))
-		return false;
+	if (q->n == q->size) { /* the ring grows */
+		ring = weft_host_calloc(h, size, sizeof(*ring));
+		if (!ring)
+			return false;
+		for (uint64_t i = q->first; i != q->first + q->n; i++)
+			ring[i % size] = *vipl_queue_at(q, i);
+		weft_host_free(h, q->ring);
+		q->ring = ring;
+		q->size = size;
+	}
 	last = vipl_queue_at(q, q->first + q->n - 1);
 	if (last) {
 		last->d->CS.NextHandle = handle;

@@ -58,22 +58,6 @@ static void frame_build(struct vipl_rel *r, struct rel_slot *s)
 	}
 }
 
-/* A send that cannot be: reliable service ends with it.  Its memory may have
- * gone since the frame before. */
-static bool out_wrong(struct vipl_rel *r, struct vipl_posted *p)
-{
-	uint32_t bad;
-
-	if (!rel_begin(r, HVIA_Q_SEND, p))
-		return true;
-	bad = rel_check(r->v, r->msg[HVIA_Q_SEND].d, HVIA_Q_SEND);
-	if (!bad)
-		return false;
-	rel_complete(r, HVIA_Q_SEND, p, 0, bad);
-	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
-	return true;
-}
-
 static void frame_post(struct vipl_rel *r, struct rel_slot *s)
 {
 	s->head.ack = r->next;
@@ -85,32 +69,31 @@ static void frame_post(struct vipl_rel *r, struct rel_slot *s)
 
 /* ---- sending again ---- */
 
-static void give_up(struct vipl_rel *r)
-{
-	const struct rel_slot *s = slot_of(r, r->base);
-	bool rdma = s->head.flags & REL_RDMA;
-	struct vipl_queue *q = &r->v->q[HVIA_Q_SEND];
-	uint64_t i = q->first;
-	struct vipl_posted *p;
-
-	/* the oldest send that is not done; the others are flushed */
-	while ((p = vipl_queue_at(q, i)) && !p->open)
-		i++;
-	if (p)
-		rel_complete(r, HVIA_Q_SEND, p, 0, VIP_STATUS_TRANSPORT_ERROR);
-	rel_fail(r, rdma ? HVIA_ERROR_RDMA_TRANSPORT : HVIA_ERROR_CONN_LOST,
-		 true);
-}
-
 static void send_again(struct vipl_rel *r)
 {
 	weft_time_t now = weft_host_now(weft_host_self());
+	struct vipl_queue *q = &r->v->q[HVIA_Q_SEND];
+	struct vipl_posted *p;
+	bool rdma;
 
 	if (r->base == r->seq || now < r->again ||
 	    r->v->k->state != HVIA_VI_CONNECTED)
 		return;
 	if (++r->tries > REL_TRIES) {
-		give_up(r);
+		rdma = slot_of(r, r->base)->head.flags & REL_RDMA;
+		/* the oldest send that is not done; the others are flushed */
+		for (uint64_t i = q->first;; i++) {
+			p = vipl_queue_at(q, i);
+			if (!p || p->open)
+				break;
+		}
+		if (p)
+			rel_complete(r, HVIA_Q_SEND, p, 0,
+				     VIP_STATUS_TRANSPORT_ERROR);
+		rel_fail(r,
+			 rdma ? HVIA_ERROR_RDMA_TRANSPORT
+			      : HVIA_ERROR_CONN_LOST,
+			 true);
 		return;
 	}
 	for (uint32_t i = r->base; i != r->seq; i++)
@@ -188,10 +171,19 @@ void rel_send(struct vipl_rel *r)
 	       r->v->k->state == HVIA_VI_CONNECTED &&
 	       r->seq - r->base < REL_WINDOW && slot_free(slot_of(r, r->seq))) {
 		struct rel_slot *s = slot_of(r, r->seq);
+		uint32_t bad;
 		bool last;
 
-		if (out_wrong(r, p))
+		if (!rel_begin(r, HVIA_Q_SEND, p))
 			return;
+		/* A send that cannot be: reliable service ends with it.  Its
+		 * memory may have gone since the frame before. */
+		bad = rel_check(r->v, r->msg[HVIA_Q_SEND].d, HVIA_Q_SEND);
+		if (bad) {
+			rel_complete(r, HVIA_Q_SEND, p, 0, bad);
+			rel_fail(r, HVIA_ERROR_CONN_LOST, true);
+			return;
+		}
 		frame_build(r, s);
 		if (!r->msg[HVIA_Q_SEND].begun)
 			continue; /* the connection has ended meanwhile */

@@ -99,7 +99,13 @@ struct vipl_posted *rel_current(struct vipl_rel *r, uint32_t dir);
 /* With the copy of it; false: the card could not fetch it, that has been said,
  * and the VI is in error. */
 bool rel_begin(struct vipl_rel *r, uint32_t dir, const struct vipl_posted *p);
-void rel_next(struct vipl_rel *r, uint32_t dir);
+
+static inline void rel_next(struct vipl_rel *r, uint32_t dir)
+{
+	r->msg[dir].number++;
+	r->msg[dir].begun = false;
+}
+
 void rel_complete(struct vipl_rel *r, uint32_t dir, struct vipl_posted *p,
 		  uint32_t length, uint32_t status);
 /* Tells the program; `end`: and ends the connection. */
@@ -108,7 +114,11 @@ void rel_fail(struct vipl_rel *r, uint32_t code, bool end);
 void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	      uint32_t bytes);
 /* Every frame it posts takes so many bytes of the user. */
-uint32_t rel_data(const struct vipl_rel *r);
+static inline uint32_t rel_data(const struct vipl_rel *r)
+{
+	return rel_payload(r->v->k->payload) -
+	       (uint32_t)sizeof(struct rel_head);
+}
 
 /* vipl_reliable.c */
 void rel_send(struct vipl_rel *r);

@@ -87,26 +87,23 @@ static void got_send(struct vipl_rel *r, const struct rel_slot *s)
 
 /* ---- RDMA write ---- */
 
-static bool target_ok(struct vipl_rel *r, const struct rel_head *h)
+static void got_rdma(struct vipl_rel *r, const struct rel_slot *s)
 {
+	const struct rel_head *h = &s->head;
 	struct vipl_vi *v = r->v;
 	struct hvia_mem_arg m = { .client = v->nic->client,
 				  .va = h->va,
 				  .handle = h->handle };
-
-	if (!h->bytes)
-		return v->k->attr.rdma_write;
-	return v->k->attr.rdma_write &&
-	       vipl_call(v->nic, HVIA_CALL_MEM_QUERY, &m) == VIP_SUCCESS &&
-	       m.rdma_write && m.ptag == v->k->attr.ptag && h->bytes <= m.len;
-}
-
-static void got_rdma(struct vipl_rel *r, const struct rel_slot *s)
-{
-	const struct rel_head *h = &s->head;
 	struct vipl_posted *p;
+	bool ok;
 
-	if (!target_ok(r, h)) {
+	ok = v->k->attr.rdma_write;
+	if (ok && h->bytes)
+		ok = vipl_call(v->nic, HVIA_CALL_MEM_QUERY, &m) ==
+			     VIP_SUCCESS &&
+		     m.rdma_write && m.ptag == v->k->attr.ptag &&
+		     h->bytes <= m.len;
+	if (!ok) {
 		reliable_receive_refuse(r, VIP_STATUS_RDMA_PROT_ERROR,
 					HVIA_ERROR_RDMAW_PROT);
 		return;

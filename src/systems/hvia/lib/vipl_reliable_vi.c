@@ -105,12 +105,6 @@ bool rel_begin(struct vipl_rel *r, uint32_t dir, const struct vipl_posted *p)
 	return true;
 }
 
-void rel_next(struct vipl_rel *r, uint32_t dir)
-{
-	r->msg[dir].number++;
-	r->msg[dir].begun = false;
-}
-
 uint32_t rel_check(const struct vipl_vi *v, const VIP_DESCRIPTOR *d,
 		   uint32_t dir)
 {
@@ -189,12 +183,6 @@ void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 		return; /* no memory: the slot is free */
 	}
 	vipl_ring(weft_host_self(), r->v, dir, d, r->handle);
-}
-
-uint32_t rel_data(const struct vipl_rel *r)
-{
-	return rel_payload(r->v->k->payload) -
-	       (uint32_t)sizeof(struct rel_head);
 }
 
 static int reliable_vi_engine(struct weft_host *h, void *arg)

@@ -39,12 +39,6 @@ void hv_dma(struct hv_nic *n, struct hv_dma *d, enum weft_bus_op op,
 	dma_next(n, op);
 }
 
-void hv_dma_read(struct hv_nic *n, struct hv_dma *d, weft_phys_t addr,
-		 uint32_t bytes)
-{
-	hv_dma(n, d, WEFT_BUS_READ, addr, weft_slice_word(n->comp->sim, bytes));
-}
-
 void hv_dma_write(struct hv_nic *n, struct hv_dma *d, weft_phys_t addr,
 		  const void *data, uint32_t bytes)
 {

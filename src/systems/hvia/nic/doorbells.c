@@ -27,12 +27,6 @@ void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
 
 /* ---- queues ---- */
 
-bool hv_vi_flushing(const struct hv_vi *v, uint32_t q)
-{
-	return v->state == HVIA_VI_ERROR || v->q[q].flush ||
-	       (q == HVIA_Q_SEND && v->state != HVIA_VI_CONNECTED);
-}
-
 void hv_vi_work(struct hv_nic *n, uint32_t vi, uint32_t q)
 {
 	struct hv_vi *v = &n->vi[vi];

@@ -214,7 +214,11 @@ static void hv_fini(struct weft_comp *c)
 	weft_slice_drop(&n->send.frame);
 	weft_slice_drop(&n->recv.frame);
 	ring_free(&n->recv.prep);
-	hv_write_fini(n);
+	for (; !ring_empty(&n->write.q); ring_pop(&n->write.q))
+		weft_slice_drop(&ring_front(&n->write.q)->data);
+	weft_slice_drop(&n->recv.job.data);
+	ring_free(&n->write.q);
+	ring_free(&n->book.q);
 	hv_gec_fini(n);
 	hv_att_fini(n);
 	ring_free(&n->errors);

@@ -171,8 +171,13 @@ static inline uint32_t hv_payload(const struct hv_nic *n)
 /* dma.c */
 void hv_dma(struct hv_nic *n, struct hv_dma *d, enum weft_bus_op op,
 	    weft_phys_t addr, struct weft_slice data);
-void hv_dma_read(struct hv_nic *n, struct hv_dma *d, weft_phys_t addr,
-		 uint32_t bytes);
+
+static inline void hv_dma_read(struct hv_nic *n, struct hv_dma *d,
+			       weft_phys_t addr, uint32_t bytes)
+{
+	hv_dma(n, d, WEFT_BUS_READ, addr, weft_slice_word(n->comp->sim, bytes));
+}
+
 void hv_dma_write(struct hv_nic *n, struct hv_dma *d, weft_phys_t addr,
 		  const void *data, uint32_t bytes);
 /* End of a read of few bytes: takes them out; false: nobody answered. */
@@ -202,7 +207,12 @@ void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val);
 /* Fetch the head of its receive queue, if it needs one; scan its send queue. */
 void hv_vi_work(struct hv_nic *n, uint32_t vi, uint32_t q);
 /* Its queue q is to be flushed, all that is posted now. */
-bool hv_vi_flushing(const struct hv_vi *v, uint32_t q);
+static inline bool hv_vi_flushing(const struct hv_vi *v, uint32_t q)
+{
+	return v->state == HVIA_VI_ERROR || v->q[q].flush ||
+	       (q == HVIA_Q_SEND && v->state != HVIA_VI_CONNECTED);
+}
+
 void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
 		 enum hvia_error code, uint64_t token);
 /* The same, and the VI is in error from now on. */
@@ -227,13 +237,35 @@ bool hv_vi_holds(const struct hv_nic *n, uint32_t handle);
 void hv_vi_reset(struct hv_nic *n);
 
 /* send_engine.c */
-void hv_send_go(struct hv_nic *n, enum hv_send_state s, uint32_t cycles);
+static inline void hv_send_go(struct hv_nic *n, enum hv_send_state s,
+			      uint32_t cycles)
+{
+	n->send.state = s;
+	hv_wake(n, HV_U_SEND, cycles);
+}
+
 void hv_send_translate(struct hv_nic *n, enum hv_send_state s,
 		       const struct hv_where *at, uint32_t len);
-void hv_send_complete(struct hv_nic *n, uint32_t status);
-bool hv_send_rdma(const struct hv_send *s);
+
+static inline void hv_send_complete(struct hv_nic *n, uint32_t status)
+{
+	n->send.status = status;
+	hv_send_go(n, SEND_COMPL, n->p.t_compl);
+}
+
+static inline bool hv_send_rdma(const struct hv_send *s)
+{
+	return (s->desc.control & HVIA_OP) == HVIA_OP_RDMAWRITE;
+}
+
 void hv_send_event(struct hv_nic *n);
-void hv_send_kick(struct hv_nic *n);
+
+static inline void hv_send_kick(struct hv_nic *n)
+{
+	if (n->send.state == SEND_IDLE)
+		hv_wake(n, HV_U_SEND, 0);
+}
+
 bool hv_send_uses(const struct hv_nic *n, uint32_t handle);
 
 /* send_packet.c */
@@ -244,12 +276,25 @@ void hv_packet_dr(struct hv_nic *n);
 
 /* receive_engine.c */
 void hv_recv_event(struct hv_nic *n);
-void hv_recv_kick(struct hv_nic *n);
+
+static inline void hv_recv_kick(struct hv_nic *n)
+{
+	if (n->recv.state == RECV_IDLE || n->recv.state == RECV_STALL)
+		hv_wake(n, HV_U_RECV, 0);
+}
+
 void hv_recv_idle(struct hv_nic *n);
 /* The packet is over: its Rx buffer is free again; and counted as dropped. */
 void hv_recv_release(struct hv_nic *n);
 void hv_recv_drop(struct hv_nic *n, uint32_t counter);
-void hv_recv_go(struct hv_nic *n, enum hv_recv_state s, uint32_t cycles);
+
+static inline void hv_recv_go(struct hv_nic *n, enum hv_recv_state s,
+			      uint32_t cycles)
+{
+	n->recv.state = s;
+	hv_wake(n, HV_U_RECV, cycles);
+}
+
 /* The packet that waited for a descriptor, or whatever comes next. */
 void hv_recv_resume(struct hv_nic *n);
 bool hv_recv_uses(const struct hv_nic *n, uint32_t handle);
@@ -294,7 +339,6 @@ void hv_write_event(struct hv_nic *n);
 void hv_book_event(struct hv_nic *n);
 bool hv_write_busy(const struct hv_nic *n);
 bool hv_write_uses(const struct hv_nic *n, uint32_t handle);
-void hv_write_fini(struct hv_nic *n);
 
 /* ethernet_controller.c */
 void hv_gec_init(struct hv_nic *n);

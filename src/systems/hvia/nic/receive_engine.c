@@ -11,12 +11,6 @@
  * One packet, or one descriptor, at a time; packets first. */
 #include "systems/hvia/nic/nic.h"
 
-void hv_recv_go(struct hv_nic *n, enum hv_recv_state s, uint32_t cycles)
-{
-	n->recv.state = s;
-	hv_wake(n, HV_U_RECV, cycles);
-}
-
 /* ---- what comes next ---- */
 
 /* A receive queue that needs its head: true when there is something to do. */
@@ -65,12 +59,6 @@ void hv_recv_idle(struct hv_nic *n)
 	if (!ring_empty(&n->gec.rxq))
 		weft_timer_arm(n->comp, &n->timer[HV_U_RECV], HV_U_RECV,
 			       ring_front(&n->gec.rxq)->ready);
-}
-
-void hv_recv_kick(struct hv_nic *n)
-{
-	if (n->recv.state == RECV_IDLE || n->recv.state == RECV_STALL)
-		hv_wake(n, HV_U_RECV, 0);
 }
 
 /* ---- end of a packet ---- */

@@ -35,17 +35,6 @@ void hv_hand(struct hv_nic *n, const struct hv_job *j)
 	hv_recv_handed(n);
 }
 
-static void write_piece(struct hv_nic *n, struct hv_job *j)
-{
-	const struct hv_piece *p = &j->piece[j->i_piece];
-	uint32_t off = j->i_piece ? j->piece[0].len : 0;
-
-	n->write.state = WRITE_WR;
-	hv_dma(n, &n->write.dma, WEFT_BUS_WRITE, p->pa,
-	       weft_slice_sub(j->data, off, p->len));
-	n->write.dma.txn.trace_id = j->trace;
-}
-
 static void write_next(struct hv_nic *n)
 {
 	struct hv_write *w = &n->write;
@@ -102,10 +91,17 @@ void hv_write_event(struct hv_nic *n)
 		}
 		j->i_piece++;
 	}
-	if (j->i_piece < j->n_piece)
-		write_piece(n, j);
-	else
+	if (j->i_piece < j->n_piece) {
+		const struct hv_piece *p = &j->piece[j->i_piece];
+		uint32_t off = j->i_piece ? j->piece[0].len : 0;
+
+		n->write.state = WRITE_WR;
+		hv_dma(n, &n->write.dma, WEFT_BUS_WRITE, p->pa,
+		       weft_slice_sub(j->data, off, p->len));
+		n->write.dma.txn.trace_id = j->trace;
+	} else {
 		job_done(n);
+	}
 }
 
 /* ---- bookkeeping ---- */
@@ -150,32 +146,25 @@ static void book_book(struct hv_nic *n)
 
 /* ---- completion ---- */
 
-static uint32_t final_status(struct hv_nic *n, const struct hv_job *j)
-{
-	uint32_t s = HVIA_ST_DONE | j->status;
-
-	if (!(s & HVIA_ST_OP))
-		s |= HVIA_ST_RECEIVE;
-	if (n->vi[j->vi].bad && !j->rdma && !(s & HVIA_ST_ERRORS))
-		s |= HVIA_ST_PROTECTION_ERROR;
-	if (s & HVIA_ST_FLUSHED)
-		hv_count(n, HV_K_FLUSHED);
-	return s;
-}
-
 /* {Reserved, ImmediateData, Length, Status}; without the first two when there
  * are no immediate data (3.1). */
 static void write_status(struct hv_nic *n)
 {
 	struct hv_job *j = ring_front(&n->book.q);
 	struct hv_vi *v = &n->vi[j->vi];
-	uint32_t w[4] = { 0, j->immediate, j->length, final_status(n, j) };
-	bool imm = w[3] & HVIA_ST_IMMEDIATE;
+	uint32_t w[4] = { 0, j->immediate, j->length, 0 };
+	bool imm = j->status & HVIA_ST_IMMEDIATE;
 
+	j->status |= HVIA_ST_DONE;
+	if (!(j->status & HVIA_ST_OP))
+		j->status |= HVIA_ST_RECEIVE;
+	if (v->bad && !j->rdma && !(j->status & HVIA_ST_ERRORS))
+		j->status |= HVIA_ST_PROTECTION_ERROR;
+	if (j->status & HVIA_ST_FLUSHED)
+		hv_count(n, HV_K_FLUSHED);
 	if (!imm)
 		w[1] = v->desc.immediate;
-
-	j->status = w[3];
+	w[3] = j->status;
 	hv_apb_forget_vi(n, j->vi);
 	if (n->recv.win.vi == j->vi)
 		n->recv.win.valid = false;
@@ -272,13 +261,4 @@ bool hv_write_uses(const struct hv_nic *n, uint32_t handle)
 		if (job_uses(ring_nth(&n->book.q, i), handle))
 			return true;
 	return false;
-}
-
-void hv_write_fini(struct hv_nic *n)
-{
-	for (; !ring_empty(&n->write.q); ring_pop(&n->write.q))
-		weft_slice_drop(&ring_front(&n->write.q)->data);
-	weft_slice_drop(&n->recv.job.data);
-	ring_free(&n->write.q);
-	ring_free(&n->book.q);
 }

@@ -13,12 +13,6 @@
 
 #include "systems/hvia/nic/nic.h"
 
-void hv_send_go(struct hv_nic *n, enum hv_send_state s, uint32_t cycles)
-{
-	n->send.state = s;
-	hv_wake(n, HV_U_SEND, cycles);
-}
-
 /* ---- doorbells ---- */
 
 /* First VI with something posted, after the one served before. */
@@ -50,12 +44,6 @@ static void send_idle(struct hv_nic *n)
 		return;
 	s->last = s->vi;
 	hv_send_go(n, SEND_SCAN, n->p.t_scan);
-}
-
-void hv_send_kick(struct hv_nic *n)
-{
-	if (n->send.state == SEND_IDLE)
-		hv_wake(n, HV_U_SEND, 0);
 }
 
 /* ---- descriptor ---- */
@@ -180,17 +168,6 @@ static void send_rm(struct hv_nic *n)
 }
 
 /* ---- checks ---- */
-
-void hv_send_complete(struct hv_nic *n, uint32_t status)
-{
-	n->send.status = status;
-	hv_send_go(n, SEND_COMPL, n->p.t_compl);
-}
-
-bool hv_send_rdma(const struct hv_send *s)
-{
-	return (s->desc.control & HVIA_OP) == HVIA_OP_RDMAWRITE;
-}
 
 static uint32_t format_error(const struct hv_send *s, uint32_t max)
 {

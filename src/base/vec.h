@@ -46,6 +46,13 @@ static inline void *vec_grow_(void *at, size_t n, size_t *cap, size_t size)
 			((v)->n++ - i_) * sizeof(*(v)->at));                   \
 		(v)->at[i_] = (__VA_ARGS__);                                   \
 	})
+/* Takes element i < n out and moves those behind it down. */
+#define vec_remove(v, i)                                                       \
+	({                                                                     \
+		size_t i_ = (i);                                               \
+		memmove((v)->at + i_, (v)->at + i_ + 1,                        \
+			(--(v)->n - i_) * sizeof(*(v)->at));                   \
+	})
 #define vec_pop(v)   ((v)->at[--(v)->n])
 #define vec_last(v)  ((v)->at[(v)->n - 1])
 #define vec_clear(v) ((void)((v)->n = 0))

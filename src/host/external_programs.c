@@ -61,9 +61,9 @@ struct weft_prog_node weft_prog_node(struct weft_host *h)
 						      0),
 					.base = hp->mem.base,
 					.bytes = hp->mem.bytes,
-					.store = hp->cost_store,
-					.wc = hp->cost_wc,
-					.time = hp->time };
+					.store = hp->p.cost_store,
+					.wc = hp->p.cost_wc,
+					.time = hp->p.time };
 }
 
 int weft_prog_share(struct weft_host *h)
@@ -86,8 +86,8 @@ uint32_t weft_prog_stores(const struct weft_host *h)
 void weft_prog_copy(struct weft_host *h, uint64_t n)
 {
 	unsigned __int128 fs =
-		(unsigned __int128)n * 8 * WEFT_SEC / h->hp->copy_rate;
+		(unsigned __int128)n * 8 * WEFT_SEC / h->hp->p.copy_rate;
 
-	host_pass(h, h->hp->copy_fixed + (weft_time_t)fs);
+	host_pass(h, h->hp->p.copy_fixed + (weft_time_t)fs);
 	weft_count(h->hp->comp, HOST_C_COPIED, n);
 }

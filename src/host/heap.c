@@ -182,8 +182,7 @@ void heap_free(void *p)
 		size_t i = span_find(b.heap, first) - 1;
 
 		span_unmap(&b.heap->spans.at[i]);
-		memmove(b.heap->spans.at + i, b.heap->spans.at + i + 1,
-			(--b.heap->spans.n - i) * sizeof(*b.heap->spans.at));
+		vec_remove(&b.heap->spans, i);
 		return;
 	}
 	ASAN_POISON_MEMORY_REGION(p, b.bytes);

@@ -22,7 +22,7 @@
 
 /* clang-format off */
 #define P(type, field, def, range, doc) \
-	WEFT_PARAM(type, struct host, field, def, range, OWN, doc)
+	WEFT_PARAM(type, struct host_params, field, def, range, OWN, doc)
 static const struct weft_param host_params[] = {
 	P(BYTES, mem_bytes,   "64MiB",  "64KiB..",  "memory of the node; costs nothing until used"),
 	P(BYTES, mem_base,    "0",      "",         "its first physical address"),
@@ -44,7 +44,7 @@ static const struct weft_param host_params[] = {
 	P(TIME,  walk,        "0",      "",         "processor time of finding another one"),
 	P(TIME,  turn,        "0",      "",         "processor time of giving a light process its turn"),
 #define HOST_TIME(name_, def_, range_, source_, doc_)                                  \
-	{ #name_, WEFT_P_TIME, offsetof(struct host, time[T_##name_]), sizeof(weft_time_t), def_, range_, WEFT_##source_, doc_ },
+	{ #name_, WEFT_P_TIME, offsetof(struct host_params, time[T_##name_]), sizeof(weft_time_t), def_, range_, WEFT_##source_, doc_ },
 #include "host/times.def"
 #include "systems.def"
 	{ 0 }
@@ -80,9 +80,11 @@ static const struct weft_port_decl host_ports[] = {
 };
 /* clang-format on */
 
+static_assert(offsetof(struct host, p) == 0, "rows have offsets in params");
+
 weft_time_t weft_host_time(const struct weft_host *h, enum host_time_id id)
 {
-	return h->hp->time[id];
+	return h->hp->p.time[id];
 }
 
 struct weft_dev *host_dev(struct host *hp, uint32_t i)
@@ -287,8 +289,8 @@ static int host_init(struct weft_comp *c, struct weft_err *err)
 	char *end;
 
 	hp->comp = c;
-	if (hp->mem_bytes % 4096 || hp->mem_base % 4096 ||
-	    hp->mem_base + hp->mem_bytes < hp->mem_base)
+	if (hp->p.mem_bytes % 4096 || hp->p.mem_base % 4096 ||
+	    hp->p.mem_base + hp->p.mem_bytes < hp->p.mem_base)
 		return weft_fail(
 			err, EINVAL,
 			"%s: mem_bytes and mem_base must be multiples of 4KiB inside 64-bit addresses",
@@ -298,14 +300,14 @@ static int host_init(struct weft_comp *c, struct weft_err *err)
 	if (c->name[0] == 'n' && isdigit((unsigned char)c->name[1])) {
 		number = strtoul(c->name + 1, &end, 10);
 		if (*end == '.' || !*end) /* "n12.host" is on node 12 */
-			hp->node = (uint32_t)number;
+			hp->p.node = (uint32_t)number;
 	}
 	hp->bus = &c->ports[0];
 	hp->bus->iface = &host_bus_ops;
 	hp->bus->told = host_told;
 	hp->bar_next = 0xc0000000;
-	mem_init(&hp->mem, hp->mem_base, hp->mem_bytes);
-	coro_pool_init(&hp->pool, hp->stack);
+	mem_init(&hp->mem, hp->p.mem_base, hp->p.mem_bytes);
+	coro_pool_init(&hp->pool, hp->p.stack);
 	return 0;
 }
 
@@ -325,7 +327,7 @@ static int host_start(struct weft_comp *c, struct weft_err *err)
 
 	/* Addresses in memory are seen outside of it (RDMA): they are the same
 	 * in each run, as far as address space goes. */
-	while (at < hp->mem_bytes)
+	while (at < hp->p.mem_bytes)
 		at *= 2;
 	if (at <= (end - first) / (hp->comp->id + 1ull))
 		hp->mem.hint = first + hp->comp->id * at;
@@ -389,7 +391,16 @@ static void host_fini(struct weft_comp *c)
 		free(h->tlb);
 		free(h);
 	}
-	host_heaps_fini(hp);
+	for (size_t i = 0; i < hp->heaps.n; i++) {
+		struct host_heap *a = hp->heaps.at[i];
+
+		for (size_t k = 0; k < a->words.n; k++)
+			free(a->words.at[k]);
+		vec_free(&a->words);
+		heap_fini(&a->heap);
+		free(a);
+	}
+	vec_free(&hp->heaps);
 	free(hp->crew.words);
 	vec_free(&hp->crew.sleeps);
 	host_procs_fini(hp);

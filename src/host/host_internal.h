@@ -218,8 +218,8 @@ struct host_crew {
 	bool running;
 };
 
-struct host {
-	/* parameters */
+/* Parameters: host.c says what each is. */
+struct host_params {
 	uint64_t mem_bytes, mem_base, stack;
 	uint32_t node, wc_lines;
 	weft_time_t cost_store, cost_wc, cost_load, cost_clock;
@@ -229,7 +229,10 @@ struct host {
 	uint32_t tlb;
 	weft_time_t walk, turn;
 	weft_time_t time[HOST_TIMES];
-	/* state */
+};
+
+struct host {
+	struct host_params p; /* first: rows have offsets in it */
 	struct weft_comp *comp;
 	struct weft_port *bus;
 	uint32_t logged; /* lines */
@@ -375,7 +378,7 @@ void host_wait_describe(const struct weft_host *h, char *buf, size_t size);
 /* host_prog.c */
 int host_shared_get(struct host *hp);
 void host_shared_put(struct host *hp);
-void host_heaps_fini(struct host *hp);
+
 void host_thread_ended(struct weft_host *h);
 
 #endif

@@ -113,7 +113,7 @@ static void io_load(struct weft_host *h, const struct weft_dev *d,
 		host_gate_leave(h);
 	}
 	weft_count(hp->comp, HOST_C_LOADS, 1);
-	host_pass(h, hp->cost_load);
+	host_pass(h, hp->p.cost_load);
 }
 
 /* ---- write combining ---- */
@@ -143,7 +143,7 @@ static struct host_line *line_of(struct weft_host *h,
 {
 	struct host_line *l, *empty = NULL, *oldest = NULL;
 
-	for (l = h->line; l < h->line + h->hp->wc_lines; l++) {
+	for (l = h->line; l < h->line + h->hp->p.wc_lines; l++) {
 		if (!l->dev)
 			empty = empty ? empty : l;
 		else if (l->dev == pl->dev && l->bar == pl->bar &&
@@ -170,7 +170,7 @@ void weft_io_fence(struct weft_host *h)
 
 	do {
 		oldest = NULL;
-		for (l = h->line; l < h->line + h->hp->wc_lines; l++)
+		for (l = h->line; l < h->line + h->hp->p.wc_lines; l++)
 			if (l->dev && (!oldest || l->age < oldest->age))
 				oldest = l;
 		if (oldest)
@@ -220,11 +220,11 @@ static void window_store(struct weft_host *h, const struct weft_io *io,
 	if (!host_place(h, io, off, &pl))
 		return;
 	if (pl.attr != WEFT_WC) {
-		h->debt += hp->cost_store;
+		h->debt += hp->p.cost_store;
 		io_store(h, pl.dev, (uint8_t)(1 + pl.bar), pl.off, data, n);
 		return;
 	}
-	h->debt += hp->cost_wc;
+	h->debt += hp->p.cost_wc;
 	for (uint32_t i = 0; i < n; i += 4) {
 		uint64_t base = (pl.off + i) & ~(uint64_t)(HOST_LINE - 1);
 		uint32_t word = (pl.off + i) % HOST_LINE / 4;
@@ -353,7 +353,7 @@ void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 	}
 	if (!cfg_legal(h, off, size))
 		return;
-	h->debt += hp->cost_store;
+	h->debt += hp->p.cost_store;
 	host_gate_enter(h);
 	gate_store(h, d, 0, off, &val, size);
 	mine = hp->stores_in;
@@ -396,7 +396,7 @@ uint64_t host_bar_size(struct weft_host *h, struct weft_dev *d, uint8_t bar)
 	if (bar >= HOST_BARS)
 		return 0;
 	while (d->probing) { /* by another thread */
-		host_wake(h, weft_now(h->hp->comp) + h->hp->poll_period);
+		host_wake(h, weft_now(h->hp->comp) + h->hp->p.poll_period);
 		host_block(h, HOST_DEVICE);
 	}
 	if (!d->bar[bar].known) {
@@ -485,9 +485,7 @@ bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 {
 	if (!mem_pin(&h->hp->mem, p, len, phys))
 		return false;
-	for (size_t i = 0;
-	     i < ((uintptr_t)p % WEFT_PAGE + len + WEFT_PAGE - 1) / WEFT_PAGE;
-	     i++)
+	for (size_t i = 0; i < mem_pages((uintptr_t)p, len); i++)
 		mem_own(&h->hp->mem, phys[i], h->owner);
 	return true;
 }

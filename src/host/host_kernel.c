@@ -117,7 +117,7 @@ void weft_host_wake(struct weft_host *h, const uint32_t *p)
 			continue;
 		t->word = NULL;		   /* once */
 		t->resume_at = WEFT_NEVER; /* instead of the deadline */
-		host_wake(t, weft_now(hp->comp) + hp->wake_up);
+		host_wake(t, weft_now(hp->comp) + hp->p.wake_up);
 	}
 }
 

@@ -220,7 +220,7 @@ static void map_drop(struct host *hp, struct weft_proc *p, uint32_t i)
 	for (size_t thread = 0; thread < hp->threads.n; thread++) {
 		struct host_tlb *t = hp->threads.at[thread]->tlb;
 
-		for (uint32_t place = 0; t && place < hp->tlb; place++)
+		for (uint32_t place = 0; t && place < hp->p.tlb; place++)
 			if (t[place].proc == p->id + 1)
 				t[place].proc = 0;
 	}
@@ -322,13 +322,13 @@ bool host_translate(struct weft_host *h, uint64_t va, struct host_place *pl)
 	m = &p->maps[i];
 	/* what the processor remembers; a walk through the tables takes time */
 	if (!h->tlb)
-		h->tlb = calloc(hp->tlb, sizeof(*h->tlb));
+		h->tlb = calloc(hp->p.tlb, sizeof(*h->tlb));
 	assert(h->tlb);
-	t = &h->tlb[(proc * 2654435761u + vpage) % hp->tlb];
+	t = &h->tlb[(proc * 2654435761u + vpage) % hp->p.tlb];
 	if (t->proc != proc || t->vpage != vpage) {
 		*t = (struct host_tlb){ proc, vpage };
 		weft_count(hp->comp, HOST_C_WALKS, 1);
-		h->debt += hp->walk;
+		h->debt += hp->p.walk;
 	}
 	*pl = (struct host_place){
 		.dev = host_dev(h->hp, m->dev),

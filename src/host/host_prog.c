@@ -204,7 +204,7 @@ void weft_progs_stop_at_end(struct weft_sim *sim, bool on)
 
 uint32_t weft_host_node(struct weft_host *h)
 {
-	return h->hp->node;
+	return h->hp->p.node;
 }
 
 uint32_t weft_host_nodes(struct weft_host *h)
@@ -249,11 +249,11 @@ void weft_oob_put(struct weft_host *h, const char *key, uint64_t val)
 {
 	struct host *hp = h->hp;
 	struct oob_key *k = key_of(hp->shared, key);
-	struct oob_val v = { .node = hp->node, .val = val };
+	struct oob_val v = { .node = hp->p.node, .val = val };
 	size_t i;
 
 	host_pass(h, 0);
-	v.visible = weft_now(hp->comp) + hp->oob_delay;
+	v.visible = weft_now(hp->comp) + hp->p.oob_delay;
 	v.seq = hp->shared->seq++;
 	for (i = k->vals.n; i && val_before(&v, &k->vals.at[i - 1]); i--)
 		;
@@ -379,18 +379,4 @@ bool weft_prog_owns(struct weft_host *h, const void *p, size_t *bytes_p)
 		return false;
 	*bytes_p = heap_size(p);
 	return true;
-}
-
-void host_heaps_fini(struct host *hp)
-{
-	for (size_t i = 0; i < hp->heaps.n; i++) {
-		struct host_heap *a = hp->heaps.at[i];
-
-		for (size_t k = 0; k < a->words.n; k++)
-			free(a->words.at[k]);
-		vec_free(&a->words);
-		heap_fini(&a->heap);
-		free(a);
-	}
-	vec_free(&hp->heaps);
 }

@@ -49,7 +49,7 @@ static bool tagged_run(struct weft_host *h, const struct weft_io *io,
 	if (!tagged_place(h, io, off, t, &dev))
 		return false;
 	weft_count(hp->comp, HOST_C_TAGGED, 1);
-	h->debt += store ? hp->cost_store : 0;
+	h->debt += store ? hp->p.cost_store : 0;
 	weft_io_fence(h);
 	host_gate_enter(h);
 	hp->loaded = hp->load_status = false;
@@ -66,7 +66,7 @@ static bool tagged_run(struct weft_host *h, const struct weft_io *io,
 	stalled = hp->load_status;
 	host_gate_leave(h);
 	if (!store)
-		host_pass(h, hp->cost_load);
+		host_pass(h, hp->p.cost_load);
 	return stalled;
 }
 

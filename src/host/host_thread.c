@@ -92,7 +92,7 @@ void host_pass(struct weft_host *h, weft_time_t dt)
 /* First look at memory of a polling thread at or after t. */
 static weft_time_t poll_look(const struct weft_host *h, weft_time_t t)
 {
-	weft_time_t period = h->hp->poll_period;
+	weft_time_t period = h->hp->p.poll_period;
 	weft_time_t since = t > h->poll_start ? t - h->poll_start : 0;
 	uint64_t k = since / period + (since % period != 0);
 
@@ -215,7 +215,7 @@ static bool poll_wait(struct weft_host *h, weft_time_t deadline)
 			host_wake(h, poll_look(h, deadline));
 		host_block(h, HOST_POLLS);
 		hit = host_poll_hit(h);
-		h->debt += hit ? h->hp->poll_hit : 0;
+		h->debt += hit ? h->hp->p.poll_hit : 0;
 		if (hit || h->kicked || host_clock(h) >= deadline)
 			return hit;
 	}
@@ -281,7 +281,7 @@ bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 
 static weft_time_t irq_cost(const struct weft_host *h)
 {
-	return h->hp->irq_entry + (h->isr ? 0 : h->hp->wake_up);
+	return h->hp->p.irq_entry + (h->isr ? 0 : h->hp->p.wake_up);
 }
 
 void host_irq(struct host *hp, struct weft_dev *d, bool level)
@@ -361,7 +361,7 @@ void weft_host_sleep(struct weft_host *h, weft_time_t until)
 weft_time_t weft_host_now(struct weft_host *h)
 {
 	/* Reading the clock takes time, so a loop around it ends. */
-	host_pass(h, h->hp->cost_clock);
+	host_pass(h, h->hp->p.cost_clock);
 	return host_clock(h);
 }
 

@@ -163,6 +163,12 @@ static inline uint64_t ht_slot_near(const struct ht *b, weft_time_t t)
 	return weft_clock_cycle(&b->slot, t > half ? t - half : 0);
 }
 
+static inline uint32_t ht_link_number(const struct ht *b,
+				      const struct ht_link *l)
+{
+	return (uint32_t)(l - b->link);
+}
+
 /* Slots of n bytes, of which all dwords that they touch are sent. */
 static inline uint32_t ht_dwords(uint64_t addr, uint32_t bytes)
 {

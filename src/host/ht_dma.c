@@ -49,11 +49,6 @@ static bool ht_dma_decoded(const struct ht *b, weft_phys_t addr, uint32_t bytes)
 	       host->decode(b->host->peer, addr, bytes);
 }
 
-static uint32_t link_number(const struct ht *b, const struct ht_link *l)
-{
-	return (uint32_t)(l - b->link);
-}
-
 static void mem_tell(struct ht *b, const struct ht_link *l,
 		     const struct weft_bus_txn *t, uint32_t at, uint32_t bytes,
 		     weft_time_t time)
@@ -65,7 +60,7 @@ static void mem_tell(struct ht *b, const struct ht_link *l,
 		.time = time,
 		.off = t->addr + at,
 		.bytes = bytes,
-		.dev = link_number(b, l),
+		.dev = ht_link_number(b, l),
 		.lazy = l->port->peer->told && host->settle,
 		.slice = t->data.buf ? weft_slice_sub(t->data, at, bytes)
 				     : (struct weft_slice){ .len = bytes },
@@ -137,7 +132,7 @@ static uint8_t ht_dma_sequence(struct ht_link *l, const struct weft_bus_txn *t,
 /* Puts the header of a device's request on the link. */
 static void head_put(struct ht *b, struct ht_link *l, struct ht_head *h)
 {
-	h->unit = (uint8_t)(1 + link_number(b, l));
+	h->unit = (uint8_t)(1 + ht_link_number(b, l));
 	ht_request_pack(h, l->lane[HT_UP].head);
 }
 
@@ -148,7 +143,7 @@ static void irq_send(struct ht *b, struct ht_link *l, uint64_t d)
 	uint64_t end = ht_occupy(b, l, HT_UP, d, HT_REQUEST / 4);
 	struct ht_head h = { .cmd = HT_CMD_WRITE_BYTES, .addr = HT_INTERRUPT };
 	struct weft_bus_note note = { .kind = WEFT_NOTE_IRQ,
-				      .dev = link_number(b, l),
+				      .dev = ht_link_number(b, l),
 				      .level = p->level };
 
 	head_put(b, l, &h);
@@ -239,35 +234,30 @@ void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d)
 
 /* ---- reads ---- */
 
-/* Slot at which memory has the data of a request that ends at slot `end`:
- * behind earlier writes; in order, or behind those of the same transaction. */
-static uint64_t read_slot(const struct ht *b, const struct ht_link *l,
-			  const struct ht_pkt *p, uint64_t end)
-{
-	uint32_t slow = p->at ? p->txn->slow_next : p->txn->slow_split;
-	double factor = p->txn->slow_factor;
-	bool overtakes = b->banks > 1 && p->txn->any_order;
-	weft_time_t t = ht_time(b, end);
-	uint64_t c = weft_clock_cycle(&b->slot, l->commit);
-	uint64_t s;
-
-	t += factor > 1 ? (weft_time_t)(factor * (double)b->t_read) : b->t_read;
-	t += (p->txn->addr + p->at) / HT_LINE % b->banks * b->t_bank;
-	s = ht_slot_near(b, t + weft_clock_edge(&b->core, slow));
-	return ht_later(ht_later(s, end + 1),
-			ht_later(c, overtakes ? p->after : l->answered));
-}
-
 /* At the bridge: the answer to the packet of n bytes from p->at. */
 static void read_serve(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 		       uint32_t n, uint64_t end)
 {
 	struct weft_bus_txn *t = p->txn;
 	struct ht_pkt *a = ht_pkt_new(b);
+	uint32_t slow = p->at ? t->slow_next : t->slow_split;
+	bool overtakes = b->banks > 1 && t->any_order;
+	weft_time_t ready = ht_time(b, end);
 	struct ht_head h;
+	uint64_t s;
 
 	ht_request_parse(l->lane[HT_UP].head, &h);
-	a->ready = p->after = read_slot(b, l, p, end);
+	/* Memory has the data behind earlier writes, and in order, or behind
+	 * those of the same transaction. */
+	ready += t->slow_factor > 1
+			 ? (weft_time_t)(t->slow_factor * (double)b->t_read)
+			 : b->t_read;
+	ready += (t->addr + p->at) / HT_LINE % b->banks * b->t_bank;
+	s = ht_slot_near(b, ready + weft_clock_edge(&b->core, slow));
+	s = ht_later(s, end + 1);
+	s = ht_later(s, weft_clock_cycle(&b->slot, l->commit));
+	s = ht_later(s, overtakes ? p->after : l->answered);
+	a->ready = p->after = s;
 	l->answered = ht_later(l->answered, a->ready);
 	a->tag = h.tag;
 	a->bytes = 4 * (h.count + 1u);
@@ -357,7 +347,7 @@ void ht_answer_send(struct ht *b, struct ht_link *l, uint64_t d)
 	struct ht_lane *lane = &l->lane[HT_DOWN];
 	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_ANSWER]);
 	struct ht_head h = { .cmd = HT_CMD_ANSWER,
-			     .unit = (uint8_t)(1 + link_number(b, l)),
+			     .unit = (uint8_t)(1 + ht_link_number(b, l)),
 			     .tag = p->tag,
 			     .count = (uint8_t)(p->bytes / 4 - 1),
 			     .pass_pw = p->relaxed,

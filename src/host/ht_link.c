@@ -146,9 +146,9 @@ static const char *const ht_doing[HT_DIRS][HT_VCS] = {
 WEFT_COLD static void occupied(const struct ht *b, const struct ht_link *l,
 			       enum ht_dir dir, uint64_t d, uint32_t slots)
 {
-	weft_span(b->comp, dir == HT_UP ? "up" : "down",
-		  (uint32_t)(l - b->link), ht_doing[dir][l->lane[dir].last],
-		  slots * 4, ht_time(b, d), ht_time(b, d + slots));
+	weft_span(b->comp, dir == HT_UP ? "up" : "down", ht_link_number(b, l),
+		  ht_doing[dir][l->lane[dir].last], slots * 4, ht_time(b, d),
+		  ht_time(b, d + slots));
 }
 
 uint64_t ht_occupy(struct ht *b, struct ht_link *l, enum ht_dir dir, uint64_t d,
@@ -181,7 +181,7 @@ void ht_kick(struct ht *b, struct ht_link *l, enum ht_dir dir)
 	first = ht_later(first, lane->free_at);
 	first = ht_later(first, weft_clock_cycle(&b->slot, now ? now - 1 : 0));
 	weft_timer_arm(b->comp, &lane->decide,
-		       (uint32_t)(l - b->link) * HT_DIRS + dir,
+		       ht_link_number(b, l) * HT_DIRS + dir,
 		       ht_time(b, first) + 1);
 }
 

@@ -301,7 +301,7 @@ static void load_tell(struct ht *b, struct ht_link *l)
 	note = note_of(b, p, p->io.tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_LOAD,
 		       p->ready);
 	weft_bus_tell(l->port, &note);
-	weft_wake(b->comp, b->devices * HT_DIRS + (uint32_t)(l - b->link),
+	weft_wake(b->comp, b->devices * HT_DIRS + ht_link_number(b, l),
 		  note.time + 1);
 }
 

@@ -194,7 +194,7 @@ static int light_processes_processor(struct weft_host *h)
 		c->head = p->next;
 		kernel = h->proc;
 		weft_count(h->hp->comp, HOST_C_TURNS, 1);
-		h->debt += h->hp->turn;
+		h->debt += h->hp->p.turn;
 		h->proc = p;
 		t = p->fn(h, p, p->arg);
 		host_pass(h, 0);

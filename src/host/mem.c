@@ -127,11 +127,6 @@ static void extents_insert(struct mem_extents *v, uint64_t off, uint64_t len)
 	vec_insert(v, i, (struct mem_extent){ .off = off, .len = len });
 }
 
-static void extents_remove(struct mem_extents *v, size_t i)
-{
-	memmove(v->at + i, v->at + i + 1, (--v->n - i) * sizeof(*v->at));
-}
-
 static uint64_t align_up(uint64_t x, uint64_t align)
 {
 	return (x + align - 1) & ~(align - 1);
@@ -147,7 +142,7 @@ static uint64_t take_spare(struct mem *m, uint64_t bytes, uint64_t align)
 
 		if (off < e.off || off > end || bytes > end - off)
 			continue;
-		extents_remove(&m->spare, i);
+		vec_remove(&m->spare, i);
 		if (off > e.off)
 			extents_insert(&m->spare, e.off, off - e.off);
 		if (off + bytes < end)
@@ -208,10 +203,10 @@ static void used_end(struct mem *m, size_t used)
 	struct mem_extents *v = &m->spare;
 	size_t i = extents_find(v, e.off);
 
-	extents_remove(&m->used, used);
+	vec_remove(&m->used, used);
 	if (i < v->n && e.off + e.len == v->at[i].off) {
 		e.len += v->at[i].len;
-		extents_remove(v, i);
+		vec_remove(v, i);
 	}
 	if (i && v->at[i - 1].off + v->at[i - 1].len == e.off)
 		v->at[i - 1].len += e.len;

@@ -71,6 +71,12 @@ void mem_fini(struct mem *m);
  * not to be closed; its size is fixed), or negative errno. */
 int mem_share(struct mem *m);
 
+/* Pages that [at, at + len) lies in. */
+static inline uint64_t mem_pages(uint64_t at, uint64_t len)
+{
+	return (at % MEM_PAGE + len + MEM_PAGE - 1) / MEM_PAGE;
+}
+
 /* True when [phys, phys + n) lies inside. */
 static inline bool mem_contains(const struct mem *m, weft_phys_t phys,
 				uint64_t n)

@@ -100,14 +100,9 @@ static void unpin_page(struct mem *m, const uint8_t *page)
 	mem_free(m, m->map + (uint64_t)frame * MEM_PAGE);
 }
 
-static uint64_t pages_of(const void *p, uint64_t len)
-{
-	return ((uintptr_t)p % MEM_PAGE + len + MEM_PAGE - 1) / MEM_PAGE;
-}
-
 bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys)
 {
-	uint64_t n = pages_of(p, len), i;
+	uint64_t n = mem_pages((uintptr_t)p, len), i;
 	uint8_t *page = page_of(p);
 	weft_phys_t first;
 
@@ -145,6 +140,6 @@ void mem_unpin(struct mem *m, const void *p, uint64_t len)
 
 	if (mem_phys_own(m, p, &phys))
 		return;
-	for (uint64_t i = 0; i < pages_of(p, len); i++)
+	for (uint64_t i = 0; i < mem_pages((uintptr_t)p, len); i++)
 		unpin_page(m, page_of(p) + i * MEM_PAGE);
 }

@@ -38,7 +38,7 @@ enum { PCI_DELAYED, PCI_WAIT };
 
 /* clang-format off */
 #define P(type, field, def, range, source, doc) \
-	WEFT_PARAM(type, struct pcibus, field, def, range, source, doc)
+	WEFT_PARAM(type, struct pcibus_params, field, def, range, source, doc)
 static const struct weft_param pci_params[] = {
 	P(CLOCK, clock,       "30ns",     "",             STATED,        "bus clock (11.2)"),
 	P(U32,   width,       "4",        "4|8",          RECONSTRUCTED, "bytes per clock (11.2)"),
@@ -106,8 +106,8 @@ static void read_latch(struct pcibus *b, struct pcibus_dev *dev, uint32_t n,
 		       uint64_t resp)
 {
 	const struct weft_bus_txn *t = dev->rd;
-	uint32_t mem = (uint32_t)weft_clock_cycle(&b->clock, b->t_mem);
-	uint64_t posted = weft_clock_cycle(&b->clock, b->commit);
+	uint32_t mem = (uint32_t)weft_clock_cycle(&b->p.clock, b->p.t_mem);
+	uint64_t posted = weft_clock_cycle(&b->p.clock, b->commit);
 	uint64_t ready = resp + mem + pcibus_slower(t, mem) + t->slow_split;
 
 	if (ready < posted)
@@ -127,15 +127,15 @@ static void read_retry(struct pcibus *b, struct pcibus_dev *dev, uint64_t d,
 	struct weft_bus_txn *t = dev->rd;
 	struct weft_bus_note note = { .kind = WEFT_NOTE_SPLIT,
 				      .time = pcibus_time(b, resp),
-				      .frame = pcibus_time(b, d + b->t_arb),
+				      .frame = pcibus_time(b, d + b->p.t_arb),
 				      .txn = t,
 				      .offset = t->moved,
 				      .bytes = dev->delayed.until - t->moved };
 
 	t->splits++;
 	weft_count(b->comp, PCIBUS_C_RETRIES, 1);
-	pcibus_occupy(b, d, resp + b->t_end - d);
-	dev->rd_ready = resp + b->t_end + b->t_retry;
+	pcibus_occupy(b, d, resp + b->p.t_end - d);
+	dev->rd_ready = resp + b->p.t_end + b->p.t_retry;
 	weft_bus_tell(dev->port, &note);
 }
 
@@ -143,17 +143,17 @@ static void pci_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 {
 	struct pcibus_dev *dev = &b->dev[i];
 	struct weft_bus_txn *t = dev->rd;
-	uint64_t frame = d + b->t_arb;
-	uint64_t resp = frame + b->t_ph + pcibus_dac(b, t), start;
+	uint64_t frame = d + b->p.t_arb;
+	uint64_t resp = frame + b->p.t_ph + pcibus_dac(b, t), start;
 	uint64_t addr = t->addr + t->moved;
-	uint32_t n = pcibus_least(t->bytes - t->moved, b->rd_chunk);
+	uint32_t n = pcibus_least(t->bytes - t->moved, b->p.rd_chunk);
 	bool first = dev->delayed.until <= t->moved;
 
 	/* bytes that the bridge reads ahead */
 	if (t->max_request)
 		n = pcibus_least(n, t->max_request);
-	if (b->page)
-		n = pcibus_least(n, b->page - addr % b->page);
+	if (b->p.page)
+		n = pcibus_least(n, b->p.page - addr % b->p.page);
 	dev->rd_ready = PCIBUS_NEVER;
 	if (first && pcibus_answer(b, t, n) != WEFT_BUS_OK) {
 		pcibus_aborted(b, dev, t, d, WEFT_BUS_MASTER_ABORT);
@@ -163,12 +163,12 @@ static void pci_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	if (first)
 		read_latch(b, dev, n, resp);
 	start = dev->delayed.ready;
-	if (start > resp && b->reads == PCI_DELAYED) {
+	if (start > resp && b->p.reads == PCI_DELAYED) {
 		read_retry(b, dev, d, resp);
 		return;
 	}
-	if (start < resp + b->t_turn)
-		start = resp + b->t_turn;
+	if (start < resp + b->p.t_turn)
+		start = resp + b->p.t_turn;
 	weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
 	pcibus_data(b, dev, t, dev->delayed.until - t->moved, d, frame, start);
 }
@@ -178,13 +178,13 @@ static void pci_read_end(struct pcibus *b, struct pcibus_dev *dev, uint64_t end,
 {
 	struct weft_bus_txn *t = dev->rd;
 
-	if (b->t_end)
-		pcibus_occupy(b, end, b->t_end);
+	if (b->p.t_end)
+		pcibus_occupy(b, end, b->p.t_end);
 	if (t->moved == t->bytes) {
 		pcibus_done(b, dev, t, end);
 		return;
 	}
-	dev->rd_ready = end + b->t_end + b->t_retry;
+	dev->rd_ready = end + b->p.t_end + b->p.t_retry;
 	weft_count(b->comp, timer ? PCIBUS_C_TIMER_CUTS : PCIBUS_C_DISCONNECTS,
 		   1);
 }
@@ -194,7 +194,7 @@ static void pci_read_end(struct pcibus *b, struct pcibus_dev *dev, uint64_t end,
 static uint64_t pci_store_clocks(const struct pcibus *b,
 				 const struct pcibus_pio *p)
 {
-	return b->t_park + b->t_ph + (p->io.tagged ? b->t_tag : 0) +
+	return b->p.t_park + b->p.t_ph + (p->io.tagged ? b->p.t_tag : 0) +
 	       pcibus_beats(b, p->io.off, p->io.bytes);
 }
 
@@ -226,14 +226,14 @@ static int pci_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct pcibus *b = c->state;
 
-	if (b->page & (b->page - 1) || (b->page && b->page < 8) ||
-	    b->line & (b->line - 1))
+	if (b->p.page & (b->p.page - 1) || (b->p.page && b->p.page < 8) ||
+	    b->p.line & (b->p.line - 1))
 		return weft_fail(
 			err, EINVAL,
 			"%s: page and line must be powers of two from 8 on",
 			c->name);
-	b->block = (uint32_t)b->line;
-	b->lanes = b->width - 1;
+	b->block = (uint32_t)b->p.line;
+	b->lanes = b->p.width - 1;
 	return pcibus_init(c, &pci_kind, &pci_ops, err);
 }
 

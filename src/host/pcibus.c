@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+static_assert(offsetof(struct pcibus, p) == 0, "rows have offsets in params");
+
 const struct weft_port_decl pcibus_ports[] = {
 	{ "host", WEFT_PORT_BUS, NULL,
 	  .doc = "the node's memory and processor" },
@@ -68,7 +70,8 @@ void pcibus_kick(struct pcibus *b)
 	if (b->tenure.left || b->load.open)
 		return; /* the end of this one is not known yet */
 	first = pcibus_sooner(first, pcibus_ready(b, PCIBUS_M_COMPLETION));
-	for (const struct pcibus_dev *d = b->dev; d < b->dev + b->devices; d++)
+	for (const struct pcibus_dev *d = b->dev; d < b->dev + b->p.devices;
+	     d++)
 		first = pcibus_sooner(first,
 				      pcibus_sooner(d->rd_ready, d->wr_ready));
 	if (first == PCIBUS_NEVER)
@@ -81,7 +84,7 @@ void pcibus_kick(struct pcibus *b)
 
 static void pcibus_decide(struct pcibus *b)
 {
-	uint32_t n = PCIBUS_M_DEVICES + 2 * b->devices, m = b->last;
+	uint32_t n = PCIBUS_M_DEVICES + 2 * b->p.devices, m = b->last;
 	uint64_t d;
 	uint32_t dev;
 
@@ -131,7 +134,7 @@ void pcibus_irq(struct weft_port *dev_port, bool asserted)
 	struct pcibus *b = dev_port->peer->comp->state;
 	struct weft_bus_note note = {
 		.kind = WEFT_NOTE_IRQ,
-		.time = pcibus_time(b, pcibus_edge_next(b) + b->t_irq),
+		.time = pcibus_time(b, pcibus_edge_next(b) + b->p.t_irq),
 		.dev = dev_port->peer->index - 1,
 		.level = asserted,
 	};
@@ -143,7 +146,7 @@ const struct weft_clock *pcibus_clock(struct weft_port *port)
 {
 	struct pcibus *b = port->peer->comp->state;
 
-	return &b->clock;
+	return &b->p.clock;
 }
 
 void pcibus_settle(struct weft_port *dev_port)
@@ -163,13 +166,13 @@ int pcibus_init(struct weft_comp *c, const struct pcibus_kind *kind,
 	b->comp = c;
 	b->kind = kind;
 	b->host = &c->ports[0];
-	b->last = PCIBUS_M_DEVICES + 2 * b->devices - 1;
-	b->dev = calloc(b->devices, sizeof(*b->dev));
-	b->split = calloc(b->devices, sizeof(*b->split));
-	b->pio = calloc(b->pio_depth + 1, sizeof(*b->pio));
+	b->last = PCIBUS_M_DEVICES + 2 * b->p.devices - 1;
+	b->dev = calloc(b->p.devices, sizeof(*b->dev));
+	b->split = calloc(b->p.devices, sizeof(*b->split));
+	b->pio = calloc(b->p.pio_depth + 1, sizeof(*b->pio));
 	if (!b->dev || !b->split || !b->pio)
 		return weft_fail(err, ENOMEM, "%s: out of memory", c->name);
-	for (uint32_t i = 0; i < b->devices; i++)
+	for (uint32_t i = 0; i < b->p.devices; i++)
 		b->dev[i] = (struct pcibus_dev){ .port = &c->ports[1 + i],
 						 .rd_ready = PCIBUS_NEVER,
 						 .wr_ready = PCIBUS_NEVER };
@@ -185,7 +188,7 @@ uint64_t pcibus_ahead(const struct weft_comp *c, uint32_t k)
 	weft_time_t now = weft_now(c);
 
 	if (k == PCIBUS_C_BUSY) {
-		uint64_t cycle = weft_clock_cycle(&b->clock, now);
+		uint64_t cycle = weft_clock_cycle(&b->p.clock, now);
 		uint64_t left = b->free_at > cycle ? b->free_at - cycle : 0;
 
 		return left < b->held ? left : b->held;
@@ -204,7 +207,7 @@ int pcibus_finish(struct weft_comp *c, struct weft_err *err)
 
 	if (!weft_sim_idle(c->sim))
 		return 0; /* stopped early: tenures may be on the bus */
-	for (uint32_t i = 0; i < b->devices; i++)
+	for (uint32_t i = 0; i < b->p.devices; i++)
 		if (b->dev[i].rd || b->dev[i].wr)
 			return weft_fail(
 				err, EPROTO,

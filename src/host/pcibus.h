@@ -127,8 +127,8 @@ struct pcibus_burst {
 	weft_time_t start, end;
 };
 
-struct pcibus {
-	/* parameters */
+/* Parameters: pci.c and pcix.c say what each is. */
+struct pcibus_params {
 	struct weft_clock clock;
 	uint32_t width, devices, pio_depth;
 	uint32_t t_arb, t_ph, t_gap, t_split, t_disc, t_pio1, t_piob;
@@ -139,7 +139,10 @@ struct pcibus {
 	uint32_t max_retries;
 	uint64_t page, line, rd_chunk;
 	weft_time_t t_mem, h_rd_out, h_rd_in, h_wr_out, h_wr_in, h_dw;
-	/* state */
+};
+
+struct pcibus {
+	struct pcibus_params p; /* first: rows have offsets in it */
 	const struct pcibus_kind *kind;
 	uint32_t block; /* bytes: where a tenure may end */
 	uint64_t lanes; /* address bits inside of a datum */
@@ -164,26 +167,26 @@ struct pcibus {
 
 static inline weft_time_t pcibus_time(const struct pcibus *b, uint64_t edge)
 {
-	return weft_clock_edge(&b->clock, edge);
+	return weft_clock_edge(&b->p.clock, edge);
 }
 
 /* The edge whose arbitration is being computed. */
 static inline uint64_t pcibus_edge_past(const struct pcibus *b)
 {
-	return weft_clock_cycle(&b->clock, weft_now(b->comp) - 1);
+	return weft_clock_cycle(&b->p.clock, weft_now(b->comp) - 1);
 }
 
 /* First edge at or after now. */
 static inline uint64_t pcibus_edge_next(const struct pcibus *b)
 {
-	return weft_clock_cycle(&b->clock, weft_now(b->comp));
+	return weft_clock_cycle(&b->p.clock, weft_now(b->comp));
 }
 
 /* Clocks of n bytes at an address, for devices. */
 static inline uint64_t pcibus_beats(const struct pcibus *b, uint64_t addr,
 				    uint32_t bytes)
 {
-	return ((addr & b->lanes) + bytes + b->width - 1) / b->width;
+	return ((addr & b->lanes) + bytes + b->p.width - 1) / b->p.width;
 }
 
 static inline uint32_t pcibus_least(uint64_t a, uint64_t b)
@@ -229,7 +232,7 @@ void pcibus_block(struct pcibus *b);
 static inline uint32_t pcibus_dac(const struct pcibus *b,
 				  const struct weft_bus_txn *t)
 {
-	return (t->addr + t->moved) >> 32 ? b->t_dac : 0;
+	return (t->addr + t->moved) >> 32 ? b->p.t_dac : 0;
 }
 
 /* Answer of memory to an access to the next n bytes of t. */

@@ -73,10 +73,10 @@ void pcibus_aborted(struct pcibus *b, struct pcibus_dev *dev,
 		    struct weft_bus_txn *t, uint64_t d,
 		    enum weft_bus_status status)
 {
-	uint64_t len = b->t_arb + b->t_ph + pcibus_dac(b, t);
+	uint64_t len = b->p.t_arb + b->p.t_ph + pcibus_dac(b, t);
 
 	if (status == WEFT_BUS_MASTER_ABORT)
-		len += b->t_abort; /* until no target can answer */
+		len += b->p.t_abort; /* until no target can answer */
 	t->tenures++;
 	t->status = status;
 	weft_count(b->comp, PCIBUS_C_ABORTS, 1);
@@ -101,7 +101,7 @@ void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 				     : (struct weft_slice){ .len = bytes },
 		.wrong = t->error == WEFT_BUS_E_DATA ? t->error : 0,
 		/* with the last datum: nothing to tell apart */
-		.trace_id = b->h_dw ? t->trace_id : 0,
+		.trace_id = b->p.h_dw ? t->trace_id : 0,
 	};
 
 	weft_bus_tell(b->host, &mem);
@@ -127,7 +127,7 @@ uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
 	};
 
 	if (!read) {
-		b->commit = note.data_end + b->h_dw;
+		b->commit = note.data_end + b->p.h_dw;
 		pcibus_mem_tell(b, dev, t, bytes, b->commit);
 	}
 	weft_bus_tell(dev->port, &note);
@@ -163,9 +163,10 @@ static void tenure_end(struct pcibus *b, struct pcibus_dev *dev, bool read,
 		return;
 	}
 	/* The next address phase comes T_DISC later at the earliest. */
-	dev->wr_ready = end +
-			(b->t_disc > b->t_arb ? b->t_disc - b->t_arb : 0) +
-			pcibus_slower(t, b->t_disc);
+	dev->wr_ready =
+		end +
+		(b->p.t_disc > b->p.t_arb ? b->p.t_disc - b->p.t_arb : 0) +
+		pcibus_slower(t, b->p.t_disc);
 	weft_count(b->comp, timer ? PCIBUS_C_TIMER_CUTS : PCIBUS_C_DISCONNECTS,
 		   1);
 }
@@ -215,7 +216,7 @@ void pcibus_block(struct pcibus *b)
 	uint64_t end;
 
 	/* it is if another master waits */
-	for (uint32_t m = 0; m < PCIBUS_M_DEVICES + 2 * b->devices; m++)
+	for (uint32_t m = 0; m < PCIBUS_M_DEVICES + 2 * b->p.devices; m++)
 		if ((m < PCIBUS_M_DEVICES ||
 		     (m - PCIBUS_M_DEVICES) / 2 != tn->dev) &&
 		    pcibus_ready(b, m) < tn->next)
@@ -241,14 +242,14 @@ void pcibus_write_grant(struct pcibus *b, uint32_t i, uint64_t d)
 {
 	struct pcibus_dev *dev = &b->dev[i];
 	struct weft_bus_txn *t = dev->wr;
-	uint64_t addr = t->addr + t->moved, frame = d + b->t_arb;
-	uint32_t n = pcibus_least(t->bytes - t->moved, b->wr_chunk);
+	uint64_t addr = t->addr + t->moved, frame = d + b->p.t_arb;
+	uint32_t n = pcibus_least(t->bytes - t->moved, b->p.wr_chunk);
 	enum weft_bus_status status;
 
 	/* the bridge disconnects after WR_CHUNK, the device stops at the border
 	 * of a page */
-	if (b->page)
-		n = pcibus_least(n, b->page - addr % b->page);
+	if (b->p.page)
+		n = pcibus_least(n, b->p.page - addr % b->p.page);
 	status = pcibus_answer(b, t, n);
 
 	dev->wr_ready = PCIBUS_NEVER;
@@ -258,5 +259,6 @@ void pcibus_write_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	}
 	t->tenures++;
 	weft_count(b->comp, PCIBUS_C_WRITES, 1);
-	pcibus_data(b, dev, t, n, d, frame, frame + b->t_ph + pcibus_dac(b, t));
+	pcibus_data(b, dev, t, n, d, frame,
+		    frame + b->p.t_ph + pcibus_dac(b, t));
 }

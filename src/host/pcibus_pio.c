@@ -16,7 +16,7 @@
 
 static struct pcibus_pio *pio_push(struct pcibus *b, enum pcibus_op op)
 {
-	uint32_t cap = b->pio_depth + 1;
+	uint32_t cap = b->p.pio_depth + 1;
 	struct pcibus_pio *p = &b->pio[(b->pio_head + b->n_pio++) % cap];
 
 	assert(b->n_pio <= cap);
@@ -26,9 +26,9 @@ static struct pcibus_pio *pio_push(struct pcibus *b, enum pcibus_op op)
 	/* first edge at or behind its way: processor and bus do not run in
 	 * step */
 	p->ready = weft_clock_cycle(
-		&b->clock,
+		&b->p.clock,
 		weft_now(b->comp) +
-			(op == PCIBUS_STORE ? b->h_wr_out : b->h_rd_out));
+			(op == PCIBUS_STORE ? b->p.h_wr_out : b->p.h_rd_out));
 	if (p->ready < pcibus_edge_next(b))
 		p->ready = pcibus_edge_next(b);
 	b->n_store += op == PCIBUS_STORE;
@@ -37,7 +37,7 @@ static struct pcibus_pio *pio_push(struct pcibus *b, enum pcibus_op op)
 
 static void pio_pop(struct pcibus *b)
 {
-	b->pio_head = (b->pio_head + 1) % (b->pio_depth + 1);
+	b->pio_head = (b->pio_head + 1) % (b->p.pio_depth + 1);
 	b->n_pio--;
 }
 
@@ -46,7 +46,7 @@ static bool store_room(const struct pcibus *b)
 {
 	uint32_t on_bus = weft_now(b->comp) < pcibus_time(b, b->store_until);
 
-	return b->n_store + on_bus < b->pio_depth;
+	return b->n_store + on_bus < b->p.pio_depth;
 }
 
 bool pcibus_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
@@ -102,7 +102,7 @@ bool pcibus_present(struct weft_port *host_port, uint32_t dev)
 {
 	struct pcibus *b = host_port->peer->comp->state;
 
-	return dev < b->devices && b->dev[dev].port->peer;
+	return dev < b->p.devices && b->dev[dev].port->peer;
 }
 
 /* The device that answers, or NULL. */
@@ -125,8 +125,8 @@ static bool pcibus_pio_retried(struct pcibus *b, struct pcibus_pio *p,
 {
 	weft_count(b->comp, PCIBUS_C_RETRIES, 1);
 	pcibus_occupy(b, d, len);
-	p->ready = d + len + b->t_retry;
-	if (p->retries++ < b->max_retries)
+	p->ready = d + len + b->p.t_retry;
+	if (p->retries++ < b->p.max_retries)
 		return false;
 	weft_count(b->comp, PCIBUS_C_DISCARDS, 1);
 	return true;
@@ -134,7 +134,7 @@ static bool pcibus_pio_retried(struct pcibus *b, struct pcibus_pio *p,
 
 static uint32_t retry_clocks(const struct pcibus *b)
 {
-	return b->t_park + b->t_ph + b->t_end;
+	return b->p.t_park + b->p.t_ph + b->p.t_end;
 }
 
 /* The store on the bus has left the bridge at edge `end`. */
@@ -155,7 +155,7 @@ static void store_gone(struct pcibus *b, const struct pcibus_pio *p,
 static void store_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 {
 	struct pcibus_dev *dev = pcibus_pio_target(b, p);
-	uint64_t len = b->t_park + b->t_ph + b->t_abort;
+	uint64_t len = b->p.t_park + b->p.t_ph + b->p.t_abort;
 	struct weft_bus_note note;
 
 	if (dev && dev->window && !dev->places) {
@@ -168,7 +168,7 @@ static void store_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 		note = pio_note(&p->io,
 				p->io.tagged ? WEFT_NOTE_TAGGED
 					     : WEFT_NOTE_STORE,
-				pcibus_time(b, d + len) + b->h_wr_in);
+				pcibus_time(b, d + len) + b->p.h_wr_in);
 		if (p->io.tagged)
 			weft_count(b->comp, PCIBUS_C_TAGGED, 1);
 		dev->places -= dev->window != 0;
@@ -226,7 +226,7 @@ static void load_finish(struct pcibus *b, uint64_t start)
 	uint64_t end = start + l->tail;
 	struct weft_bus_note note = pio_note(
 		&l->pio, l->pio.tagged ? WEFT_NOTE_ANSWERED : WEFT_NOTE_LOADED,
-		pcibus_time(b, end) + b->h_rd_in);
+		pcibus_time(b, end) + b->p.h_rd_in);
 
 	if (!l->replied)
 		weft_count(b->comp, PCIBUS_C_ABORTS, 1);
@@ -277,8 +277,8 @@ static void load_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 {
 	struct pcibus_load *l = &b->load;
 	struct pcibus_dev *dev = pcibus_pio_target(b, p);
-	uint64_t asked = d + b->t_park + b->t_ph;
-	uint64_t stored = weft_clock_cycle(&b->clock, b->stored);
+	uint64_t asked = d + b->p.t_park + b->p.t_ph;
+	uint64_t stored = weft_clock_cycle(&b->p.clock, b->stored);
 	bool cond = p->op == PCIBUS_COND;
 
 	if (l->latched && !l->replied) {
@@ -286,7 +286,7 @@ static void load_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 		return;
 	}
 	if (p->io.tagged)
-		asked += b->t_tag;
+		asked += b->p.t_tag;
 	if (cond) /* the condition goes in front */
 		asked += b->kind->pio_beats(b, 0, 8) +
 			 b->kind->pio_beats(b, p->io.off, p->io.bytes);
@@ -295,14 +295,14 @@ static void load_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 		asked = stored;
 	if (!l->latched)
 		load_tell(b, dev, p, asked);
-	l->data = asked + (cond ? 0 : b->t_turn) + b->t_read;
-	l->tail = b->t_end +
+	l->data = asked + (cond ? 0 : b->p.t_turn) + b->p.t_read;
+	l->tail = b->p.t_end +
 		  (cond ? 0 : b->kind->pio_beats(b, p->io.off, p->io.bytes));
 	if (!dev) {
-		l->data = d + b->t_park + b->t_ph + b->t_abort;
+		l->data = d + b->p.t_park + b->p.t_ph + b->p.t_abort;
 		l->tail = 0;
 	}
-	l->limit = d + b->t_park + b->t_initial;
+	l->limit = d + b->p.t_park + b->p.t_initial;
 	l->open = true;
 	pcibus_occupy(b, d, l->data - d);
 	load_wake(b, l->data - 1);
@@ -333,7 +333,7 @@ void pcibus_loaded(struct pcibus *b)
 		return;
 	} else {
 		weft_count(b->comp, PCIBUS_C_WAITS, l->due + 1 - l->data);
-		load_retry(b, b->free_at, l->due + 1 + b->t_end - b->free_at);
+		load_retry(b, b->free_at, l->due + 1 + b->p.t_end - b->free_at);
 	}
 	pcibus_kick(b);
 }

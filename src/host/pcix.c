@@ -46,7 +46,7 @@
 
 /* clang-format off */
 #define P(type, field, def, range, source, doc) \
-	WEFT_PARAM(type, struct pcibus, field, def, range, source, doc)
+	WEFT_PARAM(type, struct pcibus_params, field, def, range, source, doc)
 static const struct weft_param pcix_params[] = {
 	P(CLOCK, clock,     "100MHz", "",      STATED,        "bus clock F_PCI (P 1, T 2.1)"),
 	P(U32,   width,     "8",      "4|8",   STATED,        "bytes per clock of device transfers W_PCI (P 1)"),
@@ -94,10 +94,10 @@ static void pcix_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 {
 	struct pcibus_dev *dev = &b->dev[i];
 	struct weft_bus_txn *t = dev->rd;
-	uint64_t resp = d + b->t_arb + b->t_ph + pcibus_dac(b, t);
+	uint64_t resp = d + b->p.t_arb + b->p.t_ph + pcibus_dac(b, t);
 	struct weft_bus_note note = { .kind = WEFT_NOTE_SPLIT,
 				      .time = pcibus_time(b, resp),
-				      .frame = pcibus_time(b, d + b->t_arb),
+				      .frame = pcibus_time(b, d + b->p.t_arb),
 				      .txn = t,
 				      .offset = t->moved };
 
@@ -120,12 +120,12 @@ static void pcix_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	weft_bus_tell(dev->port, &note);
 	dev->seq_left = note.bytes;
 	/* T_SPLIT ends at the first datum: gap and phases are inside. */
-	last = (b->split_head + b->n_split++) % b->devices;
-	assert(b->n_split <= b->devices);
+	last = (b->split_head + b->n_split++) % b->p.devices;
+	assert(b->n_split <= b->p.devices);
 	b->split[last] = (struct pcibus_split){
 		.dev = i,
-		.ready = resp + b->t_split + pcibus_slower(t, b->t_split) +
-			 t->slow_split - b->t_gap - b->t_ph
+		.ready = resp + b->p.t_split + pcibus_slower(t, b->p.t_split) +
+			 t->slow_split - b->p.t_gap - b->p.t_ph
 	};
 }
 
@@ -134,7 +134,7 @@ static void split_pop(struct pcibus *b, struct pcibus_dev *dev, uint64_t end)
 {
 	struct weft_bus_txn *t = dev->rd;
 
-	b->split_head = (b->split_head + 1) % b->devices;
+	b->split_head = (b->split_head + 1) % b->p.devices;
 	b->n_split--;
 	if (t->moved == t->bytes || t->status == WEFT_BUS_SPLIT_ERROR)
 		pcibus_done(b, dev, t, end);
@@ -147,12 +147,12 @@ static void pcix_completion_grant(struct pcibus *b, uint64_t d)
 	struct pcibus_split *s = &b->split[b->split_head];
 	struct pcibus_dev *dev = &b->dev[s->dev];
 	struct weft_bus_txn *t = dev->rd;
-	uint32_t n = pcibus_least(dev->seq_left, b->sc_chunk);
-	uint64_t frame = d + b->t_gap;
+	uint32_t n = pcibus_least(dev->seq_left, b->p.sc_chunk);
+	uint64_t frame = d + b->p.t_gap;
 	uint64_t end;
 
 	if (t->error == WEFT_BUS_E_MESSAGE) {
-		uint64_t len = b->t_gap + b->t_ph + 1;
+		uint64_t len = b->p.t_gap + b->p.t_ph + 1;
 
 		/* The bridge has no data: a message of one datum says so. */
 		dev->rd->status = WEFT_BUS_SPLIT_ERROR;
@@ -162,18 +162,18 @@ static void pcix_completion_grant(struct pcibus *b, uint64_t d)
 		return;
 	}
 	pcibus_mem_tell(b, dev, t, n, pcibus_time(b, frame));
-	end = pcibus_burst(b, dev, t, n, frame, frame + b->t_ph, false);
+	end = pcibus_burst(b, dev, t, n, frame, frame + b->p.t_ph, false);
 	weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
 	pcibus_occupy(b, d, end - d);
 	/* a fault: the bridge sends the last completion once more */
 	if (t->error == WEFT_BUS_E_REPEAT && t->moved == t->bytes) {
 		weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
 		pcibus_occupy(b, end,
-			      b->t_gap + b->t_ph + pcibus_beats(b, 0, n));
+			      b->p.t_gap + b->p.t_ph + pcibus_beats(b, 0, n));
 	}
 	dev->seq_left -= n;
 	if (dev->seq_left)
-		s->ready = end + pcibus_slower(t, b->t_gap) + t->slow_next;
+		s->ready = end + pcibus_slower(t, b->p.t_gap) + t->slow_next;
 	else
 		split_pop(b, dev, end);
 }
@@ -192,7 +192,7 @@ static uint64_t pcix_store_clocks(const struct pcibus *b,
 {
 	uint64_t n = pcix_dwords(b, p->io.off, p->io.bytes);
 
-	return n == 1 ? b->t_pio1 : b->t_piob + n;
+	return n == 1 ? b->p.t_pio1 : b->p.t_piob + n;
 }
 
 static const struct pcibus_kind pcix_kind = {
@@ -219,18 +219,18 @@ static int pcix_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct pcibus *b = c->state;
 
-	if (b->sc_chunk % b->width || b->wr_chunk % b->width)
+	if (b->p.sc_chunk % b->p.width || b->p.wr_chunk % b->p.width)
 		return weft_fail(
 			err, EINVAL,
 			"%s: sc_chunk and wr_chunk must be multiples of the bus width %u",
-			c->name, b->width);
-	if (b->t_split < b->t_gap + b->t_ph)
+			c->name, b->p.width);
+	if (b->p.t_split < b->p.t_gap + b->p.t_ph)
 		return weft_fail(err, EINVAL,
 				 "%s.t_split: %u is below t_gap + t_ph = %u",
-				 c->name, b->t_split, b->t_gap + b->t_ph);
-	b->t_park = b->t_arb;
+				 c->name, b->p.t_split, b->p.t_gap + b->p.t_ph);
+	b->p.t_park = b->p.t_arb;
 	b->block = PCIX_ADB;
-	b->lanes = b->width - 1;
+	b->lanes = b->p.width - 1;
 	return pcibus_init(c, &pcix_kind, &pcix_ops, err);
 }
 

@@ -67,8 +67,7 @@ bool mem_far_del(struct mem *m, void *shadow)
 	f = m->far.at[i];
 	mem_settled(m);
 	mem_far_forget(m, f.owner);
-	memmove(&m->far.at[i], &m->far.at[i + 1],
-		(--m->far.n - i) * sizeof(*m->far.at));
+	vec_remove(&m->far, i);
 	if (f.owner->strict)
 		mprotect(f.shadow, f.len, PROT_READ | PROT_WRITE);
 	return mem_free(m, f.shadow);

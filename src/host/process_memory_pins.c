@@ -62,21 +62,14 @@ static bool unpin_page(struct mem *m, const struct weft_far_owner *o,
 	if (--pin->refs)
 		return true;
 	frame = pin->frame;
-	memmove(pin, pin + 1,
-		(size_t)(m->far_pins.at + --m->far_pins.n - pin) *
-			sizeof(*pin));
+	vec_remove(&m->far_pins, (size_t)(pin - m->far_pins.at));
 	return mem_far_del(m, frame);
-}
-
-static uint64_t pages_of(uint64_t va, uint64_t len)
-{
-	return (va % MEM_PAGE + len + MEM_PAGE - 1) / MEM_PAGE;
 }
 
 bool mem_far_pin(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		 uint64_t len, weft_phys_t *phys)
 {
-	uint64_t n = pages_of(va, len), first = va - va % MEM_PAGE, i;
+	uint64_t n = mem_pages(va, len), first = va - va % MEM_PAGE, i;
 
 	if (len > m->bytes || va + len < va)
 		return false;
@@ -96,7 +89,7 @@ bool mem_far_unpin(struct mem *m, const struct weft_far_owner *o, uint64_t va,
 	uint64_t first = va - va % MEM_PAGE;
 	bool ok = len <= m->bytes && va + len >= va;
 
-	for (uint64_t i = 0; ok && i < pages_of(va, len); i++)
+	for (uint64_t i = 0; ok && i < mem_pages(va, len); i++)
 		ok = unpin_page(m, o, first + i * MEM_PAGE);
 	return ok;
 }

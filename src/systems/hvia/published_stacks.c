@@ -22,11 +22,8 @@ static double published_stacks_value(const struct repro_data *d, enum stack s,
 {
 	static const char *const setting[] = {
 		[HVIA] = "vipl.pingpong nodes.nic.type=hvia.nic",
-		[MVIA] = "mvia.pingpong nodes.host.irq_entry=0 "
-			 "nodes.host.poll_hit=0",
-		[TCPIP] =
-			"tcpip.pingpong nodes.host.irq_entry=0 "
-			"nodes.host.poll_hit=0",
+		[MVIA] = HVIA_MVIA,
+		[TCPIP] = HVIA_TCPIP,
 	};
 	char point[160], name[64];
 
@@ -64,16 +61,6 @@ double hvia_eval_tcpip_latency(const struct repro_data *d)
 	return published_stacks_latency(d, TCPIP, 0);
 }
 
-double hvia_eval_mvia_rate(const struct repro_data *d)
-{
-	return published_stacks_rate(d, MVIA);
-}
-
-double hvia_eval_tcpip_rate(const struct repro_data *d)
-{
-	return published_stacks_rate(d, TCPIP);
-}
-
 double hvia_eval_mvia_ratio(const struct repro_data *d)
 {
 	return published_stacks_latency(d, MVIA, 0) /
@@ -107,16 +94,6 @@ double hvia_eval_mvia_small(const struct repro_data *d)
 			least = v;
 	}
 	return least;
-}
-
-double hvia_eval_mvia_busy(const struct repro_data *d)
-{
-	return published_stacks_value(d, MVIA, BIG, "utilisation");
-}
-
-double hvia_eval_tcpip_busy(const struct repro_data *d)
-{
-	return published_stacks_value(d, TCPIP, BIG, "utilisation");
 }
 
 double hvia_eval_tcpip_rises(const struct repro_data *d)

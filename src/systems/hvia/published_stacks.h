@@ -7,21 +7,22 @@
 #include "front/repro/repro.h"
 
 double hvia_eval_mvia_latency(const struct repro_data *d);
-double hvia_eval_mvia_rate(const struct repro_data *d);
+
 double hvia_eval_tcpip_latency(const struct repro_data *d);
-double hvia_eval_tcpip_rate(const struct repro_data *d);
+
 double hvia_eval_mvia_ratio(const struct repro_data *d);
 double hvia_eval_tcpip_ratio(const struct repro_data *d);
 double hvia_eval_mvia_gain(const struct repro_data *d);
 double hvia_eval_tcpip_gain(const struct repro_data *d);
 double hvia_eval_mvia_small(const struct repro_data *d);
-double hvia_eval_mvia_busy(const struct repro_data *d);
-double hvia_eval_tcpip_busy(const struct repro_data *d);
+
 double hvia_eval_tcpip_rises(const struct repro_data *d);
 double hvia_eval_speedup_least(const struct repro_data *d);
 double hvia_eval_speedup_most(const struct repro_data *d);
 
 /* clang-format off */
+#define HVIA_MVIA "mvia.pingpong nodes.host.irq_entry=0 nodes.host.poll_hit=0"
+#define HVIA_TCPIP "tcpip.pingpong nodes.host.irq_entry=0 nodes.host.poll_hit=0"
 #define HVIA_STACKS "hvia/stacks"
 #define STACK_WHY "fitted by hand, one moderation time for both stacks"
 #define HVIA_SHAPE "28 sizes; the text has end points only, and the stacks are "\
@@ -42,7 +43,7 @@ double hvia_eval_speedup_most(const struct repro_data *d);
 	{ "HV-13-bw", "M-VIA: bandwidth, 1 MB", "MB/s", 90.5,                  \
 	  REPRO_PCT, 0.2, REPRO_CALIBRATED, "eth.nic.turn",                    \
 	  .why = STACK_WHY, .experiment = HVIA_STACKS,                         \
-	  .eval = hvia_eval_mvia_rate },                                       \
+	  .point = "workload.size=1048576 workload.program=" HVIA_MVIA, .metric = "n0.prog0.bandwidth" },                                       \
 	{ "HV-14", "TCP/IP: latency, 4 bytes", "us", 27,                       \
 	  REPRO_ROUNDED, 0, REPRO_CALIBRATED, "eth.nic.moderation",            \
 	  .note = HVIA_FITTED,                                                 \
@@ -50,7 +51,7 @@ double hvia_eval_speedup_most(const struct repro_data *d);
 	{ "HV-14-bw", "TCP/IP: bandwidth, 1 MB", "MB/s", 72.5,                 \
 	  REPRO_PCT, 0.2, REPRO_CALIBRATED, "tcpip.pingpong.restart",          \
 	  .why = STACK_WHY, .experiment = HVIA_STACKS,                         \
-	  .eval = hvia_eval_tcpip_rate },                                      \
+	  .point = "workload.size=1048576 workload.program=" HVIA_TCPIP, .metric = "n0.prog0.bandwidth" },                                      \
 	{ "HV-15", "latency, M-VIA / HVIA-GE", "", 2.8, REPRO_PCT, 3,          \
 	  REPRO_CALIBRATED, HVIA_LATENCIES, .report_only = true,               \
 	  .note = "2.8 as printed; its own 21.3 / 8.2 us are 2.60",            \
@@ -73,11 +74,11 @@ double hvia_eval_speedup_most(const struct repro_data *d);
 	{ "HV-17-1M", "M-VIA: utilisation, 1 MB", "%", 30, REPRO_ABS,          \
 	  0.6, REPRO_CALIBRATED, "mvia.pingpong.copy_rx",                      \
 	  .why = "fitted by hand; printed as 30",                              \
-	  .experiment = HVIA_STACKS, .eval = hvia_eval_mvia_busy },            \
+	  .experiment = HVIA_STACKS, .point = "workload.size=1048576 workload.program=" HVIA_MVIA, .metric = "n0.prog0.utilisation" },            \
 	{ "HV-18", "TCP/IP: utilisation, 1 MB", "%", 57.5, REPRO_ABS,          \
 	  2.5, REPRO_CALIBRATED, "tcpip.pingpong.copy_tx, copy_rx",            \
 	  .derived = true, .why = "printed: 55 to 60",                         \
-	  .experiment = HVIA_STACKS, .eval = hvia_eval_tcpip_busy },           \
+	  .experiment = HVIA_STACKS, .point = "workload.size=1048576 workload.program=" HVIA_TCPIP, .metric = "n0.prog0.utilisation" },           \
 	{ "HV-18-up", "TCP/IP: utilisation rises with the size", "", 1,        \
 	  REPRO_EXACT, 0, REPRO_PREDICTED, .experiment = HVIA_STACKS,          \
 	  .eval = hvia_eval_tcpip_rises },                                     \

@@ -310,7 +310,7 @@ static void test_node_of_a_name(void **state)
 
 		assert_int_equal(weft_param_set(c, "node", "77", &err), 0);
 		assert_int_equal(weft_comp_init(c, &err), 0);
-		assert_int_equal(hp->node, t[i].node);
+		assert_int_equal(hp->p.node, t[i].node);
 	}
 	weft_sim_free(sim);
 }

@@ -165,7 +165,11 @@ static void agent_gone(struct weft_host *h, void *own, struct weft_proc *p)
 	bool ours = false;
 
 	agent_lock(a, h);
-	agent_conn_gone(a, h, p);
+	for (struct hvia_listener **pp = &a->listeners; *pp;)
+		if ((*pp)->proc == p)
+			*pp = (*pp)->next;
+		else
+			pp = &(*pp)->next;
 	agent_vi_gone(a, h, p);
 	agent_mem_gone(a, h, p);
 	for (struct hvia_client *c = a->clients, *next; c; c = next) {

@@ -349,8 +349,7 @@ int agent_disconnect(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg);
 /* Ends the connection of a VI, without or with a word to the other side. */
 void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
-void agent_conn_gone(struct hvia_agent *a, struct weft_host *h,
-		     struct weft_proc *p);
+
 /* What is due is sent again, or given up; returns when to look again. */
 weft_time_t agent_conn_again(struct hvia_agent *a, struct weft_host *h);
 void agent_packet(struct hvia_agent *a, struct weft_host *h,

@@ -311,13 +311,3 @@ int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg)
 	}
 	return 0;
 }
-
-void agent_conn_gone(struct hvia_agent *a, struct weft_host *h,
-		     struct weft_proc *p)
-{
-	for (struct hvia_listener **pp = &a->listeners; *pp;)
-		if ((*pp)->proc == p)
-			*pp = (*pp)->next;
-		else
-			pp = &(*pp)->next;
-}

@@ -8,12 +8,6 @@
 
 #include "systems/hvia/lib/connection_packets.h"
 
-static void leaving_remove(struct hvia_agent *a, size_t i)
-{
-	memmove(a->leaving.at + i, a->leaving.at + i + 1,
-		(--a->leaving.n - i) * sizeof(*a->leaving.at));
-}
-
 void conn_leave(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 {
 	const struct hvia_kvi *k = &a->vi[vi];
@@ -42,7 +36,7 @@ static bool leaving_send(struct hvia_agent *a, struct weft_host *h)
 		if (l->tries && now < l->again)
 			continue;
 		if (l->tries == HVIA_TRIES) {
-			leaving_remove(a, i);
+			vec_remove(&a->leaving, i);
 			return true;
 		}
 		l->again = now + conn_again(h, p.id, l->tries++);
@@ -72,7 +66,7 @@ void conn_left(struct hvia_agent *a, struct weft_host *h,
 
 		if (l->id != p->id || memcmp(l->mac, p->mac, 6))
 			continue;
-		leaving_remove(a, i);
+		vec_remove(&a->leaving, i);
 		conn_leaving(a, h);
 		return;
 	}

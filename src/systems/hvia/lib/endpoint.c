@@ -45,11 +45,6 @@ struct hvia_ep {
 	struct hvia_ep_peer *peer;
 };
 
-static struct hvia_ep *hvia_ep_of(struct ep *e)
-{
-	return (struct hvia_ep *)e;
-}
-
 static struct hvia_ep_slot *slot_of(const struct hvia_ep *x,
 				    const struct hvia_ep_peer *p, uint32_t i)
 {
@@ -71,7 +66,7 @@ static void desc_fill(struct hvia_ep_slot *s, const struct hvia_ep_peer *p,
 static bool hvia_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 			    const void *data)
 {
-	struct hvia_ep *x = hvia_ep_of(e);
+	struct hvia_ep *x = (struct hvia_ep *)e;
 	struct hvia_ep_peer *p = &x->peer[dst];
 	uint32_t bytes = (uint32_t)sizeof(struct hvia_ep_head) + h->len;
 	struct hvia_ep_slot *s;
@@ -118,7 +113,7 @@ static void receive_post(struct hvia_ep *x, struct hvia_ep_peer *p,
 
 static void hvia_ep_msg_free(struct ep *e, struct ep_msg *m)
 {
-	struct hvia_ep *x = hvia_ep_of(e);
+	struct hvia_ep *x = (struct hvia_ep *)e;
 	uintptr_t at = (uintptr_t)m->data - offsetof(struct hvia_ep_slot, data);
 
 	if (m->src != e->me)
@@ -149,7 +144,7 @@ static bool received(struct ep *e, uint32_t src, struct hvia_ep_slot *s)
 
 static void hvia_ep_poll(struct ep *e)
 {
-	struct hvia_ep *x = hvia_ep_of(e);
+	struct hvia_ep *x = (struct hvia_ep *)e;
 	struct ep_peer *own = &e->peer[e->me];
 	VIP_DESCRIPTOR *d;
 
@@ -176,7 +171,7 @@ static void hvia_ep_poll(struct ep *e)
 
 static bool hvia_ep_idle(struct ep *e, weft_time_t deadline)
 {
-	struct hvia_ep *x = hvia_ep_of(e);
+	struct hvia_ep *x = (struct hvia_ep *)e;
 
 	if (e->peer[e->me].got < e->peer[e->me].sent)
 		return true;
@@ -219,7 +214,7 @@ static int peer_make(struct hvia_ep *x, uint32_t i)
 
 static int hvia_ep_start(struct ep *e)
 {
-	struct hvia_ep *x = hvia_ep_of(e);
+	struct hvia_ep *x = (struct hvia_ep *)e;
 	size_t bytes = sizeof(struct hvia_ep_head) + e->ep.info.max_msg;
 	int ret = 0;
 
@@ -256,7 +251,7 @@ static void address_fill(const struct hvia_ep *x, uint32_t node, uint32_t peer,
 
 static int hvia_ep_meet(struct ep *e)
 {
-	struct hvia_ep *x = hvia_ep_of(e);
+	struct hvia_ep *x = (struct hvia_ep *)e;
 	uint32_t local[8], remote[8];
 	VIP_VI_ATTRIBUTES a;
 
@@ -301,7 +296,7 @@ static void peer_close(struct hvia_ep *x, struct hvia_ep_peer *p)
 
 static void hvia_ep_stop(struct ep *e)
 {
-	struct hvia_ep *x = hvia_ep_of(e);
+	struct hvia_ep *x = (struct hvia_ep *)e;
 
 	for (uint32_t i = 0; x->peer && i < e->n; i++)
 		peer_close(x, &x->peer[i]);

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- free blocks: a treap by index, 0 = no node ---- */
+/* ---- free blocks: a treap by index, 0 = no node, with most = 0 ---- */
 
 /* Priority of a block: any fixed mixture of its index. */
 static uint32_t translation_table_rank(const struct hvia_att *a, uint32_t i)
@@ -15,16 +15,10 @@ static uint32_t translation_table_rank(const struct hvia_att *a, uint32_t i)
 	return x ^ x >> 15;
 }
 
-static uint32_t translation_table_most(const struct hvia_att *a, uint32_t i)
-{
-	return i ? a->node.at[i].most : 0;
-}
-
 static uint32_t translation_table_update(const struct hvia_att *a, uint32_t i)
 {
 	struct hvia_att_node *n = &a->node.at[i];
-	uint32_t l = translation_table_most(a, n->left),
-		 r = translation_table_most(a, n->right);
+	uint32_t l = a->node.at[n->left].most, r = a->node.at[n->right].most;
 
 	n->most = n->len;
 	n->most = l > n->most ? l : n->most;
@@ -90,13 +84,6 @@ static uint32_t translation_table_outermost(const struct hvia_att *a,
 	return i;
 }
 
-static void translation_table_insert(struct hvia_att *a, uint32_t lo,
-				     uint32_t hi, uint32_t at, uint32_t len)
-{
-	a->root = translation_table_join(
-		a, translation_table_join(a, lo, node_new(a, at, len)), hi);
-}
-
 /* Takes the outermost block off a tree; its neighbour gets it. */
 static uint32_t translation_table_swallow(struct hvia_att *a, uint32_t *tree_p,
 					  bool right)
@@ -120,12 +107,12 @@ static uint32_t block_find(const struct hvia_att *a, uint32_t len)
 {
 	uint32_t i = a->root;
 
-	if (translation_table_most(a, i) < len)
+	if (a->node.at[i].most < len)
 		return 0;
 	for (;;) {
 		const struct hvia_att_node *n = &a->node.at[i];
 
-		if (translation_table_most(a, n->left) >= len)
+		if (a->node.at[n->left].most >= len)
 			i = n->left;
 		else if (n->len >= len)
 			return i;
@@ -135,14 +122,6 @@ static uint32_t block_find(const struct hvia_att *a, uint32_t len)
 }
 
 /* ---- handles: a heap of those that came back ---- */
-
-/* Level 1 grows only when no handle is free, so that none of those beyond its
- * end is still here then. */
-static void handles_prune(struct hvia_att *a)
-{
-	if (a->spare_handles.n && a->spare_handles.at[0] >= a->region.n)
-		vec_clear(&a->spare_handles);
-}
 
 static uint32_t handle_pop(struct hvia_att *a)
 {
@@ -158,7 +137,10 @@ static uint32_t handle_pop(struct hvia_att *a)
 	}
 	if (n)
 		heap[i] = h;
-	handles_prune(a);
+	/* Level 1 grows only when no handle is free, so that none of those
+	 * beyond its end is still here then. */
+	if (a->spare_handles.n && heap[0] >= a->region.n)
+		vec_clear(&a->spare_handles);
 	return first;
 }
 
@@ -222,7 +204,11 @@ int hvia_att_take(struct hvia_att *a, uint32_t pages, uint32_t *handle_p)
 	translation_table_split(a, mid, at + 1, &mid, &hi);
 	vec_push(&a->spare_nodes, mid);
 	if (had > pages)
-		translation_table_insert(a, lo, hi, at + pages, had - pages);
+		a->root = translation_table_join(
+			a,
+			translation_table_join(
+				a, lo, node_new(a, at + pages, had - pages)),
+			hi);
 	else
 		a->root = translation_table_join(a, lo, hi);
 	a->used += pages;
@@ -248,7 +234,8 @@ void hvia_att_give(struct hvia_att *a, uint32_t handle)
 	node = translation_table_outermost(a, hi, false);
 	if (node && at + len == a->node.at[node].at)
 		len += translation_table_swallow(a, &hi, false);
-	translation_table_insert(a, lo, hi, at, len);
+	a->root = translation_table_join(
+		a, translation_table_join(a, lo, node_new(a, at, len)), hi);
 	a->used -= r->pages;
 	a->live--;
 	r->pages = 0;
@@ -259,7 +246,8 @@ void hvia_att_give(struct hvia_att *a, uint32_t handle)
 	a->spare_handles.at[i] = handle;
 	while (a->region.n && !vec_last(&a->region).pages)
 		a->region.n--;
-	handles_prune(a);
+	if (a->spare_handles.n && a->spare_handles.at[0] >= a->region.n)
+		vec_clear(&a->spare_handles);
 }
 
 struct place {

@@ -29,11 +29,6 @@ static void addr_out(VIP_NET_ADDRESS *to, const struct hvia_addr *a)
 	memcpy((uint8_t *)to->HostAddress + 6, a->disc, a->len);
 }
 
-static bool addr_own(const struct vipl_nic *n, const struct hvia_addr *a)
-{
-	return !memcmp(a->mac, n->mac, 6);
-}
-
 /* ---- client and server ---- */
 
 VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
@@ -47,7 +42,7 @@ VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
 	VIP_RETURN ret;
 
 	if (!n || !RemoteAddr || !ConnHandle || !addr_in(LocalAddr, &c.local) ||
-	    !addr_own(n, &c.local))
+	    memcmp(c.local.mac, n->mac, 6))
 		return VIP_INVALID_PARAMETER;
 	c.client = n->client;
 	c.deadline = vipl_deadline(h, Timeout);
@@ -107,12 +102,13 @@ static VIP_RETURN conn_begin(struct vipl_vi *v, const VIP_NET_ADDRESS *local,
 	static const uint8_t none[6];
 
 	if (!v || !timeout || !addr_in(local, &c->local) ||
-	    !addr_in(remote, &c->remote) || !addr_own(v->nic, &c->local))
+	    !addr_in(remote, &c->remote) ||
+	    memcmp(c->local.mac, v->nic->mac, 6))
 		return VIP_INVALID_PARAMETER;
 	/* No station has a group address, or none at all, and no line leads
 	 * from a card to itself. */
 	if (c->remote.mac[0] & 1 || !memcmp(c->remote.mac, none, 6) ||
-	    addr_own(v->nic, &c->remote))
+	    !memcmp(c->remote.mac, v->nic->mac, 6))
 		return VIP_NOT_REACHABLE;
 	c->client = v->nic->client;
 	c->vi = v->vi;

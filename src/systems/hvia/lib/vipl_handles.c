@@ -138,33 +138,11 @@ void vipl_forget_of(const struct vipl_nic *n)
 
 /* ---- of each kind ---- */
 
-static void *vipl_handles_object(enum vipl_kind kind, const void *handle)
+void *vipl_object(enum vipl_kind kind, const void *handle)
 {
 	const struct vipl_entry *e = vipl_find(kind, handle);
 
 	return e ? e->of : NULL;
-}
-
-struct vipl_nic *vipl_nic(VIP_NIC_HANDLE x)
-{
-	return vipl_handles_object(VIPL_NIC, x);
-}
-
-struct vipl_vi *vipl_vi(VIP_VI_HANDLE x)
-{
-	return vipl_handles_object(VIPL_VI, x);
-}
-
-struct vipl_cq *vipl_cq(VIP_CQ_HANDLE x)
-{
-	return vipl_handles_object(VIPL_CQ, x);
-}
-
-uint32_t vipl_tag(const struct vipl_nic *n, VIP_PROTECTION_HANDLE x)
-{
-	const struct vipl_entry *e = vipl_find(VIPL_PTAG, x);
-
-	return e && e->of == n ? (uint32_t)e->val : 0;
 }
 
 VIP_PROTECTION_HANDLE vipl_tag_handle(const struct vipl_nic *n, uint32_t tag)

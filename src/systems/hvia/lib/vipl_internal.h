@@ -119,11 +119,30 @@ struct vipl_entry *vipl_find(enum vipl_kind kind, const void *handle);
 void vipl_forget(enum vipl_kind kind, const void *handle);
 /* Tags and connection requests of a NIC. */
 void vipl_forget_of(const struct vipl_nic *n);
-struct vipl_nic *vipl_nic(VIP_NIC_HANDLE x);
-struct vipl_vi *vipl_vi(VIP_VI_HANDLE x);
-struct vipl_cq *vipl_cq(VIP_CQ_HANDLE x);
+void *vipl_object(enum vipl_kind kind, const void *handle);
+static inline struct vipl_nic *vipl_nic(VIP_NIC_HANDLE x)
+{
+	return vipl_object(VIPL_NIC, x);
+}
+
+static inline struct vipl_vi *vipl_vi(VIP_VI_HANDLE x)
+{
+	return vipl_object(VIPL_VI, x);
+}
+
+static inline struct vipl_cq *vipl_cq(VIP_CQ_HANDLE x)
+{
+	return vipl_object(VIPL_CQ, x);
+}
 /* The card's tag; 0: none of this NIC. */
-uint32_t vipl_tag(const struct vipl_nic *n, VIP_PROTECTION_HANDLE x);
+static inline uint32_t vipl_tag(const struct vipl_nic *n,
+				VIP_PROTECTION_HANDLE x)
+{
+	const struct vipl_entry *e = vipl_find(VIPL_PTAG, x);
+
+	return e && e->of == n ? (uint32_t)e->val : 0;
+}
+
 /* NULL: it has been made through another NIC. */
 VIP_PROTECTION_HANDLE vipl_tag_handle(const struct vipl_nic *n, uint32_t tag);
 /* A VI or a CQ stays as long as a call works with it; leave returns `ret`. */

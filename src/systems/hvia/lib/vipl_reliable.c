@@ -6,11 +6,6 @@
 
 #include "host/times.h"
 
-static struct rel_slot *slot_of(struct vipl_rel *r, uint32_t seq)
-{
-	return rel_slot(r, seq % REL_WINDOW);
-}
-
 /* The card has sent what it was given. */
 static bool slot_free(const struct rel_slot *s)
 {
@@ -80,7 +75,7 @@ static void send_again(struct vipl_rel *r)
 	    r->v->k->state != HVIA_VI_CONNECTED)
 		return;
 	if (++r->tries > REL_TRIES) {
-		rdma = slot_of(r, r->base)->head.flags & REL_RDMA;
+		rdma = rel_slot(r, r->base % REL_WINDOW)->head.flags & REL_RDMA;
 		/* the oldest send that is not done; the others are flushed */
 		for (uint64_t i = q->first;; i++) {
 			p = vipl_queue_at(q, i);
@@ -97,8 +92,8 @@ static void send_again(struct vipl_rel *r)
 		return;
 	}
 	for (uint32_t i = r->base; i != r->seq; i++)
-		if (slot_free(slot_of(r, i)))
-			frame_post(r, slot_of(r, i));
+		if (slot_free(rel_slot(r, i % REL_WINDOW)))
+			frame_post(r, rel_slot(r, i % REL_WINDOW));
 	r->again = now + weft_host_time(weft_host_self(), T_hvia_again);
 }
 
@@ -169,8 +164,9 @@ void rel_send(struct vipl_rel *r)
 	send_again(r);
 	while ((p = rel_current(r, HVIA_Q_SEND)) &&
 	       r->v->k->state == HVIA_VI_CONNECTED &&
-	       r->seq - r->base < REL_WINDOW && slot_free(slot_of(r, r->seq))) {
-		struct rel_slot *s = slot_of(r, r->seq);
+	       r->seq - r->base < REL_WINDOW &&
+	       slot_free(rel_slot(r, r->seq % REL_WINDOW))) {
+		struct rel_slot *s = rel_slot(r, r->seq % REL_WINDOW);
 		uint32_t bad;
 		bool last;
 

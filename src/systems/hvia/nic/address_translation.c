@@ -65,23 +65,6 @@ void hv_l2_store(struct hv_nic *n, uint64_t val)
 		hv_count(n, HV_K_BAD_ACCESS);
 }
 
-/* 24 bytes may lie in two chunks. */
-static void l1_load(struct hv_nic *n, uint32_t handle)
-{
-	uint32_t addr = hvia_l1_addr(handle);
-	uint64_t w[3];
-
-	for (uint32_t i = 0; i < 3; i++)
-		w[i] = hv_sdram_load(n, addr + 8 * i);
-	memcpy(&n->att.e, w, sizeof(w));
-}
-
-void hv_att_fini(struct hv_nic *n)
-{
-	for (uint32_t i = 0; i < 1024; i++)
-		free(n->att.sdram[i]);
-}
-
 /* ---- look-up, one function for each step of 3.6 ---- */
 
 static void address_translation_go(struct hv_nic *n, enum hv_att_state s,
@@ -170,19 +153,6 @@ static bool address_translation_check(struct hv_att *a)
 	return e->first && e->first <= HVIA_PAGE;
 }
 
-static bool l1_arrived(struct hv_nic *n)
-{
-	struct hv_att *a = &n->att;
-	uint32_t h = a->x[a->owner].handle;
-
-	if (a->dma.txn.data.buf)
-		return hv_dma_take(&a->dma, &a->e);
-	if (h >= a->l1_count)
-		return false;
-	l1_load(n, h);
-	return true;
-}
-
 /* Asks for level-2 entry k; it is there after ATT_L2. */
 static void ask_l2(struct hv_nic *n, uint32_t before)
 {
@@ -196,8 +166,18 @@ static void ask_l2(struct hv_nic *n, uint32_t before)
 static void att_check(struct hv_nic *n)
 {
 	struct hv_att *a = &n->att;
+	uint32_t h = a->x[a->owner].handle;
+	bool ok = h < a->l1_count;
+	uint64_t w[3];
 
-	if (!l1_arrived(n) || !address_translation_check(a)) {
+	if (a->dma.txn.data.buf) {
+		ok = hv_dma_take(&a->dma, &a->e);
+	} else if (ok) { /* 24 bytes may lie in two chunks */
+		for (uint32_t i = 0; i < 3; i++)
+			w[i] = hv_sdram_load(n, hvia_l1_addr(h) + 8 * i);
+		memcpy(&a->e, w, sizeof(w));
+	}
+	if (!ok || !address_translation_check(a)) {
 		address_translation_finish(n, false);
 		return;
 	}
@@ -231,27 +211,22 @@ static void att_l2in(struct hv_nic *n)
 	address_translation_go(n, ATT_ADD, n->p.t_add);
 }
 
-static bool l2_arrived(struct hv_nic *n, uint32_t *page_p)
-{
-	struct hv_att *a = &n->att;
-
-	if (a->dma.txn.data.buf)
-		return hv_dma_take(&a->dma, page_p);
-	if (!l2_valid(a))
-		return false;
-	*page_p = l2_load(n, a->e.l2 + a->k);
-	return true;
-}
-
 /* Step 6, and 7 when it goes on in the next page. */
 static void att_add(struct hv_nic *n)
 {
 	struct hv_att *a = &n->att;
 	struct hv_xlate *x = &a->x[a->owner];
 	struct hv_piece *p = &x->piece[x->n_piece];
-	uint32_t page;
+	uint32_t page = 0;
+	bool ok = true;
 
-	if (!l2_arrived(n, &page)) {
+	if (a->dma.txn.data.buf)
+		ok = hv_dma_take(&a->dma, &page);
+	else if (l2_valid(a))
+		page = l2_load(n, a->e.l2 + a->k);
+	else
+		ok = false;
+	if (!ok) {
 		address_translation_finish(n, false);
 		return;
 	}
@@ -306,11 +281,6 @@ void hv_move_start(struct hv_nic *n, uint64_t count)
 		weft_timer_arm(n->comp, &n->timer[HV_U_MOVE], HV_U_MOVE,
 			       weft_clock_after(n->clk, weft_now(n->comp),
 						count * n->p.t_move));
-}
-
-uint64_t hv_move_left(const struct hv_nic *n)
-{
-	return n->att.count;
 }
 
 /* All at once at the end: nobody looks in between. */

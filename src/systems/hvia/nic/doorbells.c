@@ -173,9 +173,7 @@ uint64_t hv_bell_take(struct hv_nic *n)
 
 		if (n->bells.at[i].vi != n->send.vi)
 			continue;
-		n->bells.n--;
-		memmove(&n->bells.at[i], &n->bells.at[i + 1],
-			(n->bells.n - i) * sizeof(*n->bells.at));
+		vec_remove(&n->bells, i);
 		return id;
 	}
 	return 0;

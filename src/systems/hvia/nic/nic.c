@@ -104,12 +104,13 @@ static int hv_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Stations of one address hear frames of each other, and connections between
- * them never come about. */
-static int mac_unique(const struct weft_comp *c, struct weft_err *err)
+static int hv_start(struct weft_comp *c, struct weft_err *err)
 {
-	const struct hv_nic *n = c->state;
+	const struct weft_clock *bus;
+	struct hv_nic *n = c->state;
 
+	/* Stations of one address hear frames of each other, and connections
+	 * between them never come about. */
 	for (uint32_t i = 0; i < weft_sim_count(c->sim); i++) {
 		const struct weft_comp *o = weft_sim_at(c->sim, i);
 		const struct hv_nic *m = o->state;
@@ -121,17 +122,7 @@ static int mac_unique(const struct weft_comp *c, struct weft_err *err)
 				"%s.mac_addr: %s has that address too: leave it out, or give each its own",
 				c->name, o->name);
 	}
-	return 0;
-}
-
-static int hv_start(struct weft_comp *c, struct weft_err *err)
-{
-	struct hv_nic *n = c->state;
-
-	const struct weft_clock *bus = weft_bus_of(n->bus)->clock(n->bus);
-
-	if (mac_unique(c, err))
-		return -EINVAL;
+	bus = weft_bus_of(n->bus)->clock(n->bus);
 	/* as fast as the bus: in step with it */
 	n->clk = n->p.clock.num == bus->num && n->p.clock.den == bus->den
 			 ? bus
@@ -220,7 +211,8 @@ static void hv_fini(struct weft_comp *c)
 	ring_free(&n->write.q);
 	ring_free(&n->book.q);
 	hv_gec_fini(n);
-	hv_att_fini(n);
+	for (uint32_t i = 0; i < 1024; i++)
+		free(n->att.sdram[i]);
 	ring_free(&n->errors);
 	vec_free(&n->bells);
 }

@@ -195,9 +195,13 @@ void hv_l2_store(struct hv_nic *n, uint64_t val);
 void hv_xlate(struct hv_nic *n, enum hv_owner o, const struct hv_xlate *x);
 void hv_att_event(struct hv_nic *n);
 void hv_move_start(struct hv_nic *n, uint64_t count);
-uint64_t hv_move_left(const struct hv_nic *n);
+
+static inline uint64_t hv_move_left(const struct hv_nic *n)
+{
+	return n->att.count;
+}
+
 void hv_move_event(struct hv_nic *n);
-void hv_att_fini(struct hv_nic *n);
 
 /* doorbells.c */
 void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token);
@@ -337,7 +341,13 @@ void hv_put(struct hv_nic *n, const struct hv_job *j);
 void hv_hand(struct hv_nic *n, const struct hv_job *j);
 void hv_write_event(struct hv_nic *n);
 void hv_book_event(struct hv_nic *n);
-bool hv_write_busy(const struct hv_nic *n);
+
+static inline bool hv_write_busy(const struct hv_nic *n)
+{
+	return n->write.state != WRITE_IDLE || n->book.state != BOOK_IDLE ||
+	       !ring_empty(&n->write.q) || !ring_empty(&n->book.q);
+}
+
 bool hv_write_uses(const struct hv_nic *n, uint32_t handle);
 
 /* ethernet_controller.c */
@@ -361,7 +371,13 @@ static inline uint64_t hv_command(const struct hv_nic *n)
 }
 void hv_access(struct hv_nic *n, const struct weft_bus_note *note);
 void hv_irq(struct hv_nic *n, uint64_t causes);
-void hv_ctrl_reset(struct hv_nic *n);
+
+static inline void hv_ctrl_reset(struct hv_nic *n)
+{
+	n->ctrl = (n->p.prefetch ? HVIA_CTRL_PREFETCH : 0) |
+		  (n->p.att_host ? HVIA_CTRL_ATT_HOST : 0);
+}
+
 void hv_kernel_packet(struct hv_nic *n, const uint8_t *p, uint32_t len);
 
 #endif

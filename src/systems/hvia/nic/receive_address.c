@@ -12,20 +12,6 @@
 
 /* ---- Address Prefetch Buffer ---- */
 
-/* The entry of the VI, a free one, or the one used longest ago. */
-static struct hv_apb *apb_victim(struct hv_nic *n)
-{
-	struct hv_apb *a = n->recv.apb, *best = a;
-
-	for (uint32_t i = 0; i < n->p.prefetch; i++) {
-		if (a[i].valid && a[i].vi == n->recv.vi)
-			return &a[i];
-		if (best->valid && (!a[i].valid || a[i].used < best->used))
-			best = &a[i];
-	}
-	return best;
-}
-
 void hv_apb_forget_vi(struct hv_nic *n, uint32_t vi)
 {
 	for (uint32_t i = 0; i < HV_APB_MAX; i++)
@@ -44,17 +30,6 @@ void hv_apb_forget(struct hv_nic *n, uint32_t handle)
 }
 
 /* ---- segments ---- */
-
-static struct hvia_seg *seg_at_hand(struct hv_nic *n)
-{
-	struct hv_window *w = &n->recv.win;
-	uint32_t i = hv_recv_vi(n)->seg;
-
-	if (!w->valid || w->vi != n->recv.vi || i < w->first ||
-	    i >= w->first + w->n)
-		return NULL;
-	return &w->seg[i - w->first];
-}
 
 static void seg_read(struct hv_nic *n, weft_phys_t pa)
 {
@@ -103,35 +78,37 @@ static void receive_address_stuck(struct hv_nic *n, uint32_t status)
 /* Address of the next byte of the message. */
 static void receive_address_segment(struct hv_nic *n)
 {
+	struct hv_recv *r = &n->recv;
 	struct hv_vi *v = hv_recv_vi(n);
-	const struct hvia_seg *g;
+	const struct hv_window *w = &r->win;
+	const struct hvia_seg *g = NULL;
+	uint32_t len;
 
-	while (v->seg < v->desc.seg_count) {
-		g = seg_at_hand(n);
-		if (!g) {
+	for (; v->seg < v->desc.seg_count; v->seg++, v->seg_off = 0) {
+		if (!w->valid || w->vi != r->vi || v->seg < w->first ||
+		    v->seg >= w->first + w->n) {
 			seg_ask(n);
 			return;
 		}
-		if (v->seg_off < g->length) {
-			struct hv_recv *r = &n->recv;
-			uint32_t len = r->ahead ? hv_payload(n) : r->n - r->pos;
-
-			if (len > g->length - v->seg_off)
-				len = g->length - v->seg_off;
-			r->handle = g->handle;
-			r->stale = false;
-			r->state = RECV_XA;
-			hv_xlate(n, HV_RECV,
-				 &(struct hv_xlate){ .handle = g->handle,
-						     .va = g->addr + v->seg_off,
-						     .ptag = v->ptag,
-						     .len = len });
-			return;
-		}
-		v->seg++;
-		v->seg_off = 0;
+		g = &w->seg[v->seg - w->first];
+		if (v->seg_off < g->length)
+			break;
 	}
-	receive_address_stuck(n, HVIA_ST_LENGTH_ERROR);
+	if (v->seg >= v->desc.seg_count) {
+		receive_address_stuck(n, HVIA_ST_LENGTH_ERROR);
+		return;
+	}
+	len = r->ahead ? hv_payload(n) : r->n - r->pos;
+	if (len > g->length - v->seg_off)
+		len = g->length - v->seg_off;
+	r->handle = g->handle;
+	r->stale = false;
+	r->state = RECV_XA;
+	hv_xlate(n, HV_RECV,
+		 &(struct hv_xlate){ .handle = g->handle,
+				     .va = g->addr + v->seg_off,
+				     .ptag = v->ptag,
+				     .len = len });
 }
 
 void hv_place_xs(struct hv_nic *n)
@@ -240,6 +217,7 @@ void hv_place_lookup(struct hv_nic *n)
 void hv_place_xa(struct hv_nic *n)
 {
 	const struct hv_xlate *x = &n->att.x[HV_RECV];
+	struct hv_apb *a = n->recv.apb, *best = a;
 
 	if (!x->ok) {
 		receive_address_stuck(n, HVIA_ST_PROTECTION_ERROR);
@@ -250,15 +228,24 @@ void hv_place_xa(struct hv_nic *n)
 		return;
 	}
 	if (!n->recv.stale) {
-		struct hv_apb *a = apb_victim(n);
-
-		*a = (struct hv_apb){ .valid = true,
-				      .vi = n->recv.vi,
-				      .offset = hv_recv_vi(n)->got,
-				      .handle = x->handle,
-				      .n_piece = x->n_piece,
-				      .used = ++n->recv.uses };
-		memcpy(a->piece, x->piece, sizeof(a->piece));
+		/* the entry of the VI, a free one, or the one used longest
+		 * ago */
+		for (uint32_t i = 0; i < n->p.prefetch; i++) {
+			if (a[i].valid && a[i].vi == n->recv.vi) {
+				best = &a[i];
+				break;
+			}
+			if (best->valid &&
+			    (!a[i].valid || a[i].used < best->used))
+				best = &a[i];
+		}
+		*best = (struct hv_apb){ .valid = true,
+					 .vi = n->recv.vi,
+					 .offset = hv_recv_vi(n)->got,
+					 .handle = x->handle,
+					 .n_piece = x->n_piece,
+					 .used = ++n->recv.uses };
+		memcpy(best->piece, x->piece, sizeof(best->piece));
 	}
 	hv_recv_resume(n);
 }

@@ -239,12 +239,6 @@ void hv_book_event(struct hv_nic *n)
 
 /* ---- for others ---- */
 
-bool hv_write_busy(const struct hv_nic *n)
-{
-	return n->write.state != WRITE_IDLE || n->book.state != BOOK_IDLE ||
-	       !ring_empty(&n->write.q) || !ring_empty(&n->book.q);
-}
-
 /* Bytes to be written, or a status. */
 static bool job_uses(const struct hv_job *j, uint32_t handle)
 {

@@ -84,12 +84,6 @@ static uint64_t krx_read(struct weft_comp *c, uint32_t i)
 
 enum { IDLE_MASK = HVIA_STATUS_SEND | HVIA_STATUS_RECV | HVIA_STATUS_MOVE };
 
-void hv_ctrl_reset(struct hv_nic *n)
-{
-	n->ctrl = (n->p.prefetch ? HVIA_CTRL_PREFETCH : 0) |
-		  (n->p.att_host ? HVIA_CTRL_ATT_HOST : 0);
-}
-
 static void ctrl_store(struct hv_nic *n, uint64_t val)
 {
 	if (val & HVIA_CTRL_RESET) {
@@ -345,23 +339,6 @@ const struct weft_reg hv_regs[] = {
 
 /* ---- accesses of the host ---- */
 
-/* Other than configuration space: whole quadwords only. */
-static void registers_store(struct hv_nic *n, const struct weft_bus_note *note)
-{
-	for (uint32_t i = 0, k; i < note->bytes; i += k) {
-		uint64_t v = 0;
-
-		k = note->bytes - i < 8 ? note->bytes - i : 8;
-		if (note->space && (k < 8 || note->off % 8)) {
-			hv_count(n, HV_K_BAD_ACCESS);
-			return;
-		}
-		memcpy(&v, note->data + i, k);
-		weft_reg_store(n->comp, note->space, (uint32_t)note->off + i, k,
-			       v);
-	}
-}
-
 /* With memory accesses off nobody takes a store or answers a load. */
 void hv_access(struct hv_nic *n, const struct weft_bus_note *note)
 {
@@ -369,8 +346,18 @@ void hv_access(struct hv_nic *n, const struct weft_bus_note *note)
 	uint64_t v;
 
 	if (note->kind == WEFT_NOTE_STORE) {
-		if (mine)
-			registers_store(n, note);
+		/* other than configuration space: whole quadwords only */
+		for (uint32_t i = 0, k; mine && i < note->bytes; i += k) {
+			k = note->bytes - i < 8 ? note->bytes - i : 8;
+			if (note->space && (k < 8 || note->off % 8)) {
+				hv_count(n, HV_K_BAD_ACCESS);
+				break;
+			}
+			v = 0;
+			memcpy(&v, note->data + i, k);
+			weft_reg_store(n->comp, note->space,
+				       (uint32_t)note->off + i, k, v);
+		}
 		weft_bus_consumed(n->bus, 1);
 		return;
 	}

@@ -133,19 +133,15 @@ void hv_packet_buf(struct hv_nic *n)
 		send_packet_full(n);
 }
 
-static void give_up(struct hv_nic *n, uint32_t status)
-{
-	weft_slice_drop(&n->send.frame);
-	hv_send_complete(n, status);
-}
-
 void hv_packet_xa(struct hv_nic *n)
 {
 	n->send.piece = 0;
-	if (n->att.x[HV_SEND].ok)
+	if (n->att.x[HV_SEND].ok) {
 		hv_packet_buf(n);
-	else
-		give_up(n, HVIA_ST_PROTECTION_ERROR);
+	} else {
+		weft_slice_drop(&n->send.frame);
+		hv_send_complete(n, HVIA_ST_PROTECTION_ERROR);
+	}
 }
 
 void hv_packet_dr(struct hv_nic *n)
@@ -154,7 +150,8 @@ void hv_packet_dr(struct hv_nic *n)
 	uint32_t len = s->dma.txn.bytes;
 
 	if (!hv_dma_take(&s->dma, NULL)) {
-		give_up(n, HVIA_ST_PROTECTION_ERROR);
+		weft_slice_drop(&s->frame);
+		hv_send_complete(n, HVIA_ST_PROTECTION_ERROR);
 		return;
 	}
 	s->got += len;

@@ -240,20 +240,6 @@ static FILE *out_open(struct weft_comp *c, const char *file)
 
 /* ---- life ---- */
 
-static int host_main_split(struct mainp *p)
-{
-	int n = 0;
-	char *save = NULL, *word;
-
-	snprintf(p->words, sizeof(p->words), "%s", p->args);
-	p->argv[n++] = p->file;
-	for (word = strtok_r(p->words, " ", &save); word;
-	     word = strtok_r(NULL, " ", &save))
-		p->argv[n++] = word;
-	p->argv[n] = NULL;
-	return n;
-}
-
 static int mainp_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct mainp *p = c->state;
@@ -295,12 +281,19 @@ static int mainp_main(struct weft_comp *c)
 {
 	struct mainp *p = c->state;
 	int (*fn)(int argc, char **argv, char **env);
-	int ret;
+	char *save = NULL, *word;
+	int n = 0, ret;
 
 	if (!mainp_load(c))
 		return -ENOEXEC;
+	snprintf(p->words, sizeof(p->words), "%s", p->args);
+	p->argv[n++] = p->file;
+	for (word = strtok_r(p->words, " ", &save); word;
+	     word = strtok_r(NULL, " ", &save))
+		p->argv[n++] = word;
+	p->argv[n] = NULL;
 	*(void **)&fn = dlsym(p->dl, "main");
-	ret = fn(host_main_split(p), p->argv, environ);
+	ret = fn(n, p->argv, environ);
 	fflush(p->stdout_);
 	return ret;
 }

@@ -123,42 +123,31 @@ static struct dynamic dynamic_of(const struct link_map *m)
 	return d;
 }
 
-static void *main_load_meaning(const struct main_sym *tab, const char *name)
-{
-	for (; tab->name; tab++)
-		if (!strcmp(tab->name, name))
-			return tab->to;
-	return NULL;
-}
-
-/* The table may be read-only by now. */
-static bool slot_set(void **slot, void *to)
-{
-	uintptr_t page = (uintptr_t)getpagesize();
-	void *at = (void *)((uintptr_t)slot & ~(page - 1));
-
-	if (mprotect(at, page, PROT_READ | PROT_WRITE))
-		return false;
-	*slot = to;
-	return true;
-}
-
 static bool main_load_redirect(const struct link_map *m,
 			       const struct dynamic *d, uint32_t part,
 			       const struct main_sym *tab)
 {
 	const ElfW(Rela) *r = d->rela[part];
+	uintptr_t size = (uintptr_t)getpagesize();
 
 	for (size_t n = d->bytes[part] / sizeof(*r); n; n--, r++) {
 		uint32_t type = ELF64_R_TYPE(r->r_info);
 		uint32_t sym = ELF64_R_SYM(r->r_info);
-		void *to;
+		const char *name = d->str + d->sym[sym].st_name;
+		uintptr_t slot = m->l_addr + r->r_offset;
+		const struct main_sym *s = tab;
 
 		if (type != (uint32_t)REL_JUMP && type != (uint32_t)REL_DATA)
 			continue;
-		to = main_load_meaning(tab, d->str + d->sym[sym].st_name);
-		if (to && !slot_set((void **)(m->l_addr + r->r_offset), to))
+		while (s->name && strcmp(s->name, name))
+			s++;
+		if (!s->name || !s->to)
+			continue;
+		/* the table may be read-only by now */
+		if (mprotect((void *)(slot & ~(size - 1)), size,
+			     PROT_READ | PROT_WRITE))
 			return false;
+		*(void **)slot = s->to;
 	}
 	return true;
 }

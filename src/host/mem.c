@@ -132,31 +132,10 @@ static uint64_t align_up(uint64_t x, uint64_t align)
 	return (x + align - 1) & ~(align - 1);
 }
 
-static uint64_t take_spare(struct mem *m, uint64_t bytes, uint64_t align)
-{
-	for (size_t i = 0; i < m->spare.n; i++) {
-		struct mem_extent e = m->spare.at[i];
-		/* physical addresses are what must be aligned */
-		uint64_t off = align_up(m->base + e.off, align) - m->base;
-		uint64_t end = e.off + e.len;
-
-		if (off < e.off || off > end || bytes > end - off)
-			continue;
-		vec_remove(&m->spare, i);
-		if (off > e.off)
-			extents_insert(&m->spare, e.off, off - e.off);
-		if (off + bytes < end)
-			extents_insert(&m->spare, off + bytes,
-				       end - off - bytes);
-		return off;
-	}
-	return UINT64_MAX;
-}
-
 void *mem_take(struct mem *m, uint64_t bytes, uint64_t align,
 	       weft_phys_t *phys_p)
 {
-	uint64_t off;
+	uint64_t off = UINT64_MAX;
 
 	if (!align)
 		align = MEM_ALIGN;
@@ -165,7 +144,22 @@ void *mem_take(struct mem *m, uint64_t bytes, uint64_t align,
 	if (!m->spare.n && !m->used.n && m->bytes > MEM_FIRST)
 		extents_insert(&m->spare, MEM_FIRST, m->bytes - MEM_FIRST);
 	bytes = align_up(bytes ? bytes : 1, MEM_ALIGN);
-	off = take_spare(m, bytes, align);
+	for (size_t i = 0; i < m->spare.n && off == UINT64_MAX; i++) {
+		struct mem_extent e = m->spare.at[i];
+		uint64_t end = e.off + e.len;
+		/* physical addresses are what must be aligned */
+		uint64_t at = align_up(m->base + e.off, align) - m->base;
+
+		if (at < e.off || at > end || bytes > end - at)
+			continue;
+		off = at;
+		vec_remove(&m->spare, i);
+		if (off > e.off)
+			extents_insert(&m->spare, e.off, off - e.off);
+		if (off + bytes < end)
+			extents_insert(&m->spare, off + bytes,
+				       end - off - bytes);
+	}
 	if (off == UINT64_MAX)
 		return NULL;
 	extents_insert(&m->used, off, bytes);

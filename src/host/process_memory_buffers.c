@@ -58,37 +58,27 @@ static struct buf *memory_buffers_oldest(struct buf b[STREAMS])
 
 /* ---- in ---- */
 
-static bool goes_on(const struct buf *b, const struct weft_far_owner *o,
-		    uint64_t va, size_t n)
-{
-	return b->owner == o && va <= b->next && va + n > b->next;
-}
-
-/* The buffer of the stream that it belongs to, or the oldest. */
-static struct buf *in_stream(struct mem_far_bufs *bufs,
-			     const struct weft_far_owner *o, uint64_t va,
-			     size_t n)
-{
-	for (uint32_t i = 0; i < STREAMS; i++) {
-		struct buf *b = &bufs->in[i];
-
-		if (!goes_on(b, o, va, n))
-			continue;
-		b->more =
-			b->more < AHEAD / 2 ? b->more * 2 + MEM_PAGE : b->more;
-		return b;
-	}
-	return memory_buffers_oldest(bufs->in);
-}
-
 static struct buf *in_fill(struct mem_far_bufs *bufs, const struct mem_far *f,
 			   uint64_t va, size_t n)
 {
-	struct buf *b = in_stream(bufs, f->owner, va, n);
+	struct buf *b = NULL;
 	uint64_t to, all;
 
-	if (!goes_on(b, f->owner, va, n))
+	/* the buffer of the stream that goes on here, or the oldest */
+	for (uint32_t i = 0; i < STREAMS && !b; i++) {
+		struct buf *in = &bufs->in[i];
+
+		if (in->owner != f->owner || va > in->next ||
+		    va + n <= in->next)
+			continue;
+		if (in->more < AHEAD / 2)
+			in->more = in->more * 2 + MEM_PAGE;
+		b = in;
+	}
+	if (!b) {
+		b = memory_buffers_oldest(bufs->in);
 		b->more = 0;
+	}
 	/* Whole pages, more each time that the stream goes on where it ended,
 	 * but nothing behind the shadow. */
 	to = (va + n + b->more + MEM_PAGE - 1) / MEM_PAGE * MEM_PAGE;
@@ -170,34 +160,24 @@ void mem_far_clean(struct mem *m, const struct weft_far_owner *o, uint64_t va,
 			out_flush(m, &m->far_bufs->out[i]);
 }
 
-/* Where it goes on, with room for it, or another that is empty then. */
-static struct buf *out_stream(struct mem *m, struct mem_far_bufs *bufs,
-			      const struct weft_far_owner *o, uint64_t va,
-			      size_t n)
-{
-	struct buf *b;
-
-	for (uint32_t i = 0; i < STREAMS; i++) {
-		b = &bufs->out[i];
-		if (!b->n || b->owner != o || b->va + b->n != va)
-			continue;
-		if (b->n + n > AHEAD)
-			out_flush(m, b);
-		return b;
-	}
-	b = memory_buffers_oldest(bufs->out);
-	out_flush(m, b);
-	return b;
-}
-
 void mem_far_later(struct mem *m, const struct mem_far *f, uint64_t va,
 		   const void *src, size_t n)
 {
 	struct mem_far_bufs *bufs = bufs_of(m);
-	struct buf *b;
+	struct buf *b = NULL;
 
 	mem_far_clean(m, f->owner, va, n);
-	b = out_stream(m, bufs, f->owner, va, n);
+	/* where it goes on, with room for it, or another that is empty then */
+	for (uint32_t i = 0; i < STREAMS && !b; i++) {
+		struct buf *out = &bufs->out[i];
+
+		if (out->n && out->owner == f->owner && out->va + out->n == va)
+			b = out;
+	}
+	if (!b || b->n + n > AHEAD) {
+		b = b ? b : memory_buffers_oldest(bufs->out);
+		out_flush(m, b);
+	}
 	if (!b->n) {
 		b->owner = f->owner;
 		b->va = va;

@@ -13,28 +13,17 @@ static double published_eval_us(const struct repro_data *d, const char *point)
 	return repro_value(d, point, HALF) / 1000;
 }
 
-double hvia_eval_latency_4(const struct repro_data *d)
-{
-	return published_eval_us(d, "workload.size=4");
-}
+EVAL(hvia_eval_latency_4, published_eval_us(d, "workload.size=4"))
 
-double hvia_eval_latency_8192(const struct repro_data *d)
-{
-	return published_eval_us(d, "workload.size=8192");
-}
+EVAL(hvia_eval_latency_8192, published_eval_us(d, "workload.size=8192"))
 
-double hvia_eval_latency_10000(const struct repro_data *d)
-{
-	return published_eval_us(d, "workload.size=10000");
-}
+EVAL(hvia_eval_latency_10000, published_eval_us(d, "workload.size=10000"))
 
 /* ---- differences ---- */
 
-double hvia_eval_att_ratio(const struct repro_data *d)
-{
-	return repro_value(d, "nodes.nic.att_host=yes", "n0.nic.translation") /
-	       repro_value(d, "nodes.nic.att_host=no", "n0.nic.translation");
-}
+EVAL(hvia_eval_att_ratio,
+     repro_value(d, "nodes.nic.att_host=yes", "n0.nic.translation") /
+	     repro_value(d, "nodes.nic.att_host=no", "n0.nic.translation"))
 
 /* hvia/ways: the first point is RDMA. */
 static double published_eval_way(const struct repro_data *d, size_t i)
@@ -45,15 +34,9 @@ static double published_eval_way(const struct repro_data *d, size_t i)
 	       published_eval_us(d, d->points[0].name);
 }
 
-double hvia_eval_rdma_with(const struct repro_data *d)
-{
-	return published_eval_way(d, 1);
-}
+EVAL(hvia_eval_rdma_with, published_eval_way(d, 1))
 
-double hvia_eval_rdma_without(const struct repro_data *d)
-{
-	return published_eval_way(d, 2);
-}
+EVAL(hvia_eval_rdma_without, published_eval_way(d, 2))
 
 /* hvia/prefetch: pairs of points, without and with; least and most. */
 static double published_eval_gain(const struct repro_data *d, double sign)
@@ -70,15 +53,9 @@ static double published_eval_gain(const struct repro_data *d, double sign)
 	return best;
 }
 
-double hvia_eval_gain_least(const struct repro_data *d)
-{
-	return published_eval_gain(d, -1);
-}
+EVAL(hvia_eval_gain_least, published_eval_gain(d, -1))
 
-double hvia_eval_gain_most(const struct repro_data *d)
-{
-	return published_eval_gain(d, 1);
-}
+EVAL(hvia_eval_gain_most, published_eval_gain(d, 1))
 
 /* hvia/waits: pairs of points, blocking and polling. */
 double hvia_eval_block_mean(const struct repro_data *d)

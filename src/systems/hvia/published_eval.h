@@ -5,6 +5,13 @@
 
 #include "front/repro/repro.h"
 
+/* A value that one expression of the data d gives. */
+#define EVAL(name, value)                                                      \
+	double name(const struct repro_data *d)                                \
+	{                                                                      \
+		return value;                                                  \
+	}
+
 /* us, of hvia/latency and hvia/blocking. */
 double hvia_eval_latency_4(const struct repro_data *d);
 double hvia_eval_latency_8192(const struct repro_data *d);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See published_stacks.h. */
 #include "systems/hvia/published_stacks.h"
+#include "systems/hvia/published_eval.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,37 +52,19 @@ static double published_stacks_gain(const struct repro_data *d, enum stack s)
 		1);
 }
 
-double hvia_eval_mvia_latency(const struct repro_data *d)
-{
-	return published_stacks_latency(d, MVIA, 0);
-}
+EVAL(hvia_eval_mvia_latency, published_stacks_latency(d, MVIA, 0))
 
-double hvia_eval_tcpip_latency(const struct repro_data *d)
-{
-	return published_stacks_latency(d, TCPIP, 0);
-}
+EVAL(hvia_eval_tcpip_latency, published_stacks_latency(d, TCPIP, 0))
 
-double hvia_eval_mvia_ratio(const struct repro_data *d)
-{
-	return published_stacks_latency(d, MVIA, 0) /
-	       published_stacks_latency(d, HVIA, 0);
-}
+EVAL(hvia_eval_mvia_ratio, published_stacks_latency(d, MVIA, 0) /
+				   published_stacks_latency(d, HVIA, 0))
 
-double hvia_eval_tcpip_ratio(const struct repro_data *d)
-{
-	return published_stacks_latency(d, TCPIP, 0) /
-	       published_stacks_latency(d, HVIA, 0);
-}
+EVAL(hvia_eval_tcpip_ratio, published_stacks_latency(d, TCPIP, 0) /
+				    published_stacks_latency(d, HVIA, 0))
 
-double hvia_eval_mvia_gain(const struct repro_data *d)
-{
-	return published_stacks_gain(d, MVIA);
-}
+EVAL(hvia_eval_mvia_gain, published_stacks_gain(d, MVIA))
 
-double hvia_eval_tcpip_gain(const struct repro_data *d)
-{
-	return published_stacks_gain(d, TCPIP);
-}
+EVAL(hvia_eval_tcpip_gain, published_stacks_gain(d, TCPIP))
 
 double hvia_eval_mvia_small(const struct repro_data *d)
 {
@@ -121,12 +104,6 @@ static double published_stacks_speedup(const struct repro_data *d, bool most)
 	return best;
 }
 
-double hvia_eval_speedup_least(const struct repro_data *d)
-{
-	return published_stacks_speedup(d, false);
-}
+EVAL(hvia_eval_speedup_least, published_stacks_speedup(d, false))
 
-double hvia_eval_speedup_most(const struct repro_data *d)
-{
-	return published_stacks_speedup(d, true);
-}
+EVAL(hvia_eval_speedup_most, published_stacks_speedup(d, true))

@@ -69,8 +69,35 @@ void agent_send(struct hvia_agent *a, struct weft_host *h,
 	agent_store(a, h, HVIA_KTX_LENGTH, sizeof(f));
 }
 
-static bool agent_packets_parse(const uint8_t *f, struct hvia_pkt *p)
+/* Quadwords of the window that have something to say: a load takes 0.8 us. */
+static const uint8_t short_words[] = { 0, 8, 16, 40, 48 };
+static const uint8_t more_words[] = { 56, 64, 72, 80, 88, 96 };
+
+static void words_load(struct hvia_agent *a, struct weft_host *h, uint8_t *f,
+		       const uint8_t *word, uint32_t n)
 {
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t w = agent_load(a, h, HVIA_KRX + word[i]);
+
+		memcpy(f + word[i], &w, 8);
+	}
+}
+
+enum agent_got agent_recv(struct hvia_agent *a, struct weft_host *h,
+			  struct hvia_pkt *p)
+{
+	uint8_t f[B_BYTES] = { 0 };
+	uint64_t n = agent_load(a, h, HVIA_KRX_LENGTH);
+	bool ok;
+
+	if (!n)
+		return AGENT_NONE;
+	words_load(a, h, f, short_words, sizeof(short_words));
+	if (f[HVIA_F_TYPE] <= HVIA_T_CONN_ACCEPT && n >= B_BYTES)
+		words_load(a, h, f, more_words, sizeof(more_words));
+	agent_store(a, h, HVIA_KRX_LENGTH, 0);
+	if (n < B_BYTES)
+		return AGENT_OTHER;
 	memset(p, 0, sizeof(*p));
 	p->type = f[HVIA_F_TYPE];
 	memcpy(p->mac, f + HVIA_F_SRC, 6);
@@ -91,37 +118,8 @@ static bool agent_packets_parse(const uint8_t *f, struct hvia_pkt *p)
 	memcpy(p->to.mac, f + HVIA_F_DST, 6);
 	memcpy(p->from.disc, f + B_FROM, HVIA_DISC);
 	memcpy(p->to.disc, f + B_TO, HVIA_DISC);
-	return p->id && p->from.len <= HVIA_DISC && p->to.len <= HVIA_DISC &&
-	       p->dst_vi < HVIA_VIS && p->src_vi < HVIA_VIS &&
-	       p->type >= HVIA_T_CONN_REQ && p->type <= HVIA_T_NO_MATCH;
-}
-
-/* Quadwords of the window that have something to say: a load takes 0.8 us. */
-static const uint8_t short_words[] = { 0, 8, 16, 40, 48 };
-static const uint8_t more_words[] = { 56, 64, 72, 80, 88, 96 };
-
-static void words_load(struct hvia_agent *a, struct weft_host *h, uint8_t *f,
-		       const uint8_t *word, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t w = agent_load(a, h, HVIA_KRX + word[i]);
-
-		memcpy(f + word[i], &w, 8);
-	}
-}
-
-enum agent_got agent_recv(struct hvia_agent *a, struct weft_host *h,
-			  struct hvia_pkt *p)
-{
-	uint8_t f[B_BYTES] = { 0 };
-	uint64_t n = agent_load(a, h, HVIA_KRX_LENGTH);
-
-	if (!n)
-		return AGENT_NONE;
-	words_load(a, h, f, short_words, sizeof(short_words));
-	if (f[HVIA_F_TYPE] <= HVIA_T_CONN_ACCEPT && n >= B_BYTES)
-		words_load(a, h, f, more_words, sizeof(more_words));
-	agent_store(a, h, HVIA_KRX_LENGTH, 0);
-	return n >= B_BYTES && agent_packets_parse(f, p) ? AGENT_PACKET
-							 : AGENT_OTHER;
+	ok = p->id && p->from.len <= HVIA_DISC && p->to.len <= HVIA_DISC &&
+	     p->dst_vi < HVIA_VIS && p->src_vi < HVIA_VIS &&
+	     p->type >= HVIA_T_CONN_REQ && p->type <= HVIA_T_NO_MATCH;
+	return ok ? AGENT_PACKET : AGENT_OTHER;
 }

@@ -223,41 +223,34 @@ void agent_packet(struct hvia_agent *a, struct weft_host *h,
 
 /* ---- time ---- */
 
-/* Sends again what the VI waits for; when to look at it next. */
-static weft_time_t vi_again(struct hvia_agent *a, struct weft_host *h,
-			    uint32_t vi, weft_time_t now)
-{
-	struct hvia_kvi *k = &a->vi[vi];
-	bool asked = k->conn == HVIA_CONN_ASKED;
-
-	if (!k->proc || (!asked && k->conn != HVIA_CONN_ACCEPTED))
-		return WEFT_NEVER;
-	if (asked && k->peer && now >= k->deadline) {
-		conn_failed(a, h, vi, -ETIMEDOUT);
-		return WEFT_NEVER;
-	}
-	if (!asked && k->tries >= HVIA_TRIES) {
-		agent_vi_flush(a, h, vi);
-		conn_failed(a, h, vi, -ETIMEDOUT);
-		return WEFT_NEVER;
-	}
-	if (now >= k->again) {
-		k->tries++;
-		k->again = now + conn_again(h, k->id, k->tries);
-		conn_send(a, h, vi,
-			  asked ? HVIA_T_CONN_REQ : HVIA_T_CONN_ACCEPT);
-	}
-	return asked && k->peer && k->deadline < k->again ? k->deadline
-							  : k->again;
-}
-
 weft_time_t agent_conn_again(struct hvia_agent *a, struct weft_host *h)
 {
 	weft_time_t now = weft_host_now(h), at, first = WEFT_NEVER;
 
 	for (uint32_t i = 0; i < HVIA_VIS; i++) {
-		at = vi_again(a, h, i, now);
-		first = at < first ? at : first;
+		struct hvia_kvi *k = &a->vi[i];
+		bool asked = k->conn == HVIA_CONN_ASKED;
+
+		if (!k->proc || (!asked && k->conn != HVIA_CONN_ACCEPTED))
+			continue;
+		if (asked && k->peer && now >= k->deadline) {
+			conn_failed(a, h, i, -ETIMEDOUT);
+			continue;
+		}
+		if (!asked && k->tries >= HVIA_TRIES) {
+			agent_vi_flush(a, h, i);
+			conn_failed(a, h, i, -ETIMEDOUT);
+			continue;
+		}
+		if (now >= k->again) {
+			k->tries++;
+			k->again = now + conn_again(h, k->id, k->tries);
+			conn_send(a, h, i,
+				  asked ? HVIA_T_CONN_REQ : HVIA_T_CONN_ACCEPT);
+		}
+		first = k->again < first ? k->again : first;
+		if (asked && k->peer && k->deadline < first)
+			first = k->deadline;
 	}
 	at = conn_leaving(a, h);
 	return at < first ? at : first;

@@ -221,42 +221,34 @@ VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE *ViHandle,
 	return vipl_cq_leave(c, cq_done(c, ViHandle, RecvQueue));
 }
 
-static VIP_RETURN cq_wait(struct vipl_cq *c, VIP_ULONG timeout,
-			  VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
+VIP_RETURN VipCQWait(VIP_CQ_HANDLE CQHandle, VIP_ULONG Timeout,
+		     VIP_VI_HANDLE *ViHandle, VIP_BOOLEAN *RecvQueue)
 {
 	struct weft_host *h = weft_host_self();
-	VIP_RETURN ret = cq_done(c, vi, recv);
+	struct vipl_cq *c = vipl_cq_enter(CQHandle);
+	VIP_RETURN ret = cq_done(c, ViHandle, RecvQueue);
 	weft_time_t deadline;
 
 	if (ret != VIP_NOT_DONE)
-		return ret;
-	deadline = vipl_deadline(h, timeout);
-	for (;;) {
+		return vipl_cq_leave(c, ret);
+	deadline = vipl_deadline(h, Timeout);
+	do {
 		uint32_t seen = c->nic->client->event, n = 0;
-		int late;
+		bool late;
 
-		ret = completion_queue_look(h, c, 0, vi, recv);
+		ret = completion_queue_look(h, c, 0, ViHandle, RecvQueue);
 		if (ret != VIP_NOT_DONE)
-			return ret;
+			break;
 		struct vipl_queue *all[c->users + 1];
 
 		for (struct vipl_queue *q = c->queues; q; q = q->cq_next)
 			all[n++] = q;
-		late = vipl_sleep(c->nic, all, n, seen, deadline);
-		ret = completion_queue_look(h, c, 0, vi, recv);
-		if (ret != VIP_NOT_DONE)
-			return ret;
-		if (late == -ETIMEDOUT)
-			return VIP_TIMEOUT;
-	}
-}
-
-VIP_RETURN VipCQWait(VIP_CQ_HANDLE CQHandle, VIP_ULONG Timeout,
-		     VIP_VI_HANDLE *ViHandle, VIP_BOOLEAN *RecvQueue)
-{
-	struct vipl_cq *c = vipl_cq_enter(CQHandle);
-
-	return vipl_cq_leave(c, cq_wait(c, Timeout, ViHandle, RecvQueue));
+		late = vipl_sleep(c->nic, all, n, seen, deadline) == -ETIMEDOUT;
+		ret = completion_queue_look(h, c, 0, ViHandle, RecvQueue);
+		if (ret == VIP_NOT_DONE && late)
+			ret = VIP_TIMEOUT;
+	} while (ret == VIP_NOT_DONE);
+	return vipl_cq_leave(c, ret);
 }
 
 VIP_RETURN VipCQNotify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context,

@@ -57,25 +57,6 @@ bool vipl_handles(uint32_t client)
 	return t;
 }
 
-static bool vipl_handles_grow(struct vipl_table *t)
-{
-	uint32_t size = 2 * t->size;
-	struct weft_host *h = weft_host_self();
-	struct vipl_entry *at;
-
-	if (size > FIELD_MAX)
-		return false;
-	at = weft_host_calloc(h, size, sizeof(*at));
-	if (!at)
-		return false;
-	memcpy(at, t->at, t->n * sizeof(*at));
-	if (t->at != t->begin)
-		weft_host_free(h, t->at);
-	t->at = at;
-	t->size = size;
-	return true;
-}
-
 static uint64_t vipl_handles_number(const struct vipl_table *t, uint32_t i)
 {
 	const struct vipl_entry *e = &t->at[i];
@@ -88,10 +69,24 @@ static uint64_t vipl_handles_number(const struct vipl_table *t, uint32_t i)
 void *vipl_handle(enum vipl_kind kind, void *of, uint64_t val)
 {
 	struct vipl_table *t = vipl_handles_table();
+	struct weft_host *h = weft_host_self();
+	struct vipl_entry *at;
 	uint32_t i;
 
-	if (!t || (!t->free && t->n == t->size && !vipl_handles_grow(t)))
+	if (!t)
 		return NULL;
+	if (!t->free && t->n == t->size) { /* the table grows */
+		if (2 * t->size > FIELD_MAX)
+			return NULL;
+		at = weft_host_calloc(h, 2 * t->size, sizeof(*at));
+		if (!at)
+			return NULL;
+		memcpy(at, t->at, t->n * sizeof(*at));
+		if (t->at != t->begin)
+			weft_host_free(h, t->at);
+		t->at = at;
+		t->size *= 2;
+	}
 	i = t->free ? t->free - 1 : t->n++;
 	if (t->free)
 		t->free = t->at[i].next;

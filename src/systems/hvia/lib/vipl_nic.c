@@ -52,35 +52,26 @@ static const struct {
 	{ "nic%u%n", false },	{ "via%u%n", false },
 	{ "VINIC%u%n", false },
 };
-
-static bool known_name(struct vipl_nic *n, const char *name, uint32_t *dev_p,
-		       int *used_p)
-{
-	for (size_t i = 0; i < sizeof(nic_names) / sizeof(nic_names[0]); i++) {
-		const char *f = nic_names[i].format;
-
-		*dev_p = 0;
-		*used_p = 0;
-		if (strstr(f, "%u"))
-			sscanf(name, f, dev_p, used_p);
-		else
-			sscanf(name, f, used_p);
-		if (!*used_p)
-			continue;
-		n->with_cq = n->with_reliable = !nic_names[i].own;
-		return true;
-	}
-	return false;
-}
+enum { NIC_NAMES = sizeof(nic_names) / sizeof(nic_names[0]) };
 
 /* "hvia0", then options: "+cq", "+reliable"; or a name of others. */
 static bool parse_name(struct vipl_nic *n, const char *name, uint32_t *dev_p)
 {
-	int used;
+	int used = 0;
 
 	if (!strncmp(name, "/dev/", 5))
 		name += 5;
-	if (!known_name(n, name, dev_p, &used))
+	for (size_t i = 0; i < NIC_NAMES && !used; i++) {
+		const char *f = nic_names[i].format;
+
+		*dev_p = 0;
+		if (strstr(f, "%u"))
+			sscanf(name, f, dev_p, &used);
+		else
+			sscanf(name, f, &used);
+		n->with_cq = n->with_reliable = !nic_names[i].own;
+	}
+	if (!used)
 		return false;
 	snprintf(n->name, sizeof(n->name), "hvia%u", *dev_p);
 	for (name += used; *name; name += used) {

@@ -239,20 +239,20 @@ void hv_book_event(struct hv_nic *n)
 
 /* ---- for others ---- */
 
-/* Bytes to be written, or a status. */
-static bool job_uses(const struct hv_job *j, uint32_t handle)
-{
-	return (j->n_piece && j->handle == handle) ||
-	       (j->complete && j->desc == handle);
-}
-
 bool hv_write_uses(const struct hv_nic *n, uint32_t handle)
 {
-	for (uint32_t i = 0; i < ring_count(&n->write.q); i++)
-		if (job_uses(ring_nth(&n->write.q, i), handle))
+	uint32_t writes = ring_count(&n->write.q);
+	uint32_t all = writes + ring_count(&n->book.q);
+
+	for (uint32_t i = 0; i < all; i++) {
+		const struct hv_job *j =
+			i < writes ? ring_nth(&n->write.q, i)
+				   : ring_nth(&n->book.q, i - writes);
+
+		/* bytes to be written, or a status */
+		if ((j->n_piece && j->handle == handle) ||
+		    (j->complete && j->desc == handle))
 			return true;
-	for (uint32_t i = 0; i < ring_count(&n->book.q); i++)
-		if (job_uses(ring_nth(&n->book.q, i), handle))
-			return true;
+	}
 	return false;
 }

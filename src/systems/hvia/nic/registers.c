@@ -38,23 +38,6 @@ void hv_kernel_packet(struct hv_nic *n, const uint8_t *p, uint32_t len)
 	hv_irq(n, HVIA_INT_PACKET);
 }
 
-static void kernel_send(struct hv_nic *n, uint32_t len)
-{
-	uint32_t bytes = len < HVIA_F_MIN ? HVIA_F_MIN : len;
-	struct weft_slice s;
-
-	if (n->ktx_len || len < ETH_HEAD || len > HVIA_KPKT_BYTES) {
-		hv_count(n, HV_K_BAD_ACCESS);
-		return;
-	}
-	s = weft_slice_word(n->comp->sim, bytes);
-	memset(weft_slice_data(s), 0, bytes);
-	memcpy(weft_slice_data(s), n->ktx, len);
-	n->ktx_len = len;
-	hv_count(n, HV_K_KERNEL_TX);
-	hv_gec_put(n, &(struct hv_tx_frame){ .data = s, .kernel = true });
-}
-
 static uint64_t ktx_read(struct weft_comp *c, uint32_t i)
 {
 	const struct hv_nic *n = c->state;
@@ -246,15 +229,26 @@ static uint64_t kpkt_read(struct weft_comp *c, uint32_t i)
 static void kpkt_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct hv_nic *n = c->state;
+	uint32_t len = val > UINT32_MAX ? 0 : (uint32_t)val, bytes;
+	struct weft_slice s;
 
-	if (HVIA_KTX_LENGTH + i * 8 == HVIA_KTX_LENGTH) {
-		kernel_send(n, val > UINT32_MAX ? 0 : (uint32_t)val);
-	} else if (HVIA_KTX_LENGTH + i * 8 == HVIA_KRX_LENGTH) {
-		if (!n->krx_n)
-			return;
+	if (HVIA_KTX_LENGTH + i * 8 == HVIA_KRX_LENGTH && n->krx_n) {
 		n->krx_first = (n->krx_first + 1) % n->p.kernel_rx;
 		n->krx_n--;
 	}
+	if (HVIA_KTX_LENGTH + i * 8 != HVIA_KTX_LENGTH)
+		return;
+	if (n->ktx_len || len < ETH_HEAD || len > HVIA_KPKT_BYTES) {
+		hv_count(n, HV_K_BAD_ACCESS);
+		return;
+	}
+	bytes = len < HVIA_F_MIN ? HVIA_F_MIN : len;
+	s = weft_slice_word(n->comp->sim, bytes);
+	memset(weft_slice_data(s), 0, bytes);
+	memcpy(weft_slice_data(s), n->ktx, len);
+	n->ktx_len = len;
+	hv_count(n, HV_K_KERNEL_TX);
+	hv_gec_put(n, &(struct hv_tx_frame){ .data = s, .kernel = true });
 }
 
 /* ---- VI table, doorbells ---- */

@@ -15,11 +15,15 @@
 
 /* ---- doorbells ---- */
 
-/* First VI with something posted, after the one served before. */
-static bool send_engine_scan(const struct hv_nic *n, uint32_t *vi_p)
+static void send_idle(struct hv_nic *n)
 {
-	uint32_t from = (n->send.last + 1) % HVIA_VIS;
+	struct hv_send *s = &n->send;
+	uint32_t from = (s->last + 1) % HVIA_VIS;
 
+	s->state = SEND_IDLE;
+	if (!(n->ctrl & HVIA_CTRL_ENABLE) || n->ctrl & HVIA_CTRL_STOP)
+		return;
+	/* the first VI with something posted, after the one served before */
 	for (uint32_t k = 0; k <= HVIA_VIS / 64; k++) {
 		uint32_t w = (from / 64 + k) % (HVIA_VIS / 64);
 		uint64_t bits = n->pending[w];
@@ -28,22 +32,10 @@ static bool send_engine_scan(const struct hv_nic *n, uint32_t *vi_p)
 			bits &= ~0ULL << from % 64;
 		if (!bits)
 			continue;
-		*vi_p = w * 64 + (uint32_t)__builtin_ctzll(bits);
-		return true;
-	}
-	return false;
-}
-
-static void send_idle(struct hv_nic *n)
-{
-	struct hv_send *s = &n->send;
-
-	s->state = SEND_IDLE;
-	if (!(n->ctrl & HVIA_CTRL_ENABLE) || n->ctrl & HVIA_CTRL_STOP ||
-	    !send_engine_scan(n, &s->vi))
+		s->last = s->vi = w * 64 + (uint32_t)__builtin_ctzll(bits);
+		hv_send_go(n, SEND_SCAN, n->p.t_scan);
 		return;
-	s->last = s->vi;
-	hv_send_go(n, SEND_SCAN, n->p.t_scan);
+	}
 }
 
 /* ---- descriptor ---- */

@@ -333,12 +333,6 @@ uint32_t weft_cfg_load(struct weft_host *h, struct weft_dev *d, uint32_t off,
 	return val;
 }
 
-/* The thread is in a process, and in no call of a driver. */
-static bool is_user(const struct weft_host *h)
-{
-	return h->proc && !h->proc->kernel;
-}
-
 /* Not posted: the thread goes on when the device has it.  A process has no
  * business there. */
 void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
@@ -347,7 +341,7 @@ void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 	struct host *hp = h->hp;
 	uint64_t mine;
 
-	if (is_user(h)) {
+	if (h->proc && !h->proc->kernel) {
 		host_refuse(h);
 		return;
 	}
@@ -442,7 +436,7 @@ void weft_mem_free(struct weft_host *h, void *p)
 
 	if (me != MEM_KERNEL && owner == MEM_KERNEL)
 		weft_check_failed(h->prog, "frees memory of a driver");
-	else if (is_user(h) && owner && owner != me)
+	else if (h->proc && !h->proc->kernel && owner && owner != me)
 		weft_check_failed(h->prog, "frees memory of another process");
 	else if (!mem_free(&h->hp->mem, p))
 		weft_check_failed(h->prog, "frees memory it never allocated");

@@ -132,19 +132,15 @@ void host_check_killed(struct weft_host *h)
 }
 
 /* It is to end: now, or when its call is over. */
-static void kill_thread(struct weft_host *t)
-{
-	t->killed = true;
-	if (t->wait == HOST_SLEEPS || t->wait == HOST_POLLS ||
-	    t->wait == HOST_IRQ || t->wait == HOST_WORD ||
-	    t->wait == HOST_KEY || t->wait == HOST_OUTSIDE)
-		host_wake(t, weft_now(t->hp->comp));
-}
-
 void weft_prog_kill(struct weft_host *h)
 {
-	if (h->wait != HOST_ENDED)
-		kill_thread(h);
+	if (h->wait == HOST_ENDED)
+		return;
+	h->killed = true;
+	if (h->wait == HOST_SLEEPS || h->wait == HOST_POLLS ||
+	    h->wait == HOST_IRQ || h->wait == HOST_WORD ||
+	    h->wait == HOST_KEY || h->wait == HOST_OUTSIDE)
+		host_wake(h, weft_now(h->hp->comp));
 }
 
 void weft_host_exit(struct weft_host *h, int status)
@@ -157,8 +153,8 @@ void weft_host_exit(struct weft_host *h, int status)
 			first = h->hp->threads.at[i];
 	assert(first);
 	first->ret = status;
-	if (first != h && first->wait != HOST_ENDED)
-		kill_thread(first);
+	if (first != h)
+		weft_prog_kill(first);
 	h->ret = first == h ? status : 0;
 	assert(h->ending);
 	longjmp(*h->ending, 1);
@@ -213,7 +209,7 @@ void weft_prog_alone(struct weft_host *h)
 			    t->wait == HOST_ENDED ||
 			    weft_proc_self(t) != h->proc)
 				continue;
-			kill_thread(t);
+			weft_prog_kill(t);
 			left = true;
 		}
 		if (left)

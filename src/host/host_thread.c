@@ -279,11 +279,6 @@ bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 
 /* ---- interrupts, time ---- */
 
-static weft_time_t irq_cost(const struct weft_host *h)
-{
-	return h->hp->p.irq_entry + (h->isr ? 0 : h->hp->p.wake_up);
-}
-
 void host_irq(struct host *hp, struct weft_dev *d, bool level)
 {
 	d->level = level;
@@ -294,7 +289,8 @@ void host_irq(struct host *hp, struct weft_dev *d, bool level)
 			continue;
 		h->irq_hit = true;
 		h->resume_at = WEFT_NEVER; /* instead of the deadline */
-		host_wake(h, host_clock(h) + irq_cost(h));
+		host_wake(h, host_clock(h) + hp->p.irq_entry +
+				     (h->isr ? 0 : hp->p.wake_up));
 	}
 }
 
@@ -307,7 +303,8 @@ static bool irq_wait(struct weft_host *h, struct weft_dev *d,
 	h->irq_hit = d->level;
 	host_deadline(h, deadline, h->irq_hit ? WEFT_NEVER : deadline);
 	if (h->irq_hit)
-		host_wake(h, host_clock(h) + irq_cost(h));
+		host_wake(h, host_clock(h) + h->hp->p.irq_entry +
+				     (isr ? 0 : h->hp->p.wake_up));
 	host_block(h, HOST_IRQ);
 	weft_count(h->hp->comp, HOST_C_IRQS, h->irq_hit);
 	return h->irq_hit;

@@ -147,13 +147,6 @@ static void ht_event(struct weft_comp *c, uint32_t tag)
 		ht_decide(b, &b->link[tag / HT_DIRS], tag % HT_DIRS);
 }
 
-/* Hosts and devices call; nothing arrives at a bus by itself. */
-static void ht_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
-{
-	(void)c, (void)port, (void)f;
-	assert(!"a bus takes no messages");
-}
-
 /* ---- interface and life ---- */
 
 static bool ht_present(struct weft_port *host_port, uint32_t dev)
@@ -166,15 +159,6 @@ static const struct weft_clock *ht_clock(struct weft_port *port)
 	struct ht *b = port->peer->comp->state;
 
 	return &b->core;
-}
-
-static void ht_settle(struct weft_port *dev_port)
-{
-	struct ht *b = dev_port->peer->comp->state;
-	const struct weft_bus_host_ops *host = b->host->peer->iface;
-
-	if (host->settle)
-		host->settle(b->host->peer);
 }
 
 static bool ht_many(struct weft_port *dev_port)
@@ -203,7 +187,7 @@ static const struct weft_bus_ops ht_ops = {
 	.window = ht_window,
 	.consumed = ht_consumed,
 	.defer = ht_defer,
-	.settle = ht_settle,
+	.settle = pio_settle,
 	.many = ht_many,
 	.pio_tagged = ht_tagged,
 	.takes_tagged = ht_takes_tagged,
@@ -306,7 +290,7 @@ WEFT_COMPONENT(bus_ht, .name = "bus.ht", .kind = WEFT_KIND_BUS,
 	       .presets = ht_presets, .counters = ht_counters,
 	       .n_counters = HT_C_N, .ports = ht_ports,
 	       .ops = { .init = ht_init,
-			.arrive = ht_arrive,
+			.arrive = pio_arrive,
 			.event = ht_event,
 			.finish = ht_finish,
 			.fini = ht_fini });

@@ -19,12 +19,6 @@ static struct ht_pkt *pio_new(struct ht *b, uint32_t dev, uint8_t space,
 	return p;
 }
 
-static struct weft_bus_note note_of(const struct ht *b, const struct ht_pkt *p,
-				    enum weft_note_kind kind, uint64_t slot)
-{
-	return pio_note(&p->io, kind, ht_time(b, slot));
-}
-
 /* The device, unless it takes no such access. */
 static struct ht_link *ht_pio_target(struct ht *b, uint32_t dev, bool tagged)
 {
@@ -41,7 +35,8 @@ static void store_push(struct ht *b, struct ht_pkt *p)
 
 	if (!l) {
 		uint64_t s = ht_later(p->ready, ht_slot_next(b) + 1);
-		struct weft_bus_note note = note_of(b, p, WEFT_NOTE_STORED, s);
+		struct weft_bus_note note =
+			pio_note(&p->io, WEFT_NOTE_STORED, ht_time(b, s));
 
 		/* To nobody: the bridge drops it. */
 		weft_count(b->comp, HT_C_ABORTS, 1);
@@ -99,8 +94,9 @@ static void store_tell(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 	struct weft_bus_note note;
 
 	l->told = ht_later(s, l->told + store_slots(p));
-	note = note_of(b, p, p->io.tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_STORE,
-		       l->told);
+	note = pio_note(&p->io,
+			p->io.tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_STORE,
+			ht_time(b, l->told));
 	weft_bus_tell(l->port, &note);
 	l->places -= l->window != 0;
 	ht_pkt_free(b, p);
@@ -112,7 +108,8 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_POSTED]);
 	uint64_t end = ht_occupy(b, l, HT_DOWN, d, store_slots(p));
 	uint64_t s = end + b->s_rx;
-	struct weft_bus_note note = note_of(b, p, WEFT_NOTE_STORED, end);
+	struct weft_bus_note note =
+		pio_note(&p->io, WEFT_NOTE_STORED, ht_time(b, end));
 
 	p->io.start = weft_heard(b->comp) ? ht_time(b, d) : 0;
 	weft_count(b->comp, HT_C_STORES, 1);
@@ -298,8 +295,9 @@ static void load_tell(struct ht *b, struct ht_link *l)
 	p->ready = ht_later(p->ready, l->load.from);
 	l->load.told = true;
 	l->load.deferred = false;
-	note = note_of(b, p, p->io.tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_LOAD,
-		       p->ready);
+	note = pio_note(&p->io,
+			p->io.tagged ? WEFT_NOTE_TAGGED : WEFT_NOTE_LOAD,
+			ht_time(b, p->ready));
 	weft_bus_tell(l->port, &note);
 	weft_wake(b->comp, b->devices * HT_DIRS + ht_link_number(b, l),
 		  note.time + 1);

@@ -121,12 +121,6 @@ void pcibus_event(struct weft_comp *c, uint32_t tag)
 	handler[tag](c->state);
 }
 
-/* Hosts and devices call; nothing arrives at a bus by itself. */
-void pcibus_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
-{
-	assert(!"a bus takes no messages");
-}
-
 /* ---- interface and life ---- */
 
 void pcibus_irq(struct weft_port *dev_port, bool asserted)
@@ -147,15 +141,6 @@ const struct weft_clock *pcibus_clock(struct weft_port *port)
 	struct pcibus *b = port->peer->comp->state;
 
 	return &b->p.clock;
-}
-
-void pcibus_settle(struct weft_port *dev_port)
-{
-	struct pcibus *b = dev_port->peer->comp->state;
-	const struct weft_bus_host_ops *host = b->host->peer->iface;
-
-	if (host->settle)
-		host->settle(b->host->peer);
 }
 
 int pcibus_init(struct weft_comp *c, const struct pcibus_kind *kind,

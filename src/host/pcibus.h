@@ -194,17 +194,49 @@ static inline uint32_t pcibus_least(uint64_t a, uint64_t b)
 	return (uint32_t)(a < b ? a : b);
 }
 
+/* Rows of both classes that are the same, in the order of their tables. */
+#define PCIBUS_PARAM(type, field, def, range, doc)                             \
+	WEFT_PARAM(type, struct pcibus_params, field, def, range, OWN, doc)
+#define PCIBUS_PARAM_DEVICES                                                   \
+	PCIBUS_PARAM(U32, devices, "1", "1..32", "devices on the bus")
+#define PCIBUS_PARAM_ABORT                                                     \
+	PCIBUS_PARAM(U32, t_abort, "4", "1..",                                 \
+		     "clocks until a master aborts when nobody answers")
+#define PCIBUS_PARAMS_BRIDGE                                                   \
+	PCIBUS_PARAM(U32, t_irq, "2", "1..",                                   \
+		     "interrupt line to processor, clocks"),                   \
+		PCIBUS_PARAM(U32, pio_depth, "8", "1..",                       \
+			     "stores the bridge holds (64 bytes each)")
+
+#define PCIBUS_COUNTERS                                                        \
+	[PCIBUS_C_BUSY] = { "busy", "clocks",                                  \
+			    "bus clocks in tenures, arbitration included" },   \
+	[PCIBUS_C_STORE_BYTES] = { "pio_store_bytes", "bytes",                 \
+				   "bytes stored by the host" },               \
+	[PCIBUS_C_WRITES] = { "writes", "tenures",                             \
+			      "write tenures of devices" },                    \
+	[PCIBUS_C_READ_BYTES] = { "read_bytes", "bytes",                       \
+				  "bytes read by devices" },                   \
+	[PCIBUS_C_WRITE_BYTES] = { "write_bytes", "bytes",                     \
+				   "bytes written by devices" },               \
+	[PCIBUS_C_ABORTS] = { "aborts", "tenures", "tenures nobody answered" }
+
+#define PCIBUS_OPS                                                             \
+	.submit = pcibus_submit, .reply = pcibus_reply, .irq = pcibus_irq,     \
+	.pio_store = pcibus_store, .pio_load = pcibus_load,                    \
+	.present = pcibus_present, .clock = pcibus_clock, .settle = pio_settle
+
 /* pcibus.c: for the classes. */
 int pcibus_init(struct weft_comp *c, const struct pcibus_kind *kind,
 		const struct weft_bus_ops *ops, struct weft_err *err);
-void pcibus_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f);
+
 void pcibus_event(struct weft_comp *c, uint32_t tag);
 int pcibus_finish(struct weft_comp *c, struct weft_err *err);
 uint64_t pcibus_ahead(const struct weft_comp *c, uint32_t k);
 void pcibus_fini(struct weft_comp *c);
 void pcibus_irq(struct weft_port *dev_port, bool asserted);
 const struct weft_clock *pcibus_clock(struct weft_port *port);
-void pcibus_settle(struct weft_port *dev_port);
+
 extern const struct weft_port_decl pcibus_ports[];
 
 /* The device on the other side of its port. */

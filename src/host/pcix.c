@@ -50,7 +50,7 @@
 static const struct weft_param pcix_params[] = {
 	P(CLOCK, clock,     "100MHz", "",      STATED,        "bus clock F_PCI (P 1, T 2.1)"),
 	P(U32,   width,     "8",      "4|8",   STATED,        "bytes per clock of device transfers W_PCI (P 1)"),
-	P(U32,   devices,   "1",      "1..32", OWN,           "devices on the bus"),
+	PCIBUS_PARAM_DEVICES,
 	P(U32,   t_arb,     "6",      "1..",   CALIBRATED,    "T_ARB: request to start, device-initiated, clocks (R-26)"),
 	P(U32,   t_ph,      "4",      "1..",   STATED,        "T_PH: protocol phases of a transaction, clocks (P 5.2)"),
 	P(U32,   t_gap,     "6",      "1..",   STATED,        "T_GAP: before each completion transaction, clocks (P 5.2)"),
@@ -61,27 +61,21 @@ static const struct weft_param pcix_params[] = {
 	P(U32,   t_pio1,    "10",     "2..",   STATED,        "T_PIO1: single-word host store, clocks (P 5.2)"),
 	P(U32,   t_piob,    "8",      "1..",   STATED,        "T_PIOB: host burst store less one clock per dword (P 5.2)"),
 	P(U32,   t_read,    "6",      "1..",   OWN,           "target latency of a host load, clocks"),
-	P(U32,   t_abort,   "4",      "1..",   OWN,           "clocks until a master aborts when nobody answers"),
+	PCIBUS_PARAM_ABORT,
 	P(U32,   t_dac,     "1",      "0..",   RECONSTRUCTED, "dual address cycle: more clocks above 4 GB (T 3.1.1)"),
-	P(U32,   t_irq,     "2",      "1..",   OWN,           "interrupt line to processor, clocks"),
-	P(U32,   pio_depth, "8",      "1..",   OWN,           "stores the bridge holds (64 bytes each)"),
+	PCIBUS_PARAMS_BRIDGE,
 	{ 0 }
 };
 #undef P
 
 static const struct weft_counter pcix_counters[PCIBUS_C_N] = {
-	[PCIBUS_C_BUSY]        = { "busy", "clocks", "bus clocks in tenures, arbitration included" },
+	PCIBUS_COUNTERS,
 	[PCIBUS_C_STORES]      = { "pio_stores", "tenures", "host stores and bursts" },
-	[PCIBUS_C_STORE_BYTES] = { "pio_store_bytes", "bytes", "bytes stored by the host" },
 	[PCIBUS_C_LOADS]       = { "pio_loads", "tenures", "host loads" },
 	[PCIBUS_C_COMPLETIONS] = { "completions", "tenures", "split completions" },
 	[PCIBUS_C_READS]       = { "read_requests", "tenures", "read requests of devices, split" },
-	[PCIBUS_C_WRITES]      = { "writes", "tenures", "write tenures of devices" },
-	[PCIBUS_C_READ_BYTES]  = { "read_bytes", "bytes", "bytes read by devices" },
-	[PCIBUS_C_WRITE_BYTES] = { "write_bytes", "bytes", "bytes written by devices" },
 	[PCIBUS_C_DISCONNECTS] = { "disconnects", "tenures", "writes the bridge disconnected" },
 	[PCIBUS_C_TIMER_CUTS]  = { "timer_cuts", "tenures", "writes ended by the latency timer" },
-	[PCIBUS_C_ABORTS]      = { "aborts", "tenures", "tenures nobody answered" },
 };
 
 /* clang-format on */
@@ -203,14 +197,7 @@ static const struct pcibus_kind pcix_kind = {
 };
 
 static const struct weft_bus_ops pcix_ops = {
-	.submit = pcibus_submit,
-	.reply = pcibus_reply,
-	.irq = pcibus_irq,
-	.pio_store = pcibus_store,
-	.pio_load = pcibus_load,
-	.present = pcibus_present,
-	.clock = pcibus_clock,
-	.settle = pcibus_settle,
+	PCIBUS_OPS,
 };
 
 /* ---- life ---- */
@@ -242,7 +229,7 @@ WEFT_COMPONENT(bus_pcix, .name = "bus.pcix", .kind = WEFT_KIND_BUS,
 	       .counters = pcix_counters, .n_counters = PCIBUS_C_N,
 	       .ports = pcibus_ports,
 	       .ops = { .init = pcix_init,
-			.arrive = pcibus_arrive,
+			.arrive = pio_arrive,
 			.event = pcibus_event,
 			.ahead = pcibus_ahead,
 			.finish = pcibus_finish,

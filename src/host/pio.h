@@ -4,6 +4,7 @@
 #ifndef HOST_PIO_H
 #define HOST_PIO_H
 
+#include <assert.h>
 #include <string.h>
 
 #include "weft/bus.h"
@@ -69,6 +70,23 @@ pio_note(const struct pio *p, enum weft_note_kind kind, weft_time_t time)
 	}
 	memcpy(note.data, p->data, sizeof(note.data));
 	return note;
+}
+
+/* Hosts and devices call; nothing arrives at a bus by itself. */
+static inline void pio_arrive(struct weft_comp *c, uint32_t port,
+			      struct weft_frame *f)
+{
+	assert(!"a bus takes no messages");
+}
+
+/* ops.settle of a bus whose port 0 is the host's. */
+static inline void pio_settle(struct weft_port *dev_port)
+{
+	struct weft_port *host = dev_port->peer->comp->ports[0].peer;
+	const struct weft_bus_host_ops *ops = host->iface;
+
+	if (ops->settle)
+		ops->settle(host);
 }
 
 #endif

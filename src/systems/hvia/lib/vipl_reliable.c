@@ -105,31 +105,26 @@ static struct vipl_posted *open_send(struct vipl_rel *r, uint64_t number)
 	return p && p->open ? p : NULL;
 }
 
-/* True: the other side says something new. */
-static bool vipl_reliable_acked(struct vipl_rel *r, uint32_t ack)
+/* The other side has got what comes before `ack`, and could not take the next
+ * if there is an error; true: its reliable service has ended. */
+static bool vipl_reliable_acked(struct vipl_rel *r, uint32_t ack,
+				uint32_t error)
 {
+	struct vipl_posted *p = NULL;
+
 	if (ack - r->base > r->seq - r->base)
 		return false; /* an old one */
 	while (r->base != ack) {
-		struct vipl_posted *p =
-			open_send(r, r->ends[r->base++ % REL_WINDOW]);
-
+		p = open_send(r, r->ends[r->base++ % REL_WINDOW]);
 		r->tries = 0;
 		r->again = weft_host_now(weft_host_self()) +
 			   weft_host_time(weft_host_self(), T_hvia_again);
 		if (p)
 			rel_complete(r, HVIA_Q_SEND, p, p->d->CS.Length, 0);
 	}
-	return true;
-}
-
-/* The other side could not take what it got next. */
-static bool vipl_reliable_refused(struct vipl_rel *r, uint32_t error)
-{
-	struct vipl_posted *p = NULL;
-
 	if (!error || r->base == r->seq)
 		return false;
+	p = NULL;
 	for (uint32_t i = r->base; i != r->seq && !p; i++)
 		p = open_send(r, r->ends[i % REL_WINDOW]);
 	p = p ? p : rel_current(r, HVIA_Q_SEND);
@@ -140,7 +135,7 @@ static bool vipl_reliable_refused(struct vipl_rel *r, uint32_t error)
 
 void rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error)
 {
-	if (vipl_reliable_acked(r, ack) && vipl_reliable_refused(r, error))
+	if (vipl_reliable_acked(r, ack, error))
 		rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 }
 
@@ -152,9 +147,8 @@ void vipl_rel_last(struct vipl_vi *v)
 	if (!k->theirs.said)
 		return;
 	k->theirs.said = false;
-	if (vipl_reliable_acked(r,
-				r->base + (uint16_t)(k->theirs.next - r->base)))
-		vipl_reliable_refused(r, k->theirs.error);
+	vipl_reliable_acked(r, r->base + (uint16_t)(k->theirs.next - r->base),
+			    k->theirs.error);
 }
 
 void rel_send(struct vipl_rel *r)

@@ -90,11 +90,6 @@ static void address_translation_finish(struct hv_nic *n, bool ok)
 	address_translation_go(n, ATT_IDLE, 0);
 }
 
-static bool in_host(const struct hv_nic *n)
-{
-	return n->ctrl & HVIA_CTRL_ATT_HOST;
-}
-
 /* Next look-up: step 1, and the level-1 entry is on its way. */
 static void att_idle(struct hv_nic *n)
 {
@@ -107,7 +102,7 @@ static void att_idle(struct hv_nic *n)
 		return;
 	hv_count(n, HV_K_TRANSLATIONS);
 	a->begun = weft_now(n->comp);
-	if (in_host(n))
+	if (n->ctrl & HVIA_CTRL_ATT_HOST)
 		address_translation_go(n, ATT_L1, n->p.t_index);
 	else
 		address_translation_go(n, ATT_CHECK, n->p.t_index + n->p.t_l1);
@@ -156,7 +151,7 @@ static bool address_translation_check(struct hv_att *a)
 /* Asks for level-2 entry k; it is there after ATT_L2. */
 static void ask_l2(struct hv_nic *n, uint32_t before)
 {
-	if (in_host(n))
+	if (n->ctrl & HVIA_CTRL_ATT_HOST)
 		address_translation_go(n, ATT_L2, before);
 	else
 		address_translation_go(n, ATT_ADD,

@@ -39,15 +39,6 @@ void hv_dma(struct hv_nic *n, struct hv_dma *d, enum weft_bus_op op,
 	dma_next(n, op);
 }
 
-void hv_dma_write(struct hv_nic *n, struct hv_dma *d, weft_phys_t addr,
-		  const void *data, uint32_t bytes)
-{
-	struct weft_slice s = weft_slice_word(n->comp->sim, bytes);
-
-	memcpy(weft_slice_data(s), data, bytes);
-	hv_dma(n, d, WEFT_BUS_WRITE, addr, s);
-}
-
 bool hv_dma_take(struct hv_dma *d, void *to)
 {
 	bool ok = d->txn.status == WEFT_BUS_OK;

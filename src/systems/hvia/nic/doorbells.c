@@ -143,13 +143,16 @@ void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
 void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
 		  weft_phys_t pa, uint32_t w[4], bool wide)
 {
+	struct weft_slice s;
+
 	if (n->vi[vi].flags & HVIA_VIF_STAMP) {
 		n->stamp += n->stamp == UINT32_MAX ? 2 : 1; /* never 0 */
 		w[0] = n->stamp;
 		wide = true;
 	}
-	hv_dma_write(n, d, pa + (wide ? 16 : 24), wide ? w : w + 2,
-		     wide ? 16 : 8);
+	s = weft_slice_word(n->comp->sim, wide ? 16 : 8);
+	memcpy(weft_slice_data(s), wide ? w : w + 2, s.len);
+	hv_dma(n, d, WEFT_BUS_WRITE, pa + (wide ? 16 : 24), s);
 }
 
 /* Its status is on the way to memory. */
@@ -163,20 +166,6 @@ void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q)
 		return;
 	v->flags &= (uint8_t)~flag;
 	hv_irq(n, HVIA_INT_COMPLETION);
-}
-
-/* The message that the send engine takes up now: the oldest of its VI. */
-uint64_t hv_bell_take(struct hv_nic *n)
-{
-	for (size_t i = 0; i < n->bells.n; i++) {
-		uint64_t id = n->bells.at[i].id;
-
-		if (n->bells.at[i].vi != n->send.vi)
-			continue;
-		vec_remove(&n->bells, i);
-		return id;
-	}
-	return 0;
 }
 
 void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
@@ -272,16 +261,4 @@ void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val)
 		if (val & HVIA_VIF_FLUSH_RECV)
 			doorbells_flush(n, vi, HVIA_Q_RECV);
 	}
-}
-
-void hv_vi_reset(struct hv_nic *n)
-{
-	memset(n->vi, 0, HVIA_VIS * sizeof(*n->vi));
-	memset(n->pending, 0, sizeof(n->pending));
-	memset(n->heads, 0, sizeof(n->heads));
-	ring_clear(&n->recv.prep);
-	ring_clear(&n->errors);
-	vec_clear(&n->bells);
-	n->err_overflow = false;
-	n->err_info = 0;
 }

@@ -250,12 +250,3 @@ void hv_gec_clear(struct hv_nic *n)
 		weft_slice_drop(&g->rx[i]);
 	}
 }
-
-void hv_gec_fini(struct hv_nic *n)
-{
-	if (n->gec.mac)
-		hv_gec_clear(n);
-	ring_free(&n->gec.txq);
-	ring_free(&n->gec.rxq);
-	mac_free(n->gec.mac);
-}

@@ -210,7 +210,11 @@ static void hv_fini(struct weft_comp *c)
 	weft_slice_drop(&n->recv.job.data);
 	ring_free(&n->write.q);
 	ring_free(&n->book.q);
-	hv_gec_fini(n);
+	if (n->gec.mac)
+		hv_gec_clear(n);
+	ring_free(&n->gec.txq);
+	ring_free(&n->gec.rxq);
+	mac_free(n->gec.mac);
 	for (uint32_t i = 0; i < 1024; i++)
 		free(n->att.sdram[i]);
 	ring_free(&n->errors);

@@ -178,8 +178,6 @@ static inline void hv_dma_read(struct hv_nic *n, struct hv_dma *d,
 	hv_dma(n, d, WEFT_BUS_READ, addr, weft_slice_word(n->comp->sim, bytes));
 }
 
-void hv_dma_write(struct hv_nic *n, struct hv_dma *d, weft_phys_t addr,
-		  const void *data, uint32_t bytes);
 /* End of a read of few bytes: takes them out; false: nobody answered. */
 bool hv_dma_take(struct hv_dma *d, void *to);
 void hv_dma_done(struct hv_nic *n, struct hv_dma *d);
@@ -205,7 +203,6 @@ void hv_move_event(struct hv_nic *n);
 
 /* doorbells.c */
 void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token);
-uint64_t hv_bell_take(struct hv_nic *n);
 uint64_t hv_vi_load(struct hv_nic *n, uint32_t vi, uint32_t byte);
 void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val);
 /* Fetch the head of its receive queue, if it needs one; scan its send queue. */
@@ -238,7 +235,6 @@ void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
  * on it; something of it is left. */
 void hv_vi_forget(struct hv_nic *n, uint32_t handle);
 bool hv_vi_holds(const struct hv_nic *n, uint32_t handle);
-void hv_vi_reset(struct hv_nic *n);
 
 /* send_engine.c */
 static inline void hv_send_go(struct hv_nic *n, enum hv_send_state s,
@@ -360,7 +356,6 @@ void hv_gec_tx_event(struct hv_nic *n);
 void hv_gec_mac_event(struct hv_nic *n, uint32_t kind);
 
 void hv_gec_clear(struct hv_nic *n);
-void hv_gec_fini(struct hv_nic *n);
 
 /* registers.c */
 enum { HV_R_VENDOR, HV_R_DEVICE, HV_R_COMMAND };

@@ -72,7 +72,14 @@ static void ctrl_store(struct hv_nic *n, uint64_t val)
 	if (val & HVIA_CTRL_RESET) {
 		/* Engines end what they are at; nothing is posted or known
 		 * afterwards. */
-		hv_vi_reset(n);
+		memset(n->vi, 0, HVIA_VIS * sizeof(*n->vi));
+		memset(n->pending, 0, sizeof(n->pending));
+		memset(n->heads, 0, sizeof(n->heads));
+		ring_clear(&n->recv.prep);
+		ring_clear(&n->errors);
+		vec_clear(&n->bells);
+		n->err_overflow = false;
+		n->err_info = 0;
 		hv_apb_forget(n, ~0u);
 		hv_ctrl_reset(n);
 		n->cause = n->mask = 0;

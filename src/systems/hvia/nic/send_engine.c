@@ -61,7 +61,14 @@ static void send_scan(struct hv_nic *n)
 		return;
 	}
 	s->at = hv_send_vi(n)->q[HVIA_Q_SEND].head;
-	n->send.trace = hv_bell_take(n);
+	/* the message of the VI's oldest doorbell */
+	s->trace = 0;
+	for (size_t i = 0; i < n->bells.n; i++)
+		if (n->bells.at[i].vi == s->vi) {
+			s->trace = n->bells.at[i].id;
+			vec_remove(&n->bells, i);
+			break;
+		}
 	weft_mark(n->comp, n->send.trace, "finds the doorbell",
 		  weft_now(n->comp));
 	hv_send_translate(n, SEND_XD, &s->at, 64);

@@ -256,13 +256,16 @@ static int mainp_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Loading runs code of the file, and its output replaces a file: both only
- * when the machine runs, never while an experiment is checked. */
-static bool mainp_load(struct weft_comp *c)
+static int mainp_main(struct weft_comp *c)
 {
 	struct mainp *p = c->state;
-	char why[256];
+	int (*fn)(int argc, char **argv, char **env);
+	char *save = NULL, *word, why[256];
+	bool ok = false;
+	int n = 0, ret;
 
+	/* Loading runs code of the file, and its output replaces a file: both
+	 * only when the machine runs, never while an experiment is checked. */
 	p->dl = main_load(p->file, &p->fd, why, sizeof(why));
 	p->stdout_ = out_open(c, p->out);
 	p->stderr_ = out_open(c, "");
@@ -273,18 +276,8 @@ static bool mainp_load(struct weft_comp *c)
 	else if (!lead_in(p))
 		weft_check_failed(c, "cannot change %.200s", p->file);
 	else
-		return true;
-	return false;
-}
-
-static int mainp_main(struct weft_comp *c)
-{
-	struct mainp *p = c->state;
-	int (*fn)(int argc, char **argv, char **env);
-	char *save = NULL, *word;
-	int n = 0, ret;
-
-	if (!mainp_load(c))
+		ok = true;
+	if (!ok)
 		return -ENOEXEC;
 	snprintf(p->words, sizeof(p->words), "%s", p->args);
 	p->argv[n++] = p->file;

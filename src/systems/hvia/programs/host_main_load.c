@@ -24,29 +24,24 @@ enum { REL_JUMP = -1, REL_DATA = -1 };
 
 /* ---- a private copy ---- */
 
-static bool copy_fd(int from, int to)
-{
-	char buf[65536];
-	ssize_t n;
-
-	while ((n = read(from, buf, sizeof(buf))) > 0)
-		for (ssize_t at = 0, k; at < n; at += k) {
-			k = write(to, buf + at, (size_t)(n - at));
-			if (k <= 0)
-				return false;
-		}
-	return n == 0;
-}
-
 /* The loader knows files by their inode: a copy in memory is another file. */
 static int copy_open(const char *file)
 {
 	int from = open(file, O_RDONLY | O_CLOEXEC), to;
+	char buf[65536];
+	ssize_t n = 0;
+	bool ok;
 
 	if (from < 0)
 		return -1;
 	to = memfd_create("program", MFD_CLOEXEC);
-	if (to >= 0 && !copy_fd(from, to)) {
+	ok = to >= 0;
+	while (ok && (n = read(from, buf, sizeof(buf))) > 0)
+		for (ssize_t at = 0, k; ok && at < n; at += k) {
+			k = write(to, buf + at, (size_t)(n - at));
+			ok = k > 0;
+		}
+	if (to >= 0 && (!ok || n < 0)) {
 		close(to);
 		to = -1;
 	}

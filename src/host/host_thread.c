@@ -235,36 +235,29 @@ bool weft_host_poll64(struct weft_host *h, const volatile uint64_t *p,
 	return poll_wait(h, deadline);
 }
 
-/* The watch of a range; a range polled for the first time counts as stored to,
- * because what happened before is not known. */
-static struct host_watch *watch_of(struct weft_host *h, const void *p, size_t n)
-{
-	struct host_watch *w = h->watch, *oldest = w;
-
-	for (size_t i = 0; i < HOST_WATCHES; i++, w++) {
-		if (w->p == p && w->n == n)
-			return w;
-		if (!w->p) {
-			oldest = w;
-			break;
-		}
-		if (w->age < oldest->age)
-			oldest = w;
-	}
-	free(oldest->old);
-	*oldest = (struct host_watch){ .p = p, .n = n, .hit = true };
-	return oldest;
-}
-
 bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 			  weft_time_t deadline)
 {
-	struct host_watch *w;
+	struct host_watch *w = h->watch, *oldest = w;
+	struct host_watch *end = w + HOST_WATCHES;
 	bool hit;
 
 	host_pass(h, 0);
 	h->poll_p = NULL;
-	h->poll_watch = w = watch_of(h, (const void *)p, n);
+	/* the range's watch, a free one, or the one used longest ago */
+	for (; w < end && w->p && (w->p != p || w->n != n); w++)
+		if (w->age < oldest->age)
+			oldest = w;
+	w = w < end ? w : oldest;
+	if (w->p != p || w->n != n) {
+		/* A range polled for the first time counts as stored to,
+		 * because what happened before is not known. */
+		free(w->old);
+		*w = (struct host_watch){ .p = (const void *)p,
+					  .n = n,
+					  .hit = true };
+	}
+	h->poll_watch = w;
 	w->age = ++h->age;
 	hit = poll_wait(h, deadline);
 	w->hit = false;

@@ -212,32 +212,13 @@ static int reliable_vi_engine(struct weft_host *h, void *arg)
 
 /* ---- life ---- */
 
-static VIP_RETURN rel_memory(struct vipl_rel *r)
-{
-	struct vipl_vi *v = r->v;
-	struct hvia_mem_arg m = { .client = v->nic->client,
-				  .ptag = v->k->attr.ptag };
-	size_t bytes = sizeof(VIP_DESCRIPTOR) + rel_payload(v->nic->payload);
-	VIP_RETURN ret;
-
-	r->stride = (bytes + HVIA_DESC_ALIGN - 1) & ~(HVIA_DESC_ALIGN - 1ul);
-	m.len = REL_SLOTS * r->stride;
-	r->slots = weft_host_align(weft_host_self(), HVIA_PAGE,
-				   m.len + 2 * REL_DESC);
-	if (!r->slots)
-		return VIP_ERROR_RESOURCE;
-	for (uint32_t i = 0; i < 2; i++)
-		r->msg[i].d = (void *)(r->slots + m.len + i * REL_DESC);
-	m.va = (uintptr_t)r->slots;
-	ret = vipl_call(v->nic, HVIA_CALL_REG, &m);
-	r->handle = m.handle;
-	return ret;
-}
-
 VIP_RETURN vipl_rel_new(struct vipl_vi *v)
 {
 	struct weft_host *h = weft_host_self();
 	struct vipl_rel *r = weft_host_calloc(h, 1, sizeof(*r));
+	struct hvia_mem_arg m = { .client = v->nic->client,
+				  .ptag = v->k->attr.ptag };
+	size_t bytes = sizeof(VIP_DESCRIPTOR) + rel_payload(v->nic->payload);
 
 	if (!r)
 		return VIP_ERROR_RESOURCE;
@@ -246,10 +227,18 @@ VIP_RETURN vipl_rel_new(struct vipl_vi *v)
 		r->raw[i] = (struct vipl_queue){
 			.vi = v, .dir = i, .first = 1, .raw = true
 		};
-	if (rel_memory(r) != VIP_SUCCESS) {
+	/* the window, acknowledgements and receives are one region */
+	r->stride = (bytes + HVIA_DESC_ALIGN - 1) & ~(HVIA_DESC_ALIGN - 1ul);
+	m.len = REL_SLOTS * r->stride;
+	r->slots = weft_host_align(h, HVIA_PAGE, m.len + 2 * REL_DESC);
+	for (uint32_t i = 0; r->slots && i < 2; i++)
+		r->msg[i].d = (void *)(r->slots + m.len + i * REL_DESC);
+	m.va = (uintptr_t)r->slots;
+	if (!r->slots || vipl_call(v->nic, HVIA_CALL_REG, &m) != VIP_SUCCESS) {
 		weft_host_free(h, r);
 		return VIP_ERROR_RESOURCE;
 	}
+	r->handle = m.handle;
 	v->rel = r;
 	v->held++;
 	weft_thread_start(h, reliable_vi_engine, r);

@@ -48,29 +48,6 @@ void vipl_attr_out(VIP_VI_ATTRIBUTES *to, const struct hvia_vi_attr *a,
 		};
 }
 
-static VIP_RETURN vi_make(struct vipl_nic *n, struct vipl_vi *v,
-			  const VIP_VI_ATTRIBUTES *attr, bool stamped)
-{
-	struct hvia_vi_arg a = { .client = n->client,
-				 .attr = attr_in(n, attr) };
-	VIP_RETURN ret;
-
-	a.attr.stamped = stamped;
-	ret = vipl_call(n, HVIA_CALL_VI, &a);
-	v->nic = n;
-	v->vi = a.vi;
-	v->k = a.k;
-	for (uint32_t i = 0; i < 2; i++)
-		v->q[i] = (struct vipl_queue){ .vi = v, .dir = i, .first = 1 };
-	if (ret == VIP_SUCCESS &&
-	    attr->ReliabilityLevel != VIP_SERVICE_UNRELIABLE) {
-		ret = vipl_rel_new(v);
-		if (ret != VIP_SUCCESS)
-			vipl_call(n, HVIA_CALL_VI_FREE, &a);
-	}
-	return ret;
-}
-
 void vipl_vi_drop(struct vipl_vi *v)
 {
 	struct weft_host *h = weft_host_self();
@@ -87,6 +64,7 @@ static VIP_RETURN vi_create(struct vipl_nic *n, const VIP_VI_ATTRIBUTES *a,
 			    struct vipl_cq *send, struct vipl_cq *recv,
 			    struct vipl_vi *v)
 {
+	struct hvia_vi_arg arg = { .client = n->client, .attr = attr_in(n, a) };
 	VIP_RETURN ret;
 
 	if ((send && send->nic != n) || (recv && recv->nic != n))
@@ -96,7 +74,19 @@ static VIP_RETURN vi_create(struct vipl_nic *n, const VIP_VI_ATTRIBUTES *a,
 		return VIP_ERROR_RESOURCE;
 	v->leaving = true; /* it is not there yet */
 	n->n_vis++;
-	ret = vi_make(n, v, a, send || recv);
+	arg.attr.stamped = send || recv;
+	ret = vipl_call(n, HVIA_CALL_VI, &arg);
+	v->nic = n;
+	v->vi = arg.vi;
+	v->k = arg.k;
+	for (uint32_t i = 0; i < 2; i++)
+		v->q[i] = (struct vipl_queue){ .vi = v, .dir = i, .first = 1 };
+	if (ret == VIP_SUCCESS &&
+	    a->ReliabilityLevel != VIP_SERVICE_UNRELIABLE) {
+		ret = vipl_rel_new(v);
+		if (ret != VIP_SUCCESS)
+			vipl_call(n, HVIA_CALL_VI_FREE, &arg);
+	}
 	if (ret != VIP_SUCCESS) {
 		n->n_vis--;
 		vipl_forget(VIPL_VI, v->self);

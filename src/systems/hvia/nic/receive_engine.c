@@ -13,28 +13,10 @@
 
 /* ---- what comes next ---- */
 
-/* A receive queue that needs its head: true when there is something to do. */
-static bool receive_engine_prepare(struct hv_nic *n)
-{
-	struct hv_recv *r = &n->recv;
-	struct hv_vi *v;
-
-	r->vi = *ring_front(&r->prep);
-	ring_pop(&r->prep);
-	v = hv_recv_vi(n);
-	v->prep = false;
-	if (!v->q[HVIA_Q_RECV].posted || v->closing)
-		return false;
-	if (!v->fetched)
-		hv_head_fetch(n);
-	else if (hv_vi_flushing(v, HVIA_Q_RECV))
-		hv_head_complete(n, HVIA_ST_FLUSHED, 0, 0);
-	return r->state != RECV_IDLE;
-}
-
 void hv_recv_idle(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
+	struct hv_vi *v;
 
 	r->state = RECV_IDLE;
 	if (!(n->ctrl & HVIA_CTRL_ENABLE) || n->ctrl & HVIA_CTRL_STOP)
@@ -53,9 +35,21 @@ void hv_recv_idle(struct hv_nic *n)
 			   n->p.t_forward + n->p.t_rxbuf + n->p.t_header);
 		return;
 	}
-	while (!ring_empty(&r->prep))
-		if (receive_engine_prepare(n))
+	/* receive queues that need their head */
+	while (!ring_empty(&r->prep)) {
+		r->vi = *ring_front(&r->prep);
+		ring_pop(&r->prep);
+		v = hv_recv_vi(n);
+		v->prep = false;
+		if (!v->q[HVIA_Q_RECV].posted || v->closing)
+			continue;
+		if (!v->fetched)
+			hv_head_fetch(n);
+		else if (hv_vi_flushing(v, HVIA_Q_RECV))
+			hv_head_complete(n, HVIA_ST_FLUSHED, 0, 0);
+		if (r->state != RECV_IDLE)
 			return;
+	}
 	if (!ring_empty(&n->gec.rxq))
 		weft_timer_arm(n->comp, &n->timer[HV_U_RECV], HV_U_RECV,
 			       ring_front(&n->gec.rxq)->ready);

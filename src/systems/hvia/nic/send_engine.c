@@ -168,29 +168,24 @@ static void send_rm(struct hv_nic *n)
 
 /* ---- checks ---- */
 
-static uint32_t format_error(const struct hv_send *s, uint32_t max)
+static void send_chk(struct hv_nic *n)
 {
+	struct hv_send *s = &n->send;
 	const struct hvia_desc *d = &s->desc;
-	uint32_t first = hv_send_rdma(s);
+	uint32_t first = hv_send_rdma(s), bad = 0;
 	uint64_t sum = 0;
 
 	if (d->control & HVIA_OP_RESERVED || d->reserved ||
 	    (d->control & HVIA_OP) > HVIA_OP_RDMAWRITE ||
 	    d->seg_count > HVIA_SEGMENTS || d->seg_count < first)
-		return HVIA_ST_FORMAT_ERROR;
-	for (uint32_t i = first; i < d->seg_count; i++)
+		bad = HVIA_ST_FORMAT_ERROR;
+	for (uint32_t i = first; !bad && i < d->seg_count; i++)
 		sum += s->seg[i].length;
-	if (sum != d->length)
-		return HVIA_ST_FORMAT_ERROR;
-	return d->length > max ? HVIA_ST_LENGTH_ERROR : 0;
-}
-
-static void send_chk(struct hv_nic *n)
-{
-	struct hv_send *s = &n->send;
-	uint32_t bad = format_error(s, hv_send_vi(n)->max_transfer);
-
-	s->i_seg = hv_send_rdma(s);
+	if (!bad && sum != d->length)
+		bad = HVIA_ST_FORMAT_ERROR;
+	if (!bad && d->length > hv_send_vi(n)->max_transfer)
+		bad = HVIA_ST_LENGTH_ERROR;
+	s->i_seg = first;
 	s->seg_off = s->offset = 0;
 	if (hv_vi_flushing(hv_send_vi(n), HVIA_Q_SEND))
 		hv_send_complete(n, HVIA_ST_FLUSHED);

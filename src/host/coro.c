@@ -216,7 +216,7 @@ struct coro *coro_new(struct coro_pool *pool, void (*fn)(void *arg), void *arg)
 
 	if (!map)
 		return NULL;
-	top = (uintptr_t)map + (map_bytes(pool)) - sizeof(struct coro);
+	top = (uintptr_t)map + map_bytes(pool) - sizeof(struct coro);
 	co = (struct coro *)(top & ~(uintptr_t)63);
 	*co = (struct coro){
 		.fn = fn, .arg = arg, .map = map, .map_bytes = map_bytes(pool)

@@ -101,11 +101,11 @@ static weft_time_t poll_look(const struct weft_host *h, weft_time_t t)
 
 bool host_poll_hit(const struct weft_host *h)
 {
-	return h->poll_p ? *h->poll_p != h->poll_old
-			 : (h->poll_watch->hit ||
-			    (h->poll_watch->old &&
-			     memcmp(h->poll_watch->old, h->poll_watch->p,
-				    h->poll_watch->n)));
+	const struct host_watch *w = h->poll_watch;
+
+	if (h->poll_p)
+		return *h->poll_p != h->poll_old;
+	return w->hit || (w->old && memcmp(w->old, w->p, w->n));
 }
 
 static void poll_check(struct weft_host *h)

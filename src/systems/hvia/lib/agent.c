@@ -208,7 +208,6 @@ static void agent_causes(struct hvia_agent *a, struct weft_host *h,
 		agent_errors(a, h);
 	if (cause & HVIA_INT_PACKET) {
 		struct hvia_pkt p;
-
 		enum agent_got got;
 
 		do {

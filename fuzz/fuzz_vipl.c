@@ -17,8 +17,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static VIP_RETURN seen(VIP_RETURN ret)
+{
+	see_value(ret);
+	return ret;
+}
 /* A call whose answer is part of the outcome. */
-#define SEEN(call, ...) ((VIP_RETURN)see_value(call(__VA_ARGS__)))
+#define SEEN(call, ...) seen(call(__VA_ARGS__))
 
 enum { SLOTS = 4, OPS = 200, BYTES = 1 << 14, DESCS = 16, POOL = 64 };
 

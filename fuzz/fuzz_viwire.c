@@ -18,8 +18,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static VIP_RETURN seen(VIP_RETURN ret)
+{
+	see_value(ret);
+	return ret;
+}
 /* A call whose answer is part of the outcome. */
-#define SEEN(call, ...) ((VIP_RETURN)see_value(call(__VA_ARGS__)))
+#define SEEN(call, ...) seen(call(__VA_ARGS__))
 
 enum { MESSAGES = 3, ROOM = 2048, WAIT_MS = 8, TRIES = 3, GUARD = 0x5C };
 

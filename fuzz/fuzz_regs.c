@@ -241,7 +241,9 @@ static void show(struct fuzz *f)
 enum { MORE = 248 };
 static const char *const more_of[8][2] = {
 	{ "plat-multi", "" },
-	{ "plat-switch", "voq_ext_bytes=65536 sink.lanes=8 sink.cap=1200" },
+	{ "plat-switch",
+	  "voq_ext_bytes=65536 voq_hi=1024 voq_lo=256 "
+	  "sink.lanes=8 sink.cap=1200" },
 	{ "plat-switch", "completion=count sink.lanes=8 sink.cap=1200" },
 	{ "tr-switch",
 	  "rw_overlap=false netcnt_read_clears=false "

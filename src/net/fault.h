@@ -11,16 +11,26 @@ const struct weft_wire_faults *fault_wire(const struct weft_comp *c);
 /* ---- a wire that leaves some of its functions out ---- */
 
 /* Symbols per word of this frame. */
-uint32_t fault_word(const struct weft_wire_faults *w,
-		    const struct weft_frame *f);
-bool fault_is_packet(const struct weft_wire_faults *w,
-		     const struct weft_frame *f);
-bool fault_is_control(const struct weft_wire_faults *w,
-		      const struct weft_frame *f);
-uint32_t fault_credits(const struct weft_wire_faults *w,
-		       const struct weft_frame *f);
-/* Bits of a symbol that can be wrong. */
-uint32_t fault_symbol_bits(const struct weft_wire_faults *w);
+static inline uint32_t fault_word(const struct weft_wire_faults *w,
+				  const struct weft_frame *f)
+{
+	return w->word ? w->word(f) : 1;
+}
+static inline bool fault_is_packet(const struct weft_wire_faults *w,
+				   const struct weft_frame *f)
+{
+	return !w->packet || w->packet(f);
+}
+static inline bool fault_is_control(const struct weft_wire_faults *w,
+				    const struct weft_frame *f)
+{
+	return w->control && w->control(f);
+}
+static inline uint32_t fault_credits(const struct weft_wire_faults *w,
+				     const struct weft_frame *f)
+{
+	return w->credits ? w->credits(f) : 0;
+}
 
 /* ---- symbols ---- */
 

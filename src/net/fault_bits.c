@@ -136,11 +136,6 @@ static bool bits_match(uint32_t parts, uint16_t sym)
 	return parts >> (sym >> WEFT_PART_SHIFT) & 1;
 }
 
-static void bits_hit(struct bits *b, uint32_t symbol, uint32_t bit)
-{
-	vec_push(&b->hits, (struct fault_hit){ symbol, bit });
-}
-
 /* Bits until the next error, geometric. */
 static uint64_t bits_gap(struct weft_comp *c)
 {
@@ -153,21 +148,6 @@ static uint64_t bits_gap(struct weft_comp *c)
 	return u < 1e18 ? (uint64_t)u : (uint64_t)1e18;
 }
 
-static void bits_exact(struct bits *b, const struct weft_raw *raw,
-		       uint32_t parts)
-{
-	uint64_t at = 0, end = b->bit + b->flips;
-	uint32_t i, k;
-
-	for (i = 0; i < raw->n; i++) {
-		if (!bits_match(parts, raw->sym[i]))
-			continue;
-		for (k = 0; k < b->width; k++, at++)
-			if (at >= b->bit && at < end)
-				bits_hit(b, i, k);
-	}
-}
-
 /* The wrong bits of the next symbol. */
 static void bits_symbol(struct weft_comp *c, uint32_t symbol)
 {
@@ -176,22 +156,10 @@ static void bits_symbol(struct weft_comp *c, uint32_t symbol)
 
 	for (k = 0; b->skip < b->width - k; k++) {
 		k += (uint32_t)b->skip;
-		bits_hit(b, symbol, k);
+		vec_push(&b->hits, ((struct fault_hit){ symbol, k }));
 		b->skip = bits_gap(c);
 	}
 	b->skip -= b->width - k;
-}
-
-static void bits_random(struct weft_comp *c, const struct weft_raw *raw,
-			uint32_t parts)
-{
-	uint32_t i;
-
-	for (i = 0; i < raw->n; i++) {
-		if (!bits_match(parts, raw->sym[i]))
-			continue;
-		bits_symbol(c, i);
-	}
 }
 
 /* ---- what becomes of it ---- */
@@ -201,17 +169,6 @@ static int hit_order(const void *a, const void *b)
 	const struct fault_hit *x = a, *y = b;
 
 	return x->symbol < y->symbol ? -1 : x->symbol > y->symbol;
-}
-
-static void bits_invalid(const struct bits *b, struct weft_raw *raw)
-{
-	uint32_t i;
-
-	for (i = 0; i < b->hits.n; i++) {
-		uint16_t *s = &raw->sym[b->hits.at[i].symbol];
-
-		*s = (uint16_t)((*s & ~WEFT_SYM_K) | WEFT_SYM_BAD);
-	}
 }
 
 /* Bytes and characters. */
@@ -232,18 +189,6 @@ static void bits_turn(const struct bits *b, struct weft_raw *raw)
 		if (code == WEFT_LINE_BYTES)
 			*s &= (uint16_t)~WEFT_SYM_K;
 	}
-}
-
-/* 10-bit codes. */
-static void bits_codes(struct bits *b, struct weft_raw *raw)
-{
-	qsort(b->hits.at, b->hits.n, sizeof(*b->hits.at), hit_order);
-	if (b->wire->comma)
-		fault_code_told(raw, b->hits.at, b->hits.n, b->wire->comma);
-	else if (b->level == LEVEL_SYMBOL)
-		fault_code_stream(raw, b->hits.at, b->hits.n);
-	else
-		fault_code_flit(raw, b->hits.at, b->hits.n);
 }
 
 static void bits_count(struct weft_comp *c, const struct weft_frame *f,
@@ -270,47 +215,50 @@ static void bits_apply(struct bits *b, struct weft_raw *raw)
 
 	if (b->wire->code != WEFT_LINE_8B10B && !codes)
 		bits_turn(b, raw);
-	if (b->invalid)
-		bits_invalid(b, raw);
-	if (codes)
-		bits_codes(b, raw);
+	for (uint32_t i = 0; b->invalid && i < b->hits.n; i++) {
+		uint16_t *s = &raw->sym[b->hits.at[i].symbol];
+
+		*s = (uint16_t)((*s & ~WEFT_SYM_K) | WEFT_SYM_BAD);
+	}
+	if (codes) {
+		qsort(b->hits.at, b->hits.n, sizeof(*b->hits.at), hit_order);
+		if (b->wire->comma)
+			fault_code_told(raw, b->hits.at, b->hits.n,
+					b->wire->comma);
+		else if (b->level == LEVEL_SYMBOL)
+			fault_code_stream(raw, b->hits.at, b->hits.n);
+		else
+			fault_code_flit(raw, b->hits.at, b->hits.n);
+	}
 }
 
 /* ---- the filter ---- */
-
-/* No error in the whole frame, seen without looking at it. */
-static bool bits_over(struct bits *b, const struct weft_frame *f)
-{
-	uint64_t n = (uint64_t)f->words * fault_word(b->wire, f) * b->width;
-
-	if (!b->wire->whole_words || b->frame || b->target || b->skip < n)
-		return false;
-	b->skip -= n;
-	return true;
-}
-
-static bool bits_has_part(const struct weft_raw *raw, uint32_t parts)
-{
-	uint32_t i;
-
-	for (i = 0; i < raw->n; i++)
-		if (bits_match(parts, raw->sym[i]))
-			return true;
-	return false;
-}
 
 static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 {
 	struct bits *b = c->state;
 	uint32_t parts = bits_parts(b, f);
 	struct weft_raw *raw = fault_raw(c, f, 1);
+	uint32_t i, k;
+	uint64_t at = 0;
+	bool has = false;
 
 	b->hits.n = 0;
-	b->seen += bits_has_part(raw, parts);
+	for (i = 0; !has && i < raw->n; i++)
+		has = bits_match(parts, raw->sym[i]);
+	b->seen += has;
+	/* these very bits of the frame with this number */
 	if (b->frame && b->seen >= b->frame && b->seen < b->frame + b->count)
-		bits_exact(b, raw, parts);
-	if (b->rate > 0)
-		bits_random(c, raw, parts);
+		for (i = 0; i < raw->n; i++)
+			for (k = 0;
+			     bits_match(parts, raw->sym[i]) && k < b->width;
+			     k++, at++)
+				if (at >= b->bit && at < b->bit + b->flips)
+					vec_push(&b->hits,
+						 ((struct fault_hit){ i, k }));
+	for (i = 0; b->rate > 0 && i < raw->n; i++)
+		if (bits_match(parts, raw->sym[i]))
+			bits_symbol(c, i);
 	if (b->hits.n) {
 		bits_count(c, f, raw);
 		bits_apply(b, raw);
@@ -322,15 +270,10 @@ static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 
 /* ---- idle commas ---- */
 
-/* Words of commas up to the one with the next wrong bit. */
-static uint64_t idle_words(const struct bits *b)
-{
-	return b->skip / (4 * CODE_BITS);
-}
-
 static weft_time_t idle_hit(const struct bits *b)
 {
-	uint64_t words = idle_words(b);
+	/* words of commas up to the one with the next wrong bit */
+	uint64_t words = b->skip / (4 * CODE_BITS);
 
 	return words < (WEFT_NEVER - b->end) / b->word_fs
 		       ? b->end + words * b->word_fs
@@ -372,33 +315,41 @@ static void bits_event(struct weft_comp *c, uint32_t tag)
 	idle_plan(c);
 }
 
-/* Commas up to this frame, then its own words. */
-static void idle_until(struct weft_comp *c, const struct weft_frame *f)
-{
-	struct bits *b = c->state;
-	uint64_t words;
-
-	while (f->time >= b->word_fs && idle_hit(b) <= f->time - b->word_fs)
-		idle_word(c);
-	words = f->time > b->end ? (f->time - b->end) / b->word_fs : 0;
-	b->skip -= words * 4 * CODE_BITS;
-	b->end = f->time + f->words * b->word_fs;
-}
-
 static void bits_filter(struct weft_comp *c, struct weft_frame *f)
 {
 	struct bits *b = c->state;
+	uint64_t symbols;
 
-	if (b->idle)
-		idle_until(c, f);
-	weft_count(c, C_SYMBOLS, (uint64_t)f->words * fault_word(b->wire, f));
-	if (!f->raw && bits_parts(b, f) && !bits_over(b, f))
-		bits_frame(c, f);
+	if (b->idle) {
+		/* commas up to this frame, then its own words */
+		uint64_t words;
+
+		while (f->time >= b->word_fs &&
+		       idle_hit(b) <= f->time - b->word_fs)
+			idle_word(c);
+		words = f->time > b->end ? (f->time - b->end) / b->word_fs : 0;
+		b->skip -= words * 4 * CODE_BITS;
+		b->end = f->time + f->words * b->word_fs;
+	}
+	symbols = (uint64_t)f->words * fault_word(b->wire, f);
+	weft_count(c, C_SYMBOLS, symbols);
+	if (!f->raw && bits_parts(b, f)) {
+		/* no error in the whole frame, seen without looking at it */
+		if (b->wire->whole_words && !b->frame && !b->target &&
+		    b->skip >= symbols * b->width)
+			b->skip -= symbols * b->width;
+		else
+			bits_frame(c, f);
+	}
 	weft_filter_pass(c, f);
 }
 
 static int bits_start(struct weft_comp *c, struct weft_err *err)
 {
+	static const uint8_t symbol_bits[] = { [WEFT_LINE_BYTES] = 8,
+					       [WEFT_LINE_OCTETS] = 8,
+					       [WEFT_LINE_CHARS] = 9,
+					       [WEFT_LINE_8B10B] = 10 };
 	struct bits *b = c->state;
 
 	b->wire = fault_wire(c);
@@ -409,7 +360,7 @@ static int bits_start(struct weft_comp *c, struct weft_err *err)
 	b->skip = b->rate > 0 ? bits_gap(c) : UINT64_MAX;
 	b->width = b->wire->comma && b->code == CODE_8B10B && !b->invalid
 			   ? CODE_BITS
-			   : fault_symbol_bits(b->wire);
+			   : symbol_bits[b->wire->code];
 	b->idle = b->wire->comma && b->width == CODE_BITS && b->rate > 0 &&
 		  !b->target;
 	if (!b->idle || !c->on->peer) /* a port may stay open */

@@ -78,17 +78,6 @@ static void cut_event(struct weft_comp *c, uint32_t tag)
 
 /* ---- what is on the line ---- */
 
-/* Credits in symbols from..to-1. */
-static uint32_t credits_in(const struct cut *k, const struct weft_raw *all,
-			   uint32_t from, uint32_t to)
-{
-	uint32_t i, n = 0;
-
-	for (i = from; i < to && i < all->n; i++)
-		n += all->sym[i] >> WEFT_PART_SHIFT == k->wire->credit_part;
-	return n / k->wire->credit_symbols;
-}
-
 /* Words from..to-1 arrive as a transmission of their own. */
 static void pass_piece(struct weft_comp *c, const struct weft_frame *f,
 		       const struct weft_raw *all, uint32_t from, uint32_t to)
@@ -114,11 +103,6 @@ static void pass_piece(struct weft_comp *c, const struct weft_frame *f,
 	weft_filter_pass(c, g);
 }
 
-static uint32_t fault_cut_least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 /* First word that arrives at t or later. */
 static uint32_t word_at(const struct weft_frame *f, weft_time_t t)
 {
@@ -138,24 +122,27 @@ static void cut_frame(struct weft_comp *c, struct weft_frame *f)
 	const struct outage_span *s;
 	uint32_t i = k->at, w = 0, lost = 0, credits = 0, first = f->words;
 	uint32_t per = fault_word(k->wire, f);
+	uint32_t sent = fault_credits(k->wire, f);
 
 	for (; w < f->words; i++) {
-		uint32_t down, up;
+		uint32_t down, up, span = 0; /* symbols of credits */
 
 		s = outage_get(&k->when, i);
 		down = s ? word_at(f, s->from) : f->words;
 		up = s ? word_at(f, s->to) : f->words;
 		if (down > w)
 			pass_piece(c, f, all, w, down);
-		credits += credits_in(k, all, per * down, per * up);
+		for (uint32_t n = per * down; n < per * up && n < all->n; n++)
+			span += all->sym[n] >> WEFT_PART_SHIFT ==
+				k->wire->credit_part;
+		credits += span / k->wire->credit_symbols;
 		if (up > down && down < first)
 			first = down;
 		lost += up - down;
 		w = up;
 	}
 	weft_count(c, C_WORDS, lost);
-	weft_count(c, C_CREDITS,
-		   fault_cut_least(credits, fault_credits(k->wire, f)));
+	weft_count(c, C_CREDITS, credits < sent ? credits : sent);
 	if (lost && fault_is_packet(k->wire, f))
 		weft_count(c, first ? C_TRUNCATED : C_PACKETS, 1);
 	free(all);

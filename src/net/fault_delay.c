@@ -46,34 +46,23 @@ static const struct weft_param delay_params[] = {
 	{ 0 }
 };
 
-/* Whole words that cover time t. */
-static weft_time_t in_words(const struct weft_frame *f, weft_time_t t)
-{
-	return (t + f->word_fs - 1) / f->word_fs * f->word_fs;
-}
-
-static weft_time_t fault_delay_draw(struct weft_comp *c,
-				    const struct weft_frame *f)
-{
-	struct delay *d = c->state;
-
-	d->seen++;
-	if (d->frame)
-		return d->seen >= d->frame && d->seen - d->frame < d->count
-			       ? d->max
-			       : 0;
-	if (d->max < f->word_fs || weft_rng_real(&c->rng) >= d->share)
-		return 0;
-	return weft_rng_below(&c->rng, d->max / f->word_fs + 1) * f->word_fs;
-}
-
 static void delay_filter(struct weft_comp *c, struct weft_frame *f)
 {
 	struct delay *d = c->state;
-	weft_time_t late = fault_delay_draw(c, f), least = 0;
+	weft_time_t late = 0, least = 0;
 
+	d->seen++;
+	if (d->frame)
+		late = d->seen >= d->frame && d->seen - d->frame < d->count
+			       ? d->max
+			       : 0;
+	else if (d->max >= f->word_fs && weft_rng_real(&c->rng) < d->share)
+		late = weft_rng_below(&c->rng, d->max / f->word_fs + 1) *
+		       f->word_fs;
+	/* whole words behind the frame in front */
 	if (d->free > f->time && !d->overtake)
-		least = in_words(f, d->free - f->time);
+		least = ((d->free - f->time) + f->word_fs - 1) / f->word_fs *
+			f->word_fs;
 	weft_count(c, C_LATE, late > 0);
 	if (late < least) {
 		late = least;

@@ -66,30 +66,22 @@ static bool drop_chance(struct weft_comp *c, double p)
 	return p > 0 && weft_rng_real(&c->rng) < p;
 }
 
-static bool drop_target(const struct drop *d, const struct weft_frame *f)
-{
-	if (d->target == TARGET_PACKET)
-		return fault_is_packet(d->wire, f);
-	return fault_is_control(d->wire, f) &&
-	       (d->target == TARGET_CONTROL ||
-		d->wire->cell(f) == cells[d->target]);
-}
-
-/* This very one. */
-static bool drop_numbered(struct drop *d, const struct weft_frame *f)
-{
-	if (!drop_target(d, f))
-		return false;
-	d->seen++;
-	return d->frame && d->seen >= d->frame && d->seen < d->frame + d->count;
-}
-
 /* Lost as a whole? */
 static bool drop_whole(struct weft_comp *c, struct weft_frame *f)
 {
 	struct drop *d = c->state;
-	bool lost = drop_numbered(d, f);
+	const struct weft_wire_faults *w = d->wire;
+	bool lost = false, target = fault_is_packet(w, f);
 
+	if (d->target != TARGET_PACKET)
+		target = fault_is_control(w, f) &&
+			 (d->target == TARGET_CONTROL ||
+			  w->cell(f) == cells[d->target]);
+	if (target) { /* lost when it has the number */
+		d->seen++;
+		lost = d->frame && d->seen >= d->frame &&
+		       d->seen < d->frame + d->count;
+	}
 	if (fault_is_packet(d->wire, f)) {
 		lost = lost || drop_chance(c, d->packets);
 		weft_count(c, C_PACKETS, lost);
@@ -130,26 +122,6 @@ static void drop_comma(struct weft_comp *c, struct weft_frame *f, bool add)
 	weft_count(c, C_COMMAS, 1);
 }
 
-static void drop_commas(struct weft_comp *c, struct weft_frame *f)
-{
-	struct drop *d = c->state;
-
-	if (drop_chance(c, d->comma_add))
-		drop_comma(c, f, true);
-	else if (drop_chance(c, d->comma_del))
-		drop_comma(c, f, false);
-}
-
-static void drop_repeat(struct weft_comp *c, struct weft_frame *f)
-{
-	struct weft_frame *twin = weft_frame_dup(f);
-
-	weft_count(c, C_REPEATS, 1);
-	twin->time += f->words * f->word_fs;
-	weft_filter_pass(c, f);
-	weft_filter_pass(c, twin);
-}
-
 static void drop_filter(struct weft_comp *c, struct weft_frame *f)
 {
 	struct drop *d = c->state;
@@ -160,12 +132,22 @@ static void drop_filter(struct weft_comp *c, struct weft_frame *f)
 		weft_frame_free(f);
 		return;
 	}
-	if (w->comma)
-		drop_commas(c, f);
-	if (fault_is_packet(w, f) && drop_chance(c, d->repeat))
-		drop_repeat(c, f);
-	else
+	if (w->comma) {
+		if (drop_chance(c, d->comma_add))
+			drop_comma(c, f, true);
+		else if (drop_chance(c, d->comma_del))
+			drop_comma(c, f, false);
+	}
+	if (fault_is_packet(w, f) && drop_chance(c, d->repeat)) {
+		struct weft_frame *twin = weft_frame_dup(f);
+
+		weft_count(c, C_REPEATS, 1);
+		twin->time += f->words * f->word_fs;
 		weft_filter_pass(c, f);
+		weft_filter_pass(c, twin);
+	} else {
+		weft_filter_pass(c, f);
+	}
 }
 
 static int drop_start(struct weft_comp *c, struct weft_err *err)

@@ -12,40 +12,6 @@ const struct weft_wire_faults *fault_wire(const struct weft_comp *c)
 	return w ? w->faults : NULL;
 }
 
-uint32_t fault_word(const struct weft_wire_faults *w,
-		    const struct weft_frame *f)
-{
-	return w->word ? w->word(f) : 1;
-}
-
-bool fault_is_packet(const struct weft_wire_faults *w,
-		     const struct weft_frame *f)
-{
-	return !w->packet || w->packet(f);
-}
-
-bool fault_is_control(const struct weft_wire_faults *w,
-		      const struct weft_frame *f)
-{
-	return w->control && w->control(f);
-}
-
-uint32_t fault_credits(const struct weft_wire_faults *w,
-		       const struct weft_frame *f)
-{
-	return w->credits ? w->credits(f) : 0;
-}
-
-uint32_t fault_symbol_bits(const struct weft_wire_faults *w)
-{
-	static const uint8_t bits[] = { [WEFT_LINE_BYTES] = 8,
-					[WEFT_LINE_OCTETS] = 8,
-					[WEFT_LINE_CHARS] = 9,
-					[WEFT_LINE_8B10B] = 10 };
-
-	return bits[w->code];
-}
-
 struct weft_raw *fault_raw(struct weft_comp *c, const struct weft_frame *f,
 			   uint32_t spare)
 {

@@ -123,14 +123,6 @@ uint32_t topo_port(const struct topology *t, uint32_t s, uint32_t d)
 
 /* ---- cables ---- */
 
-static bool grid_cut(const struct topology *t, uint32_t node, uint32_t dim)
-{
-	for (uint32_t i = 0; i < t->n_cuts; i++)
-		if (t->cut[i].node == node && t->cut[i].dim == dim)
-			return true;
-	return false;
-}
-
 /* Direction of a port at this node: where both ends of a cable have the same
  * number the coordinate decides. */
 static uint32_t grid_dir(const struct topology *t, uint32_t s, uint32_t port)
@@ -142,28 +134,25 @@ static uint32_t grid_dir(const struct topology *t, uint32_t s, uint32_t port)
 	return port == t->port[dim][DOWN];
 }
 
-/* Neighbour in a direction, TOPO_FAR_NONE at the edge of a mesh. */
-static uint32_t grid_step(const struct topology *t, uint32_t s, uint32_t dim,
-			  uint32_t dir)
-{
-	uint32_t a = topo_coord(t, s, dim), k = t->size[dim];
-	uint32_t b = dir == UP ? a + 1 : a + k - 1;
-
-	if ((dir == UP ? a == k - 1 : a == 0) && !(t->wrap >> dim & 1))
-		return TOPO_FAR_NONE;
-	return s + b % k * t->stride[dim] - a * t->stride[dim];
-}
-
+/* Neighbour at a port; TOPO_FAR_NONE at the edge of a mesh, or behind a cable
+ * that is cut. */
 static uint32_t grid_far(const struct topology *t, uint32_t s, uint32_t port)
 {
-	uint32_t dim = t->dim[port], dir, far;
+	uint32_t dim = t->dim[port], dir, a, b, k, far;
 
 	if (dim >= t->dims)
 		return TOPO_FAR_NONE;
 	dir = grid_dir(t, s, port);
-	far = grid_step(t, s, dim, dir);
-	if (far == TOPO_FAR_NONE || grid_cut(t, dir == UP ? s : far, dim))
+	k = t->size[dim];
+	a = topo_coord(t, s, dim);
+	b = dir == UP ? a + 1 : a + k - 1;
+	if ((dir == UP ? a == k - 1 : a == 0) && !(t->wrap >> dim & 1))
 		return TOPO_FAR_NONE;
+	far = s + b % k * t->stride[dim] - a * t->stride[dim];
+	for (uint32_t i = 0; i < t->n_cuts; i++)
+		if (t->cut[i].dim == dim &&
+		    t->cut[i].node == (dir == UP ? s : far))
+			return TOPO_FAR_NONE;
 	return far;
 }
 
@@ -225,14 +214,6 @@ uint32_t topo_coins(uint64_t key)
 
 /* ---- making ---- */
 
-/* Ports of a dimension. */
-static uint32_t grid_ports(const struct topology *t, uint32_t dim, bool compact)
-{
-	if (t->size[dim] == 1)
-		return 0;
-	return t->size[dim] == 2 && compact && !t->both ? 1 : 2;
-}
-
 static int grid_number(struct topology *t, bool compact, struct weft_err *err)
 {
 	uint32_t next = t->ports.first;
@@ -240,7 +221,12 @@ static int grid_number(struct topology *t, bool compact, struct weft_err *err)
 	memset(t->port, TOPO_NO_PORT, sizeof(t->port));
 	memset(t->dim, 0xff, sizeof(t->dim));
 	for (uint32_t i = 0; i < t->dims; i++) {
-		uint32_t n = grid_ports(t, i, compact);
+		uint32_t n = 2; /* ports of the dimension */
+
+		if (t->size[i] == 1)
+			n = 0;
+		else if (t->size[i] == 2 && compact && !t->both)
+			n = 1;
 
 		if (!compact)
 			next = t->ports.first + 2 * i;
@@ -328,24 +314,18 @@ void topo_free(struct topology *t)
 	free(t);
 }
 
-static void graph_cut(struct topology *t, uint32_t node, uint32_t port)
-{
-	uint32_t far = topo_far(t, node, port);
-	uint32_t fp = topo_far_port(t, node, port);
-
-	t->far[topo_link(t, node, port)] = TOPO_FAR_NONE;
-	t->far[topo_link(t, far, fp)] = TOPO_FAR_NONE;
-}
-
 bool topo_cut(struct topology *t, uint32_t node, uint32_t port)
 {
 	uint32_t far =
 		node < t->nodes ? topo_far(t, node, port) : TOPO_FAR_NONE;
+	uint32_t back;
 
 	if (far == TOPO_FAR_NONE)
 		return false;
 	if (t->kind == TOPO_GRAPH) {
-		graph_cut(t, node, port);
+		back = topo_far_port(t, node, port);
+		t->far[topo_link(t, node, port)] = TOPO_FAR_NONE;
+		t->far[topo_link(t, far, back)] = TOPO_FAR_NONE;
 		return true;
 	}
 	if (t->n_cuts == TOPO_CUTS)

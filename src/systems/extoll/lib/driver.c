@@ -66,33 +66,6 @@ static struct extoll_kernel *drv_kernel_new(struct extoll_drv *d)
 	return k;
 }
 
-static void drv_kernel_free(struct extoll_drv *d)
-{
-	extoll_drv_store(d, EXTOLL_EVQ_SIZE, 0);
-	extoll_drv_store(d, EXTOLL_DRIVER_STATE, 0);
-	weft_mem_free(d->host, (void *)d->kernel->evq);
-	weft_mem_free(d->host, d->kernel);
-}
-
-static int drv_attach(struct extoll_drv *d)
-{
-	int ret = 0;
-
-	extoll_drv_lock(d);
-	d->kernel = (struct extoll_kernel *)(uintptr_t)extoll_drv_load(
-		d, EXTOLL_DRIVER_STATE);
-	if (!d->kernel)
-		d->kernel = drv_kernel_new(d);
-	if (d->kernel) {
-		d->kernel->users++;
-		d->seen = d->kernel->taken;
-	} else {
-		ret = -ENOMEM;
-	}
-	extoll_drv_unlock(d);
-	return ret;
-}
-
 int extoll_drv_open(struct weft_host *h, struct extoll_drv *d)
 {
 	memset(d, 0, sizeof(*d));
@@ -108,46 +81,49 @@ int extoll_drv_open(struct weft_host *h, struct extoll_drv *d)
 	d->build = extoll_drv_load(d, EXTOLL_BUILD);
 	d->node = (uint32_t)extoll_drv_load(d, EXTOLL_NODE_ID);
 	d->nodes = (uint32_t)extoll_drv_load(d, EXTOLL_NODES);
-	return drv_attach(d);
+	extoll_drv_lock(d);
+	d->kernel = (struct extoll_kernel *)(uintptr_t)extoll_drv_load(
+		d, EXTOLL_DRIVER_STATE);
+	if (!d->kernel)
+		d->kernel = drv_kernel_new(d);
+	if (d->kernel) {
+		d->kernel->users++;
+		d->seen = d->kernel->taken;
+	}
+	extoll_drv_unlock(d);
+	return d->kernel ? 0 : -ENOMEM;
 }
 
 void extoll_drv_close(struct extoll_drv *d)
 {
 	extoll_drv_lock(d);
-	if (!--d->kernel->users)
-		drv_kernel_free(d);
+	if (!--d->kernel->users) {
+		extoll_drv_store(d, EXTOLL_EVQ_SIZE, 0);
+		extoll_drv_store(d, EXTOLL_DRIVER_STATE, 0);
+		weft_mem_free(d->host, (void *)d->kernel->evq);
+		weft_mem_free(d->host, d->kernel);
+	}
 	extoll_drv_unlock(d);
 }
 
 /* ---- VPIDs ---- */
 
-static int vpid_take(struct extoll_kernel *k, uint32_t vpid)
-{
-	uint64_t bit = 1ull << vpid % 64;
-
-	if (k->vpids[vpid / 64] & bit)
-		return -EBUSY;
-	k->vpids[vpid / 64] |= bit;
-	return (int)vpid;
-}
-
-static int vpid_any(struct extoll_kernel *k)
-{
-	for (uint32_t i = 0; i < EXTOLL_VPIDS; i++)
-		if (vpid_take(k, i) >= 0)
-			return (int)i;
-	return -ENOSPC;
-}
-
 int extoll_drv_vpid(struct extoll_drv *d, int32_t want)
 {
-	int ret;
+	uint64_t *taken = d->kernel->vpids;
+	uint32_t v = want < 0 ? 0 : (uint32_t)want;
+	int ret = want < 0 ? -ENOSPC : -EBUSY;
 
 	if (want >= EXTOLL_VPIDS)
 		return -EINVAL;
 	extoll_drv_lock(d);
-	ret = want < 0 ? vpid_any(d->kernel)
-		       : vpid_take(d->kernel, (uint32_t)want);
+	/* the first that is free, or the one that is wanted */
+	while (want < 0 && v < EXTOLL_VPIDS - 1 && taken[v / 64] >> v % 64 & 1)
+		v++;
+	if (!(taken[v / 64] >> v % 64 & 1)) {
+		taken[v / 64] |= 1ull << v % 64;
+		ret = (int)v;
+	}
 	extoll_drv_unlock(d);
 	return ret;
 }

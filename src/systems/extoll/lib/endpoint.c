@@ -59,9 +59,15 @@ static size_t extoll_ep_mailbox(const struct ep *e)
 	       EXTOLL_EP_SLOT;
 }
 
-static void extoll_ep_sizes(struct ep *e)
+static int extoll_ep_start(struct ep *e)
 {
+	struct extoll_ep *x = extoll_ep_of(e);
+	struct velo_attr va;
+	struct rma_attr ra = { .slots = EXTOLL_EP_NOTIS };
 	const uint32_t least = EXTOLL_EP_VELO - sizeof(uint64_t);
+	const uint8_t *box, *ring;
+	size_t box_n, ring_n;
+	int ret;
 
 	if (e->eager_max > EXTOLL_EP_EAGER_MAX)
 		e->eager_max = EXTOLL_EP_EAGER_MAX;
@@ -70,18 +76,6 @@ static void extoll_ep_sizes(struct ep *e)
 		e->eager_max /= 2;
 	if (e->eager_max < least)
 		e->eager_max = least;
-}
-
-static int extoll_ep_start(struct ep *e)
-{
-	struct extoll_ep *x = extoll_ep_of(e);
-	struct velo_attr va;
-	struct rma_attr ra = { .slots = EXTOLL_EP_NOTIS };
-	const uint8_t *box, *ring;
-	size_t box_n, ring_n;
-	int ret;
-
-	extoll_ep_sizes(e);
 	x->puts.tail = &x->puts.head;
 	x->peer = weft_host_calloc(e->h, e->n, sizeof(*x->peer));
 	if (!x->peer)

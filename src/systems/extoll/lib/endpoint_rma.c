@@ -5,13 +5,6 @@
  */
 #include "systems/extoll/lib/endpoint.h"
 
-static void piece_push(struct extoll_ep_pieces *on, struct ep_piece *p)
-{
-	p->next = NULL;
-	*on->tail = p;
-	on->tail = &p->next;
-}
-
 /* The notification is about the oldest; that piece, when it is the one of its
  * end.  Errors are told on the way, too. */
 static struct ep_piece *piece_pop(struct extoll_ep_pieces *on,
@@ -40,10 +33,13 @@ static void rma_move(struct extoll_ep *x, uint32_t dst, bool get,
 		{ rma_post_put_bt, rma_post_put_qw },
 		{ rma_post_get_bt, rma_post_get_qw },
 	};
+	struct extoll_ep_pieces *on = get ? &x->peer[dst].gets : &x->puts;
 	uint64_t here = r->addr + at;
 
 	p->end = here + len;
-	piece_push(get ? &x->peer[dst].gets : &x->puts, p);
+	p->next = NULL;
+	*on->tail = p;
+	on->tail = &p->next;
 	post[get][!((here | raddr | len) % 8)](
 		x->rma, x->peer[dst].rma, r->handle, at, len, raddr, noti, 0);
 	if (!get)

@@ -130,15 +130,6 @@ static void in_message(struct ep *e, uint32_t src, const uint8_t *data,
 		msg_data(e, m, data + n, len - n);
 }
 
-static void in_more(struct ep *e, uint32_t src, const uint8_t *data, size_t len)
-{
-	struct ep_peer *p = &e->peer[src];
-	struct ep_msg *m = &p->msg[(p->got - 1) % e->slots];
-
-	if (p->got && m->state == EP_PART)
-		msg_data(e, m, data, len);
-}
-
 /* Messages between the libraries; false: not as long as one of its kind. */
 static bool in_head(uint32_t tag, const uint8_t *data, size_t len,
 		    struct ep_head *h)
@@ -186,13 +177,18 @@ void extoll_ep_poll(struct ep *e)
 
 		if (src >= e->n)
 			continue;
-		if (tag == EP_MSG)
+		if (tag == EP_MSG) {
 			in_message(e, src, buf, len, sizeof(uint64_t));
-		else if (tag == TAG_FIRST)
+		} else if (tag == TAG_FIRST) {
 			in_message(e, src, buf, len, sizeof(struct first));
-		else if (tag == TAG_MORE)
-			in_more(e, src, buf, len);
-		else if (in_head(tag, buf, len, &h))
+		} else if (tag == TAG_MORE) {
+			struct ep_peer *p = &e->peer[src];
+			struct ep_msg *m = &p->msg[(p->got - 1) % e->slots];
+
+			if (p->got && m->state == EP_PART)
+				msg_data(e, m, buf, len);
+		} else if (in_head(tag, buf, len, &h)) {
 			ep_in(e, src, &h, NULL);
+		}
 	}
 }

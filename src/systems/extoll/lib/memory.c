@@ -22,17 +22,7 @@ static void kern_enter(struct xmem *m)
 	m->kern->busy = true;
 }
 
-static void kern_leave(struct xmem *m)
-{
-	m->kern->busy = false;
-}
-
 /* ---- consecutive entries ---- */
-
-static bool entry_taken(const struct xmem_kern *k, uint32_t i)
-{
-	return k->taken[i / 32] >> (i % 32) & 1;
-}
 
 static void entries_mark(struct xmem_kern *k, uint32_t first, uint32_t n,
 			 bool taken)
@@ -42,29 +32,21 @@ static void entries_mark(struct xmem_kern *k, uint32_t first, uint32_t n,
 				   (uint32_t)taken << (i % 32);
 }
 
-/* n free ones in a row inside of the group; ATU_GATES: there are none. */
-static uint32_t entries_in(const struct xmem_kern *k,
-			   const struct xmem_group *g, uint32_t n)
+/* n free ones in a row: in the group of their size, else in a larger one;
+ * ATU_GATES: there are none. */
+static uint32_t entries_find(const struct xmem_kern *k, uint64_t n)
 {
-	uint32_t run = 0;
+	for (uint32_t i = 0; i < XMEM_GROUPS; i++) {
+		const struct xmem_group *g = &xmem_groups[i];
+		uint32_t end = g->first + g->n, run = 0;
 
-	for (uint32_t i = g->first; i < g->first + g->n; i++) {
-		run = entry_taken(k, i) ? 0 : run + 1;
-		if (run == n)
-			return i + 1 - n;
+		for (uint32_t at = g->first; n <= g->max && at < end; at++) {
+			run = k->taken[at / 32] >> at % 32 & 1 ? 0 : run + 1;
+			if (run == n)
+				return at + 1 - run;
+		}
 	}
 	return ATU_GATES;
-}
-
-/* In the group of its size, else in a larger one. */
-static uint32_t entries_find(const struct xmem_kern *k, uint32_t n)
-{
-	uint32_t at = ATU_GATES;
-
-	for (uint32_t g = 0; g < XMEM_GROUPS && at == ATU_GATES; g++)
-		if (n <= xmem_groups[g].max)
-			at = entries_in(k, &xmem_groups[g], n);
-	return at;
 }
 
 /* ---- ATU ---- */
@@ -123,14 +105,6 @@ static void kern_free(struct weft_host *h, struct xmem_kern *k)
 			weft_mem_free(h, part[i]);
 }
 
-static void kern_registers(struct xmem *m)
-{
-	xmem_rf(m, EXTOLL_ATU_GAT, ATU_BASE_MAKE(m->kern->gat_phys));
-	xmem_rf(m, EXTOLL_ATU_ENABLE, 1);
-	xmem_rf(m, EXTOLL_RMA_LOCK_BASE, m->kern->locks_phys);
-	xmem_rf(m, EXTOLL_RMA_LOCK_N, XMEM_LOCKS);
-}
-
 /* The first process makes it. */
 static int kern_get(struct xmem *m)
 {
@@ -145,42 +119,23 @@ static int kern_get(struct xmem *m)
 			return -ENOMEM;
 		}
 		m->kern = m->drv.kernel->rma = k;
-		kern_registers(m);
+		xmem_rf(m, EXTOLL_ATU_GAT, ATU_BASE_MAKE(k->gat_phys));
+		xmem_rf(m, EXTOLL_ATU_ENABLE, 1);
+		xmem_rf(m, EXTOLL_RMA_LOCK_BASE, k->locks_phys);
+		xmem_rf(m, EXTOLL_RMA_LOCK_N, XMEM_LOCKS);
 	}
 	m->kern = k;
 	k->users++;
 	return 0;
 }
 
-/* The last one takes it away. */
-static void kern_put(struct xmem *m)
-{
-	if (--m->kern->users)
-		return;
-	xmem_rf(m, EXTOLL_ATU_ENABLE, 0);
-	xmem_rf(m, EXTOLL_ATU_GAT, 0);
-	xmem_rf(m, EXTOLL_RMA_LOCK_N, 0);
-	m->drv.kernel->rma = NULL;
-	kern_free(m->host, m->kern);
-}
-
 /* ---- processes ---- */
-
-static void vpid_up(struct xmem *m, weft_phys_t ring)
-{
-	uint32_t v = m->vpid;
-
-	memset(&m->kern->locks[v * XMEM_LOCKS], 0, XMEM_LOCKS * 4);
-	xmem_rf(m, EXTOLL_RMA_BASE + 8 * v, ring);
-	xmem_rf(m, EXTOLL_RMA_SIZE + 8 * v, m->slots);
-	xmem_rf(m, EXTOLL_RMA_VPID + 8 * v,
-		RMA_V_ENABLE | RMA_V_INT | RMA_V_TC_ALL);
-}
 
 static int xmem_attach(struct xmem *m)
 {
 	weft_phys_t phys;
 	int ret;
+	uint32_t v;
 
 	m->ring = weft_mem_alloc(m->host, (size_t)m->slots * RMA_NOTI_BYTES, 64,
 				 &phys);
@@ -195,7 +150,12 @@ static int xmem_attach(struct xmem *m)
 	extoll_drv_unlock(&m->drv);
 	if (ret)
 		goto free_vpid;
-	vpid_up(m, phys);
+	v = m->vpid;
+	memset(&m->kern->locks[v * XMEM_LOCKS], 0, XMEM_LOCKS * 4);
+	xmem_rf(m, EXTOLL_RMA_BASE + 8 * v, phys);
+	xmem_rf(m, EXTOLL_RMA_SIZE + 8 * v, m->slots);
+	xmem_rf(m, EXTOLL_RMA_VPID + 8 * v,
+		RMA_V_ENABLE | RMA_V_INT | RMA_V_TC_ALL);
 	return 0;
 free_vpid:
 	extoll_drv_vpid_free(&m->drv, m->vpid);
@@ -218,43 +178,37 @@ int xmem_open(struct xmem *m, struct weft_host *h, uint32_t slots)
 	return ret;
 }
 
-/* All entries of the process, whoever forgot them. */
-static void entries_clear(struct xmem *m)
+void xmem_close(struct xmem *m)
 {
 	struct xmem_kern *k = m->kern;
 
+	kern_enter(m);
+	/* none of its commands is left that the next process with this VPID
+	 * could be taken for */
+	extoll_drv_drain(&m->drv);
+	xmem_rf(m, EXTOLL_RMA_VPID + 8 * m->vpid, 0);
+	while (extoll_drv_load(&m->drv, EXTOLL_RMA_PENDING + 8 * m->vpid))
+		weft_host_cpu(m->host, weft_host_time(m->host, T_extoll_retry));
+	/* all entries of the process, also those that it forgot */
 	for (uint32_t i = 0; i < ATU_GATES; i++) {
 		if (!k->gat[i] || GATE_VPID(k->gat[i]) != m->vpid)
 			continue;
 		k->gat[i] = 0;
 		entries_mark(k, i, 1, false);
 	}
-}
-
-/* None of its commands is left that the next process with this VPID could be
- * taken for. */
-static void vpid_down(struct xmem *m)
-{
-	extoll_drv_drain(&m->drv);
-	xmem_rf(m, EXTOLL_RMA_VPID + 8 * m->vpid, 0);
-	while (extoll_drv_load(&m->drv, EXTOLL_RMA_PENDING + 8 * m->vpid))
-		weft_host_cpu(m->host, weft_host_time(m->host, T_extoll_retry));
-}
-
-void xmem_close(struct xmem *m)
-{
-	struct xmem_kern *k = m->kern;
-
-	kern_enter(m);
-	vpid_down(m);
-	entries_clear(m);
 	*k->word = 0;
 	xmem_rf(m, EXTOLL_ATU_COMMAND, ATU_CMD_FLUSH_VPID(m->vpid));
 	atu_notified(m);
 	xmem_rf(m, EXTOLL_RMA_SIZE + 8 * m->vpid, 0);
-	kern_leave(m);
+	m->kern->busy = false;
 	extoll_drv_lock(&m->drv);
-	kern_put(m);
+	if (!--k->users) { /* the last one takes it away */
+		xmem_rf(m, EXTOLL_ATU_ENABLE, 0);
+		xmem_rf(m, EXTOLL_ATU_GAT, 0);
+		xmem_rf(m, EXTOLL_RMA_LOCK_N, 0);
+		m->drv.kernel->rma = NULL;
+		kern_free(m->host, k);
+	}
 	extoll_drv_unlock(&m->drv);
 	weft_mem_free(m->host, (void *)m->ring);
 	extoll_drv_vpid_free(&m->drv, m->vpid);
@@ -263,33 +217,24 @@ void xmem_close(struct xmem *m)
 
 /* ---- regions ---- */
 
-/* Physically contiguous memory: its pages follow each other. */
-static bool region_phys(struct xmem *m, uint8_t *p, size_t len,
-			weft_phys_t *phys_p)
-{
-	weft_phys_t end;
-
-	return weft_mem_phys(m->host, p, phys_p) &&
-	       weft_mem_phys(m->host, p + len - 1, &end) &&
-	       end == *phys_p + len - 1;
-}
-
 int xmem_register(struct xmem *m, void *p, size_t len, struct xmem_region *r)
 {
-	weft_phys_t phys;
+	weft_phys_t phys, end;
 	uint64_t pages;
 	int ret = 0;
 
 	if (!len)
 		return -EINVAL;
-	if (!region_phys(m, p, len, &phys))
+	/* physically contiguous memory: its pages follow each other */
+	if (!weft_mem_phys(m->host, p, &phys) ||
+	    !weft_mem_phys(m->host, (uint8_t *)p + len - 1, &end) ||
+	    end != phys + len - 1)
 		return -EFAULT;
 	pages = (phys % RMA_PAGE + len + RMA_PAGE - 1) / RMA_PAGE;
 	if (m->pinned + pages * RMA_PAGE > m->memlock)
 		return -EPERM;
 	kern_enter(m);
-	r->entry = pages <= ATU_GATES ? entries_find(m->kern, (uint32_t)pages)
-				      : ATU_GATES;
+	r->entry = entries_find(m->kern, pages);
 	if (r->entry == ATU_GATES) {
 		ret = -ENOMEM;
 	} else {
@@ -304,7 +249,7 @@ int xmem_register(struct xmem *m, void *p, size_t len, struct xmem_region *r)
 					  phys + (uint64_t)i * RMA_PAGE);
 		m->pinned += pages * RMA_PAGE;
 	}
-	kern_leave(m);
+	m->kern->busy = false;
 	return ret;
 }
 
@@ -316,6 +261,6 @@ void xmem_unregister(struct xmem *m, struct xmem_region *r)
 	atu_flush(m, r->entry, r->pages);
 	entries_mark(m->kern, r->entry, r->pages, false);
 	m->pinned -= (uint64_t)r->pages * RMA_PAGE;
-	kern_leave(m);
+	m->kern->busy = false;
 	r->pages = 0;
 }

@@ -36,24 +36,19 @@ bool rma_irq_wait(struct rma_port *p, weft_time_t deadline)
 	return true;
 }
 
-static struct rma_noti *noti_new(struct rma_port *p)
-{
-	struct rma_noti *n = p->spare;
-
-	if (n)
-		p->spare = n->next;
-	else
-		n = weft_host_calloc(p->host, 1, sizeof(*n));
-	return n;
-}
-
 /* Takes the next one out of the ring; false: there is none. */
 static bool noti_take(struct rma_port *p)
 {
 	volatile uint64_t *slot = &p->mem.ring[2 * p->rp];
 	uint64_t w = slot[1];
-	struct rma_noti *n = w ? noti_new(p) : NULL;
+	struct rma_noti *n = p->spare;
 
+	if (!w)
+		return false;
+	if (n)
+		p->spare = n->next;
+	else
+		n = weft_host_calloc(p->host, 1, sizeof(*n));
 	if (!n)
 		return false;
 	*n = (struct rma_noti){

@@ -28,58 +28,32 @@ struct velo_port {
 
 /* ---- open, close ---- */
 
-/* Protection and mailbox; the NIC starts it empty. */
-static void port_enable(struct velo_port *p, const struct velo_attr *a)
-{
-	uint64_t flags = EXTOLL_RX_ENABLE | (a->small ? EXTOLL_RX_SLOT64 : 0);
-
-	extoll_drv_store(&p->drv, EXTOLL_VELO_RX_BASE + 8 * p->vpid,
-			 p->box_phys);
-	extoll_drv_store(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid,
-			 EXTOLL_RX(a->pd, p->slots, flags));
-	extoll_drv_store(&p->drv, EXTOLL_VELO_TX + 8 * p->vpid,
-			 EXTOLL_TX(p->drv.node, p->vpid, a->pd));
-	/* all of it has arrived */
-	extoll_drv_load(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid);
-}
-
-static bool port_map(struct velo_port *p)
-{
-	struct weft_host *h = p->drv.host;
-
-	return weft_io_map(h, p->drv.dev, EXTOLL_BAR,
-			   extoll_velo_page(0, p->vpid), EXTOLL_PAGE, WEFT_WC,
-			   &p->page) &&
-	       weft_io_map(h, p->drv.dev, EXTOLL_BAR,
-			   EXTOLL_VELO_RP + p->vpid * EXTOLL_RP_STRIDE,
-			   EXTOLL_PAGE, WEFT_UC, &p->rp);
-}
-
-static bool port_mailbox(struct velo_port *p, const struct velo_attr *a)
-{
-	uint64_t bytes = a->mailbox ? a->mailbox : VELO_MAILBOX;
-
-	p->slot_bytes = a->small ? EXTOLL_SLOT_SMALL : EXTOLL_SLOT;
-	if (bytes / p->slot_bytes < 2 || bytes / p->slot_bytes > 0xffffff)
-		return false;
-	p->slots = (uint32_t)(bytes / p->slot_bytes);
-	p->box = weft_mem_alloc(p->drv.host, (size_t)p->slots * p->slot_bytes,
-				EXTOLL_SLOT, &p->box_phys);
-	return p->box;
-}
-
 /* VPID, mailbox and pages of a new process. */
 static int port_make(struct velo_port *p, const struct velo_attr *a)
 {
+	struct weft_host *h = p->drv.host;
 	int vpid = extoll_drv_vpid(&p->drv, a->vpid_given ? a->vpid : -1);
+	uint64_t slots = a->mailbox ? a->mailbox : VELO_MAILBOX;
 
 	if (vpid < 0)
 		return a->vpid_given ? VELO_INVALID_MBOX : VELO_ERR_MMAP;
 	p->vpid = (uint32_t)vpid;
-	if (port_mailbox(p, a) && port_map(p))
+	p->slot_bytes = a->small ? EXTOLL_SLOT_SMALL : EXTOLL_SLOT;
+	slots /= p->slot_bytes;
+	if (slots >= 2 && slots <= 0xffffff) {
+		p->slots = (uint32_t)slots;
+		p->box = weft_mem_alloc(h, (size_t)slots * p->slot_bytes,
+					EXTOLL_SLOT, &p->box_phys);
+	}
+	if (p->box &&
+	    weft_io_map(h, p->drv.dev, EXTOLL_BAR, extoll_velo_page(0, p->vpid),
+			EXTOLL_PAGE, WEFT_WC, &p->page) &&
+	    weft_io_map(h, p->drv.dev, EXTOLL_BAR,
+			EXTOLL_VELO_RP + p->vpid * EXTOLL_RP_STRIDE,
+			EXTOLL_PAGE, WEFT_UC, &p->rp))
 		return VELO_SUCCESS;
 	if (p->box)
-		weft_mem_free(p->drv.host, p->box);
+		weft_mem_free(h, p->box);
 	extoll_drv_vpid_free(&p->drv, p->vpid);
 	return VELO_ERR_MMAP;
 }
@@ -90,6 +64,7 @@ int velo_open(struct weft_host *h, const struct velo_attr *attr,
 	static const struct velo_attr none;
 	const struct velo_attr *a = attr ? attr : &none;
 	struct velo_port *p = weft_host_calloc(h, 1, sizeof(*p));
+	uint64_t flags;
 	int ret;
 
 	if (!p)
@@ -109,7 +84,16 @@ int velo_open(struct weft_host *h, const struct velo_attr *attr,
 	}
 	if (p->lazy > p->slots / 2)
 		p->lazy = p->slots / 2;
-	port_enable(p, a);
+	/* protection and mailbox; the NIC starts it empty */
+	flags = EXTOLL_RX_ENABLE | (a->small ? EXTOLL_RX_SLOT64 : 0);
+	extoll_drv_store(&p->drv, EXTOLL_VELO_RX_BASE + 8 * p->vpid,
+			 p->box_phys);
+	extoll_drv_store(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid,
+			 EXTOLL_RX(a->pd, p->slots, flags));
+	extoll_drv_store(&p->drv, EXTOLL_VELO_TX + 8 * p->vpid,
+			 EXTOLL_TX(p->drv.node, p->vpid, a->pd));
+	/* all of it has arrived */
+	extoll_drv_load(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid);
 	*port_p = p;
 	return VELO_SUCCESS;
 }
@@ -235,20 +219,6 @@ void velo_commit(struct velo_port *p)
 	p->behind = 0;
 }
 
-/* Copies and empties one slot: its bytes. */
-static uint32_t slot_take(struct velo_port *p, uint8_t *buf)
-{
-	volatile uint64_t *status = slot_status(p, 0);
-	uint32_t len = EXTOLL_STATUS_LEN(*status);
-
-	weft_host_move(p->drv.host, buf,
-		       (uint8_t *)(uintptr_t)status - (len + 7) / 8 * 8, len);
-	*status = 0;
-	p->next = (p->next + 1) % p->slots;
-	p->behind++;
-	return len;
-}
-
 static void velo_set(uint32_t *to, uint32_t val)
 {
 	if (to)
@@ -263,8 +233,18 @@ int velo_recv(struct velo_port *p, void *buf, uint32_t *src_p, uint32_t *tag_p,
 
 	if (!n)
 		return VELO_NO_MSG;
-	for (uint32_t i = 0; i < n; i++)
-		len += slot_take(p, (uint8_t *)buf + len);
+	for (; n; n--) { /* copies and empties a slot */
+		volatile uint64_t *status = slot_status(p, 0);
+		uint32_t k = EXTOLL_STATUS_LEN(*status);
+
+		weft_host_move(p->drv.host, (uint8_t *)buf + len,
+			       (uint8_t *)(uintptr_t)status - (k + 7) / 8 * 8,
+			       k);
+		*status = 0;
+		p->next = (p->next + 1) % p->slots;
+		p->behind++;
+		len += k;
+	}
 	if (p->behind >= p->lazy)
 		velo_commit(p);
 	velo_set(src_p, VELO_SRC(EXTOLL_STATUS_NODE(s), EXTOLL_STATUS_VPID(s)));

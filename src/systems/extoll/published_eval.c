@@ -18,6 +18,13 @@
 #define NEXT_TO_NONE "extoll.xbar.mgt=0 extoll.xbar.mgt_ui=20"
 /* clang-format on */
 
+/* A value that is one formula over the data d. */
+#define EVAL(name, value)                                                      \
+	double extoll_eval_##name(const struct repro_data *d)                  \
+	{                                                                      \
+		return value;                                                  \
+	}
+
 static double published_eval_gain(const struct repro_data *d, const char *from,
 				  const char *to, const char *name)
 {
@@ -31,31 +38,14 @@ static double half_rtt(const struct repro_data *d, const char *width)
 	return repro_value(d, width, "n0.prog0.half_rtt");
 }
 
-double extoll_eval_half_16(const struct repro_data *d)
-{
-	return half_rtt(d, W16) / 1000;
-}
-
-double extoll_eval_half_32(const struct repro_data *d)
-{
-	return half_rtt(d, W32) / 1000;
-}
-
-double extoll_eval_half_gap(const struct repro_data *d)
-{
-	return half_rtt(d, W16) - half_rtt(d, W32);
-}
-
-double extoll_eval_put_ratio(const struct repro_data *d)
-{
-	return repro_value(d, W32, "n0.prog0.bandwidth") /
-	       repro_value(d, W16, "n0.prog0.bandwidth");
-}
-
-double extoll_eval_commands(const struct repro_data *d)
-{
-	return repro_value(d, NULL, "n0.prog0.rate") / 1e6;
-}
+/* clang-format off */
+EVAL(half_16, half_rtt(d, W16) / 1000)
+EVAL(half_32, half_rtt(d, W32) / 1000)
+EVAL(half_gap, half_rtt(d, W16) - half_rtt(d, W32))
+EVAL(put_ratio, repro_value(d, W32, "n0.prog0.bandwidth") /
+		repro_value(d, W16, "n0.prog0.bandwidth"))
+EVAL(commands, repro_value(d, NULL, "n0.prog0.rate") / 1e6)
+/* clang-format on */
 
 /* Dwords on the link that the additional lines took, over their time; each
  * measurement stores its lines three times. */
@@ -73,15 +63,6 @@ double extoll_eval_ht_raw(const struct repro_data *d)
 
 /* ---- saturated crossbar ---- */
 
-static double published_eval_bits(const struct repro_data *d)
-{
-	const char *w = repro_param(d, TO, "s0.width");
-
-	if (!w)
-		return NAN;
-	return strcmp(w, "w16") ? 32 : 16;
-}
-
 /* Sum of counters of all lines, what was added to it per ns. */
 static double published_eval_rate(const struct repro_data *d,
 				  const char *counters)
@@ -91,15 +72,17 @@ static double published_eval_rate(const struct repro_data *d,
 }
 
 /* Symbols that passed behind the first link port, of ten bits each. */
-double extoll_eval_lane(const struct repro_data *d)
-{
-	return published_eval_rate(d, "fault0.symbols") * 10;
-}
+EVAL(lane, published_eval_rate(d, "fault0.symbols") * 10)
 
 /* Flits that left through internal ports, bytes through links. */
 double extoll_eval_aggregate(const struct repro_data *d)
 {
-	return published_eval_rate(d, "s0.np?.words") * published_eval_bits(d) +
+	const char *width = repro_param(d, TO, "s0.width");
+	double bits = width && !strcmp(width, "w16") ? 16 : 32;
+
+	if (!width)
+		return NAN;
+	return published_eval_rate(d, "s0.np?.words") * bits +
 	       published_eval_rate(d, "fault?.symbols") * 8;
 }
 
@@ -119,16 +102,10 @@ static double ports_used(const struct repro_data *d, const char *kind)
 	return n;
 }
 
-double extoll_eval_ports(const struct repro_data *d)
-{
-	return ports_used(d, "np") + ports_used(d, "lp");
-}
+EVAL(ports, ports_used(d, "np") + ports_used(d, "lp"))
 
 /* An input has one for each output and virtual channel. */
-double extoll_eval_queues(const struct repro_data *d)
-{
-	return extoll_eval_ports(d) * repro_value(d, NULL, "s0.vcs");
-}
+EVAL(queues, extoll_eval_ports(d) * repro_value(d, NULL, "s0.vcs"))
 
 /* HT receive (one for 8 lanes: counted, the model has one for all), HT core,
  * EXTOLL core, and the clock of the peer at each link. */
@@ -151,23 +128,15 @@ static double mgt_cycles(const struct repro_data *d, const char *point)
 	       20 / 40.0;
 }
 
-double extoll_eval_mgt_gain(const struct repro_data *d)
-{
-	return 100 * (1 - mgt_cycles(d, BYPASS) / mgt_cycles(d, FULL));
-}
+EVAL(mgt_gain, 100 * (1 - mgt_cycles(d, BYPASS) / mgt_cycles(d, FULL)))
 
 /* ---- behaviour ---- */
 
-double extoll_eval_spacing(const struct repro_data *d)
-{
-	return repro_min(d, NULL, "s*.spacing");
-}
-
-double extoll_eval_lost(const struct repro_data *d)
-{
-	return repro_sum(d, NULL, "n*.prog0.lost") +
-	       repro_sum(d, NULL, "n*.nic.velo_dropped") +
-	       repro_sum(d, NULL, "n*.nic.velo_discarded") +
-	       repro_sum(d, NULL, "n*.nic.velo_sent") -
-	       repro_sum(d, NULL, "n*.nic.velo_received");
-}
+/* clang-format off */
+EVAL(spacing, repro_min(d, NULL, "s*.spacing"))
+EVAL(lost, repro_sum(d, NULL, "n*.prog0.lost") +
+	   repro_sum(d, NULL, "n*.nic.velo_dropped") +
+	   repro_sum(d, NULL, "n*.nic.velo_discarded") +
+	   repro_sum(d, NULL, "n*.nic.velo_sent") -
+	   repro_sum(d, NULL, "n*.nic.velo_received"))
+/* clang-format on */

@@ -87,4 +87,21 @@ bool ex_rf_load(struct extoll_nic *n, const struct weft_bus_note *note);
 int ex_rf_target(const struct extoll_nic *n, uint64_t off, uint32_t bytes);
 void ex_rf_fini(struct extoll_nic *n);
 
+/* Hooks of rows that show a value, or set a field: what they are given sees the
+ * NIC n, the index i of the register and the number val that is stored. */
+#define EX_REG_SHOWS(name, value)                                              \
+	uint64_t name##_read(struct weft_comp *c, uint32_t i)                  \
+	{                                                                      \
+		struct extoll_nic *n = c->state;                               \
+                                                                               \
+		return value;                                                  \
+	}
+#define EX_REG_SETS(name, what)                                                \
+	void name##_wrote(struct weft_comp *c, uint32_t i, uint64_t val)       \
+	{                                                                      \
+		struct extoll_nic *n = c->state;                               \
+                                                                               \
+		what;                                                          \
+	}
+
 #endif

@@ -5,21 +5,11 @@
 
 enum { SP_CFG = 0, SP_BAR = 1 + EXTOLL_BAR };
 
-static struct extoll_nic *nic_of(struct weft_comp *c)
-{
-	return c->state;
-}
-
 /* ---- identity ---- */
-
-static uint64_t node_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->place.node;
-}
 
 static uint64_t build_read(struct weft_comp *c, uint32_t i)
 {
-	struct extoll_nic *n = nic_of(c);
+	struct extoll_nic *n = c->state;
 	uint64_t khz = 1000000000000ull * n->clock.den / n->clock.num;
 
 	return (n->width == EX_W16 ? 16 : 32) | n->velo_max << 8 |
@@ -28,145 +18,56 @@ static uint64_t build_read(struct weft_comp *c, uint32_t i)
 	       khz << 32;
 }
 
-static uint64_t nodes_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->place.topo ? nic_of(c)->place.topo->nodes : 0;
-}
-
-/* ---- driver ---- */
-
-/* Test and set. */
+/* Test and set.  A store frees the lock: it looks at the old value first, and
+ * whatever that is, it is free now. */
 static uint64_t driver_lock_read(struct weft_comp *c, uint32_t i)
 {
-	struct extoll_nic *n = nic_of(c);
+	struct extoll_nic *n = c->state;
 	bool was = n->driver_lock;
 
 	n->driver_lock = true;
 	return was;
 }
 
-/* A store looks at the old value first: whatever it is, it is free now. */
-static void driver_lock_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	nic_of(c)->driver_lock = false;
-}
-
-static uint64_t driver_state_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->driver_state;
-}
-
-static void driver_state_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	nic_of(c)->driver_state = val;
-}
-
 /* ---- routes ---- */
-
-static uint64_t route_index_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->routes.index;
-}
 
 /* Shows the entry; an empty one when there is none. */
 static void route_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct ex_routes *r = &nic_of(c)->routes;
+	struct extoll_nic *n = c->state;
 	const struct ex_entry *e;
 
-	r->index = (uint32_t)val & 0xffff;
-	e = ex_route_entry(nic_of(c), r->index);
-	r->entry = e ? *e : (struct ex_entry){ 0 };
-}
-
-static uint64_t route_data_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->routes.entry.nib[i];
-}
-
-static void route_data_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	nic_of(c)->routes.entry.nib[i] = val;
-}
-
-static uint64_t route_length_read(struct weft_comp *c, uint32_t i)
-{
-	const struct ex_entry *e = &nic_of(c)->routes.entry;
-
-	return e->n | (e->valid ? EXTOLL_ROUTE_VALID : 0);
+	n->routes.index = (uint32_t)val & 0xffff;
+	e = ex_route_entry(n, n->routes.index);
+	n->routes.entry = e ? *e : (struct ex_entry){ 0 };
 }
 
 static void route_length_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct ex_routes *r = &nic_of(c)->routes;
-	uint32_t n = (uint32_t)val & 0xff;
+	struct extoll_nic *n = c->state;
+	struct ex_entry *e = &n->routes.entry;
+	uint32_t hops = (uint32_t)val & 0xff;
 
-	r->entry.valid = val & EXTOLL_ROUTE_VALID && n < EX_ROUTE_MAX;
-	r->entry.n = (uint8_t)n;
-	ex_route_write(nic_of(c), r->index, &r->entry);
+	e->valid = val & EXTOLL_ROUTE_VALID && hops < EX_ROUTE_MAX;
+	e->n = (uint8_t)hops;
+	ex_route_write(n, n->routes.index, e);
 }
 
-/* ---- HTAX ---- */
-
-static uint64_t interval_lower_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->interval[i].lower;
-}
-
-static void interval_lower_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	nic_of(c)->interval[i].lower = (uint32_t)val;
-}
-
-static uint64_t interval_upper_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->interval[i].upper;
-}
-
-static void interval_upper_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	nic_of(c)->interval[i].upper = (uint32_t)val;
-}
-
-static uint64_t interval_target_read(struct weft_comp *c, uint32_t i)
-{
-	const struct ex_interval *v = &nic_of(c)->interval[i];
-
-	return v->port | (v->enable ? EXTOLL_INTERVAL_ENABLE : 0);
-}
+/* ---- HTAX, event queue ---- */
 
 static void interval_target_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct ex_interval *v = &nic_of(c)->interval[i];
+	struct extoll_nic *n = c->state;
+	struct ex_interval *v = &n->interval[i];
 
 	v->port = val & EXTOLL_INTERVAL_PORT;
 	v->enable = val & EXTOLL_INTERVAL_ENABLE && v->port < EXTOLL_HX_N;
 }
 
-static uint64_t discarded_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->discarded;
-}
-
-static uint64_t aborts_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->aborts;
-}
-
-/* A load comes behind the stores in front of it: what it finds is the message
- * that VELO holds because its network port is full. */
-static uint64_t waiting_read(struct weft_comp *c, uint32_t i)
-{
-	struct extoll_nic *n = nic_of(c);
-
-	return ring_count(&n->htax.store) + (n->velo.rq.held ? 1 : 0);
-}
-
-/* ---- event queue ---- */
-
 static uint64_t evq_read(struct weft_comp *c, uint32_t i)
 {
-	const struct ex_evq *q = &nic_of(c)->evq;
+	const struct extoll_nic *n = c->state;
+	const struct ex_evq *q = &n->evq;
 	const uint64_t val[] = { q->base, q->size, q->wp,
 				 q->rp | (q->armed ? EXTOLL_RP_ARM : 0),
 				 q->lost };
@@ -176,7 +77,7 @@ static uint64_t evq_read(struct weft_comp *c, uint32_t i)
 
 static void evq_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct extoll_nic *n = nic_of(c);
+	struct extoll_nic *n = c->state;
 
 	if (i == 0)
 		n->evq.base = val & ~7ull;
@@ -186,23 +87,43 @@ static void evq_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		ex_evq_set_rp(n, val);
 }
 
-/* ---- network ports ---- */
+/* ---- fields ---- */
 
-#define NETPORT_READ(field)                                                    \
-	static uint64_t netport_##field##_read(struct weft_comp *c,            \
-					       uint32_t i)                     \
-	{                                                                      \
-		struct extoll_nic *n = nic_of(c);                              \
-                                                                               \
-		return n->started ? cell_channel_counts(&n->np[i].ep)->field   \
-				  : 0;                                         \
-	}
-NETPORT_READ(tx_packets)
-NETPORT_READ(tx_cells)
-NETPORT_READ(rx_packets)
-NETPORT_READ(rx_cells)
-NETPORT_READ(no_credit)
-NETPORT_READ(voids)
+/* clang-format off */
+#define SHOWS static EX_REG_SHOWS
+#define SETS  static EX_REG_SETS
+#define NETPORT(field)                                                         \
+	SHOWS(netport_##field,                                                 \
+	      n->started ? cell_channel_counts(&n->np[i].ep)->field : 0)
+
+SHOWS(node, n->place.node)
+SHOWS(nodes, n->place.topo ? n->place.topo->nodes : 0)
+SETS(driver_lock, n->driver_lock = false)
+SHOWS(driver_state, n->driver_state)
+SETS(driver_state, n->driver_state = val)
+SHOWS(route_index, n->routes.index)
+SHOWS(route_data, n->routes.entry.nib[i])
+SETS(route_data, n->routes.entry.nib[i] = val)
+SHOWS(route_length, n->routes.entry.n |
+		    (n->routes.entry.valid ? EXTOLL_ROUTE_VALID : 0))
+SHOWS(interval_lower, n->interval[i].lower)
+SETS(interval_lower, n->interval[i].lower = (uint32_t)val)
+SHOWS(interval_upper, n->interval[i].upper)
+SETS(interval_upper, n->interval[i].upper = (uint32_t)val)
+SHOWS(interval_target, n->interval[i].port |
+		       (n->interval[i].enable ? EXTOLL_INTERVAL_ENABLE : 0))
+SHOWS(discarded, n->discarded)
+SHOWS(aborts, n->aborts)
+/* A load comes behind the stores in front of it: what it finds is the message
+ * that VELO holds because its network port is full. */
+SHOWS(waiting, ring_count(&n->htax.store) + (n->velo.rq.held ? 1 : 0))
+NETPORT(tx_packets)
+NETPORT(tx_cells)
+NETPORT(rx_packets)
+NETPORT(rx_cells)
+NETPORT(no_credit)
+NETPORT(voids)
+/* clang-format on */
 
 /* ---- the table ---- */
 

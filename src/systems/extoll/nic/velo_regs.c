@@ -3,121 +3,53 @@
  * 3.3). */
 #include "systems/extoll/nic/nic.h"
 
-static struct extoll_nic *nic_of(struct weft_comp *c)
+/* Registers that were never written read as zeros. */
+static struct extoll_velo_vpid vpid_get(struct extoll_nic *n, uint32_t i)
 {
-	return c->state;
+	const struct extoll_velo_vpid *p = velo_vpid(&n->velo, i);
+
+	return p ? *p : (struct extoll_velo_vpid){ 0 };
 }
 
-uint64_t extoll_velo_config_read(struct weft_comp *c, uint32_t i)
+static struct extoll_velo_vpid *vpid_make(struct extoll_nic *n, uint32_t i)
 {
-	return nic_of(c)->velo.policy_drop ? EXTOLL_VELO_POLICY_DROP : 0;
+	return ex_vpid_make(&n->velo.vpid, i, sizeof(struct extoll_velo_vpid));
 }
 
-void extoll_velo_config_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
+/* Discards, read pointers that are out of range, states of both machines. */
+static uint64_t misc_get(const struct extoll_nic *n, uint32_t i)
 {
-	nic_of(c)->velo.policy_drop = val & EXTOLL_VELO_POLICY_DROP;
-	extoll_velo_cp_again(nic_of(c));
-}
-
-uint64_t extoll_velo_timeout_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->velo.timeout;
-}
-
-void extoll_velo_timeout_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	nic_of(c)->velo.timeout = (uint32_t)val;
-	extoll_velo_cp_again(nic_of(c));
-}
-
-uint64_t extoll_velo_count_read(struct weft_comp *c, uint32_t i)
-{
-	const struct ex_velo *v = &nic_of(c)->velo;
-
-	return i ? v->received : v->sent;
-}
-
-uint64_t extoll_velo_drop_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->velo.drop[i];
-}
-
-uint64_t extoll_velo_discard_read(struct weft_comp *c, uint32_t i)
-{
-	return nic_of(c)->velo.discard[i];
-}
-
-uint64_t extoll_velo_misc_read(struct weft_comp *c, uint32_t i)
-{
-	const struct ex_velo *v = &nic_of(c)->velo;
+	const struct ex_velo *v = &n->velo;
 	const uint64_t val[] = { v->discard_src, v->bad_rp,
 				 v->rq.state | (uint64_t)v->cp.state << 4 };
 
 	return val[i];
 }
 
-/* Registers that were never written read as zeros. */
-static struct extoll_velo_vpid vpid_get(struct weft_comp *c, uint32_t i)
-{
-	const struct extoll_velo_vpid *p = velo_vpid(&nic_of(c)->velo, i);
-
-	return p ? *p : (struct extoll_velo_vpid){ 0 };
-}
-
-static struct extoll_velo_vpid *vpid_make(struct weft_comp *c, uint32_t i)
-{
-	return ex_vpid_make(&nic_of(c)->velo.vpid, i,
-			    sizeof(struct extoll_velo_vpid));
-}
-
-uint64_t extoll_velo_tx_read(struct weft_comp *c, uint32_t i)
-{
-	return vpid_get(c, i).tx;
-}
-
-void extoll_velo_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	vpid_make(c, i)->tx = val;
-}
-
-uint64_t extoll_velo_rx_read(struct weft_comp *c, uint32_t i)
-{
-	return vpid_get(c, i).rx;
-}
-
-void extoll_velo_rx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	extoll_velo_rx_set(nic_of(c), i, val);
-}
-
-uint64_t extoll_velo_base_read(struct weft_comp *c, uint32_t i)
-{
-	return vpid_get(c, i).base;
-}
-
-void extoll_velo_base_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	vpid_make(c, i)->base = val & ~(uint64_t)(EXTOLL_SLOT - 1);
-}
-
-uint64_t extoll_velo_wp_read(struct weft_comp *c, uint32_t i)
-{
-	return vpid_get(c, i).wp;
-}
-
-uint64_t extoll_velo_pending_read(struct weft_comp *c, uint32_t i)
-{
-	return ex_htax_pending(nic_of(c), i);
-}
-
-uint64_t extoll_velo_rp_read(struct weft_comp *c, uint32_t i)
-{
-	struct extoll_velo_vpid p = vpid_get(c, i);
-
-	return p.rp | (p.armed ? EXTOLL_RP_ARM : 0);
-}
-
-void extoll_velo_rp_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	extoll_velo_rp_set(nic_of(c), i, val);
-}
+/* clang-format off */
+EX_REG_SHOWS(extoll_velo_config,
+	     n->velo.policy_drop ? EXTOLL_VELO_POLICY_DROP : 0)
+EX_REG_SETS(extoll_velo_config,
+	    n->velo.policy_drop = val & EXTOLL_VELO_POLICY_DROP;
+	    extoll_velo_cp_again(n))
+EX_REG_SHOWS(extoll_velo_timeout, n->velo.timeout)
+EX_REG_SETS(extoll_velo_timeout,
+	    n->velo.timeout = (uint32_t)val;
+	    extoll_velo_cp_again(n))
+EX_REG_SHOWS(extoll_velo_count, i ? n->velo.received : n->velo.sent)
+EX_REG_SHOWS(extoll_velo_drop, n->velo.drop[i])
+EX_REG_SHOWS(extoll_velo_discard, n->velo.discard[i])
+EX_REG_SHOWS(extoll_velo_misc, misc_get(n, i))
+EX_REG_SHOWS(extoll_velo_tx, vpid_get(n, i).tx)
+EX_REG_SETS(extoll_velo_tx, vpid_make(n, i)->tx = val)
+EX_REG_SHOWS(extoll_velo_rx, vpid_get(n, i).rx)
+EX_REG_SETS(extoll_velo_rx, extoll_velo_rx_set(n, i, val))
+EX_REG_SHOWS(extoll_velo_base, vpid_get(n, i).base)
+EX_REG_SETS(extoll_velo_base,
+	    vpid_make(n, i)->base = val & ~(uint64_t)(EXTOLL_SLOT - 1))
+EX_REG_SHOWS(extoll_velo_wp, vpid_get(n, i).wp)
+EX_REG_SHOWS(extoll_velo_pending, ex_htax_pending(n, i))
+EX_REG_SHOWS(extoll_velo_rp,
+	     vpid_get(n, i).rp | (vpid_get(n, i).armed ? EXTOLL_RP_ARM : 0))
+EX_REG_SETS(extoll_velo_rp, extoll_velo_rp_set(n, i, val))
+/* clang-format on */

@@ -222,10 +222,11 @@ static uint64_t channel_framed_least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t next_event(struct cell_channel *ep)
+void cell_channel_framed_arm(struct cell_channel *ep)
 {
 	struct cell_channel_framed *s = ep->slow;
 	uint64_t t = s->urgent, keep = ep->next_refresh, r;
+	uint64_t now = cell_channel_now(ep);
 
 	for (uint32_t i = 0; s->n_verdicts && i < SLOW_SENT; i++)
 		t = channel_framed_least(t, s->verdict[i]);
@@ -241,17 +242,11 @@ static uint64_t next_event(struct cell_channel *ep)
 		t = channel_framed_least(t, cell_channel_retry_next(ep));
 	else if (s->state == CELL_CHANNEL_READY && ep->unacked)
 		t = channel_framed_least(t, s->since + ep->cfg.timeout);
-	return channel_framed_least(t, cell_channel_train_next(ep));
-}
-
-void cell_channel_framed_arm(struct cell_channel *ep)
-{
-	uint64_t t = next_event(ep), now = cell_channel_now(ep);
-
-	if (t >= ep->slow->armed)
+	t = channel_framed_least(t, cell_channel_train_next(ep));
+	if (t >= s->armed)
 		return;
 	t = t > now ? t : now;
-	ep->slow->armed = t;
+	s->armed = t;
 	weft_wake(ep->comp, TAG_PORT + ep->port->index,
 		  weft_clock_edge(&ep->cfg.clk, t));
 }
@@ -267,7 +262,11 @@ void cell_channel_event(struct cell_channel *ep)
 	cell_channel_retry_apply(ep, c);
 	cell_channel_rx_verdicts(ep, c);
 	cell_channel_train_event(ep, c);
-	cell_channel_retry_timeout(ep, c);
+	if (s->state == CELL_CHANNEL_READY && ep->unacked && !s->replaying &&
+	    c >= s->since + ep->cfg.timeout) {
+		ep->count.timeouts++;
+		cell_channel_retry_replay(ep, c);
+	}
 	channel_framed_pump(ep, c);
 	cell_channel_retry_step(ep, c);
 	cell_channel_framed_arm(ep);

@@ -113,7 +113,6 @@ void cell_channel_retry_replay(struct cell_channel *ep, uint64_t cycle);
 /* Next cycle for one of them; one, when the line is free. */
 uint64_t cell_channel_retry_next(const struct cell_channel *ep);
 void cell_channel_retry_step(struct cell_channel *ep, uint64_t cycle);
-void cell_channel_retry_timeout(struct cell_channel *ep, uint64_t cycle);
 /* Control cell heard, counts from `cycle` on; all that count by then. */
 void cell_channel_retry_heard(struct cell_channel *ep, uint64_t cycle,
 			      uint32_t type, uint32_t value);

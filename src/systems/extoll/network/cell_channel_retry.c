@@ -102,17 +102,6 @@ void cell_channel_retry_step(struct cell_channel *ep, uint64_t cycle)
 	}
 }
 
-void cell_channel_retry_timeout(struct cell_channel *ep, uint64_t cycle)
-{
-	struct cell_channel_framed *s = ep->slow;
-
-	if (s->state != CELL_CHANNEL_READY || !ep->unacked || s->replaying ||
-	    cycle < s->since + ep->cfg.timeout)
-		return;
-	ep->count.timeouts++;
-	cell_channel_retry_replay(ep, cycle);
-}
-
 /* ---- control cells heard ---- */
 
 static void channel_retry_hear(struct cell_channel *ep,

@@ -371,9 +371,15 @@ int extoll_xbar_init(struct weft_comp *c, struct weft_err *err)
 int extoll_xbar_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_xbar *x = c->state;
+	const struct topology *t = x->place.topo;
 	uint32_t i;
 
-	extoll_xbar_place(x);
+	x->datelines = x->dateline << EX_INTERNAL;
+	if (t) { /* where this crossbar stands */
+		x->node = x->place.node;
+		x->datelines |= topo_datelines(t, x->node);
+		topo_here_init(&x->here, t, x->node);
+	}
 	for (i = 0; i < EX_PORTS; i++) {
 		if (cell_channel_start(&x->ep[i], err))
 			return -1;

@@ -183,8 +183,6 @@ int extoll_xbar_sample(struct weft_comp *c, struct weft_err *err);
 int extoll_xbar_finish(struct weft_comp *c, struct weft_err *err);
 void extoll_xbar_fini(struct weft_comp *c);
 
-/* ops.start: where this crossbar stands. */
-void extoll_xbar_place(struct extoll_xbar *x);
 extern const struct ex_waits extoll_xbar_waits;
 
 /* Round-robin arbiter of 4.2: the winner among req, given the last one. */

@@ -122,16 +122,6 @@ int extoll_xbar_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
 	return 0;
 }
 
-void extoll_xbar_place(struct extoll_xbar *x)
-{
-	x->datelines = x->dateline << EX_INTERNAL;
-	if (!x->place.topo)
-		return;
-	x->node = x->place.node;
-	x->datelines |= topo_datelines(x->place.topo, x->node);
-	topo_here_init(&x->here, x->place.topo, x->node);
-}
-
 /* ---- what waits (net/topology.h) ---- */
 
 static struct ex_wait wait_of(struct extoll_xbar *x, uint32_t in, uint32_t o,

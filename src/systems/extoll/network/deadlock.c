@@ -126,18 +126,6 @@ static bool lock_comes(const struct waits *w, const struct head *h)
 	       holder_moves(w, place_comp(w, h->place), h->w.out, h->w.lock);
 }
 
-static bool head_moves(const struct waits *w, uint32_t i)
-{
-	const struct head *h = &w->heads.at[i];
-
-	if (h->w.since > w->before)
-		return true;
-	if (h->w.early && !place_takes(w, h->place) &&
-	    !place_moves(w, h->place, i))
-		return false;
-	return lock_comes(w, h) && slot_comes(w, h);
-}
-
 /* Number of heads that cannot. */
 static uint32_t waits_solve(struct waits *w)
 {
@@ -148,11 +136,16 @@ static uint32_t waits_solve(struct waits *w)
 		more = false;
 		for (uint32_t i = 0; i < w->heads.n; i++) {
 			struct head *h = &w->heads.at[i];
+			bool here = !h->w.early || place_takes(w, h->place) ||
+				    place_moves(w, h->place, i);
 
-			if (h->live || !head_moves(w, i))
+			if (h->live)
 				continue;
-			h->live = more = true;
-			stuck--;
+			h->live =
+				h->w.since > w->before ||
+				(here && lock_comes(w, h) && slot_comes(w, h));
+			more |= h->live;
+			stuck -= h->live;
 		}
 	}
 	return stuck;
@@ -189,19 +182,6 @@ static void waits_read(struct waits *w, uint32_t all)
 
 /* ---- in words ---- */
 
-/* The place whose cells h waits for. */
-static uint32_t place_next(const struct waits *w, const struct head *h)
-{
-	const struct weft_port *far = far_end(w, h);
-	const struct weft_comp *c = place_comp(w, h->place);
-
-	if (!lock_comes(w, h))
-		return place_of(c, h->w.lock / EX_VCS, h->w.lock % EX_VCS);
-	if (!slot_comes(w, h))
-		return place_of(far->comp, far->index, h->w.vc);
-	return h->place;
-}
-
 static void place_text(const struct waits *w, uint32_t p, const char *before,
 		       char *text, size_t size, size_t *at_p)
 {
@@ -219,6 +199,7 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 			    uint32_t *first_p)
 {
 	const struct head *h = w->heads.at;
+	const struct weft_port *far;
 	uint32_t n = 0, p;
 
 	while (h->live)
@@ -230,7 +211,14 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 				return n;
 			}
 		path[n++] = h->place;
-		p = place_next(w, h);
+		/* the place whose cells it waits for */
+		far = far_end(w, h);
+		p = h->place;
+		if (!lock_comes(w, h))
+			p = place_of(place_comp(w, p), h->w.lock / EX_VCS,
+				     h->w.lock % EX_VCS);
+		else if (!slot_comes(w, h))
+			p = place_of(far->comp, far->index, h->w.vc);
 		h = NULL; /* the first stuck one there */
 		for (uint32_t i = w->first[p + 1]; i-- > w->first[p];)
 			if (!w->heads.at[i].live)
@@ -262,22 +250,6 @@ static void circle_text(const struct waits *w, char *text, size_t size)
 	free(path);
 }
 
-/* An end that takes nothing holds up cells. */
-static bool blocked_text(const struct waits *w, char *text, size_t size)
-{
-	for (uint32_t i = 0; i < w->heads.n; i++) {
-		const struct head *h = &w->heads.at[i];
-		const struct weft_port *far = far_end(w, h);
-
-		if (h->w.since > w->before || h->w.room || is_switch(far))
-			continue;
-		snprintf(text, size, "%s.%s takes nothing", far->comp->name,
-			 far->name);
-		return true;
-	}
-	return false;
-}
-
 bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
 		      size_t size, bool *blocked_p)
 {
@@ -296,8 +268,17 @@ bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
 	found = waits_solve(&w) > 0;
 	if (found)
 		circle_text(&w, text, size);
-	else
-		*blocked_p = blocked_text(&w, text, size);
+	/* or else an end that takes nothing holds up cells */
+	for (uint32_t i = 0; !found && !*blocked_p && i < w.heads.n; i++) {
+		const struct head *h = &w.heads.at[i];
+		const struct weft_port *far = far_end(&w, h);
+
+		if (h->w.since > before || h->w.room || is_switch(far))
+			continue;
+		snprintf(text, size, "%s.%s takes nothing", far->comp->name,
+			 far->name);
+		*blocked_p = true;
+	}
 	free(w.heads.at);
 	free(w.first);
 	return found;

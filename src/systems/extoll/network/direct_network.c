@@ -103,32 +103,29 @@ int extoll_net_join(struct weft_comp *net, uint32_t node,
 	return 0;
 }
 
-const uint32_t *extoll_net_permutation(struct extoll_net *n, uint64_t seed)
-{
-	if (n->perm && n->perm_seed == seed)
-		return n->perm;
-	n->perm = realloc(n->perm, n->topo->nodes * sizeof(*n->perm));
-	if (!n->perm)
-		abort();
-	n->perm_seed = seed;
-	pattern_permute(seed, n->perm, n->topo->nodes);
-	return n->perm;
-}
-
 int extoll_net_pattern(const struct ex_place *at, uint64_t permutation,
 		       uint32_t dest, struct pattern *p, struct weft_err *err)
 {
 	struct pattern_shape s = { .dest = dest };
+	struct extoll_net *n = extoll_net_of(at);
 
 	if (at->topo && at->topo->kind == TOPO_GRID) {
 		s.size = at->topo->size;
 		s.dims = at->topo->dims;
 	}
 	if (p->kind == PATTERN_PERMUTATION) {
-		if (!at->net)
+		if (!n)
 			return weft_fail(err, EINVAL,
 					 "a permutation needs a fabric");
-		s.perm = extoll_net_permutation(extoll_net_of(at), permutation);
+		if (!n->perm || n->perm_seed != permutation) {
+			n->perm = realloc(n->perm,
+					  n->topo->nodes * sizeof(*n->perm));
+			if (!n->perm)
+				abort();
+			n->perm_seed = permutation;
+			pattern_permute(permutation, n->perm, n->topo->nodes);
+		}
+		s.perm = n->perm;
 	}
 	return pattern_init(p, &s, err);
 }
@@ -320,32 +317,27 @@ static int net_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* The longest way in a grid without cuts; others are looked at one by one. */
-static uint32_t longest_way(const struct topology *t)
-{
-	uint32_t most = 0, s, d;
-
-	for (uint32_t i = 0; t->kind == TOPO_GRID && i < t->dims; i++)
-		most += t->wrap >> i & 1 && !t->n_cuts ? t->size[i] / 2
-						       : t->size[i] - 1;
-	for (s = 0; t->kind == TOPO_GRAPH && s < t->nodes; s++)
-		for (d = 0; d < t->nodes && most < EX_ROUTE_MAX; d++) {
-			uint32_t n = topo_hops(t, s, d);
-
-			most = n > most ? n : most;
-		}
-	return most;
-}
-
 static int net_network(struct weft_comp *c, const struct weft_network *parts,
 		       struct weft_err *err)
 {
 	struct extoll_net *n = c->state;
+	const struct topology *t = parts->topo;
+	uint32_t most = 0; /* hops */
 
 	n->topo = parts->topo;
 	n->xbar = parts->switches;
 	n->n_xbars = parts->n_switches;
-	if (n->topo->path && longest_way(n->topo) + 1 > EX_ROUTE_MAX)
+	/* the longest way in a grid without cuts; others one by one */
+	for (uint32_t i = 0; t->kind == TOPO_GRID && i < t->dims; i++)
+		most += t->wrap >> i & 1 && !t->n_cuts ? t->size[i] / 2
+						       : t->size[i] - 1;
+	for (uint32_t s = 0; t->kind == TOPO_GRAPH && s < t->nodes; s++)
+		for (uint32_t d = 0; d < t->nodes && most < EX_ROUTE_MAX; d++) {
+			uint32_t hops = topo_hops(t, s, d);
+
+			most = hops > most ? hops : most;
+		}
+	if (t->path && most + 1 > EX_ROUTE_MAX)
 		return weft_fail(
 			err, EINVAL,
 			"a route has room for %u hops, the longest way is longer: use routing: table",

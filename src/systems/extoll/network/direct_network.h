@@ -120,8 +120,6 @@ int extoll_net_join(struct weft_comp *net, uint32_t node,
 /* pattern_init for a source that stands at `at`, with the network's shape. */
 int extoll_net_pattern(const struct ex_place *at, uint64_t permutation,
 		       uint32_t dest, struct pattern *p, struct weft_err *err);
-/* The permutation of all nodes by this seed. */
-const uint32_t *extoll_net_permutation(struct extoll_net *n, uint64_t seed);
 
 /* A packet, as measured. */
 struct extoll_net_pkt {

@@ -227,36 +227,32 @@ static bool class_try(struct netport *np, uint32_t cls, uint64_t c)
 
 /* ---- receiving ---- */
 
-static void cell_give(struct netport *np, uint32_t slot)
-{
-	const struct ecell *s = &np->ep.slot[slot];
-	uint32_t w = ex_flit_bytes(np->ep.cfg.width);
-	uint32_t rf = s->flags & ECELL_SOP && !ex_meta(s->pkt)->hops ? 1 : 0;
-	struct netport_cell c = { .pkt = s->pkt,
-				  .first = s->first * w,
-				  .bytes = (s->flits - rf) * w,
-				  .sop = s->flags & ECELL_SOP,
-				  .eop = s->flags & ECELL_EOP,
-				  .vc = s->vc,
-				  .slot = (uint8_t)slot };
-
-	weft_mark(np->ep.comp, c.eop ? s->pkt->trace_id : 0,
-		  "network port, whole cell", weft_now(np->ep.comp));
-	np->ops->cell(np->own, np, &c);
-}
-
 static void netport_rx(struct netport *np, uint64_t c)
 {
 	struct cell_channel *ep = &np->ep;
+	uint32_t w = ex_flit_bytes(ep->cfg.width);
 
 	while (ep->way_head != CELL_CHANNEL_NONE &&
 	       network_port_whole(np, ep->way_head) <= c) {
 		uint32_t slot = cell_channel_take(ep, c);
+		const struct ecell *s = &ep->slot[slot];
+		struct netport_cell cell = { .pkt = s->pkt,
+					     .first = s->first * w,
+					     .sop = s->flags & ECELL_SOP,
+					     .eop = s->flags & ECELL_EOP,
+					     .vc = s->vc,
+					     .slot = (uint8_t)slot };
+		uint32_t route;
 
-		if (ep->slot[slot].flags & ECELL_VOID)
+		if (s->flags & ECELL_VOID) {
 			netport_release(np, slot, c);
-		else
-			cell_give(np, slot);
+			continue;
+		}
+		route = cell.sop && !ex_meta(s->pkt)->hops ? 1 : 0;
+		cell.bytes = (s->flits - route) * w;
+		weft_mark(ep->comp, cell.eop ? s->pkt->trace_id : 0,
+			  "network port, whole cell", weft_now(ep->comp));
+		np->ops->cell(np->own, np, &cell);
 	}
 	if (ep->way_head != CELL_CHANNEL_NONE)
 		netport_arm(np, network_port_whole(np, ep->way_head));

@@ -12,20 +12,6 @@ bool ex_run_is_link(uint8_t el)
 	       el & 15;
 }
 
-/* Crossbar output of an element; EX_NIB_FILL: no port of ours. */
-static uint32_t el_output(uint8_t el)
-{
-	uint32_t port = el >> 4;
-
-	if (ex_run_is_link(el))
-		return EX_INTERNAL + port - EX_RUN_PORT_LP;
-	if ((el & 15) != 1)
-		return EX_NIB_FILL;
-	if (port == EX_RUN_PORT_MP || port == EX_RUN_PORT_HAP)
-		return EX_RUNS_SERVICE;
-	return port < EX_RUNS_SERVICE ? port : EX_NIB_FILL;
-}
-
 /* Place of the 0xFF at the end of the frame, or n. */
 static uint32_t frame_end(const uint8_t *b, uint32_t n)
 {
@@ -45,17 +31,25 @@ static uint32_t frame_end(const uint8_t *b, uint32_t n)
 uint32_t ex_runs_step(struct weft_frame *f)
 {
 	uint8_t *b = weft_slice_data(f->payload);
-	uint32_t n = f->payload.len, out, end;
+	uint32_t n = f->payload.len, port, end;
 
 	n = n < EX_RUNS_BYTES ? n : EX_RUNS_BYTES;
 	end = b ? frame_end(b, n) : n;
 	if (end == n)
 		return EX_NIB_FILL;
-	out = el_output(b[2]);
-	if (out == EX_NIB_FILL)
-		return out;
-	if (ex_run_is_link(b[2]) && (--b[2] & 15))
-		return out;
+	/* crossbar output of the first element */
+	port = b[2] >> 4;
+	if (ex_run_is_link(b[2])) {
+		port += EX_INTERNAL - EX_RUN_PORT_LP;
+		if (--b[2] & 15)
+			return port;
+	} else if ((b[2] & 15) != 1) {
+		return EX_NIB_FILL;
+	} else if (port == EX_RUN_PORT_MP || port == EX_RUN_PORT_HAP) {
+		port = EX_RUNS_SERVICE;
+	} else if (port >= EX_RUNS_SERVICE) {
+		return EX_NIB_FILL; /* no port of ours */
+	}
 	memmove(b + 2, b + 3, end - 2);
-	return out;
+	return port;
 }

@@ -64,24 +64,21 @@ bool ex_event_vpid(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 	return false;
 }
 
-/* There is room again: rings that are armed and have something look again. */
-static void evq_again(struct extoll_nic *n)
-{
-	n->evq.missed = false;
-	for (uint32_t vpid = 0; vpid < EXTOLL_VPIDS; vpid++) {
-		extoll_velo_look(n, vpid);
-		extoll_rma_look(n, vpid);
-	}
-}
-
 void ex_evq_set_rp(struct extoll_nic *n, uint64_t val)
 {
 	struct ex_evq *q = &n->evq;
 
 	q->rp = q->size ? (uint32_t)val & (q->size - 1) : 0;
 	q->told = 0;
-	if (q->missed)
-		evq_again(n);
+	if (q->missed) {
+		/* there is room again: rings that are armed and have something
+		 * look again */
+		q->missed = false;
+		for (uint32_t vpid = 0; vpid < EXTOLL_VPIDS; vpid++) {
+			extoll_velo_look(n, vpid);
+			extoll_rma_look(n, vpid);
+		}
+	}
 	if (!(val & EXTOLL_RP_ARM))
 		return;
 	irq_level(n, false);

@@ -31,9 +31,7 @@ static struct hx_pkt *list_pop(struct hx_list *l)
 
 struct hx_pkt *ex_pkt_new(struct extoll_nic *n)
 {
-	struct hx_pkt *p = n->htax.pool;
-
-	struct hx_pkt *chain;
+	struct hx_pkt *p = n->htax.pool, *chain;
 
 	if (p) {
 		n->htax.pool = p->next;
@@ -117,48 +115,22 @@ uint32_t ex_htax_pending(const struct extoll_nic *n, uint32_t vpid)
 
 /* ---- units to host ---- */
 
-/* A unit's read stays behind the writes that it asked for before (2.2). */
-static bool host_may(const struct extoll_nic *n, uint32_t out, uint32_t i,
-		     uint64_t c)
-{
-	const struct ex_htax *h = &n->htax;
-	const struct hx_pkt *p = h->want[out][i].head;
-	const struct hx_pkt *w = h->want[HX_TO_POSTED][i].head;
-
-	if (!p || p->cycle > c)
-		return false;
-	return out == HX_TO_POSTED || !w || w->cycle > p->cycle;
-}
-
-/* Next input after the last winner whose first packet is up (4.2 in small). */
+/* Next input after the last winner whose first packet is up (4.2 in small).  A
+ * unit's read stays behind the writes that it asked for before (2.2). */
 static int host_winner(const struct extoll_nic *n, uint32_t out, uint64_t c)
 {
 	const struct ex_htax *h = &n->htax;
 
 	for (uint32_t k = 1; k <= EXTOLL_HX_N; k++) {
 		uint32_t i = (h->last[out] + k) % EXTOLL_HX_N;
+		const struct hx_pkt *p = h->want[out][i].head;
+		const struct hx_pkt *w = h->want[HX_TO_POSTED][i].head;
 
-		if (host_may(n, out, i, c))
+		if (p && p->cycle <= c &&
+		    (out == HX_TO_POSTED || !w || w->cycle > p->cycle))
 			return (int)i;
 	}
 	return -1;
-}
-
-/* On to the synchroniser of the HT core. */
-static void host_leave(struct extoll_nic *n, uint32_t out, struct hx_pkt *p,
-		       uint64_t c)
-{
-	weft_time_t t = ex_edge(n, c + n->t_htax);
-
-	p->cycle = ex_sync(&n->ht, t, n->t_sync_out);
-	if (p->txn.trace_id) {
-		ex_mark(n, p->txn.trace_id, "waits for HTAX", c);
-		weft_mark(n->comp, p->txn.trace_id, "HTAX", t);
-		weft_mark(n->comp, p->txn.trace_id, "synchroniser out",
-			  weft_clock_edge(&n->ht, p->cycle));
-	}
-	hx_list_push(&n->htax.leaving[out], p);
-	weft_wake(n->comp, EX_TAG_OUT, weft_clock_edge(&n->ht, p->cycle));
 }
 
 static void host_grant(struct extoll_nic *n, uint32_t out, uint64_t c)
@@ -166,6 +138,7 @@ static void host_grant(struct extoll_nic *n, uint32_t out, uint64_t c)
 	struct ex_htax *h = &n->htax;
 	struct hx_pkt *p;
 	int i;
+	weft_time_t t;
 
 	if (!h->wants[out] || h->free[out] > c ||
 	    h->in_core[out] >= h->limit[out])
@@ -179,7 +152,17 @@ static void host_grant(struct extoll_nic *n, uint32_t out, uint64_t c)
 	h->free[out] = c + hx_words(out == HX_TO_POSTED ? p->txn.bytes : 0);
 	if (++h->in_core[out] >= h->limit[out])
 		weft_bus_expect(n->bus); /* now it matters when one is out */
-	host_leave(n, out, p, c);
+	/* on to the synchroniser of the HT core */
+	t = ex_edge(n, c + n->t_htax);
+	p->cycle = ex_sync(&n->ht, t, n->t_sync_out);
+	if (p->txn.trace_id) {
+		ex_mark(n, p->txn.trace_id, "waits for HTAX", c);
+		weft_mark(n->comp, p->txn.trace_id, "HTAX", t);
+		weft_mark(n->comp, p->txn.trace_id, "synchroniser out",
+			  weft_clock_edge(&n->ht, p->cycle));
+	}
+	hx_list_push(&n->htax.leaving[out], p);
+	weft_wake(n->comp, EX_TAG_OUT, weft_clock_edge(&n->ht, p->cycle));
 	weft_count(n->comp, out == HX_TO_POSTED ? EX_C_WRITES : EX_C_READS, 1);
 	if (p->sent)
 		p->sent(n, p);
@@ -225,38 +208,6 @@ static uint64_t store_from(const struct extoll_nic *n)
 	return c > h->free[s->unit] ? c : h->free[s->unit];
 }
 
-static bool store_takes(int port)
-{
-	return port >= 0 && ex_units[port] && ex_units[port]->store;
-}
-
-/* Intervals of now decide, not those of when the host stored; false: the store
- * is dropped (2.4). */
-static bool store_target(struct extoll_nic *n, struct hx_store *s)
-{
-	int port = ex_rf_target(n, s->off, s->bytes);
-
-	if (store_takes(port)) {
-		s->unit = (uint8_t)port;
-		return true;
-	}
-	weft_msg_end(n->comp, s->trace, false);
-	ex_htax_discard(n, s->off);
-	return false;
-}
-
-/* What is dropped leaves the ring where it is; those behind it move up. */
-static void store_drop(struct extoll_nic *n)
-{
-	struct ex_htax *h = &n->htax;
-
-	for (uint32_t i = h->granted; i > 0; i--)
-		*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);
-	ring_pop(&h->store);
-	weft_bus_consumed(n->bus, 1);
-	ex_htax_load_moved(n);
-}
-
 static uint64_t answer_from(const struct extoll_nic *n)
 {
 	const struct ex_htax *h = &n->htax;
@@ -287,13 +238,28 @@ static bool store_grant(struct extoll_nic *n, uint64_t c)
 	struct ex_htax *h = &n->htax;
 	const struct ex_unit *u;
 	struct hx_store *s;
+	int port;
 
 	if (store_from(n) > c)
 		return false;
 	s = store_head(n);
-	if (s->unit == HX_UNIT_NONE && !store_target(n, s)) {
+	if (s->unit == HX_UNIT_NONE) {
+		/* intervals of now decide, not those of when the host stored */
+		port = ex_rf_target(n, s->off, s->bytes);
+		if (port >= 0 && ex_units[port] && ex_units[port]->store)
+			s->unit = (uint8_t)port;
+	}
+	if (s->unit == HX_UNIT_NONE) { /* nothing takes it (2.4) */
+		weft_msg_end(n->comp, s->trace, false);
+		ex_htax_discard(n, s->off);
 		h->in_free[IN_POSTED] = c + hx_words(s->bytes);
-		store_drop(n);
+		/* what is dropped leaves the ring where it is; those behind it
+		 * move up */
+		for (uint32_t i = h->granted; i > 0; i--)
+			*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);
+		ring_pop(&h->store);
+		weft_bus_consumed(n->bus, 1);
+		ex_htax_load_moved(n);
 		return false;
 	}
 	if (h->free[s->unit] > c)
@@ -327,53 +293,31 @@ static bool answer_grant(struct extoll_nic *n, uint64_t c)
 	return true;
 }
 
-/* Only stores and answers for the same unit are in each other's way. */
-static void unit_grants(struct extoll_nic *n, uint64_t c)
-{
-	struct ex_htax *h = &n->htax;
-	bool answer_first =
-		h->answer.head && h->last[h->answer.head->from] == IN_POSTED;
-
-	if (answer_first)
-		answer_grant(n, c);
-	store_grant(n, c);
-	answer_grant(n, c);
-}
-
-static void store_deliver(struct extoll_nic *n)
-{
-	struct ex_htax *h = &n->htax;
-	struct hx_store s = *ring_front(&h->store);
-
-	ring_pop(&h->store);
-	h->granted--;
-	h->flying[s.unit]--;
-	weft_bus_consumed(n->bus, 1);
-	ex_units[s.unit]->store(n, &s);
-	ex_htax_load_moved(n);
-	ex_htax_go(n);
-}
-
-static void answer_deliver(struct extoll_nic *n)
-{
-	struct hx_pkt *p = list_pop(&n->htax.arriving);
-
-	n->htax.in_core[HX_TO_NONPOSTED]--;
-	if (p->done)
-		p->done(n, p);
-	ex_pkt_free(n, p);
-	ex_htax_arm(n, ex_now(n));
-}
-
 void ex_htax_deliver(struct extoll_nic *n)
 {
 	struct ex_htax *h = &n->htax;
 	uint64_t c = ex_now(n);
 
-	while (h->granted && ring_front(&h->store)->cycle <= c)
-		store_deliver(n);
-	while (h->arriving.head && h->arriving.head->cycle <= c)
-		answer_deliver(n);
+	while (h->granted && ring_front(&h->store)->cycle <= c) {
+		struct hx_store s = *ring_front(&h->store);
+
+		ring_pop(&h->store);
+		h->granted--;
+		h->flying[s.unit]--;
+		weft_bus_consumed(n->bus, 1);
+		ex_units[s.unit]->store(n, &s);
+		ex_htax_load_moved(n);
+		ex_htax_go(n);
+	}
+	while (h->arriving.head && h->arriving.head->cycle <= c) {
+		struct hx_pkt *p = list_pop(&n->htax.arriving);
+
+		n->htax.in_core[HX_TO_NONPOSTED]--;
+		if (p->done)
+			p->done(n, p);
+		ex_pkt_free(n, p);
+		ex_htax_arm(n, ex_now(n));
+	}
 }
 
 /* ---- arbitration ---- */
@@ -398,42 +342,36 @@ static uint64_t host_next(const struct extoll_nic *n, uint32_t out)
 	return next > h->free[out] ? next : h->free[out];
 }
 
-/* A store that could go by now has no room. */
-static uint64_t store_next(const struct extoll_nic *n, uint64_t c)
+void ex_htax_event(struct extoll_nic *n)
 {
-	uint64_t from = store_from(n);
+	uint64_t c = ex_now(n);
+	bool due = weft_timer_due(n->comp, &n->htax.timer), any;
+	struct ex_htax *h = &n->htax;
+	uint64_t at[4], next = WEFT_NEVER;
 
-	return from > c ? from : ex_htax_pass_from(n, c);
-}
-
-static void hx_next(struct extoll_nic *n, uint64_t c)
-{
-	uint64_t at[] = { host_next(n, HX_TO_POSTED),
-			  host_next(n, HX_TO_NONPOSTED), store_next(n, c),
-			  answer_from(n) };
-	uint64_t next = WEFT_NEVER;
-
+	h->deciding = true;
+	any = ex_htax_notes(n);
+	h->deciding = false;
+	if (!any && !due)
+		return;
+	host_grant(n, HX_TO_POSTED, c);
+	host_grant(n, HX_TO_NONPOSTED, c);
+	/* only stores and answers for the same unit are in each other's way */
+	if (h->answer.head && h->last[h->answer.head->from] == IN_POSTED)
+		answer_grant(n, c);
+	store_grant(n, c);
+	answer_grant(n, c);
+	at[0] = host_next(n, HX_TO_POSTED);
+	at[1] = host_next(n, HX_TO_NONPOSTED);
+	at[2] = store_from(n);
+	if (at[2] <= c) /* a store that could go by now has no room */
+		at[2] = ex_htax_pass_from(n, c);
+	at[3] = answer_from(n);
 	for (uint32_t i = 0; i < 4; i++)
 		if (at[i] > c && at[i] < next)
 			next = at[i];
 	if (next != WEFT_NEVER)
 		ex_htax_arm(n, next);
-}
-
-void ex_htax_event(struct extoll_nic *n)
-{
-	uint64_t c = ex_now(n);
-	bool due = weft_timer_due(n->comp, &n->htax.timer), any;
-
-	n->htax.deciding = true;
-	any = ex_htax_notes(n);
-	n->htax.deciding = false;
-	if (!any && !due)
-		return;
-	host_grant(n, HX_TO_POSTED, c);
-	host_grant(n, HX_TO_NONPOSTED, c);
-	unit_grants(n, c);
-	hx_next(n, c);
 }
 
 /* ---- life ---- */

@@ -49,21 +49,6 @@ static void load_answer(struct extoll_nic *n, const struct weft_bus_note *note)
 	weft_bus_refuse(n->bus, note->bytes);
 }
 
-/* Behind all stores that the host made before it (2.2).  Without any, the
- * register file answers at once (7.4). */
-static void note_load(struct extoll_nic *n, const struct weft_bus_note *note)
-{
-	struct ex_htax *h = &n->htax;
-
-	if (!note->space || !h->ordered || ring_empty(&h->store)) {
-		load_answer(n, note);
-		return;
-	}
-	h->load.note = *note;
-	h->load.behind = ring_count(&h->store);
-	h->load.waits = weft_bus_defer(n->bus);
-}
-
 /* The news crosses to the HT core. */
 void ex_htax_load_moved(struct extoll_nic *n)
 {
@@ -85,13 +70,22 @@ void ex_htax_load(struct extoll_nic *n)
 static void note_access(struct extoll_nic *n, const struct weft_bus_note *note)
 {
 	bool rf = htax_bus_target(n, note) == EXTOLL_HX_RF;
+	struct ex_htax *h = &n->htax;
 
 	if (note->kind == WEFT_NOTE_LOAD) {
-		note_load(n, note);
+		/* behind all stores that the host made before it (2.2);
+		 * without any, the register file answers at once (7.4) */
+		if (!note->space || !h->ordered || ring_empty(&h->store)) {
+			load_answer(n, note);
+			return;
+		}
+		h->load.note = *note;
+		h->load.behind = ring_count(&h->store);
+		h->load.waits = weft_bus_defer(n->bus);
 		return;
 	}
 	weft_count(n->comp, EX_C_STORES, 1);
-	if (rf && !(note->space && n->htax.ordered)) {
+	if (rf && !(note->space && h->ordered)) {
 		ex_rf_store(n, note->space, note->off, note->data, note->bytes);
 		weft_bus_consumed(n->bus, 1);
 	} else if (rf && !ex_rf_decodes(n)) {
@@ -145,37 +139,27 @@ bool ex_htax_notes(struct extoll_nic *n)
 
 /* ---- ahead of time ---- */
 
-/* A store for a unit is looked at when it has crossed the synchroniser. */
-static enum weft_told told_store(struct extoll_nic *n,
-				 const struct weft_bus_note *note)
-{
-	if (!note->space ||
-	    (!n->htax.ordered && htax_bus_target(n, note) == EXTOLL_HX_RF))
-		return WEFT_TOLD_POST;
-	weft_wake(n->comp, EX_TAG_HTAX,
-		  ex_edge(n, ex_sync(&n->clock, note->time, n->t_sync_in)));
-	return WEFT_TOLD_QUIET;
-}
-
-/* Nobody waits for a write to be out, unless the core's queue is full; when it
+/* A store for a unit is looked at when it has crossed the synchroniser.
+ *
+ * Nothing waits for a write to be out, unless the core's queue is full; when it
  * becomes full HTAX asks for what is still to come (weft_bus_expect). */
-static enum weft_told told_done(struct extoll_nic *n, struct hx_pkt *p)
-{
-	if (p->txn.op != WEFT_BUS_WRITE || p->done ||
-	    p->txn.status != WEFT_BUS_OK || core_full(n))
-		return WEFT_TOLD_POST;
-	weft_slice_drop(&p->txn.data);
-	return WEFT_TOLD_QUIET;
-}
-
 enum weft_told ex_htax_told(struct weft_port *p,
 			    const struct weft_bus_note *note)
 {
 	struct extoll_nic *n = p->comp->state;
+	struct hx_pkt *own = (struct hx_pkt *)note->txn;
 
-	if (note->kind == WEFT_NOTE_STORE)
-		return told_store(n, note);
-	if (note->kind == WEFT_NOTE_DONE)
-		return told_done(n, (struct hx_pkt *)note->txn);
+	if (note->kind == WEFT_NOTE_STORE && note->space &&
+	    (n->htax.ordered || htax_bus_target(n, note) != EXTOLL_HX_RF)) {
+		weft_wake(n->comp, EX_TAG_HTAX,
+			  ex_edge(n, ex_sync(&n->clock, note->time,
+					     n->t_sync_in)));
+		return WEFT_TOLD_QUIET;
+	}
+	if (note->kind == WEFT_NOTE_DONE && own->txn.op == WEFT_BUS_WRITE &&
+	    !own->done && own->txn.status == WEFT_BUS_OK && !core_full(n)) {
+		weft_slice_drop(&own->txn.data);
+		return WEFT_TOLD_QUIET;
+	}
 	return WEFT_TOLD_POST;
 }

@@ -8,13 +8,6 @@
  * behind all other register stores, such as those that open a mailbox. */
 #include "systems/extoll/nic/nic.h"
 
-static bool is_rp(const struct hx_store *s)
-{
-	const uint32_t all = EXTOLL_VPIDS * EXTOLL_RP_STRIDE;
-
-	return s->off - EXTOLL_VELO_RP < all || s->off - EXTOLL_RMA_RP < all;
-}
-
 /* Store i becomes the one at the arbiter; those in between move back. */
 static void to_front(struct ex_htax *h, uint32_t i)
 {
@@ -29,6 +22,7 @@ static void to_front(struct ex_htax *h, uint32_t i)
 
 bool ex_htax_pass(struct extoll_nic *n, uint64_t c)
 {
+	const uint32_t pointers = EXTOLL_VPIDS * EXTOLL_RP_STRIDE;
 	struct ex_htax *h = &n->htax;
 
 	for (uint32_t i = h->granted + 1; i < ring_count(&h->store); i++) {
@@ -38,7 +32,8 @@ bool ex_htax_pass(struct extoll_nic *n, uint64_t c)
 			return false;
 		if (ex_rf_target(n, s->off, s->bytes) != EXTOLL_HX_RF)
 			continue;
-		if (!is_rp(s))
+		if (s->off - EXTOLL_VELO_RP >= pointers &&
+		    s->off - EXTOLL_RMA_RP >= pointers)
 			return false;
 		to_front(h, i);
 		return true;

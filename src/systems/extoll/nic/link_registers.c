@@ -47,21 +47,13 @@ static struct cell_channel *port_of(struct weft_comp *c, uint32_t i)
 	return (struct cell_channel *)xbar->ports[i].iface;
 }
 
-static uint64_t link_registers_credits(const struct cell_channel *ep)
-{
-	uint64_t v = 0;
-
-	for (uint32_t vc = 0; vc < EX_VCS; vc++)
-		v |= (uint64_t)ep->used[vc] << 8 * vc;
-	return v;
-}
-
 uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i)
 {
 	uint32_t k = i % (EXTOLL_XBAR_STRIDE / 8) * 8;
 	struct cell_channel *ep = port_of(c, i / (EXTOLL_XBAR_STRIDE / 8));
 	const struct cell_channel_count *n =
 		ep ? cell_channel_counts(ep) : NULL;
+	uint64_t v = 0;
 
 	switch (n ? k : EXTOLL_XBAR_STRIDE) {
 	case EXTOLL_XBAR_OUT_CELLS:
@@ -73,7 +65,9 @@ uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i)
 	case EXTOLL_XBAR_IN_PACKETS:
 		return n->rx_packets;
 	case EXTOLL_XBAR_CREDITS:
-		return link_registers_credits(ep);
+		for (uint32_t vc = 0; vc < EX_VCS; vc++)
+			v |= (uint64_t)ep->used[vc] << 8 * vc;
+		return v;
 	case EXTOLL_XBAR_SHARED:
 		return ep->shared;
 	case EXTOLL_XBAR_HELD:
@@ -81,14 +75,6 @@ uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i)
 	default:
 		return 0;
 	}
-}
-
-/* A line that nothing can happen to is always ready. */
-static uint64_t lp_state(const struct cell_channel *ep)
-{
-	if (!ep)
-		return EXTOLL_LP_NONE;
-	return ep->slow ? ep->slow->state : EXTOLL_LP_READY;
 }
 
 /* Offset in struct cell_channel_count + 1, by register. */
@@ -112,8 +98,12 @@ uint64_t ex_lp_read(struct weft_comp *c, uint32_t i)
 	struct cell_channel *ep = port_of(c, EX_INTERNAL + i / per);
 	uint64_t v = 0;
 
-	if (k == EXTOLL_LP_STATE / 8)
-		return lp_state(ep);
+	if (k == EXTOLL_LP_STATE / 8) {
+		/* a line that nothing can happen to is always ready */
+		if (!ep)
+			return EXTOLL_LP_NONE;
+		return ep->slow ? ep->slow->state : EXTOLL_LP_READY;
+	}
 	if (!ep)
 		return 0;
 	if (k == EXTOLL_LP_UNACKED / 8)

@@ -86,17 +86,12 @@ void ex_rf_init(struct extoll_nic *n)
 
 /* ---- routes (4.5) ---- */
 
-static struct ex_entry *route_chunk(const struct extoll_nic *n, uint32_t dest)
-{
-	if (!n->routes.chunk)
-		return NULL;
-	return n->routes.chunk[dest / EX_ROUTE_CHUNK];
-}
-
 const struct ex_entry *ex_route_entry(const struct extoll_nic *n, uint32_t dest)
 {
-	struct ex_entry *c = route_chunk(n, dest);
+	struct ex_entry *c = NULL;
 
+	if (n->routes.chunk)
+		c = n->routes.chunk[dest / EX_ROUTE_CHUNK];
 	return c && c[dest % EX_ROUTE_CHUNK].valid ? &c[dest % EX_ROUTE_CHUNK]
 						   : NULL;
 }
@@ -119,17 +114,6 @@ void ex_route_write(struct extoll_nic *n, uint32_t dest,
 	(*c)[dest % EX_ROUTE_CHUNK] = *e;
 }
 
-/* From a string of the table: the links, then the internal port. */
-static void route_string(struct weft_frame *f, const struct ex_entry *e,
-			 uint32_t port)
-{
-	for (uint32_t i = 0; i < e->n; i++)
-		ex_route_set(f, i,
-			     (uint32_t)(e->nib[i / 16] >> i % 16 * 4) & 0xf);
-	ex_route_set(f, e->n, port);
-	ex_meta(f)->hops = (uint8_t)(e->n + 1);
-}
-
 bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	      uint32_t port, uint32_t words, uint32_t cls)
 {
@@ -148,7 +132,13 @@ bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	if (!e && dest == n->place.node)
 		e = &here;
 	if (e) {
-		route_string(f, e, port);
+		/* the string of the table: links, then the internal port */
+		for (uint32_t i = 0; i < e->n; i++)
+			ex_route_set(f, i,
+				     (uint32_t)(e->nib[i / 16] >> i % 16 * 4) &
+					     0xf);
+		ex_route_set(f, e->n, port);
+		m->hops = (uint8_t)(e->n + 1);
 		return true;
 	}
 	return n->place.topo && dest < n->place.topo->nodes &&

@@ -119,12 +119,14 @@ const struct netport_ops ex_rma_np = { .cell = extoll_rma_np_cell,
 
 static void req_event(struct extoll_nic *n)
 {
-	extoll_rma_tx_event(&n->rma->req);
+	if (weft_timer_due(n->comp, &n->rma->req.timer))
+		extoll_rma_tx_run(&n->rma->req);
 }
 
 static void resp_event(struct extoll_nic *n)
 {
-	extoll_rma_tx_event(&n->rma->resp);
+	if (weft_timer_due(n->comp, &n->rma->resp.timer))
+		extoll_rma_tx_run(&n->rma->resp);
 }
 
 static void comp_event(struct extoll_nic *n)

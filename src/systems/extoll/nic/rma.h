@@ -210,7 +210,6 @@ struct extoll_rma_tx {
 };
 
 void extoll_rma_tx_run(struct extoll_rma_tx *u);
-void extoll_rma_tx_event(struct extoll_rma_tx *u);
 void extoll_rma_tx_fini(struct extoll_rma_tx *u);
 extern const struct extoll_rma_tx_type extoll_rma_requester,
 	extoll_rma_responder;
@@ -387,9 +386,6 @@ void extoll_rma_req_store(struct extoll_nic *n, const struct hx_store *s);
 bool extoll_rma_resp_push(struct rma *r, const struct extoll_rma_cmd *c);
 void extoll_rma_resp_cell(struct rma *r, const struct netport_cell *c);
 void extoll_rma_resp_fini(struct rma *r);
-/* The lock in memory; false: no such lock. */
-bool extoll_rma_lock_addr(const struct rma *r, uint32_t vpid, uint32_t number,
-			  weft_phys_t *phys_p);
 /* Fetch-compare-and-add (3.5): result, and the value in *mem. */
 uint32_t extoll_rma_lock_fcaa(int32_t *mem, int32_t compare, int32_t add);
 

@@ -154,17 +154,9 @@ static enum extoll_rma_in_state in_kind(struct extoll_rma_in *in)
 	}
 }
 
-static bool in_ours(struct extoll_rma_in *in)
-{
-	const struct extoll_rma_cmd *c = &in->cmd;
-
-	return extoll_rma_packet_ours(in->rma, in->pkt, &in->cmd) &&
-	       c->op != RMA_GET_BT && c->op != RMA_GET_QW &&
-	       !(c->op == RMA_LOCK_REQ && c->at_resp);
-}
-
 static enum extoll_rma_in_state in_check(struct extoll_rma_in *in)
 {
+	struct extoll_rma_cmd *c = &in->cmd;
 	struct rma *r = in->rma;
 
 	if (in_now(in) < in->until) {
@@ -172,10 +164,11 @@ static enum extoll_rma_in_state in_check(struct extoll_rma_in *in)
 		return RMA_IN_CHECK;
 	}
 	ex_mark(r->nic, in->trace, "checks the packet", in_now(in));
-	if (!in_ours(in))
+	if (!extoll_rma_packet_ours(r, in->pkt, c) || c->op == RMA_GET_BT ||
+	    c->op == RMA_GET_QW || (c->op == RMA_LOCK_REQ && c->at_resp))
 		in->bad = RMA_BAD_MISROUTE;
-	else if (!(extoll_rma_vpid_ctl(r, in->cmd.vpid) & RMA_V_ENABLE) &&
-		 in->cmd.op != RMA_LOCK_REQ)
+	else if (!(extoll_rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE) &&
+		 c->op != RMA_LOCK_REQ)
 		in->bad = RMA_BAD_VPID;
 	return in->bad ? RMA_IN_DRAIN : in_kind(in);
 }
@@ -189,23 +182,18 @@ static void in_translated(struct atu_req *q)
 	extoll_rma_compl_run(in->rma);
 }
 
-static void in_ask_atu(struct extoll_rma_in *in)
-{
-	if (in->asked_atu || in->rma->in_xlate)
-		return;
-	in->rma->in_xlate = in->asked_atu = true;
-	in->xl.nla = in->cmd.w[0];
-	in->xl.bytes = in->cmd.bytes;
-	in->xl.vpid = in->cmd.vpid;
-	in->xl.access = ATU_WRITE;
-	in->xl.done = in_translated;
-	in->xl.own = in;
-	atu_translate(&in->rma->atu, &in->xl);
-}
-
 static enum extoll_rma_in_state in_xlate(struct extoll_rma_in *in)
 {
-	in_ask_atu(in);
+	if (!in->asked_atu && !in->rma->in_xlate) {
+		in->rma->in_xlate = in->asked_atu = true;
+		in->xl.nla = in->cmd.w[0];
+		in->xl.bytes = in->cmd.bytes;
+		in->xl.vpid = in->cmd.vpid;
+		in->xl.access = ATU_WRITE;
+		in->xl.done = in_translated;
+		in->xl.own = in;
+		atu_translate(&in->rma->atu, &in->xl);
+	}
 	if (!in->translated)
 		return RMA_IN_XLATE;
 	ex_mark(in->rma->nic, in->trace, "translation", in_now(in));
@@ -313,11 +301,17 @@ static bool in_notify(struct extoll_rma_in *in)
 				 in->trace);
 }
 
-static void in_account(struct extoll_rma_in *in)
+static enum extoll_rma_in_state in_noti(struct extoll_rma_in *in)
 {
 	struct extoll_nic *n = in->rma->nic;
 	enum extoll_rma_counter k = RMA_K_COMPLETIONS;
 
+	if (!in_silent(in) && !in_notify(in)) {
+		if (!in->stalled)
+			extoll_rma_count(n, RMA_K_NOTI_STALLS, 1);
+		in->stalled = true;
+		return RMA_IN_NOTI;
+	}
 	if (in->bad)
 		k = in_silent(in) ? RMA_K_DISCARDED : RMA_K_BAD_COMPLETIONS;
 	if (in->bad)
@@ -325,17 +319,6 @@ static void in_account(struct extoll_rma_in *in)
 			 in->bad | RMA_COMPLETER << 8);
 	if (in->bad || in->cmd.op != RMA_LOCK_REQ)
 		extoll_rma_count(n, k, 1);
-}
-
-static enum extoll_rma_in_state in_noti(struct extoll_rma_in *in)
-{
-	if (!in_silent(in) && !in_notify(in)) {
-		if (!in->stalled)
-			extoll_rma_count(in->rma->nic, RMA_K_NOTI_STALLS, 1);
-		in->stalled = true;
-		return RMA_IN_NOTI;
-	}
-	in_account(in);
 	return RMA_IN_WAIT;
 }
 
@@ -349,23 +332,20 @@ static enum extoll_rma_in_state (*const in_state[RMA_IN_STATES])(
 
 /* ---- the unit ---- */
 
-static void in_run(struct extoll_rma_in *in)
-{
-	const struct weft_comp *c = in->rma->nic->comp;
-	enum extoll_rma_in_state next;
-
-	while ((next = in_state[in->state](in)) != in->state) {
-		in->state = next;
-		weft_state_at(c, "rma_completer", (uint32_t)(in - in->rma->in),
-			      extoll_rma_in_name[next], weft_now(c));
-	}
-}
-
 /* Responses first: they never wait. */
 void extoll_rma_compl_run(struct rma *r)
 {
-	for (uint32_t vc = EX_VCS; vc-- > 0;)
-		in_run(&r->in[vc]);
+	for (uint32_t vc = EX_VCS; vc-- > 0;) {
+		const struct weft_comp *c = r->nic->comp;
+		struct extoll_rma_in *in = &r->in[vc];
+		enum extoll_rma_in_state next;
+
+		while ((next = in_state[in->state](in)) != in->state) {
+			in->state = next;
+			weft_state_at(c, "rma_completer", vc,
+				      extoll_rma_in_name[next], weft_now(c));
+		}
+	}
 }
 
 void extoll_rma_compl_init(struct rma *r)

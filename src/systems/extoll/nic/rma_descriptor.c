@@ -52,21 +52,6 @@ static const uint8_t op_kind[RMA_OPS] = {
 
 /* ---- descriptors ---- */
 
-/* The field [62:40]: bytes - 1, a class, the target unit of a lock. */
-static void desc_count(const struct extoll_rma_desc *d,
-		       struct extoll_rma_cmd *c)
-{
-	c->low = RMA_D_COUNT(d->w[0]) - 1;
-	if (c->op == RMA_IMM_PUT)
-		c->low = RMA_D_IMM(d->w[0]) - 1;
-	else if (c->op == RMA_NOTI_PUT)
-		c->low = RMA_D_CLASS(d->w[0]);
-	else if (c->op == RMA_LOCK_REQ)
-		c->low = c->at_resp = !!(d->w[0] & RMA_D_TARGET);
-	if (op_kind[c->op] & OP_COUNT)
-		c->bytes = c->low + 1;
-}
-
 static void desc_open(const struct extoll_rma_desc *d, struct extoll_rma_cmd *c)
 {
 	*c = (struct extoll_rma_cmd){
@@ -79,7 +64,16 @@ static void desc_open(const struct extoll_rma_desc *d, struct extoll_rma_cmd *c)
 		.far_node = (uint16_t)RMA_D_NODE(d->w[0]),
 		.w = { d->w[1], d->w[2] },
 	};
-	desc_count(d, c);
+	/* The field [62:40]: bytes - 1, a class, the target unit of a lock. */
+	c->low = RMA_D_COUNT(d->w[0]) - 1;
+	if (c->op == RMA_IMM_PUT)
+		c->low = RMA_D_IMM(d->w[0]) - 1;
+	else if (c->op == RMA_NOTI_PUT)
+		c->low = RMA_D_CLASS(d->w[0]);
+	else if (c->op == RMA_LOCK_REQ)
+		c->low = c->at_resp = !!(d->w[0] & RMA_D_TARGET);
+	if (op_kind[c->op] & OP_COUNT)
+		c->bytes = c->low + 1;
 }
 
 static bool rma_descriptor_crosses(uint64_t addr, uint32_t bytes)
@@ -87,12 +81,25 @@ static bool rma_descriptor_crosses(uint64_t addr, uint32_t bytes)
 	return addr % RMA_PAGE + bytes > RMA_PAGE;
 }
 
-/* Count, pages, alignment. */
-static enum extoll_rma_bad operands_check(const struct extoll_rma_cmd *c,
-					  uint32_t mtu)
+enum extoll_rma_bad extoll_rma_desc_decode(const struct extoll_rma_desc *d,
+					   uint64_t ctl, uint32_t mtu,
+					   struct extoll_rma_cmd *c)
 {
-	uint32_t kind = op_kind[c->op];
+	uint32_t opt = d->opt, kind;
 
+	desc_open(d, c);
+	if ((d->w[0] & 3) != RMA_D_VALID || d->w[0] & RMA_D_RESERVED)
+		return RMA_BAD_FORMAT;
+	if (!(op_kind[c->op] & OP_HOST))
+		return RMA_BAD_OP;
+	if (c->mods & ~RMA_MOD_NTR)
+		return RMA_BAD_MODS;
+	/* what the page of the requester may ask for (2.5, 2.6) */
+	if ((!(opt & RMA_OPT_TE) && !(ctl & RMA_V_PHYSICAL)) ||
+	    (opt & RMA_OPT_INT && !(ctl & RMA_V_INT)) || opt & RMA_OPT_RRA ||
+	    !(RMA_V_TC(ctl) >> (opt & RMA_OPT_TC) & 1))
+		return RMA_BAD_OPTION;
+	kind = op_kind[c->op];
 	if (c->bytes > RMA_PAGE || c->bytes > mtu)
 		return RMA_BAD_COUNT;
 	if (kind & OP_QUAD &&
@@ -102,32 +109,6 @@ static enum extoll_rma_bad operands_check(const struct extoll_rma_cmd *c,
 	    (kind & OP_ADDR2 && rma_descriptor_crosses(c->w[1], c->bytes)))
 		return RMA_BAD_PAGE;
 	return RMA_FINE;
-}
-
-/* What the page of the requester may ask for (2.5, 2.6). */
-static bool option_allowed(uint32_t opt, uint64_t ctl)
-{
-	if (!(opt & RMA_OPT_TE) && !(ctl & RMA_V_PHYSICAL))
-		return false;
-	if (opt & RMA_OPT_INT && !(ctl & RMA_V_INT))
-		return false;
-	return !(opt & RMA_OPT_RRA) && RMA_V_TC(ctl) >> (opt & RMA_OPT_TC) & 1;
-}
-
-enum extoll_rma_bad extoll_rma_desc_decode(const struct extoll_rma_desc *d,
-					   uint64_t ctl, uint32_t mtu,
-					   struct extoll_rma_cmd *c)
-{
-	desc_open(d, c);
-	if ((d->w[0] & 3) != RMA_D_VALID || d->w[0] & RMA_D_RESERVED)
-		return RMA_BAD_FORMAT;
-	if (!(op_kind[c->op] & OP_HOST))
-		return RMA_BAD_OP;
-	if (c->mods & ~RMA_MOD_NTR)
-		return RMA_BAD_MODS;
-	if (!option_allowed(d->opt, ctl))
-		return RMA_BAD_OPTION;
-	return operands_check(c, mtu);
 }
 
 /* ---- packets ---- */
@@ -144,25 +125,12 @@ uint32_t extoll_rma_words(uint32_t op)
 	return op_kind[op] & OP_WORDS3 ? 3 : 2;
 }
 
-/* A get response may come without its payload: the responder refused. */
-static bool packet_whole(const struct weft_frame *f,
-			 const struct extoll_rma_cmd *c)
-{
-	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
-	bool response = c->op == RMA_GET_BT_RSP || c->op == RMA_GET_QW_RSP;
-
-	if (m->words != extoll_rma_words(c->op))
-		return false;
-	if (!(op_kind[c->op] & OP_DATA))
-		return !f->payload.len;
-	return f->payload.len == c->bytes || (response && !f->payload.len);
-}
-
 bool extoll_rma_packet_decode(const struct weft_frame *f,
 			      struct extoll_rma_cmd *c)
 {
+	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
 	uint64_t h = f->u[0];
-	uint32_t op = EX_RMA_CMD(h);
+	uint32_t op = EX_RMA_CMD(h), len = f->payload.len;
 
 	*c = (struct extoll_rma_cmd){
 		.op = (uint8_t)op,
@@ -181,8 +149,15 @@ bool extoll_rma_packet_decode(const struct weft_frame *f,
 	if (op == RMA_NOTI_PUT)
 		c->low = EX_RMA_CLASS(h);
 	c->at_resp = op == RMA_LOCK_REQ && c->low & 1;
-	return op_kind[op] & OP_KNOWN && h & EX_RMA_LAST &&
-	       (op != RMA_IMM_PUT || c->bytes <= 8) && packet_whole(f, c);
+	if (!(op_kind[op] & OP_KNOWN) || !(h & EX_RMA_LAST) ||
+	    (op == RMA_IMM_PUT && c->bytes > 8) ||
+	    m->words != extoll_rma_words(op))
+		return false;
+	/* a get response may come without its payload: the responder refused */
+	if (!(op_kind[op] & OP_DATA) ||
+	    (!len && (op == RMA_GET_BT_RSP || op == RMA_GET_QW_RSP)))
+		return !len;
+	return len == c->bytes;
 }
 
 /* ---- pieces of a write ---- */

@@ -13,21 +13,17 @@
 #include "systems/extoll/nic/nic.h"
 #include "systems/extoll/nic/rma.h"
 
-static uint32_t noti_mode(const struct extoll_rma_cmd *c)
-{
-	return (c->opt & RMA_OPT_RRA ? RMA_MODE_RRA : 0) |
-	       (c->opt & RMA_OPT_INT ? RMA_MODE_IRQ : 0) |
-	       (c->opt & RMA_OPT_TE ? RMA_MODE_TE : 0) |
-	       (c->mods & RMA_MOD_EWA ? RMA_MODE_EWA : 0) |
-	       (c->mods & RMA_MOD_NTR ? RMA_MODE_NTR : 0) |
-	       (c->mods & RMA_MOD_ERA ? RMA_MODE_ERA : 0);
-}
-
 uint64_t extoll_rma_noti_pack(const struct extoll_rma_cmd *c, uint32_t unit,
 			      uint32_t error)
 {
 	return RMA_N_MAKE(c->low, c->far_vpid, c->far_node, unit, c->op,
-			  noti_mode(c), error);
+			  (c->opt & RMA_OPT_RRA ? RMA_MODE_RRA : 0) |
+				  (c->opt & RMA_OPT_INT ? RMA_MODE_IRQ : 0) |
+				  (c->opt & RMA_OPT_TE ? RMA_MODE_TE : 0) |
+				  (c->mods & RMA_MOD_EWA ? RMA_MODE_EWA : 0) |
+				  (c->mods & RMA_MOD_NTR ? RMA_MODE_NTR : 0) |
+				  (c->mods & RMA_MOD_ERA ? RMA_MODE_ERA : 0),
+			  error);
 }
 
 bool extoll_rma_wants_noti(const struct rma *r, const struct extoll_rma_cmd *c,
@@ -49,11 +45,6 @@ static void noti_sent(struct extoll_nic *n, struct hx_pkt *p)
 	extoll_rma_look(n, (uint32_t)p->user[0]);
 }
 
-static bool noti_asks(enum extoll_htax_port port, uint64_t w1)
-{
-	return port != EXTOLL_HX_RMA_REQ || RMA_N_MODE(w1) & RMA_MODE_IRQ;
-}
-
 static void noti_write(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 		       uint64_t w0, uint64_t w1, uint64_t trace)
 {
@@ -64,7 +55,9 @@ static void noti_write(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 	uint64_t w[2] = { w0, w1 };
 
 	memcpy(weft_slice_data(p->txn.data), w, sizeof(w));
-	p->sent = noti_asks(port, w1) ? noti_sent : NULL;
+	/* the requester's ask for an interrupt only if the command did */
+	if (port != EXTOLL_HX_RMA_REQ || RMA_N_MODE(w1) & RMA_MODE_IRQ)
+		p->sent = noti_sent;
 	p->box = (uint16_t)(vpid + 1);
 	p->user[0] = vpid;
 	p->user[1] = w1;

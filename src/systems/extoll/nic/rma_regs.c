@@ -3,33 +3,11 @@
 #include "systems/extoll/nic/nic.h"
 #include "systems/extoll/nic/rma.h"
 
-/* What waits for room in a ring, or for a VPID, looks again. */
-static void regs_kick(struct rma *r)
-{
-	uint64_t now = ex_now(r->nic);
-
-	extoll_rma_wake(r, &r->req.timer, EXTOLL_HX_RMA_REQ, now);
-	extoll_rma_wake(r, &r->resp.timer, EXTOLL_HX_RMA_RESP, now);
-	extoll_rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, now);
-}
-
-/* Commands that software has stored and the requester has not finished, and
- * notifications in the NIC. */
-static uint64_t vpid_pending(const struct rma *r, uint32_t vpid)
-{
-	uint64_t n = ex_htax_pending(r->nic, vpid);
-
-	for (uint32_t i = r->q_head; i != r->q_tail; i++)
-		n += r->queue[i % RMA_QUEUE].vpid == vpid;
-	for (uint32_t i = r->req.head; i != r->req.tail; i++)
-		n += r->req.op[i % RMA_TXOPS].cmd.vpid == vpid;
-	return n;
-}
-
 static uint64_t vpid_get(const struct rma *r, enum extoll_rma_reg reg,
 			 uint32_t i)
 {
 	const struct extoll_rma_vpid *v = extoll_rma_vpid(r, i);
+	uint64_t n;
 
 	if (!v)
 		return 0;
@@ -43,7 +21,14 @@ static uint64_t vpid_get(const struct rma *r, enum extoll_rma_reg reg,
 	case RMA_R_WP:
 		return v->wp;
 	case RMA_R_PENDING:
-		return vpid_pending(r, i);
+		/* commands that software has stored and the requester has not
+		 * finished, and notifications in the NIC */
+		n = ex_htax_pending(r->nic, i);
+		for (uint32_t k = r->q_head; k != r->q_tail; k++)
+			n += r->queue[k % RMA_QUEUE].vpid == i;
+		for (uint32_t k = r->req.head; k != r->req.tail; k++)
+			n += r->req.op[k % RMA_TXOPS].cmd.vpid == i;
+		return n;
 	case RMA_R_RP:
 		return v->rp | (v->armed ? RMA_RP_REARM : 0);
 	default:
@@ -82,21 +67,11 @@ uint64_t extoll_rma_reg_get(struct extoll_nic *n, enum extoll_rma_reg reg,
 	}
 }
 
-/* A pointer outside of the ring is not taken. */
-static void rp_set(struct rma *r, struct extoll_rma_vpid *v, uint32_t vpid,
-		   uint64_t val)
-{
-	if ((uint32_t)val < v->size)
-		v->rp = (uint32_t)val;
-	if (val & RMA_RP_REARM)
-		v->armed = true;
-	extoll_rma_look(r->nic, vpid);
-}
-
 static void vpid_set(struct rma *r, enum extoll_rma_reg reg, uint32_t i,
 		     uint64_t val)
 {
 	struct extoll_rma_vpid *v = ex_vpid_make(&r->vpid, i, sizeof(*v));
+	uint64_t now;
 
 	switch (reg) {
 	case RMA_R_VPID:
@@ -113,12 +88,21 @@ static void vpid_set(struct rma *r, enum extoll_rma_reg reg, uint32_t i,
 		v->wanted = false;
 		break;
 	case RMA_R_RP:
-		rp_set(r, v, i, val);
+		/* a pointer outside of the ring is not taken */
+		if ((uint32_t)val < v->size)
+			v->rp = (uint32_t)val;
+		if (val & RMA_RP_REARM)
+			v->armed = true;
+		extoll_rma_look(r->nic, i);
 		break;
 	default:
 		break;
 	}
-	regs_kick(r);
+	/* What waits for room in a ring, or for a VPID, looks again. */
+	now = ex_now(r->nic);
+	extoll_rma_wake(r, &r->req.timer, EXTOLL_HX_RMA_REQ, now);
+	extoll_rma_wake(r, &r->resp.timer, EXTOLL_HX_RMA_RESP, now);
+	extoll_rma_wake(r, &r->in_timer, EXTOLL_HX_RMA_COMP, now);
 }
 
 void extoll_rma_reg_set(struct extoll_nic *n, enum extoll_rma_reg reg,

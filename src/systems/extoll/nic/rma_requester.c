@@ -16,13 +16,6 @@ bool extoll_rma_req_room(struct extoll_nic *n, uint32_t flying)
 	return r->q_tail - r->q_head + flying < RMA_QUEUE;
 }
 
-static void req_drop(struct rma *r, uint32_t vpid, enum extoll_rma_bad bad)
-{
-	extoll_rma_count(r->nic, RMA_K_BAD_COMMANDS, 1);
-	ex_event(r->nic, EXTOLL_EV_RMA_ERROR, vpid, 0,
-		 bad | RMA_REQUESTER << 8);
-}
-
 static void req_tell(const struct rma *r)
 {
 	weft_level(r->nic->comp, "rma_commands", WEFT_TRACE_ONE,
@@ -36,7 +29,9 @@ void extoll_rma_req_store(struct extoll_nic *n, const struct hx_store *s)
 				     .opt = (uint8_t)EXTOLL_RMA_OPT(s->off) };
 
 	if (s->off % EXTOLL_PAGE || s->bytes != RMA_DESC_BYTES) {
-		req_drop(r, d.vpid, RMA_BAD_FORMAT);
+		extoll_rma_count(r->nic, RMA_K_BAD_COMMANDS, 1);
+		ex_event(r->nic, EXTOLL_EV_RMA_ERROR, d.vpid, 0,
+			 RMA_BAD_FORMAT | RMA_REQUESTER << 8);
 		return;
 	}
 	memcpy(d.w, s->data, RMA_DESC_BYTES);
@@ -64,22 +59,17 @@ static void req_take(struct rma *r, struct extoll_rma_txop *op)
 	ex_htax_go(r->nic);
 }
 
-/* Where the packet goes: get to the responder, lock to either. */
-static uint32_t req_port(const struct extoll_rma_cmd *c)
-{
-	if (c->op == RMA_GET_BT || c->op == RMA_GET_QW)
-		return EX_NP_RESP;
-	return c->at_resp ? EX_NP_RESP : EX_NP_RMA;
-}
-
 static bool req_frame(struct rma *r, struct extoll_rma_txop *op)
 {
 	const struct extoll_rma_cmd *c = &op->cmd;
 	struct weft_frame *f = weft_frame_new(r->nic->comp->sim);
 	bool put = c->op == RMA_PUT_BT || c->op == RMA_PUT_QW;
+	bool get = c->op == RMA_GET_BT || c->op == RMA_GET_QW;
 
+	/* a get goes to the responder, a lock to either unit */
 	op->f = f;
-	if (!ex_route(r->nic, f, c->far_node, req_port(c),
+	if (!ex_route(r->nic, f, c->far_node,
+		      get || c->at_resp ? EX_NP_RESP : EX_NP_RMA,
 		      extoll_rma_words(c->op), 0))
 		return false;
 	f->u[0] = extoll_rma_h0(c, r->nic->place.node);

@@ -27,21 +27,15 @@ bool extoll_rma_resp_push(struct rma *r, const struct extoll_rma_cmd *c)
 	return true;
 }
 
-static bool resp_ours(const struct rma *r, const struct weft_frame *f,
-		      struct extoll_rma_cmd *c)
-{
-	return extoll_rma_packet_ours(r, f, c) &&
-	       (c->op == RMA_GET_BT || c->op == RMA_GET_QW ||
-		(c->op == RMA_LOCK_REQ && c->at_resp));
-}
-
 /* True: the packet is dealt with; its slot is in f->words. */
 static bool resp_packet(struct rma *r, struct weft_frame *f)
 {
 	struct extoll_nic *n = r->nic;
 	struct extoll_rma_cmd c;
 
-	if (!resp_ours(r, f, &c)) {
+	if (!(extoll_rma_packet_ours(r, f, &c) &&
+	      (c.op == RMA_GET_BT || c.op == RMA_GET_QW ||
+	       (c.op == RMA_LOCK_REQ && c.at_resp)))) {
 		extoll_rma_count(n, RMA_K_DISCARDED, 1);
 		ex_event(n, EXTOLL_EV_RMA_ERROR, c.vpid, c.far_node,
 			 RMA_BAD_MISROUTE | RMA_RESPONDER << 8);
@@ -113,15 +107,6 @@ static void resp_take(struct rma *r, struct extoll_rma_txop *op)
 
 /* ---- locks ---- */
 
-bool extoll_rma_lock_addr(const struct rma *r, uint32_t vpid, uint32_t number,
-			  weft_phys_t *phys_p)
-{
-	if (number >= r->lock.n)
-		return false;
-	*phys_p = r->lock.base + ((uint64_t)vpid * r->lock.n + number) * 4;
-	return true;
-}
-
 uint32_t extoll_rma_lock_fcaa(int32_t *mem, int32_t compare, int32_t add)
 {
 	if (*mem > compare)
@@ -169,32 +154,26 @@ static bool resp_frame(struct rma *r, struct extoll_rma_txop *op)
 	return true;
 }
 
-static enum extoll_rma_bad lock_check(struct rma *r, struct extoll_rma_txop *op)
-{
-	const struct extoll_rma_cmd *c = &op->cmd;
-	weft_phys_t phys;
-
-	if (!extoll_rma_lock_addr(r, c->vpid, RMA_LOCK_NUMBER(c->w[0]), &phys))
-		return RMA_BAD_LOCK;
-	op->from = phys;
-	op->bytes = 4;
-	op->physical = op->alone = true;
-	return RMA_FINE;
-}
-
 static enum extoll_rma_bad resp_check(struct rma *r, struct extoll_rma_txop *op)
 {
 	const struct extoll_rma_cmd *c = &op->cmd;
+	uint32_t number;
 
 	op->w0 = c->w[0];
 	if (!resp_frame(r, op))
 		return RMA_BAD_ROUTE;
 	if (!(extoll_rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
 		return RMA_BAD_VPID;
-	if (c->op == RMA_LOCK_REQ)
-		return lock_check(r, op);
 	op->from = c->w[0];
 	op->bytes = c->bytes;
+	if (c->op != RMA_LOCK_REQ)
+		return RMA_FINE;
+	number = RMA_LOCK_NUMBER(c->w[0]);
+	if (number >= r->lock.n)
+		return RMA_BAD_LOCK;
+	op->from = r->lock.base + ((uint64_t)c->vpid * r->lock.n + number) * 4;
+	op->bytes = 4;
+	op->physical = op->alone = true;
 	return RMA_FINE;
 }
 

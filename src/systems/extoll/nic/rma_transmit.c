@@ -57,19 +57,11 @@ static bool tx_turn(const struct extoll_rma_txop *op)
 
 /* ---- reads ---- */
 
-static void tx_retire(struct extoll_rma_tx *u)
-{
-	while (u->rd_head != u->rd_tail && u->rd[u->rd_head % RMA_READS].done) {
-		struct extoll_rma_rd *rd = &u->rd[u->rd_head++ % RMA_READS];
-
-		rd->op->got = rd->end;
-	}
-}
-
 static void tx_read_done(struct extoll_nic *n, struct hx_pkt *p)
 {
 	struct extoll_rma_rd *rd =
 		(struct extoll_rma_rd *)(uintptr_t)p->user[0];
+	struct extoll_rma_tx *u = rd->op->u;
 	uint8_t *to = weft_slice_data(rd->op->buf);
 
 	if (to)
@@ -77,8 +69,14 @@ static void tx_read_done(struct extoll_nic *n, struct hx_pkt *p)
 	if (p->txn.status != WEFT_BUS_OK)
 		rd->op->bad = RMA_BAD_READ;
 	rd->done = true;
-	tx_retire(rd->op->u);
-	extoll_rma_tx_run(rd->op->u);
+	/* data count in the order in which they were asked for */
+	for (; u->rd_head != u->rd_tail; u->rd_head++) {
+		rd = &u->rd[u->rd_head % RMA_READS];
+		if (!rd->done)
+			break;
+		rd->op->got = rd->end;
+	}
+	extoll_rma_tx_run(u);
 }
 
 static void tx_read_one(struct extoll_rma_tx *u, struct extoll_rma_txop *op)
@@ -109,35 +107,32 @@ static bool tx_locked(const struct extoll_rma_txop *op)
 	return false;
 }
 
-/* A read failed: the others are not worth asking, their data are all ones. */
-static void tx_read_stop(struct extoll_rma_txop *op)
-{
-	uint8_t *p = weft_slice_data(op->buf);
-
-	if (p)
-		memset(p + op->asked, 0xff, op->total - op->asked);
-	op->total = op->asked;
-}
-
-/* In the order of commands; true: all of this one's are asked for. */
-static bool tx_read_op(struct extoll_rma_tx *u, struct extoll_rma_txop *op)
-{
-	if (op->state < RMA_TX_READ && op->state != RMA_TX_FREE)
-		return false;
-	if (op->bad && op->total > op->asked)
-		tx_read_stop(op);
-	if (op->alone && !op->asked && tx_locked(op))
-		return false;
-	while (op->asked < op->total && u->rd_tail - u->rd_head < RMA_READS)
-		tx_read_one(u, op);
-	return op->asked == op->total;
-}
-
+/* In the order of commands: those of one begin when all of the one before it
+ * are asked for. */
 static void tx_reads(struct extoll_rma_tx *u)
 {
-	for (uint32_t i = u->head; i != u->tail; i++)
-		if (!tx_read_op(u, tx_op(u, i)))
-			break;
+	for (uint32_t i = u->head; i != u->tail; i++) {
+		struct extoll_rma_txop *op = tx_op(u, i);
+		uint8_t *p = weft_slice_data(op->buf);
+
+		if (op->state < RMA_TX_READ && op->state != RMA_TX_FREE)
+			return;
+		if (op->bad && op->total > op->asked) {
+			/* a read failed: the others are not worth asking,
+			 * their data are all ones */
+			if (p)
+				memset(p + op->asked, 0xff,
+				       op->total - op->asked);
+			op->total = op->asked;
+		}
+		if (op->alone && !op->asked && tx_locked(op))
+			return;
+		while (op->asked < op->total &&
+		       u->rd_tail - u->rd_head < RMA_READS)
+			tx_read_one(u, op);
+		if (op->asked != op->total)
+			return;
+	}
 }
 
 /* ---- states ---- */
@@ -171,22 +166,6 @@ static void tx_translated(struct atu_req *r)
 	extoll_rma_tx_run(op->u);
 }
 
-static void tx_ask_atu(struct extoll_rma_txop *op)
-{
-	struct extoll_rma_tx *u = op->u;
-
-	if (op->asked_atu || u->in_xlate)
-		return;
-	u->in_xlate = op->asked_atu = true;
-	op->xl.nla = op->from;
-	op->xl.bytes = op->bytes;
-	op->xl.vpid = op->cmd.vpid;
-	op->xl.access = ATU_READ;
-	op->xl.done = tx_translated;
-	op->xl.own = op;
-	atu_translate(&u->rma->atu, &op->xl);
-}
-
 /* Where the data are, how many reads they take, the frame that has them. */
 static enum extoll_rma_tx_state tx_read_begin(struct extoll_rma_txop *op,
 					      weft_phys_t phys)
@@ -207,12 +186,23 @@ static enum extoll_rma_tx_state tx_read_begin(struct extoll_rma_txop *op,
 
 static enum extoll_rma_tx_state tx_xlate(struct extoll_rma_txop *op)
 {
+	struct extoll_rma_tx *u = op->u;
+
 	if (!op->bytes || op->physical) {
 		if (!tx_time(op))
 			return RMA_TX_XLATE;
 		return op->bytes ? tx_read_begin(op, op->from) : RMA_TX_SEND;
 	}
-	tx_ask_atu(op);
+	if (!op->asked_atu && !u->in_xlate) {
+		u->in_xlate = op->asked_atu = true;
+		op->xl.nla = op->from;
+		op->xl.bytes = op->bytes;
+		op->xl.vpid = op->cmd.vpid;
+		op->xl.access = ATU_READ;
+		op->xl.done = tx_translated;
+		op->xl.own = op;
+		atu_translate(&u->rma->atu, &op->xl);
+	}
 	if (!op->translated)
 		return RMA_TX_XLATE;
 	if (!op->xl.fault)
@@ -240,29 +230,24 @@ static uint32_t tx_avail(const struct extoll_rma_txop *op)
 	return op->got > op->skew ? op->got - op->skew : 0;
 }
 
-static bool tx_send_begin(struct extoll_rma_txop *op)
-{
-	struct extoll_rma_tx *u = op->u;
-
-	if (!tx_turn(op) || !netport_room(tx_np(u), u->type->cls))
-		return false;
-	if (u->type->fill)
-		u->type->fill(u->rma, op);
-	op->told = tx_avail(op);
-	op->f->trace_id = op->cmd.trace;
-	op->pkt = netport_send(tx_np(u), op->f, ex_now(u->rma->nic), op->told);
-	op->sent = true;
-	return true;
-}
-
 static enum extoll_rma_tx_state tx_send(struct extoll_rma_txop *op)
 {
+	struct extoll_rma_tx *u = op->u;
 	uint32_t avail = tx_avail(op);
 
-	if (!op->sent && !tx_send_begin(op))
-		return RMA_TX_SEND;
+	if (!op->sent) {
+		if (!tx_turn(op) || !netport_room(tx_np(u), u->type->cls))
+			return RMA_TX_SEND;
+		if (u->type->fill)
+			u->type->fill(u->rma, op);
+		op->told = avail;
+		op->f->trace_id = op->cmd.trace;
+		op->pkt = netport_send(tx_np(u), op->f, ex_now(u->rma->nic),
+				       avail);
+		op->sent = true;
+	}
 	if (op->told < avail)
-		netport_more(tx_np(op->u), op->pkt, avail);
+		netport_more(tx_np(u), op->pkt, avail);
 	op->told = avail;
 	return avail == UINT32_MAX ? RMA_TX_NOTI : RMA_TX_SEND;
 }
@@ -330,20 +315,6 @@ static void tx_tell(const struct extoll_rma_txop *op)
 		      extoll_rma_tx_name[op->state], weft_now(c));
 }
 
-static bool tx_step(struct extoll_rma_txop *op)
-{
-	enum extoll_rma_tx_state next;
-
-	if (op->state == RMA_TX_FREE)
-		return false;
-	next = tx_state[op->state](op);
-	if (next == op->state)
-		return false;
-	op->state = next;
-	tx_tell(op);
-	return true;
-}
-
 static bool tx_start(struct extoll_rma_tx *u)
 {
 	uint64_t now = ex_now(u->rma->nic);
@@ -374,9 +345,18 @@ static bool tx_steps(struct extoll_rma_tx *u)
 	bool moved = false;
 
 	for (uint32_t i = u->head; i != u->tail; i++) {
-		while (tx_step(tx_op(u, i)))
+		struct extoll_rma_txop *op = tx_op(u, i);
+
+		while (op->state != RMA_TX_FREE) {
+			enum extoll_rma_tx_state next = tx_state[op->state](op);
+
+			if (next == op->state)
+				break;
+			op->state = next;
+			tx_tell(op);
 			moved = true;
-		if (tx_op(u, i)->state == RMA_TX_FREE)
+		}
+		if (op->state == RMA_TX_FREE)
 			u->head++; /* only the first gets there */
 	}
 	return moved;
@@ -391,12 +371,6 @@ void extoll_rma_tx_run(struct extoll_rma_tx *u)
 		moved |= tx_steps(u);
 		tx_reads(u);
 	} while (moved);
-}
-
-void extoll_rma_tx_event(struct extoll_rma_tx *u)
-{
-	if (weft_timer_due(u->rma->nic->comp, &u->timer))
-		extoll_rma_tx_run(u);
 }
 
 void extoll_rma_tx_fini(struct extoll_rma_tx *u)

@@ -3,20 +3,8 @@
  * file.  Source: extoll.md 5.1, 5.2, 3.3. */
 #include "systems/extoll/nic/nic.h"
 
-static void extoll_velo_np_cell(void *own, struct netport *np,
-				const struct netport_cell *c)
-{
-	extoll_velo_cp_cell(own, c);
-}
-
-static void extoll_velo_np_sent(void *own, struct netport *np, uint32_t cls,
-				uint64_t trace_id)
-{
-	extoll_velo_rq_sent(own);
-}
-
-const struct netport_ops ex_velo_np = { .cell = extoll_velo_np_cell,
-					.sent = extoll_velo_np_sent };
+const struct netport_ops ex_velo_np = { .cell = extoll_velo_cp_cell,
+					.sent = extoll_velo_rq_sent };
 
 static void extoll_velo_event(struct extoll_nic *n)
 {

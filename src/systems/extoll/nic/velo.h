@@ -120,10 +120,12 @@ void extoll_velo_look(struct extoll_nic *n, uint32_t vpid);
 /* velo_requester.c, velo_completer.c for velo.c */
 bool extoll_velo_rq_room(struct extoll_nic *n, uint32_t flying);
 void extoll_velo_rq_store(struct extoll_nic *n, const struct hx_store *s);
-void extoll_velo_rq_sent(struct extoll_nic *n);
+void extoll_velo_rq_sent(void *own, struct netport *np, uint32_t cls,
+			 uint64_t trace_id);
 void extoll_velo_rq_expire(struct extoll_nic *n);
 void extoll_velo_rq_fini(struct extoll_nic *n);
-void extoll_velo_cp_cell(struct extoll_nic *n, const struct netport_cell *c);
+void extoll_velo_cp_cell(void *own, struct netport *np,
+			 const struct netport_cell *c);
 void extoll_velo_cp_run(struct extoll_nic *n);
 void extoll_velo_cp_fini(struct extoll_nic *n);
 

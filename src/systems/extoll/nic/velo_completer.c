@@ -85,19 +85,12 @@ static enum extoll_velo_cp_state cp_check(struct extoll_nic *n)
 	return VELO_CP_DISCARD;
 }
 
-static uint32_t slots_needed(const struct extoll_velo_vpid *p, uint32_t len)
+/* There is room for a message of `len` bytes.  One slot stays empty (3.3). */
+static bool slots_there(const struct extoll_velo_vpid *p, uint32_t len)
 {
-	uint32_t data = slot_bytes(p) - 8;
+	uint32_t n = EXTOLL_RX_SLOTS(p->rx), data = slot_bytes(p) - 8;
 
-	return (len + data - 1) / data;
-}
-
-/* One slot stays empty (3.3). */
-static bool slots_there(const struct extoll_velo_vpid *p, uint32_t need)
-{
-	uint32_t n = EXTOLL_RX_SLOTS(p->rx);
-
-	return (p->rp + n - p->wp - 1) % n >= need;
+	return (p->rp + n - p->wp - 1) % n >= (len + data - 1) / data;
 }
 
 static enum extoll_velo_cp_state cp_slot(struct extoll_nic *n)
@@ -105,7 +98,7 @@ static enum extoll_velo_cp_state cp_slot(struct extoll_nic *n)
 	struct extoll_velo_cp *q = &n->velo.cp;
 	const struct extoll_velo_vpid *p = cp_vpid(n);
 
-	if (slots_there(p, slots_needed(p, EX_VELO_LEN(q->pkt->u[0]))))
+	if (slots_there(p, EX_VELO_LEN(q->pkt->u[0])))
 		return VELO_CP_DATA;
 	q->stalled = ex_now(n);
 	weft_count(n->comp, EX_C_VELO_STALLS, 1);
@@ -127,7 +120,7 @@ static enum extoll_velo_cp_state cp_stall(struct extoll_nic *n)
 
 	if (!p)
 		return cp_discard_as(q, EXTOLL_DISCARD_DISABLED);
-	if (slots_there(p, slots_needed(p, EX_VELO_LEN(q->pkt->u[0]))))
+	if (slots_there(p, EX_VELO_LEN(q->pkt->u[0])))
 		return VELO_CP_SLOT;
 	if (!n->velo.policy_drop)
 		return VELO_CP_STALL;
@@ -237,21 +230,6 @@ static void write_slot(struct extoll_nic *n, weft_phys_t slot, uint32_t size,
 	write_part(n, image + first, slot + first, size - first, irq);
 }
 
-/* The slots are there: SLOT has seen to it. */
-static void write_message(struct extoll_nic *n, struct extoll_velo_vpid *p)
-{
-	uint32_t len = n->velo.cp.pkt->payload.len, size = slot_bytes(p);
-
-	for (uint32_t off = 0, k; off < len; off += k) {
-		k = len - off < size - 8 ? len - off : size - 8;
-		write_slot(n, p->base + (uint64_t)p->wp * size, size, off, k,
-			   off + k == len);
-		p->wp = (p->wp + 1) % EXTOLL_RX_SLOTS(p->rx);
-	}
-	n->velo.received++;
-	weft_count(n->comp, EX_C_VELO_RECEIVED, 1);
-}
-
 /* Its mailbox may have been closed, or made anew by another owner, since. */
 static enum extoll_velo_cp_state cp_write(struct extoll_nic *n)
 {
@@ -265,12 +243,22 @@ static enum extoll_velo_cp_state cp_write(struct extoll_nic *n)
 	if (q->from < now)
 		q->from = now;
 	wrong = cp_wrong(n, q->pkt);
-	if (wrong < 0 && !slots_there(p, slots_needed(p, q->pkt->payload.len)))
+	if (wrong < 0 && !slots_there(p, q->pkt->payload.len))
 		wrong = EXTOLL_DISCARD_DISABLED;
-	if (wrong < 0)
-		write_message(n, p);
-	else
+	if (wrong < 0) {
+		uint32_t len = q->pkt->payload.len, size = slot_bytes(p);
+
+		for (uint32_t off = 0, k; off < len; off += k) {
+			k = len - off < size - 8 ? len - off : size - 8;
+			write_slot(n, p->base + (uint64_t)p->wp * size, size,
+				   off, k, off + k == len);
+			p->wp = (p->wp + 1) % EXTOLL_RX_SLOTS(p->rx);
+		}
+		n->velo.received++;
+		weft_count(n->comp, EX_C_VELO_RECEIVED, 1);
+	} else {
 		count_discard(n, (enum extoll_discard)wrong);
+	}
 	return cp_over(q);
 }
 
@@ -298,8 +286,11 @@ void extoll_velo_cp_run(struct extoll_nic *n)
 
 /* ---- from outside ---- */
 
-void extoll_velo_cp_cell(struct extoll_nic *n, const struct netport_cell *c)
+void extoll_velo_cp_cell(void *own, struct netport *np,
+			 const struct netport_cell *c)
 {
+	struct extoll_nic *n = own;
+
 	*ring_push(&n->velo.cp.cell[c->vc]) = *c;
 	extoll_velo_cp_run(n);
 }

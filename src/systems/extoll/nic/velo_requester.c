@@ -24,16 +24,6 @@ const char *const extoll_velo_rq_name[VELO_RQ_STATES] = {
 
 /* ---- open messages ---- */
 
-static struct extoll_velo_open *open_find(const struct extoll_velo_rq *q,
-					  uint32_t page)
-{
-	struct extoll_velo_open *o = q->open;
-
-	while (o && o->page != page)
-		o = o->next;
-	return o;
-}
-
 static struct extoll_velo_open *open_new(struct extoll_velo_rq *q,
 					 uint32_t page)
 {
@@ -115,21 +105,6 @@ static bool rq_append(struct extoll_nic *n)
 	return q->store->bytes <= room;
 }
 
-/* A store at the beginning of a page: what was open there is over. */
-static enum extoll_velo_rq_state rq_begin(struct extoll_nic *n, uint32_t page)
-{
-	struct extoll_velo_rq *q = &n->velo.rq;
-
-	if (q->cur) {
-		if (!q->cur->dropped)
-			rq_count_drop(n, q->cur, EXTOLL_DROP_PARTIAL);
-		open_close(q, q->cur);
-	}
-	q->cur = open_new(q, page);
-	rq_append(n);
-	return VELO_RQ_HEADER;
-}
-
 static enum extoll_velo_rq_state rq_idle(struct extoll_nic *n)
 {
 	struct extoll_velo_rq *q = &n->velo.rq;
@@ -140,9 +115,19 @@ static enum extoll_velo_rq_state rq_idle(struct extoll_nic *n)
 	off = q->store->off % EXTOLL_PAGE;
 	page = EXTOLL_VELO_TC(q->store->off) << 8 |
 	       EXTOLL_PAGE_VPID(q->store->off);
-	q->cur = open_find(q, page);
-	if (off == 0)
-		return rq_begin(n, page);
+	q->cur = q->open;
+	while (q->cur && q->cur->page != page)
+		q->cur = q->cur->next;
+	if (off == 0) { /* what was open there is over */
+		if (q->cur) {
+			if (!q->cur->dropped)
+				rq_count_drop(n, q->cur, EXTOLL_DROP_PARTIAL);
+			open_close(q, q->cur);
+		}
+		q->cur = open_new(q, page);
+		rq_append(n);
+		return VELO_RQ_HEADER;
+	}
 	if (!q->cur)
 		q->cur = open_new(q, page);
 	else if (off == q->cur->have && q->cur->dropped)
@@ -205,38 +190,24 @@ static enum extoll_velo_rq_state rq_body(struct extoll_nic *n)
 	return VELO_RQ_IDLE;
 }
 
-/* H0 of 3.9; the sender's name comes from the register file. */
-static uint64_t rq_h0(uint64_t tx, uint64_t h)
-{
-	return EX_H0_MAKE(EXTOLL_TX_NODE(tx), EXTOLL_TX_VPID(tx),
-			  EXTOLL_SEND_VPID(h), EXTOLL_SEND_NODE(h)) |
-	       EX_PUT(EXTOLL_SEND_MTT(h), 33, 32) |
-	       (h & EXTOLL_SEND_IRQ ? EX_VELO_IRQ : 0) | EX_VELO_EOM |
-	       EX_PUT(EXTOLL_SEND_TAG(h), 47, 40) |
-	       EX_PUT(EXTOLL_SEND_LEN(h), 54, 48);
-}
-
-static struct weft_frame *rq_frame(struct extoll_nic *n, uint64_t h)
-{
-	struct extoll_velo_rq *q = &n->velo.rq;
-	uint64_t tx = velo_vpid(&n->velo, q->cur->page & 0xff)->tx;
-	struct weft_frame *f = weft_frame_new(n->comp->sim);
-	uint32_t len = EXTOLL_SEND_LEN(h);
-
-	f->u[0] = rq_h0(tx, h);
-	ex_pd_set(f, EXTOLL_TX_PD(tx));
-	f->payload = weft_slice_new(n->comp->sim, len);
-	if (weft_slice_data(f->payload))
-		memcpy(weft_slice_data(f->payload), q->cur->buf + 8, len);
-	return f;
-}
-
 static enum extoll_velo_rq_state rq_route(struct extoll_nic *n)
 {
 	struct extoll_velo_rq *q = &n->velo.rq;
 	uint64_t h = open_header(q->cur);
-	struct weft_frame *f = rq_frame(n, h);
+	uint64_t tx = velo_vpid(&n->velo, q->cur->page & 0xff)->tx;
+	struct weft_frame *f = weft_frame_new(n->comp->sim);
+	uint32_t len = EXTOLL_SEND_LEN(h);
 
+	/* H0 of 3.9; the sender's name comes from the register file */
+	f->u[0] = EX_H0_MAKE(EXTOLL_TX_NODE(tx), EXTOLL_TX_VPID(tx),
+			     EXTOLL_SEND_VPID(h), EXTOLL_SEND_NODE(h)) |
+		  EX_PUT(EXTOLL_SEND_MTT(h), 33, 32) |
+		  (h & EXTOLL_SEND_IRQ ? EX_VELO_IRQ : 0) | EX_VELO_EOM |
+		  EX_PUT(EXTOLL_SEND_TAG(h), 47, 40) | EX_PUT(len, 54, 48);
+	ex_pd_set(f, EXTOLL_TX_PD(tx));
+	f->payload = weft_slice_new(n->comp->sim, len);
+	if (weft_slice_data(f->payload))
+		memcpy(weft_slice_data(f->payload), q->cur->buf + 8, len);
 	if (!n->np[EX_NP_VELO].ep.peer ||
 	    !ex_route(n, f, EXTOLL_SEND_NODE(h), EX_NP_VELO, 1, 0)) {
 		weft_frame_free(f);
@@ -277,18 +248,6 @@ static enum extoll_velo_rq_state rq_drop(struct extoll_nic *n)
 	return VELO_RQ_IDLE;
 }
 
-/* A message has been handed over when its words are out. */
-WEFT_COLD static void rq_tell(struct extoll_nic *n,
-			      enum extoll_velo_rq_state old)
-{
-	const struct extoll_velo_rq *q = &n->velo.rq;
-	uint64_t now = ex_now(n);
-	bool sent = old == VELO_RQ_SEND && q->from > now;
-
-	weft_state(n->comp, "velo_requester", extoll_velo_rq_name[q->state],
-		   sent ? ex_edge(n, q->from) : weft_now(n->comp));
-}
-
 static void rq_run(struct extoll_nic *n)
 {
 	static enum extoll_velo_rq_state (*const state[])(
@@ -304,8 +263,17 @@ static void rq_run(struct extoll_nic *n)
 		old = q->state;
 		q->state = state[old](n);
 		if (q->state != old &&
-		    weft_heard_kind(n->comp, WEFT_TRACE_STATE))
-			rq_tell(n, old);
+		    weft_heard_kind(n->comp, WEFT_TRACE_STATE)) {
+			/* a message has been handed over when its words are
+			 * out */
+			uint64_t now = ex_now(n);
+			bool sent = old == VELO_RQ_SEND && q->from > now;
+
+			weft_state(n->comp, "velo_requester",
+				   extoll_velo_rq_name[q->state],
+				   sent ? ex_edge(n, q->from)
+					: weft_now(n->comp));
+		}
 	} while (q->state != old);
 }
 
@@ -327,10 +295,11 @@ void extoll_velo_rq_store(struct extoll_nic *n, const struct hx_store *s)
 	n->velo.rq.store = NULL;
 }
 
-void extoll_velo_rq_sent(struct extoll_nic *n)
+void extoll_velo_rq_sent(void *own, struct netport *np, uint32_t cls,
+			 uint64_t trace_id)
 {
-	rq_run(n);
-	ex_htax_go(n);
+	rq_run(own);
+	ex_htax_go(own);
 }
 
 /* 256 cycles without progress (5.1). */

@@ -171,26 +171,6 @@ static int hit_order(const void *a, const void *b)
 	return x->symbol < y->symbol ? -1 : x->symbol > y->symbol;
 }
 
-/* Bytes and characters. */
-static void bits_turn(const struct bits *b, struct weft_raw *raw)
-{
-	enum weft_line_code code = b->wire->code;
-
-	for (uint32_t i = 0; i < b->hits.n; i++) {
-		uint16_t *s = &raw->sym[b->hits.at[i].symbol];
-		uint32_t bit = b->hits.at[i].bit;
-
-		if (code == WEFT_LINE_OCTETS)
-			*s ^= (uint16_t)(1u << bit);
-		else if (bit < 8)
-			*s ^= (uint16_t)(0x80 >> bit);
-		else
-			*s ^= (uint16_t)WEFT_SYM_K;
-		if (code == WEFT_LINE_BYTES)
-			*s &= (uint16_t)~WEFT_SYM_K;
-	}
-}
-
 static void bits_count(struct weft_comp *c, const struct weft_frame *f,
 		       const struct weft_raw *raw)
 {
@@ -212,9 +192,19 @@ static void bits_count(struct weft_comp *c, const struct weft_frame *f,
 static void bits_apply(struct bits *b, struct weft_raw *raw)
 {
 	bool codes = b->width == CODE_BITS && !b->invalid;
+	enum weft_line_code code = b->wire->code;
 
-	if (b->wire->code != WEFT_LINE_8B10B && !codes)
-		bits_turn(b, raw);
+	for (uint32_t i = 0; !codes && i < b->hits.n; i++) {
+		uint16_t *s = &raw->sym[b->hits.at[i].symbol];
+		uint32_t bit = b->hits.at[i].bit;
+
+		if (code == WEFT_LINE_OCTETS)
+			*s ^= (uint16_t)(1u << bit);
+		else if (code != WEFT_LINE_8B10B)
+			*s ^= (uint16_t)(bit < 8 ? 0x80 >> bit : WEFT_SYM_K);
+		if (code == WEFT_LINE_BYTES)
+			*s &= (uint16_t)~WEFT_SYM_K;
+	}
 	for (uint32_t i = 0; b->invalid && i < b->hits.n; i++) {
 		uint16_t *s = &raw->sym[b->hits.at[i].symbol];
 

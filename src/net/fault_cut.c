@@ -48,31 +48,24 @@ static void cut_plan(struct weft_comp *c)
 		weft_wake(c, 0, s->from ? s->from - 1 : 0);
 }
 
-/* Invalid codes from now until the line is up again. */
-static void cut_noise(struct weft_comp *c, const struct outage_span *s)
+static void cut_event(struct weft_comp *c, uint32_t tag)
 {
 	struct cut *k = c->state;
+	const struct outage_span *s = outage_get(&k->when, k->next++);
 	struct weft_frame *f = weft_frame_new(c->sim);
 	weft_time_t from = s->from > weft_now(c) ? s->from : weft_now(c) + 1;
 	uint64_t words = (s->to - from + k->word_fs - 1) / k->word_fs;
-	uint32_t i;
 
+	/* invalid codes from now until the line is up again */
 	f->time = from;
 	f->word_fs = k->word_fs;
 	f->words = words < UINT32_MAX / 2 ? (uint32_t)words : UINT32_MAX / 2;
 	f->raw = weft_raw_new(c->sim, k->wire->noise);
-	for (i = 0; i < k->wire->noise; i++)
+	for (uint32_t i = 0; i < k->wire->noise; i++)
 		f->raw->sym[i] = WEFT_SYM_BAD;
 	f->raw->n = k->wire->noise;
 	weft_count(c, C_CUTS, 1);
 	weft_filter_pass(c, f);
-}
-
-static void cut_event(struct weft_comp *c, uint32_t tag)
-{
-	struct cut *k = c->state;
-
-	cut_noise(c, outage_get(&k->when, k->next++));
 	cut_plan(c);
 }
 

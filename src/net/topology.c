@@ -134,12 +134,16 @@ static uint32_t grid_dir(const struct topology *t, uint32_t s, uint32_t port)
 	return port == t->port[dim][DOWN];
 }
 
-/* Neighbour at a port; TOPO_FAR_NONE at the edge of a mesh, or behind a cable
- * that is cut. */
-static uint32_t grid_far(const struct topology *t, uint32_t s, uint32_t port)
+/* TOPO_FAR_NONE at the edge of a mesh, or behind a cable that is cut. */
+uint32_t topo_far(const struct topology *t, uint32_t s, uint32_t port)
 {
-	uint32_t dim = t->dim[port], dir, a, b, k, far;
+	uint32_t dim, dir, a, b, k, far;
 
+	if (port < t->ports.first || port >= topo_ports_end(t))
+		return TOPO_FAR_NONE;
+	if (t->kind == TOPO_GRAPH)
+		return t->far[topo_link(t, s, port)];
+	dim = t->dim[port];
 	if (dim >= t->dims)
 		return TOPO_FAR_NONE;
 	dir = grid_dir(t, s, port);
@@ -154,15 +158,6 @@ static uint32_t grid_far(const struct topology *t, uint32_t s, uint32_t port)
 		    t->cut[i].node == (dir == UP ? s : far))
 			return TOPO_FAR_NONE;
 	return far;
-}
-
-uint32_t topo_far(const struct topology *t, uint32_t s, uint32_t port)
-{
-	if (port < t->ports.first || port >= topo_ports_end(t))
-		return TOPO_FAR_NONE;
-	if (t->kind == TOPO_GRAPH)
-		return t->far[topo_link(t, s, port)];
-	return grid_far(t, s, port);
 }
 
 uint32_t topo_far_port(const struct topology *t, uint32_t s, uint32_t port)

@@ -53,22 +53,6 @@ static size_t velo_part(struct ep *e, uint32_t dst, uint32_t tag,
 	return k;
 }
 
-static void velo_message(struct ep *e, uint32_t dst, const struct ep_head *h,
-			 const uint8_t *data)
-{
-	struct first f = { .imm = h->imm, .len = h->len };
-	size_t off;
-
-	if (h->len <= EXTOLL_EP_VELO - sizeof(f.imm)) {
-		velo_part(e, dst, EP_MSG, &f, sizeof(f.imm), data, h->len);
-		return;
-	}
-	off = velo_part(e, dst, TAG_FIRST, &f, sizeof(f), data, h->len);
-	while (off < h->len)
-		off += velo_part(e, dst, TAG_MORE, NULL, 0, data + off,
-				 h->len - off);
-}
-
 /* The processor waits in its stores where the NIC has no room. */
 bool extoll_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 		       const void *data)
@@ -76,10 +60,21 @@ bool extoll_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 	struct rts r = { h->imm, h->addr, h->len, h->id };
 	struct atomic a = { h->addr, h->key, h->a, h->b, h->id, h->swap };
 	struct done d = { h->a, h->id, h->status };
+	struct first f = { .imm = h->imm, .len = h->len };
+	size_t off;
 
 	switch (h->kind) {
 	case EP_MSG:
-		velo_message(e, dst, h, data);
+		if (h->len <= EXTOLL_EP_VELO - sizeof(f.imm)) {
+			velo_part(e, dst, EP_MSG, &f, sizeof(f.imm), data,
+				  h->len);
+			break;
+		}
+		off = velo_part(e, dst, TAG_FIRST, &f, sizeof(f), data, h->len);
+		while (off < h->len)
+			off += velo_part(e, dst, TAG_MORE, NULL, 0,
+					 (const uint8_t *)data + off,
+					 h->len - off);
 		break;
 	case EP_RTS:
 		velo_out(e, dst, EP_RTS, &r, sizeof(r));

@@ -61,40 +61,7 @@ static void atu_notified(struct xmem *m)
 		weft_host_poll64(m->host, k->word, 0, WEFT_NEVER);
 }
 
-/* Every page of [first, first + n) is out of the ATU and not in use. */
-static void atu_flush(struct xmem *m, uint32_t first, uint32_t n)
-{
-	struct xmem_kern *k = m->kern;
-
-	while (n) {
-		*k->word = 0;
-		for (uint32_t i = 0; i < 8 && n; i++) {
-			uint32_t c = n < ATU_FLUSH_MAX ? n : ATU_FLUSH_MAX;
-
-			xmem_rf(m, EXTOLL_ATU_COMMAND, ATU_CMD_FLUSH(first, c));
-			first += c;
-			n -= c;
-		}
-		atu_notified(m);
-	}
-}
-
 /* ---- the node's ---- */
-
-static struct xmem_kern *kern_new(struct weft_host *h)
-{
-	weft_phys_t phys;
-	struct xmem_kern *k = weft_mem_alloc(h, sizeof(*k), 64, &phys);
-
-	if (!k)
-		return NULL;
-	k->gat = weft_mem_alloc(h, ATU_GAT_BYTES, ATU_GAT_BYTES, &k->gat_phys);
-	k->taken = weft_mem_alloc(h, ATU_GATES / 8, 64, &phys);
-	k->locks = weft_mem_alloc(h, RMA_VPIDS * XMEM_LOCKS * 4, 64,
-				  &k->locks_phys);
-	k->word = weft_mem_alloc(h, 64, 64, &k->word_phys);
-	return k;
-}
 
 static void kern_free(struct weft_host *h, struct xmem_kern *k)
 {
@@ -109,11 +76,18 @@ static void kern_free(struct weft_host *h, struct xmem_kern *k)
 static int kern_get(struct xmem *m)
 {
 	struct xmem_kern *k = m->drv.kernel->rma;
+	weft_phys_t phys;
 
 	if (!k) {
-		k = kern_new(m->host);
+		k = weft_mem_alloc(m->host, sizeof(*k), 64, &phys);
 		if (!k)
 			return -ENOMEM;
+		k->gat = weft_mem_alloc(m->host, ATU_GAT_BYTES, ATU_GAT_BYTES,
+					&k->gat_phys);
+		k->taken = weft_mem_alloc(m->host, ATU_GATES / 8, 64, &phys);
+		k->locks = weft_mem_alloc(m->host, RMA_VPIDS * XMEM_LOCKS * 4,
+					  64, &k->locks_phys);
+		k->word = weft_mem_alloc(m->host, 64, 64, &k->word_phys);
 		if (!k->gat || !k->taken || !k->locks || !k->word) {
 			kern_free(m->host, k);
 			return -ENOMEM;
@@ -255,10 +229,23 @@ int xmem_register(struct xmem *m, void *p, size_t len, struct xmem_region *r)
 
 void xmem_unregister(struct xmem *m, struct xmem_region *r)
 {
+	struct xmem_kern *k = m->kern;
+	uint32_t first = r->entry, n = r->pages;
+
 	kern_enter(m);
 	for (uint32_t i = 0; i < r->pages; i++)
-		m->kern->gat[r->entry + i] = 0;
-	atu_flush(m, r->entry, r->pages);
+		k->gat[r->entry + i] = 0;
+	while (n) { /* every page is out of the ATU and not in use */
+		*k->word = 0;
+		for (uint32_t i = 0; i < 8 && n; i++) {
+			uint32_t c = n < ATU_FLUSH_MAX ? n : ATU_FLUSH_MAX;
+
+			xmem_rf(m, EXTOLL_ATU_COMMAND, ATU_CMD_FLUSH(first, c));
+			first += c;
+			n -= c;
+		}
+		atu_notified(m);
+	}
 	entries_mark(m->kern, r->entry, r->pages, false);
 	m->pinned -= (uint64_t)r->pages * RMA_PAGE;
 	m->kern->busy = false;

@@ -103,30 +103,12 @@ static uint64_t channel_framed_ready(const struct cell_channel *ep)
 	return s->nack_at < r ? s->nack_at : r;
 }
 
-/* The control cell that starts at cycle `at`. */
-static void channel_framed_control(struct cell_channel *ep, uint64_t at)
-{
-	struct cell_channel_framed *s = ep->slow;
-	struct slow_ctl c = s->special[0];
-	uint32_t i;
-
-	if (s->n_specials) {
-		for (i = 1; i < s->n_specials; i++)
-			s->special[i - 1] = s->special[i];
-		s->n_specials--;
-		send_own(ep, at, c.type, c.value);
-	} else if (s->nack_at <= at) {
-		s->nack_at = WEFT_NEVER;
-		ep->count.nacks++;
-		send_own(ep, at, EX_C_NACK, s->expect);
-	} else {
-		cell_channel_ctl_send(ep, at);
-	}
-}
-
 /* Control cells that start at or before `cycle`. */
 static void channel_framed_pump(struct cell_channel *ep, uint64_t cycle)
 {
+	struct cell_channel_framed *s = ep->slow;
+	struct slow_ctl c;
+	uint32_t i;
 	uint64_t k;
 
 	/* refreshes of the time when the line was quiet */
@@ -143,7 +125,19 @@ static void channel_framed_pump(struct cell_channel *ep, uint64_t cycle)
 
 		if (at > cycle)
 			return;
-		channel_framed_control(ep, at);
+		if (s->n_specials) {
+			c = s->special[0];
+			for (i = 1; i < s->n_specials; i++)
+				s->special[i - 1] = s->special[i];
+			s->n_specials--;
+			send_own(ep, at, c.type, c.value);
+		} else if (s->nack_at <= at) {
+			s->nack_at = WEFT_NEVER;
+			ep->count.nacks++;
+			send_own(ep, at, EX_C_NACK, s->expect);
+		} else {
+			cell_channel_ctl_send(ep, at);
+		}
 	}
 }
 

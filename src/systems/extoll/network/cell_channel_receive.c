@@ -210,24 +210,6 @@ void cell_channel_framed_release(struct cell_channel *ep,
 
 /* ---- cells ---- */
 
-/* In sequence, good or void. */
-static void channel_receive_accept(struct rx *r, const struct ex_heard *h)
-{
-	struct cell_channel_framed *s = r->ep->slow;
-	bool late = s->waiting && r->ep->cfg.width == EX_W16;
-
-	s->waiting = false;
-	s->expect++;
-	s->taken++;
-	ring_insert_sorted(&r->ep->end, channel_receive_end(r, h->flits), );
-	if (h->verdict == EX_GOOD)
-		channel_receive_deliver(r, h, late || r->ep->cfg.store_forward);
-	else if (late || !deliver_void(r, h, true))
-		cell_channel_framed_credit(
-			r->ep, h->ctl % EX_VCS,
-			channel_receive_seen(r, h->flits, true));
-}
-
 /* Framing decides which slot and which packet a cell belongs to.  A cell that
  * passes the CRC, or fails it as a void one does, with other framing than was
  * sent, one damage in 2^31, is refused, so that slots and packets stay whole.
@@ -251,9 +233,21 @@ static void cell_heard(struct rx *r, const struct ex_heard *h)
 	struct cell_channel *ep = r->ep;
 	struct cell_channel_framed *s = ep->slow;
 	bool expected = h->arg == s->expect;
+	bool late = s->waiting && ep->cfg.width == EX_W16;
 
 	if (expected && channel_receive_acceptable(r, h)) {
-		channel_receive_accept(r, h);
+		s->waiting = false;
+		s->expect++;
+		s->taken++;
+		ring_insert_sorted(&ep->end,
+				   channel_receive_end(r, h->flits), );
+		if (h->verdict == EX_GOOD)
+			channel_receive_deliver(r, h,
+						late || ep->cfg.store_forward);
+		else if (late || !deliver_void(r, h, true))
+			cell_channel_framed_credit(
+				ep, h->ctl % EX_VCS,
+				channel_receive_seen(r, h->flits, true));
 		return;
 	}
 	ep->count.code += h->verdict == EX_BAD_CODE;
@@ -341,34 +335,25 @@ static void channel_receive_damaged(struct rx *r)
 	cell_channel_train_lost(r->ep, cell_channel_now(r->ep), back);
 }
 
-/* Behind the receive FIFO; false: it is full.  It fills when cells follow one
- * another faster than this end's clock goes. */
-static bool channel_receive_fifo(struct rx *r)
-{
-	struct cell_channel *ep = r->ep;
-	struct cell_channel_framed *s = ep->slow;
-	weft_time_t t = r->f->time - ep->port->delay;
-	uint64_t at = weft_clock_cycle(&ep->peer->cfg.clk, t), c;
-
-	if (ep->same_clk) {
-		r->c0 = at + ep->peer->way - 1 - ep->cfg.t_in;
-		return true;
-	}
-	c = cell_channel_cross(ep->peer, at);
-	r->c0 = c > s->fifo_free ? c : s->fifo_free;
-	if (r->c0 - c > FIFO)
-		return false;
-	s->fifo_free = r->c0 + r->f->words;
-	return true;
-}
-
 void cell_channel_arrive(struct cell_channel *ep, struct weft_frame *f)
 {
+	struct cell_channel_framed *s = ep->slow;
 	struct rx r = { .ep = ep, .f = f };
-	bool room;
+	uint64_t at, come;
+	bool room = true;
 
-	assert(ep->slow);
-	room = channel_receive_fifo(&r);
+	assert(s);
+	at = weft_clock_cycle(&ep->peer->cfg.clk, f->time - ep->port->delay);
+	r.c0 = at + ep->peer->way - 1 - ep->cfg.t_in;
+	if (!ep->same_clk) {
+		/* the receive FIFO fills when cells follow one another faster
+		 * than this end's clock goes */
+		come = cell_channel_cross(ep->peer, at);
+		r.c0 = come > s->fifo_free ? come : s->fifo_free;
+		room = r.c0 - come <= FIFO;
+		if (room)
+			s->fifo_free = r.c0 + f->words;
+	}
 	if (!room)
 		ep->count.fifo++;
 	else if (f->raw)

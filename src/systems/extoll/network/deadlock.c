@@ -80,27 +80,30 @@ static bool place_takes(const struct waits *w, uint32_t p)
 
 /* ---- can it go on? ---- */
 
-/* The packet of (in, vc) that holds a channel of `out` of that crossbar: its
- * next cell, here or links behind. */
-static bool holder_moves(const struct waits *w, const struct weft_comp *c,
-			 uint32_t out, uint32_t lock)
+/* The channel that it needs becomes free: the packet of (in, vc) that holds it
+ * has its next cell here, or links behind. */
+static bool lock_comes(const struct waits *w, const struct head *h)
 {
+	const struct weft_comp *c = place_comp(w, h->place);
+	uint32_t out = h->w.out, lock = h->w.lock;
+
 	for (uint32_t hops = 0; hops < w->n->n_xbars; hops++) {
 		uint32_t p = place_of(c, lock / EX_VCS, lock % EX_VCS);
-		const struct weft_port *up = c->ports[lock / EX_VCS].peer;
+		const struct weft_port *up;
 
+		if (lock == EX_UNLOCKED)
+			return true;
 		for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
 			if (w->heads.at[i].w.out == out)
 				return w->heads.at[i].live;
 		if (!place_takes(w, p) && !place_moves(w, p, NOWHERE))
 			return false;
+		up = c->ports[lock / EX_VCS].peer;
 		if (!up || !is_switch(up))
 			return true;
 		c = up->comp;
 		out = up->index;
 		lock = ex_place(c)->waits->lock(up->comp, out, lock % EX_VCS);
-		if (lock == EX_UNLOCKED)
-			return true;
 	}
 	return true;
 }
@@ -118,12 +121,6 @@ static bool slot_comes(const struct waits *w, const struct head *h)
 				NOWHERE))
 			return true;
 	return false;
-}
-
-static bool lock_comes(const struct waits *w, const struct head *h)
-{
-	return h->w.lock == EX_UNLOCKED ||
-	       holder_moves(w, place_comp(w, h->place), h->w.out, h->w.lock);
 }
 
 /* Number of heads that cannot. */

@@ -90,35 +90,19 @@ static void packet_bytes(const struct weft_frame *pkt, uint32_t at, uint8_t *to,
 	memset(to, 0, n);
 }
 
-static void frame_fill(struct weft_frame *f, const struct weft_frame *pkt,
-		       uint32_t first)
-{
-	const struct ex_meta *m = (const struct ex_meta *)&pkt->u[3];
-	struct ex_line *l = ex_line(f);
-	uint8_t *p = weft_slice_data(f->payload);
-	uint32_t w = ex_flit_bytes(l->width), i, n = 0, head;
-
-	for (i = 0; i < l->route; i++, n += w) {
-		uint32_t v = route_flit(pkt, l->width, i);
-
-		memcpy(p + n, &v, w);
-	}
-	packet_bytes(pkt, first * w, p + n, l->flits * w - n);
-	head = m->words * 8u / w;
-	head = head > first ? head - first : 0;
-	n = (uint32_t)(l->flits - l->route);
-	l->cmd = (uint8_t)(head < n ? head : n);
-}
-
 void ex_cell_fill(struct weft_frame *f, struct weft_frame *pkt, uint32_t width,
 		  uint32_t ctl, uint32_t first, uint32_t flits, bool stomp)
 {
+	const struct ex_meta *m = (const struct ex_meta *)&pkt->u[3];
 	uint32_t left = ctl & EX_CTL_SOP ? ex_route_left(pkt, width) : 0;
+	uint32_t w = ex_flit_bytes(width), i, n = 0, head;
+	struct ex_line *l = ex_line(f);
+	uint8_t *p;
 
 	f->flags = EX_F_CELL;
 	if (pkt->payload.len && !pkt->payload.buf)
 		f->flags |= EX_F_BARE;
-	*ex_line(f) = (struct ex_line){
+	*l = (struct ex_line){
 		.ctl = (uint8_t)ctl,
 		.flits = (uint8_t)flits,
 		.width = (uint8_t)width,
@@ -130,19 +114,18 @@ void ex_cell_fill(struct weft_frame *f, struct weft_frame *pkt, uint32_t width,
 	memcpy(&f->u[3], &pkt->u[3], 5 * sizeof(f->u[0]));
 	f->trace_id = pkt->trace_id;
 	f->words = flits + ex_cell_overhead(width);
-	f->payload.len = flits * ex_flit_bytes(width);
-	frame_fill(f, pkt, first);
-}
+	f->payload.len = flits * w;
+	p = weft_slice_data(f->payload);
+	for (i = 0; i < l->route; i++, n += w) {
+		uint32_t v = route_flit(pkt, width, i);
 
-struct weft_frame *ex_cell_new(struct weft_sim *sim, struct weft_frame *pkt,
-			       uint32_t width, uint32_t ctl, uint32_t first,
-			       uint32_t flits, bool stomp)
-{
-	struct weft_frame *f = weft_frame_new(sim);
-
-	f->payload = weft_slice_word(sim, flits * ex_flit_bytes(width));
-	ex_cell_fill(f, pkt, width, ctl, first, flits, stomp);
-	return f;
+		memcpy(p + n, &v, w);
+	}
+	packet_bytes(pkt, first * w, p + n, flits * w - n);
+	head = m->words * 8u / w;
+	head = head > first ? head - first : 0;
+	n = flits - l->route;
+	l->cmd = (uint8_t)(head < n ? head : n);
 }
 
 struct weft_frame *ex_control_new(struct weft_sim *sim, uint32_t width,
@@ -263,38 +246,32 @@ static void frame_put(struct enc *e, uint32_t sym, enum weft_part part)
 	e->n++;
 }
 
-/* The first n bytes. */
-static void put_bytes(struct enc *e, const struct weft_frame *f,
-		      const struct ex_line *l, uint32_t n)
-{
-	const uint8_t *p = weft_slice_data(f->payload);
-	uint32_t w = ex_flit_bytes(l->width), i = 0;
-
-	if (!e->parts && e->n + n <= e->max) {
-		for (; i < n; i++)
-			e->sym[e->n + i] = p[i];
-		e->n += n;
-	}
-	for (; i < n; i++) {
-		uint32_t flit = i / w;
-
-		frame_put(e, p[i],
-			  flit < l->route	     ? WEFT_PART_ROUTE
-			  : flit < l->route + l->cmd ? WEFT_PART_HEADER
-						     : WEFT_PART_PAYLOAD);
-	}
-}
-
+/* All up to the first `bytes` bytes of the cell. */
 static void put_front(struct enc *e, const struct weft_frame *f,
 		      const struct ex_line *l, uint32_t bytes)
 {
+	const uint8_t *p = weft_slice_data(f->payload);
+	uint32_t i = 0;
+
 	frame_put(e, EX_K_START | WEFT_SYM_K, WEFT_PART_CONTROL);
 	frame_put(e, l->ctl, WEFT_PART_CTL);
 	if (l->width == EX_W32) {
 		frame_put(e, l->arg, WEFT_PART_SEQ);
 		frame_put(e, l->flits - 1u, WEFT_PART_LEN);
 	}
-	put_bytes(e, f, l, bytes);
+	if (!e->parts && e->n + bytes <= e->max) {
+		for (; i < bytes; i++)
+			e->sym[e->n + i] = p[i];
+		e->n += bytes;
+	}
+	for (; i < bytes; i++) {
+		uint32_t flit = i / ex_flit_bytes(l->width);
+
+		frame_put(e, p[i],
+			  flit < l->route	     ? WEFT_PART_ROUTE
+			  : flit < l->route + l->cmd ? WEFT_PART_HEADER
+						     : WEFT_PART_PAYLOAD);
+	}
 }
 
 static void put_cell(struct enc *e, const struct weft_frame *f,

@@ -55,12 +55,9 @@ static inline uint32_t ex_line_number(const struct weft_frame *f)
 
 /* Routing flits that are left of a packet whose meta says how far it is. */
 uint32_t ex_route_left(const struct weft_frame *pkt, uint32_t width);
-/* A cell of pkt; flits include the routing flits of a SOP cell.  void: a cell
- * of which nothing matters but its length. */
-struct weft_frame *ex_cell_new(struct weft_sim *sim, struct weft_frame *pkt,
-			       uint32_t width, uint32_t ctl, uint32_t first,
-			       uint32_t flits, bool stomp);
-/* The same into an empty frame whose payload has room for it. */
+/* A cell of pkt into an empty frame whose payload has room for it; flits
+ * include the routing flits of a SOP cell.  stomp: a cell of which nothing
+ * matters but its length. */
 void ex_cell_fill(struct weft_frame *f, struct weft_frame *pkt, uint32_t width,
 		  uint32_t ctl, uint32_t first, uint32_t flits, bool stomp);
 struct weft_frame *ex_control_new(struct weft_sim *sim, uint32_t width,

@@ -121,21 +121,6 @@ static void symbol_decoder_begin(struct ex_dec *d, enum dec_state state)
 	d->bad = false;
 }
 
-static void on_k(struct ex_dec *d, uint8_t b)
-{
-	if (d->state == BYTES && b == EX_K_END && d->width == EX_W16) {
-		d->bad |= d->n % 2 || !d->n;
-		d->state = TAIL;
-		d->pos = 0;
-		return;
-	}
-	ex_dec_end(d);
-	if (b == EX_K_START)
-		symbol_decoder_begin(d, HEAD);
-	else if (b == EX_K_CONTROL)
-		symbol_decoder_begin(d, CONTROL);
-}
-
 void ex_dec_end(struct ex_dec *d)
 {
 	if (d->state == IDLE)
@@ -147,15 +132,26 @@ void ex_dec_end(struct ex_dec *d)
 void ex_dec_symbol(struct ex_dec *d, uint32_t sym)
 {
 	bool bad = sym & WEFT_SYM_BAD;
+	uint8_t b = (uint8_t)sym;
 
 	d->code += bad;
 	d->run = bad ? d->run + 1 : 0;
 	d->worst = d->run > d->worst ? d->run : d->worst;
-	if (sym & WEFT_SYM_K && !bad) {
-		on_k(d, (uint8_t)sym);
+	if (bad || !(sym & WEFT_SYM_K)) {
+		d->bad |= bad;
+		if (!bad || d->state != IDLE)
+			on_data[d->state](d, (uint8_t)sym);
 		return;
 	}
-	d->bad |= bad;
-	if (!bad || d->state != IDLE)
-		on_data[d->state](d, (uint8_t)sym);
+	if (d->state == BYTES && b == EX_K_END && d->width == EX_W16) {
+		d->bad |= d->n % 2 || !d->n;
+		d->state = TAIL;
+		d->pos = 0;
+		return;
+	}
+	ex_dec_end(d);
+	if (b == EX_K_START)
+		symbol_decoder_begin(d, HEAD);
+	else if (b == EX_K_CONTROL)
+		symbol_decoder_begin(d, CONTROL);
 }

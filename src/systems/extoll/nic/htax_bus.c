@@ -88,7 +88,7 @@ static void note_access(struct extoll_nic *n, const struct weft_bus_note *note)
 	if (rf && !(note->space && h->ordered)) {
 		ex_rf_store(n, note->space, note->off, note->data, note->bytes);
 		weft_bus_consumed(n->bus, 1);
-	} else if (rf && !ex_rf_decodes(n)) {
+	} else if (rf && !(*ex_command(n) & EXTOLL_CMD_MEMORY)) {
 		weft_bus_consumed(n->bus, 1);
 	} else {
 		note_store(n, note);

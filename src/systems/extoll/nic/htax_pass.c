@@ -8,22 +8,11 @@
  * behind all other register stores, such as those that open a mailbox. */
 #include "systems/extoll/nic/nic.h"
 
-/* Store i becomes the one at the arbiter; those in between move back. */
-static void to_front(struct ex_htax *h, uint32_t i)
-{
-	struct hx_store s = *ring_nth(&h->store, i);
-
-	if (h->load.waits && i >= h->load.behind)
-		h->load.behind++; /* it is in front of the load now */
-	for (; i > h->granted; i--)
-		*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);
-	*ring_nth(&h->store, h->granted) = s;
-}
-
 bool ex_htax_pass(struct extoll_nic *n, uint64_t c)
 {
 	const uint32_t pointers = EXTOLL_VPIDS * EXTOLL_RP_STRIDE;
 	struct ex_htax *h = &n->htax;
+	struct hx_store pass;
 
 	for (uint32_t i = h->granted + 1; i < ring_count(&h->store); i++) {
 		const struct hx_store *s = ring_nth(&h->store, i);
@@ -35,7 +24,14 @@ bool ex_htax_pass(struct extoll_nic *n, uint64_t c)
 		if (s->off - EXTOLL_VELO_RP >= pointers &&
 		    s->off - EXTOLL_RMA_RP >= pointers)
 			return false;
-		to_front(h, i);
+		/* it becomes the one at the arbiter; those in between move
+		 * back */
+		pass = *s;
+		if (h->load.waits && i >= h->load.behind)
+			h->load.behind++; /* it is in front of the load now */
+		for (; i > h->granted; i--)
+			*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);
+		*ring_nth(&h->store, h->granted) = pass;
 		return true;
 	}
 	return false;

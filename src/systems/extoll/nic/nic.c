@@ -128,42 +128,28 @@ static const struct netport_ops *const netport_ops_of[EX_NPS] = {
 
 /* ---- operations ---- */
 
-/* n3.nic is node 3. */
-static uint32_t node_of(const char *name)
-{
-	while (*name && *name != '.' && (*name < '0' || *name > '9'))
-		name++;
-	return (uint32_t)strtoul(name, NULL, 10);
-}
-
-static int nps_init(struct extoll_nic *n, struct weft_err *err)
-{
-	struct cell_channel_cfg cfg =
-		cell_channel_cfg_internal(n->width, &n->clock);
-
-	for (uint32_t i = 0; i < EX_NPS; i++) {
-		int ret = netport_init(&n->np[i], n->comp,
-				       &n->comp->ports[EX_PORT_NP + i], &cfg,
-				       n->np_depth, netport_ops_of[i], n,
-				       EX_TAG_NP + i, err);
-
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
 static int extoll_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_nic *n = c->state;
-	int ret;
+	struct cell_channel_cfg cfg;
+	int ret = 0;
 
 	n->comp = c;
 	n->bus = &c->ports[EX_PORT_BUS];
-	n->place.node = n->node == 65535 ? node_of(c->name) : n->node;
+	n->place.node = n->node;
+	if (n->node == 65535) /* n3.nic is node 3 */
+		n->place.node = (uint32_t)strtoul(
+			c->name + strcspn(c->name, ".0123456789"), NULL, 10);
 	n->clock = weft_clock_offset_ppm(n->clock, (int32_t)n->ppm);
-	ex_rf_init(n);
-	ret = nps_init(n, err);
+	n->interval[0] = (struct ex_interval){ .lower = EXTOLL_RF,
+					       .upper = EXTOLL_RF_BYTES - 1,
+					       .port = EXTOLL_HX_RF,
+					       .enable = true };
+	cfg = cell_channel_cfg_internal(n->width, &n->clock);
+	for (uint32_t i = 0; !ret && i < EX_NPS; i++)
+		ret = netport_init(&n->np[i], c, &c->ports[EX_PORT_NP + i],
+				   &cfg, n->np_depth, netport_ops_of[i], n,
+				   EX_TAG_NP + i, err);
 	for (uint32_t i = 0; !ret && i < EXTOLL_HX_N; i++)
 		if (ex_units[i] && ex_units[i]->init)
 			ret = ex_units[i]->init(n, err);

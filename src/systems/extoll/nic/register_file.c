@@ -21,15 +21,10 @@ static uint32_t rf_piece(uint64_t off, uint32_t left)
 	return size;
 }
 
-bool ex_rf_decodes(struct extoll_nic *n)
-{
-	return *ex_command(n) & EXTOLL_CMD_MEMORY;
-}
-
 void ex_rf_store(struct extoll_nic *n, uint8_t space, uint64_t off,
 		 const uint8_t *data, uint32_t bytes)
 {
-	if (space && !ex_rf_decodes(n))
+	if (space && !(*ex_command(n) & EXTOLL_CMD_MEMORY))
 		return;
 	for (uint32_t i = 0, size; i < bytes; i += size) {
 		uint64_t val = 0;
@@ -51,7 +46,7 @@ bool ex_rf_load(struct extoll_nic *n, const struct weft_bus_note *note)
 {
 	uint8_t data[sizeof(note->data)];
 
-	if (note->space && !ex_rf_decodes(n))
+	if (note->space && !(*ex_command(n) & EXTOLL_CMD_MEMORY))
 		return false;
 	for (uint32_t i = 0, size; i < note->bytes; i += size) {
 		uint64_t val;
@@ -74,14 +69,6 @@ int ex_rf_target(const struct extoll_nic *n, uint64_t off, uint32_t bytes)
 			return v->port;
 	}
 	return -1;
-}
-
-void ex_rf_init(struct extoll_nic *n)
-{
-	n->interval[0] = (struct ex_interval){ .lower = EXTOLL_RF,
-					       .upper = EXTOLL_RF_BYTES - 1,
-					       .port = EXTOLL_HX_RF,
-					       .enable = true };
 }
 
 /* ---- routes (4.5) ---- */

@@ -77,10 +77,8 @@ void ex_evq_set_size(struct extoll_nic *n, uint64_t val);
 void ex_evq_set_rp(struct extoll_nic *n, uint64_t val);
 
 /* Host accesses: configuration space and register file. */
-void ex_rf_init(struct extoll_nic *n);
 void ex_rf_store(struct extoll_nic *n, uint8_t space, uint64_t off,
 		 const uint8_t *data, uint32_t bytes);
-bool ex_rf_decodes(struct extoll_nic *n);
 /* False: memory accesses are off, nothing is answered. */
 bool ex_rf_load(struct extoll_nic *n, const struct weft_bus_note *note);
 /* HTAX port of a host request, -1 = no interval has it. */

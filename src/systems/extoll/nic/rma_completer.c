@@ -243,29 +243,27 @@ static void in_write_one(struct extoll_rma_in *in, uint32_t bytes)
 	ex_htax_send(n, EXTOLL_HX_RMA_COMP, p, ex_now(n));
 }
 
-/* What is there goes into the write queue; true: all of it, and the packet is
- * gone. */
-static bool in_write_more(struct extoll_rma_in *in)
-{
-	uint32_t ready =
-		in->cmd.op == RMA_IMM_PUT ? in->cmd.bytes : in_ready(in);
-	uint32_t all = in->cmd.bytes, n;
-
-	while (in->wrote < all && in->rma->in_queue < RMA_WRITES) {
-		n = extoll_rma_split(in->xl.phys + in->wrote, all - in->wrote);
-		if (in->wrote + n > ready)
-			break;
-		in_write_one(in, n);
-	}
-	n = ex_meta(in->pkt)->words * 8u + in->wrote;
-	return in_release(in, in->wrote == all ? UINT32_MAX : n);
-}
-
 /* The address is in use until HTAX has the last write: the ATU's own writes
  * come through another port. */
 static enum extoll_rma_in_state in_write(struct extoll_rma_in *in)
 {
-	if ((in->pkt && !in_write_more(in)) || in->out)
+	uint32_t all = in->cmd.bytes, ready = all, n;
+
+	if (in->pkt) { /* what is there goes into the write queue */
+		if (in->cmd.op != RMA_IMM_PUT)
+			ready = in_ready(in);
+		while (in->wrote < all && in->rma->in_queue < RMA_WRITES) {
+			n = extoll_rma_split(in->xl.phys + in->wrote,
+					     all - in->wrote);
+			if (in->wrote + n > ready)
+				break;
+			in_write_one(in, n);
+		}
+		n = ex_meta(in->pkt)->words * 8u + in->wrote;
+		if (!in_release(in, in->wrote == all ? UINT32_MAX : n))
+			return RMA_IN_WRITE;
+	}
+	if (in->out)
 		return RMA_IN_WRITE;
 	atu_finish(&in->rma->atu, &in->xl);
 	return RMA_IN_NOTI;

@@ -45,28 +45,6 @@ static void noti_sent(struct extoll_nic *n, struct hx_pkt *p)
 	extoll_rma_look(n, (uint32_t)p->user[0]);
 }
 
-static void noti_write(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
-		       uint64_t w0, uint64_t w1, uint64_t trace)
-{
-	const struct extoll_rma_vpid *v = extoll_rma_vpid(r, vpid);
-	struct hx_pkt *p =
-		ex_pkt_write(r->nic, v->base + (uint64_t)v->wp * RMA_NOTI_BYTES,
-			     RMA_NOTI_BYTES);
-	uint64_t w[2] = { w0, w1 };
-
-	memcpy(weft_slice_data(p->txn.data), w, sizeof(w));
-	/* the requester's ask for an interrupt only if the command did */
-	if (port != EXTOLL_HX_RMA_REQ || RMA_N_MODE(w1) & RMA_MODE_IRQ)
-		p->sent = noti_sent;
-	p->box = (uint16_t)(vpid + 1);
-	p->user[0] = vpid;
-	p->user[1] = w1;
-	p->txn.trace_id = trace;
-	p->txn.trace_last = true;
-	ex_htax_send(r->nic, port, p, ex_now(r->nic));
-	extoll_rma_count(r->nic, RMA_K_NOTIFICATIONS, 1);
-}
-
 void extoll_rma_look(struct extoll_nic *n, uint32_t vpid)
 {
 	struct extoll_rma_vpid *v =
@@ -85,12 +63,26 @@ bool extoll_rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 		       uint64_t w0, uint64_t w1, uint64_t trace)
 {
 	struct extoll_rma_vpid *v = extoll_rma_vpid(r, vpid);
+	uint64_t w[2] = { w0, w1 };
+	struct hx_pkt *p;
 
 	if (!v->size) /* a ring of no slots takes everything and keeps none */
 		return true;
 	if ((v->wp + 1) % v->size == v->rp)
 		return false;
-	noti_write(r, port, vpid, w0, w1, trace);
+	p = ex_pkt_write(r->nic, v->base + (uint64_t)v->wp * RMA_NOTI_BYTES,
+			 RMA_NOTI_BYTES);
+	memcpy(weft_slice_data(p->txn.data), w, sizeof(w));
+	/* the requester's ask for an interrupt only if the command did */
+	if (port != EXTOLL_HX_RMA_REQ || RMA_N_MODE(w1) & RMA_MODE_IRQ)
+		p->sent = noti_sent;
+	p->box = (uint16_t)(vpid + 1);
+	p->user[0] = vpid;
+	p->user[1] = w1;
+	p->txn.trace_id = trace;
+	p->txn.trace_last = true;
+	ex_htax_send(r->nic, port, p, ex_now(r->nic));
+	extoll_rma_count(r->nic, RMA_K_NOTIFICATIONS, 1);
 	v->wp = (v->wp + 1) % v->size;
 	return true;
 }

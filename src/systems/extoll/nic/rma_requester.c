@@ -59,39 +59,29 @@ static void req_take(struct rma *r, struct extoll_rma_txop *op)
 	ex_htax_go(r->nic);
 }
 
-static bool req_frame(struct rma *r, struct extoll_rma_txop *op)
-{
-	const struct extoll_rma_cmd *c = &op->cmd;
-	struct weft_frame *f = weft_frame_new(r->nic->comp->sim);
-	bool put = c->op == RMA_PUT_BT || c->op == RMA_PUT_QW;
-	bool get = c->op == RMA_GET_BT || c->op == RMA_GET_QW;
-
-	/* a get goes to the responder, a lock to either unit */
-	op->f = f;
-	if (!ex_route(r->nic, f, c->far_node,
-		      get || c->at_resp ? EX_NP_RESP : EX_NP_RMA,
-		      extoll_rma_words(c->op), 0))
-		return false;
-	f->u[0] = extoll_rma_h0(c, r->nic->place.node);
-	ex_pd_set(f, RMA_V_PD(extoll_rma_vpid_ctl(r, c->vpid)));
-	f->u[1] = c->w[put]; /* put: the write address alone */
-	f->u[2] = c->w[1];
-	return true;
-}
-
 static enum extoll_rma_bad req_check(struct rma *r, struct extoll_rma_txop *op)
 {
 	const struct extoll_rma_cmd *c = &op->cmd;
 	bool get = c->op == RMA_GET_BT || c->op == RMA_GET_QW;
+	bool put = c->op == RMA_PUT_BT || c->op == RMA_PUT_QW;
+	struct weft_frame *f;
 
 	op->w0 = c->w[get]; /* get: the local address is the write address */
 	if (!(extoll_rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
 		return RMA_BAD_VPID;
 	if (op->bad)
 		return op->bad;
-	if (!req_frame(r, op))
+	/* a get goes to the responder, a lock to either unit */
+	op->f = f = weft_frame_new(r->nic->comp->sim);
+	if (!ex_route(r->nic, f, c->far_node,
+		      get || c->at_resp ? EX_NP_RESP : EX_NP_RMA,
+		      extoll_rma_words(c->op), 0))
 		return RMA_BAD_ROUTE;
-	if (c->op == RMA_PUT_BT || c->op == RMA_PUT_QW) {
+	f->u[0] = extoll_rma_h0(c, r->nic->place.node);
+	ex_pd_set(f, RMA_V_PD(extoll_rma_vpid_ctl(r, c->vpid)));
+	f->u[1] = c->w[put]; /* put: the write address alone */
+	f->u[2] = c->w[1];
+	if (put) {
 		op->bytes = c->bytes;
 		op->from = c->w[0];
 		op->physical = !(c->opt & RMA_OPT_TE);

@@ -115,53 +115,26 @@ uint32_t extoll_rma_lock_fcaa(int32_t *mem, int32_t compare, int32_t add)
 	return RMA_LOCK_YES;
 }
 
-/* The word has been read into op->buf. */
-static uint64_t lock_do(struct rma *r, struct extoll_rma_txop *op)
-{
-	const struct extoll_rma_cmd *c = &op->cmd;
-	uint32_t result;
-	struct hx_pkt *p;
-	int32_t mem;
-
-	memcpy(&mem, weft_slice_data(op->buf), sizeof(mem));
-	result = extoll_rma_lock_fcaa(&mem, RMA_LOCK_COMPARE(c->w[0]),
-				      RMA_LOCK_ADD(c->w[1]));
-	extoll_rma_count(r->nic, RMA_K_LOCKS, 1);
-	if (result == RMA_LOCK_YES) {
-		p = ex_pkt_write(r->nic, op->phys, sizeof(mem));
-		memcpy(weft_slice_data(p->txn.data), &mem, sizeof(mem));
-		ex_htax_send(r->nic, EXTOLL_HX_RMA_RESP, p, ex_now(r->nic));
-	}
-	return RMA_LOCK_ANSWER(mem, result, RMA_LOCK_NUMBER(c->w[0]));
-}
-
 /* ---- answers ---- */
-
-static bool resp_frame(struct rma *r, struct extoll_rma_txop *op)
-{
-	struct weft_frame *f = weft_frame_new(r->nic->comp->sim);
-	struct extoll_rma_cmd c = op->cmd;
-
-	c.op = c.op == RMA_LOCK_REQ ? RMA_LOCK_RSP : c.op + RMA_GET_BT_RSP;
-	if (!ex_route(r->nic, f, c.far_node, EX_NP_RMA, 2, 1)) {
-		weft_frame_free(f);
-		return false;
-	}
-	f->u[0] = extoll_rma_h0(&c, r->nic->place.node);
-	ex_pd_set(f, RMA_V_PD(extoll_rma_vpid_ctl(r, c.vpid)));
-	f->u[1] = c.w[1]; /* get: where the requester wants it */
-	op->f = f;
-	return true;
-}
 
 static enum extoll_rma_bad resp_check(struct rma *r, struct extoll_rma_txop *op)
 {
 	const struct extoll_rma_cmd *c = &op->cmd;
+	struct weft_frame *f = weft_frame_new(r->nic->comp->sim);
+	struct extoll_rma_cmd answer = op->cmd;
 	uint32_t number;
 
 	op->w0 = c->w[0];
-	if (!resp_frame(r, op))
+	answer.op =
+		c->op == RMA_LOCK_REQ ? RMA_LOCK_RSP : c->op + RMA_GET_BT_RSP;
+	if (!ex_route(r->nic, f, c->far_node, EX_NP_RMA, 2, 1)) {
+		weft_frame_free(f);
 		return RMA_BAD_ROUTE;
+	}
+	f->u[0] = extoll_rma_h0(&answer, r->nic->place.node);
+	ex_pd_set(f, RMA_V_PD(extoll_rma_vpid_ctl(r, c->vpid)));
+	f->u[1] = c->w[1]; /* get: where the requester wants it */
+	op->f = f;
 	if (!(extoll_rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
 		return RMA_BAD_VPID;
 	op->from = c->w[0];
@@ -181,15 +154,30 @@ static void resp_fill(struct rma *r, struct extoll_rma_txop *op)
 {
 	const struct extoll_rma_cmd *c = &op->cmd;
 
-	if (c->op == RMA_LOCK_REQ) {
-		op->w0 = op->bad ? RMA_LOCK_ANSWER(0, RMA_LOCK_NONE,
-						   RMA_LOCK_NUMBER(c->w[0]))
-				 : lock_do(r, op);
-		op->f->u[1] = op->w0;
-	} else if (op->bad) {
-		weft_slice_drop(&op->f->payload);
-		op->f->payload = (struct weft_slice){ 0 };
+	uint32_t result = RMA_LOCK_NONE;
+	struct hx_pkt *p;
+	int32_t mem = 0;
+
+	if (c->op != RMA_LOCK_REQ) {
+		if (op->bad) {
+			weft_slice_drop(&op->f->payload);
+			op->f->payload = (struct weft_slice){ 0 };
+		}
+		return;
 	}
+	if (!op->bad) { /* the word has been read into op->buf */
+		memcpy(&mem, weft_slice_data(op->buf), sizeof(mem));
+		result = extoll_rma_lock_fcaa(&mem, RMA_LOCK_COMPARE(c->w[0]),
+					      RMA_LOCK_ADD(c->w[1]));
+		extoll_rma_count(r->nic, RMA_K_LOCKS, 1);
+	}
+	if (result == RMA_LOCK_YES) {
+		p = ex_pkt_write(r->nic, op->phys, sizeof(mem));
+		memcpy(weft_slice_data(p->txn.data), &mem, sizeof(mem));
+		ex_htax_send(r->nic, EXTOLL_HX_RMA_RESP, p, ex_now(r->nic));
+	}
+	op->w0 = RMA_LOCK_ANSWER(mem, result, RMA_LOCK_NUMBER(c->w[0]));
+	op->f->u[1] = op->w0;
 }
 
 const struct extoll_rma_tx_type extoll_rma_responder = {

@@ -43,18 +43,6 @@ static bool tx_time(struct extoll_rma_txop *op)
 	return false;
 }
 
-/* The earlier ones have all been sent, at least their beginning, or never will
- * be: a refused one waits for nothing but its notification. */
-static bool tx_turn(const struct extoll_rma_txop *op)
-{
-	struct extoll_rma_tx *u = op->u;
-
-	for (uint32_t i = u->head; tx_op(u, i) != op; i++)
-		if (!tx_op(u, i)->sent && tx_op(u, i)->state != RMA_TX_NOTI)
-			return false;
-	return true;
-}
-
 /* ---- reads ---- */
 
 static void tx_read_done(struct extoll_nic *n, struct hx_pkt *p)
@@ -222,21 +210,22 @@ static enum extoll_rma_tx_state tx_read(struct extoll_rma_txop *op)
 	return RMA_TX_SEND;
 }
 
-/* Bytes of the payload that are there; UINT32_MAX = all. */
-static uint32_t tx_avail(const struct extoll_rma_txop *op)
-{
-	if (op->got == op->total)
-		return UINT32_MAX;
-	return op->got > op->skew ? op->got - op->skew : 0;
-}
-
 static enum extoll_rma_tx_state tx_send(struct extoll_rma_txop *op)
 {
 	struct extoll_rma_tx *u = op->u;
-	uint32_t avail = tx_avail(op);
+	uint32_t avail = UINT32_MAX; /* of the payload; that is all */
 
+	if (op->got != op->total)
+		avail = op->got > op->skew ? op->got - op->skew : 0;
 	if (!op->sent) {
-		if (!tx_turn(op) || !netport_room(tx_np(u), u->type->cls))
+		/* the earlier ones have all been sent, at least their
+		 * beginning, or never will be: a refused one waits for nothing
+		 * but its notification */
+		for (uint32_t i = u->head; tx_op(u, i) != op; i++)
+			if (!tx_op(u, i)->sent &&
+			    tx_op(u, i)->state != RMA_TX_NOTI)
+				return RMA_TX_SEND;
+		if (!netport_room(tx_np(u), u->type->cls))
 			return RMA_TX_SEND;
 		if (u->type->fill)
 			u->type->fill(u->rma, op);
@@ -338,37 +327,30 @@ static bool tx_start(struct extoll_rma_tx *u)
 	return true;
 }
 
-/* In order, each as far as it gets: what a command writes to the host is ahead
- * of what the next one writes in the same cycle. */
-static bool tx_steps(struct extoll_rma_tx *u)
-{
-	bool moved = false;
-
-	for (uint32_t i = u->head; i != u->tail; i++) {
-		struct extoll_rma_txop *op = tx_op(u, i);
-
-		while (op->state != RMA_TX_FREE) {
-			enum extoll_rma_tx_state next = tx_state[op->state](op);
-
-			if (next == op->state)
-				break;
-			op->state = next;
-			tx_tell(op);
-			moved = true;
-		}
-		if (op->state == RMA_TX_FREE)
-			u->head++; /* only the first gets there */
-	}
-	return moved;
-}
-
 void extoll_rma_tx_run(struct extoll_rma_tx *u)
 {
+	enum extoll_rma_tx_state next;
 	bool moved;
 
 	do {
 		moved = tx_start(u);
-		moved |= tx_steps(u);
+		/* in order, each as far as it gets: what a command writes to
+		 * the host is ahead of what the next one writes in the same
+		 * cycle */
+		for (uint32_t i = u->head; i != u->tail; i++) {
+			struct extoll_rma_txop *op = tx_op(u, i);
+
+			while (op->state != RMA_TX_FREE) {
+				next = tx_state[op->state](op);
+				if (next == op->state)
+					break;
+				op->state = next;
+				tx_tell(op);
+				moved = true;
+			}
+			if (op->state == RMA_TX_FREE)
+				u->head++; /* only the first gets there */
+		}
 		tx_reads(u);
 	} while (moved);
 }

@@ -141,39 +141,29 @@ static enum extoll_velo_rq_state rq_idle(struct extoll_nic *n)
 	return q->cur->need ? VELO_RQ_BODY : VELO_RQ_HEADER;
 }
 
-/* Checks in the order of their columns in 3.2. */
-static int rq_header_wrong(struct extoll_nic *n, uint64_t h)
-{
-	const struct extoll_velo_vpid *p =
-		velo_vpid(&n->velo, n->velo.rq.cur->page & 0xff);
-	uint32_t len = EXTOLL_SEND_LEN(h);
-
-	if (h & EXTOLL_SEND_MULTICAST)
-		return EXTOLL_DROP_MULTICAST;
-	if (h & EXTOLL_SEND_ZERO)
-		return EXTOLL_DROP_RESERVED;
-	if (!len || len > n->velo_max)
-		return EXTOLL_DROP_LENGTH;
-	if (!p || !(p->tx & EXTOLL_TX_ENABLE))
-		return EXTOLL_DROP_DISABLED;
-	return -1;
-}
-
 static enum extoll_velo_rq_state rq_header(struct extoll_nic *n)
 {
 	struct extoll_velo_rq *q = &n->velo.rq;
+	const struct extoll_velo_vpid *p =
+		velo_vpid(&n->velo, q->cur->page & 0xff);
 	uint64_t h = open_header(q->cur);
-	int wrong;
+	uint32_t len = EXTOLL_SEND_LEN(h);
 
 	if (q->cur->have < 8) {
 		open_touch(n, q->cur);
 		q->store = NULL;
 		return VELO_RQ_IDLE;
 	}
-	wrong = rq_header_wrong(n, h);
-	if (wrong >= 0)
-		return rq_drop_as(q, (enum extoll_drop)wrong);
-	q->cur->need = (uint16_t)EXTOLL_SEND_BYTES(EXTOLL_SEND_LEN(h));
+	/* in the order of the columns in 3.2 */
+	if (h & EXTOLL_SEND_MULTICAST)
+		return rq_drop_as(q, EXTOLL_DROP_MULTICAST);
+	if (h & EXTOLL_SEND_ZERO)
+		return rq_drop_as(q, EXTOLL_DROP_RESERVED);
+	if (!len || len > n->velo_max)
+		return rq_drop_as(q, EXTOLL_DROP_LENGTH);
+	if (!p || !(p->tx & EXTOLL_TX_ENABLE))
+		return rq_drop_as(q, EXTOLL_DROP_DISABLED);
+	q->cur->need = (uint16_t)EXTOLL_SEND_BYTES(len);
 	return VELO_RQ_BODY;
 }
 

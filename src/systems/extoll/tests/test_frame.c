@@ -8,6 +8,17 @@
 
 #define K WEFT_SYM_K
 
+static struct weft_frame *cell_new(struct weft_sim *sim, struct weft_frame *pkt,
+				   uint32_t width, uint32_t ctl, uint32_t first,
+				   uint32_t flits, bool stomp)
+{
+	struct weft_frame *f = weft_frame_new(sim);
+
+	f->payload = weft_slice_word(sim, flits * ex_flit_bytes(width));
+	ex_cell_fill(f, pkt, width, ctl, first, flits, stomp);
+	return f;
+}
+
 static struct weft_sim *sim;
 
 static int setup(void **state)
@@ -67,7 +78,7 @@ static void test_cell_32(void **state)
 	};
 	struct weft_frame *p = packet(8, route, 3);
 	struct weft_frame *f =
-		ex_cell_new(sim, p, EX_W32, EX_CTL_SOP | EX_CTL_EOP, 0, 5, 0);
+		cell_new(sim, p, EX_W32, EX_CTL_SOP | EX_CTL_EOP, 0, 5, 0);
 
 	ex_line(f)->arg = 0x2a;
 	check_symbols(f, want, sizeof(want) / sizeof(*want));
@@ -86,7 +97,7 @@ static void test_cell_16(void **state)
 	};
 	struct weft_frame *p = packet(8, route, 5);
 	struct weft_frame *f =
-		ex_cell_new(sim, p, EX_W16, EX_CTL_SOP | 2, 0, 6, 0);
+		cell_new(sim, p, EX_W16, EX_CTL_SOP | 2, 0, 6, 0);
 
 	ex_line(f)->arg = 7;
 	check_symbols(f, want, sizeof(want) / sizeof(*want));
@@ -112,7 +123,7 @@ static void test_route(void **state)
 
 		ex_meta(p)->pos = (uint8_t)i;
 		assert_int_equal(ex_route_left(p, EX_W16), at[i].left);
-		f = ex_cell_new(sim, p, EX_W16, EX_CTL_SOP, 0, 2, 0);
+		f = cell_new(sim, p, EX_W16, EX_CTL_SOP, 0, 2, 0);
 		b = (uint16_t *)weft_slice_data(f->payload);
 		assert_int_equal(b[0], at[i].flit[0]);
 		assert_int_equal(b[1], at[i].flit[1]);
@@ -169,8 +180,8 @@ static uint32_t full(uint32_t width, bool stomp, uint16_t *sym)
 	struct weft_frame *p = packet(52, route, 2), *f;
 	uint32_t n;
 
-	f = ex_cell_new(sim, p, width, EX_CTL_SOP | 1, 0,
-			EX_CELL_BYTES / ex_flit_bytes(width), stomp);
+	f = cell_new(sim, p, width, EX_CTL_SOP | 1, 0,
+		     EX_CELL_BYTES / ex_flit_bytes(width), stomp);
 	ex_line(f)->arg = 0x81;
 	n = ex_encode_parts(f, sym, 128);
 	weft_frame_free(f);

@@ -79,8 +79,8 @@ void topo_here_init(struct topo_here *h, const struct topology *t,
 		h->at[i] = (uint16_t)topo_coord(t, node, i);
 }
 
-static uint32_t here_port(const struct topo_here *h, const struct topology *t,
-			  uint32_t d, uint32_t coins)
+uint32_t topo_here_way(const struct topo_here *h, const struct topology *t,
+		       uint32_t d, uint32_t coins)
 {
 	uint32_t left = d;
 
@@ -99,12 +99,6 @@ static uint32_t here_port(const struct topo_here *h, const struct topology *t,
 	return TOPO_NO_PORT;
 }
 
-uint32_t topo_here_port(const struct topo_here *h, const struct topology *t,
-			uint32_t d)
-{
-	return here_port(h, t, d, 0);
-}
-
 uint32_t topo_way(const struct topology *t, uint32_t s, uint32_t d,
 		  uint32_t coins)
 {
@@ -113,7 +107,7 @@ uint32_t topo_way(const struct topology *t, uint32_t s, uint32_t d,
 	if (t->kind == TOPO_GRAPH)
 		return t->table[(size_t)s * t->nodes + d];
 	topo_here_init(&h, t, s);
-	return here_port(&h, t, d, coins);
+	return topo_here_way(&h, t, d, coins);
 }
 
 uint32_t topo_port(const struct topology *t, uint32_t s, uint32_t d)

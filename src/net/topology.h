@@ -94,8 +94,13 @@ struct topo_here {
 };
 void topo_here_init(struct topo_here *h, const struct topology *t,
 		    uint32_t node);
-uint32_t topo_here_port(const struct topo_here *h, const struct topology *t,
-			uint32_t d);
+uint32_t topo_here_way(const struct topo_here *h, const struct topology *t,
+		       uint32_t d, uint32_t coins);
+static inline uint32_t topo_here_port(const struct topo_here *h,
+				      const struct topology *t, uint32_t d)
+{
+	return topo_here_way(h, t, d, 0);
+}
 
 /* Node at the other end of the cable at `port`, or TOPO_FAR_NONE. */
 uint32_t topo_far(const struct topology *t, uint32_t s, uint32_t port);

@@ -23,30 +23,16 @@ void extoll_drv_unlock(struct extoll_drv *d)
 	extoll_drv_store(d, EXTOLL_DRIVER_LOCK, 0);
 }
 
-/* Host requests find their unit (2.4). */
-static void drv_intervals(struct extoll_drv *d)
+/* The first program of the node comes: everything is made. */
+static struct extoll_kernel *drv_kernel_new(struct extoll_drv *d)
 {
 	static const struct {
 		uint64_t lower, bytes, port;
 	} range[] = {
+		/* host requests find their unit (2.4) */
 		{ EXTOLL_VELO, EXTOLL_VELO_BYTES, EXTOLL_HX_VELO },
 		{ EXTOLL_RMA, EXTOLL_RMA_BYTES, EXTOLL_HX_RMA_REQ },
 	};
-
-	for (uint32_t i = 0; i < 2; i++) {
-		uint64_t at = (i + 1) * EXTOLL_INTERVAL_STRIDE;
-
-		extoll_drv_store(d, at + EXTOLL_INTERVAL_LOWER, range[i].lower);
-		extoll_drv_store(d, at + EXTOLL_INTERVAL_UPPER,
-				 range[i].lower + range[i].bytes - 1);
-		extoll_drv_store(d, at + EXTOLL_INTERVAL_TARGET,
-				 range[i].port | EXTOLL_INTERVAL_ENABLE);
-	}
-}
-
-/* The first program of the node comes: everything is made. */
-static struct extoll_kernel *drv_kernel_new(struct extoll_drv *d)
-{
 	weft_phys_t phys;
 	struct extoll_kernel *k =
 		weft_mem_alloc(d->host, sizeof(*k), 64, &phys);
@@ -59,7 +45,15 @@ static struct extoll_kernel *drv_kernel_new(struct extoll_drv *d)
 		weft_mem_free(d->host, k);
 		return NULL;
 	}
-	drv_intervals(d);
+	for (uint32_t i = 0; i < 2; i++) {
+		uint64_t at = (i + 1) * EXTOLL_INTERVAL_STRIDE;
+
+		extoll_drv_store(d, at + EXTOLL_INTERVAL_LOWER, range[i].lower);
+		extoll_drv_store(d, at + EXTOLL_INTERVAL_UPPER,
+				 range[i].lower + range[i].bytes - 1);
+		extoll_drv_store(d, at + EXTOLL_INTERVAL_TARGET,
+				 range[i].port | EXTOLL_INTERVAL_ENABLE);
+	}
 	extoll_drv_store(d, EXTOLL_EVQ_BASE, k->evq_phys);
 	extoll_drv_store(d, EXTOLL_EVQ_SIZE, EXTOLL_EVQ_ENTRIES);
 	extoll_drv_store(d, EXTOLL_DRIVER_STATE, (uintptr_t)k);

@@ -46,36 +46,27 @@ static void rma_move(struct extoll_ep *x, uint32_t dst, bool get,
 		x->out += len;
 }
 
-/* How much of it may be asked for now, 0: later.  Commands of puts stay in the
- * NIC's queue (extoll.md 5.3) until their data are out; more than it takes
- * would hold the processor in its stores, and no peer would be answered in the
- * meantime.  Behind others in steps, each with an end of its own, so that the
- * queue does not run empty. */
-static size_t put_room(const struct extoll_ep *x, const struct ep_op *op)
-{
-	size_t left = op->req.len - op->off, step = EXTOLL_EP_STEP;
-
-	if (!x->out && left <= EXTOLL_EP_QUEUE)
-		return left;
-	step -= ((uintptr_t)op->req.buf + op->off) % EP_PAGE;
-	step = step < left ? step : left;
-	return x->out + step <= EXTOLL_EP_QUEUE ? step : 0;
-}
-
+/* Commands of puts stay in the NIC's queue (extoll.md 5.3) until their data are
+ * out; more than it takes would hold the processor in its stores, and no peer
+ * would be answered in the meantime.  Behind others in steps, each with an end
+ * of its own, so that the queue does not run empty. */
 bool extoll_ep_remote(struct ep *e, struct ep_op *op)
 {
 	struct extoll_ep *x = extoll_ep_of(e);
 	bool get = op->event == WEFT_EV_GET;
 	const uint8_t *buf = get ? op->req.into : op->req.buf;
 	bool direct = ep_reachable(e, buf, op->req.len);
-	size_t k = op->req.len - op->off, at;
+	size_t k = op->req.len - op->off, at, step = EXTOLL_EP_STEP;
 	const struct ep_region *r = &e->pool;
 	struct ep_piece *p;
 
 	if (!direct && k > EP_BOUNCE)
 		k = EP_BOUNCE;
-	if (direct && !get)
-		k = put_room(x, op);
+	if (direct && !get && (x->out || k > EXTOLL_EP_QUEUE)) {
+		step -= ((uintptr_t)buf + op->off) % EP_PAGE;
+		step = step < k ? step : k;
+		k = x->out + step <= EXTOLL_EP_QUEUE ? step : 0; /* 0: later */
+	}
 	if (direct && k && !op->reg)
 		op->reg = ep_region_get(e, buf, op->req.len);
 	p = k && (op->reg || !direct) ? ep_piece_new(e, op, !direct) : NULL;
@@ -115,28 +106,6 @@ bool extoll_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p)
 
 /* ---- notifications ---- */
 
-static void noti_handle(struct ep *e, const struct rma_noti *n)
-{
-	struct extoll_ep *x = extoll_ep_of(e);
-	bool get = n->command == RMA_CMD_GET_BT_RSP ||
-		   n->command == RMA_CMD_GET_QW_RSP;
-	struct ep_piece *p = NULL;
-
-	if (n->command == RMA_CMD_NOTIFICATION && n->unit == RMA_NOTI_COMPLETER)
-		ep_event(e, &(struct weft_ep_event){ .kind = WEFT_EV_PUT_IN,
-						     .src = n->node,
-						     .imm = n->value });
-	else if (get && n->node < e->n)
-		p = piece_pop(&x->peer[n->node].gets, n);
-	else if (!get && n->unit == RMA_NOTI_REQUESTER)
-		p = piece_pop(&x->puts, n);
-	/* what else there is tells of a peer's mistake */
-	if (p && !get)
-		x->out -= p->len;
-	if (p)
-		ep_piece_done(e, p, NULL);
-}
-
 /* As long as there is a place for what they say. */
 void extoll_ep_reap(struct ep *e)
 {
@@ -144,7 +113,25 @@ void extoll_ep_reap(struct ep *e)
 	struct rma_noti *n;
 
 	while (ep_event_room(e) && rma_noti_probe(x->rma, &n) == RMA_SUCCESS) {
-		noti_handle(e, n);
+		bool get = n->command == RMA_CMD_GET_BT_RSP ||
+			   n->command == RMA_CMD_GET_QW_RSP;
+		struct ep_piece *p = NULL;
+
+		if (n->command == RMA_CMD_NOTIFICATION &&
+		    n->unit == RMA_NOTI_COMPLETER)
+			ep_event(e, &(struct weft_ep_event){
+					    .kind = WEFT_EV_PUT_IN,
+					    .src = n->node,
+					    .imm = n->value });
+		else if (get && n->node < e->n)
+			p = piece_pop(&x->peer[n->node].gets, n);
+		else if (!get && n->unit == RMA_NOTI_REQUESTER)
+			p = piece_pop(&x->puts, n);
+		/* what else there is tells of a peer's mistake */
+		if (p && !get)
+			x->out -= p->len;
+		if (p)
+			ep_piece_done(e, p, NULL);
 		rma_noti_free(x->rma, n);
 	}
 }

@@ -4,11 +4,6 @@
  * back who writes; the read pointer is told lazily. */
 #include "systems/extoll/lib/rma_internal.h"
 
-static const volatile uint64_t *noti_word(const struct rma_port *p)
-{
-	return &p->mem.ring[2 * p->rp + 1];
-}
-
 static void noti_tell(struct rma_port *p, uint64_t flags)
 {
 	xmem_rf(&p->mem, EXTOLL_RMA_RP + p->mem.vpid * RMA_PAGE, p->rp | flags);
@@ -93,7 +88,7 @@ int rma_noti_probe(struct rma_port *p, struct rma_noti **noti_p)
 
 bool rma_noti_ready(const struct rma_port *p)
 {
-	return p->first || *noti_word(p);
+	return p->first || p->mem.ring[2 * p->rp + 1];
 }
 
 bool rma_noti_wait(struct rma_port *p, weft_time_t deadline)
@@ -102,7 +97,8 @@ bool rma_noti_wait(struct rma_port *p, weft_time_t deadline)
 		return true;
 	if (p->told != p->rp)
 		noti_tell(p, 0); /* while there is time */
-	return weft_host_poll64(p->host, noti_word(p), 0, deadline);
+	return weft_host_poll64(p->host, &p->mem.ring[2 * p->rp + 1], 0,
+				deadline);
 }
 
 int rma_noti_get_until(struct rma_port *p, weft_time_t deadline,

@@ -295,7 +295,13 @@ int cell_channel_framed_start(struct cell_channel *ep, struct weft_err *err)
 	s->comp_at = ep->same_clk ? WEFT_NEVER : COMP;
 	for (i = 0; i < SLOW_SENT; i++)
 		s->verdict[i] = WEFT_NEVER;
-	cell_channel_train_start(ep);
+	s->aligned_at = WEFT_NEVER;
+	s->state = CELL_CHANNEL_READY;
+	if (ep->cfg.train) {
+		s->state = CELL_CHANNEL_ALIGN;
+		cell_channel_train_lost(ep, 0, 0);
+		cell_channel_framed_arm(ep);
+	}
 	return 0;
 }
 

@@ -122,7 +122,6 @@ void cell_channel_retry_apply(struct cell_channel *ep, uint64_t cycle);
 void cell_channel_rx_verdicts(struct cell_channel *ep, uint64_t cycle);
 
 /* cell_channel_training.c */
-void cell_channel_train_start(struct cell_channel *ep);
 /* No commas until `back` (WEFT_NEVER: for good). */
 void cell_channel_train_lost(struct cell_channel *ep, uint64_t cycle,
 			     uint64_t back);

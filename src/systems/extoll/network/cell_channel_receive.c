@@ -93,43 +93,36 @@ static void channel_receive_deliver(struct rx *r, const struct ex_heard *h,
 			 channel_receive_seen(r, l->flits, whole));
 }
 
-/* The route that was received. */
-static void take_route(struct weft_frame *pkt, const uint8_t *b, uint32_t width)
-{
-	struct ex_meta *m = ex_meta(pkt);
-	uint32_t i, at = m->pos, k = ex_flit_nibbles(width);
-
-	if (!m->hops) {
-		m->dest = (uint16_t)(b[0] | b[1] << 8);
-		if (width == EX_W32)
-			m->port = b[2];
-		return;
-	}
-	if (m->pos >= m->hops) /* used up: the header takes its place */
-		memcpy(&pkt->u[0], b, ex_flit_bytes(width));
-	for (i = 0; i < k && at + i < EX_ROUTE_MAX; i++)
-		ex_route_set(pkt, at + i, b[i / 2] >> i % 2 * 4 & 0xf);
-}
-
 static struct weft_frame *void_packet(const struct rx *r,
 				      const struct ex_heard *h)
 {
 	struct weft_frame *pkt = weft_frame_new(r->ep->comp->sim);
+	uint32_t width = r->ep->cfg.width, k = ex_flit_nibbles(width);
+	uint32_t n = h->flits * ex_flit_bytes(width);
+	struct ex_meta *m = ex_meta(pkt);
+	const uint8_t *b = h->bytes;
 
+	/* it has the route that was received */
 	memcpy(&pkt->u[3], &r->f->u[3], 5 * sizeof(pkt->u[0]));
 	pkt->trace_id = r->f->trace_id;
 	if (!(h->ctl & EX_CTL_SOP))
 		return pkt;
-	if (ex_meta(pkt)->hops == EX_ROUTE_RUNS) {
-		/* The route is in the bytes of the cell. */
-		uint32_t n = h->flits * ex_flit_bytes(r->ep->cfg.width);
-
+	if (m->hops == EX_ROUTE_RUNS) { /* in the bytes of the cell */
 		n = n < sizeof(h->bytes) ? n : sizeof(h->bytes);
 		pkt->payload = weft_slice_word(r->ep->comp->sim, n);
-		memcpy(weft_slice_data(pkt->payload), h->bytes, n);
-	} else {
-		take_route(pkt, h->bytes, r->ep->cfg.width);
+		memcpy(weft_slice_data(pkt->payload), b, n);
+		return pkt;
 	}
+	if (!m->hops) {
+		m->dest = (uint16_t)(b[0] | b[1] << 8);
+		if (width == EX_W32)
+			m->port = b[2];
+		return pkt;
+	}
+	if (m->pos >= m->hops) /* used up: the header takes its place */
+		memcpy(&pkt->u[0], b, ex_flit_bytes(width));
+	for (uint32_t i = 0; i < k && m->pos + i < EX_ROUTE_MAX; i++)
+		ex_route_set(pkt, m->pos + i, b[i / 2] >> i % 2 * 4 & 0xf);
 	return pkt;
 }
 

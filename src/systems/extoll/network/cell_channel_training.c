@@ -200,16 +200,3 @@ uint64_t cell_channel_train_next(const struct cell_channel *ep)
 		return WEFT_NEVER;
 	}
 }
-
-void cell_channel_train_start(struct cell_channel *ep)
-{
-	struct cell_channel_framed *s = ep->slow;
-
-	s->aligned_at = WEFT_NEVER;
-	s->state = CELL_CHANNEL_READY;
-	if (!ep->cfg.train)
-		return;
-	s->state = CELL_CHANNEL_ALIGN;
-	cell_channel_train_lost(ep, 0, 0);
-	cell_channel_framed_arm(ep);
-}

@@ -7,39 +7,33 @@
 
 #include "systems/extoll/network/cell_channel_framed.h"
 
-/* Takes the cell out of queue (o, vc), if it is there. */
-static bool unlink_cell(struct extoll_xbar *x, uint32_t i, uint32_t o,
-			uint32_t slot)
-{
-	struct ecell *s = x->ep[i].slot;
-	uint32_t vc = s[slot].vc, q = o * EX_VCS + vc;
-	uint32_t at = x->in[i].head[q];
-
-	if (at == slot) {
-		extoll_xbar_queue_pop(x, i, o, i * EX_VCS + vc);
-		return true;
-	}
-	while (at != EXTOLL_XBAR_NONE && s[at].next != slot)
-		at = s[at].next;
-	if (at == EXTOLL_XBAR_NONE)
-		return false;
-	s[at].next = s[slot].next;
-	if (x->in[i].tail[q] == slot)
-		x->in[i].tail[q] = (uint8_t)at;
-	extoll_xbar_queue_left(x, i, &s[slot]);
-	return true;
-}
-
 /* The next packet may have come already: all queues are looked at. */
 void extoll_xbar_gone(void *own, struct cell_channel *ep, uint32_t slot)
 {
 	struct extoll_xbar *x = own;
-	uint32_t i = (uint32_t)(ep - x->ep), o;
+	uint32_t i = (uint32_t)(ep - x->ep), vc = ep->slot[slot].vc, o, q;
+	struct ecell *s = ep->slot;
+	uint32_t at = EXTOLL_XBAR_NONE;
 
-	for (o = 0; o < EX_PORTS; o++)
-		if (unlink_cell(x, i, o, slot))
+	for (o = 0; o < EX_PORTS; o++) {
+		q = o * EX_VCS + vc;
+		at = x->in[i].head[q];
+		if (at == slot)
 			break;
+		while (at != EXTOLL_XBAR_NONE && s[at].next != slot)
+			at = s[at].next;
+		if (at != EXTOLL_XBAR_NONE)
+			break;
+	}
 	assert(o < EX_PORTS);
+	if (at == slot) {
+		extoll_xbar_queue_pop(x, i, o, i * EX_VCS + vc);
+	} else { /* behind the cell `at` */
+		s[at].next = s[slot].next;
+		if (x->in[i].tail[q] == slot)
+			x->in[i].tail[q] = (uint8_t)at;
+		extoll_xbar_queue_left(x, i, &s[slot]);
+	}
 	weft_count(x->comp, EXTOLL_XBAR_VOIDS, 1);
 	cell_channel_release(ep, slot, cell_channel_now(ep));
 	ep->ops->wake(own, ep, cell_channel_now(ep));

@@ -130,7 +130,10 @@ struct extoll_net_pkt {
 /* Marks it when it is of the window. */
 void extoll_net_made(struct weft_comp *net, struct extoll_net_pkt *p);
 /* Its last cell has left the source. */
-void extoll_net_sent(struct weft_comp *net);
+static inline void extoll_net_sent(struct weft_comp *net)
+{
+	weft_count(net, EXTOLL_NET_SENT, 1);
+}
 /* Its last flit is here; it was taken at `cycle`. */
 void extoll_net_received(struct weft_comp *net, const struct extoll_net_pkt *p,
 			 uint64_t cycle);

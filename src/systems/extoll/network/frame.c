@@ -274,35 +274,32 @@ static void put_front(struct enc *e, const struct weft_frame *f,
 	}
 }
 
-static void put_cell(struct enc *e, const struct weft_frame *f,
-		     const struct ex_line *l)
-{
-	const uint8_t head[3] = { l->ctl, l->arg, (uint8_t)(l->flits - 1) };
-	uint32_t crc = crc32_reflected(0, head, l->width == EX_W32 ? 3 : 2), i;
-
-	crc = crc32_reflected(crc, weft_slice_data(f->payload), f->payload.len);
-	crc = l->stomp ? ~crc : crc;
-	put_front(e, f, l, f->payload.len);
-	if (l->width == EX_W16) {
-		frame_put(e, EX_K_END | WEFT_SYM_K, WEFT_PART_CONTROL);
-		frame_put(e, l->arg, WEFT_PART_SEQ);
-	}
-	for (i = 0; i < 4; i++)
-		frame_put(e, crc >> 8 * i & 255, WEFT_PART_CRC);
-	if (l->width == EX_W16) {
-		frame_put(e, EX_K_COMMA | WEFT_SYM_K, WEFT_PART_CONTROL);
-		frame_put(e, EX_D_IDLE, WEFT_PART_CONTROL);
-	}
-}
-
 static uint32_t frame_encode(const struct weft_frame *f, uint16_t *sym,
 			     uint32_t max, uint32_t parts)
 {
 	const struct ex_line *l = (const struct ex_line *)&f->u[0];
 	struct enc e = { .sym = sym, .max = sym ? max : 0, .parts = parts };
+	const uint8_t head[3] = { l->ctl, l->arg, (uint8_t)(l->flits - 1) };
+	bool wide = l->width == EX_W32;
 
 	if (f->flags & EX_F_CELL) {
-		put_cell(&e, f, l);
+		uint32_t crc = crc32_reflected(0, head, wide ? 3 : 2);
+
+		crc = crc32_reflected(crc, weft_slice_data(f->payload),
+				      f->payload.len);
+		crc = l->stomp ? ~crc : crc;
+		put_front(&e, f, l, f->payload.len);
+		if (!wide) {
+			frame_put(&e, EX_K_END | WEFT_SYM_K, WEFT_PART_CONTROL);
+			frame_put(&e, l->arg, WEFT_PART_SEQ);
+		}
+		for (uint32_t i = 0; i < 4; i++)
+			frame_put(&e, crc >> 8 * i & 255, WEFT_PART_CRC);
+		if (!wide) {
+			frame_put(&e, EX_K_COMMA | WEFT_SYM_K,
+				  WEFT_PART_CONTROL);
+			frame_put(&e, EX_D_IDLE, WEFT_PART_CONTROL);
+		}
 	} else if (f->flags & EX_F_CONTROL) {
 		const uint8_t b[2] = { l->type, l->arg };
 

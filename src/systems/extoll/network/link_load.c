@@ -7,44 +7,34 @@
 #include "measure/result.h"
 #include "systems/extoll/network/direct_network.h"
 
-typedef void link_fn(struct extoll_net *n, const struct weft_port *p,
-		     uint64_t *was, double time);
-
-/* Calls f for all cables, with their volume up to date. */
-static void links_each(struct extoll_net *n, link_fn *f, double time)
+/* All cables, with their volume up to date: where they stand at the beginning
+ * (time 0), or what they carried in this time. */
+static void links_each(struct extoll_net *n, double time)
 {
 	struct weft_err unused = { 0 };
 
-	for (uint32_t i = 0; i < n->n_xbars; i++) {
-		struct weft_comp *x = n->xbar[i];
+	for (uint32_t i = 0; i < n->n_xbars * EX_LINKS; i++) {
+		struct weft_comp *x = n->xbar[i / EX_LINKS];
+		const struct weft_port *p =
+			&x->ports[EX_INTERNAL + i % EX_LINKS];
+		double busy;
 
-		if (x->cls->ops.sample)
+		if (i % EX_LINKS == 0 && x->cls->ops.sample)
 			x->cls->ops.sample(x, &unused);
-		for (uint32_t p = EX_INTERNAL; p < EX_PORTS; p++)
-			if (x->ports[p].peer)
-				f(n, &x->ports[p],
-				  &n->busy[i * EX_LINKS + p - EX_INTERNAL],
-				  time);
+		if (!p->peer)
+			continue;
+		if (!time) {
+			n->busy[i] = p->out_busy;
+			continue;
+		}
+		busy = (double)(p->out_busy - n->busy[i]) / time;
+		n->busy_mean += busy;
+		n->n_links++;
+		if (n->busiest && busy <= n->busy_max)
+			continue;
+		n->busiest = p;
+		n->busy_max = busy;
 	}
-}
-
-static void link_begin(struct extoll_net *n, const struct weft_port *p,
-		       uint64_t *was, double time)
-{
-	*was = p->out_busy;
-}
-
-static void link_end(struct extoll_net *n, const struct weft_port *p,
-		     uint64_t *was, double time)
-{
-	double busy = (double)(p->out_busy - *was) / time;
-
-	n->busy_mean += busy;
-	n->n_links++;
-	if (n->busiest && busy <= n->busy_max)
-		return;
-	n->busiest = p;
-	n->busy_max = busy;
 }
 
 void extoll_net_links_begin(struct weft_comp *net)
@@ -60,7 +50,7 @@ void extoll_net_links_begin(struct weft_comp *net)
 	n->busiest = NULL;
 	n->n_links = 0;
 	if (n->busy_from)
-		links_each(n, link_begin, 0);
+		links_each(n, 0);
 }
 
 void extoll_net_links_end(struct weft_comp *net)
@@ -69,7 +59,7 @@ void extoll_net_links_end(struct weft_comp *net)
 
 	if (!n->busy || weft_now(net) <= n->busy_from)
 		return;
-	links_each(n, link_end, (double)(weft_now(net) - n->busy_from));
+	links_each(n, (double)(weft_now(net) - n->busy_from));
 	if (n->n_links)
 		n->busy_mean /= n->n_links;
 	free(n->busy);

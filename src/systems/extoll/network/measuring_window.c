@@ -132,11 +132,6 @@ void extoll_net_made(struct weft_comp *net, struct extoll_net_pkt *p)
 		n->offered += p->flits;
 }
 
-void extoll_net_sent(struct weft_comp *net)
-{
-	weft_count(net, EXTOLL_NET_SENT, 1);
-}
-
 void extoll_net_received(struct weft_comp *net, const struct extoll_net_pkt *p,
 			 uint64_t cycle)
 {

@@ -69,11 +69,6 @@ int netport_init(struct netport *np, struct weft_comp *c, struct weft_port *p,
 	return cell_channel_init(&np->ep, c, p, &cell, &port_ops, np, err);
 }
 
-int netport_start(struct netport *np, struct weft_err *err)
-{
-	return cell_channel_start(&np->ep, err);
-}
-
 static void queue_free(struct netport_queue *q)
 {
 	struct netport_pkt *p;
@@ -256,11 +251,6 @@ static void netport_rx(struct netport *np, uint64_t c)
 	}
 	if (ep->way_head != CELL_CHANNEL_NONE)
 		netport_arm(np, network_port_whole(np, ep->way_head));
-}
-
-void netport_release(struct netport *np, uint32_t slot, uint64_t cycle)
-{
-	cell_channel_release(&np->ep, slot, cycle);
 }
 
 void netport_event(struct netport *np)

@@ -66,7 +66,10 @@ int netport_init(struct netport *np, struct weft_comp *c, struct weft_port *p,
 		 const struct cell_channel_cfg *cfg, uint32_t depth,
 		 const struct netport_ops *ops, void *own, uint32_t tag,
 		 struct weft_err *err);
-int netport_start(struct netport *np, struct weft_err *err);
+static inline int netport_start(struct netport *np, struct weft_err *err)
+{
+	return cell_channel_start(&np->ep, err);
+}
 void netport_fini(struct netport *np);
 /* The run has come to rest: frees what was not sent and what the unit has not
  * been given. */
@@ -86,6 +89,10 @@ struct netport_pkt *netport_send(struct netport *np, struct weft_frame *f,
 /* More of the payload is there, from now on.  The handle that netport_send
  * returned is valid until all of the payload was announced. */
 void netport_more(struct netport *np, struct netport_pkt *p, uint32_t avail);
-void netport_release(struct netport *np, uint32_t slot, uint64_t cycle);
+static inline void netport_release(struct netport *np, uint32_t slot,
+				   uint64_t cycle)
+{
+	cell_channel_release(&np->ep, slot, cycle);
+}
 
 #endif

@@ -94,22 +94,18 @@ void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
 	ex_htax_arm(n, cycle);
 }
 
-static uint32_t list_box(const struct hx_list *l, uint32_t vpid)
-{
-	uint32_t k = 0;
-
-	for (const struct hx_pkt *p = l->head; p; p = p->next)
-		k += p->box == vpid + 1;
-	return k;
-}
-
 uint32_t ex_htax_pending(const struct extoll_nic *n, uint32_t vpid)
 {
 	const struct ex_htax *h = &n->htax;
-	uint32_t k = list_box(&h->leaving[HX_TO_POSTED], vpid);
+	const struct hx_pkt *p = h->leaving[HX_TO_POSTED].head;
+	uint32_t k = 0;
 
-	for (uint32_t i = 0; i < EXTOLL_HX_N; i++)
-		k += list_box(&h->want[HX_TO_POSTED][i], vpid);
+	for (uint32_t i = 0; i <= EXTOLL_HX_N; i++) {
+		for (; p; p = p->next)
+			k += p->box == vpid + 1;
+		if (i < EXTOLL_HX_N)
+			p = h->want[HX_TO_POSTED][i].head;
+	}
 	return k;
 }
 

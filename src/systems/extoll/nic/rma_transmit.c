@@ -83,18 +83,6 @@ static void tx_read_one(struct extoll_rma_tx *u, struct extoll_rma_txop *op)
 			op->cmd.trace);
 }
 
-/* A lock before this one has not yet been written back. */
-static bool tx_locked(const struct extoll_rma_txop *op)
-{
-	struct extoll_rma_tx *u = op->u;
-
-	for (uint32_t i = u->head; tx_op(u, i) != op; i++)
-		if (tx_op(u, i)->alone && tx_op(u, i)->asked &&
-		    !tx_op(u, i)->sent)
-			return true;
-	return false;
-}
-
 /* In the order of commands: those of one begin when all of the one before it
  * are asked for. */
 static void tx_reads(struct extoll_rma_tx *u)
@@ -113,8 +101,11 @@ static void tx_reads(struct extoll_rma_tx *u)
 				       op->total - op->asked);
 			op->total = op->asked;
 		}
-		if (op->alone && !op->asked && tx_locked(op))
-			return;
+		/* a lock before this one has not yet been written back */
+		for (uint32_t k = u->head; k != i; k++)
+			if (op->alone && !op->asked && tx_op(u, k)->alone &&
+			    tx_op(u, k)->asked && !tx_op(u, k)->sent)
+				return;
 		while (op->asked < op->total &&
 		       u->rd_tail - u->rd_head < RMA_READS)
 			tx_read_one(u, op);

@@ -60,17 +60,6 @@ void extoll_velo_look(struct extoll_nic *n, uint32_t vpid)
 		p->armed = p->wanted = false;
 }
 
-void extoll_velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from)
-{
-	struct extoll_velo_vpid *p = velo_vpid(&n->velo, vpid);
-
-	if (!p)
-		return;
-	p->wanted = true;
-	p->late = (uint16_t)from;
-	extoll_velo_look(n, vpid);
-}
-
 /* Messages that still wait end with the run. */
 static int extoll_velo_finish(struct extoll_nic *n, struct weft_err *err)
 {

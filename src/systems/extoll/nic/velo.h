@@ -112,8 +112,6 @@ void extoll_velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
 void extoll_velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
 /* ... and may let a message go on. */
 void extoll_velo_cp_again(struct extoll_nic *n);
-/* A message of node `from` wants its interrupt. */
-void extoll_velo_irq(struct extoll_nic *n, uint32_t vpid, uint32_t from);
 /* Interrupts if the mailbox is armed and holds what asks for it. */
 void extoll_velo_look(struct extoll_nic *n, uint32_t vpid);
 

@@ -180,10 +180,15 @@ static enum extoll_velo_cp_state cp_data(struct extoll_nic *n)
 
 static void write_sent(struct extoll_nic *n, struct hx_pkt *p)
 {
+	uint64_t h0 = p->user[0];
+	struct extoll_velo_vpid *v = velo_vpid(&n->velo, EX_H0_DVPID(h0));
+
 	n->velo.cp.writes--;
-	if (p->user[0] & EX_VELO_IRQ)
-		extoll_velo_irq(n, EX_H0_DVPID(p->user[0]),
-				EX_H0_SRC(p->user[0]));
+	if (h0 & EX_VELO_IRQ && v) { /* the message wants its interrupt */
+		v->wanted = true;
+		v->late = (uint16_t)EX_H0_SRC(h0);
+		extoll_velo_look(n, EX_H0_DVPID(h0));
+	}
 	extoll_velo_cp_again(n);
 }
 

@@ -16,16 +16,6 @@ static struct extoll_velo_vpid *vpid_make(struct extoll_nic *n, uint32_t i)
 	return ex_vpid_make(&n->velo.vpid, i, sizeof(struct extoll_velo_vpid));
 }
 
-/* Discards, read pointers that are out of range, states of both machines. */
-static uint64_t misc_get(const struct extoll_nic *n, uint32_t i)
-{
-	const struct ex_velo *v = &n->velo;
-	const uint64_t val[] = { v->discard_src, v->bad_rp,
-				 v->rq.state | (uint64_t)v->cp.state << 4 };
-
-	return val[i];
-}
-
 /* clang-format off */
 EX_REG_SHOWS(extoll_velo_config,
 	     n->velo.policy_drop ? EXTOLL_VELO_POLICY_DROP : 0)
@@ -39,7 +29,10 @@ EX_REG_SETS(extoll_velo_timeout,
 EX_REG_SHOWS(extoll_velo_count, i ? n->velo.received : n->velo.sent)
 EX_REG_SHOWS(extoll_velo_drop, n->velo.drop[i])
 EX_REG_SHOWS(extoll_velo_discard, n->velo.discard[i])
-EX_REG_SHOWS(extoll_velo_misc, misc_get(n, i))
+EX_REG_SHOWS(extoll_velo_misc,
+	     i == 0 ? n->velo.discard_src :
+	     i == 1 ? n->velo.bad_rp :
+	     n->velo.rq.state | (uint64_t)n->velo.cp.state << 4)
 EX_REG_SHOWS(extoll_velo_tx, vpid_get(n, i).tx)
 EX_REG_SETS(extoll_velo_tx, vpid_make(n, i)->tx = val)
 EX_REG_SHOWS(extoll_velo_rx, vpid_get(n, i).rx)

@@ -149,24 +149,6 @@ static void crossbar_ask(struct atoll_xbar *x, uint32_t i, uint64_t c)
 	}
 }
 
-static void crossbar_grant(struct atoll_xbar *x, uint32_t o, uint64_t c)
-{
-	struct atoll_link_out *out = &x->out[o];
-	uint32_t k, i;
-
-	if (out->owner != AX_NONE || out->free > c)
-		return;
-	for (k = 1; k <= AT_PORTS; k++) {
-		i = (out->last + k) % AT_PORTS;
-		if (x->in[i].want != o || x->in[i].out != AX_NONE)
-			continue;
-		out->owner = out->last = (uint8_t)i;
-		x->in[i].out = (uint8_t)o;
-		x->in[i].want = AX_NONE;
-		return;
-	}
-}
-
 /* ---- flits ---- */
 
 static void crossbar_measure(struct atoll_xbar *x, uint32_t i, uint32_t o,
@@ -308,7 +290,7 @@ uint32_t atoll_xbar_queued(const struct atoll_xbar *x, uint32_t out)
 	return n;
 }
 
-static const char *in_state(const struct atoll_link_in *in)
+static void crossbar_tell(const struct atoll_xbar *x)
 {
 	static const char *const wants[AT_PORTS] = { "wants0", "wants1",
 						     "wants2", "wants3",
@@ -316,21 +298,18 @@ static const char *in_state(const struct atoll_link_in *in)
 						     "wants6", "wants7" };
 	static const char *const to[AT_PORTS] = { "to0", "to1", "to2", "to3",
 						  "to4", "to5", "to6", "to7" };
-
-	if (in->out != AX_NONE)
-		return to[in->out];
-	return in->want != AX_NONE ? wants[in->want] : "idle";
-}
-
-static void crossbar_tell(const struct atoll_xbar *x)
-{
 	weft_time_t now = weft_now(x->comp);
 
 	for (uint32_t i = 0; i < AT_PORTS; i++) {
 		const struct atoll_link_out *o = &x->out[i];
+		const struct atoll_link_in *in = &x->in[i];
 
-		weft_state_at(x->comp, "inport", i, in_state(&x->in[i]), now);
-		weft_level(x->comp, "inport_bytes", i, x->in[i].used, now);
+		weft_state_at(x->comp, "inport", i,
+			      in->out != AX_NONE    ? to[in->out]
+			      : in->want != AX_NONE ? wants[in->want]
+						    : "idle",
+			      now);
+		weft_level(x->comp, "inport_bytes", i, in->used, now);
 		weft_state_at(x->comp, "outport", i,
 			      o->stopped	    ? "stopped"
 			      : o->owner != AX_NONE ? "granted"
@@ -366,7 +345,16 @@ static uint64_t out_step(struct atoll_xbar *x, uint32_t o, uint64_t c)
 
 	if (out->free > c)
 		return out->free;
-	crossbar_grant(x, o, c);
+	/* Round robin over the InPorts that want it. */
+	for (uint32_t k = 1; out->owner == AX_NONE && k <= AT_PORTS; k++) {
+		uint32_t i = (out->last + k) % AT_PORTS;
+
+		if (x->in[i].want != o || x->in[i].out != AX_NONE)
+			continue;
+		out->owner = out->last = (uint8_t)i;
+		x->in[i].out = (uint8_t)o;
+		x->in[i].want = AX_NONE;
+	}
 	if (out->owner == AX_NONE || !crossbar_front(&x->in[out->owner], c))
 		return WEFT_NEVER;
 	if (o >= AT_LINK0 ? !atoll_link_link_can(x, o - AT_LINK0)

@@ -78,22 +78,6 @@ void atoll_link_link_send(struct atoll_xbar *x, uint32_t l,
 
 /* ---- what comes ---- */
 
-/* The peer has everything before seq. */
-static void link_port_acked(struct atoll_link_link *k, uint8_t seq)
-{
-	while (!ring_empty(&k->again)) {
-		struct weft_frame *f = *ring_front(&k->again);
-
-		if ((int8_t)(seq - at_line(f)->seq) <= 0)
-			return;
-		weft_frame_free(f);
-		ring_pop(&k->again);
-		k->resend -= k->resend > 0;
-		k->tries = 0;
-	}
-	k->replay = false;
-}
-
 static void state_act(struct atoll_xbar *x, uint32_t l, const struct at_line *s,
 		      uint64_t c)
 {
@@ -102,7 +86,19 @@ static void state_act(struct atoll_xbar *x, uint32_t l, const struct at_line *s,
 	bool stop = s->flags & AT_STOP;
 
 	k->heard = c;
-	link_port_acked(k, s->seq);
+	/* The peer has everything before seq. */
+	while (!ring_empty(&k->again)) {
+		struct weft_frame *f = *ring_front(&k->again);
+
+		if ((int8_t)(s->seq - at_line(f)->seq) <= 0)
+			break;
+		weft_frame_free(f);
+		ring_pop(&k->again);
+		k->resend -= k->resend > 0;
+		k->tries = 0;
+	}
+	if (ring_empty(&k->again))
+		k->replay = false;
 	if (s->flags & AT_NACK && !ring_empty(&k->again)) {
 		k->replay = true;
 		k->resend = 0;

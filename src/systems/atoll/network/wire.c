@@ -132,32 +132,24 @@ static bool decode_flit(struct weft_frame *f, struct at_line *l)
 	return s[n - 3] == crc >> 8 && s[n - 2] == (crc & 0xff);
 }
 
-static bool decode_state(const struct weft_frame *f, struct at_line *l)
-{
-	const uint16_t *s = f->raw->sym;
-
-	if (f->raw->n != AT_STATE_WORDS || s[1] > 0xff || s[2] > 0xff ||
-	    s[2] != state_crc(s[0] & 0xff, s[1]))
-		return false;
-	l->flags = s[0] & 0xf;
-	l->seq = (uint8_t)s[1];
-	return true;
-}
-
 void at_decode(struct weft_frame *f)
 {
 	struct at_line *l = at_line(f);
-	uint16_t first = f->raw->n ? f->raw->sym[0] : 0;
-	bool good;
+	const uint16_t *s = f->raw->sym;
+	uint16_t first = f->raw->n ? s[0] : 0;
+	bool good = false;
 
 	if (first == (WEFT_SYM_K | K_SOH) || first == (WEFT_SYM_K | K_SOD)) {
 		l->kind = first == (WEFT_SYM_K | K_SOH) ? AT_HEAD : AT_DATA;
 		good = decode_flit(f, l);
 	} else if ((first & ~0xfu) == (WEFT_SYM_K | K_STATE)) {
 		l->kind = AT_STATE;
-		good = decode_state(f, l);
-	} else {
-		good = false;
+		good = f->raw->n == AT_STATE_WORDS && s[1] <= 0xff &&
+		       s[2] <= 0xff && s[2] == state_crc(s[0] & 0xff, s[1]);
+	}
+	if (good && l->kind == AT_STATE) {
+		l->flags = s[0] & 0xf;
+		l->seq = (uint8_t)s[1];
 	}
 	if (!good)
 		l->flags = AT_BAD;

@@ -84,22 +84,17 @@ static const struct atoll_xbar_ops xbar_ops = { .flit = at_rx_flit,
 						.deadlock = on_deadlock,
 						.misrouted = on_misrouted };
 
-/* n3.nic is node 3. */
-static uint32_t node_of(const char *name)
-{
-	while (*name && *name != '.' && (*name < '0' || *name > '9'))
-		name++;
-	return (uint32_t)strtoul(name, NULL, 10);
-}
-
 static int at_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct at_nic *n = c->state;
+	const char *digits = c->name; /* n3.nic is node 3 */
 
+	while (*digits && *digits != '.' && (*digits < '0' || *digits > '9'))
+		digits++;
 	n->comp = c;
 	n->bus = &c->ports[AT_PORT_BUS];
 	if (n->node == 65535)
-		n->node = node_of(c->name);
+		n->node = (uint32_t)strtoul(digits, NULL, 10);
 	n->x.clk = n->clock;
 	n->x.t_in = n->t_in;
 	n->x.t_xbar = n->t_xbar;

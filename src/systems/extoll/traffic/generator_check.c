@@ -64,29 +64,21 @@ struct weft_slice extoll_gen_check_payload(struct weft_comp *c, uint32_t dest,
 	return s;
 }
 
-static bool bytes_good(const struct extoll_gen *g, const struct weft_frame *f)
-{
-	const uint8_t *p = weft_slice_data(f->payload);
-	uint64_t key =
-		key_of(EX_H0_SRC(f->u[0]), g->s.node, extoll_gen_number(f));
-
-	for (uint32_t k = 0; p && k < f->payload.len; k++)
-		if (p[k] != byte_of(key, k))
-			return false;
-	return true;
-}
-
 void extoll_gen_check_take(struct weft_comp *c, struct weft_frame *f)
 {
 	struct extoll_gen *g = c->state;
 	uint32_t src = EX_H0_SRC(f->u[0]), number = extoll_gen_number(f);
+	uint64_t key = key_of(src, g->s.node, number);
+	const uint8_t *p = weft_slice_data(f->payload);
+	bool good = true;
 
 	if (src >= g->s.nodes || g->check->expected[src] != number)
 		weft_count(c, EXTOLL_GEN_DISORDER, 1);
 	if (src < g->s.nodes)
 		g->check->expected[src] = number + 1;
-	if (!bytes_good(g, f))
-		weft_count(c, EXTOLL_GEN_CORRUPT, 1);
+	for (uint32_t k = 0; p && good && k < f->payload.len; k++)
+		good = p[k] == byte_of(key, k);
+	weft_count(c, EXTOLL_GEN_CORRUPT, !good);
 }
 
 int extoll_gen_check_end(struct weft_comp *c, struct weft_err *err)

@@ -55,26 +55,12 @@ static struct weft_frame *packet_make(struct weft_comp *c,
 	return f;
 }
 
-static void packet_submit(struct weft_comp *c, struct weft_frame *f,
-			  uint64_t born, uint32_t number)
-{
-	struct extoll_gen *g = c->state;
-	uint64_t now = extoll_gen_now(g), ready = born > now ? born : now;
-	struct extoll_net_pkt p = { .born = born,
-				    .injected = g->np.ep.next_grant,
-				    .flits = extoll_gen_flits(g, f) };
-
-	if (p.injected < ready)
-		p.injected = ready;
-	if (g->s.net)
-		extoll_net_made(g->s.place.net, &p);
-	extoll_gen_stamp(f, &p, number);
-	netport_send(&g->np, f, ready, UINT32_MAX);
-}
-
 static bool packet_send(struct weft_comp *c, const struct traffic_packet *p)
 {
 	struct extoll_gen *g = c->state;
+	uint64_t now = extoll_gen_now(g), ready = p->at > now ? p->at : now;
+	struct extoll_net_pkt k = { .born = p->at,
+				    .injected = g->np.ep.next_grant };
 	struct weft_frame *f = packet_make(c, p);
 	uint32_t number = p->id;
 
@@ -87,7 +73,13 @@ static bool packet_send(struct weft_comp *c, const struct traffic_packet *p)
 		f->payload = extoll_gen_check_payload(c, p->dest, number,
 						      f->payload.len);
 	}
-	packet_submit(c, f, p->at, number);
+	if (k.injected < ready)
+		k.injected = ready;
+	k.flits = extoll_gen_flits(g, f);
+	if (g->s.net)
+		extoll_net_made(g->s.place.net, &k);
+	extoll_gen_stamp(f, &k, number);
+	netport_send(&g->np, f, ready, UINT32_MAX);
 	return true;
 }
 

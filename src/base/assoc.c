@@ -33,9 +33,10 @@ uint32_t assoc_victim_if(const struct assoc *a, uint32_t set,
 
 		if (e->state == ASSOC_EMPTY)
 			return i;
-		if (e->state != ASSOC_VALID || (may && !may(arg, i)))
+		if (e->state != ASSOC_VALID ||
+		    (best != ASSOC_NONE && e->used >= a->at[best].used))
 			continue;
-		if (best == ASSOC_NONE || e->used < a->at[best].used)
+		if (!may || may(arg, i)) /* asked last, since it is a call */
 			best = i;
 	}
 	return best;

@@ -242,7 +242,7 @@ static uint64_t tlb_query(struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			  uint64_t arg1)
 {
-	uint32_t vpid = HP_CACHE_VPID(cmd), i = tlb_find(n, vpid, arg0);
+	uint32_t vpid = HP_CACHE_VPID(cmd), i;
 	const struct assoc *dir = &n->xlate->dir;
 	uint64_t left = 0;
 
@@ -260,6 +260,7 @@ static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 		return tlb_query(n, vpid, arg0);
 	case HP_CACHE_REMOVE:
 		/* an entry in use stays: its page must not go */
+		i = tlb_find(n, vpid, arg0);
 		if (i != ASSOC_NONE && !in_use(n, vpid, arg0))
 			tlb_invalidate(n, i);
 		return tlb_query(n, vpid, arg0);

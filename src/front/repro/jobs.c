@@ -208,7 +208,10 @@ void repro_free(struct repro *r)
 
 double repro_read(const struct repro_row *row, const struct repro_data *d)
 {
-	return row->eval ? row->eval(d)
+	struct repro_data of_row = *d;
+
+	of_row.row = row;
+	return row->eval ? row->eval(&of_row)
 			 : repro_value(d, row->point, row->metric);
 }
 

@@ -42,11 +42,16 @@ struct repro_point {
 	const struct weft_result *result;
 };
 
+struct repro_row;
+
 /* What a row may look at: all points of its experiment. */
 struct repro_data {
 	struct repro_point *points;
 	size_t n_points;
 	bool *read; /* per point: a row has looked at it; may be NULL */
+	/* The row that is worked out: rows of one formula read their `point`.
+	 */
+	const struct repro_row *row;
 };
 
 struct repro_row {

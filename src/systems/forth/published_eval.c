@@ -4,21 +4,15 @@
 #include "systems/forth/published_eval.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define MIB 1048576.0
 
 /* Points of sweeps. */
 /* clang-format off */
-#define RTT_MIN "workload.size=24 workload.packets=16"
 #define STREAM "workload.stream=100"
 #define STREAM_900 "workload.stream=1000"
 #define STREAM_1000 "workload.stream=1100"
-#define BOARD_20 "traffic.count=20 traffic.dests=20 " \
-		 "fabric.switch.ports=20"
-#define BOARD_12 "traffic.count=12 traffic.dests=12 " \
-		 "fabric.switch.ports=12"
-#define BOARD_FROM " run.until=200us"
-#define BOARD_TO " run.until=1851.2us"
 #define BOARD_NS 1651200.0
 /* clang-format on */
 
@@ -27,11 +21,6 @@ static double published_eval_param(const struct repro_data *d,
 				   const char *point, const char *name)
 {
 	return repro_number(d, point, name, WEFT_P_U64);
-}
-
-static double link_gbit(const struct repro_data *d, const char *point)
-{
-	return repro_number(d, point, "link.rate", WEFT_P_RATE) / 1e9;
 }
 
 /* ---- NIC ---- */
@@ -47,19 +36,9 @@ static double published_eval_stage(const struct repro_data *d,
 	return nic_pc(d, STAGES) - nic_pc(d, without);
 }
 
-double forth_eval_sync_dv(const struct repro_data *d)
+double forth_eval_stage(const struct repro_data *d)
 {
-	return published_eval_stage(d, STAGES " forth.nic.t_sync_dv=0");
-}
-
-double forth_eval_sync_vl(const struct repro_data *d)
-{
-	return published_eval_stage(d, STAGES " forth.nic.t_sync_vl=0");
-}
-
-double forth_eval_linkstart(const struct repro_data *d)
-{
-	return published_eval_stage(d, STAGES " forth.nic.t_linkstart=0");
+	return published_eval_stage(d, d->row->point);
 }
 
 /* One clock per qword between 24 and 512 bytes, and 40 bytes are 5. */
@@ -73,9 +52,9 @@ double forth_eval_into_voq(const struct repro_data *d)
 /* What the other stages leave. */
 double forth_eval_dma_stage(const struct repro_data *d)
 {
-	return nic_pc(d, STAGES) - forth_eval_sync_dv(d) -
-	       forth_eval_into_voq(d) - forth_eval_sync_vl(d) -
-	       forth_eval_linkstart(d);
+	return nic_pc(d, STAGES) - published_eval_stage(d, NO_SYNC_DV) -
+	       forth_eval_into_voq(d) - published_eval_stage(d, NO_SYNC_VL) -
+	       published_eval_stage(d, NO_LINKSTART);
 }
 
 /* ---- round trips ---- */
@@ -83,43 +62,25 @@ double forth_eval_dma_stage(const struct repro_data *d)
 /* A time in cycles of the NET clock, 32 bits at the link's rate. */
 static double ns_to_cc(const struct repro_data *d, const char *point, double ns)
 {
-	return ns * link_gbit(d, point) / 32;
+	double gbit = repro_number(d, point, "link.rate", WEFT_P_RATE) / 1e9;
+
+	return ns * gbit / 32;
 }
 
-static double published_eval_rtt(const struct repro_data *d, const char *point)
+static double rtt_cc(const struct repro_data *d, const char *point)
 {
 	return ns_to_cc(d, point, repro_value(d, point, "n0.prog0.rtt_ns"));
 }
 
-double forth_eval_rtt_switch(const struct repro_data *d)
+double forth_eval_rtt(const struct repro_data *d)
 {
-	return published_eval_rtt(d, RTT_MIN);
-}
-
-double forth_eval_rtt_32(const struct repro_data *d)
-{
-	return published_eval_rtt(d, "workload.size=240");
-}
-
-double forth_eval_rtt_64(const struct repro_data *d)
-{
-	return published_eval_rtt(d, "workload.size=496");
-}
-
-double forth_eval_rtt_128(const struct repro_data *d)
-{
-	return published_eval_rtt(d, "workload.size=1008");
-}
-
-double forth_eval_rtt_512(const struct repro_data *d)
-{
-	return published_eval_rtt(d, "workload.size=4080");
+	return rtt_cc(d, d->row->point);
 }
 
 /* Rise from 32 to 512 words, per word. */
 double forth_eval_rtt_slope(const struct repro_data *d)
 {
-	return (forth_eval_rtt_512(d) - forth_eval_rtt_32(d)) / 480;
+	return (rtt_cc(d, RTT_512) - rtt_cc(d, RTT_32)) / 480;
 }
 
 /* 26 packets span 25 round trips; once with and once without synchroniser. */
@@ -145,7 +106,13 @@ double forth_eval_one_way_gbit(const struct repro_data *d)
 		repro_value(d, NULL, "n1.prog0.bandwidth_in"));
 }
 
-static double published_eval_each(const struct repro_data *d)
+double forth_eval_total_gbit(const struct repro_data *d)
+{
+	return published_eval_gbit(
+		repro_value(d, NULL, "n0.prog0.bandwidth_in"));
+}
+
+double forth_eval_each(const struct repro_data *d)
 {
 	return (repro_value(d, NULL, "n1.prog0.bandwidth_out") +
 		repro_value(d, NULL, "n2.prog0.bandwidth_out") +
@@ -153,20 +120,9 @@ static double published_eval_each(const struct repro_data *d)
 	       3;
 }
 
-double forth_eval_each(const struct repro_data *d)
-{
-	return published_eval_each(d);
-}
-
 double forth_eval_each_gbit(const struct repro_data *d)
 {
-	return published_eval_gbit(published_eval_each(d));
-}
-
-double forth_eval_total_gbit(const struct repro_data *d)
-{
-	return published_eval_gbit(
-		repro_value(d, NULL, "n0.prog0.bandwidth_in"));
+	return published_eval_gbit(forth_eval_each(d));
 }
 
 /* The largest share over a third.  Senders that are served one after the other
@@ -258,45 +214,23 @@ double forth_eval_xp_sync(const struct repro_data *d)
 }
 
 /* Packet without its delimiter word. */
-double forth_eval_tr_min(const struct repro_data *d)
+double forth_eval_packet(const struct repro_data *d)
 {
-	return packet_cc(d, "workload.size=8") - 1;
+	return packet_cc(d, d->row->point) - 1;
 }
 
-double forth_eval_tr_max(const struct repro_data *d)
+/* Four boards of so many ports, as the row's point says: words that leave
+ * through the ports in a given time. */
+double forth_eval_boards(const struct repro_data *d)
 {
-	return packet_cc(d, "workload.size=496") - 1;
-}
+	char from[160], to[160];
 
-double forth_eval_plat_min(const struct repro_data *d)
-{
-	return packet_cc(d, "workload.size=24") - 1;
-}
-
-double forth_eval_plat_max(const struct repro_data *d)
-{
-	return packet_cc(d, "workload.size=512") - 1;
-}
-
-/* Four boards of so many ports: words that leave through the ports in a given
- * time. */
-static double published_eval_boards(const struct repro_data *d,
-				    const char *from, const char *to)
-{
-	double words = repro_sum(d, to, "s0.port*.words") -
-		       repro_sum(d, from, "s0.port*.words");
-
-	return 4 * 32 * words / BOARD_NS;
-}
-
-double forth_eval_boards_20(const struct repro_data *d)
-{
-	return published_eval_boards(d, BOARD_20 BOARD_FROM, BOARD_20 BOARD_TO);
-}
-
-double forth_eval_boards_12(const struct repro_data *d)
-{
-	return published_eval_boards(d, BOARD_12 BOARD_FROM, BOARD_12 BOARD_TO);
+	snprintf(from, sizeof(from), "%s run.until=200us", d->row->point);
+	snprintf(to, sizeof(to), "%s run.until=1851.2us", d->row->point);
+	return 4 * 32 *
+	       (repro_sum(d, to, "s0.port*.words") -
+		repro_sum(d, from, "s0.port*.words")) /
+	       BOARD_NS;
 }
 
 /* BRAMs of 2 KB. */

@@ -50,25 +50,6 @@ static int add_node(struct fab *f, uint32_t i, struct weft_comp *sw,
 	return weft_connect(&gen->ports[0], &sw->ports[i], link, 0, err);
 }
 
-static int bench_switch_build(struct fab *f, uint32_t n, const char *size,
-			      const char *load, struct weft_err *err)
-{
-	char ports[16];
-	const char *set[] = { "ports", ports, NULL };
-	struct weft_comp *sw;
-	uint32_t i;
-
-	f->ports = n;
-	f->sim = weft_sim_new(1);
-	weft_sim_set_payload(f->sim, false);
-	snprintf(ports, sizeof(ports), "%u", n);
-	sw = bench_switch_add(f, &weft_class_forth_xbar, "switch", set, err);
-	for (i = 0; sw && i < n; i++)
-		if (add_node(f, i, sw, size, load, err))
-			return -EINVAL;
-	return sw ? weft_sim_start(f->sim, err) : -EINVAL;
-}
-
 static uint64_t bench_switch_hops(const struct fab *f)
 {
 	struct weft_comp *c;
@@ -87,10 +68,20 @@ static int bench_switch_one(struct bench_ctx *b, uint32_t n, const char *size,
 			    const char *load, struct weft_err *err)
 {
 	uint64_t want = bench_size(b, 2000000, 300000), ns, done, before;
-	struct fab f = { 0 };
-	char name[64];
-	int ret = bench_switch_build(&f, n, size, load, err);
+	struct fab f = { .sim = weft_sim_new(1), .ports = n };
+	char name[64], ports[16];
+	const char *set[] = { "ports", ports, NULL };
+	struct weft_comp *sw;
+	int ret;
 
+	weft_sim_set_payload(f.sim, false);
+	snprintf(ports, sizeof(ports), "%u", n);
+	sw = bench_switch_add(&f, &weft_class_forth_xbar, "switch", set, err);
+	ret = sw ? 0 : -EINVAL;
+	for (uint32_t i = 0; !ret && i < n; i++)
+		ret = add_node(&f, i, sw, size, load, err);
+	if (!ret)
+		ret = weft_sim_start(f.sim, err);
 	if (ret)
 		goto out;
 	weft_sim_run(f.sim, 100 * WEFT_US);
@@ -111,36 +102,29 @@ out:
 
 enum { IDLE_SWITCHES = 16, IDLE_PORTS = 32 };
 
-/* Switches in pairs, port to port. */
-static int idle_build(struct fab *f, struct weft_err *err)
-{
-	const char *set[] = { "ports", "32", NULL };
-	struct weft_comp *sw[IDLE_SWITCHES];
-	char name[16];
-	uint32_t i, k;
-
-	for (i = 0; i < IDLE_SWITCHES; i++) {
-		snprintf(name, sizeof(name), "s%u", i);
-		sw[i] = bench_switch_add(f, &weft_class_forth_xbar, name, set,
-					 err);
-		if (!sw[i])
-			return -EINVAL;
-		for (k = 0; i % 2 && k < IDLE_PORTS; k++)
-			if (weft_connect(&sw[i]->ports[k], &sw[i - 1]->ports[k],
-					 NULL, 300 * WEFT_NS, err))
-				return -EINVAL;
-	}
-	return weft_sim_start(f->sim, err);
-}
-
 /* Memory of a connected port of a 32x32 switch before anything has moved, its
- * share of the crosspoints included. */
+ * share of the crosspoints included: switches in pairs, port to port. */
 static int idle_port(struct bench_ctx *b, struct weft_err *err)
 {
 	struct fab f = { .sim = weft_sim_new(1) };
+	const char *set[] = { "ports", "32", NULL };
 	uint64_t before = bench_rss_bytes();
-	int ret = idle_build(&f, err);
+	struct weft_comp *sw[IDLE_SWITCHES];
+	char name[16];
+	int ret = 0;
 
+	for (uint32_t i = 0; i < IDLE_SWITCHES && !ret; i++) {
+		snprintf(name, sizeof(name), "s%u", i);
+		sw[i] = bench_switch_add(&f, &weft_class_forth_xbar, name, set,
+					 err);
+		ret = sw[i] ? 0 : -EINVAL;
+		for (uint32_t k = 0; i % 2 && k < IDLE_PORTS && !ret; k++)
+			ret = weft_connect(&sw[i]->ports[k],
+					   &sw[i - 1]->ports[k], NULL,
+					   300 * WEFT_NS, err);
+	}
+	if (!ret)
+		ret = weft_sim_start(f.sim, err);
 	if (!ret)
 		bench_report(b, "idle_port", "bytes",
 			     (double)(bench_rss_bytes() - before) /

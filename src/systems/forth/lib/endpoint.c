@@ -46,29 +46,6 @@ static void forth_ep_prepare(struct ep *e, struct ep_op *op,
 		op->data_kind = 0;
 }
 
-static struct forth_ep_bounce *bounce_get(struct forth_ep *x)
-{
-	struct forth_ep_bounce *b = &x->bounce[x->bounce_next];
-
-	if (b->busy && weft_forth_departed(x->f, b->dst) < b->departs)
-		return NULL;
-	x->bounce_next = (x->bounce_next + 1) % FORTH_EP_BOUNCES;
-	b->busy = true;
-	return b;
-}
-
-static bool direct_self(struct ep *e, struct ep_op *op)
-{
-	uint8_t *to = ep_region_at(e, op->req.rkey, op->req.raddr, op->direct);
-
-	if (to)
-		weft_host_copy(e->h, to, op->req.buf, op->direct);
-	else
-		op->status = -EFAULT;
-	op->off = op->direct;
-	return true;
-}
-
 /* Next piece of the direct part; false: no room now. */
 static bool forth_ep_direct(struct ep *e, struct ep_op *op)
 {
@@ -77,17 +54,27 @@ static bool forth_ep_direct(struct ep *e, struct ep_op *op)
 	size_t k = op->direct - op->off;
 	weft_phys_t from = op->local + op->off;
 	struct forth_ep_bounce *b = NULL;
+	uint8_t *to;
 
-	if (dst == e->me)
-		return direct_self(e, op);
+	if (dst == e->me) {
+		to = ep_region_at(e, op->req.rkey, op->req.raddr, op->direct);
+		if (to)
+			weft_host_copy(e->h, to, op->req.buf, op->direct);
+		else
+			op->status = -EFAULT;
+		op->off = op->direct;
+		return true;
+	}
 	if (k > EP_BOUNCE)
 		k = EP_BOUNCE;
 	if (weft_forth_space(x->f, dst) < forth_ep_parts(x, k))
 		return false;
 	if (!op->local) {
-		b = bounce_get(x);
-		if (!b)
+		b = &x->bounce[x->bounce_next];
+		if (b->busy && weft_forth_departed(x->f, b->dst) < b->departs)
 			return false;
+		x->bounce_next = (x->bounce_next + 1) % FORTH_EP_BOUNCES;
+		b->busy = true;
 		weft_host_copy(e->h, b->p,
 			       (const uint8_t *)op->req.buf + op->off, k);
 		from = b->phys;
@@ -127,23 +114,17 @@ static void forth_ep_flush(struct ep *e)
 
 /* ---- waiting ---- */
 
-/* Something waits for the NIC itself, which raises no interrupt for it. */
-static bool needs_spin(struct ep *e)
-{
-	for (uint32_t p = 0; p < e->n; p++)
-		if (forth_ep_of(e)->peer[p].departing.head ||
-		    e->peer[p].todo.head)
-			return true;
-	return false;
-}
-
 static bool forth_ep_idle(struct ep *e, weft_time_t deadline)
 {
 	struct forth_ep *x = forth_ep_of(e);
+	bool spin = !e->irq;
 
 	if (forth_ep_ready(e))
 		return true;
-	if (!e->irq || needs_spin(e))
+	/* what waits for the NIC itself gets no interrupt from it */
+	for (uint32_t p = 0; p < e->n && !spin; p++)
+		spin = x->peer[p].departing.head || e->peer[p].todo.head;
+	if (spin)
 		return weft_host_poll_range(e->h, x->block, x->block_bytes,
 					    deadline);
 	if (!weft_forth_irq_wait(x->f, deadline))

@@ -29,17 +29,6 @@ bool weft_forth_probe(struct weft_host *h, struct weft_dev *d)
 	       id == (FORTH_VENDOR_ID << 16 | FORTH_DEVICE_ID);
 }
 
-static uint32_t forth_mmrbc(uint32_t read_max)
-{
-	uint32_t code = 0;
-
-	if (!read_max)
-		read_max = FORTH_DMA_MAX_BYTES;
-	while (code < 3 && (512u << code) < read_max)
-		code++;
-	return code;
-}
-
 /* Step 1: bus behaviour. */
 static void forth_init_config(struct weft_forth *f,
 			      const struct weft_forth_attr *a)
@@ -47,7 +36,11 @@ static void forth_init_config(struct weft_forth *f,
 	struct weft_host *h = f->host;
 	uint32_t lat =
 		a->latency_timer ? a->latency_timer : FORTH_LATENCY_RECOMMENDED;
+	uint32_t read_max = a->read_max ? a->read_max : FORTH_DMA_MAX_BYTES;
+	uint32_t mmrbc = 0;
 
+	while (mmrbc < 3 && (512u << mmrbc) < read_max)
+		mmrbc++;
 	weft_cfg_store(h, f->dev, FORTH_CFG_COMMAND, 2,
 		       FORTH_CMD_MEMORY | FORTH_CMD_MASTER | FORTH_CMD_PARITY |
 			       FORTH_CMD_SERR);
@@ -55,19 +48,29 @@ static void forth_init_config(struct weft_forth *f,
 	weft_cfg_store(h, f->dev, FORTH_CFG_CACHE_LINE, 1,
 		       FORTH_CACHE_LINE_RECOMMENDED);
 	weft_cfg_store(h, f->dev, FORTH_CFG_PCIX_CMD, 2,
-		       forth_mmrbc(a->read_max) << FORTH_PCIX_CMD_MMRBC_SHIFT |
+		       mmrbc << FORTH_PCIX_CMD_MMRBC_SHIFT |
 			       FORTH_PCIX_CMD_RECOVER);
 }
 
-/* Step 2: queues are mapped write-combining and uncached, the rest uncached. */
-static bool forth_init_map(struct weft_forth *f)
+/* Step 2: queues are mapped write-combining and uncached, the rest uncached;
+ * notifications go to the program's block or to one of ours. */
+static bool forth_init_memory(struct weft_forth *f, void *block)
 {
 	const uint32_t bytes = FORTH_DESC_TOTAL * FORTH_DESC_BYTES;
 
-	return weft_io_map(f->host, f->dev, FORTH_BAR_REGS, 0, FORTH_BAR1_BYTES,
-			   WEFT_UC, &f->io) &&
-	       weft_io_map(f->host, f->dev, FORTH_BAR_REGS, FORTH_QUEUE_MEM,
-			   bytes, WEFT_WC, &f->wc);
+	if (!weft_io_map(f->host, f->dev, FORTH_BAR_REGS, 0, FORTH_BAR1_BYTES,
+			 WEFT_UC, &f->io) ||
+	    !weft_io_map(f->host, f->dev, FORTH_BAR_REGS, FORTH_QUEUE_MEM,
+			 bytes, WEFT_WC, &f->wc))
+		return false;
+	f->notify_own = !block;
+	if (!block)
+		block = weft_mem_alloc(f->host, WEFT_FORTH_NOTIFY_BYTES, 64,
+				       &f->notify_phys);
+	else if (!weft_mem_phys(f->host, block, &f->notify_phys))
+		return false;
+	f->notify = block;
+	return block != NULL;
 }
 
 static void forth_init_build(struct weft_forth *f)
@@ -87,34 +90,19 @@ static void forth_init_build(struct weft_forth *f)
 	i->max_transfer = i->voqs ? FORTH_DMA_MAX_BYTES : i->max_payload;
 }
 
-static void forth_store_addr(struct weft_forth *f, uint32_t lo,
-			     weft_phys_t addr)
-{
-	weft_forth_store(f, lo, (uint32_t)addr);
-	weft_forth_store(f, lo + 4, (uint32_t)(addr >> 32));
-}
-
-static bool forth_init_notify(struct weft_forth *f, void *block)
-{
-	f->notify_own = !block;
-	if (!block)
-		block = weft_mem_alloc(f->host, WEFT_FORTH_NOTIFY_BYTES, 64,
-				       &f->notify_phys);
-	else if (!weft_mem_phys(f->host, block, &f->notify_phys))
-		return false;
-	f->notify = block;
-	return block != NULL;
-}
-
 /* Steps 3 to 5. */
 static void forth_init_engine(struct weft_forth *f,
 			      const struct weft_forth_attr *a)
 {
+	weft_phys_t local = f->notify_phys;
+	weft_phys_t remote = local + 8 * FORTH_QUEUES_MAX;
+
 	weft_forth_store(f, FORTH_CONTROL, FORTH_CTL_RESET);
 	weft_forth_store(f, FORTH_CONTROL, FORTH_CTL_POINTER_RESET);
-	forth_store_addr(f, FORTH_LNOTIFY_LO, f->notify_phys);
-	forth_store_addr(f, FORTH_RNOTIFY_LO,
-			 f->notify_phys + 8 * FORTH_QUEUES_MAX);
+	weft_forth_store(f, FORTH_LNOTIFY_LO, (uint32_t)local);
+	weft_forth_store(f, FORTH_LNOTIFY_HI, (uint32_t)(local >> 32));
+	weft_forth_store(f, FORTH_RNOTIFY_LO, (uint32_t)remote);
+	weft_forth_store(f, FORTH_RNOTIFY_HI, (uint32_t)(remote >> 32));
 	weft_forth_counters_clear(f);
 	weft_forth_irq_ack(f);
 	weft_forth_irq_enable(f, a->irq);
@@ -141,7 +129,7 @@ int weft_forth_open(struct weft_host *h, const struct weft_forth_attr *attr,
 	f->dev = d;
 	f->post = attr->post;
 	forth_init_config(f, attr);
-	if (!forth_init_map(f) || !forth_init_notify(f, attr->notify)) {
+	if (!forth_init_memory(f, attr->notify)) {
 		weft_host_free(h, f);
 		return -ENOMEM;
 	}
@@ -201,19 +189,15 @@ static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 	return fq;
 }
 
-static uint64_t forth_flags(uint32_t flags)
-{
-	return (flags & WEFT_FORTH_LNOTIFY ? FORTH_DESC_LNOTIFY : 0) |
-	       (flags & WEFT_FORTH_RNOTIFY ? FORTH_DESC_RNOTIFY : 0) |
-	       (flags & WEFT_FORTH_RIRQ ? FORTH_DESC_RIRQ : 0);
-}
-
 /* Second qword of the next descriptor of fq; adds the library's own local
  * notification when it is due. */
 static uint64_t forth_build_q1(struct weft_forth *f, struct forth_queue *fq,
 			       const struct weft_forth_desc *d)
 {
-	uint64_t flags = forth_flags(d->flags);
+	uint64_t flags =
+		(d->flags & WEFT_FORTH_LNOTIFY ? FORTH_DESC_LNOTIFY : 0) |
+		(d->flags & WEFT_FORTH_RNOTIFY ? FORTH_DESC_RNOTIFY : 0) |
+		(d->flags & WEFT_FORTH_RIRQ ? FORTH_DESC_RIRQ : 0);
 
 	fq->posted++;
 	if (fq->posted - fq->noted >= f->lnotify_every)
@@ -226,53 +210,25 @@ static uint64_t forth_build_q1(struct weft_forth *f, struct forth_queue *fq,
 	return forth_desc_q1(d->dst, d->qwords, d->remote, flags);
 }
 
-/* Post functions of one cluster: n descriptors in consecutive slots. */
-static void forth_cluster_wc(struct weft_forth *f, uint32_t off,
-			     const uint64_t *q, uint32_t n)
+/* A cluster: n descriptors into consecutive slots. */
+static void forth_cluster(struct weft_forth *f, uint32_t off, const uint64_t *q,
+			  uint32_t n)
 {
-	weft_io_copy(f->host, &f->wc, off - FORTH_QUEUE_MEM, q,
-		     n * FORTH_DESC_BYTES);
-	weft_io_fence(f->host);
-}
-
-static void forth_cluster_64(struct weft_forth *f, uint32_t off,
-			     const uint64_t *q, uint32_t n)
-{
-	for (uint32_t i = 0; i < 2 * n; i++)
-		weft_io_store64(f->host, &f->io, off + 8 * i, q[i]);
-}
-
-static void forth_cluster_32(struct weft_forth *f, uint32_t off,
-			     const uint64_t *q, uint32_t n)
-{
-	for (uint32_t i = 0; i < 2 * n; i++) {
-		weft_io_store32(f->host, &f->io, off + 8 * i, (uint32_t)q[i]);
-		weft_io_store32(f->host, &f->io, off + 8 * i + 4,
+	if (f->post == WEFT_FORTH_POST_WC) {
+		weft_io_copy(f->host, &f->wc, off - FORTH_QUEUE_MEM, q,
+			     n * FORTH_DESC_BYTES);
+		weft_io_fence(f->host);
+		return;
+	}
+	for (uint32_t i = 0; i < 2 * n; i++, off += 8) {
+		if (f->post == WEFT_FORTH_POST_64) {
+			weft_io_store64(f->host, &f->io, off, q[i]);
+			continue;
+		}
+		weft_io_store32(f->host, &f->io, off, (uint32_t)q[i]);
+		weft_io_store32(f->host, &f->io, off + 4,
 				(uint32_t)(q[i] >> 32));
 	}
-}
-
-typedef void forth_cluster_fn(struct weft_forth *f, uint32_t off,
-			      const uint64_t *q, uint32_t n);
-static forth_cluster_fn *const forth_cluster[] = {
-	[WEFT_FORTH_POST_WC] = forth_cluster_wc,
-	[WEFT_FORTH_POST_64] = forth_cluster_64,
-	[WEFT_FORTH_POST_32] = forth_cluster_32,
-};
-
-/* How many of d[0..n) can leave as one cluster: same queue, same line. */
-static uint32_t forth_cluster_len(const struct weft_forth *f, uint32_t q,
-				  uint32_t room,
-				  const struct weft_forth_desc *d, uint32_t n)
-{
-	uint32_t slot = f->queue[q].posted & (f->info.depth - 1);
-	uint32_t max = FORTH_WC_SLOTS - slot % FORTH_WC_SLOTS, k = 0;
-
-	if (max > room)
-		max = room;
-	while (k < max && k < n && forth_queue_of(f, d[k].dst) == q)
-		k++;
-	return k;
 }
 
 uint32_t weft_forth_post(struct weft_forth *f, const struct weft_forth_desc *d,
@@ -285,10 +241,13 @@ uint32_t weft_forth_post(struct weft_forth *f, const struct weft_forth_desc *d,
 		uint32_t qi = forth_queue_of(f, d[done].dst);
 		struct forth_queue *fq = &f->queue[qi];
 		uint32_t slot = fq->posted & (f->info.depth - 1);
-		uint32_t k = forth_cluster_len(f, qi,
-					       weft_forth_space(f, d[done].dst),
-					       d + done, n - done);
+		uint32_t line = FORTH_WC_SLOTS - slot % FORTH_WC_SLOTS;
+		uint32_t room = weft_forth_space(f, d[done].dst), k = 0;
 
+		/* a cluster lies in one queue and one line */
+		while (k < line && k < room && done + k < n &&
+		       forth_queue_of(f, d[done + k].dst) == qi)
+			k++;
 		if (!k)
 			break;
 		for (uint32_t i = 0; i < k; i++) {
@@ -297,8 +256,8 @@ uint32_t weft_forth_post(struct weft_forth *f, const struct weft_forth_desc *d,
 		}
 		if (!(d[done + k - 1].flags & WEFT_FORTH_HOLD))
 			q[2 * k - 1] |= FORTH_DESC_START;
-		forth_cluster[f->post](
-			f, forth_desc_offset(qi, f->info.depth, slot), q, k);
+		forth_cluster(f, forth_desc_offset(qi, f->info.depth, slot), q,
+			      k);
 		done += k;
 	}
 	return done;
@@ -324,8 +283,7 @@ void weft_forth_slot_write(struct weft_forth *f, uint32_t queue, uint32_t slot,
 {
 	uint64_t q[2] = { q0, q1 };
 
-	forth_cluster[f->post](f, forth_desc_offset(queue, f->info.depth, slot),
-			       q, 1);
+	forth_cluster(f, forth_desc_offset(queue, f->info.depth, slot), q, 1);
 }
 
 /* ---- queue space ---- */
@@ -347,26 +305,11 @@ uint64_t weft_forth_departed(struct weft_forth *f, uint32_t dst)
 	return forth_refresh(f, forth_queue_of(f, dst))->departed;
 }
 
-/* The service pointer from its register.  Exact unless the whole ring has
- * turned since the last look, which the notifications prevent. */
-static void forth_read_head(struct weft_forth *f, uint32_t q)
-{
-	struct forth_queue *fq = forth_refresh(f, q);
-	uint32_t depth = f->info.depth, head, out;
-
-	head = forth_pointers_head(
-		weft_forth_load(f, FORTH_QUEUE_POINTERS + 4 * q));
-	out = (uint32_t)(fq->posted - head) & (depth - 1);
-	if (!out && fq->posted - fq->departed == depth)
-		return; /* all or none: wait for the word */
-	if (fq->posted - out > fq->departed)
-		fq->departed = fq->posted - out;
-}
-
 /* Waits until `departed` of queue q reaches `want`. */
 static bool forth_wait_departed(struct weft_forth *f, uint32_t q, uint64_t want,
 				weft_time_t deadline)
 {
+	uint32_t depth = f->info.depth, head, out;
 	struct forth_queue *fq;
 	uint64_t old;
 
@@ -381,9 +324,18 @@ static bool forth_wait_departed(struct weft_forth *f, uint32_t q, uint64_t want,
 			if (!weft_host_poll64(f->host, &f->notify[q], old,
 					      deadline))
 				return false;
-		} else {
-			forth_read_head(f, q);
+			continue;
 		}
+		/* the service pointer from its register is exact unless the
+		 * whole ring has turned since, which notifications prevent */
+		forth_refresh(f, q);
+		head = forth_pointers_head(
+			weft_forth_load(f, FORTH_QUEUE_POINTERS + 4 * q));
+		out = (uint32_t)(fq->posted - head) & (depth - 1);
+		if (!out && fq->posted - fq->departed == depth)
+			continue; /* all or none: wait for the word */
+		if (fq->posted - out > fq->departed)
+			fq->departed = fq->posted - out;
 	}
 }
 

@@ -112,16 +112,11 @@ static const struct forth_counter forth_counters[] = {
 };
 #define FORTH_N_COUNTERS (sizeof(forth_counters) / sizeof(forth_counters[0]))
 
-static uint32_t *forth_counter_field(struct weft_forth_counters *c, size_t i)
-{
-	return (uint32_t *)((char *)c + forth_counters[i].field);
-}
-
 void weft_forth_counters_read(struct weft_forth *f,
 			      struct weft_forth_counters *c_p)
 {
 	for (size_t i = 0; i < FORTH_N_COUNTERS; i++)
-		*forth_counter_field(c_p, i) =
+		*(uint32_t *)((char *)c_p + forth_counters[i].field) =
 			weft_forth_load(f, forth_counters[i].off);
 	c_p->line_errors = 0;
 	for (uint32_t off = FORTH_RIO0_UNKNOWN; off <= FORTH_RIO1_TX_FULL;
@@ -139,12 +134,12 @@ void weft_forth_counters_clear(struct weft_forth *f)
 
 uint64_t weft_forth_counters_errors(const struct weft_forth_counters *c)
 {
-	struct weft_forth_counters copy = *c;
-	uint64_t sum = copy.line_errors;
+	uint64_t sum = c->line_errors;
 
 	for (size_t i = 0; i < FORTH_N_COUNTERS; i++)
 		if (forth_counters[i].error)
-			sum += *forth_counter_field(&copy, i);
+			sum += *(const uint32_t *)((const char *)c +
+						   forth_counters[i].field);
 	return sum;
 }
 
@@ -212,34 +207,27 @@ void weft_forth_credit(struct weft_forth *f, uint32_t flow, uint32_t *sent_p,
 
 /* ---- errors of the bus (2.2) ---- */
 
-struct forth_bus_bit {
-	uint32_t reg, ours;
-};
-
-static uint32_t forth_bus_bits(const struct forth_bus_bit *b, size_t n,
-			       uint32_t reg)
-{
-	uint32_t ours = 0;
-
-	for (size_t i = 0; i < n; i++)
-		ours |= reg & b[i].reg ? b[i].ours : 0;
-	return ours;
-}
-
 uint32_t weft_forth_bus_errors(struct weft_forth *f)
 {
-	static const struct forth_bus_bit pci[] = {
-		{ FORTH_STATUS_DATA_PARITY, WEFT_FORTH_BUS_PERR },
-		{ FORTH_STATUS_SIG_TARGET_ABORT, WEFT_FORTH_BUS_REFUSED },
-		{ FORTH_STATUS_RCV_TARGET_ABORT, WEFT_FORTH_BUS_TARGET_ABORT },
-		{ FORTH_STATUS_RCV_MASTER_ABORT, WEFT_FORTH_BUS_MASTER_ABORT },
-		{ FORTH_STATUS_SIG_SERR, WEFT_FORTH_BUS_SERR },
-		{ FORTH_STATUS_PARITY, WEFT_FORTH_BUS_PARITY },
-	}, pcix[] = {
-		{ FORTH_PCIX_STATUS_DISCARDED, WEFT_FORTH_BUS_DISCARDED },
-		{ FORTH_PCIX_STATUS_UNEXPECTED, WEFT_FORTH_BUS_UNEXPECTED },
-		{ FORTH_PCIX_STATUS_MESSAGE, WEFT_FORTH_BUS_READ_FAILED },
+	static const struct {
+		bool pcix;
+		uint32_t bit, ours;
+	} bits[] = {
+		{ false, FORTH_STATUS_DATA_PARITY, WEFT_FORTH_BUS_PERR },
+		{ false, FORTH_STATUS_SIG_TARGET_ABORT,
+		  WEFT_FORTH_BUS_REFUSED },
+		{ false, FORTH_STATUS_RCV_TARGET_ABORT,
+		  WEFT_FORTH_BUS_TARGET_ABORT },
+		{ false, FORTH_STATUS_RCV_MASTER_ABORT,
+		  WEFT_FORTH_BUS_MASTER_ABORT },
+		{ false, FORTH_STATUS_SIG_SERR, WEFT_FORTH_BUS_SERR },
+		{ false, FORTH_STATUS_PARITY, WEFT_FORTH_BUS_PARITY },
+		{ true, FORTH_PCIX_STATUS_DISCARDED, WEFT_FORTH_BUS_DISCARDED },
+		{ true, FORTH_PCIX_STATUS_UNEXPECTED,
+		  WEFT_FORTH_BUS_UNEXPECTED },
+		{ true, FORTH_PCIX_STATUS_MESSAGE, WEFT_FORTH_BUS_READ_FAILED },
 	};
+	uint32_t ours = 0;
 	uint32_t s = weft_cfg_load(f->host, f->dev, FORTH_CFG_STATUS, 2);
 	uint32_t x = weft_cfg_load(f->host, f->dev, FORTH_CFG_PCIX_STATUS, 4);
 
@@ -249,5 +237,7 @@ uint32_t weft_forth_bus_errors(struct weft_forth *f)
 		       s & FORTH_STATUS_W1C);
 	weft_cfg_store(f->host, f->dev, FORTH_CFG_PCIX_STATUS, 4,
 		       x & FORTH_PCIX_STATUS_W1C);
-	return forth_bus_bits(pci, 6, s) | forth_bus_bits(pcix, 3, x);
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		ours |= (bits[i].pcix ? x : s) & bits[i].bit ? bits[i].ours : 0;
+	return ours;
 }

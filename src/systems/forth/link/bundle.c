@@ -69,26 +69,11 @@ void forth_port_skew_lost(struct forth_port *l, struct weft_frame *f)
 	weft_frame_free(f);
 }
 
-static void bundle_good(struct forth_port *l, struct weft_frame **f)
-{
-	struct weft_frame *whole = weft_frame_dup(f[0]);
-	weft_time_t now = weft_now(l->comp), first = now;
-
-	/* how long has the first share waited for the last? */
-	for (uint32_t j = 0; j < l->cfg.links; j++)
-		first = f[j]->time < first ? f[j]->time : first;
-	whole->flags &= ~(uint32_t)FORTH_F_LINE;
-	whole->time = now;
-	if (forth_port_skew_full(l, now - first, whole->words))
-		forth_port_skew_lost(l, whole);
-	else
-		forth_port_arrive(l, 0, whole);
-}
-
 static void bundle_frame(struct forth_port *l, struct weft_frame *first)
 {
-	struct weft_frame *f[FORTH_PORT_LINKS_MAX] = { 0 };
+	struct weft_frame *f[FORTH_PORT_LINKS_MAX] = { 0 }, *whole;
 	uint32_t j, good = 0, seq = forth_shape_get(first).seq;
+	weft_time_t now = weft_now(l->comp), came = now;
 
 	for (j = 0; j < l->cfg.links; j++) {
 		struct weft_frame *g = l->line_q[j];
@@ -100,10 +85,20 @@ static void bundle_frame(struct forth_port *l, struct weft_frame *first)
 		f[j] = g;
 		good += !g->raw;
 	}
-	if (good == l->cfg.links)
-		bundle_good(l, f);
-	else
+	if (good < l->cfg.links) {
 		forth_port_rx_walk(l, f, first);
+	} else {
+		whole = weft_frame_dup(f[0]);
+		whole->flags &= ~(uint32_t)FORTH_F_LINE;
+		whole->time = now;
+		/* how long has the first share waited for the last? */
+		for (j = 0; j < l->cfg.links; j++)
+			came = f[j]->time < came ? f[j]->time : came;
+		if (forth_port_skew_full(l, now - came, whole->words))
+			forth_port_skew_lost(l, whole);
+		else
+			forth_port_arrive(l, 0, whole);
+	}
 	for (j = 0; j < l->cfg.links; j++)
 		if (f[j])
 			weft_frame_free(f[j]);
@@ -128,20 +123,4 @@ void forth_port_rx_odd(struct forth_port *l, uint32_t j, struct weft_frame *f)
 	part[j] = f;
 	forth_port_rx_walk(l, part, f);
 	weft_frame_free(f);
-}
-
-void forth_port_rx_fini(struct forth_port *l)
-{
-	struct weft_frame *f;
-	uint32_t j;
-
-	for (j = 0; j < FORTH_PORT_LINKS_MAX; j++)
-		while ((f = l->line_q[j])) {
-			l->line_q[j] = f->next;
-			weft_frame_free(f);
-		}
-	while ((f = l->loop_q)) {
-		l->loop_q = f->next;
-		weft_frame_free(f);
-	}
 }

@@ -49,11 +49,6 @@ struct forth_port_epoch {
 	uint64_t grant_at;
 };
 
-static uint32_t credit_resync_first(uint64_t mask)
-{
-	return (uint32_t)__builtin_ctzll(mask);
-}
-
 void credit_resync_reset(struct forth_port *l)
 {
 	uint32_t i;
@@ -104,37 +99,7 @@ void credit_resync_moved(struct forth_port *l, uint32_t lane, uint64_t cycle)
 	l->epoch->tx[lane].since = l->tx[lane].need ? cycle : WEFT_NEVER;
 }
 
-/* Lanes that have waited long enough stop and ask. */
-static void ask(struct forth_port *l, uint64_t now)
-{
-	struct forth_port_epoch *e = l->epoch;
-	uint64_t m;
-	uint32_t lane;
-
-	for (m = l->wait.w[0] & ~e->waits; m; m &= m - 1) {
-		lane = credit_resync_first(m);
-		struct epoch_tx *t = &e->tx[lane];
-
-		if (t->since == WEFT_NEVER || now < t->since + l->cfg.resync_cc)
-			continue;
-		e->waits |= 1ull << lane;
-		t->bit ^= 1;
-		t->ask = now;
-	}
-}
-
 /* ---- receiver ---- */
-
-void credit_resync_in(struct forth_port *l, const struct weft_frame *f)
-{
-	uint32_t lane = forth_port_lane_of(l->peer, f->u[FORTH_U_HEADER]);
-
-	if (lane < l->cfg.rx_lanes)
-		credit_resync_held(
-			l, lane,
-			(int32_t)forth_charge(l->cfg.links,
-					      forth_shape_get(f).wire_len));
-}
 
 void credit_resync_held(struct forth_port *l, uint32_t lane, int32_t words)
 {
@@ -164,31 +129,6 @@ static void credit_resync_grant(struct forth_port *l, uint32_t lane)
 	e->wanted &= ~(1ull << lane);
 }
 
-/* Lanes that have drained take the new epoch over. */
-static void take_over(struct forth_port *l, uint64_t now)
-{
-	struct forth_port_epoch *e = l->epoch;
-	uint64_t m;
-	uint32_t lane, i, to;
-
-	for (m = e->wanted; m; m &= m - 1) {
-		lane = credit_resync_first(m);
-		struct epoch_rx *r = &e->rx[lane];
-
-		if (r->held > 0 || now < r->empty)
-			continue;
-		/* old values must not follow */
-		for (i = to = l->due.head; i != l->due.tail; i++)
-			if (ring_at(&l->due, i)->lane != lane)
-				*ring_at(&l->due, to++) = *ring_at(&l->due, i);
-		l->due.tail = to;
-		mask_clear(&l->active, lane);
-		l->rx[lane] = (struct forth_port_lane_rx){ 0 };
-		r->bit = r->want;
-		credit_resync_grant(l, lane);
-	}
-}
-
 /* ---- messages ---- */
 
 uint64_t credit_resync_next(const struct forth_port *l)
@@ -199,16 +139,11 @@ uint64_t credit_resync_next(const struct forth_port *l)
 	if (l->epoch->grants)
 		at = l->epoch->grant_at;
 	for (m = l->epoch->waits; m; m &= m - 1) {
-		lane = credit_resync_first(m);
+		lane = (uint32_t)__builtin_ctzll(m);
 		if (l->epoch->tx[lane].ask < at)
 			at = l->epoch->tx[lane].ask;
 	}
 	return at;
-}
-
-static uint16_t credit_resync_message(uint32_t lane, uint32_t msg)
-{
-	return forth_credit(EPOCH_LANES + lane, msg_code[msg]);
 }
 
 uint32_t credit_resync_pick(struct forth_port *l, uint64_t at, uint16_t *credit,
@@ -219,22 +154,23 @@ uint32_t credit_resync_pick(struct forth_port *l, uint64_t at, uint16_t *credit,
 	uint64_t m;
 
 	for (m = e->grant_at <= at ? e->grants : 0; m; m &= m - 1) {
-		lane = credit_resync_first(m);
+		lane = (uint32_t)__builtin_ctzll(m);
 		if (n == max)
 			return n;
-		credit[n++] =
-			credit_resync_message(lane, GRANT + e->rx[lane].bit);
+		credit[n++] = forth_credit(EPOCH_LANES + lane,
+					   msg_code[GRANT + e->rx[lane].bit]);
 		e->grants &= ~(1ull << lane);
 	}
 	for (m = e->waits; m; m &= m - 1) {
-		lane = credit_resync_first(m);
+		lane = (uint32_t)__builtin_ctzll(m);
 		struct epoch_tx *t = &e->tx[lane];
 
 		if (n == max)
 			return n;
 		if (t->ask > at)
 			continue;
-		credit[n++] = credit_resync_message(lane, ASK + t->bit);
+		credit[n++] = forth_credit(EPOCH_LANES + lane,
+					   msg_code[ASK + t->bit]);
 		t->ask = at + l->cfg.resync_cc;
 	}
 	return n;
@@ -298,14 +234,14 @@ uint64_t credit_resync_due(const struct forth_port *l)
 			at = c->cycle;
 	}
 	for (m = l->wait.w[0] & ~e->waits; m; m &= m - 1) {
-		lane = credit_resync_first(m);
+		lane = (uint32_t)__builtin_ctzll(m);
 		if (e->tx[lane].since == WEFT_NEVER)
 			continue;
 		t = e->tx[lane].since + l->cfg.resync_cc;
 		at = t < at ? t : at;
 	}
 	for (m = e->wanted; m; m &= m - 1) {
-		lane = credit_resync_first(m);
+		lane = (uint32_t)__builtin_ctzll(m);
 		if (e->rx[lane].held <= 0 && e->rx[lane].empty < at)
 			at = e->rx[lane].empty;
 	}
@@ -314,7 +250,34 @@ uint64_t credit_resync_due(const struct forth_port *l)
 
 void credit_resync_event(struct forth_port *l, uint64_t now)
 {
+	struct forth_port_epoch *e = l->epoch;
+	uint32_t lane, i, to;
+	uint64_t m;
+
 	forth_port_in_apply(l, now);
-	take_over(l, now);
-	ask(l, now);
+	/* lanes that have drained take the new epoch over */
+	for (m = e->wanted; m; m &= m - 1) {
+		lane = (uint32_t)__builtin_ctzll(m);
+		if (e->rx[lane].held > 0 || now < e->rx[lane].empty)
+			continue;
+		/* old values must not follow */
+		for (i = to = l->due.head; i != l->due.tail; i++)
+			if (ring_at(&l->due, i)->lane != lane)
+				*ring_at(&l->due, to++) = *ring_at(&l->due, i);
+		l->due.tail = to;
+		mask_clear(&l->active, lane);
+		l->rx[lane] = (struct forth_port_lane_rx){ 0 };
+		e->rx[lane].bit = e->rx[lane].want;
+		credit_resync_grant(l, lane);
+	}
+	/* lanes that have waited long enough stop and ask */
+	for (m = l->wait.w[0] & ~e->waits; m; m &= m - 1) {
+		lane = (uint32_t)__builtin_ctzll(m);
+		if (e->tx[lane].since == WEFT_NEVER ||
+		    now < e->tx[lane].since + l->cfg.resync_cc)
+			continue;
+		e->waits |= 1ull << lane;
+		e->tx[lane].bit ^= 1;
+		e->tx[lane].ask = now;
+	}
 }

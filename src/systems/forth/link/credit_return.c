@@ -28,11 +28,6 @@ static void due_insert(struct forth_port *l, uint64_t cycle, uint32_t lane,
 	ring_insert_sorted(&l->due, d, .cycle);
 }
 
-static inline bool credit_return_listened(const struct forth_port *l)
-{
-	return l->needs_frames || mask_any(&l->peer->wait);
-}
-
 /* F moves on; true when the part that travels has changed. */
 static bool fwd_add(struct forth_port_lane_rx *r, uint32_t words)
 {
@@ -62,7 +57,7 @@ void forth_port_fwd(struct forth_port *l, uint32_t lane, uint32_t words,
 		return;
 	due_insert(l, forth_port_cycle(l, t) + l->cfg.t_crtx, lane,
 		   r->fwd / FORTH_CREDIT_GRAN);
-	if (credit_return_listened(l))
+	if (forth_port_heard(l))
 		forth_port_arm(l);
 }
 
@@ -91,7 +86,7 @@ void forth_port_fwd_ramp(struct forth_port *l, uint32_t lane, uint32_t words,
 	fwd_add(r, words - done);
 	fwd_known(l, lane, words,
 		  weft_clock_edge(clk, first + (words + step - 1) / step));
-	if (credit_return_listened(l))
+	if (forth_port_heard(l))
 		forth_port_arm(l);
 }
 
@@ -173,12 +168,6 @@ static uint64_t counts_at(const struct forth_port *l, uint64_t at)
 	return forth_port_cycle(p, t) + p->cfg.t_crrx;
 }
 
-/* Somebody keeps a record of every credit on this line. */
-static inline bool credit_return_recorded(const struct forth_port *l)
-{
-	return l->watched || l->peer->watched;
-}
-
 /* n credits go on the line in a frame that starts at `at`. */
 static void put_credits(struct forth_port *l, uint64_t at,
 			const uint16_t *credit, uint32_t n)
@@ -235,11 +224,18 @@ static void credit_frame(struct forth_port *l, uint64_t at)
 	put_credits(l, at, credit, n);
 	l->count.out_cycles += words;
 	if (l->needs_frames) {
-		forth_port_send_credits(l, at, credit, n, words);
+		struct weft_frame *f = weft_frame_new(l->comp->sim);
+
+		forth_port_credits_fill(l, f, credit, n, words);
+		forth_port_line_put(l, f, at);
 		return;
 	}
-	if (l->told)
-		forth_port_tell_credits(l, at, credit, n, words);
+	if (l->told) {
+		struct weft_frame f = { .word_fs = l->word_fs };
+
+		forth_port_credits_fill(l, &f, credit, n, words);
+		forth_port_tell(l, &f, at);
+	}
 	if (!l->loop)
 		forth_port_volume(l, 0, 1, words);
 	for (i = 0; i < n; i++)
@@ -258,7 +254,7 @@ static void refresh_skip(struct forth_port *l, uint64_t first, uint64_t limit)
 	uint64_t k = (limit - 1 - first) / l->cfg.refresh_cc;
 	uint32_t n = l->cfg.layout == FORTH_WORD ? l->cfg.links : 1;
 
-	if (l->needs_frames || l->told || credit_return_recorded(l) || !k)
+	if (l->needs_frames || l->told || l->watched || l->peer->watched || !k)
 		return;
 	n = n < l->cfg.rx_lanes ? n : l->cfg.rx_lanes;
 	l->last_start += k * l->cfg.refresh_cc;
@@ -340,7 +336,7 @@ void forth_port_catch_up_all(struct forth_port *l, uint64_t limit)
 		return;
 	if (l->cfg.rx_lanes == 1 && !l->needs_frames && !l->told &&
 	    !mask_any(&l->active) && !mask_any(&p->wait) &&
-	    !p->cfg.credit_filter && !credit_return_recorded(l)) {
+	    !p->cfg.credit_filter && !l->watched && !p->watched) {
 		forth_port_in_apply(l->peer, forth_port_past(l->peer));
 		catch_up_lane(l, limit);
 	}

@@ -24,18 +24,6 @@ int forth_port_credit_init(struct forth_port *l, struct weft_err *err)
 	return 0;
 }
 
-void forth_port_credit_fini(struct forth_port *l)
-{
-	free(l->tx);
-	free(l->rx);
-	free(l->epoch);
-	l->epoch = NULL;
-	ring_free(&l->due);
-	ring_free(&l->in);
-	l->tx = NULL;
-	l->rx = NULL;
-}
-
 void forth_port_credit_reset(struct forth_port *l)
 {
 	memset(l->tx, 0, l->tx_lanes * sizeof(*l->tx));

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class fault.reset: an operator that resets a FORTH port, of a switch, a NIC
  * or a generator, and its neighbour (forth.md 5.7: a port reset on both sides).
- * The line goes down at once and comes back when the receive buffers of both
- * ends are empty: port_reset.c.  Buffers that do not drain in time keep their
- * credits; the line comes back without a reset, which is counted. */
+ * The line goes down at once: both ends are out of sync while their receive
+ * buffers drain, and what is on the line is lost.  Then T = F = F' = 0 on both
+ * sides, and after 16 words of commas they go on (4.9).  Buffers that do not
+ * drain in time keep their credits; the line comes back without a reset, which
+ * is counted. */
 #include <errno.h>
 
-#include "systems/forth/link/port.h"
+#include "systems/forth/link/port_internal.h"
 
 /* Shorter than the words of commas that end a loss of sync (4.9). */
 enum { LOOK_CC = 8 };
@@ -34,24 +36,39 @@ static const struct weft_param reset_params[] = {
 };
 
 /* The line is down; is it over? */
-static bool fault_reset_look(struct weft_comp *c, struct forth_port *a,
-			     struct forth_port *b)
+static bool fault_reset_look(struct weft_comp *c, struct forth_port *a)
 {
+	struct forth_port *ends[] = { a, a->peer };
 	struct reset *r = c->state;
 	weft_time_t down = weft_now(c) - r->began;
-	bool drained;
+	bool drained = true;
 
-	forth_port_port_down(a);
-	forth_port_port_down(b);
-	/* what was on the line has come */
-	drained = down > a->delay && down > b->delay &&
-		  forth_port_port_drained(a) && forth_port_port_drained(b);
+	for (uint32_t k = 0; k < 2; k++) {
+		struct forth_port *l = ends[k];
+
+		for (uint32_t j = 0; !l->lost_sync && j < l->cfg.links; j++)
+			l->count.sync_loss[j]++;
+		forth_port_out_of_sync(l);
+		if (forth_port_now(l) > l->rx_quiet)
+			l->rx_quiet = forth_port_now(l);
+	}
+	/* what was on the line has come and gone */
+	for (uint32_t k = 0; k < 2; k++)
+		drained &= down > ends[k]->delay &&
+			   weft_now(c) >= ends[k]->fwd_last &&
+			   (!ends[k]->ops->drained ||
+			    ends[k]->ops->drained(ends[k]->own, ends[k]));
 	if (!drained && down < r->patience)
 		return false;
 	weft_count(c, drained ? C_RESETS : C_REFUSED, 1);
 	weft_count(c, C_TIME, down / WEFT_NS);
-	forth_port_port_up(a, drained);
-	forth_port_port_up(b, drained);
+	for (uint32_t k = 0; k < 2; k++) {
+		if (drained)
+			forth_port_credit_reset(ends[k]);
+		/* what waited for credits may go */
+		ends[k]->wake_at = forth_port_in_sync_at(ends[k]);
+		forth_port_arm(ends[k]);
+	}
 	return true;
 }
 
@@ -63,7 +80,7 @@ static void reset_event(struct weft_comp *c, uint32_t tag)
 
 	if (r->began == WEFT_NEVER)
 		r->began = weft_now(c);
-	if (!fault_reset_look(c, a, a->peer)) {
+	if (!fault_reset_look(c, a)) {
 		weft_wake(c, 0, weft_now(c) + LOOK_CC * a->word_fs);
 		return;
 	}
@@ -71,11 +88,6 @@ static void reset_event(struct weft_comp *c, uint32_t tag)
 	r->began = WEFT_NEVER;
 	if (r->every)
 		weft_wake(c, 0, next > weft_now(c) ? next : weft_now(c) + 1);
-}
-
-static void reset_filter(struct weft_comp *c, struct weft_frame *f)
-{
-	weft_filter_pass(c, f);
 }
 
 static int reset_start(struct weft_comp *c, struct weft_err *err)
@@ -100,4 +112,4 @@ WEFT_COMPONENT(fault_reset, .name = "fault.reset", .kind = WEFT_KIND_FAULT,
 	       .n_counters = C_N,
 	       .ops = { .start = reset_start,
 			.event = reset_event,
-			.filter = reset_filter });
+			.filter = weft_filter_pass });

@@ -38,15 +38,6 @@ void forth_port_tell(struct forth_port *l, const struct weft_frame *f,
 	l->telling = false;
 }
 
-void forth_port_tell_credits(struct forth_port *l, uint64_t at,
-			     const uint16_t *credit, uint32_t n, uint32_t words)
-{
-	struct weft_frame f = { .word_fs = l->word_fs };
-
-	forth_port_credits_fill(l, &f, credit, n, words);
-	forth_port_tell(l, &f, at);
-}
-
 static void settle(struct weft_port *p)
 {
 	struct forth_port *l = (struct forth_port *)p->iface;

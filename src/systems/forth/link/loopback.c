@@ -79,13 +79,3 @@ void forth_port_loop_arrive(struct forth_port *loop)
 		forth_port_arrive(loop, 0, f);
 	}
 }
-
-void forth_port_loop_deaf(struct forth_port *l, struct weft_frame *f,
-			  const struct forth_port_rx *rx)
-{
-	l->count.deaf++;
-	forth_port_return(
-		l, forth_charge(l->cfg.links, forth_shape_get(f).wire_len),
-		rx->cycle + rx->words);
-	weft_frame_free(f);
-}

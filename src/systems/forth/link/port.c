@@ -45,30 +45,6 @@ struct forth_port_cfg forth_port_cfg_default(void)
 
 /* ---- set-up ---- */
 
-static int cfg_check(const struct forth_port *l, struct weft_err *err)
-{
-	const struct forth_port_cfg *c = &l->cfg;
-	const char *name = l->comp->name;
-
-	if (c->links != 1 && c->links != 2 && c->links != 4)
-		return weft_fail(err, EINVAL,
-				 "%s: a bundle has 1, 2 or 4 links, not %u",
-				 name, c->links);
-	if (c->layout == FORTH_PACKED && c->links != 1)
-		return weft_fail(err, EINVAL, "%s: frame=packed needs links=1",
-				 name);
-	if (!c->rx_lanes || c->rx_lanes > FORTH_FLOWS)
-		return weft_fail(err, EINVAL,
-				 "%s: %u credit flows: 1 to %u fit", name,
-				 c->rx_lanes, FORTH_FLOWS);
-	if (c->min_payload % 8 || c->min_payload > 4096)
-		return weft_fail(
-			err, EINVAL,
-			"%s: minimum payload %u: whole qwords up to 4096", name,
-			c->min_payload);
-	return 0;
-}
-
 int forth_port_init(struct forth_port *l, struct weft_comp *c,
 		    struct weft_port *port, const struct forth_port_cfg *cfg,
 		    const struct forth_port_ops *ops, void *own, uint32_t tag,
@@ -86,7 +62,23 @@ int forth_port_init(struct forth_port *l, struct weft_comp *c,
 	l->kick = l->blocked = l->wake_at = WEFT_NEVER;
 	for (j = 0; j < cfg->links && j < FORTH_PORT_LINKS_MAX; j++)
 		port[j].iface = l;
-	return cfg_check(l, err);
+	if (cfg->links != 1 && cfg->links != 2 && cfg->links != 4)
+		return weft_fail(err, EINVAL,
+				 "%s: a bundle has 1, 2 or 4 links, not %u",
+				 c->name, cfg->links);
+	if (cfg->layout == FORTH_PACKED && cfg->links != 1)
+		return weft_fail(err, EINVAL, "%s: frame=packed needs links=1",
+				 c->name);
+	if (!cfg->rx_lanes || cfg->rx_lanes > FORTH_FLOWS)
+		return weft_fail(err, EINVAL,
+				 "%s: %u credit flows: 1 to %u fit", c->name,
+				 cfg->rx_lanes, FORTH_FLOWS);
+	if (cfg->min_payload % 8 || cfg->min_payload > 4096)
+		return weft_fail(
+			err, EINVAL,
+			"%s: minimum payload %u: whole qwords up to 4096",
+			c->name, cfg->min_payload);
+	return 0;
 }
 
 static const struct forth_port *link_end(const struct weft_port *p)
@@ -94,7 +86,7 @@ static const struct forth_port *link_end(const struct weft_port *p)
 	return p->peer ? p->peer->iface : NULL;
 }
 
-/* What both ends of a line must have alike. */
+/* What both ends of a line must have alike; links of a bundle end alike. */
 static int peer_alike(const struct forth_port *l, const struct forth_port *p,
 		      struct weft_err *err)
 {
@@ -119,17 +111,7 @@ static int peer_alike(const struct forth_port *l, const struct forth_port *p,
 				l->comp->name, p->comp->name, must[i].what,
 				must[i].here, l->comp->name, must[i].there,
 				p->comp->name);
-	return 0;
-}
-
-static int peer_check(const struct forth_port *l, const struct forth_port *p,
-		      struct weft_err *err)
-{
-	uint32_t j;
-
-	if (peer_alike(l, p, err))
-		return -EINVAL;
-	for (j = 1; j < l->cfg.links; j++)
+	for (uint32_t j = 1; j < l->cfg.links; j++)
 		if (link_end(&l->port[j]) != p)
 			return weft_fail(
 				err, EINVAL,
@@ -152,12 +134,16 @@ static void clock_setup(struct forth_port *l)
 		l->inverse = UINT64_MAX / l->clk.num;
 }
 
-static void delay_setup(struct forth_port *l)
+/* Lanes, clock and delay of the line. */
+void forth_port_peer_setup(struct forth_port *l)
 {
 	const struct weft_clock *a = &l->clk, *b = &l->peer->clk;
 	weft_time_t least = WEFT_NEVER;
 	uint32_t j;
 
+	l->tx_lanes = l->peer->cfg.rx_lanes;
+	l->tx_cap = l->cfg.tx_cap ? l->cfg.tx_cap : l->peer->cfg.rx_cap;
+	clock_setup(l->peer);
 	l->needs_frames = false;
 	l->delay = weft_clock_edge(a, T_SER_DEFAULT) - a->phase;
 	if (l->port->peer)
@@ -176,14 +162,6 @@ static void delay_setup(struct forth_port *l)
 	l->same_clk =
 		weft_clock_same(a, b) && a->den == 1 && l->delay % a->num == 0;
 	l->delay_cc = l->same_clk ? l->delay / a->num : 0;
-}
-
-void forth_port_peer_setup(struct forth_port *l)
-{
-	l->tx_lanes = l->peer->cfg.rx_lanes;
-	l->tx_cap = l->cfg.tx_cap ? l->cfg.tx_cap : l->peer->cfg.rx_cap;
-	clock_setup(l->peer);
-	delay_setup(l);
 }
 
 int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
@@ -219,7 +197,7 @@ int forth_port_start(struct forth_port *l, struct weft_err *err)
 	l->peer = (struct forth_port *)link_end(l->port);
 	if (!l->peer)
 		return 0;
-	if (peer_check(l, l->peer, err))
+	if (peer_alike(l, l->peer, err))
 		return -err->code;
 	forth_port_peer_setup(l);
 	if (l->tx_cap >= FORTH_COUNT_MASK)
@@ -244,12 +222,29 @@ int forth_port_start(struct forth_port *l, struct weft_err *err)
 
 void forth_port_fini(struct forth_port *l)
 {
+	struct weft_frame *f;
+
 	if (l->back)
 		forth_port_fini(l->back);
 	free(l->back);
 	l->back = NULL;
-	forth_port_rx_fini(l);
-	forth_port_credit_fini(l);
+	for (uint32_t j = 0; j < FORTH_PORT_LINKS_MAX; j++)
+		while ((f = l->line_q[j])) {
+			l->line_q[j] = f->next;
+			weft_frame_free(f);
+		}
+	while ((f = l->loop_q)) {
+		l->loop_q = f->next;
+		weft_frame_free(f);
+	}
+	free(l->tx);
+	free(l->rx);
+	free(l->epoch);
+	ring_free(&l->due);
+	ring_free(&l->in);
+	l->tx = NULL;
+	l->rx = NULL;
+	l->epoch = NULL;
 }
 
 /* ---- receive, undamaged ---- */
@@ -264,13 +259,25 @@ deliver(struct forth_port *l, struct weft_frame *f,
 		return;
 	}
 	if (__builtin_expect(l->muted, 0) && !l->loop) {
-		forth_port_loop_deaf(l, f, rx);
+		l->count.deaf++; /* a packet of the line in loopback */
+		forth_port_return(
+			l,
+			forth_charge(l->cfg.links, forth_shape_get(f).wire_len),
+			rx->cycle + rx->words);
+		weft_frame_free(f);
 		return;
 	}
 	l->count.rx_packets++;
 	l->count.rx_qwords += f->payload.len / 8 + 1;
-	if (l->epoch)
-		credit_resync_in(l, f);
+	if (l->epoch) {
+		uint32_t lane =
+			forth_port_lane_of(l->peer, f->u[FORTH_U_HEADER]);
+		uint32_t words =
+			forth_charge(l->cfg.links, forth_shape_get(f).wire_len);
+
+		if (lane < l->cfg.rx_lanes)
+			credit_resync_held(l, lane, (int32_t)words);
+	}
 	l->ops->packet(l->own, l, f, rx);
 }
 

@@ -319,12 +319,6 @@ static inline struct forth_port *forth_port_line(struct forth_port *l)
 /* T = F = F' = 0 on this side (port reset; do it on both, nothing in flight).*/
 void forth_port_credit_reset(struct forth_port *l);
 
-/* Port reset (port_reset.c), on both ends of a line: down, again and again
- * within 16 cycles until both are drained, then up. */
-void forth_port_port_down(struct forth_port *l);
-bool forth_port_port_drained(struct forth_port *l);
-void forth_port_port_up(struct forth_port *l, bool reset);
-
 /* Counters with everything that has happened up to now. */
 struct forth_port_count *forth_port_counts(struct forth_port *l);
 /* Their `backpressure` as a time. */

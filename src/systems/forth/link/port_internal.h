@@ -63,7 +63,6 @@ void credit_resync_blocked(struct forth_port *l, uint32_t lane);
 void credit_resync_moved(struct forth_port *l, uint32_t lane, uint64_t cycle);
 /* A packet is delivered; words of a lane come and go without one; they are
  * forwarded at t. */
-void credit_resync_in(struct forth_port *l, const struct weft_frame *f);
 void credit_resync_held(struct forth_port *l, uint32_t lane, int32_t words);
 void credit_resync_out(struct forth_port *l, uint32_t lane, uint32_t words,
 		       weft_time_t t);
@@ -93,6 +92,11 @@ static inline void forth_port_catch_up(struct forth_port *l, uint64_t limit)
 		return;
 	forth_port_catch_up_all(l, limit);
 }
+/* The peer wants to know of each credit when it is on the line. */
+static inline bool forth_port_heard(const struct forth_port *l)
+{
+	return l->needs_frames || mask_any(&l->peer->wait);
+}
 /* First cycle at which the line may carry a credit for a listener,
  * or WEFT_NEVER. */
 uint64_t forth_port_next_credit(const struct forth_port *l);
@@ -111,7 +115,6 @@ static inline uint64_t forth_port_past(const struct forth_port *l)
 
 /* credit_use.c */
 int forth_port_credit_init(struct forth_port *l, struct weft_err *err);
-void forth_port_credit_fini(struct forth_port *l);
 /* Takes what lies in the inbox and counts at `cycle`. */
 void forth_port_in_apply(struct forth_port *l, uint64_t cycle);
 /* Would this credit let a packet of `charge` go on its lane? */
@@ -142,27 +145,21 @@ uint64_t forth_port_wait(struct forth_port *l);
 /* transmit.c */
 /* Sets the timer to the next thing to do. */
 void forth_port_arm(struct forth_port *l);
-/* One frame of a credit-only transmission on the line at cycle `at`. */
-void forth_port_send_credits(struct forth_port *l, uint64_t at,
-			     const uint16_t *credit, uint32_t n,
-			     uint32_t words);
+/* The frame on the line at cycle `at`. */
+void forth_port_line_put(struct forth_port *l, struct weft_frame *f,
+			 uint64_t at);
 
 /* listen.c: l->told, a frame or credits at cycle `at`. */
 void forth_port_tap_setup(struct forth_port *l);
 void forth_port_tell(struct forth_port *l, const struct weft_frame *f,
 		     uint64_t at);
-void forth_port_tell_credits(struct forth_port *l, uint64_t at,
-			     const uint16_t *credit, uint32_t n,
-			     uint32_t words);
 /* A frame of n credits. */
 void forth_port_credits_fill(const struct forth_port *l, struct weft_frame *f,
 			     const uint16_t *credit, uint32_t n,
 			     uint32_t words);
 
-/* loopback.c: what comes back by a loop end; a packet on the line meanwhile. */
+/* loopback.c: what comes back by a loop end. */
 void forth_port_loop_arrive(struct forth_port *loop);
-void forth_port_loop_deaf(struct forth_port *l, struct weft_frame *f,
-			  const struct forth_port_rx *rx);
 
 /* port.c */
 /* Clock, lanes and delay towards the peer. */
@@ -183,7 +180,6 @@ void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 /* bundle.c */
 /* Damaged, truncated or bundled frames, or any while out of sync. */
 void forth_port_rx_odd(struct forth_port *l, uint32_t j, struct weft_frame *f);
-void forth_port_rx_fini(struct forth_port *l);
 /* Does a frame of `words` overflow the FIFO of a link that is `ahead` of the
  * slowest?  Such a frame is lost (4.9). */
 static inline bool forth_port_skew_full(const struct forth_port *l,

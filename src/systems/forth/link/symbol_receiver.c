@@ -77,40 +77,35 @@ static bool symbol_receiver_take(struct walk *w, uint8_t *p, uint32_t n)
 	return true;
 }
 
-/* A code that is in no table at this place of link j: does it end sync? */
-static bool bad_code(struct forth_port *l, uint32_t j, uint64_t at)
-{
-	uint64_t *last = l->bad_at[j];
-	uint32_t n;
-
-	l->count.bad_char[j]++;
-	last[l->n_bad[j]++ % FORTH_PORT_BAD_CODES] = at;
-	n = l->n_bad[j];
-	if (n < FORTH_PORT_BAD_CODES ||
-	    at - last[n % FORTH_PORT_BAD_CODES] >= BAD_WINDOW)
-		return false;
-	l->n_bad[j] = 0;
-	l->count.sync_loss[j]++;
-	forth_port_out_of_sync(l);
-	return true;
-}
-
 /* Verdicts of the decoder on each symbol: wrong disparity (R-42: counted, the
- * symbol stays), or in no table. */
+ * symbol stays), or in no table: enough of those end sync. */
 static void line_check(struct walk *w, uint32_t j)
 {
+	struct forth_port *l = w->l;
 	struct line *a = &w->line[j];
+	uint64_t *last = l->bad_at[j];
 
 	for (uint32_t i = 0; i < a->n; i++) {
+		uint64_t at = w->cycle * 4 + i;
+		uint32_t n;
+
 		if (a->sym[i] & WEFT_SYM_DISP) {
-			w->l->count.disparity[j]++;
+			l->count.disparity[j]++;
 			a->sym[i] &= (uint16_t)~WEFT_SYM_DISP;
 		}
-		if (a->sym[i] & WEFT_SYM_BAD &&
-		    bad_code(w->l, j, w->cycle * 4 + i)) {
-			a->n = i;
-			return;
-		}
+		if (!(a->sym[i] & WEFT_SYM_BAD))
+			continue;
+		l->count.bad_char[j]++;
+		last[l->n_bad[j]++ % FORTH_PORT_BAD_CODES] = at;
+		n = l->n_bad[j];
+		if (n < FORTH_PORT_BAD_CODES ||
+		    at - last[n % FORTH_PORT_BAD_CODES] >= BAD_WINDOW)
+			continue;
+		l->n_bad[j] = 0;
+		l->count.sync_loss[j]++;
+		forth_port_out_of_sync(l);
+		a->n = i;
+		return;
 	}
 }
 

@@ -14,7 +14,7 @@ void forth_port_arm(struct forth_port *l)
 		at = l->wake_at;
 	if (l->epoch && credit_resync_due(l) < at)
 		at = credit_resync_due(l);
-	if (l->needs_frames || mask_any(&l->peer->wait)) {
+	if (forth_port_heard(l)) {
 		t = forth_port_next_credit(l);
 		at = t < at ? t : at;
 	}
@@ -47,27 +47,12 @@ static struct weft_frame *frame_of(struct forth_port *l,
 	return f;
 }
 
-static void line_frames(struct forth_port *l, struct weft_frame *f,
-			weft_time_t start)
-{
-	struct forth_shape s = forth_shape_get(f);
-	uint32_t j;
-
-	f->flags |= FORTH_F_LINE;
-	s.seq = l->seq++;
-	for (j = 0; j < l->cfg.links; j++) {
-		bool more = j + 1 < l->cfg.links;
-		struct weft_frame *share = more ? weft_frame_dup(f) : f;
-
-		s.line = (uint8_t)j;
-		forth_shape_set(share, s);
-		weft_port_send(&l->port[j], share, start);
-	}
-}
-
-static void line_put(struct forth_port *l, struct weft_frame *f, uint64_t at)
+void forth_port_line_put(struct forth_port *l, struct weft_frame *f,
+			 uint64_t at)
 {
 	weft_time_t start = weft_clock_edge(&l->clk, at);
+	struct forth_shape s = forth_shape_get(f);
+	struct weft_frame *share;
 	uint32_t j;
 
 	f->word_fs = l->word_fs;
@@ -78,7 +63,14 @@ static void line_put(struct forth_port *l, struct weft_frame *f, uint64_t at)
 		forth_port_append(&l->loop_q, f);
 		weft_post(l->comp, l->comp->n_ports + l->port->index, f->time);
 	} else if (l->needs_frames && l->cfg.links > 1) {
-		line_frames(l, f, start);
+		f->flags |= FORTH_F_LINE;
+		s.seq = l->seq++;
+		for (j = 0; j < l->cfg.links; j++) {
+			share = j + 1 < l->cfg.links ? weft_frame_dup(f) : f;
+			s.line = (uint8_t)j;
+			forth_shape_set(share, s);
+			weft_port_send(&l->port[j], share, start);
+		}
 	} else {
 		forth_port_volume(l, 1, 1, f->words);
 		weft_port_send(l->port, f, start + (l->delay - l->port->delay));
@@ -87,15 +79,6 @@ static void line_put(struct forth_port *l, struct weft_frame *f, uint64_t at)
 			l->port[j].out_run = l->port->out_run;
 		}
 	}
-}
-
-void forth_port_send_credits(struct forth_port *l, uint64_t at,
-			     const uint16_t *credit, uint32_t n, uint32_t words)
-{
-	struct weft_frame *f = weft_frame_new(l->comp->sim);
-
-	forth_port_credits_fill(l, f, credit, n, words);
-	line_put(l, f, at);
 }
 
 static uint64_t send_packet(struct forth_port *l,
@@ -133,7 +116,7 @@ static uint64_t send_packet(struct forth_port *l,
 	l->count.out_cycles += f->words;
 	l->line_free = at + f->words;
 	l->last_start = at;
-	line_put(l, f, at);
+	forth_port_line_put(l, f, at);
 	return l->line_free;
 }
 
@@ -276,7 +259,7 @@ void forth_port_event(struct forth_port *l)
 	forth_port_catch_up(l, now);
 	if (l->kick <= now && l->line_free <= now && !l->lost_sync && !l->muted)
 		try_packet(l, now);
-	if (l->needs_frames || mask_any(&l->peer->wait))
+	if (forth_port_heard(l))
 		forth_port_catch_up(l, now + 1);
 	forth_port_arm(l);
 }

@@ -63,24 +63,6 @@ static uint32_t enc_qwords(struct enc *e, const uint8_t *p, uint32_t len)
 	return i;
 }
 
-static void enc_payload(struct enc *e, const struct weft_frame *f,
-			uint32_t wire_len)
-{
-	const uint8_t *p = weft_slice_data(f->payload);
-	uint32_t i = 0;
-
-	if (!p)
-		i = enc_qwords(e, NULL, wire_len);
-	else if (wire_len >= f->payload.len)
-		i = enc_qwords(e, p, f->payload.len);
-	for (; i < wire_len; i++) {
-		uint32_t at = (i & ~7u) + 7 - (i & 7); /* qword, MSB first */
-
-		enc_byte(e, p && at < f->payload.len ? p[at] : 0,
-			 WEFT_PART_BODY);
-	}
-}
-
 uint16_t forth_crc16(uint64_t header)
 {
 	return crc16_qword(0xFFFF, header);
@@ -110,49 +92,30 @@ uint32_t forth_crc32(const struct weft_frame *f)
 	return wire_len > len ? crc32_zeros(crc, wire_len - len) : crc;
 }
 
-/* Delimiter with its slot, then what did not fit. */
-static void enc_credits_word(struct enc *e, const struct weft_frame *f,
-			     uint32_t n)
+static void enc_credits(struct enc *e, const struct weft_frame *f,
+			const struct forth_shape *s)
 {
+	uint32_t n = s->credits, i = e->links;
 	uint16_t slot = e->line < n ? forth_frame_credit(f, e->line) : 0;
-	uint32_t i;
+	enum weft_part part = slot ? WEFT_PART_CREDIT : WEFT_PART_FILL;
 
-	enc_raw(e, slot >> 8, slot ? WEFT_PART_CREDIT : WEFT_PART_FILL);
-	enc_raw(e, slot & 255, slot ? WEFT_PART_CREDIT : WEFT_PART_FILL);
-	for (i = e->links; i < n; i++)
-		enc_be(e, forth_frame_credit(f, i), 2, WEFT_PART_CREDIT);
-	enc_pad(e);
-}
-
-/* An even number in front of a packet: the last one is repeated. */
-static void enc_credits_packed(struct enc *e, const struct weft_frame *f,
-			       uint32_t n)
-{
-	bool packet = f->flags & FORTH_F_PACKET;
-	uint32_t i, even = packet ? (n + 1) & ~1u : n;
-
-	for (i = 0; i < even; i++)
-		enc_be(e, forth_frame_credit(f, i < n ? i : n - 1), 2,
-		       WEFT_PART_CREDIT);
-	while (!packet && e->n % 4)
-		enc_raw(e, FORTH_COMMA, WEFT_PART_CONTROL);
-}
-
-static void enc_body(struct enc *e, const struct weft_frame *f,
-		     const struct forth_shape *s)
-{
-	bool packed = s->layout == FORTH_PACKED;
-	bool trunc = f->flags & FORTH_F_TRUNC;
-
-	enc_payload(e, f, trunc ? f->payload.len : s->wire_len);
-	if (!packed)
+	/* the delimiter's slot, then what did not fit */
+	if (s->layout == FORTH_WORD) {
+		enc_raw(e, slot >> 8, part);
+		enc_raw(e, slot & 255, part);
+		for (; i < n; i++)
+			enc_be(e, forth_frame_credit(f, i), 2,
+			       WEFT_PART_CREDIT);
 		enc_pad(e);
-	if (trunc)
 		return;
-	enc_be(e, forth_crc32(f) ^ forth_crc32_xor(f->flags & FORTH_F_CPL), 4,
-	       WEFT_PART_BODY);
-	if (!packed)
-		enc_pad(e);
+	}
+	for (i = 0; i < n; i++)
+		enc_be(e, forth_frame_credit(f, i), 2, WEFT_PART_CREDIT);
+	/* packed: in front of a packet in pairs, the last one repeated */
+	if (f->flags & FORTH_F_PACKET && n % 2)
+		enc_be(e, forth_frame_credit(f, n - 1), 2, WEFT_PART_CREDIT);
+	while (!(f->flags & FORTH_F_PACKET) && e->n % 4)
+		enc_raw(e, FORTH_COMMA, WEFT_PART_CONTROL);
 }
 
 /* All in front of the body. */
@@ -170,10 +133,7 @@ static struct enc enc_front(const struct weft_frame *f, uint16_t *sym,
 
 	enc_raw(&e, FORTH_COMMA, WEFT_PART_CONTROL);
 	enc_raw(&e, FORTH_SOP, WEFT_PART_CONTROL);
-	if (packed)
-		enc_credits_packed(&e, f, s->credits);
-	else
-		enc_credits_word(&e, f, s->credits);
+	enc_credits(&e, f, s);
 	if (!(f->flags & FORTH_F_PACKET))
 		return e;
 	enc_be(&e, header, 8, WEFT_PART_HEADER);
@@ -190,9 +150,31 @@ uint32_t forth_encode_parts(const struct weft_frame *f, uint16_t *sym,
 {
 	struct forth_shape s = forth_shape_get(f);
 	struct enc e = enc_front(f, sym, max, &s);
+	bool packed = s.layout == FORTH_PACKED;
+	bool trunc = f->flags & FORTH_F_TRUNC;
+	const uint8_t *p = weft_slice_data(f->payload);
+	uint32_t i = 0, len = trunc ? f->payload.len : s.wire_len;
 
-	if (f->flags & FORTH_F_PACKET)
-		enc_body(&e, f, &s);
+	if (!(f->flags & FORTH_F_PACKET))
+		return e.n;
+	if (!p)
+		i = enc_qwords(&e, NULL, len);
+	else if (len >= f->payload.len)
+		i = enc_qwords(&e, p, f->payload.len);
+	for (; i < len; i++) {
+		uint32_t at = (i & ~7u) + 7 - (i & 7); /* qword, MSB first */
+
+		enc_byte(&e, p && at < f->payload.len ? p[at] : 0,
+			 WEFT_PART_BODY);
+	}
+	if (!packed)
+		enc_pad(&e);
+	if (trunc)
+		return e.n;
+	enc_be(&e, forth_crc32(f) ^ forth_crc32_xor(f->flags & FORTH_F_CPL), 4,
+	       WEFT_PART_BODY);
+	if (!packed)
+		enc_pad(&e);
 	return e.n;
 }
 
@@ -223,7 +205,7 @@ static uint32_t forth_front(const struct weft_frame *f, uint16_t *sym,
 		return *all = forth_encode(f, sym, max);
 	e = enc_front(f, sym, max, &s);
 	parts_drop(sym, e.n, max);
-	/* and the symbols of this link that enc_body would put */
+	/* and the symbols of this link that the body has */
 	beat = s.layout == FORTH_PACKED ? 1 : 4 * e.links;
 	first = e.links - 1 - e.line;
 	end = e.pos + (trunc ? f->payload.len : s.wire_len);

@@ -43,7 +43,7 @@ void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
 		n->bench_seq = calloc(FORTH_FLOWS, sizeof(*n->bench_seq));
 	q[0] = forth_stamp_pair(p->ts1, ts2);
 	q[1] = 0;
-	q[2] = forth_stamp_pair(n->node, n->bench_seq[flow]++);
+	q[2] = forth_stamp_pair(n->p.node, n->bench_seq[flow]++);
 	if (data)
 		memcpy(data, q, bytes);
 }

@@ -79,19 +79,6 @@ bool forth_dma_failed(struct forth_nic *n, const struct weft_bus_txn *t)
 	return true;
 }
 
-/* The target takes such a completion and throws its data away. */
-void forth_stray_check(struct forth_nic *n)
-{
-	if (!n->stray)
-		return;
-	if (forth_pc(n) < n->stray) {
-		forth_engine_wake(n, n->stray);
-		return;
-	}
-	n->stray = 0;
-	status_set(n, R_PCIX_STATUS, FORTH_PCIX_STATUS_UNEXPECTED);
-}
-
 /* ---- accesses of the host ---- */
 
 bool forth_target_error(struct forth_nic *n, const struct weft_bus_note *note)

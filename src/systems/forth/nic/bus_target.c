@@ -75,22 +75,6 @@ static uint32_t bus_target_piece(uint64_t off, uint32_t left)
 	return size;
 }
 
-/* Queue memory is written most: straight into its cells. */
-static void queue_store(struct forth_nic *n, uint64_t off, const uint8_t *p,
-			uint32_t bytes)
-{
-	uint32_t first = (uint32_t)(off - FORTH_QUEUE_MEM) / 4;
-
-	for (uint32_t i = 0; i < bytes / 4; i++) {
-		uint32_t val;
-
-		memcpy(&val, p + 4 * i, 4);
-		n->qmem[first + i] = val;
-		if ((first + i) % 4 == 3 && val & FORTH_DESC_START_HI)
-			forth_queue_trigger(n, (first + i) / 4);
-	}
-}
-
 static bool bus_target_decodes(struct forth_nic *n,
 			       const struct weft_bus_note *note)
 {
@@ -113,10 +97,18 @@ void forth_bus_store(struct forth_nic *n, const struct weft_bus_note *note)
 		forth_ram_write(n, note->off, note->data, note->bytes);
 		return;
 	}
-	if (queues) {
-		queue_store(n, note->off, note->data, note->bytes);
-		return;
+	/* queue memory is written most: straight into its cells */
+	for (uint32_t i = 0; queues && i < note->bytes / 4; i++) {
+		uint32_t at = (uint32_t)(note->off - FORTH_QUEUE_MEM) / 4 + i;
+		uint32_t val;
+
+		memcpy(&val, note->data + 4 * i, 4);
+		n->qmem[at] = val;
+		if (at % 4 == 3 && val & FORTH_DESC_START_HI)
+			forth_queue_trigger(n, at / 4);
 	}
+	if (queues)
+		return;
 	for (uint32_t i = 0, size; i < note->bytes; i += size) {
 		uint32_t off = (uint32_t)note->off + i;
 		uint64_t val = 0;

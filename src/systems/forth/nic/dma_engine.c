@@ -41,24 +41,28 @@ static bool time_is_up(struct forth_nic *n, uint64_t until)
 static enum forth_state st_no_pnd_op(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
-	bool in = forth_write_ready(n);
-	int q = -1;
+	bool in = forth_write_ready(n), out = false;
+	uint32_t q = 0;
 
 	forth_voq_unmask(n);
-	if (n->enabled && !rq->orphan)
-		q = forth_queue_pick(n);
-	if (in && (q < 0 || n->last_out)) {
+	/* round robin over the released, unblocked queues (3.7) */
+	for (uint32_t i = 0;
+	     n->enabled && !rq->orphan && !out && i < n->p.queues; i++) {
+		q = (n->rr_queue + i) & (n->p.queues - 1);
+		out = n->queue[q].pending && !n->queue[q].masked;
+	}
+	if (in && (!out || n->last_out)) {
 		n->last_out = false;
 		forth_write_start(n);
 		return FORTH_RX_WR;
 	}
-	if (q < 0)
+	if (!out)
 		return FORTH_NO_PND_OP;
 	n->last_out = true;
-	n->rr_queue = (uint32_t)q + 1;
-	rq->queue = (uint32_t)q;
+	n->rr_queue = q + 1;
+	rq->queue = q;
 	rq->since = forth_pc(n);
-	rq->until = rq->since + n->t_desc;
+	rq->until = rq->since + n->p.t_desc;
 	if (weft_heard(n->comp))
 		forth_trace_picked(n);
 	return FORTH_RD_D0;
@@ -83,9 +87,9 @@ static enum forth_state st_rd_d1(struct forth_nic *n)
 static enum forth_state rq_finish(struct forth_nic *n, uint64_t done)
 {
 	n->rq.done = done;
-	n->rq.until = done + n->t_upd;
+	n->rq.until = done + n->p.t_upd;
 	n->rq.notified = false;
-	if (n->lnotify_at == LNOTIFY_READ && n->rq.q1 & FORTH_DESC_LNOTIFY)
+	if (n->p.lnotify_at == LNOTIFY_READ && n->rq.q1 & FORTH_DESC_LNOTIFY)
 		return FORTH_NOTIFY;
 	return FORTH_UPDT_CNT;
 }
@@ -123,7 +127,7 @@ static enum forth_state rq_begin(struct forth_nic *n)
 	rq->phase = PHASE_NONE;
 	rq->data_from = UINT64_MAX;
 	rq->data = weft_slice_new(n->comp->sim, rq->qwords * 8);
-	if (n->lnotify_at == LNOTIFY_DEPARTED)
+	if (n->p.lnotify_at == LNOTIFY_DEPARTED)
 		rq->seq = forth_track_add(n, rq->queue,
 					  rq->q1 & FORTH_DESC_LNOTIFY);
 	if (!(forth_bench_mode(n) & FORTH_BENCH_ZERO)) {
@@ -133,7 +137,7 @@ static enum forth_state rq_begin(struct forth_nic *n)
 	p = weft_slice_data(rq->data);
 	if (p)
 		memset(p, 0, rq->qwords * 8);
-	forth_voq_generate(n, forth_pc(n));
+	forth_voq_feed(n, 0, rq->qwords, forth_pc(n), !n->p.voqs);
 	rq->until = forth_pc(n) + rq->qwords;
 	return FORTH_BM_GEN;
 }
@@ -146,7 +150,7 @@ static enum forth_state st_check(struct forth_nic *n)
 	rq->qwords = forth_desc_qwords(rq->q1);
 	if (!n->enabled || !n->queue[rq->queue].pending)
 		return FORTH_NO_PND_OP;
-	if (!rq->qwords || rq->qwords > FORTH_SIZE_MAX || flow >= n->flows) {
+	if (!rq->qwords || rq->qwords > FORTH_SIZE_MAX || flow >= n->p.flows) {
 		/* no transfer, but the head advances and the notification
 		 * comes (R-39) */
 		rq->error = true;
@@ -155,7 +159,7 @@ static enum forth_state st_check(struct forth_nic *n)
 		forth_log(n, LOG_ENGINE, LOG_ERROR, rq->queue);
 		return rq_finish(n, forth_pc(n));
 	}
-	rq->voq = n->voqs ? flow : 0;
+	rq->voq = n->p.voqs ? flow : 0;
 	if (!forth_voq_reserve(n, rq->voq, rq->qwords)) {
 		n->queue[rq->queue].masked = true;
 		n->queue[rq->queue].voq = rq->voq;
@@ -174,9 +178,10 @@ static void rq_wake_done(struct forth_nic *n)
 {
 	const struct forth_rq *rq = &n->rq;
 	bool notify =
-		n->lnotify_at == LNOTIFY_READ && rq->q1 & FORTH_DESC_LNOTIFY;
+		n->p.lnotify_at == LNOTIFY_READ && rq->q1 & FORTH_DESC_LNOTIFY;
 
-	forth_engine_wake(n, rq->ends + (notify || rq->orphan ? 0 : n->t_upd));
+	forth_engine_wake(n,
+			  rq->ends + (notify || rq->orphan ? 0 : n->p.t_upd));
 }
 
 static bool rq_over(struct forth_nic *n)
@@ -208,7 +213,7 @@ static void wake_for_gap(struct forth_nic *n)
 {
 	uint64_t at = forth_write_at(n);
 
-	if (at != UINT64_MAX && n->rw_overlap)
+	if (at != UINT64_MAX && n->p.rw_overlap)
 		forth_engine_offer(n, at);
 }
 
@@ -217,9 +222,9 @@ static enum forth_state st_split_wait(struct forth_nic *n)
 {
 	uint64_t now = forth_pc(n);
 
-	if (n->rw_overlap && now < n->rq.split_from) {
+	if (n->p.rw_overlap && now < n->rq.split_from) {
 		wake_for_gap(n);
-	} else if (n->rw_overlap && now < n->rq.data_from &&
+	} else if (n->p.rw_overlap && now < n->rq.data_from &&
 		   forth_write_ready(n)) {
 		n->last_out = false;
 		weft_count(n->comp, C_GAP_WRITES, 1);
@@ -258,18 +263,19 @@ static enum forth_state st_notify(struct forth_nic *n)
 		n->wr.for_rq = true;
 		return FORTH_NOTIFY;
 	}
-	rq->until = forth_pc(n) + n->t_upd;
+	rq->until = forth_pc(n) + n->p.t_upd;
 	return FORTH_UPDT_CNT;
 }
 
 static enum forth_state st_updt_cnt(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
+	struct forth_queue *q = &n->queue[rq->queue];
 
 	if (!time_is_up(n, rq->until))
 		return FORTH_UPDT_CNT;
-	if (n->lnotify_at == LNOTIFY_READ) {
-		n->queue[rq->queue].departed++;
+	if (n->p.lnotify_at == LNOTIFY_READ) {
+		q->departed++;
 	} else if (rq->error) {
 		if (!rq->active)
 			rq->seq = forth_track_add(n, rq->queue,
@@ -290,7 +296,10 @@ static enum forth_state st_updt_cnt(struct forth_nic *n)
 		weft_count(n->comp, C_QWORDS_OUT, rq->qwords);
 	}
 	forth_log(n, LOG_ENGINE, LOG_STOP, rq->queue);
-	forth_queue_advance(n, rq->queue);
+	if (q->pending) { /* else pointers were reset under way */
+		q->head = (q->head + 1) & (n->depth - 1);
+		q->pending--;
+	}
 	return FORTH_NO_PND_OP;
 }
 
@@ -317,7 +326,14 @@ void forth_engine_run(struct forth_nic *n)
 		n->rq.orphan = false;
 		weft_slice_drop(&n->rq.txn.data);
 	}
-	forth_stray_check(n);
+	/* the target takes an unexpected completion and throws its data away */
+	if (n->stray && forth_pc(n) < n->stray) {
+		forth_engine_wake(n, n->stray);
+	} else if (n->stray) {
+		n->stray = 0;
+		*weft_reg_cell(n->comp, R_PCIX_STATUS, 0) |=
+			FORTH_PCIX_STATUS_UNEXPECTED;
+	}
 	forth_reseq_run(n);
 	do {
 		enum forth_state next;
@@ -368,19 +384,8 @@ void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 		rq->spoilt |= note->wrong && forth_minds_parity(n);
 		if (rq->spoilt) /* nothing false goes out */
 			return;
-		forth_voq_feed(n, first, first + note->bytes / 8, pc);
+		forth_voq_feed(n, first, first + note->bytes / 8, pc, true);
 	}
-}
-
-/* The state as an observer sees it now. */
-enum forth_state forth_engine_state(struct forth_nic *n)
-{
-	uint64_t in;
-
-	if (n->rq.state != FORTH_RD_D0 || !n->started)
-		return n->rq.state;
-	in = forth_pc(n) - n->rq.since;
-	return in == 0 ? FORTH_RD_D0 : in == 1 ? FORTH_RD_D1 : FORTH_CHECK;
 }
 
 /* Control bit 4: FIFOs empty, FSMs idle; credits of what is thrown away go
@@ -404,7 +409,7 @@ void forth_engine_reset(struct forth_nic *n)
 	n->insert_free = 0;
 	forth_write_reset(n);
 	forth_voq_reset(n);
-	for (uint32_t i = 0; i < n->queues; i++) {
+	for (uint32_t i = 0; i < n->p.queues; i++) {
 		n->queue[i].masked = false;
 		ring_clear(&n->queue[i].track);
 	}

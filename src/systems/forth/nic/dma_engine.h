@@ -84,15 +84,12 @@ void forth_engine_run(struct forth_nic *n);
 void forth_engine_enable(struct forth_nic *n); /* looks at the registers */
 void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note);
 void forth_engine_reset(struct forth_nic *n);
-enum forth_state forth_engine_state(struct forth_nic *n);
 
 /* bus_errors.c */
 /* The device responds to data of wrong parity (command bit 6). */
 bool forth_minds_parity(struct forth_nic *n);
 /* Is a finished transaction to be abandoned?  Sets the bits that say why. */
 bool forth_dma_failed(struct forth_nic *n, const struct weft_bus_txn *t);
-/* A split completion without a request ends at edge n->stray. */
-void forth_stray_check(struct forth_nic *n);
 /* An access of the host that came in wrong; true: it is not carried out. */
 bool forth_target_error(struct forth_nic *n, const struct weft_bus_note *note);
 

@@ -93,11 +93,16 @@ static void wr_packet(struct forth_nic *n)
 	w->job = JOB_PACKET;
 	w->state = FORTH_RX_WR;
 	w->for_rq = w->aborted = w->irq = false;
-	w->credited = 0;
+	w->drained = 0;
 	w->burst_end = now;
 	forth_log(n, LOG_WRITE, LOG_START, w->rx.link);
 	forth_mark(n, w->rx.trace, "waits for the engine", now);
-	forth_netif_header_out(n);
+	/* the header has left the FIFO: 2 / width link words (5.2) */
+	n->fifo[w->rx.link].used--;
+	w->credited = 2 / n->width;
+	if (w->credited)
+		forth_port_fwd(forth_rx_end(n, &w->rx), 0, w->credited,
+			       weft_now(n->comp));
 	forth_perf_req(n, DIR_N2H, now);
 	if (w->rx.qwords && !forth_is_announce(n, w->rx.hdr)) {
 		wr_submit(n, forth_hdr_addr(w->rx.hdr), w->rx.qwords * 8,
@@ -121,7 +126,7 @@ static void wr_wake_done(struct forth_nic *n)
 		    (w->state == FORTH_RX_WR &&
 		     w->rx.hdr & FORTH_HDR_REMOTE_NOTIFY);
 
-	forth_engine_wake(n, w->ends + (next ? 0 : n->t_upd));
+	forth_engine_wake(n, w->ends + (next ? 0 : n->p.t_upd));
 }
 
 static bool wr_over(struct forth_nic *n)
@@ -138,7 +143,7 @@ static bool wr_over(struct forth_nic *n)
 
 static enum forth_state wr_update(struct forth_nic *n)
 {
-	n->wr.until = forth_pc_of(n, n->wr.txn.t_done) + n->t_upd;
+	n->wr.until = forth_pc_of(n, n->wr.txn.t_done) + n->p.t_upd;
 	return FORTH_UPDT_CNT;
 }
 
@@ -190,33 +195,10 @@ void forth_write_start(struct forth_nic *n)
 		   weft_now(n->comp));
 }
 
-/* Single path: a packet that is in memory may notify at once. */
-static void dma_write_arrived(struct forth_nic *n)
-{
-	const struct forth_rx *rx = &n->wr.rx;
-
-	if (n->reseq) {
-		forth_reseq_written(n, rx, n->wr.aborted);
-	} else if (n->multi) {
-		if (!n->wr.aborted)
-			forth_group_written(n, rx);
-	} else if (!n->wr.aborted &&
-		   !(rx->bad && n->suppress_bad_body_notify) &&
-		   rx->hdr & (FORTH_HDR_REMOTE_NOTIFY | FORTH_HDR_REMOTE_IRQ)) {
-		*ring_push(&n->deliver) = (struct forth_deliver){
-			.hdr = rx->hdr,
-			.at = forth_pc(n),
-			.bad = rx->bad,
-			.trace = rx->trace,
-		};
-		return;
-	}
-	weft_msg_end(n->comp, rx->trace, true);
-}
-
 static enum forth_state wr_rx_wr(struct forth_nic *n)
 {
 	struct forth_wr *w = &n->wr;
+	const struct forth_rx *rx = &w->rx;
 
 	if (!wr_over(n))
 		return FORTH_RX_WR;
@@ -228,7 +210,23 @@ static enum forth_state wr_rx_wr(struct forth_nic *n)
 		forth_netif_rest_out(n, forth_pc(n));
 		w->aborted = true;
 	}
-	dma_write_arrived(n);
+	if (n->reseq) {
+		forth_reseq_written(n, rx, w->aborted);
+	} else if (n->multi) {
+		if (!w->aborted)
+			forth_group_written(n, rx);
+	} else if (!w->aborted && !(rx->bad && n->p.suppress_bad_body_notify) &&
+		   rx->hdr & (FORTH_HDR_REMOTE_NOTIFY | FORTH_HDR_REMOTE_IRQ)) {
+		/* single path: what is in memory may notify at once */
+		*ring_push(&n->deliver) = (struct forth_deliver){
+			.hdr = rx->hdr,
+			.at = forth_pc(n),
+			.bad = rx->bad,
+			.trace = rx->trace,
+		};
+		return wr_deliver(n);
+	}
+	weft_msg_end(n->comp, rx->trace, true);
 	return wr_deliver(n);
 }
 

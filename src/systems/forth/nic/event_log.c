@@ -23,8 +23,10 @@ static uint64_t *event_log_record(struct forth_evlog *l, uint32_t i)
 }
 
 /* Behind what happened at or before pc. */
-static void log_insert(struct forth_evlog *l, uint64_t pc, uint64_t what)
+void forth_log_at(struct forth_nic *n, uint64_t pc, enum forth_log_unit unit,
+		  enum forth_log_event event, uint32_t arg)
 {
+	struct forth_evlog *l = n->log;
 	uint32_t oldest =
 		l->written < LOG_RECORDS ? 0 : l->written - LOG_RECORDS;
 	uint32_t i = l->written++;
@@ -33,13 +35,7 @@ static void log_insert(struct forth_evlog *l, uint64_t pc, uint64_t what)
 		memcpy(event_log_record(l, i), event_log_record(l, i - 1),
 		       sizeof(l->rec[0]));
 	event_log_record(l, i)[0] = pc;
-	event_log_record(l, i)[1] = what;
-}
-
-void forth_log_add(struct forth_nic *n, enum forth_log_unit unit,
-		   enum forth_log_event event, uint32_t arg)
-{
-	log_insert(n->log, forth_pc(n), forth_log_pack(unit, event, arg));
+	event_log_record(l, i)[1] = forth_log_pack(unit, event, arg);
 }
 
 void forth_log_credit(void *own, struct forth_port *l, uint64_t cc,
@@ -48,9 +44,9 @@ void forth_log_credit(void *own, struct forth_port *l, uint64_t cc,
 	struct forth_nic *n = own;
 	uint32_t link = forth_link_of(n, l);
 
-	log_insert(n->log, forth_pc_of_cc(n, cc),
-		   forth_log_pack((enum forth_log_unit)(LOG_LINK0 + link),
-				  in ? LOG_CREDIT_IN : LOG_CREDIT_OUT, credit));
+	forth_log_at(n, forth_pc_of_cc(n, cc),
+		     (enum forth_log_unit)(LOG_LINK0 + link),
+		     in ? LOG_CREDIT_IN : LOG_CREDIT_OUT, credit);
 }
 
 static void watch_links(struct forth_nic *n, bool on)

@@ -22,17 +22,17 @@ int forth_ext_init(struct forth_nic *n, struct weft_err *err)
 {
 	struct forth_ext *e = &n->ext;
 
-	if (!n->voq_ext_bytes)
+	if (!n->p.voq_ext_bytes)
 		return 0;
-	if (n->voq_block_bytes % 8 ||
-	    n->voq_lo + n->voq_block_bytes > n->voq_bytes ||
-	    n->voq_hi > n->voq_bytes)
+	if (n->p.voq_block_bytes % 8 ||
+	    n->p.voq_lo + n->p.voq_block_bytes > n->p.voq_bytes ||
+	    n->p.voq_hi > n->p.voq_bytes)
 		return weft_fail(
 			err, EINVAL,
 			"%s: voq_block_bytes is no multiple of 8, or voq_lo + voq_block_bytes or voq_hi is above voq_bytes",
 			n->comp->name);
-	e->block_words = (uint32_t)(n->voq_block_bytes / 8);
-	e->total = (uint32_t)(n->voq_ext_bytes / n->voq_block_bytes);
+	e->block_words = (uint32_t)(n->p.voq_block_bytes / 8);
+	e->total = (uint32_t)(n->p.voq_ext_bytes / n->p.voq_block_bytes);
 	e->free = calloc(e->total ? e->total : 1, sizeof(*e->free));
 	if (!e->free)
 		return weft_fail(err, ENOMEM, "%s: no memory for blocks",
@@ -45,8 +45,8 @@ int forth_ext_init(struct forth_nic *n, struct weft_err *err)
 
 static uint64_t block_base(const struct forth_nic *n, uint32_t id)
 {
-	return FORTH_BAR0_BYTES - n->ext.total * n->voq_block_bytes +
-	       id * n->voq_block_bytes;
+	return FORTH_BAR0_BYTES - n->ext.total * n->p.voq_block_bytes +
+	       id * n->p.voq_block_bytes;
 }
 
 /* ---- room ---- */
@@ -60,20 +60,7 @@ bool forth_ext_wanted(const struct forth_nic *n, uint32_t v, uint32_t qwords)
 	if (!ring_empty(&n->voq[v].blocks))
 		return true;
 	level = forth_voq_level(n, v);
-	return level >= n->voq_hi / 8 || level + qwords + 2 > n->voq[v].cap;
-}
-
-/* Payload of the next packet that fits into `room` words of a block, 0 = a new
- * block is needed. */
-static uint32_t external_queue_fit(uint32_t size, uint32_t left, uint32_t room,
-				   bool first)
-{
-	if (room < first + 1u + (left == 1))
-		return 0;
-	size = size < room - first ? size : room - first;
-	if (size == left && first + size + 1 > room)
-		size--;
-	return size;
+	return level >= n->p.voq_hi / 8 || level + qwords + 2 > n->voq[v].cap;
 }
 
 bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
@@ -88,20 +75,23 @@ bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 	p->room = ring_empty(&q->blocks) ? 0 : q->room;
 	p->seg = p->room && q->seg >= want ? q->seg : 0;
 	while (end < qwords) {
-		uint32_t size = qwords - end;
+		uint32_t left = qwords - end, size = left, first = !end;
 
 		p->seg = p->seg ? p->seg : n->seg_qwords;
 		size = size < p->seg ? size : p->seg;
 		size = size < n->pkt_qwords ? size : n->pkt_qwords;
-		size = external_queue_fit(size, qwords - end, p->room, !end);
-		if (!size) {
+		/* a block takes the header word, the CRC word and payload */
+		if (p->room < first + 1u + (left == 1)) {
 			if (++p->blocks > n->ext.n_free)
 				return false;
 			p->room = n->ext.block_words;
 			p->seg = 0;
 			continue;
 		}
-		p->room -= size + !end + (end + size == qwords);
+		size = size < p->room - first ? size : p->room - first;
+		if (size == left && first + size + 1 > p->room)
+			size--;
+		p->room -= size + first + (size == left);
 		p->seg -= size;
 		end += size;
 		p->end[p->n] = (uint16_t)end;
@@ -222,7 +212,7 @@ static void fetch_end(struct forth_nic *n)
 			forth_ram_read(n,
 				       block_base(n, b.id) + 8ull * p->ext_off,
 				       data, bytes);
-		p->ready = e->end + n->t_sync_vl + n->t_linkstart;
+		p->ready = e->end + n->p.t_sync_vl + n->p.t_linkstart;
 	}
 	ring_pop(&q->blocks);
 	block_free(n, b.id);
@@ -238,7 +228,7 @@ static uint64_t servable_at(const struct forth_nic *n, uint32_t v)
 {
 	const struct forth_voq *q = &n->voq[v];
 	const struct forth_block *b = ring_front(&q->blocks);
-	uint32_t level, low = (uint32_t)(n->voq_lo / 8);
+	uint32_t level, low = (uint32_t)(n->p.voq_lo / 8);
 	uint64_t at;
 
 	if (ring_empty(&q->blocks) || b->missing)
@@ -248,28 +238,12 @@ static uint64_t servable_at(const struct forth_nic *n, uint32_t v)
 	return at > b->in ? at : b->in;
 }
 
-static void fetch_start(struct forth_nic *n, uint32_t v, uint64_t now)
-{
-	struct forth_ext *e = &n->ext;
-	struct forth_voq *q = &n->voq[v];
-	uint32_t words = ring_front(&q->blocks)->fill;
-
-	e->busy = true;
-	e->voq = v;
-	e->rr = v + 1;
-	e->end = now + n->ext_rd_lat +
-		 (8ull * words + n->ext_rate - 1) / n->ext_rate;
-	q->used += words;
-	if (ring_count(&q->blocks) == 1)
-		q->room = 0; /* closed */
-	weft_timer_arm(n->comp, &e->timer, TAG_EXT,
-		       weft_clock_edge(&n->pci, e->end));
-}
-
 void forth_ext_run(struct forth_nic *n)
 {
 	struct forth_ext *e = &n->ext;
-	uint64_t now = forth_pc(n), soon = UINT64_MAX;
+	uint64_t now = forth_pc(n), soon = UINT64_MAX, at;
+	uint32_t i, v = 0;
+	struct forth_voq *q;
 
 	if (!weft_timer_due(n->comp, &e->timer))
 		return;
@@ -277,16 +251,25 @@ void forth_ext_run(struct forth_nic *n)
 		fetch_end(n);
 	if (e->busy)
 		return;
-	/* starts reading for a VOQ that may be served, or looks again then */
-	for (uint32_t i = 0; i < n->n_voq; i++) {
-		uint32_t v = (e->rr + i) % n->n_voq;
-		uint64_t at = servable_at(n, v);
-
-		if (at <= now) {
-			fetch_start(n, v, now);
-			return;
-		}
+	for (i = 0; i < n->n_voq; i++) {
+		v = (e->rr + i) % n->n_voq;
+		at = servable_at(n, v);
+		if (at <= now)
+			break;
 		soon = at < soon ? at : soon;
+	}
+	if (i < n->n_voq) { /* this VOQ is served */
+		q = &n->voq[v];
+		e->busy = true;
+		e->voq = v;
+		e->rr = v + 1;
+		e->end = now + n->p.ext_rd_lat +
+			 (8ull * ring_front(&q->blocks)->fill + n->p.ext_rate -
+			  1) / n->p.ext_rate;
+		q->used += ring_front(&q->blocks)->fill;
+		if (ring_count(&q->blocks) == 1)
+			q->room = 0; /* closed */
+		soon = e->end;
 	}
 	if (soon != UINT64_MAX)
 		weft_timer_arm(n->comp, &e->timer, TAG_EXT,
@@ -309,20 +292,6 @@ void forth_ext_poke(struct forth_nic *n)
 	now = forth_pc(n);
 	weft_timer_arm(n->comp, &n->ext.timer, TAG_EXT,
 		       weft_clock_edge(&n->pci, soon > now ? soon : now));
-}
-
-int forth_ext_check(const struct forth_nic *n, struct weft_err *err)
-{
-	uint32_t linked = 0;
-
-	for (uint32_t v = 0; v < n->n_voq; v++)
-		linked += ring_count(&n->voq[v].blocks);
-	if (linked + n->ext.n_free == n->ext.total)
-		return 0;
-	return weft_fail(
-		err, EPROTO,
-		"%s: %u blocks of external memory, %u free and %u in VOQs",
-		n->comp->name, n->ext.total, n->ext.n_free, linked);
 }
 
 uint64_t forth_ext_free_read(struct weft_comp *c, uint32_t i)

@@ -48,8 +48,6 @@ void forth_ext_reset(struct forth_nic *n);
 void forth_ext_run(struct forth_nic *n);
 /* Something may have changed for the reader. */
 void forth_ext_poke(struct forth_nic *n);
-/* All blocks are on the free list or in a VOQ's list; a message if not. */
-int forth_ext_check(const struct forth_nic *n, struct weft_err *err);
 /* registers 0x190, 0x194 */
 uint64_t forth_ext_free_read(struct weft_comp *c, uint32_t i);
 uint64_t forth_ext_least_read(struct weft_comp *c, uint32_t i);

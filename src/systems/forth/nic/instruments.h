@@ -19,6 +19,19 @@ struct forth_ramp {
 	uint64_t start, n;
 };
 
+/* Counters and timers that run at the moment (performance_counters.c). */
+struct forth_perf_state {
+	uint64_t active_since[DIR_N];
+	struct forth_ramp moved[DIR_N];
+	weft_time_t frame_at[DIR_N]; /* latest tenure: FRAME#, */
+	uint64_t frame_end[DIR_N];   /* and the end of it so far, pc */
+	bool irq_level;
+	uint64_t irq_since, split_since;
+	bool split_open, cum_armed, cum_running;
+	uint64_t cum_start;
+	uint32_t cum_base;
+};
+
 struct forth_sampler {
 	uint32_t left, taken, index; /* samples to take; read index */
 	bool armed, running;
@@ -60,8 +73,9 @@ void forth_trace_cut(struct forth_nic *n, struct forth_pkt *p, uint64_t read,
 		     uint64_t in);
 
 /* event_log.c */
-void forth_log_add(struct forth_nic *n, enum forth_log_unit unit,
-		   enum forth_log_event event, uint32_t arg);
+/* Only while there is a log. */
+void forth_log_at(struct forth_nic *n, uint64_t pc, enum forth_log_unit unit,
+		  enum forth_log_event event, uint32_t arg);
 /* forth_port_ops.credit */
 void forth_log_credit(void *own, struct forth_port *l, uint64_t cc,
 		      uint16_t credit, bool in);

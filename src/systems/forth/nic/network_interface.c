@@ -12,21 +12,6 @@
 
 #include "systems/forth/nic/nic.h"
 
-/* ---- cut-through (R-24) ---- */
-
-/* Quarters of a packet to wait: 1 - R_net/R_pci, rounded up.
- * R_net/R_pci = (4 L / T_net) / (8 / T_pci). */
-static uint32_t ct_quarters(const struct forth_nic *n)
-{
-	const struct weft_clock *p = &n->pci, *c = &n->link[0].clk;
-	unsigned __int128 net = (unsigned __int128)n->width * p->num * c->den;
-	unsigned __int128 pci = (unsigned __int128)2 * c->num * p->den;
-
-	if (net >= pci)
-		return 0;
-	return (uint32_t)((4 * (pci - net) + pci - 1) / pci);
-}
-
 /* Payload qword i is complete in Net2Host. */
 weft_time_t forth_rx_word_at(const struct forth_nic *n,
 			     const struct forth_rx *rx, uint32_t i)
@@ -52,7 +37,7 @@ uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link)
 /* Room in Net2Host: only wrong credits can fill it. */
 static void rx_overflow(struct forth_nic *n, struct forth_rx *rx)
 {
-	uint32_t room = n->n2h_words - forth_fifo_used(n, rx->link);
+	uint32_t room = n->p.n2h_words - forth_fifo_used(n, rx->link);
 	uint32_t lost;
 
 	if (rx->qwords + 1 <= room)
@@ -70,9 +55,9 @@ static void rx_enqueue(struct forth_nic *n, struct forth_port *l,
 {
 	uint32_t link = forth_link_of(n, l);
 	uint32_t size = forth_hdr_size(f->u[FORTH_U_HEADER]);
-	uint64_t ready = r->cycle + r->shift + n->t_l2d + wait;
+	uint64_t ready = r->cycle + r->shift + n->p.t_l2d + wait;
 	/* wire words in front of the payload */
-	uint32_t before = n->frame == FORTH_WORD && n->width == 1 ? 4 : 3;
+	uint32_t before = n->p.frame == FORTH_WORD && n->width == 1 ? 4 : 3;
 	struct forth_rx rx = {
 		.hdr = f->u[FORTH_U_HEADER],
 		.data = f->payload,
@@ -117,7 +102,7 @@ static void netif_packet(void *own, struct forth_port *l, struct weft_frame *f,
 		forth_log(n, (enum forth_log_unit)(LOG_LINK0 + link), LOG_ERROR,
 			  LOG_BODY_CRC);
 	/* not even the header finds room */
-	if (forth_fifo_used(n, link) >= n->n2h_words) {
+	if (forth_fifo_used(n, link) >= n->p.n2h_words) {
 		forth_perf_add(n, PERF_NET2H_FULL_ERR, size + 1);
 		weft_count(n->comp, C_RX_LOST, size + 1);
 		forth_port_fwd(l, 0, forth_port_charge(l, size),
@@ -152,21 +137,6 @@ void forth_netif_flush(struct forth_nic *n, uint64_t pc)
 /* ---- credits: word by word as the DMA drains Net2Host; a FIFO word is worth
  * 2 / width link words ---- */
 
-static struct forth_port *wr_link(struct forth_nic *n)
-{
-	return forth_rx_end(n, &n->wr.rx);
-}
-
-void forth_netif_header_out(struct forth_nic *n)
-{
-	n->wr.credited = 2 / n->width;
-	n->wr.drained = 0;
-	n->fifo[n->wr.rx.link].used--;
-	if (n->wr.credited)
-		forth_port_fwd(wr_link(n), 0, n->wr.credited,
-			       weft_now(n->comp));
-}
-
 void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 			   uint64_t pc0)
 {
@@ -184,16 +154,17 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 	if (!words)
 		return;
 	if (n->width < 4) {
-		forth_port_fwd_ramp(wr_link(n), 0, words, 2 / n->width, &n->pci,
-				    pc0);
+		forth_port_fwd_ramp(forth_rx_end(n, &n->wr.rx), 0, words,
+				    2 / n->width, &n->pci, pc0);
 		return;
 	}
 	/* four links: a link word is two qwords, so F moves at every second
 	 * edge, first when a whole one is out */
 	half.phase = weft_clock_edge(&n->pci, pc0 + (first % 2 ? 2 : 1));
-	forth_port_fwd(wr_link(n), 0, 1, half.phase);
+	forth_port_fwd(forth_rx_end(n, &n->wr.rx), 0, 1, half.phase);
 	if (words > 1)
-		forth_port_fwd_ramp(wr_link(n), 0, words - 1, 1, &half, 0);
+		forth_port_fwd_ramp(forth_rx_end(n, &n->wr.rx), 0, words - 1, 1,
+				    &half, 0);
 }
 
 /* The rest of the packet's charge, at its last word (5.2); words that were not
@@ -206,7 +177,7 @@ void forth_netif_rest_out(struct forth_nic *n, uint64_t pc)
 	n->wr.drained = n->wr.rx.qwords;
 	n->wr.credited += rest;
 	if (rest)
-		forth_port_fwd(wr_link(n), 0, rest,
+		forth_port_fwd(forth_rx_end(n, &n->wr.rx), 0, rest,
 			       weft_clock_edge(&n->pci, pc));
 }
 
@@ -278,21 +249,6 @@ static uint64_t network_interface_rio(struct forth_nic *n, size_t counters,
 	return sum;
 }
 
-/* Net2HPReady has not been raised yet for packets still on their way. */
-static uint64_t net2h_starts(struct forth_nic *n)
-{
-	uint64_t count = n->net2h_start;
-
-	for (uint32_t k = 0; k < n->n_link; k++)
-		for (uint32_t i = ring_count(&n->fifo[k].q); i > 0; i--) {
-			if (ring_nth(&n->fifo[k].q, i - 1)->ready <=
-			    forth_pc(n))
-				break;
-			count--;
-		}
-	return count;
-}
-
 #define AT(field) offsetof(struct forth_port_count, field)
 
 uint64_t forth_net_count(struct forth_nic *n, enum forth_net id)
@@ -308,6 +264,7 @@ uint64_t forth_net_count(struct forth_nic *n, enum forth_net id)
 		[NET_NET_ALIGN_ERR] = AT(align),
 		[NET_NET_BACKPRESSURE] = AT(backpressure),
 	};
+	uint64_t starts = n->net2h_start;
 	static const size_t per_link[] = { AT(bad_char), AT(sync_loss),
 					   AT(disparity), AT(tx_full) };
 
@@ -315,13 +272,20 @@ uint64_t forth_net_count(struct forth_nic *n, enum forth_net id)
 		return 0;
 	if (id == NET_H2NET_START)
 		return n->h2net_start;
-	if (id == NET_NET2H_START)
-		return net2h_starts(n);
 	if (id >= NET_RIO0_UNKNOWN && id <= NET_RIO1_TX_FULL)
 		return network_interface_rio(
 			n, per_link[(id - NET_RIO0_UNKNOWN) % 4],
 			id <= NET_RIO0_TX_FULL);
-	return forth_link_sum(n, plain[id]);
+	if (id != NET_NET2H_START)
+		return forth_link_sum(n, plain[id]);
+	/* Net2HPReady is not raised yet for packets still on their way */
+	for (uint32_t k = 0; k < n->n_link; k++)
+		for (uint32_t i = ring_count(&n->fifo[k].q);
+		     i > 0 &&
+		     ring_nth(&n->fifo[k].q, i - 1)->ready > forth_pc(n);
+		     i--)
+			starts--;
+	return starts;
 }
 
 /* ---- construction ---- */
@@ -332,19 +296,19 @@ int forth_netif_init(struct forth_nic *n, struct weft_err *err)
 	int ret = 0;
 
 	cfg.links = n->width;
-	cfg.layout = n->frame;
+	cfg.layout = n->p.frame;
 	cfg.rx_lanes = 1;
-	cfg.rx_cap = n->n2h_words * 2 / n->width;
-	cfg.max_payload = (uint32_t)n->max_payload;
-	cfg.min_payload = n->min_payload > 8 ? (uint32_t)n->min_payload : 0;
-	cfg.refresh_cc = n->refresh_cc;
-	cfg.resync_cc = n->resync;
-	cfg.t_crtx = n->t_crtx;
-	cfg.t_crrx = n->t_crrx;
-	cfg.credit_words = n->credit_words;
-	cfg.ppm = (int32_t)n->ppm;
-	cfg.credit_filter = n->credit_filter;
-	cfg.crc32_complement = n->crc32_complement;
+	cfg.rx_cap = n->p.n2h_words * 2 / n->width;
+	cfg.max_payload = (uint32_t)n->p.max_payload;
+	cfg.min_payload = n->p.min_payload > 8 ? (uint32_t)n->p.min_payload : 0;
+	cfg.refresh_cc = n->p.refresh_cc;
+	cfg.resync_cc = n->p.resync;
+	cfg.t_crtx = n->p.t_crtx;
+	cfg.t_crrx = n->p.t_crrx;
+	cfg.credit_words = n->p.credit_words;
+	cfg.ppm = (int32_t)n->p.ppm;
+	cfg.credit_filter = n->p.credit_filter;
+	cfg.crc32_complement = n->p.crc32_complement;
 	cfg.return_discards = true;
 	for (uint32_t k = 0; k < n->n_link && !ret; k++)
 		ret = forth_port_init(&n->link[k], n->comp,
@@ -356,6 +320,7 @@ int forth_netif_init(struct forth_nic *n, struct weft_err *err)
 int forth_netif_start(struct forth_nic *n, struct weft_err *err)
 {
 	const struct weft_clock *a = &n->link[0].clk;
+	unsigned __int128 net, pci;
 	int ret = 0;
 
 	for (uint32_t k = 0; k < n->n_link && !ret; k++) {
@@ -368,14 +333,12 @@ int forth_netif_start(struct forth_nic *n, struct weft_err *err)
 				"%s: links of different rates: all run on one clock",
 				n->comp->name);
 	}
-	n->ct_num = n->ct_q ? n->ct_q - 1 : ct_quarters(n);
+	/* cut-through (R-24): a packet waits for 1 - R_net/R_pci of it, in
+	 * quarters, rounded up; R_net/R_pci = (4 L / T_net) / (8 / T_pci) */
+	net = (unsigned __int128)n->width * n->pci.num * a->den;
+	pci = (unsigned __int128)2 * a->num * n->pci.den;
+	n->ct_num = n->p.ct_q	? n->p.ct_q - 1
+		    : net < pci ? (uint64_t)((4 * (pci - net) + pci - 1) / pci)
+				: 0;
 	return ret;
-}
-
-void forth_netif_fini(struct forth_nic *n)
-{
-	for (uint32_t k = 0; k < n->n_link; k++) {
-		ring_free(&n->fifo[k].q);
-		forth_port_fini(&n->link[k]);
-	}
 }

@@ -47,11 +47,9 @@ int forth_netif_start(struct forth_nic *n, struct weft_err *err);
 uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link);
 /* Throws all waiting packets away; credits return from pc on. */
 void forth_netif_flush(struct forth_nic *n, uint64_t pc);
-void forth_netif_fini(struct forth_nic *n);
 weft_time_t forth_rx_word_at(const struct forth_nic *n,
 			     const struct forth_rx *rx, uint32_t i);
 /* Credits of received words (5.2, NIC receiver). */
-void forth_netif_header_out(struct forth_nic *n);
 void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 			   uint64_t pc0);
 void forth_netif_rest_out(struct forth_nic *n, uint64_t pc);

@@ -16,7 +16,9 @@
 
 /* clang-format off */
 #define P(type, field, def, range, source, doc)                                \
-	WEFT_PARAM(type, struct forth_nic, field, def, range, source, doc)
+	WEFT_PARAM(type, struct forth_nic_params, field, def, range, source, doc)
+
+_Static_assert(offsetof(struct forth_nic, p) == 0, "rows have offsets in p");
 
 static const struct weft_param forth_params[] = {
 	P(U32, links, "1", "1..4", STATED,
@@ -179,7 +181,7 @@ static const struct weft_counter forth_counters[C_N] = {
 };
 
 /* Of the links, brought up to date when somebody looks. */
-static void link_counters(struct forth_nic *n)
+static int link_counters(struct weft_comp *c, struct weft_err *err)
 {
 	static const size_t from[C_N] = {
 		[C_HEADER_CRC] = offsetof(struct forth_port_count, header_crc),
@@ -194,7 +196,8 @@ static void link_counters(struct forth_nic *n)
 	};
 
 	for (uint32_t i = C_HEADER_CRC; i < C_N; i++)
-		n->comp->counters[i] = forth_link_sum(n, from[i]);
+		c->counters[i] = forth_link_sum(c->state, from[i]);
+	return 0;
 }
 
 static const struct weft_port_decl forth_ports[] = {
@@ -211,48 +214,48 @@ static const struct weft_port_decl forth_ports[] = {
 static int check_params(const struct forth_nic *n, const char *name,
 			struct weft_err *err)
 {
-	if (n->ppm != (int32_t)n->ppm)
+	if (n->p.ppm != (int32_t)n->p.ppm)
 		return weft_fail(err, EINVAL,
 				 "%s.ppm: '%g' is no whole number of ppm", name,
-				 n->ppm);
-	if (n->bundle == BUNDLE_PACKET && !n->voqs)
+				 n->p.ppm);
+	if (n->p.bundle == BUNDLE_PACKET && !n->p.voqs)
 		return weft_fail(
 			err, EINVAL,
 			"%s.bundle: packets are dealt per destination: that needs VOQs",
 			name);
-	if (n->links == 3 && n->bundle == BUNDLE_BYTE)
+	if (n->p.links == 3 && n->p.bundle == BUNDLE_BYTE)
 		return weft_fail(
 			err, EINVAL,
 			"%s.links: 3 links cannot be bundled: use 1, 2 or 4",
 			name);
-	if (n->queues & (n->queues - 1))
+	if (n->p.queues & (n->p.queues - 1))
 		return weft_fail(
 			err, EINVAL,
 			"%s.queues: '%u' is no power of two: use 1, 2, 4 or 8",
-			name, n->queues);
-	if (n->voqs && n->flows > n->voqs)
+			name, n->p.queues);
+	if (n->p.voqs && n->p.flows > n->p.voqs)
 		return weft_fail(
 			err, EINVAL,
 			"%s.flows: '%u' is above the %u VOQs: one VOQ per destination",
-			name, n->flows, n->voqs);
-	if (n->voq_seg_max % 8)
+			name, n->p.flows, n->p.voqs);
+	if (n->p.voq_seg_max % 8)
 		return weft_fail(err, EINVAL,
 				 "%s.voq_seg_max: no multiple of 8 bytes",
 				 name);
-	if (n->max_payload % 8 || n->min_payload % 8)
+	if (n->p.max_payload % 8 || n->p.min_payload % 8)
 		return weft_fail(err, EINVAL,
 				 "%s.%s_payload: no multiple of 8 bytes", name,
-				 n->max_payload % 8 ? "max" : "min");
-	if (n->min_payload > n->max_payload)
+				 n->p.max_payload % 8 ? "max" : "min");
+	if (n->p.min_payload > n->p.max_payload)
 		return weft_fail(err, EINVAL,
 				 "%s.min_payload: above max_payload", name);
 	/* Deadlock freedom (5.2): B - 31 covers the largest packet. */
-	if (n->n2h_words * 2 / n->width <
-	    31 + forth_charge(n->width, (uint32_t)n->max_payload))
+	if (n->p.n2h_words * 2 / n->width <
+	    31 + forth_charge(n->width, (uint32_t)n->p.max_payload))
 		return weft_fail(
 			err, EINVAL,
 			"%s.n2h_words: '%u' cannot take packets of max_payload and a credit's granularity",
-			name, n->n2h_words);
+			name, n->p.n2h_words);
 	return 0;
 }
 
@@ -262,24 +265,24 @@ static int forth_init(struct weft_comp *c, struct weft_err *err)
 	int ret;
 
 	n->comp = c;
-	n->multi = n->bundle == BUNDLE_PACKET;
-	n->n_link = n->multi ? n->links : 1;
-	n->width = n->multi ? 1 : n->links;
+	n->multi = n->p.bundle == BUNDLE_PACKET;
+	n->n_link = n->multi ? n->p.links : 1;
+	n->width = n->multi ? 1 : n->p.links;
 	ret = check_params(n, c->name, err);
 	if (ret)
 		return ret;
 	n->bus = &c->ports[PORT_BUS];
-	n->depth = FORTH_DESC_TOTAL / n->queues;
-	if (n->node == 65535) { /* n3.nic is node 3 */
+	n->depth = FORTH_DESC_TOTAL / n->p.queues;
+	if (n->p.node == 65535) { /* n3.nic is node 3 */
 		size_t digits = strcspn(c->name, ".0123456789");
 
-		n->node = (uint32_t)strtoul(c->name + digits, NULL, 10);
+		n->p.node = (uint32_t)strtoul(c->name + digits, NULL, 10);
 	}
-	if (n->multi && n->node >= SOURCES)
+	if (n->multi && n->p.node >= SOURCES)
 		return weft_fail(
 			err, EINVAL,
 			"%s: node %u: headers name sources 0 to 7 with bundle=packet (7.3)",
-			c->name, n->node);
+			c->name, n->p.node);
 	n->net_base = calloc(NET_N, sizeof(*n->net_base));
 	forth_regs_init(n);
 	forth_voq_init(n);
@@ -368,12 +371,18 @@ static void forth_event(struct weft_comp *c, uint32_t tag)
 static int forth_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_nic *n = c->state;
-	int ret = forth_ext_check(n, err);
+	uint32_t linked = n->ext.n_free;
 	bool writing = n->wr.state != FORTH_NO_PND_OP || n->wr.orphan;
 
-	link_counters(n);
-	if (ret)
-		return ret;
+	link_counters(c, err);
+	for (uint32_t v = 0; v < n->n_voq; v++)
+		linked += ring_count(&n->voq[v].blocks);
+	if (linked != n->ext.total)
+		return weft_fail(
+			err, EPROTO,
+			"%s: %u blocks of external memory, %u free and %u in VOQs",
+			c->name, n->ext.total, n->ext.n_free,
+			linked - n->ext.n_free);
 	for (uint32_t k = 0; k < n->n_link && !writing; k++) {
 		const struct forth_fifo *q = &n->fifo[k];
 		uint32_t used = 0;
@@ -395,12 +404,6 @@ static int forth_finish(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static int forth_sample(struct weft_comp *c, struct weft_err *err)
-{
-	link_counters(c->state);
-	return 0;
-}
-
 static void forth_fini(struct weft_comp *c)
 {
 	struct forth_nic *n = c->state;
@@ -409,7 +412,10 @@ static void forth_fini(struct weft_comp *c)
 	ring_free(&n->lnotify);
 	for (uint32_t i = 0; i < FORTH_QUEUES_MAX; i++)
 		ring_free(&n->queue[i].track);
-	forth_netif_fini(n);
+	for (uint32_t k = 0; k < n->n_link; k++) {
+		ring_free(&n->fifo[k].q);
+		forth_port_fini(&n->link[k]);
+	}
 	forth_reseq_fini(n);
 	free(n->ext.free);
 	free(n->log);
@@ -433,6 +439,6 @@ WEFT_COMPONENT(forth_nic, .name = "forth.nic", .kind = WEFT_KIND_NIC,
 			.arrive = forth_arrive,
 			.event = forth_event,
 			.finish = forth_finish,
-			.sample = forth_sample,
+			.sample = link_counters,
 			.fini = forth_fini,
 			.waiting = forth_waiting });

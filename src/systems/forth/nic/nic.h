@@ -3,18 +3,18 @@
  * and offer each other is in their headers.  Source: forth.md sections 1.2, 2,
  * 3, 4.8-4.11, 6, 10, 11.
  *
- *   host bus --+-- registers.c      configuration space, registers, BAR0
- *              |   request_queue.c     request queues, start flag, pointers
- *              +-- dma_engine.c    request-queue FSM: outgoing transfers
- *              |   dma_write.c     incoming packets and notifications to memory
- *              |   voq.c       outgoing buffering, segmentation, room
- *              |   external_queue.c       bodies of long VOQs in external
- * memory
- *              +-- network_interface.c     link engines
- * (systems/forth/link/port.h) on the far side path_choice.c      multipath,
- * sender resequencer.c, packet_counting.c   multipath, receiver: completion
+ *   host bus --+-- registers.c          configuration space and BAR1
+ *              |   bus_target.c         loads and stores, BAR0; bus_errors.c
+ *              |   request_queue.c      request queues, order of departure
+ *              +-- dma_engine.c         request-queue FSM: outgoing transfers
+ *              |   dma_write.c          packets, notifications to memory
+ *              |   voq.c                outgoing buffers, segments, room
+ *              |   external_queue.c     bodies of long VOQs
+ *              +-- voq_to_link.c, network_interface.c    to and from links
+ *                  path_choice.c        multipath, sender
+ *                  resequencer.c, packet_counting.c      multipath, receiver
  *                  performance_counters.c, sampler.c, benchmark_mode.c,
- * event_log.c, stage_marks.c   measuring
+ *                  event_log.c, stage_marks.c            measuring
  *
  * Times inside are numbers of PCI clock edges ("pc") unless a name says
  * otherwise; whatever comes from the other domain is taken at the first edge at
@@ -42,8 +42,7 @@ enum { PORT_BUS, PORT_LINK };
 /* Within one time external memory comes first, links come last. */
 enum { TAG_EXT, TAG_ENGINE, TAG_LINK };
 
-struct forth_nic {
-	/* parameters */
+struct forth_nic_params {
 	uint32_t links, bundle, completion, queues, voqs, flows, node, budget;
 	char pattern[64];
 	uint32_t reseq_headers, ext_rd_lat, ext_rate;
@@ -57,7 +56,10 @@ struct forth_nic {
 	bool ids_literal, status_literal, netcnt_read_clears;
 	bool suppress_bad_body_notify, rw_overlap, credit_filter,
 		crc32_complement;
-	/* the rest is state */
+};
+
+struct forth_nic {
+	struct forth_nic_params p; /* first: rows have offsets in it */
 	struct weft_comp *comp;
 	struct weft_port *bus;
 	struct weft_clock pci;
@@ -103,15 +105,7 @@ struct forth_nic {
 	uint64_t ct_num; /* quarters of a packet to wait */
 	uint32_t rnotify_count;
 	/* measuring */
-	uint64_t active_since[DIR_N];
-	struct forth_ramp moved[DIR_N];
-	weft_time_t frame_at[DIR_N]; /* latest tenure: FRAME#, */
-	uint64_t frame_end[DIR_N];   /* and the end of it so far, pc */
-	bool irq_level;
-	uint64_t irq_since, split_since;
-	bool split_open, cum_armed, cum_running;
-	uint64_t cum_start;
-	uint32_t cum_base;
+	struct forth_perf_state perf;
 	struct forth_sampler sampler;
 	uint64_t *net_base; /* 19 values at their last clearing */
 	uint64_t h2net_start, net2h_start;
@@ -180,17 +174,17 @@ static inline void forth_mark(const struct forth_nic *n, uint64_t id,
 		weft_mark(n->comp, id, stage, weft_clock_edge(&n->pci, pc));
 }
 /* Words in a VOQ, in the FIFO of a link, now. */
-WEFT_COLD void forth_tell_voq(const struct forth_nic *n, uint32_t v);
-WEFT_COLD void forth_tell_fifo(struct forth_nic *n, uint32_t link);
 static inline void forth_trace_voq(const struct forth_nic *n, uint32_t v)
 {
 	if (weft_heard_kind(n->comp, WEFT_TRACE_LEVEL))
-		forth_tell_voq(n, v);
+		weft_level(n->comp, "voq", v, forth_voq_level(n, v),
+			   weft_now(n->comp));
 }
 static inline void forth_trace_fifo(struct forth_nic *n, uint32_t link)
 {
 	if (weft_heard_kind(n->comp, WEFT_TRACE_LEVEL))
-		forth_tell_fifo(n, link);
+		weft_level(n->comp, "net2host", link, forth_fifo_used(n, link),
+			   weft_now(n->comp));
 }
 
 /* There is something to write at pc: wakes the engine if it would begin with it
@@ -209,14 +203,14 @@ static inline void forth_engine_offer(struct forth_nic *n, uint64_t pc)
 
 static inline bool forth_is_announce(const struct forth_nic *n, uint64_t hdr)
 {
-	return n->completion == COMPLETION_COUNT && hdr & FORTH_HDR_ANNOUNCE;
+	return n->p.completion == COMPLETION_COUNT && hdr & FORTH_HDR_ANNOUNCE;
 }
 
 static inline void forth_log(struct forth_nic *n, enum forth_log_unit unit,
 			     enum forth_log_event event, uint32_t arg)
 {
 	if (__builtin_expect(n->log != NULL, 0))
-		forth_log_add(n, unit, event, arg);
+		forth_log_at(n, forth_pc(n), unit, event, arg);
 }
 
 /* block_ram_use.c */

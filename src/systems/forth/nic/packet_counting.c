@@ -23,7 +23,7 @@ struct forth_group {
 
 int forth_group_init(struct forth_nic *n, struct weft_err *err)
 {
-	if (!n->multi || n->completion != COMPLETION_COUNT)
+	if (!n->multi || n->p.completion != COMPLETION_COUNT)
 		return 0;
 	n->group = calloc(SOURCES * GROUPS, sizeof(*n->group));
 	if (!n->group)
@@ -49,7 +49,7 @@ void forth_group_written(struct forth_nic *n, const struct forth_rx *rx)
 	g->bad |= rx->bad;
 	if (!g->hdr || g->count < g->total)
 		return;
-	if (!g->bad || !n->suppress_bad_body_notify)
+	if (!g->bad || !n->p.suppress_bad_body_notify)
 		forth_deliver(n, (struct forth_deliver){
 					 .hdr = g->hdr,
 					 .at = forth_pc(n),

@@ -13,7 +13,7 @@
 /* The pattern is a list of links such as "0,1,1,2"; round robin without. */
 int forth_path_init(struct forth_nic *n, struct weft_err *err)
 {
-	const char *p = n->pattern;
+	const char *p = n->p.pattern;
 	const char *name = n->comp->name;
 
 	while (*p) {
@@ -24,7 +24,7 @@ int forth_path_init(struct forth_nic *n, struct weft_err *err)
 			return weft_fail(
 				err, EINVAL,
 				"%s.pattern: '%s' is no list of links such as 0,1,2,3",
-				name, n->pattern);
+				name, n->p.pattern);
 		if (path >= n->n_link)
 			return weft_fail(
 				err, EINVAL,
@@ -37,7 +37,7 @@ int forth_path_init(struct forth_nic *n, struct weft_err *err)
 		n->path[n->n_path++] = (uint8_t)path;
 		p = *end ? end + 1 : end;
 	}
-	for (; !n->pattern[0] && n->n_path < n->n_link; n->n_path++)
+	for (; !n->p.pattern[0] && n->n_path < n->n_link; n->n_path++)
 		n->path[n->n_path] = (uint8_t)n->n_path;
 	return 0;
 }
@@ -56,10 +56,10 @@ uint64_t forth_path_header(const struct forth_nic *n, uint32_t v, uint64_t hdr)
 {
 	uint32_t number;
 
-	if (!n->multi || n->completion == COMPLETION_COUNT)
+	if (!n->multi || n->p.completion == COMPLETION_COUNT)
 		return hdr;
 	number = n->voq[v].number[path_ahead(n, v, 0)];
-	return forth_header_reseq(hdr, n->node << 7 | number << 4 |
+	return forth_header_reseq(hdr, n->p.node << 7 | number << 4 |
 					       path_ahead(n, v, 1) << 2 |
 					       path_ahead(n, v, 2));
 }

@@ -23,16 +23,18 @@ uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 	now = forth_pc(n);
 	switch (id) {
 	case PERF_H2N_DMA_ACTIVE:
-		return n->rq.active ? pc_since(now, n->active_since[DIR_H2N])
-				    : 0;
+		return n->rq.active
+			       ? pc_since(now, n->perf.active_since[DIR_H2N])
+			       : 0;
 	case PERF_N2H_DMA_ACTIVE:
 		return n->wr.state != FORTH_NO_PND_OP && n->wr.job == JOB_PACKET
-			       ? pc_since(now, n->active_since[DIR_N2H])
+			       ? pc_since(now, n->perf.active_since[DIR_N2H])
 			       : 0;
 	case PERF_IRQ_ACTIVE:
-		return n->irq_level ? pc_since(now, n->irq_since) : 0;
+		return n->perf.irq_level ? pc_since(now, n->perf.irq_since) : 0;
 	case PERF_SPLIT_DURATION:
-		return n->split_open ? pc_since(now, n->split_since) : 0;
+		return n->perf.split_open ? pc_since(now, n->perf.split_since)
+					  : 0;
 	case PERF_BODY_CRC_ERR:
 		return forth_link_sum(
 			n, offsetof(struct forth_port_count, body_crc));
@@ -47,10 +49,10 @@ uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 /* REQ# of a transfer. */
 void forth_perf_req(struct forth_nic *n, enum forth_dir d, uint64_t pc)
 {
-	n->active_since[d] = pc;
-	if (n->cum_armed && !n->cum_running) {
-		n->cum_running = true;
-		n->cum_start = pc;
+	n->perf.active_since[d] = pc;
+	if (n->perf.cum_armed && !n->perf.cum_running) {
+		n->perf.cum_running = true;
+		n->perf.cum_start = pc;
 	}
 	if (n->sampler.armed)
 		forth_sampler_first(n, pc);
@@ -65,28 +67,30 @@ void forth_perf_end(struct forth_nic *n, enum forth_dir d, uint64_t done,
 		d == DIR_H2N ? PERF_H2N_DMA_ACTIVE : PERF_N2H_DMA_ACTIVE;
 
 	if (d == DIR_N2H || n->rq.active)
-		forth_perf_add(n, active, pc_since(pc, n->active_since[d]));
-	if (n->cum_running)
+		forth_perf_add(n, active,
+			       pc_since(pc, n->perf.active_since[d]));
+	if (n->perf.cum_running)
 		*weft_reg_cell(n->comp, R_CUM_TIMER, 0) =
-			(uint32_t)(n->cum_base + pc_since(done, n->cum_start));
+			(uint32_t)(n->perf.cum_base +
+				   pc_since(done, n->perf.cum_start));
 }
 
 static void perf_burst(struct forth_nic *n, enum forth_dir d,
 		       const struct weft_bus_note *note)
 {
 	uint64_t pc = forth_pc_of(n, note->time);
-	struct forth_ramp *r = &n->moved[d];
+	struct forth_ramp *r = &n->perf.moved[d];
 	bool out = d == DIR_H2N;
 	uint64_t end = forth_pc_of(n, note->data_end);
 	/* a tenure may be told of in pieces: only its new clocks count */
-	uint64_t from = n->frame_at[d] == note->frame
-				? n->frame_end[d]
+	uint64_t from = n->perf.frame_at[d] == note->frame
+				? n->perf.frame_end[d]
 				: forth_pc_of(n, note->frame);
 
-	if (out && n->split_open) {
-		n->split_open = false;
+	if (out && n->perf.split_open) {
+		n->perf.split_open = false;
 		forth_perf_add(n, PERF_SPLIT_DURATION,
-			       pc_since(pc, n->split_since));
+			       pc_since(pc, n->perf.split_since));
 	}
 	forth_sampler_advance(n, pc);
 	r->base += r->n;
@@ -95,8 +99,8 @@ static void perf_burst(struct forth_nic *n, enum forth_dir d,
 	forth_perf_add(n, out ? PERF_H2N_QWORD : PERF_N2H_QWORD, r->n);
 	forth_perf_add(n, out ? PERF_H2N_BUS_GRANTED : PERF_N2H_BUS_GRANTED,
 		       pc_since(end, from));
-	n->frame_at[d] = note->frame;
-	n->frame_end[d] = end;
+	n->perf.frame_at[d] = note->frame;
+	n->perf.frame_end[d] = end;
 	if (note->timer)
 		forth_perf_add(n, out ? PERF_H2N_DISC : PERF_N2H_DISC, 1);
 }
@@ -115,17 +119,17 @@ void forth_perf_note(struct forth_nic *n, enum forth_dir d,
 			forth_perf_add(
 				n, PERF_H2N_BUS_GRANTED,
 				pc_since(pc, forth_pc_of(n, note->frame)));
-		n->split_open = true;
-		n->split_since = pc;
+		n->perf.split_open = true;
+		n->perf.split_since = pc;
 	} else if (d == DIR_H2N) {
-		n->split_open = false;
+		n->perf.split_open = false;
 	}
 }
 
 /* Qwords moved by DMA up to an edge. */
 uint64_t forth_moved(const struct forth_nic *n, enum forth_dir d, uint64_t pc)
 {
-	const struct forth_ramp *r = &n->moved[d];
+	const struct forth_ramp *r = &n->perf.moved[d];
 	uint64_t in = pc_since(pc, r->start);
 
 	return r->base + (in < r->n ? in : r->n);

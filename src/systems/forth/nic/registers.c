@@ -39,7 +39,7 @@ static uint64_t net_read(struct weft_comp *c, enum forth_net id)
 	uint64_t now = forth_net_count(n, id);
 	uint64_t val = now - n->net_base[id];
 
-	if (n->netcnt_read_clears)
+	if (n->p.netcnt_read_clears)
 		n->net_base[id] = now;
 	return val;
 }
@@ -68,17 +68,18 @@ static void app_irq_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	struct forth_nic *n = nic_of(c);
 	bool level = (forth_cell(n, R_APP_IRQ) & both) == both;
 
-	if (level == n->irq_level || !n->started)
+	if (level == n->perf.irq_level || !n->started)
 		return;
 	if (level) {
 		forth_perf_add(n, PERF_IRQ_ASSERTIONS, 1);
 		weft_count(c, C_IRQS, 1);
-		n->irq_since = forth_pc(n);
+		n->perf.irq_since = forth_pc(n);
 		forth_log(n, LOG_HOST, LOG_INTERRUPT, level);
 	} else {
-		forth_perf_add(n, PERF_IRQ_ACTIVE, forth_pc(n) - n->irq_since);
+		forth_perf_add(n, PERF_IRQ_ACTIVE,
+			       forth_pc(n) - n->perf.irq_since);
 	}
-	n->irq_level = level;
+	n->perf.irq_level = level;
 	weft_bus_of(n->bus)->irq(n->bus, level);
 }
 
@@ -91,7 +92,7 @@ void forth_irq_set(struct forth_nic *n)
 static uint64_t app_irq_read(struct weft_comp *c, uint32_t i)
 {
 	struct forth_nic *n = nic_of(c);
-	uint32_t q = forth_cell(n, R_QUEUE_SELECT) & (n->queues - 1);
+	uint32_t q = forth_cell(n, R_QUEUE_SELECT) & (n->p.queues - 1);
 
 	return forth_cell(n, R_APP_IRQ) |
 	       (n->queue[q].tail & 0x7F) << FORTH_APP_TAIL_SHIFT |
@@ -115,8 +116,11 @@ static void control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		return;
 	if (val & FORTH_CTL_RESET)
 		forth_engine_reset(n);
-	if (val & FORTH_CTL_POINTER_RESET)
-		forth_queue_reset(n);
+	for (uint32_t q = 0; val & FORTH_CTL_POINTER_RESET && q < n->p.queues;
+	     q++) {
+		n->queue[q].head = n->queue[q].tail = n->queue[q].pending = 0;
+		n->queue[q].masked = false;
+	}
 	for (uint32_t k = 0; k < n->n_link; k++)
 		forth_port_loopback(&n->link[k],
 				    (val & FORTH_CTL_LOOP) == FORTH_CTL_LOOP);
@@ -128,23 +132,23 @@ static uint64_t pointers_read(struct weft_comp *c, uint32_t i)
 	struct forth_nic *n = nic_of(c);
 
 	return forth_queue_pointers(n, forth_cell(n, R_QUEUE_SELECT) &
-					       (n->queues - 1));
+					       (n->p.queues - 1));
 }
 
 static uint64_t queue_pointers_read(struct weft_comp *c, uint32_t i)
 {
 	struct forth_nic *n = nic_of(c);
 
-	return i < n->queues ? forth_queue_pointers(n, i) : 0;
+	return i < n->p.queues ? forth_queue_pointers(n, i) : 0;
 }
 
 static void cum_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = nic_of(c);
 
-	n->cum_base = (uint32_t)val;
-	n->cum_armed = true;
-	n->cum_running = false;
+	n->perf.cum_base = (uint32_t)val;
+	n->perf.cum_armed = true;
+	n->perf.cum_running = false;
 }
 
 static uint64_t timestamp_read(struct weft_comp *c, uint32_t i)
@@ -415,21 +419,21 @@ const struct weft_reg forth_nic_regs[R_N + 1] = {
 
 void forth_regs_init(struct forth_nic *n)
 {
-	uint32_t max = n->max_payload / 8, min = (n->min_payload + 7) / 8;
+	uint32_t max = n->p.max_payload / 8, min = (n->p.min_payload + 7) / 8;
 
 	n->qmem = weft_reg_cell(n->comp, R_QUEUE_MEM, 0);
-	if (n->ids_literal) { /* as printed: swapped */
+	if (n->p.ids_literal) { /* as printed: swapped */
 		*weft_reg_cell(n->comp, R_VENDOR, 0) = FORTH_DEVICE_ID;
 		*weft_reg_cell(n->comp, R_DEVICE, 0) = FORTH_VENDOR_ID;
 	}
-	if (n->status_literal)
+	if (n->p.status_literal)
 		*weft_reg_cell(n->comp, R_STATUS, 0) &= ~FORTH_STATUS_CAPS;
-	*weft_reg_cell(n->comp, R_BUILD, 0) =
-		forth_build_pack(n->links, (uint32_t)__builtin_ctz(n->queues),
-				 n->voqs, max, min);
+	*weft_reg_cell(n->comp, R_BUILD, 0) = forth_build_pack(
+		n->p.links, (uint32_t)__builtin_ctz(n->p.queues), n->p.voqs,
+		max, min);
 	if (n->multi)
 		*weft_reg_cell(n->comp, R_BUILD, 0) |=
-			n->completion == COMPLETION_COUNT
+			n->p.completion == COMPLETION_COUNT
 				? FORTH_BUILD_MULTIPATH | FORTH_BUILD_COUNT
 				: FORTH_BUILD_MULTIPATH;
 }

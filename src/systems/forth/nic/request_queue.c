@@ -24,46 +24,17 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 		forth_engine_wake(n, forth_pc(n));
 }
 
-/* Round robin over the released, unblocked queues (3.7). */
-int forth_queue_pick(struct forth_nic *n)
-{
-	for (uint32_t i = 0; i < n->queues; i++) {
-		uint32_t qi = (n->rr_queue + i) & (n->queues - 1);
-		const struct forth_queue *q = &n->queue[qi];
-
-		if (q->pending && !q->masked)
-			return (int)qi;
-	}
-	return -1;
-}
-
-void forth_queue_advance(struct forth_nic *n, uint32_t qi)
-{
-	struct forth_queue *q = &n->queue[qi];
-
-	if (!q->pending)
-		return; /* pointers were reset under way */
-	q->head = (q->head + 1) & (n->depth - 1);
-	q->pending--;
-}
-
-/* Control bit 24. */
-void forth_queue_reset(struct forth_nic *n)
-{
-	for (uint32_t i = 0; i < n->queues; i++) {
-		struct forth_queue *q = &n->queue[i];
-
-		q->head = q->tail = q->pending = 0;
-		q->masked = false;
-	}
-}
-
 uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t qi)
 {
 	const struct forth_queue *q = &n->queue[qi];
-	enum forth_state s = forth_engine_state(n);
+	/* the engine is in RdD0 for the observer in its first cycle alone: what
+	 * follows is one wait (dma_engine.c) */
+	enum forth_state s = n->rq.state;
 	bool second =
-		(s == FORTH_RD_D1 || s == FORTH_CHECK) && n->rq.queue == qi;
+		s == FORTH_RD_D1 || s == FORTH_CHECK ||
+		(s == FORTH_RD_D0 && n->started && forth_pc(n) != n->rq.since);
+
+	second = second && n->rq.queue == qi;
 
 	return forth_pointers_pack(q->head, second, q->tail);
 }

@@ -28,10 +28,6 @@ struct forth_queue {
 };
 
 void forth_queue_trigger(struct forth_nic *n, uint32_t desc);
-/* Next queue to serve, or -1. */
-int forth_queue_pick(struct forth_nic *n);
-void forth_queue_advance(struct forth_nic *n, uint32_t q);
-void forth_queue_reset(struct forth_nic *n);
 uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t q);
 /* A transfer enters its queue's departure order; returns its number. */
 uint32_t forth_track_add(struct forth_nic *n, uint32_t q, bool lnotify);

@@ -49,10 +49,7 @@ struct forth_reseq {
 
 /* Header fields (7.3): 51:49 source, 48:46 number on its path, 45:44 and 43:42
  * paths of the next two packets. */
-static uint32_t hdr_source(uint64_t h)
-{
-	return h >> 49 & 7;
-}
+
 /* ---- pool and lists ---- */
 
 static void source_init(const struct forth_nic *n, struct source *s)
@@ -73,18 +70,18 @@ int forth_reseq_init(struct forth_nic *n, struct weft_err *err)
 {
 	struct forth_reseq *r;
 
-	if (!n->multi || n->completion != COMPLETION_RESEQ)
+	if (!n->multi || n->p.completion != COMPLETION_RESEQ)
 		return 0;
 	r = n->reseq = calloc(1, sizeof(*r));
 	if (r)
-		r->slot = calloc(n->reseq_headers, sizeof(*r->slot));
+		r->slot = calloc(n->p.reseq_headers, sizeof(*r->slot));
 	if (!r || !r->slot)
 		return weft_fail(err, ENOMEM, "%s: no memory for headers",
 				 n->comp->name);
-	r->cap = n->reseq_headers;
+	r->cap = n->p.reseq_headers;
 	for (uint32_t i = 0; i < r->cap; i++)
 		r->slot[i].next = (uint16_t)(i + 1 < r->cap ? i + 1 : NO_SLOT);
-	r->round_robin = !n->pattern[0];
+	r->round_robin = !n->p.pattern[0];
 	for (uint32_t i = 0; i < SOURCES; i++)
 		source_init(n, &r->src[i]);
 	return 0;
@@ -155,7 +152,7 @@ static void in_order(struct forth_nic *n, struct source *s)
 {
 	struct forth_reseq *r = n->reseq;
 	struct slot h = r->slot[s->head[s->p1]];
-	bool quiet = h.lost || (h.bad && n->suppress_bad_body_notify);
+	bool quiet = h.lost || (h.bad && n->p.suppress_bad_body_notify);
 
 	slot_pop(r, s, s->p1);
 	s->exp[s->p1] = (s->exp[s->p1] + 1) & 7;
@@ -175,7 +172,7 @@ static void in_order(struct forth_nic *n, struct source *s)
 				 .at = forth_pc(n),
 				 .bad = h.bad,
 				 .loss = s->loss,
-				 .src = (uint8_t)hdr_source(h.hdr),
+				 .src = h.hdr >> 49 & 7,
 			 });
 	if (h.hdr & FORTH_HDR_REMOTE_NOTIFY)
 		s->loss = false;
@@ -245,7 +242,7 @@ void forth_reseq_header(struct forth_nic *n, struct forth_rx *rx, uint64_t pc)
 	struct source *s;
 
 	rx->slot = NO_SLOT;
-	rx->src = (uint8_t)hdr_source(rx->hdr);
+	rx->src = rx->hdr >> 49 & 7;
 	if (!r)
 		return;
 	s = &r->src[rx->src];

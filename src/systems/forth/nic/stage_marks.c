@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the FORTH NIC tells those who listen (weft/trace.h): stages of packets,
- * its two machines, levels of its buffers. */
+/* What the FORTH NIC tells those who listen (weft/trace.h): stages of packets.
+ * States and levels are told where they change. */
 #include "systems/forth/nic/nic.h"
 
 void forth_trace_released(struct forth_nic *n, uint32_t q, uint32_t first,
@@ -32,15 +32,4 @@ void forth_trace_cut(struct forth_nic *n, struct forth_pkt *p, uint64_t read,
 	forth_mark(n, p->trace, "DMA read: data", read);
 	forth_mark(n, p->trace, "into the VOQ", in);
 	forth_mark(n, p->trace, "VOQ to link", p->ready);
-}
-
-void forth_tell_voq(const struct forth_nic *n, uint32_t v)
-{
-	weft_level(n->comp, "voq", v, forth_voq_level(n, v), weft_now(n->comp));
-}
-
-void forth_tell_fifo(struct forth_nic *n, uint32_t link)
-{
-	weft_level(n->comp, "net2host", link, forth_fifo_used(n, link),
-		   weft_now(n->comp));
 }

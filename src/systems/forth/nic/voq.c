@@ -21,14 +21,15 @@
 
 void forth_voq_init(struct forth_nic *n)
 {
-	uint64_t seg = n->voq_seg_max ? n->voq_seg_max : n->max_payload;
+	uint64_t seg = n->p.voq_seg_max ? n->p.voq_seg_max : n->p.max_payload;
 
-	n->n_voq = n->voqs ? n->voqs : 1;
-	n->pkt_qwords = n->voqs ? (uint32_t)n->max_payload / 8 : FORTH_SIZE_MAX;
-	n->seg_qwords = n->voqs ? (uint32_t)seg / 8 : FORTH_SIZE_MAX;
+	n->n_voq = n->p.voqs ? n->p.voqs : 1;
+	n->pkt_qwords =
+		n->p.voqs ? (uint32_t)n->p.max_payload / 8 : FORTH_SIZE_MAX;
+	n->seg_qwords = n->p.voqs ? (uint32_t)seg / 8 : FORTH_SIZE_MAX;
 	for (uint32_t v = 0; v < n->n_voq; v++)
-		n->voq[v].cap =
-			n->voqs ? (uint32_t)(n->voq_bytes / 8) : n->h2n_words;
+		n->voq[v].cap = n->p.voqs ? (uint32_t)(n->p.voq_bytes / 8)
+					  : n->p.h2n_words;
 }
 
 static void drop_packets(struct forth_voq *q)
@@ -99,11 +100,6 @@ uint64_t forth_voq_left_at(const struct forth_nic *n, uint32_t v,
 	return forth_pc_of_cc(n, lo);
 }
 
-static bool chip_takes(const struct forth_nic *n, uint32_t v, uint32_t qwords)
-{
-	return n->voq[v].cap - forth_voq_level(n, v) >= qwords + 2;
-}
-
 /* Cuts a transfer that stays on chip. */
 static void chip_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 		      struct forth_plan *p)
@@ -138,7 +134,7 @@ bool forth_voq_reserve(struct forth_nic *n, uint32_t v, uint32_t qwords)
 			return false;
 		forth_ext_take(n, v, p);
 	} else {
-		if (!chip_takes(n, v, qwords))
+		if (n->voq[v].cap - forth_voq_level(n, v) < qwords + 2)
 			return false;
 		chip_plan(n, v, qwords, p);
 		n->voq[v].used += qwords + 2;
@@ -159,8 +155,8 @@ static void wake_for_room(struct forth_nic *n, const struct forth_queue *q)
 		return;
 	if (q->need + 2 + level > v->cap)
 		more = q->need + 2 + level - v->cap;
-	if (n->ext.total && level >= n->voq_hi / 8 + more)
-		more = level - (uint32_t)(n->voq_hi / 8) + 1;
+	if (n->ext.total && level >= n->p.voq_hi / 8 + more)
+		more = level - (uint32_t)(n->p.voq_hi / 8) + 1;
 	at = forth_voq_left_at(n, q->voq, more);
 	if (at != UINT64_MAX)
 		forth_engine_wake(n, at);
@@ -168,7 +164,7 @@ static void wake_for_room(struct forth_nic *n, const struct forth_queue *q)
 
 void forth_voq_unmask(struct forth_nic *n)
 {
-	for (uint32_t i = 0; n->n_masked && i < n->queues; i++) {
+	for (uint32_t i = 0; n->n_masked && i < n->p.queues; i++) {
 		struct forth_queue *q = &n->queue[i];
 		struct forth_plan p;
 
@@ -176,7 +172,8 @@ void forth_voq_unmask(struct forth_nic *n)
 			continue;
 		if (forth_ext_wanted(n, q->voq, q->need)
 			    ? !forth_ext_plan(n, q->voq, q->need, &p)
-			    : !chip_takes(n, q->voq, q->need)) {
+			    : n->voq[q->voq].cap - forth_voq_level(n, q->voq) <
+				      q->need + 2) {
 			wake_for_room(n, q);
 			continue;
 		}
@@ -206,8 +203,8 @@ static uint64_t voq_insert(struct forth_nic *n, uint32_t words, uint64_t read)
 {
 	uint64_t in = read;
 
-	if (n->voqs) {
-		in += n->t_sync_dv;
+	if (n->p.voqs) {
+		in += n->p.t_sync_dv;
 		if (in < n->insert_free)
 			in = n->insert_free;
 		in += words;
@@ -226,9 +223,9 @@ static uint64_t pkt_header(const struct forth_nic *n, uint32_t qwords,
 	uint64_t hdr = forth_header(forth_desc_flow(rq->q1), flags, qwords,
 				    (uint32_t)rq->q1 + 8 * rq->cut);
 
-	if (n->multi && n->completion == COMPLETION_COUNT)
-		hdr = forth_header_reseq(hdr,
-					 n->node << 7 | (rq->q1 >> 42 & 0x7F));
+	if (n->multi && n->p.completion == COMPLETION_COUNT)
+		hdr = forth_header_reseq(hdr, n->p.node << 7 |
+						      (rq->q1 >> 42 & 0x7F));
 	return hdr;
 }
 
@@ -243,7 +240,7 @@ static void voq_push(struct forth_nic *n, uint64_t read)
 	struct forth_pkt p = {
 		.hdr = pkt_header(n, qwords, last),
 		.data = weft_slice_sub(rq->data, rq->cut * 8, qwords * 8),
-		.ready = in + n->t_sync_vl + n->t_linkstart,
+		.ready = in + n->p.t_sync_vl + n->p.t_linkstart,
 		.words = qwords + first + last,
 		.ts1 = n->ts1 ? n->ts1[slot] : 0,
 		.seq = rq->seq,
@@ -267,21 +264,12 @@ static void voq_push(struct forth_nic *n, uint64_t read)
 }
 
 void forth_voq_feed(struct forth_nic *n, uint32_t first, uint32_t upto,
-		    uint64_t pc0)
+		    uint64_t pc0, bool paced)
 {
 	const struct forth_plan *p = &n->rq.plan;
 
 	while (n->rq.next_cut < p->n && p->end[n->rq.next_cut] <= upto)
-		voq_push(n, pc0 + p->end[n->rq.next_cut] - first);
-}
-
-/* Benchmark mode: words are made as fast as they enter the VOQ. */
-void forth_voq_generate(struct forth_nic *n, uint64_t pc0)
-{
-	const struct forth_plan *p = &n->rq.plan;
-
-	while (n->rq.next_cut < p->n)
-		voq_push(n, n->voqs ? pc0 : pc0 + p->end[n->rq.next_cut]);
+		voq_push(n, paced ? pc0 + p->end[n->rq.next_cut] - first : pc0);
 }
 
 /* The packets on the lines go on; everything behind them is thrown away. */

@@ -68,10 +68,10 @@ void forth_voq_init(struct forth_nic *n);
  * packets is in rq. */
 bool forth_voq_reserve(struct forth_nic *n, uint32_t v, uint32_t qwords);
 void forth_voq_unmask(struct forth_nic *n);
-/* Qwords first..upto-1 of the current transfer move one per pc from pc0 on. */
+/* Qwords first..upto-1 of the current transfer move one per pc from pc0 on;
+ * not paced: as fast as they enter the VOQ (benchmark mode). */
 void forth_voq_feed(struct forth_nic *n, uint32_t first, uint32_t upto,
-		    uint64_t pc0);
-void forth_voq_generate(struct forth_nic *n, uint64_t pc0);
+		    uint64_t pc0, bool paced);
 /* The current transfer was aborted: gives back what it had reserved. */
 void forth_voq_abandon(struct forth_nic *n);
 void forth_voq_reset(struct forth_nic *n);

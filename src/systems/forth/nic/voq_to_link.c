@@ -140,7 +140,7 @@ void forth_voq_sent(void *own, struct forth_port *l, uint64_t start,
 	weft_count(n->comp, C_PACKETS_OUT, 1);
 	forth_log(n, (enum forth_log_unit)(LOG_LINK0 + link), LOG_START,
 		  forth_hdr_flow(p.hdr));
-	if (p.last && n->lnotify_at == LNOTIFY_DEPARTED)
+	if (p.last && n->p.lnotify_at == LNOTIFY_DEPARTED)
 		forth_track_done(n, p.queue, p.seq, forth_pc_of_cc(n, end));
 	if (n->n_masked && n->rq.state == FORTH_NO_PND_OP)
 		forth_engine_wake(n, forth_pc(n));

@@ -90,25 +90,6 @@ static void counters_detail(struct weft_comp *c, const char *what, uint32_t i,
 	weft_metric(c, name, unit, (double)value);
 }
 
-static void detail_port(struct weft_comp *c, uint32_t i)
-{
-	struct forth_xbar *x = c->state;
-	const struct forth_port_count *n = &x->port[i].link.count;
-	uint64_t cycles = forth_port_now(&x->port[i].link);
-	const uint32_t all = FORTH_XBAR_NOWHERE;
-
-	counters_detail(c, "packets_in", i, all, "packets", n->rx_packets);
-	counters_detail(c, "packets_out", i, all, "packets", n->tx_packets);
-	counters_detail(c, "words_in", i, all, "words", n->in_cycles);
-	counters_detail(c, "words_out", i, all, "words", n->out_cycles);
-	counters_detail(c, "header_crc", i, all, "packets", n->header_crc);
-	counters_detail(c, "credits_in", i, all, "credits", n->credits_in);
-	counters_detail(c, "credits_out", i, all, "credits", n->credits_out);
-	counters_detail(c, "idle", i, all, "cycles",
-			cycles > n->out_cycles ? cycles - n->out_cycles : 0);
-	counters_detail(c, "backpressure", i, all, "cycles", n->backpressure);
-}
-
 int forth_xbar_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_xbar *x = c->state;
@@ -127,8 +108,29 @@ int forth_xbar_finish(struct weft_comp *c, struct weft_err *err)
 			if (x->detail)
 				counters_detail(c, "high", i, o, "words", high);
 		}
-	for (i = 0; x->detail && i < x->ports; i++)
-		detail_port(c, i);
+	for (i = 0; x->detail && i < x->ports; i++) {
+		const struct forth_port_count *n = &x->port[i].link.count;
+		uint64_t cycles = forth_port_now(&x->port[i].link);
+		uint64_t idle = cycles - n->out_cycles;
+		const struct {
+			const char *what, *unit;
+			uint64_t value;
+		} d[] = {
+			{ "packets_in", "packets", n->rx_packets },
+			{ "packets_out", "packets", n->tx_packets },
+			{ "words_in", "words", n->in_cycles },
+			{ "words_out", "words", n->out_cycles },
+			{ "header_crc", "packets", n->header_crc },
+			{ "credits_in", "credits", n->credits_in },
+			{ "credits_out", "credits", n->credits_out },
+			{ "idle", "cycles", cycles > n->out_cycles ? idle : 0 },
+			{ "backpressure", "cycles", n->backpressure },
+		};
+
+		for (o = 0; o < sizeof(d) / sizeof(d[0]); o++)
+			counters_detail(c, d[o].what, i, FORTH_XBAR_NOWHERE,
+					d[o].unit, d[o].value);
+	}
 	return 0;
 }
 

@@ -105,13 +105,6 @@ static const struct weft_port_decl forth_xbar_ports[] = {
 
 /* ---- input half (8.2) ---- */
 
-static struct forth_xbar_port *port_of(struct forth_port *l)
-{
-	return (struct forth_xbar_port *)((char *)l -
-					  offsetof(struct forth_xbar_port,
-						   link));
-}
-
 static void xp_push(struct forth_xbar *x, uint32_t i, uint32_t o,
 		    struct weft_frame *f)
 {
@@ -143,7 +136,7 @@ static void forth_xbar_packet(void *own, struct forth_port *l,
 {
 	struct weft_comp *c = own;
 	struct forth_xbar *x = c->state;
-	struct forth_xbar_port *in = port_of(l);
+	struct forth_xbar_port *in = forth_xbar_port_of(l);
 	uint32_t i = (uint32_t)(in - x->port);
 	uint32_t o =
 		in->route[forth_hdr_way(f->u[FORTH_U_HEADER], in->path_mask)];
@@ -174,19 +167,11 @@ static void forth_xbar_packet(void *own, struct forth_port *l,
 	forth_xbar_os_notice(c, o, f->u[FORTH_U_OWN]);
 }
 
-static void forth_xbar_woken(void *own, struct forth_port *l)
-{
-	struct weft_comp *c = own;
-	struct forth_xbar *x = c->state;
-
-	forth_xbar_os_woken(c, (uint32_t)(port_of(l) - x->port));
-}
-
 /* The crosspoints of an input are empty. */
 static bool forth_xbar_drained(void *own, struct forth_port *l)
 {
 	const struct forth_xbar *x = ((struct weft_comp *)own)->state;
-	uint32_t i = (uint32_t)(port_of(l) - x->port);
+	uint32_t i = (uint32_t)(forth_xbar_port_of(l) - x->port);
 
 	for (uint32_t o = 0; o < x->ports; o++)
 		if (forth_xbar_xp(x, i, o)->charged)
@@ -197,7 +182,7 @@ static bool forth_xbar_drained(void *own, struct forth_port *l)
 static const struct forth_port_ops forth_xbar_link_ops = {
 	.packet = forth_xbar_packet,
 	.drained = forth_xbar_drained,
-	.woken = forth_xbar_woken
+	.woken = forth_xbar_os_woken
 };
 
 /* ---- set-up ---- */

@@ -4,6 +4,8 @@
 #ifndef SYSTEMS_FORTH_SWITCH_CROSSBAR_H
 #define SYSTEMS_FORTH_SWITCH_CROSSBAR_H
 
+#include <stddef.h>
+
 #include "systems/forth/link/port.h"
 #include "weft/trace.h"
 
@@ -62,6 +64,13 @@ struct forth_xbar {
 	uint64_t hops;
 	uint64_t bram;
 };
+
+static inline struct forth_xbar_port *forth_xbar_port_of(struct forth_port *l)
+{
+	return (struct forth_xbar_port *)((char *)l -
+					  offsetof(struct forth_xbar_port,
+						   link));
+}
 
 enum { FORTH_XBAR_CS_START, FORTH_XBAR_CS_PER_WORD };
 
@@ -123,7 +132,7 @@ static inline void forth_xbar_tell_queue(const struct weft_comp *c, uint32_t o)
 void forth_xbar_os_notice(struct weft_comp *c, uint32_t o, uint64_t ready);
 /* The scheduler's own event. */
 void forth_xbar_os_event(struct weft_comp *c, uint32_t o);
-/* The chosen packet's credits have come. */
-void forth_xbar_os_woken(struct weft_comp *c, uint32_t o);
+/* forth_port_ops.woken: the chosen packet's credits have come. */
+void forth_xbar_os_woken(void *own, struct forth_port *l);
 
 #endif

@@ -228,12 +228,14 @@ void forth_xbar_os_event(struct weft_comp *c, uint32_t o)
 		os_choose(c, o, now);
 }
 
-void forth_xbar_os_woken(struct weft_comp *c, uint32_t o)
+void forth_xbar_os_woken(void *own, struct forth_port *l)
 {
+	struct weft_comp *c = own;
 	struct forth_xbar *x = c->state;
+	struct forth_xbar_port *p = forth_xbar_port_of(l);
 
-	if (x->port[o].chosen != FORTH_XBAR_NOWHERE)
-		os_try(c, o, forth_port_now(&x->port[o].link));
+	if (p->chosen != FORTH_XBAR_NOWHERE)
+		os_try(c, (uint32_t)(p - x->port), forth_port_now(l));
 }
 
 void forth_xbar_os_notice(struct weft_comp *c, uint32_t o, uint64_t ready)

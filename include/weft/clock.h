@@ -15,13 +15,18 @@ struct weft_clock {
 	weft_time_t phase; /* time of edge 0 */
 };
 
-/* A clock of the given frequency in Hz = hz_num/hz_den; false when zero. */
+/* Sets a clock of hz_num / hz_den Hz with edge 0 at time 0.  Returns false, and
+ * leaves clk alone, when either is zero or the period is below 1 fs. */
 bool weft_clock_from_hz(struct weft_clock *clk, uint64_t hz_num,
 			uint64_t hz_den);
+/* Sets a clock of this period with edge 0 at time 0.  Returns false, and leaves
+ * clk alone, when the period is zero. */
 bool weft_clock_from_period(struct weft_clock *clk, weft_time_t period_fs);
-/* The same clock, fast by ppm parts per million (may be negative). */
+/* Returns clk made fast by ppm parts per million; negative ones make it slow.
+ * Edge 0 stays where it is. */
 struct weft_clock weft_clock_offset_ppm(struct weft_clock clk, int32_t ppm);
 
+/* Returns the time of edge number `cycle`. */
 static inline weft_time_t weft_clock_edge(const struct weft_clock *c,
 					  uint64_t cycle)
 {
@@ -33,13 +38,14 @@ static inline weft_time_t weft_clock_edge(const struct weft_clock *c,
 	       (weft_time_t)((unsigned __int128)cycle * c->num / c->den);
 }
 
+/* Returns true when all edges of both clocks have the same times. */
 static inline bool weft_clock_same(const struct weft_clock *a,
 				   const struct weft_clock *b)
 {
 	return a->num == b->num && a->den == b->den && a->phase == b->phase;
 }
 
-/* Number of the first edge at or after t. */
+/* Returns the number of the first edge at or after t; 0 before edge 0. */
 static inline uint64_t weft_clock_cycle(const struct weft_clock *c,
 					weft_time_t t)
 {
@@ -53,14 +59,14 @@ static inline uint64_t weft_clock_cycle(const struct weft_clock *c,
 	return (uint64_t)((d + c->num - 1) / c->num);
 }
 
-/* First edge at or after t. */
+/* Returns the time of the first edge at or after t. */
 static inline weft_time_t weft_clock_align(const struct weft_clock *c,
 					   weft_time_t t)
 {
 	return weft_clock_edge(c, weft_clock_cycle(c, t));
 }
 
-/* n cycles after the first edge at or after t. */
+/* Returns the time n cycles after the first edge at or after t. */
 static inline weft_time_t weft_clock_after(const struct weft_clock *c,
 					   weft_time_t t, uint64_t n)
 {

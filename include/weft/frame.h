@@ -52,22 +52,36 @@ struct weft_frame {
 	uint64_t u[8];	   /* protocol fields */
 };
 
+/* Frames, symbols and slices come from pools of the simulation, which ends the
+ * program when memory runs out: none of these functions fails. */
+
+/* Returns a frame of zeros that the caller owns. */
 struct weft_frame *weft_frame_new(struct weft_sim *sim);
+/* Frees a frame with its symbols and drops its reference to the payload. */
 void weft_frame_free(struct weft_frame *f);
-/* A copy that shares the payload. */
+/* Returns a copy that the caller owns; it shares the payload by a reference of
+ * its own and has its own symbols. */
 struct weft_frame *weft_frame_dup(const struct weft_frame *f);
+/* Returns room for n symbols, not initialised, to be put into weft_frame.raw:
+ * the frame frees it. */
 struct weft_raw *weft_raw_new(struct weft_sim *sim, uint32_t n);
 
-/* A fresh slice of len bytes (contents undefined); buf is NULL when the run
- * carries no payload or len is 0. */
+/* Returns a slice of len bytes, not initialised, with one reference that the
+ * caller drops or gives away.  Its buf is NULL when the run carries no payload,
+ * or len is 0. */
 struct weft_slice weft_slice_new(struct weft_sim *sim, uint32_t len);
-/* The same, carried in every run: notification words, completions and other
- * data that programs wait for. */
+/* Returns a slice as weft_slice_new does, but also in runs without payload: for
+ * notification words, completions and other data that programs wait for. */
 struct weft_slice weft_slice_word(struct weft_sim *sim, uint32_t len);
+/* Returns s with one more reference. */
 struct weft_slice weft_slice_ref(struct weft_slice s);
+/* Returns `len` bytes of s from `off` on, with a reference of its own. */
 struct weft_slice weft_slice_sub(struct weft_slice s, uint32_t off,
-				 uint32_t len); /* takes a reference */
+				 uint32_t len);
+/* Drops the caller's reference and empties the slice; the last one frees the
+ * bytes. */
 void weft_slice_drop(struct weft_slice *s);
+/* Returns the bytes of a slice, or NULL when it carries none. */
 static inline uint8_t *weft_slice_data(struct weft_slice s)
 {
 	return s.buf ? s.buf->data + s.off : NULL;

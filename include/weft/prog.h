@@ -9,9 +9,12 @@
 
 WEFT_C_BEGIN
 
-/* The host.h handle of a program's thread. */
+/* Returns the handle for weft/host.h of a program's main thread.  It belongs to
+ * the program and lasts as long as the component. */
 struct weft_host *weft_prog_host(struct weft_comp *prog);
-/* Its time, which costs none to know: for those who watch, not for it. */
+/* Returns the local time of the program's thread, which may be ahead of the
+ * simulation's.  Reading it is free, so only observers may use it: a program
+ * reads its clock with weft_host_now. */
 weft_time_t weft_prog_time(struct weft_comp *prog);
 
 WEFT_C_END

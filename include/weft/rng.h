@@ -11,10 +11,12 @@ WEFT_C_BEGIN
 struct weft_rng {
 	uint64_t s[4];
 };
+/* Returns the next 64 random bits of the stream. */
 uint64_t weft_rng_u64(struct weft_rng *r);
-/* Uniform in 0..n-1, n > 0, without bias. */
+/* Returns a number from 0..n-1, each with the same probability; n > 0.  It may
+ * draw more than once from the stream. */
 uint64_t weft_rng_below(struct weft_rng *r, uint64_t n);
-/* Uniform in [0, 1). */
+/* Returns a number from [0, 1): one draw, a multiple of 2^-53. */
 double weft_rng_real(struct weft_rng *r);
 
 WEFT_C_END

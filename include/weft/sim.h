@@ -5,7 +5,7 @@
  * arrivals, phase 1 wake-ups.  Ids follow from component names, never from the
  * order of construction, so the result of a run is a function of the experiment
  * and its seed alone.  Frames that reach one port at the same time keep the
- * order in which they were sent.  Whatever one component tells another takes
+ * order in which they were sent.  Whatever one component sends to another takes
  * at least one femtosecond (asserted): a component sees in phase 1 of time t
  * everything that was sent to arrive at t, and nothing else. */
 #ifndef WEFT_SIM_H
@@ -19,23 +19,24 @@ WEFT_C_BEGIN
 
 /* ---- ports ---- */
 
-/* What becomes of a note whose receiver was told ahead of time. */
+/* A receiver's answer to a note that it gets ahead of the note's time. */
 enum weft_told {
-	WEFT_TOLD_POST,	 /* queued, with an arrival at its time */
-	WEFT_TOLD_QUIET, /* queued; the receiver looks by itself */
-	WEFT_TOLD_TAKEN, /* the receiver has all it needs */
+	WEFT_TOLD_POST,	 /* queue it, with an arrival at its time */
+	WEFT_TOLD_QUIET, /* queue it: the receiver polls the queue by itself */
+	WEFT_TOLD_TAKEN, /* drop it: the receiver has all it needs */
 };
 
-/* Who listens to what leaves through a port (weft_wire.tells), without being on
- * the line. */
+/* An observer of the frames that leave through a port (weft_wire.tells): a
+ * capture.  It is not part of the line. */
 struct weft_port;
 struct weft_line_listener {
-	/* f is on the line from `start` on.  Of one port in order of the line;
-	 * what the owner works out late, or plans, is told late, or ahead. */
+	/* Called for each frame on the line from `start` on, in the order of
+	 * the line.  An owner that computes frames late, or plans them, calls
+	 * late, or ahead of time. */
 	void (*hear)(struct weft_line_listener *t, const struct weft_frame *f,
 		     weft_time_t start);
-	/* Set by the owner: tells what has been on the line before now, all of
-	 * it unless it is telling already. */
+	/* Set by the owner of the port: reports all frames that were on the
+	 * line before now, unless such a report is under way. */
 	void (*settle)(struct weft_port *p);
 };
 
@@ -50,14 +51,15 @@ struct weft_port {
 	struct weft_comp **filters; /* faults on the way out, in order */
 	uint32_t n_filters;
 	bool needs_frames; /* a filter wants real frames */
-	bool beside;	   /* set by the owner: frames may lie beside each
-			    * other, as on the lines of a bundle */
-	bool overlapped;   /* they do, and may not: told once */
+	bool beside;	   /* set by the owner: frames may overlap in time, as
+			    * on the lines of a bundle */
+	bool overlapped;   /* frames overlapped without leave: reported once */
 	struct weft_line_listener *listener; /* set before the start, or NULL */
 	const void *iface; /* what the owner offers here (bus ports) */
 	void *notes;	   /* bus ports: queue of notes, see bus.h */
-	/* Bus ports: the owner hears of a note when it is told, ahead of its
-	 * time; NULL: only then.  See bus.h. */
+	/* Bus ports: called when a note is sent, ahead of its time, and
+	 * returns what becomes of it; NULL: the note arrives at its time.  See
+	 * bus.h. */
 	enum weft_told (*told)(struct weft_port *p,
 			       const struct weft_bus_note *note);
 	/* Frames on their way to this port, in order of arrival: a ring. */
@@ -84,7 +86,7 @@ struct weft_comp {
 	struct weft_port *ports;
 	uint32_t n_ports;
 	uint32_t id;   /* valid from start() on */
-	uint8_t heard; /* mask: what somebody listens to, weft/trace.h */
+	uint8_t heard; /* kinds that listeners want, see weft/trace.h */
 	struct weft_rng rng;
 	uint64_t *regs;		 /* register file, see weft_reg_* */
 	struct weft_comp *owner; /* a program's host, or NULL */
@@ -95,11 +97,12 @@ struct weft_comp {
 	char *name; /* "n3.nic" */
 };
 
-/* Zeroed memory near the component's state, in lines of 64 bytes, that lives as
- * long as the component: for what a run needs more of, once or a few times. */
+/* Returns zeroed memory near the component's state, in lines of 64 bytes.  It
+ * lasts as long as the component and cannot be freed: for tables whose size the
+ * parameters give.  Running out of memory ends the program. */
 void *weft_comp_alloc(struct weft_comp *c, size_t bytes);
 
-/* The port called `name`, or NULL. */
+/* Returns the port of c called `name`, or NULL. */
 struct weft_port *weft_port_find(struct weft_comp *c, const char *name);
 
 /* Sends f out of p; its first word is on the line at `start` (>= now).  Gives
@@ -109,9 +112,11 @@ struct weft_port *weft_port_find(struct weft_comp *c, const char *name);
  * check of the run, unless weft_port.beside is set. */
 void weft_port_send(struct weft_port *p, struct weft_frame *f,
 		    weft_time_t start);
-/* Of out_busy, what lies behind now: frames are counted when they are sent. */
+/* Returns how much of out_busy lies behind now: weft_port_send counts a frame
+ * when it is sent, with all of its time on the line. */
 weft_time_t weft_port_ahead(const struct weft_port *p);
-/* From ops.filter: hand the frame on (to the next filter, then the peer). */
+/* Hands a frame on to the next filter of the port, or to the peer.  Call from
+ * ops.filter; gives f away. */
 void weft_filter_pass(struct weft_comp *filter, struct weft_frame *f);
 
 /* ---- events ---- */
@@ -122,31 +127,36 @@ struct weft_sim_head {
 	weft_time_t now;
 	struct weft_listener *listeners; /* weft/trace.h; NULL: nobody */
 };
+/* Returns the time of the event that runs. */
 static inline weft_time_t weft_now(const struct weft_comp *c)
 {
 	return ((const struct weft_sim_head *)c->sim)->now;
 }
-/* ops.event(c, tag) at time t, phase 1.  t == now is allowed from phase 0, and
- * from phase 1 (the event then runs after the current one). tag < 2^16. */
+/* Calls ops.event(c, tag) at time t >= now, phase 1.  From phase 1 and with t
+ * == now the event runs after the current one.  tag < 2^16. */
 void weft_wake(struct weft_comp *c, uint32_t tag, weft_time_t t);
-/* The same for who only looks on: it does not come when nothing else is left to
- * happen, so it keeps no run going.  One at a time with this tag. */
+/* Wakes an observer: as weft_wake, but the event is dropped when no other event
+ * is left, so that observing does not prolong a run.  At most one of a tag may
+ * be pending. */
 void weft_watch(struct weft_comp *c, uint32_t tag, weft_time_t t);
-/* ops.arrive(dst, tag, NULL) at time t > now, phase 0: how one component pokes
- * another without a frame.  tag < 2^16; ports use 0..n_ports-1. */
+/* Calls ops.arrive(dst, tag, NULL) at time t > now, phase 0: how one component
+ * pokes another without a frame.  tag < 2^16; ports use 0..n_ports-1. */
 void weft_post(struct weft_comp *dst, uint32_t tag, weft_time_t t);
 
-/* One live wake-up per timer: setting an earlier time supersedes, stale ones
- * are ignored.  Zero-initialised = not set. */
+/* A timer has one live wake-up: an earlier time supersedes a later one, whose
+ * event is ignored.  All zeros: not set. */
 struct weft_timer {
 	weft_time_t at;	   /* + 1; 0 = not set */
 	weft_time_t stale; /* + 1: a superseded wake-up, used again if it can */
 };
-/* Ensures event(c, tag) at min(current, t). */
+/* Ensures that ops.event(c, tag) runs at t or earlier. */
 void weft_timer_arm(struct weft_comp *c, struct weft_timer *tm, uint32_t tag,
 		    weft_time_t t);
-/* True once when the timer is due now; clears it.  Call first in the event. */
+/* Returns true, and clears the timer, when it is due now; false for the event
+ * of a superseded or cancelled wake-up.  Call first in the event. */
 bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm);
+/* Clears the timer.  Its event still runs, and weft_timer_due is false in it.
+ */
 static inline void weft_timer_cancel(struct weft_timer *tm)
 {
 	if (tm->at)
@@ -154,6 +164,7 @@ static inline void weft_timer_cancel(struct weft_timer *tm)
 	tm->at = 0;
 }
 
+/* Adds n to counter i of c's class. */
 static inline void weft_count(struct weft_comp *c, uint32_t i, uint64_t n)
 {
 	c->counters[i] += n;
@@ -161,109 +172,154 @@ static inline void weft_count(struct weft_comp *c, uint32_t i, uint64_t n)
 
 /* ---- registers ---- */
 
-/* Host access of `size` bytes (1, 2, 4, 8), naturally aligned, little-endian.
- * Unlisted offsets read 0 and ignore writes. An 8-byte access of 32-bit
- * registers touches the pair. */
+/* Carries out a host's load of `size` bytes (1, 2, 4, 8), naturally aligned,
+ * with its side effects (hooks of the row).  An 8-byte access of 32-bit
+ * registers touches the pair.  Returns the value, little-endian; 0 at an offset
+ * without a register. */
 uint64_t weft_reg_load(struct weft_comp *c, uint8_t space, uint32_t off,
 		       uint32_t size);
+/* Carries out a host's store, with the masks and hooks of the row.  A store to
+ * an offset without a register is ignored. */
 void weft_reg_store(struct weft_comp *c, uint8_t space, uint32_t off,
 		    uint32_t size, uint64_t val);
-/* Cell of a register by its index in cls->regs (and element for arrays): the
- * device's own view, no hooks, no masks. */
+/* Returns the cell of a register by its index in cls->regs, and of an array by
+ * element: the device's own view, without hooks and masks.  It lasts as long as
+ * the component. */
 uint64_t *weft_reg_cell(struct weft_comp *c, uint32_t reg, uint32_t index);
+/* Sets all registers to the reset values of their rows, without hooks. */
 void weft_reg_reset(struct weft_comp *c);
 
 /* ---- measurement ---- */
 
-/* A named result of the run, e.g. ("bandwidth", "MiB/s", 286.5).  The stored
- * name is "<component>.<name>"; setting it again overwrites. */
+/* Sets a named result of the run, e.g. ("bandwidth", "MiB/s", 286.5).  Its name
+ * in results is "<component>.<name>"; a second value overwrites the first. */
 void weft_metric(struct weft_comp *c, const char *name, const char *unit,
 		 double value);
-/* One point of a curve "<component>.<series>". */
+/* Appends one point to the curve "<component>.<series>". */
 void weft_series_add(struct weft_comp *c, const char *series,
 		     const char *x_unit, const char *y_unit, double x,
 		     double y);
-/* A value into histogram "<component>.<name>".  A hot loop keeps the handle of
- * weft_hist and uses weft_hist_put; it stays valid for the whole run. */
+/* Returns the histogram "<component>.<name>", made at the first call.  The
+ * handle is valid for the whole run: a hot loop keeps it and calls
+ * weft_hist_put. */
 struct weft_hist;
 struct weft_hist *weft_hist(struct weft_comp *c, const char *name,
 			    const char *unit);
+/* Puts a value into a histogram. */
 void weft_hist_put(struct weft_hist *h, double value);
-/* Forgets all values: they were of a warm-up. */
+/* Removes all values, those of a warm-up. */
 void weft_hist_clear(struct weft_hist *h);
+/* Puts a value into the histogram "<component>.<name>", which costs a search by
+ * name. */
 void weft_hist_add(struct weft_comp *c, const char *name, const char *unit,
 		   double value);
-/* The run is wrong (a check failed): recorded, shown, exit status 1.  The
- * run goes on. */
+/* Reports that a check of the model or program failed: recorded and shown, and
+ * the exit status is 1.  The run goes on. */
 void weft_check_failed(struct weft_comp *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* ---- building and running (front ends and tests) ---- */
 
+/* Returns an empty simulation, which the caller frees.  All random streams of
+ * its components follow from seed and their names. */
 struct weft_sim *weft_sim_new(uint64_t seed);
+/* Frees the simulation with its components, frames and result. */
 void weft_sim_free(struct weft_sim *sim);
-/* Creates a component with default parameters. Name must be new. */
+/* Creates a component with default parameters; before weft_sim_start only.
+ * weft_sim_start refuses two of one name.  Returns it, owned by the simulation,
+ * or NULL with a message in err when the class was built for another interface
+ * or a default is wrong. */
 struct weft_comp *weft_sim_add(struct weft_sim *sim,
 			       const struct weft_class *cls, const char *name,
 			       struct weft_err *err);
+/* Returns the component called `name`, or NULL. */
 struct weft_comp *weft_sim_find(struct weft_sim *sim, const char *name);
+/* Returns the number of components. */
 uint32_t weft_sim_count(const struct weft_sim *sim);
+/* Returns component i, or NULL beyond the last: in the order in which they were
+ * added, and by name from weft_sim_start on. */
 struct weft_comp *weft_sim_at(const struct weft_sim *sim, uint32_t i);
+/* Sets a parameter from text as an experiment has it ("12.8ns", "4KiB"); before
+ * weft_comp_init only.  Returns 0, -ENOENT (no such parameter: the message
+ * names the nearest one) or -EINVAL (not a value of its type and range). */
 int weft_param_set(struct weft_comp *c, const char *param, const char *value,
 		   struct weft_err *err);
+/* Sets all parameters of a preset of c's class.  Returns 0, -ENOENT (no such
+ * preset: the message names the nearest one) or -EINVAL (a value of it is
+ * wrong). */
 int weft_preset_apply(struct weft_comp *c, const char *preset,
 		      struct weft_err *err);
-/* Current value as canonical text. */
+/* Writes a parameter's value as canonical text, cut off at size.  Returns the
+ * length of all of it, or -ENOENT when there is no such parameter. */
 int weft_param_get(const struct weft_comp *c, const char *param, char *buf,
 		   size_t size);
-/* Parameters are final: creates ports, runs ops.init. */
+/* Makes parameters final, creates the ports and runs ops.init.  Returns 0, or a
+ * negative errno with a message in err. */
 int weft_comp_init(struct weft_comp *c, struct weft_err *err);
-/* Joins two ports by a cable; `link` (KIND_LINK, initialised) gives the delay
- * through its public head `struct weft_link_state` or, when NULL, `delay`. */
+/* Joins two ports by a cable.  `link` (KIND_LINK, initialised) gives the delay
+ * through its public head `struct weft_link_state`; without one `delay` does.
+ * Returns 0, -EBUSY (a port has a cable already) or -EINVAL (kinds or wires
+ * that do not fit, a port with itself, no delay), with a message in err. */
 int weft_connect(struct weft_port *a, struct weft_port *b,
 		 struct weft_comp *link, weft_time_t delay,
 		 struct weft_err *err);
-/* Puts a fault on what leaves through p; on a bus port, in between p and what
- * it is connected to. */
+/* Puts a fault on the frames that leave through p, behind those that are there;
+ * on a bus port, between p and its peer.  Returns 0, -EBUSY (the fault sits on
+ * another port) or -EINVAL (not a fault, or not one for this wire). */
 int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 		    struct weft_err *err);
 /* First member of the state of every KIND_LINK class. */
 struct weft_link_state {
 	weft_time_t delay; /* one way, set by init */
 };
-/* Assigns ids, checks that no port dangles, runs ops.start. */
+/* Assigns ids in the order of names and runs ops.start.  Returns 0, -EEXIST
+ * (two components of one name), -EINVAL (a port that needs a cable has none) or
+ * what ops.start returns. */
 int weft_sim_start(struct weft_sim *sim, struct weft_err *err);
 /* Runs events up to and including `until`, or until none is left, or until
  * weft_sim_stop.  Returns the number of events run. */
 uint64_t weft_sim_run(struct weft_sim *sim, weft_time_t until);
-/* The same, but the clock stays at the last event when none is left: a run made
- * in steps ends at the time at which it ends in one. */
+/* Runs events as weft_sim_run does and returns their number, but the clock
+ * stays at the last event when none is left: a run made in steps ends at the
+ * time at which it ends in one. */
 uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until);
+/* Ends the run behind the event that runs. */
 void weft_sim_stop(struct weft_sim *sim);
-/* Somebody outside has a say in when time passes.  fn is called when nothing is
- * left to do at the present time (idle: nor later).  It may sleep, and may add
- * events at the present time; true: look again; false: time may pass, or, when
- * idle, the run is over.  NULL: nobody. */
+/* Lets a gate outside decide when time passes: attached processes.  The kernel
+ * calls fn when no event is left at the present time (idle: none at all).  fn
+ * may sleep, and may add events at the present time.  It returns true when the
+ * kernel is to look for events again; false when time may pass or, when idle,
+ * the run ends.  NULL removes the gate. */
 typedef bool (*weft_gate_fn)(void *arg, bool idle);
 void weft_sim_set_gate(struct weft_sim *sim, weft_gate_fn fn, void *arg);
-/* There is one: that nothing is left to happen does not end a run. */
+/* Returns true when there is a gate: then a run does not end because no event
+ * is left. */
 bool weft_sim_gated(const struct weft_sim *sim);
-/* True when weft_sim_stop ended the last run. */
+/* Returns true when weft_sim_stop ended the last run. */
 bool weft_sim_stopped(const struct weft_sim *sim);
-/* Between runs: brings all counters up to date (ops.sample). */
+/* Brings all counters up to date (ops.sample); between runs. */
 void weft_sim_sample(struct weft_sim *sim);
+/* Returns the present time. */
 weft_time_t weft_sim_now(const struct weft_sim *sim);
-/* The component whose event runs, or ran last; NULL before the first. */
+/* Returns the component whose event runs, or ran last; NULL before the first.
+ */
 struct weft_comp *weft_sim_current(const struct weft_sim *sim);
+/* Returns the number of events run so far. */
 uint64_t weft_sim_events(const struct weft_sim *sim);
-/* True when nothing is left to happen. */
+/* Returns true when no event is left but those of weft_watch. */
 bool weft_sim_idle(const struct weft_sim *sim);
-/* ops.finish of all, then: no frame and no payload alive. */
+/* Runs ops.finish of all components and collects the result.  Returns 0, or a
+ * negative errno with a message: the first that ops.finish returned, or -EPROTO
+ * when an idle simulation still holds frames or payloads, which a model lost.
+ */
 int weft_sim_finish(struct weft_sim *sim, struct weft_err *err);
+/* Returns the result, which belongs to the simulation. */
 struct weft_result;
 struct weft_result *weft_sim_result(struct weft_sim *sim);
-/* No payload bytes are carried: sizes and times only. */
+/* Chooses whether payload bytes are carried (they are by default), or sizes and
+ * times only. */
 void weft_sim_set_payload(struct weft_sim *sim, bool carried);
+/* Returns true when payload bytes are carried. */
 bool weft_sim_payload(const struct weft_sim *sim);
 
 WEFT_C_END

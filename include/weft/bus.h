@@ -4,22 +4,21 @@
  *    host (programs, memory, bridge) ---- bus ---- device(s)
  *
  * A bus is a component of KIND_BUS with one port "host" and ports "dev%u".
- * Host and device call the bus from their own events; everything the bus says
- * comes back as notes: the bus queues a note on the receiver's bus port and
- * posts an arrival (phase 0) for the note's time, so the receiver's
- * ops.arrive(c, port, NULL) drains `while (weft_bus_next(port, &note))`.
- * Notes of one port are taken in order of time; those of one time in the order
- * in which the bus told them.
+ * Host and device call the bus from their own events; the bus answers by notes:
+ * it queues a note on the receiver's bus port and posts an arrival (phase 0)
+ * for the note's time, so the receiver's ops.arrive(c, port, NULL) drains
+ * `while (weft_bus_next(port, &note))`.  Notes of one port are taken in order
+ * of time; those of one time in the order in which the bus sent them.
  *
- * An arrival per note is dear.  A receiver that can do without sets told() of
- * its port: it is called when the bus tells the note (bus.pcix: when the tenure
- * is granted), some time before note->time.  It may keep in mind what will be
- * so from then on (WEFT_TOLD_TAKEN), or have the note queued without an arrival
- * and drain the queue whenever it looks (WEFT_TOLD_QUIET); nothing may become
- * visible before note->time.  A device that takes the notes of its own reads
- * calls weft_bus_settle before it uses the bytes.
+ * An arrival per note is expensive.  A receiver that can do without sets told()
+ * of its port: the bus calls it when it sends the note (bus.pcix: when the
+ * tenure is granted), some time before note->time.  The receiver may store the
+ * change of state with its time (WEFT_TOLD_TAKEN), or have the note queued
+ * without an arrival and drain the queue whenever it polls (WEFT_TOLD_QUIET);
+ * nothing may become visible before note->time.  A device that takes the notes
+ * of its own reads calls weft_bus_settle before it uses the bytes.
  *
- * What differs between buses:
+ * The buses differ:
  *
  *                 bus.pcix, bus.pci        bus.ht (packets)
  *   submitted     one read, one write      any number, served in order; reads
@@ -30,7 +29,7 @@
  *   read          SPLIT, BURST..., DONE    BURST for each packet of up to 64
  *                                          bytes, DONE; DONE alone when one
  *                                          packet carries all
- *   nobody there  status of DONE           reads: status and all ones; writes
+ *   no target     status of DONE           reads: status and all ones; writes
  *                                          are lost, status OK
  *   irq           a wire                   a posted packet, behind writes
  *   clock         the bus clock            the clock of the device's core
@@ -48,10 +47,10 @@ enum weft_bus_op { WEFT_BUS_READ, WEFT_BUS_WRITE };
 
 enum weft_bus_status {
 	WEFT_BUS_OK,
-	WEFT_BUS_MASTER_ABORT, /* nobody answers at that address */
+	WEFT_BUS_MASTER_ABORT, /* no target answers at that address */
 	WEFT_BUS_TARGET_ABORT, /* the target refuses */
 	WEFT_BUS_PARITY,       /* data came with wrong parity: PERR# */
-	WEFT_BUS_SPLIT_ERROR,  /* a completion said that the read has failed */
+	WEFT_BUS_SPLIT_ERROR,  /* a completion reports that the read failed */
 };
 
 /* Errors of an access on bus.pcix, which a fault (fault.bus) asks for. */
@@ -66,7 +65,7 @@ enum weft_bus_error {
 	WEFT_BUS_E_DISCARD, /* the split completion of a load is not taken */
 };
 
-/* Lines by which a device says that it has seen something wrong. */
+/* Lines by which a device reports an error. */
 enum weft_bus_signal { WEFT_BUS_PERR, WEFT_BUS_SERR };
 
 /* A device-initiated transaction (DMA).  Owned by the device, lent to the bus
@@ -145,8 +144,7 @@ struct weft_bus_note {
 	bool last;  /* BURST: nothing follows */
 	bool timer; /* BURST: cut short by the latency timer */
 	bool user;  /* TAGGED: the tag is the program's own */
-	bool error; /* LOADED, ANSWERED: nobody has it (bus.ht: the error bit)
-		     */
+	bool error; /* LOADED, ANSWERED: no target (bus.ht: the error bit) */
 	uint8_t op; /* TAGGED: enum weft_bus_tagged_op */
 	/* enum weft_bus_error.  STORE, LOAD: of the access; BURST, MEM_*: bit 0
 	 * of the first byte is wrong; DONE of a read: a
@@ -157,7 +155,7 @@ struct weft_bus_note {
 	struct weft_slice slice;
 	struct weft_bus_txn *txn; /* about transactions of the device */
 	/* FRAME# asserted; tenure began.  STORE, LOAD, TAGGED: it began, for
-	 * those who listen; `asked`: the host has handed it to the bus */
+	 * listeners; `asked`: the host has handed it to the bus */
 	weft_time_t frame, asked;
 	uint64_t trace_id;    /* MEM_WRITE: of the transaction */
 	weft_time_t data_end; /* last datum of this tenure has moved */
@@ -187,76 +185,81 @@ enum { WEFT_COND_ROOM }; /* the queue at the address is not full */
 
 /* iface of a bus's ports. */
 struct weft_bus_ops {
-	/* REQ# is asserted now. */
+	/* Starts a transaction of the device: REQ# is asserted now. */
 	void (*submit)(struct weft_port *dev_port, struct weft_bus_txn *t);
-	/* Answer to NOTE_LOAD, from the event that took it.  A device that
-	 * does not answer (decoding off) leaves the load to a master abort. */
+	/* Answers NOTE_LOAD, from the event that took it.  A device that does
+	 * not answer (decoding off) leaves the load to a master abort. */
 	void (*reply)(struct weft_port *dev_port, const void *data,
 		      uint32_t bytes);
-	/* The same for a load that hits nothing in the device: all ones, and
-	 * the error is told; NULL: weft_bus_refuse answers with all ones. */
+	/* Answers NOTE_LOAD at an address where the device has nothing: all
+	 * ones and an error.  NULL: weft_bus_refuse answers with all ones. */
 	void (*refuse)(struct weft_port *dev_port);
-	/* The device's interrupt line (INTA#, level). */
+	/* Sets the device's interrupt line (INTA#, level). */
 	void (*irq)(struct weft_port *dev_port, bool asserted);
-	/* Optional: the device asserts PERR# or SERR#. */
+	/* Asserts PERR# or SERR# for the device.  NULL: no such lines. */
 	void (*signal)(struct weft_port *dev_port, enum weft_bus_signal line);
-	/* Host side.  A store of 4..64 bytes, a multiple of 4 (1 or 2 too in
-	 * configuration space; bus.ht: inside of an aligned line of 64), into
-	 * the bridge's posted-write buffer: false = buffer full, wait for
-	 * NOTE_STORED. */
+	/* Host side.  Puts a store of 4..64 bytes, a multiple of 4 (1 or 2 too
+	 * in configuration space; bus.ht: inside an aligned line of 64), into
+	 * the bridge's posted-write buffer.  Returns false when the buffer is
+	 * full: wait for NOTE_STORED. */
 	bool (*pio_store)(struct weft_port *host_port, uint32_t dev,
 			  uint8_t space, uint64_t off, const void *data,
 			  uint32_t bytes);
-	/* A load of 1..8 bytes (one at a time, but see `loads`), after all
-	 * earlier stores.  All ones when no device answers. */
+	/* Starts a load of 1..8 bytes (one at a time, but see `loads`) behind
+	 * all earlier stores; NOTE_LOADED brings the bytes, all ones when no
+	 * device answers. */
 	void (*pio_load)(struct weft_port *host_port, uint32_t dev,
 			 uint8_t space, uint64_t off, uint32_t bytes);
-	/* Optional: so many loads may be on the way at a time, each with a
-	 * number (0 to that, less one) which the answer carries.
-	 * pio_load is that with number 0. */
+	/* Returns how many loads may be under way at a time, each with a number
+	 * below that which the answer carries.  NULL: 1. */
 	uint32_t (*loads)(struct weft_port *host_port);
+	/* Starts a load as pio_load does, with a number; pio_load has 0. */
 	void (*pio_load_as)(struct weft_port *host_port, uint32_t number,
 			    uint32_t dev, uint8_t space, uint64_t off,
 			    uint32_t bytes);
-	/* True when slot `dev` holds a device. */
+	/* Returns true when slot `dev` holds a device. */
 	bool (*present)(struct weft_port *host_port, uint32_t dev);
+	/* Returns the clock by which the bus counts at this port. */
 	const struct weft_clock *(*clock)(struct weft_port *port);
-	/* Optional (NULL: the bus cannot); devices use the functions
-	 * weft_bus_window, weft_bus_consumed and weft_bus_defer below. */
+	/* Each does and returns as its function below: weft_bus_window,
+	 * weft_bus_consumed and weft_bus_defer.  NULL: the bus cannot. */
 	bool (*window)(struct weft_port *dev_port, uint32_t stores);
 	bool (*consumed)(struct weft_port *dev_port, uint32_t stores);
 	bool (*defer)(struct weft_port *dev_port);
-	/* Memory reads due by now are in their slices afterwards; NULL: they
-	 * always are. */
+	/* Puts the bytes of memory reads that are due by now into their slices.
+	 * NULL: they are always there. */
 	void (*settle)(struct weft_port *dev_port);
-	/* True: takes any number of transactions of a device at a time.  NULL
-	 * or false: one read, one write. */
+	/* Returns true when the bus takes any number of transactions of a
+	 * device at a time.  NULL or false: one read, one write. */
 	bool (*many)(struct weft_port *dev_port);
-	/* Tagged accesses; all three are NULL on a bus that has none.  Those
-	 * that are answered count as loads: one of all of them at a time, after
-	 * all earlier stores; WEFT_NOTE_ANSWERED ends them.  A tagged store is
-	 * a store: false = buffer full.  A device that has not said that it
-	 * takes tagged accesses is not there for them: a load gives all ones,
-	 * and the response tag is 0. */
+	/* Starts a tagged access.  Loads and conditional stores count as loads:
+	 * one of all of them at a time, behind all earlier stores, ended by
+	 * WEFT_NOTE_ANSWERED; a device that has not called takes_tagged answers
+	 * them with all ones and response tag 0.  Returns false when a tagged
+	 * store finds the buffer full.  This and the next two are NULL on a bus
+	 * without tagged accesses. */
 	bool (*pio_tagged)(struct weft_port *host_port, uint32_t dev,
 			   const struct weft_bus_tagged *r);
+	/* Says that the device takes tagged accesses; returns true. */
 	bool (*takes_tagged)(struct weft_port *dev_port);
-	/* Answer to a tagged load (data, and is it valid?) or conditional store
-	 * (no data; was it done?), as reply. */
+	/* Answers a tagged load (data, and whether it is valid) or conditional
+	 * store (no data, and whether it was done), as reply does. */
 	void (*tagged_reply)(struct weft_port *dev_port, const void *data,
 			     uint32_t bytes, bool status);
 };
 
 /* iface of a host's bus port. */
 struct weft_bus_host_ops {
-	/* True when [phys, phys+bytes) is memory. */
+	/* Returns true when [phys, phys+bytes) is memory. */
 	bool (*decode)(struct weft_port *host_port, weft_phys_t phys,
 		       uint32_t bytes);
-	/* Carries out what is due by now; NULL: that is always done. */
+	/* Carries out the accesses to memory that are due by now.  NULL: they
+	 * are always carried out. */
 	void (*settle)(struct weft_port *host_port);
 };
 
-/* The bus behind a device's or host's port: weft_bus_of(p)->submit(p, t). */
+/* Returns the operations of the bus behind a device's or host's port, as in
+ * weft_bus_of(p)->submit(p, t). */
 static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
 {
 	return (const struct weft_bus_ops *)p->peer->iface;
@@ -264,22 +267,25 @@ static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
 
 /* ---- back-pressure -----------------------------------------------------
  *
- * A device that says nothing takes every store when it comes.  One that says
+ * By default a device takes every store when it arrives.  One that calls
  * weft_bus_window(port, n), from its start op on and before the first store,
  * has n places for stores: each NOTE_STORE fills one, weft_bus_consumed empties
  * them again.  While none is empty further stores wait in the bus, in order,
  * nothing is lost, and in the end the host's pio_store finds the bridge full.
- * The store that waited longest comes at the first bus clock after consumed.
+ * The store that waited longest arrives at the first bus clock after consumed.
  *
- * A load is told behind all stores that were asked for before it, but needs no
- * place: a device that has stores left when NOTE_LOAD comes, and wants to take
- * them first, defers the answer.  Answers to the device's own reads pass stores
- * that wait at the device, and those that wait in the host's bridge when the
- * read is `relaxed`.
+ * NOTE_LOAD comes behind all stores that were submitted before the load, but
+ * needs no place: a device that still holds stores, and wants to take them
+ * first, defers the answer.  Answers to the device's own reads pass stores that
+ * wait at the device, and those that wait in the host's bridge when the read is
+ * `relaxed`.
  *
- * All three return false, and do nothing, on a bus that has no such thing
- * (pcix: stores come as they come, loads are answered at once).  On bus.pci a
+ * The functions return false, and do nothing, on a bus without back-pressure
+ * (bus.pcix: stores arrive at once, loads are answered at once).  On bus.pci a
  * device without a place, or without an answer, costs the bus retries. */
+
+/* Gives the device places for `stores` stores.  Returns false when the bus has
+ * no back-pressure. */
 static inline bool weft_bus_window(struct weft_port *dev_port, uint32_t stores)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -287,6 +293,8 @@ static inline bool weft_bus_window(struct weft_port *dev_port, uint32_t stores)
 	return bus->window && bus->window(dev_port, stores);
 }
 
+/* Empties the places of `stores` stores, in order of their arrival.  Returns
+ * false when the bus has no back-pressure. */
 static inline bool weft_bus_consumed(struct weft_port *dev_port,
 				     uint32_t stores)
 {
@@ -295,8 +303,9 @@ static inline bool weft_bus_consumed(struct weft_port *dev_port,
 	return bus->consumed && bus->consumed(dev_port, stores);
 }
 
-/* From the event that took NOTE_LOAD: the device will answer with reply in a
- * later event (and must). */
+/* Call in the event that took NOTE_LOAD: the device answers with reply in a
+ * later event.  Returns false when the bus cannot wait: answer in this event.
+ */
 static inline bool weft_bus_defer(struct weft_port *dev_port)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -304,7 +313,8 @@ static inline bool weft_bus_defer(struct weft_port *dev_port)
 	return bus->defer && bus->defer(dev_port);
 }
 
-/* Instead of reply: nothing of the device is at that address. */
+/* Answers NOTE_LOAD in place of reply: the device has nothing at that address.
+ */
 static inline void weft_bus_refuse(struct weft_port *dev_port, uint32_t bytes)
 {
 	static const uint64_t ones[8] = { ~0ull, ~0ull, ~0ull, ~0ull,
@@ -317,6 +327,8 @@ static inline void weft_bus_refuse(struct weft_port *dev_port, uint32_t bytes)
 		bus->reply(dev_port, ones, bytes);
 }
 
+/* Puts the bytes of the device's memory reads that are due by now into their
+ * slices. */
 static inline void weft_bus_settle(struct weft_port *dev_port)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -325,6 +337,7 @@ static inline void weft_bus_settle(struct weft_port *dev_port)
 		bus->settle(dev_port);
 }
 
+/* Asserts PERR# or SERR#, on a bus that has them. */
 static inline void weft_bus_signal(struct weft_port *dev_port,
 				   enum weft_bus_signal line)
 {
@@ -334,6 +347,8 @@ static inline void weft_bus_signal(struct weft_port *dev_port,
 		bus->signal(dev_port, line);
 }
 
+/* Returns true when the bus takes any number of transactions of a device at a
+ * time; false: one read, one write. */
 static inline bool weft_bus_many(struct weft_port *dev_port)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -341,8 +356,8 @@ static inline bool weft_bus_many(struct weft_port *dev_port)
 	return bus->many && bus->many(dev_port);
 }
 
-/* From the start op of a device that takes WEFT_NOTE_TAGGED; false: the bus has
- * no such thing. */
+/* Call in the start op of a device that takes WEFT_NOTE_TAGGED.  Returns false
+ * when the bus has no tagged accesses. */
 static inline bool weft_bus_takes_tagged(struct weft_port *dev_port)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -350,17 +365,19 @@ static inline bool weft_bus_takes_tagged(struct weft_port *dev_port)
 	return bus->takes_tagged && bus->takes_tagged(dev_port);
 }
 
-/* Next note due now, or false. */
+/* Takes the next note that is due now.  Returns false when there is none. */
 bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p);
-/* Notes in the queue, due or not. */
+/* Returns the number of notes in the queue, due or not. */
 uint32_t weft_bus_queued(const struct weft_port *p);
-/* The run is over: next note, whenever it would have been due, or false. */
+/* At the end of a run: takes the next note whenever it is due.  Returns false
+ * when there is none. */
 bool weft_bus_left(struct weft_port *p, struct weft_bus_note *note_p);
-/* Bus side: queue a note (copied) on the peer of bus_port, due at note->time >
+/* Bus side: queues a note (copied) on the peer of bus_port, due at note->time >
  * now.  Takes the reference of note->slice. */
 void weft_bus_tell(struct weft_port *bus_port,
 		   const struct weft_bus_note *note);
-/* Receiver: from now on it wants to be woken by what is in its queue. */
+/* Receiver: asks for an arrival at the time of each note in its queue that is
+ * due later, also of those that were queued quietly. */
 void weft_bus_expect(struct weft_port *p);
 
 WEFT_C_END

@@ -100,7 +100,10 @@ struct weft_reg {
 	enum weft_reg_access access;
 	uint64_t reset, rw, w1c;
 	bool bare;
+	/* Returns the value that a host loads.  NULL: the cell's. */
 	uint64_t (*read)(struct weft_comp *c, uint32_t index);
+	/* Called after a host's store with the register's old value in which
+	 * the stored bytes stand, before masks.  NULL: nothing happens. */
 	void (*wrote)(struct weft_comp *c, uint32_t index, uint64_t val);
 	const char *doc;
 };
@@ -152,9 +155,10 @@ struct weft_network_parts {
 
 struct weft_ops {
 	/* Parameters are set and in range, ports exist but are not connected.
-	 * Returns 0 or negative errno with a message. */
+	 * Returns 0, or a negative errno with a message. */
 	int (*init)(struct weft_comp *c, struct weft_err *err);
-	/* Everything is connected, ids are final; first wake-ups go here. */
+	/* Everything is connected, ids are final: first wake-ups go here.
+	 * Returns 0, or a negative errno with a message. */
 	int (*start)(struct weft_comp *c, struct weft_err *err);
 	/* Phase 0: a message arrived on `port` (f may be NULL for weft_post).
 	 * May change state and wake itself; must not decide. Takes f. */
@@ -162,58 +166,60 @@ struct weft_ops {
 		       struct weft_frame *f);
 	/* Phase 1: a wake-up asked for with weft_wake(c, tag, t). */
 	void (*event)(struct weft_comp *c, uint32_t tag);
-	/* End of run: check conservation; returns 0 or fills err. */
+	/* End of run: checks conservation.  Returns 0, or a negative errno with
+	 * a message. */
 	int (*finish)(struct weft_comp *c, struct weft_err *err);
 	/* Frees what init and the run allocated; state may be half built. */
 	void (*fini)(struct weft_comp *c);
 	/* KIND_FAULT: a frame passes the port this filter sits on, at send
 	 * time.  Owns f; forwards with weft_filter_pass (0..n times). */
 	void (*filter)(struct weft_comp *c, struct weft_frame *f);
-	/* KIND_PROGRAM: body, runs as a coroutine on its host. */
+	/* KIND_PROGRAM: body, runs as a coroutine on its host.  Returns 0, or a
+	 * negative errno: then the run fails. */
 	int (*main)(struct weft_comp *c);
-	/* KIND_SWITCH, after init and before start: what enters at port `in`
-	 * (WEFT_ANY_PORT: at any) on path number `path` for destination d < n
-	 * leaves through to[d]; WEFT_ANY_PORT there, and d >= n, mean nowhere.
-	 * Path 0 is for who knows of no paths.  NULL: has no tables. */
+	/* KIND_SWITCH, after init and before start: packets that enter at port
+	 * `in` (WEFT_ANY_PORT: at any) on path number `path` for destination
+	 * d < n leave through to[d]; WEFT_ANY_PORT there, and d >= n, mean
+	 * nowhere.  A NIC without multipath uses path 0.  Returns 0, or a
+	 * negative errno with a message.  NULL: the class has no tables. */
 	int (*route)(struct weft_comp *c, uint32_t in, uint32_t path,
 		     const uint32_t *to, uint32_t n, struct weft_err *err);
 	/* For classes that bring some counters up to date only in finish: does
-	 * so in the middle of a run, as often as it is asked, and changes
-	 * nothing that happens afterwards; metrics it sets are set again in
-	 * finish.  It has the form of finish so that a finish which does no
-	 * more than that can serve as both.  NULL: counters are always right.
-	 */
+	 * so in the middle of a run, any number of times, without effect on the
+	 * run; metrics it sets are set again in finish.  Returns 0 as finish
+	 * does, so that a finish which does no more can serve as both.  NULL:
+	 * counters are always up to date. */
 	int (*sample)(struct weft_comp *c, struct weft_err *err);
-	/* Of counter number k, what lies behind now: transfers are counted
+	/* Returns how much of counter k lies behind now: transfers are counted
 	 * when they begin, and pictures over time show them while they last.
-	 * After ops.sample.  NULL: nothing. */
+	 * Called after ops.sample.  NULL: nothing. */
 	uint64_t (*ahead)(const struct weft_comp *c, uint32_t k);
-	/* A wake-up will run soon: ask the memory for what it will touch
-	 * (__builtin_prefetch) and change nothing that can be told from
-	 * outside.  Called with stages 0 to
-	 * 3, nearer each time, in runs with many components at work at a
-	 * time; the first lines of state have been asked for before.  NULL:
-	 * nothing more to ask for. */
+	/* A wake-up will run soon: prefetches the memory that it will touch
+	 * (__builtin_prefetch), without effect on the run.  Called with stages
+	 * 0 to 3, nearer each time, when many components are at work, since
+	 * their state then misses the caches; the kernel has prefetched the
+	 * first lines of state.  NULL: these are enough. */
 	void (*soon)(const struct weft_comp *c, uint32_t stage);
 	/* KIND_FAULT on a bus port (two bus ports of its own: device's side,
-	 * bus's side): the bus says something to the device behind `port`, at
-	 * the time it says so.  Hands it on with weft_bus_tell. */
+	 * bus's side): the bus sends a note to the device behind `port`, at the
+	 * time of sending.  The fault hands it on with weft_bus_tell. */
 	void (*note)(struct weft_comp *c, uint32_t port,
 		     const struct weft_bus_note *note);
-	/* What waits to leave through a link port, for the picture of a run;
-	 * between events, as often as it is asked, and without any effect.
-	 * NULL: not known. */
+	/* Fills in how much waits to leave through a link port, for the picture
+	 * of a run; between events, any number of times, without effect on the
+	 * run.  NULL: not known. */
 	void (*waiting)(struct weft_comp *c, uint32_t port,
 			struct weft_waiting *w);
 	/* Ends and switches of direct networks, after init and before start:
 	 * the component stands at this place.  A switch has ports np0.. to its
-	 * node and lp0.. for cables, and an end np0.. to its switch.  NULL: it
-	 * cannot stand in a direct network. */
+	 * node and lp0.. for cables, and an end np0.. to its switch.  Returns
+	 * 0, or a negative errno with a message.  NULL: it cannot stand in a
+	 * direct network. */
 	int (*place)(struct weft_comp *c, const struct weft_place *at,
 		     struct weft_err *err);
 	/* The class is that of a direct network as a whole (fabric.net), which
-	 * is given its parts after init.  Takes them, also when it fails.
-	 * NULL: it is none. */
+	 * gets its parts after init, and owns them also when it fails.  Returns
+	 * 0, or a negative errno with a message.  NULL: it is not one. */
 	int (*network)(struct weft_comp *c, const struct weft_network *parts,
 		       struct weft_err *err);
 };
@@ -234,8 +240,8 @@ struct weft_class {
 	const struct weft_port_decl *ports; /* ended by name == NULL */
 	const struct weft_reg *regs;	    /* ended by name == NULL */
 	struct weft_ops ops;
-	/* Programs: one that serves others for as long as they run.  The run
-	 * does not wait for it. */
+	/* Programs: it serves others for as long as they run, so the run does
+	 * not wait for it. */
 	bool background;
 	/* Programs: the class of NIC they drive; NULL: any, or none. */
 	const char *needs;

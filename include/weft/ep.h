@@ -119,20 +119,22 @@ struct weft_ep_ops {
 	void (*close)(struct weft_ep *ep);
 
 	/* Lets other nodes reach [p, p + len).  The memory stays the caller's,
-	 * and must stay allocated until mr_dereg or close.
+	 * and must stay allocated until mr_dereg or close.  Returns
+	 *   0        *mr_p names the region
 	 *   -EINVAL  len is 0 or more than a key can say
 	 *   -EFAULT  the NIC cannot reach p
 	 *   -ENOMEM, -ENOSPC  no room in the tables of NIC or library */
 	int (*mr_reg)(struct weft_ep *ep, void *p, size_t len,
 		      struct weft_ep_mr *mr_p);
 	/* Ends a registration.  Later operations of other nodes that name it
-	 * fail where the NIC can tell (FORTH's cannot).
+	 * fail where the NIC can tell (FORTH's cannot).  Returns
+	 *   0        the memory is the caller's alone again
 	 *   -EAGAIN  an operation of this node or an answer under way needs the
 	 *            region: poll, then again
 	 *   -EINVAL  no such region */
 	int (*mr_dereg)(struct weft_ep *ep, const struct weft_ep_mr *mr);
 
-	/* Starts an operation; its event comes by poll.  *op is copied.
+	/* Starts an operation; its event comes by poll.  *op is copied. Returns
 	 *   0          there will be one event with op->ctx
 	 *   -EAGAIN    no resources now: poll, then again
 	 *   -EMSGSIZE  MSG: len > info.max_msg
@@ -142,13 +144,15 @@ struct weft_ep_ops {
 	 * A region that is not there is found by its owner: WEFT_EV_ERROR. */
 	int (*post)(struct weft_ep *ep, const struct weft_ep_op *op);
 
-	/* Moves on what is under way, and fills up to max events; their number,
-	 * 0 if there is none. */
+	/* Moves operations under way on, and takes up to max events.  Returns
+	 * their number, 0 if there is none. */
 	int (*poll)(struct weft_ep *ep, struct weft_ep_event *ev, int max);
-	/* Gives back the place of a message; others than RECV have none. */
+	/* Gives back the place of a message, with its data; events of other
+	 * kinds have none. */
 	void (*release)(struct weft_ep *ep, const struct weft_ep_event *ev);
-	/* 0 as soon as poll would give an event; -ETIMEDOUT at `deadline`, a
-	 * time as of weft_host_now; WEFT_NEVER: waits on. */
+	/* Waits until poll would give an event, or until `deadline`, a time as
+	 * of weft_host_now; WEFT_NEVER: without end.  Returns 0, or -ETIMEDOUT
+	 * at the deadline. */
 	int (*wait)(struct weft_ep *ep, weft_time_t deadline);
 };
 
@@ -160,7 +164,8 @@ struct weft_ep {
 
 /* Opens the endpoint of device 0, whichever NIC it is (by its ids), and meets
  * those of all other nodes: returns when all have opened theirs.  attr NULL:
- * defaults.  The caller closes *ep_p.
+ * defaults.  Returns
+ *   0            *ep_p, which the caller closes
  *   -ENODEV      no device, or one that no library serves
  *   -EINVAL      max_msg is more than the library's messages can say
  *   -EOPNOTSUPP  group, or the mode of the NIC, is not served
@@ -169,12 +174,13 @@ struct weft_ep {
 int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
 		 struct weft_ep **ep_p);
 
+/* Starts an operation and returns as weft_ep_ops.post does. */
 static inline int weft_ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
 {
 	return ep->ops->post(ep, op);
 }
 
-/* Posts a message: see weft_ep_ops.post. */
+/* Posts a message and returns as weft_ep_ops.post does. */
 static inline int weft_ep_send(struct weft_ep *ep, uint32_t dst,
 			       const void *buf, size_t len, uint64_t imm,
 			       void *ctx)

@@ -29,9 +29,9 @@ struct weft_dev;
 
 enum weft_io_attr { WEFT_UC, WEFT_WC };
 
-/* A mapped window of a device BAR.  Plain value; address arithmetic on `off`
- * is the library's business.  In a process `off` is a virtual address: what the
- * process did not get cannot be reached, whatever it writes there. */
+/* A mapped window of a device BAR: a plain value, which a library may copy and
+ * change.  In a process `off` is a virtual address: a process that forges one
+ * reaches no page but its own. */
 struct weft_io {
 	struct weft_dev *dev;
 	uint64_t off;
@@ -40,115 +40,138 @@ struct weft_io {
 	uint8_t attr; /* enum weft_io_attr */
 };
 
-/* The i-th device of this node (0 = the NIC), or NULL. */
+/* Returns device i of this node (0 = the NIC), or NULL.  It belongs to the
+ * node: nothing closes it. */
 struct weft_dev *weft_dev_open(struct weft_host *h, uint32_t i);
-/* Driver part: configuration space, 1/2/4 bytes, naturally aligned. */
+/* Loads 1, 2 or 4 bytes of the configuration space, naturally aligned.  Returns
+ * the value; all ones when the device does not answer. */
 uint32_t weft_cfg_load(struct weft_host *h, struct weft_dev *d, uint32_t off,
 		       uint32_t size);
+/* Stores 1, 2 or 4 bytes into the configuration space, naturally aligned. */
 void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 		    uint32_t size, uint32_t val);
-/* Window into a BAR; false when it does not fit.  The first window of a BAR
- * sizes it and gives it an address, as firmware would. */
+/* Maps a window into a BAR.  The first window of a BAR sizes it and gives it an
+ * address, as firmware would.  Returns false when the window does not fit. */
 bool weft_io_map(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 		 uint64_t off, uint64_t len, enum weft_io_attr attr,
 		 struct weft_io *io_p);
+/* Each loads naturally aligned bytes behind all earlier stores of this thread,
+ * waits for them, and returns them: all ones when no device has the address, or
+ * the page is not the process's. */
 uint32_t weft_io_load32(struct weft_host *h, const struct weft_io *io,
 			uint64_t off);
 uint64_t weft_io_load64(struct weft_host *h, const struct weft_io *io,
 			uint64_t off);
-/* The last load of this thread was answered with all ones and an error: nobody
- * has the address (bus.ht; other buses give the ones alone). */
+/* Returns true when the last load of this thread was answered with an error as
+ * well as all ones: no device has the address.  bus.ht alone says so. */
 bool weft_io_error(const struct weft_host *h);
+/* Each stores naturally aligned bytes, in the order of the window's attribute;
+ * it blocks the thread while the bridge's buffer is full, not until the device
+ * has them. */
 void weft_io_store32(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint32_t val);
 void weft_io_store64(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint64_t val);
-/* Consecutive ascending stores of n bytes (multiple of 4). */
+/* Stores n bytes, a multiple of 4, in ascending order. */
 void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
 		  const void *src, size_t n);
-/* All WC lines of this thread are on their way; later stores are behind. */
+/* Sends all WC lines of this thread on their way: later stores follow them. */
 void weft_io_fence(struct weft_host *h);
 
 /* ---- tagged accesses ---------------------------------------------------
  *
  * An access that carries a tag of 16 bits.  The tag of a process is set by the
- * monitor alone (weft_proc_set_tag) and tells the device who asks, from a page
- * that all processes share; the calls with _user carry any tag.  The response
- * tag is one bit, set by the device.  Not combined; after earlier stores of
- * this thread.  Windows as above. */
+ * monitor alone (weft_proc_set_tag) and names the process to the device, from a
+ * page that all processes share; the calls with _user carry any tag.  The
+ * response tag is one bit, set by the device.  Accesses are not combined, and
+ * follow earlier stores of this thread.  Windows as above. */
 
-/* True when the device's bus has such accesses. */
+/* Returns true when the device's bus has such accesses. */
 bool weft_io_can_tag(struct weft_host *h, struct weft_dev *d);
-/* Tagged store of 4..64 bytes, a multiple of 4, inside a line of 64; posted. */
+/* Each makes a tagged store of 4..64 bytes, a multiple of 4, inside a line of
+ * 64.  It is posted: the thread does not wait for the device. */
 void weft_io_tstore(struct weft_host *h, const struct weft_io *io, uint64_t off,
 		    const void *data, uint32_t n);
 void weft_io_tstore_user(struct weft_host *h, const struct weft_io *io,
 			 uint64_t off, const void *data, uint32_t n,
 			 uint16_t tag);
-/* Tagged load: true when the device says that what it gave is valid. */
+/* Each makes a tagged load and waits for it.  Returns the response tag: true
+ * when the device calls the value valid. */
 bool weft_io_tload64(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint64_t *val_p);
 bool weft_io_tload64_user(struct weft_host *h, const struct weft_io *io,
 			  uint64_t off, uint16_t tag, uint64_t *val_p);
-/* Tagged conditional store: true when the device found the condition (WEFT_COND
- * of weft/bus.h, e.g. "its queue has room": 0) to hold and has stored. */
+/* Makes a conditional store and waits for the answer.  Returns true when the
+ * device found the condition (WEFT_COND of weft/bus.h, e.g. "its queue has
+ * room": 0) to hold and has stored. */
 bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, const void *data, uint32_t n, uint64_t cond);
 
 /* ---- processes and domains ---------------------------------------------
  *
  * A thread begins as the monitor: it reaches all of every device.  It makes
- * processes and domains (virtual machines), gives pages of BARs to them, and is
- * in no other way between a process and the device.  A page has one owner at
- * most.  A thread that enters a process (or a domain, as its kernel) can reach
- * what was mapped for it and nothing else, and cannot go back.  The virtual
- * addresses of a process say nothing about which pages they are.
+ * processes and domains (virtual machines) and gives pages of BARs to them;
+ * their accesses then reach the device without it.  A page has one owner at
+ * most.  A thread that enters a process (or a domain, as its kernel) reaches
+ * the pages that were mapped for it and no others, and cannot leave it.  The
+ * virtual addresses of a process do not say which pages they are.
  *
- * What somebody may not do is not done, returns false, and is counted; an
- * access of a process to a page that it did not get is a page fault: loads give
- * all ones. */
+ * A call without the right to it does nothing, returns false and is counted.
+ * An access of a process to a page that it did not get is a page fault: stores
+ * are dropped, loads give all ones. */
 
 enum { WEFT_PAGE = 4096 };
 struct weft_proc;
 
-/* Monitor: a new domain, 1.. */
+/* Monitor: makes a domain.  Returns its number from 1 on, or 0 without the
+ * right. */
 uint32_t weft_domain_new(struct weft_host *h);
-/* Monitor: pages that belong to the monitor (domain 0) now belong to a domain,
- * or, when no process has them, back to the monitor. */
+/* Monitor: gives pages of its own (domain 0) to a domain, or takes pages of a
+ * domain back that no process has.  Returns false when they belong to neither,
+ * or a process has one. */
 bool weft_domain_give(struct weft_host *h, uint32_t domain, struct weft_dev *d,
 		      uint8_t bar, uint64_t off, uint64_t len);
-/* This thread is a kernel of the domain from now on: it makes processes there
- * and maps the domain's own pages, for them or (weft_io_map) for itself. */
+/* Makes this thread a kernel of the domain from now on: it makes processes
+ * there and maps the domain's own pages, for them or (weft_io_map) for itself.
+ * Returns false when the thread is in a domain or process already, or there is
+ * no such domain. */
 bool weft_domain_enter(struct weft_host *h, uint32_t domain);
 
-/* Monitor, or kernel of the domain.  NULL: not allowed, or no memory. */
+/* Monitor, or kernel of the domain: makes a process.  Returns it, to be freed
+ * by weft_proc_free, or NULL without the right or without memory. */
 struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain);
-/* Its pages are unmapped and can be mapped for another process. */
+/* Frees a process.  Its pages are unmapped and can be mapped for another. */
 void weft_proc_free(struct weft_host *h, struct weft_proc *p);
-/* Maps pages of the process's domain (or, by the monitor, its own) that no
- * other process has. */
+/* Maps pages of the process's domain (or, by the monitor, its own) into a
+ * process.  Returns false when another process has one of them, they are not
+ * the caller's to give, or the window does not fit. */
 bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 		   uint8_t bar, uint64_t off, uint64_t len,
 		   enum weft_io_attr attr, struct weft_io *io_p);
+/* Unmaps a window of a process; its pages can be mapped again. */
 void weft_proc_unmap(struct weft_host *h, struct weft_proc *p,
 		     const struct weft_io *io);
-/* Monitor alone: a page of its own that any number of processes may map, as
- * the tag and not the page says who asks. */
+/* Monitor alone: lets any number of processes map a page of its own, since a
+ * tag, and not the page, names the process.  Returns false when the page is not
+ * the monitor's, or a process has it. */
 bool weft_page_share(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 		     uint64_t off);
-/* Monitor alone: the tag of the process's tagged accesses. */
+/* Monitor alone: sets the tag of the process's tagged accesses.  Returns false
+ * without the right. */
 bool weft_proc_set_tag(struct weft_host *h, struct weft_proc *p, uint16_t tag);
-/* Process of this thread; in a driver's call: of the caller.  NULL: none. */
+/* Returns the process of this thread, in a driver's call that of the caller;
+ * NULL outside of processes. */
 struct weft_proc *weft_proc_self(struct weft_host *h);
-/* This thread is in the process from now on. */
+/* Monitor, or kernel of the process's domain: puts this thread into the
+ * process, for good.  Returns false without the right. */
 bool weft_proc_enter(struct weft_host *h, struct weft_proc *p);
 
 /* ---- many light processes ----------------------------------------------
  *
- * A process without a stack of its own: a function that is called for each of
- * its turns, on one of a few processors, inside of the process, and that may
- * use everything of this header.  It says how to go on when it returns; what it
- * has to remember is in `arg`.  A turn that waits inside keeps its processor.
+ * A process without a stack of its own: a function that a few processors call
+ * for each of its turns, in the process, and that may use all of this header.
+ * Its result says when the next turn comes; its state is in `arg`.  A turn that
+ * blocks keeps its processor.
  */
 
 enum weft_turn_kind {
@@ -168,12 +191,15 @@ struct weft_turn {
 typedef struct weft_turn (*weft_turn_fn)(struct weft_host *h,
 					 struct weft_proc *p, void *arg);
 
-/* Ready to run; first come, first served.  Monitor, or kernel of its domain. */
+/* Monitor, or kernel of its domain: makes a process ready to run; processors
+ * take ready ones in order.  Returns false without the right, or when it has
+ * been started. */
 bool weft_proc_start(struct weft_host *h, struct weft_proc *p, weft_turn_fn fn,
 		     void *arg);
-/* This thread's processor and cpus - 1 others run all started processes, also
- * those that are started meanwhile, until all have ended.  Monitor.  One such
- * call at a time on a node. */
+/* Monitor: runs all started processes, also those that are started meanwhile,
+ * on this thread's processor and cpus - 1 others, and returns true when all
+ * have ended; false without the right, or when another thread of the node is
+ * doing so. */
 bool weft_procs_run(struct weft_host *h, uint32_t cpus);
 
 /* ---- drivers -------------------------------------------------------------
@@ -189,146 +215,170 @@ enum { WEFT_DRV_BYTES_MAX = 1024 };
 
 struct weft_drv {
 	void *own;
+	/* Carries out one call of a thread and returns what weft_drv_call
+	 * returns: 0 or a negative errno by custom. */
 	int (*call)(struct weft_host *h, void *own, uint32_t op, void *arg);
-	/* A program whose thread is in process p has ended, by itself or not.
-	 * NULL: nobody wants to know. */
+	/* Called when a program whose thread is in process p has ended, by
+	 * itself or killed.  May be NULL. */
 	void (*gone)(struct weft_host *h, void *own, struct weft_proc *p);
-	/* The node goes: nothing runs any more, no other function of this
-	 * header may be called.  NULL: nothing to do. */
+	/* Called when the node is freed: no thread runs any more, and no other
+	 * function of this header may be called.  May be NULL. */
 	void (*fini)(void *own);
 	/* Mask of BARs that the driver alone reaches: threads in its calls, and
 	 * those that it has started. */
 	uint32_t bars;
 };
 
-/* Monitor: the driver of a device; false when it has one. */
+/* Monitor: sets the driver of a device; *drv is copied.  Returns false when the
+ * device has one, or without the right. */
 bool weft_drv_set(struct weft_host *h, struct weft_dev *d,
 		  const struct weft_drv *drv);
-/* What its call says, or -ENODEV without a driver.  A thread that enters a
- * process in the call is in it afterwards. */
+/* Calls the driver of a device, by a trap.  Returns the driver's result, or
+ * -ENODEV without a driver.  A thread that enters a process in the call is in
+ * it afterwards. */
 int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
 		  void *arg);
 
 /* ---- threads ---- */
 
-/* The thread that runs; NULL outside of programs.  For interfaces that were
- * made without a handle. */
+/* Returns the thread that runs, or NULL outside of programs: for libraries
+ * whose interface has no handle. */
 struct weft_host *weft_host_self(void);
-/* Another thread of the same program, in the same process, with a processor of
- * its own.  It is not waited for at the end.  NULL: no memory. */
+/* Starts a thread of the same program, in the same process, on a processor of
+ * its own.  The program's end does not wait for it.  Returns its handle, which
+ * belongs to the program, or NULL without memory. */
 struct weft_host *weft_thread_start(struct weft_host *h,
 				    int (*fn)(struct weft_host *h, void *arg),
 				    void *arg);
-/* Sleeps until another thread of the node has called weft_host_wake with this
- * p, or until the deadline; not at all when *p != old.  Who is woken pays the
- * wake-up.  True when *p != old. */
+/* Sleeps until another thread of the node calls weft_host_wake with this p, or
+ * until the deadline; not at all when *p != old.  The sleeper pays the wake-up.
+ * Returns true when *p != old. */
 bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 		    weft_time_t deadline);
+/* Wakes all threads of the node that sleep on p. */
 void weft_host_wake(struct weft_host *h, const uint32_t *p);
 /* Ends the program of this thread with this status, wherever its first thread
- * is; memory, drivers' gone as when it returns. */
+ * is.  Its memory and its processes are freed as when it returns. */
 __attribute__((noreturn)) void weft_host_exit(struct weft_host *h, int status);
-/* A line of the node's log: on stderr, with the program's name and the time.
- * After WEFT_LOG_LINES of a node it is silent. */
 enum { WEFT_LOG_LINES = 20 };
+/* Prints a line on stderr with the program's name and the time.  A node prints
+ * WEFT_LOG_LINES lines; further ones are dropped. */
 void weft_host_log(struct weft_host *h, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* ---- memory ---- */
 
-/* Pinned, physically contiguous, device-visible memory of this node; zeroed.
- * NULL when the node has no more. align: power of two, 0 = 64.  Pages are of
- * one program, or of drivers, which alone free theirs. */
+/* Allocates pinned, physically contiguous, device-visible memory of this node,
+ * zeroed, at a multiple of align (a power of two, 0 = 64).  Returns NULL when
+ * the node has no more.  A page holds memory of one program, or of drivers. */
 void *weft_mem_alloc(struct weft_host *h, size_t bytes, size_t align,
 		     weft_phys_t *phys_p);
+/* Frees memory of weft_mem_alloc; drivers alone free theirs.  p may be NULL. */
 void weft_mem_free(struct weft_host *h, void *p);
-/* Ordinary memory of the program (no device can reach it), zeroed.  NULL when
- * there is none.  Its places in pages depend on the program's calls alone.
- * What a program leaves behind, or holds when the run ends in the middle of it,
- * is freed with its node. */
+/* Allocates ordinary memory of the program, zeroed, which no device reaches.
+ * Its place in pages depends on the program's calls alone.  Returns NULL when
+ * there is none.  Memory that a program has not freed is freed with its node.
+ */
 void *weft_host_calloc(struct weft_host *h, size_t n, size_t size);
-/* Begins at a multiple of `align`, a power of two from 16 to 4096. */
+/* Returns memory as weft_host_calloc does, at a multiple of `align`: a power of
+ * two from 16 to 4096. */
 void *weft_host_align(struct weft_host *h, size_t align, size_t bytes);
-void weft_host_free(struct weft_host *h, void *p); /* p may be NULL */
-/* A word of the program, NULL at first, that all its threads share: for a
- * library whose interface was made without a handle.  `key` is the address of
- * something constant of that library.  NULL: no memory. */
+/* Frees memory of weft_host_calloc or weft_host_align.  p may be NULL. */
+void weft_host_free(struct weft_host *h, void *p);
+/* Returns the address of a word, NULL at first, that all threads of the program
+ * share: for a library whose interface has no handle.  `key` is the address of
+ * a constant of that library.  Returns NULL without memory. */
 void **weft_host_word(struct weft_host *h, const void *key);
-/* Physical address of a byte of device-visible memory; false if it is not. */
+/* Gives the physical address of a byte.  Returns false when the byte is not in
+ * device-visible memory of the program. */
 bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p);
-/* Where the program finds n bytes of device-visible memory that a driver has
- * named by their address; NULL: there are none. */
+/* Returns the program's address of n bytes of device-visible memory that a
+ * driver has named by their physical address, or NULL when it has none there.
+ */
 void *weft_mem_at(struct weft_host *h, weft_phys_t phys, size_t n);
-/* Monitor, in a driver's call: memory that it has allocated is the caller's. */
+/* Monitor, in a driver's call: makes memory that it has allocated the
+ * caller's. */
 void weft_mem_give(struct weft_host *h, weft_phys_t phys);
-/* Monitor, in a driver's call: a device may use the pages of [phys, phys + len)
- * until they are released.  Memory that its program frees meanwhile is given to
- * others afterwards only.  False: it is not memory of the caller's program, or
- * others have some in its pages: whole pages are what a device reaches. */
+/* Monitor, in a driver's call: lets a device use the pages of [phys, phys +
+ * len) until weft_mem_release; memory in them that the program frees meanwhile
+ * is not allocated again before.  Returns false when it is not memory of the
+ * caller's program, or others have memory in these pages: a device reaches
+ * whole pages. */
 bool weft_mem_hold(struct weft_host *h, weft_phys_t phys, size_t len);
-/* False: it is not held. */
+/* Ends a weft_mem_hold of the same range.  Returns false when it is not held.
+ */
 bool weft_mem_release(struct weft_host *h, weft_phys_t phys);
 /* Makes ordinary memory (stack, static, malloc) device-visible where it is,
  * page by page: phys[i] becomes the address of the i-th page that [p, p + len)
- * touches; they are not next to each other.  As often as it is pinned it must
- * be unpinned.  False: no such memory (errno EFAULT), or the node has no more
- * (ENOMEM). */
+ * touches; neighbours need not be contiguous.  Each pin needs its unpin.
+ * Returns false when the memory does not exist (errno EFAULT), or the node has
+ * no more (ENOMEM). */
 bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 		  weft_phys_t *phys);
+/* Undoes one weft_mem_pin of the same range. */
 void weft_mem_unpin(struct weft_host *h, const void *p, size_t len);
 
 /* ---- waiting, time, cost ---- */
 
-/* Reading the clock costs a little, so that a loop around it ends. */
+/* Returns the present time of the thread.  Reading the clock takes a little
+ * time, so that a loop around it ends. */
 weft_time_t weft_host_now(struct weft_host *h);
-/* The CPU is busy for this long. */
+/* Keeps the processor busy for this long. */
 void weft_host_cpu(struct weft_host *h, weft_time_t cost);
-/* memcpy that costs what copying costs on this host. */
+/* Copies n bytes in the time that copying takes on this host. */
 void weft_host_copy(struct weft_host *h, void *dst, const void *src, size_t n);
-/* memcpy as part of something whose cost is stated elsewhere.  A library
- * touches its user's data with these two and not otherwise: they may be memory
- * of another process. */
+/* Copies n bytes in no time: for a copy whose cost is part of another stated
+ * cost.  A library touches its user's data with these two only, since the data
+ * may be memory of another process. */
 void weft_host_move(struct weft_host *h, void *dst, const void *src, size_t n);
-/* Spins until *p != old (true) or the deadline passes (false).  p must be
- * device-visible memory.  Deadline is absolute, WEFT_NEVER = none.  Takes at
- * least one turn of the loop, whatever *p is. */
+/* Spins until *p != old, or until the deadline: an absolute time, WEFT_NEVER =
+ * none.  p must be device-visible memory.  Takes at least one turn of the loop,
+ * whatever *p is.  Returns true when *p != old. */
 bool weft_host_poll64(struct weft_host *h, const volatile uint64_t *p,
 		      uint64_t old, weft_time_t deadline);
-/* Spins until any store by a device or another thread hits this node's
- * memory in [p, p+n), or the deadline passes.  For libraries that poll
- * several places: check, then wait, then check again.  A store since the last
- * poll of the same range ended is not missed; to be sure of that, the first
- * poll of a range returns true after one turn of the loop. */
+/* Spins until a store by a device or another thread hits this node's memory in
+ * [p, p+n), or until the deadline.  For libraries that poll several places:
+ * check, then wait, then check again.  Returns true after a store, false at the
+ * deadline.  It sees stores since its last poll of the same range ended; so
+ * that none is missed, the first poll of a range returns true after one turn of
+ * the loop. */
 bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 			  weft_time_t deadline);
-/* Sleeps until the device's interrupt line is asserted (true; pays interrupt
- * entry and wake-up) or the deadline passes. */
+/* Sleeps until the device's interrupt line is asserted, and pays interrupt
+ * entry and wake-up; or until the deadline.  Returns true when the line is
+ * asserted. */
 bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
-/* The same for a thread that is the interrupt handler: no wake-up. */
+/* Sleeps as weft_host_irq_wait does, in a thread that is the interrupt handler:
+ * it pays no wake-up.  Returns true when the line is asserted. */
 bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
-/* The same, but the processor spins until then. */
+/* Waits as weft_host_isr_wait does while the processor spins.  Returns true
+ * when the line is asserted. */
 bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
-/* Processor time that this thread has used so far: at work, polling, spinning,
- * waiting for the bus.  Asleep, and until an interrupt's handler runs, it uses
- * none. */
+/* Returns the processor time that this thread has used so far: at work,
+ * polling, spinning, waiting for the bus.  It uses none asleep, and until an
+ * interrupt's handler runs. */
 weft_time_t weft_host_busy(struct weft_host *h);
-/* The same without what it used inside of drivers (weft_drv_call). */
+/* Returns weft_host_busy less the time inside drivers (weft_drv_call). */
 weft_time_t weft_host_user(struct weft_host *h);
-/* Sleeps without using the CPU. */
+/* Sleeps, without using the processor, until an absolute time. */
 void weft_host_sleep(struct weft_host *h, weft_time_t until);
 
-/* ---- who am I ---- */
+/* ---- nodes ---- */
 
-uint32_t weft_host_node(struct weft_host *h);  /* 0.. */
-uint32_t weft_host_nodes(struct weft_host *h); /* nodes in the system */
-/* A name-value store shared by all nodes, as an out-of-band network (address
- * exchange at start-up); get blocks until the key is there. */
+/* Returns the number of this node, from 0 on. */
+uint32_t weft_host_node(struct weft_host *h);
+/* Returns the number of nodes of the machine. */
+uint32_t weft_host_nodes(struct weft_host *h);
+/* Puts a value into a store of names that all nodes share, for the exchange of
+ * addresses at the start: an out-of-band network.  A second value of a name
+ * replaces the first. */
 void weft_oob_put(struct weft_host *h, const char *key, uint64_t val);
+/* Blocks until a node has put a value of this name, and returns it. */
 uint64_t weft_oob_get(struct weft_host *h, const char *key);
-/* Is it there? */
+/* Returns true when a value of this name has been put. */
 bool weft_oob_there(struct weft_host *h, const char *key);
 
 WEFT_C_END

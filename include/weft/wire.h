@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wire formats.  A port declares its wire (weft_port_decl.wire); what faults
- * (fault.bits, fault.drop, fault.cut) and captures need to know of a line is
- * here, so that both serve a wire that they have never heard of. */
+/* Wire formats.  A port declares its wire (weft_port_decl.wire).  The wire
+ * brings all that faults (fault.bits, fault.drop, fault.cut) and captures need
+ * to know of its line, so that they serve wires of other systems and plug-ins.
+ */
 #ifndef WEFT_WIRE_H
 #define WEFT_WIRE_H
 
@@ -38,8 +39,8 @@ enum weft_part {
 
 /* How a wrong bit shows in a symbol. */
 enum weft_line_code {
-	WEFT_LINE_BYTES,  /* most significant bit first; a control symbol with a
-			   * wrong bit is none any more */
+	WEFT_LINE_BYTES,  /* most significant bit first; a wrong bit makes a
+			   * control symbol a data symbol */
 	WEFT_LINE_OCTETS, /* least significant bit first */
 	WEFT_LINE_CHARS,  /* eight bits and the control bit */
 	WEFT_LINE_8B10B,  /* bits of the 10-bit codes */
@@ -47,8 +48,8 @@ enum weft_line_code {
 
 /* A wire as faults see it. */
 struct weft_wire_faults {
-	/* As weft_wire.encode, with the part of each symbol in bits 12 and
-	 * up. */
+	/* Writes symbols and returns their number as weft_wire.encode does,
+	 * with the part of each symbol in bits 12 and up. */
 	uint32_t (*encode_parts)(const struct weft_frame *f, uint16_t *sym,
 				 uint32_t max);
 	/* Parts of symbols (1 << part, ored) that a target hits; 0: the wire
@@ -63,21 +64,23 @@ struct weft_wire_faults {
 	bool whole_words;    /* symbols of a frame: words * word() */
 	bool may_overtake;   /* the receiver takes frames in any order */
 	uint32_t noise;	     /* invalid codes that end synchronisation */
-	/* Symbols per word of this frame; NULL: 1. */
+	/* Returns the symbols per word of this frame.  NULL: 1. */
 	uint32_t (*word)(const struct weft_frame *f);
+	/* Returns the time of a word on the line of a port. */
 	uint64_t (*word_fs)(const struct weft_port *p);
-	/* NULL: every frame is a packet (cell, flit). */
+	/* Returns true for a packet (cell, flit).  NULL: each frame is one. */
 	bool (*packet)(const struct weft_frame *f);
-	/* NULL: no frame is a control cell. */
+	/* Returns true for a control cell.  NULL: no frame is one. */
 	bool (*control)(const struct weft_frame *f);
-	/* Kind of a control cell, WEFT_PARTS: none that has a name.  NULL: they
-	 * are all of one kind. */
+	/* Returns the kind of a control cell, WEFT_PARTS for a kind without a
+	 * name.  NULL: they are all of one kind. */
 	enum weft_part (*cell)(const struct weft_frame *f);
-	/* How many credits the frame carries; NULL: none. */
+	/* Returns how many credits the frame carries.  NULL: none. */
 	uint32_t (*credits)(const struct weft_frame *f);
 	uint32_t credit_part, credit_symbols; /* symbols of one credit */
-	/* Takes away those credits that lost() says; true: nothing is left of
-	 * the frame.  NULL: credits are lost with their frame only. */
+	/* Asks lost() once for each credit and takes the lost ones out of the
+	 * frame.  Returns true when nothing is left of it.  NULL: credits are
+	 * lost only with their frame. */
 	bool (*lose_credits)(struct weft_frame *f, bool (*lost)(void *arg),
 			     void *arg);
 };
@@ -88,24 +91,24 @@ struct weft_wire_capture {
 			 * behind `skip` symbols, with an FCS of `fcs` bytes */
 	uint8_t skip, fcs;
 	uint64_t bits_per_s; /* 0: not said */
-	/* The byte of the head that a reader needs beside the symbols.  upper:
-	 * weft_class.capture_upper of the NICs.  NULL: 0. */
+	/* Returns the byte of the head that a reader needs beside the symbols.
+	 * upper: weft_class.capture_upper of the NICs.  NULL: 0. */
 	uint8_t (*more)(const struct weft_frame *f, uint8_t upper);
 };
 
-/* A wire format.  `encode` writes the line symbols of an undamaged frame (byte
- * plus WEFT_SYM_K) and returns how many there are; sym may be NULL to count. */
 struct weft_wire {
 	const char *name; /* "forth" */
+	/* Writes the first `max` line symbols of an undamaged frame (byte plus
+	 * WEFT_SYM_K) and returns how many it has; sym may be NULL to count. */
 	uint32_t (*encode)(const struct weft_frame *f, uint16_t *sym,
 			   uint32_t max);
-	/* As encode, but of a payload that the run does not carry nothing, nor
-	 * of what is behind it; *all: symbols of the whole frame.  NULL: the
-	 * bytes of such frames are there in every run. */
+	/* Writes the symbols in front of a payload that the run does not carry
+	 * and returns their number; *all: symbols of the whole frame.  NULL:
+	 * every run carries the bytes of its frames. */
 	uint32_t (*front)(const struct weft_frame *f, uint16_t *sym,
 			  uint32_t max, uint32_t *all);
-	/* Owners of such ports tell weft_port.listener of what they send;
-	 * nothing needs to sit on the line to hear it. */
+	/* Owners of such ports report what they send to weft_port.listener, so
+	 * a capture needs no component on the line. */
 	bool tells;
 	const struct weft_wire_faults *faults;	 /* NULL: only fault.delay */
 	const struct weft_wire_capture *capture; /* NULL: not captured */

@@ -30,32 +30,38 @@ struct atoll_msg {
 	uint32_t node, port; /* sender */
 	uint32_t tag;	     /* 16 bits */
 	uint32_t bytes;
-	/* a packet that was taken out of the network: what is left of its
-	 * route (crossbar ports, here first) */
+	/* a packet that was taken out of the network: the rest of its route
+	 * (crossbar ports, from this node on) */
 	bool retrieved;
 	uint8_t route[24];
 	uint32_t n_route;
-	uint64_t head; /* as atoll_again wants it */
+	uint64_t head; /* for atoll_again */
 };
 
-/* 0, -ENODEV, -EINVAL, -ENOMEM. */
+/* Opens one of the four host ports.  Returns 0, and a port that the caller
+ * closes, or -ENODEV, -EINVAL (sizes, port) or -ENOMEM. */
 int atoll_open(struct weft_host *h, const struct atoll_attr *a,
 	       struct atoll_port **p_p);
+/* Ends receiving, waits until the device has stored what it took from the
+ * network, and frees the port.  Messages that were not polled are lost. */
 void atoll_close(struct atoll_port *p);
+/* Returns the number of this node. */
 uint32_t atoll_node(const struct atoll_port *p);
 
-/* Sends `bytes` (a multiple of 8; PIO: 8..512) and returns when they may be
- * overwritten.  0, -EINVAL. */
+/* Sends `bytes` (a multiple of 8; PIO: 8..512) along a route of n ports, and
+ * returns when they may be overwritten: 0, or -EINVAL (size, or route). */
 int atoll_send(struct atoll_port *p, const uint8_t *route, uint32_t n,
 	       uint32_t tag, const void *data, uint32_t bytes);
-/* Sends a retrieved packet on its way again (DMA only). */
+/* Sends a retrieved packet on its way again, on a DMA port.  Returns 0, or
+ * -EINVAL (a PIO port, or not a retrieved packet). */
 int atoll_again(struct atoll_port *p, const struct atoll_msg *m,
 		const void *data);
-/* Takes a message if there is one; data has room for `max` bytes, what is
- * longer is cut off. */
+/* Takes a message if there is one; data has room for `max` bytes, further ones
+ * are dropped.  Returns false when there is none. */
 bool atoll_poll(struct atoll_port *p, struct atoll_msg *m, void *data,
 		uint32_t max);
-/* Waits for one until the deadline. */
+/* Polls until there is a message and takes it.  Returns false at the deadline.
+ */
 bool atoll_recv(struct atoll_port *p, struct atoll_msg *m, void *data,
 		uint32_t max, weft_time_t deadline);
 
@@ -66,15 +72,19 @@ struct atoll_deadlock {
 	uint32_t granted, waits; /* InPorts */
 };
 
-/* p, a DMA port, takes the packets that are taken out. */
+/* Makes this process the management process: its DMA port p receives the
+ * packets that atoll_retrieve takes out; `counter` is the time in clocks after
+ * which a waiting OutPort counts as blocked, 0 leaves it as it is. */
 void atoll_manage(struct atoll_port *p, uint32_t counter);
-/* Sleeps until an interrupt of the network (true) or the deadline. */
+/* Sleeps until an interrupt of the network, or until the deadline.  Returns
+ * true after an interrupt. */
 bool atoll_irq_wait(struct atoll_port *p, weft_time_t deadline);
-/* An OutPort whose counter has run out and whose condition still holds;
- * counters that ran out without that are cleared.  False: none. */
+/* Finds an OutPort whose counter has expired and whose condition still holds;
+ * counters that expired without that are cleared.  Returns false when there is
+ * none. */
 bool atoll_deadlock(struct atoll_port *p, struct atoll_deadlock *d);
-/* Takes the packet that waits out of the network: it will come as a message
- * (`retrieved`).  False: it has gone on meanwhile. */
+/* Takes the packet that waits there out of the network: it arrives as a message
+ * with `retrieved`.  Returns false when the packet has moved on meanwhile. */
 bool atoll_retrieve(struct atoll_port *p, const struct atoll_deadlock *d);
 
 WEFT_C_END

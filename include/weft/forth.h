@@ -25,8 +25,8 @@ enum weft_forth_post {
 
 /* Flags of a transfer. */
 enum {
-	WEFT_FORTH_LNOTIFY = 1 << 0, /* tell me when it has departed */
-	WEFT_FORTH_RNOTIFY = 1 << 1, /* tell the receiver when it has landed */
+	WEFT_FORTH_LNOTIFY = 1 << 0, /* notify the sender of its departure */
+	WEFT_FORTH_RNOTIFY = 1 << 1, /* notify the receiver of its arrival */
 	WEFT_FORTH_RIRQ = 1 << 2,    /* interrupt the receiver likewise */
 	WEFT_FORTH_HOLD = 1 << 3,    /* no start flag: a later one releases */
 	WEFT_FORTH_ANNOUNCE = 1
@@ -63,8 +63,8 @@ struct weft_forth_info {
 	uint32_t voqs;		/* 0 = one outgoing FIFO */
 	uint32_t min_payload, max_payload; /* of one packet, bytes */
 	uint32_t max_transfer; /* bytes one descriptor may move here */
-	bool multipath; /* packets may overtake each other: only notifications
-			 * say what has arrived */
+	bool multipath; /* packets may overtake each other: a program knows
+			 * of arrivals only by notifications */
 	bool groups;	/* notifications by counting (forth.md 7.7) */
 };
 
@@ -84,46 +84,58 @@ struct weft_forth_desc {
 };
 
 /* Finds the NIC (device 0) and initialises it in the order of forth.md 2.9.
- * -ENODEV: no such device; -ENOMEM.  attr may be NULL. */
+ * attr NULL: all zeros.  Returns 0, and a handle for weft_forth_close, -ENODEV
+ * (device 0 is another one) or -ENOMEM. */
 int weft_forth_open(struct weft_host *h, const struct weft_forth_attr *attr,
 		    struct weft_forth **f_p);
 /* Stops the DMA engine and frees the handle. */
 void weft_forth_close(struct weft_forth *f);
+/* Returns the NIC's sizes and features; valid until close. */
 const struct weft_forth_info *weft_forth_info(const struct weft_forth *f);
+/* Returns the device. */
 struct weft_dev *weft_forth_dev(struct weft_forth *f);
-/* Does this device have our ids (also as printed, R-01)? */
+/* Returns true when the device has the ids of this NIC, in the order of the
+ * standard or as printed (R-01). */
 bool weft_forth_probe(struct weft_host *h, struct weft_dev *d);
 
 /* ---- transfers ---- */
 
-/* Posts descriptors in order; returns how many found room.  Consecutive ones
- * for one queue go out as clusters: the last of a cluster carries the start
- * flag unless it says HOLD. */
+/* Posts descriptors in order.  Consecutive ones for one queue leave as
+ * clusters: the last of a cluster carries the start flag unless it has HOLD.
+ * The NIC, not the library, refuses wrong descriptors and counts them
+ * (desc_errors).  Returns how many found room. */
 uint32_t weft_forth_post(struct weft_forth *f, const struct weft_forth_desc *d,
 			 uint32_t n);
-/* One transfer: 0, -EAGAIN (queue full), -EINVAL. */
+/* Posts one transfer.  Returns 0, -EAGAIN (the queue is full) or -EINVAL (size,
+ * destination, or an address that is not a multiple of 8). */
 int weft_forth_put(struct weft_forth *f, uint32_t dst, weft_phys_t local,
 		   weft_phys_t remote, uint32_t qwords, uint32_t flags);
-/* Driver level: writes one slot as it is, without book-keeping. */
+/* Writes one slot of a queue as it is, without book-keeping: for drivers. */
 void weft_forth_slot_write(struct weft_forth *f, uint32_t queue, uint32_t slot,
 			   uint64_t q0, uint64_t q1);
 
-/* Free slots of the queue that serves dst, from the notification words. */
+/* Returns the free slots of the queue that serves dst, by the notification
+ * words: no bus access. */
 uint32_t weft_forth_space(struct weft_forth *f, uint32_t dst);
-/* Transfers posted to, and known to have departed from, dst's queue. */
+/* Each returns a number of transfers of the queue that serves dst, since open:
+ * those posted, and those known to have departed. */
 uint64_t weft_forth_posted(struct weft_forth *f, uint32_t dst);
 uint64_t weft_forth_departed(struct weft_forth *f, uint32_t dst);
 /* Waits until n slots are free.  Reads the pointer register (a bus load) only
- * when no local notification is on its way. */
+ * when no local notification is on its way.  Returns false at the deadline, or
+ * when the queue has fewer slots than n. */
 bool weft_forth_wait_space(struct weft_forth *f, uint32_t dst, uint32_t n,
 			   weft_time_t deadline);
-/* Waits until everything posted to dst's queue has departed. */
+/* Waits until all transfers posted to dst's queue have departed.  Returns false
+ * at the deadline. */
 bool weft_forth_flush(struct weft_forth *f, uint32_t dst, weft_time_t deadline);
 
 /* ---- notifications and interrupts ---- */
 
-/* The word the NIC writes (forth.md 3.8): count, flow, error bits. */
+/* Returns the last remote notification as the NIC wrote it (forth.md 3.8):
+ * count, flow, error bits. */
 uint64_t weft_forth_remote_word(const struct weft_forth *f);
+/* Returns the count of that word: remote notifications so far, modulo 2^32. */
 uint32_t weft_forth_remote_count(const struct weft_forth *f);
 struct weft_forth_note {
 	uint32_t count;	 /* remote notifications so far */
@@ -133,23 +145,37 @@ struct weft_forth_note {
 	bool bad_body;	 /* CRC-32 of that packet was wrong */
 	bool loss;	 /* packets of this source were lost before */
 };
+/* Returns the fields of a remote notification. */
 struct weft_forth_note weft_forth_note_decode(uint64_t word);
-/* Waits until the remote count differs from `seen`. */
+/* Polls until the remote count differs from `seen`.  Returns false at the
+ * deadline. */
 bool weft_forth_wait_remote(struct weft_forth *f, uint32_t seen,
 			    weft_time_t deadline);
+/* Returns the last local notification of a queue as the NIC wrote it. */
 uint64_t weft_forth_local_word(const struct weft_forth *f, uint32_t queue);
+/* Enables or disables the remote interrupt. */
 void weft_forth_irq_enable(struct weft_forth *f, bool on);
-/* Clears the flag; drain everything afterwards (forth.md 2.3). */
+/* Clears the interrupt flag.  Take all notifications afterwards: one that came
+ * before the flag was cleared raises no interrupt (forth.md 2.3). */
 void weft_forth_irq_ack(struct weft_forth *f);
+/* Sleeps until an interrupt, or until the deadline.  Returns true after an
+ * interrupt. */
 bool weft_forth_irq_wait(struct weft_forth *f, weft_time_t deadline);
 
 /* ---- control (bus accesses) ---- */
 
-void weft_forth_enable(struct weft_forth *f, bool on); /* DMA engine */
+/* Starts or stops the DMA engine. */
+void weft_forth_enable(struct weft_forth *f, bool on);
+/* Resets FIFOs and state machines of the NIC; `pointers`: also the pointers of
+ * its queues, after which the next descriptor goes into slot 0. */
 void weft_forth_reset(struct weft_forth *f, bool pointers);
+/* Makes packets return to this node instead of leaving it. */
 void weft_forth_loopback(struct weft_forth *f, bool on);
+/* Sets WEFT_FORTH_BENCH_*; 0: off. */
 void weft_forth_bench(struct weft_forth *f, uint32_t bits);
+/* Returns a register, by a load. */
 uint32_t weft_forth_load(struct weft_forth *f, uint32_t off);
+/* Writes a register. */
 void weft_forth_store(struct weft_forth *f, uint32_t off, uint32_t val);
 
 /* ---- measurement (bus accesses) ---- */
@@ -170,17 +196,17 @@ struct weft_forth_counters {
 	uint32_t credit_parity, credit_leaked, desc_errors;
 	uint32_t resyncs, unsync;
 };
+/* Reads all counters. */
 void weft_forth_counters_read(struct weft_forth *f,
 			      struct weft_forth_counters *c_p);
+/* Sets all counters to 0. */
 void weft_forth_counters_clear(struct weft_forth *f);
-/* Sum of the counters that must stay 0 on an undamaged network. */
+/* Returns the sum of the counters that stay 0 on an undamaged network. */
 uint64_t weft_forth_counters_errors(const struct weft_forth_counters *c);
 
-/* Errors of the PCI-X bus (forth.md 2.2) since the last call: reads both
- * status registers and clears what is set.  The driver lets the NIC respond to
+/* Errors of the PCI-X bus (forth.md 2.2).  The driver lets the NIC respond to
  * wrong parity, and recovers: a transfer that fails is abandoned and counted in
- * desc_errors (forth.md 3.6), a store that comes in wrong is not carried out.
- */
+ * desc_errors (forth.md 3.6), a store with wrong parity is not carried out. */
 enum {
 	WEFT_FORTH_BUS_PERR = 1 << 0,	 /* PERR# on a transfer of ours */
 	WEFT_FORTH_BUS_REFUSED = 1 << 1, /* we ended an access with an abort */
@@ -188,28 +214,34 @@ enum {
 	WEFT_FORTH_BUS_MASTER_ABORT = 1 << 3, /* no target has that address */
 	WEFT_FORTH_BUS_SERR = 1 << 4,	      /* we asserted SERR# */
 	WEFT_FORTH_BUS_PARITY = 1 << 5,	      /* wrong parity came in */
-	WEFT_FORTH_BUS_DISCARDED = 1 << 6, /* an answer of ours was not taken */
-	WEFT_FORTH_BUS_UNEXPECTED = 1 << 7,  /* an answer without a request */
-	WEFT_FORTH_BUS_READ_FAILED = 1 << 8, /* split completion error message
-					      */
-	WEFT_FORTH_BUS_SILENT = 1 << 9,	     /* the registers cannot be read */
+	WEFT_FORTH_BUS_DISCARDED = 1 << 6,    /* our answer was not taken */
+	WEFT_FORTH_BUS_UNEXPECTED = 1 << 7,   /* an answer without a request */
+	WEFT_FORTH_BUS_READ_FAILED = 1 << 8,  /* split completion error message
+					       */
+	WEFT_FORTH_BUS_SILENT = 1 << 9,	      /* the registers cannot be read */
 };
+/* Returns the errors since the last call as WEFT_FORTH_BUS_*: reads both status
+ * registers and clears the bits that are set. */
 uint32_t weft_forth_bus_errors(struct weft_forth *f);
 
 /* Sampler (forth.md 2.8): qwords out and in, cumulative, every interval. */
 struct weft_forth_sample {
 	uint32_t out, in;
 };
+/* Starts n samples (at most 4096), one every interval_pc clocks. */
 void weft_forth_sample_start(struct weft_forth *f, uint32_t interval_pc,
 			     uint32_t n);
+/* Reads samples first..first+n-1. */
 void weft_forth_sample_read(struct weft_forth *f, uint32_t first, uint32_t n,
 			    struct weft_forth_sample *s_p);
-/* Cumulative timer (forth.md 2.7). */
+/* Writes the cumulative timer (forth.md 2.7), which arms it. */
 void weft_forth_timer_arm(struct weft_forth *f, uint32_t value);
+/* Returns the cumulative timer, in clocks of PCI-X. */
 uint32_t weft_forth_timer_read(struct weft_forth *f);
-uint32_t weft_forth_timestamp(struct weft_forth *f); /* clocks of PCI-X, pc */
-/* Bus clock in ns, from the time stamp against the host's clock; takes 2 ms
- * the first time. */
+/* Returns the NIC's time stamp, in clocks of PCI-X, modulo 2^32. */
+uint32_t weft_forth_timestamp(struct weft_forth *f);
+/* Returns the period of the bus clock in ns, measured by the time stamp against
+ * the host's clock; takes 2 ms the first time. */
 double weft_forth_pc_ns(struct weft_forth *f);
 /* Event log (forth.md 10.2): off until started; the NIC keeps the last 4096.
  * Credits sent and received are many and recorded on request. */
@@ -218,14 +250,18 @@ struct weft_forth_event {
 	uint32_t arg;
 	uint8_t unit, event;
 };
+/* Starts the log without credits. */
 void weft_forth_log_start(struct weft_forth *f);
+/* Starts the log with credits. */
 void weft_forth_log_start_credits(struct weft_forth *f);
-void weft_forth_log_stop(struct weft_forth *f); /* and throws it away */
-/* Records written since the start. */
+/* Stops the log and discards its records. */
+void weft_forth_log_stop(struct weft_forth *f);
+/* Returns the number of records written since the start. */
 uint32_t weft_forth_log_count(struct weft_forth *f);
-/* Records first..first+n-1; zeros for what is not there any more. */
+/* Reads records first..first+n-1; zeros for those that were overwritten. */
 void weft_forth_log_read(struct weft_forth *f, uint32_t first, uint32_t n,
 			 struct weft_forth_event *e_p);
+/* Each returns a name of the log, "?" for an unknown number. */
 const char *weft_forth_unit_name(uint32_t unit);
 const char *weft_forth_event_name(uint32_t event);
 
@@ -236,13 +272,16 @@ struct weft_forth_reseq {
 	uint32_t out_of_sync;		       /* sources, one bit each */
 	uint32_t held, held_max;	       /* headers */
 };
+/* Reads the state of resequencing. */
 void weft_forth_reseq_read(struct weft_forth *f, struct weft_forth_reseq *r_p);
-/* After loss of sync, with nothing in flight between the two: the sender
- * restarts its paths to these destinations, the receiver these sources. */
+/* Each restarts paths after loss of sync, with no packet in flight between the
+ * two nodes: the sender those to these destinations, the receiver those from
+ * these sources. */
 void weft_forth_path_restart(struct weft_forth *f, uint32_t dst_mask);
 void weft_forth_reseq_restart(struct weft_forth *f, uint32_t src_mask);
 
-/* Transmit credit state of a flow: words sent, words known forwarded. */
+/* Reads the credit state of a flow: words sent, and words known to have been
+ * forwarded. */
 void weft_forth_credit(struct weft_forth *f, uint32_t flow, uint32_t *sent_p,
 		       uint32_t *forwarded_p);
 

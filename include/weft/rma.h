@@ -16,8 +16,8 @@
  *
  * Requests of any size are cut at pages of 4 KB; their notifications are those
  * of the last piece.  Requests of one port to one other are carried out in
- * order.  Nobody learns by himself that a put was refused: the port it was for
- * gets a notification with an error. */
+ * order.  The sender of a put does not learn that it was refused: the port that
+ * it was for gets a notification with an error. */
 #ifndef WEFT_RMA_H
 #define WEFT_RMA_H
 
@@ -47,6 +47,7 @@ enum rma_ret {
 	RMA_FD = -25,
 	RMA_MLOCKLIMIT = 32,
 };
+/* Returns the name of a result, "?" for an unknown one. */
 const char *rma_strerror(int ret);
 
 struct rma_port;
@@ -62,7 +63,7 @@ struct rma_attr {
 			   * pointer; 0 = 4 */
 };
 
-/* Who writes a notification; may be added. */
+/* Units that write a notification; may be added. */
 enum {
 	RMA_NOTI_NONE = 0,
 	RMA_NOTI_REQUESTER = 1, /* here: the data have been read */
@@ -99,11 +100,13 @@ enum {
 	RMA_CMD_LOCK_REQ = 12,
 	RMA_CMD_LOCK_RSP = 13,
 };
-/* Lock response: */
+/* Of a lock response: returns the value of the lock after the operation. */
 static inline int32_t rma_noti_lock_value(const struct rma_noti *n)
 {
 	return (int32_t)(uint32_t)(n->value >> 32);
 }
+/* Of a lock response: returns true when the condition held and the lock was
+ * changed. */
 static inline bool rma_noti_lock_result(const struct rma_noti *n)
 {
 	return (n->value >> 24 & 0xff) == 1;
@@ -111,74 +114,102 @@ static inline bool rma_noti_lock_result(const struct rma_noti *n)
 
 /* ---- ports ---- */
 
-/* attr: NULL = all defaults. */
+/* Opens a port: a VPID with its notification ring.  attr NULL: all defaults.
+ * Returns RMA_SUCCESS, and a port that the caller closes, or RMA_NO_DEVICE,
+ * RMA_NO_MEM, RMA_PORTS_USED or RMA_MMAP. */
 int rma_open(struct weft_host *h, const struct rma_attr *attr,
 	     struct rma_port **port_p);
-/* Regions that are left are unregistered. */
+/* Unregisters the regions that are left, closes the port and frees it.  Returns
+ * RMA_SUCCESS, or RMA_INV_PORT for NULL. */
 int rma_close(struct rma_port *p);
+/* Returns the number of this node. */
 uint32_t rma_get_nodeid(const struct rma_port *p);
+/* Returns the VPID of this port. */
 uint32_t rma_get_vpid(const struct rma_port *p);
+/* Makes a handle for requests to a port of a node.  Nothing goes to the other
+ * side.  Returns RMA_SUCCESS, and a handle for rma_disconnect, or RMA_NO_ROUTE
+ * (no such node), RMA_INV_VALUE (VPID), RMA_NO_MEM or RMA_MMAP. */
 int rma_connect(struct rma_port *p, uint32_t node, uint32_t vpid,
 		uint32_t options, struct rma_handle **handle_p);
+/* Frees a handle.  Returns RMA_SUCCESS, or RMA_INV_HANDLE. */
 int rma_disconnect(struct rma_port *p, struct rma_handle *c);
 
 /* ---- memory ---- */
 
-/* Any device-visible bytes; whole pages become accessible. */
+/* Registers device-visible bytes: the pages that they touch become accessible
+ * to this port and, by address, to others.  The memory must stay allocated
+ * until rma_unregister.  Returns RMA_SUCCESS, RMA_MLOCKLIMIT, or RMA_NO_MEM
+ * (not device-visible, or no table entries). */
 int rma_register(struct rma_port *p, void *buf, size_t bytes,
 		 struct rma_region **region_p);
-/* When this returns, nothing more is read or written there. */
+/* Ends a registration.  On return the NIC neither reads nor writes there any
+ * more.  Returns RMA_SUCCESS, or RMA_INV_VALUE when r is not a region of p. */
 int rma_unregister(struct rma_port *p, struct rma_region *r);
-/* The address of byte `offset`, for oneself and for others. */
+/* Gives the address of byte `offset` of a region, valid on all nodes.  Returns
+ * RMA_SUCCESS, or RMA_INV_VALUE beyond the region. */
 int rma_get_nla(const struct rma_region *r, size_t offset, rma_nla_t *nla_p);
 
 /* ---- requests ---- */
 
-/* [offset, offset + bytes) of the region to (put) or from (get) `there`; qw:
- * all multiples of 8, which takes no byte masks. */
+/* Each moves [offset, offset + bytes) of a region to (put) or from (get)
+ * `there`; qw: all multiples of 8, which need no byte masks.  noti: RMA_NOTI_*
+ * to be written.  Returns RMA_SUCCESS when the request has been handed to the
+ * NIC, or RMA_INV_VALUE. */
 typedef int rma_post_fn(struct rma_port *p, struct rma_handle *c,
 			const struct rma_region *r, size_t offset, size_t bytes,
 			rma_nla_t there, uint32_t noti, uint32_t modifier);
 rma_post_fn rma_post_put_bt, rma_post_put_qw, rma_post_get_bt, rma_post_get_qw;
-/* The low 1..8 bytes of value. */
+/* Writes the low 1..8 bytes of value to `there`.  Returns RMA_SUCCESS, or
+ * RMA_INV_VALUE. */
 int rma_post_immediate_put(struct rma_port *p, struct rma_handle *c,
 			   uint32_t bytes, uint64_t value, rma_nla_t there,
 			   uint32_t noti, uint32_t modifier);
-/* A notification there with this value and class. */
+/* Writes a notification with this value and class at the other port.  Returns
+ * RMA_SUCCESS. */
 int rma_post_notification(struct rma_port *p, struct rma_handle *c,
 			  uint64_t value, uint8_t cls, uint32_t noti,
 			  uint32_t modifier);
-/* if (lock <= compare) lock += add: the answer is a notification here.  16
- * locks of the connection's port; target: RMA_NOTI_RESPONDER or
- * RMA_NOTI_COMPLETER, the unit that does it. */
+/* Asks the other side for `if (lock <= compare) lock += add` on one of the 16
+ * locks of the connection's port; a notification here has the answer.  target:
+ * RMA_NOTI_RESPONDER or RMA_NOTI_COMPLETER, the unit that does it.  Returns
+ * RMA_SUCCESS, RMA_WRONG_ARG (target) or RMA_INV_VALUE (number). */
 int rma_post_lock(struct rma_port *p, struct rma_handle *c, uint32_t number,
 		  int32_t compare, int32_t add, uint32_t target);
 
 /* ---- notifications ---- */
 
-/* The next one, or RMA_NO_NOTI. */
+/* Takes the next notification.  Returns RMA_SUCCESS, and a notification for
+ * rma_noti_free, or RMA_NO_NOTI. */
 int rma_noti_probe(struct rma_port *p, struct rma_noti **noti_p);
-/* Polls until there is one. */
+/* Polls until there is a notification, takes it and returns as rma_noti_probe
+ * does. */
 int rma_noti_get_block(struct rma_port *p, struct rma_noti **noti_p);
-/* The same; RMA_POLL_EXCEEDED when the deadline passes. */
+/* Polls until there is a notification, takes it and returns RMA_SUCCESS; or
+ * RMA_POLL_EXCEEDED at the deadline. */
 int rma_noti_get_until(struct rma_port *p, weft_time_t deadline,
 		       struct rma_noti **noti_p);
-/* The first one of this unit and command (-1: any) from this node (-1: any);
- * the others stay in order.  RMA_NO_MATCH. */
+/* Takes the first notification of this unit and command (-1: any) from this
+ * node
+ * (-1: any); the others stay in order.  Returns RMA_SUCCESS, or RMA_NO_MATCH.
+ */
 int rma_noti_match(struct rma_port *p, int unit, int command, int32_t node,
 		   struct rma_noti **noti_p);
+/* Frees a notification.  Returns RMA_SUCCESS, or RMA_WRONG_ARG for NULL. */
 int rma_noti_free(struct rma_port *p, struct rma_noti *n);
-/* There is one. */
+/* Returns true when a notification is ready. */
 bool rma_noti_ready(const struct rma_port *p);
-/* Polls until one may be there; false: the deadline has passed. */
+/* Polls until a notification is ready, or until the deadline.  Returns true
+ * when one is. */
 bool rma_noti_wait(struct rma_port *p, weft_time_t deadline);
-/* For programs that wait for several things themselves: the memory in which
- * notifications appear; the interrupt is raised by the next one (of the
- * requester: if the connection has RMA_CONN_IRQ); sleeps until an interrupt of
- * the NIC, false: the deadline has passed. */
+/* Returns the memory in which notifications appear, with its size: for programs
+ * that wait for several events with one weft_host_poll_range. */
 const volatile uint64_t *rma_noti_ring(const struct rma_port *p,
 				       size_t *bytes_p);
+/* Arms the interrupt: the next notification raises it, one of the requester
+ * only if the connection has RMA_CONN_IRQ. */
 void rma_noti_arm(struct rma_port *p);
+/* Sleeps until an interrupt of the NIC, or until the deadline.  Returns true
+ * after an interrupt. */
 bool rma_irq_wait(struct rma_port *p, weft_time_t deadline);
 
 WEFT_C_END

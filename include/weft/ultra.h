@@ -18,8 +18,9 @@ enum { ULTRA_MSG_WORDS = 5, ULTRA_PAYLOAD_MAX = 31 };
 /* Control messages of path set-up: five words, in order between two nodes. */
 struct ultra_ctl {
 	void *own;
+	/* Sends five words to a node. */
 	void (*send)(void *own, uint32_t node, const uint64_t *w);
-	/* The next one of this node. */
+	/* Blocks until the next five words of this node have arrived. */
 	void (*recv)(void *own, uint32_t node, uint64_t *w);
 };
 
@@ -54,7 +55,7 @@ struct ultra_rx {
 enum {			 /* of a packet */
        ULTRA_IRQ = 1,	 /* interrupt on completion */
        ULTRA_NOTIFY = 2, /* notification on completion */
-       ULTRA_ACK = 4,	 /* completion means: it is there */
+       ULTRA_ACK = 4,	 /* completed when it has arrived */
 };
 
 struct ultra_rx_attr {
@@ -64,41 +65,54 @@ struct ultra_rx_attr {
 	uint32_t vpid;	 /* of the receiving process */
 };
 
-/* 0, -ENODEV. */
+/* Connects a process with ULTRA's driver part, by the node's driver where there
+ * is one.  Returns 0, or -ENODEV. */
 int ultra_open(struct weft_host *h, struct ultra_drv *d);
 
-/* Path set-up (9.8): steps 1, 2, 5, 6 at the target ... */
+/* Sets a path up at the target (9.8, steps 1, 2, 5, 6), while `origin` calls
+ * ultra_connect: each waits for the other.  Returns 0, and *rx for
+ * ultra_rx_close, -EBUSY (no port is free, at either side), -ENOMEM or
+ * -EHOSTUNREACH. */
 int ultra_accept(struct ultra_drv *d, const struct ultra_ctl *c,
 		 uint32_t origin, const struct ultra_rx_attr *a,
 		 struct ultra_rx *rx);
-/* ... and 3, 4, 7 at the origin.  -EBUSY: no port is free, at either side;
- * -EHOSTUNREACH: no way. */
+/* Sets a path up at the origin (9.8, steps 3, 4, 7), while `target` calls
+ * ultra_accept.  Returns 0, and *tx for ultra_tx_close, -EBUSY (no port is
+ * free, at either side) or -EHOSTUNREACH (no route). */
 int ultra_connect(struct ultra_drv *d, const struct ultra_ctl *c,
 		  uint32_t target, uint32_t vpid, struct ultra_tx *tx);
+/* Waits until the device has sent all packets of a path's origin, and frees its
+ * port. */
 void ultra_tx_close(struct ultra_tx *tx);
+/* Frees the port of a path's target, with its queue.  Packets in it are lost.
+ */
 void ultra_rx_close(struct ultra_rx *rx);
 
-/* Sends tag and n words (up to 31). */
+/* Sends a tag and n words (up to 31), and waits while the port has no room. */
 void ultra_send(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		const uint64_t *w, uint32_t n);
-/* The same when the port has room for it, as far as is known or one load tells;
- * false: it has not, nothing is sent. */
+/* Sends as ultra_send does if the port has room, by the last known read pointer
+ * or by one load of it.  Returns false, and sends nothing, without room. */
 bool ultra_try(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 	       const uint64_t *w, uint32_t n);
-/* The same by one tagged conditional store (hostport.md 10.1), up to 7 words:
- * the device says whether it had room.  The tag of the thread's process must be
- * the port's VPID. */
+/* Sends up to 7 words by one tagged conditional store (hostport.md 10.1).  The
+ * tag of the thread's process must be the port's VPID.  Returns false when the
+ * device had no room, or n is above 7: nothing is sent. */
 bool ultra_send_cond(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		     const uint64_t *w, uint32_t n);
-/* Words the device has injected, modulo the slice (a load). */
+/* Returns the words that the device has injected, modulo the slice, by a load.
+ */
 uint32_t ultra_read_pointer(struct ultra_tx *tx);
-/* Takes a packet if there is one: words of payload, or -1. */
+/* Takes a packet if there is one; words beyond max are dropped.  Returns its
+ * words of payload, or -1. */
 int ultra_poll(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w, uint32_t max);
-/* A packet of exactly n words by tagged loads, from a port whose packets stay
- * on the device: the first load says whether there is one, no status word is
- * read. */
+/* Takes a packet of exactly n words by tagged loads, from a port whose packets
+ * stay on the device: the first load answers whether there is one, so no status
+ * word is read.  Returns false when there is none. */
 bool ultra_poll_tagged(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
 		       uint32_t n);
+/* Polls until there is a packet, takes it and returns as ultra_poll does; -1 at
+ * the deadline. */
 int ultra_recv(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w, uint32_t max,
 	       weft_time_t deadline);
 

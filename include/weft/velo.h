@@ -35,8 +35,8 @@ enum velo_ret {
 	VELO_ERR_MMAP = -6,	/* no memory, pages or VPID */
 	VELO_INVALID_MBOX = -7, /* no such VPID, or it is taken */
 	VELO_INVALID_NODE = -8,
-	/* no credit: the hardware holds senders back by itself, so that
-	 * velo_send never says it; kept for programs that look for it */
+	/* no credit: the hardware holds senders back by itself, so velo_send
+	 * never returns it; kept for programs that check for it */
 	VELO_TRY_AGAIN = -9,
 	VELO_INV_MTT = -10,
 };
@@ -57,55 +57,74 @@ struct velo_connection {
 	uint64_t header; /* node, VPID */
 };
 
-/* attr: NULL = all defaults. */
+/* Opens a port: a VPID with its mailbox.  attr NULL: all defaults.  Returns
+ * VELO_SUCCESS, and a port that the caller closes, or VELO_ERR_FDOPEN (no
+ * device) or VELO_ERR_MMAP (no memory, no VPID, or the one asked for is taken).
+ */
 int velo_open(struct weft_host *h, const struct velo_attr *attr,
 	      struct velo_port **port_p);
-/* Messages that come later are discarded and counted by the NIC. */
+/* Closes a port and frees it.  The NIC discards and counts messages that arrive
+ * later. */
 void velo_close(struct velo_port *p);
+/* Returns the number of this node. */
 uint32_t velo_node(const struct velo_port *p);
+/* Returns the VPID of this port. */
 uint32_t velo_vpid(const struct velo_port *p);
+/* Returns the bytes that a message holds. */
 uint32_t velo_max_len(const struct velo_port *p);
 
+/* Fills in *c for messages to a port of a node.  It is a plain value: nothing
+ * goes to the other side, which need not be open yet.  Returns VELO_SUCCESS,
+ * VELO_INVALID_NODE or VELO_INVALID_MBOX. */
 int velo_connect(struct velo_port *p, struct velo_connection *c, uint32_t node,
 		 uint32_t vpid);
+/* Makes a connection unusable. */
 void velo_disconnect(struct velo_connection *c);
 
-/* len 1..velo_max_len, mtt 0..3. */
+/* Sends len bytes (1..velo_max_len) with a tag and an MTT (0..3).  The bytes
+ * are the caller's again on return; the stores wait while the NIC has no room.
+ * Returns VELO_SUCCESS, VELO_INV_MSG or VELO_INV_MTT. */
 int velo_send(struct velo_connection *c, const void *buf, uint32_t len,
 	      uint32_t tag, uint32_t mtt);
-/* The same; the receiver's interrupt is raised if it waits for it. */
+/* Sends and returns as velo_send does; the message raises the receiver's
+ * interrupt if that is armed. */
 int velo_send_irq(struct velo_connection *c, const void *buf, uint32_t len,
 		  uint32_t tag, uint32_t mtt);
 
-/* VELO_SUCCESS when a whole message is there, VELO_NO_MSG otherwise. */
+/* Returns VELO_SUCCESS when a whole message has arrived, else VELO_NO_MSG. */
 int velo_check(struct velo_port *p);
 /* Takes the next message; buf has room for velo_max_len bytes.  src: VELO_SRC.
- * Results that are not wanted may be NULL. */
+ * Pointers for results may be NULL.  Returns VELO_SUCCESS, VELO_NO_MSG, or
+ * VELO_ERROR for a message with its error bit set, which is taken all the
+ * same. */
 int velo_recv(struct velo_port *p, void *buf, uint32_t *src_p, uint32_t *tag_p,
 	      uint32_t *mtt_p, uint32_t *len_p);
-/* Only if its MTT is this one. */
+/* Takes the next message and returns as velo_recv does, but only if it has this
+ * MTT: else VELO_NO_MATCH, or VELO_INV_MTT when mtt is above 3. */
 int velo_recv_mtt(struct velo_port *p, uint32_t mtt, void *buf, uint32_t *src_p,
 		  uint32_t *tag_p, uint32_t *len_p);
 /* Writes the read pointer back to the NIC now. */
 void velo_commit(struct velo_port *p);
 
-/* Polls until a message may be there (true), or the deadline passes. */
+/* Polls until the first slot of a message has arrived, or until the deadline.
+ * Returns true before the deadline; velo_recv may still find no whole message.
+ */
 bool velo_wait(struct velo_port *p, weft_time_t deadline);
-/* Sleeps instead. */
+/* Sleeps until an interrupt, and returns as velo_wait does. */
 bool velo_wait_irq(struct velo_port *p, weft_time_t deadline);
 
-/* For programs that wait for several things themselves: the memory in which
- * messages appear; the interrupt is raised by the next message that asks for
- * it. */
+/* Returns the memory in which messages appear, with its size: for programs that
+ * wait for several events with one weft_host_poll_range. */
 const void *velo_mailbox(const struct velo_port *p, size_t *bytes_p);
+/* Arms the interrupt: the next message of velo_send_irq raises it. */
 void velo_arm(struct velo_port *p);
 
-/* Counters of the NIC (all ports of the node). */
 struct velo_counters {
 	uint64_t sent, received;
 	uint64_t dropped;   /* by the requester, all reasons */
 	uint64_t discarded; /* by the completer, all reasons */
 };
+/* Reads the counters of the NIC, of all ports of the node, by bus loads. */
 void velo_counters(struct velo_port *p, struct velo_counters *c);
 
 WEFT_C_END

@@ -20,27 +20,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ASSOC_NONE UINT32_MAX /* no entry */
+#define ASSOC_NONE UINT32_MAX /* no entry has the key */
 
 enum assoc_policy {
-	ASSOC_LRU, /* an empty entry, else the least recently used one */
-	/* the entries of a set in turn, empty or not: what a counter does that
-	 * moves with each replacement */
+	/* replaces an empty entry, else the least recently used one */
+	ASSOC_LRU,
+	/* Replaces the entries of a set in turn, empty or not, as hardware does
+	 * that has only a counter, which moves with each replacement. */
 	ASSOC_ROUND_ROBIN,
 };
 
 enum assoc_state {
 	ASSOC_EMPTY,
 	ASSOC_VALID,
-	ASSOC_FILLING, /* its data are on their way: found, never replaced */
-	/* removed while it was filled: not found, and not replaced before its
-	 * data have come */
+	ASSOC_FILLING, /* data in flight: found, never replaced */
+	/* Removed during the fill: not found, and not replaced before the data
+	 * arrive, because they will be written to this entry. */
 	ASSOC_GONE,
 };
 
 struct assoc_entry {
 	uint64_t key, used;
-	uint32_t owner; /* of the key: a process; 0 where all share */
+	/* part of the key: a process; 0 if all processes share */
+	uint32_t owner;
 	enum assoc_state state;
 };
 
@@ -48,20 +50,24 @@ struct assoc {
 	struct assoc_entry *at; /* sets * ways */
 	uint32_t sets, ways;
 	enum assoc_policy policy;
-	uint64_t clock; /* of uses */
-	uint32_t *turn; /* by set: the next one; round robin only */
+	uint64_t clock; /* number of uses so far, the time of LRU */
+	uint32_t *turn; /* next entry of each set; NULL unless round robin */
 };
 
-/* All entries are empty. */
+/* Allocates `sets` * `ways` empty entries. Does not return if memory runs
+ * out. */
 void assoc_init(struct assoc *a, uint32_t sets, uint32_t ways,
 		enum assoc_policy policy);
-/* A zeroed directory is fine. */
+/* Frees the entries. A zeroed directory is allowed, so that a cache may end
+ * before its init. */
 void assoc_fini(struct assoc *a);
 
-/* The entry that the next insert into the set replaces.  ASSOC_NONE: all are
- * being filled. */
+/* Returns the entry that the next insert into the set replaces, or ASSOC_NONE
+ * if all entries are being filled. */
 uint32_t assoc_victim(struct assoc *a, uint32_t set);
-/* LRU among the entries that `may` admits; an empty one always may. */
+/* Returns the least recently used entry of the set among those that `may`
+ * admits, or ASSOC_NONE. An empty entry needs no permission, because nothing is
+ * lost. */
 uint32_t assoc_victim_if(const struct assoc *a, uint32_t set,
 			 bool (*may)(const void *arg, uint32_t i),
 			 const void *arg);
@@ -71,8 +77,8 @@ static inline uint32_t assoc_size(const struct assoc *a)
 	return a->sets * a->ways;
 }
 
-/* ASSOC_NONE: neither valid nor being filled.  The first one, where a key has
- * been put twice. */
+/* Returns the entry of the key, or ASSOC_NONE if it is neither valid nor being
+ * filled. Returns the first one if a key has been put twice. */
 static inline uint32_t assoc_find(const struct assoc *a, uint32_t set,
 				  uint32_t owner, uint64_t key)
 {
@@ -93,7 +99,7 @@ static inline bool assoc_valid(const struct assoc *a, uint32_t i)
 	return i != ASSOC_NONE && a->at[i].state == ASSOC_VALID;
 }
 
-/* It is used now. */
+/* Makes entry i the most recently used one. */
 static inline void assoc_touch(struct assoc *a, uint32_t i)
 {
 	a->at[i].used = ++a->clock;
@@ -107,8 +113,9 @@ static inline void assoc_put(struct assoc *a, uint32_t i, uint32_t owner,
 	a->at[i].state = state;
 }
 
-/* It is not found any more.  An entry that is being filled keeps its place
- * until the data have come. */
+/* Removes entry i: assoc_find returns it no more. An entry that is being filled
+ * keeps its place until the data have arrived, because they will be written
+ * there. */
 static inline void assoc_remove(struct assoc *a, uint32_t i)
 {
 	struct assoc_entry *e = &a->at[i];

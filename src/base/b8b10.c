@@ -24,9 +24,10 @@ uint32_t b8b10_encode(uint32_t sym, uint32_t *rd_p)
 	return e & CODE;
 }
 
-/* Running disparity behind a block of twice `half` bits, by what was received:
- * more ones than zeros, or all ones last, make it positive.  A wrong one lasts
- * until the next block that is not balanced. */
+/* Returns the running disparity after a block of twice `half` bits, as
+ * received: more ones than zeros, or all ones last, make it positive. A wrong
+ * disparity lasts until the next unbalanced block, because balanced ones do not
+ * change it. */
 static uint32_t disparity(uint32_t block, uint32_t half, uint32_t last,
 			  uint32_t rd)
 {

@@ -13,13 +13,15 @@
 
 enum { B8B10_K = 0x100, B8B10_BAD = 0x200, B8B10_SYMBOLS = 512 };
 
-/* Is there a code for this symbol? */
+/* Returns true if the symbol has a code. */
 bool b8b10_known(uint32_t sym);
-/* The code of a symbol that b8b10_known; changes the disparity. */
+/* Returns the code of a symbol for which b8b10_known is true, and updates the
+ * disparity. */
 uint32_t b8b10_encode(uint32_t sym, uint32_t *rd_p);
-/* The symbol of a code.  With B8B10_BAD: there is none (its byte is 0), or not
- * with this disparity (its byte is that of the other one).  The disparity
- * after it follows from the code alone, so one error is not seen twice. */
+/* Returns the symbol of a code. B8B10_BAD is set if the code has no symbol (the
+ * byte is 0), or only one of the other disparity (the byte is that one's). The
+ * disparity afterwards follows from the code alone, so that one error is not
+ * seen twice. */
 uint32_t b8b10_decode(uint32_t code, uint32_t *rd_p);
 
 #endif

@@ -34,7 +34,8 @@ static int b8b10_gen_disparity(uint32_t v, uint32_t bits)
 	return 2 * __builtin_popcount(v) - (int)bits;
 }
 
-/* One part at disparity *rd_p; twin: balanced, with two forms. */
+/* Returns one part of a code at disparity *rd_p. `twin` marks a balanced part
+ * that has two forms. */
 static uint32_t b8b10_gen_part(const char *s, uint32_t bits, int twin,
 			       uint32_t *rd_p)
 {
@@ -60,7 +61,7 @@ static int is_control(uint32_t x, uint32_t y)
 	       (y == 7 && (x == 23 || x == 27 || x == 29 || x == 30));
 }
 
-/* 0: no such symbol. */
+/* Returns the code of a symbol, or 0 if the symbol does not exist. */
 static uint32_t b8b10_gen_encode(uint32_t sym, uint32_t *rd_p)
 {
 	uint32_t x = sym & 31, y = sym >> 5 & 7, k = sym >> 8, hi;

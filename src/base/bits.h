@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields hi:lo of 64-bit words, written as data sheets write them. */
+/* Fields hi:lo of 64-bit words, written as data sheets write them, so that a
+ * map of registers can be compared with its table. */
 #ifndef BASE_BITS_H
 #define BASE_BITS_H
 
@@ -7,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ones in bits hi:lo, 63 >= hi >= lo. */
+/* Returns a word with ones in bits hi:lo, 63 >= hi >= lo. */
 static inline uint64_t bits_mask(uint32_t hi, uint32_t lo)
 {
 	assert(hi < 64 && lo <= hi);
@@ -19,7 +20,8 @@ static inline uint64_t bits_get(uint64_t word, uint32_t hi, uint32_t lo)
 	return (word & bits_mask(hi, lo)) >> lo;
 }
 
-/* word with bits hi:lo replaced; val must fit (asserted). */
+/* Returns `word` with bits hi:lo replaced by `val`, which must fit
+ * (asserted). */
 static inline uint64_t bits_set(uint64_t word, uint32_t hi, uint32_t lo,
 				uint64_t val)
 {
@@ -29,7 +31,7 @@ static inline uint64_t bits_set(uint64_t word, uint32_t hi, uint32_t lo,
 	return (word & ~mask) | val << lo;
 }
 
-/* 1 when the number of ones is odd. */
+/* Returns 1 if the number of ones is odd. */
 static inline bool bits_parity(uint64_t word)
 {
 	return __builtin_parityll(word);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as bytes of a packet, at any address: little or big end first. */
+/* Numbers as bytes of a packet, little or big end first. The address need not
+ * be aligned, because fields of packets are not. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 

@@ -46,8 +46,9 @@ struct weft_clock weft_clock_offset_ppm(struct weft_clock clk, int32_t ppm)
 	u128 den = (u128)clk.den * (uint64_t)(1000000 + (int64_t)ppm);
 
 	assert(ppm > -1000000 && clk.num);
-	/* A fraction too fine for 64 bits loses its last places; both ends of
-	 * a run lose the same ones. */
+	/* A fraction too fine for 64 bits loses its last places. This cannot
+	 * let two domains drift apart, because both ends of a run lose the same
+	 * places. */
 	while (!clock_set(&res, num, den) && num >= den) {
 		num >>= 1;
 		den >>= 1;

@@ -5,8 +5,9 @@
 
 #include "weft/clock.h"
 
-/* A period of num/den femtoseconds.  False when the reduced fraction does not
- * fit, is zero or is shorter than one femtosecond (edges would coincide). */
+/* Sets a period of num/den femtoseconds. Returns false if the reduced fraction
+ * does not fit, is zero or is shorter than one femtosecond (edges would
+ * coincide). */
 bool clock_set(struct weft_clock *clk, unsigned __int128 num,
 	       unsigned __int128 den);
 

@@ -11,10 +11,11 @@
 uint16_t crc16_update(uint16_t crc, const uint8_t *p, size_t n);
 /* MSB first, poly 0x04C11DB7; start with 0xFFFFFFFF, no final complement. */
 uint32_t crc32_update(uint32_t crc, const uint8_t *p, size_t n);
-/* Header CRC of one qword, bit 63 first. */
+/* Returns the header CRC after one qword, bit 63 first. */
 uint16_t crc16_qword(uint16_t crc, uint64_t q);
-/* Payload in host memory order (little-endian qwords); each qword enters bit
- * 63 first, i.e. its 8 bytes in descending address order.  n multiple of 8. */
+/* Returns the CRC after a payload in host memory order (little-endian qwords).
+ * Each qword enters bit 63 first, so its 8 bytes enter in descending address
+ * order. n must be a multiple of 8. */
 uint32_t crc32_qwords(uint32_t crc, const uint8_t *p, size_t n);
 
 /* extoll.md 3.10.  CRC-32 as in Ethernet: reflected, complemented on

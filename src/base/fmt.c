@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Real numbers to text and back.  We may live inside another program, which
- * may have set a locale with another decimal point. */
+/* Real numbers to text and back. The library may be loaded into a program that
+ * has set a locale with another decimal point, therefore the point is mended on
+ * the way out and not expected on the way in. */
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -10,7 +11,7 @@
 
 #include "base/fmt.h"
 
-/* Puts '.' where the locale has put something else. */
+/* Puts '.' where the locale has put another decimal point. */
 static void fmt_point(char *buf)
 {
 	size_t good = strspn(buf, "+-0123456789");

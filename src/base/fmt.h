@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text from values; numbers the same in every locale. */
+/* Text from values. Numbers do not depend on the locale, because results are
+ * compared byte by byte. */
 #ifndef BASE_FMT_H
 #define BASE_FMT_H
 
@@ -9,11 +10,12 @@
 
 enum { FMT_REAL_MAX = 32 };
 
-/* The shortest decimal that reads back as v; "nan", "inf", "-inf". */
+/* Writes the shortest decimal that reads back as v, or "nan", "inf", "-inf". */
 void fmt_real(double v, char buf[FMT_REAL_MAX]);
-/* Decimal text to double; whole text, finite, no blanks, no hex. */
+/* Reads decimal text to a double. Returns false unless the whole text is a
+ * finite number without blanks or hex digits. */
 bool fmt_real_read(const char *text, double *v_p);
-/* As vasprintf, but never NULL: malloc'ed. */
+/* Formats like vasprintf, but never returns NULL. The caller frees the text. */
 char *fmt_text(const char *fmt, va_list ap)
 	__attribute__((format(printf, 1, 0)));
 

@@ -43,7 +43,8 @@ void json_fini(struct json *j)
 	*j = (struct json){ 0 };
 }
 
-/* Bytes of the UTF-8 character at s, 0 when malformed (RFC 3629). */
+/* Returns the length of the UTF-8 character at s, or 0 if it is malformed (RFC
+ * 3629). */
 static size_t json_utf8(const uint8_t *s)
 {
 	static const struct {
@@ -113,7 +114,7 @@ static void json_newline(struct json *j)
 		json_puts(j, "  ");
 }
 
-/* What stands before every value: comma, line, key. */
+/* Writes the part in front of a value: comma, line, key. */
 static void json_begin(struct json *j, const char *key)
 {
 	if (j->depth) {

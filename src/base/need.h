@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that the program cannot go on without. */
+/* Memory without which the program cannot continue. */
 #ifndef BASE_NEED_H
 #define BASE_NEED_H
 
 #include <stddef.h>
 
-/* Says that memory has run out and what helps, and ends the program with
- * status 2: the machine that was asked for is too large for this one. */
+/* Prints that memory has run out and how to need less, and ends the program
+ * with status 2, because the machine asked for is too large for this
+ * computer. */
 void no_memory(void) __attribute__((noreturn, cold));
 
-/* p itself; does not return when there is none. */
+/* Returns p. Does not return if p is NULL. */
 static inline void *need(void *p)
 {
 	if (__builtin_expect(!p, 0))

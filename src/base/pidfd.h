@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Another process, by a descriptor of the kernel.  Its number alone says
- * nothing: when it has ended, a later process may have the same one. */
+/* A process of the operating system, named by a descriptor of the kernel. The
+ * number alone is not enough, because a later process may have the same
+ * number. */
 #ifndef BASE_PIDFD_H
 #define BASE_PIDFD_H
 
@@ -14,17 +15,20 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A number comes again when all others have been given: that takes thousands of
- * forks, far longer than this. */
-#define PIDFD_HOLDS 1000000ull /* ns that a look holds */
+/* The kernel reuses a number only after it has given out all others. That takes
+ * thousands of forks and far longer than this time, so that a recent check need
+ * not be repeated. */
+#define PIDFD_HOLDS 1000000ull /* ns for which a check holds */
 
 struct pidfd {
 	pid_t pid;
-	int fd;		  /* -1: the kernel has none, the number must do */
-	uint64_t seen_ns; /* when it was alive */
+	/* -1: the kernel has no descriptors, only the number is known */
+	int fd;
+	uint64_t seen_ns; /* last time the process was seen alive */
 };
 
-/* -1: no such process, or the kernel has no such descriptors. */
+/* Returns a descriptor, or -1 if the process does not exist or the kernel has
+ * no such descriptors. */
 static inline int pidfd_open_pid(pid_t pid)
 {
 #ifdef SYS_pidfd_open
@@ -35,7 +39,8 @@ static inline int pidfd_open_pid(pid_t pid)
 #endif
 }
 
-/* Not yet ended; to be asked before the number is used. */
+/* Returns true if the process has not ended. Ask before the number is used,
+ * otherwise a signal may reach another process. */
 static inline bool pidfd_alive(struct pidfd *p)
 {
 	struct pollfd f = { .fd = p->fd, .events = POLLIN };

@@ -21,8 +21,8 @@
 	type *at;                                                              \
 	uint32_t head, tail, mask
 
-/* Doubles the room; head and tail count without wrapping.  Apart, and cold, so
- * that a push saves no registers for it. */
+/* Doubles the room. head and tail count without wrapping. A function of its
+ * own, and cold, so that a push saves no registers for it. */
 __attribute__((noinline, cold, unused)) static void *
 ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 {
@@ -40,18 +40,19 @@ ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 	return a;
 }
 
-/* The next push takes new memory.  One place stays free, so that an empty ring
+/* True if the next push allocates. One place stays free, so that an empty ring
  * without memory needs no test of its own. */
 #define ring_full(r) ((r)->tail - (r)->head >= (r)->mask)
-/* Address of a new, unfilled last element. */
+/* Adds an element at the end and returns its address. The element is not
+ * filled. */
 #define ring_push(r)                                                           \
 	((void)(ring_full(r) &&                                                \
 		((r)->at = ring_grow_((r)->at, (r)->head, (r)->tail,           \
 				      &(r)->mask, sizeof(*(r)->at)))),         \
 	 &(r)->at[(r)->tail++ & (r)->mask])
-/* Address of a new, unfilled element behind the last element e of which
- * `stays` holds; those after it move up.  The search begins at the end, where
- * what comes nearly in order belongs. */
+/* Adds an element behind the last element e for which `stays` holds, moves the
+ * later ones up, and returns its address. The search starts at the end, because
+ * elements are pushed nearly in order. */
 #define ring_insert(r, e, stays)                                               \
 	({                                                                     \
 		uint32_t i_ = (ring_push(r), (r)->tail - 1);                   \
@@ -65,8 +66,8 @@ ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 		}                                                              \
 		ring_at(r, i_);                                                \
 	})
-/* Adds v behind all elements that are not greater.  key: the member that orders
- * them, with its dot or arrow; nothing for numbers. */
+/* Adds v behind all elements that are not greater. `key` is the member that
+ * orders them, with its dot or arrow, and empty for numbers. */
 #define ring_insert_sorted(r, v, key)                                          \
 	((void)(*ring_insert(r, e_, (*e_)key <= (v)key) = (v)))
 #define ring_empty(r)  ((r)->head == (r)->tail)
@@ -74,7 +75,8 @@ ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 #define ring_nth(r, i) (&(r)->at[((r)->head + (i)) & (r)->mask])
 #define ring_front(r)  ring_nth(r, 0)
 #define ring_pop(r)    ((void)(r)->head++)
-/* Element pushed as number `seq` (value of tail at that time). */
+/* Address of the element that was pushed as number `seq` (value of tail at that
+ * time). */
 #define ring_at(r, seq) (&(r)->at[(seq) & (r)->mask])
 #define ring_clear(r)	((void)((r)->head = (r)->tail))
 #define ring_free(r)                                                           \

@@ -28,7 +28,8 @@ void weft_rng_seed(struct weft_rng *r, uint64_t seed, const char *name)
 	uint64_t h = rng_hash(name);
 	uint64_t x = rng_splitmix(&seed) ^ rng_splitmix(&h);
 
-	/* splitmix64 is a permutation of distinct inputs: never all zero. */
+	/* splitmix64 is a permutation and its inputs are distinct, therefore
+	 * the state is never all zero, which xoshiro could not leave. */
 	for (int i = 0; i < 4; i++)
 		r->s[i] = rng_splitmix(&x);
 }
@@ -51,7 +52,8 @@ uint64_t weft_rng_u64(struct weft_rng *r)
 	return res;
 }
 
-/* Lemire's multiplication with rejection of the short last interval. */
+/* Lemire's multiplication. It rejects the short last interval, because
+ * otherwise some numbers would be likelier than others. */
 uint64_t weft_rng_below(struct weft_rng *r, uint64_t n)
 {
 	unsigned __int128 m;

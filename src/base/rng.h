@@ -5,7 +5,7 @@
 
 #include "weft/rng.h"
 
-/* The stream `name` of run `seed`; name may be NULL or empty. */
+/* Seeds the stream `name` of run `seed`. name may be NULL or empty. */
 void weft_rng_seed(struct weft_rng *r, uint64_t seed, const char *name);
 
 #endif

@@ -16,7 +16,8 @@ struct image {
 	uint64_t bytes;
 };
 
-/* [off, off + n) of the file, or NULL when that is not all there. */
+/* Returns [off, off + n) of the file, or NULL if a part of it is outside the
+ * file. */
 static const void *shared_object_part(const struct image *im, uint64_t off,
 				      uint64_t n)
 {
@@ -33,7 +34,7 @@ static const Elf64_Ehdr *shared_object_head(const struct image *im)
 	return h;
 }
 
-/* All that the loader will map is in the file. */
+/* Returns true if the file holds every segment that the loader will map. */
 static bool segments_there(const struct image *im, const Elf64_Ehdr *h)
 {
 	const Elf64_Phdr *p = shared_object_part(

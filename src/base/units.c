@@ -52,7 +52,7 @@ const char *units_type_name(enum weft_ptype type)
 	return units_types[type].name;
 }
 
-/* Bad text may be anything: shown short and printable. */
+/* Shortens bad text and makes it printable, because it may be anything. */
 struct units_shown {
 	char text[UNITS_SHOWN + 8];
 };
@@ -75,7 +75,8 @@ static int units_bad(enum weft_ptype type, const char *text,
 {
 	const struct units_type *t = &units_types[type];
 
-	/* "is no time", "is no whole number" */
+	/* t->phrase is "a time" or "a whole number"; the message wants it
+	 * without its article */
 	return weft_fail(err, EINVAL, "'%s' is no %s: write e.g. %s",
 			 units_show(text).text, strchr(t->phrase, ' ') + 1,
 			 t->example);
@@ -113,7 +114,8 @@ static int units_parse_whole(enum weft_ptype type, const struct units_unit *tab,
 		return units_bad(type, text, err);
 	unit = units_find(tab, rest);
 	if (!unit && !*rest && !num.mant)
-		unit = tab; /* 0 needs no unit */
+		/* 0 is the same in every unit, therefore it needs none */
+		unit = tab;
 	if (!unit)
 		return units_bad(type, text, err);
 	if (num.wide)
@@ -165,7 +167,7 @@ static int units_parse_clock(const char *text, struct weft_clock *clk,
 
 /* ---- words and text ---- */
 
-/* Index of the word in "a|b|c", or -1. */
+/* Returns the index of the word in "a|b|c", or -1. */
 static int units_word(const char *list, const char *word)
 {
 	size_t len = strlen(word);

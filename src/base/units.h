@@ -5,25 +5,28 @@
 
 #include "weft/component.h"
 
-/* Parses text as `type` into the field at *out (size bytes; STR copies).  For
- * ENUM, range lists the words "a|b|c".  Whole text must be consumed.  Exact:
- * decimal fractions are kept as rationals ("78.125MHz", "12.8ns"); a value
- * that is no whole number of the base unit is refused (TIME: fs, BYTES: byte)
- * except REAL and CLOCK.  Error text: "'12qs' is no time: write e.g. 12.8ns".
- */
+/* Parses text as `type` into the field at *out (size bytes; STR copies). For
+ * ENUM, range lists the words "a|b|c". The whole text must be consumed. Decimal
+ * fractions are kept as rationals ("78.125MHz", "12.8ns"), so that parsing is
+ * exact. A value that is not a whole number of the base unit is refused (TIME:
+ * fs, BYTES: byte) except REAL and CLOCK. Returns 0 or a negative error with a
+ * text that says what is wrong and gives an example. */
 int units_parse(enum weft_ptype type, const char *range, const char *text,
 		void *out, size_t size, struct weft_err *err);
 /* Checks a parsed value against "lo..hi", "lo..", "..hi", "a|b" or "" (bounds
- * carry units like the value).  "'1' is below 2" / "is above 64". */
+ * carry units like the value). Returns 0 or a negative error with "'1' is below
+ * 2" or "is above 64". */
 int units_check(enum weft_ptype type, const char *range, const void *val,
 		struct weft_err *err);
-/* Canonical text, parseable again: "12.8ns", "2.5Gb/s", "2KiB", "100MHz". */
+/* Writes the canonical text of a value, which units_parse reads again:
+ * "12.8ns", "2.5Gb/s", "2KiB", "100MHz". */
 int units_print(enum weft_ptype type, const char *range, const void *val,
 		char *buf, size_t size);
-/* Human name of a type for describe: "time", "clock", "bytes"... */
+/* Returns the name of a type for `weft describe`: "time", "clock",
+ * "bytes"... */
 const char *units_type_name(enum weft_ptype type);
-/* The candidate nearest to word by edit distance (<= 1/2 of its length), or
- * NULL: for "did you mean". next(i) returns NULL at the end. */
+/* Returns the candidate nearest to `word` by edit distance (<= 1/2 of its
+ * length), or NULL, for "did you mean". next(i) returns NULL at the end. */
 const char *units_nearest(const char *word,
 			  const char *(*next)(void *arg, size_t i), void *arg);
 

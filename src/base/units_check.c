@@ -9,7 +9,7 @@
 
 enum { CHECK_TEXT = 64, CHECK_WORD = 64 };
 
-/* Any value that has an order. */
+/* A value of any type that has an order. */
 union check_val {
 	uint32_t u32;
 	uint64_t u64;
@@ -31,7 +31,7 @@ static const size_t check_size[] = {
 	[WEFT_P_STR] = 0,
 };
 
-/* Longer period first: clocks are ordered by frequency. */
+/* Compares clocks by frequency, so the longer period comes first. */
 static int check_cmp_clock(const struct weft_clock *a,
 			   const struct weft_clock *b)
 {
@@ -56,8 +56,8 @@ static int check_cmp(enum weft_ptype type, const union check_val *a,
 	}
 }
 
-/* Sign of value against the bound of n characters at text.  A clock's bound
- * given as a time bounds the period. */
+/* Compares the value with the bound of n characters at text and stores the
+ * sign. A clock's bound that is given as a time bounds the period. */
 static int check_bound(enum weft_ptype type, const char *text, size_t n,
 		       const union check_val *val, int *cmp_p,
 		       struct weft_err *err)
@@ -165,8 +165,8 @@ int units_check(enum weft_ptype type, const char *range, const void *val,
 
 /* ---- did you mean ---- */
 
-/* Edit distance of words below CHECK_WORD characters; a swap of neighbours
- * counts one. */
+/* Returns the edit distance of words below CHECK_WORD characters. A swap of
+ * neighbours counts one, because it is the most frequent slip. */
 static size_t check_distance(const char *a, const char *b)
 {
 	size_t d[3][CHECK_WORD + 1], n = strlen(b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decimal numbers, kept as mantissa * 10^exp10 until the unit is known, so
- * that fractions are exact. */
+/* Decimal numbers, kept as mantissa * 10^exp10 until the unit is known, so that
+ * fractions stay exact. */
 #include <ctype.h>
 #include <errno.h>
 
@@ -10,10 +10,12 @@ typedef unsigned __int128 u128;
 
 enum { UNITS_PLACES = 400 }; /* more zeros in a row than any value has */
 
-/* Reads digits[.digits]; returns what follows, NULL if there is no digit. */
+/* Reads digits[.digits]. Returns the text behind them, or NULL if there is no
+ * digit. */
 static const char *units_digits(const char *s, struct units_num *num)
 {
-	int zeros = 0; /* kept back: trailing ones need no room */
+	/* kept back, because trailing zeros need no room in the mantissa */
+	int zeros = 0;
 	bool point = false, any = false, clamped = false;
 
 	*num = (struct units_num){ 0 };
@@ -31,7 +33,8 @@ static const char *units_digits(const char *s, struct units_num *num)
 			zeros += num->mant != 0;
 			continue;
 		}
-		/* zeros kept back count, for a digit follows them */
+		/* Zeros that were kept back count now, because a digit follows
+		 * them. */
 		for (; zeros >= 0 && !num->wide; zeros--)
 			num->wide = __builtin_mul_overflow(num->mant, 10,
 							   &num->mant);
@@ -55,7 +58,7 @@ static const char *units_exponent(const char *s, struct units_num *num)
 	neg = *p == '-';
 	p += *p == '-' || *p == '+';
 	if (!isdigit((unsigned char)*p))
-		return s; /* perhaps a unit that begins with e */
+		return s; /* the e may begin a unit */
 	for (; isdigit((unsigned char)*p); p++)
 		if (e < 100 * UNITS_PLACES)
 			e = e * 10 + (*p - '0');
@@ -83,7 +86,7 @@ const char *units_number(const char *s, struct units_num *num)
 	return s ? units_exponent(s, num) : NULL;
 }
 
-/* v * 10^e; false when it does not fit. */
+/* Multiplies *v by 10^e. Returns false if the product does not fit. */
 static bool units_scale(u128 *v, int e)
 {
 	for (; *v && e > 0; e--)
@@ -95,7 +98,8 @@ static bool units_scale(u128 *v, int e)
 int units_whole(struct units_num num, const struct units_unit *u,
 		uint64_t *val_p)
 {
-	u128 v = (u128)num.mant << u->exp2; /* below 2^104 */
+	/* below 2^104, because mant has 64 bits and exp2 is at most 40 */
+	u128 v = (u128)num.mant << u->exp2;
 	int e = num.exp10 + u->exp10;
 
 	for (; v && e < 0; e++) {
@@ -109,7 +113,7 @@ int units_whole(struct units_num num, const struct units_unit *u,
 	return 0;
 }
 
-/* num * 10^exp10 as a fraction n/d. */
+/* Makes n/d of num * 10^exp10. Returns false if it does not fit. */
 static bool units_fraction(struct units_num num, int exp10, u128 *n, u128 *d)
 {
 	int e = num.exp10 + exp10;

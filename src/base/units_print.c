@@ -10,7 +10,7 @@
 /* Room for any 64-bit fraction with a unit. */
 typedef char units_text_t[64];
 
-/* Enum out of range prints its number. */
+/* Prints a word of the list, or the number of a value that is out of range. */
 static void units_print_word(const char *list, uint32_t i, units_text_t out)
 {
 	uint32_t k = 0;
@@ -35,7 +35,8 @@ static uint64_t units_pow10(int e)
 	return v;
 }
 
-/* v = whole.fraction in the largest decimal unit not above it. */
+/* Prints v as whole.fraction in the largest decimal unit that is not above
+ * it. */
 static void units_print_dec(const struct units_unit *tab, uint64_t v,
 			    units_text_t out)
 {
@@ -58,7 +59,7 @@ static void units_print_dec(const struct units_unit *tab, uint64_t v,
 		 u->text);
 }
 
-/* A whole number of the largest binary unit. */
+/* Prints v as a whole number of the largest binary unit that divides it. */
 static void units_print_bytes(uint64_t v, units_text_t out)
 {
 	const struct units_unit *u = &units_bytes[0];
@@ -70,7 +71,8 @@ static void units_print_bytes(uint64_t v, units_text_t out)
 		 u->text);
 }
 
-/* Hertz when whole, else the period when whole, else the period's fraction. */
+/* Prints Hertz if they are whole, else the period if it is whole, else the
+ * period's fraction, so that the text reads back exactly. */
 static void units_print_clock(const struct weft_clock *c, units_text_t out)
 {
 	unsigned __int128 hz = (unsigned __int128)WEFT_SEC * c->den;

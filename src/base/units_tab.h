@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of units*.c: units as data and numbers.  Every factor is
- * 10^exp10 * 2^exp2 of the base unit (fs, Hz, bit/s, byte). */
+/* Private to units*.c: units as data and numbers. Every factor is 10^exp10 *
+ * 2^exp2 of the base unit (fs, Hz, bit/s, byte). */
 #ifndef BASE_UNITS_TAB_H
 #define BASE_UNITS_TAB_H
 
@@ -25,18 +25,20 @@ struct units_type {
 	const char *base;    /* "fs"; NULL for plain numbers */
 };
 
-/* Each in ascending order; where two share a factor the first is printed. */
+/* Each table is in ascending order. The first of two units with one factor is
+ * printed. */
 extern const struct units_unit units_time[], units_freq[], units_rate[],
 	units_bytes[];
 extern const struct units_type units_types[];
 
-/* Reads digits[.digits][e[+-]digits] or 0xdigits; returns what follows, NULL
- * when there is no number. */
+/* Reads digits[.digits][e[+-]digits] or 0xdigits. Returns the text behind them,
+ * or NULL if there is no number. */
 const char *units_number(const char *s, struct units_num *num);
-/* num in base units as a whole number: 0, EDOM (not whole) or ERANGE. */
+/* Converts num to a whole number of base units. Returns 0, EDOM (not whole) or
+ * ERANGE. */
 int units_whole(struct units_num num, const struct units_unit *u,
 		uint64_t *val_p);
-/* top / bottom * 10^exp10 as a fraction; false when it does not fit. */
+/* Makes n/d of top / bottom * 10^exp10. Returns false if it does not fit. */
 bool units_ratio(struct units_num top, struct units_num bottom, int exp10,
 		 unsigned __int128 *n, unsigned __int128 *d);
 

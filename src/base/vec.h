@@ -21,7 +21,7 @@
 	type *at;                                                              \
 	size_t n, cap
 
-/* Room for one more element of `size` bytes. */
+/* Returns the array with room for one more element of `size` bytes. */
 static inline void *vec_grow_(void *at, size_t n, size_t *cap, size_t size)
 {
 	if (n < *cap)
@@ -39,14 +39,14 @@ static inline void *vec_grow_(void *at, size_t n, size_t *cap, size_t size)
 /* Moves elements i.. up by one and stores val at i <= n. */
 #define vec_insert(v, i, ...)                                                  \
 	({                                                                     \
-		size_t i_ = (i); /* before there is one more */                \
+		size_t i_ = (i); /* before n grows: i may use it */            \
 		(v)->at = vec_grow_((v)->at, (v)->n, &(v)->cap,                \
 				    sizeof(*(v)->at));                         \
 		memmove((v)->at + i_ + 1, (v)->at + i_,                        \
 			((v)->n++ - i_) * sizeof(*(v)->at));                   \
 		(v)->at[i_] = (__VA_ARGS__);                                   \
 	})
-/* Takes element i < n out and moves those behind it down. */
+/* Removes element i < n and moves the later ones down. */
 #define vec_remove(v, i)                                                       \
 	({                                                                     \
 		size_t i_ = (i);                                               \

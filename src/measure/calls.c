@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more of n. */
+/* Returns the array with room for one more than n. Capacities are powers of
+ * two. */
 static void *calls_grow(void *at, size_t n, size_t size)
 {
 	if (n & (n - 1))

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the processes of a job did: time in each call, messages from rank to
- * rank.  Times are simulated, in fs. */
+/* Time in each call of the processes of a job, and messages from rank to rank.
+ * Times are simulated, in fs. */
 #ifndef MEASURE_CALLS_H
 #define MEASURE_CALLS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A rank: its node, what of it was measured. */
+/* A rank: its node and the interval that was measured. */
 struct calls_rank {
 	uint32_t rank, node;
-	uint64_t start, over; /* 0, 0: all of it */
+	uint64_t start, over; /* 0, 0: the whole run */
 };
 
-/* One call of a rank, or (calls_sum) of all of them. */
+/* One call of a rank, or (calls_sum) of all ranks. */
 struct calls_row {
 	uint32_t rank;
 	char *name;
@@ -38,14 +38,15 @@ struct calls {
 void calls_rank_add(struct calls *c, const struct calls_rank *r);
 void calls_row_add(struct calls *c, const struct calls_row *r);
 void calls_flow_add(struct calls *c, const struct calls_flow *f);
-/* By rank and name, whatever order they came in. */
+/* Sorts rows by rank and name, because ranks report in any order. */
 void calls_sort(struct calls *c);
 void calls_free(struct calls *c);
 
-/* Calls of all ranks, most time first; `to` is empty.  max is the longest of
- * any rank. */
+/* Fills `to`, which must be empty, with the calls of all ranks, most time
+ * first. max is the longest call of any rank. */
 void calls_sum(const struct calls *c, struct calls *to);
-/* From the first start to the last end, fs; 0: nothing was measured. */
+/* Returns the time from the first start to the last end in fs, or 0 if nothing
+ * was measured. */
 uint64_t calls_measured(const struct calls *c);
 
 #endif

@@ -27,7 +27,7 @@ void growth_look(struct growth *g, double content)
 	}
 }
 
-/* Standard error of the change over all steps. */
+/* Returns the standard error of the change over all steps. */
 static double change_error(const struct growth *g, uint32_t steps)
 {
 	double sum2 = 0, whole = g->at[steps] - g->at[0];

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a queue grow?  Its content is looked at in equal steps of time; the
- * changes from look to look say how much the whole change owes to chance.
+/* Finds out whether a queue grows. Its content is sampled in equal steps of
+ * time. The changes from sample to sample show how much of the whole change is
+ * chance.
  *
- * A queue that is served as fast as it is filled wanders: its changes cancel
- * out, and over n steps it has moved by about sqrt(n) of them.  One that is
- * filled faster moves by n times their mean.  It grows when it has moved
- * further than GROWTH_SURE standard errors.  One that fills up to its level
- * grows too, but not for long: next to nothing in the second half.
+ * A queue that is served as fast as it is filled wanders: its changes cancel,
+ * and after n steps it has moved by about sqrt(n) of them. A queue that is
+ * filled faster moves by n times their mean. It grows if it has moved further
+ * than GROWTH_SURE standard errors. A queue that fills up to its level grows
+ * too, but for a limited time: the second half has next to nothing of it.
  *
- * The end need not be known: when all looks are used every other one is left
- * out, so memory is bounded. */
+ * The length of the run need not be known, because a full array drops every
+ * second sample. Memory is bounded. */
 #ifndef MEASURE_GROWTH_H
 #define MEASURE_GROWTH_H
 
@@ -19,21 +20,26 @@
 enum { GROWTH_STEPS = 32, GROWTH_ENOUGH = 8, GROWTH_SURE = 2, GROWTH_LATE = 8 };
 
 struct growth {
-	double at[GROWTH_STEPS + 1]; /* content at the looks */
-	uint64_t first, step;	     /* time of the first look, between two */
-	uint32_t n;		     /* looks */
+	double at[GROWTH_STEPS + 1]; /* content at each sample */
+	/* time of the first sample, time between two */
+	uint64_t first, step;
+	uint32_t n; /* samples */
 };
 
-/* Looks from time `first` on, one in `step`, 0 = once per unit of time. */
+/* Takes samples from time `first` on, one in `step`; 0 means one per unit of
+ * time. */
 void growth_init(struct growth *g, uint64_t first, uint64_t step);
-/* When to look next. */
+/* Returns the time of the next sample. */
 uint64_t growth_due(const struct growth *g);
-/* What is in the queue at that time. */
+/* Adds a sample: the content of the queue at the time that growth_due
+ * returned. */
 void growth_look(struct growth *g, double content);
-/* Content has grown since the first look by more than chance, and by more
- * than `least`; false with fewer than GROWTH_ENOUGH steps. */
+/* Returns true if the content has grown since the first sample by more than
+ * chance and by more than `least`. Returns false with fewer than GROWTH_ENOUGH
+ * steps, because chance cannot be told from growth then. */
 bool growth_found(const struct growth *g, double least);
-/* The second half has more than one part in GROWTH_LATE of it. */
+/* Returns true if the second half has more than one part in GROWTH_LATE of the
+ * growth. */
 bool growth_lasts(const struct growth *g);
 
 #endif

@@ -101,8 +101,8 @@ double hist_percentile(const struct hist *h, double p)
 	for (uint32_t i = 0; i < h->n_bins; i++) {
 		seen += h->bin[i];
 		if ((double)seen >= rank) {
-			/* The value a bin stands for: itself while bins are
-			 * exact, else its middle. */
+			/* A bin stands for its value while bins are exact, else
+			 * for its middle. */
 			double lo = hist_edge_scaled(i);
 
 			if (i >= HIST_EXACT)

@@ -19,9 +19,9 @@ void hist_fini(struct hist *h);
 void hist_add(struct hist *h, double v);
 double hist_mean(const struct hist *h);
 double hist_stddev(const struct hist *h);
-/* p in 0..100 */
+/* p is 0..100. Returns 0 if the histogram is empty. */
 double hist_percentile(const struct hist *h, double p);
-/* Lower edge of bin i, in unscaled units. */
+/* Returns the lower edge of bin i, in unscaled units. */
 double hist_edge(const struct hist *h, uint32_t i);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the time of messages went. */
+/* Growing arrays of messages, stages, sums and uses, see message_stages.h. */
 #include "measure/message_stages.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static char *story_dup(const char *s)
 	return copy;
 }
 
-/* Room for element n; grown at powers of two. */
+/* Returns the array with room for element n, zeroed. Grows at powers of two. */
 static void *story_grow(void *at, size_t n, size_t size)
 {
 	if (!(n & (n - 1)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the time of messages went: what `weft explain` tells.  Bounded: some
- * messages of a run whole (the first, the fastest, the slowest, some in
- * between), sums over all of them, and how long each part of the system was in
- * use meanwhile. */
+/* Time of messages by stage, for `weft explain`. Memory is bounded: some
+ * messages of a run are kept whole (the first, the fastest, the slowest, some
+ * between), of all others the sums per stage, and the busy time of each
+ * part. */
 #ifndef MEASURE_MESSAGE_STAGES_H
 #define MEASURE_MESSAGE_STAGES_H
 
@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the time up to `end`, since the end of the stage before, was spent
- * with. */
+/* One stage: the time from the end of the stage before up to `end`. */
 struct story_stage {
 	char *comp, *stage;
 	uint64_t end; /* fs */
@@ -20,19 +19,20 @@ struct story_stage {
 struct story_msg {
 	uint64_t number; /* in order of arrival, from 1 */
 	char *from, *to; /* nodes */
-	/* fs; there and back: turn is when it was answered, else 0 */
+	/* fs. turn is the time of the answer of a message there and back, else
+	 * 0. */
 	uint64_t begin, turn, end;
 	struct story_stage *stages;
 	size_t n_stages;
 };
 
-/* One stage of all messages. */
+/* One stage, summed over all messages. */
 struct story_sum {
 	char *comp, *stage;
-	uint64_t n, total; /* fs */
+	uint64_t n, total; /* total in fs */
 };
 
-/* Time in which a part of a component did something. */
+/* Time in which a part of a component was busy. */
 struct story_use {
 	char *comp, *part, *kind; /* "n0.bus" "bus" "bus" */
 	char *doing;
@@ -40,8 +40,9 @@ struct story_use {
 };
 
 struct story {
-	uint64_t n_messages, begin, end; /* all of them; fs */
-	bool programs;			 /* messages as programs saw them */
+	uint64_t n_messages, begin, end; /* of all messages; fs */
+	/* messages as programs mark them, not as NICs see them */
+	bool programs;
 	struct story_msg *msgs;
 	size_t n_msgs;
 	struct story_sum *sums;
@@ -50,7 +51,7 @@ struct story {
 	size_t n_uses;
 };
 
-/* What they return is valid until the next is added. */
+/* The pointers that these return are valid until the next element is added. */
 struct story_msg *story_msg_add(struct story *s, const char *from,
 				const char *to);
 void story_stage_add(struct story_msg *m, const char *comp, const char *stage,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports over time. */
+/* Activity of ports over time, see port_activity.h. */
 #include "measure/port_activity.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct view_port *view_port_add(struct view *v, const char *name,
 				const char *peer, const char *kind,
 				const char *unit, uint32_t n)
 {
-	/* grown at powers of two */
+	/* capacities are powers of two */
 	if (!(v->n_ports & (v->n_ports - 1)))
 		v->ports =
 			reallocarray(v->ports, v->n_ports ? 2 * v->n_ports : 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ports of a network did over the time of a run: the picture behind
- * `weft report`.  Bounded: a few dozen intervals of equal length, whatever the
- * length of the run. */
+/* Busy time, blocked time and queues of the ports of a network over the time of
+ * a run, for `weft report`. Memory is bounded: a few dozen intervals of equal
+ * length, however long the run is. */
 #ifndef MEASURE_PORT_ACTIVITY_H
 #define MEASURE_PORT_ACTIVITY_H
 
@@ -15,13 +15,14 @@ enum view_what {
 	VIEW_N
 };
 
-/* A cabled port; in large networks all ports of a component together. */
+/* A cabled port. In large networks all ports of a component are one, because
+ * thousands of curves are neither kept nor read. */
 struct view_port {
 	char *name;	     /* "s0.port3"; together: "s0" */
-	char *peer;	     /* port at the other end; together: "" */
-	char *kind;	     /* of the component: "switch" */
-	char *unit;	     /* of what is queued: "words" */
-	uint32_t n;	     /* ports this is the sum of */
+	char *peer;	     /* port at the far end; together: "" */
+	char *kind;	     /* kind of the component: "switch" */
+	char *unit;	     /* unit of the queue: "words" */
+	uint32_t n;	     /* ports that were summed */
 	uint64_t *y[VIEW_N]; /* one value per interval; NULL: not known */
 };
 
@@ -32,14 +33,15 @@ struct view {
 	size_t n_ports;
 };
 
-/* Room for n intervals of a further port.  Valid until the next call. */
+/* Adds a port with room for n intervals. The pointer is valid until the next
+ * call. */
 struct view_port *view_port_add(struct view *v, const char *name,
 				const char *peer, const char *kind,
 				const char *unit, uint32_t n);
-/* The values of one kind, zeroed; created. */
+/* Returns the values of one kind, zeroed. Creates them on first use. */
 uint64_t *view_values(const struct view *v, struct view_port *p,
 		      enum view_what what);
-/* How many intervals; before any values. */
+/* Sets the number of intervals. Call it before any view_values. */
 void view_intervals(struct view *v, size_t n);
 void view_fini(struct view *v);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run yields, kept in byte order of the names. */
+/* Result of a run, kept in byte order of the names. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +8,20 @@
 
 enum { RESULT_FAILURES = 100 };
 
-/* Every element type begins with its name. */
+/* Returns the name of element i. Every element type begins with its name. */
 static const char *result_name(const void *arr, size_t size, size_t i)
 {
 	return *(char *const *)((const char *)arr + i * size);
 }
 
-/* Index of `name`, or of the place where it belongs. */
+/* Returns the index of `name`, or the place where it belongs. */
 static size_t result_find(const void *arr, size_t n, size_t size,
 			  const char *name, bool *found_p)
 {
 	size_t lo, hi, back = 1;
 
-	/* Recording mostly comes in order: look near the end first. */
+	/* The search starts near the end, because names are mostly recorded in
+	 * order. */
 	while (back <= n && strcmp(result_name(arr, size, n - back), name) >= 0)
 		back *= 2;
 	hi = n - back / 2;
@@ -46,7 +47,8 @@ static char *result_dup(const char *s)
 	return res;
 }
 
-/* Opens a zeroed element i with its name set; capacities are powers of two. */
+/* Inserts a zeroed element i and sets its name. Capacities are powers of
+ * two. */
 static void *result_open(void *arr_p, size_t *n_p, size_t size, size_t i,
 			 const char *name)
 {
@@ -66,7 +68,8 @@ static void *result_open(void *arr_p, size_t *n_p, size_t size, size_t i,
 	return at;
 }
 
-/* The element called name; created (then *new_p) when it is not there. */
+/* Returns the element called name. Creates it if it does not exist, and then
+ * sets *new_p. */
 #define RESULT_GET(arr, n, name, new_p)                                        \
 	result_get(&(arr), &(n), sizeof(*(arr)), name, new_p)
 
@@ -189,7 +192,8 @@ void result_series_add(struct result_series *s, double x, double y)
 	s->y[s->n++] = y;
 }
 
-/* Bins below one unit where values are times: 1 ps, 1 ns, 1 ns, 1 ns. */
+/* Returns bins per unit. Times have bins below one unit, because means of a few
+ * ns would else share a bin: 1 ps, 1 ns, 1 ns, 1 ns. */
 static double result_scale(const char *unit)
 {
 	static const struct {

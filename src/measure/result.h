@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run yields: metrics, series, histograms, counters, failed checks, and
- * the manifest (every parameter with its resolved value), the ports over time.
- * Names are kept in byte order, so output never depends on the order of
+/* Result of a run: metrics, series, histograms, counters, failed checks, the
+ * manifest (every parameter with its resolved value), the ports over time.
+ * Names are kept in byte order, so that output never depends on the order of
  * recording. */
 #ifndef MEASURE_RESULT_H
 #define MEASURE_RESULT_H
@@ -29,8 +29,9 @@ struct result_hist {
 	struct hist h;
 };
 struct result_counter {
-	char *name;	  /* "n0.nic.pkts_out" */
-	const char *unit; /* the result's: there are many counters */
+	char *name; /* "n0.nic.pkts_out" */
+	/* owned by the result and shared, because there are many counters */
+	const char *unit;
 	uint64_t value;
 };
 struct result_param {
@@ -52,30 +53,31 @@ struct weft_result {
 	size_t n_manifest;
 	char **failures; /* checks that failed, in order of occurrence */
 	size_t n_failures, failures_dropped;
-	struct view view;   /* empty when nobody asked for it */
-	struct story story; /* likewise */
-	struct calls calls; /* of processes, where there are any */
+	struct view view;   /* empty unless the run records it */
+	struct story story; /* empty unless the run records it */
+	struct calls calls; /* of attached processes */
 };
 
 struct weft_result *result_new(void);
 void result_free(struct weft_result *r);
 void result_metric_set(struct weft_result *r, const char *name,
 		       const char *unit, double v);
-/* NULL when absent.  What the _get functions return is valid until the next
- * name of that kind appears. */
+/* Returns the metric, or NULL if it does not exist. Pointers from the _get
+ * functions are valid until the next name of that kind is added. */
 const struct result_metric *result_metric_get(const struct weft_result *r,
 					      const char *name);
 struct result_series *result_series_get(struct weft_result *r, const char *name,
 					const char *x_unit,
-					const char *y_unit); /* creates */
+					/* creates it on first use */
+					const char *y_unit);
 void result_series_add(struct result_series *s, double x, double y);
 struct hist *result_hist_get(struct weft_result *r, const char *name,
-			     const char *unit); /* creates */
+			     const char *unit); /* creates it on first use */
 void result_counter_set(struct weft_result *r, const char *name,
 			const char *unit, uint64_t v);
 void result_param_set(struct weft_result *r, const char *name,
 		      const char *value);
-/* Keeps the first 100, counts the rest. */
+/* Records a failed check. Keeps the first 100 texts and counts the rest. */
 void result_fail(struct weft_result *r, const char *text);
 
 #endif

@@ -31,8 +31,9 @@ void steady_add(struct steady *s, double v)
 	}
 }
 
-/* Backwards, with sums of what lies behind.  The last few batches would always
- * win by chance and are not asked. */
+/* Goes backwards with running sums of the later batches. The last few cuts are
+ * not considered, because the mean of a handful of batches is the surest by
+ * chance. */
 uint32_t steady_cut(const struct steady *s)
 {
 	double sum = 0, sum2 = 0, best = INFINITY;
@@ -79,7 +80,9 @@ bool steady_interval(const struct steady *s, uint32_t first, double *mean_p,
 		return false;
 	each = n / groups;
 	for (uint32_t g = 0; g < groups; g++) {
-		double v = 0; /* the oldest that do not fit are left out */
+		/* The oldest batches that do not fill a group are left out,
+		 * because they are nearest to the warm-up. */
+		double v = 0;
 
 		for (uint32_t i = 0; i < each; i++)
 			v += s->mean[s->n - (g * each + i) - 1];

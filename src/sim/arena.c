@@ -9,8 +9,8 @@
 
 enum { LINE = 64, CHUNK_MIN = 1 << 16, CHUNK_MAX = 1 << 25, HUGE = 1 << 21 };
 
-/* With AddressSanitizer every piece is a chunk of its own from the heap, which
- * knows where it ends. */
+/* With AddressSanitizer every piece is a chunk of its own from the heap, so
+ * that an access behind its end is found. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { APART = 1 };
 #elif defined(__has_feature)
@@ -29,7 +29,8 @@ struct arena_chunk {
 	char *base;
 };
 
-/* Twice the last one, so that a small run takes little. */
+/* Returns twice the size of the last chunk, so that a small run takes little
+ * memory and a large one few chunks. */
 static size_t chunk_size(const struct arena *a, size_t want)
 {
 	size_t n = a->chunks ? 2 * a->chunks->bytes : CHUNK_MIN;
@@ -40,7 +41,8 @@ static size_t chunk_size(const struct arena *a, size_t want)
 	return n;
 }
 
-/* Aligned to huge pages when it holds some. */
+/* Maps a chunk. It is aligned to huge pages if it holds some, because the
+ * kernel uses only aligned ones. */
 static char *chunk_map(size_t n)
 {
 	size_t extra = n >= HUGE ? HUGE : 0;
@@ -55,7 +57,7 @@ static char *chunk_map(size_t n)
 		munmap(p, (size_t)(q - p));
 	if (p + extra > q)
 		munmap(q + n, (size_t)(p + extra - q));
-	madvise(q, n, MADV_HUGEPAGE); /* a wish */
+	madvise(q, n, MADV_HUGEPAGE); /* a hint: the run works without */
 	return q;
 }
 

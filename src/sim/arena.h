@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of components: zeroed, in lines of 64 bytes, freed all at once.  In
- * large networks it comes in huge pages, so that the way to a component costs
- * no walk through page tables. */
+/* Memory of components: zeroed, in lines of 64 bytes, freed all at once. Large
+ * networks get huge pages, so that an access to a component costs no walk
+ * through page tables. */
 #ifndef SIM_ARENA_H
 #define SIM_ARENA_H
 
@@ -12,7 +12,8 @@ struct arena {
 	size_t used;		    /* bytes given out */
 };
 
-/* NULL when there is no memory. */
+/* Returns `bytes` of zeroed memory, or NULL if there is none. The arena owns
+ * it. */
 void *arena_alloc(struct arena *a, size_t bytes);
 void arena_fini(struct arena *a);
 

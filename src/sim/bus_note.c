@@ -21,7 +21,8 @@ static struct note_queue *queue_of(struct weft_port *p)
 	return p->notes;
 }
 
-/* Only notes about host accesses carry bytes in data[]. */
+/* Copies a note. Only notes about host accesses carry bytes in data[],
+ * therefore the others copy less. */
 static inline void note_copy(struct weft_bus_note *to,
 			     const struct weft_bus_note *from)
 {
@@ -46,7 +47,8 @@ tell(struct weft_port *p, const struct weft_bus_note *note)
 	if (how == WEFT_TOLD_TAKEN)
 		return;
 	q = queue_of(p);
-	/* An interrupt may be due before the end of a tenure told earlier. */
+	/* Sorted, because an interrupt may be due before the end of a tenure
+	 * that was announced earlier. */
 	note_copy(ring_insert(q, e, e->time <= note->time), note);
 	if (how == WEFT_TOLD_POST)
 		weft_post(p->comp, p->index, note->time);

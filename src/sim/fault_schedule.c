@@ -27,7 +27,7 @@ void outage_fini(struct outage *o)
 	vec_free(&o->spans);
 }
 
-/* At least a picosecond, so that spans are apart and not empty. */
+/* Draws at least a picosecond, so that spans are apart and not empty. */
 static weft_time_t draw(struct outage *o, weft_time_t mean)
 {
 	double u;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When something is out of order: once, at regular intervals, or at random.
- * Shared by faults that come and go. */
+/* When a fault is active: once, at regular intervals, or at random. Shared by
+ * all faults that start and end. */
 #ifndef SIM_FAULT_SCHEDULE_H
 #define SIM_FAULT_SCHEDULE_H
 
@@ -8,22 +8,22 @@
 #include "weft/sim.h"
 
 struct outage_span {
-	weft_time_t from, to; /* to: WEFT_NEVER = for good */
+	weft_time_t from, to; /* WEFT_NEVER as `to`: for good */
 };
 
 struct outage {
-	/* what the user says */
+	/* parameters */
 	weft_time_t at, length, every;
 	bool random;
-	/* spans known so far, in order of time */
+	/* spans drawn so far, in order of time */
 	struct weft_rng *rng;
 	struct {
 		VEC(struct outage_span);
 	} spans;
-	bool over; /* no more will come */
+	bool over; /* no more spans follow */
 };
 
-/* The parameters of a class whose state begins with a struct outage. */
+/* Parameters of a class whose state begins with a struct outage. */
 #define OUTAGE_PARAMS                                                          \
 	WEFT_PARAM(TIME, struct outage, at, "0", "", OWN, "when it begins"),   \
 		WEFT_PARAM(TIME, struct outage, length, "0", "", OWN,          \
@@ -34,14 +34,16 @@ struct outage {
 			   "`length` and the time in between are means of "    \
 			   "exponential ones")
 
-/* ops.init; c->rng is used for random spans. */
+/* Checks the parameters. Call it in ops.init. Random spans are drawn from
+ * c->rng. Returns 0 or a negative error. */
 int outage_init(struct outage *o, struct weft_comp *c, struct weft_err *err);
 void outage_fini(struct outage *o);
-/* Span number i, or NULL when there are not that many.  The pointer is valid
- * until the next call. */
+/* Returns span number i, or NULL if there are fewer. The pointer is valid until
+ * the next call. */
 const struct outage_span *outage_get(struct outage *o, uint32_t i);
-/* First span from number *i_p on that ends after t (its number in *i_p), or
- * NULL. */
+/* Returns the first span from number *i_p on that ends after t and stores its
+ * number in *i_p, or NULL. Callers keep *i_p, so that spans in the past are not
+ * searched again. */
 const struct outage_span *outage_after(struct outage *o, uint32_t *i_p,
 				       weft_time_t t);
 

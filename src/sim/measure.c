@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What components record, and what the kernel adds at the end of a run:
+/* Records of components, and what the kernel adds at the end of a run:
  * counters, volume per link, and the manifest. */
 #include <assert.h>
 #include <stdarg.h>
@@ -120,7 +120,8 @@ static void collect_ports(struct weft_result *r, const struct weft_comp *c)
 	}
 }
 
-/* Called once, at the end. */
+/* Adds counters, volumes and the manifest to the result. Called once, at the
+ * end. */
 void result_collect(struct weft_sim *sim)
 {
 	char full[256];
@@ -151,12 +152,12 @@ void result_collect(struct weft_sim *sim)
 
 /* ---- manifest ---- */
 
-/* Above so many components it would be the largest part of a run's memory:
- * then what the first component of a class has stands once, under the name of
- * the class, and of the others only what differs from it. */
+/* Above this number of components the manifest would be the largest part of a
+ * run's memory. Then it holds the parameters of the first component of a class
+ * once, under the name of the class, and of the others only differences. */
 enum { MANIFEST_ALL = 4096 };
 
-/* What a class's components are compared with, or NULL. */
+/* For each class the component that others are compared with, or NULL. */
 struct model {
 	const struct weft_comp **first;
 	uint32_t n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters: text to fields by the class's table, presets, canonical text. */
+/* Sets parameters from text by the class's table, applies presets, prints
+ * canonical text. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,7 +110,7 @@ int weft_preset_apply(struct weft_comp *c, const char *preset,
 
 	for (p = c->cls->presets; p && p->name; p++)
 		if (!strcmp(p->name, preset)) {
-			/* "links=2 queues=1": one word is one assignment. */
+			/* "links=2 queues=1": a word is one assignment */
 			const char *text = p->values;
 
 			while (*text) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports, cables, filters: how frames get from one component to another. */
+/* Ports, cables, filters: how frames travel from one component to another. */
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,8 @@
 #include "sim/sim_internal.h"
 #include "weft/trace.h"
 
-/* A count is a number or the name of a U32 parameter. */
+/* Computes the number of ports. A count is a number or the name of a U32
+ * parameter. */
 static int decl_count(const struct weft_comp *c, const struct weft_port_decl *d,
 		      uint32_t *n_p, struct weft_err *err)
 {
@@ -187,7 +188,8 @@ int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 	return 0;
 }
 
-/* By time of arrival: only filters make frames overtake. */
+/* Queues a frame at the far port by time of arrival. It is inserted in order,
+ * because filters make frames overtake. */
 static void port_deliver(struct weft_port *from, struct weft_frame *f)
 {
 	struct weft_port *p = from->peer;
@@ -212,7 +214,9 @@ WEFT_COLD static void port_out_told(struct weft_port *p, struct weft_frame *f)
 	port_out(p, f);
 }
 
-/* The owner has not waited for the line.  Returns when the line is free. */
+/* Handles a frame that was sent while the line was in use. Returns the time at
+ * which the line is free. The first overlap of a port fails a check, because a
+ * component that does not wait for its line sends faster than it can. */
 WEFT_COLD static weft_time_t port_overlap(struct weft_port *p,
 					  weft_time_t start, weft_time_t end)
 {
@@ -244,7 +248,7 @@ static inline void port_send(struct weft_port *p, struct weft_frame *f,
 		port_out(p, f);
 }
 
-/* Apart, so that the common way needs no stack frame. */
+/* A function of its own, so that the common path needs no stack frame. */
 WEFT_COLD static void port_send_beside(struct weft_port *p,
 				       struct weft_frame *f, weft_time_t start)
 {
@@ -284,7 +288,7 @@ void weft_filter_pass(struct weft_comp *filter, struct weft_frame *f)
 		port_deliver(p, f);
 }
 
-/* Phase 0: everything that has arrived by now. */
+/* Phase 0: hands over every frame that has arrived by now. */
 void port_drain(struct weft_comp *c, uint32_t port)
 {
 	struct weft_port *p = &c->ports[port];

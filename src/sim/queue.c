@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Off the way that nearly every event takes. */
+/* Keeps rare work out of line, so that the path of nearly every event stays
+ * short. */
 #define RARE __attribute__((noinline))
 
 #define SLOT_SHIFT 22
 #define SLOTS	   (1u << 12)
-#define THIN	   12 /* events of a bucket that is searched, not sorted */
-#define SPARE_MAX  64 /* events of an emptied vector that is worth keeping */
+#define THIN	   12 /* a bucket with fewer events is searched, not sorted */
+#define SPARE_MAX  64 /* capacity up to which an emptied vector is kept */
 
 /* shift and width of each level; together they cover 64 bits of time */
 static const uint8_t level_shift[EVQ_LEVELS] = { 22, 34, 44, 54 };
@@ -71,7 +72,8 @@ static inline void vec_reserve(struct evq_vec *v, uint32_t n)
 		vec_grow(v, n);
 }
 
-/* One number to compare: the compiler makes no branches of it. */
+/* Returns one number to compare, because the compiler then makes no branches,
+ * which would be mispredicted. */
 static inline unsigned __int128 queue_rank(const struct evq_event *e)
 {
 	return (unsigned __int128)e->time << 64 | e->key;
@@ -83,8 +85,8 @@ static inline bool queue_before(const struct evq_event *a,
 	return queue_rank(a) < queue_rank(b);
 }
 
-/* Into the current events, which stay sorted: new ones are nearly always the
- * latest, so the search starts at the end. */
+/* Inserts into the current events, which stay sorted. The search starts at the
+ * end, because new events are nearly always the latest. */
 RARE static void insert_current(struct evq *q, struct evq_event e)
 {
 	uint32_t i;
@@ -128,7 +130,8 @@ static inline void insert_level(struct evq *q, uint32_t l, struct evq_event e)
 	lv->summary |= 1ull << (i / 64);
 }
 
-/* The finest level whose window (seen from the current slot) holds `time`. */
+/* Returns the finest level whose window, seen from the current slot, holds
+ * `time`. */
 static inline uint32_t level_of(const struct evq *q, uint64_t time)
 {
 	uint64_t differ = (time >> SLOT_SHIFT) ^ q->slot;
@@ -153,13 +156,13 @@ void evq_push(struct evq *q, uint64_t time, uint64_t key)
 		insert_level(q, level_of(q, time), e);
 }
 
-/* Bits of x from bit `from` on (none when from is 64). */
+/* Returns the bits of x from bit `from` on (none when from is 64). */
 static inline uint64_t from_bit(uint64_t x, uint32_t from)
 {
 	return from < 64 ? x >> from << from : 0;
 }
 
-/* First occupied bucket at or after `from`, or -1. */
+/* Returns the first occupied bucket at or after `from`, or -1. */
 static int64_t level_next(const struct evq_level *lv, uint32_t from)
 {
 	uint32_t w = from / 64;
@@ -197,14 +200,14 @@ static void sort_insertion(struct evq_event *ev, uint32_t n)
 	}
 }
 
-/* Within a bucket times differ in their low 22 bits only, so 63 bits order
- * everything. */
+/* Returns a key of 63 bits, which is enough because times within a bucket
+ * differ in their low 22 bits only. */
 static inline uint64_t radix_key(const struct evq_event *e)
 {
 	return (e->time & ((1u << SLOT_SHIFT) - 1)) << 41 | e->key;
 }
 
-/* Least significant digit first, over the bits that vary. */
+/* Sorts least significant digit first, over the bits that vary. */
 static void sort_radix(struct evq *q, struct evq_vec *v, uint64_t vary)
 {
 	struct evq_event *a = v->ev, *b = q->scratch.ev, *t;
@@ -278,8 +281,8 @@ static void sort_bucket(struct evq *q, struct evq_vec *v)
 	sort_radix(q, v, vary);
 }
 
-/* A thick bucket becomes current as a whole; what is pushed into its slot from
- * now on goes there too. */
+/* Makes a thick bucket current as a whole. Later pushes into its slot go to the
+ * current events too. */
 RARE static void load_bucket(struct evq *q, uint32_t i)
 {
 	struct evq_level *lv = &q->level[0];
@@ -294,28 +297,29 @@ RARE static void load_bucket(struct evq *q, uint32_t i)
 	sort_bucket(q, &q->cur);
 }
 
-/* Deals bucket i of level l out to the levels below. */
+/* Moves the events of bucket i of level l to the levels below. */
 static void queue_cascade(struct evq *q, uint32_t l, uint32_t i)
 {
 	struct evq_level *lv = &q->level[l];
 	struct evq_vec v = lv->bucket[i];
 
 	level_clear(lv, i);
-	/* the window of this bucket begins */
+	/* The window of this bucket begins. */
 	q->slot = (v.ev[0].time >> lv->shift << lv->shift) >> SLOT_SHIFT;
 	q->first = q->slot;
 	for (uint32_t k = 0; k < v.n; k++)
 		insert_level(q, level_of(q, v.ev[k].time), v.ev[k]);
-	/* A coarse bucket collects all that is due in its milliseconds: one
-	 * that grew large would end up under a small bucket, and the next
-	 * coarse one would grow another. */
+	/* A coarse bucket collects all events of its milliseconds. A large
+	 * vector is freed, because otherwise it would end up under a small
+	 * bucket, and the next coarse bucket would grow another one. */
 	if (v.cap > SPARE_MAX)
 		free(v.ev);
 	else
 		spare_push(q, v);
 }
 
-/* The next occupied bucket of level 0, after dealing out those above it. */
+/* Returns the next occupied bucket of level 0, after moving down the events of
+ * the levels above. */
 RARE static uint32_t next_bucket(struct evq *q)
 {
 	uint32_t l = 0;
@@ -324,7 +328,7 @@ RARE static uint32_t next_bucket(struct evq *q)
 		struct evq_level *lv = &q->level[l];
 		uint32_t at = (q->slot >> (lv->shift - SLOT_SHIFT)) &
 			      ((1u << lv->bits) - 1);
-		/* level 0: the slot itself may hold more */
+		/* At level 0 the slot itself may hold more events. */
 		int64_t i = level_next(lv, l ? at + 1 : at);
 
 		if (i < 0) {
@@ -339,7 +343,8 @@ RARE static uint32_t next_bucket(struct evq *q)
 	}
 }
 
-/* Takes the earliest event out of a thin bucket. */
+/* Removes the earliest event of a thin bucket. Returns false if it is later
+ * than `until`. */
 static bool pop_thin(struct evq *q, uint32_t i, uint64_t until,
 		     struct evq_event *ev_p)
 {
@@ -368,7 +373,7 @@ static bool pop_thin(struct evq *q, uint32_t i, uint64_t until,
 	return true;
 }
 
-/* The bucket of the slot itself, or a later one. */
+/* Returns the bucket of the slot itself, or the next occupied one. */
 static inline uint32_t first_bucket(struct evq *q)
 {
 	uint32_t at = q->slot % SLOTS;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pending events: a hierarchical wheel with exact total order.
  *
- * Level 0 has 4096 buckets of 2^22 fs (4.2 ns), the levels above are
- * coarser; an event moves down at most once per level.  Bitmaps find the next
- * bucket that holds anything.  A thin bucket is searched for its earliest event
- * at every pop; a thick one is sorted by (time, key) and becomes current, so
- * the cost per event stays flat from a hundred to a million pending. */
+ * Level 0 has 4096 buckets of 2^22 fs (4.2 ns), the levels above are coarser.
+ * An event moves down at most once per level. Bitmaps find the next bucket that
+ * holds an event. A thin bucket is searched for its earliest event at every
+ * pop. A thick one is sorted by (time, key) and becomes current, so that the
+ * cost per event stays flat from a hundred to a million pending ones. */
 #ifndef SIM_QUEUE_H
 #define SIM_QUEUE_H
 
@@ -33,19 +33,21 @@ enum { EVQ_LEVELS = 4 };
 struct evq_level {
 	struct evq_vec *bucket;
 	uint64_t *bitmap;
-	uint64_t summary; /* a bit per bitmap word */
+	uint64_t summary; /* one bit per word of the bitmap */
 	uint32_t shift, bits;
 };
 
 struct evq {
 	struct evq_level level[EVQ_LEVELS];
-	struct evq_vec cur; /* before all buckets, sorted; done up to pos */
+	/* earlier than all buckets, sorted; done up to pos */
+	struct evq_vec cur;
 	uint32_t pos;
-	uint64_t slot;	  /* absolute number (time >> 22) the levels start at */
+	/* absolute number (time >> 22) at which the levels start */
+	uint64_t slot;
 	uint64_t first;	  /* slots below are in cur: slot, or one more */
 	uint64_t pending; /* events not yet popped */
 	struct evq_vec scratch;
-	/* Emptied vectors, most recent last: buckets borrow them, so that few
+	/* Emptied vectors, most recent last. Buckets borrow them, so that few
 	 * pending events touch little memory. */
 	struct evq_vec *spare;
 	uint32_t n_spare, cap_spare;
@@ -54,7 +56,8 @@ struct evq {
 void evq_init(struct evq *q);
 void evq_fini(struct evq *q);
 void evq_push(struct evq *q, uint64_t time, uint64_t key);
-/* The earliest event at or before `until`; false when there is none. */
+/* Removes the earliest event at or before `until`. Returns false if there is
+ * none. */
 bool evq_pop(struct evq *q, uint64_t until, struct evq_event *ev_p);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers as data: decode, access rules and reset come from the class's
- * table; a device's hooks see whole registers only. */
+/* Registers as data: decoding, access rules and reset come from the class's
+ * table. Hooks of a device see whole registers only, so that no device handles
+ * partial accesses. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 
 #include "sim/sim_internal.h"
 
-/* One register of a class, array elements apart, sorted by (space, offset). */
+/* One register of a class. Elements of an array are separate. Sorted by (space,
+ * offset). */
 struct reg_at {
 	uint32_t offset;
 	uint16_t reg, index;
@@ -16,12 +18,12 @@ struct reg_at {
 	uint8_t space, width;
 };
 
-#define NO_CELL UINT32_MAX /* bare */
+#define NO_CELL UINT32_MAX /* the register is bare: it has no stored value */
 
 struct reg_map {
 	const struct weft_class *cls;
 	struct reg_map *next;
-	uint32_t *first_cell; /* per table row */
+	uint32_t *first_cell; /* of each row of the table */
 	uint32_t n, n_cells;
 	struct reg_at at[];
 };
@@ -40,7 +42,8 @@ static uint32_t reg_elements(const struct weft_reg *r)
 	return r->count ? r->count : 1;
 }
 
-/* Rows from the first on whose elements lie among each other. */
+/* Returns how many rows, from `first` on, are arrays whose elements
+ * interleave. */
 static uint32_t reg_group(const struct weft_reg *first)
 {
 	uint32_t n = 1;
@@ -69,9 +72,9 @@ static struct reg_at at_of(const struct reg_map *m, uint32_t row,
 	};
 }
 
-/* Groups in the order of their first places, each by places: that is all of
- * them in order, but for tables where groups lie among each other.  (To sort a
- * thousand pages of doorbells was a third of what a small machine costs.) */
+/* Fills in groups in the order of their first places, and each group by places.
+ * That is sorted already unless groups interleave. (Sorting a thousand pages of
+ * doorbells took a third of the time of a small machine.) */
 static void map_fill(struct reg_map *m, uint32_t rows)
 {
 	struct reg_at *first = calloc(rows + 1, sizeof(*first));
@@ -186,7 +189,7 @@ uint64_t *weft_reg_cell(struct weft_comp *c, uint32_t reg, uint32_t index)
 	return &c->regs[c->regmap->first_cell[reg] + index];
 }
 
-/* First register that ends after off. */
+/* Returns the first register that ends after `off`. */
 static uint32_t map_seek(const struct reg_map *m, uint8_t space, uint32_t off)
 {
 	uint32_t lo = 0, hi = m->n;
@@ -243,7 +246,8 @@ uint64_t weft_reg_load(struct weft_comp *c, uint8_t space, uint32_t off,
 	return out & reg_lanes(size);
 }
 
-/* val and mask are in the register's own bit positions. */
+/* Writes a register by its access rules. val and mask are in the register's own
+ * bit positions. */
 static void reg_write(struct weft_comp *c, const struct reg_at *a, uint64_t val,
 		      uint64_t mask)
 {

@@ -157,12 +157,13 @@ int weft_comp_init(struct weft_comp *c, struct weft_err *err)
 	if (ret)
 		return ret;
 	assert(!c->n_ports || c->cls->ops.arrive || c->cls->ops.note);
-	c->inited = true; /* fini may meet a half-built state */
+	/* set before init, because fini must free a half-built state too */
+	c->inited = true;
 	return c->cls->ops.init ? c->cls->ops.init(c, err) : 0;
 }
 
-/* Natural order would read better, but byte order is the one nobody can get
- * wrong. */
+/* Compares names byte by byte. Natural order would read better, but byte order
+ * is the one that no locale and no implementation changes. */
 static int comp_cmp(const void *a, const void *b)
 {
 	return strcmp((*(struct weft_comp *const *)a)->name,
@@ -260,9 +261,9 @@ bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm)
 	return true;
 }
 
-/* A large network (more than LARGE bytes) does not fit into a cache, but what
- * comes next is known: the
- * component some events ahead, its state, and what its class knows of. */
+/* A large network (more than LARGE bytes) does not fit into a cache, but the
+ * next events are known. So the component some events ahead, its state, and the
+ * memory that its class names are prefetched. */
 enum { AHEAD = 32, STATE_LINES = 6, LARGE = 24 << 20 };
 
 static uint32_t sim_ahead(const struct weft_sim *sim, uint32_t n)
@@ -321,7 +322,8 @@ uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
 		sim->events++;
 		for (uint32_t i = 0; i < sim->watch.n; i++)
 			if (sim->watch.at[i] == e.key) {
-				/* It has come, and is watched for no more. */
+				/* The event has arrived and is watched no
+				 * more. */
 				sim->watch.at[i] = vec_pop(&sim->watch);
 				break;
 			}
@@ -420,7 +422,8 @@ struct weft_result *weft_sim_result(struct weft_sim *sim)
 	return sim->result;
 }
 
-/* Frames still on a cable when the run ends are nobody's loss. */
+/* Counts frames on cables. They are not lost when the run ends, therefore the
+ * conservation check subtracts them. */
 static uint64_t frames_in_flight(const struct weft_sim *sim)
 {
 	uint64_t n = 0;
@@ -431,8 +434,8 @@ static uint64_t frames_in_flight(const struct weft_sim *sim)
 	return n;
 }
 
-/* Everybody finishes (and brings its counters up to date), whatever goes wrong
- * in one; the first trouble is reported. */
+/* Calls ops.finish of every component, even after one has failed, because each
+ * brings its counters up to date there. Returns the first error. */
 static int finish_all(struct weft_sim *sim, struct weft_err *err)
 {
 	int ret = 0;

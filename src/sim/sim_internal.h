@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the kernel; not for components. */
+/* Private to the kernel; not for components. */
 #ifndef SIM_SIM_INTERNAL_H
 #define SIM_SIM_INTERNAL_H
 
@@ -11,44 +11,47 @@
 
 enum { BUF_LOG2_MIN = 6, BUF_LOG2_MAX = 24 };
 
-/* The access of a host that a device took last. */
+/* The host access that a device received last. */
 struct trace_access {
 	const struct weft_comp *comp, *bus;
-	weft_time_t begin, start, end; /* asked for, on the bus, there */
+	/* requested, on the bus, at the device */
+	weft_time_t begin, start, end;
 	weft_time_t taken;
 };
 
 struct weft_sim {
 	struct weft_sim_head head;
-	uint32_t phase;	  /* of the event being run */
+	uint32_t phase;	  /* of the event that runs */
 	uint32_t current; /* component that runs it */
 	bool started, stopping, carried;
-	weft_gate_fn gate; /* NULL: time is our own */
+	/* holds the queue until attached processes wait; NULL: none */
+	weft_gate_fn gate;
 	void *gate_arg;
 	struct evq q;
-	/* keys of events that keep no run going */
+	/* Keys of events that do not keep a run alive. */
 	struct {
 		VEC(uint64_t);
 	} watch;
 	uint64_t seed, events;
-	struct weft_comp **comps; /* by name once started */
-	void **states;		  /* theirs, in the same order */
+	struct weft_comp **comps; /* ordered by name after the start */
+	void **states;		  /* of the components, in the same order */
 	uint32_t n_comps, cap_comps;
 	struct weft_result *result;
 	struct reg_map *regmaps;
-	struct arena arena; /* components, their state and counters */
-	/* pools */
+	struct arena arena; /* holds components, their state and counters */
+	/* pools, so that packets allocate nothing after warm-up */
 	struct weft_frame *free_frames;
 	struct weft_buf *free_bufs[BUF_LOG2_MAX + 1];
 	struct {
 		VEC(void *);
 	} slabs;
 	uint64_t live_frames, live_bufs;
-	/* histograms being filled; moved into the result at the end */
+	/* Histograms that are being filled. Moved into the result at the
+	 * end. */
 	struct {
 		VEC(struct weft_hist *);
 	} hists;
-	/* for those who listen */
+	/* for listeners */
 	struct trace_access access;
 	uint64_t messages;
 };
@@ -71,10 +74,11 @@ void result_collect(struct weft_sim *sim);
 void result_manifest(struct weft_sim *sim);
 void hists_fini(struct weft_sim *sim);
 void notes_fini(struct weft_port *p);
-/* message_trace.c: kinds of events of c that a listener wants. */
+/* message_trace.c: returns the kinds of events of c that a listener wants. */
 uint8_t trace_wanted(const struct weft_sim *sim, const struct weft_comp *c);
-/* The same, when somebody listens: p takes a note; p is told one; a frame
- * leaves through p. */
+/* message_trace.c: report to listeners that port p receives a note of an
+ * access, that p is notified of one, and that a frame leaves through p. Called
+ * only when a listener is attached, so that other runs do not pay. */
 WEFT_COLD void trace_access(const struct weft_port *p,
 			    const struct weft_bus_note *note);
 WEFT_COLD void trace_note(const struct weft_port *p,

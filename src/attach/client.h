@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the process: the attachment (client.c: life; client_ep.c: the
- * endpoint; client_wait.c: handing over, time; client_stat.c: calls). */
+/* The attachment inside the process: life (client.c), endpoint (client_ep.c),
+ * handing over and time (client_wait.c), calls (client_stat.c), the measured
+ * part (client_epoch.c), copies of its memory (client_copy.c). */
 #ifndef ATTACH_CLIENT_H
 #define ATTACH_CLIENT_H
 
@@ -9,19 +10,19 @@
 
 enum { ATT_MARKS = 256 };
 
-/* A call has begun or ended; to be posted before the next command. */
+/* Start or end of a call, posted in front of the next command. */
 struct att_mark {
-	uint8_t kind, flags; /* ATT_C_BEGIN, ATT_C_END */
+	uint8_t kind, flags; /* kind: ATT_C_BEGIN, ATT_C_END */
 	uint16_t stat;
-	weft_time_t busy; /* part of weft_att.busy that is before it */
+	weft_time_t busy; /* part of weft_att.busy before it */
 };
 
 struct weft_att {
-	struct weft_ep ep; /* first */
+	struct weft_ep ep; /* first, for the cast */
 	struct weft_att_info info;
 	uint32_t refs;
 	uint32_t role;
-	int sock, mem_fd; /* of the node's memory, or -1 */
+	int sock, mem_fd; /* mem_fd: node's memory, or -1 */
 	_Atomic bool gone;
 	struct att_seg *seg;
 	struct att_bell *bell;
@@ -30,27 +31,27 @@ struct weft_att {
 	const struct att_event *ev;
 	uint8_t *tx;
 	const uint8_t *rx;
-	struct direct *direct; /* the endpoint without a NIC, or NULL */
+	struct direct *direct; /* endpoint without NIC, or NULL */
 	/* commands */
-	uint32_t tail, head; /* head: as last seen */
+	uint32_t tail, head; /* head: as last read */
 	uint64_t tx_tail, tx_head;
-	uint64_t *tx_end; /* of each command */
-	bool posted;	  /* since the process was given the processor */
-	bool naps;	  /* it looked up while it was waiting */
+	uint64_t *tx_end; /* end of payload, per command */
+	bool posted;	  /* since the last hand-over */
+	bool naps;	  /* client polled while it waited */
 	/* time */
-	weft_time_t busy;  /* to be charged with the next command */
-	weft_time_t ahead; /* charged since seg->now */
-	uint64_t cpu_ns;   /* WEFT_CLOCK_CPU: as last read */
+	weft_time_t busy;  /* charged with the next command */
+	weft_time_t ahead; /* charged after seg->now */
+	uint64_t cpu_ns;   /* WEFT_CLOCK_CPU: last reading */
 	/* events */
 	uint32_t ev_head;
-	uint64_t seq;		  /* of commands that wait for an answer */
-	_Atomic uint32_t empty;	  /* polls in a row */
-	_Atomic uint32_t idle_us; /* how long to sleep next */
-	_Atomic uint32_t vain;	  /* and in calls before this one */
-	bool glances;		  /* weft_att_enter: it looks */
-	uint32_t glanced;	  /* times in a row that nothing came */
-	uint64_t acts;		  /* of the direct endpoint */
-	uint64_t looked_ns;	  /* for the simulator's end of the socket */
+	uint64_t seq;		  /* number of the last reply wanted */
+	_Atomic uint32_t empty;	  /* empty polls in a row */
+	_Atomic uint32_t idle_us; /* length of the next sleep */
+	_Atomic uint32_t vain;	  /* empty polls of earlier calls */
+	bool glances;		  /* inside a polling call */
+	uint32_t glanced;	  /* polls in vain in a row */
+	uint64_t acts;		  /* direct_acts at the last poll */
+	uint64_t looked_ns;	  /* last check of the socket */
 	/* calls */
 	atomic_flag stat_lock;
 	uint32_t n_stats;
@@ -59,52 +60,68 @@ struct weft_att {
 };
 
 /* client.c */
-/* A connection to the simulator, beside that of weft_att_open: joined, but the
- * simulator has not taken notice yet (att_noticed waits for it). */
+/* Connects to the simulator, independently of weft_att_open. The result has
+ * joined, but is not yet part of the run: call att_noticed before the first
+ * command. Returns 0, -ENOENT without WEFT_SOCKET, or negative errno. att_free
+ * frees *a_p. */
 int att_connected(enum att_role role, struct weft_att **a_p);
+/* Waits until the simulation has seen the client. Returns 0, or -ECONNREFUSED
+ * if the simulator has gone. */
 int att_noticed(struct weft_att *a);
+/* Closes the connection and frees a. Sends nothing. */
 void att_free(struct weft_att *a);
 
 /* client_wait.c */
-/* The process counts as running: it may post. */
+/* Makes the state RUN, because only a running client may post. */
 void att_resume(struct weft_att *a);
-/* Hands over until its state is not WAIT any more or real_ns have passed. */
+/* Makes the state WAIT and blocks until the simulator hands the processor
+ * back, or real_ns have passed. */
 void att_hand_over(struct weft_att *a, uint64_t real_ns);
-/* What it was busy with must reach the simulator before it waits. */
+/* Posts the processor time used so far. Called before a wait, so that the
+ * simulator charges that time before the wait starts. */
 void att_flush(struct weft_att *a);
-/* The simulator may have gone without a word. */
+/* Checks the socket, because a killed simulator cannot set the state to
+ * GONE. */
 void att_look(struct weft_att *a);
-/* Processor time used since the last call, in a->busy. */
+/* Adds the thread's processor time since the last call to a->busy. */
 void att_cpu_charge(struct weft_att *a);
 
 /* client_stat.c */
-/* Puts marks into the ring, as many as leave room for a command; that one
- * publishes them. */
+/* Moves marks into the ring, but leaves room for one command. att_post of that
+ * command publishes them. */
 void att_marks_put(struct weft_att *a);
-/* All processor time so far is before what is marked. */
+/* Sets the time in front of each remaining mark to 0 after a command has
+ * carried all of it. */
 void att_marks_after(struct weft_att *a);
 
 /* client_ep.c */
 extern const struct weft_ep_ops att_ep_ops;
-/* What the simulator has carried out since gives its payload back. */
+/* Reads how far the simulator has executed the ring, and frees the payload of
+ * those commands. */
 void att_look_head(struct weft_att *a);
-/* A place for a command, or NULL: full.  att_post publishes it. */
+/* Returns the next free command with kind and processor time filled in, or
+ * NULL if the ring is full. att_post publishes it. */
 struct att_cmd *att_cmd_new(struct weft_att *a, enum att_cmd_kind kind);
+/* Publishes the command of att_cmd_new, with the marks in front of it. */
 void att_post(struct weft_att *a);
-/* A piece of tx that does not wrap; false: no room. */
+/* Reserves `len` contiguous bytes of tx for the next command. Returns false if
+ * tx is full. */
 bool att_tx_new(struct weft_att *a, size_t len, uint64_t *off_p);
-/* Posts and hands over until the answer is there. */
+/* Posts a copy of cmd and hands over until the reply arrives. Returns the
+ * reply's status, or -EIO if the simulator has gone. */
 int att_call(struct weft_att *a, const struct att_cmd *cmd,
 	     struct att_reply *r_p);
-/* A timed process that waits sees nothing before it is given the processor,
- * though it may look while the simulator is still writing. */
+/* Returns true while a timed client waits. It must not read the rings then:
+ * the simulator is still writing them, and what a poll finds would depend on
+ * real time. */
 static inline bool att_blind(const struct weft_att *a)
 {
 	return a->info.clock != WEFT_CLOCK_NONE &&
 	       atomic_load(&a->seg->state) == ATT_WAIT;
 }
 
-/* It was given the processor while it looked elsewhere. */
+/* Resets the hand-over state if the simulator made the client run while it did
+ * not block in att_hand_over. */
 static inline void att_woken(struct weft_att *a)
 {
 	if (!a->naps || atomic_load(&a->seg->state) == ATT_WAIT)
@@ -113,6 +130,7 @@ static inline void att_woken(struct weft_att *a)
 	a->ahead = 0;
 }
 
+/* Returns true if a poll would find an event now. */
 static inline bool att_has_event(const struct weft_att *a)
 {
 	return !att_blind(a) &&

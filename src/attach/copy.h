@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of a process where the kernel lets nobody else look into it: a thread
- * of the process copies what the simulator asks for, over a socket.  The thread
- * is there in that case alone; it answers whatever the process does otherwise,
- * as the kernel would. */
+/* Memory of a process whose kernel refuses access from outside: a thread of
+ * the process copies what the simulator asks for, over a socket. The thread
+ * exists only in that case. It needs no help of the program's threads, so that
+ * a copy succeeds whatever the program does, as a copy by the kernel would. */
 #ifndef ATTACH_COPY_H
 #define ATTACH_COPY_H
 
@@ -14,18 +14,20 @@ struct weft_far_owner;
 
 /* ---- in the process ---- */
 
-/* Serves the socket until it ends.  0 or negative errno. */
+/* Starts a thread that serves the socket until the peer closes it. The thread
+ * owns fd. Returns 0 or negative errno; fd is then closed. */
 int att_copy_serve(int fd);
 
 /* ---- in the simulator ---- */
 
-/* The kernel does not let us read and write its memory (or WEFT_NO_CMA is set,
- * for those who want to see the other way). */
+/* Returns true if the kernel refuses access to the process's memory, or if
+ * WEFT_NO_CMA is set, which forces this path for tests. */
 bool att_copy_needed(pid_t pid);
-/* The process's end of a socket, for it to serve; the other one is used for o
- * from now on, and a piece that takes longer than patience is the last one.
- * Negative errno. */
+/* Makes a socket pair. Returns the process's end, to be sent to it, or
+ * negative errno. The other end belongs to o, which uses it from now on. A
+ * piece that takes longer than patience_ns breaks the connection. */
 int att_copy_new(struct weft_far_owner *o, uint64_t patience_ns);
+/* Closes o's end of the socket, which ends the process's thread. */
 void att_copy_free(struct weft_far_owner *o);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes over the socket of copy.h: a request, then bytes to be written; the
- * bytes that were read, or one byte when they are written. */
+/* Wire format of copy.h: a request, then the bytes to be written. The reply is
+ * the bytes read, or one byte after a write. */
 #ifndef ATTACH_COPY_WIRE_H
 #define ATTACH_COPY_WIRE_H
 
@@ -11,13 +11,14 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { ATT_COPY = 65536 }; /* bytes of a request at most */
+enum { ATT_COPY = 65536 }; /* most bytes of a request */
 
 struct att_copy_ask {
 	uint64_t va;
 	uint32_t n, write;
 };
 
+/* Returns real time in ns, for `end` below. */
 static inline uint64_t att_copy_now(void)
 {
 	struct timespec ts;
@@ -26,7 +27,8 @@ static inline uint64_t att_copy_now(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Until the socket can go on, or `end`; false: that is now. */
+/* Waits until the socket is ready or `end` passes. Returns false if `end` has
+ * already passed. */
 static inline bool att_copy_ready(int fd, bool out, uint64_t end)
 {
 	struct pollfd p = { .fd = fd, .events = out ? POLLOUT : POLLIN };
@@ -38,8 +40,9 @@ static inline bool att_copy_ready(int fd, bool out, uint64_t end)
 	return true;
 }
 
-/* All of it; false: the other end is not there any more, or is not done at
- * `end` (0: there is none), however little it lacks. */
+/* Transfers all n bytes. Returns false if the peer has closed the socket or
+ * `end` passes before the last byte (0: no limit). The limit covers the whole
+ * transfer, so that a peer cannot extend it by sending single bytes. */
 static inline bool att_copy_io(int fd, void *buf, size_t n, bool out,
 			       uint64_t end)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes of one machine beside each other, without a simulated NIC: the
+/* Direct path between processes of one machine, without a simulated NIC: the
  * endpoint of `weft exec --clock none --path direct`.
  *
- * Each process has memory of its own that others map to read: rings of what it
- * sends, one for each place.  Memory of the run, which the simulator alone
- * writes, says who is there and who sends to whom.  Put and get go from process
- * to process by the kernel (cross-memory attach), or in messages where it
- * refuses.  Who finds nothing looks for a short while, then sleeps on a futex
- * until there is something for him.
+ * Each process has memory that its peers map to read: rings of the messages
+ * that it sends, one for each place. Memory of the run, which the simulator
+ * alone writes, lists the attached processes and the senders of each. Put and
+ * get are copies by the kernel from process to process (cross-memory attach),
+ * or messages where the kernel refuses. A process that finds nothing polls for
+ * a short while, then sleeps on a futex until a peer wakes it.
  *
- * A process that scribbles over its memory harms those who talk to it: its
- * messages are lost or wrong.  What was read there is checked; what requests
- * are checked against lies in private memory. */
+ * A process that damages its memory harms only its own traffic: its messages
+ * are lost or wrong. Readers check what they find there. Requests are checked
+ * against tables in private memory, because a peer could change shared tables
+ * after the check. */
 #ifndef ATTACH_DIRECT_H
 #define ATTACH_DIRECT_H
 
@@ -25,58 +26,68 @@ enum { DIRECT_PLACES = 1024 }; /* at most */
 
 /* ---- in the simulator ---- */
 
-/* A place: descriptors, -1 where there is none. */
+/* A place: its descriptors, -1 if unset. */
 struct direct_seat {
 	int sock;   /* the caller's */
 	int pid_fd; /* the caller's */
-	int mem_fd; /* of the process's memory; stays when it has gone */
+	int mem_fd; /* of the process's memory; kept after its end, so that
+		       peers can still read */
 };
 
 struct direct_hub {
 	struct direct_seg *map;
 	struct direct_bell *bell;
-	int fd, bell_fd; /* for all processes */
+	int fd, bell_fd; /* sent to all processes */
 	uint64_t bytes;
 	uint32_t nodes, places;
 	struct direct_seat *seat;
 };
 
-/* Memory for processes on nodes * slots places.  0 or negative errno. */
+/* Makes the memory of a run with nodes * slots places. Returns 0 or negative
+ * errno. direct_unmake frees it. */
 int direct_make(uint32_t nodes, uint32_t slots, struct direct_hub *hub_p);
+/* Unmaps and closes everything of direct_make. */
 void direct_unmake(struct direct_hub *hub);
-/* A process gets a place; its socket and its pidfd (or -1) stay open until
- * direct_dead. */
+/* Gives a process its place. Its socket and its pidfd (or -1) must stay open
+ * until direct_dead. */
 void direct_seat(struct direct_hub *hub, uint32_t node, uint32_t slot, int sock,
 		 int pid_fd);
-/* It says something on its socket.  Negative errno: that cannot be. */
+/* Reads and answers one request on the process's socket. Returns 0, or
+ * negative errno if the request is invalid and the process must be detached. */
 int direct_serve(struct direct_hub *hub, uint32_t node, uint32_t slot);
-/* It has ended.  Its peers are told unless it had left before. */
+/* Marks a process as ended. Peers get an error unless the process had left
+ * before. */
 void direct_dead(struct direct_hub *hub, uint32_t node, uint32_t slot);
 
 /* ---- in a process ---- */
 
-/* How it gets there: descriptors of the run's memory and of the bells, which
- * are closed, and the socket to the simulator, which is not. */
+/* Way of a process to its place: descriptors of the run's memory and of the
+ * bells, which direct_open closes, and the socket to the simulator, which it
+ * leaves open. */
 struct direct_way {
 	int fd, bell_fd, sock;
 	uint32_t node, slot;
 };
-/* 0 or negative errno. */
+/* Opens the endpoint. Returns 0 or negative errno. direct_close frees it. */
 int direct_open(const struct direct_way *way, struct direct **d_p);
-/* Leaves: what its peers ask of it from now on fails. */
+/* Leaves the run and frees d. Operations of peers on this process fail from
+ * now on. */
 void direct_close(struct direct *d);
+/* Returns the endpoint; it lives until direct_close. */
 struct weft_ep *direct_ep(struct direct *d);
-/* 0: there is something to poll, or room where there was none; -EAGAIN: not
- * within that time. */
+/* Sleeps for at most real_us. Returns 0 if a poll can find something or a full
+ * ring has room again, -EAGAIN if not. */
 int direct_wait(struct direct *d, uint32_t real_us);
-/* How often something was posted or came. */
+/* Returns a count of posts and arrivals. An unchanged count means that the
+ * endpoint was idle. */
 uint64_t direct_acts(const struct direct *d);
-/* Since the run's memory was made. */
+/* Returns real time since the run's memory was made. */
 weft_time_t direct_now(const struct direct *d);
-/* The socket becomes readable when there is something to poll, once armed.
- * -EAGAIN: there is something now. */
+/* Arms the socket: it becomes readable when a poll can find something. Returns
+ * 0, or -EAGAIN if a poll finds something now. */
 int direct_arm(struct direct *d);
-/* In a child of fork, which has nothing of it: all calls fail from now on. */
+/* Called in a child of fork: makes all calls fail from now on, because the
+ * child has none of the memory. */
 void direct_forked(struct direct *d);
 
 #endif

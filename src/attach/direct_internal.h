@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The direct endpoint: memory of the run and of its processes, and what its
- * files share (direct_hub.c: in the simulator; direct.c: life, waiting;
- * direct_link.c: the socket; direct_ring.c: messages; direct_rma.c,
- * direct_ask.c: memory; direct_ep.c: calls and events). */
+/* The direct endpoint: layout of the memory of the run and of its processes,
+ * and what its files share: the simulator's part (direct_hub.c), life and
+ * waiting (direct.c), the socket (direct_link.c), messages (direct_ring.c),
+ * remote memory (direct_rma.c, direct_ask.c), calls and events (direct_ep.c),
+ * fork (direct_fork.c). */
 #ifndef ATTACH_DIRECT_INTERNAL_H
 #define ATTACH_DIRECT_INTERNAL_H
 
@@ -14,7 +15,7 @@ enum {
 	DIRECT_MAGIC = 0x44464557,
 	DIRECT_VERSION = 2,
 	DIRECT_REGIONS = 4096, /* of a process */
-	DIRECT_OPS = 128,      /* of a process that wait for an answer */
+	DIRECT_OPS = 128,      /* of a process, in flight by message */
 	DIRECT_EVENTS = 1024,  /* of its own operations; a power of two */
 	DIRECT_UNIT = 64,
 };
@@ -22,38 +23,38 @@ enum {
 /* ---- messages ---- */
 
 enum direct_kind {
-	DIRECT_NONE, /* not there yet */
+	DIRECT_NONE, /* not yet written */
 	DIRECT_MSG,
 	DIRECT_PUT_IN,
 	DIRECT_ASK,    /* struct direct_ask, bytes of a put */
 	DIRECT_ANSWER, /* struct direct_answer, bytes of a get */
-	DIRECT_SKIP,   /* go on at the start of the ring */
+	DIRECT_SKIP,   /* next message is at the ring's start */
 };
 
-/* In front of each message, at a multiple of DIRECT_UNIT.  With 48 bytes of
- * payload it is one cache line. */
+/* Head of a message, at a multiple of DIRECT_UNIT. Head and 48 bytes of
+ * payload fill one cache line, so that a short message costs one cache miss. */
 struct direct_head {
-	_Atomic uint32_t mark; /* kind << 24 | bytes behind the head */
+	_Atomic uint32_t mark; /* kind << 24 | bytes after the head */
 	uint32_t imm;
-	uint64_t at; /* bytes before it: what is left of a former round is none
-		      */
+	uint64_t at; /* bytes before it, to reject old heads */
 };
 
 /* ---- memory of a process: it writes, all others read ---- */
 
-/* What it has to do with another one. */
+/* State of a process towards one peer. */
 struct direct_pair {
-	ATT_LINE _Atomic uint64_t taken;  /* bytes it has given back to him */
-	ATT_LINE _Atomic uint32_t wanted; /* it waits for room in its ring */
+	ATT_LINE _Atomic uint64_t taken;  /* bytes given back to the peer */
+	ATT_LINE _Atomic uint32_t wanted; /* needs room in its own ring */
 };
 
 struct direct_region {
-	_Atomic uint64_t addr, len; /* len 0: none */
+	_Atomic uint64_t addr, len; /* len 0: unused */
 	_Atomic uint32_t age;
 	uint32_t unused;
 };
 
-/* Behind it a ring for each place, of what it sends there. */
+/* Memory of a process. A ring for each place follows, with the messages to
+ * that place. */
 struct direct_place {
 	ATT_LINE _Atomic uint32_t cpu; /* + 1, when it last waited */
 	struct direct_region region[DIRECT_REGIONS];
@@ -66,7 +67,7 @@ enum direct_state { DIRECT_EMPTY, DIRECT_HERE, DIRECT_LEFT, DIRECT_DEAD };
 
 struct direct_post {
 	ATT_LINE _Atomic uint32_t state;
-	/* who has begun to send to it */
+	/* bit per place that has started to send to it */
 	_Atomic uint64_t senders[DIRECT_PLACES / 64];
 };
 
@@ -75,22 +76,23 @@ struct direct_lay {
 	uint64_t bytes;
 	uint32_t nodes, places;
 	uint32_t ring_bytes, max_msg;
-	uint64_t ring_off, ring_step, place_bytes; /* of a process's memory */
+	uint64_t ring_off, ring_step, place_bytes; /* in its memory */
 	uint64_t start_ns;
 };
 
 struct direct_seg {
 	struct direct_lay lay;
-	ATT_LINE _Atomic uint32_t leavers; /* how many have left */
-	_Atomic uint32_t joined;	   /* how many have ever come */
+	ATT_LINE _Atomic uint32_t leavers; /* processes that have left */
+	_Atomic uint32_t joined;	   /* processes ever attached */
 	struct direct_post post[];
 };
 
-/* ---- bells: everybody writes ----
- * Damage here makes a process look more often, or only when it would have
- * looked anyway, and nothing else. */
+/* ---- bells, which all processes write ----
+ * Damage here makes a process poll more often, or wakes it only when its sleep
+ * expires.  It has no other effect, because no data lies here. */
 
-/* How it wants to be woken: on the futex, or through its socket. */
+/* State of a bell: how to wake its process, on the futex or through its
+ * socket. */
 enum direct_sleep { DIRECT_AWAKE, DIRECT_ASLEEP, DIRECT_ARMED };
 
 struct direct_bell {
@@ -100,12 +102,12 @@ struct direct_bell {
 /* ---- on the socket ---- */
 
 enum direct_want {
-	WANT_PLACE, /* this descriptor is my memory */
-	WANT_MEET,  /* I am going to send to him: his memory */
-	WANT_PEER,  /* the memory of one who sends to me */
-	WANT_WHO,   /* his process */
+	WANT_PLACE, /* sends the caller's memory */
+	WANT_MEET,  /* wants memory of a target */
+	WANT_PEER,  /* wants memory of a sender */
+	WANT_WHO,   /* wants the pidfd of a peer */
 	WANT_LEAVE,
-	WANT_RING, /* wake him; no answer, and the other way: wake up */
+	WANT_RING, /* wake the peer, or (received) wake up */
 	WANTS
 };
 
@@ -115,12 +117,12 @@ struct direct_req {
 
 struct direct_rep {
 	uint32_t what;
-	int32_t status; /* 0: with a descriptor, where one was asked for */
+	int32_t status; /* 0: with the descriptor, if one was requested */
 };
 
 /* ---- asking ---- */
 
-/* What the library of the target does: put, get and atomics by message. */
+/* Remote operations by message: the target's library executes them. */
 enum direct_what { ASK_PUT, ASK_GET, ASK_FADD, ASK_CSWAP };
 
 struct direct_ask {
@@ -140,20 +142,20 @@ struct direct_answer {
 /* A peer, by place. */
 struct direct_peer {
 	const struct direct_place *place; /* NULL: not mapped */
-	uint8_t *out;			  /* ring to him, in our memory */
-	const uint8_t *in;		  /* ring of his to us */
-	uint16_t *units; /* of messages of his, where they begin; FREED */
+	uint8_t *out;			  /* own ring to the peer */
+	const uint8_t *in;		  /* ring of the peer to us */
+	uint16_t *units; /* units of its messages, by start; FREED */
 	struct pidfd who;
 	bool knows_who;
-	uint64_t put, room;  /* bytes sent; up to where there is room */
-	uint64_t got, freed; /* bytes seen; bytes given back */
-	uint64_t told;	     /* of them, what the sender knows */
-	bool met;	     /* we are in his list of senders */
-	bool wants;	     /* we said that we wait for room */
-	bool left, broken;   /* gone, and told so; not to be trusted */
+	uint64_t put, room;  /* bytes sent; limit of `put` */
+	uint64_t got, freed; /* bytes read; bytes freed */
+	uint64_t told;	     /* of `freed`, reported to the sender */
+	bool met;	     /* listed in the peer's senders */
+	bool wants;	     /* peer knows that we need room */
+	bool left, broken;   /* gone and reported; sent garbage */
 };
 
-/* An operation that the target's library carries out, piece by piece. */
+/* An operation that the target's library executes in pieces. */
 struct direct_op {
 	struct direct_op *next;
 	bool used, asked;
@@ -171,43 +173,44 @@ struct direct_op {
 struct direct_reply {
 	uint32_t place;
 	struct direct_answer a;
-	uint64_t raddr, rkey, len; /* what goes along; looked at when it goes */
+	uint64_t raddr, rkey, len; /* of the data; checked when it is sent */
 };
 
-/* A region as its owner knows it: nobody else can write here. */
+/* A region in private memory of its owner, against which requests are checked
+ * because no peer can write here. */
 struct direct_own {
 	uint64_t addr, len;
 	uint32_t age;
 };
 
 struct direct {
-	struct weft_ep ep; /* first */
+	struct weft_ep ep; /* first, for the cast */
 	const struct direct_seg *seg;
-	struct direct_lay lay; /* what stood at its start, checked */
+	struct direct_lay lay; /* checked copy of seg->lay */
 	struct direct_bell *bell;
 	int sock; /* the caller's */
 	uint32_t me, n, nodes, ring_bytes, cpus;
 	struct direct_place *self;
 	struct direct_peer *peer;
-	uint32_t *active, n_active; /* those who have sent something */
+	uint32_t *active, n_active; /* peers that have sent */
 	uint32_t turn, leavers;
-	uint32_t blocked; /* place + 1 whose ring was full for blocked_len */
+	uint32_t blocked; /* place + 1 of a ring too full */
 	size_t blocked_len;
 	uint64_t senders[DIRECT_PLACES / 64];
 	struct weft_ep_event ev[DIRECT_EVENTS];
 	uint32_t ev_head, ev_tail;
 	struct direct_op op[DIRECT_OPS];
-	uint32_t n_ops; /* used */
+	uint32_t n_ops; /* in use */
 	struct direct_op *todo, **todo_tail;
-	struct direct_reply *reply; /* ring; those that found no room */
+	struct direct_reply *reply; /* ring of replies without room */
 	uint32_t reply_head, reply_tail;
 	uint64_t acts;
-	bool no_cma; /* the kernel refuses */
+	bool no_cma; /* kernel refuses copies */
 	uint32_t region_next;
 	struct direct_own region[DIRECT_REGIONS];
 };
 
-enum { DIRECT_FREED = 0x8000 }; /* of direct_peer.units */
+enum { DIRECT_FREED = 0x8000 }; /* flag in direct_peer.units */
 
 static inline struct direct_head *
 direct_head_at(const struct direct *d, const uint8_t *ring, uint64_t at)
@@ -222,53 +225,69 @@ static inline uint64_t direct_size(uint64_t len)
 }
 
 /* direct_hub.c */
+/* Returns the sizes and offsets of a run's memory. */
 struct direct_lay direct_layout(uint32_t nodes, uint32_t slots);
-/* What a descriptor of memory must promise: its size stays, and nobody but who
- * has mapped it can write (where the kernel knows that). */
+/* Returns the seals that shared memory must have: its size is fixed, and only
+ * mappings made before sealing may write (where the kernel supports that). */
 int direct_seals(bool readers);
-/* Memory without a name, mapped; readers: nobody else can write. */
+/* Makes and maps anonymous shared memory. With `readers` it is sealed so that
+ * later mappings are read-only. Returns NULL on failure, else the descriptor
+ * in *fd_p. */
 void *direct_memory(uint64_t bytes, bool readers, int *fd_p);
 
 /* direct.c */
-/* His memory is mapped; 0, -EAGAIN (he is not there yet) or what is wrong. */
+/* Maps the peer's memory for the purpose `why`. Returns 0, -EAGAIN if the peer
+ * has not joined yet, or another negative errno. */
 int direct_peer_open(struct direct *d, uint32_t place, enum direct_want why);
 
 /* direct_link.c */
-/* give: a descriptor to go along, or -1; fd_p: that of the answer, or NULL. */
+/* Sends a request to the simulator and waits for its reply. `give` is a
+ * descriptor to send, or -1; *fd_p receives the reply's descriptor unless fd_p
+ * is NULL. Returns the reply's status or negative errno. */
 int direct_want(struct direct *d, enum direct_want what, uint32_t place,
 		int give, int *fd_p);
-/* One message with a descriptor (-1: none); 0 or negative errno. */
+/* Sends one message with a descriptor (-1: none). Returns 0 or negative
+ * errno. */
 int direct_say(int sock, const void *msg, size_t len, int fd);
-/* fd_p: -1 when none came.  Bytes, or negative errno. */
+/* Receives one message with recvmsg flags `how`. Returns its bytes or negative
+ * errno. *fd_p is -1 if the message had no descriptor. */
 int direct_hear(int sock, void *msg, size_t len, int how, int *fd_p);
-/* How he wants to be woken, if he sleeps; a futex is woken here. */
+/* Wakes a sleeper on its futex. Returns how the process sleeps, because the
+ * caller must wake an armed one through its socket. */
 enum direct_sleep direct_knock(struct direct_bell *b);
-/* There is news for the process at a place; to be called after a fence. */
+/* Wakes the process at a place. Call it after a fence that makes the news
+ * visible. */
 void direct_wake(struct direct *d, uint32_t place);
 
 /* direct_ring.c */
-/* Room for a message; its payload goes behind the head.  NULL: none now. */
+/* Reserves room for a message to `to`. The payload goes after the head;
+ * direct_commit sends it. Returns NULL if the ring is full. */
 struct direct_head *direct_begin(struct direct *d, uint32_t to, size_t len);
+/* Publishes a message of `len` bytes and wakes its receiver. */
 void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
 		   enum direct_kind kind, size_t len, uint32_t imm);
-/* The next message of a peer, or NULL; len_p: its length, checked. */
+/* Returns the next message of a peer with its checked length in *len_p, or
+ * NULL if there is none or the peer broke the format. */
 const struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
 				      enum direct_kind *kind_p,
 				      uint32_t *len_p);
+/* Gives the memory of a message back; its data is invalid afterwards. */
 void direct_free(struct direct *d, struct direct_peer *p,
 		 const struct direct_head *h);
-/* Senders learn what was given back. */
+/* Reports freed room to the sender, and wakes it if it waits for room. */
 void direct_tell_room(struct direct *d, struct direct_peer *p);
+/* Returns true if direct_begin would find room for `len` bytes. */
 bool direct_has_room(struct direct *d, uint32_t to, size_t len);
-/* Those who have begun to send. */
+/* Maps the memory of all peers that have started to send. */
 void direct_meet(struct direct *d);
 
 /* direct_ep.c */
 extern const struct weft_ep_ops direct_ops;
-/* False: no place for it now. */
+/* Queues an event of an own operation. Returns false if the queue is full. */
 bool direct_event(struct direct *d, const struct weft_ep_event *ev);
+/* Returns the endpoint address of a place. */
 uint32_t direct_addr(const struct direct *d, uint32_t place);
-/* Whether a poll could find something. */
+/* Returns true if a poll could find something. */
 bool direct_news(struct direct *d);
 
 /* direct_rma.c */
@@ -278,21 +297,26 @@ int direct_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
 int direct_put(struct direct *d, uint32_t to, const struct weft_ep_op *op);
 int direct_get(struct direct *d, uint32_t to, const struct weft_ep_op *op);
 int direct_atomic(struct direct *d, uint32_t to, const struct weft_ep_op *op);
-/* Of ours. */
+/* Returns true if [addr, addr + len) lies in an own region with this key. */
 bool direct_covers(const struct direct *d, uint64_t addr, uint64_t key,
 		   uint64_t len);
 
 /* direct_ask.c */
+/* Returns true if the process at `place` has left or died. */
 bool direct_is_left(const struct direct *d, uint32_t place);
-/* NULL: too many are under way. */
+/* Returns a free operation, or NULL if DIRECT_OPS are in flight. */
 struct direct_op *direct_op_new(struct direct *d, uint32_t to,
 				enum weft_ep_kind event, void *ctx);
+/* Queues an operation of direct_op_new and sends what fits. */
 void direct_op_start(struct direct *d, struct direct_op *op);
+/* Executes a request of a peer and sends or queues the reply. */
 void direct_asked(struct direct *d, uint32_t from, const uint8_t *data,
 		  size_t len);
+/* Continues or ends the operation that a reply belongs to. */
 void direct_answered(struct direct *d, uint32_t from, const uint8_t *data,
 		     size_t len);
-/* Operations and answers that wait for room; those to peers that have left. */
+/* Sends operations and replies that waited for room, and ends those to peers
+ * that have left. */
 void direct_progress(struct direct *d);
 
 #endif

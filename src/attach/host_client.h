@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h inside of a process: threads and their ends (host_life.c), what
- * all calls have in common (host_call.c), MMIO and tagged accesses (host_io.c),
+/* weft/host.h inside a process: threads and their ends (host_life.c), common
+ * part of all calls (host_call.c), MMIO and tagged accesses (host_io.c),
  * memory (host_mem.c), waiting and time (host_time.c), processes, domains and
  * drivers (host_proc.c). */
 #ifndef ATTACH_HOST_CLIENT_H
@@ -17,12 +17,12 @@ struct weft_dev {
 };
 
 struct weft_proc {
-	uint16_t handle; /* + 1 */
+	uint16_t handle; /* handle + 1 */
 };
 
 enum { HOST_WORDS = 8 };
 
-/* What all threads of the process have in common. */
+/* State that all threads of the process share. */
 struct host_node {
 	uint8_t *mem;
 	struct att_seg_host info;
@@ -39,10 +39,10 @@ struct weft_host {
 	struct weft_att *att;
 	struct host_node *node;
 	weft_time_t debt; /* processor time it owes */
-	uint32_t stores;  /* on their way, as far as is known */
+	uint32_t stores;  /* in flight, as last reported */
 	struct weft_proc *proc, *caller;
 	uint32_t calls;
-	struct weft_host *next; /* all of the process */
+	struct weft_host *next; /* list of the process's threads */
 	/* weft_thread_start */
 	int (*fn)(struct weft_host *h, void *arg);
 	void *arg;
@@ -50,40 +50,45 @@ struct weft_host {
 };
 
 /* host_call.c */
-/* For a second at most; a simulator that has gone is noticed. */
+/* Hands over for at most a second, then checks that the simulator is alive. */
 void host_hand_over(struct weft_host *h);
-/* The answer to a call: a of it; status, a, b and c in r when it is not
- * NULL.  A simulator that has gone ends the process. */
+/* Makes a call and waits for its reply. Returns a of the reply, and all of it
+ * in *r unless r is NULL. Does not return if the simulator has gone: the
+ * process ends, because weft/host.h cannot report that. */
 uint64_t host_call(struct weft_host *h, struct att_host_cmd *cmd,
 		   struct att_reply *r);
-/* A call without a result that neither takes time nor waits for any. */
+/* Posts a call that has no result and takes no time. */
 void host_put(struct weft_host *h, const struct att_host_cmd *cmd);
-/* A call without a result.  It does not wait when it takes no time: `cost` of
- * its own, and what the thread owes, and, of `stores`, until the bridge has
- * room. */
+/* Cost of a call, and the stores that it adds to the bridge. */
 struct host_takes {
 	weft_time_t cost;
 	uint32_t stores;
 };
+/* Posts a call without a result. Waits for its reply only if the call takes
+ * time: by `cost`, by the thread's debt, or because the bridge may have no
+ * room for `stores`. */
 void host_post(struct weft_host *h, struct att_host_cmd *cmd,
 	       struct host_takes t);
 #define HOST_TAKES(...) ((struct host_takes){ __VA_ARGS__ })
-/* The same, with n bytes that go along. */
+/* host_call and host_post with n bytes of data, copied before return. */
 uint64_t host_call_data(struct weft_host *h, struct att_host_cmd *cmd,
 			const void *data, uint32_t n, struct att_reply *r);
 void host_post_data(struct weft_host *h, struct att_host_cmd *cmd,
 		    const void *data, uint32_t n, struct host_takes t);
 
-/* host_life.c: the process has left and is about to end. */
+/* host_life.c: returns true after the process has told its node that it
+ * ends. */
 bool host_left(void);
 
-/* host_proc.c: the node has made it a process. */
+/* host_proc.c: sets the thread's process to the one that the node made for
+ * it. */
 void host_is_process(struct weft_host *h);
-/* The thread's process ends; drivers learn it. */
+/* Calls `gone` of each local driver for the thread's process, which ends. */
 void host_gone(struct weft_host *h);
 
 /* host_mem.c */
-/* Where p is in the node's memory; UINT64_MAX: not there. */
+/* Returns the offset of p in the node's memory, or UINT64_MAX if p lies
+ * elsewhere. */
 uint64_t host_off(const struct weft_host *h, const volatile void *p);
 
 #endif

@@ -2,10 +2,10 @@
 /* Calls of weft/host.h on their way from a process (weft exec --raw) to its
  * thread in the simulator: commands in the ring of proto.h.
  *
- * One row for each call: its kind, its name, what its arguments are.  Both
- * sides work by it: the process fills the fields, the simulator checks them
- * before the call is made.  Whatever comes, the worst of it is that the call is
- * refused, or that the process is detached. */
+ * A row for each call: kind, name, arguments. Both sides use the table: the
+ * process fills the fields, the simulator checks them before it makes the
+ * call. A bad command is refused, or detaches the process; it has no other
+ * effect. */
 #ifndef ATTACH_HOST_PROTO_H
 #define ATTACH_HOST_PROTO_H
 
@@ -13,19 +13,19 @@
 
 enum {
 	ATT_HOST_DEVS = 64,
-	ATT_HOST_KEY = 256, /* longest name, with its end */
+	ATT_HOST_KEY = 256, /* with the final zero */
 	ATT_HOST_DATA = 4096,
 };
 
-/* Arguments. */
+/* Arguments of a call, as bits of its row. */
 enum {
-	HA_DEV = 1,   /* dev: an open device */
-	HA_IO = 2,    /* dev, bar, attr, io_off, io_len: a window; off in it */
+	HA_DEV = 1, /* dev: an open device */
+	HA_IO = 2, /* dev, bar, attr, io_off, io_len: a window; off inside it */
 	HA_MEM = 4,   /* [off, off + io_len) of the node's memory */
-	HA_PROC = 8,  /* proc: a process */
+	HA_PROC = 8,  /* proc: handle of a process */
 	HA_DATA = 16, /* n bytes at val of tx */
-	HA_KEY = 32,  /* and they are a name */
-	HA_TIME = 64, /* val: a time, or a cost */
+	HA_KEY = 32,  /* those bytes are a name */
+	HA_TIME = 64, /* val: a time or a cost */
 };
 
 /* clang-format off */
@@ -92,7 +92,7 @@ enum {
 /* clang-format on */
 
 enum att_host_kind {
-	ATT_H_FIRST_ = 63, /* behind those of the endpoint */
+	ATT_H_FIRST_ = 63, /* after the kinds of endpoints */
 #define X(kind, name, args) ATT_H_##kind,
 	ATT_HOST_CALLS(X)
 #undef X
@@ -101,18 +101,19 @@ enum att_host_kind {
 _Static_assert((int)ATT_H_FIRST_ >= (int)ATT_C_KINDS,
 	       "kinds of commands overlap");
 
-/* A command: same size, and the fields that every command has, as att_cmd. */
+/* A command. Size and common fields equal those of att_cmd because both kinds
+ * use one ring. */
 struct att_host_cmd {
 	uint8_t kind;
 	uint8_t bar, attr, unused;
-	uint32_t dev; /* also: a process, a domain, a slot */
+	uint32_t dev; /* or a process, domain or slot */
 	uint64_t busy;
-	uint64_t ctx; /* number of who waits for an answer; 0: nobody does */
+	uint64_t ctx; /* number of the reply; 0: no reply */
 	uint64_t off, val;
 	uint64_t io_off, io_len;
 	uint32_t n; /* bytes */
 	uint16_t tag;
-	uint16_t proc; /* + 1 */
+	uint16_t proc; /* handle + 1 */
 };
 _Static_assert(sizeof(struct att_host_cmd) == sizeof(struct att_cmd),
 	       "commands have one size");
@@ -122,7 +123,7 @@ _Static_assert(offsetof(struct att_host_cmd, busy) ==
 			       offsetof(struct att_cmd, ctx),
 	       "fields of every command");
 
-/* Answers: status (0, or negative errno: refused), a and b as the call says,
- * c: processor time that the thread owes. */
+/* A reply has status (0, or negative errno if refused), a and b as the call
+ * defines them, and in c the processor time that the thread owes. */
 
 #endif

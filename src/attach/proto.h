@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process and the simulator share: the messages of their socket, and the
- * segment of memory that the simulator hands over on it.
+/* Protocol between an attached process and the simulator: the messages of their
+ * socket, and the segment of memory that the simulator hands over on it.
  *
  *   process                                          simulator
  *     commands  ---- ring, 64 bytes each, payload in tx --->  agent of its node
  *     events    <--- ring, 64 bytes each, data in rx -------
- *     state     RUN: time stands still; WAIT: it may pass; OUT: asleep
+ *     state     RUN: time stands still; WAIT: time may pass; OUT: asleep
  *               elsewhere, taken for waiting; GONE
  *
  * The process is not trusted.  The simulator copies what it reads once and
- * checks the copy; what it needs again it keeps itself.  Whatever stands in the
- * segment can break the process that wrote it off, and nobody else. */
+ * checks the copy, because the process can change the segment at any time.  The
+ * simulator's own state lies in private memory, so that a damaged segment
+ * detaches the process that wrote it and leaves the other clients alone. */
 #ifndef ATTACH_PROTO_H
 #define ATTACH_PROTO_H
 
@@ -33,37 +34,38 @@ enum {
 	ATT_RAW_MSG = 64 << 10, /* sizes segments without an endpoint */
 };
 
-/* fs of processor time that one command may tell */
+/* Longest processor time of one command, in fs. */
 #define ATT_BUSY_MAX (3600 * WEFT_SEC)
-/* and when it may: simulated time ends after 5 hours */
+/* Latest simulated time at which a command may carry that much: femtoseconds
+ * in 64 bits end after 5 hours. */
 #define ATT_TIME_MAX (4 * 3600 * WEFT_SEC)
 
 enum att_state { ATT_RUN, ATT_WAIT, ATT_OUT, ATT_GONE };
 
 /* ---- on the socket ---- */
 
-/* What it wants to be: a process with an endpoint, one that calls weft/host.h
- * itself, a further thread of such a one. */
+/* Kind of client: a process with an endpoint, a process that calls weft/host.h
+ * itself, or a further thread of such a process. */
 enum att_role { ATT_ROLE_EP, ATT_ROLE_HOST, ATT_ROLE_THREAD };
 
 struct att_hello {
 	uint32_t magic, version;
-	uint32_t rank; /* UINT32_MAX: does not know */
+	uint32_t rank; /* UINT32_MAX: unknown */
 	uint32_t pid;
 	uint32_t role; /* enum att_role */
 };
 
 struct att_welcome {
 	uint32_t magic, version;
-	int32_t status; /* 0, or negative errno: no descriptors come */
+	int32_t status; /* 0, or negative errno without descriptors */
 	uint32_t unused;
 	uint64_t seg_bytes, bell_bytes;
 };
 
 /* ---- memory common to all processes ----
- * Whoever has news for the simulator counts seq up, and wakes it when it is
- * asleep.  Damage here can make the simulator look more often, or later (it
- * never sleeps for long), and nothing else. */
+ * A process with news for the simulator increments seq, and wakes the simulator
+ * if it sleeps.  A process that damages this memory can only make the simulator
+ * check more often or later, because it never sleeps for long. */
 struct att_bell {
 	_Atomic uint32_t seq;
 	_Atomic uint32_t asleep;
@@ -72,7 +74,7 @@ struct att_bell {
 /* ---- commands ---- */
 
 enum att_cmd_kind {
-	ATT_C_NOP, /* time alone */
+	ATT_C_NOP, /* carries processor time only */
 	ATT_C_SEND,
 	ATT_C_PUT,
 	ATT_C_GET,
@@ -92,20 +94,20 @@ enum att_cmd_kind {
 };
 
 enum {
-	ATT_F_QUIET = 1,  /* success gives no event */
-	ATT_F_NOTIFY = 2, /* put */
-	ATT_F_DROP = 4,	  /* END: the call was none */
-	ATT_F_END = 8,	  /* EPOCH: the common end */
+	ATT_F_QUIET = 1,  /* report errors only */
+	ATT_F_NOTIFY = 2, /* PUT: event at the target */
+	ATT_F_DROP = 4,	  /* END: do not count the call */
+	ATT_F_END = 8,	  /* EPOCH: end, not start */
 };
 
 struct att_cmd {
 	uint8_t kind, flags;
 	uint16_t unused;
 	uint32_t dst;
-	uint64_t busy; /* processor time before it, fs */
-	uint64_t ctx;  /* of those that wait for an answer: its number */
-	uint64_t buf;  /* SEND: offset in tx; PUT, GET, MR: address there;
-			* FADD: add; CSWAP: expected; RELEASE: which */
+	uint64_t busy; /* fs of processor time before it */
+	uint64_t ctx;  /* for a reply: its number */
+	uint64_t buf;  /* SEND: offset in tx; PUT, GET, MR: local address; FADD:
+			  addend; CSWAP: expected value; RELEASE: slot of rx */
 	uint64_t len;  /* CSWAP: desired */
 	uint64_t raddr, rkey;
 	uint32_t imm;
@@ -120,41 +122,41 @@ struct att_event {
 	uint32_t src, imm;
 	uint64_t ctx, len, result;
 	uint64_t data; /* RECV: offset in rx */
-	uint32_t slot; /* RECV: of rx, for its release */
+	uint32_t slot; /* RECV: slot of rx, for RELEASE */
 	uint32_t unused;
-	uint64_t time; /* fs, when it was given */
+	uint64_t time; /* fs, when the agent wrote it */
 };
 
-/* The answer to the command whose number it carries. */
+/* Reply to the command with this number in `ctx`. */
 struct att_reply {
 	int32_t status;
-	uint32_t stores; /* of weft/host.h: not yet at their device */
+	uint32_t stores; /* weft/host.h: still in flight */
 	uint64_t a, b, c;
 };
 
 struct att_stat {
 	char name[WEFT_ATT_STAT_NAME];
 	uint64_t calls, bytes;
-	/* of those that posted nothing: processor time, fs */
+	/* of calls that posted no command: processor time in fs */
 	uint64_t time, max;
 };
 
 /* ---- weft/host.h ---- */
 
-/* Which calls without a result do not wait until they are done. */
+/* Calls without a result that return before the simulator has made them. */
 enum att_post_kind {
 	ATT_POST_NONE,
-	ATT_POST_FREE, /* those that take no time */
+	ATT_POST_FREE, /* calls that take no time */
 	ATT_POST_ALL,
 };
 
-/* The node, for those who call weft/host.h themselves. */
+/* The node as clients of weft/host.h see it. */
 struct att_seg_host {
-	uint64_t mem_bytes, mem_base; /* 0: they may not */
+	uint64_t mem_bytes, mem_base; /* 0: weft/host.h refused */
 	uint64_t cost_store, cost_wc;
-	uint32_t post; /* enum att_post_kind */
-	uint32_t own;  /* it is a process of the node from the start */
-	uint64_t time[HOST_TIMES]; /* there for all */
+	uint32_t post;		   /* enum att_post_kind */
+	uint32_t own;		   /* process of the node from the start */
+	uint64_t time[HOST_TIMES]; /* times of the host model */
 };
 
 /* ---- the segment ---- */
@@ -162,42 +164,43 @@ struct att_seg_host {
 #define ATT_LINE __attribute__((aligned(64)))
 
 struct att_seg {
-	/* the simulator writes this once, before anybody else sees it */
+	/* written by the simulator before the client receives the segment */
 	uint32_t magic, version;
 	uint64_t bytes;
 	uint64_t cmd_off, ev_off, tx_off, rx_off;
 	uint64_t tx_bytes, rx_bytes, rx_slot;
 	uint32_t n_cmds, n_events; /* powers of two */
 	uint64_t cost_clock;
-	uint32_t spin;	     /* turns before a process sleeps */
-	uint32_t trace;	     /* somebody wants BEGIN and END */
+	uint32_t spin;	     /* polls before a thread sleeps */
+	uint32_t trace;	     /* BEGIN and END are recorded */
 	uint64_t cpu_factor; /* WEFT_CLOCK_CPU: fs for each ns */
 	struct weft_att_info info;
 	struct att_seg_host host;
 
-	/* both write */
+	/* written by both */
 	ATT_LINE _Atomic uint32_t state; /* futex */
-	_Atomic uint32_t sim_waits;	 /* wake it when RUN ends */
-	_Atomic uint32_t sleeps;	 /* threads of the process */
+	_Atomic uint32_t sim_waits;	 /* process wakes it when RUN ends */
+	_Atomic uint32_t sleeps;	 /* sleeping threads */
 
-	/* the process writes */
+	/* written by the process */
 	ATT_LINE _Atomic uint32_t cmd_tail;
 	_Atomic uint32_t ev_head;
-	_Atomic uint32_t want_room; /* wake me when the ring is empty */
-	_Atomic uint32_t told;	    /* untimed: the bell was rung */
-	_Atomic uint32_t armed;	    /* wants a byte on its socket */
-	_Atomic uint64_t deadline;  /* of its waiting */
-	_Atomic uint64_t released;  /* bits: slots of rx, when the ring of
-				     * commands has no room for it */
+	_Atomic uint32_t want_room; /* wake process on an empty ring */
+	_Atomic uint32_t told;	    /* untimed: bell already rung */
+	_Atomic uint32_t armed;	    /* byte on the socket wanted */
+	_Atomic uint64_t deadline;  /* end of the wait */
+	_Atomic uint64_t
+		released; /* bit per slot of rx to release, used because a full
+			     ring of commands takes no RELEASE */
 
-	/* the simulator writes */
+	/* written by the simulator */
 	ATT_LINE _Atomic uint32_t cmd_head;
 	_Atomic uint32_t ev_tail;
-	_Atomic uint64_t now; /* when it was last given the processor */
+	_Atomic uint64_t now; /* last hand-over to the client */
 	_Atomic uint64_t reply_seq;
 	struct att_reply reply;
 
-	/* the process writes */
+	/* written by the process */
 	ATT_LINE struct att_stat stat[WEFT_ATT_STATS];
 };
 

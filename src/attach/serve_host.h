@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes that call weft/host.h themselves (weft exec --raw): for each of
- * their threads one thread of the node, which makes their calls.  The thread
- * does nothing else: it waits for the process inside of its turn, so that the
- * rest of the simulation cannot tell it from a program of its own
- * (serve_host.c: turns and ends; serve_call.c: calls; serve_call_proc.c: those
- * of processes, domains, drivers and threads). */
+/* Processes that call weft/host.h themselves (weft exec --raw): each of their
+ * threads has a thread on the node that makes its calls. That thread waits for
+ * the process inside its turn, so that the rest of the simulation cannot
+ * distinguish it from a program of the simulator (serve_host.c: turns and
+ * ends; serve_call.c: calls; serve_call_proc.c: calls of processes, domains,
+ * drivers and threads; serve_call_mem.c: memory). */
 #ifndef ATTACH_SERVE_HOST_H
 #define ATTACH_SERVE_HOST_H
 
 #include "attach/host_proto.h"
 #include "attach/serve_internal.h"
 
-enum { RAW_OP = 0x57454654 }; /* of a driver's call: ours */
+enum { RAW_OP = 0x57454654 }; /* op of a client's driver call */
 enum { RAW_DEPTH = 16, RAW_PROCS = 4096, RAW_MAPS = 4096, RAW_WORDS = 65536 };
 
 /* A process of the simulated node. */
 struct raw_proc {
 	struct weft_proc *p; /* NULL: freed */
-	bool entered;	     /* some thread is, or was, in it */
+	bool entered;	     /* a thread is or was in it */
 	struct {
 		VEC(uint64_t);
-	} maps; /* windows, by their offset */
+	} maps; /* windows, by offset */
 };
 
-/* A word of the process that threads wait for. */
+/* A word of the process on which threads wait. */
 struct raw_word {
-	uint64_t at; /* address there */
+	uint64_t at; /* address in the process */
 	const struct weft_far_owner *who;
 	uint32_t word;
 };
 
-/* What is common to the threads of a node. */
+/* State that the threads of a node share. */
 struct att_node {
 	struct weft_dev *dev[ATT_HOST_DEVS];
 	struct {
@@ -51,18 +51,23 @@ typedef void (*raw_fn)(struct att_client *c, const struct att_host_cmd *k,
 			 struct att_reply *r)
 
 /* serve_host.c */
-/* Until it leaves, or (inside of a driver) comes back from the driver. */
+/* Executes the client's calls until the client leaves or, inside a driver,
+ * returns from the driver. */
 void raw_serve(struct att_client *c);
 
-/* serve_call.c: checks a command and carries it out. */
+/* serve_call.c: checks a command and executes it. Fills in r; a bad command
+ * gets a negative status or detaches the client. */
 void raw_run(struct att_client *c, const struct att_host_cmd *k,
 	     struct att_reply *r);
-/* In the node's memory; NULL: not there. */
+/* Returns the address of [off, off + n) in the node's memory, or NULL if the
+ * client may not use it. */
 void *raw_mem(struct att_client *c, uint64_t off, uint64_t n);
+/* Reports why a call was refused. Returns false. */
 bool raw_refuse(struct att_client *c, const char *call, const char *why);
+/* Returns the process of a handle, or NULL if it does not exist. */
 struct raw_proc *raw_proc(struct att_client *c, uint16_t handle);
 
-/* Bytes that go along, and have been checked. */
+/* Returns the data of a command whose arguments were checked. */
 static inline const void *raw_data(const struct att_client *c,
 				   const struct att_host_cmd *k)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the simulator: the server (serve.c), who joins and leaves
- * (serve_watch.c, a thread of its own; serve_join.c, serve_seg.c), the gate
- * (serve_gate.c), a client's rings and state (serve_client.c), its commands
- * (serve_cmd.c, serve_mem.c), the job that it belongs to (serve_job.c), its
- * calls (serve_stat.c), the agents (agent.c). */
+/* The simulator's side of attached processes, as its files share it: the
+ * server (serve.c), joining and leaving (serve_watch.c, a thread of its own;
+ * serve_join.c, serve_seg.c), the gate (serve_gate.c), rings and state of a
+ * client (serve_client.c), commands (serve_cmd.c, serve_mem.c), memory of a
+ * client (serve_far.c), the measured part (serve_epoch.c), calls
+ * (serve_stat.c), the job (serve_job.c, serve_proc.c), agents (agent.c). */
 #ifndef ATTACH_SERVE_INTERNAL_H
 #define ATTACH_SERVE_INTERNAL_H
 
@@ -39,14 +40,14 @@ enum {
 
 struct att_client;
 
-/* A message that a client has or will get. */
+/* A message that a client holds or will receive. */
 struct att_msg {
 	struct weft_ep_event ev; /* of the endpoint, to be released */
-	void *own;		 /* or of a neighbour on this node */
+	void *own;		 /* or a copy from a client of this node */
 	bool used;
 };
 
-/* An event that did not fit. */
+/* An event that found the ring full. */
 struct att_late {
 	struct att_event e;
 	struct att_msg m; /* RECV */
@@ -59,7 +60,7 @@ struct att_mr {
 	struct att_client *c;
 };
 
-/* A piece of a client's memory as the node sees it. */
+/* A piece of a client's memory as devices of the node reach it. */
 struct att_shadow {
 	struct att_client *c;
 	uint8_t *p;
@@ -67,18 +68,18 @@ struct att_shadow {
 	uint32_t users;
 };
 
-/* An operation of the endpoint that is under way. */
+/* An operation of the endpoint in flight. */
 struct att_op {
 	struct att_op *next;
 	struct att_client *c;
 	uint64_t ctx;
 	bool quiet;
-	uint32_t class_; /* of the stage */
+	uint32_t class_; /* size class of the stage */
 	void *stage;	 /* or NULL */
 	void *shadow;	 /* or NULL */
 };
 
-/* The program host.agent of a node; its state. */
+/* State of the program host.agent of a node. */
 struct att_agent {
 	/* parameters */
 	uint32_t max_msg, rx_slots, eager_max, batch, post;
@@ -90,15 +91,15 @@ struct att_agent {
 	struct weft_host *h;
 	struct weft_ep *ep;
 	uint32_t node;
-	weft_time_t cost_clock; /* of reading the clock here */
+	weft_time_t cost_clock; /* cost of reading the clock here */
 	bool opened, parked, ended;
-	bool waiting;  /* inside of the endpoint's wait */
-	bool plans;    /* when it has to go on has changed */
-	bool mourns;   /* regions of clients that have gone are left */
-	uint32_t near; /* rounds since it looked at the endpoint */
+	bool waiting;  /* inside the endpoint's wait */
+	bool plans;    /* its next deadline has changed */
+	bool mourns;   /* regions of detached clients remain */
+	uint32_t near; /* rounds since it polled the endpoint */
 	struct {
 		VEC(struct att_client *);
-	} clients; /* by slot, those that are there */
+	} clients; /* attached clients, by slot */
 	struct {
 		VEC(struct att_mr);
 	} mrs;
@@ -108,24 +109,25 @@ struct att_agent {
 	uint64_t shadow_age;
 	struct {
 		VEC(struct att_client *);
-	} graves;	      /* have gone, and left messages */
+	} graves;	      /* detached, but still hold messages */
 	struct att_node *raw; /* serve_host.h, or NULL */
 	int mem_fd;	      /* of the node's memory */
 	struct att_op *free_ops;
-	uint32_t n_ops; /* under way */
+	uint32_t n_ops; /* in flight */
 	struct {
 		VEC(void *);
 	} stage[32]; /* free buffers of 2^i bytes */
 };
 
-/* Its wait for a common start; seq of the command, 0: it does not. */
+/* Wait of a client for a common start. seq is the number of the command, 0 if
+ * the client does not wait. */
 struct att_epoch {
 	uint64_t seq, job;
-	weft_time_t at; /* WEFT_NEVER: not all are there */
+	weft_time_t at; /* WEFT_NEVER: clients are missing */
 	bool end;
 };
 
-/* Times of a call; what went to a rank. */
+/* Times of a call, and traffic to a rank. */
 struct att_timed {
 	weft_time_t sum, max;
 };
@@ -133,7 +135,7 @@ struct att_sent {
 	uint64_t messages, bytes;
 };
 
-/* Where the rings and buffers of a client's segment lie. */
+/* Places of the rings and buffers in a client's segment. */
 struct att_view {
 	const struct att_cmd *cmd;
 	struct att_event *ev;
@@ -145,33 +147,33 @@ struct att_view {
 /* A client's thread on the modelled node, which calls weft/host.h. */
 struct att_thread {
 	struct weft_host *h;
-	struct weft_proc *proc; /* the thread is in it; NULL: monitor */
+	struct weft_proc *proc; /* current process; NULL: monitor */
 	struct weft_far_owner *far_owner;
-	uint32_t depth; /* of drivers */
+	uint32_t depth; /* nested driver calls */
 	bool parked, killed;
 };
 
-/* Signs that a client sleeps: its processor time, and since when it is still.
- */
+/* Evidence that a client sleeps: its processor time, and the start of its
+ * inactivity. */
 struct att_stillness {
 	uint64_t ran_ns, quiet_since, stop_since;
 };
 
-/* What is measured of a client. */
+/* The measured part of a client. */
 struct att_measured {
 	weft_time_t start, over;    /* 0: not yet */
-	uint64_t violations;	    /* before it, or in it */
-	uint64_t events, handovers; /* counted; taken back by att_cmd_aside */
+	uint64_t violations;	    /* before and inside it */
+	uint64_t events, handovers; /* counted; att_cmd_aside subtracts them */
 };
 
 /* Calls of a client. */
 struct att_calls {
 	struct att_stat stat[WEFT_ATT_STATS];
-	struct att_timed timed[WEFT_ATT_STATS]; /* here */
+	struct att_timed timed[WEFT_ATT_STATS]; /* times seen by the agent */
 	struct {
 		uint32_t stat;
 		weft_time_t from;
-	} open[ATT_OPEN]; /* calls that it is in */
+	} open[ATT_OPEN]; /* calls not yet ended */
 	uint32_t n_open;
 	struct att_sent *sent; /* by rank, or NULL */
 };
@@ -181,29 +183,30 @@ struct att_client {
 	struct att_server *srv;
 	struct att_agent *g;
 	uint32_t node, slot, rank, gen, role;
-	pid_t pid; /* for what is said; what is done is done to who */
+	pid_t pid; /* for messages only; signals go to `who`, because a pid can
+		      be reused */
 	struct pidfd who;
 	int sock;
 	struct att_seg *seg;
 	size_t seg_bytes;
 	struct att_view view;
-	_Atomic bool eof; /* the watcher: its socket has ended */
-	/* the simulation's */
+	_Atomic bool eof; /* written by the watcher: the socket was closed */
+	/* written by the simulation */
 	bool gone, left, broken;
-	bool leaving; /* it gets no more messages */
+	bool leaving; /* receives no more messages */
 	bool running; /* time waits for it */
-	bool resumed; /* it came back when time had passed */
-	bool wake;    /* there is something for it */
-	bool charged; /* the first command's time */
-	bool sync;    /* it waits for an answer */
+	bool resumed; /* posted after time had passed */
+	bool wake;    /* news for it */
+	bool charged; /* time of the first command charged */
+	bool sync;    /* waits for a reply */
 	uint32_t cmd_head, ev_tail;
-	uint32_t told; /* commands when it began to wait */
+	uint32_t told; /* cmd_tail when its wait started */
 	bool wants_room;
 	uint32_t room_at; /* value of cmd_head */
 	uint64_t reply_seq;
-	weft_time_t since; /* waits */
+	weft_time_t since; /* start of its wait */
 	weft_time_t deadline;
-	bool early[ATT_CMDS]; /* releases that did not wait */
+	bool early[ATT_CMDS]; /* releases executed ahead of the ring */
 	struct att_msg msg[ATT_RX_SLOTS];
 	uint32_t free_slot[ATT_RX_SLOTS], n_free;
 	struct {
@@ -211,7 +214,7 @@ struct att_client {
 	} late;
 	struct weft_far_owner far;
 	struct att_epoch epoch;
-	bool aside; /* what it does is no part of what is measured */
+	bool aside; /* not part of the measurement */
 	struct att_measured measured;
 	struct att_thread thread;
 	struct att_stillness still;
@@ -220,14 +223,14 @@ struct att_client {
 
 struct att_conn {
 	int fd;
-	struct pidfd who; /* who connected; the client's, if there is one */
+	struct pidfd who; /* the connected process, later the client's */
 	uint64_t since;
-	struct att_client *c; /* NULL: has not said hello */
+	struct att_client *c; /* NULL: no hello yet */
 	struct att_hello hello;
 	bool greeted;
 };
 
-/* A process of the job that is stopped, and since when. */
+/* A stopped process of the job and the time at which it was found. */
 struct att_stop {
 	pid_t pid;
 	uint64_t since;
@@ -240,7 +243,7 @@ struct att_child {
 	int status;
 };
 
-/* Of the watcher, a thread of its own. */
+/* State of the watcher thread. */
 struct att_watch {
 	pthread_t thread;
 	bool running;
@@ -250,23 +253,23 @@ struct att_watch {
 	struct {
 		VEC(struct att_stop);
 	} stops;
-	uint64_t job_next;   /* when to look again */
-	uint64_t deaf_until; /* nobody can join */
+	uint64_t job_next;   /* time of the next check */
+	uint64_t deaf_until; /* joining suspended until then */
 	bool told_stranger, told_full;
 };
 
-/* When the gate, which waits for a client, loses patience. */
+/* State of the gate's patience while it waits for a client. */
 struct att_patience {
 	uint64_t last_join_ns, still_ns, look_ns;
-	uint64_t lost_ns; /* weft/host.h: when one died */
+	uint64_t lost_ns; /* weft/host.h: first death */
 	bool told_still;
 };
 
-/* What is measured of all clients. */
+/* The measured part of all clients. */
 struct att_measure {
 	struct att_sum sum;
-	uint32_t asides;       /* clients that are no part of it */
-	uint32_t began, ended; /* ranks that are measured */
+	uint32_t asides;       /* clients outside it */
+	uint32_t began, ended; /* ranks in it */
 	uint64_t job;	       /* of the first of them */
 };
 
@@ -280,7 +283,7 @@ struct att_server {
 	struct {
 		VEC(struct att_agent *);
 	} agents; /* by node */
-	/* common to both threads, under lock */
+	/* shared by both threads, under lock */
 	pthread_mutex_t lock;
 	struct {
 		VEC(struct att_client *);
@@ -289,18 +292,18 @@ struct att_server {
 		VEC(struct att_child);
 	} children;
 	bool ready, quit, all_started;
-	uint8_t (*gens)[ATT_NODE_SLOTS + 1]; /* by node: lives of a slot */
+	uint8_t (*gens)[ATT_NODE_SLOTS + 1]; /* by node: generation of a slot */
 	struct {
 		VEC(uint64_t);
-	} taken; /* node << 8 | slot of those attached */
+	} taken; /* node << 8 | slot of attached clients */
 	uint32_t alive;
 	_Atomic uint32_t news;
-	_Atomic uint64_t died_ns; /* when the first did, or 0 */
+	_Atomic uint64_t died_ns; /* first death, or 0 */
 	struct att_watch watch;
-	/* the simulation's */
+	/* used by the simulation alone */
 	struct {
 		VEC(struct att_client *);
-	} clients; /* all that ever were */
+	} clients; /* all clients ever attached */
 	struct {
 		VEC(struct att_client *);
 	} running;
@@ -308,115 +311,143 @@ struct att_server {
 		VEC(uint32_t);
 	} unborn; /* addresses of ranks that ended before they were attached */
 	uint32_t opened, seen, news_seen;
-	uint32_t live; /* clients */
+	uint32_t live; /* attached clients */
 	weft_time_t settled;
 	bool joinable, started, over, failed;
-	bool several; /* weft/host.h: a node has more than one process */
+	bool several; /* weft/host.h: a node has several processes */
 	uint64_t calls;
 	struct att_patience patience;
 	struct att_measure measure;
 };
 
+/* Returns real time in ns. */
 uint64_t att_now_ns(void);
+/* Shows a line to the user. May be called from both threads. */
 void att_say(struct att_server *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* agent.c: when it has to go on; WEFT_PROG_KICKED: when it is called. */
+/* agent.c: returns the time at which the agent must run again, or
+ * WEFT_PROG_KICKED if only a kick resumes it. */
 weft_time_t att_agent_deadline(const struct att_agent *g);
 
 /* serve_watch.c */
+/* Starts the watcher thread. Returns 0 or negative errno with err set. */
 int att_watch_start(struct att_server *s, struct weft_err *err);
 void att_watch_stop(struct att_server *s);
-/* The simulation should look who came or went. */
+/* Makes the simulation check for clients that joined or left. */
 void att_watch_news(struct att_server *s);
-/* The watcher should look at what has changed. */
+/* Makes the watcher check its descriptors and the job. */
 void att_watch_poke(struct att_server *s);
 /* serve_join.c */
-/* Who has connected; negative errno: it may not. */
+/* Identifies the process that has connected. Returns 0, or negative errno if
+ * it may not join. */
 int att_join_who(struct att_server *s, int fd, struct pidfd *who_p);
-/* It says something; negative errno: it is to go. */
+/* Reads a hello. Returns 0, or negative errno if the connection must be
+ * closed. */
 int att_join_hello(struct att_server *s, struct att_conn *k);
-/* Those who came before the agents were ready are answered then. */
+/* Answers a hello. A hello that arrives before the agents are ready is
+ * answered later. */
 int att_join_answer(struct att_server *s, struct att_conn *k);
-/* serve_seg.c: a segment for a client of the agent; its descriptor. */
+/* serve_seg.c: makes the segment of a client of the agent. Returns its
+ * descriptor or negative errno. */
 int att_seg_new(struct att_client *c, const struct att_agent *g);
+/* Frees a client and its segment. */
 void att_client_free(struct att_client *c);
 
 /* serve_gate.c */
+/* The gate of the simulation, a weft_gate_fn: waits until no client runs, then
+ * lets agents continue at the present time. */
 bool att_gate(void *server, bool idle);
-/* From an agent: it is open, or cannot be. */
+/* Called by an agent after its endpoint was opened (ok) or could not be
+ * opened. */
 void att_opened(struct att_server *s, struct weft_host *h, bool ok);
 
-/* Until a client does not run any more; false: the run is to stop. */
+/* Blocks until a client stops running. Returns false if the run must stop. */
 bool att_await(struct att_client *c);
 
 /* serve_host.c: processes that call weft/host.h themselves */
 int att_raw_tap(struct att_server *s, struct weft_err *err);
 int att_raw_main(struct att_agent *g);
 const struct att_seg_host *att_raw_info(const struct att_agent *g);
-/* At the present time: whoever can go on does; true: somebody does. */
+/* Resumes every thread that can run at the current simulated time. Returns
+ * true if any was resumed. */
 bool att_raw_call(struct att_server *s);
-/* One has died: the others are ended, as soon as they wait or patience ends;
- * true: just now. */
+/* Ends the remaining clients after one has died, when all wait or patience
+ * expires. Returns true if it just did. */
 bool att_raw_lost(struct att_server *s, bool idle);
 void att_raw_free(struct att_agent *g);
 
 /* serve_proc.c */
 enum att_doing { ATT_ASLEEP, ATT_BUSY, ATT_STOPPED };
-/* All threads of a process; adds their processor time. */
+/* Returns the state of all threads of a process. Adds their processor time to
+ * *ran_p. */
 enum att_doing att_doing(int pid, uint64_t *ran_p);
 
-/* serve_job.c: the watcher's.  Those of the job that are stopped are ended when
- * patience is over, and all of it when it goes on without one. */
+/* serve_job.c: called by the watcher. Kills processes of the job that have
+ * been stopped for longer than --patience, and the whole job if it continues
+ * after losing a process. */
 void att_job_check(struct att_server *s);
-int att_job_pause(const struct att_server *s); /* ms between looks */
+int att_job_pause(const struct att_server *s); /* returns ms between checks */
 
 /* serve_client.c */
+/* Returns true if simulated time counts (not --clock none). */
 bool att_timed(const struct att_server *s);
-/* The attached process with this address, or NULL. */
+/* Returns the attached client with this address, or NULL. */
 struct att_client *att_find(struct att_server *s, uint32_t addr);
+/* Returns the client's endpoint address. */
 uint32_t att_addr(const struct att_client *c);
+/* Writes an event into the client's ring, or keeps it if the ring is full. */
 void att_push(struct att_client *c, const struct att_event *e);
-/* A message; m is released when the client has done so. */
+/* Delivers a message. The client's release of it releases m. */
 void att_push_msg(struct att_client *c, const struct att_event *e,
 		  const struct att_msg *m);
+/* Moves kept events into the ring as far as there is room. */
 void att_push_late(struct att_client *c);
-/* Everything so far is visible to the client. */
+/* Publishes all events pushed so far to the client. */
 void att_show(struct att_client *c);
-/* Gives the processor to a client that waits. */
+/* Hands the processor to a client that waits. */
 void att_run(struct att_client *c);
-/* It broke the rules. */
+/* Detaches a client that broke the protocol and reports why. */
 void att_break(struct att_client *c, const char *why);
-/* It is not there any more; its peers learn it unless it left. */
+/* Detaches a client. Its peers get an error event unless it left properly. */
 void att_gone(struct att_client *c);
-/* A rank has failed before it was attached: the others learn it, now and when
- * they come. */
+/* Handles a rank that ended before it was attached: all clients get an error
+ * event, now and when they join. */
 void att_unborn(struct att_server *s, uint32_t rank, pid_t pid);
+/* Reports all ranks that ended before they were attached to a new client. */
 void att_tell_unborn(struct att_client *c);
+/* Writes the reply to command `seq`. */
 void att_reply(struct att_client *c, const struct att_reply *r, uint64_t seq);
+/* Releases a message to the endpoint or frees the copy. */
 void att_msg_done(struct att_agent *g, struct att_msg *m);
 
 /* serve_cmd.c */
-/* Carries out what the client has posted; true: the first of it must wait. */
+/* Executes the commands that the client has posted. Returns true if the first
+ * remaining one must wait for the endpoint. */
 bool att_serve(struct att_agent *g, struct att_client *c);
+/* Returns true if the client has posted commands that were not executed. */
 bool att_has_cmds(const struct att_client *c);
+/* Returns an operation for a command, or NULL without memory. att_op_free
+ * returns it and its stage. */
 struct att_op *att_op_new(struct att_agent *g, struct att_client *c,
 			  const struct att_cmd *cmd);
 void att_op_free(struct att_agent *g, struct att_op *op);
-/* What the endpoint says of it. */
+/* Completes the operation that an event of the endpoint belongs to. */
 void att_op_event(struct att_agent *g, const struct weft_ep_event *ev);
-/* A buffer that devices reach; NULL: none now. */
+/* Returns a buffer that devices reach, or NULL if memory is short now. */
 void *att_stage(struct att_agent *g, size_t len, uint32_t *class_p);
 
-/* serve_far.c: a client's memory as the node sees it; NULL: no room. */
+/* serve_far.c: returns the client's memory as devices of the node reach it, or
+ * NULL if the node has no addresses left. */
 void *att_shadow_get(struct att_agent *g, struct att_client *c, uint64_t va,
 		     uint64_t len);
-/* By any address in it. */
+/* Drops one use; p is any address inside the shadow. */
 void att_shadow_put(struct att_agent *g, const void *p);
-/* Those of clients that have gone. */
+/* Frees shadows of detached clients. */
 void att_shadows_drop(struct att_agent *g);
 
-/* serve_mem.c; each as a function of commands */
+/* serve_mem.c. A command function returns 0 or negative errno; -EAGAIN means
+ * that the command waits. */
 typedef int (*att_cmd_fn)(struct att_agent *g, struct att_client *c,
 			  const struct att_cmd *cmd);
 int att_cmd_remote(struct att_agent *g, struct att_client *c,
@@ -425,9 +456,10 @@ int att_cmd_mr_reg(struct att_agent *g, struct att_client *c,
 		   const struct att_cmd *cmd);
 int att_cmd_mr_dereg(struct att_agent *g, struct att_client *c,
 		     const struct att_cmd *cmd);
-/* Those that it has or waits for. */
+/* Releases all messages that the client holds or has not received yet. */
 void att_drop_msgs(struct att_agent *g, struct att_client *c);
-/* Regions and messages of clients that have gone. */
+/* Frees regions and messages of detached clients as soon as no operation uses
+ * them. */
 void att_release_after_exit(struct att_agent *g);
 
 /* serve_epoch.c */
@@ -437,11 +469,13 @@ int att_cmd_epoch(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd);
 int att_cmd_over(struct att_agent *g, struct att_client *c,
 		 const struct att_cmd *cmd);
-/* When the agent has to look; WEFT_NEVER: the client does not wait for it. */
+/* Returns the time at which the agent must serve this client's epoch, or
+ * WEFT_NEVER. */
 weft_time_t att_epoch_deadline(const struct att_client *c);
-/* Those whose moment has come go on. */
+/* Resumes clients whose epoch has started. */
 void att_epoch_due(struct att_agent *g);
-/* One has died: the others need not wait for it. */
+/* Ends all waits for an epoch after a client has died, because the missing
+ * client cannot join it any more. */
 void att_epoch_broken(struct att_server *s);
 
 /* serve_stat.c */
@@ -449,14 +483,15 @@ int att_cmd_begin(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd);
 int att_cmd_end(struct att_agent *g, struct att_client *c,
 		const struct att_cmd *cmd);
-/* A command that was carried out: messages and their bytes. */
+/* Counts messages and bytes of an executed command. */
 void att_stat_cmd(struct att_client *c, const struct att_cmd *cmd);
-/* What is measured begins: nothing has been. */
+/* Zeroes the counts of a client at the start of the measured part. */
 void att_stat_reset(struct att_client *c);
-/* It has ended, or the client has. */
+/* Keeps the counts when the measured part or the client ends. */
 void att_stat_keep(struct att_client *c);
 
-/* What the 64 bits of the endpoint carry beside those of the user. */
+/* Returns the immediate of the endpoint: 32 bits of the user, and the slots
+ * that tell the receiving agent which client a message is from and for. */
 static inline uint64_t att_imm(uint32_t imm, const struct att_client *to,
 			       const struct att_client *from)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port, ULTRA, ATOLL: hostport.md section 12.  The numbers come out of the
- * programs of its experiments, of metrics and counters; what is computed
- * from several of them is in published_eval.c. */
+/* Published numbers of Host Port, ULTRA and ATOLL: hostport.md section 12.
+ * Values come from programs of its experiments, from metrics and counters;
+ * published_eval.c computes those that need several of them. */
 #include "systems/hostport/published_eval.h"
 
 /* clang-format off */

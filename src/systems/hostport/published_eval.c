@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See published_eval.h. */
+/* Computed rows, see published_eval.h. */
 #include "systems/hostport/published_eval.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ double hostport_eval_ultra_write(const struct repro_data *d)
 				  "n1.prog0.got_at");
 }
 
-/* Hz of a parameter. */
+/* Returns a clock parameter in Hz. */
 static double clock_of(const struct repro_data *d, const char *name)
 {
 	const char *text = repro_param(d, NULL, name);
@@ -59,7 +59,8 @@ double hostport_eval_ultra_share(const struct repro_data *d)
 	       repro_value(d, NULL, "n1.prog0.latency");
 }
 
-/* Bursts of the sender's host and writes of the receiver's NIC per packet. */
+/* Returns bursts of the sender's host and writes of the receiver's NIC per
+ * packet. */
 double hostport_eval_ultra_bus(const struct repro_data *d)
 {
 	return repro_value(d, NULL, "n0.host.wc_bursts") /
@@ -68,7 +69,7 @@ double hostport_eval_ultra_bus(const struct repro_data *d)
 		       repro_value(d, NULL, "n1.nic.ultra_received");
 }
 
-/* Published start-up latencies in us (hostport.md 11.8). */
+/* Compares with published start-up latencies in us (hostport.md 11.8). */
 double hostport_eval_ultra_fastest(const struct repro_data *d)
 {
 	static const double others[] = { 37.45, 3.4, 2.78, 2.76, 1.71, 1.35 };
@@ -123,7 +124,7 @@ double hostport_eval_atoll_fall(const struct repro_data *d)
 				    "n1.nic.fall_through");
 }
 
-/* Half the round trip over the number of links, less the cable. */
+/* Returns half the round trip over the number of links, less the cable. */
 double hostport_eval_atoll_slope(const struct repro_data *d)
 {
 	double n = (double)d->n_points, sx = 0, sy = 0, sxx = 0, sxy = 0;
@@ -156,8 +157,9 @@ static double published_eval_later(const struct repro_data *d, const char *glob)
 	return repro_sum(d, TO, glob) - repro_sum(d, FROM, glob);
 }
 
-/* Both directions of a node's links: an internal line carries nothing but
- * flits, so its words are what a line moves while it is busy. */
+/* Returns the rate of both directions of a node's links. An internal line
+ * carries nothing but flits, so that its words are the load of a line while it
+ * is busy. */
 double hostport_eval_links(const struct repro_data *d)
 {
 	const char *width = repro_param(d, TO, "s0.width");
@@ -188,8 +190,8 @@ double hostport_eval_threads_ratio(const struct repro_data *d)
 
 #define ISSUE "nodes.bus.preset=htx100 workload.by="
 
-/* What the longer of two runs has more of, for each of its 20 instructions:
- * accesses of the host and reads of the device. */
+/* Returns how many more accesses of the host and reads of the device the longer
+ * of two runs has for each of its 20 instructions. */
 static double per_issue(const struct repro_data *d, const char *few,
 			const char *many)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of rows of `weft reproduce hostport` that are made of several metrics.
- */
+/* Values of rows of `weft reproduce hostport` that are computed from several
+ * metrics. */
 #ifndef SYSTEMS_HOSTPORT_PUBLISHED_EVAL_H
 #define SYSTEMS_HOSTPORT_PUBLISHED_EVAL_H
 
@@ -12,7 +12,7 @@ double hostport_eval_ultra_write(const struct repro_data *d);
 double hostport_eval_ultra_units(const struct repro_data *d);
 double hostport_eval_ultra_share(const struct repro_data *d);
 double hostport_eval_ultra_bus(const struct repro_data *d);
-/* Of those that have both sides' latency. */
+/* From the rows that have the latency of both sides. */
 double hostport_eval_ultra_latency(const struct repro_data *d);
 double hostport_eval_ultra_fastest(const struct repro_data *d);
 double hostport_eval_htx_lumped(const struct repro_data *d);

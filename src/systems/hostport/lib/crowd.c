@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See crowd.h. */
+/* Ports of light processes, see crowd.h. */
 #include "systems/hostport/lib/crowd.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static int crowd_begin(struct hport_drv *d, void *arg)
 	if (d->kernel->opened)
 		return -EBUSY;
 	hport_dev_sizes(d, &crowd_sizes);
-	d->kernel->opened++; /* the driver's thread stays */
+	d->kernel->opened++; /* the driver's thread stays because of it */
 	hport_drv_begin(d);
 	c->drv = *d;
 	return 0;

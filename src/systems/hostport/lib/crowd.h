@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port: ports of many light processes (weft/host.h), opened by one
- * connection with the driver.  Three pages each: what the process writes (work
- * queue, windows, send data region), notifications, receive data region. */
+/* Host Port: ports of many light processes (weft/host.h). One connection with
+ * the driver opens them all, because a light process has no thread that could
+ * make the calls. Each process has three pages: its own data (work queue,
+ * windows, send data region), notifications, and the receive data region. */
 #ifndef SYSTEMS_HOSTPORT_LIB_CROWD_H
 #define SYSTEMS_HOSTPORT_LIB_CROWD_H
 
@@ -9,46 +10,53 @@
 
 enum {
 	HPORT_CROWD_WQ = 16,   /* entries */
-	HPORT_CROWD_WINS = 16, /* windows WINS.. are to be used */
-	HPORT_CROWD_SDR = 2048 /* bytes SDR.. of the send data region */
+	HPORT_CROWD_WINS = 16, /* windows from WINS on that the process may
+				* use */
+	HPORT_CROWD_SDR = 2048 /* bytes from SDR on in the send data region */
 };
 
 struct hport_crowd {
 	struct hport_drv drv;
-	struct hport *port; /* by number of process */
+	struct hport *port; /* by number of the process */
 	uint32_t n;
 	uint8_t *pages;
 	weft_phys_t phys;
 	struct hport_hole *holes;
 };
 
-/* For processes 0 to n - 1, with VPIDs of the same number; nobody else has a
- * port.  0, -ENODEV, -ENOMEM, -EBUSY. */
+/* Opens ports for processes 0 to n - 1. The VPID of a process is its number, so
+ * that no other process of the node may have a port. Returns 0, -ENODEV,
+ * -ENOMEM or -EBUSY. */
 int hport_crowd_open(struct hport_crowd *c, struct weft_host *h, uint32_t n);
-/* Everything but the ports goes with the program. */
+/* Closes the connection and frees `c`. The ports stay open until the program
+ * ends. */
 void hport_crowd_close(struct hport_crowd *c);
-/* Process i has its Triggerpage, as `proc` alone; flags as of hport_attr.
- * NULL: the page is not to be had. */
+/* Maps the Triggerpage of process i for `proc` alone. `flags` are those of
+ * hport_attr. Returns the port, which belongs to `c`, or NULL when the page
+ * cannot be mapped. */
 struct hport *hport_crowd_add(struct hport_crowd *c, uint32_t i,
 			      struct weft_proc *proc, uint32_t flags);
-/* Its turn is on this processor. */
+/* Binds the port to the thread on which the turn of its process runs. */
 static inline void hport_crowd_on(struct hport *p, struct weft_host *h)
 {
 	p->drv.host = h;
 }
-/* For WEFT_TURN_WAIT: changes from 0 when there is a notification. */
+/* Returns the word for WEFT_TURN_WAIT: it changes from 0 when the next
+ * notification arrives. */
 static inline const volatile uint64_t *hport_crowd_word(const struct hport *p)
 {
 	return p->nq + (size_t)HP_WORDS * p->nq_rp + HP_NQE_CMD;
 }
-/* Triggers what is in the work queue, once; entries that were not accepted. */
+/* Triggers, once, the entries that were put into the work queue. Returns how
+ * many of them the device did not accept. */
 uint32_t hport_crowd_trigger(struct hport *p);
-/* Its part of the turn. */
+/* Sets the weight of process i: its VCIs in one turn of the fetch unit. */
 void hport_crowd_weight(struct hport_crowd *c, uint32_t i, uint32_t weight);
-/* Memory of process i; NULL: there is none. */
+/* Allocates memory of process i. Returns NULL when there is none. */
 struct hport_region *hport_crowd_map(struct hport_crowd *c, uint32_t i,
 				     uint64_t bytes);
-/* A window without telling the device: it cannot know it yet. */
+/* Writes the descriptor of a window and sends no flush, because the device
+ * cannot have cached a window that it was never given. */
 void hport_crowd_window(struct hport *p, uint32_t id,
 			const struct hport_region *r, uint32_t rights);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host Port driver, see driver.h: VPIDs, ports.
  *
- * A port ends in this order: its page takes no triggers, its context is off,
+ * A port ends in this order: its page accepts no triggers, its context is off,
  * the device holds nothing of the VPID any more; then translations, windows and
- * memory go, and at last the VPID.  The next owner has another epoch: what is
- * under way to the one before is refused by the device, replies and requests.
- * Requests name 8 bits of it: a VPID rests before it is given out again, so
- * that 255 owners take their time, and those that never had an owner go
- * first. */
+ * memory are freed, and at last the VPID. The next owner has another epoch, so
+ * that the device refuses replies and requests in flight to the one before.
+ * Requests name 8 bits of the epoch. Therefore a VPID rests before it is given
+ * out again, so that 255 owners take their time, and VPIDs that never had an
+ * owner go first. */
 #include "systems/hostport/lib/driver.h"
 
 #include <errno.h>
@@ -42,8 +42,8 @@ uint32_t hport_vpid_own(struct hport_drv *d)
 	return vpid;
 }
 
-/* The lowest that never had an owner, else the one that had none for longest;
- * HP_VPIDS: none. */
+/* Chooses the lowest VPID that never had an owner, else the one free for
+ * longest. Returns HP_VPIDS when there is none. */
 static uint32_t vpid_choose(struct hport_drv *d, int32_t want)
 {
 	const struct hport_kernel *k = d->kernel;
@@ -122,7 +122,8 @@ void hport_drv_begin(struct hport_drv *d)
 	weft_host_wake(d->host, &d->kernel->begun);
 }
 
-/* Packets come for any VPID: the device may have read the context before it is
+/* Writes the context and opens the page. Drops the cached copy, because packets
+ * may arrive for any VPID: the device may have read the context before it is
  * written, or while. */
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w)
 {
@@ -136,7 +137,7 @@ void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w)
 	hport_drv_begin(d);
 }
 
-/* Parts of the device that hold something of the VPID. */
+/* Returns how many parts of the device hold something of the VPID. */
 static uint64_t driver_held(struct hport_drv *d, uint32_t vpid)
 {
 	uint64_t n;
@@ -154,8 +155,8 @@ bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
 	weft_time_t until;
 
 	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, false));
-	/* A copy that was read before EN went may be written back: until the
-	 * table stays as it is. */
+	/* The device may write back a copy that it read before EN was cleared:
+	 * repeat until the table keeps EN clear. */
 	do {
 		context_drop(d, vpid);
 		c[0] &= ~HP_CTX_EN;
@@ -211,7 +212,7 @@ static void queues_free(struct hport_drv *d, struct hport_kport *p)
 				hport_queue_bytes(&d->kernel->sizes, i));
 }
 
-/* Queues, and the context that names them. */
+/* Allocates queues, and fills in the context that names them. */
 static bool queues_new(struct hport_drv *d, struct hport_kport *p,
 		       struct hport_c_open *a, uint64_t *w)
 {
@@ -231,7 +232,7 @@ static bool queues_new(struct hport_drv *d, struct hport_kport *p,
 	return true;
 }
 
-/* The Triggerpage is the process's own (hostport.md 7.8 V2). */
+/* Maps the Triggerpage for its process alone (hostport.md 7.8 V2). */
 static bool page_map(struct hport_drv *d, struct hport_kport *p, uint32_t vpid)
 {
 	if (!p->proc)
@@ -280,8 +281,9 @@ static int port_open(struct hport_drv *d, struct hport_kport *p,
 	return 0;
 }
 
-/* The first port of a program makes it a process; only the kernel's own code
- * has ports without one, and may let the device use physical addresses. */
+/* Opens a port. The first port of a program makes it a process. Only the
+ * kernel's own code has ports without a process, and may let the device use
+ * physical addresses, because no window limits these. */
 int hport_k_open(struct hport_drv *d, struct hport_c_open *a)
 {
 	struct hport_kernel *k = d->kernel;
@@ -337,8 +339,8 @@ static void port_end(struct hport_drv *d, uint32_t vpid)
 		return;
 	}
 	hport_space_end(d, vpid);
-	/* Window descriptors are memory of the process: all copies go, whatever
-	 * it has written there. */
+	/* Remove all cached window descriptors, because they are memory of the
+	 * process, which may have written anything there. */
 	hport_drv_cache(d, HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_WIN, vpid, 1),
 			HP_NONE, 0);
 	queues_free(d, p);

@@ -12,7 +12,8 @@
  *            driver_serve.c thread that answers misses
  *            driver_ultra.c ports of ULTRA
  *
- * Written against host.h and the register map alone. */
+ * Written against host.h and the register map alone, so that the driver also
+ * serves attached processes. */
 #ifndef SYSTEMS_HOSTPORT_LIB_DRIVER_H
 #define SYSTEMS_HOSTPORT_LIB_DRIVER_H
 
@@ -27,15 +28,16 @@ enum { HPORT_QUEUES = 6 };
 /* Memory of a process at a virtual address of its own. */
 struct hport_region {
 	uint32_t vpid;
-	bool own; /* the memory was allocated for it */
+	bool own; /* the driver allocated the memory for it */
 	uint64_t va, bytes;
 	void *mem;
-	weft_phys_t phys, held; /* held: of the caller's own memory */
+	weft_phys_t phys, held; /* held: memory that the caller owned before */
 	uint64_t *out; /* bit per page: swapped out, or never in the TLB */
 	struct hport_region *next;
 };
 
-/* Virtual memory of a VPID: equal addresses of others are other memory. */
+/* Virtual memory of a VPID. Two VPIDs may use one address for different
+ * memory. */
 struct hport_space {
 	struct hport_region *first;
 	uint64_t next_va;
@@ -43,7 +45,7 @@ struct hport_space {
 
 /* A port that a process has opened. */
 struct hport_kport {
-	struct weft_proc *proc; /* NULL: the kernel's own */
+	struct weft_proc *proc; /* NULL: a port of the kernel */
 	struct weft_io page, info;
 	void *queue[HPORT_QUEUES];
 	bool closing;
@@ -56,7 +58,7 @@ struct hport_closed { /* VPID that had an owner */
 
 struct hport_kernel;
 
-/* The driver, at work in one thread. */
+/* The driver as it works in one thread. */
 struct hport_drv {
 	struct weft_host *host;
 	struct weft_dev *dev;
@@ -66,33 +68,36 @@ struct hport_drv {
 };
 
 struct hport_kernel {
-	struct hport_drv drv; /* of no thread */
+	struct hport_drv drv; /* bound to no thread */
 	bool started, locked; /* calls wait until it has been started */
 	int failed;	      /* the device could not be set up */
-	/* VPIDs: given out, had an owner; those that had, oldest end first */
+	/* VPIDs that are given out; VPIDs that ever had an owner; VPIDs without
+	 * an owner now, the one closed first in front */
 	uint64_t vpids[HP_VPIDS / 64], used[HP_VPIDS / 64];
 	struct {
 		VEC(struct hport_closed);
 	} closed;
-	uint16_t *epoch; /* of a VPID's owner, or its next one */
+	uint16_t *epoch; /* by VPID: epoch of its present or next owner */
 	struct hport_kport **port;
 	struct hport_space *space;
 	struct {
 		VEC(struct weft_proc *);
-	} procs;		/* made by the driver */
+	} procs;		/* processes that the driver created */
 	uint32_t opened;	/* VPIDs */
-	uint32_t begun;		/* times that one was enabled */
-	struct weft_host *runs; /* is in HPORT_C_RUN */
+	uint32_t begun;		/* how often a VPID was enabled */
+	struct weft_host *runs; /* thread inside HPORT_C_RUN */
 	struct hport_sizes sizes;
 	struct hport_kmem kmem;
 	uint64_t *ct;
 	uint8_t *rs;
 	weft_phys_t ct_phys, rs_phys;
-	uint64_t *routed; /* bit per node: its route is there */
+	uint64_t *routed; /* bit per node: its route is set up */
 	uint64_t *bulk;	  /* page for bulk inserts */
 	weft_phys_t bulk_phys;
-	uint64_t misses, faults, errors; /* served, taken from the log */
-	uint32_t stuck;			 /* ports whose memory is lost */
+	uint64_t misses, faults, errors; /* counts: misses served, error
+					  * records taken */
+	uint32_t stuck;			 /* ports whose memory the device
+					  * never released */
 	/* driver_serve.c */
 	struct server *server;
 	bool serves;
@@ -103,7 +108,7 @@ struct hport_kernel {
 	uint32_t n_uports;
 };
 
-/* Bytes of a port's queue: WQ, SDR, RDR, WDT, PRQ, NQ. */
+/* Returns the bytes of queue i of a port: WQ, SDR, RDR, WDT, PRQ, NQ. */
 static inline uint64_t hport_queue_bytes(const struct hport_sizes *s,
 					 uint32_t i)
 {
@@ -118,10 +123,12 @@ static inline uint64_t hport_queue_bytes(const struct hport_sizes *s,
 }
 
 bool hport_drv_probe(struct weft_host *h, struct weft_dev *dev);
-/* A call; loads the driver where there is none. */
+/* Makes a call of the driver, and loads the driver first where the node has
+ * none. Returns 0 or a negative errno. */
 int hport_drv_call(struct weft_host *h, struct weft_dev *dev, uint32_t op,
 		   void *arg);
-/* fn runs as part of the driver: programs that do what a kernel does. */
+/* Runs fn as a part of the driver, for programs that do what a kernel does.
+ * Returns the result of fn or a negative errno. */
 int hport_drv_run(struct weft_host *h,
 		  int (*fn)(struct hport_drv *d, void *arg), void *arg);
 
@@ -148,19 +155,23 @@ static inline uint64_t hport_drv_load(struct hport_drv *d, uint64_t off)
 	return weft_io_load64(d->host, &d->mgmt, off);
 }
 
-/* The device alone, as it is. */
+/* Maps the management page and leaves the device as it is. Returns 0 or a
+ * negative errno. */
 int hport_dev_map(struct hport_drv *d);
-/* Tables, routes; everything but sizes. */
+/* Sets up tables and routes. The sizes of queues stay unset, because the first
+ * port decides about them. Returns 0 or a negative errno. */
 int hport_dev_setup(struct hport_drv *d);
-/* NULL: appendix B. */
+/* Writes the sizes of queues; `want` is NULL for those of appendix B. */
 void hport_dev_sizes(struct hport_drv *d, const struct hport_sizes *want);
-/* CACHE_CMD, until the device is done.  Takes the lock; the other one is for
- * who has it. */
+/* Gives CACHE_CMD and polls until the device has done it. Returns CACHE_STATUS.
+ * hport_drv_cache() takes the lock; the caller of hport_drv_cache_locked()
+ * already holds it. */
 uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
 			 uint64_t arg1);
 uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
 				uint64_t arg0, uint64_t arg1);
-/* The same without waiting: posted stores.  The lock is taken. */
+/* Gives CACHE_CMD as posted stores and does not wait, because a load would
+ * stall the bus for other processes. The caller holds the lock. */
 static inline void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd,
 					uint64_t arg0, uint64_t arg1)
 {
@@ -168,47 +179,56 @@ static inline void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd,
 	hport_drv_store(d, HP_R_CACHE_ARG1, arg1);
 	hport_drv_store(d, HP_R_CACHE_CMD, cmd);
 }
-/* Out-of-band name of the way from a node to another. */
+/* Writes the out-of-band name of the route between two nodes into `key`. */
 void hport_drv_route_key(char *key, size_t size, uint32_t from, uint32_t to);
-/* The routing space has a way to that node and back; -EHOSTUNREACH. */
+/* Puts the route to a node and back into the routing space, unless it is there.
+ * Returns 0, or -EHOSTUNREACH when there is no route. */
 int hport_drv_route(struct hport_drv *d, uint32_t node);
-/* The VPID has no owner any more: the next one is another, for all nodes. */
+/* Ends the ownership of a VPID: the next owner gets another epoch, and all
+ * nodes learn it, so that requests to the old owner are refused. */
 void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid);
 
 /* ---- driver.c ---- */
 
-/* A free VPID that no ULTRA port of others names: `want`, or one that had no
- * owner or none for longest with want < 0.  -EBUSY, -ENOSPC, -EINVAL. */
+/* Returns a free VPID that no ULTRA port of another process names: `want`, or
+ * with want < 0 one that never had an owner, else the one free for longest.
+ * Errors: -EBUSY, -ENOSPC, -EINVAL. */
 int hport_drv_vpid(struct hport_drv *d, int32_t want);
-/* The lowest VPID of the caller; it has none: the highest free one. */
+/* Returns the lowest VPID of the caller, or the highest free one when the
+ * caller has none. */
 uint32_t hport_vpid_own(struct hport_drv *d);
 /* Writes the context and opens the Triggerpage. */
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w);
-/* Closes it; false: the device still holds something of the VPID, whose memory
- * must not be used for anything else. */
+/* Closes the Triggerpage and turns the context off. Returns false when the
+ * device still holds something of the VPID: its memory must then not be
+ * reused. */
 bool hport_drv_disable(struct hport_drv *d, uint32_t vpid);
-/* Others may have it. */
+/* Gives the VPID back, so that other processes may open it. */
 void hport_drv_vpid_end(struct hport_drv *d, uint32_t vpid);
-/* W0 of a context for flags of hport_attr. */
+/* Returns word W0 of a context for flags of hport_attr. */
 uint64_t hport_context_flags(uint32_t flags);
 
-/* The process has ended: so do its ports. */
+/* Closes all ports of a process that has ended. */
 void hport_ports_gone(struct hport_drv *d, const struct weft_proc *p);
-/* The port of the caller; NULL: it is not his. */
+/* Returns the caller's port at this VPID, or NULL when the VPID is not the
+ * caller's. */
 struct hport_kport *hport_port_of(struct hport_drv *d, uint32_t vpid);
 
-/* The driver's thread begins to serve. */
+/* Wakes the driver's thread, which begins to serve. */
 void hport_drv_begin(struct hport_drv *d);
 
 /* ---- memory.c ---- */
 
-/* Pages with virtual addresses: new ones, or those at phys, which must be the
- * caller's; the first of them are put into the TLB. */
+/* Gives pages a virtual address of the VPID: new pages, or those at `phys`,
+ * which the caller must own. The first pages enter the TLB at once. Returns 0
+ * or a negative errno. */
 int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
 		  weft_phys_t phys, struct hport_region **r_p);
-/* All memory of the VPID; nothing of it is under way in the device. */
+/* Frees all memory of the VPID. The caller has checked that the device holds
+ * nothing of it. */
 void hport_space_end(struct hport_drv *d, uint32_t vpid);
-/* ARG1 of an insert.  The lock is taken. */
+/* Returns ARG1 of a TLB insert for a page. The caller holds the lock, so that
+ * the memory cannot be freed between this and the insert. */
 uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid,
 			     uint64_t vpage);
 void hport_space_free(struct hport_kernel *k);
@@ -216,8 +236,9 @@ void hport_space_free(struct hport_kernel *k);
 /* ---- driver_ultra.c ---- */
 
 int hport_ultra_setup(struct hport_drv *d);
-/* A port of another process names the VPID: it would be told of what that one
- * sends. */
+/* Returns whether an ULTRA port of another process names the VPID. Such a VPID
+ * is not given out, because its owner would be notified of packets of that
+ * process. */
 bool hport_ultra_names(struct hport_drv *d, uint32_t vpid);
 void hport_ultra_gone(struct hport_drv *d, const struct weft_proc *p);
 

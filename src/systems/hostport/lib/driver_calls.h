@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of the Host Port's driver (hostport.md 7.8): what a trap brings and
- * takes back.  Arguments are plain data, memory is named by its physical
- * address: the caller may be a process with other addresses than the driver.
+ * takes back. Arguments are plain data, and memory is named by its physical
+ * address, because the caller may be a process with other addresses than the
+ * driver.
  *
- * All return 0 or a negative errno; -EBADF: the VPID or ULTRA port is not the
- * caller's. */
+ * All calls return 0 or a negative errno; -EBADF when the VPID or ULTRA port is
+ * not the caller's. */
 #ifndef SYSTEMS_HOSTPORT_LIB_DRIVER_CALLS_H
 #define SYSTEMS_HOSTPORT_LIB_DRIVER_CALLS_H
 
 #include "weft/host.h"
 #include "weft/hostport.h"
 
-/* A program that has no process yet is one afterwards. */
+/* A program that is not a process yet becomes one. */
 struct hport_c_open {
-	struct hport_sizes sizes; /* wanted; as they are */
-	int32_t vpid;		  /* wanted, < 0: any; the one it has */
+	struct hport_sizes sizes; /* in: wanted; out: as the device has them */
+	int32_t vpid;		  /* in: wanted, < 0 for any; out: the one
+				   * given */
 	uint32_t flags;
 	uint32_t hpid, bar;
 	uint64_t queue[6]; /* WQ, SDR, RDR, WDT, PRQ, NQ */
-	/* offsets of the windows of Triggerpage and information page, as those
-	 * of `bar` or (process) virtual */
+	/* offsets of the Triggerpage and the information page: in the BAR
+	 * `bar`, or virtual addresses of the process */
 	uint64_t page, info;
 };
 
@@ -27,8 +29,8 @@ struct hport_c_vpid {
 	uint32_t vpid;
 };
 
-/* Map: bytes at phys, or new memory with phys 0.  Free: phys of such memory.
- * Others: va. */
+/* Map: bytes at phys, or new memory when phys is 0. Free: phys of such memory.
+ * Other calls name the region by va. */
 struct hport_c_mem {
 	uint32_t vpid, unused;
 	uint64_t phys, bytes, va;
@@ -38,7 +40,7 @@ struct hport_c_win {
 	uint32_t vpid, id;
 };
 
-/* The way to a node, and which owner the VPID has there. */
+/* The route to a node, and the epoch of the VPID's owner there. */
 struct hport_c_route {
 	uint32_t node, vpid;
 	uint32_t off, len, epoch;
@@ -49,7 +51,7 @@ struct hport_c_serve {
 	uint64_t always;
 };
 
-/* fn runs as part of the driver.  Monitor only. */
+/* Runs fn as a part of the driver. Only the monitor may call it. */
 struct hport_drv;
 struct hport_c_run {
 	int (*fn)(struct hport_drv *d, void *arg);
@@ -72,7 +74,8 @@ struct hport_c_ultra_route {
 	uint8_t el[20];
 };
 
-/* The receive queue of a port: memory, or (0 bytes) places on the device. */
+/* The receive queue of a port: memory, or packet slots on the device (0
+ * bytes). */
 struct hport_c_ultra_queue {
 	uint32_t upid, slices, words, on_device;
 	uint64_t phys;
@@ -83,7 +86,7 @@ struct hport_c_ultra_map {
 	uint64_t off;
 };
 
-/* X(name, function, argument); and HPORT_C_RUN */
+/* X(name, function, argument). HPORT_C_RUN is apart. */
 #define HPORT_CALLS(X)                                                         \
 	X(OPEN, hport_k_open, struct hport_c_open)                             \
 	X(CLOSE, hport_k_close, struct hport_c_vpid)                           \
@@ -113,7 +116,8 @@ enum {
 	HPORT_C_##name = WEFT_DRV_OP(HPORT_N_##name, sizeof(type)),
 	HPORT_CALLS(X)
 #undef X
-	/* the one that has no plain data: it stays in the driver's memory */
+	/* not plain data, so that only code in the driver's own memory can use
+	 * it */
 	HPORT_C_RUN = WEFT_DRV_OP(HPORT_N, 0),
 };
 

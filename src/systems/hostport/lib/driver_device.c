@@ -10,7 +10,8 @@
 
 #include "host/times.h"
 
-/* In memory: threads of the node take it often, the bus is for others. */
+/* Takes the driver's lock. It is in memory and not the device's register,
+ * because threads of the node take it often and loads would occupy the bus. */
 void hport_drv_lock(struct hport_drv *d)
 {
 	while (d->kernel->locked)
@@ -44,7 +45,8 @@ uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
 
 /* ---- set-up ---- */
 
-/* As the device has them: it does not take every size. */
+/* Writes the sizes and reads them back, because the device does not accept
+ * every size. */
 void hport_dev_sizes(struct hport_drv *d, const struct hport_sizes *want)
 {
 	static const struct {
@@ -96,7 +98,7 @@ int hport_dev_setup(struct hport_drv *d)
 	hport_drv_store(d, HP_R_RS_BASE, k->rs_phys);
 	hport_drv_store(d, HP_R_RS_SIZE, (uint64_t)HPORT_ROUTE * d->nodes);
 	hport_dev_sizes(d, NULL);
-	/* what other nodes need for their way back: our way to them */
+	/* other nodes need our way to them as their way back */
 	for (uint32_t to = 0; to < d->nodes; to++) {
 		hport_drv_store(d, HP_R_ROUTE_NODE, to);
 		n = hport_drv_load(d, HP_R_ROUTE_NODE);
@@ -135,8 +137,8 @@ int hport_dev_map(struct hport_drv *d)
 
 /* ---- routes ---- */
 
-/* Elements of the way from one node to another, and the network port there;
- * count, or -1. */
+/* Reads the elements of the way from one node to another, and the network port
+ * there. Returns their count, or -1. */
 static int route_get(struct hport_drv *d, uint32_t from, uint32_t to,
 		     uint32_t np, uint8_t *el)
 {
@@ -197,7 +199,8 @@ void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid)
 	weft_oob_put(d->host, key, *e);
 }
 
-/* Not more than there is: short routes stay in the device's cache. */
+/* Returns the route of a node, no longer than it is, because only short routes
+ * stay in the device's cache. */
 int hport_k_route(struct hport_drv *d, struct hport_c_route *a)
 {
 	const uint8_t *b;
@@ -206,8 +209,8 @@ int hport_k_route(struct hport_drv *d, struct hport_c_route *a)
 
 	if (ret)
 		return ret;
-	/* of the owner of a VPID, or of its next one: other nodes tell when a
-	 * port has ended */
+	/* of the VPID's owner, or of its next one: other nodes publish a new
+	 * epoch when a port has ended */
 	snprintf(key, sizeof(key), "hport.epoch.%u.%u", a->node, a->vpid);
 	if (a->node == d->node)
 		a->epoch = d->kernel->epoch[a->vpid];

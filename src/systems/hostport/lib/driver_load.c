@@ -6,7 +6,7 @@
 #include "host/times.h"
 #include "systems/hostport/lib/driver.h"
 
-/* A process has ended, whatever it had open. */
+/* Closes everything that a process which has ended had open. */
 static void drv_gone(struct weft_host *h, void *own, struct weft_proc *p)
 {
 	struct hport_kernel *k = own;
@@ -66,7 +66,8 @@ static void drv_fini(void *own)
 	free(k);
 }
 
-/* The management page is the driver's alone: inside of a call of its own. */
+/* Runs a call. Maps the management page inside the first call, because only the
+ * driver may reach it. */
 static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 {
 	struct hport_kernel *k = own;
@@ -90,8 +91,8 @@ static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 	return k->failed;
 }
 
-/* The driver of the node is there afterwards.  The first one, by the monitor,
- * sets the device up.  -EBUSY: another program was quicker. */
+/* Attaches the driver of the node. The first caller, from the monitor, loads it
+ * and sets the device up. Returns -EBUSY when another program was quicker. */
 static int driver_load_attach(struct weft_host *h,
 			      const struct hport_memory *how,
 			      struct weft_dev **dev_p)

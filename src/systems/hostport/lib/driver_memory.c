@@ -3,8 +3,8 @@
  * memory of the node.
  *
  * The page allocator takes blocks of up to 2 MiB, aligned to their size, from
- * the memory that programs use, too, and gives them back when nothing of them
- * is in use: when programs leave no block of some size, it has none. */
+ * the memory that programs also use. It gives a block back when no page of it
+ * is in use. When programs leave no block of some size, it has none either. */
 #include "systems/hostport/lib/driver_memory.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 
 #include "systems/hostport/lib/driver.h"
 
-#define BOOT_BYTES (24ull << 20) /* unless it is said */
-#define BOOT_LEAST (6ull << 20)	 /* context table, and some */
+#define BOOT_BYTES (24ull << 20) /* default */
+#define BOOT_LEAST (6ull << 20)	 /* context table, and some more */
 
 static uint64_t pages_of(uint64_t bytes)
 {
@@ -49,7 +49,8 @@ static bool area_has(const struct hport_area *a, const void *mem)
 	       b < a->mem + (size_t)a->pages * HPORT_KPAGE;
 }
 
-/* Pages for a new owner, who does not see bytes of the last one. */
+/* Reserves pages, and clears them if they were used before, so that a new owner
+ * does not see bytes of the last one. */
 static void *area_take(struct hport_kmem *k, struct hport_area *a,
 		       uint32_t page, uint32_t n, weft_phys_t *phys_p)
 {
@@ -118,7 +119,7 @@ static void *pages_take(struct hport_drv *d, uint64_t bytes,
 	for (size_t i = 0; i < k->blocks.n; i++)
 		if ((mem = block_take(k, k->blocks.at[i], order, phys_p)))
 			return mem;
-	/* a new block, the largest that there is and that is of use */
+	/* a new block, the largest one that exists and is long enough */
 	b = calloc(1, sizeof(*b));
 	for (uint32_t o = HPORT_ORDERS; b && o-- > order;) {
 		if (!area_init(&b->area, d->host, 1u << o,
@@ -133,7 +134,8 @@ static void *pages_take(struct hport_drv *d, uint64_t bytes,
 	return NULL;
 }
 
-/* Pages; 0: it is not from here. */
+/* Gives memory back. Returns its pages, or 0 when the page allocator does not
+ * own it. */
 static uint32_t pages_give(struct hport_drv *d, const void *mem)
 {
 	struct hport_kmem *k = &d->kernel->kmem;

@@ -8,9 +8,9 @@
  *          for, 2 MiB at most; fails when memory is in pieces; every page is
  *          marked reserved while the driver has it
  *
- * Tables of the driver come from the region.  Queues come from where `kind`
- * says; HPORT_MEM_AUTO: from the page allocator, from the region what is longer
- * or finds nothing there. */
+ * Tables of the driver come from the region. `kind` says where queues come
+ * from. With HPORT_MEM_AUTO they come from the page allocator, and from the
+ * region when they are too long for it or it has no piece of that size. */
 #ifndef SYSTEMS_HOSTPORT_LIB_DRIVER_MEMORY_H
 #define SYSTEMS_HOSTPORT_LIB_DRIVER_MEMORY_H
 
@@ -28,14 +28,16 @@ enum {
 
 struct hport_runs {
 	uint32_t n;    /* pages */
-	uint32_t *len; /* by first page of a run that is taken: its pages */
+	uint32_t *len; /* by first page of a run in use: its pages */
 };
 
 bool hport_runs_init(struct hport_runs *r, uint32_t pages);
 void hport_runs_fini(struct hport_runs *r);
-/* First page; -1: there is no such run. */
+/* Takes a run of pages. Returns its first page, or -1 when no run is long
+ * enough. */
 int64_t hport_runs_take(struct hport_runs *r, uint64_t pages);
-/* Pages of the run that began there; 0: none did. */
+/* Gives back the run that starts at `page`. Returns its pages, or 0 when no run
+ * starts there. */
 uint32_t hport_runs_give(struct hport_runs *r, uint32_t page);
 
 /* ---- powers of two in a block of 2^order pages (free_runs.c) ---- */
@@ -46,22 +48,24 @@ struct hport_buddy {
 };
 
 void hport_buddy_init(struct hport_buddy *b, uint32_t order);
-/* First page of 2^order, from the smallest piece that has them; -1: none. */
+/* Takes 2^order pages from the smallest piece that holds them, so that large
+ * pieces stay whole. Returns the first page, or -1 when there is none. */
 int32_t hport_buddy_take(struct hport_buddy *b, uint32_t order);
-/* Order of what was taken there; -1: nothing was. */
+/* Gives back the piece that starts at `page`. Returns its order, or -1 when no
+ * piece in use starts there. */
 int32_t hport_buddy_give(struct hport_buddy *b, uint32_t page);
 bool hport_buddy_whole(const struct hport_buddy *b);
-/* The smallest order of so many pages. */
+/* Returns the smallest order that holds `pages` pages. */
 uint32_t hport_order(uint64_t pages);
 
 /* ---- memory (driver_memory.c) ---- */
 
-/* Pages of the node that one of the two hands out. */
+/* Pages of the node from which one of the two allocators takes. */
 struct hport_area {
 	uint8_t *mem;
-	weft_phys_t phys; /* asked for once */
+	weft_phys_t phys; /* read once */
 	uint32_t pages;
-	uint64_t *reserved, *dirty; /* bit per page: in use; ever was */
+	uint64_t *reserved, *dirty; /* bit per page: in use; used before */
 };
 
 struct hport_block {
@@ -76,23 +80,25 @@ struct hport_kmem {
 	struct {
 		VEC(struct hport_block *);
 	} blocks;
-	uint64_t asked, given;	/* bytes, now in use */
-	uint64_t reserved;	/* pages, now marked */
-	uint64_t long_, pieces; /* refused by the page allocator: too long, no
-				 * such piece */
+	uint64_t asked, given;	/* bytes in use: as requested, as allocated */
+	uint64_t reserved;	/* pages now marked reserved */
+	uint64_t long_, pieces; /* refused by the page allocator: too long;
+				 * no such piece */
 	uint64_t full;		/* refused by the region */
 };
 
-/* The region is there afterwards; -EINVAL, -ENOMEM. */
+/* Reserves the region. Returns 0, -EINVAL or -ENOMEM. */
 int hport_kmem_init(struct hport_drv *d, const struct hport_memory *how);
 void hport_kmem_fini(struct hport_kmem *k);
-/* Whole pages of zeros; NULL: there are none. */
+/* Allocates whole pages of zeros and returns their address, with the physical
+ * one in *phys_p, or NULL when there are none. */
 void *hport_kmem_alloc(struct hport_drv *d, uint64_t bytes,
 		       weft_phys_t *phys_p);
-/* The same from the region: tables. */
+/* Allocates a table of the driver from the region, as hport_kmem_alloc()
+ * does. */
 void *hport_kmem_table(struct hport_drv *d, uint64_t bytes,
 		       weft_phys_t *phys_p);
-/* `bytes` as they were asked for. */
+/* Frees memory. `bytes` is the number that was passed to the allocation. */
 void hport_kmem_free(struct hport_drv *d, void *mem, uint64_t bytes);
 
 #endif

@@ -2,13 +2,13 @@
 /* Host Port driver: the thread that answers the device (hostport.md 8.8, 4.10
  * error log, 6.1 N8).
  *
- * Records come through a ring in main memory, translations go back as posted
- * stores, and a store tells how many records were taken: the thread makes no
- * load.  A load would hold the bridge, and with it the triggers of processes
- * that have nothing to do with the one that missed a page or has no context.
- *
- * All records are taken before a miss is served, and VPIDs are served in turn:
- * a process that misses many pages delays those of others by one at most. */
+ * Records arrive through a ring in main memory, translations return as posted
+ * stores, and a store tells the device how many records were taken. The thread
+ * makes no load, because a load would hold the bridge, and with it the triggers
+ * of processes that have nothing to do with the one that missed a page or has
+ * no context. All records are taken before a miss is served, and VPIDs are
+ * served in turn, so that a process that misses many pages delays those of
+ * others by one at most. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -19,23 +19,24 @@ enum {
 	RECORDS = HP_PAGE / (8 * HP_EVENT_WORDS),
 	PARK_PAGES = 1024, /* for packets that wait */
 	PARK_BYTES = PARK_PAGES * HP_PAGE,
-	MISSES = 1024, /* taken and not yet served */
+	MISSES = 1024, /* misses taken and not yet served */
 };
 
 struct server {
 	struct hport_drv d;
 	volatile uint64_t *ring;
-	void *park; /* NULL: there was no memory, units wait */
+	void *park; /* NULL when there was no memory, so that units wait */
 	uint32_t rp;
 	weft_time_t service;
 	uint64_t *miss;	       /* records, oldest first */
-	uint32_t misses, last; /* last: VPID that was served */
+	uint32_t misses, last; /* last: VPID that was served last */
 	bool always;
 	uint32_t begun; /* see struct hport_kernel */
 	int ret;
 };
 
-/* Processes that want interrupts have the same line: nothing to do for them. */
+/* Takes one record. Interrupts for processes need no work here, because these
+ * wait on the same line. */
 static bool take_one(struct server *s)
 {
 	volatile uint64_t *e =
@@ -53,7 +54,7 @@ static bool take_one(struct server *s)
 	return true;
 }
 
-/* The oldest record of the VPID that follows the one served last. */
+/* Serves the oldest miss of the VPID that follows the one served last. */
 static void serve_next(struct server *s)
 {
 	uint32_t best = 0, best_after = UINT32_MAX;
@@ -76,7 +77,8 @@ static void serve_next(struct server *s)
 	s->last = HP_MISS_VPID(w);
 	if (s->service)
 		weft_host_cpu(d->host, s->service);
-	/* with the lock: the memory cannot go between look and insert */
+	/* with the lock, so that the memory cannot be freed between lookup and
+	 * insert */
 	hport_drv_lock(d);
 	arg = hport_drv_translate(d, s->last, HP_MISS_PAGE(w));
 	d->kernel->misses++;
@@ -87,7 +89,7 @@ static void serve_next(struct server *s)
 	hport_drv_unlock(d);
 }
 
-/* True: there was something. */
+/* Takes all records and serves one miss. Returns whether there was any work. */
 static bool serve_some(struct server *s)
 {
 	uint32_t told = s->rp, from = s->rp;
@@ -129,8 +131,9 @@ static int server_open(struct server *s)
 	return 0;
 }
 
-/* The first port decides about sizes: it is waited for, without a sign of life
- * if it never comes. */
+/* Waits for the first port, which decides about sizes, and then serves. The
+ * wait has no timeout and does not count as progress, so that a run without
+ * ports can end. */
 static int server_main(struct weft_host *h, void *arg)
 {
 	weft_time_t nap = weft_host_time(h, T_hostport_nap);
@@ -145,12 +148,13 @@ static int server_main(struct weft_host *h, void *arg)
 		if (weft_host_irq_wait(h, s->d.dev,
 				       s->always ? WEFT_NEVER
 						 : weft_host_now(h) + nap) &&
-		    !serve_some(s)) /* it was something else */
+		    !serve_some(s)) /* the interrupt was for a process */
 			hport_drv_store(&s->d, HP_R_IRQ_STATUS,
 					HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
 	if (!s->ret) {
-		/* The answer to the load comes behind what the device has
-		 * written.  An area in use stays the device's. */
+		/* The answer to the load arrives behind everything that the
+		 * device has written. An area in use stays with the device,
+		 * because packets are still in it. */
 		hport_drv_store(&s->d, HP_R_EVENTS_SIZE, 0);
 		hport_drv_load(&s->d, HP_R_EVENTS_SIZE);
 		serve_some(s);
@@ -166,8 +170,9 @@ static int server_main(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* One thread of the driver serves.  Who wants it for ever waits outside of the
- * call, where it can be ended. */
+/* Starts the driver's one thread that serves, or returns its state. A program
+ * that wants the service for ever waits outside the call, because it can be
+ * ended there. */
 int hport_k_serve(struct hport_drv *d, struct hport_c_serve *a)
 {
 	struct hport_kernel *k = d->kernel;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port driver: ports of ULTRA (hostport.md 9.3, 9.8).  The driver pages
- * are its own; a process changes and maps the ports that it has taken.
+/* Host Port driver: ports of ULTRA (hostport.md 9.3, 9.8). The driver pages
+ * belong to the driver; a process changes and maps the ports that it has taken.
  *
- * A port that is given back holds nothing of its owner: packets have left, no
- * memory is named.  One whose packets do not leave is not given out. */
+ * A port that is given back holds nothing of its owner: its packets have left
+ * and it names no memory. A port whose packets cannot leave is not given out
+ * again. */
 #include "systems/hostport/lib/driver.h"
 
 #include <errno.h>
@@ -15,10 +16,10 @@
 struct hport_uport {
 	struct weft_proc *proc;
 	bool taken;
-	struct weft_io page; /* len 0: not mapped */
+	struct weft_io page; /* len 0 when not mapped */
 	void *queue;
-	uint64_t bytes; /* of it */
-	uint32_t vpid;	/* that its registers name */
+	uint64_t bytes; /* bytes of the receive queue */
+	uint32_t vpid;	/* VPID in its registers */
 };
 
 int hport_ultra_setup(struct hport_drv *d)
@@ -34,7 +35,8 @@ int hport_ultra_setup(struct hport_drv *d)
 	return k->uport ? 0 : -ENOMEM;
 }
 
-/* A port of the requester (unit 0) or the completer in the driver pages. */
+/* Offsets of a port of the requester (unit 0) or the completer in the driver
+ * pages. */
 #define REG_AT(unit, upid, reg)                                                \
 	(HP_ULTRA_DRIVER | (unit) | HP_ULTRA_PAGE(upid) | (reg))
 #define OWNER_REG(unit) ((unit) ? HP_UC_OWNER : HP_UR_OWNER)
@@ -60,7 +62,7 @@ static struct hport_uport *driver_ultra_uport(struct hport_kernel *k,
 	return &k->uport[upid + (unit ? k->n_uports : 0)];
 }
 
-/* The caller's, or NULL. */
+/* Returns the port if it is the caller's, otherwise NULL. */
 static struct hport_uport *driver_ultra_mine(struct hport_drv *d, uint32_t unit,
 					     uint32_t upid)
 {
@@ -95,7 +97,7 @@ bool hport_ultra_names(struct hport_drv *d, uint32_t vpid)
 	return false;
 }
 
-/* A port that nobody owns, or -EBUSY. */
+/* Takes a port without an owner, or fails with -EBUSY. */
 int hport_k_ultra_take(struct hport_drv *d, struct hport_c_ultra *a)
 {
 	struct hport_kernel *k = d->kernel;
@@ -112,8 +114,8 @@ int hport_k_ultra_take(struct hport_drv *d, struct hport_c_ultra *a)
 	*u = (struct hport_uport){ .proc = weft_proc_self(d->host),
 				   .taken = true };
 	if (u->proc) {
-		/* Notifications of a process go to itself, whatever the owner
-		 * before had there. */
+		/* Direct notifications to the new owner, because the registers
+		 * still name the VPID of the one before. */
 		u->vpid = hport_vpid_own(d);
 		driver_ultra_put(d, a->unit, i, VPID_REG(a->unit), u->vpid);
 	}
@@ -129,7 +131,7 @@ static bool has_packets(struct hport_drv *d, uint32_t upid)
 	return (p >> 16 & 0xffff) != (p & 0xffff);
 }
 
-/* The page goes first: nothing new comes. */
+/* Ends the use of a port. Its page goes first, so that no new packet enters. */
 static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 		      uint32_t upid)
 {
@@ -139,8 +141,8 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 	if (u->page.len && u->proc)
 		weft_proc_unmap(d->host, u->proc, &u->page);
 	if (unit) {
-		/* stores to its queue that were under way reach it, and no
-		 * queue is named any more */
+		/* pending stores reach the queue first; afterwards the port
+		 * names no queue */
 		driver_ultra_put(d, unit, upid, HP_UC_CTRL, 0);
 		while (driver_ultra_get(d, unit, upid, HP_UC_CTRL) &
 		       HP_ULTRA_STORES)
@@ -148,8 +150,8 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 		driver_ultra_put(d, unit, upid, HP_UC_SIZE, 0);
 		driver_ultra_put(d, unit, upid, HP_UC_BASE, 0);
 	} else {
-		/* Its packets leave, as far as they can; where some are left,
-		 * so is their way, which no other owner must have. */
+		/* Let its packets leave. When some cannot, the port keeps their
+		 * route, which another owner must not get. */
 		until = weft_host_now(d->host) +
 			weft_host_time(d->host, T_ultra_drain);
 		over = !has_packets(d, upid);
@@ -167,8 +169,9 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 		driver_ultra_put(d, unit, upid, OWNER_REG(unit), 0);
 }
 
-/* A process does not say where memory or its part of the packet queue is, and
- * its notifications go to a port of its own, or to none. */
+/* Returns whether a process may write the register. It may not say where memory
+ * or its part of the packet queue is, because these are shared, and its
+ * notifications go to a port of its own or to none. */
 static bool reg_allowed(struct hport_drv *d, const struct hport_c_ultra *a)
 {
 	const struct hport_kport *p;
@@ -228,7 +231,8 @@ int hport_k_ultra_reg(struct hport_drv *d, struct hport_c_ultra *a)
 	return 0;
 }
 
-/* Elements from here to the crossbar of a node, then network port np. */
+/* Reads the elements from this node to the crossbar of a node, then network
+ * port np. */
 int hport_k_ultra_route(struct hport_drv *d, struct hport_c_ultra_route *a)
 {
 	uint64_t w[HP_ULTRA_ROUTE_MAX / 8], n;

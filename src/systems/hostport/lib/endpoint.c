@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over the Host Port: opening, memory, waiting.  See
+/* The common endpoint over the Host Port: opening, memory, waiting. See
  * endpoint.h.
  *
- * A region is a window (hostport.md 4.7): a key is Win-ID and capability, an
- * address is an offset in the window, in words at either end; the NIC that has
- * the memory checks both. */
+ * A region is a window (hostport.md 4.7). A key is Win-ID and capability, and
+ * an address is an offset in the window, which begins and ends at a word. The
+ * NIC that has the memory checks both. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"
@@ -18,7 +18,8 @@ enum {
 	HOSTPORT_EP_SLOTS = 16,	   /* default */
 	HOSTPORT_EP_SDR = 16,	   /* messages of the send data region */
 	HOSTPORT_EP_RDR = 8 << 20, /* bytes at most */
-	HOSTPORT_EP_UNIT = 64,	   /* words of the RDR that go back together */
+	HOSTPORT_EP_UNIT = 64,	   /* words of the RDR that are given back
+				    * together */
 	HOSTPORT_EP_WQ = 64,
 	HOSTPORT_EP_REQUESTS = 8,
 	HOSTPORT_EP_OWN_NOTES = HOSTPORT_EP_WQ + 32, /* instructions, status */
@@ -26,7 +27,8 @@ enum {
 
 /* ---- windows ---- */
 
-/* Whole words; the capability has not been there before. */
+/* Opens a window of whole words, with a capability that was not used before, so
+ * that keys of an older region fail. */
 static int win_open(struct ep *e, struct ep_region *r, uint32_t rights)
 {
 	struct hostport_ep *x = hostport_ep_of(e);
@@ -76,15 +78,15 @@ static int hostport_ep_pool_open(struct ep *e, struct ep_region *r)
 
 /* ---- sizes of the queues ---- */
 
-/* Words of the receive data region for one message. */
+/* Returns the words of the receive data region for one message. */
 static uint64_t rdr_words(uint32_t eager)
 {
 	return (eager / 8 + HOSTPORT_EP_UNIT) / HOSTPORT_EP_UNIT *
 	       HOSTPORT_EP_UNIT;
 }
 
-/* Notifications of one peer that may wait: its messages, ends of ours that it
- * has fetched, requests and answers, credits. */
+/* Returns how many notifications of one peer may wait: its messages, ends of
+ * gets from us, requests and answers, credits. */
 static uint32_t peer_notes(uint32_t slots)
 {
 	return 2 * slots + 2 * HOSTPORT_EP_REQUESTS + 4;
@@ -95,7 +97,8 @@ static uint32_t more(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* Another process of the node may have decided on the sizes. */
+/* Takes the sizes that the queues have, because another process of the node may
+ * have decided about them. */
 static int queues_take(struct hostport_ep *x, const struct hport_sizes *s)
 {
 	struct ep *e = &x->core;
@@ -135,8 +138,8 @@ static int hostport_ep_start(struct ep *e)
 	       e->n * e->slots * rdr_words(e->eager_max) * 8 > HOSTPORT_EP_RDR)
 		e->eager_max /= 2;
 	e->eager_max = more(e->eager_max, HOSTPORT_EP_FAST);
-	/* All processes of a node have queues of equal size: the first one asks
-	 * for enough for others with the usual attributes. */
+	/* All processes of a node have queues of equal size. Therefore the
+	 * first one requests enough for others with the usual attributes. */
 	slots = more(e->slots, HOSTPORT_EP_SLOTS);
 	eager = more(e->eager_max, HOSTPORT_EP_EAGER);
 	rdr = e->n * slots * rdr_words(eager);

@@ -13,14 +13,14 @@
  *                     say which request was first (14.3), and what adds has to
  *                     agree with what swaps
  *
- * eager_max is 2048 bytes by default.  Measured (experiment ep-pingpong), both
+ * eager_max is 2048 bytes by default. Measured (experiment ep-pingpong), both
  * ways of sending take equally long at 2 KB on PCI 66, at 1.8 KB on htx100_wire
  * and at 1.2 KB on a HyperTransport bus of full width.
  *
- * All queues of a receiver have room for `slots` messages of each sender: no
- * packet ever blocks in the network for want of it.  Processes of one group,
- * one on each node, are peers; a node may have many groups.  Translations are
- * served by the node's driver (hport_serve). */
+ * All queues of a receiver have room for `slots` messages of each sender, so
+ * that a packet never blocks in the network for lack of room. Processes of one
+ * group, one on each node, are peers. A node may have many groups. The node's
+ * driver serves translations (hport_serve). */
 #ifndef SYSTEMS_HOSTPORT_LIB_ENDPOINT_H
 #define SYSTEMS_HOSTPORT_LIB_ENDPOINT_H
 
@@ -35,13 +35,13 @@ enum {
 };
 
 struct hostport_ep {
-	struct ep core; /* first */
+	struct ep core; /* first, because the core casts to it */
 	struct hport *p;
 	struct hport_peer *peer;
-	uint8_t *sdr; /* send data region, in places of eager_max */
+	uint8_t *sdr; /* send data region, in slots of eager_max bytes */
 	uint32_t sdr_slots;
 	bool sdr_busy[HOSTPORT_EP_SDR_MAX];
-	uint32_t windows; /* ids there are */
+	uint32_t windows; /* number of window ids */
 	uint64_t *win_used;
 };
 

@@ -21,7 +21,7 @@ static uint64_t sdr_bytes(const struct ep *e)
 	return (e->eager_max + 7ull) & ~7ull;
 }
 
-/* By the send data region, in a place whose number is the id. */
+/* Sends through the send data region, in a slot whose number is the id. */
 static bool send_region(struct ep *e, uint32_t dst, const struct ep_head *h,
 			const void *data)
 {
@@ -79,7 +79,7 @@ static const uint8_t head_words[EP_KINDS] = {
 	[EP_DONE] = 2, [EP_CREDIT] = 1,
 };
 
-/* Only peers are heard. */
+/* Handles a notification. Only messages of peers are accepted. */
 static void in_note(struct ep *e, const struct hport_note *n)
 {
 	struct hostport_ep *x = hostport_ep_of(e);
@@ -115,7 +115,7 @@ static void in_note(struct ep *e, const struct hport_note *n)
 	if (peer && h.kind == EP_MSG && h.len <= n->bytes &&
 	    n->bytes <= sdr_bytes(e))
 		m = ep_msg_new(e, src, &h);
-	/* its place in the receive data region is free again in any case */
+	/* free its place in the receive data region in any case */
 	hport_take(x->p, n, m ? m->eager : NULL);
 }
 
@@ -130,13 +130,14 @@ void hostport_ep_poll(struct ep *e)
 		if (n.event == HPORT_MESSAGE)
 			in_note(e, &n);
 		else if (n.event != HPORT_DONE)
-			continue; /* a stranger was refused */
+			continue; /* the message came from a node outside the
+				   * group */
 		else if (HP_MAIN(n.command) == HP_M_FAST_SEND)
 			continue;
 		else if (HP_MAIN(n.command) != HP_M_SEND)
 			hostport_ep_piece_done(e, &n);
-		/* A refusal by the target comes behind the end of the
-		 * instruction, which has freed the place. */
+		/* A refusal by the target follows the end of the instruction,
+		 * which has already freed the slot. */
 		else if (n.error < HP_ERR_TVPID_INV && s < x->sdr_slots)
 			x->sdr_busy[s] = false;
 	}

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Endpoint over the Host Port: puts, gets and fetches of long messages.
  *
- * The NIC moves words (hostport.md 5.5).  A put whose ends are no words writes
- * these bytes by MISALIGNED_PUT; where words of the source do not lie on words
- * of the target, or no device reaches the source, it goes through bounce
- * buffers.  A get fetches whole words and takes the bytes out of a bounce
- * buffer, or out of the notification. */
+ * The NIC moves words (hostport.md 5.5). A put whose ends are not words writes
+ * these bytes by MISALIGNED_PUT. It goes through bounce buffers where words of
+ * the source do not lie on words of the target, or the device cannot reach the
+ * source. A get fetches whole words and takes the bytes out of a bounce buffer,
+ * or out of the notification. */
 #include "systems/hostport/lib/endpoint.h"
 
 enum { ACK = HPORT_ACK | HPORT_MORE };
 
-/* One instruction: its operation, peer, place there and length in bytes. */
+/* One instruction: its operation, peer, remote place and length in bytes. */
 struct way {
 	struct ep *e;
 	struct ep_op *op;
 	struct hport *p;
 	const struct hport_peer *to;
 	struct hport_far far;
-	uint32_t skip; /* of the first remote word */
+	uint32_t skip; /* bytes before the first one, in the first remote
+			* word */
 	size_t left;
 	const uint8_t *here;
 };
@@ -42,7 +43,8 @@ static uint32_t window(const struct ep_region *r)
 	return (uint32_t)(r->key >> 32);
 }
 
-/* The region of the user's bytes, opened for this operation; NULL: later. */
+/* Returns the region of the user's bytes, opened for this operation, or NULL
+ * when it has to be tried again later. */
 static const struct ep_region *own_region(struct way *w, const void *base)
 {
 	if (!w->op->reg)
@@ -52,7 +54,7 @@ static const struct ep_region *own_region(struct way *w, const void *base)
 
 /* ---- puts ---- */
 
-/* Bytes of one word, masked. */
+/* Puts some bytes of one word, with a mask. */
 static bool put_bytes(struct way *w)
 {
 	struct ep_piece *p = ep_piece_new(w->e, w->op, false);
@@ -115,7 +117,8 @@ static bool put_next(struct way *w)
 
 /* ---- gets ---- */
 
-/* Few bytes come in the notification. */
+/* Posts the next get. Few bytes return in the notification, because that saves
+ * a write to memory. */
 static bool get_next(struct way *w)
 {
 	bool fast = w->skip + w->left <= HOSTPORT_EP_FAST_RMA;

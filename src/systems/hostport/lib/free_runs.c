@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs of free pages: the bookkeeping of both allocators of the Host Port's
- * driver (driver_memory.h), without any memory. */
+ * driver (driver_memory.h). It has no memory itself. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ uint32_t hport_runs_give(struct hport_runs *r, uint32_t page)
 
 /* ---- powers of two ---- */
 
-/* 0: inside of a piece. */
+/* 0: page inside a piece */
 enum { FREE = 1, TAKEN = 0x80 };
 
 static uint32_t order_at(const struct hport_buddy *b, uint32_t page)

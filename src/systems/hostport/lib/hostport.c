@@ -179,7 +179,7 @@ static uint64_t *win_of(struct hport *p, uint32_t id)
 	return id < p->size.wdt ? p->wdt + (size_t)HP_WORDS * id : NULL;
 }
 
-/* The device may have a copy: it must not use it any longer. */
+/* Removes the device's copy of a window descriptor, because it may have one. */
 static int win_changed(struct hport *p, uint32_t id)
 {
 	return hostport_trap(p, HPORT_C_WINDOW,
@@ -250,8 +250,8 @@ int hport_window_join(struct hport *p, uint32_t id, uint32_t after)
 	return 0;
 }
 
-/* Locks all neighbours in one direction; the list is as long as the table at
- * most. */
+/* Locks all neighbours in one direction. Stops after as many as the table has,
+ * because a list in process memory may be circular. */
 static void lock_side(struct hport *p, uint32_t id, uint32_t side,
 		      uint32_t hpid, uint32_t vpid)
 {

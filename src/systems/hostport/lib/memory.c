@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host Port driver: virtual memory and the TLB (hostport.md 4.11, 8.8).
  *
- * A region is whole pages at virtual addresses of its VPID.  New regions are
- * put into the TLB by bulk insert as far as a part of it goes; everything else
- * comes by misses, which the driver's thread (driver_serve.c) answers.
+ * A region is whole pages at virtual addresses of its VPID. New regions enter
+ * the TLB by bulk insert, as far as a part of it reaches; everything else
+ * enters by misses, which the driver's thread (driver_serve.c) answers.
  *
- * Memory of the process itself is held while it is mapped: when the process
- * frees it, it goes to others only after its translations have gone. */
+ * The driver holds memory of the process itself while it is mapped, so that
+ * pages which the process frees are reused only after their translations have
+ * gone. */
 #include "systems/hostport/lib/driver.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 
 #include "host/times.h"
 
-enum { PRELOAD = 64 }; /* pages of a new region that go into the TLB at once */
+enum { PRELOAD = 64 }; /* pages of a new region that enter the TLB at once */
 #define FIRST_VA 0x100000000ull
 
 static struct hport_region *region_of(struct hport_kernel *k, uint32_t vpid,
@@ -36,7 +37,8 @@ uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid, uint64_t vpage)
 	if (!r)
 		return HP_TLB_FAULT;
 	i = vpage - r->va / HP_PAGE;
-	r->out[i / 64] &= ~(1ull << i % 64); /* pinned while it is there */
+	r->out[i / 64] &= ~(1ull << i % 64); /* pinned while the translation
+					      * exists */
 	return HP_TLB_ARG(r->phys / HP_PAGE + i, true);
 }
 
@@ -44,7 +46,7 @@ uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid, uint64_t vpage)
 
 #define PAGE_UP(bytes) (((bytes) + HP_PAGE - 1) / HP_PAGE * HP_PAGE)
 
-/* New memory, or the pages of some that the caller has. */
+/* Gives a region new memory, or holds pages that the caller has. */
 static bool region_memory(struct hport_drv *d, struct hport_region *r,
 			  uint64_t bytes, weft_phys_t phys)
 {
@@ -103,7 +105,7 @@ int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
 	s->first = r;
 	hport_drv_unlock(d);
 	n = r->bytes / HP_PAGE < PRELOAD ? r->bytes / HP_PAGE : PRELOAD;
-	hport_drv_lock(d); /* the page is for all processes */
+	hport_drv_lock(d); /* all processes use the page of bulk inserts */
 	for (uint64_t i = 0; i < n; i++)
 		k->bulk[i] = hport_drv_translate(d, vpid, r->va / HP_PAGE + i);
 	hport_drv_cache_locked(
@@ -114,14 +116,14 @@ int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
 	return 0;
 }
 
-/* Which region: at an address, or with new memory at phys. */
+/* Selects a region: the one at an address, or with new memory at phys. */
 struct which {
 	uint64_t va;
 	weft_phys_t phys;
 };
 
-/* Out of the list first: nobody finds it while its pages go.  False: there is
- * no such region. */
+/* Ends a region. Leaves the list first, so that a miss cannot find it while its
+ * pages go. Returns false when there is no such region. */
 static bool region_end(struct hport_drv *d, uint32_t vpid, struct which w)
 {
 	struct hport_region **at = &d->kernel->space[vpid].first, *r;
@@ -194,7 +196,7 @@ int hport_k_unmap(struct hport_drv *d, struct hport_c_mem *a)
 								     : -EINVAL;
 }
 
-/* Memory that was allocated for the process. */
+/* Frees memory that was allocated for the process. */
 int hport_k_free(struct hport_drv *d, struct hport_c_mem *a)
 {
 	if (!hport_port_of(d, a->vpid))
@@ -205,7 +207,8 @@ int hport_k_free(struct hport_drv *d, struct hport_c_mem *a)
 		       : -EINVAL;
 }
 
-/* The O/S takes a page away unless the device uses it. */
+/* Swaps a page out, as the operating system would, unless the device uses
+ * it. */
 int hport_k_page_out(struct hport_drv *d, struct hport_c_mem *a)
 {
 	uint64_t cmd = HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_TLB, a->vpid, 1);

@@ -2,8 +2,8 @@
 /* Host Port user library: notifications, messages, posted buffers (hostport.md
  * 4.6, 4.8, 6).
  *
- * Entries are given back in batches: each update of the read pointer makes a
- * status notification of its own. */
+ * Entries are given back in batches, because each update of the read pointer
+ * makes a status notification of its own. */
 #include <errno.h>
 #include <string.h>
 
@@ -19,8 +19,9 @@ static bool nq_take(struct hport *p, struct hport_note *n);
 
 /* ---- giving back ---- */
 
-/* By counts of up to 31; one that is not accepted now is asked for again.  Each
- * makes a status notification: the queue must not fill up with them. */
+/* Updates a pointer by counts of up to 31, and repeats an update that is not
+ * accepted. Consumes status notifications meanwhile, because each update makes
+ * one and the queue must not fill up with them. */
 static void notification_tell(struct hport *p, uint32_t cmd, uint32_t n)
 {
 	struct hport_note status;
@@ -55,7 +56,7 @@ static void note_fields(struct hport *p, struct hport_note *n)
 		n->posted = n->w[1] & HP_NQE_POSTED;
 		if (!n->posted) {
 			n->bytes = n->w[3];
-			n->off = HP_PS_LO(n->w[2]); /* its end */
+			n->off = HP_PS_LO(n->w[2]); /* end of the message */
 			break;
 		}
 		n->stored = n->w[3];
@@ -78,7 +79,8 @@ static void note_fields(struct hport *p, struct hport_note *n)
 	}
 }
 
-/* False: it was for the library alone. */
+/* Decodes a notification. Returns false when it was meant for the library
+ * alone. */
 static bool note_read(struct hport *p, struct hport_note *n)
 {
 	uint32_t cmd = HP_NQE_CMD(n->w), byte = HP_CMD_BYTE(cmd);
@@ -105,7 +107,7 @@ static bool note_read(struct hport *p, struct hport_note *n)
 
 /* ---- polling ---- */
 
-/* Takes the next one, which is there. */
+/* Takes the next notification, which has arrived. */
 static bool nq_take(struct hport *p, struct hport_note *n)
 {
 	volatile uint64_t *e = nq_head(p);
@@ -148,8 +150,8 @@ bool hport_wait(struct hport *p, struct hport_note *n_p, weft_time_t deadline)
 	return true;
 }
 
-/* The driver has the same interrupt line and may be faster: asleep for a while
- * at most. */
+/* Sleeps until an interrupt or the deadline, but only a short time at once,
+ * because the driver has the same interrupt line and may be faster. */
 bool hport_idle(struct hport *p, bool irq, weft_time_t deadline)
 {
 	struct weft_host *h = p->drv.host;
@@ -196,7 +198,7 @@ void hport_take(struct hport *p, const struct hport_note *n, void *to)
 			       n->bytes - first);
 	words = (words + (1u << p->size.rdr_unit) - 1) >> p->size.rdr_unit;
 	words <<= p->size.rdr_unit;
-	/* the place goes back when all in front of it have gone */
+	/* the pointer moves only when all holes before this one are gone */
 	p->holes[p->n_holes++] = (struct hport_hole){ end, words };
 	for (uint32_t i = 0; i < p->n_holes; i++) {
 		struct hport_hole *h = &p->holes[i];

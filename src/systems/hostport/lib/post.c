@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port user library: instructions (hostport.md 5, 7.2 to 7.6). */
+/* Host Port user library: instructions and triggers (hostport.md 5, 7.2 to
+ * 7.6). */
 #include <errno.h>
 #include <string.h>
 
@@ -23,7 +24,8 @@ bool hport_use_tags(struct hport *p, bool on)
 	return p->tagged == on;
 }
 
-/* A page that the process does not have any more answers with all ones. */
+/* Decodes the answer to a trigger. All ones mean that the process does not have
+ * the page any more. */
 int hport_refusal(struct hport *p, uint64_t val)
 {
 	if (val == HP_NONE || HP_RET_REASON(val) == HP_CTX_OFF)
@@ -33,8 +35,8 @@ int hport_refusal(struct hport *p, uint64_t val)
 	return p->off;
 }
 
-/* Rejected ones are triggered again: they stay where they are.  It ends when
- * nothing will be accepted any more. */
+/* Triggers all entries. Rejected entries stay in the queue, so that they are
+ * triggered again. Ends when the device refuses everything. */
 int hport_flush(struct hport *p)
 {
 	while (p->wq_new && !p->off) {
@@ -54,7 +56,7 @@ bool hport_barrier(struct hport *p, uint32_t id)
 	       hport_trigger(p, HP_T_BARRIER, id) & HP_TRUE;
 }
 
-/* The variable part is in v: W3 to W7. */
+/* Posts an instruction. v is its variable part: W3 to W7. */
 static int post_post(struct hport *p, const struct hport_peer *to,
 		     uint32_t byte, uint32_t flags, struct hport_tag tag,
 		     const uint64_t *v)
@@ -70,7 +72,7 @@ static int post_post(struct hport *p, const struct hport_peer *to,
 		return p->off;
 	if (hport_seg_busy(p))
 		return -EAGAIN;
-	if (p->tagged) /* the device may have no place for it, or our
+	if (p->tagged) /* the device may have no slot for it, or our
 			* notification queue no entry for its end */
 		return weft_io_tcstore(p->drv.host, &p->page, 0, w, HP_LINE, 0)
 			       ? 0
@@ -104,7 +106,7 @@ int hport_fast_send(struct hport *p, const struct hport_peer *to,
 			 tag, v);
 }
 
-/* Whole, or in segments. */
+/* Posts an instruction as a whole or in segments. */
 static int post_bytes(struct hport *p, const struct hport_post *o)
 {
 	if (hport_seg_busy(p))

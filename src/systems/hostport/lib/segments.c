@@ -3,13 +3,13 @@
  * segmented by software (hostport.md 3.5).
  *
  * Each segment is an instruction of its own, always acknowledged, so that it
- * has exactly one notification; the user sees one for all of them.  The API tag
+ * has exactly one notification. The user sees one for all of them. The API tag
  * of a segment says what it is:
  *
  *   [47] segment   [46] last   [45:32] number   [31:24] slot   [23:0] user's
  *
- * What does not fit into the work queue at once goes on when notifications are
- * taken. */
+ * Segments that do not fit into the work queue at once are posted when
+ * notifications are taken. */
 #include <errno.h>
 #include <string.h>
 
@@ -26,9 +26,10 @@ enum { SLOTS = 64, NUMBERS = 1 << 14 };
 
 struct hport_seg {
 	uint32_t mtu;
-	struct { /* an instruction whose segments are under way */
+	struct { /* an instruction whose segments are in flight */
 		bool used;
-		uint32_t left, error; /* notifications; the first error */
+		uint32_t left, error; /* pending notifications; the first
+				       * error */
 	} slot[SLOTS];
 	/* the one that is being posted */
 	bool active, pumping;
@@ -81,7 +82,7 @@ void hport_seg_pump(struct hport *p)
 		s->active = s->at < s->post.bytes;
 	}
 	s->pumping = false;
-	if (s->active) /* nobody else triggers those in front of the rest */
+	if (s->active) /* trigger the posted part, because no later call does */
 		hport_flush(p);
 }
 
@@ -132,7 +133,7 @@ bool hport_seg_note(struct hport *p, struct hport_note *n)
 	if (n->event == HPORT_DONE && k < SLOTS && s->slot[k].used) {
 		if (!s->slot[k].error)
 			s->slot[k].error = n->error;
-		/* the last of its instruction speaks for all */
+		/* the last segment reports for all of its instruction */
 		tell = !--s->slot[k].left;
 		s->slot[k].used = !tell;
 		if (tell)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* User library and driver part of ULTRA, see weft/ultra.h; pages and registers:
- * systems/hostport/nic/regs_map.h.  The driver keeps the owner of a port in its
+ * systems/hostport/nic/regs_map.h. The driver keeps the owner of a port in its
  * page. */
 #include "weft/ultra.h"
 
@@ -10,7 +10,7 @@
 #include "systems/hostport/lib/driver_calls.h"
 #include "systems/hostport/nic/regs_map.h"
 
-/* Control messages: kind and port in word 0; a request also brings the Host
+/* Control messages: kind and port in word 0. A request also brings the Host
  * Port ID of the target and the way back. */
 enum ctl_kind { CTL_REQUEST = 1, CTL_RESPONSE, CTL_FAILURE, CTL_COMPLETE };
 #define CTL_MAKE(kind, upid) ((uint64_t)(kind) << 32 | (upid))
@@ -64,7 +64,8 @@ static void ultra_lock(struct ultra_drv *d)
 		;
 }
 
-/* The node's driver, where it has one, alone reaches the device. */
+/* Opens the device through the node's driver, which alone may reach it where
+ * there is one. */
 static bool open_by_driver(struct ultra_drv *d)
 {
 	struct hport_c_ultra_info a;
@@ -99,7 +100,8 @@ int ultra_open(struct weft_host *h, struct ultra_drv *d)
 			 HP_ULTRA_DRIVER, WEFT_UC, &d->ports) ||
 	    !weft_io_map(h, d->dev, HP_BAR_ULTRA, HP_ULTRA_MGMT, HP_PAGE,
 			 WEFT_UC, &um))
-		/* a driver may have come meanwhile: the device is its own */
+		/* a driver may have been loaded meanwhile, and the device is
+		 * then its own */
 		return open_by_driver(d) ? 0 : -ENODEV;
 	d->node = (uint32_t)ultra_mgmt(d, HP_R_NODE);
 	d->hpid = (uint32_t)ultra_mgmt(d, HP_R_HPID);
@@ -108,7 +110,7 @@ int ultra_open(struct weft_host *h, struct ultra_drv *d)
 	return 0;
 }
 
-/* A port that nobody owns, or -EBUSY. */
+/* Takes a port without an owner. Returns it, or -EBUSY. */
 static int port_take(struct ultra_drv *d, uint32_t unit, uint32_t owner_reg)
 {
 	struct hport_c_ultra a = { .unit = unit };
@@ -130,7 +132,8 @@ static int port_take(struct ultra_drv *d, uint32_t unit, uint32_t owner_reg)
 
 /* ---- routes ---- */
 
-/* Elements from here to the crossbar of a node, then network port np. */
+/* Reads the elements from this node to the crossbar of a node, then network
+ * port np. */
 static int route_to(struct ultra_drv *d, uint32_t node, uint32_t np, uint8_t *b)
 {
 	struct hport_c_ultra_route a = { .node = node, .np = np };
@@ -156,7 +159,7 @@ static int route_to(struct ultra_drv *d, uint32_t node, uint32_t np, uint8_t *b)
 	return (int)n + 1;
 }
 
-/* The page of its user. */
+/* Maps the user page of a port. */
 static void page_map(struct ultra_drv *d, uint32_t unit, uint32_t upid,
 		     enum weft_io_attr attr, struct weft_io *io_p)
 {
@@ -240,7 +243,9 @@ int ultra_accept(struct ultra_drv *d, const struct ultra_ctl *c,
 	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_HPID, w[1]);
 	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL,
 		  HP_ULTRA_EN | (a->on_device ? HP_ULTRA_ON_DEVICE : 0));
-	ultra_get(d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL); /* it is there */
+	ultra_get(d, HP_ULTRA_CPL, rx->upid,
+		  HP_UC_CTRL); /* the load returns after the stores have arrived
+				*/
 	page_map(d, HP_ULTRA_CPL, rx->upid, WEFT_UC, &rx->page);
 	memset(w, 0, sizeof(w));
 	w[0] = CTL_MAKE(CTL_COMPLETE, rx->upid);
@@ -265,7 +270,7 @@ static int connect_port(struct ultra_tx *tx, uint32_t target, uint32_t vpid,
 	ultra_put(d, 0, tx->upid, HP_UR_TUPID, CTL_UPID(w[0]));
 	ultra_put(d, 0, tx->upid, HP_UR_DEST, (w[1] & 0xffff) << 32 | w[1]);
 	/* forward elements, separator, and the way back that the target has
-	 * told */
+	 * sent */
 	n = route_to(d, target, 0, b);
 	if (n >= 0 && w[2] && w[2] <= HP_ULTRA_ROUTE_MAX) {
 		b[n++] = HP_EL_SEP;
@@ -319,7 +324,7 @@ int ultra_connect(struct ultra_drv *d, const struct ultra_ctl *c,
 	return 0;
 }
 
-/* Its packets leave first. */
+/* Closes a path. Waits until its packets have left. */
 void ultra_tx_close(struct ultra_tx *tx)
 {
 	uint64_t p;
@@ -345,8 +350,9 @@ void ultra_rx_close(struct ultra_rx *rx)
 
 /* ---- packets ---- */
 
-/* Words arrive with rising index: a line that is not full would leave behind
- * the full ones, so it goes first (hostport.md 14.3). */
+/* Sends a packet. Words arrive with rising index. A line that is not full would
+ * leave the buffer behind the full ones, so that it has to be written first
+ * (hostport.md 14.3). */
 void ultra_send(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		const uint64_t *w, uint32_t n)
 {
@@ -369,7 +375,8 @@ void ultra_send(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		tx->wp = (tx->wp + k + 1) % tx->size;
 }
 
-/* One word of the part stays free. */
+/* Returns whether the packet fits. One word of the part stays free, because
+ * equal pointers mean an empty queue. */
 static bool has_room(const struct ultra_tx *tx, uint32_t words)
 {
 	uint32_t used =
@@ -428,7 +435,7 @@ static int poll_memory(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
 	behind = rx->rp >= rx->told ? rx->rp - rx->told
 				    : rx->rp + rx->slices - rx->told;
 	if (behind < (rx->slices + 3) / 4)
-		return (int)n; /* pointers may be told late (9.6) */
+		return (int)n; /* pointers may be reported late (9.6) */
 	rx->told = rx->rp;
 	weft_io_store64(rx->d->h, &rx->page, HP_ULTRA_RP, rx->rp);
 	return (int)n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Callbacks of the Host Port's blocks at core clock edges: a heap ordered by
- * (cycle, order of asking), one wake-up of the component. */
+ * (cycle, order of requests), with one timer of the component. */
 #include <stdlib.h>
 
 #include "systems/hostport/nic/nic.h"

@@ -3,11 +3,14 @@
  * notification.
  *
  *   LOOKUP  context; window and its check
- *   PLACE   where the payload goes: RDR, posted buffer (receive_buffer.c),
- * pages STORE   payload as it comes; then the acknowledge FINISH  notification
+ *   PLACE   finds the place of the payload: RDR, posted buffer
+ *           (receive_buffer.c), pages
+ *   STORE   payload as it arrives; then the acknowledge
+ *   FINISH  notification
  *
- * The acknowledge leaves when the last store has been handed over; that of a
- * message whose payload is in its notification, when that has been. */
+ * The acknowledge leaves when the last store has been handed over. The
+ * acknowledge of a message whose payload is in its notification leaves when
+ * that has been handed over. */
 #include "systems/hostport/nic/completer.h"
 
 enum { LOOKUP, PLACE, STORE, FINISH, STAGES };
@@ -25,7 +28,7 @@ static bool has_window(const struct hp_cpl *q)
 	       q->kind == CPL_GET;
 }
 
-/* Somebody here is told of it. */
+/* Returns whether a process of this node is notified of the packet. */
 static bool wants_note(const struct hp_cpl *q)
 {
 	return !q->in.gone && (q->in.reply || !has_window(q) || q->in.err ||
@@ -70,9 +73,9 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	const uint64_t *w = q->in.head.c;
 	bool usable = hp_in_usable(n, &q->in, c), wants;
 
-	/* A notification will come of it for which nothing is reserved: an
-	 * entry is taken before anything is done.  Messages with a place of
-	 * their own take it there. */
+	/* A notification without a reservation will be needed, so that an entry
+	 * is taken before anything is done. Messages with a place of their own
+	 * take it there. */
 	if (q->kind == CPL_ACK)
 		wants = hp_is_extra(&q->in.head);
 	else
@@ -80,7 +83,7 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 						q->in.flags & HP_CTX_RMA_NTF);
 	if (usable)
 		q->lacks = wants && !hp_room_entry(n, &q->in, c);
-	/* Payload of more than a line waits when its place is known. */
+	/* Payload of more than a line waits later, once its place is known. */
 	if (usable && q->lacks && hp_in_size(&q->in) <= HP_LINE) {
 		hp_rx_wait(n, &q->in, c, true);
 		return;
@@ -130,7 +133,8 @@ static void cpl_lookup(struct hp_sched *s, struct hp_job *j)
 
 static void store_over(struct hp_nic *n, struct hp_cpl *q);
 
-/* The place is known, and the pages ahead of the first store. */
+/* Ends PLACE once the place is known and the pages before the first store are
+ * translated. */
 static void place_check(struct hp_nic *n, struct hp_cpl *q)
 {
 	if (q->in.job.stage == PLACE && !q->in.job.over && q->pushes &&
@@ -155,8 +159,9 @@ void hp_cpl_store(struct hp_nic *n, struct hp_cpl *q, uint32_t total)
 	place_check(n, q);
 }
 
-/* A line is in the record, more of it in the unit's buffer or main memory; or
- * it stays in the network. */
+/* Moves the payload out of the network: up to a line is in the record, more
+ * goes to the unit's buffer or main memory. Returns false when it has to stay
+ * in the network. */
 static bool place_leaves(struct hp_nic *n, struct hp_cpl *q)
 {
 	q->push.copied = q->push.copied || q->push.size <= HP_LINE;
@@ -164,7 +169,8 @@ static bool place_leaves(struct hp_nic *n, struct hp_cpl *q)
 	       hp_park_begin(n, &q->push, q->in.job.fu, HP_VPIDS);
 }
 
-/* The driver has to look for a page: out of the way of others. */
+/* Sets the job aside, because the driver has to be asked for a page and other
+ * jobs need the stage meanwhile. */
 static void place_missed(struct hp_nic *n, struct hp_walk *w)
 {
 	struct hp_push *p = w->arg;
@@ -174,7 +180,7 @@ static void place_missed(struct hp_nic *n, struct hp_walk *w)
 		hp_stage_aside(&n->sched[HP_CPL], &q->in.job);
 }
 
-/* From now on the unit takes what arrives, as far as its buffer goes. */
+/* Starts to accept payload, as far as the unit's buffer reaches. */
 static void place_begin(struct hp_nic *n, struct hp_cpl *q)
 {
 	struct hp_push *p = &q->push;
@@ -198,7 +204,7 @@ static void place_virt(struct hp_nic *n, struct hp_cpl *q)
 	hp_cpl_store(n, q, size);
 }
 
-/* The entry that was not there. */
+/* Retries the entry that was missing. */
 static void place_entry(struct hp_nic *n, struct hp_ctx_req *r,
 			struct hp_ctx *c)
 {
@@ -239,9 +245,10 @@ static void cpl_place(struct hp_sched *s, struct hp_job *j)
 
 /* ---- STORE ---- */
 
-/* What was wanted is acknowledged.  A failure here is told to the origin also
- * without that, but for messages (posted, 6.3) and packets that were ended
- * early: the origin knows (8.10). */
+/* Sends the acknowledge if one was requested. A failure here is also sent
+ * without a request, so that the origin learns of it, but not for messages
+ * (posted, 6.3) and packets that ended early, because the origin knows
+ * (8.10). */
 static void store_ack(struct hp_nic *n, struct hp_cpl *q)
 {
 	bool wanted = HP_CMD_BYTE(q->in.cmd) & HP_A;
@@ -260,7 +267,7 @@ static void store_over(struct hp_nic *n, struct hp_cpl *q)
 {
 	if (!q->in.err && q->push.stop) /* a page is missing here */
 		q->in.err = q->in.reply ? HP_ERR_OWINID : HP_ERR_TWINID;
-	else if (!q->in.err) /* what the tail of the packet says */
+	else if (!q->in.err) /* the error in the tail of the packet */
 		q->in.err = q->push.tail;
 	if (q->kind != CPL_FAST)
 		store_ack(n, q);
@@ -268,7 +275,7 @@ static void store_over(struct hp_nic *n, struct hp_cpl *q)
 	cpl_done(n, q);
 }
 
-/* Payload that the notification carries. */
+/* Collects payload that the notification carries. */
 static void imm_more(struct hp_nic *n, struct hp_rx *rx)
 {
 	struct hp_cpl *q = rx->arg;
@@ -283,7 +290,8 @@ static void imm_more(struct hp_nic *n, struct hp_rx *rx)
 	store_over(n, q);
 }
 
-/* MISALIGNED_PUT: runs of enabled bytes; the last one ends it. */
+/* Ends one run of enabled bytes of MISALIGNED_PUT. The last one ends the
+ * stage. */
 static void masked_done(struct hp_nic *n, struct hp_dma *d)
 {
 	struct hp_cpl *q = d->arg;
@@ -306,7 +314,7 @@ static void masked_page(struct hp_nic *n, struct hp_walk *w)
 		return;
 	q->push.stop = hp_walk_at(w, 0, &pa, &left) == HP_STEP_FAULT;
 	hp_walk_end(n, w);
-	q->runs = 1; /* this loop, so that no store ends it early */
+	q->runs = 1; /* counts this loop, so that no store ends it early */
 	for (uint32_t i = 0, k; i < 8 && !q->push.stop; i = k) {
 		for (k = i + 1; k < 8 && (be >> k & 1) == (be >> i & 1); k++)
 			;
@@ -379,7 +387,7 @@ static void finish_told(struct hp_nic *n, struct hp_nqe *e, bool err)
 	cpl_done(n, q);
 }
 
-/* What all layouts have in common (6.2). */
+/* Fills in the part that all layouts share (6.2). */
 static void finish_begin(struct hp_cpl *q, uint32_t cmd)
 {
 	const uint64_t *c = q->in.head.c;
@@ -420,8 +428,9 @@ static void finish_message(struct hp_cpl *q)
 	e->w[6] = q->prd[HP_PRD_COOKIE];
 }
 
-/* Completion of an instruction of this node: copy of its command.  A negative
- * acknowledge that nobody asked for has no reservation (4.9). */
+/* Notifies the completion of an instruction of this node, with a copy of its
+ * command. A negative acknowledge that was not requested has no reservation
+ * (4.9). */
 static void finish_origin(struct hp_nic *n, struct hp_cpl *q)
 {
 	uint32_t byte = HP_CMD_BYTE(q->in.cmd) & ~(uint32_t)HP_RESPONSE;
@@ -435,7 +444,7 @@ static void finish_origin(struct hp_nic *n, struct hp_cpl *q)
 		cmd = HP_C1_ORIG(q->in.head.c[1]) | HP_CMD(err, 0, 0);
 		get = hp_is_get(HP_CMD_BYTE(cmd));
 	}
-	if (get) /* its process may have the next one fetched */
+	if (get) /* its process may have its next get fetched */
 		hp_share_less(n, q->in.head.vpid, HP_SHARE_ANSWERS);
 	finish_begin(q, cmd);
 	q->in.nqe.reserved = get || cmd & HP_A || q->in.nq;
@@ -479,8 +488,8 @@ static void cpl_left(struct hp_sched *s, struct hp_job *j)
 	weft_msg_end(n->comp, q->in.trace, !q->in.err);
 }
 
-/* It goes behind one of its key that waits for room: so that it can leave the
- * network, more than a line has its buffer. */
+/* Handles a job behind an older one of its key that waits for room. More than a
+ * line moves to the buffer, so that it can leave the network. */
 static void cpl_behind(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_cpl *q = (struct hp_cpl *)j;
@@ -492,7 +501,7 @@ static void cpl_behind(struct hp_sched *s, struct hp_job *j)
 	hp_room_behind(s, j);
 }
 
-/* What has come, and comes, leaves the network. */
+/* Moves the payload, arrived and arriving, out of the network. */
 static void cpl_aside(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_cpl *q = (struct hp_cpl *)j;

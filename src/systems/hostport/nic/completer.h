@@ -6,32 +6,33 @@
 #include "systems/hostport/nic/functional_units.h"
 
 enum cpl_kind {
-	CPL_FAST,   /* message in its notification */
-	CPL_RECV,   /* message in RDR or posted buffer */
+	CPL_FAST,   /* message inside its notification */
+	CPL_RECV,   /* message in the RDR or in a posted buffer */
 	CPL_PUT,    /* to a window */
-	CPL_MASKED, /* some bytes of a word */
+	CPL_MASKED, /* put of some bytes of a word */
 	CPL_GET,    /* response, to the origin window */
 	CPL_RESULT, /* response with immediate words */
 	CPL_ACK,
 };
 
 struct hp_cpl {
-	struct hp_in in; /* first: job */
+	struct hp_in in; /* first member, because the job is cast to it */
 	enum cpl_kind kind;
 	uint64_t va;
 	struct hp_push push;
 	bool pushes, posted;
-	bool lacks;		     /* an entry of the notification queue */
+	bool lacks;		     /* waits for an entry of the
+				      * notification queue */
 	uint32_t runs;		     /* stores of MISALIGNED_PUT */
 	uint64_t imm[HP_FAST_WORDS]; /* payload for the notification */
 	uint64_t prd[HP_WORDS];	     /* posted receive descriptor */
 	uint32_t probes;
 };
 
-/* RDR or posted buffer for a message (receive_buffer.c), with its context; ends
- * the stage PLACE. */
+/* Finds a place in the RDR or in a posted buffer for a message
+ * (receive_buffer.c), using its context, and ends the stage PLACE. */
 void hp_place_recv(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c);
-/* q->push.walk is there: the first `total` bytes are to be stored. */
+/* Stores the first `total` bytes of the packet. q->push.walk is set up. */
 void hp_cpl_store(struct hp_nic *n, struct hp_cpl *q, uint32_t total);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Context cache, see context_cache.h.  Source: hostport.md 4.3, 8.6, 8.8.
+/* Context cache, see context_cache.h. Source: hostport.md 4.3, 8.6, 8.8.
  *
  *   get -> t_ctx cycles -> present: done
  *                          else: a way of its set (dirty: written back first),
- *                          64 bytes from CT_BASE + 64 * VPID, done for all who
- *                          wait for it
+ *                          64 bytes from CT_BASE + 64 * VPID, done for all
+ *                          requests that wait for it
  *
- * A context that is being written back is read again only when that is over:
- * the I/O interface does not keep reads behind writes. */
+ * A context that is being written back is read again only when that is over,
+ * because the I/O interface does not keep reads behind writes. */
 #include <stdlib.h>
 
 #include "base/need.h"
 #include "systems/hostport/nic/nic.h"
 
-enum { BACKS = 16 }; /* write-backs at a time by misses; flush takes more */
+enum { BACKS = 16 }; /* write-backs at a time by misses; flush starts more */
 
 static uint32_t ctx_find(const struct hp_nic *n, uint32_t vpid)
 {
@@ -36,7 +36,7 @@ static void back_done(struct hp_nic *n, struct hp_dma *d)
 	ctx_retry(n);
 }
 
-/* The entry is empty afterwards. */
+/* Empties an entry, and writes it back when it is dirty. */
 static void ctx_evict(struct hp_nic *n, uint32_t i)
 {
 	struct hp_ctx_cache *x = &n->ctx;
@@ -72,7 +72,7 @@ static void ctx_filled(struct hp_nic *n, struct hp_dma *d)
 		memset(c->w, 0, HP_LINE);
 	assoc_put(&n->ctx.dir, i, 0, c->vpid, ASSOC_VALID);
 	assoc_touch(&n->ctx.dir, i);
-	while ((r = *at)) { /* all that wait for it, in order */
+	while ((r = *at)) { /* all requests that wait for it, in order */
 		if (r->vpid != c->vpid) {
 			at = &r->next;
 			continue;
@@ -88,9 +88,9 @@ static void ctx_filled(struct hp_nic *n, struct hp_dma *d)
 	ctx_retry(n);
 }
 
-/* Reads the context unless it is under way, or on its way out.  Where no entry
- * can be had, or too many are written back, the next one that ends tries again.
- */
+/* Reads the context unless it is already being read or written back. When no
+ * entry is free, or too many are being written back, the next one that ends
+ * tries again. */
 static void ctx_fill(struct hp_nic *n, uint32_t vpid)
 {
 	struct hp_ctx_cache *x = &n->ctx;
@@ -145,8 +145,8 @@ void hp_ctx_get(struct hp_nic *n, struct hp_ctx_req *r)
 
 /* ---- the driver ---- */
 
-/* A context that is being read is served first, since there are requests that
- * wait for it. */
+/* Removes a context. A context that is being read is used first, because
+ * requests wait for it. */
 static void ctx_remove(struct hp_nic *n, uint32_t i)
 {
 	if (n->ctx.dir.at[i].state == ASSOC_FILLING)
@@ -166,7 +166,7 @@ uint64_t hp_ctx_cmd(struct hp_nic *n, uint32_t op, uint32_t vpid)
 		ctx_remove(n, i);
 	else if (op == HP_CACHE_QUERY && assoc_valid(&n->ctx.dir, i))
 		return HP_CACHE_PRESENT;
-	return 0; /* an insert is the next access */
+	return 0; /* an insert does nothing, because the next access reads it */
 }
 
 bool hp_ctx_busy(const struct hp_nic *n)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Context cache (hostport.md 4.3, 8.8): the only way to a context.  Write-back,
- * sets of four with LRU; the table itself is in main memory.
+/* Context cache (hostport.md 4.3, 8.8): the only way to a context. Write-back,
+ * sets of four with LRU. The table itself is in main memory.
  *
- * Pointers of a context are allocated here, inside of `done`, which makes that
- * atomic (FU5): read, change, hp_ctx_dirty, all in one event.  Who needs the
- * context again later asks again. */
+ * Pointers of a context are allocated here, inside `done`, which makes that
+ * atomic (FU5): read, change and hp_ctx_dirty, all in one event. A unit that
+ * needs the context again later sends another request, because the line may be
+ * evicted in between. */
 #ifndef SYSTEMS_HOSTPORT_NIC_CONTEXT_CACHE_H
 #define SYSTEMS_HOSTPORT_NIC_CONTEXT_CACHE_H
 
@@ -20,16 +21,17 @@ struct hp_ctx {
 	uint64_t w[HP_WORDS]; /* HP_CTX(c->w, HP_F_...) */
 	uint16_t vpid;
 	bool dirty;
-	bool leaves; /* removed while it was filled: goes when it is served */
+	bool leaves; /* removed during its fill, so that it leaves once it
+		      * was used */
 };
 
-/* A request; lent until done. */
+/* A request. The cache keeps the pointer until it calls done. */
 struct hp_ctx_req {
 	struct hp_ctx_req *next;
 	uint16_t vpid;
-	/* t_ctx cycles after the request (hit), or when it has been read.  c is
-	 * valid until done returns.  A context that cannot be read, or is not
-	 * enabled, comes with HP_CTX_EN clear. */
+	/* Called t_ctx cycles after the request on a hit, or when the context
+	 * has been read. `c` is valid until done returns. A context that cannot
+	 * be read or is not enabled has HP_CTX_EN clear. */
 	void (*done)(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c);
 	void *arg;
 };
@@ -37,9 +39,9 @@ struct hp_ctx_req {
 struct hp_ctx_cache {
 	struct assoc dir;	 /* by VPID */
 	struct hp_ctx *at;	 /* of its entries */
-	struct hp_ctx_req *wait; /* for a fill, or for a way */
-	uint32_t writing;	 /* write-backs on their way */
-	uint16_t *victim;	 /* of these */
+	struct hp_ctx_req *wait; /* requests that wait for a fill or a way */
+	uint32_t writing;	 /* write-backs in flight */
+	uint16_t *victim;	 /* VPIDs of these */
 	uint32_t victims;	 /* allocated */
 };
 
@@ -60,10 +62,10 @@ static inline uint32_t hp_used(uint32_t rp, uint32_t wp, uint32_t size)
 	return wp >= rp ? wp - rp : wp + size - rp;
 }
 
-/* CACHE_CMD: flush (all) and remove (one) write back what is dirty; a query
- * returns HP_CACHE_PRESENT or 0. */
+/* Executes CACHE_CMD: flush (all) and remove (one) write dirty contexts back. A
+ * query returns HP_CACHE_PRESENT or 0. */
 uint64_t hp_ctx_cmd(struct hp_nic *n, uint32_t op, uint32_t vpid);
-bool hp_ctx_busy(const struct hp_nic *n); /* write-backs are on their way */
+bool hp_ctx_busy(const struct hp_nic *n); /* write-backs are in flight */
 
 void hp_ctx_init(struct hp_nic *n);
 

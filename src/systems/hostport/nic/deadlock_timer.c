@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deadlock timer of the network ports (hostport.md 2.3, 4.10): a port has a
- * packet, all of it is in the device, and the network takes no word for
- * dl_counter cycles.  IRQ_STATUS says so, once for each such time.  As in ATOLL
- * the condition is necessary, not sufficient: a receiver without room may be
- * the reason too. */
+/* Deadlock timer of the network ports (hostport.md 2.3, 4.10): it expires when
+ * a port has a packet, all of it is in the device, and the network accepts no
+ * word for dl_counter cycles. IRQ_STATUS reports it once for each such time. As
+ * in ATOLL the condition is necessary, not sufficient, because a receiver
+ * without room may be the reason too. */
 #include "systems/hostport/nic/nic.h"
 
 static bool empty(const struct hp_nic *n, uint32_t p)
@@ -28,8 +28,8 @@ static void expire(struct hp_nic *n, void *arg)
 	}
 	if (last > s->since)
 		s->since = last;
-	/* bytes that are still to come from memory are no fault of the network
-	 */
+	/* do not count bytes that memory still has to deliver, because the
+	 * network is not at fault */
 	for (uint32_t cls = 0; cls < 2; cls++)
 		whole |= flying[cls].head &&
 			 flying[cls].head->avail == UINT32_MAX;

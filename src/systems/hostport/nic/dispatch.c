@@ -7,10 +7,11 @@
  *                    SEND, PUT .. ----+---------------> completers
  *                    responses, ACK --+ before requests
  *
- * Replies never wait for requests: they go to the front of the completers'
- * queue, into units without requests, and the last unit is theirs.  The extra
- * negative acknowledge of an instruction that wanted none may wait for
- * notification space: it counts as a request (4.9). */
+ * Replies never wait for requests, to avoid a deadlock: they go to the front of
+ * the completers' queue, into units without requests, and the last unit is for
+ * replies alone. The extra negative acknowledge of an instruction that did not
+ * request one may wait for notification space. Therefore it counts as a request
+ * (4.9). */
 #include "systems/hostport/nic/functional_units.h"
 
 /* ---- acknowledges ---- */
@@ -27,10 +28,10 @@ void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
 	a.c[1] = HP_C1(cmd, HP_C1_TAG(h->c[1]));
 	a.c[2] = h->c[2];
 	a.c[3] = HP_C3(HP_C0_HPID(h->c[0]), HP_C1_ORIG(h->c[1]));
-	a.c[4] = h->c[4]; /* where the frame has it: ULTRA */
+	a.c[4] = h->c[4]; /* for ULTRA, whose frame has the word */
 	if (h->back.nf)
 		f = hp_pkt_new(n->comp->sim, &h->back, &a, 1);
-	if (!f) { /* the way back is missing */
+	if (!f) { /* the packet has no way back */
 		weft_msg_end(n->comp, trace, false);
 		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, HP_B_ACK),
 			   h->vpid);
@@ -42,7 +43,7 @@ void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
 		    UINT32_MAX, NULL, NULL);
 }
 
-/* ---- what units do with a packet ---- */
+/* ---- units and their packets ---- */
 
 void hp_in_refuse(struct hp_nic *n, struct hp_in *in, enum hp_err err)
 {
@@ -68,11 +69,11 @@ bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c)
 	enum hp_err err = in->reply ? HP_ERR_OVPID_INV : HP_ERR_TVPID_INV;
 	uint64_t epoch = HP_CTX(c->w, HP_F_EPOCH), w1 = in->head.c[1],
 		 w3 = in->head.c[3];
-	bool stale; /* for an earlier owner of the VPID */
+	bool stale; /* meant for an earlier owner of the VPID */
 
-	/* A reply brings back the epoch of its request: in an acknowledge,
-	 * whose C1 names the command, where others have their size.  A request
-	 * names the owner that its sender has connected to. */
+	/* A reply brings back the epoch of its request: an acknowledge in the
+	 * place where others have their size, because its C1 names the command.
+	 * A request names the owner that its sender has connected to. */
 	if (in->reply)
 		stale = epoch !=
 			(byte == HP_B_ACK ? HP_C3_SIZE(w3) : HP_C1_ORIG(w1));
@@ -125,8 +126,9 @@ static bool is_send(uint32_t byte)
 	return HP_MAIN(byte) == HP_M_SEND || HP_MAIN(byte) == HP_M_FAST_SEND;
 }
 
-/* Requests leave a quarter of the queue to replies.  A reply passes the
- * requests that wait for a unit. */
+/* Passes packets to a scheduler. Requests leave a quarter of the queue to
+ * replies, and a reply passes requests that wait for a unit, so that replies
+ * never wait for requests. */
 static void dispatch_feed(struct hp_nic *n, uint32_t pend)
 {
 	struct hp_sched *s =
@@ -180,7 +182,8 @@ static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 		hp_key(h->vpid, HP_C0_VPID(h->c[0]), HP_C0_HPID(h->c[0]), type);
 	in->job.ordered = n->reg.ctrl & HP_CTRL_ORDER;
 	in->job.prompt = type == HP_KEY_REPLY;
-	if (!in->job.prompt && part == HP_CPL) /* the last one is for replies */
+	if (!in->job.prompt && part == HP_CPL) /* the last unit is for
+						* replies */
 		in->job.fus = (1u << (n->sched[HP_CPL].n_fu - 1)) - 1;
 	if (l->head)
 		l->tail->next = in;
@@ -200,7 +203,7 @@ void hp_incoming(struct hp_nic *n, struct hp_rx *rx)
 		hp_is_get(byte) || put || is_send(byte) || byte == HP_B_ACK;
 
 	if (dtag != (uint32_t)n->reg.hpid && dtag != HP_DTAG_ALL) {
-		/* not for us: back to where it came from */
+		/* not for this node: report it to the origin */
 		if (hp_is_reply(byte))
 			hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, byte),
 				   rx->head.vpid);

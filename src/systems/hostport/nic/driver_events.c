@@ -7,11 +7,11 @@
  *                  +--> ring in main memory (our own): two words, the record
  *                       and, last, its bit of IRQ_STATUS; then the interrupt
  *
- * A load holds the bridge for as long as its answer takes, whoever wants to
- * trigger meanwhile; a write of 16 bytes holds nobody.  So a driver that has
- * given a ring pays for somebody's faults with its own time, not with others'.
- * Misses go first, and error records use no more than half of the ring: others
- * wait for the former. */
+ * A load holds the bridge until its answer arrives, and triggers of all
+ * processes wait for it. A write of 16 bytes holds up no process. Therefore a
+ * driver with a ring serves faults of one process at the cost of its own time,
+ * not of other processes. Misses go first, and error records use no more than
+ * half of the ring, because instructions wait for misses. */
 #include "systems/hostport/nic/nic.h"
 
 enum { LOG_MAX = 256 }; /* records of the error log */
@@ -57,13 +57,14 @@ void hp_events_size(struct hp_nic *n, uint64_t size)
 	hp_irq_clear(n, HP_IRQ_RECORDS);
 }
 
-/* The driver has taken records: the line goes down with the last of them. */
+/* Notes that the driver has taken records. The interrupt line goes down with
+ * the last of them. */
 void hp_events_took(struct hp_nic *n, uint32_t rp)
 {
 	struct hp_events *e = &n->records.events;
 
 	if (rp - e->rp > e->written - e->rp)
-		return; /* more than there are */
+		return; /* more than exist */
 	e->rp = rp;
 	if (e->size)
 		events_go(n);
@@ -102,7 +103,8 @@ void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write)
 			     HP_MISS_MAKE(vpid, vpage, write), HP_IRQ_TLB);
 }
 
-/* One record of a VPID is enough: its process looks at its whole queue. */
+/* Records an interrupt of a VPID. One pending record is enough, because its
+ * process polls its whole queue. */
 void hp_irq_vpid(struct hp_nic *n, uint32_t vpid)
 {
 	for (uint32_t i = 0; i < ring_count(&n->records.irq_vpid); i++)

@@ -5,12 +5,12 @@
  *   CSB --one entry per cycle--> context: pointers, or WQ_PEND++
  *                                   |
  *   turn: VPIDs with WQ_PEND > 0 ---+--> NQ entry reserved --> 64 bytes from
- * the each once, round robin         WQ --> WQ_RP++, WQ_PEND-- --> scheduler
+ *   each once, round robin         the WQ --> WQ_RP++, WQ_PEND-- --> scheduler
  *
- * An entry of the CSB never waits for units, queues or memory of its VPID: what
- * cannot be fetched now is a number in its context.  A VPID whose notification
- * queue has no entry left to reserve leaves the turn (STALL_NQ) until its NQ_RP
- * moves. */
+ * An entry of the CSB never waits for units, queues or memory of its VPID,
+ * because work that cannot be fetched now is only a number in its context. A
+ * VPID whose notification queue has no entry left to reserve leaves the turn
+ * (STALL_NQ) until its NQ_RP moves. */
 #include <stdlib.h>
 
 #include "systems/hostport/nic/nic.h"
@@ -27,7 +27,8 @@ static void turn_add(struct hp_nic *n, uint32_t vpid)
 	*ring_push(&n->fetch.turn) = (uint16_t)vpid;
 }
 
-/* It has more.  A VPID with a weight goes on for so many. */
+/* Puts a VPID with more work into the turn again. A VPID with a weight first
+ * continues for as many VCIs. */
 static void turn_again(struct hp_nic *n, uint32_t vpid)
 {
 	struct hp_fetch_unit *u = &n->fetch;
@@ -48,8 +49,8 @@ static void turn_again(struct hp_nic *n, uint32_t vpid)
 	*ring_push(&u->first) = (uint16_t)vpid;
 }
 
-/* A VPID whose instructions wait for the driver has no turn until they go on:
- * it has a few of them set aside, not all that there are. */
+/* Takes a VPID out of the turn while its instructions wait for the driver, so
+ * that a few of them are set aside and not all. */
 static void held_add(struct hp_nic *n, uint32_t vpid)
 {
 	for (size_t i = 0; i < n->fetch.held.n; i++)
@@ -78,7 +79,7 @@ void hp_fetch_resume(struct hp_nic *n, uint32_t vpid)
 	}
 }
 
-/* VCIs of a VPID that are being read. */
+/* Returns how many VCIs of a VPID are being read. */
 static uint32_t fetch_reading(const struct hp_nic *n, uint32_t vpid)
 {
 	uint32_t k = 0;
@@ -90,7 +91,7 @@ static uint32_t fetch_reading(const struct hp_nic *n, uint32_t vpid)
 	return k;
 }
 
-/* The context is in use, for device and driver. */
+/* Returns whether the context is on, for device and driver. */
 static bool fetch_usable(const struct hp_nic *n, const struct hp_ctx *c)
 {
 	return c->w[0] & HP_CTX_EN && hp_csb_on(&n->csb, c->vpid);
@@ -104,8 +105,8 @@ static uint32_t fetch_field(const struct hp_ctx *c, uint32_t i, uint32_t hi,
 	return (uint32_t)HP_GET(c->w[i], hi, lo);
 }
 
-/* By that many entries, words or buffers.  Beyond the opposite pointer: not
- * applied (7.3).  A snapshot moves none. */
+/* Moves a pointer by a number of entries, words or buffers. A move beyond the
+ * opposite pointer is not applied (7.3). A snapshot moves none. */
 static enum hp_err pointer_move(struct hp_nic *n, struct hp_ctx *c,
 				uint32_t cmd, uint32_t by)
 {
@@ -139,8 +140,9 @@ static enum hp_err pointer_move(struct hp_nic *n, struct hp_ctx *c,
 	return HP_ERR_NOERR;
 }
 
-/* Every update of a process-owned pointer has its status NQE (6.2); only then
- * others may use what it freed. */
+/* Executes a pointer command. Each update of a process-owned pointer has its
+ * status NQE (6.2), which is requested before packets use the room that the
+ * update made. */
 static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 		       const struct hp_csb_entry *e)
 {
@@ -158,7 +160,7 @@ static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 	hp_notify_room(n, c);
 	if (!(c->w[0] & HP_CTX_STALL_NQ))
 		return;
-	c->w[0] &= ~HP_CTX_STALL_NQ; /* parked VCIs go on */
+	c->w[0] &= ~HP_CTX_STALL_NQ; /* parked VCIs continue */
 	turn_add(n, c->vpid);
 	hp_fetch_go(n);
 }
@@ -194,8 +196,8 @@ static void csb_later(struct hp_nic *n, void *arg)
 	hp_fetch_go(n);
 }
 
-/* One entry in each cycle.  Contexts that are not in the cache hold up nobody
- * else; those of one VPID come in order (CSB4). */
+/* Takes one entry per cycle. Contexts that are not in the cache hold up no
+ * other VPID; entries of one VPID stay in order (CSB4). */
 static void csb_next(struct hp_nic *n)
 {
 	struct hp_fetch_unit *u = &n->fetch;
@@ -258,7 +260,7 @@ static void issue_put(struct hp_nic *n, void *arg)
 void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 		    struct hp_req *req, const uint64_t *w)
 {
-	hp_share_add(n, vpid, req); /* tagged: it had no turn */
+	hp_share_add(n, vpid, req); /* tagged VCIs had no turn */
 	hp_vci_decode(&req->vci, w, vpid);
 	hp_count(n, HP_K_VCIS, 1);
 	n->vci_at += (double)weft_now(n->comp) / WEFT_NS;
@@ -271,7 +273,8 @@ void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 	hp_after(n, n->param.t_decode, issue_put, req);
 }
 
-/* The VCI is here, and its context once more. */
+/* Issues a VCI that has been read, once its context has been requested
+ * again. */
 static void read_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	struct hp_fetch *op = r->arg;
@@ -303,7 +306,8 @@ static void read_done(struct hp_nic *n, struct hp_dma *d)
 	hp_ctx_get(n, &op->ctx);
 }
 
-/* The context is closed: what its process had triggered is named. */
+/* Ends the messages of instructions that were triggered before the context was
+ * closed. */
 static void drop_pending(struct hp_nic *n, struct hp_ctx *c, uint32_t pend)
 {
 	uint64_t id;
@@ -316,15 +320,15 @@ static void drop_pending(struct hp_nic *n, struct hp_ctx *c, uint32_t pend)
 	hp_ctx_dirty(c);
 }
 
-/* The context of the VPID whose turn it is. */
+/* Continues with the context of the VPID whose turn it is. */
 static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	struct hp_fetch *op = r->arg;
 	uint32_t ahead = fetch_reading(n, c->vpid), at;
 	uint32_t pend = fetch_field(c, HP_F_WQ_PEND);
 
-	/* VCIs that nobody reads yet.  (A context that was opened anew while
-	 * its old VCIs were being read may know of less.) */
+	/* VCIs that are not being read yet. (A context that was opened anew
+	 * while its old VCIs were being read may count fewer.) */
 	pend = pend > ahead ? pend - ahead : 0;
 	if (!fetch_usable(n, c)) {
 		drop_pending(n, c, pend);
@@ -362,8 +366,8 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	hp_fetch_go(n);
 }
 
-/* VPIDs in turn get a free place for their next VCI, those whose weight is not
- * used up before others. */
+/* Gives a free place to each VPID in turn for its next VCI. VPIDs with weight
+ * left go before others. */
 static void turn_next(struct hp_nic *n)
 {
 	struct hp_fetch_unit *u = &n->fetch;

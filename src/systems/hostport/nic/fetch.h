@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the CSB to the scheduler (fetch.c, tagged_access.c). */
+/* Fetch unit: reads VCIs for entries of the CSB and passes them to the
+ * scheduler (fetch.c, tagged_access.c; hostport.md 8.2). */
 #ifndef SYSTEMS_HOSTPORT_NIC_FETCH_H
 #define SYSTEMS_HOSTPORT_NIC_FETCH_H
 
@@ -18,16 +19,17 @@ struct hp_fetch { /* a VCI that is being read, oldest first per VPID */
 	struct hp_req *req; /* NULL: free */
 	struct hp_ctx_req ctx;
 	uint64_t w[HP_WORDS];
-	bool reading; /* from memory; before that its context is asked for */
+	bool reading; /* from memory; before that its context is requested */
 };
 struct hp_fetch_unit {
-	/* CSB out: entries that wait for their context */
+	/* CSB entries that wait for their context */
 	struct hp_csb_out {
 		bool busy;
 		struct hp_csb_entry entry;
 		struct hp_ctx_req ctx;
 	} out[HP_LOOKUPS];
-	uint64_t out_next; /* cycle of the next one: one in each */
+	uint64_t out_next; /* cycle of the next lookup, because one starts
+			    * per cycle */
 	bool out_armed;
 	/* VPIDs with VCIs to be fetched, each once, served in turn */
 	struct {
@@ -37,25 +39,26 @@ struct hp_fetch_unit {
 	struct {
 		VEC(uint16_t);
 	} held; /* VPIDs that have work and instructions set aside, or have
-		 * their share of those that are ahead */
+		 * used up their share */
 	struct {
 		RING(uint16_t);
-	} first; /* VPIDs with a weight, whose turn goes on */
+	} first; /* VPIDs with a weight whose turn continues */
 	struct hp_shares share;
 	struct hp_fetch op[HP_FETCHES];
 	uint32_t n;		  /* of op in use */
-	uint32_t decoding;	  /* VCIs on their way to the scheduler */
-	struct hp_tagged *tagged; /* made on first use */
+	uint32_t decoding;	  /* VCIs between memory and the scheduler */
+	struct hp_tagged *tagged; /* allocated on first use */
 };
-/* Something may be done: entries in the CSB, room in the scheduler. */
+/* Continues fetching. Called when entries entered the CSB or the scheduler has
+ * room. */
 void hp_fetch_go(struct hp_nic *n);
-/* An instruction of this VPID may have been set aside and goes on. */
+/* Retries a VPID whose instruction had to be set aside. */
 void hp_fetch_resume(struct hp_nic *n, uint32_t vpid);
-/* The VCI is complete and its NQ entry reserved: to the scheduler.  flags: W0
+/* Passes a complete VCI to the scheduler. Its NQ entry is reserved. flags: W0
  * of the context. */
 void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 		    struct hp_req *req, const uint64_t *w);
-/* There is room in the scheduler. */
+/* hp_tagged_go() continues when the scheduler has room. */
 void hp_tagged_go(struct hp_nic *n);
 void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note);
 void hp_tagged_fini(struct hp_nic *n);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shares of VPIDs in the queues behind the turn
- * (docs/systems/hostport-virtual.md, "Shares"): VCIs that a VPID has in front
- * of the network port, and answers that it waits for, counted from their fetch
- * on. */
+ * (docs/systems/hostport-virtual.md, "Shares"): VCIs of a VPID before the
+ * network port, and answers that it waits for, counted from their fetch on. */
 #include <stdlib.h>
 
 #include "base/need.h"
@@ -23,7 +22,7 @@ static struct hp_ahead *ahead_of(struct hp_nic *n, uint32_t vpid)
 	return NULL;
 }
 
-/* Perhaps nothing of the VPID is under way any more. */
+/* Frees the record when nothing of the VPID is in flight any more. */
 static void ahead_check(struct hp_nic *n, struct hp_ahead *a)
 {
 	if (a->n || a->out)
@@ -36,7 +35,8 @@ void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
 	struct hp_shares *u = &n->fetch.share;
 	struct hp_ahead *a = ahead_of(n, vpid);
 
-	/* Answers of a former owner do not come; what was fetched leaves. */
+	/* Answers to a former owner do not arrive, so that only fetched VCIs
+	 * still count. */
 	if (a) {
 		a->out = 0;
 		ahead_check(n, a);
@@ -75,13 +75,14 @@ void hp_share_mark(struct hp_nic *n, uint32_t vpid)
 	u->last = hp_now(n);
 }
 
-/* The VPID has its part of `all` places: `least`, and a share of the rest, for
- * each unit of its weight.  Whole numbers, so that parts are as weights.
+/* Returns whether the VPID has used its part of `all` places: `least`, and a
+ * share of the rest for each unit of its weight. Whole numbers, so that parts
+ * are in the ratio of the weights.
  *
- * Others share that have part in the places.  One that has a single get at a
- * time has not.  Nor has one with an instruction aside, which gets no turn, or
- * one that was still for long: its answers may wait for a page of the target.
- */
+ * VPIDs that take part share. One that has a single get at a time does not,
+ * because it never fills a queue. Nor does one with an instruction aside, which
+ * gets no turn, or one without progress for long, because its answers may wait
+ * for a page of the target. */
 static bool part_full(const struct hp_nic *n, const struct hp_ahead *me,
 		      enum hp_share_of of, uint32_t all, uint32_t least)
 {
@@ -103,15 +104,15 @@ static bool part_full(const struct hp_nic *n, const struct hp_ahead *me,
 	return all && has >= fetch_share_weight(n, me->vpid) * p;
 }
 
-/* Behind the turn are queues that one VPID could fill, here and where its
- * packets go: it has its share of them, and no more while others want theirs.
- * A VCI that is being read may be a get, where the VPID has some.  With a
- * single get it would wait for the answer before each put. */
+/* Returns whether the VPID must wait. Behind the turn are queues that one VPID
+ * could fill, here and where its packets go, so that it gets only its share
+ * while others want theirs. A VCI that is being read may be a get if the VPID
+ * has some. With a single get it would wait for the answer before each put. */
 bool hp_share_full(struct hp_nic *n, uint32_t vpid)
 {
 	const struct hp_shares *u = &n->fetch.share;
 	const struct hp_ahead *a = ahead_of(n, vpid);
-	/* when others were fetched */
+	/* when another VPID was fetched last */
 	uint64_t at = vpid == u->last_vpid ? u->last_other : u->last;
 
 	if (!a || !at || hp_now(n) - at >= n->param.vpid_recent)
@@ -136,7 +137,7 @@ void hp_share_less(struct hp_nic *n, uint32_t vpid, enum hp_share_of of)
 	hp_fetch_resume(n, vpid);
 }
 
-/* Its kind is known, or it will have none. */
+/* Notes the kind of a VCI, or that it has none. */
 void hp_share_read(struct hp_nic *n, uint32_t vpid, bool three)
 {
 	struct hp_ahead *a = ahead_of(n, vpid);

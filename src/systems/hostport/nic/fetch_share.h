@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares of VPIDs in the queues behind the turn (fetch_share.c). */
+/* Shares of VPIDs in the queues behind the turn (fetch_share.c). Without them a
+ * process that is ahead would fill these queues, and others would wait behind
+ * it. */
 #ifndef SYSTEMS_HOSTPORT_NIC_FETCH_SHARE_H
 #define SYSTEMS_HOSTPORT_NIC_FETCH_SHARE_H
 
@@ -13,40 +15,44 @@ struct hp_req;
 
 struct hp_ahead { /* VCIs of a VPID that were fetched */
 	uint16_t vpid;
-	uint32_t n;	 /* until their packet has left the network port */
-	uint32_t unread; /* of these, until their kind is known */
-	uint32_t out;	 /* gets and atomics, until their answer has come */
-	uint64_t at;	 /* when one of them went on */
-	bool several;	 /* unread and out, since there was none */
+	uint32_t n;	 /* whose packet has not left the network port */
+	uint32_t unread; /* of these, not yet decoded */
+	uint32_t out;	 /* gets and atomics without their answer */
+	uint64_t at;	 /* when one of them last made progress */
+	bool several;	 /* several were unread or out at once, since both
+			  * were last 0 */
 };
 struct hp_shares {
 	struct {
 		VEC(struct hp_ahead);
-	} ahead; /* fetched, and not yet out of the way of others */
-	/* the VPID fetched last, and when another one was */
+	} ahead; /* fetched, and still in the way of other VPIDs */
+	/* the VPID fetched last, and when another VPID was fetched */
 	uint16_t last_vpid;
 	uint64_t last, last_other;
-	/* by VPID its weight and what is left of it in this turn; NULL: all
-	 * are 1 */
+	/* by VPID its weight and the rest of it in this turn; NULL while all
+	 * weights are 1 */
 	struct hp_weight {
 		uint8_t is, left;
 	} * weight;
 };
 
-/* The VCI of `req` is fetched, and counts until its packet has left; once. */
+/* Counts the VCI of `req` as fetched, until its packet has left. Called once
+ * for each. */
 void hp_share_add(struct hp_nic *n, uint32_t vpid, struct hp_req *req);
-/* It has been read: `three` when an answer comes, or it will have no kind. */
+/* Notes that a VCI was decoded. three: an answer will arrive; also called for a
+ * VCI that turns out to be invalid. */
 void hp_share_read(struct hp_nic *n, uint32_t vpid, bool three);
-/* The VPID had a turn. */
+/* Notes that the VPID had a turn. */
 void hp_share_mark(struct hp_nic *n, uint32_t vpid);
-/* The VPID has its share, and others want theirs. */
+/* Returns whether the VPID has used up its share while other VPIDs want
+ * theirs. */
 bool hp_share_full(struct hp_nic *n, uint32_t vpid);
-/* Places that are counted: in front of the network port, or for answers. */
+/* Places that are counted: before the network port, and for answers. */
 enum hp_share_of { HP_SHARE_PORT, HP_SHARE_ANSWERS };
-/* The packet of an instruction of this VPID has left the network port; its
- * answer has come; or neither will ever be. */
+/* Frees a place: the packet of an instruction has left the network port, its
+ * answer has arrived, or neither will ever happen. */
 void hp_share_less(struct hp_nic *n, uint32_t vpid, enum hp_share_of of);
-/* The VPID has been opened, with this weight. */
+/* Sets the weight of a VPID that was opened. */
 void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t weight);
 
 #endif

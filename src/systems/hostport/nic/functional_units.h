@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the functional units of the Host Port share (hostport.md 8): lookups of
- * tables in main memory through their caches, translations, window checks, and
- * payload between host memory and packets. */
+/* Parts that the functional units of the Host Port share (hostport.md 8):
+ * lookups of tables in main memory through their caches, translations, window
+ * checks, and payload between host memory and packets. */
 #ifndef SYSTEMS_HOSTPORT_NIC_FUNCTIONAL_UNITS_H
 #define SYSTEMS_HOSTPORT_NIC_FUNCTIONAL_UNITS_H
 
 #include "systems/hostport/nic/nic.h"
 
-/* Packets of more user bytes do not exist: a segmentation fault (our own). */
+/* Limit of user bytes. Commands for more end in a segmentation fault (own
+ * choice). */
 enum { HP_BYTES_MAX = 8 << 20 };
 
-/* Commands with a response (three-staged), and what comes back to an origin. */
+/* Returns whether a command has a response (three-staged) that brings data back
+ * to its origin. */
 static inline bool hp_is_get(uint32_t byte)
 {
 	uint32_t m = HP_MAIN(byte);
@@ -27,17 +29,18 @@ static inline bool hp_is_reply(uint32_t byte)
 
 enum { HP_LOOK_BYTES = 128, HP_LINE_WAYS = 4 };
 
-/* A request; lent until done. */
+/* A lookup. The cache keeps the pointer until it calls done. */
 struct hp_look {
 	uint64_t key;
 	weft_phys_t addr;
 	uint32_t bytes; /* up to HP_LOOK_BYTES */
 	void (*done)(struct hp_nic *n, struct hp_look *k);
 	void *arg;
-	bool ok; /* false: memory did not answer, or there is no such entry */
+	bool ok; /* false when memory did not answer or the entry does not
+		  * exist */
 	uint8_t data[HP_LOOK_BYTES];
 	struct hp_lines *lines;
-	const struct hp_cached *line; /* that it waits for */
+	const struct hp_cached *line; /* line that the lookup waits for */
 	struct hp_look *next;
 };
 
@@ -47,7 +50,7 @@ struct hp_cached { /* a line */
 };
 
 struct hp_lines {
-	uint32_t width;	 /* bytes of a line; longer: not kept */
+	uint32_t width;	 /* bytes of a line; longer entries are not kept */
 	uint32_t cycles; /* of a hit */
 	enum hp_counter hits, misses;
 	struct assoc dir;
@@ -55,18 +58,19 @@ struct hp_lines {
 	struct hp_look *wait;
 };
 
-/* A copy of `like` with empty lines. */
+/* Returns a new cache with the parameters of `like` and empty lines. */
 struct hp_lines *hp_lines_new(struct hp_lines like, uint32_t entries);
-/* Those of the NIC: windows, and routes of up to 32 bytes. */
+/* Sets up the caches of the NIC: windows, and routes of up to 32 bytes. */
 void hp_lines_init(struct hp_nic *n);
-void hp_lines_free(struct hp_lines *l); /* NULL is fine */
+void hp_lines_free(struct hp_lines *l); /* l may be NULL */
 void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k);
-/* The same cycles, but there is nothing to be found. */
+/* Answers a lookup that cannot succeed, after the cycles of any other. */
 void hp_lines_none(struct hp_nic *n, struct hp_lines *l, struct hp_look *k);
-/* CACHE_CMD: flush, remove and query; an insert is the next access. */
+/* Executes CACHE_CMD: flush, remove and query. An insert does nothing, because
+ * the next access fills the line. */
 uint64_t hp_lines_cmd(struct hp_lines *l, uint32_t op, uint64_t key);
 
-/* Removes all from key `from` to `to`. */
+/* Removes all lines with keys from `from` to `to`. */
 void hp_lines_drop(struct hp_lines *l, uint64_t from, uint64_t to);
 
 /* ---- routing cache (route_cache.c) ---- */
@@ -74,7 +78,7 @@ void hp_lines_drop(struct hp_lines *l, uint64_t from, uint64_t to);
 struct hp_route_req {
 	struct hp_look look;
 	struct hp_route route;
-	bool ok; /* false: ERR_ROUTE_INV */
+	bool ok; /* false when the error is ERR_ROUTE_INV */
 	void (*done)(struct hp_nic *n, struct hp_route_req *r);
 	void *arg;
 };
@@ -83,23 +87,25 @@ void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 
 /* ---- windows (windows.c) ---- */
 
-/* wdt: the context's WDT_BASE. */
+/* Looks up a window descriptor. wdt is WDT_BASE of the context. */
 void hp_win_get(struct hp_nic *n, struct hp_look *k, uint32_t vpid,
 		weft_phys_t wdt, uint32_t id);
 struct hp_access {
-	bool target;	     /* target window: capability and rights too */
-	uint32_t hpid, vpid; /* who */
+	bool target;	     /* target window: check capability and rights
+			      * too */
+	uint32_t hpid, vpid; /* Host Port and VPID that want access */
 	uint32_t capa;
 	uint64_t rights; /* HP_WIN_RD, HP_WIN_WR */
 	uint64_t off, len;
 };
-/* ERR 4, 6, 7, 5 or 9, 10, 12, 13, 11 (6.3), or none. */
+/* Checks an access. Returns error 4, 6, 7, 5 or 9, 10, 12, 13, 11 (6.3), or
+ * none. */
 enum hp_err hp_win_check(const struct hp_access *a, const struct hp_look *k);
 uint64_t hp_win_va(const struct hp_look *k);
 
 /* ---- translations (tlb.c) ---- */
 
-struct hp_xlate { /* lent until done */
+struct hp_xlate { /* the TLB keeps the pointer until done */
 	uint16_t vpid;
 	bool write;
 	uint64_t vpage;
@@ -112,39 +118,43 @@ struct hp_xlate { /* lent until done */
 };
 struct hp_walk;
 void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x);
-/* Nobody will answer: those of the VPID that wait have a fault. */
+/* Fails the pending translations of a VPID, because the driver will not answer
+ * them any more. */
 void hp_tlb_drop(struct hp_nic *n, uint32_t vpid);
-/* The walk begins and ends: meanwhile its pages are in use. */
+/* Mark the pages of a walk as in use until it ends, so that a removal waits for
+ * them. */
 void hp_tlb_use(struct hp_nic *n, struct hp_walk *w);
 void hp_tlb_unuse(struct hp_nic *n, struct hp_walk *w);
 
 /* ---- a piece of memory, page by page (page_pieces.c) ---- */
 
-enum { HP_AHEAD = 16 }; /* translations asked for at a time */
+enum { HP_AHEAD = 16 }; /* translations in flight at a time */
 #define HP_WALK_NONE UINT64_MAX
 enum hp_step { HP_STEP_READY, HP_STEP_WAIT, HP_STEP_FAULT };
 
 struct hp_walk {
 	uint32_t bytes;
 	bool virtual;
-	/* physical: `first` bytes at pa[0], the rest at pa[1] */
+	/* physical walk: `first` bytes at pa[0], the rest at pa[1] */
 	weft_phys_t pa[2];
 	uint32_t first;
-	/* virtual */
+	/* virtual walk */
 	uint64_t va;
 	uint16_t vpid;
-	uint32_t pages, low, asked; /* [low, asked): in at[] */
-	uint32_t out;		    /* translations not answered yet */
-	uint32_t fault;		    /* number of the page, or UINT32_MAX */
+	uint32_t pages, low, asked; /* numbers in [low, asked) are in at[] */
+	uint32_t out;		    /* translations in flight */
+	uint32_t fault;		    /* number of the page that failed, or
+				     * UINT32_MAX */
 	uint32_t room;		    /* of at[] */
 	uint64_t *at;	/* physical pages by number, or HP_WALK_NONE */
-	uint64_t *list; /* at[], where it is not some[] */
+	uint64_t *list; /* at[] when it is longer than some[] */
 	uint64_t some[HP_AHEAD];
 	struct hp_xlate ask[HP_AHEAD];
 	bool asking[HP_AHEAD];
-	struct hp_walk *next; /* tlb.c's */
+	struct hp_walk *next; /* used by tlb.c */
 	void (*go)(struct hp_nic *n, struct hp_walk *w);
-	/* The driver is asked for a page: it will take a while.  Or NULL. */
+	/* Called when the driver was asked for a page, because its answer takes
+	 * long. May be NULL. */
 	void (*missed)(struct hp_nic *n, struct hp_walk *w);
 	void *arg;
 };
@@ -156,13 +166,15 @@ static inline void hp_walk_phys(struct hp_walk *w, weft_phys_t pa,
 	w->bytes = w->first = bytes;
 	w->pa[0] = pa;
 }
-/* A ring of `size` bytes at base: from `off` on, wrapping. */
+/* Sets up a walk over a ring of `size` bytes at base, from `off` on, which
+ * wraps. */
 void hp_walk_ring(struct hp_walk *w, weft_phys_t base, uint64_t size,
 		  uint64_t off, uint32_t bytes);
-/* go is set; it is called when a translation has come. */
+/* Sets up a walk over virtual memory and requests translations. w->go is set by
+ * the caller and called for each translation that arrives. */
 void hp_walk_virt(struct hp_nic *n, struct hp_walk *w, uint32_t vpid,
 		  uint64_t va, uint32_t bytes, bool write);
-/* The page has been translated and will be used. */
+/* Returns whether the walk has translated the page and still needs it. */
 static inline bool hp_walk_uses(const struct hp_walk *w, uint32_t vpid,
 				uint64_t vpage)
 {
@@ -171,17 +183,18 @@ static inline bool hp_walk_uses(const struct hp_walk *w, uint32_t vpid,
 	return w->vpid == vpid && page >= w->low && page < w->asked &&
 	       page < w->fault && w->at[page % w->room] != HP_WALK_NONE;
 }
-/* Nothing of what has been asked for is missing. */
+/* Returns whether no translation of the walk is in flight. */
 static inline bool hp_walk_known(const struct hp_walk *w)
 {
 	return !w->out;
 }
-/* Where byte `off` is, and how many follow there. */
+/* Finds the physical address of byte `off` and how many bytes follow it
+ * there. */
 enum hp_step hp_walk_at(const struct hp_walk *w, uint32_t off,
 			weft_phys_t *pa_p, uint32_t *left_p);
-/* Bytes below `off` are done with. */
+/* Releases the pages below byte `off`. */
 void hp_walk_past(struct hp_nic *n, struct hp_walk *w, uint32_t off);
-/* hp_walk_known holds. */
+/* Ends a walk for which hp_walk_known() holds. */
 void hp_walk_end(struct hp_nic *n, struct hp_walk *w);
 
 /* ---- host memory to packet (payload_read.c) ---- */
@@ -192,23 +205,25 @@ struct hp_pull {
 	uint8_t *data;	      /* of the frame */
 	struct hp_tx *tx;
 	uint32_t total, asked, got, out;
-	bool stop; /* a page is missing, memory has refused */
-	bool cut;  /* an abort tail has been sent (8.10) */
+	bool stop; /* a page is missing or memory has refused a read */
+	bool cut;  /* an abort tail was sent (8.10) */
 	bool over;
 	enum hp_err err; /* for the tail */
-	/* Pages are known, or it is over. */
+	/* Called when pages are known or the read has failed. */
 	void (*go)(struct hp_nic *n, struct hp_pull *p);
 	void *arg;
 };
-/* f, total, err, go are set, walk begun by the caller (hp_pull_walk). */
+/* hp_pull_go() starts to read payload. The caller has set f, total, err and go,
+ * and set up the walk with hp_pull_walk(). */
 void hp_pull_go(struct hp_nic *n, struct hp_pull *p);
 void hp_pull_walk(struct hp_nic *n, struct hp_walk *w);
-/* The first page cannot be had: nothing may be sent. */
+/* Returns whether even the first page failed, so that nothing may be sent. */
 static inline bool hp_pull_failed(const struct hp_pull *p)
 {
 	return p->stop && !p->got && !p->out && hp_walk_known(&p->walk);
 }
-/* The first bytes are there, and what comes after them is known. */
+/* Returns whether the first bytes have arrived and the result for the pages
+ * behind them is known. */
 static inline bool hp_pull_ready(const struct hp_pull *p)
 {
 	return hp_pull_failed(p) || (hp_walk_known(&p->walk) && p->got);
@@ -223,46 +238,53 @@ void hp_pull_drop(struct hp_nic *n, struct hp_pull *p);
 
 /* ---- packet to host memory (payload_write.c) ---- */
 
-/* Ingress buffer: bytes of a packet taken while its stores wait. */
+/* Ingress buffer: bytes of a packet that a unit accepts while its stores
+ * wait. */
 enum { HP_INGRESS = 4096 };
 
-struct hp_park {       /* the packet is out of the network, and comes back */
+struct hp_park {       /* the packet has left the network and is read back
+			* later */
 	uint32_t kept; /* bytes in the buffer of the unit */
-	uint8_t fu;    /* that one */
-	uint32_t first, pages; /* of the area; 0: it is not */
-	bool shared;	       /* counts for `vpid`, which has no room */
+	uint8_t fu;    /* that unit */
+	uint32_t first, pages; /* pages of the area; 0 when it is not there */
+	bool shared;	       /* counts against the share of `vpid`, which
+				* has no room */
 	uint16_t vpid;
-	uint32_t put, there;  /* bytes written, and handed over */
-	uint32_t asked, back; /* bytes read, and here */
-	uint32_t out;	      /* transactions */
+	uint32_t put, there;  /* bytes written, and handed to the bus */
+	uint32_t asked, back; /* bytes requested, and read back */
+	uint32_t out;	      /* transactions in flight */
 };
 struct hp_push {
 	struct hp_walk walk;
 	struct hp_rx *rx;
 	uint32_t size;	/* user bytes that the packet should have */
-	uint32_t total; /* of them are to be stored */
+	uint32_t total; /* of these, the bytes to be stored */
 	uint32_t asked, stored, out;
-	bool hold;	  /* nothing is stored yet, only taken */
-	bool stop;	  /* a page is missing, memory has refused */
-	bool over;	  /* all that can be stored has been handed over */
-	enum hp_err tail; /* the packet was ended early */
+	bool hold;	  /* bytes are accepted but not stored yet */
+	bool stop;	  /* a page is missing or memory has refused a write */
+	bool over;	  /* all bytes that can be stored were handed to the
+			   * bus */
+	enum hp_err tail; /* error with which the packet ended early */
 	struct hp_park park;
-	bool copied; /* it is in the job's record, or the buffer */
+	bool copied; /* the bytes are in the job's record or the buffer */
 	void (*go)(struct hp_nic *n, struct hp_push *p);
 	void *arg;
 };
 void hp_push_start(struct hp_nic *n, struct hp_push *p);
 void hp_push_go(struct hp_nic *n, struct hp_push *p);
-/* Into the buffer of the unit or main memory (parked_packets.c); false: no
- * room.  vpid: the receiver without room of which it is a share, or HP_VPIDS.
- */
+/* Moves a packet into the buffer of the unit or into main memory
+ * (parked_packets.c), so that the network is free for others. vpid: the
+ * receiver without room against whose share it counts, or HP_VPIDS. Returns
+ * false when there is no room. */
 bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 		   uint32_t vpid);
 void hp_park_end(struct hp_nic *n, struct hp_push *p);
-/* `here` bytes have come; bytes that are back. */
+/* Parks what has arrived up to byte `here`. Returns the bytes that were read
+ * back. */
 uint32_t hp_park_go(struct hp_nic *n, struct hp_push *p, uint32_t here);
 void hp_push_walk(struct hp_nic *n, struct hp_walk *w);
-/* Bytes of a packet of `size` that may be looked at; tail_p: it ended early. */
+/* Returns how many bytes of a packet of `size` bytes may be read. Sets *tail_p
+ * when the packet ended early. */
 uint32_t hp_rx_bytes(const struct hp_rx *rx, uint32_t size,
 		     enum hp_err *tail_p);
 
@@ -271,52 +293,55 @@ uint32_t hp_rx_bytes(const struct hp_rx *rx, uint32_t size,
 /* Record of a completer's or responder's job. */
 struct hp_in {
 	struct hp_job job;
-	struct hp_rx *rx; /* NULL: ended */
+	struct hp_rx *rx; /* NULL once ended */
 	struct hp_head head;
 	uint32_t cmd;
 	uint64_t flags; /* W0 of the context */
-	uint64_t snap;	/* WQ_RP in its place of W2 */
-	bool reply;	/* response or acknowledge: this node is the origin */
-	bool gone;	/* nobody is told of it */
+	uint64_t snap;	/* WQ_RP at its place in W2 */
+	bool reply;	/* response or acknowledge, so that this node is the
+			 * origin */
+	bool gone;	/* the VPID is closed: no notification is written */
 	enum hp_err err;
 	struct hp_ctx_req ctx;
 	struct hp_look win;
 	struct hp_nqe nqe;
-	struct hp_in *next; /* waits for space */
+	struct hp_in *next; /* next job that waits for room */
 	uint64_t since;	    /* cycle */
-	uint64_t trace;	    /* the message ends with the job; 0: it does not */
+	uint64_t trace;	    /* message that ends with the job; 0 when it does
+			     * not */
 	bool waiting, asking;
-	/* receiver_room.c's: it has a place; an NQ entry is reserved for it; it
-	 * goes to the RDR or a posted buffer; an NQ entry is all that it lacks
-	 */
+	/* used by receiver_room.c: the job has a place; an NQ entry is reserved
+	 * for it; it goes to the RDR or a posted buffer; it lacks nothing but
+	 * an NQ entry */
 	bool place, nq, space, entry;
 };
 static inline enum hp_part hp_in_part(const struct hp_in *in)
 {
 	return hp_is_get(HP_CMD_BYTE(in->cmd)) && !in->reply ? HP_RSP : HP_CPL;
 }
-/* hp_pipe.what */
+/* Implements hp_pipe.what. */
 const char *hp_in_what(const struct hp_job *j);
-/* Gives the packet back to the network, once. */
+/* Gives the packet back to the network. Further calls do nothing. */
 static inline void hp_in_end(struct hp_nic *n, struct hp_in *in)
 {
 	if (in->rx)
 		hp_rx_end(n, in->rx);
 	in->rx = NULL;
 }
-/* Target side: NACK, and the packet ends (8.3, 8.4). */
+/* Sends a NACK from the target and ends the packet (8.3, 8.4). */
 void hp_in_refuse(struct hp_nic *n, struct hp_in *in, enum hp_err err);
-/* Asks for the context; next(n, in) with flags, snap, WDT set; a context that
- * is off has been dealt with, gone is set. */
+/* Requests the context, and calls next(n, in) with flags, snap and WDT set. A
+ * context that is off is handled here: `gone` is then set. */
 void hp_in_context(struct hp_nic *n, struct hp_in *in,
 		   void (*done)(struct hp_nic *, struct hp_ctx_req *,
 				struct hp_ctx *));
 bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c);
-/* NOTIFY_RMA for what the packet did, or was refused. */
+/* Queues NOTIFY_RMA for a packet that was executed or refused. */
 void hp_in_rma(struct hp_nic *n, struct hp_in *in);
-/* Its hp_nqe.waits; arg is the hp_in. */
+/* Implements hp_nqe.waits. The arg of the entry is the hp_in. */
 bool hp_in_note_waits(struct hp_nic *n, struct hp_nqe *e);
-/* A negative acknowledge for which nothing is reserved (4.9). */
+/* Returns whether the packet is a negative acknowledge, for which no entry is
+ * reserved (4.9). */
 static inline bool hp_is_extra(const struct hp_head *h)
 {
 	uint32_t orig = HP_CMD_BYTE(HP_C1_ORIG(h->c[1]));
@@ -331,7 +356,7 @@ static inline uint32_t hp_in_size(const struct hp_in *in)
 
 /* ---- receivers without room (receiver_room.c) ---- */
 
-/* A packet waits for room of this VPID: STALL_RX. */
+/* Returns whether a packet waits for room of this VPID: STALL_RX. */
 static inline bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
 {
 	for (const struct hp_in *in = n->room.head; in; in = in->next)
@@ -341,27 +366,28 @@ static inline bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
 }
 bool hp_notify_waits(const struct hp_nic *n, uint32_t vpid);
 void hp_stall_update(struct hp_nic *n, struct hp_ctx *c);
-/* An entry of the receiver's NQ is reserved for the packet, or it needs none;
- * false: there is none, or an older packet waits for it. */
+/* Reserves an entry of the receiver's NQ for the packet where it needs one.
+ * Returns false when none is free or an older packet waits for one. */
 bool hp_room_entry(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
-/* The packet that `in` has been made for finds no room (entry: in the NQ): it
- * asks for its context again (in->ctx) when there may be some, or is refused
- * and its stage over. */
+/* Queues the packet of `in`, which finds no room (entry: in the NQ). It
+ * requests its context again (in->ctx) when there may be room, or is refused,
+ * which ends its stage. */
 void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c,
 		bool entry);
 void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
-/* No older packet has to go on before it. */
+/* Returns whether the packet has no older one of its receiver before it. */
 bool hp_rx_first(const struct hp_nic *n, const struct hp_in *in);
-/* It waits for something else of its receiver's: a place; false: none. */
+/* Gives a place to a packet that waits for something else of its receiver.
+ * Returns false when none is free. */
 bool hp_room_stand(struct hp_nic *n, struct hp_in *in);
-/* Packets of this receiver have places. */
+/* Returns whether packets of this receiver have places. */
 bool hp_room_lacks(struct hp_nic *n, uint32_t vpid);
-/* hp_pipe.behind */
+/* Implements hp_pipe.behind. */
 void hp_room_behind(struct hp_sched *s, struct hp_job *j);
-/* The job waits no longer. */
+/* Removes a job from the list of those that wait. */
 void hp_room_leave(struct hp_nic *n, struct hp_in *in);
-/* Share of a receiver, made where there is none; tidied after it has changed.
- */
+/* hp_room_share() returns the share of a receiver and creates it if necessary.
+ * hp_room_tidy() removes a share that has become empty. */
 struct hp_share *hp_room_share(struct hp_nic *n, uint32_t vpid);
 static inline void hp_room_tidy(struct hp_nic *n, struct hp_share *s)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host interface of the Host Port: its reads and writes of main memory.
  *
- * Two queues, served in order, side by side.  A bus of packets takes several
- * transactions at a time, any other one of each kind (bus.h).  Reads are of
- * whole words: what the host does not want is cut off again. */
+ * Two queues, each served in order, work side by side. A bus of packets takes
+ * several transactions at a time, any other one of each kind (bus.h). Reads are
+ * of whole words, so that bytes beside the requested ones are cut off again. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -93,7 +93,8 @@ struct hp_dma *hp_dma_put(struct hp_nic *n, weft_phys_t addr, const void *data,
 	return hp_dma_write(n, addr, s, done, arg);
 }
 
-/* The next one asks for the bus before the answer is worked on. */
+/* Ends a transaction. Starts the next one before its answer is processed, so
+ * that the bus does not idle. */
 static void dma_over(struct hp_nic *n, void *arg)
 {
 	struct hp_dma *d = arg;
@@ -107,7 +108,7 @@ static void dma_over(struct hp_nic *n, void *arg)
 	hp_pool_put(n->dma_pool, d);
 }
 
-/* A refused read gives all ones. */
+/* Completes a transaction. A refused read gives all ones. */
 void hp_hif_done(struct hp_nic *n, struct hp_dma *d)
 {
 	struct weft_slice cut;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an instruction means (hostport.md 5.2 to 5.5, ERR_CMD_INV of 6.3). */
+/* Table of instructions (hostport.md 5.2 to 5.5, ERR_CMD_INV of 6.3): fixed
+ * bits, lengths and words of each. */
 #include <string.h>
 
 #include "systems/hostport/nic/nic.h"
 
 struct form {
 	uint8_t main;
-	uint8_t fixed, value; /* bits 2:0 that must have a value */
+	uint8_t fixed, value; /* bits 2:0 that must have this value */
 	uint8_t count;	      /* mask of L; 0: no immediate count */
 	uint8_t least, most;  /* of L */
 	uint8_t imm, first;   /* words without L; word of the first */
-	bool ack, three, rma; /* A exists; response; target window */
+	bool ack, three, rma; /* A exists; has a response; has a target
+			       * window */
 };
 
 /* clang-format off */
@@ -52,5 +54,5 @@ void hp_vci_decode(struct hp_vci *v, const uint64_t *w, uint32_t vpid)
 	v->first = f->first;
 	v->imm = f->count ? v->byte & f->count : f->imm;
 	if (f->main == HP_M_FAST_GET)
-		v->imm = 0; /* its words are ignored (5.5) */
+		v->imm = 0; /* immediate words are ignored (5.5) */
 }

@@ -2,8 +2,8 @@
 /* Interrupts (hostport.md 4.10, 6.1 N8).
  *
  * The line is up while a bit of IRQ_STATUS is set; a store of ones clears bits.
- * The bits of records (TLB misses, VPIDs, error log: driver_events.c) come back
- * by themselves while there are some left. */
+ * The bits of records (TLB misses, VPIDs, error log: driver_events.c) return by
+ * themselves while records are left, so that the driver cannot lose one. */
 #include "systems/hostport/nic/nic.h"
 
 static void irq_level(struct hp_nic *n)

@@ -5,13 +5,14 @@
  *   units --hp_net_send--> lists, by port and class --np.c--> crossbar
  *   crossbar --np.c--> cells of a packet, by port and class --> hp_incoming
  *
- * Requests leave through port 0, replies through port 1 where there is one, and
- * always on virtual channels of their own.  A port whose bit in CTRL is off
- * sends nothing: the other one does, or nobody while both are off; what comes
- * is taken at all of them.  DHASH goes out while CTRL asks for the order of
- * equal hashes, else 0: crossbars then need not keep it (3.6).  What arrives is
- * told to its unit at the next edge of the core clock.  Cells are given back to
- * the network when the unit has taken what is in them. */
+ * Requests leave through port 0, replies through port 1 where there is one,
+ * always on virtual channels of their own, so that replies never wait for
+ * requests. A port whose bit in CTRL is off sends nothing: the packets leave
+ * through the other one, or wait while both are off. Packets are received at
+ * all ports. DHASH is sent while CTRL asks for the order of equal hashes,
+ * otherwise 0, because crossbars then need not keep it (3.6). A unit is
+ * notified of arrived bytes at the next edge of the core clock. Cells are given
+ * back to the network when the unit has taken their bytes. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -31,13 +32,13 @@ static void tx_push(struct hp_tx_list *l, struct hp_tx *t)
 	l->tail = t;
 }
 
-/* CTRL lets the port send. */
+/* Returns whether CTRL lets the port send. */
 static bool np_on(const struct hp_nic *n, uint32_t p)
 {
 	return p == HP_NP_SERVICE || HP_CTRL_NPS(n->reg.ctrl) >> p & 1;
 }
 
-/* Port of a class: its own, or another one that is on. */
+/* Returns the port of a class: its own, or another one that is on. */
 static uint32_t np_of(const struct hp_nic *n, uint32_t cls)
 {
 	uint32_t own = cls && n->param.n_np > 1;
@@ -48,7 +49,7 @@ static uint32_t np_of(const struct hp_nic *n, uint32_t cls)
 	return own;
 }
 
-/* Hands over what the network port has room for. */
+/* Hands packets over while the network port has room. */
 static void tx_go(struct hp_nic *n, uint32_t p, uint32_t cls)
 {
 	struct netport *np = &n->net.np[p];
@@ -104,7 +105,7 @@ struct hp_tx *hp_net_send(struct hp_nic *n, struct weft_frame *f, uint32_t skip,
 			      bytes, sent, arg);
 }
 
-/* CTRL has been written: what waits for a port goes to where it may. */
+/* Moves waiting packets to a port that may send, because CTRL was written. */
 void hp_net_ports(struct hp_nic *n)
 {
 	for (uint32_t i = 0; i < n->param.n_np * 2; i++) {
@@ -122,7 +123,8 @@ void hp_net_ports(struct hp_nic *n)
 	}
 }
 
-/* The network port forgets a packet that it knows to be all there. */
+/* Extends the valid bytes of a packet. The network port drops the handle of a
+ * packet that is complete. */
 void hp_net_more(struct hp_nic *n, struct hp_tx *t, uint32_t bytes)
 {
 	if (t->avail == UINT32_MAX)
@@ -149,7 +151,7 @@ static void net_sent(void *own, struct netport *np, uint32_t cls,
 
 /* ---- receiving ---- */
 
-/* The first k cells go back. */
+/* Gives back the first k cells. */
 static void rx_release(struct hp_nic *n, struct hp_rx *rx, uint32_t k)
 {
 	struct netport *np = &n->net.np[rx->np];
@@ -175,7 +177,7 @@ void hp_rx_copied(struct hp_nic *n, struct hp_rx *rx)
 	rx_release(n, rx, rx->n_slots);
 }
 
-/* All of it has come and nobody wants it any more. */
+/* Frees a packet that has arrived completely and has no consumer any more. */
 static void rx_free(struct hp_nic *n, struct hp_rx *rx)
 {
 	weft_frame_free(rx->f);
@@ -192,8 +194,8 @@ void hp_rx_end(struct hp_nic *n, struct hp_rx *rx)
 		rx_free(n, rx);
 }
 
-/* A core clock edge after some cells have come.  The unit hears of the packet
- * when its head is here, and then of each part. */
+/* Notifies the unit at the core clock edge after cells have arrived: when the
+ * head is complete, and then of each part. */
 static void rx_tell(struct hp_nic *n, void *arg)
 {
 	struct hp_rx *rx = arg;
@@ -279,7 +281,8 @@ int hp_net_init(struct hp_nic *n, struct weft_err *err)
 	return ret;
 }
 
-/* The run has come to rest: what nobody will take or send any more. */
+/* Frees packets that will not be received or sent any more, because the run has
+ * ended. */
 void hp_net_abandon(struct hp_nic *n)
 {
 	for (uint32_t i = 0; i < HP_NPS; i++)

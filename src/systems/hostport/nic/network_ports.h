@@ -11,17 +11,17 @@ struct hp_nic;
 
 enum { HP_NP_SERVICE = 2, HP_NPS = 3 }; /* ports of the component */
 
-/* A packet that arrives.  head is filled when its first cells are here. */
+/* A packet that arrives. `head` is valid once its first cells have arrived. */
 struct hp_rx {
 	struct hp_head head;
 	struct weft_frame *f; /* payload: readable up to `here` */
 	uint32_t here;	      /* user bytes arrived so far */
-	bool whole;	      /* all of it */
+	bool whole;	      /* all of it has arrived */
 	uint8_t np, cls;
-	/* The consumer's: called when `here` has grown or whole is set. */
+	/* Set by the consumer. Called when `here` has grown or whole is set. */
 	void (*more)(struct hp_nic *n, struct hp_rx *rx);
 	void *arg;
-	/* network_ports.c's own */
+	/* used by network_ports.c */
 	uint32_t arrived; /* bytes of the payload */
 	enum hp_parse parse;
 	bool arrived_all, open, ended, telling;
@@ -30,36 +30,40 @@ struct hp_rx {
 	uint32_t n_slots;
 	struct hp_rx *next, *chain;
 };
-/* The consumer has taken the first `bytes` user bytes: cells go back to the
- * network.  Until then they hold the packets behind them back. */
+/* Notes that the consumer has taken the first `bytes` user bytes, and gives
+ * their cells back to the network. Until then they block the packets behind
+ * them. */
 void hp_rx_took(struct hp_nic *n, struct hp_rx *rx, uint32_t bytes);
-/* It has a copy of all that has come: no cell is kept, not even the last. */
+/* Gives back every cell, even the last, because the consumer has a copy of all
+ * that arrived. */
 void hp_rx_copied(struct hp_nic *n, struct hp_rx *rx);
-/* Done with it; what has not come yet is thrown away as it comes. */
+/* Ends the consumer's use. The rest of the packet is dropped as it arrives. */
 void hp_rx_end(struct hp_nic *n, struct hp_rx *rx);
 
-/* A packet that leaves.  User bytes are written into the payload of f
- * from hp_pkt_skip on, before they are announced. */
+/* A packet that leaves. The sender writes user bytes into the payload of f from
+ * hp_pkt_skip on, before it announces them. */
 struct hp_tx {
 	struct weft_frame *f;
 	struct netport_pkt *pkt;
 	uint8_t np, cls;
 	uint16_t vpid;	/* the sender's */
 	uint32_t skip;	/* of the payload, in front of the user bytes */
-	uint64_t cycle; /* first word, in cycles of the network port */
+	uint64_t cycle; /* of the first word, in cycles of the network port */
 	uint32_t avail, total;
-	/* The network port, which had no room, has taken it.  May be NULL; the
-	 * sender sets it while pkt is NULL. */
+	/* Called when the network port, which had no room before, takes the
+	 * packet. May be NULL. The sender sets it while pkt is NULL. */
 	void (*taken)(struct hp_nic *n, struct hp_tx *tx);
-	/* The last word has left the network port's queue.  May be NULL. */
+	/* Called when the last word has left the network port's queue. May be
+	 * NULL. */
 	void (*sent)(struct hp_nic *n, struct hp_tx *tx);
 	void *arg;
 	struct hp_tx *next, *chain;
 };
 struct hp_tx_list {
-	struct hp_tx *head, *tail; /* wait for room in the network port */
+	struct hp_tx *head, *tail; /* packets that wait for room in the
+				    * network port */
 };
-/* All network ports; packets that leave by class (requests, replies). */
+/* All network ports, with packets that leave by class (requests, replies). */
 struct hp_net {
 	struct netport np[HP_NPS];
 	struct hp_tx_list tx[HP_NPS][2], flying[HP_NPS][2];
@@ -72,27 +76,28 @@ struct hp_net {
 	struct hp_rx *rx_pool, *rx_all;
 };
 
-/* Sends f from `cycle` on; `bytes` user bytes are there, UINT32_MAX = all.
- * Requests and replies of one network port keep their order.  The handle is
- * valid until sent() has returned. */
+/* Sends f from `cycle` on. `bytes` user bytes are valid, UINT32_MAX for all.
+ * Takes the frame. Requests and replies of one network port each keep their
+ * order. Returns a handle that is valid until sent() has returned. */
 struct hp_tx *hp_net_send(struct hp_nic *n, struct weft_frame *f, uint32_t skip,
 			  uint64_t cycle, uint32_t bytes,
 			  void (*sent)(struct hp_nic *, struct hp_tx *),
 			  void *arg);
-/* The same through port np. */
+/* Sends f through network port np, as hp_net_send() does. */
 struct hp_tx *hp_net_send_on(struct hp_nic *n, uint32_t np,
 			     struct weft_frame *f, uint32_t skip,
 			     uint64_t cycle, uint32_t bytes,
 			     void (*sent)(struct hp_nic *, struct hp_tx *),
 			     void *arg);
-/* The first `bytes` user bytes are there now. */
+/* Announces that the first `bytes` user bytes are valid. */
 void hp_net_more(struct hp_nic *n, struct hp_tx *tx, uint32_t bytes);
-/* CTRL has been written. */
+/* Applies CTRL after it was written. */
 void hp_net_ports(struct hp_nic *n);
 
 /* ---- deadlock timer (deadlock_timer.c) ---- */
 
-/* A packet is with network port p. */
+/* Starts the deadlock timer of network port p, because the port has a packet
+ * now. */
 void hp_stall(struct hp_nic *n, uint32_t p);
 
 /* Called by nic.c. */

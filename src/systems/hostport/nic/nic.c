@@ -158,7 +158,8 @@ static const struct hp_pipe *const pipes[HP_PARTS] = {
 	[HP_RSP] = &hp_rsp_pipe,
 };
 
-/* A slot is a cycle: this one, unless it has been used. */
+/* Requests a slot in this cycle, or in the next one when this cycle already had
+ * its slot. */
 static void slot_wake(void *own, struct hp_sched *s)
 {
 	struct hp_nic *n = own;
@@ -188,8 +189,8 @@ static uint64_t slot_now(void *own)
 
 static void scheds_init(struct hp_nic *n)
 {
-	/* of completers, the last one and a place of the queue are for
-	 * replies */
+	/* completers keep the last unit and one place of the queue for replies,
+	 * so that replies never wait for requests */
 	const uint32_t fus[HP_PARTS] = {
 		n->param.n_req_fu,
 		n->param.n_cpl_fu > 1 ? n->param.n_cpl_fu : 2, n->param.n_rsp_fu
@@ -203,9 +204,9 @@ static void scheds_init(struct hp_nic *n)
 		s->comp = n->comp;
 		s->n_fu = fus[i];
 		s->width = n->param.issue_width;
-		/* A key that is bound late goes to the unit that serves it
-		 * first: atomics of VPIDs are even also where units are not as
-		 * many as they (SB12). */
+		/* A key that is bound late goes to the unit that is free first,
+		 * so that atomics of VPIDs are served evenly also when there
+		 * are fewer units than VPIDs (SB12). */
 		s->depth = i == HP_RSP ? 0 : n->param.waitq_depth;
 		s->room = n->param.vci_queue < n->param.issue_width
 				  ? n->param.issue_width
@@ -220,7 +221,7 @@ static void scheds_init(struct hp_nic *n)
 	}
 }
 
-/* Packets that jobs have made and not sent. */
+/* Frees packets that jobs have made and not sent. */
 static void jobs_abandon(struct hp_nic *n)
 {
 	for (uint32_t i = 0; i < HP_PARTS; i++)
@@ -248,7 +249,7 @@ static int hp_init(struct weft_comp *c, struct weft_err *err)
 		weft_clock_offset_ppm(n->param.f_core, (int32_t)n->param.ppm);
 	n->param.net_clock = weft_clock_offset_ppm(n->param.net_clock,
 						   (int32_t)n->param.ppm);
-	/* registers before a driver has come */
+	/* values of registers before a driver has been loaded */
 	n->reg = (struct hp_registers){
 		.hpid = n->place.node + 1,
 		.ctrl = HP_CTRL_NPS_MAKE((1u << n->param.n_np) - 1) |
@@ -296,7 +297,7 @@ static void hp_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	struct weft_bus_note note;
 
 	if (port >= CELL_CHANNEL_NEWS)
-		return; /* of links: nobody asks */
+		return; /* network parts are not queried here */
 	if (port != HP_PORT_BUS) {
 		cell_channel_arrive(&n->net.np[port - HP_PORT_NETS].ep, f);
 		return;
@@ -325,7 +326,7 @@ static void hp_event(struct weft_comp *c, uint32_t tag)
 	}
 }
 
-/* What its network ports have carried. */
+/* Samples the traffic of the network ports. */
 static int hp_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct hp_nic *n = c->state;

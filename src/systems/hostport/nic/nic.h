@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the Host Port (class hostport.nic): the device, and what its blocks
- * offer each other.  Source: hostport.md 1, 4 to 9.
+/* Internals of the Host Port (class hostport.nic): the device, and the
+ * functions that its blocks offer each other. Source: hostport.md 1, 4 to 9.
  *
  *   bus --+-- registers.c      configuration space, management and info page
- *         |   trigger.c   Triggerpages -> store_buffer.c
- *         |                                |
- *         |   fetch.c     pointer commands, VCI fetch, shares
- *         |                                |
- *         |   scheduler.c -> requester units (requester.c) --------+-->
- * network_ports.c -> NPs |                                              | |
- * dispatch.c <- network_ports.c;  scheduler.c -> completers (completer.c),
- * responders (responder.c) |                                |
+ *         |   trigger.c        Triggerpages -> store_buffer.c
+ *         |                                          |
+ *         |   fetch.c          pointer commands, VCI fetch, shares
+ *         |                                          |
+ *         |   scheduler.c -> requester units (requester.c) --+--> NPs
+ *         |                                                  |
+ *         (network_ports.c)
+ *         |   dispatch.c <- network_ports.c                  |
+ *         |   scheduler.c -> completers (completer.c),       |
+ *         |                  responders (responder.c) -------+
  *         +-- host_interface.c <---- notification.c, context_cache.c,
- * windows.c, route_cache.c, tlb.c
+ *         |                          windows.c, route_cache.c, tlb.c
  *         +-- ultra.c
  *
  * Times inside are numbers of core clock edges ("cycles"). */
@@ -33,8 +35,8 @@
 #include "weft/bus.h"
 
 enum { HP_PORT_BUS, HP_PORT_NETS };
-/* Within one time: what arrives, callbacks, then the schedulers, which see all
- * requests of their cycle. */
+/* Order within one time: arrivals, callbacks, then the schedulers, so that
+ * these see all requests of their cycle. */
 enum {
 	HP_TAG_NP,
 	HP_TAG_LATER = HP_TAG_NP + HP_NPS,
@@ -114,39 +116,42 @@ struct hp_later {
 	uint64_t seq;
 	struct weft_timer timer;
 };
-/* fn(n, arg) at `cycle` (>= now), after what is now; in order of asking. */
+/* Calls fn(n, arg) at `cycle` (>= now), after all calls already queued for
+ * it. */
 void hp_at(struct hp_nic *n, uint64_t cycle, hp_fn fn, void *arg);
 
 /* ---- host memory (host_interface.c) ---- */
 
-/* A read or write.  Writes reach memory in the order in which they were asked
- * for, reads likewise; a read may pass a write that is not `done`. */
+/* A read or write. Writes reach memory in the order of their requests, and so
+ * do reads. A read may pass a write that is not `done`. */
 struct hp_dma {
 	struct weft_bus_txn txn; /* status, data */
-	/* Read: all bytes are here (data: all ones when refused).  Write: it
-	 * has been handed over.  May be NULL.  d and its data are dropped
-	 * afterwards (keep data with weft_slice_ref). */
+	/* Called for a read when all bytes have arrived (data is all ones when
+	 * the bus refused), for a write when it was handed over. May be NULL. d
+	 * and its data are freed afterwards (keep data with weft_slice_ref). */
 	void (*done)(struct hp_nic *n, struct hp_dma *d);
 	void *arg;
-	uint64_t user;	/* the block's */
+	uint64_t user;	/* for the block that makes the request */
 	uint32_t bytes; /* asked for */
 	uint8_t skew;
 	struct hp_dma *next, *chain;
 };
 struct hp_dma_list {
 	struct hp_dma *head, *tail;
-	uint32_t n, out, limit; /* waiting; with the bus */
+	uint32_t n, out, limit; /* requests that wait; requests at the bus */
 };
-/* Any address, any length > 0. */
+/* Reads `bytes` > 0 bytes at any address. Returns the request, valid until done
+ * has returned. */
 struct hp_dma *hp_dma_read(struct hp_nic *n, weft_phys_t addr, uint32_t bytes,
 			   void (*done)(struct hp_nic *, struct hp_dma *),
 			   void *arg);
-/* Takes the slice's reference. */
+/* Writes a slice and takes its reference. Returns the request, valid until done
+ * has returned. */
 struct hp_dma *hp_dma_write(struct hp_nic *n, weft_phys_t addr,
 			    struct weft_slice data,
 			    void (*done)(struct hp_nic *, struct hp_dma *),
 			    void *arg);
-/* The same from bytes of the device, which are copied. */
+/* Writes bytes of the device, which are copied, as hp_dma_write() does. */
 struct hp_dma *hp_dma_put(struct hp_nic *n, weft_phys_t addr, const void *data,
 			  uint32_t bytes,
 			  void (*done)(struct hp_nic *, struct hp_dma *),
@@ -160,23 +165,23 @@ struct hp_vci {
 	uint8_t byte;	 /* command */
 	uint8_t main;	 /* enum hp_main */
 	bool ack;	 /* A */
-	bool three;	 /* three-staged: a response comes (1.5) */
+	bool three;	 /* three-staged: a response arrives (1.5) */
 	bool rma;	 /* names a target window */
 	uint8_t imm;	 /* immediate words that travel */
-	uint8_t first;	 /* word of the first one */
+	uint8_t first;	 /* index of the first immediate word */
 	enum hp_err err; /* ERR_CMD_INV or none */
 };
-/* Takes the words apart; bad ones have err set and main 0. */
+/* Decodes the words of a VCI. An invalid one has err set and main 0. */
 void hp_vci_decode(struct hp_vci *v, const uint64_t *w, uint32_t vpid);
 
 /* Record of a requester's job (requester.c extends it). */
 struct hp_req {
 	struct hp_job job;
 	struct hp_vci vci;
-	uint64_t trace; /* until its packet has it */
-	bool reserved;	/* an NQ entry is reserved for it: always, but for tests
-			 */
-	bool ahead;	/* it is counted for its VPID (fetch.c) */
+	uint64_t trace; /* passed on to the packet */
+	bool reserved;	/* an NQ entry is reserved for it: false only in
+			 * tests */
+	bool ahead;	/* counts in the share of its VPID (fetch.c) */
 };
 
 /* ---- interrupts (interrupts.c), records for the driver (driver_events.c) ----
@@ -185,32 +190,34 @@ struct hp_req {
 /* Sets bits of IRQ_STATUS. */
 void hp_irq(struct hp_nic *n, uint32_t bits);
 void hp_irq_clear(struct hp_nic *n, uint32_t bits);
-/* Errors without a queue; NQE interrupts name their VPID; the driver is asked
- * for a page. */
+/* hp_err_log() records an error that has no queue, hp_irq_vpid() the VPID of an
+ * NQE interrupt, hp_tlb_missed() asks the driver for a page. */
 void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid);
 void hp_irq_vpid(struct hp_nic *n, uint32_t vpid);
 void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write);
-/* Registers. */
+/* Registers of the ring of records. */
 struct hp_miss;
 void hp_events_size(struct hp_nic *n, uint64_t size);
 void hp_events_took(struct hp_nic *n, uint32_t rp);
-/* Bits of IRQ_STATUS of records that nobody has taken. */
+/* Returns bits of IRQ_STATUS for records that the driver has not taken. */
 uint32_t hp_events_left(const struct hp_nic *n);
-/* VPID_QUIET (quiescence.c): ends what waits for a VPID that is off; parts of
- * the device that hold something of it. */
+/* VPID_QUIET (quiescence.c): hp_quiet() ends what waits for a VPID that is off.
+ * hp_held() returns how many parts of the device still hold something of it. */
 void hp_quiet(struct hp_nic *n, uint32_t vpid);
 uint32_t hp_held(const struct hp_nic *n, uint32_t vpid);
-/* Pages of the area in which packets wait (parked_packets.c). */
+/* Sets the number of pages in the area for parked packets
+ * (parked_packets.c). */
 void hp_park_area(struct hp_nic *n, uint64_t pages);
 
 /* ---- incoming (dispatch.c) ---- */
 
-/* A packet begins to arrive: DTAG, then ULTRA, responder or completer. */
+/* Dispatches a packet that begins to arrive: checks DTAG, then passes it to
+ * ULTRA, a responder or a completer. */
 void hp_incoming(struct hp_nic *n, struct hp_rx *rx);
-/* The same at the service port: multicast, high availability. */
+/* Dispatches a packet at the service port: multicast, high availability. */
 void hp_service(struct hp_nic *n, struct hp_rx *rx);
-/* Acknowledge for what rx asked for (8.4, 3.4); err 0 = positive.  trace: of
- * the message that goes on with it, or 0. */
+/* Sends the acknowledge that rx requested (8.4, 3.4); err 0 is positive. trace:
+ * the message that continues with it, or 0. */
 void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
 	    uint64_t trace);
 
@@ -220,29 +227,29 @@ struct hp_lines;
 struct hp_tlb;
 struct hp_ultra;
 
-/* A block: what the NIC asks of it.  Any may be NULL. */
+/* A block: the functions by which the NIC calls it. Each may be NULL. */
 struct hp_block {
 	const char *name;
 	int (*init)(struct hp_nic *n, struct weft_err *err);
-	/* Accesses of the host to its BAR (enum hp_bar), ULTRA only; a load is
-	 * answered with hp_reply. */
+	/* Accesses of the host to its BAR (enum hp_bar), for ULTRA only.
+	 * hp_reply answers a load. */
 	void (*store)(struct hp_nic *n, const struct weft_bus_note *note);
 	void (*load)(struct hp_nic *n, const struct weft_bus_note *note);
-	/* Tagged: conditional stores, stores, loads; true: done, taken,
-	 * valid. */
+	/* Tagged accesses: conditional store, store, load. Return true when the
+	 * access was done, accepted, valid. */
 	bool (*tstore)(struct hp_nic *n, const struct weft_bus_note *note);
 	bool (*tput)(struct hp_nic *n, const struct weft_bus_note *note);
 	bool (*tload)(struct hp_nic *n, const struct weft_bus_note *note,
 		      uint64_t *val_p);
-	/* CACHE_CMD for its structure; CACHE_STATUS afterwards. */
+	/* Executes CACHE_CMD for its structure. Returns CACHE_STATUS. */
 	uint64_t (*cache)(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			  uint64_t arg1);
-	/* A packet of its group (ULTRA). */
+	/* Takes a packet of its group (ULTRA). */
 	void (*rx)(struct hp_nic *n, struct hp_rx *rx);
 	int (*finish)(struct hp_nic *n, struct weft_err *err);
 	void (*fini)(struct hp_nic *n);
 };
-/* By enum hp_cache; ULTRA is the last.  NULL: not there. */
+/* By enum hp_cache, ULTRA last. NULL when the block does not exist. */
 enum { HP_BLOCK_ULTRA = 4, HP_BLOCK_NOTIFY, HP_BLOCKS };
 extern const struct hp_block *const hp_blocks[HP_BLOCKS];
 extern const struct hp_block hp_win_block, hp_route_block, hp_tlb_block;
@@ -253,22 +260,22 @@ extern const struct hp_pipe hp_req_pipe, hp_cpl_pipe, hp_rsp_pipe;
 
 /* ---- the device ---- */
 
-struct hp_miss { /* records that registers pop, or that go to the ring */
+struct hp_miss { /* records that registers pop or that go to the ring */
 	RING(uint64_t);
 };
 enum { HP_EVENTS_MAX = 1 << 16 };
 enum { HP_PARK_MAX = 1 << 20 };
-struct hp_park_area { /* where packets wait (parked_packets.c) */
+struct hp_park_area { /* for packets that wait (parked_packets.c) */
 	weft_phys_t base;
 	uint32_t pages, used;
-	uint8_t *page;		  /* taken */
+	uint8_t *page;		  /* per page: in use */
 	uint32_t kept[HP_FU_MAX]; /* bytes in the buffers of completers */
 };
 struct hp_in;
 struct hp_in_list {
 	struct hp_in *head, *tail;
 };
-/* What arrived and waits for room in a scheduler's queue. */
+/* Packets that arrived and wait for room in a scheduler's queue. */
 enum { HP_PEND_REPLY, HP_PEND_REQUEST, HP_PEND_RESPONDER, HP_PENDS };
 struct hp_share { /* of a receiver without room (receiver_room.c) */
 	uint16_t vpid;
@@ -281,7 +288,7 @@ struct hp_room {
 	} shares;
 	uint32_t used; /* places */
 };
-struct hp_events { /* the ring; numbers of records since ever */
+struct hp_events { /* the ring; pointers count all records so far */
 	weft_phys_t base;
 	uint32_t size; /* records; 0: there is no ring */
 	uint32_t wp, written, rp;
@@ -303,9 +310,9 @@ struct hp_registers { /* 4.10 */
 };
 
 struct hp_nic {
-	struct ex_place place; /* in the network */
+	struct ex_place place; /* of the node in the network */
 	struct hp_params param;
-	/* the rest is state */
+	/* below: state */
 	struct weft_comp *comp;
 	struct weft_port *bus;
 	bool started;
@@ -318,7 +325,7 @@ struct hp_nic {
 	struct hp_dma_list dma[2]; /* by enum weft_bus_op */
 	struct hp_dma *dma_pool, *dma_all;
 	struct hp_csb csb;
-	struct { /* the load that waits for its answer */
+	struct { /* the load whose answer is pending */
 		uint64_t off;
 		uint32_t bytes;
 		uint8_t space;
@@ -326,30 +333,32 @@ struct hp_nic {
 	struct hp_marks marks;
 	struct hp_ctx_cache ctx;
 	struct hp_fetch_unit fetch;
-	uint64_t vcis; /* in the device, and the sum of their times in ns */
+	uint64_t vcis; /* VCIs in the device, and the sum of their times in
+			* ns */
 	double vci_at;
 	struct hp_sched sched[HP_PARTS];
 	struct weft_timer slot[HP_PARTS];
-	uint64_t slot_next[HP_PARTS]; /* first cycle not used */
+	uint64_t slot_next[HP_PARTS]; /* first cycle whose slot is unused */
 	struct hp_net net;
 	struct hp_notify notify;
 	struct hp_in_list pend[HP_PENDS];
-	/* made by their blocks */
+	/* allocated by their blocks */
 	struct hp_lines *win, *routes;
 	struct hp_tlb *xlate;
 	struct hp_ultra *ultra;
 };
 
-/* Rows of the register table that somebody else looks at. */
+/* Rows of the register table that other files read. */
 enum { HP_REG_COMMAND, HP_REG_N };
 extern const struct weft_reg hp_regs[];
 
-/* Answers the load that is being told, or was deferred. */
+/* Answers the load of the present note, or the one that was deferred. */
 static inline void hp_reply(struct hp_nic *n, uint64_t val, uint32_t bytes)
 {
 	weft_bus_of(n->bus)->reply(n->bus, &val, bytes);
 }
-/* The scheduler's queue has room for one more, besides those on their way. */
+/* Returns whether the scheduler's queue has room for one more VCI, besides
+ * those on their way to it. */
 static inline bool hp_fetch_room(const struct hp_nic *n)
 {
 	const struct hp_sched *s = &n->sched[HP_REQ];
@@ -370,7 +379,7 @@ static inline void hp_after(struct hp_nic *n, uint32_t cycles, hp_fn fn,
 {
 	hp_at(n, hp_now(n) + cycles, fn, arg);
 }
-/* The message was up to now busy with this stage. */
+/* Marks the message as busy with this stage up to now. */
 static inline void hp_mark(const struct hp_nic *n, uint64_t id,
 			   const char *stage)
 {

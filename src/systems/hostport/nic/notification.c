@@ -3,20 +3,21 @@
  *
  *   unit -> context -> entry of the NQ (NQ_WP++) -> t_nqe -> 64 bytes -> irq
  *
- * An NQE without a reservation that finds no room waits, in order with those of
- * its VPID; nothing is overwritten or dropped.  Status NQEs are owed by a bit
- * of the context and merge; what asked for the last one is kept here. */
+ * An NQE without a reservation that finds no room waits, in order with others
+ * of its VPID, so that none is overwritten or dropped. Status NQEs are owed by
+ * a bit of the context and merge; the command that requested the last one is
+ * kept here. */
 #include <stdlib.h>
 
 #include "systems/hostport/nic/functional_units.h"
 #include "systems/hostport/nic/pool.h"
 
-struct hp_status { /* a status NQE on its way */
+struct hp_status { /* a status NQE in flight */
 	struct hp_nqe e;
 	struct hp_status *next, *chain;
 };
 
-/* ---- what is told ---- */
+/* ---- marks and levels for listeners ---- */
 
 static void notification_tell(const struct hp_nic *n)
 {
@@ -77,7 +78,8 @@ static void nqe_handed(struct hp_nic *n, struct hp_dma *d)
 		e->done(n, e, false);
 }
 
-/* Its address is in w2, and whether it interrupts: see nqe_place. */
+/* Writes the entry to the address and with the interrupt that nqe_place()
+ * chose. */
 static void nqe_write(struct hp_nic *n, void *arg)
 {
 	struct hp_nqe *e = arg;
@@ -89,7 +91,7 @@ static void nqe_write(struct hp_nic *n, void *arg)
 	d->txn.trace_id = e->trace;
 }
 
-/* The next entry of the queue is its own. */
+/* Takes the next entry of the queue for the notification. */
 static void nqe_place(struct hp_nic *n, struct hp_nqe *e, struct hp_ctx *c)
 {
 	uint32_t wp = (uint32_t)HP_CTX(c->w, HP_F_NQ_WP);
@@ -133,7 +135,8 @@ void hp_stall_update(struct hp_nic *n, struct hp_ctx *c)
 	hp_ctx_dirty(c);
 }
 
-/* No such queue, or it may be dropped: the error log has it (N7). */
+/* Drops a notification without a queue, or one that may be dropped, and records
+ * it in the error log (N7). */
 static void nqe_lost(struct hp_nic *n, struct hp_nqe *e, uint32_t cmd)
 {
 	notification_tell(n);
@@ -149,7 +152,7 @@ static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
 	struct hp_nqe *e = r->arg, **at = &n->notify.wait;
 
 	n->notify.looking--;
-	if (!HP_CTX(c->w, HP_F_NQ_RESV)) /* an answer nobody asked for */
+	if (!HP_CTX(c->w, HP_F_NQ_RESV)) /* an answer that was not requested */
 		e->reserved = false;
 	if (!(c->w[0] & HP_CTX_EN)) {
 		nqe_lost(n, e, HP_NQE_CMD(e->w));
@@ -200,9 +203,9 @@ static void status_done(struct hp_nic *n, struct hp_nqe *e, bool err)
 	hp_pool_put(n->notify.pool, s);
 }
 
-/* Written when there is room, and VCIs triggered before have been fetched or
- * are parked (T15).  All pointers are as they are once this NQE has its entry
- * (T13, O14). */
+/* Writes the status when there is room, and VCIs triggered before it have been
+ * fetched or are parked (T15). The pointers are read once this NQE has its
+ * entry (T13, O14). */
 static void status_try(struct hp_nic *n, struct hp_ctx *c)
 {
 	bool behind =
@@ -215,8 +218,8 @@ static void status_try(struct hp_nic *n, struct hp_ctx *c)
 	    !hp_nq_free(c, n->reg.nq_size))
 		return;
 	c->w[0] &= ~HP_CTX_STAT;
-	/* The bit may be set without a command of ours, since contexts are
-	 * memory of the driver. */
+	/* The bit may be set without a command of the device, because contexts
+	 * are memory of the driver. */
 	if (n->notify.cause)
 		cause = n->notify.cause[c->vpid];
 	s = hp_pool_take(n->notify.pool, n->notify.all);
@@ -241,7 +244,7 @@ void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 
 	if (!u->cause)
 		u->cause = need(calloc(HP_VPIDS, sizeof(*u->cause)));
-	/* an error is not forgotten when commands merge */
+	/* keep the error when commands merge */
 	if (!err && c->w[0] & HP_CTX_STAT)
 		err = u->cause[c->vpid] >> 9;
 	u->cause[c->vpid] =

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets that wait for a translation (our own; hostport.md 8.8 lets the unit
- * wait, and with it what the network holds behind the packet).
+/* Packets that wait for a translation (our own; in hostport.md 8.8 the unit
+ * waits, and with it all packets that the network holds behind this one).
  *
  *   arriving -> buffer of the unit, while there is room: stored from there
  *            -> else pages of the area of main memory that the driver has
- * given, and back into the ingress buffer, a page at most
+ *            given, and back into the ingress buffer, a page at most
  *
- * Either way cells go back to the network, the unit to others, while the driver
- * looks for the page, or the receiver for room.  Without an area, or room in
- * it, the unit waits for the driver; packets without room at their receiver
- * are refused (receiver_room.c). */
+ * Either way the network gets its cells back and the unit is free for other
+ * packets, while the driver is asked for the page, or the receiver has no room.
+ * Without an area, or room in it, the unit waits for the driver; packets
+ * without room at their receiver are refused (receiver_room.c). */
 #include <stdlib.h>
 
 #include "base/need.h"
@@ -24,7 +24,7 @@ void hp_park_area(struct hp_nic *n, uint64_t pages)
 	struct hp_park_area *a = &n->park;
 
 	if (a->used || pages > HP_PARK_MAX)
-		return; /* in use: as it was */
+		return; /* keep the area, because it is in use */
 	free(a->page);
 	a->page = need(calloc(pages ? pages : 1, sizeof(*a->page)));
 	a->pages = (uint32_t)pages;
@@ -42,7 +42,7 @@ static bool parked_packets_keep(struct hp_nic *n, struct hp_push *p,
 	return true;
 }
 
-/* A run of free pages, the first that is long enough. */
+/* Finds the first run of free pages that is long enough. */
 static bool parked_packets_area(struct hp_nic *n, struct hp_push *p,
 				uint32_t taken)
 {
@@ -75,7 +75,7 @@ bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 	if (vpid >= HP_VPIDS)
 		return parked_packets_keep(n, p, fu, 0) ||
 		       parked_packets_area(n, p, 0);
-	/* of a receiver that has no room as much as is left */
+	/* a receiver without room may use as much as is left */
 	s = hp_room_share(n, vpid);
 	p->park.shared = parked_packets_keep(n, p, fu, s->bytes) ||
 			 parked_packets_area(n, p, s->pages);

@@ -2,19 +2,19 @@
 /* Payload of a packet from host memory (hostport.md 8.2 step 8, 8.3 step 7,
  * 8.10).
  *
- * Pieces are read in order, a few at a time, into the packet, which may leave
- * when its pages are known and the first bytes are here: the network port,
- * which all processes share, never waits for a translation or for memory to
- * answer, only for the next piece.  (Packets of more than list_pages have the
- * rest translated that far ahead of its use.)  A page that cannot be
- * translated, or memory that does not answer, ends the packet there with an
- * abort tail: one word with the error code instead of the rest. */
+ * Pieces are read in order, a few at a time, into the packet. The packet may
+ * leave when its pages are known and the first bytes have arrived, so that the
+ * network port, which all processes share, never waits for a translation or the
+ * first answer of memory, only for the next piece. (Packets of more than
+ * list_pages have the rest translated that far ahead of its use.) A page that
+ * cannot be translated, or memory that does not answer, ends the packet there
+ * with an abort tail: one word with the error code instead of the rest. */
 #include "systems/hostport/nic/functional_units.h"
 
 enum { PIECES = 8 }; /* reads at a time, and room of a unit */
 
-/* Over when all is here.  After a fault the packet, on its way or not, is its
- * first `got` bytes and the tail. */
+/* Ends the reading when all bytes have arrived. After a fault the packet, sent
+ * or not, consists of its first `got` bytes and the tail. */
 static void pull_check(struct hp_nic *n, struct hp_pull *p)
 {
 	bool all = p->got == p->total;
@@ -61,8 +61,8 @@ static void pull_done(struct hp_nic *n, struct hp_dma *d)
 	hp_pull_go(n, p);
 }
 
-/* Nothing is read before the pages are known, and no more than the unit has
- * room for before the packet leaves. */
+/* Starts reads. It reads nothing before the pages are known, and no more than
+ * the unit has room for before the packet leaves. */
 void hp_pull_go(struct hp_nic *n, struct hp_pull *p)
 {
 	uint32_t piece = n->param.dma_piece;

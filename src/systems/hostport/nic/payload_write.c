@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Payload of a packet to host memory (hostport.md 8.4 step 5, 8.10).
  *
- * Pieces are written in order as they arrive.  Up to a page of the packet is
- * taken from the network while its stores wait (for a translation, the bus):
- * the ingress buffer of the unit; the rest holds the network back. */
+ * Pieces are written in order as they arrive. The ingress buffer of the unit
+ * takes up to a page of the packet from the network while its stores wait (for
+ * a translation, the bus). The rest of the packet holds the network back. */
 #include "systems/hostport/nic/functional_units.h"
 
 enum { PIECES = 8 };
@@ -16,7 +16,7 @@ uint32_t hp_rx_bytes(const struct hp_rx *rx, uint32_t size, enum hp_err *tail_p)
 	*tail_p = HP_ERR_NOERR;
 	if (!rx->whole || rx->here >= size)
 		return rx->here < size ? rx->here : size;
-	*tail_p = HP_ERR_TLENGTH; /* nobody ended it: it is just too short */
+	*tail_p = HP_ERR_TLENGTH; /* the packet is too short and has no tail */
 	if (rx->here < 8)
 		return 0;
 	memcpy(&tail, b + rx->here - 8, sizeof(tail));
@@ -68,8 +68,8 @@ void hp_push_go(struct hp_nic *n, struct hp_push *p)
 {
 	uint32_t here = hp_rx_bytes(p->rx, p->size, &p->tail), have = here;
 	uint32_t came = p->rx->here, done;
-	/* What has waited is all there: piece by piece, others' between them.
-	 */
+	/* Bytes that waited are written piece by piece, so that other packets
+	 * get the bus in between. */
 	uint32_t pieces = p->copied || p->park.pages ? 1 : PIECES;
 
 	if (p->park.pages)
@@ -78,8 +78,8 @@ void hp_push_go(struct hp_nic *n, struct hp_push *p)
 	       p->out < pieces)
 		if (!push_piece(n, p, have))
 			break;
-	/* The network need not keep what is stored, or parked; besides a page
-	 * of the packet that its unit is at. */
+	/* The network need not keep bytes that are stored or parked, nor the
+	 * page of the packet at which the unit works. */
 	done = p->park.pages ? p->park.there : p->stored + HP_INGRESS;
 	if (p->copied || (p->park.pages && done == p->size))
 		hp_rx_copied(n, p->rx);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools of records that are used again: any struct with `next` (free ones) and
- * `chain` (all that there are). */
+/* Pools of records that are used again: any struct with `next` (free records)
+ * and `chain` (all records). */
 #ifndef SYSTEMS_HOSTPORT_NIC_POOL_H
 #define SYSTEMS_HOSTPORT_NIC_POOL_H
 
@@ -8,7 +8,7 @@
 
 #include "base/need.h"
 
-/* A zeroed record: a free one, else a new one. */
+/* Returns a zeroed record: a free one, otherwise a new one. */
 #define hp_pool_take(pool, all)                                                \
 	({                                                                     \
 		__typeof__(pool) r_ = (pool), chain_ = r_ ? r_->chain : (all); \

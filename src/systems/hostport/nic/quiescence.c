@@ -2,11 +2,12 @@
 /* VPID_QUIET: whether the device holds anything of a VPID (our own; the driver
  * of hostport.md 7.8 gives memory back only when it does not).
  *
- * The context is off: nothing new begins.  What had begun ends by itself,
- * except for what waits for its process or its driver: a page to be translated,
- * room in the notification queue, room for a message.  Those waits end here.
- * The register is looked at a few times when a process closes its port, so the
- * device keeps no count per VPID: it looks at everything that it has. */
+ * The context is off, so that nothing new begins. Work in progress ends by
+ * itself, unless it waits for its process or its driver: a page to be
+ * translated, room in the notification queue, room for a message. Those waits
+ * end here. The driver reads the register only a few times when a process
+ * closes its port. Therefore the device keeps no count per VPID but searches
+ * all of its state. */
 #include "systems/hostport/nic/functional_units.h"
 #include "systems/hostport/nic/ultra.h"
 
@@ -32,7 +33,7 @@ uint32_t hp_held(const struct hp_nic *n, uint32_t vpid)
 void hp_quiet(struct hp_nic *n, uint32_t vpid)
 {
 	hp_tlb_drop(n, vpid);
-	/* who waits sees that the context is off */
+	/* waiting entries and packets now see that the context is off */
 	hp_notify_again(n, vpid);
 	hp_rx_room(n, vpid);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a message goes (hostport.md 4.6, 4.8): words of the receive data
- * region, or the next posted buffer.  Without space the packet waits
+/* Places of messages (hostport.md 4.6, 4.8): words of the receive data region,
+ * or the next posted buffer. Without space the packet waits
  * (receiver_room.c). */
 #include "systems/hostport/nic/completer.h"
 
@@ -9,14 +9,15 @@ static void place_over(struct hp_nic *n, struct hp_cpl *q)
 	hp_stage_done(&n->sched[HP_CPL], &q->in.job);
 }
 
-/* Nothing is stored; STORE answers, FINISH tells. */
+/* Refuses the message: nothing is stored, STORE answers and FINISH notifies. */
 static void place_refuse(struct hp_nic *n, struct hp_cpl *q, enum hp_err err)
 {
 	q->in.err = err;
 	place_over(n, q);
 }
 
-/* Space, and an entry of the notification queue; else it waits. */
+/* Takes space and an entry of the notification queue. Otherwise the packet
+ * waits. */
 static bool place_room(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c,
 		       bool space)
 {
@@ -33,13 +34,14 @@ static void place_rdr(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
 {
 	uint32_t size = hp_in_size(&q->in), have = (size + 7) / 8;
 	uint64_t unit = 1ull
-			<< n->reg.rdr_unit; /* words are whole units (7.3) */
+			<< n->reg.rdr_unit; /* counted in whole units (7.3) */
 	uint64_t words = (have + unit - 1) & ~(unit - 1);
 	uint32_t rp = (uint32_t)HP_CTX(c->w, HP_F_RDR_RP);
 	uint32_t wp = (uint32_t)HP_CTX(c->w, HP_F_RDR_WP), start;
 
 	if (words >= n->reg.rdr_size || size > HP_BYTES_MAX) {
-		/* can never be: as for the SDR, our own */
+		/* longer than the region can ever be: refused as for the SDR
+		 * (our own) */
 		hp_rx_unwait(n, &q->in, c);
 		place_refuse(n, q, HP_ERR_TWINID);
 		return;
@@ -61,7 +63,7 @@ static void place_rdr(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
 
 /* ---- posted ---- */
 
-/* A physical buffer that ends where no memory is (PR4). */
+/* Refuses a physical buffer that ends beyond memory (PR4). */
 static void prd_probed(struct hp_nic *n, struct hp_dma *d)
 {
 	struct hp_cpl *q = d->arg;
@@ -138,7 +140,7 @@ void hp_place_recv(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	struct hp_cpl *q = r->arg;
 
 	q->in.asking = false;
-	if (!hp_in_usable(n, &q->in, c)) { /* closed since */
+	if (!hp_in_usable(n, &q->in, c)) { /* closed meanwhile */
 		hp_rx_unwait(n, &q->in, c);
 		place_over(n, q);
 		return;

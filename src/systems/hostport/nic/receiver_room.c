@@ -3,23 +3,24 @@
  * entry of its notification queue, no words of its RDR, no posted buffer.
  *
  *   no room -> a place (rx_places): the job stands aside, its payload leaves
- *              the network -> room: the oldest of the receiver goes on
+ *              the network -> room: the oldest of the receiver continues
  *           -> no place: refused, ERR_ROUTE_BROKEN to the origin
  *           -> the receiver is closed (VPID_EN): refused, ERR_TVPID_INV
  *
  * A receiver may have as many places, bytes of a unit's buffer and pages of the
- * parking area as are left for all others: one takes half, two a third each.
- * So neither units nor network ports ever wait for a receiver.  rx_places = 0
- * is the thesis' way: the unit waits, and what the network holds behind it; so
- * do messages of more than a line that find no buffer where the driver has
- * given no area.
+ * parking area as are left for all others: one takes half, two a third each, so
+ * that neither units nor network ports ever wait for a receiver. rx_places = 0
+ * is the thesis' way: the unit waits, and the packets that the network holds
+ * behind it. Messages of more than a line that find no buffer wait likewise
+ * when the driver has given no area.
  *
- * Messages for the RDR or posted buffers go on in the order of their arrival.
- * Other packets need an entry of the notification queue alone and pass those
- * that have one to come; none passes an older one of its ordering key. */
+ * Messages for the RDR or posted buffers continue in the order of their
+ * arrival. Other packets need only an entry of the notification queue, so that
+ * they pass packets that already have one reserved. None passes an older one of
+ * its ordering key. */
 #include "systems/hostport/nic/completer.h"
 
-enum { AGAIN = 8 }; /* cycles until transactions are looked at again */
+enum { AGAIN = 8 }; /* cycles until pending transactions are checked again */
 
 /* ---- shares ---- */
 
@@ -76,8 +77,8 @@ static struct hp_push *push_of(struct hp_in *in)
 	return hp_in_part(in) == HP_CPL ? &((struct hp_cpl *)in)->push : NULL;
 }
 
-/* Its payload leaves the network: a line is in the record, more of it in the
- * unit's buffer or main memory. */
+/* Moves the payload out of the network: up to a line is in the record, more
+ * goes to the unit's buffer or main memory. */
 static bool payload_leaves(struct hp_nic *n, struct hp_in *in)
 {
 	struct hp_push *p = push_of(in);
@@ -110,9 +111,9 @@ bool hp_room_stand(struct hp_nic *n, struct hp_in *in)
 
 /* ---- the list ---- */
 
-/* One that waits goes on before `me` does, where it is older and of the same
- * receiver, and both want its space, or the older one an entry that is to come;
- * or where they have an ordering key in common. */
+/* Returns whether no older packet must continue before `me`: one of the same
+ * receiver when both want its space or the older one waits for an entry, or one
+ * with a common ordering key. */
 bool hp_rx_first(const struct hp_nic *n, const struct hp_in *me)
 {
 	const struct hp_in *in = n->room.head;
@@ -139,8 +140,8 @@ static void wait_remove(struct hp_nic *n, struct hp_in *me)
 
 /* ---- the end of a packet without room ---- */
 
-/* The context is told, then the origin; of what is an answer itself the error
- * log has a record. */
+/* Notifies the context, then the origin. The error log records a refused
+ * answer, because an answer gets no answer. */
 static void room_end(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 {
 	enum hp_err err = hp_csb_on(&n->csb, c->vpid) ? HP_ERR_ROUTE_BROKEN
@@ -157,7 +158,7 @@ static void room_end(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 	if (in->reply)
 		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, HP_B_ACK),
 			   c->vpid);
-	else if (in->err) /* its origin knows */
+	else if (in->err) /* the origin knows */
 		hp_err_log(n, HP_CMD(in->err, 0, HP_B_NOTIFY_RMA), c->vpid);
 	else
 		hp_in_refuse(n, in, err);
@@ -189,7 +190,8 @@ static void room_over(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 		room_end(n, in, c);
 }
 
-/* rx_block_limit (14.3): the packet leaves the network. */
+/* Refuses packets that have waited for rx_block_limit (14.3), so that they
+ * leave the network. */
 static void wait_expire(struct hp_nic *n, void *arg)
 {
 	struct hp_in *in = n->room.head, *next;
@@ -242,7 +244,7 @@ void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c,
 
 	in->asking = false;
 	in->entry = entry && !turn;
-	if (!hp_csb_on(&n->csb, c->vpid)) { /* it is being closed */
+	if (!hp_csb_on(&n->csb, c->vpid)) { /* the VPID is being closed */
 		if (in->waiting)
 			wait_remove(n, in);
 		if (push_of(in))
@@ -284,7 +286,7 @@ void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 	hp_rx_room(n, c->vpid); /* the next one may fit too */
 }
 
-/* The oldest of those that want space, and of those that do not. */
+/* Retries the oldest packet that wants space, and the oldest that does not. */
 void hp_rx_room(struct hp_nic *n, uint32_t vpid)
 {
 	bool told[2] = { false, false };

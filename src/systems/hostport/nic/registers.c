@@ -7,7 +7,7 @@ enum { SP_CFG = 0, SP_MGMT = 1 + HP_BAR_MGMT, SP_INFO = 1 + HP_BAR_INFO };
 
 /* ---- plain values ---- */
 
-/* Hooks of a register that are one expression of the NIC `n`, of the number `i`
+/* Hooks of a register that are one expression of the NIC `n`, of the index `i`
  * in an array of registers, and of the value `val` that is stored. */
 #define READ(name, expr)                                                       \
 	static uint64_t name##_read(struct weft_comp *c, uint32_t i)           \
@@ -28,7 +28,8 @@ enum { SP_CFG = 0, SP_MGMT = 1 + HP_BAR_MGMT, SP_INFO = 1 + HP_BAR_INFO };
 	READ(name, n->reg.name)                                                \
 	WRITE(name, n->reg.name = (expr))
 
-/* Sizes of queues: at least two entries, pointers of 24 bits. */
+/* Limits the size of a queue: at least two entries, because one stays unused,
+ * and pointers of 24 bits. */
 static uint32_t queue_size(uint64_t val)
 {
 	if (val < 2)
@@ -68,7 +69,7 @@ static void vpid_en_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	hp_fetch_weight(n, vpid, (uint32_t)HP_GET(val, 23, 16));
 	if (HP_GET(val, 63, 63))
 		return;
-	hp_rx_room(n, vpid); /* what waits for it ends */
+	hp_rx_room(n, vpid); /* packets that wait for it end */
 	hp_notify_again(n, vpid);
 }
 
@@ -96,7 +97,7 @@ READ(cache_status, n->reg.cache_status | (hp_ctx_busy(n) ? HP_CACHE_BUSY : 0))
 
 /* ---- records ---- */
 
-/* Taking the last record takes its interrupt away. */
+/* Takes a record. The interrupt goes away with the last one. */
 static uint64_t registers_pop(struct hp_nic *n, struct hp_miss *r, uint32_t bit)
 {
 	uint64_t val = HP_NONE;
@@ -168,7 +169,7 @@ static uint64_t route_data_read(struct weft_comp *c, uint32_t i)
 	return val;
 }
 
-/* Test and set; a store frees it. */
+/* Tests and sets the lock. A store frees it. */
 static uint64_t driver_lock_read(struct weft_comp *c, uint32_t i)
 {
 	struct hp_nic *n = c->state;

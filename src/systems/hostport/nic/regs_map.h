@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port: everything a driver or user library may know.  Configuration
+/* Host Port: everything that a driver or user library may know. Configuration
  * space and BARs, management page (hostport.md 4.10, 8.8), Triggerpage (7.2 to
  * 7.4), instructions and notifications (5, 6), entries of the tables in main
  * memory (3.2, 4.3, 4.7, 4.8), ULTRA's page addresses (9.3).
@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bits hi..lo of a word, a value put there, and a word with it replaced. */
+/* Bits hi..lo of a word; a value shifted there; a word with these bits
+ * replaced. */
 #define HP_GET(w, hi, lo)                                                      \
 	((uint64_t)(w) >> (lo) & (~0ULL >> (63 - ((hi) - (lo)))))
 #define HP_PUT(v, hi, lo)                                                      \
@@ -32,7 +33,7 @@ enum {
 
 /* ---- configuration space ---- */
 
-/* The thesis names none: our own. */
+/* Our own, because the thesis names none. */
 #define HP_VENDOR_ID 0x4D41u
 #define HP_DEVICE_ID 0x4850u
 
@@ -92,30 +93,33 @@ enum {
 	HP_R_ERR_LOG = 0x0C0,
 	HP_R_CSB_FREE = 0x0C8,
 	HP_R_COUNTERS = 0x100, /* the NIC's counters, in their order */
-	/* Our own.  The network as management knows it: nodes, own number, and
-	 * for the node stored in ROUTE_NODE the routing elements to its
-	 * crossbar (without the last one, that delivers): count, then four
+	/* Our own: the network as management knows it. Number of nodes, own
+	 * number, and for the node stored in ROUTE_NODE the routing elements to
+	 * its crossbar without the last one, which delivers: count, then four
 	 * words, first element in the lowest byte. */
 	HP_R_NODES = 0xF80,
 	HP_R_NODE = 0xF88,
-	HP_R_ROUTE_NODE = 0xF90, /* load: elements, or HP_NONE: no way */
+	HP_R_ROUTE_NODE = 0xF90, /* load: elements, or HP_NONE without a
+				  * route */
 	HP_R_ROUTE_DATA = 0xFA0, /* 4 */
 	/* Ring of records in main memory, 16 bytes each: the record, then its
-	 * bit of IRQ_STATUS.  Records go there instead of into TLB_MISS,
-	 * IRQ_VPID and ERR_LOG while its size is not 0. */
+	 * bit of IRQ_STATUS. While its size is not 0, records go there instead
+	 * of into TLB_MISS, IRQ_VPID and ERR_LOG. */
 	HP_R_EVENTS_BASE = 0xFC0,
 	HP_R_EVENTS_SIZE = 0xFC8, /* records */
-	HP_R_EVENTS_RP = 0xFD0,	  /* store: taken, since ever; 32 bits */
-	/* Area in which packets wait for translations; none: units wait. */
+	HP_R_EVENTS_RP = 0xFD0,	  /* store: number taken so far; 32 bits */
+	/* Area in which packets wait for translations. Without one, units
+	 * wait. */
 	HP_R_PARK_BASE = 0xFD8,
 	HP_R_PARK_SIZE = 0xFE0, /* pages */
-	/* Store: a VPID whose context is off: what waits for its memory or its
-	 * translations ends.  Load: how much the device still holds of that
-	 * VPID; 0 comes behind the last store to its memory. */
+	/* Store of a VPID whose context is off: ends what waits for its memory
+	 * or its translations. Load: how much the device still holds of that
+	 * VPID; 0 follows the last store to its memory. */
 	HP_R_VPID_QUIET = 0xFE8,
 	/* for the driver's instances on one node */
-	HP_R_DRIVER_LOCK = 0xFF0,  /* load: 0 = taken by it; store: free */
-	HP_R_DRIVER_STATE = 0xFF8, /* whatever the driver keeps there */
+	HP_R_DRIVER_LOCK = 0xFF0,  /* load: 0 = the lock is taken by it;
+				    * store: free */
+	HP_R_DRIVER_STATE = 0xFF8, /* for the driver */
 };
 
 enum {
@@ -127,7 +131,7 @@ enum {
 #define HP_CTRL_NPS_MAKE(m)  HP_PUT(m, 15, 8)
 #define HP_CTRL_NPS_ALL	     HP_CTRL_NPS_MAKE(0xff)
 #define HP_VPID_EN(vpid, on) (HP_PUT(on, 63, 63) | HP_PUT(vpid, 15, 0))
-/* On, with so many VCIs in its turn (our own). */
+/* Turns a VPID on, with w VCIs in its turn (our own). */
 #define HP_VPID_EN_WEIGHT(vpid, w) (HP_VPID_EN(vpid, true) | HP_PUT(w, 23, 16))
 
 enum {
@@ -141,7 +145,7 @@ enum {
 enum { HP_EVENT_WORDS = 2 }; /* of a record in the ring */
 
 /* IRQ_VPID, ERR_LOG and TLB_MISS read all ones when there is no record (our
- * own: VPID 0 exists). */
+ * own, because VPID 0 exists). */
 #define HP_NONE		    (~0ULL)
 #define HP_LOG_MAKE(cmd, v) (HP_PUT(cmd, 63, 48) | HP_PUT(v, 15, 0))
 #define HP_LOG_CMD(w)	    ((uint32_t)HP_GET(w, 63, 48))
@@ -300,8 +304,8 @@ enum hp_err {
 
 #define HP_VCI_W0(cmd, rlen, roff)                                             \
 	(HP_PUT(cmd, 63, 48) | HP_PUT(rlen, 39, 32) | HP_PUT(roff, 31, 0))
-/* Our own, in W0: epoch of the owner that is meant; HP_EPOCH_ANY: whoever has
- * the VPID.  The longest route has 105 bytes. */
+/* Our own, in W0: epoch of the owner that is meant. HP_EPOCH_ANY means any
+ * owner of the VPID. The longest route has 105 bytes. */
 #define HP_VCI_OWNER_PUT(epoch) HP_PUT(epoch, 47, 40)
 #define HP_VCI_W1(tvpid, tag)	(HP_PUT(tvpid, 63, 48) | HP_PUT(tag, 47, 0))
 #define HP_VCI_CMD(w)		((uint32_t)HP_GET((w)[0], 63, 48))
@@ -455,9 +459,9 @@ enum {
 #define HP_ULTRA_INDEX(i) ((uint32_t)(i) << 3)
 #define HP_ULTRA_START(n) HP_ULTRA_INDEX(32 - (n)) /* of n words */
 
-/* Driver mode (9.3, 9.8; offsets are our own): page of a requester port.  The
- * route is forward elements, then if there is a way back a separator and its
- * elements, 16 bytes at most. */
+/* Driver mode (9.3, 9.8; offsets are our own): page of a requester port. The
+ * route is the forward elements, and with a way back a separator and the
+ * elements of that, 16 bytes at most. */
 enum {
 	HP_UR_CTRL = 0x00,  /* bit 0: enabled */
 	HP_UR_VPID = 0x08,  /* origin VPID */
@@ -470,7 +474,7 @@ enum {
 		0x40, /* load: [31:16] WP, [15:0] RP; store: both = lower */
 	HP_UR_OWNER = 0x48,
 };
-/* Page of a completer port.  OWNER of both: whatever the driver keeps there. */
+/* Page of a completer port. OWNER of both is for the driver. */
 enum {
 	HP_UC_CTRL = 0x00,
 	HP_UC_OUPID = 0x08, /* the one source */
@@ -485,7 +489,8 @@ enum {
 	HP_ULTRA_EN = 1 << 0,
 	HP_ULTRA_ON_DEVICE = 1 << 1, /* completer: packets are read by loads */
 	HP_ULTRA_CPL_IRQ = 1 << 2,   /* completer: interrupt for each packet */
-	HP_ULTRA_STORES = 1 << 3, /* completer, load: not all are handed over */
+	HP_ULTRA_STORES = 1 << 3,    /* completer, load: stores not handed over
+				      * yet */
 	HP_ULTRA_ROUTE_MAX = 16,
 };
 /* Management region: number of ports, longest packet, words of the queue. */

@@ -3,17 +3,17 @@
  *
  *   LOOKUP  context, route and origin window side by side; checks (7a)
  *   FRAME   command frame; payload: first page translated
- *   OUTPUT  the packet leaves, payload as it comes; over when the network port
- *           has taken it: what waits stays in the process' work queue
- *   FINISH  notification of what failed, or of what wanted no acknowledge
+ *   OUTPUT  the packet leaves, payload as it arrives; over when the network
+ *           port has taken it: further instructions stay in the work queue
+ *   FINISH  notification of a failure, or where no acknowledge was requested
  *
- * Nothing of an instruction that fails a check is seen in the network. */
+ * An instruction that fails a check sends nothing to the network. */
 #include "systems/hostport/nic/functional_units.h"
 
 enum { LOOKUP, FRAME, OUTPUT, FINISH, STAGES };
 
 struct req {
-	struct hp_req in; /* first: job, vci */
+	struct hp_req in; /* first member, because the job is cast to it */
 	struct hp_ctx_req ctx;
 	struct hp_route_req route;
 	struct hp_look win;
@@ -24,7 +24,7 @@ struct req {
 	uint32_t epoch;
 	uint32_t waits;
 	enum hp_err err;
-	bool gone; /* the context is off: nobody to tell */
+	bool gone; /* the context is off, so that no notification is written */
 	bool sent, framed, pulls;
 	bool waits_port; /* the network port has no room for the packet */
 };
@@ -38,8 +38,8 @@ static void req_next(struct hp_nic *n, void *arg)
 
 /* ---- LOOKUP ---- */
 
-/* Route, context and origin window are there: the route is checked, then the
- * window, or the SDR: 6, 7, 5 (6.3). */
+/* Continues once route, context and origin window have arrived. Checks the
+ * route, then the window, or the SDR: 6, 7, 5 (6.3). */
 static void lookup_join(struct hp_nic *n, struct req *q)
 {
 	const uint64_t *w = q->in.vci.w;
@@ -123,7 +123,7 @@ static void req_lookup(struct hp_sched *s, struct hp_job *j)
 
 /* ---- FRAME ---- */
 
-/* False: no network has such a route. */
+/* Makes the frame. Returns false when no network has such a route. */
 static bool frame_make(struct hp_nic *n, struct req *q)
 {
 	const struct hp_vci *v = &q->in.vci;
@@ -163,8 +163,8 @@ static bool frame_make(struct hp_nic *n, struct req *q)
 
 static void output_check(struct hp_nic *n, struct req *q);
 
-/* Whichever stage the job is in: all that it waits for may be over.  Frame
- * generation and translation run side by side. */
+/* Ends the stage of the job, whichever it is, when nothing is pending for it.
+ * Frame generation and translation run side by side. */
 static void stage_check(struct hp_nic *n, struct req *q)
 {
 	if (q->in.job.stage != FRAME) {
@@ -181,7 +181,8 @@ static void stage_check(struct hp_nic *n, struct req *q)
 	req_next(n, q);
 }
 
-/* The frame is made; in OUTPUT its words have passed, one in each cycle. */
+/* Notes that the frame is made or, in OUTPUT, that its words have passed, one
+ * per cycle. */
 static void frame_timer(struct hp_nic *n, void *arg)
 {
 	struct req *q = arg;
@@ -195,8 +196,9 @@ static void pull_go(struct hp_nic *n, struct hp_pull *p)
 	stage_check(n, p->arg);
 }
 
-/* The driver has to look for a page: other instructions go on meanwhile, and
- * the process gets no more of its own fetched. */
+/* Sets the instruction aside, because the driver has to be asked for a page.
+ * Other instructions continue meanwhile, and no more of this process are
+ * fetched. */
 static void pull_missed(struct hp_nic *n, struct hp_walk *w)
 {
 	struct hp_pull *p = w->arg;
@@ -206,7 +208,7 @@ static void pull_missed(struct hp_nic *n, struct hp_walk *w)
 		hp_stage_aside(&n->sched[HP_REQ], &q->in.job);
 }
 
-/* The payload is read while its frame is made. */
+/* Makes the frame, and reads the payload meanwhile. */
 static void req_frame(struct hp_sched *s, struct hp_job *j)
 {
 	struct req *q = (struct req *)j;
@@ -254,7 +256,7 @@ static void output_sent(struct hp_nic *n, struct hp_tx *tx)
 	finish_check(n, q);
 }
 
-/* The job may have left long ago. */
+/* Frees the share of the VPID. The job may have left long ago. */
 static void output_gone(struct hp_nic *n, struct hp_tx *tx)
 {
 	hp_share_less(n, tx->vpid, HP_SHARE_PORT);
@@ -272,7 +274,7 @@ static void output_check(struct hp_nic *n, struct req *q)
 		return;
 	if (q->pulls && !q->pull.over)
 		return;
-	if (q->pull.cut && wants_sent(q)) /* else the target tells us */
+	if (q->pull.cut && wants_sent(q)) /* otherwise the target reports it */
 		q->err = HP_ERR_OWINID;
 	req_next(n, q);
 }
@@ -303,7 +305,7 @@ static void req_output(struct hp_sched *s, struct hp_job *j)
 	hp_pull_release(n, &q->pull, hp_now(n),
 			wants_sent(q) ? output_sent : output_gone, q);
 	q->pull.tx->vpid = q->in.vci.vpid;
-	q->in.trace = 0; /* its packet's */
+	q->in.trace = 0; /* passed on to the packet */
 	q->waits_port = !q->pull.tx->pkt;
 	if (q->waits_port)
 		q->pull.tx->taken = output_taken;
@@ -329,7 +331,7 @@ static void finish_check(struct hp_nic *n, struct req *q)
 		return;
 	}
 	if (left && wants_sent(q) && !q->sent)
-		return; /* told when its last word has left */
+		return; /* called when its last word has left */
 	e->vpid = v->vpid;
 	e->reserved = true;
 	e->snapshot = true;
@@ -349,7 +351,7 @@ static void req_finish(struct hp_sched *s, struct hp_job *j)
 	finish_check(s->own, (struct req *)j);
 }
 
-/* Nothing of it was sent. */
+/* Frees the share of an instruction that sent nothing. */
 static void req_left(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_nic *n = s->own;
@@ -362,7 +364,7 @@ static const char *req_what(const struct hp_job *j)
 	return hp_command_name(((const struct req *)j)->in.vci.byte);
 }
 
-/* The run has ended, or come to rest, in the middle: a packet was not sent. */
+/* Drops a packet that was not sent, because the run has ended in the middle. */
 static void req_abandon(struct hp_nic *n, struct hp_job *j)
 {
 	hp_pull_drop(n, &((struct req *)j)->pull);

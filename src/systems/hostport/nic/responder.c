@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Responder units (hostport.md 8.3): requests of other nodes for what is in
- * memory here, GET, FAST_GET, FAA and CAS.
+/* Responder units (hostport.md 8.3): requests of other nodes that return data
+ * of memory here, GET, FAST_GET, FAA and CAS.
  *
  *   LOOKUP  context; window and its check
  *   FRAME   response frame along the way back; pages translated
- *   OUTPUT  the response leaves, payload as it comes; atomics: one word read,
- *           changed and written before the same word is read again (5.6)
- *   FINISH  notification where it is wanted, or the request was refused
+ *   OUTPUT  the response leaves, payload as it arrives; atomics: one word
+ *           read, changed and written before it is read again (5.6)
+ *   FINISH  notification where it was requested, or the request was refused
  *
- * A request whose pages the driver has to look for stands aside in FRAME, and
- * has left the network. */
+ * A request that needs a page from the driver stands aside in FRAME and has
+ * left the network, so that other requests pass it. */
 #include "systems/hostport/nic/functional_units.h"
 
 enum { LOOKUP, FRAME, OUTPUT, FINISH, STAGES };
 
 struct rsp {
-	struct hp_in in; /* first: job */
+	struct hp_in in; /* first member, because the job is cast to it */
 	struct hp_pull pull;
 	uint64_t va, operand[2], result;
-	weft_phys_t word; /* of the atomic */
+	weft_phys_t word; /* Returns the bytes of operands, which are all the
+			   * payload of a request. */
 	bool atomic, locked, framed, pulls;
 };
 
@@ -152,7 +153,8 @@ static void frame_check(struct hp_nic *n, struct rsp *q)
 	rsp_next(n, q);
 }
 
-/* Whichever stage the job is in: all that it waits for may be over. */
+/* Ends the stage of the job, whichever it is, when nothing is pending for
+ * it. */
 static void stage_check(struct hp_nic *n, struct rsp *q)
 {
 	if (q->in.job.stage == FRAME) {
@@ -167,7 +169,8 @@ static void stage_check(struct hp_nic *n, struct rsp *q)
 	rsp_next(n, q);
 }
 
-/* The frame is made; in OUTPUT its words have passed, one in each cycle. */
+/* Notes that the frame is made or, in OUTPUT, that its words have passed, one
+ * per cycle. */
 static void frame_timer(struct hp_nic *n, void *arg)
 {
 	struct rsp *q = arg;
@@ -190,7 +193,7 @@ static void walk_missed(struct hp_nic *n, struct hp_walk *w)
 		hp_stage_aside(&n->sched[HP_RSP], &q->in.job);
 }
 
-/* The page of an atomic, while its frame is made. */
+/* Translates the page of an atomic while its frame is made. */
 static void atomic_page(struct hp_nic *n, struct hp_walk *w)
 {
 	struct hp_pull *p = w->arg;
@@ -216,7 +219,7 @@ static void rsp_frame(struct hp_sched *s, struct hp_job *j)
 	hp_after(n, n->param.t_frame, frame_timer, q);
 	if (!p->total)
 		return;
-	/* the pages: of the payload, which is read as they come, or of the
+	/* the pages of the payload, which is read as they arrive, or of the
 	 * atomic */
 	p->arg = q;
 	p->walk.go = q->atomic ? atomic_page : hp_pull_walk;
@@ -236,7 +239,7 @@ static void rsp_frame(struct hp_sched *s, struct hp_job *j)
 
 static void atomic_lock(struct hp_nic *n, struct rsp *q);
 
-/* Those in the other units that want the same word. */
+/* Resumes the jobs in other units that wait for this word. */
 static void atomic_unlock(struct hp_nic *n, struct rsp *me)
 {
 	struct hp_sched *s = &n->sched[HP_RSP];
@@ -260,7 +263,7 @@ static void atomic_wrote(struct hp_nic *n, struct hp_dma *d)
 	q->pull.got = q->pull.total;
 	hp_after(n, (q->pull.f->payload.len + 7) / 8, rsp_next, q);
 	hp_pull_release(n, &q->pull, hp_now(n), NULL, NULL);
-	q->in.trace = 0; /* the response's */
+	q->in.trace = 0; /* passed on to the response */
 }
 
 static void atomic_refuse(struct hp_nic *n, struct rsp *q, enum hp_err err)
@@ -281,7 +284,7 @@ static void atomic_read(struct hp_nic *n, struct hp_dma *d)
 		return;
 	}
 	memcpy(&m, weft_slice_data(d->txn.data), sizeof(m));
-	/* both return what is in memory afterwards (5.6) */
+	/* both return the new value in memory (5.6) */
 	if (rsp_main(q) == HP_M_FAA)
 		q->result = m + q->operand[0];
 	else
@@ -290,7 +293,8 @@ static void atomic_read(struct hp_nic *n, struct hp_dma *d)
 		->txn.trace_id = q->in.trace;
 }
 
-/* The word is read when no other unit has it. */
+/* Reads the word when no other unit works on it, because the change must be
+ * atomic. */
 static void atomic_lock(struct hp_nic *n, struct rsp *me)
 {
 	const struct hp_sched *s = &n->sched[HP_RSP];
@@ -344,7 +348,7 @@ static void rsp_output(struct hp_sched *s, struct hp_job *j)
 		hp_in_end(n, &q->in);
 		hp_after(n, (q->pull.f->payload.len + 7) / 8, frame_timer, q);
 		hp_pull_release(n, &q->pull, hp_now(n), NULL, NULL);
-		q->in.trace = 0; /* the response's */
+		q->in.trace = 0; /* passed on to the response */
 	}
 }
 
@@ -370,7 +374,7 @@ static void rsp_finish(struct hp_sched *s, struct hp_job *j)
 	hp_in_rma(s->own, &q->in);
 }
 
-/* Nothing of it went back. */
+/* Frees a response of which nothing was sent. */
 static void rsp_left(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_nic *n = s->own;
@@ -379,7 +383,7 @@ static void rsp_left(struct hp_sched *s, struct hp_job *j)
 	weft_msg_end(n->comp, ((struct rsp *)j)->in.trace, false);
 }
 
-/* Operands are in the record: that is all the payload there is. */
+/* Leaves the network: all the payload is operands, which are in the record. */
 static void rsp_aside(struct hp_sched *s, struct hp_job *j)
 {
 	struct rsp *q = (struct rsp *)j;
@@ -392,8 +396,8 @@ static void rsp_aside(struct hp_sched *s, struct hp_job *j)
 	}
 }
 
-/* The run has ended, or come to rest, in the middle: a response was not sent.
- */
+/* Drops a response that was not sent, because the run has ended in the
+ * middle. */
 static void rsp_abandon(struct hp_nic *n, struct hp_job *j)
 {
 	hp_pull_drop(n, &((struct rsp *)j)->pull);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routing cache (hostport.md 3.2, 8.8): entries of the routing space by offset
- * and length, 32 bytes of each; longer ones are read every time.  Insert of the
- * driver is not offered: a route is there when it has been used. */
+ * and length, 32 bytes each. Longer ones are read every time. The driver cannot
+ * insert an entry, because a route enters with its first use. */
 #include "systems/hostport/nic/functional_units.h"
 
 static void route_done(struct hp_nic *n, struct hp_look *k)
@@ -30,7 +30,7 @@ void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 
 /* ---- the block ---- */
 
-/* Remove and query: ARG0 is the offset, the count is the length. */
+/* Executes remove and query: ARG0 is the offset, the count is the length. */
 static uint64_t route_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			    uint64_t arg1)
 {

@@ -52,7 +52,8 @@ void hp_sched_fini(struct hp_sched *s)
 
 /* ---- scoreboard ---- */
 
-/* A job set aside has this key, ordered, and was put before number `put`. */
+/* Returns whether an ordered job with this key is aside and was put before
+ * number `put`. */
 static bool aside_has(const struct hp_fu *fu, uint64_t key, uint64_t put)
 {
 	for (size_t i = 0; i < fu->aside.n; i++) {
@@ -81,7 +82,8 @@ bool hp_sched_holds(const struct hp_sched *s, uint32_t vpid)
 	return false;
 }
 
-/* The unit that has the key (SB4).  There is never a second one (SB5). */
+/* Returns the unit that has the key (SB4). There is never a second one
+ * (SB5). */
 static uint32_t fu_of_key(const struct hp_sched *s, uint64_t key)
 {
 	uint32_t found = HP_FU_NONE;
@@ -106,20 +108,20 @@ static uint32_t fu_of_key(const struct hp_sched *s, uint64_t key)
 	return found;
 }
 
-/* Jobs in front of the one that would be issued now. */
+/* Returns the number of jobs before the one that would be issued now. */
 static uint32_t fu_length(const struct hp_fu *fu)
 {
 	return ring_count(&fu->wait) + (fu->stage[0] ? 1 : 0);
 }
 
-/* Nobody of its key that is older stands aside. */
+/* Returns whether no older job of its key is aside. */
 static bool aside_may_go(const struct hp_fu *fu, const struct hp_job *j)
 {
 	return !j->ordered || !aside_has(fu, j->key, j->put);
 }
 
-/* A prompt job goes neither behind others nor behind one that stands aside, is
- * not prompt, and could go on. */
+/* Returns whether the unit may take the job. A prompt job goes neither behind
+ * other jobs nor behind one that is aside, not prompt, and could continue. */
 static bool fu_may(const struct hp_sched *s, uint32_t f, const struct hp_job *j)
 {
 	const struct hp_fu *fu = &s->fu[f];
@@ -135,7 +137,7 @@ static bool fu_may(const struct hp_sched *s, uint32_t f, const struct hp_job *j)
 	return !fu->slow;
 }
 
-/* Shortest wait queue, ties in turn. */
+/* Returns the unit with the shortest wait queue, ties in turn. */
 static uint32_t fu_shortest(const struct hp_sched *s, const struct hp_job *j)
 {
 	uint32_t best = HP_FU_NONE;
@@ -152,14 +154,15 @@ static uint32_t fu_shortest(const struct hp_sched *s, const struct hp_job *j)
 	return best;
 }
 
-/* ---- what is told ---- */
+/* ---- marks and levels for listeners ---- */
 
 static bool scheduler_watched(const struct hp_sched *s)
 {
 	return s->comp && weft_heard_kind(s->comp, WEFT_TRACE_STATE);
 }
 
-/* fu: of a wait queue; NULL: the queue of all. */
+/* Reports a queue level to listeners. fu: the unit of a wait queue, NULL for
+ * the queue of all units. */
 static void tell_level(const struct hp_sched *s, const struct hp_fu *fu)
 {
 	if (!scheduler_watched(s))
@@ -218,7 +221,8 @@ static void aside_take(struct hp_fu *fu, struct hp_job *j)
 	j->aside = false;
 }
 
-/* j's stage is over, and one of its key stands aside. */
+/* Sets job j aside, whose stage is over but an older job of its key is aside.
+ * Returns false when j has no place. */
 static bool aside_behind(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
 {
 	if (s->pipe->behind)
@@ -229,7 +233,7 @@ static bool aside_behind(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
 	return true;
 }
 
-/* The job that ends stage k next: set aside there, or in it. */
+/* Returns the job that ends stage k next: one aside there, or the one in it. */
 static struct hp_job *stage_next(const struct hp_fu *fu, uint32_t k)
 {
 	struct hp_job *j = fu->stage[k];
@@ -246,7 +250,8 @@ static struct hp_job *stage_next(const struct hp_fu *fu, uint32_t k)
 	return j && j->over && aside_may_go(fu, j) ? j : NULL;
 }
 
-/* One step of the first stage from behind that can go on. */
+/* Makes one step, in the last stage that can continue. Returns whether there
+ * was one. */
 static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 {
 	uint32_t last = s->pipe->stages - 1;
@@ -287,8 +292,9 @@ static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 	return true;
 }
 
-/* Stage functions may end their stage at once: not from inside of here.  What
- * moves may make room, or take a key away, for jobs of the queue. */
+/* Runs a unit until it stands still. Stage functions may end their stage at
+ * once, so that a call from inside returns immediately. A step may make room,
+ * or release a key, for jobs of the queue. */
 static void fu_run(struct hp_sched *s, struct hp_fu *fu)
 {
 	if (fu->running)
@@ -340,10 +346,12 @@ static uint32_t scheduler_choose(const struct hp_sched *s, uint32_t i)
 	if (j->ordered) {
 		for (uint32_t k = 0; k < i; k++)
 			if (s->queue[k] && s->queue[k]->key == j->key)
-				return HP_FU_NONE; /* behind one of its key */
+				return HP_FU_NONE; /* behind another job of its
+						      key */
 		f = fu_of_key(s, j->key);
 		if (f != HP_FU_NONE && !fu_may(s, f, j))
-			return HP_FU_NONE; /* those of its key leave first */
+			return HP_FU_NONE; /* other jobs of its key leave
+					    * first */
 	}
 	if (f == HP_FU_NONE)
 		f = fu_shortest(s, j);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conditional store buffer (hostport.md 7.4, 7.5): the one queue that all
- * processes share, filled by loads.  Knows nothing of time or bus. */
+ * processes share, filled by loads. It knows neither time nor bus. */
 #ifndef SYSTEMS_HOSTPORT_NIC_STORE_BUFFER_H
 #define SYSTEMS_HOSTPORT_NIC_STORE_BUFFER_H
 
@@ -16,11 +16,12 @@ struct hp_csb {
 	struct hp_csb_entry *at; /* depth of them */
 	uint32_t depth, head, n;
 	uint32_t vpid_max;	    /* CSB14, 0 = off */
-	uint16_t *of_vpid;	    /* entries of a VPID; with vpid_max only */
+	uint16_t *of_vpid;	    /* entries of a VPID; only with vpid_max */
 	uint64_t on[HP_VPIDS / 64]; /* VPID_EN */
 };
 
-/* depth and vpid_max are set; false: no memory. */
+/* Allocates the buffer; depth and vpid_max are set. Returns false when there is
+ * no memory. */
 bool hp_csb_init(struct hp_csb *b);
 void hp_csb_fini(struct hp_csb *b);
 static inline bool hp_csb_on(const struct hp_csb *b, uint32_t vpid)
@@ -33,10 +34,11 @@ static inline void hp_csb_enable(struct hp_csb *b, uint32_t vpid, bool on)
 
 	*w = on ? *w | bit : *w & ~bit;
 }
-/* Steps 5 to 7 of the issue procedure (7.6); the answer of the load. */
+/* Executes steps 5 to 7 of the issue procedure (7.6). Returns the answer to the
+ * load. */
 uint64_t hp_csb_trigger(struct hp_csb *b, uint32_t vpid, uint32_t cmd,
 			uint32_t par);
-/* Oldest entry; false: empty. */
+/* Takes the oldest entry. Returns false when the buffer is empty. */
 bool hp_csb_take(struct hp_csb *b, struct hp_csb_entry *e);
 static inline uint32_t hp_csb_free(const struct hp_csb *b)
 {

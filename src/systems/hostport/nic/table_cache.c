@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Read-only caches of tables in main memory (hostport.md 8.8): window
- * descriptors and routes.  Sets of four lines, LRU.
+ * descriptors and routes. Sets of four lines, LRU.
  *
  *   get -> `cycles` -> present: done
  *                      else: a line of its set, bytes from memory, done for
- *                      all who wait for the line
+ *                      all requests that wait for the line
  *
- * What is longer than a line, or finds all lines of its set being filled, is
- * read and not kept. */
+ * An entry that is longer than a line, or finds all lines of its set being
+ * filled, is read and not kept. */
 #include <stdlib.h>
 
 #include "base/need.h"
@@ -85,7 +85,8 @@ static void line_filled(struct hp_nic *n, struct hp_dma *d)
 			   : ASSOC_EMPTY;
 	assoc_touch(&l->dir, (uint32_t)(c - l->at));
 	for (to = &mine; (k = *at);) {
-		if (k->line != c) { /* asked after it was removed, perhaps */
+		if (k->line != c) { /* requested after the line was removed,
+				     * perhaps */
 			at = &k->next;
 			continue;
 		}

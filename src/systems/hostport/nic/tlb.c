@@ -4,12 +4,12 @@
  *
  *   get -> t_tlb -> present: done
  *                   else: record {VPID, page, write} for the driver, interrupt;
- *                   who asked waits, all others go on
- *   driver: insert -> done for all who wait; fault insert -> fault
+ *                   the request waits, all others continue
+ *   driver: insert -> done for all waiting requests; fault insert -> fault
  *
- * Who has asked keeps the physical page, and names the pages that he uses
- * (struct hp_walk): these are in use, in the TLB or not.  So an instruction
- * that waits for a page takes no entry away from others.
+ * A unit keeps the physical page that it requested, and names the pages that it
+ * uses (struct hp_walk). These are in use, in the TLB or not, so that an
+ * instruction that waits for a page takes no entry away from others.
  *
  * Bulk insert: `count` pages from ARG0 on, ARG1 = physical address of as many
  * words as ARG1 of an insert (our own). */
@@ -29,7 +29,7 @@ struct hp_tlb {
 	struct hp_xlate *wait;
 	struct hp_walk *walks; /* of all units */
 	uint32_t *owned;       /* entries by VPID */
-	/* the bulk insert under way */
+	/* the bulk insert in progress */
 	uint64_t bulk_page;
 	uint32_t bulk_count;
 	uint16_t bulk_vpid;
@@ -42,8 +42,8 @@ static uint32_t tlb_find(const struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 
 struct tlb_share {
 	const struct hp_tlb *tlb;
-	uint32_t vpid; /* of the translation that comes */
-	uint32_t most; /* entries of the VPID that has most, with it */
+	uint32_t vpid; /* VPID of the new translation */
+	uint32_t most; /* most entries that a VPID has, with the new one */
 };
 
 static bool tlb_may_go(const void *arg, uint32_t i)
@@ -89,7 +89,7 @@ static bool in_use(const struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 
 /* ---- answers ---- */
 
-/* i: ASSOC_NONE = there is no translation. */
+/* Ends a request with entry i, ASSOC_NONE when the page has no translation. */
 static void tlb_settle(struct hp_nic *n, struct hp_xlate *x, uint32_t i)
 {
 	const struct tlb_entry *at = n->xlate->at;
@@ -121,7 +121,7 @@ static void tlb_look(struct hp_nic *n, void *arg)
 	if (i != ASSOC_NONE || x->vpage >> 36) {
 		if (i != ASSOC_NONE)
 			hp_count(n, HP_K_TLB_HITS, 1);
-		tlb_settle(n, x, i); /* beyond 48 bits nothing can be */
+		tlb_settle(n, x, i); /* pages beyond 48 bits cannot exist */
 		x->done(n, x);
 		return;
 	}
@@ -145,9 +145,9 @@ void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x)
 
 /* ---- the driver ---- */
 
-/* Those that wait for a page of the VPID have entry i, oldest first; all: for
- * any page.  They are told from the next callback on: this is a store of the
- * host. */
+/* Answers the requests that wait for a page of the VPID with entry i, oldest
+ * first; all: for any page. They are called in the next callback, because this
+ * is a store of the host. */
 static void tlb_answer(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 		       bool all, uint32_t i)
 {
@@ -164,10 +164,10 @@ static void tlb_answer(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 	}
 }
 
-/* A page in use stays where it was.  Another one has its entry, a free one, or
- * the least recently used one of the VPIDs that have most: a process that uses
- * many pages replaces its own, and takes none of those that have fewer than it
- * has.  Lowest number first, so that runs repeat. */
+/* Inserts a translation. A page in use keeps its entry. Another one takes its
+ * old entry, a free one, or the least recently used one of the VPIDs that have
+ * most, so that a process that uses many pages replaces its own and takes none
+ * of a process with fewer. Lowest number first, so that runs repeat. */
 static void tlb_insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 		       uint64_t arg)
 {
@@ -259,7 +259,7 @@ static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 		tlb_insert(n, vpid, arg0, arg1);
 		return tlb_query(n, vpid, arg0);
 	case HP_CACHE_REMOVE:
-		/* an entry in use stays: its page must not go */
+		/* an entry in use stays, because its page must not go */
 		i = tlb_find(n, vpid, arg0);
 		if (i != ASSOC_NONE && !in_use(n, vpid, arg0))
 			tlb_invalidate(n, i);
@@ -295,7 +295,7 @@ static void tlb_fini(struct hp_nic *n)
 	free(n->xlate);
 }
 
-/* The run has come to rest, and nobody has answered. */
+/* Checks at the end of the run that no translation was left unanswered. */
 static int tlb_finish(struct hp_nic *n, struct weft_err *err)
 {
 	if (weft_sim_idle(n->comp->sim) && n->xlate->wait)

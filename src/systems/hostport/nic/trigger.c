@@ -2,10 +2,10 @@
 /* Accesses of the host: which aperture, which page, and the answers to loads
  * (hostport.md 7.1 to 7.4, 7.6, 7.8).
  *
- * A load is answered t_trigger or t_reg cycles after it came, where the bus can
- * wait; it is decided at the end of that time.  The bus tells of a load once,
- * however often its master tries again: the entry is in the CSB once (CSB10).
- */
+ * A load is answered t_trigger or t_reg cycles after its arrival, where the bus
+ * can wait, and takes effect at the end of that time. The bus reports a load
+ * once, however often its master retries, so that the entry is in the CSB once
+ * (CSB10). */
 #include "systems/hostport/nic/nic.h"
 
 /* ---- Triggerpage ---- */
@@ -14,7 +14,7 @@ uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 {
 	uint32_t vpid = HP_TRIGGER_VPID(off), cmd = HP_TRIGGER_CMD(off);
 	uint32_t par = HP_TRIGGER_PAR(off), got;
-	bool known = off % 8 == 0 && bytes >= 4; /* else nothing (7.3) */
+	bool known = off % 8 == 0 && bytes >= 4; /* otherwise no effect (7.3) */
 	uint64_t val = 0;
 
 	hp_count(n, HP_K_TRIGGERS, known);
@@ -70,7 +70,8 @@ static void access_load(struct hp_nic *n, const struct weft_bus_note *note)
 
 /* ---- stores ---- */
 
-/* A store to a Triggerpage has no effect, nor has one to the info page. */
+/* Executes a store. A store to a Triggerpage or to the information page has no
+ * effect. */
 static void access_store(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	const struct hp_block *ultra = hp_blocks[HP_BLOCK_ULTRA];
@@ -92,7 +93,7 @@ static void access_store(struct hp_nic *n, const struct weft_bus_note *note)
 	weft_bus_consumed(n->bus, 1);
 }
 
-/* With memory accesses off nobody answers. */
+/* Dispatches an access. With memory accesses off the device does not answer. */
 void hp_access(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	uint64_t on = *weft_reg_cell(n->comp, HP_REG_COMMAND, 0);

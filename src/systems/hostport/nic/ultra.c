@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ULTRA: one write burst injects a packet, one device write stores it
- * (hostport.md 9).  Accesses to its aperture, contexts of the ports.
+ * (hostport.md 9). Accesses to its aperture, contexts of the ports.
  *
  *   BAR3 --+-- user pages: requester, completer
  *          +-- driver pages: contexts, slices, receive queues (9.8)
  *          +-- management region
  *
- * Who may map which page is the driver's business; the device sees addresses.
- * Not modelled: an interrupt per completer port other than IRQ_STATUS. */
+ * The driver decides which process maps which page, because the device sees
+ * only addresses. Not modelled: an interrupt per completer port other than
+ * IRQ_STATUS. */
 #include "systems/hostport/nic/ultra.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ static uint64_t ultra_ptrs(uint32_t wp, uint32_t rp, uint32_t bits)
 	return (uint64_t)wp << bits | rp;
 }
 
-/* A packet needs a way, and one that the network has. */
+/* Returns whether a port has a way that fits into the network. */
 static bool ultra_routable(const struct ultra_port *p)
 {
 	struct hp_route r = { .nf = 0 };
@@ -33,7 +34,8 @@ static bool ultra_routable(const struct ultra_port *p)
 	return hp_route_fits(&r);
 }
 
-/* The bounds of a slice lie in the queue, or the port has none. */
+/* Sets the bounds of a slice. They lie in the queue, otherwise the port has no
+ * slice. */
 static void slice_put(struct ultra_port *p, uint64_t val)
 {
 	uint32_t lower = val & 0xffff, upper = val >> 16 & 0xffff;
@@ -48,8 +50,9 @@ static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
 {
 	bool holds = p->en || !ring_empty(&p->pkts);
 
-	/* What the packets of a port are made of stays as it is while it is
-	 * enabled or has some: each was accepted for a way that exists. */
+	/* The registers that packets of a port use stay unchanged while it is
+	 * enabled or has packets, because each packet was accepted for an
+	 * existing way. */
 	if (holds &&
 	    (off == HP_UR_VPID || off == HP_UR_TUPID || off == HP_UR_DEST ||
 	     off == HP_UR_LEN || off == HP_UR_ROUTE || off == HP_UR_ROUTE + 8))
@@ -82,7 +85,7 @@ static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
 		memcpy(p->route + (off - HP_UR_ROUTE), &val, 8);
 		break;
 	case HP_UR_SLICE:
-	case HP_UR_PTRS: /* while it is enabled its packets are in there */
+	case HP_UR_PTRS: /* while it is enabled, the slice holds its packets */
 		if (!holds)
 			slice_put(p,
 				  off == HP_UR_SLICE
@@ -206,8 +209,8 @@ static void ultra_put(struct hp_ultra *u, uint32_t off, uint64_t val)
 		ultra_req_word(u, upid, cmd, val);
 		return;
 	}
-	/* The process has taken packets: new read pointer (9.6, steps 9 to 11).
-	 */
+	/* The process has taken packets: new read pointer (9.6, steps 9 to
+	 * 11). */
 	if (cmd != HP_ULTRA_RP || !p->en || rp >= p->slices ||
 	    hp_used(p->rp, rp, p->slices) > hp_used(p->rp, p->wp, p->slices))
 		return;
@@ -243,7 +246,8 @@ static uint64_t ultra_get(struct hp_ultra *u, uint32_t off)
 
 /* ---- accesses ---- */
 
-/* Words of 64 bit; halves come in order and make one word. */
+/* Executes a store of words of 64 bit. Two halves arrive in order and make one
+ * word. */
 static void ultra_store(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	struct hp_ultra *u = n->ultra;
@@ -283,8 +287,8 @@ static void ultra_load(struct hp_nic *n, const struct weft_bus_note *note)
 
 /* ---- tagged accesses (10.1): the process is in the tag ---- */
 
-/* The page is the tag's, and the place one that takes plain stores: words of a
- * packet, the read pointer of the queue. */
+/* Executes a tagged store, if the page belongs to the tag and the address takes
+ * plain stores: words of a packet, the read pointer of the queue. */
 static bool ultra_tput(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	uint32_t off = (uint32_t)note->off, upid = HP_ULTRA_UPID(off);
@@ -308,7 +312,7 @@ static bool ultra_tput(struct hp_nic *n, const struct weft_bus_note *note)
 	return takes;
 }
 
-/* A whole packet, if there is room. */
+/* Executes a tagged store of a whole packet, if there is room. */
 static bool ultra_tstore(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	uint32_t off = (uint32_t)note->off, words = note->bytes / 8;
@@ -322,7 +326,7 @@ static bool ultra_tstore(struct hp_nic *n, const struct weft_bus_note *note)
 	return true;
 }
 
-/* A word of the oldest packet, if there is one. */
+/* Answers a tagged load with a word of the oldest packet, if there is one. */
 static bool ultra_tload(struct hp_nic *n, const struct weft_bus_note *note,
 			uint64_t *val_p)
 {

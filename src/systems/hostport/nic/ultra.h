@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ULTRA inside of the Host Port (hostport.md 9): port contexts, requester and
- * completer unit.  See ultra.c. */
+/* ULTRA in the Host Port (hostport.md 9): port contexts, requester and
+ * completer unit. See ultra.c. */
 #ifndef SYSTEMS_HOSTPORT_NIC_ULTRA_H
 #define SYSTEMS_HOSTPORT_NIC_ULTRA_H
 
@@ -9,8 +9,8 @@
 
 enum {
 	ULTRA_WORDS = 32, /* of a packet: index is 5 bits */
-	ULTRA_NQES = 4,	  /* notifications of a port on their way */
-	ULTRA_FLYING = 4, /* packets given to the network and not sent */
+	ULTRA_NQES = 4,	  /* notifications of a port in flight */
+	ULTRA_FLYING = 4, /* packets given to the network and not yet sent */
 };
 
 /* ---- requester port ---- */
@@ -36,22 +36,22 @@ struct ultra_port {
 	/* context */
 	bool en;
 	uint16_t vpid, tupid, dhash;
-	uint64_t owner; /* the driver's */
+	uint64_t owner; /* for the driver */
 	uint32_t dtag;
 	uint8_t route[HP_ULTRA_ROUTE_MAX], route_len;
 	uint16_t lower, upper, rp, wp;
 	/* access sequence (9.5) */
 	enum ultra_state state;
 	uint8_t next, flags, words;
-	uint16_t at; /* where the next word goes; WP is committed at the end */
+	uint16_t at; /* position of the next word; WP is committed at the end */
 	struct {
 		RING(struct ultra_pkt);
 	} pkts;
-	uint32_t ready; /* of these, committed and not scheduled */
+	uint32_t ready; /* packets committed and not scheduled */
 	uint32_t flying;
 	uint64_t tag; /* first word */
-	/* notifications on their way; of packets that were not accepted one at
-	 * a time, the others merge */
+	/* notifications in flight. A packet that was not accepted has one at a
+	 * time; further ones merge */
 	uint32_t nqes;
 	bool failing, fail_owed;
 	uint64_t fail_tag;
@@ -70,7 +70,7 @@ struct ultra_cpl {
 	uint64_t base, owner;
 	uint32_t slices, words; /* of a slice */
 	uint32_t rp, wp;
-	uint32_t storing; /* to its queue, not handed over yet */
+	uint32_t storing; /* stores to its queue, not handed over yet */
 	struct {
 		RING(struct ultra_slot);
 	} kept;
@@ -80,8 +80,8 @@ struct ultra_cpl {
 struct ultra_in {
 	struct hp_rx *rx; /* NULL: stored */
 	struct hp_head head;
-	uint64_t from;	 /* cycle it was taken */
-	uint64_t ack_at; /* not before */
+	uint64_t from;	 /* cycle in which the unit took it */
+	uint64_t ack_at; /* earliest cycle of its acknowledge */
 	uint16_t tupid;
 	bool taken; /* by the unit */
 	bool checked;
@@ -99,7 +99,7 @@ struct hp_ultra {
 	struct ultra_port *port; /* ultra_ports of them */
 	struct ultra_cpl *cpl;
 	uint64_t *queue; /* ultra_packet_queue words */
-	/* lower half of a word whose upper one has not come */
+	/* lower half of a word whose upper half has not arrived */
 	uint32_t low, low_at;
 	/* requester */
 	uint64_t ready[HP_ULTRA_PORTS / 64];
@@ -110,9 +110,9 @@ struct hp_ultra {
 	/* completer: oldest first */
 	struct ultra_in *head, *tail, *pool;
 	uint64_t free_at;
-	bool waiting;	      /* a call for free_at is on its way */
-	uint64_t took, least; /* cycle of the last one; least distance */
-	/* where the time goes (11.5): absolute times in ns, units in cycles */
+	bool waiting;	      /* a callback for free_at is pending */
+	uint64_t took, least; /* cycle of the last packet; least distance */
+	/* times of the parts (11.5): absolute times in ns, units in cycles */
 	struct ultra_mean seen_at, handed_at, requester, completer;
 };
 
@@ -125,22 +125,23 @@ static inline void ultra_mean_add(struct ultra_mean *m, double v)
 /* ultra_requester.c */
 void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
 		    uint64_t val);
-/* Its process (tag) may store a packet of so many words now. */
+/* Returns whether the process (tag) may store a packet of so many words now. */
 bool ultra_req_takes(const struct hp_ultra *u, uint32_t upid, uint16_t tag,
 		     uint32_t words);
 void ultra_req_go(struct hp_ultra *u);
-/* An acknowledge has come (9.5, 9.7). */
+/* Handles an acknowledge that has arrived (9.5, 9.7). */
 void ultra_req_acked(struct hp_ultra *u, const struct hp_head *h);
 /* ultra_completer.c */
-/* A store to the queue of a port of this VPID is on its way. */
+/* ultra_cpl_holds() returns whether a store to the queue of a port of this VPID
+ * is in flight. */
 bool ultra_cpl_holds(const struct hp_ultra *u, uint32_t vpid);
 void ultra_cpl_rx(struct hp_ultra *u, struct hp_rx *rx);
 void ultra_cpl_go(struct hp_ultra *u);
-/* Load of the completer page of a port with packets on the device. */
+/* Answers a load of the completer page of a port with packets on the device. */
 uint64_t ultra_cpl_load(struct hp_ultra *u, uint32_t upid, uint32_t index);
 void ultra_cpl_fini(struct hp_ultra *u);
 
-/* C1 of an ULTRA packet: port and wishes, which the acknowledge brings back. */
+/* C1 of an ULTRA packet: port and flags, which the acknowledge brings back. */
 #define ULTRA_TAG(upid, flags) ((uint64_t)(flags) << 16 | (upid))
 #define ULTRA_TAG_UPID(t)      ((uint32_t)(t)&0x7ff)
 #define ULTRA_TAG_FLAGS(t)     ((uint32_t)((t) >> 16) & 0xff)

@@ -5,9 +5,9 @@
  *          -> one burst into the receive queue, status word last
  *          -> pointers 2, context 2, acknowledge 2 + 2, idle 1
  *
- * 12 cycles to the store, 21 until the next packet is taken.  A packet whose
- * port has no free slice waits, and those of its port behind it; its cells stay
- * in the network. */
+ * 12 cycles to the store, 21 until the next packet is taken. A packet whose
+ * port has no free slice waits, and so do the packets of its port behind it.
+ * Its cells stay in the network, so that the sender is held back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,8 @@ static uint32_t payload_words(const struct ultra_in *i)
 	return i->head.bytes / 8;
 }
 
-/* From its one source, and it fits into a slice. */
+/* Returns whether the packet comes from the one source of its port and fits
+ * into a slice. */
 static bool ultra_completer_accepted(struct hp_ultra *u,
 				     const struct ultra_in *i)
 {
@@ -67,7 +68,7 @@ static void ultra_completer_ack(struct hp_nic *n, void *arg)
 	hp_pool_put(n->ultra->pool, i);
 }
 
-/* The store is with the bus: the acknowledge may go (8.4). */
+/* Sends the acknowledge, because the store was handed to the bus (8.4). */
 static void ultra_completer_stored(struct hp_nic *n, struct hp_dma *d)
 {
 	struct ultra_in *i = d->arg;
@@ -139,7 +140,7 @@ static void ultra_completer_discard(struct hp_ultra *u, struct ultra_in *i,
 
 /* ---- the unit ---- */
 
-/* The checks: true when it may be stored. */
+/* Checks a packet. Returns whether it may be stored. */
 static bool ultra_completer_check(struct hp_ultra *u, struct ultra_in *i)
 {
 	if (!ultra_completer_accepted(u, i)) {
@@ -153,17 +154,17 @@ static bool ultra_completer_check(struct hp_ultra *u, struct ultra_in *i)
 		return false;
 	}
 	hp_count(u->n, HP_K_RX_STALLS, 1);
-	i->taken = false; /* again later */
+	i->taken = false; /* it has to wait for a slice */
 	return false;
 }
 
-/* Its latency is over; stored when all of it is here. */
+/* Stores a packet whose latency is over, once all of it has arrived. */
 static void ultra_completer_finish(struct hp_nic *n, void *arg)
 {
 	struct hp_ultra *u = n->ultra;
 	struct ultra_in *i = arg;
 
-	/* the port may have been closed since */
+	/* check again, because the port may have been closed meanwhile */
 	if ((i->checked && ultra_completer_accepted(u, i)) ||
 	    ultra_completer_check(u, i)) {
 		if (!i->rx->whole)
@@ -181,7 +182,8 @@ static void ultra_completer_more(struct hp_nic *n, struct hp_rx *rx)
 		ultra_completer_finish(n, i);
 }
 
-/* The oldest of its port, unless that has to wait for a slice. */
+/* Returns whether the packet is the oldest of its port that need not wait for a
+ * slice. */
 static bool may_go(struct hp_ultra *u, const struct ultra_in *me)
 {
 	if (me->taken)

@@ -4,7 +4,7 @@
  *   store -> decode 2, context 2, check 1, enqueue 2 -> WP
  *   WP != RP -> scheduler 2, route 2, header 1, hand-over 1 -> network port
  *
- * From the last word of a packet to the network port: 13 cycles; further words
+ * From the last word of a packet to the network port: 13 cycles. Further words
  * are one per cycle and overlap with that. */
 #include "systems/hostport/nic/ultra.h"
 
@@ -68,7 +68,8 @@ static void ultra_requester_notify(struct ultra_port *p, uint32_t cmd,
 	hp_notify(u->n, &q->e);
 }
 
-/* What the flags of a packet ask for, now that it is over. */
+/* Writes the notification and raises the interrupt that the flags of a finished
+ * packet request. */
 static void ultra_requester_completed(struct ultra_port *p, uint32_t flags,
 				      uint32_t cmd, uint64_t tag, uint32_t hpid,
 				      uint32_t vpid)
@@ -80,7 +81,8 @@ static void ultra_requester_completed(struct ultra_port *p, uint32_t flags,
 		hp_irq(p->u->n, HP_IRQ_ULTRA);
 }
 
-/* A packet that was not accepted (step 5a). */
+/* Notifies a packet that was not accepted (step 5a). One notification is in
+ * flight at a time; further ones merge. */
 static void ultra_requester_refused(struct ultra_port *p, uint64_t tag)
 {
 	hp_count(p->u->n, HP_K_ULTRA_REFUSED, 1);
@@ -136,7 +138,7 @@ static void ultra_requester_committed(struct hp_nic *n, void *arg)
 	ultra_req_go(p->u);
 }
 
-/* The word at index 31 has come. */
+/* Ends a packet after the word at index 31. */
 static void ultra_requester_end(struct ultra_port *p)
 {
 	struct hp_nic *n = p->u->n;
@@ -156,7 +158,8 @@ static void ultra_requester_end(struct ultra_port *p)
 		 ultra_requester_committed, p);
 }
 
-/* A word that begins a packet says with its place how many there are. */
+/* Takes a word. The index of the first word of a packet gives the number of
+ * words. */
 void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
 		    uint64_t val)
 {
@@ -191,7 +194,7 @@ void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
 
 /* ---- injection ---- */
 
-/* The port's oldest packet has left: RP (step 7, 8). */
+/* Frees the port's oldest packet after it has left: RP (step 7, 8). */
 static void ultra_requester_sent(struct hp_nic *n, struct hp_tx *tx)
 {
 	struct ultra_port *p = tx->arg;
@@ -224,7 +227,7 @@ ultra_requester_assemble(struct ultra_port *p, uint32_t at, struct ultra_pkt k)
 
 	for (; i < p->route_len && p->route[i] != HP_EL_SEP; i++)
 		r.fwd[r.nf++] = p->route[i];
-	/* the way back goes along where there will be an answer */
+	/* add the way back where there will be an answer */
 	for (i++; a && i < p->route_len; i++)
 		r.back[r.nr++] = p->route[i];
 	h.c[0] = HP_C0(HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_SEND | a), n->reg.hpid,
@@ -244,7 +247,7 @@ ultra_requester_assemble(struct ultra_port *p, uint32_t at, struct ultra_pkt k)
 	return f;
 }
 
-/* The port's packet after those on their way. */
+/* Sends the port's next packet behind those in flight. */
 static void ultra_requester_inject(struct hp_nic *n, void *arg)
 {
 	struct ultra_port *p = arg;
@@ -266,8 +269,8 @@ static void ultra_requester_inject(struct hp_nic *n, void *arg)
 	ultra_req_go(p->u);
 }
 
-/* Next port with a packet, round robin; a port whose notifications wait for
- * room has to wait too. */
+/* Starts the next port with a packet, round robin. A port whose notifications
+ * wait for room has to wait too, so that no notification is lost. */
 void ultra_req_go(struct hp_ultra *u)
 {
 	uint32_t ports = u->n->param.ultra_ports, k;
@@ -280,7 +283,7 @@ void ultra_req_go(struct hp_ultra *u)
 
 		p = &u->port[i];
 		if (!(i % 64) && !u->ready[i / 64] && k + 63 <= ports)
-			k += 63; /* none of these has one */
+			k += 63; /* none of these 64 ports has one */
 		else if (p->ready && p->en && p->nqes < ULTRA_NQES)
 			break;
 	}

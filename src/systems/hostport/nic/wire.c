@@ -83,7 +83,7 @@ uint32_t hp_frame_words(uint32_t cmd)
 	return request[code] ? request[code] : 0x0f;
 }
 
-/* Forward elements behind the first multicast element: branches. */
+/* Returns where branches start: behind the first multicast element. */
 static uint32_t tree_at(const struct hp_route *r)
 {
 	uint32_t i = 0;
@@ -100,7 +100,8 @@ static uint32_t tree_bytes(const struct hp_route *r)
 	return n ? 2 + n : 0;
 }
 
-/* Forward elements on the line: up to the one that delivers. */
+/* Returns the bytes of the forward elements on the line: up to the one that
+ * delivers. */
 static uint32_t way_bytes(const struct hp_route *r)
 {
 	uint32_t i = 0;
@@ -125,8 +126,8 @@ bool hp_route_fits(const struct hp_route *r)
 	return r->nf && hops <= HP_HOPS_MAX && tail_bytes(r) <= EX_RUNS_BYTES;
 }
 
-/* An element with a meaning of its own cannot be one of a way: the high
- * availability port takes the packet there. */
+/* Writes a way. An element with a special meaning cannot be part of it, so that
+ * the packet goes to the high availability port instead. */
 static uint8_t *way_write(uint8_t *b, const uint8_t *el, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -184,14 +185,14 @@ struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 	return f;
 }
 
-/* Bytes of a packet of which `here` have come. */
+/* Bytes of a packet of which `here` have arrived. */
 struct part {
 	const uint8_t *b;
 	uint32_t n;
-	enum hp_parse end; /* what it is that there are not more */
+	enum hp_parse end; /* result when it ends here */
 };
 
-/* The return path, from its separator at *i_p on to the end. */
+/* Reads the return path, from its separator at *i_p to the end. */
 static enum hp_parse back_read(const struct part *p, uint32_t *i_p,
 			       struct hp_head *h)
 {
@@ -211,7 +212,7 @@ static enum hp_parse back_read(const struct part *p, uint32_t *i_p,
 	return p->b[i] == EX_RUN_END ? HP_PARSE_GOOD : HP_PARSE_BAD;
 }
 
-/* Branches at *i_p, if there are any. */
+/* Reads branches at *i_p, if there are any. */
 static enum hp_parse tree_read(const struct part *p, uint32_t *i_p,
 			       struct hp_head *h)
 {
@@ -231,8 +232,8 @@ static enum hp_parse tree_read(const struct part *p, uint32_t *i_p,
 	return HP_PARSE_GOOD;
 }
 
-/* The routing frame: *at_p bytes.  Forward elements are left in it when it was
- * not delivered where its way ends. */
+/* Reads the routing frame: *at_p bytes. Forward elements are left in it when it
+ * was not delivered at the end of its way. */
 static enum hp_parse tail_read(const struct part *p, struct hp_head *h,
 			       uint32_t *at_p)
 {
@@ -253,7 +254,7 @@ static enum hp_parse tail_read(const struct part *p, struct hp_head *h,
 	h->vpid = (uint32_t)get_be(p->b + i + 1, 2);
 	i += 3;
 	ret = back_read(p, &i, h);
-	/* words of padding that elements have left */
+	/* padding that used elements have left */
 	for (i = wire_round8(i + 1);
 	     i + 8 <= p->n && get_be(p->b + i, 8) == UINT64_MAX; i += 8)
 		;
@@ -290,7 +291,8 @@ enum hp_parse hp_pkt_head(const struct weft_frame *f, uint32_t here,
 	h->back.dtag = HP_C0_HPID(h->c[0]);
 	h->back.dhash = (uint16_t)h->back.dtag;
 	h->skip = at;
-	/* GET names what it wants; a packet may have been ended early */
+	/* GET names the bytes that it wants; a packet may have been ended
+	 * early */
 	if (h->bytes > f->payload.len - at)
 		h->bytes = f->payload.len - at;
 	return HP_PARSE_GOOD;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hostport.crowd: many light processes of one node use its Host Port at the
- * same time, with instructions of all kinds (hostport.md 7, 13.1 T01).
+/* hostport.crowd: many light processes of one node use its Host Port at once,
+ * with instructions of all kinds (hostport.md 7, 13.1 T01).
  *
- * Each process has one instruction under way.  Every instruction has a number,
- * which travels in its tag; two bits remember that its issuer was notified of
- * it and that its target was (message, or notification of the access), so that
- * one that is lost, or executed twice, is seen.  What it did to memory is
- * compared as well.
+ * Each process has one instruction in flight. Every instruction has a number,
+ * which travels in its tag. Two bits record that its issuer was notified of it
+ * and that its target was (message, or notification of the access), so that one
+ * that is lost, or executed twice, is found. Its effect on memory is compared
+ * as well.
  *
  *   messages   to any process
  *   RMA        to a line of its own in the window of one of a few servers */
@@ -43,7 +43,7 @@ static void post(struct member *m, struct hport *p)
 	m->busy = true;
 }
 
-/* ---- what comes back ---- */
+/* ---- answers ---- */
 
 static void crowd_mark(struct crowd *a, uint64_t *bits, uint64_t num,
 		       uint64_t *n, const char *what)
@@ -141,7 +141,7 @@ static struct hport_region *crowd_region(struct crowd *a, uint32_t id,
 	return hport_crowd_map(&a->hp, id, bytes);
 }
 
-/* Windows of process i: lines of others, a page of its own. */
+/* Opens the windows of process i: lines of others, a page of its own. */
 static bool windows_open(struct crowd *a, uint32_t i)
 {
 	struct hport *p = &a->hp.port[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of hostport.crowd: see crowd.c. */
+/* Internals of hostport.crowd: see crowd.c. */
 #ifndef SYSTEMS_HOSTPORT_PROGRAMS_CROWD_H
 #define SYSTEMS_HOSTPORT_PROGRAMS_CROWD_H
 
@@ -26,11 +26,12 @@ struct crowd;
 
 struct member {
 	struct crowd *of;
-	uint32_t id, next; /* next: instruction of its own */
-	uint32_t expect;   /* notifications as a target that are to come */
+	uint32_t id, next; /* next: number of its next instruction */
+	uint32_t expect;   /* notifications as a target that must still
+			    * arrive */
 	bool busy;
 	uint64_t added; /* sum of its FAAs */
-	uint64_t *own;	/* a page that its window 17 shows; NULL: none */
+	uint64_t *own;	/* a page that its window 17 shows, or NULL */
 };
 
 struct crowd {
@@ -46,16 +47,16 @@ struct crowd {
 	uint64_t rejected; /* triggers */
 };
 
-/* ---- what an instruction is, by its number (crowd_operations.c) ---- */
+/* ---- instructions by their number (crowd_operations.c) ---- */
 
 uint64_t crowd_draw(uint64_t num, uint32_t what);
 enum kind crowd_kind(const struct crowd *a, uint64_t num);
 uint32_t crowd_target(const struct crowd *a, uint64_t num);
-/* Words that it carries or fetches. */
+/* Returns how many words the instruction carries or fetches. */
 uint32_t crowd_words(const struct crowd *a, uint64_t num);
-/* Into the work queue. */
+/* Puts an instruction into the work queue. Returns 0 or a negative errno. */
 int crowd_post(struct member *m, struct hport *p, uint64_t num);
-/* What the instruction left behind is right. */
+/* Returns whether the instruction left the right data behind. */
 bool crowd_good(struct member *m, const struct hport_note *n);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hostport.crowd: what instruction number n is, and whether it did that. */
+/* hostport.crowd: the kind and operands of instruction number n, and the check
+ * of its effect. */
 #include <string.h>
 
 #include "systems/hostport/programs/crowd.h"
@@ -7,7 +8,7 @@
 /* Words of a line: data from 0 on. */
 enum { W_BYTES = 3, W_FAA = 6, W_CAS = 7 };
 
-/* ---- what an instruction is ---- */
+/* ---- instructions by their number ---- */
 
 uint64_t crowd_draw(uint64_t num, uint32_t what)
 {

@@ -6,10 +6,10 @@
 #include <errno.h>
 
 enum { MAX = 1 << 20, PAGE = 4096, WORDS = 131072 + 512 };
-enum { BUFFERS = 30 }; /* of the posted receive queue's 32 */
+enum { BUFFERS = 30 }; /* of the 32 in the posted receive queue */
 enum { SEND_PIECE = 40, RDR_UNIT = 6 };
 
-/* Bytes that an instruction carries itself; others: 0. */
+/* Bytes that an instruction carries itself; 0 for others. */
 static const uint8_t piece_max[] = {
 	[HPW_FAST_SEND] = SEND_PIECE, [HPW_FAST_PUT] = 24, [HPW_PUT_BYTES] = 8,
 	[HPW_FAST_GET] = 24,	      [HPW_FAA] = 8,	   [HPW_CAS] = 8,
@@ -64,7 +64,7 @@ int hostport_program_words(struct weft_comp *c, const char *name,
 int hostport_program_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 {
 	struct hport_attr a = {
-		.vpid = v->tagged ? 0 : -1, /* the tag of a monitor */
+		.vpid = v->tagged ? 0 : -1, /* the tag of a monitor is 0 */
 		.sizes = { .sdr = WORDS, .rdr = WORDS, .rdr_unit = RDR_UNIT },
 		.flags = (v->unordered ? 0 : HPORT_ORDERED) |
 			 (v->way == HPW_POSTED ? HPORT_POSTED : 0),
@@ -123,7 +123,7 @@ void hostport_program_close(struct hpw *v)
 
 void hostport_program_absorb(struct hpw *v)
 {
-	/* the library cuts sends, and says where a segment goes */
+	/* the library segments sends, and reports where a segment goes */
 	bool cut = v->mtu && v->way == HPW_SEND && v->size > v->mtu;
 	struct hport_note n;
 
@@ -211,7 +211,7 @@ static int send_whole(struct hpw *v, uint32_t flags)
 	return hport_send(v->p, &v->to, flags, tag, 0, v->size);
 }
 
-/* Packets one after the other; one that finds no room waits. */
+/* Sends packets one after the other. Waits when one finds no room. */
 static void send_ultra(struct hpw *v)
 {
 	const uint64_t *w = (const uint64_t *)v->out;
@@ -260,7 +260,7 @@ void hostport_program_send(struct hpw *v, uint32_t flags)
 		hostport_program_absorb(v);
 }
 
-/* The last word lands last. */
+/* Waits for the last word of a message, because it lands last. */
 static void recv_memory(struct hpw *v, uint64_t seq)
 {
 	const volatile uint64_t *last = (uint64_t *)(v->in + v->size - 8);
@@ -269,7 +269,7 @@ static void recv_memory(struct hpw *v, uint64_t seq)
 		weft_host_poll64(v->w.h, last, *last, WEFT_NEVER);
 }
 
-/* One for each segment. */
+/* Posts one buffer for each segment. */
 static void post_buffers(struct hpw *v, uint64_t seq)
 {
 	uint64_t unit = v->mtu ? v->mtu : v->size;
@@ -309,7 +309,8 @@ struct driver {
 	uint64_t boot_bytes, object_max;
 };
 
-/* By default the first program loads it. */
+/* Loads the driver with parameters of its own. By default the first program
+ * loads it. */
 static int hostport_program_load(const struct driver *a, struct weft_host *h)
 {
 	struct hport_memory m = { a->memory, a->boot_bytes, a->object_max };

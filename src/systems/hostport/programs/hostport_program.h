@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the Host Port's programs share: a port with memory in a window, and
+/* Common part of the Host Port's programs: a port with memory in a window, and
  * messages of any size by any of its instructions. */
 #ifndef SYSTEMS_HOSTPORT_PROGRAMS_HOSTPORT_PROGRAM_H
 #define SYSTEMS_HOSTPORT_PROGRAMS_HOSTPORT_PROGRAM_H
@@ -18,12 +18,12 @@ enum hostport_program_way {
 	HPW_PUT_BYTES, /* words, all their bytes enabled */
 	HPW_FAST_GET,  /* pieces of 24 bytes, in notifications */
 	HPW_FAA,       /* words; nothing is added */
-	HPW_CAS,       /* words; they stay what they are */
+	HPW_CAS,       /* words; they keep their values */
 };
 #define HPW_WAYS                                                               \
 	"fast_send|send|posted|fast_put|put|get|ultra|put_bytes|fast_get|"     \
 	"faa|cas"
-/* Bytes come to who asks. */
+/* Returns whether the initiator of this method receives the data. */
 static inline bool hostport_program_fetches(uint32_t way)
 {
 	return way == HPW_GET || way >= HPW_FAST_GET;
@@ -46,19 +46,21 @@ struct hpw {
 
 enum { HPW_WIN = 1, HPW_CAPABILITY = 0x57454654 };
 
-/* ops.init: a parameter in bytes that must be whole words; 0 or negative. */
+/* Checks in ops.init that a parameter in bytes consists of whole words. Returns
+ * 0 or a negative errno. */
 int hostport_program_words(struct weft_comp *c, const char *name,
 			   uint64_t bytes, struct weft_err *err);
-/* The failed check of a library call that returned `ret`. */
+/* Reports a failed check for a library call that returned `ret`. */
 void hostport_program_refused(struct weft_comp *c, const char *what, int ret);
-/* 0, or negative with a failed check.  Pairs with node `partner`. */
+/* Opens a port and pairs with node `partner`. Returns 0, or a negative errno
+ * after a failed check. */
 int hostport_program_open(struct hpw *v, struct weft_comp *c, uint32_t partner);
 void hostport_program_close(struct hpw *v);
-/* One message: what is in v->out; waits for queue space where it must. */
+/* Sends v->out as one message. Waits when a queue is full. */
 void hostport_program_send(struct hpw *v, uint32_t flags);
 /* Takes the next notification. */
 void hostport_program_absorb(struct hpw *v);
-/* A message whose last word is seq has come into v->in. */
+/* Waits until a message whose last word is seq has arrived in v->in. */
 void hostport_program_recv(struct hpw *v, uint64_t seq);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hostport.neighbours: processes of one node that use its Host Port for a while
- * beside each other (hostport.md 8.7 SB12, 13.4): who gets how much, and what a
- * neighbour that misbehaves does to the others.
+ * beside each other (hostport.md 8.7 SB12, 13.4). Measures the share of each
+ * process, and the effect of a misbehaving neighbour on the others.
  *
- *   victims     messages to themselves, or puts, `depth` under way; latency
+ *   victims     messages to themselves, or puts, `depth` in flight; latency
  *               and number
  *   neighbours  one instruction in a period, which ends in a fault or, with
  *               fault = no, does not:
@@ -14,7 +14,7 @@
  *                 bad_context    message           its context is off, behind
  *                                                  the driver's back
  *                 forged_page    load              of a page it does not have
- *                 locked_window  put of a word     somebody else has locked
+ *                 locked_window  put of a word     another process has locked
  *                                                  the window
  *                 tlb_miss       put               page to be read not in TLB
  *                 long_miss      long put          none of its pages is
@@ -36,7 +36,8 @@ static struct hport_region *isolation_region(struct hpn_scene *s, uint32_t vpid,
 	return hport_crowd_map(&s->hp, vpid, pages * HP_PAGE);
 }
 
-/* Many pages where they are to be missing, else as many as are used. */
+/* Opens windows: many pages where they are to be missing, otherwise as many as
+ * are used. */
 static bool windows_open(struct hpn_actor *a, struct hport *p)
 {
 	struct hpn_scene *s = a->of;
@@ -61,7 +62,8 @@ static bool windows_open(struct hpn_actor *a, struct hport *p)
 	return true;
 }
 
-/* A refused put is notified at its target: the others too, then. */
+/* Opens an actor. Good puts are notified at their target too, because a refused
+ * put is. */
 static bool actor_open(struct hpn_scene *s, uint32_t i)
 {
 	struct weft_proc *proc = weft_proc_new(s->w.h, 0);

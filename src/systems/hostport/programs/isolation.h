@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of hostport.neighbours: see isolation.c. */
+/* Internals of hostport.neighbours: see isolation.c. */
 #ifndef SYSTEMS_HOSTPORT_PROGRAMS_ISOLATION_H
 #define SYSTEMS_HOSTPORT_PROGRAMS_ISOLATION_H
 
@@ -30,8 +30,8 @@ enum { HPN_PUT, HPN_GET, HPN_MESSAGE, HPN_FAA, HPN_MIX };
 
 enum {
 	HPN_SLOTS = HPORT_CROWD_WQ,
-	HPN_FROM = HPORT_CROWD_WINS, /* window that is read from */
-	HPN_TO,			     /* and the one that is written to */
+	HPN_FROM = HPORT_CROWD_WINS, /* window that instructions read */
+	HPN_TO,			     /* window that instructions write */
 };
 
 struct hpn_scene;
@@ -40,9 +40,9 @@ struct hpn_actor {
 	struct hpn_scene *of;
 	uint32_t id, depth, out, filled;
 	uint64_t posted, done, failed, tries;
-	weft_time_t since[HPN_SLOTS]; /* posted at, by number */
+	weft_time_t since[HPN_SLOTS]; /* post time, by number */
 	weft_time_t sum, max;
-	weft_time_t next; /* attempt of a neighbour */
+	weft_time_t next; /* next attempt of a neighbour */
 	struct weft_rng rng;
 };
 
@@ -78,7 +78,8 @@ static inline bool hpn_misses(enum hpn_kind k)
 	return k >= HPN_TLB_MISS;
 }
 
-/* Of a light process (isolation_process.c). */
+/* Runs one turn of a light process (isolation_process.c). Returns for what it
+ * waits next. */
 struct weft_turn hpn_turn(struct weft_host *h, struct weft_proc *proc,
 			  void *arg);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hostport.neighbours: what one process does, see isolation.c.
+/* hostport.neighbours: the turns of one process, see isolation.c.
  *
- *   busy   some instructions under way, all the time: victims, and neighbours
+ *   busy   some instructions in flight, all the time: victims, and neighbours
  *          without a period
- *   paced  one attempt in a period, give or take half of it: the same times
- *          whether it is a fault or not, so that two runs differ in nothing
- *          else */
+ *   paced  one attempt in a period, give or take half of it: equal times with
+ *          and without a fault, so that two runs differ in nothing else */
 #include "systems/hostport/programs/isolation.h"
 
 static bool isolation_process_faulty(const struct hpn_actor *a)
@@ -13,7 +12,7 @@ static bool isolation_process_faulty(const struct hpn_actor *a)
 	return !hpn_is_victim(a) && a->of->fault;
 }
 
-/* Its instructions never end. */
+/* Returns whether its instructions never end. */
 static bool isolation_process_endless(const struct hpn_actor *a)
 {
 	return isolation_process_faulty(a) &&
@@ -21,7 +20,8 @@ static bool isolation_process_endless(const struct hpn_actor *a)
 		hpn_kind_of(a) == HPN_BAD_CONTEXT);
 }
 
-/* It does not: attempts follow each other where there is no period. */
+/* Returns whether attempts follow each other without a period, because each one
+ * ends. */
 static bool isolation_process_completes(const struct hpn_actor *a)
 {
 	enum hpn_kind k = hpn_kind_of(a);
@@ -30,7 +30,8 @@ static bool isolation_process_completes(const struct hpn_actor *a)
 	       !isolation_process_endless(a);
 }
 
-/* Its notification queue is full when it is measured. */
+/* Returns whether its notification queue must still be filled before the
+ * measurement. */
 static bool isolation_process_fills(struct hpn_actor *a, const struct hport *p)
 {
 	return hpn_kind_of(a) == HPN_NQ_FULL && isolation_process_endless(a) &&
@@ -41,7 +42,8 @@ static bool isolation_process_fills(struct hpn_actor *a, const struct hport *p)
 
 enum { FLAGS = HPORT_MORE | HPORT_ACK };
 
-/* The page of this instruction: a fault is one that has long left the TLB. */
+/* Returns the page of this instruction. For a fault it is a page that has long
+ * left the TLB. */
 static uint64_t page_of(const struct hpn_actor *a, uint64_t bytes)
 {
 	uint64_t n = (bytes + HP_PAGE - 1) / HP_PAGE;
@@ -76,7 +78,7 @@ static int post_miss(struct hpn_actor *a, struct hport *p,
 	}
 }
 
-/* Of a victim, or a good neighbour. */
+/* Posts an instruction of a victim or a good neighbour. */
 static int post_good(struct hpn_actor *a, struct hport *p,
 		     const struct hport_peer *to)
 {
@@ -157,7 +159,7 @@ static void isolation_process_take(struct hpn_actor *a, struct hport *p)
 
 /* ---- turns ---- */
 
-/* Some instructions under way, all the time. */
+/* Runs a turn of an actor with some instructions in flight all the time. */
 static struct weft_turn turn_busy(struct hpn_actor *a, struct hport *p,
 				  struct weft_host *h)
 {
@@ -203,7 +205,7 @@ static void isolation_process_attempt(struct hpn_actor *a, struct hport *p,
 		hport_trigger(p, HP_T_BARRIER, 0);
 	else if (isolation_process_post(a, p) || p->wq_new)
 		hport_crowd_trigger(p);
-	else if (isolation_process_endless(a)) /* more than there is */
+	else if (isolation_process_endless(a)) /* more than the queue holds */
 		hport_trigger(p, HP_T_ISSUE, 1);
 }
 

@@ -4,8 +4,8 @@
  * which the device reads the instruction from the work queue, or by a tagged
  * conditional store that carries it.
  *
- *   issued_at  mean time at which an issue began; the NIC tells when it had the
- *              instruction (vci_at)
+ *   issued_at  mean time at which an issue began; the NIC reports when it had
+ *              the instruction (vci_at)
  *   issue      time of the processor for one
  *   latency    from the begin to the message's notification seen */
 #include <errno.h>
@@ -29,7 +29,7 @@ static double issue_ns(weft_time_t t)
 	return (double)t / WEFT_NS;
 }
 
-/* Until the device says that it is sent. */
+/* Sends, and waits until the device reports the end. */
 static void issue_send(struct issue *a, uint64_t seq)
 {
 	const struct hport_tag tag = { seq, 0 };
@@ -74,7 +74,7 @@ static void issue_measure(struct issue *a)
 	}
 }
 
-/* VPID 0 everywhere: a thread of the monitor has tag 0. */
+/* Opens VPID 0 on each node, because a thread of the monitor has tag 0. */
 static int open_port(struct issue *a)
 {
 	const struct hport_attr attr = { .vpid = 0 };

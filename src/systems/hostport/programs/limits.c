@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program hostport.limits: how much of everything there is, found out by
- * trying (hostport.md 12: HP-09 to HP-14).
+/* Program hostport.limits: finds the limits of the device by trying
+ * (hostport.md 12: HP-09 to HP-14).
  *
- *   aperture   configuration space: what the BAR of the Triggerpages decodes
+ *   aperture   configuration space: size that the BAR of the Triggerpages
+ *   decodes
  *   commands   addresses of one page that answer as triggers
  *   rdr        largest receive data region that the register keeps
  *   fast_send  words of the largest instruction that the device executes; also
@@ -30,7 +31,7 @@ static void limits_tell(struct lim *a, const char *name, const char *unit,
 
 /* ---- device ---- */
 
-/* As firmware does, before anything is mapped. */
+/* Measures the aperture as firmware does, before anything is mapped. */
 static double limits_aperture(struct weft_host *h)
 {
 	struct weft_dev *d = weft_dev_open(h, 0);
@@ -54,7 +55,8 @@ static double rdr_most(struct hport_drv *d)
 	return (double)words * 8 / 1048576;
 }
 
-/* Nobody has opened the page: each trigger is refused with its reason. */
+/* Counts commands. The page is not open, so that each trigger is refused with
+ * its reason. */
 static double commands(struct lim *a, struct hport_drv *d)
 {
 	struct weft_io io;
@@ -70,7 +72,8 @@ static double commands(struct lim *a, struct hport_drv *d)
 
 /* ---- instructions ---- */
 
-/* n words to myself: does the device do it without an error? */
+/* Sends n words to itself. Returns whether the device does it without an
+ * error. */
 static bool limits_works(struct hport *p, const struct hport_peer *me, bool put,
 			 uint32_t n)
 {
@@ -135,10 +138,11 @@ static void pages_set(struct hport_drv *d, bool on)
 		d->kernel->ct[(size_t)HP_WORDS * v] = on ? HP_CTX_EN : 0;
 		hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(v, on));
 	}
-	hport_drv_load(d, HP_R_VPID_EN); /* all are there */
+	hport_drv_load(d, HP_R_VPID_EN); /* the load returns when all stores
+					  * have arrived */
 }
 
-/* A trigger in page v; what a full CSB refuses is asked for again. */
+/* Triggers in page v, again while a full CSB refuses it. */
 static bool page_works(struct lim *a, const struct weft_io *io, uint32_t v,
 		       double *again)
 {
@@ -170,7 +174,7 @@ static void pages(struct lim *a, struct hport_drv *d)
 	pages_set(d, false);
 }
 
-/* What only the kernel can try. */
+/* Measures the limits that only the kernel can try. */
 static int limits_kernel(struct hport_drv *d, void *arg)
 {
 	struct lim *a = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs on the ways to send of the Host Port (hostport.md 11.9):
+/* Programs on the methods of sending of the Host Port (hostport.md 11.9):
  *
  *   hostport.pingpong  messages to and fro between node 0 and a partner: half
  *                      round trip; get: from the trigger to the notification
@@ -35,7 +35,8 @@ static void way_absorb_all(struct hpw *v)
 		hostport_program_absorb(v);
 }
 
-/* Opens; one message goes to and fro, since caches and TLBs know it then. */
+/* Opens the port, and exchanges one message, so that caches and TLBs are
+ * warm. */
 static int way_open(struct way *w, const struct program *prog, uint64_t size,
 		    uint32_t partner)
 {
@@ -68,14 +69,15 @@ static int way_open(struct way *w, const struct program *prog, uint64_t size,
 
 /* ---- ping-pong ---- */
 
-/* The number of a message is in its last word; 1 was the one before the
+/* Returns the number in the last word of a message; 1 was the one before the
  * rounds. */
 static uint64_t way_number(uint64_t seq)
 {
 	return seq + 2;
 }
 
-/* The device reads the message until it says that it is done. */
+/* Fills the message. Waits for the last put first, because the device reads the
+ * message until it reports the end. */
 static void way_fill(struct way_pingpong *a, uint64_t seq)
 {
 	if (a->w.way == HPW_PUT)
@@ -110,7 +112,7 @@ static int way_wait(struct pingpong *p, uint64_t seq)
 	if (!p->begins)
 		way_fill(a, seq);
 	hostport_program_recv(v, way_number(seq));
-	/* pieces that go different ways may land behind the last word */
+	/* pieces on different ways may land behind the last word */
 	p->in = a->w.ordered || (a->w.way != HPW_PUT &&
 				 a->w.way != HPW_FAST_PUT &&
 				 a->w.way != HPW_PUT_BYTES)
@@ -128,12 +130,13 @@ static int way_pingpong_open(struct pingpong *p)
 
 	p->alone = hostport_program_fetches(a->w.way);
 	if (p->alone)
-		p->peer = p->w.me; /* a get comes back to where it began */
+		p->peer = p->w.me; /* a get returns to its origin */
 	return way_open(&a->w, &p->w, p->size, p->partner);
 }
 
-/* One name for all ways, so that a picture can hold them: until the data are
- * where they go, which for messages is half of the round trip. */
+/* Reports the latency by one name for all methods, so that a picture can hold
+ * them: until the data are in place, which for messages is half of the round
+ * trip. */
 static void way_sized(struct pingpong *p, double ns)
 {
 	if (p->begins && !p->alone)
@@ -168,7 +171,7 @@ static int way_stream_open(struct stream *s)
 
 	if (a->w.way >= HPW_FAST_PUT && a->w.way != HPW_ULTRA)
 		s->receives = false;
-	/* ULTRA tells nobody when a packet has arrived */
+	/* ULTRA does not notify of arrivals */
 	if (a->w.way == HPW_ULTRA)
 		s->flags |= STREAM_ARRIVAL;
 	return way_open(&a->w, &s->w, s->size, s->partner);

@@ -20,7 +20,7 @@ struct one {
 	struct hport *p;
 };
 
-/* Of a call of the clock itself. */
+/* Returns the time of a call of the clock itself. */
 static double clock_ns(struct weft_host *h)
 {
 	weft_time_t t = weft_host_now(h);
@@ -28,7 +28,7 @@ static double clock_ns(struct weft_host *h)
 	return (double)(weft_host_now(h) - t) / WEFT_NS;
 }
 
-/* k triggers, in ns. */
+/* Returns the time of k triggers in ns. */
 static double triggers_ns(struct one *a, uint64_t k)
 {
 	weft_time_t t = weft_host_now(a->w.h);
@@ -44,7 +44,7 @@ static double register_ns(struct one *a)
 	struct weft_host *h = a->w.h;
 	weft_time_t t;
 
-	weft_host_cpu(h, a->pause); /* behind what the trigger began */
+	weft_host_cpu(h, a->pause); /* until the work of the trigger is over */
 	hport_info(a->p, HP_R_HPID);
 	t = weft_host_now(h);
 	for (uint64_t i = 0; i < a->count; i++)
@@ -53,8 +53,8 @@ static double register_ns(struct one *a)
 	       (double)a->count;
 }
 
-/* Time over the number of operations: the slope of the straight line that is
- * nearest (least squares), and how far the times are from it. */
+/* Fits time over the number of operations: slope of the nearest straight line
+ * (least squares), and the distance of the times from it. */
 static void trigger_line(struct one *a)
 {
 	double n = 0, sk = 0, st = 0, skk = 0, skt = 0, slope;
@@ -86,7 +86,7 @@ static int one_main(struct weft_comp *c)
 				  program_why(ret));
 		return ret;
 	}
-	triggers_ns(a, 1); /* its context is in the cache then */
+	triggers_ns(a, 1); /* loads its context into the cache */
 	weft_metric(c, "register", "ns", register_ns(a));
 	weft_metric(c, "trigger", "ns",
 		    triggers_ns(a, a->count) / (double)a->count);
@@ -114,7 +114,7 @@ struct thread {
 	uint32_t vpid;
 };
 
-/* What is not accepted is asked for again. */
+/* Triggers, again while it is not accepted. */
 static struct weft_turn thread_turn(struct weft_host *h, struct weft_proc *p,
 				    void *arg)
 {
@@ -153,7 +153,8 @@ static int vpids_give(struct hport_drv *d, void *arg)
 	return 0;
 }
 
-/* A process with a Triggerpage of its own; it needs no queues. */
+/* Makes a process with a Triggerpage of its own. It has no queues, because
+ * Barrier Reached needs none. */
 static int thread_new(struct many *a, struct thread *t)
 {
 	int ret = hport_drv_run(a->w.h, vpid_take, t);
@@ -169,7 +170,8 @@ static int thread_new(struct many *a, struct thread *t)
 	return 0;
 }
 
-/* The operating system takes longer for each thread the more there are. */
+/* Returns the time of a round. The cost of the operating system for each thread
+ * grows with their number. */
 static double round_us(struct many *a, struct thread *t)
 {
 	weft_time_t from = weft_host_now(a->w.h);
@@ -187,7 +189,7 @@ static void many_measure(struct many *a, struct thread *t)
 	double us = 0;
 	uint64_t want = (a->rounds + 1) * a->threads * a->ops;
 
-	round_us(a, t); /* contexts are in the cache then */
+	round_us(a, t); /* loads contexts into the cache */
 	for (uint64_t i = 0; i < a->rounds; i++)
 		us += round_us(a, t);
 	weft_metric(a->w.c, "per_operation", "us",

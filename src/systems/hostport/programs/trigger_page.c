@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program hostport.page (hostport.md 10.2, XI-02): many processes trigger at
- * the same time, each through a Triggerpage of its own, or all through one page
- * with the process in the tag of the access.
+ * once, each through a Triggerpage of its own, or all through one page with the
+ * process in the tag of the access.
  *
  *   pages     of the device that the processes have mapped
  *   accepted  triggers, all of which must have been the right process's */
@@ -13,7 +13,7 @@
 struct page_work {
 	uint32_t processes, ops, cpus;
 	bool tagged;
-	uint32_t first, end; /* pages that somebody has */
+	uint32_t first, end; /* range of pages that are mapped */
 	struct program w;
 	struct weft_dev *dev;
 };
@@ -41,7 +41,7 @@ static struct weft_turn trigger_page_turn(struct weft_host *h,
 						   : WEFT_TURN_END };
 }
 
-/* VPIDs 1..; 0 is what a thread without a process would be. */
+/* Takes VPIDs from 1 on, because 0 is the tag of a thread without a process. */
 static int vpids_take(struct hport_drv *d, void *arg)
 {
 	const struct page_work *a = arg;

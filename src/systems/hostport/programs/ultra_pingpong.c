@@ -43,7 +43,7 @@ static void ultra_pingpong_put(struct ultra_pingpong *a, uint64_t seq)
 		at = (at / a->grid + 2) * a->grid;
 		weft_host_sleep(a->p.w.h, at);
 	}
-	w[0] = at; /* for the other side */
+	w[0] = at; /* for the partner */
 	a->sent_at += (double)at / WEFT_NS;
 	weft_sent(a->p.w.c, a->p.peer, at);
 	if (!a->conditional) {
@@ -86,7 +86,8 @@ static int ultra_pingpong_get(struct ultra_pingpong *a, uint64_t seq)
 
 /* ---- rounds ---- */
 
-/* Different phases of all clocks from round to round. */
+/* Pauses for a different time in each round, so that the phases of all clocks
+ * differ. */
 static void ultra_pingpong_pause(struct ultra_pingpong *a, uint64_t i)
 {
 	if (a->pause)
@@ -128,8 +129,8 @@ static void ultra_pingpong_sized(struct pingpong *p, double half)
 	a->sent_at = a->got_at = a->sum = a->most = 0;
 }
 
-/* A load of four bytes (UL-11), where no driver keeps the registers to itself.
- */
+/* Measures a load of four bytes (UL-11), unless a driver keeps the registers to
+ * itself. */
 static void load_time(struct ultra_pingpong *a)
 {
 	struct weft_host *h = a->p.w.h;
@@ -188,8 +189,8 @@ static const struct pingpong_ops ultra_pingpong_ops = {
 	.close = ultra_pingpong_close,
 };
 
-/* As fast as they go, one way; a packet that finds no room is not sent again,
- * so they are few. */
+/* Sends one way, as fast as possible. A packet that finds no room is not sent
+ * again, so that a burst stays short. */
 static int burst_main(struct ultra_pingpong *a)
 {
 	int ret = 0;

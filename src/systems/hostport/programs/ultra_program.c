@@ -42,7 +42,8 @@ void ultraw_meet(struct ultraw *u)
 	ctl_recv(u, u->peer, w);
 }
 
-/* The one with the lower number accepts first. */
+/* Opens both paths. The node with the lower number accepts first, so that the
+ * two do not wait for each other. */
 static int paths(struct ultraw *u, const struct ultra_rx_attr *attr)
 {
 	struct ultra_ctl c = { u, ctl_send, ctl_recv };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs on ULTRA share: a path to a partner and one back, set up by the
- * drivers; their control messages take the out-of-band network. */
+/* Common part of the programs on ULTRA: a path to a partner and one back, which
+ * the drivers set up over the out-of-band network. */
 #ifndef SYSTEMS_HOSTPORT_PROGRAMS_ULTRA_PROGRAM_H
 #define SYSTEMS_HOSTPORT_PROGRAMS_ULTRA_PROGRAM_H
 
@@ -16,10 +16,11 @@ struct ultraw {
 	struct ultra_rx rx;
 };
 
-/* 0, or negative with a failed check.  `attr` is of what comes. */
+/* Opens both paths. `attr` describes the receive queue. Returns 0, or a
+ * negative errno after a failed check. */
 int ultraw_open(struct ultraw *u, const struct program *w, uint32_t peer,
 		const struct ultra_rx_attr *attr);
-/* Both are ready. */
+/* Waits until both partners are ready. */
 void ultraw_meet(struct ultraw *u);
 void ultraw_close(struct ultraw *u);
 

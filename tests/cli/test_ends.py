@@ -47,13 +47,13 @@ class Ends(unittest.TestCase):
         done = run("workload.1.partner=7", "workload.2.partner=7")
         self.assertEqual(done.returncode, 1, done.stderr)
         for node in "n0", "n1":
-            self.assertIn(node + ".prog1: ended with -5", done.stderr)
+            self.assertIn(node + ".prog1: ended with -22", done.stderr)
         self.assertNotIn("still waits", done.stderr)
 
     def test_one_fails_and_the_other_waits_for_it(self):
         done = run("workload.1.partner=7")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("n0.prog1: ended with -5", done.stderr)
+        self.assertIn("n0.prog1: ended with -22", done.stderr)
         self.assertIn("n1.prog1: still waits for", done.stderr)
         self.assertNotIn("simulated time ends", done.stderr)
         self.assertNotIn("prog0", done.stderr)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program host.agent: acts for the processes attached to its node.
+/* Program host.agent: executes commands of the processes attached to its node.
  *
- * It has the node's endpoint and does with it what a program of the simulator
- * would do: carries out what its clients have posted, polls, hands events over,
- * and waits.  A client that has got something has the processor until it waits
- * again; the agent then goes on at the same simulated time.
+ * It owns the node's endpoint and uses it as a program of the simulator would:
+ * it executes the commands that its clients have posted, polls, delivers
+ * events, and waits. A client that received an event runs until it waits
+ * again; the agent then continues at the same simulated time.
  *
- * Not modelled: several processors of a node.  Clients of one node share its
- * agent, whose calls come one after the other. */
+ * Not modelled: several processors of a node. Clients of one node share its
+ * agent, whose calls follow one after the other. */
 #include <errno.h>
 
 #include "attach/serve_internal.h"
@@ -17,8 +17,7 @@
 
 enum {
 	BATCH_MAX = 64,
-	NEAR_MAX =
-		8, /* rounds among neighbours without a look at the network */
+	NEAR_MAX = 8, /* rounds between polls of the network */
 };
 
 /* ---- events of the endpoint ---- */
@@ -36,7 +35,8 @@ static struct att_client *client_at(struct att_agent *g, uint64_t imm)
 	return NULL;
 }
 
-/* A message, or a put with notice: the user's bits say whose it is. */
+/* Delivers a message or a put with notice to the client that the immediate
+ * names. */
 static void event_in(struct att_agent *g, const struct weft_ep_event *ev)
 {
 	struct att_client *c = client_at(g, ev->imm);
@@ -54,7 +54,7 @@ static void event_in(struct att_agent *g, const struct weft_ep_event *ev)
 		return;
 	}
 	if (!c) {
-		att_msg_done(g, &m); /* its receiver has gone */
+		att_msg_done(g, &m); /* its receiver has been detached */
 		return;
 	}
 	weft_count(g->prog, AGENT_C_RECVS, 1);
@@ -77,8 +77,9 @@ static int agent_poll(struct att_agent *g)
 
 /* ---- clients ---- */
 
-/* One that found no room gets on when half of what it had posted by then is
- * carried out. */
+/* Returns true if a client that waits for room can continue: half of its
+ * commands at that time are executed. Half a ring at a time avoids a hand-over
+ * for each command. */
 static bool has_room(struct att_client *c)
 {
 	uint32_t tail;
@@ -92,7 +93,7 @@ static bool has_room(struct att_client *c)
 	return !c->wants_room;
 }
 
-/* Those for whom there is something get the processor. */
+/* Hands the processor to clients with news. Returns true if any client runs. */
 static bool agent_give(struct att_agent *g)
 {
 	weft_time_t now = weft_prog_time(g->prog);
@@ -117,7 +118,7 @@ static bool agent_give(struct att_agent *g)
 	return any;
 }
 
-/* Something was posted while it was busy. */
+/* Returns true if a client posted something while the agent was busy. */
 static bool agent_called(const struct att_agent *g)
 {
 	bool called = g->mourns || g->plans;
@@ -153,8 +154,9 @@ static void agent_park(struct att_agent *g)
 	g->parked = false;
 }
 
-/* What its clients do is no part of what is measured, or all of it is over: the
- * endpoint stays as it is. */
+/* Returns true if all clients are outside the measured part, or it is over
+ * everywhere. The agent must not use the endpoint then, so that its state
+ * stays as it is. */
 static bool agent_aside(const struct att_agent *g)
 {
 	const struct att_server *s = g->srv;
@@ -166,7 +168,8 @@ static bool agent_aside(const struct att_agent *g)
 					      s->measure.asides == s->live));
 }
 
-/* Who is called while the library is still busy does not wait. */
+/* Waits on the endpoint. A call of the gate that comes while the library is
+ * still busy makes the wait return at once, so that no command is missed. */
 static void agent_wait(struct att_agent *g)
 {
 	weft_time_t end = att_agent_deadline(g);
@@ -192,7 +195,7 @@ static void agent_step(struct att_agent *g)
 	if (g->mourns)
 		att_release_after_exit(g);
 	att_epoch_due(g);
-	/* what clients have posted; some of it may have to wait */
+	/* Commands of clients; the first of a client may have to wait. */
 	stalled = false;
 	for (size_t i = 0; i < g->clients.n; i++) {
 		struct att_client *c = g->clients.at[i];
@@ -203,12 +206,14 @@ static void agent_step(struct att_agent *g)
 		if (att_has_cmds(c))
 			stalled |= att_serve(g, c);
 		if (i < g->clients.n && g->clients.at[i] != c)
-			i--; /* it has gone */
+			i--; /* detached; the next has its index */
 		else if (i < g->clients.n)
-			att_push_late(c); /* it may have let go of messages */
+			att_push_late(c); /* it may have released messages */
 	}
-	/* an answer: nothing comes in between; but clients that talk to each
-	 * other without end do not keep the endpoint's events away */
+	/* Resumes clients before polling, so that nothing comes between a
+	 * command and its reply. NEAR_MAX rounds limit this, otherwise clients
+	 * that talk to each other without end would keep events of the
+	 * endpoint away. */
 	if (g->near < NEAR_MAX && agent_give(g)) {
 		g->near += g->clients.n > 1;
 		return agent_park(g);
@@ -218,7 +223,7 @@ static void agent_step(struct att_agent *g)
 	if (agent_give(g))
 		return agent_park(g);
 	if (stalled && !n) {
-		/* as a program that tries a command again */
+		/* Time passes as in a program that retries its command. */
 		if (weft_prog_time(g->prog) == before)
 			weft_host_cpu(g->h, weft_host_time(g->h, T_exec_retry));
 	} else if (!n && !g->srv->over && !agent_called(g)) {

@@ -13,14 +13,16 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* One per process: it is the process that is attached. */
+/* One per process, because the simulator attaches processes, not threads. */
 static struct {
 	pthread_mutex_t lock;
 	struct weft_att *att;
 	bool forked, registered;
 } the = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Who looks there although he should not finds that all is over. */
+/* Replaces the shared memory by empty memory in state GONE, so that a late
+ * access in the child finds an ended attachment and no segment of the
+ * parent. */
 static void map_empty(struct weft_att *a)
 {
 	struct att_seg *s =
@@ -36,7 +38,8 @@ static void map_empty(struct weft_att *a)
 	     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* A child of fork has none of the memory (MADV_DONTFORK), and no attachment. */
+/* Ends the attachment in a child of fork. The child has none of the memory
+ * (MADV_DONTFORK), because the agent serves one process per segment. */
 static void on_fork(void)
 {
 	the.forked = true;
@@ -51,11 +54,12 @@ static void on_fork(void)
 
 /* ---- joining ---- */
 
-/* The third is a socket for copies of its memory; third and fourth are of those
- * who talk to each other directly. */
+/* Most descriptors of a welcome. The third is the node's memory or a socket
+ * for copies of the process's memory. On the direct path the third and the
+ * fourth are memory of the run and the bells. */
 enum { FDS = ATT_SEND_FDS + 2 };
 
-/* "@name" is an abstract one. */
+/* Connects to `path`. A first character '@' means an abstract name. */
 static int att_connect(const char *path)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
@@ -78,9 +82,10 @@ static int att_connect(const char *path)
 	return fd;
 }
 
-/* What the simulator hands out is mapped, and it may look into this process: it
- * must be the user's own.  Nobody else of the user gets the right to look, but
- * those whom the simulator has started (they are peers of a direct path). */
+/* Checks that the simulator belongs to the process's user, because the process
+ * maps memory that the simulator hands out. Lets the simulator, and what it
+ * started (peers of a direct path), access this process's memory; other
+ * processes of the user get no access. */
 static int att_trust(int fd)
 {
 	struct ucred who = { .uid = (uid_t)-1 };
@@ -181,7 +186,8 @@ static int att_segment(struct weft_att *a, const struct att_welcome *w,
 	return a->tx_end ? 0 : -ENOMEM;
 }
 
-/* What the endpoint can do is what is told. */
+/* Opens the direct endpoint. The attachment then reports the limits and
+ * capabilities of that endpoint. */
 static int att_direct(struct weft_att *a, int fd, int bell_fd)
 {
 	struct direct_way way = { fd, bell_fd, a->sock, a->info.node,
@@ -319,13 +325,13 @@ int weft_att_open(struct weft_att **a_p)
 	return ret;
 }
 
-/* Everything posted is carried out before it leaves. */
+/* Leaves after the agent has executed everything posted. */
 static void att_leave(struct weft_att *a)
 {
 	struct att_cmd bye = { .kind = ATT_C_BYE };
 	struct att_reply r;
 
-	if (a->direct) /* peers learn first that it leaves */
+	if (a->direct) /* first, so that peers learn that it leaves */
 		direct_close(a->direct);
 	a->direct = NULL;
 	if (!weft_att_gone(a))
@@ -337,7 +343,7 @@ void weft_att_close(struct weft_att *a)
 {
 	pthread_mutex_lock(&the.lock);
 	if (a && a == the.att && !--a->refs) {
-		if (the.forked) /* its memory is the parent's */
+		if (the.forked) /* the memory is the parent's */
 			a->seg = NULL, a->bell = NULL, a->sock = -1;
 		the.att = NULL;
 		att_leave(a);

@@ -20,8 +20,9 @@ static bool copy_one(int fd)
 	       att_copy_io(fd, &done, 1, true, 0);
 }
 
-/* An address that is not there is the kernel's to find: send and recv say so,
- * and the process goes on without this. */
+/* Serves the socket until it ends. Addresses are not checked here: send and
+ * recv return an error for a bad one, the thread ends, and the process
+ * continues without it. */
 static void *copy_main(void *arg)
 {
 	int fd = (int)(intptr_t)arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attachment of a process: its endpoint.  Every call is a command; events
- * come back. */
+/* The attachment of a process: its endpoint. A call becomes a command, and the
+ * agent answers with events. */
 #include <errno.h>
 #include <string.h>
 
@@ -43,7 +43,8 @@ struct att_cmd *att_cmd_new(struct weft_att *a, enum att_cmd_kind kind)
 	return c;
 }
 
-/* It does something, or something has come. */
+/* Resets the counts of idleness after the process has posted a command or
+ * received an event. */
 static void att_not_idle(struct weft_att *a)
 {
 	a->empty = 0;
@@ -59,7 +60,8 @@ void att_post(struct weft_att *a)
 	a->busy = 0;
 	if (atomic_load(&a->n_marks))
 		att_marks_after(a);
-	/* How long these take is known here, or nothing. */
+	/* The agent answers these without simulated time, so that the clock
+	 * needs no reply after them. */
 	a->posted |= c->kind != ATT_C_NOP && c->kind != ATT_C_RELEASE &&
 		     c->kind != ATT_C_BEGIN && c->kind != ATT_C_END;
 	if (c->kind != ATT_C_NOP || c->busy) {
@@ -311,7 +313,8 @@ static void att_release(struct weft_ep *ep, const struct weft_ep_event *ev)
 		return;
 	slot = (uint64_t)((const uint8_t *)ev->data - a->rx) / a->seg->rx_slot;
 	c = att_cmd_new(a, ATT_C_RELEASE);
-	if (!c) { /* what is in the ring may wait for just this */
+	if (!c) { /* the ring may be full of commands that wait for this release
+		   */
 		atomic_fetch_or(&a->seg->released, 1ull << slot);
 		return;
 	}
@@ -339,7 +342,7 @@ static int att_wait(struct weft_ep *ep, weft_time_t deadline)
 
 static void att_close(struct weft_ep *ep)
 {
-	(void)ep; /* the endpoint is the attachment's */
+	(void)ep; /* the attachment owns the endpoint */
 }
 
 const struct weft_ep_ops att_ep_ops = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attachment of a process: begin and end of what is measured. */
+/* The attachment of a process: start and end of the measured part. */
 #include <errno.h>
 
 #include "attach/client.h"

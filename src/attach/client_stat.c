@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The attachment of a process: its calls, counted and timed.
  *
- * Begin and end of a call are commands without effect: the agent, which knows
- * the time behind everything before them, notes it.  They cost a process
- * nothing until it posts something else, and a call in which it posts nothing
- * is over before: its time is the processor time charged in it. */
+ * Start and end of a call are commands without effect. The agent notes the
+ * time of each, because only the agent knows the time after the commands in
+ * front of it. Marks are posted together with the next command, so that they
+ * cost the process nothing. A call that posts nothing ends before its marks
+ * are posted: its time is the processor time charged inside it. */
 #include <errno.h>
 #include <string.h>
 
@@ -64,7 +65,7 @@ static bool stat_timed(const struct weft_att *a, int stat)
 	       a->info.clock != WEFT_CLOCK_NONE && !weft_att_gone(a);
 }
 
-/* Where there is no place any more the call has no time. */
+/* Adds a mark. Drops it if there is no room; the call then has no time. */
 static void mark_add(struct weft_att *a, enum att_cmd_kind kind, int stat,
 		     uint8_t flags)
 {
@@ -79,7 +80,7 @@ static void mark_add(struct weft_att *a, enum att_cmd_kind kind, int stat,
 	atomic_store(&a->n_marks, n + 1);
 }
 
-/* Nothing was posted since it began. */
+/* Returns true if nothing was posted since the call's start. */
 static bool mark_fresh(const struct weft_att *a, int stat)
 {
 	uint32_t n = a->n_marks;
@@ -142,7 +143,8 @@ void att_marks_put(struct weft_att *a)
 	for (; n < a->n_marks && a->tail - a->head + 1 < a->seg->n_cmds; n++) {
 		uint32_t mask = a->seg->n_cmds - 1, i = a->tail & mask;
 
-		/* Payload of the command that comes behind is not its. */
+		/* The next command has payload of its own, so that a mark ends
+		 * at the payload of the command in front of it. */
 		a->cmd[i] = (struct att_cmd){ .kind = a->mark[n].kind,
 					      .flags = a->mark[n].flags,
 					      .busy = (a->mark[n].busy - done),

@@ -10,12 +10,12 @@
 #include "base/minmax.h"
 
 enum {
-	POLLS = 16,    /* empty ones in a row, then it waits */
-	VAIN = 256,    /* the same in calls that do not wait */
-	NAP_US = 1000, /* us, and as much for each PEERS processes */
+	POLLS = 16,    /* empty polls in a row before a wait */
+	VAIN = 256,    /* empty polls in calls that do not wait */
+	NAP_US = 1000, /* us of a sleep, per PEERS processes */
 	PEERS = 16,
 	SIMULATOR_CHECK_NS =
-		1000000000, /* ns, between looks at the simulator */
+		1000000000, /* ns between checks of the simulator */
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -41,7 +41,8 @@ void att_resume(struct weft_att *a)
 		}
 }
 
-/* RUN becomes WAIT; who sleeps until then is woken. */
+/* Changes RUN or OUT to WAIT, and wakes the simulator, which may sleep until
+ * then. */
 static void att_to_wait(struct weft_att *a)
 {
 	uint32_t was = atomic_load(&a->seg->state);
@@ -58,7 +59,8 @@ static void att_to_wait(struct weft_att *a)
 	}
 }
 
-/* An event that came while it was not yet waiting wakes nobody. */
+/* Returns true, in state RUN, if an event arrived before the state was WAIT:
+ * the agent woke nothing then, because the process was running. */
 static bool att_came_before(struct weft_att *a)
 {
 	uint32_t was = ATT_WAIT;
@@ -180,7 +182,8 @@ int weft_att_wait(struct weft_att *a, uint32_t real_us)
 	if (weft_att_gone(a))
 		return -EIO;
 	if (a->direct) {
-		/* Nobody has to be told that it waits. */
+		/* A process on the direct path does not report its waits,
+		 * because no simulated time depends on them. */
 		int ret = direct_wait(a->direct, real_us);
 
 		if (ret)
@@ -216,7 +219,8 @@ void weft_att_leave(struct weft_att *a)
 	a->glances = false;
 }
 
-/* Those who talk directly do not come by here. */
+/* Detects progress on the direct path, whose posts and events bypass the
+ * counts of the other path. */
 static void idle_again(struct weft_att *a)
 {
 	uint64_t acts = direct_acts(a->direct);
@@ -228,7 +232,8 @@ static void idle_again(struct weft_att *a)
 	atomic_store(&a->idle_us, 0);
 }
 
-/* Longer when nothing happens for long. */
+/* Sleeps. Doubles the next sleep up to 8 times the first, to avoid waking an
+ * idle process too often. */
 static int att_nap(struct weft_att *a)
 {
 	uint32_t nap = NAP_US * (1 + a->info.ranks / PEERS);
@@ -247,14 +252,16 @@ int weft_att_idle(struct weft_att *a)
 
 	if (a->direct)
 		idle_again(a);
-	/* how often who waits looks up is a matter of real time */
+	/* A sleeping client polls at a rate set by real time, so these polls
+	 * must not be counted. */
 	if (!a->direct && !a->glances && att_blind(a))
 		return att_nap(a);
 	polls = atomic_fetch_add(&a->empty, 1) + 1;
 	if (polls < POLLS && polls + atomic_load(&a->vain) < VAIN)
 		return weft_att_gone(a) ? -EIO : -EAGAIN;
 	if ((a->glances || polls < POLLS) && a->info.clock != WEFT_CLOCK_NONE) {
-		/* Longer when it looks in vain for long: up to a ms. */
+		/* Waits longer after many polls in vain, up to 512 times, to
+		 * avoid a hand-over for each. */
 		uint32_t k = min_of(a->glanced / 256, 9);
 		weft_time_t now = atomic_load(&a->seg->now) + a->ahead;
 		int ret = a->ep.ops->wait(
@@ -267,7 +274,7 @@ int weft_att_idle(struct weft_att *a)
 		a->empty = a->vain = 0;
 		return -EAGAIN;
 	}
-	if (a->glances) { /* untimed: others may go first */
+	if (a->glances) { /* untimed: lets other processes run first */
 		sched_yield();
 		return -EAGAIN;
 	}

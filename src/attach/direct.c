@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: joining, meeting others and leaving, waiting. */
+/* Direct endpoint: joining, meeting peers and leaving, waiting. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "attach/direct_internal.h"
 
 enum {
-	SPIN = 400, /* turns, about 20 us */
+	SPIN = 400, /* polls, about 20 us */
 	SPIN_CROWDED = 20,
 };
 
@@ -22,7 +22,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* What the memory of the run says of itself fits what it is. */
+/* Returns true if the layout in the run's memory fits its size and this
+ * place. */
 static bool seg_ok(const struct direct_lay *s, uint64_t bytes, uint32_t node,
 		   uint32_t slot)
 {
@@ -174,7 +175,8 @@ static int join_run(struct direct *d, const struct direct_way *w)
 	return d->bell ? 0 : -ENOMEM;
 }
 
-/* Our own memory: others can read it from now on. */
+/* Makes and publishes the process's own memory, which peers can read from now
+ * on. */
 static int join_place(struct direct *d)
 {
 	int fd, ret;
@@ -232,7 +234,8 @@ weft_time_t direct_now(const struct direct *d)
 	return (now_ns() - d->lay.start_ns) * WEFT_NS;
 }
 
-/* Looking is a waste where a peer needs the processor to go on. */
+/* Returns the number of polls before a sleep. Polling wastes time while a peer
+ * needs this processor to continue. */
 static uint32_t spin_of(struct direct *d)
 {
 	uint32_t here =
@@ -270,8 +273,9 @@ int direct_wait(struct direct *d, uint32_t real_us)
 		end = end ? end : now + (uint64_t)real_us * 1000;
 		if (now >= end)
 			return -EAGAIN;
-		/* Who has something for us wakes us when he sees the flag; what
-		 * came before that we see ourselves. */
+		/* A peer that sees the flag wakes this process. The poll after
+		 * setting the flag finds what arrived before it, so that no
+		 * wake-up is lost. */
 		b = &d->bell[d->me];
 		atomic_store(&b->asleep, DIRECT_ASLEEP);
 		if (!direct_news(d))

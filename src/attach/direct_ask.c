@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: what the target's library does, one piece of an operation at
- * a time: atomics; put and get where the kernel refuses. */
+/* Direct endpoint: operations by message, which the target's library executes
+ * piece by piece: atomics, and put and get where the kernel refuses to copy. */
 #include <errno.h>
 #include <string.h>
 
@@ -44,7 +44,8 @@ static void op_end(struct direct *d, struct direct_op *op, int status,
 		direct_event(d, &ev);
 }
 
-/* A put that announces itself does so behind its last piece. */
+/* Sends the notice of a put. Called after the last piece, so that the data is
+ * complete when the notice arrives. Returns false without room. */
 static bool op_announce(struct direct *d, struct direct_op *op)
 {
 	struct direct_head *h;
@@ -57,7 +58,8 @@ static bool op_announce(struct direct *d, struct direct_op *op)
 	return h;
 }
 
-/* The next question, or the end; false: no room. */
+/* Sends the next request, or ends the operation. Returns false if the ring is
+ * full. */
 static bool op_step(struct direct *d, struct direct_op *op)
 {
 	bool put = op->ask.what == ASK_PUT, get = op->ask.what == ASK_GET;
@@ -124,7 +126,7 @@ void direct_answered(struct direct *d, uint32_t from, const uint8_t *data,
 	direct_op_start(d, op);
 }
 
-/* ---- what peers ask ---- */
+/* ---- requests of peers ---- */
 
 static int32_t ask_atomic(const struct direct_ask *q, uint64_t *old_p)
 {
@@ -142,7 +144,7 @@ static int32_t ask_atomic(const struct direct_ask *q, uint64_t *old_p)
 	return 0;
 }
 
-/* What is done to our memory, and what goes back besides the status. */
+/* Executes a request on own memory and fills in the reply. */
 static void ask_do(struct direct *d, const struct direct_ask *q,
 		   const uint8_t *data, size_t len, struct direct_reply *r)
 {
@@ -165,8 +167,8 @@ static void ask_do(struct direct *d, const struct direct_ask *q,
 	}
 }
 
-/* It may have waited for room: what goes along may not be registered, nor be
- * there, any more. */
+/* Sends a reply. Checks the region again, because it may have been
+ * deregistered while the reply waited for room. */
 static bool reply_send(struct direct *d, struct direct_reply *r)
 {
 	size_t n = sizeof(r->a) + r->len;
@@ -200,7 +202,8 @@ void direct_asked(struct direct *d, uint32_t from, const uint8_t *data,
 	ask_do(d, &q, data + sizeof(q), len - sizeof(q), &r);
 	if (d->reply_head == d->reply_tail && reply_send(d, &r))
 		return;
-	if (d->reply_tail - d->reply_head < all) /* he keeps to the rules */
+	if (d->reply_tail - d->reply_head <
+	    all) /* a peer within its limit never exceeds this */
 		d->reply[d->reply_tail++ % all] = r;
 }
 
@@ -241,7 +244,7 @@ void direct_progress(struct direct *d)
 		if (!next)
 			d->todo_tail = &d->todo;
 	}
-	/* Nobody answers any more. */
+	/* Peers that have left send no replies. */
 	for (op = d->op; op < d->op + DIRECT_OPS; op++)
 		if (op->used && op->asked && d->peer[op->place].left)
 			op_end(d, op, -EPIPE, 0);

@@ -34,7 +34,8 @@ bool direct_event(struct direct *d, const struct weft_ep_event *ev)
 	return true;
 }
 
-/* Operations under way find their place, whatever comes now. */
+/* Returns true if a new operation may start. Leaves room for DIRECT_OPS
+ * events, so that operations in flight always find room for theirs. */
 static bool ev_room(const struct direct *d)
 {
 	return d->ev_tail - d->ev_head < DIRECT_EVENTS - DIRECT_OPS;
@@ -87,7 +88,8 @@ static int ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
 
 	d->acts++;
 	if (!(op->code & ep->info.caps) || op->code & (op->code - 1))
-		return -EOPNOTSUPP; /* one bit: it is an index, too */
+		return -EOPNOTSUPP; /* a single bit, because it is an index too
+				     */
 	if (!place_of(d, op->dst, &to) || (imm && op->imm > UINT32_MAX))
 		return -EINVAL;
 	if (op->code == WEFT_EP_MSG)
@@ -95,9 +97,9 @@ static int ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
 	return ev_room(d) ? remote[op->code](d, to, op) : -EAGAIN;
 }
 
-/* ---- what comes ---- */
+/* ---- messages in ---- */
 
-/* One message; true: an event of it. */
+/* Handles one message. Returns true if it gives the event *ev. */
 static bool direct_ep_take(struct direct *d, uint32_t from,
 			   const struct direct_head *h, enum direct_kind kind,
 			   uint32_t len, struct weft_ep_event *ev)
@@ -133,7 +135,8 @@ static int take_all(struct direct *d, struct weft_ep_event *ev, int max)
 		const struct direct_head *h;
 		uint32_t len;
 
-		/* one round at most: what is there may never end */
+		/* One ring at most, because a sender may refill it without
+		 * end. */
 		while (n < max && d->peer[from].got < end &&
 		       (h = direct_next(d, &d->peer[from], &kind, &len)))
 			n += direct_ep_take(d, from, h, kind, len, &ev[n]);
@@ -152,7 +155,7 @@ static bool direct_ep_unread(struct direct *d, struct direct_peer *p)
 	return atomic_load_explicit(&h->mark, memory_order_acquire);
 }
 
-/* Those who have gone, once all is read that they have sent. */
+/* Reports peers that have left or died, after all their messages were read. */
 static int direct_ep_farewell(struct direct *d, struct weft_ep_event *ev,
 			      int max)
 {
@@ -255,7 +258,7 @@ static int ep_wait(struct weft_ep *ep, weft_time_t deadline)
 
 static void ep_close(struct weft_ep *ep)
 {
-	(void)ep; /* the endpoint is the attachment's */
+	(void)ep; /* the attachment owns the endpoint */
 }
 
 const struct weft_ep_ops direct_ops = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint in a child of fork: nothing is left of it but calls that
- * fail. */
+/* Direct endpoint in a child of fork: all calls fail, because the memory of
+ * the endpoint is not in the child. */
 #include <errno.h>
 
 #include "attach/direct_internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint, in the simulator: memory of the run, and what processes want
- * of it on their sockets. */
+/* Direct endpoint in the simulator: memory of the run, and requests of
+ * processes on their sockets. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -17,14 +17,15 @@
 #define F_SEAL_FUTURE_WRITE 0x10 /* Linux 5.1 */
 #endif
 
-/* Few processes get longer rings. */
+/* Sizes of rings and messages. Few processes get longer ones, because each has
+ * a ring for every place. */
 enum {
 	RING_MANY = 32 << 10,
 	RING_FEW = 256 << 10,
 	FEW = 16,
 	MSG_MANY = 4096,
 	MSG_FEW = 16384,
-	UNREAD = 8192, /* bytes, as the kernel counts them: some messages */
+	UNREAD = 8192, /* bytes of a few messages, as the kernel counts them */
 };
 
 static uint64_t round_up(uint64_t x)
@@ -59,7 +60,8 @@ int direct_seals(bool readers)
 	       (readers ? F_SEAL_FUTURE_WRITE : 0);
 }
 
-/* Mapped first, then sealed.  The kernel may not know the last seal. */
+/* Maps the memory before sealing it, because the last seal forbids later
+ * writable mappings. Older kernels do not know that seal. */
 void *direct_memory(uint64_t bytes, bool readers, int *fd_p)
 {
 	int fd = memfd_create("weft-direct", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -114,7 +116,7 @@ int direct_make(uint32_t nodes, uint32_t slots, struct direct_hub *hub_p)
 		direct_unmake(hub_p);
 		return -ENOMEM;
 	}
-	memcpy(hub_p->map, &s, sizeof(s)); /* everything else is zero */
+	memcpy(hub_p->map, &s, sizeof(s)); /* the rest is zero */
 	return 0;
 }
 
@@ -135,7 +137,7 @@ void direct_unmake(struct direct_hub *h)
 	*h = (struct direct_hub){ .fd = -1, .bell_fd = -1 };
 }
 
-/* ---- who is there ---- */
+/* ---- places ---- */
 
 static bool place_of(const struct direct_hub *h, uint32_t node, uint32_t slot,
 		     uint32_t *place_p)
@@ -155,8 +157,8 @@ void direct_seat(struct direct_hub *h, uint32_t node, uint32_t slot, int sock,
 	h->seat[i].pid_fd = pid_fd;
 }
 
-/* His socket is readable as long as he has not read the last one: answers must
- * find room there. */
+/* Makes a process's socket readable. Skips it while old bytes are unread, so
+ * that replies still find room. */
 static void hub_ring(struct direct_hub *h, uint32_t i)
 {
 	struct direct_rep r = { .what = WANT_RING };
@@ -166,7 +168,7 @@ static void hub_ring(struct direct_hub *h, uint32_t i)
 		direct_say(sock, &r, sizeof(r), -1);
 }
 
-/* All may be waiting for him. */
+/* Marks a process as gone and wakes all peers, because any may wait for it. */
 static void hub_left(struct direct_hub *h, uint32_t i, enum direct_state as)
 {
 	struct direct_seg *s = h->map;
@@ -190,15 +192,16 @@ void direct_dead(struct direct_hub *h, uint32_t node, uint32_t slot)
 	hub_left(h, i, DIRECT_DEAD);
 }
 
-/* ---- what they want ---- */
+/* ---- requests of processes ---- */
 
 struct call {
 	uint32_t from, place;
-	int fd;	  /* came along, or -1; who takes it sets -1 */
-	int give; /* goes back, or -1 */
+	int fd;	  /* received, or -1; its taker sets -1 */
+	int give; /* to send back, or -1 */
 };
 
-/* Its size is what it should be, and stays; nobody else can write there. */
+/* Returns true if the descriptor has the right size and is sealed, so that
+ * neither the size can change nor another process write. */
 static bool mem_ok(const struct direct_hub *h, int fd)
 {
 	int must = fcntl(h->fd, F_GET_SEALS) & direct_seals(true);
@@ -224,7 +227,8 @@ static int want_place(struct direct_hub *h, struct call *c)
 	return 0;
 }
 
-/* What he sent before he left is still there. */
+/* Hands out memory of a peer, even after its end, because its messages are
+ * still there. */
 static int want_peer(struct direct_hub *h, struct call *c)
 {
 	c->give = h->seat[c->place].mem_fd;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: the socket between a process and the simulator; how one
- * process wakes another. */
+/* Direct endpoint: the socket between a process and the simulator, and
+ * wake-ups between processes. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -60,7 +60,8 @@ int direct_hear(int sock, void *msg, size_t len, int how, int *fd_p)
 	return (int)n;
 }
 
-/* The simulator answers at once: a thread of it does nothing else. */
+/* Waits for the reply without a limit, because the watcher thread answers at
+ * once. */
 int direct_want(struct direct *d, enum direct_want what, uint32_t place,
 		int give, int *fd_p)
 {
@@ -78,7 +79,7 @@ int direct_want(struct direct *d, enum direct_want what, uint32_t place,
 			close(fd);
 		if (n == sizeof(r) && r.what == what)
 			return r.status;
-		n = 0; /* somebody has woken us */
+		n = 0; /* a wake-up, not the reply */
 	}
 	return n;
 }
@@ -97,7 +98,8 @@ enum direct_sleep direct_knock(struct direct_bell *b)
 	return how;
 }
 
-/* Rare: who waits for a descriptor is not in a hurry. */
+/* Wakes a peer. One that waits on a descriptor is woken through the simulator,
+ * which is slow but rare. */
 void direct_wake(struct direct *d, uint32_t place)
 {
 	struct direct_req q = { .what = WANT_RING, .place = place };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Direct endpoint: rings.
  *
- * The sender writes behind its last message; the word that says that a message
- * is there is written last, after the same word of the next one was cleared.
- * The receiver cannot write there: it keeps a list of its own of the messages
- * that it has seen, marks them as freed, in any order, and gives the room back
- * in order, at times. */
+ * A sender writes each message after its last one. It clears the mark of the
+ * next message first and writes the mark of the new message last, so that a
+ * reader never sees an unfinished message. The receiver cannot write to the
+ * ring. It keeps a private list of the messages read, marks them as freed in
+ * any order, and gives room back in order, from time to time. */
 #include <errno.h>
 
 #include "attach/direct_internal.h"
 
-/* Bytes up to the place for a message of that size; it does not wrap. */
+/* Returns the bytes to skip so that a message of this size does not wrap. */
 static uint64_t skip_of(const struct direct *d, uint64_t at, uint64_t size)
 {
 	uint64_t left = d->ring_bytes - at % d->ring_bytes;
@@ -18,7 +18,8 @@ static uint64_t skip_of(const struct direct *d, uint64_t at, uint64_t size)
 	return size <= left ? 0 : left;
 }
 
-/* One unit more: the word of the next message. */
+/* Returns true if `bytes` and one unit fit. The unit holds the mark of the
+ * next message. */
 static bool direct_ring_fits(struct direct *d, struct direct_peer *p,
 			     uint64_t bytes)
 {
@@ -26,7 +27,7 @@ static bool direct_ring_fits(struct direct *d, struct direct_peer *p,
 
 	if (p->put + bytes + DIRECT_UNIT <= p->room)
 		return true;
-	if (!p->place) /* he had not come when we began */
+	if (!p->place) /* the peer had not joined before */
 		return !direct_peer_open(d, (uint32_t)(p - d->peer),
 					 WANT_PEER) &&
 		       direct_ring_fits(d, p, bytes);
@@ -62,7 +63,7 @@ bool direct_has_room(struct direct *d, uint32_t to, size_t len)
 	return false;
 }
 
-/* The word behind what is published next says: nothing. */
+/* Clears the mark after the message that is published next. */
 static void clear_next(struct direct *d, struct direct_peer *p)
 {
 	struct direct_head *h = direct_head_at(d, p->out, p->put);
@@ -102,21 +103,21 @@ void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
 	h->imm = imm;
 	h->at = p->put;
 	if (!p->met) {
-		/* The first message of ours to him: he looks for it as soon as
-		 * he is told, or comes. */
+		/* The first message to this peer: registers as a sender, so
+		 * that the peer maps this memory. */
 		d->peer[to].met = true;
 		direct_peer_open(d, to, WANT_MEET);
 	}
 	p->put += direct_size(len);
 	clear_next(d, p);
 	direct_ring_publish(h, kind, len);
-	atomic_thread_fence(memory_order_seq_cst); /* then look if he sleeps */
+	atomic_thread_fence(memory_order_seq_cst); /* then its sleep flag */
 	direct_wake(d, to);
 }
 
 /* ---- receiving ---- */
 
-/* It was seen, and is so long. */
+/* Returns the size and state of the message that starts at `at`. */
 static uint16_t *unit_at(const struct direct *d, const struct direct_peer *p,
 			 uint64_t at)
 {
@@ -136,7 +137,7 @@ const struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
 		if (!mark || p->broken)
 			return NULL;
 		if (h->at != p->got) {
-			p->broken = true; /* he scribbles */
+			p->broken = true; /* the sender wrote garbage */
 			return NULL;
 		}
 		*kind_p = mark >> 24;
@@ -148,7 +149,7 @@ const struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
 			continue;
 		}
 		if (size > left || *kind_p >= DIRECT_SKIP) {
-			p->broken = true; /* he scribbles */
+			p->broken = true; /* the sender wrote garbage */
 			return NULL;
 		}
 		*unit_at(d, p, p->got) = (uint16_t)(size / DIRECT_UNIT);
@@ -157,7 +158,7 @@ const struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
 	}
 }
 
-/* What lies in order is free for the sender. */
+/* Frees messages in order, up to the first that is still in use. */
 static void give_back(struct direct *d, struct direct_peer *p)
 {
 	while (p->freed < p->got) {
@@ -186,9 +187,9 @@ void direct_free(struct direct *d, struct direct_peer *p,
 {
 	uint16_t *u = unit_at(d, p, (uint64_t)((const uint8_t *)h - p->in));
 
-	if (*u) /* else it was none, or was freed before */
+	if (*u) /* otherwise not a message, or freed twice */
 		*u |= DIRECT_FREED;
-	give_back(d, p); /* in front of it there may be a skip */
+	give_back(d, p); /* a skip may lie in front of it */
 	if (p->freed - p->told >= d->ring_bytes / 4 ||
 	    atomic_load_explicit(&p->place->pair[d->me].wanted,
 				 memory_order_relaxed))

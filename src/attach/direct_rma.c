@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: memory of the peers.  The kernel copies, at once; where it
- * refuses, and for atomics, the target's library is asked (direct_ask.c).
+/* Direct endpoint: memory of peers. The kernel copies at once. If it
+ * refuses, and for atomics, the target's library executes the operation
+ * (direct_ask.c).
  *
- * A key is the place of the region in its owner's table, and how often that was
- * used before; an address is the owner's. */
+ * A key is the index of a region in its owner's table and the number of
+ * earlier uses of that entry. An address is valid in its owner's address
+ * space. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +14,8 @@
 #include "attach/direct_internal.h"
 
 /* ---- regions ----
- * What peers ask is checked against our own table.  They see a copy of it: who
- * asks for what is not there is told so at once. */
+ * Requests of peers are checked against a private table.  Peers can read a copy
+ * of it, so that a wrong request fails at its origin without a message. */
 
 static void direct_rma_show(struct direct *d, uint32_t i)
 {
@@ -82,7 +84,8 @@ bool direct_covers(const struct direct *d, uint64_t addr, uint64_t key,
 	       region_ok(r->addr, r->len, r->age, addr, key, len);
 }
 
-/* As he says: it is he who decides where he is asked. */
+/* Returns true if the peer's public table has the region. The peer may lie
+ * there: it only decides where its own memory is accessed. */
 static bool his_covers(struct direct *d, uint32_t to, uint64_t addr,
 		       uint64_t key, uint64_t len)
 {
@@ -97,7 +100,8 @@ static bool his_covers(struct direct *d, uint32_t to, uint64_t addr,
 
 /* ---- by the kernel ---- */
 
-/* Of the process that the descriptor is of; 0: not known here. */
+/* Returns the pid behind a pidfd, or 0 if it is not visible in this
+ * namespace. */
 static pid_t pid_of(int pid_fd)
 {
 	char path[40], line[80];
@@ -114,8 +118,8 @@ static pid_t pid_of(int pid_fd)
 	return pid;
 }
 
-/* The simulator says who is at a place: what he says himself may be another
- * process's number. */
+/* Returns the process at a place. The simulator names it, because a number
+ * from the peer itself could be another process's. */
 static int who_is(struct direct *d, uint32_t to, struct pidfd **who_p)
 {
 	struct direct_peer *p = &d->peer[to];
@@ -174,7 +178,7 @@ static int direct_rma_move(struct direct *d, uint32_t to, void *buf,
 
 /* ---- calls ---- */
 
-/* Whatever it is, the end is told by an event. */
+/* Reports the end of an operation as an event, whatever its status. */
 static int direct_rma_done(struct direct *d, uint32_t to,
 			   enum weft_ep_kind kind, int status, size_t len,
 			   void *ctx)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: a call becomes a command; one with a result, or
- * that takes time, hands over until it is done. */
+/* weft/host.h in a process: a call becomes a command. A call that has a result
+ * or takes time hands over until it is done. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "attach/host_client.h"
 
-/* There is no way to tell the program: its machine is not there any more. */
+/* Ends the process after its simulated machine has gone, because weft/host.h
+ * has no error for that. */
 static _Noreturn void host_lost(const struct weft_host *h)
 {
 	while (host_left())
@@ -78,10 +79,11 @@ uint64_t host_call(struct weft_host *h, struct att_host_cmd *cmd,
 	return a->seg->reply.a;
 }
 
-/* Any bridge holds as many. */
+/* Stores that the smallest bridge holds. */
 enum { BRIDGE = 4 };
 
-/* Does the thread go on at the same time, with nothing changed? */
+/* Returns true if the thread would continue at the same time with nothing
+ * changed, so that it need not wait for the reply. */
 static bool no_time(const struct weft_host *h, struct host_takes t)
 {
 	switch (h->node->info.post) {

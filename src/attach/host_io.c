@@ -5,7 +5,8 @@
 #include "attach/host_client.h"
 #include "base/minmax.h"
 
-/* Longer ones the simulator refuses, as it does for its own programs. */
+/* Longer tagged accesses are cut to this, which the simulator refuses, too,
+ * because it is above the limit of 64 bytes. */
 enum { TAGGED_MAX = 68 };
 
 /* ---- devices ---- */
@@ -34,7 +35,7 @@ uint32_t weft_cfg_load(struct weft_host *h, struct weft_dev *d, uint32_t off,
 	return (uint32_t)host_call(h, &c, NULL);
 }
 
-/* Goes on when the device has it: that takes time. */
+/* Waits until the device has accepted the store: that takes simulated time. */
 void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 		    uint32_t size, uint32_t val)
 {
@@ -90,7 +91,8 @@ static struct att_host_cmd access_of(enum att_host_kind kind,
 				      .off = off };
 }
 
-/* As many lines, or stores, as n bytes can be. */
+/* Returns the cost of a store of n bytes and the most lines or stores that it
+ * can be. */
 static struct host_takes store_takes(const struct weft_host *h,
 				     const struct weft_io *io, uint32_t n)
 {
@@ -214,7 +216,7 @@ bool weft_io_tload64_user(struct weft_host *h, const struct weft_io *io,
 	return host_io_tload(h, &c, val_p);
 }
 
-/* The condition travels in front of the data. */
+/* The condition lies in front of the data. */
 bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, const void *data, uint32_t n, uint64_t cond)
 {

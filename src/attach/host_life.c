@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: the process comes to its node with the first call
- * of weft_host_self; threads; the end.
+/* weft/host.h in a process: the first call of weft_host_self attaches the
+ * process to its node; threads; the end.
  *
- * A thread of weft_thread_start is one of the operating system with a
- * connection of its own.  Only one thread of the process runs at a time: the
- * others wait for the simulator, as threads of a program do. */
+ * A thread of weft_thread_start is a thread of the operating system with a
+ * connection of its own. The simulator resumes one thread of the process at a
+ * time, so that threads behave as those of a program in the simulator. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -15,17 +15,17 @@
 
 #include "attach/host_client.h"
 
-/* The process is on one node; which of its threads runs is known to each. */
+/* The process lives on one node. Each thread knows its own weft_host. */
 static struct {
 	pthread_mutex_t lock;
 	struct host_node node;
-	struct weft_host *first; /* and its next */
+	struct weft_host *first; /* head of the list through `next` */
 	bool tried, forked;
 	_Atomic bool left;
 } home = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static _Thread_local struct weft_host *self_;
 
-/* A thread that is to begin. */
+/* Start of a thread: its creator waits until it is connected. */
 struct host_start {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
@@ -36,7 +36,7 @@ struct host_start {
 
 /* ---- the process ---- */
 
-/* A child has none of the memory, and no machine. */
+/* Ends the attachment in a child of fork, which has none of the memory. */
 static void on_fork(void)
 {
 	for (struct weft_host *h = home.first; h; h = h->next) {
@@ -58,7 +58,8 @@ static int map_node(struct host_node *n, struct weft_att *a)
 	return 0;
 }
 
-/* Everything posted is done before. */
+/* Leaves, alone or with all threads (all), after the simulator has made all
+ * posted calls. */
 static void host_life_bye(struct weft_host *h, bool all)
 {
 	struct att_host_cmd c = { .kind = ATT_H_BYE, .n = all };
@@ -73,7 +74,8 @@ bool host_left(void)
 	return home.left;
 }
 
-/* The program ends. */
+/* Leaves at the end of the program. Drivers end last, because other processes
+ * of the node may have needed them until then. */
 static void host_life_leave(void)
 {
 	struct weft_host *h = self_;
@@ -162,7 +164,7 @@ void weft_host_exit(struct weft_host *h, int status)
 
 /* ---- threads ---- */
 
-/* It is connected; it begins when the simulator gives it its first turn. */
+/* Connects, then starts `fn` with the first turn from the simulator. */
 static void *thread_main(void *arg)
 {
 	struct weft_host *h = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: memory of the node, which process and simulator
- * both have mapped, and of the process. */
+/* weft/host.h in a process: memory of the node, mapped by the process and the
+ * simulator, and memory of the process. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -168,18 +168,20 @@ static void unpin_some(struct weft_host *h, uint64_t va, uint64_t pages)
 	host_put(h, &c);
 }
 
-/* The last pages first, as the node does it. */
+/* Pins the last pages first, because the node does so and addresses must be
+ * equal. */
 bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 		  weft_phys_t *phys)
 {
-	/* As many pages at once as addresses fit into the answer. */
+	/* The reply holds the addresses of `part` pages, so that a long region
+	 * needs several calls. */
 	uint64_t n = pages_of(p, len), left = n,
 		 part = h->att->seg->rx_bytes / sizeof(weft_phys_t);
 	uint64_t va = page_of(p);
 
 	if (pin_own(h, p, n, phys))
 		return true;
-	/* is there any memory? */
+	/* msync fails if no memory is mapped there. */
 	if (msync((void *)(uintptr_t)va, n * WEFT_PAGE, MS_ASYNC))
 		return false;
 	while (left) {

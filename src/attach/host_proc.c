@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* weft/host.h in a process: processes and domains of the simulated node, which
- * the simulator has, and drivers, which are in the process: a thread inside of
- * a driver's call is the monitor over there, too.
+ * live in the simulator, and drivers, which live in the process. A thread
+ * inside a driver's call is the node's monitor in the simulator, too.
  *
  * Not offered: light processes (weft_proc_start, weft_procs_run). */
 #include <errno.h>
@@ -78,7 +78,7 @@ struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain)
 	return proc_local(host_call(h, &c, NULL));
 }
 
-/* What is left of it here stays: threads may be in it. */
+/* Keeps the local struct, because threads may still be in the process. */
 void weft_proc_free(struct weft_host *h, struct weft_proc *p)
 {
 	struct att_host_cmd c = { .kind = ATT_H_PROC_FREE, .proc = p->handle };
@@ -173,7 +173,8 @@ bool weft_drv_set(struct weft_host *h, struct weft_dev *d,
 	return ok;
 }
 
-/* Costs nothing, and changes nothing but who the thread is. */
+/* Enters or leaves a driver. Takes no time and needs no reply, because it only
+ * changes the identity of the thread. */
 static void enter_or_leave(struct weft_host *h, enum att_host_kind kind,
 			   const struct weft_dev *d)
 {
@@ -189,7 +190,7 @@ int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
 	int ret;
 
 	if (!d->drv.call) {
-		/* The driver is in the simulator. */
+		/* Without a local driver the driver is in the simulator. */
 		uint32_t n = WEFT_DRV_BYTES(op);
 		struct att_host_cmd c = { .kind = ATT_H_DRV_TRAP,
 					  .dev = d->index,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: waiting, time, cost; who am I. */
+/* weft/host.h in a process: waiting, time, cost, identity. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,8 +105,9 @@ bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
 
 /* ---- other threads ---- */
 
-/* The word is the process's: it looks itself, when time has come that far.
- * Between that look and the waiting none passes. */
+/* Waits for a word of the process. The process compares the word itself, after
+ * a SYNC has made time catch up. No time passes between the comparison and the
+ * wait, so that no wake-up is lost. */
 bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 		    weft_time_t deadline)
 {
@@ -130,7 +131,7 @@ void weft_host_wake(struct weft_host *h, const uint32_t *p)
 	host_post(h, &c, HOST_TAKES(0));
 }
 
-/* ---- who am I ---- */
+/* ---- identity ---- */
 
 uint32_t weft_host_node(struct weft_host *h)
 {

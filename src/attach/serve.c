@@ -38,7 +38,7 @@ void att_say(struct att_server *s, const char *fmt, ...)
 		s->o.say(s->o.say_arg, line);
 }
 
-/* An abstract name: nothing is left in the file system. */
+/* Listens on an abstract name, so that a killed simulator leaves no file. */
 static int server_listen(struct att_server *s)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
@@ -77,7 +77,7 @@ static int server_bell(struct att_server *s)
 	return 0;
 }
 
-/* The slot of a rank: how many before it live on its node. */
+/* Computes the slot of each rank: the number of lower ranks on its node. */
 static int server_slots(struct att_server *s, struct weft_err *err)
 {
 	for (uint32_t r = 0; r < s->o.ranks; r++) {
@@ -173,7 +173,7 @@ int att_server_tap(void *server, struct weft_sim *sim, struct weft_err *err)
 
 	for (uint32_t i = 0; i < weft_sim_count(sim); i++)
 		if (weft_sim_at(sim, i)->cls == &weft_class_host_agent) {
-			/* "n12.prog0" is on node 12. */
+			/* The name "n12.prog0" means node 12. */
 			struct weft_comp *c = weft_sim_at(sim, i);
 			struct att_agent *g = c->state;
 

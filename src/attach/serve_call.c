@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a process, checked and made: MMIO, waiting, time.
+/* Executes a client's calls of weft/host.h: MMIO, waiting, time.
  *
- * What a program could do wrong with weft/host.h itself is its mistake as it
- * would be in the simulator: the check fails, and the run with it.  What only
- * somebody who writes into the ring can do is refused the same way. */
+ * A wrong argument fails the check of the program and the run, as it would
+ * inside the simulator. A command that no library would write is refused the
+ * same way, because a client may write anything into its ring. */
 #include <errno.h>
 
 #include "attach/serve_host.h"
@@ -11,7 +11,7 @@
 #include "weft/prog.h"
 
 #define COPY_MAX ((uint64_t)1 << 30)
-#define POLL_MAX ((uint64_t)1 << 26) /* the node keeps a copy of it */
+#define POLL_MAX ((uint64_t)1 << 26) /* the node keeps a copy of the range */
 
 bool raw_refuse(struct att_client *c, const char *call, const char *why)
 {
@@ -53,8 +53,9 @@ struct raw_proc *raw_proc(struct att_client *c, uint16_t handle)
 	return &n->procs.at[handle - 1];
 }
 
-/* A window of the monitor lies in a BAR; that of a process is looked up at
- * every access. */
+/* Returns true if the window exists. A window of the monitor lies in a BAR.
+ * The host checks that of a process at every access, so it needs no check
+ * here. */
 static bool window_ok(struct att_client *c, const struct att_host_cmd *k)
 {
 	struct weft_io io;
@@ -85,7 +86,7 @@ static const char *args_bad(struct att_client *c, const struct att_host_cmd *k,
 	return NULL;
 }
 
-/* Times that no run reaches. */
+/* Returns t, or WEFT_NEVER for a time that no run reaches. */
 static weft_time_t serve_call_when(uint64_t t)
 {
 	return t < WEFT_NEVER / 2 ? t : WEFT_NEVER;
@@ -192,7 +193,7 @@ RAW_CALL(call_io_map)
 {
 	struct weft_io io = { 0 };
 
-	/* a kernel's windows are kept */
+	/* the kernel of a node keeps windows, so their number is limited */
 	r->a = k->attr <= WEFT_WC &&
 	       (!c->thread.proc || c->g->raw->n_maps++ < RAW_WORDS) &&
 	       weft_io_map(c->thread.h, dev_of(c, k), k->bar, k->io_off,
@@ -317,7 +318,7 @@ static const struct {
 void raw_run(struct att_client *c, const struct att_host_cmd *k,
 	     struct att_reply *r)
 {
-	/* Each kind is in one of them. */
+	/* Each kind is in exactly one table. */
 	raw_fn fn = call_fns[k->kind]	   ? call_fns[k->kind]
 		    : raw_mem_fns[k->kind] ? raw_mem_fns[k->kind]
 					   : raw_proc_fns[k->kind];

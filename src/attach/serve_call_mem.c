@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a process: memory of the node and its own, names. */
+/* Executes a client's calls of weft/host.h: memory of the node and of the
+ * client, names. */
 #include "attach/serve_host.h"
 
 /* ---- memory ---- */
@@ -46,7 +47,8 @@ RAW_CALL(call_mem_phys)
 	r->a = weft_far_phys(c->thread.h, c->thread.far_owner, k->off, &r->b);
 }
 
-/* Addresses go to where messages would be. */
+/* Writes the addresses into rx, which is free because a raw client gets no
+ * messages. */
 RAW_CALL(call_mem_pin)
 {
 	uint64_t n = k->io_len / WEFT_PAGE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a process: processes and domains of its node, drivers, threads. */
+/* Executes a client's calls of weft/host.h: processes and domains of its node,
+ * drivers, threads. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@ static struct weft_dev *dev_of(struct att_client *c,
 
 /* ---- processes and domains ---- */
 
-/* Where it is, or (NULL) where one was; n: nowhere. */
+/* Returns the index of p (NULL: of a free entry), or procs.n if there is
+ * none. */
 static size_t find_proc(const struct att_node *n, const struct weft_proc *p)
 {
 	size_t i = 0;
@@ -24,7 +26,7 @@ static size_t find_proc(const struct att_node *n, const struct weft_proc *p)
 	return i;
 }
 
-/* 0: none. */
+/* Returns the handle of p, which it makes if necessary. Returns 0 for NULL. */
 static uint16_t handle_of(struct att_node *n, struct weft_proc *p)
 {
 	size_t i = p ? find_proc(n, p) : 0, k = find_proc(n, NULL);
@@ -53,7 +55,8 @@ RAW_CALL(call_domain_give)
 				k->io_off, k->io_len);
 }
 
-/* From now on the thread's accesses are checked by its tables. */
+/* Moves the client's thread into p. From now on the tables of p check its
+ * accesses. */
 static uint64_t call_proc_entered(struct att_client *c, struct weft_proc *p)
 {
 	uint16_t handle = handle_of(c->g->raw, p);
@@ -68,7 +71,8 @@ RAW_CALL(call_domain_enter)
 {
 	uint32_t calls = c->thread.depth;
 
-	if (calls) /* who it is would not be known */
+	if (calls) /* refused because leaving the driver would restore a stale
+		      process */
 		raw_refuse(c, "domain_enter", "not inside of a driver");
 	else if (weft_domain_enter(c->thread.h, k->n))
 		r->a = call_proc_entered(c, weft_proc_self(c->thread.h));
@@ -82,7 +86,8 @@ RAW_CALL(call_proc_new)
 		r->a = handle_of(c->g->raw, weft_proc_new(c->thread.h, k->n));
 }
 
-/* One that some thread is in cannot go: only its windows do. */
+/* Frees a process. A process that a thread has entered stays and loses only
+ * its windows, because the thread may use it. */
 RAW_CALL(call_proc_free)
 {
 	struct raw_proc *p = raw_proc(c, k->proc);
@@ -156,11 +161,12 @@ RAW_CALL(call_page_share)
 
 /* ---- drivers ---- */
 
-/* The driver is in the process: what it calls is served until it leaves. */
+/* Serves a driver that lives in the client: makes the calls of the driver
+ * until it returns. */
 static int call_proc_driver(struct weft_host *h, void *own, uint32_t op,
 			    void *arg)
 {
-	if (op != RAW_OP) /* somebody else's call */
+	if (op != RAW_OP) /* call of another program */
 		return -ENODEV;
 	raw_serve(arg);
 	return 0;
@@ -190,8 +196,8 @@ RAW_CALL(call_drv_call)
 		c->thread.proc = was;
 }
 
-/* A driver of the simulator: its argument is plain data, which goes back to
- * where messages would be.  a: the process that the thread is in since. */
+/* Calls a driver of the simulator. Its argument is plain data and returns in
+ * rx. a: the process that the driver has put the thread into, or 0. */
 RAW_CALL(call_drv_trap)
 {
 	uint64_t arg[WEFT_DRV_BYTES_MAX / 8];
@@ -219,7 +225,8 @@ RAW_CALL(call_drv_leave)
 
 /* ---- threads ---- */
 
-/* A connection of the same process that waits to be one. */
+/* Returns the connection of the client's process that waits in `slot` to
+ * become a thread, or NULL. */
 static struct att_client *call_proc_newcomer(struct att_client *c,
 					     uint32_t slot)
 {
@@ -261,8 +268,9 @@ RAW_CALL(call_thread)
 
 /* ---- words ---- */
 
-/* What the process waits for stands for itself: it is the address that counts,
- * and the process has looked. */
+/* Returns a word that stands for the client's word at `at`, or NULL if there
+ * are too many. Only the address matters, because the client has compared the
+ * value itself. */
 static uint32_t *word_of(struct att_client *c, uint64_t at)
 {
 	struct att_node *n = c->g->raw;

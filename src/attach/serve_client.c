@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client as the simulation sees it: its state, events to it, its end. */
+/* A client as the simulation sees it: its state, its events, its end. */
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -33,8 +33,9 @@ struct att_client *att_find(struct att_server *s, uint32_t addr)
 
 /* ---- events ---- */
 
-/* As many as there is room for; more than that, when the client counts what
- * cannot be, and it is broken off. */
+/* Returns true if the ring has room for an event. Detaches a client whose
+ * count of read events is impossible, because its ring cannot be trusted any
+ * more. */
 static bool ring_room(struct att_client *c)
 {
 	uint32_t n = c->ev_tail - atomic_load(&c->seg->ev_head);
@@ -139,18 +140,20 @@ void att_reply(struct att_client *c, const struct att_reply *r, uint64_t seq)
 
 /* ---- state ---- */
 
-/* One that waits elsewhere (an armed descriptor) hears of it there. */
+/* Sends a byte to a client that waits on its descriptor (weft_att_arm) instead
+ * of the segment. */
 static void run_armed(struct att_client *c)
 {
 	char byte = 0;
 
 	if (atomic_load(&c->seg->armed) && atomic_exchange(&c->seg->armed, 0) &&
 	    send(c->sock, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		return; /* it has not read the last ones: readable anyway */
+		return; /* unread bytes fill it, so it is readable */
 }
 
-/* What has happened since it waits becomes visible all at once, when it gets
- * the processor: one that looks up now and then sees nothing before. */
+/* Publishes everything at once, with the hand-over. A client that polls while
+ * it waits sees nothing earlier, so that results do not depend on the moment
+ * of the poll. */
 void att_show(struct att_client *c)
 {
 	weft_far_settle(c->g->h);
@@ -169,14 +172,14 @@ void att_run(struct att_client *c)
 	if (c->gone)
 		return;
 	att_show(c);
-	c->far.epoch++; /* what was read of its memory is over */
+	c->far.epoch++; /* cached reads of its memory are stale */
 	runs = atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN) ||
 	       was == ATT_RUN;
-	run_armed(
-		c); /* it may look at once, and a state of WAIT hides events */
+	/* after the state, because it may poll at once and WAIT hides events */
+	run_armed(c);
 	if (!runs)
-		return;	      /* asleep elsewhere, or gone: sees it later */
-	if (!att_has_cmds(c)) /* what it posts now is in time */
+		return;	      /* asleep elsewhere or gone: sees it later */
+	if (!att_has_cmds(c)) /* its next command is in time */
 		c->resumed = false;
 	weft_count(c->g->prog, AGENT_C_HANDOVERS, !c->aside);
 	c->srv->measure.sum.handovers += !c->aside;
@@ -213,10 +216,10 @@ static void tell_death(struct att_client *c, uint32_t addr)
 	if (c->gone || c->srv->o.raw)
 		return;
 	att_push(c, &e);
-	atomic_fetch_add(&c->srv->news, 1); /* agents look */
+	atomic_fetch_add(&c->srv->news, 1); /* makes the gate call agents */
 }
 
-/* One has died: the others need not wait for it. */
+/* Reports the death of a process to all clients, so that none waits for it. */
 static void serve_client_death(struct att_server *s, uint32_t addr)
 {
 	uint64_t never = 0;
@@ -262,8 +265,8 @@ static void agent_forget(struct att_agent *g, struct att_client *c)
 		}
 }
 
-/* Its statistics outlive it.  Messages that it had are released by the agent
- * (att_release_after_exit), for that takes time. */
+/* Detaches a client. Its statistics stay. The agent releases its messages
+ * later (att_release_after_exit), because that takes simulated time. */
 void att_gone(struct att_client *c)
 {
 	if (c->gone)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of a client, carried out by its agent on the node's endpoint. */
+/* Executes commands of a client on the node's endpoint, on behalf of its
+ * agent. */
 #include <errno.h>
 
 #include "attach/serve_internal.h"
@@ -81,8 +82,8 @@ static int cmd_send(struct att_agent *g, struct att_client *c,
 	if (!to)
 		return -EPIPE;
 	if (to->g == g || c->aside) {
-		/* To a neighbour on the node, or beside what is measured: a
-		 * copy. */
+		/* A copy suffices for a client of this node, and outside the
+		 * measured part, where no message takes time. */
 		struct att_event e = { .kind = WEFT_EV_RECV,
 				       .src = att_addr(c),
 				       .imm = cmd->imm,
@@ -102,7 +103,7 @@ static int cmd_send(struct att_agent *g, struct att_client *c,
 		att_push_msg(to, &e, &m);
 		if (to->g != g)
 			atomic_fetch_add(&c->srv->news,
-					 1); /* its agent looks */
+					 1); /* makes the gate call its agent */
 		if (!(cmd->flags & ATT_F_QUIET))
 			att_push(c, &sent);
 		return 0;
@@ -164,7 +165,7 @@ static int cmd_bye(struct att_agent *g, struct att_client *c,
 
 static const struct {
 	att_cmd_fn fn;
-	uint32_t count, bytes; /* counters, or AGENT_C_N */
+	uint32_t count, bytes; /* or AGENT_C_N for none */
 } cmds[ATT_C_KINDS] = {
 	[ATT_C_NOP] = { cmd_nop, AGENT_C_N, AGENT_C_N },
 	[ATT_C_SEND] = { cmd_send, AGENT_C_SENDS, AGENT_C_SEND_BYTES },
@@ -191,11 +192,12 @@ bool att_has_cmds(const struct att_client *c)
 	return !c->gone && atomic_load(&c->seg->cmd_tail) != c->cmd_head;
 }
 
-/* The copy of a command that everything is decided by. */
+/* Copies a command into private memory and checks it. All decisions use the
+ * copy, because the client can change the ring at any time. */
 static bool cmd_read(struct att_client *c, uint32_t i, struct att_cmd *cmd)
 {
 	*cmd = c->view.cmd[i % ATT_CMDS];
-	__asm__ volatile("" ::: "memory"); /* once */
+	__asm__ volatile("" ::: "memory"); /* prevents a second read */
 	if (weft_now(c->g->prog) >= ATT_TIME_MAX)
 		att_break(c, "simulated time is at its end");
 	else if (cmd->kind >= ATT_C_KINDS || cmd->busy > ATT_BUSY_MAX)
@@ -208,14 +210,14 @@ static bool is_mark(const struct att_cmd *cmd)
 	return cmd->kind == ATT_C_BEGIN || cmd->kind == ATT_C_END;
 }
 
-/* Between the last word of a client that was taken for waiting and this
- * command time has passed. */
+/* Counts a causality violation if time has passed between the client's last
+ * command and this one: the gate took the client for waiting. */
 static void cmd_violation(struct att_client *c, const struct att_cmd *cmd)
 {
 	if (!c->resumed || cmd->kind == ATT_C_NOP || is_mark(cmd))
 		return;
 	c->resumed = false;
-	if (c->measured.over || c->aside) /* not measured */
+	if (c->measured.over || c->aside) /* outside the measured part */
 		return;
 	c->measured.violations++;
 	c->srv->measure.sum.violations++;
@@ -257,13 +259,13 @@ static int cmd_run(struct att_agent *g, struct att_client *c,
 		c->srv->measure.sum.cost_call = g->cost_call;
 	}
 	c->charged = true;
-	if (c->gone) /* meanwhile */
+	if (c->gone) /* detached while its time passed */
 		return 0;
 	cmd_violation(c, cmd);
 	return cmds[cmd->kind].fn(g, c, cmd);
 }
 
-/* What the client lets go of, and calls in which it sleeps. */
+/* Returns true for releases and for calls in which the client sleeps. */
 static bool serve_cmd_overtakes(uint32_t kind)
 {
 	return kind == ATT_C_RELEASE || kind == ATT_C_NOW ||
@@ -281,10 +283,10 @@ static void serve_released(struct att_agent *g, struct att_client *c)
 	}
 }
 
-/* The first command has to wait, and what it waits for may be that the client
- * lets go of messages: its releases need not wait.  Nor must a call in which
- * it sleeps: two that send to each other and then ask for the time would look
- * at nothing any more. */
+/* Executes later commands that must not wait for the first one. Releases must
+ * not, because the first may wait for the room that they free. Calls in which
+ * the client sleeps must not, otherwise two clients that send to each other
+ * and then ask for the time would never read again. */
 static void serve_early(struct att_agent *g, struct att_client *c,
 			uint32_t tail)
 {
@@ -294,9 +296,9 @@ static void serve_early(struct att_agent *g, struct att_client *c,
 		uint32_t kind = c->view.cmd[i % ATT_CMDS].kind;
 
 		if (kind == ATT_C_BYE && !c->leaving) {
-			/* It will not look at messages any more, though what it
-			 * has sent has to go out before it leaves: two that
-			 * leave must not wait for each other. */
+			/* A leaving client reads no more messages, but its own
+			 * must be sent first. Its messages are dropped so that
+			 * two leaving clients do not wait for each other. */
 			serve_released(g, c);
 			c->leaving = true;
 			if (!c->gone)
@@ -317,7 +319,7 @@ bool att_serve(struct att_agent *g, struct att_client *c)
 	struct att_cmd cmd;
 	int ret;
 
-	c->far.epoch++; /* it has run */
+	c->far.epoch++; /* cached reads of its memory are stale */
 	if (tail - c->cmd_head > ATT_CMDS)
 		att_break(c, "its command ring makes no sense");
 	while (!c->gone && c->cmd_head != tail) {

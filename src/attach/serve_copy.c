@@ -9,7 +9,8 @@
 #include "base/minmax.h"
 #include "host/process_memory.h"
 
-/* Nothing is at address 0: who may look is told so. */
+/* Reads address 0, where nothing is mapped: the error tells permission
+ * (EFAULT) from refusal (EPERM, ENOSYS). */
 bool att_copy_needed(pid_t pid)
 {
 	struct iovec here = { &(char){ 0 }, 1 }, there = { NULL, 1 };
@@ -20,7 +21,8 @@ bool att_copy_needed(pid_t pid)
 	       (errno == EPERM || errno == ENOSYS);
 }
 
-/* The simulation stands still meanwhile: all of it takes at most `patience`. */
+/* Copies one piece within `patience`, because the simulation stands still
+ * meanwhile. */
 static int copy_piece(int fd, const struct att_copy_ask *q, void *buf,
 		      uint64_t patience)
 {
@@ -48,7 +50,8 @@ static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
 					  .write = write };
 
 		if (copy_piece(fd, &q, b,
-			       o->patience_ns)) { /* it has lost its place */
+			       o->patience_ns)) { /* the stream has lost its
+						     position */
 			close(fd);
 			o->fd = -1;
 			return -EIO;

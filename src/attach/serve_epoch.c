@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A common start, a common end.  How processes of a job come to the start is a
- * matter of real time, and so is their end; what they say to each other then
- * takes no part of the machine.  It begins for all of them at one moment, with
- * nothing under way and as if nothing had been, and it ends for all of them at
- * one moment: what lies between is the same in every run. */
+/* Common start and common end of the measured part. Processes reach start and
+ * end at moments of real time, and what they exchange there must not use the
+ * machine. The measured part starts for all of them at one simulated time,
+ * with nothing in flight and all counts at zero, and ends for all at one time.
+ * So it is equal in every run. */
 #include <errno.h>
 
 #include "attach/serve_internal.h"
@@ -21,8 +21,9 @@ static void serve_epoch_aside(struct att_client *c, bool on)
 	c->aside = on;
 }
 
-/* What came to it before this command is a matter of real time: messages of a
- * process that was faster. */
+/* Takes a client out of the measured part. Subtracts its events and hand-overs
+ * so far, because their number depends on real time: a faster process sends
+ * earlier. */
 int att_cmd_aside(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd)
 {
@@ -116,7 +117,8 @@ static void epoch_reply(struct att_client *c, int status)
 	struct att_reply r = { .status = status, .a = c->epoch.at };
 	struct att_server *s = c->srv;
 
-	/* of those that end none goes on before all are aside */
+	/* At a common end all clients are set aside before the first of them
+	 * continues. */
 	for (size_t i = 0; c->epoch.end && i < s->clients.n; i++)
 		if (serve_epoch_waits(s->clients.at[i]) &&
 		    s->clients.at[i]->epoch.job == c->epoch.job)

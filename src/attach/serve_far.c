@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shadows of clients' memory (host/process_memory.h).  What was used before is
- * likely to be used again: shadows stay for a while, and the endpoint's library
- * finds what it has registered where it was. */
+/* Shadows of clients' memory (host/process_memory.h). Untimed, unused shadows
+ * stay for a while, because buffers are used again: the endpoint's library
+ * then finds its registrations at the old addresses. */
 #include "attach/serve_internal.h"
 
-/* Of an agent, that nobody uses.  Timed: none.  Whether a buffer lies where one
- * lay before is up to the heap, and not the same in every run. */
+/* Unused shadows that an agent keeps. Timed, it keeps none, because the heap
+ * decides whether a buffer reuses addresses, and that differs from run to
+ * run. */
 enum { KEPT = 64 };
 
 static bool covers(const struct att_shadow *s, const struct att_client *c,
 		   uint64_t va, uint64_t len)
 {
 	if (att_timed(c->srv) && va != s->va)
-		return false; /* where it begins in a page is up to the heap */
+		return false; /* the heap decides about the offset in a page, so
+				 results would differ */
 	return s->c == c && va >= s->va && len <= s->len &&
 	       va - s->va <= s->len - len;
 }
@@ -24,7 +26,8 @@ static void shadow_drop(struct att_agent *g, size_t i)
 	g->shadows.n--;
 }
 
-/* The one that was not used for longest, when there are more than that. */
+/* Drops the least recently used shadow if more than `most` are unused. Returns
+ * true if it dropped one. */
 static bool shadows_trim(struct att_agent *g, size_t most)
 {
 	size_t unused = 0, old = 0;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate of the event loop: time passes when no client runs, and stands still
- * when there is none.
+/* The gate of the event loop: time passes while no client runs, and stands
+ * still while none is attached.
  *
- * Timed, it waits for all that run, then has their agents go on at the present
- * time, in order of nodes.  A client that sleeps elsewhere is taken for
- * waiting; if it comes back when time has passed, that is counted.  Untimed it
- * only calls agents whose clients have posted something. */
+ * Timed, the gate waits for all running clients, then lets their agents
+ * continue at the present time, in the order of nodes, so that results do not
+ * depend on the speed of processes. A client that sleeps in the kernel is
+ * taken for waiting; a command of it after time has passed counts as a
+ * violation. Untimed, the gate only calls agents whose clients have posted
+ * commands. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -14,11 +16,11 @@
 #include "host/prog.h"
 
 enum {
-	CLIENT_CHECK_NS = 10000000, /* ns between looks at a client that runs */
-	CLIENT_ASLEEP_NS = 20000000, /* ns asleep: it is elsewhere */
-	LAST_JOIN_NS = 1000000000,   /* ns after the last that joined */
-	ALL_CHECK_NS = 100000000,    /* ns between looks at all of them */
-	IDLE_CHECK_NS = 50000000,    /* ns between looks when nothing happens */
+	CLIENT_CHECK_NS = 10000000,  /* ns between checks of a running client */
+	CLIENT_ASLEEP_NS = 20000000, /* ns asleep: the client is elsewhere */
+	LAST_JOIN_NS = 1000000000,   /* ns after the last client joined */
+	ALL_CHECK_NS = 100000000,    /* ns between checks of all clients */
+	IDLE_CHECK_NS = 50000000,    /* ns between checks while idle */
 };
 
 void att_opened(struct att_server *s, struct weft_host *h, bool ok)
@@ -27,14 +29,16 @@ void att_opened(struct att_server *s, struct weft_host *h, bool ok)
 	if (++s->opened < s->agents.n)
 		return;
 	s->over |= s->failed;
-	/* drivers of the nodes are there before processes that need them */
+	/* Drivers of the nodes need this time to start. Processes that use
+	 * them join afterwards. */
 	s->settled = weft_sim_now(s->sim) +
 		     (s->o.raw && !s->several
 			      ? 0
 			      : weft_host_time(h, T_exec_open_settle));
 }
 
-/* All agents are open and have come to rest: processes may join. */
+/* Returns true when all agents are open and have settled: processes may
+ * join. */
 static bool gate_ready(struct att_server *s, bool idle)
 {
 	if (s->opened < s->agents.n ||
@@ -47,7 +51,7 @@ static bool gate_ready(struct att_server *s, bool idle)
 	return true;
 }
 
-/* ---- who came and went ---- */
+/* ---- joining and leaving ---- */
 
 static void serve_gate_join(struct att_server *s, struct att_client *c)
 {
@@ -105,7 +109,8 @@ static void gate_news(struct att_server *s)
 		if (s->clients.at[i]->sock >= 0 &&
 		    atomic_load(&s->clients.at[i]->eof))
 			serve_gate_leave(s, s->clients.at[i]);
-	/* Ranks that we have started ourselves, and that have failed. */
+	/* A failed child that never joined is reported as dead, because peers
+	 * may wait for it. Other launchers report that themselves. */
 	for (size_t i = 0; i < s->children.n && !s->o.together; i++) {
 		struct att_child *c = &s->children.at[i];
 
@@ -121,7 +126,7 @@ static void gate_news(struct att_server *s)
 
 /* ---- clients that run ---- */
 
-/* It waits from here on. */
+/* Marks a client as waiting from now on. */
 static void serve_gate_waits(struct att_client *c)
 {
 	c->running = false;
@@ -129,7 +134,8 @@ static void serve_gate_waits(struct att_client *c)
 	c->told = atomic_load(&c->seg->cmd_tail);
 }
 
-/* Taken for waiting, and came back; it may be waiting again. */
+/* Finds clients that were taken for waiting and continue, or have posted and
+ * wait again. */
 static void gate_resumed(struct att_server *s)
 {
 	weft_time_t now = weft_sim_now(s->sim);
@@ -150,8 +156,8 @@ static void gate_resumed(struct att_server *s)
 	}
 }
 
-/* Somebody has stopped it (SIGSTOP) and does not let it go on: the others
- * cannot wait forever, and it cannot go on without them. */
+/* Ends a client that has been stopped (SIGSTOP) for longer than --patience,
+ * because the other clients wait for it and cannot continue without it. */
 static void look_stopped(struct att_client *c, enum att_doing doing)
 {
 	uint64_t now = att_now_ns();
@@ -183,13 +189,14 @@ bool att_await(struct att_client *c)
 		atomic_store(&c->seg->sim_waits, 1);
 		if (att_futex_wait(&c->seg->state, ATT_RUN, CLIENT_CHECK_NS) &&
 		    errno == ETIMEDOUT && serve_gate_runs(c)) {
-			/* It has not said a word for a while. */
+			/* The client has not handed over for
+			 * CLIENT_CHECK_NS. */
 			uint64_t now = att_now_ns(), ran = 0;
 			enum att_doing doing = att_doing(c->pid, &ran);
 
 			look_stopped(c, doing);
-			/* who only looks whether something has come (usleep)
-			 * sleeps, too */
+			/* A client that sleeps and only polls now and then
+			 * (usleep) counts as asleep, too. */
 			if (doing != ATT_ASLEEP || !c->still.quiet_since ||
 			    ran - c->still.ran_ns >
 				    (now - c->still.quiet_since) / 4) {
@@ -240,7 +247,7 @@ static bool has_work(struct att_agent *g)
 	return work || g->mourns;
 }
 
-/* Agents that have something to do and only wait: at the present time. */
+/* Calls agents that have work and only wait, at the present time. */
 static bool gate_call(struct att_server *s)
 {
 	bool any = false;
@@ -258,15 +265,16 @@ static bool gate_call(struct att_server *s)
 	return any;
 }
 
-/* Nothing of the machine is under way, and nobody waits for a time. */
+/* Returns true if nothing of the machine is in flight at this node and no
+ * client waits for a time. */
 static bool agent_rests(const struct att_agent *g)
 {
 	return g->ended || (weft_prog_rests(g->h) && !g->n_ops &&
 			    att_agent_deadline(g) == WEFT_PROG_KICKED);
 }
 
-/* All that are there are at their start or end: that happens in real time, and
- * simulated time stands still. */
+/* Returns true if all attached clients are at their start or end. That part
+ * happens in real time, so simulated time stands still. */
 static bool gate_aside(const struct att_server *s)
 {
 	if (!s->live || s->measure.asides < s->live)
@@ -297,8 +305,9 @@ static void look_all(struct att_server *s)
 	}
 }
 
-/* Those who talk directly do not say that they wait: they sleep most of the
- * time, for as long as patience is. */
+/* Returns true if a client of the direct path sleeps. Such clients do not
+ * report waits, so one counts as asleep if it used hardly any processor time
+ * for as long as --patience. */
 static bool serve_gate_sleeps(struct att_client *c)
 {
 	uint64_t now = att_now_ns(), ran = 0;
@@ -311,8 +320,9 @@ static bool serve_gate_sleeps(struct att_client *c)
 	return false;
 }
 
-/* All that are left wait for messages; those of one that has died never come,
- * and there is no other way to tell who waits for anybody's. */
+/* Detaches all clients if one died and the others wait. A wildcard receive
+ * cannot be matched to the client that died, so no single call can be
+ * failed. */
 static bool still_lost(struct att_server *s)
 {
 	if (!s->measure.sum.died)
@@ -333,8 +343,8 @@ static bool still_lost(struct att_server *s)
 	return true;
 }
 
-/* Nothing moves, and nobody computes: a deadlock of the program, or it waits
- * for somebody else. */
+/* Reports that nothing happens and no client computes: a deadlock of the
+ * program, or a wait for something outside the run. */
 static void serve_gate_still(struct att_server *s)
 {
 	uint64_t now = att_now_ns();
@@ -379,8 +389,9 @@ static bool gate_slow(struct att_server *s, bool idle)
 			gate_told(s);
 		if (!gate_await(s))
 			return false;
-		/* nothing is done before all are there: who is not there yet
-		 * would be taken for gone */
+		/* Does not start until all clients have joined, because a
+		 * client that has not joined yet looks like one that has
+		 * exited. */
 		if ((gate_started(s) || s->over) &&
 		    (s->o.raw ? att_raw_call(s) : gate_call(s))) {
 			s->patience.still_ns = 0;
@@ -409,7 +420,8 @@ bool att_gate(void *server, bool idle)
 {
 	struct att_server *s = server;
 
-	/* Those that wait for one that was stopped may be busy trying again. */
+	/* Checks stopped clients here, too: clients that wait for a stopped
+	 * one may poll, so that the gate is never idle. */
 	if (!(++s->calls & 0xffff) &&
 	    att_now_ns() - s->patience.look_ns >= ALL_CHECK_NS) {
 		s->patience.look_ns = att_now_ns();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that act for those of a process: their turns, their ends. */
+/* Threads of a node that act for threads of a process: their turns, their
+ * ends. */
 #include "attach/serve_host.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ static uint32_t state_of(const struct att_client *c)
 	return c->gone ? ATT_GONE : atomic_load(&c->seg->state);
 }
 
-/* From WAIT to RUN. */
+/* Hands the turn to the client: its state changes from WAIT to RUN. */
 static void turn_give(struct att_client *c)
 {
 	uint32_t was = ATT_WAIT;
@@ -24,14 +25,15 @@ static void turn_give(struct att_client *c)
 	atomic_store(&c->seg->now, weft_now(c->g->prog));
 	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN))
 		return;
-	c->thread.far_owner->epoch++; /* what was read of its memory is over */
+	c->thread.far_owner->epoch++; /* cached reads of its memory are stale */
 	weft_count(c->g->prog, AGENT_C_HANDOVERS, 1);
 	c->srv->measure.sum.handovers++;
 	if (atomic_load(&c->seg->sleeps))
 		att_futex_wake(&c->seg->state);
 }
 
-/* Until there is something to do; false: it has gone. */
+/* Waits until the client has posted a command. Returns false if the client has
+ * gone. */
 static bool serve_host_turn(struct att_client *c)
 {
 	bool stopped = false;
@@ -48,7 +50,8 @@ static bool serve_host_turn(struct att_client *c)
 		} else if (state == ATT_RUN && !stopped) {
 			stopped = !att_await(c);
 		} else {
-			/* It sleeps elsewhere; others go on without it. */
+			/* The client sleeps in the kernel, so other threads
+			 * continue without it. */
 			weft_time_t since = weft_now(c->g->prog);
 
 			c->thread.parked = true;
@@ -61,7 +64,8 @@ static bool serve_host_turn(struct att_client *c)
 
 /* ---- commands ---- */
 
-/* The copy of a command that everything is decided by. */
+/* Copies a command into private memory and checks it. All decisions use the
+ * copy, because the client can change the ring at any time. */
 static bool cmd_read(struct att_client *c, struct att_host_cmd *k)
 {
 	uint32_t tail = atomic_load(&c->seg->cmd_tail);
@@ -72,7 +76,7 @@ static bool cmd_read(struct att_client *c, struct att_host_cmd *k)
 	}
 	memcpy(k, (const void *)&c->view.cmd[c->cmd_head % ATT_CMDS],
 	       sizeof(*k));
-	__asm__ volatile("" ::: "memory"); /* once */
+	__asm__ volatile("" ::: "memory"); /* prevents a second read */
 	if (k->kind > ATT_H_FIRST_ && k->kind < ATT_H_END &&
 	    k->busy <= ATT_BUSY_MAX && weft_now(c->g->prog) < TIME_MAX)
 		return true;
@@ -80,8 +84,8 @@ static bool cmd_read(struct att_client *c, struct att_host_cmd *k)
 	return false;
 }
 
-/* A process that went on behind a call which has taken time, or that comes when
- * time has passed, has seen its memory too early. */
+/* Counts a violation if the client has seen its memory too early: it continued
+ * after a call that took time, or posted after time had passed. */
 static void cmd_count(struct att_client *c, const struct att_host_cmd *k,
 		      weft_time_t since)
 {
@@ -124,8 +128,10 @@ static bool is_thread_of(const struct att_client *t, const struct att_client *c)
 	return t != c && t->pid == c->pid && t->thread.h && !t->gone;
 }
 
-/* Its drivers may be needed by others: a process with threads stays until all
- * programs have ended.  Where nodes have several, drivers are the node's. */
+/* Returns true if a process that has left must stay until all programs have
+ * ended, because its threads may be drivers that other programs need. On a
+ * node with several processes the drivers belong to the machine, so no process
+ * stays. */
 static bool serve_host_lingers(const struct att_client *c)
 {
 	const struct att_server *s = c->srv;
@@ -136,8 +142,8 @@ static bool serve_host_lingers(const struct att_client *c)
 	return false;
 }
 
-/* All programs have ended: their threads stay where they are, and the
- * processes end. */
+/* Ends the remaining threads and their processes after all programs have
+ * left. */
 static void all_left(struct att_server *s)
 {
 	for (size_t i = 0; i < s->clients.n; i++)
@@ -155,7 +161,7 @@ static void all_left(struct att_server *s)
 	}
 }
 
-/* all: its process, otherwise only this thread. */
+/* Marks a thread, or with `all` its whole process, as left. */
 static void serve_host_leave(struct att_client *c, bool all)
 {
 	struct att_server *s = c->srv;
@@ -188,7 +194,7 @@ void raw_serve(struct att_client *c)
 
 /* ---- threads ---- */
 
-/* The first that has no thread yet. */
+/* Returns the first client without a thread, or NULL. */
 static struct att_client *first_client(struct att_agent *g)
 {
 	for (size_t i = 0; i < g->clients.n; i++)
@@ -211,14 +217,16 @@ static int process_main(struct weft_host *h, void *client)
 	return 0;
 }
 
-/* The process ends in its own time: the run does not end before. */
+/* Main function of a raw agent. Returns when the run is over, so that the run
+ * does not end before its processes. */
 int att_raw_main(struct att_agent *g)
 {
 	struct att_client *c;
 
 	att_opened(g->srv, g->h, true);
 	if (g->srv->several) {
-		/* Each is a process of the node, with a thread of its own. */
+		/* Each client is a process of the node with a thread of its
+		 * own. */
 		while (!g->srv->over) {
 			while (g->srv->started && (c = first_client(g))) {
 				c->thread.far_owner = &c->far;
@@ -288,9 +296,9 @@ static bool all_wait(const struct att_server *s)
 	return true;
 }
 
-/* weft/host.h has no way to tell a program.  Where nodes have several
- * processes, each may die alone: the others end when they wait and nothing can
- * come. */
+/* Ends the run after a process died, because weft/host.h cannot report the
+ * death to the others. On nodes with several processes each may die alone: the
+ * others end only when they wait and nothing can arrive. */
 bool att_raw_lost(struct att_server *s, bool idle)
 {
 	if (!s->o.raw || !s->measure.sum.died || s->over ||

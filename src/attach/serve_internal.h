@@ -183,8 +183,7 @@ struct att_client {
 	struct att_server *srv;
 	struct att_agent *g;
 	uint32_t node, slot, rank, gen, role;
-	pid_t pid; /* for messages only; signals go to `who`, because a pid can
-		      be reused */
+	pid_t pid; /* for output; signals use the pidfd */
 	struct pidfd who;
 	int sock;
 	struct att_seg *seg;

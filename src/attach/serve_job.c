@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that comes of a job, attached or not: mpirun, its daemons, shells,
- * children.  They are known by the socket in their environment.  Those that
- * somebody has stopped would keep the others waiting for ever. */
+/* All processes of a job, attached or not: mpirun, its daemons, shells,
+ * children. The socket in their environment identifies them. Stopped ones are
+ * ended, otherwise the others would wait for ever. */
 #include <ctype.h>
 #include <dirent.h>
 #include <signal.h>
@@ -11,10 +11,11 @@
 #include "attach/serve_internal.h"
 #include "base/minmax.h"
 
-/* mpirun gets this long to end the rest of a job itself */
+/* time for mpirun to end the rest of a job itself */
 #define LOST 5000000000ull
 
-/* As it was started: what a process changes later does not show there. */
+/* Returns true if the process was started with `entry` in its environment.
+ * Later changes do not show in /proc. */
 static bool of_job(pid_t pid, const char *entry)
 {
 	char path[64], *at = NULL;
@@ -32,8 +33,8 @@ static bool of_job(pid_t pid, const char *entry)
 	return found;
 }
 
-/* The process is held before it is looked at: what is done to it later is not
- * done to another one with its number. */
+/* Calls fn if the process belongs to the job. Opens the pidfd before the
+ * check, so that fn cannot hit a later process with the same number. */
 static bool each_one(pid_t pid, const char *entry, att_job_fn fn, void *arg)
 {
 	struct pidfd p = { .pid = pid, .fd = pidfd_open_pid(pid) };
@@ -84,7 +85,7 @@ static bool serve_job_attached(const struct att_server *s, pid_t pid)
 	return false;
 }
 
-/* Since when, as far as we have seen. */
+/* Returns the time at which this check first found the process stopped. */
 static uint64_t stopped_since(struct att_server *s, pid_t pid, uint64_t now)
 {
 	for (size_t i = 0; i < s->watch.stops.n; i++)
@@ -109,7 +110,8 @@ static void name_of(pid_t pid, char *name, size_t size)
 		fclose(f);
 }
 
-/* The gate looks after those that are attached. */
+/* Ends an unattached process that was stopped for too long. The gate does so
+ * for attached ones. */
 static void look_one(void *server, const struct pidfd *p)
 {
 	struct att_server *s = server;
@@ -132,7 +134,7 @@ static void look_one(void *server, const struct pidfd *p)
 	att_say(s, "process %d (%s) was stopped for too long, and is ended",
 		(int)pid, name);
 	pidfd_kill(p, SIGKILL);
-	if (s->o.together) /* whoever started it may wait for it */
+	if (s->o.together) /* its launcher may wait for it */
 		atomic_compare_exchange_strong(&s->died_ns, &never, now);
 }
 
@@ -152,8 +154,7 @@ void att_job_check(struct att_server *s)
 		return;
 	s->watch.job_next = now + (uint64_t)att_job_pause(s) * 1000000;
 	att_job_each(s->path, look_one, s);
-	/* One has died, and those who started it all have not ended the rest.
-	 */
+	/* A process has died, and its launcher has not ended the others. */
 	lost = atomic_load(&s->died_ns);
 	if (!s->o.together || !lost || now < lost + s->o.patience_ns + LOST)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process joins: who it is, what it says, the place it gets. */
+/* A process joins: its identity, its hello, its place. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
 #endif
 
-/* The third: the node's memory, or a socket for copies of the client's; third
- * and fourth: the run's memory of those who talk to each other directly. */
+/* Most descriptors of a welcome; see client.c. */
 enum { FDS = ATT_SEND_FDS + 2 };
 
-/* ---- who it is ---- */
+/* ---- identity ---- */
 
-/* The name of the socket is no secret: every user of the machine may connect.
- * What a process is handed lets it into the memory of the others. */
+/* Returns true if the process belongs to the simulator's user. Every user can
+ * connect, because the name of an abstract socket is public, and a client gets
+ * access to memory of the run. */
 static bool is_ours(struct att_server *s, const struct ucred *who)
 {
 	if (who->uid == geteuid())
@@ -34,7 +34,8 @@ static bool is_ours(struct att_server *s, const struct ucred *who)
 	return false;
 }
 
-/* The number may be another process's by now: its owner at least is ours. */
+/* Opens a pidfd by number for kernels without SO_PEERPIDFD. The number may
+ * have been reused, so the owner is checked. */
 static int open_checked(const struct ucred *who)
 {
 	int fd = pidfd_open_pid(who->pid);
@@ -69,7 +70,7 @@ static bool slot_taken(const struct att_server *s, uint32_t node, uint32_t slot)
 {
 	const struct direct_hub *d = s->o.direct;
 
-	/* their rings know nothing of a second life */
+	/* rings of the direct path cannot be reused by a second process */
 	if (d && (s->gens[node][slot] || slot >= d->places / d->nodes))
 		return true;
 	for (size_t i = 0; i < s->taken.n; i++)
@@ -78,8 +79,8 @@ static bool slot_taken(const struct att_server *s, uint32_t node, uint32_t slot)
 	return false;
 }
 
-/* Where a rank lives; a second one with its number, or one without, takes the
- * next place. */
+/* Chooses node and slot. A second process of a rank, or one without a rank,
+ * gets the next free slot. */
 static bool conn_place(struct att_server *s, struct att_client *c)
 {
 	uint32_t r = c->rank;
@@ -144,7 +145,7 @@ static struct att_client *client_new(struct att_server *s, struct att_conn *k)
 	c->sock = k->fd;
 	c->rank = k->hello.rank;
 	c->role = k->hello.role;
-	c->left = c->role == ATT_ROLE_THREAD; /* goes with its process */
+	c->left = c->role == ATT_ROLE_THREAD; /* leaves with its process */
 	c->pid = k->who.pid;
 	c->who = k->who;
 	c->far = (struct weft_far_owner){
@@ -156,7 +157,7 @@ static struct att_client *client_new(struct att_server *s, struct att_conn *k)
 	return c;
 }
 
-/* The third descriptor, or -1. */
+/* Returns the third descriptor of a welcome, or -1. */
 static int conn_third(const struct att_server *s, struct att_client *c)
 {
 	if (s->o.raw)
@@ -165,7 +166,8 @@ static int conn_third(const struct att_server *s, struct att_client *c)
 				       : -1;
 }
 
-/* What it wants cannot be; 0: it can. */
+/* Returns 0 if the client fits the run, or the negative errno of its
+ * refusal. */
 static int client_fits(struct att_server *s, const struct att_client *c)
 {
 	if ((c->role != ATT_ROLE_EP) != s->o.raw) {
@@ -184,7 +186,8 @@ static int client_fits(struct att_server *s, const struct att_client *c)
 	return 0;
 }
 
-/* It is refused, and was never a client. */
+/* Refuses a connection whose client was never published, so that it can be
+ * freed here. */
 static int client_drop(struct att_client *c, struct att_conn *k, int status)
 {
 	free(c);
@@ -223,7 +226,8 @@ static int conn_welcome(struct att_server *s, struct att_conn *k)
 	close(fds[0]);
 	if (c->far.copy)
 		close(fds[2]);
-	vec_push(&s->joins, c); /* also when it has gone meanwhile */
+	vec_push(&s->joins, c); /* even if it has gone, because the simulation
+				   must see its end */
 	s->alive++;
 	k->c = c;
 	c->eof = ret != 0;
@@ -231,7 +235,7 @@ static int conn_welcome(struct att_server *s, struct att_conn *k)
 	return ret;
 }
 
-/* Those who came before the agents were ready are answered then. */
+/* Answers a hello that arrived before the agents were ready, too. */
 int att_join_answer(struct att_server *s, struct att_conn *k)
 {
 	int ret = 0;
@@ -249,7 +253,7 @@ int att_join_hello(struct att_server *s, struct att_conn *k)
 	ssize_t n;
 
 	if (k->c && s->o.direct) {
-		/* What it wants of its peers. */
+		/* An attached client sends requests for its peers. */
 		int ret;
 
 		pthread_mutex_lock(&s->lock);
@@ -263,7 +267,7 @@ int att_join_hello(struct att_server *s, struct att_conn *k)
 	if (n <= 0)
 		return -EPIPE;
 	if (k->greeted)
-		return 0; /* it has nothing more to say */
+		return 0; /* further messages have no meaning */
 	k->hello = hello;
 	if (n != sizeof(k->hello) || k->hello.magic != ATT_MAGIC ||
 	    k->hello.role > ATT_ROLE_THREAD)

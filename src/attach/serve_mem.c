@@ -5,7 +5,7 @@
 
 #include "attach/serve_internal.h"
 
-/* A region must be one that an address space can have. */
+/* Returns true if an address space can have such a region. */
 static bool serve_mem_sane(uint64_t va, uint64_t len)
 {
 	return len < (uint64_t)1 << 46 && va < (uint64_t)1 << 56;
@@ -15,7 +15,7 @@ static bool serve_mem_sane(uint64_t va, uint64_t len)
 
 static const struct {
 	enum weft_ep_code code;
-	bool local; /* has memory of the client: buf and len */
+	bool local; /* uses memory of the client: buf and len */
 } ops[ATT_C_KINDS] = {
 	[ATT_C_PUT] = { WEFT_EP_PUT, true },
 	[ATT_C_GET] = { WEFT_EP_GET, true },
@@ -91,7 +91,8 @@ int att_cmd_mr_reg(struct att_agent *g, struct att_client *c,
 	return 0;
 }
 
-/* 0, or -EAGAIN: something under way needs it. */
+/* Deregisters region i. Returns 0, or -EAGAIN while an operation in flight
+ * uses it. */
 static int mr_drop(struct att_agent *g, size_t i)
 {
 	int ret = g->ep->ops->mr_dereg(g->ep, &g->mrs.at[i].mr);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the threads of another process are doing, as /proc tells. */
+/* Reads from /proc whether the threads of another process run, sleep or are
+ * stopped. */
 #include <dirent.h>
 #include <stdio.h>
 
@@ -18,7 +19,8 @@ static size_t slurp(const char *path, char *buf, size_t size)
 	return n;
 }
 
-/* 'S' and its like, 0 when there is none; its processor time. */
+/* Returns the state letter of a thread ('S' and so on), or 0 if the thread
+ * does not exist. Adds its processor time to *ran_p. */
 static char thread_state(int pid, const char *tid, uint64_t *ran_p)
 {
 	char path[64], buf[512], *p;
@@ -41,7 +43,7 @@ enum att_doing att_doing(int pid, uint64_t *ran_p)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	d = opendir(path);
-	if (!d) /* gone, or no descriptor for a look: nobody knows */
+	if (!d) /* gone, or no descriptor free: unknown, so not asleep */
 		return ATT_BUSY;
 	while ((e = readdir(d))) {
 		char st;

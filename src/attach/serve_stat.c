@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a client: their times, slices of the timeline, messages from rank to
- * rank.  A call begins and ends where the client said so in its ring, behind
- * all that it posted before; the time between is its own.  What is counted is
- * the measured part (serve_epoch.c), or everything where there is none. */
+/* Calls of a client: their times, slices of the timeline, messages from rank
+ * to rank. The client marks start and end of a call in its ring, so that the
+ * time between them is that of the commands in between. Counts cover the
+ * measured part (serve_epoch.c), or everything if there is none. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 
 /* ---- calls ---- */
 
-/* Results know a call by its name: one that another call has, or has become,
- * gets its number. */
+/* Appends a number to a name that another call has, because results identify
+ * calls by name. */
 static void stat_alone(struct att_client *c, uint32_t stat)
 {
 	char *name = c->calls.stat[stat].name, number[12];
@@ -32,7 +32,8 @@ static void stat_alone(struct att_client *c, uint32_t stat)
 	}
 }
 
-/* The name is the client's: nothing but letters, once. */
+/* Returns the name of a call. Copies it once and replaces odd characters,
+ * because the client could change it. */
 static const char *stat_name(struct att_client *c, uint32_t stat)
 {
 	char *name = c->calls.stat[stat].name;
@@ -77,7 +78,8 @@ static void call_ended(struct att_agent *g, struct att_client *c, uint32_t stat,
 			  stat_name(c, stat), c->rank, from, now);
 }
 
-/* Beginnings that had no end are forgotten. */
+/* Ends the innermost open call of this kind. Drops calls inside it whose end
+ * is missing. */
 int att_cmd_end(struct att_agent *g, struct att_client *c,
 		const struct att_cmd *cmd)
 {
@@ -153,16 +155,18 @@ void att_stat_keep(struct att_client *c)
 	}
 }
 
-/* ---- for who wants to know ---- */
+/* ---- results ---- */
 
-/* Of several jobs the first that was measured is shown. */
+/* Returns true for clients of the first measured job. Later jobs are not
+ * shown. */
 static bool is_shown(const struct att_client *c)
 {
 	return !c->srv->measure.began ||
 	       (c->measured.start && c->epoch.job == c->srv->measure.job);
 }
 
-/* The client of a rank: the first that was measured to its end, or the last. */
+/* Returns the client of a rank: the first that was measured to its end,
+ * otherwise the last. */
 static struct att_client *rank_client(const struct att_server *s, uint32_t rank)
 {
 	struct att_client *c = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who joins and who has gone: a thread that sleeps on the socket, on those of
- * the clients, and on the processes that were started. */
+/* The watcher: a thread that sleeps on the listening socket, on the sockets of
+ * clients, and on the started processes, and so learns which processes join
+ * and end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,10 +14,10 @@
 #include "base/minmax.h"
 
 enum {
-	MUTE_MAX = 128, /* connections that have not said who they are */
-	ACCEPTS = 64,	/* in one turn */
-	DEAF_MS = 100,	/* after the kernel had no descriptor for one */
-	FIXED = 2,	/* descriptors in front of the connections' */
+	MUTE_MAX = 128, /* connections without a hello */
+	ACCEPTS = 64,	/* per round */
+	DEAF_MS = 100,	/* pause after the kernel was out of descriptors */
+	FIXED = 2,	/* descriptors in front of those of connections */
 };
 #define HELLO 10000000000ull /* ns from connection to hello */
 
@@ -42,7 +43,8 @@ static void conn_end(struct att_server *s, size_t i)
 		pthread_mutex_unlock(&s->lock);
 		att_watch_news(s);
 	}
-	/* descriptors stay open until the simulation has let go of them */
+	/* A client's descriptors stay open until the simulation has detached
+	 * it, because the simulation uses them. */
 	if (!k->c) {
 		close(k->fd);
 		pidfd_close(&k->who);
@@ -73,8 +75,8 @@ static void fds_add(struct fds *v, int fd)
 	vec_push(v, (struct pollfd){ .fd = fd, .events = POLLIN });
 }
 
-/* Too many are silent, or there was no descriptor for the last one: those who
- * want to join wait in the socket's queue. */
+/* Returns true if no connection can be accepted now: too many have not said
+ * hello, or descriptors ran out. New ones wait in the socket's queue. */
 static bool watch_deaf(const struct att_server *s)
 {
 	size_t mute = 0;
@@ -84,13 +86,13 @@ static bool watch_deaf(const struct att_server *s)
 	return mute >= MUTE_MAX || att_now_ns() < s->watch.deaf_until;
 }
 
-/* False: there is none, or none can be taken now. */
+/* Accepts a connection. Returns false if none is pending or possible. */
 static bool watch_accept(struct att_server *s)
 {
 	struct att_conn k = { .since = att_now_ns() }, *new;
 
-	/* A connection needs two descriptors: the second is held ready, so that
-	 * none is taken that could not be served. */
+	/* A connection needs two descriptors. The second is reserved in
+	 * advance, to avoid accepting a connection that cannot be served. */
 	if (s->spare_fd < 0)
 		s->spare_fd = fcntl(s->event_fd, F_DUPFD_CLOEXEC, 0);
 	k.fd = s->spare_fd < 0 ? -1
@@ -122,7 +124,8 @@ static bool watch_accept(struct att_server *s)
 	return true;
 }
 
-/* It says something, or has gone; or the process has whose it was. */
+/* Handles news of a connection. Returns true if it must be closed: it sent
+ * garbage, its socket ended, its process ended, or its hello is overdue. */
 static bool conn_over(struct att_server *s, struct att_conn *k,
 		      const struct pollfd *p)
 {
@@ -191,10 +194,11 @@ void att_watch_poke(struct att_server *s)
 	uint64_t one = 1;
 
 	if (write(s->event_fd, &one, sizeof(one)) < 0)
-		return; /* full: it is awake */
+		return; /* a full counter means that the watcher is awake */
 }
 
-/* Signals are for the thread that runs the simulation. */
+/* Blocks all signals in the watcher, because the thread of the simulation
+ * handles them. */
 int att_watch_start(struct att_server *s, struct weft_err *err)
 {
 	sigset_t all, old;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stackful coroutines: contract in coro.h.
  *
- * A suspended context is one stack pointer; below it lie the registers that
- * the C calling convention lets a callee keep.  struct coro itself sits at the
- * top of its stack. */
+ * A suspended context is one stack pointer. Below it lie the registers that the
+ * C calling convention lets a callee keep. struct coro lies at the top of its
+ * stack. */
 #include "host/coro.h"
 
 #include <assert.h>
@@ -26,27 +26,28 @@
 #endif
 
 struct coro {
-	void *sp;	 /* of the suspended side of the coroutine */
-	void *caller_sp; /* of whoever resumed */
+	void *sp;	 /* stack pointer of the suspended side */
+	void *caller_sp; /* stack pointer of the caller of coro_resume */
 	void (*fn)(void *arg);
 	void *arg;
 	void *map; /* guard page and stack */
 	size_t map_bytes;
 	bool running, done;
-	/* address sanitizer's idea of the two stacks */
+	/* The two stacks as AddressSanitizer knows them. */
 	void *fake, *caller_fake;
 	const void *caller_bottom;
 	size_t caller_size;
 };
 
-/* A free stack's top holds the list; its pages stay mapped. */
+/* The top of a free stack holds the link of the list. Its pages stay mapped, so
+ * that the next coroutine does not fault them in again. */
 struct free_stack {
 	void *next;
 };
 
 /* Saves the callee-saved registers, stores sp in *save, continues at load. */
 void coro_switch_(void **save, void *load);
-/* First frame of a coroutine: calls the entry with its handle. */
+/* First frame of a coroutine. Calls the entry with its handle. */
 void coro_start_(void);
 void coro_main_(struct coro *co) __attribute__((used));
 
@@ -144,7 +145,8 @@ static size_t stack_size(const struct coro *co)
 	return (size_t)((char *)co - (char *)stack_bottom(co));
 }
 
-/* Before and after a switch, on the side that leaves and that arrives. */
+/* Before and after a switch, on the side that leaves and on the side that
+ * arrives. */
 #define SWITCH_BEGIN(fake, bottom, size)                                       \
 	__sanitizer_start_switch_fiber(fake, bottom, size)
 #define SWITCH_END(fake, bottom, size)                                         \
@@ -221,7 +223,8 @@ struct coro *coro_new(struct coro_pool *pool, void (*fn)(void *arg), void *arg)
 	*co = (struct coro){
 		.fn = fn, .arg = arg, .map = map, .map_bytes = map_bytes(pool)
 	};
-	/* sp is 16-byte aligned where coro_start_ begins. */
+	/* sp must be 16-byte aligned where coro_start_ begins, because the
+	 * calling convention demands it. */
 	frame = (void **)((char *)co - 64) - FRAME_WORDS;
 	memset(frame, 0, FRAME_WORDS * sizeof(*frame));
 	frame[FRAME_ARG] = co;
@@ -238,7 +241,8 @@ void coro_free(struct coro_pool *pool, struct coro *co)
 		return;
 	assert(!co->running);
 	ASAN_UNPOISON_MEMORY_REGION(stack_bottom(co), stack_size(co));
-	/* The list lives in the last page, which a stack has touched anyway. */
+	/* The link lies in the last page, because a stack has touched that page
+	 * anyway. */
 	f = (void *)((char *)co->map + map_bytes(pool) -
 		     coro_pages(sizeof(*f)));
 	f->next = pool->free_stacks;

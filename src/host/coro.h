@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stackful coroutines: a program that blocks in simulated time keeps its C
- * stack.  The switch is a dozen instructions of our own (x86-64, aarch64);
+ * stack. The switch is a dozen instructions (x86-64, aarch64), because
  * swapcontext costs two system calls.
  *
- * Nothing here is global: whoever resumes a coroutine holds the handle, and
- * the coroutine got the same handle as its argument. */
+ * The state is in handles, none is global: the caller of coro_resume holds the
+ * handle, and the coroutine gets it as its argument. */
 #ifndef HOST_CORO_H
 #define HOST_CORO_H
 
@@ -13,8 +13,8 @@
 
 struct coro;
 
-/* Stacks of one size, mapped on demand, each with a guard page below, kept for
- * reuse when a coroutine ends. */
+/* Stacks of one size, mapped on demand, each with a guard page below. A pool
+ * keeps them for reuse when a coroutine ends. */
 struct coro_pool {
 	size_t stack_bytes; /* usable, rounded up to pages */
 	void *free_stacks;
@@ -23,13 +23,16 @@ struct coro_pool {
 void coro_pool_init(struct coro_pool *pool, size_t stack_bytes);
 void coro_pool_fini(struct coro_pool *pool);
 
-/* A coroutine that will run fn(arg) at its first resume; NULL: no memory. */
+/* Makes a coroutine that runs fn(arg) at its first resume. Returns NULL if
+ * there is no memory. The caller frees it with coro_free. */
 struct coro *coro_new(struct coro_pool *pool, void (*fn)(void *arg), void *arg);
-/* Frees it, whether it has ended or not; never from inside. */
+/* Frees a coroutine, whether it has ended or not. Never call it from inside the
+ * coroutine, because its stack is reused. */
 void coro_free(struct coro_pool *pool, struct coro *co);
-/* Runs it until it yields or ends. Not from inside a coroutine of its own. */
+/* Runs the coroutine until it yields or ends. A coroutine must not resume
+ * itself. */
 void coro_resume(struct coro *co);
-/* From inside: back to whoever resumed. */
+/* Returns to the caller of coro_resume. Call it from inside the coroutine. */
 void coro_yield(struct coro *co);
 bool coro_done(const struct coro *co);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that act for somebody outside of the simulation (host/prog.h): they
- * wait without end, and are called when there is something to do. */
+/* Programs that act for a process outside the simulation (host/prog.h). They
+ * wait without end, and the simulator resumes them when the process has posted
+ * work. */
 #include "host/host_internal.h"
 #include "host/prog.h"
 
@@ -32,7 +33,7 @@ bool weft_prog_rests(const struct weft_host *h)
 		return true;
 	if (h->deadline == WEFT_NEVER)
 		return false;
-	switch (h->wait) { /* nothing but its deadline is due */
+	switch (h->wait) { /* nothing is due except its deadline */
 	case HOST_POLLS:
 		return !host_poll_hit(h);
 	case HOST_IRQ:
@@ -78,7 +79,7 @@ weft_time_t weft_prog_debt(const struct weft_host *h)
 
 uint32_t weft_prog_stores(const struct weft_host *h)
 {
-	if (h->hp->gate_head) /* another thread keeps the way */
+	if (h->hp->gate_head) /* another thread holds the gate */
 		return UINT32_MAX / 2;
 	return (uint32_t)(h->hp->stores_in - h->hp->stores_out);
 }

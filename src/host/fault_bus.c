@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class fault.bus: a bus that treats one device, or the host, badly for some
- * time.
+/* Class fault.bus: a bus that delays or damages accesses of one device, or of
+ * the host, for some time.
  *
  *   device or host ---- dev [fault.bus] bus ---- slot of the bus
  *
- * hold   on the port of a device: its requests are not heard until the outage
- *        is over, a receiver that stops accepting, seen from the network; on
- *        the port of the host: its loads or stores
+ * hold   on the port of a device: its requests are not passed on until the
+ *        outage ends. Seen from the network this is a receiver that stops
+ *        accepting. On the port of the host: its loads or stores
  * split, completion   clocks by which the bridge is slower: from the split
  *        response to the first datum, before each further completion
  * factor   all times of the bridge are that many times as long
  * error  on the port of a device: accesses of it, or to it, that go wrong
  *        (fault_bus_err.c)
  *
- * Everything else passes through in no time: with hold = none, no clocks and
- * factor 1 the run is the same as without.  What was on the bus when an outage
- * begins goes on. */
+ * Everything else passes in no time, so that with hold = none, no clocks and
+ * factor 1 the run equals a run without the fault. A transaction on the bus
+ * when an outage starts continues. */
 #include <errno.h>
 #include <string.h>
 
@@ -152,7 +152,7 @@ static void fb_event(struct weft_comp *c, uint32_t tag)
 	fb_pio_go(c);
 }
 
-/* ---- what passes ---- */
+/* ---- passed on ---- */
 
 static void fb_reply(struct weft_port *dev_port, const void *data,
 		     uint32_t bytes)
@@ -203,7 +203,7 @@ static const struct weft_bus_ops fb_bus_ops = { .submit = fb_submit,
 						.defer = fb_defer,
 						.many = fb_many };
 
-/* A store has left the bus's buffer: there is room for another. */
+/* The bus has a free place in its buffer, because a store has left. */
 static void fb_note(struct weft_comp *c, uint32_t port,
 		    const struct weft_bus_note *note)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of fault.bus: requests of a device (fault_bus.c), accesses of the host
- * (fault_bus_pio.c), accesses that go wrong (fault_bus_err.c). */
+/* Private to fault.bus: requests of a device (fault_bus.c), accesses of the
+ * host (fault_bus_pio.c), accesses that go wrong (fault_bus_err.c). */
 #ifndef HOST_FAULT_BUS_H
 #define HOST_FAULT_BUS_H
 
@@ -8,8 +8,9 @@
 #include "weft/bus.h"
 
 enum { FB_HOLD_NONE, FB_HOLD_WRITES, FB_HOLD_READS, FB_HOLD_ALL };
-enum { FB_DEV, FB_BUS };	 /* ports: device or host, bus */
-enum { FB_EV_OVER, FB_EV_ROOM }; /* outage over; the bus takes a store */
+enum { FB_DEV, FB_BUS }; /* ports: device or host, bus */
+/* end of an outage; the bus has room for a store */
+enum { FB_EV_OVER, FB_EV_ROOM };
 enum fb_access { FB_READS, FB_WRITES, FB_LOADS, FB_STORES };
 enum {
 	FB_C_HELD,
@@ -21,7 +22,7 @@ enum {
 	FB_C_N
 };
 
-/* A store or load of the host that waits. */
+/* A store or load of the host that is held back. */
 struct fb_pio {
 	bool load;
 	uint8_t space;
@@ -39,27 +40,28 @@ struct fault_bus {
 	uint32_t error, access; /* enum weft_bus_error, enum fb_access */
 	double rate;
 	uint64_t number, count;
-	uint64_t seen;		   /* accesses that the error could meet */
-	uint32_t at;		   /* span of now or next */
+	uint64_t seen;		   /* accesses that the error could hit */
+	uint32_t at;		   /* current or next span */
 	struct weft_bus_txn *held; /* oldest first */
 	struct fb_pio pio[FB_PIOS];
 	uint32_t pio_head, n_pio;
-	bool waits;	    /* for the end of an outage */
-	weft_time_t since;  /* a request waits from then on */
-	weft_time_t waited; /* before that */
+	bool waits;	    /* until the end of an outage */
+	weft_time_t since;  /* start of the current wait of a request */
+	weft_time_t waited; /* sum of earlier waits */
 };
 
-/* The fault's port on the bus, from that of the device or host. */
+/* Returns the fault's port on the bus for its port on the device or host. */
 static inline struct weft_port *fb_port(struct weft_port *dev_port)
 {
 	return &dev_port->peer->comp->ports[FB_BUS];
 }
 
-/* The outage that is on, or NULL. */
+/* Returns the current outage, or NULL. */
 const struct outage_span *fb_now(struct weft_comp *c);
-/* Is the outage on, until *until_p, and does it hold writes or reads? */
+/* Returns true if an outage holds writes (reads) now, and stores its end in
+ * *until_p. */
 bool fb_holds(struct weft_comp *c, bool write, weft_time_t *until_p);
-/* Something waits until then. */
+/* Plans the end of a wait at `until`. */
 void fb_wait(struct weft_comp *c, weft_time_t until);
 
 /* fault_bus_err.c */
@@ -73,7 +75,7 @@ bool fb_pio_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		  uint64_t off, const void *data, uint32_t bytes);
 void fb_pio_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		 uint64_t off, uint32_t bytes);
-/* Hands on what the bus takes. */
+/* Hands on as many held accesses as the bus takes. */
 void fb_pio_go(struct weft_comp *c);
 bool fb_pio_present(struct weft_port *host_port, uint32_t dev);
 extern const struct weft_bus_host_ops fb_host_ops;

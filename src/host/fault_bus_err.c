@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.bus on the port of a device on bus.pcix: accesses that go wrong.  The
- * fault says which access and how (enum weft_bus_error); the bus carries out
- * what concerns requests of the device, the device what concerns accesses to
- * it.  PERR# and SERR# of the device are counted here and go on to the bus. */
+/* fault.bus on the port of a device on bus.pcix: accesses that go wrong. The
+ * fault chooses the access and the error (enum weft_bus_error). The bus carries
+ * out errors of requests of the device, the device those of accesses to it.
+ * PERR# and SERR# of the device are counted here and passed on to the bus. */
 #include <errno.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const uint8_t meets[] = {
 	[WEFT_BUS_E_DISCARD] = 1u << FB_LOADS,
 };
 
-/* The error of this access, the next one of its kind. */
+/* Returns the error of this access, which is the next one of its kind. */
 static enum weft_bus_error hit(struct weft_comp *c, enum fb_access access)
 {
 	struct fault_bus *b = c->state;
@@ -75,7 +75,7 @@ int fb_err_start(struct weft_comp *c, struct weft_err *err)
 			err, EINVAL,
 			"%s.error: this one does not meet such accesses: master_abort and target_abort go with reads and writes, message and repeat with reads, discard with loads, data with all but loads",
 			c->name);
-	while (bus->comp->cls == c->cls) /* another fault in between */
+	while (bus->comp->cls == c->cls) /* skips another fault in between */
 		bus = bus->comp->ports[FB_BUS].peer;
 	if (strcmp(bus->comp->cls->name, "bus.pcix") ||
 	    !strcmp(bus->name, "host"))

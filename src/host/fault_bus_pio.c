@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fault.bus on the port of a host: stores and loads that the bridge does not
- * pass on.  It holds eight stores and the one load that a host may have on its
- * way; everything keeps its order.  Memory accesses of devices pass. */
+ * pass on. It holds eight stores and the one load that a host may have in
+ * flight, and keeps their order. Memory accesses of devices pass. */
 #include <assert.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ void fb_pio_go(struct weft_comp *c)
 	}
 }
 
-/* Behind what waits already, or because of the outage. */
+/* Keeps an access that is held by the outage. Also keeps one that follows a
+ * held access, because otherwise it would overtake it. */
 static struct fb_pio *bus_pio_keep(struct weft_comp *c, bool load)
 {
 	struct fault_bus *b = c->state;

@@ -22,20 +22,21 @@
 
 enum { PAGE = 4096, CHUNK = 65536, SMALL = 32768, LEAST = 64 };
 
-/* In front of the bytes that are used. */
+/* Header in front of the bytes of a block. */
 struct heap_block {
 	union {
-		struct heap_block *next; /* free */
-		struct heap *heap;	 /* used */
+		struct heap_block *next; /* of a free block */
+		struct heap *heap;	 /* of a used block */
 	};
-	size_t bytes;	  /* that were asked for */
-	uint32_t class;	  /* HEAP_CLASSES: has pages of its own */
-	uint32_t skipped; /* from the block's beginning to this header */
+	size_t bytes;	  /* as requested */
+	uint32_t class;	  /* HEAP_CLASSES: the block has pages of its own */
+	uint32_t skipped; /* from the start of the block to this header */
 	uint64_t pad;
 };
 _Static_assert(sizeof(struct heap_block) == 32, "a multiple of 16");
 
-/* Below what a process has by itself, and away from sanitizers. */
+/* Below the addresses that a process uses by itself, and away from the shadow
+ * memory of sanitizers. */
 #define FIRST	   ((uintptr_t)0x300000000000)
 #define OF_PROGRAM ((uintptr_t)1 << 32)
 enum { PROGRAMS = 8192 };
@@ -59,7 +60,7 @@ static size_t span_find(const struct heap *a, const void *p)
 		else
 			hi = mid;
 	}
-	return lo; /* the first one above p */
+	return lo; /* the first span above p */
 }
 
 static unsigned char *span_new(struct heap *a, size_t bytes)
@@ -116,7 +117,8 @@ static unsigned char *small_new(struct heap *a, size_t bytes, uint32_t *class)
 	struct heap_block *b;
 	unsigned char *p;
 
-	/* Steps of a quarter between powers of two: bytes are rounded up. */
+	/* Classes are a quarter apart between powers of two; bytes are rounded
+	 * up. */
 	for (*class = 0; size < bytes; ++*class)
 		size += ((size_t)1 << (63 - __builtin_clzll(size))) / 4;
 	bytes = size;

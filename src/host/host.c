@@ -5,9 +5,10 @@
  *                                        |
  *                                       bus
  *
- * Source: FORTH specification 2.1, 2.9 for what host software does; the costs
- * are our own choice, no document prints them (14, open point 7).  Each program
- * has a processor of its own; all share memory and the way to the bus.
+ * Source: FORTH specification 2.1, 2.9 for what host software does. The costs
+ * are Weft's own choice, because no document prints them (14, open point 7).
+ * Each program has a processor of its own; all share memory and the path to the
+ * bus.
  *
  * Not modelled: caches, virtual addresses of memory, scheduling of more
  * programs than processors (but of light processes: light_processes.c), an
@@ -99,7 +100,7 @@ struct weft_dev *host_dev(struct host *hp, uint32_t i)
 	return hp->devs.at[i];
 }
 
-/* ---- what the bus says ---- */
+/* ---- notes of the bus ---- */
 
 static bool host_decode(struct weft_port *port, weft_phys_t phys,
 			uint32_t bytes)
@@ -124,8 +125,9 @@ static void note_mem_write(struct host *hp, struct weft_bus_note *note)
 			mem_store(&hp->mem, p, weft_slice_data(note->slice) + i,
 				  n);
 		if (note->wrong && !i && note->slice.buf) {
-			/* A bit that turned over on the bus: the bridge takes
-			 * it as it is. */
+			/* A fault flipped a bit on the bus. The bridge stores
+			 * the wrong byte, because it has no check of its
+			 * own. */
 			uint8_t byte;
 
 			mem_copy(&hp->mem, &byte, p, 1);
@@ -206,7 +208,8 @@ void host_settle(struct host *hp)
 
 	while (weft_bus_next(hp->bus, &note))
 		host_note[note.kind](hp, &note);
-	left = weft_bus_queued(hp->bus); /* to come: nobody may be told */
+	/* notes still queued may need no arrival */
+	left = weft_bus_queued(hp->bus);
 	hp->quiet = hp->quiet < left ? hp->quiet : left;
 }
 
@@ -220,9 +223,10 @@ static const struct weft_bus_host_ops host_bus_ops = {
 	.settle = host_bus_settle,
 };
 
-/* Programs see memory only when they run, and the host settles before that: a
- * store that nobody polls for needs no arrival, nor does a place in the bridge
- * that nobody waits for.  Who begins to wait asks for arrivals. */
+/* Returns true if the note needs an arrival event. Programs see memory only
+ * when they run, and the host settles before that. So a store to memory that no
+ * program polls needs none, and neither does a place in the bridge that no
+ * thread waits for. A thread that starts to wait asks for arrivals. */
 static bool host_cares(struct host *hp, const struct weft_bus_note *note)
 {
 	switch (note->kind) {
@@ -254,8 +258,8 @@ static enum weft_told host_told(struct weft_port *port,
 	return WEFT_TOLD_QUIET;
 }
 
-/* Tags at or above the number of ports: thread tag - n_ports is to look again
- * (an out-of-band value has arrived). */
+/* Handles an arrival. Tags at or above the number of ports make thread tag -
+ * n_ports poll again, because an out-of-band value has arrived. */
 static void host_arrive(struct weft_comp *c, uint32_t tag, struct weft_frame *f)
 {
 	struct host *hp = c->state;
@@ -275,7 +279,7 @@ static void host_event(struct weft_comp *c, uint32_t tag)
 	if (h->resume_at != weft_now(c))
 		return;
 	host_settle(hp);
-	if (hp->mem.far_due) /* it may let a process go on */
+	if (hp->mem.far_due) /* the data may let a process continue */
 		mem_settled(&hp->mem);
 	host_thread_run(h);
 }
@@ -325,14 +329,15 @@ static int host_start(struct weft_comp *c, struct weft_err *err)
 	const uintptr_t first = (uintptr_t)1 << 45, end = (uintptr_t)3 << 44;
 	uintptr_t at = 1ull << 20;
 
-	/* Addresses in memory are seen outside of it (RDMA): they are the same
-	 * in each run, as far as address space goes. */
+	/* Addresses in memory leave the node (RDMA). So that they are equal in
+	 * every run, each node is mapped at an address of its own, as far as
+	 * address space goes. */
 	while (at < hp->p.mem_bytes)
 		at *= 2;
 	if (at <= (end - first) / (hp->comp->id + 1ull))
 		hp->mem.hint = first + hp->comp->id * at;
-	/* Threads take turns by the names of their programs, however the front
-	 * end happened to attach them. */
+	/* Threads are ordered by the names of their programs, so that the order
+	 * in which the front end attached them does not matter. */
 	if (hp->threads.n > 1)
 		qsort(hp->threads.at, hp->threads.n, sizeof(hp->threads.at[0]),
 		      thread_cmp);
@@ -361,8 +366,8 @@ static int host_finish(struct weft_comp *c, struct weft_err *err)
 	struct weft_bus_note note;
 
 	host_sample(c, err);
-	/* The run has come to rest: stores that nobody waits for land after the
-	 * last event. */
+	/* The run has come to rest. Stores that no thread waits for may be due
+	 * after the last event, therefore they are carried out now. */
 	host_settle(hp);
 	while (weft_sim_idle(hp->comp->sim) && weft_bus_left(hp->bus, &note))
 		host_note[note.kind](hp, &note);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of class host.pc: the node (host.c), its threads and their waiting
+/* Private to class host.pc: the node (host.c), its threads and their waiting
  * (host_thread.c), memory-mapped I/O (host_io.c) and tagged accesses
  * (host_tag.c), processes and their pages (host_proc.c), light processes
  * (light_processes.c), programs and the out-of-band store (host_prog.c),
- * threads of a program and drivers (host_kernel.c), programs that act for
- * an external program (external_programs.c). */
+ * threads of a program and drivers (host_kernel.c), programs that act for an
+ * external program (external_programs.c). */
 #ifndef HOST_HOST_INTERNAL_H
 #define HOST_HOST_INTERNAL_H
 
@@ -45,36 +45,36 @@ enum {
 	HOST_C_N
 };
 
-/* What a thread is waiting for; names in host_thread.c. */
+/* Reason for which a thread waits; names in host_thread.c. */
 enum host_wait {
 	HOST_RUNS,
 	HOST_BUSY, /* its processor */
 	HOST_SLEEPS,
 	HOST_POLLS,
 	HOST_IRQ,
-	HOST_BRIDGE,  /* the way to the bus */
+	HOST_BRIDGE,  /* the path to the bus */
 	HOST_KEY,     /* an out-of-band value */
-	HOST_DEVICE,  /* another thread's look at a device */
-	HOST_IDLE,    /* a process that is ready */
+	HOST_DEVICE,  /* another thread sizes the device */
+	HOST_IDLE,    /* a light process becomes ready */
 	HOST_WORD,    /* another thread's weft_host_wake */
-	HOST_OUTSIDE, /* somebody outside of the simulation */
+	HOST_OUTSIDE, /* a process outside the simulation */
 	HOST_ENDED,
 	HOST_WAIT_N
 };
 
 struct weft_dev {
 	uint32_t index;
-	bool level;   /* interrupt line, as the processor sees it */
+	bool level;   /* interrupt line as the processor sees it */
 	bool probing; /* a thread sizes its BARs */
 	struct {
 		bool known;
 		uint64_t size;
-		struct host_pages *pages; /* NULL: all of the monitor */
+		struct host_pages *pages; /* NULL: the monitor owns all */
 	} bar[HOST_BARS];
 	struct weft_drv drv;
 };
 
-/* Pages next to each other that a process has got. */
+/* Neighbouring pages that are mapped for a process. */
 struct host_map {
 	uint32_t vpage, n, page; /* virtual, how many, in the BAR */
 	uint16_t dev;
@@ -87,10 +87,11 @@ struct weft_proc {
 	bool kernel, started;
 	uint32_t domain, n_maps;
 	struct host_map *maps; /* ascending */
-	/* light processes: turn, what it waits for */
+	/* Light processes: turn function, and the word or time that it waits
+	 * for. */
 	weft_turn_fn fn;
 	void *arg;
-	struct weft_proc *next; /* in the queue, or waiting for the same word */
+	struct weft_proc *next; /* in the queue, or waiting for one word */
 	union {
 		weft_time_t until;
 		struct {
@@ -100,14 +101,14 @@ struct weft_proc {
 	};
 };
 
-/* Where an access goes. */
+/* Target of an access. */
 struct host_place {
 	struct weft_dev *dev;
 	uint64_t off;
 	uint8_t bar, attr;
 };
 
-/* An entry of a processor's table of translations. */
+/* Entry of a processor's table of translations. */
 struct host_tlb {
 	uint32_t proc, vpage; /* + 1; 0: empty */
 };
@@ -121,18 +122,18 @@ struct host_line {
 	uint8_t data[HOST_LINE];
 };
 
-/* A range some thread polls, from its first poll on. */
+/* A range that a thread polls, from its first poll on. */
 struct host_watch {
 	const void *p; /* NULL: free */
 	size_t n;
-	bool hit;     /* stored to since the last poll of it returned */
-	uint8_t *old; /* contents then; only where threads share memory */
+	bool hit;     /* stored to since its last poll returned */
+	uint8_t *old; /* earlier contents; only if threads share memory */
 	uint64_t age;
 };
 
 struct host;
 
-/* One thread: the handle of host.h. */
+/* A thread: the handle of host.h. */
 struct weft_host {
 	struct host *hp;
 	struct weft_comp *prog;
@@ -141,42 +142,42 @@ struct weft_host {
 	struct coro *co;
 	int ret;
 	enum host_wait wait;
-	weft_time_t wait_from; /* begin of its present wait */
-	weft_time_t resume_at; /* the only wake-up that counts */
-	weft_time_t debt;      /* processor time not yet waited for */
-	weft_time_t deadline;  /* of its waiting */
-	bool kicked;	       /* it waits no longer */
-	bool called;	       /* it is not to wait */
+	weft_time_t wait_from; /* start of its current wait */
+	weft_time_t resume_at; /* the only valid wake-up; others are stale */
+	weft_time_t debt;      /* processor time that has not been waited for */
+	weft_time_t deadline;  /* of its current wait */
+	bool kicked;	       /* its wait ends */
+	bool called;	       /* its waits do not start */
 	bool load_error;       /* of its last load */
 	struct weft_host *gate_next;
 	/* polling */
 	weft_time_t poll_start;
-	const volatile uint64_t *poll_p; /* poll64 */
+	const volatile uint64_t *poll_p; /* of poll64 */
 	uint64_t poll_old;
-	struct host_watch *poll_watch; /* poll_range */
+	struct host_watch *poll_watch; /* of poll_range */
 	struct host_watch watch[HOST_WATCHES];
 	uint64_t age;
 	/* interrupts, keys */
 	struct weft_dev *irq_dev;
 	bool irq_hit;
-	bool isr;	    /* pays no wake-up */
-	bool spins;	    /* and keeps the processor busy until then */
+	bool isr;	    /* waits as interrupt routine: pays no wake-up */
+	bool spins;	    /* keeps the processor busy until the interrupt */
 	weft_time_t busy;   /* processor time so far */
-	weft_time_t kernel; /* of it in calls of drivers */
+	weft_time_t kernel; /* part of `busy` in calls of drivers */
 	const char *key;
 	const uint32_t *word;
-	struct weft_proc *proc; /* NULL: monitor */
-	const void *owner;	/* of memory that it allocates */
-	bool driver;		/* begun by a driver: part of it */
-	bool process;		/* a process ends with it */
+	struct weft_proc *proc; /* NULL: the monitor */
+	const void *owner;	/* of memory that the thread allocates */
+	bool driver;		/* started by a driver and part of it */
+	bool process;		/* its process ends with it */
 	struct host_tlb *tlb;
 	int (*entry)(struct weft_host *h); /* NULL: the program's main */
 	int (*fn)(struct weft_host *h, void *arg); /* weft_thread_start */
 	void *arg;
-	uint32_t calls; /* traps it is inside of */
+	uint32_t calls; /* traps that it is inside */
 	struct weft_proc *caller;
-	bool killed;	 /* to end as soon as it is in no call */
-	jmp_buf *ending; /* where it ends */
+	bool killed;	 /* ends as soon as it is in no call */
+	jmp_buf *ending; /* target of its end */
 	struct host_line line[HOST_WC_MAX];
 	struct host_heap *heap; /* weft_host_calloc; NULL until used */
 };
@@ -195,12 +196,12 @@ struct host_heap {
 	} words;
 };
 
-/* What all hosts of a simulation share. */
+/* State that all hosts of a simulation share. */
 struct host_shared {
 	uint32_t refs, hosts, live;
 	bool stop_at_end;
 	uint64_t seq;
-	uint64_t steps; /* waits that ended by more than the passing of time */
+	uint64_t steps; /* waits that ended by an event, not by time alone */
 	struct {
 		VEC(struct oob_key *);
 	} keys; /* sorted */
@@ -213,12 +214,12 @@ struct host_crew {
 	struct {
 		VEC(struct weft_proc *);
 	} sleeps;		  /* heap by time, then id */
-	struct weft_proc **words; /* hash of those that wait for memory */
+	struct weft_proc **words; /* hash of processes that wait for memory */
 	uint32_t n_words, waiting;
 	bool running;
 };
 
-/* Parameters: host.c says what each is. */
+/* Parameters: the rows in host.c describe each. */
 struct host_params {
 	uint64_t mem_bytes, mem_base, stack;
 	uint32_t node, wc_lines;
@@ -235,7 +236,7 @@ struct host {
 	struct host_params p; /* first: rows have offsets in it */
 	struct weft_comp *comp;
 	struct weft_port *bus;
-	uint32_t logged; /* lines */
+	uint32_t logged; /* lines written to the log */
 	struct host_shared *shared;
 	struct mem mem;
 	struct {
@@ -259,18 +260,18 @@ struct host {
 		VEC(struct weft_proc *);
 	} kernels; /* of domain 1 + i */
 	struct host_crew crew;
-	/* the way to the bus: one thread after the other */
+	/* The gate in front of the bus, which threads pass one by one. */
 	struct weft_host *gate_head, *gate_tail;
 	uint64_t stores_in, stores_out;
 	bool loaded, load_status, load_error;
 	uint8_t load_data[8];
-	/* on a bus that takes several: by number */
+	/* Loads in flight by number, on a bus that takes several. */
 	struct host_load {
 		struct weft_host *of; /* NULL: free */
 		bool done, error;
 		uint8_t data[8];
 	} load[HOST_LOADS];
-	uint32_t quiet; /* notes in the queue that may come without arrival */
+	uint32_t quiet; /* queued notes that need no arrival */
 };
 
 extern const struct weft_class weft_class_host_pc;
@@ -287,31 +288,33 @@ static inline const struct weft_bus_ops *host_bus(const struct weft_host *h)
 
 /* host.c */
 struct weft_dev *host_dev(struct host *hp, uint32_t i);
-/* Carries out what the bus has said for times up to now. */
+/* Carries out all notes of the bus for times up to now. */
 void host_settle(struct host *hp);
 
 /* host_io.c */
-/* What a thread may reach at an address of a window; false: page fault. */
+/* Finds the target of an access to an address of a window. Returns false on a
+ * page fault. */
 bool host_place(struct weft_host *h, const struct weft_io *io, uint64_t off,
 		struct host_place *pl);
-/* A program may ask for anything; what no window holds is its own mistake. */
+/* Returns true if a window holds the access. Otherwise fails a check, because a
+ * program may ask for any address and that is the program's mistake. */
 bool host_fits(struct weft_host *h, const struct weft_io *io, uint64_t off,
 	       uint64_t n, uint64_t align);
 uint64_t host_bar_size(struct weft_host *h, struct weft_dev *d, uint8_t bar);
-/* Threads pass to the bus one after the other. */
+/* Waits for the gate to the bus. Threads pass it in order of arrival. */
 void host_gate_enter(struct weft_host *h);
 void host_gate_leave(struct weft_host *h);
 
 /* host_proc.c */
 bool host_translate(struct weft_host *h, uint64_t va, struct host_place *pl);
-/* Counts what was not allowed. */
+/* Counts an access or call that is not allowed. Returns false. */
 static inline bool host_refuse(struct weft_host *h)
 {
 	weft_count(h->hp->comp, HOST_C_REFUSED, 1);
 	return false;
 }
 
-/* The thread is the monitor, or kernel of the domain. */
+/* Returns true if the thread is the monitor, or kernel of the domain. */
 static inline bool host_rules(const struct weft_host *h, uint32_t domain)
 {
 	return !h->proc || (h->proc->kernel && h->proc->domain == domain);
@@ -320,28 +323,29 @@ static inline bool host_rules(const struct weft_host *h, uint32_t domain)
 void host_procs_fini(struct host *hp);
 
 /* light_processes.c */
-/* Some light process waits for a word in [p, p + n). */
+/* Returns true if a light process waits for a word in [p, p + n). */
 bool host_crew_polled(const struct host *hp, const void *p, size_t n);
 void host_crew_stored(struct host *hp, const void *p, size_t n);
 
 /* host_kernel.c */
-/* The BAR is none that belongs to a driver, or the thread is in one. */
+/* Returns true if no driver owns the BAR, or the thread is inside a driver. */
 static inline bool host_reaches(const struct weft_host *h,
 				const struct weft_dev *d, uint32_t bar)
 {
 	return bar >= HOST_BARS || !(d->drv.bars >> bar & 1) || h->calls ||
 	       h->driver;
 }
-/* Whose memory it is that the thread allocates now. */
+/* Returns the owner of memory that the thread allocates now. */
 static inline const void *host_owner(const struct weft_host *h)
 {
 	return h->calls || h->driver ? MEM_KERNEL : h->owner;
 }
-/* Before and after a thread runs: who is weft_host_self. */
+/* Makes h the result of weft_host_self while a thread runs. Returns the one
+ * before, to be set again after it. */
 struct weft_host *host_running(struct weft_host *h);
-/* Drivers learn that the thread's process has gone. */
+/* Notifies drivers that the thread's process has ended. */
 void host_process_gone(struct weft_host *h);
-/* Does not come back when the thread has been killed and is in no call. */
+/* Does not return if the thread was killed while it was in no driver call. */
 void host_check_killed(struct weft_host *h);
 
 /* host_prog.c */
@@ -350,29 +354,32 @@ struct weft_host *host_thread_new(struct weft_comp *host,
 
 /* host_thread.c */
 void host_thread_run(struct weft_host *h);
-/* Resumes the thread at t, or earlier if that was planned already. */
+/* Resumes the thread at t, or earlier if an earlier time is planned already. */
 void host_wake(struct weft_host *h, weft_time_t t);
-/* Lets the thread look again now if it waits for `why`; NULL does nothing. */
+/* Lets the thread check its condition now if it waits for `why`. Does nothing
+ * if h is NULL. */
 static inline void host_nudge(struct weft_host *h, enum host_wait why)
 {
 	if (h && h->wait == why)
 		host_wake(h, host_clock(h));
 }
 
-/* From the thread: until somebody wakes it. */
+/* Waits until another part wakes the thread. Call it from the thread. */
 void host_block(struct weft_host *h, enum host_wait why);
-/* From the thread: dt of processor time, and what it still owes. */
+/* Waits for dt of processor time and the time that the thread owes. Call it
+ * from the thread. */
 void host_pass(struct weft_host *h, weft_time_t dt);
-/* What it polls for has happened. */
+/* Returns true if the thread's poll would find a change. */
 bool host_poll_hit(const struct weft_host *h);
-/* It waits from now on, at most so long; wakes it then. */
+/* Starts a wait until `deadline` at most, and plans a wake-up then or at
+ * `at`. */
 void host_deadline(struct weft_host *h, weft_time_t deadline, weft_time_t at);
-/* Some thread polls a place in [p, p + n). */
+/* Returns true if a thread polls a place in [p, p + n). */
 bool host_polled(const struct host *hp, const void *p, size_t n);
-/* A device has stored to [p, p + n). */
+/* Wakes threads that poll [p, p + n), because a device has stored to it. */
 void host_stored(struct host *hp, const void *p, size_t n);
 void host_irq(struct host *hp, struct weft_dev *d, bool level);
-/* Text of what an unfinished thread waits for. */
+/* Writes the reason for which an unfinished thread waits. */
 void host_wait_describe(const struct weft_host *h, char *buf, size_t size);
 
 /* host_prog.c */

@@ -2,10 +2,10 @@
 /* Memory-mapped I/O, configuration space, device-visible memory: the part of
  * weft/host.h that reaches the bus.
  *
- * The way to the bus is a gate that threads pass one after the other, first
- * come first served: a thread that finds the bridge full, or waits for a load,
- * keeps it.  On a bus that takes several loads a thread keeps it only until its
- * load is on the way. */
+ * In front of the bus is a gate that threads pass one by one, first come first
+ * served. A thread that finds the bridge full, or waits for a load, keeps it.
+ * On a bus that takes several loads a thread keeps it only until its load has
+ * been sent, so that loads overlap. */
 #include "host/host_internal.h"
 
 #include <assert.h>
@@ -63,7 +63,7 @@ static void io_store(struct weft_host *h, const struct weft_dev *d,
 	host_gate_leave(h);
 }
 
-/* In the gate; one of several. */
+/* Loads on a bus that takes several loads. The thread is in the gate. */
 static void load_beside(struct weft_host *h, const struct weft_dev *d,
 			uint8_t space, uint64_t off, void *data, uint32_t n)
 {
@@ -73,7 +73,7 @@ static void load_beside(struct weft_host *h, const struct weft_dev *d,
 		hp->load + (loads < HOST_LOADS ? loads : HOST_LOADS);
 	struct host_load *l;
 
-	for (;;) { /* until there is a number that no load has */
+	for (;;) { /* until a number is free */
 		for (l = hp->load; l < end && l->of; l++)
 			;
 		if (l < end)
@@ -89,7 +89,7 @@ static void load_beside(struct weft_host *h, const struct weft_dev *d,
 	memcpy(data, l->data, n);
 	h->load_error = l->error;
 	l->of = NULL;
-	host_nudge(hp->gate_head, HOST_BRIDGE); /* it may want the number */
+	host_nudge(hp->gate_head, HOST_BRIDGE); /* it may wait for the number */
 }
 
 static void io_load(struct weft_host *h, const struct weft_dev *d,
@@ -103,7 +103,8 @@ static void io_load(struct weft_host *h, const struct weft_dev *d,
 	if (bus->loads && bus->loads(hp->bus) > 1) {
 		load_beside(h, d, space, off, data, n);
 	} else {
-		/* In the gate until it is answered. */
+		/* Keeps the gate until the answer, because the bus takes one
+		 * load. */
 		hp->loaded = false;
 		host_bus(h)->pio_load(hp->bus, d->index, space, off, n);
 		while (!hp->loaded)
@@ -118,7 +119,7 @@ static void io_load(struct weft_host *h, const struct weft_dev *d,
 
 /* ---- write combining ---- */
 
-/* The fewest ascending bursts of neighbouring dwords. */
+/* Flushes the line in the fewest ascending bursts of neighbouring dwords. */
 static void line_flush(struct weft_host *h, struct host_line *slot)
 {
 	struct host_line l = *slot;
@@ -136,8 +137,8 @@ static void line_flush(struct weft_host *h, struct host_line *slot)
 	}
 }
 
-/* The line of a dword: the one that has it, a free one, or the oldest, whose
- * contents go out first. */
+/* Returns the buffer of a dword: the one that holds its line, a free one, or
+ * the oldest one, which is flushed first. */
 static struct host_line *line_of(struct weft_host *h,
 				 const struct host_place *pl, uint64_t base)
 {
@@ -333,8 +334,9 @@ uint32_t weft_cfg_load(struct weft_host *h, struct weft_dev *d, uint32_t off,
 	return val;
 }
 
-/* Not posted: the thread goes on when the device has it.  A process has no
- * business there. */
+/* Configuration stores are not posted: the thread continues when the device has
+ * received it. A process is refused, because configuration belongs to the
+ * kernel. */
 void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 		    uint32_t size, uint32_t val)
 {
@@ -356,7 +358,7 @@ void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 	host_gate_leave(h);
 }
 
-/* Sizes a BAR as every PCI firmware does, and gives it an address. */
+/* Sizes a BAR as PCI firmware does, and gives it an address. */
 static uint64_t bar_probe(struct weft_host *h, struct weft_dev *d, uint8_t bar)
 {
 	uint32_t reg = CFG_BAR0 + 4u * bar, lo, hi = UINT32_MAX;
@@ -389,7 +391,7 @@ uint64_t host_bar_size(struct weft_host *h, struct weft_dev *d, uint8_t bar)
 {
 	if (bar >= HOST_BARS)
 		return 0;
-	while (d->probing) { /* by another thread */
+	while (d->probing) { /* another thread sizes it */
 		host_wake(h, weft_now(h->hp->comp) + h->hp->p.poll_period);
 		host_block(h, HOST_DEVICE);
 	}
@@ -410,7 +412,7 @@ bool weft_io_map(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 
 	if (!host_reaches(h, d, bar))
 		return host_refuse(h);
-	if (h->proc) /* kernel of a domain */
+	if (h->proc) /* the thread is kernel of a domain */
 		return weft_proc_map(h, h->proc, d, bar, off, len, attr, io_p);
 	size = host_bar_size(h, d, bar);
 	if (bar >= HOST_BARS || off > size || len > size - off)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of a program, and drivers: what runs as the kernel of a node.
+/* Threads of a program, and drivers, which run as the kernel of a node.
  * Contract: weft/host.h.
  *
- * Not modelled: sharing of processors between threads, signals; a thread ends
- * when it is killed at the next point at which it waits outside of the kernel.
- */
+ * Not modelled: sharing of processors between threads, signals. A killed thread
+ * ends at the next point at which it waits outside the kernel. */
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -14,9 +13,10 @@
 #include "host/host_internal.h"
 #include "host/prog.h"
 
-/* The one thing that interfaces without a handle must know.  It belongs to the
- * thread of the operating system that runs a simulation, and is set around each
- * turn of a program only (scripts/check-globals.py knows it). */
+/* The one global of the host: functions without a handle need the running
+ * thread. It belongs to the thread of the operating system that runs a
+ * simulation, and is set only around a turn of a program
+ * (scripts/check-globals.py knows it). */
 static _Thread_local struct weft_host *host_self_;
 
 struct weft_host *host_running(struct weft_host *h)
@@ -83,7 +83,7 @@ struct weft_host *weft_prog_process(struct weft_host *h,
 		return NULL;
 	t->process = true;
 	t->proc = p;
-	t->owner = p; /* p stays until the run ends: no other is at its place */
+	t->owner = p; /* unique, because p stays allocated until the run ends */
 	return t;
 }
 
@@ -115,8 +115,9 @@ void weft_host_wake(struct weft_host *h, const uint32_t *p)
 
 		if (t->wait != HOST_WORD || t->word != p)
 			continue;
-		t->word = NULL;		   /* once */
-		t->resume_at = WEFT_NEVER; /* instead of the deadline */
+		t->word = NULL; /* woken once only */
+		/* cancels the wake-up at the deadline */
+		t->resume_at = WEFT_NEVER;
 		host_wake(t, weft_now(hp->comp) + hp->p.wake_up);
 	}
 }
@@ -131,7 +132,7 @@ void host_check_killed(struct weft_host *h)
 	}
 }
 
-/* It is to end: now, or when its call is over. */
+/* Ends the thread now, or when its call returns. */
 void weft_prog_kill(struct weft_host *h)
 {
 	if (h->wait == HOST_ENDED)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes, domains and the pages of devices that they own (weft/host.h;
- * Host Port specification 7.8, 7.9).
+/* Processes, domains and the pages of devices that they own (weft/host.h; Host
+ * Port specification 7.8, 7.9).
  *
  *   process: virtual page --map--> (device, BAR, page): what the device sees
  *
- * The table of a process is the only way from it to a device, so the page in
- * the physical address tells the device which process asks.  Each page of a BAR
- * has an owner: the monitor (domain 0) or a domain, and at most one process;
- * or the monitor has made it common to all.
- * A processor remembers TLB translations, one place for each (process, page).
- */
+ * The table of a process is its only path to a device, so that the page in the
+ * physical address tells the device which process asks. Each page of a BAR has
+ * an owner: the monitor (domain 0) or a domain, and at most one process; or the
+ * monitor has made it common to all. A processor caches TLB translations, one
+ * place for each (process, page). */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,16 +21,17 @@ enum { CHUNK = 1024 }; /* pages whose owners are kept together */
 struct owner {
 	uint32_t domain, proc; /* proc: id + 1; 0: no process has it */
 };
-enum { ALL = UINT32_MAX }; /* as domain and process: whoever wants it */
+enum { ALL = UINT32_MAX }; /* as domain and process: every one may map it */
 
 struct host_pages {
 	uint64_t chunks;
-	struct owner *chunk[]; /* NULL: all of the monitor */
+	struct owner *chunk[]; /* NULL: the monitor owns all */
 };
 
 /* ---- owners ---- */
 
-/* Owner of a page; NULL: no memory.  The BAR's size is known. */
+/* Returns the owner of a page, or NULL if there is no memory. The BAR's size
+ * must be known. */
 static struct owner *owner_of(struct weft_dev *d, uint8_t bar, uint64_t page)
 {
 	struct host_pages *t = d->bar[bar].pages;
@@ -50,7 +50,7 @@ static struct owner *owner_of(struct weft_dev *d, uint8_t bar, uint64_t page)
 				      : NULL;
 }
 
-/* Whole pages inside of the BAR. */
+/* Returns true if the range is whole pages inside the BAR. */
 static bool pages_exist(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 			uint64_t off, uint64_t len)
 {
@@ -148,8 +148,8 @@ struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain)
 	return proc_make(h->hp, domain);
 }
 
-/* A kernel lets no page of another domain out of its hands, and none that some
- * process has. */
+/* Returns true if the pages may be mapped. A kernel cannot map a page of
+ * another domain, or one that a process has. */
 static bool map_allowed(struct weft_host *h, const struct weft_proc *p,
 			struct weft_dev *d, uint8_t bar, uint64_t off,
 			uint64_t len)
@@ -182,7 +182,8 @@ bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 		return false;
 	p->maps = m;
 	m += p->n_maps++;
-	/* behind the last one, with a page that nobody has in between */
+	/* Behind the last map, with an unmapped page in between so that an
+	 * overrun faults. */
 	m->vpage = p->n_maps > 1 ? m[-1].vpage + m[-1].n + 1 : 1;
 	m->n = (uint32_t)(len / WEFT_PAGE);
 	m->page = (uint32_t)(off / WEFT_PAGE);
@@ -215,8 +216,8 @@ static void map_drop(struct host *hp, struct weft_proc *p, uint32_t i)
 	}
 	memmove(m, m + 1, (p->n_maps - i - 1) * sizeof(*m));
 	p->n_maps--;
-	/* A processor that remembers a page of somebody who has lost it
-	 * forgets. */
+	/* A processor drops cached translations of a process that has lost a
+	 * page, otherwise it would still reach the page. */
 	for (size_t thread = 0; thread < hp->threads.n; thread++) {
 		struct host_tlb *t = hp->threads.at[thread]->tlb;
 
@@ -226,7 +227,7 @@ static void map_drop(struct host *hp, struct weft_proc *p, uint32_t i)
 	}
 }
 
-/* The map of a virtual page, or n_maps. */
+/* Returns the index of the map of a virtual page, or n_maps. */
 static uint32_t map_find(const struct weft_proc *p, uint64_t vpage)
 {
 	uint32_t i;
@@ -320,7 +321,8 @@ bool host_translate(struct weft_host *h, uint64_t va, struct host_place *pl)
 		return false;
 	}
 	m = &p->maps[i];
-	/* what the processor remembers; a walk through the tables takes time */
+	/* A page that the processor has not cached costs a walk through the
+	 * tables. */
 	if (!h->tlb)
 		h->tlb = calloc(hp->p.tlb, sizeof(*h->tlb));
 	assert(h->tlb);

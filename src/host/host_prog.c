@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs on hosts (host/prog.h), and what all hosts of a simulation share:
- * the count of running programs and the out-of-band store.
+/* Programs on hosts (host/prog.h), and the state that all hosts of a simulation
+ * share: the count of running programs and the out-of-band store.
  *
- * The out-of-band network is a name-value store that every node sees oob_delay
- * after a put; values put to one name are ordered by (time, node, sequence). */
+ * The out-of-band network is a name-value store. Every node sees a value
+ * oob_delay after its put. Values put to one name are ordered by (time, node,
+ * sequence), so that the order of components does not matter. */
 #include "host/prog.h"
 #include "weft/prog.h"
 
@@ -24,7 +25,7 @@ struct oob_key {
 	char *name;
 	struct {
 		VEC(struct oob_val);
-	} vals; /* sorted; at most one of them visible and not the newest */
+	} vals; /* sorted; at most one visible value is not the newest */
 	struct {
 		VEC(struct weft_host *);
 	} waiters;
@@ -290,7 +291,8 @@ uint64_t weft_oob_get(struct weft_host *h, const char *key)
 				break;
 			}
 	}
-	/* Drops values that a newer visible one has replaced. */
+	/* Drops values that a newer visible one has replaced, so that a name
+	 * that is put often does not grow. */
 	n = 0;
 	while (n + 1 < k->vals.n &&
 	       k->vals.at[n + 1].visible <= weft_now(h->hp->comp))
@@ -308,7 +310,8 @@ bool weft_oob_there(struct weft_host *h, const char *key)
 
 /* ---- ordinary memory ---- */
 
-/* Threads of one program share its memory. */
+/* Returns the heap of the thread's program, because threads of one program
+ * share its memory. */
 static struct host_heap *heap_of(struct weft_host *h)
 {
 	struct host *hp = h->hp;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tagged accesses: the part of weft/host.h that Host Port specification 10.1
- * adds.  The tag of a process is in a register that the monitor alone writes;
- * a thread that is in no process has tag 0. */
+ * adds. The tag of a process is in a register that only the monitor writes. A
+ * thread outside any process has tag 0. */
 #include <string.h>
 
 #include "host/host_internal.h"
@@ -11,7 +11,7 @@ bool weft_io_can_tag(struct weft_host *h, struct weft_dev *d)
 	return h->hp->bus->peer && host_bus(h)->pio_tagged;
 }
 
-/* Where it goes; false: nowhere. */
+/* Finds the target of a tagged access. Returns false if there is none. */
 static bool tagged_place(struct weft_host *h, const struct weft_io *io,
 			 uint64_t off, struct weft_bus_tagged *t, uint32_t *dev)
 {
@@ -38,7 +38,7 @@ static bool tagged_place(struct weft_host *h, const struct weft_io *io,
 	return true;
 }
 
-/* A load or conditional store waits for its answer. */
+/* Runs a tagged access. A load or conditional store waits for its answer. */
 static bool tagged_run(struct weft_host *h, const struct weft_io *io,
 		       uint64_t off, struct weft_bus_tagged *t, void *data)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of host software: running, waiting, time.  Contract: weft/host.h.
+/* Threads of host software: running, waiting, time. Contract: weft/host.h.
  *
- * A thread is a coroutine that the host resumes at one point of time,
- * resume_at; any other wake-up of its tag is stale.  Polling does not tick: a
- * loop that started at t0 looks at memory at t0 + k * poll_period, k >= 1, and
- * the thread is resumed at the first such look that can see a change. */
+ * A thread is a coroutine that the host resumes at one time, resume_at. Any
+ * other wake-up of its tag is stale. Polling costs no events: a loop that
+ * started at t0 polls memory at t0 + k * poll_period, k >= 1, and the thread is
+ * resumed at the first such poll that can see a change. */
 #include "host/host_internal.h"
 #include "host/prog.h"
 #include "weft/trace.h"
@@ -23,7 +23,7 @@ void host_wake(struct weft_host *h, weft_time_t t)
 	weft_wake(h->hp->comp, h->tag, t);
 }
 
-/* In one word, for those who watch. */
+/* The wait in one word, for observers. */
 static const char *const host_doing[HOST_WAIT_N] = {
 	[HOST_RUNS] = "runs",	  [HOST_BUSY] = "computes",
 	[HOST_SLEEPS] = "sleeps", [HOST_POLLS] = "polls",
@@ -33,9 +33,9 @@ static const char *const host_doing[HOST_WAIT_N] = {
 	[HOST_ENDED] = "ended",	  [HOST_OUTSIDE] = "outside",
 };
 
-/* Did the wait end because something happened?  Time alone ends sleeps,
- * computation and waits at their deadline; a device that answers a load is no
- * step either, because a loop around a load never stops making them. */
+/* Returns true if the wait ended because of an event. Time alone ends sleeps,
+ * computation and waits at their deadline. A device that answers a load is not
+ * counted either, because a loop around a load never stops making loads. */
 static bool wait_fulfilled(const struct weft_host *h, enum host_wait why)
 {
 	switch (why) {
@@ -44,7 +44,7 @@ static bool wait_fulfilled(const struct weft_host *h, enum host_wait why)
 	case HOST_IRQ:
 		return h->irq_hit;
 	case HOST_WORD:
-		return !h->word; /* weft_host_wake takes it */
+		return !h->word; /* weft_host_wake clears it */
 	case HOST_KEY:
 	case HOST_OUTSIDE:
 		return true;
@@ -64,17 +64,18 @@ void host_block(struct weft_host *h, enum host_wait why)
 	weft_state(h->prog, "thread", host_doing[why], from);
 	coro_yield(h->co);
 	h->wait = HOST_RUNS;
-	/* Threads of drivers repeat their requests for ever: they are no
-	 * programs. */
+	/* Threads of drivers are not counted, because they repeat their
+	 * requests for ever. */
 	if ((!h->background || h->proc) && wait_fulfilled(h, why))
 		h->hp->shared->steps++;
-	/* Does the processor have something to do meanwhile? */
+	/* The processor is busy in these waits. */
 	if (why == HOST_BUSY || why == HOST_POLLS || why == HOST_BRIDGE ||
 	    why == HOST_DEVICE || (why == HOST_IRQ && h->spins)) {
 		h->busy += host_clock(h) - from;
 		h->kernel += h->calls ? host_clock(h) - from : 0;
 	}
-	/* not while it keeps the way to the bus, or a device */
+	/* A thread that holds the gate or a device does not end here, because
+	 * other threads wait for it to release them. */
 	if (h->killed && why != HOST_BRIDGE && why != HOST_DEVICE)
 		host_check_killed(h);
 }
@@ -89,7 +90,7 @@ void host_pass(struct weft_host *h, weft_time_t dt)
 	host_block(h, HOST_BUSY);
 }
 
-/* First look at memory of a polling thread at or after t. */
+/* Returns the first poll of a thread at or after t. */
 static weft_time_t poll_look(const struct weft_host *h, weft_time_t t)
 {
 	weft_time_t period = h->hp->p.poll_period;
@@ -193,7 +194,8 @@ void host_thread_run(struct weft_host *h)
 		h->co = NULL;
 		host_thread_ended(h);
 	}
-	/* Another thread of the node has run and may have stored. */
+	/* The other threads of the node check memory, because this thread has
+	 * run and may have stored. */
 	for (size_t i = 0; hp->threads.n > 1 && i < hp->threads.n; i++)
 		if (hp->threads.at[i] != h)
 			poll_check(hp->threads.at[i]);
@@ -244,14 +246,14 @@ bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 
 	host_pass(h, 0);
 	h->poll_p = NULL;
-	/* the range's watch, a free one, or the one used longest ago */
+	/* The range's watch, a free one, or the least recently used one. */
 	for (; w < end && w->p && (w->p != p || w->n != n); w++)
 		if (w->age < oldest->age)
 			oldest = w;
 	w = w < end ? w : oldest;
 	if (w->p != p || w->n != n) {
-		/* A range polled for the first time counts as stored to,
-		 * because what happened before is not known. */
+		/* A range that is polled for the first time counts as stored
+		 * to, because earlier stores are not known. */
 		free(w->old);
 		*w = (struct host_watch){ .p = (const void *)p,
 					  .n = n,
@@ -281,7 +283,8 @@ void host_irq(struct host *hp, struct weft_dev *d, bool level)
 		if (h->wait != HOST_IRQ || h->irq_dev != d || h->irq_hit)
 			continue;
 		h->irq_hit = true;
-		h->resume_at = WEFT_NEVER; /* instead of the deadline */
+		/* cancels the wake-up at the deadline */
+		h->resume_at = WEFT_NEVER;
 		host_wake(h, host_clock(h) + hp->p.irq_entry +
 				     (h->isr ? 0 : hp->p.wake_up));
 	}
@@ -350,7 +353,7 @@ void weft_host_sleep(struct weft_host *h, weft_time_t until)
 
 weft_time_t weft_host_now(struct weft_host *h)
 {
-	/* Reading the clock takes time, so a loop around it ends. */
+	/* Reading the clock takes time, so that a loop around it ends. */
 	host_pass(h, h->hp->p.cost_clock);
 	return host_clock(h);
 }

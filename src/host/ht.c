@@ -6,10 +6,10 @@
  *            +-- memory <---- link up <--- core TX ---+
  *
  * Source: EXTOLL specification 2.1 to 2.3, stages H1 to H3 and H6 to H8 of 7.1,
- * 7.4, 7.5.  Each device has a link of its own; its two directions know
- * nothing of each other but credits and tags.  On the link are packets:
+ * 7.4, 7.5. Each device has a link of its own. Its two directions share only
+ * credits and tags. Packets on the link:
  *
- *   posted write     8 B + data; with a mask, 12 B + data, inside of a block of
+ *   posted write     8 B + data; with a mask, 12 B + data, inside a block of
  *                    32 B in which a dword is written in part
  *   interrupt        8 B, posted
  *   read             8 B, not posted, one of 32 tags until it is answered
@@ -17,37 +17,37 @@
  *   tagged access    16 B, a condition of 8 B, data; answer 8 B + data (Host
  *                    Port specification 10.1)
  *
- * with up to 64 B of data inside of an aligned line, in whole dwords.  A packet
- * is at the receiver when its last byte is there.  Three queues (posted,
- * non-posted, answers) take turns on the link; nothing passes a posted packet
- * that was there before it, posted packets pass everything.  Each needs one of
- * 8 buffers of its kind at the receiver.
+ * with up to 64 B of data inside an aligned line, in whole dwords. A packet has
+ * arrived when its last byte has. Three queues (posted, non-posted, answers)
+ * take turns on the link. No packet passes an earlier posted packet; posted
+ * packets pass all others. Each needs one of 8 buffers of its kind at the
+ * receiver.
  *
  * Own choices: a buffer of the device's core is free when the packet is in the
- * core's queue (16 stores, 16 loads), one of the bridge when the packet is
- * there; the news of it takes T_CREDIT and no room on the link.  The bridge
- * gives an answer to the processor, and data of memory to a device, when all
- * writes that came before are in memory.  An answer queues behind the stores of
- * the host that were ready when it was, unless the read is relaxed.  The phase
- * between the link's dword and the core's 8-byte word is not kept.
+ * core's queue (16 stores, 16 loads), one of the bridge when the packet has
+ * arrived. The credit takes T_CREDIT and no room on the link. The bridge gives
+ * an answer to the processor, and data of memory to a device, when all earlier
+ * writes are in memory. An answer queues behind the stores of the host that
+ * were ready when it was, unless the read is relaxed. The phase between the
+ * link's dword and the core's 8-byte word is not kept.
  *
- * With several banks of memory answers to reads that allow it come in the order
- * in which memory has them; those of one transaction stay in order.  The
+ * With several banks of memory, answers to reads that allow it come in the
+ * order in which memory has them. Answers of one transaction stay in order. The
  * device's core finds the read by its source tag.
  *
- * Loads of the host (parameter loads) are on the way beside each other; the
- * core shows a device one at a time, the next when it is answered, the
- * target's time is over and the queue of answers (16) has room.
+ * Several loads of the host (parameter loads) are in flight at a time. The core
+ * shows a device one load, and the next one when it is answered, the target's
+ * time has passed and the queue of answers (16) has room.
  *
- * A device bounds its own reads by tags.  How many of them wait in the core on
- * their way out, and how many answers on their way in, is not bounded: the
- * units of the NIC behind it have 19 at most (8, 8 and 3), fewer than 16 and
- * the 8 buffers of the link.
+ * Tags bound the reads of a device. The reads that wait in the core on their
+ * way out, and the answers on their way in, are not bounded, because the units
+ * of the NIC behind it have 19 at most (8, 8 and 3), fewer than 16 and the 8
+ * buffers of the link.
  *
  * Not modelled: the link time of credits (NOP packets), link errors,
- * isochronous channels, chains of devices.  Packets of devices have their
- * headers (ht_head.h), from which the receiver takes tag, length, address,
- * mask and error; those of the host have none. */
+ * isochronous channels, chains of devices. Packets of devices have headers
+ * (ht_head.h), from which the receiver takes tag, length, address, mask and
+ * error. Packets of the host have none. */
 #include "base/need.h"
 #include "host/ht.h"
 
@@ -205,7 +205,7 @@ static int ht_init(struct weft_comp *c, struct weft_err *err)
 
 	b->comp = c;
 	b->host = &c->ports[0];
-	/* 4 bytes take 16 / width clocks of the link */
+	/* 4 bytes take 16 / width clocks of the link. */
 	b->slot = b->clock;
 	b->slot.num *= 16;
 	b->slot.den *= b->width;
@@ -240,7 +240,7 @@ static int ht_finish(struct weft_comp *c, struct weft_err *err)
 	struct ht *b = c->state;
 
 	if (!weft_sim_idle(c->sim))
-		return 0; /* stopped early: packets may be on the way */
+		return 0; /* stopped early: packets may be in flight */
 	for (uint32_t i = 0; i < b->devices; i++) {
 		struct ht_link *l = &b->link[i];
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the HyperTransport bus: class and life (ht.c), the two directions
+/* Private to the HyperTransport bus: class and life (ht.c), the two directions
  * of a link (ht_link.c), accesses of the host (ht_pio.c), transactions of
  * devices (ht_dma.c).
  *
  * All times are numbers of slots; a slot is the time of 4 bytes on the link.
- * What may start at slot d is computed 1 fs after that slot begins, when all
- * that was asked for at d is known, so the outcome does not depend on the order
- * of components; what it decides becomes visible at slot d + 1 or later. */
+ * Decisions for slot d are computed 1 fs after that slot begins, when all
+ * requests of d are known, so that the outcome does not depend on the order of
+ * components. A decision becomes visible at slot d + 1 or later. */
 #ifndef HOST_HT_H
 #define HOST_HT_H
 
@@ -20,8 +20,8 @@ enum { HT_TAGS = 32 };
 
 /* Bytes in front of the data (EXTOLL specification 2.1, 2.2). */
 enum { HT_REQUEST = 8, HT_MASK = 4, HT_RESPONSE = 4 };
-/* ... of tagged accesses (Host Port specification 10.1): header and address, a
- * condition, a header. */
+/* Bytes in front of the data of tagged accesses (Host Port specification 10.1):
+ * header and address, a condition, a header. */
 enum { HT_TAGGED = 16, HT_COND = 8, HT_ANSWERED = 8 };
 
 enum ht_dir { HT_DOWN, HT_UP, HT_DIRS }; /* from and to the host */
@@ -48,20 +48,21 @@ enum {
 	HT_C_N
 };
 
-/* Something in a queue: a packet, or a device's transaction, of which the
- * packets are cut when they go. */
+/* Element of a queue: a packet, or a device's transaction, which is cut into
+ * packets when they are sent. */
 struct ht_pkt {
 	struct ht_pkt *next;
 	uint64_t ready;		  /* not on the link before this slot */
-	uint64_t seq;		  /* order of being asked for */
-	struct weft_bus_txn *txn; /* NULL: access of the host, interrupt */
+	uint64_t seq;		  /* order of requests */
+	struct weft_bus_txn *txn; /* NULL: access of the host, or interrupt */
 	uint32_t at, bytes;	  /* part of the transaction */
-	/* read: slot of the data in front of them; load: slot at the core */
+	/* Read: slot of the data in front of them. Load: slot at the core. */
 	uint64_t after;
-	uint8_t tag; /* answer: source tag */
+	uint8_t tag; /* of an answer: source tag */
 	bool level, relaxed, error;
-	uint32_t behind; /* load: stores that wait in front, at the device */
-	struct pio io;	 /* access of the host */
+	/* of a load: stores that wait in front of it at the device */
+	uint32_t behind;
+	struct pio io; /* access of the host */
 };
 
 struct ht_queue {
@@ -69,20 +70,21 @@ struct ht_queue {
 	uint32_t n;
 };
 
-/* n things (buffers of the receiver, tags) that are used in turn and come
- * back in turn. */
+/* n items (buffers of the receiver, tags) that are taken in turn and come back
+ * in turn. */
 struct ht_ring {
-	uint64_t *back; /* slot from which it can be used; NULL: all can */
-	uint64_t used;	/* how often one was taken */
+	uint64_t *back; /* slot from which each is free; NULL: all are */
+	uint64_t used;	/* number of items taken so far */
 };
 
-/* Reads of the device that are not answered, by source tag. */
+/* Unanswered reads of the device, by source tag. */
 struct ht_reads {
 	struct ht_read {
 		struct weft_bus_txn *txn;
 		uint32_t at, bytes;
 	} of[HT_TAGS];
-	/* answers in any order: slot from which a tag can be used */
+	/* Slot from which each tag is free, because answers come in any
+	 * order. */
 	uint64_t back[HT_TAGS];
 };
 
@@ -91,38 +93,40 @@ struct ht_lane {
 	struct ht_ring credit[HT_VCS];
 	uint64_t free_at;
 	struct weft_timer decide;
-	uint32_t last; /* served last */
-	/* of a device: header of the packet on the link, and its mask */
+	uint32_t last; /* queue that was served last */
+	/* Of a device: header of the packet on the link, and its mask. */
 	uint8_t head[8];
 	uint32_t mask;
 };
 
-/* The load that a device has; the next one is told when it is answered.  Its
- * packet carries the answer back. */
+/* The load that a device is working on. The core shows it the next one after
+ * the answer. The load's packet carries the answer back. */
 struct ht_load {
 	bool told, deferred, late; /* late: no room for its answer */
-	uint64_t from; /* slot at which the last one left the core's queue */
+	uint64_t from; /* slot at which the last load left the core's queue */
 };
 
 struct ht_link {
 	struct weft_port *port;
 	struct ht_lane lane[HT_DIRS];
-	struct ht_ring tag;	/* answers in order */
-	struct ht_reads *reads; /* made by the first */
-	uint64_t sequences;	/* transactions of several packets */
+	struct ht_ring tag;	/* if answers come in order */
+	struct ht_reads *reads; /* allocated by the first read */
+	uint64_t sequences;	/* transactions of several packets so far */
 	uint64_t seq;
 	/* at the bridge */
-	weft_time_t commit;   /* all writes up to now are in memory */
+	weft_time_t commit;   /* all writes so far are in memory at this time */
 	uint64_t answered;    /* slot of the last answer of memory */
-	uint64_t store_until; /* slot at which the store on the link is over, */
-	uint64_t store_seq;   /* its number */
+	uint64_t store_until; /* end slot of the store on the link */
+	uint64_t store_seq;   /* number of that store */
 	/* at the device */
-	uint32_t window, places; /* for stores; free ones; 0, 1: no limit */
-	struct ht_queue wait;	 /* stores without a place */
-	uint64_t told;		 /* slot of the last store told */
-	bool tagged;		 /* takes tagged accesses */
-	struct ht_queue loads;	 /* of the host, the first is the device's */
-	struct ht_load load;	 /* that one */
+	uint32_t window, places; /* for stores, and free ones; 0, 1: no limit */
+	struct ht_queue wait;	 /* stores that have no place */
+	/* slot of the last store that the device was notified of */
+	uint64_t told;
+	bool tagged; /* the device takes tagged accesses */
+	/* of the host; the first is shown to the device */
+	struct ht_queue loads;
+	struct ht_load load; /* the load that is shown to the device */
 };
 
 struct ht {
@@ -137,10 +141,12 @@ struct ht {
 	struct weft_comp *comp;
 	struct weft_port *host;
 	struct weft_clock slot;
-	uint32_t s_rx, s_tx, s_reg, s_credit; /* the same in slots */
-	uint64_t seq;			      /* of accesses of the host */
-	struct ht_link *link;		      /* one for each device */
-	uint32_t n_loads;		      /* of the host, not answered */
+	/* rx, tx, t_reg and t_credit in slots */
+	uint32_t s_rx, s_tx, s_reg, s_credit;
+	/* number of the host's accesses so far */
+	uint64_t seq;
+	struct ht_link *link; /* one link for each device */
+	uint32_t n_loads;     /* unanswered loads of the host */
 	struct ht_pkt *unused;
 };
 
@@ -149,13 +155,14 @@ static inline weft_time_t ht_time(const struct ht *b, uint64_t slot)
 	return weft_clock_edge(&b->slot, slot);
 }
 
-/* First slot that begins now or later. */
+/* Returns the first slot that begins now or later. */
 static inline uint64_t ht_slot_next(const struct ht *b)
 {
 	return weft_clock_cycle(&b->slot, weft_now(b->comp));
 }
 
-/* The slot nearest to t: processor and link do not run in step. */
+/* Returns the slot nearest to t, because processor and link do not run in
+ * step. */
 static inline uint64_t ht_slot_near(const struct ht *b, weft_time_t t)
 {
 	weft_time_t half = b->slot.num / b->slot.den / 2;
@@ -169,7 +176,7 @@ static inline uint32_t ht_link_number(const struct ht *b,
 	return (uint32_t)(l - b->link);
 }
 
-/* Slots of n bytes, of which all dwords that they touch are sent. */
+/* Returns the slots of n bytes. Every dword that they touch is sent whole. */
 static inline uint32_t ht_dwords(uint64_t addr, uint32_t bytes)
 {
 	return (uint32_t)((addr % 4 + bytes + 3) / 4);
@@ -189,7 +196,7 @@ static inline void ht_pkt_free(struct ht *b, struct ht_pkt *p)
 	b->unused = p;
 }
 
-/* The device of slot `dev`, or NULL. */
+/* Returns the link of slot `dev`, or NULL if it has no device. */
 static inline struct ht_link *ht_link_of(struct ht *b, uint32_t dev)
 {
 	return dev < b->devices && b->link[dev].port->peer ? &b->link[dev]
@@ -226,31 +233,33 @@ static inline struct ht_pkt *ht_queue_pop(struct ht_queue *q)
 	return p;
 }
 
-/* In front of those that are ready later. */
+/* Inserts a packet in front of those that are ready later. */
 void ht_queue_insert(struct ht_queue *q, struct ht_pkt *p);
 void ht_queue_clear(struct ht *b, struct ht_queue *q);
-/* Slot from which one of the ring's n can be taken. */
+/* Returns the slot from which one of the ring's n items is free. */
 static inline uint64_t ht_ring_slot(const struct ht_ring *r, uint32_t n)
 {
 	return r->back ? r->back[r->used % n] : 0;
 }
 
-/* Takes one, which comes back at a slot, or at HT_NEVER until ht_ring_back. */
+/* Takes an item, which comes back at slot `back`, or at HT_NEVER until
+ * ht_ring_back. Returns its number. */
 uint64_t ht_ring_take(struct ht_ring *r, uint32_t n, uint64_t back);
 void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back);
-/* The same for source tags: with several banks of memory answers, and so tags,
- * come back in any order; the lowest free one is used. */
+/* Source tags: slot of the next free tag, take, give back. With several banks
+ * of memory answers, and so tags, come back in any order, therefore the lowest
+ * free tag is used. */
 uint64_t ht_tag_slot(const struct ht *b, const struct ht_link *l);
 uint8_t ht_tag_take(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_tag_back(struct ht *b, struct ht_link *l, uint8_t tag, uint64_t back);
-/* The link is taken for some slots from d on; slot of the end. */
+/* Takes the link for some slots from d on. Returns the slot of the end. */
 uint64_t ht_occupy(struct ht *b, struct ht_link *l, enum ht_dir dir, uint64_t d,
 		   uint32_t slots);
 /* Plans the next decision of a direction. */
 void ht_kick(struct ht *b, struct ht_link *l, enum ht_dir dir);
 void ht_decide(struct ht *b, struct ht_link *l, enum ht_dir dir);
 
-/* The head of a queue goes on the link at slot d. */
+/* Sends the head of a queue at slot d. */
 typedef void (*ht_send_fn)(struct ht *b, struct ht_link *l, uint64_t d);
 /* ht_pio.c */
 void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d);
@@ -276,7 +285,8 @@ bool ht_takes_tagged(struct weft_port *dev_port);
 void ht_tagged_reply(struct weft_port *dev_port, const void *data,
 		     uint32_t bytes, bool status);
 bool ht_defer(struct weft_port *dev_port);
-/* A load was told a moment ago: has no device answered? */
+/* Answers the load that the device was notified of 1 fs ago, unless the device
+ * has answered. */
 void ht_unanswered(struct ht *b, struct ht_link *l);
 bool ht_window(struct weft_port *dev_port, uint32_t stores);
 bool ht_consumed(struct weft_port *dev_port, uint32_t stores);

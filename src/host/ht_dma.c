@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HyperTransport: transactions and interrupts of devices.  Rules: top of
+/* HyperTransport: transactions and interrupts of devices. Rules: top of
  * ht.c. */
 #include "host/ht.h"
 
@@ -40,7 +40,8 @@ void ht_irq(struct weft_port *dev_port, bool asserted)
 	ht_kick(b, l, HT_UP);
 }
 
-/* What does not fit into a header is nobody's. */
+/* Returns true if host memory answers. An address that does not fit into a
+ * header belongs to no target. */
 static bool ht_dma_decoded(const struct ht *b, weft_phys_t addr, uint32_t bytes)
 {
 	const struct weft_bus_host_ops *host = b->host->peer->iface;
@@ -82,7 +83,7 @@ static void ht_dma_done(struct ht *b, struct ht_link *l, struct weft_bus_txn *t,
 	weft_bus_tell(l->port, &note);
 }
 
-/* A packet of t on its way to the host, in slots d to end. */
+/* Reports a packet of t in slots d to end to listeners. */
 static void trace_way(const struct ht *b, const struct ht_link *l,
 		      const struct weft_bus_txn *t, uint64_t d, uint64_t end)
 {
@@ -98,8 +99,9 @@ static void trace_way(const struct ht *b, const struct ht_link *l,
 
 /* ---- writes ---- */
 
-/* Bytes of the next packet: up to the end of a line; a 32-byte block in which
- * a dword is written in part goes by itself, with a mask. */
+/* Returns the bytes of the next packet: up to the end of a line. A 32-byte
+ * block in which a dword is written in part is a packet of its own, because it
+ * needs a mask. */
 static uint32_t ht_dma_cut(uint64_t addr, uint32_t left, bool *masked_p)
 {
 	uint32_t n = HT_LINE - (uint32_t)(addr % HT_LINE), block;
@@ -118,7 +120,8 @@ static uint32_t ht_dma_cut(uint64_t addr, uint32_t left, bool *masked_p)
 	return n % 4 ? HT_BLOCK - (uint32_t)(addr % HT_LINE) : n;
 }
 
-/* The packets of a transaction that takes several are a sequence. */
+/* Returns the sequence number of a packet. The packets of a transaction of
+ * several are a sequence, so that they stay in order. */
 static uint8_t ht_dma_sequence(struct ht_link *l, const struct weft_bus_txn *t,
 			       uint32_t at, uint32_t n)
 {
@@ -172,7 +175,8 @@ static void write_head(struct ht *b, struct ht_link *l,
 	head_put(b, l, &h);
 }
 
-/* In memory T_WRITE after its end; to nobody: lost, and nobody is told. */
+/* Writes to memory T_WRITE after the packet's end. A write that no target
+ * decodes is lost without notice, because it is posted. */
 static void write_commit(struct ht *b, struct ht_link *l,
 			 const struct weft_bus_txn *t, uint64_t end)
 {
@@ -180,7 +184,7 @@ static void write_commit(struct ht *b, struct ht_link *l,
 	struct ht_head h;
 	uint64_t addr;
 
-	/* address and bytes as the bridge sees them */
+	/* Address and bytes as the bridge decodes them. */
 	ht_request_parse(l->lane[HT_UP].head, &h);
 	if (h.cmd == HT_CMD_WRITE) {
 		n = 4 * (h.count + 1u);
@@ -195,7 +199,7 @@ static void write_commit(struct ht *b, struct ht_link *l,
 		weft_count(b->comp, HT_C_ABORTS, 1);
 		return;
 	}
-	assert(addr == t->addr + t->moved); /* the data are its */
+	assert(addr == t->addr + t->moved); /* the packet carries these data */
 	l->commit = ht_later(ht_time(b, end) + b->t_write, l->commit);
 	mem_tell(b, l, t, t->moved, n, l->commit);
 }
@@ -234,7 +238,7 @@ void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d)
 
 /* ---- reads ---- */
 
-/* At the bridge: the answer to the packet of n bytes from p->at. */
+/* Makes the bridge's answer to the packet of n bytes from p->at. */
 static void read_serve(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 		       uint32_t n, uint64_t end)
 {
@@ -247,8 +251,8 @@ static void read_serve(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 	uint64_t s;
 
 	ht_request_parse(l->lane[HT_UP].head, &h);
-	/* Memory has the data behind earlier writes, and in order, or behind
-	 * those of the same transaction. */
+	/* Memory has the data after earlier writes. They come in order, or only
+	 * after earlier ones of their transaction. */
 	ready += t->slow_factor > 1
 			 ? (weft_time_t)(t->slow_factor * (double)b->t_read)
 			 : b->t_read;
@@ -296,7 +300,7 @@ void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d)
 			      .addr = addr & ~3ull };
 	if (t->relaxed)
 		h.cmd |= HT_CMD_READ_RELAXED;
-	/* the core keeps what the answer is for */
+	/* The core keeps the read, because the answer carries only its tag. */
 	l->reads->of[tag] = (struct ht_read){ t, p->at, n };
 	head_put(b, l, &h);
 	read_serve(b, l, p, n, end);
@@ -307,7 +311,7 @@ void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d)
 		weft_count(b->comp, HT_C_TAG_WAITS, 1);
 }
 
-/* The device's core has the answer at slot s: the tag says to which read. */
+/* Hands the answer to the device at slot s. The tag names the read. */
 static void answer_take(struct ht *b, struct ht_link *l, uint64_t s)
 {
 	const struct ht_read *r;

@@ -12,8 +12,8 @@
  *                       2  7:6 count[1:0]  5 error  4:0 srcTag
  *                       3  1:0 count[3:2]
  *
- * count is dwords - 1; a byte write begins with a dword of 32 mask bits, one
- * for each byte of its aligned block, which counts. */
+ * count is dwords - 1. A byte write begins with a dword of 32 mask bits, one
+ * for each byte of its aligned block; count includes that dword. */
 #ifndef HOST_HT_HEAD_H
 #define HOST_HT_HEAD_H
 
@@ -21,15 +21,16 @@
 #include <stdint.h>
 
 enum ht_cmd {
-	HT_CMD_READ = 0x14,	   /* sized read, dwords */
-	HT_CMD_READ_RELAXED = 8,   /* or'ed: its answer may pass posted ones */
+	HT_CMD_READ = 0x14, /* sized read, dwords */
+	/* or'ed in: its answer may pass posted packets */
+	HT_CMD_READ_RELAXED = 8,
 	HT_CMD_WRITE_BYTES = 0x28, /* posted */
 	HT_CMD_WRITE = 0x2C,	   /* posted, dwords */
 	HT_CMD_ANSWER = 0x30,	   /* read response */
 };
 
 #define HT_ADDR_BITS 40
-#define HT_INTERRUPT 0xFDF8000000ull /* where interrupts are written to */
+#define HT_INTERRUPT 0xFDF8000000ull /* target of interrupt packets */
 
 struct ht_head {
 	uint8_t cmd, unit, seq, tag, count;
@@ -41,7 +42,8 @@ void ht_request_pack(const struct ht_head *h, uint8_t out[8]);
 void ht_request_parse(const uint8_t in[8], struct ht_head *h);
 void ht_answer_pack(const struct ht_head *h, uint8_t out[4]);
 void ht_answer_parse(const uint8_t in[4], struct ht_head *h);
-/* Bytes [addr, addr + n) of an aligned block of 32, and back. */
+/* Makes the mask of bytes [addr, addr + n) of an aligned block of 32. The next
+ * two read it: first byte, number of bytes. */
 static inline uint32_t ht_mask(uint64_t addr, uint32_t n)
 {
 	return (uint32_t)((1ull << n) - 1) << addr % 32;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HyperTransport: one direction of a link.  Three queues share it; the order
- * among them is that of EXTOLL specification 2.2. */
+/* HyperTransport: one direction of a link. Three queues share it in the order
+ * of EXTOLL specification 2.2. */
 #include "host/ht.h"
 
 #include <assert.h>
@@ -88,7 +88,8 @@ void ht_tag_back(struct ht *b, struct ht_link *l, uint8_t tag, uint64_t back)
 
 /* ---- order ---- */
 
-/* Nothing passes an earlier posted packet. */
+/* Returns the slot before which the packet must not start, because no packet
+ * passes an earlier posted one. */
 static uint64_t order_slot(const struct ht *b, const struct ht_link *l,
 			   enum ht_dir dir, enum ht_vc vc,
 			   const struct ht_pkt *p)
@@ -99,8 +100,8 @@ static uint64_t order_slot(const struct ht *b, const struct ht_link *l,
 
 	if (vc == HT_POSTED)
 		return 0;
-	/* A load goes when all stores that the host asked for before, to
-	 * whomever, have left. */
+	/* A load starts after all earlier stores of the host, to any device,
+	 * have left, because the host's accesses stay in order. */
 	for (uint32_t i = 0; load && i < b->devices; i++) {
 		const struct ht_link *o = &b->link[i];
 
@@ -119,7 +120,8 @@ static uint64_t order_slot(const struct ht *b, const struct ht_link *l,
 	return waits ? HT_NEVER : 0;
 }
 
-/* First slot at which the head of a queue can go, as far as is known. */
+/* Returns the first slot at which the head of a queue can start, as far as is
+ * known. */
 static uint64_t ht_link_start(const struct ht *b, const struct ht_link *l,
 			      enum ht_dir dir, enum ht_vc vc)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HyperTransport: loads and stores of the host, and stores that wait because
- * the device takes no more.  Rules: top of ht.c. */
+ * the device has no place. Rules: top of ht.c. */
 #include "host/ht.h"
 
 #include <assert.h>
@@ -19,7 +19,8 @@ static struct ht_pkt *pio_new(struct ht *b, uint32_t dev, uint8_t space,
 	return p;
 }
 
-/* The device, unless it takes no such access. */
+/* Returns the link of the device, or NULL if the device does not take such an
+ * access. */
 static struct ht_link *ht_pio_target(struct ht *b, uint32_t dev, bool tagged)
 {
 	struct ht_link *l = ht_link_of(b, dev);
@@ -38,7 +39,7 @@ static void store_push(struct ht *b, struct ht_pkt *p)
 		struct weft_bus_note note =
 			pio_note(&p->io, WEFT_NOTE_STORED, ht_time(b, s));
 
-		/* To nobody: the bridge drops it. */
+		/* No device: the bridge drops the store. */
 		weft_count(b->comp, HT_C_ABORTS, 1);
 		weft_bus_tell(b->host, &note);
 		ht_pkt_free(b, p);
@@ -48,7 +49,7 @@ static void store_push(struct ht *b, struct ht_pkt *p)
 	ht_kick(b, l, HT_DOWN);
 }
 
-/* NULL: no room. */
+/* Makes a store. Returns NULL if the bridge has no room. */
 static struct ht_pkt *store_new(struct ht *b, uint32_t dev, uint8_t space,
 				uint64_t off, const void *data, uint32_t bytes)
 {
@@ -57,7 +58,7 @@ static struct ht_pkt *store_new(struct ht *b, uint32_t dev, uint8_t space,
 	uint32_t leaving;
 
 	assert(bytes && off % HT_LINE + bytes <= HT_LINE);
-	/* a store keeps its place in the bridge until it has left */
+	/* A store keeps its place in the bridge until it has left. */
 	leaving = l && weft_now(b->comp) < ht_time(b, l->store_until);
 	if (l && l->lane[HT_DOWN].queue[HT_POSTED].n + leaving >= b->pio_depth)
 		return NULL;
@@ -86,8 +87,8 @@ static uint32_t store_slots(const struct ht_pkt *p)
 	return (HT_REQUEST + mask) / 4 + ht_dwords(p->io.off, p->io.bytes);
 }
 
-/* The store leaves the core for the device, not before slot s.  Words come
- * out of the core no faster than off the link. */
+/* Hands a store from the core to the device, not before slot s. Words leave the
+ * core no faster than they come off the link. */
 static void store_tell(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 		       uint64_t s)
 {
@@ -122,9 +123,9 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 		struct ht_ring *credit = &l->lane[HT_DOWN].credit[HT_POSTED];
 		bool in = l->wait.n < b->depth;
 
-		/* In the core at slot s, and no place for it at the device. Its
-		 * buffer is given back when it is in the queue, of which the
-		 * first `depth` are. */
+		/* The store is in the core at slot s, and the device has no
+		 * place. Its buffer is given back when the store is in the
+		 * queue, which holds the first `depth`. */
 		weft_count(b->comp, HT_C_HELD, 1);
 		p->ready = s;
 		p->seq = ht_ring_take(credit, b->credits,
@@ -135,7 +136,7 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 			     s + b->s_credit);
 		store_tell(b, l, p, s);
 	}
-	/* a load from another device may have waited for it */
+	/* A load from another device may have waited for this store. */
 	for (uint32_t i = 0; i < b->devices; i++)
 		if (&b->link[i] != l &&
 		    b->link[i].lane[HT_DOWN].queue[HT_NONPOSTED].n)
@@ -154,7 +155,7 @@ bool ht_window(struct weft_port *dev_port, uint32_t stores)
 	return true;
 }
 
-/* The packet that is number n of a queue. */
+/* Returns packet number n of a queue. */
 static const struct ht_pkt *queue_nth(const struct ht_queue *q, uint32_t n)
 {
 	const struct ht_pkt *p = q->head;
@@ -181,8 +182,8 @@ bool ht_consumed(struct weft_port *dev_port, uint32_t stores)
 		struct ht_pkt *p = ht_queue_pop(&l->wait);
 		uint64_t s = ht_later(p->ready, next);
 
-		/* it begins to leave the queue of the core: the first one that
-		 * had to wait outside is in */
+		/* The store leaves the queue of the core, so that the first one
+		 * that waited outside enters. */
 		if (l->wait.n >= b->depth) {
 			const struct ht_pkt *in =
 				queue_nth(&l->wait, b->depth - 1);
@@ -214,12 +215,12 @@ static void load_push(struct ht *b, struct ht_pkt *p)
 {
 	struct ht_link *l = ht_pio_target(b, p->io.dev, p->io.tagged);
 
-	/* a tagged one may come beside those with numbers */
+	/* A tagged load may be in flight beside numbered ones. */
 	assert(b->n_loads <= b->loads);
 	if (!l) {
 		uint64_t s = ht_later(p->ready, ht_slot_next(b) + 1);
 
-		/* From nobody: the bridge itself answers. */
+		/* No device: the bridge answers. */
 		weft_count(b->comp, HT_C_ABORTS, 1);
 		memset(p->io.data, 0xff, sizeof(p->io.data));
 		p->error = true;
@@ -277,8 +278,8 @@ bool ht_takes_tagged(struct weft_port *dev_port)
 	return true;
 }
 
-/* The first load goes to the device, when it has no other and all earlier
- * stores have been told. */
+/* Shows the device its first load, if the device has no other and was notified
+ * of all earlier stores. */
 static void load_tell(struct ht *b, struct ht_link *l)
 {
 	struct ht_pkt *p = l->loads.head;
@@ -287,7 +288,8 @@ static void load_tell(struct ht *b, struct ht_link *l)
 
 	if (!p || p->behind || l->load.told)
 		return;
-	/* not before there is room for its answer */
+	/* A load waits for room for its answer, otherwise the answer could
+	 * block the core. */
 	weft_count(b->comp, HT_C_ANSWER_WAITS, !room && !l->load.late);
 	l->load.late = !room;
 	if (!room)
@@ -323,8 +325,8 @@ void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
 	p->after = end + b->s_rx;
 	p->behind = l->wait.n;
 	p->ready = ht_later(p->after, p->behind ? 0 : l->told);
-	/* Its buffer is given back when it is in the queue, which the load that
-	 * was answered last leaves at load.from. */
+	/* The load's buffer is given back when the load is in the queue, which
+	 * the load answered last leaves at load.from. */
 	in = p->after;
 	if (l->loads.n + 1 >= b->np_depth)
 		in = ht_later(in, l->load.from);
@@ -336,7 +338,8 @@ void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
 	load_tell(b, l);
 }
 
-/* A store that waited at the device has been told. */
+/* Lets loads continue, because the device was notified of a store in front of
+ * them. */
 static void load_moved(struct ht *b, struct ht_link *l)
 {
 	for (struct ht_pkt *p = l->loads.head; p; p = p->next)
@@ -345,7 +348,7 @@ static void load_moved(struct ht *b, struct ht_link *l)
 	load_tell(b, l);
 }
 
-/* The answer is ready to leave the device's core at slot s. */
+/* Sends the answer, which is ready to leave the device's core at slot s. */
 static void load_answer(struct ht *b, struct ht_link *l, uint64_t s)
 {
 	const struct ht_pkt *in;
@@ -356,11 +359,11 @@ static void load_answer(struct ht *b, struct ht_link *l, uint64_t s)
 	p->seq = l->seq++;
 	ht_queue_push(&l->lane[HT_UP].queue[HT_ANSWER], p);
 	ht_kick(b, l, HT_UP);
-	/* the device has answered: it can look at the next one */
+	/* The device has answered and can be shown the next load. */
 	s = ht_later(s, weft_clock_cycle(&b->slot, weft_now(b->comp) + 1));
 	l->load.from = s;
-	/* one load leaves the queue of the core: the first one that had to wait
-	 * outside is in */
+	/* A load leaves the queue of the core, so that the first one that
+	 * waited outside enters. */
 	if (l->loads.n >= b->np_depth) {
 		in = queue_nth(&l->loads, b->np_depth - 1);
 		ht_ring_back(&l->lane[HT_DOWN].credit[HT_NONPOSTED], b->credits,
@@ -389,13 +392,13 @@ void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
 	assert(l->load.told && (!data || bytes == p->io.bytes));
 	if (data)
 		memcpy(p->io.data, data, bytes);
-	/* the target has t_reg for an answer: one that comes earlier waits */
+	/* The target has t_reg for an answer; an earlier answer waits. */
 	s = ht_slot_next(b);
 	s = l->load.deferred ? ht_later(s, p->ready + b->s_reg) : s + b->s_reg;
 	load_answer(b, l, s);
 }
 
-/* All ones and the error bit (extoll.md 2.4). */
+/* Answers with all ones and the error bit (extoll.md 2.4). */
 void ht_refuse(struct weft_port *dev_port)
 {
 	struct ht *b;
@@ -418,26 +421,29 @@ bool ht_defer(struct weft_port *dev_port)
 	return true;
 }
 
-/* No answer, and none to come: all ones and the error bit (2.4). */
+/* The device neither answered nor deferred: all ones and the error bit
+ * (2.4). */
 void ht_unanswered(struct ht *b, struct ht_link *l)
 {
 	struct ht_pkt *p = l->loads.head;
 
 	if (!l->load.told || l->load.deferred ||
 	    ht_time(b, p->ready) + 1 != weft_now(b->comp))
-		return; /* answered, or another load */
+		return; /* answered, or another load is shown */
 	weft_count(b->comp, HT_C_ABORTS, 1);
 	memset(p->io.data, 0xff, sizeof(p->io.data));
 	p->error = true;
 	load_answer(b, l, p->ready + b->s_reg);
 }
 
-/* The host sees the answer when the writes in front of it are in memory. */
+/* Sends an answer to the host, which sees it when the writes in front of it are
+ * in memory. */
 void ht_loaded_send(struct ht *b, struct ht_link *l, uint64_t d)
 {
 	struct ht_lane *lane = &l->lane[HT_UP];
 	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_ANSWER]);
-	bool status = p->io.tagged && p->io.op == WEFT_TCSTORE; /* no data */
+	/* a status has no data */
+	bool status = p->io.tagged && p->io.op == WEFT_TCSTORE;
 	uint32_t head = p->io.tagged ? HT_ANSWERED / 4 : HT_RESPONSE / 4;
 	uint32_t data = status ? 0 : ht_dwords(p->io.off, p->io.bytes);
 	uint64_t end = ht_occupy(b, l, HT_UP, d, head + data);

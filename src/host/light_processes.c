@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many light processes on a few processors (weft/host.h).  A process is its
- * record and what it has mapped; the stack is that of the processor that gives
- * it a turn.
+/* Many light processes on a few processors (weft/host.h). A process is its
+ * record and its maps; it has no stack of its own, because it runs on that of
+ * the processor that gives it a turn.
  *
  *   ready (queue) --> turn on a processor --> ready | sleeps (heap) | waits for
- * a ^                                          |       |    word (hash)
- *     +------------------------------------------+-------+--------+
+ *     ^                                         |       |    word (hash)
+ *     +-----------------------------------------+-------+--------+
  *
- * Processors take the processes in the order in which they became ready; a
- * processor without work sleeps until there is some.  A word that a process
- * waits for is looked at when a device has stored to it. */
+ * Processors take processes in the order in which they became ready. A
+ * processor without work sleeps. A word that a process waits for is checked
+ * when a device has stored to it. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ static void light_processes_ready(struct host *hp, struct weft_proc *p)
 		struct weft_host *h = hp->threads.at[i];
 
 		if (h->wait != HOST_IDLE || h->resume_at == weft_now(hp->comp))
-			continue; /* at work, or on its way there */
+			continue; /* busy, or woken already */
 		host_wake(h, weft_now(hp->comp));
 		return;
 	}
@@ -99,7 +99,8 @@ static void word_wait(struct host *hp, struct weft_proc *p)
 		free(old);
 	}
 	word_link(c, p);
-	/* stores told before it waited, to come later */
+	/* Stores announced before the wait may be due later, therefore the host
+	 * asks for their arrival. */
 	if (hp->quiet)
 		weft_bus_expect(hp->bus);
 	hp->quiet = 0;
@@ -171,7 +172,7 @@ static void proc_goes_on(struct host *hp, struct weft_proc *p,
 	}
 }
 
-/* A processor, until all processes have ended. */
+/* Runs a processor until all processes have ended. */
 static int light_processes_processor(struct weft_host *h)
 {
 	struct host *hp = h->hp;

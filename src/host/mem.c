@@ -79,7 +79,8 @@ void *mem_at(struct mem *m, weft_phys_t phys, uint64_t n)
 		if (page)
 			return page;
 	}
-	/* A device may write where nothing was allocated. */
+	/* A device may write to memory that was never allocated, therefore it
+	 * counts as touched. */
 	if (phys - m->base + n > m->touched)
 		m->touched = phys - m->base + n;
 	return m->map + (phys - m->base);
@@ -104,7 +105,7 @@ bool mem_phys(const struct mem *m, const void *p, weft_phys_t *phys_p)
 /* ---- allocator: first fit in spare pieces, then above all that was used ----
  */
 
-/* Index of the first extent at or above off. */
+/* Returns the index of the first extent at or above off. */
 static size_t extents_find(const struct mem_extents *v, uint64_t off)
 {
 	size_t lo = 0, hi = v->n;
@@ -147,7 +148,7 @@ void *mem_take(struct mem *m, uint64_t bytes, uint64_t align,
 	for (size_t i = 0; i < m->spare.n && off == UINT64_MAX; i++) {
 		struct mem_extent e = m->spare.at[i];
 		uint64_t end = e.off + e.len;
-		/* physical addresses are what must be aligned */
+		/* Alignment is that of physical addresses. */
 		uint64_t at = align_up(m->base + e.off, align) - m->base;
 
 		if (at < e.off || at > end || bytes > end - at)
@@ -190,7 +191,7 @@ void *mem_alloc(struct mem *m, uint64_t bytes, uint64_t align,
 	return p;
 }
 
-/* Gives what was used back and joins it with its neighbours. */
+/* Frees a used extent and joins it with its neighbours. */
 static void used_end(struct mem *m, size_t used)
 {
 	struct mem_extent e = m->used.at[used];
@@ -242,7 +243,7 @@ void mem_free_all(struct mem *m, const void *owner)
 
 /* ---- owners, and mappings that keep memory ---- */
 
-/* The allocation that has a byte, or NULL. */
+/* Returns the allocation that contains a byte, or NULL. */
 static struct mem_extent *used_at(const struct mem *m, uint64_t off)
 {
 	size_t i = extents_find(&m->used, off + 1);
@@ -251,7 +252,7 @@ static struct mem_extent *used_at(const struct mem *m, uint64_t off)
 	return e && off - e->off < e->len ? e : NULL;
 }
 
-/* Another owner has memory in the pages of [off, off + len). */
+/* Returns true if another owner has memory in the pages of [off, off + len). */
 static bool mem_shared(const struct mem *m, uint64_t off, uint64_t len,
 		       const void *owner)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of one node: a range of physical addresses, backed by address space
- * that costs nothing until it is used, and an allocator of contiguous,
- * device-visible pieces of it. */
+/* Memory of one node: a range of physical addresses, and an allocator of
+ * contiguous, device-visible pieces of it. It is mapped on demand, so that
+ * unused memory costs nothing. */
 #ifndef HOST_MEM_H
 #define HOST_MEM_H
 
@@ -10,9 +10,9 @@
 
 struct mem_extent {
 	uint64_t off, len;
-	/* of what is used: the program, MEM_KERNEL, or NULL (frames of pinned
-	 * pages); how many mappings of devices keep it, and whether it goes
-	 * back when the last of them ends */
+	/* Of a used piece: its owner is the program, MEM_KERNEL, or NULL
+	 * (frames of pinned pages). `holds` counts mappings of devices that
+	 * keep it; `freed` says that it is freed when the last of them ends. */
 	const void *owner;
 	uint32_t holds;
 	bool freed;
@@ -31,7 +31,7 @@ struct mem_far {
 	struct weft_far_owner *owner;
 };
 
-/* One of them that is pinned where it is. */
+/* A page of such memory that is pinned where it is. */
 struct mem_far_pin {
 	uint64_t va;
 	struct weft_far_owner *owner;
@@ -42,42 +42,43 @@ struct mem_far_pin {
 struct mem {
 	weft_phys_t base; /* first physical address */
 	uint64_t bytes;
-	uintptr_t hint;	  /* where it is to be mapped; 0: anywhere */
+	uintptr_t hint;	  /* address to map it at; 0: any */
 	uint8_t *map;	  /* NULL until first use */
-	int fd;		  /* of memory that is shared, + 1; 0: it is not */
-	uint64_t touched; /* nothing at or above was ever handed out */
+	int fd;		  /* descriptor + 1 of shared memory; 0: not shared */
+	uint64_t touched; /* no memory at or above was ever handed out */
 	struct mem_extents used, spare; /* no two spare pieces touch */
-	struct mem_pin *pin;		/* by page; NULL: nothing is pinned */
+	struct mem_pin *pin;		/* by page; NULL: no page is pinned */
 	uint32_t *pin_hash;
 	uint64_t strays; /* accesses to pages after they were unpinned */
 	struct {
 		VEC(struct mem_far);
-	} far; /* by shadow */
+	} far; /* sorted by shadow */
 	struct {
 		VEC(struct mem_far_pin);
-	} far_pins;		       /* by va */
+	} far_pins;		       /* sorted by va */
 	struct mem_far_bufs *far_bufs; /* NULL until used */
-	bool far_dirty;		       /* something is to be written */
-	bool far_due;		       /* before a program runs */
+	bool far_dirty;		       /* data wait for mem_far_flush */
+	bool far_due;		       /* flush before a program runs */
 };
 
 enum { MEM_PAGE = 4096 };
 
-/* The first page of the range is never handed out, so a physical address of
- * zero means "none" when base is zero. */
+/* Initialises an empty range. Its first page is never handed out, so that a
+ * physical address of zero means "none" if base is zero. */
 void mem_init(struct mem *m, weft_phys_t base, uint64_t bytes);
 void mem_fini(struct mem *m);
-/* Before first use: others can map it, too.  Its descriptor (the memory's own:
- * not to be closed; its size is fixed), or negative errno. */
+/* Makes the memory shareable, so that other processes can map it. Call it
+ * before first use. Returns its descriptor, which the memory owns (do not close
+ * it; its size is fixed), or a negative errno. */
 int mem_share(struct mem *m);
 
-/* Pages that [at, at + len) lies in. */
+/* Returns the number of pages that [at, at + len) touches. */
 static inline uint64_t mem_pages(uint64_t at, uint64_t len)
 {
 	return (at % MEM_PAGE + len + MEM_PAGE - 1) / MEM_PAGE;
 }
 
-/* True when [phys, phys + n) lies inside. */
+/* Returns true if [phys, phys + n) lies inside the memory. */
 static inline bool mem_contains(const struct mem *m, weft_phys_t phys,
 				uint64_t n)
 {
@@ -85,10 +86,12 @@ static inline bool mem_contains(const struct mem *m, weft_phys_t phys,
 	       n <= m->bytes - (phys - m->base);
 }
 
-/* The bytes at phys, n of them; NULL: not (all) memory, or no address space.
- * Of pinned pages: those of one page at a time (mem_piece). */
+/* Returns the n bytes at phys, or NULL if a part is outside the memory or
+ * address space is exhausted. Of pinned pages it returns bytes of one page at a
+ * time (mem_piece), because neighbours in physical memory are not neighbours in
+ * the program. */
 void *mem_at(struct mem *m, weft_phys_t phys, uint64_t n);
-/* How many of n bytes at phys lie together. */
+/* Returns how many of n bytes at phys are contiguous. */
 static inline uint64_t mem_piece(const struct mem *m, weft_phys_t phys,
 				 uint64_t n)
 {
@@ -96,36 +99,39 @@ static inline uint64_t mem_piece(const struct mem *m, weft_phys_t phys,
 
 	return m->pin && n > room ? room : n;
 }
-/* Physical address of p; false: p does not point into this memory, or pages
- * pinned to it. */
+/* Stores the physical address of p. Returns false if p does not point into this
+ * memory or into pages pinned to it. */
 bool mem_phys(const struct mem *m, const void *p, weft_phys_t *phys_p);
 
-/* Zeroed, contiguous; align is a power of two, 0 = 64.  NULL: no room. */
+/* Allocates zeroed, contiguous memory. align is a power of two, 0 means 64.
+ * Returns NULL if there is no room. */
 void *mem_alloc(struct mem *m, uint64_t bytes, uint64_t align,
 		weft_phys_t *phys_p);
-/* The same, whatever is in it. */
+/* Allocates like mem_alloc, but does not zero the bytes. */
 void *mem_take(struct mem *m, uint64_t bytes, uint64_t align,
 	       weft_phys_t *phys_p);
-/* False: p was not allocated here. */
+/* Frees a piece. Returns false if p was not allocated here. */
 bool mem_free(struct mem *m, void *p);
-/* All that the owner has; what a device has mapped when that ends. */
+/* Frees all memory of an owner. Pieces that a device has mapped are freed when
+ * the last mapping ends. */
 void mem_free_all(struct mem *m, const void *owner);
-/* mem_alloc for an owner.  It shares no page with memory of another owner:
- * devices reach whole pages. */
+/* Allocates memory for an owner. It shares no page with memory of another
+ * owner, because devices reach whole pages. */
 void *mem_alloc_for(struct mem *m, uint64_t bytes, uint64_t align,
 		    const void *owner, weft_phys_t *phys_p);
-/* Of the byte at p; NULL: nobody. */
+/* Returns the owner of the byte at p, or NULL. */
 const void *mem_owner(const struct mem *m, const void *p);
-/* Memory at phys that nobody or a driver owns has an owner now. */
+/* Gives an owner to memory at phys that has none or belongs to a driver. */
 void mem_own(struct mem *m, weft_phys_t phys, const void *owner);
-/* A mapping keeps the pages of [phys, phys + len) where they are: freed
- * meanwhile, they go back at the last mem_release.  False: they are not all of
- * this owner. */
+/* Keeps the pages of [phys, phys + len) for a mapping: if freed meanwhile, they
+ * become free at the last mem_release. Returns false unless all of them belong
+ * to `owner`. */
 bool mem_hold(struct mem *m, weft_phys_t phys, uint64_t len, const void *owner);
-bool mem_release(struct mem *m, weft_phys_t phys); /* false: not held */
+bool mem_release(struct mem *m, weft_phys_t phys); /* false if not held */
 
-/* Devices reach the pages of [p, p + len) at phys[0..] (one for each page) from
- * now on, as often as they are pinned.  False: no memory there, or no room. */
+/* Pins the pages of [p, p + len): devices reach them at phys[0..] (one for each
+ * page). Pins are counted. Returns false if there is no memory at p, or no
+ * room. */
 bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys);
 void mem_unpin(struct mem *m, const void *p, uint64_t len);
 
@@ -134,7 +140,7 @@ void mem_far_copy(struct mem *m, void *dst, const void *src, size_t n);
 void mem_far_store(struct mem *m, void *dst, const void *src, size_t n);
 void mem_far_flush(struct mem *m);
 void mem_far_fini(struct mem *m);
-/* memcpy to and from whatever is memory of this node. */
+/* Copies like memcpy between any memory of this node. */
 static inline void mem_copy(struct mem *m, void *dst, const void *src, size_t n)
 {
 	if (m->far.n)
@@ -142,7 +148,8 @@ static inline void mem_copy(struct mem *m, void *dst, const void *src, size_t n)
 	else
 		memcpy(dst, src, n);
 }
-/* The same by a device: other processes see it after mem_settled. */
+/* Copies like mem_copy for a device. Other processes see the data after
+ * mem_settled, because writes to them are collected. */
 static inline void mem_store(struct mem *m, void *dst, const void *src,
 			     size_t n)
 {
@@ -160,7 +167,8 @@ static inline void mem_settled(struct mem *m)
 /* between mem.c and mem_pin.c */
 bool mem_phys_own(const struct mem *m, const void *p, weft_phys_t *phys_p);
 uint8_t *mem_pinned(struct mem *m, weft_phys_t phys);
-/* Pages of [off, off + bytes) belong to somebody again. */
+/* Forgets old pins of pages in [off, off + bytes), because they have an owner
+ * again. */
 void mem_pins_taken(struct mem *m, uint64_t off, uint64_t bytes);
 bool mem_pinned_phys(const struct mem *m, const void *p, weft_phys_t *phys_p);
 void mem_pins_fini(struct mem *m);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pages of ordinary memory that devices can reach: contract in mem.h.
  *
- * A pinned page gets a page of the node's physical memory as its address and
- * stays where it is: accesses of devices go to it.  Pages next to each other
- * get addresses that are not, as on a machine that has run for a while. */
+ * A pinned page stays where it is and gets a page of the node's physical memory
+ * as its address; accesses of devices go to it. Neighbouring pages get
+ * addresses that are not neighbours, as on a machine that has run for a
+ * while. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,12 +12,12 @@
 
 #include "host/mem.h"
 
-/* By physical page; a chain of those whose pages have the same hash. */
+/* A pin by physical page. Pages with one hash are a chain. */
 struct mem_pin {
 	uint8_t *page; /* NULL: not pinned */
 	uint32_t refs;
-	uint32_t next; /* + 1 */
-	bool gone;     /* it was pinned, and is nobody's now */
+	uint32_t next; /* number + 1 */
+	bool gone;     /* was pinned and has no owner now */
 };
 
 static uint8_t *page_of(const void *p)
@@ -24,7 +25,7 @@ static uint8_t *page_of(const void *p)
 	return (uint8_t *)((uintptr_t)p & ~(uintptr_t)(MEM_PAGE - 1));
 }
 
-/* Link to the page's frame + 1; to 0 at the end of the chain. */
+/* Returns the link to the page's frame + 1, or to 0 at the end of the chain. */
 static uint32_t *mem_pin_find(const struct mem *m, const uint8_t *page)
 {
 	uint64_t x = (uintptr_t)page / MEM_PAGE * 0x9e3779b97f4a7c15u;
@@ -35,8 +36,9 @@ static uint32_t *mem_pin_find(const struct mem *m, const uint8_t *page)
 	return f;
 }
 
-/* A device that still reaches a page of a program that has taken it back: what
- * it writes goes nowhere, and is counted (weft_prog_strays). */
+/* Returns the bytes at phys of a pinned page, or NULL. A device may still reach
+ * a page that its program has unpinned. Such accesses are dropped and counted
+ * (weft_prog_strays). */
 uint8_t *mem_pinned(struct mem *m, weft_phys_t phys)
 {
 	const struct mem_pin *pin = &m->pin[(phys - m->base) / MEM_PAGE];
@@ -112,7 +114,7 @@ bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys)
 		return true;
 	}
 	if (msync(page, n * MEM_PAGE, MS_ASYNC)) {
-		errno = EFAULT; /* there is no memory */
+		errno = EFAULT; /* the program has no memory there */
 		return false;
 	}
 	errno = ENOMEM;

@@ -6,26 +6,28 @@
  *                  memory
  *
  * Source: Host Port specification 11.1, 11.2, 11.10 (presets pci33, pci66),
- * HVIA specification 2.1 (pci64-66).  Arbiter, writes, posted stores and the
- * latency timer are those of bus.pcix (pcibus*.c); a tenure costs
+ * HVIA specification 2.1 (pci64-66). Arbiter, writes, posted stores and the
+ * latency timer are those of bus.pcix (pcibus*.c). A tenure costs
  *
  *   device write    T_ARB + T_PH + data; in memory H_DW later
  *   device read     T_ARB + T_PH + T_END retried, until the bridge has the
- * bytes T_MEM after the first request; then T_ARB + T_PH + T_TURN + data +
- * T_END.  With reads = wait the first tenure stays on the bus instead host
- * store      H_WR_OUT, T_PARK + T_PH + data, H_WR_IN host load       H_RD_OUT,
- * T_PARK + T_PH + T_TURN + T_READ + data + T_END, H_RD_IN
+ *                   bytes T_MEM after the first request; then
+ *                   T_ARB + T_PH + T_TURN + data + T_END. With reads = wait
+ *                   the first tenure stays on the bus instead
+ *   host store      H_WR_OUT, T_PARK + T_PH + data, H_WR_IN
+ *   host load       H_RD_OUT, T_PARK + T_PH + T_TURN + T_READ + data + T_END,
+ *                   H_RD_IN
  *
- * with one clock for each WIDTH bytes that data touch.  Tagged accesses (Host
- * Port specification 10.1) have their header in a further address phase,
- * T_TAG; a conditional store has its condition in front of its data, and the
- * target answers by the way it ends the tenure, T_READ later.
+ * with one clock for each WIDTH bytes that data touch. Tagged accesses (Host
+ * Port specification 10.1) have their header in a further address phase, T_TAG.
+ * A conditional store has its condition in front of its data, and the target
+ * answers by the way it ends the tenure, T_READ later.
  *
  * Own choices: the bridge reads memory ahead up to RD_CHUNK bytes and the end
- * of a page, no earlier than its posted writes are in memory; what a latency
- * timer cut off it still has.  A device that has no place for a store retries
- * it; one that defers an answer gets wait states for T_INITIAL clocks (PCI 2.1)
- * and retries then.  Who was retried asks again T_RETRY clocks later.
+ * of a page, after its posted writes are in memory. It keeps bytes that a
+ * latency timer cut off. A device that has no place for a store retries it. A
+ * device that defers an answer gets wait states for T_INITIAL clocks (PCI 2.1)
+ * and retries then. A retried master asks again T_RETRY clocks later.
  *
  * Not modelled: parity, wait states of the initiator, fast back-to-back, write
  * merging in the bridge, stores that pass a delayed load. */
@@ -95,7 +97,7 @@ static const struct weft_counter pci_counters[PCIBUS_C_PCI_N] = {
 
 /* ---- reads of devices ---- */
 
-/* The bridge takes up a read at edge resp. */
+/* Starts a delayed read in the bridge at edge resp. */
 static void read_latch(struct pcibus *b, struct pcibus_dev *dev, uint32_t n,
 		       uint64_t resp)
 {
@@ -114,7 +116,7 @@ static void read_latch(struct pcibus *b, struct pcibus_dev *dev, uint32_t n,
 	pcibus_mem_tell(b, dev, t, n, pcibus_time(b, ready));
 }
 
-/* Not yet: the device asks again. */
+/* Retries the read, because the bridge does not have the bytes yet. */
 static void read_retry(struct pcibus *b, struct pcibus_dev *dev, uint64_t d,
 		       uint64_t resp)
 {
@@ -143,7 +145,7 @@ static void pci_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	uint32_t n = pcibus_least(t->bytes - t->moved, b->p.rd_chunk);
 	bool first = dev->delayed.until <= t->moved;
 
-	/* bytes that the bridge reads ahead */
+	/* Bytes that the bridge reads ahead. */
 	if (t->max_request)
 		n = pcibus_least(n, t->max_request);
 	if (b->p.page)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PCI and PCI-X: the arbiter, and what else both classes have in common.  Round
- * robin over {host accesses, completions, each device's writes, each device's
- * read requests}, evaluated at the first edge at which the bus is free and
- * somebody asks. */
+/* PCI and PCI-X: the arbiter, and the rest that both classes share. Round robin
+ * over {host accesses, completions, each device's writes, each device's read
+ * requests}, evaluated at the first edge at which the bus is free and a master
+ * requests it. */
 #include "host/pcibus.h"
 
 #include <assert.h>
@@ -38,7 +38,7 @@ WEFT_COLD static void occupied(const struct pcibus *b, uint64_t d, uint64_t len)
 	bool odd = (b->last - PCIBUS_M_DEVICES) % 2;
 	const char *doing = odd ? "read" : "write";
 
-	/* what the bus is used for, by who was granted it last */
+	/* Names the use of the bus by the master that was granted last. */
 	if (b->last == PCIBUS_M_PIO)
 		doing = b->pio[b->pio_head].op == PCIBUS_STORE ? "store"
 							       : "load";
@@ -68,7 +68,7 @@ void pcibus_kick(struct pcibus *b)
 	uint64_t first = pcibus_ready(b, PCIBUS_M_PIO);
 
 	if (b->tenure.left || b->load.open)
-		return; /* the end of this one is not known yet */
+		return; /* the end of this tenure is not known yet */
 	first = pcibus_sooner(first, pcibus_ready(b, PCIBUS_M_COMPLETION));
 	for (const struct pcibus_dev *d = b->dev; d < b->dev + b->p.devices;
 	     d++)

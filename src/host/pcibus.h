@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bus.pcix (pcix.c) and bus.pci (pci.c) share: arbiter and life
- * (pcibus.c), writes of devices (pcibus_dma.c), accesses of the host
- * (pcibus_pio.c).
+/* Shared by bus.pcix (pcix.c) and bus.pci (pci.c): arbiter and life (pcibus.c),
+ * writes of devices (pcibus_dma.c), accesses of the host (pcibus_pio.c).
  *
- * All times are numbers of bus clock edges.  A request asserted at edge r takes
- * part in every arbitration at an edge >= r.  The arbitration of edge d is
+ * All times are numbers of bus clock edges. A request asserted at edge r takes
+ * part in every arbitration at an edge >= r. The arbitration of edge d is
  * computed 1 fs after that edge, when all requests of the edge are known, so
- * the outcome does not depend on the order of components; what it decides
- * becomes visible at edge d + 1 or later.  Only the ways between processor and
- * bus, and between bridge and memory, take times that are no whole clocks. */
+ * that the outcome does not depend on the order of components. Its decision
+ * becomes visible at edge d + 1 or later. Only the paths between processor and
+ * bus, and between bridge and memory, take times that are not whole clocks. */
 #ifndef HOST_PCIBUS_H
 #define HOST_PCIBUS_H
 
@@ -37,7 +36,7 @@ enum {
 	PCIBUS_C_TIMER_CUTS,
 	PCIBUS_C_ABORTS,
 	PCIBUS_C_N,
-	/* bus.pci has more */
+	/* Further counters of bus.pci. */
 	PCIBUS_C_TAGGED = PCIBUS_C_N,
 	PCIBUS_C_RETRIES,
 	PCIBUS_C_WAITS,
@@ -49,8 +48,8 @@ enum { PCIBUS_EV_DECIDE, PCIBUS_EV_LOADED, PCIBUS_EV_BLOCK, PCIBUS_EV_N };
 
 enum pcibus_op { PCIBUS_STORE, PCIBUS_LOAD, PCIBUS_COND };
 
-/* An access of the host.  A conditional store waits for its answer as a load
- * does. */
+/* An access of the host. A conditional store waits for its answer like a
+ * load. */
 struct pcibus_pio {
 	enum pcibus_op op;
 	uint32_t retries;
@@ -61,22 +60,22 @@ struct pcibus_pio {
 /* A delayed read at the bridge (bus.pci). */
 struct pcibus_delayed {
 	uint64_t ready; /* edge from which the bridge has the bytes */
-	uint32_t until; /* ... of the transaction up to here */
+	uint32_t until; /* end of those bytes in the transaction */
 };
 
 struct pcibus_dev {
 	struct weft_port *port;
-	struct weft_bus_txn *rd, *wr; /* not yet wholly planned */
-	uint64_t rd_ready, wr_ready;  /* REQ# at this edge, or NEVER */
+	struct weft_bus_txn *rd, *wr; /* not yet planned to the end */
+	uint64_t rd_ready, wr_ready;  /* edge of REQ#, or PCIBUS_NEVER */
 	uint64_t rd_busy, wr_busy;    /* until its NOTE_DONE */
 	uint32_t seq_left;	      /* bytes the bridge still owes */
 	struct pcibus_delayed delayed;
-	uint32_t window, places; /* for stores; free ones; 0, 1: no limit */
-	bool tagged;		 /* it takes tagged accesses */
-	uint32_t orphans;	 /* answers that nobody waits for any more */
+	uint32_t window, places; /* for stores, and free ones; 0, 1: no limit */
+	bool tagged;		 /* takes tagged accesses */
+	uint32_t orphans;	 /* answers to loads that the bridge gave up */
 };
 
-/* A split read whose completion the bridge is to send. */
+/* A split read that the bridge still has to complete. */
 struct pcibus_split {
 	uint32_t dev;
 	uint64_t ready;
@@ -86,55 +85,56 @@ struct pcibus_split {
 struct pcibus_tenure {
 	uint32_t dev;
 	bool read;
-	uint64_t frame, expiry, next; /* next: edge the next block starts at */
-	uint32_t left;		      /* bytes of the tenure after `next` */
+	/* next: edge at which the next block starts */
+	uint64_t frame, expiry, next;
+	uint32_t left; /* bytes of the tenure after `next` */
 };
 
 /* The load on the bus, or retried and waiting for the bus. */
 struct pcibus_load {
 	struct pio pio;
-	bool pending;  /* asked for and not answered to the host */
-	bool open;     /* on the bus, and its end not known */
-	bool latched;  /* the device has been told */
-	bool deferred; /* it will answer later */
+	bool pending;  /* requested and not answered to the host */
+	bool open;     /* on the bus, and its end is not known */
+	bool latched;  /* the device was notified */
+	bool deferred; /* the device answers later */
 	bool replied, status;
-	uint64_t data;	/* edge of its first datum at the earliest */
-	uint64_t tail;	/* clocks from there to its end */
+	uint64_t data;	/* earliest edge of its first datum */
+	uint64_t tail;	/* clocks from there to the end */
 	uint64_t limit; /* edge at which the target gives up */
-	uint64_t due;	/* edge at whose end this is looked at */
+	uint64_t due;	/* edge at whose end it is checked */
 };
 
 struct pcibus;
 
-/* What differs between buses. */
+/* Operations that differ between the two buses. */
 struct pcibus_kind {
 	void (*read_grant)(struct pcibus *b, uint32_t dev, uint64_t d);
 	void (*completion_grant)(struct pcibus *b, uint64_t d);
-	/* A data tenure of a read has moved its last datum at `end`. */
+	/* Ends a data tenure of a read, whose last datum moved at `end`. */
 	void (*read_end)(struct pcibus *b, struct pcibus_dev *dev, uint64_t end,
 			 bool timer);
-	/* Clocks of a store of the host on the bus. */
+	/* Returns the clocks of a store of the host on the bus. */
 	uint64_t (*store_clocks)(const struct pcibus *b,
 				 const struct pcibus_pio *p);
-	/* Clocks of n bytes at an address. */
+	/* Returns the clocks of n bytes at an address. */
 	uint64_t (*pio_beats)(const struct pcibus *b, uint64_t off,
 			      uint32_t bytes);
 };
 
-/* The last one of a device, counted when it began. */
+/* The last burst of a device, counted when it started. */
 struct pcibus_burst {
 	uint32_t counter, bytes;
 	weft_time_t start, end;
 };
 
-/* Parameters: pci.c and pcix.c say what each is. */
+/* Parameters: the rows in pci.c and pcix.c describe each. */
 struct pcibus_params {
 	struct weft_clock clock;
 	uint32_t width, devices, pio_depth;
 	uint32_t t_arb, t_ph, t_gap, t_split, t_disc, t_pio1, t_piob;
 	uint32_t t_read, t_abort, t_dac, t_irq;
 	uint64_t sc_chunk, wr_chunk;
-	/* and of bus.pci */
+	/* Parameters of bus.pci only. */
 	uint32_t t_park, t_turn, t_end, t_retry, t_initial, t_tag, reads;
 	uint32_t max_retries;
 	uint64_t page, line, rd_chunk;
@@ -144,23 +144,24 @@ struct pcibus_params {
 struct pcibus {
 	struct pcibus_params p; /* first: rows have offsets in it */
 	const struct pcibus_kind *kind;
-	uint32_t block; /* bytes: where a tenure may end */
-	uint64_t lanes; /* address bits inside of a datum */
+	uint32_t block; /* bytes: a tenure may end at their multiples */
+	uint64_t lanes; /* address bits inside a datum */
 	struct weft_comp *comp;
 	struct weft_port *host;
 	struct weft_timer decide;
 	uint64_t free_at; /* edge from which the bus is free */
-	uint64_t held;	  /* clocks up to there without a gap */
+	uint64_t held;	  /* clocks up to free_at without a gap */
 	struct pcibus_burst burst;
-	uint32_t last; /* master granted last */
+	uint32_t last; /* master that was granted last */
 	struct pcibus_dev *dev;
 	struct pcibus_split *split; /* FIFO, devices entries */
 	uint32_t split_head, n_split;
 	struct pcibus_pio *pio; /* FIFO, pio_depth + 1 entries */
 	uint32_t pio_head, n_pio, n_store;
 	uint64_t store_until; /* edge at which the store on the bus is done */
-	weft_time_t stored;   /* all stores on the bus are in devices then */
-	weft_time_t commit;   /* all writes of devices are in memory then */
+	/* all stores on the bus have reached their devices */
+	weft_time_t stored;
+	weft_time_t commit; /* all writes of devices are in memory */
 	struct pcibus_load load;
 	struct pcibus_tenure tenure;
 };
@@ -170,19 +171,19 @@ static inline weft_time_t pcibus_time(const struct pcibus *b, uint64_t edge)
 	return weft_clock_edge(&b->p.clock, edge);
 }
 
-/* The edge whose arbitration is being computed. */
+/* Returns the edge whose arbitration is being computed. */
 static inline uint64_t pcibus_edge_past(const struct pcibus *b)
 {
 	return weft_clock_cycle(&b->p.clock, weft_now(b->comp) - 1);
 }
 
-/* First edge at or after now. */
+/* Returns the first edge at or after now. */
 static inline uint64_t pcibus_edge_next(const struct pcibus *b)
 {
 	return weft_clock_cycle(&b->p.clock, weft_now(b->comp));
 }
 
-/* Clocks of n bytes at an address, for devices. */
+/* Returns the clocks of n bytes at an address, for devices. */
 static inline uint64_t pcibus_beats(const struct pcibus *b, uint64_t addr,
 				    uint32_t bytes)
 {
@@ -194,7 +195,7 @@ static inline uint32_t pcibus_least(uint64_t a, uint64_t b)
 	return (uint32_t)(a < b ? a : b);
 }
 
-/* Rows of both classes that are the same, in the order of their tables. */
+/* Rows that both classes have, in the order of their tables. */
 #define PCIBUS_PARAM(type, field, def, range, doc)                             \
 	WEFT_PARAM(type, struct pcibus_params, field, def, range, OWN, doc)
 #define PCIBUS_PARAM_DEVICES                                                   \
@@ -239,7 +240,7 @@ const struct weft_clock *pcibus_clock(struct weft_port *port);
 
 extern const struct weft_port_decl pcibus_ports[];
 
-/* The device on the other side of its port. */
+/* Returns the device at the far end of its port. */
 static inline struct pcibus_dev *pcibus_dev_of(struct weft_port *dev_port,
 					       struct pcibus **b_p)
 {
@@ -249,29 +250,30 @@ static inline struct pcibus_dev *pcibus_dev_of(struct weft_port *dev_port,
 	return &(*b_p)->dev[p->index - 1];
 }
 
-/* The bus is taken from edge d for len clocks. */
+/* Takes the bus from edge d for len clocks. */
 void pcibus_occupy(struct pcibus *b, uint64_t d, uint64_t len);
 /* Plans the next arbitration. */
 void pcibus_kick(struct pcibus *b);
-/* Edge from which master m asks for the bus. */
+/* Returns the edge from which master m requests the bus. */
 uint64_t pcibus_ready(const struct pcibus *b, uint32_t m);
 
 /* pcibus_dma.c */
 void pcibus_submit(struct weft_port *dev_port, struct weft_bus_txn *t);
 void pcibus_write_grant(struct pcibus *b, uint32_t dev, uint64_t d);
 void pcibus_block(struct pcibus *b);
-/* More clocks of the address phase of what is left of t. */
+/* Returns the additional clocks of the address phase of the rest of t. */
 static inline uint32_t pcibus_dac(const struct pcibus *b,
 				  const struct weft_bus_txn *t)
 {
 	return (t->addr + t->moved) >> 32 ? b->p.t_dac : 0;
 }
 
-/* Answer of memory to an access to the next n bytes of t. */
+/* Returns the answer of memory to an access to the next `bytes` of t. */
 enum weft_bus_status pcibus_answer(const struct pcibus *b,
 				   const struct weft_bus_txn *t,
 				   uint32_t bytes);
-/* Clocks that a slow bridge takes longer for what takes it so many. */
+/* Returns the additional clocks of a slow bridge for a step of so many
+ * clocks. */
 static inline uint64_t pcibus_slower(const struct weft_bus_txn *t,
 				     uint32_t clocks)
 {
@@ -280,20 +282,23 @@ static inline uint64_t pcibus_slower(const struct weft_bus_txn *t,
 	return (uint64_t)((t->slow_factor - 1) * clocks + 0.5);
 }
 
-/* Memory is read or written, bytes at the next ones of t, at a time. */
+/* Notifies the host that the next `bytes` of t are read or written at a
+ * time. */
 void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 		     const struct weft_bus_txn *t, uint32_t bytes,
 		     weft_time_t time);
-/* Data of one tenure, or of a part of it: tells the device; edge of the end. */
+/* Moves the data of a tenure, or of a part of it, and notifies the device.
+ * Returns the edge of the end. */
 uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
 		      struct weft_bus_txn *t, uint32_t bytes, uint64_t frame,
 		      uint64_t start, bool timer);
-/* The n bytes of a tenure, or those before its timer may cut it; in that case
- * the rest comes by itself. */
+/* Moves the n bytes of a tenure, or those before its timer may cut it. In that
+ * case the rest is moved block by block. */
 void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 		 struct weft_bus_txn *t, uint32_t n, uint64_t d, uint64_t frame,
 		 uint64_t start);
-/* NOTE_DONE at edge `end`; the transaction goes back to the device. */
+/* Sends NOTE_DONE at edge `end`, with which the transaction returns to the
+ * device. */
 void pcibus_done(struct pcibus *b, struct pcibus_dev *dev,
 		 struct weft_bus_txn *t, uint64_t end);
 void pcibus_aborted(struct pcibus *b, struct pcibus_dev *dev,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PCI and PCI-X: transactions of devices, but for the way of their reads, which
- * is that of the class.  Rules and formulas: top of pcix.c and pci.c. */
+/* PCI and PCI-X: transactions of devices, except the sequence of a read, which
+ * depends on the class. Rules and formulas: top of pcix.c and pci.c. */
 #include "host/pcibus.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@ void pcibus_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
 	t->t_req = pcibus_time(b, edge);
 	t->t_done = 0;
 	t->tenures = t->splits = t->moved = 0;
-	/* One read and one write of a device at a time. */
+	/* A device has at most one read and one write in flight. */
 	if (t->op == WEFT_BUS_READ) {
 		assert(!dev->rd && edge >= dev->rd_busy);
 		dev->rd = t;
@@ -30,7 +30,8 @@ void pcibus_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
 	pcibus_kick(b);
 }
 
-/* A bridge that cannot trust the address does not touch memory. */
+/* Checks the error first: a bridge that cannot trust the address does not touch
+ * memory. */
 enum weft_bus_status pcibus_answer(const struct pcibus *b,
 				   const struct weft_bus_txn *t, uint32_t bytes)
 {
@@ -76,7 +77,8 @@ void pcibus_aborted(struct pcibus *b, struct pcibus_dev *dev,
 	uint64_t len = b->p.t_arb + b->p.t_ph + pcibus_dac(b, t);
 
 	if (status == WEFT_BUS_MASTER_ABORT)
-		len += b->p.t_abort; /* until no target can answer */
+		/* until the master gives up waiting for a target */
+		len += b->p.t_abort;
 	t->tenures++;
 	t->status = status;
 	weft_count(b->comp, PCIBUS_C_ABORTS, 1);
@@ -100,7 +102,8 @@ void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 		.slice = t->data.buf ? weft_slice_sub(t->data, t->moved, bytes)
 				     : (struct weft_slice){ .len = bytes },
 		.wrong = t->error == WEFT_BUS_E_DATA ? t->error : 0,
-		/* with the last datum: nothing to tell apart */
+		/* without H_DW memory is written with the last datum, which
+		 * leaves no stage to mark */
 		.trace_id = b->p.h_dw ? t->trace_id : 0,
 	};
 
@@ -140,7 +143,8 @@ uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
 	weft_count(b->comp, b->burst.counter, bytes);
 	if (note.wrong) {
 		t->status = WEFT_BUS_PARITY;
-		t->error = WEFT_BUS_E_NONE; /* the rest is right */
+		/* one datum only: the rest is right */
+		t->error = WEFT_BUS_E_NONE;
 	}
 	t->moved += bytes;
 	return end;
@@ -148,7 +152,7 @@ uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
 
 /* ---- tenures ---- */
 
-/* A tenure has moved its last datum at edge `end`. */
+/* Ends a tenure, whose last datum moved at edge `end`. */
 static void tenure_end(struct pcibus *b, struct pcibus_dev *dev, bool read,
 		       uint64_t end, bool timer)
 {
@@ -162,7 +166,7 @@ static void tenure_end(struct pcibus *b, struct pcibus_dev *dev, bool read,
 		pcibus_done(b, dev, t, end);
 		return;
 	}
-	/* The next address phase comes T_DISC later at the earliest. */
+	/* The next address phase starts T_DISC later at the earliest. */
 	dev->wr_ready =
 		end +
 		(b->p.t_disc > b->p.t_arb ? b->p.t_disc - b->p.t_arb : 0) +
@@ -180,8 +184,9 @@ void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 	uint32_t sure = n;
 
 	if (t->latency_timer) {
-		/* Up to the first block that starts after the timer has run
-		 * out; all of them when there is none. */
+		/* Only the bytes up to the first block that starts after the
+		 * timer has run out are sure; all of them if there is no such
+		 * block. */
 		uint64_t addr = t->addr + t->moved;
 
 		sure = b->block - (uint32_t)(addr % b->block);
@@ -205,7 +210,8 @@ void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 	weft_wake(b->comp, PCIBUS_EV_BLOCK, pcibus_time(b, end - 1) + 1);
 }
 
-/* One clock before a block starts, timer run out: is it the last? */
+/* Moves a block, one clock before it starts and after the timer has run out,
+ * and decides whether it is the last one. */
 void pcibus_block(struct pcibus *b)
 {
 	struct pcibus_tenure *tn = &b->tenure;
@@ -215,7 +221,7 @@ void pcibus_block(struct pcibus *b)
 	bool timer = false;
 	uint64_t end;
 
-	/* it is if another master waits */
+	/* It is the last one if another master waits. */
 	for (uint32_t m = 0; m < PCIBUS_M_DEVICES + 2 * b->p.devices; m++)
 		if ((m < PCIBUS_M_DEVICES ||
 		     (m - PCIBUS_M_DEVICES) / 2 != tn->dev) &&
@@ -246,8 +252,8 @@ void pcibus_write_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	uint32_t n = pcibus_least(t->bytes - t->moved, b->p.wr_chunk);
 	enum weft_bus_status status;
 
-	/* the bridge disconnects after WR_CHUNK, the device stops at the border
-	 * of a page */
+	/* The bridge disconnects after WR_CHUNK; the device stops at the end of
+	 * a page. */
 	if (b->p.page)
 		n = pcibus_least(n, b->p.page - addr % b->p.page);
 	status = pcibus_answer(b, t, n);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PCI and PCI-X: loads and stores of the host.  The bridge posts stores and
- * keeps the order of everything the host asked for.
+/* PCI and PCI-X: loads and stores of the host. The bridge posts stores and
+ * keeps the host's accesses in order.
  *
- * A load reaches its device behind every earlier store, also where H_WR_IN is
- * more than the clocks of its request: the bus is held until then.
+ * A load reaches its device behind every earlier store. If H_WR_IN is longer
+ * than the clocks of the load's request, the bus is held until then.
  *
- * bus.pci: a device that has no place for a store retries it, one that defers
- * an answer holds the bus for up to T_INITIAL clocks and retries the load then;
- * it is told of each access once.  The bridge tries again T_RETRY clocks after
- * the retry, and gives up after MAX_RETRIES. */
+ * bus.pci: a device that has no place for a store retries it. A device that
+ * defers an answer holds the bus for up to T_INITIAL clocks and then retries
+ * the load. The device is notified of each access once. The bridge tries again
+ * T_RETRY clocks after the retry, and gives up after MAX_RETRIES. */
 #include "host/pcibus.h"
 
 #include <assert.h>
@@ -23,8 +23,8 @@ static struct pcibus_pio *pio_push(struct pcibus *b, enum pcibus_op op)
 	p->op = op;
 	p->retries = 0;
 	p->io.asked = weft_now(b->comp);
-	/* first edge at or behind its way: processor and bus do not run in
-	 * step */
+	/* First edge at or after its arrival, because processor and bus do not
+	 * run in step. */
 	p->ready = weft_clock_cycle(
 		&b->p.clock,
 		weft_now(b->comp) +
@@ -41,7 +41,8 @@ static void pio_pop(struct pcibus *b)
 	b->n_pio--;
 }
 
-/* A store keeps its place in the buffer until it is done on the bus. */
+/* Returns true if the buffer has room. A store keeps its place until it is done
+ * on the bus. */
 static bool store_room(const struct pcibus *b)
 {
 	uint32_t on_bus = weft_now(b->comp) < pcibus_time(b, b->store_until);
@@ -105,7 +106,7 @@ bool pcibus_present(struct weft_port *host_port, uint32_t dev)
 	return dev < b->p.devices && b->dev[dev].port->peer;
 }
 
-/* The device that answers, or NULL. */
+/* Returns the device that answers, or NULL. */
 static struct pcibus_dev *pcibus_pio_target(struct pcibus *b,
 					    const struct pcibus_pio *p)
 {
@@ -119,7 +120,8 @@ static struct pcibus_dev *pcibus_pio_target(struct pcibus *b,
 
 /* ---- stores ---- */
 
-/* The target stops the tenure that began at edge d; true: once too often. */
+/* Stops the tenure that started at edge d by a retry of the target. Returns
+ * true if that was one retry too many. */
 static bool pcibus_pio_retried(struct pcibus *b, struct pcibus_pio *p,
 			       uint64_t d, uint64_t len)
 {
@@ -137,7 +139,7 @@ static uint32_t retry_clocks(const struct pcibus *b)
 	return b->p.t_park + b->p.t_ph + b->p.t_end;
 }
 
-/* The store on the bus has left the bridge at edge `end`. */
+/* Ends the store on the bus, which has left the bridge at edge `end`. */
 static void store_gone(struct pcibus *b, const struct pcibus_pio *p,
 		       uint64_t end)
 {
@@ -219,7 +221,7 @@ static void load_wake(struct pcibus *b, uint64_t edge)
 	weft_wake(b->comp, PCIBUS_EV_LOADED, pcibus_time(b, edge) + 1);
 }
 
-/* What the host gets, and when: the first datum moves at edge `start`. */
+/* Answers the host. The first datum moves at edge `start`. */
 static void load_finish(struct pcibus *b, uint64_t start)
 {
 	struct pcibus_load *l = &b->load;
@@ -232,7 +234,7 @@ static void load_finish(struct pcibus *b, uint64_t start)
 		weft_count(b->comp, PCIBUS_C_ABORTS, 1);
 	if (end > b->free_at)
 		pcibus_occupy(b, b->free_at, end - b->free_at);
-	/* behind the writes of devices that the bridge has taken */
+	/* After the writes of devices that the bridge has accepted. */
 	if (note.time < b->commit)
 		note.time = b->commit;
 	note.level = l->status;
@@ -241,7 +243,8 @@ static void load_finish(struct pcibus *b, uint64_t start)
 	weft_bus_tell(b->host, &note);
 }
 
-/* The target has no answer: it stops the tenure that ends after len clocks. */
+/* Stops the tenure that ends after len clocks by a retry, because the target
+ * has no answer. */
 static void load_retry(struct pcibus *b, uint64_t d, uint64_t len)
 {
 	struct pcibus_load *l = &b->load;
@@ -255,7 +258,7 @@ static void load_retry(struct pcibus *b, uint64_t d, uint64_t len)
 	load_finish(b, d + len);
 }
 
-/* The device hears of it once. */
+/* Notifies the device of a load, once for all its retries. */
 static void load_tell(struct pcibus *b, struct pcibus_dev *dev,
 		      const struct pcibus_pio *p, uint64_t asked)
 {
@@ -287,10 +290,11 @@ static void load_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 	}
 	if (p->io.tagged)
 		asked += b->p.t_tag;
-	if (cond) /* the condition goes in front */
+	if (cond) /* the condition precedes the data */
 		asked += b->kind->pio_beats(b, 0, 8) +
 			 b->kind->pio_beats(b, p->io.off, p->io.bytes);
-	/* behind the stores on their way to it, for which the bus is held */
+	/* The load follows the stores in flight to the device; the bus is held
+	 * for them. */
 	if (asked < stored)
 		asked = stored;
 	if (!l->latched)
@@ -319,7 +323,8 @@ void pcibus_pio_grant(struct pcibus *b, uint64_t d)
 		load_grant(b, p, d);
 }
 
-/* One clock before the first datum, or before the target gives up. */
+/* Checks the load one clock before its first datum, or before the target gives
+ * up. */
 void pcibus_loaded(struct pcibus *b)
 {
 	struct pcibus_load *l = &b->load;
@@ -338,7 +343,7 @@ void pcibus_loaded(struct pcibus *b)
 	pcibus_kick(b);
 }
 
-/* True: the host still waits for it. */
+/* Takes the answer of a device. Returns true if the host still waits for it. */
 static bool pcibus_pio_answer(struct weft_port *dev_port, const void *data,
 			      uint32_t bytes)
 {
@@ -358,7 +363,7 @@ static bool pcibus_pio_answer(struct weft_port *dev_port, const void *data,
 	return true;
 }
 
-/* An answer in the wait states of its load ends them. */
+/* Ends the wait states of a load, because its answer has arrived. */
 static void answer_late(struct pcibus *b)
 {
 	struct pcibus_load *l = &b->load;

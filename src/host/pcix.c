@@ -4,8 +4,8 @@
  *   host ---- bridge (posted writes, split completions) --+-- dev0
  *                                                         +-- dev1 ...
  *
- * Source: FORTH specification 2.1, 3.7 and 11.1 to 11.5, 11.10.  The bus is a
- * serial resource; a tenure occupies it from the arbitration to its last datum:
+ * Source: FORTH specification 2.1, 3.7 and 11.1 to 11.5, 11.10. The bus is a
+ * serial resource. A tenure occupies it from the arbitration to its last datum:
  *
  *   device write     T_ARB + T_PH + q, again after a disconnect every WR_CHUNK
  *   read request     T_ARB + T_PH, ends in a split response
@@ -19,23 +19,23 @@
  *
  * Arbitration is round robin over {host accesses, completions, each device's
  * writes, each device's read requests}, evaluated at the first edge at which
- * the bus is free and somebody asks.
+ * the bus is free and a master requests it.
  *
- * q is the number of data that the bytes lie in: any number of bytes at any
- * address goes, with byte enables in the first and last one.
+ * q is the number of data that contain the bytes. Any number of bytes at any
+ * address is allowed, because the first and last datum have byte enables.
  *
  * Own choices: a device tenure whose latency timer has run out while another
  * master waits ends behind the 128-byte block that starts next (the block a
- * tenure starts with is never the one to be cut); after that the device asks
- * again as after a disconnect.  A read cut by max_request asks again when the
- * last datum of a sequence has moved.  Nobody decodes: T_ABORT more clocks.
- * Addresses above 4 GB: T_DAC more clocks.  The bridge answers splits in the
- * order of their requests, one sequence after the other.
+ * tenure starts with is never cut). After that the device requests again as
+ * after a disconnect. A read cut by max_request requests again when the last
+ * datum of a sequence has moved. An access that no target decodes takes T_ABORT
+ * more clocks, an address above 4 GB T_DAC more. The bridge answers splits in
+ * the order of their requests, one sequence after the other.
  *
- * Errors that a fault asks for (fault.bus, enum weft_bus_error): an
- * address of wrong parity and a target abort end a request in its phases, a
- * master abort T_ABORT later; wrong parity of data takes no time; an error
- * message is a completion of one datum; a repeated completion follows at once.
+ * Errors that a fault asks for (fault.bus, enum weft_bus_error): an address of
+ * wrong parity and a target abort end a request in its phases, a master abort
+ * T_ABORT later; wrong parity of data takes no time; an error message is a
+ * completion of one datum; a repeated completion follows at once.
  *
  * Not modelled: target retries, wait states of the initiator, fast
  * back-to-back, ordering of completions behind posted host stores. */
@@ -113,7 +113,8 @@ static void pcix_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	pcibus_occupy(b, d, resp - d);
 	weft_bus_tell(dev->port, &note);
 	dev->seq_left = note.bytes;
-	/* T_SPLIT ends at the first datum: gap and phases are inside. */
+	/* T_SPLIT ends at the first datum, therefore gap and phases are
+	 * subtracted. */
 	last = (b->split_head + b->n_split++) % b->p.devices;
 	assert(b->n_split <= b->p.devices);
 	b->split[last] = (struct pcibus_split){
@@ -123,7 +124,8 @@ static void pcix_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	};
 }
 
-/* The sequence is answered; the read goes on at edge `end`, or is over. */
+/* Ends a sequence that is answered. The read requests again at edge `end`, or
+ * is done. */
 static void split_pop(struct pcibus *b, struct pcibus_dev *dev, uint64_t end)
 {
 	struct weft_bus_txn *t = dev->rd;
@@ -148,7 +150,8 @@ static void pcix_completion_grant(struct pcibus *b, uint64_t d)
 	if (t->error == WEFT_BUS_E_MESSAGE) {
 		uint64_t len = b->p.t_gap + b->p.t_ph + 1;
 
-		/* The bridge has no data: a message of one datum says so. */
+		/* The bridge has no data and reports that in a message of one
+		 * datum. */
 		dev->rd->status = WEFT_BUS_SPLIT_ERROR;
 		weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
 		pcibus_occupy(b, d, len);
@@ -159,7 +162,7 @@ static void pcix_completion_grant(struct pcibus *b, uint64_t d)
 	end = pcibus_burst(b, dev, t, n, frame, frame + b->p.t_ph, false);
 	weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
 	pcibus_occupy(b, d, end - d);
-	/* a fault: the bridge sends the last completion once more */
+	/* A fault: the bridge sends the last completion once more. */
 	if (t->error == WEFT_BUS_E_REPEAT && t->moved == t->bytes) {
 		weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
 		pcibus_occupy(b, end,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An access of the host on its way through a bus: what it is, and the note that
- * tells of it. */
+/* An access of the host on its path through a bus, and the note that reports
+ * it. */
 #ifndef HOST_PIO_H
 #define HOST_PIO_H
 
@@ -18,8 +18,8 @@ struct pio {
 	uint16_t tag;
 	uint8_t space, op;	  /* op: enum weft_bus_tagged_op */
 	uint8_t load;		  /* number of a load */
-	bool tagged, user, level; /* level: response tag */
-	weft_time_t asked, start; /* of the host; on the bus */
+	bool tagged, user, level; /* level: tag of the response */
+	weft_time_t asked, start; /* requested by the host; on the bus */
 	uint8_t data[PIO_MAX];
 };
 
@@ -72,7 +72,7 @@ pio_note(const struct pio *p, enum weft_note_kind kind, weft_time_t time)
 	return note;
 }
 
-/* Hosts and devices call; nothing arrives at a bus by itself. */
+/* Never called: hosts and devices call a bus by its operations. */
 static inline void pio_arrive(struct weft_comp *c, uint32_t port,
 			      struct weft_frame *f)
 {

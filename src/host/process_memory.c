@@ -13,10 +13,10 @@
 enum {
 	FAR_BOUNCE = 4096,
 	FAR_ALIGN = 16,
-	FAR_PIECE = 8192, /* longest of a stream */
+	FAR_PIECE = 8192, /* longest piece of a stream */
 };
 
-/* Index of the first shadow that ends above p. */
+/* Returns the index of the first shadow that ends above p. */
 static size_t far_find(const struct mem *m, const uint8_t *p)
 {
 	size_t lo = 0, hi = m->far.n;
@@ -75,7 +75,7 @@ bool mem_far_del(struct mem *m, void *shadow)
 
 /* ---- access ---- */
 
-/* How many bytes it could. */
+/* Copies by a call of the kernel. Returns how many bytes were copied. */
 static size_t by_kernel(struct weft_far_owner *o, uint64_t va, void *buf,
 			size_t n, bool write)
 {
@@ -151,7 +151,8 @@ static void far_write(struct mem *m, const struct mem_far *f, uint8_t *dst,
 	mem_far_put(m, f->owner, f->va + (uint64_t)(dst - f->shadow), src, n);
 }
 
-/* The shadow at p, or NULL; how many of n bytes are of the same kind. */
+/* Returns the shadow at p, or NULL, and stores how many of n bytes are in it,
+ * or outside any. */
 static const struct mem_far *far_at(const struct mem *m, const uint8_t *p,
 				    size_t *n_p)
 {

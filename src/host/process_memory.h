@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of another process as device-visible memory of a node, for programs
- * that serve one.
+ * that serve that process.
  *
- * It gets a shadow: pages of the node's physical memory, contiguous, that hold
- * nothing.  It begins as the process's memory does modulo 16, not modulo a
- * page: where in a page a heap puts a buffer differs from run to run, and
- * would be seen in the time that its transfer takes.  What devices and
- * libraries read from the shadow is read from the process at that moment, what
- * they write is written there before the process goes on; nothing is
- * kept here, so a shadow stays right when the process unmaps its memory and
- * maps it again.  Whole pages: a device that reads words reaches the bytes
- * beside those that were asked for, or ones.
+ * A process's memory gets a shadow: contiguous pages of the node's physical
+ * memory that hold no data. The shadow has the process's address modulo 16, not
+ * modulo a page, because the place of a buffer in a page differs from run to
+ * run and would change the time of its transfer. Reads of the shadow by devices
+ * and libraries are reads of the process at that moment; writes are written to
+ * the process before it continues. The node keeps no data, so that a shadow
+ * stays right when the process unmaps its memory and maps it again. Pages are
+ * whole: a device that reads words also reaches the bytes beside the requested
+ * ones, or ones.
  *
- * What cannot be reached (the process has gone, or has no memory there): reads
- * give all ones, writes are dropped, both are counted. */
+ * If the memory cannot be reached (the process has exited, or has no memory
+ * there), reads give all ones, writes are dropped, and both are counted. */
 #ifndef HOST_PROCESS_MEMORY_H
 #define HOST_PROCESS_MEMORY_H
 
@@ -23,41 +23,45 @@
 
 struct pidfd;
 
-/* A process; lives as long as its shadows do. */
+/* A process. It must live as long as its shadows. */
 struct weft_far_owner {
 	pid_t pid;
-	struct pidfd *who; /* of pid, or NULL: ours, or a child of ours */
-	/* Copies n bytes from (write: to) va of the process, where the kernel
-	 * does not let one process look into another; 0 or negative errno.
-	 * NULL: there is no such way. */
+	struct pidfd *who; /* of pid; NULL: this process or a child of it */
+	/* Copies n bytes from (write: to) va of the process if the kernel does
+	 * not let one process read another. Returns 0 or a negative errno. NULL
+	 * if there is no such way. */
 	int (*copy)(void *arg, uint64_t va, void *buf, size_t n, bool write);
 	void *arg;
-	int fd;		      /* the caller's, for `copy` */
-	uint64_t patience_ns; /* for one piece of `copy` */
-	bool strict;	      /* who touches a shadow himself gets a SIGSEGV */
-	bool by_copy;	      /* the kernel has refused: `copy` from now on */
-	bool dead; /* has gone; may be set by the user of this, too */
+	int fd;		      /* of the caller, for `copy` */
+	uint64_t patience_ns; /* limit of one piece of `copy` */
+	bool strict;	      /* a direct access to a shadow raises SIGSEGV */
+	/* the kernel has refused: use `copy` from now on */
+	bool by_copy;
+	bool dead; /* has exited; the caller may set it too */
 	uint64_t faults;
-	/* Whoever counts `epoch` up each time the process may have run sets
-	 * `ahead`: devices then read some pages at a time. */
+	/* Set if the caller increments `epoch` each time the process may have
+	 * run. Then devices read several pages at a time, because the data are
+	 * valid until the epoch changes. */
 	bool ahead;
 	uint64_t epoch;
-	/* Whoever lets the process go on calls weft_far_settle first; else it
-	 * is enough that a program of the node runs. */
+	/* Set if the caller calls weft_far_settle before the process continues.
+	 * Otherwise writes are settled when a program of the node runs. */
 	bool settles;
 };
 
-/* The shadow of [va, va + len) on the thread's node: where byte va is.  NULL:
- * no room.  Costs no time. */
+/* Makes the shadow of [va, va + len) on the thread's node. Returns the address
+ * of byte va, or NULL if there is no room. Takes no simulated time. */
 void *weft_far_add(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 		   size_t len);
-/* By any address in it.  Nothing uses it any more. */
+/* Removes the shadow that contains an address. No device may use it any
+ * more. */
 void weft_far_del(struct weft_host *h, void *shadow);
-/* What devices have written to shadows of the node is in the processes. */
+/* Writes all data that devices stored to shadows of the node to the
+ * processes. */
 void weft_far_settle(struct weft_host *h);
 
-/* weft_mem_pin, weft_mem_unpin and weft_mem_phys of the process's memory: its
- * pages get addresses one by one, the same as pages of a program would. */
+/* weft_mem_pin, weft_mem_unpin and weft_mem_phys for the process's memory. Its
+ * pages get addresses one by one, as pages of a program do. */
 bool weft_far_pin(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 		  size_t len, weft_phys_t *phys);
 bool weft_far_unpin(struct weft_host *h, const struct weft_far_owner *o,

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams of bytes between devices and another process, by few calls of the
- * kernel: what is read is read ahead, what is written is written when a
- * program may look, both of several streams at a time (a ring of processes has
- * one in and one out at each).
+/* Streams of bytes between devices and another process, with few calls of the
+ * kernel. Reads fetch ahead and writes are collected until a program may see
+ * them. Several streams are kept each way, because a ring of processes has one
+ * in and one out at each.
  *
- * What was read ahead counts until the process has run (its epoch), or
- * something is written over it.  No two bytes to be written are of the same
- * place: order among them does not matter. */
+ * Data read ahead are valid until the process has run (its epoch), or a write
+ * covers them. No two collected writes overlap, therefore their order does not
+ * matter. */
 #include <string.h>
 
 #include "host/process_memory_internal.h"
 
 enum {
-	STREAMS = 4,   /* each way */
-	AHEAD = 16384, /* bytes; a stream begins with a page */
+	STREAMS = 4,   /* in each direction */
+	AHEAD = 16384, /* bytes; a stream begins at a page */
 };
 
 struct buf {
 	struct weft_far_owner *owner;
-	uint64_t epoch, va, n; /* n 0: nothing */
-	uint64_t next, more;   /* a stream goes on there, with so many more */
+	uint64_t epoch, va, n; /* n 0: empty */
+	/* address at which the stream continues, bytes to read ahead */
+	uint64_t next, more;
 	uint64_t used;
 	uint8_t data[AHEAD];
 };
@@ -45,7 +46,7 @@ static bool memory_buffers_overlaps(const struct buf *b,
 	return b->n && b->owner == o && b->va < va + n && va < b->va + b->n;
 }
 
-/* The one that was not used for longest. */
+/* Returns the least recently used buffer. */
 static struct buf *memory_buffers_oldest(struct buf b[STREAMS])
 {
 	struct buf *old = b;
@@ -64,7 +65,7 @@ static struct buf *in_fill(struct mem_far_bufs *bufs, const struct mem_far *f,
 	struct buf *b = NULL;
 	uint64_t to, all;
 
-	/* the buffer of the stream that goes on here, or the oldest */
+	/* The buffer of the stream that continues here, or the oldest. */
 	for (uint32_t i = 0; i < STREAMS && !b; i++) {
 		struct buf *in = &bufs->in[i];
 
@@ -79,8 +80,8 @@ static struct buf *in_fill(struct mem_far_bufs *bufs, const struct mem_far *f,
 		b = memory_buffers_oldest(bufs->in);
 		b->more = 0;
 	}
-	/* Whole pages, more each time that the stream goes on where it ended,
-	 * but nothing behind the shadow. */
+	/* Reads whole pages, more each time the stream continues where it
+	 * ended, but none behind the shadow. */
 	to = (va + n + b->more + MEM_PAGE - 1) / MEM_PAGE * MEM_PAGE;
 	if (to > f->va + f->len)
 		to = f->va + f->len;
@@ -167,7 +168,8 @@ void mem_far_later(struct mem *m, const struct mem_far *f, uint64_t va,
 	struct buf *b = NULL;
 
 	mem_far_clean(m, f->owner, va, n);
-	/* where it goes on, with room for it, or another that is empty then */
+	/* The buffer that ends here, if it has room, or else one that is
+	 * flushed. */
 	for (uint32_t i = 0; i < STREAMS && !b; i++) {
 		struct buf *out = &bufs->out[i];
 

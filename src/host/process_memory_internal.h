@@ -1,41 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shadows of other processes' memory in the memory of a node
- * (process_memory.h). */
+/* Private to process_memory*.c: shadows of other processes' memory in the
+ * memory of a node (process_memory.h). */
 #ifndef HOST_PROCESS_MEMORY_INTERNAL_H
 #define HOST_PROCESS_MEMORY_INTERNAL_H
 
 #include "host/mem.h"
 #include "host/process_memory.h"
 
-/* NULL: no room. */
+/* Makes a shadow. Returns NULL if there is no room. */
 void *mem_far_add(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		  uint64_t len);
-/* False: there is none. */
+/* Removes a shadow. Returns false if there is none. */
 bool mem_far_del(struct mem *m, void *shadow);
-/* between process_memory.c and process_memory_pins.c: the shadow is an
- * allocated piece */
+/* between process_memory.c and process_memory_pins.c: registers a shadow, which
+ * is an allocated piece */
 void mem_far_set(struct mem *m, const struct mem_far *f);
 
-/* between process_memory.c and process_memory_buffers.c: how many bytes it
- * could; a write */
+/* between process_memory.c and process_memory_buffers.c: access the process at
+ * once. mem_far_access returns how many bytes it could copy. */
 size_t mem_far_access(struct weft_far_owner *o, uint64_t va, void *buf,
 		      size_t n, bool write);
 void mem_far_put(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		 const void *src, size_t n);
-/* Out of what was read ahead; false: it cannot be. */
+/* Reads from data read ahead. Returns false if that is not possible. */
 bool mem_far_ahead(struct mem *m, const struct mem_far *f, uint64_t va,
 		   void *dst, size_t n);
-/* Something else is there now; everything, of an owner. */
+/* Drop data read ahead: those of a range, because a write covers it, or all of
+ * an owner. */
 void mem_far_stale(struct mem *m, const struct weft_far_owner *o, uint64_t va,
 		   size_t n);
 void mem_far_forget(struct mem *m, const struct weft_far_owner *o);
-/* A write, until mem_far_flush; those that concern a place, now. */
+/* mem_far_later keeps a write until mem_far_flush; mem_far_clean writes those
+ * of a range at once. */
 void mem_far_later(struct mem *m, const struct mem_far *f, uint64_t va,
 		   const void *src, size_t n);
 void mem_far_clean(struct mem *m, const struct weft_far_owner *o, uint64_t va,
 		   size_t n);
 
-/* process_memory_pins.c, as mem_pin and mem_unpin; false: it was not */
+/* process_memory_pins.c: like mem_pin, mem_unpin and mem_phys; false if not
+ * pinned */
 bool mem_far_pin(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		 uint64_t len, weft_phys_t *phys);
 bool mem_far_unpin(struct mem *m, const struct weft_far_owner *o, uint64_t va,

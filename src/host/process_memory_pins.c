@@ -2,11 +2,11 @@
 /* Pages of another process that are pinned: contract in process_memory.h.
  *
  * As in mem_pin.c each page gets a frame of the node's memory as its address,
- * the last page first; here the frame is a shadow of the page. */
+ * the last page first. The frame is a shadow of the page. */
 #include "host/host_internal.h"
 #include "host/process_memory_internal.h"
 
-/* Index of the first pin of the page, or of a higher one. */
+/* Returns the index of the first pin of the page, or of a higher one. */
 static size_t pin_find(const struct mem *m, uint64_t va)
 {
 	size_t lo = 0, hi = m->far_pins.n;

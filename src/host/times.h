@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of host software, which are parameters of host.pc: what drivers,
- * libraries and programs take, and how long they wait.  HOST_TIME(name, ...)
- * in host/times.def or a system.def makes T_name. */
+/* Times of host software, which are parameters of host.pc: costs of drivers,
+ * libraries and programs, and their timeouts. HOST_TIME(name, ...) in
+ * host/times.def or a system.def makes T_name. */
 #ifndef HOST_TIMES_H
 #define HOST_TIMES_H
 
@@ -14,10 +14,10 @@ enum host_time_id {
 	HOST_TIMES
 };
 
-/* Of the host that h runs on; costs nothing. */
+/* Returns a time of the host that h runs on. Takes no simulated time. */
 weft_time_t weft_host_time(const struct weft_host *h, enum host_time_id id);
 
-/* Sleeps for one of them. */
+/* Sleeps for one of these times. */
 static inline void host_nap(struct weft_host *h, enum host_time_id id)
 {
 	weft_host_sleep(h, weft_host_now(h) + weft_host_time(h, id));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plain cable: constant latency, nothing else.  For NICs and switches that
- * bring their own wire format. */
+/* A plain cable of constant latency, for NICs and switches that bring their own
+ * wire format. Errors of the line are not modelled: faults add them. */
 #include "weft/sim.h"
 
 struct cable {
 	struct weft_link_state head;
-	weft_time_t delay; /* parameter */
+	weft_time_t delay;
 };
 
 static const struct weft_param cable_params[] = {

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Helpers of the faults of serial links: wires and line symbols. */
+/* Helpers that the faults of serial links share: they find the wire format of a
+ * line, turn frames into line symbols and damage 8b/10b codes. The wire formats
+ * describe themselves (weft_wire_faults), so that no fault knows a system. */
 #ifndef NET_FAULT_H
 #define NET_FAULT_H
 
 #include "weft/sim.h"
 
-/* The wire of the line that the fault c sits on; NULL: it cannot be damaged. */
+/* Returns the wire format of the line that fault c sits on, or NULL if the line
+ * cannot be damaged. */
 const struct weft_wire_faults *fault_wire(const struct weft_comp *c);
 
 /* ---- a wire that leaves some of its functions out ---- */
 
-/* Symbols per word of this frame. */
+/* Returns the symbols per word of this frame. */
 static inline uint32_t fault_word(const struct weft_wire_faults *w,
 				  const struct weft_frame *f)
 {
@@ -34,11 +37,13 @@ static inline uint32_t fault_credits(const struct weft_wire_faults *w,
 
 /* ---- symbols ---- */
 
-/* The frame as line symbols, with the part of each one in its upper bits
- * (unless the frame was damaged before); room for `spare` more. */
+/* Returns a new copy of the frame as line symbols, with room for `spare` more.
+ * The upper bits of a symbol name its part, unless the frame was damaged
+ * before. The caller passes the copy to fault_set() or frees it. */
 struct weft_raw *fault_raw(struct weft_comp *c, const struct weft_frame *f,
 			   uint32_t spare);
-/* From now on the frame is these symbols. */
+/* Makes these symbols the content of the frame, which owns raw from now on.
+ * Clears the part bits because receivers expect plain symbols. */
 void fault_set(struct weft_frame *f, struct weft_raw *raw);
 
 /* ---- 8b/10b (fault_code.c) ---- */
@@ -47,19 +52,20 @@ struct fault_hit {
 	uint32_t symbol, bit; /* bit of its code, first on the line = 0 */
 };
 
-/* The symbols as a receiver decodes them when these bits are wrong, in order of
- * the line: through a stream of real codes, or (flit) only where it differs.
- * The disparity at the start is that of an idle line; parts are kept. */
+/* Replace the symbols by those that a receiver decodes when the bits in hit are
+ * wrong; hits are sorted in order of the line. The stream version encodes and
+ * decodes every symbol, the flit version only where codes can differ. Both
+ * start with the disparity of an idle line and keep the part bits. */
 void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
 		       uint32_t n);
 void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
 		     uint32_t n);
-/* As flit; a code of the other disparity is its symbol with WEFT_SYM_DISP.  A
- * disparity that is still wrong at the end shows at the comma behind it, which
- * needs room for one more symbol. */
+/* Like fault_code_flit(), but a code of the wrong disparity becomes its symbol
+ * with WEFT_SYM_DISP. A disparity that is still wrong at the end shows at the
+ * comma behind the frame, therefore raw needs room for one more symbol. */
 void fault_code_told(struct weft_raw *raw, const struct fault_hit *hit,
 		     uint32_t n, uint16_t comma);
-/* A word of four idle commas with wrong bits, that arrives at time t. */
+/* Sends a word of four idle commas with wrong bits, which arrives at time t. */
 void fault_code_idle(struct weft_comp *c, const struct weft_wire_faults *w,
 		     weft_time_t t, uint64_t word_fs,
 		     const struct fault_hit *hit, uint32_t n);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class fault.bits: bits that are wrong, on what leaves through a port
+/* Class fault.bits: wrong bits in the frames that leave through a port
  * (forth.md 13, extoll.md 4.8, T-23): at a rate, or `flips` adjacent bits of
  * one part of the n-th frame that has such a part.
  *
- * The wire says what a bit is (weft_wire_faults.code): one of a byte, of a
- * character with its control bit, or of a 10-bit code.  With code: 8b10b also a
- * wire of bytes has codes, and idle commas that can be hit; a transmission
+ * The wire format defines a bit (weft_wire_faults.code): one of a byte, of a
+ * character with its control bit, or of a 10-bit code. With code: 8b10b also a
+ * wire of bytes has codes, and idle commas that can be hit. A transmission
  * starts with the disparity of an idle line. */
 #include <errno.h>
 #include <math.h>
@@ -25,14 +25,14 @@ struct bits {
 	uint32_t flips;
 	bool invalid;
 	const struct weft_wire_faults *wire;
-	uint64_t seen, skip; /* frames with the part; bits to the next error */
+	uint64_t seen, skip; /* frames with the part; bits to an error */
 	struct {
 		VEC(struct fault_hit);
 	} hits;
 	uint32_t width; /* bits of a symbol that can be wrong */
-	/* idle commas */
-	bool idle;	 /* are hit */
-	weft_time_t end; /* from here on the line is idle, as far as known */
+	/* idle commas: */
+	bool idle;	 /* damaged, too */
+	weft_time_t end; /* of the last frame seen: idle from here on */
 	uint64_t word_fs;
 };
 
@@ -47,7 +47,7 @@ static const uint8_t target_part[] = {
 	WEFT_PART_NACK,	 WEFT_PART_REFRESH,
 };
 
-/* Behind the first two, a counter for each part. */
+/* One counter for each part follows the first two. */
 enum { C_FLIPPED, C_HIT, C_PART, C_SYMBOLS = C_PART + WEFT_PARTS, C_IDLE, C_N };
 static const struct weft_counter bits_counters[C_N] = {
 	[C_FLIPPED] = { "flipped", "bits", "bits turned over" },
@@ -111,9 +111,9 @@ static const struct weft_param bits_params[] = {
 	/* clang-format on */
 };
 
-/* ---- what is hit ---- */
+/* ---- parts to hit ---- */
 
-/* Parts of the wire that the target hits; 0: it has no such part. */
+/* Returns the parts of the wire that the target hits, 0 if it has none. */
 static uint32_t target_parts(const struct bits *b)
 {
 	return b->target == TARGET_ANY
@@ -121,7 +121,7 @@ static uint32_t target_parts(const struct bits *b)
 		       : b->wire->targets[target_part[b->target]];
 }
 
-/* Mask of parts of this frame that count. */
+/* Returns the mask of the parts of this frame that the target hits. */
 static uint32_t bits_parts(const struct bits *b, const struct weft_frame *f)
 {
 	uint32_t parts = target_parts(b);
@@ -136,7 +136,8 @@ static bool bits_match(uint32_t parts, uint16_t sym)
 	return parts >> (sym >> WEFT_PART_SHIFT) & 1;
 }
 
-/* Bits until the next error, geometric. */
+/* Draws the number of bits until the next error. Geometric, so that one draw
+ * replaces a draw per bit. */
 static uint64_t bits_gap(struct weft_comp *c)
 {
 	const struct bits *b = c->state;
@@ -148,7 +149,7 @@ static uint64_t bits_gap(struct weft_comp *c)
 	return u < 1e18 ? (uint64_t)u : (uint64_t)1e18;
 }
 
-/* The wrong bits of the next symbol. */
+/* Collects the wrong bits of the next symbol. */
 static void bits_symbol(struct weft_comp *c, uint32_t symbol)
 {
 	struct bits *b = c->state;
@@ -162,7 +163,7 @@ static void bits_symbol(struct weft_comp *c, uint32_t symbol)
 	b->skip -= b->width - k;
 }
 
-/* ---- what becomes of it ---- */
+/* ---- damage ---- */
 
 static int hit_order(const void *a, const void *b)
 {
@@ -237,7 +238,7 @@ static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 	for (i = 0; !has && i < raw->n; i++)
 		has = bits_match(parts, raw->sym[i]);
 	b->seen += has;
-	/* these very bits of the frame with this number */
+	/* the chosen bits of the frames with these numbers */
 	if (b->frame && b->seen >= b->frame && b->seen < b->frame + b->count)
 		for (i = 0; i < raw->n; i++)
 			for (k = 0;
@@ -262,7 +263,7 @@ static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 
 static weft_time_t idle_hit(const struct bits *b)
 {
-	/* words of commas up to the one with the next wrong bit */
+	/* words of commas before the one with the next wrong bit */
 	uint64_t words = b->skip / (4 * CODE_BITS);
 
 	return words < (WEFT_NEVER - b->end) / b->word_fs
@@ -270,7 +271,7 @@ static weft_time_t idle_hit(const struct bits *b)
 		       : WEFT_NEVER;
 }
 
-/* Damages the word that is next. */
+/* Damages the next idle word that has an error. */
 static void idle_word(struct weft_comp *c)
 {
 	struct bits *b = c->state;
@@ -287,7 +288,8 @@ static void idle_word(struct weft_comp *c)
 			b->word_fs, b->hits.at, b->hits.n);
 }
 
-/* Damaged commas alone keep no run going. */
+/* Plans the next damaged comma. Uses a watch instead of a wake because damaged
+ * commas alone must not keep a run alive. */
 static void idle_plan(struct weft_comp *c)
 {
 	weft_time_t t = idle_hit(c->state), next = weft_now(c) + 1;
@@ -296,8 +298,8 @@ static void idle_plan(struct weft_comp *c)
 		weft_watch(c, 0, t > next ? t - 1 : next);
 }
 
-/* Frames that arrive now have been sent: the line is still idle, or the hit
- * has moved. */
+/* All frames that arrive by now have been sent. If the line is still idle the
+ * commas are damaged; otherwise the frame has moved the hit. */
 static void bits_event(struct weft_comp *c, uint32_t tag)
 {
 	if (idle_hit(c->state) <= weft_now(c) + 1)
@@ -311,7 +313,7 @@ static void bits_filter(struct weft_comp *c, struct weft_frame *f)
 	uint64_t symbols;
 
 	if (b->idle) {
-		/* commas up to this frame, then its own words */
+		/* skip the commas before this frame, then its own words */
 		uint64_t words;
 
 		while (f->time >= b->word_fs &&
@@ -324,7 +326,7 @@ static void bits_filter(struct weft_comp *c, struct weft_frame *f)
 	symbols = (uint64_t)f->words * fault_word(b->wire, f);
 	weft_count(c, C_SYMBOLS, symbols);
 	if (!f->raw && bits_parts(b, f)) {
-		/* no error in the whole frame, seen without looking at it */
+		/* whole frame without an error: skip it without encoding it */
 		if (b->wire->whole_words && !b->frame && !b->target &&
 		    b->skip >= symbols * b->width)
 			b->skip -= symbols * b->width;
@@ -353,7 +355,7 @@ static int bits_start(struct weft_comp *c, struct weft_err *err)
 			   : symbol_bits[b->wire->code];
 	b->idle = b->wire->comma && b->width == CODE_BITS && b->rate > 0 &&
 		  !b->target;
-	if (!b->idle || !c->on->peer) /* a port may stay open */
+	if (!b->idle || !c->on->peer) /* an uncabled port has no line */
 		return 0;
 	b->word_fs = b->wire->word_fs(c->on);
 	idle_plan(c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bit errors on an 8b/10b line (extoll.md 4.8), at two levels that must agree:
- * a stream of bits that is encoded, damaged and decoded; and symbols, of which
- * only those are looked at that are hit, or that come while the disparity of
- * the receiver is not that of the sender. */
+/* Bit errors on an 8b/10b line (extoll.md 4.8) at two levels that must agree: a
+ * stream of bits that is encoded, damaged and decoded, and single symbols. The
+ * second level skips every symbol that is not hit and that finds equal
+ * disparity at sender and receiver, because such a symbol decodes to itself. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -42,8 +42,8 @@ void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
 	free(line);
 }
 
-/* Tells the received code where sender and receiver differ.  Returns
- * whether they still differ in disparity at the end. */
+/* Decodes the codes that differ between sender and receiver. Returns true if
+ * their disparities still differ at the end. */
 static bool fault_code_damage(struct weft_raw *raw, const struct fault_hit *hit,
 			      uint32_t n,
 			      uint32_t (*decode)(uint32_t code, uint32_t *rd))
@@ -71,10 +71,11 @@ void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
 	fault_code_damage(raw, hit, n, b8b10_decode);
 }
 
-/* ---- transceivers that tell of disparity (forth.md 4.6, 4.9) ---- */
+/* ---- transceivers that report disparity (forth.md 4.6, 4.9) ---- */
 
-/* A transceiver that finds a code in the column of the other disparity gives
- * its symbol and says so; of one that is in no column it gives raw bits. */
+/* Decodes as a transceiver that reports disparity: a code from the column of
+ * the other disparity yields its symbol with a flag, a code from neither column
+ * yields raw bits. */
 static uint32_t decode_told(uint32_t code, uint32_t *rd_p)
 {
 	uint32_t other = !*rd_p, sym = b8b10_decode(code, rd_p);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class fault.cut: a cable that is interrupted (forth.md 4.9, extoll.md T-28).
  *
- * It sits on what leaves a port, so one instance interrupts one direction; a
- * cable that is pulled out needs one at each end, with the same times.  Times
- * are those of the receiving end: a word that would arrive while the line is
- * down is lost.  A transmission that has begun to arrive is cut short, what is
- * left of one when the line comes back has no delimiter.
+ * It sits on a sending port, so one instance interrupts one direction; a cable
+ * that is pulled out needs one at each end, with equal times. Times count at
+ * the receiving end: a word that would arrive while the line is down is lost.
+ * The cut shortens a transmission that has begun to arrive, and its rest has no
+ * delimiter if the line comes back before its end.
  *
- * The receiver sees invalid codes: it loses sync at once, and is
- * in sync again after 16 words of commas.  Invalid codes are counted (0x88)
- * until sync is lost; what the deserialiser makes of a dead line afterwards is
- * not modelled. */
+ * The receiver gets invalid codes: it loses sync at once and regains it after
+ * 16 words of commas. Invalid codes are counted (0x88) until sync is lost. The
+ * output of the deserialiser on a dead line after that is not modelled. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +18,9 @@
 #include "sim/fault_schedule.h"
 
 struct cut {
-	struct outage when; /* first: see OUTAGE_PARAMS */
-	uint32_t next;	    /* span whose beginning comes next */
-	uint32_t at;	    /* first span that frames can still meet */
+	struct outage when; /* first, because OUTAGE_PARAMS needs it there */
+	uint32_t next;	    /* next span to begin */
+	uint32_t at;	    /* first span that a frame can still meet */
 	const struct weft_wire_faults *wire;
 	uint64_t word_fs;
 };
@@ -69,9 +68,9 @@ static void cut_event(struct weft_comp *c, uint32_t tag)
 	cut_plan(c);
 }
 
-/* ---- what is on the line ---- */
+/* ---- frames on the line ---- */
 
-/* Words from..to-1 arrive as a transmission of their own. */
+/* Passes words from..to-1 as a transmission of their own. */
 static void pass_piece(struct weft_comp *c, const struct weft_frame *f,
 		       const struct weft_raw *all, uint32_t from, uint32_t to)
 {
@@ -96,7 +95,7 @@ static void pass_piece(struct weft_comp *c, const struct weft_frame *f,
 	weft_filter_pass(c, g);
 }
 
-/* First word that arrives at t or later. */
+/* Returns the first word of f that arrives at t or later. */
 static uint32_t word_at(const struct weft_frame *f, weft_time_t t)
 {
 	uint64_t n;
@@ -107,7 +106,7 @@ static uint32_t word_at(const struct weft_frame *f, weft_time_t t)
 	return n < f->words ? (uint32_t)n : f->words;
 }
 
-/* Passes the pieces that get through. */
+/* Passes the pieces of f that arrive while the line is up. Frees f. */
 static void cut_frame(struct weft_comp *c, struct weft_frame *f)
 {
 	struct cut *k = c->state;
@@ -118,7 +117,8 @@ static void cut_frame(struct weft_comp *c, struct weft_frame *f)
 	uint32_t sent = fault_credits(k->wire, f);
 
 	for (; w < f->words; i++) {
-		uint32_t down, up, span = 0; /* symbols of credits */
+		uint32_t down, up,
+			span = 0; /* symbols of credits in the span */
 
 		s = outage_get(&k->when, i);
 		down = s ? word_at(f, s->from) : f->words;
@@ -170,7 +170,7 @@ static int cut_start(struct weft_comp *c, struct weft_err *err)
 				 "%s: the line at %s.%s cannot be cut", c->name,
 				 c->on->comp->name, c->on->name);
 	k->word_fs = k->wire->word_fs(c->on);
-	if (c->on->peer) /* a port may stay open */
+	if (c->on->peer) /* an uncabled port has no line */
 		cut_plan(c);
 	return 0;
 }

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class fault.delay: a line on which transmissions take a random time longer.
+/* Class fault.delay: a line that delays transmissions by a random time, for any
+ * wire format.
  *
- * It sits on what leaves a port.  Each transmission, packet or credits, is
- * late by a whole number of words, evenly distributed up to `max`; none
- * overtakes another and no two overlap, so those behind a late one follow it
- * without a gap.  The line loses no capacity: what is lost in one place is made
- * good where transmissions would have come with gaps in between.
- * For any wire format.
+ * It sits on a sending port. Each transmission, packet or credits, is late by a
+ * whole number of words, evenly distributed up to `max`. None overtakes another
+ * and no two overlap, so transmissions behind a late one follow it without a
+ * gap. The line loses no capacity because later gaps make up for the delay.
  *
- * With `overtake`, where the receiver takes any order, a late frame is passed
- * by those behind it, as in a network with several ways; one that comes late
- * may then overlap another. */
+ * `overtake` is for receivers that accept any order: frames pass a late one, as
+ * in a network with several routes. A late frame may then overlap another. */
 #include <errno.h>
 
 #include "net/fault.h"
@@ -59,7 +57,7 @@ static void delay_filter(struct weft_comp *c, struct weft_frame *f)
 	else if (d->max >= f->word_fs && weft_rng_real(&c->rng) < d->share)
 		late = weft_rng_below(&c->rng, d->max / f->word_fs + 1) *
 		       f->word_fs;
-	/* whole words behind the frame in front */
+	/* whole words, since frames on a line keep word boundaries */
 	if (d->free > f->time && !d->overtake)
 		least = ((d->free - f->time) + f->word_fs - 1) / f->word_fs *
 			f->word_fs;

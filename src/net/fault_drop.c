@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class fault.drop: loses or repeats what leaves through a port, whole packets
- * (cells, flits, frames) and credits or control cells, and adds or removes
- * single commas of lines that have them (forth.md 13, extoll.md T-24). */
+/* Class fault.drop: loses or repeats transmissions that leave through a port,
+ * whole packets (cells, flits, frames) and credits or control cells, and adds
+ * or removes single commas of lines that have them (forth.md 13, extoll.md
+ * T-24). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +67,7 @@ static bool drop_chance(struct weft_comp *c, double p)
 	return p > 0 && weft_rng_real(&c->rng) < p;
 }
 
-/* Lost as a whole? */
+/* Counts the frame if it is a target. Returns true if it is lost as a whole. */
 static bool drop_whole(struct weft_comp *c, struct weft_frame *f)
 {
 	struct drop *d = c->state;
@@ -77,7 +78,7 @@ static bool drop_whole(struct weft_comp *c, struct weft_frame *f)
 		target = fault_is_control(w, f) &&
 			 (d->target == TARGET_CONTROL ||
 			  w->cell(f) == cells[d->target]);
-	if (target) { /* lost when it has the number */
+	if (target) {
 		d->seen++;
 		lost = d->frame && d->seen >= d->frame &&
 		       d->seen < d->frame + d->count;
@@ -95,7 +96,8 @@ static bool drop_whole(struct weft_comp *c, struct weft_frame *f)
 	return lost;
 }
 
-/* weft_wire_faults.lose_credits */
+/* For weft_wire_faults.lose_credits: returns true if the next credit is
+ * lost. */
 static bool credit_lost(void *arg)
 {
 	struct weft_comp *c = arg;
@@ -106,7 +108,7 @@ static bool credit_lost(void *arg)
 	return lost;
 }
 
-/* The line shifts by a symbol: the receiver realigns at the SOP (4.9). */
+/* Shifts the line by one symbol. The receiver realigns at the SOP (4.9). */
 static void drop_comma(struct weft_comp *c, struct weft_frame *f, bool add)
 {
 	const struct drop *d = c->state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See fault.h: lines and their symbols. */
+/* Access to the wire format and the symbols of a faulty line, see fault.h. */
 #include "net/fault.h"
 
 #include <stdlib.h>

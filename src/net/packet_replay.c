@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Order of the packets of a trace, see packet_replay.h. */
+/* Order in which a node sends the packets of a trace, see packet_replay.h. */
 #include "net/packet_replay.h"
 
 static bool replay_earlier(const struct trace *t, uint32_t a, uint32_t b)
@@ -9,8 +9,8 @@ static bool replay_earlier(const struct trace *t, uint32_t a, uint32_t b)
 		       : a < b;
 }
 
-/* Packets that wait for others are in the heap when they may go, so the walk
- * along the order leaves them out. */
+/* Skips packets with dependences, because packet_replay_ready() puts them into
+ * the heap once they may go. */
 static void replay_skip(struct packet_replay *r)
 {
 	while (r->at < r->end && r->t->pkt[r->t->order[r->at]].deps)
@@ -31,7 +31,7 @@ void packet_replay_fini(struct packet_replay *r)
 	vec_free(&r->ready);
 }
 
-/* Is the next one in the heap? */
+/* Returns true if the next packet comes from the heap. */
 static bool replay_from_heap(const struct packet_replay *r)
 {
 	return r->ready.n &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One node's packets of a trace (packet_trace.h) in the order in which they may
- * go: the earliest first, of those that need not wait for others or need not
- * wait any more. */
+/* Orders one node's packets of a trace (packet_trace.h): always the earliest
+ * packet whose dependences have all arrived. A packet without dependences keeps
+ * its place in the sorted trace, so that only dependent packets need a heap. */
 #ifndef NET_PACKET_REPLAY_H
 #define NET_PACKET_REPLAY_H
 
@@ -11,20 +11,23 @@
 struct packet_replay {
 	struct trace *t;
 	uint32_t n;	  /* packets of this node */
-	uint32_t at, end; /* in t->order: packets that wait for no others */
+	uint32_t at, end; /* in t->order: packets without dependences */
 	struct {
 		VEC(uint32_t);
-	} ready; /* heap, by cycle: packets that had to wait for others */
+	} ready; /* heap by cycle: dependent packets that may go now */
 };
 
+/* Starts at the first packet of `node`. The trace must outlive r. */
 void packet_replay_init(struct packet_replay *r, struct trace *t,
 			uint32_t node);
 void packet_replay_fini(struct packet_replay *r);
-/* Cycle of the next packet, UINT64_MAX = none now. */
+/* Returns the cycle of the next packet, or UINT64_MAX if none may go now. */
 uint64_t packet_replay_due(const struct packet_replay *r);
-/* That packet, as its number in t->pkt; there must be one. */
+/* Removes the next packet and returns its index in t->pkt. Must only be called
+ * while packet_replay_due() is not UINT64_MAX. */
 uint32_t packet_replay_take(struct packet_replay *r);
-/* Packet i of this node has nothing left to wait for. */
+/* Adds packet i of this node to the heap. The caller calls it once the last
+ * packet that i depends on has arrived. */
 void packet_replay_ready(struct packet_replay *r, uint32_t i);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reader of packet traces, see packet_trace.h. */
+/* Reader of packet traces, see packet_trace.h. Ids are kept as pointers into
+ * the text, so that nothing is copied while a trace is read. */
 #include "net/packet_trace.h"
 
 #include <ctype.h>
@@ -93,7 +94,7 @@ static void names_grow(struct reader *r)
 
 /* ---- one line ---- */
 
-/* The next word; false at the end of the line. */
+/* Splits off the next word. Returns false at the end of the line. */
 static bool packet_trace_word(struct reader *r, const char **s_p,
 			      uint32_t *len_p)
 {
@@ -329,7 +330,8 @@ struct trace *trace_parse(const char *label, const char *text, size_t len,
 	return t;
 }
 
-/* A pipe gives its text once; a sweep reads its trace for every point. */
+/* Opens a regular file. Rejects pipes because a pipe yields its text once and a
+ * sweep reads its trace for every point. */
 static FILE *text_open(const char *path, struct weft_err *err)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -350,7 +352,8 @@ static FILE *text_open(const char *path, struct weft_err *err)
 	return fdopen(fd, "r");
 }
 
-/* The whole of a file, whatever size it says it has; NULL with a message. */
+/* Reads a whole file, whatever size the file system reports. Returns text to
+ * free, or NULL with a message. */
 static char *text_read(const char *path, size_t *len_p, struct weft_err *err)
 {
 	FILE *f = text_open(path, err);

@@ -6,9 +6,9 @@
  *	100   5  0   4096 b   a
  *	100   7  0   8
  *
- * The last column names packets that must have arrived before this one is
- * sent; they stand above it, so nothing waits for itself.  `-` is no id, or
- * nothing to wait for. */
+ * The last column names packets that must have arrived before this one is sent.
+ * They stand above it, so that no packet can wait for itself. A `-` stands for
+ * an empty id or an empty list. */
 #ifndef NET_PACKET_TRACE_H
 #define NET_PACKET_TRACE_H
 
@@ -17,10 +17,10 @@
 struct trace_pkt {
 	uint64_t cycle;
 	uint32_t src, dst, bytes;
-	uint32_t deps;	/* packets it waits for, */
-	uint32_t wait;	/* .. and those of them that have not come */
-	uint32_t first; /* in trace.next: those that wait for it .. */
-	uint32_t n;	/* .. so many */
+	uint32_t deps;	/* packets it depends on */
+	uint32_t wait;	/* of them, not yet arrived */
+	uint32_t first; /* in trace.next: its dependants */
+	uint32_t n;	/* number of dependants */
 };
 
 struct trace {
@@ -28,17 +28,19 @@ struct trace {
 	uint32_t n;
 	uint32_t *next;	 /* dependants, by the packet they wait for */
 	uint32_t *order; /* packets by source, then cycle, then line */
-	uint32_t *from;	 /* [source], and one behind: places in order */
+	uint32_t *from;	 /* [source], and one behind: first place in order */
 	uint32_t nodes;
 };
 
-/* For so many nodes, of packets of up to bytes_max.  NULL with "FILE:LINE: what
- * is wrong". */
+/* Read packets of up to bytes_max bytes for a network of `nodes` nodes. Return
+ * a trace to pass to trace_free(), or NULL with "FILE:LINE: message".
+ * trace_parse() keeps no reference to text. */
 struct trace *trace_load(const char *path, uint32_t nodes, uint32_t bytes_max,
 			 struct weft_err *err);
 struct trace *trace_parse(const char *label, const char *text, size_t len,
 			  uint32_t nodes, uint32_t bytes_max,
 			  struct weft_err *err);
+/* Frees t, which may be NULL. */
 void trace_free(struct trace *t);
 
 #endif

@@ -67,7 +67,8 @@ static uint32_t bits_rotated(uint32_t v, uint32_t bits, uint32_t by)
 	return (v << by | v >> (bits - by)) & ((1u << bits) - 1);
 }
 
-/* Every digit of the node's number moved on by a function of its base. */
+/* Returns the node in which every digit of p->node has moved on by a distance
+ * that depends on its base. */
 static uint32_t digits_moved(const struct pattern *p,
 			     const struct pattern_shape *s, bool far)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See topology.h. */
+/* Arithmetic of grids, and queries of grids and graphs, see topology.h. Graphs
+ * are built elsewhere: a builder fills the tables. */
 #include "net/topology.h"
 
 #include <errno.h>
@@ -10,8 +11,8 @@ enum { UP, DOWN }; /* index into topology.port */
 
 /* ---- one dimension ---- */
 
-/* Cables of the row of `node` in `dim` that do not exist: is one of the `len`
- * cables from coordinate `at` on in this direction among them? */
+/* Returns true if one of the `len` cables from coordinate `at` on in this
+ * direction, in the row of `node` in `dim`, is cut. */
 static bool row_cut(const struct topology *t, uint32_t node, uint32_t dim,
 		    uint32_t at, uint32_t len, uint32_t dir)
 {
@@ -45,7 +46,8 @@ static uint32_t tie_dir(const struct topology *t, uint32_t dim, uint32_t a,
 	}
 }
 
-/* Direction in which to go from a to b != a, or TOPO_NO_PORT. */
+/* Returns the direction from a to b != a, or TOPO_NO_PORT if cuts block both
+ * ways. */
 static uint32_t row_dir(const struct topology *t, uint32_t node, uint32_t dim,
 			uint32_t a, uint32_t b, uint32_t coins)
 {
@@ -117,8 +119,8 @@ uint32_t topo_port(const struct topology *t, uint32_t s, uint32_t d)
 
 /* ---- cables ---- */
 
-/* Direction of a port at this node: where both ends of a cable have the same
- * number the coordinate decides. */
+/* Returns the direction of a port at this node. The coordinate decides where
+ * both ends of a cable have one port number. */
 static uint32_t grid_dir(const struct topology *t, uint32_t s, uint32_t port)
 {
 	uint32_t dim = t->dim[port];
@@ -128,7 +130,7 @@ static uint32_t grid_dir(const struct topology *t, uint32_t s, uint32_t port)
 	return port == t->port[dim][DOWN];
 }
 
-/* TOPO_FAR_NONE at the edge of a mesh, or behind a cable that is cut. */
+/* Also returns TOPO_FAR_NONE at the edge of a mesh and behind a cut cable. */
 uint32_t topo_far(const struct topology *t, uint32_t s, uint32_t port)
 {
 	uint32_t dim, dir, a, b, k, far;
@@ -178,7 +180,7 @@ uint32_t topo_datelines(const struct topology *t, uint32_t s)
 	return mask;
 }
 
-/* ---- whole ways ---- */
+/* ---- whole routes ---- */
 
 uint32_t topo_hops(const struct topology *t, uint32_t s, uint32_t d)
 {
@@ -192,7 +194,8 @@ uint32_t topo_hops(const struct topology *t, uint32_t s, uint32_t d)
 	return n;
 }
 
-/* The last steps of splitmix64: all bits of the key count in each of them. */
+/* Ends like splitmix64, because there every bit of the key affects every
+ * coin. */
 uint32_t topo_coins(uint64_t key)
 {
 	key += 0x9e3779b97f4a7c15;
@@ -210,7 +213,7 @@ static int grid_number(struct topology *t, bool compact, struct weft_err *err)
 	memset(t->port, TOPO_NO_PORT, sizeof(t->port));
 	memset(t->dim, 0xff, sizeof(t->dim));
 	for (uint32_t i = 0; i < t->dims; i++) {
-		uint32_t n = 2; /* ports of the dimension */
+		uint32_t n = 2; /* ports of this dimension */
 
 		if (t->size[i] == 1)
 			n = 0;

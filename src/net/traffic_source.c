@@ -8,8 +8,8 @@
 
 /* ---- when ---- */
 
-/* Trials up to and including the first success, at least 1; log_miss is the
- * logarithm of the probability to fail. */
+/* Draws the trials up to and including the first success, at least 1. log_miss
+ * is the logarithm of the probability to fail. */
 static uint64_t arrivals_trials(double log_miss, struct weft_rng *rng)
 {
 	double n;
@@ -20,7 +20,8 @@ static uint64_t arrivals_trials(double log_miss, struct weft_rng *rng)
 	return n < 1e15 ? 1 + (uint64_t)n : (uint64_t)1e15;
 }
 
-/* Off cycles that give the load: rate = peak * on / (on + off). */
+/* Finds the mean off time that gives the load: rate = peak * on / (on + off).
+ * Returns -EINVAL with a message if no off time does. */
 static int bursty_init(struct arrivals *a, double peak, double burst,
 		       struct weft_err *err)
 {
@@ -60,7 +61,7 @@ int arrivals_init(struct arrivals *a, double peak, double burst,
 	    bursty_init(a, fmin(peak, 1), burst, err))
 		return -EINVAL;
 	arrivals_step(a, 0, rng);
-	a->next--; /* cycle 0 is as good as any */
+	a->next--; /* allows cycle 0, since a step is at least 1 */
 	return 0;
 }
 
@@ -77,7 +78,8 @@ static uint64_t bursty_next(struct arrivals *a, struct weft_rng *rng)
 	return at;
 }
 
-/* A load of 1e-30 draws times that no counter reaches. */
+/* Converts a time to cycles. Saturates because a load of 1e-30 draws times
+ * beyond any counter. */
 static uint64_t time_up(double at)
 {
 	return at < 0x1p63 ? (uint64_t)ceil(at) : ARRIVALS_NEVER;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source of synthetic traffic: when the next packet is made, where it goes and
- * how large it is.  A generator only transmits:
+/* Source of synthetic traffic: it decides the time, destination and size of the
+ * next packet. A generator only transmits:
  *
  *	while (room && traffic_due(&s) <= now) {
  *		p = traffic_draw(&s, &c->rng);
@@ -8,9 +8,9 @@
  *		traffic_step(&s, line_time(p.size), &c->rng);
  *	}
  *
- * Time counts in units of the generator, cycles or fs.  A source knows nothing
- * of the network, so a generator may draw packets before they are due.  Draws
- * of one packet: destination, size, time of the next one. */
+ * Time counts in units of the generator, cycles or fs. A source does not depend
+ * on the network, so that a generator may draw packets before they are due.
+ * Order of the draws of one packet: destination, size, time of the next one. */
 #ifndef NET_TRAFFIC_SOURCE_H
 #define NET_TRAFFIC_SOURCE_H
 
@@ -23,8 +23,8 @@ enum arrivals_kind {
 	ARRIVALS_BERNOULLI, /* each cycle with the same probability */
 	ARRIVALS_PERIODIC,
 	ARRIVALS_BURSTY, /* on and off; Bernoulli at `peak` while on */
-	/* these take a share of the line: */
-	ARRIVALS_SATURATED, /* one is always due */
+	/* rate is a share of the line: */
+	ARRIVALS_SATURATED, /* a packet is always due */
 	ARRIVALS_UNIFORM,   /* from start to start, around line time / share */
 	ARRIVALS_EVEN,	    /* line time, then a gap in proportion to it */
 	ARRIVALS_POISSON,   /* line time, then an exponential gap */
@@ -34,25 +34,29 @@ enum arrivals_kind {
 
 struct arrivals {
 	enum arrivals_kind kind;
-	double rate;	 /* packets per cycle, at most 1; share of the line */
-	double log_miss; /* of the probability that a cycle brings none */
+	double rate; /* packets per cycle, at most 1, or share of the line */
+	double log_miss; /* log of the probability that a cycle has no arrival
+			  */
 	double end_on, end_off; /* bursty: logs for the ends of the phases */
 	double at;     /* periodic, uniform: next arrival, with its fraction */
 	uint64_t next; /* time of the next arrival */
-	uint64_t off;  /* bursty: cycle in which the burst is over */
+	uint64_t off;  /* bursty: cycle in which the burst ends */
 };
 
-/* peak: packets per cycle; burst: mean length of a burst in cycles.  The first
- * arrival is drawn, no cycle is special; where they take a share of the line it
- * is at 0.  A rate of 0 or less: never.  -EINVAL with a message: bursts that do
- * not give the rate. */
+/* Sets up the first arrival. a->kind and a->rate are set by the caller; peak is
+ * in packets per cycle, burst the mean length of a burst in cycles. The first
+ * arrival is drawn so that cycle 0 is not special, but kinds with a share of
+ * the line start at 0. A rate of 0 or less never sends. Returns 0, or -EINVAL
+ * with a message if such bursts do not give the rate. */
 int arrivals_init(struct arrivals *a, double peak, double burst,
 		  struct weft_rng *rng, struct weft_err *err);
-/* From next to the one behind it; line: time the packet takes on the line. */
+/* Advances `next` by one arrival; `line` is the time that the packet takes on
+ * the line. */
 void arrivals_step(struct arrivals *a, double line, struct weft_rng *rng);
-/* All arrivals that are not drawn yet come so much later. */
+/* Delays all arrivals that are not yet drawn. */
 void arrivals_shift(struct arrivals *a, uint64_t by);
-/* The next arrival is not before that: the generator was held up. */
+/* Moves the next arrival to `until` or later, because the generator was held up
+ * until then. */
 void arrivals_wait(struct arrivals *a, uint64_t until);
 
 /* ---- how large ---- */
@@ -60,7 +64,7 @@ void arrivals_wait(struct arrivals *a, uint64_t until);
 enum { TRAFFIC_SIZES = 8 };
 struct traffic_mix { /* a table: "64:3,512:1" */
 	uint32_t size[TRAFFIC_SIZES];
-	double upto[TRAFFIC_SIZES]; /* share of this size and those before */
+	double upto[TRAFFIC_SIZES]; /* share of this size and all before it */
 	uint32_t n;
 };
 
@@ -70,31 +74,35 @@ struct traffic_source {
 	struct arrivals arrivals;
 	struct pattern pattern;
 	uint32_t size, size_max; /* uniform between them; size_max may be 0 */
-	uint64_t packets;	 /* to make; 0 = no end */
+	uint64_t packets;	 /* to make; 0 = no limit */
 	uint64_t made;
-	struct traffic_mix *mix;      /* sizes instead; NULL: none */
-	struct packet_replay *replay; /* packets instead; NULL: none */
+	struct traffic_mix *mix; /* replaces size and size_max unless NULL */
+	struct packet_replay
+		*replay; /* replaces everything above unless NULL */
 };
 
 struct traffic_packet {
-	uint64_t at;	 /* when it was due */
+	uint64_t at;	 /* time at which it was due */
 	uint64_t number; /* of its source, from 0 on */
 	uint32_t dest, size;
-	uint32_t id; /* in the trace that is replayed */
+	uint32_t id; /* index in the trace that is replayed */
 };
 
-/* Reads s->mix from SIZE:WEIGHT,SIZE:WEIGHT..; -EINVAL: that is none, or a size
- * is above `most`. */
+/* Reads s->mix from SIZE:WEIGHT,SIZE:WEIGHT.. Returns 0, or -EINVAL if the text
+ * is malformed or a size is above `most`. traffic_source_fini() frees the mix
+ * in both cases. */
 int traffic_mix_read(struct traffic_source *s, const char *text, uint32_t most);
-/* Packets of node `node` in t, which must outlive the source. */
+/* Makes the source replay the packets of node `node` in t, which must outlive
+ * the source. */
 void traffic_replay(struct traffic_source *s, struct trace *t, uint32_t node);
-/* Mean over all sizes of what one costs. */
+/* Returns the mean of cost(own, size) over all sizes. */
 double traffic_mean(const struct traffic_source *s,
 		    uint32_t (*cost)(const void *own, uint32_t size),
 		    const void *own);
 
-/* When traffic_draw may be called; ARRIVALS_NEVER: all are made, or none ever
- * is, or those of a trace wait for others. */
+/* Returns the time from which traffic_draw() may be called. Returns
+ * ARRIVALS_NEVER if all packets are made, the rate is 0, or all packets left in
+ * a trace wait for others. */
 static inline uint64_t traffic_due(const struct traffic_source *s)
 {
 	if (s->replay)
@@ -102,17 +110,21 @@ static inline uint64_t traffic_due(const struct traffic_source *s)
 	return s->packets && s->made >= s->packets ? ARRIVALS_NEVER
 						   : s->arrivals.next;
 }
+/* Returns the next packet. The generator calls traffic_step() after it. */
 struct traffic_packet traffic_draw(struct traffic_source *s,
 				   struct weft_rng *rng);
-/* The packet was sent and takes `line` of time: see arrivals_step. */
+/* Advances to the next arrival after a packet that takes `line` of time, see
+ * arrivals_step(). */
 static inline void traffic_step(struct traffic_source *s, double line,
 				struct weft_rng *rng)
 {
 	if (!s->replay)
 		arrivals_step(&s->arrivals, line, rng);
 }
-/* Packets it makes in all, UINT64_MAX = no end. */
+/* Returns the number of packets the source makes in all, UINT64_MAX = no
+ * limit. */
 uint64_t traffic_total(const struct traffic_source *s);
+/* Frees all that the source allocated, but not a replayed trace. */
 void traffic_source_fini(struct traffic_source *s);
 
 #endif

@@ -117,8 +117,7 @@ static void cut_frame(struct weft_comp *c, struct weft_frame *f)
 	uint32_t sent = fault_credits(k->wire, f);
 
 	for (; w < f->words; i++) {
-		uint32_t down, up,
-			span = 0; /* symbols of credits in the span */
+		uint32_t down, up, span = 0; /* symbols of credits */
 
 		s = outage_get(&k->when, i);
 		down = s ? word_at(f, s->from) : f->words;

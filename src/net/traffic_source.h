@@ -35,8 +35,7 @@ enum arrivals_kind {
 struct arrivals {
 	enum arrivals_kind kind;
 	double rate; /* packets per cycle, at most 1, or share of the line */
-	double log_miss; /* log of the probability that a cycle has no arrival
-			  */
+	double log_miss; /* log of the probability of a cycle without one */
 	double end_on, end_off; /* bursty: logs for the ends of the phases */
 	double at;     /* periodic, uniform: next arrival, with its fraction */
 	uint64_t next; /* time of the next arrival */
@@ -77,8 +76,7 @@ struct traffic_source {
 	uint64_t packets;	 /* to make; 0 = no limit */
 	uint64_t made;
 	struct traffic_mix *mix; /* replaces size and size_max unless NULL */
-	struct packet_replay
-		*replay; /* replaces everything above unless NULL */
+	struct packet_replay *replay; /* packets instead, or NULL */
 };
 
 struct traffic_packet {

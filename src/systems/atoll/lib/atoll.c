@@ -14,7 +14,7 @@ struct atoll_port {
 	struct weft_io io, mgmt;
 	struct atoll_attr a;
 	uint32_t node;
-	/* DMA */
+	/* DMA: */
 	volatile uint64_t *sdq, *rdq;
 	uint8_t *sdr, *rdr;
 	uint32_t sdq_wp, rdq_rp;
@@ -51,8 +51,8 @@ static int open_dma(struct atoll_port *p)
 	p->sdq = atoll_region(p, q, ATOLL_SDQ_BASE);
 	p->sdr = atoll_region(p, p->a.bytes, ATOLL_SDR_BASE);
 	p->rdq = atoll_region(p, q, ATOLL_RDQ_BASE);
-	/* The host port takes a flit when a whole one has room: the last one
-	 * of the largest message, too. */
+	/* Room for one flit more than the largest message, because the host
+	 * port accepts a flit only if a whole one fits. */
 	p->rdr_size = p->a.bytes + ATOLL_FLIT;
 	p->rdr = atoll_region(p, p->rdr_size, ATOLL_RDR_BASE);
 	if (!p->sdq || !p->sdr || !p->rdq || !p->rdr)
@@ -115,8 +115,8 @@ void atoll_close(struct atoll_port *p)
 	const volatile void *regions[] = { p->sdq, p->sdr, p->rdq, p->rdr };
 
 	if (p->rdr) {
-		/* Nothing is taken from the network any more, and what was
-		 * taken is stored. */
+		/* Stop the host port from accepting packets, then wait for its
+		 * stores, because they still write to the regions. */
 		atoll_put(p, ATOLL_RDQ_SIZE, 0);
 		while (atoll_get(p, ATOLL_CTRL) & ATOLL_CTRL_STORES)
 			;
@@ -165,7 +165,8 @@ static int send_pio(struct atoll_port *p, const uint8_t *route, uint32_t n,
 	return 0;
 }
 
-/* One message at a time: the region is free when the descriptor is done. */
+/* Sends one message at a time: the call returns once the descriptor is done, so
+ * that the region is free again. */
 static void send_desc(struct atoll_port *p, const uint64_t *w, const void *data,
 		      uint32_t bytes)
 {
@@ -225,7 +226,7 @@ static void msg_head(struct atoll_msg *m, uint64_t head)
 	};
 }
 
-/* Status, header, then words as they come. */
+/* Reads status and header, then words as they arrive. */
 static bool poll_pio(struct atoll_port *p, struct atoll_msg *m, void *data,
 		     uint32_t max)
 {
@@ -241,7 +242,7 @@ static bool poll_pio(struct atoll_port *p, struct atoll_msg *m, void *data,
 			s = atoll_get(p, ATOLL_PIO_STATUS);
 			there = ATOLL_STATUS_WORDS(s);
 			m->bytes = ATOLL_STATUS_BYTES(s);
-			if (i >= m->bytes) { /* its header said more */
+			if (i >= m->bytes) { /* shorter than its header said */
 				atoll_get(p, ATOLL_PIO_RDATA);
 				return true;
 			}
@@ -268,7 +269,7 @@ static bool poll_dma(struct atoll_port *p, struct atoll_msg *m, void *data,
 	m->n_route = (uint32_t)(d[6] >> 48 & 0xff);
 	for (uint32_t i = 0; i < m->n_route && i < sizeof(m->route); i++)
 		m->route[i] = route[i] & 7;
-	/* It may go on at the beginning of the region. */
+	/* The payload may wrap to the start of the region. */
 	bytes = m->bytes < max ? m->bytes : max;
 	k = room < bytes ? room : bytes;
 	if (k)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL's crossbar, see crossbar.h: requests, grants, flits, deadlock counters.
- */
+/* ATOLL's crossbar, see crossbar.h: requests, grants, flits, deadlocks. */
 #include "systems/atoll/network/crossbar.h"
 
 #include <errno.h>
 
-enum { NP_FLITS = 4 }; /* that a network port's InPort holds */
+enum { NP_FLITS = 4 }; /* capacity of a network port's InPort */
 
 void atoll_link_arm(struct atoll_xbar *x, uint64_t cycle)
 {
@@ -32,13 +31,14 @@ void atoll_xbar_init(struct atoll_xbar *x, struct weft_comp *c,
 	for (uint32_t l = 0; l < AT_LINKS; l++) {
 		x->link[l].port = &link_ports[l];
 		link_ports[l].iface = x;
-		link_ports[l].beside = true; /* state characters */
+		link_ports[l].beside = true; /* state characters do not occupy
+					      * the line */
 	}
 }
 
-/* Thresholds cover what is on its way when a link is told to stop
- * (hostport.md 2.1): until the state acts the peer begins flits, which were
- * decided t_out earlier. */
+/* Checks that the thresholds cover the flits in flight when a link is told to
+ * stop (hostport.md 2.1). Until the stop acts the peer begins flits, which were
+ * decided t_out earlier, and all of these must still fit. */
 int atoll_xbar_start(struct atoll_xbar *x, struct weft_err *err)
 {
 	for (uint32_t l = 0; l < AT_LINKS; l++) {
@@ -131,7 +131,7 @@ static void crossbar_ask(struct atoll_xbar *x, uint32_t i, uint64_t c)
 	if (!f || in->out != AX_NONE || in->want != AX_NONE)
 		return;
 	if (at_line(f)->kind != AT_HEAD) {
-		/* the rest of a packet whose head was lost: cannot be */
+		/* not reachable: flit_keep() drops packets without a head */
 		weft_check_failed(x->comp, "InPort %u: a packet has no head",
 				  i);
 		return;
@@ -141,7 +141,8 @@ static void crossbar_ask(struct atoll_xbar *x, uint32_t i, uint64_t c)
 	in->want = o;
 	if (!at_char_good(ch) ||
 	    (o >= AT_LINK0 && !x->link[o - AT_LINK0].port->peer)) {
-		/* Its route cannot be: to the management. */
+		/* Such a route leads nowhere, so the packet goes to the
+		 * management, which can inspect it. */
 		atoll_link_count(x, AX_K_PARITY, 1);
 		at_line(f)->flags |= AT_RETRIEVED;
 		in->want = (uint8_t)x->mgmt;
@@ -166,7 +167,7 @@ static void crossbar_measure(struct atoll_xbar *x, uint32_t i, uint32_t o,
 					      WEFT_NS);
 }
 
-/* The first flit of InPort i leaves through o. */
+/* Moves the first flit of InPort i to OutPort o. */
 static void crossbar_go(struct atoll_xbar *x, uint32_t i, uint32_t o,
 			uint64_t c)
 {
@@ -179,14 +180,15 @@ static void crossbar_go(struct atoll_xbar *x, uint32_t i, uint32_t o,
 	crossbar_measure(x, i, o, f, c);
 	atoll_link_mark(x, f, "crossbar", c);
 	if (head && !(at_line(f)->flags & AT_RETRIEVED)) {
-		/* The first routing character has been used (2.2). */
+		/* Drop the first routing character: this crossbar used it
+		 * (2.2). */
 		struct weft_slice s = f->payload;
 
 		f->payload = weft_slice_sub(s, 1, s.len - 1);
 		weft_slice_drop(&s);
 	}
 	x->out[o].free = c + at_words(f);
-	/* it was not stopped, whatever it is behind this flit */
+	/* a flit moved, so the OutPort was not stopped without a break */
 	x->out[o].cond = x->out[o].fired = false;
 	*ring_push(&in->left) =
 		(struct atoll_link_left){ x->out[o].free,
@@ -318,9 +320,10 @@ static void crossbar_tell(const struct atoll_xbar *x)
 	}
 }
 
-/* ---- a cycle ---- */
+/* ---- states for listeners ---- */
 
-/* When InPort `in` has more to say, apart from what its OutPort waits for. */
+/* Returns the next cycle at which InPort `in` can act. Events of its OutPort
+ * are not included, because out_step() returns them. */
 static uint64_t in_next(const struct atoll_xbar *x,
 			const struct atoll_link_in *in, uint64_t c)
 {
@@ -338,14 +341,15 @@ static uint64_t in_next(const struct atoll_xbar *x,
 	return r > c && r < t ? r : t;
 }
 
-/* What OutPort o does at c; when it may do more. */
+/* Performs the work of OutPort o at cycle c. Returns the next cycle at which it
+ * can do more. */
 static uint64_t out_step(struct atoll_xbar *x, uint32_t o, uint64_t c)
 {
 	struct atoll_link_out *out = &x->out[o];
 
 	if (out->free > c)
 		return out->free;
-	/* Round robin over the InPorts that want it. */
+	/* Round robin among the requesting InPorts, so that none starves. */
 	for (uint32_t k = 1; out->owner == AX_NONE && k <= AT_PORTS; k++) {
 		uint32_t i = (out->last + k) % AT_PORTS;
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ATOLL's network side (hostport.md 2.1 to 2.3): 8x8 crossbar, wormhole, with
- * four link ports; embedded by atoll.nic.  Ports 0..3 are the network ports of
+ * four link ports; embedded by atoll.nic. Ports 0..3 are the network ports of
  * the host ports, 4..7 the links.
  *
  *   link in -> buffer, t_in -> crossbar, t_xbar -> t_out -> link out
  *
  * A hop takes t_in + t_xbar + t_out = 30 cycles from first character in to
- * first character out, of which the crossbar 3.  An OutPort belongs to one
- * packet from its head to its last flit; round robin among InPorts that ask.
- * A link whose buffer has less than stop_free bytes left tells its peer to
- * stop, and to go on when there are cont_free again.
+ * first character out, of which the crossbar 3. An OutPort belongs to one
+ * packet from its head to its last flit, with round robin among InPorts that
+ * request it. A link whose buffer has less than stop_free bytes left tells its
+ * peer to stop, and to continue once cont_free are free again.
  *
  * Deadlock (2.3): an OutPort that is granted, stopped, and wanted by another
  * InPort for dl_counter cycles without a break.
  *
- * State characters (stop, continue, acknowledge) take the way and the time of
- * data but no room on the line: not modelled.  Times are cycles. */
+ * Not modelled: the room of state characters (stop, continue, acknowledge) on
+ * the line. They take the path and the time of data. Times are cycles. */
 #ifndef SYSTEMS_ATOLL_NETWORK_CROSSBAR_H
 #define SYSTEMS_ATOLL_NETWORK_CROSSBAR_H
 
@@ -27,21 +27,22 @@
 
 struct atoll_xbar;
 struct atoll_xbar_ops {
-	/* A flit leaves to host port np: its first character is there now, one
-	 * more each cycle.  Takes f. */
+	/* A flit leaves to host port np. Its first character is there now, one
+	 * more follows each cycle. The callee owns f. */
 	void (*flit)(void *own, uint32_t np, struct weft_frame *f);
-	/* Does host port np take a flit now?  Changes: atoll_xbar_kick. */
+	/* Returns true if host port np accepts a flit now. The owner calls
+	 * atoll_xbar_kick() when the answer changes. */
 	bool (*room)(void *own, uint32_t np);
-	/* InPort np holds less than before: atoll_xbar_np_room. */
+	/* InPort np has freed room, see atoll_xbar_np_room(). */
 	void (*ready)(void *own, uint32_t np);
-	/* The deadlock counter of an OutPort has run out. */
+	/* The deadlock counter of an OutPort has expired. */
 	void (*deadlock)(void *own, uint32_t out);
-	/* The packet at InPort `in` has a route that cannot be: it goes to the
-	 * management's host port. */
+	/* The packet at InPort `in` has an impossible route and goes to the
+	 * host port of the management. */
 	void (*misrouted)(void *own, uint32_t in);
 };
 
-/* X(id, name, unit, doc): the owner's counters, in this order. */
+/* X(id, name, unit, doc): the owner declares these counters, in this order. */
 #define AX_COUNTERS(X)                                                         \
 	X(FLITS, "flits", "flits", "through the crossbar")                     \
 	X(PACKETS, "packets", "packets", "through the crossbar")               \
@@ -62,7 +63,7 @@ enum {
 		AX_K_N
 };
 
-struct atoll_link_left { /* room in a buffer from `cycle` on */
+struct atoll_link_left { /* room that gets free at `cycle` */
 	uint64_t cycle;
 	uint32_t bytes;
 };
@@ -74,50 +75,50 @@ struct atoll_link_in {
 	struct {
 		RING(struct atoll_link_left);
 	} left;
-	uint32_t used; /* bytes of the buffer */
-	uint8_t want;  /* OutPort the first packet asks for, AX_NONE */
-	uint8_t out;   /* granted one */
-	bool redirect; /* its request is overwritten */
-	uint64_t free; /* network port: the next flit may begin */
+	uint32_t used; /* bytes of the buffer in use */
+	uint8_t want;  /* OutPort that the first packet requests, AX_NONE */
+	uint8_t out;   /* OutPort granted to it, AX_NONE */
+	bool redirect; /* the management overwrote its request */
+	uint64_t free; /* network port: earliest start of the next flit */
 };
 
 struct atoll_link_out {
-	uint8_t owner, last; /* InPort; of the arbiter */
-	uint64_t free;	     /* line */
+	uint8_t owner, last; /* InPort; last one granted */
+	uint64_t free;	     /* cycle from which the line is free */
 	bool stopped;
 	uint64_t stopped_at;
-	/* deadlock counter */
+	/* deadlock counter: */
 	bool cond, fired;
 	uint64_t since;
 };
 
-/* Link port: what its cable needs. */
+/* Link port: state of one cable. */
 struct atoll_link_link {
 	struct weft_port *port;
 	uint8_t tx_seq, rx_seq, acked;
-	bool stop_said, nacked, open; /* open: a packet's end has not come */
-	uint64_t heard; /* cycle of the last sign of life; framed */
-	uint32_t tries; /* timeouts since anything got better */
+	bool stop_said, nacked, open; /* open: the end has not arrived */
+	uint64_t heard; /* cycle of the last answer; guarded only */
+	uint32_t tries; /* timeouts since the last progress */
 	struct {
 		RING(struct weft_frame *);
-	} again;	 /* not acknowledged; framed only */
-	uint32_t resend; /* of these, next to be sent again */
-	bool replay;	 /* some are */
+	} again;	 /* not acknowledged; guarded only */
+	uint32_t resend; /* index in `again` of the next flit to resend */
+	bool replay;	 /* a resend is under way */
 	struct {
 		RING(struct weft_frame *);
-	} came; /* seen at AT_CAME */
+	} came; /* arrive at AT_CAME */
 	struct {
 		RING(struct weft_frame *);
-	} state; /* state that has come, acts at AT_READY */
+	} state; /* received state, acts at AT_READY */
 };
 
 struct atoll_xbar {
-	/* parameters */
+	/* parameters: */
 	struct weft_clock clk;
 	uint32_t t_in, t_xbar, t_out, buffer, stop_free, cont_free;
 	uint32_t dl_counter, mgmt, timeout, attempts;
-	uint32_t counter0; /* first of AX_COUNTERS in the owner's */
-	/* the rest is state */
+	uint32_t counter0; /* of the owner's counters, first of AX_COUNTERS */
+	/* state: */
 	struct weft_comp *comp;
 	const struct atoll_xbar_ops *ops;
 	void *own;
@@ -130,39 +131,50 @@ struct atoll_xbar {
 	struct weft_hist *way;	      /* ns, from host port to host port */
 };
 
+/* Sets up a crossbar whose parameters the owner has filled in. The owner calls
+ * atoll_xbar_event() for events with this tag, and atoll_xbar_fini() at the
+ * end. */
 void atoll_xbar_init(struct atoll_xbar *x, struct weft_comp *c,
 		     struct weft_port *link_ports,
 		     const struct atoll_xbar_ops *ops, void *own, uint32_t tag);
+/* Returns 0, or -EINVAL with a message if thresholds do not suit the cables. */
 int atoll_xbar_start(struct atoll_xbar *x, struct weft_err *err);
 void atoll_xbar_fini(struct atoll_xbar *x);
+/* Receives f, which arrives now at a link. Takes ownership of f. */
 void atoll_xbar_arrive(struct atoll_xbar *x, uint32_t link,
 		       struct weft_frame *f);
 void atoll_xbar_event(struct atoll_xbar *x);
-/* Flits that np's InPort takes now. */
+/* Returns true if the InPort of np accepts a flit now. */
 bool atoll_xbar_np_room(const struct atoll_xbar *x, uint32_t np);
-/* A flit of host port np; one after the other. */
+/* Queues the next flit of host port np. Takes ownership of f. */
 void atoll_xbar_inject(struct atoll_xbar *x, uint32_t np, struct weft_frame *f);
+/* Runs a cycle now, because room or a request outside the crossbar changed. */
 void atoll_xbar_kick(struct atoll_xbar *x);
 
-/* Flits in the InPorts for an OutPort. */
+/* Returns the number of flits in the InPorts for an OutPort. */
 uint32_t atoll_xbar_queued(const struct atoll_xbar *x, uint32_t out);
 
-/* dl_cond(out): InPorts i (granted) and j (one that waits). */
+/* Returns true if the deadlock condition of `out` holds. Sets *i_p to the
+ * InPort with the grant and *j_p to one that waits. */
 bool atoll_xbar_dl_cond(const struct atoll_xbar *x, uint32_t out, uint32_t *i_p,
 			uint32_t *j_p);
-/* The request of InPort j, which has no grant, is overwritten: its packet goes
- * to the management's host port.  False: there is no such request. */
+/* Overwrites the request of InPort j, so that its packet goes to the host
+ * port of the management. Returns false if j has no request, or has a grant
+ * already. */
 bool atoll_xbar_redirect(struct atoll_xbar *x, uint32_t j);
 
-/* link port, link_port.c */
+/* Link port, link_port.c. Sends a flit whose first character leaves at `start`.
+ * Takes ownership of f. */
 void atoll_link_link_send(struct atoll_xbar *x, uint32_t l,
 			  struct weft_frame *f, uint64_t start);
-/* Its buffer is fuller or emptier than before. */
+/* Tells the peer to stop or to continue if the fill level calls for it. Called
+ * after each change of the buffer. */
 void atoll_link_link_state(struct atoll_xbar *x, uint32_t l);
-/* May a flit go out there, as far as the far end and replays go? */
+/* Returns true if a flit may leave: the far end has not stopped the link, no
+ * resend is under way, and few flits await acknowledgement. */
 bool atoll_link_link_can(const struct atoll_xbar *x, uint32_t l);
-/* Arrivals, states, replays due at cycle c: good flits go into the InPort.
- * Returns the next cycle at which something is due. */
+/* Handles arrivals, received states and resends due at cycle c, and puts good
+ * flits into the InPort. Returns the next cycle at which it is needed. */
 uint64_t atoll_link_link_step(struct atoll_xbar *x, uint32_t l, uint64_t c);
 void atoll_link_link_fini(struct atoll_xbar *x, uint32_t l);
 
@@ -171,7 +183,7 @@ static inline void atoll_link_count(struct atoll_xbar *x, uint32_t k,
 {
 	weft_count(x->comp, x->counter0 + k, n);
 }
-/* The message of f was up to this cycle busy with a stage. */
+/* Marks that the message of f was in this stage until `cycle`. */
 static inline void atoll_link_mark(const struct atoll_xbar *x,
 				   const struct weft_frame *f,
 				   const char *stage, uint64_t cycle)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ATOLL's link ports (hostport.md 2.1, 2.5): stop and continue by the fill
- * level of the buffer, CRC, flits sent again.
+ * level of the buffer, CRC, resending of flits.
  *
- * The receiver takes flits in sequence only; the first one that is damaged,
- * missing or without room is asked for again, and what follows it is thrown
- * away until it comes.  An end that hears nothing new for `timeout` cycles
- * sends again, or asks, `attempts` times; then it waits for the other end, so
- * that a run with a dead cable comes to its end.  Where no fault can sit on the
- * cable nothing is kept to be sent again and nothing acknowledged; cycles are
- * the same. */
+ * The receiver accepts flits in sequence only. It asks once for the first flit
+ * that is damaged, missing or without room, and drops all others until that
+ * flit arrives. An end without news for `timeout` cycles resends, or asks, up
+ * to `attempts` times. Then it only waits for its peer, so that a run with a
+ * dead cable comes to an end. A cable without a fault needs no copies and no
+ * acknowledgements, and its cycles do not change because state characters take
+ * no room. */
 #include "systems/atoll/network/crossbar.h"
 
-enum { UNACKED = 64 }; /* flits, less than half of the sequence numbers */
+/* Less than half of the sequence numbers, so that a receiver can tell an old
+ * flit from a new one. */
+enum { UNACKED = 64 };
 
 static bool link_port_guarded(const struct atoll_link_link *k)
 {
@@ -76,7 +78,7 @@ void atoll_link_link_send(struct atoll_xbar *x, uint32_t l,
 	link_port_put(x, k, f, start);
 }
 
-/* ---- what comes ---- */
+/* ---- arrivals ---- */
 
 static void state_act(struct atoll_xbar *x, uint32_t l, const struct at_line *s,
 		      uint64_t c)
@@ -86,7 +88,8 @@ static void state_act(struct atoll_xbar *x, uint32_t l, const struct at_line *s,
 	bool stop = s->flags & AT_STOP;
 
 	k->heard = c;
-	/* The peer has everything before seq. */
+	/* Drop the copies of flits before seq, because the peer has received
+	 * them. */
 	while (!ring_empty(&k->again)) {
 		struct weft_frame *f = *ring_front(&k->again);
 
@@ -114,7 +117,9 @@ static void state_act(struct atoll_xbar *x, uint32_t l, const struct at_line *s,
 	o->stopped = stop;
 }
 
-/* A flit that cannot be taken: once, until the right one comes. */
+/* Drops a flit that is out of order, damaged or without room. Requests a resend
+ * once, since further requests would restart it. Acknowledges an old flit again
+ * because the first acknowledgement may be lost. */
 static void link_port_refuse(struct atoll_xbar *x, uint32_t l,
 			     struct weft_frame *f, bool old)
 {
@@ -131,7 +136,8 @@ static void link_port_refuse(struct atoll_xbar *x, uint32_t l,
 	k->nacked = true;
 }
 
-/* Into the buffer, so that each packet there has a head and an end. */
+/* Stores the flit in the buffer. Keeps a head and an end for each packet there,
+ * because the crossbar relies on both. */
 static void flit_keep(struct atoll_xbar *x, uint32_t l, struct weft_frame *f)
 {
 	struct atoll_link_link *k = &x->link[l];
@@ -144,9 +150,9 @@ static void flit_keep(struct atoll_xbar *x, uint32_t l, struct weft_frame *f)
 		return;
 	}
 	if (head && k->open) {
-		/* The last flit of a packet came with the sign of another one:
-		 * those signs are not under the CRC.  Its end takes no room: it
-		 * was not on the line. */
+		/* The end of the packet before was damaged into another sign,
+		 * since the CRC does not cover those signs. The end that is put
+		 * in takes no room because it was not on the line. */
 		struct weft_frame *end = weft_frame_new(x->comp->sim);
 
 		*at_line(end) =
@@ -230,7 +236,8 @@ static uint64_t replay_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 	return o->free;
 }
 
-/* Nothing heard for long although something is expected. */
+/* Resends, or asks the peer for its state, after `timeout` cycles without an
+ * answer that is due. Returns the cycle of the next timeout. */
 static uint64_t timeout_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 {
 	struct atoll_link_link *k = &x->link[l];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See wire.h. */
+/* Encoder, decoder and checks of ATOLL's flits, see wire.h. Routing strings are
+ * not under the CRC: each character has its own parity (hostport.md 2.2). */
 #include "systems/atoll/network/wire.h"
 
 #include <stdlib.h>
@@ -90,8 +91,8 @@ const struct weft_wire atoll_wire = { .name = "atoll",
 
 /* ---- damaged frames ---- */
 
-/* Bytes [from, to) as payload; every one with the control bit as it is in k,
- * or the flit is bad. */
+/* Makes bytes [from, to) the payload. Returns false if one of them has another
+ * control bit than k. */
 static bool take_bytes(struct weft_frame *f, uint32_t from, uint32_t to,
 		       uint16_t k)
 {

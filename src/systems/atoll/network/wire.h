@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL on the wire (hostport.md 2.1, 2.2): characters of 8 data bits and one
- * control bit.  All layouts are here and nowhere else.
+/* ATOLL's wire format (hostport.md 2.1, 2.2): characters of 8 data bits and one
+ * control bit. All layouts are defined here only.
  *
- * A packet is a head flit, which holds what is left of its routing string, and
- * data flits of up to 64 bytes, the last one with the end of the packet.  Each
- * flit is one weft_frame:
+ * A packet is a head flit, which holds the rest of its routing string, and data
+ * flits of up to 64 bytes, of which the last one carries the end of the packet.
+ * Each flit is one weft_frame:
  *
  *   head   SOH seq routing characters EOF		(characters: parity)
  *   data   SOD seq bytes CRC CRC EOF|EOP		(CRC-16 over seq, bytes)
- *   state  STATE|flags seq CRC-8			(one way back: stop,
- * next seq)
+ *   state  STATE|flags seq CRC-8			(reverse: stop, next)
  *
- * Routing characters have the control bit and [7:4] zero; control characters
- * have [7:4] not zero. */
+ * Routing characters have the control bit set and [7:4] zero. Control
+ * characters have [7:4] not zero. */
 #ifndef SYSTEMS_ATOLL_NETWORK_WIRE_H
 #define SYSTEMS_ATOLL_NETWORK_WIRE_H
 
@@ -23,7 +22,7 @@
 
 enum {
 	AT_FLIT = 64,  /* bytes of a data flit */
-	AT_ROUTE = 32, /* routing characters of a packet */
+	AT_ROUTE = 32, /* most routing characters of a packet */
 	AT_HEAD_WORDS = 3,
 	AT_DATA_WORDS = 5,
 	AT_STATE_WORDS = 3,
@@ -36,14 +35,14 @@ enum {
 enum at_kind { AT_HEAD, AT_DATA, AT_STATE };
 enum {
 	AT_EOP = 1,	  /* data: last of its packet */
-	AT_STOP = 2,	  /* state: send nothing more */
-	AT_NACK = 4,	  /* state: again from seq on */
-	AT_ASK = 8,	  /* state: what is yours? */
-	AT_BAD = 16,	  /* not on the line: does not make sense */
-	AT_RETRIEVED = 32 /* not on the line: taken out of the network */
+	AT_STOP = 2,	  /* state: stop sending */
+	AT_NACK = 4,	  /* state: resend from seq on */
+	AT_ASK = 8,	  /* state: send yours */
+	AT_BAD = 16,	  /* not on the line: malformed */
+	AT_RETRIEVED = 32 /* not on the line: removed from the network */
 };
 
-struct at_line { /* u[0] */
+struct at_line { /* in u[0] */
 	uint8_t kind, flags, seq;
 	uint8_t pad_[5];
 };
@@ -53,14 +52,14 @@ static inline struct at_line *at_line(const struct weft_frame *f)
 {
 	return (struct at_line *)&f->u[0];
 }
-/* Not on the line: cycle at which it came, then may be looked at. */
+/* Not on the line: cycle of arrival; cycle from which it may be used. */
 #define AT_CAME(f)  ((f)->u[1])
 #define AT_READY(f) ((f)->u[2])
-/* Room it takes in a buffer; time at which its packet was injected. */
+/* Not on the line: room in a buffer; time at which the packet was injected. */
 #define AT_ROOM(f) ((f)->u[3])
 #define AT_BORN(f) ((f)->u[4])
 
-/* Routing character (R): [2:0] port, [3] makes parity even. */
+/* Routing character (R): [2:0] port, [3] makes the parity even. */
 static inline uint8_t at_char(uint32_t port)
 {
 	return (uint8_t)(port | (uint32_t)__builtin_parity(port) << 3);
@@ -70,7 +69,7 @@ static inline bool at_char_good(uint8_t c)
 	return !(c >> 4) && !__builtin_parity(c);
 }
 
-/* Characters of a frame on the line. */
+/* Returns the characters of a frame on the line. */
 static inline uint32_t at_words(const struct weft_frame *f)
 {
 	switch (at_line(f)->kind) {
@@ -83,17 +82,18 @@ static inline uint32_t at_words(const struct weft_frame *f)
 	}
 }
 
-/* Makes a damaged frame one of kind, flags, seq and payload again; AT_BAD when
- * that is not possible.  Routing characters come as they are. */
+/* Decodes a damaged frame into kind, flags, seq and payload, or sets AT_BAD.
+ * Does not check routing characters, because the crossbar does. */
 void at_decode(struct weft_frame *f);
 
-/* Characters of a frame, with the part (enum weft_part) of each in its upper
- * bits; CONTROL: begin and end, CREDIT: state flits. */
+/* Encodes a frame as characters with the part (enum weft_part) in their upper
+ * bits. CONTROL stands for start and end, CREDIT for state flits. Returns the
+ * number of characters. Writes nothing if max is less. */
 uint32_t at_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max);
 
 extern const struct weft_wire atoll_wire;
-/* wire_faults.c */
+/* in wire_faults.c */
 extern const struct weft_wire_faults atoll_wire_faults;
 extern const struct weft_wire_capture atoll_wire_capture;
 

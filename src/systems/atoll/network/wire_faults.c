@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An ATOLL line as faults and captures see it (weft/wire.h). */
+/* ATOLL's lines for faults and captures (weft/wire.h). */
 #include "systems/atoll/network/crossbar.h"
 #include "systems/atoll/network/wire.h"
 
@@ -20,8 +20,8 @@ static bool at_control(const struct weft_frame *f)
 	return at_line(f)->kind == AT_STATE;
 }
 
-/* State flits are credits and acknowledgements in one; routing characters are
- * all the header there is. */
+/* State flits are both credits and acknowledgements. Routing characters are the
+ * whole header. */
 const struct weft_wire_faults atoll_wire_faults = {
 	.encode_parts = at_encode_parts,
 	.targets = { [WEFT_PART_CONTROL] = 1u << WEFT_PART_CONTROL,

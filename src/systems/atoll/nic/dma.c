@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL and host memory: one read and one write at a time, in order. */
+/* ATOLL's access to host memory: at most one read and one write in flight, each
+ * kind in order. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

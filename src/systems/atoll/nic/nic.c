@@ -8,7 +8,7 @@
  *          +-- management page: deadlock counters, interrupt
  *
  * Not modelled: several cards in a node joined by a link (cable them in the
- * experiment), link detection, room that state characters take on the line. */
+ * experiment), link detection, room of state characters on the line. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -160,7 +160,7 @@ static int at_finish(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Flits for a link. */
+/* Reports the flits that wait for a link. */
 static void at_waiting(struct weft_comp *c, uint32_t port,
 		       struct weft_waiting *w)
 {

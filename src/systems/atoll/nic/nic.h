@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of ATOLL (class atoll.nic): four host ports and the crossbar.  See
- * nic.c. */
+/* State and internal functions of ATOLL (class atoll.nic): four host ports and
+ * the crossbar. See nic.c. */
 #ifndef SYSTEMS_ATOLL_NIC_NIC_H
 #define SYSTEMS_ATOLL_NIC_NIC_H
 
@@ -41,24 +41,25 @@ struct at_dma {
 /* ---- sending side of a host port ---- */
 
 struct at_tx {
-	/* PIO */
+	/* PIO: */
 	uint8_t route[AT_ROUTE];
 	uint32_t n_route;
 	uint64_t pio[ATOLL_PIO_MAX / 8];
 	uint32_t n_pio, tag;
-	uint64_t pio_trace; /* message that is being stored */
-	/* DMA */
+	uint64_t pio_trace; /* message that the host is storing */
+	/* DMA: */
 	uint64_t sdq_base, sdr_base;
 	uint32_t sdq_size, sdq_wp, sdq_rp;
-	bool busy; /* a descriptor is being worked on */
+	bool busy; /* a descriptor is in work */
 	uint64_t desc[8];
-	uint64_t asked, bytes; /* of the payload: read so far; all */
+	uint64_t asked, bytes; /* of the payload: bytes requested so far; all
+				* bytes */
 	bool reading;
-	uint64_t trace; /* message of the packet that is being cut */
+	uint64_t trace; /* message of the packet in work */
 	struct {
 		RING(uint64_t);
-	} traces; /* of descriptors not begun, for who listens */
-	/* flits for the crossbar */
+	} traces; /* of queued descriptors, for listeners */
+	/* flits for the crossbar: */
 	struct {
 		RING(struct weft_frame *);
 	} q;
@@ -68,42 +69,42 @@ struct at_tx {
 
 /* ---- receiving side ---- */
 
-struct at_pkt { /* PIO: a packet being received or read */
+struct at_pkt { /* PIO: a packet in the buffer */
 	uint64_t head;
 	bool retrieved;
-	uint32_t read; /* bytes taken by the host */
+	uint32_t read; /* bytes read by the host */
 	uint64_t trace;
 };
 
 struct at_rx {
-	/* flits not yet stored (DMA) or read (PIO) */
+	/* flits not yet stored (DMA) or read (PIO): */
 	uint32_t ctrl;
 	uint8_t route[AT_ROUTE];
 	uint32_t n_route;
-	bool retrieved, open, pio; /* pio: it is the last of pkts */
-	uint32_t got;  /* bytes of this packet so far, header included */
-	uint64_t head; /* its header word */
-	/* PIO: words of all packets, and the packets */
+	bool retrieved, open, pio; /* pio: it is the last one of pkts */
+	uint32_t got;		   /* bytes received so far, header included */
+	uint64_t head;		   /* its header word */
+	/* PIO: words of all packets, and the packets: */
 	struct {
 		RING(uint64_t);
 	} words;
 	struct {
 		RING(struct at_pkt);
 	} pkts;
-	/* DMA */
+	/* DMA: */
 	uint64_t rdq_base, rdr_base;
 	uint32_t rdq_size, rdq_rp, rdq_wp, rdr_size;
 	uint64_t rdr_rp, rdr_wp, start; /* bytes, not wrapped */
-	uint32_t writes, descs; /* of bytes, of descriptors: on their way */
+	uint32_t writes, descs;		/* in flight: of bytes, descriptors */
 };
 
 struct at_nic {
-	/* parameters */
+	/* parameters: */
 	struct weft_clock clock;
 	uint32_t t_in, t_xbar, t_out, buffer, stop_free, cont_free;
 	uint32_t dl_counter, timeout, attempts, rx_flits, node;
 	bool report;
-	/* the rest is state */
+	/* state: */
 	struct weft_comp *comp;
 	struct weft_port *bus;
 	struct atoll_xbar x;
@@ -119,33 +120,42 @@ struct at_nic {
 	struct at_dma *pool;
 };
 
-/* dma.c */
-/* A read, or a write of data, behind those of this kind. */
+/* dma.c: queues a read, or a write of `data`, behind others of its kind and
+ * returns it; the NIC owns it. Calls `done`, unless NULL, at completion. The
+ * data are copied. */
 struct at_dma *at_dma(struct at_nic *n, enum weft_bus_op op, weft_phys_t addr,
 		      const void *data, uint32_t bytes, uint32_t hp,
 		      void (*done)(struct at_nic *, struct at_dma *));
+/* Completes the transaction that the bus reports and starts the next one. */
 void at_dma_done(struct at_nic *n, struct at_dma *d);
 void at_dma_fini(struct at_nic *n);
 
-/* transmit.c */
+/* transmit.c: a store to a register of the sending side */
 void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val);
+/* Sends, reads and fetches whatever host port hp has room for. Called after
+ * each event that can free room. */
 void at_tx_go(void *own, uint32_t hp);
 void at_tx_fini(struct at_nic *n, uint32_t hp);
-/* receive.c */
+/* receive.c: returns true if host port np has room for a whole flit */
 bool at_rx_room(void *own, uint32_t np);
+/* Stores a flit that leaves the crossbar. Takes ownership of f. */
 void at_rx_flit(void *own, uint32_t np, struct weft_frame *f);
+/* A load from, and a store to, the page of a host port. Stores that are not for
+ * the receiving side go on to at_tx_store(). */
 uint64_t at_rx_load(struct at_nic *n, uint32_t hp, uint32_t off);
 void at_rx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val);
-/* registers.c */
+/* in registers.c */
 extern const struct weft_reg at_regs[];
+/* Sets interrupt bits and updates the line of the interrupt. */
 void at_irq(struct at_nic *n, uint64_t bits);
+/* Performs a load or store of the host. */
 void at_access(struct at_nic *n, const struct weft_bus_note *note);
 
 static inline void at_count(struct at_nic *n, uint32_t k, uint64_t by)
 {
 	weft_count(n->comp, k, by);
 }
-/* The message was up to now busy with this stage. */
+/* Marks that the message was in this stage until now. */
 static inline void at_mark(const struct at_nic *n, uint64_t id,
 			   const char *stage)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receiving side of ATOLL's host ports (hostport.md 2.2, 2.4): by DMA into the
  * receive data region with a descriptor at the end, or by PIO from a small
- * buffer.  What is left of the routing string is thrown away, unless the
- * management has taken the packet out of the network: then it is part of it.
- * A host port without room takes nothing: the packet waits in the network.
+ * buffer. It drops the rest of the routing string. A packet that the management
+ * removed from the network keeps it, so that the packet can be sent again. A
+ * host port without room accepts nothing: the packet waits in the network.
  *
- * The header word may say anything: a descriptor that sends a packet again
- * brings its own, and flits have but 16 bits of CRC.  How long a packet is
- * follows from its flits; a header that says otherwise is put right and counted
- * (`lengths`). */
+ * The header word cannot be trusted, because a descriptor that sends a packet
+ * again brings its own, and flits have only 16 bits of CRC. The length of a
+ * packet follows from its flits. A header with another length is corrected and
+ * counted (`lengths`). */
 #include <string.h>
 
 #include "systems/atoll/nic/nic.h"
 
-enum { WRITES = 8 }; /* on their way at a time */
+enum { WRITES = 8 }; /* writes in flight */
 
 bool at_rx_room(void *own, uint32_t np)
 {
@@ -28,7 +28,7 @@ bool at_rx_room(void *own, uint32_t np)
 	       r->rdr_wp - r->rdr_rp + AT_FLIT <= r->rdr_size;
 }
 
-/* state: NULL as before. */
+/* Reports the state to listeners; NULL reports levels only. */
 static void rx_tell(const struct at_nic *n, uint32_t hp, const char *state)
 {
 	const struct at_rx *r = &n->rx[hp];
@@ -42,7 +42,7 @@ static void rx_tell(const struct at_nic *n, uint32_t hp, const char *state)
 	weft_level(n->comp, "receive_writes", hp, r->writes, weft_now(n->comp));
 }
 
-/* Payload of the packet so far. */
+/* Returns the payload bytes received so far. */
 static uint32_t receive_came(const struct at_rx *r)
 {
 	return r->got > 8 ? (r->got - 8) & ~7u : 0;
@@ -165,7 +165,7 @@ static struct at_pkt *pio_last(const struct at_rx *r)
 	return ring_nth(&r->pkts, ring_count(&r->pkts) - 1);
 }
 
-/* The last flit has come; one without a header word is nothing. */
+/* Completes a packet at its last flit. Drops a packet without a header word. */
 static void packet_end(struct at_nic *n, uint32_t np, uint64_t trace)
 {
 	struct at_rx *r = &n->rx[np];
@@ -219,13 +219,14 @@ static void data_in(struct at_nic *n, uint32_t np, const struct weft_frame *f)
 		bytes -= 8;
 		r->got = 8;
 		r->pio = !dma;
-		/* Without payload it is over when its header is read. */
+		/* A PIO packet without payload ends when its header is read. */
 		if (!dma)
 			*ring_push(&r->pkts) =
 				(struct at_pkt){ .head = r->head,
 						 .retrieved = r->retrieved };
 	}
-	/* PIO: words behind those that the header has told of are dropped. */
+	/* PIO: drop words beyond the length in the header, because the host
+	 * will not read them. */
 	told = ATOLL_HEAD_BYTES(r->head);
 	have = receive_came(r);
 	at_mark(n, f->trace_id, "host port");
@@ -305,7 +306,8 @@ void at_rx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 	case ATOLL_RDR_BASE:
 		r->rdr_base = val;
 		break;
-	case ATOLL_RDR_SIZE: /* the rest of a packet has no beginning there */
+	case ATOLL_RDR_SIZE: /* drops an open packet: its start is in the old
+			      * region */
 		r->rdr_size = (uint32_t)val & ~63u;
 		r->rdr_wp = r->rdr_rp = 0;
 		r->open = false;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL: everything a driver or user library may know (hostport.md 2).  The
- * thesis prints no register: all layouts are reconstructions.
+/* ATOLL's registers and descriptors, for drivers and user libraries
+ * (hostport.md 2). The thesis prints no register: all layouts are
+ * reconstructions.
  *
- * Four host ports, a page each in BAR0; one management page, BAR1.  Registers
- * are 64 bit.  A host port sends by PIO (registers) or DMA (descriptors in
- * main memory), and receives the way ATOLL_CTRL says. */
+ * Four host ports, a page each in BAR0; one management page, BAR1. Registers
+ * are 64 bit. A host port sends by PIO (registers) or DMA (descriptors in main
+ * memory), and receives as ATOLL_CTRL says. */
 #ifndef SYSTEMS_ATOLL_NIC_REGS_MAP_H
 #define SYSTEMS_ATOLL_NIC_REGS_MAP_H
 
 #include <stdint.h>
 
-/* Our own: the thesis names none. */
+/* Own values, because the thesis names none. */
 #define ATOLL_VENDOR_ID 0x4D41u
 #define ATOLL_DEVICE_ID 0x4154u
 
@@ -33,38 +34,38 @@ enum {
 	ATOLL_PIO_ROUTE = 0x00,
 	ATOLL_PIO_CHARS = 5,
 	ATOLL_PIO_DATA = 0x08, /* W: eight bytes */
-	ATOLL_PIO_LAST = 0x10, /* W: the last eight bytes: packet goes */
+	ATOLL_PIO_LAST = 0x10, /* W: last eight bytes; starts the packet */
 	ATOLL_PIO_TAG = 0x18,  /* W: tag of the packet, 16 bits */
 	ATOLL_PIO_STATUS = 0x20,
 	ATOLL_PIO_HEAD = 0x28,	/* R: header word of the oldest packet */
 	ATOLL_PIO_RDATA = 0x30, /* R: its next eight bytes */
 	ATOLL_CTRL = 0x40,
-	ATOLL_SDQ_BASE = 0x48, /* send descriptors */
-	/* entries; a store begins at the first one, unless a descriptor is
-	 * being served */
+	ATOLL_SDQ_BASE = 0x48, /* base of the send descriptors */
+	/* entries; a store restarts the queue at its first entry, but has no
+	 * effect while a descriptor is in work */
 	ATOLL_SDQ_SIZE = 0x50,
 	ATOLL_SDQ_WP = 0x58,
 	ATOLL_SDQ_RP = 0x60,
-	ATOLL_SDR_BASE = 0x68, /* send data region */
-	ATOLL_RDQ_BASE = 0x70, /* receive descriptors */
-	ATOLL_RDQ_SIZE = 0x78, /* entries; a store begins at the first one */
+	ATOLL_SDR_BASE = 0x68, /* base of the send data region */
+	ATOLL_RDQ_BASE = 0x70, /* base of the receive descriptors */
+	ATOLL_RDQ_SIZE = 0x78, /* entries; a store restarts at the first one */
 	ATOLL_RDQ_RP = 0x80,
-	ATOLL_RDR_BASE = 0x88, /* receive data region */
-	/* bytes, a multiple of 64; a store begins at the first one, the rest of
-	 * a packet that has begun to come is lost */
+	ATOLL_RDR_BASE = 0x88, /* base of the receive data region */
+	/* bytes, a multiple of 64; a store restarts at byte 0 and drops a
+	 * packet that is partly received */
 	ATOLL_RDR_SIZE = 0x90,
 	ATOLL_RDR_RP = 0x98,
 };
-/* How it receives; load: stores to main memory are on their way. */
+/* Ways to receive; STORES reads 1 while stores to main memory are in flight. */
 enum { ATOLL_CTRL_DMA = 1, ATOLL_CTRL_IRQ = 2, ATOLL_CTRL_STORES = 1 << 8 };
 
-/* PIO_STATUS: a packet is there, its payload bytes, words readable now. */
+/* PIO_STATUS: a packet has arrived, its payload bytes, words readable now. */
 #define ATOLL_STATUS_PACKET    (1ULL << 63)
 #define ATOLL_STATUS_RETRIEVED (1ULL << 62)
 #define ATOLL_STATUS_WORDS(s)  ((uint32_t)((s) >> 32 & 0xffff))
 #define ATOLL_STATUS_BYTES(s)  ((uint32_t)(s))
 
-/* Header word of a packet, made by the host port. */
+/* Header word of a packet, written by the host port. */
 #define ATOLL_HEAD(src, tag, bytes)                                            \
 	((uint64_t)(uint32_t)(bytes) << 32 | (uint64_t)((tag)&0xffff) << 16 |  \
 	 ((src)&0xffff))
@@ -72,10 +73,10 @@ enum { ATOLL_CTRL_DMA = 1, ATOLL_CTRL_IRQ = 2, ATOLL_CTRL_STORES = 1 << 8 };
 #define ATOLL_HEAD_TAG(h)   ((uint32_t)((h) >> 16) & 0xffff)
 #define ATOLL_HEAD_BYTES(h) ((uint32_t)((h) >> 32))
 
-/* Descriptors, eight words.  Sending: 0 [31:0] payload bytes (multiple of 8),
+/* Descriptors, eight words. Sending: 0 [31:0] payload bytes (multiple of 8),
  * [47:32] tag, [55:48] characters; 1 offset in the SDR; 2 to 4 characters; 5
- * header word when AGAIN says so (a retrieved packet keeps its own); 7 becomes
- * DONE when the SDR has been read.  Receiving: 0 header word; 1 offset of the
+ * header word for AGAIN, because a retrieved packet keeps its own; 7 becomes
+ * DONE when the SDR has been read. Receiving: 0 header word; 1 offset of the
  * payload in the RDR; 2 to 4 and [55:48] of 6 the characters of a retrieved
  * packet; 7 VALID, written last. */
 enum {
@@ -93,19 +94,20 @@ enum {
 	ATOLL_M_NODE = 0x00,
 	ATOLL_M_IRQ = 0x08, /* write ones to clear */
 	ATOLL_M_DL_COUNTER = 0x10,
-	ATOLL_M_DL_PORTS = 0x18,  /* OutPorts whose counter ran out; W1C */
+	ATOLL_M_DL_PORTS = 0x18,  /* OutPorts with an expired counter; W1C */
 	ATOLL_M_HOST_PORT = 0x20, /* of the management process */
-	ATOLL_M_REDIRECT = 0x28,  /* W: InPort whose request is overwritten;
-				   * R: the last one was (1) or not (0) */
+	ATOLL_M_REDIRECT = 0x28,  /* W: InPort whose request is overwritten; R:
+				   * 1 if the last write had an effect */
 	ATOLL_M_DL_STATE = 0x40,  /* + 8 * OutPort */
 };
 enum { ATOLL_IRQ_DEADLOCK = 1, ATOLL_IRQ_ROUTE = 2, ATOLL_IRQ_RECEIVED = 4 };
-/* DL_STATE: dl_cond holds now, InPort granted, InPort that waits. */
+/* DL_STATE: the deadlock condition holds now, InPort granted, InPort that
+ * waits. */
 #define ATOLL_DL_COND	    (1ULL << 16)
 #define ATOLL_DL_GRANTED(s) ((uint32_t)(s)&0xff)
 #define ATOLL_DL_WAITS(s)   ((uint32_t)((s) >> 8) & 0xff)
 
-/* Routing character (2.2): port, and a bit that makes its parity even. */
+/* Routing character (2.2): port, and a bit that makes the parity even. */
 static inline uint8_t atoll_char(uint32_t port)
 {
 	return (uint8_t)(port | (uint32_t)__builtin_parity(port) << 3);

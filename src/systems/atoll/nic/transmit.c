@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sending side of ATOLL's host ports and their network ports (hostport.md 2.1,
- * 2.4): PIO assembles a packet from single stores, DMA works on descriptors;
- * the network port cuts both into flits.
+ * 2.4): PIO assembles a packet from single stores, DMA works on descriptors.
+ * The network port cuts both into flits.
  *
- * A packet is its routing string, a header word (who, tag, bytes) and the
- * payload.  No packet memory: of a packet sent by DMA a few flits are in the
- * device at a time. */
+ * A packet is its routing string, a header word (sender, tag, bytes) and the
+ * payload. The device has no packet memory: of a packet sent by DMA it holds a
+ * few flits at a time. */
 #include <string.h>
 
 #include "systems/atoll/nic/nic.h"
@@ -38,7 +38,7 @@ static void pkt_head(struct at_nic *n, uint32_t hp, const uint8_t *route,
 	t->n_part = 8;
 }
 
-/* More bytes of the packet; a full flit goes. */
+/* Appends bytes to the packet and queues each full flit. */
 static void pkt_bytes(struct at_nic *n, uint32_t hp, const uint8_t *p,
 		      uint32_t bytes)
 {
@@ -60,7 +60,8 @@ static void pkt_bytes(struct at_nic *n, uint32_t hp, const uint8_t *p,
 	}
 }
 
-/* A packet is where its last flit is. */
+/* Queues the last flit. It carries the trace id, because a packet counts as
+ * arrived with its last flit. */
 static void pkt_end(struct at_nic *n, uint32_t hp, uint64_t trace)
 {
 	struct at_tx *t = &n->tx[hp];
@@ -112,7 +113,8 @@ static void pio_data(struct at_nic *n, uint32_t hp, uint64_t val, bool last)
 
 static void payload_done(struct at_nic *n, struct at_dma *d);
 
-/* Next piece of the payload, when there is room for its flits. */
+/* Reads the next piece of the payload once its flits have room, or ends the
+ * packet. */
 static void payload_ask(struct at_nic *n, uint32_t hp)
 {
 	struct at_tx *t = &n->tx[hp];
@@ -219,7 +221,7 @@ void at_tx_go(void *own, uint32_t hp)
 	tx_tell(n, hp);
 }
 
-/* SDQ_WP is to be `wp`: a message for each new descriptor. */
+/* Opens a message for each descriptor between the old SDQ_WP and `wp`. */
 static void trace_descs(struct at_nic *n, struct at_tx *t, uint32_t wp)
 {
 	uint64_t first = 0;
@@ -239,7 +241,7 @@ void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 	struct at_tx *t = &n->tx[hp];
 	uint32_t chars = (uint32_t)(val >> 56);
 
-	/* The first store of a message that is stored word by word. */
+	/* first store of a message that is stored word by word */
 	if (weft_heard(n->comp) && !t->pio_trace && off <= ATOLL_PIO_TAG)
 		t->pio_trace = weft_msg_open(n->comp);
 	switch (off) {

@@ -23,7 +23,7 @@ struct at_work {
 	bool recover;
 	struct program w;
 	struct atoll_port *p;
-	uint64_t seen[65536 / 64]; /* messages, by tag */
+	uint64_t seen[65536 / 64]; /* received messages, by tag */
 	uint64_t buf[BYTES / 8];
 };
 
@@ -41,7 +41,8 @@ static int open_port(struct at_work *a, struct weft_comp *c, uint32_t port,
 	return ret;
 }
 
-/* Steps in x, then in y, then the host port; characters, or 0. */
+/* Builds a route: steps in x, then in y, then the host port. Returns its
+ * characters, or 0 if they are too many. */
 static uint32_t mesh_route(uint32_t width, uint32_t s, uint32_t d,
 			   uint32_t port, uint8_t *r)
 {
@@ -59,7 +60,7 @@ static uint32_t mesh_route(uint32_t width, uint32_t s, uint32_t d,
 	return n <= HOPS ? n : 0;
 }
 
-/* Contents, and that the message has not come before. */
+/* Checks the contents, and that the message has not arrived before. */
 static void atoll_verify(struct at_work *a, const struct atoll_msg *m)
 {
 	uint64_t bit = 1ULL << (m->tag % 64);
@@ -83,7 +84,7 @@ struct atoll_pingpong {
 	struct at_work a;
 };
 
-/* A random time, so that all phases of the clocks are met. */
+/* Draws a random time, so that the ping-pong meets all phases of the clocks. */
 static weft_time_t pp_pause(const struct atoll_pingpong *a, uint32_t node,
 			    uint64_t seq)
 {
@@ -130,7 +131,7 @@ static int pp_wait(struct pingpong *p, uint64_t seq)
 	return -EIO;
 }
 
-/* The time of a size is without pauses. */
+/* Subtracts the pauses, since they are not part of the latency. */
 static void pp_done(struct pingpong *p, uint64_t seq)
 {
 	const struct atoll_pingpong *a = (struct atoll_pingpong *)p;
@@ -195,7 +196,7 @@ static int pp_main(struct weft_comp *c)
 
 /* ---- management process ---- */
 
-/* Sends every packet that was taken out on its way again at once (2.3). */
+/* Resends every packet that was removed from the network (2.3). */
 static void mgr_again(struct at_work *a, uint64_t *n_p)
 {
 	struct atoll_msg m;
@@ -213,8 +214,9 @@ static void mgr_report(struct at_work *a, const struct atoll_deadlock *d)
 		d->out, d->granted, d->waits);
 }
 
-/* Instead of an auxiliary network: managers wait by their number, and who still
- * sees the condition then takes a packet out. */
+/* Managers have no auxiliary network, therefore each one waits for a time that
+ * depends on its number. A manager that still sees the condition then removes a
+ * packet. */
 static void mgr_clear(struct at_work *a, uint64_t *took_p)
 {
 	struct atoll_deadlock d;
@@ -256,7 +258,8 @@ static int mgr_main(struct weft_comp *c)
 
 /* ---- ring ---- */
 
-/* The way round the border of the mesh from node s, `hops` links. */
+/* Builds the route round the border of the mesh from node s over `hops` links.
+ * Sets *d_p to its end and returns its characters. */
 static uint32_t ring_route(const struct at_work *a, uint32_t s, uint32_t hops,
 			   uint32_t port, uint8_t *r, uint32_t *d_p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class extoll.cable: the cable between two link ports (extoll.md 7.1, L4).
- * Flight time only; transceivers and codec belong to the ports.  Faults are
- * components of their own. */
+/* Class extoll.cable: the cable between two link ports (extoll.md 7.1, L4). It
+ * models the flight time only, because transceivers and codec belong to the
+ * ports and faults are components of their own. */
 #include <errno.h>
 #include <math.h>
 

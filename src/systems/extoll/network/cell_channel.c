@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL cell channel, see cell_channel.h: set-up, slots, committing cells. */
+/* Set-up, slots and committing of cells of EXTOLL's cell channel, see
+ * cell_channel.h. */
 #include "systems/extoll/network/cell_channel_internal.h"
 
 #include <assert.h>
@@ -10,9 +11,9 @@
 #include "systems/extoll/network/cell_channel_control.h"
 #include "weft/trace.h"
 
-/* Stage table 7.1: grant to start flit is X/2 + L1 = 5 + 8, first flit to
- * request L6 + X/2 = 10 + 5.  A credit takes 5 + 8 cycles from the free slot
- * to the line, an ACK 2 + 8 from the end of a cell. */
+/* Stage table of extoll.md 7.1: grant to start flit is X/2 + L1 = 5 + 8, first
+ * flit to request L6 + X/2 = 10 + 5. A credit takes 5 + 8 cycles from the free
+ * slot to the line, an ACK 2 + 8 from the end of a cell. */
 struct cell_channel_cfg cell_channel_cfg_link(uint32_t width,
 					      const struct weft_clock *clk)
 {
@@ -116,7 +117,7 @@ static void cell_channel_limits(struct cell_channel *ep)
 	ep->aside = !ep->ctl;
 }
 
-/* What is wrong with the other end, or NULL. */
+/* Returns the reason why the two ends do not fit together, or NULL. */
 static const char *cell_channel_mismatch(const struct cell_channel *ep,
 					 const struct weft_port *q)
 {
@@ -139,7 +140,8 @@ static const char *cell_channel_mismatch(const struct cell_channel *ep,
 int cell_channel_start(struct cell_channel *ep, struct weft_err *err)
 {
 	struct weft_port *q = ep->port->peer;
-	uint64_t base = 1 << 20; /* far from rounding at the start of time */
+	uint64_t base = 1 << 20; /* far from the start, so that rounding there
+				  * plays no part */
 	const char *wrong;
 
 	if (!q)
@@ -166,8 +168,8 @@ int cell_channel_start(struct cell_channel *ep, struct weft_err *err)
 	return ep->needs_frames ? cell_channel_framed_start(ep, err) : 0;
 }
 
-/* What is in no list but the owner's has no mark of its own: everything that
- * is not free. */
+/* Frees the packets of slots. The owner's slots have no mark of their own, so
+ * `taken` counts every slot that is neither in flight nor free. */
 void cell_channel_abandon(struct cell_channel *ep, bool taken)
 {
 	bool mine[128] = { false };
@@ -288,8 +290,8 @@ void cell_channel_use(struct cell_channel *ep, uint32_t vc, uint32_t n)
 	ep->used[vc] = (uint8_t)n;
 }
 
-/* What the peer has to say is heard when the own credits of a VC are used up:
- * the rings stay short. */
+/* Applies credits and ACKs of the peer once the own credits of a VC are used
+ * up, so that the rings stay short. */
 bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g)
 {
 	uint64_t next;
@@ -319,8 +321,8 @@ bool cell_channel_room(const struct cell_channel *ep, uint32_t vc)
 	       used > ep->peer->held;
 }
 
-/* A cell that starts on the line at cycle s.  A packet is where its last cell
- * is. */
+/* Reports a cell that starts on the line at cycle s. The last cell carries the
+ * id of its packet, because a packet arrives with its last cell. */
 WEFT_COLD static void cell_channel_trace(const struct cell_channel *ep,
 					 const struct ecell *cell, uint64_t s)
 {
@@ -389,7 +391,7 @@ struct cell_channel_count *cell_channel_counts(struct cell_channel *ep)
 	n->tx_flits = ep->tx_flits;
 	n->tx_packets = ep->tx_packets;
 	n->busy = ep->busy;
-	/* refreshes that a framed line, quiet since, will hear of later */
+	/* refreshes that a quiet framed line has not yet sent as frames */
 	if (ep->needs_frames && ep->cfg.refresh && ep->next_refresh < now)
 		n->busy +=
 			((now - 1 - ep->next_refresh) / ep->cfg.refresh + 1) *
@@ -401,7 +403,8 @@ struct cell_channel_count *cell_channel_counts(struct cell_channel *ep)
 	return n;
 }
 
-/* The line is given away ahead of time: what lies after now has not been. */
+/* Publishes the volume of the port. Subtracts the part of the line that is
+ * allocated ahead of time, because it has not been carried yet. */
 void cell_channel_volume(struct cell_channel *ep)
 {
 	const struct cell_channel_count *n = cell_channel_counts(ep);
@@ -409,7 +412,7 @@ void cell_channel_volume(struct cell_channel *ep)
 
 	if (ep->line_free > now)
 		busy -= ep->line_free - now < busy ? ep->line_free - now : busy;
-	ep->port->out_run = 0; /* weft_port_ahead: nothing more */
+	ep->port->out_run = 0; /* weft_port_ahead has nothing to add */
 	ep->port->out_frames = n->tx_cells;
 	ep->port->out_words = n->tx_flits;
 	ep->port->out_busy =

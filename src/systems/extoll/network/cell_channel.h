@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One end of an EXTOLL cell channel: cells, credits, acknowledgements
- * (extoll.md 3.10, 4.4, 4.7).  Embedded nine times by the crossbar, and by the
+ * (extoll.md 3.10, 4.4, 4.7). Embedded nine times by the crossbar, and by the
  * network ports of NICs and traffic components.
  *
- *          owner                    eport                          peer's owner
- *   cell_channel_can, cell_channel_commit  ->  line, peer's slot  ->  ops.wake;
- * cell_channel_take cell_channel_release            ->  credits on this end's
- * line ->  cell_channel_can
+ *   owner                  cell channel               peer's owner
+ *   cell_channel_can,
+ *   cell_channel_commit    -> line, peer's slot ->    ops.wake or ops.cell,
+ *                                                     cell_channel_take,
+ *   cell_channel_can       <- credits <-              cell_channel_release
  *
- * Two kinds of channel.  Between a network port and the crossbar: no framing,
- * credits beside the data.  Between two link ports: framing, in-band control
- * cells, replay window.  Time is counted in cycles of the core clock of this
+ * Two kinds of channel. Between a network port and the crossbar: no framing,
+ * credits beside the data. Between two link ports: framing, in-band control
+ * cells, replay window. Time is counted in cycles of the core clock of this
  * end; a cycle number names an edge.
  *
- * Reference points.  The line is planned t_out cycles ahead: at cycle g its
- * slot g + t_out is given to a control cell that is ready by then, or else may
- * be given to a data cell ("granted", committed at g), whose first flit, or
- * the flit that starts it, is there at g + t_out.  The peer's owner sees the
- * cell after the way (ops.cell, cell_channel_take).
+ * Reference points. The line is planned t_out cycles ahead. At cycle g its slot
+ * g + t_out goes to a control cell that is ready by then, or else may go to a
+ * data cell ("granted", committed at g), whose first flit, or the flit that
+ * starts it, is on the line at g + t_out. The peer's owner sees the cell after
+ * the flight time (ops.cell, cell_channel_take).
  *
- * Nothing else is an event.  Control cells depend only on what this end owes,
- * and when it sends cells; they are worked out when this end commits a cell,
- * or when the peer asks.  What is ready at or before g + t_out is known at g,
- * because credits take longer than t_out from the grant that frees a slot.
+ * Control cells are not events. They depend only on the credits and ACKs that
+ * this end owes and on the cells it sends, so that this end computes them when
+ * it commits a cell or when the peer asks. Control cells that are ready at or
+ * before g + t_out are known at g, because credits take longer than t_out from
+ * the grant that frees a slot.
  *
- * Framed (a fault sits on the cable, or the line may go down): every
- * cell and control cell is a real frame with sequence numbers, CRC and replay
- * (cell_channel_framed.c).  Without errors both give the same cycles.  Who only
- * listens is told of the same frames (cell_channel_listen.c). */
+ * Framed (a fault sits on the cable, or the line may go down): every cell and
+ * control cell is a real frame with sequence numbers, CRC and replay
+ * (cell_channel_framed.c). Without errors both kinds give equal cycles. A
+ * listener alone does not make a line framed: it hears equal frames
+ * (cell_channel_listen.c). */
 #ifndef SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_H
 #define SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_H
 
@@ -44,7 +47,7 @@ struct extoll_cable {
 };
 extern const struct weft_class weft_class_extoll_cable;
 
-/* ---- what the owner fixes ---- */
+/* ---- parameters fixed by the owner ---- */
 
 struct cell_channel_cfg {
 	struct weft_clock clk; /* core clock of this end */
@@ -56,12 +59,12 @@ struct cell_channel_cfg {
 	uint32_t t_out;	       /* grant to start of cell on the line */
 	uint32_t t_ser;	       /* half cycles: MGT TX + RX + codec; 41 */
 	uint32_t t_sync;       /* half cycles: receive FIFO; 10 */
-	uint32_t t_in;	       /* first flit to peer's owner seeing it */
-	uint32_t t_ctl_in;     /* control cell received to its effect, 10 */
+	uint32_t t_in;	       /* first flit to view of peer's owner */
+	uint32_t t_ctl_in;     /* control cell received to effect, 10 */
 	uint32_t t_credit;     /* slot free to control cell ready */
 	uint32_t t_ack;	       /* end of cell to ACK ready */
-	uint32_t slots;	       /* cells we can hold, 64 */
-	uint32_t reserved;     /* of these for each VC, 8; rest is shared */
+	uint32_t slots;	       /* cells this end can hold, 64 */
+	uint32_t reserved;     /* of these for each VC, 8; rest: pool */
 	uint32_t window;       /* cells not yet acknowledged, 32; 0 = none */
 	uint32_t ack_every;    /* cells, 4 */
 	uint32_t ack_idle;     /* cycles, 64 */
@@ -71,9 +74,10 @@ struct cell_channel_cfg {
 	bool link;	       /* link port (framing, control, replay) */
 	bool store_forward;    /* 5.6: no cut-through at this input */
 	bool train;    /* bring-up at the start (5.7); else up at once */
-	uint32_t node; /* own number, told when the link comes up */
+	uint32_t node; /* own number, sent when a link comes up */
 };
-/* The values of the spec for a link port, and for an internal channel. */
+/* Return the values of the specification for a link port and for an internal
+ * channel. */
 struct cell_channel_cfg cell_channel_cfg_link(uint32_t width,
 					      const struct weft_clock *clk);
 struct cell_channel_cfg cell_channel_cfg_internal(uint32_t width,
@@ -85,99 +89,103 @@ enum {
 	ECELL_SOP = 1,
 	ECELL_EOP = 2,
 	ECELL_VOID = 4,	  /* drop it; the good copy follows (5.6) */
-	ECELL_GONE = 8,	  /* void, and nobody has begun to send it on */
-	ECELL_TABLE = 16, /* SOP, routed by table: no need to look at pkt */
+	ECELL_GONE = 8,	  /* void, and its sending on has not begun */
+	ECELL_TABLE = 16, /* SOP, routed by table: pkt need not be read */
 };
 
 struct ecell {
 	struct weft_frame
-		*pkt;	/* owner: the holder of the EOP cell; a void
-			 * cell has one of its own, which goes with its
-			 * slot (cell_channel_put, cell_channel_release) */
-	uint64_t cycle; /* cell_channel_take: first flit seen by the owner */
+		*pkt;	/* owned by the holder of the EOP cell; a void cell has
+			 * a copy of its own, which lives as long as its slot
+			 * (cell_channel_put, cell_channel_release) */
+	uint64_t cycle; /* cell_channel_take: owner sees first flit */
 	uint16_t first; /* flit of the packet with which it begins, routing
 			 * flits not counted */
 	uint8_t flits;	/* in it now, routing flits included */
 	uint8_t flags;	/* ECELL_* */
-	uint8_t vc;	/* on which it came */
+	uint8_t vc;	/* on which it arrived */
 	uint8_t skip;	/* flits removed here: holes in front */
-	uint8_t vc_out; /* the owner's */
+	uint8_t vc_out; /* set by the owner */
 	uint8_t next;	/* slot: the owner's list, 0xff = end */
-	uint16_t dest;	/* ECELL_TABLE: what else is in ex_meta */
+	uint16_t dest;	/* ECELL_TABLE: copies of ex_meta */
 	uint8_t port, cls, dim;
 	uint8_t serial; /* the owner's: packet of its VC */
-	uint8_t hint;	/* the owner's: output + 1 when it is known already */
+	uint8_t hint;	/* the owner's: output + 1 if known already */
 };
 
-/* What happens to a link (5.7, 4.7). */
+/* Events of a link (5.7, 4.7). */
 enum cell_channel_link {
-	CELL_CHANNEL_LINK_LOST, /* no alignment any more */
-	CELL_CHANNEL_LINK_DOWN, /* all attempts were in vain: credits are frozen
-				 */
-	CELL_CHANNEL_LINK_UP,	/* ready again after one of these */
-	CELL_CHANNEL_LINK_ERROR, /* a cell came with an error; it comes again */
+	CELL_CHANNEL_LINK_LOST,	 /* alignment is lost */
+	CELL_CHANNEL_LINK_DOWN,	 /* all attempts failed: credits are frozen */
+	CELL_CHANNEL_LINK_UP,	 /* ready again after LOST or DOWN */
+	CELL_CHANNEL_LINK_ERROR, /* a cell arrived damaged; it is resent */
 };
-/* A crossbar tells the NIC beside it by weft_post with this tag. */
+/* Tags of weft_post() from a crossbar to the NIC beside it. */
 enum { CELL_CHANNEL_NEWS = 0x100 };
-enum { CELL_CHANNEL_NEWS_XBAR = 7 }; /* as lp: it dropped a packet itself */
+/* As lp: the crossbar itself dropped a packet. */
+enum { CELL_CHANNEL_NEWS_XBAR = 7 };
 #define CELL_CHANNEL_NEWS_TAG(lp, what) (CELL_CHANNEL_NEWS + (what)*8u + (lp))
 #define CELL_CHANNEL_NEWS_LP(tag)	((tag) % 8u)
 #define CELL_CHANNEL_NEWS_WHAT(tag)	(((tag)-CELL_CHANNEL_NEWS) / 8u)
 
 struct cell_channel;
 struct cell_channel_ops {
-	/* The owner has something to do at `cycle` (a credit or an
-	 * acknowledgement may have come): see to it that an event of the owner
-	 * runs then.  Called at any earlier time. */
+	/* Makes sure that an event of the owner runs at `cycle`, because a
+	 * credit or an acknowledgement may arrive then. Called at any earlier
+	 * time. */
 	void (*wake)(void *own, struct cell_channel *ep, uint64_t cycle);
-	/* The same for a cell that is seen at `cycle`; it is the last of those
-	 * on their way.  NULL: wake. */
+	/* Like wake, for a cell that the owner sees at `cycle`; it is the last
+	 * cell in flight. NULL: wake is called instead. */
 	void (*cell)(void *own, struct cell_channel *ep, uint64_t cycle);
-	/* The verdict on the void cell in `slot` is there and its sending on
-	 * has not begun: drop it (cell_channel_release).  May be NULL. */
+	/* Tells the owner to drop the void cell in `slot` with
+	 * cell_channel_release(): it is known as void before its sending on has
+	 * begun. May be NULL. */
 	void (*gone)(void *own, struct cell_channel *ep, uint32_t slot);
-	/* Something has happened to the link.  May be NULL. */
+	/* Reports an event of the link. May be NULL. */
 	void (*link)(void *own, struct cell_channel *ep,
 		     enum cell_channel_link what);
 };
 
 struct cell_channel_count {
-	uint64_t tx_cells, tx_flits; /* payload flits; by cell_channel_counts */
-	uint64_t tx_packets, rx_packets, rx_cells; /* the same */
-	uint64_t busy; /* cycles the line was not idle; the same */
+	uint64_t tx_cells, tx_flits;		   /* payload flits; set by
+						    * cell_channel_counts */
+	uint64_t tx_packets, rx_packets, rx_cells; /* set by
+						    * cell_channel_counts */
+	uint64_t busy; /* cycles the line was not idle; set as above */
 	uint64_t ctl_out, ctl_in;
 	uint64_t acks, nacks, replays, timeouts, crc, code, seq, voids;
 	uint64_t no_credit;   /* cycles a cell waited for a credit */
-	uint64_t downs, fifo; /* receive FIFO full: lost */
+	uint64_t downs, fifo; /* fifo: cells lost, receive FIFO full */
 };
 
-/* In lines of 64 bytes, as they are needed: a large network does not fit into
- * a cache. */
+/* Sorted into lines of 64 bytes by use, because a large network does not fit
+ * into a cache. */
 struct cell_channel {
-	/* a cell that leaves */
+	/* a cell that leaves: */
 	struct cell_channel *peer; /* NULL = nothing connected */
-	uint64_t line_free;	   /* first line cycle not taken */
-	uint64_t next_grant;	   /* cell_channel_commit not before; see
-				      cell_channel_next */
-	uint32_t way;	      /* same_clk: start to seen by the peer's owner */
-	uint32_t way_end;     /* same_clk: start + flits to ACK ready there */
-	uint8_t used[EX_VCS]; /* credits out there */
+	uint64_t line_free;	   /* first line cycle not allocated */
+	uint64_t next_grant;	   /* earliest cell_channel_commit; see
+				    * cell_channel_next */
+	uint32_t way;		   /* same_clk: start to view of peer's owner */
+	uint32_t way_end;     /* same_clk: start + flits to ACK ready at the
+			       * peer */
+	uint8_t used[EX_VCS]; /* credits in use */
 	uint8_t shared;	      /* of these, from the pool */
 	uint8_t unacked;
 	bool needs_frames, same_clk;
-	/* copies from both ends' cfg */
+	/* copies from cfg of both ends: */
 	uint8_t lim_reserved, lim_pool, lim_window, t_out, gap, overhead, ctl;
 	bool far_whole; /* the peer's store_forward */
 	uint64_t tx_packets;
 	struct cell_channel_listener
-		*listener; /* hears what this end sends, or NULL */
-	/* one that comes, and the credit for it */
+		*listener; /* hears frames of this end, or NULL */
+	/* a cell that arrives, and its credit: */
 	struct ecell *slot __attribute__((aligned(64)));
 	void *own;
 	const struct cell_channel_ops *ops;
 	struct {
 		RING(uint64_t);
-	} due; /* sorted: credits, cycle << 8 | vc.  In-band: ready; beside the
+	} due; /* sorted: credits, cycle << 8 | vc. In-band: ready; beside the
 		* data: counts at the peer */
 	uint32_t way_ctl; /* same_clk: control start to its effect */
 	uint8_t n_slots;  /* allocated so far */
@@ -186,23 +194,23 @@ struct cell_channel {
 	bool aside;	  /* credits beside the data: not ctl */
 	uint8_t free_slot, way_head, way_tail; /* lists, 0xff = empty */
 	uint8_t held;			       /* slots in use */
-	bool listened;	  /* the peer's owner waits for a credit or an ACK */
+	bool listened;	  /* the peer's owner waits for a credit or ACK */
 	uint8_t ack_owed; /* cells received, not acknowledged */
-	/* volume */
+	/* volume: */
 	uint64_t tx_cells __attribute__((aligned(64)));
 	uint64_t tx_flits, busy;
-	/* framed lines only */
+	/* framed lines only: */
 	uint8_t owed[EX_VCS]; /* in-band: ready, not sent */
 	uint8_t refresh_vc;
 	uint64_t next_refresh;
 	uint64_t last_end; /* of the last cell that counts in ack_owed */
 	struct {
 		RING(uint64_t);
-	} end; /* sorted: ends of cells on their way to us */
+	} end; /* sorted: ends of cells in flight to this end */
 	struct {
 		RING(uint64_t);
 	} in; /* sorted: control received, cycle << 16 | kind << 8 | n */
-	/* the rest */
+	/* others: */
 	struct weft_comp *comp;
 	struct weft_port *port;
 	struct cell_channel_framed *slow; /* framed only */
@@ -210,51 +218,58 @@ struct cell_channel {
 	struct cell_channel_count count;
 };
 
+/* Sets up an end at port p. Copies cfg; ops and own must outlive ep. Returns 0,
+ * or -EINVAL with a message if slots or times contradict each other. */
 int cell_channel_init(struct cell_channel *ep, struct weft_comp *c,
 		      struct weft_port *p, const struct cell_channel_cfg *cfg,
 		      const struct cell_channel_ops *ops, void *own,
 		      struct weft_err *err);
+/* Connects both ends, once all components are initialised. Returns 0, also
+ * without a cable, or a negative errno with a message if the ends do not
+ * fit. */
 int cell_channel_start(struct cell_channel *ep, struct weft_err *err);
 void cell_channel_fini(struct cell_channel *ep);
-/* The run has come to rest and will not go on: frees the packets whose last
- * cell is on its way to or from the owner, or (taken) held by it. */
+/* Frees the packets whose last cell is in flight to or from the owner, or
+ * (taken) held by it. Called when the run has come to rest for good, because
+ * nothing else frees them then. */
 void cell_channel_abandon(struct cell_channel *ep, bool taken);
 
 /* ---- sending ---- */
 
-/* First cycle >= g (g >= now) whose slot on the line is free for a data cell,
- * as far as is known at g; g itself is certain. */
+/* Returns the first cycle >= g (g >= now) whose slot on the line is free for a
+ * data cell, as far as is known at g. The answer g itself is certain. */
 uint64_t cell_channel_next(struct cell_channel *ep, uint64_t g);
-/* May a cell go out on `vc` at cycle g (>= now)?  Credits and replay window;
- * not the line.  False: ops.wake will come when that may have changed. */
+/* Returns true if credits and replay window allow a cell on `vc` at cycle g (>=
+ * now); the line is not checked. After false, ops.wake is called when the
+ * answer may have changed. */
 bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g);
-/* A slot out there is free for that VC, or will be: its credit is on its way.
- * Without any effect. */
+/* Returns true if a slot at the peer is free for that VC, or its credit is on
+ * its way. Has no side effect. */
 bool cell_channel_room(const struct cell_channel *ep, uint32_t vc);
-/* Commits the cell at g: cell_channel_can(vc) and cell_channel_next(g) == g
- * hold.  The packet belongs to the peer once its EOP cell is committed. */
+/* Commits the cell at g. Requires cell_channel_can(vc) and cell_channel_next(g)
+ * == g. The peer owns the packet once its EOP cell is committed. */
 void cell_channel_commit(struct cell_channel *ep, const struct ecell *cell,
 			 uint32_t vc, uint64_t g);
 
 /* ---- receiving ---- */
 
-/* First cycle at which a cell on its way is seen, or WEFT_NEVER. */
+/* Returns the first cycle at which a cell in flight is seen, or WEFT_NEVER. */
 static inline uint64_t cell_channel_seen(const struct cell_channel *ep)
 {
 	return ep->way_head == 0xff ? WEFT_NEVER : ep->slot[ep->way_head].cycle;
 }
-/* Takes the cell that is seen at or before `cycle`; its slot, which the owner
- * may link (ecell.next), or 0xff. */
+/* Takes the cell that is seen at or before `cycle`. Returns its slot, which the
+ * owner may link (ecell.next), or 0xff. */
 uint32_t cell_channel_take(struct cell_channel *ep, uint64_t cycle);
-/* The slot is free at `cycle` (its last flit has left, or it was void): the
- * credit of its VC starts its way back, unless the cell came with an error and
- * will come again. */
+/* Frees the slot at `cycle`, when its last flit has left or it was void.
+ * Returns the credit of its VC, except for a cell with an error, because that
+ * cell arrives again. */
 void cell_channel_release(struct cell_channel *ep, uint32_t slot,
 			  uint64_t cycle);
 
-/* Counters with everything that has happened before now. */
+/* Returns the counters, with everything that has happened before now. */
 struct cell_channel_count *cell_channel_counts(struct cell_channel *ep);
-/* The same for what a port of the owner has carried (weft_port.out_*): for its
+/* Updates the volume of the port (weft_port.out_*). The owner calls it from
  * ops.sample and ops.finish. */
 void cell_channel_volume(struct cell_channel *ep);
 
@@ -265,8 +280,8 @@ static inline uint64_t cell_channel_now(const struct cell_channel *ep)
 
 /* ---- framed ---- */
 
-/* ops.arrive of the owner, and ops.event with tag 1 + index of the port: for
- * framed ports. */
+/* The owner calls these from ops.arrive, and from ops.event with tag 1 + index
+ * of the port, for framed ports. Takes ownership of f. */
 void cell_channel_arrive(struct cell_channel *ep, struct weft_frame *f);
 void cell_channel_event(struct cell_channel *ep);
 

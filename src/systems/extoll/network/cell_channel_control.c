@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Credits and acknowledgements of a cell channel (extoll.md 3.10, 4.4, 4.7).
  *
- * A link port's line carries, in this order when several are ready: ACK,
- * CREDIT of VC 0..3 (all that is owed of that VC), refresh, data.  ACK: after
- * ack_every cells or ack_idle cycles after the last one.  Refresh: one VC every
- * `refresh` cycles; on a line without faults it tells nothing new. */
+ * A link port's line carries, in this order when several are ready: ACK, CREDIT
+ * of VC 0..3 (all credits owed on that VC), refresh, data. ACK: after ack_every
+ * cells or ack_idle cycles after the last one. Refresh: one VC every `refresh`
+ * cycles. On a line without faults a refresh brings no news, because no credit
+ * is lost there. */
 #include "systems/extoll/network/cell_channel_control.h"
 
 void cell_channel_ctl_due(struct cell_channel *ep, uint64_t cycle, uint32_t vc)
@@ -12,9 +13,9 @@ void cell_channel_ctl_due(struct cell_channel *ep, uint64_t cycle, uint32_t vc)
 	ring_insert_sorted(&ep->due, cycle << 8 | vc, );
 }
 
-/* ---- what is ready ---- */
+/* ---- readiness ---- */
 
-/* Everything that is ready at cycle `at` is owed. */
+/* Moves all credits and ends of cells up to cycle `at` to the owed counts. */
 static void channel_control_owe(struct cell_channel *ep, uint64_t at)
 {
 	for (; !ring_empty(&ep->due); ring_pop(&ep->due)) {
@@ -34,8 +35,8 @@ static void channel_control_owe(struct cell_channel *ep, uint64_t at)
 	}
 }
 
-/* First cycle at which an ACK is ready, with the cells known now.  A cell that
- * ends before the line is free starts the idle time anew. */
+/* Returns the first cycle at which an ACK is ready, with the cells known now. A
+ * cell that ends before the line is free restarts the idle time. */
 static uint64_t ack_ready(const struct cell_channel *ep)
 {
 	uint32_t i = ep->end.head, n = ep->ack_owed;
@@ -54,7 +55,8 @@ static uint64_t ack_ready(const struct cell_channel *ep)
 	return n ? last + ep->cfg.ack_idle : WEFT_NEVER;
 }
 
-/* First cycle at which a credit or an ACK is ready; 0: some are owed. */
+/* Returns the first cycle at which a credit or an ACK is ready, 0 if credits
+ * are owed already. */
 static uint64_t news_ready(const struct cell_channel *ep)
 {
 	uint64_t r, t = WEFT_NEVER;
@@ -69,7 +71,7 @@ static uint64_t news_ready(const struct cell_channel *ep)
 	return t < r ? t : r;
 }
 
-/* The same with refreshes. */
+/* Returns news_ready() or the next refresh, whichever is earlier. */
 uint64_t cell_channel_ctl_ready(const struct cell_channel *ep)
 {
 	uint64_t r = news_ready(ep);
@@ -95,7 +97,7 @@ static void ctl_tell(struct cell_channel *ep, uint64_t at, uint32_t kind,
 		cell_channel_listen_tell(ep, at, kind, n);
 }
 
-/* The control cell that starts at cycle `at`. */
+/* Sends the control cell that starts at cycle `at`. */
 void cell_channel_ctl_send(struct cell_channel *ep, uint64_t at)
 {
 	uint32_t vc;
@@ -124,7 +126,8 @@ void cell_channel_ctl_send(struct cell_channel *ep, uint64_t at)
 		cell_channel_listen_refresh(ep, at, 1);
 }
 
-/* A quiet line: all refreshes before `limit` at once. */
+/* Counts all refreshes of a quiet line before `limit` at once, so that a long
+ * quiet time costs one step. */
 static void refresh_skip(struct cell_channel *ep, uint64_t limit)
 {
 	uint64_t k;
@@ -188,9 +191,10 @@ void cell_channel_owe(struct cell_channel *ep, uint32_t vc, uint64_t cycle)
 	p->ops->wake(p->own, p, at);
 }
 
-/* ---- hearing it ---- */
+/* ---- applying control cells of the peer ---- */
 
-/* Credits beside the data. */
+/* Applies credits beside the data up to g. Returns the cycle of the next
+ * one. */
 static uint64_t hear_aside(struct cell_channel *ep, uint64_t g)
 {
 	struct cell_channel *p = ep->peer;
@@ -211,7 +215,7 @@ uint64_t cell_channel_hear(struct cell_channel *ep, uint64_t g)
 	struct cell_channel *p = ep->peer;
 	uint64_t next = WEFT_NEVER, r;
 
-	if (!ep->ctl) /* as the peer */
+	if (!ep->ctl) /* equal at both ends */
 		return hear_aside(ep, g);
 	if (g >= p->way_ctl)
 		cell_channel_settle(p, g - p->way_ctl + 1);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link port on a framed line, sending (extoll.md 4.7): every cell and
+/* Sending side of a link port on a framed line (extoll.md 4.7): every cell and
  * control cell is a frame.
  *
- * In order when several are ready: training, NACK, ACK, CREDIT, refresh,
- * replay (cell_channel_retry.c), data; ACK to refresh are those of
- * cell_channel_control.c, at the same cycles.
+ * In order when several are ready: training, NACK, ACK, CREDIT, refresh, replay
+ * (cell_channel_retry.c), data. ACK to refresh are those of
+ * cell_channel_control.c, at equal cycles.
  *
- * A refresh that tells nothing new, on a line on which nothing else happens,
- * takes its time on the line but is no frame: a network that is at rest has no
- * events.  The same holds for clock compensation, K28.3: one flit when the
- * line was never idle for comp cycles and the clocks of both ends differ. */
+ * A refresh without news, on a line that is quiet otherwise, takes its time on
+ * the line but is not a frame, so that a network at rest has no events. Clock
+ * compensation, K28.3, is not a frame either: it takes one flit when the line
+ * was never idle for COMP cycles and the clocks of both ends differ. */
 #include "systems/extoll/network/cell_channel_framed.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum {
 	COMP = 2048, /* cycles between K28.3, own choice */
-	TAG_PORT = 1 /* + port: what the owner hands to cell_channel_event */
+	TAG_PORT = 1 /* + port: tag of cell_channel_event */
 };
 
 /* ---- the line ---- */
@@ -44,8 +44,8 @@ static void send_control(struct cell_channel *ep, uint64_t at, uint32_t type,
 		at);
 }
 
-/* cell_channel_control.c has decided; n cells are acknowledged, n credits
- * returned. */
+/* Sends a control cell that cell_channel_control.c chose: acknowledges n cells
+ * or returns n credits. */
 void cell_channel_framed_tell(struct cell_channel *ep, uint64_t at,
 			      uint32_t kind, uint32_t n)
 {
@@ -74,7 +74,7 @@ static void send_own(struct cell_channel *ep, uint64_t at, uint32_t type,
 	send_control(ep, at, type, value);
 }
 
-/* Does the peer know of all credits it was given? */
+/* Returns true if the peer knows all credits that it was given. */
 static bool channel_framed_quiet(const struct cell_channel *ep)
 {
 	const struct cell_channel *p = ep->peer;
@@ -89,7 +89,7 @@ static bool channel_framed_quiet(const struct cell_channel *ep)
 	return true;
 }
 
-/* First cycle at which a control cell is ready. */
+/* Returns the first cycle at which a control cell is ready. */
 static uint64_t channel_framed_ready(const struct cell_channel *ep)
 {
 	const struct cell_channel_framed *s = ep->slow;
@@ -103,7 +103,7 @@ static uint64_t channel_framed_ready(const struct cell_channel *ep)
 	return s->nack_at < r ? s->nack_at : r;
 }
 
-/* Control cells that start at or before `cycle`. */
+/* Sends the control cells that start at or before `cycle`. */
 static void channel_framed_pump(struct cell_channel *ep, uint64_t cycle)
 {
 	struct cell_channel_framed *s = ep->slow;
@@ -111,7 +111,7 @@ static void channel_framed_pump(struct cell_channel *ep, uint64_t cycle)
 	uint32_t i;
 	uint64_t k;
 
-	/* refreshes of the time when the line was quiet */
+	/* refreshes of the time in which the line was quiet */
 	if (ep->cfg.refresh && ep->next_refresh + ep->cfg.refresh < cycle) {
 		k = (cycle - ep->next_refresh) / ep->cfg.refresh;
 		ep->next_refresh += k * ep->cfg.refresh;
@@ -141,8 +141,8 @@ static void channel_framed_pump(struct cell_channel *ep, uint64_t cycle)
 	}
 }
 
-/* First cycle >= g at which a cell may be committed: its slot, t_out ahead,
- * is free of control cells (cell_channel.h, reference points). */
+/* Returns the first cycle >= g at which a cell may be committed: its slot,
+ * t_out ahead, is free of control cells (cell_channel.h, reference points). */
 uint64_t cell_channel_framed_next(struct cell_channel *ep, uint64_t g)
 {
 	struct cell_channel_framed *s = ep->slow;
@@ -224,7 +224,8 @@ void cell_channel_framed_arm(struct cell_channel *ep)
 
 	for (uint32_t i = 0; s->n_verdicts && i < SLOW_SENT; i++)
 		t = channel_framed_least(t, s->verdict[i]);
-	/* a refresh that tells nothing new is no event */
+	/* a refresh without news is not an event, so that a quiet line
+	 * sleeps */
 	if (channel_framed_quiet(ep))
 		ep->next_refresh = WEFT_NEVER;
 	r = channel_framed_ready(ep);
@@ -311,7 +312,7 @@ bool cell_channel_framed_missing(const struct cell_channel *ep,
 	return ex_line_number(f) - ep->peer->slow->taken <= INT32_MAX;
 }
 
-/* The packet of a cell that was the last and has not come. */
+/* Frees the packet of a last cell that the peer never received. */
 static void channel_framed_abandon(struct cell_channel *ep,
 				   struct weft_frame *f)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files of the cell channel. */
+/* Functions that the files of the cell channel share. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_INTERNAL_H
 #define SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_INTERNAL_H
 
@@ -7,13 +7,14 @@
 
 #define CELL_CHANNEL_NONE 0xff
 
-/* Puts the cell into a slot of ep, seen by its owner at `cycle`. */
+/* Puts a copy of the cell into a slot of ep, seen by its owner at `cycle`.
+ * Returns the slot. A void cell gets its own copy of the packet. */
 uint32_t cell_channel_put(struct cell_channel *ep, const struct ecell *cell,
 			  uint32_t vc, uint64_t cycle);
-/* Cycle of the peer's clock, t_sync included, for a flit of ours that is on
- * the line at `cycle`. */
+/* Converts the cycle at which a flit is on the line to a cycle of the peer's
+ * clock, t_sync included. */
 uint64_t cell_channel_cross(const struct cell_channel *ep, uint64_t cycle);
-/* Pool credits in use, see cell_channel.h: used[vc] changes to n. */
+/* Changes used[vc] to n and keeps count of the pool credits. */
 void cell_channel_use(struct cell_channel *ep, uint32_t vc, uint32_t n);
 static inline bool cell_channel_has_credit(const struct cell_channel *ep,
 					   uint32_t vc)
@@ -21,24 +22,26 @@ static inline bool cell_channel_has_credit(const struct cell_channel *ep,
 	return ep->used[vc] < ep->lim_reserved || ep->shared < ep->lim_pool;
 }
 
-/* The cell as a frame; f.payload has room for its bytes. */
+/* Describes the cell as a frame. The caller supplies f.payload with room for
+ * its bytes. */
 void cell_channel_frame(const struct cell_channel *ep, const struct ecell *cell,
 			uint32_t vc, struct weft_frame *f);
 
-/* Ports that are listened to (cell_channel_listen.c): the cell, whose packet
- * becomes the one that the peer is given, and the control cell that starts at
- * cycle `at` (kind, n: below). */
+/* Reports to a listener (cell_channel_listen.c): a cell, whose packet becomes
+ * the one that the peer receives, and the control cell that starts at cycle
+ * `at` (kind, n: below). */
 void cell_channel_listen_start(struct cell_channel *ep);
 void cell_channel_listen_drop(struct cell_channel *ep);
 void cell_channel_listen_cell(struct cell_channel *ep, struct ecell *cell,
 			      uint32_t vc, uint64_t at);
 void cell_channel_listen_tell(struct cell_channel *ep, uint64_t at,
 			      uint32_t kind, uint32_t n);
-/* n refreshes, the first at cycle `at`. */
+/* Reports n refreshes, the first at cycle `at`. */
 void cell_channel_listen_refresh(struct cell_channel *ep, uint64_t at,
 				 uint64_t n);
 
-/* Tapped ports (cell_channel_framed.c). */
+/* Framed ports (cell_channel_framed.c), versions of the functions without the
+ * word. */
 int cell_channel_framed_start(struct cell_channel *ep, struct weft_err *err);
 void cell_channel_framed_fini(struct cell_channel *ep);
 void cell_channel_framed_abandon(struct cell_channel *ep);
@@ -49,8 +52,8 @@ void cell_channel_framed_commit(struct cell_channel *ep,
 				uint64_t g);
 void cell_channel_framed_release(struct cell_channel *ep,
 				 const struct ecell *cell, uint64_t cycle);
-/* A control cell of cell_channel_control.c starts at `at`: kind < EX_VCS, n
- * credits. */
+/* Sends a control cell of cell_channel_control.c at `at`: kind < EX_VCS with n
+ * credits, or one of these kinds. */
 enum { CELL_CHANNEL_TELL_ACK = EX_VCS, CELL_CHANNEL_TELL_REFRESH };
 void cell_channel_framed_tell(struct cell_channel *ep, uint64_t at,
 			      uint32_t kind, uint32_t n);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A listener on a line without faults: the frames that a
- * framed line would carry (cell_channel_framed.c) are made up for the
- * listener alone, from what the cell channel works out anyhow.  On such a line
- * there are no errors, so SEQ, ACK and credits are counts.
+/* A listener on a line without faults. The cell channel builds the frames that
+ * a framed line would carry (cell_channel_framed.c) for the listener alone.
+ * Such a line has no errors, so that SEQ, ACK and credits are plain counts.
  *
- * The peer is given packets made of the bytes that the listener was told.
+ * The peer receives packets made of the bytes that the listener heard.
  *
- * Refreshes are told of only when something else was on the line since the
- * last one: a line at rest says nothing. */
+ * A refresh is reported only if other cells were on the line since the last
+ * one, because a line at rest has no events. */
 #include "systems/extoll/network/cell_channel_control.h"
 #include "systems/extoll/network/frame.h"
 
@@ -16,11 +15,12 @@ struct cell_channel_listener {
 	uint64_t word_fs;
 	uint8_t seq;	       /* of the next cell */
 	uint8_t acked;	       /* SEQ up to which ACKs were sent, exclusive */
-	uint8_t refresh_vc;    /* the next one */
+	uint8_t refresh_vc;    /* VC of the next one */
 	uint8_t given[EX_VCS]; /* credits returned so far, modulo 256 */
-	bool awake;	       /* something but a refresh since the last one */
+	bool awake;	       /* cells other than a refresh since the last
+				* one */
 	bool telling;
-	struct ex_built built; /* what the peer is given */
+	struct ex_built built; /* packet for the peer */
 };
 
 void cell_channel_frame(const struct cell_channel *ep, const struct ecell *cell,
@@ -118,7 +118,8 @@ static void channel_listen_settle(struct weft_port *p)
 		cell_channel_settle(ep, cell_channel_now(ep));
 }
 
-/* A framed line tells by itself. */
+/* Installs a listener. A framed line needs none, because it sends real
+ * frames. */
 void cell_channel_listen_start(struct cell_channel *ep)
 {
 	const struct weft_clock *clk = &ep->cfg.clk;

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link port on a framed line, receiving (extoll.md 4.7, 5.6).
+/* Receiving side of a link port on a framed line (extoll.md 4.7, 5.6).
  *
- * A cell is accepted with the expected SEQ, a good CRC and no code error; an
- * exactly inverted CRC is accepted as void.  Anything else is answered by one
- * NACK, and ignored until the expected cell comes.
+ * It accepts a cell with the expected SEQ, a good CRC and no code error, and a
+ * cell with an exactly inverted CRC as void. It answers any other cell by one
+ * NACK, and ignores cells until the expected one arrives.
  *
- * The owner sees cells before their end, good or not; what the end will say is
- * known here as soon as the frame arrives, and goes with the cell (ECELL_VOID).
- * Which bad ones it sees: 32 bit, those whose SEQ is the expected one (it is in
- * front); 16 bit, all (it is at the end), but none after a NACK: then a cell is
- * held back until its SEQ is known.  A bad cell that starts a packet inside of
- * one, or goes on with none, stops here.  A void cell's packet is one of its
- * own, with the route that was received.
+ * The owner sees cells before their end, good or not. The verdict at the end is
+ * known here as soon as the frame arrives, and is stored with the cell
+ * (ECELL_VOID). Bad cells that the owner sees: with 32 bit, cells whose SEQ is
+ * the expected one, because SEQ is in front; with 16 bit all, because SEQ is at
+ * the end. After a NACK a cell is held back until its SEQ is known. A bad cell
+ * that starts a packet inside another one, or continues none, stops here. A
+ * void cell has a packet of its own, with the route that was received.
  *
- * On a line with a fault or a listener the owner is given a packet that is put
- * together from the bytes that came (ex_rebuild), not the sender's. */
+ * On a line with a fault or a listener the owner gets a packet that is rebuilt
+ * from the received bytes (ex_rebuild) instead of the sender's. */
 #include "systems/extoll/network/cell_channel_framed.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum {
-	RUN = 16, /* code errors in a row: out of alignment (5.7) */
-	FIFO = 5, /* flits that the receive FIFO can be behind */
+	RUN = 16, /* code errors in a row: alignment is lost (5.7) */
+	FIFO = 5, /* flits by which the receive FIFO can lag */
 };
 
-/* What comes with one frame. */
+/* State of one arriving frame. */
 struct rx {
 	struct cell_channel *ep;
 	struct weft_frame *f;
 	uint64_t c0;  /* cycle: first flit behind the receive FIFO */
-	uint32_t bad; /* cells in it that were */
+	uint32_t bad; /* bad cells in it */
 };
 
 /* ---- to the owner ---- */
@@ -52,7 +52,8 @@ static uint8_t flags_of(uint32_t ctl)
 	       (ctl & EX_CTL_EOP ? ECELL_EOP : 0);
 }
 
-/* Routed by table: what the owner wants to know goes with the cell. */
+/* Copies the route of a table-routed packet to its cell, so that the owner need
+ * not read the packet. */
 static void take_table(struct ecell *c, struct weft_frame *f)
 {
 	const struct ex_meta *m = ex_meta(f);
@@ -107,7 +108,7 @@ static struct weft_frame *void_packet(const struct rx *r,
 	pkt->trace_id = r->f->trace_id;
 	if (!(h->ctl & EX_CTL_SOP))
 		return pkt;
-	if (m->hops == EX_ROUTE_RUNS) { /* in the bytes of the cell */
+	if (m->hops == EX_ROUTE_RUNS) { /* runs are in the bytes of the cell */
 		n = n < sizeof(h->bytes) ? n : sizeof(h->bytes);
 		pkt->payload = weft_slice_word(r->ep->comp->sim, n);
 		memcpy(weft_slice_data(pkt->payload), b, n);
@@ -126,7 +127,7 @@ static struct weft_frame *void_packet(const struct rx *r,
 	return pkt;
 }
 
-/* Verdict: when the last flit of the CRC has passed. */
+/* Sets the time of the verdict, when the last flit of the CRC has passed. */
 static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 {
 	struct cell_channel_framed *s = r->ep->slow;
@@ -134,7 +135,7 @@ static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 	uint32_t len;
 
 	assert(slot < SLOW_SENT);
-	/* damage may have turned framing into flits: not behind its end */
+	/* damage may have turned framing into flits: stay inside the frame */
 	len = c->flits + (r->ep->cfg.width == EX_W16 ? 2 : 0);
 	if (len >= r->f->words)
 		len = r->f->words - 1;
@@ -144,7 +145,7 @@ static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 		s->unpaid[slot / 64] |= 1ULL << slot % 64;
 }
 
-/* A void cell on its way to the owner; false: it stops here. */
+/* Passes a void cell to the owner. Returns false if it stops here. */
 static bool deliver_void(struct rx *r, const struct ex_heard *h, bool paid)
 {
 	struct cell_channel *ep = r->ep;
@@ -168,7 +169,8 @@ static bool deliver_void(struct rx *r, const struct ex_heard *h, bool paid)
 	return true;
 }
 
-/* The verdict is there and nobody has begun to send the cell on. */
+/* Tells the owner of void cells whose verdict is known before their sending on
+ * has begun. */
 void cell_channel_rx_verdicts(struct cell_channel *ep, uint64_t cycle)
 {
 	struct cell_channel_framed *s = ep->slow;
@@ -203,11 +205,12 @@ void cell_channel_framed_release(struct cell_channel *ep,
 
 /* ---- cells ---- */
 
-/* Framing decides which slot and which packet a cell belongs to.  A cell that
- * passes the CRC, or fails it as a void one does, with other framing than was
- * sent, one damage in 2^31, is refused, so that slots and packets stay whole.
- * So is one with the expected SEQ that is 256 cells ahead: damaged ACKs have
- * made the sender forget those between. */
+/* Returns true if the framing of a cell can be trusted, because it decides the
+ * slot and the packet of the cell. Refuses a cell that passes the CRC, or fails
+ * it as a void one does, with other framing than was sent (one damage in 2^31),
+ * so that slots and packets stay whole. Also refuses a cell with the expected
+ * SEQ that is 256 cells ahead, because damaged ACKs have made the sender forget
+ * the cells between. */
 static bool channel_receive_acceptable(const struct rx *r,
 				       const struct ex_heard *h)
 {
@@ -283,7 +286,7 @@ static void channel_receive_heard(void *own, const struct ex_heard *h)
 				 h->type, h->arg);
 }
 
-/* As it was sent. */
+/* Handles an undamaged frame. */
 static void whole(struct rx *r)
 {
 	const struct ex_line *l = ex_line(r->f);
@@ -321,7 +324,7 @@ static void channel_receive_damaged(struct rx *r)
 		n->idle++;
 	if (d.worst < RUN)
 		return;
-	/* noise that has an end: the line is as it was again behind it */
+	/* noise that ends: the line is as before behind it */
 	if (f->words < UINT32_MAX / 2)
 		back = weft_clock_cycle(&r->ep->cfg.clk,
 					f->time + f->words * f->word_fs);
@@ -340,7 +343,7 @@ void cell_channel_arrive(struct cell_channel *ep, struct weft_frame *f)
 	r.c0 = at + ep->peer->way - 1 - ep->cfg.t_in;
 	if (!ep->same_clk) {
 		/* the receive FIFO fills when cells follow one another faster
-		 * than this end's clock goes */
+		 * than the clock of this end */
 		come = cell_channel_cross(ep->peer, at);
 		r.c0 = come > s->fifo_free ? come : s->fifo_free;
 		room = r.c0 - come <= FIFO;

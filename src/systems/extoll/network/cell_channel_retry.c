@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link port on a framed line, retransmission (extoll.md 4.7): cells wait
- * in `sent` until they are acknowledged; NACK, timeout and training make the
- * line send them again, oldest first, before any new one.  Control cells are
- * heard when they arrive and count from their cycle on. */
+/* Retransmission of a link port on a framed line (extoll.md 4.7). Cells wait in
+ * `sent` until they are acknowledged. NACK, timeout and training make the line
+ * resend them, oldest first, before any new one. Control cells are queued at
+ * arrival and take effect at their cycle. */
 #include "systems/extoll/network/cell_channel_framed.h"
 
 /* ---- replay ---- */
@@ -35,13 +35,13 @@ bool cell_channel_retry_acked(struct cell_channel *ep, uint8_t seq,
 		return false;
 	if (!n)
 		return true;
-	/* what is being sent again may have come in the meantime */
+	/* cells may be acknowledged while they are being resent */
 	if ((uint8_t)(s->replay - s->oldest) < n)
 		s->replay = seq;
 	for (; s->oldest != seq; s->oldest++) {
-		/* Damage can turn one control cell into another: an ACK may be
-		 * for a cell that the peer has not got.  That cell is not sent
-		 * again, but kept to the end, because its packet has no other
+		/* Damage can turn one control cell into another, so that an ACK
+		 * may be for a cell that the peer lacks. Such a cell is not
+		 * resent, but kept to the end, because its packet has no other
 		 * owner. */
 		struct weft_frame **f = &s->sent[s->oldest % SLOW_SENT];
 
@@ -80,7 +80,7 @@ uint64_t cell_channel_retry_next(const struct cell_channel *ep)
 	return ep->line_free > t ? ep->line_free : t;
 }
 
-/* The next cell that is sent again, when the line is free. */
+/* Sends the next cell of a replay if the line is free. */
 void cell_channel_retry_step(struct cell_channel *ep, uint64_t cycle)
 {
 	struct cell_channel_framed *s = ep->slow;
@@ -102,7 +102,7 @@ void cell_channel_retry_step(struct cell_channel *ep, uint64_t cycle)
 	}
 }
 
-/* ---- control cells heard ---- */
+/* ---- received control cells ---- */
 
 static void channel_retry_hear(struct cell_channel *ep,
 			       const struct slow_ctl *c)
@@ -114,7 +114,8 @@ static void channel_retry_hear(struct cell_channel *ep,
 	} else if (ep->slow->state != CELL_CHANNEL_READY) {
 		return;
 	} else if (kind == EX_C_REFRESH) {
-		/* The truth about credits, whatever was lost before. */
+		/* A refresh holds the exact count, so that it repairs lost
+		 * credits. */
 		uint8_t used = (uint8_t)(ep->slow->cells[vc] - c->value);
 
 		if (used <= ep->peer->cfg.slots)

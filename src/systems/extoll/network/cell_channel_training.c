@@ -2,21 +2,20 @@
 /* Bring-up of an EXTOLL link port on a framed line (extoll.md 5.7):
  *
  *   ALIGN    listens for commas
- *   INIT1    sends INIT1 until it hears INIT1 or INIT2
+ *   INIT1    sends INIT1 until it receives INIT1 or INIT2
  *   INIT2    sends INIT2 (slots) and INIT3 (SEQ that it expects) until it
- *            hears INIT3
- *   READY    sends READY, node and port; cells that the peer lacks are sent
- *            again
+ *            receives INIT3
+ *   READY    sends READY, node and port; resends cells that the peer lacks
  *
- * An INIT1 while READY: the other end has lost alignment and is answered from
- * INIT2 on.  An INIT1 in that answer would make an end that is READY by then
- * begin anew, and so on without end.  An INIT2 while READY: the other end lacks
- * our INIT3.  What an end does not get answered it repeats every `timeout`
- * cycles, `attempts` times: then the link is down.  So it is when there are no
- * commas for as long, and after as many replays in vain (4.7).  A link that is
- * down comes up when commas come back, or the other end begins to train.  SEQ
- * and credits are never set back, only at the start they are 0.  The use of the
- * values is our choice. */
+ * An INIT1 in state READY means that the other end has lost alignment. It is
+ * answered from INIT2 on, because an INIT1 in that answer would restart an end
+ * that is READY by then, and so on without end. An INIT2 in state READY means
+ * that the other end lacks INIT3. An end repeats what is not answered every
+ * `timeout` cycles, `attempts` times: then the link is down. The link also goes
+ * down without commas for that time, and after that many replays without
+ * success (4.7). A link that is down comes up when commas return, or when the
+ * other end begins to train. SEQ and credits start at 0 and are never reset.
+ * The use of the values is our choice. */
 #include "systems/extoll/network/cell_channel_framed.h"
 
 #include <assert.h>

@@ -3,19 +3,19 @@
  * cut-through (extoll.md 4).
  *
  *   np0..2 --> cells --> 36 queues --\            /--> np0..2
- *   lp0..5 --> (eport)   per input  --> 9x36 RR --> 9x9 accept --> lp0..5
+ *   lp0..5 --> (channel) per input  --> 9x36 RR --> 9x9 accept --> lp0..5
  *
- * A queue is (output, VC on which the cell came): cells of two packets never
- * mix in one queue.  In each cycle every output that may send grants one of the
- * cells that have a credit, own or may take the VC they leave on, and whose
- * input RAM is not being read; every input accepts one of its grants.  Both
- * choose round robin (4.2); an arbiter moves on with every grant.
+ * A queue is (output, VC on which the cell arrived), so that cells of two
+ * packets never mix in one queue. In each cycle every output that may send
+ * grants one of the cells that have a credit, own or may take the VC they leave
+ * on, and whose input RAM is not being read. Every input accepts one of its
+ * grants. Both choose round robin (4.2); an arbiter moves on with every grant.
  *
- * Fall-through: t_route cycles from the first flit to the request, t_cross
- * from the grant to the first flit at the output, 5 + 5 = X of table 7.1.
- * A routing flit that is used up leaves a hole of one cycle.
- * Registers of the crossbar and its link ports:
- * systems/extoll/nic/link_registers.c. Not modelled: numbers of RAM slots. */
+ * Fall-through: t_route cycles from the first flit to the request, t_cross from
+ * the grant to the first flit at the output, 5 + 5 = X of table 7.1. A routing
+ * flit that is used up leaves a hole of one cycle. Registers of the crossbar
+ * and its link ports: systems/extoll/nic/link_registers.c. Not modelled:
+ * numbers of RAM slots. */
 #include "systems/extoll/network/crossbar.h"
 
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static void cell_in(struct extoll_xbar *x, uint32_t i, uint32_t slot)
 		extoll_xbar_queue_push(x, i, in->out[c->vc], slot);
 		return;
 	}
-	/* it goes nowhere */
+	/* the route leads nowhere: drop the cell */
 	if (c->flags & ECELL_VOID)
 		weft_count(x->comp, EXTOLL_XBAR_VOIDS, 1);
 	else if (c->flags & ECELL_EOP)
@@ -86,7 +86,8 @@ static void cell_in(struct extoll_xbar *x, uint32_t i, uint32_t slot)
 	cell_channel_release(&x->ep[i], slot, c->cycle + c->flits);
 }
 
-/* Takes in what is seen; returns the next cycle at which there is more. */
+/* Queues the cells that are seen by `cycle`. Returns the next cycle at which
+ * one arrives. */
 static uint64_t take_cells(struct extoll_xbar *x, uint64_t cycle)
 {
 	uint64_t next = WEFT_NEVER;
@@ -110,7 +111,8 @@ static uint64_t take_cells(struct extoll_xbar *x, uint64_t cycle)
 
 /* ---- decision ---- */
 
-/* Cells that output o could send at `cycle`, whatever their inputs do. */
+/* Returns the cells that output o could send at `cycle`, whatever their inputs
+ * do. */
 static uint64_t could_go(struct extoll_xbar *x, uint32_t o, uint64_t cycle)
 {
 	struct extoll_xbar_out *out = &x->out[o];
@@ -128,8 +130,9 @@ static uint64_t could_go(struct extoll_xbar *x, uint32_t o, uint64_t cycle)
 	return m;
 }
 
-/* The cell at the head of queue (o, bit) leaves.  A cable may lead back to the
- * input it came from: its slots move when they become more. */
+/* Sends the cell at the head of queue (o, bit). Works on a copy, because a
+ * cable may lead back to the input of the cell, whose slots move when they are
+ * enlarged. */
 static void cell_out(struct extoll_xbar *x, uint32_t o, uint32_t bit,
 		     uint64_t cycle)
 {
@@ -159,8 +162,8 @@ struct grants {
 	uint16_t ins;
 };
 
-/* Output o grants; returns the next cycle at which it may when it does not,
- * apart from what it hears from its peer. */
+/* Lets output o grant. Returns the next cycle at which it may, if it does not,
+ * apart from news from its peer. */
 static uint64_t crossbar_grant(struct extoll_xbar *x, uint32_t o,
 			       uint64_t cycle, uint64_t freed, struct grants *g)
 {
@@ -190,8 +193,8 @@ static uint64_t crossbar_grant(struct extoll_xbar *x, uint32_t o,
 	return WEFT_NEVER;
 }
 
-/* Inputs accept; returns the next cycle at which one of these outputs may
- * grant. */
+/* Lets the inputs accept. Returns the next cycle at which one of these outputs
+ * may grant. */
 static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 			   uint64_t cycle)
 {
@@ -211,7 +214,7 @@ static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 		cell_out(x, o, g->bit[o], cycle);
 		x->fresh |= (uint16_t)(1u << o);
 	}
-	/* the next cells of the queues, and those that had to wait for these */
+	/* the next cells of the queues, and cells that were blocked by these */
 	for (m = x->fresh & x->asked; m; m &= m - 1) {
 		uint64_t t = x->grant_at[__builtin_ctz(m)];
 
@@ -221,7 +224,7 @@ static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 	return next;
 }
 
-/* One cycle of all arbiters; returns the next in which they have work. */
+/* Runs one cycle of all arbiters. Returns the next in which they have work. */
 static uint64_t crossbar_decide(struct extoll_xbar *x, uint64_t cycle)
 {
 	struct grants g = { .ins = 0 };
@@ -244,8 +247,8 @@ static uint64_t crossbar_decide(struct extoll_xbar *x, uint64_t cycle)
 	return t < next ? t : next;
 }
 
-/* What the cell at the head of input i will need: its output and what lies
- * behind it. */
+/* Prefetches what the cell at the head of input i will need: its output and the
+ * memory behind it. */
 static void soon_out(const struct extoll_xbar *x, uint32_t i, uint32_t stage)
 {
 	struct ecell *c = &x->ep[i].slot[x->ep[i].way_head];
@@ -268,7 +271,8 @@ static void soon_out(const struct extoll_xbar *x, uint32_t i, uint32_t stage)
 	__builtin_prefetch(&p->slot, 1);
 }
 
-/* Inputs whose cells are seen next, then these cells, then their outputs. */
+/* Prefetches in stages: inputs whose cells are seen next, these cells, their
+ * outputs. Each stage needs the data of the stage before. */
 void extoll_xbar_soon(const struct weft_comp *c, uint32_t stage)
 {
 	const struct extoll_xbar *x = c->state;

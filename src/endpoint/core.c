@@ -55,7 +55,8 @@ static struct ep_op *op_new(struct ep *e, const struct weft_ep_op *req,
 {
 	struct ep_op *op = e->free_ops;
 
-	/* Each operation leaves an event, for which there must be room. */
+	/* An operation starts only if its event has room, because a full queue
+	 * could not report its end. */
 	if (!op || e->ev_tail - e->ev_head >= EP_OPS)
 		return NULL;
 	e->free_ops = op->next;
@@ -111,7 +112,8 @@ struct ep_op *ep_answer(struct ep *e, uint32_t src, uint32_t id,
 	return op;
 }
 
-/* In a ring of its own an answer waits for no place of the peer. */
+/* Queues an answer. In a ring of its own an answer needs no place at the peer,
+ * so it must not wait behind operations that do. */
 void ep_answer_push(struct ep *e, struct ep_op *op)
 {
 	ep_list_push(e->nic->one_ring ? &e->peer[op->req.dst].todo : &e->notes,
@@ -125,7 +127,8 @@ static int req_check(const struct ep *e, const struct weft_ep_op *o)
 	bool atomic = o->code == WEFT_EP_FADD || o->code == WEFT_EP_CSWAP;
 
 	if (!(o->code & e->ep.info.caps) || o->code & (o->code - 1))
-		return -EOPNOTSUPP; /* one bit: it is an index, too */
+		return -EOPNOTSUPP; /* a single bit, because it is an index too
+				     */
 	if (o->dst >= e->n)
 		return -EINVAL;
 	if (o->code == WEFT_EP_MSG)
@@ -137,7 +140,7 @@ static int req_check(const struct ep *e, const struct weft_ep_op *o)
 		       : -EINVAL;
 }
 
-/* How it goes, if not by the NIC. */
+/* Chooses the messages of an operation that the NIC does not execute itself. */
 static void op_plan(struct ep *e, struct ep_op *op)
 {
 	switch (op->req.code) {

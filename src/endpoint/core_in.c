@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint: messages in, one function for each kind; messages to
- * the user in the order of their sender. */
+/* The common endpoint: messages in, one function for each kind, and their
+ * delivery to the user in the order of their sender. */
 #include <errno.h>
 
 #include "base/minmax.h"
@@ -11,7 +11,7 @@ struct in {
 	uint32_t src;
 	const struct ep_head *h;
 	const uint8_t *data;
-	struct ep_msg *m; /* its place; NULL: it takes none */
+	struct ep_msg *m; /* its place; NULL: takes none */
 };
 
 static struct ep_msg *msg_nth(struct ep *e, uint32_t src, uint64_t seq)
@@ -19,7 +19,7 @@ static struct ep_msg *msg_nth(struct ep *e, uint32_t src, uint64_t seq)
 	return &e->peer[src].msg[seq % e->slots];
 }
 
-/* The next place of src; NULL: it sends more than it may. */
+/* Returns the next place of src, or NULL if src exceeds its credits. */
 static struct ep_msg *msg_take(struct ep *e, uint32_t src,
 			       const struct ep_head *h)
 {
@@ -46,7 +46,8 @@ struct ep_msg *ep_msg_new(struct ep *e, uint32_t src, const struct ep_head *h)
 	return h->len > e->ep.info.max_msg ? NULL : msg_take(e, src, h);
 }
 
-/* Places are given back in order. */
+/* Frees a place. Places are given back in order, because credits are a
+ * count. */
 static void msg_free(struct ep *e, struct ep_msg *m)
 {
 	struct ep_peer *p = &e->peer[m->src];
@@ -77,8 +78,9 @@ static void in_notify(struct ep *e, const struct in *in)
 	in->m->len = (uint32_t)in->h->a;
 }
 
-/* It is fetched in its turn: a younger one that took the last buffer could not
- * be delivered before it, and the buffer would not come back. */
+/* Queues a long message, to be fetched in its turn. A younger message that
+ * took the last buffer could not be delivered before this one, so the buffer
+ * would never be freed. */
 static void in_rts(struct ep *e, const struct in *in)
 {
 	if (!e->nic->fetch)
@@ -139,7 +141,7 @@ static void in_get(struct ep *e, const struct in *in)
 	ep_answer_push(e, op);
 }
 
-/* An operation of ours that waits for that peer, or NULL. */
+/* Returns the own operation that waits for this peer, or NULL. */
 static struct ep_op *op_of(struct ep *e, const struct in *in)
 {
 	struct ep_op *op = in->h->id < EP_OPS ? &e->ops[in->h->id] : NULL;
@@ -230,7 +232,7 @@ static struct ep_msg *msg_ready(struct ep *e, uint32_t src)
 	struct ep_peer *p = &e->peer[src];
 	struct ep_msg *m;
 
-	/* one_ring: messages between libraries have places, too */
+	/* With one_ring messages between libraries have places, too. */
 	p->given = max_of(p->given, p->consumed);
 	while (p->given < p->got &&
 	       msg_nth(e, src, p->given)->state == EP_FREED)

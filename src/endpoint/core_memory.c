@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint: memory that the NIC reaches.  Regions of the user stay;
- * what a single transfer needs is kept in a cache, from which the one that was
- * not used for longest goes first. */
+/* The common endpoint: memory that the NIC reaches. Regions of the user stay
+ * registered. Memory of single transfers is kept in a cache with
+ * least-recently-used replacement. */
 #include <errno.h>
 
 #include "endpoint/core.h"
@@ -97,7 +97,8 @@ static struct ep_region *cache_find(struct ep *e, const uint8_t *p, size_t len)
 	return NULL;
 }
 
-/* A free place, or the oldest that is not in use, closed. */
+/* Returns a free cache place, or closes the least recently used one that is
+ * not in use. Returns NULL if all are in use. */
 static struct ep_region *cache_place(struct ep *e)
 {
 	struct ep_region *old = NULL;
@@ -209,7 +210,8 @@ int ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 	return 0;
 }
 
-/* The NIC has closed, with all that it knew of them. */
+/* Closes nothing at the NIC, because the closed NIC has forgotten its
+ * regions. */
 void ep_regions_free(struct ep *e)
 {
 	while (e->mr) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint: messages out.  Each peer has one list of operations that
- * are issued in order, as the peer has places and the NIC has room. */
+/* The common endpoint: messages out. Each peer has one list of operations.
+ * They are issued in order, as far as credits and the NIC allow. */
 #include "base/minmax.h"
 #include "endpoint/core.h"
 
@@ -61,7 +61,8 @@ static bool data_out(struct ep *e, struct ep_op *op)
 	return true;
 }
 
-/* Where the peer finds a long message: where it is, or in a copy. */
+/* Fills in the address of a long message: the user's memory, or a copy if the
+ * NIC cannot reach it. Returns false without room. */
 static bool rts_address(struct ep *e, struct ep_op *op, struct ep_head *h)
 {
 	const uint8_t *buf = op->req.buf;
@@ -110,7 +111,7 @@ static bool last_out(struct ep *e, struct ep_op *op)
 	return message_out(e, op->req.dst, &h, NULL);
 }
 
-/* As much of op as possible; true: all of it is out. */
+/* Issues as much of op as possible. Returns true if all of it is issued. */
 static bool op_issue(struct ep *e, struct ep_op *op)
 {
 	while (op->off < op->direct)
@@ -141,8 +142,8 @@ void ep_progress_out(struct ep *e)
 		list_out(e, &e->peer[d].todo);
 }
 
-/* When half of the places are owed.  Behind the answers: a peer that has its
- * places back may ask again, and an answer must be free for it. */
+/* Returns credits when half of the places are owed. Answers go first, because
+ * a peer with credits may request again, and an answer must be free for it. */
 void ep_return_credits(struct ep *e)
 {
 	for (uint32_t d = 0; d < e->n && !e->notes.head; d++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint: puts, gets and fetches of long messages by the NIC.
- * Each goes in pieces, from where the user's bytes are, or through bounce
- * buffers where the NIC cannot reach them or place them. */
+/* The common endpoint: puts, gets and fetches of long messages by the NIC. A
+ * transfer is split into pieces. They use the user's memory, or bounce buffers
+ * if the NIC cannot reach it or cannot place the bytes there. */
 #include <errno.h>
 
 #include "endpoint/core.h"
@@ -71,7 +71,7 @@ static void fetch_end(struct ep *e, struct ep_msg *m, bool failed)
 {
 	struct ep_op *fin = ep_answer(e, m->src, m->id, EP_FIN);
 
-	if (failed) /* the sender took its memory away */
+	if (failed) /* the sender has closed its memory */
 		m->len = 0;
 	m->state = EP_READY;
 	if (!fin)
@@ -82,7 +82,7 @@ static void fetch_end(struct ep *e, struct ep_msg *m, bool failed)
 
 /* ---- operations ---- */
 
-/* A put that announces itself is a message now. */
+/* Ends an operation. A put with notify still has to send its message. */
 static void op_end(struct ep *e, struct ep_op *op)
 {
 	if (op->req.notify && !op->status) {
@@ -111,7 +111,8 @@ void ep_piece_done(struct ep *e, struct ep_piece *p, const uint8_t *data)
 		op_end(e, op);
 }
 
-/* True: all of it is under way, or it has failed. */
+/* Issues an operation. Returns true if all of it is in flight, or it has
+ * failed. */
 static bool op_issue(struct ep *e, struct ep_op *op)
 {
 	while (op->off < op->req.len && !op->status)
@@ -132,8 +133,8 @@ void ep_progress_remote(struct ep *e)
 		return;
 	if (e->nic->reap)
 		e->nic->reap(e);
-	/* Messages that wait for a landing buffer; of each peer the oldest
-	 * first. */
+	/* Fetches long messages that wait for a landing buffer, of each peer
+	 * the oldest first, because messages are delivered in order. */
 	for (uint32_t i = 0; i < e->n && e->wants; i++) {
 		struct ep_peer *p = &e->peer[(e->turn + i) % e->n];
 

@@ -5,9 +5,10 @@
 
 #include "weft/ep.h"
 
-/* A library for one kind of NIC; ENDPOINT(id) in system.def lists it. */
+/* A library for one kind of NIC. ENDPOINT(id) in system.def lists it. */
 struct ep_nic {
-	/* Whether d is such a NIC; leaves it as it is. */
+	/* Returns true if d is such a NIC. Does not change its state, because
+	 * other libraries may be probed next. */
 	bool (*probe)(struct weft_host *h, struct weft_dev *d);
 	/* Contract of weft_ep_open; attr is not NULL. */
 	int (*open)(struct weft_host *h, const struct weft_ep_attr *attr,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of MPI are counted, and drawn in the timeline when somebody looks.
- * Each function of the table exists here under its name and passes on whatever
- * it was given.  Arguments of MPI are words (integers, handles, addresses), and
- * in the calling conventions of x86-64 and AArch64 it does no harm to pass on
- * more of them than there are. */
+/* Counts calls of MPI and, with --trace, draws them in the timeline. Each
+ * function of the table exists here under its own name and passes all its
+ * arguments on. Arguments of MPI are words (integers, handles, addresses). The
+ * conventions of x86-64 and AArch64 let a caller pass more arguments than the
+ * callee takes, so that one signature serves all calls. */
 #include "preload/preload.h"
 
 #include <dlfcn.h>
@@ -41,12 +41,12 @@ static const struct call {
 
 static struct {
 	call_fn c, fortran;
-	int stat; /* + 1; 0: not asked yet */
+	int stat; /* + 1; 0: not requested yet */
 } known[IDS];
 
 /* ---- bytes ---- */
 
-/* A Fortran program gives addresses of integers. */
+/* Returns an integer argument. Fortran passes its address. */
 static int int_arg(const word *arg, unsigned int i, bool fortran)
 {
 	return fortran ? *(const int *)arg[i] : (int)arg[i];
@@ -101,8 +101,9 @@ static uint64_t calls_sum(const int *n, int ranks)
 	return all > 0 ? (uint64_t)all : 0;
 }
 
-/* MPI_IN_PLACE is 1 or -1 (Open MPI, MPICH), in Fortran a place.  Then what
- * follows means nothing: NULL, MPI_DATATYPE_NULL... */
+/* Returns true for MPI_IN_PLACE: 1 or -1 (Open MPI, MPICH), in Fortran the
+ * address of a variable. Count and type mean nothing then, so they must not be
+ * read. */
 static bool in_place(word buf)
 {
 	static void *place;

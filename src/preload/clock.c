@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks: a caller that belongs to the program sees simulated time, everybody
- * else the real one.  Time of day begins at 2000-01-01 00:00:00 UTC, so that a
- * date in a result file is the same in every run.  Processor time
- * (CLOCK_PROCESS_CPUTIME_ID, clock()), sleeping (but raw.c) and timers stay
- * real. */
+/* Clocks: code of the program sees simulated time, all other code real time.
+ * Time of day starts at 2000-01-01 00:00:00 UTC, so that a date in a result
+ * file is equal in every run.
+ *
+ * Not simulated: processor time (CLOCK_PROCESS_CPUTIME_ID, clock()), sleeping
+ * (except in raw.c) and timers. */
 #include "preload/preload.h"
 
 #include <dlfcn.h>
@@ -14,7 +15,7 @@
 
 enum { YEAR_2000 = 946684800 };
 
-/* Simulated time for this caller? */
+/* Returns true, and simulated time in *t, if the caller must see it. */
 static bool clock_shown(const void *caller, weft_time_t *t)
 {
 	struct weft_att *a;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folders of Open MPI.  Jobs that run at the same time share one for each node;
- * the first that ends removes it when it is empty, and another that was about
- * to use it does not start.  All of them go with the run. */
+/* Folders of Open MPI. Jobs that run at once share one for each node. A job
+ * that ends removes it if it is empty, and another job that was about to use
+ * it would fail to start. Therefore rmdir keeps these folders; weft exec
+ * removes them after the run. */
 #include "preload/preload.h"
 
 #include <stdlib.h>

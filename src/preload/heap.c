@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where buffers lie.  A transfer that crosses one page more takes longer, and
- * where malloc has put a buffer depends on everything that was allocated
- * before: names, numbers of processes and ports, which are of other lengths in
- * every run.  In timed runs a block that is large enough to be transferred by
- * itself begins at a multiple of its size rounded up to a power of two, at most
- * a page: where it lies does not matter any more.
+/* Placement of buffers. A transfer that crosses one more page boundary takes
+ * longer, and the addresses of malloc depend on all earlier allocations: names
+ * and numbers of processes and ports, whose lengths differ from run to run. In
+ * timed runs a block large enough for a transfer of its own therefore starts
+ * at a multiple of its size, rounded up to a power of two, at most a page. Its
+ * address does not influence the time then.
  *
- * The blocks are those of the allocator that the program has; what it defines
- * itself is left alone. */
+ * The blocks come from the program's allocator. An allocator that the program
+ * defines itself is left alone. */
 #include "preload/preload.h"
 
 #include <dlfcn.h>
@@ -19,7 +19,8 @@
 enum {
 	PAGE = 4096,
 	SMALL = 256,
-	SPARSE = 64 << 20 /* zeros that nobody has touched yet */
+	SPARSE = 64 << 20 /* larger zeroed blocks stay untouched pages, to avoid
+			     writing them */
 };
 
 static struct {
@@ -30,8 +31,8 @@ static struct {
 	void *(*memalign)(size_t align, size_t n);
 } next;
 
-/* What looking up gets when it allocates itself, for an error that it has to
- * report. */
+/* Fallback while dlsym() runs: dlsym() allocates to report an error before the
+ * real functions are known. */
 static void *heap_none(size_t n)
 {
 	return NULL;
@@ -42,8 +43,8 @@ static void *none_of(size_t k, size_t n)
 	return NULL;
 }
 
-/* Whoever is called before this one (by the loader) is called while there is
- * one thread. */
+/* Finds the real functions. Needs no lock, because calls before the
+ * constructor come from the loader, while one thread exists. */
 static void look_up(void)
 {
 	if (next.malloc)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Begin, end and clock of MPI.  After MPI_Init the ranks are at different
- * simulated times, which depend on how long PMIx took in real time; all of them
- * are set to one moment (weft_att_epoch), a whole second, when nothing is under
- * way.  What follows is the measured part, the same in every run; it ends with
+/* Start, end and clock of MPI. After MPI_Init the ranks are at different
+ * simulated times, because PMIx takes real time. All ranks are therefore set
+ * to one moment (weft_att_epoch), a whole second, with nothing in flight. The
+ * measured part starts there, equal in every run, and ends with
  * MPI_Finalize. */
 #include "preload/preload.h"
 
@@ -15,7 +15,7 @@ typedef uintptr_t word;
 
 static weft_time_t epoch;
 static uint64_t number;
-static int ranks; /* 0: not begun */
+static int ranks; /* 0: not started */
 
 weft_time_t pre_since_epoch(struct weft_att *a)
 {
@@ -24,8 +24,8 @@ weft_time_t pre_since_epoch(struct weft_att *a)
 	return t > epoch ? t - epoch : 0;
 }
 
-/* A handle: an object of Open MPI, of which the program may have its own copy;
- * a number of MPICH. */
+/* Returns a handle: the address of an object in Open MPI, which may have been
+ * copied into the program; a number in MPICH. */
 static word mpi_handle(const char *openmpi, word mpich)
 {
 	void *p = dlsym(RTLD_DEFAULT, openmpi);
@@ -38,8 +38,8 @@ static word mpi_world(void)
 	return mpi_handle("ompi_mpi_comm_world", 0x44000000);
 }
 
-/* A number for the job, the same in all its ranks: the process of the first.
- * Not every launcher has names for jobs. */
+/* Returns a number of the job, equal in all ranks: the pid of rank 0. It is
+ * broadcast, because not every launcher names jobs. */
 static uint64_t mpi_job(void)
 {
 	int (*bcast)(void *, int, word, int, word) = pre_next("PMPI_Bcast");
@@ -59,8 +59,9 @@ static int mpi_pass(void)
 	return 0;
 }
 
-/* Open MPI looks after some of what is under way only every eighth time that it
- * looks at all, and how often it has done so is not the same in every run. */
+/* Brings the progress engine of Open MPI to a fixed count. Every eighth pass
+ * also polls low-priority callbacks, and the number of passes so far depends
+ * on real time. */
 static void progress_level(void)
 {
 	void *lib = dlopen("libopen-pal.so.40", RTLD_LAZY | RTLD_NOLOAD);
@@ -79,7 +80,7 @@ static void progress_level(void)
 	dlclose(lib);
 }
 
-/* Start-up is not measured. */
+/* Sets the process aside during start-up, which depends on real time. */
 static void mpi_start(void)
 {
 	struct weft_att *a = pre_attach();
@@ -88,8 +89,8 @@ static void mpi_start(void)
 		weft_att_aside(a);
 }
 
-/* Ranks that are in MPI_Init may still need this one to answer: first all get
- * out of it. */
+/* Starts the measured part. The barrier comes first, because ranks still
+ * inside MPI_Init may need an answer of this one. */
 static void mpi_begin(void)
 {
 	int (*barrier)(word) = pre_next("PMPI_Barrier");
@@ -106,7 +107,8 @@ static void mpi_begin(void)
 		pre_now_is(epoch);
 }
 
-/* First all have done what is to be measured. */
+/* Ends the measured part. The barrier comes first, so that no rank leaves
+ * while another still measures. */
 static void mpi_end(void)
 {
 	int (*barrier)(word) = pre_next("PMPI_Barrier");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The name of the host: that of the simulated node (WEFT_NODE_NAME), so that an
- * MPI takes ranks on different nodes for ranks on different machines. */
+/* The name of the host: that of the simulated node (WEFT_NODE_NAME), so that
+ * an MPI takes ranks on different nodes for ranks on different machines. */
 #include "base/minmax.h"
 #include "preload/preload.h"
 
@@ -12,8 +12,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Of a rank of MPICH, whose Hydra starts all of them at once: the nodes of all
- * are in a list. */
+/* Returns the node of a rank of MPICH. Hydra starts all ranks with one
+ * environment, so the nodes of all ranks are in a list. */
 static const char *node_of_rank(void)
 {
 	const char *rank = getenv("PMI_RANK"), *at = getenv("WEFT_MAP");
@@ -27,7 +27,7 @@ static const char *node_of_rank(void)
 	return at;
 }
 
-/* As host software of the node would say it. */
+/* Returns the name that host software of the node would report, or NULL. */
 static const char *node_name(char *buf, size_t size)
 {
 	const char *node =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process: is it one that takes part, and which addresses are its own
- * code.  Libraries of the system (PMIx, libevent, libfabric) keep real time;
- * those named in WEFT_TIME_LIBS (parts of file names, separated by ':') count
- * as the program. */
+/* The process: whether it takes part in the run, and which addresses are code
+ * of the program. Libraries of the system (PMIx, libevent, libfabric) keep
+ * real time. Libraries named in WEFT_TIME_LIBS (parts of file names, separated
+ * by ':') count as the program. */
 #include "base/minmax.h"
 #include "preload/preload.h"
 
@@ -23,11 +23,12 @@ static struct {
 	unsigned int n_ranges;
 	bool member; /* has MPI or libfabric */
 	struct weft_att *_Atomic att;
-	pthread_t thread; /* that attached */
+	pthread_t thread; /* the attached thread */
 	_Atomic weft_time_t last;
 } the = { .once = PTHREAD_ONCE_INIT };
 
-/* MPI may have been loaded where the global search does not see it. */
+/* Also searches libraries of MPI by name, because the global search does not
+ * see one that was loaded locally. */
 void *pre_next(const char *name)
 {
 	static const char *const libs[] = {
@@ -61,7 +62,7 @@ static bool preload_named(const char *file, const char *list)
 	return false;
 }
 
-/* The first object is the program. */
+/* Adds the range of an object. The first object is the program. */
 static int see_object(struct dl_phdr_info *o, size_t size, void *arg)
 {
 	unsigned int *seen = arg;
@@ -130,7 +131,8 @@ void pre_detach(void)
 		weft_att_close(a);
 }
 
-/* A program of libfabric alone ends without MPI_Finalize. */
+/* Detaches programs of libfabric alone, because they end without
+ * MPI_Finalize. */
 static void __attribute__((destructor)) at_exit(void)
 {
 	pre_detach();
@@ -151,9 +153,10 @@ void pre_now_is(weft_time_t t)
 	atomic_store(&the.last, t);
 }
 
-/* Threads that the simulator does not know may run at any moment: they see what
- * has been shown to the process, and time goes on with each look, for a loop
- * around it must end. */
+/* Returns the time for threads that the simulator does not know. They may run
+ * at any moment, so they see the time last shown to the process. Each call
+ * advances it a little, otherwise a loop that waits for a time would not
+ * end. */
 static weft_time_t now_of_others(struct weft_att *a)
 {
 	weft_time_t last = atomic_load(&the.last), t;

@@ -22,31 +22,34 @@
 
 #include "weft/attach.h"
 
-/* The next definition of a symbol: that of libc, of MPI... or NULL. */
+/* Returns the next definition of a symbol, in libc or MPI, or NULL. */
 void *pre_next(const char *name);
 
-/* The attachment, or NULL: not started by weft exec, forked, left. */
+/* Returns the attachment, or NULL if the process was not started by weft exec,
+ * was forked, or has left. */
 struct weft_att *pre_att(void);
-/* Opens it, where this process is of MPI or libfabric; NULL as above. */
+/* Like pre_att, but first attaches a process that has MPI or libfabric. */
 struct weft_att *pre_attach(void);
+/* Leaves the run. Does nothing without an attachment. */
 void pre_detach(void);
-/* Simulated time is what the clocks show. */
+/* Returns true if the clocks show simulated time. */
 bool pre_timed(const struct weft_att *a);
-/* Simulated time; only the thread that attached hands over, others see what
- * that one saw last. */
+/* Returns simulated time. Only the attached thread hands over for it; other
+ * threads see the time that this one saw last. */
 weft_time_t pre_now(struct weft_att *a);
-/* Known without asking. */
+/* Sets that time, where it is known without a hand-over. */
 void pre_now_is(weft_time_t t);
-/* This is the thread that attached: it may post. */
+/* Returns true in the attached thread, which alone may post. */
 bool pre_my_turn(void);
-/* The caller's code belongs to the program, not to a library of its system. */
+/* Returns true if the caller's code belongs to the program, not to a library
+ * of the system. */
 bool pre_is_program(const void *caller);
 
-/* Simulated time of the thread, where the caller is code of a program that
- * calls weft/host.h itself; false: it is not. */
+/* Returns true, and the simulated time of the thread, if the caller is code of
+ * a program that calls weft/host.h itself. */
 bool pre_raw_now(const void *caller, weft_time_t *t);
 
-/* fs since the start of the measured part. */
+/* Returns fs since the start of the measured part. */
 weft_time_t pre_since_epoch(struct weft_att *a);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that calls weft/host.h itself (weft exec --raw, libweft): its
- * clocks and its sleeping are those of its simulated thread, at the cost that
- * weft/host.h says. */
+ * clocks and sleeps are those of its simulated thread, at the cost of the host
+ * model. */
 #include "preload/preload.h"
 
 #include <dlfcn.h>
@@ -14,7 +14,8 @@
 #include "host/times.h"
 #include "weft/host.h"
 
-/* What libweft has of it. */
+/* Functions of libweft, found at run time because other programs are not
+ * linked to it. */
 static struct {
 	bool looked;
 	struct weft_host *(*self)(void);
@@ -48,7 +49,8 @@ bool pre_raw_now(const void *caller, weft_time_t *t)
 	return h;
 }
 
-/* False: the caller's sleep is a real one. */
+/* Sleeps in simulated time. Returns false if the caller must sleep in real
+ * time. */
 static bool raw_slept(const void *caller, weft_time_t t)
 {
 	struct weft_host *h = raw_thread(caller);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Byte patterns for workloads over the common endpoint. */
+/* Byte patterns for programs over the common endpoint. */
 #include "programs/endpoint_program.h"
 
 #include <string.h>

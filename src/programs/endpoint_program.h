@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What workloads over the common endpoint share: bytes of any length, and a
- * barrier that keeps the endpoint going (a peer may need it to be served). */
+/* Shared by programs over the common endpoint: payload of any length, and a
+ * retry that keeps the endpoint working, because a peer may need it. */
 #ifndef PROGRAMS_ENDPOINT_PROGRAM_H
 #define PROGRAMS_ENDPOINT_PROGRAM_H
 
 #include "programs/program.h"
 #include "weft/ep.h"
 
-/* Byte i of a message is byte i of program_fill's qwords. */
+/* Fills p. Byte i of a message is byte i of program_fill's qwords. */
 void epw_fill(void *p, size_t len, uint64_t base);
-/* First wrong byte, or -1. */
+/* Returns the index of the first wrong byte, or -1. */
 int64_t epw_check(const void *p, size_t len, uint64_t base);
 
-/* Repeats a call that says -EAGAIN; `serve` takes the events meanwhile and is
- * false when there is no hope. */
+/* Repeats a call that returns -EAGAIN. `serve` takes events in between and
+ * returns false to give up. */
 #define EPW_RETRY(call, serve)                                                 \
 	({                                                                     \
 		int ret_;                                                      \

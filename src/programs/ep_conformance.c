@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program ep.conformance: what every endpoint must do, written against ep.h
- * alone.  All nodes of the run take part.  Tests whose capability is missing
- * are skipped and counted as such. */
+/* Program ep.conformance: tests the contract of ep.h, and uses nothing else,
+ * so that it runs on any endpoint. All nodes of the run take part. Tests of
+ * missing capabilities are skipped and counted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ uint64_t conformance_imm(enum conformance_tag tag, uint64_t val)
 
 /* ---- events ---- */
 
-/* Data message: in order, right length, every byte. */
+/* Checks order, length and every byte of a data message. */
 static void conformance_data(struct ec *e, const struct weft_ep_event *ev)
 {
 	uint64_t seq = ev->imm & 0xFFFFFFFF, want = e->next[ev->src]++;
@@ -47,8 +47,8 @@ static void conformance_data(struct ec *e, const struct weft_ep_event *ev)
 		weft_host_sleep(e->w.h, weft_host_now(e->w.h) + e->slow);
 }
 
-/* A put with notify: its imm says where, how long, and which pattern; the
- * whole area must be as the puts so far left it. */
+/* Checks a put with notify. Its imm gives place, length and pattern. The whole
+ * area must equal the sum of the puts so far. */
 static void conformance_put_in(struct ec *e, const struct weft_ep_event *ev)
 {
 	size_t area = EC_COUNTERS + (size_t)ev->src * EC_AREA;
@@ -66,7 +66,7 @@ static void conformance_put_in(struct ec *e, const struct weft_ep_event *ev)
 		  " of node %u (%zu bytes at %zu) is not in "
 		  "place",
 		  e->name, seq, ev->src, len, off);
-	e->owed[ev->src]++; /* not from here: events must stay in order */
+	e->owed[ev->src]++; /* sent later, because events must stay in order */
 }
 
 static void conformance_acknowledge(struct ec *e)
@@ -95,7 +95,7 @@ static void conformance_recv(struct ec *e, const struct weft_ep_event *ev)
 	default:
 		weft_check_failed(e->w.c, "%s: unknown message", e->name);
 	}
-	/* Releases need not come in order: keep some back. */
+	/* Holds some messages back, because releases may come in any order. */
 	if (e->n_held < e->hold && ev->imm >> 56 == EC_DATA) {
 		e->held[e->n_held++] = *ev;
 		return;
@@ -196,7 +196,7 @@ void conformance_key(const struct ec *e, const char *what, char *key, size_t n)
 	snprintf(key, n, "ec%u.%s", e->group, what);
 }
 
-/* Where the regions of all are. */
+/* Exchanges the regions of all nodes. */
 static void conformance_meet(struct ec *e)
 {
 	char addr[24], key[24];
@@ -266,7 +266,7 @@ static int conformance_main(struct weft_comp *c)
 	conformance_barrier(e);
 	for (const struct conformance_test *t = conformance_tests; t->name; t++)
 		conformance_run(e, t, &ran, &skipped);
-	/* an endpoint may need its program to get the last message out */
+	/* An endpoint may need its program to send the last message. */
 	while (e->done_sends < e->sends && conformance_serve(e, true))
 		;
 	weft_metric(c, "tests", "", ran);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program ep.conformance: state shared by its tests. */
+/* Program ep.conformance: state that its tests share. */
 #ifndef PROGRAMS_EP_CONFORMANCE_H
 #define PROGRAMS_EP_CONFORMANCE_H
 
@@ -9,10 +9,10 @@
 #define EC_AREA	    16384 /* of each source in each region */
 #define EC_COUNTERS 64	  /* bytes for atomics, at the start of a region */
 #define EC_NODES    64
-#define EC_EXTRA    65536 /* bytes of regions that come and go */
+#define EC_EXTRA    65536 /* bytes of regions opened and closed */
 #define EC_AREAS    4
 
-/* What a message is for: imm[63:56]. */
+/* Purpose of a message: imm[63:56]. */
 enum conformance_tag { EC_BARRIER = 1, EC_DATA, EC_ACK };
 
 struct conformance_op { /* ctx of an operation */
@@ -40,24 +40,23 @@ struct ec {
 	uint8_t *region;
 	struct weft_ep_mr mr;
 	uint64_t raddr[EC_NODES], rkey[EC_NODES];
-	uint8_t *pinned, *heap; /* EC_AREA + 64 bytes each */
-	uint8_t *shadow;	/* of region */
-	uint8_t *extra;		/* EC_EXTRA bytes */
-	struct conformance_area
-		area[EC_AREAS]; /* the four, as the endpoint has them */
+	uint8_t *pinned, *heap;			/* EC_AREA + 64 bytes each */
+	uint8_t *shadow;			/* of region */
+	uint8_t *extra;				/* EC_EXTRA bytes */
+	struct conformance_area area[EC_AREAS]; /* as the endpoint has them */
 	struct weft_far_owner owner;
 	/* events */
 	uint32_t barrier, arrived[2];
 	uint64_t next[EC_NODES]; /* data message expected */
 	uint64_t acks, sent, sends, done_sends;
 	uint32_t owed[EC_NODES];      /* acknowledgements */
-	weft_time_t slow;	      /* a receiver that takes its time */
+	weft_time_t slow;	      /* delay of a slow receiver */
 	struct weft_ep_event held[8]; /* not yet released */
 	uint32_t n_held, hold;
 	struct conformance_op ops[64]; /* see conformance_ops */
 	uint32_t next_op;
 	weft_time_t alive; /* time of the last event */
-	bool dead;	   /* nothing happens any more: give up */
+	bool dead;	   /* nothing happens: give up */
 };
 
 struct conformance_test {
@@ -68,25 +67,32 @@ struct conformance_test {
 extern const struct conformance_test
 	conformance_tests[]; /* ended by name == NULL */
 
-/* Takes events; waits until there is one when `block`.  False once the test
- * has got stuck. */
+/* Handles events. Waits for one if `block`. Returns false after the test got
+ * stuck. */
 bool conformance_serve(struct ec *e, bool block);
+/* Handles events until op has ended, or sets its status to -ETIMEDOUT. */
 void conformance_wait(struct ec *e, struct conformance_op *op);
-/* So many zeroed operations in a row.  They outlive the test that uses them: an
- * endpoint that is wrong may end one twice, or late. */
+/* Returns n zeroed operations in a row. They outlive the test that uses them,
+ * because a faulty endpoint may end one twice or late. */
 struct conformance_op *conformance_ops(struct ec *e, uint32_t n);
+/* Waits for all nodes by messages over the endpoint. */
 void conformance_barrier(struct ec *e);
+/* Returns a random number in [0, below). */
 uint64_t conformance_random(struct ec *e, uint64_t below);
+/* Returns the immediate of a message. */
 uint64_t conformance_imm(enum conformance_tag tag, uint64_t val);
-/* Out-of-band name of this group. */
+/* Writes the out-of-band name of this group. */
 void conformance_key(const struct ec *e, const char *what, char *key, size_t n);
 
 /* ep_conformance_memory.c */
+/* Allocates all buffers. Returns 0 or -ENOMEM. */
 int conformance_memory(struct ec *e);
 void conformance_memory_free(struct ec *e);
-/* What the endpoint is told instead of p. */
+/* Returns the address that the endpoint gets instead of p. */
 void *conformance_at(const struct ec *e, const void *p);
+/* Test: opens and closes many regions. */
 void conformance_regs(struct ec *e);
+/* Test: a closed region refuses access. */
 void conformance_dereg(struct ec *e);
 
 #define EC_EXPECT(e, cond, ...)                                                \

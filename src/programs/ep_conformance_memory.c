@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ep.conformance: its memory, and the tests of regions that come and go.
+/* ep.conformance: its memory, and the tests of regions.
  *
- * Far memory: what the endpoint gets is a shadow, as of another process, that
- * nobody can touch directly; the bytes are elsewhere. */
+ * With `far` the endpoint gets a shadow, as for memory of another process. The
+ * bytes lie elsewhere, so that an endpoint that touches the shadow directly
+ * fails. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,7 +68,7 @@ void *conformance_at(const struct ec *e, const void *p)
 
 /* ---- regions that come and go ---- */
 
-/* Waits for those that still use it. */
+/* Deregisters a region. Waits for operations that still use it. */
 static int conformance_memory_dereg(struct ec *e, const struct weft_ep_mr *mr)
 {
 	return EPW_RETRY(e->ep->ops->mr_dereg(e->ep, mr),
@@ -81,7 +82,7 @@ static int conformance_memory_reg(struct ec *e, size_t off, size_t len,
 				  mr_p);
 }
 
-/* More than any table holds, never many at a time; what was given back last
+/* Opens more regions than any table holds, few at a time. The last one closed
  * must be usable again. */
 void conformance_regs(struct ec *e)
 {
@@ -119,7 +120,7 @@ static void conformance_memory_meet(struct ec *e, const struct weft_ep_mr *mr)
 	program_put(&e->w, key, mr->key);
 }
 
-/* Everybody reads a word of everybody's region: what they get. */
+/* Gets a word of a peer's region. Returns the status of the get. */
 static int read_word(struct ec *e, uint32_t src, uint64_t *val_p)
 {
 	struct conformance_op *op = conformance_ops(e, 1);
@@ -162,7 +163,7 @@ static void read_all(struct ec *e, bool there)
 	conformance_barrier(e);
 }
 
-/* Whoever names a region that is gone is told so. */
+/* An access to a closed region must fail with an error. */
 void conformance_dereg(struct ec *e)
 {
 	uint64_t val = program_base(e->w.me, 7, 7);

@@ -27,7 +27,7 @@ static void conformance_send(struct ec *e, uint32_t dst, uint64_t seq,
 	EC_EXPECT(e, !ret, "%s: send of %zu bytes says %d", e->name, len, ret);
 	e->sends += !ret;
 	if (!ret)
-		conformance_wait(e, op); /* the buffer is ours again */
+		conformance_wait(e, op); /* the buffer may be reused */
 }
 
 static size_t conformance_length(struct ec *e, uint32_t i)
@@ -42,10 +42,11 @@ static size_t conformance_length(struct ec *e, uint32_t i)
 					: conformance_random(e, max + 1);
 }
 
-/* Every node to every node, all lengths; nothing is lost, order is kept. */
+/* Sends from every node to every node in all lengths. Nothing may be lost or
+ * reordered. */
 static void conformance_messages_n(struct ec *e, uint32_t n)
 {
-	uint64_t first = e->sent; /* the same on all nodes */
+	uint64_t first = e->sent; /* equal on all nodes */
 
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t p = 0; p < e->w.n; p++)
@@ -62,7 +63,7 @@ static void conformance_messages(struct ec *e)
 	conformance_messages_n(e, e->messages);
 }
 
-/* Node 0 is slow: the others must wait for it, not lose anything. */
+/* Node 0 is slow: the others must wait for it without losing messages. */
 static void conformance_slow(struct ec *e)
 {
 	e->slow = e->w.me == EC_HEAD ? e->lag : 0;
@@ -70,7 +71,7 @@ static void conformance_slow(struct ec *e)
 	e->slow = 0;
 }
 
-/* Releases out of order and late. */
+/* Releases messages late and out of order. */
 static void conformance_holding(struct ec *e)
 {
 	e->hold = e->rx_slots && e->rx_slots < 4 ? e->rx_slots - 1 : 3;
@@ -182,7 +183,7 @@ static void conformance_gets(struct ec *e)
 {
 	size_t bytes = (size_t)e->w.n * EC_AREA;
 
-	/* this node's region gets a pattern that all know */
+	/* This node's region gets a pattern that all nodes know. */
 	epw_fill(e->region + EC_COUNTERS, bytes, program_base(e->w.me, 999, 0));
 	memcpy(e->shadow + EC_COUNTERS, e->region + EC_COUNTERS, bytes);
 	conformance_barrier(e);
@@ -211,8 +212,8 @@ static uint64_t conformance_fadd(struct ec *e, uint64_t off, uint64_t add)
 	return op->result;
 }
 
-/* Every value is handed out once: old values of a node grow, and the sum is
- * right at the end. */
+/* Every value is returned once, so the old values of a node grow, and the
+ * final sum is right. */
 static void conformance_fadds(struct ec *e)
 {
 	uint64_t start, last = 0, old, total;
@@ -252,7 +253,7 @@ static uint64_t conformance_cswap(struct ec *e, uint64_t expect,
 	return op->result;
 }
 
-/* Everybody moves one counter on; only a swap that saw the right value may
+/* All nodes increment one counter. Only a swap that saw the current value may
  * count. */
 static void conformance_cswaps(struct ec *e)
 {
@@ -274,7 +275,7 @@ static void conformance_cswaps(struct ec *e)
 
 /* ---- refusals ---- */
 
-/* Either refused at once or completed with an error. */
+/* The call is refused at once, or completes with an error. */
 static void conformance_refused(struct ec *e, struct weft_ep_op o,
 				struct conformance_op *op, const char *what)
 {

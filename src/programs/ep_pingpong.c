@@ -17,7 +17,7 @@ struct ep_pingpong {
 	uint64_t head;
 	weft_time_t call;
 	struct weft_ep *ep;
-	struct weft_ep_event ev; /* what came last */
+	struct weft_ep_event ev; /* the last message */
 	uint8_t *buf;
 };
 
@@ -35,7 +35,7 @@ static int ep_pingpong_post(struct ep_pingpong *e, const void *data, size_t len,
 	return ret;
 }
 
-/* The next message; everything else that happens is let go. */
+/* Waits for the next message. Drops all other events. */
 static void ep_pingpong_take(struct ep_pingpong *e, uint64_t seq)
 {
 	for (;;) {
@@ -62,7 +62,7 @@ static void ep_pingpong_release(struct pingpong *p, uint64_t seq)
 	e->ep->ops->release(e->ep, &e->ev);
 }
 
-/* Both ends read the clock before a round. */
+/* Reads the clock before a round, at both ends. */
 static void ep_pingpong_ready(struct pingpong *p)
 {
 	weft_host_now(p->w.h);
@@ -81,7 +81,7 @@ static int ep_pingpong_send(struct pingpong *p, uint64_t seq)
 static int ep_pingpong_wait(struct pingpong *p, uint64_t seq)
 {
 	ep_pingpong_take((struct ep_pingpong *)p, seq);
-	if (!p->begins) /* it reads the clock at the end, too */
+	if (!p->begins) /* reads the clock at the end, too */
 		weft_host_now(p->w.h);
 	return 0;
 }
@@ -98,14 +98,15 @@ static int ep_pingpong_layer_send(struct pingpong *p, uint64_t seq)
 	return ep_pingpong_post(e, e->buf, p->len, seq);
 }
 
-/* A place for it is made known, and its arrival is taken notice of. */
+/* Models the layer's receive: a posted buffer, then the completion, each at
+ * the cost of a call. */
 static int ep_pingpong_layer_wait(struct pingpong *p, uint64_t seq)
 {
 	struct ep_pingpong *e = (struct ep_pingpong *)p;
 
 	weft_host_cpu(p->w.h, e->call);
 	ep_pingpong_take(e, seq);
-	if (p->in) /* of this length */
+	if (p->in) /* has the expected length */
 		weft_host_move(p->w.h, e->buf, p->in, p->len);
 	p->in = p->in ? e->buf : NULL;
 	ep_pingpong_release(p, seq);
@@ -147,7 +148,7 @@ static int ep_pingpong_open(struct pingpong *p)
 	}
 	if (!e->start || (p->w.me && p->w.me != p->partner))
 		return 0;
-	/* as a node that has been waiting */
+	/* starts as a node that has been waiting */
 	e->ep->ops->wait(e->ep, weft_host_now(p->w.h) + e->first_wait);
 	weft_host_sleep(p->w.h, e->start);
 	return 0;

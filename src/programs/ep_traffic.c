@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program ep.traffic: messages of random sizes to random or fixed destinations
- * over the common endpoint; order, length and every byte are checked, latency
- * goes into a histogram.  All nodes take part. */
+ * over the common endpoint. It checks order, length and every byte, and
+ * collects latencies in a histogram. All nodes take part. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ struct ept {
 	weft_time_t t0;
 };
 
-/* Message: 8 bytes of time, then the pattern. */
+/* Returns the length of a message: 8 bytes of time, then the pattern. */
 static size_t ept_length(const struct ept *t, uint32_t src, uint32_t dst,
 			 uint64_t seq)
 {
@@ -94,7 +94,8 @@ static int ept_serve(struct ept *t)
 	return n;
 }
 
-/* The endpoint may keep the buffer until its event; wait for that. */
+/* Sends, then waits for the event, because the endpoint may read the buffer
+ * until then. */
 static void ept_send(struct ept *t, uint32_t dst, size_t len, uint64_t imm)
 {
 	struct weft_ep_event ev[1];

@@ -12,7 +12,7 @@ static bool pingpong_is(const struct pingpong *p, uint32_t flag)
 	return p->ops->flags & flag;
 }
 
-/* Takes part: it begins or answers. */
+/* Returns true if this node starts or answers rounds. */
 static bool pingpong_plays(const struct pingpong *p)
 {
 	return p->begins || (!p->alone && p->w.me == p->partner);
@@ -84,7 +84,7 @@ static void pingpong_clock(struct pingpong *p, weft_time_t t, uint64_t i)
 		p->time = p->timed = 0;
 }
 
-/* `n` rounds, the clock around each or around all. */
+/* Runs n rounds, with the clock around each or around all. */
 static int pingpong_begin(struct pingpong *p, uint64_t seq, uint64_t n,
 			  bool warm)
 {
@@ -157,7 +157,7 @@ int pingpong_rounds(struct pingpong *p, double *ns_p)
 	if (ret)
 		return ret;
 	p->rounds += p->count;
-	/* published digits keep the order of these divisions */
+	/* Published digits depend on the order of these divisions. */
 	if (pingpong_is(p, PINGPONG_EACH))
 		*ns_p = p->timed ? (double)p->time / 2 / WEFT_NS /
 					   (double)p->timed

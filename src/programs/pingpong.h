@@ -17,81 +17,83 @@
 
 struct pingpong_ops;
 
-/* First in the state of a program. */
+/* First member of a program's state. */
 struct pingpong {
 	/* parameters */
 	uint64_t count, size, size_max, step;
 	uint32_t partner;
-	/* set by `open` where another node than 0 begins, or no partner answers
-	 */
+	/* `open` sets them if a node other than 0 starts, or no partner
+	 * answers */
 	bool begins, alone;
 	uint32_t peer;
 	/* run */
 	struct program w;
 	const struct pingpong_ops *ops;
-	uint64_t len;	  /* of a message now */
-	const void *in;	  /* set by `wait`: the message that has come */
-	weft_time_t last; /* the last time that was taken */
-	weft_time_t time; /* of the rounds of a size that count */
+	uint64_t len;	  /* of the current messages */
+	const void *in;	  /* set by `wait`: the message received */
+	weft_time_t last; /* the last time measured */
+	weft_time_t time; /* of the counted rounds of a size */
 	weft_time_t least, most;
 	uint64_t rounds, timed;
 	struct weft_hist *hist;
 };
 
 enum {
-	/* The clock is read around each round; else around all of a size. */
+	/* Reads the clock around each round, otherwise around all of a size. */
 	PINGPONG_EACH = 1,
 	/* The partner reads its clock, too, and reports. */
 	PINGPONG_BOTH = 2,
-	/* The first round is not in the mean: caches and tables learn. */
+	/* Leaves the first round out of the mean, because caches and tables
+	 * are cold. */
 	PINGPONG_FIRST_APART = 4,
-	/* A round ahead of those of `count`, outside of all times. */
+	/* Adds a round before those of `count`, outside all times. */
 	PINGPONG_WARM = 8,
-	/* The partner returns the bytes that came, not its own. */
+	/* The partner returns the bytes received instead of its own. */
 	PINGPONG_ECHO = 16,
-	/* The library or the operations mark messages, or none are marked. */
+	/* No marks here, because the library makes them or none are wanted. */
 	PINGPONG_UNMARKED = 32,
-	/* Other nodes do not even open. */
+	/* Nodes other than the two do not open the library. */
 	PINGPONG_PAIR = 64,
 };
 
 struct pingpong_ops {
 	uint32_t flags;
-	/* Bytes at the beginning (a multiple of 8) and at the end that the
+	/* Bytes at the start (a multiple of 8) and at the end that the
 	 * operations write and compare themselves. */
 	uint32_t head, tail;
-	/* 0, or negative after a failed check. */
+	/* Opens the library. Returns 0, or negative after a failed check. */
 	int (*open)(struct pingpong *p);
-	/* When the clock of a size has started (not PINGPONG_EACH). */
+	/* Called after the clock of a size has started (not PINGPONG_EACH). */
 	void (*start)(struct pingpong *p);
-	/* Before a round, outside of its time; may be NULL. */
+	/* Called before a round, outside its time; may be NULL. */
 	void (*ready)(struct pingpong *p);
-	/* Sends message `seq` to the peer: pingpong_fill gives its bytes. */
+	/* Sends message `seq` to the peer; pingpong_fill gives its bytes. */
 	int (*send)(struct pingpong *p, uint64_t seq);
-	/* Waits for the peer's, checks its length and number, sets p->in (NULL:
-	 * is not compared). */
+	/* Waits for the peer's message, checks its length and number, and sets
+	 * p->in (NULL: not compared). */
 	int (*wait)(struct pingpong *p, uint64_t seq);
-	/* After a round, with its message compared; may be NULL. */
+	/* Called after a round, with its message compared; may be NULL. */
 	void (*done)(struct pingpong *p, uint64_t seq);
-	/* After the rounds of a size, half a round trip in ns: further results;
-	 * may be NULL. */
+	/* Called after the rounds of a size with half a round trip in ns, for
+	 * further results; may be NULL. */
 	void (*sized)(struct pingpong *p, double ns);
 	void (*close)(struct pingpong *p);
 };
 
-/* The whole program, as ops.main. */
+/* Runs the whole program; use it as ops.main. */
 int pingpong_main(struct weft_comp *c, const struct pingpong_ops *ops);
-/* Its parts: opening, whether this node does, and all sizes. */
+/* Parts of pingpong_main: open, whether this node opens, and all sizes. */
 int pingpong_open(struct pingpong *p, struct weft_comp *c,
 		  const struct pingpong_ops *ops);
 bool pingpong_opens(const struct pingpong *p);
 int pingpong_run(struct pingpong *p);
-/* The rounds of one size, p->len, with p->peer. */
+/* Runs the rounds of one size, p->len, with p->peer. Returns 0 and half a
+ * round trip in ns, or negative after a failed check. */
 int pingpong_rounds(struct pingpong *p, double *ns_p);
 
-/* This node's message `seq` into a buffer of p->len bytes. */
+/* Writes this node's message `seq` into a buffer of p->len bytes. */
 void pingpong_fill(const struct pingpong *p, void *out, uint64_t seq);
-/* Qword i of the message `seq` that comes. */
+/* Returns qword i of the peer's message `seq`. */
 uint64_t pingpong_qword(const struct pingpong *p, uint64_t i, uint64_t seq);
 
 /* clang-format off */

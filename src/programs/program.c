@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Helpers of the workloads. */
+/* Helpers of the programs, see program.h. */
 #include "programs/program.h"
 
 #include <stdio.h>
@@ -96,7 +96,7 @@ static int nodes_word(struct program *w, const char *text, uint32_t *node_p,
 	return (int)n;
 }
 
-/* "4..6" or "4": end of the text read, NULL when wrong. */
+/* Parses "4..6" or "4". Returns the end of the text read, or NULL. */
 static const char *nodes_range(const char *s, unsigned long *lo_p,
 			       unsigned long *hi_p)
 {

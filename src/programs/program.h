@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by all workloads: their place, meeting the other nodes out of band,
+/* Shared by all programs: their place, meeting the other nodes out of band,
  * the payload pattern, lists of nodes. */
 #ifndef PROGRAMS_PROGRAM_H
 #define PROGRAMS_PROGRAM_H
@@ -13,29 +13,32 @@ struct program {
 	uint32_t me, n;
 };
 
+/* Returns the state of a program on its node. */
 struct program program_from(struct weft_comp *c);
 
-/* Meaning of a library's error (-E..., or E...) here, and its remedy. */
+/* Returns the meaning of a library's error (-E..., or E...) and its remedy. */
 const char *program_why(int err);
 
-/* For those who watch (weft/trace.h): a message to a node begins now; one from
- * a node is seen now. */
+/* Mark messages for observers (weft/trace.h): one to a node starts now, one
+ * from a node is received now. */
 void program_sent(struct program *w, uint32_t to);
 void program_got(struct program *w, uint32_t from);
-/* Both at once: one is answered. */
+/* Marks both at once, because one is the answer to the other. */
 void program_turn(struct program *w, uint32_t peer);
 
-/* A value under "<key>.<node>"; get waits until that node has put it. */
+/* Exchange a value under "<key>.<node>". get waits until that node has put it;
+ * there returns whether it has. */
 void program_put(struct program *w, const char *key, uint64_t val);
 uint64_t program_get(struct program *w, const char *key, uint32_t node);
 bool program_there(struct program *w, const char *key, uint32_t node);
-/* All nodes have come here. Each barrier of a run needs its own name. */
+/* Waits for all nodes. Each barrier of a run needs its own name, because a
+ * name stays set. */
 void program_barrier(struct program *w, const char *name);
-/* The same for repeated use: name and number. */
+/* A barrier for repeated use: the name is `name` with number k. */
 void program_barrier_n(struct program *w, const char *name, uint32_t k);
 
-/* "0,2,4..6", "all", "others", "self", "next", "none": the nodes in order.
- * Returns how many, or -1 (message given as a failed check). */
+/* Parses "0,2,4..6", "all", "others", "self", "next" or "none" into nodes in
+ * order. Returns their number, or -1 after a failed check. */
 int program_nodes(struct program *w, const char *text, uint32_t *node_p,
 		  uint32_t max);
 
@@ -47,13 +50,16 @@ int program_nodes(struct program *w, const char *text, uint32_t *node_p,
 #define PROGRAM_STEP 0x9E3779B97F4A7C15ull
 
 uint64_t program_mix(uint64_t x);
+/* Returns the first qword of message `seq` from src to dst. */
 uint64_t program_base(uint32_t src, uint32_t dst, uint64_t seq);
+/* Fills p with the qwords of a message. */
 void program_fill(void *p, uint32_t qwords, uint64_t base);
-/* First wrong qword in [from, qwords), or -1. */
+/* Returns the first wrong qword in [from, qwords), or -1. */
 int32_t program_check(const void *p, uint32_t from, uint32_t qwords,
 		      uint64_t base);
 
-/* Size in qwords of message seq: fixed when min == max, else spread evenly. */
+/* Returns the size in qwords of message seq: fixed if min == max, otherwise
+ * spread evenly. */
 uint32_t program_qwords(uint32_t src, uint32_t dst, uint64_t seq, uint32_t min,
 			uint32_t max);
 

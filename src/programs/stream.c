@@ -13,7 +13,7 @@ static void stream_post(struct stream *s)
 		s->ops->finish(s);
 }
 
-/* When the last message was complete. */
+/* Returns the time at which the last message was complete. */
 static weft_time_t stream_end(struct stream *s)
 {
 	bool sends = !s->w.me, arrival = s->flags & STREAM_ARRIVAL;
@@ -38,7 +38,8 @@ static void stream_report(struct stream *s, weft_time_t t)
 	weft_series_add(s->w.c, "bandwidth", "B", "MB/s", (double)s->size, mb);
 }
 
-/* Each end by its own clock; the partner's runs from the first message on. */
+/* Measures each end by its own clock. The partner's clock starts with the
+ * first message, because it cannot know when the sender starts. */
 static void stream_received(struct stream *s)
 {
 	uint64_t n = s->count - (s->w.me != 0);

@@ -15,13 +15,13 @@
 
 struct stream_ops;
 
-/* First in the state of a program. */
+/* First member of a program's state. */
 struct stream {
 	/* parameters */
 	uint64_t count, size;
 	uint32_t partner;
-	/* `open` may change them: enum below, and whether this node waits for
-	 * messages, which by default the partner does */
+	/* `open` may change them: the enum below, and whether this node waits
+	 * for messages (by default the partner does) */
 	uint32_t flags;
 	bool receives;
 	/* run */
@@ -30,9 +30,9 @@ struct stream {
 };
 
 enum {
-	/* The partner's clock says when the last message is complete. */
+	/* The partner's clock tells when the last message is complete. */
 	STREAM_ARRIVAL = 1,
-	/* Both ends report what they see themselves. */
+	/* Both ends report their own measurements. */
 	STREAM_RECEIVED = 2,
 	/* All nodes read the clock before and after. */
 	STREAM_ALL = 4,
@@ -41,21 +41,21 @@ enum {
 struct stream_ops {
 	uint32_t flags;
 	const char *key; /* of the partner's time, out of band */
-	/* 0, or negative after a failed check. */
+	/* Opens the library. Returns 0, or negative after a failed check. */
 	int (*open)(struct stream *s);
-	/* Posts message i; false after a failed check. */
+	/* Posts message i. Returns false after a failed check. */
 	bool (*post)(struct stream *s, uint64_t i);
 	/* Waits until the posts are complete; may be NULL. */
 	void (*finish)(struct stream *s);
-	/* Waits until `n` messages are here. */
+	/* Waits until `n` messages have arrived. */
 	void (*receive)(struct stream *s, uint64_t n);
-	/* Behind the clocks, at node 0 and at the partner: compares what has
-	 * come; may be NULL. */
+	/* Compares the messages received, at node 0 and at the partner, after
+	 * the clocks were read; may be NULL. */
 	void (*verify)(struct stream *s);
 	void (*close)(struct stream *s);
 };
 
-/* As ops.main. */
+/* Runs the whole program; use it as ops.main. */
 int stream_main(struct weft_comp *c, const struct stream_ops *ops);
 
 /* clang-format off */

@@ -379,7 +379,7 @@ int extoll_xbar_start(struct weft_comp *c, struct weft_err *err)
 	uint32_t i;
 
 	x->datelines = x->dateline << EX_INTERNAL;
-	if (t) { /* where this crossbar stands */
+	if (t) { /* position of this crossbar in the network */
 		x->node = x->place.node;
 		x->datelines |= topo_datelines(t, x->node);
 		topo_here_init(&x->here, t, x->node);
@@ -392,7 +392,8 @@ int extoll_xbar_start(struct weft_comp *c, struct weft_err *err)
 	return extoll_xbar_cells_fit(x, err);
 }
 
-/* A network that came to rest with packets in it: nobody took them. */
+/* Frees the packets of a network that came to rest with packets in it, because
+ * they have no receiver. */
 int extoll_xbar_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_xbar *x = c->state;

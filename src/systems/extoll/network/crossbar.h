@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL crossbar, shared by its files (see crossbar.c). */
+/* EXTOLL crossbar: state and functions that its files share (see
+ * crossbar.c). */
 #ifndef SYSTEMS_EXTOLL_NETWORK_CROSSBAR_H
 #define SYSTEMS_EXTOLL_NETWORK_CROSSBAR_H
 
@@ -12,30 +13,30 @@
 #define EXTOLL_XBAR_QUEUES (EX_PORTS * EX_VCS)
 #define EXTOLL_XBAR_FAR	   (1 << 30) /* cycles, before the first cell */
 
-/* Requests for one output: bit input * 4 + VC on which the cell came. */
+/* Requests for one output: bit input * 4 + VC on which the cell arrived. */
 struct extoll_xbar_out {
-	uint64_t want[EX_VCS]; /* heads of queues, by VC on which they leave */
+	uint64_t want[EX_VCS]; /* heads of queues, by outgoing VC */
 	uint8_t lock[EX_VCS];  /* bit that owns the VC from SOP to EOP */
 	uint8_t last; /* winner, state of the arbiter (extoll.md 4.2) */
 } __attribute__((aligned(64)));
 
-/* Packets of one VC as they come in. */
+/* Packets of one VC in order of arrival. */
 struct extoll_xbar_open {
 	uint8_t serial;	 /* of the last one */
-	bool is_open;	 /* its EOP has not come */
+	bool is_open;	 /* its EOP has not arrived */
 	uint8_t cells;	 /* of it, in the queues */
-	uint8_t waiting; /* cells of all, in the queues */
+	uint8_t waiting; /* cells of all packets, in the queues */
 };
 
-/* A packet with a hash (crossbar_order.c). */
+/* A packet with a hash (crossbar_order.c), known by in, vc and serial. */
 struct extoll_xbar_turn {
 	uint16_t hash;
-	uint8_t in, vc, serial; /* which it is */
+	uint8_t in, vc, serial; /* of the packet */
 	uint8_t out, vc_out;
 };
 
 struct extoll_xbar_held {
-	uint64_t cycle; /* from then on */
+	uint64_t cycle; /* may request from then on */
 	uint8_t in, out, vc;
 };
 
@@ -56,9 +57,9 @@ enum {
 	EXTOLL_XBAR_NO_PORT,
 	EXTOLL_XBAR_VOIDS,
 	EXTOLL_XBAR_CONFLICTS,
-	EXTOLL_XBAR_SPACING, /* this and the next: by ops.sample */
+	EXTOLL_XBAR_SPACING, /* set by ops.sample, also the next one */
 	EXTOLL_XBAR_VCS,
-	EXTOLL_XBAR_RETRIES, /* from here on: extoll_xbar_link_counts */
+	EXTOLL_XBAR_RETRIES, /* from here on set by extoll_xbar_link_counts */
 	EXTOLL_XBAR_TIMEOUTS,
 	EXTOLL_XBAR_NACKS,
 	EXTOLL_XBAR_CRC,
@@ -78,23 +79,23 @@ enum {
 };
 
 struct extoll_xbar {
-	struct ex_place place; /* first */
+	struct ex_place place; /* first, because ex_place() casts the state */
 	struct weft_comp *comp;
 	uint64_t armed;	     /* cycle of the live wake-up, or WEFT_NEVER */
 	weft_time_t armed_t; /* its time */
-	uint16_t busy;	     /* inputs with cells on their way */
-	uint16_t asked;	     /* outputs that cells ask for */
-	uint16_t fresh;	     /* of these, with new cells since the last look */
+	uint16_t busy;	     /* inputs with cells in flight */
+	uint16_t asked;	     /* outputs that cells request */
+	uint16_t fresh;	     /* of these, with new cells since the last cycle */
 	uint32_t datelines;  /* by port number */
 	uint64_t seen[EX_PORTS];      /* of inputs in busy: next cell */
-	uint64_t read_free[EX_PORTS]; /* the RAM can be read from then on */
-	uint64_t grant_at[EX_PORTS];  /* outputs: not before */
+	uint64_t read_free[EX_PORTS]; /* cycle from which the RAM is free */
+	uint64_t grant_at[EX_PORTS];  /* outputs: earliest grant */
 	const struct cell_channel *peer[EX_PORTS];
 	struct topo_here here;
 	struct extoll_xbar_out out[EX_PORTS];
 	struct extoll_xbar_in in[EX_PORTS];
 	struct cell_channel ep[EX_PORTS];
-	/* parameters */
+	/* parameters: */
 	struct weft_clock clock;
 	uint32_t width, dateline, links;
 	uint32_t gap, cell_flits, slots, reserved, window;
@@ -104,10 +105,10 @@ struct extoll_xbar {
 	double ppm;
 	uint32_t node;
 	bool store_forward, train, hap, hash_order;
-	/* packets with a hash, in the order of their arrival */
+	/* packets with a hash, in order of arrival: */
 	struct extoll_xbar_turn *turn;
 	uint32_t n_turn, max_turn;
-	/* queues whose first packet is in transit, and may not ask yet */
+	/* queues whose first packet is in transit, and may not request yet: */
 	struct {
 		VEC(struct extoll_xbar_held);
 	} held;
@@ -116,60 +117,73 @@ struct extoll_xbar {
 	uint32_t n_table;
 };
 
-/* Output of the packet whose SOP cell came in at `in`; consumes its nibble.
- * EXTOLL_XBAR_NONE: nowhere (counted).  Sets the cell's skip, flits, vc_out. */
+/* Returns the output of the packet whose SOP cell arrived at `in`, and consumes
+ * its nibble. Sets skip, flits and vc_out of the cell. Returns
+ * EXTOLL_XBAR_NONE, counted, if the route leads nowhere. */
 uint32_t extoll_xbar_route(struct extoll_xbar *x, uint32_t in, struct ecell *c);
-/* The same for a cell routed by table, without any effect; EXTOLL_XBAR_NONE:
- * not known before. */
+/* Returns the output of a cell routed by table without side effects,
+ * EXTOLL_XBAR_NONE if it is not known in advance. */
 uint32_t extoll_xbar_peek(const struct extoll_xbar *x, const struct ecell *c);
+/* ops.route: copies the ports by destination. Returns 0, or a negative errno
+ * with a message. */
 int extoll_xbar_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
 			  const uint32_t *to, uint32_t n, struct weft_err *err);
 
-/* crossbar_queues.c: the cell, at the head of its queue, may ask for its
- * output; a cell enters the queue for output o; the one at the head of queue
- * (o, bit) leaves; it left from the middle. */
+/* crossbar_queues.c: returns true if the cell, at the head of its queue, may
+ * request its output. */
 bool extoll_xbar_may_ask(const struct extoll_xbar_in *in,
 			 const struct ecell *c);
+/* Puts the cell in `slot` into the queue for output o. */
 void extoll_xbar_queue_push(struct extoll_xbar *x, uint32_t i, uint32_t o,
 			    uint32_t slot);
-/* Asks for packets in transit whose time has come; the next such cycle. */
+/* Places the requests of packets in transit whose time has come. Returns the
+ * next such cycle. */
 uint64_t extoll_xbar_queue_held(struct extoll_xbar *x, uint64_t cycle);
+/* Updates the counts after a cell left its queue, and places the requests that
+ * become possible. */
 void extoll_xbar_queue_left(struct extoll_xbar *x, uint32_t i,
 			    const struct ecell *c);
+/* Removes the cell at the head of queue (o, bit). */
 void extoll_xbar_queue_pop(struct extoll_xbar *x, uint32_t i, uint32_t o,
 			   uint32_t bit);
-/* crossbar_order.c: the packet of this cell has arrived; it need not wait for
- * another with its hash; it leaves, and *next may ask now if true. */
+/* crossbar_order.c: gives the packet of this cell, which has arrived, a place
+ * in the order. */
 void extoll_xbar_turn_add(struct extoll_xbar *x, uint32_t i,
 			  const struct ecell *c);
+/* Returns true if no packet with equal hash precedes the one of this cell. */
 bool extoll_xbar_turn_is(struct extoll_xbar *x, uint32_t i,
 			 const struct ecell *c);
+/* Removes the packet of this cell. Returns true if another packet may request
+ * now, and stores it in *next. */
 bool extoll_xbar_turn_drop(struct extoll_xbar *x, uint32_t i,
 			   const struct ecell *c,
 			   struct extoll_xbar_turn *next);
-/* For who listens: cells in the queues, now; one leaves input i through output
- * o, in these cycles. */
+/* Report to listeners: the cells in the queues now; a cell that leaves input i
+ * through output o in these cycles. */
 WEFT_COLD void extoll_xbar_tell_queues(const struct extoll_xbar *x);
 WEFT_COLD void extoll_xbar_tell_cell(const struct extoll_xbar *x, uint32_t i,
 				     uint32_t o, uint64_t from, uint64_t to);
-/* ops.waiting: cells in the queues for an output. */
+/* ops.waiting: reports the cells in the queues for an output. */
 void extoll_xbar_waiting(struct weft_comp *c, uint32_t port,
 			 struct weft_waiting *w);
-/* cell_channel_ops.gone */
+/* cell_channel_ops.gone: drops a void cell from its queue */
 void extoll_xbar_gone(void *own, struct cell_channel *ep, uint32_t slot);
-/* Tells the NIC beside it; CELL_CHANNEL_NEWS_XBAR: of the crossbar itself. */
+/* Notifies the NIC beside the crossbar. CELL_CHANNEL_NEWS_XBAR stands for the
+ * crossbar itself. */
 void extoll_xbar_news(struct extoll_xbar *x, uint32_t lp,
 		      enum cell_channel_link what);
-/* cell_channel_ops.link */
+/* cell_channel_ops.link: passes the event on to the NIC */
 void extoll_xbar_link(void *own, struct cell_channel *ep,
 		      enum cell_channel_link what);
-/* Brings the counters from EXTOLL_XBAR_RETRIES on up to date. */
+/* Updates the counters from EXTOLL_XBAR_RETRIES on. */
 void extoll_xbar_link_counts(struct extoll_xbar *x);
 
-/* crossbar_tables.c: settings of the ports by the parameters. */
+/* crossbar_tables.c: return the settings of the ports that follow from the
+ * parameters. */
 struct cell_channel_cfg extoll_xbar_cfg_link(const struct extoll_xbar *x);
 struct cell_channel_cfg extoll_xbar_cfg_internal(const struct extoll_xbar *x);
-/* Cells of the units fit into a cell of the crossbar. */
+/* Returns 0, or -EINVAL with a message if cells of the network ports do not fit
+ * into a cell of the crossbar. */
 int extoll_xbar_cells_fit(const struct extoll_xbar *x, struct weft_err *err);
 
 /* Operations of the class. */
@@ -185,7 +199,8 @@ void extoll_xbar_fini(struct weft_comp *c);
 
 extern const struct ex_waits extoll_xbar_waits;
 
-/* Round-robin arbiter of 4.2: the winner among req, given the last one. */
+/* Round-robin arbiter of 4.2. Returns the winner of req, which is not 0, given
+ * the last winner. */
 static inline uint32_t extoll_xbar_arbiter(uint64_t req, uint32_t last)
 {
 	uint64_t masked = req & (last >= 63 ? 0 : ~0ULL << (last + 1));

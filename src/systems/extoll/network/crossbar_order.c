@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL crossbar in the Host Port's network: packets with equal hash of their
- * destination leave in the order of their arrival (hostport.md 3.1, 3.6).
+ * destination leave in order of arrival (hostport.md 3.1, 3.6).
  *
- * The first two bytes behind the route are DHASH (3.3); 0 is no hash: its
- * sender does not ask for order.  A packet has arrived when it may ask for its
- * output (crossbar_queues.c); it has a place in x->turn from then on, and asks
- * only when no other of the same output, VC and hash is in front of it.  So a
- * packet waits for nothing but the VC it needs anyway, and no deadlock comes of
- * it. */
+ * The first two bytes behind the route are DHASH (3.3). The value 0 stands for
+ * no hash: its sender does not need order. A packet has arrived when it may
+ * request its output (crossbar_queues.c). From then on it has a place in
+ * x->turn, and requests only when no other packet of its output, VC and hash
+ * precedes it. So a packet waits only for the VC that it needs anyway,
+ * therefore the order causes no deadlock. */
 #include "systems/extoll/network/crossbar.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static struct extoll_xbar_turn *turn_find(struct extoll_xbar *x, uint32_t i,
 	return NULL;
 }
 
-/* The first one that asks for the same. */
+/* Returns the first packet with the output, VC and hash of `of`, or NULL. */
 static struct extoll_xbar_turn *turn_first(struct extoll_xbar *x,
 					   const struct extoll_xbar_turn *of)
 {

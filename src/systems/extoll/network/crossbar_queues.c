@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queues of a crossbar input (extoll.md 4.3): which cells ask for their
+/* The queues of a crossbar input (extoll.md 4.3): which cells request their
  * output.
  *
- * A packet of several cells holds its output from SOP to EOP.  Were it allowed
- * to overtake earlier packets of its (input, VC) before it is whole, those
- * could fill the slots that its last cells need, and wait in turn, links away,
- * for an output which it holds: a deadlock that datelines do not prevent.  So
- * the SOP cell of a packet asks when the whole packet is here, or when nothing
- * that came before it on its VC is left here. */
+ * A packet of several cells holds its output from SOP to EOP. If it could
+ * overtake earlier packets of its (input, VC) before it is whole, those could
+ * fill the slots that its last cells need, and wait in turn, links away, for an
+ * output which it holds: a deadlock that datelines do not prevent. Therefore
+ * the SOP cell of a packet requests when the whole packet is here, or when no
+ * earlier packet of its VC is left here. */
 #include "systems/extoll/network/crossbar.h"
 #include "weft/trace.h"
 
@@ -23,8 +23,8 @@ bool extoll_xbar_may_ask(const struct extoll_xbar_in *in, const struct ecell *c)
 static void crossbar_queues_ask(struct extoll_xbar *x, uint32_t i, uint32_t o,
 				const struct ecell *c)
 {
-	/* A packet that goes from link to link asks t_transit cycles after it
-	 * came; its cells follow it as they came. */
+	/* A packet from link to link requests t_transit cycles after its
+	 * arrival; its cells follow at their distances. */
 	if (x->t_transit && i >= EX_INTERNAL && o >= EX_INTERNAL &&
 	    c->flags & ECELL_SOP &&
 	    c->cycle + x->t_transit > cell_channel_now(&x->ep[i])) {
@@ -63,7 +63,8 @@ uint64_t extoll_xbar_queue_held(struct extoll_xbar *x, uint64_t cycle)
 	return next;
 }
 
-/* A packet with a hash has arrived if it may ask now and has not left. */
+/* Gives a packet with a hash its place in the order, if it may request now and
+ * has not left. */
 static void order_in(struct extoll_xbar *x, uint32_t i, uint32_t q,
 		     const struct ecell *c)
 {
@@ -104,7 +105,7 @@ void extoll_xbar_queue_push(struct extoll_xbar *x, uint32_t i, uint32_t o,
 	in->tail[q] = (uint8_t)slot;
 	if (x->hash_order)
 		order_in(x, i, q, c);
-	/* the first of the queue, or of a packet that is whole now */
+	/* first cell of the queue, or end of a packet that is whole now */
 	if (in->head[q] == slot || c->flags & ECELL_EOP)
 		crossbar_queues_ask(x, i, o, &s[in->head[q]]);
 }
@@ -117,8 +118,8 @@ void extoll_xbar_queue_left(struct extoll_xbar *x, uint32_t i,
 	uint32_t q;
 
 	if (x->n_turn && c->flags & ECELL_SOP) {
-		/* A packet with a hash leaves: the next one may be at the head
-		 * of a queue. */
+		/* When a packet with a hash leaves, the next one may be at the
+		 * head of a queue. */
 		struct extoll_xbar_turn t;
 		uint32_t slot;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a packet goes from here, and on which virtual channel (extoll.md 3.9,
+/* Next output and virtual channel of a packet at a crossbar (extoll.md 3.9,
  * 4.5, 4.6). */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,12 +8,13 @@
 #include "systems/extoll/network/crossbar.h"
 #include "systems/extoll/network/route_runs.h"
 
-/* A new dimension starts on the even VC; a cable that closes a ring, and all
- * links behind it in that dimension, are on the odd one (4.6). */
+/* Returns the outgoing VC. A new dimension starts on the even VC. A cable that
+ * closes a ring, and all links behind it in that dimension, use the odd one, so
+ * that no ring of channels can close (4.6). */
 static uint32_t vc_next(const struct extoll_xbar *x, struct ex_meta *m,
 			uint32_t vc, uint32_t out)
 {
-	uint32_t dim = 0xff, odd; /* of an internal port */
+	uint32_t dim = 0xff, odd; /* no dimension: an internal port */
 
 	if (x->place.topo)
 		dim = topo_dim(x->place.topo, out);
@@ -26,7 +27,7 @@ static uint32_t vc_next(const struct extoll_xbar *x, struct ex_meta *m,
 	return m->cls * 2u + (odd | (x->datelines >> out & 1));
 }
 
-/* Consumes the lowest nibble. */
+/* Consumes the lowest nibble and returns it. */
 static uint32_t path_next(struct extoll_xbar *x, struct ecell *c,
 			  struct ex_meta *m)
 {
@@ -35,10 +36,10 @@ static uint32_t path_next(struct extoll_xbar *x, struct ecell *c,
 	if (m->hops == EX_ROUTE_RUNS)
 		return ex_runs_step(c->pkt);
 	if (m->pos >= m->hops) {
-		/* The string has ended at a cable: the flit behind it, the
-		 * lower part of H0, is taken for the next routing flit (3.9;
-		 * T-29).  Where it would be used up, and H0 no longer begin
-		 * with it, the packet ends here: our choice. */
+		/* The string has ended at a cable, so the flit behind it, the
+		 * lower part of H0, is read as the next routing flit (3.9;
+		 * T-29). The packet ends here where that flit would be used up,
+		 * because H0 would no longer begin with it: our choice. */
 		uint32_t bits = 8 * ex_flit_bytes(x->width);
 		uint64_t all = (1ULL << bits) - 1, flit = c->pkt->u[0] & all;
 		uint64_t rest = flit >> 4 | (uint64_t)EX_NIB_FILL << (bits - 4);
@@ -122,7 +123,7 @@ int extoll_xbar_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
 	return 0;
 }
 
-/* ---- what waits (net/topology.h) ---- */
+/* ---- waiting cells (net/topology.h) ---- */
 
 static struct ex_wait wait_of(struct extoll_xbar *x, uint32_t in, uint32_t o,
 			      const struct ecell *c)
@@ -140,7 +141,7 @@ static struct ex_wait wait_of(struct extoll_xbar *x, uint32_t in, uint32_t o,
 
 	for (uint32_t v = 0; v < EX_VCS; v++)
 		w.pool |= (uint8_t)((ep->used[v] > ep->lim_reserved) << v);
-	/* it waits for its turn, not for room: not looked into */
+	/* waits for its place in the order, not for room: left out */
 	if (x->n_turn && c->flags & ECELL_SOP && !extoll_xbar_turn_is(x, in, c))
 		w.since = UINT64_MAX;
 	return w;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL crossbar (extoll.md 4): its tables, what they mean to its ports, its
- * counters (see crossbar.c for what it does). */
+/* EXTOLL crossbar (extoll.md 4): tables of its class, settings of its ports,
+ * counters. crossbar.c has the behaviour. */
 #include "systems/extoll/network/crossbar.h"
 
 #include <errno.h>
@@ -195,8 +195,9 @@ static uint32_t flits_or_64(uint32_t flits, uint32_t width)
 	return flits ? flits : EX_CELL_BYTES / ex_flit_bytes(width);
 }
 
-/* Cells are cut by network ports and stay as they are: the first one has the
- * route, the Host Port's with its 64 bytes, too. */
+/* Checks the cells of the network ports, because a crossbar forwards cells as
+ * they are cut: the first one has the route, including the Host Port's route of
+ * 64 bytes. */
 int extoll_xbar_cells_fit(const struct extoll_xbar *x, struct weft_err *err)
 {
 	uint32_t max = flits_or_64(x->cell_flits, x->width);
@@ -234,8 +235,8 @@ int extoll_xbar_sample(struct weft_comp *c, struct weft_err *err)
 		if (x->in[i].spacing < least)
 			least = x->in[i].spacing;
 	c->counters[EXTOLL_XBAR_SPACING] = least < EXTOLL_XBAR_FAR ? least : 0;
-	/* Virtual channels on which cells have come: a queue that was used has
-	 * a tail for ever. */
+	/* Virtual channels that ever received a cell, since a used queue keeps
+	 * its tail. */
 	used = 0;
 	for (i = 0; i < EX_PORTS; i++)
 		for (q = 0; q < EXTOLL_XBAR_QUEUES; q++)

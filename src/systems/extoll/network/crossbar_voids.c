@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL crossbar: void cells that wait (extoll.md 5.6), what its link ports
- * count, and what they tell the NIC (2.7). */
+/* EXTOLL crossbar: void cells in its queues (extoll.md 5.6), counters of its
+ * link ports, and notifications to the NIC (2.7). */
 #include "systems/extoll/network/crossbar.h"
 
 #include <assert.h>
 
 #include "systems/extoll/network/cell_channel_framed.h"
 
-/* The next packet may have come already: all queues are looked at. */
+/* Removes the void cell from its queue. Searches all queues of its VC, because
+ * the next packet may already have arrived and changed the output. */
 void extoll_xbar_gone(void *own, struct cell_channel *ep, uint32_t slot)
 {
 	struct extoll_xbar *x = own;
@@ -39,7 +40,8 @@ void extoll_xbar_gone(void *own, struct cell_channel *ep, uint32_t slot)
 	ep->ops->wake(own, ep, cell_channel_now(ep));
 }
 
-/* To the event queue of the NIC beside us: a register's time later. */
+/* Posts the event to the event queue of the NIC beside the crossbar, one cycle
+ * later. */
 void extoll_xbar_news(struct extoll_xbar *x, uint32_t lp,
 		      enum cell_channel_link what)
 {
@@ -59,7 +61,7 @@ void extoll_xbar_link(void *own, struct cell_channel *ep,
 	extoll_xbar_news(x, (uint32_t)(ep - x->ep) - EX_INTERNAL, what);
 }
 
-/* Sums over all link ports. */
+/* Sums up all link ports. */
 void extoll_xbar_link_counts(struct extoll_xbar *x)
 {
 	uint64_t *n = x->comp->counters;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells that wait for each other.  The first cell of each queue of an input
- * channel waits for two things: that no other packet holds its output's
- * channel, and a slot behind it, which any cell there may leave.  So a cell can
- * go on when both can happen, and a slot becomes free when one of the cells
- * that hold it can go on.
+/* Detects cells that wait for each other in a circle. The first cell of each
+ * queue of an input channel waits for two conditions: no other packet holds the
+ * channel of its output, and a slot behind the output is free, which any cell
+ * there may leave. So a cell can move when both can happen, and a slot becomes
+ * free when one of the cells that hold it can move.
  *
- * All cells are taken for stuck at first; those that can go on are found until
- * no more are.  Cells that have not waited for long, that have room, or that
- * wait for an end, can.  What is left is a deadlock: nothing outside can help
- * it.  Where that is not known (cells on their way, packets that have not come
- * as a whole) the answer is that it can go on. */
+ * At first all cells count as stuck. The search marks cells that can move until
+ * it finds no more: cells that have waited briefly, that have room, or that
+ * wait for an end. The cells that stay stuck are a deadlock, because no event
+ * outside can free them. Where the state is not known (cells in flight, packets
+ * that have not arrived as a whole) a cell counts as able to move, so that
+ * there are no false alarms. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,9 +20,9 @@
 enum { NOWHERE = UINT32_MAX };
 
 struct head {
-	uint32_t place; /* input channel it waits in */
+	uint32_t place; /* input channel of the cell */
 	struct ex_wait w;
-	bool live; /* it can go on */
+	bool live; /* it can move */
 };
 
 struct waits {
@@ -30,7 +31,7 @@ struct waits {
 	struct {
 		VEC(struct head);
 	} heads;	 /* by place */
-	uint32_t *first; /* head of a place; that of the next ends them */
+	uint32_t *first; /* first head of a place; the next entry ends them */
 };
 
 /* ---- places: input channels of crossbars ---- */
@@ -61,7 +62,8 @@ static bool is_switch(const struct weft_port *p)
 	return p->comp->cls->kind == WEFT_KIND_SWITCH;
 }
 
-/* A cell other than `but` can leave, or its cells are still on their way. */
+/* Returns true if a cell other than `but` can leave, or all cells of the place
+ * are still in flight. */
 static bool place_moves(const struct waits *w, uint32_t p, uint32_t but)
 {
 	for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
@@ -70,7 +72,7 @@ static bool place_moves(const struct waits *w, uint32_t p, uint32_t but)
 	return w->first[p] == w->first[p + 1];
 }
 
-/* Cells may come in there. */
+/* Returns true if cells may arrive there. */
 static bool place_takes(const struct waits *w, uint32_t p)
 {
 	struct weft_comp *c = place_comp(w, p);
@@ -78,10 +80,10 @@ static bool place_takes(const struct waits *w, uint32_t p)
 	return ex_place(c)->waits->comes(c, place_in(p), p % EX_VCS);
 }
 
-/* ---- can it go on? ---- */
+/* ---- cells that can move ---- */
 
-/* The channel that it needs becomes free: the packet of (in, vc) that holds it
- * has its next cell here, or links behind. */
+/* Returns true if the channel that the cell needs becomes free: the packet of
+ * (in, vc) that holds it has its next cell here, or some links behind. */
 static bool lock_comes(const struct waits *w, const struct head *h)
 {
 	const struct weft_comp *c = place_comp(w, h->place);
@@ -108,7 +110,8 @@ static bool lock_comes(const struct waits *w, const struct head *h)
 	return true;
 }
 
-/* A slot becomes free for it: of its channel, or of the pool. */
+/* Returns true if a slot for the cell becomes free, of its channel or of the
+ * pool. */
 static bool slot_comes(const struct waits *w, const struct head *h)
 {
 	const struct weft_port *far = far_end(w, h);
@@ -123,7 +126,7 @@ static bool slot_comes(const struct waits *w, const struct head *h)
 	return false;
 }
 
-/* Number of heads that cannot. */
+/* Returns the number of heads that cannot move. */
 static uint32_t waits_solve(struct waits *w)
 {
 	uint32_t stuck = w->heads.n;
@@ -148,7 +151,7 @@ static uint32_t waits_solve(struct waits *w)
 	return stuck;
 }
 
-/* ---- all that waits ---- */
+/* ---- all waiting cells ---- */
 
 static uint32_t place_heads(const struct waits *w, uint32_t p,
 			    struct ex_wait e[EX_PORTS])
@@ -190,7 +193,7 @@ static void place_text(const struct waits *w, uint32_t p, const char *before,
 			c->name, c->ports[place_in(p)].name, p % EX_VCS);
 }
 
-/* From one stuck cell to the next until a place comes again: path[first] on.
+/* Follows stuck cells until a place repeats: path[*first_p] starts the circle.
  * Returns the length of the path. */
 static uint32_t circle_find(const struct waits *w, uint32_t *path,
 			    uint32_t *first_p)
@@ -216,7 +219,7 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 				     h->w.lock % EX_VCS);
 		else if (!slot_comes(w, h))
 			p = place_of(far->comp, far->index, h->w.vc);
-		h = NULL; /* the first stuck one there */
+		h = NULL; /* the first stuck cell there */
 		for (uint32_t i = w->first[p + 1]; i-- > w->first[p];)
 			if (!w->heads.at[i].live)
 				h = &w->heads.at[i];
@@ -253,19 +256,19 @@ bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
 	struct waits w = { .n = n, .before = before };
 	uint32_t places = n->n_xbars * EX_PORTS * EX_VCS;
 	struct ex_wait e[EX_PORTS];
-	bool found = false; /* something has waited for long */
+	bool found = false; /* a cell has waited for long */
 
 	*blocked_p = false;
 	for (uint32_t p = 0; !found && p < places; p++)
 		for (uint32_t k = place_heads(&w, p, e); k-- > 0;)
 			found |= e[k].since <= before;
 	if (!found)
-		return false; /* mostly */
+		return false; /* the usual case: skip the costly search */
 	waits_read(&w, places);
 	found = waits_solve(&w) > 0;
 	if (found)
 		circle_text(&w, text, size);
-	/* or else an end that takes nothing holds up cells */
+	/* otherwise look for an end that accepts no cells */
 	for (uint32_t i = 0; !found && !*blocked_p && i < w.heads.n; i++) {
 		const struct head *h = &w.heads.at[i];
 		const struct weft_port *far = far_end(&w, h);

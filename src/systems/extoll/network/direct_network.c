@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class extoll.net, see direct_network.h: what sources share, the watchdog, and
- * what comes out of the window of measurement (measuring_window.c).
+/* Class extoll.net, see direct_network.h: services for traffic sources, the
+ * watchdog and the results of the window of measurement (measuring_window.c).
  *
- * Names for what a run shows: `saturated`, what is in sources and network has
- * grown in the window by more than chance (growth.h) and by more than a packet
- * per source; `starved`, a source has had a packet ready but sent none for a
- * watchdog's time while others did; `deadlock`, cells have waited that long for
- * each other in a circle. */
+ * States of a run: `saturated`, the content of sources and network has grown in
+ * the window by more than chance (growth.h) and by more than a packet per
+ * source; `starved`, a source with a packet ready sent none for a watchdog's
+ * time while others did; `deadlock`, cells have waited that long for each other
+ * in a circle. */
 #include "systems/extoll/network/direct_network.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ const char *const extoll_net_state_names[] = {
 	[EXTOLL_NET_DEADLOCK] = "deadlock",
 };
 
-/* ---- what traffic components share ---- */
+/* ---- services for traffic components ---- */
 
 static uint64_t net_now(const struct weft_comp *c)
 {
@@ -63,7 +63,7 @@ static uint64_t net_now(const struct weft_comp *c)
 	return weft_clock_cycle(&n->clk, weft_now(c));
 }
 
-/* The crossbars' clock is that of the network. */
+/* Takes the clock of the crossbars as that of the network. */
 static void net_clock(struct extoll_net *n)
 {
 	const struct weft_comp *x = n->n_xbars ? n->xbar[0] : NULL;
@@ -81,7 +81,7 @@ int extoll_net_join(struct weft_comp *net, uint32_t node,
 {
 	struct extoll_net *n = net->state;
 
-	net_clock(n); /* some start earlier than the network */
+	net_clock(n); /* a source may start before the network */
 	if (!weft_clock_same(clk, &n->clk))
 		return weft_fail(
 			err, EINVAL,
@@ -142,7 +142,8 @@ static void direct_network_deadlocked(struct weft_comp *c, const char *text)
 	weft_check_failed(
 		c, "deadlock: cells in these inputs wait for each other: %s",
 		text);
-	/* It ends here, with cells in the network and not idle. */
+	/* This event lies in the far future, so that the run ends as not idle:
+	 * cells are left in the network. */
 	weft_wake(c, EXTOLL_NET_TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
 }
 
@@ -155,8 +156,9 @@ static void watch_arm(struct weft_comp *c)
 			   weft_clock_edge(&n->clk, net_now(c) + n->watchdog));
 }
 
-/* When nothing is left to happen the watchdog does not come: net_finish looks
- * then.  Where processes outside make time pass it looks once: they may be
+/* Searches for deadlock and starved sources. The watchdog is a watch, so it
+ * does not run when no other event is left; net_finish() searches then. A run
+ * with attached processes is searched once only, because their events may be
  * minutes apart. */
 static void direct_network_watch(struct weft_comp *c)
 {
@@ -173,7 +175,7 @@ static void direct_network_watch(struct weft_comp *c)
 		weft_sim_stop(c->sim);
 		return;
 	}
-	/* sources that had something to send and did not, while others did */
+	/* sources with a packet that did not send it while others sent */
 	EXTOLL_NET_GENS(n, g)
 	{
 		starved +=
@@ -207,7 +209,7 @@ static int net_sample(struct weft_comp *c, struct weft_err *err)
 	const struct extoll_net *n = c->state;
 	uint64_t sum = 0;
 
-	/* the counter is known by its name: another crossbar may have it */
+	/* found by name, because other crossbars may have the counter */
 	for (uint32_t i = 0; i < n->n_xbars; i++) {
 		const struct weft_class *cls = n->xbar[i]->cls;
 
@@ -273,7 +275,7 @@ static int net_finish(struct weft_comp *c, struct weft_err *err)
 		if (blocked)
 			result_param_set(weft_sim_result(c->sim), "net.blocked",
 					 text);
-		/* nothing happened since */
+		/* the last packet was the last event */
 		now = weft_clock_cycle(&n->clk, n->last) + 1;
 	}
 	if (!n->closed && n->n_gens && now > n->from)
@@ -327,7 +329,8 @@ static int net_network(struct weft_comp *c, const struct weft_network *parts,
 	n->topo = parts->topo;
 	n->xbar = parts->switches;
 	n->n_xbars = parts->n_switches;
-	/* the longest way in a grid without cuts; others one by one */
+	/* longest route: computed for a grid without cuts, otherwise
+	 * searched */
 	for (uint32_t i = 0; t->kind == TOPO_GRID && i < t->dims; i++)
 		most += t->wrap >> i & 1 && !t->n_cuts ? t->size[i] / 2
 						       : t->size[i] - 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class extoll.net: what belongs to a direct network as a whole.  The fabric
- * makes one, called `net`: it holds the topology, and what traffic components
- * share and measure together; it looks for deadlock (deadlock.c).
+/* Class extoll.net: state of a direct network as a whole. The fabric makes one,
+ * called `net`. It holds the topology, the data that traffic components share
+ * and the common measurement, and searches for deadlock (deadlock.c).
  *
- *   0 ...... from ............... until ........ all marked have come ... over
- *    warm-up      window: packets made in it are marked,     no new packets
- *                 flits that arrive in it are accepted load
+ *   0 ...... from ............... until .... all marked have arrived ... over
+ *   warm-up      window: packets made in it are marked,     no new packets
+ *                flits that arrive in it are accepted load
  *
  * Cycles are those of the crossbars' clock. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_DIRECT_NETWORK_H
@@ -18,19 +18,19 @@
 
 struct trace;
 
-/* Packets and flits that wait in a source. */
+/* Packets and flits in the queue of a source. */
 struct extoll_net_backlog {
 	uint64_t packets, flits;
 };
 
-/* What the network asks of a source of traffic. */
+/* Questions of the network to a source of traffic. */
 struct extoll_net_source {
-	/* What has arrived by `cycle` but was not made: that from cycle `from`
-	 * on. */
+	/* Returns the packets that were due by `cycle` but are not made yet,
+	 * without those due before `from`. */
 	struct extoll_net_backlog (*backlog)(const struct weft_comp *c,
 					     uint64_t from, uint64_t cycle);
-	/* It has had something to send since before `before`, and sent
-	 * nothing. */
+	/* Returns true if the source has had a packet to send since before
+	 * `before`, and sent none. */
 	bool (*starves)(const struct weft_comp *c, uint64_t before);
 };
 
@@ -41,10 +41,10 @@ struct extoll_net_end { /* a source, or NULL */
 
 enum extoll_net_state {
 	EXTOLL_NET_STEADY,
-	EXTOLL_NET_UNSETTLED, /* ended in the warm-up, or before the last marked
-			       */
+	EXTOLL_NET_UNSETTLED, /* ended in the warm-up, or before the last
+			       * marked */
 	EXTOLL_NET_SATURATED, /* less arrives than is offered: queues grow */
-	EXTOLL_NET_STARVED,   /* some cannot send while others do */
+	EXTOLL_NET_STARVED,   /* some sources cannot send while others do */
 	EXTOLL_NET_DEADLOCK,
 };
 extern const char *const extoll_net_state_names[];
@@ -58,47 +58,47 @@ enum {
 };
 
 struct extoll_net {
-	/* parameters */
+	/* parameters: */
 	uint64_t warmup, measure, watchdog;
 	double precision;
 	bool detect;
 	char note[200];
-	/* from the fabric; arrays belong to us */
+	/* from the fabric; the network owns the arrays: */
 	struct topology *topo;
 	struct weft_comp **xbar;
 	uint32_t n_xbars;
-	/* sources of traffic by node; what they share */
+	/* sources of traffic by node, and their shared data: */
 	struct extoll_net_end *gen;
 	uint32_t n_gens;
 	struct weft_clock clk;
 	struct trace *trace;
 	uint32_t *perm;
 	uint64_t perm_seed;
-	/* the window */
+	/* the window: */
 	uint64_t from, until;	    /* UINT64_MAX: not known yet */
 	bool closed, over, again;   /* again: the second one */
 	uint64_t marked, marked_in; /* made in the window; of these, arrived */
-	uint64_t expected;	    /* those that will have been marked */
+	uint64_t expected;	    /* all that will be marked */
 	uint64_t offered;	    /* flits of them */
 	uint64_t backlog;	    /* packets waiting in sources at its end */
 	uint64_t in_flits;	    /* arrived in the window */
 	double latency_sum;	    /* of the marked */
 	struct weft_hist *latency, *network;
 	struct steady steady;
-	struct growth growth; /* of what is in sources and network */
-	uint64_t made_flits;  /* since the beginning */
+	struct growth growth; /* of the content of sources and network */
+	uint64_t made_flits;  /* since the start of the run */
 	enum extoll_net_state state;
 	uint32_t starved;
 	weft_time_t last; /* packet received */
-	uint64_t total;	  /* packets that will be made; UINT64_MAX = no end */
-	/* how busy cables were in the window */
-	uint64_t *busy; /* at its beginning, by crossbar and link */
+	uint64_t total;	  /* packets to be made; UINT64_MAX = no end */
+	/* load of the cables in the window: */
+	uint64_t *busy; /* at its start, by crossbar and link */
 	weft_time_t busy_from;
 	double busy_mean, busy_max;
 	const struct weft_port *busiest;
 	uint32_t n_links;
-	/* the watchdog */
-	uint64_t moved; /* packets sent and received at the last look */
+	/* the watchdog: */
+	uint64_t moved; /* packets sent and received at its last run */
 };
 
 static inline struct extoll_net *extoll_net_of(const struct ex_place *p)
@@ -106,35 +106,36 @@ static inline struct extoll_net *extoll_net_of(const struct ex_place *p)
 	return p->net ? p->net->state : NULL;
 }
 
-/* A source stands in this network at `node` (ops.start) and will make so many
- * packets (UINT64_MAX: without end).  Fails when its clock is not the
- * network's. */
+/* Adds a source to this network at `node` (called in ops.start), which makes
+ * `packets` packets (UINT64_MAX: without end). Returns 0, or -EINVAL with a
+ * message if its clock differs from the network's, because results count
+ * cycles. */
 int extoll_net_join(struct weft_comp *net, uint32_t node,
 		    struct extoll_net_end gen, const struct weft_clock *clk,
 		    uint64_t packets, struct weft_err *err);
-/* Those there are; the loop's body is a statement. */
+/* Loops over all sources; the loop's body is a statement. */
 #define EXTOLL_NET_GENS(n, e)                                                  \
 	for (const struct extoll_net_end *e = (n)->gen;                        \
 	     e && e < (n)->gen + (n)->topo->nodes; e++)                        \
 		if (e->comp)
-/* pattern_init for a source that stands at `at`, with the network's shape. */
+/* Calls pattern_init() for a source at `at` with the shape of its network. */
 int extoll_net_pattern(const struct ex_place *at, uint64_t permutation,
 		       uint32_t dest, struct pattern *p, struct weft_err *err);
 
-/* A packet, as measured. */
+/* A measured packet. */
 struct extoll_net_pkt {
 	uint64_t born, injected; /* cycles */
 	uint32_t flits;
 	bool marked; /* counts in the latency */
 };
-/* Marks it when it is of the window. */
+/* Marks the packet if it was made in the window. */
 void extoll_net_made(struct weft_comp *net, struct extoll_net_pkt *p);
-/* Its last cell has left the source. */
+/* Counts a packet whose last cell has left the source. */
 static inline void extoll_net_sent(struct weft_comp *net)
 {
 	weft_count(net, EXTOLL_NET_SENT, 1);
 }
-/* Its last flit is here; it was taken at `cycle`. */
+/* Counts a packet whose last flit arrived at `cycle`. */
 void extoll_net_received(struct weft_comp *net, const struct extoll_net_pkt *p,
 			 uint64_t cycle);
 static inline bool extoll_net_over(const struct extoll_net *n)
@@ -142,8 +143,8 @@ static inline bool extoll_net_over(const struct extoll_net *n)
 	return n && n->over;
 }
 
-/* measuring_window.c: the window begins at `from`; it ends at `until`, where it
- * may begin anew unless this is its last end. */
+/* measuring_window.c: open the window at `from`; end it at `until`. It may open
+ * again unless `last` is true. */
 enum {
 	EXTOLL_NET_TAG_WATCH,
 	EXTOLL_NET_TAG_OPEN,
@@ -153,15 +154,15 @@ enum {
 void extoll_net_window_open(struct weft_comp *net, uint64_t from);
 void extoll_net_window_end(struct weft_comp *net, uint64_t until, bool last);
 
-/* link_load.c: how busy links are from now on, up to now (the first call
- * counts), and that in the results. */
+/* link_load.c: start to measure the load of the links; stop now, of which the
+ * first call counts; report the load. */
 void extoll_net_links_begin(struct weft_comp *net);
 void extoll_net_links_end(struct weft_comp *net);
 void extoll_net_links_report(struct weft_comp *net);
 
-/* deadlock.c: cells that have waited since before `before` and wait for each
- * other; writes the way round.  Or one that waits for an end that takes
- * nothing: *blocked_p. */
+/* deadlock.c: returns true if cells that have waited since before `before` wait
+ * for each other, and writes the circle to text. Otherwise sets *blocked_p if a
+ * cell waits for an end that accepts nothing, and names that end in text. */
 bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
 		      size_t size, bool *blocked_p);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See frame.h: from packets to cells to line symbols. */
+/* Cells as frames and line symbols, and packets rebuilt from them, see
+ * frame.h. */
 #include "systems/extoll/network/frame.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ _Static_assert((int)WEFT_SYM_K == (int)B8B10_K &&
 
 /* ---- bytes of a cell ---- */
 
-/* Source flit that holds nibble number pos. */
+/* Returns the source flit that holds nibble number pos. */
 static uint32_t flit_of(uint32_t width, uint32_t hops, uint32_t pos)
 {
 	uint32_t last = ex_route_flits(width, hops) - 1;
@@ -33,8 +34,8 @@ uint32_t ex_route_left(const struct weft_frame *pkt, uint32_t width)
 	return ex_route_flits(width, m->hops) - flit_of(width, m->hops, m->pos);
 }
 
-/* Nibbles [at, end) of the route are in routing flit number i, counted from the
- * one in use. */
+/* Finds the nibbles [at, end) of the route in routing flit number i, counted
+ * from the one in use. */
 static void route_span(const struct ex_meta *m, uint32_t width, uint32_t i,
 		       uint32_t *at, uint32_t *end)
 {
@@ -64,8 +65,8 @@ static uint32_t route_flit(const struct weft_frame *pkt, uint32_t width,
 	return v;
 }
 
-/* Bytes [at, at + n) of a packet without its route: command words, payload,
- * zeros. */
+/* Copies bytes [at, at + n) of a packet without its route: command words,
+ * payload, zeros. */
 static void packet_bytes(const struct weft_frame *pkt, uint32_t at, uint8_t *to,
 			 uint32_t n)
 {
@@ -143,7 +144,8 @@ struct weft_frame *ex_control_new(struct weft_sim *sim, uint32_t width,
 
 /* ---- packets from the bytes of their cells ---- */
 
-/* An empty packet of the size and with what is known beside the line. */
+/* Makes an empty packet of this size, with the data that are not on the
+ * line. */
 static struct weft_frame *built_new(struct weft_sim *sim,
 				    const struct weft_frame *from)
 {
@@ -178,7 +180,7 @@ static void built_route(struct weft_frame *to, const struct ex_line *l,
 		m->port = b[2];
 }
 
-/* Bytes [at, at + n) of the packet; those behind its end are padding. */
+/* Stores bytes [at, at + n) of the packet; bytes behind its end are padding. */
 static void built_bytes(struct weft_frame *to, uint32_t at, const uint8_t *b,
 			uint32_t n)
 {
@@ -246,7 +248,7 @@ static void frame_put(struct enc *e, uint32_t sym, enum weft_part part)
 	e->n++;
 }
 
-/* All up to the first `bytes` bytes of the cell. */
+/* Writes all symbols up to the first `bytes` bytes of the cell. */
 static void put_front(struct enc *e, const struct weft_frame *f,
 		      const struct ex_line *l, uint32_t bytes)
 {
@@ -337,7 +339,8 @@ static uint32_t ex_front(const struct weft_frame *f, uint16_t *sym,
 	return e.n;
 }
 
-/* Beside a network port a packet is its words. */
+/* At a network port a packet is encoded as its words, since it has no cells
+ * there. */
 static uint32_t ex_encode_words(const struct weft_frame *f, uint16_t *sym,
 				uint32_t max)
 {

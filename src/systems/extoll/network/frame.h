@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells and control cells as frames on a framed EXTOLL line, their line
- * symbols and the receive machine (extoll.md 3.10).
+/* Cells and control cells as frames on a framed EXTOLL line, their line symbols
+ * and the receive machine (extoll.md 3.10).
  *
- * A cell is a weft_frame that carries its own bytes: what was sent once can be
- * sent again, whatever became of the packet.
+ * A cell is a weft_frame with its own bytes, so that it can be resent after the
+ * packet is gone.
  *
  *   u[0]     struct ex_line: framing
  *   u[1]     the sender's packet (weft_frame *), valid until its last cell is
- *            delivered; on a line that may do damage, or on which a listener
- *            sits, the receiver takes nothing from it that is on the line
- *            (ex_rebuild)
+ *            delivered. With a fault or listener on the line the receiver
+ *            reads from it only data that are not on the line (ex_rebuild)
  *   u[2]     [31:0] first flit of the packet in it, routing flits not counted;
  *            [63:32] cells sent on the line before it
  *   u[3..7]  meta and route of the packet as it was sent
  *   payload  bytes of the cell
  *
- * Byte order: little-endian everywhere, also in a flit.  The CRC covers CTL,
+ * Byte order: little-endian everywhere, also in a flit. The CRC covers CTL,
  * SEQ, LEN (32 bit) and the bytes in this order in both variants, although the
- * SEQ of the 16-bit one comes last. */
+ * SEQ of the 16-bit one is sent last. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_FRAME_H
 #define SYSTEMS_EXTOLL_NETWORK_FRAME_H
 
 #include "systems/extoll/network/wire.h"
 #include "weft/sim.h"
 
-/* weft_frame.flags; bare: bytes behind the command words are not known. */
+/* weft_frame.flags; BARE: bytes behind the command words are unknown. */
 enum { EX_F_CELL = 1, EX_F_CONTROL = 2, EX_F_BARE = 4 };
 
 struct ex_line {
@@ -34,8 +33,8 @@ struct ex_line {
 	uint8_t flits; /* cell: of payload */
 	uint8_t width;
 	uint8_t stomp; /* the CRC is inverted: void (5.6) */
-	uint8_t route; /* flits of route in front ... */
-	uint8_t cmd;   /* ... and of command words behind them */
+	uint8_t route; /* flits of route in front */
+	uint8_t cmd;   /* flits of command words behind them */
 };
 _Static_assert(sizeof(struct ex_line) == 8, "ex_line fits in u[0]");
 
@@ -53,29 +52,32 @@ static inline uint32_t ex_line_number(const struct weft_frame *f)
 	return (uint32_t)(f->u[2] >> 32);
 }
 
-/* Routing flits that are left of a packet whose meta says how far it is. */
+/* Returns the routing flits that are left of a packet, by its meta. */
 uint32_t ex_route_left(const struct weft_frame *pkt, uint32_t width);
-/* A cell of pkt into an empty frame whose payload has room for it; flits
- * include the routing flits of a SOP cell.  stomp: a cell of which nothing
- * matters but its length. */
+/* Fills an empty frame, whose payload has room, with a cell of pkt. flits
+ * include the routing flits of a SOP cell. stomp: only the length of the cell
+ * matters. */
 void ex_cell_fill(struct weft_frame *f, struct weft_frame *pkt, uint32_t width,
 		  uint32_t ctl, uint32_t first, uint32_t flits, bool stomp);
+/* Returns a new control cell, which the caller owns. */
 struct weft_frame *ex_control_new(struct weft_sim *sim, uint32_t width,
 				  uint32_t type, uint32_t value);
-/* Packets that are being put together from the bytes of their cells, by VC. */
+/* Packets in reassembly from the bytes of their cells, by VC. */
 struct ex_built {
 	struct weft_frame *pkt[EX_VCS];
 };
-/* The packet to which a received cell belongs: command words, route and payload
- * are the bytes that came; sizes, trace number, flags (the protection
- * descriptor) and the rest of ex_meta are not on the line.  The last cell frees
- * the sender's packet; the new one is the caller's. */
+/* Returns the packet of a received cell, rebuilt from received bytes: command
+ * words, route and payload. Sizes, trace id, flags (the protection descriptor)
+ * and the rest of ex_meta come from the sender's packet, because they are not
+ * on the line. The last cell frees the sender's packet; the caller then owns
+ * the new one. */
 struct weft_frame *ex_rebuild(struct ex_built *b, struct weft_sim *sim,
 			      struct weft_frame *cell, const uint8_t *bytes);
+/* Frees packets that are incomplete. */
 void ex_rebuild_drop(struct ex_built *b);
-/* As ex_wire_link.encode, with the part (enum weft_part) of each symbol in its
- * upper bits; CONTROL: control symbols and D16.2, CELL: type, value and CRC-8
- * of a control cell. */
+/* Like ex_wire_link.encode, with the part (enum weft_part) of each symbol in
+ * its upper bits. CONTROL: control symbols and D16.2, CELL: type, value and
+ * CRC-8 of a control cell. */
 uint32_t ex_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max);
 
@@ -85,16 +87,16 @@ enum ex_verdict {
 	EX_GOOD,
 	EX_VOID, /* exactly inverted CRC */
 	EX_BAD_CRC,
-	EX_BAD_CODE, /* code error, control symbol in the wrong place, cut */
+	EX_BAD_CODE, /* code error, misplaced control symbol, cut */
 };
 
 struct ex_heard { /* a cell or a control cell */
 	enum ex_verdict verdict;
 	bool control;
 	bool seq_known;	  /* cell: a SEQ was received, right or not */
-	uint8_t type;	  /* control cell */
+	uint8_t type;	  /* of a control cell */
 	uint8_t ctl, arg; /* as in ex_line */
-	uint8_t flits;	  /* received, at most what fits into a cell */
+	uint8_t flits;	  /* received, limited to the size of a cell */
 	uint8_t bytes[EX_CELL_BYTES];
 };
 
@@ -103,17 +105,18 @@ struct ex_dec {
 	void (*heard)(void *own, const struct ex_heard *h);
 	void *own;
 	uint32_t code;	/* code errors so far */
-	uint32_t run;	/* consecutive ones, now ... */
-	uint32_t worst; /* ... and at most */
+	uint32_t run;	/* consecutive code errors now */
+	uint32_t worst; /* longest run of them */
 	uint32_t stray; /* data symbols outside of cells */
-	/* inside */
+	/* internal: */
 	uint32_t state, pos, n, len;
 	bool bad;
 	uint8_t tail[4];
 	struct ex_heard h;
 };
 
-/* One symbol after the other; ex_dec_end at the end of a transmission. */
+/* Decode one symbol after the other; ex_dec_end() ends a transmission. Each
+ * cell is reported by `heard`, during the call. */
 void ex_dec_symbol(struct ex_dec *d, uint32_t sym);
 void ex_dec_end(struct ex_dec *d);
 

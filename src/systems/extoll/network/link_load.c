@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How busy the cables of a direct network are in the window of measurement:
- * the mean of all, both directions, and the busiest one. */
+/* Load of the cables of a direct network in the window of measurement: the mean
+ * of all, both directions, and the busiest one. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "measure/result.h"
 #include "systems/extoll/network/direct_network.h"
 
-/* All cables, with their volume up to date: where they stand at the beginning
- * (time 0), or what they carried in this time. */
+/* Visits all cables, with their volume up to date: stores it at the start (time
+ * 0), or computes the load in this time. */
 static void links_each(struct extoll_net *n, double time)
 {
 	struct weft_err unused = { 0 };

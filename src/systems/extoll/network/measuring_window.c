@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The window of measurement of a direct network, see direct_network.h: packets
- * made in it are marked, and what is in sources and network is looked at in
+ * made in it are marked, and the content of sources and network is sampled in
  * steps.
  *
- * When that has grown by the window's end, the network is either saturated or
- * still filling up.  A second window behind the first, twice as long, decides:
- * the first was warm-up when nothing grows in the second, or not for long. */
+ * If the content has grown by the window's end, the network is either saturated
+ * or still filling up. A second window behind the first, twice as long,
+ * decides: the first was warm-up if the second shows no growth, or none that
+ * lasts. */
 #include "systems/extoll/network/direct_network.h"
 
-/* Steps in which a window is looked at for growth; cycles of a step at first
- * when its end is not known. */
+/* Samples per window for growth; cycles between samples at first if its end is
+ * not known. */
 enum { WINDOW_LOOKS = 16, WINDOW_STEP = 64 };
 
 void extoll_net_window_open(struct weft_comp *c, uint64_t from)
@@ -28,16 +29,17 @@ void extoll_net_window_open(struct weft_comp *c, uint64_t from)
 			  weft_clock_edge(&n->clk, n->until));
 }
 
-/* Everything marked has come: the sources may stop. */
+/* Lets the sources stop once all marked packets have arrived. */
 static void window_check(struct extoll_net *n)
 {
 	if (n->closed && n->marked_in == n->expected)
 		n->over = true;
 }
 
-/* Looks that are due before what happens at `cycle`: at the flits that were
- * made or wait to be by then, and have not arrived.  Those a source holds ready
- * for a later cycle are in it, about one packet each at any time. */
+/* Takes the samples that are due before the event at `cycle`: the flits that
+ * were made or wait to be by then, and have not arrived. A sample includes
+ * packets that a source holds ready for a later cycle, about one each at any
+ * time. */
 static void window_look(struct weft_comp *c, uint64_t cycle)
 {
 	struct extoll_net *n = c->state;
@@ -66,7 +68,7 @@ void extoll_net_window_end(struct weft_comp *c, uint64_t until, bool last)
 	extoll_net_links_end(c);
 	n->until = until;
 	window_look(c, until);
-	/* What has arrived at sources by the window's end, made or not. */
+	/* Packets due at sources by the window's end, made or not. */
 	n->expected = n->marked;
 	EXTOLL_NET_GENS(n, g)
 	{
@@ -77,12 +79,12 @@ void extoll_net_window_end(struct weft_comp *c, uint64_t until, bool last)
 		n->offered += b.flits;
 		n->backlog += b.packets;
 	}
-	/* A packet for each source is no queue yet. */
+	/* One packet per source is not a queue yet. */
 	packet = n->expected ? (double)n->offered / (double)n->expected : 0;
 	grows = growth_found(&n->growth, packet * n->n_gens);
 	if (grows && !last && !n->again) {
-		/* Measures from now on; packets marked before are of no
-		 * interest. */
+		/* Start to measure again; packets marked so far do not count,
+		 * because they belong to the warm-up. */
 		n->again = true;
 		n->marked = n->marked_in = n->expected = 0;
 		n->offered = n->backlog = n->in_flits = 0;
@@ -100,7 +102,8 @@ void extoll_net_window_end(struct weft_comp *c, uint64_t until, bool last)
 	window_check(n);
 }
 
-/* Every so many batches: is the warm-up over, or the mean known well enough? */
+/* After every STEADY_ENOUGH batches, checks if the warm-up has ended or the
+ * mean is known well enough. */
 static void window_settle(struct weft_comp *c, uint64_t cycle)
 {
 	struct extoll_net *n = c->state;
@@ -155,7 +158,8 @@ void extoll_net_received(struct weft_comp *net, const struct extoll_net_pkt *p,
 	}
 	if (net->counters[EXTOLL_NET_RECEIVED] == n->total && !n->closed &&
 	    cycle >= n->from)
-		extoll_net_window_end(net, cycle + 1, true); /* no more */
+		extoll_net_window_end(net, cycle + 1, true); /* all packets have
+							      * arrived */
 	if (marked || n->from == UINT64_MAX) {
 		steady_add(&n->steady, lat);
 		window_settle(net, cycle);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL network port, see network_port.h. */
+/* EXTOLL network port: queues, cutting of packets into cells, delivery of cells
+ * to the unit. See network_port.h. */
 #include "systems/extoll/network/network_port.h"
 
 #include <assert.h>
@@ -25,7 +26,8 @@ static void netport_wake(void *own, struct cell_channel *ep, uint64_t cycle)
 	netport_arm(own, cycle);
 }
 
-/* Cycle at which the unit sees the last word of the cell in `slot` (N4). */
+/* Returns the cycle at which the unit sees the last word of the cell in `slot`
+ * (N4). */
 static uint64_t network_port_whole(const struct netport *np, uint32_t slot)
 {
 	const struct ecell *c = &np->ep.slot[slot];
@@ -51,8 +53,8 @@ int netport_init(struct netport *np, struct weft_comp *c, struct weft_port *p,
 	uint32_t route = ex_route_flits(cfg->width, EX_ROUTE_MAX);
 	struct cell_channel_cfg cell = *cfg;
 
-	/* a crossbar looks for the route in the first cell, and leaves
-	 * something of it to pass on */
+	/* A crossbar reads the route in the first cell, and must have flits
+	 * left to pass on. */
 	if (cfg->cell_flits && cfg->cell_flits <= route)
 		return weft_fail(
 			err, EINVAL,
@@ -102,7 +104,7 @@ void netport_fini(struct netport *np)
 
 /* ---- sending ---- */
 
-/* Flits of the packet that precede its words. */
+/* Returns the flits of the packet that precede its words. */
 static uint32_t route_flits(const struct netport *np,
 			    const struct weft_frame *f)
 {
@@ -193,7 +195,7 @@ static void cell_send(struct netport *np, uint32_t cls, uint64_t c)
 		np->ops->sent(np->own, np, cls, id);
 }
 
-/* First cycle at which the class may have a cell, or WEFT_NEVER. */
+/* Returns the first cycle at which the class may have a cell, or WEFT_NEVER. */
 static uint64_t class_next(struct netport *np, uint32_t cls)
 {
 	struct netport_pkt *p = np->q[cls].head;
@@ -202,7 +204,7 @@ static uint64_t class_next(struct netport *np, uint32_t cls)
 
 	if (!p)
 		return WEFT_NEVER;
-	/* are the words of the next cell there? */
+	/* wait for the words of the next cell */
 	words = ex_meta(p->f)->words * 8u;
 	end = p->flit + cell_flits(np, p) - route_flits(np, p->f);
 	end *= ex_flit_bytes(np->ep.cfg.width);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Network port: between a functional unit (64-bit words) and an internal
- * crossbar port (extoll.md 5.6, 7.1: N3, N4).  Embedded by extoll.nic (three)
- * and by the traffic component.
+ * crossbar port (extoll.md 5.6, 7.1: N3, N4). Embedded by extoll.nic (three)
+ * and by traffic components.
  *
- * Sending: packets of two classes (requests, responses) wait in a queue each;
- * cells go round robin, one cell at a time, when their words are there and the
- * crossbar has a slot.  Receiving: ops.cell for each good cell when its last
- * word is assembled (N4); the unit gives the slots back when it has room. */
+ * Sending: packets of two classes (requests, responses) wait in a queue each.
+ * Cells of both classes alternate, one at a time, as soon as their words are
+ * there and the crossbar has a slot. Receiving: ops.cell for each good cell
+ * when its last word is assembled (N4). The unit returns the slots when it has
+ * room. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_NETWORK_PORT_H
 #define SYSTEMS_EXTOLL_NETWORK_NETWORK_PORT_H
 
@@ -15,29 +16,30 @@
 struct netport;
 
 struct netport_cell {		/* a received cell */
-	struct weft_frame *pkt; /* with eop: the unit's from now on */
+	struct weft_frame *pkt; /* with eop: owned by the unit from now on */
 	uint32_t first, bytes;	/* of the packet, command words counted from
-				 * byte 0, routing flits not */
+				 * byte 0, without routing flits */
 	bool sop, eop;
 	uint8_t vc;
 	uint8_t slot; /* for netport_release */
 };
 
 struct netport_ops {
-	/* Phase 1, now = the cycle the unit sees the last word of the cell.
-	 * Every cell needs its netport_release, sooner or later. */
+	/* A cell arrived; now = the cycle at which the unit sees its last word,
+	 * phase 1. The unit must call netport_release() for every cell at some
+	 * time, because the crossbar waits for the slot. */
 	void (*cell)(void *own, struct netport *np,
 		     const struct netport_cell *c);
-	/* The last cell of a packet of this class has been taken by the
-	 * crossbar: there is room for one more.  May be NULL. */
+	/* The crossbar has received the last cell of a packet of this class, so
+	 * that there is room for one more. May be NULL. */
 	void (*sent)(void *own, struct netport *np, uint32_t cls,
 		     uint64_t trace_id);
 };
 
-struct netport_pkt { /* a packet that waits or leaves */
+struct netport_pkt { /* a packet in the queue or being sent */
 	struct weft_frame *f;
 	uint64_t ready; /* cycle of the first word */
-	uint32_t avail; /* payload bytes there, UINT32_MAX = all */
+	uint32_t avail; /* available payload bytes, UINT32_MAX = all */
 	uint32_t flit;	/* next flit to go */
 	uint32_t flits; /* in all */
 	struct netport_pkt *next;
@@ -57,11 +59,12 @@ struct netport {
 	struct netport_queue q[2];
 	struct netport_pkt *free;
 	uint32_t turn, depth;
-	uint32_t t_rx; /* N4 3 */
+	uint32_t t_rx; /* N4: 3 */
 };
 
-/* tag: the event tag the owner forwards to netport_event. depth: packets per
- * class that netport_send takes. */
+/* Sets up a network port. The owner forwards events with `tag` to
+ * netport_event(); depth is the number of packets per class that netport_send()
+ * accepts. Returns 0, or -EINVAL with a message. */
 int netport_init(struct netport *np, struct weft_comp *c, struct weft_port *p,
 		 const struct cell_channel_cfg *cfg, uint32_t depth,
 		 const struct netport_ops *ops, void *own, uint32_t tag,
@@ -71,23 +74,23 @@ static inline int netport_start(struct netport *np, struct weft_err *err)
 	return cell_channel_start(&np->ep, err);
 }
 void netport_fini(struct netport *np);
-/* The run has come to rest: frees what was not sent and what the unit has not
- * been given. */
+/* Frees packets that were not sent and cells that the unit has not received.
+ * Called when the run has come to rest. */
 void netport_abandon(struct netport *np);
 void netport_event(struct netport *np);
 
-/* True when a packet of this class is taken now. */
+/* Returns true if a packet of this class is accepted now. */
 static inline bool netport_room(const struct netport *np, uint32_t cls)
 {
 	return np->q[cls].n < np->depth;
 }
-/* Queues the packet; its first word is there at `cycle` (>= now), the others
- * follow one per cycle, of the payload the first `avail` bytes (UINT32_MAX =
- * all). */
+/* Queues the packet and takes ownership of it. Its first word is ready at
+ * `cycle` (>= now), the others follow one per cycle, of the payload the first
+ * `avail` bytes (UINT32_MAX = all). Returns a handle for netport_more(). */
 struct netport_pkt *netport_send(struct netport *np, struct weft_frame *f,
 				 uint64_t cycle, uint32_t avail);
-/* More of the payload is there, from now on.  The handle that netport_send
- * returned is valid until all of the payload was announced. */
+/* Announces more of the payload, from now on. The handle of netport_send() is
+ * valid until all of the payload was announced. */
 void netport_more(struct netport *np, struct netport_pkt *p, uint32_t avail);
 static inline void netport_release(struct netport *np, uint32_t slot,
 				   uint64_t cycle)

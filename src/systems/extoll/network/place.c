@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See place.h. */
+/* Places and routes of EXTOLL's direct networks, see place.h. */
 #include "systems/extoll/network/place.h"
 
 const struct weft_network_parts ex_network_parts = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places of components in a direct network of EXTOLL crossbars, and routes
- * of its packets (extoll.md 4.5, 4.6).  Crossbars, NICs and traffic components
- * have a struct ex_place as the first member of their state and ex_stand as
- * their ops.place; the fabric calls it between init and start. */
+/* Places of components in a direct network of EXTOLL crossbars, and routes of
+ * its packets (extoll.md 4.5, 4.6). The state of crossbars, NICs and traffic
+ * components starts with a struct ex_place, and ex_stand() is their ops.place,
+ * so that the fabric can tell them their place between init and start. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_PLACE_H
 #define SYSTEMS_EXTOLL_NETWORK_PLACE_H
 
@@ -15,30 +15,34 @@
 
 #define EX_UNLOCKED UINT32_MAX
 struct ex_wait {	  /* a cell that waits at an input */
-	uint32_t out, vc; /* for this output, to leave on this channel */
-	uint64_t since;	  /* cycle since which it is here */
-	uint32_t lock;	  /* input * EX_VCS + VC whose packet holds that
-			   * channel, EX_UNLOCKED: none but its own */
-	bool early;	  /* it asks when its packet is whole, or the first */
-	bool room;	  /* behind the output there is a slot for it */
-	uint8_t pool;	  /* channels that have slots of the pool there */
+	uint32_t out, vc; /* its output and outgoing channel */
+	uint64_t since;	  /* cycle of its arrival */
+	uint32_t lock;	  /* input * EX_VCS + VC of another packet that holds
+			   * the channel, or EX_UNLOCKED */
+	bool early;	  /* may request only as a whole packet or as the
+			   * first */
+	bool room;	  /* a slot for it is free behind the output */
+	uint8_t pool;	  /* mask: channels that use slots of the pool there */
 };
 
-/* Cells that wait in a crossbar, and for what; deadlock.c asks. */
+/* Cells that wait in a crossbar, for deadlock.c. */
 struct ex_waits {
-	/* The first cells of all queues of an input channel, by output. */
+	/* Lists the first cells of all queues of an input channel, by output.
+	 * Returns their number. */
 	uint32_t (*heads)(struct weft_comp *c, uint32_t in, uint32_t vc,
 			  struct ex_wait w[EX_PORTS]);
-	/* Cells are on their way there, or may be sent. */
+	/* Returns true if cells are in flight to the channel, or may be sent
+	 * there. */
 	bool (*comes)(struct weft_comp *c, uint32_t in, uint32_t vc);
-	/* The packet that holds this channel of an output, as in ex_wait. */
+	/* Returns the packet that holds this channel of an output, as in
+	 * ex_wait. */
 	uint32_t (*lock)(struct weft_comp *c, uint32_t out, uint32_t vc);
 };
 
 struct ex_place {
 	uint32_t node;
-	const struct topology *topo; /* of `net`; NULL: in no network */
-	struct weft_comp *net; /* class extoll.net: measurement, watchdog */
+	const struct topology *topo;  /* of `net`; NULL: not in a network */
+	struct weft_comp *net;	      /* extoll.net: measurement, watchdog */
 	const struct ex_waits *waits; /* crossbars */
 };
 
@@ -49,7 +53,7 @@ static inline struct ex_place *ex_place(const struct weft_comp *c)
 
 int ex_stand(struct weft_comp *c, const struct weft_place *at,
 	     struct weft_err *err);
-/* The component's state begins with a struct ex_place. */
+/* Returns true if the state of c starts with a struct ex_place. */
 static inline bool ex_stands(const struct weft_comp *c)
 {
 	return c->cls->ops.place == ex_stand;
@@ -60,8 +64,8 @@ extern const struct weft_network_parts ex_network_parts;
 
 /* ---- routes ---- */
 
-/* Channel on which a cell leaves through a link port: its class, the channel
- * and dimension it came with (0xff: from inside). */
+/* Returns the channel on which a cell leaves through a link port, from the
+ * channel and the dimension (0xff: internal port) of its arrival. */
 static inline uint32_t ex_route_vc(const struct topology *t, uint32_t vc_in,
 				   uint32_t dim_in, uint32_t port,
 				   uint32_t datelines)
@@ -71,10 +75,10 @@ static inline uint32_t ex_route_vc(const struct topology *t, uint32_t vc_in,
 	return (vc_in & 2) | odd | (datelines >> port & 1);
 }
 
-/* The route of a packet from s to internal port `port` of d, as the topology
- * wants it (path or table): writes meta (pos, hops, dest, port, dim) and the
- * nibbles.  `coins` are for TOPO_TIE_RANDOM.  False: no way, or more than
- * EX_ROUTE_MAX nibbles. */
+/* Writes the route of a packet from s to internal port `port` of d, as the
+ * topology wants it (path or table): meta (pos, hops, dest, port, dim) and
+ * nibbles. `coins` are for TOPO_TIE_RANDOM. Returns false if there is no route,
+ * or it has more than EX_ROUTE_MAX nibbles. */
 bool ex_route_make(const struct topology *t, uint32_t s, uint32_t d,
 		   uint32_t port, uint32_t coins, struct weft_frame *f);
 

@@ -12,7 +12,7 @@ bool ex_run_is_link(uint8_t el)
 	       el & 15;
 }
 
-/* Place of the 0xFF at the end of the frame, or n. */
+/* Returns the place of the 0xFF at the end of the frame, or n. */
 static uint32_t frame_end(const uint8_t *b, uint32_t n)
 {
 	uint32_t i = 2;
@@ -48,7 +48,7 @@ uint32_t ex_runs_step(struct weft_frame *f)
 	} else if (port == EX_RUN_PORT_MP || port == EX_RUN_PORT_HAP) {
 		port = EX_RUNS_SERVICE;
 	} else if (port >= EX_RUNS_SERVICE) {
-		return EX_NIB_FILL; /* no port of ours */
+		return EX_NIB_FILL; /* not a port of this crossbar */
 	}
 	memmove(b + 2, b + 3, end - 2);
 	return port;

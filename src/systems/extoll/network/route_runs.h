@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes as runs of hops (hostport.md 3.2), the form that a crossbar knows
- * beside the nibbles of EXTOLL: bytes in front of the packet, each a port and
- * how many hops leave through it.  systems/hostport/nic/wire.h has the frame
- * around them. */
+/* Routes as runs of hops (hostport.md 3.2), the second form of route that a
+ * crossbar accepts, besides the nibbles of EXTOLL: bytes in front of the
+ * packet, each a port and the number of hops through it.
+ * systems/hostport/nic/wire.h has the frame around them. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_ROUTE_RUNS_H
 #define SYSTEMS_EXTOLL_NETWORK_ROUTE_RUNS_H
 
@@ -16,7 +16,7 @@ enum {
 	EX_RUN_PORT_MP = 10,
 	EX_RUN_PORT_HAP = 11,
 	EX_RUN_HOPS_MAX = 15,
-	/* whole bytes */
+	/* whole bytes: */
 	EX_RUN_MP = 0xa1,
 	EX_RUN_HAP = 0xb1,
 	EX_RUN_SEP = 0xf0,
@@ -25,10 +25,10 @@ enum {
 	EX_RUN_END = 0xff,
 };
 
-/* Whether an element leaves through a link port, at least once. */
+/* Returns true if an element leaves through a link port, at least once. */
 bool ex_run_is_link(uint8_t el);
-/* One crossbar's part: output of the first element, which loses a hop or leaves
- * the frame.  EX_NIB_FILL: it is no element that can be followed. */
+/* Consumes one hop: returns the output of the first element, which loses a hop
+ * or leaves the frame. Returns EX_NIB_FILL if the element is invalid. */
 uint32_t ex_runs_step(struct weft_frame *f);
 
 #endif

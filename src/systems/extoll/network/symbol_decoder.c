@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receive machine of an EXTOLL line, symbol by symbol (extoll.md 3.10, 4.7):
- * for cells that were damaged on the way.
+/* Receive machine of an EXTOLL line, symbol by symbol (extoll.md 3.10, 4.7),
+ * for frames that were damaged. Undamaged frames skip it, because their content
+ * is known.
  *
- * A control symbol ends whatever is going on; a cell that it ends in the wrong
- * place is bad, and the symbol may begin the next one.  A code error inside a
- * cell makes it bad; its byte is taken as it is. */
+ * A control symbol ends the current cell. If it ends a cell in the wrong place
+ * that cell is bad, and the symbol may start the next one. A code error inside
+ * a cell makes it bad; its byte is kept as decoded. */
 #include "base/bytes.h"
 #include "systems/extoll/network/frame.h"
 
@@ -22,7 +23,7 @@ static void symbol_decoder_report(struct ex_dec *d, enum ex_verdict verdict)
 	d->heard(d->own, &d->h);
 }
 
-/* ---- one function per state: a data symbol ---- */
+/* ---- one function per state, called with a data symbol ---- */
 
 static void on_idle(struct ex_dec *d, uint8_t b)
 {
@@ -51,7 +52,7 @@ static void on_head(struct ex_dec *d, uint8_t b)
 	}
 }
 
-/* The end of a 16-bit cell is a control symbol (dec_control). */
+/* A 16-bit cell ends with a control symbol, see ex_dec_symbol(). */
 static void on_bytes(struct ex_dec *d, uint8_t b)
 {
 	if (d->n == EX_CELL_BYTES) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL on the wire: packets, cells and control cells (extoll.md 3.9, 3.10).
- * All layouts are here and nowhere else; use the accessors.
+/* EXTOLL's wire format: packets, cells and control cells (extoll.md 3.9, 3.10).
+ * All layouts are defined here only; use the accessors.
  *
  * A packet is one weft_frame from the network port that sends it to the one
- * that takes it:
+ * that receives it:
  *
  *   u[0..2]  command words H0, H1, H2 (3.9)
- *   u[3]     struct ex_meta: how many words, where to, how far routed
- *   u[4..7]  the route: 64 nibbles, first hop lowest; unused ones are 0xF
+ *   u[3]     struct ex_meta: number of words, destination, progress of the
+ * route u[4..7]  the route: 64 nibbles, first hop lowest; unused ones are 0xF
  *   payload  0..4096 bytes; on the line padded to 8 with zeros
  *
- * Between two ports travel cells of one packet, see cell_channel.h. */
+ * Two ports exchange cells of one packet, see cell_channel.h. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_WIRE_H
 #define SYSTEMS_EXTOLL_NETWORK_WIRE_H
 
@@ -38,7 +38,7 @@ static inline uint32_t ex_flit_bytes(uint32_t width)
 	return width == EX_W16 ? 2 : 4;
 }
 
-/* Not on the line: what is known of a packet on its way. */
+/* Not on the line: state of a packet in flight. */
 struct ex_meta {
 	uint8_t words; /* command words: 0 (raw traffic), 1..3 */
 	uint8_t pos;   /* nibbles consumed so far */
@@ -66,14 +66,16 @@ static inline void ex_route_set(struct weft_frame *f, uint32_t i, uint32_t nib)
 	*u = (*u & ~(0xfULL << (i % 16 * 4))) | (uint64_t)nib << (i % 16 * 4);
 }
 
-/* Nibbles of one routing flit, and those of one that is continued. */
+/* Returns the nibbles of one routing flit; all but the last flit give up
+ * one. */
 static inline uint32_t ex_flit_nibbles(uint32_t width)
 {
 	return width == EX_W16 ? 4 : 8;
 }
-/* Routing flits of a route of n nibbles; table routing takes one flit (the
- * node in its low 16 bits, in 16-bit paths nothing else; 10: O-2).  Elements of
- * the Host Port (systems/hostport/nic/wire.h) are no flits of their own. */
+/* Returns the routing flits of a route of n nibbles. Table routing needs one
+ * flit (the node in its low 16 bits, in 16-bit paths nothing else; 10: O-2).
+ * Elements of the Host Port (systems/hostport/nic/wire.h) have no flits of
+ * their own. */
 static inline uint32_t ex_route_flits(uint32_t width, uint32_t n)
 {
 	uint32_t k = ex_flit_nibbles(width);
@@ -82,7 +84,8 @@ static inline uint32_t ex_route_flits(uint32_t width, uint32_t n)
 		return 0;
 	return n <= k ? 1 : 1 + (n - k + k - 2) / (k - 1);
 }
-/* True when consuming nibble number pos (of n) empties its routing flit. */
+/* Returns true if nibble number pos (of n) is the last one of its routing
+ * flit. */
 static inline bool ex_route_removes(uint32_t width, uint32_t n, uint32_t pos)
 {
 	uint32_t k = ex_flit_nibbles(width), flit = pos / (k - 1);
@@ -93,7 +96,7 @@ static inline bool ex_route_removes(uint32_t width, uint32_t n, uint32_t pos)
 	return pos % (k - 1) == k - 2;
 }
 
-/* Words of a packet, 64 bit: command words and padded payload. */
+/* Returns the 64-bit words of a packet: command words and padded payload. */
 static inline uint32_t ex_words(const struct weft_frame *f)
 {
 	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
@@ -148,7 +151,8 @@ enum ex_control {
 	EX_C_PORT = 0x31,
 };
 
-/* Flits around the payload of a cell, before it, and of a control cell. */
+/* Return the flits of a cell beside its payload, and those of a control
+ * cell. */
 static inline uint32_t ex_cell_overhead(uint32_t width)
 {
 	return width == EX_W16 ? 5 : 2;
@@ -158,9 +162,9 @@ static inline uint32_t ex_control_flits(uint32_t width)
 	return width == EX_W16 ? 2 : 1;
 }
 
-/* Formats of the two kinds of port; frame.c. */
+/* Formats of the two kinds of port, in frame.c. */
 extern const struct weft_wire ex_wire_link, ex_wire_internal;
-/* wire_faults.c */
+/* in wire_faults.c */
 extern const struct weft_wire_faults ex_wire_faults;
 extern const struct weft_wire_capture ex_wire_capture;
 

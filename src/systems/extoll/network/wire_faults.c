@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An EXTOLL line as faults and captures see it (weft/wire.h). */
+/* EXTOLL's lines for faults and captures (weft/wire.h). */
 #include "systems/extoll/network/cell_channel.h"
 #include "systems/extoll/network/frame.h"
 
@@ -53,8 +53,8 @@ static uint32_t ex_credits(const struct weft_frame *f)
 	return ex_cell(f) == WEFT_PART_CREDIT ? line_of(f)->arg : 0;
 }
 
-/* Each cell is a line of its own: a disparity error that shows only behind its
- * end is not seen. */
+/* Each cell is damaged as a line of its own. Not modelled: a disparity error
+ * that shows only behind the end of a cell. */
 const struct weft_wire_faults ex_wire_faults = {
 	.encode_parts = ex_encode_parts,
 	.targets = { [WEFT_PART_CONTROL] = 1u << WEFT_PART_CONTROL,

@@ -2,11 +2,11 @@
 /* EXTOLL ATU: lookups, table walks, faults (extoll.md 3.7, 5.5).
  *
  *   asked --4 cycles--> hit ----------------------------> answered, in use
- *                       miss --host read of the GATe--> fill --^
- *                       fault (address, table, entry) --> answered
+ *                      miss --host read of the GATe--> fill --^
+ *                      fault (address, table, entry) --> answered
  *
- * A fault is answered like a hit and never waits.  Pages of another size than
- * 4 KB are not modelled: such an entry is not valid. */
+ * A fault is answered like a hit and never waits. Not modelled: pages of
+ * another size than 4 KB; such an entry counts as invalid. */
 #include "systems/extoll/nic/atu.h"
 
 #include <assert.h>
@@ -98,7 +98,8 @@ static void atu_walked(struct extoll_nic *n, struct hx_pkt *p)
 	uint64_t gate;
 
 	r->walking = false;
-	if (r->stale) { /* flushed meanwhile: the entry may have changed */
+	if (r->stale) { /* flushed meanwhile: look up again, since the entry may
+			 * have changed */
 		atu_run(a);
 		return;
 	}
@@ -125,7 +126,7 @@ static void atu_walk(struct atu *a, struct atu_req *r)
 
 /* ---- lookups ---- */
 
-/* True: answered. */
+/* Looks up the translation. Returns true if the request is answered. */
 static bool atu_lookup(struct atu *a, struct atu_req *r)
 {
 	enum atu_fault fault = atu_check_nla(r->nla, r->bytes);
@@ -167,7 +168,7 @@ static bool atu_step(struct atu *a)
 void atu_run(struct atu *a)
 {
 	while (atu_step(a))
-		; /* the list has changed */
+		; /* start again because the list has changed */
 	atu_cmd_run(a);
 }
 
@@ -179,7 +180,8 @@ void atu_translate(struct atu *a, struct atu_req *r)
 	r->walking = r->stale = r->used = false;
 	r->when = ex_now(a->nic) + ATU_HIT;
 	r->next = NULL;
-	while (*at) /* who asked first is served first */
+	while (*at) /* append, so that units are served in order of their
+		     * requests */
 		at = &(*at)->next;
 	*at = r;
 	atu_wake(a, r->when);

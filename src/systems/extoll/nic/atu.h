@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL: address translation unit (extoll.md 3.7, 3.8, 5.5).
  *
- * A unit asks with atu_translate and is answered, 4 cycles later when the TLB
- * knows the page, otherwise after a host read of 8 bytes, by r->done.  From the
- * answer until atu_finish the translation is in use: flushes of that page and
- * fences wait for it. */
+ * A unit asks with atu_translate() and is answered by r->done, 4 cycles later
+ * if the TLB has the page, otherwise after a host read of 8 bytes. From the
+ * answer until atu_finish() the translation is in use, so that flushes of that
+ * page and fences wait for it. */
 #ifndef SYSTEMS_EXTOLL_NIC_ATU_H
 #define SYSTEMS_EXTOLL_NIC_ATU_H
 
@@ -20,7 +20,7 @@ enum {
 	ATU_WAYS = 4,
 	ATU_HIT = 4,	/* cycles */
 	ATU_UNITS = 3,	/* requester, responder, completer */
-	ATU_QUEUE = 16, /* commands that wait */
+	ATU_QUEUE = 16, /* waiting commands */
 };
 
 /* ---- the TLB alone (atu_tlb.c) ---- */
@@ -32,11 +32,12 @@ struct atu_tlb {
 
 void atu_tlb_init(struct atu_tlb *t);
 void atu_tlb_fini(struct atu_tlb *t);
-/* The GATe of (page, vpid), or 0. */
+/* Returns the GATe of (page, vpid), or 0. */
 uint64_t atu_tlb_find(const struct atu_tlb *t, uint32_t page, uint32_t vpid);
 void atu_tlb_fill(struct atu_tlb *t, uint32_t page, uint32_t vpid,
 		  uint64_t gate);
-/* Forget pages first..first+n-1; all pages of a VPID.  How many there were. */
+/* Remove pages first..first+n-1; all pages of a VPID. Return how many there
+ * were. */
 uint32_t atu_tlb_flush(struct atu_tlb *t, uint32_t first, uint32_t n);
 uint32_t atu_tlb_flush_vpid(struct atu_tlb *t, uint32_t vpid);
 
@@ -51,13 +52,13 @@ enum atu_fault {
 	ATU_F_GAT,    /* table not valid */
 	ATU_F_GATE,   /* entry not valid, or of a page size not modelled */
 	ATU_F_ACCESS, /* read only, write only */
-	ATU_F_VPID,   /* somebody else's page */
+	ATU_F_VPID,   /* page of another process */
 	ATU_F_BUS,    /* the table could not be read */
 	ATU_FAULTS
 };
 extern const char *const atu_fault_name[ATU_FAULTS];
 
-/* What the address alone says; what the entry says. */
+/* Check the address alone; check the entry. */
 enum atu_fault atu_check_nla(uint64_t nla, uint32_t bytes);
 enum atu_fault atu_check_gate(uint64_t gate, uint32_t vpid,
 			      enum atu_access access);
@@ -65,22 +66,22 @@ enum atu_fault atu_check_gate(uint64_t gate, uint32_t vpid,
 /* ---- the unit ---- */
 
 struct atu_req {
-	/* asked */
+	/* set by the unit: */
 	uint64_t nla;
 	uint32_t bytes;
 	uint8_t vpid, unit; /* unit: 0..2 */
 	enum atu_access access;
 	void (*done)(struct atu_req *r);
 	void *own;
-	/* answered */
+	/* answer: */
 	enum atu_fault fault;
 	weft_phys_t phys;
-	/* the ATU's */
+	/* of the ATU: */
 	struct atu *atu;
-	uint64_t when;	/* lookup is over */
-	uint32_t epoch; /* commands begun before it was handed out */
+	uint64_t when;	/* end of the lookup */
+	uint32_t epoch; /* commands begun before the answer */
 	bool walking, stale, used;
-	struct atu_req *next; /* of those that look up, or are in use */
+	struct atu_req *next; /* of the requests in lookup, or in use */
 };
 
 struct atu {
@@ -92,7 +93,7 @@ struct atu {
 	struct atu_req *looking, *in_use;
 	uint64_t cmd[ATU_QUEUE];
 	uint32_t head, tail; /* of cmd */
-	bool begun;	     /* the command at the head has */
+	bool begun;	     /* the command at the head has begun */
 	uint32_t epoch;	     /* commands begun */
 	struct weft_timer timer;
 	uint64_t faults[ATU_FAULTS];
@@ -100,17 +101,21 @@ struct atu {
 
 void atu_init(struct atu *a, struct extoll_nic *n, uint32_t n_gats);
 void atu_fini(struct atu *a);
+/* Starts a lookup. The caller keeps r, which must live until atu_finish(), or
+ * after a fault until the answer. */
 void atu_translate(struct atu *a, struct atu_req *r);
+/* Ends the use of a translation. Has no effect after a fault. */
 void atu_finish(struct atu *a, struct atu_req *r);
-/* Register interface. */
+/* Register interface. A command that finds the queue full is dropped with an
+ * event. */
 void atu_command(struct atu *a, uint64_t word);
 uint64_t atu_gat_get(const struct atu *a, uint32_t i);
 void atu_gat_set(struct atu *a, uint32_t i, uint64_t val);
 void atu_event(struct atu *a);
 void atu_run(struct atu *a);
-/* The ATU looks at what waits at this cycle. */
+/* Requests an event of the ATU at this cycle. */
 void atu_wake(struct atu *a, uint64_t cycle);
-/* atu_cmd.c: runs what can be run. */
+/* atu_cmd.c: executes all commands that need not wait. */
 void atu_cmd_run(struct atu *a);
 
 #endif

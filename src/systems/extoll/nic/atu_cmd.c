@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL ATU: commands, executed in order (extoll.md 3.8, 5.5).
  *
- * A flush is over when the TLB has forgotten the pages and nobody uses a
- * translation of them any more; then nothing more is written there, and what
- * has been written is ahead of the ATU's own notification in the posted queue.
- * A fence waits for every translation that was handed out before it. */
+ * A flush ends when the TLB has dropped the pages and all uses of their
+ * translations have ended. Then no write to these pages follows, and writes
+ * made before are ahead of the ATU's own notification, because the posted
+ * queue keeps order. A fence waits for every translation that was answered
+ * before it. */
 #include "systems/extoll/nic/atu.h"
 
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
 
-/* What a flush concerns. */
+/* Pages of a flush. */
 struct flush {
 	uint32_t first, n; /* pages */
 	uint32_t vpid;	   /* n == 0: all pages of this one */
@@ -32,7 +33,8 @@ static bool flush_hits(const struct flush *f, const struct atu_req *r)
 	return NLA_PAGE(r->nla) - f->first < f->n;
 }
 
-/* A translation handed out from now on does not concern the command. */
+/* Marks the start of the command, so that translations answered from now on do
+ * not hold it up. */
 static void cmd_begin(struct atu *a)
 {
 	a->begun = true;
@@ -86,14 +88,14 @@ static bool cmd_fence(struct atu *a, uint64_t cmd)
 	return cmd_tell(a, cmd);
 }
 
-/* The host hears of a command that is not executed. */
+/* Reports a command that is not executed to the host. */
 static bool cmd_bad(struct atu *a, uint64_t cmd)
 {
 	ex_event(a->nic, EXTOLL_EV_RMA_ERROR, 0, 0, ATU_CMD_OP(cmd));
 	return true;
 }
 
-/* True: over. */
+/* Each function returns true when its command has ended. */
 static bool (*const cmd_do[16])(struct atu *a, uint64_t cmd) = {
 	[ATU_FLUSH_PAGES] = cmd_flush,
 	[ATU_FLUSH_VPID] = cmd_flush,

@@ -2,11 +2,11 @@
 /* Event queue of the EXTOLL NIC and its interrupt (extoll.md 2.7).
  *
  *   event -> 8-byte entry in host memory -> interrupt, when armed
- *   read pointer with bit 32 -> armed again; what came meanwhile counts
+ *   read pointer with bit 32 -> armed again; later entries count
  *
- * A full queue (one entry stays empty) loses events and counts them.  The
- * interrupt of a mailbox or ring is not lost: it stays armed, and is told when
- * the read pointer has moved. */
+ * A full queue (one entry stays empty) loses events and counts them. The
+ * interrupt of a mailbox or ring is not lost: it stays armed, and is reported
+ * when the read pointer has moved. */
 #include "systems/extoll/nic/nic.h"
 
 static void irq_level(struct extoll_nic *n, bool level)
@@ -27,7 +27,8 @@ static void irq_raise(struct extoll_nic *n)
 	irq_level(n, true);
 }
 
-/* The entry has left the NIC: the interrupt follows it. */
+/* Raises the interrupt after the entry has left the NIC, so that the host finds
+ * the entry. */
 static void event_written(struct extoll_nic *n, struct hx_pkt *p)
 {
 	n->evq.written = (uint32_t)p->user[0];
@@ -71,8 +72,7 @@ void ex_evq_set_rp(struct extoll_nic *n, uint64_t val)
 	q->rp = q->size ? (uint32_t)val & (q->size - 1) : 0;
 	q->told = 0;
 	if (q->missed) {
-		/* there is room again: rings that are armed and have something
-		 * look again */
+		/* room again: armed rings with content report now */
 		q->missed = false;
 		for (uint32_t vpid = 0; vpid < EXTOLL_VPIDS; vpid++) {
 			extoll_velo_look(n, vpid);

@@ -3,17 +3,19 @@
  * Source: extoll.md 2.3, 2.4, 7.1 (H4, N1, N6, H5), 7.5.
  *
  * A request takes part in the arbitration of every cycle from the one at which
- * it is up.  The event of a cycle runs after those of all units at that time.
+ * it is ready. The event of a cycle runs after those of all units at that time,
+ * so that it sees all their requests.
  *
- * Not modelled: the words of one packet; an input serves all its outputs at the
- * same time (those of the host do not). */
+ * Not modelled: the single words of a packet; an input serves all its outputs
+ * at a time (the host's inputs do not). */
 #include <assert.h>
 
 #include "systems/extoll/nic/nic.h"
 
 enum { IN_POSTED, IN_RESPONSE };
 
-/* Cycles a packet with n data bytes keeps a port. */
+/* Returns the cycles for which a packet with that many data bytes occupies a
+ * port. */
 static uint32_t hx_words(uint32_t bytes)
 {
 	return 1 + (bytes + 7) / 8;
@@ -86,7 +88,7 @@ void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
 	assert(p->txn.bytes && (p->txn.addr % 64) + p->txn.bytes <= 64);
 	p->from = (uint8_t)from;
 	p->cycle = cycle;
-	p->txn.any_order = read; /* units restore what they need */
+	p->txn.any_order = read; /* units restore the order that they need */
 	if (read)
 		p->txn.data = weft_slice_word(n->comp->sim, p->txn.bytes);
 	hx_list_push(&n->htax.want[read][from], p);
@@ -111,8 +113,9 @@ uint32_t ex_htax_pending(const struct extoll_nic *n, uint32_t vpid)
 
 /* ---- units to host ---- */
 
-/* Next input after the last winner whose first packet is up (4.2 in small).  A
- * unit's read stays behind the writes that it asked for before (2.2). */
+/* Returns the next input after the last winner whose first packet is ready, or
+ * -1 (4.2 in small). A read of a unit stays behind the writes that it requested
+ * before (2.2). */
 static int host_winner(const struct extoll_nic *n, uint32_t out, uint64_t c)
 {
 	const struct ex_htax *h = &n->htax;
@@ -147,7 +150,8 @@ static void host_grant(struct extoll_nic *n, uint32_t out, uint64_t c)
 	h->last[out] = (uint8_t)i;
 	h->free[out] = c + hx_words(out == HX_TO_POSTED ? p->txn.bytes : 0);
 	if (++h->in_core[out] >= h->limit[out])
-		weft_bus_expect(n->bus); /* now it matters when one is out */
+		weft_bus_expect(n->bus); /* the queue is full, so completions
+					  * matter now */
 	/* on to the synchroniser of the HT core */
 	t = ex_edge(n, c + n->t_htax);
 	p->cycle = ex_sync(&n->ht, t, n->t_sync_out);
@@ -179,7 +183,7 @@ void ex_htax_leave(struct extoll_nic *n)
 
 /* ---- host to units ---- */
 
-/* The store at the arbiter, or NULL. */
+/* Returns the store at the arbiter, or NULL. */
 static struct hx_store *store_head(const struct extoll_nic *n)
 {
 	const struct ex_htax *h = &n->htax;
@@ -189,7 +193,8 @@ static struct hx_store *store_head(const struct extoll_nic *n)
 	return ring_nth(&h->store, h->granted);
 }
 
-/* First cycle at which the store that waits may go, or WEFT_NEVER. */
+/* Returns the first cycle at which the store at the arbiter may be granted, or
+ * WEFT_NEVER. */
 static uint64_t store_from(const struct extoll_nic *n)
 {
 	const struct ex_htax *h = &n->htax;
@@ -217,8 +222,8 @@ static uint64_t answer_from(const struct extoll_nic *n)
 	return c > h->free[p->from] ? c : h->free[p->from];
 }
 
-/* The packet is at its unit t_htax cycles after c; c + words frees the ports.
- */
+/* Occupies the ports of a granted packet, which arrives at its unit after
+ * t_htax cycles. */
 static void unit_take(struct extoll_nic *n, uint32_t in, uint32_t unit,
 		      uint32_t bytes, uint64_t c)
 {
@@ -240,17 +245,17 @@ static bool store_grant(struct extoll_nic *n, uint64_t c)
 		return false;
 	s = store_head(n);
 	if (s->unit == HX_UNIT_NONE) {
-		/* intervals of now decide, not those of when the host stored */
+		/* route by the intervals of now, because stores in front may
+		 * have changed them */
 		port = ex_rf_target(n, s->off, s->bytes);
 		if (port >= 0 && ex_units[port] && ex_units[port]->store)
 			s->unit = (uint8_t)port;
 	}
-	if (s->unit == HX_UNIT_NONE) { /* nothing takes it (2.4) */
+	if (s->unit == HX_UNIT_NONE) { /* no unit accepts it (2.4) */
 		weft_msg_end(n->comp, s->trace, false);
 		ex_htax_discard(n, s->off);
 		h->in_free[IN_POSTED] = c + hx_words(s->bytes);
-		/* what is dropped leaves the ring where it is; those behind it
-		 * move up */
+		/* move the granted stores up over the dropped one */
 		for (uint32_t i = h->granted; i > 0; i--)
 			*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);
 		ring_pop(&h->store);
@@ -318,8 +323,9 @@ void ex_htax_deliver(struct extoll_nic *n)
 
 /* ---- arbitration ---- */
 
-/* The next cycle at which an output that is taken or a request that is not yet
- * up could change something.  What waits for others is woken by them. */
+/* Returns the next cycle at which an occupied output or a request that is not
+ * ready yet could change the result. A request that waits for other events is
+ * woken by them. */
 static uint64_t host_next(const struct extoll_nic *n, uint32_t out)
 {
 	const struct ex_htax *h = &n->htax;
@@ -352,7 +358,7 @@ void ex_htax_event(struct extoll_nic *n)
 		return;
 	host_grant(n, HX_TO_POSTED, c);
 	host_grant(n, HX_TO_NONPOSTED, c);
-	/* only stores and answers for the same unit are in each other's way */
+	/* stores and answers compete only for a common unit */
 	if (h->answer.head && h->last[h->answer.head->from] == IN_POSTED)
 		answer_grant(n, c);
 	store_grant(n, c);
@@ -360,7 +366,7 @@ void ex_htax_event(struct extoll_nic *n)
 	at[0] = host_next(n, HX_TO_POSTED);
 	at[1] = host_next(n, HX_TO_NONPOSTED);
 	at[2] = store_from(n);
-	if (at[2] <= c) /* a store that could go by now has no room */
+	if (at[2] <= c) /* a store that is ready by now has no room */
 		at[2] = ex_htax_pass_from(n, c);
 	at[3] = answer_from(n);
 	for (uint32_t i = 0; i < 4; i++)

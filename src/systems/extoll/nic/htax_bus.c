@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTAX: what the bus has to tell, loads and stores of the host and the ends of
- * own requests (extoll.md 2.4; see htax.c). */
+/* HTAX: notes of the bus, that is loads and stores of the host and the
+ * completions of own requests (extoll.md 2.4; see htax.c). */
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -12,7 +12,7 @@ static int htax_bus_target(const struct extoll_nic *n,
 			   : EXTOLL_HX_RF;
 }
 
-/* In the posted queue, whoever it is for. */
+/* Puts a store into the posted queue, for any unit. */
 static void note_store(struct extoll_nic *n, const struct weft_bus_note *note)
 {
 	struct hx_store *s = ring_push(&n->htax.store);
@@ -30,7 +30,7 @@ static void note_store(struct extoll_nic *n, const struct weft_bus_note *note)
 		ex_htax_arm(n, s->cycle);
 }
 
-/* Dropped: no interval has it, or nobody is there (2.4). */
+/* Drops an access without an interval or a unit (2.4). */
 void ex_htax_discard(struct extoll_nic *n, uint64_t off)
 {
 	n->discarded++;
@@ -45,11 +45,13 @@ static void load_answer(struct extoll_nic *n, const struct weft_bus_note *note)
 	if (htax_bus_target(n, note) != EXTOLL_HX_RF)
 		ex_htax_discard(n, note->off);
 	else if (!n->htax.load.waits)
-		return; /* the bus finds nobody */
+		return; /* without a reply the bus reports that the device is
+			 * absent */
 	weft_bus_refuse(n->bus, note->bytes);
 }
 
-/* The news crosses to the HT core. */
+/* The last store in front of the load has arrived, so the load goes on after
+ * crossing to the HT core. */
 void ex_htax_load_moved(struct extoll_nic *n)
 {
 	struct ex_htax *h = &n->htax;
@@ -73,8 +75,8 @@ static void note_access(struct extoll_nic *n, const struct weft_bus_note *note)
 	struct ex_htax *h = &n->htax;
 
 	if (note->kind == WEFT_NOTE_LOAD) {
-		/* behind all stores that the host made before it (2.2);
-		 * without any, the register file answers at once (7.4) */
+		/* The load stays behind all earlier stores of the host (2.2).
+		 * Without any, the register file answers at once (7.4). */
 		if (!note->space || !h->ordered || ring_empty(&h->store)) {
 			load_answer(n, note);
 			return;
@@ -139,10 +141,11 @@ bool ex_htax_notes(struct extoll_nic *n)
 
 /* ---- ahead of time ---- */
 
-/* A store for a unit is looked at when it has crossed the synchroniser.
+/* Handles notes ahead of time, which saves events. A store for a unit is
+ * handled when it has crossed the synchroniser.
  *
- * Nothing waits for a write to be out, unless the core's queue is full; when it
- * becomes full HTAX asks for what is still to come (weft_bus_expect). */
+ * The completion of a write is not needed, unless the core's queue is full.
+ * When it gets full HTAX asks for outstanding notes (weft_bus_expect). */
 enum weft_told ex_htax_told(struct weft_port *p,
 			    const struct weft_bus_note *note)
 {

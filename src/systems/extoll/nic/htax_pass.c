@@ -3,9 +3,9 @@
  * 2.4, 3.3; see htax.c).
  *
  * A message may wait for a mailbox of another node, whose messages wait for a
- * mailbox of this one.  Read pointers end that wait and change nothing that a
- * message or command depends on; so they need not wait themselves.  They stay
- * behind all other register stores, such as those that open a mailbox. */
+ * mailbox of this one. Read pointers end that wait. They may pass because no
+ * message or command depends on them. They stay behind all other register
+ * stores, such as those that open a mailbox. */
 #include "systems/extoll/nic/nic.h"
 
 bool ex_htax_pass(struct extoll_nic *n, uint64_t c)
@@ -24,11 +24,10 @@ bool ex_htax_pass(struct extoll_nic *n, uint64_t c)
 		if (s->off - EXTOLL_VELO_RP >= pointers &&
 		    s->off - EXTOLL_RMA_RP >= pointers)
 			return false;
-		/* it becomes the one at the arbiter; those in between move
-		 * back */
+		/* move it to the arbiter and the stores in between back */
 		pass = *s;
 		if (h->load.waits && i >= h->load.behind)
-			h->load.behind++; /* it is in front of the load now */
+			h->load.behind++; /* it precedes the load now */
 		for (; i > h->granted; i--)
 			*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);
 		*ring_nth(&h->store, h->granted) = pass;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the register file shows of the crossbar and its links (extoll.md 2.6),
- * and their events (2.7): the crossbar beside the NIC is another component, but
- * on the same chip. */
+/* Registers of the crossbar and its links (extoll.md 2.6), and their events
+ * (2.7). The register file shows them because the crossbar beside the NIC is on
+ * the chip, although it is another component here. */
 #include "systems/extoll/network/cell_channel_framed.h"
 #include "systems/extoll/nic/nic.h"
 
@@ -34,7 +34,7 @@ void ex_link_news(struct extoll_nic *n)
 	}
 }
 
-/* Port i of the crossbar; NULL: there is none, or no cable. */
+/* Returns port i of the crossbar, or NULL without a crossbar or cable. */
 static struct cell_channel *port_of(struct weft_comp *c, uint32_t i)
 {
 	const struct extoll_nic *n = c->state;
@@ -99,7 +99,7 @@ uint64_t ex_lp_read(struct weft_comp *c, uint32_t i)
 	uint64_t v = 0;
 
 	if (k == EXTOLL_LP_STATE / 8) {
-		/* a line that nothing can happen to is always ready */
+		/* a line without frames has no errors, so it is always ready */
 		if (!ep)
 			return EXTOLL_LP_NONE;
 		return ep->slow ? ep->slow->state : EXTOLL_LP_READY;

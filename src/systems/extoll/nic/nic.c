@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class extoll.nic: the network interface half of EXTOLL R1 on one FPGA
  * (HyperTransport, HTAX, register file, VELO, RMA, ATU, three network ports).
- * The crossbar beside it is class extoll.xbar.  Source: extoll.md 1, 2, 5, 7.
+ * The crossbar beside it is class extoll.xbar. Source: extoll.md 1, 2, 5, 7.
  *
  *                 bus (HT400)               np0..np2
  *        host <------> +-------------------+ <=====> crossbar

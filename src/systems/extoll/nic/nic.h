@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the EXTOLL NIC (class extoll.nic): the device.  What its blocks
- * keep and offer each other is in their headers.  Source: extoll.md 1.2, 2.
+/* State of the EXTOLL NIC (class extoll.nic). The headers of its blocks have
+ * the state and the interface of each block. Source: extoll.md 1.2, 2.
  *
- *   bus --+-- register_file.c, registers.c, event_queue.c   register file,
- * routes, event queue
- *         |
+ *   bus --+-- register_file.c, registers.c, event_queue.c
+ *         |            register file, routes, event queue
  *         +-- htax.c ---+-- velo_requester.c  --> np[0]       VELO
  *                       |   velo_completer.c  <-- np[0]
  *                       +-- rma*.c    <--> np[1], np[2]
@@ -23,16 +22,16 @@
 
 enum { EX_PORT_BUS, EX_PORT_NP };
 enum { EX_NP_VELO, EX_NP_RMA, EX_NP_RESP, EX_NPS };
-/* Within one time: what arrives, the units, then HTAX, which sees all requests
- * of its cycle. */
+/* Order of events at one time: arrivals, the units, then HTAX, so that HTAX
+ * sees all requests of its cycle. */
 enum {
 	EX_TAG_NP,			/* + 0..2 */
 	EX_TAG_IN = EX_TAG_NP + EX_NPS, /* HTAX to units */
-	EX_TAG_NEWS,			/* of links */
+	EX_TAG_NEWS,			/* events of links */
 	EX_TAG_UNIT,			/* + HTAX port */
 	EX_TAG_HTAX = EX_TAG_UNIT + EXTOLL_HX_N,
 	EX_TAG_OUT,  /* HTAX to the bus */
-	EX_TAG_LOAD, /* answer that waited for stores */
+	EX_TAG_LOAD, /* answer behind stores */
 	EX_TAG_N
 };
 
@@ -57,8 +56,8 @@ enum {
 struct rma;
 
 struct extoll_nic {
-	struct ex_place place; /* in the network */
-	/* parameters */
+	struct ex_place place; /* in the network; first, see ex_place() */
+	/* parameters: */
 	struct weft_clock clock;
 	double ppm;
 	uint32_t width, node;
@@ -67,7 +66,7 @@ struct extoll_nic {
 	uint32_t velo_req, velo_comp, velo_partial, velo_max;
 	uint32_t rma_interval, gats;
 	bool rf_core, error_events;
-	/* the rest is state */
+	/* state: */
 	struct weft_comp *comp;
 	struct weft_port *bus;
 	struct weft_clock ht; /* of the bus */
@@ -75,7 +74,7 @@ struct extoll_nic {
 	struct netport np[EX_NPS];
 	struct ex_htax htax;
 	struct ex_velo velo;
-	struct rma *rma; /* made on first use */
+	struct rma *rma; /* made on first use, since many nodes only forward */
 	struct ex_evq evq;
 	struct ex_routes routes;
 	struct ex_interval interval[EXTOLL_INTERVALS];
@@ -84,14 +83,14 @@ struct extoll_nic {
 	bool driver_lock;
 };
 
-/* Rows of the register table that somebody else looks at. */
+/* Rows of the register table that other files read. */
 enum { EX_R_COMMAND, EX_R_N };
 static inline uint64_t *ex_command(struct extoll_nic *n)
 {
 	return weft_reg_cell(n->comp, EX_R_COMMAND, 0);
 }
 
-/* By HTAX port; NULL: nobody there. */
+/* By HTAX port; NULL: no unit. */
 extern const struct ex_unit *const ex_units[EXTOLL_HX_N];
 extern const struct ex_unit ex_rf_unit;
 
@@ -103,15 +102,15 @@ static inline weft_time_t ex_edge(const struct extoll_nic *n, uint64_t cycle)
 {
 	return weft_clock_edge(&n->clock, cycle);
 }
-/* A stage of a message is over at a cycle. */
+/* Marks the end of a stage of a message. */
 static inline void ex_mark(const struct extoll_nic *n, uint64_t id,
 			   const char *stage, uint64_t cycle)
 {
 	if (weft_told(n->comp, id))
 		weft_mark(n->comp, id, stage, ex_edge(n, cycle));
 }
-/* Synchroniser of k cycles into clock `to`: k - 1/2 periods, then the next
- * edge, so that it takes k in the mean. */
+/* Returns the cycle of clock `to` behind a synchroniser of k cycles: k - 1/2
+ * periods, then the next edge, so that it takes k in the mean. */
 static inline uint64_t ex_sync(const struct weft_clock *to, weft_time_t t,
 			       uint32_t k)
 {
@@ -119,8 +118,9 @@ static inline uint64_t ex_sync(const struct weft_clock *to, weft_time_t t,
 		to, t + (k ? (2 * k - 1) * to->num / (2 * to->den) : 0));
 }
 
-/* Protection descriptor of the sender.  The printed command words have no
- * bits for it (3.9), the check of 5.2 needs it: it travels beside them. */
+/* Protection descriptor of the sender. It travels beside the command words,
+ * because the printed ones have no bits for it (3.9) and the check of 5.2 needs
+ * it. */
 static inline void ex_pd_set(struct weft_frame *f, uint32_t pd)
 {
 	f->flags = (f->flags & 0xffff) | pd << 16;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Register file of the EXTOLL NIC: host accesses, address intervals, route
- * table, network ports' counters.  Source: extoll.md 2.4, 2.6, 4.5.
+ * table, network ports' counters. Source: extoll.md 2.4, 2.6, 4.5.
  *
  * Stores cross HTAX like those for units (2.4: port 3) and stay in order with
- * them (2.2).  Loads are answered beside the HT core (7.4: 10 ns), when the
- * stores in front of them have been taken.  With `rf_core`, or on a bus that
- * cannot defer loads, stores act at the HT core, too.  The table of registers
- * is in registers.c. */
+ * them (2.2). Loads are answered beside the HT core (7.4: 10 ns), once the
+ * stores in front of them have arrived. Stores also act at the HT core with
+ * `rf_core`, or on a bus that cannot defer loads, because a load would
+ * otherwise pass them. The table of registers is in registers.c. */
 #include "systems/extoll/nic/nic.h"
 
 /* ---- accesses ---- */
 
-/* Largest naturally aligned piece at off. */
+/* Returns the size of the largest naturally aligned piece at off. */
 static uint32_t rf_piece(uint64_t off, uint32_t left)
 {
 	uint32_t size = 8;
@@ -119,7 +119,7 @@ bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	if (!e && dest == n->place.node)
 		e = &here;
 	if (e) {
-		/* the string of the table: links, then the internal port */
+		/* the table holds links; append the internal port */
 		for (uint32_t i = 0; i < e->n; i++)
 			ex_route_set(f, i,
 				     (uint32_t)(e->nib[i / 16] >> i % 16 * 4) &

@@ -30,19 +30,20 @@ struct ex_entry {
 enum { EX_ROUTE_CHUNK = 64, EX_ROUTE_CHUNKS = 65536 / EX_ROUTE_CHUNK };
 
 struct ex_routes {
-	struct ex_entry **chunk; /* of 64 nodes; made when first written */
-	uint32_t index;		 /* of the entry in the registers */
+	struct ex_entry **chunk; /* of 64 nodes; allocated at the first write */
+	uint32_t index;		 /* node of the entry in the registers */
 	struct ex_entry entry;	 /* being written */
 };
 
 /* Fills route and meta of a packet to internal port `port` of node dest:
- * command words, class 0 request or 1 response.  Entries written through the
- * registers come first; for the others the network's routes
- * (net/topology.h) stand, as if management software had loaded them. False:
- * there is no route. */
+ * command words, class 0 request or 1 response. Entries written through the
+ * registers come first. Other nodes use the network's routes (net/topology.h),
+ * as if management software had loaded them. Returns false if there is no
+ * route. */
 bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	      uint32_t port, uint32_t words, uint32_t cls);
 
+/* Returns the entry of node dest, or NULL if it is not valid. */
 const struct ex_entry *ex_route_entry(const struct extoll_nic *n,
 				      uint32_t dest);
 void ex_route_write(struct extoll_nic *n, uint32_t dest,
@@ -53,40 +54,42 @@ void ex_route_write(struct extoll_nic *n, uint32_t dest,
 struct ex_evq {
 	weft_phys_t base;
 	uint32_t size, wp, rp;
-	uint32_t written; /* up to here entries have left the NIC */
+	uint32_t written; /* entries before this one have left the NIC */
 	bool armed, level;
-	uint32_t told; /* errors of links that it was told of, as news */
-	bool missed;   /* an interrupt of a VPID found no entry: told later */
+	uint32_t told; /* errors of links that were reported, as news */
+	bool missed;   /* an interrupt of a VPID found no entry */
 	uint64_t lost;
 };
 
-/* One entry of the event queue, then the interrupt if it is armed.  False: the
- * queue is full, the event is lost. */
+/* Writes an entry of the event queue, then raises the interrupt if it is armed.
+ * Returns false if the queue is full and the event is lost. */
 bool ex_event(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 	      uint32_t node, uint32_t info);
-/* The same for an interrupt of a VPID's mailbox or ring.  False: full; its
- * extoll_velo_look or extoll_rma_look is called when there is room. */
+/* Like ex_event(), for an interrupt of a VPID's mailbox or ring. Returns false
+ * if the queue is full; extoll_velo_look() or extoll_rma_look() is then called
+ * when there is room. */
 bool ex_event_vpid(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 		   uint32_t node);
-/* Links have something to tell: events (link_registers.c). */
+/* Reports pending events of links (link_registers.c). */
 void ex_link_news(struct extoll_nic *n);
 uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i);
 uint64_t ex_lp_read(struct weft_comp *c, uint32_t i);
-/* Registers. */
+/* Stores to the registers of the event queue. */
 void ex_evq_set_size(struct extoll_nic *n, uint64_t val);
 void ex_evq_set_rp(struct extoll_nic *n, uint64_t val);
 
-/* Host accesses: configuration space and register file. */
+/* Performs a host store to configuration space or register file. */
 void ex_rf_store(struct extoll_nic *n, uint8_t space, uint64_t off,
 		 const uint8_t *data, uint32_t bytes);
-/* False: memory accesses are off, nothing is answered. */
+/* Answers a host load. Returns false, without a reply, if memory accesses are
+ * off. */
 bool ex_rf_load(struct extoll_nic *n, const struct weft_bus_note *note);
-/* HTAX port of a host request, -1 = no interval has it. */
+/* Returns the HTAX port of a host request, -1 if no interval contains it. */
 int ex_rf_target(const struct extoll_nic *n, uint64_t off, uint32_t bytes);
 void ex_rf_fini(struct extoll_nic *n);
 
-/* Hooks of rows that show a value, or set a field: what they are given sees the
- * NIC n, the index i of the register and the number val that is stored. */
+/* Hooks of rows that show a value, or set a field. Their text may use the NIC
+ * n, the index i of the register and the stored number val. */
 #define EX_REG_SHOWS(name, value)                                              \
 	uint64_t name##_read(struct weft_comp *c, uint32_t i)                  \
 	{                                                                      \

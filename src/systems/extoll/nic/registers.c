@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers of the EXTOLL NIC (extoll.md 2.6) as a table with its hooks.  The
- * arrays have no cells of their own: units keep what is in them. */
+/* Registers of the EXTOLL NIC (extoll.md 2.6) as a table with its hooks. The
+ * arrays have no cells of their own, because the units keep their values. */
 #include "systems/extoll/nic/nic.h"
 
 enum { SP_CFG = 0, SP_BAR = 1 + EXTOLL_BAR };
@@ -18,8 +18,9 @@ static uint64_t build_read(struct weft_comp *c, uint32_t i)
 	       khz << 32;
 }
 
-/* Test and set.  A store frees the lock: it looks at the old value first, and
- * whatever that is, it is free now. */
+/* Test and set: a load takes the lock, a store frees it. The register table
+ * reads the old value before a store, which takes the lock for a moment, but it
+ * is free after the store. */
 static uint64_t driver_lock_read(struct weft_comp *c, uint32_t i)
 {
 	struct extoll_nic *n = c->state;
@@ -31,7 +32,7 @@ static uint64_t driver_lock_read(struct weft_comp *c, uint32_t i)
 
 /* ---- routes ---- */
 
-/* Shows the entry; an empty one when there is none. */
+/* Loads the entry into the registers; an empty one if there is none. */
 static void route_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct extoll_nic *n = c->state;
@@ -114,8 +115,8 @@ SHOWS(interval_target, n->interval[i].port |
 		       (n->interval[i].enable ? EXTOLL_INTERVAL_ENABLE : 0))
 SHOWS(discarded, n->discarded)
 SHOWS(aborts, n->aborts)
-/* A load comes behind the stores in front of it: what it finds is the message
- * that VELO holds because its network port is full. */
+/* A load waits for the stores in front of it, so it finds only the message that
+ * VELO holds because its network port is full. */
 SHOWS(waiting, ring_count(&n->htax.store) + (n->velo.rq.held ? 1 : 0))
 NETPORT(tx_packets)
 NETPORT(tx_cells)

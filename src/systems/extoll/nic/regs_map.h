@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL NIC: everything a driver may know.  Configuration space, MMIO map
+/* EXTOLL NIC: its interface to drivers. Configuration space, MMIO map
  * (extoll.md 2.5), register file (2.6), VELO send header and mailbox (3.2,
- * 3.3), event queue (2.7).  Offsets that the specification does not print are
+ * 3.3), event queue (2.7). Offsets that the specification does not print are
  * our own. */
 #ifndef SYSTEMS_EXTOLL_NIC_REGS_MAP_H
 #define SYSTEMS_EXTOLL_NIC_REGS_MAP_H
@@ -42,7 +42,7 @@ enum {
 	EXTOLL_VPIDS = 256,
 };
 
-/* Page of a process in the requesters' ranges (offset in BAR0). */
+/* Returns the offset in BAR0 of a process's page in the requesters' ranges. */
 static inline uint64_t extoll_velo_page(uint32_t tc, uint32_t vpid)
 {
 	return EXTOLL_VELO + ((uint64_t)(tc & 3) << 20) + (vpid << 12);
@@ -61,11 +61,11 @@ static inline uint64_t extoll_rma_page(uint32_t opt, uint32_t vpid)
 enum {
 	EXTOLL_NODE_ID = 0x0000,
 	EXTOLL_BUILD = 0x0008, /* see below */
-	EXTOLL_NODES = 0x0010, /* nodes of the network; 0 = not known */
-	/* for the driver's instances on one node */
-	EXTOLL_DRIVER_LOCK = 0x0050,  /* load: 0 = taken by it; store: free */
-	EXTOLL_DRIVER_STATE = 0x0058, /* whatever the driver keeps there */
-	/* route table: an index, then the entry it names */
+	EXTOLL_NODES = 0x0010, /* nodes of the network; 0 = unknown */
+	/* for the driver's instances on one node: */
+	EXTOLL_DRIVER_LOCK = 0x0050,  /* load: 0 = now taken; store: free */
+	EXTOLL_DRIVER_STATE = 0x0058, /* any value of the driver */
+	/* route table: an index, then its entry: */
 	EXTOLL_ROUTE_INDEX = 0x0020,
 	EXTOLL_ROUTE_DATA = 0x0028,   /* 4: nibbles, first hop lowest */
 	EXTOLL_ROUTE_LENGTH = 0x0048, /* links; store: entry is valid */
@@ -77,7 +77,7 @@ enum {
 	EXTOLL_INTERVAL_STRIDE = 0x20,
 	EXTOLL_HTAX_DISCARDED = 0x0200,
 	EXTOLL_HTAX_ABORTS = 0x0208,
-	EXTOLL_HTAX_WAITING = 0x0210, /* stores in front of units */
+	EXTOLL_HTAX_WAITING = 0x0210, /* stores that wait for units */
 	/* event queue (2.7) */
 	EXTOLL_EVQ_BASE = 0x0300,
 	EXTOLL_EVQ_SIZE = 0x0308, /* entries, a power of two; 0 = off */
@@ -111,7 +111,8 @@ enum {
 	EXTOLL_XBAR_OUT_PACKETS = 0x08,
 	EXTOLL_XBAR_IN_CELLS = 0x10,
 	EXTOLL_XBAR_IN_PACKETS = 0x18,
-	EXTOLL_XBAR_CREDITS = 0x20, /* slots in use out there, 8 bits per VC */
+	EXTOLL_XBAR_CREDITS = 0x20, /* slots in use at the peer, 8 bits per
+				     * VC */
 	EXTOLL_XBAR_SHARED = 0x28,  /* of these, from the shared pool */
 	EXTOLL_XBAR_HELD = 0x30,    /* slots in use here */
 	/* link ports: + 0x80 i, i = 0..5 */
@@ -171,7 +172,7 @@ enum extoll_htax_port {
 /* EXTOLL_VELO_CONFIG */
 #define EXTOLL_VELO_POLICY_DROP 1ull /* full mailbox: 0 wait, 1 drop */
 
-/* EXTOLL_VELO_TX: what is stamped into messages, and who may send. */
+/* EXTOLL_VELO_TX: source of messages and permission to send. */
 #define EXTOLL_TX(node, vpid, pd)                                              \
 	((uint64_t)((node)&0xffff) | (uint64_t)((vpid)&0xff) << 16 |           \
 	 (uint64_t)((pd)&0xffff) << 32 | EXTOLL_TX_ENABLE)
@@ -180,7 +181,7 @@ enum extoll_htax_port {
 #define EXTOLL_TX_VPID(r) ((uint32_t)((r) >> 16) & 0xff)
 #define EXTOLL_TX_PD(r)	  ((uint32_t)((r) >> 32) & 0xffff)
 
-/* EXTOLL_VELO_RX: mailbox.  A store that enables it starts it empty. */
+/* EXTOLL_VELO_RX: mailbox. A store that enables it also empties it. */
 #define EXTOLL_RX(pd, slots, flags)                                            \
 	((uint64_t)((pd)&0xffff) | (uint64_t)(slots) << 32 | (flags))
 #define EXTOLL_RX_ENABLE   (1ull << 16)
@@ -188,7 +189,7 @@ enum extoll_htax_port {
 #define EXTOLL_RX_PD(r)	   ((uint32_t)(r)&0xffff)
 #define EXTOLL_RX_SLOTS(r) ((uint32_t)((r) >> 32) & 0xffffff)
 
-/* Why the requester dropped a message (5.1). */
+/* Reasons of the requester to drop a message (5.1). */
 enum extoll_drop {
 	EXTOLL_DROP_ALIGN,
 	EXTOLL_DROP_LENGTH,
@@ -199,12 +200,12 @@ enum extoll_drop {
 	EXTOLL_DROP_NO_ROUTE,
 	EXTOLL_DROP_N
 };
-/* Why the completer discarded one (5.2). */
+/* Reasons of the completer to discard a message (5.2). */
 enum extoll_discard {
 	EXTOLL_DISCARD_DISABLED,
 	EXTOLL_DISCARD_PROTECTION,
 	EXTOLL_DISCARD_MISROUTED,
-	EXTOLL_DISCARD_FULL,   /* policy 1, time over */
+	EXTOLL_DISCARD_FULL,   /* policy 1, timeout expired */
 	EXTOLL_DISCARD_FORMAT, /* length and payload differ */
 	EXTOLL_DISCARD_N
 };
@@ -220,26 +221,27 @@ enum extoll_discard {
 #define EXTOLL_EVENT_NODE(e) ((uint32_t)((e) >> 16) & 0xffff)
 #define EXTOLL_EVENT_INFO(e) ((uint32_t)((e) >> 32) & 0xffffff)
 enum extoll_event {
-	EXTOLL_EV_VELO_IRQ = 1, /* message that asked for it: vpid, source */
+	EXTOLL_EV_VELO_IRQ = 1, /* message with IRQ set: vpid, source */
 	EXTOLL_EV_VELO_DROP,	/* info: enum extoll_drop; vpid, destination */
 	EXTOLL_EV_VELO_DISCARD, /* info: enum extoll_discard; vpid, source */
 	EXTOLL_EV_RMA_IRQ,	/* notification with INT: vpid */
-	EXTOLL_EV_RMA_ERROR, /* info: why, unit (RMA_REQUESTER ..) << 8; vpid,
-			      * far node; unit 0: command of the ATU */
-	EXTOLL_EV_ATU_FAULT, /* info: why; vpid */
-	EXTOLL_EV_LINK,	     /* info: link port, enum extoll_link << 8 */
-	EXTOLL_EV_HTAX,	     /* host request that hit no interval */
+	EXTOLL_EV_RMA_ERROR,	/* info: reason, unit (RMA_REQUESTER ..) << 8;
+				 * vpid, far node; unit 0: command of the ATU */
+	EXTOLL_EV_ATU_FAULT,	/* info: reason; vpid */
+	EXTOLL_EV_LINK,		/* info: link port, enum extoll_link << 8 */
+	EXTOLL_EV_HTAX,		/* host request that hit no interval */
 };
 
-/* What an event says of a link (4.7, 5.7).  Cells for a link that is lost or
- * down wait; nothing is dropped, everything is sent when it is up again. */
+/* Events of a link (4.7, 5.7). Cells for a link that is lost or down wait and
+ * are sent when it is up again, so that no packet is dropped. */
 enum extoll_link {
 	EXTOLL_LINK_LOST, /* no alignment: a cable was pulled */
-	EXTOLL_LINK_DOWN, /* 15 attempts were in vain */
+	EXTOLL_LINK_DOWN, /* 15 attempts failed */
 	EXTOLL_LINK_UP,	  /* ready again */
 	EXTOLL_LINK_ERROR /* CRC, code or sequence; with EXTOLL_LP_XBAR: the
-			   * crossbar dropped a packet.  One until the read
-			   * pointer moves */
+			   * crossbar dropped a packet. Reported once until the
+			   * read pointer moves, so that a bad line does not
+			   * fill the queue */
 };
 enum { EXTOLL_LP_XBAR = 7 };
 #define EXTOLL_EVENT_LP(e)   (EXTOLL_EVENT_INFO(e) & 0xff)

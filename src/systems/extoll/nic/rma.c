@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL RMA and ATU: their place in the NIC, see rma.h.  Made on first use:
- * a node that only forwards has none. */
+/* EXTOLL RMA and ATU: their place in the NIC, see rma.h. They are made on first
+ * use, so that a node that only forwards has none. */
 #include "systems/extoll/nic/rma.h"
 
 #include <assert.h>
@@ -58,7 +58,8 @@ void extoll_rma_wake(struct rma *r, struct weft_timer *tm,
 		       ex_edge(r->nic, cycle));
 }
 
-/* The answer may pass stores of the host: a full command queue waits for it. */
+/* Reads host memory. The answer may pass stores of the host, because a full
+ * command queue waits for it. */
 void extoll_rma_read(struct extoll_nic *n, enum extoll_htax_port port,
 		     weft_phys_t addr, uint32_t bytes,
 		     void (*done)(struct extoll_nic *n, struct hx_pkt *p),

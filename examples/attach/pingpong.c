@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two nodes play ping-pong through a user library: VELO of EXTOLL, or puts of
- * FORTH.  The same source is a program of the simulator (a shared object for
+ * FORTH.  This source is both a program of the simulator (a shared object for
  * host.main) and an ordinary process (linked with libweft):
  *
  *	cc -shared -fPIC pingpong.c -o pingpong.so
@@ -9,7 +9,7 @@
  *	cc pingpong.c -lweft -o pingpong
  *	weft exec --raw --fabric exec/extoll-pair -- ./pingpong velo
  *
- * Both print the same times. */
+ * Both print equal times. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void must(int ok, const char *what)
 	exit(1);
 }
 
-/* What node `me` sends in a round. */
+/* Fills a message of node `me` for a round. */
 static void fill(uint8_t *p, size_t n, uint32_t me, uint32_t round)
 {
 	for (size_t i = 0; i < n; i++)
@@ -77,7 +77,7 @@ static void velo_hear(struct velo *v, uint32_t round)
 	check(buf, len, !v->me, round);
 }
 
-/* Both know each other's port before they begin. */
+/* Publishes a number and waits for that of the other node. */
 static uint32_t meet(struct weft_host *h, const char *name, uint64_t mine)
 {
 	uint32_t me = weft_host_node(h);

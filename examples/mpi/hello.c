@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each rank greets the next one around a ring; rank 0 says how long a round
+/* Each rank greets the next one around a ring.  Rank 0 prints how long a round
  * took on the machine that runs it.
  *
  *     mpicc.openmpi examples/mpi/hello.c -o hello

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program for own.nic: every node copies a block to the next one, which
- * checks the bytes.  It sees its machine through weft/host.h only. */
+/* A program for own.nic: every node copies a block to the next node, which
+ * checks the bytes.  The program uses its machine through weft/host.h only. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static const struct weft_param copy_params[] = {
 	{ 0 }
 };
 
-/* Node `from` put this at offset i. */
+/* Returns the byte that node `from` sends at offset i. */
 static uint8_t pattern(uint32_t from, size_t i)
 {
 	return (uint8_t)(from * 59 + i * 7 + 1);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user's own NIC in one file: copies a block of local memory to the memory of
- * another node.
+/* A user's own NIC in one file.  Copies a block of local memory to the memory
+ * of another node.
  *
  *      bus --- [ read DMA ] ---> link          link ---> [ write DMA ] --- bus
  *
- * A program writes source, destination, node and length; storing the length
- * starts the copy, and the length is 0 when the next one may start.  A start
- * while busy is ignored and counted, as the register page says.  Not modelled:
- * flow control, errors on the cable, interrupts. */
+ * A program writes source, destination, node and length.  The store of the
+ * length starts the copy, and the length is 0 when the next copy may start.  A
+ * start while busy is ignored and counted.  Not modelled: flow control, errors
+ * on the cable, interrupts. */
 #include <string.h>
 
 #include "own.h"
@@ -78,14 +78,14 @@ static const struct weft_reg own_regs[] = {
 	{ "len", 1, 8, 0x18, .rw = ~7ull, .wrote = own_start,
 	  .doc = "bytes; storing it starts the copy, 0 when it may" },
 	{ "done", 1, 8, 0x20, .doc = "copies that have landed here (RO)" },
-	/* configuration space: who it is, and a BAR of 4 KB */
+	/* configuration space: ids of the device, a BAR of 4 KB */
 	{ "id", 0, 4, 0x00, .reset = 0x0001F00D, .doc = "device, vendor" },
 	{ "command", 0, 2, 0x04, .rw = 0x6, .doc = "memory, master enable" },
 	{ "bar0", 0, 4, 0x10, .rw = 0xFFFFF000, .doc = "registers, 4 KB" },
 	{ 0 }
 };
 
-/* The next copy may start. */
+/* Lets the program start the next copy. */
 static void own_free(struct weft_comp *c)
 {
 	struct own *n = c->state;
@@ -94,7 +94,7 @@ static void own_free(struct weft_comp *c)
 	*weft_reg_cell(c, REG_LEN, 0) = 0;
 }
 
-/* The read is complete: everything goes out behind what is on the line. */
+/* Sends the block after the read; it waits for the frame on the line. */
 static void own_send(struct weft_comp *c)
 {
 	struct own *n = c->state;

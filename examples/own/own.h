@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the example's NIC and switch share: their wire format. */
+/* Wire format of the example, shared by its NIC and its switch. */
 #ifndef EXAMPLE_OWN_H
 #define EXAMPLE_OWN_H
 
 #include "weft/sim.h"
 
-/* Fields of a frame of ours. */
+/* Fields of a frame (weft_frame.u). */
 enum { F_ADDR, F_NODE };
 
 extern const struct weft_wire own_wire;

@@ -2,8 +2,8 @@
 /* A user's own switch in one file: store and forward, output queues without
  * limit, first come first served.
  *
- * Order of service at an output follows the time at which packets are
- * complete; at the same time, the number of the input.
+ * An output serves packets in the order of the times at which they are
+ * complete, and packets of one time by the number of the input.
  * Not modelled: finite buffers, flow control. */
 #include <stdlib.h>
 
@@ -64,7 +64,7 @@ static void switch_fini(struct weft_comp *c)
 	free(s->line_free);
 }
 
-/* Phase 0: only remember it; the decision comes when it is complete. */
+/* Phase 0: queues the frame; phase 1 routes it when it is complete. */
 static void switch_arrive(struct weft_comp *c, uint32_t port,
 			  struct weft_frame *f)
 {

@@ -6,8 +6,8 @@
  *	vipl_test client DEVICE SERVER-HOST
  *
  * Ping-pong, RDMA write, a completion queue for several VIs, asynchronous
- * errors, and a disconnect in the middle of transfers.  Prints what it saw and
- * ends with 0 when everything was as it should be. */
+ * errors, and a disconnect in the middle of transfers.  Prints its results and
+ * ends with 0 if all checks hold. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +96,7 @@ static VIP_DESCRIPTOR *recv_now(int v)
 	return d;
 }
 
-/* The two sides take a step together; messages of 4 bytes on VI 0. */
+/* Keeps both sides in step by messages of 4 bytes on VI 0. */
 static void step(void)
 {
 	unsigned char *word = data + sizeof(data) - 64;
@@ -221,7 +221,7 @@ static void ping_pong(void)
 		       ROUNDS);
 }
 
-/* The server tells where to write; the client writes there, with a number. */
+/* The server sends an address; the client writes there, with a number. */
 static void rdma(void)
 {
 	struct {
@@ -289,7 +289,7 @@ static void queue(void)
 		printf("completion queue: %d %d %d\n", got[1], got[2], got[3]);
 }
 
-/* Nobody has posted a receive on VI 2. */
+/* No receive is posted on VI 2. */
 static void no_receive(void)
 {
 	if (!server)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the FORTH rows compute from several values of a run. */
+/* Values of FORTH rows that are computed from several values of a run. */
 #ifndef SYSTEMS_FORTH_PUBLISHED_EVAL_H
 #define SYSTEMS_FORTH_PUBLISHED_EVAL_H
 
@@ -15,7 +15,7 @@
 #define TO_OTHER_DOMAIN "workload.size=24 workload.to=4"
 #define TO_SAME_DOMAIN	"workload.size=24 workload.to=1"
 
-/* These are of their row's point. */
+/* Evaluate at the point of their row. */
 double forth_eval_stage(const struct repro_data *d);
 double forth_eval_rtt(const struct repro_data *d);
 double forth_eval_packet(const struct repro_data *d);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over the FORTH NIC: opening, puts, waiting.  See
+/* The common endpoint over the FORTH NIC: opening, puts, waiting. See
  * endpoint.h.
  *
- * The NIC has no table of regions: it writes to any address of the node.  Keys
- * carry base and length, so a put outside of its region is refused before it
+ * The NIC has no table of regions: it writes to any address of the node. Keys
+ * carry base and length, so that a put outside its region is refused before it
  * reaches a NIC that would not check.
  *
- * Not covered: recovery of lost packets (the network does not lose any). */
+ * Not covered: recovery of lost packets, because the network does not lose
+ * any. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"
@@ -18,8 +19,9 @@ enum { FORTH_EP_KEY_BITS = 32 };
 
 /* ---- puts of whole qwords ---- */
 
-/* A put goes directly to an aligned address, from buf where the NIC can read
- * it; the answer to a get does so to the address that came with it. */
+/* Prepares a put or get. A put goes directly to an aligned address, from buf
+ * where the NIC can read it. The answer to a get goes directly to the address
+ * in the request. */
 static void forth_ep_prepare(struct ep *e, struct ep_op *op,
 			     const struct ep_head *h)
 {
@@ -46,7 +48,8 @@ static void forth_ep_prepare(struct ep *e, struct ep_op *op,
 		op->data_kind = 0;
 }
 
-/* Next piece of the direct part; false: no room now. */
+/* Puts the next piece of the direct part. Returns false when there is no room
+ * now. */
 static bool forth_ep_direct(struct ep *e, struct ep_op *op)
 {
 	struct forth_ep *x = forth_ep_of(e);
@@ -90,7 +93,7 @@ static bool forth_ep_direct(struct ep *e, struct ep_op *op)
 	return true;
 }
 
-/* The DMA still reads buf. */
+/* Keeps an operation until it has departed, because the DMA still reads buf. */
 static bool forth_ep_issued(struct ep *e, struct ep_op *op)
 {
 	if (!op->local || !op->direct || op->req.dst == e->me)
@@ -121,7 +124,8 @@ static bool forth_ep_idle(struct ep *e, weft_time_t deadline)
 
 	if (forth_ep_ready(e))
 		return true;
-	/* what waits for the NIC itself gets no interrupt from it */
+	/* do not sleep while an operation waits for the NIC itself, because
+	 * that raises no interrupt */
 	for (uint32_t p = 0; p < e->n && !spin; p++)
 		spin = x->peer[p].departing.head || e->peer[p].todo.head;
 	if (spin)

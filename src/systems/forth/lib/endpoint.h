@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over the FORTH NIC (forth.md 3).  The hardware writes
- * aligned qwords to 32-bit physical addresses and nothing else: messages, ends
- * of puts that are no qwords, gets and atomics are done here.
+/* The common endpoint over the FORTH NIC (forth.md 3). The hardware only writes
+ * aligned qwords to 32-bit physical addresses. Therefore messages, ends of puts
+ * that are not qwords, gets and atomics are done here.
  *
- * Per ordered pair of nodes one ring of slots in the receiver's memory.  A
+ * Each ordered pair of nodes has one ring of slots in the receiver's memory. A
  * message lies at the end of its slot, so that its last qword, the sequence
  * number, is always at the same place and lands last:
  *
- *	| unused | data, padded to 8 | imm | arg | meta | seq |
+ *         | unused | data, padded to 8 | imm | arg | meta | seq |
  *
  * The receiver returns credits inside its own messages or by a put of one qword
  * into the sender's credit word.
  *
- * Over several paths packets overtake each other and only notifications keep
- * order (forth.md 7.4), in one word for all senders.  Every message asks for
- * one.  Of the messages that lie in the rings without a gap, those of all
- * senders together minus the notifications given are not confirmed: so many
- * at the end of each ring may be incomplete, and are left there. */
+ * Over several paths packets overtake each other, and only notifications keep
+ * order (forth.md 7.4), in one word for all senders. Therefore every message
+ * requests one. The messages that lie in the rings without a gap, of all
+ * senders together, minus the notifications given are not confirmed: so many at
+ * the end of each ring may be incomplete, and are left there. */
 #ifndef SYSTEMS_FORTH_LIB_ENDPOINT_H
 #define SYSTEMS_FORTH_LIB_ENDPOINT_H
 
@@ -30,12 +30,13 @@ struct forth_ep_trailer {
 };
 
 struct forth_ep_peer {
-	weft_phys_t rx, credit; /* my ring and my credit word over there */
+	weft_phys_t rx, credit; /* our ring and our credit word at the peer */
 	bool irq;
-	/* several paths */
-	uint64_t landed;   /* messages in my ring, without a gap */
-	uint64_t put_from; /* returned before the last put of credits */
-	bool putting;	   /* which may still be under way */
+	/* for several paths */
+	uint64_t landed;   /* messages in our ring, without a gap */
+	uint64_t put_from; /* messages returned before the last put of
+			    * credits */
+	bool putting;	   /* that put may still be in flight */
 	struct ep_list departing;
 };
 
@@ -50,14 +51,15 @@ struct forth_ep_bounce {
 enum { FORTH_EP_BOUNCES = 8 };
 
 struct forth_ep {
-	struct ep core; /* first */
+	struct ep core; /* first member, because the core casts to it */
 	struct weft_forth *f;
 	size_t slot_bytes;
-	bool paths;	/* several: packets overtake each other */
-	uint32_t noted; /* notifications given before we began */
+	bool paths;	/* several paths, so that packets overtake each other */
+	uint32_t noted; /* notifications given before the endpoint was opened */
 	uint64_t late;	/* messages that may be incomplete */
 	struct forth_ep_peer *peer;
-	/* watched block: notification words, credit words, receive rings */
+	/* memory that is polled: notification words, credit words, receive
+	 * rings */
 	uint8_t *block;
 	weft_phys_t block_phys;
 	size_t block_bytes;
@@ -82,7 +84,7 @@ static inline size_t forth_ep_pad(size_t len)
 	return (len + 7) & ~(size_t)7;
 }
 
-/* Place in the rings of message seq (from 0) from or to a peer. */
+/* Returns the offset in the rings of message seq (from 0) from or to a peer. */
 static inline size_t forth_ep_slot(const struct forth_ep *x, uint32_t peer,
 				   uint64_t seq)
 {
@@ -97,7 +99,8 @@ void forth_ep_credits(struct ep *e, uint32_t dst);
 void forth_ep_poll(struct ep *e);
 bool forth_ep_ready(struct ep *e);
 uint32_t forth_ep_parts(const struct forth_ep *x, size_t bytes);
-/* Puts `bytes` (whole qwords) in as many transfers as the NIC needs. */
+/* Puts `bytes` (whole qwords) in as many transfers as the NIC needs. The caller
+ * has checked that the request queue has room. */
 void forth_ep_put(struct forth_ep *x, uint32_t p, weft_phys_t from,
 		  weft_phys_t to, size_t bytes, uint32_t flags);
 

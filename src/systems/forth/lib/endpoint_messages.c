@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoint over the FORTH NIC: messages in rings.  Everything for one peer uses
- * one request queue, so it lands in that order (forth.md 3.8); over several
- * paths it is notified in that order (7.4). */
+/* Endpoint over the FORTH NIC: messages in rings. Everything for one peer uses
+ * one request queue, so that it lands in that order (forth.md 3.8). Over
+ * several paths it is notified in that order (7.4). */
 #include <string.h>
 
 #include "systems/forth/lib/endpoint.h"
@@ -55,9 +55,10 @@ void forth_ep_put(struct forth_ep *x, uint32_t p, weft_phys_t from,
 	}
 }
 
-/* Over several paths a put could overtake the one before and the older value
- * stay.  That one has landed when its credits were used: messages came that
- * those returned before it do not cover. */
+/* Returns credits. Over several paths a put could overtake the one before it,
+ * and the older value would stay. Therefore the next put waits until the one
+ * before has landed, which is known when its credits were used: messages
+ * arrived that the credits before it do not cover. */
 static bool credit_out(struct forth_ep *x, uint32_t p)
 {
 	const struct ep_peer *c = &x->core.peer[p];
@@ -76,7 +77,7 @@ static bool credit_out(struct forth_ep *x, uint32_t p)
 	return true;
 }
 
-/* One message, if the request queue has room. */
+/* Puts one message, if the request queue has room. */
 static bool slot_out(struct forth_ep *x, uint32_t p, struct forth_ep_trailer t,
 		     const void *data, size_t len)
 {
@@ -142,7 +143,8 @@ void forth_ep_credits(struct ep *e, uint32_t dst)
 	ep_credits_in(e, dst, (uint32_t)forth_ep_of(e)->credit[dst]);
 }
 
-/* Message `seq` of p (from 0), if its last word is there. */
+/* Returns message `seq` of p (from 0) if its last word has arrived, otherwise
+ * NULL. */
 static struct forth_ep_trailer *slot_there(struct forth_ep *x, uint32_t p,
 					   uint64_t seq)
 {
@@ -152,7 +154,8 @@ static struct forth_ep_trailer *slot_there(struct forth_ep *x, uint32_t p,
 	return *(volatile uint64_t *)&t->seq == seq + 1 ? t : NULL;
 }
 
-/* Several paths: what has landed, against the notifications given before. */
+/* Counts, with several paths, the messages that have landed and the
+ * notifications that were given before. */
 static void look(struct forth_ep *x)
 {
 	uint32_t noted = x->noted;
@@ -170,7 +173,7 @@ static void look(struct forth_ep *x)
 	x->late = (uint32_t)(sum - (noted - x->noted));
 }
 
-/* The next message of p, if it is there. */
+/* Returns the next message of p if it has arrived, otherwise NULL. */
 static struct forth_ep_trailer *slot_next(struct forth_ep *x, uint32_t p)
 {
 	uint64_t got = x->core.peer[p].got;
@@ -180,7 +183,8 @@ static struct forth_ep_trailer *slot_next(struct forth_ep *x, uint32_t p)
 	return slot_there(x, p, got);
 }
 
-/* Of one that is not as long as its kind the kind is gone. */
+/* Decodes the head. Clears the kind of a message with a wrong length for its
+ * kind. */
 static void head_read(struct ep_head *h, const struct forth_ep_trailer *t,
 		      const uint8_t *data)
 {

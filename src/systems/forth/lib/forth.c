@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FORTH RDMA NIC: driver (initialisation, control) and user library (request
- * queues, notifications).  Source: forth.md 2.2-2.9, 3.1-3.3, 3.8.  Written
+ * queues, notifications). Source: forth.md 2.2-2.9, 3.1-3.3, 3.8. Written
  * against host.h and the register map alone.
  *
  *   program --- weft_forth_post --- slots (WC or UC) ---> NIC
@@ -29,7 +29,7 @@ bool weft_forth_probe(struct weft_host *h, struct weft_dev *d)
 	       id == (FORTH_VENDOR_ID << 16 | FORTH_DEVICE_ID);
 }
 
-/* Step 1: bus behaviour. */
+/* Step 1: sets up the bus interface. */
 static void forth_init_config(struct weft_forth *f,
 			      const struct weft_forth_attr *a)
 {
@@ -52,8 +52,8 @@ static void forth_init_config(struct weft_forth *f,
 			       FORTH_PCIX_CMD_RECOVER);
 }
 
-/* Step 2: queues are mapped write-combining and uncached, the rest uncached;
- * notifications go to the program's block or to one of ours. */
+/* Step 2: maps queues write-combining and uncached, the rest uncached, and
+ * gives notifications the program's block or one of the library. */
 static bool forth_init_memory(struct weft_forth *f, void *block)
 {
 	const uint32_t bytes = FORTH_DESC_TOTAL * FORTH_DESC_BYTES;
@@ -166,7 +166,7 @@ static uint32_t forth_queue_of(const struct weft_forth *f, uint32_t dst)
 	return f->info.queues == 1 ? 0 : dst % f->info.queues;
 }
 
-/* Takes in what the NIC wrote about a queue. */
+/* Takes the counts of the word that the NIC wrote about a queue. */
 static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 {
 	struct forth_queue *fq = &f->queue[q];
@@ -176,21 +176,22 @@ static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 
 	if (!word)
 		return fq;
-	/* The NIC counts since power-up, pointers start with us: the first
-	 * word, at most one ring after the start, tells the difference. */
+	/* The NIC counts from power-up, but pointers start with the library.
+	 * The first word, at most one ring after the start, gives the
+	 * difference. */
 	if (!fq->based)
 		fq->base = forth_lnotify_departed(word) -
 			   (head ? head : f->info.depth);
 	fq->based = true;
 	news = (int32_t)(forth_lnotify_departed(word) - fq->base -
 			 (uint32_t)fq->departed);
-	if (news > 0) /* the pointer register may have told us more */
+	if (news > 0) /* the pointer register may have given a later count */
 		fq->departed += (uint32_t)news;
 	return fq;
 }
 
-/* Second qword of the next descriptor of fq; adds the library's own local
- * notification when it is due. */
+/* Builds the second qword of the next descriptor of fq, with the library's own
+ * local notification when it is due. */
 static uint64_t forth_build_q1(struct weft_forth *f, struct forth_queue *fq,
 			       const struct weft_forth_desc *d)
 {
@@ -210,7 +211,7 @@ static uint64_t forth_build_q1(struct weft_forth *f, struct forth_queue *fq,
 	return forth_desc_q1(d->dst, d->qwords, d->remote, flags);
 }
 
-/* A cluster: n descriptors into consecutive slots. */
+/* Writes a cluster: n descriptors into consecutive slots. */
 static void forth_cluster(struct weft_forth *f, uint32_t off, const uint64_t *q,
 			  uint32_t n)
 {
@@ -305,7 +306,8 @@ uint64_t weft_forth_departed(struct weft_forth *f, uint32_t dst)
 	return forth_refresh(f, forth_queue_of(f, dst))->departed;
 }
 
-/* Waits until `departed` of queue q reaches `want`. */
+/* Waits until `departed` of queue q reaches `want`. Returns false at the
+ * deadline. */
 static bool forth_wait_departed(struct weft_forth *f, uint32_t q, uint64_t want,
 				weft_time_t deadline)
 {
@@ -326,14 +328,15 @@ static bool forth_wait_departed(struct weft_forth *f, uint32_t q, uint64_t want,
 				return false;
 			continue;
 		}
-		/* the service pointer from its register is exact unless the
-		 * whole ring has turned since, which notifications prevent */
+		/* the service pointer in the register is exact unless the whole
+		 * ring has turned since, which notifications prevent */
 		forth_refresh(f, q);
 		head = forth_pointers_head(
 			weft_forth_load(f, FORTH_QUEUE_POINTERS + 4 * q));
 		out = (uint32_t)(fq->posted - head) & (depth - 1);
 		if (!out && fq->posted - fq->departed == depth)
-			continue; /* all or none: wait for the word */
+			continue; /* all or none of the ring: wait for the
+				   * word */
 		if (fq->posted - out > fq->departed)
 			fq->departed = fq->posted - out;
 	}
@@ -402,7 +405,7 @@ void weft_forth_irq_ack(struct weft_forth *f)
 	weft_cfg_store(f->host, f->dev, FORTH_CFG_APP_IRQ, 4,
 		       FORTH_APP_IRQ_FLAG |
 			       (f->irq ? FORTH_APP_IRQ_ENABLE : 0));
-	/* The store is posted: wait until the line has gone. */
+	/* Wait until the line is down, because the store is posted. */
 	weft_cfg_load(f->host, f->dev, FORTH_CFG_APP_IRQ, 4);
 }
 

@@ -6,13 +6,13 @@
 #include "systems/forth/nic/regs_map.h"
 #include "weft/forth.h"
 
-/* Transfers of one request queue, counted since weft_forth_open. */
+/* Transfers of one request queue, counted since weft_forth_open(). */
 struct forth_queue {
 	uint64_t posted;   /* written into slots */
 	uint64_t departed; /* known to have left */
-	uint64_t noted;	   /* up to here a local notification is asked for */
-	uint32_t base;	   /* the NIC's count when ours started, */
-	bool based;	   /* once it is known */
+	uint64_t noted;	   /* up to here a local notification was requested */
+	uint32_t base;	   /* the NIC's count when ours started; */
+	bool based;	   /* valid when set */
 };
 
 struct weft_forth {
@@ -22,7 +22,7 @@ struct weft_forth {
 	struct weft_forth_info info;
 	enum weft_forth_post post;
 	uint32_t lnotify_every;
-	uint32_t control; /* what the control register holds */
+	uint32_t control; /* value of the control register */
 	bool irq;
 	/* Written by the NIC: one word per queue, then the remote word. */
 	volatile uint64_t *notify;

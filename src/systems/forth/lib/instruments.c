@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH RDMA NIC: control register, counters, sampler, timers (forth.md
- * 2.5-2.8, 10.1). */
+/* User library of the FORTH RDMA NIC: control register, counters, sampler,
+ * timers (forth.md 2.5-2.8, 10.1). */
 #include <stddef.h>
 
 #include "host/times.h"
@@ -42,7 +42,7 @@ void weft_forth_reset(struct weft_forth *f, bool pointers)
 	weft_forth_store(f, FORTH_CONTROL,
 			 f->control | FORTH_CTL_POINTER_RESET);
 	for (uint32_t q = 0; q < f->info.queues; q++) {
-		/* Slots start again at 0; the NIC's count goes on. */
+		/* Slots start again at 0, but the NIC's count continues. */
 		f->queue[q] = (struct forth_queue){ 0 };
 		f->notify[q] = 0;
 	}

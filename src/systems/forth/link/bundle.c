@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames that do not take the fast path of forth_port_arrive: those that arrive
- * out of sync, and the links of a bundle, whose shares are put together again
- * once each link has delivered its own (forth.md 4.9, 4.12). */
+/* Frames that do not take the fast path of forth_port_arrive: frames that
+ * arrive out of sync, and the links of a bundle, whose shares are joined once
+ * each link has delivered its own (forth.md 4.9, 4.12). */
 #include "systems/forth/link/port_internal.h"
 
 void forth_port_out_of_sync(struct forth_port *l)
@@ -11,8 +11,8 @@ void forth_port_out_of_sync(struct forth_port *l)
 	l->lost_sync = true;
 }
 
-/* Nothing is received until 16 comma words have passed, on the link of a bundle
- * that takes longest. */
+/* Drops frames until 16 comma words have passed, on the slowest link of a
+ * bundle. Returns whether the link is still out of sync. */
 static bool out_of_sync(struct forth_port *l, struct weft_frame *f)
 {
 	uint64_t cycle = weft_clock_cycle(&l->clk, f->time);
@@ -36,8 +36,8 @@ static bool out_of_sync(struct forth_port *l, struct weft_frame *f)
 	return true;
 }
 
-/* The oldest frame, once all links have delivered their share of it or of a
- * later one; else NULL. */
+/* Returns the oldest frame, once all links have delivered their share of it or
+ * of a later one, otherwise NULL. */
 static struct weft_frame *bundle_oldest(struct forth_port *l)
 {
 	struct weft_frame *f = NULL;
@@ -91,7 +91,7 @@ static void bundle_frame(struct forth_port *l, struct weft_frame *first)
 		whole = weft_frame_dup(f[0]);
 		whole->flags &= ~(uint32_t)FORTH_F_LINE;
 		whole->time = now;
-		/* how long has the first share waited for the last? */
+		/* time for which the first share has waited for the last */
 		for (j = 0; j < l->cfg.links; j++)
 			came = f[j]->time < came ? f[j]->time : came;
 		if (forth_port_skew_full(l, now - came, whole->words))

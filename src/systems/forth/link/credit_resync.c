@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resynchronisation of credits (forth.md 5.7), our own addition, off unless
  * both ends have cfg.resync_cc: T = F = F' = 0 on both sides of one lane, while
- * all others go on.  Protocol as checked in models/credit.pml:
+ * all others continue. Protocol as checked in models/credit.pml:
  *
  *   sender    a lane has lacked credits for resync_cc cycles: stop it, change
  *             its epoch bit, send ASK(bit), again every resync_cc cycles
  *   receiver  ASK with a new bit: once the lane's buffer has drained, F = 0;
  *             then, and for every further ASK, send GRANT(bit)
- *   sender    GRANT with its bit: T = F' = 0, go on.  Until then credits of the
- *             lane mean nothing; line order puts the new ones behind GRANT.
+ *   sender    GRANT with its bit: T = F' = 0, continue. Until then credits of
+ *             the lane mean nothing; line order puts the new ones behind GRANT.
  *
- * Messages have the form of credits of flow 64 + lane: who does not know them
- * ignores them (5.4).  Their values differ in four bits, so that parity and
- * value together find up to three wrong bits; any number may be lost.
+ * Messages have the form of credits of flow 64 + lane, so that an end without
+ * this protocol ignores them (5.4). Their values differ in four bits, so that
+ * parity and value together find up to three wrong bits. Any number of messages
+ * may be lost.
  *
- * What the lane holds is counted here: in by the charge of every packet
+ * The occupancy of a lane is counted here: in by the charge of every packet
  * delivered, out by forth_port_fwd. */
 #include "systems/forth/link/port_internal.h"
 
@@ -34,7 +35,8 @@ struct epoch_tx {
 };
 
 struct epoch_rx {
-	uint64_t empty; /* what is known to be forwarded is gone by then */
+	uint64_t empty; /* cycle at which the words known to be forwarded are
+			 * gone */
 	int32_t held;	/* words not yet known to be forwarded */
 	uint8_t bit, want;
 };
@@ -43,9 +45,10 @@ struct forth_port_epoch {
 	struct epoch_tx tx[EPOCH_LANES];
 	struct epoch_rx rx[EPOCH_LANES];
 	/* lanes as bits */
-	uint64_t waits;	 /* for GRANT */
-	uint64_t wanted; /* a new epoch, once drained */
-	uint64_t grants; /* to send, from cycle grant_at on */
+	uint64_t waits;	 /* lanes that wait for GRANT */
+	uint64_t wanted; /* lanes that take a new epoch once drained */
+	uint64_t grants; /* lanes to which GRANT is sent, from cycle grant_at
+			  * on */
 	uint64_t grant_at;
 };
 
@@ -191,7 +194,7 @@ bool credit_resync_take(struct forth_port *l, uint16_t credit)
 	if (m == MSGS) {
 		l->count.credits_odd++;
 	} else if (m < GRANT && lane < l->cfg.rx_lanes) {
-		if (e->rx[lane].bit == bit) { /* asked again */
+		if (e->rx[lane].bit == bit) { /* the peer repeats its request */
 			credit_resync_grant(l, lane);
 		} else {
 			e->rx[lane].want = (uint8_t)bit;
@@ -255,12 +258,12 @@ void credit_resync_event(struct forth_port *l, uint64_t now)
 	uint64_t m;
 
 	forth_port_in_apply(l, now);
-	/* lanes that have drained take the new epoch over */
+	/* lanes that have drained adopt the new epoch */
 	for (m = e->wanted; m; m &= m - 1) {
 		lane = (uint32_t)__builtin_ctzll(m);
 		if (e->rx[lane].held > 0 || now < e->rx[lane].empty)
 			continue;
-		/* old values must not follow */
+		/* remove old values, because they must not follow GRANT */
 		for (i = to = l->due.head; i != l->due.tail; i++)
 			if (ring_at(&l->due, i)->lane != lane)
 				*ring_at(&l->due, to++) = *ring_at(&l->due, i);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credits a FORTH link end owes (forth.md 5.3): when F[11:5] of a lane may be
- * on the line, and in which frames it goes.
+/* Credits that a FORTH link end owes (forth.md 5.3): when F[11:5] of a lane may
+ * be on the line, and in which frames it is sent.
  *
  * Credit-only frames depend on nothing but the due list, the times at which
- * this end sends packets, and the refresh period, so they are worked out when
- * needed (forth_port_catch_up) and not one event each.  Everything before `now`
- * is final; the peer only ever asks for what left at least a cable delay ago.
- */
+ * this end sends packets, and the refresh period. Therefore they are computed
+ * when needed (forth_port_catch_up), to avoid one event for each. Everything
+ * before `now` is final, and the peer only asks for frames that left at least a
+ * cable delay ago. */
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>
 
-/* ---- what is due ---- */
+/* ---- credits that are due ---- */
 
 static void due_insert(struct forth_port *l, uint64_t cycle, uint32_t lane,
 		       uint32_t value)
@@ -20,7 +20,7 @@ static void due_insert(struct forth_port *l, uint64_t cycle, uint32_t lane,
 				    .lane = (uint8_t)lane,
 				    .value = (uint8_t)value };
 
-	/* a lane's values keep order */
+	/* keep the order of a lane's values */
 	for (uint32_t i = l->due.tail;
 	     i != l->due.head && ring_at(&l->due, i - 1)->cycle > d.cycle; i--)
 		if (ring_at(&l->due, i - 1)->lane == lane)
@@ -28,7 +28,7 @@ static void due_insert(struct forth_port *l, uint64_t cycle, uint32_t lane,
 	ring_insert_sorted(&l->due, d, .cycle);
 }
 
-/* F moves on; true when the part that travels has changed. */
+/* Adds words to F. Returns whether the part that is sent has changed. */
 static bool fwd_add(struct forth_port_lane_rx *r, uint32_t words)
 {
 	uint32_t old = r->fwd;
@@ -108,8 +108,8 @@ static void due_apply(struct forth_port *l, uint64_t cycle)
 
 /* ---- which lanes, in which frame ---- */
 
-/* Up to max: messages of resynchronisation first, then changed lanes, round
- * robin (5.3). */
+/* Picks up to max credits: messages of resynchronisation first, then changed
+ * lanes, round robin (5.3). */
 static uint32_t pick_changed(struct forth_port *l, uint64_t at,
 			     uint16_t *credit, uint32_t max)
 {
@@ -127,7 +127,8 @@ static uint32_t pick_changed(struct forth_port *l, uint64_t at,
 	return n;
 }
 
-/* Unchanged lanes into slots that are left, round robin, each once. */
+/* Fills free slots with unchanged lanes, round robin, each once, because a
+ * repetition replaces a credit that was lost. */
 static uint32_t pick_refresh(struct forth_port *l, uint16_t *credit, uint32_t n,
 			     uint32_t slots)
 {
@@ -145,8 +146,8 @@ static uint32_t pick_refresh(struct forth_port *l, uint16_t *credit, uint32_t n,
 	return n;
 }
 
-/* Packed: a packet takes credits by the pair, a credit frame's first word has
- * room for one. */
+/* Returns how many credits fit. Packed: a packet takes credits by the pair, a
+ * credit frame's first word has room for one. */
 static uint32_t credits_max(const struct forth_port *l, bool packet)
 {
 	uint32_t n = l->cfg.links * (1 + 2 * l->cfg.credit_words);
@@ -156,7 +157,8 @@ static uint32_t credits_max(const struct forth_port *l, bool packet)
 	return n < FORTH_CREDITS_MAX ? n : FORTH_CREDITS_MAX;
 }
 
-/* Cycle of the peer from which a credit of our cycle `at` counts. */
+/* Returns the cycle of the peer from which a credit of our cycle `at`
+ * counts. */
 static uint64_t counts_at(const struct forth_port *l, uint64_t at)
 {
 	const struct forth_port *p = l->peer;
@@ -168,7 +170,7 @@ static uint64_t counts_at(const struct forth_port *l, uint64_t at)
 	return forth_port_cycle(p, t) + p->cfg.t_crrx;
 }
 
-/* n credits go on the line in a frame that starts at `at`. */
+/* Puts n credits on the line in a frame that starts at `at`. */
 static void put_credits(struct forth_port *l, uint64_t at,
 			const uint16_t *credit, uint32_t n)
 {
@@ -195,7 +197,8 @@ uint32_t forth_port_packet_credits(struct forth_port *l, uint64_t at,
 		forth_frame_set_credit(f, i, credit[i]);
 	if (l->needs_frames)
 		return n;
-	/* a repetition changes nothing on a line without faults */
+	/* skip refreshes, because a repetition changes nothing on a line
+	 * without faults */
 	if (l->peer->watched)
 		told = n;
 	for (i = 0; i < told; i++)
@@ -248,7 +251,8 @@ static void credit_frame(struct forth_port *l, uint64_t at)
 
 /* ---- catching up ---- */
 
-/* A long quiet time: all refreshes before `limit` but the last, at once. */
+/* Skips a long quiet time: sends all refreshes before `limit` but the last at
+ * once. */
 static void refresh_skip(struct forth_port *l, uint64_t first, uint64_t limit)
 {
 	uint64_t k = (limit - 1 - first) / l->cfg.refresh_cc;
@@ -267,7 +271,7 @@ static void refresh_skip(struct forth_port *l, uint64_t first, uint64_t limit)
 	l->peer->count.in_cycles += k;
 }
 
-/* First cycle at which the next credit-only frame may start. */
+/* Returns the first cycle at which the next credit-only frame may start. */
 static uint64_t credit_start(const struct forth_port *l)
 {
 	uint64_t at = WEFT_NEVER;
@@ -283,9 +287,9 @@ static uint64_t credit_start(const struct forth_port *l)
 	return at > l->line_free ? at : l->line_free;
 }
 
-/* One lane on a line that nobody listens to: the due list is the sequence of
- * credit frames, but for values overtaken while the line was busy.  What
- * counts at the peer by now needs no place in its inbox. */
+/* Catches up with one lane on a line without a listener: the due list is the
+ * sequence of credit frames, except for values overtaken while the line was
+ * busy. Credits that already count at the peer need no place in its inbox. */
 static void catch_up_lane(struct forth_port *l, uint64_t limit)
 {
 	struct forth_port_lane_rx *r = &l->rx[0];
@@ -363,7 +367,8 @@ void forth_port_catch_up_all(struct forth_port *l, uint64_t limit)
 	}
 }
 
-/* A lane the peer waits for: when its sufficient credit may start. */
+/* Returns when the sufficient credit of a lane for which the peer waits may
+ * start. */
 static uint64_t lane_credit(const struct forth_port *l, uint32_t lane)
 {
 	const struct forth_port *p = l->peer;

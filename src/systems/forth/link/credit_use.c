@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credits a FORTH link end has (forth.md 5.2, 5.4): the inbox of what is on its
- * way, T and F' of every lane, waiting for more.  What it owes is in
- * credit_return.c. */
+/* Credits that a FORTH link end has (forth.md 5.2, 5.4): the inbox of credits
+ * in flight, T and F' of every lane, waiting for more. Credits that it owes are
+ * in credit_return.c. */
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many credits may lie in the inbox before the first of them are taken to
- * make room.  When they are taken decides when the peer works out its own
- * frames, and thus the order in which a listener hears of them. */
+/* Credits that may lie in the inbox before the first of them are taken to make
+ * room. The number must not change, because it decides when the peer computes
+ * its own frames, and thus the order in which a listener hears of them. */
 enum { INBOX_ROOM = 16 };
 
 int forth_port_credit_init(struct forth_port *l, struct weft_err *err)
@@ -51,7 +51,7 @@ bool forth_port_lane_ok(const struct forth_port *l, uint32_t lane,
 	return ((t->sent - t->acked) & FORTH_COUNT_MASK) + charge <= l->tx_cap;
 }
 
-/* 5.4: no more is acknowledged than was sent. */
+/* Checks 5.4: an end must not acknowledge more than was sent. */
 static bool credit_use_plausible(const struct forth_port *l,
 				 const struct forth_port_lane_tx *t,
 				 uint32_t acked)
@@ -61,7 +61,7 @@ static bool credit_use_plausible(const struct forth_port *l,
 		       ((t->sent - t->acked) & FORTH_COUNT_MASK);
 }
 
-/* Would this credit let the packet go that waits for its lane? */
+/* Returns whether this credit lets the packet go that waits for its lane. */
 bool forth_port_credit_helps(const struct forth_port *l, uint16_t credit,
 			     uint32_t charge)
 {
@@ -117,7 +117,7 @@ void forth_port_credit_in(struct forth_port *l, uint64_t cycle, uint16_t credit,
 {
 	uint32_t lane = forth_credit_flow(credit);
 
-	/* the ring need not grow for what counts by now */
+	/* take credits that already count, so that the ring need not grow */
 	if (ring_full(&l->in) && l->in.mask >= INBOX_ROOM - 1)
 		forth_port_in_apply(l, forth_port_past(l));
 	*ring_push(&l->in) = (struct forth_port_inbox){ .cycle = cycle,
@@ -163,7 +163,7 @@ void forth_port_wait_lane(struct forth_port *l, uint32_t lane, uint32_t charge)
 {
 	struct forth_port_lane_tx *t = &l->tx[lane];
 
-	/* several flows may share the lane: the smallest goes first */
+	/* several flows may share the lane: the smallest packet goes first */
 	if (!t->need || charge < t->need)
 		t->need = (uint16_t)charge;
 	mask_set(&l->wait, lane);
@@ -207,7 +207,7 @@ void forth_port_pull(struct forth_port *l, uint64_t cycle)
 				     : forth_port_cycle(p, t - p->delay + 1);
 	}
 	if (limit > p->line_free) {
-		/* what the peer does at `now` is not known yet */
+		/* the peer's work at `now` is not known yet */
 		if (weft_clock_edge(&p->clk, limit - 1) >= weft_now(p->comp))
 			limit = forth_port_now(p);
 		forth_port_catch_up(p, limit);

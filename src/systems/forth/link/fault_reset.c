@@ -2,20 +2,21 @@
 /* Class fault.reset: an operator that resets a FORTH port, of a switch, a NIC
  * or a generator, and its neighbour (forth.md 5.7: a port reset on both sides).
  * The line goes down at once: both ends are out of sync while their receive
- * buffers drain, and what is on the line is lost.  Then T = F = F' = 0 on both
- * sides, and after 16 words of commas they go on (4.9).  Buffers that do not
- * drain in time keep their credits; the line comes back without a reset, which
- * is counted. */
+ * buffers drain, and frames on the line are lost. Then T = F = F' = 0 on both
+ * sides, and after 16 words of commas both continue (4.9). Buffers that do not
+ * drain in time keep their credits: the line then returns without a reset,
+ * which is counted. */
 #include <errno.h>
 
 #include "systems/forth/link/port_internal.h"
 
-/* Shorter than the words of commas that end a loss of sync (4.9). */
+/* Shorter than the words of commas that end a loss of sync (4.9), so that a
+ * reset is not missed. */
 enum { LOOK_CC = 8 };
 
 struct reset {
 	weft_time_t at, every, patience;
-	weft_time_t began; /* WEFT_NEVER: the line is up */
+	weft_time_t began; /* WEFT_NEVER while the line is up */
 };
 
 enum { C_RESETS, C_REFUSED, C_TIME, C_N };
@@ -35,7 +36,7 @@ static const struct weft_param reset_params[] = {
 	{ 0 }
 };
 
-/* The line is down; is it over? */
+/* Polls the line while it is down. Returns whether the reset is over. */
 static bool fault_reset_look(struct weft_comp *c, struct forth_port *a)
 {
 	struct forth_port *ends[] = { a, a->peer };
@@ -52,7 +53,7 @@ static bool fault_reset_look(struct weft_comp *c, struct forth_port *a)
 		if (forth_port_now(l) > l->rx_quiet)
 			l->rx_quiet = forth_port_now(l);
 	}
-	/* what was on the line has come and gone */
+	/* frames on the line have arrived and were dropped */
 	for (uint32_t k = 0; k < 2; k++)
 		drained &= down > ends[k]->delay &&
 			   weft_now(c) >= ends[k]->fwd_last &&
@@ -65,7 +66,7 @@ static bool fault_reset_look(struct weft_comp *c, struct forth_port *a)
 	for (uint32_t k = 0; k < 2; k++) {
 		if (drained)
 			forth_port_credit_reset(ends[k]);
-		/* what waited for credits may go */
+		/* packets that wait for credits may go */
 		ends[k]->wake_at = forth_port_in_sync_at(ends[k]);
 		forth_port_arm(ends[k]);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Somebody listens to a FORTH link on which nothing sits: packets are told when
- * they start, frames of credits when they are worked out (credit_return.c). */
+/* A listener on a FORTH link without a fault: it is notified of packets when
+ * they start, and of frames of credits when they are computed
+ * (credit_return.c). */
 #include "systems/forth/link/port_internal.h"
 
 void forth_port_credits_fill(const struct forth_port *l, struct weft_frame *f,
@@ -17,7 +18,8 @@ void forth_port_credits_fill(const struct forth_port *l, struct weft_frame *f,
 		forth_frame_set_credit(f, i, credit[i]);
 }
 
-/* Each link of a bundle carries its share. */
+/* Notifies the listener of a frame, in a bundle once for the share of each
+ * link. */
 void forth_port_tell(struct forth_port *l, const struct weft_frame *f,
 		     uint64_t at)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loopback of a FORTH link end (forth.md 2.6): what it sends comes back to it,
+/* Loopback of a FORTH link end (forth.md 2.6): its packets return to it, and
  * the cable carries commas.
  *
- * The loop is a link end of its own, whose peer is itself: packets and credits
- * of line and loop never meet, whatever is under way when the mode changes.
- * One of the two has the transmitter, the other is muted.
+ * The loop is a link end of its own, whose peer is itself, so that packets and
+ * credits of line and loop never meet, whatever is in flight when the mode
+ * changes. One of the two has the transmitter, the other is muted.
  *
  *   a packet that has begun     ends where it began; the transmitter is free
  *                               for the other end after its last word
- *   looped packets under way    arrive, also after the loop is left
+ *   looped packets in flight    arrive, also after the loop is left
  *   packets of the line         are dropped while the line is muted; their
- *                               words count as forwarded (5.7) and go back as
+ *                               words count as forwarded (5.7) and return as
  *                               credits once it is not
- *   credits of the line         count at any time; those to give wait */
+ *   credits of the line         count at any time; credits to give wait */
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>
@@ -28,7 +28,7 @@ static struct forth_port *loop_new(struct forth_port *line)
 	l->port = line->port;
 	l->cfg = line->cfg;
 	l->cfg.tx_cap = 0;
-	l->cfg.resync_cc = 0; /* nothing gets lost inside */
+	l->cfg.resync_cc = 0; /* off, because nothing is lost inside */
 	l->ops = line->ops;
 	l->own = line->own;
 	l->tag = line->tag;
@@ -53,14 +53,15 @@ void forth_port_loopback(struct forth_port *l, bool on)
 	if (!l->back)
 		l->back = loop_new(l);
 	to = on ? l->back : l;
-	/* one end gives the transmitter away: what it did so far is settled */
+	/* one end gives the transmitter away, so that its past work is
+	 * settled */
 	if (from->peer) {
 		forth_port_counts(from);
 		forth_port_unwait(from);
 	}
 	from->muted = true;
 	from->kick = from->blocked = from->wake_at = WEFT_NEVER;
-	/* the other has it once the line is free */
+	/* the other end gets it once the line is free */
 	to->muted = false;
 	now = from->line_free > now ? from->line_free : now;
 	to->line_free = to->line_free > now ? to->line_free : now;

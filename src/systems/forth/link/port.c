@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One end of a FORTH link: see port.h.  Set-up and the receive path of
- * undamaged frames.  The transmit machine is in transmit.c, credits in
- * credit_use.c and credit_return.c, damaged frames in symbol_receiver.c,
- * bundles in bundle.c, loopback in loopback.c.
+/* One end of a FORTH link: see port.h. Set-up and the receive path of undamaged
+ * frames. The transmit machine is in transmit.c, credits in credit_use.c and
+ * credit_return.c, damaged frames in symbol_receiver.c, bundles in bundle.c,
+ * loopback in loopback.c.
  *
  * The synchronisation FIFO of a bundled link holds 16 words: a longer frame on
  * links further apart overflows it and is lost whole.
@@ -86,7 +86,8 @@ static const struct forth_port *link_end(const struct weft_port *p)
 	return p->peer ? p->peer->iface : NULL;
 }
 
-/* What both ends of a line must have alike; links of a bundle end alike. */
+/* Checks that both ends of a line have equal configurations, and that all links
+ * of a bundle end at one peer. */
 static int peer_alike(const struct forth_port *l, const struct forth_port *p,
 		      struct weft_err *err)
 {
@@ -134,7 +135,7 @@ static void clock_setup(struct forth_port *l)
 		l->inverse = UINT64_MAX / l->clk.num;
 }
 
-/* Lanes, clock and delay of the line. */
+/* Sets lanes, clock and delay of the line. */
 void forth_port_peer_setup(struct forth_port *l)
 {
 	const struct weft_clock *a = &l->clk, *b = &l->peer->clk;
@@ -170,8 +171,8 @@ int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
 	uint32_t charge = forth_port_charge(l, (bytes + 7) / 8), need;
 	uint32_t unit = one_size ? FORTH_CREDIT_GRAN : 1;
 
-	/* F' is cut to whole credits: so many words of T - F' may an empty
-	 * buffer show (5.2), fewer with packets of one size */
+	/* F' is cut to whole credits, so that an empty buffer may show so many
+	 * words of T - F' (5.2), fewer with packets of one size */
 	while (charge % unit)
 		unit /= 2;
 	need = charge + FORTH_CREDIT_GRAN - unit;
@@ -249,7 +250,7 @@ void forth_port_fini(struct forth_port *l)
 
 /* ---- receive, undamaged ---- */
 
-/* Inline: the way of every undamaged packet. */
+/* Delivers a frame. Inline, because every undamaged packet takes this way. */
 static inline __attribute__((always_inline)) void
 deliver(struct forth_port *l, struct weft_frame *f,
 	const struct forth_port_rx *rx)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One end of a FORTH link: transmit and receive machines, framing, credits
- * (forth.md 4.7 to 4.12, 5).  Embedded by the NIC's network interface, by every
+ * (forth.md 4.7 to 4.12, 5). Embedded by the NIC's network interface, by every
  * switch port and by the traffic component.
  *
  *            owner                      flink                       cable
@@ -9,18 +9,18 @@
  *   forth_port_fwd, forth_port_fwd_ramp ->  F counters -> credits on this end's
  * line
  *
- * Time is counted in cycles of the NET clock `clk` of this end; a cycle number
- * names an edge.  The time of a frame is that of its delimiter word.
+ * Time is counted in cycles of the NET clock `clk` of this end. A cycle number
+ * names an edge. The time of a frame is that of its delimiter word.
  *
- * Credits.  What this end owes its peer is a list of (cycle, lane, value):
- * "from that cycle on F[11:5] of that lane may be on the line".  Credit-only
- * frames are worked out when somebody can tell the difference: before this end
- * starts a packet, when the peer asks (forth_port_tx_ready), or in an event of
- * their own while the peer is blocked or the port is framed.  A credit
- * that has been put on the line lies in the receiver's inbox with the cycle at
- * which it counts.  With port.needs_frames every transmission is a real frame
- * and credits are taken from the frames.  Who only listens (port.listener) is
- * told of the same frames (listen.c). */
+ * Credits. The credits that this end owes its peer are a list of (cycle, lane,
+ * value): "from that cycle on F[11:5] of that lane may be on the line".
+ * Credit-only frames are computed only when they can make a difference, to
+ * avoid an event for each: before this end starts a packet, when the peer asks
+ * (forth_port_tx_ready), or in an event of their own while the peer is blocked
+ * or the port is framed. A credit that was put on the line lies in the
+ * receiver's inbox with the cycle at which it counts. With port.needs_frames
+ * every transmission is a real frame, and credits are taken from the frames. A
+ * listener (port.listener) is notified of the same frames (listen.c). */
 #ifndef SYSTEMS_FORTH_LINK_PORT_H
 #define SYSTEMS_FORTH_LINK_PORT_H
 
@@ -37,28 +37,29 @@ struct forth_link {
 	uint64_t rate;	       /* bit/s after 8b/10b; 32 bits per NET cycle */
 	uint32_t t_ser;	       /* NET cycles, serialiser to deserialiser */
 	weft_time_t cable;     /* additional flight time */
-	bool powerup;	       /* at time 0 no receiver is in sync */
+	bool powerup;	       /* at time 0 both receivers are out of sync */
 	struct weft_clock clk; /* rate / 32 */
 };
 
 extern const struct weft_class weft_class_forth_link;
 
-/* NET clock of the cable at p: rate/32 of its forth.link, 78.125 MHz when
- * there is none.  Valid once p is connected. */
+/* Returns the NET clock of the cable at p: rate/32 of its forth.link, 78.125
+ * MHz when there is none. Valid once p is connected. */
 struct weft_clock forth_port_net_clock(const struct weft_port *p);
 
-/* ---- what the owner fixes ---- */
+/* ---- configuration by the owner ---- */
 
 struct forth_port;
 
 struct forth_port_cfg {
 	uint32_t links;	   /* ports bundled byte by byte: 1, 2 or 4 */
 	uint32_t layout;   /* enum forth_layout; packed only with links = 1 */
-	uint32_t rx_lanes; /* credit flows we return: 1, or crosspoints */
-	uint32_t rx_cap;   /* our buffer per lane, in link words = peer's B */
+	uint32_t rx_lanes; /* credit flows that we return: 1, or crosspoints */
+	uint32_t rx_cap;   /* our buffer per lane in link words, the peer's B */
 	uint32_t tx_cap;   /* B; 0 = the peer's rx_cap */
-	uint32_t max_payload; /* of what we send, bytes; 0 = what others sent */
-	bool one_size;	      /* and nothing else */
+	uint32_t max_payload; /* of packets that this end creates, bytes; 0 =
+			       * it only forwards */
+	bool one_size;	      /* all packets have that size */
 	uint32_t min_payload; /* shorter payloads are padded; 0 = off */
 	uint32_t refresh_cc;  /* 1024; 0 = no refresh */
 	uint32_t t_crtx, t_crrx; /* 3, 2 */
@@ -67,66 +68,71 @@ struct forth_port_cfg {
 	bool credit_filter;	 /* 5.4 plausibility */
 	bool crc32_complement;	 /* */
 	bool return_discards;	 /* 5.7: NIC true; switch false: counted */
-	/* Lane of a way (forth_way) in our buffer: path_mask + 1 rows; NULL:
-	 * the flow, or 0 with one lane.  May change until forth_port_start. */
+	/* Lane of a way (forth_way) in our buffer: path_mask + 1 rows. NULL:
+	 * the flow, or 0 with one lane. May change until forth_port_start(). */
 	const uint8_t *route;
 	uint32_t path_mask;
 	uint32_t paths;	    /* to choose from, numbered from 1; 0 = no choice */
-	uint32_t resync_cc; /* a lane that lacked credits for that long starts
+	uint32_t resync_cc; /* a lane that lacks credits for that long starts
 			     * anew on both sides (credit_resync.c); 0 = off */
 };
 
-/* The values of the spec for one link; the owner changes what differs. */
+/* Returns the values of the specification for one link, in which the owner
+ * changes some. */
 struct forth_port_cfg forth_port_cfg_default(void);
 
 /* A packet to send. */
 struct forth_port_pkt {
 	uint64_t header;
-	struct weft_slice payload; /* reference is taken over */
+	struct weft_slice payload; /* the reference is taken over */
 	uint64_t trace_id;
 	struct weft_frame *f; /* or: this frame again, with its header and
 			       * payload (header, payload, id unused) */
-	bool last; /* the owner kicks when there is more; else next() is
-		    * called again as soon as the line is free */
+	bool last; /* the owner calls forth_port_kick() when it has more;
+		    * otherwise next() is called again as soon as the line is
+		    * free */
 };
 
-/* What is wrong with a packet that was delivered. */
+/* Errors of a packet that was delivered. */
 enum { FORTH_PORT_BODY_BAD = 1, FORTH_PORT_TRUNC = 2 };
 
 struct forth_port_rx {
 	uint64_t cycle; /* of the delimiter, on our clock */
 	uint32_t shift; /* extra credit words before the header */
 	uint32_t words; /* wire words, delimiter and credits included */
-	uint32_t bad;	/* FORTH_PORT_* ; known in advance, act at the end */
+	uint32_t bad;	/* FORTH_PORT_*; known in advance, but act on them
+			 * only at the end of the packet */
 };
 
 struct forth_port_ops {
-	/* Phase 1, the line is free at this edge: fill *p with the packet that
-	 * starts now and return true.  Ask forth_port_credit for each
-	 * candidate; false ones are remembered and wake the link when they can
-	 * go.  A packet that becomes ready later needs forth_port_kick. */
+	/* Phase 1, the line is free at this edge. Fills *p with the packet that
+	 * starts now and returns true. Calls forth_port_credit() for each
+	 * candidate: a candidate without credits is remembered and wakes the
+	 * link when it can go. A packet that becomes ready later needs
+	 * forth_port_kick(). */
 	bool (*next)(void *own, struct forth_port *l, struct forth_port_pkt *p);
-	/* It left: delimiter at cycle `start`, the line is free at `end`, its
-	 * header word is at start + 1 + shift. */
+	/* The packet has left: delimiter at cycle `start`, the line is free at
+	 * `end`, its header word is at start + 1 + shift. */
 	void (*sent)(void *own, struct forth_port *l, uint64_t start,
 		     uint64_t end, uint32_t shift);
 	/* Phase 0, at the delimiter's arrival: a packet with a good header CRC
-	 * (headers are checked 2 + shift or 3 + shift cycles later).  The
-	 * owner owns f: header u[0], payload (true bytes, padding cut). */
+	 * (headers are checked 2 + shift or 3 + shift cycles later). The owner
+	 * takes f: header u[0], payload (true bytes, padding cut). */
 	void (*packet)(void *own, struct forth_port *l, struct weft_frame *f,
 		       const struct forth_port_rx *rx);
 	/* Header CRC error (NetPcktError); may be NULL. */
 	void (*bad_header)(void *own, struct forth_port *l, uint64_t cycle);
-	/* While forth_port_watch is on: a credit went on our line, or (`in`)
-	 * one from the peer counts, at `cycle`.  Told when it is worked out,
-	 * which may be later; forth_port_counts tells everything up to now. */
+	/* While forth_port_watch() is on: a credit was put on our line, or
+	 * (`in`) one from the peer counts, at `cycle`. Called when the credit
+	 * is computed, which may be later; forth_port_counts() makes up for all
+	 * of them up to now. */
 	void (*credit)(void *own, struct forth_port *l, uint64_t cycle,
 		       uint16_t credit, bool in);
-	/* Does the receive buffer hold nothing of this line?  NULL: what comes
-	 * is forwarded at once (forth_port_fwd). */
+	/* Returns whether the receive buffer holds nothing of this line. NULL
+	 * when packets are forwarded at once (forth_port_fwd). */
 	bool (*drained)(void *own, struct forth_port *l);
-	/* Phase 1: a lane that forth_port_tx_ready found short of credits can
-	 * go. NULL: forth_port_kick at once. */
+	/* Phase 1: a lane that forth_port_tx_ready() found short of credits can
+	 * send. NULL: forth_port_kick() at once. */
 	void (*woken)(void *own, struct forth_port *l);
 };
 
@@ -151,9 +157,9 @@ struct forth_port_count {
 	uint64_t credit_leak;		  /* 0x144: words */
 	uint64_t credits_out, credits_in; /* on the line, refresh included */
 	uint64_t credits_odd; /* ignored: unknown lane or implausible */
-	uint64_t unsync;      /* packets that came while out of sync */
+	uint64_t unsync;      /* packets that arrived while out of sync */
 	uint64_t resyncs;     /* lanes that started anew */
-	uint64_t deaf;	      /* packets that came in loopback */
+	uint64_t deaf;	      /* packets that arrived in loopback */
 	uint64_t skew_full;   /* frames lost: links too far apart */
 };
 
@@ -189,19 +195,20 @@ struct forth_port_mask {
 };
 
 struct forth_port {
-	/* transmit */
+	/* transmitter */
 	struct weft_comp *comp;
 	struct weft_port *port; /* first of cfg.links ports */
 	struct forth_port
 		*peer;	     /* other end; self of a loop end; NULL = none */
 	uint64_t line_free;  /* first cycle without a transmission */
 	uint64_t last_start; /* of any transmission, for refresh */
-	uint64_t kick;	     /* next() wanted at this cycle, or NEVER */
+	uint64_t kick;	     /* next() is wanted at this cycle, or NEVER */
 	uint64_t blocked;    /* a packet lacks credits since, or NEVER */
-	uint64_t pulled;     /* credits asked for in this cycle */
+	uint64_t pulled;     /* cycle in which the peer was last asked for
+			      * credits */
 	uint64_t wake_at;    /* a sufficient credit counts, or NEVER */
 	struct forth_port_lane_tx *tx;
-	struct { /* by cycle: credits received */
+	struct { /* credits received, by cycle */
 		RING(struct forth_port_inbox);
 	} in;
 	uint32_t tx_lanes, tx_cap;
@@ -212,122 +219,134 @@ struct forth_port {
 		RING(struct forth_port_due);
 	} due;
 	uint32_t rr_active, rr_refresh;
-	weft_time_t fwd_last;	       /* latest time F is known to grow */
+	weft_time_t fwd_last;	       /* latest time at which F is known to
+					* grow */
 	struct forth_port_mask active; /* lanes with value != given */
 	/* the line */
 	struct weft_clock clk;
 	uint64_t word_fs;  /* period, rounded down */
-	uint64_t inverse;  /* 2^64 / period when that is whole, or 0 */
+	uint64_t inverse;  /* 2^64 / period when that is whole, otherwise 0 */
 	weft_time_t delay; /* of the slowest link of the bundle */
-	weft_time_t skew;  /* by which the fastest is ahead */
-	uint64_t delay_cc; /* same_clk: the same in cycles */
-	bool same_clk;	   /* peer's edges are ours, delay is whole cycles */
+	weft_time_t skew;  /* lead of the fastest link */
+	uint64_t delay_cc; /* same_clk: the delay in cycles */
+	bool same_clk;	   /* the peer's edges are ours, and the delay is
+			    * whole cycles */
 	bool needs_frames, loop, lost_sync, clk_set, watched;
-	bool muted; /* another end has the transmitter: commas on the line */
-	bool told, telling; /* somebody listens to what we send; now */
+	bool muted; /* the other end has the transmitter, so that this line
+		     * carries commas */
+	bool told, telling; /* a listener hears our frames; a notification is
+			     * in progress */
 	uint32_t tag;
 	struct weft_timer timer;
 	const struct forth_port_ops *ops;
 	void *own;
 	struct forth_port_cfg cfg;
 	struct forth_port_count count;
-	/* receive of damaged or bundled frames, loopback */
+	/* receiver of damaged or bundled frames, loopback */
 	uint64_t rx_quiet; /* nothing received since this cycle */
-	/* symbols with invalid codes: the last ones, how many since sync */
+	/* symbols with invalid codes: the last ones, and how many since sync */
 	uint64_t bad_at[FORTH_PORT_LINKS_MAX][FORTH_PORT_BAD_CODES];
 	uint32_t n_bad[FORTH_PORT_LINKS_MAX];
 	struct weft_frame *line_q[FORTH_PORT_LINKS_MAX]; /* oldest first */
 	struct weft_frame *loop_q;
 	struct forth_port *back,
-		*line; /* loopback: of the line, of its loop end */
-	struct forth_port_epoch *epoch; /* NULL: no resync */
+		*line; /* loopback: end of the line, of its loop end */
+	struct forth_port_epoch *epoch; /* NULL without resync */
 	uint16_t seq;
 };
 
-/* ops.init: binds ports port..port+links-1 of c and publishes l as their iface.
- * `tag` is the event tag the owner forwards to forth_port_event; within one
- * time it should run after the owner's own events (larger tag). */
+/* Binds ports port..port+links-1 of c to l and publishes l as their iface.
+ * Called from ops.init. `tag` is the event tag that the owner forwards to
+ * forth_port_event(). Within one time it should run after the owner's own
+ * events (larger tag), so that the link sees their packets. Returns 0 or an
+ * error. */
 int forth_port_init(struct forth_port *l, struct weft_comp *c,
 		    struct weft_port *port, const struct forth_port_cfg *cfg,
 		    const struct forth_port_ops *ops, void *own, uint32_t tag,
 		    struct weft_err *err);
-/* ops.start: peers are known; fixes clock, B and lanes. */
+/* Fixes clock, B and lanes. Called from ops.start, when peers are known.
+ * Returns 0 or an error. */
 int forth_port_start(struct forth_port *l, struct weft_err *err);
 void forth_port_fini(struct forth_port *l);
-/* Can packets of `bytes` payload pass out of here?  If not they wait for
- * credits for ever (5.2). */
+/* Checks that packets of `bytes` payload can be sent here, because otherwise
+ * they wait for credits for ever (5.2). Returns 0 or an error. */
 int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
 			  bool one_size, struct weft_err *err);
 
-/* ops.arrive on link j of the bundle.  Loopback posts without a frame under
- * tag n_ports + index of the first port: give those as (l, 0, NULL). */
+/* Takes a frame from ops.arrive on link j of the bundle. Loopback posts without
+ * a frame under tag n_ports + index of the first port: pass those as (l, 0,
+ * NULL). */
 void forth_port_arrive(struct forth_port *l, uint32_t j, struct weft_frame *f);
-/* ops.event with our tag. */
+/* Handles ops.event with the tag of the link. */
 void forth_port_event(struct forth_port *l);
 
 /* Calls ops.next at the first edge >= t at which the line is free. */
 void forth_port_kick(struct forth_port *l, weft_time_t t);
-/* Inside ops.next: may a packet of `qwords` to `way` start at this edge?  The
- * way is forth_way(path, flow), the flow alone for path 0. */
+/* Returns, inside ops.next, whether a packet of `qwords` to `way` may start at
+ * this edge. The way is forth_way(path, flow), the flow alone for path 0. A way
+ * without credits wakes the link later. */
 bool forth_port_credit(struct forth_port *l, uint32_t way, uint32_t qwords);
 
-/* Owners that schedule for themselves (switch) do without kick and next:
- * first cycle >= cycle at which the credits known now suffice for a packet of
- * this header and `bytes` payload on the wire, or WEFT_NEVER;
- * then ops.woken comes when a sufficient credit counts. */
+/* For owners that schedule their packets themselves (switch) and use neither
+ * kick nor next. Returns the first cycle >= cycle at which the credits known
+ * now suffice for a packet of this header and `bytes` payload on the wire, or
+ * WEFT_NEVER: ops.woken is then called when a sufficient credit counts. */
 uint64_t forth_port_tx_ready(struct forth_port *l, uint64_t header,
 			     uint32_t bytes, uint64_t cycle);
-/* First cycle >= cycle at which the line is free: a credit frame may be on it.
- * Fixes what the line carries before. */
+/* Returns the first cycle >= cycle at which the line is free, because a credit
+ * frame may be on it. Fixes the frames on the line before that cycle. */
 uint64_t forth_port_tx_slot(struct forth_port *l, uint64_t cycle);
-/* Starts the packet at `cycle` (>= now), which forth_port_tx_slot gave; credits
- * must suffice.  Returns the cycle at which the line is free again. */
+/* Starts the packet at `cycle` (>= now), which forth_port_tx_slot() gave.
+ * Credits must suffice. Takes the payload. Returns the cycle at which the line
+ * is free again. */
 uint64_t forth_port_tx_commit(struct forth_port *l,
 			      const struct forth_port_pkt *p, uint64_t cycle);
 
-/* F of `lane` grows by `words` at time t (>= now - nothing earlier may have
- * been given for this lane). */
+/* Lets F of `lane` grow by `words` at time t (>= now). Calls for one lane must
+ * be in order of time. */
 void forth_port_fwd(struct forth_port *l, uint32_t lane, uint32_t words,
 		    weft_time_t t);
-/* F grows by `step` words at edges first+1, first+2 .. of clk, `words` in all
- * (the last step may be smaller). */
+/* Lets F grow by `step` words at edges first+1, first+2 .. of clk, `words` in
+ * all (the last step may be smaller). */
 void forth_port_fwd_ramp(struct forth_port *l, uint32_t lane, uint32_t words,
 			 uint32_t step, const struct weft_clock *clk,
 			 uint64_t first);
 
-/* A packet that was delivered is dropped and its charge not given back. */
+/* Drops a packet that was delivered, and keeps its charge. */
 void forth_port_dropped(struct forth_port *l, uint32_t lane, uint32_t words);
 
-/* Is this end in sync: does it receive, and may it send (4.9)? */
+/* Returns whether this end is in sync, so that it receives and may send
+ * (4.9). */
 bool forth_port_in_sync(const struct forth_port *l);
 
-/* Loopback (loopback.c): what we send comes back to us, the cable carries
- * commas.  A loop has a link end of its own with its own credits: ops are
- * called with that end while it sends and for what comes back by it, and words
- * are forwarded (forth_port_fwd) on the end they came by. */
+/* Switches loopback (loopback.c): the packets of this end return to it, and the
+ * cable carries commas. A loop has a link end of its own with its own credits.
+ * ops are called with that end while it sends and for packets that return by
+ * it; words are forwarded (forth_port_fwd) on the end at which they arrived. */
 void forth_port_loopback(struct forth_port *l, bool on);
-/* The end that has the transmitter: l, or its loop end. */
+/* Returns the end that has the transmitter: l, or its loop end. */
 static inline struct forth_port *forth_port_active(struct forth_port *l)
 {
 	return l->muted ? l->back : l;
 }
-/* The end on the cable of either. */
+/* Returns the end on the cable, for that end and for its loop end. */
 static inline struct forth_port *forth_port_line(struct forth_port *l)
 {
 	return l->line ? l->line : l;
 }
-/* T = F = F' = 0 on this side (port reset; do it on both, nothing in flight).*/
+/* Sets T = F = F' = 0 on this side (port reset). Do it on both sides, with
+ * nothing in flight, because otherwise the counters differ for ever. */
 void forth_port_credit_reset(struct forth_port *l);
 
-/* Counters with everything that has happened up to now. */
+/* Returns the counters, brought up to the present time. */
 struct forth_port_count *forth_port_counts(struct forth_port *l);
-/* Their `backpressure` as a time. */
+/* Returns the counter `backpressure` as a time. */
 weft_time_t forth_port_blocked(struct forth_port *l);
 
-/* Calls of ops.credit, from now on or no more. */
+/* Switches calls of ops.credit on or off. */
 void forth_port_watch(struct forth_port *l, bool on);
 
-/* Payload bytes on the wire for `qwords`, padded. */
+/* Returns the payload bytes on the wire for `qwords`, padded. */
 static inline uint32_t forth_port_wire_len(const struct forth_port *l,
 					   uint32_t qwords)
 {
@@ -340,19 +359,21 @@ static inline uint32_t forth_port_charge(const struct forth_port *l,
 {
 	return forth_charge(l->cfg.links, forth_port_wire_len(l, qwords));
 }
-/* Wire words, delimiter included, extra credit words not. */
+/* Returns the wire words of a packet with its delimiter, without extra credit
+ * words. */
 static inline uint32_t forth_port_words(const struct forth_port *l,
 					uint32_t qwords)
 {
 	return forth_words(l->cfg.layout, l->cfg.links,
 			   forth_port_wire_len(l, qwords));
 }
-/* Paths that whoever sends into this link may choose from, see cfg.paths. */
+/* Returns the number of paths from which a sender into this link may choose,
+ * see cfg.paths. */
 static inline uint32_t forth_port_paths(const struct forth_port *l)
 {
 	return l->peer ? l->peer->cfg.paths : 0;
 }
-/* Lane whose credits pay for a packet of this way out of here. */
+/* Returns the lane whose credits pay for a packet of this way out of here. */
 static inline uint32_t forth_port_lane(const struct forth_port *l, uint32_t way)
 {
 	if (l->tx_lanes == 1)
@@ -367,7 +388,8 @@ static inline uint32_t forth_port_lane_of(const struct forth_port *l,
 	return forth_port_lane(l,
 			       forth_hdr_way(header, l->peer->cfg.path_mask));
 }
-/* weft_clock_cycle(&l->clk, t), without a division where that is possible. */
+/* Returns weft_clock_cycle(&l->clk, t), without a division where that is
+ * possible, because every frame needs it. */
 static inline uint64_t forth_port_cycle(const struct forth_port *l,
 					weft_time_t t)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of flink: shared by flink*.c. */
+/* Internals of a link end, shared by the files of this folder. */
 #ifndef SYSTEMS_FORTH_LINK_PORT_INTERNAL_H
 #define SYSTEMS_FORTH_LINK_PORT_INTERNAL_H
 
@@ -19,7 +19,8 @@ static inline bool mask_any(const struct forth_port_mask *m)
 {
 	return m->w[0] | m->w[1];
 }
-/* First set bit at or after `from`, wrapping round; the mask is not empty. */
+/* Returns the first set bit at or after `from`, wrapping round. The mask is not
+ * empty. */
 static inline uint32_t mask_next(const struct forth_port_mask *m, uint32_t from)
 {
 	uint32_t k = from / 64;
@@ -30,7 +31,7 @@ static inline uint32_t mask_next(const struct forth_port_mask *m, uint32_t from)
 			return (k & 1) * 64 + (uint32_t)__builtin_ctzll(w);
 }
 
-/* Behind all frames of a list. */
+/* Appends a frame to a list. */
 static inline void forth_port_append(struct weft_frame **q,
 				     struct weft_frame *f)
 {
@@ -40,7 +41,7 @@ static inline void forth_port_append(struct weft_frame **q,
 	*q = f;
 }
 
-/* The port's volume also counts what is not sent as a frame of its own. */
+/* Adds transmissions that have no frame of their own to the port's volume. */
 static inline void forth_port_volume(struct forth_port *l, uint32_t from,
 				     uint64_t frames, uint64_t words)
 {
@@ -53,27 +54,29 @@ static inline void forth_port_volume(struct forth_port *l, uint32_t from,
 	}
 }
 
-/* credit_resync.c: all but init only with l->epoch */
+/* credit_resync.c: all functions but init only with l->epoch */
 int credit_resync_init(struct forth_port *l, struct weft_err *err);
 void credit_resync_reset(struct forth_port *l);
-/* The lane is between two epochs: it may not send. */
+/* Returns whether the lane is between two epochs, so that it may not send. */
 bool credit_resync_stopped(const struct forth_port *l, uint32_t lane);
-/* The lane lacks credits; at `cycle` its credits moved or a packet left. */
+/* Notes that the lane lacks credits; that at `cycle` its credits moved or a
+ * packet left. */
 void credit_resync_blocked(struct forth_port *l, uint32_t lane);
 void credit_resync_moved(struct forth_port *l, uint32_t lane, uint64_t cycle);
-/* A packet is delivered; words of a lane come and go without one; they are
- * forwarded at t. */
+/* Notes words of a lane: held by a packet that is delivered, or gone without
+ * one (negative); forwarded at t. */
 void credit_resync_held(struct forth_port *l, uint32_t lane, int32_t words);
 void credit_resync_out(struct forth_port *l, uint32_t lane, uint32_t words,
 		       weft_time_t t);
-/* Messages: cycle at which the next wants the line; those of cycle `at`; one
- * came (false: it is a credit); one that will count at `cycle`. */
+/* Messages of resynchronisation: next returns the cycle at which one wants the
+ * line, pick takes those of cycle `at`, take handles one that has arrived
+ * (false: it is a credit), soon notes one that will count at `cycle`. */
 uint64_t credit_resync_next(const struct forth_port *l);
 uint32_t credit_resync_pick(struct forth_port *l, uint64_t at, uint16_t *credit,
 			    uint32_t max);
 bool credit_resync_take(struct forth_port *l, uint16_t credit);
 void credit_resync_soon(struct forth_port *l, uint64_t cycle);
-/* Cycle of the next decision; decides. */
+/* due returns the cycle of the next decision; event decides. */
 uint64_t credit_resync_due(const struct forth_port *l);
 void credit_resync_event(struct forth_port *l, uint64_t now);
 
@@ -92,19 +95,21 @@ static inline void forth_port_catch_up(struct forth_port *l, uint64_t limit)
 		return;
 	forth_port_catch_up_all(l, limit);
 }
-/* The peer wants to know of each credit when it is on the line. */
+/* Returns whether the peer wants to know of each credit when it is on the
+ * line. */
 static inline bool forth_port_heard(const struct forth_port *l)
 {
 	return l->needs_frames || mask_any(&l->peer->wait);
 }
-/* First cycle at which the line may carry a credit for a listener,
- * or WEFT_NEVER. */
+/* Returns the first cycle at which the line may carry a credit for which the
+ * peer waits (any credit with real frames), or WEFT_NEVER. */
 uint64_t forth_port_next_credit(const struct forth_port *l);
-/* Credits for a packet's delimiter at cycle `at` into f or the peer's inbox;
- * returns how many. */
+/* Puts credits for a packet's delimiter at cycle `at` into f or the peer's
+ * inbox. Returns how many. */
 uint32_t forth_port_packet_credits(struct forth_port *l, uint64_t at,
 				   struct weft_frame *f);
-/* The last edge that has passed: later credits do not count yet. */
+/* Returns the last edge that has passed, because later credits do not count
+ * yet. */
 static inline uint64_t forth_port_past(const struct forth_port *l)
 {
 	uint64_t now = forth_port_now(l);
@@ -115,73 +120,81 @@ static inline uint64_t forth_port_past(const struct forth_port *l)
 
 /* credit_use.c */
 int forth_port_credit_init(struct forth_port *l, struct weft_err *err);
-/* Takes what lies in the inbox and counts at `cycle`. */
+/* Takes the credits of the inbox that count at `cycle`. */
 void forth_port_in_apply(struct forth_port *l, uint64_t cycle);
-/* Would this credit let a packet of `charge` go on its lane? */
+/* Returns whether this credit would let a packet of `charge` go on its lane. */
 bool forth_port_credit_helps(const struct forth_port *l, uint16_t credit,
 			     uint32_t charge);
-/* Asks the peer for what counts up to `cycle` and takes what counts by now: the
- * rest stays in the inbox, so that counters never run ahead of time. */
+/* Lets the peer compute the credits that count up to `cycle`, and takes those
+ * that count by now. The rest stays in the inbox, so that counters never run
+ * ahead of time. */
 void forth_port_pull(struct forth_port *l, uint64_t cycle);
-/* A credit arrived (real frame); counts from `cycle` on. */
+/* Stores a credit that arrived (real frame) and counts from `cycle` on. */
 void forth_port_credit_in(struct forth_port *l, uint64_t cycle, uint16_t credit,
 			  uint16_t words);
-/* Words of a packet that is not delivered (5.7): the NIC returns them at the
- * end of the packet, a switch cannot tell whose they are. */
+/* Gives back the words of a packet that is not delivered (5.7). The NIC returns
+ * them at the end of the packet. A switch does not, because it cannot tell to
+ * which lane they belong. */
 void forth_port_return(struct forth_port *l, uint32_t words, uint64_t end);
-/* Nothing waits any more. */
+/* Forgets all lanes that wait. forth_port_lane_ok() returns whether a lane has
+ * credits for `charge`. */
 void forth_port_unwait(struct forth_port *l);
 bool forth_port_lane_ok(const struct forth_port *l, uint32_t lane,
 			uint32_t charge);
-/* Cycle at which a credit in the inbox lets `charge` go, or WEFT_NEVER. */
+/* Returns the cycle at which a credit in the inbox lets `charge` go, or
+ * WEFT_NEVER. */
 uint64_t forth_port_lane_soon(const struct forth_port *l, uint32_t lane,
 			      uint32_t charge);
-/* The packet at the head of this lane lacks credits. */
+/* Notes that the packet at the head of this lane lacks credits. */
 void forth_port_wait_lane(struct forth_port *l, uint32_t lane, uint32_t charge);
-/* Nothing can go: from now on the peer speaks up.  Returns the cycle at which
- * a sufficient credit that is on its way counts, or WEFT_NEVER. */
+/* Starts to wait for credits, because no packet can go: from now on the peer
+ * reports each one. Returns the cycle at which a sufficient credit in flight
+ * counts, or WEFT_NEVER. */
 uint64_t forth_port_wait(struct forth_port *l);
 
 /* transmit.c */
 /* Sets the timer to the next thing to do. */
 void forth_port_arm(struct forth_port *l);
-/* The frame on the line at cycle `at`. */
+/* Puts the frame on the line at cycle `at`. */
 void forth_port_line_put(struct forth_port *l, struct weft_frame *f,
 			 uint64_t at);
 
-/* listen.c: l->told, a frame or credits at cycle `at`. */
+/* listen.c: notify the listener (l->told) of a frame or credits at cycle
+ * `at`. */
 void forth_port_tap_setup(struct forth_port *l);
 void forth_port_tell(struct forth_port *l, const struct weft_frame *f,
 		     uint64_t at);
-/* A frame of n credits. */
+/* Makes a frame of n credits. */
 void forth_port_credits_fill(const struct forth_port *l, struct weft_frame *f,
 			     const uint16_t *credit, uint32_t n,
 			     uint32_t words);
 
-/* loopback.c: what comes back by a loop end. */
+/* loopback.c: handles a packet that returns by a loop end. */
 void forth_port_loop_arrive(struct forth_port *loop);
 
 /* port.c */
-/* Clock, lanes and delay towards the peer. */
+/* Sets clock, lanes and delay towards the peer. */
 void forth_port_peer_setup(struct forth_port *l);
-/* An undamaged frame, or what the slow path made of a damaged one. */
+/* Delivers an undamaged frame, or the result of the slow path for a damaged
+ * one. */
 void forth_port_deliver(struct forth_port *l, struct weft_frame *f,
 			const struct forth_port_rx *rx);
 
-/* The link is out of sync: it sends commas, once what it did so far is on the
- * line. */
+/* Takes the link out of sync: it sends commas, once its past transmissions are
+ * on the line. */
 void forth_port_out_of_sync(struct forth_port *l);
 
-/* symbol_receiver.c: symbol by symbol; f[] has one frame per link, NULL where
- * nothing came, `first` is one of them. */
+/* symbol_receiver.c: receives symbol by symbol. f[] has one frame per link,
+ * NULL where none arrived; `first` is one of them. */
 void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 			struct weft_frame *first);
 
 /* bundle.c */
-/* Damaged, truncated or bundled frames, or any while out of sync. */
+/* Takes frames that are damaged, truncated or bundled, and all frames while out
+ * of sync. */
 void forth_port_rx_odd(struct forth_port *l, uint32_t j, struct weft_frame *f);
-/* Does a frame of `words` overflow the FIFO of a link that is `ahead` of the
- * slowest?  Such a frame is lost (4.9). */
+/* Returns whether a frame of `words` overflows the FIFO of a link that is
+ * `ahead` of the slowest. Such a frame is lost (4.9). */
 static inline bool forth_port_skew_full(const struct forth_port *l,
 					weft_time_t ahead, uint32_t words)
 {
@@ -189,7 +202,8 @@ static inline bool forth_port_skew_full(const struct forth_port *l,
 	       ahead > FORTH_PORT_SKEW_WORDS * l->word_fs;
 }
 void forth_port_skew_lost(struct forth_port *l, struct weft_frame *f);
-/* Cycle at which the link is in sync again if nothing more comes. */
+/* Returns the cycle at which the link is in sync again if nothing more
+ * arrives. */
 static inline uint64_t forth_port_in_sync_at(const struct forth_port *l)
 {
 	return l->rx_quiet + 16;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receive machine, symbol by symbol (forth.md 4.9): for frames that were
- * damaged on the way, that arrive as the links of a bundle, or that carry a
- * CRC or an end which does not match their contents.
+ * damaged on the way, that arrive as the links of a bundle, or that carry a CRC
+ * or an end which does not match their contents.
  *
- * Whatever follows a frame on the line begins with a comma, so the machine is
- * back in START at the end of each frame; only loss of sync lasts longer.
- * A truncated payload is cut to whole qwords. */
+ * The line has a comma behind each frame, so that the machine is back in START
+ * at the end of each frame. Only loss of sync lasts longer. A truncated payload
+ * is cut to whole qwords. */
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>
@@ -34,16 +34,16 @@ struct line {
 
 struct walk {
 	struct forth_port *l;
-	struct weft_frame *f; /* the frame it came in, first line */
+	struct weft_frame *f; /* the frame in which it arrived, first line */
 	struct line line[FORTH_PORT_LINKS_MAX];
 	uint64_t cycle; /* of the frame's first word */
-	/* the packet at hand */
+	/* the present packet */
 	uint32_t sop, shift; /* delimiter's word in the frame, credit words */
 	uint32_t credits;    /* seen since the delimiter */
 	uint64_t header;
 	uint32_t words; /* beats since the header began */
 	uint32_t got;	/* payload bytes */
-	bool delivered; /* the owner gives all its words back */
+	bool delivered; /* the owner gives back all its words */
 	uint8_t data[FORTH_SIZE_MAX * 16 + 64];
 };
 
@@ -54,8 +54,8 @@ static bool is_control(uint16_t sym)
 	return sym & WEFT_SYM_K;
 }
 
-/* Next n bytes in wire order, or false when a comma, an SOP or the end comes
- * first on any link. */
+/* Takes the next n bytes in wire order. Returns false when a comma, an SOP or
+ * the end comes first on any link. */
 static bool symbol_receiver_take(struct walk *w, uint8_t *p, uint32_t n)
 {
 	uint32_t links = w->l->cfg.links, i, j;
@@ -77,8 +77,8 @@ static bool symbol_receiver_take(struct walk *w, uint8_t *p, uint32_t n)
 	return true;
 }
 
-/* Verdicts of the decoder on each symbol: wrong disparity (R-42: counted, the
- * symbol stays), or in no table: enough of those end sync. */
+/* Handles the decoder's result for each symbol: wrong disparity (R-42: counted,
+ * the symbol stays), or not in any table: enough of those end sync. */
 static void line_check(struct walk *w, uint32_t j)
 {
 	struct forth_port *l = w->l;
@@ -109,7 +109,7 @@ static void line_check(struct walk *w, uint32_t j)
 	}
 }
 
-/* ---- what becomes of it ---- */
+/* ---- results of a frame ---- */
 
 static void symbol_receiver_discard(struct walk *w, uint32_t words)
 {
@@ -125,7 +125,7 @@ static void symbol_receiver_credit(struct walk *w, uint16_t c)
 
 	w->credits++;
 	if (!(w->f->flags & FORTH_F_CREDITS))
-		return; /* given directly */
+		return; /* given back directly */
 	if (!forth_credit_good(c)) {
 		l->count.credit_parity++;
 		return;
@@ -186,7 +186,7 @@ static void symbol_receiver_deliver(struct walk *w, uint32_t bad, uint32_t crc)
 
 /* ---- states (4.9) ---- */
 
-/* Behind the next SOP of link j; counts data symbols on the way. */
+/* Moves behind the next SOP of link j. Counts data symbols on the way. */
 static bool find_sop(struct walk *w, uint32_t j, uint32_t *stray_p)
 {
 	struct line *a = &w->line[j];
@@ -217,8 +217,8 @@ static void symbol_receiver_slots(struct walk *w)
 	}
 }
 
-/* A delimiter on all links; data without one is a lost packet, and so is all
- * that follows a delimiter on some links only. */
+/* Looks for a delimiter on all links. Data without one is a lost packet, and so
+ * are data behind a delimiter on only some links. */
 static enum rx_state state_start(struct walk *w)
 {
 	uint32_t links = w->l->cfg.links, j, found = 0, words = 0;
@@ -254,7 +254,7 @@ static enum rx_state state_start(struct walk *w)
 	return RX_HEAD;
 }
 
-/* Credits in front of the header: a set first bit (4.7). */
+/* Reads credits in front of the header: a set first bit (4.7). */
 static bool head_unit(struct walk *w, uint8_t *b, uint32_t *n_p)
 {
 	uint32_t unit =
@@ -292,7 +292,7 @@ static enum rx_state state_head(struct walk *w)
 
 			ended += a->pos >= a->n || is_control(a->sym[a->pos]);
 		}
-		/* control on some links of a bundle only */
+		/* control symbol on only some links of a bundle */
 		if (ended && ended < links)
 			w->l->count.align++;
 		else if (!w->credits)
@@ -327,7 +327,7 @@ static enum rx_state state_hcrc(struct walk *w)
 	return RX_DISCARD;
 }
 
-/* The size field cannot be trusted: up to the next comma or SOP. */
+/* Skips to the next comma or SOP, because the size field cannot be trusted. */
 static enum rx_state state_discard(struct walk *w)
 {
 	uint8_t b[4 * FORTH_PORT_LINKS_MAX];
@@ -376,8 +376,8 @@ static enum rx_state state_bcrc(struct walk *w)
 		symbol_receiver_deliver(w, 0, crc);
 		return RX_START;
 	}
-	/* padding is cut and made anew when the packet is sent on: the CRC that
-	 * goes with it must be as wrong as the one that came */
+	/* padding is cut, and made anew when the packet is forwarded, so that
+	 * its CRC must be as wrong as the received one */
 	if (len < w->got)
 		memset(w->data + len, 0, w->got - len);
 	symbol_receiver_deliver(
@@ -394,7 +394,7 @@ static enum rx_state (*const states[RX_DONE])(struct walk *w) = {
 
 /* ---- frames in ---- */
 
-/* Symbols of one link; NULL: nothing came. */
+/* Loads the symbols of one link. f is NULL when none arrived. */
 static void line_load(struct walk *w, uint32_t j, const struct weft_frame *f)
 {
 	struct line *a = &w->line[j];
@@ -411,7 +411,7 @@ static void line_load(struct walk *w, uint32_t j, const struct weft_frame *f)
 	line_check(w, j);
 }
 
-/* f[]: one frame per link, at least one of them there. */
+/* Receives f[]: one frame per link, at least one of them not NULL. */
 void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 			struct weft_frame *first)
 {
@@ -426,7 +426,7 @@ void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 	for (j = 0; j < l->cfg.links; j++)
 		line_load(w, j, f[j]);
 	l->rx_quiet = w->cycle + first->words;
-	/* words that carry something: a dead line does not */
+	/* words that carry symbols, which a dead line does not */
 	words = first->raw ? (first->raw->n + 3) / 4 : first->words;
 	words = words < first->words ? words : first->words;
 	if (!(first->flags & FORTH_F_IDLE))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transmit machine of a FORTH link end (forth.md 4.10): packets back to back
- * while there are credits, credit frames in between, one word per cycle.  A
- * transmission is computed when it starts; its end is arithmetic. */
+ * while there are credits, credit frames in between, one word per cycle. A
+ * transmission is computed when it starts, so that its end needs no event. */
 #include "systems/forth/link/port_internal.h"
 
 void forth_port_arm(struct forth_port *l)
@@ -127,8 +127,9 @@ static void transmit_unblock(struct forth_port *l, uint64_t at)
 	l->blocked = WEFT_NEVER;
 }
 
-/* Credits only grow on a line without faults: what was enough once still is,
- * and nobody has to be asked. */
+/* Returns whether the lane has credits for `charge`. Credits only grow on a
+ * line without faults, so that enough credits stay enough and the peer need not
+ * be asked. */
 static bool lane_ready(struct forth_port *l, uint32_t lane, uint32_t charge,
 		       uint64_t cycle)
 {
@@ -204,7 +205,7 @@ bool forth_port_credit(struct forth_port *l, uint32_t way, uint32_t qwords)
 	return false;
 }
 
-/* The line is free at `now` and the owner wanted to be asked. */
+/* Offers the free line to the owner, which asked for it. */
 static void try_packet(struct forth_port *l, uint64_t now)
 {
 	struct forth_port_pkt p = { 0 };

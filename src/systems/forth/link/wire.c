@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Line symbols of an undamaged FORTH frame (forth.md 4.4, 4.7, 4.12).
  *
- * Every field of a bundle starts on a beat of 4L bytes; link j carries bytes
- * j, j+L, j+2L.. of it (R-31).  10-bit codes: net/fault_code.c. */
+ * Every field of a bundle starts on a beat of 4L bytes. Link j carries bytes j,
+ * j+L, j+2L.. of it (R-31). 10-bit codes: net/fault_code.c. */
 #include "systems/forth/link/wire.h"
 
 #include "base/crc.h"
@@ -41,8 +41,8 @@ static void enc_pad(struct enc *e)
 		enc_byte(e, 0, WEFT_PART_FILL);
 }
 
-/* Whole qwords on one link, as long as there is room; how many bytes.  p NULL:
- * zeros. */
+/* Encodes whole qwords on one link, while there is room; zeros when p is NULL.
+ * Returns how many bytes. */
 static uint32_t enc_qwords(struct enc *e, const uint8_t *p, uint32_t len)
 {
 	const uint16_t part = WEFT_PART_BODY << WEFT_PART_SHIFT;
@@ -99,7 +99,7 @@ static void enc_credits(struct enc *e, const struct weft_frame *f,
 	uint16_t slot = e->line < n ? forth_frame_credit(f, e->line) : 0;
 	enum weft_part part = slot ? WEFT_PART_CREDIT : WEFT_PART_FILL;
 
-	/* the delimiter's slot, then what did not fit */
+	/* the delimiter's slot, then credits that did not fit */
 	if (s->layout == FORTH_WORD) {
 		enc_raw(e, slot >> 8, part);
 		enc_raw(e, slot & 255, part);
@@ -118,7 +118,7 @@ static void enc_credits(struct enc *e, const struct weft_frame *f,
 		enc_raw(e, FORTH_COMMA, WEFT_PART_CONTROL);
 }
 
-/* All in front of the body. */
+/* Encodes everything in front of the body. */
 static struct enc enc_front(const struct weft_frame *f, uint16_t *sym,
 			    uint32_t max, const struct forth_shape *s)
 {
@@ -205,7 +205,7 @@ static uint32_t forth_front(const struct weft_frame *f, uint16_t *sym,
 		return *all = forth_encode(f, sym, max);
 	e = enc_front(f, sym, max, &s);
 	parts_drop(sym, e.n, max);
-	/* and the symbols of this link that the body has */
+	/* and the symbols of the body on this link */
 	beat = s.layout == FORTH_PACKED ? 1 : 4 * e.links;
 	first = e.links - 1 - e.line;
 	end = e.pos + (trunc ? f->payload.len : s.wire_len);

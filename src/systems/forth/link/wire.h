@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The FORTH link on the wire: headers, credits, sizes, and how a weft_frame
- * carries them (forth.md 4.3 to 4.8, 4.12).  Nothing here has state. */
+/* The FORTH link on the wire: headers, credits, sizes, and their place in a
+ * weft_frame (forth.md 4.3 to 4.8, 4.12). Nothing here has state. */
 #ifndef SYSTEMS_FORTH_LINK_WIRE_H
 #define SYSTEMS_FORTH_LINK_WIRE_H
 
@@ -19,7 +19,8 @@
 #define FORTH_FLOWS		128
 #define FORTH_SIZE_MAX		512 /* qwords of payload */
 
-/* Header of a single-path packet; flags: FORTH_HDR_REMOTE_NOTIFY etc. */
+/* Returns the header of a single-path packet. flags: FORTH_HDR_REMOTE_NOTIFY
+ * etc. */
 static inline uint64_t forth_header(uint32_t flow, uint64_t flags,
 				    uint32_t qwords, uint32_t addr)
 {
@@ -27,7 +28,7 @@ static inline uint64_t forth_header(uint32_t flow, uint64_t flags,
 	       FORTH_HDR_START | (uint64_t)(qwords & 1023) << 32 | addr;
 }
 
-/* Multipath: bits 51:42 carry the resequencing field (7.3). */
+/* Returns a multipath header: bits 51:42 carry the resequencing field (7.3). */
 static inline uint64_t forth_header_reseq(uint64_t header, uint32_t field)
 {
 	return (header & ~(1023ull << 42)) | (uint64_t)(field & 1023) << 42;
@@ -51,9 +52,9 @@ static inline uint32_t forth_hdr_reseq(uint64_t h)
 }
 
 /* Fabrics with several paths (ext): a single-path packet (bit 51 set, no
- * resequencing field) may name its path in the reserved bits 50:42.  A switch
- * with one routing row ignores them; one with more looks at the low bits that
- * number its rows.  0 = by destination alone, what everybody else sends. */
+ * resequencing field) may name its path in the reserved bits 50:42. A switch
+ * with one routing row ignores them; one with more takes the low bits that
+ * number its rows. 0 = by destination alone, which all other senders send. */
 #define FORTH_PATHS 512
 
 static inline uint64_t forth_header_path(uint64_t header, uint32_t path)
@@ -61,8 +62,8 @@ static inline uint64_t forth_header_path(uint64_t header, uint32_t path)
 	return header | (uint64_t)(path & (FORTH_PATHS - 1)) << 42;
 }
 
-/* Way of a packet: index into routing rows of FORTH_FLOWS entries each, of
- * which there are path_mask + 1.  With one row it is the flow. */
+/* Returns the way of a packet: index into routing rows of FORTH_FLOWS entries
+ * each, of which there are path_mask + 1. With one row it is the flow. */
 static inline uint32_t forth_way(uint32_t path, uint32_t flow)
 {
 	return path * FORTH_FLOWS + flow;
@@ -108,14 +109,14 @@ static inline uint32_t forth_credit_value(uint16_t c)
 
 enum forth_layout { FORTH_WORD, FORTH_PACKED };
 
-/* A beat is 4L bytes, L = 1, 2 or 4. */
+/* Returns the beats of so many bytes. A beat is 4L bytes, L = 1, 2 or 4. */
 static inline uint32_t forth_beats(uint32_t links, uint32_t bytes)
 {
 	return (bytes + 4 * links - 1) >> (2 + __builtin_ctz(links));
 }
 
-/* Wire words (beats) of a packet with `bytes` of payload on the wire,
- * delimiter included, extra credit words not. */
+/* Returns the wire words (beats) of a packet with `bytes` of payload on the
+ * wire, with its delimiter, without extra credit words. */
 static inline uint32_t forth_words(enum forth_layout layout, uint32_t links,
 				   uint32_t bytes)
 {
@@ -124,7 +125,8 @@ static inline uint32_t forth_words(enum forth_layout layout, uint32_t links,
 	return forth_beats(links, bytes) + extra;
 }
 
-/* Credit charge in link words of 4L bytes: payload and 16 bytes. */
+/* Returns the credit charge in link words of 4L bytes: payload and 16 bytes
+ * (R-21). */
 static inline uint32_t forth_charge(uint32_t links, uint32_t bytes)
 {
 	return forth_beats(links, bytes + 16);
@@ -137,26 +139,27 @@ enum {
 	FORTH_U_SHAPE = 1,   /* struct forth_shape */
 	FORTH_U_CREDITS = 2, /* u[2..4]: up to 12 credits, first in 15:0 */
 	FORTH_U_CRC32 = 5,   /* body CRC when FORTH_F_CRC32 is set */
-	FORTH_U_OWN = 6,     /* u[6], u[7]: whoever holds the frame */
+	FORTH_U_OWN = 6,     /* u[6], u[7]: for the present owner of the
+			      * frame */
 };
 #define FORTH_CREDITS_MAX 12
 
 /* weft_frame.flags */
 enum {
-	FORTH_F_PACKET = 1,  /* header and payload; else credits only */
+	FORTH_F_PACKET = 1,  /* header and payload; otherwise credits only */
 	FORTH_F_CREDITS = 2, /* the receiver takes the credits from the frame */
-	FORTH_F_CRC32 = 4,   /* body CRC is u[5], as it was received */
-	FORTH_F_TRUNC = 8,   /* data ends early, payload.len tells where */
+	FORTH_F_CRC32 = 4,   /* body CRC is u[5], as received */
+	FORTH_F_TRUNC = 8,   /* data ends early, at payload.len */
 	FORTH_F_LINE = 16,   /* one link's share of a bundle's frame */
 	FORTH_F_CPL = 32,    /* body CRC is complemented on the line */
 	FORTH_F_IDLE = 64,   /* damaged commas of an idle line */
 };
 
-/* How the frame lies on the wire. */
+/* The layout of the frame on the wire. */
 struct forth_shape {
 	uint8_t layout;	   /* enum forth_layout */
 	uint8_t links;	   /* L of the bundle */
-	uint8_t line;	   /* which link of it this frame is */
+	uint8_t line;	   /* link of the bundle whose share this is */
 	uint8_t credits;   /* in u[2..4] */
 	uint16_t wire_len; /* payload bytes on the wire, padding included */
 	uint16_t seq;	   /* of the bundle, to match the lines */
@@ -191,8 +194,8 @@ static inline void forth_frame_set_credit(struct weft_frame *f, uint32_t i,
 	*u = (*u & ~(0xFFFFull << (i % 4 * 16))) | (uint64_t)c << (i % 4 * 16);
 }
 
-/* Extra credit words in front of the header: what does not fit into the
- * delimiter's slots. */
+/* Returns the extra credit words in front of the header, for credits that do
+ * not fit into the delimiter's slots. */
 static inline uint32_t forth_credit_words(enum forth_layout layout,
 					  uint32_t links, uint32_t credits,
 					  bool packet)
@@ -206,7 +209,8 @@ static inline uint32_t forth_credit_words(enum forth_layout layout,
 	return credits / 2;
 }
 
-/* Word of the frame, counted from the delimiter, in which credit i lies. */
+/* Returns the word of the frame, counted from the delimiter, in which credit i
+ * lies. */
 static inline uint32_t forth_credit_word(enum forth_layout layout,
 					 uint32_t links, uint32_t i)
 {
@@ -215,19 +219,19 @@ static inline uint32_t forth_credit_word(enum forth_layout layout,
 	return i < links ? 0 : 1 + (i - links) / (2 * links);
 }
 
-/* Both CRCs of a frame's contents (4.4); payload without bytes counts as
+/* Return the CRCs of a frame's contents (4.4). Payload without bytes counts as
  * zeros. */
 uint16_t forth_crc16(uint64_t header);
 uint32_t forth_crc32(const struct weft_frame *f);
-/* What the body CRC on the line is XORed with. */
+/* Returns the mask with which the body CRC on the line is XORed. */
 static inline uint32_t forth_crc32_xor(bool complement)
 {
 	return complement ? 0xFFFFFFFF : 0;
 }
 
-/* As forth_wire.encode, with the part (enum weft_part) of each symbol in its
- * upper bits: CONTROL (delimiters, padding commas), CREDIT, HEADER and BODY
- * with their CRC, FILL (empty slots, padding zeros). */
+/* Encodes as forth_wire.encode does, with the part (enum weft_part) of each
+ * symbol in its upper bits: CONTROL (delimiters, padding commas), CREDIT,
+ * HEADER and BODY with their CRC, FILL (empty slots, padding zeros). */
 uint32_t forth_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			    uint32_t max);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The FORTH link as faults and captures see it (weft/wire.h). */
+/* The FORTH link for faults and captures (weft/wire.h). */
 #include "systems/forth/link/port.h"
 #include "systems/forth/link/wire.h"
 
@@ -25,7 +25,8 @@ static uint32_t forth_credits(const struct weft_frame *f)
 	return forth_shape_get(f).credits;
 }
 
-/* The slots of a packet stay; a credit-only frame with none left is gone. */
+/* Loses credits. The slots of a packet stay, but a credit-only frame without
+ * any credit left is dropped. */
 static bool forth_lose_credits(struct weft_frame *f, bool (*lost)(void *arg),
 			       void *arg)
 {
@@ -66,7 +67,7 @@ const struct weft_wire_faults forth_wire_faults = {
 	.lose_credits = forth_lose_credits,
 };
 
-/* Layout of credits, links of the bundle, line of it. */
+/* Returns layout of credits, links of the bundle, line of it. */
 static uint8_t forth_more(const struct weft_frame *f, uint8_t upper)
 {
 	struct forth_shape s = forth_shape_get(f);

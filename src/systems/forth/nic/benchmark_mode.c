@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Benchmark mode of the FORTH NIC: time stamps in the payload.
- * Source: forth.md section 10.1, R-38.  Every packet that departs is stamped:
- * qword 0 {ts1, ts2}, qword 1 {0, 0} for the switch, qword 2 {node, number}. */
+/* Benchmark mode of the FORTH NIC: time stamps in the payload. Source: forth.md
+ * section 10.1, R-38. Every packet that departs is stamped: qword 0 {ts1, ts2},
+ * qword 1 {0, 0} for the switch, qword 2 {node, number}. */
 #include "systems/forth/nic/nic.h"
 
 uint32_t forth_bench_mode(struct forth_nic *n)
@@ -11,7 +11,7 @@ uint32_t forth_bench_mode(struct forth_nic *n)
 	return mode & FORTH_BENCH_ON ? mode : 0;
 }
 
-/* ts1: the descriptors from `first` on have just been released. */
+/* Takes ts1: the descriptors from `first` on were released now. */
 void forth_bench_trigger(struct forth_nic *n, uint32_t q, uint32_t first,
 			 uint32_t count)
 {
@@ -29,9 +29,9 @@ void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
 {
 	uint8_t *data = weft_slice_data(p->data);
 	uint32_t flow = forth_hdr_flow(p->hdr);
-	/* it departed at the edge at which it was ready or, when it waited
-	 * for the line or for credits, at the first edge from which that NET
-	 * edge is the next one */
+	/* the packet departed at the edge at which it was ready or, when it
+	 * waited for the line or for credits, at the first edge from which that
+	 * NET edge is the next one */
 	uint64_t before = start_cc ? start_cc - 1 : 0;
 	uint64_t start =
 		forth_pc_of(n, weft_clock_edge(&n->link[0].clk, before) + 1);

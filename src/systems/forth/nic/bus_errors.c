@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors of the PCI-X bus, as the FORTH NIC sees and tells them.
- * Source: forth.md sections 2.2 (status, PCI-X status, R-46) and 3.6; where
- * they are silent, the PCI and PCI-X rules:
+/* Errors of the PCI-X bus, as the FORTH NIC sees and reports them. Source:
+ * forth.md sections 2.2 (status, PCI-X status, R-46) and 3.6. Cases beyond
+ * these follow the PCI and PCI-X rules:
  *
  *   data of a read, wrong parity   15; with command bit 6 also PERR# and 8
  *   data of a write: PERR# seen    8, with command bit 6
@@ -13,9 +13,9 @@
  *   error message, stray           PCI-X status 29, 19
  *   completion of a load not taken PCI-X status 18
  *
- * SERR# is driven with command bit 8 only, and sets 14.  Without command bit 6
- * the NIC uses data as they come (PCI); with it a transfer is abandoned as
- * after an abort (3.6) and a store is not carried out (our choice). */
+ * SERR# is driven with command bit 8 only, and sets 14. Without command bit 6
+ * the NIC uses data as they arrive (PCI). With it a transfer is abandoned as
+ * after an abort (3.6), and a store is not carried out (our choice). */
 #include "systems/forth/nic/nic.h"
 
 static void status_set(struct forth_nic *n, enum forth_reg status, uint32_t bit)
@@ -38,7 +38,8 @@ bool forth_minds_parity(struct forth_nic *n)
 
 /* ---- our own transactions ---- */
 
-/* PERR# on a transaction of ours: driven by us for a read, seen for a write. */
+/* Handles PERR# on a transaction of ours: driven by us for a read, seen for a
+ * write. */
 static bool parity_failed(struct forth_nic *n, const struct weft_bus_txn *t)
 {
 	bool read = t->op == WEFT_BUS_READ;
@@ -84,7 +85,8 @@ bool forth_dma_failed(struct forth_nic *n, const struct weft_bus_txn *t)
 bool forth_target_error(struct forth_nic *n, const struct weft_bus_note *note)
 {
 	switch (note->wrong) {
-	case WEFT_BUS_E_ADDRESS: /* one not to be trusted touches nothing */
+	case WEFT_BUS_E_ADDRESS: /* an address that cannot be trusted touches
+				  * nothing */
 		status_set(n, R_STATUS,
 			   FORTH_STATUS_PARITY | FORTH_STATUS_SIG_TARGET_ABORT);
 		if (forth_minds_parity(n))

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Request-queue FSM of the FORTH NIC: outgoing transfers, and the choice
- * between them and incoming packets.
- * Source: forth.md sections 3.4 (states), 3.6 (errors, R-39), 3.7
- * (arbitration, R-27), 2.6 (software reset, R-41), 11.1 (T_DESC, T_UPD).
+ * between them and incoming packets. Source: forth.md sections 3.4 (states),
+ * 3.6 (errors, R-39), 3.7 (arbitration, R-27), 2.6 (software reset, R-41), 11.1
+ * (T_DESC, T_UPD).
  *
- * The FSM moves in wake-ups only.  RdD0, RdD1 and Check are one wait of t_desc
- * cycles; observers see them by time.  The bus says ahead of time what it will
- * do; what that means for a state is asked for by time too.
- * Not modelled: a transaction that is on the bus when software resets the
- * engine runs to its end there; nothing comes of it. */
+ * The FSM moves in wake-ups only. RdD0, RdD1 and Check are one wait of t_desc
+ * cycles; observers compute them from the time. The bus reports its work ahead
+ * of time, so that the present state also depends on the time. Not modelled: a
+ * transaction that is on the bus when software resets the engine runs to its
+ * end there, without effect. */
 #include "systems/forth/nic/nic.h"
 
 const char *const forth_state_name[FORTH_STATES] = {
@@ -27,7 +27,7 @@ void forth_engine_enable(struct forth_nic *n)
 	forth_engine_wake(n, forth_pc(n));
 }
 
-/* True when the timed state is over; otherwise the engine looks again then. */
+/* Returns whether the timed state is over. Otherwise the engine wakes then. */
 static bool time_is_up(struct forth_nic *n, uint64_t until)
 {
 	if (forth_pc(n) >= until)
@@ -83,7 +83,7 @@ static enum forth_state st_rd_d1(struct forth_nic *n)
 	return FORTH_CHECK;
 }
 
-/* The last datum of the transfer has moved at edge `done`. */
+/* Ends the reading: the last datum of the transfer has moved at edge `done`. */
 static enum forth_state rq_finish(struct forth_nic *n, uint64_t done)
 {
 	n->rq.done = done;
@@ -151,8 +151,8 @@ static enum forth_state st_check(struct forth_nic *n)
 	if (!n->enabled || !n->queue[rq->queue].pending)
 		return FORTH_NO_PND_OP;
 	if (!rq->qwords || rq->qwords > FORTH_SIZE_MAX || flow >= n->p.flows) {
-		/* no transfer, but the head advances and the notification
-		 * comes (R-39) */
+		/* no transfer, but the head advances and the notification is
+		 * sent (R-39) */
 		rq->error = true;
 		*weft_reg_cell(n->comp, R_DESC_ERR, 0) += 1;
 		weft_count(n->comp, C_DESC_ERR, 1);
@@ -172,8 +172,9 @@ static enum forth_state st_check(struct forth_nic *n)
 	return rq_begin(n);
 }
 
-/* The bus has said when the read is over: at once when a notification follows,
- * otherwise the engine need not look before the transfer leaves UpdtCnt. */
+/* Wakes the engine for the end of the read that the bus has reported: at once
+ * when a notification follows, otherwise when the transfer leaves UpdtCnt,
+ * because nothing happens before. */
 static void rq_wake_done(struct forth_nic *n)
 {
 	const struct forth_rq *rq = &n->rq;
@@ -194,7 +195,7 @@ static bool rq_over(struct forth_nic *n)
 	return false;
 }
 
-/* What the bus said last decides among the three reading states. */
+/* Chooses among the three reading states by the bus's last report. */
 static enum forth_state st_reading(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
@@ -208,7 +209,8 @@ static enum forth_state st_reading(struct forth_nic *n)
 	return rq_finish(n, forth_pc_of(n, rq->txn.t_done));
 }
 
-/* What waits to be written may go when the split wait begins. */
+/* Wakes the engine when the split wait begins and a write is pending, because
+ * it may go then. */
 static void wake_for_gap(struct forth_nic *n)
 {
 	uint64_t at = forth_write_at(n);
@@ -217,7 +219,8 @@ static void wake_for_gap(struct forth_nic *n)
 		forth_engine_offer(n, at);
 }
 
-/* The bus is free until the completion: a packet may be written. */
+/* Writes a packet if there is one, because the bus is free until the completion
+ * (R-27). */
 static enum forth_state st_split_wait(struct forth_nic *n)
 {
 	uint64_t now = forth_pc(n);
@@ -240,7 +243,7 @@ static enum forth_state st_bm_gen(struct forth_nic *n)
 	return rq_finish(n, n->rq.until);
 }
 
-/* A write that was started from NoPndOp holds the FSM until it is over. */
+/* Stays until the write that was started from NoPndOp is over. */
 static enum forth_state st_rx_wr(struct forth_nic *n)
 {
 	return n->wr.state == FORTH_NO_PND_OP ? FORTH_NO_PND_OP : FORTH_RX_WR;
@@ -296,7 +299,7 @@ static enum forth_state st_updt_cnt(struct forth_nic *n)
 		weft_count(n->comp, C_QWORDS_OUT, rq->qwords);
 	}
 	forth_log(n, LOG_ENGINE, LOG_STOP, rq->queue);
-	if (q->pending) { /* else pointers were reset under way */
+	if (q->pending) { /* otherwise pointers were reset meanwhile */
 		q->head = (q->head + 1) & (n->depth - 1);
 		q->pending--;
 	}
@@ -312,21 +315,21 @@ static enum forth_state (*const st_step[FORTH_STATES])(struct forth_nic *) = {
 	[FORTH_UPDT_CNT] = st_updt_cnt,
 };
 
-/* Both halves move until neither can.  The write half goes first and all the
- * way: it may have slept through a state (wr_update_after), and the choice
- * between in and out must see it where it is now. */
+/* Moves both halves until neither can. The write half goes first and all the
+ * way, because it may have slept through a state (wr_update_after), and the
+ * choice between in and out must see its present state. */
 void forth_engine_run(struct forth_nic *n)
 {
 	bool moved;
 
-	/* transactions that software's reset left on the bus */
+	/* transactions that a software reset left on the bus */
 	if (n->wr.orphan)
 		forth_write_orphan(n);
 	if (n->rq.orphan && rq_over(n)) {
 		n->rq.orphan = false;
 		weft_slice_drop(&n->rq.txn.data);
 	}
-	/* the target takes an unexpected completion and throws its data away */
+	/* the target accepts an unexpected completion and drops its data */
 	if (n->stray && forth_pc(n) < n->stray) {
 		forth_engine_wake(n, n->stray);
 	} else if (n->stray) {
@@ -382,14 +385,14 @@ void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 			rq->data_from = pc;
 		weft_state(n->comp, "engine", "RdData", note->time);
 		rq->spoilt |= note->wrong && forth_minds_parity(n);
-		if (rq->spoilt) /* nothing false goes out */
+		if (rq->spoilt) /* data of wrong parity must not be sent */
 			return;
 		forth_voq_feed(n, first, first + note->bytes / 8, pc, true);
 	}
 }
 
-/* Control bit 4: FIFOs empty, FSMs idle; credits of what is thrown away go
- * back, everything else keeps its value (R-41). */
+/* Handles control bit 4: FIFOs empty, FSMs idle. Credits of dropped packets are
+ * returned, and everything else keeps its value (R-41). */
 void forth_engine_reset(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;

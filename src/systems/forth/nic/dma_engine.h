@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FORTH NIC: the request-queue FSM: outgoing transfers (dma_engine.c), incoming
- * packets and notifications to memory (dma_write.c).  Source: forth.md
- * sections 3.4 to 3.8. */
+ * packets and notifications to memory (dma_write.c). Source: forth.md sections
+ * 3.4 to 3.8. */
 #ifndef SYSTEMS_FORTH_NIC_DMA_ENGINE_H
 #define SYSTEMS_FORTH_NIC_DMA_ENGINE_H
 
@@ -27,7 +27,7 @@ enum forth_state {
 };
 extern const char *const forth_state_name[FORTH_STATES];
 
-/* What the bus has said last about a transaction; it says so ahead of time. */
+/* Last report of the bus about a transaction, which is made ahead of time. */
 enum forth_phase { PHASE_NONE, PHASE_SPLIT, PHASE_DATA, PHASE_DONE };
 
 /* The outgoing half of the engine. */
@@ -36,7 +36,8 @@ struct forth_rq {
 	enum forth_phase phase;
 	uint64_t since, until; /* pc: state entered; timed state ends */
 	uint64_t done;	       /* pc: last datum moved */
-	/* pc, known ahead: the split wait begins and ends; PHASE_DONE counts */
+	/* pc, known ahead: start and end of the split wait; start of
+	 * PHASE_DONE */
 	uint64_t split_from, data_from, ends;
 	uint32_t queue;
 	uint64_t q0, q1; /* the descriptor */
@@ -44,11 +45,12 @@ struct forth_rq {
 	uint64_t trace; /* message */
 	uint32_t cut;	/* qwords already handed to the VOQ */
 	bool error, notified, active;
-	bool spoilt; /* data of wrong parity came, and we mind */
-	bool orphan; /* reset while the bus has txn */
+	bool spoilt; /* data of wrong parity arrived, and the device responds
+		      * to it */
+	bool orphan; /* reset while the bus still has txn */
 	struct weft_slice data;
 	struct weft_bus_txn txn;
-	uint32_t next_cut; /* packet of the plan that comes next */
+	uint32_t next_cut; /* next packet of the plan */
 	struct forth_plan plan;
 };
 
@@ -63,13 +65,13 @@ struct forth_wr {
 	uint32_t credited;  /* link words given back so far */
 	uint32_t drained;   /* payload qwords out of Net2Host so far */
 	uint64_t burst_end; /* pc */
-	uint64_t ends;	    /* pc: PHASE_DONE counts from here */
+	uint64_t ends;	    /* pc from which PHASE_DONE counts */
 	uint64_t done;	    /* pc: last datum of the packet moved */
 	uint32_t requests;  /* bus requests of the packet */
 	bool for_rq;	    /* the outgoing half waits for this notification */
 	bool orphan;
 	bool aborted;
-	bool irq; /* set the flag when it is over */
+	bool irq; /* set the interrupt flag at the end */
 	struct forth_rx rx;
 	struct weft_bus_txn txn;
 };
@@ -81,28 +83,33 @@ struct forth_lnotify {
 
 /* dma_engine.c */
 void forth_engine_run(struct forth_nic *n);
-void forth_engine_enable(struct forth_nic *n); /* looks at the registers */
+void forth_engine_enable(struct forth_nic *n); /* rereads the registers */
 void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note);
 void forth_engine_reset(struct forth_nic *n);
 
 /* bus_errors.c */
-/* The device responds to data of wrong parity (command bit 6). */
+/* Returns whether the device responds to data of wrong parity (command bit
+ * 6). */
 bool forth_minds_parity(struct forth_nic *n);
-/* Is a finished transaction to be abandoned?  Sets the bits that say why. */
+/* Returns whether a finished transaction is abandoned. Sets the status bits of
+ * its error. */
 bool forth_dma_failed(struct forth_nic *n, const struct weft_bus_txn *t);
-/* An access of the host that came in wrong; true: it is not carried out. */
+/* Handles an access of the host that arrived damaged. Returns true when it must
+ * not be carried out. */
 bool forth_target_error(struct forth_nic *n, const struct weft_bus_note *note);
 
 /* dma_write.c */
-/* PCI edge from which something may be written, or UINT64_MAX. */
+/* Returns the PCI edge from which a packet or notification may be written, or
+ * UINT64_MAX. */
 uint64_t forth_write_at(const struct forth_nic *n);
-/* Something may be written now; otherwise the engine wakes when it may. */
+/* Returns whether a write may start now. Otherwise the engine wakes when it
+ * may. */
 bool forth_write_ready(struct forth_nic *n);
 void forth_write_start(struct forth_nic *n);
 void forth_write_notify(struct forth_nic *n, uint32_t q, uint64_t word);
 bool forth_write_run(struct forth_nic *n);
 void forth_write_note(struct forth_nic *n, const struct weft_bus_note *note);
-/* What was on the bus when the engine was reset is over. */
+/* Ends a transaction that was on the bus when the engine was reset. */
 void forth_write_orphan(struct forth_nic *n);
 void forth_write_reset(struct forth_nic *n);
 

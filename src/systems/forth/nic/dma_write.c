@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The incoming half of the FORTH NIC's engine: received packets, remote and
- * local notifications, one write to memory at a time.
- * Source: forth.md sections 3.4 (RxWr, Notify), 3.7, 3.8 (R-16, R-34, R-37),
- * 2.3 (interrupt flag), 7.4.  A waiting local notification goes before a
- * waiting remote one, that before a waiting packet; the links' FIFOs take turns
- * (ours: the text is silent).  Remote notifications and interrupts that a
- * packet sets free are given right behind its write. */
+ * local notifications, one write to memory at a time. Source: forth.md sections
+ * 3.4 (RxWr, Notify), 3.7, 3.8 (R-16, R-34, R-37), 2.3 (interrupt flag), 7.4. A
+ * waiting local notification goes before a waiting remote one, that before a
+ * waiting packet; the links' FIFOs take turns (ours, because the text is
+ * silent). Remote notifications and interrupts that a packet releases are given
+ * right behind its write. */
 #include "systems/forth/nic/nic.h"
 
 uint64_t forth_write_at(const struct forth_nic *n)
@@ -53,7 +53,7 @@ static void wr_submit(struct forth_nic *n, weft_phys_t addr, uint32_t bytes,
 	weft_bus_of(n->bus)->submit(n->bus, &w->txn);
 }
 
-/* Single-qword write; the reference of its slice is txn.data. */
+/* Writes a single qword. txn.data holds the reference of its slice. */
 static void wr_word(struct forth_nic *n, weft_phys_t addr, uint64_t word,
 		    uint64_t trace)
 {
@@ -109,7 +109,7 @@ static void wr_packet(struct forth_nic *n)
 			  w->rx.data, w->rx.trace);
 		return;
 	}
-	/* nothing but the header survived, or nothing but the header counts */
+	/* only the header survived, or only the header counts */
 	w->txn = (struct weft_bus_txn){ .data = w->rx.data,
 					.t_done = weft_now(n->comp) };
 	w->phase = PHASE_DONE;
@@ -117,8 +117,9 @@ static void wr_packet(struct forth_nic *n)
 	forth_netif_rest_out(n, now);
 }
 
-/* The bus has said when the write is over: the engine looks then when a
- * notification follows or something waits for it, else after UpdtCnt. */
+/* Wakes the engine for the end of the write that the bus has reported: at once
+ * when a notification follows or the outgoing half waits for it, otherwise
+ * after UpdtCnt. */
 static void wr_wake_done(struct forth_nic *n)
 {
 	const struct forth_wr *w = &n->wr;
@@ -217,7 +218,7 @@ static enum forth_state wr_rx_wr(struct forth_nic *n)
 			forth_group_written(n, rx);
 	} else if (!w->aborted && !(rx->bad && n->p.suppress_bad_body_notify) &&
 		   rx->hdr & (FORTH_HDR_REMOTE_NOTIFY | FORTH_HDR_REMOTE_IRQ)) {
-		/* single path: what is in memory may notify at once */
+		/* on a single path a packet in memory may notify at once */
 		*ring_push(&n->deliver) = (struct forth_deliver){
 			.hdr = rx->hdr,
 			.at = forth_pc(n),
@@ -271,7 +272,7 @@ static enum forth_state wr_updt_cnt(struct forth_nic *n)
 	return FORTH_NO_PND_OP;
 }
 
-/* One step; true when the state has changed. */
+/* Makes one step. Returns whether the state has changed. */
 bool forth_write_run(struct forth_nic *n)
 {
 	enum forth_state s = n->wr.state;
@@ -297,7 +298,8 @@ static void wr_burst(struct forth_nic *n, const struct weft_bus_note *note)
 
 	if (n->wr.job != JOB_PACKET || n->wr.state != FORTH_RX_WR || !count)
 		return;
-	/* the initiator cannot wait: what it moves must have arrived (4.11) */
+	/* the initiator cannot wait, so that moved words must have arrived
+	 * (4.11) */
 	if (forth_rx_word_at(n, rx, first) >
 		    weft_clock_edge(&n->pci, pc0 + 1) ||
 	    forth_rx_word_at(n, rx, first + count - 1) >

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Event log of the FORTH NIC (forth.md 10.2, an extension): a ring of
- * (time, unit, event, argument) records that the host reads through registers
- * 0x1C0.. .  Times are pc counts as in the time stamp register.
- * Off unless software turns it on; while off nothing is kept and nothing costs.
- * Credits are worked out by systems/forth/link/port.h when they matter, not
- * when they happen: their records go to their place in time, and a load first
- * asks for all of them up to now. */
+/* Event log of the FORTH NIC (forth.md 10.2, an extension): a ring of (time,
+ * unit, event, argument) records that the host reads through registers 0x1C0..
+ * . Times are pc counts as in the time stamp register. Off unless software
+ * turns it on; while off nothing is kept, so that it costs nothing. Credits are
+ * computed by systems/forth/link/port.h when they matter, not when they happen.
+ * Therefore their records are inserted at their place in time, and a load first
+ * requests all of them up to now. */
 #include "systems/forth/nic/nic.h"
 
 enum { LOG_RECORDS = 4096 };
@@ -22,7 +22,7 @@ static uint64_t *event_log_record(struct forth_evlog *l, uint32_t i)
 	return l->rec[i % LOG_RECORDS];
 }
 
-/* Behind what happened at or before pc. */
+/* Inserts a record behind all records at or before pc. */
 void forth_log_at(struct forth_nic *n, uint64_t pc, enum forth_log_unit unit,
 		  enum forth_log_event event, uint32_t arg)
 {
@@ -55,7 +55,7 @@ static void watch_links(struct forth_nic *n, bool on)
 		forth_port_watch(&n->link[k], on);
 }
 
-/* Turning it on begins an empty log; turning it off throws it away. */
+/* Turns the log on with no records, or off, which drops them. */
 void forth_log_control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = c->state;
@@ -90,8 +90,8 @@ void forth_log_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		n->log->index = (uint32_t)val;
 }
 
-/* Dword `i` of the record at the read index, 0 when it is not (or no longer)
- * there; the last dword moves the index on. */
+/* Returns dword `i` of the record at the read index, or 0 when there is none
+ * (any more). The last dword advances the index. */
 uint64_t forth_log_data_read(struct weft_comp *c, uint32_t i)
 {
 	struct forth_nic *n = c->state;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* External memory behind the VOQs of the FORTH NIC: bodies of long queues as
- * linked lists of blocks, in the upper end of BAR0, shared by all VOQs.
- * Source: forth.md sections 2.4, 6.1-6.3; thresholds, sizes and rates are
- * resolutions there.
+ * linked lists of blocks, in the upper end of BAR0, shared by all VOQs. Source:
+ * forth.md sections 2.4, 6.1-6.3; thresholds, sizes and rates are resolutions
+ * there.
  *
  *   in --> tail block .. oldest block --reader (ext_rd_lat, ext_rate)--> chip
  *
  * Ours: a transfer goes as a whole, chip or external, as decided when room is
  * taken for it (3.4 Check): on chip while the VOQ has no external body, its
- * level is below voq_hi and the transfer fits.  A packet never straddles two
- * blocks: the end of a block is the end of a segment.  One reader serves all
- * VOQs, round robin over those below voq_lo whose oldest block is completely
- * in; a block that is being read takes nothing more; its packets are on chip
- * when all of it is, and then it is free.  Writes keep up with the way into the
+ * level is below voq_hi and the transfer fits. A packet never straddles two
+ * blocks, because the end of a block is the end of a segment. One reader serves
+ * all VOQs, round robin over those below voq_lo whose oldest block is complete.
+ * A block that is being read accepts no more packets. Its packets are on chip
+ * when all of it is, and then it is free. Writes keep up with the way into the
  * VOQs (1 word per pc) and do not slow down the reader. */
 #include <errno.h>
 
@@ -100,7 +100,7 @@ bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 	return true;
 }
 
-/* Blocks of the plan are taken off the free list and linked. */
+/* Takes the blocks of the plan off the free list and links them. */
 void forth_ext_take(struct forth_nic *n, uint32_t v, const struct forth_plan *p)
 {
 	struct forth_voq *q = &n->voq[v];
@@ -121,7 +121,8 @@ void forth_ext_take(struct forth_nic *n, uint32_t v, const struct forth_plan *p)
 
 /* ---- filling ---- */
 
-/* Packets come in order: this one lies in the first block that misses one. */
+/* Returns the first block that misses a packet, because packets arrive in
+ * order. */
 static struct forth_block *block_missing(struct forth_voq *q)
 {
 	uint32_t i = ring_count(&q->blocks);
@@ -158,7 +159,7 @@ static void block_free(struct forth_nic *n, uint32_t id)
 	n->ext.free[n->ext.n_free++] = id;
 }
 
-/* The last `missing` packets of the plan will not come. */
+/* Gives up the last `missing` packets of the plan. */
 void forth_ext_abandon(struct forth_nic *n, uint32_t v, uint32_t missing)
 {
 	struct forth_voq *q = &n->voq[v];
@@ -191,7 +192,7 @@ void forth_ext_reset(struct forth_nic *n)
 
 /* ---- the reader ---- */
 
-/* The block is on chip. */
+/* Ends the read of a block, which is now on chip. */
 static void fetch_end(struct forth_nic *n)
 {
 	struct forth_ext *e = &n->ext;
@@ -223,7 +224,7 @@ static void fetch_end(struct forth_nic *n)
 		forth_engine_wake(n, forth_pc(n));
 }
 
-/* Edge from which VOQ v may be served, or UINT64_MAX. */
+/* Returns the edge from which VOQ v may be served, or UINT64_MAX. */
 static uint64_t servable_at(const struct forth_nic *n, uint32_t v)
 {
 	const struct forth_voq *q = &n->voq[v];

@@ -16,10 +16,10 @@ struct weft_err;
 /* A block of external memory in the list of its VOQ. */
 struct forth_block {
 	uint32_t id;
-	uint32_t fill;	  /* words written so far */
-	uint32_t pkts;	  /* packets that lie in it */
-	uint32_t missing; /* packets that will follow */
-	uint64_t in;	  /* pc: the latest of them is in */
+	uint32_t fill;	  /* words reserved so far */
+	uint32_t pkts;	  /* packets in it */
+	uint32_t missing; /* packets still to be written */
+	uint64_t in;	  /* pc at which the latest of them is complete */
 };
 
 /* External memory: free list, and the one reader (external_queue.c). */
@@ -34,19 +34,20 @@ struct forth_ext {
 };
 
 int forth_ext_init(struct forth_nic *n, struct weft_err *err);
-/* External memory instead of, or behind, the chip: is there room? */
+/* Return whether a transfer goes to external memory; whether it has room there,
+ * and in which blocks; take these blocks. */
 bool forth_ext_wanted(const struct forth_nic *n, uint32_t v, uint32_t qwords);
 bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 		    struct forth_plan *p);
 void forth_ext_take(struct forth_nic *n, uint32_t v,
 		    const struct forth_plan *p);
-/* One packet has been read and is in its block at edge `in`. */
+/* Adds a packet that has been read and is in its block at edge `in`. */
 void forth_ext_push(struct forth_nic *n, uint32_t v, struct forth_pkt *p,
 		    uint64_t in);
 void forth_ext_abandon(struct forth_nic *n, uint32_t v, uint32_t missing);
 void forth_ext_reset(struct forth_nic *n);
 void forth_ext_run(struct forth_nic *n);
-/* Something may have changed for the reader. */
+/* Wakes the reader, because its work may have changed. */
 void forth_ext_poke(struct forth_nic *n);
 /* registers 0x190, 0x194 */
 uint64_t forth_ext_free_read(struct weft_comp *c, uint32_t i);

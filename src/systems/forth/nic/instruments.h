@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC: what it measures about itself: counters (performance_counters.c),
- * samples (sampler.c), time stamps of packets (benchmark_mode.c), the event log
+/* FORTH NIC: measurement of itself: counters (performance_counters.c), samples
+ * (sampler.c), time stamps of packets (benchmark_mode.c), the event log
  * (event_log.c). Source: forth.md sections 2.5, 2.7, 2.8 and 10. */
 #ifndef SYSTEMS_FORTH_NIC_INSTRUMENTS_H
 #define SYSTEMS_FORTH_NIC_INSTRUMENTS_H
@@ -15,16 +15,16 @@ enum forth_dir { DIR_H2N, DIR_N2H, DIR_N };
 
 /* Qwords that move one per pc from an edge on. */
 struct forth_ramp {
-	uint64_t base; /* before the ramp */
+	uint64_t base; /* qwords before the ramp */
 	uint64_t start, n;
 };
 
-/* Counters and timers that run at the moment (performance_counters.c). */
+/* Counters and timers in progress (performance_counters.c). */
 struct forth_perf_state {
 	uint64_t active_since[DIR_N];
 	struct forth_ramp moved[DIR_N];
-	weft_time_t frame_at[DIR_N]; /* latest tenure: FRAME#, */
-	uint64_t frame_end[DIR_N];   /* and the end of it so far, pc */
+	weft_time_t frame_at[DIR_N]; /* latest tenure: time of FRAME#, */
+	uint64_t frame_end[DIR_N];   /* and its end so far, pc */
 	bool irq_level;
 	uint64_t irq_since, split_since;
 	bool split_open, cum_armed, cum_running;
@@ -68,12 +68,13 @@ void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
 void forth_trace_released(struct forth_nic *n, uint32_t q, uint32_t first,
 			  uint32_t count);
 void forth_trace_picked(struct forth_nic *n);
-/* A packet was cut: all of it is read at pc `read`, and in its VOQ at `in`. */
+/* Marks a packet that was cut: all of it is read at pc `read`, and in its VOQ
+ * at `in`. */
 void forth_trace_cut(struct forth_nic *n, struct forth_pkt *p, uint64_t read,
 		     uint64_t in);
 
 /* event_log.c */
-/* Only while there is a log. */
+/* Call it only while there is a log. */
 void forth_log_at(struct forth_nic *n, uint64_t pc, enum forth_log_unit unit,
 		  enum forth_log_event event, uint32_t arg);
 /* forth_port_ops.credit */

@@ -18,13 +18,14 @@ struct forth_deliver {
 	uint64_t hdr, at;
 	bool bad, loss;
 	uint8_t src, group;
-	uint64_t trace; /* message; 0: of several */
+	uint64_t trace; /* message; 0 when it stands for several */
 };
 
 /* path_choice.c */
 int forth_path_init(struct forth_nic *n, struct weft_err *err);
 uint32_t forth_path_of(const struct forth_nic *n, uint32_t v);
-/* Header of the front packet of a VOQ with its resequencing field. */
+/* Returns the header of the front packet of a VOQ with its resequencing
+ * field. */
 uint64_t forth_path_header(const struct forth_nic *n, uint32_t v, uint64_t hdr);
 void forth_path_sent(struct forth_nic *n, uint32_t v);
 void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
@@ -32,12 +33,12 @@ void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 /* resequencer.c: completion of packets that may overtake each other. */
 int forth_reseq_init(struct forth_nic *n, struct weft_err *err);
 void forth_reseq_fini(struct forth_nic *n);
-/* A header with a good CRC came in; it counts from `pc` on. */
+/* Takes a header with a good CRC, which counts from `pc` on. */
 void forth_reseq_header(struct forth_nic *n, struct forth_rx *rx, uint64_t pc);
-/* Its payload is in memory (or will never be). */
+/* Notes that the payload is in memory, or lost. */
 void forth_reseq_written(struct forth_nic *n, const struct forth_rx *rx,
 			 bool lost);
-/* Headers that count from now on. */
+/* Handles headers that count from now on. */
 void forth_reseq_run(struct forth_nic *n);
 /* registers 0x14C, 0x184, 0x18C, 0x1A0.. */
 uint64_t forth_reseq_read(struct weft_comp *c, uint32_t i);
@@ -45,7 +46,7 @@ uint64_t forth_reseq_rx_read(struct weft_comp *c, uint32_t i);
 void forth_reseq_rx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 uint64_t forth_reseq_pool_read(struct weft_comp *c, uint32_t i);
 uint64_t forth_reseq_state_read(struct weft_comp *c, uint32_t src);
-/* Hands a notification or interrupt to the engine. */
+/* Passes a notification or interrupt to the engine. */
 void forth_deliver(struct forth_nic *n, struct forth_deliver d);
 
 /* packet_counting.c: the counting alternative. */

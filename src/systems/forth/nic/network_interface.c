@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Network interface of the FORTH NIC: what joins the link engine
+/* Network interface of the FORTH NIC: joins the link engine
  * (systems/forth/link/port.h) to the outgoing buffers and to Net2Host. Source:
  * forth.md sections 4.1, 4.2, 4.9, 4.11 (cut-through, R-24), 5.2 and 5.7
  * (credits of the NIC receiver), 7.6 (one FIFO per link, R-35).
  *
  * Links are bundled byte by byte into one engine, or each has an engine and a
- * Net2Host FIFO of its own; all run on one NET clock.  The network counters are
+ * Net2Host FIFO of its own. All run on one NET clock. The network counters are
  * sums over the engines. */
 #include <errno.h>
 #include <stddef.h>
 
 #include "systems/forth/nic/nic.h"
 
-/* Payload qword i is complete in Net2Host. */
+/* Returns when payload qword i is complete in Net2Host. */
 weft_time_t forth_rx_word_at(const struct forth_nic *n,
 			     const struct forth_rx *rx, uint32_t i)
 {
@@ -34,7 +34,7 @@ uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link)
 	return q->used;
 }
 
-/* Room in Net2Host: only wrong credits can fill it. */
+/* Cuts a packet to the room in Net2Host, which only wrong credits can fill. */
 static void rx_overflow(struct forth_nic *n, struct forth_rx *rx)
 {
 	uint32_t room = n->p.n2h_words - forth_fifo_used(n, rx->link);
@@ -76,8 +76,8 @@ static void rx_enqueue(struct forth_nic *n, struct forth_port *l,
 	rx_overflow(n, &rx);
 	n->fifo[link].used += rx.qwords + 1;
 	n->fifo[link].line += !rx.loop;
-	/* an announcement waits for its CRC; multipath takes the header once
-	 * it is checked (7.4) */
+	/* an announcement waits for its CRC; multipath takes the header once it
+	 * is checked (7.4) */
 	if (n->multi && forth_is_announce(n, rx.hdr))
 		rx.ready = forth_pc_of_cc(n, rx.end_cc);
 	if (n->multi)
@@ -101,7 +101,7 @@ static void netif_packet(void *own, struct forth_port *l, struct weft_frame *f,
 	if (r->bad)
 		forth_log(n, (enum forth_log_unit)(LOG_LINK0 + link), LOG_ERROR,
 			  LOG_BODY_CRC);
-	/* not even the header finds room */
+	/* even the header finds no room */
 	if (forth_fifo_used(n, link) >= n->p.n2h_words) {
 		forth_perf_add(n, PERF_NET2H_FULL_ERR, size + 1);
 		weft_count(n->comp, C_RX_LOST, size + 1);
@@ -144,7 +144,7 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 	struct forth_fifo *q = &n->fifo[n->wr.rx.link];
 	struct weft_clock half = { 2 * n->pci.num, n->pci.den, 0 };
 
-	/* the burst has not begun when the bus tells of it */
+	/* the burst starts after the bus's report */
 	forth_fifo_used(n, n->wr.rx.link);
 	q->used -= q->out;
 	q->out = count;
@@ -158,8 +158,8 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 				    2 / n->width, &n->pci, pc0);
 		return;
 	}
-	/* four links: a link word is two qwords, so F moves at every second
-	 * edge, first when a whole one is out */
+	/* four links: a link word is two qwords, so that F moves at every
+	 * second edge, first when a whole one is out */
 	half.phase = weft_clock_edge(&n->pci, pc0 + (first % 2 ? 2 : 1));
 	forth_port_fwd(forth_rx_end(n, &n->wr.rx), 0, 1, half.phase);
 	if (words > 1)
@@ -167,8 +167,8 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 				    &half, 0);
 }
 
-/* The rest of the packet's charge, at its last word (5.2); words that were not
- * written go with it. */
+/* Gives back the rest of the packet's charge at its last word (5.2), with words
+ * that were not written. */
 void forth_netif_rest_out(struct forth_nic *n, uint64_t pc)
 {
 	uint32_t rest = n->wr.rx.charge - n->wr.credited;
@@ -231,7 +231,7 @@ uint64_t forth_link_sum(struct forth_nic *n, size_t counter)
 	return sum;
 }
 
-/* A counter per RocketIO: link 0, or all the others. */
+/* Returns a counter per RocketIO: link 0, or all the others. */
 static uint64_t network_interface_rio(struct forth_nic *n, size_t counters,
 				      bool first)
 {
@@ -278,7 +278,7 @@ uint64_t forth_net_count(struct forth_nic *n, enum forth_net id)
 			id <= NET_RIO0_TX_FULL);
 	if (id != NET_NET2H_START)
 		return forth_link_sum(n, plain[id]);
-	/* Net2HPReady is not raised yet for packets still on their way */
+	/* Net2HPReady is not raised yet for packets that are still arriving */
 	for (uint32_t k = 0; k < n->n_link; k++)
 		for (uint32_t i = ring_count(&n->fifo[k].q);
 		     i > 0 &&

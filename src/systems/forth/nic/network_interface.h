@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC: Net2Host, the far side of the link engines (network_interface.c).
- * Source: forth.md sections 1.2, 4.8 to 4.11 and 5.2. */
+/* FORTH NIC: Net2Host, between the link engines and the host side
+ * (network_interface.c). Source: forth.md sections 1.2, 4.8 to 4.11 and 5.2. */
 #ifndef SYSTEMS_FORTH_NIC_NETWORK_INTERFACE_H
 #define SYSTEMS_FORTH_NIC_NETWORK_INTERFACE_H
 
@@ -21,7 +21,7 @@ struct forth_rx {
 	uint32_t qwords;  /* in the FIFO, header not counted */
 	uint32_t charge;  /* link words */
 	bool bad;
-	bool loop; /* came by the loop end of its link */
+	bool loop; /* arrived by the loop end of its link */
 	/* multipath */
 	uint8_t link, src;
 	uint16_t slot; /* of its header in the pool, or NO_SLOT */
@@ -35,28 +35,30 @@ struct forth_fifo {
 		RING(struct forth_rx);
 	} q;
 	uint32_t used; /* qwords, headers included */
-	uint32_t line; /* packets that came by the cable */
-	/* Of them, leave together when their burst begins. */
+	uint32_t line; /* packets that arrived by the cable */
+	/* Of them, qwords that leave together when their burst begins. */
 	uint32_t out;
 	uint64_t out_at; /* pc */
 };
 
 int forth_netif_init(struct forth_nic *n, struct weft_err *err);
 int forth_netif_start(struct forth_nic *n, struct weft_err *err);
-/* Qwords in a FIFO now. */
+/* Returns the qwords in a FIFO now. */
 uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link);
-/* Throws all waiting packets away; credits return from pc on. */
+/* Drops all waiting packets. Their credits return from pc on.
+ * forth_rx_word_at() returns when payload qword i is complete. */
 void forth_netif_flush(struct forth_nic *n, uint64_t pc);
 weft_time_t forth_rx_word_at(const struct forth_nic *n,
 			     const struct forth_rx *rx, uint32_t i);
-/* Credits of received words (5.2, NIC receiver). */
+/* Give back credits of received words (5.2, NIC receiver). */
 void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 			   uint64_t pc0);
 void forth_netif_rest_out(struct forth_nic *n, uint64_t pc);
-/* The packet that was written, or is given up, has left its FIFO. */
+/* Removes the packet that was written, or is given up, from its FIFO. */
 void forth_netif_gone(struct forth_nic *n, const struct forth_rx *rx);
 uint64_t forth_net_count(struct forth_nic *n, enum forth_net id);
-/* Sum over all links of a counter, by its offset in struct forth_port_count. */
+/* Returns the sum of a counter over all links, by its offset in struct
+ * forth_port_count. */
 uint64_t forth_link_sum(struct forth_nic *n, size_t counter);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class forth.nic: the RDMA-write NIC of FORTH-ICS (PCI-X, request queues, VOQs
- * or one outgoing FIFO, up to 4 links bundled by bytes or by packets).
- * Source: forth.md; parameters are those of sections 6.2 and 11.1, presets
- * those of its first page.
+ * or one outgoing FIFO, up to 4 links bundled by bytes or by packets). Source:
+ * forth.md; parameters are those of sections 6.2 and 11.1, presets those of its
+ * first page.
  *
  *                 bus (PCI-X)                  link0..3
  *        host <------> +---------------------+ <======> switch or NIC
@@ -180,7 +180,7 @@ static const struct weft_counter forth_counters[C_N] = {
 			  "lost, links of a bundle 16 words apart (4.9)" },
 };
 
-/* Of the links, brought up to date when somebody looks. */
+/* Samples counters of the links, which are brought up to date now. */
 static int link_counters(struct weft_comp *c, struct weft_err *err)
 {
 	static const size_t from[C_N] = {
@@ -249,7 +249,7 @@ static int check_params(const struct forth_nic *n, const char *name,
 	if (n->p.min_payload > n->p.max_payload)
 		return weft_fail(err, EINVAL,
 				 "%s.min_payload: above max_payload", name);
-	/* Deadlock freedom (5.2): B - 31 covers the largest packet. */
+	/* Checks deadlock freedom (5.2): B - 31 covers the largest packet. */
 	if (n->p.n2h_words * 2 / n->width <
 	    31 + forth_charge(n->width, (uint32_t)n->p.max_payload))
 		return weft_fail(
@@ -306,9 +306,9 @@ static void bus_note(struct forth_nic *n, const struct weft_bus_note *note)
 		forth_write_note(n, note);
 }
 
-/* Both halves of the engine know from the tenure's times what to do when.  What
- * goes to external memory is copied at once: such reads wait for their bytes.
- */
+/* Tells both halves of the engine the tenure's times, so that they know when to
+ * act. Data for external memory is copied at once, because such reads wait for
+ * their bytes. */
 static enum weft_told forth_told(struct weft_port *p,
 				 const struct weft_bus_note *note)
 {
@@ -367,7 +367,7 @@ static void forth_event(struct weft_comp *c, uint32_t tag)
 	}
 }
 
-/* What waits for credits or for an engine that is off goes down with us. */
+/* Frees packets that wait for credits or for an engine that is off. */
 static int forth_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_nic *n = c->state;

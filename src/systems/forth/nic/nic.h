@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the FORTH NIC (class forth.nic): the device.  What its units keep
- * and offer each other is in their headers.  Source: forth.md sections 1.2, 2,
- * 3, 4.8-4.11, 6, 10, 11.
+/* Internals of the FORTH NIC (class forth.nic): the device. State and functions
+ * of its units are in their headers. Source: forth.md sections 1.2, 2, 3,
+ * 4.8-4.11, 6, 10, 11.
  *
  *   host bus --+-- registers.c          configuration space and BAR1
  *              |   bus_target.c         loads and stores, BAR0; bus_errors.c
@@ -17,8 +17,8 @@
  *                  event_log.c, stage_marks.c            measuring
  *
  * Times inside are numbers of PCI clock edges ("pc") unless a name says
- * otherwise; whatever comes from the other domain is taken at the first edge at
- * or after it. */
+ * otherwise. An event of the other clock domain counts at the first edge at or
+ * after it. */
 #ifndef SYSTEMS_FORTH_NIC_NIC_H
 #define SYSTEMS_FORTH_NIC_NIC_H
 
@@ -39,7 +39,7 @@ enum forth_lnotify_at { LNOTIFY_DEPARTED, LNOTIFY_READ };
 enum forth_bundle { BUNDLE_BYTE, BUNDLE_PACKET };
 enum forth_completion { COMPLETION_RESEQ, COMPLETION_COUNT };
 enum { PORT_BUS, PORT_LINK };
-/* Within one time external memory comes first, links come last. */
+/* Order within one time: external memory first, links last. */
 enum { TAG_EXT, TAG_ENGINE, TAG_LINK };
 
 struct forth_nic_params {
@@ -59,14 +59,17 @@ struct forth_nic_params {
 };
 
 struct forth_nic {
-	struct forth_nic_params p; /* first: rows have offsets in it */
+	struct forth_nic_params p; /* first member, because rows have offsets
+				    * in it */
 	struct weft_comp *comp;
 	struct weft_port *bus;
 	struct weft_clock pci;
-	weft_time_t now;	/* latest time asked for, */
+	weft_time_t now;	/* latest time for which the edge was
+				 * computed, */
 	uint64_t now_pc;	/* and its PCI edge */
 	bool started, enabled;	/* enabled: engine may use the bus */
-	bool multi;		/* packet by packet: section 7 holds */
+	bool multi;		/* packet by packet, so that section 7
+				 * applies */
 	uint32_t n_link, width; /* link engines; links bundled in each */
 	struct forth_port link[FORTH_PORT_LINKS_MAX];
 	struct weft_timer timer;
@@ -87,8 +90,9 @@ struct forth_nic {
 	uint32_t n_masked;
 	struct forth_voq voq[FORTH_QUEUES_MAX];
 	struct forth_leaving leaving[FORTH_PORT_LINKS_MAX];
-	uint64_t insert_free; /* pc: the way into the VOQs is free */
-	uint64_t stray;	      /* pc: an unexpected completion ends, or 0 */
+	uint64_t insert_free; /* pc from which the way into the VOQs is free */
+	uint64_t stray;	      /* pc at which an unexpected completion ends,
+			       * or 0 */
 	uint32_t seg_qwords, pkt_qwords;
 	struct forth_ext ext;
 	/* multipath: the pattern of paths */
@@ -124,7 +128,8 @@ static inline void forth_perf_add(struct forth_nic *n, enum forth_perf id,
 {
 	*weft_reg_cell(n->comp, R_PERF + id, 0) += by;
 }
-/* First PCI edge at or after now; divisions are dear, so it is kept. */
+/* Returns the first PCI edge at or after now. The result is kept, because
+ * divisions are expensive. */
 static inline uint64_t forth_pc(struct forth_nic *n)
 {
 	weft_time_t now = weft_now(n->comp);
@@ -140,12 +145,13 @@ static inline uint64_t forth_pc_of(const struct forth_nic *n, weft_time_t t)
 	return t == n->now && n->now_pc ? n->now_pc
 					: weft_clock_cycle(&n->pci, t);
 }
-/* PCI edge at or after an edge of the NET clock, which all links share. */
+/* Returns the PCI edge at or after an edge of the NET clock, which all links
+ * share. */
 static inline uint64_t forth_pc_of_cc(const struct forth_nic *n, uint64_t cc)
 {
 	return forth_pc_of(n, weft_clock_edge(&n->link[0].clk, cc));
 }
-/* The link end a received packet came by. */
+/* Returns the link end at which a packet arrived. */
 static inline struct forth_port *forth_rx_end(struct forth_nic *n,
 					      const struct forth_rx *rx)
 {
@@ -153,27 +159,27 @@ static inline struct forth_port *forth_rx_end(struct forth_nic *n,
 
 	return rx->loop ? l->back : l;
 }
-/* Index of the link of an end, which may be the end of its loop. */
+/* Returns the index of the link of an end, which may be the end of its loop. */
 static inline uint32_t forth_link_of(const struct forth_nic *n,
 				     struct forth_port *l)
 {
 	return (uint32_t)(forth_port_line(l) - n->link);
 }
-/* The engine looks again at this edge. */
+/* Wakes the engine at this edge. */
 static inline void forth_engine_wake(struct forth_nic *n, uint64_t pc)
 {
 	weft_timer_arm(n->comp, &n->timer, TAG_ENGINE,
 		       weft_clock_edge(&n->pci, pc));
 }
 
-/* A stage of a message is over at a PCI edge. */
+/* Marks the end of a stage of a message at a PCI edge. */
 static inline void forth_mark(const struct forth_nic *n, uint64_t id,
 			      const char *stage, uint64_t pc)
 {
 	if (weft_told(n->comp, id))
 		weft_mark(n->comp, id, stage, weft_clock_edge(&n->pci, pc));
 }
-/* Words in a VOQ, in the FIFO of a link, now. */
+/* Reports the words in a VOQ, in the FIFO of a link, now. */
 static inline void forth_trace_voq(const struct forth_nic *n, uint32_t v)
 {
 	if (weft_heard_kind(n->comp, WEFT_TRACE_LEVEL))
@@ -187,8 +193,8 @@ static inline void forth_trace_fifo(struct forth_nic *n, uint32_t link)
 			   weft_now(n->comp));
 }
 
-/* There is something to write at pc: wakes the engine if it would begin with it
- * then; otherwise it looks by itself when it gets there. */
+/* Notes that something can be written at pc. Wakes the engine if it is idle
+ * then; otherwise it finds the work by itself when it gets there. */
 static inline void forth_engine_offer(struct forth_nic *n, uint64_t pc)
 {
 	if (n->wr.state != FORTH_NO_PND_OP)

@@ -5,19 +5,19 @@
  *
  * Header 51:49 source, 47:42 group, both in every packet; bit 48 marks the last
  * packet of a group, which announces the total: its address field is the number
- * of payload qwords of all other packets of the group, its own payload goes
- * nowhere (ours: the spec has no field for the total).  It may overtake them.
- * Group and bit 48 come from the descriptor, same bits.  A group is empty
- * again once it has notified; software recycles its number.  A lost packet
- * means that the notification does not come; more words than announced set the
- * loss flag (41). */
+ * of payload qwords of all other packets of the group, its own payload is
+ * dropped (ours, because the spec has no field for the total). It may overtake
+ * them. Group and bit 48 come from the descriptor, same bits. A group is empty
+ * again once it has notified; software recycles its number. With a lost packet
+ * the notification is never given. More words than announced set the loss flag
+ * (41). */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
 
 struct forth_group {
 	uint32_t count, total;
-	uint64_t hdr; /* of the announcement, 0 = not yet there */
+	uint64_t hdr; /* of the announcement, 0 = not received yet */
 	bool bad;
 };
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multipath, sender side of the FORTH NIC: which link a packet takes, and the
- * resequencing field it carries.
- * Source: forth.md sections 4.12, 7.2, 7.3 (R-30).
+/* Multipath, sender side of the FORTH NIC: the link of a packet, and the
+ * resequencing field that it carries. Source: forth.md sections 4.12, 7.2, 7.3
+ * (R-30).
  *
  * The paths of successive packets to one destination follow a pattern, plain
- * round robin when none is given, so that the next two are always known.  VOQ
- * and destination are the same thing here. */
+ * round robin when none is given, so that the next two are always known. VOQ
+ * and destination are one thing here. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
 
-/* The pattern is a list of links such as "0,1,1,2"; round robin without. */
+/* Parses the pattern, a list of links such as "0,1,1,2"; round robin without
+ * one. */
 int forth_path_init(struct forth_nic *n, struct weft_err *err)
 {
 	const char *p = n->p.pattern;
@@ -64,7 +65,7 @@ uint64_t forth_path_header(const struct forth_nic *n, uint32_t v, uint64_t hdr)
 					       path_ahead(n, v, 2));
 }
 
-/* The front packet of VOQ v has left on its path. */
+/* Advances the pattern: the front packet of VOQ v has left on its path. */
 void forth_path_sent(struct forth_nic *n, uint32_t v)
 {
 	struct forth_voq *q = &n->voq[v];
@@ -77,7 +78,7 @@ void forth_path_sent(struct forth_nic *n, uint32_t v)
 	q->turn = (q->turn + 1) % n->n_path;
 }
 
-/* Register 0x188: software begins anew with these destinations (7.4,
+/* Handles register 0x188: software starts anew with these destinations (7.4,
  * recovery). */
 void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Performance counters and timers of the FORTH NIC, worked out from what the
- * bus reports; nothing ticks.
- * Source: forth.md sections 2.5 (counting rules, R-49), 2.7 (cumulative timer).
- * A host load and a DMA tenure cannot share the bus, so tenures are booked
- * whole when their first datum moves. */
+/* Performance counters and timers of the FORTH NIC, computed from the bus's
+ * reports, so that nothing ticks. Source: forth.md sections 2.5 (counting
+ * rules, R-49), 2.7 (cumulative timer). Tenures are booked whole when their
+ * first datum moves, because a host load and a DMA tenure cannot share the
+ * bus. */
 #include <stddef.h>
 
 #include "systems/forth/nic/nic.h"
@@ -13,7 +13,7 @@ static uint64_t pc_since(uint64_t now, uint64_t start)
 	return now > start ? now - start : 0;
 }
 
-/* What has to be added to a counter's cell at this moment. */
+/* Returns the part of a counter in progress, to be added to its cell. */
 uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 {
 	uint64_t now;
@@ -46,7 +46,7 @@ uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 	}
 }
 
-/* REQ# of a transfer. */
+/* Notes REQ# of a transfer. */
 void forth_perf_req(struct forth_nic *n, enum forth_dir d, uint64_t pc)
 {
 	n->perf.active_since[d] = pc;
@@ -58,8 +58,8 @@ void forth_perf_req(struct forth_nic *n, enum forth_dir d, uint64_t pc)
 		forth_sampler_first(n, pc);
 }
 
-/* A transfer of direction d whose last datum moved at `done` leaves UpdtCnt at
- * pc. */
+/* Notes that a transfer of direction d, whose last datum moved at `done`,
+ * leaves UpdtCnt at pc. */
 void forth_perf_end(struct forth_nic *n, enum forth_dir d, uint64_t done,
 		    uint64_t pc)
 {
@@ -82,7 +82,8 @@ static void perf_burst(struct forth_nic *n, enum forth_dir d,
 	struct forth_ramp *r = &n->perf.moved[d];
 	bool out = d == DIR_H2N;
 	uint64_t end = forth_pc_of(n, note->data_end);
-	/* a tenure may be told of in pieces: only its new clocks count */
+	/* a tenure may be reported in pieces, so that only its new clocks
+	 * count */
 	uint64_t from = n->perf.frame_at[d] == note->frame
 				? n->perf.frame_end[d]
 				: forth_pc_of(n, note->frame);
@@ -126,7 +127,7 @@ void forth_perf_note(struct forth_nic *n, enum forth_dir d,
 	}
 }
 
-/* Qwords moved by DMA up to an edge. */
+/* Returns the qwords moved by DMA up to an edge. */
 uint64_t forth_moved(const struct forth_nic *n, enum forth_dir d, uint64_t pc)
 {
 	const struct forth_ramp *r = &n->perf.moved[d];

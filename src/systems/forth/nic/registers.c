@@ -99,7 +99,8 @@ static uint64_t app_irq_read(struct weft_comp *c, uint32_t i)
 	       (n->queue[q].head & 0x7F) << FORTH_APP_HEAD_SHIFT;
 }
 
-/* Enabling the master or the initiator may let the engine start. */
+/* Wakes the engine, because enabling the master or the initiator may let it
+ * start. */
 static void command_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = nic_of(c);
@@ -197,7 +198,7 @@ static void port_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	if (!l || !l->peer || !(val & 1) || n->fifo[l - n->link].line)
 		return;
 	forth_port_credit_reset(l);
-	forth_port_kick(l, weft_now(c)); /* what waited may go */
+	forth_port_kick(l, weft_now(c)); /* packets that waited may go */
 }
 
 static uint64_t link_state_read(struct weft_comp *c, uint32_t i)

@@ -12,8 +12,8 @@ struct forth_nic;
 
 /* clang-format off */
 
-/* Counters of 2.5 that the host may store into: id, mask of the register.
- * The value is cell + what runs at the moment (performance_counters.c). */
+/* Counters of 2.5 that the host may store into: id, mask of the register. The
+ * value is the cell plus the part in progress (performance_counters.c). */
 #define FORTH_PERF_LIST(X)                                                     \
 	X(H2N_DMA_OPS, "Host2NicDMAops", 0xFFFFFFFF, "outgoing transfers done")\
 	X(N2H_DMA_OPS, "Nic2HostDMAops", 0xFFFFFFFF, "received packets written")\

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Register map, descriptor and notification layout of the FORTH RDMA NIC.
  * Source: forth.md sections 2.2-2.8 (registers), 3.1-3.3 (queues and
- * descriptors), 3.8 (notification words), 10.1 (benchmark mode).  The header
- * is in systems/forth/link/wire.h.
+ * descriptors), 3.8 (notification words), 10.1 (benchmark mode). The header is
+ * in systems/forth/link/wire.h.
  *
- * Only numbers and pure functions: model, user library and tests share it.
- * Bit 0 is the least significant one. */
+ * Only numbers and pure functions, because model, user library and tests share
+ * it. Bit 0 is the least significant one. */
 #ifndef SYSTEMS_FORTH_NIC_REGS_MAP_H
 #define SYSTEMS_FORTH_NIC_REGS_MAP_H
 
@@ -158,7 +158,7 @@ enum {
 	FORTH_DESC_ERR = 0x148,
 	FORTH_RESEQ = 0x14C,
 	FORTH_CREDIT_RESYNCS = 0x150, /* ours: flows that started anew (5.7) */
-	FORTH_UNSYNC = 0x154, /* ours: packets that came while out of sync */
+	FORTH_UNSYNC = 0x154, /* ours: packets that arrived while out of sync */
 	FORTH_RNOTIFY_TOTAL = 0x158, /* ours: count of the last remote word */
 	FORTH_PORT = 0x15C, /* ours: load flows of the neighbour; store reset */
 	FORTH_CREDIT_STATE = 0x160, /* + 4 * flow, 8 of them */
@@ -166,21 +166,22 @@ enum {
 	/* Extensions of ours for multipath, external memory, event log. */
 	FORTH_LINK_SELECT = 0x180, /* link shown at 0x160 */
 	FORTH_RESEQ_RX = 0x184, /* load: sources out of sync; store: restart */
-	FORTH_RESEQ_TX = 0x188, /* store: destinations that begin anew */
+	FORTH_RESEQ_TX = 0x188, /* store: destinations that start anew */
 	FORTH_RESEQ_POOL = 0x18C,
 	FORTH_EXT_FREE = 0x190,	   /* free blocks of external memory */
 	FORTH_EXT_LEAST = 0x194,   /* fewest so far */
 	FORTH_LINK_STATE = 0x198,  /* links in sync (4.9), one bit each */
 	FORTH_RESEQ_STATE = 0x1A0, /* + 4 * source, 8 of them */
 	FORTH_LOG_CONTROL = 0x1C0, /* FORTH_LOG_ON, FORTH_LOG_CREDITS */
-	FORTH_LOG_COUNT = 0x1C4,   /* records written since */
+	FORTH_LOG_COUNT = 0x1C4,   /* records written since it was turned on */
 	FORTH_LOG_INDEX = 0x1C8,   /* record to be read */
-	FORTH_LOG_DATA = 0x1D0,	   /* 4 dwords; the last one moves on */
+	FORTH_LOG_DATA = 0x1D0,	   /* 4 dwords; the last one advances the
+				    * index */
 
 	FORTH_QUEUE_MEM = 0x4000, /* to 0x7FFF: 1024 descriptors of 16 bytes */
 };
 
-/* Words sent that are not given back, from FORTH_CREDIT_STATE. */
+/* Returns the words sent that are not given back, from FORTH_CREDIT_STATE. */
 static inline uint32_t forth_credit_out(uint32_t state)
 {
 	return (state - (state >> 16)) & 0xFFF;
@@ -250,7 +251,7 @@ static inline uint32_t forth_reseq_state_held(uint32_t reg)
 
 /* Event log: dwords 0, 1 time in pc; 2 argument; 3 [7:0] unit, [15:8] event. */
 #define FORTH_LOG_ON	  (1u << 0)
-#define FORTH_LOG_CREDITS (1u << 1) /* credits, too */
+#define FORTH_LOG_CREDITS (1u << 1) /* with credits */
 enum forth_log_unit {
 	LOG_ENGINE, /* outgoing transfers; argument: queue */
 	LOG_WRITE, /* received packets; argument: link, of notifications flow */
@@ -267,8 +268,8 @@ enum forth_log_event {
 	LOG_ERROR,
 	LOG_NOTIFY,
 	LOG_INTERRUPT,
-	LOG_CREDIT_OUT, /* went on the line */
-	LOG_CREDIT_IN,	/* counts here */
+	LOG_CREDIT_OUT, /* a credit was put on the line */
+	LOG_CREDIT_IN,	/* a credit counts here */
 	LOG_EVENTS
 };
 enum forth_log_link_error {
@@ -295,7 +296,7 @@ static inline uint64_t forth_log_pack(enum forth_log_unit unit,
 #define FORTH_QUEUES_MAX    8u
 #define FORTH_DMA_MAX_BYTES 4096u
 
-/* Offset in BAR1 of a slot; depth = 1024 / number of queues. */
+/* Returns the offset in BAR1 of a slot; depth = 1024 / number of queues. */
 static inline uint32_t forth_desc_offset(uint32_t queue, uint32_t depth,
 					 uint32_t slot)
 {
@@ -307,7 +308,7 @@ static inline uint32_t forth_desc_offset(uint32_t queue, uint32_t depth,
 #define FORTH_DESC_LNOTIFY (1ull << 61)
 #define FORTH_DESC_RNOTIFY (1ull << 62)
 /* completion=count (7.7, experimental): bits 47:42 of the second qword name a
- * group; the transfer with bit 48 announces, in place of an address, how many
+ * group. The transfer with bit 48 announces, in place of an address, how many
  * qwords the others of the group carry. */
 #define FORTH_DESC_ANNOUNCE    (1ull << 48)
 #define FORTH_DESC_GROUP_SHIFT 42
@@ -315,7 +316,7 @@ static inline uint32_t forth_desc_offset(uint32_t queue, uint32_t depth,
 /* The start flag as it appears in the dword at +12. */
 #define FORTH_DESC_START_HI (1u << 27)
 
-/* Second qword of a descriptor; flags are FORTH_DESC_*. */
+/* Returns the second qword of a descriptor; flags are FORTH_DESC_*. */
 static inline uint64_t forth_desc_q1(uint32_t flow, uint32_t qwords,
 				     uint32_t dst, uint64_t flags)
 {
@@ -333,7 +334,7 @@ static inline uint32_t forth_desc_flow(uint64_t q1)
 
 /* ---- notification words (3.8, R-16) ---- */
 
-/* Written at local-notification address + 8 * queue. */
+/* Returns the word written at local-notification address + 8 * queue. */
 static inline uint64_t forth_lnotify_pack(uint32_t head, uint32_t queue,
 					  uint32_t departed)
 {
@@ -369,7 +370,8 @@ static inline uint32_t forth_rnotify_flow(uint64_t w)
 {
 	return w >> 32 & 0x7F;
 }
-/* Multipath: the source is known; completion=count adds the group (47:42). */
+/* Multipath: adds the source, which is known, and with completion=count the
+ * group (47:42). */
 static inline uint64_t forth_rnotify_from(uint32_t source, uint32_t group,
 					  bool loss)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Request queues of the FORTH NIC: start flag, pointers, choice, and the order
- * of departure that local notifications follow.
- * Source: forth.md sections 3.1, 3.3 (R-09, R-10, R-14), 3.7, 3.8 (R-43). */
+ * of departure that local notifications follow. Source: forth.md sections 3.1,
+ * 3.3 (R-09, R-10, R-14), 3.7, 3.8 (R-43). */
 #include "systems/forth/nic/nic.h"
 
-/* Descriptor number `desc` of the memory got its start flag. */
+/* Releases descriptor number `desc` of the memory, whose start flag was set
+ * (R-14). */
 void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 {
 	uint32_t qi = desc / n->depth, slot = desc % n->depth;
@@ -27,8 +28,8 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t qi)
 {
 	const struct forth_queue *q = &n->queue[qi];
-	/* the engine is in RdD0 for the observer in its first cycle alone: what
-	 * follows is one wait (dma_engine.c) */
+	/* an observer sees RdD0 only in its first cycle, because the states
+	 * behind it are one wait (dma_engine.c) */
 	enum forth_state s = n->rq.state;
 	bool second =
 		s == FORTH_RD_D1 || s == FORTH_CHECK ||
@@ -51,9 +52,9 @@ uint32_t forth_track_add(struct forth_nic *n, uint32_t qi, bool lnotify)
 	return seq;
 }
 
-/* One transfer is gone (or will be: pc may lie ahead).  Those at the front are
- * acknowledged in order, so that one notification covers all earlier transfers
- * of its queue (3.8). */
+/* Notes that one transfer has departed, or will (pc may lie ahead). Transfers
+ * at the front are acknowledged in order, so that one notification covers all
+ * earlier transfers of its queue (3.8). */
 void forth_track_done(struct forth_nic *n, uint32_t qi, uint32_t seq,
 		      uint64_t pc)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FORTH NIC: request queues and the order in which their transfers depart
- * (request_queue.c).  Source: forth.md sections 3.1, 3.3 and 3.7. */
+ * (request_queue.c). Source: forth.md sections 3.1, 3.3 and 3.7. */
 #ifndef SYSTEMS_FORTH_NIC_REQUEST_QUEUE_H
 #define SYSTEMS_FORTH_NIC_REQUEST_QUEUE_H
 
@@ -18,7 +18,8 @@ struct forth_track {
 struct forth_queue {
 	uint32_t head, tail, pending; /* slots; pending up to the depth */
 	bool masked;		      /* its outgoing buffer had no room */
-	uint32_t need, voq;	      /* masked: words wanted, and where */
+	uint32_t need, voq;	      /* masked: words that it wants, and
+				       * where */
 	uint32_t departed;	      /* cumulative transfers */
 	uint64_t gone;		      /* pc of the latest departure */
 	/* Transfers between the engine and their departure, oldest first. */
@@ -29,7 +30,8 @@ struct forth_queue {
 
 void forth_queue_trigger(struct forth_nic *n, uint32_t desc);
 uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t q);
-/* A transfer enters its queue's departure order; returns its number. */
+/* Adds a transfer to its queue's departure order. Returns its number, which
+ * forth_track_done() takes. */
 uint32_t forth_track_add(struct forth_nic *n, uint32_t q, bool lnotify);
 void forth_track_done(struct forth_nic *n, uint32_t q, uint32_t seq,
 		      uint64_t pc);

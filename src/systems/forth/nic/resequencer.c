@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multipath, receiver side of the FORTH NIC: headers are put back into the
- * order in which their source sent them; payload goes to memory as it comes.
- * Source: forth.md sections 7.4-7.6 (R-30, R-35), 3.8.
+/* Multipath, receiver side of the FORTH NIC: headers return to the order in
+ * which their source sent them; payload goes to memory as it arrives. Source:
+ * forth.md sections 7.4-7.6 (R-30, R-35), 3.8.
  *
  *   header ---> queue[source][path] ---> in order, payload written --->
- * dropped, (lists in one pool)                                or delivered
+ *                 (lists in one pool)            dropped, or delivered
  *
- * A header is taken off its queue when it is the next one of its source and its
- * payload is in memory, whether it notifies or not: the links share one write
- * engine, so an earlier packet may be written later (7.4 asks for the payload
- * of the notifying header only).  A header that shows a loss acts at once. A
- * header has its place in the pool from the delimiter on and counts from its
- * CRC on.  When sync is lost or the pool is full the headers of that source are
- * forgotten; its packets are still written; software begins anew (register
- * 0x184 here, 0x188 at the sender, with nothing in flight).
- * A packet thrown away after its header was accepted (software reset, aborted
- * write) is a loss, too. */
+ * A header leaves its queue when it is the next one of its source and its
+ * payload is in memory, whether it notifies or not, because the links share one
+ * write engine, so that an earlier packet may be written later (7.4 requires
+ * only the payload of the notifying header). A header that shows a loss acts at
+ * once. A header has its place in the pool from the delimiter on and counts
+ * from its CRC on. When sync is lost or the pool is full the headers of that
+ * source are forgotten; its packets are still written; software starts anew
+ * (register 0x184 here, 0x188 at the sender, with nothing in flight). A packet
+ * dropped after its header was accepted (software reset, aborted write) is a
+ * loss, too. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
@@ -30,7 +30,7 @@ struct slot {
 struct source {
 	uint16_t head[FORTH_PORT_LINKS_MAX], tail[FORTH_PORT_LINKS_MAX];
 	uint8_t p1, p2, exp[FORTH_PORT_LINKS_MAX];
-	bool known;	/* p2 is */
+	bool known;	/* p2 is known */
 	bool sync_lost; /* waits for software */
 	bool loss;	/* since the latest notification */
 	uint32_t waiting, epoch;
@@ -43,7 +43,7 @@ struct forth_reseq {
 	uint32_t cap, used, most;
 	uint16_t free;
 	uint32_t pending; /* sources with a header that counts later */
-	bool round_robin; /* then p2 is always known */
+	bool round_robin; /* p2 is then always known */
 	uint32_t losses, sync_lost, overflow;
 };
 
@@ -178,7 +178,8 @@ static void in_order(struct forth_nic *n, struct source *s)
 		s->loss = false;
 }
 
-/* The packet expected on p1 is not there, a later one is. */
+/* Handles a gap: the packet expected on p1 is missing, but a later one has
+ * arrived. */
 static void resequencer_missing(struct forth_nic *n, struct source *s)
 {
 	struct forth_reseq *r = n->reseq;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the FORTH NIC tells those who listen (weft/trace.h): stages of packets.
- * States and levels are told where they change. */
+/* Stages of packets that the FORTH NIC marks for listeners (weft/trace.h).
+ * States and levels are reported where they change. */
 #include "systems/forth/nic/nic.h"
 
 void forth_trace_released(struct forth_nic *n, uint32_t q, uint32_t first,

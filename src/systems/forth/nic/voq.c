@@ -7,14 +7,14 @@
  *                          |                ^
  *                          +-- external_queue.c -------+
  *
- * When room is taken for a transfer it is fixed how it will be cut (6.4): a
- * packet ends with its transfer, with its segment or at the largest payload.  A
- * segment takes up to voq_seg_max bytes of one or more transfers; the next
- * transfer begins a new one when its first packet would not fit into the rest
- * (ours: so short transfers share a segment and none is cut without need).
- * A packet enters the VOQ once all of it has been read, and may depart when all
- * of it is in.  The Host2Net FIFO is filled by the engine directly: no first
- * two stages. */
+ * The cuts of a transfer are fixed when room is taken for it (6.4): a packet
+ * ends with its transfer, with its segment or at the largest payload. A segment
+ * takes up to voq_seg_max bytes of one or more transfers; the next transfer
+ * begins a new one when its first packet would not fit into the rest (ours, so
+ * that short transfers share a segment and none is cut without need). A packet
+ * enters the VOQ once all of it has been read, and may depart when all of it is
+ * in. The engine fills the Host2Net FIFO directly, so that the first two stages
+ * do not exist there. */
 #include <assert.h>
 
 #include "systems/forth/nic/nic.h"
@@ -67,7 +67,7 @@ uint32_t forth_voq_level(const struct forth_nic *n, uint32_t v)
 	return n->voq[v].used - left;
 }
 
-/* Words of the packets on the lines that have left VOQ v by cc. */
+/* Returns the words of the packets on the lines that have left VOQ v by cc. */
 static uint32_t left_sum(const struct forth_nic *n, uint32_t v, uint64_t cc)
 {
 	uint32_t sum = 0;
@@ -100,7 +100,7 @@ uint64_t forth_voq_left_at(const struct forth_nic *n, uint32_t v,
 	return forth_pc_of_cc(n, lo);
 }
 
-/* Cuts a transfer that stays on chip. */
+/* Plans the packets of a transfer that stays on chip. */
 static void chip_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 		      struct forth_plan *p)
 {
@@ -143,8 +143,8 @@ bool forth_voq_reserve(struct forth_nic *n, uint32_t v, uint32_t qwords)
 	return true;
 }
 
-/* The packets on the lines make room later: look again then.  Blocks of
- * external memory come back with an event of their own. */
+/* Wakes the engine when packets on the lines make room. Blocks of external
+ * memory return with an event of their own. */
 static void wake_for_room(struct forth_nic *n, const struct forth_queue *q)
 {
 	const struct forth_voq *v = &n->voq[q->voq];
@@ -187,7 +187,8 @@ void forth_voq_abandon(struct forth_nic *n)
 	struct forth_rq *rq = &n->rq;
 	bool begun = rq->cut > 0;
 
-	/* header and CRC word, and what was not cut into packets */
+	/* give back header and CRC word, and qwords that were not cut into
+	 * packets */
 	if (rq->plan.ext)
 		forth_ext_abandon(n, rq->voq, rq->plan.n - rq->next_cut);
 	else
@@ -198,7 +199,8 @@ void forth_voq_abandon(struct forth_nic *n)
 
 /* ---- filling ---- */
 
-/* Edge at which a packet whose last word is read at `read` is in the VOQ. */
+/* Returns the edge at which a packet whose last word is read at `read` is in
+ * the VOQ. */
 static uint64_t voq_insert(struct forth_nic *n, uint32_t words, uint64_t read)
 {
 	uint64_t in = read;
@@ -213,8 +215,8 @@ static uint64_t voq_insert(struct forth_nic *n, uint32_t words, uint64_t read)
 	return in;
 }
 
-/* Header of one packet (6.4): flags only on the packet that ends the
- * transfer.  With completion=count it names its group (7.7). */
+/* Returns the header of one packet (6.4). Flags are only on the packet that
+ * ends the transfer. With completion=count it names its group (7.7). */
 static uint64_t pkt_header(const struct forth_nic *n, uint32_t qwords,
 			   bool last)
 {
@@ -272,7 +274,7 @@ void forth_voq_feed(struct forth_nic *n, uint32_t first, uint32_t upto,
 		voq_push(n, paced ? pc0 + p->end[n->rq.next_cut] - first : pc0);
 }
 
-/* The packets on the lines go on; everything behind them is thrown away. */
+/* Drops all packets but those on the lines, which must end. */
 void forth_voq_reset(struct forth_nic *n)
 {
 	for (uint32_t i = 0; i < n->n_voq; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program forth.rounds: what its two files share; see lossy_rounds.c. */
+/* Program forth.rounds: shared by its two files; see lossy_rounds.c. */
 #ifndef SYSTEMS_FORTH_PROGRAMS_LOSSY_ROUNDS_H
 #define SYSTEMS_FORTH_PROGRAMS_LOSSY_ROUNDS_H
 
@@ -13,7 +13,7 @@ enum {
 	ROUNDS_GROUPS = 64,
 };
 
-/* What a node does in every round; all know it of all. */
+/* The work of a node in every round. Each node knows the plan of all others. */
 struct rounds_plan {
 	uint32_t count, min, max, notify; /* messages; qwords */
 	uint64_t to;			  /* mask of destinations */
@@ -33,11 +33,11 @@ struct rounds {
 	uint32_t slots, slot_bytes; /* per pair of nodes */
 	uint8_t *tx, *rx;	    /* slots; rx[source][slot] */
 	weft_phys_t tx_phys;
-	uint64_t *ask, *asked; /* lists: mine to each source; theirs to me */
+	uint64_t *ask, *asked; /* lists: ours to each source; theirs to us */
 	weft_phys_t ask_phys;
 	uint32_t round, step, seen; /* step: of barriers */
-	uint32_t losses;	    /* as the NIC counts them, 10 bits */
-	/* what came of it */
+	uint32_t losses;	    /* as counted by the NIC, 10 bits */
+	/* results */
 	uint64_t sent, received, missing, late, reported, resent, recovered;
 	uint64_t lists, lists_lost, notes, asked_notes;
 	bool failed;
@@ -51,15 +51,16 @@ struct rounds_msg {
 };
 struct rounds_msg rounds_msg(const struct rounds *t, uint32_t src, uint32_t dst,
 			     uint32_t index);
-/* Is message `index` of src here? */
+/* Returns whether message `index` of src has arrived. */
 bool rounds_here(const struct rounds *t, uint32_t src, uint32_t index);
 void rounds_post(struct rounds *t, struct weft_forth_desc d);
-/* Looks how many notifications have come. */
+/* Polls how many notifications have arrived. */
 void rounds_count_notes(struct rounds *t);
-/* All nodes have sent what they had to, and it has arrived or is lost. */
+/* Waits until all nodes have sent their messages, and each has arrived or is
+ * lost. */
 void rounds_settle(struct rounds *t);
 
-/* lossy_rounds_resend.c: what is missing is asked for and sent again. */
+/* lossy_rounds_resend.c: requests and resends missing messages. */
 void rounds_ask(struct rounds *t, uint32_t src, uint32_t index);
 void rounds_recover(struct rounds *t, uint64_t missing);
 

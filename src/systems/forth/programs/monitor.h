@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forth.monitor: what sender and receiver share. */
+/* forth.monitor: shared by sender and receiver. */
 #ifndef SYSTEMS_FORTH_PROGRAMS_MONITOR_H
 #define SYSTEMS_FORTH_PROGRAMS_MONITOR_H
 
@@ -46,7 +46,7 @@ struct mon {
 };
 
 /* monitor_receive.c */
-/* Takes what has come; true when there was something. */
+/* Takes packets that have arrived. Returns whether there were any. */
 bool mon_receive(struct mon *m);
 void mon_results(struct mon *m);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program forth.selftest: state shared by its groups of tests.  Node 0 acts on
- * its NIC, node 1 is the other side; each test is a function that both run. */
+/* Program forth.selftest: state shared by its groups of tests. Node 0 acts on
+ * its NIC, node 1 is the peer. Each test is a function that both run. */
 #ifndef SYSTEMS_FORTH_PROGRAMS_SELFTEST_H
 #define SYSTEMS_FORTH_PROGRAMS_SELFTEST_H
 
@@ -23,7 +23,8 @@ struct st {
 	uint32_t barriers;
 };
 
-/* A test opens the NIC as it likes, and both nodes call the same barriers. */
+/* A test opens the NIC in its own way. Both nodes must call the same barriers,
+ * because a missing one blocks the other node. */
 struct selftest_test {
 	const char *name;
 	void (*run)(struct st *s);
@@ -39,11 +40,13 @@ static inline bool selftest_acts(const struct st *s)
 	return s->w.me == 0;
 }
 void selftest_sleep(struct st *s, uint32_t pauses);
-/* Fills the source with the pattern of test `seq`, clears the destination. */
+/* Fills the source with the pattern of test `seq`, and clears the
+ * destination. */
 void selftest_prepare(struct st *s, uint64_t seq);
-/* Node 1: qwords [0, n) are the pattern. */
+/* Checks on node 1 that qwords [0, n) are the pattern. */
 void selftest_verify(struct st *s, uint64_t seq, uint32_t n);
-/* Transfers to node 1 from and to the same offset. */
+/* Transfers to node 1, from and to one offset. Returns 0 or a negative
+ * errno. */
 int selftest_put(struct st *s, uint32_t off_q, uint32_t qwords, uint32_t flags);
 
 #define ST_EXPECT(s, cond, ...)                                                \

@@ -3,11 +3,11 @@
  * measurement.
  *
  * Every ordered pair of nodes has `window` slots in the receiver's memory;
- * message s goes to slot s mod window.  The receiver hears of messages only
+ * message s goes to slot s mod window. The receiver learns of messages only
  * through remote notifications, and at each of them everything sent before must
- * be in place.  Consumed messages are acknowledged by a put of one word, into
- * TRAFFIC_ACKS words in turn: on several paths an old one may come last.  At
- * the end each sender puts a final word with its total. */
+ * be in place. Consumed messages are acknowledged by a put of one word, into
+ * TRAFFIC_ACKS words in turn, because on several paths an old one may arrive
+ * last. At the end each sender puts a final word with its total. */
 #ifndef SYSTEMS_FORTH_PROGRAMS_TRAFFIC_H
 #define SYSTEMS_FORTH_PROGRAMS_TRAFFIC_H
 
@@ -29,12 +29,12 @@ enum traffic_pattern {
 
 enum traffic_arrival { TRAFFIC_FIXED, TRAFFIC_POISSON, TRAFFIC_BURSTY };
 
-/* What each node tells the others before the start. */
+/* Data that each node publishes before the start. */
 struct traffic_peer {
-	weft_phys_t rx;	     /* its slots for me */
+	weft_phys_t rx;	     /* its slots for our messages */
 	weft_phys_t control; /* its control words */
 	uint32_t min, max;   /* qwords of its messages */
-	uint32_t notify;     /* every so many are announced */
+	uint32_t notify;     /* one message in so many is announced */
 	uint64_t count;	     /* messages it will send */
 };
 
@@ -91,7 +91,7 @@ struct traffic {
 	uint8_t *control;
 	size_t control_bytes;
 	volatile uint64_t *credit, *fin;
-	uint64_t *word; /* sources of control puts, likewise */
+	uint64_t *word; /* sources of control puts, in that order */
 	weft_phys_t word_phys;
 	struct traffic_batch batch;
 	uint64_t generated, sent;
@@ -104,8 +104,9 @@ struct traffic {
 	uint32_t fins;
 	uint64_t errors;
 	weft_time_t t0, moved;
-	/* Reading the clock takes time: once per turn, and only when the time
-	 * matters (load, stamps, timed actions), else before waiting. */
+	/* Reading the clock takes time. Therefore it is read once per turn, and
+	 * only when the time matters (load, stamps, timed actions), otherwise
+	 * before waiting. */
 	weft_time_t now;
 	bool clocked;
 	uint32_t step; /* of the timed actions */
@@ -115,10 +116,10 @@ struct traffic {
 };
 
 /* traffic_send.c */
-bool traffic_send(struct traffic *t); /* true when something moved */
+bool traffic_send(struct traffic *t); /* returns true when something moved */
 void traffic_flush(struct traffic *t);
 void traffic_schedule(struct traffic *t);
-/* Time at which sending can go on by itself. */
+/* Returns the time at which sending can continue by itself. */
 weft_time_t traffic_next(const struct traffic *t);
 /* traffic_receive.c */
 bool traffic_receive(struct traffic *t);
@@ -126,7 +127,7 @@ bool traffic_received_all(const struct traffic *t);
 /* traffic_instruments.c */
 void traffic_meas_start(struct traffic *t);
 void traffic_meas_end(struct traffic *t);
-/* Timed actions (stall, window); returns the time of the next one. */
+/* Runs timed actions (stall, window). Returns the time of the next one. */
 weft_time_t traffic_timed(struct traffic *t);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the buffered crossbar (forth.md 8); for crossbar.c, its
- * output scheduler in output_scheduler.c, and tests. */
+/* Internals of the buffered crossbar (forth.md 8), for crossbar.c, its output
+ * scheduler in output_scheduler.c, and tests. */
 #ifndef SYSTEMS_FORTH_SWITCH_CROSSBAR_H
 #define SYSTEMS_FORTH_SWITCH_CROSSBAR_H
 
@@ -12,33 +12,34 @@
 #define FORTH_XBAR_PORTS_MAX 64
 #define FORTH_XBAR_NOWHERE   255 /* route of an unknown flow */
 
-/* A crosspoint: a FIFO of frames, linked by frame.next.  The frame's u[6] is
- * the cycle at which the output scheduler sees it, u[7] that of the word in
- * front of its header; both on the output's clock. */
+/* A crosspoint: a FIFO of frames, linked by frame.next. The frame's u[6] is the
+ * cycle at which the output scheduler sees it, u[7] that of the word in front
+ * of its header; both on the output's clock. */
 struct forth_xbar_xp {
 	struct weft_frame *head, *tail;
 	uint64_t ready;	      /* u[6] of the head */
 	uint64_t drain;	      /* start of the last departure */
 	uint32_t drain_words; /* occupancy then */
 	uint32_t words;	      /* FIFO words of all packets queued */
-	uint32_t charged;     /* their charge: never above the capacity */
+	uint32_t charged;     /* their charge, never above the capacity */
 	uint32_t high;	      /* high-water mark, words */
 };
 
-/* A port: input half (link interface, credit scheduler in link) and output
- * half (scheduler of the column, transmitter in link). */
+/* A port: input half (link interface, credit scheduler in link) and output half
+ * (scheduler of the column, transmitter in link). */
 struct forth_xbar_port {
 	struct forth_port link;
 	/* output scheduler */
 	uint64_t busy;	/* inputs whose crosspoint holds packets */
-	uint64_t end;	/* line free again after the last packet */
-	uint64_t begin; /* chosen packet starts here at the earliest */
+	uint64_t end;	/* cycle at which the line is free after the last
+			 * packet */
+	uint64_t begin; /* earliest start of the chosen packet */
 	struct weft_timer timer;
 	uint8_t last;		    /* served last */
 	uint8_t chosen;		    /* waits for its start, or NOWHERE */
-	bool served;		    /* `last` and `end` mean something */
+	bool served;		    /* `last` and `end` are valid */
 	bool bottom;		    /* clock domain */
-	uint32_t path_mask;	    /* of what enters here */
+	uint32_t path_mask;	    /* of packets that enter here */
 	const uint8_t *route;	    /* [path][flow] */
 	uint64_t unknown, overflow; /* packets, words dropped at the input */
 } __attribute__((aligned(64)));
@@ -55,7 +56,7 @@ struct forth_xbar {
 	int32_t ppm_top, ppm_bottom;
 	char ppm[32], routes[256];
 	bool stamps, detail, crc32_complement;
-	/* run */
+	/* state of the run */
 	uint8_t *route; /* [table][row][flow], see route.c */
 	uint32_t tables, rows, paths;
 	struct forth_xbar_port *port;
@@ -80,14 +81,16 @@ static inline struct forth_xbar_xp *forth_xbar_xp(const struct forth_xbar *x,
 	return &x->xp[out * x->ports + in];
 }
 
-/* FIFO words of a packet: header, payload as on the wire, body CRC. */
+/* Returns the FIFO words of a packet: header, payload as on the wire, body
+ * CRC. */
 static inline uint32_t forth_xbar_fifo_words(const struct weft_frame *f)
 {
 	return forth_shape_get(f).wire_len / 4 + 3;
 }
 
-/* How many of them are written `n` cycles after the word in front of the
- * header came; the header CRC has a word of its own and is stripped. */
+/* Returns how many of them are written `n` cycles after the arrival of the word
+ * in front of the header. The header CRC has a word of its own and is
+ * stripped. */
 static inline uint32_t forth_xbar_written(const struct forth_xbar *x,
 					  const struct weft_frame *f,
 					  uint64_t n)
@@ -107,15 +110,16 @@ int forth_xbar_finish(struct weft_comp *c, struct weft_err *err);
 void forth_xbar_waiting(struct weft_comp *c, uint32_t port,
 			struct weft_waiting *w);
 
-/* Routing tables: identity and the parameter `routes`; told to the ports;
- * ops.route; a port that is not connected leads nowhere. */
+/* Routing tables. init builds them from the identity and the parameter
+ * `routes`, bind gives them to the ports, route implements ops.route, and prune
+ * lets a port that is not connected lead nowhere. */
 int forth_xbar_route_init(struct weft_comp *c, struct weft_err *err);
 void forth_xbar_route_bind(struct forth_xbar *x);
 int forth_xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
 		     const uint32_t *to, uint32_t n, struct weft_err *err);
 void forth_xbar_route_prune(struct forth_xbar *x, uint32_t port);
 
-/* Words in the column of output o, for who listens. */
+/* Reports the words in the column of output o to listeners. */
 static inline void forth_xbar_tell_queue(const struct weft_comp *c, uint32_t o)
 {
 	const struct forth_xbar *x = c->state;
@@ -128,11 +132,12 @@ static inline void forth_xbar_tell_queue(const struct weft_comp *c, uint32_t o)
 	weft_level(c, "queue", o, words, weft_now(c));
 }
 
-/* Something entered the column of output o: see that it is scheduled. */
+/* Notes that a packet entered the column of output o, so that it is
+ * scheduled. */
 void forth_xbar_os_notice(struct weft_comp *c, uint32_t o, uint64_t ready);
-/* The scheduler's own event. */
+/* Handles the scheduler's own event. */
 void forth_xbar_os_event(struct weft_comp *c, uint32_t o);
-/* forth_port_ops.woken: the chosen packet's credits have come. */
+/* Implements forth_port_ops.woken: the chosen packet has its credits. */
 void forth_xbar_os_woken(void *own, struct forth_port *l);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the traffic component: generator.c (tables, life),
- * generator_sink.c (what arrives), generator_source.c (what is sent),
- * generator_path.c (which path a packet takes) and generator_order.c (how
- * packets arrive). */
+/* Internals of the traffic component: generator.c (tables, life),
+ * generator_sink.c (packets that arrive), generator_source.c (packets to send),
+ * generator_path.c (the path of a packet) and generator_order.c (the order of
+ * arrival). */
 #ifndef SYSTEMS_FORTH_TRAFFIC_GENERATOR_H
 #define SYSTEMS_FORTH_TRAFFIC_GENERATOR_H
 
@@ -25,18 +25,19 @@ struct forth_gen_voq {
 	uint32_t expected; /* number of the next one from this source */
 };
 
-/* A source as seen by a sink that does not expect order: which numbers have
- * come.  `window` is how far they may lie apart. */
+/* A source as seen by a sink that does not expect order: the numbers that have
+ * arrived. They may lie `window` apart. */
 enum { GEN_WINDOW = 4096, GEN_PARTNERS = 8 };
 struct forth_gen_from {
 	uint64_t seen[GEN_WINDOW / 64]; /* by number modulo GEN_WINDOW */
-	uint32_t base;			/* everything before it has come */
+	uint32_t base;			/* all numbers before it have arrived */
 	uint32_t held;			/* behind base */
-	uint32_t span;			/* of them: last number + 1 - base */
+	uint32_t span;			/* last number of these + 1 - base */
 	uint32_t deepest;		/* most that overtook one packet */
 };
 
-/* What the sink's FIFO holds, in order; kept where faults may overfill it. */
+/* Contents of the sink's FIFO, in order. Kept only where faults may overfill
+ * it, because without faults credits prevent that. */
 enum { GEN_FIFO = 1024 };
 struct forth_gen_held {
 	uint64_t at; /* bus cycle at which it begins to leave */
@@ -60,11 +61,11 @@ struct forth_gen_params {
 	char crystal[16], targets[256];
 };
 
-/* What has come, and how. */
+/* Packets that have arrived, and their order. */
 struct forth_gen_sink {
 	uint64_t bus_free;	     /* bus cycle */
 	struct forth_gen_fifo *fifo; /* NULL: cannot overflow */
-	struct forth_gen_from *from; /* NULL: packets come in order */
+	struct forth_gen_from *from; /* NULL when packets arrive in order */
 	weft_time_t first, last;
 	uint64_t words; /* line words taken after the warm-up */
 	uint32_t held, held_max;
@@ -106,7 +107,7 @@ enum {
 	C_N
 };
 
-/* What qword k of a packet must be. */
+/* Returns the right value of qword k of a packet. */
 static inline uint64_t pattern_qword(uint32_t tag, uint32_t dest, uint32_t k)
 {
 	uint64_t z =
@@ -116,8 +117,8 @@ static inline uint64_t pattern_qword(uint32_t tag, uint32_t dest, uint32_t k)
 	return z ^ z >> 31;
 }
 
-/* generator_path.c: paths, once the link is up; the path number of the next
- * packet to d. */
+/* generator_path.c: sets up paths, once the link is up; returns the path number
+ * of the next packet to d. */
 int forth_gen_paths(struct weft_comp *c, struct weft_err *err);
 uint32_t forth_gen_path(const struct forth_gen *g, uint32_t d);
 static inline bool forth_gen_in_order(const struct forth_gen *g)
@@ -125,7 +126,8 @@ static inline bool forth_gen_in_order(const struct forth_gen *g)
 	return g->ways < 2 || g->p.balance >= BAL_STATIC;
 }
 
-/* generator_order.c: packet `number` of source src is here; what was seen. */
+/* generator_order.c: notes that packet `number` of source src has arrived;
+ * reports the order. */
 int forth_gen_order_init(struct weft_comp *c, struct weft_err *err);
 void forth_gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
 			 bool measure);
@@ -140,7 +142,7 @@ void forth_gen_sink_fini(struct forth_gen *g);
 
 /* generator_source.c */
 int forth_gen_source_init(struct weft_comp *c, struct weft_err *err);
-/* Calls forth_gen_next when the next packet is there. */
+/* Calls forth_gen_next when the next packet is due. */
 void forth_gen_rearm(struct forth_gen *g);
 bool forth_gen_next(void *own, struct forth_port *l, struct forth_port_pkt *p);
 void forth_gen_sent(void *own, struct forth_port *l, uint64_t start,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of fi_atomic: messages to the provider of the target, which does
- * them.  Operands and results fit one message each. */
+/* The calls of fi_atomic: a message to the provider of the target, which
+ * executes them. Operands and results must fit one message each. */
 #include "provider/atomic.h"
 
 #include "provider/tx.h"
@@ -8,7 +8,7 @@
 #define WRITE (FI_ATOMIC | FI_WRITE)
 #define READ  (FI_ATOMIC | FI_READ)
 
-/* One call, in one shape. */
+/* One call, in one form for all variants. */
 struct atomic_call {
 	struct wfi_tx t;
 	enum fi_datatype type;
@@ -19,7 +19,7 @@ struct atomic_call {
 	size_t srcs, cmps, ress;
 };
 
-/* ---- what is possible ---- */
+/* ---- supported operations ---- */
 
 static size_t atomic_most(const struct wfi_hub *h, size_t size)
 {

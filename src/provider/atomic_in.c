@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What peers do to this process's regions by atomics. */
+/* Atomics of peers on this process's regions. */
 #include <errno.h>
 
 #include "provider/atomic.h"
 #include "provider/bulk.h"
 
-/* Bytes that operands have, or 0: they do not fit their header. */
+/* Returns true if the bytes of the operands fit their header. */
 static bool atomic_fits(const struct wfi_in *in, unsigned op, size_t bytes)
 {
 	bool compare = in->w->flags & WIRE_COMPARE;

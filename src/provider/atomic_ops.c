@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arithmetic of fi_atomic(3): one function for each type and operation,
- * made from two lists. */
+/* The arithmetic of fi_atomic(3): a function for each type and operation,
+ * generated from two lists. */
 #include <complex.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,7 +14,8 @@ typedef double complex cdouble;
 typedef long double ldouble;
 typedef long double complex cldouble;
 
-/* X(type of libfabric, C type, type to calculate in without overflow) */
+/* X(type of libfabric, C type, type of calculation: unsigned for integers, so
+ * that overflow is defined) */
 #define ATOMIC_INTS(X)                                                         \
 	X(INT8, int8_t, uint32_t)                                              \
 	X(UINT8, uint8_t, uint32_t)                                            \
@@ -35,7 +36,7 @@ typedef long double complex cldouble;
 	X(DOUBLE_COMPLEX, cdouble, cdouble)                                    \
 	X(LONG_DOUBLE_COMPLEX, cldouble, cldouble)
 
-/* Y(operation, what becomes of d; s: operand, c: compare) */
+/* Y(operation, new value of d; s: operand, c: compare) */
 #define ATOMIC_ANY(Y, T, U)                                                    \
 	Y(SUM, T, (T)((U)d + (U)s))                                            \
 	Y(PROD, T, (T)((U)d * (U)s))                                           \

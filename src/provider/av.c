@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address vectors.  fi_addr_t is the index, for maps and tables alike. */
+/* Address vectors. fi_addr_t is the index, for maps and tables alike. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -15,7 +15,7 @@ static struct wfi_av *av_of(struct fid_av *fid)
 	return container_of(fid, struct wfi_av, fid);
 }
 
-/* An entry's name, once somebody knows it. */
+/* Stores the name of an entry as soon as it is known. */
 static wfi_name av_learn(struct wfi_av *av, size_t i, wfi_name name)
 {
 	if (name && !av->at[i].name) {
@@ -39,7 +39,8 @@ int wfi_av_name(struct wfi_av *av, fi_addr_t addr, wfi_name *name_p)
 	return 0;
 }
 
-/* Whoever talks to us from a port that we look for is the one. */
+/* Returns the address of a sender. An entry of unknown name gets it if its
+ * port matches, because the lookup is by port. */
 fi_addr_t wfi_av_addr(struct wfi_av *av, wfi_name name)
 {
 	uint64_t i = map_get(&av->back, name);
@@ -147,7 +148,7 @@ static int av_insertsvc(struct fid_av *fid, const char *node,
 	return av_insert(fid, &sin, 1, fi_addr, flags, context);
 }
 
-/* Nodes and services count up from those given, as their last number. */
+/* Inserts addresses that count up from the given ones in their last number. */
 static int av_insertsym(struct fid_av *fid, const char *node, size_t nodes,
 			const char *service, size_t svcs, fi_addr_t *fi_addr,
 			uint64_t flags, void *context)
@@ -290,7 +291,8 @@ int wfi_av_open(struct fid_domain *fid, struct fi_av_attr *attr,
 	struct wfi_av *av;
 
 	if (attr && (attr->name || attr->rx_ctx_bits))
-		return -FI_ENOSYS; /* not shared, no scalable endpoints */
+		return -FI_ENOSYS; /* no shared vectors, no scalable endpoints
+				    */
 	if (attr && (attr->flags & ~(FI_EVENT)))
 		return -FI_ENOSYS;
 	av = calloc(1, sizeof(*av));

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Registrations nobody uses.  Timed: none, for whether memory is where it was
- * before is up to the heap, and not the same in every run. */
+/* Unused registrations that stay. Timed runs keep none, because the heap
+ * decides whether memory returns to its old place, and that differs from run
+ * to run. */
 enum { REGS_KEPT = 16 };
 
-/* One put; the same for both ends of a transfer. */
+/* Returns the bytes of one put, equal at both ends of a transfer. */
 static size_t bulk_chunk(const struct wfi_hub *h)
 {
 	size_t most = h->info->max_put;
@@ -20,8 +21,9 @@ static size_t bulk_chunk(const struct wfi_hub *h)
 
 /* ---- registered memory ---- */
 
-/* The one that was not used for longest; -EAGAIN, something under way needs
- * it: the next one tries again.  True: there is room now. */
+/* Drops the least recently used registration without users. Returns true if
+ * there is room now. An operation in flight may still need it (-EAGAIN); the
+ * next call tries again. */
 static bool regs_drop(struct wfi_hub *h)
 {
 	struct wfi_reg **at, **old = NULL, *r;
@@ -48,7 +50,7 @@ static struct wfi_reg *regs_find(struct wfi_hub *h, char *base, size_t len)
 	return r;
 }
 
-/* What NICs say when their tables are full. */
+/* Errors of NICs whose tables are full. */
 static bool regs_full(int rc)
 {
 	return rc == -ENOMEM || rc == -ENOSPC;
@@ -76,7 +78,8 @@ static int regs_add(struct wfi_hub *h, char *base, size_t len,
 	return 0;
 }
 
-/* Full: there will be room when somebody lets go of his. */
+/* Returns -EAGAIN if another operation will free a registration, otherwise
+ * -ENOMEM. */
 static int regs_later(struct wfi_hub *h)
 {
 	for (struct wfi_reg *r = h->regs; r; r = r->next)
@@ -117,7 +120,7 @@ bool wfi_regs_drop(struct wfi_hub *h)
 	return !h->regs;
 }
 
-/* After the attachment has been closed: nothing is told to it. */
+/* Frees the records without calls, because the attachment is closed. */
 void wfi_regs_free(struct wfi_hub *h)
 {
 	struct wfi_reg *r;
@@ -274,7 +277,8 @@ size_t wfi_iov_len(const struct iovec *iov, size_t n)
 	return len;
 }
 
-/* The next piece of an iov after `skip` bytes; false at its end. */
+/* Takes the next piece of an iov after `skip` bytes. Returns false at its
+ * end. */
 static bool iov_piece(const struct iovec *iov, size_t n, size_t *i,
 		      size_t *skip, size_t most, struct iovec *piece)
 {

@@ -56,7 +56,8 @@ static const struct wfi_op_type connect_type = {
 	.end = connect_end,
 };
 
-/* Asks, as soon as somebody has the port. */
+/* Sends the request as soon as the owner of the port is known. Gives up after
+ * CONN_PATIENCE_US, because nothing may ever listen there. */
 static int connect_step(struct wfi_op *op)
 {
 	struct wfi_ep *ep = op->ep;

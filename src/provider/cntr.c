@@ -19,7 +19,8 @@ void wfi_cntr_inc(struct wfi_cntr *c, bool err)
 	wfi_trigger(c);
 }
 
-/* Somebody who reads the same value again and again waits for another. */
+/* Reads a counter. An unchanged value means that the user polls for a change,
+ * so the process idles. */
 static uint64_t cntr_look(struct wfi_cntr *c, const uint64_t *at)
 {
 	struct wfi_hub *h = c->dom->hub;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion queues: one ring of full entries, shortened to the format that
- * was asked for when they are read. */
+/* Completion queues: a ring of full entries, which are shortened to the
+ * requested format when they are read. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,8 @@ void wfi_cq_add(struct wfi_cq *cq, const struct wfi_comp *c)
 	wfi_wait_ring(&cq->wait);
 }
 
-/* -FI_EAVAIL when an error is next, -FI_EAGAIN when nothing is. */
+/* Copies entries to the user. Returns their number, -FI_EAVAIL if an error is
+ * next, or -FI_EAGAIN if the queue is empty. */
 static ssize_t cq_take(struct wfi_cq *cq, void *buf, size_t count,
 		       fi_addr_t *src)
 {
@@ -132,7 +133,7 @@ static bool cq_test(void *arg)
 	return cq->n || cq->signaled;
 }
 
-/* One entry is enough, whatever threshold the caller would like. */
+/* Waits for one entry and ignores the threshold of the caller. */
 static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 			    fi_addr_t *src, const void *cond, int timeout)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoints: opening, binding, enabling, options, closing. */
+/* Endpoints: opening, binding, enabling, flags, closing. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -163,7 +163,7 @@ static struct fi_ops ep_alias_fid_ops = {
 	.ops_open = wfi_no_ops_open,
 };
 
-/* The same endpoint with other flags. */
+/* Makes an alias: one endpoint with other flags. */
 static int ep_alias(struct wfi_ep *ep, struct fi_alias *a)
 {
 	struct wfi_ep *alias = malloc(sizeof(*alias));
@@ -205,8 +205,8 @@ static int ep_control(struct fid *fid, int command, void *arg)
 	return rc;
 }
 
-/* Nothing that was injected, and that the user cannot wait for, is under way.
- */
+/* Returns true if no injected operation is in flight. The user cannot wait for
+ * those, so closing must. */
 static bool ep_drained(void *arg)
 {
 	struct wfi_ep *ep = arg;
@@ -229,7 +229,7 @@ static int ep_close(struct fid *fid)
 		wfi_unlock(h);
 		return -FI_EBUSY;
 	}
-	wfi_hub_progress(h); /* what is done is done */
+	wfi_hub_progress(h); /* complete what has arrived */
 	wfi_wait_until(h, ep_drained, ep, 500);
 	wfi_cm_close(ep);
 	wfi_ops_leave(h, ep);
@@ -266,7 +266,8 @@ static struct fi_ops ep_fid_ops = {
 
 /* ---- opening ---- */
 
-/* The port that was asked for; a second endpoint of the same gets another. */
+/* Opens the requested port, or another if it is taken, because several
+ * endpoints may be opened from one fi_info. */
 static int ep_port(struct wfi_ep *ep)
 {
 	const struct sockaddr_in *sin = ep->info->src_addr;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoints: where their operations go to and end, and who hears messages. */
+/* Endpoints: destination and end of their operations, and delivery of
+ * messages. */
 #include "provider/region.h"
 
 /* ---- completions ---- */
@@ -38,7 +39,7 @@ void wfi_ep_rx_end(struct wfi_ep *ep, const struct wfi_comp *c, bool quiet)
 		wfi_cq_add(ep->rx_cq, c);
 }
 
-/* ---- where to and from where ---- */
+/* ---- destinations and senders ---- */
 
 int wfi_ep_dest(struct wfi_ep *ep, fi_addr_t addr, struct wfi_peer **p_p,
 		uint16_t *port_p)
@@ -76,7 +77,8 @@ static void (*const ep_in[WIRE_OPS])(struct wfi_ep *, const struct wfi_in *) = {
 	[WIRE_SHUTDOWN] = wfi_shutdown_in,
 };
 
-/* An endpoint with a connection hears nobody else. */
+/* Returns true if the endpoint accepts the message. A connected endpoint
+ * accepts messages of its peer alone. */
 static bool ep_hears(const struct wfi_ep *ep, const struct wfi_in *in)
 {
 	bool cm = in->w->op >= WIRE_ACCEPT;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options and cancelling of endpoints; contexts that several of them share. */
+/* Options and cancelling of endpoints; shared contexts. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "provider/obj.h"
 
-/* The receives of an endpoint or of a shared context. */
+/* Returns the receive queue of an endpoint or of a shared context. */
 static struct wfi_rxq *opt_rxq(struct fid *fid, struct wfi_hub **h_p,
 			       struct wfi_cq **cq_p)
 {
@@ -24,7 +24,8 @@ static struct wfi_rxq *opt_rxq(struct fid *fid, struct wfi_hub **h_p,
 	return ep->rxq;
 }
 
-/* A shared transmit context, like a passive endpoint, has none. */
+/* Returns true if the object has receives. Shared transmit contexts and
+ * passive endpoints have none. */
 static bool opt_receives(const struct fid *fid)
 {
 	return fid->fclass != FI_CLASS_PEP && fid->fclass != FI_CLASS_STX_CTX;
@@ -173,7 +174,8 @@ static struct fi_ops stx_fid_ops = {
 	.ops_open = wfi_no_ops_open,
 };
 
-/* Nothing is shared but the name: a send keeps no queue of its endpoint. */
+/* Opens a shared transmit context. It has no state of its own, because
+ * endpoints keep no queue of sends. */
 int wfi_stx(struct fid_domain *fid, struct fi_tx_attr *attr,
 	    struct fid_stx **stx_p, void *context)
 {

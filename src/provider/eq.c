@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Event queues.  They belong to the fabric and have a lock of their own, taken
- * last. */
+/* Event queues. They belong to the fabric, so they have a lock of their own,
+ * which is taken after that of the hub. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,8 @@ void wfi_eq_use(struct wfi_eq *eq, int n)
 	pthread_mutex_unlock(&eq->lock);
 }
 
-/* The next event when it is an error or is not, as asked. */
+/* Takes the next event if it is an error (err) or not. Returns -FI_EAGAIN
+ * without an event, -FI_EAVAIL if it is of the other kind. */
 static ssize_t eq_take(struct wfi_eq *eq, bool err, bool peek,
 		       struct wfi_event **e_p)
 {
@@ -152,8 +153,8 @@ static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
 			       buf->err_data_size);
 		else
 			buf->err_data_size = 0;
-		/* The user's buffer for data of the error, or the queue's own.
-		 */
+		/* Data of the error: the user's buffer, or that of the
+		 * queue. */
 		if (room && user) {
 			buf->err_data_size = min_of(buf->err_data_size, room);
 			if (buf->err_data_size)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fi_getinfo: does what is offered fit what is asked for, and if so, how. */
+/* fi_getinfo: compares hints with the attributes offered, and fills in the
+ * result. */
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <stdlib.h>
@@ -9,11 +10,12 @@
 
 #include "provider/obj.h"
 
-#define CORE_ONLY (1ull << 59) /* a utility provider asks */
+#define CORE_ONLY (1ull << 59) /* the caller is a utility provider */
 
 /* ---- addresses ---- */
 
-/* 127.x.y.z, or an address that this machine answers to. */
+/* Returns true for 127.x.y.z and for addresses of this machine. bind tells the
+ * latter. */
 static bool sin_ours(const struct sockaddr_in *sin)
 {
 	struct sockaddr_in any = *sin;
@@ -71,7 +73,7 @@ static int info_addrs(struct fi_info *info, const struct fi_info *hints,
 	bool given = hints && hints->src_addr;
 	int rc;
 
-	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK); /* any port of ours */
+	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK); /* any own port */
 	rc = addr_dup(given ? hints->src_addr : &sin,
 		      given ? hints->src_addrlen : sizeof(sin), &info->src_addr,
 		      &info->src_addrlen);
@@ -102,7 +104,7 @@ static bool fit_bits(uint64_t want, uint64_t have)
 	return !(want & ~have);
 }
 
-/* One context, or one shared with others. */
+/* Accepts one context, or one shared with others. */
 static bool fit_ctx(size_t want)
 {
 	return want <= 1 || want == FI_SHARED_CONTEXT;
@@ -252,7 +254,8 @@ static void info_domain(struct fi_domain_attr *have,
 	TAKE(tclass);
 }
 
-/* Keys and offsets are the user's, unless he insists on FI_MR_BASIC. */
+/* Returns the mode of memory regions. Keys and offsets are the user's, unless
+ * the user requests FI_MR_BASIC. */
 static int info_mr_mode(uint32_t version, const struct fi_info *hints)
 {
 	int want = hints && hints->domain_attr ? hints->domain_attr->mr_mode

@@ -9,7 +9,8 @@
 #include "provider/bulk.h"
 #include "provider/op.h"
 
-/* The hubs of this process; libfabric gives a provider no other place. */
+/* The hubs of this process. They are static because libfabric gives a provider
+ * no place for state. */
 static struct wfi_hubs {
 	pthread_mutex_t lock;
 	struct wfi_hub *first;
@@ -55,7 +56,8 @@ static struct wfi_hub *hub_new(struct weft_att *att)
 	return NULL;
 }
 
-/* One reference of the attachment for each hub, however often it is used. */
+/* Holds one reference of the attachment for each hub, however many users the
+ * hub has. */
 int wfi_hub_get(struct wfi_hub **h_p)
 {
 	struct weft_att *att;
@@ -94,15 +96,16 @@ static void pkts_free(struct wfi_pkts *q)
 	}
 }
 
-/* Nothing of it is with the transport any more. */
+/* Returns true if the transport holds nothing of the hub any more. */
 static bool hub_rests(struct wfi_hub *h)
 {
 	return TAILQ_EMPTY(&h->busy) && STAILQ_EMPTY(&h->loop) &&
 	       TAILQ_EMPTY(&h->live) && wfi_regs_drop(h);
 }
 
-/* What was posted goes out, unless nobody takes it; what the transport holds
- * comes back.  False: not all of it. */
+/* Sends what was posted and takes back what the transport holds, for half a
+ * second at most, because a peer may never take it. Returns true if all is
+ * done. */
 static bool hub_flush(struct wfi_hub *h)
 {
 	uint64_t end = wfi_real_us() + 500000;
@@ -121,8 +124,8 @@ static bool hub_flush(struct wfi_hub *h)
 	return rests;
 }
 
-/* The attachment may have other users and go on: one that still tells of
- * operations, or has memory registered, keeps its hub. */
+/* Drops one user. The attachment may have other users, so a hub whose
+ * operations are in flight or whose memory is registered stays. */
 void wfi_hub_put(struct wfi_hub *h)
 {
 	pthread_mutex_lock(&wfi_hubs_.lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process's one door to the fabric: the attachment, its endpoint, the
- * processes it talks to, the ports (endpoints of libfabric) it has, and the
- * operations under way.  All domains of a process share it, and its lock is
- * the lock of everything in this folder. */
+/* The hub: the process's access to the fabric. It holds the attachment, its
+ * endpoint, the peers, the ports (endpoints of libfabric) and the operations
+ * in flight. All domains of a process share it, and its lock protects
+ * everything in this folder. */
 #ifndef PROVIDER_HUB_H
 #define PROVIDER_HUB_H
 
@@ -20,13 +20,13 @@ struct wfi_hub;
 struct wfi_op;
 struct wfi_reg;
 
-/* Name of an endpoint: process << 16 | port; never 0, as no port is 0. */
+/* Name of an endpoint: process << 16 | port. Never 0, because no port is 0. */
 typedef uint64_t wfi_name;
 #define WFI_NAME(peer, port) ((wfi_name)(peer) << 16 | (uint16_t)(port))
 #define WFI_PEER(name)	     ((uint32_t)((name) >> 16))
 #define WFI_PORT(name)	     ((uint16_t)(name))
 
-/* ctx of an operation of struct weft_ep: told when it has ended. */
+/* ctx of an operation of struct weft_ep; fn is called at its end. */
 struct wfi_note {
 	void (*fn)(struct wfi_note *n, int status);
 };
@@ -41,22 +41,22 @@ STAILQ_HEAD(wfi_pkts, wfi_pkt);
 
 enum { WFI_ACKS = 64 };
 
-/* Another process, or this one. */
+/* A process: a peer or this one. */
 struct wfi_peer {
 	uint32_t addr;
 	bool dead;
 	bool busy;	       /* in the hub's list */
-	struct wfi_pkts queue; /* what the transport did not take yet */
+	struct wfi_pkts queue; /* not taken by the transport yet */
 	TAILQ_ENTRY(wfi_peer) link;
-	uint32_t acks[WFI_ACKS]; /* to go with the end of a progress */
+	uint32_t acks[WFI_ACKS]; /* sent together after a progress */
 	unsigned n_acks;
 	bool owed; /* in the hub's list */
 	struct wfi_peer *next_ack;
 	struct map regions; /* struct wfi_region, see region.h */
 };
 
-/* A message that has come in.  Everything in it is the sender's word: the
- * header is complete, nothing else has been checked. */
+/* A received message. The header is complete. Everything in it comes from the
+ * sender, so each handler checks what it uses. */
 struct wfi_in {
 	struct wfi_peer *peer;
 	wfi_name from;
@@ -65,20 +65,20 @@ struct wfi_in {
 	size_t len;
 };
 
-/* Somebody who can be reached at a port. */
+/* An object that receives messages at a port. */
 struct wfi_port {
 	uint16_t num;
-	bool open; /* to be found by WIRE_ASK */
+	bool open; /* answers WIRE_ASK */
 	void (*in)(struct wfi_port *p, const struct wfi_in *in);
 	void (*down)(struct wfi_port *p, struct wfi_peer *peer);
 };
 
-/* A port of an unknown process: 127.0.0.1. */
+/* Search for the owner of a port at 127.0.0.1, whose process is unknown. */
 struct wfi_ask {
 	uint16_t port;
-	wfi_name name; /* 0: nobody has answered */
+	wfi_name name; /* 0: no answer yet */
 	uint64_t asked_us, first_us;
-	uint32_t slots; /* of each node that have been asked */
+	uint32_t slots; /* asked so far, on each node */
 };
 
 struct wfi_slot {
@@ -95,7 +95,7 @@ enum wfi_call {
 	WFI_CALL_READ,
 	WFI_CALL_ATOMIC,
 	WFI_CALL_FETCH,
-	WFI_CALL_CQ_READ, /* that took something */
+	WFI_CALL_CQ_READ, /* with a result */
 	WFI_CALLS
 };
 
@@ -111,30 +111,32 @@ struct wfi_hub {
 
 	struct map peers; /* by address */
 	TAILQ_HEAD(, wfi_peer) busy;
-	struct wfi_pkts loop;  /* to ourselves */
+	struct wfi_pkts loop;  /* to this process */
 	struct wfi_peer *acks; /* peers that are owed some */
 	bool progressing;
 	struct map ports;
 	struct map asks; /* by port */
 	uint16_t next_port;
 
-	uint16_t gen; /* of the first operations: answers to those of another
-		       * hub of the process are not taken for theirs */
+	uint16_t gen; /* of the first operations, so that answers to another hub
+			 of the process do not match */
 	struct wfi_slot *slot;
 	size_t slots, first_free;
 	TAILQ_HEAD(, wfi_op) live;
-	TAILQ_HEAD(, wfi_op) again; /* what the transport had no room for */
-	TAILQ_HEAD(, wfi_op) idle;  /* to be used again */
+	TAILQ_HEAD(, wfi_op) again; /* the transport had no room */
+	TAILQ_HEAD(, wfi_op) idle;  /* free ones, for reuse */
 
-	struct wfi_reg *regs; /* registered memory, see bulk.h */
+	struct wfi_reg *regs; /* see bulk.h */
 	uint64_t reg_uses, reg_drops;
 	unsigned char *scratch;
 
 	int stat[WFI_CALLS];
-	enum wfi_call call; /* that is being made */
+	enum wfi_call call; /* in progress */
 	uint64_t call_bytes;
 };
 
+/* Returns the hub of the process's attachment, which the first call opens.
+ * Returns 0 or negative errno. wfi_hub_put drops it. */
 int wfi_hub_get(struct wfi_hub **h_p);
 void wfi_hub_put(struct wfi_hub *h);
 
@@ -150,48 +152,61 @@ static inline void wfi_unlock(struct wfi_hub *h)
 
 /* ---- sending: all with the lock ---- */
 
+/* Returns the record of a process, made if necessary, or NULL without
+ * memory. */
 struct wfi_peer *wfi_peer_get(struct wfi_hub *h, uint32_t addr);
-/* One message.  -EAGAIN: nothing has happened; not with `must`, then it is
- * kept until there is room.  note may be NULL. */
+/* Sends one message. Returns 0, -EPIPE if the peer is dead, or -EAGAIN with
+ * nothing done. With `must` it queues the message instead of -EAGAIN. Calls
+ * `note` at the end of the send; it may be NULL. */
 int wfi_hub_send(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 		 const struct iovec *iov, size_t n, struct wfi_note *note,
 		 bool must);
-/* A message without payload, or with this one, that must go. */
+/* Sends a message that must not be lost, with `len` bytes of payload. */
 void wfi_hub_tell(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 		  const void *data, size_t len);
+/* Acknowledges request `id`, with err != 0 as an error. Acknowledgements
+ * without error are collected during a progress. */
 void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
 		 uint32_t id, int err);
 
-/* Takes what has arrived.  True when something has. */
+/* Handles everything that has arrived. Returns true if something had. */
 bool wfi_hub_progress(struct wfi_hub *h);
-/* Without the lock, after a progress that changed nothing: sleeps a little. */
+/* Sleeps a little. Called without the lock, after a progress without effect. */
 void wfi_hub_idle(struct wfi_hub *h);
+/* Sleeps until something arrives, at most real_us. */
 void wfi_hub_wait(struct wfi_hub *h, uint32_t real_us);
-/* A call that changes state costs this. */
+/* Charges the cost of a call that changes state. */
 void wfi_hub_charge(struct wfi_hub *h);
 
 /* ---- calls of the user, as counted and timed (stat.c) ---- */
 
-/* With the lock; one at a time. */
+/* Called with the lock held, for one call at a time. */
 void wfi_calls_open(struct wfi_hub *h);
 enum wfi_call wfi_call_of(uint64_t kind); /* as of wfi_tx.kind */
 void wfi_call_begin(struct wfi_hub *h, enum wfi_call call, uint64_t bytes);
-/* -FI_EAGAIN: it was none, the user makes it again. */
+/* Ends a call. -FI_EAGAIN drops it from the counts, because the user repeats
+ * it. */
 void wfi_call_end(struct wfi_hub *h, int rc);
 
 /* ---- ports and names ---- */
 
-/* num 0: any.  -EADDRINUSE. */
+/* Opens a port (num 0: any). Returns 0 or -EADDRINUSE. */
 int wfi_port_open(struct wfi_hub *h, struct wfi_port *p, uint16_t num);
+/* Closes a port; does nothing if it is closed. */
 void wfi_port_close(struct wfi_hub *h, struct wfi_port *p);
+/* Writes the address of an endpoint. */
 void wfi_name_sin(wfi_name name, struct sockaddr_in *sin);
-/* The endpoint at an address, or 0 while it is being asked for. */
+/* Returns the endpoint at an address, or 0 while its owner is searched. */
 wfi_name wfi_name_find(struct wfi_hub *h, const struct sockaddr_in *sin);
-/* How long it has been asked for, in real time; 0: not, or not any more. */
+/* Returns for how long it has been searched in real time, 0 if it is not. */
 uint64_t wfi_name_age(struct wfi_hub *h, const struct sockaddr_in *sin);
+/* Answers WIRE_ASK if the port is open here. */
 void wfi_name_ask(struct wfi_hub *h, const struct wfi_in *in);
+/* Stores the answer to an own WIRE_ASK. */
 void wfi_name_here(struct wfi_hub *h, const struct wfi_in *in);
+/* Returns true if the address names the process. */
 bool wfi_sin_exact(const struct sockaddr_in *sin);
+/* Returns real time in us. */
 uint64_t wfi_real_us(void);
 
 #endif

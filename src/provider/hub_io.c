@@ -82,7 +82,8 @@ void wfi_hub_tell(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 	wfi_hub_send(h, p, w, &iov, len ? 1 : 0, NULL, true);
 }
 
-/* All at once: a stream of writes is not answered by a stream of messages. */
+/* Sends all collected acknowledgements in one message, so that a stream of
+ * writes is not answered by a stream of messages. */
 static void peer_acks(struct wfi_hub *h, struct wfi_peer *p)
 {
 	struct wire w = { .op = WIRE_ACKS, .flags = WIRE_REPLY };
@@ -119,7 +120,8 @@ void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
 		wfi_hub_tell(h, p, &w, NULL, 0);
 }
 
-/* True when all of the peer's packets are out, or it is dead. */
+/* Sends queued messages of a peer. Returns true if none is left, or the peer
+ * is dead. */
 static bool peer_flush(struct wfi_hub *h, struct wfi_peer *p)
 {
 	struct wfi_pkt *k;
@@ -154,7 +156,8 @@ static void hub_flush_busy(struct wfi_hub *h)
 
 /* ---- in ---- */
 
-/* To the endpoint it is for; a request for one that is not there is refused. */
+/* Delivers a message to its port. Refuses a request to a closed port, so that
+ * its sender does not wait. */
 static void hub_to_port(struct wfi_hub *h, const struct wfi_in *in)
 {
 	struct wfi_port *p = map_ptr(&h->ports, in->w->dst);
@@ -215,7 +218,8 @@ static void hub_peer_down(struct wfi_hub *h, uint32_t addr)
 	}
 }
 
-/* Messages to ourselves; those that they cause wait for the next time. */
+/* Handles messages to this process. Messages that they cause wait for the next
+ * call, so that this one ends. */
 static bool hub_loop(struct wfi_hub *h)
 {
 	struct wfi_pkts q = STAILQ_HEAD_INITIALIZER(q);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ports and addresses.
  *
- * An endpoint's own address says where it is: 127.(slot + 1).(node).(node),
- * port.  127.0.x.y, as a user types it, does not: whoever has the port answers
- * to a question that goes to every process. */
+ * An endpoint's own address names its process: 127.(slot + 1).(node).(node),
+ * port. 127.0.x.y, as a user types it, does not. A question then goes to every
+ * process, and the owner of the port answers. */
 #include "base/minmax.h"
 #include "provider/hub.h"
 
@@ -59,8 +59,9 @@ bool wfi_sin_exact(const struct sockaddr_in *sin)
 	return ip >> 24 == 127 && (ip >> 16 & 0xff);
 }
 
-/* Everybody, in order; those who are not there say nothing.  A node may have
- * many processes but hardly does: the first of each, then more. */
+/* Asks all processes in order; missing ones do not answer. A node may have
+ * many processes but mostly has few, so the first slots are asked first, and
+ * four times as many in each further round. */
 static void name_ask_all(struct wfi_hub *h, struct wfi_ask *a)
 {
 	struct wire w = { .op = WIRE_ASK, .a = a->port };
@@ -74,7 +75,8 @@ static void name_ask_all(struct wfi_hub *h, struct wfi_ask *a)
 
 			if (!p || to == h->self)
 				continue;
-			p->dead = false; /* another may have its place */
+			p->dead =
+				false; /* another process may have its place */
 			wfi_hub_send(h, p, &w, NULL, 0, NULL, false);
 		}
 	}

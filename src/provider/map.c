@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The cell of the key, or the free one where it would go. */
+/* Returns the cell of the key, or the free cell for it. */
 static struct map_cell *map_find(const struct map *m, uint64_t key)
 {
 	size_t i = (key * 0x9e3779b97f4a7c15ull >> 20) & (m->cap - 1);
@@ -27,7 +27,8 @@ static size_t map_live(const struct map *m)
 	return n;
 }
 
-/* Without what was deleted; twice as large when that does not help. */
+/* Rehashes without deleted cells. Doubles the size if that would not make
+ * enough room. */
 static int map_grow(struct map *m)
 {
 	struct map old = *m;
@@ -63,7 +64,8 @@ int map_set(struct map *m, uint64_t key, uint64_t val)
 	return 0;
 }
 
-/* The cell stays a link of its chain until the map grows. */
+/* Keeps the cell until the map grows, because other keys are found through
+ * it. */
 void map_del(struct map *m, uint64_t key)
 {
 	struct map_cell *c;

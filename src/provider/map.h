@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers to numbers: open addressing, doubled when it is half full.  Keys are
- * anything but MAP_NONE; values anything but 0, which means "not there". */
+/* A map from numbers to numbers: open addressing, enlarged when half full. A
+ * key is anything but MAP_NONE. A value is anything but 0, which means
+ * absent. */
 #ifndef PROVIDER_MAP_H
 #define PROVIDER_MAP_H
 
@@ -16,9 +17,11 @@ struct map {
 	size_t cap, used;
 };
 
+/* Returns the value of a key, or 0. */
 uint64_t map_get(const struct map *m, uint64_t key);
-/* 0 or -ENOMEM. */
+/* Sets a value. Returns 0 or -ENOMEM. */
 int map_set(struct map *m, uint64_t key, uint64_t val);
+/* Removes a key if it exists. */
 void map_del(struct map *m, uint64_t key);
 void map_free(struct map *m);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory regions, and the check of what a peer wants to do to them. */
+/* Memory regions, and the check of peers' requests against them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +50,8 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	    !mr->cntr) {
 		mr->cntr = container_of(bfid, struct wfi_cntr, fid.fid);
 		mr->cntr->refs++;
-		wfi_region_gone(mr); /* accesses are counted now */
+		wfi_region_gone(mr); /* peers must not access it directly,
+					because accesses are counted now */
 	} else if (bfid->fclass == FI_CLASS_EP) {
 		mr->ep = container_of(bfid, struct wfi_ep, fid.fid);
 	} else {
@@ -73,7 +74,8 @@ static struct fi_ops mr_fid_ops = {
 	.ops_open = wfi_no_ops_open,
 };
 
-/* The user's key, or the next one of ours; 0 or an error. */
+/* Gives the region its key: the user's, or the next own one. Returns 0 or
+ * negative errno. */
 static int mr_key(struct wfi_domain *d, struct wfi_mr *mr, uint64_t want)
 {
 	if (d->prov_key)

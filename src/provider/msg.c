@@ -7,7 +7,8 @@
 
 #define RXD(...) (&(struct wfi_rxd){ __VA_ARGS__ })
 
-/* With the flags of the endpoint; a tagged receive takes one message. */
+/* Posts a receive with the endpoint's flags. A tagged receive takes one
+ * message. */
 static ssize_t recv_do(struct fid_ep *fid, struct wfi_rxd *r)
 {
 	if (fid->fid.fclass != FI_CLASS_SRX_CTX)

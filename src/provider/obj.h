@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The objects of libfabric: fabric, domain, endpoint and what is bound to it.
- * Everything behind a domain is under the lock of its hub. */
+/* The objects of libfabric: fabric, domain, endpoint and objects bound to it.
+ * The lock of the hub protects everything below a domain. */
 #ifndef PROVIDER_OBJ_H
 #define PROVIDER_OBJ_H
 
@@ -33,12 +33,13 @@ extern struct fi_provider wfi_prov;
 int wfi_getinfo(uint32_t version, const char *node, const char *service,
 		uint64_t flags, const struct fi_info *hints,
 		struct fi_info **info);
-/* The i-th kind of endpoint, or NULL: to be freed. */
+/* Returns the i-th kind of endpoint, which the caller frees, or NULL. */
 struct fi_info *wfi_info_base(unsigned i);
-/* An IPv4 address: 127.x.y.z or one of this machine.  -FI_ENODATA. */
+/* Resolves an IPv4 address: 127.x.y.z or one of this machine. Returns 0 or
+ * -FI_ENODATA. */
 int wfi_resolve(const char *node, const char *service,
 		struct sockaddr_in *sin_p);
-/* Caps that are there without being asked for. */
+/* Capabilities that are given without a request. */
 extern const uint64_t wfi_caps_secondary;
 
 /* ---- fabric.c ---- */
@@ -65,7 +66,7 @@ int wfi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
 int wfi_domain(struct fid_fabric *fabric, struct fi_info *info,
 	       struct fid_domain **dom_p, void *context);
 
-/* Ops of an object that can do nothing of this. */
+/* Ops of objects that do not support them: return -FI_ENOSYS. */
 int wfi_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
 int wfi_no_control(struct fid *fid, int command, void *arg);
 int wfi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
@@ -73,18 +74,21 @@ int wfi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 
 /* ---- wait.c ---- */
 
-/* How somebody waits for a queue: all wait objects are the transport's. */
+/* Waiting for a queue. All wait objects share the transport's descriptor,
+ * because the process has one source of events. */
 struct wfi_wait {
 	enum fi_wait_obj obj;
-	/* FI_WAIT_FD; -1: none yet.  What the user sleeps on: the transport's
-	 * and a bell of our own. */
+	/* FI_WAIT_FD; -1: none yet. fd joins the transport's descriptor and
+	 * bell. */
 	int fd, bell;
 };
 
+/* Opens a wait object. Returns 0, or -FI_ENOSYS for an unsupported kind. */
 int wfi_wait_init(struct wfi_wait *w, enum fi_wait_obj obj);
 void wfi_wait_close(struct wfi_wait *w);
-/* There is something to read. */
+/* Makes the bell readable: the queue has an entry. */
 void wfi_wait_ring(struct wfi_wait *w);
+/* Returns the descriptor of a wait object in *arg, or negative errno. */
 int wfi_wait_get(struct wfi_wait *w, struct wfi_hub *h, void *arg);
 int wfi_wait_control(struct wfi_wait *w, struct wfi_hub *h, int command,
 		     void *arg);
@@ -93,12 +97,15 @@ int wfi_wait_open(struct fid_fabric *fabric, struct fi_wait_attr *attr,
 		  struct fid_wait **wait_p);
 int wfi_poll_open(struct fid_domain *domain, struct fi_poll_attr *attr,
 		  struct fid_poll **poll_p);
+/* Adds an object to a wait set. */
 void wfi_set_add(struct fid_wait *set, struct fid *fid);
-/* Something to be read: a queue, a counter that has moved. */
+/* Returns true if a queue has an entry or a counter has changed. */
 bool wfi_fid_ready(struct fid *fid);
+/* Returns the hub of an object, or NULL. */
 struct wfi_hub *wfi_fid_hub(struct fid *fid);
-/* Waits until test() holds: 0, or -FI_ETIMEDOUT after ms (< 0: never).  With
- * the lock, which is not held while it sleeps. */
+/* Waits until test() holds. Returns 0, -FI_ETIMEDOUT after ms (< 0: never), or
+ * -FI_EIO if the simulator has gone. Called with the lock, which is released
+ * during sleeps. */
 int wfi_wait_until(struct wfi_hub *h, bool (*test)(void *arg), void *arg,
 		   int ms);
 
@@ -129,7 +136,7 @@ struct wfi_cntr {
 	struct wfi_domain *dom;
 	struct wfi_wait wait;
 	uint64_t val, err;
-	uint64_t seen, seen_err; /* by a poll set */
+	uint64_t seen, seen_err; /* as a poll set last saw them */
 	TAILQ_HEAD(, wfi_trig) triggers;
 	int refs;
 };
@@ -157,16 +164,19 @@ struct wfi_eq {
 
 int wfi_cq_open(struct fid_domain *dom, struct fi_cq_attr *attr,
 		struct fid_cq **cq_p, void *context);
+/* Adds a completion. The queue grows as necessary. */
 void wfi_cq_add(struct wfi_cq *cq, const struct wfi_comp *c);
 int wfi_cntr_open(struct fid_domain *dom, struct fi_cntr_attr *attr,
 		  struct fid_cntr **cntr_p, void *context);
+/* Counts a completion, or (err) an error, and starts what waits for it. */
 void wfi_cntr_inc(struct wfi_cntr *c, bool err);
 int wfi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		struct fid_eq **eq_p, void *context);
-/* An event with data behind its entry; err != 0: an error entry. */
+/* Adds an event with data after its entry; err != 0: an error entry. Returns 0
+ * or -FI_ENOMEM. */
 int wfi_eq_add(struct wfi_eq *eq, uint32_t event, int err, const void *entry,
 	       size_t len, const void *data, size_t more);
-/* Somebody uses it, or (-1) no more. */
+/* Adds n (1 or -1) users, so that a queue in use is not closed. */
 void wfi_eq_use(struct wfi_eq *eq, int n);
 
 /* ---- av.c ---- */
@@ -190,8 +200,10 @@ struct wfi_av {
 
 int wfi_av_open(struct fid_domain *dom, struct fi_av_attr *attr,
 		struct fid_av **av_p, void *context);
-/* 0: 0 in *name_p while nobody knows it.  -FI_EINVAL: no such address. */
+/* Returns 0 and the name, 0 in *name_p while it is unknown; -FI_EINVAL if
+ * there is no such address. */
 int wfi_av_name(struct wfi_av *av, fi_addr_t addr, wfi_name *name_p);
+/* Returns the address of an endpoint, or FI_ADDR_NOTAVAIL. */
 fi_addr_t wfi_av_addr(struct wfi_av *av, wfi_name name);
 
 /* ---- mr.c ---- */
@@ -206,7 +218,7 @@ struct wfi_mr {
 	size_t iovs, len;
 	uint64_t base; /* address of its first byte in requests */
 	uint64_t access, flags;
-	/* peers that know it, through an endpoint's port */
+	/* peers that know it, and the port they know it by */
 	wfi_name *shown_to;
 	size_t shown;
 	uint16_t shown_port;
@@ -216,8 +228,8 @@ int wfi_mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
 	       uint64_t offset, uint64_t key, uint64_t flags,
 	       struct fid_mr **mr_p, void *context);
 extern struct fi_ops_mr wfi_ops_mr;
-/* The region of a peer's request: all of it inside and allowed, or a positive
- * errno.  *at_p: offset in the region. */
+/* Finds the region of a peer's request. Returns 0, and the offset in *at_p, or
+ * a positive errno if the request is not inside it or not allowed. */
 int wfi_mr_check(struct wfi_domain *d, uint64_t key, uint64_t addr, size_t len,
 		 uint64_t access, struct wfi_mr **mr_p, size_t *at_p);
 
@@ -239,7 +251,7 @@ struct wfi_connreq;
 
 struct wfi_ep {
 	struct fid_ep fid;
-	struct wfi_ep *base; /* itself, or whose alias it is */
+	struct wfi_ep *base; /* itself, or the original of an alias */
 	struct wfi_domain *dom;
 	struct wfi_hub *hub;
 	struct fi_info *info;
@@ -258,7 +270,7 @@ struct wfi_ep {
 	/* FI_EP_MSG */
 	enum wfi_conn conn;
 	wfi_name remote;
-	uint16_t shown; /* port of whom it was accepted by; 0: its own */
+	uint16_t shown; /* port of the passive endpoint that accepted; 0: own */
 	struct sockaddr_in peer_sin;
 	struct wfi_connreq *req;
 	struct wfi_op *connecting;
@@ -285,14 +297,15 @@ extern struct fi_ops_tagged wfi_ops_tagged;
 extern struct fi_ops_rma wfi_ops_rma;
 extern struct fi_ops_atomic wfi_ops_atomic;
 extern struct fi_ops_cm wfi_ops_cm;
-/* Where to: the peer and port behind an address. -FI_EAGAIN: not known yet. */
+/* Returns the peer and port behind an address. Returns 0, -FI_EAGAIN while
+ * they are unknown, or another negative errno. */
 int wfi_ep_dest(struct wfi_ep *ep, fi_addr_t addr, struct wfi_peer **p_p,
 		uint16_t *port_p);
-/* Completion of an operation of this side, and its counter. */
+/* Complete an operation of this side: completion queue and counter. */
 void wfi_ep_tx_end(struct wfi_op *op, int err);
 void wfi_ep_rx_end(struct wfi_ep *ep, const struct wfi_comp *c, bool quiet);
 void wfi_ep_count(struct wfi_ep *ep, enum wfi_cntr_kind k, bool err);
-/* A message that has come for the endpoint. */
+/* Delivers a received message to its endpoint. */
 void wfi_ep_in(struct wfi_port *p, const struct wfi_in *in);
 
 static inline struct wfi_ep *wfi_ep_of(struct fid_ep *fid)
@@ -302,20 +315,22 @@ static inline struct wfi_ep *wfi_ep_of(struct fid_ep *fid)
 
 /* ---- trigger.c ---- */
 
-/* The counter has moved: what waited for it may go. */
+/* Starts operations whose threshold the counter has reached. */
 void wfi_trigger(struct wfi_cntr *c);
+/* Queues or cancels deferred work. Returns 0 or negative errno. */
 int wfi_trigger_control(struct wfi_domain *d, int command, void *arg);
+/* Frees all operations that wait for a closing counter. */
 void wfi_trigger_drop(struct wfi_cntr *c);
 
 /* ---- rx.c ---- */
 
-/* A message has got its receive, which is in no queue, or in this one. */
+/* Joins a message with a receive, which is in queue q or in none. */
 void wfi_rx_meet(struct wfi_rxq *q, struct wfi_rx *rx, const struct wfi_msg *m);
-/* Nothing of it is wanted. */
+/* Drops a message without taking its data. */
 void wfi_rx_refuse(struct wfi_hub *h, const struct wfi_msg *m);
 struct wfi_comp wfi_rx_comp(const struct wfi_msg *m, void *context);
 
-/* ---- what comes in ---- */
+/* ---- messages in ---- */
 
 void wfi_msg_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_rts_in(struct wfi_ep *ep, const struct wfi_in *in);
@@ -323,7 +338,7 @@ void wfi_write_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_wreq_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_read_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_rreq_in(struct wfi_ep *ep, const struct wfi_in *in);
-/* Answers a request: with this result, or an errno. */
+/* Answers a request with a result or (err) an errno. */
 void wfi_result(struct wfi_ep *ep, const struct wfi_in *in, int err,
 		const void *data, size_t len);
 void wfi_atomic_in(struct wfi_ep *ep, const struct wfi_in *in);
@@ -335,9 +350,12 @@ void wfi_shutdown_in(struct wfi_ep *ep, const struct wfi_in *in);
 
 int wfi_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		   struct fid_pep **pep_p, void *context);
-/* info->handle of a new endpoint: a request, or a passive endpoint. */
+/* Takes over info->handle of a new endpoint: a request or a passive endpoint.
+ * Returns 0 or negative errno. */
 int wfi_cm_adopt(struct wfi_ep *ep, struct fid *handle);
+/* Disconnects a closing endpoint. */
 void wfi_cm_close(struct wfi_ep *ep);
+/* Disconnects endpoints from a peer that has ended. */
 void wfi_cm_down(struct wfi_port *p, struct wfi_peer *peer);
 
 #endif

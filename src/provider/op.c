@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Operations in flight, their numbers, and answers to them; see op.h. */
 #include "provider/op.h"
 
 #include <errno.h>
@@ -161,7 +162,7 @@ void wfi_op_reply(struct wfi_hub *h, const struct wfi_in *in)
 	fn = in->w->op == WIRE_CTS   ? op->type->cts
 	     : in->w->op == WIRE_ACK ? op->type->ack
 				     : op->type->result;
-	if (in->w->op != WIRE_CTS && in->w->a) /* an error, as it says */
+	if (in->w->op != WIRE_CTS && in->w->a) /* an error, with its errno */
 		wfi_op_end(op, in->w->a < 4096 ? (int)in->w->a : EIO);
 	else if (fn)
 		fn(op, in);
@@ -221,7 +222,7 @@ void wfi_ops_free(struct wfi_hub *h)
 	op_foreach_safe(h, op, next)
 	{
 		op->notes = 0;
-		op->reg = NULL; /* with the attachment */
+		op->reg = NULL; /* freed with the attachment */
 		wfi_op_free(op);
 	}
 	while ((op = TAILQ_FIRST(&h->idle))) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Passive endpoints: listening, connection requests, rejecting. */
 #include "provider/pep.h"
 
 #include <arpa/inet.h>
@@ -25,7 +26,7 @@ static struct fi_ops connreq_ops = {
 	.ops_open = wfi_no_ops_open,
 };
 
-/* What the user opens an endpoint with. */
+/* Returns the fi_info with which the user opens an endpoint for the request. */
 static struct fi_info *pep_info(struct wfi_pep *pep, struct wfi_connreq *req)
 {
 	struct fi_info *info = fi_dupinfo(pep->info);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Passive endpoints, and the requests that they hand to the user. */
+/* Passive endpoints, and the connection requests that they pass to the user. */
 #ifndef PROVIDER_PEP_H
 #define PROVIDER_PEP_H
 
 #include "provider/obj.h"
 
-/* fi_info.handle of FI_CONNREQ; belongs to the endpoint that takes it. */
+/* fi_info.handle of FI_CONNREQ. The endpoint that takes it owns it. */
 struct wfi_connreq {
 	struct fid fid;
 	wfi_name from;
 	uint32_t id;
-	uint16_t port; /* that was asked for */
+	uint16_t port; /* that was requested */
 };
 
 struct wfi_pep {
@@ -22,10 +22,13 @@ struct wfi_pep {
 	struct wfi_port port;
 };
 
-/* Its address goes to an endpoint that will connect from there. */
+/* Gives the address of a passive endpoint to one that will connect from it.
+ * Returns 0 or -FI_ENOMEM. */
 int wfi_pep_give(struct wfi_pep *pep, struct fi_info *info);
 
+/* Copies an address to the user. Returns 0, or -FI_ETOOSMALL. */
 int wfi_sin_give(const struct sockaddr_in *sin, void *addr, size_t *len);
+/* Ops that an endpoint does not support: return -FI_ENOSYS. */
 int wfi_no_listen(struct fid_pep *pep);
 int wfi_no_reject(struct fid_pep *pep, fid_t handle, const void *param,
 		  size_t len);

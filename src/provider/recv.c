@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Posting receives: for what comes, for what is there, looking only. */
+/* Posting receives: for messages to come, for early messages, and peeks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,8 @@ static struct wfi_rx *rx_new(const struct wfi_rxd *r, wfi_name from,
 	return rx;
 }
 
-/* Early messages that the receive takes; a multi one takes all it can. */
+/* Posts a receive, and joins it with early messages that match. A
+ * multi-receive takes all that fit. */
 static void rx_post(struct wfi_rxq *q, struct wfi_rx *rx)
 {
 	struct wfi_unx *u;
@@ -68,13 +69,14 @@ static int rx_peek(struct wfi_ep *ep, struct wfi_rxq *q,
 			wfi_rxq_claim(q, u, r->context);
 		}
 	}
-	/* no message has been received: nothing is counted */
+	/* a peek receives nothing, so no counter moves */
 	if (ep->rx_cq)
 		wfi_cq_add(ep->rx_cq, &c);
 	return 0;
 }
 
-/* The name behind an address, or what it can be told by. */
+/* Returns the name behind an address, or the port if the process is unknown.
+ * Messages are matched by either. */
 static int rx_from_addr(struct wfi_ep *ep, fi_addr_t addr, wfi_name *from_p)
 {
 	int rc;
@@ -103,8 +105,8 @@ static int rx_any(struct wfi_ep *ep, struct wfi_rxq *q, const struct wfi_rxd *r,
 	if (ep && (r->flags & FI_PEEK))
 		return rx_peek(ep, q, r, from);
 	if (ep && (r->flags & FI_CLAIM)) {
-		/* FI_CLAIM: the message that a peek has kept for this context.
-		 */
+		/* FI_CLAIM: the message that a peek has kept for this
+		 * context. */
 		struct wfi_unx *u = wfi_rxq_claimed(q, r->context);
 
 		if (!u)
@@ -131,7 +133,7 @@ static int rx_any(struct wfi_ep *ep, struct wfi_rxq *q, const struct wfi_rxd *r,
 	return 0;
 }
 
-/* An endpoint's own receives, or those of a context that several share. */
+/* Posts to the endpoint's own queue or to that of a shared context. */
 ssize_t wfi_recv(struct fid_ep *fid, const struct wfi_rxd *r)
 {
 	bool shared = fid->fid.fclass == FI_CLASS_SRX_CTX;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Direct access to regions of peers; see region.h. */
 #include "provider/region.h"
 
 #include <stdlib.h>
@@ -6,19 +7,19 @@
 
 #include "provider/bulk.h"
 
-/* Below this a message is as good. */
+/* Shorter transfers go by message, because that serves as well. */
 enum { DIRECT_MIN = 1024, DIRECT_MAX = 1 << 26 };
 
 struct wfi_region {
 	uint16_t port;
-	uint64_t name;	      /* the key that the peer's user knows */
+	uint64_t name;	      /* key of the peer's user */
 	struct wire_region r; /* len 0: none, or not known yet */
 };
 
 /* ---- this side asks ---- */
 
-/* Regions of all ports of a process are in one map; two that fall on the same
- * place take turns. */
+/* Returns the place of a region in the map of its process. Two regions with
+ * one place replace each other. */
 static uint64_t region_place(uint16_t port, uint64_t key)
 {
 	return (key ^ (uint64_t)port << 40) & INT64_MAX;
@@ -64,7 +65,7 @@ bool wfi_region_find(struct wfi_ep *ep, struct wfi_peer *p, uint16_t port,
 	struct wfi_region *g;
 	uint64_t at;
 
-	/* the NIC itself must reach the peer's memory */
+	/* The NIC itself must reach the peer's memory. */
 	if (len < DIRECT_MIN || len > DIRECT_MAX || p->addr == ep->hub->self ||
 	    !(info->caps & cap) || (info->emulated & cap))
 		return false;
@@ -76,7 +77,7 @@ bool wfi_region_find(struct wfi_ep *ep, struct wfi_peer *p, uint16_t port,
 	at = addr - g->r.base;
 	if ((g->r.access & access) != access || addr < g->r.base ||
 	    at > g->r.len || len > g->r.len - at)
-		return false; /* the peer says why */
+		return false; /* the peer's answer says why */
 	*to = (struct wire_window){ g->r.addr + at, g->r.key, len };
 	return true;
 }
@@ -101,7 +102,8 @@ void wfi_forget_in(struct wfi_ep *ep, const struct wfi_in *in)
 
 /* ---- this side answers ---- */
 
-/* Nobody counts accesses to it, and the NIC can name it. */
+/* Registers a region for direct access. Returns false if accesses must be
+ * counted, or the NIC cannot name it. */
 static bool region_open(struct wfi_ep *ep, struct wfi_mr *mr)
 {
 	if (mr->iovs != 1 || !mr->len || mr->cntr ||
@@ -111,7 +113,8 @@ static bool region_open(struct wfi_ep *ep, struct wfi_mr *mr)
 	       !wfi_reg_get(ep->hub, mr->iov[0].iov_base, mr->len, &mr->reg);
 }
 
-/* Who is to be told when it goes. */
+/* Records a peer that must be notified when the region is closed. Returns
+ * false without memory. */
 static bool region_remember(struct wfi_mr *mr, const struct wfi_in *in)
 {
 	wfi_name *at;

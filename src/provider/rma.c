@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of fi_rma: this side. */
+/* The calls of fi_rma at their origin. */
 #include <string.h>
 
 #include "provider/bulk.h"
@@ -11,7 +11,7 @@
 
 /* ---- write ---- */
 
-/* Its message, with a number that the other side acknowledges. */
+/* Sends a request with a number, which the target acknowledges. */
 static int rma_post(struct wfi_op *op, struct wire *w, const struct iovec *iov,
 		    size_t n)
 {
@@ -39,7 +39,7 @@ static int rma_write(struct wfi_op *op, struct wire *w,
 		     const struct wire_window *to)
 {
 	if (to) {
-		/* Straight into the region. */
+		/* Directly into the region. */
 		int rc = wfi_op_number(op);
 		void *from;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What peers do to this process's regions.  Every request is checked here,
- * against the region it names, before anything is touched. */
+/* Requests of peers on this process's regions. Each is checked against the
+ * region that it names before any memory is touched, because peers are not
+ * trusted. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "provider/bulk.h"
 #include "provider/obj.h"
 
-/* A write has arrived: counters, and the data that came with it. */
+/* Counts a write that has arrived, and reports its remote data. */
 static void in_written(struct wfi_ep *ep, struct wfi_mr *mr, uint64_t flags,
 		       uint64_t data, size_t len)
 {
@@ -26,7 +27,7 @@ static void in_written(struct wfi_ep *ep, struct wfi_mr *mr, uint64_t flags,
 		wfi_cq_add(ep->rx_cq, &c);
 }
 
-/* A piece of a region as one piece of memory, or NULL: of several. */
+/* Returns a part of a region if it is one piece of memory, otherwise NULL. */
 static char *in_flat(const struct wfi_mr *mr, size_t at, size_t len)
 {
 	for (size_t i = 0; i < mr->iovs; i++) {
@@ -87,7 +88,8 @@ static const struct wfi_op_type in_sink_type = {
 	.end = in_sink_end,
 };
 
-/* Its window, as soon as there is one, and the word to the writer. */
+/* Opens the window of a long write, as soon as there is room, and notifies the
+ * writer. */
 static int in_sink_step(struct wfi_op *op)
 {
 	struct wire w = { .op = WIRE_CTS,
@@ -110,7 +112,7 @@ static int in_sink_step(struct wfi_op *op)
 	return 0;
 }
 
-/* The window that a long write goes to: tag = place in the region. */
+/* Starts the window of a long write. tag = offset in the region. */
 static int in_sink(struct wfi_ep *ep, const struct wfi_in *in,
 		   struct wfi_mr *mr, size_t at, const struct wire_long *l)
 {
@@ -136,8 +138,8 @@ static int in_sink(struct wfi_ep *ep, const struct wfi_in *in,
 	return 0;
 }
 
-/* A long request: 0, a positive errno to answer with, or negative: no answer.
- */
+/* Checks a long request. Returns 0, a positive errno to answer with, or a
+ * negative errno for a malformed request, which gets no answer. */
 static int in_long(struct wfi_ep *ep, const struct wfi_in *in, uint64_t access,
 		   struct wire_long *l, struct wfi_mr **mr_p, size_t *at_p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receiving: messages that come in, and their meeting with a receive. */
+/* Receiving: messages in, and their join with receives. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@ struct wfi_comp wfi_rx_comp(const struct wfi_msg *m, void *context)
 	return c;
 }
 
-/* Where the message goes in the receive, and that much of it is used. */
+/* Finds the place of a message in its receive, and marks it as used. Returns
+ * the room. */
 static size_t rx_room(struct wfi_rxq *q, struct wfi_rx *rx, size_t len,
 		      struct iovec *iov, size_t *iovs_p)
 {
@@ -49,7 +50,7 @@ static size_t rx_room(struct wfi_rxq *q, struct wfi_rx *rx, size_t len,
 	return room;
 }
 
-/* A message is in its receive, which ends with the last of them. */
+/* Completes a message. The receive ends with the last one. */
 static void rx_done(struct wfi_ep *ep, struct wfi_rx *rx, struct wfi_comp *c,
 		    void *buf, size_t room)
 {
@@ -141,7 +142,8 @@ void wfi_rx_refuse(struct wfi_hub *h, const struct wfi_msg *m)
 		wfi_hub_ack(h, m->peer, WFI_PORT(m->from), m->id, 0);
 }
 
-/* Its window, as soon as there is one, and the word to the sender. */
+/* Opens the window of a long message, as soon as there is room, and notifies
+ * the sender. */
 static int rx_long_step(struct wfi_op *op)
 {
 	struct wfi_msg m = rx_op_msg(op);
@@ -163,7 +165,7 @@ static int rx_long_step(struct wfi_op *op)
 	return 0;
 }
 
-/* The message is lost: who waits for word of it gets one. */
+/* Tells a sender that waits for an answer that its message is lost. */
 static void rx_lost(const struct wfi_msg *m, int err)
 {
 	if (!m->buf || m->flags & WIRE_WANT)
@@ -233,8 +235,9 @@ static void rx_early(struct wfi_rxq *q, const struct wfi_msg *m)
 		int err = room ? FI_ENOMEM : FI_EOVERRUN;
 		struct wfi_comp c = wfi_rx_comp(m, NULL);
 
-		/* No receive waits for it, and there is no room to keep it: an
-		 * error of a receive that was never posted. */
+		/* No receive matches, and there is no room to keep the
+		 * message. The error is reported without a receive, because
+		 * none was posted. */
 		rx_lost(m, err);
 		c.err = err;
 		c.olen = c.e.len;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Matching of receives and messages; see rxq.h. */
 #include "provider/rxq.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receives that wait for messages and messages that wait for receives, in
- * order.  Only the matching; nothing here knows how data move. */
+/* Receives that wait for messages, and messages that wait for receives, in
+ * order. This file only matches; it does not know how data moves. */
 #ifndef PROVIDER_RXQ_H
 #define PROVIDER_RXQ_H
 
@@ -11,7 +11,8 @@
 #include "provider/hub.h"
 #include "provider/op.h"
 
-/* From a name; 0: from anybody; RX_PORT | port: from whoever has the port. */
+/* Sender of a receive: a name, 0 for any, or RX_PORT | port for any process
+ * with that port, used because the process may be unknown yet. */
 #define RX_PORT (1ull << 63)
 
 struct wfi_rx {
@@ -24,12 +25,12 @@ struct wfi_rx {
 	uint64_t flags;
 	struct iovec iov[WFI_IOV];
 	size_t iovs, len;
-	/* multi: what has been used, and the messages still on their way */
+	/* multi: bytes used, and messages in flight */
 	size_t used, least;
 	unsigned pending;
 };
 
-/* A message, or the announcement of one. */
+/* A message, or the announcement of a long one. */
 struct wfi_msg {
 	struct wfi_ep *ep;
 	struct wfi_peer *peer;
@@ -41,7 +42,7 @@ struct wfi_msg {
 	const void *buf; /* NULL: announced only */
 };
 
-/* One that nobody has asked for. */
+/* A message that arrived before its receive. */
 struct wfi_unx {
 	TAILQ_ENTRY(wfi_unx) link;
 	struct wfi_msg m;
@@ -57,28 +58,35 @@ struct wfi_rxq {
 	struct wfi_rx_list posted[2]; /* msg, tagged */
 	struct wfi_unx_list early[2];
 	struct wfi_unx_list claimed;
-	size_t early_bytes, early_max; /* of both lists of early ones */
+	size_t early_bytes, early_max; /* of both lists of early messages */
 	size_t min_multi;
 };
 
 void wfi_rxq_init(struct wfi_rxq *q);
-/* All of it, or what belongs to one endpoint. */
+/* Frees everything, or early messages of one endpoint. */
 void wfi_rxq_drop(struct wfi_rxq *q, struct wfi_ep *ep);
-/* The first posted receive that takes such a message. */
+/* Returns the first posted receive that matches a message, or NULL. */
 struct wfi_rx *wfi_rxq_find(struct wfi_rxq *q, bool tagged, wfi_name from,
 			    uint64_t tag);
-/* The first early message that such a receive takes. */
+/* Returns the first early message that matches a receive, or NULL. */
 struct wfi_unx *wfi_rxq_early(struct wfi_rxq *q, bool tagged, wfi_name from,
 			      uint64_t tag, uint64_t ignore);
+/* Returns the message that a peek has kept for a context, or NULL. */
 struct wfi_unx *wfi_rxq_claimed(struct wfi_rxq *q, void *context);
+/* Keeps a message for a context. */
 void wfi_rxq_claim(struct wfi_rxq *q, struct wfi_unx *u, void *context);
+/* Queues a receive. */
 void wfi_rxq_post(struct wfi_rxq *q, struct wfi_rx *rx);
+/* Removes and returns the receive with this context, or NULL. Owned by the
+ * caller. */
 struct wfi_rx *wfi_rxq_cancel(struct wfi_rxq *q, void *context);
+/* Removes a receive from its queue. */
 void wfi_rxq_remove(struct wfi_rxq *q, struct wfi_rx *rx);
-/* There is room for an early message with that much data. */
+/* Returns true if there is room for an early message with `bytes` of data. */
 bool wfi_rxq_room(const struct wfi_rxq *q, size_t bytes);
+/* Queues an early message. */
 void wfi_rxq_add(struct wfi_rxq *q, struct wfi_unx *u);
-/* Takes the message out of the queue it is in. */
+/* Removes the message from its queue. */
 void wfi_rxq_take(struct wfi_rxq *q, struct wfi_unx *u);
 
 #endif

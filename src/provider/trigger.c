@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations that wait for a counter: FI_TRIGGER of fi_writemsg, fi_readmsg,
- * (and of everything an alias with that flag is used for), and deferred work
+/* Operations that wait for a counter: FI_TRIGGER of fi_writemsg and fi_readmsg
+ * (and of all calls of an alias with that flag), and deferred work
  * (FI_QUEUE_WORK) of sends, RMA and counters. */
 #include <rdma/fi_trigger.h>
 
@@ -27,8 +27,7 @@ static int trig_step(struct wfi_op *op)
 {
 	struct wfi_trig *g = op->bounce;
 
-	/* Posted like any other; what it ends with is counted by its
-	 * operation. */
+	/* Posted as any other; its operation counts its end. */
 	g->t.iov = g->iov;
 	if (wfi_tx_any(g->ep, &g->t) == -FI_EAGAIN)
 		return wfi_op_again(op, trig_step);
@@ -47,8 +46,8 @@ void wfi_trigger(struct wfi_cntr *c)
 		if (g->threshold > c->val)
 			continue;
 		TAILQ_REMOVE(&c->triggers, g, link);
-		/* It goes out with the next progress: nobody knows here what
-		 * holds locks. */
+		/* Posted by the next progress, because the caller's locks are
+		 * unknown here. */
 		if (!g->ep) {
 			struct fi_op_cntr *o = g->work->op.cntr;
 
@@ -127,7 +126,8 @@ ssize_t wfi_trigger_tx(struct wfi_ep *ep, const struct wfi_tx *t)
 
 /* ---- deferred work ---- */
 
-/* The operation in the shape of a call; false: not of these. */
+/* Writes deferred work in the form of a call. Returns false for kinds that are
+ * not supported. */
 static bool work_call(const struct fi_deferred_work *w, struct wfi_ep **ep_p,
 		      struct wfi_tx *t)
 {
@@ -175,7 +175,7 @@ static bool work_call(const struct fi_deferred_work *w, struct wfi_ep **ep_p,
 	default:
 		return false;
 	}
-	t->inject = true; /* its end is counted, not written into a queue */
+	t->inject = true; /* its end is counted, not queued as a completion */
 	return t->iovs <= WFI_IOV;
 }
 

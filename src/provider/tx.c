@@ -6,7 +6,7 @@
 
 #include "provider/bulk.h"
 
-/* Completion only when the other side has it. */
+/* Flags whose completion waits for the target. */
 #define TX_WANT (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE)
 
 bool wfi_tx_over(struct wfi_ep *ep, const struct wfi_tx *t, size_t len,
@@ -87,7 +87,7 @@ struct wfi_op *wfi_tx_op(struct wfi_ep *ep, const struct wfi_tx *t,
 	return op;
 }
 
-/* ---- a window for what was announced ---- */
+/* ---- a window for an announced message ---- */
 
 static void tx_put_done(struct wfi_op *op)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting: wait objects, wait sets, poll sets.
  *
- * The process has one source of events, the attachment.  A user who wants a
- * descriptor gets one that is readable with the attachment's, which fi_trywait
- * arms, or with the bell of his queue. */
+ * The process has one source of events, the attachment. A descriptor for a
+ * user becomes readable with the attachment's, which fi_trywait arms, or with
+ * the bell of the user's queue. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -183,7 +183,8 @@ static void fid_calm(struct fid *fid)
 		wait_calm(&container_of(fid, struct wfi_eq, fid.fid)->wait);
 }
 
-/* -FI_EAGAIN: there is something; do not sleep. */
+/* Prepares a sleep. Returns -FI_EAGAIN if something is ready, so that the user
+ * does not sleep. */
 int wfi_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 {
 	struct wfi_hub *h = NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the provider's processes say to each other: one header in front of
- * every message, 32 bytes, so that a tagged message of 8 bytes with data is 40
- * and fits one small packet of any NIC.  Little endian, as the machine.
+/* Messages between the provider's processes. A header of 32 bytes precedes
+ * each message, so that a tagged message of 8 bytes with data is 40 bytes and
+ * fits one small packet of any NIC. Little endian, as the machine.
  *
- * Short transfers are one message.  Long ones are announced, get a window (a
- * registered piece of memory and a number), and are put there by the NIC; each
- * put carries the number as its immediate. */
+ * Short transfers are one message. Long ones are announced, get a window
+ * (registered memory and a number), and are put there by the NIC. Each put
+ * carries the number as its immediate. */
 #ifndef PROVIDER_WIRE_H
 #define PROVIDER_WIRE_H
 
@@ -27,7 +27,7 @@ enum wire_op {
 	WIRE_QUERY,   /* b = key; the answer is WIRE_REGION */
 	WIRE_REGION,  /* of b = key; wire_region */
 	WIRE_FORGET,  /* the region of b = key has gone */
-	WIRE_ASK,     /* who has port a? */
+	WIRE_ASK,     /* which process has port a? */
 	WIRE_HERE,    /* src has port a */
 	WIRE_CONNECT, /* payload: the user's; id = connection */
 	WIRE_ACCEPT,
@@ -39,10 +39,10 @@ enum wire_op {
 enum {
 	WIRE_TAGGED = 1 << 0,
 	WIRE_DATA = 1 << 1,  /* b of a message, or data of a write, is valid */
-	WIRE_WANT = 1 << 2,  /* an acknowledge, when it has been delivered */
+	WIRE_WANT = 1 << 2,  /* acknowledge after delivery */
 	WIRE_FETCH = 1 << 3, /* atomic: with its result */
 	WIRE_COMPARE = 1 << 4, /* atomic: two operands */
-	WIRE_REPLY = 1 << 5, /* not to be answered when there is no such port */
+	WIRE_REPLY = 1 << 5,   /* no answer if the port is closed */
 };
 
 struct wire {
@@ -63,14 +63,14 @@ struct wire_long {
 };
 
 struct wire_region {
-	uint64_t addr, key, len; /* as the NIC knows it; len 0: not there */
+	uint64_t addr, key, len; /* as the NIC knows it; len 0: unknown */
 	uint64_t base;		 /* address of its first byte in requests */
 	uint64_t access;
 };
 
 _Static_assert(sizeof(struct wire) == 32, "header");
 
-/* Every process can take a message as long as this, header included. */
+/* Longest message that every process can take, header included. */
 enum { WIRE_MAX = 4096, WIRE_ROOM = WIRE_MAX - (int)sizeof(struct wire) };
 
 #endif

@@ -2,20 +2,19 @@
 /* EXTOLL: remote memory access (extoll.md 3.4 to 3.6, 5.3, 5.4, 7.5).
  *
  *   host --> command queue -> requester --.            .-> NP 1 (requests)
- *   NP 2 --> request queue -> responder --+-- extoll_rma_tx --+-> NP 1
- * (responses) NP 1 --> cells ---------> completer --> posted writes,
- * notifications
+ *   NP 2 --> request queue -> responder --+-- transmit --+-> NP 1 (responses)
+ *   NP 1 --> cells ---------> completer --> posted writes, notifications
  *
- * Requester and responder are one machine (rma_transmit.c) with two
- * front ends: take a command, translate, read host memory, send.  Locks are
- * executed by the responder's; those that are meant for the completer come to
- * it from there.
+ * Requester and responder share one machine (rma_transmit.c) with two front
+ * ends: take a command, translate, read host memory, send. The responder's
+ * machine also executes locks; the completer hands locks addressed to it over
+ * to the responder.
  *
- * A get that faults at the responder is answered by a response without
- * payload: its completer reports the error to who asked.
+ * A get that faults at the responder is answered by a response without payload,
+ * so that the completer can report the error to the origin.
  *
- * Not modelled: remote register access (RRA) and the fields that R1's packets
- * do not carry: TE and INT act at the requester alone.  Multicast. */
+ * Not modelled: remote register access (RRA), multicast, and the fields that
+ * R1's packets do not carry: TE and INT act at the requester alone. */
 #ifndef SYSTEMS_EXTOLL_NIC_RMA_H
 #define SYSTEMS_EXTOLL_NIC_RMA_H
 
@@ -27,7 +26,7 @@
 struct rma;
 
 enum {
-	RMA_TXOPS = 4,	  /* commands of a unit under way */
+	RMA_TXOPS = 4,	  /* commands of a unit in work */
 	RMA_READS = 8,	  /* outstanding reads of a unit (5.3) */
 	RMA_T_CHECK = 8,  /* of the 12 cycles, the part before the ATU */
 	RMA_T_COMPL = 20, /* completer, cell to write */
@@ -35,7 +34,7 @@ enum {
 	RMA_WRITES = 16,  /* completer write queue */
 };
 
-/* Why a command or packet is refused. */
+/* Reasons to refuse a command or packet. */
 enum extoll_rma_bad {
 	RMA_FINE,
 	RMA_BAD_FORMAT,	  /* valid bits, reserved bits, length of the write */
@@ -49,46 +48,48 @@ enum extoll_rma_bad {
 	RMA_BAD_XLATE,	  /* ATU fault */
 	RMA_BAD_READ,	  /* host read failed */
 	RMA_BAD_VPID,	  /* not enabled */
-	RMA_BAD_MISROUTE, /* not for this node or unit */
+	RMA_BAD_MISROUTE, /* for another node or unit */
 	RMA_BAD_LOCK,	  /* no such lock */
 	RMA_BAD_REMOTE,	  /* the responder refused */
 	RMA_BADS
 };
 extern const char *const extoll_rma_bad_name[RMA_BADS];
 
-/* A descriptor as it came. */
+/* A descriptor as received. */
 struct extoll_rma_desc {
 	uint64_t w[3], trace;
 	uint8_t vpid, opt;
 };
 
-/* A command, of a descriptor or a packet, taken apart. */
+/* A decoded command, of a descriptor or a packet. */
 struct extoll_rma_cmd {
 	uint8_t op, opt, spec, mods;
-	uint8_t vpid, far_vpid; /* ours, the other one */
+	uint8_t vpid, far_vpid; /* near VPID, far VPID */
 	uint16_t far_node;
-	uint32_t low;	/* count - 1, or class: as a notification has it */
+	uint32_t low;	/* count - 1, or class, as in a notification */
 	uint32_t bytes; /* of data, 0 = none */
 	uint64_t w[2];	/* words 1 and 2 */
 	bool at_resp;	/* lock: at the responder */
 	uint64_t trace; /* message */
 };
 
-/* Takes the descriptor apart, whatever it says; then what is wrong with it.
- * ctl: the VPID's register, mtu: bytes. */
+/* Decodes the descriptor even if it is invalid, so that errors can be reported,
+ * then returns the first error. ctl: the VPID's register, mtu: bytes. */
 enum extoll_rma_bad extoll_rma_desc_decode(const struct extoll_rma_desc *d,
 					   uint64_t ctl, uint32_t mtu,
 					   struct extoll_rma_cmd *c);
-/* H0 of the packet that carries command c from `node`. */
+/* Returns H0 of the packet that carries command c from `node`. */
 uint64_t extoll_rma_h0(const struct extoll_rma_cmd *c, uint32_t node);
-/* Command words of its packet. */
+/* Returns the command words of a packet with this operation. */
 uint32_t extoll_rma_words(uint32_t op);
-/* The same of a received packet: vpid is ours.  False: not a valid one. */
+/* Decodes a received packet; vpid is the near one. Returns false if it is
+ * invalid. */
 bool extoll_rma_packet_decode(const struct weft_frame *f,
 			      struct extoll_rma_cmd *c);
 
-/* Next piece of a write to [addr, addr + len): whole dwords inside one 64-byte
- * block, or any bytes inside one 32-byte block (2.2). */
+/* Returns the length of the next piece of a write to [addr, addr + len): whole
+ * dwords inside one 64-byte block, or any bytes inside one 32-byte block,
+ * because HyperTransport has no other writes (2.2). */
 uint32_t extoll_rma_split(weft_phys_t addr, uint32_t len);
 
 /* Counters, in the NIC's table from EX_C_RMA on. */
@@ -128,8 +129,8 @@ struct extoll_rma_vpid {
 	uint32_t size; /* slots of the notification ring */
 	uint32_t wp, rp;
 	bool armed;    /* interrupt */
-	bool wanted;   /* asked for by a notification that is not read */
-	uint32_t late; /* its node */
+	bool wanted;   /* a notification not yet read asked for it */
+	uint32_t late; /* node of that notification */
 };
 
 /* ---- requester and responder ---- */
@@ -155,16 +156,16 @@ struct extoll_rma_txop {
 	enum extoll_rma_bad bad;
 	/* set by type->check: */
 	uint32_t bytes; /* of data from memory; 0 = none */
-	uint64_t from;	/* where they are */
+	uint64_t from;	/* their address */
 	bool physical;	/* `from` needs no translation */
-	bool alone;	/* a lock: no other under way */
+	bool alone;	/* a lock: no other lock in work */
 	struct weft_frame *f;
-	/* and then: */
+	/* set afterwards: */
 	bool asked_atu, translated, sent, stalled;
 	weft_phys_t phys;
-	uint32_t skew;	     /* bytes read before the first that counts */
+	uint32_t skew;	     /* bytes read before the first one needed */
 	uint32_t total;	     /* bytes to read, skew included */
-	uint32_t asked, got; /* of these */
+	uint32_t asked, got; /* of these, requested and received */
 	struct weft_slice buf;
 	struct netport_pkt *pkt;
 	uint32_t told; /* bytes announced to the network port */
@@ -175,24 +176,25 @@ struct extoll_rma_txop {
 struct extoll_rma_rd { /* an outstanding read */
 	struct extoll_rma_txop *op;
 	uint32_t at;  /* in op->buf */
-	uint32_t end; /* op->got once it is here */
+	uint32_t end; /* op->got after this read */
 	bool done;
 };
 
-/* What makes the difference. */
+/* Differences between requester and responder. */
 struct extoll_rma_tx_type {
-	const char *name, *machine; /* machine: for who listens */
+	const char *name, *machine; /* machine: its name for listeners */
 	enum extoll_htax_port port;
 	uint32_t unit; /* RMA_REQUESTER, ... */
 	uint32_t cls;
 	enum extoll_rma_counter good, bad;
-	/* The command at the head of the queue; false: there is none. */
+	/* Returns true if a command waits in the queue; take() removes it. */
 	bool (*waits)(const struct rma *r);
 	void (*take)(struct rma *r, struct extoll_rma_txop *op);
-	/* Checks it, makes the frame. */
+	/* Checks the command and makes the frame. Returns the reason to refuse
+	 * it. */
 	enum extoll_rma_bad (*check)(struct rma *r, struct extoll_rma_txop *op);
-	/* Just before it is sent: data are there, or it failed and the frame
-	 * says so.  NULL: failed commands send nothing. */
+	/* Completes the frame before it is sent: data are there, or the command
+	 * failed and the frame says so. NULL: failed commands send nothing. */
 	void (*fill)(struct rma *r, struct extoll_rma_txop *op);
 };
 
@@ -209,6 +211,7 @@ struct extoll_rma_tx {
 	struct weft_timer timer;
 };
 
+/* Advances all commands of the unit as far as they get now. */
 void extoll_rma_tx_run(struct extoll_rma_tx *u);
 void extoll_rma_tx_fini(struct extoll_rma_tx *u);
 extern const struct extoll_rma_tx_type extoll_rma_requester,
@@ -231,19 +234,19 @@ extern const char *const extoll_rma_in_name[RMA_IN_STATES];
 struct extoll_rma_cell { /* in a slot of NP 1 */
 	struct weft_frame *pkt;
 	uint64_t cycle;
-	uint32_t end; /* bytes of the packet up to here */
+	uint32_t end; /* end of its bytes in the packet */
 	bool eop;
 	uint8_t next;
 };
 
-struct extoll_rma_in { /* one virtual channel */
+struct extoll_rma_in { /* state of one virtual channel */
 	struct rma *rma;
 	enum extoll_rma_in_state state;
 	uint8_t head, tail; /* cells, 0xff = none */
 	uint64_t until;
 	struct extoll_rma_cmd cmd;
 	enum extoll_rma_bad bad;
-	uint32_t wrote; /* bytes in the write queue or beyond */
+	uint32_t wrote; /* bytes handed to the write queue */
 	uint32_t out;	/* writes that HTAX has not granted */
 	bool asked_atu, translated, stalled;
 	struct weft_slice data;
@@ -253,7 +256,9 @@ struct extoll_rma_in { /* one virtual channel */
 };
 
 void extoll_rma_compl_init(struct rma *r);
+/* Advances the packets of all channels as far as they get now. */
 void extoll_rma_compl_run(struct rma *r);
+/* Receives a cell of network port 1. Its slot is released later. */
 void extoll_rma_compl_cell(struct rma *r, const struct netport_cell *c);
 void extoll_rma_compl_fini(struct rma *r);
 
@@ -272,28 +277,28 @@ struct rma {
 	struct extoll_rma_tx req, resp;
 	struct extoll_rma_desc queue[RMA_QUEUE];
 	uint32_t q_head, q_tail;
-	/* responder: requests, and packets that wait for a place there */
+	/* responder: requests, and packets that wait for room there */
 	struct extoll_rma_cmd asked[RMA_QUEUE];
 	uint32_t a_head, a_tail;
 	struct weft_frame *wait_head, *wait_tail;
 	struct extoll_rma_lock_table lock;
-	/* completer */
+	/* completer: */
 	struct extoll_rma_in in[EX_VCS];
 	struct extoll_rma_cell cell[RMA_CELLS];
-	uint64_t in_next;  /* cycle from which a packet may begin */
+	uint64_t in_next;  /* earliest start of a packet */
 	bool in_xlate;	   /* one translation at a time */
 	uint32_t in_queue; /* writes not granted by HTAX */
 	struct weft_timer in_timer;
 };
 
-/* All of it, made on first use. */
+/* Returns the RMA of the NIC, made on first use. */
 struct rma *extoll_rma_make(struct extoll_nic *n);
 extern const struct ex_unit ex_rma_req_unit, ex_rma_resp_unit, ex_rma_comp_unit,
 	ex_atu_unit;
 extern const struct netport_ops ex_rma_np; /* ports 1 and 2 */
 
-/* Registers; index: the VPID, table, reason.  Rows of the NIC's table are made
- * of this list, in its order. */
+/* Registers; index: the VPID, table, reason. The NIC's table of registers gets
+ * its rows from this list, in its order. */
 #define RMA_REGS(X)                                                            \
 	X(CONFIG, "rma_config", EXTOLL_RMA_CONFIG, 1, 8, RW,                   \
 	  "6:0 largest packet / 64 B, 8 errors always notify")                 \
@@ -340,7 +345,7 @@ uint64_t extoll_rma_reg_get(struct extoll_nic *n, enum extoll_rma_reg reg,
 void extoll_rma_reg_set(struct extoll_nic *n, enum extoll_rma_reg reg,
 			uint32_t index, uint64_t val);
 
-/* A host read, now: done is called with p->user[0] = own. */
+/* Starts a host read now. Calls done with p->user[0] = own. */
 void extoll_rma_read(struct extoll_nic *n, enum extoll_htax_port port,
 		     weft_phys_t addr, uint32_t bytes,
 		     void (*done)(struct extoll_nic *n, struct hx_pkt *p),
@@ -348,7 +353,8 @@ void extoll_rma_read(struct extoll_nic *n, enum extoll_htax_port port,
 void extoll_rma_wake(struct rma *r, struct weft_timer *tm,
 		     enum extoll_htax_port port, uint64_t cycle);
 
-/* rma_notification.c */
+/* rma_notification.c: returns the VPID's state, or NULL if it was never
+ * written */
 static inline struct extoll_rma_vpid *extoll_rma_vpid(const struct rma *r,
 						      uint32_t vpid)
 {
@@ -360,33 +366,37 @@ static inline uint64_t extoll_rma_vpid_ctl(const struct rma *r, uint32_t vpid)
 
 	return v ? v->ctl : 0;
 }
-/* Second word; unit: RMA_REQUESTER..., error: mask of the same. */
+/* Returns the second word of a notification. unit: RMA_REQUESTER..., error:
+ * mask of units. */
 uint64_t extoll_rma_noti_pack(const struct extoll_rma_cmd *c, uint32_t unit,
 			      uint32_t error);
-/* Writes a notification for the VPID (enabled); false: its ring is full, a
- * store to the read pointer comes. */
+/* Writes a notification for an enabled VPID. Returns false if its ring is full;
+ * the caller tries again after a store to the read pointer. */
 bool extoll_rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 		       uint64_t w0, uint64_t w1, uint64_t trace);
-/* Interrupts if the VPID's ring is armed and holds what asks for it. */
+/* Raises the interrupt if the VPID's ring is armed and a notification in it
+ * asks for one. */
 void extoll_rma_look(struct extoll_nic *n, uint32_t vpid);
-/* An error of `unit` is to be told: asked for, or always. */
+/* Returns true if `unit` must notify: the command asks for it, or an error
+ * always does. */
 bool extoll_rma_wants_noti(const struct rma *r, const struct extoll_rma_cmd *c,
 			   uint32_t unit, enum extoll_rma_bad bad);
 
-/* A packet that is valid and for this node; c is filled in any case. */
+/* Decodes a packet into c in any case. Returns true if it is valid and
+ * addressed to this node. */
 bool extoll_rma_packet_ours(const struct rma *r, const struct weft_frame *f,
 			    struct extoll_rma_cmd *c);
 
-/* rma_requester.c */
+/* in rma_requester.c */
 bool extoll_rma_req_room(struct extoll_nic *n, uint32_t flying);
 void extoll_rma_req_store(struct extoll_nic *n, const struct hx_store *s);
 
-/* rma_responder.c */
-/* False: the request queue is full. */
+/* in rma_responder.c */
+/* Queues a request. Returns false if the request queue is full. */
 bool extoll_rma_resp_push(struct rma *r, const struct extoll_rma_cmd *c);
 void extoll_rma_resp_cell(struct rma *r, const struct netport_cell *c);
 void extoll_rma_resp_fini(struct rma *r);
-/* Fetch-compare-and-add (3.5): result, and the value in *mem. */
+/* Fetch-compare-and-add (3.5): updates *mem and returns the result. */
 uint32_t extoll_rma_lock_fcaa(int32_t *mem, int32_t compare, int32_t add);
 
 void extoll_rma_count(struct extoll_nic *n, enum extoll_rma_counter k,

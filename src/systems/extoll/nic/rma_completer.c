@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL RMA completer: packets to host memory (extoll.md 5.4, 5.5, 7.5).
  *
- * Cells of the four virtual channels come interleaved: each channel has its own
- * packet under way, and one of them is in CHECK and XLATE at a time.
+ * Cells of the four virtual channels arrive interleaved, so each channel has a
+ * packet of its own in work. Only one of them is in CHECK and XLATE at a time.
  *
  *   WAIT   first cell of a packet
- *   CHECK  16 cycles: for us, valid?
+ *   CHECK  16 cycles: valid, and for this node?
  *   XLATE  4 cycles, or longer: write address
  *   WRITE  posted writes, cut at 64 bytes, 20 cycles behind the cells
  *   LOCK   hand a lock request over to the responder
- *   DRAIN  a packet that is not wanted
- *   NOTI   behind the writes in the same posted queue
+ *   DRAIN  drop the rest of a packet
+ *   NOTI   behind the writes in their posted queue
  *
- * A slot of the network port is given back when its bytes are in the write
- * queue.  Responses never wait for requests: a lock that finds the responder's
- * queue full holds up its own channel only. */
+ * A slot of the network port is released when its bytes are in the write queue.
+ * Responses never wait for requests, to avoid deadlock: a lock that finds the
+ * responder's queue full holds up its own channel only. */
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -59,7 +59,7 @@ void extoll_rma_compl_cell(struct rma *r, const struct netport_cell *c)
 	extoll_rma_compl_run(r);
 }
 
-/* Payload bytes of the packet that have been here for 20 cycles. */
+/* Returns the payload bytes that arrived at least 20 cycles ago. */
 static uint32_t in_ready(struct extoll_rma_in *in)
 {
 	uint32_t end = 0, words = ex_meta(in->pkt)->words * 8u;
@@ -80,8 +80,8 @@ static uint32_t in_ready(struct extoll_rma_in *in)
 	return end < in->cmd.bytes ? end : in->cmd.bytes;
 }
 
-/* Gives back the slots of the packet's first `bytes` bytes; true: that was the
- * last one, and the packet is gone. */
+/* Releases the slots of the packet's first `bytes` bytes. Returns true if the
+ * last one is released and the packet is freed. */
 static bool in_release(struct extoll_rma_in *in, uint32_t bytes)
 {
 	struct rma *r = in->rma;
@@ -126,7 +126,7 @@ static enum extoll_rma_in_state in_wait(struct extoll_rma_in *in)
 	return RMA_IN_CHECK;
 }
 
-/* What comes after CHECK, for a packet that is fine. */
+/* Returns the state after CHECK for a valid packet. */
 static enum extoll_rma_in_state in_kind(struct extoll_rma_in *in)
 {
 	struct rma *r = in->rma;
@@ -243,13 +243,13 @@ static void in_write_one(struct extoll_rma_in *in, uint32_t bytes)
 	ex_htax_send(n, EXTOLL_HX_RMA_COMP, p, ex_now(n));
 }
 
-/* The address is in use until HTAX has the last write: the ATU's own writes
- * come through another port. */
+/* Writes the data. Keeps the translation in use until HTAX has granted the last
+ * write, because the ATU's own writes pass through another port. */
 static enum extoll_rma_in_state in_write(struct extoll_rma_in *in)
 {
 	uint32_t all = in->cmd.bytes, ready = all, n;
 
-	if (in->pkt) { /* what is there goes into the write queue */
+	if (in->pkt) { /* queue writes for the bytes received so far */
 		if (in->cmd.op != RMA_IMM_PUT)
 			ready = in_ready(in);
 		while (in->wrote < all && in->rma->in_queue < RMA_WRITES) {
@@ -274,7 +274,8 @@ static enum extoll_rma_in_state in_drain(struct extoll_rma_in *in)
 	return in_release(in, UINT32_MAX) ? RMA_IN_NOTI : RMA_IN_DRAIN;
 }
 
-/* Nobody to tell: not ours, or handed over. */
+/* Returns true for packets without a notification: for another node, or handed
+ * over. */
 static bool in_silent(const struct extoll_rma_in *in)
 {
 	return in->bad == RMA_BAD_MISROUTE || in->bad == RMA_BAD_VPID ||
@@ -291,7 +292,8 @@ static bool in_notify(struct extoll_rma_in *in)
 	    (c.op != RMA_LOCK_RSP || c.low & 1)) /* lock: which unit refused */
 		error = RMA_RESPONDER;
 	if (c.op == RMA_NOTI_PUT || c.op == RMA_LOCK_RSP)
-		c.spec |= RMA_COMPLETER; /* it is all there is to them */
+		c.spec |= RMA_COMPLETER; /* their only effect is the
+					  * notification */
 	if (!extoll_rma_wants_noti(r, &c, RMA_COMPLETER, in->bad))
 		return true;
 	return extoll_rma_notify(r, EXTOLL_HX_RMA_COMP, c.vpid, c.w[0],
@@ -330,7 +332,7 @@ static enum extoll_rma_in_state (*const in_state[RMA_IN_STATES])(
 
 /* ---- the unit ---- */
 
-/* Responses first: they never wait. */
+/* Runs responses first, because they never wait. */
 void extoll_rma_compl_run(struct rma *r)
 {
 	for (uint32_t vc = EX_VCS; vc-- > 0;) {

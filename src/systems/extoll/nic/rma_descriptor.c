@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL RMA: commands in descriptors and packets, and what is wrong with them
+/* EXTOLL RMA: decoding and checks of commands in descriptors and packets
  * (extoll.md 3.4, 3.5, 3.9); pieces of a write (2.2, 5.4). */
 #include "systems/extoll/nic/rma.h"
 
@@ -21,16 +21,16 @@ const char *const extoll_rma_bad_name[RMA_BADS] = {
 	[RMA_BAD_REMOTE] = "refused by the responder",
 };
 
-/* What the words of a command are: operands in words 1 and 2. */
+/* Properties of commands, with operands in words 1 and 2. */
 enum {
 	OP_KNOWN = 1,
 	OP_QUAD = 2,	/* quadword form */
 	OP_ADDR1 = 4,	/* word 1 is an address of `bytes` bytes */
-	OP_ADDR2 = 8,	/* word 2 likewise */
+	OP_ADDR2 = 8,	/* word 2 is one, too */
 	OP_DATA = 16,	/* its packet has payload */
 	OP_HOST = 32,	/* may be in a descriptor */
 	OP_WORDS3 = 64, /* command words of its packet: 3, else 2 */
-	OP_COUNT = 128, /* the count field is one */
+	OP_COUNT = 128, /* the count field is a byte count */
 };
 
 static const uint8_t op_kind[RMA_OPS] = {
@@ -94,7 +94,7 @@ enum extoll_rma_bad extoll_rma_desc_decode(const struct extoll_rma_desc *d,
 		return RMA_BAD_OP;
 	if (c->mods & ~RMA_MOD_NTR)
 		return RMA_BAD_MODS;
-	/* what the page of the requester may ask for (2.5, 2.6) */
+	/* permissions of the requester's page (2.5, 2.6) */
 	if ((!(opt & RMA_OPT_TE) && !(ctl & RMA_V_PHYSICAL)) ||
 	    (opt & RMA_OPT_INT && !(ctl & RMA_V_INT)) || opt & RMA_OPT_RRA ||
 	    !(RMA_V_TC(ctl) >> (opt & RMA_OPT_TC) & 1))
@@ -153,7 +153,7 @@ bool extoll_rma_packet_decode(const struct weft_frame *f,
 	    (op == RMA_IMM_PUT && c->bytes > 8) ||
 	    m->words != extoll_rma_words(op))
 		return false;
-	/* a get response may come without its payload: the responder refused */
+	/* a get response has no payload if the responder refused */
 	if (!(op_kind[op] & OP_DATA) ||
 	    (!len && (op == RMA_GET_BT_RSP || op == RMA_GET_QW_RSP)))
 		return !len;

@@ -2,12 +2,13 @@
 /* EXTOLL RMA: notifications and their rings (extoll.md 3.6, 2.7).
  *
  * The three units share the ring of a VPID: each takes the next slot when it
- * issues its write.  A ring is full when (WP + 1) mod N is the read pointer
- * that software wrote last; the unit then waits.  R1's packets do not carry the
- * interrupt option: an armed ring interrupts on every notification of responder
- * and completer, and on those of the requester whose command had INT.  A ring
- * that is armed after such a one came, and before software has read it,
- * interrupts at once: the store that arms may cross the notification. */
+ * issues its write. A ring is full when (WP + 1) mod N is the read pointer that
+ * software wrote last; the unit then waits. R1's packets do not carry the
+ * interrupt option, therefore an armed ring interrupts on every notification of
+ * responder and completer, but on notifications of the requester only if the
+ * command had INT. A ring that is armed after such a notification, and before
+ * software has read it, interrupts at once, because the store that arms the
+ * ring may cross the notification. */
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -34,7 +35,8 @@ bool extoll_rma_wants_noti(const struct rma *r, const struct extoll_rma_cmd *c,
 	return c->spec & unit || (bad && r->config & RMA_C_FORCE);
 }
 
-/* Granted by HTAX: an event that is asked for now comes behind it. */
+/* Requests the interrupt after HTAX has granted the write, so that the event
+ * follows the notification. */
 static void noti_sent(struct extoll_nic *n, struct hx_pkt *p)
 {
 	struct extoll_rma_vpid *v =
@@ -66,14 +68,14 @@ bool extoll_rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 	uint64_t w[2] = { w0, w1 };
 	struct hx_pkt *p;
 
-	if (!v->size) /* a ring of no slots takes everything and keeps none */
+	if (!v->size) /* a ring without slots accepts all and keeps none */
 		return true;
 	if ((v->wp + 1) % v->size == v->rp)
 		return false;
 	p = ex_pkt_write(r->nic, v->base + (uint64_t)v->wp * RMA_NOTI_BYTES,
 			 RMA_NOTI_BYTES);
 	memcpy(weft_slice_data(p->txn.data), w, sizeof(w));
-	/* the requester's ask for an interrupt only if the command did */
+	/* of the requester only if the command had INT */
 	if (port != EXTOLL_HX_RMA_REQ || RMA_N_MODE(w1) & RMA_MODE_IRQ)
 		p->sent = noti_sent;
 	p->box = (uint16_t)(vpid + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL RMA and ATU: registers (extoll.md 2.6, 3.8). */
+/* Registers of EXTOLL's RMA and ATU (extoll.md 2.6, 3.8). */
 #include "systems/extoll/nic/nic.h"
 #include "systems/extoll/nic/rma.h"
 
@@ -21,8 +21,8 @@ static uint64_t vpid_get(const struct rma *r, enum extoll_rma_reg reg,
 	case RMA_R_WP:
 		return v->wp;
 	case RMA_R_PENDING:
-		/* commands that software has stored and the requester has not
-		 * finished, and notifications in the NIC */
+		/* stored commands that the requester has not finished, and
+		 * notifications in the NIC */
 		n = ex_htax_pending(r->nic, i);
 		for (uint32_t k = r->q_head; k != r->q_tail; k++)
 			n += r->queue[k % RMA_QUEUE].vpid == i;
@@ -88,7 +88,7 @@ static void vpid_set(struct rma *r, enum extoll_rma_reg reg, uint32_t i,
 		v->wanted = false;
 		break;
 	case RMA_R_RP:
-		/* a pointer outside of the ring is not taken */
+		/* ignore a pointer outside the ring */
 		if ((uint32_t)val < v->size)
 			v->rp = (uint32_t)val;
 		if (val & RMA_RP_REARM)
@@ -98,7 +98,8 @@ static void vpid_set(struct rma *r, enum extoll_rma_reg reg, uint32_t i,
 	default:
 		break;
 	}
-	/* What waits for room in a ring, or for a VPID, looks again. */
+	/* Wake all units, because a command may wait for room in a ring or for
+	 * a VPID. */
 	now = ex_now(r->nic);
 	extoll_rma_wake(r, &r->req.timer, EXTOLL_HX_RMA_REQ, now);
 	extoll_rma_wake(r, &r->resp.timer, EXTOLL_HX_RMA_RESP, now);
@@ -137,7 +138,7 @@ void extoll_rma_reg_set(struct extoll_nic *n, enum extoll_rma_reg reg,
 	}
 }
 
-/* Hooks of the rows. */
+/* Hooks of the table's rows. */
 #define X(id, name, off, n, step, acc, doc)                                    \
 	uint64_t extoll_rma_##id##_read(struct weft_comp *c, uint32_t i)       \
 	{                                                                      \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What software and the RMA agree on: command descriptors, notifications,
- * network logical addresses and their tables, ATU commands, the words of the
- * RMA's registers (extoll.md 2.5, 2.6, 3.4 to 3.8).  Where the registers are
- * is in regs_map.h. */
+/* Interface of the RMA to software: command descriptors, notifications, network
+ * logical addresses and their tables, ATU commands, the words of the RMA's
+ * registers (extoll.md 2.5, 2.6, 3.4 to 3.8). regs_map.h has the places of the
+ * registers. */
 #ifndef SYSTEMS_EXTOLL_NIC_RMA_REGS_MAP_H
 #define SYSTEMS_EXTOLL_NIC_RMA_REGS_MAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bits hi..lo of a word, and a value put there. */
+/* Bits hi..lo of a word, and a value placed there. */
 #define RMA_GET(w, hi, lo)                                                     \
 	((uint64_t)(w) >> (lo) & (~0ULL >> (63 - ((hi) - (lo)))))
 #define RMA_PUT(v, hi, lo)                                                     \
@@ -72,7 +72,7 @@ enum { RMA_OPT_TE = 16, RMA_OPT_INT = 8, RMA_OPT_RRA = 4, RMA_OPT_TC = 3 };
 #define RMA_LOCK_NUMBER(w)  ((uint32_t)RMA_GET(w, 23, 0))
 #define RMA_LOCK_COMPARE(w) ((int32_t)(uint32_t)RMA_GET(w, 63, 32))
 #define RMA_LOCK_ADD(w)	    ((int32_t)(uint32_t)RMA_GET(w, 63, 32))
-/* ... and the first word of the answer and of its notification. */
+/* First word of the answer to a lock and of its notification. */
 #define RMA_LOCK_VALUE(w)  ((int32_t)(uint32_t)RMA_GET(w, 63, 32))
 #define RMA_LOCK_RESULT(w) ((uint32_t)RMA_GET(w, 31, 24))
 #define RMA_LOCK_ANSWER(value, result, number)                                 \
@@ -157,18 +157,19 @@ enum { ATU_FLUSH_MAX = 1024 };
 
 /* ---- register words (2.6) ---- */
 
-/* Offsets in the register file; arrays step 8, but the read pointers, which
- * are in pages (regs_map.h: EXTOLL_RMA_RP). */
+/* Offsets in the register file. Arrays step by 8, except the read pointers,
+ * which have a page each so that a process can map its own (regs_map.h:
+ * EXTOLL_RMA_RP). */
 enum {
 	EXTOLL_RMA_CONFIG = 0x2000,
 	EXTOLL_RMA_LOCK_BASE = 0x2008,
 	EXTOLL_RMA_LOCK_N = 0x2010, /* locks of each VPID */
 	EXTOLL_ATU_ENABLE = 0x3000,
 	EXTOLL_ATU_COMMAND = 0x3008, /* reads: commands not finished */
-	EXTOLL_ATU_GATS = 0x3010,    /* tables there are */
+	EXTOLL_ATU_GATS = 0x3010,    /* number of tables */
 	EXTOLL_ATU_FAULTS = 0x3080,  /* by reason */
 	EXTOLL_RMA_VPID = 0x110000,
-	EXTOLL_RMA_BASE = 0x111000, /* notification ring, */
+	EXTOLL_RMA_BASE = 0x111000, /* base of the notification ring */
 	EXTOLL_RMA_SIZE = 0x112000, /* its slots; a store empties it */
 	EXTOLL_RMA_WP = 0x113000,
 	EXTOLL_RMA_PENDING = 0x114000, /* commands in the NIC */

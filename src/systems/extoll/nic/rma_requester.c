@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL RMA requester: descriptors to packets (extoll.md 3.4, 5.3).
  *
- * A descriptor is one HT packet of 24 bytes at the beginning of a requester
- * page.  Anything else is counted and dropped.  The queue holds 16; a full one
- * keeps HTAX, and thereby the host's posted queue, waiting. */
+ * A descriptor is one HT packet of 24 bytes at the start of a requester page.
+ * Other stores are counted and dropped. The queue holds 16 descriptors. A full
+ * one makes HTAX wait, and thereby the host's posted queue. */
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -51,7 +51,7 @@ static void req_take(struct rma *r, struct extoll_rma_txop *op)
 	const struct extoll_rma_desc *d = &r->queue[r->q_head++ % RMA_QUEUE];
 	uint32_t mtu = RMA_C_MTU(r->config) * 64;
 
-	/* its verdict counts from the end of CMD on */
+	/* the result is used at the end of CMD */
 	op->bad = extoll_rma_desc_decode(d, extoll_rma_vpid_ctl(r, d->vpid),
 					 mtu, &op->cmd);
 	op->cmd.trace = d->trace;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL RMA responder: gets and locks (extoll.md 3.5, 5.4).
  *
- * A request that cannot be served is answered too, a get by a response without
- * payload, a lock with RMA_LOCK_NONE: nobody waits for ever.  Locks are 32-bit
- * words in host memory, lock `number` of VPID v at base + (v * n + number) * 4;
- * one is read, changed and written back before the next is read. */
+ * It also answers requests that it refuses, a get by a response without
+ * payload, a lock with RMA_LOCK_NONE, so that the origin does not wait for
+ * ever. Locks are 32-bit words in host memory, lock `number` of VPID v at base
+ * + (v * n + number) * 4. One lock is read, changed and written back before the
+ * next is read, because the read would otherwise find an old value. */
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -27,7 +28,8 @@ bool extoll_rma_resp_push(struct rma *r, const struct extoll_rma_cmd *c)
 	return true;
 }
 
-/* True: the packet is dealt with; its slot is in f->words. */
+/* Handles a packet, whose slot is in f->words. Returns false if it must
+ * wait. */
 static bool resp_packet(struct rma *r, struct weft_frame *f)
 {
 	struct extoll_nic *n = r->nic;
@@ -64,7 +66,8 @@ void extoll_rma_resp_cell(struct rma *r, const struct netport_cell *c)
 {
 	struct weft_frame *f = c->pkt;
 
-	if (!c->eop) { /* requests are short: nothing here is of interest */
+	if (!c->eop) { /* only the end of a request is needed, since it is
+			* short */
 		netport_release(&r->nic->np[EX_NP_RESP], c->slot,
 				ex_now(r->nic));
 		return;
@@ -133,7 +136,7 @@ static enum extoll_rma_bad resp_check(struct rma *r, struct extoll_rma_txop *op)
 	}
 	f->u[0] = extoll_rma_h0(&answer, r->nic->place.node);
 	ex_pd_set(f, RMA_V_PD(extoll_rma_vpid_ctl(r, c->vpid)));
-	f->u[1] = c->w[1]; /* get: where the requester wants it */
+	f->u[1] = c->w[1]; /* get: write address at the origin */
 	op->f = f;
 	if (!(extoll_rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
 		return RMA_BAD_VPID;
@@ -165,7 +168,7 @@ static void resp_fill(struct rma *r, struct extoll_rma_txop *op)
 		}
 		return;
 	}
-	if (!op->bad) { /* the word has been read into op->buf */
+	if (!op->bad) { /* the word is in op->buf */
 		memcpy(&mem, weft_slice_data(op->buf), sizeof(mem));
 		result = extoll_rma_lock_fcaa(&mem, RMA_LOCK_COMPARE(c->w[0]),
 					      RMA_LOCK_ADD(c->w[1]));

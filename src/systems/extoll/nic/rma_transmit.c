@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL RMA: what requester and responder have in common (extoll.md 5.3,
+/* EXTOLL RMA: the common machine of requester and responder (extoll.md 5.3,
  * 5.4): commands in order through CMD, XLATE, READ, SEND, NOTI.
  *
  *   CMD    8 cycles: checks
- *   XLATE  4 cycles, or longer when the TLB does not know the page
+ *   XLATE  4 cycles, or longer if the TLB lacks the page
  *   READ   host reads of up to 64 bytes, 8 outstanding, order restored
- *   SEND   cut-through: from the first data on, the rest as it comes
+ *   SEND   cut-through: from the first data on, the rest as it arrives
  *   NOTI   notification, if asked for or on an error
  *
- * Up to four commands are under way; the reads of one begin when those of the
- * one before it have all been asked for, while that is being sent. */
+ * Up to four commands are in work. The reads of one start when all reads of the
+ * command before it are requested, while that command is being sent. */
 #include <assert.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static struct netport *tx_np(const struct extoll_rma_tx *u)
 	return &u->rma->nic->np[EX_NP_RMA];
 }
 
-/* op->until has come; otherwise the unit looks again then. */
+/* Returns true if op->until is reached; otherwise wakes the unit then. */
 static bool tx_time(struct extoll_rma_txop *op)
 {
 	struct extoll_rma_tx *u = op->u;
@@ -57,7 +57,7 @@ static void tx_read_done(struct extoll_nic *n, struct hx_pkt *p)
 	if (p->txn.status != WEFT_BUS_OK)
 		rd->op->bad = RMA_BAD_READ;
 	rd->done = true;
-	/* data count in the order in which they were asked for */
+	/* reads complete out of order, so count data in order of requests */
 	for (; u->rd_head != u->rd_tail; u->rd_head++) {
 		rd = &u->rd[u->rd_head % RMA_READS];
 		if (!rd->done)
@@ -83,8 +83,8 @@ static void tx_read_one(struct extoll_rma_tx *u, struct extoll_rma_txop *op)
 			op->cmd.trace);
 }
 
-/* In the order of commands: those of one begin when all of the one before it
- * are asked for. */
+/* Requests reads in order of commands: one command starts when all reads of its
+ * predecessor are requested. */
 static void tx_reads(struct extoll_rma_tx *u)
 {
 	for (uint32_t i = u->head; i != u->tail; i++) {
@@ -94,14 +94,14 @@ static void tx_reads(struct extoll_rma_tx *u)
 		if (op->state < RMA_TX_READ && op->state != RMA_TX_FREE)
 			return;
 		if (op->bad && op->total > op->asked) {
-			/* a read failed: the others are not worth asking,
-			 * their data are all ones */
+			/* a read failed: fill the rest with ones instead of
+			 * reading it, because the command is refused anyway */
 			if (p)
 				memset(p + op->asked, 0xff,
 				       op->total - op->asked);
 			op->total = op->asked;
 		}
-		/* a lock before this one has not yet been written back */
+		/* an earlier lock has not been written back */
 		for (uint32_t k = u->head; k != i; k++)
 			if (op->alone && !op->asked && tx_op(u, k)->alone &&
 			    tx_op(u, k)->asked && !tx_op(u, k)->sent)
@@ -145,7 +145,8 @@ static void tx_translated(struct atu_req *r)
 	extoll_rma_tx_run(op->u);
 }
 
-/* Where the data are, how many reads they take, the frame that has them. */
+/* Prepares the reads: address of the data, bytes to read, frame that gets
+ * them. */
 static enum extoll_rma_tx_state tx_read_begin(struct extoll_rma_txop *op,
 					      weft_phys_t phys)
 {
@@ -204,14 +205,13 @@ static enum extoll_rma_tx_state tx_read(struct extoll_rma_txop *op)
 static enum extoll_rma_tx_state tx_send(struct extoll_rma_txop *op)
 {
 	struct extoll_rma_tx *u = op->u;
-	uint32_t avail = UINT32_MAX; /* of the payload; that is all */
+	uint32_t avail = UINT32_MAX; /* of the payload; UINT32_MAX = all */
 
 	if (op->got != op->total)
 		avail = op->got > op->skew ? op->got - op->skew : 0;
 	if (!op->sent) {
-		/* the earlier ones have all been sent, at least their
-		 * beginning, or never will be: a refused one waits for nothing
-		 * but its notification */
+		/* Earlier commands have started to send, or were refused and
+		 * wait only for their notification. */
 		for (uint32_t i = u->head; tx_op(u, i) != op; i++)
 			if (!tx_op(u, i)->sent &&
 			    tx_op(u, i)->state != RMA_TX_NOTI)
@@ -325,9 +325,8 @@ void extoll_rma_tx_run(struct extoll_rma_tx *u)
 
 	do {
 		moved = tx_start(u);
-		/* in order, each as far as it gets: what a command writes to
-		 * the host is ahead of what the next one writes in the same
-		 * cycle */
+		/* In order, each command as far as it gets, so that host writes
+		 * of a command precede those of the next one in a cycle. */
 		for (uint32_t i = u->head; i != u->tail; i++) {
 			struct extoll_rma_txop *op = tx_op(u, i);
 
@@ -340,7 +339,7 @@ void extoll_rma_tx_run(struct extoll_rma_tx *u)
 				moved = true;
 			}
 			if (op->state == RMA_TX_FREE)
-				u->head++; /* only the first gets there */
+				u->head++; /* only the first one gets there */
 		}
 		tx_reads(u);
 	} while (moved);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables with one entry per VPID (extoll.md 2.6) that cost nothing until they
- * are used: sixteen entries at a time are made when the first is written. */
+/* Tables with one entry per VPID (extoll.md 2.6). Entries are allocated in
+ * groups of sixteen at the first write, so that unused VPIDs cost no memory. */
 #ifndef SYSTEMS_EXTOLL_NIC_SPARSE_TABLE_H
 #define SYSTEMS_EXTOLL_NIC_SPARSE_TABLE_H
 
@@ -13,7 +13,7 @@ struct ex_vpids {
 	char *chunk[256 / VPID_CHUNK];
 };
 
-/* Entry of `size` bytes, or NULL while nothing was written near it. */
+/* Returns the entry of `size` bytes, or NULL if its group was never written. */
 static inline void *ex_vpid_find(const struct ex_vpids *t, uint32_t vpid,
 				 size_t size)
 {
@@ -22,7 +22,7 @@ static inline void *ex_vpid_find(const struct ex_vpids *t, uint32_t vpid,
 	return c ? c + vpid % VPID_CHUNK * size : NULL;
 }
 
-/* The same; made of zeros when it is not there. */
+/* Returns the entry of `size` bytes, zeroed if its group is new. */
 static inline void *ex_vpid_make(struct ex_vpids *t, uint32_t vpid, size_t size)
 {
 	char **c = &t->chunk[(vpid & 0xff) / VPID_CHUNK];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VELO as a unit of the NIC: between HTAX, network port 0 and the register
- * file.  Source: extoll.md 5.1, 5.2, 3.3. */
+/* VELO as a unit of the NIC: connects HTAX, network port 0 and the register
+ * file. Source: extoll.md 5.1, 5.2, 3.3. */
 #include "systems/extoll/nic/nic.h"
 
 const struct netport_ops ex_velo_np = { .cell = extoll_velo_cp_cell,
@@ -16,7 +16,8 @@ static void extoll_velo_event(struct extoll_nic *n)
 
 /* ---- registers ---- */
 
-/* A mailbox that is switched on, or gets another size, begins empty. */
+/* Sets a mailbox. It starts empty if it is enabled or resized, because old
+ * slots have no meaning then. */
 void extoll_velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
 {
 	struct extoll_velo_vpid *p = ex_vpid_make(
@@ -60,7 +61,7 @@ void extoll_velo_look(struct extoll_nic *n, uint32_t vpid)
 		p->armed = p->wanted = false;
 }
 
-/* Messages that still wait end with the run. */
+/* Frees the messages that still wait if the run came to rest. */
 static int extoll_velo_finish(struct extoll_nic *n, struct weft_err *err)
 {
 	if (weft_sim_idle(n->comp->sim)) {

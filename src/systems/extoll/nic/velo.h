@@ -12,7 +12,7 @@ struct extoll_nic;
 /* ---- requester ---- */
 
 enum extoll_velo_rq_state {
-	VELO_RQ_IDLE, /* messages of which not all has come are open */
+	VELO_RQ_IDLE, /* partial messages are kept in `open` */
 	VELO_RQ_HEADER,
 	VELO_RQ_BODY,
 	VELO_RQ_ROUTE,
@@ -21,7 +21,7 @@ enum extoll_velo_rq_state {
 	VELO_RQ_STATES
 };
 
-/* A message of which not all has come, or whose rest is swallowed. */
+/* A partial message, or one whose rest is dropped. */
 struct extoll_velo_open {
 	struct extoll_velo_open *next;
 	uint64_t expires; /* cycle */
@@ -38,10 +38,10 @@ struct extoll_velo_rq {
 	enum extoll_drop why;
 	struct extoll_velo_open *open, *spare;
 	struct extoll_velo_open *cur; /* the message of the store */
-	const struct hx_store *store; /* while it is looked at */
+	const struct hx_store *store; /* during its handling */
 	struct weft_frame *held;      /* SEND */
-	uint64_t from;		      /* its first word is there at */
-	struct weft_timer timer;      /* partial messages */
+	uint64_t from;		      /* cycle of its first word */
+	struct weft_timer timer;      /* expiry of partial messages */
 };
 
 /* ---- completer ---- */
@@ -57,30 +57,30 @@ enum extoll_velo_cp_state {
 	VELO_CP_STATES
 };
 
-/* One mailbox and one sender: registers of a VPID. */
+/* Mailbox and sender: registers of a VPID. */
 struct extoll_velo_vpid {
 	uint64_t tx; /* EXTOLL_VELO_TX */
 	uint64_t rx; /* EXTOLL_VELO_RX */
 	weft_phys_t base;
 	uint32_t wp, rp; /* slots */
-	bool armed;	 /* interrupt, */
-	bool wanted;	 /* asked for by a message that is not read */
-	uint16_t late;	 /* its sender's node */
+	bool armed;	 /* interrupt */
+	bool wanted;	 /* an unread message asked for it */
+	uint16_t late;	 /* node of its sender */
 };
 
 struct extoll_velo_cp {
 	enum extoll_velo_cp_state state;
 	enum extoll_discard why;
-	/* cells that came and were not looked at, by VC */
+	/* cells not yet handled, by VC */
 	struct {
 		RING(struct netport_cell);
 	} cell[EX_VCS];
 	uint8_t vc;		/* of the message */
-	bool discard;		/* it goes nowhere */
+	bool discard;		/* it is dropped */
 	struct weft_frame *pkt; /* owned once it is complete (WRITE) */
 	uint64_t stalled;	/* cycle STALL was entered */
 	uint64_t from;		/* cycle of the request to HTAX */
-	uint32_t writes;	/* HTAX has not granted */
+	uint32_t writes;	/* not granted by HTAX */
 	struct weft_timer timer;
 };
 
@@ -107,15 +107,17 @@ static inline struct extoll_velo_vpid *velo_vpid(const struct ex_velo *v,
 	return ex_vpid_find(&v->vpid, vpid, sizeof(struct extoll_velo_vpid));
 }
 
-/* Registers that change what waits. */
+/* Stores to registers of a mailbox and to its read pointer. */
 void extoll_velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
 void extoll_velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
-/* ... and may let a message go on. */
+/* Makes the completer try again, because a register changed. */
 void extoll_velo_cp_again(struct extoll_nic *n);
-/* Interrupts if the mailbox is armed and holds what asks for it. */
+/* Raises the interrupt if the mailbox is armed and an unread message asks for
+ * one. */
 void extoll_velo_look(struct extoll_nic *n, uint32_t vpid);
 
-/* velo_requester.c, velo_completer.c for velo.c */
+/* velo_requester.c, velo_completer.c; called by velo.c. Returns true if one
+ * more store fits, besides the `flying` ones. */
 bool extoll_velo_rq_room(struct extoll_nic *n, uint32_t flying);
 void extoll_velo_rq_store(struct extoll_nic *n, const struct hx_store *s);
 void extoll_velo_rq_sent(void *own, struct netport *np, uint32_t cls,

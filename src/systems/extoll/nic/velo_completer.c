@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VELO completer: messages from the network go into mailboxes.  Source:
+/* VELO completer: writes messages from the network into mailboxes. Source:
  * extoll.md 3.3, 5.2; 21 cycles from the last word of a message to the request
  * to HTAX (7.1: N5).
  *
  *   WAIT -> CHECK -> SLOT -> DATA -> WRITE -> WAIT
- *             |       |STALL   ^
- *             '-------'-> DISCARD
+ *            |       |STALL   ^
+ *            '-------'-> DISCARD
  *
- * One message at a time; the 21 cycles are a pipeline, so the next one may
- * follow at once.  While the completer stalls, cells stay in their slots and
- * the crossbar runs out of credits (back-pressure).
+ * One message at a time. The 21 cycles are a pipeline, so the next message may
+ * follow at once. While the completer stalls, cells stay in their slots, so
+ * that the crossbar runs out of credits (back-pressure).
  *
  * Our reading: with 64-byte slots a long message takes one slot for each 56
- * bytes; all but the last have "end of message" clear and their own length.
- * Void cells never come here (systems/extoll/network/network_port.c). */
+ * bytes. All but the last have "end of message" clear and their own length.
+ * Void cells do not get here (systems/extoll/network/network_port.c). */
 #include "systems/extoll/nic/nic.h"
 
-enum { CP_WRITES = 8 }; /* that HTAX has not taken */
+enum { CP_WRITES = 8 }; /* not granted by HTAX */
 
 const char *const extoll_velo_cp_name[VELO_CP_STATES] = {
 	[VELO_CP_WAIT] = "WAIT",       [VELO_CP_CHECK] = "CHECK",
@@ -40,7 +40,8 @@ static uint32_t slot_bytes(const struct extoll_velo_vpid *p)
 
 /* ---- states ---- */
 
-/* Between messages every queue begins with the first cell of one. */
+/* Starts the next message. Between messages every queue starts with the first
+ * cell of one. */
 static enum extoll_velo_cp_state cp_wait(struct extoll_nic *n)
 {
 	struct extoll_velo_cp *q = &n->velo.cp;
@@ -85,7 +86,8 @@ static enum extoll_velo_cp_state cp_check(struct extoll_nic *n)
 	return VELO_CP_DISCARD;
 }
 
-/* There is room for a message of `len` bytes.  One slot stays empty (3.3). */
+/* Returns true if a message of `len` bytes has room. One slot stays empty,
+ * because a full ring would otherwise look empty (3.3). */
 static bool slots_there(const struct extoll_velo_vpid *p, uint32_t len)
 {
 	uint32_t n = EXTOLL_RX_SLOTS(p->rx), data = slot_bytes(p) - 8;
@@ -184,7 +186,7 @@ static void write_sent(struct extoll_nic *n, struct hx_pkt *p)
 	struct extoll_velo_vpid *v = velo_vpid(&n->velo, EX_H0_DVPID(h0));
 
 	n->velo.cp.writes--;
-	if (h0 & EX_VELO_IRQ && v) { /* the message wants its interrupt */
+	if (h0 & EX_VELO_IRQ && v) { /* the message asks for an interrupt */
 		v->wanted = true;
 		v->late = (uint16_t)EX_H0_SRC(h0);
 		extoll_velo_look(n, EX_H0_DVPID(h0));
@@ -192,7 +194,7 @@ static void write_sent(struct extoll_nic *n, struct hx_pkt *p)
 	extoll_velo_cp_again(n);
 }
 
-/* One HT packet.  irq: H0 when the interrupt is due after it. */
+/* Sends one HT packet. irq: H0 if the interrupt follows it, otherwise 0. */
 static void write_part(struct extoll_nic *n, const uint8_t *image,
 		       weft_phys_t at, uint32_t bytes, uint64_t irq)
 {
@@ -209,8 +211,8 @@ static void write_part(struct extoll_nic *n, const uint8_t *image,
 	ex_htax_send(n, EXTOLL_HX_VELO, p, q->from);
 }
 
-/* `len` bytes of the message, right below the status that ends the slot; the
- * part with the status goes last. */
+/* Writes `len` bytes of the message, just below the status at the end of the
+ * slot. The part with the status goes last, because software polls it. */
 static void write_slot(struct extoll_nic *n, weft_phys_t slot, uint32_t size,
 		       uint32_t off, uint32_t len, bool last)
 {
@@ -235,7 +237,8 @@ static void write_slot(struct extoll_nic *n, weft_phys_t slot, uint32_t size,
 	write_part(n, image + first, slot + first, size - first, irq);
 }
 
-/* Its mailbox may have been closed, or made anew by another owner, since. */
+/* Writes the message. Checks the mailbox again, because it may have been closed
+ * or given to another owner since. */
 static enum extoll_velo_cp_state cp_write(struct extoll_nic *n)
 {
 	struct extoll_velo_cp *q = &n->velo.cp;
@@ -309,7 +312,7 @@ void extoll_velo_cp_again(struct extoll_nic *n)
 			       ex_edge(n, ex_now(n)));
 }
 
-/* Frames whose last cell is here are ours. */
+/* Frees the frames whose last cell has arrived, because the unit owns those. */
 void extoll_velo_cp_fini(struct extoll_nic *n)
 {
 	struct extoll_velo_cp *q = &n->velo.cp;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VELO's registers: what a load sees and a store does (extoll.md 2.6, 3.2,
- * 3.3). */
+/* VELO's registers: effects of loads and stores (extoll.md 2.6, 3.2, 3.3). */
 #include "systems/extoll/nic/nic.h"
 
-/* Registers that were never written read as zeros. */
+/* Returns a copy of the registers, zeros if they were never written. */
 static struct extoll_velo_vpid vpid_get(struct extoll_nic *n, uint32_t i)
 {
 	const struct extoll_velo_vpid *p = velo_vpid(&n->velo, i);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VELO requester: stores on requester pages become messages.  Source:
- * extoll.md 3.2, 5.1; thirteen cycles from the store that completes a message
- * to its first word at the network port (7.1: N2).
+/* VELO requester: stores on requester pages become messages. Source: extoll.md
+ * 3.2, 5.1; thirteen cycles from the store that completes a message to its
+ * first word at the network port (7.1: N2).
  *
  *   IDLE -> HEADER -> BODY -> ROUTE -> SEND -> IDLE
- *             '--------'--------'---> DROP ---> IDLE
+ *            '--------'--------'---> DROP ---> IDLE
  *
- * The unit takes a word per cycle, so that HTAX sets the pace; a message that
- * came in pieces stays open under its page while others pass.  What follows a
- * dropped beginning is swallowed until its page starts anew.
+ * The unit accepts a word per cycle, so that HTAX sets the pace. A message in
+ * pieces stays open under its page while others pass. The rest of a dropped
+ * message is dropped until its page starts a new one.
  *
- * Our reading: a write longer than its message is a length error; a message
+ * Our reading: a write longer than its message is a length error. A message
  * that begins while one of its page is open makes that one partial. */
 #include <assert.h>
 
@@ -86,7 +86,7 @@ static enum extoll_velo_rq_state rq_drop_as(struct extoll_velo_rq *q,
 	return VELO_RQ_DROP;
 }
 
-/* Takes the bytes of the store; false: more than any message has. */
+/* Appends the bytes of the store. Returns false if they exceed any message. */
 static bool rq_append(struct extoll_nic *n)
 {
 	struct extoll_velo_rq *q = &n->velo.rq;
@@ -118,7 +118,7 @@ static enum extoll_velo_rq_state rq_idle(struct extoll_nic *n)
 	q->cur = q->open;
 	while (q->cur && q->cur->page != page)
 		q->cur = q->cur->next;
-	if (off == 0) { /* what was open there is over */
+	if (off == 0) { /* a new message ends the open one of its page */
 		if (q->cur) {
 			if (!q->cur->dropped)
 				rq_count_drop(n, q->cur, EXTOLL_DROP_PARTIAL);
@@ -188,7 +188,8 @@ static enum extoll_velo_rq_state rq_route(struct extoll_nic *n)
 	struct weft_frame *f = weft_frame_new(n->comp->sim);
 	uint32_t len = EXTOLL_SEND_LEN(h);
 
-	/* H0 of 3.9; the sender's name comes from the register file */
+	/* H0 of 3.9; the register file supplies the sender, so that a process
+	 * cannot forge it */
 	f->u[0] = EX_H0_MAKE(EXTOLL_TX_NODE(tx), EXTOLL_TX_VPID(tx),
 			     EXTOLL_SEND_VPID(h), EXTOLL_SEND_NODE(h)) |
 		  EX_PUT(EXTOLL_SEND_MTT(h), 33, 32) |
@@ -254,8 +255,7 @@ static void rq_run(struct extoll_nic *n)
 		q->state = state[old](n);
 		if (q->state != old &&
 		    weft_heard_kind(n->comp, WEFT_TRACE_STATE)) {
-			/* a message has been handed over when its words are
-			 * out */
+			/* a message is handed over when its words are out */
 			uint64_t now = ex_now(n);
 			bool sent = old == VELO_RQ_SEND && q->from > now;
 
@@ -269,7 +269,8 @@ static void rq_run(struct extoll_nic *n)
 
 /* ---- from outside ---- */
 
-/* Each store on its way may complete a message. */
+/* Returns true if there is room. Counts every store in flight, because each of
+ * them may complete a message. */
 bool extoll_velo_rq_room(struct extoll_nic *n, uint32_t flying)
 {
 	const struct netport *np = &n->np[EX_NP_VELO];
@@ -292,7 +293,7 @@ void extoll_velo_rq_sent(void *own, struct netport *np, uint32_t cls,
 	ex_htax_go(own);
 }
 
-/* 256 cycles without progress (5.1). */
+/* Drops messages without progress for 256 cycles (5.1). */
 void extoll_velo_rq_expire(struct extoll_nic *n)
 {
 	struct extoll_velo_rq *q = &n->velo.rq;

@@ -23,13 +23,14 @@ void extoll_drv_unlock(struct extoll_drv *d)
 	extoll_drv_store(d, EXTOLL_DRIVER_LOCK, 0);
 }
 
-/* The first program of the node comes: everything is made. */
+/* Sets up the state of the node. Called when its first program opens the
+ * device. */
 static struct extoll_kernel *drv_kernel_new(struct extoll_drv *d)
 {
 	static const struct {
 		uint64_t lower, bytes, port;
 	} range[] = {
-		/* host requests find their unit (2.4) */
+		/* host requests reach their unit (2.4) */
 		{ EXTOLL_VELO, EXTOLL_VELO_BYTES, EXTOLL_HX_VELO },
 		{ EXTOLL_RMA, EXTOLL_RMA_BYTES, EXTOLL_HX_RMA_REQ },
 	};
@@ -111,7 +112,7 @@ int extoll_drv_vpid(struct extoll_drv *d, int32_t want)
 	if (want >= EXTOLL_VPIDS)
 		return -EINVAL;
 	extoll_drv_lock(d);
-	/* the first that is free, or the one that is wanted */
+	/* the lowest free one, or the one that is wanted */
 	while (want < 0 && v < EXTOLL_VPIDS - 1 && taken[v / 64] >> v % 64 & 1)
 		v++;
 	if (!(taken[v / 64] >> v % 64 & 1)) {
@@ -174,7 +175,8 @@ bool extoll_drv_event_wait(struct extoll_drv *d, weft_time_t deadline)
 
 	while (!k->evq[k->evq_rp] && d->seen == k->taken) {
 		extoll_drv_store(d, EXTOLL_EVQ_RP, k->evq_rp | EXTOLL_RP_ARM);
-		/* the store is posted: the line falls before we look */
+		/* The store is posted, and the answer to a load follows it. So
+		 * the interrupt is armed before the queue is checked again. */
 		extoll_drv_load(d, EXTOLL_EVQ_RP);
 		if (k->evq[k->evq_rp] || d->seen != k->taken)
 			break;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over EXTOLL: opening, memory, waiting.  See endpoint.h.
+/* The common endpoint over EXTOLL: opening, memory, waiting. See endpoint.h.
  *
  * A key is address and length: key = address << 31 | length (addresses of the
- * one table that the driver uses have 30 bits), so that a put outside of its
- * region is refused before it leaves; the NIC checks pages. */
+ * one table that the driver uses have 30 bits), so that a put outside its
+ * region is refused before it leaves. The NIC itself checks pages only. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"
@@ -34,7 +34,8 @@ static int extoll_ep_region_open(struct ep *e, struct ep_region *r, bool write)
 	return 0;
 }
 
-/* Its entries are out of the ATU and unused before it is over. */
+/* Closes a region. Returns after the ATU has dropped its entries and no
+ * transfer uses them, so that the memory can be reused. */
 static void extoll_ep_region_close(struct ep *e, struct ep_region *r)
 {
 	rma_unregister(extoll_ep_of(e)->rma, r->handle);
@@ -50,7 +51,8 @@ static int extoll_ep_pool_open(struct ep *e, struct ep_region *r)
 
 /* ---- opening, closing ---- */
 
-/* Bytes of our mailbox that the peers together may fill without asking. */
+/* Returns the bytes of the own mailbox that all peers together may fill without
+ * asking. */
 static size_t extoll_ep_mailbox(const struct ep *e)
 {
 	size_t msg = 3 + (e->eager_max + EXTOLL_EP_VELO - 1) / EXTOLL_EP_VELO;
@@ -84,7 +86,7 @@ static int extoll_ep_start(struct ep *e)
 	ret = velo_open(e->h, &va, &x->velo);
 	if (ret)
 		return ret == VELO_ERR_FDOPEN ? -ENODEV : -ENOMEM;
-	/* Messages of the endpoint's protocol fill a whole one of VELO. */
+	/* The protocol fills messages of EXTOLL_EP_VELO bytes. */
 	if (velo_max_len(x->velo) < EXTOLL_EP_VELO)
 		return -ENOTSUP;
 	if (rma_open(e->h, &ra, &x->rma))

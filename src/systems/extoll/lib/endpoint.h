@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint over EXTOLL (extoll.md 6.3).
  *
- *   up to 56 bytes    one VELO message: imm and data
- *   up to eager_max   several VELO messages in order, put together here
- *   longer            the receiver fetches it by RMA gets
- *   put, get          RMA, from where the bytes are or through bounce buffers
- *   put with notify   a notification put behind it on the same way
+ * |   up to 56 bytes    one VELO message: imm and data\n   up to eager_max
+ * several VELO messages in order, reassembled here\n   longer            the
+ * receiver fetches it by RMA gets\n   put, get          RMA, directly or
+ * through bounce buffers\n   put with notify   a notification put behind it
+ * on its route
  *
- * eager_max is 1024 bytes by default (6.3).  Measured, both ways of sending
- * take equally long at 4 KB; below, the long way leaves the processors free. */
+ * eager_max is 1024 bytes by default (6.3). Measured, both ways of sending
+ * take equally long at 4 KB. Below that size the fetch leaves the processors
+ * free. */
 #ifndef SYSTEMS_EXTOLL_LIB_ENDPOINT_H
 #define SYSTEMS_EXTOLL_LIB_ENDPOINT_H
 
@@ -22,7 +23,7 @@ enum {
 	EXTOLL_EP_STEP = 4 * EP_PAGE,
 };
 
-/* Pieces of one way; their ends are told in this order. */
+/* Pieces whose completions arrive in this order. */
 struct extoll_ep_pieces {
 	struct ep_piece *head, **tail;
 };
@@ -35,11 +36,11 @@ struct extoll_ep_peer {
 };
 
 struct extoll_ep {
-	struct ep core; /* first */
+	struct ep core; /* first, because extoll_ep_of() casts it */
 	struct velo_port *velo;
 	struct rma_port *rma;
 	struct extoll_ep_peer *peer;
-	struct extoll_ep_pieces puts; /* requester notifications in order */
+	struct extoll_ep_pieces puts; /* in order of requester notifications */
 	size_t out;		      /* bytes of them */
 	const uint8_t *watch;	      /* VELO mailbox and notification ring */
 	size_t watch_bytes;
@@ -50,15 +51,20 @@ static inline struct extoll_ep *extoll_ep_of(struct ep *e)
 	return (struct extoll_ep *)e;
 }
 
-/* endpoint_velo.c */
+/* endpoint_velo.c: sends a message; polls the mailbox */
 bool extoll_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 		       const void *data);
 void extoll_ep_poll(struct ep *e);
 
-/* endpoint_rma.c */
+/* endpoint_rma.c: starts part of a put or get. Returns false if it must wait
+ * for room. */
 bool extoll_ep_remote(struct ep *e, struct ep_op *op);
+/* Sends the notification of a put. It follows the data because both take one
+ * route. */
 void extoll_ep_notify(struct ep *e, struct ep_op *op);
+/* Starts the get that fetches a long message. Always returns true. */
 bool extoll_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p);
+/* Handles notifications of the RMA. */
 void extoll_ep_reap(struct ep *e);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoint over EXTOLL: puts, gets and fetches of long messages by RMA.  Ends
- * of puts are told by requester notifications in the order of the commands;
- * ends of gets by completer notifications in the order of one peer's answers.
- */
+/* Endpoint over EXTOLL: puts, gets and fetches of long messages by RMA.
+ * Requester notifications report the ends of puts in order of the commands.
+ * Completer notifications report the ends of gets in order of one peer's
+ * answers. */
 #include "systems/extoll/lib/endpoint.h"
 
-/* The notification is about the oldest; that piece, when it is the one of its
- * end.  Errors are told on the way, too. */
+/* Returns the oldest piece if this notification ends it, otherwise NULL. A
+ * notification before the end reports an error. */
 static struct ep_piece *piece_pop(struct extoll_ep_pieces *on,
 				  const struct rma_noti *n)
 {
@@ -23,7 +23,8 @@ static struct ep_piece *piece_pop(struct extoll_ep_pieces *on,
 	return p;
 }
 
-/* Quadwords where possible: they need no byte masks. */
+/* Moves len bytes. Uses quadwords where possible, because they need no byte
+ * masks. */
 static void rma_move(struct extoll_ep *x, uint32_t dst, bool get,
 		     struct ep_piece *p, const struct ep_region *r, size_t at,
 		     size_t len, uint64_t raddr)
@@ -46,10 +47,11 @@ static void rma_move(struct extoll_ep *x, uint32_t dst, bool get,
 		x->out += len;
 }
 
-/* Commands of puts stay in the NIC's queue (extoll.md 5.3) until their data are
- * out; more than it takes would hold the processor in its stores, and no peer
- * would be answered in the meantime.  Behind others in steps, each with an end
- * of its own, so that the queue does not run empty. */
+/* Starts part of an operation. Limits the puts in flight, because their
+ * commands stay in the NIC's queue (extoll.md 5.3) until their data are out. A
+ * full queue would hold the processor in its stores, and no peer would be
+ * answered in the meantime. Puts behind others go in steps, each with an end of
+ * its own, so that the queue does not run empty. */
 bool extoll_ep_remote(struct ep *e, struct ep_op *op)
 {
 	struct extoll_ep *x = extoll_ep_of(e);
@@ -65,7 +67,8 @@ bool extoll_ep_remote(struct ep *e, struct ep_op *op)
 	if (direct && !get && (x->out || k > EXTOLL_EP_QUEUE)) {
 		step -= ((uintptr_t)buf + op->off) % EP_PAGE;
 		step = step < k ? step : k;
-		k = x->out + step <= EXTOLL_EP_QUEUE ? step : 0; /* 0: later */
+		k = x->out + step <= EXTOLL_EP_QUEUE ? step : 0; /* 0: wait for
+								  * room */
 	}
 	if (direct && k && !op->reg)
 		op->reg = ep_region_get(e, buf, op->req.len);
@@ -92,8 +95,8 @@ void extoll_ep_notify(struct ep *e, struct ep_op *op)
 			      RMA_NOTI_COMPLETER, 0);
 }
 
-/* It lands at the place of a page from which it comes: one request for each
- * page. */
+/* Fetches a long message. Keeps the offset in the page, so that each page needs
+ * one request only. */
 bool extoll_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p)
 {
 	size_t skew = m->addr % EP_PAGE;
@@ -106,7 +109,7 @@ bool extoll_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p)
 
 /* ---- notifications ---- */
 
-/* As long as there is a place for what they say. */
+/* Handles notifications as long as the event queue has room. */
 void extoll_ep_reap(struct ep *e)
 {
 	struct extoll_ep *x = extoll_ep_of(e);
@@ -127,7 +130,7 @@ void extoll_ep_reap(struct ep *e)
 			p = piece_pop(&x->peer[n->node].gets, n);
 		else if (!get && n->unit == RMA_NOTI_REQUESTER)
 			p = piece_pop(&x->puts, n);
-		/* what else there is tells of a peer's mistake */
+		/* other notifications result from a peer's mistake */
 		if (p && !get)
 			x->out -= p->len;
 		if (p)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoint over EXTOLL: messages by VELO, the kind in the tag. */
+/* Endpoint over EXTOLL: messages by VELO, with their kind in the tag. */
 #include <string.h>
 
 #include "systems/extoll/lib/endpoint.h"
 
-/* A message of kind EP_MSG that is longer than one of VELO. */
+/* First and further parts of an EP_MSG that is longer than one VELO message. */
 enum { TAG_FIRST = EP_KINDS, TAG_MORE };
 
 struct first {
@@ -12,7 +12,8 @@ struct first {
 	uint64_t len;
 };
 
-/* EP_RTS; EP_ATOMIC; EP_FIN, EP_DONE and EP_CREDIT (id: messages consumed). */
+/* Contents of EP_RTS; EP_ATOMIC; EP_FIN, EP_DONE and EP_CREDIT (id: messages
+ * consumed). */
 struct rts {
 	uint64_t imm, addr;
 	uint32_t len, id;
@@ -38,7 +39,8 @@ static void velo_out(struct ep *e, uint32_t dst, uint32_t tag, const void *data,
 		velo_send(&p->velo, data, (uint32_t)len, tag, 0);
 }
 
-/* Up to a whole VELO message: n bytes of head, then data; bytes of data. */
+/* Sends up to a whole VELO message: n bytes of head, then data. Returns the
+ * bytes of data sent. */
 static size_t velo_part(struct ep *e, uint32_t dst, uint32_t tag,
 			const void *head, size_t n, const uint8_t *data,
 			size_t left)
@@ -53,7 +55,8 @@ static size_t velo_part(struct ep *e, uint32_t dst, uint32_t tag,
 	return k;
 }
 
-/* The processor waits in its stores where the NIC has no room. */
+/* Sends a message. Always returns true, because the processor waits in its
+ * stores where the NIC has no room. */
 bool extoll_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 		       const void *data)
 {
@@ -104,7 +107,7 @@ static void msg_data(struct ep *e, struct ep_msg *m, const uint8_t *data,
 	m->state = m->got == m->len ? EP_READY : EP_PART;
 }
 
-/* A message, or its first part: n bytes of head. */
+/* Receives a message, or its first part, with n bytes of head. */
 static void in_message(struct ep *e, uint32_t src, const uint8_t *data,
 		       size_t len, size_t n)
 {
@@ -125,7 +128,8 @@ static void in_message(struct ep *e, uint32_t src, const uint8_t *data,
 		msg_data(e, m, data + n, len - n);
 }
 
-/* Messages between the libraries; false: not as long as one of its kind. */
+/* Decodes a message between the libraries. Returns false if its length is not
+ * the one of its kind. */
 static bool in_head(uint32_t tag, const uint8_t *data, size_t len,
 		    struct ep_head *h)
 {

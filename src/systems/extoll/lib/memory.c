@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's part of the RMA, see memory.h. */
+/* The kernel's part of the RMA: table entries, ATU commands, processes. See
+ * memory.h. */
 #include "systems/extoll/lib/memory.h"
 
 #include <errno.h>
@@ -32,8 +33,8 @@ static void entries_mark(struct xmem_kern *k, uint32_t first, uint32_t n,
 				   (uint32_t)taken << (i % 32);
 }
 
-/* n free ones in a row: in the group of their size, else in a larger one;
- * ATU_GATES: there are none. */
+/* Returns the first of n consecutive free entries, in the group of their size
+ * or else in a larger one, or ATU_GATES if there are none. */
 static uint32_t entries_find(const struct xmem_kern *k, uint64_t n)
 {
 	for (uint32_t i = 0; i < XMEM_GROUPS; i++) {
@@ -51,7 +52,7 @@ static uint32_t entries_find(const struct xmem_kern *k, uint64_t n)
 
 /* ---- ATU ---- */
 
-/* All commands before this one are finished. */
+/* Waits until the ATU has finished all commands so far. */
 static void atu_notified(struct xmem *m)
 {
 	struct xmem_kern *k = m->kern;
@@ -72,7 +73,7 @@ static void kern_free(struct weft_host *h, struct xmem_kern *k)
 			weft_mem_free(h, part[i]);
 }
 
-/* The first process makes it. */
+/* Attaches to the node's state. The first process makes it. */
 static int kern_get(struct xmem *m)
 {
 	struct xmem_kern *k = m->drv.kernel->rma;
@@ -157,13 +158,13 @@ void xmem_close(struct xmem *m)
 	struct xmem_kern *k = m->kern;
 
 	kern_enter(m);
-	/* none of its commands is left that the next process with this VPID
-	 * could be taken for */
+	/* no command may be left, since the next process with this VPID would
+	 * get its effects */
 	extoll_drv_drain(&m->drv);
 	xmem_rf(m, EXTOLL_RMA_VPID + 8 * m->vpid, 0);
 	while (extoll_drv_load(&m->drv, EXTOLL_RMA_PENDING + 8 * m->vpid))
 		weft_host_cpu(m->host, weft_host_time(m->host, T_extoll_retry));
-	/* all entries of the process, also those that it forgot */
+	/* all entries of the process, also regions it did not unregister */
 	for (uint32_t i = 0; i < ATU_GATES; i++) {
 		if (!k->gat[i] || GATE_VPID(k->gat[i]) != m->vpid)
 			continue;
@@ -176,7 +177,7 @@ void xmem_close(struct xmem *m)
 	xmem_rf(m, EXTOLL_RMA_SIZE + 8 * m->vpid, 0);
 	m->kern->busy = false;
 	extoll_drv_lock(&m->drv);
-	if (!--k->users) { /* the last one takes it away */
+	if (!--k->users) { /* the last process removes the node's state */
 		xmem_rf(m, EXTOLL_ATU_ENABLE, 0);
 		xmem_rf(m, EXTOLL_ATU_GAT, 0);
 		xmem_rf(m, EXTOLL_RMA_LOCK_N, 0);
@@ -199,7 +200,7 @@ int xmem_register(struct xmem *m, void *p, size_t len, struct xmem_region *r)
 
 	if (!len)
 		return -EINVAL;
-	/* physically contiguous memory: its pages follow each other */
+	/* physically contiguous memory has consecutive pages */
 	if (!weft_mem_phys(m->host, p, &phys) ||
 	    !weft_mem_phys(m->host, (uint8_t *)p + len - 1, &end) ||
 	    end != phys + len - 1)
@@ -235,7 +236,7 @@ void xmem_unregister(struct xmem *m, struct xmem_region *r)
 	kern_enter(m);
 	for (uint32_t i = 0; i < r->pages; i++)
 		k->gat[r->entry + i] = 0;
-	while (n) { /* every page is out of the ATU and not in use */
+	while (n) { /* until every page has left the ATU and its uses ended */
 		*k->word = 0;
 		for (uint32_t i = 0; i < 8 && n; i++) {
 			uint32_t c = n < ATU_FLUSH_MAX ? n : ATU_FLUSH_MAX;

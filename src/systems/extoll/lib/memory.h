@@ -2,29 +2,29 @@
 /* The kernel's part of the RMA (extoll.md 6.1, 3.7, 3.8): processes of the
  * device, their notification rings, registered memory.
  *
- * Registration: whole pages are pinned, consecutive entries of the table are
- * found in the group of their size, and written.  De-registration: entries are
- * cleared, flushed from the ATU, and when the ATU says so the pages are
- * unpinned. */
+ * Registration pins whole pages, finds consecutive entries of the table in the
+ * group of their size, and writes them. De-registration clears the entries and
+ * flushes them from the ATU. It unpins the pages after the ATU's notification,
+ * because transfers may use them until then. */
 #ifndef SYSTEMS_EXTOLL_LIB_MEMORY_H
 #define SYSTEMS_EXTOLL_LIB_MEMORY_H
 
 #include "systems/extoll/lib/driver.h"
 #include "systems/extoll/nic/rma_regs_map.h"
 
-/* Groups of consecutive entries: small, medium and large regions do not break
- * each other's room into pieces. */
+/* Groups of consecutive entries, so that regions of one size do not split the
+ * room of the others. */
 enum { XMEM_SMALL, XMEM_MEDIUM, XMEM_LARGE, XMEM_GROUPS };
 struct xmem_group {
 	uint32_t first, n; /* entries of the table */
-	uint32_t max;	   /* pages of a region that belongs here */
+	uint32_t max;	   /* largest region of the group, in pages */
 };
 extern const struct xmem_group xmem_groups[XMEM_GROUPS];
 
-/* One for the node, shared by its processes: extoll_kernel.rma. */
+/* State of the node, shared by its processes: extoll_kernel.rma. */
 struct xmem_kern {
 	uint32_t users;
-	bool busy;     /* a process is in here */
+	bool busy;     /* a process changes the table */
 	uint64_t *gat; /* the table */
 	weft_phys_t gat_phys;
 	uint32_t *taken; /* one bit per entry */
@@ -48,17 +48,18 @@ struct xmem { /* a process */
 
 /* A registered region. */
 struct xmem_region {
-	uint8_t *start; /* first byte asked for */
+	uint8_t *start; /* first byte of the caller */
 	size_t len;
 	uint32_t entry, pages;
 	uint64_t nla; /* of start */
 };
 
 /* All return 0 or a negative errno. -ENODEV: no such device; -ENOSPC: no VPID;
- * -ENOMEM: memory, or no entries; -EINVAL: length 0; -EFAULT: not the device's
- * memory; -EPERM: more than RLIMIT_MEMLOCK. */
+ * -ENOMEM: no memory, or no entries; -EINVAL: length 0; -EFAULT: memory that
+ * the device cannot reach; -EPERM: more than RLIMIT_MEMLOCK. They wait for the
+ * ATU, so that simulated time passes. */
 int xmem_open(struct xmem *m, struct weft_host *h, uint32_t slots);
-void xmem_close(struct xmem *m); /* flushes all that the process has */
+void xmem_close(struct xmem *m); /* also flushes all regions of the process */
 int xmem_register(struct xmem *m, void *p, size_t len, struct xmem_region *r);
 void xmem_unregister(struct xmem *m, struct xmem_region *r);
 

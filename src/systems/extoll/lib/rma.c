@@ -111,7 +111,7 @@ int rma_close(struct rma_port *p)
 		p->regions = r->next;
 		weft_host_free(h, r);
 	}
-	xmem_close(&p->mem); /* clears what was registered */
+	xmem_close(&p->mem); /* also clears registered regions */
 	notis_free(p, p->first);
 	notis_free(p, p->spare);
 	weft_host_free(h, p);

@@ -24,9 +24,9 @@ struct rma_port {
 	struct weft_host *host;
 	struct rma_handle *handles;
 	struct rma_region *regions;
-	/* notifications: taken from the ring, not yet asked for */
+	/* notifications read from the ring, not yet returned */
 	struct rma_noti *first, **last, *spare;
-	uint32_t rp, told; /* read pointer; as the NIC knows it */
+	uint32_t rp, told; /* read pointer; value known to the NIC */
 	uint32_t lazy;
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RMA user library: notifications (extoll.md 3.6, 6.2).  They are taken from
- * the ring one by one as they are asked for, so that a full ring still holds
- * back who writes; the read pointer is told lazily. */
+/* RMA user library: notifications (extoll.md 3.6, 6.2). The library reads them
+ * from the ring one by one when the program asks, so that a full ring still
+ * holds back the senders. It stores the read pointer only every few slots,
+ * because a store to the NIC is slow. */
 #include "systems/extoll/lib/rma_internal.h"
 
 static void noti_tell(struct rma_port *p, uint64_t flags)
@@ -31,7 +32,8 @@ bool rma_irq_wait(struct rma_port *p, weft_time_t deadline)
 	return true;
 }
 
-/* Takes the next one out of the ring; false: there is none. */
+/* Reads the next notification from the ring. Returns false if there is none, or
+ * no memory. */
 static bool noti_take(struct rma_port *p)
 {
 	volatile uint64_t *slot = &p->mem.ring[2 * p->rp];
@@ -66,7 +68,7 @@ static bool noti_take(struct rma_port *p)
 	return true;
 }
 
-/* Out of the list. */
+/* Removes a notification from the list. */
 static struct rma_noti *noti_out(struct rma_port *p, struct rma_noti **at)
 {
 	struct rma_noti *n = *at;
@@ -96,7 +98,7 @@ bool rma_noti_wait(struct rma_port *p, weft_time_t deadline)
 	if (rma_noti_ready(p))
 		return true;
 	if (p->told != p->rp)
-		noti_tell(p, 0); /* while there is time */
+		noti_tell(p, 0); /* now, since the program waits anyway */
 	return weft_host_poll64(p->host, &p->mem.ring[2 * p->rp + 1], 0,
 				deadline);
 }

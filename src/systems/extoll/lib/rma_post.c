@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RMA user library: requests (extoll.md 3.4, 6.2).  One descriptor is one
- * write-combined packet; what crosses a page is several. */
+/* RMA user library: requests (extoll.md 3.4, 6.2). One descriptor is one
+ * write-combined packet. A request that crosses a page becomes several
+ * descriptors, because a descriptor must stay inside a page. */
 #include "systems/extoll/lib/rma_internal.h"
 
 static void rma_post_post(struct rma_handle *c, uint64_t w0, uint64_t w1,
@@ -30,7 +31,7 @@ static uint64_t post_word0(uint32_t op, uint32_t noti, uint32_t modifier)
 	       RMA_PUT(modifier, 38, 35);
 }
 
-/* Bytes up to where one of the two leaves its page. */
+/* Returns the bytes up to the first page end of the two addresses. */
 static size_t rma_post_piece(uint64_t a, uint64_t b, size_t left)
 {
 	size_t n = RMA_PAGE - a % RMA_PAGE, m = RMA_PAGE - b % RMA_PAGE;
@@ -70,7 +71,7 @@ static int post_move(struct rma_port *p, struct rma_handle *c, uint32_t op,
 	return RMA_SUCCESS;
 }
 
-/* The published names. */
+/* Functions of weft/rma.h. */
 #define MOVE(name, op)                                                         \
 	int name(struct rma_port *p, struct rma_handle *c,                     \
 		 const struct rma_region *r, size_t offset, size_t bytes,      \

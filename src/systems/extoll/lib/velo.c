@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libvelo: contract in weft/velo.h.  Source: extoll.md 3.2, 3.3, 6.1, 6.2.
+/* libvelo: contract in weft/velo.h. Source: extoll.md 3.2, 3.3, 6.1, 6.2.
  *
  * Send: header and payload with 8-byte stores to the write-combining page of
- * the process, fence.  Receive: poll the status of the next slot, copy, clear
- * it, move on; the read pointer goes to the NIC every few slots.  Copies of up
- * to two cache lines cost nothing of their own: they are in the calibrated host
- * times (7.1: H1, H8). */
+ * the process, then a fence. Receive: poll the status of the next slot, copy,
+ * clear it, advance. The read pointer goes to the NIC every few slots. Copies
+ * of up to two cache lines take no extra time, because the calibrated host
+ * times include them (7.1: H1, H8). */
 #include <errno.h>
 #include <string.h>
 
@@ -22,13 +22,13 @@ struct velo_port {
 	uint8_t *box;
 	weft_phys_t box_phys;
 	uint32_t slots, slot_bytes, next;
-	uint32_t lazy, behind; /* slots the NIC does not know of */
+	uint32_t lazy, behind; /* slots read, but not reported to the NIC */
 	uint32_t vpid, max_len;
 };
 
 /* ---- open, close ---- */
 
-/* VPID, mailbox and pages of a new process. */
+/* Allocates VPID, mailbox and pages of a new process. */
 static int port_make(struct velo_port *p, const struct velo_attr *a)
 {
 	struct weft_host *h = p->drv.host;
@@ -92,14 +92,15 @@ int velo_open(struct weft_host *h, const struct velo_attr *attr,
 			 EXTOLL_RX(a->pd, p->slots, flags));
 	extoll_drv_store(&p->drv, EXTOLL_VELO_TX + 8 * p->vpid,
 			 EXTOLL_TX(p->drv.node, p->vpid, a->pd));
-	/* all of it has arrived */
+	/* a load, so that all stores have arrived */
 	extoll_drv_load(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid);
 	*port_p = p;
 	return VELO_SUCCESS;
 }
 
-/* Nothing is taken for the mailbox any more; the answer to the load comes
- * behind what the NIC has written, and says whether it has something left. */
+/* Closes the port. First the mailbox accepts no more messages. The answer to
+ * the load then follows the NIC's earlier writes, and tells if some are still
+ * in the NIC. */
 void velo_close(struct velo_port *p)
 {
 	struct weft_host *h = p->drv.host;
@@ -162,7 +163,7 @@ static int send_as(struct velo_connection *c, const void *buf, uint32_t len,
 	if (mtt > 3)
 		return VELO_INV_MTT;
 	m[0] = c->header | EXTOLL_SEND(0, 0, mtt, tag, len) | flags;
-	m[(len + 7) / 8] = 0; /* the last one may be in part */
+	m[(len + 7) / 8] = 0; /* zeros, since the last one may be partial */
 	weft_host_move(p->drv.host, &m[1], buf, len);
 	weft_io_copy(p->drv.host, &p->page, 0, m, EXTOLL_SEND_BYTES(len));
 	weft_io_fence(p->drv.host);
@@ -183,7 +184,7 @@ int velo_send_irq(struct velo_connection *c, const void *buf, uint32_t len,
 
 /* ---- receiving ---- */
 
-/* Status of the k-th slot from the next one. */
+/* Returns the status of the k-th slot from the next one. */
 static volatile uint64_t *slot_status(struct velo_port *p, uint32_t k)
 {
 	uint32_t i = (p->next + k) % p->slots;
@@ -192,7 +193,7 @@ static volatile uint64_t *slot_status(struct velo_port *p, uint32_t k)
 				     8);
 }
 
-/* Slots of the message that is there; 0 = not all of it. */
+/* Returns the slots of the next message, 0 if it is not complete. */
 static uint32_t message_slots(struct velo_port *p)
 {
 	uint64_t s;
@@ -233,7 +234,7 @@ int velo_recv(struct velo_port *p, void *buf, uint32_t *src_p, uint32_t *tag_p,
 
 	if (!n)
 		return VELO_NO_MSG;
-	for (; n; n--) { /* copies and empties a slot */
+	for (; n; n--) { /* copy and empty a slot */
 		volatile uint64_t *status = slot_status(p, 0);
 		uint32_t k = EXTOLL_STATUS_LEN(*status);
 
@@ -266,7 +267,7 @@ int velo_recv_mtt(struct velo_port *p, uint32_t mtt, void *buf, uint32_t *src_p,
 	return velo_recv(p, buf, src_p, tag_p, NULL, len_p);
 }
 
-/* The first slot that is still empty is the one to wait for. */
+/* Waits on the first slot that is still empty. */
 bool velo_wait(struct velo_port *p, weft_time_t deadline)
 {
 	uint32_t k = 0;

@@ -2,11 +2,12 @@
 /* MESI data cache with update requests (forth.md 9).
  *
  *   core -> lookup -> hit
- *                  -> what the access needs on the interconnect
+ *                  -> request that the access needs on the interconnect
  *   interconnect -> snoop -> answer (held, supply), new state
  *
- * Ways beyond one replace the least recently used line (own choice: the paper
- * gives no organisation).  Not modelled: the cores' own, incoherent caches. */
+ * Ways beyond one replace the least recently used line (own choice, because the
+ * paper gives no organisation). Not modelled: the cores' own, incoherent
+ * caches. */
 #include "systems/coherent/cache.h"
 
 #include <assert.h>

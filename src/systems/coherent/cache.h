@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One coherent data cache: lines with real bytes, MESI states, and the event
- * table of forth.md 9 as data.  No time here: see net.c and core.c. */
+ * table of forth.md 9 as data. It does not know time: see net.c and core.c. */
 #ifndef SYSTEMS_COHERENT_CACHE_H
 #define SYSTEMS_COHERENT_CACHE_H
 
@@ -18,7 +18,7 @@ enum coh_bus {
 	COH_SNOOPED,
 	COH_MEM_RD = COH_SNOOPED, /* to the memory controller alone */
 	COH_MEM_WR,
-	COH_NONE, /* nothing needed: a hit */
+	COH_NONE, /* nothing needed, because it hits */
 	COH_BUSES = COH_NONE
 };
 const char *coh_state_name(enum coh_state s);
@@ -27,14 +27,16 @@ const char *coh_bus_name(enum coh_bus b);
 /* ---- the event table ---- */
 
 struct coh_local {
-	enum coh_bus bus;    /* what must go on the interconnect first */
-	enum coh_state next; /* BusRd: S instead when others hold a copy */
+	enum coh_bus bus;    /* request that must go on the interconnect
+			      * first */
+	enum coh_state next; /* BusRd: S instead when other caches hold a
+			      * copy */
 };
 struct coh_local coh_on_local(bool write, enum coh_state s);
 
 enum coh_act {
 	COH_SUPPLY = 1,	    /* sends the line to the requester */
-	COH_MAY_SUPPLY = 2, /* could: any copy is as good as memory */
+	COH_MAY_SUPPLY = 2, /* could, because any copy is as good as memory */
 	COH_WRITE_BACK = 4, /* memory takes the line too */
 	COH_MERGE = 8,	    /* bytes of the Update go into the line */
 	COH_ALLOCATE = 16,  /* takes the line in, if so configured */
@@ -61,30 +63,35 @@ struct coh_cache {
 	uint8_t *data;
 };
 
-/* Sizes are powers of two (sets too, asserted). False: no memory. */
+/* Allocates the lines. Sizes are powers of two (sets too, asserted). Returns
+ * false when there is no memory. */
 bool coh_cache_init(struct coh_cache *c, uint64_t bytes, uint32_t line,
 		    uint32_t ways);
 void coh_cache_fini(struct coh_cache *c);
 
-/* The line that holds addr, or NULL; state is never I. */
+/* Returns the line that holds addr, or NULL. Its state is never I. */
 struct coh_line *coh_cache_find(const struct coh_cache *c, uint64_t addr);
-/* A local access: on a hit, changes state and use and gives COH_NONE and the
- * line; otherwise changes nothing and says what the access needs. */
+/* Makes a local access. On a hit, changes state and use, and returns COH_NONE
+ * with the line in *line_p. Otherwise changes nothing and returns the request
+ * that the access needs. */
 enum coh_bus coh_cache_local(struct coh_cache *c, uint64_t addr, bool write,
 			     struct coh_line **line_p);
-/* Reacts to another's request.  Merges `bytes` bytes of an Update at addr.
- * Copies the line to copy when it held it (for those who supply). */
+/* Reacts to a request of another cache. Merges `bytes` bytes of an Update at
+ * addr. Copies the line to `copy` when the cache held it, because the cache may
+ * have to supply it. Returns the actions, with the state before in *was_p. */
 struct coh_snoop coh_cache_snoop(struct coh_cache *c, enum coh_bus bus,
 				 uint64_t addr, const uint8_t *update,
 				 uint32_t bytes, uint8_t *copy,
 				 enum coh_state *was_p);
-/* The place for addr: an invalid one, else the least recently used. */
+/* Returns the line to use for addr: an invalid one, otherwise the least
+ * recently used. */
 struct coh_line *coh_cache_victim(struct coh_cache *c, uint64_t addr);
-/* Empties a place; true when it was dirty: its bytes are in copy. */
+/* Empties a line. Returns true when it was dirty: its bytes are then in `copy`,
+ * and the caller must write them back. */
 bool coh_cache_evict(struct coh_cache *c, struct coh_line *l, uint8_t *copy);
 void coh_cache_install(struct coh_cache *c, struct coh_line *l, uint64_t addr,
 		       enum coh_state state, const uint8_t *data);
-/* BusUpgr is through. */
+/* Ends a BusUpgr. Returns the line, which the core may now write. */
 struct coh_line *coh_cache_upgrade(struct coh_cache *c, uint64_t addr);
 
 #endif

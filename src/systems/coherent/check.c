@@ -2,7 +2,7 @@
 /* The invariants of forth.md 9, checked while the machine runs (`verify`).
  *
  * A flat memory takes every store and every delivered item at the moment it
- * takes effect: a load must return its bytes.  When a transaction is over, its
+ * takes effect: a load must return its bytes. When a transaction is over, its
  * line must be in order in all caches and in memory. */
 #include <inttypes.h>
 #include <string.h>
@@ -64,7 +64,8 @@ struct copies {
 	uint32_t n, exclusive, dirty;
 };
 
-/* Every copy is the flat memory's line; clean ones are memory's, too. */
+/* Checks that every copy equals the line of the flat memory, and that clean
+ * copies also equal DRAM. */
 static struct copies line_copies(struct weft_comp *c, uint64_t addr,
 				 const uint8_t *flat, const uint8_t *mem)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class coh.system as tests drive it: scripts instead of synthetic traffic, and
- * a watcher that sees every access and every transaction. */
+/* Class coh.system for tests: scripts instead of synthetic traffic, and a
+ * watcher that sees every access and every transaction. */
 #ifndef SYSTEMS_COHERENT_COHERENT_H
 #define SYSTEMS_COHERENT_COHERENT_H
 
@@ -13,14 +13,15 @@ enum { COH_CORES_MAX = 16, COH_LINE_MAX = 256 };
 enum coh_delivery { COH_TO_MEMORY, COH_BY_INVALIDATE, COH_BY_UPDATE };
 
 /* One access of a core: 1, 2, 4 or 8 bytes, naturally aligned, issued `gap`
- * cycles after the one before it was done.  Bytes are little-endian. */
+ * cycles after the one before it was done. Bytes are little-endian. */
 struct coh_op {
 	bool store;
 	uint32_t bytes, gap;
 	uint64_t addr, value;
 };
 
-/* What reaches the network interface at `cycle`; lies within one line. */
+/* An item that reaches the network interface at `cycle`. It lies within one
+ * line. */
 struct coh_item {
 	uint64_t cycle;
 	enum coh_delivery how;
@@ -30,11 +31,11 @@ struct coh_item {
 	uint8_t data[COH_LINE_MAX];
 };
 
-/* A request on the interconnect, as it was served.  Cycles: granted, answers
- * of all snoopers (or at the controller) there, data at the requester,
- * interconnect free. */
+/* A request on the interconnect, as it was served. Cycles: granted, all answers
+ * of snoopers (or the controller) given, data at the requester, interconnect
+ * free. */
 struct coh_txn {
-	enum coh_bus bus; /* COH_NONE: nothing was needed any more */
+	enum coh_bus bus; /* COH_NONE: no longer needed at the grant */
 	uint32_t src;	  /* core, or the number of cores: the NI */
 	uint32_t bytes;
 	uint64_t addr;
@@ -45,18 +46,21 @@ struct coh_txn {
 };
 
 struct coh_watch {
-	/* An access is done; value: what was loaded or stored. */
+	/* Called when an access is done; value: loaded or stored. */
 	void (*op)(void *arg, uint32_t core, const struct coh_op *op,
 		   uint64_t cycle, uint64_t value);
-	/* An item takes effect: whoever loads it from now on sees it. */
+	/* Called when an item takes effect: loads see it from now on. */
 	void (*item)(void *arg, const struct coh_item *item);
-	/* The interconnect is free again; before the next request. */
+	/* Called when the interconnect is free again, before the next
+	 * request. */
 	void (*txn)(void *arg, const struct coh_txn *t);
 	void *arg;
 };
 
-/* Between init and start.  The arrays stay the caller's and must live as long
- * as the run.  Items are in order of `cycle`. */
+/* Give a core its script, the interface its items, and the tests a watcher.
+ * Call them between init and start. The caller keeps the arrays, which must
+ * live as long as the run. Items are in order of `cycle`. Return 0 or an
+ * error. */
 int coh_system_script(struct weft_comp *c, uint32_t core,
 		      const struct coh_op *ops, uint32_t n,
 		      struct weft_err *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of coh.system among themselves.
+/* Parts of coh.system, shared by its files.
  *
- * Everything happens on edges of one clock.  Within an edge: the interconnect
+ * Everything happens on edges of one clock. Within an edge: the interconnect
  * (states and data change), the cores in order, the network interface, and last
- * the arbiter, who so sees every request of that edge.  The numbers of the
+ * the arbiter, so that it sees every request of that edge. The numbers of the
  * events below are that order. */
 #ifndef SYSTEMS_COHERENT_COHERENT_INTERNAL_H
 #define SYSTEMS_COHERENT_COHERENT_INTERNAL_H
@@ -59,8 +59,8 @@ struct coh_core {
 	struct coh_mem priv;
 	const struct coh_op *script;
 	uint32_t n_script, pos;
-	uint64_t left;	  /* random accesses to come */
-	uint64_t seen;	  /* words of the mailbox */
+	uint64_t left;	  /* random accesses still to make */
+	uint64_t seen;	  /* words of the mailbox that were read */
 	uint64_t see_sum; /* cycles */
 	uint64_t see_min, see_max;
 };
@@ -85,9 +85,9 @@ struct coh_net {
 	enum net_state state;
 	struct weft_timer timer, arb;
 	uint64_t due;
-	uint32_t last; /* who was granted last */
+	uint32_t last; /* requester that was granted last */
 	struct coh_txn txn;
-	struct coh_line *place; /* where the line goes */
+	struct coh_line *place; /* line to be filled */
 	enum coh_state fill;
 	uint8_t line[COH_LINE_MAX];
 };
@@ -111,7 +111,7 @@ struct coh_system {
 	uint64_t ops, region, region_base;
 	uint32_t gap;
 	double stores, privately, uncached;
-	/* run */
+	/* state of the run */
 	struct coh_core core[COH_CORES_MAX];
 	struct coh_ni ni;
 	struct coh_net net;
@@ -137,37 +137,39 @@ static inline void coh_at(struct weft_comp *c, struct weft_timer *tm,
 	weft_timer_arm(c, tm, event, weft_clock_edge(&s->clock, cycle));
 }
 
-/* setup.c: which way an access goes, by address (forth.md 9): enum coh_where,
- * or -1: nowhere. */
+/* setup.c: returns the way of an access by its address (forth.md 9): enum
+ * coh_where, or -1 when the address is invalid. */
 int coh_where(const struct coh_system *s, uint64_t addr, uint32_t bytes);
 
 int coh_setup_check(struct weft_comp *c, struct weft_err *err);
 
-/* net.c: somebody has a request; it is asked for at the grant. */
+/* net.c: coh_net_ask() notes a pending request. The request itself is
+ * determined at the grant, because the line may change until then. */
 void coh_net_ask(struct weft_comp *c);
 void coh_net_event(struct weft_comp *c);
 void coh_net_arbitrate(struct weft_comp *c);
 
-/* net_snoop.c: makes room in a cache; the cycles that writing the victim back
- * takes. */
+/* net_snoop.c: makes room in a cache. Returns the cycles for writing the victim
+ * back. */
 uint32_t coh_net_evict(struct weft_comp *c, uint32_t cache, uint64_t addr);
-/* All have the request: they answer.  Sets the time of the data; returns when
+/* Lets all snoopers answer the request. Sets the time of the data. Returns when
  * the interconnect is free. */
 uint64_t coh_net_serve(struct weft_comp *c);
 
 /* core.c */
 void coh_core_start(struct weft_comp *c, uint32_t i);
 void coh_core_event(struct weft_comp *c, uint32_t i);
-/* The access goes through, at these bytes; the core goes on. */
+/* Performs the access at these bytes, after which the core continues. */
 void coh_core_perform(struct weft_comp *c, uint32_t i, uint8_t *bytes);
 
 /* ni.c */
 void coh_ni_start(struct weft_comp *c);
 void coh_ni_event(struct weft_comp *c);
-/* The item is delivered, or a slot of the mailbox may have become free. */
+/* Ends the delivery of the item, or continues because a slot of the mailbox may
+ * have become free. */
 uint64_t coh_ni_slot(const struct coh_system *s, uint64_t seq);
 
-/* check.c: a flat memory that every access and item goes through as well. */
+/* check.c: a flat memory through which every access and item goes as well. */
 bool coh_check_init(struct coh_system *s);
 void coh_check_fini(struct coh_system *s);
 void coh_check_op(struct weft_comp *c, uint32_t i, const struct coh_op *op,

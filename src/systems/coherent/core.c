@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processors: one access at a time, in order (forth.md 9).  An access goes
- * by its address to the core's own PLB, to the coherent cache in front of the
- * interconnect, or around the cache to the memory controller.
+/* The processors: one access at a time, in order (forth.md 9). The address of
+ * an access decides whether it goes to the core's own PLB, to the coherent
+ * cache in front of the interconnect, or around the cache to the memory
+ * controller.
  *
  *   issue --t_plb--> private memory
  *         --t_hit--> cache: hit, or a request to the interconnect
  *         --t_port-> request to the memory controller
  *
  * A core plays a script, polls the mailbox of the network interface, or makes
- * random accesses.  Not modelled: instructions, the core's own caches, more
- * than one access in flight. */
+ * random accesses. Not modelled: instructions, the core's own caches, more than
+ * one access in flight. */
 #include <assert.h>
 
 #include "systems/coherent/coherent_internal.h"
 
-/* ---- what comes next ---- */
+/* ---- choice of the next access ---- */
 
 static void random_op(struct weft_comp *c, struct coh_op *op)
 {
@@ -37,7 +38,8 @@ static void random_op(struct weft_comp *c, struct coh_op *op)
 	op->gap = (uint32_t)weft_rng_below(&c->rng, 2 * s->gap + 1);
 }
 
-/* False: its script, its words or its accesses are over. */
+/* Prepares the next access. Returns false at the end of its script, its words
+ * or its accesses. */
 static bool core_next(struct weft_comp *c, struct coh_core *k)
 {
 	struct coh_system *s = c->state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DDR controller (forth.md 9: 256 MB).  Timing is our own: the paper gives no
- * numbers.
+/* DDR controller (forth.md 9: 256 MB). Timing is our own, because the paper
+ * gives no numbers.
  *
  *   read:  t_ctrl + row + t_cas to the first beat
  *   write: t_ctrl + row + t_cwl + beats
@@ -24,8 +24,8 @@ bool coh_mem_init(struct coh_mem *m, uint64_t size)
 
 void coh_mem_fini(struct coh_mem *m)
 {
-	/* Most pages were never written; sanitizers look at the stack in
-	 * every free(). */
+	/* Free only pages that exist: most were never written, and sanitizers
+	 * walk the stack in every free(). */
 	for (uint64_t i = 0; m->page && i * COH_PAGE < m->size; i++)
 		if (m->page[i])
 			free(m->page[i]);
@@ -33,7 +33,7 @@ void coh_mem_fini(struct coh_mem *m)
 	*m = (struct coh_mem){ 0 };
 }
 
-/* Bytes of this access that lie in the page of addr. */
+/* Returns the bytes of this access that lie in the page of addr. */
 static uint32_t ddr_span(uint64_t addr, uint32_t bytes)
 {
 	uint32_t room = COH_PAGE - (uint32_t)(addr % COH_PAGE);

@@ -7,7 +7,7 @@
 
 enum { COH_PAGE = 4096 };
 
-/* Unwritten bytes read 0.  Every access lies within `size` (asserted). */
+/* Unwritten bytes read 0. Every access lies within `size` (asserted). */
 struct coh_mem {
 	uint64_t size;
 	uint8_t **page;
@@ -30,12 +30,13 @@ struct coh_ddr {
 };
 bool coh_ddr_init(struct coh_ddr *d, uint64_t bytes);
 void coh_ddr_fini(struct coh_ddr *d);
-/* Cycles that `bytes` bytes take at the controller's width. */
+/* Returns the cycles that `bytes` bytes take at the controller's width. */
 uint32_t coh_ddr_beats(const struct coh_ddr *d, uint32_t bytes);
-/* Cycles from the request to the first beat. */
+/* Reads. Returns the cycles from the request to the first beat. */
 uint32_t coh_ddr_read(struct coh_ddr *d, uint64_t addr, void *to,
 		      uint32_t bytes);
-/* Cycles from the request until the last beat is written. */
+/* Writes. Returns the cycles from the request until the last beat is
+ * written. */
 uint32_t coh_ddr_write(struct coh_ddr *d, uint64_t addr, const void *from,
 		       uint32_t bytes);
 

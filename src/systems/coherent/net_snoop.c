@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request does when it has reached everybody: the other caches answer
- * and change (forth.md 9), the line or the word goes where it is wanted. Cycles
- * as in net.c. */
+/* Effects of a request that has reached all snoopers: the other caches answer
+ * and change (forth.md 9), and the line or the word goes to its destination.
+ * Cycles as in net.c. */
 #include <string.h>
 
 #include "systems/coherent/coherent_internal.h"
@@ -30,7 +30,7 @@ struct answers {
 	int32_t supplier;
 };
 
-/* All caches but the requester's, the one behind it first. */
+/* Asks all caches but the requester's, the one behind it first. */
 static struct answers net_broadcast(struct weft_comp *c)
 {
 	struct coh_system *s = c->state;
@@ -75,8 +75,9 @@ static void item_effect(struct weft_comp *c)
 		s->watch.item(s->watch.arg, it);
 }
 
-/* BusRd, BusRdX: a line for the requester, and to memory when it was dirty and
- * stays shared. */
+/* Serves BusRd and BusRdX: a line for the requester, also written to memory
+ * when it was dirty and stays shared, because clean copies must equal
+ * memory. */
 static uint64_t snoop_line(struct weft_comp *c, struct coh_txn *t)
 {
 	struct coh_system *s = c->state;
@@ -111,8 +112,8 @@ static uint64_t snoop_upgrade(struct weft_comp *c, struct coh_txn *t)
 	return t->data;
 }
 
-/* The target takes a line that nobody holds: as E, at once when the Update
- * brings all of it, otherwise when memory has sent the line. */
+/* Lets the target take a line that no cache holds: as E, at once when the
+ * Update brings all of it, otherwise when memory has sent the line. */
 static uint64_t update_allocate(struct weft_comp *c, struct coh_txn *t,
 				uint64_t end)
 {
@@ -149,7 +150,8 @@ static uint64_t snoop_update(struct weft_comp *c, struct coh_txn *t)
 	return end;
 }
 
-/* A dirty line goes to memory with the new bytes in it. */
+/* Serves a write. A dirty line goes to memory with the new bytes in it, because
+ * all copies are then invalid. */
 static uint64_t snoop_write(struct weft_comp *c, struct coh_txn *t)
 {
 	struct coh_system *s = c->state;

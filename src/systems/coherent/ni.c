@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Coherent network interface: puts arriving words where a processor finds them
- * (forth.md 9: "update requests, meant for a coherent NI").  In order, one at a
+ * (forth.md 9: "update requests, meant for a coherent NI"). In order, one at a
  * time:
  *
  *   arrival --t_ni--> request to the interconnect
@@ -8,15 +8,15 @@
  *     invalidate: memory written, every copy invalidated
  *     update:     Update into caches and memory
  *
- * The mailbox is a ring of 4-byte slots; word n (from 1) has value n.  A word
- * whose slot is still unread waits; that the interface knows what was read
- * costs nothing.  Not modelled: the network behind it. */
+ * The mailbox is a ring of 4-byte slots; word n (from 1) has value n. A word
+ * whose slot is still unread waits; the interface knows without cost which
+ * words were read. Not modelled: the network behind it. */
 #include "base/bytes.h"
 #include "systems/coherent/coherent_internal.h"
 
 enum { INTO_MAILBOX, INTO_REGION };
 
-/* Where the memory begins into which words are delivered. */
+/* Returns the start of the memory into which words are delivered. */
 static uint64_t ni_memory(const struct coh_system *s)
 {
 	return s->delivery == COH_TO_MEMORY ? s->ddr_bytes - s->uncached_bytes
@@ -28,7 +28,8 @@ uint64_t coh_ni_slot(const struct coh_system *s, uint64_t seq)
 	return ni_memory(s) + s->mailbox + seq % s->slots * s->stride;
 }
 
-/* The next word of a script, or one of its own: false, there is none. */
+/* Takes the next word of a script, or makes one. Returns false when there is
+ * none. */
 static bool ni_next(struct weft_comp *c, struct coh_item *it)
 {
 	struct coh_system *s = c->state;
@@ -75,7 +76,8 @@ void coh_ni_start(struct weft_comp *c)
 	coh_at(c, &s->ni.timer, EV_NI, at > now ? at : now);
 }
 
-/* The word before last in this slot must have been read by all. */
+/* Returns whether all pollers have read the word that was in this slot before,
+ * because a new one would overwrite it. */
 static bool slot_free(const struct coh_system *s)
 {
 	if (s->ni.items || s->into != INTO_MAILBOX)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* coh.system before it runs: the map of addresses, what parameters must hold
- * together, scripts of tests. */
+/* Set-up of coh.system: the map of addresses, checks of parameters that depend
+ * on each other, scripts of tests. */
 #include <errno.h>
 
 #include "systems/coherent/coherent_internal.h"
@@ -53,7 +53,8 @@ static int sizes_valid(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* The mailbox and the region lie in both kinds of memory. */
+/* Checks that mailbox and region fit into both kinds of memory, because the
+ * parameter `delivery` chooses between them. */
 static int places_valid(struct weft_comp *c, struct weft_err *err)
 {
 	struct coh_system *s = c->state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class coh.system: processors with coherent caches, the snooping interconnect,
- * the DDR controller and a coherent network interface (forth.md 9; the paper,
- * P 4, prepares for such an interface and gives no numbers).
+ * the DDR controller and a coherent network interface (forth.md 9; the paper, P
+ * 4, prepares for such an interface and gives no numbers).
  *
  *   core0 .. coreN-1 -- PLB -- private memory of each core
  *     |         |
@@ -11,9 +11,9 @@
  *                |
  *          DDR controller
  *
- * One component: a transaction touches all caches at one edge.  Addresses:
- * DDR from 0, its top `uncached_bytes` never cached; private memory from
- * `private_base`, another one for each core. */
+ * One component, because a transaction touches all caches at one edge.
+ * Addresses: DDR from 0, its top `uncached_bytes` never cached; private memory
+ * from `private_base`, one for each core. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -143,7 +143,7 @@ static int system_init(struct weft_comp *c, struct weft_err *err)
 
 	if (coh_setup_check(c, err))
 		return -EINVAL;
-	s->net.last = s->cores; /* core 0 is the first to be asked */
+	s->net.last = s->cores; /* core 0 is the first in turn */
 	s->ddr.row_bytes = s->row_bytes;
 	s->ddr.banks = s->banks;
 	s->ddr.width = s->width;

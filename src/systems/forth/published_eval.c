@@ -16,7 +16,7 @@
 #define BOARD_NS 1651200.0
 /* clang-format on */
 
-/* A parameter of the machine that ran. */
+/* Returns a parameter of the machine that ran. */
 static double published_eval_param(const struct repro_data *d,
 				   const char *point, const char *name)
 {
@@ -41,7 +41,8 @@ double forth_eval_stage(const struct repro_data *d)
 	return published_eval_stage(d, d->row->point);
 }
 
-/* One clock per qword between 24 and 512 bytes, and 40 bytes are 5. */
+/* Checks one clock per qword between 24 and 512 bytes, and returns that of 40
+ * bytes, which are 5. */
 double forth_eval_into_voq(const struct repro_data *d)
 {
 	double step = nic_pc(d, "workload.size=512") - nic_pc(d, STAGES);
@@ -49,7 +50,7 @@ double forth_eval_into_voq(const struct repro_data *d)
 	return 5 * step / ((512 - 24) / 8);
 }
 
-/* What the other stages leave. */
+/* Returns the time that remains without the other stages. */
 double forth_eval_dma_stage(const struct repro_data *d)
 {
 	return nic_pc(d, STAGES) - published_eval_stage(d, NO_SYNC_DV) -
@@ -59,7 +60,7 @@ double forth_eval_dma_stage(const struct repro_data *d)
 
 /* ---- round trips ---- */
 
-/* A time in cycles of the NET clock, 32 bits at the link's rate. */
+/* Returns a time in cycles of the NET clock, 32 bits at the link's rate. */
 static double ns_to_cc(const struct repro_data *d, const char *point, double ns)
 {
 	double gbit = repro_number(d, point, "link.rate", WEFT_P_RATE) / 1e9;
@@ -77,13 +78,14 @@ double forth_eval_rtt(const struct repro_data *d)
 	return rtt_cc(d, d->row->point);
 }
 
-/* Rise from 32 to 512 words, per word. */
+/* Returns the rise from 32 to 512 words, per word. */
 double forth_eval_rtt_slope(const struct repro_data *d)
 {
 	return (rtt_cc(d, RTT_512) - rtt_cc(d, RTT_32)) / 480;
 }
 
-/* 26 packets span 25 round trips; once with and once without synchroniser. */
+/* Returns the cost of the synchroniser: 26 packets span 25 round trips, once
+ * with and once without it. */
 double forth_eval_cs_sync(const struct repro_data *d)
 {
 	const char *with = "forth.xbar.cs_sync=3";
@@ -125,8 +127,9 @@ double forth_eval_each_gbit(const struct repro_data *d)
 	return published_eval_gbit(forth_eval_each(d));
 }
 
-/* The largest share over a third.  Senders that are served one after the other
- * have equal rates, each in its own time, but three times a third. */
+/* Returns the largest share over a third. Only the largest one matters, because
+ * senders that are served one after the other have equal rates, each in its own
+ * time, but three times a third. */
 double forth_eval_fairness(const struct repro_data *d)
 {
 	return 3 * repro_max(d, NULL, "n[123].prog0.bandwidth_out") /
@@ -138,8 +141,8 @@ static double packet_cc(const struct repro_data *d, const char *point)
 	return repro_value(d, point, "n0.prog0.packet_cc");
 }
 
-/* Time of so many transfers in a stream, in ns: what a longer one takes more
- * than one of 100. */
+/* Returns the time of so many transfers in a stream, in ns: the longer stream
+ * less one of 100, so that start and end cancel. */
 static double transfers_ns(const struct repro_data *d, const char *longer)
 {
 	return (repro_value(d, longer, "n1.prog0.stream") -
@@ -147,8 +150,8 @@ static double transfers_ns(const struct repro_data *d, const char *longer)
 	       repro_value(d, STREAM, "n1.prog0.pc_ns");
 }
 
-/* Words of the packets over their time, in Gb/s; a bundle of `links` puts as
- * many words on the line in a cycle. */
+/* Returns the words of the packets over their time, in Gb/s. A bundle of
+ * `links` puts as many words on the line in a cycle. */
 static double line_gbit(const struct repro_data *d, const char *longer,
 			double packets, uint32_t links)
 {
@@ -171,13 +174,13 @@ double forth_eval_bundle(const struct repro_data *d)
 	return line_gbit(d, STREAM_1000, 1000, 4);
 }
 
-/* 4 KB transfers, without the words of the frames. */
+/* Returns the rate of 4 KB transfers, without the words of the frames. */
 double forth_eval_payload(const struct repro_data *d)
 {
 	return 1000 * 4096 * 8 / transfers_ns(d, STREAM_1000);
 }
 
-/* A transfer is eight packets, each on one of four links. */
+/* Returns the rate of transfers of eight packets, each on one of four links. */
 double forth_eval_four_switches(const struct repro_data *d)
 {
 	return line_gbit(d, STREAM_1000, 8 * 1000, 1);
@@ -188,7 +191,8 @@ double forth_eval_line_mib(const struct repro_data *d)
 	return forth_eval_line_rate(d) * 1e9 / 8 / MIB;
 }
 
-/* Cycles without a word on the output line while 1000 packets pass. */
+/* Returns the cycles without a word on the output line while 1000 packets
+ * pass. */
 double forth_eval_idle(const struct repro_data *d)
 {
 	return ns_to_cc(d, STREAM, transfers_ns(d, STREAM_1000)) -
@@ -197,7 +201,7 @@ double forth_eval_idle(const struct repro_data *d)
 
 /* ---- switch ---- */
 
-/* Cut-through less header decode and start of transmission. */
+/* Returns cut-through less header decode and start of transmission. */
 double forth_eval_decision(const struct repro_data *d)
 {
 	return repro_value(d, TO_OTHER_DOMAIN, "n4.prog0.switch") -
@@ -205,7 +209,8 @@ double forth_eval_decision(const struct repro_data *d)
 	       published_eval_param(d, TO_OTHER_DOMAIN, "s0.tx_start");
 }
 
-/* The other domain costs more than the same by the synchroniser. */
+/* Returns the cost of the other clock domain, which exceeds that of one domain
+ * by the synchroniser. */
 double forth_eval_xp_sync(const struct repro_data *d)
 {
 	return repro_value(d, TO_OTHER_DOMAIN, "n4.prog0.switch") -
@@ -213,14 +218,14 @@ double forth_eval_xp_sync(const struct repro_data *d)
 	       published_eval_param(d, TO_SAME_DOMAIN, "s0.xp_sync_same");
 }
 
-/* Packet without its delimiter word. */
+/* Returns the cycles of a packet without its delimiter word. */
 double forth_eval_packet(const struct repro_data *d)
 {
 	return packet_cc(d, d->row->point) - 1;
 }
 
-/* Four boards of so many ports, as the row's point says: words that leave
- * through the ports in a given time. */
+/* Returns the words that leave four boards of so many ports, as the row's point
+ * says, in a given time. */
 double forth_eval_boards(const struct repro_data *d)
 {
 	char from[160], to[160];
@@ -233,7 +238,7 @@ double forth_eval_boards(const struct repro_data *d)
 	       BOARD_NS;
 }
 
-/* BRAMs of 2 KB. */
+/* Returns the BRAMs of 2 KB. */
 double forth_eval_xp_bram(const struct repro_data *d)
 {
 	double ports = published_eval_param(d, NULL, "s0.ports");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program forth.dma: what a DMA transfer costs on the bus, from the NIC's own
- * counters (forth.md 2.5, 11.3, 11.4; F01 to F06).  Node 0 sends single
- * transfers of several sizes to node 1 over an otherwise idle system; node 0's
- * counters give reads, node 1's give writes.  Node n's rows are its metrics. */
+/* Program forth.dma: the cost of a DMA transfer on the bus, from the NIC's own
+ * counters (forth.md 2.5, 11.3, 11.4; F01 to F06). Node 0 sends single
+ * transfers of several sizes to node 1 over an otherwise idle system. Node 0's
+ * counters give reads, node 1's give writes. The rows of node n are its
+ * metrics. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -36,7 +37,7 @@ static void dma_metric(struct dma *d, const char *what, uint32_t size,
 	weft_metric(d->w.c, name, unit, v);
 }
 
-/* Per transfer (out) or per received packet (in). */
+/* Reports values per transfer (out) or per received packet (in). */
 static void dma_report(struct dma *d, uint32_t i, const char *dir,
 		       const struct weft_forth_dir *c)
 {
@@ -66,7 +67,8 @@ static void dma_report(struct dma *d, uint32_t i, const char *dir,
 static void dma_sender(struct dma *d, uint32_t size)
 {
 	for (uint32_t k = 0; k < d->count; k++) {
-		/* no local notification: it would count as part of it */
+		/* no local notification, because it would count as a part of
+		 * the transfer */
 		weft_forth_put(d->f, 1, d->buf, d->remote, size / 8, 0);
 		weft_host_sleep(d->w.h, weft_host_now(d->w.h) + d->gap);
 	}
@@ -109,7 +111,8 @@ static void dma_size(struct dma *d, uint32_t i)
 		weft_check_failed(d->w.c, "the NIC counted errors");
 }
 
-/* Bytes per clock while data move: two sizes that need one tenure each. */
+/* Returns the bytes per clock while data move, from two sizes that need one
+ * tenure each. */
 static void dma_peak(struct dma *d)
 {
 	const uint32_t a = 1, b = 4; /* 64 and 1024 bytes */
@@ -125,8 +128,8 @@ static void dma_peak(struct dma *d)
 			    (pc * weft_forth_pc_ns(d->f)));
 }
 
-/* A one-qword read has two tenures without data (request, completion); a long
- * one has the request and one per completion. */
+/* Counts completions. A one-qword read has two tenures without data (request,
+ * completion); a long one has the request and one per completion. */
 static void dma_completions(struct dma *d)
 {
 	const uint32_t last = DMA_SIZES - 1;

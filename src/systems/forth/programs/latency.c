@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program forth.latency: benchmark mode (forth.md 10.1; F11, F12, F13, F23,
- * F27, F28).  Node `from` sends bursts of stamped packets to node `to`; the
+ * F27, F28). Node `from` sends bursts of stamped packets to node `to`. The
  * receiver's software reads the stamps out of the payload:
  *
  *   ts2 - ts1 of a burst's first packet: pipeline of the NIC
@@ -8,8 +8,8 @@
  *   ts2 of the last packet - ts2 of the first: spacing, which is the credit
  *   round trip when the last one has to wait for a credit of the first
  *
- * With `log` the sender looks into its NIC's event log (10.2): from the start
- * of the burst's first packet to the first credit of another value.
+ * With `log` the sender reads its NIC's event log (10.2): from the start of the
+ * burst's first packet to the first credit of another value.
  *
  * Afterwards `stream` packets go back to back: wire cycles per packet, rate. */
 #include <errno.h>
@@ -90,7 +90,7 @@ static void lat_post(struct lat *l, uint32_t n)
 	}
 }
 
-/* Wire cycles per packet.  A credit refresh may fall among them. */
+/* Returns the wire cycles per packet. A credit refresh may fall among them. */
 static double lat_packet_cc(struct lat *l)
 {
 	uint32_t packets = 0;
@@ -103,7 +103,7 @@ static double lat_packet_cc(struct lat *l)
 		weft_forth_counters_clear(l->f);
 		weft_forth_enable(l->f, true);
 	}
-	/* loads before that would take bus clocks from the packets */
+	/* wait first, because loads would take bus clocks from the packets */
 	weft_forth_flush(l->f, l->to, WEFT_NEVER);
 	while (packets < l->stream) /* reading clears */
 		packets += weft_forth_load(l->f, FORTH_NET_OUT_PACKETS);
@@ -124,7 +124,7 @@ static void lat_stream_out(struct lat *l)
 	weft_metric(l->w.c, "packet_cc", "cc", best);
 }
 
-/* Is this the first credit of its flow with another value? */
+/* Returns whether this is the first credit of its flow with another value. */
 static bool lat_credit_new(struct lat *l, const struct weft_forth_event *e)
 {
 	uint8_t *value = &l->value[e->arg >> 7 & 0x7F];
@@ -134,7 +134,7 @@ static bool lat_credit_new(struct lat *l, const struct weft_forth_event *e)
 	return changed;
 }
 
-/* Credit round trip in the log of this burst (5.8). */
+/* Measures the credit round trip in the log of this burst (5.8). */
 static void lat_log(struct lat *l)
 {
 	uint32_t n = weft_forth_log_count(l->f);
@@ -231,7 +231,7 @@ static void lat_bursts(struct lat *l)
 {
 	for (uint32_t b = 0; b < l->bursts; b++) {
 		program_barrier_n(&l->w, "lat.burst", b);
-		/* not always at the same phase of the clocks */
+		/* vary the phase of the clocks */
 		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->pause +
 						b * l->phase);
 		if (l->w.me == l->from)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program forth.loss: transfers over a network that loses, damages or repeats
- * packets (forth.md 4.9, 5.7, 13; V07, V08).  Every node posts `count`
- * transfers to its destinations in turn, each to a place of its own, and asks
- * nobody whether they arrive; who makes no progress for `patience` gives up.
- * When all have ended, every receiver looks which places hold what belongs
- * there, and what its NIC says about it (bus_errors: WEFT_FORTH_BUS_*).  Losses
- * are results here, not failures. */
+ * packets (forth.md 4.9, 5.7, 13; V07, V08). Every node posts `count` transfers
+ * to its destinations in turn, each to a place of its own, and does not check
+ * whether they arrive. A node that makes no progress for `patience` gives up.
+ * When all have ended, every receiver checks which places hold the right data,
+ * and reads the errors of its NIC (bus_errors: WEFT_FORTH_BUS_*). Losses are
+ * results here, not failures. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -72,7 +72,8 @@ static void loss_send(struct loss *l)
 
 /* ---- receiver ---- */
 
-/* Which transfers of src came whole, which in part or damaged. */
+/* Counts the transfers of src that arrived whole, and those that arrived in
+ * part or damaged. */
 static void loss_look(struct loss *l, uint32_t src, uint64_t *good_p,
 		      uint64_t *bad_p)
 {

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program forth.rounds: messages over paths on which they overtake each other
- * and get lost (forth.md 7).
+ * and are lost (forth.md 7).
  *
- * In every round each node sends its messages, each to a place of its own, and
- * when nothing is on its way any more each receiver looks at all of its
- * memory.  What is not there was lost; it is asked for and sent again, until
- * everything is there (lossy_rounds_resend.c).  So the memory at the end
- * depends on the parameters alone: `digest` is the same over one path and over
- * four, with losses and without.
+ * In every round each node sends its messages, each to a place of its own. When
+ * no message is in flight any more, each receiver checks all of its memory. A
+ * missing message was lost: the receiver requests it again until everything has
+ * arrived (lossy_rounds_resend.c). Therefore the memory at the end depends on
+ * the parameters alone: `digest` is equal over one path and over four, with
+ * losses and without.
  *
- * What the NIC says is held against what is there: the number of its
- * notifications, and whether it knew of a loss.  A loss that it did not find
- * until then (7.5: the last packet on a path) counts as `late`.
- * With completion=count a group ends where otherwise a notification is asked
- * for.
+ * The NIC's reports are compared with the memory: the number of its
+ * notifications, and whether it detected each loss. A loss that it did not
+ * detect until then (7.5: the last packet on a path) counts as `late`. With
+ * completion=count a group ends where otherwise a notification is requested.
  *
- * Rounds begin and end over the out-of-band network; everything else takes
- * the network under test. */
+ * Rounds begin and end over the out-of-band network. Everything else takes the
+ * network under test. */
 #include <errno.h>
 #include <inttypes.h>
 
 #include "systems/forth/programs/lossy_rounds.h"
 
-/* ---- who sends what ---- */
+/* ---- destinations and messages ---- */
 
 struct rounds_msg rounds_msg(const struct rounds *t, uint32_t src, uint32_t dst,
 			     uint32_t index)
@@ -37,7 +36,7 @@ struct rounds_msg rounds_msg(const struct rounds *t, uint32_t src, uint32_t dst,
 	};
 }
 
-/* Destination of the i-th message of src in this round. */
+/* Returns the destination of the i-th message of src in this round. */
 static uint32_t lossy_rounds_destination(const struct rounds *t, uint32_t src,
 					 uint32_t i)
 {
@@ -51,7 +50,8 @@ static uint32_t lossy_rounds_destination(const struct rounds *t, uint32_t src,
 	return (uint32_t)__builtin_ctzll(to);
 }
 
-/* Does message `index` of `total` from src end a notified stretch? */
+/* Returns whether message `index` of `total` from src ends a notified
+ * stretch. */
 static bool stretch_ends(const struct rounds *t, uint32_t src, uint32_t index,
 			 uint32_t total)
 {
@@ -96,7 +96,7 @@ static void send_message(struct rounds *t, uint32_t i, uint32_t d,
 	t->sent++;
 }
 
-/* The packet that says how many qwords the group has (7.7). */
+/* Sends the packet with the number of qwords in the group (7.7). */
 static void lossy_rounds_announce(struct rounds *t, uint32_t d, uint32_t group,
 				  uint32_t qwords)
 {
@@ -150,8 +150,8 @@ bool rounds_here(const struct rounds *t, uint32_t src, uint32_t index)
 	return program_check(t->rx + m.at, 0, m.qwords, m.base) < 0;
 }
 
-/* Messages of src that are not here; *notes_p grows by the notifications it
- * has asked for. */
+/* Counts messages of src that have not arrived. Adds to *notes_p the
+ * notifications that it has requested. */
 static uint32_t lossy_rounds_look(struct rounds *t, uint32_t src,
 				  uint32_t *notes_p)
 {
@@ -170,7 +170,7 @@ static uint32_t lossy_rounds_look(struct rounds *t, uint32_t src,
 	return missing;
 }
 
-/* Losses the NIC has found since it was last asked. */
+/* Returns the losses that the NIC has found since the last call. */
 static uint32_t losses_found(struct rounds *t)
 {
 	struct weft_forth_reseq r;
@@ -190,8 +190,9 @@ void rounds_count_notes(struct rounds *t)
 	t->seen = count;
 }
 
-/* A notification is lost only with the packet that asks for it, and held back
- * only by a loss that is not yet found.  Each answered list brings one. */
+/* Checks the number of notifications. A notification is lost only with the
+ * packet that requests it, and held back only by a loss that is not yet found.
+ * Each answered list brings one. */
 static void check_notes(struct rounds *t)
 {
 	uint64_t most = t->asked_notes + t->lists;
@@ -290,7 +291,8 @@ static int share_memory(struct rounds *t)
 	return weft_forth_open(t->w.h, NULL, &t->f);
 }
 
-/* Groups are numbered anew in every round. */
+/* Checks that the groups of a round suffice. They are numbered anew in every
+ * round. */
 static int check_groups(struct rounds *t)
 {
 	if (!weft_forth_info(t->f)->groups ||

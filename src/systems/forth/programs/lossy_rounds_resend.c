@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds: lost messages are asked for and sent again.
+/* Rounds: lost messages are requested and sent again.
  *
- * A receiver puts a list of what is missing into the memory of its source; the
- * source sends that again, with a notification on the last.  Lists and
- * repetitions are lost like everything else: the next attempt asks for what is
- * missing then.  Every node knows over the out-of-band network who asks whom,
- * so that each loss can be told: a message that was not there, a list that
- * did not come, a repetition that did not come. */
+ * A receiver puts a list of the missing messages into the memory of their
+ * source. The source sends these again, with a notification on the last. Lists
+ * and repetitions are lost like everything else, so that the next attempt
+ * requests the messages that are missing then. Every node learns over the
+ * out-of-band network which node has sent a list to which, so that each loss
+ * can be classified: a message that did not arrive, a list that did not, a
+ * repetition that did not. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,7 +18,7 @@ static uint64_t *list_to(const struct rounds *t, uint32_t src)
 	return t->ask + (uint64_t)src * ROUNDS_LIST;
 }
 
-/* First word of a list: which attempt it belongs to. */
+/* Returns the first word of a list: the attempt to which it belongs. */
 static uint64_t list_tag(const struct rounds *t)
 {
 	return program_mix((uint64_t)t->round << 32 | t->step) | 1;
@@ -31,7 +32,7 @@ void rounds_ask(struct rounds *t, uint32_t src, uint32_t index)
 		l[2 + l[1]++] = index;
 }
 
-/* Mask of the sources I ask; the lists are on their way. */
+/* Sends the lists. Returns the mask of the sources to which they go. */
 static uint64_t put_lists(struct rounds *t)
 {
 	uint64_t mask = 0, tag = list_tag(t);
@@ -79,7 +80,7 @@ static void send_again(struct rounds *t, uint32_t d, const uint64_t *l,
 	}
 }
 
-/* What those that ask me have put into my memory. */
+/* Answers the lists that other nodes have put into the memory of this one. */
 static void rounds_resend_answer(struct rounds *t, const char *key,
 				 uint64_t tag)
 {
@@ -97,7 +98,7 @@ static void rounds_resend_answer(struct rounds *t, const char *key,
 	}
 }
 
-/* What is still missing stays on the lists. */
+/* Checks again. Messages that are still missing stay on the lists. */
 static uint64_t look_again(struct rounds *t)
 {
 	uint64_t left = 0;
@@ -118,7 +119,8 @@ static uint64_t look_again(struct rounds *t)
 	return left;
 }
 
-/* Messages that are missing anywhere.  Who has failed takes all with it. */
+/* Returns the messages that are missing on all nodes. The failure of one node
+ * ends the program on all, because the others would wait for it. */
 static uint64_t missing_anywhere(struct rounds *t, uint64_t missing)
 {
 	const uint64_t failed = 1ull << 63;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program forth.monitor: benchmark mode under load, evaluated as the authors'
- * kernel module did (forth.md 10.1).  Every node sends stamped packets to the
- * others; each packet has a place of its own in the receiver's memory, and the
- * receiver's processor collects them while they come:
+ * kernel module did (forth.md 10.1). Every node sends stamped packets to the
+ * others. Each packet has a place of its own in the receiver's memory, and the
+ * receiver's processor collects the packets as they arrive:
  *
  *   nic     ts2 - ts1: waiting and pipeline in the sending NIC
- *   switch  ts4 - ts3: the same in the switch
+ *   switch  ts4 - ts3: waiting and pipeline in the switch
  *   total   both and the constant `wire`: descriptor written to head of the
  *           packet at the receiving NIC
  *
  * as histograms, over all and per source; throughput per source from the
  * processor's times of its first and its last packet (the first one itself does
- * not count).  All nodes of a run take part; count 0 = only receive. */
+ * not count). All nodes of a run take part; count 0 = only receive. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +32,8 @@ static int mon_refuse(struct mon *m)
 	return -EINVAL;
 }
 
-/* Who gets how many: at an offered load by chance, else the same for all. */
+/* Sets the number of packets to each node: random at an offered load, otherwise
+ * equal for all. */
 static int mon_plan(struct mon *m)
 {
 	int n = program_nodes(&m->w, m->to, m->dst, MON_NODES);
@@ -123,7 +124,8 @@ static int mon_open(struct mon *m)
 		return mon_refuse(m);
 	if (!m->link_rate)
 		m->link_rate = weft_forth_info(m->f)->links * 2500000000ull;
-	/* All sent packets have the same source: zeros but for the stamps. */
+	/* All sent packets have one source, because they are zeros but for the
+	 * stamps. */
 	if (!weft_mem_alloc(m->w.h, m->size, 64, &m->local))
 		return -ENOMEM;
 	ret = mon_plan(m);
@@ -132,7 +134,8 @@ static int mon_open(struct mon *m)
 
 /* ---- sender ---- */
 
-/* Mean time between packets: payload and 20 bytes of framing (forth.md 4.7). */
+/* Sets the mean time between packets: payload and 20 bytes of framing (forth.md
+ * 4.7). */
 static void mon_schedule(struct mon *m)
 {
 	double mean = ((double)m->size + 20) * 8 / (double)m->link_rate *
@@ -143,7 +146,7 @@ static void mon_schedule(struct mon *m)
 		1;
 }
 
-/* Up to a cluster for d. */
+/* Posts up to a cluster for d. */
 static bool mon_post(struct mon *m, uint32_t d)
 {
 	struct weft_forth_desc line[MON_CLUSTER];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forth.monitor: collecting packets, their stamps, results. */
+/* forth.monitor: collects packets, evaluates their stamps, reports results. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -54,7 +54,8 @@ static void mon_stamps(struct mon *m, uint32_t s, const uint64_t *q)
 		nic + (m->stamps34 ? sw : 0) + (double)m->wire / WEFT_NS);
 }
 
-/* Takes what has come from s; its last qword comes last. */
+/* Takes packets that have arrived from s. The last qword of a packet arrives
+ * last. */
 static bool mon_collect(struct mon *m, uint32_t s)
 {
 	struct mon_rx *rx = &m->rx[s];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program forth.multi_state: memory a receiver needs to know when a message is
- * complete, for both methods of forth.md 7, as bits of the fields of 7.3, 7.4,
- * 7.6 and 7.7.  Nothing is sent.
+/* Program forth.multi_state: memory that a receiver needs to know when a
+ * message is complete, for both methods of forth.md 7, as bits of the fields of
+ * 7.3, 7.4, 7.6 and 7.7. Nothing is sent.
  *
  *   resequencing  per source: p1, p2 and whether known, a number per path, two
  *                 pool pointers per path, flags for loss and sync lost;
@@ -9,8 +9,8 @@
  *   counting      per source and group: count, total, whether announced, the
  *                 two notification flags, bad
  *
- * The source field is taken as wide as the senders need, which the header of
- * 7.3 is not beyond 8. */
+ * The source field is as wide as the senders need, because that of the header
+ * of 7.3 holds no more than 8. */
 #include "programs/program.h"
 
 struct multi_state {
@@ -18,7 +18,7 @@ struct multi_state {
 	struct program w;
 };
 
-/* Bits that tell n things apart. */
+/* Returns the bits that distinguish n things. */
 static uint32_t bits(uint32_t n)
 {
 	return n < 2 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program forth.pingpong: the partner returns the packet from where it landed
- * (forth.md 13, V01). */
+/* Program forth.pingpong: the partner returns the packet from the place where
+ * it landed (forth.md 13, V01). */
 #include <errno.h>
 
 #include "host/times.h"
@@ -19,7 +19,7 @@ struct forth_pingpong {
 	uint32_t seen;
 };
 
-/* Several transfers when the NIC cannot move it in one. */
+/* Sends a message, in several transfers when the NIC cannot move it in one. */
 static int forth_pingpong_send(struct pingpong *p, uint64_t seq)
 {
 	static const uint32_t flag[] = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program forth.pio: what stores to the NIC cost (forth.md 11.5; F07 to F10).
- * The free-running time stamp is read before and after n and 2n stores; the
- * difference of the two spans is the cost of n.  Descriptors are written
- * without start flag, so nothing is transferred.  Runs on node 0. */
+/* Program forth.pio: the cost of stores to the NIC (forth.md 11.5; F07 to F10).
+ * The free-running time stamp is read before and after n and 2n stores. The
+ * difference of the two spans is the cost of n, because fixed costs cancel.
+ * Descriptors are written without start flag, so that nothing is transferred.
+ * Runs on node 0. */
 #include <errno.h>
 
 #include "programs/program.h"
@@ -31,7 +32,7 @@ static void pio_descs(struct pio *p, uint32_t n)
 		weft_forth_slot_write(p->f, 0, i, p->buf, q1);
 }
 
-/* n whole lines of four descriptors each. */
+/* Writes n whole lines of four descriptors each. */
 static void pio_lines(struct pio *p, uint32_t n)
 {
 	struct weft_forth_desc d = { .local = p->buf,
@@ -52,7 +53,7 @@ static uint32_t pio_span(struct pio *p, pio_fn *fn, uint32_t n)
 	return weft_forth_timestamp(p->f) - t;
 }
 
-/* Clocks of one of what fn does n times. */
+/* Returns the clocks of one operation of fn, which does it n times. */
 static double pio_cost(struct pio *p, enum weft_forth_post post, pio_fn *fn)
 {
 	struct weft_forth_attr a = { .post = post, .stopped = true };

@@ -11,8 +11,8 @@ static void selftest_one(struct st *s, uint32_t qwords)
 	selftest_sleep(s, 3);
 }
 
-/* forth.md 2.5, R-08: host-writable counters; network counters clear on load,
- * and all at once by a store to the first. */
+/* forth.md 2.5, R-08: checks host-writable counters. Network counters clear on
+ * load, and all at once by a store to the first. */
 static void selftest_counters(struct st *s)
 {
 	uint32_t a, b;
@@ -44,7 +44,7 @@ static void selftest_counters(struct st *s)
 	selftest_close(s);
 }
 
-/* 2.7 */
+/* 2.7: checks the cumulative timer. */
 static void selftest_timer(struct st *s)
 {
 	uint32_t a, b;
@@ -73,7 +73,7 @@ static void selftest_timer(struct st *s)
 	selftest_close(s);
 }
 
-/* 2.8: cumulative samples, as many as the memory holds. */
+/* 2.8: takes cumulative samples, as many as the memory holds. */
 static void selftest_sampler(struct st *s)
 {
 	struct weft_forth_sample *v =
@@ -128,8 +128,8 @@ static uint32_t selftest_bits(uint32_t v)
 	return n;
 }
 
-/* 5.1: how the credit counters of the flow to node 1 move (F26).  More words
- * than three times around a 12-bit counter are sent, one packet at a time. */
+/* 5.1: checks the credit counters of the flow to node 1 (F26). Sends more words
+ * than three times around a 12-bit counter, one packet at a time. */
 static void selftest_credits(struct st *s)
 {
 	uint32_t lane, sent, fwd, gran = 0, top_t = 0, top_f = 0;
@@ -160,7 +160,7 @@ static void selftest_credits(struct st *s)
 	selftest_close(s);
 }
 
-/* F31: the longest transfer a descriptor can move. */
+/* F31: finds the longest transfer that a descriptor can move. */
 static void selftest_limit(struct st *s)
 {
 	uint32_t q = 0, n = 0, errors;
@@ -186,7 +186,7 @@ static void selftest_limit(struct st *s)
 	selftest_close(s);
 }
 
-/* 2.6: what is sent comes back, without a switch. */
+/* 2.6: checks that packets return, without a switch. */
 static void selftest_loopback(struct st *s)
 {
 	if (!selftest_open(s, NULL))

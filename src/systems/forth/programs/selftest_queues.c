@@ -17,7 +17,7 @@ static void selftest_slot(struct st *s, uint32_t slot, uint64_t start)
 }
 
 /* V14: descriptors written backwards wait for the start flag, then go in the
- * order of their slots: overlapping targets show it. */
+ * order of their slots, which overlapping targets prove. */
 static void selftest_cluster(struct st *s)
 {
 	const struct weft_forth_attr a = { .post = WEFT_FORTH_POST_32 };
@@ -49,8 +49,8 @@ static void selftest_cluster(struct st *s)
 	selftest_close(s);
 }
 
-/* Releases descriptors in slot after slot until the tail is back where it
- * began: the ring is full (forth.md 3.3).  Returns how many that took. */
+/* Releases descriptors in slot after slot until the tail is where it began,
+ * because the ring is then full (forth.md 3.3). Returns how many that took. */
 static uint32_t selftest_fill(struct st *s, uint32_t q)
 {
 	uint32_t n = 0, tail;
@@ -66,7 +66,7 @@ static uint32_t selftest_fill(struct st *s, uint32_t q)
 	return n;
 }
 
-/* F31: capacity of all queues together, with a stopped engine. */
+/* F31: measures the capacity of all queues together, with a stopped engine. */
 static void selftest_capacity(struct st *s)
 {
 	const struct weft_forth_attr a = { .stopped = true };
@@ -84,7 +84,7 @@ static void selftest_capacity(struct st *s)
 	selftest_close(s);
 }
 
-/* V15: a completely full ring, several times around. */
+/* V15: fills a ring completely, several times around. */
 static void selftest_ring(struct st *s)
 {
 	const struct weft_forth_attr a = { .stopped = true };
@@ -125,7 +125,7 @@ static void selftest_ring(struct st *s)
 	selftest_close(s);
 }
 
-/* V16: every third transfer flagged. */
+/* V16: flags every third transfer. */
 static void selftest_lnotify(struct st *s)
 {
 	const struct weft_forth_attr a = { .lnotify_every = ST_MANY };
@@ -148,7 +148,7 @@ static void selftest_lnotify(struct st *s)
 			continue;
 		}
 		word = weft_forth_local_word(s->f, q);
-		if (k == 2) /* it counts since power-up */
+		if (k == 2) /* the NIC counts from power-up */
 			base = forth_lnotify_departed(word) - 3;
 		ST_EXPECT(s,
 			  forth_lnotify_head(word) == k + 1 &&
@@ -164,14 +164,16 @@ static void selftest_lnotify(struct st *s)
 	selftest_close(s);
 }
 
-/* The multi-packet message of V17: only its last transfer is flagged. */
+/* Sends the multi-packet message of V17, which has the flag only on its last
+ * transfer. */
 static void selftest_message(struct st *s, uint32_t flags)
 {
 	for (uint32_t k = 0; k < 8; k++)
 		selftest_put(s, 32 * k, 32, k == 7 ? flags : 0);
 }
 
-/* The NIC counts since power-up: the first word gives the base. */
+/* Counts remote notifications. The first word gives the base, because the NIC
+ * counts from power-up. */
 static void selftest_rnotify(struct st *s)
 {
 	uint32_t count = 0;
@@ -212,7 +214,7 @@ static bool selftest_irq_flag(struct st *s)
 	       FORTH_APP_IRQ_FLAG;
 }
 
-/* V17, 2.3: level, one assertion while low, flag also when disabled. */
+/* V17, 2.3: checks level, one assertion while low, flag also when disabled. */
 static void selftest_irq_receiver(struct st *s)
 {
 	weft_forth_irq_wait(s->f, WEFT_NEVER);
@@ -259,7 +261,8 @@ static void selftest_irq(struct st *s)
 	selftest_close(s);
 }
 
-/* V21: a long transfer is cut where there are VOQs; flags on the last. */
+/* V21: a long transfer is cut where there are VOQs. Flags are on the last
+ * packet. */
 static void selftest_segment(struct st *s)
 {
 	struct weft_forth_counters c;
@@ -299,7 +302,7 @@ static uint32_t selftest_bad(struct st *s, uint64_t q0, uint64_t q1,
 	return weft_forth_load(s->f, FORTH_DESC_ERR);
 }
 
-/* 3.6: bad descriptors are skipped, counted, and the queue goes on. */
+/* 3.6: bad descriptors are skipped and counted, and the queue continues. */
 static void selftest_errors(struct st *s)
 {
 	uint32_t to, n, before;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs forth.traffic and forth.stream: messages over the native FORTH
  * library to any set of destinations, as fast as possible or at an offered
- * load, every byte and every notification checked (forth.md 13, V02 to V06).
+ * load. Every byte and every notification is checked (forth.md 13, V02 to V06).
  *
- * All nodes of a run take part; a node with count 0 only receives. */
+ * All nodes of a run take part. A node with count 0 only receives. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 /* ---- set-up ---- */
 
-/* Shuffles 0..n-1 by the run's permutation: the same on every node. */
+/* Shuffles 0..n-1 by the run's permutation, which is equal on every node. */
 static uint32_t traffic_permuted(const struct traffic *t)
 {
 	uint32_t n = t->w.n, p[TRAFFIC_NODES];
@@ -86,7 +86,8 @@ static int traffic_check_params(struct traffic *t)
 			TRAFFIC_NODES);
 		return -EINVAL;
 	}
-	/* Credits need news of arrivals. */
+	/* notifications must return often enough, because credits depend on
+	 * them */
 	if (t->count > t->window && (!t->notify || t->notify > t->window / 4))
 		t->notify = t->window / 4 ? t->window / 4 : 1;
 	return 0;
@@ -129,7 +130,7 @@ static int traffic_alloc(struct traffic *t, weft_phys_t *rx_p,
 	return 0;
 }
 
-/* Slots are as large as the largest message of anybody. */
+/* Agrees on sizes. Slots are as large as the largest message of any node. */
 static void traffic_agree(struct traffic *t)
 {
 	uint64_t max = t->size_max, window = t->window;
@@ -169,7 +170,8 @@ static void traffic_meet(struct traffic *t, weft_phys_t rx, weft_phys_t control)
 	}
 }
 
-/* A direct cable has one flow, and that leads to the other end. */
+/* Refuses messages to the own node on a direct cable, because it has one flow,
+ * which leads to the other end. */
 static int traffic_check_self(struct traffic *t)
 {
 	bool self = false;
@@ -213,7 +215,7 @@ static int traffic_open(struct traffic *t)
 
 /* ---- run ---- */
 
-/* Flows on which words are out that no credit has returned. */
+/* Names flows with sent words that no credit has returned. */
 static void traffic_name_flows(struct traffic *t)
 {
 	for (uint32_t d = 0; d < t->w.n && d < 8; d++) {
@@ -228,7 +230,7 @@ static void traffic_name_flows(struct traffic *t)
 	}
 }
 
-/* Nodes whose final word is missing. */
+/* Names nodes whose final word is missing. */
 static void traffic_name_nodes(struct traffic *t)
 {
 	for (uint32_t s = 0; s < t->w.n; s++)
@@ -240,8 +242,8 @@ static void traffic_name_nodes(struct traffic *t)
 				s, t->rx[s].got);
 }
 
-/* A node that has sent its final words may have to wait for long: until no node
- * sends any more. */
+/* Returns whether another node still sends. A node that has sent its final
+ * words may have to wait long for that. */
 static bool traffic_others_send(struct traffic *t)
 {
 	for (uint32_t i = 0; i < t->w.n && !t->fin_all; i++)
@@ -275,7 +277,8 @@ static bool traffic_stuck(struct traffic *t)
 	return true;
 }
 
-/* Until the NIC writes something, or the time of the next action. */
+/* Waits until the NIC writes something, or until the time of the next
+ * action. */
 static void traffic_wait(struct traffic *t, weft_time_t timed)
 {
 	weft_time_t until = traffic_next(t);
@@ -334,8 +337,8 @@ static int traffic_main(struct weft_comp *c)
 		if (t->load > 0)
 			traffic_schedule(t);
 		traffic_loop(t);
-		/* what is still on its way (credits, final words) arrives
-		 * before any node stops its NIC */
+		/* credits and final words in flight must arrive before any node
+		 * stops its NIC */
 		for (uint32_t d = 0; d < t->w.n; d++)
 			weft_forth_flush(t->f, d,
 					 weft_host_now(t->w.h) + t->drain);

@@ -12,7 +12,8 @@
 
 /* ---- timed actions ---- */
 
-/* Traffic of the NIC since the last look, from its qword counters. */
+/* Reports the traffic of the NIC since the last call, from its qword
+ * counters. */
 static void traffic_window(struct traffic *t, bool end)
 {
 	uint32_t out = weft_forth_load(t->f, FORTH_H2N_QWORD);
@@ -31,8 +32,8 @@ static void traffic_window(struct traffic *t, bool end)
 	t->meas.at = now;
 }
 
-/* Words of each flow that are sent and not known to be forwarded.  At the end
- * only what a credit's granularity hides may be left. */
+/* Reports the words of each flow that are sent and not known to be forwarded.
+ * At the end only words that a credit's granularity hides may be left. */
 static void traffic_credit_state(struct traffic *t, bool home)
 {
 	char name[32];
@@ -127,7 +128,7 @@ static uint32_t sample_get(const struct weft_forth_sample *s, bool in)
 	return in ? s->in : s->out;
 }
 
-/* Rate between a tenth and nine tenths of the volume, in MiB/s. */
+/* Returns the rate between a tenth and nine tenths of the volume, in MiB/s. */
 static void traffic_rate(struct traffic *t, const struct weft_forth_sample *s,
 			 uint32_t n, bool in, const char *name)
 {
@@ -174,7 +175,7 @@ static void traffic_samples(struct traffic *t)
 	weft_forth_sample_read(t->f, 0, n, s);
 	while (n > 1 && s[n - 1].in == s[n - 2].in &&
 	       s[n - 1].out == s[n - 2].out)
-		n--; /* the quiet end */
+		n--; /* drop the quiet end */
 	traffic_rate(t, s, n, true, "bandwidth_in");
 	traffic_rate(t, s, n, false, "bandwidth_out");
 	if (t->series)

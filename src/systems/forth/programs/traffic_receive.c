@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traffic: receiving.  Every byte is compared with what the sender must have
- * written; every notification with what must have arrived before it.  On
- * several paths a message counts as there when all of it is; one that is
- * damaged is then missed by the notification that announces it. */
+/* Traffic: receiving. Every byte is compared with the sender's pattern, and
+ * every notification with the messages that must have arrived before it. On
+ * several paths a message counts only when all of it has arrived, so that a
+ * damaged one is missed by the notification that announces it. */
 #include <inttypes.h>
 
 #include "systems/forth/lib/device.h"
@@ -16,7 +16,7 @@ static void traffic_wrong(struct traffic *t, uint32_t src, int32_t at)
 			  t->rx[src].got, src, 8 * at);
 }
 
-/* The stamp of a message, or WEFT_NEVER when it is damaged. */
+/* Returns the stamp of a message, or WEFT_NEVER when it is damaged. */
 static weft_time_t traffic_unstamp(uint64_t q, uint64_t base)
 {
 	uint64_t ps;
@@ -39,7 +39,7 @@ static void traffic_latency(struct traffic *t, uint32_t src, uint64_t q,
 		weft_hist_put(t->latency, (double)(t->now - due) / WEFT_NS);
 }
 
-/* Takes the next message of src if its last qword is there. */
+/* Takes the next message of src if its last qword has arrived. */
 static bool traffic_take(struct traffic *t, uint32_t src)
 {
 	struct traffic_rx *rx = &t->rx[src];
@@ -60,7 +60,7 @@ static bool traffic_take(struct traffic *t, uint32_t src)
 	}
 	bad = program_check(m, t->stamp ? 1 : 0, q, base);
 	if (bad >= 0 && weft_forth_info(t->f)->multipath)
-		return false; /* its end came first */
+		return false; /* its end arrived first */
 	if (bad >= 0)
 		traffic_wrong(t, src, bad);
 	if (t->stamp)
@@ -91,8 +91,8 @@ static void traffic_credit(struct traffic *t, uint32_t src)
 	rx->acks++;
 }
 
-/* On several paths the final word may come first: unless it is `sure` that
- * something is missing, it waits for the rest. */
+/* Checks the final word. On several paths it may arrive first: unless it is
+ * `sure` that something is missing, it waits for the rest. */
 static void traffic_check_fin(struct traffic *t, uint32_t src, bool sure)
 {
 	uint64_t word = t->fin[src];
@@ -114,7 +114,8 @@ static void traffic_check_fin(struct traffic *t, uint32_t src, bool sure)
 	}
 }
 
-/* What was announced by the time of `count` must have been found. */
+/* Checks that the messages announced by notification `count` have been
+ * found. */
 static void traffic_check_order(struct traffic *t, uint32_t count)
 {
 	uint64_t found = t->fins;
@@ -139,7 +140,8 @@ bool traffic_receive(struct traffic *t)
 
 	if (count == t->seen) {
 		for (uint32_t s = 0; s < t->w.n; s++)
-			traffic_credit(t, s); /* the queue was full before */
+			traffic_credit(t, s); /* try again, because the queue
+					       * was full before */
 		return false;
 	}
 	if (word & (FORTH_RNOTIFY_BAD_BODY | FORTH_RNOTIFY_LOSS) ||

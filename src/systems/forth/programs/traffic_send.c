@@ -5,7 +5,7 @@
 #include "systems/forth/programs/traffic.h"
 
 #define TRAFFIC_DUE  1024 /* generated, not yet sent, per destination */
-#define TRAFFIC_TURN 64	  /* messages posted before looking elsewhere */
+#define TRAFFIC_TURN 64	  /* messages posted before other work is polled */
 
 /* ---- when ---- */
 
@@ -25,7 +25,7 @@ void traffic_schedule(struct traffic *t)
 	case TRAFFIC_POISSON:
 		gap = traffic_exp(t, gap);
 		break;
-	case TRAFFIC_BURSTY: /* back to back, then the time they saved */
+	case TRAFFIC_BURSTY: /* back to back, then the time that was saved */
 		if (++t->in_burst < t->burst) {
 			gap = gap * t->load;
 		} else {
@@ -50,8 +50,8 @@ void traffic_flush(struct traffic *t)
 {
 	struct weft_forth_desc *b = t->batch.desc;
 
-	/* What goes to one queue together makes larger clusters; order matters
-	 * only inside a queue. */
+	/* Group messages by queue, because that makes larger clusters. Order
+	 * matters only inside a queue. */
 	for (uint32_t i = 1;
 	     i < t->batch.n && weft_forth_info(t->f)->queues > 1; i++) {
 		struct weft_forth_desc d = b[i];
@@ -66,7 +66,7 @@ void traffic_flush(struct traffic *t)
 	t->batch.n = 0;
 }
 
-/* Messages the receiver has consumed. */
+/* Returns the messages that the receiver has consumed. */
 static uint64_t traffic_acked(const struct traffic *t, uint32_t d)
 {
 	uint64_t most = 0;
@@ -113,7 +113,7 @@ static void traffic_post(struct traffic *t, uint32_t d, uint32_t qwords,
 	t->sent++;
 }
 
-/* The next message for d, if it can go now. */
+/* Sends the next message for d, if it can go now. */
 static bool traffic_try(struct traffic *t, uint32_t d, weft_time_t due)
 {
 	uint32_t qwords = program_qwords(t->w.me, d, t->tx[d].posted,
@@ -130,7 +130,7 @@ static bool traffic_try(struct traffic *t, uint32_t d, weft_time_t due)
 
 /* ---- the three ways of sending ---- */
 
-/* Every destination as fast as it takes them, a cluster at a time. */
+/* Sends to every destination as fast as possible, a cluster at a time. */
 static bool traffic_send_each(struct traffic *t)
 {
 	uint64_t before = t->sent;
@@ -148,7 +148,8 @@ static bool traffic_send_each(struct traffic *t)
 	return t->sent != before;
 }
 
-/* In the order of the pattern; one that cannot go stops those behind it. */
+/* Sends in the order of the pattern. A message that cannot go stops the
+ * messages behind it. */
 static bool traffic_send_ordered(struct traffic *t)
 {
 	uint64_t before = t->sent;
@@ -195,7 +196,7 @@ static bool traffic_send_timed(struct traffic *t)
 	return t->sent != before;
 }
 
-/* The final word to every peer: my total for it. */
+/* Sends the final word to every peer: our total for it. */
 static bool traffic_send_fin(struct traffic *t)
 {
 	for (; t->pick < t->w.n; t->pick++) {
@@ -234,6 +235,7 @@ bool traffic_send(struct traffic *t)
 		moved = traffic_send_ordered(t);
 	traffic_flush(t);
 	if (t->sent == t->count)
-		t->pick = 0; /* now the first peer to get the final word */
+		t->pick = 0; /* from now on the first peer to get the final
+			      * word */
 	return moved;
 }

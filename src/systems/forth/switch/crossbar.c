@@ -10,10 +10,9 @@
  *                       out0    out1       the other half of the same links
  *
  * Cut-through: SOP in to SOP out is decode 1 + synchroniser 3 (1 inside one
- * clock domain) + decision 2 + transmit start 2 cycles (8.5).
- * Not modelled: what happens to a packet that underruns because its input is
- * slower than its output by more than the pipeline hides (never below
- * 1000 ppm). */
+ * clock domain) + decision 2 + transmit start 2 cycles (8.5). Not modelled: the
+ * effect on a packet that underruns because its input is slower than its output
+ * by more than the pipeline hides (never below 1000 ppm). */
 #include "systems/forth/link/block_ram.h"
 #include "systems/forth/switch/crossbar.h"
 
@@ -124,7 +123,8 @@ static void xp_push(struct forth_xbar *x, uint32_t i, uint32_t o,
 	xp->charged += forth_charge(1, forth_shape_get(f).wire_len);
 	if (xp->drain <= came)
 		return;
-	/* a departure was fixed early: what is written until then counts */
+	/* a departure was fixed early, so that words written until then
+	 * count */
 	xp->drain_words += forth_xbar_written(x, f, xp->drain - came);
 	if (xp->drain_words > xp->high)
 		xp->high = xp->drain_words;
@@ -155,7 +155,7 @@ static void forth_xbar_packet(void *own, struct forth_port *l,
 		weft_frame_free(f);
 		return;
 	}
-	to = &x->port[o].link.clk; /* on whose clock the rest is counted */
+	to = &x->port[o].link.clk; /* clock that counts the rest */
 	if (from->num != to->num || from->den != to->den)
 		came = weft_clock_cycle(to, weft_clock_edge(from, came));
 	f->u[FORTH_U_OWN] = came + x->decode +
@@ -167,7 +167,7 @@ static void forth_xbar_packet(void *own, struct forth_port *l,
 	forth_xbar_os_notice(c, o, f->u[FORTH_U_OWN]);
 }
 
-/* The crosspoints of an input are empty. */
+/* Returns whether the crosspoints of an input are empty. */
 static bool forth_xbar_drained(void *own, struct forth_port *l)
 {
 	const struct forth_xbar *x = ((struct weft_comp *)own)->state;
@@ -247,8 +247,8 @@ static int forth_xbar_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Payload of the largest packet that those who are joined to us send; whether
- * all their packets are of that size. */
+/* Returns the payload of the largest packet that neighbours send, and in *one_p
+ * whether all their packets have that size. */
 static uint32_t crossbar_largest(const struct forth_xbar *x, bool *one_p)
 {
 	uint32_t most = 0;

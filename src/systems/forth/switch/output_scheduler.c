@@ -5,10 +5,11 @@
  *   start  at      max(visible + os_decide + tx_start,
  *                      end - os_presched + os_pipe_{same,change}, end, credit)
  *
- * The choice is round robin over what is visible at c and is never taken back;
- * a packet that lacks credits holds the column (R-25 for the two pipelines).
- * A packet's departure is fixed `ahead` cycles early at most: until then no
- * credit that could share its delimiter can still change. */
+ * The choice is round robin over the packets visible at c and is never taken
+ * back. Therefore a packet that lacks credits holds the column (R-25 for the
+ * two pipelines). A packet's departure is fixed `ahead` cycles early at most,
+ * because until then no credit that could share its delimiter can still
+ * change. */
 #include "systems/forth/switch/crossbar.h"
 
 #include <string.h>
@@ -21,8 +22,9 @@ static void os_arm(struct weft_comp *c, uint32_t o, uint64_t cycle)
 	weft_timer_arm(c, &p->timer, o, weft_clock_edge(&p->link.clk, cycle));
 }
 
-/* First input at or after `from`, round robin, that is visible at `now`; the
- * next time one becomes visible into *soon_p otherwise. */
+/* Returns the first input at or after `from`, round robin, that is visible at
+ * `now`. Otherwise sets *soon_p to the next time at which one becomes
+ * visible. */
 static uint32_t os_pick(const struct forth_xbar *x, uint32_t o, uint32_t from,
 			uint64_t now, uint64_t *soon_p)
 {
@@ -44,8 +46,8 @@ static uint32_t os_pick(const struct forth_xbar *x, uint32_t o, uint32_t from,
 	return FORTH_XBAR_NOWHERE;
 }
 
-/* 10.1: the switch's two stamps are qword 1 of the payload; the CRC is made
- * new. */
+/* Writes the switch's two stamps, which are qword 1 of the payload (10.1), and
+ * makes the CRC new because the payload has changed. */
 static void os_stamp(struct weft_comp *c, struct weft_frame *f, uint64_t start)
 {
 	uint64_t ts = f->u[FORTH_U_OWN + 1] << 32 | (start & 0xFFFFFFFF);
@@ -66,7 +68,8 @@ static void os_stamp(struct weft_comp *c, struct weft_frame *f, uint64_t start)
 	f->flags &= ~(uint32_t)FORTH_F_CRC32;
 }
 
-/* Credit scheduler of the input (8.4); its synchroniser is part of t_crtx. */
+/* Runs the credit scheduler of the input (8.4). Its synchroniser is part of
+ * t_crtx. */
 static void cs_update(const struct forth_xbar *x, uint32_t in, uint32_t o,
 		      uint32_t charge, uint64_t start)
 {
@@ -92,7 +95,8 @@ static void os_next(struct weft_comp *c, uint32_t o)
 	i = os_pick(x, o, p->last + 1, p->end - x->os_presched, &at);
 	if (i != FORTH_XBAR_NOWHERE) {
 		at = p->end - x->os_presched;
-		/* it will most likely be chosen next and lies cold by now */
+		/* prefetch: the frame will most likely be chosen next, and has
+		 * left the cache by now */
 		head = (const char *)forth_xbar_xp(x, i, o)->head;
 		__builtin_prefetch(head);
 		__builtin_prefetch(head + 64);
@@ -101,7 +105,7 @@ static void os_next(struct weft_comp *c, uint32_t o)
 	os_arm(c, o, at);
 }
 
-/* What output o does, by the input that is served. */
+/* Reports the state of output o by the input that is served. */
 WEFT_COLD static void os_tell_send(const struct weft_comp *c, uint32_t o,
 				   uint64_t start)
 {
@@ -116,8 +120,8 @@ WEFT_COLD static void os_tell_send(const struct weft_comp *c, uint32_t o,
 	forth_xbar_tell_queue(c, o);
 }
 
-/* The head leaves its crosspoint.  Words in it when that starts: the most there
- * ever are, because from then on it drains as fast as it can fill. */
+/* Takes the head from its crosspoint. The level is highest when the head
+ * starts, because from then on the crosspoint drains as fast as it can fill. */
 static void xp_pop(const struct forth_xbar *x, uint32_t in, uint32_t o,
 		   uint64_t start)
 {
@@ -164,7 +168,7 @@ static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 	os_next(c, o);
 }
 
-/* The chosen packet: when can it start, and is that fixed yet? */
+/* Starts the chosen packet if its start is already fixed; otherwise waits. */
 static void os_try(struct weft_comp *c, uint32_t o, uint64_t now)
 {
 	struct forth_xbar *x = c->state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routing tables of the buffered crossbar (forth.md 8.2: identity map, table
- * for others).  A table is read by path and flow; all inputs share one until
- * somebody routes an input of its own.  What the rows mean is the business of
- * whoever writes them: a crossbar knows no topology. */
+ * for others). A table is read by path and flow. All inputs share one until an
+ * experiment routes an input of its own. The fabric that writes the rows
+ * decides their meaning, because a crossbar knows no topology. */
 #include "systems/forth/switch/crossbar.h"
 
 #include <errno.h>
@@ -31,7 +31,8 @@ void forth_xbar_route_bind(struct forth_xbar *x)
 	}
 }
 
-/* As many rows and tables; new rows lead nowhere, new tables are copies. */
+/* Grows to so many rows and tables. New rows lead nowhere, new tables are
+ * copies. */
 static int table_grow(struct weft_comp *c, uint32_t tables, uint32_t rows,
 		      struct weft_err *err)
 {
@@ -116,7 +117,7 @@ int forth_xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
 	return 0;
 }
 
-/* One entry: "flow:port" or "path/flow:port". */
+/* Parses one entry: "flow:port" or "path/flow:port". */
 static int parse_entry(struct weft_comp *c, const char **p_p,
 		       struct weft_err *err)
 {

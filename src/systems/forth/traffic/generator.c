@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class forth.gen: traffic source and sink without a host, for switches and
- * links.  It speaks the link protocol as a NIC does: a queue per destination,
+ * links. It speaks the link protocol as a NIC does: a queue per destination,
  * credits per flow, a sink that drains its FIFO at the rate of a bus and
  * returns credits on its own line (forth.md 5, 6.3, 11.1).
  *
  *   arrivals -> queue per destination -> round robin, credits -> link
  *   link -> 1023-qword FIFO -> bus of `bus` x 8 bytes -> checked, dropped
  *
- * A packet's address field is source << 24 | number to that destination, its
- * payload a function of that and the offset: the sink checks order and bytes.
- * Where packets of one flow take several paths order is not expected but
- * measured: how many overtook each packet (generator_order.c).
- * Not modelled: anything of a NIC in front of the link. */
+ * A packet's address field is source << 24 | number to that destination. Its
+ * payload is a function of that and the offset, so that the sink can check
+ * order and bytes. When packets of one flow take several paths, order is not
+ * expected but measured: how many packets overtook each one
+ * (generator_order.c). Not modelled: any part of a NIC in front of the link. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

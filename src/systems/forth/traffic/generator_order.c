@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traffic component: order of what arrives over several paths.
+/* Traffic component: order of arrival over several paths.
  *
  * The depth of a packet is the number of later ones of its flow (source and
- * destination) that came before it; `held` is how many have come of which an
- * earlier one is missing, all sources together: what a resequencer keeps
- * (forth.md 7.1, 7.6).  A number is given up when it lies GEN_WINDOW behind. */
+ * destination) that arrived before it. `held` is the number of packets that
+ * have arrived although an earlier one is missing, all sources together: the
+ * contents of a resequencer (forth.md 7.1, 7.6). A number is given up when it
+ * lies GEN_WINDOW behind. */
 #include "systems/forth/traffic/generator.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ static bool generator_order_seen(struct forth_gen_from *s, uint32_t number)
 	return *word_of(s, number) >> number % 64 & 1;
 }
 
-/* How many numbers behind `number` have come. */
+/* Returns how many numbers behind `number` have arrived. */
 static uint32_t generator_order_overtook(struct forth_gen_from *s,
 					 uint32_t number)
 {
@@ -53,7 +54,8 @@ static uint32_t generator_order_overtook(struct forth_gen_from *s,
 	return n;
 }
 
-/* The first number is here, or given up: and what was held behind it. */
+/* Advances over the first number, which has arrived or is given up, and over
+ * numbers held behind it. */
 static void generator_order_step(struct forth_gen *g, struct forth_gen_from *s)
 {
 	s->base++;
@@ -94,7 +96,7 @@ void forth_gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
 	struct forth_gen_from *s = &g->sink.from[src];
 	uint32_t ahead = (number - s->base) & NUMBER_MASK, depth;
 
-	number = s->base + ahead; /* without wrapping at 2^24 */
+	number = s->base + ahead; /* counts on past 2^24, to avoid a wrap */
 	for (; ahead >= GEN_WINDOW && ahead <= NUMBER_MASK / 2;
 	     ahead = number - s->base) {
 		weft_count(c, C_MISSING, 1);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traffic component: which of several paths a packet takes (forth.md 7.1: in
- * Benes and Clos fabrics the load must be spread per destination).
+/* Traffic component: choice among several paths (forth.md 7.1: in Benes and
+ * Clos fabrics the load must be spread per destination).
  *
  *   packet        paths in turn over all packets of this source
  *   destination   paths in turn over the packets of each destination
  *   static        one path per source and destination, by a hash of the two
- *   fabric        path 0: what the switches do with packets that name none */
+ *   fabric        path 0: the switches choose for packets that name none */
 #include "systems/forth/traffic/generator.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sink of the traffic component: a FIFO that a bus drains, and checks of what
- * comes (forth.md 5.2). */
+/* Sink of the traffic component: a FIFO that a bus drains, and checks of
+ * arriving packets (forth.md 5.2). */
 #include <stdlib.h>
 
 #include "systems/forth/traffic/generator.h"
@@ -18,8 +18,8 @@ static bool payload_good(const struct forth_gen *g, const struct weft_frame *f)
 	return true;
 }
 
-/* The bus takes the packet when it is free; F follows word by word: header
- * first, then payload, the rest with the last word (5.2). */
+/* Drains the packet when the bus is free. F follows word by word: header first,
+ * then payload, the rest with the last word (5.2). */
 static void sink_drain(struct forth_gen *g, const struct weft_frame *f,
 		       const struct forth_port_rx *rx)
 {
@@ -44,7 +44,8 @@ static void sink_drain(struct forth_gen *g, const struct weft_frame *f,
 	forth_port_fwd(l, 0, charge - 2 - data, g->sink.last);
 }
 
-/* Room for the packet; without faults on the line there always is. */
+/* Returns whether the FIFO has room for the packet. Without faults on the line
+ * it always has, because of the credits. */
 static bool fifo_room(struct forth_gen *g, uint32_t charge)
 {
 	struct forth_gen_fifo *q = g->sink.fifo;
@@ -66,7 +67,8 @@ static bool fifo_room(struct forth_gen *g, uint32_t charge)
 	       q->words - left + charge <= g->link.cfg.rx_cap;
 }
 
-/* Takes the packet, or drops it: its charge stays with the sender. */
+/* Takes the packet, or drops it and keeps its charge, so that the sender lacks
+ * these credits. */
 static bool sink_take(struct weft_comp *c, const struct weft_frame *f,
 		      const struct forth_port_rx *rx)
 {
@@ -141,7 +143,8 @@ void forth_gen_packet(void *own, struct forth_port *l, struct weft_frame *f,
 	weft_frame_free(f);
 }
 
-/* Only a line that loses words can fill the FIFO beyond its credits. */
+/* Starts the sink. Tracks the FIFO only on a line that loses words, because no
+ * other can fill it beyond its credits. */
 void forth_gen_sink_start(struct weft_comp *c)
 {
 	struct forth_gen *g = c->state;

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is made ---- */
+/* ---- generation of packets ---- */
 
-/* One entry of the list: node, or node+node+.. */
+/* Parses one entry of the list: node, or node+node+.. */
 static const char *list_entry(struct forth_gen *g, const char *p)
 {
 	uint32_t n = 0;
@@ -47,7 +47,7 @@ static int list_read(struct weft_comp *c, struct weft_err *err)
 static int pattern_read(struct weft_comp *c, struct weft_err *err)
 {
 	static const enum pattern_kind kinds[] = {
-		/* words of `pattern` */
+		/* by values of `pattern` */
 		PATTERN_UNIFORM,     PATTERN_OFFSET, PATTERN_HOTSPOT,
 		PATTERN_RUNS,	     PATTERN_FIXED,  PATTERN_NONE,
 		PATTERN_PERMUTATION, PATTERN_TURN
@@ -71,7 +71,8 @@ static int pattern_read(struct weft_comp *c, struct weft_err *err)
 	return pattern_init(&g->source.pattern, &shape, err);
 }
 
-/* Arrivals need no draw at the start: all begin in cycle 0. */
+/* Sets up the source. Arrivals need no draw at the start, because all begin in
+ * cycle 0. */
 int forth_gen_source_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_gen *g = c->state;
@@ -93,7 +94,7 @@ int forth_gen_source_init(struct weft_comp *c, struct weft_err *err)
 	return arrivals_init(&s->arrivals, 0, 0, &c->rng, err);
 }
 
-/* Everything that arrives up to and including cycle `now`. */
+/* Queues all arrivals up to and including cycle `now`. */
 static void source_fill(struct weft_comp *c, uint64_t now)
 {
 	struct forth_gen *g = c->state;
@@ -124,7 +125,7 @@ void forth_gen_rearm(struct forth_gen *g)
 		forth_port_kick(&g->link, weft_clock_edge(clk, due));
 }
 
-/* ---- what is sent ---- */
+/* ---- choice of the next packet ---- */
 
 static struct weft_slice payload_make(struct weft_comp *c, uint32_t tag,
 				      uint32_t dest, uint32_t qwords)
@@ -170,8 +171,8 @@ static bool try_dest(struct weft_comp *c, uint32_t d, struct forth_port_pkt *p)
 	return true;
 }
 
-/* Next destination at or after `from` that has packets and whose bit in
- * left[] is set; FORTH_FLOWS when there is none. */
+/* Returns the next destination at or after `from` that has packets and whose
+ * bit in left[] is set, or FORTH_FLOWS when there is none. */
 static uint32_t next_dest(const uint64_t *left, uint32_t from)
 {
 	uint32_t k = from / 64;
@@ -185,7 +186,7 @@ static uint32_t next_dest(const uint64_t *left, uint32_t from)
 	return k * 64 + (uint32_t)__builtin_ctzll(w);
 }
 
-/* Round robin over queues that hold something (6.3). */
+/* Chooses the next packet: round robin over queues that hold one (6.3). */
 bool forth_gen_next(void *own, struct forth_port *l, struct forth_port_pkt *p)
 {
 	struct weft_comp *c = own;

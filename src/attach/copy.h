@@ -15,7 +15,7 @@ struct weft_far_owner;
 /* ---- in the process ---- */
 
 /* Starts a thread that serves the socket until the peer closes it. The thread
- * owns fd. Returns 0 or negative errno; fd is then closed. */
+ * owns fd. Returns 0, or negative errno after closing fd. */
 int att_copy_serve(int fd);
 
 /* ---- in the simulator ---- */

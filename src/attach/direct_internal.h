@@ -218,6 +218,7 @@ direct_head_at(const struct direct *d, const uint8_t *ring, uint64_t at)
 	return (struct direct_head *)(uintptr_t)(ring + at % d->ring_bytes);
 }
 
+/* Returns the bytes of a message in a ring, head included. */
 static inline uint64_t direct_size(uint64_t len)
 {
 	return (sizeof(struct direct_head) + len + DIRECT_UNIT - 1) &
@@ -290,7 +291,8 @@ uint32_t direct_addr(const struct direct *d, uint32_t place);
 /* Returns true if a poll could find something. */
 bool direct_news(struct direct *d);
 
-/* direct_rma.c */
+/* direct_rma.c. Each carries out an operation of struct weft_ep and returns
+ * what weft/ep.h says.  `to` is the place of the target. */
 int direct_mr_reg(struct weft_ep *ep, void *p, size_t len,
 		  struct weft_ep_mr *mr_p);
 int direct_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);

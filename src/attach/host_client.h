@@ -43,7 +43,7 @@ struct weft_host {
 	struct weft_proc *proc, *caller;
 	uint32_t calls;
 	struct weft_host *next; /* list of the process's threads */
-	/* weft_thread_start */
+	/* arguments of weft_thread_start */
 	int (*fn)(struct weft_host *h, void *arg);
 	void *arg;
 	struct host_start *start;
@@ -73,6 +73,7 @@ void host_post(struct weft_host *h, struct att_host_cmd *cmd,
 /* host_call and host_post with n bytes of data, copied before return. */
 uint64_t host_call_data(struct weft_host *h, struct att_host_cmd *cmd,
 			const void *data, uint32_t n, struct att_reply *r);
+/* Posts as host_post does, with n bytes of data. */
 void host_post_data(struct weft_host *h, struct att_host_cmd *cmd,
 		    const void *data, uint32_t n, struct host_takes t);
 

@@ -204,6 +204,9 @@ struct att_seg {
 	ATT_LINE struct att_stat stat[WEFT_ATT_STATS];
 };
 
+/* Sleeps until a wake-up, at most ns. Returns at once if *p is not `old`, so
+ * that a wake-up before the call is not lost. Returns -1 with errno after
+ * ns. */
 static inline long att_futex_wait(_Atomic uint32_t *p, uint32_t old,
 				  uint64_t ns)
 {
@@ -213,11 +216,14 @@ static inline long att_futex_wait(_Atomic uint32_t *p, uint32_t old,
 	return syscall(SYS_futex, p, FUTEX_WAIT, old, &ts, NULL, 0);
 }
 
+/* Wakes all sleepers on p. */
 static inline void att_futex_wake(_Atomic uint32_t *p)
 {
 	syscall(SYS_futex, p, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
+/* Notifies the simulator. The system call is left out while the simulator
+ * runs, because it is slow. */
 static inline void att_bell_ring(struct att_bell *b)
 {
 	atomic_fetch_add(&b->seq, 1);
@@ -225,6 +231,7 @@ static inline void att_bell_ring(struct att_bell *b)
 		att_futex_wake(&b->seq);
 }
 
+/* Tells the processor that the thread polls. */
 static inline void att_pause(void)
 {
 #if defined(__x86_64__)

@@ -85,7 +85,7 @@ void att_server_child(struct att_server *s, pid_t pid);
 int att_server_go(struct att_server *s, struct weft_err *err);
 /* Returns the totals; call it after the run. */
 void att_server_sum(struct att_server *s, struct att_sum *sum_p);
-/* Return entry i in order of ranks. Return false after the last one. */
+/* Each returns entry i in order of ranks. Returns false after the last one. */
 bool att_server_rank(const struct att_server *s, size_t i, struct att_rank *r);
 bool att_server_call(const struct att_server *s, size_t i, struct att_call *c);
 bool att_server_flow(const struct att_server *s, size_t i, struct att_flow *f);

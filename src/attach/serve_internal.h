@@ -332,6 +332,7 @@ weft_time_t att_agent_deadline(const struct att_agent *g);
 /* serve_watch.c */
 /* Starts the watcher thread. Returns 0 or negative errno with err set. */
 int att_watch_start(struct att_server *s, struct weft_err *err);
+/* Ends the watcher thread and closes its connections. */
 void att_watch_stop(struct att_server *s);
 /* Makes the simulation check for clients that joined or left. */
 void att_watch_news(struct att_server *s);
@@ -344,8 +345,8 @@ int att_join_who(struct att_server *s, int fd, struct pidfd *who_p);
 /* Reads a hello. Returns 0, or negative errno if the connection must be
  * closed. */
 int att_join_hello(struct att_server *s, struct att_conn *k);
-/* Answers a hello. A hello that arrives before the agents are ready is
- * answered later. */
+/* Answers a hello as soon as the agents are ready. Returns 0, or negative
+ * errno if the connection must be closed. */
 int att_join_answer(struct att_server *s, struct att_conn *k);
 /* serve_seg.c: makes the segment of a client of the agent. Returns its
  * descriptor or negative errno. */
@@ -355,7 +356,8 @@ void att_client_free(struct att_client *c);
 
 /* serve_gate.c */
 /* The gate of the simulation, a weft_gate_fn: waits until no client runs, then
- * lets agents continue at the present time. */
+ * lets agents continue at the present time. Returns true if one did, false if
+ * time may pass. */
 bool att_gate(void *server, bool idle);
 /* Called by an agent after its endpoint was opened (ok) or could not be
  * opened. */
@@ -364,9 +366,12 @@ void att_opened(struct att_server *s, struct weft_host *h, bool ok);
 /* Blocks until a client stops running. Returns false if the run must stop. */
 bool att_await(struct att_client *c);
 
-/* serve_host.c: processes that call weft/host.h themselves */
+/* serve_host.c: processes that call weft/host.h themselves. Shares the memory
+ * of each node with its processes. Returns 0 or negative errno with err set. */
 int att_raw_tap(struct att_server *s, struct weft_err *err);
+/* Main function of an agent. Returns 0 when the run is over. */
 int att_raw_main(struct att_agent *g);
+/* Returns the node's part of a segment. */
 const struct att_seg_host *att_raw_info(const struct att_agent *g);
 /* Resumes every thread that can run at the current simulated time. Returns
  * true if any was resumed. */
@@ -374,6 +379,7 @@ bool att_raw_call(struct att_server *s);
 /* Ends the remaining clients after one has died, when all wait or patience
  * expires. Returns true if it just did. */
 bool att_raw_lost(struct att_server *s, bool idle);
+/* Frees the state of a node. */
 void att_raw_free(struct att_agent *g);
 
 /* serve_proc.c */
@@ -430,6 +436,7 @@ bool att_has_cmds(const struct att_client *c);
  * returns it and its stage. */
 struct att_op *att_op_new(struct att_agent *g, struct att_client *c,
 			  const struct att_cmd *cmd);
+/* Frees an operation, its stage and its use of a shadow. */
 void att_op_free(struct att_agent *g, struct att_op *op);
 /* Completes the operation that an event of the endpoint belongs to. */
 void att_op_event(struct att_agent *g, const struct weft_ep_event *ev);
@@ -449,8 +456,10 @@ void att_shadows_drop(struct att_agent *g);
  * that the command waits. */
 typedef int (*att_cmd_fn)(struct att_agent *g, struct att_client *c,
 			  const struct att_cmd *cmd);
+/* Each carries out a command and returns as att_cmd_fn; att_cmd_remote does it
+ * for PUT, GET, FADD and CSWAP. */
 int att_cmd_remote(struct att_agent *g, struct att_client *c,
-		   const struct att_cmd *cmd); /* PUT, GET, FADD, CSWAP */
+		   const struct att_cmd *cmd);
 int att_cmd_mr_reg(struct att_agent *g, struct att_client *c,
 		   const struct att_cmd *cmd);
 int att_cmd_mr_dereg(struct att_agent *g, struct att_client *c,
@@ -461,7 +470,7 @@ void att_drop_msgs(struct att_agent *g, struct att_client *c);
  * them. */
 void att_release_after_exit(struct att_agent *g);
 
-/* serve_epoch.c */
+/* serve_epoch.c. Each carries out a command and returns as att_cmd_fn. */
 int att_cmd_aside(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd);
 int att_cmd_epoch(struct att_agent *g, struct att_client *c,
@@ -477,7 +486,7 @@ void att_epoch_due(struct att_agent *g);
  * client cannot join it any more. */
 void att_epoch_broken(struct att_server *s);
 
-/* serve_stat.c */
+/* serve_stat.c. Each carries out a command and returns as att_cmd_fn. */
 int att_cmd_begin(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd);
 int att_cmd_end(struct att_agent *g, struct att_client *c,

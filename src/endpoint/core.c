@@ -112,7 +112,7 @@ struct ep_op *ep_answer(struct ep *e, uint32_t src, uint32_t id,
 	return op;
 }
 
-/* Queues an answer. In a ring of its own an answer needs no place at the peer,
+/* Queues an answer. Without one_ring an answer needs no place at the peer,
  * so it must not wait behind operations that do. */
 void ep_answer_push(struct ep *e, struct ep_op *op)
 {

@@ -214,11 +214,14 @@ struct ep_nic_ops {
 	void (*msg_free)(struct ep *e, struct ep_msg *m);
 
 	/* Makes [r->p, r->p + r->len) known to the NIC, and to writers if
-	 * `write`. Fills in addr, key and its own fields. NULL, as
+	 * `write`. Fills in addr, key and its own fields. Returns 0 or
+	 * negative errno. NULL, as
 	 * region_close: the NIC needs none, so the core names the region. */
 	int (*region_open)(struct ep *e, struct ep_region *r, bool write);
+	/* Undoes region_open. */
 	void (*region_close)(struct ep *e, struct ep_region *r);
-	/* Allocates and opens r->len bytes for the library. NULL: not used. */
+	/* Allocates and opens r->len bytes for the library. Returns 0 or
+	 * negative errno. NULL: not used. */
 	int (*pool_open)(struct ep *e, struct ep_region *r);
 
 	/* Calls ep_piece_done for transfers whose end poll does not report.
@@ -234,13 +237,16 @@ struct ep_nic_ops {
 	 * m->data. Returns false without room. */
 	bool (*fetch)(struct ep *e, struct ep_msg *m, struct ep_piece *p);
 
-	/* For NICs that put without a list of pieces, else NULL. prepare may
-	 * set op->direct of a put, a get, or (with h) the answer to a get.
-	 * direct issues a part of it. issued returns true if the NIC still
-	 * reads op->buf; the library then calls ep_complete later. */
+	/* The next three are for NICs that put without a list of pieces, else
+	 * NULL. prepare may set op->direct of a put, a get, or (with h) the
+	 * answer to a get. */
 	void (*prepare)(struct ep *e, struct ep_op *op,
 			const struct ep_head *h);
+	/* Issues a part of [op->off, op->direct). Returns false without
+	 * room. */
 	bool (*direct)(struct ep *e, struct ep_op *op);
+	/* Returns true if the NIC still reads op->buf. The library then calls
+	 * ep_complete later. */
 	bool (*issued)(struct ep *e, struct ep_op *op);
 };
 
@@ -249,6 +255,8 @@ struct ep_nic_ops {
 /* Opens an endpoint on a NIC. Returns 0 and *ep_p, or negative errno. */
 int ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
 	    const struct ep_nic_ops *nic, struct weft_ep **ep_p);
+/* Each works on a list of operations. pop returns the first one; the list must
+ * not be empty. */
 void ep_list_init(struct ep_list *l);
 void ep_list_push(struct ep_list *l, struct ep_op *op);
 struct ep_op *ep_list_pop(struct ep_list *l);
@@ -264,9 +272,9 @@ struct ep_op *ep_answer(struct ep *e, uint32_t src, uint32_t id,
 			enum ep_kind last_kind);
 /* Queues an answer for sending. */
 void ep_answer_push(struct ep *e, struct ep_op *op);
-/* Exchange of words between nodes, with the key "NAME.GROUP.NODE.WHAT". ep_ask
- * waits until the node has published the word. */
+/* Publishes a word under the key "NAME.GROUP.NODE.WHAT". */
 void ep_tell(struct ep *e, const char *what, uint64_t val);
+/* Waits until the node has published the word. Returns it. */
 uint64_t ep_ask(struct ep *e, uint32_t node, const char *what);
 
 /* ---- core_out.c ---- */
@@ -294,6 +302,7 @@ void ep_credits_in(struct ep *e, uint32_t src, uint32_t consumed);
 bool ep_in_ready(struct ep *e);
 /* Writes up to `max` events of received messages. Returns their number. */
 int ep_give(struct ep *e, struct weft_ep_event *ev, int max);
+/* Releases a message, as weft/ep.h says. */
 void ep_release(struct weft_ep *ep, const struct weft_ep_event *ev);
 
 /* ---- core_remote.c ---- */
@@ -320,10 +329,10 @@ struct ep_buf *ep_buf_get(struct ep_buf *b, uint32_t n);
  * ep_region_put gives it back. */
 struct ep_region *ep_region_get(struct ep *e, const void *p, size_t len);
 void ep_region_put(struct ep_region *r);
-/* Return the user's region that a peer names, or the address of its bytes.
- * Return NULL if it does not exist. */
+/* Returns the user's region that a peer names, or NULL. */
 struct ep_region *ep_region_find(struct ep *e, uint64_t key, uint64_t addr,
 				 uint64_t len);
+/* Returns the address of the bytes in such a region, or NULL. */
 uint8_t *ep_region_at(struct ep *e, uint64_t key, uint64_t addr, uint64_t len);
 /* Returns true if a key can cover the bytes: always if the owner compares
  * keys, because only the owner knows them. */
@@ -331,6 +340,7 @@ bool ep_key_covers(const struct ep *e, uint64_t key, uint64_t addr, size_t len);
 /* Allocates bounce, staging and landing buffers. Returns 0 or negative
  * errno. */
 int ep_pool_open(struct ep *e);
+/* Each is the operation of struct weft_ep and returns what weft/ep.h says. */
 int ep_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p);
 int ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
 /* Frees the records of all regions after the NIC was closed. */

@@ -10,7 +10,8 @@ struct ep_nic {
 	/* Returns true if d is such a NIC. Does not change its state, because
 	 * other libraries may be probed next. */
 	bool (*probe)(struct weft_host *h, struct weft_dev *d);
-	/* Contract of weft_ep_open; attr is not NULL. */
+	/* Opens the endpoint. Returns what weft_ep_open returns. attr is not
+	 * NULL. */
 	int (*open)(struct weft_host *h, const struct weft_ep_attr *attr,
 		    struct weft_ep **ep_p);
 	bool groups; /* several processes on a node */

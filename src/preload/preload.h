@@ -28,7 +28,8 @@ void *pre_next(const char *name);
 /* Returns the attachment, or NULL if the process was not started by weft exec,
  * was forked, or has left. */
 struct weft_att *pre_att(void);
-/* Like pre_att, but first attaches a process that has MPI or libfabric. */
+/* Returns the attachment as pre_att does, but first attaches a process that has
+ * MPI or libfabric. */
 struct weft_att *pre_attach(void);
 /* Leaves the run. Does nothing without an attachment. */
 void pre_detach(void);

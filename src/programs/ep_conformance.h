@@ -87,6 +87,7 @@ void conformance_key(const struct ec *e, const char *what, char *key, size_t n);
 /* ep_conformance_memory.c */
 /* Allocates all buffers. Returns 0 or -ENOMEM. */
 int conformance_memory(struct ec *e);
+/* Frees all buffers. */
 void conformance_memory_free(struct ec *e);
 /* Returns the address that the endpoint gets instead of p. */
 void *conformance_at(const struct ec *e, const void *p);

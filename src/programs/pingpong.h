@@ -67,22 +67,28 @@ struct pingpong_ops {
 	void (*start)(struct pingpong *p);
 	/* Called before a round, outside its time; may be NULL. */
 	void (*ready)(struct pingpong *p);
-	/* Sends message `seq` to the peer; pingpong_fill gives its bytes. */
+	/* Sends message `seq` to the peer, with bytes of pingpong_fill. Returns
+	 * 0, or negative after a failed check. */
 	int (*send)(struct pingpong *p, uint64_t seq);
 	/* Waits for the peer's message, checks its length and number, and sets
-	 * p->in (NULL: not compared). */
+	 * p->in (NULL: not compared). Returns 0, or negative after a failed
+	 * check. */
 	int (*wait)(struct pingpong *p, uint64_t seq);
 	/* Called after a round, with its message compared; may be NULL. */
 	void (*done)(struct pingpong *p, uint64_t seq);
 	/* Called after the rounds of a size with half a round trip in ns, for
 	 * further results; may be NULL. */
 	void (*sized)(struct pingpong *p, double ns);
+	/* Closes the library at the end of the program. */
 	void (*close)(struct pingpong *p);
 };
 
-/* Runs the whole program; use it as ops.main. */
+/* Runs the whole program, as ops.main. Returns 0, or negative after a failed
+ * check. */
 int pingpong_main(struct weft_comp *c, const struct pingpong_ops *ops);
-/* Parts of pingpong_main: open, whether this node opens, and all sizes. */
+/* Parts of pingpong_main: opening, whether this node opens, and all sizes. Each
+ * returns as pingpong_main, except that pingpong_opens returns true or false.
+ */
 int pingpong_open(struct pingpong *p, struct weft_comp *c,
 		  const struct pingpong_ops *ops);
 bool pingpong_opens(const struct pingpong *p);

@@ -19,15 +19,15 @@ struct program program_from(struct weft_comp *c);
 /* Returns the meaning of a library's error (-E..., or E...) and its remedy. */
 const char *program_why(int err);
 
-/* Mark messages for observers (weft/trace.h): one to a node starts now, one
- * from a node is received now. */
+/* Each marks a message for observers (weft/trace.h): one to a node starts now,
+ * one from a node is received now. */
 void program_sent(struct program *w, uint32_t to);
 void program_got(struct program *w, uint32_t from);
 /* Marks both at once, because one is the answer to the other. */
 void program_turn(struct program *w, uint32_t peer);
 
-/* Exchange a value under "<key>.<node>". get waits until that node has put it;
- * there returns whether it has. */
+/* Each exchanges a value under "<key>.<node>". get waits until that node has
+ * put it; there returns whether it has. */
 void program_put(struct program *w, const char *key, uint64_t val);
 uint64_t program_get(struct program *w, const char *key, uint32_t node);
 bool program_there(struct program *w, const char *key, uint32_t node);
@@ -49,6 +49,7 @@ int program_nodes(struct program *w, const char *text, uint32_t *node_p,
 
 #define PROGRAM_STEP 0x9E3779B97F4A7C15ull
 
+/* Returns a hash of x. */
 uint64_t program_mix(uint64_t x);
 /* Returns the first qword of message `seq` from src to dst. */
 uint64_t program_base(uint32_t src, uint32_t dst, uint64_t seq);

@@ -52,10 +52,12 @@ struct stream_ops {
 	/* Compares the messages received, at node 0 and at the partner, after
 	 * the clocks were read; may be NULL. */
 	void (*verify)(struct stream *s);
+	/* Closes the library at the end of the program. */
 	void (*close)(struct stream *s);
 };
 
-/* Runs the whole program; use it as ops.main. */
+/* Runs the whole program, as ops.main. Returns 0, or negative after a failed
+ * check. */
 int stream_main(struct weft_comp *c, const struct stream_ops *ops);
 
 /* clang-format off */

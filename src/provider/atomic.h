@@ -27,7 +27,7 @@ static inline bool wfi_atomic_compares(unsigned op)
 	return op >= FI_CSWAP && op <= FI_MSWAP;
 }
 
-/* fi_query_atomic(3). */
+/* Implements fi_query_atomic(3). Returns 0 or negative errno. */
 int wfi_query_atomic(struct fid_domain *dom, enum fi_datatype type,
 		     enum fi_op op, struct fi_atomic_attr *attr,
 		     uint64_t flags);

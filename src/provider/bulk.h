@@ -50,10 +50,12 @@ void wfi_bulk_in(struct wfi_hub *h, uint32_t src, uint32_t imm);
  * bounce buffer, filled from iov if `fill`. Returns NULL without memory. */
 void *wfi_op_flat(struct wfi_op *op, bool fill);
 
-/* Copy between a flat piece and iov, after `skip` bytes of iov, at most what
- * fits. Return the bytes copied. */
+/* Copies from iov, after `skip` bytes of it, to a flat piece. Copies at most
+ * what fits. Returns the bytes copied. */
 size_t wfi_iov_out(const struct iovec *iov, size_t n, size_t skip, void *to,
 		   size_t len);
+/* Copies from a flat piece into iov, in the way of wfi_iov_out. Returns the
+ * bytes copied. */
 size_t wfi_iov_in(const struct iovec *iov, size_t n, size_t skip,
 		  const void *from, size_t len);
 /* Returns the bytes of an iov. */

@@ -70,6 +70,7 @@ struct wfi_port {
 	uint16_t num;
 	bool open; /* answers WIRE_ASK */
 	void (*in)(struct wfi_port *p, const struct wfi_in *in);
+	/* Called when a peer has ended; may be NULL. */
 	void (*down)(struct wfi_port *p, struct wfi_peer *peer);
 };
 
@@ -138,8 +139,11 @@ struct wfi_hub {
 /* Returns the hub of the process's attachment, which the first call opens.
  * Returns 0 or negative errno. wfi_hub_put drops it. */
 int wfi_hub_get(struct wfi_hub **h_p);
+/* Drops one use of the hub. */
 void wfi_hub_put(struct wfi_hub *h);
 
+/* Each of these two takes or releases the lock of the hub, which is recursive.
+ */
 static inline void wfi_lock(struct wfi_hub *h)
 {
 	pthread_mutex_lock(&h->lock);

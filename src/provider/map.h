@@ -23,8 +23,10 @@ uint64_t map_get(const struct map *m, uint64_t key);
 int map_set(struct map *m, uint64_t key, uint64_t val);
 /* Removes a key if it exists. */
 void map_del(struct map *m, uint64_t key);
+/* Frees the cells, but not what values point to. */
 void map_free(struct map *m);
 
+/* Returns the value of a key as a pointer, or NULL. */
 static inline void *map_ptr(const struct map *m, uint64_t key)
 {
 	return (void *)(uintptr_t)map_get(m, key);

@@ -30,6 +30,8 @@ enum {
 /* ---- init.c, attr.c ---- */
 
 extern struct fi_provider wfi_prov;
+/* Implements fi_getinfo(3). Returns 0 and a list of attributes, or
+ * -FI_ENODATA. */
 int wfi_getinfo(uint32_t version, const char *node, const char *service,
 		uint64_t flags, const struct fi_info *hints,
 		struct fi_info **info);
@@ -61,12 +63,14 @@ struct wfi_domain {
 	uint64_t next_key;
 };
 
+/* Each opens an object of libfabric, as its man page says. Returns 0 or
+ * negative errno. */
 int wfi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
 	       void *context);
 int wfi_domain(struct fid_fabric *fabric, struct fi_info *info,
 	       struct fid_domain **dom_p, void *context);
 
-/* Ops of objects that do not support them: return -FI_ENOSYS. */
+/* Calls that an object does not support. Each returns -FI_ENOSYS. */
 int wfi_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
 int wfi_no_control(struct fid *fid, int command, void *arg);
 int wfi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
@@ -85,13 +89,16 @@ struct wfi_wait {
 
 /* Opens a wait object. Returns 0, or -FI_ENOSYS for an unsupported kind. */
 int wfi_wait_init(struct wfi_wait *w, enum fi_wait_obj obj);
+/* Closes the descriptors of a wait object. */
 void wfi_wait_close(struct wfi_wait *w);
 /* Makes the bell readable: the queue has an entry. */
 void wfi_wait_ring(struct wfi_wait *w);
 /* Returns the descriptor of a wait object in *arg, or negative errno. */
 int wfi_wait_get(struct wfi_wait *w, struct wfi_hub *h, void *arg);
+/* Implements FI_GETWAIT and FI_GETWAITOBJ. Returns 0 or negative errno. */
 int wfi_wait_control(struct wfi_wait *w, struct wfi_hub *h, int command,
 		     void *arg);
+/* Each implements a call of libfabric. Returns 0 or negative errno. */
 int wfi_trywait(struct fid_fabric *fabric, struct fid **fids, int count);
 int wfi_wait_open(struct fid_fabric *fabric, struct fi_wait_attr *attr,
 		  struct fid_wait **wait_p);
@@ -162,14 +169,17 @@ struct wfi_eq {
 	int refs;
 };
 
+/* Opens a completion queue. Returns 0 or negative errno. */
 int wfi_cq_open(struct fid_domain *dom, struct fi_cq_attr *attr,
 		struct fid_cq **cq_p, void *context);
 /* Adds a completion. The queue grows as necessary. */
 void wfi_cq_add(struct wfi_cq *cq, const struct wfi_comp *c);
+/* Opens a counter. Returns 0 or negative errno. */
 int wfi_cntr_open(struct fid_domain *dom, struct fi_cntr_attr *attr,
 		  struct fid_cntr **cntr_p, void *context);
 /* Counts a completion, or (err) an error, and starts what waits for it. */
 void wfi_cntr_inc(struct wfi_cntr *c, bool err);
+/* Opens an event queue. Returns 0 or negative errno. */
 int wfi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		struct fid_eq **eq_p, void *context);
 /* Adds an event with data after its entry; err != 0: an error entry. Returns 0
@@ -198,6 +208,7 @@ struct wfi_av {
 	int refs;
 };
 
+/* Opens an address vector. Returns 0 or negative errno. */
 int wfi_av_open(struct fid_domain *dom, struct fi_av_attr *attr,
 		struct fid_av **av_p, void *context);
 /* Returns 0 and the name, 0 in *name_p while it is unknown; -FI_EINVAL if
@@ -224,6 +235,7 @@ struct wfi_mr {
 	uint16_t shown_port;
 };
 
+/* Implements fi_mr_reg(3). Returns 0 or negative errno. */
 int wfi_mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
 	       uint64_t offset, uint64_t key, uint64_t flags,
 	       struct fid_mr **mr_p, void *context);
@@ -285,6 +297,7 @@ struct wfi_srx {
 	int refs;
 };
 
+/* Each opens an endpoint or a shared context. Returns 0 or negative errno. */
 int wfi_endpoint(struct fid_domain *dom, struct fi_info *info,
 		 struct fid_ep **ep_p, void *context);
 int wfi_stx(struct fid_domain *dom, struct fi_tx_attr *attr,
@@ -301,13 +314,16 @@ extern struct fi_ops_cm wfi_ops_cm;
  * they are unknown, or another negative errno. */
 int wfi_ep_dest(struct wfi_ep *ep, fi_addr_t addr, struct wfi_peer **p_p,
 		uint16_t *port_p);
-/* Complete an operation of this side: completion queue and counter. */
+/* Completes an operation of this side: completion queue and counter. */
 void wfi_ep_tx_end(struct wfi_op *op, int err);
+/* Completes a receive. `quiet`: without a completion unless it failed. */
 void wfi_ep_rx_end(struct wfi_ep *ep, const struct wfi_comp *c, bool quiet);
+/* Counts an end, or (err) an error, if a counter is bound. */
 void wfi_ep_count(struct wfi_ep *ep, enum wfi_cntr_kind k, bool err);
 /* Delivers a received message to its endpoint. */
 void wfi_ep_in(struct wfi_port *p, const struct wfi_in *in);
 
+/* Returns the endpoint, or alias, of a handle. */
 static inline struct wfi_ep *wfi_ep_of(struct fid_ep *fid)
 {
 	return container_of(fid, struct wfi_ep, fid);
@@ -328,10 +344,13 @@ void wfi_trigger_drop(struct wfi_cntr *c);
 void wfi_rx_meet(struct wfi_rxq *q, struct wfi_rx *rx, const struct wfi_msg *m);
 /* Drops a message without taking its data. */
 void wfi_rx_refuse(struct wfi_hub *h, const struct wfi_msg *m);
+/* Returns the completion of a received message. */
 struct wfi_comp wfi_rx_comp(const struct wfi_msg *m, void *context);
 
 /* ---- messages in ---- */
 
+/* Each handles a message of a peer for the endpoint. The sender may have
+ * written anything into it. */
 void wfi_msg_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_rts_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_write_in(struct wfi_ep *ep, const struct wfi_in *in);
@@ -341,6 +360,8 @@ void wfi_rreq_in(struct wfi_ep *ep, const struct wfi_in *in);
 /* Answers a request with a result or (err) an errno. */
 void wfi_result(struct wfi_ep *ep, const struct wfi_in *in, int err,
 		const void *data, size_t len);
+/* Each handles a message of a peer for the endpoint. The sender may have
+ * written anything into it. */
 void wfi_atomic_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_accept_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_reject_in(struct wfi_ep *ep, const struct wfi_in *in);
@@ -348,6 +369,7 @@ void wfi_shutdown_in(struct wfi_ep *ep, const struct wfi_in *in);
 
 /* ---- cm.c ---- */
 
+/* Opens a passive endpoint. Returns 0 or negative errno. */
 int wfi_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		   struct fid_pep **pep_p, void *context);
 /* Takes over info->handle of a new endpoint: a request or a passive endpoint.

@@ -28,7 +28,7 @@ int wfi_pep_give(struct wfi_pep *pep, struct fi_info *info);
 
 /* Copies an address to the user. Returns 0, or -FI_ETOOSMALL. */
 int wfi_sin_give(const struct sockaddr_in *sin, void *addr, size_t *len);
-/* Ops that an endpoint does not support: return -FI_ENOSYS. */
+/* Calls that an endpoint does not support. Each returns -FI_ENOSYS. */
 int wfi_no_listen(struct fid_pep *pep);
 int wfi_no_reject(struct fid_pep *pep, fid_t handle, const void *param,
 		  size_t len);

@@ -62,6 +62,7 @@ struct wfi_rxq {
 	size_t min_multi;
 };
 
+/* Makes an empty queue. */
 void wfi_rxq_init(struct wfi_rxq *q);
 /* Frees everything, or early messages of one endpoint. */
 void wfi_rxq_drop(struct wfi_rxq *q, struct wfi_ep *ep);

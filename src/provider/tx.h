@@ -47,15 +47,17 @@ struct wfi_op *wfi_tx_op(struct wfi_ep *ep, const struct wfi_tx *t,
 ssize_t wfi_send(struct wfi_ep *ep, const struct wfi_tx *t);
 /* Writes or reads memory of a peer. Returns as wfi_send. */
 ssize_t wfi_rma(struct wfi_ep *ep, const struct wfi_tx *t);
-/* wfi_rma or wfi_send, by its kind. */
+/* Calls wfi_rma or wfi_send, by its kind. Returns what that returns. */
 ssize_t wfi_tx_any(struct wfi_ep *ep, const struct wfi_tx *t);
-/* A call without flags of its own: it gets those of the endpoint. */
+/* Calls wfi_tx_any with the endpoint's flags, for calls that have none of their
+ * own. Returns what that returns. */
 #define WFI_TX(...) (&(struct wfi_tx){ __VA_ARGS__ })
 ssize_t wfi_tx_do(struct fid_ep *fid, struct wfi_tx *t);
-/* wfi_tx_do from one piece of memory. */
+/* Calls wfi_tx_do for one piece of memory. Returns what that returns. */
 ssize_t wfi_tx_buf(struct fid_ep *fid, const void *buf, size_t len,
 		   struct wfi_tx *t);
-/* wfi_tx_any, when the counter of the call's context reaches its threshold. */
+/* Queues the call until the counter of its context reaches its threshold.
+ * Returns 0 or negative errno. */
 ssize_t wfi_trigger_tx(struct wfi_ep *ep, const struct wfi_tx *t);
 
 /* A receive. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of rows of HVIA-GE that are made of several metrics. */
+/* Values of rows of HVIA-GE that are computed from several metrics. */
 #include "systems/hvia/published_eval.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ EVAL(hvia_eval_att_ratio,
      repro_value(d, "nodes.nic.att_host=yes", "n0.nic.translation") /
 	     repro_value(d, "nodes.nic.att_host=no", "n0.nic.translation"))
 
-/* hvia/ways: the first point is RDMA. */
+/* hvia/ways: difference to the first point, which is RDMA. */
 static double published_eval_way(const struct repro_data *d, size_t i)
 {
 	if (i >= d->n_points)
@@ -38,7 +38,7 @@ EVAL(hvia_eval_rdma_with, published_eval_way(d, 1))
 
 EVAL(hvia_eval_rdma_without, published_eval_way(d, 2))
 
-/* hvia/prefetch: pairs of points, without and with; least and most. */
+/* hvia/prefetch: pairs of points, without and with; the least or most gain. */
 static double published_eval_gain(const struct repro_data *d, double sign)
 {
 	double best = NAN;
@@ -57,7 +57,7 @@ EVAL(hvia_eval_gain_least, published_eval_gain(d, -1))
 
 EVAL(hvia_eval_gain_most, published_eval_gain(d, 1))
 
-/* hvia/waits: pairs of points, blocking and polling. */
+/* hvia/waits: mean difference of pairs of points, blocking and polling. */
 double hvia_eval_block_mean(const struct repro_data *d)
 {
 	double sum = 0;

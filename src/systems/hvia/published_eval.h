@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of rows of `weft reproduce hvia` that are made of several metrics. */
+/* Values of rows of `weft reproduce hvia` that are computed from several
+ * metrics. */
 #ifndef SYSTEMS_HVIA_PUBLISHED_EVAL_H
 #define SYSTEMS_HVIA_PUBLISHED_EVAL_H
 
 #include "front/repro/repro.h"
 
-/* A value that one expression of the data d gives. */
+/* Defines a value that is one expression of the data d. */
 #define EVAL(name, value)                                                      \
 	double name(const struct repro_data *d)                                \
 	{                                                                      \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See published_stacks.h. */
+/* Values of rows HV-13 to HV-19, see published_stacks.h. */
 #include "systems/hvia/published_stacks.h"
 #include "systems/hvia/published_eval.h"
 
@@ -73,7 +73,7 @@ double hvia_eval_mvia_small(const struct repro_data *d)
 	for (uint32_t i = 0; i < BELOW_4K; i++) {
 		double v = published_stacks_value(d, MVIA, i, "utilisation");
 
-		if (!(v >= least)) /* NAN too */
+		if (!(v >= least)) /* also replaces NAN */
 			least = v;
 	}
 	return least;

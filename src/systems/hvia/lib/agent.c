@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel agent of HVIA-GE: loading, interrupts, the way of calls; see
- * agent.h.  Source: hvia.md 6.2 to 6.4, 7.5.
+/* Kernel agent of HVIA-GE: loading, interrupts, dispatch of calls; see agent.h.
+ * Source: hvia.md 6.2 to 6.4, 7.5.
  *
- * The processor time of a process does not contain what the kernel does for it
- * (7.5): kernel time is slept.  */
+ * Kernel time is slept, not computed, because the processor time of a process
+ * does not contain the kernel's work for it (7.5). */
 #include "systems/hvia/lib/agent.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static int agent_open(struct hvia_agent *a, struct weft_host *h, void *arg)
 
 	if (!c)
 		return -ENOMEM;
-	/* the first open of a program makes it a process */
+	/* The first open of a program makes it a process. */
 	c->proc = weft_proc_self(h);
 	if (!c->proc)
 		c->proc = weft_proc_new(h, 0);
@@ -69,8 +69,8 @@ static void client_drop(struct hvia_agent *a, struct hvia_client *c)
 	free(c);
 }
 
-/* Threads of a process that close ends are still there: what they look at
- * stays until the process goes. */
+/* Closes a client, but does not free it: threads of the process may still read
+ * it, so it stays until the process ends. */
 static int agent_close(struct hvia_agent *a, struct weft_host *h, void *arg)
 {
 	struct hvia_client *c = ((struct hvia_close *)arg)->client;
@@ -84,8 +84,8 @@ static int agent_close(struct hvia_agent *a, struct weft_host *h, void *arg)
 
 typedef int (*agent_fn)(struct hvia_agent *a, struct weft_host *h, void *arg);
 
-/* Places in an argument, from 1 on: those of a VI and a client that must be the
- * caller's. */
+/* Offset + 1 of the VI and the client in an argument, which must belong to the
+ * caller; 0: none. */
 #define AT(type, field) (1 + offsetof(struct type, field))
 
 static const struct {
@@ -116,7 +116,8 @@ static const struct {
 	[HVIA_CALL_FAIL] = { agent_fail, .vi = AT(hvia_fail_arg, vi) },
 };
 
-/* A process names what is its own. */
+/* Returns true if the VI and the client in the argument belong to the
+ * caller. */
 static bool agent_allowed(const struct hvia_agent *a, struct weft_host *h,
 			  uint32_t op, const uint8_t *arg)
 {
@@ -158,7 +159,7 @@ static int agent_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 	return ret;
 }
 
-/* T-36: a process has ended, whatever it had open. */
+/* T-36: releases everything that a process had open when it ended. */
 static void agent_gone(struct weft_host *h, void *own, struct weft_proc *p)
 {
 	struct hvia_agent *a = own;
@@ -228,13 +229,15 @@ static int agent_interrupts(struct weft_host *h, void *arg)
 	for (;;) {
 		weft_host_isr_wait(h, a->dev, WEFT_NEVER);
 		cause = agent_load(a, h, HVIA_INT_CAUSE);
-		/* the line falls before it is looked at again */
+		/* The cause is cleared first, so that the line falls before it
+		 * is read again. */
 		for (; cause; cause = more) {
 			agent_store(a, h, HVIA_INT_CAUSE, cause);
 			agent_causes(a, h, cause);
 			more = agent_load(a, h, HVIA_INT_CAUSE);
-			/* what came between load and store has lost its cause,
-			 * and is visible only behind a load */
+			/* A completion between load and store has lost its
+			 * cause. It is visible only after a load, therefore
+			 * queues are checked after it. */
 			agent_causes(a, h, cause & HVIA_INT_COMPLETION);
 		}
 	}
@@ -298,10 +301,10 @@ int hvia_agent_load(struct weft_host *h, struct weft_dev *d)
 		return -ENOMEM;
 	a->dev = d;
 	hvia_att_init(&a->att, HVIA_SDRAM_BYTES);
-	a->locked = true; /* calls wait until it is ready */
+	a->locked = true; /* calls wait until the agent is ready */
 	if (!weft_drv_set(h, d, &drv)) {
 		agent_fini(a);
-		return 0; /* somebody was quicker */
+		return 0; /* another thread has loaded it */
 	}
 	ret = agent_start(a, h);
 	agent_unlock(a);

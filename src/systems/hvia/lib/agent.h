@@ -6,7 +6,8 @@
  *            agent: protection tags, regions, VIs, connections -- PIO -+
  *              threads: interrupts and kernel packets; time-outs
  *
- * Below: what VIPL and the agent have in common, then the agent's own. */
+ * First the interface between VIPL and the agent, then the agent's own
+ * state. */
 #ifndef SYSTEMS_HVIA_LIB_AGENT_H
 #define SYSTEMS_HVIA_LIB_AGENT_H
 
@@ -16,7 +17,8 @@
 
 enum { HVIA_DISC = 16, HVIA_ERR_QUEUE_LEN = 2048 };
 
-/* Attributes of a VI that connections must agree on, and others. */
+/* Attributes of a VI. Both ends of a connection must agree on the first
+ * ones. */
 struct hvia_vi_attr {
 	uint16_t reliability;
 	uint32_t max_transfer;
@@ -26,18 +28,18 @@ struct hvia_vi_attr {
 	bool stamped; /* completions are numbered */
 };
 
-/* A network address. */
+/* Network address. */
 struct hvia_addr {
 	uint8_t mac[6];
-	uint8_t len; /* of the discriminator */
+	uint8_t len; /* bytes of the discriminator */
 	uint8_t disc[HVIA_DISC];
 };
 
-/* Something went wrong outside of any call (5.6). */
+/* Asynchronous error: one that belongs to no call (5.6). */
 struct hvia_async {
 	uint32_t code, vi, queue;
 	uint64_t token;
-	void *cq; /* of the library: it is about this queue */
+	void *cq; /* completion queue that the error concerns, or NULL */
 };
 
 enum hvia_conn_state {
@@ -48,16 +50,17 @@ enum hvia_conn_state {
 	HVIA_CONN_ENDED, /* with `result` */
 };
 
-/* A VI as the kernel knows it; VIPL may read it. */
+/* Kernel state of a VI. VIPL may read it. */
 struct hvia_kvi {
 	struct weft_proc *proc; /* NULL: free */
 	struct hvia_client *client;
 	struct weft_io page; /* doorbells, in the process */
 	struct hvia_vi_attr attr;
 	enum hvia_vi_state state;
-	bool flushed;	/* ERROR, and what was posted has been flushed */
-	uint32_t event; /* changes when the connection does */
-	/* connection */
+	/* in ERROR, and all posted descriptors have been flushed */
+	bool flushed;
+	uint32_t event; /* incremented when the connection changes */
+	/* Connection. */
 	enum hvia_conn_state conn;
 	bool peer; /* peer to peer */
 	int result;
@@ -66,9 +69,10 @@ struct hvia_kvi {
 	struct hvia_vi_attr remote_attr;
 	uint32_t remote_vi, tries;
 	weft_time_t again, deadline;
-	uint32_t payload; /* of a frame, the lower one of both cards */
-	/* reliable service: what this side has got, and could not take, to be
-	 * said with a disconnect; what the other side said with its own */
+	uint32_t payload; /* bytes of a frame, the lower limit of both cards */
+	/* Reliable service: next frame and error of each side. Each side sends
+	 * its own with a disconnect, because the acknowledgement may be lost
+	 * with the connection. */
 	struct {
 		uint16_t next, error;
 		bool said;
@@ -79,14 +83,14 @@ struct hvia_kvi {
 struct hvia_client {
 	struct hvia_agent *agent;
 	struct weft_proc *proc;
-	uint32_t event; /* changes with each error or completion */
+	uint32_t event; /* incremented with each error or completion */
 	struct hvia_async err[HVIA_ERR_QUEUE_LEN];
 	uint32_t err_in, err_out;
 	bool closed;
 	struct hvia_client *next;
 };
 
-/* A queue whose next completion somebody sleeps for. */
+/* A queue for whose next completion a client sleeps. */
 struct hvia_armed {
 	uint32_t vi, queue;
 	const volatile uint32_t *status; /* of its oldest descriptor */
@@ -147,8 +151,10 @@ struct hvia_vi_arg {
 	struct hvia_vi_attr attr;
 };
 
-/* Arms all queues, looks once more, sleeps until client->event != seen.  0:
- * something has happened; -ETIMEDOUT. */
+/* Arms all queues, polls once more, and sleeps until client->event != seen.
+ * Returns 0 after a completion or an error, -ETIMEDOUT at the deadline. The
+ * queues are polled after arming, otherwise a completion in between would be
+ * missed. */
 struct hvia_arm_arg {
 	struct hvia_client *client;
 	struct hvia_armed *armed;
@@ -161,29 +167,29 @@ struct hvia_conn_arg {
 	uint32_t vi; /* ACCEPT, REQUEST, PEER, DISCONNECT */
 	struct hvia_addr local, remote;
 	struct hvia_vi_attr remote_attr; /* result */
-	uint64_t conn; /* LISTEN: result; ACCEPT, REJECT: which */
+	uint64_t conn; /* LISTEN: result; ACCEPT, REJECT: the request */
 	weft_time_t deadline;
 };
 
-/* An error of the library; `end`: it cannot go on with the VI, both sides lose
- * the connection. */
+/* An error that the library reports. `end`: the library cannot continue with
+ * the VI, so both sides lose the connection. */
 struct hvia_fail_arg {
 	uint32_t vi, code, queue; /* enum hvia_error */
 	uint64_t token;
 	bool end;
 };
 
-/* Where a region lies and its protection tag; false: it is none of the
- * client's. */
+/* Stores address, length and protection tag of a region. Returns false if the
+ * region does not belong to the client. */
 bool hvia_region(const struct hvia_client *c, uint32_t handle, uint64_t *va_p,
 		 uint64_t *len_p, uint32_t *ptag_p);
-/* The client's next asynchronous error. */
+/* Queues an asynchronous error for the client and wakes it. */
 void hvia_client_tell(struct weft_host *h, struct hvia_client *c,
 		      const struct hvia_async *e);
-/* True when the device is an HVIA-GE. */
+/* Returns true if the device is an HVIA-GE. */
 bool hvia_probe(struct weft_host *h, struct weft_dev *d);
-/* Loads the agent of the node if it is not there; h is the monitor then.  0,
- * -ENODEV, -ENOMEM. */
+/* Loads the agent of the node unless it is loaded. h must be the monitor.
+ * Returns 0, -ENODEV or -ENOMEM. */
 int hvia_agent_load(struct weft_host *h, struct weft_dev *d);
 
 /* ---- the agent's own ---- */
@@ -194,16 +200,17 @@ struct hvia_region {
 	uint64_t va, len; /* as registered */
 };
 
-/* A request that waits for accept or reject, or was answered lately. */
+/* A connection request that waits for accept or reject, or was answered lately.
+ * Answered requests are kept so that a duplicate gets the same answer. */
 struct hvia_request {
 	uint64_t id; /* 0: free */
 	struct hvia_addr from, to;
 	struct hvia_vi_attr attr;
-	uint32_t vi; /* of the other side */
+	uint32_t vi; /* VI of the requester */
 	uint32_t payload;
 	bool peer;
-	bool waits;	/* a peer's, and nobody has asked for it yet */
-	uint8_t answer; /* packet type; 0: none yet */
+	bool waits;	/* from a peer, and no local VI has asked yet */
+	uint8_t answer; /* type of the answer; 0: none yet */
 	uint32_t mine;	/* VI that accepted */
 	uint64_t age;
 };
@@ -216,10 +223,10 @@ struct hvia_listener {
 	struct hvia_listener *next;
 };
 
-/* A packet of agent_packets.c. */
+/* A kernel packet of agent_packets.c. */
 struct hvia_pkt {
 	uint8_t type;
-	uint8_t mac[6]; /* of the other side */
+	uint8_t mac[6]; /* address of the remote station */
 	uint32_t dst_vi, src_vi;
 	uint64_t id;
 	uint16_t word, error; /* see agent_packets.c */
@@ -228,14 +235,14 @@ struct hvia_pkt {
 	struct hvia_addr from, to; /* discriminators */
 };
 
-/* A disconnect that the other side has not confirmed. */
+/* A disconnect that the remote agent has not confirmed. */
 struct hvia_leaving {
 	struct hvia_pkt pkt;
 	uint32_t tries; /* 0: not sent yet */
 	weft_time_t again;
 };
 
-/* Somebody sleeps for a completion. */
+/* A client that sleeps for a completion. */
 struct hvia_wait {
 	struct hvia_client *client;
 	struct hvia_armed q;
@@ -244,8 +251,8 @@ struct hvia_wait {
 
 enum {
 	HVIA_REQUESTS = HVIA_VIS,
-	HVIA_LEAVING = 8, /* disconnects on their way at a time */
-	HVIA_TRIES = 20,  /* of what the other side must answer */
+	HVIA_LEAVING = 8, /* disconnects in flight at a time */
+	HVIA_TRIES = 20,  /* of packets that the remote agent must answer */
 };
 
 struct hvia_agent {
@@ -253,7 +260,7 @@ struct hvia_agent {
 	struct weft_io ctrl;
 	bool locked;
 	uint8_t mac[6];
-	uint32_t payload; /* of a frame */
+	uint32_t payload; /* bytes of a frame */
 	uint64_t ctrl_bits, ids, ages;
 	struct hvia_att att;
 	struct {
@@ -262,7 +269,7 @@ struct hvia_agent {
 	struct {
 		uint8_t *l1;
 		uint32_t *l2;
-	} host; /* levels in host memory (CTRL.ATT_HOST); NULL: on the card */
+	} host; /* table in host memory (CTRL.ATT_HOST); NULL: on the card */
 	struct weft_proc *ptag[HVIA_PTAGS]; /* owner */
 	struct hvia_kvi vi[HVIA_VIS];
 	struct hvia_client *clients;
@@ -273,10 +280,10 @@ struct hvia_agent {
 	struct hvia_request request[HVIA_REQUESTS];
 	struct {
 		VEC(struct hvia_leaving);
-	} leaving; /* in order */
+	} leaving; /* in order of disconnect */
 	uint64_t compactions;
 	uint32_t opens;
-	uint32_t timer; /* changes when something new has to be timed */
+	uint32_t timer; /* incremented when a packet needs a new time-out */
 };
 
 static inline void agent_store(struct hvia_agent *a, struct weft_host *h,
@@ -290,7 +297,7 @@ static inline uint64_t agent_load(struct hvia_agent *a, struct weft_host *h,
 	return weft_io_load64(h, &a->ctrl, off);
 }
 
-/* Counts an event, and wakes who waits for the next one. */
+/* Counts an event and wakes threads that wait for it. */
 static inline void hvia_notify(struct weft_host *h, uint32_t *event)
 {
 	++*event;
@@ -304,7 +311,7 @@ static inline void agent_unlock(struct hvia_agent *a)
 	a->locked = false;
 }
 
-/* agent_memory.c; all with the lock */
+/* agent_memory.c; the caller holds the lock */
 int agent_mem_init(struct hvia_agent *a, struct weft_host *h);
 int agent_ptag(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_ptag_free(struct hvia_agent *a, struct weft_host *h, void *arg);
@@ -327,13 +334,14 @@ int agent_vi(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_vi_free(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_vi_set(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_arm(struct hvia_agent *a, struct weft_host *h, void *arg);
-/* The card's entry as the VI is now. */
+/* Writes the card's entry of a VI from its kernel state. */
 void agent_vi_write(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
-/* Everything posted has been completed afterwards. */
+/* Returns after all posted descriptors of the VI have been completed. */
 void agent_vi_flush(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 void agent_vi_gone(struct hvia_agent *a, struct weft_host *h,
 		   struct weft_proc *p);
-/* Completion interrupt: who sleeps for what is done now? */
+/* Handles the completion interrupt: wakes clients whose queue has a
+ * completion. */
 void agent_completions(struct hvia_agent *a, struct weft_host *h);
 void agent_errors(struct hvia_agent *a, struct weft_host *h);
 void agent_error(struct hvia_agent *a, struct weft_host *h,
@@ -347,10 +355,11 @@ int agent_request(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_peer(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_disconnect(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg);
-/* Ends the connection of a VI, without or with a word to the other side. */
+/* Ends the connection of a VI, and notifies the remote side if it was up. */
 void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 
-/* What is due is sent again, or given up; returns when to look again. */
+/* Sends packets again that are due, or gives them up. Returns the next time to
+ * call it. */
 weft_time_t agent_conn_again(struct hvia_agent *a, struct weft_host *h);
 void agent_packet(struct hvia_agent *a, struct weft_host *h,
 		  const struct hvia_pkt *p);
@@ -358,10 +367,10 @@ void agent_packet(struct hvia_agent *a, struct weft_host *h,
 /* agent_packets.c */
 void agent_send(struct hvia_agent *a, struct weft_host *h,
 		const struct hvia_pkt *p);
-/* Takes the oldest packet. */
+/* Reads the oldest received packet and removes it from the card. */
 enum agent_got {
 	AGENT_NONE,
-	AGENT_OTHER, /* of another kind, or wrong: it is gone */
+	AGENT_OTHER, /* of another kind, or malformed: removed */
 	AGENT_PACKET,
 };
 enum agent_got agent_recv(struct hvia_agent *a, struct weft_host *h,

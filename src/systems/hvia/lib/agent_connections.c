@@ -3,15 +3,17 @@
  *
  *   client                             server
  *   REQUEST  -- CONN_REQ ----------->  LISTEN
- *   PENDING  <-- NO_MATCH, REJECT ---  nobody listens, REJECT
+ *   PENDING  <-- NO_MATCH, REJECT ---  no listener, or REJECT
  *            <-- CONN_ACCEPT --------  ACCEPT: its entry is CONNECTED already
  *   CONNECTED -- CONN_ACK ---------->  CONNECTED
  *            -- DISCONNECT --------->  ERROR
  *   IDLE     <-- CONN_ACK -----------
  *
- * Peers both send CONN_REQ; the one with the lower address answers the other's.
- * A packet without an answer is sent again (connection_packets.h); both sides
- * of a connection begin with the low half of its id as sequence number. */
+ * Peers both send CONN_REQ; the one with the lower address answers the request
+ * of the other. A packet without an answer is sent again
+ * (connection_packets.h). Both sides of a connection start with the low half of
+ * its id as sequence number, so that frames of an earlier connection are out of
+ * sequence. */
 #include "systems/hvia/lib/agent.h"
 
 #include <errno.h>
@@ -20,7 +22,7 @@
 #include "host/times.h"
 #include "systems/hvia/lib/connection_packets.h"
 
-/* ReliabilityLevel, MaxTransferSize, QoS must match (6.1). */
+/* Checks that ReliabilityLevel, MaxTransferSize and QoS match (6.1). */
 int conn_attr_check(const struct hvia_vi_attr *x, const struct hvia_vi_attr *y)
 {
 	if (x->reliability != y->reliability)
@@ -39,7 +41,8 @@ static uint64_t agent_connections_mixed(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* The id is made of the station's address. */
+/* The delay is mixed from the id, which contains the station's address, so that
+ * two stations do not collide again. */
 weft_time_t conn_again(struct weft_host *h, uint64_t id, uint32_t tries)
 {
 	weft_time_t first = weft_host_time(h, T_hvia_connect_again);
@@ -75,7 +78,7 @@ void conn_set(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	agent_vi_write(a, h, vi);
 }
 
-/* No connection came out of it. */
+/* Ends an attempt to connect that has failed. */
 void conn_failed(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		 int result)
 {
@@ -150,7 +153,7 @@ int agent_reject(struct hvia_agent *a, struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* The VI takes the other side of a request and says so. */
+/* Connects the VI to the sender of a request and sends the accept. */
 void conn_accept(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		 struct hvia_request *r)
 {
@@ -297,7 +300,7 @@ int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg)
 				.token = f->token };
 	bool up = k->conn == HVIA_CONN_UP;
 
-	if (k->state == HVIA_VI_ERROR) /* that has been said already */
+	if (k->state == HVIA_VI_ERROR) /* the error has been reported already */
 		return -EBUSY;
 	if (f->end && up) {
 		conn_leave(a, h, f->vi);

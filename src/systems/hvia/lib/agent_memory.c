@@ -12,7 +12,7 @@
 
 int agent_mem_init(struct hvia_agent *a, struct weft_host *h)
 {
-	/* as many regions and pages as the tests of the option need */
+	/* As many regions and pages as the tests of this option need. */
 	enum { REGIONS = 16384, PAGES = 1 << 18 };
 	weft_phys_t l1, l2;
 
@@ -23,7 +23,7 @@ int agent_mem_init(struct hvia_agent *a, struct weft_host *h)
 	if (!a->host.l1 || !a->host.l2)
 		return -ENOMEM;
 	hvia_att_fini(&a->att);
-	/* the book's two levels meet inside of both */
+	/* The two levels are apart, so the book's bounds lie inside both. */
 	hvia_att_init(&a->att, REGIONS * HVIA_L1_BYTES);
 	agent_store(a, h, HVIA_ATT_HOST_L1, l1);
 	agent_store(a, h, HVIA_ATT_HOST_L2, l2);
@@ -43,7 +43,8 @@ static void l1_quad(struct hvia_agent *a, struct weft_host *h, uint32_t handle,
 	agent_store(a, h, HVIA_ATT_DATA, val);
 }
 
-/* The pages field last: a half-written entry is never valid (6.2). */
+/* Writes an entry. The pages field comes last, so that a half-written entry is
+ * never valid (6.2). */
 static void l1_write(struct hvia_agent *a, struct weft_host *h, uint32_t handle)
 {
 	const struct hvia_l1 *e = &a->region.at[handle].l1;
@@ -218,8 +219,8 @@ static struct hvia_region *region_of(struct hvia_agent *a, struct weft_host *h,
 		       : NULL;
 }
 
-/* Whatever the card has fetched or found by the entry as it was is forgotten,
- * and what works with that has ended. */
+/* Makes the card forget all it has fetched or found by the entry, and waits
+ * until its work with the entry has ended. */
 static void agent_memory_settle(struct hvia_agent *a, struct weft_host *h,
 				uint32_t handle)
 {
@@ -228,7 +229,8 @@ static void agent_memory_settle(struct hvia_agent *a, struct weft_host *h,
 		host_nap(h, T_hvia_turn);
 }
 
-/* 6.2: nothing new finds it, what works with it ends, then the pages go. */
+/* Removes a region (6.2): first its entry, so that no new work finds it; then
+ * it waits for work in progress; then the pages are unpinned. */
 static void region_drop(struct hvia_agent *a, struct weft_host *h,
 			uint32_t handle)
 {

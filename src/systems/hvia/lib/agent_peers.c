@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel agent: connection packets that arrive, and what is sent again (hvia.md
- * 6.3).  A table of the last requests answers duplicates. */
+/* Kernel agent: connection packets that arrive, and packets that are sent again
+ * (hvia.md 6.3). A table of the last requests answers duplicates. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 
 /* ---- requests ---- */
 
-/* The oldest place, but none that somebody has to answer yet if there is
- * another. */
+/* Picks the place to reuse: the oldest answered request, or the oldest of all
+ * if none has been answered, because an open one is still needed. */
 static struct hvia_request *request_new(struct hvia_agent *a,
 					const struct hvia_pkt *p)
 {
@@ -34,7 +34,7 @@ static struct hvia_request *request_new(struct hvia_agent *a,
 	return old;
 }
 
-/* A VI that wants to connect with whom the request comes from. */
+/* Returns true if the VI wants to connect to the sender of the request. */
 static bool peer_wants(const struct hvia_kvi *k, const struct hvia_request *r)
 {
 	return k->proc && k->peer && k->conn == HVIA_CONN_ASKED &&
@@ -42,7 +42,8 @@ static bool peer_wants(const struct hvia_kvi *k, const struct hvia_request *r)
 	       conn_addr_same(&k->remote, &r->from);
 }
 
-/* Both have asked: the lower address answers, the other one waits for it. */
+/* Connects two peers that have both asked. The lower address answers and the
+ * other one waits for the answer, otherwise both would accept. */
 static void peer_meet(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		      struct hvia_request *r)
 {
@@ -132,14 +133,15 @@ static void agent_peers_ack(struct hvia_agent *a, struct weft_host *h,
 	agent_send(a, h, &p);
 }
 
-/* The packet is about the connection that the VI has, or asks for. */
+/* Returns true if the packet belongs to the VI's connection or request. */
 static bool agent_peers_about(const struct hvia_kvi *k,
 			      const struct hvia_pkt *p)
 {
 	return k->proc && k->id == p->id && !memcmp(k->remote.mac, p->mac, 6);
 }
 
-/* A peer's accept names the other's request: the id is its. */
+/* Handles an accept. A peer's accept carries the id of the other request, which
+ * both use from then on. */
 static void got_accept(struct hvia_agent *a, struct weft_host *h,
 		       const struct hvia_pkt *p)
 {
@@ -156,7 +158,7 @@ static void got_accept(struct hvia_agent *a, struct weft_host *h,
 	}
 	if (agent_peers_about(k, p) && k->conn == HVIA_CONN_UP)
 		agent_peers_ack(a, h, p, HVIA_T_CONN_ACK);
-	else /* nobody waits for it any more */
+	else /* no VI waits for it any more */
 		agent_peers_ack(a, h, p, HVIA_T_DISCONNECT);
 }
 

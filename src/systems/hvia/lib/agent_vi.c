@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel agent: VIs, their entries on the card, completions somebody sleeps
- * for, asynchronous errors (hvia.md 3.4, 5.1, 5.6, 6.4). */
+/* Kernel agent: VIs, their entries on the card, sleeping for completions,
+ * asynchronous errors (hvia.md 3.4, 5.1, 5.6, 6.4). */
 #include "systems/hvia/lib/agent.h"
 
 #include <errno.h>
@@ -31,7 +31,8 @@ void agent_vi_write(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 			      (k->attr.rdma_write ? HVIA_VIF_RDMA_WRITE : 0) |
 				      (k->attr.stamped ? HVIA_VIF_STAMP : 0),
 			      k->attr.ptag, k->remote_vi, k->remote.mac));
-	/* flags are those of the store now: who slept already is armed again */
+	/* The store has set the flags too, therefore queues of sleeping clients
+	 * are armed again. */
 	for (size_t i = 0; i < a->waits.n; i++)
 		if (a->waits.at[i].q.vi == vi)
 			agent_vi_arm(a, h, &a->waits.at[i].q);
@@ -123,8 +124,9 @@ void agent_vi_gone(struct hvia_agent *a, struct weft_host *h,
 
 /* ---- completions ---- */
 
-/* Sets the flags; true when none of them is done.  The load at the end is
- * behind the stores: whatever completes later raises the interrupt. */
+/* Sets the interrupt flags of the queues. Returns true if none of them has a
+ * completion. The load at the end follows the stores, so that any later
+ * completion raises the interrupt. */
 static bool arm_all(struct hvia_agent *a, struct weft_host *h,
 		    const struct hvia_arm_arg *w)
 {
@@ -132,7 +134,7 @@ static bool arm_all(struct hvia_agent *a, struct weft_host *h,
 		struct hvia_wait e = { w->client, w->armed[i], false };
 
 		if (e.q.vi >= HVIA_VIS || a->vi[e.q.vi].proc != w->client->proc)
-			continue; /* not the caller's, or gone */
+			continue; /* not the caller's, or destroyed */
 		vec_push(&a->waits, e);
 		agent_vi_arm(a, h, &e.q);
 	}
@@ -172,7 +174,8 @@ int agent_arm(struct hvia_agent *a, struct weft_host *h, void *arg)
 
 void agent_completions(struct hvia_agent *a, struct weft_host *h)
 {
-	weft_host_cpu(h, 0); /* what it owes: nobody runs inside of the loop */
+	/* the debt first, so that no thread runs inside the loop */
+	weft_host_cpu(h, 0);
 	for (size_t i = 0; i < a->waits.n; i++) {
 		struct hvia_client *c = a->waits.at[i].client;
 
@@ -202,7 +205,7 @@ void agent_error(struct hvia_agent *a, struct weft_host *h,
 
 	if (!k->proc)
 		return;
-	/* what a VI does not survive (5.1) */
+	/* Errors that a VI does not survive (5.1). */
 	if (e->code == HVIA_ERROR_POST_DESC ||
 	    e->code == HVIA_ERROR_CONN_LOST ||
 	    e->code == HVIA_ERROR_VI_OVERRUN ||
@@ -211,7 +214,8 @@ void agent_error(struct hvia_agent *a, struct weft_host *h,
 		k->state = HVIA_VI_ERROR;
 		agent_vi_write(a, h, e->vi);
 		agent_vi_flush(a, h, e->vi);
-		/* doorbells that were on their way have been served too */
+		/* Waits for doorbells in flight, so that they have been served
+		 * too. */
 		host_nap(h, T_hvia_flush_settle);
 		k->flushed = true;
 		hvia_notify(h, &k->event);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the kernel agent's connections: agent_connections.c (callers),
- * agent_peers.c (packets and time). */
+/* Private to the kernel agent's connections: agent_connections.c (callers),
+ * agent_peers.c (packets and time), agent_leave.c (disconnects). */
 #ifndef SYSTEMS_HVIA_LIB_CONNECTION_PACKETS_H
 #define SYSTEMS_HVIA_LIB_CONNECTION_PACKETS_H
 
 #include "systems/hvia/lib/agent.h"
 
-/* What is not answered is sent again: soon at first, then after twice the time
- * up to 100 ms (hvia.md 6.3), and a little later for each station and
- * connection, so that two that got in each other's way do not meet again. */
+/* Returns the time of the next try of a packet without an answer: soon at
+ * first, then after twice the time up to 100 ms (hvia.md 6.3). The time differs
+ * a little by station and connection, so that two that collided do not collide
+ * again. */
 weft_time_t conn_again(struct weft_host *h, uint64_t id, uint32_t tries);
 
 static inline bool conn_addr_same(const struct hvia_addr *x,
@@ -18,14 +19,15 @@ static inline bool conn_addr_same(const struct hvia_addr *x,
 	       !memcmp(x->disc, y->disc, x->len);
 }
 
-/* 0, -EPROTOTYPE (reliability), -EMSGSIZE, -ENOPROTOOPT (quality). */
+/* Returns 0, -EPROTOTYPE (reliability), -EMSGSIZE (transfer size) or
+ * -ENOPROTOOPT (quality). */
 int conn_attr_check(const struct hvia_vi_attr *x, const struct hvia_vi_attr *y);
 
 void conn_set(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	      enum hvia_vi_state state);
 void conn_failed(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		 int result);
-/* A connection begins. */
+/* Resets the state of a VI for a new connection. */
 static inline void conn_payload(const struct hvia_agent *a, struct hvia_kvi *k,
 				uint32_t theirs)
 {
@@ -40,13 +42,14 @@ void conn_answer(struct hvia_agent *a, struct weft_host *h,
 		 struct hvia_request *r, uint8_t type);
 void conn_accept(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		 struct hvia_request *r);
-/* Tells the other side that the connection has ended, until it says so. */
+/* Notifies the remote side that the connection has ended, until it confirms. */
 void conn_leave(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
-/* Sends what may be on its way; when to look again. */
+/* Sends disconnects, as many as may be in flight. Returns the next time to call
+ * it. */
 weft_time_t conn_leaving(struct hvia_agent *a, struct weft_host *h);
 void conn_left(struct hvia_agent *a, struct weft_host *h,
 	       const struct hvia_pkt *p);
-/* A peer's request that came before this VI's own. */
+/* Connects the VI to a peer whose request arrived before the VI's own. */
 void conn_peer_match(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over VIs: one reliable VI of VIPL to each other node, and
- * everything as messages: a head, up to max_msg bytes.
+/* The common endpoint over VIs: one reliable VI of VIPL to each other node.
+ * Everything is sent as messages: a head, up to max_msg bytes.
  *
- * A receiver has `slots` receives for each peer, and a few for messages of
- * nothing but credits.  Messages to the own node stay in the library. */
+ * A receiver posts `slots` receives for each peer, and a few more for messages
+ * that carry only credits, so that a credit never waits for a credit. Messages
+ * to the own node stay in the library. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,7 +18,8 @@ enum { SPARE = 4, LAST = 1, NOTIFY = 2, SWAP = 4 };
 
 struct hvia_ep_head {
 	uint32_t kind, flags;
-	uint32_t len, consumed;	    /* bytes here; messages of the peer */
+	/* bytes here; messages of the peer consumed so far */
+	uint32_t len, consumed;
 	uint64_t imm, addr, key, a; /* EP_ATOMIC: imm is b */
 	uint32_t id;
 	int32_t status;
@@ -33,12 +35,12 @@ struct hvia_ep_peer {
 	VIP_VI_HANDLE vi; /* NULL: the own node */
 	uint8_t *mem;	  /* slots: sending, receiving */
 	VIP_MEM_HANDLE handle;
-	uint32_t sending, next; /* slots of ours with the card; used in turn */
+	uint32_t sending, next; /* slots at the card; next slot to use */
 };
 
 struct hvia_ep {
 	struct ep core; /* first */
-	size_t stride;	/* of a slot */
+	size_t stride;	/* bytes of a slot */
 	uint32_t seen;	/* events of the card before the last poll */
 	VIP_NIC_HANDLE nic;
 	VIP_PROTECTION_HANDLE ptag;
@@ -152,7 +154,8 @@ static void hvia_ep_poll(struct ep *e)
 	for (uint32_t i = 0; i < e->n; i++) {
 		struct hvia_ep_peer *p = &x->peer[i];
 
-		/* the own node: slots between what was received and sent */
+		/* The own node: slots between the received and the sent
+		 * ones. */
 		if (i == e->me) {
 			while (own->got < own->sent &&
 			       received(e, i,
@@ -270,8 +273,8 @@ static int hvia_ep_meet(struct ep *e)
 	return 0;
 }
 
-/* The program knows messages as sent: they are, before the connection ends.
- * The service gives up by itself. */
+/* Closes a connection after its sends are done, because the program considers
+ * them sent. The wait ends, because the reliable service gives up by itself. */
 static void peer_close(struct hvia_ep *x, struct hvia_ep_peer *p)
 {
 	struct weft_host *h = x->core.h;

@@ -7,7 +7,8 @@
 
 /* ---- free blocks: a treap by index, 0 = no node, with most = 0 ---- */
 
-/* Priority of a block: any fixed mixture of its index. */
+/* Returns the priority of a block, a fixed mixture of its index, so that runs
+ * are equal. */
 static uint32_t translation_table_rank(const struct hvia_att *a, uint32_t i)
 {
 	uint32_t x = a->node.at[i].at * 2654435761u;
@@ -26,7 +27,7 @@ static uint32_t translation_table_update(const struct hvia_att *a, uint32_t i)
 	return i;
 }
 
-/* All of l lie below all of r. */
+/* Joins two trees. All blocks of l must lie below all of r. */
 static uint32_t translation_table_join(struct hvia_att *a, uint32_t l,
 				       uint32_t r)
 {
@@ -41,7 +42,7 @@ static uint32_t translation_table_join(struct hvia_att *a, uint32_t l,
 	return translation_table_update(a, r);
 }
 
-/* Blocks below `at`, and the others. */
+/* Splits a tree into the blocks below `at` and the others. */
 static void translation_table_split(struct hvia_att *a, uint32_t i, uint32_t at,
 				    uint32_t *lo_p, uint32_t *hi_p)
 {
@@ -84,7 +85,8 @@ static uint32_t translation_table_outermost(const struct hvia_att *a,
 	return i;
 }
 
-/* Takes the outermost block off a tree; its neighbour gets it. */
+/* Removes the outermost block of a tree. Returns its length, which its
+ * neighbour gets. */
 static uint32_t translation_table_swallow(struct hvia_att *a, uint32_t *tree_p,
 					  bool right)
 {
@@ -102,7 +104,7 @@ static uint32_t translation_table_swallow(struct hvia_att *a, uint32_t *tree_p,
 	return a->node.at[i].len;
 }
 
-/* The lowest block of at least `len`; 0: none. */
+/* Returns the lowest block of at least `len`, or 0. */
 static uint32_t block_find(const struct hvia_att *a, uint32_t len)
 {
 	uint32_t i = a->root;
@@ -137,8 +139,9 @@ static uint32_t handle_pop(struct hvia_att *a)
 	}
 	if (n)
 		heap[i] = h;
-	/* Level 1 grows only when no handle is free, so that none of those
-	 * beyond its end is still here then. */
+	/* Level 1 shrinks below freed handles. Those beyond its end are dropped
+	 * here, so that none is left when it grows, which it does only if no
+	 * handle is free. */
 	if (a->spare_handles.n && heap[0] >= a->region.n)
 		vec_clear(&a->spare_handles);
 	return first;
@@ -197,7 +200,7 @@ int hvia_att_take(struct hvia_att *a, uint32_t pages, uint32_t *handle_p)
 		a->spare_handles.n ? handle_pop(a) : (uint32_t)a->region.n - 1;
 	a->region.at[*handle_p] =
 		(struct hvia_att_region){ pages, a->node.at[i].at };
-	/* the block's first entries are used from now on */
+	/* The first entries of the block are used from now on. */
 	at = a->node.at[i].at;
 	had = a->node.at[i].len;
 	translation_table_split(a, a->root, at, &lo, &mid);
@@ -222,7 +225,8 @@ void hvia_att_give(struct hvia_att *a, uint32_t handle)
 	uint32_t at = r->l2, len = r->pages, lo, hi, node;
 	size_t i;
 
-	/* the block joins its free neighbours */
+	/* The block joins its free neighbours, so that first fit finds long
+	 * blocks. */
 	translation_table_split(a, a->root, at, &lo, &hi);
 	node = translation_table_outermost(a, lo, true);
 	if (node && a->node.at[node].at + a->node.at[node].len == at) {

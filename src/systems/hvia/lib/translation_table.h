@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who has what of the card's address translation table (hvia.md 3.5, 6.2): the
+/* Allocation of the card's address translation table (hvia.md 3.5, 6.2): the
  * kernel agent's own book, without the card.
  *
  *   SDRAM   0 ---> level 1, 24 bytes each        level 2, 4 bytes each <--- end
- *           handle 0, 1, 2 ...                               ... 2, 1, 0 index
+ *           handle 0, 1, 2 ...                              ... 2, 1, 0 index
  *
- * Handles: the lowest free one.  Level 2: first fit among the free blocks.
- * Both grow towards each other; registration fails when they would meet with
- * all blocks of level 2 moved together. */
+ * Handles: the lowest free one, so that level 1 stays short. Level 2: first fit
+ * among the free blocks. Both grow towards each other. Registration fails if
+ * they would meet after all blocks of level 2 are moved together. */
 #ifndef SYSTEMS_HVIA_LIB_TRANSLATION_TABLE_H
 #define SYSTEMS_HVIA_LIB_TRANSLATION_TABLE_H
 
@@ -20,7 +20,8 @@ struct hvia_att_region {
 	uint32_t l2;
 };
 
-/* A free block: node of a treap by index; `most` is the longest block below. */
+/* A free block: node of a treap by index. `most` is the longest block in its
+ * subtree, so that a search skips subtrees without room. */
 struct hvia_att_node {
 	uint32_t at, len, most;
 	uint32_t left, right; /* 0: none */
@@ -35,7 +36,7 @@ struct hvia_att {
 	} region; /* by handle; the last one is in use */
 	struct {
 		VEC(uint32_t);
-	} spare_handles; /* heap, lowest first, and it below region.n */
+	} spare_handles; /* heap; the lowest is below region.n */
 	struct {
 		VEC(struct hvia_att_node);
 	} node;
@@ -48,21 +49,22 @@ struct hvia_att {
 void hvia_att_init(struct hvia_att *a, uint32_t sdram);
 void hvia_att_fini(struct hvia_att *a);
 
-/* 0; -ENOSPC: there is no room; -EAGAIN: there is after hvia_att_compact. */
+/* Takes a handle and a block of `pages` entries. Returns 0, -ENOSPC if there is
+ * no room, or -EAGAIN if there is room after hvia_att_compact. */
 int hvia_att_take(struct hvia_att *a, uint32_t pages, uint32_t *handle_p);
-/* The handle must have been taken. */
+/* Gives a handle and its block back. The handle must have been taken. */
 void hvia_att_give(struct hvia_att *a, uint32_t handle);
 static inline bool hvia_att_has(const struct hvia_att *a, uint32_t handle)
 {
 	return handle < a->region.n && a->region.at[handle].pages;
 }
 
-/* Moves all blocks towards index 0, lowest first; `move` is told for each one
- * that has to go: the region has its new place already.  Handles stay. */
+/* Moves all blocks towards index 0, lowest first. Calls `move` for each block
+ * that moves, after the region has its new index. Handles do not change. */
 void hvia_att_compact(struct hvia_att *a,
 		      void (*move)(void *own, uint32_t handle, uint32_t from),
 		      void *own);
-/* One more than the highest index of level 2 in use. */
+/* Returns one more than the highest index of level 2 in use. */
 uint32_t hvia_att_top(const struct hvia_att *a);
 
 static inline uint32_t hvia_att_blocks(const struct hvia_att *a)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VIPL: completion queues in software.  The card has none (hvia.md 6.1, MaxCQ
- * 0): without the option "+cq" nothing of this is there.  The library enters
- * completions when it looks at its work queues, in the order in which they came
- * about: the card numbers those of VIs that have such a queue.  A queue that is
- * full loses what comes, and says so once (VI_OVERRUN of the queue). */
+/* VIPL: completion queues in software. The card has none (hvia.md 6.1, MaxCQ
+ * 0), therefore nothing of this exists without the option "+cq". The library
+ * enters completions when it polls the work queues, in the order in which they
+ * were completed: the card numbers completions of VIs that have such a queue. A
+ * full queue loses completions and reports that once (VI_OVERRUN of the
+ * queue). */
 #include <errno.h>
 
 #include "host/times.h"
@@ -35,7 +36,7 @@ void vipl_cq_detach(struct vipl_queue *q)
 	*pp = q->cq_next;
 	c->users--;
 	q->cq = NULL;
-	/* its entries go, too */
+	/* The entries of the queue are removed too. */
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct vipl_queue *e = c->entry[(c->first + i) % c->size];
 
@@ -45,8 +46,9 @@ void vipl_cq_detach(struct vipl_queue *q)
 	c->n = n;
 }
 
-/* The oldest completion that has no entry.  A descriptor that the library has
- * flushed has no number, and is newer than all others. */
+/* Returns the queue with the oldest completion that has no entry. A descriptor
+ * that the library has flushed has no number and counts as newer than all
+ * others. */
 static struct vipl_queue *completion_queue_oldest(struct vipl_cq *c)
 {
 	struct vipl_queue *best = NULL;
@@ -61,7 +63,8 @@ static struct vipl_queue *completion_queue_oldest(struct vipl_cq *c)
 
 		if (!p)
 			continue;
-		vipl_queue_done(q); /* behind an error everything is flushed */
+		/* after an error all descriptors are flushed */
+		vipl_queue_done(q);
 		stamp = p->d->CS.Reserved;
 		last = !stamp;
 		if (!(*vipl_status(p->d) & VIP_STATUS_DONE) &&
@@ -172,7 +175,8 @@ VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
 		return VIP_INVALID_PARAMETER;
 	vipl_cq_collect(c);
 	if (EntryCount > VIPL_CQ_ENTRIES || EntryCount < c->n)
-		return VIP_ERROR_RESOURCE; /* nothing is thrown away */
+		/* a smaller queue would lose entries */
+		return VIP_ERROR_RESOURCE;
 	entry = weft_host_calloc(weft_host_self(), EntryCount, sizeof(*entry));
 	if (!entry)
 		return VIP_ERROR_RESOURCE;
@@ -206,7 +210,7 @@ static VIP_RETURN cq_done(struct vipl_cq *c, VIP_VI_HANDLE *vi,
 
 	if (!c || !vi || !recv)
 		return VIP_INVALID_PARAMETER;
-	/* a line for each work queue */
+	/* One load of a cache line for each work queue. */
 	weft_host_cpu(h, weft_host_time(h, T_vipl_poll) *
 				 (c->users ? c->users : 1));
 	return completion_queue_look(h, c, weft_host_time(h, T_vipl_found), vi,

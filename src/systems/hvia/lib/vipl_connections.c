@@ -9,7 +9,7 @@
 
 /* ---- addresses ---- */
 
-/* Host address 6 bytes, then the discriminator. */
+/* Reads an address: host address of 6 bytes, then the discriminator. */
 static bool addr_in(const VIP_NET_ADDRESS *a, struct hvia_addr *to)
 {
 	if (!a || a->HostAddressLen != 6 || a->DiscriminatorLen > HVIA_DISC)
@@ -49,7 +49,7 @@ VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
 	ret = vipl_call(n, HVIA_CALL_LISTEN, &c);
 	if (ret != VIP_SUCCESS)
 		return ret;
-	/* a NIC that has been closed meanwhile has no requests */
+	/* A NIC that was closed meanwhile has no requests. */
 	*ConnHandle =
 		vipl_nic(NicHandle) ? vipl_handle(VIPL_CONN, n, c.conn) : NULL;
 	if (!*ConnHandle) {
@@ -76,7 +76,8 @@ VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle)
 		vipl_rel_connected(v);
 	ret = vipl_call(v->nic, HVIA_CALL_ACCEPT, &c);
 	if (ret == VIP_SUCCESS || ret == VIP_TIMEOUT)
-		vipl_forget(VIPL_CONN, ConnHandle); /* else it may try again */
+		/* otherwise the program may try again */
+		vipl_forget(VIPL_CONN, ConnHandle);
 	return vipl_vi_leave(v, ret);
 }
 
@@ -94,7 +95,7 @@ VIP_RETURN VipConnectReject(VIP_CONN_HANDLE ConnHandle)
 	return vipl_call(n, HVIA_CALL_REJECT, &c);
 }
 
-/* What VipConnectRequest and VipConnectPeerRequest have in common. */
+/* Shared start of VipConnectRequest and VipConnectPeerRequest. */
 static VIP_RETURN conn_begin(struct vipl_vi *v, const VIP_NET_ADDRESS *local,
 			     const VIP_NET_ADDRESS *remote, VIP_ULONG timeout,
 			     struct hvia_conn_arg *c)
@@ -105,7 +106,7 @@ static VIP_RETURN conn_begin(struct vipl_vi *v, const VIP_NET_ADDRESS *local,
 	    !addr_in(remote, &c->remote) ||
 	    memcmp(c->local.mac, v->nic->mac, 6))
 		return VIP_INVALID_PARAMETER;
-	/* No station has a group address, or none at all, and no line leads
+	/* No station has a group address or the zero address, and no line leads
 	 * from a card to itself. */
 	if (c->remote.mac[0] & 1 || !memcmp(c->remote.mac, none, 6) ||
 	    !memcmp(c->remote.mac, v->nic->mac, 6))
@@ -182,7 +183,7 @@ static VIP_RETURN peer_done(const struct vipl_vi *v, VIP_VI_ATTRIBUTES *remote)
 		return VIP_SUCCESS;
 	case HVIA_CONN_ENDED:
 		return vipl_return(v->k->result);
-	default: /* nothing was asked for */
+	default: /* no request was made */
 		return VIP_INVALID_STATE;
 	}
 }
@@ -235,8 +236,8 @@ VIP_RETURN VipNSShutdown(VIP_NIC_HANDLE NicHandle)
 	return VIP_SUCCESS;
 }
 
-/* The table: the card's own address with the node's number in the last two
- * bytes, as cards are numbered (02:00:00:00:hh:ll). */
+/* Returns the address of a node: the card's own address with the node's number
+ * in the last two bytes, as cards are numbered (02:00:00:00:hh:ll). */
 static struct hvia_addr node_addr(const struct vipl_nic *n, uint32_t node)
 {
 	struct hvia_addr a = { 0 };
@@ -247,7 +248,7 @@ static struct hvia_addr node_addr(const struct vipl_nic *n, uint32_t node)
 	return a;
 }
 
-/* A host has one address: index 0. */
+/* Returns the address of a host. A host has one address, index 0. */
 VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR *Name,
 			      VIP_NET_ADDRESS *Address, VIP_ULONG NameIndex)
 {

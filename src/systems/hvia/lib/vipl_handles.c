@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VIPL: handles.  A handle is a number made of
+/* VIPL: handles. A handle is a number made of
  *
- *	kind	 4 bits	 NIC, VI, completion queue, request, tag
- *	owner	20 bits	 node and client: another program's handle is none here
- *	turn	20 bits	 how often the place has been used
- *	place	20 bits	 in the program's table
+ *   kind     4 bits   NIC, VI, completion queue, request, tag
+ *   owner   20 bits   node and client: other programs' handles are unknown
+ *   turn    20 bits   how often the place has been used
+ *   place   20 bits   in the program's table
  *
- * so that whatever a program gives is looked up and compared, and never
- * followed.  A place that has had all its turns is not used again: no handle
- * comes back. */
+ * so that any value from a program is looked up and compared, and never
+ * followed as a pointer. A place that has used all its turns is not used again,
+ * so that no handle comes back. */
 #include <string.h>
 
 #include "systems/hvia/lib/vipl_internal.h"
@@ -19,8 +19,8 @@ enum { PLACES = 2048 }; /* at first */
 
 struct vipl_table {
 	uint32_t owner;
-	bool owned;	  /* that is known */
-	uint32_t n, size; /* places used so far, and there are */
+	bool owned;	  /* `owner` is known */
+	uint32_t n, size; /* places used so far, and size of the table */
 	uint32_t free;	  /* place + 1 */
 	struct vipl_entry *at;
 	struct vipl_entry begin[PLACES];

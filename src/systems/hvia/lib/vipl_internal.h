@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of VIPL: what the handles of vipl.h stand for.  Source:
- * hvia.md 6.1, 6.4, 7.1, 7.5. */
+/* Private to VIPL: the objects behind the handles of vipl.h. Source: hvia.md
+ * 6.1, 6.4, 7.1, 7.5. */
 #ifndef SYSTEMS_HVIA_LIB_VIPL_INTERNAL_H
 #define SYSTEMS_HVIA_LIB_VIPL_INTERNAL_H
 
@@ -12,7 +12,7 @@ enum {
 	VIPL_CQS = 1024,
 	VIPL_CQ_ENTRIES = 1 << 20,
 	VIPL_QOS_MAX = 7,
-	VIPL_RING = 16, /* places of a work queue, at first */
+	VIPL_RING = 16, /* initial places of a work queue */
 };
 
 struct vipl_vi;
@@ -25,39 +25,40 @@ struct vipl_notify {
 	struct vipl_notify *next;
 };
 
-/* A descriptor that has been posted. */
+/* A posted descriptor. */
 struct vipl_posted {
 	VIP_DESCRIPTOR *d;
 	VIP_MEM_HANDLE handle;
 	bool open; /* the reliable service has to complete it */
 };
 
-/* A work queue.  What is posted is in a ring of the library: Next is written
- * for whoever reads it, and never followed, as the program may change it.
+/* A work queue. The library keeps posted descriptors in a ring: it writes Next
+ * for other readers and never follows it, because the program may change it.
  * Descriptors are numbered from 1 on. */
 struct vipl_queue {
 	struct vipl_vi *vi;
 	uint32_t dir;		  /* HVIA_Q_SEND, HVIA_Q_RECV */
 	struct vipl_posted *ring; /* by number; NULL until the first post */
-	uint64_t first;		  /* number of the oldest */
+	uint64_t first;		  /* number of the oldest descriptor */
 	uint32_t size, n;
-	uint32_t open; /* of them; reliable VIs */
+	uint32_t open; /* of them; for reliable VIs */
 	bool posting;  /* a thread is between link and doorbell */
-	bool raw;      /* of a reliable VI: what the card has */
+	bool raw;      /* of a reliable VI: descriptors at the card */
 	struct vipl_notify *notify;
-	/* completion queue */
+	/* Completion queue. */
 	struct vipl_cq *cq;
 	struct vipl_queue *cq_next;
 	uint32_t entered; /* descriptors from the head on that had an entry */
 };
 
-/* NICs stay until the program ends: threads of the library may look at them. */
+/* A NIC. It stays until the program ends, because threads of the library may
+ * read it. */
 struct vipl_nic {
 	VIP_NIC_HANDLE self;
 	struct weft_dev *dev;
 	struct hvia_client *client;
 	uint8_t mac[6];
-	uint32_t payload; /* of a frame */
+	uint32_t payload; /* bytes of a frame */
 	uint64_t version;
 	bool with_cq, with_reliable, names;
 	uint32_t n_vis, n_cqs;
@@ -65,7 +66,7 @@ struct vipl_nic {
 	struct vipl_cq *cqs;
 	VIP_ERROR_HANDLER handler;
 	VIP_PVOID handler_ctx;
-	bool served; /* its thread runs */
+	bool served; /* the library's thread runs */
 	char name[32];
 };
 
@@ -73,12 +74,13 @@ struct vipl_vi {
 	VIP_VI_HANDLE self;
 	struct vipl_nic *nic;
 	uint32_t vi;
-	uint32_t inside; /* calls of the program that work with it */
-	bool leaving;	 /* no other may begin */
-	uint32_t held;	 /* by its handle, by its thread */
+	uint32_t inside; /* calls of the program that use it */
+	bool leaving;	 /* no further call may start */
+	uint32_t held;	 /* held by its handle, and by its thread */
 	struct hvia_kvi *k;
 	struct vipl_queue q[2];
-	struct vipl_rel *rel; /* reliable; NULL: the card's own service */
+	/* reliable service; NULL: the card's own service */
+	struct vipl_rel *rel;
 	struct vipl_vi *next;
 };
 
@@ -88,36 +90,38 @@ struct vipl_cq {
 	uint32_t users;
 	uint32_t inside;
 	struct vipl_queue *queues;
-	/* entries: completions in their order, the oldest at `first` */
+	/* Completions in order, the oldest at `first`. */
 	struct vipl_queue **entry;
 	uint32_t size, first, n;
-	bool overrun; /* said, until there is room again */
+	bool overrun; /* reported, until there is room again */
 	struct vipl_notify *notify;
 	struct vipl_cq *next;
 };
 
-/* vipl_handles.c: a handle is a number that the program's table knows, or does
- * not; it is never followed. */
+/* vipl_handles.c: a handle is a number that is looked up in the program's table
+ * and never followed. */
 enum vipl_kind { VIPL_NIC = 1, VIPL_VI, VIPL_CQ, VIPL_CONN, VIPL_PTAG };
 
-/* `of`: the object; for tags and connection requests their NIC, and `val` is
- * the tag or the agent's number of the request. */
+/* `of` is the object; of tags and connection requests it is their NIC, and
+ * `val` is the tag or the agent's number of the request. */
 struct vipl_entry {
 	void *of; /* NULL: free */
 	uint64_t val;
 	enum vipl_kind kind;
-	uint32_t turn; /* of this place; grows with each use */
-	uint32_t next; /* free */
+	uint32_t turn; /* of this place; incremented with each use */
+	uint32_t next; /* next free place */
 };
 
-/* Before the program's first handle: what tells its handles from others'. */
+/* Sets the owner field of the program's handles. Call it before the first
+ * handle. Returns false if there is no memory. */
 bool vipl_handles(uint32_t client);
-/* NULL: no room. */
+/* Makes a handle. Returns NULL if there is no room. */
 void *vipl_handle(enum vipl_kind kind, void *of, uint64_t val);
-/* NULL: it is none, none any more, or of another kind. */
+/* Returns the entry of a handle, or NULL if it is not a handle, no longer
+ * valid, or of another kind. */
 struct vipl_entry *vipl_find(enum vipl_kind kind, const void *handle);
 void vipl_forget(enum vipl_kind kind, const void *handle);
-/* Tags and connection requests of a NIC. */
+/* Forgets tags and connection requests of a NIC. */
 void vipl_forget_of(const struct vipl_nic *n);
 void *vipl_object(enum vipl_kind kind, const void *handle);
 static inline struct vipl_nic *vipl_nic(VIP_NIC_HANDLE x)
@@ -134,7 +138,7 @@ static inline struct vipl_cq *vipl_cq(VIP_CQ_HANDLE x)
 {
 	return vipl_object(VIPL_CQ, x);
 }
-/* The card's tag; 0: none of this NIC. */
+/* Returns the card's tag, or 0 if the handle is not a tag of this NIC. */
 static inline uint32_t vipl_tag(const struct vipl_nic *n,
 				VIP_PROTECTION_HANDLE x)
 {
@@ -143,9 +147,10 @@ static inline uint32_t vipl_tag(const struct vipl_nic *n,
 	return e && e->of == n ? (uint32_t)e->val : 0;
 }
 
-/* NULL: it has been made through another NIC. */
+/* Returns the handle of a tag, or NULL if it was made through another NIC. */
 VIP_PROTECTION_HANDLE vipl_tag_handle(const struct vipl_nic *n, uint32_t tag);
-/* A VI or a CQ stays as long as a call works with it; leave returns `ret`. */
+/* Find a VI or a CQ and keep it until the matching leave, so that no other
+ * thread frees it during a call. The leave functions return `ret`. */
 struct vipl_vi *vipl_vi_enter(VIP_VI_HANDLE x);
 
 static inline VIP_RETURN vipl_vi_leave(struct vipl_vi *v, VIP_RETURN ret)
@@ -165,67 +170,69 @@ static inline VIP_RETURN vipl_cq_leave(struct vipl_cq *c, VIP_RETURN ret)
 }
 
 VIP_RETURN vipl_return(int err);
-/* A trap; errno as a return code of VIPL. */
+/* Traps to the agent. Returns its errno as a return code of VIPL. */
 static inline VIP_RETURN vipl_call(struct vipl_nic *n, enum hvia_call op,
 				   void *arg)
 {
 	return vipl_return(weft_drv_call(weft_host_self(), n->dev, op, arg));
 }
 
-/* End of a time-out in ms. */
+/* Returns the deadline of a time-out in ms. */
 weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms);
 
 /* vipl_vi.c */
-/* Of this side's VI; of the other side's with NULL: its tag is none here. */
+/* Fills attributes of a local VI. For a remote VI n is NULL, because its tag
+ * means nothing here. */
 void vipl_attr_out(VIP_VI_ATTRIBUTES *to, const struct hvia_vi_attr *a,
 		   const struct vipl_nic *n);
-/* One holder less; the last one frees it. */
+/* Drops a holder of the VI. The last one frees it. */
 void vipl_vi_drop(struct vipl_vi *v);
 
 /* vipl_post.c */
-/* The oldest descriptor is done. */
+/* Returns true if the oldest descriptor is done. */
 bool vipl_queue_done(struct vipl_queue *q);
-/* Takes it. */
+/* Removes and returns the oldest descriptor. */
 VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q);
-/* Everything posted counts as flushed (disconnected). */
+/* Completes all posted descriptors as flushed (disconnected). */
 void vipl_queue_flush(struct vipl_queue *q);
-/* False: no memory. */
+/* Links a descriptor to the queue. Returns false if there is no memory. */
 bool vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
 		     VIP_MEM_HANDLE handle);
-/* By number; NULL: it is not posted. */
+/* Returns a posted descriptor by number, or NULL if it is not posted. */
 static inline struct vipl_posted *vipl_queue_at(const struct vipl_queue *q,
 						uint64_t number)
 {
 	return number - q->first < q->n ? &q->ring[number % q->size] : NULL;
 }
-/* Sleeps until one of the queues may have something done, or an error came.
- * Queues of reliable VIs and empty ones are not armed. */
+/* Sleeps until one of the queues may have a completion, or an error arrived.
+ * Queues of reliable VIs and empty ones are not armed, because the card does
+ * not complete them. */
 int vipl_sleep(struct vipl_nic *n, struct vipl_queue **q, uint32_t count,
 	       uint32_t seen, weft_time_t deadline);
-/* Token of a descriptor (2.3). */
+/* Returns the token of a descriptor (2.3). */
 uint64_t vipl_token(const struct vipl_nic *n, const VIP_DESCRIPTOR *d,
 		    VIP_MEM_HANDLE handle);
-/* A descriptor to the card; the queue is the library's business. */
+/* Rings the card's doorbell for a descriptor. The caller has linked it. */
 void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
 	       const VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle);
 static inline volatile uint32_t *vipl_status(VIP_DESCRIPTOR *d)
 {
 	return &d->CS.Status;
 }
-/* Operation of a descriptor as its status names it. */
+/* Returns the operation of a descriptor as its status names it. */
 uint32_t vipl_status_op(const VIP_DESCRIPTOR *d, uint32_t dir);
 
 /* vipl_notify.c */
-/* The NIC's thread is there, and looks again. */
+/* Starts the NIC's thread if needed and makes it check its lists. */
 void vipl_serve(struct vipl_nic *n);
 void vipl_notify_add(struct vipl_notify **list, struct vipl_notify *n);
-/* Without calling anybody. */
+/* Drops requests without calling their handlers. */
 void vipl_notify_drop(struct vipl_notify **list);
 
 /* vipl_completion_queue.c */
-/* Enters what has been completed since. */
+/* Enters completions since the last call. */
 void vipl_cq_collect(struct vipl_cq *c);
-/* Takes the oldest entry. */
+/* Removes the oldest entry. Returns false if there is none. */
 bool vipl_cq_look(struct vipl_cq *c, struct vipl_queue **q_p);
 void vipl_cq_attach(struct vipl_cq *c, struct vipl_queue *q);
 void vipl_cq_detach(struct vipl_queue *q);
@@ -235,7 +242,8 @@ VIP_RETURN vipl_rel_new(struct vipl_vi *v);
 void vipl_rel_free(struct vipl_vi *v);
 void vipl_rel_connected(struct vipl_vi *v);
 void vipl_rel_posted(struct vipl_vi *v, uint32_t dir);
-/* What the other side said with its disconnect, before the rest is flushed. */
+/* Applies the last acknowledgement of the remote side, which came with its
+ * disconnect, before the rest is flushed. */
 void vipl_rel_last(struct vipl_vi *v);
 void vipl_rel_ended(struct vipl_vi *v);
 

@@ -41,7 +41,7 @@ weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms)
 
 /* ---- NIC ---- */
 
-/* Names that programs written for other VI NICs open; those had completion
+/* Names that programs written for other VI NICs open. Those NICs had completion
  * queues and reliable delivery. */
 static const struct {
 	const char *format; /* with the device's number, or without: device 0 */
@@ -54,7 +54,8 @@ static const struct {
 };
 enum { NIC_NAMES = sizeof(nic_names) / sizeof(nic_names[0]) };
 
-/* "hvia0", then options: "+cq", "+reliable"; or a name of others. */
+/* Parses "hvia0" and its options "+cq", "+reliable", or a name of another
+ * NIC. */
 static bool parse_name(struct vipl_nic *n, const char *name, uint32_t *dev_p)
 {
 	int used = 0;
@@ -132,7 +133,7 @@ VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
 		return VIP_ERROR_RESOURCE;
 	}
 	*NicHandle = n->self;
-	vipl_serve(n); /* errors are said without a handler too */
+	vipl_serve(n); /* errors are reported without a handler too */
 	return VIP_SUCCESS;
 }
 
@@ -228,7 +229,7 @@ VIP_RETURN VipDestroyPtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE Ptag)
 
 	if (!n)
 		return VIP_INVALID_PARAMETER;
-	t.ptag = vipl_tag(n, Ptag); /* there is no tag 0 */
+	t.ptag = vipl_tag(n, Ptag); /* 0 is not a tag */
 	ret = vipl_call(n, HVIA_CALL_PTAG_FREE, &t);
 	if (ret == VIP_SUCCESS)
 		vipl_forget(VIPL_PTAG, Ptag);

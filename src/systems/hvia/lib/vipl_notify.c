@@ -3,7 +3,7 @@
  * (hvia.md 5.6, 6.1). */
 #include "systems/hvia/lib/vipl_internal.h"
 
-/* Descriptor of an error: where its token points. */
+/* Returns the descriptor that the error's token points to, or NULL. */
 static VIP_DESCRIPTOR *err_descriptor(const struct vipl_nic *n,
 				      const struct hvia_async *e)
 {
@@ -39,7 +39,7 @@ static const char *err_name(uint32_t code)
 	return code < HVIA_ERRORS ? name[code] : "unknown";
 }
 
-/* Without a handler of the program. */
+/* Logs an error for which the program has no handler. */
 static void log_error(const struct hvia_async *e)
 {
 	if (e->cq)
@@ -64,7 +64,7 @@ static void call_error(struct vipl_nic *n, const struct hvia_async *e)
 	};
 	struct vipl_vi *v = n->vis;
 
-	/* RDMA writes of the other side are no operation of a queue here */
+	/* A remote RDMA write is not an operation of a local queue. */
 	if (e->code == HVIA_ERROR_RDMAW_PROT ||
 	    e->code == HVIA_ERROR_RDMAW_DATA ||
 	    e->code == HVIA_ERROR_RDMAW_ABORT)
@@ -108,7 +108,8 @@ void vipl_notify_drop(struct vipl_notify **list)
 	}
 }
 
-/* The request is over before its handler runs: that may ask again. */
+/* Removes and returns the oldest request before its handler runs, because the
+ * handler may make a new one. */
 static struct vipl_notify notify_pop(struct vipl_notify **list)
 {
 	struct vipl_notify *n = *list, copy = *n;
@@ -118,7 +119,7 @@ static struct vipl_notify notify_pop(struct vipl_notify **list)
 	return copy;
 }
 
-/* One handler, if one is due; lists may be others after it. */
+/* Runs one handler if one is due. The lists may change during it. */
 static bool serve_one(struct vipl_nic *n)
 {
 	struct hvia_client *client = n->client;

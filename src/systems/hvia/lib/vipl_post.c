@@ -25,7 +25,8 @@ static void complete_flushed(VIP_DESCRIPTOR *d, uint32_t dir)
 			       VIP_STATUS_DESC_FLUSHED_ERROR;
 }
 
-/* The card has served, or dropped, everything that was posted before. */
+/* Returns true if the card has served or dropped every descriptor posted so
+ * far. */
 static bool vipl_post_dead(struct vipl_vi *v)
 {
 	if (v->k->state != HVIA_VI_ERROR || !v->k->flushed)
@@ -52,11 +53,12 @@ VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q)
 
 	if (q->cq) {
 		vipl_cq_collect(q->cq);
-		p->d->CS.Reserved = 0; /* the number of its completion */
+		p->d->CS.Reserved = 0; /* holds the number of its completion */
 	}
 	q->first++;
 	q->n--;
-	q->open -= p->open; /* the program says itself that it is done */
+	/* the program takes it without waiting for the service */
+	q->open -= p->open;
 	q->entered -= q->entered != 0;
 	return p->d;
 }
@@ -96,8 +98,9 @@ bool vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
 
 /* ---- posting ---- */
 
-/* Where a descriptor lies in its region; what cannot be named is somewhere that
- * no region reaches: the card says so (5.6). */
+/* Returns the offset of a descriptor in its region. A descriptor that has none
+ * gets an offset that no region reaches, so that the card reports the error
+ * (5.6). */
 uint64_t vipl_token(const struct vipl_nic *n, const VIP_DESCRIPTOR *d,
 		    VIP_MEM_HANDLE handle)
 {
@@ -119,7 +122,8 @@ void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
 	weft_host_cpu(h, weft_host_time(h, T_vipl_post_store));
 }
 
-/* Doorbells of one queue reach the card in the order of the links. */
+/* Posts a descriptor. Link and doorbell are one step, so that doorbells of a
+ * queue reach the card in the order of the links. */
 static VIP_RETURN vipl_post_post(struct vipl_vi *v, uint32_t dir,
 				 VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle)
 {
@@ -244,7 +248,7 @@ static VIP_RETURN vipl_post_await(struct vipl_vi *v, uint32_t dir,
 	weft_time_t deadline;
 	VIP_RETURN ret;
 
-	if (v && v->q[dir].cq) /* one waits for the completion queue */
+	if (v && v->q[dir].cq) /* its completions go to the completion queue */
 		return VIP_ERROR_RESOURCE;
 	ret = vipl_post_done(v, dir, d_p);
 	if (ret != VIP_NOT_DONE)

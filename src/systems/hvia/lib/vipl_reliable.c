@@ -6,7 +6,7 @@
 
 #include "host/times.h"
 
-/* The card has sent what it was given. */
+/* Returns true if the card has sent the slot. */
 static bool slot_free(const struct rel_slot *s)
 {
 	return !s->desc.CS.SegCount || s->desc.CS.Status & VIP_STATUS_DONE;
@@ -14,7 +14,7 @@ static bool slot_free(const struct rel_slot *s)
 
 /* ---- frames ---- */
 
-/* The next frame of the user's oldest send. */
+/* Builds the next frame of the user's oldest send. */
 static void frame_build(struct vipl_rel *r, struct rel_slot *s)
 {
 	struct rel_msg *m = &r->msg[HVIA_Q_SEND];
@@ -35,7 +35,7 @@ static void frame_build(struct vipl_rel *r, struct rel_slot *s)
 	if (n == left && d->CS.Control & VIP_CONTROL_IMMEDIATE)
 		s->head.flags |= REL_IMMEDIATE;
 	if (!s->head.flags)
-		s->head.flags = 1u << 15; /* in the middle of a message */
+		s->head.flags = 1u << 15; /* middle of a message */
 	if (rdma) {
 		s->head.va = d->DS[0].Remote.Data.AddressBits + at;
 		s->head.handle = d->DS[0].Remote.Handle;
@@ -76,7 +76,8 @@ static void send_again(struct vipl_rel *r)
 		return;
 	if (++r->tries > REL_TRIES) {
 		rdma = rel_slot(r, r->base % REL_WINDOW)->head.flags & REL_RDMA;
-		/* the oldest send that is not done; the others are flushed */
+		/* The oldest send that is not done gets the error; the others
+		 * are flushed. */
 		for (uint64_t i = q->first;; i++) {
 			p = vipl_queue_at(q, i);
 			if (!p || p->open)
@@ -97,7 +98,8 @@ static void send_again(struct vipl_rel *r)
 	r->again = now + weft_host_time(weft_host_self(), T_hvia_again);
 }
 
-/* NULL: it is none, or the program has taken it without waiting. */
+/* Returns an open send, or NULL if it is not posted or the program has taken it
+ * without waiting. */
 static struct vipl_posted *open_send(struct vipl_rel *r, uint64_t number)
 {
 	struct vipl_posted *p = vipl_queue_at(&r->v->q[HVIA_Q_SEND], number);
@@ -105,15 +107,16 @@ static struct vipl_posted *open_send(struct vipl_rel *r, uint64_t number)
 	return p && p->open ? p : NULL;
 }
 
-/* The other side has got what comes before `ack`, and could not take the next
- * if there is an error; true: its reliable service has ended. */
+/* Handles an acknowledgement of all frames before `ack`. With an error the
+ * remote side refused the next one. Returns true if its reliable service has
+ * ended. */
 static bool vipl_reliable_acked(struct vipl_rel *r, uint32_t ack,
 				uint32_t error)
 {
 	struct vipl_posted *p = NULL;
 
 	if (ack - r->base > r->seq - r->base)
-		return false; /* an old one */
+		return false; /* outdated */
 	while (r->base != ack) {
 		p = open_send(r, r->ends[r->base++ % REL_WINDOW]);
 		r->tries = 0;
@@ -166,8 +169,9 @@ void rel_send(struct vipl_rel *r)
 
 		if (!rel_begin(r, HVIA_Q_SEND, p))
 			return;
-		/* A send that cannot be: reliable service ends with it.  Its
-		 * memory may have gone since the frame before. */
+		/* A wrong send ends the reliable service. It is checked for
+		 * each frame, because its memory may have been deregistered
+		 * since the last one. */
 		bad = rel_check(r->v, r->msg[HVIA_Q_SEND].d, HVIA_Q_SEND);
 		if (bad) {
 			rel_complete(r, HVIA_Q_SEND, p, 0, bad);
@@ -188,8 +192,8 @@ void rel_send(struct vipl_rel *r)
 	}
 	if (r->v->k->state == HVIA_VI_CONNECTED &&
 	    (r->owe || r->next - r->told >= REL_ACK_EVERY)) {
-		/* an acknowledgement alone; later if its slot is not free: the
-		 * card wakes us */
+		/* Sends an acknowledgement only. If its slot is not free, the
+		 * card's completion runs this again later. */
 		struct rel_slot *s =
 			rel_slot(r, REL_WINDOW + r->acks % REL_ACKS);
 

@@ -1,47 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reliable delivery and reception of VIPL in software, between vipl_reliable.c
  * (sending, time), vipl_reliable_receive.c (receiving) and vipl_reliable_vi.c
- * (its life).
+ * (life of a VI).
  *
  *   user's descriptors <-> copies <-> frames of the VI's own memory <-> card
  *
  * A frame is a message of one Ethernet frame over the unreliable VI: header,
- * and as many bytes as both cards take.  Frames are numbered; the receiver
- * takes them in order, acknowledges up to the next one it wants, and throws
- * away all others; what is not acknowledged in time is sent again from there
- * on.  A send is complete when the last frame of it has been acknowledged, and
- * that is said when its bytes are where they belong: delivery and reception are
- * the same here.  What the receiver has got is also said with its disconnect,
- * by the kernel agent: a process may end as soon as it has its message. */
+ * and as many bytes as both cards take. Frames are numbered. The receiver takes
+ * them in order, acknowledges up to the next one it wants, and drops all
+ * others. Frames that are not acknowledged in time are sent again. A send is
+ * complete when its last frame has been acknowledged, which happens when its
+ * bytes are in their place: delivery and reception are one level here. The
+ * kernel agent also sends the receiver's last acknowledgement with its
+ * disconnect, because a process may end as soon as it has its message. */
 #ifndef SYSTEMS_HVIA_LIB_VIPL_RELIABLE_H
 #define SYSTEMS_HVIA_LIB_VIPL_RELIABLE_H
 
 #include "systems/hvia/lib/vipl_internal.h"
 
 enum {
-	REL_WINDOW = 16, /* frames on their way */
+	REL_WINDOW = 16, /* frames in flight */
 	REL_RX = 64,	 /* receives of the VI */
-	REL_ACKS = 8,	 /* frames without data on their way */
+	REL_ACKS = 8,	 /* frames without data in flight */
 	REL_SLOTS = REL_WINDOW + REL_ACKS + REL_RX,
 	REL_ACK_EVERY = 8,
 	REL_TRIES = 20,
 };
-enum { REL_DESC = 4096 };	/* the longest descriptor takes less */
-enum { REL_PAYLOAD_MIN = 128 }; /* of several Ethernet frames, if need be */
+enum { REL_DESC = 4096 }; /* more than the longest descriptor */
+/* split over several Ethernet frames if needed */
+enum { REL_PAYLOAD_MIN = 128 };
 
 enum { REL_FIRST = 1, REL_LAST = 2, REL_IMMEDIATE = 4, REL_RDMA = 8 };
 
 /* On the wire, little endian. */
 struct rel_head {
 	uint32_t seq;	/* of a frame with data */
-	uint32_t ack;	/* next one that this side wants */
-	uint16_t flags; /* of data; 0: none, acknowledgement alone */
+	uint32_t ack;	/* next frame that the sender of this head wants */
+	uint16_t flags; /* of data; 0: acknowledgement only */
 	uint16_t bytes;
-	uint32_t error; /* status bits: the other's send has failed */
+	uint32_t error; /* status bits: the receiver refused the send */
 	uint32_t length, immediate; /* of the message */
 	uint32_t handle;	    /* RDMA: remote */
 	uint32_t pad;
-	uint64_t va; /* RDMA: of this frame */
+	uint64_t va; /* RDMA: address of this frame's data */
 };
 
 struct rel_slot {
@@ -50,13 +51,14 @@ struct rel_slot {
 	uint8_t data[];
 };
 
-/* The user's descriptor of which bytes have been moved.  It is copied when its
- * message begins, as the card does, and the copy is what counts. */
+/* The user's descriptor whose bytes are being moved. It is copied when its
+ * message starts, as the card does, and only the copy is used, because the
+ * program may change the original. */
 struct rel_msg {
-	uint64_t number;   /* in its queue */
+	uint64_t number;   /* number in its queue */
 	VIP_DESCRIPTOR *d; /* the copy */
 	uint32_t at;	   /* bytes moved */
-	bool begun;	   /* the copy is there */
+	bool begun;	   /* the copy has been made */
 };
 
 struct vipl_rel {
@@ -64,19 +66,20 @@ struct vipl_rel {
 	uint8_t *slots; /* window, acks, receives */
 	size_t stride;
 	VIP_MEM_HANDLE handle;
-	struct vipl_queue raw[2]; /* what the card has */
-	bool stop, filled;	  /* receives are posted */
-	struct rel_msg msg[2];	  /* send and receive at work */
-	/* sending */
-	uint64_t ends[REL_WINDOW]; /* sends of which it is the last, or 0 */
-	uint32_t seq, base;	   /* next, oldest not acknowledged */
-	uint32_t acks;		   /* used in turn */
+	struct vipl_queue raw[2]; /* descriptors at the card */
+	bool stop, filled;	  /* filled: receives are posted */
+	struct rel_msg msg[2];	  /* current send and receive */
+	/* Sending. */
+	/* number of the send that ends with this frame, or 0 */
+	uint64_t ends[REL_WINDOW];
+	uint32_t seq, base; /* next, and oldest not acknowledged */
+	uint32_t acks;	    /* sent so far; slots are used in turn */
 	uint32_t tries;
 	weft_time_t again;
-	/* receiving */
-	uint32_t next, told; /* frame wanted; said so */
-	bool owe;	     /* say it again */
-	uint32_t error;	     /* to be said with it */
+	/* Receiving. */
+	uint32_t next, told; /* frame wanted, and last one acknowledged */
+	bool owe;	     /* acknowledge again */
+	uint32_t error;	     /* sent with the acknowledgement */
 };
 
 static inline uint32_t rel_payload(uint32_t payload)
@@ -88,16 +91,17 @@ static inline struct rel_slot *rel_slot(const struct vipl_rel *r, uint32_t i)
 	return (struct rel_slot *)(r->slots + i * r->stride);
 }
 
-/* A piece of a descriptor's bytes: where offset `at` lies, and how many follow
- * there.  NULL: nowhere. */
+/* Returns the bytes at offset `at` of a descriptor and how many are contiguous,
+ * or NULL. */
 uint8_t *rel_piece(const VIP_DESCRIPTOR *d, uint32_t at, uint32_t *n_p);
-/* 0, or status bits: what is wrong with a descriptor. */
+/* Checks a descriptor. Returns 0 or the status bits of its error. */
 uint32_t rel_check(const struct vipl_vi *v, const VIP_DESCRIPTOR *d,
 		   uint32_t dir);
-/* The oldest descriptor of a queue whose message is not all there, or NULL. */
+/* Returns the oldest descriptor of a queue whose message is not complete, or
+ * NULL. */
 struct vipl_posted *rel_current(struct vipl_rel *r, uint32_t dir);
-/* With the copy of it; false: the card could not fetch it, that has been said,
- * and the VI is in error. */
+/* Copies the descriptor. Returns false if the card could not fetch it: the
+ * error has been reported and the VI is in error. */
 bool rel_begin(struct vipl_rel *r, uint32_t dir, const struct vipl_posted *p);
 
 static inline void rel_next(struct vipl_rel *r, uint32_t dir)
@@ -108,12 +112,12 @@ static inline void rel_next(struct vipl_rel *r, uint32_t dir)
 
 void rel_complete(struct vipl_rel *r, uint32_t dir, struct vipl_posted *p,
 		  uint32_t length, uint32_t status);
-/* Tells the program; `end`: and ends the connection. */
+/* Reports an error to the program. `end` also ends the connection. */
 void rel_fail(struct vipl_rel *r, uint32_t code, bool end);
 /* Posts a slot to the card. */
 void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	      uint32_t bytes);
-/* Every frame it posts takes so many bytes of the user. */
+/* Returns how many bytes of the user a frame carries. */
 static inline uint32_t rel_data(const struct vipl_rel *r)
 {
 	return rel_payload(r->v->k->payload) -

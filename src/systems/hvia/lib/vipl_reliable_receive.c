@@ -6,23 +6,24 @@
 
 #include "host/times.h"
 
-/* What came cannot be taken: the sender learns why, the connection ends. */
+/* Refuses a frame: notifies the sender of the reason and ends the
+ * connection. */
 static void reliable_receive_refuse(struct vipl_rel *r, uint32_t status,
 				    uint32_t code)
 {
-	r->next--; /* it is not acknowledged */
+	r->next--; /* not acknowledged */
 	r->error = status;
 	r->v->k->mine.error = (uint16_t)status;
 	r->owe = true;
 	rel_send(r);
 	if (code != HVIA_ERROR_CONN_LOST)
 		rel_fail(r, code, false);
-	/* that is there before the connection ends */
+	/* Gives the refusal time to arrive before the connection ends. */
 	host_nap(weft_host_self(), T_hvia_last_word);
 	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 }
 
-/* The message is in its place. */
+/* Completes a receive whose message is in place. */
 static void in_done(struct vipl_rel *r, struct vipl_posted *p,
 		    const struct rel_head *h, uint32_t status)
 {
@@ -33,8 +34,8 @@ static void in_done(struct vipl_rel *r, struct vipl_posted *p,
 	rel_next(r, HVIA_Q_RECV);
 }
 
-/* The frame goes on where the message is, and not beyond its length and the
- * room for it: the other side may say anything. */
+/* Returns true if the frame continues the message and fits its length and room,
+ * because a remote side may send anything. */
 static bool reliable_receive_fits(const struct rel_msg *m,
 				  const struct rel_head *h)
 {
@@ -80,7 +81,8 @@ static void got_send(struct vipl_rel *r, const struct rel_slot *s)
 	}
 	if (!(s->head.flags & REL_LAST))
 		return;
-	p = rel_current(r, HVIA_Q_RECV); /* the copy has taken time */
+	/* again, because making the copy took time */
+	p = rel_current(r, HVIA_Q_RECV);
 	if (p && m->begun)
 		in_done(r, p, &s->head, 0);
 }
@@ -132,15 +134,15 @@ static void got_frame(struct vipl_rel *r, const struct rel_slot *s,
 	rel_acked(r, h->ack, h->error);
 	if (!h->flags)
 		return;
-	if (h->seq != r->next) { /* lost, or seen before */
+	if (h->seq != r->next) { /* lost, or a duplicate */
 		r->owe = true;
 		return;
 	}
 	r->next++;
 	r->owe |= (h->flags & REL_LAST) != 0;
 	(h->flags & REL_RDMA ? got_rdma : got_send)(r, s);
-	/* nothing happens between a completion and this: what the program knows
-	 * the other side will learn */
+	/* Set without a wait after the completion, so that the remote side
+	 * learns of every message that the program knows of. */
 	r->v->k->mine.next = (uint16_t)r->next;
 }
 
@@ -156,7 +158,7 @@ void rel_receive(struct vipl_rel *r)
 		weft_host_cpu(host, weft_host_time(host, T_vipl_found) +
 					    weft_host_time(host, T_vipl_take));
 		if (status & VIP_STATUS_DESC_FLUSHED_ERROR)
-			continue; /* no connection any more */
+			continue; /* the connection has ended */
 		if (!(status & VIP_STATUS_ERROR_MASK))
 			got_frame(r, s, s->desc.CS.Length);
 		if (r->v->k->state != HVIA_VI_ERROR)

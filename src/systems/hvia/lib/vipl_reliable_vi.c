@@ -29,14 +29,16 @@ uint8_t *rel_piece(const VIP_DESCRIPTOR *d, uint32_t at, uint32_t *n_p)
 	return NULL;
 }
 
-/* A VI that has been destroyed fails no more: its number may be another's. */
+/* Reports an error unless the VI has been destroyed, because its number may
+ * belong to another VI then. */
 static void rel_tell(struct vipl_rel *r, struct hvia_fail_arg *f)
 {
 	if (!r->stop)
 		vipl_call(r->v->nic, HVIA_CALL_FAIL, f);
 }
 
-/* The entry of [at, at + n) in the card's table (hvia.md 3.6). */
+/* Returns true if the card's table allows access to [at, at + n) (hvia.md
+ * 3.6). */
 static bool region_ok(const struct vipl_vi *v, VIP_MEM_HANDLE handle,
 		      uint64_t at, uint64_t n)
 {
@@ -48,7 +50,8 @@ static bool region_ok(const struct vipl_vi *v, VIP_MEM_HANDLE handle,
 	       n <= len - (at - va);
 }
 
-/* More segments than the descriptor's region holds are none. */
+/* Returns the bytes of a descriptor. An impossible number of segments counts as
+ * 0. */
 static uint64_t desc_bytes(const VIP_DESCRIPTOR *d)
 {
 	uint32_t n = d->CS.SegCount <= HVIA_SEGMENTS ? d->CS.SegCount : 0;
@@ -56,7 +59,8 @@ static uint64_t desc_bytes(const VIP_DESCRIPTOR *d)
 	return n <= 2 ? 64 : HVIA_DESC_CONTROL + (uint64_t)n * HVIA_SEGMENT;
 }
 
-/* The card could fetch it.  `d`: the descriptor, or the copy of it. */
+/* Returns true if the card could fetch descriptor `d`, which is the original or
+ * its copy. Otherwise reports the error. */
 static bool reliable_vi_reach(struct vipl_rel *r, uint32_t dir,
 			      const struct vipl_posted *p,
 			      const VIP_DESCRIPTOR *d)
@@ -160,8 +164,8 @@ static void raw_sent(struct vipl_rel *r)
 		vipl_queue_take(&r->raw[HVIA_Q_SEND]);
 }
 
-/* A slot is free as soon as the card is done with it: it may have to leave the
- * queue first. */
+/* Posts a slot. Takes sent slots off the queue first, because a slot is reused
+ * as soon as the card is done with it. */
 void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	      uint32_t bytes)
 {
@@ -170,7 +174,7 @@ void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	raw_sent(r);
 	memset(d, 0, sizeof(*d));
 	if (r->v->k->state == HVIA_VI_ERROR)
-		return; /* nothing goes any more: the slot is free */
+		return; /* no frame leaves in ERROR: the slot is free */
 	d->CS.SegCount = 1;
 	d->CS.Length = bytes;
 	d->DS[0].Local.Data.Address = &s->head;
@@ -227,7 +231,8 @@ VIP_RETURN vipl_rel_new(struct vipl_vi *v)
 		r->raw[i] = (struct vipl_queue){
 			.vi = v, .dir = i, .first = 1, .raw = true
 		};
-	/* the window, acknowledgements and receives are one region */
+	/* Window, acknowledgements and receives are one region, so that one
+	 * registration is enough. */
 	r->stride = (bytes + HVIA_DESC_ALIGN - 1) & ~(HVIA_DESC_ALIGN - 1ul);
 	m.len = REL_SLOTS * r->stride;
 	r->slots = weft_host_align(h, HVIA_PAGE, m.len + 2 * REL_DESC);
@@ -245,7 +250,7 @@ VIP_RETURN vipl_rel_new(struct vipl_vi *v)
 	return VIP_SUCCESS;
 }
 
-/* The thread sees it and goes. */
+/* Frees the memory of the service. The thread notices and ends. */
 void vipl_rel_free(struct vipl_vi *v)
 {
 	struct vipl_rel *r = v->rel;
@@ -260,7 +265,8 @@ void vipl_rel_free(struct vipl_vi *v)
 	hvia_notify(weft_host_self(), &v->nic->client->event);
 }
 
-/* Before a connection is asked for or accepted: receives are there. */
+/* Posts receives before a connection is requested or accepted, so that the
+ * first frame finds one. */
 void vipl_rel_connected(struct vipl_vi *v)
 {
 	struct vipl_rel *r = v->rel;
@@ -276,10 +282,10 @@ void vipl_rel_connected(struct vipl_vi *v)
 	hvia_notify(
 		weft_host_self(),
 		&v->nic->client
-			 ->event); /* its thread sleeps for them from now on */
+			 ->event); /* the thread sleeps for them from now on */
 }
 
-/* A queue's newest descriptor has just been linked. */
+/* Handles the newest descriptor of a queue, which was linked just now. */
 void vipl_rel_posted(struct vipl_vi *v, uint32_t dir)
 {
 	struct vipl_rel *r = v->rel;
@@ -308,7 +314,7 @@ void vipl_rel_posted(struct vipl_vi *v, uint32_t dir)
 		hvia_notify(weft_host_self(), &v->nic->client->event);
 }
 
-/* After the card has flushed everything. */
+/* Resets the service after the card has flushed all descriptors. */
 void vipl_rel_ended(struct vipl_vi *v)
 {
 	struct vipl_rel *r = v->rel;

@@ -3,7 +3,8 @@
 #include "host/times.h"
 #include "systems/hvia/lib/vipl_internal.h"
 
-/* What the library offers: the card unreliable service alone (6.1). */
+/* Checks the attributes against the library's services. The card offers
+ * unreliable service only (6.1). */
 static VIP_RETURN attr_check(const struct vipl_nic *n,
 			     const VIP_VI_ATTRIBUTES *a)
 {
@@ -59,7 +60,8 @@ void vipl_vi_drop(struct vipl_vi *v)
 	weft_host_free(h, v);
 }
 
-/* With completion queues that stay meanwhile, or NULL. */
+/* Makes a VI. Completion queues, which the caller holds meanwhile, may be
+ * NULL. */
 static VIP_RETURN vi_create(struct vipl_nic *n, const VIP_VI_ATTRIBUTES *a,
 			    struct vipl_cq *send, struct vipl_cq *recv,
 			    struct vipl_vi *v)
@@ -72,7 +74,7 @@ static VIP_RETURN vi_create(struct vipl_nic *n, const VIP_VI_ATTRIBUTES *a,
 	v->self = vipl_handle(VIPL_VI, v, 0);
 	if (!v->self)
 		return VIP_ERROR_RESOURCE;
-	v->leaving = true; /* it is not there yet */
+	v->leaving = true; /* not usable yet */
 	n->n_vis++;
 	arg.attr.stamped = send || recv;
 	ret = vipl_call(n, HVIA_CALL_VI, &arg);
@@ -143,7 +145,7 @@ VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle)
 
 	if (!v)
 		return VIP_INVALID_PARAMETER;
-	/* descriptors, or a call of another thread */
+	/* Descriptors are posted, or another thread is in a call. */
 	if (v->q[0].n || v->q[1].n || v->inside > 1)
 		return vipl_vi_leave(v, VIP_ERROR_RESOURCE);
 	if (v->k->state != HVIA_VI_IDLE)
@@ -203,7 +205,8 @@ VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle,
 	if (!v || !ViAttribs)
 		return vipl_vi_leave(v, VIP_INVALID_PARAMETER);
 	ret = attr_check(v->nic, ViAttribs);
-	/* how a VI works was decided when it was made */
+	/* The service of a VI cannot change, because its memory was set up when
+	 * it was made. */
 	if (ret == VIP_SUCCESS && (ViAttribs->ReliabilityLevel !=
 				   VIP_SERVICE_UNRELIABLE) != (v->rel != NULL))
 		ret = VIP_INVALID_RELIABILITY_LEVEL;

@@ -3,12 +3,12 @@
  * in SDRAM, the look-up of both levels, moves of level-2 entries.
  *
  * A look-up takes compute 14 (index 4, check 8, add 2), level 1 9 and level 2 7
- * cycles; each further page 7 + 2.  With CTRL.ATT_HOST the levels are read from
- * host memory instead, 24 and 4 bytes.  One look-up at a time; the receive
- * engine's first.
+ * cycles; each further page 7 + 2. With CTRL.ATT_HOST the levels are read from
+ * host memory instead, 24 and 4 bytes. One look-up runs at a time; the receive
+ * engine's comes first.
  *
- * Not modelled: refresh of the SDRAM, its rows; stores of the host come in
- * between without taking time from look-ups. */
+ * Not modelled: refresh of the SDRAM, its rows. Stores of the host take no time
+ * from look-ups. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static void address_translation_finish(struct hv_nic *n, bool ok)
 	address_translation_go(n, ATT_IDLE, 0);
 }
 
-/* Next look-up: step 1, and the level-1 entry is on its way. */
+/* Starts the next look-up: step 1, then the level-1 entry is requested. */
 static void att_idle(struct hv_nic *n)
 {
 	struct hv_att *a = &n->att;
@@ -108,7 +108,8 @@ static void att_idle(struct hv_nic *n)
 		address_translation_go(n, ATT_CHECK, n->p.t_index + n->p.t_l1);
 }
 
-/* Index is there, table in host memory. */
+/* Requests the level-1 entry from a table in host memory, when the index is
+ * computed. */
 static void att_l1(struct hv_nic *n)
 {
 	struct hv_att *a = &n->att;
@@ -123,8 +124,9 @@ static void att_l1(struct hv_nic *n)
 		    HVIA_L1_BYTES);
 }
 
-/* Steps 3 to 5; false: not allowed.  A doorbell counts from the multiple of 64
- * at or below the start of the region. */
+/* Steps 3 to 5. Returns false if the access is not allowed. A doorbell's offset
+ * counts from the multiple of 64 at or below the start of the region, because
+ * descriptors are aligned and regions are not. */
 static bool address_translation_check(struct hv_att *a)
 {
 	const struct hvia_l1 *e = &a->e;
@@ -148,7 +150,7 @@ static bool address_translation_check(struct hv_att *a)
 	return e->first && e->first <= HVIA_PAGE;
 }
 
-/* Asks for level-2 entry k; it is there after ATT_L2. */
+/* Requests level-2 entry k, which arrives after ATT_L2. */
 static void ask_l2(struct hv_nic *n, uint32_t before)
 {
 	if (n->ctrl & HVIA_CTRL_ATT_HOST)
@@ -167,7 +169,8 @@ static void att_check(struct hv_nic *n)
 
 	if (a->dma.txn.data.buf) {
 		ok = hv_dma_take(&a->dma, &a->e);
-	} else if (ok) { /* 24 bytes may lie in two chunks */
+		/* by quadwords, because 24 bytes may lie in two chunks */
+	} else if (ok) {
 		for (uint32_t i = 0; i < 3; i++)
 			w[i] = hv_sdram_load(n, hvia_l1_addr(h) + 8 * i);
 		memcpy(&a->e, w, sizeof(w));
@@ -181,7 +184,7 @@ static void att_check(struct hv_nic *n)
 	ask_l2(n, n->p.t_lcheck);
 }
 
-/* k is inside of the entry and of the table. */
+/* Returns true if k is inside the entry and the table. */
 static bool l2_valid(const struct hv_att *a)
 {
 	return a->k < a->e.pages && (uint64_t)a->e.l2 + a->k < L2_MAX;
@@ -206,7 +209,7 @@ static void att_l2in(struct hv_nic *n)
 	address_translation_go(n, ATT_ADD, n->p.t_add);
 }
 
-/* Step 6, and 7 when it goes on in the next page. */
+/* Step 6, and step 7 if the range continues in the next page. */
 static void att_add(struct hv_nic *n)
 {
 	struct hv_att *a = &n->att;
@@ -278,7 +281,8 @@ void hv_move_start(struct hv_nic *n, uint64_t count)
 						count * n->p.t_move));
 }
 
-/* All at once at the end: nobody looks in between. */
+/* Moves all entries at the end of the time, because stopped engines read none
+ * in between. */
 void hv_move_event(struct hv_nic *n)
 {
 	struct hv_att *a = &n->att;

@@ -50,13 +50,14 @@ static void set_state(struct hv_nic *n, uint32_t vi, enum hvia_vi_state s)
 	struct hv_vi *v = &n->vi[vi];
 
 	if (v->active && s != HVIA_VI_CONNECTED) {
-		/* the message is lost; its descriptor begins anew */
+		/* The message is lost, so its descriptor starts anew. */
 		v->fetched = v->fetched && v->rdma;
 		v->active = false;
 		hv_apb_forget_vi(n, vi);
 	}
 	v->state = (uint8_t)s;
-	hv_vi_work(n, vi, HVIA_Q_RECV); /* sends are pending since posted */
+	/* sends are pending since their doorbell */
+	hv_vi_work(n, vi, HVIA_Q_RECV);
 }
 
 void hv_vi_fail(struct hv_nic *n, uint32_t vi, uint32_t q, enum hvia_error code,
@@ -75,12 +76,12 @@ void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
 	v->q[q] = (struct hv_q){ 0 };
 	if (q == HVIA_Q_SEND)
 		n->pending[vi / 64] &= ~(1ULL << vi % 64);
-	if (!over) /* the VI has not ended already */
+	if (!over) /* the VI has ended already otherwise */
 		hv_vi_fail(n, vi, q, HVIA_ERROR_POST_DESC,
 			   hvia_token(at->handle, (uint32_t)at->va));
 }
 
-/* ---- what has been fetched ---- */
+/* ---- fetched descriptors ---- */
 
 void hv_vi_forget(struct hv_nic *n, uint32_t handle)
 {
@@ -99,8 +100,8 @@ void hv_vi_forget(struct hv_nic *n, uint32_t handle)
 			hv_apb_forget_vi(n, vi);
 			if (!v->active || v->rdma)
 				continue;
-			/* a message is being received and the status of its
-			 * descriptor cannot be written */
+			/* A message is being received, and the status of its
+			 * descriptor cannot be written any more. */
 			v->active = false;
 			v->q[HVIA_Q_RECV] = (struct hv_q){ 0 };
 			hv_vi_fail(n, vi, HVIA_Q_RECV, HVIA_ERROR_COMP_PROT,
@@ -146,7 +147,8 @@ void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
 	struct weft_slice s;
 
 	if (n->vi[vi].flags & HVIA_VIF_STAMP) {
-		n->stamp += n->stamp == UINT32_MAX ? 2 : 1; /* never 0 */
+		/* skips 0, which means no number */
+		n->stamp += n->stamp == UINT32_MAX ? 2 : 1;
 		w[0] = n->stamp;
 		wide = true;
 	}
@@ -155,7 +157,8 @@ void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
 	hv_dma(n, d, WEFT_BUS_WRITE, pa + (wide ? 16 : 24), s);
 }
 
-/* Its status is on the way to memory. */
+/* Counts a completion, whose status is being written, and raises the interrupt
+ * if the queue is armed. */
 void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q)
 {
 	struct hv_vi *v = &n->vi[vi];
@@ -184,7 +187,7 @@ void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
 		hv_vi_fail(n, vi, queue, HVIA_ERROR_VI_OVERRUN, token);
 		return;
 	}
-	/* a message begins; the send engine takes it up in turn */
+	/* A message starts; the send engine picks it up in turn. */
 	if (queue == HVIA_Q_SEND && weft_heard(n->comp)) {
 		vec_push(&n->bells,
 			 (struct hv_bell){ weft_msg_open(n->comp), vi });
@@ -234,7 +237,8 @@ void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val)
 	switch (byte) {
 	case HVIA_VI_0:
 		v->flags = (uint8_t)(val >> 8 & ~HVIA_VIF_FLUSH);
-		/* what was fetched was allowed to the tag before */
+		/* The fetched descriptor was allowed to the earlier tag,
+		 * therefore it is fetched again. */
 		if (v->ptag != (uint16_t)(val >> 16) && !v->active &&
 		    !v->closing) {
 			v->fetched = false;

@@ -9,8 +9,8 @@
  *   receive  the MAC stores the last burst, 18, and the descriptor, 12; the
  *            poll sees DD after 4
  *
- * The local bus has these times and no more: movements of the two directions
- * do not wait for each other. */
+ * The local bus has only these times: transfers of the two directions do not
+ * wait for each other. */
 #include <assert.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ void hv_gec_put(struct hv_nic *n, const struct hv_tx_frame *f)
 	weft_timer_arm(n->comp, &n->timer[HV_U_TX], HV_U_TX, q->ready);
 }
 
-/* Either the tail write is over, or a frame may be ready. */
+/* Runs when the tail write has ended, or a frame may be ready. */
 void hv_gec_tx_event(struct hv_nic *n)
 {
 	struct hv_gec *g = &n->gec;
@@ -90,7 +90,7 @@ static void on_sent(void *own, uint32_t index)
 		n->gec.buffers--;
 	if (!n->gec.tail)
 		hv_wake_local(n, HV_U_TX, 0);
-	if (n->send.state == SEND_BUF) /* waits for a Tx buffer */
+	if (n->send.state == SEND_BUF) /* it waits for a Tx buffer */
 		hv_wake(n, HV_U_SEND, 0);
 }
 
@@ -105,7 +105,8 @@ void hv_gec_free(struct hv_nic *n)
 	mac_store(g->mac, MAC_RDT, g->rdt);
 }
 
-/* DD is there.  A buffer holds any frame that the MAC takes. */
+/* Takes a frame whose DD is set. A buffer holds any frame that the MAC
+ * accepts. */
 static void ethernet_controller_received(struct hv_nic *n, uint32_t i)
 {
 	struct hv_gec *g = &n->gec;
@@ -190,7 +191,7 @@ void hv_gec_mac_event(struct hv_nic *n, uint32_t kind)
 
 static void on_irq(void *own, bool level)
 {
-	(void)level; /* the GEC polls */
+	(void)level; /* unused, because the GEC polls */
 }
 
 static const struct mac_ops mac_ops = { .move = on_move,
@@ -205,7 +206,8 @@ void hv_gec_init(struct hv_nic *n)
 	cfg.receive = n->p.mac_receive;
 	cfg.ahead = n->p.tx_outstanding - 1;
 	cfg.rx_fifo = (uint32_t)n->p.rx_fifo;
-	/* the MAC takes any frame of the standard, whatever the engine sends */
+	/* The MAC accepts every frame of the standard, whatever limit the
+	 * engine has. */
 	cfg.frame_max = n->p.mtu > HVIA_F_MTU ? n->p.mtu : HVIA_F_MTU;
 	cfg.tag = HV_TAG_MAC;
 	n->gec.mac = mac_new(n->comp, &n->comp->ports[HV_PORT_LINK], &cfg,
@@ -217,7 +219,7 @@ void hv_gec_init(struct hv_nic *n)
 	}
 }
 
-/* What a driver would do when it is loaded. */
+/* Sets up the MAC as a driver would on loading. */
 void hv_gec_start(struct hv_nic *n)
 {
 	struct mac *m = n->gec.mac;

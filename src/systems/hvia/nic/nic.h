@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of HVIA-GE (class hvia.nic).  See nic.c.
+/* Private to HVIA-GE (class hvia.nic). See nic.c.
  *
- * Everything runs at the card's clock, which is the host bus's where they are
- * equally fast, except the local bus between GEC and MAC: that has a clock of
- * its own, of the card's frequency and
- * unknown phase, so its cycles count from whatever begins them.  A unit does
- * one thing at a time and has one wake-up: `go(state, cycles)` says what to do
- * next and when. Wake-ups of one edge run in the order of enum hv_unit, so the
- * receive engine comes before the send engine, and the table after both. */
+ * All units run at the card's clock, which is the host bus's if both are
+ * equally fast. The local bus between GEC and MAC has a clock of its own, of
+ * the card's frequency and unknown phase, so its cycles count from their cause.
+ * A unit does one thing at a time and has one wake-up: `go(state, cycles)` sets
+ * the next state and its time. Wake-ups of one edge run in the order of enum
+ * hv_unit, so that the receive engine comes before the send engine, and the
+ * table after both. */
 #ifndef SYSTEMS_HVIA_NIC_NIC_H
 #define SYSTEMS_HVIA_NIC_NIC_H
 
@@ -65,13 +65,13 @@ struct hv_error {
 	uint64_t pop, info;
 };
 
-/* A kernel packet received. */
+/* A received kernel packet. */
 struct hv_kernel {
 	uint32_t len;
 	uint8_t data[2048];
 };
 
-/* Parameters: nic.c says what each is. */
+/* Parameters: the rows in nic.c describe each. */
 struct hv_params {
 	uint64_t mac_addr;
 	uint32_t mtu, t_scan, t_check, t_fifo, t_txbuf, t_txd;
@@ -103,9 +103,9 @@ struct hv_nic {
 	} errors;
 	struct {
 		VEC(struct hv_bell);
-	} bells; /* in order; empty when nobody listens */
+	} bells; /* in order; empty unless a listener is attached */
 	uint64_t err_info;
-	uint32_t stamp; /* of the last completion that had one */
+	uint32_t stamp; /* number of the last numbered completion */
 	bool err_overflow;
 	uint8_t mac[6];
 	uint8_t ktx[2048];
@@ -113,7 +113,8 @@ struct hv_nic {
 	struct hv_kernel *krx; /* kernel_rx of them */
 	uint32_t krx_first, krx_n;
 	uint64_t pending[HVIA_VIS / 64]; /* send doorbells */
-	uint64_t heads[HVIA_VIS / 64];	 /* receive heads fetched, or more */
+	/* VIs with a fetched receive head; may name others */
+	uint64_t heads[HVIA_VIS / 64];
 	struct hv_vi *vi;
 	struct hv_att att;
 	struct hv_send send;
@@ -133,8 +134,8 @@ static inline weft_time_t hv_time(const struct hv_nic *n, uint32_t cycles)
 	return weft_clock_after(n->clk, weft_now(n->comp), cycles);
 }
 
-/* On the local bus, whose clock is as fast as the card's: from now on, whatever
- * its phase. */
+/* Returns a time on the local bus. Its clock has the card's frequency and any
+ * phase, therefore cycles count from now. */
 static inline weft_time_t hv_local(const struct hv_nic *n, uint32_t cycles)
 {
 	return weft_now(n->comp) + weft_clock_edge(n->clk, cycles) -
@@ -152,7 +153,7 @@ static inline void hv_wake(struct hv_nic *n, enum hv_unit u, uint32_t cycles)
 	weft_timer_arm(n->comp, &n->timer[u], u, hv_time(n, cycles));
 }
 
-/* The VI that the receive engine, or the send engine, is at. */
+/* Return the VI that the receive (send) engine is working on. */
 static inline struct hv_vi *hv_recv_vi(struct hv_nic *n)
 {
 	return &n->vi[n->recv.vi];
@@ -178,10 +179,12 @@ static inline void hv_dma_read(struct hv_nic *n, struct hv_dma *d,
 	hv_dma(n, d, WEFT_BUS_READ, addr, weft_slice_word(n->comp->sim, bytes));
 }
 
-/* End of a read of few bytes: takes them out; false: nobody answered. */
+/* Ends a read of few bytes and copies them out. Returns false if no target
+ * answered. */
 bool hv_dma_take(struct hv_dma *d, void *to);
 void hv_dma_done(struct hv_nic *n, struct hv_dma *d);
-void hv_dma_kick(struct hv_nic *n); /* it may be master now */
+/* starts waiting transactions, if the card may be master */
+void hv_dma_kick(struct hv_nic *n);
 void hv_dma_fini(struct hv_nic *n);
 
 /* address_translation.c */
@@ -189,7 +192,7 @@ uint8_t *hv_sdram(struct hv_nic *n, uint32_t addr);
 uint64_t hv_sdram_load(struct hv_nic *n, uint32_t addr);
 void hv_sdram_store(struct hv_nic *n, uint32_t addr, uint64_t val);
 void hv_l2_store(struct hv_nic *n, uint64_t val);
-/* Wakes the owner's unit when it is done. */
+/* Looks up an address. Wakes the owner's unit when done. */
 void hv_xlate(struct hv_nic *n, enum hv_owner o, const struct hv_xlate *x);
 void hv_att_event(struct hv_nic *n);
 void hv_move_start(struct hv_nic *n, uint64_t count);
@@ -205,9 +208,11 @@ void hv_move_event(struct hv_nic *n);
 void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token);
 uint64_t hv_vi_load(struct hv_nic *n, uint32_t vi, uint32_t byte);
 void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val);
-/* Fetch the head of its receive queue, if it needs one; scan its send queue. */
+/* Fetches the head of the receive queue if needed, or marks the send queue for
+ * the send engine. */
 void hv_vi_work(struct hv_nic *n, uint32_t vi, uint32_t q);
-/* Its queue q is to be flushed, all that is posted now. */
+/* Returns true if the descriptors that are posted to queue q now must be
+ * flushed. */
 static inline bool hv_vi_flushing(const struct hv_vi *v, uint32_t q)
 {
 	return v->state == HVIA_VI_ERROR || v->q[q].flush ||
@@ -216,23 +221,25 @@ static inline bool hv_vi_flushing(const struct hv_vi *v, uint32_t q)
 
 void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
 		 enum hvia_error code, uint64_t token);
-/* The same, and the VI is in error from now on. */
+/* Like hv_vi_error(), but the VI is in error from now on. */
 void hv_vi_fail(struct hv_nic *n, uint32_t vi, uint32_t q, enum hvia_error code,
 		uint64_t token);
-/* A descriptor of the chain cannot be reached: what is behind it is lost. */
+/* Drops the rest of a chain, because one of its descriptors cannot be
+ * reached. */
 void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
 		       const struct hv_where *at);
-/* Takes the head off. */
+/* Removes the head of a queue. */
 void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
 	       const struct hvia_desc *d);
 
 void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q);
-/* A status: {stamp or 0, immediate, length, status} to the descriptor at pa;
- * the first two only if the VI's completions have them, or `wide`. */
+/* Writes {stamp or 0, immediate, length, status} to the descriptor at pa. The
+ * first two are written only if the VI's completions have them, or `wide` is
+ * set. */
 void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
 		  weft_phys_t pa, uint32_t w[4], bool wide);
-/* What the card has fetched by a region is forgotten, as far as no engine works
- * on it; something of it is left. */
+/* hv_vi_forget drops descriptors fetched from a region, except those that an
+ * engine is working on. hv_vi_holds returns true if one of these is left. */
 void hv_vi_forget(struct hv_nic *n, uint32_t handle);
 bool hv_vi_holds(const struct hv_nic *n, uint32_t handle);
 
@@ -284,7 +291,8 @@ static inline void hv_recv_kick(struct hv_nic *n)
 }
 
 void hv_recv_idle(struct hv_nic *n);
-/* The packet is over: its Rx buffer is free again; and counted as dropped. */
+/* End a packet and free its Rx buffer. hv_recv_drop also counts it as
+ * dropped. */
 void hv_recv_release(struct hv_nic *n);
 void hv_recv_drop(struct hv_nic *n, uint32_t counter);
 
@@ -295,29 +303,30 @@ static inline void hv_recv_go(struct hv_nic *n, enum hv_recv_state s,
 	hv_wake(n, HV_U_RECV, cycles);
 }
 
-/* The packet that waited for a descriptor, or whatever comes next. */
+/* Continues with the packet that waited for a descriptor, or with the next
+ * work. */
 void hv_recv_resume(struct hv_nic *n);
 bool hv_recv_uses(const struct hv_nic *n, uint32_t handle);
 
-/* The descriptor at the head is done for, its packet too. */
+/* Completes the head descriptor with an error and drops its packet. */
 void hv_recv_refused(struct hv_nic *n, uint32_t status);
-/* Bytes of the packet have gone to the writes. */
+/* Continues after bytes of the packet were handed to the writes. */
 void hv_recv_handed(struct hv_nic *n);
 
-/* packet_filter.c: which packets are taken */
+/* packet_filter.c: checks of packets */
 void hv_recv_hdr(struct hv_nic *n);
 void hv_recv_chk(struct hv_nic *n);
 void hv_recv_accept(struct hv_nic *n);
 
-/* receive_address.c: where the bytes go */
+/* receive_address.c: addresses of the bytes */
 void hv_place_lookup(struct hv_nic *n);
 void hv_place_more(struct hv_nic *n);
 void hv_place_xs(struct hv_nic *n);
 void hv_place_seg(struct hv_nic *n);
 void hv_place_xa(struct hv_nic *n);
-/* Addresses of the next packet of the VI, if they can be told. */
+/* Looks up addresses of the VI's next packet, if they are known already. */
 void hv_place_ahead(struct hv_nic *n);
-/* Forgets addresses of a VI, of a region; ~0 = all. */
+/* Drop prefetched addresses of a VI, or of a region; ~0 = all. */
 void hv_apb_forget_vi(struct hv_nic *n, uint32_t vi);
 void hv_apb_forget(struct hv_nic *n, uint32_t handle);
 
@@ -326,14 +335,14 @@ void hv_head_fetch(struct hv_nic *n);
 void hv_head_xd(struct hv_nic *n);
 void hv_head_rd(struct hv_nic *n);
 void hv_head_chk(struct hv_nic *n);
-/* Completes the head without the bytes of a packet: flushed, wrong, partial, or
+/* Completes the head without bytes of a packet: flushed, wrong, partial, or
  * with the immediate data of an RDMA write. */
 void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length,
 		      uint32_t immediate);
 
 /* receive_write.c: writes, bookkeeping, completion */
 void hv_put(struct hv_nic *n, const struct hv_job *j);
-/* Bytes: waits for room, then hv_recv_handed. */
+/* Hands bytes to the writes. Waits for room, then calls hv_recv_handed. */
 void hv_hand(struct hv_nic *n, const struct hv_job *j);
 void hv_write_event(struct hv_nic *n);
 void hv_book_event(struct hv_nic *n);
@@ -350,7 +359,7 @@ bool hv_write_uses(const struct hv_nic *n, uint32_t handle);
 void hv_gec_init(struct hv_nic *n);
 void hv_gec_start(struct hv_nic *n);
 
-void hv_gec_free(struct hv_nic *n); /* the oldest Rx buffer */
+void hv_gec_free(struct hv_nic *n); /* frees the oldest Rx buffer */
 void hv_gec_put(struct hv_nic *n, const struct hv_tx_frame *f);
 void hv_gec_tx_event(struct hv_nic *n);
 void hv_gec_mac_event(struct hv_nic *n, uint32_t kind);

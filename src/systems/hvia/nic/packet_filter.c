@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which packets the receive engine of HVIA-GE takes (hvia.md 5.3 HDR, 5.5):
- * header, VI and sender, sequence, message, descriptor. */
+/* Filter of the receive engine of HVIA-GE (hvia.md 5.3 HDR, 5.5): header, VI
+ * and sender, sequence, message, descriptor. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -104,7 +104,8 @@ static void no_descriptor(struct hv_nic *n)
 	hv_count(n, HV_K_DROP_EMPTY);
 }
 
-/* A message begins; false: it waits for its descriptor, or is none. */
+/* Starts a message. Returns false if it waits for its descriptor or cannot
+ * start. */
 static bool packet_filter_begin(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
@@ -133,8 +134,8 @@ static bool packet_filter_begin(struct hv_nic *n)
 	return true;
 }
 
-/* Immediate data of an RDMA write take a receive descriptor; false: it has to
- * be fetched first. */
+/* Finds the receive descriptor for immediate data of an RDMA write. Returns
+ * false if it must be fetched first. */
 static bool packet_filter_immediate(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
@@ -165,14 +166,15 @@ void hv_recv_accept(struct hv_nic *n)
 		n->recv.state = RECV_STALL;
 		return;
 	}
-	if (v->state != HVIA_VI_CONNECTED) { /* meanwhile */
+	if (v->state != HVIA_VI_CONNECTED) { /* it may have ended meanwhile */
 		hv_recv_drop(n, HV_K_DROP_VI);
 		return;
 	}
 	if ((!v->active && !packet_filter_begin(n)) ||
 	    !packet_filter_immediate(n))
 		return;
-	/* bytes of the packet: all the frame has, or the rest of the message */
+	/* Bytes of the packet: all bytes of the frame, or the rest of the
+	 * message. */
 	left = r->h.length - v->got;
 	have = r->frame.len - HVIA_F_DATA;
 	r->n = left < have ? left : have;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the bytes of a packet go (hvia.md 3.7, 5.3): Address Prefetch Buffer,
- * segments of the receive descriptor, translation.
+/* Addresses for the bytes of a packet (hvia.md 3.7, 5.3): Address Prefetch
+ * Buffer, segments of the receive descriptor, translation.
  *
- * The buffer holds up to two stretches of one segment, for the packet that
- * comes next.  What it does not cover (another segment, a third page) and what
- * is not there is looked up with the packet waiting: 16 bytes of the
- * descriptor for one of the first two segments, 64 for four further ones. */
+ * The buffer holds up to two ranges of one segment, for the next packet. A
+ * range outside it (another segment, a third page) is looked up while the
+ * packet waits: 16 bytes of the descriptor for one of the first two segments,
+ * 64 for four further ones. */
 #include <string.h>
 
 #include "systems/hvia/nic/nic.h"
@@ -21,7 +21,7 @@ void hv_apb_forget_vi(struct hv_nic *n, uint32_t vi)
 
 void hv_apb_forget(struct hv_nic *n, uint32_t handle)
 {
-	/* a translation that has seen the table as it was */
+	/* A look-up in progress may have read the old table. */
 	if (n->recv.ahead && (handle == ~0u || n->recv.handle == handle))
 		n->recv.stale = true;
 	for (uint32_t i = 0; i < HV_APB_MAX; i++)
@@ -40,7 +40,8 @@ static void seg_read(struct hv_nic *n, weft_phys_t pa)
 	hv_dma_read(n, &r->dma, pa, r->win.n * HVIA_SEGMENT);
 }
 
-/* The descriptor may go on in another page. */
+/* Looks up the address of the next segments. They may be in the descriptor's
+ * next page. */
 static void seg_ask(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
@@ -66,7 +67,8 @@ static void seg_ask(struct hv_nic *n)
 				     .len = HVIA_SEGMENT });
 }
 
-/* Nothing more can be placed: of this packet, or ahead of the next. */
+/* Ends the placing of this packet, or the look-up for the next one, because an
+ * address is missing. */
 static void receive_address_stuck(struct hv_nic *n, uint32_t status)
 {
 	if (n->recv.ahead)
@@ -75,7 +77,7 @@ static void receive_address_stuck(struct hv_nic *n, uint32_t status)
 		hv_recv_refused(n, status);
 }
 
-/* Address of the next byte of the message. */
+/* Looks up the address of the next byte of the message. */
 static void receive_address_segment(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
@@ -143,7 +145,7 @@ void hv_place_ahead(struct hv_nic *n)
 
 /* ---- addresses found ---- */
 
-/* The bytes that the pieces take go to the writes. */
+/* Hands the bytes that the pieces cover to the writes. */
 static void receive_address_found(struct hv_nic *n, uint32_t n_piece,
 				  const struct hv_piece *p)
 {
@@ -171,7 +173,7 @@ static void receive_address_found(struct hv_nic *n, uint32_t n_piece,
 void hv_place_more(struct hv_nic *n)
 {
 	if (hv_recv_vi(n)->rdma) {
-		/* RDMA: the packet says where. */
+		/* RDMA: the packet carries the address. */
 		struct hv_recv *r = &n->recv;
 
 		r->handle = r->h.handle;
@@ -228,8 +230,8 @@ void hv_place_xa(struct hv_nic *n)
 		return;
 	}
 	if (!n->recv.stale) {
-		/* the entry of the VI, a free one, or the one used longest
-		 * ago */
+		/* The entry of the VI, a free one, or the least recently used
+		 * one. */
 		for (uint32_t i = 0; i < n->p.prefetch; i++) {
 			if (a[i].valid && a[i].vi == n->recv.vi) {
 				best = &a[i];

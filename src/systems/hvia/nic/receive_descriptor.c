@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receive descriptors of HVIA-GE (hvia.md 5.3, 5.4): the head of a VI's queue
- * is fetched as soon as it is posted or comes to the front, and completed. */
+/* Receive descriptors of HVIA-GE (hvia.md 5.3, 5.4). The head of a VI's queue
+ * is fetched as soon as it is posted or becomes the head, so that a packet
+ * rarely waits for it, and is completed here. */
 #include <string.h>
 
 #include "systems/hvia/nic/nic.h"
@@ -62,7 +63,7 @@ void hv_head_chk(struct hv_nic *n)
 {
 	struct hv_vi *v = hv_recv_vi(n);
 
-	if (!v->q[HVIA_Q_RECV].posted) { /* reset meanwhile */
+	if (!v->q[HVIA_Q_RECV].posted) { /* the card was reset meanwhile */
 		hv_recv_resume(n);
 		return;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Front of the receive engine of HVIA-GE (hvia.md 5.3, 5.5).  A state is named
- * after what the engine waits for; its function runs when that is over.
+/* Front of the receive engine of HVIA-GE (hvia.md 5.3, 5.5). A state is named
+ * after the event that the engine waits for; its function runs after that
+ * event.
  *
  *   HDR    frame at the engine, header read    CHK    checks
  *   STALL  the descriptor before is completed  LOOKUP prefetch buffer
@@ -11,7 +12,7 @@
  * One packet, or one descriptor, at a time; packets first. */
 #include "systems/hvia/nic/nic.h"
 
-/* ---- what comes next ---- */
+/* ---- next work ---- */
 
 void hv_recv_idle(struct hv_nic *n)
 {
@@ -35,7 +36,7 @@ void hv_recv_idle(struct hv_nic *n)
 			   n->p.t_forward + n->p.t_rxbuf + n->p.t_header);
 		return;
 	}
-	/* receive queues that need their head */
+	/* Receive queues whose head must be fetched. */
 	while (!ring_empty(&r->prep)) {
 		r->vi = *ring_front(&r->prep);
 		ring_pop(&r->prep);
@@ -57,7 +58,7 @@ void hv_recv_idle(struct hv_nic *n)
 
 /* ---- end of a packet ---- */
 
-/* Its Rx buffer is free again. */
+/* Frees the packet's Rx buffer. */
 void hv_recv_release(struct hv_nic *n)
 {
 	weft_slice_drop(&n->recv.frame);
@@ -84,7 +85,7 @@ void hv_recv_handed(struct hv_nic *n)
 		hv_place_more(n);
 		return;
 	}
-	/* all bytes are on their way */
+	/* All bytes have been handed on. */
 	v = hv_recv_vi(n);
 	j = (struct hv_job){ .vi = r->vi,
 			     .handle = ~0u,
@@ -98,10 +99,11 @@ void hv_recv_handed(struct hv_nic *n)
 	weft_slice_drop(&r->frame);
 	r->packet = false;
 	v->got += r->n;
-	if (!v->active) { /* disconnected meanwhile */
+	if (!v->active) { /* the connection has ended meanwhile */
 		j.last = false;
 	} else if (j.last) {
-		/* The message is over, and with it a descriptor perhaps. */
+		/* The message ends, and with it its descriptor if it has
+		 * one. */
 		v->active = false;
 		j.complete = v->closing = !v->rdma || r->imm;
 		j.length = v->got;

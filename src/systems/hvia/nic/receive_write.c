@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Second and third part of the receive engine of HVIA-GE (hvia.md 5.3 WR, LAST;
- * 7.1 T4, T5): bytes are written to host memory, one packet after the other;
- * when they are visible there the engine keeps its books and completes the
- * receive descriptor.  Meanwhile the front is at the next packet, so a short
- * one waits only for the writes of the one before (7.2). */
+ * 7.1 T4, T5). Bytes are written to host memory, one packet after the other.
+ * When they are visible, the engine does its bookkeeping and completes the
+ * receive descriptor. Meanwhile the front handles the next packet, so that a
+ * short packet waits only for the writes of the one before (7.2). */
 #include <string.h>
 
 #include "systems/hvia/nic/nic.h"
@@ -49,7 +49,7 @@ static void write_next(struct hv_nic *n)
 			       : weft_now(n->comp));
 }
 
-/* All of a job is written. */
+/* Ends a job whose bytes are all written. */
 static void job_done(struct hv_nic *n)
 {
 	struct hv_write *w = &n->write;
@@ -82,7 +82,8 @@ void hv_write_event(struct hv_nic *n)
 	j = ring_front(&n->write.q);
 	if (n->write.state == WRITE_WR) {
 		if (!hv_dma_take(&n->write.dma, NULL)) {
-			/* Nothing is at that address: the message is spoilt. */
+			/* No memory answers at that address, so the message is
+			 * damaged. */
 			if (j->rdma)
 				hv_vi_error(n, j->vi, HVIA_Q_RECV,
 					    HVIA_ERROR_RDMAW_DATA,
@@ -146,8 +147,8 @@ static void book_book(struct hv_nic *n)
 
 /* ---- completion ---- */
 
-/* {Reserved, ImmediateData, Length, Status}; without the first two when there
- * are no immediate data (3.1). */
+/* Writes {Reserved, ImmediateData, Length, Status}; without the first two if
+ * there are no immediate data (3.1). */
 static void write_status(struct hv_nic *n)
 {
 	struct hv_job *j = ring_front(&n->book.q);
@@ -175,13 +176,14 @@ static void write_status(struct hv_nic *n)
 	n->book.dma.txn.trace_id = j->trace;
 }
 
-/* A link that was set after the descriptor had been read is read again, before
- * its owner hears that the descriptor is done and may use it for another. */
+/* Completes the head. A link that was set after the descriptor had been read is
+ * read again now, because its owner may reuse the descriptor after the
+ * completion. */
 static void book_compl(struct hv_nic *n)
 {
 	struct hv_vi *v = &n->vi[ring_front(&n->book.q)->vi];
 
-	if (!v->q[HVIA_Q_RECV].posted) { /* reset meanwhile */
+	if (!v->q[HVIA_Q_RECV].posted) { /* the card was reset meanwhile */
 		v->closing = false;
 		hv_recv_kick(n);
 		book_over(n);
@@ -208,7 +210,7 @@ static void book_link(struct hv_nic *n)
 	write_status(n);
 }
 
-/* The next one comes to the front. */
+/* Makes the next descriptor the head. */
 static void book_done(struct hv_nic *n)
 {
 	const struct hv_job *j = ring_front(&n->book.q);
@@ -249,7 +251,7 @@ bool hv_write_uses(const struct hv_nic *n, uint32_t handle)
 			i < writes ? ring_nth(&n->write.q, i)
 				   : ring_nth(&n->book.q, i - writes);
 
-		/* bytes to be written, or a status */
+		/* bytes that will be written, or a status */
 		if ((j->n_piece && j->handle == handle) ||
 		    (j->complete && j->desc == handle))
 			return true;

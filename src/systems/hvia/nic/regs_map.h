@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HVIA-GE: everything a driver or user library may know (hvia.md 2, 3, 5.6).
+/* HVIA-GE: the registers and formats for drivers and user libraries (hvia.md 2,
+ * 3, 5.6).
  *
- * BAR0: doorbells, a page per VI.  BAR1: control registers, kernel packets, VI
- * table.  Everything is little endian; registers are 64 bit.  The source prints
- * no register: offsets are those of hvia.md 2.2 [R]; what that leaves open is
- * marked "own". */
+ * BAR0: doorbells, a page per VI. BAR1: control registers, kernel packets, VI
+ * table. All values are little endian; registers are 64 bit. The source prints
+ * no register: offsets are those of hvia.md 2.2 [R]. Choices that 2.2 leaves
+ * open are marked "own". */
 #ifndef SYSTEMS_HVIA_NIC_REGS_MAP_H
 #define SYSTEMS_HVIA_NIC_REGS_MAP_H
 
 #include <stdint.h>
 
-/* Own: the source names none. */
+/* Own, because the source names none. */
 #define HVIA_VENDOR_ID 0x10EEu
 #define HVIA_DEVICE_ID 0x4856u
 #define HVIA_VERSION   0x00010000u
@@ -26,7 +27,7 @@ enum {
 	HVIA_PTAGS = 4096, /* 12 bits */
 };
 
-/* Of configuration space: what a driver sets. */
+/* Part of configuration space that a driver sets. */
 enum {
 	HVIA_CFG_COMMAND = 0x04,
 	HVIA_CMD_MEMORY = 1 << 1,
@@ -44,8 +45,8 @@ static inline uint64_t hvia_doorbell(uint32_t vi, uint32_t queue)
 	return (uint64_t)vi * HVIA_PAGE +
 	       (queue == HVIA_Q_SEND ? HVIA_DB_SEND : HVIA_DB_RECV);
 }
-/* Offset of the descriptor from where its region's descriptors begin: a
- * multiple of 64. */
+/* Makes a token. `offset` is that of the descriptor from hvia_desc_base of its
+ * region, a multiple of 64. */
 static inline uint64_t hvia_token(uint32_t handle, uint32_t offset)
 {
 	return (uint64_t)offset << 32 | handle;
@@ -53,8 +54,9 @@ static inline uint64_t hvia_token(uint32_t handle, uint32_t offset)
 #define HVIA_TOKEN_HANDLE(t) ((uint32_t)(t))
 #define HVIA_TOKEN_OFFSET(t) ((uint32_t)((t) >> 32))
 
-/* Descriptors are aligned, regions begin anywhere: offsets count from the
- * multiple of 64 at or below the start.  Bounds are those of the region. */
+/* Descriptors are aligned but regions begin anywhere, therefore offsets count
+ * from the multiple of 64 at or below the start. Bounds are those of the
+ * region. */
 static inline uint64_t hvia_desc_base(uint64_t va)
 {
 	return va & ~63ULL;
@@ -70,18 +72,19 @@ enum {
 	HVIA_INT_MASK = 0x020,	/* ones let a cause through */
 	HVIA_MAC = 0x028,	/* first byte on the line lowest */
 	HVIA_ATT_ADDR = 0x030,	/* SDRAM byte address, a multiple of 8 */
-	/* 64 bits there; the address goes on by 8 with each store or load */
+	/* The 64 bits at ATT_ADDR, which grows by 8 with each access. */
 	HVIA_ATT_DATA = 0x038,
 	HVIA_ATT_L1_COUNT = 0x040, /* handles below this are looked up */
 	HVIA_ERR_POP = 0x048,	   /* load: next error, see below */
 	HVIA_ERR_INFO = 0x050,	   /* token of the error popped last */
-	/* Own, 6.2: store a handle: prefetched addresses of it and fetched
-	 * receive descriptors in it are forgotten; load: 1 while an engine
-	 * works on something that uses it. */
+	/* Own, 6.2. Store a handle: the card drops its prefetched addresses and
+	 * the receive descriptors fetched from it. Load: 1 while an engine
+	 * works with the region. */
 	HVIA_ATT_BUSY = 0x058,
-	/* Own, 6.2, compaction: level-2 indices; a store to COUNT moves so many
-	 * entries, lowest index first, 2 cycles each; reads as what is left.
-	 * For stopped engines (CTRL.STOP, STATUS.IDLE). */
+	/* Own, 6.2, compaction: level-2 indices. A store to COUNT moves so many
+	 * entries, lowest index first, 2 cycles each; it reads as the number
+	 * left. Engines must be stopped (CTRL.STOP, STATUS.IDLE), because they
+	 * could read a half-moved table. */
 	HVIA_MOVE_FROM = 0x060,
 	HVIA_MOVE_TO = 0x068,
 	HVIA_MOVE_COUNT = 0x070,
@@ -100,7 +103,7 @@ enum {
 	HVIA_CTRL_PREFETCH = 1 << 2,
 	HVIA_CTRL_ATT_HOST = 1 << 3, /* the ATT is in host memory */
 	HVIA_CTRL_IRQ = 1 << 4,
-	HVIA_CTRL_STOP = 1 << 5, /* own: engines begin nothing new */
+	HVIA_CTRL_STOP = 1 << 5, /* own: engines start no new work */
 };
 
 enum {
@@ -108,7 +111,7 @@ enum {
 	HVIA_STATUS_SEND = 1 << 1, /* send engine works */
 	HVIA_STATUS_RECV = 1 << 2, /* receive engine works */
 	HVIA_STATUS_MOVE = 1 << 3, /* level-2 entries are being moved */
-	HVIA_STATUS_IDLE = 1 << 4, /* CTRL.STOP and nothing works */
+	HVIA_STATUS_IDLE = 1 << 4, /* CTRL.STOP is set and no engine works */
 };
 #define HVIA_STATUS_RX_BUFFERS(s) ((uint32_t)((s) >> 8 & 0xff)) /* in use */
 
@@ -119,7 +122,7 @@ enum {
 };
 
 /* ERR_POP: {valid 63, overflow 62 (errors were lost before this one), queue 32,
- * code 31:16, VI 15:0}; 0: nothing there. */
+ * code 31:16, VI 15:0}; 0: the FIFO is empty. */
 #define HVIA_ERR_VALID	  (1ULL << 63)
 #define HVIA_ERR_OVERFLOW (1ULL << 62)
 #define HVIA_ERR_QUEUE(e) ((uint32_t)((e) >> 32 & 1))
@@ -144,14 +147,16 @@ enum hvia_error {
 };
 
 /* Kernel packets: whole Ethernet frames from the destination address on,
- * without FCS.  One buffer to send (2.2), several received: the window shows
- * the oldest, a store to KRX_LENGTH takes it away; layout own. */
+ * without FCS. One buffer to send (2.2), several received: the window shows the
+ * oldest, and a store to KRX_LENGTH removes it. The layout is own. */
 enum {
-	HVIA_KTX_LENGTH = 0x400, /* store: send so many; reads 0 when sent */
-	HVIA_KRX_LENGTH = 0x408, /* of the oldest, 0 = none; store: taken */
-	HVIA_KRX_TYPE = 0x410,	 /* byte 14 of that frame */
-	HVIA_KTX = 0x800,	 /* 2 KB */
-	HVIA_KRX = 0x1000,	 /* 2 KB */
+	/* store: send so many bytes; reads 0 when sent */
+	HVIA_KTX_LENGTH = 0x400,
+	/* of the oldest, 0 = none; store: removes it */
+	HVIA_KRX_LENGTH = 0x408,
+	HVIA_KRX_TYPE = 0x410, /* byte 14 of that frame */
+	HVIA_KTX = 0x800,      /* 2 KB */
+	HVIA_KRX = 0x1000,     /* 2 KB */
 	HVIA_KPKT_BYTES = 1514,
 };
 
@@ -164,9 +169,10 @@ static inline uint64_t hvia_vi_entry(uint32_t vi, uint32_t byte)
 	return HVIA_VI_TABLE + (uint64_t)vi * HVIA_VI_STRIDE + byte;
 }
 
-/* Quadwords of an entry: accesses of 8 bytes.  A store of the first one sets
- * state, flags (those of the card's own keep their value), protection tag,
- * remote VI and the first two bytes of the remote address: store it last. */
+/* Quadwords of an entry: accesses of 8 bytes. A store of the first one sets
+ * state, flags (the card's own keep their value), protection tag, remote VI and
+ * the first two bytes of the remote address. Store it last, because it makes
+ * the entry valid. */
 enum {
 	HVIA_VI_0 = 0,	/* state, flags, ptag, remote VI, MAC[0..1] */
 	HVIA_VI_1 = 8,	/* MAC[2..5], tx sequence, rx sequence */
@@ -186,13 +192,14 @@ enum {
 	HVIA_VIF_RDMA_WRITE = 1 << 0,
 	HVIA_VIF_IRQ_SEND = 1 << 1, /* interrupt at the next completion; */
 	HVIA_VIF_IRQ_RECV = 1 << 2, /* the card clears it then */
-	/* Own: complete what is posted with DESC_FLUSHED; clears itself. */
+	/* Own: completes posted descriptors with DESC_FLUSHED; clears
+	 * itself. */
 	HVIA_VIF_FLUSH_SEND = 1 << 3,
 	HVIA_VIF_FLUSH_RECV = 1 << 4,
 	HVIA_VIF_FLUSH = HVIA_VIF_FLUSH_SEND | HVIA_VIF_FLUSH_RECV,
-	/* Own: completions of this VI have 16 bytes, and in Reserved the
-	 * number of the completion among all of the card: for completion
-	 * queues in software, which find several of them at a time. */
+	/* Own: completions of this VI have 16 bytes, with their number among
+	 * all completions of the card in Reserved, because completion queues in
+	 * software find several at a time and must order them. */
 	HVIA_VIF_STAMP = 1 << 5,
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Send engine of HVIA-GE (hvia.md 5.2).  A state is named after what the engine
- * waits for; its function runs when that is over.
+/* Send engine of HVIA-GE (hvia.md 5.2). A state is named after the event that
+ * the engine waits for; its function runs after that event.
  *
  *   SCAN  doorbell found           XD  descriptor's address   RD  descriptor
  *   XM RM address, bytes of further segments                  CHK checks
@@ -23,7 +23,8 @@ static void send_idle(struct hv_nic *n)
 	s->state = SEND_IDLE;
 	if (!(n->ctrl & HVIA_CTRL_ENABLE) || n->ctrl & HVIA_CTRL_STOP)
 		return;
-	/* the first VI with something posted, after the one served before */
+	/* The next VI after the last one that has a posted descriptor, so that
+	 * all VIs are served in turn. */
 	for (uint32_t k = 0; k <= HVIA_VIS / 64; k++) {
 		uint32_t w = (from / 64 + k) % (HVIA_VIS / 64);
 		uint64_t bits = n->pending[w];
@@ -56,12 +57,13 @@ static void send_scan(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
 
-	if (!hv_send_vi(n)->q[HVIA_Q_SEND].posted) { /* reset meanwhile */
+	/* the card was reset meanwhile */
+	if (!hv_send_vi(n)->q[HVIA_Q_SEND].posted) {
 		send_idle(n);
 		return;
 	}
 	s->at = hv_send_vi(n)->q[HVIA_Q_SEND].head;
-	/* the message of the VI's oldest doorbell */
+	/* The message of the VI's oldest doorbell. */
 	s->trace = 0;
 	for (size_t i = 0; i < n->bells.n; i++)
 		if (n->bells.at[i].vi == s->vi) {
@@ -98,7 +100,7 @@ static void send_xd(struct hv_nic *n)
 	s->dma.txn.trace_id = s->trace;
 }
 
-/* More segments: 64 bytes hold four. */
+/* Reads further segments, of which 64 bytes hold four. */
 static void send_engine_more(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
@@ -211,7 +213,8 @@ static void write_status(struct hv_nic *n)
 			  HVIA_ST_DONE | s->status |
 				  op[s->desc.control & HVIA_OP] };
 
-	if (!hv_send_vi(n)->q[HVIA_Q_SEND].posted) { /* reset meanwhile */
+	/* the card was reset meanwhile */
+	if (!hv_send_vi(n)->q[HVIA_Q_SEND].posted) {
 		send_idle(n);
 		return;
 	}
@@ -222,8 +225,9 @@ static void write_status(struct hv_nic *n)
 	hv_vi_status(n, s->vi, &s->dma, s->desc_pa, w, false);
 }
 
-/* A link that was set after the descriptor had been read is read again, before
- * its owner hears that the descriptor is done and may use it for another. */
+/* Completes the descriptor. A link that was set after the descriptor had been
+ * read is read again now, because its owner may reuse the descriptor after the
+ * completion. */
 static void send_compl(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;

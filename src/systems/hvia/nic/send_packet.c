@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets of the send engine of HVIA-GE (hvia.md 3.8, 5.2): gathered across
- * segments and pages, headed, given to the GEC. */
+/* Packets of the send engine of HVIA-GE (hvia.md 3.8, 5.2): data gathered
+ * across segments and pages, a header, then to the GEC. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -8,7 +8,7 @@
 
 /* ---- header ---- */
 
-/* 3.8 */
+/* Writes the header of a packet (3.8). */
 static void send_packet_header(struct hv_nic *n, uint8_t *p)
 {
 	struct hv_send *s = &n->send;
@@ -66,7 +66,7 @@ static void send_packet_full(struct hv_nic *n)
 	hv_send_go(n, SEND_LAST, n->p.t_fifo + n->p.t_txbuf);
 }
 
-/* The next bytes of the packet: those of one segment. */
+/* Looks up the next bytes of the packet, which lie in one segment. */
 static void send_packet_piece(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
@@ -123,8 +123,8 @@ static void read_piece(struct hv_nic *n)
 void hv_packet_buf(struct hv_nic *n)
 {
 	n->send.state = SEND_BUF;
-	/* A Tx buffer is taken from the first data read on until the frame has
-	 * left, which wakes the engine. */
+	/* A packet takes a Tx buffer at its first data read and keeps it until
+	 * the frame has left, which wakes the engine. */
 	if (!n->send.got && n->gec.buffers >= HV_TX_BUFFERS)
 		return;
 	if (n->send.n)

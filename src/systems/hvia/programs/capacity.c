@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program hvia.capacity (hvia.md 3.5, HV-20): how much HVIA-GE's address
- * translation table holds.  It registers in the kernel agent's book until
- * nothing more fits: buffers of one page, and one buffer for each VI. */
+/* Program hvia.capacity (hvia.md 3.5, HV-20): capacity of HVIA-GE's address
+ * translation table. It registers in the kernel agent's book until no region
+ * fits: buffers of one page, and one buffer for each VI. */
 #include "systems/hvia/lib/translation_table.h"
 #include "weft/prog.h"
 
@@ -9,7 +9,7 @@ struct capacity {
 	uint64_t vis;
 };
 
-/* So many regions of so many pages, or fewer. */
+/* Registers up to `most` regions of `pages` pages. Returns how many fit. */
 static uint32_t fill(uint32_t pages, uint64_t most)
 {
 	struct hvia_att a = { 0 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program host.main: an ordinary C program with main(), compiled as a shared
- * object (cc -shared -fPIC), on a node.  Each instance has a copy of its own,
- * so that globals are the process's own.  Libraries of the simulator (vipl.h,
- * and all public headers) are there for it.
+ * object (cc -shared -fPIC), on a node. Each instance loads a copy of its own,
+ * so that globals are the process's own. It may call libraries of the simulator
+ * (vipl.h, and all public headers).
  *
- * Its exit, abort, assert, clocks, sleep, malloc and what it writes to stdout
- * and stderr belong to the simulated machine; the rest of the C library is the
- * simulator's.  Time passes in calls of libraries and in sleep alone: a loop
- * that waits for memory to change without such a call never ends. */
+ * Its exit, abort, assert, clocks, sleep, malloc and its output to stdout and
+ * stderr belong to the simulated machine; the rest of the C library is the
+ * simulator's. Time passes only in calls of libraries and in sleep, therefore a
+ * loop that waits for memory to change without such a call never ends. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static struct mainp *host_main_self(void)
 	return weft_prog_of(weft_host_self())->state;
 }
 
-/* ---- what calls of the program mean ---- */
+/* ---- calls of the program that are replaced ---- */
 
 static void my_exit(int status)
 {
@@ -170,7 +170,8 @@ static int my_gethostname(char *name, size_t n)
 	return 0;
 }
 
-/* Names come from files, environments, other makers. */
+/* Opens the NIC of the parameter, if set, because programs take names from
+ * files, environments and other makers. */
 static VIP_RETURN my_open_nic(const VIP_CHAR *name, VIP_NIC_HANDLE *nic)
 {
 	const struct mainp *p = host_main_self();
@@ -212,7 +213,7 @@ static bool lead_in(struct mainp *p)
 
 /* ---- output ---- */
 
-/* Lines with the program's name in front, on stderr. */
+/* Writes lines to stderr with the program's name in front. */
 static ssize_t host_main_say(void *cookie, const char *buf, size_t n)
 {
 	const struct weft_comp *c = cookie;
@@ -264,8 +265,9 @@ static int mainp_main(struct weft_comp *c)
 	bool ok = false;
 	int n = 0, ret;
 
-	/* Loading runs code of the file, and its output replaces a file: both
-	 * only when the machine runs, never while an experiment is checked. */
+	/* Loading runs code of the file, and its output replaces a file.
+	 * Therefore both happen only when the machine runs, never while an
+	 * experiment is checked. */
 	p->dl = main_load(p->file, &p->fd, why, sizeof(why));
 	p->stdout_ = out_open(c, p->out);
 	p->stderr_ = out_open(c, "");

@@ -24,7 +24,8 @@ enum { REL_JUMP = -1, REL_DATA = -1 };
 
 /* ---- a private copy ---- */
 
-/* The loader knows files by their inode: a copy in memory is another file. */
+/* Copies the file to memory, because the loader knows files by their inode and
+ * would share the object. */
 static int copy_open(const char *file)
 {
 	int from = open(file, O_RDONLY | O_CLOEXEC), to;
@@ -64,7 +65,8 @@ void *main_load(const char *file, int *fd_p, char *why, size_t size)
 	if (!dl) {
 		const char *said = dlerror();
 
-		/* it names the copy */
+		/* The loader's text names the copy, which the user does not
+		 * know. */
 		if (!strncmp(said, path, strlen(path)))
 			said += strlen(path) + strlen(": ");
 		snprintf(why, size,
@@ -138,7 +140,7 @@ static bool main_load_redirect(const struct link_map *m,
 			s++;
 		if (!s->name || !s->to)
 			continue;
-		/* the table may be read-only by now */
+		/* The table may have become read-only after relocation. */
 		if (mprotect((void *)(slot & ~(size - 1)), size,
 			     PROT_READ | PROT_WRITE))
 			return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of unmodified programs: malloc and its family from the program's own
- * heap, so that where in a page a block lies follows from its calls alone.
- * Memory that the C library has made (strdup, getline, and what was allocated
- * while the program was loaded) goes back there. */
+ * heap, so that the place of a block in its page follows from the program's
+ * calls alone. Memory that the C library has allocated (strdup, getline, and
+ * while the program was loaded) is freed there. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>
@@ -15,7 +15,8 @@
 
 enum { ALIGN = 16, PAGE = 4096 };
 
-/* While the program is unloaded no thread of it runs: its heap goes anyway. */
+/* Returns true if the block is from the program's heap. Without a running
+ * thread the program is being unloaded; then its heap is freed as a whole. */
 static bool main_memory_owned(const void *p, size_t *bytes_p)
 {
 	struct weft_host *h = weft_host_self();
@@ -113,7 +114,8 @@ static size_t my_usable(void *p)
 					      : malloc_usable_size(p);
 }
 
-/* The C library would resize the program's buffer. */
+/* Reads into a buffer of the C library and copies, because the C library would
+ * resize the program's buffer. */
 static ssize_t my_getdelim(char **line, size_t *n, int end, FILE *f)
 {
 	char *own = NULL;

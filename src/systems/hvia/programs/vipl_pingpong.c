@@ -18,16 +18,18 @@ struct vipl_pingpong {
 	weft_time_t pause;
 	char nic[32];
 	struct vipw v;
-	VIP_DESCRIPTOR *desc; /* two receives in turn, then sends */
-	uint64_t reaped;      /* sends taken back */
+	VIP_DESCRIPTOR *desc; /* two receives that alternate, then sends */
+	uint64_t reaped;      /* sends that were taken back */
 	uint8_t *out, *in;
 	VIP_MEM_HANDLE handle;
 	uint64_t remote;
 	uint32_t remote_handle;
-	weft_time_t round, busy; /* processor time: then, and of the mean */
+	/* processor time: at the start of the round, and its sum */
+	weft_time_t round, busy;
 };
 
-/* Only the last byte tells an RDMA write's target that it is there. */
+/* Returns the last byte of a message, from which alone the target of an RDMA
+ * write knows that it has arrived. */
 static uint8_t vipl_pingpong_last(uint64_t seq)
 {
 	return (uint8_t)(seq % 255 + 1);
@@ -59,7 +61,7 @@ static bool vipl_pingpong_post_send(struct vipl_pingpong *v, uint64_t seq)
 			       VipPostSend(v->v.vi, d, v->handle));
 }
 
-/* Sends are done at the latest when the answer is here. */
+/* Takes sends back. They are done when the answer has arrived, or earlier. */
 static void vipl_pingpong_reap(struct vipl_pingpong *v, uint64_t until)
 {
 	VIP_DESCRIPTOR *d;
@@ -69,9 +71,9 @@ static void vipl_pingpong_reap(struct vipl_pingpong *v, uint64_t until)
 			;
 }
 
-/* The next receive is posted while the message flies: earlier, the card would
- * fetch both descriptors at once, and the processor's accesses to the card
- * would meet its reads on the bus. */
+/* Sends, then posts the next receive while the message is in flight. If it were
+ * posted earlier, the card would fetch both descriptors at once, and the
+ * processor's accesses to the card would meet its reads on the bus. */
 static int vipl_pingpong_send(struct pingpong *p, uint64_t seq)
 {
 	struct vipl_pingpong *v = (struct vipl_pingpong *)p;
@@ -87,9 +89,9 @@ static int vipl_pingpong_send(struct pingpong *p, uint64_t seq)
 	if (v->wait == WAIT_POLL) {
 		vipl_pingpong_reap(v, seq + 1);
 	} else {
-		/* A node that blocks does not spin for its sends: it leaves the
-		 * processor to others for as long as the card reads descriptor
-		 * and data, and takes sends back now and then. */
+		/* A node that blocks does not spin for its sends. It gives the
+		 * processor to others while the card reads descriptor and data,
+		 * and takes sends back now and then. */
 		now = weft_host_now(p->w.h);
 		weft_host_sleep(p->w.h, now + v->pause);
 		if (v->reaped + SENDS / 2 <= seq)
@@ -100,7 +102,7 @@ static int vipl_pingpong_send(struct pingpong *p, uint64_t seq)
 	return -EIO;
 }
 
-/* The target of RDMA polls the word with the last byte. */
+/* Polls the word with the last byte, as the target of RDMA. */
 static void vipl_pingpong_land(struct vipl_pingpong *v, uint64_t seq)
 {
 	uint8_t *last = v->in + v->p.len - 1;
@@ -138,7 +140,7 @@ static int vipl_pingpong_wait(struct pingpong *p, uint64_t seq)
 	return -EIO;
 }
 
-/* The partner reads its clock before a round. */
+/* Reads the partner's clock before a round. */
 static void vipl_pingpong_ready(struct pingpong *p)
 {
 	if (!p->begins) {
@@ -176,7 +178,7 @@ static int vipl_pingpong_open(struct pingpong *p)
 		return -EIO;
 	v->out = data + v->offset;
 	v->in = data + room + v->offset;
-	/* one receive ahead: node 0 posts its own when it has sent */
+	/* One receive is posted ahead. Node 0 posts its own after its send. */
 	if (v->op == OP_SEND && !p->begins && !vipl_pingpong_post_recv(v, 0))
 		return -EIO;
 	program_put(&p->w, "vpp.at", (uintptr_t)v->in);

@@ -131,7 +131,7 @@ bool vipl_program_connect(struct vipw *v, uint32_t peer)
 	vipl_program_addr(v, peer, DISC, &remote);
 	if (v->w.me < peer)
 		return wait_for(v, &local);
-	do { /* until it listens */
+	do { /* until the peer listens */
 		host_nap(v->w.h, T_hvia_connect_poll);
 		ret = VipConnectRequest(v->vi, &local.a, &remote.a,
 					VIP_INFINITE, &attr);

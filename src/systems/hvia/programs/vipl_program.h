@@ -17,25 +17,25 @@ struct vipw {
 	VIP_NIC_ATTRIBUTES attr;
 };
 
-/* A network address with room for its bytes. */
+/* A network address with room for its discriminator. */
 union vipl_program_addr {
 	VIP_NET_ADDRESS a;
 	uint8_t bytes[VIPW_ADDR];
 };
 
-/* True, or a failed check that names the call. */
+/* Returns true, or fails a check that names the call. */
 bool vipl_program_ok(struct vipw *v, const char *what, VIP_RETURN ret);
 bool vipl_program_open(struct vipw *v, struct weft_comp *c, const char *nic);
 void vipl_program_close(struct vipw *v);
-/* `n` descriptors of 64 bytes, then `bytes` from a multiple of `align` on, and
- * the handle of all of it. */
+/* Allocates and registers `n` descriptors of 64 bytes, then `bytes` of data.
+ * Returns the descriptors and stores data and handle. */
 VIP_DESCRIPTOR *vipl_program_mem(struct vipw *v, uint32_t n, size_t bytes,
 				 bool rdma_write, uint8_t **data_p,
 				 VIP_MEM_HANDLE *handle_p);
 void vipl_program_desc(VIP_DESCRIPTOR *d, void *data, VIP_MEM_HANDLE handle,
 		       uint32_t bytes);
 bool vipl_program_vi(struct vipw *v, uint32_t level, bool rdma_write);
-/* With node `peer`: the lower one waits, the other one asks. */
+/* Connects to node `peer`: the lower node listens, the other one requests. */
 bool vipl_program_connect(struct vipw *v, uint32_t peer);
 void vipl_program_addr(struct vipw *v, uint32_t node, uint32_t disc,
 		       union vipl_program_addr *to);

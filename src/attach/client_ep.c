@@ -60,8 +60,8 @@ void att_post(struct weft_att *a)
 	a->busy = 0;
 	if (atomic_load(&a->n_marks))
 		att_marks_after(a);
-	/* The agent answers these without simulated time, so that the clock
-	 * needs no reply after them. */
+	/* These take no time, or a time that the process knows, so that
+	 * reading the clock afterwards needs no reply. */
 	a->posted |= c->kind != ATT_C_NOP && c->kind != ATT_C_RELEASE &&
 		     c->kind != ATT_C_BEGIN && c->kind != ATT_C_END;
 	if (c->kind != ATT_C_NOP || c->busy) {

@@ -36,8 +36,8 @@ enum {
 
 /* Longest processor time of one command, in fs. */
 #define ATT_BUSY_MAX (3600 * WEFT_SEC)
-/* Latest simulated time at which a command may carry that much: femtoseconds
- * in 64 bits end after 5 hours. */
+/* Simulated time from which on commands are refused, because femtoseconds in
+ * 64 bits end after 5 hours. */
 #define ATT_TIME_MAX (4 * 3600 * WEFT_SEC)
 
 enum att_state { ATT_RUN, ATT_WAIT, ATT_OUT, ATT_GONE };

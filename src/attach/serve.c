@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server of attached processes: its socket, its life. */
+/* The server of attached processes: its socket, its start and its end. */
 #include "attach/serve.h"
 
 #include <errno.h>

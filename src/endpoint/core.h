@@ -9,11 +9,12 @@
  *                                EP_PUT, EP_GET, EP_GET_DATA
  *   FADD, CSWAP                  EP_ATOMIC, EP_DONE
  *
- * Credits.  A sender has at most `slots` messages of the kinds that take a
- * place on the way to one receiver: MSG, RTS and NOTIFY, or all but CREDIT
- * where everything shares one ring (ep_nic_ops.one_ring).  The receiver says
- * how many it has consumed, in other messages (one_ring) or by EP_CREDIT when
- * half of the places are owed. */
+ * Credits.  A receiver has `slots` places for the messages of one sender, and
+ * the sender never has more in flight, so that a message always finds a place.
+ * Messages that take a place are MSG, RTS and NOTIFY, or all but CREDIT if all
+ * kinds share one ring (ep_nic_ops.one_ring).  The receiver reports how many it
+ * has consumed, in other messages (one_ring) or by EP_CREDIT when it owes half
+ * of the places. */
 #ifndef ENDPOINT_CORE_H
 #define ENDPOINT_CORE_H
 
@@ -31,7 +32,7 @@ enum ep_kind {
 	EP_CREDIT, /* credits only */
 	EP_PUT,	   /* data for addr of region key; last: answer to id */
 	EP_GET,	   /* id: a bytes from addr of region key, see back */
-	EP_GET_DATA, /* data for offset addr of request id */
+	EP_GET_DATA, /* data for offset addr of id; last: the end */
 	EP_KINDS
 };
 
@@ -52,7 +53,7 @@ enum {
 	EP_PAGE = 4096,
 	EP_BOUNCE = EP_PAGE, /* bytes of a bounce buffer */
 	EP_BOUNCES = 16,
-	EP_STAGES = 2, /* buffers for long messages that the NIC cannot reach */
+	EP_STAGES = 2, /* for long messages the NIC cannot reach */
 	EP_LANDS = 8,  /* buffers for long messages in */
 	EP_CACHE = 6,  /* registrations kept for single transfers */
 	EP_MAX_LEN = 1 << 24,
@@ -196,7 +197,8 @@ struct ep_nic_ops {
 	void (*stop)(struct ep *e);
 
 	/* Sends one message with h->len bytes of data (EP_RTS: none), which it
-	 * copies or sends before it returns. Returns false without room. */
+	 * copies or sends before it returns, so that the caller may reuse them.
+	 * Returns false without room. */
 	bool (*message)(struct ep *e, uint32_t dst, const struct ep_head *h,
 			const void *data);
 	/* Passes everything that has arrived to ep_in, ep_put_in and
@@ -262,8 +264,8 @@ void ep_list_push(struct ep_list *l, struct ep_op *op);
 struct ep_op *ep_list_pop(struct ep_list *l);
 /* Queues an event; there must be room. */
 void ep_event(struct ep *e, const struct weft_ep_event *ev);
-/* Returns true if a new operation may start: half of the ring is kept for
- * operations in flight. */
+/* Returns true if a new operation may start. Half of the ring is kept for
+ * operations in flight, because each of them ends with an event. */
 bool ep_event_room(const struct ep *e);
 /* Ends an operation: queues its event and frees it. */
 void ep_complete(struct ep *e, struct ep_op *op);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libweft-time.so, loaded before everything else into the processes of
  * `weft exec`: the program's clocks show simulated time, calls of MPI are
- * counted, and all ranks begin at the same simulated moment.
+ * counted, and all ranks start at one simulated moment.
  *
- *   preload.c     the attachment, whose code is the program's
+ *   preload.c     the attachment; which code belongs to the program
  *   clock.c       clocks of C and C++
  *   name.c        the name of the host
  *   folder.c      folders of Open MPI
- *   heap.c        where buffers lie
+ *   heap.c        placement of buffers
  *   mpi.c         MPI_Init, MPI_Finalize, MPI_Wtime
  *   raw.c         programs that call weft/host.h themselves
  *   calls.c       every other call of MPI that communicates
  *
- * Nothing of MPI's headers is used: handles go through as words, so one library
- * serves Open MPI and MPICH, C and Fortran. */
+ * Headers of MPI are not used.  Handles are passed on as words, so that one
+ * library serves Open MPI and MPICH, C and Fortran. */
 #ifndef PRELOAD_H
 #define PRELOAD_H
 

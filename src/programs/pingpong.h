@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ping-pong between node 0 and a partner over any library.  This file brings
- * rounds, sizes, clocks, the payload and its comparison, and the results; a
- * system brings a table of operations, and parameters of its own.
+/* Ping-pong between node 0 and a partner over any library.  This file has
+ * rounds, sizes, clocks, the payload and its comparison, and the results.  A
+ * system adds a table of operations, and parameters of its own.
  *
  *   half_rtt              metric and curve over the size: half of a round
  *                         trip, mean
- *   half_rtt_min, _max    where the clock is read in each round; a histogram
- *                         half_rtt then has all rounds
- *   latency               instead, where one node alone begins and ends an
- *                         operation: its whole time
+ *   half_rtt_min, _max    with PINGPONG_EACH; a histogram half_rtt then has all
+ *                         rounds
+ *   latency               whole time of an operation, in place of half_rtt,
+ *                         if one node alone starts and ends it
  *   rounds                round trips of all sizes */
 #ifndef PROGRAMS_PINGPONG_H
 #define PROGRAMS_PINGPONG_H

@@ -44,8 +44,8 @@ int program_nodes(struct program *w, const char *text, uint32_t *node_p,
 
 /* ---- payload ----
  * Qword i of message `seq` from src to dst is base + i * PROGRAM_STEP, where
- * base is a mix of (src, dst, seq): every qword of a run is as good as unique.
- */
+ * base is a mix of (src, dst, seq): every qword of a run is practically
+ * unique, so that a check finds data of another message. */
 
 #define PROGRAM_STEP 0x9E3779B97F4A7C15ull
 

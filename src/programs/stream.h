@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stream over any library: node 0 posts messages (or gets) to a partner as
- * fast as they go.  This file brings count, size, clocks and results; a system
- * brings a table of operations.
+ * fast as they go.  This file has count, size, clocks and results.  A system
+ * adds a table of operations.
  *
- *   bandwidth   MB/s, from the first post until the last message is complete;
- *               also as a curve over the size
+ *   bandwidth   MB/s, from the first post until the last message is complete,
+ *               and as a curve over the size
  *   rate        messages per second in that time; with STREAM_RECEIVED by the
  *               partner's clock, from its first message on
- *   send_rate   then by node 0's clock, of its posts */
+ *   send_rate   messages per second with STREAM_RECEIVED by node 0's clock,
+ *               which measures its posts */
 #ifndef PROGRAMS_STREAM_H
 #define PROGRAMS_STREAM_H
 

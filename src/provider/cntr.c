@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters. */
+/* Counters of fi_cntr(3). Each change may start operations that wait for it
+ * (trigger.c). */
 #include <stdlib.h>
 
 #include "provider/obj.h"

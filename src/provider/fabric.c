@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fabric and domain. */
+/* Fabric and domain. All domains of a process share one hub, because it has one
+ * attachment. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A map from numbers to numbers; see map.h. */
 #include "provider/map.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See eth.h; registers and descriptors: systems/ethernet/nic/regs_map.h. */
+/* Rings and buffers of eth.nic's driver, see eth.h; registers and descriptors:
+ * systems/ethernet/nic/regs_map.h. */
 #include "systems/ethernet/lib/eth.h"
 
 #include <errno.h>
@@ -144,7 +145,7 @@ int eth_open(struct weft_host *h, const struct eth_attr *a,
 void eth_close(struct eth_dev *e)
 {
 	eth_store(e, MAC_CTRL, MAC_CTRL_RST);
-	eth_load(e, MAC_STATUS); /* it has been reset */
+	eth_load(e, MAC_STATUS); /* a load, so that the reset has happened */
 	eth_free(e);
 }
 

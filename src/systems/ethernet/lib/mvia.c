@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames of M-VIA (hvia.md 6.6): a header of 28 bytes, 1472 of data, as those
- * of the card (3.8), little endian:
+/* Frames of M-VIA (hvia.md 6.6): a header of 28 bytes and 1472 bytes of data,
+ * little endian, as frames of the card (3.8):
  *
  *   type 1, flags 1, destination 2, source 2, sequence 2, length 4, first
  *   byte 4, reserved 12 */

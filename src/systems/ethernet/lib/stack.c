@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See stack.h.  All runs in one thread: work of the process can be
- * interrupted at any time, and goes on where it was afterwards. */
+/* M-VIA and TCP/IP on a plain Ethernet NIC, see stack.h. Both run in one
+ * thread, because the node has one processor: an interrupt can stop the work of
+ * the process at any time, and the work continues afterwards. */
 #include "systems/ethernet/lib/stack.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 enum { HEAD = 14, MIN_RX = 256, BYTES_FS = 8 };
 
-/* As Linux has them, like the times in system.def. */
+/* Values of Linux, like the times in system.def. */
 enum { TRIES = 15, SAME_ACKS = 3, PROBES = 9 };
 
 struct stack {
@@ -21,25 +22,25 @@ struct stack {
 	const struct stack_proto *proto;
 	struct stack_cost c;
 	struct eth_dev *e;
-	uint32_t me, peer, payload; /* most bytes of a frame */
+	uint32_t me, peer, payload; /* payload: most bytes of a frame */
 	uint32_t tx_seq, rx_seq;    /* next byte */
 	bool asleep, tx_irq;
 	weft_time_t uncharged;
-	/* Bytes from `una` on are sent or about to be, and not acknowledged;
-	 * M-VIA forgets them when it has sent them.  Times are of the last look
-	 * at the clock: looking costs. */
+	/* Bytes from `una` on, sent or about to be, and not acknowledged. M-VIA
+	 * drops them after sending. Times are those of the last reading of the
+	 * clock, because each reading takes time. */
 	struct stack_bytes sent;
 	uint32_t una, same_acks, tries;
-	uint32_t acks;	     /* to send at once */
-	uint32_t probes;     /* asked, and nothing came */
-	weft_time_t keep_at; /* when to ask; NEVER: no receiver waits */
-	bool resets;	     /* given up: what is sent says so */
+	uint32_t acks;	     /* to be sent at once */
+	uint32_t probes;     /* sent in a row without an answer */
+	weft_time_t keep_at; /* next probe; NEVER: no receiver waits */
+	bool resets;	     /* given up: segments carry a reset */
 	weft_time_t now, rto, rto_at, ack_at;
-	/* what the process waits for */
+	/* request of the process: */
 	uint8_t *to;
 	uint32_t want, got;
 	int error;
-	struct stack_bytes early; /* came before it was asked for */
+	struct stack_bytes early; /* arrived before its request */
 };
 
 static weft_time_t stack_look(struct stack *s)
@@ -57,7 +58,8 @@ static weft_time_t copy_time(uint64_t rate, uint32_t n)
 
 /* ---- frames ---- */
 
-/* Gives the NIC what it may have; asks for an interrupt when more waits. */
+/* Gives the NIC frames up to the window. Enables the interrupt of sent frames
+ * only while more frames wait. */
 static void stack_post(struct stack *s)
 {
 	uint32_t out = eth_tx_clean(s->e), most = s->c.window;
@@ -91,10 +93,10 @@ static void stack_acked(struct stack *s, const struct stack_seg *g)
 	uint32_t n = g->ack - s->una;
 
 	if (!s->sent.n || n > s->sent.n)
-		return; /* old, or of nothing */
+		return; /* old, or for bytes never sent */
 	if (!n) {
 		if (!g->len && ++s->same_acks == SAME_ACKS)
-			s->tx_seq = s->una; /* the next one is lost */
+			s->tx_seq = s->una; /* the next segment is lost */
 		return;
 	}
 	stack_bytes_drop(&s->sent, n);
@@ -106,7 +108,8 @@ static void stack_acked(struct stack *s, const struct stack_seg *g)
 	s->rto_at = s->sent.n ? s->now + s->rto : WEFT_NEVER;
 }
 
-/* The peer lives.  One byte before those expected, and none of it: it asks. */
+/* Restarts keep-alive, because the peer lives. Answers a probe, which carries
+ * no data and the number before the expected one. */
 static void stack_heard(struct stack *s, const struct stack_seg *g)
 {
 	s->probes = 0;
@@ -129,7 +132,7 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 		return;
 	if (g.reset) {
 		weft_host_cpu(s->h, s->c.receive);
-		/* It may follow bytes that were lost. */
+		/* it may follow lost bytes */
 		if ((int32_t)(g.seq - s->rx_seq) >= 0 && !s->error)
 			s->error = -ECONNRESET;
 		s->rto_at = WEFT_NEVER;
@@ -141,7 +144,7 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 		s->rto_at = s->now + s->rto;
 	if (tcp && g.len) {
 		old = s->rx_seq - g.seq;
-		if (old >= g.len) { /* all came before, or it is not the next */
+		if (old >= g.len) { /* an old segment, or not the next one */
 			old = g.len;
 			s->acks++;
 		}
@@ -158,7 +161,7 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 	stack_deliver(s, p + HEAD + s->proto->head + old, g.len - old);
 }
 
-/* The time-out has passed. */
+/* Handles an expired time-out. */
 static void stack_expire(struct stack *s)
 {
 	if (s->now < s->rto_at)
@@ -178,7 +181,8 @@ static void stack_expire(struct stack *s)
 
 /* ---- interrupts ---- */
 
-/* What the handler costs contains its accesses to the NIC. */
+/* Handles an interrupt. Its accesses to the NIC are part of the cost, so they
+ * are subtracted. */
 static void stack_interrupted(struct stack *s)
 {
 	weft_time_t t = stack_look(s), cost = 0, spent;
@@ -201,7 +205,7 @@ static void stack_interrupted(struct stack *s)
 	}
 }
 
-/* The process works for so long. */
+/* Uses the processor for the process during time t, interrupts not counted. */
 static void stack_work(struct stack *s, weft_time_t t)
 {
 	weft_time_t end = stack_look(s) + t, now;
@@ -226,7 +230,7 @@ static void sleep_until(struct stack *s, weft_time_t deadline)
 	stack_expire(s);
 }
 
-/* Until the NIC has sent something. */
+/* Sleeps until the NIC has sent a frame. */
 static void sleep_for_room(struct stack *s)
 {
 	eth_enable(s->e, MAC_INT_TXDW, true);
@@ -241,8 +245,8 @@ static uint32_t stack_unsent(const struct stack *s)
 	return s->sent.n - (s->tx_seq - s->una);
 }
 
-/* Sends up to k bytes.  What comes in while the processor works may move the
- * place in the stream. */
+/* Sends up to k bytes. Reads the place in the stream after the work, because an
+ * interrupt may move it. */
 static void stack_transmit(struct stack *s, uint32_t k)
 {
 	struct stack_seg g;
@@ -276,8 +280,7 @@ static void transmit_all(struct stack *s)
 							       : s->payload);
 }
 
-/* Sends again what must be, and the acknowledgement that nothing else
- * carried. */
+/* Resends lost bytes, and sends the acknowledgement that no segment carried. */
 static void catch_up(struct stack *s)
 {
 	bool asleep = s->asleep;
@@ -290,7 +293,7 @@ static void catch_up(struct stack *s)
 	s->asleep = asleep;
 }
 
-/* The peer learns it, if the line lets it. */
+/* Sends a reset, so that the peer fails too if the line still works. */
 static void give_up(struct stack *s)
 {
 	if (s->error != -ETIMEDOUT || !s->proto->reliable || s->resets)
@@ -300,13 +303,15 @@ static void give_up(struct stack *s)
 	stack_transmit(s, 0);
 }
 
-/* When a receiver asks; bytes on their way ask, too. */
+/* Returns the time of the next probe. Unacknowledged bytes serve as probe, so
+ * none is due then. */
 static weft_time_t keep_due(const struct stack *s)
 {
 	return s->sent.n ? WEFT_NEVER : s->keep_at;
 }
 
-/* Is the peer there?  It acknowledges a byte that it has. */
+/* Probes the peer with a segment that it must acknowledge. Fails after PROBES
+ * probes without an answer. */
 static void keep_alive(struct stack *s)
 {
 	if (s->error || s->now < keep_due(s))
@@ -335,7 +340,7 @@ int stack_send(struct stack *s, const void *data, uint32_t n)
 	return s->error;
 }
 
-/* Spins for a while, then sleeps. */
+/* Spins for a while, then sleeps, until all bytes have arrived or an error. */
 static void stack_await(struct stack *s)
 {
 	weft_time_t end = stack_look(s) + s->c.polls * s->c.poll;
@@ -384,7 +389,7 @@ int stack_recv(struct stack *s, void *p, uint32_t n)
 	return s->error;
 }
 
-/* Frames that the NIC has, and those that wait for it, leave. */
+/* Waits until all frames have left the NIC. */
 static void stack_drain(struct stack *s)
 {
 	while (eth_tx_kept(s->e) || eth_tx_clean(s->e))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes of a stream that a stack keeps: added behind, dropped in front. */
+/* Bytes of a stream that a stack keeps: appended at the end, dropped at the
+ * front. */
 #ifndef SYSTEMS_ETHERNET_LIB_STACK_BYTES_H
 #define SYSTEMS_ETHERNET_LIB_STACK_BYTES_H
 
@@ -7,12 +8,13 @@
 
 struct stack_bytes {
 	uint8_t *mem;
-	uint32_t first, n, cap; /* first and number of those kept */
+	uint32_t first, n, cap; /* first kept byte, number, room */
 };
 
-/* 0 or -ENOMEM; then nothing is added. */
+/* Appends n bytes. Returns 0, or -ENOMEM without any change. */
 int stack_bytes_add(struct stack_bytes *b, struct weft_host *h, const void *p,
 		    uint32_t n);
+/* Drops the first n bytes. n must not exceed b->n. */
 void stack_bytes_drop(struct stack_bytes *b, uint32_t n);
 static inline const uint8_t *stack_bytes_at(const struct stack_bytes *b,
 					    uint32_t i)

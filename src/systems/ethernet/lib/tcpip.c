@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Segments of TCP over IPv4 (hvia.md 6.6): 20 + 20 + 12 bytes with time stamps,
- * so 1448 of data.  Addresses 10.0.h.l of the stations, port 5001, right
- * checksums; sequence numbers count from 0 after a connection that is not
- * shown. */
+ * so 1448 bytes of data. Addresses 10.0.h.l of the stations, port 5001, valid
+ * checksums. Sequence numbers count from 0, because the start of a connection
+ * is not modelled. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -35,7 +35,7 @@ static uint32_t tcpip_sum16(const uint8_t *p, uint32_t n)
 	return n ? s + ((uint32_t)*p << 8) : s;
 }
 
-/* Of segment and pseudo header. */
+/* Returns the checksum of segment and pseudo header. */
 static uint16_t tcp_sum(const uint8_t *p, uint32_t len)
 {
 	return tcpip_fold(tcpip_sum16(p + 12, 8) + 6 + TCP + len +

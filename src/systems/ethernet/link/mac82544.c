@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See mac82544.h: registers, interrupts, life.
+/* Registers, interrupts and movements of the 82544's MAC, see mac82544.h.
  *
  * Source: hvia.md 3.9, 7.1, 7.2; register offsets and bits as in the 82544's
- * manual.  Own choices: DD is written when the frame has left (RS as RPS); TDH
- * moves then; RDTR counts from the first frame and is not started anew.
- * Not modelled: multicast table, VLANs, checksum offload (DEXT), hash filters,
+ * manual. Own choices: DD is written when the frame has left (RS as RPS); TDH
+ * moves then; RDTR counts from the first frame and is not restarted. Not
+ * modelled: multicast table, VLANs, checksum offload (DEXT), hash filters,
  * early transmit, EEPROM, PHY registers. */
 #include "systems/ethernet/link/mac82544.h"
 
@@ -71,7 +71,7 @@ static void int_update(struct mac *m)
 
 	if (level == m->level)
 		return;
-	if (level && now < m->held) { /* ITR */
+	if (level && now < m->held) { /* ITR: too early */
 		weft_timer_arm(m->comp, &m->timer, m->cfg.tag + MAC_TAG_INT,
 			       m->held);
 		return;
@@ -128,7 +128,7 @@ void mac_tally(struct mac *m, enum mac_cell reg, uint64_t *stat)
 	(*stat)++;
 }
 
-/* NULL: there is no address at that offset. */
+/* Returns the address register at that offset, or NULL. */
 static uint32_t *address_cell(struct mac *m, uint32_t off)
 {
 	uint32_t i = (off - MAC_RAL) / 8;
@@ -176,8 +176,9 @@ static void store_cell(struct mac *m, const struct mac_reg *r, uint32_t val)
 	m->reg[r->cell] = (m->reg[r->cell] & ~r->rw) | (val & r->rw);
 	if (r->cell == MAC_R_TDH)
 		m->tx.next = m->reg[MAC_R_TDH];
-	if (r->cell == MAC_R_RDH) {	 /* fetched ahead for the old place */
-		m->rx.n = m->rx.storing; /* that one is in use */
+	if (r->cell == MAC_R_RDH) {	 /* drop what was fetched for the old
+					  * place */
+		m->rx.n = m->rx.storing; /* the descriptor in use stays */
 		m->rx.fetched = m->reg[MAC_R_RDH];
 		m->move[MAC_RX_DESC].stale = m->move[MAC_RX_DESC].busy;
 	}
@@ -233,7 +234,8 @@ void mac_ask(struct mac *m, enum mac_kind kind, uint64_t addr, uint32_t index,
 	m->ops->move(m->own, mv);
 }
 
-/* What was under way when the MAC was reset is of no use any more. */
+/* Completes a movement. Ignores the data of one that began before a reset,
+ * because its descriptor is no longer valid. */
 void mac_moved(struct mac *m, enum mac_kind kind)
 {
 	struct mac_move *mv = &m->move[kind];

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Ethernet MAC of Intel's 82544 as a library (hvia.md 3.9, 7.1, 7.2),
- * embedded by hvia.nic (behind it the GEC's memory on a local bus) and by
- * eth.nic (behind it host memory on the host's bus).
+ * embedded by hvia.nic (in front of the GEC's memory on a local bus) and by
+ * eth.nic (in front of host memory on the host's bus).
  *
  * The owner forwards arrivals of its link port (mac_arrive) and its wake-ups
- * with tags cfg.tag .. cfg.tag + MAC_TAGS - 1 (mac_event), and reaches the
- * registers with mac_load and mac_store.  The memory behind the MAC is the
- * owner's: the MAC asks for one movement of bytes of each kind at a time
- * (ops.move), and the owner says when it is over (mac_moved).  How long it
- * takes is the owner's business; all times that are the MAC's own are here:
+ * with tags cfg.tag .. cfg.tag + MAC_TAGS - 1 (mac_event), and accesses the
+ * registers with mac_load and mac_store. The memory behind the MAC belongs to
+ * the owner: the MAC requests one movement of bytes of each kind at a time
+ * (ops.move), and the owner reports its end (mac_moved). The time of a movement
+ * is the owner's. The MAC's own times are:
  *
- *   send     TDT written -> ask for the descriptor -> ask for the bytes ->
+ *   send     TDT written -> request the descriptor -> request the bytes ->
  *            cfg.start (266 ns) -> preamble, frame, FCS, gap -> ops.sent, then
- *            (RS) ask to write DD back; then the next frame.  With cfg.ahead
- *            > 0 it fetches so many frames ahead of the one on the line.
- *   receive  last byte of the FCS at the port -> cfg.receive (668 ns) -> ask to
- *            store the bytes -> ask to write the descriptor back -> ICR.RXT0.
- *            Descriptors are fetched ahead, as soon as RDT grants them.
+ *            (RS) request to write DD back; then the next frame. With cfg.ahead
+ *            > 0 it fetches that many frames ahead of the one on the line.
+ *   receive  last byte of the FCS at the port -> cfg.receive (668 ns) ->
+ *            request to store the bytes -> request to write the descriptor
+ *            back -> ICR.RXT0. Descriptors are fetched ahead, as soon as RDT
+ *            grants them.
  *
- * A frame that finds no room in the receive FIFO is missed (MPC); one that
- * finds no descriptor waits there. */
+ * A frame without room in the receive FIFO is missed (MPC). A frame without a
+ * descriptor waits in the FIFO. */
 #ifndef SYSTEMS_ETHERNET_LINK_MAC82544_H
 #define SYSTEMS_ETHERNET_LINK_MAC82544_H
 
 #include "systems/ethernet/link/mac82544_regs.h"
 #include "systems/ethernet/link/wire.h"
 
-/* ---- between the MAC and what it is part of ---- */
+/* ---- between the MAC and its owner ---- */
 
 enum mac_kind {
 	MAC_TX_DESC, /* read: 16 bytes of descriptor `index` */
@@ -38,30 +39,31 @@ enum mac_kind {
 	MAC_KINDS
 };
 
-/* One movement of bytes, by DMA of the MAC.  data always has a buffer: reads
- * are filled by the owner before mac_moved, writes hold the bytes.  The MAC
- * keeps its reference: who needs the bytes after mac_moved takes one. */
+/* One movement of bytes, by DMA of the MAC. data always has a buffer: the owner
+ * fills it before mac_moved() for a read, and finds the bytes in it for a
+ * write. The MAC keeps its reference, so the owner takes one of its own to use
+ * the bytes after mac_moved(). */
 struct mac_move {
 	enum mac_kind kind;
 	uint64_t addr;
 	uint32_t bytes, index;
 	struct weft_slice data;
-	uint64_t trace_id; /* of the frame: MAC_TX_DATA, given by the owner with
-			    * mac_trace before mac_moved; MAC_RX_DATA */
+	uint64_t trace_id; /* of the frame: MAC_TX_DATA, set by the owner with
+			    * mac_trace() before mac_moved(); MAC_RX_DATA */
 	bool busy;	   /* the MAC's own */
-	bool stale;	   /* reset meanwhile */
+	bool stale;	   /* a reset happened meanwhile */
 };
 
 struct mac;
 struct mac_ops {
-	/* Move these bytes; at most one of each kind is asked for at a time.
-	 * The owner calls mac_moved(m, kind) when it is done, in phase 1 and
-	 * not from inside of this call. */
+	/* Starts a movement; at most one of each kind is under way. The owner
+	 * calls mac_moved(m, kind) at its end, in phase 1 and not inside this
+	 * call. */
 	void (*move)(void *own, const struct mac_move *mv);
 	/* ICR & IMS has become nonzero (true) or zero. */
 	void (*irq)(void *own, bool level);
-	/* The frame of transmit descriptor `index` has left, its gap too; TDH
-	 * is behind it.  May be NULL. */
+	/* The frame of transmit descriptor `index` and its gap have left the
+	 * line; TDH has moved past it. May be NULL. */
 	void (*sent)(void *own, uint32_t index);
 };
 
@@ -69,9 +71,10 @@ struct mac_cfg {
 	weft_time_t start;	/* 266 ns */
 	weft_time_t receive;	/* 668 ns */
 	weft_time_t moderation; /* from a frame's write-back to RXT0; 0 */
-	weft_time_t turn;	/* from a descriptor to asking for its bytes */
+	weft_time_t turn;	/* from a descriptor to the request of its
+				 * bytes */
 	uint32_t ahead;		/* frames fetched ahead: 0 = one at a time */
-	bool desc_ahead;	/* next descriptor fetched in any case */
+	bool desc_ahead;	/* next descriptor always fetched ahead */
 	uint32_t rx_fifo;	/* bytes, 48 KiB */
 	uint32_t frame_max;	/* without FCS, 1514; more needs RCTL.LPE */
 	uint32_t tag;		/* first of MAC_TAGS event tags */
@@ -84,35 +87,39 @@ struct mac_cfg {
 
 enum { MAC_TAGS = 4 };
 
-/* For the owner's own counters; never reset by software. */
+/* Counters for the owner; software cannot reset them. */
 struct mac_stats {
 	uint64_t tx_frames, tx_bytes, rx_frames, rx_bytes;
 	uint64_t missed;   /* no room in the FIFO, or receiver off */
 	uint64_t crc;	   /* FCS wrong */
-	uint64_t filtered; /* not for this station */
+	uint64_t filtered; /* for another station */
 	uint64_t runt, giant, symbol;
 	uint64_t pause_rx, pause_tx;
-	uint64_t bad_desc; /* transmit descriptors that make no sense */
+	uint64_t bad_desc; /* malformed transmit descriptors */
 };
 
+/* Returns a MAC at port p, or NULL without memory. Copies cfg; ops and own must
+ * outlive it. The caller calls mac_free(). */
 struct mac *mac_new(struct weft_comp *c, struct weft_port *p,
 		    const struct mac_cfg *cfg, const struct mac_ops *ops,
 		    void *own);
-void mac_free(struct mac *m); /* NULL is fine; drops all frames it holds */
+void mac_free(struct mac *m); /* accepts NULL; drops all frames it holds */
 void mac_reset(struct mac *m);
-/* The run has come to rest: drops frames that nobody takes any more. */
+/* Drops the frames in the MAC. Called when the run has come to rest, because
+ * they have no receiver then. */
 void mac_abandon(struct mac *m);
 
-void mac_arrive(struct mac *m, struct weft_frame *f); /* phase 0 */
+void mac_arrive(struct mac *m, struct weft_frame *f); /* phase 0; takes
+						       * ownership */
 void mac_event(struct mac *m, uint32_t tag);	      /* phase 1 */
 void mac_moved(struct mac *m, enum mac_kind kind);    /* phase 1 */
 void mac_trace(struct mac *m, uint64_t trace_id);
 uint32_t mac_load(struct mac *m, uint32_t off);
 void mac_store(struct mac *m, uint32_t off, uint32_t val);
-/* Station address i: RAL, RAH, valid. */
+/* Sets station address i: RAL, RAH, valid. */
 void mac_set_address(struct mac *m, uint32_t i, const uint8_t addr[6]);
 const struct mac_stats *mac_stats(const struct mac *m);
-/* Bytes in the receive FIFO now. */
+/* Returns the bytes in the receive FIFO. */
 uint32_t mac_rx_fill(const struct mac *m);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the MAC: registers, interrupts and life (mac82544.c), transmitter
- * (mac82544_transmit.c), receiver and flow control (mac82544_receive.c). */
+/* State and internal functions of the MAC: registers, interrupts and life
+ * (mac82544.c), transmitter (mac82544_transmit.c), receiver and flow control
+ * (mac82544_receive.c). */
 #ifndef SYSTEMS_ETHERNET_LINK_MAC82544_INTERNAL_H
 #define SYSTEMS_ETHERNET_LINK_MAC82544_INTERNAL_H
 
@@ -9,10 +10,11 @@
 
 enum { MAC_TAG_TX, MAC_TAG_RX_END, MAC_TAG_RX_READY, MAC_TAG_INT };
 enum { MAC_RX_CACHE = 64, MAC_RX_FETCH = 16, MAC_PARTS_MAX = 64 };
-/* Control frames may wait so long as the FIFO fills: one XOFF, one XON. */
+/* Waiting control frames. Few are needed, because only a change of the FIFO's
+ * level makes one: XOFF or XON. */
 enum { MAC_CTL_MAX = 4 };
 
-/* Registers that only hold a value. */
+/* Registers without side effects on reading. */
 enum mac_cell {
 	MAC_R_CTRL,
 	MAC_R_ITR,
@@ -47,7 +49,7 @@ enum mac_cell {
 	MAC_R_N
 };
 
-/* A used transmit descriptor that waits for its frame to leave. */
+/* A used transmit descriptor whose frame has not left. */
 struct mac_back {
 	uint32_t index;
 	uint8_t upper[8];
@@ -66,10 +68,10 @@ struct mac_tx {
 	struct weft_slice part[MAC_PARTS_MAX]; /* of the frame so far */
 	uint32_t n_parts, bytes, used;
 	bool fetching; /* a descriptor, or its bytes */
-	bool pending;  /* descriptor is there, its bytes not asked for */
+	bool pending;  /* descriptor fetched, bytes not requested */
 	weft_time_t ask;
 	bool on_line;
-	bool bad;	/* the frame so far makes no sense */
+	bool bad;	/* the current frame is malformed */
 	uint64_t trace; /* message */
 	struct {
 		VEC(struct mac_tx_frame);
@@ -77,9 +79,9 @@ struct mac_tx {
 	struct {
 		VEC(struct mac_back);
 	} back;		   /* in order of the ring */
-	uint32_t due;	   /* of those may be written back */
-	weft_time_t free;  /* the line, gap included */
-	weft_time_t pause; /* until then nothing but control frames */
+	uint32_t due;	   /* of these, ready to be written back */
+	weft_time_t free;  /* the line is free from then on */
+	weft_time_t pause; /* only control frames until then */
 	struct weft_frame *ctl[MAC_CTL_MAX];
 	uint32_t n_ctl;
 	bool ctl_on_line;
@@ -87,13 +89,14 @@ struct mac_tx {
 };
 
 struct mac_rx {
-	struct weft_frame *line, *first, *last; /* still coming; in the FIFO */
+	struct weft_frame *line, *first, *last; /* line: arriving; first..last:
+						 * in the FIFO */
 	uint32_t fill;
 	uint32_t fetched;	      /* next descriptor to fetch */
 	uint64_t cache[MAC_RX_CACHE]; /* addresses of buffers */
 	uint32_t head, n;	      /* of the cache */
-	uint32_t off;		      /* bytes of `first` that are stored */
-	uint32_t part, total;	      /* on the way; of `first` in all */
+	uint32_t off;		      /* bytes of `first` already stored */
+	uint32_t part, total;	      /* being stored; all of `first` */
 	bool storing, xoff;
 	weft_time_t xoff_at;
 	struct weft_timer end, ready;
@@ -109,8 +112,8 @@ struct mac {
 	uint32_t ral[MAC_ADDRS], rah[MAC_ADDRS];
 	uint32_t icr, ims;
 	bool level;
-	bool waiting;		/* a frame's RXT0 is to come */
-	weft_time_t rxt0, held; /* at; no interrupt before */
+	bool waiting;		/* RXT0 of a frame is due */
+	weft_time_t rxt0, held; /* time of RXT0; no interrupt before `held` */
 	struct weft_timer timer;
 	struct mac_move move[MAC_KINDS];
 	struct mac_tx tx;
@@ -123,7 +126,8 @@ static inline uint32_t mac_ring(const struct mac *m, enum mac_cell len)
 	return m->reg[len] / MAC_DESC;
 }
 
-/* The descriptor behind one; software may have changed the ring meanwhile. */
+/* Returns the descriptor after `index`, 0 without a ring, because software may
+ * have changed the ring. */
 static inline uint32_t mac_behind(const struct mac *m, enum mac_cell len,
 				  uint32_t index)
 {
@@ -132,8 +136,8 @@ static inline uint32_t mac_behind(const struct mac *m, enum mac_cell len,
 	return ring ? (index + 1) % ring : 0;
 }
 
-/* Address of descriptor `index` of the ring whose base is in `low` and the cell
- * behind it. */
+/* Returns the address of descriptor `index` of the ring whose base is in `low`
+ * and the next cell. */
 static inline uint64_t mac_desc(const struct mac *m, enum mac_cell low,
 				uint32_t index)
 {
@@ -141,11 +145,12 @@ static inline uint64_t mac_desc(const struct mac *m, enum mac_cell low,
 	       MAC_DESC * (uint64_t)index;
 }
 
-/* Asks the owner for a movement; data's reference is the MAC's. */
+/* Requests a movement from the owner. Takes ownership of the reference of
+ * data. */
 void mac_ask(struct mac *m, enum mac_kind kind, uint64_t addr, uint32_t index,
 	     struct weft_slice data);
 void mac_cause(struct mac *m, uint32_t bits);
-/* A statistics register and the counter behind it. */
+/* Counts in a statistics register and in the owner's counter. */
 void mac_tally(struct mac *m, enum mac_cell reg, uint64_t *stat);
 
 void mac_tx_kick(struct mac *m);
@@ -160,7 +165,7 @@ void mac_rx_end(struct mac *m);
 void mac_rx_ready(struct mac *m);
 void mac_rx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
 void mac_rx_reset(struct mac *m);
-/* A frame is in memory: RXT0 now or later. */
+/* Reports a frame in memory: RXT0 now or later. */
 void mac_rx_told(struct mac *m);
 
 #endif

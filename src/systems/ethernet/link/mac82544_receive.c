@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See mac82544.h: the receiver and flow control (802.3x).  A frame is looked at
- * when its last byte is there; a good one for this station is in the FIFO from
- * then on until its last byte is in memory. */
+/* Receiver and flow control (802.3x) of the MAC, see mac82544.h. It checks a
+ * frame when the last byte has arrived. A good one for this station is in the
+ * FIFO from then on until its last byte is in memory. */
 #include <assert.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ static void send_pause(struct mac *m, uint16_t quanta)
 	mac_tx_control(m, eth_pause_new(m->comp->sim, src, quanta));
 }
 
-/* XOFF above the high mark, again when half of its time is over; XON below the
- * low one. */
+/* Sends XOFF above the high mark, and again after half of its time, so that the
+ * pause does not end. Sends XON below the low mark. */
 static void fifo_changed(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
@@ -45,7 +45,7 @@ static void fifo_changed(struct mac *m)
 	}
 }
 
-/* ---- is it for us? ---- */
+/* ---- frames for this station ---- */
 
 static bool is_ours(const struct mac *m, const struct weft_frame *f)
 {
@@ -65,7 +65,7 @@ static bool is_ours(const struct mac *m, const struct weft_frame *f)
 	return false;
 }
 
-/* False: bad, and bad ones are not stored. */
+/* Checks a frame. Returns false if it is bad and bad frames are not stored. */
 static bool is_sound(struct mac *m, struct weft_frame *f)
 {
 	uint32_t max = m->reg[MAC_R_RCTL] & MAC_RCTL_LPE ? m->cfg.frame_max
@@ -175,7 +175,7 @@ void mac_arrive(struct mac *m, struct weft_frame *f)
 
 /* ---- descriptors ---- */
 
-/* As many as there are up to the end of the ring and fit. */
+/* Fetches descriptors up to the end of the ring, as many as fit. */
 static void mac82544_receive_fetch(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
@@ -196,8 +196,8 @@ static void mac82544_receive_fetch(struct mac *m)
 
 /* ---- out of the FIFO ---- */
 
-/* Bytes of the frame as they go to memory; a FCS that is not stripped is that
- * of the bytes, also where the one on the line was wrong. */
+/* Returns bytes of the frame as stored. A FCS that is not stripped is computed,
+ * even if the one on the line was wrong. */
 static struct weft_slice stored_part(const struct mac *m,
 				     const struct weft_frame *f, uint32_t off,
 				     uint32_t n)
@@ -228,7 +228,8 @@ static void mac82544_receive_store(struct mac *m)
 		return;
 	if (rctl & MAC_RCTL_BSEX && buffer < 2048)
 		buffer *= 16;
-	if (!rx->off) /* software may change SECRC while it is stored */
+	if (!rx->off) /* once, since software may change SECRC during the
+		       * store */
 		rx->total =
 			f->payload.len + (rctl & MAC_RCTL_SECRC ? 0 : ETH_FCS);
 	rx->part = rx->total - rx->off;
@@ -241,7 +242,7 @@ static void mac82544_receive_store(struct mac *m)
 	m->move[MAC_RX_DATA].trace_id = f->trace_id;
 }
 
-/* The bytes are there: the descriptor tells of them. */
+/* Writes the descriptor, now that the bytes are stored. */
 static void write_back(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
@@ -260,7 +261,7 @@ static void write_back(struct mac *m)
 	mac_ask(m, MAC_RX_BACK, mac_desc(m, MAC_R_RDBAL, index), index, s);
 }
 
-/* The next buffer, when the frame has a further part, or the next frame. */
+/* Continues with the next buffer of the frame, or with the next frame. */
 static void written_back(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
@@ -317,7 +318,7 @@ void mac_rx_ready(struct mac *m)
 		mac82544_receive_store(m);
 }
 
-/* Frames on the line are looked at when they end. */
+/* Keeps frames on the line, because they are checked at their end. */
 void mac_rx_reset(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers and descriptors of the 82544's MAC: what its driver may know. */
+/* Registers and descriptors of the 82544's MAC: the interface to its driver. */
 #ifndef SYSTEMS_ETHERNET_LINK_MAC82544_REGS_H
 #define SYSTEMS_ETHERNET_LINK_MAC82544_REGS_H
 
@@ -47,7 +47,7 @@ enum {
 };
 
 #define MAC_CTRL_RFCE  (1u << 27) /* obeys pause frames */
-#define MAC_CTRL_TFCE  (1u << 28) /* sends them */
+#define MAC_CTRL_TFCE  (1u << 28) /* sends pause frames */
 #define MAC_CTRL_RST   (1u << 26)
 #define MAC_STATUS_LU  (1u << 1)
 #define MAC_RCTL_EN    (1u << 1)
@@ -55,7 +55,7 @@ enum {
 #define MAC_RCTL_UPE   (1u << 3)
 #define MAC_RCTL_MPE   (1u << 4)
 #define MAC_RCTL_LPE   (1u << 5)  /* longer than 1518 bytes with FCS */
-#define MAC_RCTL_BAM   (1u << 15) /* takes broadcast */
+#define MAC_RCTL_BAM   (1u << 15) /* accepts broadcast */
 #define MAC_RCTL_BSIZE (3u << 16) /* 2048, 1024, 512, 256 bytes */
 #define MAC_RCTL_BSEX  (1u << 25) /* sizes times 16 (not 2048) */
 #define MAC_RCTL_SECRC (1u << 26) /* strips the FCS */
@@ -63,9 +63,9 @@ enum {
 #define MAC_TCTL_PSP   (1u << 3) /* pads to 60 bytes */
 #define MAC_RAH_AV     (1u << 31)
 #define MAC_INT_TXDW   (1u << 0) /* DD written back (RS) */
-#define MAC_INT_TXQE   (1u << 1) /* nothing left to send */
+#define MAC_INT_TXQE   (1u << 1) /* all frames are sent */
 #define MAC_INT_RXDMT0 (1u << 4) /* half of the descriptors are used */
-#define MAC_INT_RXO    (1u << 6) /* missed one */
+#define MAC_INT_RXO    (1u << 6) /* missed a frame */
 #define MAC_INT_RXT0   (1u << 7) /* received */
 
 /* ---- descriptors (hvia.md 3.9), 16 bytes, little endian ---- */

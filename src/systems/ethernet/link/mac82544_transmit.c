@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See mac82544.h: the transmitter.  Descriptors are fetched in order of the
- * ring, their bytes gathered up to EOP; frames wait in the FIFO until the line
- * is free.  The frame on the line stays in the FIFO until its gap is over. */
+/* Transmitter of the MAC, see mac82544.h. It fetches descriptors in order of
+ * the ring and gathers their bytes up to EOP. Frames wait in the FIFO until the
+ * line is free. The frame on the line stays in the FIFO until its gap has
+ * ended. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static void write_back(struct mac *m)
 
 /* ---- the line ---- */
 
-/* The first frame of the FIFO is over. */
+/* Removes the first frame of the FIFO, which has left. */
 static void mac82544_transmit_retire(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
@@ -55,7 +56,7 @@ static void mac82544_transmit_wake(struct mac *m, weft_time_t t)
 	weft_timer_arm(m->comp, &m->tx.timer, m->cfg.tag + MAC_TAG_TX, t);
 }
 
-/* A control frame, or what is first in the FIFO; then the gap. */
+/* Sends a control frame, or the first one of the FIFO; the gap follows. */
 static void start(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
@@ -79,7 +80,8 @@ static void start(struct mac *m)
 	mac82544_transmit_wake(m, tx->free);
 }
 
-/* Puts on the line what can go now, or wakes when it can. */
+/* Sends the next frame if the line is free, otherwise wakes at the time it
+ * is. */
 static void line_next(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
@@ -88,7 +90,7 @@ static void line_next(struct mac *m)
 	while (tx->fifo.n && !tx->on_line && !tx->fifo.at[0].f)
 		mac82544_transmit_retire(m); /* descriptors without a frame */
 	if (!m->port->peer)
-		return; /* no cable: STATUS.LU is 0, nothing leaves */
+		return; /* without a cable STATUS.LU is 0, and nothing leaves */
 	if (tx->on_line || tx->ctl_on_line || (!tx->n_ctl && !tx->fifo.n))
 		return;
 	if (!tx->n_ctl && at < tx->fifo.at[0].ready)
@@ -148,7 +150,8 @@ static void drop_parts(struct mac_tx *tx)
 	tx->bad = false;
 }
 
-/* Without IFCS the last four bytes are the FCS, and nothing is padded. */
+/* Builds the frame. Without IFCS its last four bytes are the FCS, and it is not
+ * padded. */
 static struct weft_frame *mac82544_transmit_build(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
@@ -229,7 +232,7 @@ static void ask_data(struct mac *m)
 	struct mac_tx *tx = &m->tx;
 	weft_time_t now = weft_now(m->comp);
 
-	/* The frame whose descriptor is fetched has no place in the FIFO? */
+	/* wait until the FIFO has room for the current frame */
 	if (tx->used <= 1 && tx->fifo.n > m->cfg.ahead)
 		return;
 	if (!tx->pending || m->move[MAC_TX_DATA].busy)
@@ -288,7 +291,7 @@ void mac_tx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data)
 	}
 }
 
-/* A frame on the line goes on. */
+/* Drops queued frames. The frame on the line continues. */
 void mac_tx_reset(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;

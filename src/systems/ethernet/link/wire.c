@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See wire.h. */
+/* Ethernet frames: building, line symbols, checks of a receiver. See wire.h. */
 #include "systems/ethernet/link/wire.h"
 
 #include <assert.h>
@@ -30,7 +30,7 @@ uint32_t eth_station_of(const char *name)
 
 /* ---- frames ---- */
 
-/* Puts bytes into a frame: takes the reference. */
+/* Makes s the payload and takes ownership of its reference. */
 static void set_payload(struct weft_frame *f, struct weft_slice s)
 {
 	f->payload = s;
@@ -139,7 +139,7 @@ const struct weft_wire eth_wire = { .name = "ethernet",
 				    .faults = &eth_wire_faults,
 				    .capture = &eth_wire_capture };
 
-/* Index behind the start delimiter, 0: there is none. */
+/* Returns the index after the start delimiter, 0 without one. */
 static uint32_t raw_start(const struct weft_raw *raw)
 {
 	for (uint32_t i = 0; i < raw->n; i++)
@@ -166,7 +166,7 @@ bool eth_frame_peek(const struct weft_frame *f, uint8_t *p, uint32_t n)
 	return true;
 }
 
-/* ---- what a receiver makes of it ---- */
+/* ---- checks of a receiver ---- */
 
 static enum eth_verdict raw_check(struct weft_frame *f)
 {
@@ -190,7 +190,7 @@ static enum eth_verdict raw_check(struct weft_frame *f)
 	weft_slice_drop(&f->payload);
 	set_payload(f, weft_slice_word(f->sim, n));
 	memcpy(eth_frame_data(f), b, n);
-	f->words = words; /* it takes as long as it took */
+	f->words = words; /* it keeps its time on the line */
 	if (eth_fcs(b, n) != get_le(b + n, ETH_FCS))
 		return ETH_BAD_FCS;
 	free(f->raw);

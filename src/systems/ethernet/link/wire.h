@@ -3,10 +3,11 @@
  * 31): preamble 7 and SFD 1, destination 6, source 6, EtherType 2, data padded
  * to 46, FCS 4, gap 12; 8 ns a byte.
  *
- * A frame is one weft_frame whose payload is all from the destination to the
- * last byte of data or padding, always carried, also in runs without payload.
- * Its FCS is right unless it has line symbols (raw): those are the bytes from
- * the first one of the preamble to the last one of the FCS. */
+ * A frame is one weft_frame whose payload reaches from the destination to the
+ * last byte of data or padding. It is always carried, also in runs without
+ * payload, because switches and receivers read it. The FCS is right unless the
+ * frame has line symbols (raw): these are the bytes from the first one of the
+ * preamble to the last one of the FCS. */
 #ifndef SYSTEMS_ETHERNET_LINK_WIRE_H
 #define SYSTEMS_ETHERNET_LINK_WIRE_H
 
@@ -24,7 +25,7 @@ enum {
 	ETH_FRAME_MIN = 60, /* without FCS */
 	ETH_FRAME_MAX = 1514,
 	ETH_FRAME_JUMBO = 9014,
-	ETH_FRAME_LIMIT = 16384, /* no frame is longer than that */
+	ETH_FRAME_LIMIT = 16384, /* longest frame of any kind */
 	ETH_TYPE_PAUSE = 0x8808,
 	ETH_TYPE_HVIA = 0x88b5,
 };
@@ -32,15 +33,16 @@ enum {
 #define ETH_PAUSE_QUANTA (512 * WEFT_NS) /* 512 bit times */
 
 extern const struct weft_wire eth_wire;
-/* wire_faults.c */
+/* in wire_faults.c */
 extern const struct weft_wire_faults eth_wire_faults;
 extern const struct weft_wire_capture eth_wire_capture;
 extern const uint8_t eth_broadcast[ETH_ADDR], eth_pause_group[ETH_ADDR];
 
-/* A frame of len bytes without FCS (contents undefined, padding to 60 zero). */
+/* Returns a frame of len bytes without FCS. The contents are undefined, but
+ * padding up to 60 is zero. */
 struct weft_frame *eth_frame_new(struct weft_sim *sim, uint32_t len);
-/* The same around bytes that are there: takes the reference.  Too few bytes are
- * not padded. */
+/* Returns a frame around existing bytes, and takes ownership of the reference.
+ * Does not pad. */
 struct weft_frame *eth_frame_slice(struct weft_sim *sim, struct weft_slice s);
 /* Sets destination, source and EtherType (big endian on the wire). */
 void eth_frame_head(struct weft_frame *f, const uint8_t dst[ETH_ADDR],
@@ -53,30 +55,32 @@ static inline uint16_t eth_frame_type(const struct weft_frame *f)
 {
 	return (uint16_t)get_be(eth_frame_data(f) + ETH_TYPE_AT, 2);
 }
-/* Bytes on the line: preamble, frame, FCS, no gap. */
+/* Returns the bytes on the line: preamble, frame, FCS, no gap. */
 static inline uint32_t eth_wire_bytes(uint32_t len)
 {
 	return ETH_PREAMBLE + len + ETH_FCS;
 }
-/* From the first byte of the preamble to the end of the FCS. */
+/* Returns the time from the first byte of the preamble to the end of the
+ * FCS. */
 static inline weft_time_t eth_frame_time(const struct weft_frame *f)
 {
 	return f->words * ETH_BYTE_FS;
 }
-/* End of the FCS at the receiver. */
+/* Returns the end of the FCS at the receiver. */
 static inline weft_time_t eth_frame_end(const struct weft_frame *f)
 {
 	return f->time + eth_frame_time(f);
 }
 
-/* Frames that are still coming, by their ends; a fault may let them overlap.
- * Take: one that has ended by now, or NULL. */
+/* Keep arriving frames sorted by their ends, because a fault may let them
+ * overlap. eth_line_take() removes one that has ended by now, or returns
+ * NULL. */
 void eth_line_add(struct weft_frame **line, struct weft_frame *f);
 struct weft_frame *eth_line_take(struct weft_frame **line, weft_time_t now);
 /* Frees a list of frames. */
 void eth_line_free(struct weft_frame **line);
 
-/* FCS of n bytes; on the wire least significant byte first. */
+/* Returns the FCS of n bytes; on the wire least significant byte first. */
 static inline uint32_t eth_fcs(const uint8_t *p, uint32_t n)
 {
 	return crc32_reflected(0, p, n);
@@ -85,21 +89,20 @@ static inline uint32_t eth_fcs(const uint8_t *p, uint32_t n)
 enum eth_verdict {
 	ETH_GOOD,
 	ETH_BAD_FCS,
-	ETH_BAD_SYMBOL, /* a symbol that is no byte, no SFD */
+	ETH_BAD_SYMBOL, /* a symbol that is not a byte, no SFD */
 	ETH_RUNT,
 	ETH_GIANT, /* longer than `max` */
 };
-/* What a receiver makes of a frame.  A damaged one whose bytes can be told has
- * them in its payload afterwards; one that turns out to be right has no line
- * symbols any more. */
+/* Checks a frame as a receiver. Decodes the bytes of a damaged frame into its
+ * payload if possible. Drops the line symbols of a frame that proves right. */
 enum eth_verdict eth_frame_check(struct weft_frame *f, uint32_t max);
-/* A frame whose last four bytes were given as its FCS, right or wrong. */
+/* Makes the last four bytes of a frame its FCS, right or wrong. */
 void eth_frame_given_fcs(struct weft_frame *f);
 
-/* Pause (802.3 annex 31B). */
+/* Returns a pause frame (802.3 annex 31B). */
 struct weft_frame *eth_pause_new(struct weft_sim *sim,
 				 const uint8_t src[ETH_ADDR], uint16_t quanta);
-/* True when f is one; its time in quanta. */
+/* Returns true for a pause frame, and its time in quanta. */
 bool eth_pause_parse(const struct weft_frame *f, uint16_t *quanta_p);
 
 static inline bool eth_is_group(const uint8_t addr[ETH_ADDR])
@@ -112,9 +115,9 @@ static inline uint64_t eth_addr_key(const uint8_t a[ETH_ADDR])
 	       (uint64_t)a[2] << 24 | (uint64_t)a[3] << 16 |
 	       (uint64_t)a[4] << 8 | a[5];
 }
-/* Locally administered address of station n: 02:00:00:00:hh:ll. */
+/* Writes the locally administered address of station n: 02:00:00:00:hh:ll. */
 void eth_addr_of(uint8_t a[ETH_ADDR], uint32_t n);
-/* Number of the station in a component's name: n3.nic is 3. */
+/* Returns the number of the station in a component's name: n3.nic is 3. */
 uint32_t eth_station_of(const char *name);
 
 #endif

@@ -5,8 +5,8 @@
  *   bus --- registers --- MAC (systems/ethernet/link/mac82544.h) --- line
  *        +- descriptors and bytes, one read and one write at a time
  *
- * The MAC's movements are bus transactions, first come first served.  Times of
- * the MAC are those of hvia.md 7.1, interrupt moderation that of 6.6. */
+ * The MAC's movements are bus transactions, in order of their requests. Times
+ * of the MAC are those of hvia.md 7.1, interrupt moderation that of 6.6. */
 #include <errno.h>
 #include <string.h>
 
@@ -52,19 +52,19 @@ struct store {
 };
 
 struct eth_nic {
-	/* parameters */
+	/* parameters: */
 	uint32_t station, ahead, frame_max;
 	uint64_t rx_fifo;
 	weft_time_t start, receive, turn, moderation;
 	bool desc_ahead;
-	/* state */
+	/* state: */
 	struct weft_comp *comp;
 	struct weft_port *bus;
 	struct mac *mac;
 	struct weft_bus_txn txn[MAC_KINDS];
 	struct {
 		RING(uint32_t);
-	} queue[2]; /* kinds that wait, by operation */
+	} queue[2]; /* waiting kinds, by operation */
 	bool busy[2];
 	struct {
 		RING(struct store);
@@ -106,7 +106,8 @@ static uint64_t nic_command(const struct eth_nic *n)
 	return *weft_reg_cell(n->comp, R_COMMAND, 0);
 }
 
-/* They wait while the command register does not let the card be master. */
+/* Submits the next transaction. All wait while the command register forbids the
+ * card to be master. */
 static void nic_submit(struct eth_nic *n, enum weft_bus_op op)
 {
 	if (n->busy[op] || !ring_count(&n->queue[op]) ||
@@ -135,7 +136,7 @@ static void on_move(void *own, const struct mac_move *mv)
 	nic_submit(n, op);
 }
 
-/* Nobody there: all ones. */
+/* Completes a transaction. A read without an answer yields all ones. */
 static void nic_done(struct eth_nic *n, struct weft_bus_txn *t)
 {
 	enum weft_bus_op op = t->op;
@@ -179,7 +180,7 @@ static void stores_take(struct eth_nic *n)
 	}
 }
 
-/* What a store starts is decided in phase 1. */
+/* Defers the store to phase 1, because actions are decided there. */
 static void mac_wrote(struct weft_comp *c, uint32_t index, uint64_t val)
 {
 	struct eth_nic *n = c->state;
@@ -246,7 +247,7 @@ static void nic_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 		bool access = note.kind == WEFT_NOTE_STORE ||
 			      note.kind == WEFT_NOTE_LOAD;
 
-		/* With memory accesses off the NIC does not answer. */
+		/* no answer while memory accesses are off */
 		if (access && note.space && !(nic_command(n) & CMD_MEMORY))
 			continue;
 		if (note.kind == WEFT_NOTE_STORE) {
@@ -319,7 +320,7 @@ static int nic_sample(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Frames that nobody takes any more. */
+/* Drops frames without a receiver at the end of the run. */
 static int nic_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct eth_nic *n = c->state;

@@ -4,9 +4,10 @@
  * round trip, bandwidth = size / latency), with the processor's utilisation
  * (7.5): time charged to the process / elapsed time, and all processor time.
  *
- * Costs are hvia.md's.  Calibrated anew, because here they run: copies, so that
- * the processor time of a full frame is 6.63 and 15.86 ns a byte (6.6), and
- * TCP's restart, so that a frame takes 19.93 us. */
+ * Times are those of hvia.md. Two are calibrated anew, because here the code
+ * runs on a model of the NIC: copies, so that the processor time of a full
+ * frame is 6.63 and 15.86 ns a byte (6.6), and TCP's restart, so that a frame
+ * takes 19.93 us. */
 #include <errno.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ struct stack_pingpong {
 	const struct stack_proto *proto;
 	struct stack *s;
 	uint8_t *out, *in;
-	weft_time_t charged, busy; /* when the clock starts */
+	weft_time_t charged, busy; /* at the start of the measurement */
 };
 
 /* clang-format off */
@@ -95,8 +96,8 @@ static int stack_pingpong_wait(struct pingpong *p, uint64_t seq)
 	return ret;
 }
 
-/* The processor's time when the clock starts: behind the round ahead, in which
- * rings and tables of switches learn, and behind each size. */
+/* Reads the processor's time when a measurement starts: after the warm-up
+ * round, in which rings and tables of switches fill, and after each size. */
 static void stack_pingpong_mark(struct pingpong *p)
 {
 	struct stack_pingpong *s = (struct stack_pingpong *)p;
@@ -118,8 +119,8 @@ static void stack_pingpong_sized(struct pingpong *p, double ns)
 	weft_series_add(p->w.c, "utilisation", "B", "%", (double)p->len, u);
 }
 
-/* The end of a connection is not on the wire: a node says that it has received
- * all, and until then its peer sends again what is lost. */
+/* Closes the connection. Its end is not on the wire, so a node publishes that
+ * it has received all, and resends lost bytes until its peer does. */
 static void stack_pingpong_close(struct pingpong *p)
 {
 	struct stack_pingpong *s = (struct stack_pingpong *)p;

@@ -2,14 +2,14 @@
 /* Class eth.switch: a commodity learning switch (hvia.md 4; IEEE 802.1D without
  * spanning tree, 802.3x).
  *
- *   store  a frame is looked at when its last byte is there, bad ones are
- *          dropped; it can leave 1.5 us later
- *   cut    looked at when its header is there; it can leave `latency` later, so
- *          good or bad, and is stored only while its output is busy
+ *   store  checks a frame after its last byte and drops bad ones; it can leave
+ *          1.5 us later
+ *   cut    reads a frame after its header; it can leave `latency` later, good
+ *          or bad, and is stored only while its output is busy
  *
- * A frame takes its bytes of the shared buffer from the look until its last
- * copy has left.  One that finds no room is lost (tail drop); with full = pause
- * the switch asks the ports to be quiet above a mark.
+ * A frame takes its bytes of the shared buffer from this decision until its
+ * last copy has left. A frame without room is lost (tail drop). With full =
+ * pause the switch asks the ports to pause above a mark.
  *
  * Not modelled: spanning tree, VLANs, priorities, limits for each port. */
 #include "systems/ethernet/switch/learning_switch.h"
@@ -63,9 +63,9 @@ static const struct weft_port_decl ports[] = {
 	{ 0 }
 };
 
-/* ---- what comes in ---- */
+/* ---- arriving frames ---- */
 
-/* When the switch looks at a frame. */
+/* Returns the time of the decision about a frame. */
 static weft_time_t look_at(const struct esw *w, const struct weft_frame *f)
 {
 	uint32_t n = f->words, head = ETH_PREAMBLE + ETH_HEAD;
@@ -90,7 +90,8 @@ static void learning_switch_learn(struct esw *w, const uint8_t *src,
 		weft_count(w->comp, count[what], 1);
 }
 
-/* 01:80:c2:00:00:00 to 0f: pause and others that end here. */
+/* Handles addresses 01:80:c2:00:00:00 to 0f, which a switch does not forward.
+ * Returns true if the frame has one. */
 static bool for_us(struct esw *w, const struct weft_frame *f,
 		   const uint8_t *dst, uint32_t in)
 {
@@ -113,7 +114,7 @@ static void learning_switch_look(struct esw *w, struct weft_frame *f,
 	uint32_t to = ETH_NO_PORT;
 	uint8_t head[ETH_HEAD];
 
-	/* Cut-through forwards before it can know. */
+	/* cut-through forwards bad frames, because it cannot know yet */
 	if ((w->mode == ESW_STORE &&
 	     eth_frame_check(f, w->frame_max) != ETH_GOOD) ||
 	    !eth_frame_peek(f, head, ETH_HEAD) ||
@@ -123,7 +124,7 @@ static void learning_switch_look(struct esw *w, struct weft_frame *f,
 		return;
 	}
 	weft_count(w->comp, ESW_C_IN, 1);
-	if (!f->raw) /* a damaged one may say anything */
+	if (!f->raw) /* a damaged frame may have any address */
 		learning_switch_learn(w, head + ETH_ADDR, in);
 	if (!eth_is_group(head))
 		to = eth_table_find(&w->stations, eth_addr_key(head),
@@ -154,7 +155,8 @@ static void in_event(struct esw *w, uint32_t i)
 		weft_timer_arm(w->comp, &p->in, i, look_at(w, p->line));
 }
 
-/* A fault may let frames overlap. */
+/* Inserts the frame in order of decisions, because a fault may let frames
+ * overlap. */
 static void esw_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
 	struct esw *w = c->state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of class eth.switch: class and inputs (learning_switch.c), outputs and
- * buffer (output_queues.c). */
+/* State and internal functions of class eth.switch: class and inputs
+ * (learning_switch.c), outputs and buffer (output_queues.c). */
 #ifndef SYSTEMS_ETHERNET_SWITCH_LEARNING_SWITCH_H
 #define SYSTEMS_ETHERNET_SWITCH_LEARNING_SWITCH_H
 
@@ -29,11 +29,12 @@ enum {
 enum { ESW_STORE, ESW_CUT };
 enum { ESW_DROP, ESW_PAUSE };
 
-/* A frame in the buffer; once, also when it leaves by several ports. */
+/* A frame in the buffer. It is stored once, even if it leaves by several
+ * ports. */
 struct esw_item {
 	struct weft_frame *f;
-	uint32_t refs;	/* ports that have it in their queue or on the line */
-	uint32_t waits; /* in their queue */
+	uint32_t refs;	/* ports with it in queue or on the line */
+	uint32_t waits; /* ports with it in queue */
 	uint32_t bytes;
 };
 
@@ -44,15 +45,15 @@ struct esw_wait {
 
 struct esw_port {
 	struct weft_port *port;
-	struct weft_frame *line; /* still coming, in order of decisions */
+	struct weft_frame *line; /* arriving, in order of decisions */
 	struct weft_timer in, done, out;
 	struct {
 		RING(struct esw_wait);
 	} q;
-	struct weft_frame *ctl; /* a pause frame that is to leave */
+	struct weft_frame *ctl; /* a pause frame to be sent */
 	struct esw_item *now;	/* on the line */
 	bool ctl_now;
-	weft_time_t end, pause; /* of the frame on the line; held until */
+	weft_time_t end, pause; /* end of that frame; paused until */
 	bool xoff;
 	weft_time_t xoff_at;
 };
@@ -61,7 +62,7 @@ struct esw {
 	uint32_t ports, mode, full, table, frame_max, quanta;
 	uint64_t buffer, xoff, xon;
 	weft_time_t latency, ageing;
-	/* state */
+	/* state: */
 	struct weft_comp *comp;
 	struct esw_port *p;
 	struct eth_table stations;
@@ -69,20 +70,21 @@ struct esw {
 	uint8_t addr[ETH_ADDR];
 };
 
-/* At one time: all looks, then all ends, then all starts. */
+/* Order of events at one time: all decisions, then all ends, then all
+ * starts. */
 #define ESW_TAG_DONE(w, i)  ((w)->ports + (i))
 #define ESW_TAG_START(w, i) (2 * (w)->ports + (i))
 
-/* A frame from port `in` is to leave by `to` (a port, or all others): takes it.
- */
+/* Queues a frame from port `in` for port `to`, or for all other ports. Takes
+ * ownership of f. */
 void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 		 weft_time_t ready);
-/* Port i has heard a pause frame. */
+/* Handles a pause frame from port i. */
 void esw_paused(struct esw *w, uint32_t i, uint16_t quanta);
-/* The frame on the line has left; the next one may start. */
+/* Handle the end of the frame on the line, and the start of the next one. */
 void esw_done_event(struct esw *w, uint32_t i);
 void esw_start_event(struct esw *w, uint32_t i);
-/* ops.waiting: frames in the queue of a port. */
+/* ops.waiting: reports the frames in the queue of a port. */
 void esw_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *wt);
 void esw_out_fini(struct esw *w);
 

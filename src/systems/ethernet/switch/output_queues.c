@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outputs of class eth.switch: queues, the shared buffer, pause. */
+/* Outputs of class eth.switch: queues, the shared buffer, pause frames. */
 #include <stdlib.h>
 
 #include "systems/ethernet/switch/learning_switch.h"
 
 static void out_next(struct esw *w, uint32_t i);
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 void esw_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *wt)
 {
@@ -37,7 +37,8 @@ static void output_queues_tell(const struct esw *w, uint32_t i)
 
 /* ---- pause ---- */
 
-/* The newest pause frame is the one that counts. */
+/* Sends a pause frame. Replaces one that has not left, because only the newest
+ * counts. */
 static void send_pause(struct esw *w, uint32_t i, uint16_t quanta)
 {
 	struct esw_port *p = &w->p[i];
@@ -51,7 +52,8 @@ static void send_pause(struct esw *w, uint32_t i, uint16_t quanta)
 	out_next(w, i);
 }
 
-/* A frame has come from port i: enough? Asks again at half of the time. */
+/* Pauses port i after a frame from it if the buffer is above the mark. Repeats
+ * this after half of the time, so that the pause does not end. */
 static void pause_above(struct esw *w, uint32_t i)
 {
 	const struct esw_port *p = &w->p[i];
@@ -70,7 +72,7 @@ void esw_paused(struct esw *w, uint32_t i, uint16_t quanta)
 
 /* ---- buffer ---- */
 
-/* One copy less; with the last one its bytes are free, and pauses may end. */
+/* Drops one copy. The last one frees its bytes, which may end pauses. */
 static void item_put(struct esw *w, struct esw_item *it)
 {
 	if (--it->refs)
@@ -124,12 +126,12 @@ void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 			it->waits++;
 			*ring_push(&w->p[i].q) = (struct esw_wait){ it, ready };
 		}
-	if (it->refs == 1) { /* no station is there */
+	if (it->refs == 1) { /* no station is connected */
 		weft_frame_free(f);
 		item_put(w, it);
 		return;
 	}
-	it->refs--; /* that one was ours */
+	it->refs--; /* the reference of this function */
 	pause_above(w, in);
 	for (i = first; i < end; i++)
 		if (i != in) {
@@ -140,7 +142,7 @@ void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 
 /* ---- the line ---- */
 
-/* A pause frame, or what is first in the queue. */
+/* Sends a pause frame, or the first frame of the queue. */
 static void start(struct esw *w, uint32_t i)
 {
 	struct esw_port *p = &w->p[i];
@@ -167,7 +169,7 @@ static void start(struct esw *w, uint32_t i)
 	weft_timer_arm(w->comp, &p->done, ESW_TAG_DONE(w, i), p->end);
 }
 
-/* Earliest start of what is next, and whether there is something. */
+/* Returns true if a frame waits, and the earliest time of its start. */
 static bool next_at(const struct esw_port *p, weft_time_t *at)
 {
 	*at = p->end ? p->end + ETH_GAP * ETH_BYTE_FS : 0;
@@ -222,7 +224,7 @@ void esw_done_event(struct esw *w, uint32_t i)
 	output_queues_tell(w, i);
 }
 
-/* What waits when the run ends. */
+/* Frees the frames that wait at the end of the run. */
 void esw_out_fini(struct esw *w)
 {
 	for (uint32_t i = 0; i < w->ports; i++) {

@@ -40,7 +40,7 @@ static struct eth_entry *find(const struct eth_table *t, uint64_t addr)
 	return NULL;
 }
 
-/* An empty or aged entry, or the oldest. */
+/* Returns an empty or aged entry, or the oldest one. */
 static struct eth_entry *victim(const struct eth_table *t, uint64_t addr,
 				weft_time_t now)
 {

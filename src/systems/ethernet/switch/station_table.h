@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where stations are: the learning table of an Ethernet switch.  Four ways by a
- * hash of the address; a full set forgets the one heard of longest ago. */
+/* Learning table of an Ethernet switch: port by station address. Four ways by a
+ * hash of the address. A full set drops the station that was silent longest. */
 #ifndef SYSTEMS_ETHERNET_SWITCH_STATION_TABLE_H
 #define SYSTEMS_ETHERNET_SWITCH_STATION_TABLE_H
 
@@ -23,12 +23,14 @@ struct eth_table {
 
 enum eth_learned { ETH_KNOWN, ETH_NEW, ETH_MOVED, ETH_EVICTED };
 
-/* entries: 4 times a power of two; false: no memory. */
+/* Makes a table; entries: 4 times a power of two. Returns false without
+ * memory. */
 bool eth_table_init(struct eth_table *t, uint32_t entries, weft_time_t ageing);
 void eth_table_fini(struct eth_table *t);
+/* Stores that addr is at `port`. Returns what changed. */
 enum eth_learned eth_table_learn(struct eth_table *t, uint64_t addr,
 				 uint32_t port, weft_time_t now);
-/* ETH_NO_PORT: not known, or not heard of for too long. */
+/* Returns the port, or ETH_NO_PORT if addr is unknown or aged. */
 uint32_t eth_table_find(const struct eth_table *t, uint64_t addr,
 			weft_time_t now);
 

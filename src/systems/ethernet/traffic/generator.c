@@ -3,11 +3,11 @@
  *
  * It sends `frames` frames of `size` bytes, as fast as the line and `load`
  * allow (a share of the line, gaps at random or even), to one station or to all
- * of `stations` in random order, and checks what it receives: bytes, order and
- * number for each source.  It obeys pause frames when told so.
+ * of `stations` in random order. It checks received frames: bytes, order and
+ * number for each source. It obeys pause frames with `pause`.
  *
- * Data behind the header (big endian): source 4, number 4, time of sending in
- * fs 8, then bytes that follow from source and number. */
+ * Data after the header (big endian): source 4, number 4, time of sending in fs
+ * 8, then bytes that follow from source and number. */
 #include <errno.h>
 #include <string.h>
 
@@ -47,13 +47,13 @@ struct eth_gen {
 	double load;
 	weft_time_t at;
 	bool pause;
-	/* state */
+	/* state: */
 	struct weft_comp *comp;
-	struct traffic_source source; /* in fs */
+	struct traffic_source source; /* times in fs */
 	struct weft_hist *latency;
 	uint8_t addr[ETH_ADDR];
 	uint32_t *number, *expected; /* by station */
-	weft_time_t held;	     /* by a pause frame */
+	weft_time_t held;	     /* paused until then */
 	struct weft_timer tx, rx;
 	struct weft_frame *line;
 };
@@ -118,7 +118,7 @@ static void tx_event(struct eth_gen *g)
 		struct traffic_packet p = traffic_draw(&g->source, rng);
 		struct weft_frame *f = generator_make(g, &p);
 
-		/* A pause held it up: those behind it come later, too. */
+		/* a pause delayed it, so later frames move, too */
 		arrivals_wait(&g->source.arrivals, now);
 		traffic_step(
 			&g->source,
@@ -206,8 +206,8 @@ static void gen_event(struct weft_comp *c, uint32_t tag)
 	(tag ? rx_event : tx_event)(c->state);
 }
 
-/* A station that is its own destination sends nothing, but for one that is
- * alone. */
+/* A station that is its own destination sends nothing, except if it is the only
+ * one. */
 static void source_init(struct eth_gen *g)
 {
 	bool some = g->to == UINT32_MAX && g->stations > 1;

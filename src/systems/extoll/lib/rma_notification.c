@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RMA user library: notifications (extoll.md 3.6, 6.2). The library reads them
  * from the ring one by one when the program asks, so that a full ring still
- * holds back the senders. It stores the read pointer only every few slots,
- * because a store to the NIC is slow. */
+ * holds back the senders. It stores the read pointer only every few slots, so
+ * that most notifications need no store to the NIC. */
 #include "systems/extoll/lib/rma_internal.h"
 
 static void noti_tell(struct rma_port *p, uint64_t flags)

@@ -108,14 +108,15 @@ static int sender(struct weft_comp *c)
 	return 0;
 }
 
-/* One whose link does not move waits for ever and is left alone. */
+/* Sends messages. A sender whose link does not move waits for ever, therefore
+ * it is a background program. */
 static WEFT_COMPONENT(sender, .name = "sender", .kind = WEFT_KIND_PROGRAM,
 		      .doc = "sends", .background = true,
 		      .ops = { .main = sender });
 static WEFT_COMPONENT(receiver, .name = "receiver", .kind = WEFT_KIND_PROGRAM,
 		      .doc = "receives", .ops = { .main = receiver });
 
-/* ---- what must hold ---- */
+/* ---- checks ---- */
 
 static void check(void)
 {
@@ -141,7 +142,7 @@ static void messages_are_good(void)
 		  "a check of the run has failed");
 }
 
-/* Links give up early. */
+/* Builds the machine. Its links give up early, so that an input is short. */
 static void build(void)
 {
 	const struct weft_class *const progs[] = { &weft_class_receiver,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that writes anything into the memory it shares with others while a
- * run goes on: the rings of the endpoint (commands, events, indices, states,
- * payload), those of calls of weft/host.h and the node's memory, the segment of
- * processes that talk directly; that says anything when it joins, again and
- * again, and on the socket over which its memory is copied.  Its peer, a good
- * one, must get an error or its messages; neither it nor the simulator may
- * crash, hang or lose memory.
+/* A process that writes arbitrary values into the memory that it shares with
+ * others during a run: the rings of the endpoint (commands, events, indices,
+ * states, payload), those of calls of weft/host.h and the node's memory, the
+ * segment of processes that talk directly. It also sends arbitrary data when it
+ * joins, again and again, and on the socket over which its memory is copied.
+ * Its peer follows the rules and must get an error or its messages. Neither the
+ * peer nor the simulator may crash, hang or lose memory.
  *
- * An input is a string of operations, one byte each followed by its arguments;
- * the first byte is the clock and the way. */
+ * An input is a string of operations, one byte each followed by its arguments.
+ * The first byte selects the clock and the path. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,10 +52,10 @@ static uint64_t take(struct fuzz *f, uint32_t n)
 	return v;
 }
 
-/* ---- the bad one: a process of its own ---- */
+/* ---- the bad process ---- */
 
-/* Too much, or not for long: hours of simulated time are none of its rules
- * broken, but take minutes. */
+/* Returns a large number, but not a long time, because hours of simulated time
+ * break no rule and take minutes. */
 static uint64_t take_wide(struct fuzz *f)
 {
 	uint64_t v = take(f, 8);
@@ -63,7 +63,8 @@ static uint64_t take_wide(struct fuzz *f)
 	return v >> 62 == 3 ? v | 15ull << 60 : v & ((1ull << 48) - 1);
 }
 
-/* Mostly what could be: one that cannot ends it. */
+/* Returns true for most commands: they must be possible, because an impossible
+ * one ends the process. */
 static bool is_tame(struct fuzz *f)
 {
 	return take(f, 1) % 16 != 0;
@@ -71,7 +72,8 @@ static bool is_tame(struct fuzz *f)
 
 static void op_command(struct fuzz *f)
 {
-	/* BYE, releases and marks of calls that did not begin end it */
+	/* BYE, releases and marks of calls that were not begun end the process,
+	 * so they are left out. */
 	static const uint8_t kinds[] = {
 		ATT_C_NOP,	ATT_C_SEND,  ATT_C_PUT,	   ATT_C_GET,
 		ATT_C_FADD,	ATT_C_CSWAP, ATT_C_MR_REG, ATT_C_MR_REG,
@@ -105,7 +107,7 @@ static void op_command(struct fuzz *f)
 	att_post(f->a);
 }
 
-/* Any call of weft/host.h, asked for or only posted. */
+/* Any call of weft/host.h, with or without waiting for the answer. */
 static void op_call(struct fuzz *f)
 {
 	bool tame = is_tame(f);
@@ -155,15 +157,16 @@ static void op_word(struct fuzz *f)
 	put_word(f, f->a->seg, f->a->seg_bytes, off);
 }
 
-/* Descriptors and queues of the NIC's library are there. */
+/* Writes to the node's memory, which holds descriptors and queues of the NIC's
+ * library. */
 static void op_memory(struct fuzz *f)
 {
 	if (f->mem)
 		put_word(f, f->mem, MEM, take(f, 3));
 }
 
-/* Of its own memory: regions, what it has read, the ring to the other; and the
- * bells, which all write. */
+/* Writes to its own direct memory (regions, read counts, the ring to the peer)
+ * and to the bells, which all processes may write. */
 static void op_direct_word(struct fuzz *f)
 {
 	struct direct *d = f->a->direct;
@@ -180,7 +183,7 @@ static void op_direct_word(struct fuzz *f)
 		put_word(f, d->bell, d->n * sizeof(*d->bell), off % 512);
 }
 
-/* Anything on the socket, with and without a descriptor. */
+/* Sends arbitrary bytes on the socket, with and without a descriptor. */
 static void op_direct_want(struct fuzz *f)
 {
 	struct direct *d = f->a->direct;
@@ -256,8 +259,9 @@ static void op_deadline(struct fuzz *f)
 	att_hand_over(f->a, 300000);
 }
 
-/* One more connection, with a hello that is right, wrong in one word, cut, or
- * followed by more.  Its place, if it got one, stays until the process ends. */
+/* Opens one more connection with a hello that is right, wrong in one word, cut,
+ * or followed by more. Its place, if it got one, stays until the process
+ * ends. */
 static void op_hello(struct fuzz *f)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
@@ -289,8 +293,8 @@ static void op_hello(struct fuzz *f)
 		close(fd);
 }
 
-/* The socket over which the simulator asks for its memory: bytes that answer
- * nothing, or the end of it. */
+/* Damages the socket over which the simulator asks for its memory: bytes that
+ * answer no request, or its end. */
 static void op_copy(struct fuzz *f)
 {
 	uint8_t bytes[64];
@@ -313,7 +317,7 @@ static void op_copy(struct fuzz *f)
 	}
 }
 
-/* A message from its memory, so that the simulator asks for it. */
+/* Sends a message from its memory, so that the simulator asks for it. */
 static void op_far_put(struct fuzz *f)
 {
 	static uint8_t buf[65536];
@@ -373,12 +377,12 @@ static void bad_main(enum fuzz_way way, const uint8_t *data, size_t size)
 		_exit(1);
 	for (int i = 0; i < TURNS && f.p < f.end && !weft_att_gone(f.a); i++)
 		ops[way][take(&f, 1) % 12](&f);
-	/* whatever it did: it counts as waiting before it goes */
+	/* The process counts as waiting before it ends, whatever it did. */
 	atomic_store(&f.a->seg->state, ATT_WAIT);
 	_exit(0);
 }
 
-/* ---- the good one ---- */
+/* ---- the good process ---- */
 
 static void good_remote(struct weft_ep *ep, int turn)
 {
@@ -408,7 +412,8 @@ static void good_remote(struct weft_ep *ep, int turn)
 					       .ctx = &word });
 }
 
-/* Where all share a segment nobody can be sure to be told, or to get in. */
+/* Runs the good process. In direct mode all share a segment that the bad one
+ * may damage, so the good one may neither join nor be notified. */
 static void good_main(enum fuzz_way way)
 {
 	struct weft_ep_event ev;
@@ -432,10 +437,12 @@ static void good_main(enum fuzz_way way)
 			ep->ops->release(ep, &ev);
 		}
 	}
-	_exit(left || way == DIRECT ? 0 : 2); /* it must have been told */
+	/* otherwise it must have been notified */
+	_exit(left || way == DIRECT ? 0 : 2);
 }
 
-/* Calls until its machine has gone, or long enough: the other may have left. */
+/* Calls until its machine has gone, or long enough, because the bad process may
+ * have left. */
 static void good_raw(void)
 {
 	struct att_host_cmd now = { .kind = ATT_H_NOW };
@@ -473,7 +480,8 @@ static void start(struct att_server *s, uint32_t rank, enum fuzz_way way,
 	good_main(way);
 }
 
-/* It may end a little later than the run. */
+/* Returns the exit status of the good process, which may end a little later
+ * than the run. */
 static int good_status(struct att_server *s)
 {
 	int status;
@@ -501,7 +509,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.map = map,
 		.raw = way == RAW,
 		.direct = way == DIRECT ? &hub : NULL,
-		/* where nobody can be told, all ends with it */
+		/* with calls of weft/host.h no peer is notified, so all ends
+		 * with it */
 		.patience_ns = way == RAW ? 30000000 : 1000000000,
 	};
 	struct exp_opts none = { 0 };
@@ -514,7 +523,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (way == DIRECT && direct_make(2, 4, &hub))
 		abort();
-	/* as where the kernel lets no process look into another */
+	/* as if the kernel let no process read another */
 	if (way == COPY)
 		setenv("WEFT_NO_CMA", "1", 1);
 	else

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process that talks directly (attach/direct.h) beside one that writes
- * anything into its own memory and into the bells, and says anything to the
- * simulator.  All three live here: the simulator is a thread.  Neither it nor
- * the good process may crash, hang, read past a ring or lose memory.
+ * arbitrary values into its own memory and into the bells, and sends arbitrary
+ * requests to the simulator. All three live in this process: the simulator is a
+ * thread. Neither it nor the good process may crash, hang, read past a ring or
+ * lose memory.
  *
- * An input is a string of operations, one byte each followed by its arguments.
- */
+ * An input is a string of operations, one byte each followed by its
+ * arguments. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static void up(struct fuzz *f)
 
 static void down(struct fuzz *f)
 {
-	close(f->theirs[BAD]); /* it dies; the good one leaves */
+	close(f->theirs[BAD]); /* it dies, and the good one leaves */
 	direct_close(f->d[GOOD]);
 	close(f->theirs[GOOD]);
 	pthread_join(f->hub_thread, NULL);
@@ -92,7 +93,7 @@ static void down(struct fuzz *f)
 	direct_unmake(&f->hub);
 }
 
-/* ---- the bad one ---- */
+/* ---- the bad process ---- */
 
 static void op_word(struct fuzz *f)
 {
@@ -108,7 +109,7 @@ static void op_word(struct fuzz *f)
 		memcpy((uint8_t *)d->self + off, &v, 4);
 }
 
-/* A message as it should be, or nearly. */
+/* Sends a message that is correct, or nearly. */
 static void op_message(struct fuzz *f)
 {
 	struct direct *d = f->d[BAD];
@@ -129,7 +130,7 @@ static void op_message(struct fuzz *f)
 		      1);
 }
 
-/* What has an answer is waited for; the rest is only said. */
+/* Sends a request. Waits only for those that have an answer. */
 static void op_say(struct fuzz *f)
 {
 	struct direct_req q = { .what = (uint32_t)take(&f->in, 1) % WANTS,
@@ -152,7 +153,7 @@ static void op_bell(struct fuzz *f)
 		     (uint32_t)take(&f->in, 1) % 4);
 }
 
-/* ---- the good one ---- */
+/* ---- the good process ---- */
 
 static void op_poll(struct fuzz *f)
 {
@@ -177,7 +178,7 @@ static void op_release(struct fuzz *f)
 	if (f->kept.data)
 		ep->ops->release(ep, &f->kept);
 	if (take(&f->in, 1) & 1)
-		f->kept.data = NULL; /* else a second time */
+		f->kept.data = NULL; /* otherwise it would be freed twice */
 }
 
 static void op_send(struct fuzz *f)
@@ -224,7 +225,7 @@ static void op_region(struct fuzz *f)
 		ep->ops->mr_reg(ep, area, AREA / 2, &f->mr);
 }
 
-/* What the bad one says that it has. */
+/* Announces arbitrary regions of the bad process. */
 static void op_show(struct fuzz *f)
 {
 	struct direct_region *r =
@@ -246,7 +247,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	up(&f);
 	ep = direct_ep(f.d[GOOD]);
-	f.d[GOOD]->no_cma = true; /* addresses of the other one are ours, too */
+	/* both live in one process, so addresses of the other are valid here */
+	f.d[GOOD]->no_cma = true;
 	ep->ops->mr_reg(ep, area, AREA / 2, &f.mr);
 	for (int i = 0; i < TURNS && f.in.p < f.in.end; i++)
 		ops[take(&f.in, 1) % (sizeof(ops) / sizeof(ops[0]))](&f);

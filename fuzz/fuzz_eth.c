@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ethernet frames of any kind into a switch: forged addresses, runts, giants,
- * pauses, symbols that are no bytes.  Nothing crashes, and behind all of it a
- * good frame arrives.
+/* Arbitrary Ethernet frames into a switch: forged addresses, runts, giants,
+ * pauses, symbols that are not bytes. Nothing crashes, and a good frame after
+ * all of them arrives.
  *
- * Byte 0 of an input chooses how the switch forwards; then frames: port and
- * kind, how many bytes follow, those bytes. */
+ * Byte 0 of an input selects how the switch forwards. Then frames: port and
+ * kind, number of bytes that follow, those bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,8 @@ static struct weft_frame *short_frame(uint32_t n)
 	return eth_frame_slice(d.sim, s);
 }
 
-/* Good symbols, some of them changed: 0x100 and above are no bytes. */
+/* Makes good symbols and changes some of them. 0x100 and above are not
+ * bytes. */
 static struct weft_frame *symbols(uint32_t a, uint32_t n)
 {
 	struct weft_frame *f = plain(a, 64, 0);

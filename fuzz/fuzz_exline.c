@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line between two EXTOLL crossbars on which anything happens: cells and
+/* A line between two EXTOLL crossbars with all kinds of damage: cells and
  * control cells that are lost, repeated, damaged, forged (line.h), while a
  * traffic component at either end sends numbered packets to the other.
  *
- * No port holds more cells or has more of them out than it may.  The run ends,
- * with nothing left over.  Damage alone neither changes nor reorders a packet,
- * and loses none while the link is up.  Forged control cells may take packets
- * away, but not change or reorder them.  Cells whose CRC was made to fit may be
- * anything.
+ * No port holds more cells or has more of them in flight than it may. The run
+ * ends, and no frame is left over. Damage alone neither changes nor reorders a
+ * packet, and loses none while the link is up. Forged control cells may remove
+ * packets, but not change or reorder them. Cells whose CRC was made to fit may
+ * be anything.
  *
- * Byte 0 of an input chooses the machine; then the line's. */
+ * Byte 0 of an input selects the machine; the other bytes are the line's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,7 +129,7 @@ static void build(uint32_t how)
 	fuzz_must(!weft_sim_start(m.sim, &err), err.msg);
 }
 
-/* ---- what must hold ---- */
+/* ---- checks ---- */
 
 static void port_within_limits(const struct cell_channel *ep)
 {

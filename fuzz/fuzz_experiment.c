@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Experiment text in, no crash out: parsing, overrides, sweep, building.  What
- * is asked for in thousands is only parsed, so that an input takes a moment. */
+/* Experiment text in, no crash out: parsing, overrides, sweep, building. A text
+ * that asks for thousands of nodes is only parsed, so that an input takes a
+ * moment. */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -8,7 +9,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A run of four digits may be a count of nodes. */
+/* Returns true if the text has four digits in a row, because they may be a
+ * count of nodes. */
 static bool asks_much(const uint8_t *data, size_t size)
 {
 	unsigned digits = 0;
@@ -28,7 +30,7 @@ static void open_cases(struct exp *e)
 		struct exp_case c;
 
 		if (exp_case_open(e, i, &c, &err)) {
-			/* A refusal says why. */
+			/* A refusal must give a reason. */
 			if (!err.msg[0])
 				abort();
 			continue;

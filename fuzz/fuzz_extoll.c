@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that reaches extoll.nic, in any order: registers, stores on
- * requester pages, packets of the network, answers of the bus.  Nothing may
- * crash or be lost.  An input is a string of operations, one byte each followed
+ * requester pages, packets of the network, answers of the bus. Nothing may
+ * crash or be lost. An input is a string of operations, one byte each followed
  * by its arguments. */
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct fuzz {
 	struct fuzz_in in;
 	struct xr r;
-	bool near; /* packets of the RMA may wait for ever, e.g. for a ring */
+	/* packets of the RMA may wait for ever, for example for a ring */
+	bool near;
 };
 
-/* Offsets near which there are registers; the NIC decodes the rest. */
+/* Returns an offset near one that has a register; the NIC decodes the rest. */
 static uint64_t reg_off(struct fuzz *f)
 {
 	static const uint32_t base[] = {
@@ -46,7 +47,7 @@ static void op_load(struct fuzz *f)
 	see_value(xr_r64(&f->r, 0, off));
 }
 
-/* A ring where there is memory: VELO's mailbox of VPID 0..3. */
+/* Places VELO's mailbox of VPID 0..3 in existing memory. */
 static void op_mailbox(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(&f->in, 2), vpid = a & 3;
@@ -71,7 +72,7 @@ static void op_page(struct fuzz *f)
 	xr_store(&f->r, 0, page + (a >> 4 & 0x3F) % 16 * 4, line, n);
 }
 
-/* A message that may well go out. */
+/* Sends a message that is probably valid. */
 static void op_send(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(&f->in, 3), len = 1 + (a & 63);
@@ -203,7 +204,7 @@ static void op_command(struct fuzz *f)
 		 d, sizeof(d));
 }
 
-/* What node 1 asks for or answers. */
+/* Packets of node 1: requests or answers. */
 static void op_request(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(&f->in, 4), b = (uint32_t)take(&f->in, 3);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of the provider from a peer that breaks the rules: anything on the
- * wire (announcements, windows, writes, reads, atomics, answers, connections),
- * between calls of a good process.  It must neither crash nor lose memory.
+/* Messages of the provider from a peer that breaks the rules: arbitrary bytes
+ * on the wire (announcements, windows, writes, reads, atomics, answers,
+ * connections), between calls of a good process. It must neither crash nor lose
+ * memory.
  *
- * An input is a string of operations, one byte each followed by its arguments.
- */
+ * An input is a string of operations, one byte each followed by its
+ * arguments. */
 #include <string.h>
 
 #include "../tests/unit/provider/rig.h"
@@ -14,7 +15,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { AREA = 1 << 16, TURNS = 300 };
-enum { BAD, GOOD }; /* sides; forged messages come from the first */
+enum { BAD, GOOD }; /* sides; forged messages come from BAD */
 
 struct fuzz {
 	struct fuzz_in in;
@@ -25,9 +26,9 @@ struct fuzz {
 
 static uint8_t area[AREA], spare[AREA];
 
-/* ---- the bad one ---- */
+/* ---- the bad side ---- */
 
-/* An address, a key or a number that could be one. */
+/* Returns an address, a key or a number that could be valid. */
 static uint64_t near(struct fuzz *f)
 {
 	switch (take(&f->in, 1) % 6) {
@@ -71,7 +72,7 @@ static void op_forge(struct fuzz *f)
 					 : take(&f->in, 2) % sizeof(msg));
 }
 
-/* ---- the good one ---- */
+/* ---- the good side ---- */
 
 static size_t length(struct fuzz *f)
 {

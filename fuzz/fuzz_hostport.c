@@ -176,7 +176,7 @@ static void op_wait(struct side *s)
 					(1 + take(&f.in, 1)) * 50 * WEFT_NS);
 }
 
-/* ---- nearer to what a driver and processes do ---- */
+/* ---- operations that are probably valid ---- */
 
 static void translate(struct side *s, uint32_t i, uint32_t page, bool writable)
 {
@@ -187,7 +187,7 @@ static void translate(struct side *s, uint32_t i, uint32_t page, bool writable)
 		  HP_CACHE_CMD(HP_CACHE_INSERT, HP_CACHE_TLB, VPID + i, 1));
 }
 
-/* Two windows, pages of which some are there, posted receives. */
+/* Prepares two windows, pages of which some exist, posted receives. */
 static void op_prepare(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 3), i = a & 1;
@@ -215,7 +215,7 @@ static void op_prepare(struct side *s)
 	}
 }
 
-/* An instruction of a kind that there is, to a process that there is. */
+/* Posts an instruction of an existing kind to an existing process. */
 static void op_good(struct side *s)
 {
 	static const uint8_t kinds[] = {
@@ -244,7 +244,7 @@ static void op_good(struct side *s)
 	see_value(hpproc_trigger(p, HP_T_ISSUE, 1));
 }
 
-/* Takes what has come, up to some. */
+/* Takes notifications that have arrived, up to some. */
 static void op_notices(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 1);
@@ -261,7 +261,7 @@ static void op_notices(struct side *s)
 		see_value(hpproc_trigger(p, HP_T_RDR_RP, a >> 5));
 }
 
-/* What a driver does after an interrupt. */
+/* The reaction of a driver to an interrupt. */
 static void op_service(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 1);
@@ -438,7 +438,8 @@ static void open_side(struct side *s, struct weft_host *h, struct exrig *r,
 		weft_host_sleep(h, weft_host_now(h) + WEFT_US);
 }
 
-/* Each side takes the operations that are its own; both look at the next. */
+/* Each side runs its own operations. Both peek at the next one, so that none is
+ * skipped. */
 static int hostile(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct side *s = &f.side[node];

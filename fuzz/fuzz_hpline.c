@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines between two nodes with Host Ports, on which anything happens: cells
- * and control cells that are lost, repeated, damaged, forged (line.h), and with
- * CRCs that fit routing frames, command frames and ULTRA packets that no Host
- * Port sends.  A process on either node sends messages to the other and puts
- * data into a window of it.
+/* The lines between two nodes with Host Ports, with all kinds of damage: cells
+ * and control cells that are lost, repeated, damaged, forged (line.h), and,
+ * with CRCs that fit, routing frames, command frames and ULTRA packets that no
+ * Host Port sends. A process on either node sends messages to the other and
+ * puts data into a window of it.
  *
- * The run ends, with nothing left over.  Memory that belongs to no queue and no
- * window is never written.  Without cells whose CRC was made to fit no message
- * is changed, none comes twice, and with damage alone all arrive while the
- * links are up.
+ * The run ends, and no frame is left over. Memory that belongs to no queue and
+ * no window is never written. Without cells whose CRC was made to fit, no
+ * message is changed or arrives twice. With damage alone all messages arrive
+ * while the links are up.
  *
- * Byte 0 of an input chooses the machine; then the line's. */
+ * Byte 0 of an input selects the machine; the other bytes are the line's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ enum {
 	SEND_BYTES = 104,
 	PAGES = 4, /* two that are read, two that are written */
 	LINES = 4,
-	IDLE = 3, /* times 100 us without news */
+	IDLE = 3, /* times 100 us without an arrival */
 	GUARD = 0xA7,
 };
 #define VA 0x7f0000000000ull
@@ -53,7 +53,7 @@ static struct {
 	uint32_t ready;
 } m;
 
-/* ---- what is sent ---- */
+/* ---- sending ---- */
 
 static uint8_t byte_of(uint32_t node, uint32_t i)
 {
@@ -91,7 +91,7 @@ static void put(struct side *s, uint32_t node, uint32_t tag)
 	hpproc_issue(&s->p, 1);
 }
 
-/* ---- what comes ---- */
+/* ---- receiving ---- */
 
 static bool send_good(const struct side *s, uint32_t node, const uint64_t *w)
 {
@@ -191,7 +191,7 @@ static int process(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* ---- what must hold ---- */
+/* ---- checks ---- */
 
 static bool links_up(void)
 {
@@ -206,8 +206,8 @@ static bool links_up(void)
 	return true;
 }
 
-/* A piece that was put is there as a whole or, where it may be lost, not at
- * all or in part. */
+/* Checks a put: all its bytes have arrived or, if it may be lost, none or a
+ * part. */
 static void put_good(const struct side *s, uint32_t node, bool whole)
 {
 	for (uint32_t tag = 2; tag < MESSAGES; tag += 3)

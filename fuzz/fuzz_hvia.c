@@ -81,7 +81,7 @@ static void op_doorbell(struct side *s)
 			token);
 }
 
-/* A descriptor that may well be carried out. */
+/* Posts a descriptor that is probably valid. */
 static void op_post(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 4), q = a & 1, len = a >> 8 & 0xFFFF;
@@ -106,7 +106,7 @@ static void op_desc(struct side *s)
 		d[at] = (uint8_t)take(&f.in, 1);
 }
 
-/* A frame of the other station, of a few changed bytes. */
+/* Sends a frame of the other station with a few changed bytes. */
 static void op_frame(struct side *s)
 {
 	uint8_t frame[1536] = { 0 };
@@ -149,9 +149,9 @@ static void op_memory(struct side *s)
 	s->buf[a % BUF] = (uint8_t)take(&f.in, 1);
 }
 
-/* ---- nearer to what a driver does ---- */
+/* ---- operations closer to a driver's ---- */
 
-/* Bits of the level-1 entry of a region that is used turn over. */
+/* Flips bits of the level-1 entry of a region in use. */
 static void op_entry(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);
@@ -164,7 +164,8 @@ static void op_entry(struct side *s)
 	hvrig_store(&s->r, HVIA_ATT_DATA, was ^ 1ull << (a >> 3 & 63));
 }
 
-/* Sequence numbers of a VI, those before they wrap as often as others. */
+/* Sets sequence numbers of a VI. Numbers before the wrap are as frequent as
+ * others. */
 static void op_sequence(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 1), vi = VI + (a & 3);
@@ -178,7 +179,7 @@ static void op_sequence(struct side *s)
 	hvrig_store(&s->r, hvia_vi_entry(vi, HVIA_VI_1), q);
 }
 
-/* A descriptor with any control word, whose segments and whose remote address
+/* Posts a descriptor with any control word, whose segments and remote address
  * lie at the end of their regions, or behind it. */
 static void op_edge(struct side *s)
 {
@@ -196,7 +197,7 @@ static void op_edge(struct side *s)
 	hvrig_post(&s->r, VI + (a >> 5 & 3), q, d);
 }
 
-/* What a driver reads after an interrupt. */
+/* The loads of a driver after an interrupt. */
 static void op_service(struct side *s)
 {
 	uint64_t cause = see_value(hvrig_load(&s->r, HVIA_INT_CAUSE));
@@ -264,7 +265,8 @@ static int open_side(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Each side takes the operations that are its own; both look at the next. */
+/* Each side runs its own operations. Both peek at the next one, so that none is
+ * skipped. */
 static int hostile(struct weft_host *h, struct bench *b)
 {
 	uint32_t me = weft_host_node(h);

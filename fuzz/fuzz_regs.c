@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Register, configuration and descriptor writes of forth.nic in any order, with
- * packets coming in: nothing may crash, run dry or be lost.  An input is a
+/* Register, configuration and descriptor writes of forth.nic in any order,
+ * while packets arrive: nothing may crash, run dry or be lost. An input is a
  * string of operations, one byte each followed by its arguments. */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void op_load(struct fuzz *f)
 	see_value(rig_load(&f->r, 0, 2, off, off % 8 ? 4 : 8));
 }
 
-/* A descriptor that may well be carried out. */
+/* Writes a descriptor that is probably valid. */
 static void op_desc(struct fuzz *f)
 {
 	uint32_t where = (uint32_t)take(f, 2), what = (uint32_t)take(f, 4);
@@ -161,7 +161,7 @@ static void op_bus(struct fuzz *f)
 	f->r.n[0].bus->contend = a >> 3 & 1;
 }
 
-/* A stopped neighbour gives nothing back. */
+/* A stopped neighbour returns no credits. */
 static void op_stop(struct fuzz *f)
 {
 	if (take(f, 1) & 1)
@@ -170,7 +170,7 @@ static void op_stop(struct fuzz *f)
 		rig_release(&f->r);
 }
 
-/* What a driver looks at after an interrupt. */
+/* The loads of a driver after an interrupt. */
 static void op_service(struct fuzz *f)
 {
 	static const uint16_t regs[] = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A results file from a stranger, read by `weft report` and `weft explain`:
- * both read it or refuse it with a reason.
+/* A results file from an untrusted source, read by `weft report` and `weft
+ * explain`: both read it or refuse it with a reason.
  *
- * Byte 0 of an input says what the rest is: 'S' = SQL run over a small good
- * file first, 'P' = bytes of that file to change (two bytes of offset, one to
- * write), anything else = the file itself. */
+ * Byte 0 of an input gives the meaning of the rest: 'S' = SQL run over a small
+ * good file first, 'P' = bytes of that file to change (two bytes of offset, one
+ * to write), anything else = the file itself. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define SQL_STEPS 200000 /* of the stranger's own SQL */
+#define SQL_STEPS 200000 /* limit for the input's own SQL */
 
 /* A run with something in every table. */
 static const char rows[] =
@@ -101,7 +101,7 @@ static void prepare(void)
 	atexit(remove_file);
 }
 
-/* ---- the stranger ---- */
+/* ---- the untrusted file ---- */
 
 static int too_long(void *arg)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VIPL called in any order with any arguments, by a program on each of two
- * nodes: handles of nothing, of another kind, of the other program, given back
- * long ago; descriptors that are changed while posted, with their links; memory
- * that is deregistered while in use, lengths beyond all memory.  Every call
- * returns; nothing crashes; what comes back was posted.
+ * nodes: handles that never existed, are of another kind, of the other program,
+ * or were freed long ago; descriptors that are changed while posted, with their
+ * links; memory that is deregistered while in use; lengths beyond all memory.
+ * Every call returns, nothing crashes, and only posted descriptors come back.
  *
- * An input is a byte that chooses the library's options, then a string of
- * operations, one byte each followed by its arguments; the top bit of the byte
- * chooses the node. */
+ * An input is a byte that selects the library's options, then a string of
+ * operations, one byte each followed by its arguments. The top bit of the byte
+ * selects the node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static struct {
 	struct user user[2];
 	uint32_t ready, done;
 	const char *nic;
-	void *pool[POOL]; /* handles that there are or were, of both */
+	void *pool[POOL]; /* handles of both programs, live and freed */
 	uint32_t pooled;
 } f;
 
@@ -57,7 +57,7 @@ static void *keep(void *handle)
 	return handle;
 }
 
-/* Any of them, or any number. */
+/* Returns any handle of the pool, or any number. */
 static void *any(void)
 {
 	uint32_t a = arg();
@@ -86,7 +86,7 @@ static void op_register(struct user *u)
 				 .EnableRdmaRead = a >> 5 & 1 };
 	uint64_t len = a >> 16;
 
-	if (a >> 6 & 1) /* more than there is */
+	if (a >> 6 & 1) /* more than there are */
 		len <<= 24;
 	SEEN(VipRegisterMem, u->s.nic, u->s.data + (a >> 8 & 0xFF) * 16, len,
 	     &m, &u->mem[i]);
@@ -182,7 +182,7 @@ static void answer(struct user *u, bool accept, uint32_t vi)
 	else
 		ret = SEEN(VipConnectReject, u->conn);
 	if (!accept || ret == VIP_SUCCESS || ret == VIP_TIMEOUT)
-		u->conn = NULL; /* it is none any more */
+		u->conn = NULL; /* it is no longer valid */
 }
 
 static void op_wait_connect(struct user *u)
@@ -273,7 +273,7 @@ static void op_link(struct user *u)
 	u->s.desc[a & 15].d.CS.NextHandle = u->s.handle;
 }
 
-/* Only what was posted comes back. */
+/* Checks that a returned descriptor was posted. */
 static void came_back(struct user *u, VIP_DESCRIPTOR *d)
 {
 	uint32_t i = 0;
@@ -455,7 +455,8 @@ static void (*const ops[])(struct user *) = {
 
 /* ---- programs ---- */
 
-/* Each side takes the operations that are its own; both look at the next. */
+/* Each side runs its own operations. Both peek at the next one, so that none is
+ * skipped. */
 static int hostile(struct weft_host *h, struct bench *b)
 {
 	uint32_t me = weft_host_node(h);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cable between two HVIA-GE cards on which anything happens (line.h), under
+/* The cable between two HVIA-GE cards with all kinds of damage (line.h), below
  * live kernel agents and a reliable VI: packets of agents (requests, accepts,
- * rejects, disconnects) that are lost, come twice, late or forged, numbers,
+ * rejects, disconnects) that are lost, repeated, late or forged; numbers,
  * lengths and acknowledgements of the reliable service that no card sent.
  *
- * Each program connects, sends, receives and leaves.  Every call returns, and
- * what was made can be given back.  Without frames whose FCS was made to fit
- * each message that comes is the next one, with its bytes; on a good line all
- * come. */
+ * Each program connects, sends, receives and leaves. Every call returns, and
+ * every object can be freed. Without frames whose FCS was made to fit, each
+ * message that arrives is the next one, with its bytes. On a good line all
+ * arrive. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See line.h.  For each frame one byte of the input, [2:0] what happens to it,
- * [7:3] how often. */
+/* See line.h. One byte of the input for each frame: [2:0] the action, [7:3] how
+ * often. */
 #include "line.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void set(struct weft_frame *f, struct weft_raw *raw)
 	f->raw = raw;
 }
 
-/* n symbols become others; the last bits of a place say how: a bit, a byte, any
+/* Changes n symbols. The last bits of a place select a bit, a byte, or any
  * symbol. */
 static void change(struct fuzz_line *l, struct weft_raw *raw, uint32_t n)
 {
@@ -48,7 +48,7 @@ static void change(struct fuzz_line *l, struct weft_raw *raw, uint32_t n)
 	}
 }
 
-/* A changed frame counts when the receiver cannot see the change. */
+/* Counts a changed frame if the receiver cannot notice the change. */
 static void judge(struct fuzz_line *l, const struct weft_raw *raw)
 {
 	enum fuzz_passes what = l->wire->passes(raw);
@@ -93,7 +93,7 @@ static void noise(struct weft_comp *c, struct weft_frame *f, uint32_t n)
 	set(f, raw);
 }
 
-/* A frame of its own, at the time of f. */
+/* Sends a forged frame of its own, at the time of f. */
 static void forge(struct weft_comp *c, const struct weft_frame *f)
 {
 	struct fuzz_line *l = *(struct fuzz_line **)c->state;
@@ -106,7 +106,7 @@ static void forge(struct weft_comp *c, const struct weft_frame *f)
 	weft_filter_pass(c, g);
 }
 
-/* In one transmission with f. */
+/* Adds forged symbols in front of f in one transmission. */
 static void front(struct weft_comp *c, struct weft_frame *f)
 {
 	struct fuzz_line *l = *(struct fuzz_line **)c->state;
@@ -129,7 +129,7 @@ static void repeat(struct weft_comp *c, const struct weft_frame *f)
 	weft_filter_pass(c, twin);
 }
 
-/* Does to f as the input says; false: f is gone. */
+/* Applies the action of the input to f. Returns false if f is lost. */
 static bool happen(struct weft_comp *c, struct weft_frame *f, uint32_t a)
 {
 	struct fuzz_line *l = *(struct fuzz_line **)c->state;

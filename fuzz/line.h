@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fault on a serial line that does to each frame what the input says: lets
- * it pass, loses it, repeats it, changes its symbols, with or without a CRC
- * that fits, or sends others in front of it.  When the input ends the line is
- * good. */
+/* A fault on a serial line. The input decides for each frame: the fault lets it
+ * pass, loses it, repeats it, changes its symbols, with or without a CRC that
+ * fits, or sends others in front of it. When the input ends the line is good,
+ * so that the run can end. */
 #ifndef FUZZ_LINE_H
 #define FUZZ_LINE_H
 
@@ -11,7 +11,7 @@
 
 enum { FUZZ_SYMBOLS = 4096 }; /* of a frame at most */
 
-/* Frames that a receiver takes as good out of some symbols. */
+/* Kinds of frames that a receiver accepts from some symbols. */
 enum fuzz_passes { FUZZ_NOTHING, FUZZ_CONTROL, FUZZ_DATA };
 
 /* A protocol. */
@@ -30,12 +30,12 @@ struct fuzz_line {
 	void (*check)(void); /* at every frame; may be NULL */
 	uint32_t pass;	     /* frames that go unharmed */
 	uint32_t harmed;     /* lost, repeated, changed */
-	/* with a CRC that fits, on purpose or by chance: */
-	uint32_t sealed; /* data that was changed or made here */
-	uint32_t forged; /* control frames likewise */
+	/* With a CRC that fits, on purpose or by chance: */
+	uint32_t sealed; /* data that this fault changed or made */
+	uint32_t forged; /* control frames that this fault changed or made */
 };
 
-/* Sits on what leaves the port. */
+/* Puts the fault on the output of a port. */
 void fuzz_line_on(struct fuzz_line *l, struct weft_port *p, const char *name);
 /* The class, for rigs that add faults; its state is struct fuzz_line *. */
 extern const struct weft_class weft_class_fuzz_line;

@@ -65,7 +65,7 @@ static uint32_t forge(struct fuzz_in *in, uint16_t *sym)
 	return n;
 }
 
-/* A copy of the symbols is decoded as the receiver does. */
+/* Decodes a copy of the symbols as the receiver does. */
 static enum fuzz_passes passes(const struct weft_raw *raw)
 {
 	struct weft_sim *sim = weft_sim_new(1);

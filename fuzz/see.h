@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a target shows of an input's outcome beside what the simulation itself
- * holds: what calls return, what programs are told, memory of a bench.  Replays
- * (tests/replay) compare it with what it was before; where a target is fuzzed
- * nobody looks. */
+/* Outcome of an input beside the simulation's own state: results of calls,
+ * notifications of programs, memory of a bench. Replays (tests/replay) compare
+ * it with the stored one. Fuzzing ignores it. */
 #ifndef FUZZ_SEE_H
 #define FUZZ_SEE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A main for fuzz targets where libFuzzer is not there: every stored input,
- * then simple mutations of them for some seconds.  Takes the options of
- * libFuzzer that the tests use.  The input that failed is in ./crash-input. */
+/* A main for fuzz targets without libFuzzer: runs every stored input, then
+ * simple mutations of them for some seconds. Takes the options of libFuzzer
+ * that the tests use. The input that failed is in ./crash-input. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -70,10 +70,10 @@ static void load(const char *path)
 	free(list);
 }
 
-/* The input is stored before it runs: a crash leaves it behind. */
+/* The input is stored before it runs, so that it is left after a crash. */
 static void run_one(const uint8_t *data, size_t len)
 {
-	/* An exact copy, so that reading past the end is seen. */
+	/* An exact copy, so that AddressSanitizer sees a read past the end. */
 	uint8_t *copy = malloc(len ? len : 1);
 	FILE *f = fopen("crash-input", "wb");
 

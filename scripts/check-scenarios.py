@@ -11,8 +11,8 @@ and of EXTOLL (extoll.md section 9).
 
 A test function names its scenarios ("Q06, Q13", "T02 to T07", "T-12") in the
 comment in front of it, in the heading of its section (a comment that begins
-with ----), or in its docstring.  It must be used: a function that nobody calls
-or registers does not count.  And it must assert: itself, or in a function of the
+with ----), or in its docstring.  It must be used: a function without a caller or
+registration does not count.  And it must assert: itself, or in a function of the
 tests that it calls.  With --counted BUILD (gcov's counters, make coverage) one
 of these assertions must have been reached when the tests ran."""
 import collections

@@ -41,7 +41,7 @@ find_missing() {
 	done
 }
 
-# Sets as_root, or says what somebody else has to do.
+# Sets as_root, or prints the command for an administrator.
 may_install() {
 	if [ "$(id -u)" = 0 ]; then
 		as_root=

@@ -62,7 +62,7 @@ def shell(folder, text):
 
 
 def follow(weft, text):
-    """The page as it is when somebody does what it says."""
+    """The page after its steps have been carried out."""
     def step(m):
         if m[4]:
             edit(folder / m[4], m[5])

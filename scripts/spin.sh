@@ -40,8 +40,8 @@ trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$dir" || exit 1
 
-# What pan found: ok, the name in "assertion violated !(name)", deadlock,
-# livelock, or incomplete (out of memory or depth: nothing is proven).
+# Prints the verdict of pan: ok, the name in "assertion violated !(name)",
+# deadlock, livelock, or incomplete (out of memory or depth: nothing is proven).
 outcome()
 {
 	sed -n -e 's/^pan:[0-9]*: assertion violated  *!(*\([a-z_]*\).*/\1/p' \

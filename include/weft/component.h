@@ -28,7 +28,7 @@ enum weft_ptype {
 	WEFT_P_STR,   /* char[size], always terminated */
 };
 
-/* Where a number comes from; `weft describe` prints it. */
+/* Source of a number. `weft describe` prints it. */
 enum weft_source {
 	WEFT_STATED,	    /* printed in the source document */
 	WEFT_DERIVED,	    /* follows from stated numbers */

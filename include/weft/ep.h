@@ -95,9 +95,9 @@ struct weft_ep_attr {
 	/* bytes of the longest message without a handshake, where the library
 	 * has one for long messages; 0: the default */
 	uint32_t eager_max;
-	/* where a node may have several processes: those of one group, one on
-	 * each node, are peers; elsewhere 0, or the open fails with
-	 * -EOPNOTSUPP */
+	/* Group of the process: peers are the processes of one group, one on
+	 * each node. Must be 0 where a node has one process, otherwise the
+	 * open fails with -EOPNOTSUPP. */
 	uint32_t group;
 };
 
@@ -139,7 +139,7 @@ struct weft_ep_ops {
 	 *   -EAGAIN    no resources now: poll, then again
 	 *   -EMSGSIZE  MSG: len > info.max_msg
 	 *   -EINVAL    no such node, a key that does not cover the bytes, an
-	 *              atomic on an address that is no multiple of 8
+	 *              atomic on an address that is not a multiple of 8
 	 *   -EOPNOTSUPP  a code that info.caps does not have
 	 * A region that is not there is found by its owner: WEFT_EV_ERROR. */
 	int (*post)(struct weft_ep *ep, const struct weft_ep_op *op);

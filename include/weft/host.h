@@ -204,8 +204,8 @@ bool weft_procs_run(struct weft_host *h, uint32_t cpus);
 
 /* ---- drivers -------------------------------------------------------------
  *
- * What runs in the kernel for all processes of a node: one driver per device,
- * reached by a trap.  A thread inside of a call is the monitor. */
+ * Code that runs in the kernel for all processes of a node: one driver per
+ * device, reached by a trap.  A thread inside a call is the monitor. */
 
 /* An op may name the bytes of its argument, which then is plain data: such a
  * call can be made from a process that is not in the driver's memory. */

@@ -68,7 +68,7 @@ enum {
 	RMA_NOTI_NONE = 0,
 	RMA_NOTI_REQUESTER = 1, /* here: the data have been read */
 	RMA_NOTI_RESPONDER = 2, /* there, of a get */
-	RMA_NOTI_COMPLETER = 4, /* where the data have been written */
+	RMA_NOTI_COMPLETER = 4, /* at the target: the data are written */
 };
 enum { RMA_MODIFIER_NONE = 0, RMA_MODIFIER_NTR = 2 };
 enum rma_conn_options {

@@ -5,7 +5,7 @@
  * arrivals, phase 1 wake-ups.  Ids follow from component names, never from the
  * order of construction, so the result of a run is a function of the experiment
  * and its seed alone.  Frames that reach one port at the same time keep the
- * order in which they were sent.  Whatever one component sends to another takes
+ * order in which they were sent.  A message from one component to another takes
  * at least one femtosecond (asserted): a component sees in phase 1 of time t
  * everything that was sent to arrive at t, and nothing else. */
 #ifndef WEFT_SIM_H
@@ -55,7 +55,7 @@ struct weft_port {
 			    * on the lines of a bundle */
 	bool overlapped;   /* frames overlapped without leave: reported once */
 	struct weft_line_listener *listener; /* set before the start, or NULL */
-	const void *iface; /* what the owner offers here (bus ports) */
+	const void *iface; /* operations of the owner (bus ports) */
 	void *notes;	   /* bus ports: queue of notes, see bus.h */
 	/* Bus ports: called when a note is sent, ahead of its time, and
 	 * returns what becomes of it; NULL: the note arrives at its time.  See
@@ -125,7 +125,7 @@ void weft_filter_pass(struct weft_comp *filter, struct weft_frame *f);
 struct weft_listener;
 struct weft_sim_head {
 	weft_time_t now;
-	struct weft_listener *listeners; /* weft/trace.h; NULL: nobody */
+	struct weft_listener *listeners; /* weft/trace.h; NULL: none */
 };
 /* Returns the time of the event that runs. */
 static inline weft_time_t weft_now(const struct weft_comp *c)

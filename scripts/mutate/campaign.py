@@ -75,7 +75,7 @@ class Campaign:
     # ---- verdicts -------------------------------------------------------
 
     def baseline(self, worker, test):
-        """What Worker.measure() said."""
+        """Returns the result of Worker.measure()."""
         with self.lock:
             if test.name not in self.sums:
                 self.sums[test.name] = self.map.sum(test)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a Meson build directory says: how a source is compiled, what is linked
-from it, which tests there are and what they need."""
+"""Reads a Meson build directory: compile commands of sources, targets linked
+from them, tests and what they need."""
 import json
 import os
 import re

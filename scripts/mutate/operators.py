@@ -92,8 +92,8 @@ class File:
                                self.sum, self.scope.kind == "table"))
 
     def find_asserts(self):
-        """What an assert checks is our own bug, and a prefetch is a hint:
-        nothing else happens without them."""
+        """Finds asserts and prefetches, to leave them out: an assert checks
+        for our own bug and a prefetch is a hint, so no test can miss them."""
         return [(i, self.other.get(i + 1, i))
                 for i in range(self.scope.first, self.scope.last)
                 if self.tokens[i].text in UNSEEN]

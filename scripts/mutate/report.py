@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign has found: counts by folder, survivors, edits."""
+"""Results of a campaign: counts by folder, survivors, edits."""
 import difflib
 import os
 import sys

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tokens of a C file, and the functions and tables they belong to.
 
-Clang-format has laid out what is read here: an operator with blanks on both
-sides is binary.  Preprocessor lines and comments are no tokens.
+Sources are laid out by clang-format, therefore an operator with blanks on both
+sides is binary.  Preprocessor lines and comments are not tokens.
 """
 import re
 from collections import namedtuple

@@ -105,7 +105,7 @@ class Worker:
         return out
 
     def objects(self, path):
-        """What is compiled from a source, and from tests that include it."""
+        """Returns objects of a source, and of tests that include it."""
         return [(o, c, path) for o, c in self.build.compiles[path]
                 if "fuzz" not in o] + self.build.includers.get(path, [])
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that breaks the rules in one of several ways; its rank 0 is a good
- * one that sends to rank 1 until it is told that it has gone.
+/* A process that breaks the rules in one of several ways. Rank 0 follows the
+ * rules and sends to rank 1 until it is notified that rank 1 has gone.
  *
  *   att_bad WAY */
 #include <errno.h>
@@ -112,7 +112,7 @@ static const struct {
 	{ "exit", bad_exit, false },	   { "abort", bad_kill, false },
 };
 
-/* Until rank 1 has gone. */
+/* Sends until rank 1 has gone. */
 static int good(struct weft_att *a)
 {
 	struct weft_ep_event ev;

@@ -22,7 +22,7 @@ static struct weft_att *att;
 static struct weft_ep *ep;
 static uint32_t me, n, per = 1;
 
-/* What came in. */
+/* Received so far. */
 static uint32_t got[RANKS_MAX];	    /* messages of the flood */
 static uint32_t sync_in[RANKS_MAX]; /* barriers */
 static struct weft_ep_mr mr_of[RANKS_MAX];
@@ -140,7 +140,7 @@ static void barrier(void)
 			progress();
 }
 
-/* Everybody to everybody without looking; nobody may stand still. */
+/* Each rank sends to every rank without polling. None may block for ever. */
 static void flood(void)
 {
 	uint8_t buf[4096];
@@ -173,7 +173,7 @@ static void wait_done(uint32_t k)
 }
 
 /* The word of rank 0 goes from rank to rank: each waits for the number of the
- * one before it and leaves its own. */
+ * rank before it and stores its own. */
 static void swaps(uint64_t off)
 {
 	uint32_t k = done;
@@ -198,7 +198,8 @@ static void swaps(uint64_t off)
 
 static void remote(void)
 {
-	/* where they begin in a page is not the compiler's choice */
+	/* Aligned, because the place of a buffer in its page changes its
+	 * time. */
 	static uint8_t region[BIG + 64] PAGE, src[BIG] PAGE, back[BIG] PAGE;
 	uint32_t to = (me + 1) % n, from = (me + n - 1) % n, k = done;
 	struct weft_ep_mr mr;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two processes of which one or both send more than the other has room for, and
- * do not look at what comes.
+/* Two processes of which one or both send more than the receiver has room for,
+ * and do not poll.
  *
- *   att_stall both    both do, ask for the time, and leave
- *   att_stall last    rank 1 does and leaves; rank 0 looks later: all is there
- */
+ *   att_stall both    both send, ask for the time, and leave
+ *   att_stall last    rank 1 sends and leaves; rank 0 polls later and finds
+ * all */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static int fail(const char *what, long val)
 	exit(1);
 }
 
-/* As many as there is room for. */
+/* Sends as many messages as there is room for. */
 static uint32_t flood(uint32_t to)
 {
 	char buf[1000] = "flood";
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 			fail("time", 0);
 	} else {
 		n = told(me);
-		usleep(100000); /* it waits for us to look */
+		usleep(100000); /* the sender waits for this rank to poll */
 		take(n);
 	}
 	printf("rank %u: %u messages\n", me, n);

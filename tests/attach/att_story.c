@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two processes make every call of weft/attach.h, right and wrong, and say what
- * came of it: results, events, times.  In a timed run every line is the same
- * each time; untimed (--clock none) the lines are without times.
+/* Two processes make every call of weft/attach.h, right and wrong, and print
+ * the outcome: results, events, times. In a timed run every line is equal each
+ * time. Untimed (--clock none) the lines have no times.
  *
  *   att_story */
 #include <errno.h>
@@ -23,7 +23,7 @@ static struct weft_ep *ep;
 static uint32_t me, peer;
 static bool timed;
 static struct weft_ep_mr mr[2];
-/* where they begin in a page is not the compiler's choice */
+/* Aligned, because the place of a buffer in its page changes its time. */
 static uint8_t area[AREA] __attribute__((aligned(4096)));
 static uint8_t back[AREA] __attribute__((aligned(4096)));
 
@@ -69,8 +69,8 @@ static void say_event(const struct weft_ep_event *ev)
 	    ev->ctx ? (size_t)((uint8_t *)ev->ctx - area) : 0);
 }
 
-/* One more of this kind than was waited for before.  Untimed, a message may
- * come before the end of what was posted earlier. */
+/* Waits for one more event of this kind. Untimed, a message may arrive before
+ * the end of an operation posted earlier. */
 static void until(enum weft_ep_kind kind)
 {
 	static uint32_t seen[WEFT_EV_ERROR + 1], wanted[WEFT_EV_ERROR + 1];
@@ -87,7 +87,7 @@ static void until(enum weft_ep_kind kind)
 	}
 }
 
-/* The other one has come as far. */
+/* Waits until the other rank has come as far. */
 static void meet(void)
 {
 	int ret;
@@ -356,8 +356,8 @@ static void part_calls(void)
 	meet();
 }
 
-/* A process asleep on the descriptor is woken when it can see an event, however
- * close its look is to the hand-over. */
+/* A process asleep on the descriptor is woken when it can see an event, even if
+ * it polls just before the hand-over. */
 static void part_descriptor(void)
 {
 	struct pollfd p = { .fd = weft_att_fd(att), .events = POLLIN };
@@ -376,7 +376,7 @@ static void part_descriptor(void)
 	meet();
 }
 
-/* One after the other: what is aside overtakes what is on its way. */
+/* One rank after the other: messages sent aside overtake messages in flight. */
 static void by_turns(uint64_t imm)
 {
 	if (me)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of all64 share: who this rank is, and the tally. */
+/* Shared by the parts of all64: this rank's number, and the tally. */
 #ifndef ALL64_H
 #define ALL64_H
 
@@ -10,7 +10,7 @@ struct all {
 	MPI_Comm comm;
 	int rank, size;
 	long checks, failed;
-	const char *part; /* what runs now, for messages */
+	const char *part; /* the running part, for messages */
 };
 
 struct all_case {
@@ -18,7 +18,7 @@ struct all_case {
 	void (*run)(struct all *a);
 };
 
-/* Counts one comparison; the first few that fail are told. */
+/* Counts a comparison and prints the first few that fail. */
 void all_check(struct all *a, bool ok, const char *what, int line);
 #define CHECK(a, ok) all_check((a), (ok), #ok, __LINE__)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For the parts of all64 about collectives: each case is written once, as
- * NAME(a, nb), and runs with the calls that block (NAME_b) and with those that
- * return at once (NAME_i). */
+/* For the parts of all64 about collectives. Each case is written once, as
+ * NAME(a, nb), and runs with blocking calls (NAME_b) and with nonblocking ones
+ * (NAME_i). */
 #ifndef ALL64_COLL_H
 #define ALL64_COLL_H
 
@@ -48,7 +48,8 @@
 	static void name##_b(struct all *a);                                   \
 	static void name##_i(struct all *a)
 
-/* n words of -1; what rank `r` gives to rank `to` at place `i`. */
+/* Returns n words of -1. all_word returns the word that rank `r` gives to rank
+ * `to` at place `i`. */
 int *all_ints(int n);
 int all_word(int r, int to, int i);
 

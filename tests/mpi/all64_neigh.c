@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks as a torus of three dimensions: who is next to whom, collectives of
- * neighbours, lines of the torus as groups, an exchange of halos. */
+/* Ranks as a torus of three dimensions: neighbours, collectives of neighbours,
+ * lines of the torus as groups, an exchange of halos. */
 #include "all64.h"
 
 #include <stdlib.h>
@@ -24,7 +24,8 @@ static struct torus torus_of(const struct all *a)
 	return t;
 }
 
-/* What rank r tells its neighbour in direction k (0 = down x, 1 = up x...). */
+/* Word from rank r to its neighbour in direction k (0 = down x, 1 = up
+ * x...). */
 static int told(int r, int k)
 {
 	return r * 10 + k;
@@ -59,8 +60,9 @@ static void allgather(struct all *a)
 	MPI_Comm_free(&t.comm);
 }
 
-/* A dimension of 1 or 2 has the same neighbour on both sides, and then MPI
- * leaves open which of two messages is which: only looked at from 3 on. */
+/* A dimension of 1 or 2 has one neighbour on both sides. MPI leaves open which
+ * of two messages is which then, therefore only dimensions from 3 on are
+ * checked. */
 static void check_told(struct all *a, const struct torus *t, const int *in)
 {
 	for (int k = 0; k < 6; k++)

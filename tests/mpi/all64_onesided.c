@@ -82,7 +82,7 @@ static void get_fence(struct all *a)
 	free(mem);
 }
 
-/* Everybody adds to everybody. */
+/* Each rank adds to every rank. */
 static void accumulate(struct all *a)
 {
 	struct win w = win_of(a, 0);
@@ -143,8 +143,9 @@ static void fetch_and_op(struct all *a)
 	MPI_Win_free(&w.win);
 }
 
-/* The word of rank 0 goes from r to r + 1 only when it is r.  Rank 0 looks on:
- * osc/rdma of Open MPI 4.1 crashes where a rank does this to itself. */
+/* The word of rank 0 goes from r to r + 1 only when it is r. Rank 0 only reads
+ * it, because osc/rdma of Open MPI 4.1 crashes if a rank does this to
+ * itself. */
 static void compare_and_swap(struct all *a)
 {
 	struct win w = win_of(a, 1);

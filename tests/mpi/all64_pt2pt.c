@@ -128,7 +128,7 @@ static void order(struct all *a)
 					  3 * (i % (N / 3)));
 }
 
-/* Everybody to rank 0, which does not know who or how long. */
+/* All ranks send to rank 0, which knows neither sources nor lengths. */
 static void any_source(struct all *a)
 {
 	int v[70], n, sum = 0;

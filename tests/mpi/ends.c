@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An MPI program that ends, or is ended, in one of several ways.  Its phase is
- * in the name of the process, for those who want to hit it there.
+/* An MPI program that ends, or is ended, in one of several ways. Its phase is
+ * in the name of the process, so that a test can kill it in that phase.
  *
  *   ends WAY[,WAY...] [ROUNDS]
  *
- * Before and behind each it talks ROUNDS times.  It exits with 0 when
- * everything of MPI that it did was right; a child that it forked has its word
- * in that. */
+ * Before and after each way it talks ROUNDS times. It exits with 0 if every MPI
+ * call was right; a forked child has a part in that. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +30,7 @@ static void phase(const char *name)
 	prctl(PR_SET_NAME, name);
 }
 
-/* Everybody with everybody, and around the ring, short and long. */
+/* Talks with all ranks, and around the ring, short and long. */
 static void talk(int round)
 {
 	int to = (me + 1) % n, from = (me + n - 1) % n, len, sum;
@@ -135,7 +134,7 @@ static void way_fork_beside(void)
 	child_ends(pid, 0);
 }
 
-/* The child takes itself for a rank: it fails, and the run goes on. */
+/* The child acts as a rank: it fails, and the run continues. */
 static void way_fork_use(void)
 {
 	pid_t pid = fork();

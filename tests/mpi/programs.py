@@ -33,7 +33,7 @@ class Hpcc:
         text = place.get("hpccoutf.txt")
         keep = dict(re.findall(r"^(Success|CommWorldProcs|HPL_N)=(\d+)$", text,
                                re.M))
-        # what it verified of its own results
+        # checks of its own results
         keep["failed"] = len(re.findall(r"FAILED", text))
         keep["updates"] = re.findall(r"Found (\d+) errors", text)
         return keep
@@ -136,7 +136,7 @@ class Gromacs:
                 "-deffnm", "md", "-quiet"]
 
     def compare(self, a, b):
-        """What gmx check finds different between two places; '' = nothing."""
+        """Returns differences that gmx check finds between two places."""
         found = ""
         for what, end in (("-e", "edr"), ("-f", "trr")):
             said = self.gmx(a, "check", what, "md." + end, what + "2",
@@ -197,7 +197,7 @@ class Netpipe:
 
 
 class NetpipeOneSided(Netpipe):
-    """The same with MPI_Put (or MPI_Get) and fences.  Debian's program gives
+    """Netpipe with MPI_Put (or MPI_Get) and fences.  Debian's program gives
     NULL for MPI_INFO_NULL, which Open MPI refuses wherever it runs: `fix`, a
     library that is loaded before, puts it right."""
     needs = ["NPopenmpi2"]

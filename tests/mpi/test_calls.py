@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `weft exec` tells of the calls of an MPI program: counts, bytes, times,
+"""Report of `weft exec` on the calls of an MPI program: counts, bytes, times,
 messages from rank to rank, the timeline, two machines side by side.
 
     test_calls.py WEFT ROOT TIMES        tests/mpi/times
@@ -78,7 +78,7 @@ class Calls(unittest.TestCase):
             start, over = d.execute("SELECT start_fs,over_fs FROM ranks WHERE "
                                     "rank=?", (rank,)).fetchone()
         self.assertGreater(over, start)
-        for from_, to, name in found:  # what is measured, and nothing else
+        for from_, to, name in found:  # only the measured part
             self.assertTrue(start <= from_ <= to <= over, name)
         return found
 

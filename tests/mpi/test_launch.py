@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which MPI a program was linked with, and who starts it then.  Libraries and
+"""Which MPI a program was linked with, and its launcher.  Libraries and
 commands are made up here: they have the names and links of the real ones, and
 a command prints how it was called.
 

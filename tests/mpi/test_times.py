@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated time inside of MPI programs: the same in every run, on one core and
-on two; that of the NIC plus what the software is said to cost.
+"""Simulated time inside MPI programs: equal in every run, on one core and on
+two; the sum of the NIC's time and the software's parameters.
 
     test_times.py WEFT ROOT BUILD [test...]
 
@@ -42,8 +42,8 @@ def simulated(experiment, *settings):
 
 
 def as_a_layer(nic, size, rounds):
-    """The same calls of the common endpoint, by a program of the simulator
-    on the same machine: every round."""
+    """Returns every round of a simulated program that makes these calls of
+    the common endpoint on an equal machine."""
     driver = "{ program: hostport.driver }, " if nic == "hostport" else ""
     r = simulated("exec/%s-pair" % nic, "workload=[%s{ program: ep.pingpong, "
                   "size: %d, count: %d, layer: yes, head: %d, call: %dns, "
@@ -85,7 +85,7 @@ def streams(*pairs):
 @unittest.skipIf(mpilib.MPIRUN is None, "no mpirun")
 class Times(unittest.TestCase):
     def test_all_of_mpi_the_same_on_one_core_and_two(self):
-        """What the program says, and everything that was counted."""
+        """Output of the program, and all counters."""
         said, files = [], []
         for cores in "1", "2":
             with mpilib.Place() as place:

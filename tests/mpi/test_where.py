@@ -45,7 +45,7 @@ class Where(unittest.TestCase):
 
     def test_per_node(self):
         """Neighbours reach each other through memory; one that waits for a
-        lock of its neighbour does not keep away who holds it."""
+        lock of its neighbour does not block the holder."""
         far, nodes = self.where(4, "--per-node", "2", "--fabric",
                                 "exec/extoll-pair")
         self.assertEqual(nodes, ["n0", "n0", "n1", "n1"])

@@ -80,8 +80,8 @@ static int swap(int size, int count, char **more)
 
 static int put(int size, int count, char **more)
 {
-	/* whole pages: Open MPI registers nothing less, and where in a page
-	 * something begins is seen in its time */
+	/* Whole pages, because Open MPI registers whole pages, and the place of
+	 * a buffer in its page changes its time. */
 	size_t room = ((size_t)size + 4095) & ~(size_t)4095;
 	char *buf = aligned_alloc(4096, room), *mem = aligned_alloc(4096, room);
 	double t0, t1;
@@ -94,7 +94,7 @@ static int put(int size, int count, char **more)
 	if (rank == 0) {
 		MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
 		MPI_Put(buf, size, MPI_CHAR, 1, 0, size, MPI_CHAR, win);
-		MPI_Win_flush(1, win); /* the way is known */
+		MPI_Win_flush(1, win); /* the first access finds the path */
 		t0 = MPI_Wtime();
 		for (int i = 0; i < count; i++)
 			MPI_Put(buf, size, MPI_CHAR, 1, 0, size, MPI_CHAR, win);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where ranks are: each says its node, how many there are there, what all have
- * added to its window, and (rank 0) how far away the others are. */
+/* Place of ranks: each prints its node, the number of ranks there, the sum in
+ * its window, and (rank 0) the distance of the others. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ static double distance(int peer)
 	return (MPI_Wtime() - t) / (2 * TRIPS) * 1e9;
 }
 
-/* Everybody adds his rank + 1 to everybody. */
+/* Each rank adds its rank + 1 to every rank. */
 static long added(void)
 {
 	long *mem, one = me + 1, old, sum;

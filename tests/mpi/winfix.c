@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For NPopenmpi2: it says NULL where MPI_INFO_NULL belongs. */
+/* Preload for NPopenmpi2, because that passes NULL for MPI_INFO_NULL. */
 #include <mpi.h>
 #include <stddef.h>
 

@@ -18,7 +18,7 @@ def find():
 
 
 class Browser:
-    """One page.  Whatever it logs, throws or asks the network for is kept."""
+    """One page.  Logs, exceptions and network requests are kept."""
 
     def __init__(self, width=1280, height=900, dark=False):
         self.dir = tempfile.mkdtemp(prefix="weft-browser-")
@@ -100,7 +100,7 @@ class Browser:
                 return got["result"]
             self.note(got)
 
-    # ---- what a person does ----
+    # ---- actions of a user ----
 
     def open(self, path):
         self.events.clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of `weft exec` has left behind: processes, names in the file
+"""Leftovers of a run of `weft exec`: processes, names in the file
 system and in /dev/shm, sockets.  A job has a mark in the environment of
 everything that it starts, and a folder of its own for temporary files."""
 import os

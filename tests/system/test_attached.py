@@ -30,7 +30,7 @@ ENV = {k: v for k, v in os.environ.items()
 SYSTEMS = "extoll", "forth", "hostport", "hvia"
 UNTIMED = "--clock", "none"
 TABLES = "calls", "flows", "ranks", "failures"
-# Real time: who of two that leave at once is the last to look.
+# Real time decides which of two that leave at once polls last.
 VARIES = {"raw-ep-hostport": ("n0.host.busy", "n1.host.busy")}
 
 
@@ -176,7 +176,7 @@ def stored():
 
 
 def has_mpi():
-    """Calls inside of Open MPI are those of one version of it."""
+    """Returns true with the version whose internal calls are expected."""
     p = subprocess.run(["sh", "-c", "mpirun --version"], capture_output=True,
                        text=True)
     return os.path.exists(os.path.join(BUILD, "tests/mpi/all64")) and \

@@ -32,7 +32,7 @@ print("Hops average = 7 (1 samples)\\nTime taken is 1000 cycles")
 print("Injected packet rate average = 0.01 (1 samples)")
 """ + BURN % 0.1
 
-# what it is asked for follows from the first line of the script
+# the first line of the script tells which result is wanted
 SST = """#!/usr/bin/python3
 import sys
 text = open(sys.argv[1]).read()

@@ -30,7 +30,7 @@ def weft(*args, env=None):
 
 
 def traces():
-    """Names of ours that somebody could have left."""
+    """Returns names that a run may have left behind."""
     with open("/proc/net/unix") as f:
         names = [ln.split()[-1] for ln in f if "weft-direct-" in ln]
     return names + [n for n in os.listdir("/dev/shm") if "weft" in n]
@@ -38,8 +38,8 @@ def traces():
 
 class Memory(unittest.TestCase):
     def test_without_the_kernel(self):
-        """Where nobody may look into a process it copies its memory itself:
-        the same results, the same times."""
+        """If no process may read another, each copies its memory itself:
+        results and times do not change."""
         for name in ("extoll", "hvia"):
             p = [weft("exec", "--fabric", "exec/%s-pair" % name, "--", OPS,
                       env=env) for env in ({}, {"WEFT_NO_CMA": "1"})]

@@ -45,7 +45,7 @@ def ones(p):
 
 class Capture(unittest.TestCase):
     def test_tcp(self):
-        """What a capture of TCP/IP holds is TCP/IP."""
+        """A capture of TCP/IP holds TCP/IP."""
         with tempfile.TemporaryDirectory() as folder:
             name = os.path.join(folder, "x.pcapng")
             r = execute(

@@ -208,7 +208,7 @@ class Exec(unittest.TestCase):
             self.assertIn("it was stopped for too long, and is ended", err)
 
     def test_killed_before_it_was_there(self):
-        """Who waits for one that never came learns it."""
+        """Ranks that wait for a rank that never joined are notified."""
         for args in ((), ("--clock", "none"),
                      ("--clock", "none", "--path", "direct")):
             with self.subTest(args):
@@ -230,7 +230,7 @@ class Exec(unittest.TestCase):
         self.assertRegex(p.stderr, "rank 0: (error event|send): -32")
 
     def test_nobody_stays(self):
-        """What a process leaves behind ends with the run, and what is left of
+        """Children that a process leaves behind end with the run, and so does
         a run whose simulator is killed."""
         for sig in (None, signal.SIGKILL):
             with self.subTest(sig):

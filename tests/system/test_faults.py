@@ -398,7 +398,7 @@ class Nodes(unittest.TestCase):
         self.assertLess(total(off, "n", ".prog0.sent"), 1000)
         self.assertEqual(total(on, "n", ".prog0.sent"), 6000)
         self.assertGreater(total(on, "fault", ".repeats"), 100)
-        # what did not find room is counted
+        # frames without room are counted
         cut = total(on, "n", ".prog0.damaged")
         lost = 6000 - total(on, "n", ".prog0.arrived") - cut
         self.assertLessEqual(lost, on["s0.overflow"] / 132)

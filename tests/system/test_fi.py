@@ -98,7 +98,7 @@ class Ends(unittest.TestCase):
             self.assertIn("without leaving", err)
 
     def test_killed(self):
-        """The other one waits for a message, whoever it comes from."""
+        """The survivor waits for a message from any source."""
         for way in ((), ("--clock", "none"),
                     ("--clock", "none", "--path", "direct")):
             job = self.job(way, "-n", "100000000")

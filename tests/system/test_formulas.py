@@ -99,7 +99,7 @@ class OneWay(unittest.TestCase):
             self.check_rate(r["n1.prog0.bandwidth_in"], size)
 
     def test_rate_does_not_hang_on_the_length_of_the_run(self):
-        # what waits for the end does not load the bus
+        # a program that waits for the end does not load the bus
         for n in (1000, 1500, 4000):
             r = run("forth/one-way", "workload.0.count=%d" % n,
                     "workload.0.window=%d" % n, "workload.size=8")

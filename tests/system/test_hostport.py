@@ -222,7 +222,7 @@ class Isolation(unittest.TestCase):
     """Neighbours that misbehave cost a process no more than the same neighbours
     with nothing wrong: equal numbers of equal instructions at equal times.
 
-    What is left is told by the bus: the packets that the device and the driver
+    The bus explains the rest: the packets that the device and the driver
     exchange about the faults, counted, have their share of it; and as two runs
     differ in what each access of the process finds in front of it, it may wait
     for one transaction more: a line of 64 bytes, or a piece of payload where
@@ -356,7 +356,7 @@ class Isolation(unittest.TestCase):
         return self.table("sweep.workload.1.kind=[%s]" % kind, *sets)[kind]
 
     def test_long(self):
-        """Puts of 64 KiB hold the network for 0.1 ms, whoever sends them; one
+        """Puts of 64 KiB hold the network for 0.1 ms, from any sender; one
         whose pages are missing no longer than one whose pages are there."""
         self.compare("long_miss", *self.pair(
             "long_miss", "workload.1.neighbours=1", "workload.1.period=400us",

@@ -93,8 +93,8 @@ class Endpoint(unittest.TestCase):
             run(self.NAME, seed=seed)
 
     def test_far(self):
-        """Nobody touches the user's data but through host.h: all of it is
-        memory of a process that cannot be reached otherwise."""
+        """Libraries touch the user's data only through host.h, because all of
+        it is memory of a process that cannot be reached otherwise."""
         for nic in ("forth", "extoll", "hostport", "hvia"):
             run(nic + "/ep-conformance", "ep.conformance.far=yes",
                 "ep.conformance.messages=30", "ep.conformance.puts=30",

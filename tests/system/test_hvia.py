@@ -139,7 +139,7 @@ class Pictures(unittest.TestCase):
                 self.assertIn(stack + ".pingpong", names)
 
     def test_characters(self):
-        """The same on a terminal: numbers, then the picture."""
+        """The sweep on a terminal: numbers, then the picture."""
         out = execute("run", "hvia/latency").stdout
         self.assertLess(out.index("workload.size=1048576"),
                         out.index("n0.prog0.half_rtt [ns] over size"))

@@ -52,7 +52,7 @@ class Torus(unittest.TestCase):
                 self.assertEqual(hops(p), round(hops(p)))
 
     def test_use_of_links_counts_no_idle_tail(self):
-        """What pages draw ends with the last event, not with a look of the
+        """Pages draw up to the last event, not up to a check of the
         watchdog: the busiest link is as busy as in the window."""
         with tempfile.TemporaryDirectory() as d:
             path = os.path.join(d, "r.db")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What programs report: each of their metrics and series follows from its
+"""Reports of programs: each metric and series follows from the program's
 parameters, from other metrics and from what the specification says about the
 machine, calculated here once more.  Short runs.
 

@@ -22,7 +22,7 @@ LARGE = ("run: {until: 1ms}\npayload: none\n"
 
 
 def number(text):
-    """What a person reads in a cell."""
+    """Returns the number that a cell shows."""
     return float(text.replace("\u202f", "").replace("\u2212", "-"))
 
 

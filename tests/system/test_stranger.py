@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Another user of the same machine: the name of a run's socket is no secret,
+"""Another user of the same machine: the name of a run's socket is not secret,
 so a stranger connects, says hello, floods it, or plays the simulator.
 
     test_stranger.py WEFT ROOT PROGRAMS RAW    folder of tests/attach,
@@ -163,7 +163,7 @@ class AnotherUser(unittest.TestCase):
         stranger = Stranger(play)
         p = subprocess.Popen([PINGPONG, "8", "1"], stderr=subprocess.PIPE,
                              env=dict(os.environ, WEFT_SOCKET=name))
-        # who says hello waits for an answer that never comes
+        # a process that says hello waits for an answer that never comes
         time.sleep(0.3)
         waits = p.poll() is None
         p.kill()
@@ -195,7 +195,7 @@ class Silent(unittest.TestCase):
         self.assertLess(used, 350)
 
     def test_without_descriptors_says_so_and_goes_on(self):
-        """Those who find no place are let in when there is one again."""
+        """Processes without a place are let in when one is free again."""
         limit = ("sh", "-c", "ulimit -Sn 40; ulimit -Hn 40; exec \"$@\"", "sh")
         run = Held("--fabric", "exec/extoll-pair", prefix=limit)
         kept = [connect(run.socket) for _ in range(60)]

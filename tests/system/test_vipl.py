@@ -29,7 +29,7 @@ class Endpoint(unittest.TestCase):
             "workload.1.rx_slots=2", "workload.1.max_msg=600")
 
     def test_cut_short(self):
-        """What programs hold then is freed: sanitizers would say so."""
+        """Objects that programs hold then are freed: sanitizers check it."""
         p = execute("run", "hvia/ep-conformance", "--set", "run.until=2ms")
         self.assertEqual(p.returncode, 1, p.stderr)
         self.assertNotIn("Sanitizer", p.stderr)
@@ -61,7 +61,7 @@ def said(*args, env=None):
 
 @unittest.skipIf(SLOW, "the build without sanitizers does this")
 class Places(unittest.TestCase):
-    """Where the simulator's allocator puts memory changes no result."""
+    """Addresses from the simulator's allocator change no result."""
     FILE = os.path.join(ROOT, "src", "systems", "hvia", "experiments",
                         "ep-conformance.yaml")
 
@@ -270,7 +270,7 @@ class Programs(unittest.TestCase):
 
 @unittest.skipUnless(shutil.which("cc"), "no compiler")
 class Names(unittest.TestCase):
-    """What published programs open, and a name from anywhere."""
+    """Names that published programs open, and a name from anywhere."""
     SOURCE = r"""
 #include <stdio.h>
 #include "vipl.h"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records that end behind the headers (docs/captures.md): runs without
 payload, and, where the bytes are there in every run, records cut afterwards.
-What is left is decoded as in the whole ones, nothing is malformed.
+The rest is decoded as in whole records, nothing is malformed.
 
     test_wireshark_cut.py WEFT ROOT [unittest options]
 """

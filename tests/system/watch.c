@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Onlookers of a multipath run, given with --load: an oracle that knows what
- * the receiver cannot know.
+/* Observers of a multipath run, given with --load: an oracle that knows more
+ * than the receiver can.
  *
  *   n0.nic --(watch.link: sent)--> switches --(watch.link: heard)--> n1.nic
  *                                                                      |
  *                                                          watch.bus --+
  *
- * watch.link stands on what leaves a NIC (the true order of sending) and,
- * behind all faults, on what leaves a switch for a NIC (what comes, and when);
- * watch.bus of the receiver judges (watch_order.c, watch_bus.c). */
+ * watch.link sits on the outputs of a NIC (the true order of sending) and,
+ * behind all faults, on the outputs of a switch towards a NIC (packets that
+ * arrive, and when). watch.bus of the receiver judges (watch_order.c,
+ * watch_bus.c). */
 #include <stdio.h>
 
 #include "systems/forth/link/wire.h"

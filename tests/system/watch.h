@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Onlookers of a multipath run: what was sent, what came, what was notified.
+/* Observers of a multipath run: packets sent, packets arrived, groups notified.
  * See watch.c. */
 #ifndef TESTS_SYSTEM_WATCH_H
 #define TESTS_SYSTEM_WATCH_H
@@ -34,7 +34,7 @@ struct watch_due {
 	uint8_t src;
 };
 
-/* A packet that has come and waits to be written. */
+/* A packet that has arrived and waits to be written. */
 struct watch_wait {
 	uint64_t number;
 	uint8_t src;
@@ -48,7 +48,7 @@ struct watch_wait {
 
 enum watch_op { WATCH_NONE, WATCH_PACKET, WATCH_REMOTE, WATCH_LOCAL };
 
-/* The engine is not free to begin a write in from..to-1. */
+/* The engine cannot start a write in from..to-1. */
 struct watch_busy {
 	uint64_t from, to;
 };
@@ -66,7 +66,7 @@ struct watch {
 	enum watch_op op; /* of the latest write */
 	struct watch_wait writing;
 	const struct weft_bus_txn *write; /* in progress */
-	uint64_t done;			  /* pc: the latest write was over */
+	uint64_t done;			  /* pc: end of the latest write */
 	struct watch_busy busy[WATCH_READS];
 	uint32_t n_busy;
 	uint32_t notes; /* remote notifications */
@@ -87,9 +87,9 @@ enum {
 struct watch *watch_of(struct weft_sim *sim, uint32_t node);
 /* A packet left its source through `path`. */
 void watch_sent(struct watch *w, uint32_t src, uint32_t path, uint64_t hdr);
-/* It is on its way to arrive; its header is checked at pc. */
+/* A packet will arrive; its header is checked at pc. */
 void watch_heard(struct watch *w, uint32_t path, uint64_t hdr, uint64_t pc);
-/* Says so, the first few times. */
+/* Reports a failure, the first few times. */
 void watch_fail(struct watch *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

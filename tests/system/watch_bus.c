@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class watch.bus: sits between a NIC and its bus, passes everything, and
- * holds each remote notification against what has really happened:
+ * compares each remote notification with the true events:
  *
  *   - all packets that its source sent before are in memory, or were lost and a
- *     later packet of their path has come (forth.md 7.4);
- *   - it is requested at the very clock at which that became so, or at which
- *     the engine was free again: no packet and no local notification goes
- *     before one that waits, and right behind a packet or another notification
- *     there is no gap (3.7);
+ *     later packet of their path has arrived (forth.md 7.4);
+ *   - it is requested at the very clock at which that became true, or at which
+ *     the engine was free again: no packet and no local notification precedes
+ *     one that waits, and it follows a packet or another notification without
+ *     a gap (3.7);
  *   - its count, source and loss flag are right (3.8, 7.5).
  *
- * The engine begins no write while it fetches a descriptor or moves the data
- * of a read; in the split wait it does (R-27). */
+ * The engine starts no write while it fetches a descriptor or moves the data of
+ * a read. In the split wait it does (R-27). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -62,8 +62,8 @@ static void busy_to(struct watch *w, uint64_t pc)
 	w->busy[(w->n_busy - 1) % WATCH_READS].to = pc;
 }
 
-/* First clock from pc on at which a write can begin.  When a read and a write
- * are ready at one clock either may be first: `give` lets the read. */
+/* Returns the first clock from pc on at which a write can start. If a read and
+ * a write are ready at one clock either may be first: `give` lets the read. */
 static uint64_t engine_free(const struct watch *w, uint64_t pc, bool give)
 {
 	uint32_t i = w->n_busy > WATCH_READS ? w->n_busy - WATCH_READS : 0;
@@ -129,7 +129,7 @@ static void check_remote(struct watch *w, uint64_t pc, uint64_t word)
 	check_time(w, pc, d.may);
 }
 
-/* Nothing else begins while a notification may be given. */
+/* Checks that no other write starts while a notification may be given. */
 static void check_none_waits(struct watch *w, uint64_t pc)
 {
 	for (uint32_t s = 0; s < WATCH_NODES; s++)
@@ -310,8 +310,8 @@ static uint64_t nic_counter(const struct watch *w, const char *name)
 	return 0;
 }
 
-/* Packets that were sent and of which nothing is known: lost, and no later one
- * of their path has come to show it. */
+/* Counts packets that were sent and of which nothing is known: lost, and no
+ * later one of their path has arrived to reveal it. */
 static uint64_t open_packets(const struct watch *w)
 {
 	uint64_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Onlookers: what the order of sending allows (forth.md 7.4), from what was
- * really sent and really came.  Nothing here looks at packet numbers or at
- * paths told ahead, except to see that the sender tells the truth. */
+/* Observers: notifications that the order of sending allows (forth.md 7.4),
+ * from packets really sent and really arrived. This file uses no packet numbers
+ * and no announced paths, except to check that the sender's are right. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -79,8 +79,8 @@ void watch_sent(struct watch *w, uint32_t src, uint32_t path, uint64_t hdr)
 
 /* ---- arrival ---- */
 
-/* Those of this path that were sent before and have not come are lost, and
- * this header shows it. */
+/* Marks earlier packets of this path that have not arrived as lost, because
+ * this header reveals it. */
 void watch_heard(struct watch *w, uint32_t path, uint64_t hdr, uint64_t pc)
 {
 	uint32_t src = hdr >> 49 & 7;
@@ -111,7 +111,7 @@ void watch_heard(struct watch *w, uint32_t path, uint64_t hdr, uint64_t pc)
 		   path, src);
 }
 
-/* ---- what may be notified ---- */
+/* ---- allowed notifications ---- */
 
 static void stream_advance(struct watch *w, uint32_t src, uint64_t pc)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mutexes as a test sees them: a program that is linked with LOCKS_ARGS of
- * meson.build counts who holds what.  An unlock of what is not locked fails
- * the test at once. */
+ * meson.build counts the mutexes of each thread. Unlocking a mutex that is not
+ * locked fails the test at once. */
 #ifndef TESTS_LOCKS_H
 #define TESTS_LOCKS_H
 

@@ -110,8 +110,8 @@ static void defaults_init(void **state)
 	}
 }
 
-/* A class that cannot be built must still be taken down cleanly, whatever a
- * value out of range made of it. */
+/* A class that cannot be built must still be taken down cleanly, whatever state
+ * a value out of range left. */
 static void nonsense_is_refused(void **state)
 {
 	static const char *const bad[] = {

@@ -25,7 +25,8 @@ void rig_open(struct rig *r, uint32_t nodes, uint32_t slots)
 	}
 }
 
-/* True: in the process at that place, which has joined. */
+/* Starts a process. Returns true in the process at that place, which has
+ * joined. */
 bool rig_start(struct rig *r, uint32_t i, struct process *w)
 {
 	uint32_t nodes = r->hub.nodes;
@@ -67,7 +68,7 @@ static void rig_ended(struct rig *r, uint32_t i)
 	r->sock[i] = -1;
 }
 
-/* Until all of them have ended. */
+/* Serves until all processes have ended. */
 void rig_serve(struct rig *r)
 {
 	struct pollfd p[MAX];
@@ -153,7 +154,7 @@ void post(struct process *w, uint32_t to, const void *p, size_t len,
 	CHECK(!ret);
 }
 
-/* Nobody leaves before all have come here. */
+/* Waits for all others, so that no process leaves early. */
 int finish(struct process *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulator's side of attached processes without processes: two nodes with
- * an agent each, clients whose rings the test fills, an endpoint that writes
- * down what it is asked for and answers as the test says.  Everything runs in a
- * program of the bench. */
+ * an agent each, clients whose rings the test fills, an endpoint that records
+ * calls and gives the test's answers. Everything runs in a program of the
+ * bench. */
 #ifndef ATTACH_SERVE_RIG_H
 #define ATTACH_SERVE_RIG_H
 
@@ -45,30 +45,31 @@ struct serve_rig {
 	uint64_t *counters, count[AGENT_C_N];
 	struct rig_call call[RIG_CALLS];
 	uint32_t calls;
-	int answer[RIG_OPS]; /* what the endpoint says */
+	int answer[RIG_OPS]; /* of the endpoint */
 	struct weft_ep_event ev[RIG_EVENTS];
 	int events; /* to be polled */
 	uint32_t slots[2], map[RIG_CLIENTS];
 	char said[2000];
-	int measured[2]; /* ends, begins: how often */
+	int measured[2]; /* number of ends and begins */
 	int sock[2];
 };
 
-/* fn in a program; the rig is fresh, all clients are there and wait. */
+/* Runs fn in a program. The rig is fresh, all clients are attached and wait. */
 typedef void (*rig_fn)(struct serve_rig *r);
 void rig_run(rig_fn fn, enum weft_att_clock clock);
 
-/* A command at the end of a client's ring. */
+/* Posts a command to a client's ring. */
 void rig_post(struct att_client *c, struct att_cmd cmd);
-/* And its agent carries out what there is; false: it must wait. */
+/* rig_do posts, and the agent carries out the ring. Both return false if a
+ * command must wait. */
 bool rig_serve(struct att_client *c);
 bool rig_do(struct att_client *c, struct att_cmd cmd);
-/* Events that the client has not taken; the i-th of them. */
+/* Number of events that the client has not taken; the i-th of them. */
 uint32_t rig_events(const struct att_client *c);
 const struct att_event *rig_event(const struct att_client *c, uint32_t i);
-/* It has taken them. */
+/* Takes all events as the client. */
 void rig_taken(struct att_client *c);
-/* The last call of the endpoint. */
+/* Returns the last call of the endpoint. */
 const struct rig_call *rig_last(const struct serve_rig *r);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process's side of its rings, against a segment that the test moves on as
- * the simulator would.  Counts begin just before they wrap. */
+/* The process's side of its rings, against a segment that the test advances
+ * like the simulator. Counts start just before they wrap, so that the wrap is
+ * tested. */
 #include "../cmocka_all.h"
 
 #include <errno.h>
@@ -201,7 +202,7 @@ static void test_gone(void **state)
 	assert_int_equal(r->seg->cmd_tail, START);
 }
 
-/* What it was charged goes with the next command, once. */
+/* The charged time goes with the next command, once. */
 static void test_charge(void **state)
 {
 	struct rig *r = *state;
@@ -226,8 +227,8 @@ static void look(struct rig *r, int times)
 		assert_int_equal(weft_att_idle(&r->a), -EAGAIN);
 }
 
-/* Looks in a row that find nothing are waiting from the sixteenth on; who gets
- * on in between (with a message that was there before) does not wait. */
+/* Polls in a row that find nothing are waiting from the sixteenth on. A client
+ * that makes progress in between (with an earlier message) does not wait. */
 static void test_who_waits(void **state)
 {
 	struct rig *r = *state;
@@ -243,7 +244,7 @@ static void test_who_waits(void **state)
 	assert_true(waits(r));
 }
 
-/* A command, or time of its own, is no waiting. */
+/* A command, or time of its own, is not waiting. */
 static void test_who_works(void **state)
 {
 	struct rig *r = *state;
@@ -277,7 +278,8 @@ static void test_wait(void **state)
 	assert_int_equal(weft_att_wait(&r->a, 1), -EIO);
 }
 
-/* How often who waits looks up is a matter of real time: it is not counted. */
+/* Polls of a waiting client depend on real time, therefore they are not
+ * counted. */
 static void test_looking_up(void **state)
 {
 	struct rig *r = *state;

@@ -14,8 +14,8 @@
 
 /* ---- messages ---- */
 
-/* Lengths around lines and up to the largest, everybody to everybody; some are
- * kept for a while.  Many times around the ring. */
+/* Lengths around lines and up to the largest, from each process to every one.
+ * Some messages are kept for a while. Many times around the ring. */
 static size_t length(const struct process *w, uint32_t i)
 {
 	const size_t edge[] = { 0, 1, 8, 47, 48, 49, 112, 113, 4096 };
@@ -31,7 +31,7 @@ static void got_data(struct process *w, const struct weft_ep_event *ev,
 		WEFT_ATT_SLOT(ev->src) * w->d->nodes + WEFT_ATT_NODE(ev->src);
 	uint32_t i = next[from];
 
-	if (i == MESSAGES) { /* he has got all of his */
+	if (i == MESSAGES) { /* it has received all of its messages */
 		CHECK(ev->imm == END);
 		w->ends++;
 		return;
@@ -109,7 +109,7 @@ static void test_refusals(void **state)
 
 /* ---- memory ---- */
 
-/* Everybody's area has a third for each of three. */
+/* Each process's area has a third for each of three. */
 static int memory_main(struct process *w)
 {
 	uint8_t *area = calloc(1, AREA), *buf = calloc(1, AREA);

@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* One dies with a message on the way; the other gets it, then the news, then
- * errors. */
+/* A process dies with a message in flight. The other gets it, then the news,
+ * then errors. */
 static int survivor(struct process *w)
 {
 	struct weft_ep_event ev = { 0 };
@@ -81,7 +81,7 @@ static void test_armed(void **state)
 	run(2, 1, armed_main);
 }
 
-/* Damage: nothing but what is lost. */
+/* Damage loses messages and does nothing else. */
 static int scribble_main(struct process *w)
 {
 	struct weft_ep_event ev[4];
@@ -114,8 +114,8 @@ static void test_scribble(void **state)
 	run(2, 1, scribble_main);
 }
 
-/* What others have shown of themselves can be read, not written; nor can who is
- * there be. */
+/* Memory that others have shared can be read but not written, and neither can
+ * the list of processes. */
 static bool refuses_writes(const void *p)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -144,8 +144,8 @@ static void test_nobody_writes_the_memory_of_others(void **state)
 	run(2, 1, walls_main);
 }
 
-/* He shows a region that he never registered, and asks himself for it; another
- * one asks for what is behind a region. */
+/* A process announces a region that it never registered and requests it from
+ * itself; another requests bytes behind a region. */
 static int asks_main(struct process *w)
 {
 	static uint64_t secret = 42, area[8];
@@ -169,7 +169,8 @@ static void test_requests_are_checked_against_private_memory(void **state)
 	run(2, 1, asks_main);
 }
 
-/* Descriptors that are no memory of a place are refused; so is a second one. */
+/* Descriptors that are not the memory of a place are refused. So is a second
+ * one. */
 static int bad_place_main(struct process *w)
 {
 	int fd = memfd_create("x", MFD_ALLOW_SEALING);
@@ -181,7 +182,7 @@ static int bad_place_main(struct process *w)
 	CHECK(!fcntl(fd, F_ADD_SEALS, direct_seals(true)));
 	CHECK(direct_want(w->d, WANT_PLACE, w->me, fd, NULL) == -EALREADY);
 	CHECK(direct_want(w->d, WANT_PEER, w->n, -1, NULL) == -EPIPE);
-	_exit(0); /* that was none of the rules: it is put out */
+	_exit(0); /* it broke a rule, so it is removed */
 }
 
 static void test_what_processes_hand_over_is_checked(void **state)
@@ -222,8 +223,8 @@ static void test_messages_wait_for_who_comes_later(void **state)
 	direct_unmake(&r.hub);
 }
 
-/* One fills its ring with messages that would go on for ever, and dies: the
- * other is told so. */
+/* A process fills its ring with messages that would never end, and dies. The
+ * peer is notified. */
 static int round_main(struct process *w)
 {
 	struct weft_ep_event ev;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings of the direct endpoint, between a process and itself: what is sent is
- * seen once, in order; room comes back in order, and the sender learns of it
+/* Rings of the direct endpoint, between a process and itself: each message is
+ * seen once, in order. Room comes back in order, and the sender is notified
  * when a quarter is free, or when it waits. */
 #include "../cmocka_all.h"
 
@@ -104,7 +104,7 @@ static uint64_t told(const struct rig *r)
 	return r->d->self->pair[0].taken;
 }
 
-/* Of 64 units one is kept for the word of what comes next. */
+/* One of 64 units is kept for the word of the next message. */
 static void test_full(void **state)
 {
 	struct rig *r = *state;
@@ -128,7 +128,7 @@ static void test_full(void **state)
 	}
 }
 
-/* Words of the round before say nothing. */
+/* Words of the round before are ignored. */
 static void test_one_by_one(void **state)
 {
 	struct rig *r = *state;
@@ -161,7 +161,8 @@ static void test_does_not_wrap(void **state)
 	assert_int_equal(r->p.freed, RING + 3 * DIRECT_UNIT);
 }
 
-/* In order, whatever is freed first; twice is once. */
+/* Room comes back in order, whatever is freed first. Freeing twice counts
+ * once. */
 static void test_freed_in_order(void **state)
 {
 	struct rig *r = *state;
@@ -183,7 +184,7 @@ static void test_freed_in_order(void **state)
 	assert_int_equal(r->p.freed, 12 * DIRECT_UNIT);
 }
 
-/* The sender learns of a quarter, each time; at once when it waits. */
+/* The sender is notified of each free quarter, and at once when it waits. */
 static void test_told_by_quarters(void **state)
 {
 	struct rig *r = *state;
@@ -199,7 +200,7 @@ static void test_told_by_quarters(void **state)
 	assert_int_equal(told(r), (3 * UNITS + 1) * DIRECT_UNIT);
 }
 
-/* What a sender may not write ends the ring. */
+/* A word that no sender may write ends the ring. */
 static void test_scribbled(void **state)
 {
 	static const struct {
@@ -215,7 +216,7 @@ static void test_scribbled(void **state)
 		{ DIRECT_MSG, 0, 0, 64, true },
 		{ DIRECT_MSG, 0, 1, 0, true },
 		{ DIRECT_ANSWER, 8, 1, 64, false },
-		{ DIRECT_SKIP, 0, 0, 0, true }, /* nowhere to go */
+		{ DIRECT_SKIP, 0, 0, 0, true }, /* it skips to nowhere */
 		{ DIRECT_SKIP + 1, 0, 1, 64, true },
 	};
 	struct rig *r = *state;
@@ -240,7 +241,7 @@ static void test_scribbled(void **state)
 	}
 }
 
-/* Without standard input its descriptor is the first one. */
+/* Without standard input the descriptor of the memory is number 0. */
 static void test_memory(void **state)
 {
 	int keep = dup(0), fd;

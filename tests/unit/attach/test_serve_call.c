@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of weft/host.h that come from a process: what is right is done, what
- * cannot be is refused by name, and the node is as it was. */
+/* Calls of weft/host.h from a process: valid ones are carried out, impossible
+ * ones are refused by name and leave the node unchanged. */
 #include "../cmocka_all.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static struct att_reply call(struct rig *r, struct att_host_cmd k)
 	return reply;
 }
 
-/* The last failed check says so; then it is forgotten. */
+/* Checks that the last failed check names the reason, and forgets it. */
 static void refused(struct bench *b, uint64_t *n, const char *why)
 {
 	const char *said = bench_failure(b, *n);
@@ -66,7 +66,7 @@ static void refused(struct bench *b, uint64_t *n, const char *why)
 #define K(k, ...) ((struct att_host_cmd){ .kind = ATT_H_##k, __VA_ARGS__ })
 #define WIN(...)  .bar = 1, .io_off = 0, .io_len = WINDOW, __VA_ARGS__
 
-/* ---- what a library does ---- */
+/* ---- calls of a library ---- */
 
 static int good(struct weft_host *h, struct bench *b)
 {
@@ -104,7 +104,7 @@ static void test_good(void **state)
 	bench_well(*state, good);
 }
 
-/* The most that is allowed. */
+/* The largest allowed values. */
 static int most(struct weft_host *h, struct bench *b)
 {
 	struct rig *r = calloc(1, sizeof(*r));
@@ -132,7 +132,7 @@ static void test_most(void **state)
 	bench_well(*state, most);
 }
 
-/* ---- what only somebody else does ---- */
+/* ---- calls that no library makes ---- */
 
 struct row {
 	struct att_host_cmd k;
@@ -205,7 +205,7 @@ static int bad(struct weft_host *h, struct bench *b)
 	call(r, K(POLL_RANGE, .io_len = (1 << 26) + 1));
 	refused(b, &n, "longer than 64 MiB");
 	r->node.info.mem_bytes = weft_prog_node(h).bytes;
-	/* and all is as before */
+	/* The node is unchanged. */
 	call(r, K(STORE64, WIN(.off = 0x208, .val = 43)));
 	assert_int_equal(call(r, K(LOAD64, WIN(.off = 0x208))).a, 43);
 	assert_string_equal(bench_failure(b, n), "");
@@ -218,8 +218,8 @@ static void test_bad(void **state)
 	bench_main(*state, bad);
 }
 
-/* A thread that has entered a process is held by its pages, and a process that
- * some thread is in stays. */
+/* A thread that has entered a process is limited to its pages, and a process
+ * that a thread is in cannot be freed. */
 static int inside(struct weft_host *h, struct bench *b)
 {
 	struct rig *r = calloc(1, sizeof(*r));
@@ -237,7 +237,7 @@ static int inside(struct weft_host *h, struct bench *b)
 	assert_int_equal(call(r, K(PROC_ENTER, .proc = p)).a, p);
 	assert_int_equal(call(r, K(LOAD64, .io_off = a.b, .io_len = 0x1000)).a,
 			 0);
-	/* the neighbour's page, and everything else, gives ones */
+	/* The neighbour's page, and everything else, reads as ones. */
 	assert_int_equal(
 		call(r, K(LOAD64, .io_off = a.b + 0x1000, .io_len = 0x1000)).a,
 		UINT64_MAX);

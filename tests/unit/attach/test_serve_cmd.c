@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of a client as its agent carries them out: what the endpoint is
- * asked for, what the client is told, what is counted, what is free again. */
+/* Commands of a client as its agent carries them out: calls of the endpoint,
+ * events for the client, counts, free places. */
 #include "serve_rig.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static void is_event(const struct att_event *e, uint32_t kind, int status,
 	assert_int_equal(e->len, len);
 }
 
-/* The endpoint has done what it was asked for last. */
+/* Completes the endpoint's last operation. */
 static void done(struct serve_rig *r, enum weft_ep_kind kind, int status,
 		 size_t len, uint64_t result)
 {
@@ -73,7 +73,8 @@ static void far_send(struct serve_rig *r)
 	assert_int_equal(r->g[0].n_ops, 0);
 	assert_int_equal(rig_events(c), 1);
 	is_event(rig_event(c, 0), WEFT_EV_SENT, 0, 0, 5, 256);
-	/* the buffer is used again, by what has its size; quiet: no event */
+	/* The buffer is used again by a message of its size. Quiet: no
+	 * event. */
 	rig_do(c, send_to(WEFT_ATT_ADDR(1, 0), 0, 257, 0));
 	assert_ptr_not_equal(rig_last(r)->buf, stage);
 	done(r, WEFT_EV_SENT, 0, 257, 0);
@@ -82,7 +83,7 @@ static void far_send(struct serve_rig *r)
 	assert_true(rig_last(r)->imm == (0xabcd | 1ull << 48));
 	done(r, WEFT_EV_SENT, 0, 0, 0);
 	assert_int_equal(rig_events(c), 1);
-	/* an error is told even so */
+	/* An error is reported even so. */
 	rig_do(c, send_to(WEFT_ATT_ADDR(1, 0), 0, 10, 0));
 	done(r, WEFT_EV_ERROR, -EIO, 0, 0);
 	is_event(rig_event(c, 1), WEFT_EV_ERROR, -EIO, 0, 0, 0);
@@ -116,7 +117,7 @@ static void near_send(struct serve_rig *r)
 	is_event(rig_event(to, 1), WEFT_EV_RECV, 0, WEFT_ATT_ADDR(0, 1), 0, 0);
 	assert_true(to->wake && c->wake);
 	assert_int_equal(r->srv.news, 0);
-	/* aside: to anybody, at once, uncounted */
+	/* Aside: to any client, at once, uncounted. */
 	c->aside = true;
 	t = weft_prog_time(r->g[0].prog);
 	rig_do(c, send_to(WEFT_ATT_ADDR(1, 0), 128, 1000, 0));
@@ -179,7 +180,7 @@ static void nobody(struct serve_rig *r)
 	assert_int_equal(r->g[0].n_ops, 0);
 }
 
-/* ---- what has to wait ---- */
+/* ---- commands that wait ---- */
 
 static void stalls(struct serve_rig *r)
 {
@@ -203,7 +204,8 @@ static void stalls(struct serve_rig *r)
 		assert_int_equal(r->count[AGENT_C_STALLS], i);
 		assert_int_equal(c->cmd_head, 0);
 		assert_int_equal(r->g[0].n_ops, 0);
-		/* it has let go of one already, and knows the time; once */
+		/* It has released one message already and received the time,
+		 * once. */
 		assert_int_equal(c->n_free, ATT_RX_SLOTS - 1);
 		assert_int_equal(c->reply_seq, 3);
 		assert_int_equal(r->calls, i);
@@ -211,7 +213,8 @@ static void stalls(struct serve_rig *r)
 	/* it was busy once */
 	assert_int_equal(r->srv.measure.sum.software, 50 * WEFT_NS);
 	assert_true(weft_prog_time(r->g[0].prog) - t >= 50 * WEFT_NS);
-	atomic_store(&c->seg->released, 1); /* bits of slots, the same way */
+	/* bits of slots are counted once too */
+	atomic_store(&c->seg->released, 1);
 	assert_false(rig_serve(c));
 	assert_int_equal(c->n_free, ATT_RX_SLOTS);
 	r->answer[RIG_SEND] = 0;
@@ -220,11 +223,12 @@ static void stalls(struct serve_rig *r)
 	assert_int_equal(c->n_free, ATT_RX_SLOTS);
 	assert_int_equal(r->srv.measure.sum.software, 50 * WEFT_NS);
 	assert_int_equal(r->srv.measure.sum.cost_call, 100);
-	/* those that went ahead are not counted again */
+	/* Commands that went ahead are not counted again. */
 	assert_int_equal(r->srv.measure.sum.commands, 2 + 2);
 }
 
-/* One that leaves looks at nothing any more: what it has and waits for goes. */
+/* A client that leaves polls no more: its messages and waiting commands are
+ * dropped. */
 static void leaving(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
@@ -290,7 +294,7 @@ static void releases(struct serve_rig *r)
 	assert_non_null(strstr(r->said, "has not got"));
 }
 
-/* ---- what cannot be ---- */
+/* ---- impossible commands ---- */
 
 static void nonsense(struct serve_rig *r)
 {
@@ -331,7 +335,7 @@ static void ring_counts(struct serve_rig *r)
 	assert_true(c->broken);
 	assert_non_null(strstr(r->said, "command ring makes no sense"));
 	assert_int_equal(c->cmd_head, ATT_CMDS);
-	/* the longest that one may be busy */
+	/* The longest time that a client may be busy. */
 	c = &r->c[1];
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_NOP, .busy = ATT_BUSY_MAX });
 	assert_false(c->broken);
@@ -345,7 +349,7 @@ static void ring_counts(struct serve_rig *r)
 	assert_non_null(strstr(r->said, "time is at its end"));
 }
 
-/* Untimed, what is done shows at once; timed, when the client gets on. */
+/* Untimed, completions show at once; timed, when the client continues. */
 static void shown(struct serve_rig *r)
 {
 	bool timed = att_timed(&r->srv);
@@ -360,7 +364,7 @@ static void shown(struct serve_rig *r)
 	assert_int_equal(c->seg->now, weft_prog_time(r->g[0].prog));
 }
 
-/* Time has passed since it was taken for waiting: once, and not for marks. */
+/* Counts work posted for a time that is over: once, and not for marks. */
 static void violations(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];

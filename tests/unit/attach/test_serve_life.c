@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client from its segment to its end: events and messages that find no room,
- * the processor given and taken, death in every state. */
+/* A client from its segment to its end: events and messages without room, the
+ * processor given and taken, death in every state. */
 #include "serve_rig.h"
 
 #include <errno.h>
@@ -96,7 +96,7 @@ static void sizes(struct serve_rig *r)
 
 /* ---- events ---- */
 
-/* As many as the ring holds; others wait, in order. */
+/* As many events as the ring holds; others wait, in order. */
 static void full(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
@@ -126,7 +126,7 @@ static void full(struct serve_rig *r)
 	assert_int_equal(rig_events(c), ATT_EVENTS - 97);
 }
 
-/* A client that counts what cannot be. */
+/* A client whose counts are impossible. */
 static void nonsense(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
@@ -147,7 +147,7 @@ static void nonsense(struct serve_rig *r)
 	assert_int_equal(ring_count(&c->late), 0);
 }
 
-/* 64 messages have a place; others wait for one to be let go of. */
+/* 64 messages have a place; others wait until one is released. */
 static void slots(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
@@ -196,12 +196,12 @@ static void given(struct serve_rig *r)
 	att_run(c); /* it runs: once in the list */
 	assert_int_equal(r->srv.running.n, timed);
 	assert_int_equal(r->srv.measure.sum.handovers, 2);
-	/* asleep elsewhere: it sees it later, and is no hand-over */
+	/* Asleep elsewhere: it sees the event later, without a hand-over. */
 	c->seg->state = ATT_OUT;
 	att_run(c);
 	assert_int_equal(c->seg->state, ATT_OUT);
 	assert_int_equal(r->srv.measure.sum.handovers, 2);
-	/* what it has posted meanwhile is late */
+	/* A command that it posted meanwhile is late. */
 	c->seg->state = ATT_WAIT;
 	c->resumed = true;
 	rig_post(c, (struct att_cmd){ .kind = ATT_C_NOP });
@@ -234,8 +234,8 @@ static void is_death(const struct att_event *e, uint32_t src)
 	assert_int_equal(e->ctx, 0);
 }
 
-/* With messages it has, others that wait for a place, a wait for the others, an
- * operation under way. */
+/* It dies with messages, with others that wait for a place, during a wait for
+ * the others, with an operation in flight. */
 static void dies(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[2];
@@ -265,7 +265,7 @@ static void dies(struct serve_rig *r)
 	for (uint32_t i = 0; i < RIG_CLIENTS; i++)
 		if (i != 2)
 			is_death(rig_event(&r->c[i], 0), WEFT_ATT_ADDR(1, 0));
-	/* nothing comes to it any more */
+	/* It receives nothing any more. */
 	push(c, 6);
 	message(c, 7);
 	att_reply(c, &(struct att_reply){ 0 }, 8);
@@ -295,7 +295,7 @@ static void leaves(struct serve_rig *r)
 	assert_int_equal(rig_events(&r->c[1]), 0);
 	assert_int_equal(r->srv.news, 0);
 	assert_int_equal(r->g[0].graves.n, 1);
-	/* one that breaks the rules is said by name, once */
+	/* A client that breaks the rules is reported by name, once. */
 	att_break(&r->c[3], "it sings");
 	att_break(&r->c[3], "it dances");
 	assert_non_null(strstr(r->said, "rank 3 on n1 (process "));
@@ -306,7 +306,8 @@ static void leaves(struct serve_rig *r)
 	assert_int_equal(rig_events(c), 0);
 }
 
-/* One that has failed before it came: those who are there, and who come. */
+/* A client that failed before it attached: notifies attached clients and those
+ * that attach later. */
 static void unborn(struct serve_rig *r)
 {
 	uint32_t slot[] = { 0, 1, 0, 5 };
@@ -326,7 +327,7 @@ static void unborn(struct serve_rig *r)
 	att_tell_unborn(&r->c[0]);
 	is_death(rig_event(&r->c[0], 0), WEFT_ATT_ADDR(1, 5));
 	assert_int_equal(rig_events(&r->c[0]), 1);
-	r->srv.o.raw = true; /* weft/host.h has no word for it */
+	r->srv.o.raw = true; /* a call that weft/host.h does not have */
 	att_tell_unborn(&r->c[1]);
 	assert_int_equal(rig_events(&r->c[1]), 1);
 }

@@ -194,7 +194,7 @@ static void regions(struct serve_rig *r)
 	assert_int_equal(r->g[0].mrs.n, 1);
 	assert_int_equal(r->g[0].shadows.n, 1);
 	assert_true(rig_do(&r->c[1], region(ATT_C_MR_REG, 1)));
-	/* no such region; it is another's */
+	/* A region that does not exist; a region of another client. */
 	rig_do(c, dereg(78, addr, 4096, 2));
 	assert_int_equal(p->status, -EINVAL);
 	rig_do(c, dereg(77, addr + 1, 4096, 3));
@@ -204,7 +204,7 @@ static void regions(struct serve_rig *r)
 	rig_do(&r->c[1], dereg(77, addr, 4096, 5));
 	assert_int_equal(r->c[1].seg->reply.status, -EINVAL);
 	assert_int_equal(r->g[0].mrs.n, 2);
-	/* something under way needs it */
+	/* An operation in flight needs it. */
 	r->answer[RIG_DEREG] = -EAGAIN;
 	assert_false(rig_do(c, dereg(77, addr, 4096, 6)));
 	assert_int_equal(r->g[0].mrs.n, 2);
@@ -227,7 +227,7 @@ static void regions(struct serve_rig *r)
 	assert_int_equal(r->g[0].mrs.n, 1);
 }
 
-/* Those of one that has gone, as soon as nothing needs them. */
+/* Regions of a client that has gone end as soon as no operation needs them. */
 static void buried(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
@@ -253,14 +253,14 @@ static void buried(struct serve_rig *r)
 
 /* ---- shadows ---- */
 
-/* Untimed, those that are not used stay, up to 64, the youngest. */
+/* Untimed, unused shadows stay, up to 64, the youngest. */
 static void kept(struct serve_rig *r)
 {
 	struct att_agent *g = &r->g[0];
 	struct att_client *c = &r->c[0];
 	uint8_t *p = att_shadow_get(g, c, VA, 4096), *q;
 
-	/* inside of it */
+	/* Inside the range. */
 	assert_ptr_equal(att_shadow_get(g, c, VA + 10, 100), p + 10);
 	assert_ptr_equal(att_shadow_get(g, c, VA + 4095, 1), p + 4095);
 	assert_ptr_equal(att_shadow_get(g, c, VA, 0), p);
@@ -287,7 +287,7 @@ static void kept(struct serve_rig *r)
 	assert_int_equal(g->shadows.n, 65);
 	for (size_t i = 0; i < g->shadows.n; i++)
 		assert_false(g->shadows.at[i].p == q);
-	/* those in use, and of others, stay when one goes */
+	/* Shadows in use, and of others, stay when a client goes. */
 	c->gone = true;
 	att_shadow_get(g, c, VA, 4096);
 	att_shadows_drop(g);
@@ -296,7 +296,7 @@ static void kept(struct serve_rig *r)
 		assert_int_equal(g->shadows.at[i].users, 1);
 }
 
-/* Timed, where a buffer lies must not show. */
+/* Timed, the place of a buffer must not show. */
 static void timed(struct serve_rig *r)
 {
 	struct att_agent *g = &r->g[0];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measurements of clients: a common start and end, calls and their times,
- * messages from rank to rank, as who wants to know is told. */
+ * messages from rank to rank, as reported. */
 #include "serve_rig.h"
 
 #include <errno.h>
@@ -33,7 +33,8 @@ static void aside(struct att_client *c)
 
 /* ---- start and end ---- */
 
-/* What came before it stood aside is counted no more; a neighbour's is. */
+/* Commands before it stood aside are not counted any more; a neighbour's
+ * are. */
 static void early(struct serve_rig *r)
 {
 	struct att_client *a = &r->c[0], *b = &r->c[1];
@@ -123,7 +124,8 @@ static void start_and_end(struct serve_rig *r)
 	assert_int_equal(r->measured[1], 1);
 }
 
-/* A start and an end do not count together; nor does who has gone. */
+/* A start and an end do not match each other. A client that has gone is not
+ * waited for. */
 static void apart(struct serve_rig *r)
 {
 	rig_do(&r->c[0], epoch(7, 2, false));
@@ -138,7 +140,7 @@ static void apart(struct serve_rig *r)
 	assert_true(r->g[1].plans);
 }
 
-/* One has died: who waits for it does not any more. */
+/* A client has died: clients that wait for it continue. */
 static void broken(struct serve_rig *r)
 {
 	struct att_client *a = &r->c[0];
@@ -204,7 +206,7 @@ static void calls(struct serve_rig *r)
 	assert_int_equal(c->calls.timed[10 + ATT_OPEN - 1].sum, 6);
 	assert_int_equal(c->calls.timed[10].sum, 3 * (ATT_OPEN + 1));
 	assert_int_equal(r->srv.measure.sum.commands, 0); /* marks are none */
-	/* what is over is over */
+	/* Nothing is counted after the end. */
 	c->measured.over = 1;
 	mark(c, ATT_C_BEGIN, 3, 0, 0);
 	mark(c, ATT_C_END, 3, 0, 7);
@@ -254,7 +256,7 @@ static void names(struct serve_rig *r)
 	assert_int_equal(c->calls.stat[1].calls, 3);
 }
 
-/* ---- messages, and all of it as it is told ---- */
+/* ---- messages, and the whole report ---- */
 
 static void flows(struct serve_rig *r)
 {
@@ -280,7 +282,7 @@ static void flows(struct serve_rig *r)
 		assert_int_equal(f.bytes, rows[i].bytes);
 	}
 	assert_false(att_server_flow(&r->srv, 2, &f));
-	/* no messages: others; to no node; of one that is over */
+	/* Other commands, to no node, of a client at its end: not counted. */
 	k.kind = ATT_C_RELEASE;
 	att_stat_cmd(&r->c[0], &k);
 	k.kind = ATT_C_NOP;
@@ -344,7 +346,7 @@ static void told(struct serve_rig *r)
 	assert_int_equal(k.node, 0);
 	assert_int_equal(k.start, 8);
 	assert_int_equal(k.over, 9);
-	/* when some are measured, those of the first job alone */
+	/* If some ranks are measured, only those of the first job count. */
 	r->srv.measure.began = 1;
 	r->srv.measure.job = 7;
 	r->c[0].epoch.job = 7;

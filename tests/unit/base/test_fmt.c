@@ -63,7 +63,7 @@ static void test_refuses(void **state)
 	assert_true(v == 42);
 }
 
-/* What a locale with a decimal comma would have printed. */
+/* Texts that a locale with a decimal comma would have printed. */
 static void test_point(void **state)
 {
 	char comma[] = "3,14",

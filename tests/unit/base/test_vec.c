@@ -61,7 +61,8 @@ static void test_insert(void **state)
 	assert_int_equal(v.n, 104);
 	assert_int_equal(v.at[0], -99);
 	assert_int_equal(v.at[103], 7);
-	vec_insert(&v, v.n, 8); /* its place is asked for once, before */
+	/* the index is evaluated once, before the insert */
+	vec_insert(&v, v.n, 8);
 	assert_int_equal(v.n, 105);
 	assert_int_equal(v.at[104], 8);
 	vec_free(&v);

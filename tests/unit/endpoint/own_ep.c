@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint over the NIC of examples/own, which copies a block to the
- * memory of the other node and nothing else.
+ * memory of the other node and does nothing else.
  *
- * Each receiver has a ring of slots for each sender.  A message is one copy; it
+ * Each receiver has a ring of slots for each sender. A message is one copy. It
  * lies at the end of its slot, so that its last word, the sequence number, is
- * always at the same place.  Everything goes by message; credits come with
+ * always at one place. Everything is sent as messages. Credits are sent with
  * messages, or as a copy of one word. */
 #include <errno.h>
 #include <string.h>
@@ -160,7 +160,8 @@ static void own_poll(struct ep *e)
 			continue;
 }
 
-/* The NIC does not say when it is free: what waits for it asks again. */
+/* Polls again for waiting work, because the NIC does not report that it is
+ * free. */
 static bool own_idle(struct ep *e, weft_time_t deadline)
 {
 	struct own_ep *x = own_of(e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bench without a clock: time goes on by 1 us at each look, memory grows by
- * 1 MiB, so a figure tells how much was done.  wait4() says that each process
- * took a second more than the one before. */
+/* A bench without a clock: time advances by 1 us and memory grows by 1 MiB at
+ * each reading, so that a figure tells how much work was done. wait4() reports
+ * that each process took a second more than the one before. */
 #ifndef TESTS_BENCH_RIG_H
 #define TESTS_BENCH_RIG_H
 

@@ -150,7 +150,7 @@ static void test_torus(void **state)
 	dir_end(dir);
 }
 
-/* Messages about programs that are no BookSim2 and no SST. */
+/* Messages for programs that are neither BookSim2 nor SST. */
 static void test_strangers(void **state)
 {
 	static const struct {

@@ -90,8 +90,8 @@ static void test_verify(void **st)
 	}
 }
 
-/* Where order is checked the coins are those of the pair; else packets of a
- * pair go both ways. */
+/* If order is checked, all packets of a pair use the pair's coins; otherwise
+ * they go both ways. */
 static void test_random_ties_keep_order_where_it_is_promised(void **st)
 {
 	const char *ring = "type: torus, dims: [4], tie: random";
@@ -365,7 +365,7 @@ static void test_depends(void **st)
 	net_close(&g);
 }
 
-/* ---- what is refused ---- */
+/* ---- refused fabrics ---- */
 
 static void test_refused(void **st)
 {

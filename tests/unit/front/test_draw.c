@@ -22,7 +22,7 @@ static void test_line(void **state)
 	assert_string_equal(buf, " \u2581\u2584\u2588\u2588 ");
 	draw_line(none, 2, false, buf, sizeof(buf));
 	assert_string_equal(buf, "  ");
-	/* What does not fit is left out. */
+	/* Text that does not fit is left out. */
 	draw_line(v, 6, true, buf, 9);
 	assert_string_equal(buf, " \u2581\u2584");
 }

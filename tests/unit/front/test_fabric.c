@@ -133,7 +133,7 @@ static void paths_differ(void **state)
 	}
 }
 
-/* Who names no path is spread by destination (7.1): from leaf 0 the twelve
+/* Without a path, packets spread by destination (7.1): from leaf 0 the twelve
  * ends elsewhere are three per spine. */
 static void path_zero_spreads(void **state)
 {

@@ -55,7 +55,7 @@ static uint64_t fake_events(struct weft_sim *sim)
 #define weft_sim_events fake_events
 #include "front/run/progress.c"
 
-/* ---- what stands on it ---- */
+/* ---- contents of the line ---- */
 
 static int held;
 static FILE *file;

@@ -31,7 +31,7 @@ static void test_torus(void **st)
 	assert_string_equal(text,
 			    "s0.lp0/vc0 -> s1.lp0/vc0 -> s2.lp0/vc0 -> "
 			    "s3.lp0/vc0 -> s0.lp0/vc0 (4 channels)");
-	/* Nobody goes further than one hop: no cycle in a ring of 3. */
+	/* No route is longer than one hop, so a ring of 3 has no cycle. */
 	t = grid(3, 3, 3, true);
 	t.dateline = false;
 	assert_int_equal(route_check(&t).n, 0);

@@ -7,8 +7,8 @@
 
 struct config_row {
 	uint32_t off, bytes;
-	uint32_t reset; /* what it reads as */
-	uint32_t ones;	/* and when ones have been stored */
+	uint32_t reset; /* value after reset */
+	uint32_t ones;	/* value after ones have been stored */
 };
 #define CONFIG_CHECK(h, d, rows)                                               \
 	config_check(h, d, rows, sizeof(rows) / sizeof(*(rows)))

@@ -64,7 +64,7 @@ struct bench {
 };
 
 struct bench *bench_new(uint32_t nodes);
-/* The same with bus.ht, and the host's preset "opteron". */
+/* bench_new with bus.ht, and the host's preset "opteron". */
 struct bench *bench_new_ht(uint32_t nodes);
 /* Any bus, and any device in place of the card. */
 struct bench *bench_make(uint32_t nodes, const struct weft_class *bus,

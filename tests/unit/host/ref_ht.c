@@ -108,7 +108,7 @@ static uint32_t free_load(const struct ref *r, weft_time_t t)
 	return i;
 }
 
-/* The first answer that has come by `limit` lets it go on. */
+/* Lets the host continue with the first answer that arrives by `limit`. */
 static bool host_stands(struct ref *r, weft_time_t limit)
 {
 	weft_time_t first = WEFT_NEVER;

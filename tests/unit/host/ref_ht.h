@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reference model of the HyperTransport bus: one step per slot (4 bytes on a
- * link), every packet moves dword by dword through buffers that can be counted.
- * Plays a whole script and lists what everybody is told, and when. */
+ * link), every packet moves dword by dword through buffers that are counted.
+ * Plays a whole script and lists all notes to host and devices with their
+ * times. */
 #ifndef TESTS_HOST_REF_HT_H
 #define TESTS_HOST_REF_HT_H
 

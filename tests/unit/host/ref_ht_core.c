@@ -83,7 +83,7 @@ void ref_ht_dev_load(struct ref *r, struct link *l)
 	l->mute = after == WEFT_NEVER;
 	if (!after)
 		dev_answer(r, l, ref_ht_edge(r, r->k), l->earliest);
-	else /* the core sees at once that nobody will answer */
+	else /* otherwise the core sees at once that no device will answer */
 		l->answer_at = ref_ht_edge(r, r->k) + (l->mute ? 1 : after);
 }
 

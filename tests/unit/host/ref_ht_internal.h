@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the reference of HyperTransport, see ref_ht.h: all that it keeps.
- */
+/* Private to the reference of HyperTransport, see ref_ht.h: its whole state. */
 #ifndef TESTS_HOST_REF_HT_INTERNAL_H
 #define TESTS_HOST_REF_HT_INTERNAL_H
 

@@ -132,7 +132,7 @@ void ref_ht_link_news(struct ref *r, struct link *l)
 	}
 }
 
-/* What the host asked for gets ready. */
+/* Makes requests of the host ready. */
 void ref_ht_link_ready(struct ref *r, struct link *l)
 {
 	for (uint32_t vc = P; vc <= NP; vc++) {

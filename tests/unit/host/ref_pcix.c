@@ -52,7 +52,7 @@ const struct ref_op *pcix_op_of(const struct stream *st)
 	return &st->list->op[st->next];
 }
 
-/* ---- what happens outside of the bus ---- */
+/* ---- events outside the bus ---- */
 
 static void stream_submit(struct ref *r, struct stream *st)
 {
@@ -292,7 +292,7 @@ static void read_phases_over(struct ref *r)
 	r->left = r->s->t_end;
 }
 
-/* What a device is told of an access of the host. */
+/* Notifies a device of an access of the host. */
 static void dev_tell(struct ref *r, enum weft_note_kind kind, weft_time_t more)
 {
 	const struct ref_op *o = pio_of(r);
@@ -469,7 +469,7 @@ static void step(struct ref *r)
 {
 	if (r->k)
 		host_acts(r, pcix_edge(r, r->k) - 1);
-	/* What ends at this edge. */
+	/* Phases that end at this edge. */
 	while (r->phase != FREE) {
 		if (r->phase == DATA) {
 			if (!pcix_data_over(r))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reference model of the PCI-X and of the PCI bus: one step per bus clock, no
- * arithmetic on tenures.  Plays a whole script and lists what everybody is
- * told, and when. */
+ * arithmetic on tenures. Plays a whole script and lists all notes to host and
+ * devices with their times. */
 #ifndef TESTS_HOST_REF_PCIX_H
 #define TESTS_HOST_REF_PCIX_H
 

@@ -48,8 +48,8 @@ void pcix_data_begin(struct ref *r)
 	r->part_off = pcix_data_stream(r)->moved;
 }
 
-/* In the last clock before a block begins: has the timer run out, and
- * does somebody wait?  Then that block is the last. */
+/* In the last clock before a block starts: if the timer has run out and another
+ * master waits, that block is the last. */
 static void timer_look(struct ref *r)
 {
 	struct stream *st = pcix_data_stream(r);

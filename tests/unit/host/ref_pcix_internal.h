@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the reference of PCI-X and PCI: the bus (ref_pcix.c) and the data
+/* Private to the reference of PCI-X and PCI: the bus (ref_pcix.c) and the data
  * of a tenure (ref_pcix_data.c). */
 #ifndef TESTS_HOST_REF_PCIX_INTERNAL_H
 #define TESTS_HOST_REF_PCIX_INTERNAL_H
@@ -8,7 +8,7 @@
 
 enum phase { FREE, ARB, PHASES, WAIT, DATA, TAIL };
 enum kind { STORE, LOAD, COMPLETION, WRITE, READ };
-enum tail { OVER, STOPPED, IDLE }; /* what the last clocks of a tenure mean */
+enum tail { OVER, STOPPED, IDLE }; /* meaning of the last clocks of a tenure */
 
 /* A device's stream of reads or writes. */
 struct stream {

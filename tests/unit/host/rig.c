@@ -28,7 +28,7 @@ struct rig_host {
 	struct weft_port *port;
 };
 
-/* What byte `i` of the memory at addr should be. */
+/* Returns the byte that memory holds at addr. */
 static uint8_t pattern(uint64_t addr)
 {
 	return (uint8_t)(addr * 37 + (addr >> 9));
@@ -214,7 +214,7 @@ static void dev_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 		dev_take(c, &b);
 }
 
-/* What a fault holds for good. */
+/* Frees accesses that a fault holds for good. */
 static int dev_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct rig_dev *d = c->state;

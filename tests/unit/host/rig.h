@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A bus on a bench: scripted host and devices around one bus.pcix or bus.pci,
- * everything that they are told in one log. */
+ * all their notes in one log. */
 #ifndef TESTS_HOST_RIG_H
 #define TESTS_HOST_RIG_H
 
@@ -25,7 +25,7 @@ struct rig {
 
 /* The parameters of the specification, one device, no operations. */
 void rig_script_default(struct ref_script *s);
-/* The same for bus.pci, with the parameters of its preset pci33. */
+/* rig_script_default for bus.pci, with the parameters of its preset pci33. */
 void rig_script_pci(struct ref_script *s);
 /* Plays s to its end. */
 void rig_run(struct rig *r, const struct ref_script *s, struct ref_log *log);

@@ -33,7 +33,7 @@ static const struct weft_port_decl bus_port[] = {
 	{ "bus", WEFT_PORT_BUS, .doc = "the bus" }, { 0 }
 };
 
-/* What the byte of memory at addr should be. */
+/* Returns the byte that memory holds at addr. */
 static uint8_t pattern(uint64_t addr)
 {
 	return (uint8_t)(addr * 29 + (addr >> 7));

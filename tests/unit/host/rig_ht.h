@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A HyperTransport bus on a bench: scripted host and devices around one bus.ht,
- * everything that they are told in one log. */
+ * all their notes in one log. */
 #ifndef TESTS_HOST_RIG_HT_H
 #define TESTS_HOST_RIG_HT_H
 

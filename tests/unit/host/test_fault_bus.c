@@ -322,10 +322,10 @@ static void host_order(void **state)
 	assert_true(held > 100);
 }
 
-/* What an error costs on the bus: 8 bytes are read in T_ARB + T_PH + T_SPLIT +
- * 1 = 61 clocks.  Aborts end the request, a master abort T_ABORT later; wrong
- * parity costs nothing; a message comes in place of the datum; a repeated
- * completion keeps the bus for T_GAP + T_PH + 1 clocks more. */
+/* Cost of an error on the bus: 8 bytes are read in T_ARB + T_PH + T_SPLIT + 1 =
+ * 61 clocks. Aborts end the request, a master abort T_ABORT later; wrong parity
+ * costs nothing; a message replaces the datum; a repeated completion keeps the
+ * bus for T_GAP + T_PH + 1 clocks more. */
 static void error_clocks(void **state)
 {
 	static const struct {

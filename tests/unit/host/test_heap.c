@@ -58,7 +58,7 @@ static void the_same_calls_give_the_same_places_in_pages(void **state)
 	for (uint32_t i = 0; i < STEPS; i++) {
 		uint32_t place = step(&a);
 
-		/* what else the process allocates changes nothing */
+		/* Other allocations of the process change nothing. */
 		free(noise[i % 64]);
 		noise[i % 64] = malloc(i * 1103515245u % 70000 + 1);
 		assert_int_equal(step(&b), place);

@@ -86,7 +86,7 @@ static void test_lines(void **state)
 	}
 }
 
-/* What is outside of the device: H1 before the link, H8 behind it. */
+/* Parts outside the device: H1 before the link, H8 behind it. */
 static int ends(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h, WEFT_UC);

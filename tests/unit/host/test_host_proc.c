@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes and domains: who reaches which page of a device (Host Port
+/* Processes and domains: access of each to pages of a device (Host Port
  * specification 7.8, 7.9), and many light processes on a few processors (11.3,
  * 11.4). */
 #include "../cmocka_all.h"
@@ -58,7 +58,7 @@ static int identity(struct weft_host *h, struct bench *b)
 	/* the other's window is mine here */
 	assert_int_equal(weft_io_load64(h, &other, 0x28), 0x123400000002);
 	assert_int_equal(weft_io_load64(h, &second, 0), 0x700000001);
-	/* nothing else can be reached, whatever the process writes there */
+	/* No other page can be reached, whatever address the process makes. */
 	for (uint64_t page = 0; page < 20000; page++) {
 		fake = mine;
 		fake.off = page * WEFT_PAGE;
@@ -85,7 +85,7 @@ static void test_identity(void **state)
 	assert_int_equal(counter(b, "refused"), 0);
 }
 
-/* What a process may not do. */
+/* Calls that a process may not make. */
 static int refusals(struct weft_host *h, struct bench *b)
 {
 	struct weft_dev *d = weft_dev_open(h, 0);
@@ -93,7 +93,7 @@ static int refusals(struct weft_host *h, struct bench *b)
 	struct weft_io io, no;
 
 	assert_true(map(h, p, 1, &io));
-	assert_false(map(h, q, 1, &no)); /* somebody has it (V2) */
+	assert_false(map(h, q, 1, &no)); /* another process has it (V2) */
 	assert_false(map(h, q, 1, &no));
 	assert_false(weft_proc_map(h, q, d, 0, 100, WEFT_PAGE, WEFT_UC, &no));
 	assert_false(map(h, q, PAGES, &no)); /* behind the end */
@@ -124,7 +124,7 @@ static void test_refusals(void **state)
 	assert_true(device(*state)->bar != 0);
 }
 
-/* A page goes from process to process; nothing is remembered. */
+/* A page goes from process to process; no translation is kept. */
 static int reuse(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io, two;
@@ -410,7 +410,7 @@ static int waiters(struct weft_host *h, struct bench *b)
 	assert_true(weft_procs_run(h, 3));
 	for (uint32_t i = 0; i < WAITERS; i++) {
 		assert_int_equal(w[i].state, i + 1);
-		/* nobody overslept */
+		/* Each process was woken in time. */
 		if (i * 7919 % 5000 > 2000)
 			assert_in_range(w[i].at, (i * 7919 % 5000) * WEFT_US,
 					(i * 7919 % 5000 + 1) * WEFT_US);

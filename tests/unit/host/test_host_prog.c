@@ -236,7 +236,7 @@ static int overwrite(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Order (time, node, sequence), whoever runs first. */
+/* Order (time, node, sequence), whichever node runs first. */
 static void test_oob_order(void **state)
 {
 	struct bench *b = bench_new(3);

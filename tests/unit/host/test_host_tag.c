@@ -57,7 +57,7 @@ static uint64_t bus_counter(const struct bench *b, const char *name)
 	return bench_counter(b->node[0].bus, name);
 }
 
-/* ---- who asks ---- */
+/* ---- identity ---- */
 
 static int who(struct weft_host *h, struct bench *b)
 {
@@ -131,7 +131,7 @@ static int shared(struct weft_host *h, struct bench *b)
 		assert_true(weft_proc_set_tag(h, p[i], (uint16_t)(70 + i)));
 	}
 	assert_true(map(h, p[0], 9, &no));
-	assert_false(share(h, 9)); /* somebody's */
+	assert_false(share(h, 9)); /* a process has it */
 	assert_false(share(h, PAGES));
 	assert_int_equal(weft_domain_new(h), 1);
 	assert_true(weft_domain_give(h, 1, weft_dev_open(h, 0), 0,
@@ -140,14 +140,14 @@ static int shared(struct weft_host *h, struct bench *b)
 	assert_true(share(h, 5));
 	for (uint32_t i = 0; i < 3; i++)
 		assert_true(map(h, p[i], 5, &io[i]));
-	weft_proc_free(h, p[2]); /* and it stays everybody's */
+	weft_proc_free(h, p[2]); /* and it stays common to all */
 	p[2] = weft_proc_new(h, 0);
 	assert_true(map(h, p[2], 5, &io[2]));
 	assert_false(map(h, p[2], 9, &no)); /* others are not */
 	assert_true(weft_proc_enter(h, p[1]));
 	assert_false(share(h, 6)); /* no process may */
 	weft_io_tload64(h, &io[1], 0, &val);
-	assert_int_equal(val, 71); /* the tag says who */
+	assert_int_equal(val, 71); /* the tag names the process */
 	assert_int_equal(device(b)->tag, 71);
 	return 0;
 }
@@ -198,7 +198,7 @@ static struct weft_turn issue(struct weft_host *h, struct weft_proc *p,
 
 enum { CROWD = 1000 };
 
-/* One page for all: the tag tells who it is. */
+/* One page for all: the tag names the process. */
 static int crowd(struct weft_host *h, struct bench *b)
 {
 	struct weft_dev *d = weft_dev_open(h, 0);

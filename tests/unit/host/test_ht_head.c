@@ -156,7 +156,8 @@ static void test_packets_of_one_transaction_are_a_sequence(void **state)
 	assert_int_equal(h.seq, 0);
 }
 
-/* 40 bits of address: what is above is nobody's, and not what is below. */
+/* 40 bits of address: a higher address belongs to no target, and does not reach
+ * the lower one. */
 static void test_address_that_does_not_fit_is_nobodys(void **state)
 {
 	struct ht_head h = carried(HT_READ, 1ull << 40 | 0x2000, 8, HT_DOWN);

@@ -188,7 +188,7 @@ static void test_pin_not(void **state)
 	weft_phys_t phys[32], p0;
 	uint8_t *own;
 
-	mem_init(&m, 0, 64 << 10); /* 16 pages, the first is nobody's */
+	mem_init(&m, 0, 64 << 10); /* 16 pages, the first is never handed out */
 	assert_false(mem_pin(&m, buf, 32 * 4096, phys));
 	assert_true(mem_pin(&m, buf, 15 * 4096, phys)); /* nothing was kept */
 	assert_false(mem_pin(&m, buf + 20 * 4096, 1, phys));
@@ -206,7 +206,7 @@ static void test_pin_not(void **state)
 	free(buf);
 }
 
-/* Somebody else has the same bytes; addresses are those of memory that is not
+/* Another mapping has the same bytes; addresses are those of memory that is not
  * shared; its size is fixed. */
 static void test_shared(void **state)
 {

@@ -68,8 +68,8 @@ static void test_hold_is_of_one_allocation(void **state)
 	end(&m);
 }
 
-/* Devices reach whole pages: another owner's memory in them is a reason to
- * refuse, memory of nobody is none. */
+/* Devices reach whole pages: memory of another owner in them is a reason to
+ * refuse, memory without owner is not. */
 static void test_hold_is_of_own_pages(void **state)
 {
 	weft_phys_t p[4];

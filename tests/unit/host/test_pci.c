@@ -261,8 +261,8 @@ static void test_read_behind_write(void **state)
 	assert_int_equal(at(b, 0, WEFT_NOTE_MEM_READ, 0), 585 * NS);
 }
 
-/* The timer ends a burst at a line of 32 bytes once somebody else asks; what is
- * left of a read the bridge has already. */
+/* The timer ends a burst at a line of 32 bytes once another master asks. The
+ * bridge already has the rest of the read. */
 static void test_timer(void **state)
 {
 	struct bench *b = *state;
@@ -364,7 +364,7 @@ static void test_window(void **state)
 	assert_null(rig_note(&b->log, 1, WEFT_NOTE_STORE, 2));
 }
 
-/* The bridge gives up; nothing hangs, a late answer is nobody's. */
+/* The bridge gives up; nothing hangs, and a late answer is dropped. */
 static void test_give_up(void **state)
 {
 	struct bench *b = *state;

@@ -320,7 +320,7 @@ static void test_master_abort(void **state)
 	assert_int_equal(n->bytes, 0);
 	n = rig_note(&b->log, 1, WEFT_NOTE_DONE, 1);
 	assert_int_equal(n->status, WEFT_BUS_MASTER_ABORT);
-	/* what was moved before the abort has been moved */
+	/* Bytes that were moved before the abort count. */
 	n = rig_note(&b->log, 1, WEFT_NOTE_DONE, 2);
 	assert_int_equal(n->status, WEFT_BUS_MASTER_ABORT);
 	assert_int_equal(n->bytes, 1536);
@@ -429,7 +429,7 @@ static void test_latency_timer(void **state)
 	assert_int_equal(done(b, 0), 78 + 4 + 144);
 }
 
-/* Nobody waits, or the recommended 0xFE: no cut. */
+/* No master waits, or the timer is the recommended 0xFE: no cut. */
 static void test_latency_timer_idle(void **state)
 {
 	struct bench *b = *state;

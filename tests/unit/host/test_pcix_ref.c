@@ -81,13 +81,13 @@ static void random_pio(uint64_t *x, struct ref_script *s)
 			.dev = (uint32_t)draw(x, s->devices),
 		};
 		if (!draw(x, 20))
-			o->dev = s->devices; /* nobody there */
+			o->dev = s->devices; /* an empty slot */
 		o->bytes = o->load ? 4 + 4 * (uint32_t)draw(x, 2)
 				   : 4 + 4 * (uint32_t)draw(x, 16);
 	}
 }
 
-/* What PCI has more. */
+/* Parameters that only PCI has. */
 static void random_pci(uint64_t *x, struct ref_script *s)
 {
 	s->wait = !draw(x, 3);

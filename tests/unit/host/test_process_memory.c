@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of another process: a child that does what it is told to its own copy
- * of `area`, seen and changed through a shadow of it. */
+/* Memory of another process: a child that follows commands on its own copy of
+ * `area`, seen and changed through a shadow of it. */
 #include "../cmocka_all.h"
 
 #include <errno.h>
@@ -200,7 +200,7 @@ static void test_hole(void **state)
 	shadow_of(&m, c, &phys);
 	tell(c, 'u', 0, 0);
 	tell(c, 'w', SKEW, 0x77);
-	errno = EINTR; /* of another call: says nothing about this one */
+	errno = EINTR; /* of another call: not a result of this one */
 	dma(&m, phys, buf, 64, false);
 	assert_int_equal(buf[0], 0x77);
 	assert_int_equal(c->owner.faults, 0);
@@ -322,7 +322,7 @@ static void test_ahead(void **state)
 	mem_copy(&m, buf, s, 64);
 	tell(c, 'w', SKEW + 100, 1);
 	mem_copy(&m, buf, s + 64, 64);
-	assert_int_equal(buf[36], 0); /* by our word it has not run */
+	assert_int_equal(buf[36], 0); /* by our epoch it has not run */
 	c->owner.epoch++;
 	mem_copy(&m, buf, s + 64, 64);
 	assert_int_equal(buf[36], 1);
@@ -391,7 +391,7 @@ static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
 	return 0;
 }
 
-/* An access to a shadow that holds nothing is told. */
+/* A direct access to a shadow raises a signal. */
 static void test_strict(void **state)
 {
 	struct child *c = *state;

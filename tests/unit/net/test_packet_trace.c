@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packet traces: what is read, and what each wrong line is told. */
+/* Packet traces: parsing, and the message for each wrong line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -92,8 +92,8 @@ static int m_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 	return 0;
 }
 
-/* Is it a place of that node?  A fault leaves out one check: all others must
- * hold. */
+/* Returns true if the range is in a region of that node. A fault leaves out one
+ * check; all others must hold. */
 static bool place(uint32_t node, uint64_t addr, size_t len, uint64_t key,
 		  enum mock_fault beyond, enum mock_fault forged)
 {
@@ -126,7 +126,7 @@ static void deliver(struct mock_end *to, struct mock_event m)
 	}
 }
 
-/* What a fault does to a message that has contents. */
+/* Damages a message with contents as the fault says. */
 static void spoil(struct weft_ep_event *ev, uint8_t *copy)
 {
 	if (mock.fault == SEND_SHORT)

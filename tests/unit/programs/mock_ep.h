@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A common endpoint without a NIC: what a node sends is in the queue of the
- * other node MOCK_LATENCY later.  It breaks one rule of weft/ep.h when it is
- * told to, and counts what it was asked for. */
+/* A common endpoint without a NIC: messages of a node are in the queue of the
+ * other node MOCK_LATENCY later. It breaks one rule of weft/ep.h if the test
+ * sets a fault, and counts its calls. */
 #ifndef TESTS_PROGRAMS_MOCK_EP_H
 #define TESTS_PROGRAMS_MOCK_EP_H
 
@@ -63,7 +63,7 @@ enum mock_fault {
 struct mock_event {
 	struct weft_ep_event ev;
 	weft_time_t at;
-	void *to; /* PUT_LATE, PUT_TAIL: where to, where from, how much */
+	void *to; /* PUT_LATE, PUT_TAIL: target, source, length */
 	const void *from;
 	size_t bytes;
 };
@@ -82,7 +82,7 @@ struct mock_end {
 	uint32_t n;
 	struct mock_region reg[MOCK_REGIONS];
 	uint32_t calls; /* for busy */
-	/* what was asked for and done */
+	/* Calls and operations so far. */
 	uint32_t regs, deregs, datas, puts, gets, fadds, cswaps, opens, closes;
 	uint32_t unreleased, most_unreleased, out_of_order;
 	uint64_t last; /* imm of the last message that was handed out */
@@ -100,13 +100,13 @@ struct mock_net {
 	/* for the test to set */
 	enum mock_fault fault;
 	uint32_t caps;
-	bool late; /* what is refused is so by an event */
+	bool late; /* an error is reported by an event */
 	bool busy; /* each second call says -EAGAIN */
 	/* run */
 	bool once;		/* done what is done once */
 	struct mock_event kept; /* SEND_ORDER */
 	struct mock_end *kept_to;
-	struct mock_end end[NODES + 1]; /* the last one is nobody */
+	struct mock_end end[NODES + 1]; /* one more than the run has nodes */
 };
 extern struct mock_net mock;
 

@@ -37,8 +37,8 @@ static void well(const char *set)
 	bench_free(b);
 }
 
-/* 8 messages, then twice 8 / 4 + 1, to each of two nodes; what an error test
- * must not get is not counted. */
+/* 8 messages, then twice 8 / 4 + 1, to each of two nodes. Messages that an
+ * error test must not get are not counted. */
 static void test_asks_for_everything(void **state)
 {
 	static const size_t edge[] = { 0, 1, 7, 8, 9, MOCK_MAX - 1, MOCK_MAX };
@@ -129,7 +129,7 @@ static void test_attributes(void **state)
 	assert_false(a->use_irq);
 }
 
-/* What an endpoint does not have is skipped, and is not asked for. */
+/* A missing capability is skipped and not used. */
 static void test_missing_capabilities(void **state)
 {
 	static const struct {

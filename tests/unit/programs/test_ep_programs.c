@@ -11,7 +11,7 @@
 extern const struct weft_class weft_class_ep_pingpong;
 extern const struct weft_class weft_class_ep_traffic;
 
-/* A look at the queue every 100 ns, and some readings of the clock. */
+/* A poll of the queue every 100 ns, and some readings of the clock. */
 enum { SLACK = 350 };
 
 #define LATENCY_NS ((double)MOCK_LATENCY / WEFT_NS)

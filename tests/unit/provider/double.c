@@ -131,8 +131,8 @@ static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
 	return ret;
 }
 
-/* As a NIC does: what is not registered there is an error of the operation.
- * Else where it is. */
+/* Returns the target of an access, or NULL after an error, as a NIC does for
+ * memory that is not registered. */
 static char *reaches(struct weft_att *a, const struct weft_att *p,
 		     uint64_t addr, uint64_t key, size_t len, void *ctx)
 {

@@ -11,7 +11,7 @@ enum { DOUBLE_NODES = 4 };
 void double_reset(void);
 /* The transport of a node says -EAGAIN to the next n sends and puts. */
 void double_full(unsigned node, unsigned n);
-/* A node dies: the others are told. */
+/* A node dies; the others are notified. */
 void double_die(unsigned node);
 /* A message that no provider would send. */
 void double_forge(unsigned from, unsigned to, const void *msg, size_t len);
@@ -25,7 +25,7 @@ unsigned double_direct(unsigned node);
 uint64_t double_log(void);
 /* A call costs this from now on, and time is simulated. */
 void double_cost(uint64_t cost);
-/* Time that a node was charged; how often it was told that it gets on. */
+/* Time that a node was charged; number of times that it made progress. */
 uint64_t double_charged(unsigned node);
 unsigned double_got_on(unsigned node);
 /* Of a call's statistics, by its name: how often it began, ended, was dropped

@@ -85,7 +85,7 @@ static void test_reals(void **state)
 	STEP(double complex, FI_DOUBLE_COMPLEX, FI_LXOR, I, 0, 0, 1);
 }
 
-/* What has no meaning is not there. */
+/* Combinations without a meaning do not exist. */
 static void test_holes(void **state)
 {
 	unsigned n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses: vectors, what they say back, ports of processes that are not known
- * yet, ports of this one. */
+/* Addresses: vectors, their texts, ports of processes that are not known yet,
+ * ports of this one. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -165,7 +165,7 @@ static void test_services(void **state)
 	EQ(fi_close(&av->fid.fid), 0);
 }
 
-/* With an event queue insertions are told there. */
+/* With an event queue insertions are reported there. */
 static void test_told(void **state)
 {
 	struct wfi_av *av = av_open();
@@ -235,7 +235,8 @@ static void test_unknown(void **state)
 	here(3, 700); /* the first counts */
 	assert_true(name_of(av, a) == WFI_NAME(2, 700));
 	EQ(wfi_av_addr(av, WFI_NAME(2, 700)), a);
-	/* who talks from the port that is looked for is the one */
+	/* A process that sends from the port that is searched is the owner of
+	 * the port. */
 	sin.sin_port = htons(800);
 	EQ(fi_av_insert(&av->fid, &sin, 1, &a, 0, NULL), 1);
 	EQ(wfi_av_addr(av, WFI_NAME(3, 801)), FI_ADDR_NOTAVAIL);
@@ -255,7 +256,7 @@ static void test_unknown(void **state)
 	EQ(fi_close(&av->fid.fid), 0);
 }
 
-/* The answer to who asks: an open port. */
+/* The answer to a query: an open port. */
 static void test_asked(void **state)
 {
 	struct wire w = { .op = WIRE_ASK };
@@ -331,7 +332,7 @@ static void test_sin(void **state)
 	EQ(ntohl(sin.sin_addr.s_addr), 0x7f050203);
 }
 
-/* A map of the provider: what is deleted stays in the way until it grows. */
+/* A map of the provider: deleted entries stay until it grows. */
 static void test_map(void **state)
 {
 	struct map m = { 0 };

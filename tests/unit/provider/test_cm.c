@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections: who may ask, be asked, accept and reject, in which state; what
- * goes along; how they end. */
+/* Connections: asking, being asked, accepting and rejecting in each state; user
+ * data; ends. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,9 +252,8 @@ static void refused(void)
 	no_event(1);
 }
 
-/* No endpoint listens there, or it is no passive endpoint; data that are too
- * long.
- */
+/* No endpoint listens there, or it is not a passive endpoint; data that are too
+ * long. */
 static void test_refused(void **state)
 {
 	struct wfi_pep *p = container_of(pep, struct wfi_pep, fid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fi_getinfo in all forms: what is offered, field by field; what fits what is
- * asked for, at each limit and one beyond; addresses. */
+/* fi_getinfo in all forms: offered fields one by one; requests at each limit
+ * and one beyond; addresses. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static int kinds(void)
 	return n;
 }
 
-/* ---- what is offered ---- */
+/* ---- offers ---- */
 
 static void is_common(const struct fi_info *i)
 {
@@ -153,7 +153,7 @@ static void test_offered(void **state)
 	assert_null(wfi_info_base(3));
 }
 
-/* ---- what fits ---- */
+/* ---- limits ---- */
 
 #define LIMIT(field, most, n)                                                  \
 	do {                                                                   \
@@ -366,7 +366,7 @@ static void test_taken(void **state)
 	fi_freeinfo(info);
 }
 
-/* Keys and offsets of the user, unless he insists. */
+/* Keys and offsets of the user, unless the user insists. */
 static void test_mr_mode(void **state)
 {
 	static const struct {

@@ -217,7 +217,7 @@ static void test_peek(void **state)
 		assert_int_equal(e.len, len);
 		look(&r, 1, FI_PEEK | FI_CLAIM, a);
 		rig_next(&r, 1);
-		/* nobody else finds it now */
+		/* No other call finds it now. */
 		look(&r, 1, FI_PEEK, b);
 		rig_error(&r, 1);
 		assert_int_equal(look(&r, 1, FI_CLAIM, b), -FI_EINVAL);
@@ -303,7 +303,7 @@ static void test_anywhere(void **state)
 	rig_down(&r);
 }
 
-/* Anything may come from a peer. */
+/* A peer may send anything. */
 static void test_garbage(void **state)
 {
 	struct rig r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of libfabric: what can be bound to what, what cannot be opened, in
- * which state what may be called, who keeps whom from being closed.  One row
- * for each wrong argument, with its errno. */
+/* Objects of libfabric: bindings, openings that fail, calls allowed in each
+ * state, objects that keep others from being closed. One row for each wrong
+ * argument, with its errno. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static struct fid_ep *open_ep(void)
 
 /* ---- closing ---- */
 
-/* Nothing goes before those who use it. */
+/* No object is closed before its users. */
 static void test_busy(void **state)
 {
 	struct fi_cntr_attr cattr = { 0 };

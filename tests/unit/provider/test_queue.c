@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues and who waits for them: completions in every format, counters, event
+/* Queues and waiting for them: completions in every format, counters, event
  * queues, wait objects, wait sets and poll sets. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -326,7 +326,7 @@ static void test_events(void **state)
 	assert_string_equal(fi_eq_strerror(eq, FI_ENOKEY, NULL, NULL, 6),
 			    fi_strerror(FI_ENOKEY));
 	EQ(fi_eq_write(eq, FI_NOTIFY, &e, sizeof(e), 0), sizeof(e));
-	/* what a user calls a request holds nothing of the queue */
+	/* A request of the user's own holds nothing of the queue. */
 	EQ(fi_eq_write(eq, FI_CONNREQ, room, sizeof(room), 0), sizeof(room));
 	EQ(fi_close(&eq->fid), 0); /* with two that were not read */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random calls of libfabric between two endpoints, right and wrong, by number:
- * all that they return, all completions, all memory and every byte that the
- * provider hands to the transport give a sum, which is stored here.  After a
- * change that is meant to change it the test says what to store. */
+/* Random calls of libfabric between two endpoints, right and wrong, by number.
+ * All results, all completions, all memory and every byte that the provider
+ * hands to the transport give a sum, which is stored here. After an intended
+ * change the test prints the sum to store. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -379,7 +379,7 @@ static void do_atomic(unsigned s)
 	}
 }
 
-/* ---- what came of it ---- */
+/* ---- outcome ---- */
 
 static void add_place(unsigned s, const void *p)
 {

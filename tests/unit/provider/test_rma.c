@@ -270,7 +270,7 @@ static void test_connection(void **state)
 	assert_int_equal(fi_getname(&pep->fid, &sin, &len), 0);
 	fi_enable(r.s[0].ep);
 	assert_int_equal(fi_send(r.s[0].ep, a, 8, NULL, 0, NULL), -FI_ENOTCONN);
-	/* nobody listens */
+	/* No endpoint listens. */
 	assert_int_equal(fi_connect(r.s[0].ep, &sin, NULL, 0), 0);
 	assert_int_equal(event(&r, 0, &ev, &e, sizeof(e)), -FI_EAVAIL);
 	fi_eq_readerr(r.s[0].eq, &err, 0);

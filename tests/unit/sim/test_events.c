@@ -96,8 +96,8 @@ static void run_named(const char *const *names, uint32_t n, const char *plan)
 	weft_sim_free(sim);
 }
 
-/* Phase 0 of everybody, then phase 1 by component, by tag; a wake-up for "now"
- * from phase 0 joins phase 1. */
+/* Phase 0 of all components, then phase 1 by component, by tag. A wake-up for
+ * "now" from phase 0 joins phase 1. */
 static void order_is_total(void **state)
 {
 	const char *ab[] = { "a", "b" }, *ba[] = { "b", "a" };
@@ -251,7 +251,7 @@ static void manifest_of_many(void **state)
 	weft_sim_free(sim);
 }
 
-/* It comes while others have something to do, and ends no run later. */
+/* A watch runs while other events are pending, and ends no run later. */
 static void a_watch_keeps_no_run_going(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);

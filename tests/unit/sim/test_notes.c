@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notes of a bus: order, and the three things a receiver that is told ahead of
- * time may make of them (weft/bus.h). */
+/* Notes of a bus: order, and the three reactions of a receiver that is notified
+ * ahead of time (weft/bus.h). */
 #include "../cmocka_all.h"
 
 #include "weft/bus.h"

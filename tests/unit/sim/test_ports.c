@@ -181,7 +181,7 @@ static void filters_see_everything(void **state)
 	weft_sim_free(p.sim);
 }
 
-/* What the first passes on, the second sees. */
+/* The second filter sees the output of the first. */
 static void filters_stand_in_a_row(void **state)
 {
 	static const uint64_t want[] = { 1, 51, 51, 101 };
@@ -251,7 +251,7 @@ static void dangling_port_is_refused(void **state)
 	weft_sim_free(sim);
 }
 
-/* A frame nobody freed is a bug of a model, and is found. */
+/* A frame that is never freed is a bug of a model, and is found. */
 static void lost_frames_are_found(void **state)
 {
 	struct pair p;

@@ -141,7 +141,7 @@ static void large_buckets_are_sorted(void **state)
 }
 
 /* Programs that poll set deadlines far ahead which nearly always pass unused.
- * The queue holds what is pending, not what was pending long ago. */
+ * The queue holds memory for pending events, not for earlier ones. */
 static void far_deadlines_leave_no_memory_behind(void **state)
 {
 	enum { STEPS = 2000, EACH = 60 };

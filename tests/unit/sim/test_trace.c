@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Those who listen hear of messages, spans and states, and of frames on their
- * way; as long as nobody does, there are no messages. */
+/* Listeners are notified of messages, spans and states, and of frames in
+ * flight. Without a listener there are no messages. */
 #include "../cmocka_all.h"
 
 #include <string.h>
@@ -115,7 +115,7 @@ static void test_frame(void **state)
 	assert_string_equal(ear.got[3].name, "cable");
 	assert_int_equal(ear.got[3].to, 170);
 	assert_int_equal(ear.got[3].id, id);
-	/* what others keep in trace_id is no message */
+	/* Other values in trace_id are not a message. */
 	f = weft_frame_new(sim);
 	f->trace_id = 12345;
 	weft_port_send(a->ports, f, 200);

@@ -188,6 +188,7 @@ void ep_credits_in(struct ep *e, uint32_t src, uint32_t consumed)
 	struct ep_peer *p = &e->peer[src];
 	uint32_t news = consumed - (uint32_t)p->acked;
 
+	/* An impossible count is ignored, because peers are not trusted. */
 	if (news <= p->sent - p->acked)
 		p->acked += news;
 }
@@ -220,6 +221,8 @@ bool ep_in(struct ep *e, uint32_t src, const struct ep_head *h,
 	if (h->kind < EP_KINDS && in_table[h->kind] &&
 	    h->len <= e->ep.info.max_msg)
 		in_table[h->kind](e, &in);
+	/* A message that is wrong or not for the user ends here. Its place goes
+	 * back, otherwise the sender would lose a credit. */
 	if (in.m && in.m->state == EP_PART)
 		msg_free(e, in.m);
 	return true;

@@ -31,6 +31,7 @@ static bool message_out(struct ep *e, uint32_t dst, const struct ep_head *h,
 	if (!e->nic->message(e, dst, h, data))
 		return false;
 	p->sent += place;
+	/* These messages carry the count, so that no credit is owed now. */
 	if (e->nic->one_ring || h->kind == EP_CREDIT)
 		p->returned = p->consumed;
 	return true;

@@ -63,6 +63,8 @@ static void fetch_start(struct ep *e, struct ep_msg *m)
 	}
 	if (p)
 		piece_free(e, p);
+	/* Without a piece the buffer goes back, so that another message may
+	 * use it. */
 	m->land->busy = false;
 	m->land = NULL;
 }

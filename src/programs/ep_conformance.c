@@ -129,6 +129,8 @@ static void conformance_event(struct ec *e, const struct weft_ep_event *ev)
 	op->result = ev->result;
 }
 
+/* Returns false, and fails the test once, if nothing has happened for
+ * `stuck`: otherwise a lost message would block the run. */
 static bool conformance_alive(struct ec *e, bool news)
 {
 	weft_time_t now = weft_host_now(e->w.h);

@@ -143,6 +143,8 @@ static void ept_run(struct ept *t)
 				t->ep->ops->wait(t->ep, next);
 		ept_message(t);
 	}
+	/* The last message to a node has the number of all, so that the
+	 * node notices lost ones. */
 	for (uint32_t p = 0; p < t->w.n; p++)
 		ept_send(t, p, 0, EPT_LAST | t->sent[p]);
 	while (t->ended < t->w.n)

@@ -25,6 +25,8 @@ bool pingpong_opens(const struct pingpong *p)
 
 /* ---- payload ---- */
 
+/* Returns the base of a message. Both ways share one with PINGPONG_ECHO,
+ * because the partner returns what it received. */
 static uint64_t pingpong_base(const struct pingpong *p, bool own, uint64_t seq)
 {
 	if (pingpong_is(p, PINGPONG_ECHO))

@@ -62,6 +62,8 @@ static ssize_t cq_take(struct wfi_cq *cq, void *buf, size_t count,
 		n++;
 	}
 	if (n) {
+		/* Empty polls cost nothing, because their number depends on
+		 * real time. */
 		wfi_call_begin(cq->dom->hub, WFI_CALL_CQ_READ, 0);
 		wfi_hub_charge(cq->dom->hub);
 		weft_att_made_progress(cq->dom->hub->att);

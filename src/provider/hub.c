@@ -40,6 +40,8 @@ static struct wfi_hub *hub_new(struct weft_att *att)
 	h->eager = h->info->max_msg < WIRE_MAX ? 0 : WIRE_ROOM;
 	h->next_port = 0x8000;
 	pthread_mutexattr_init(&attr);
+	/* recursive, because a counter may start work that takes the lock
+	 * again */
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&h->lock, &attr);
 	pthread_mutexattr_destroy(&attr);

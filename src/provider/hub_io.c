@@ -177,6 +177,7 @@ static void hub_message(struct wfi_hub *h, uint32_t src, const void *data,
 	if (len < sizeof(w) || !in.peer)
 		return;
 	memcpy(&w, data, sizeof(w));
+	/* a message shows that a new process has the place */
 	in.peer->dead = false;
 	in.from = WFI_NAME(src, w.src);
 	in.data = (const char *)data + sizeof(w);

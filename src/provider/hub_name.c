@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Real time between two questions for a port: repeated, because its owner
+ * may not have joined yet. */
 enum { ASK_AGAIN_US = 20000 };
 
 int wfi_port_open(struct wfi_hub *h, struct wfi_port *p, uint16_t num)

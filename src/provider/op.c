@@ -10,7 +10,8 @@
 #include "provider/bulk.h"
 #include "provider/rxq.h"
 
-/* id = generation << 20 | slot + 1, 31 bits */
+/* id = generation << 20 | slot + 1, 31 bits. The generation changes with each
+ * use of a slot, so that a late answer does not match the next operation. */
 enum { ID_BITS = 20, ID_MASK = (1 << ID_BITS) - 1 };
 
 const struct wfi_op_type wfi_op_ghost = { 0 };

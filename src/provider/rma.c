@@ -142,6 +142,8 @@ static int rma_start(struct wfi_ep *ep, const struct wfi_tx *t,
 	if (!op)
 		return -FI_ENOMEM;
 	op->full = len;
+	/* Direct access carries no remote data, and the NIC reads the
+	 * buffer after the call, so that both flags need a message. */
 	if (!t->inject && !(t->flags & (FI_REMOTE_CQ_DATA | FI_INJECT)) &&
 	    wfi_region_find(
 		    ep, p, w->dst, t->key, t->raddr, len,

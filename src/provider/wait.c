@@ -56,6 +56,8 @@ static int wait_fd(struct wfi_wait *w, int att)
 	struct epoll_event e = { .events = EPOLLIN };
 
 	w->fd = epoll_create1(EPOLL_CLOEXEC);
+	/* starts readable, so that a sleep before fi_trywait returns at
+	 * once */
 	w->bell = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->fd >= 0 && w->bell >= 0 && att >= 0 &&
 	    !epoll_ctl(w->fd, EPOLL_CTL_ADD, att, &e) &&

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Large direct networks: 8x8x8 torus, dimension order, uniform traffic of
- * packets of 1, 8 and 32 flits, one crossbar of five cycles per hop and node.
- * A packet through one crossbar is one hop.
+ * packets of 1, 8 and 32 flits, one crossbar of five cycles per hop and node. A
+ * packet through one crossbar is one hop.
  *
- * With the variable BOOKSIM naming a BookSim2 binary, or SST one of SST with
- * its element merlin, the same network, traffic and load run there too
- * (booksim.c and merlin.c have the configurations), one after the other on the
- * same core, and the ratio of packet-hops per CPU second is printed. */
+ * If the variable BOOKSIM names a BookSim2 binary, or SST one of SST with its
+ * element merlin, this network, traffic and load run there too (booksim.c and
+ * merlin.c have the configurations), one after the other on one core, and the
+ * ratio of packet-hops per CPU second is printed. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,8 +128,8 @@ int bench_torus(struct bench_ctx *b, struct weft_err *err)
 	return ret;
 }
 
-/* Half of what uniform traffic can reach in a ring of that side: the load per
- * link is the same in all of them. */
+/* Offers half of the capacity of uniform traffic in a ring of that side, so
+ * that the load per link is equal in all of them. */
 int bench_scale(struct bench_ctx *b, struct weft_err *err)
 {
 	struct torus_case t[] = { { 8, "8", "0.5", 0, 0 },

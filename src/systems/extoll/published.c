@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL R1: extoll.md section 8, rows EX-01 to EX-17.  The numbers come out of
- * the programs of its experiments, counters and port statistics; what is
- * computed from several of them is in published_eval.c.  Letters A and B of the
+/* EXTOLL R1: extoll.md section 8, rows EX-01 to EX-17. The numbers come from
+ * the programs of its experiments, counters and port statistics. Numbers that
+ * need several of them are computed in published_eval.c. Letters A and B of the
  * specification are `-16` and `-32` where a row exists for both widths. */
 #include "systems/extoll/published_eval.h"
 
@@ -12,7 +12,7 @@
 	     "crossbar and link ports this (7.6)"
 #define CELLS "2382 and 1159 cycles per put (7.3)"
 #define REFRESH "7.3 leaves out the credit refresh, a cell in 256 cycles"
-/* A choice that these rows rest on: the machine as built has it off. */
+/* A choice that these rows need; the machine as built has it off. */
 #define BESIDE                                                                 \
 	"with extoll.nic.rf_core, registers beside the HT core; behind HTAX, " \
 	"as everywhere else, writes of 64 B go at 1.11 GB/s"

@@ -47,7 +47,7 @@ EVAL(put_ratio, repro_value(d, W32, "n0.prog0.bandwidth") /
 EVAL(commands, repro_value(d, NULL, "n0.prog0.rate") / 1e6)
 /* clang-format on */
 
-/* Dwords on the link that the additional lines took, over their time; each
+/* Returns dwords on the link for the additional lines, over their time; each
  * measurement stores its lines three times. */
 double extoll_eval_ht_raw(const struct repro_data *d)
 {
@@ -63,7 +63,7 @@ double extoll_eval_ht_raw(const struct repro_data *d)
 
 /* ---- saturated crossbar ---- */
 
-/* Sum of counters of all lines, what was added to it per ns. */
+/* Returns the increase of counters, summed over all lines, per ns. */
 static double published_eval_rate(const struct repro_data *d,
 				  const char *counters)
 {
@@ -74,7 +74,7 @@ static double published_eval_rate(const struct repro_data *d,
 /* Symbols that passed behind the first link port, of ten bits each. */
 EVAL(lane, published_eval_rate(d, "fault0.symbols") * 10)
 
-/* Flits that left through internal ports, bytes through links. */
+/* Adds flits that left through internal ports and bytes through links. */
 double extoll_eval_aggregate(const struct repro_data *d)
 {
 	const char *width = repro_param(d, TO, "s0.width");
@@ -88,7 +88,7 @@ double extoll_eval_aggregate(const struct repro_data *d)
 
 /* ---- structure ---- */
 
-/* Outputs of a kind through which something left. */
+/* Counts the outputs of a kind that sent a frame. */
 static double ports_used(const struct repro_data *d, const char *kind)
 {
 	double n = 0, frames = 0;
@@ -104,11 +104,11 @@ static double ports_used(const struct repro_data *d, const char *kind)
 
 EVAL(ports, ports_used(d, "np") + ports_used(d, "lp"))
 
-/* An input has one for each output and virtual channel. */
+/* an input has a queue for each output and virtual channel */
 EVAL(queues, extoll_eval_ports(d) * repro_value(d, NULL, "s0.vcs"))
 
-/* HT receive (one for 8 lanes: counted, the model has one for all), HT core,
- * EXTOLL core, and the clock of the peer at each link. */
+/* Counts clocks: HT receive (one for 8 lanes; the model has one for all), HT
+ * core, EXTOLL core, and the clock of the peer at each link. */
 double extoll_eval_domains(const struct repro_data *d)
 {
 	double ht = repro_number(d, NULL, "n0.bus.width", WEFT_P_U64) / 8;
@@ -120,8 +120,8 @@ double extoll_eval_domains(const struct repro_data *d)
 
 /* ---- transceivers ---- */
 
-/* Cycles of the transceivers: what they add to a packet's time; those of the
- * run without are 20 of 40 unit intervals. */
+/* Returns the cycles that the transceivers add to a packet's time. The run
+ * without them has 20 of 40 unit intervals. */
 static double mgt_cycles(const struct repro_data *d, const char *point)
 {
 	return published_eval_gain(d, NEXT_TO_NONE, point, "net.latency") +

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the EXTOLL rows compute from several values of a run. */
+/* Functions of the EXTOLL rows that compute a number from several values of a
+ * run. */
 #ifndef SYSTEMS_EXTOLL_PUBLISHED_EVAL_H
 #define SYSTEMS_EXTOLL_PUBLISHED_EVAL_H
 

@@ -280,7 +280,7 @@ bool atoll_xbar_redirect(struct atoll_xbar *x, uint32_t j)
 	return true;
 }
 
-/* ---- what is told ---- */
+/* ---- states for listeners ---- */
 
 uint32_t atoll_xbar_queued(const struct atoll_xbar *x, uint32_t out)
 {

@@ -31,8 +31,9 @@ uint8_t *eth_tx_buf(struct eth_dev *e);
 void eth_tx_put(struct eth_dev *e, uint32_t len);
 /* Gives the device the next n frames of eth_tx_put(). */
 void eth_tx_post(struct eth_dev *e, uint32_t n);
-/* Frees the buffers of sent frames. Return the frames in the device, and the
- * frames not yet given to it. */
+/* eth_tx_clean() frees the buffers of sent frames and returns the number of
+ * frames in the device. eth_tx_kept() returns the number not yet given to it.
+ */
 uint32_t eth_tx_clean(struct eth_dev *e);
 uint32_t eth_tx_kept(const struct eth_dev *e);
 

@@ -10,8 +10,8 @@
 
 enum { MAC_TAG_TX, MAC_TAG_RX_END, MAC_TAG_RX_READY, MAC_TAG_INT };
 enum { MAC_RX_CACHE = 64, MAC_RX_FETCH = 16, MAC_PARTS_MAX = 64 };
-/* Waiting control frames. Few are needed, because only a change of the FIFO's
- * level makes one: XOFF or XON. */
+/* Most waiting control frames. While the FIFO fills and drains, one XOFF and
+ * one XON can wait. */
 enum { MAC_CTL_MAX = 4 };
 
 /* Registers without side effects on reading. */

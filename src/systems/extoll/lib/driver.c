@@ -175,8 +175,8 @@ bool extoll_drv_event_wait(struct extoll_drv *d, weft_time_t deadline)
 
 	while (!k->evq[k->evq_rp] && d->seen == k->taken) {
 		extoll_drv_store(d, EXTOLL_EVQ_RP, k->evq_rp | EXTOLL_RP_ARM);
-		/* The store is posted, and the answer to a load follows it. So
-		 * the interrupt is armed before the queue is checked again. */
+		/* The load waits for the posted store, so that the line has
+		 * fallen before the queue is checked again. */
 		extoll_drv_load(d, EXTOLL_EVQ_RP);
 		if (k->evq[k->evq_rp] || d->seen != k->taken)
 			break;

@@ -8,7 +8,7 @@
  * At first all cells count as stuck. The search marks cells that can move until
  * it finds no more: cells that have waited briefly, that have room, or that
  * wait for an end. The cells that stay stuck are a deadlock, because no event
- * outside can free them. Where the state is not known (cells in flight, packets
+ * outside can free them. If the state is not known (cells in flight, packets
  * that have not arrived as a whole) a cell counts as able to move, so that
  * there are no false alarms. */
 #include <stdio.h>

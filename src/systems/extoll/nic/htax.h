@@ -114,7 +114,7 @@ struct ex_htax {
 /* Returns an empty packet from the pool. Never fails. */
 struct hx_pkt *ex_pkt_new(struct extoll_nic *n);
 /* Returns a write of `bytes` bytes whose data are carried in every run, because
- * the host polls them. */
+ * software depends on them. */
 struct hx_pkt *ex_pkt_write(struct extoll_nic *n, weft_phys_t addr,
 			    uint32_t bytes);
 /* Queues the request of unit `from`, which is ready at `cycle` (>= now, not

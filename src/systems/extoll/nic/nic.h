@@ -74,7 +74,7 @@ struct extoll_nic {
 	struct netport np[EX_NPS];
 	struct ex_htax htax;
 	struct ex_velo velo;
-	struct rma *rma; /* made on first use, since many nodes only forward */
+	struct rma *rma; /* made on first use */
 	struct ex_evq evq;
 	struct ex_routes routes;
 	struct ex_interval interval[EXTOLL_INTERVALS];

@@ -4,8 +4,8 @@
  *
  * Stores cross HTAX like those for units (2.4: port 3) and stay in order with
  * them (2.2). Loads are answered beside the HT core (7.4: 10 ns), once the
- * stores in front of them have arrived. Stores also act at the HT core with
- * `rf_core`, or on a bus that cannot defer loads, because a load would
+ * stores in front of them have arrived. With `rf_core` stores act at the HT
+ * core. They also do on a bus that cannot defer loads, because a load would
  * otherwise pass them. The table of registers is in registers.c. */
 #include "systems/extoll/nic/nic.h"
 

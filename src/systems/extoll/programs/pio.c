@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program extoll.pio: what HyperTransport carries, as seen from the processor
- * (extoll.md 2.1, 7.4; EX-09 to EX-11).  Loads of 4 bytes of a register are
- * timed.  Then lines of 64 bytes are stored, write-combined, into a part of the
- * register file where there is no register: nothing behind the HT core slows
- * them down.  The time of n lines is that of 2n less that of n.  Runs on every
- * node where it is started. */
+/* Program extoll.pio: throughput and latency of HyperTransport, as seen from
+ * the processor (extoll.md 2.1, 7.4; EX-09 to EX-11). It times loads of 4 bytes
+ * of a register. Then it stores lines of 64 bytes, write-combined, into a part
+ * of the register file without registers, so that no unit behind the HT core
+ * slows them down. The time of n lines is that of 2n less that of n. Runs on
+ * every node where it is started. */
 #include <errno.h>
 #include <string.h>
 
@@ -13,12 +13,12 @@
 
 enum {
 	PIO_LINE = 64,
-	PIO_HOLE = 0x8000, /* of the register file; nothing is there */
+	PIO_HOLE = 0x8000, /* offset in the register file; no registers there */
 	PIO_HOLE_BYTES = 0x1000,
 };
 
 struct xpio {
-	uint64_t lines; /* parameters */
+	uint64_t lines; /* parameters: */
 	uint32_t loads;
 	struct program w;
 	struct extoll_drv drv;
@@ -30,8 +30,9 @@ static double ns_since(struct xpio *p, weft_time_t t)
 	return (double)(weft_host_now(p->w.h) - t) / WEFT_NS;
 }
 
-/* Two readings of the clock cost as much with n loads between as without.
- * Earlier stores are out of the way before. */
+/* Returns the time of a load. Two readings of the clock take equal time with n
+ * loads between them or none, so their difference is the loads'. A load first
+ * waits for earlier stores. */
 static double load_ns(struct xpio *p)
 {
 	weft_time_t t;
@@ -47,7 +48,8 @@ static double load_ns(struct xpio *p)
 	return (ns - none) / p->loads;
 }
 
-/* From the first store until a load, which is behind all of them, is back. */
+/* Returns the time from the first store until the answer to a load, which is
+ * behind all stores. */
 static double lines_ns(struct xpio *p, uint64_t n)
 {
 	uint8_t line[PIO_LINE];

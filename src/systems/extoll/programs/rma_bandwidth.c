@@ -6,7 +6,8 @@
  *   extoll.rma_get_bw  node 0 gets from it
  *
  * Time runs from the first post to the notification of the last one's
- * completer.  The contents are checked afterwards. */
+ * completer. The contents are checked after the measurement, so that the check
+ * takes no part in it. */
 #include "programs/stream.h"
 #include "systems/extoll/programs/rma_program.h"
 
@@ -17,10 +18,10 @@ struct rma_bw {
 	bool bytes, verify, notify;
 	struct rmaw v;
 	struct rma_program_peer to;
-	uint64_t block; /* bytes of a place */
+	uint64_t block; /* bytes of a block */
 };
 
-/* Node `node` sends, or is read. */
+/* Fills the blocks with the pattern of the node that sends, or is read. */
 static void bw_fill(struct rma_bw *b, uint32_t node)
 {
 	for (uint32_t i = 0; i < BW_BLOCKS; i++)

@@ -3,7 +3,7 @@
  *
  *   extoll.rma_lat   puts to and fro between node 0 and a partner, seen by
  *                    polling memory: half round trip
- *   extoll.rma_lock  every node takes and gives back one lock of node 0, as a
+ *   extoll.rma_lock  every node takes and releases one lock of node 0, as a
  *                    mutex, and counts in memory that only its holder may
  *                    touch */
 #include <errno.h>
@@ -23,7 +23,8 @@ struct rma_lat {
 
 enum { LAT_IN = 0, LAT_OUT = 4096, LAT_BYTES = 8192 };
 
-/* The last quadword is the number of the message. */
+/* Sends a message whose last quadword is its number, because the receiver polls
+ * it. */
 static int lat_send(struct pingpong *p, uint64_t seq)
 {
 	struct rma_lat *l = (struct rma_lat *)p;
@@ -42,7 +43,7 @@ static int lat_send(struct pingpong *p, uint64_t seq)
 	return rma_program_ok(&l->v, "put", ret) ? 0 : -EIO;
 }
 
-/* The last quadword lands last. */
+/* Polls the last quadword, because it arrives last. */
 static int lat_wait(struct pingpong *p, uint64_t seq)
 {
 	struct rma_lat *l = (struct rma_lat *)p;
@@ -82,7 +83,8 @@ static void lat_close(struct pingpong *p)
 }
 
 static const struct pingpong_ops lat_ops = {
-	.flags = PINGPONG_WARM | PINGPONG_BOTH, /* the TLBs know the pages */
+	.flags = PINGPONG_WARM | PINGPONG_BOTH, /* warm: the TLBs hold the
+						 * pages */
 	.tail = 8,
 	.open = lat_open,
 	.send = lat_send,
@@ -105,7 +107,7 @@ struct lock {
 	uint64_t tries;
 };
 
-/* The answer to one request. */
+/* Returns the result of one lock request. */
 static bool lock_ask(struct lock *l, const struct rma_program_peer *at,
 		     int32_t compare, int32_t add)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the RMA programs share: a port with one registered buffer, whose place
- * everybody knows. */
+/* Base of the RMA programs: a port with one registered buffer, whose address is
+ * published to all nodes. */
 #ifndef SYSTEMS_EXTOLL_PROGRAMS_RMA_PROGRAM_H
 #define SYSTEMS_EXTOLL_PROGRAMS_RMA_PROGRAM_H
 
@@ -10,7 +10,7 @@
 struct rmaw {
 	struct program w;
 	struct rma_port *port;
-	const char *name; /* of the program's ports, out of band */
+	const char *name; /* key of the published values */
 	uint8_t *buf;
 	size_t bytes;
 	struct rma_region *region;
@@ -23,17 +23,22 @@ struct rma_program_peer {
 	rma_nla_t nla;
 };
 
-/* 0, or -EIO with a failed check.  bytes: of the buffer. */
+/* Opens port and buffer of that many bytes and publishes them. Returns 0, or
+ * -EIO with a failed check. */
 int rma_program_open(struct rmaw *v, struct weft_comp *c, const char *name,
 		     size_t bytes);
-/* Waits for everybody, closes. */
+/* Waits for all nodes, because their transfers may use the buffer, then
+ * closes. */
 void rma_program_close(struct rmaw *v);
+/* Connects to the port of a node, waiting until it is published. Returns 0, or
+ * -EIO with a failed check. */
 int rma_program_connect(struct rmaw *v, uint32_t node,
 			struct rma_program_peer *peer_p);
 
-/* Reports a return code that is not success; true: it is. */
+/* Returns true for success, otherwise reports the code as a failed check. */
 bool rma_program_ok(struct rmaw *v, const char *what, int ret);
-/* Waits for a notification of that unit, which has to be without error. */
+/* Waits for a notification. Reports a failed check unless it is of that unit
+ * and without error. */
 void rma_program_noti(struct rmaw *v, uint32_t unit, struct rma_noti *noti_p);
 
 #endif

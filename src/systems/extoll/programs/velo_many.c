@@ -4,8 +4,8 @@
  *   extoll.velo_rate      node 0 sends to a partner as fast as it can
  *   extoll.alltoall       every node to every other, `count` messages each
  *
- * Every message is checked: contents, length, order within its pair; none may
- * be lost (EX-17). */
+ * Every message is checked: contents, length, order within its pair. A lost
+ * message is an error (EX-17). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,11 +14,11 @@
 #include "systems/extoll/programs/velo_program.h"
 
 struct va {
-	struct stream s; /* of all to all its count and size */
+	struct stream s; /* all to all uses its count and size */
 	uint64_t mailbox;
 	uint32_t size_max;
 	struct velow v;
-	/* by node */
+	/* by node: */
 	struct velo_connection *to;
 	uint64_t *seen;
 	uint64_t received;
@@ -49,7 +49,7 @@ static int va_begin(struct va *a, struct weft_comp *c, const char *name)
 	return -EINVAL;
 }
 
-/* Everything that is there. */
+/* Receives and checks all messages in the mailbox. */
 static void va_drain(struct va *a)
 {
 	struct velo_program_msg m;
@@ -139,8 +139,8 @@ static int all_connect(struct va *a)
 	return ret;
 }
 
-/* Round after round, each beginning with the next node; what comes in is taken
- * in between, so that nobody waits for us. */
+/* Sends round after round, each one starting with the next node. Receives in
+ * between, so that a full mailbox does not stop other nodes. */
 static void all_send(struct va *a)
 {
 	uint32_t n = a->v.w.n, me = a->v.w.me;

@@ -108,14 +108,14 @@ static int loopback_main(struct weft_comp *c)
 {
 	struct pingpong *p = c->state;
 
-	p->partner = 1; /* exists, is not asked */
+	p->partner = 1; /* must exist, but is not used */
 	return pingpong_main(c, &loopback_ops);
 }
 
 /* ---- hop sweep ---- */
 
-/* Least squares through (1, y[0]) .. (n, y[n-1]): ns per hop, worst
- * distance. */
+/* Fits a line through (1, y[0]) .. (n, y[n-1]) by least squares: ns per hop,
+ * worst distance. */
 static void sweep_fit(struct weft_comp *c, const double *y, uint32_t n)
 {
 	double sx = 0, sy = 0, sxx = 0, sxy = 0, slope, at0, worst = 0;

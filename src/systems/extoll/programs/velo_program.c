@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* enum velo_ret as others say it. */
+/* Converts enum velo_ret to a negative errno. */
 static int velo_program_errno(int ret)
 {
 	static const int code[] = {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class extoll.gen: traffic source and sink on an internal port of a crossbar,
- * without host and NIC.  Patterns, arrivals and sizes of its own or packets of
- * a trace (generator_source.c); latency and load are measured by extoll.net for
- * all together.
+ * without host and NIC. It has patterns, arrivals and sizes of its own, or
+ * sends packets of a trace (generator_source.c). extoll.net measures latency
+ * and load for all sources.
  *
  *   arrivals -> (queue without end) -> network port -> np0
  *   np0 -> network port -> checked, measured, dropped; it never waits
  *
  * Sizes are bytes of payload behind `words` command words, or, with `flits`,
- * flits of the whole packet with its routing flit and nothing else.
- * Not modelled: anything of a NIC in front of the network port. */
+ * flits of the whole packet with its routing flit and nothing else. Not
+ * modelled: the units of a NIC in front of the network port. */
 #include "systems/extoll/traffic/generator.h"
 
 #include <errno.h>
@@ -188,7 +188,8 @@ static int extoll_gen_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Framed ports do not exist inside a node; somebody's packet has arrived. */
+/* A packet of another source arrived, which may release one of the trace. Real
+ * frames do not arrive, since ports inside a node are not framed. */
 static void extoll_gen_arrive(struct weft_comp *c, uint32_t port,
 			      struct weft_frame *f)
 {
@@ -223,7 +224,7 @@ static int extoll_gen_finish(struct weft_comp *c, struct weft_err *err)
 
 	extoll_gen_sample(c, err);
 	if (weft_sim_idle(c->sim))
-		netport_abandon(&g->np); /* a link on the way is down */
+		netport_abandon(&g->np); /* a link on the route is down */
 	return g->check ? extoll_gen_check_end(c, err) : 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the traffic component extoll.gen: generator.c (tables, sink),
- * generator_source.c (packets of its own making or of a trace),
- * generator_check.c (order and bytes). */
+/* State and internal functions of extoll.gen: generator.c (tables, sink),
+ * generator_source.c (its own packets or those of a trace), generator_check.c
+ * (order and bytes). */
 #ifndef SYSTEMS_EXTOLL_TRAFFIC_GENERATOR_H
 #define SYSTEMS_EXTOLL_TRAFFIC_GENERATOR_H
 
@@ -19,20 +19,20 @@ enum {
 	EXTOLL_GEN_N_COUNTERS
 };
 
-/* Numbers of packets, by the other node; only with `verify`. */
+/* Numbers of packets, by the node at the far end; only with `verify`. */
 struct extoll_gen_check {
 	uint32_t *sent, *expected;
 };
 
 struct extoll_gen {
 	struct extoll_source s;
-	/* parameters */
+	/* parameters: */
 	uint32_t words, flits, flits_max, port, kind;
 	uint32_t gap, cell_flits, slots, reserved, t_tx, t_rx;
 	uint64_t size, size_max;
 	bool verify;
 	char sizes[48], trace[96];
-	/* run */
+	/* state: */
 	struct netport np;
 	uint64_t last_sent;
 	uint64_t armed; /* cycle of the wake-up for a packet of the trace */
@@ -44,8 +44,8 @@ static inline uint64_t extoll_gen_now(const struct extoll_gen *g)
 	return cell_channel_now(&g->np.ep);
 }
 
-/* Fields that the sink needs of a packet, in words that are not looked at on
- * the way: u[1] cycle of birth, u[2] wait in the source, mark and number. */
+/* Fields for the sink, in words of the packet that no crossbar reads: u[1]
+ * cycle of birth, u[2] wait in the source, mark and number. */
 enum { EXTOLL_GEN_WAIT = 0x7fffffff };
 #define EXTOLL_GEN_MARK (1ULL << 31)
 static inline void extoll_gen_stamp(struct weft_frame *f,
@@ -67,23 +67,26 @@ static inline uint32_t extoll_gen_number(const struct weft_frame *f)
 	return (uint32_t)(f->u[2] >> 32);
 }
 
-/* generator_source.c */
+/* generator_source.c: ops.start; returns 0, or a negative errno with a
+ * message */
 int extoll_gen_src_start(struct weft_comp *c, struct weft_err *err);
-/* The network port has room for one more, or a packet of the trace is due. */
+/* Sends packets while the network port has room and one is due. */
 void extoll_gen_next(struct weft_comp *c);
-/* Packet i of the trace is here: others may go. */
+/* Releases packets of the trace that depend on packet i, which has arrived. */
 void extoll_gen_replay_done(struct weft_comp *c, uint32_t i);
 
-/* generator_check.c */
+/* generator_check.c: allocates the numbers; 0, or a negative errno */
 int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err);
+/* Returns the payload of a packet. The caller owns the reference. */
 struct weft_slice extoll_gen_check_payload(struct weft_comp *c, uint32_t dest,
 					   uint32_t number, uint32_t len);
 void extoll_gen_check_take(struct weft_comp *c, struct weft_frame *f);
-/* Nothing is left to happen: has all that was sent come? */
+/* Checks at the end of the run that all sent packets have arrived. Returns 0,
+ * or -EPROTO with a message. */
 int extoll_gen_check_end(struct weft_comp *c, struct weft_err *err);
 void extoll_gen_check_fini(struct extoll_gen *g);
 
-/* Flits of a packet at the source. */
+/* Returns the flits of a packet at the source. */
 uint32_t extoll_gen_flits(const struct extoll_gen *g,
 			  const struct weft_frame *f);
 

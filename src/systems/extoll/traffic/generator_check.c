@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* extoll.gen with `verify`: packets of one pair of nodes are numbered and come
- * in order, once; their bytes are a function of source, destination and
- * number. */
+/* extoll.gen with `verify`: packets of a pair of nodes are numbered and must
+ * arrive in order, once. Their bytes are a function of source, destination and
+ * number, so that the sink can compute them. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "systems/extoll/traffic/generator.h"
 
-enum { CHECK_NODES = 4096 }; /* memory grows with the square */
+enum { CHECK_NODES = 4096 }; /* because memory grows with the square */
 
 int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets of extoll.gen: of its own making (source.h), drawn ahead of their
- * time, so that no event is its own; or those of a trace (net/packet_trace.h),
- * each of which goes when its cycle has come and those it waits for have
- * arrived, the earliest first.  That one has arrived is known to all sources
- * one cycle later: the trace says what depends on what, not how a node hears of
- * it. */
+/* Packets of extoll.gen. Its own packets (source.h) are drawn ahead of their
+ * time, so that no event is needed for them. Packets of a trace
+ * (net/packet_trace.h) are sent when their cycle is reached and the packets
+ * that they depend on have arrived, the earliest first. All sources know an
+ * arrival one cycle later, because the trace states dependences, not how a node
+ * learns of an arrival. */
 #include <errno.h>
 
 #include "systems/extoll/traffic/generator.h"
@@ -30,7 +30,7 @@ static struct weft_frame *packet_make(struct weft_comp *c,
 	struct weft_frame *f = weft_frame_new(c->sim);
 	struct ex_meta *m = ex_meta(f);
 	uint32_t node = g->s.node, len = p->size, route;
-	/* Packets of a pair may overtake each other unless their order is
+	/* Random routes of a pair may differ, except if its order is
 	 * checked. */
 	uint32_t coins = g->check
 				 ? topo_coins_pair(node, p->dest)
@@ -64,7 +64,7 @@ static bool packet_send(struct weft_comp *c, const struct traffic_packet *p)
 	struct weft_frame *f = packet_make(c, p);
 	uint32_t number = p->id;
 
-	if (!f) { /* looked at before the run */
+	if (!f) { /* not reachable: routes are checked before the run */
 		weft_check_failed(c, "no way to node %u", p->dest);
 		return false;
 	}
@@ -93,7 +93,8 @@ void extoll_gen_next(struct weft_comp *c)
 		due = extoll_source_due(&g->s);
 		if (due == ARRIVALS_NEVER)
 			return;
-		/* An arrival may let an earlier packet of the trace go. */
+		/* wait, since an arrival may release an earlier packet of the
+		 * trace */
 		if (g->s.t.replay && due > extoll_gen_now(g)) {
 			if (g->armed != due)
 				weft_wake(c, TAG_READY,
@@ -134,7 +135,7 @@ void extoll_gen_replay_done(struct weft_comp *c, uint32_t i)
 	}
 }
 
-/* All play the same file; components start in order of names, not of nodes. */
+/* Loads the trace once for all sources, in the first one that starts. */
 static int replay_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_gen *g = c->state;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class extoll.load: in the place of bus and host of an EXTOLL NIC, a process
- * that sends VELO messages at given times and takes those of others.  For
- * networks of so many NICs that programs on hosts would be too heavy.
+/* Class extoll.load: replaces bus and host of an EXTOLL NIC by a process that
+ * sends VELO messages at given times and receives others. It is for networks of
+ * so many NICs that programs on hosts would take too long.
  *
  *   arrivals -> (queue without end) -> stores on a requester page --> NIC
  *   mailbox, read pointer every few slots  <-- writes of the NIC
  *
- * The NIC sees what bus.ht shows it: registers set up by stores, messages as
+ * The NIC sees what bus.ht would show: registers set up by stores, messages as
  * write-combined lines of 64 bytes, a place in its posted queue for each,
- * writes taken in order.  Stages as in extoll.md 7.1: H1, H2, H3 on the way
- * down, H6, H7, H8 on the way up, for times without load those of bus.ht and
- * host.pc (preset opteron) to the phase of their clocks.
+ * writes accepted in order. Stages as in extoll.md 7.1: H1, H2, H3 on the way
+ * down, H6, H7, H8 on the way up, with times without load equal to bus.ht and
+ * host.pc (preset opteron) except for the phase of their clocks.
  *
  * Simpler than bus.ht: times are not in steps of the link, buffers of the NIC's
  * core are known to be free at once, stores of the read pointer take no room on
- * the link, and interrupts go nowhere.  Simpler than a host: a message is read
- * as soon as it can be seen, however many there are.  It counts when its last
+ * the link, and interrupts are ignored. Simpler than a host: a message is read
+ * as soon as it is visible, however many there are. It counts when its last
  * write leaves the NIC, with the time at which the processor sees it.
  *
- * Latency and load are measured by extoll.net for all together. */
+ * extoll.net measures latency and load for all sources. */
 #include "systems/extoll/traffic/nic_load.h"
 
 #include <assert.h>
@@ -102,7 +102,7 @@ static void message_measure(struct extoll_load *l, uint64_t stamp, uint32_t len,
 			(double)WEFT_NS;
 }
 
-/* What no message of another extoll.load has. */
+/* Returns true if no extoll.load can have sent a message with this status. */
 static bool status_wrong(const struct extoll_load *l, uint64_t s)
 {
 	uint32_t len = EXTOLL_STATUS_LEN(s);
@@ -116,7 +116,7 @@ static bool status_wrong(const struct extoll_load *l, uint64_t s)
 		       EXTOLL_STATUS_EOM;
 }
 
-/* Words first..n-1 of a payload of len bytes, at data. */
+/* Returns true if words first..n-1 of the payload at data are right. */
 static bool words_good(const struct extoll_load *l, const uint8_t *data,
 		       uint64_t s, uint64_t stamp, uint32_t first)
 {
@@ -132,8 +132,8 @@ static bool words_good(const struct extoll_load *l, const uint8_t *data,
 	return true;
 }
 
-/* The part of a slot that ends it: the message is whole.  A longer one than 56
- * bytes has its first words in the part before. */
+/* Receives the last part of a slot, which completes the message. The part
+ * before has the first words of a message longer than 56 bytes. */
 static void message_take(struct extoll_load *l, const uint8_t *data,
 			 uint32_t bytes, weft_time_t t)
 {
@@ -161,7 +161,7 @@ static void message_take(struct extoll_load *l, const uint8_t *data,
 	message_measure(l, l->stamp, len, t);
 }
 
-/* A write of the NIC, as the processor will see it at time t. */
+/* Receives a write of the NIC, which the processor sees at time t. */
 static void write_take(struct extoll_load *l, const struct weft_bus_txn *w,
 		       weft_time_t t)
 {
@@ -182,7 +182,8 @@ static void write_take(struct extoll_load *l, const struct weft_bus_txn *w,
 
 /* ---- the bus ---- */
 
-/* Nobody answers reads; writes are out of the NIC when they are on the link. */
+/* Accepts a transaction. Reads are aborted; writes have left the NIC once they
+ * are on the link. */
 static void extoll_load_submit(struct weft_port *dev_port,
 			       struct weft_bus_txn *w)
 {
@@ -205,7 +206,7 @@ static void extoll_load_submit(struct weft_port *dev_port,
 	weft_bus_tell(l->dev, &note);
 }
 
-/* A store of the message queue has reached its unit. */
+/* Counts a store of the message queue that has reached its unit. */
 static void store_taken(struct extoll_load *l)
 {
 	bool end = l->ends & 1;
@@ -220,7 +221,8 @@ static void store_taken(struct extoll_load *l)
 		extoll_net_sent(l->s.place.net);
 }
 
-/* Registers are taken when they come, so it is known what this was. */
+/* Handles consumed stores. A store of the read pointer is consumed at its
+ * arrival, so its time tells it from a message. */
 static bool extoll_load_consumed(struct weft_port *dev_port, uint32_t stores)
 {
 	struct extoll_load *l = extoll_load_of(dev_port);
@@ -257,7 +259,7 @@ static const struct weft_clock *extoll_load_clock(struct weft_port *dev_port)
 	return &extoll_load_of(dev_port)->core;
 }
 
-/* Its loads do not exist, its interrupts go nowhere. */
+/* Not called, because there are no loads; interrupts are ignored. */
 static void extoll_load_reply(struct weft_port *dev_port, const void *data,
 			      uint32_t bytes)
 {

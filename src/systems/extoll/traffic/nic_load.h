@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of class extoll.load: nic_load.c (tables, the bus, what arrives),
- * nic_load_source.c (set-up of the NIC, messages of its own making). */
+/* State and internal functions of extoll.load: nic_load.c (tables, the bus,
+ * arrivals), nic_load_source.c (set-up of the NIC, messages). */
 #ifndef SYSTEMS_EXTOLL_TRAFFIC_NIC_LOAD_H
 #define SYSTEMS_EXTOLL_TRAFFIC_NIC_LOAD_H
 
@@ -13,7 +13,7 @@ enum {
 	LOAD_PD = 1,
 	LOAD_BOX = 0x10000000, /* mailbox, physical address */
 	LOAD_WORDS = EXTOLL_VELO_LEN_MAX_R2 / 8,
-	LOAD_DEPTH = 16, /* stores on their way, at most */
+	LOAD_DEPTH = 16, /* most stores in flight */
 };
 
 enum {
@@ -30,27 +30,27 @@ enum {
 
 struct extoll_load {
 	struct extoll_source s;
-	/* run; what a message touches first */
+	/* state, in the order of use by a message: */
 	struct weft_comp *comp;
 	struct weft_port *dev;
-	weft_time_t down_free, up_free; /* the two directions of the link */
-	weft_time_t last;		/* store told last reaches the NIC */
-	weft_time_t rp_at; /* store of the read pointer does; 0 = none */
-	uint64_t stamp;	   /* first part of a message of two */
-	uint32_t ends;	   /* bit of each store on its way: ends a message */
-	uint8_t out;	   /* stores on their way */
+	weft_time_t down_free, up_free; /* both directions of the link */
+	weft_time_t last;		/* last store reaches the NIC */
+	weft_time_t rp_at; /* store of the read pointer arrives; 0 = none */
+	uint64_t stamp;	   /* first word of a message in two parts */
+	uint32_t ends;	   /* bit per store in flight: ends a message */
+	uint8_t out;	   /* stores in flight */
 	uint8_t step;	   /* of the set-up */
 	uint32_t next;	   /* slot of the mailbox */
-	uint32_t behind;   /* slots free that the NIC does not know of */
+	uint32_t behind;   /* free slots not reported to the NIC */
 	uint64_t last_sent;
-	double latency_sum; /* ns; without a network that measures */
-	/* parameters */
+	double latency_sum; /* ns; without extoll.net */
+	/* parameters: */
 	struct weft_clock core;
 	weft_time_t t_store, t_dword, t_rx, t_tx, t_seen;
 	uint32_t depth, slots, lazy, size, size_max;
 };
 
-/* What the receiver must know of a message, in its first eight bytes. */
+/* Data for the receiver, in the first eight bytes of a message. */
 #define LOAD_STAMP(born, wait, marked)                                         \
 	((uint64_t)(born) << 24 | (uint64_t)(wait) << 1 | (marked))
 #define LOAD_BORN(s)   ((s) >> 24)
@@ -58,7 +58,8 @@ struct extoll_load {
 #define LOAD_MARKED(s) ((bool)((s)&1))
 enum { LOAD_WAIT_MAX = 0x7fffff };
 
-/* Word k of the payload behind that: source and destination are in it. */
+/* Returns word k of the payload after them. It depends on source and
+ * destination, so that misrouted messages are found. */
 static inline uint64_t extoll_load_word(uint64_t stamp, uint32_t src,
 					uint32_t dest, uint32_t k)
 {
@@ -68,12 +69,13 @@ static inline uint64_t extoll_load_word(uint64_t stamp, uint32_t src,
 	return z ^ z >> 29;
 }
 
-/* nic_load_source.c */
+/* nic_load_source.c: ops.start; returns 0, or -EINVAL with a message */
 int extoll_load_src_start(struct extoll_load *l, struct weft_err *err);
-/* One more store may go to the NIC. */
+/* Sends stores while the NIC has room. Called after each store that it
+ * accepted. */
 void extoll_load_src_next(struct extoll_load *l);
 bool extoll_load_src_starves(const struct weft_comp *c, uint64_t before);
-/* All slots up to l->next are free again, from time t on. */
+/* Reports all slots up to l->next as free, from time t on. */
 void extoll_load_src_rp(struct extoll_load *l, weft_time_t t);
 
 #endif

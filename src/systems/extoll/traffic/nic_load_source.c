@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stores of extoll.load: first what a driver does (extoll.md 2.4, 2.6, 3.3),
- * then VELO messages (3.2).
+/* Stores of extoll.load: first the set-up of a driver (extoll.md 2.4, 2.6,
+ * 3.3), then VELO messages (3.2).
  *
- * Arrivals do not depend on the network, so nothing of this is an event: a
- * store is told to the NIC ahead of its time, and when the NIC has taken one
- * the next is looked at. */
+ * Arrivals do not depend on the network, so that no event is needed here: the
+ * NIC is notified of a store ahead of its time, and the next one follows when
+ * the NIC has accepted a store. */
 #include <errno.h>
 #include <string.h>
 
 #include "systems/extoll/traffic/nic_load.h"
 
-/* Cycles from a store at the NIC to its unit, or a few more: nobody waits for
- * news of a store in front of him that is younger than that. */
+/* Cycles from a store at the NIC to its unit, with some margin: a store that
+ * arrives sooner than that after the one before it need not wait for it. */
 enum { TAKEN = 16 };
 
 /* ---- stores ---- */
@@ -21,7 +21,7 @@ static weft_time_t load_source_later(weft_time_t a, weft_time_t b)
 	return a > b ? a : b;
 }
 
-/* When a store that the processor begins at t is on the link. */
+/* Returns the time at which a store that starts at t is on the link. */
 static weft_time_t store_leaves(const struct extoll_load *l, weft_time_t t)
 {
 	return load_source_later(
@@ -47,7 +47,7 @@ static void store_tell(struct extoll_load *l, uint8_t space, uint64_t off,
 	weft_bus_tell(l->dev, &note);
 }
 
-/* One of those that the NIC takes in order. */
+/* Sends a store that the NIC accepts in order. */
 static void store_push(struct extoll_load *l, uint8_t space, uint64_t off,
 		       const void *data, uint32_t bytes, weft_time_t t,
 		       bool end)
@@ -60,7 +60,8 @@ static void store_push(struct extoll_load *l, uint8_t space, uint64_t off,
 	l->ends |= (uint32_t)end << l->out++;
 }
 
-/* The link has room for these in between. */
+/* Stores the read pointer. The store takes no room on the link, since it fits
+ * between messages. */
 void extoll_load_src_rp(struct extoll_load *l, weft_time_t t)
 {
 	uint64_t rp = l->next;
@@ -75,7 +76,7 @@ void extoll_load_src_rp(struct extoll_load *l, weft_time_t t)
 
 /* ---- set-up ---- */
 
-enum { INTERVAL = EXTOLL_INTERVAL_STRIDE }; /* number 1 */
+enum { INTERVAL = EXTOLL_INTERVAL_STRIDE }; /* of interval number 1 */
 
 static const struct {
 	uint8_t space, bytes;
@@ -90,9 +91,9 @@ static const struct {
 	  EXTOLL_HX_VELO | EXTOLL_INTERVAL_ENABLE },
 	{ 1, 8, EXTOLL_VELO_RX_BASE + 8 * LOAD_VPID, LOAD_BOX },
 	{ 1, 8, EXTOLL_VELO_RX + 8 * LOAD_VPID,
-	  EXTOLL_RX(LOAD_PD, 0, EXTOLL_RX_ENABLE) }, /* and slots */
+	  EXTOLL_RX(LOAD_PD, 0, EXTOLL_RX_ENABLE) }, /* without slots */
 	{ 1, 8, EXTOLL_VELO_TX + 8 * LOAD_VPID,
-	  EXTOLL_TX(0, LOAD_VPID, LOAD_PD) }, /* and node */
+	  EXTOLL_TX(0, LOAD_VPID, LOAD_PD) }, /* without node */
 };
 enum { STEPS = sizeof(setup) / sizeof(setup[0]) };
 
@@ -111,7 +112,8 @@ static void setup_next(struct extoll_load *l)
 
 /* ---- messages ---- */
 
-/* Header and payload, with the cycles that it spent in the source. */
+/* Writes header and payload, with the cycles that the message spent in the
+ * source. */
 static void message_fill(struct extoll_load *l, uint64_t *m,
 			 const struct traffic_packet *k, uint64_t injected)
 {
@@ -160,7 +162,7 @@ void extoll_load_src_next(struct extoll_load *l)
 		due = extoll_source_due(&l->s);
 		if (due == ARRIVALS_NEVER)
 			return;
-		/* Must it wait for news of the stores before it? */
+		/* must it wait for the NIC to accept the stores before it? */
 		if (l->out && weft_clock_edge(clk, due) + l->t_store >=
 				      l->last + TAKEN * (clk->num / clk->den))
 			return;
@@ -192,7 +194,7 @@ int extoll_load_src_start(struct extoll_load *l, struct weft_err *err)
 	l->s.t.size_max = l->size_max;
 	if (extoll_source_start(l->comp, err))
 		return -EINVAL;
-	/* Nothing arrives before the end of the set-up. */
+	/* no arrivals before the end of the set-up */
 	arrivals_shift(&l->s.t.arrivals, weft_clock_cycle(&l->s.clock, t));
 	return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Source of traffic in a direct network, see source.h.
  *
- * Arrivals do not depend on the network, so the queue of packets that have
- * arrived and not left need not exist: the next packet is drawn when there is
- * room for it, with the cycle in which it arrived or will arrive.  An unbounded
- * queue costs nothing; the backlog is found by drawing from a copy. */
+ * Arrivals do not depend on the network, so that packets that have arrived and
+ * not left need no queue: the next packet is drawn when there is room for it,
+ * with the cycle of its arrival. An unbounded queue costs nothing; the backlog
+ * is found by drawing from a copy. */
 #include "systems/extoll/traffic/source.h"
 
 #include <errno.h>

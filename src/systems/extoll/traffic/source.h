@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Source of traffic in a direct network of EXTOLL crossbars: parameters and
- * drawing of packets, for extoll.gen and extoll.load.  Both have it as the
- * first member of their state. */
+ * drawing of packets, for extoll.gen and extoll.load. It is the first member of
+ * their state, because both start with a struct ex_place. */
 #ifndef SYSTEMS_EXTOLL_TRAFFIC_SOURCE_H
 #define SYSTEMS_EXTOLL_TRAFFIC_SOURCE_H
 
@@ -10,11 +10,11 @@
 
 struct extoll_source {
 	struct ex_place place;
-	struct extoll_net *net; /* of its place; NULL: in none */
+	struct extoll_net *net; /* of its place, or NULL */
 	struct traffic_source t;
 	uint32_t words; /* in front of the payload; 0: sizes are flits of the
 			 * whole packet */
-	/* parameters */
+	/* parameters: */
 	uint32_t node, nodes, pattern, dest, arrivals, width;
 	struct weft_clock clock;
 	uint64_t permutation, packets;
@@ -22,8 +22,8 @@ struct extoll_source {
 	bool self;
 };
 
-/* Rows of the parameters; without a pattern it `rests`.  Sizes are the class's
- * own. */
+/* Rows of the parameters; `rests` is the text for a source without a pattern.
+ * Sizes belong to the class. */
 #define EXTOLL_SOURCE_PARAM(type, field, def, range, doc)                      \
 	WEFT_PARAM(type, struct extoll_source, field, def, range, OWN, doc)
 #define EXTOLL_SOURCE_PARAMS(things, rests)                                    \
@@ -56,25 +56,27 @@ struct extoll_source {
 	EXTOLL_SOURCE_PARAM(U64, packets, "0", "",                             \
 			    things " to make; 0 = no end")
 
-/* ops.init: fails when there is no such node. */
+/* ops.init: returns 0, or -EINVAL with a message if the node does not exist. */
 int extoll_source_init(const struct weft_comp *c, struct weft_err *err);
-/* ops.start of a source that makes its own packets: s->words, sizes and place
- * are known.  Draws the first arrival. */
+/* ops.start of a source with packets of its own: s->words, sizes and place are
+ * set. Draws the first arrival. Returns 0, or -EINVAL with a message. */
 int extoll_source_start(struct weft_comp *c, struct weft_err *err);
-/* Its place in the network's measurement. */
+/* Adds the source to the measurement of its network, if it is in one. Returns
+ * 0, or -EINVAL with a message. */
 int extoll_source_join(struct weft_comp *c, const struct extoll_net_source *ops,
 		       struct weft_err *err);
 
-/* As traffic_due, and never when the network has seen enough; a trace is played
- * to its end. */
+/* Like traffic_due(), but never once the network has seen enough. A trace is
+ * sent to its end. */
 static inline uint64_t extoll_source_due(const struct extoll_source *s)
 {
 	return !s->t.replay && extoll_net_over(s->net) ? ARRIVALS_NEVER
 						       : traffic_due(&s->t);
 }
-/* Flits of a packet of that size, one of them for the route. */
+/* Returns the flits of a packet of that size, with one for the route. */
 uint32_t extoll_source_flits(const struct extoll_source *s, uint32_t size);
-/* For extoll_net_source: packets born in from..cycle-1 that are not drawn. */
+/* For extoll_net_source: returns the packets due in from..cycle-1 that are not
+ * drawn. */
 struct extoll_net_backlog extoll_source_backlog(const struct weft_comp *c,
 						uint64_t from, uint64_t cycle);
 

@@ -19,16 +19,19 @@ static inline uint32_t fault_word(const struct weft_wire_faults *w,
 {
 	return w->word ? w->word(f) : 1;
 }
+/* Returns true if the frame carries a packet, or part of one. */
 static inline bool fault_is_packet(const struct weft_wire_faults *w,
 				   const struct weft_frame *f)
 {
 	return !w->packet || w->packet(f);
 }
+/* Returns true for a control cell or state flit. */
 static inline bool fault_is_control(const struct weft_wire_faults *w,
 				    const struct weft_frame *f)
 {
 	return w->control && w->control(f);
 }
+/* Returns the credits in this frame. */
 static inline uint32_t fault_credits(const struct weft_wire_faults *w,
 				     const struct weft_frame *f)
 {

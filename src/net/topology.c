@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic of grids, and queries of grids and graphs, see topology.h. Graphs
- * are built elsewhere: a builder fills the tables. */
+/* Arithmetic of grids, and queries of grids and graphs, see topology.h. The
+ * tables of graphs come from front/exp/route_graph.c. */
 #include "net/topology.h"
 
 #include <errno.h>

@@ -74,6 +74,7 @@ struct topology {
 
 /* ---- routes ---- */
 
+/* Returns the coordinate of a node in `dim`. Grids only. */
 static inline uint32_t topo_coord(const struct topology *t, uint32_t node,
 				  uint32_t dim)
 {

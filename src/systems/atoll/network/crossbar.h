@@ -143,6 +143,7 @@ void atoll_xbar_fini(struct atoll_xbar *x);
 /* Receives f, which arrives now at a link. Takes ownership of f. */
 void atoll_xbar_arrive(struct atoll_xbar *x, uint32_t link,
 		       struct weft_frame *f);
+/* Runs the cycle that is due, if any. */
 void atoll_xbar_event(struct atoll_xbar *x);
 /* Returns true if the InPort of np accepts a flit now. */
 bool atoll_xbar_np_room(const struct atoll_xbar *x, uint32_t np);
@@ -192,6 +193,7 @@ static inline void atoll_link_mark(const struct atoll_xbar *x,
 		weft_mark(x->comp, f->trace_id, stage,
 			  weft_clock_edge(&x->clk, cycle));
 }
+/* Requests a run of the crossbar at this cycle. */
 void atoll_link_arm(struct atoll_xbar *x, uint64_t cycle);
 static inline uint64_t atoll_link_now(const struct atoll_xbar *x)
 {

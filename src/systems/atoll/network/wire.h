@@ -64,6 +64,7 @@ static inline uint8_t at_char(uint32_t port)
 {
 	return (uint8_t)(port | (uint32_t)__builtin_parity(port) << 3);
 }
+/* Returns true if the parity is right and [7:4] are zero. */
 static inline bool at_char_good(uint8_t c)
 {
 	return !(c >> 4) && !__builtin_parity(c);

@@ -21,7 +21,9 @@ int eth_open(struct weft_host *h, const struct eth_attr *a,
 	     struct eth_dev **e_p);
 /* Resets the device, which may still own buffers, then frees all memory. */
 void eth_close(struct eth_dev *e);
+/* Returns the device, for waiting on its interrupt. */
 struct weft_dev *eth_device(const struct eth_dev *e);
+/* Returns the station address, which lives as long as e. */
 const uint8_t *eth_address(const struct eth_dev *e);
 
 /* Returns the buffer of the next frame to send, or NULL if all are in use. */
@@ -32,14 +34,14 @@ void eth_tx_put(struct eth_dev *e, uint32_t len);
 /* Gives the device the next n frames of eth_tx_put(). */
 void eth_tx_post(struct eth_dev *e, uint32_t n);
 /* eth_tx_clean() frees the buffers of sent frames and returns the number of
- * frames in the device. eth_tx_kept() returns the number not yet given to it.
- */
+ * frames in the device; eth_tx_kept() returns those not yet given to it. */
 uint32_t eth_tx_clean(struct eth_dev *e);
 uint32_t eth_tx_kept(const struct eth_dev *e);
 
 /* Returns the next received frame, or NULL. The caller returns it with
  * eth_rx_return() before the next call. */
 const uint8_t *eth_rx(struct eth_dev *e, uint32_t *len_p);
+/* Gives the buffer of the received frame back to the device. */
 void eth_rx_return(struct eth_dev *e);
 
 /* Returns the causes of the interrupt and clears them. */

@@ -104,6 +104,7 @@ struct mac *mac_new(struct weft_comp *c, struct weft_port *p,
 		    const struct mac_cfg *cfg, const struct mac_ops *ops,
 		    void *own);
 void mac_free(struct mac *m); /* accepts NULL; drops all frames it holds */
+/* Resets the MAC as CTRL.RST does. Frames on the line continue. */
 void mac_reset(struct mac *m);
 /* Drops the frames in the MAC. Called when the run has come to rest, because
  * they have no receiver then. */
@@ -114,7 +115,9 @@ void mac_arrive(struct mac *m, struct weft_frame *f); /* phase 0; takes
 void mac_event(struct mac *m, uint32_t tag);	      /* phase 1 */
 void mac_moved(struct mac *m, enum mac_kind kind);    /* phase 1 */
 void mac_trace(struct mac *m, uint64_t trace_id);
+/* Performs a load with its side effects. Unknown registers read as 0. */
 uint32_t mac_load(struct mac *m, uint32_t off);
+/* Performs a store, phase 1. Unknown registers ignore it. */
 void mac_store(struct mac *m, uint32_t off, uint32_t val);
 /* Sets station address i: RAL, RAH, valid. */
 void mac_set_address(struct mac *m, uint32_t i, const uint8_t addr[6]);

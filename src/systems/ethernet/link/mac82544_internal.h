@@ -121,6 +121,7 @@ struct mac {
 	struct mac_stats stats;
 };
 
+/* Returns the number of descriptors in a ring. */
 static inline uint32_t mac_ring(const struct mac *m, enum mac_cell len)
 {
 	return m->reg[len] / MAC_DESC;
@@ -149,17 +150,23 @@ static inline uint64_t mac_desc(const struct mac *m, enum mac_cell low,
  * data. */
 void mac_ask(struct mac *m, enum mac_kind kind, uint64_t addr, uint32_t index,
 	     struct weft_slice data);
+/* Sets interrupt causes and updates the level. */
 void mac_cause(struct mac *m, uint32_t bits);
 /* Counts in a statistics register and in the owner's counter. */
 void mac_tally(struct mac *m, enum mac_cell reg, uint64_t *stat);
 
+/* Starts whatever the transmitter can fetch now. Called after each change. */
 void mac_tx_kick(struct mac *m);
 void mac_tx_event(struct mac *m);
 void mac_tx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
+/* Sends a control frame ahead of the FIFO. Takes ownership of f, and drops it
+ * if too many wait. */
 void mac_tx_control(struct mac *m, struct weft_frame *f);
+/* Holds data frames for this time; 0 ends the pause. */
 void mac_tx_pause(struct mac *m, uint16_t quanta);
 void mac_tx_reset(struct mac *m);
 
+/* Starts whatever the receiver can fetch or store now. */
 void mac_rx_kick(struct mac *m);
 void mac_rx_end(struct mac *m);
 void mac_rx_ready(struct mac *m);

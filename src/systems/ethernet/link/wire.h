@@ -109,6 +109,7 @@ static inline bool eth_is_group(const uint8_t addr[ETH_ADDR])
 {
 	return addr[0] & 1;
 }
+/* Returns the address as a number, for tables. */
 static inline uint64_t eth_addr_key(const uint8_t a[ETH_ADDR])
 {
 	return (uint64_t)a[0] << 40 | (uint64_t)a[1] << 32 |

@@ -54,6 +54,7 @@ static inline struct extoll_ep *extoll_ep_of(struct ep *e)
 /* endpoint_velo.c: sends a message; polls the mailbox */
 bool extoll_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 		       const void *data);
+/* Receives all messages in the VELO mailbox. */
 void extoll_ep_poll(struct ep *e);
 
 /* endpoint_rma.c: starts part of a put or get. Returns false if it must wait

@@ -60,7 +60,9 @@ struct xmem_region {
  * ATU, so that simulated time passes. */
 int xmem_open(struct xmem *m, struct weft_host *h, uint32_t slots);
 void xmem_close(struct xmem *m); /* also flushes all regions of the process */
+/* Fills *r, which the caller keeps until xmem_unregister(). */
 int xmem_register(struct xmem *m, void *p, size_t len, struct xmem_region *r);
+/* Returns after the ATU has dropped the region's entries. */
 void xmem_unregister(struct xmem *m, struct xmem_region *r);
 
 static inline void xmem_rf(struct xmem *m, uint32_t off, uint64_t val)

@@ -283,6 +283,7 @@ static inline uint64_t cell_channel_now(const struct cell_channel *ep)
 /* The owner calls these from ops.arrive, and from ops.event with tag 1 + index
  * of the port, for framed ports. Takes ownership of f. */
 void cell_channel_arrive(struct cell_channel *ep, struct weft_frame *f);
+/* Runs the work of the port that is due. Not used by plain channels. */
 void cell_channel_event(struct cell_channel *ep);
 
 #endif

@@ -109,6 +109,7 @@ bool cell_channel_framed_missing(const struct cell_channel *ep,
  * false if `seq` is not in the window. */
 bool cell_channel_retry_acked(struct cell_channel *ep, uint8_t seq,
 			      uint64_t cycle);
+/* Frees the copy of one cell, or all copies. */
 void cell_channel_retry_drop(struct cell_channel_framed *s, uint8_t seq);
 void cell_channel_retry_drop_all(struct cell_channel_framed *s);
 /* Starts to resend cells at the oldest one that is not acknowledged, or takes
@@ -130,10 +131,13 @@ void cell_channel_rx_verdicts(struct cell_channel *ep, uint64_t cycle);
 /* Handles the loss of commas until `back` (WEFT_NEVER: for good). */
 void cell_channel_train_lost(struct cell_channel *ep, uint64_t cycle,
 			     uint64_t back);
+/* Handles a received training cell. */
 void cell_channel_train_heard(struct cell_channel *ep, uint64_t cycle,
 			      uint32_t type, uint32_t value);
+/* Takes the link down and tells the owner. */
 void cell_channel_train_down(struct cell_channel *ep, uint64_t cycle);
 void cell_channel_train_event(struct cell_channel *ep, uint64_t cycle);
+/* Returns the next cycle at which training acts, or WEFT_NEVER. */
 uint64_t cell_channel_train_next(const struct cell_channel *ep);
 
 #endif

@@ -16,6 +16,7 @@ uint32_t cell_channel_put(struct cell_channel *ep, const struct ecell *cell,
 uint64_t cell_channel_cross(const struct cell_channel *ep, uint64_t cycle);
 /* Changes used[vc] to n and keeps count of the pool credits. */
 void cell_channel_use(struct cell_channel *ep, uint32_t vc, uint32_t n);
+/* Returns true if the VC has a credit of its own or the pool has one. */
 static inline bool cell_channel_has_credit(const struct cell_channel *ep,
 					   uint32_t vc)
 {
@@ -40,8 +41,8 @@ void cell_channel_listen_tell(struct cell_channel *ep, uint64_t at,
 void cell_channel_listen_refresh(struct cell_channel *ep, uint64_t at,
 				 uint64_t n);
 
-/* Framed ports (cell_channel_framed.c), versions of the functions without the
- * word. */
+/* Framed ports (cell_channel_framed.c): counterparts of cell_channel_start()
+ * and so on. */
 int cell_channel_framed_start(struct cell_channel *ep, struct weft_err *err);
 void cell_channel_framed_fini(struct cell_channel *ep);
 void cell_channel_framed_abandon(struct cell_channel *ep);
@@ -50,6 +51,7 @@ uint64_t cell_channel_framed_next(struct cell_channel *ep, uint64_t g);
 void cell_channel_framed_commit(struct cell_channel *ep,
 				const struct ecell *cell, uint32_t vc,
 				uint64_t g);
+/* Returns the credit of a cell, except for one that arrives again. */
 void cell_channel_framed_release(struct cell_channel *ep,
 				 const struct ecell *cell, uint64_t cycle);
 /* Sends a control cell of cell_channel_control.c at `at`: kind < EX_VCS with n

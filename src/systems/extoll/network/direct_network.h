@@ -138,6 +138,7 @@ static inline void extoll_net_sent(struct weft_comp *net)
 /* Counts a packet whose last flit arrived at `cycle`. */
 void extoll_net_received(struct weft_comp *net, const struct extoll_net_pkt *p,
 			 uint64_t cycle);
+/* Returns true once sources may stop, because the measurement has ended. */
 static inline bool extoll_net_over(const struct extoll_net *n)
 {
 	return n && n->over;

@@ -77,6 +77,7 @@ void netport_fini(struct netport *np);
 /* Frees packets that were not sent and cells that the unit has not received.
  * Called when the run has come to rest. */
 void netport_abandon(struct netport *np);
+/* Delivers and sends the cells that are due. */
 void netport_event(struct netport *np);
 
 /* Returns true if a packet of this class is accepted now. */
@@ -92,6 +93,7 @@ struct netport_pkt *netport_send(struct netport *np, struct weft_frame *f,
 /* Announces more of the payload, from now on. The handle of netport_send() is
  * valid until all of the payload was announced. */
 void netport_more(struct netport *np, struct netport_pkt *p, uint32_t avail);
+/* Returns the slot of a received cell to the crossbar. */
 static inline void netport_release(struct netport *np, uint32_t slot,
 				   uint64_t cycle)
 {

@@ -51,6 +51,7 @@ static inline struct ex_place *ex_place(const struct weft_comp *c)
 	return c->state;
 }
 
+/* ops.place: stores the place. Always returns 0. */
 int ex_stand(struct weft_comp *c, const struct weft_place *at,
 	     struct weft_err *err);
 /* Returns true if the state of c starts with a struct ex_place. */

@@ -59,6 +59,7 @@ static inline uint32_t ex_route_nibble(const struct weft_frame *f, uint32_t i)
 {
 	return (uint32_t)(f->u[4 + i / 16] >> (i % 16 * 4)) & 0xf;
 }
+/* Sets nibble i of the route; the others stay. */
 static inline void ex_route_set(struct weft_frame *f, uint32_t i, uint32_t nib)
 {
 	uint64_t *u = &f->u[4 + i / 16];

@@ -34,6 +34,7 @@ void atu_tlb_init(struct atu_tlb *t);
 void atu_tlb_fini(struct atu_tlb *t);
 /* Returns the GATe of (page, vpid), or 0. */
 uint64_t atu_tlb_find(const struct atu_tlb *t, uint32_t page, uint32_t vpid);
+/* Stores an entry in place of an old one, round robin. */
 void atu_tlb_fill(struct atu_tlb *t, uint32_t page, uint32_t vpid,
 		  uint64_t gate);
 /* Remove pages first..first+n-1; all pages of a VPID. Return how many there
@@ -111,7 +112,9 @@ void atu_finish(struct atu *a, struct atu_req *r);
 void atu_command(struct atu *a, uint64_t word);
 uint64_t atu_gat_get(const struct atu *a, uint32_t i);
 void atu_gat_set(struct atu *a, uint32_t i, uint64_t val);
+/* Runs the ATU if its timer is due. */
 void atu_event(struct atu *a);
+/* Answers the lookups that are due, then executes commands. */
 void atu_run(struct atu *a);
 /* Requests an event of the ATU at this cycle. */
 void atu_wake(struct atu *a, uint64_t cycle);

@@ -131,6 +131,7 @@ void ex_htax_go(struct extoll_nic *n);
 
 /* For htax_bus.c: requests arbitration at this cycle. */
 void ex_htax_arm(struct extoll_nic *n, uint64_t cycle);
+/* Drops the data and returns the packet to the pool. */
 void ex_pkt_free(struct extoll_nic *n, struct hx_pkt *p);
 /* Counts and reports an access of the host that no unit accepts. */
 void ex_htax_discard(struct extoll_nic *n, uint64_t off);

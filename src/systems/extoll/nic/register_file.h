@@ -46,6 +46,7 @@ bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 /* Returns the entry of node dest, or NULL if it is not valid. */
 const struct ex_entry *ex_route_entry(const struct extoll_nic *n,
 				      uint32_t dest);
+/* Stores a copy of the entry. */
 void ex_route_write(struct extoll_nic *n, uint32_t dest,
 		    const struct ex_entry *e);
 
@@ -72,10 +73,12 @@ bool ex_event_vpid(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 		   uint32_t node);
 /* Reports pending events of links (link_registers.c). */
 void ex_link_news(struct extoll_nic *n);
+/* Read register i of the crossbar's ports, and of the link ports. */
 uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i);
 uint64_t ex_lp_read(struct weft_comp *c, uint32_t i);
 /* Stores to the registers of the event queue. */
 void ex_evq_set_size(struct extoll_nic *n, uint64_t val);
+/* Also arms the interrupt and reports what found the queue full. */
 void ex_evq_set_rp(struct extoll_nic *n, uint64_t val);
 
 /* Performs a host store to configuration space or register file. */

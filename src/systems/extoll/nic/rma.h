@@ -340,6 +340,7 @@ enum extoll_rma_reg {
 				     uint64_t val);
 RMA_REGS(X)
 #undef X
+/* Return and set a register; a load does not make the RMA. */
 uint64_t extoll_rma_reg_get(struct extoll_nic *n, enum extoll_rma_reg reg,
 			    uint32_t index);
 void extoll_rma_reg_set(struct extoll_nic *n, enum extoll_rma_reg reg,
@@ -350,6 +351,7 @@ void extoll_rma_read(struct extoll_nic *n, enum extoll_htax_port port,
 		     weft_phys_t addr, uint32_t bytes,
 		     void (*done)(struct extoll_nic *n, struct hx_pkt *p),
 		     void *own, uint64_t trace);
+/* Requests an event of a unit at this cycle. */
 void extoll_rma_wake(struct rma *r, struct weft_timer *tm,
 		     enum extoll_htax_port port, uint64_t cycle);
 
@@ -360,6 +362,7 @@ static inline struct extoll_rma_vpid *extoll_rma_vpid(const struct rma *r,
 {
 	return ex_vpid_find(&r->vpid, vpid, sizeof(struct extoll_rma_vpid));
 }
+/* Returns the VPID's control register, 0 if it was never written. */
 static inline uint64_t extoll_rma_vpid_ctl(const struct rma *r, uint32_t vpid)
 {
 	const struct extoll_rma_vpid *v = extoll_rma_vpid(r, vpid);
@@ -389,11 +392,14 @@ bool extoll_rma_packet_ours(const struct rma *r, const struct weft_frame *f,
 
 /* in rma_requester.c */
 bool extoll_rma_req_room(struct extoll_nic *n, uint32_t flying);
+/* Queues the descriptor of a store, or counts it as malformed. */
 void extoll_rma_req_store(struct extoll_nic *n, const struct hx_store *s);
 
 /* in rma_responder.c */
 /* Queues a request. Returns false if the request queue is full. */
 bool extoll_rma_resp_push(struct rma *r, const struct extoll_rma_cmd *c);
+/* Receives a cell of network port 2. Holds the slot of a request that finds no
+ * room, so that requests behind it wait in the network. */
 void extoll_rma_resp_cell(struct rma *r, const struct netport_cell *c);
 void extoll_rma_resp_fini(struct rma *r);
 /* Fetch-compare-and-add (3.5): updates *mem and returns the result. */

@@ -119,13 +119,20 @@ void extoll_velo_look(struct extoll_nic *n, uint32_t vpid);
 /* velo_requester.c, velo_completer.c; called by velo.c. Returns true if one
  * more store fits, besides the `flying` ones. */
 bool extoll_velo_rq_room(struct extoll_nic *n, uint32_t flying);
+/* Handles a store on a requester page. HTAX calls it only after
+ * extoll_velo_rq_room() returned true. */
 void extoll_velo_rq_store(struct extoll_nic *n, const struct hx_store *s);
+/* Continues with the message that waited for the network port. */
 void extoll_velo_rq_sent(void *own, struct netport *np, uint32_t cls,
 			 uint64_t trace_id);
+/* Drops partial messages whose time has expired. */
 void extoll_velo_rq_expire(struct extoll_nic *n);
 void extoll_velo_rq_fini(struct extoll_nic *n);
+/* Receives a cell of network port 0 and keeps its slot until its message has
+ * room. */
 void extoll_velo_cp_cell(void *own, struct netport *np,
 			 const struct netport_cell *c);
+/* Advances the completer as far as it gets now. */
 void extoll_velo_cp_run(struct extoll_nic *n);
 void extoll_velo_cp_fini(struct extoll_nic *n);
 

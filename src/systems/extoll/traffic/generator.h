@@ -80,6 +80,7 @@ int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err);
 /* Returns the payload of a packet. The caller owns the reference. */
 struct weft_slice extoll_gen_check_payload(struct weft_comp *c, uint32_t dest,
 					   uint32_t number, uint32_t len);
+/* Counts a packet out of order, or with wrong bytes. Does not free it. */
 void extoll_gen_check_take(struct weft_comp *c, struct weft_frame *f);
 /* Checks at the end of the run that all sent packets have arrived. Returns 0,
  * or -EPROTO with a message. */

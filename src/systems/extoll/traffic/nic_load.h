@@ -74,6 +74,7 @@ int extoll_load_src_start(struct extoll_load *l, struct weft_err *err);
 /* Sends stores while the NIC has room. Called after each store that it
  * accepted. */
 void extoll_load_src_next(struct extoll_load *l);
+/* For extoll_net_source.starves. */
 bool extoll_load_src_starves(const struct weft_comp *c, uint64_t before);
 /* Reports all slots up to l->next as free, from time t on. */
 void extoll_load_src_rp(struct extoll_load *l, weft_time_t t);

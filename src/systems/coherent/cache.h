@@ -32,6 +32,7 @@ struct coh_local {
 	enum coh_state next; /* BusRd: S instead when other caches hold a
 			      * copy */
 };
+/* Returns the entry of the event table for a local access. */
 struct coh_local coh_on_local(bool write, enum coh_state s);
 
 enum coh_act {
@@ -45,6 +46,7 @@ struct coh_snoop {
 	enum coh_state next;
 	uint32_t act; /* enum coh_act */
 };
+/* Returns the entry of the event table for a snooped request. */
 struct coh_snoop coh_on_snoop(enum coh_bus bus, enum coh_state s);
 
 /* ---- the cache ---- */
@@ -89,6 +91,8 @@ struct coh_line *coh_cache_victim(struct coh_cache *c, uint64_t addr);
 /* Empties a line. Returns true when it was dirty: its bytes are then in `copy`,
  * and the caller must write them back. */
 bool coh_cache_evict(struct coh_cache *c, struct coh_line *l, uint8_t *copy);
+/* Fills an invalid line that coh_cache_victim() gave. No other line holds
+ * addr. */
 void coh_cache_install(struct coh_cache *c, struct coh_line *l, uint64_t addr,
 		       enum coh_state state, const uint8_t *data);
 /* Ends a BusUpgr. Returns the line, which the core may now write. */

@@ -68,8 +68,10 @@ int coh_system_items(struct weft_comp *c, const struct coh_item *items,
 		     uint32_t n, struct weft_err *err);
 void coh_system_watch(struct weft_comp *c, const struct coh_watch *watch);
 
+/* Returns the cache of a core, for checks of its lines. */
 const struct coh_cache *coh_system_cache(const struct weft_comp *c,
 					 uint32_t core);
+/* Returns the bytes of DRAM, which may be older than a dirty line. */
 const struct coh_mem *coh_system_mem(const struct weft_comp *c);
 
 extern const struct weft_class weft_class_coh_system;

@@ -141,12 +141,15 @@ static inline void coh_at(struct weft_comp *c, struct weft_timer *tm,
  * coh_where, or -1 when the address is invalid. */
 int coh_where(const struct coh_system *s, uint64_t addr, uint32_t bytes);
 
+/* Checks parameters that depend on each other. Returns 0 or -EINVAL. */
 int coh_setup_check(struct weft_comp *c, struct weft_err *err);
 
 /* net.c: coh_net_ask() notes a pending request. The request itself is
  * determined at the grant, because the line may change until then. */
 void coh_net_ask(struct weft_comp *c);
 void coh_net_event(struct weft_comp *c);
+/* Grants the idle interconnect to the next requester, round robin. Runs last in
+ * an edge, so that it sees every request of that edge. */
 void coh_net_arbitrate(struct weft_comp *c);
 
 /* net_snoop.c: makes room in a cache. Returns the cycles for writing the victim
@@ -157,12 +160,14 @@ uint32_t coh_net_evict(struct weft_comp *c, uint32_t cache, uint64_t addr);
 uint64_t coh_net_serve(struct weft_comp *c);
 
 /* core.c */
+/* Issues the first access of core i. */
 void coh_core_start(struct weft_comp *c, uint32_t i);
 void coh_core_event(struct weft_comp *c, uint32_t i);
 /* Performs the access at these bytes, after which the core continues. */
 void coh_core_perform(struct weft_comp *c, uint32_t i, uint8_t *bytes);
 
 /* ni.c */
+/* Waits for the next word, if there is one. */
 void coh_ni_start(struct weft_comp *c);
 void coh_ni_event(struct weft_comp *c);
 /* Ends the delivery of the item, or continues because a slot of the mailbox may
@@ -172,8 +177,11 @@ uint64_t coh_ni_slot(const struct coh_system *s, uint64_t seq);
 /* check.c: a flat memory through which every access and item goes as well. */
 bool coh_check_init(struct coh_system *s);
 void coh_check_fini(struct coh_system *s);
+/* Executes an access of core i on the flat memory too, and checks the value of
+ * a load. */
 void coh_check_op(struct weft_comp *c, uint32_t i, const struct coh_op *op,
 		  uint64_t value);
+/* Checks the line of a transaction in all caches, once it is over. */
 void coh_check_txn(struct weft_comp *c, const struct coh_txn *t);
 
 #endif

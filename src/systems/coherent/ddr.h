@@ -16,6 +16,7 @@ bool coh_mem_init(struct coh_mem *m, uint64_t size);
 void coh_mem_fini(struct coh_mem *m);
 void coh_mem_read(const struct coh_mem *m, uint64_t addr, void *to,
 		  uint32_t bytes);
+/* Stores bytes. Allocates pages on their first store. */
 void coh_mem_write(struct coh_mem *m, uint64_t addr, const void *from,
 		   uint32_t bytes);
 

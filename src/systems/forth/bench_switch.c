@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packet-hops per second through the buffered crossbar with the full credit
  * protocol: traffic components on every port, uniform destinations, sinks that
- * drain at the rate of a 100 MHz bus.  One packet through the switch is one
- * hop (it crosses two links).  Sizes and times only, no payload bytes. */
+ * drain at the rate of a 100 MHz bus. One packet through the switch is one hop,
+ * although it crosses two links. Frames carry sizes and times but no payload
+ * bytes, because the bench measures the switch. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

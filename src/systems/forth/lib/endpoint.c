@@ -192,7 +192,8 @@ static int forth_ep_start(struct ep *e)
 	if (x->block_phys + x->block_bytes > UINT32_MAX)
 		return -ENOMEM;
 	if (weft_forth_info(x->f)->groups)
-		return -EOPNOTSUPP; /* messages need notifications in order */
+		return -EOPNOTSUPP; /* refused, because messages need
+				     * notifications in order */
 	x->paths = weft_forth_info(x->f)->multipath;
 	if (x->paths)
 		x->noted = weft_forth_load(x->f, FORTH_RNOTIFY_TOTAL);

@@ -93,11 +93,17 @@ static inline size_t forth_ep_slot(const struct forth_ep *x, uint32_t peer,
 }
 
 /* endpoint_messages.c */
+/* Sends a message of any kind. Returns false when it has to be tried again
+ * later. */
 bool forth_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 		      const void *data);
+/* Takes credits from the word that the peer writes. */
 void forth_ep_credits(struct ep *e, uint32_t dst);
+/* Handles all messages that have arrived, each peer first in its turn. */
 void forth_ep_poll(struct ep *e);
+/* Returns whether a message has arrived. */
 bool forth_ep_ready(struct ep *e);
+/* Returns the number of transfers that `bytes` take. */
 uint32_t forth_ep_parts(const struct forth_ep *x, size_t bytes);
 /* Puts `bytes` (whole qwords) in as many transfers as the NIC needs. The caller
  * has checked that the request queue has room. */

@@ -16,7 +16,8 @@
 
 #include "systems/forth/lib/forth_internal.h"
 
-/* Line of the CPU's write-combining buffer. */
+/* Descriptors of a cluster, because the CPU's write-combining buffer is written
+ * by lines. */
 #define FORTH_WC_SLOTS (64 / FORTH_DESC_BYTES)
 
 /* ---- start-up (2.9) ---- */
@@ -86,7 +87,8 @@ static void forth_init_build(struct weft_forth *f)
 	i->voqs = b >> 8 & 0xF;
 	i->max_payload = 8 * ((b >> 12 & 0x3FF) + 1);
 	i->min_payload = 8 * (b >> 22 & 0x3FF);
-	/* Only the VOQ block cuts long transfers (3.5). */
+	/* Without VOQs a transfer is one packet, because only the VOQ block
+	 * cuts long transfers (3.5). */
 	i->max_transfer = i->voqs ? FORTH_DMA_MAX_BYTES : i->max_payload;
 }
 

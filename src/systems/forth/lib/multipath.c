@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Library of the FORTH NIC: multipath and the event log (forth.md 7, 10.2). */
+/* User library of the FORTH NIC: multipath and the event log (forth.md 7,
+ * 10.2). */
 #include "systems/forth/lib/device.h"
 #include "systems/forth/lib/forth_internal.h"
 

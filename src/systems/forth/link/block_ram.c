@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Block RAMs of the FORTH boards: see block_ram.h. */
+/* Block RAMs of the FORTH boards, see block_ram.h. */
 #include "systems/forth/link/block_ram.h"
 
 #include <errno.h>

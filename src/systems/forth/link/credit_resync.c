@@ -273,7 +273,7 @@ void credit_resync_event(struct forth_port *l, uint64_t now)
 		e->rx[lane].bit = e->rx[lane].want;
 		credit_resync_grant(l, lane);
 	}
-	/* lanes that have waited long enough stop and ask */
+	/* lanes that have waited long enough stop and send a request */
 	for (m = l->wait.w[0] & ~e->waits; m; m &= m - 1) {
 		lane = (uint32_t)__builtin_ctzll(m);
 		if (e->tx[lane].since == WEFT_NEVER ||

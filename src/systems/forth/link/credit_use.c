@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* Credits that may lie in the inbox before the first of them are taken to make
- * room. The number must not change, because it decides when the peer computes
- * its own frames, and thus the order in which a listener hears of them. */
+ * room. The moment when they are taken decides when the peer computes its own
+ * frames, and thus the order in which a listener hears of them. */
 enum { INBOX_ROOM = 16 };
 
 int forth_port_credit_init(struct forth_port *l, struct weft_err *err)

@@ -10,8 +10,8 @@
 
 #include "systems/forth/link/port_internal.h"
 
-/* Shorter than the words of commas that end a loss of sync (4.9), so that a
- * reset is not missed. */
+/* Interval of polls. It is shorter than the words of commas that end a loss of
+ * sync (4.9), because each poll has to keep both ends out of sync. */
 enum { LOOK_CC = 8 };
 
 struct reset {

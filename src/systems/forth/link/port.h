@@ -67,7 +67,8 @@ struct forth_port_cfg {
 	int32_t ppm;		 /* of our crystal */
 	bool credit_filter;	 /* 5.4 plausibility */
 	bool crc32_complement;	 /* */
-	bool return_discards;	 /* 5.7: NIC true; switch false: counted */
+	bool return_discards;	 /* 5.7: NIC true; switch false, because it
+				  * cannot tell the lane: counted */
 	/* Lane of a way (forth_way) in our buffer: path_mask + 1 rows. NULL:
 	 * the flow, or 0 with one lane. May change until forth_port_start(). */
 	const uint8_t *route;

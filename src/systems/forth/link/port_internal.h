@@ -139,6 +139,7 @@ void forth_port_return(struct forth_port *l, uint32_t words, uint64_t end);
 /* Forgets all lanes that wait. forth_port_lane_ok() returns whether a lane has
  * credits for `charge`. */
 void forth_port_unwait(struct forth_port *l);
+/* Returns whether the lane has credits for `charge` and may send. */
 bool forth_port_lane_ok(const struct forth_port *l, uint32_t lane,
 			uint32_t charge);
 /* Returns the cycle at which a credit in the inbox lets `charge` go, or
@@ -201,6 +202,8 @@ static inline bool forth_port_skew_full(const struct forth_port *l,
 	return words > FORTH_PORT_SKEW_WORDS &&
 	       ahead > FORTH_PORT_SKEW_WORDS * l->word_fs;
 }
+/* Drops a frame that overflowed the FIFO of a link (4.9), and gives its words
+ * back. */
 void forth_port_skew_lost(struct forth_port *l, struct weft_frame *f);
 /* Returns the cycle at which the link is in sync again if nothing more
  * arrives. */

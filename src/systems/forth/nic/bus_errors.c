@@ -15,7 +15,8 @@
  *
  * SERR# is driven with command bit 8 only, and sets 14. Without command bit 6
  * the NIC uses data as they arrive (PCI). With it a transfer is abandoned as
- * after an abort (3.6), and a store is not carried out (our choice). */
+ * after an abort (3.6), and a store is not carried out (our choice, because its
+ * data are wrong). */
 #include "systems/forth/nic/nic.h"
 
 static void status_set(struct forth_nic *n, enum forth_reg status, uint32_t bit)

@@ -85,6 +85,8 @@ struct forth_lnotify {
 void forth_engine_run(struct forth_nic *n);
 void forth_engine_enable(struct forth_nic *n); /* rereads the registers */
 void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note);
+/* Resets the engine (R-41). A transaction on the bus runs to its end there,
+ * without effect. */
 void forth_engine_reset(struct forth_nic *n);
 
 /* bus_errors.c */
@@ -105,12 +107,17 @@ uint64_t forth_write_at(const struct forth_nic *n);
 /* Returns whether a write may start now. Otherwise the engine wakes when it
  * may. */
 bool forth_write_ready(struct forth_nic *n);
+/* Starts the next write: local notification, remote notification, packet. */
 void forth_write_start(struct forth_nic *n);
+/* Writes the local notification of queue q. */
 void forth_write_notify(struct forth_nic *n, uint32_t q, uint64_t word);
+/* Makes one step of the write. Returns whether its state has changed. */
 bool forth_write_run(struct forth_nic *n);
+/* Takes a report of the bus about the write. */
 void forth_write_note(struct forth_nic *n, const struct weft_bus_note *note);
 /* Ends a transaction that was on the bus when the engine was reset. */
 void forth_write_orphan(struct forth_nic *n);
+/* Ends the write. Its packet is lost, and its credits are returned. */
 void forth_write_reset(struct forth_nic *n);
 
 #endif

@@ -37,15 +37,20 @@ int forth_ext_init(struct forth_nic *n, struct weft_err *err);
 /* Return whether a transfer goes to external memory; whether it has room there,
  * and in which blocks; take these blocks. */
 bool forth_ext_wanted(const struct forth_nic *n, uint32_t v, uint32_t qwords);
+/* Plans the blocks and packets of a transfer. Returns false when blocks are
+ * missing. */
 bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 		    struct forth_plan *p);
+/* Takes the blocks of the plan off the free list. */
 void forth_ext_take(struct forth_nic *n, uint32_t v,
 		    const struct forth_plan *p);
 /* Adds a packet that has been read and is in its block at edge `in`. */
 void forth_ext_push(struct forth_nic *n, uint32_t v, struct forth_pkt *p,
 		    uint64_t in);
+/* Gives up the last `missing` packets of a transfer that was aborted. */
 void forth_ext_abandon(struct forth_nic *n, uint32_t v, uint32_t missing);
 void forth_ext_reset(struct forth_nic *n);
+/* Runs the reader: ends the read of a block and starts the next. */
 void forth_ext_run(struct forth_nic *n);
 /* Wakes the reader, because its work may have changed. */
 void forth_ext_poke(struct forth_nic *n);

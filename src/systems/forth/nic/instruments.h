@@ -41,12 +41,16 @@ struct forth_sampler {
 };
 
 /* performance_counters.c */
+/* Returns the part of a counter in progress, to be added to its cell. */
 uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id);
 void forth_perf_req(struct forth_nic *n, enum forth_dir d, uint64_t pc);
+/* Notes that a transfer, whose last datum moved at `done`, is over at pc. */
 void forth_perf_end(struct forth_nic *n, enum forth_dir d, uint64_t done,
 		    uint64_t pc);
+/* Books a tenure that the bus reports. */
 void forth_perf_note(struct forth_nic *n, enum forth_dir d,
 		     const struct weft_bus_note *note);
+/* Returns the qwords moved by DMA up to an edge. */
 uint64_t forth_moved(const struct forth_nic *n, enum forth_dir d, uint64_t pc);
 
 /* sampler.c */
@@ -54,13 +58,17 @@ uint64_t forth_moved(const struct forth_nic *n, enum forth_dir d, uint64_t pc);
 void forth_sample_count_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 uint64_t forth_sample_data_read(struct weft_comp *c, uint32_t i);
 void forth_sample_data_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
+/* Starts the samples with the first DMA transaction. */
 void forth_sampler_first(struct forth_nic *n, uint64_t pc);
+/* Takes the samples due up to pc. Called before the numbers change. */
 void forth_sampler_advance(struct forth_nic *n, uint64_t pc);
 
 /* benchmark_mode.c */
 uint32_t forth_bench_mode(struct forth_nic *n);
+/* Takes the time stamp of released descriptors (ts1). */
 void forth_bench_trigger(struct forth_nic *n, uint32_t q, uint32_t first,
 			 uint32_t count);
+/* Writes the stamps into a packet that departs at start_cc. */
 void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
 		       uint64_t start_cc);
 

@@ -23,10 +23,12 @@ struct forth_deliver {
 
 /* path_choice.c */
 int forth_path_init(struct forth_nic *n, struct weft_err *err);
+/* Returns the link that the front packet of VOQ v has to take. */
 uint32_t forth_path_of(const struct forth_nic *n, uint32_t v);
 /* Returns the header of the front packet of a VOQ with its resequencing
  * field. */
 uint64_t forth_path_header(const struct forth_nic *n, uint32_t v, uint64_t hdr);
+/* Advances the pattern of VOQ v, whose front packet has left. */
 void forth_path_sent(struct forth_nic *n, uint32_t v);
 void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 
@@ -51,6 +53,8 @@ void forth_deliver(struct forth_nic *n, struct forth_deliver d);
 
 /* packet_counting.c: the counting alternative. */
 int forth_group_init(struct forth_nic *n, struct weft_err *err);
+/* Counts the words of a packet in memory, and notifies when its group is
+ * complete. */
 void forth_group_written(struct forth_nic *n, const struct forth_rx *rx);
 
 #endif

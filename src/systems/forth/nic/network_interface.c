@@ -333,8 +333,9 @@ int forth_netif_start(struct forth_nic *n, struct weft_err *err)
 				"%s: links of different rates: all run on one clock",
 				n->comp->name);
 	}
-	/* cut-through (R-24): a packet waits for 1 - R_net/R_pci of it, in
-	 * quarters, rounded up; R_net/R_pci = (4 L / T_net) / (8 / T_pci) */
+	/* cut-through (R-24): a packet waits for 1 - R_net/R_pci of it, so that
+	 * the bus does not overtake the link, in quarters, rounded up;
+	 * R_net/R_pci = (4 L / T_net) / (8 / T_pci) */
 	net = (unsigned __int128)n->width * n->pci.num * a->den;
 	pci = (unsigned __int128)2 * a->num * n->pci.den;
 	n->ct_num = n->p.ct_q	? n->p.ct_q - 1

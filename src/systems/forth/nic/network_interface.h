@@ -53,9 +53,12 @@ weft_time_t forth_rx_word_at(const struct forth_nic *n,
 /* Give back credits of received words (5.2, NIC receiver). */
 void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 			   uint64_t pc0);
+/* Gives back the rest of a packet's charge, with words that were not
+ * written. */
 void forth_netif_rest_out(struct forth_nic *n, uint64_t pc);
 /* Removes the packet that was written, or is given up, from its FIFO. */
 void forth_netif_gone(struct forth_nic *n, const struct forth_rx *rx);
+/* Returns a network counter, summed over all links, since its last clearing. */
 uint64_t forth_net_count(struct forth_nic *n, enum forth_net id);
 /* Returns the sum of a counter over all links, by its offset in struct
  * forth_port_count. */

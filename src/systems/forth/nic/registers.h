@@ -122,7 +122,9 @@ enum forth_counter {
 /* clang-format on */
 
 void forth_regs_init(struct forth_nic *n);
+/* Answers a load of the host. */
 void forth_bus_load(struct forth_nic *n, const struct weft_bus_note *note);
+/* Executes a store of the host. */
 void forth_bus_store(struct forth_nic *n, const struct weft_bus_note *note);
 void forth_irq_set(struct forth_nic *n); /* remote interrupt flag */
 void forth_ram_fini(struct forth_nic *n);

@@ -28,11 +28,15 @@ struct forth_queue {
 	} track;
 };
 
+/* Releases descriptor number `desc`, whose start flag was set. */
 void forth_queue_trigger(struct forth_nic *n, uint32_t desc);
+/* Returns the pointer register of queue q. */
 uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t q);
 /* Adds a transfer to its queue's departure order. Returns its number, which
  * forth_track_done() takes. */
 uint32_t forth_track_add(struct forth_nic *n, uint32_t q, bool lnotify);
+/* Notes that a transfer departs at pc, which may lie ahead. Notifies in
+ * order. */
 void forth_track_done(struct forth_nic *n, uint32_t q, uint32_t seq,
 		      uint64_t pc);
 

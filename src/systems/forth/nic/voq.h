@@ -68,6 +68,7 @@ void forth_voq_init(struct forth_nic *n);
 /* Takes room for a transfer of so many qwords, and puts the plan of its packets
  * into rq. Returns false when there is no room. */
 bool forth_voq_reserve(struct forth_nic *n, uint32_t v, uint32_t qwords);
+/* Lets queues try again whose outgoing buffer had no room. */
 void forth_voq_unmask(struct forth_nic *n);
 /* Moves qwords first..upto-1 of the current transfer, one per pc from pc0 on;
  * not paced: as fast as they enter the VOQ (benchmark mode). */
@@ -75,6 +76,7 @@ void forth_voq_feed(struct forth_nic *n, uint32_t first, uint32_t upto,
 		    uint64_t pc0, bool paced);
 /* Gives back the reserved room of the current transfer, which was aborted. */
 void forth_voq_abandon(struct forth_nic *n);
+/* Drops all packets but those on the lines. */
 void forth_voq_reset(struct forth_nic *n);
 void forth_voq_fini(struct forth_nic *n);
 /* Returns the words on chip now, with those reserved. */

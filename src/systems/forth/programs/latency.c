@@ -105,7 +105,8 @@ static double lat_packet_cc(struct lat *l)
 	}
 	/* wait first, because loads would take bus clocks from the packets */
 	weft_forth_flush(l->f, l->to, WEFT_NEVER);
-	while (packets < l->stream) /* reading clears */
+	while (packets < l->stream) /* reading clears, so that no packet
+				     * counts twice */
 		packets += weft_forth_load(l->f, FORTH_NET_OUT_PACKETS);
 	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->pause / 10);
 	return (double)weft_forth_load(l->f, FORTH_NET_OUT_CYCLES) / packets;

@@ -49,10 +49,13 @@ struct rounds_msg {
 	uint32_t qwords;
 	uint64_t at; /* offset of its slot */
 };
+/* Returns pattern, place and size of a message. */
 struct rounds_msg rounds_msg(const struct rounds *t, uint32_t src, uint32_t dst,
 			     uint32_t index);
 /* Returns whether message `index` of src has arrived. */
 bool rounds_here(const struct rounds *t, uint32_t src, uint32_t index);
+/* Posts a transfer. Waits while its request queue is full, at most
+ * `patience`. */
 void rounds_post(struct rounds *t, struct weft_forth_desc d);
 /* Polls how many notifications have arrived. */
 void rounds_count_notes(struct rounds *t);
@@ -61,7 +64,10 @@ void rounds_count_notes(struct rounds *t);
 void rounds_settle(struct rounds *t);
 
 /* lossy_rounds_resend.c: requests and resends missing messages. */
+/* Adds a missing message to the list for its source. */
 void rounds_ask(struct rounds *t, uint32_t src, uint32_t index);
+/* Sends lists and repetitions until nothing is missing on any node, or for
+ * `attempts` rounds. */
 void rounds_recover(struct rounds *t, uint64_t missing);
 
 #endif

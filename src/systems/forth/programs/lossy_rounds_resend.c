@@ -119,8 +119,8 @@ static uint64_t look_again(struct rounds *t)
 	return left;
 }
 
-/* Returns the messages that are missing on all nodes. The failure of one node
- * ends the program on all, because the others would wait for it. */
+/* Returns the messages that are missing on all nodes. A failed node adds a bit
+ * of its own, so that all others end too. */
 static uint64_t missing_anywhere(struct rounds *t, uint64_t missing)
 {
 	const uint64_t failed = 1ull << 63;

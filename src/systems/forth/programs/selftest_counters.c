@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forth.selftest: counters, timers, sampler, credits, limits, loopback. */
+/* forth.selftest: tests of counters, timers, sampler, credits, limits,
+ * loopback. */
 #include <stdlib.h>
 
 #include "systems/forth/programs/selftest.h"
@@ -138,7 +139,8 @@ static void selftest_credits(struct st *s)
 		return;
 	selftest_prepare(s, 51);
 	if (selftest_acts(s)) {
-		/* links between NICs have one lane */
+		/* find the lane of node 1, because links between NICs have only
+		 * one */
 		weft_forth_credit(s->f, 1, &sent, &fwd);
 		selftest_one(s, 3);
 		weft_forth_credit(s->f, 1, &top_t, &fwd);

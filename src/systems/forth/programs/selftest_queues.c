@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forth.selftest: request queues, descriptors, notifications. */
+/* forth.selftest: tests of request queues, descriptors, notifications. */
 #include <errno.h>
 
 #include "systems/forth/programs/selftest.h"

@@ -122,7 +122,11 @@ void traffic_schedule(struct traffic *t);
 /* Returns the time at which sending can continue by itself. */
 weft_time_t traffic_next(const struct traffic *t);
 /* traffic_receive.c */
+/* Takes messages and notifications that have arrived. Returns whether there
+ * were any. */
 bool traffic_receive(struct traffic *t);
+/* Returns whether the final words of all peers have arrived and the own ones
+ * were sent. */
 bool traffic_received_all(const struct traffic *t);
 /* traffic_instruments.c */
 void traffic_meas_start(struct traffic *t);

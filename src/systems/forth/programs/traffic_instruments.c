@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traffic: measurement through the NIC's own instruments (forth.md 2.5-2.8),
- * and the timed actions of a run. */
+/* Traffic: measures through the NIC's own instruments (forth.md 2.5-2.8), and
+ * runs the timed actions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

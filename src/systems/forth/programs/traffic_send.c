@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traffic: choice of destinations, offered load, posting. */
+/* Traffic: chooses destinations, makes the offered load, posts messages. */
 #include <math.h>
 
 #include "systems/forth/programs/traffic.h"
@@ -87,8 +87,8 @@ static void traffic_post(struct traffic *t, uint32_t d, uint32_t qwords,
 	bool tell = t->notify && (tx->posted + 1) % t->notify == 0;
 
 	program_fill(tx->buf + at, qwords, base);
-	if (t->stamp) { /* 48 bits of picoseconds and 16 of check, hidden under
-			 * the pattern */
+	if (t->stamp) { /* 48 bits of picoseconds and 16 of check, so that
+			 * damage is noticed, hidden under the pattern */
 		uint64_t ps = due / 1000 & 0xFFFFFFFFFFFFull;
 
 		*(uint64_t *)(tx->buf + at) =

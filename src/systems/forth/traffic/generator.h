@@ -80,7 +80,8 @@ struct forth_gen {
 	struct forth_gen_voq *voq;
 	uint64_t mask[2]; /* destinations with packets queued */
 	uint32_t rr, queued;
-	struct weft_slice shared; /* payload of all when none is checked */
+	struct weft_slice shared; /* payload of all packets, shared because
+				   * none is checked */
 	uint32_t ways, turn;	  /* paths in use, the next one */
 	struct forth_gen_sink sink;
 };

@@ -283,7 +283,7 @@ static int port_open(struct hport_drv *d, struct hport_kport *p,
 
 /* Opens a port. The first port of a program makes it a process. Only the
  * kernel's own code has ports without a process, and may let the device use
- * physical addresses, because no window limits these. */
+ * physical addresses. */
 int hport_k_open(struct hport_drv *d, struct hport_c_open *a)
 {
 	struct hport_kernel *k = d->kernel;

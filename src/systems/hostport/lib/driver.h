@@ -122,6 +122,7 @@ static inline uint64_t hport_queue_bytes(const struct hport_sizes *s,
 	return bytes[i];
 }
 
+/* Returns whether the device is a Host Port. */
 bool hport_drv_probe(struct weft_host *h, struct weft_dev *dev);
 /* Makes a call of the driver, and loads the driver first where the node has
  * none. Returns 0 or a negative errno. */
@@ -139,6 +140,7 @@ int hport_k_run(struct hport_drv *d, struct hport_c_run *arg);
 
 /* ---- driver_device.c ---- */
 
+/* Takes the driver's lock. Polls while another thread of the node has it. */
 void hport_drv_lock(struct hport_drv *d);
 static inline void hport_drv_unlock(struct hport_drv *d)
 {
@@ -235,11 +237,13 @@ void hport_space_free(struct hport_kernel *k);
 
 /* ---- driver_ultra.c ---- */
 
+/* Maps the driver pages of ULTRA. Returns 0 or a negative errno. */
 int hport_ultra_setup(struct hport_drv *d);
 /* Returns whether an ULTRA port of another process names the VPID. Such a VPID
  * is not given out, because its owner would be notified of packets of that
  * process. */
 bool hport_ultra_names(struct hport_drv *d, uint32_t vpid);
+/* Gives back all ULTRA ports of a process that has ended. */
 void hport_ultra_gone(struct hport_drv *d, const struct weft_proc *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port driver, see driver.h: registers, caches, routes. */
+/* Host Port driver, see driver.h: registers, caches and routes. */
 #include "systems/hostport/lib/driver.h"
 
 #include <errno.h>

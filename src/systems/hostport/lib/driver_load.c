@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port driver, see driver.h: loading, calls, processes that end. */
+/* Host Port driver, see driver.h: loading, calls, and the end of processes. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -31,6 +31,7 @@ struct hport_runs {
 	uint32_t *len; /* by first page of a run in use: its pages */
 };
 
+/* Sets up one free run of `pages` pages. Returns false without memory. */
 bool hport_runs_init(struct hport_runs *r, uint32_t pages);
 void hport_runs_fini(struct hport_runs *r);
 /* Takes a run of pages. Returns its first page, or -1 when no run is long
@@ -54,6 +55,7 @@ int32_t hport_buddy_take(struct hport_buddy *b, uint32_t order);
 /* Gives back the piece that starts at `page`. Returns its order, or -1 when no
  * piece in use starts there. */
 int32_t hport_buddy_give(struct hport_buddy *b, uint32_t page);
+/* Returns whether no page is in use, so that the block can be freed. */
 bool hport_buddy_whole(const struct hport_buddy *b);
 /* Returns the smallest order that holds `pages` pages. */
 uint32_t hport_order(uint64_t pages);

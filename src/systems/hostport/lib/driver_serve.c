@@ -132,8 +132,7 @@ static int server_open(struct server *s)
 }
 
 /* Waits for the first port, which decides about sizes, and then serves. The
- * wait has no timeout and does not count as progress, so that a run without
- * ports can end. */
+ * wait has no timeout and no activity. */
 static int server_main(struct weft_host *h, void *arg)
 {
 	weft_time_t nap = weft_host_time(h, T_hostport_nap);
@@ -170,9 +169,9 @@ static int server_main(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* Starts the driver's one thread that serves, or returns its state. A program
- * that wants the service for ever waits outside the call, because it can be
- * ended there. */
+/* Starts the driver's one thread that serves. Returns -EBUSY while there is
+ * one. Otherwise waits for its end, unless `always` is set: a caller that
+ * serves for ever waits outside the call, because it can be ended there. */
 int hport_k_serve(struct hport_drv *d, struct hport_c_serve *a)
 {
 	struct hport_kernel *k = d->kernel;

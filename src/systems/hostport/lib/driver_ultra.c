@@ -170,8 +170,8 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 }
 
 /* Returns whether a process may write the register. It may not say where memory
- * or its part of the packet queue is, because these are shared, and its
- * notifications go to a port of its own or to none. */
+ * or its part of the packet queue is, because it could name those of other
+ * processes, and its notifications go to a port of its own or to none. */
 static bool reg_allowed(struct hport_drv *d, const struct hport_c_ultra *a)
 {
 	const struct hport_kport *p;

@@ -86,7 +86,7 @@ static uint64_t rdr_words(uint32_t eager)
 }
 
 /* Returns how many notifications of one peer may wait: its messages, ends of
- * gets from us, requests and answers, credits. */
+ * our messages that it has fetched, requests and answers, credits. */
 static uint32_t peer_notes(uint32_t slots)
 {
 	return 2 * slots + 2 * HOSTPORT_EP_REQUESTS + 4;

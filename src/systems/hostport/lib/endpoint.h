@@ -60,13 +60,21 @@ static inline uint64_t hostport_ep_tag(uint32_t kind, uint32_t id, size_t len)
 #define HOSTPORT_EP_LEN(api)  ((uint32_t)(api)&0xffffff)
 
 /* endpoint_messages.c */
+/* Sends a message of any kind. Returns false when it has to be tried again
+ * later. */
 bool hostport_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 			 const void *data);
+/* Handles all notifications that have arrived. */
 void hostport_ep_poll(struct ep *e);
 
 /* endpoint_rma.c */
+/* Posts the next instruction of a put or get. Returns false when it has to be
+ * tried again later. */
 bool hostport_ep_remote(struct ep *e, struct ep_op *op);
+/* Posts the get for a long message. Returns false when it has to be tried again
+ * later. */
 bool hostport_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p);
+/* Ends a piece whose instruction is notified. */
 void hostport_ep_piece_done(struct ep *e, const struct hport_note *n);
 
 #endif

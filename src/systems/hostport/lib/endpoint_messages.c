@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoint over the Host Port: messages.  The API tag holds kind, id and
- * length, the user tag imm; the rest of a head goes as words. */
+/* Endpoint over the Host Port: messages. The API tag holds kind, id and length,
+ * the user tag imm. The rest of a head goes as words, because the tags have no
+ * room for it. */
 #include "systems/hostport/lib/endpoint.h"
 #include "systems/hostport/nic/regs_map.h"
 
@@ -130,8 +131,8 @@ void hostport_ep_poll(struct ep *e)
 		if (n.event == HPORT_MESSAGE)
 			in_note(e, &n);
 		else if (n.event != HPORT_DONE)
-			continue; /* the message came from a node outside the
-				   * group */
+			continue; /* an access from outside the group was
+				   * refused */
 		else if (HP_MAIN(n.command) == HP_M_FAST_SEND)
 			continue;
 		else if (HP_MAIN(n.command) != HP_M_SEND)

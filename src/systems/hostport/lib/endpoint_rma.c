@@ -117,8 +117,7 @@ static bool put_next(struct way *w)
 
 /* ---- gets ---- */
 
-/* Posts the next get. Few bytes return in the notification, because that saves
- * a write to memory. */
+/* Posts the next get. Few bytes return in the notification. */
 static bool get_next(struct way *w)
 {
 	bool fast = w->skip + w->left <= HOSTPORT_EP_FAST_RMA;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port user library, see weft/hostport.h: opening, memory, windows. */
+/* Host Port user library, see weft/hostport.h: opens ports, and manages memory
+ * and windows. */
 #include "systems/hostport/lib/hostport_internal.h"
 
 #include <errno.h>
@@ -251,7 +252,7 @@ int hport_window_join(struct hport *p, uint32_t id, uint32_t after)
 }
 
 /* Locks all neighbours in one direction. Stops after as many as the table has,
- * because a list in process memory may be circular. */
+ * so that a circular list ends. */
 static void lock_side(struct hport *p, uint32_t id, uint32_t side,
 		      uint32_t hpid, uint32_t vpid)
 {

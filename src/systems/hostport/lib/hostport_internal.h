@@ -49,7 +49,10 @@ struct hport_post {
 int hport_post_long(struct hport *p, const struct hport_post *o);
 
 /* segments.c */
+/* Returns whether a message of so many bytes is segmented. */
 bool hport_seg_wanted(const struct hport *p, uint64_t bytes);
+/* Posts the segments of a message, as many as there is room for. Returns 0,
+ * -EMSGSIZE or -EAGAIN. */
 int hport_seg_post(struct hport *p, const struct hport_post *o);
 /* Posts further segments while there is room. hport_seg_busy() returns whether
  * segments are left. */
@@ -62,6 +65,8 @@ bool hport_seg_note(struct hport *p, struct hport_note *n);
 /* Decodes the device's answer to a trigger. Returns the error, which it also
  * keeps in p->off, or 0. */
 int hport_refusal(struct hport *p, uint64_t val);
+/* Triggers by a load of the Triggerpage, or by a tagged load. Returns the
+ * answer of the device, HP_NONE when it gave none. */
 uint64_t hport_trigger(struct hport *p, uint32_t cmd, uint32_t par);
 
 #endif

@@ -45,18 +45,19 @@ struct hp_ctx_cache {
 	uint32_t victims;	 /* allocated */
 };
 
+/* Requests a context. r->done is called t_ctx cycles later at the earliest. */
 void hp_ctx_get(struct hp_nic *n, struct hp_ctx_req *r);
 static inline void hp_ctx_dirty(struct hp_ctx *c)
 {
 	c->dirty = true;
 }
 
-/* next(p) of a queue of `size` (CB3). */
+/* Returns next(p) of a queue of `size` (CB3). */
 static inline uint32_t hp_next(uint32_t p, uint32_t by, uint32_t size)
 {
 	return p + by >= size ? p + by - size : p + by;
 }
-/* Entries between read and write pointer. */
+/* Returns the number of entries between read and write pointer. */
 static inline uint32_t hp_used(uint32_t rp, uint32_t wp, uint32_t size)
 {
 	return wp >= rp ? wp - rp : wp + size - rp;

@@ -79,10 +79,10 @@ void hp_share_mark(struct hp_nic *n, uint32_t vpid)
  * share of the rest for each unit of its weight. Whole numbers, so that parts
  * are in the ratio of the weights.
  *
- * VPIDs that take part share. One that has a single get at a time does not,
- * because it never fills a queue. Nor does one with an instruction aside, which
- * gets no turn, or one without progress for long, because its answers may wait
- * for a page of the target. */
+ * VPIDs that have something in the places share them, with three exceptions. A
+ * VPID with a single get at a time does not count for gets. Nor does a VPID
+ * with an instruction aside, because it gets no turn, or one without progress
+ * for long, because its answers may wait for a page of the target. */
 static bool part_full(const struct hp_nic *n, const struct hp_ahead *me,
 		      enum hp_share_of of, uint32_t all, uint32_t least)
 {

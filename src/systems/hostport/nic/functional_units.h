@@ -82,6 +82,7 @@ struct hp_route_req {
 	void (*done)(struct hp_nic *n, struct hp_route_req *r);
 	void *arg;
 };
+/* Looks up a route by offset and length in the routing space. */
 void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 		  uint32_t len);
 
@@ -101,6 +102,7 @@ struct hp_access {
 /* Checks an access. Returns error 4, 6, 7, 5 or 9, 10, 12, 13, 11 (6.3), or
  * none. */
 enum hp_err hp_win_check(const struct hp_access *a, const struct hp_look *k);
+/* Returns the virtual address of a window that was looked up. */
 uint64_t hp_win_va(const struct hp_look *k);
 
 /* ---- translations (tlb.c) ---- */
@@ -117,6 +119,8 @@ struct hp_xlate { /* the TLB keeps the pointer until done */
 	struct hp_xlate *next;
 };
 struct hp_walk;
+/* Requests a translation. x->done is called t_tlb cycles later, or when the
+ * driver has answered. */
 void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x);
 /* Fails the pending translations of a VPID, because the driver will not answer
  * them any more. */
@@ -228,8 +232,11 @@ static inline bool hp_pull_ready(const struct hp_pull *p)
 {
 	return hp_pull_failed(p) || (hp_walk_known(&p->walk) && p->got);
 }
+/* Sends the packet from `cycle` on. The rest of its payload follows as it is
+ * read. */
 void hp_pull_release(struct hp_nic *n, struct hp_pull *p, uint64_t cycle,
 		     void (*sent)(struct hp_nic *, struct hp_tx *), void *arg);
+/* Frees the frame of a packet that was not sent. */
 void hp_pull_drop(struct hp_nic *n, struct hp_pull *p);
 
 /* Abort tail: last word of a packet that ends before its size (8.10). */
@@ -270,7 +277,10 @@ struct hp_push {
 	void (*go)(struct hp_nic *n, struct hp_push *p);
 	void *arg;
 };
+/* Starts to store the payload of a packet as it arrives. */
 void hp_push_start(struct hp_nic *n, struct hp_push *p);
+/* Stores more of the payload, when bytes, a translation or room have
+ * arrived. */
 void hp_push_go(struct hp_nic *n, struct hp_push *p);
 /* Moves a packet into the buffer of the unit or into main memory
  * (parked_packets.c), so that the network is free for others. vpid: the
@@ -278,6 +288,7 @@ void hp_push_go(struct hp_nic *n, struct hp_push *p);
  * false when there is no room. */
 bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 		   uint32_t vpid);
+/* Gives back the room of a parked packet. */
 void hp_park_end(struct hp_nic *n, struct hp_push *p);
 /* Parks what has arrived up to byte `here`. Returns the bytes that were read
  * back. */
@@ -335,6 +346,8 @@ void hp_in_refuse(struct hp_nic *n, struct hp_in *in, enum hp_err err);
 void hp_in_context(struct hp_nic *n, struct hp_in *in,
 		   void (*done)(struct hp_nic *, struct hp_ctx_req *,
 				struct hp_ctx *));
+/* Returns whether the context is on and has the owner that the packet means.
+ * Refuses the packet otherwise. */
 bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c);
 /* Queues NOTIFY_RMA for a packet that was executed or refused. */
 void hp_in_rma(struct hp_nic *n, struct hp_in *in);
@@ -364,7 +377,9 @@ static inline bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
 			return true;
 	return false;
 }
+/* Returns whether an entry of the VPID waits for room. */
 bool hp_notify_waits(const struct hp_nic *n, uint32_t vpid);
+/* Sets STALL_RX of the context while anything of the VPID waits for room. */
 void hp_stall_update(struct hp_nic *n, struct hp_ctx *c);
 /* Reserves an entry of the receiver's NQ for the packet where it needs one.
  * Returns false when none is free or an older packet waits for one. */
@@ -374,6 +389,7 @@ bool hp_room_entry(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
  * which ends its stage. */
 void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c,
 		bool entry);
+/* Ends the wait of a packet that has found room. */
 void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
 /* Returns whether the packet has no older one of its receiver before it. */
 bool hp_rx_first(const struct hp_nic *n, const struct hp_in *in);

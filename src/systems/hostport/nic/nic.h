@@ -189,6 +189,7 @@ struct hp_req {
 
 /* Sets bits of IRQ_STATUS. */
 void hp_irq(struct hp_nic *n, uint32_t bits);
+/* Clears bits of IRQ_STATUS, except those of records that are left. */
 void hp_irq_clear(struct hp_nic *n, uint32_t bits);
 /* hp_err_log() records an error that has no queue, hp_irq_vpid() the VPID of an
  * NQE interrupt, hp_tlb_missed() asks the driver for a page. */
@@ -397,9 +398,13 @@ static inline void hp_count(struct hp_nic *n, enum hp_counter k, uint64_t by)
 
 /* Called by nic.c. */
 void hp_later_event(struct hp_nic *n);
+/* Sets the limits of the bus. Returns an error for a bus that moves whole words
+ * only. */
 int hp_hif_start(struct hp_nic *n, struct weft_err *err);
 void hp_hif_done(struct hp_nic *n, struct hp_dma *d);
+/* Dispatches an access of the host. */
 void hp_access(struct hp_nic *n, const struct weft_bus_note *note);
+/* Executes a load of the Triggerpages. Returns the answer. */
 uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes);
 void hp_fetch_fini(struct hp_nic *n);
 

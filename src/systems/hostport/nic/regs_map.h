@@ -391,7 +391,8 @@ enum { HP_NQE_CMD = 7 }; /* word; bits 63:48 are written last */
 #define HP_CTX_SET_(w, i, hi, lo, v) ((w)[i] = HP_SET((w)[i], v, hi, lo))
 #define HP_CTX(w, ...)		     HP_CTX_GET_(w, __VA_ARGS__)
 #define HP_CTX_SET(w, ...)	     HP_CTX_SET_(w, __VA_ARGS__)
-/* Low bits of an epoch, which requests name; none has 0 there. */
+/* Low bits of an epoch, which requests name. No epoch has 0 there, because 0
+ * stands for any owner. */
 enum { HP_EPOCH_ANY = 0, HP_EPOCH_FIRST = 1, HP_EPOCH_LOW = 0xff };
 /* A base: PA[51:12] in 40 bits. */
 #define HP_BASE(w, ...) (HP_CTX_GET_(w, __VA_ARGS__) << 12)

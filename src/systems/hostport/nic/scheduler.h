@@ -143,6 +143,7 @@ static inline bool hp_sched_room(const struct hp_sched *s)
 {
 	return s->n_queue < s->room;
 }
+/* Queues a job. The caller has checked hp_sched_room(). */
 void hp_sched_put(struct hp_sched *s, struct hp_job *j);
 /* Runs one time slot (reference algorithm of 8.7), and requests the next one
  * while jobs of the queue may move. */

@@ -123,11 +123,13 @@ static inline void ultra_mean_add(struct ultra_mean *m, double v)
 }
 
 /* ultra_requester.c */
+/* Takes a word of a packet that a process stores. */
 void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
 		    uint64_t val);
 /* Returns whether the process (tag) may store a packet of so many words now. */
 bool ultra_req_takes(const struct hp_ultra *u, uint32_t upid, uint16_t tag,
 		     uint32_t words);
+/* Starts the next port with a packet, unless the unit is busy. */
 void ultra_req_go(struct hp_ultra *u);
 /* Handles an acknowledge that has arrived (9.5, 9.7). */
 void ultra_req_acked(struct hp_ultra *u, const struct hp_head *h);
@@ -135,7 +137,9 @@ void ultra_req_acked(struct hp_ultra *u, const struct hp_head *h);
 /* ultra_cpl_holds() returns whether a store to the queue of a port of this VPID
  * is in flight. */
 bool ultra_cpl_holds(const struct hp_ultra *u, uint32_t vpid);
+/* Queues a packet that begins to arrive. */
 void ultra_cpl_rx(struct hp_ultra *u, struct hp_rx *rx);
+/* Takes the next packet that need not wait for a slice. */
 void ultra_cpl_go(struct hp_ultra *u);
 /* Answers a load of the completer page of a port with packets on the device. */
 uint64_t ultra_cpl_load(struct hp_ultra *u, uint32_t upid, uint32_t index);

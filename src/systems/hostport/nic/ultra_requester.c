@@ -270,7 +270,7 @@ static void ultra_requester_inject(struct hp_nic *n, void *arg)
 }
 
 /* Starts the next port with a packet, round robin. A port whose notifications
- * wait for room has to wait too, so that no notification is lost. */
+ * wait for room has to wait too. */
 void ultra_req_go(struct hp_ultra *u)
 {
 	uint32_t ports = u->n->param.ultra_ports, k;

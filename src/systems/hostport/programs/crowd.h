@@ -49,8 +49,10 @@ struct crowd {
 
 /* ---- instructions by their number (crowd_operations.c) ---- */
 
+/* Returns random number `what` of instruction `num`, equal on all nodes. */
 uint64_t crowd_draw(uint64_t num, uint32_t what);
 enum kind crowd_kind(const struct crowd *a, uint64_t num);
+/* Returns the process or server to which the instruction goes. */
 uint32_t crowd_target(const struct crowd *a, uint64_t num);
 /* Returns how many words the instruction carries or fetches. */
 uint32_t crowd_words(const struct crowd *a, uint64_t num);

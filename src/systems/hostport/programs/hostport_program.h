@@ -55,6 +55,7 @@ void hostport_program_refused(struct weft_comp *c, const char *what, int ret);
 /* Opens a port and pairs with node `partner`. Returns 0, or a negative errno
  * after a failed check. */
 int hostport_program_open(struct hpw *v, struct weft_comp *c, uint32_t partner);
+/* Waits for all instructions and for the partner, then closes the port. */
 void hostport_program_close(struct hpw *v);
 /* Sends v->out as one message. Waits when a queue is full. */
 void hostport_program_send(struct hpw *v, uint32_t flags);

@@ -3,7 +3,8 @@
  * exchange packets over ULTRA.
  *
  * latency is the time from a packet's store to its status word seen, measured
- * with the one clock that all nodes have; half_rtt is the usual measure. */
+ * with the one clock that all nodes have. half_rtt is half of the round trip,
+ * as in every ping-pong. */
 #include <errno.h>
 
 #include "programs/pingpong.h"
@@ -189,8 +190,8 @@ static const struct pingpong_ops ultra_pingpong_ops = {
 	.close = ultra_pingpong_close,
 };
 
-/* Sends one way, as fast as possible. A packet that finds no room is not sent
- * again, so that a burst stays short. */
+/* Sends one way, as fast as possible. Bursts are short, because a packet that
+ * finds no room is not sent again. */
 static int burst_main(struct ultra_pingpong *a)
 {
 	int ret = 0;

@@ -79,9 +79,9 @@ void atoll_manage(struct atoll_port *p, uint32_t counter);
 /* Sleeps until an interrupt of the network, or until the deadline.  Returns
  * true after an interrupt. */
 bool atoll_irq_wait(struct atoll_port *p, weft_time_t deadline);
-/* Finds an OutPort whose counter has expired and whose condition still holds;
- * counters that expired without that are cleared.  Returns false when there is
- * none. */
+/* Finds an OutPort whose counter has expired and whose condition still holds.
+ * Clears other expired counters, because their packets have moved on. Returns
+ * false when there is none. */
 bool atoll_deadlock(struct atoll_port *p, struct atoll_deadlock *d);
 /* Takes the packet that waits there out of the network: it arrives as a message
  * with `retrieved`.  Returns false when the packet has moved on meanwhile. */

@@ -96,15 +96,15 @@ bool weft_att_gone(const struct weft_att *a);
  * has posted so far and before the next one.  No hand-over. */
 void weft_att_charge(struct weft_att *a, weft_time_t busy);
 /* Returns the time behind all posted operations, except those that wait until a
- * peer polls its messages.  Reading the clock takes a little time, so that a
+ * peer polls its messages. Reading the clock takes a little time, so that a
  * loop around it ends; it hands over only when an operation was posted since
- * the last hand-over.  Untimed (WEFT_CLOCK_NONE): the simulated time so far. */
+ * the last hand-over. Untimed (WEFT_CLOCK_NONE): the simulated time so far. */
 weft_time_t weft_att_now(struct weft_att *a);
 /* Returns the time at which the process was last resumed.  Any thread may call
  * it; it takes no time. */
 weft_time_t weft_att_seen(const struct weft_att *a);
 /* Returns weft_att_seen, or a time a little after `last` if that is not
- * earlier: for loops around it, which must end. */
+ * earlier, so that a loop around it ends. */
 weft_time_t weft_att_seen_after(const struct weft_att *a, weft_time_t last);
 /* Hands over until there is an event to poll, for real_us of real time at most.
  * Returns 0, -EAGAIN (no event: the process still counts as waiting, and may
@@ -124,13 +124,15 @@ int weft_att_idle(struct weft_att *a);
  * time does not change. */
 void weft_att_enter(struct weft_att *a, bool looks);
 /* Says that the caller made progress without an event, by a message that it had
- * polled before: the count of polls in a row starts again. */
+ * polled before. The count of polls in a row starts again, because a caller
+ * that makes progress does not wait. */
 void weft_att_made_progress(struct weft_att *a);
 /* Ends the call of weft_att_enter. */
 void weft_att_leave(struct weft_att *a);
-/* Stops measuring up to the common start: what the process does until then
- * happens in real time, its messages do not use the machine, and simulated time
- * stands still while all attached processes have called this.  No hand-over. */
+/* Stops measuring up to the common start, so that preparations do not count:
+ * until then the process runs in real time, its messages do not use the
+ * machine, and simulated time stands still while all attached processes have
+ * called this. No hand-over. */
 void weft_att_aside(struct weft_att *a);
 /* Starts together with the other processes of a job: all `ranks` processes with
  * this number call it, and are resumed together when all earlier operations
@@ -167,7 +169,8 @@ void weft_att_stat_add(struct weft_att *a, int stat, uint64_t bytes);
  * without effect in an untimed run. */
 void weft_att_stat_begin(struct weft_att *a, int stat);
 void weft_att_stat_end(struct weft_att *a, int stat);
-/* Ends a call without counting it: the caller makes it again (-EAGAIN). */
+/* Ends a call without counting it, because the caller makes it again
+ * (-EAGAIN). */
 void weft_att_stat_drop(struct weft_att *a, int stat);
 
 WEFT_C_END

@@ -90,8 +90,9 @@ struct weft_bus_txn {
 	/* and its own times are that many times as long; 0 = 1 */
 	double slow_factor;
 	enum weft_bus_error error; /* bus.pcix: and this goes wrong */
-	/* read, packet buses: its answer may pass stores of the host.  To be
-	 * set by a device that needs the answer before it can take stores. */
+	/* Read, packet buses: its answer may pass stores of the host. Set by a
+	 * device that needs the answer before it can take stores, because
+	 * otherwise both would wait for each other. */
 	bool relaxed;
 	/* read: its answer may come before those of earlier reads (bus.ht with
 	 * several banks of memory) */
@@ -140,7 +141,9 @@ struct weft_bus_note {
 	uint32_t offset, bytes; /* of the transaction; also STORE/LOAD size */
 	uint8_t space;		/* 0 = configuration, 1 + n = BAR n */
 	bool level;
-	bool lazy;  /* MEM_READ: the device settles before it looks */
+	/* MEM_READ: the bytes may be filled late, because the device settles
+	 * before it reads them */
+	bool lazy;
 	bool last;  /* BURST: nothing follows */
 	bool timer; /* BURST: cut short by the latency timer */
 	bool user;  /* TAGGED: the tag is the program's own */
@@ -369,15 +372,16 @@ static inline bool weft_bus_takes_tagged(struct weft_port *dev_port)
 bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p);
 /* Returns the number of notes in the queue, due or not. */
 uint32_t weft_bus_queued(const struct weft_port *p);
-/* At the end of a run: takes the next note whenever it is due.  Returns false
- * when there is none. */
+/* Takes the next note, also before it is due, because no event follows the end
+ * of a run. Returns false when there is none. */
 bool weft_bus_left(struct weft_port *p, struct weft_bus_note *note_p);
 /* Bus side: queues a note (copied) on the peer of bus_port, due at note->time >
  * now.  Takes the reference of note->slice. */
 void weft_bus_tell(struct weft_port *bus_port,
 		   const struct weft_bus_note *note);
 /* Receiver: asks for an arrival at the time of each note in its queue that is
- * due later, also of those that were queued quietly. */
+ * due later, also of those that were queued quietly, because it waits for one
+ * of them from now on. */
 void weft_bus_expect(struct weft_port *p);
 
 WEFT_C_END

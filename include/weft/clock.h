@@ -23,7 +23,7 @@ bool weft_clock_from_hz(struct weft_clock *clk, uint64_t hz_num,
  * clk alone, when the period is zero. */
 bool weft_clock_from_period(struct weft_clock *clk, weft_time_t period_fs);
 /* Returns clk made fast by ppm parts per million; negative ones make it slow.
- * Edge 0 stays where it is. */
+ * Edge 0 stays where it is, so that a domain keeps its phase. */
 struct weft_clock weft_clock_offset_ppm(struct weft_clock clk, int32_t ppm);
 
 /* Returns the time of edge number `cycle`. */
@@ -53,7 +53,8 @@ static inline uint64_t weft_clock_cycle(const struct weft_clock *c,
 		return 0;
 	if (c->den == 1)
 		return (t - c->phase + c->num - 1) / c->num;
-	/* smallest n with floor(n*num/den) >= d  <=>  n*num >= d*den */
+	/* Smallest n with floor(n*num/den) >= d, because that is equivalent to
+	 * n*num >= d*den. */
 	unsigned __int128 d = (unsigned __int128)(t - c->phase) * c->den;
 
 	return (uint64_t)((d + c->num - 1) / c->num);

@@ -103,7 +103,8 @@ struct weft_reg {
 	/* Returns the value that a host loads.  NULL: the cell's. */
 	uint64_t (*read)(struct weft_comp *c, uint32_t index);
 	/* Called after a host's store with the register's old value in which
-	 * the stored bytes stand, before masks.  NULL: nothing happens. */
+	 * the stored bytes stand, before masks, so that the hook sees a whole
+	 * register. NULL: nothing happens. */
 	void (*wrote)(struct weft_comp *c, uint32_t index, uint64_t val);
 	const char *doc;
 };
@@ -190,9 +191,9 @@ struct weft_ops {
 	 * does, so that a finish which does no more can serve as both.  NULL:
 	 * counters are always up to date. */
 	int (*sample)(struct weft_comp *c, struct weft_err *err);
-	/* Returns how much of counter k lies behind now: transfers are counted
-	 * when they begin, and pictures over time show them while they last.
-	 * Called after ops.sample.  NULL: nothing. */
+	/* Returns how much of counter k lies behind now, because transfers are
+	 * counted when they begin and pictures over time show them while they
+	 * last. Called after ops.sample. NULL: nothing. */
 	uint64_t (*ahead)(const struct weft_comp *c, uint32_t k);
 	/* A wake-up will run soon: prefetches the memory that it will touch
 	 * (__builtin_prefetch), without effect on the run.  Called with stages
@@ -240,8 +241,8 @@ struct weft_class {
 	const struct weft_port_decl *ports; /* ended by name == NULL */
 	const struct weft_reg *regs;	    /* ended by name == NULL */
 	struct weft_ops ops;
-	/* Programs: it serves others for as long as they run, so the run does
-	 * not wait for it. */
+	/* Programs: it serves others for as long as they run, therefore the run
+	 * does not wait for it. */
 	bool background;
 	/* Programs: the class of NIC they drive; NULL: any, or none. */
 	const char *needs;

@@ -63,9 +63,10 @@ struct weft_forth_info {
 	uint32_t voqs;		/* 0 = one outgoing FIFO */
 	uint32_t min_payload, max_payload; /* of one packet, bytes */
 	uint32_t max_transfer; /* bytes one descriptor may move here */
-	bool multipath; /* packets may overtake each other: a program knows
-			 * of arrivals only by notifications */
-	bool groups;	/* notifications by counting (forth.md 7.7) */
+	/* packets may overtake each other, therefore only notifications tell a
+	 * program of arrivals */
+	bool multipath;
+	bool groups; /* notifications by counting (forth.md 7.7) */
 };
 
 /* One transfer.  Addresses are multiples of 8.
@@ -95,7 +96,7 @@ const struct weft_forth_info *weft_forth_info(const struct weft_forth *f);
 /* Returns the device. */
 struct weft_dev *weft_forth_dev(struct weft_forth *f);
 /* Returns true when the device has the ids of this NIC, in the order of the
- * standard or as printed (R-01). */
+ * standard or as printed, because the source swaps them in print (R-01). */
 bool weft_forth_probe(struct weft_host *h, struct weft_dev *d);
 
 /* ---- transfers ---- */
@@ -121,9 +122,9 @@ uint32_t weft_forth_space(struct weft_forth *f, uint32_t dst);
  * those posted, and those known to have departed. */
 uint64_t weft_forth_posted(struct weft_forth *f, uint32_t dst);
 uint64_t weft_forth_departed(struct weft_forth *f, uint32_t dst);
-/* Waits until n slots are free.  Reads the pointer register (a bus load) only
- * when no local notification is on its way.  Returns false at the deadline, or
- * when the queue has fewer slots than n. */
+/* Waits until n slots are free. Reads the pointer register only when no local
+ * notification is in flight, because that is a bus load. Returns false at the
+ * deadline, or when the queue has fewer slots than n. */
 bool weft_forth_wait_space(struct weft_forth *f, uint32_t dst, uint32_t n,
 			   weft_time_t deadline);
 /* Waits until all transfers posted to dst's queue have departed.  Returns false
@@ -155,8 +156,9 @@ bool weft_forth_wait_remote(struct weft_forth *f, uint32_t seen,
 uint64_t weft_forth_local_word(const struct weft_forth *f, uint32_t queue);
 /* Enables or disables the remote interrupt. */
 void weft_forth_irq_enable(struct weft_forth *f, bool on);
-/* Clears the interrupt flag.  Take all notifications afterwards: one that came
- * before the flag was cleared raises no interrupt (forth.md 2.3). */
+/* Clears the interrupt flag. Take all notifications afterwards, because one
+ * that arrived before the flag was cleared raises no interrupt (forth.md
+ * 2.3). */
 void weft_forth_irq_ack(struct weft_forth *f);
 /* Sleeps until an interrupt, or until the deadline.  Returns true after an
  * interrupt. */
@@ -244,7 +246,8 @@ uint32_t weft_forth_timestamp(struct weft_forth *f);
  * the host's clock; takes 2 ms the first time. */
 double weft_forth_pc_ns(struct weft_forth *f);
 /* Event log (forth.md 10.2): off until started; the NIC keeps the last 4096.
- * Credits sent and received are many and recorded on request. */
+ * Credits sent and received are recorded only on request, because they are
+ * many. */
 struct weft_forth_event {
 	uint64_t time; /* pc */
 	uint32_t arg;
@@ -275,8 +278,8 @@ struct weft_forth_reseq {
 /* Reads the state of resequencing. */
 void weft_forth_reseq_read(struct weft_forth *f, struct weft_forth_reseq *r_p);
 /* Each restarts paths after loss of sync, with no packet in flight between the
- * two nodes: the sender those to these destinations, the receiver those from
- * these sources. */
+ * two nodes, otherwise one would arrive out of sequence: the sender those to
+ * these destinations, the receiver those from these sources. */
 void weft_forth_path_restart(struct weft_forth *f, uint32_t dst_mask);
 void weft_forth_reseq_restart(struct weft_forth *f, uint32_t src_mask);
 

@@ -70,8 +70,8 @@ struct weft_raw *weft_raw_new(struct weft_sim *sim, uint32_t n);
  * caller drops or gives away.  Its buf is NULL when the run carries no payload,
  * or len is 0. */
 struct weft_slice weft_slice_new(struct weft_sim *sim, uint32_t len);
-/* Returns a slice as weft_slice_new does, but also in runs without payload: for
- * notification words, completions and other data that programs wait for. */
+/* Returns a slice as weft_slice_new does, but also in runs without payload,
+ * because programs wait for its data: notification words, completions. */
 struct weft_slice weft_slice_word(struct weft_sim *sim, uint32_t len);
 /* Returns s with one more reference. */
 struct weft_slice weft_slice_ref(struct weft_slice s);

@@ -30,8 +30,8 @@ struct weft_dev;
 enum weft_io_attr { WEFT_UC, WEFT_WC };
 
 /* A mapped window of a device BAR: a plain value, which a library may copy and
- * change.  In a process `off` is a virtual address: a process that forges one
- * reaches no page but its own. */
+ * change. In a process `off` is a virtual address, so that a process that
+ * forges one reaches no page but its own. */
 struct weft_io {
 	struct weft_dev *dev;
 	uint64_t off;
@@ -151,8 +151,8 @@ bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 /* Unmaps a window of a process; its pages can be mapped again. */
 void weft_proc_unmap(struct weft_host *h, struct weft_proc *p,
 		     const struct weft_io *io);
-/* Monitor alone: lets any number of processes map a page of its own, since a
- * tag, and not the page, names the process.  Returns false when the page is not
+/* Monitor alone: lets any number of processes map a page of its own, because a
+ * tag, and not the page, names the process. Returns false when the page is not
  * the monitor's, or a process has it. */
 bool weft_page_share(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 		     uint64_t off);
@@ -207,8 +207,8 @@ bool weft_procs_run(struct weft_host *h, uint32_t cpus);
  * Code that runs in the kernel for all processes of a node: one driver per
  * device, reached by a trap.  A thread inside a call is the monitor. */
 
-/* An op may name the bytes of its argument, which then is plain data: such a
- * call can be made from a process that is not in the driver's memory. */
+/* An op may name the bytes of its argument, which then is plain data, so that
+ * the call can be made from a process that is not in the driver's memory. */
 #define WEFT_DRV_OP(n, bytes) ((uint32_t)(bytes) << 16 | (n))
 #define WEFT_DRV_BYTES(op)    ((op) >> 16)
 enum { WEFT_DRV_BYTES_MAX = 1024 };
@@ -241,8 +241,8 @@ int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
 
 /* ---- threads ---- */
 
-/* Returns the thread that runs, or NULL outside of programs: for libraries
- * whose interface has no handle. */
+/* Returns the thread that runs, or NULL outside of programs, because libraries
+ * without a handle in their interface need it. */
 struct weft_host *weft_host_self(void);
 /* Starts a thread of the same program, in the same process, on a processor of
  * its own.  The program's end does not wait for it.  Returns its handle, which
@@ -269,16 +269,17 @@ void weft_host_log(struct weft_host *h, const char *fmt, ...)
 /* ---- memory ---- */
 
 /* Allocates pinned, physically contiguous, device-visible memory of this node,
- * zeroed, at a multiple of align (a power of two, 0 = 64).  Returns NULL when
- * the node has no more.  A page holds memory of one program, or of drivers. */
+ * zeroed, at a multiple of align (a power of two, 0 = 64). Returns NULL when
+ * the node has no more. A page holds memory of one program, or of drivers,
+ * because devices reach whole pages. */
 void *weft_mem_alloc(struct weft_host *h, size_t bytes, size_t align,
 		     weft_phys_t *phys_p);
 /* Frees memory of weft_mem_alloc; drivers alone free theirs.  p may be NULL. */
 void weft_mem_free(struct weft_host *h, void *p);
 /* Allocates ordinary memory of the program, zeroed, which no device reaches.
- * Its place in pages depends on the program's calls alone.  Returns NULL when
- * there is none.  Memory that a program has not freed is freed with its node.
- */
+ * Its place in pages depends on the program's calls alone, so that the times of
+ * transfers do not depend on the process around it. Returns NULL when there is
+ * none. Memory that a program has not freed is freed with its node. */
 void *weft_host_calloc(struct weft_host *h, size_t n, size_t size);
 /* Returns memory as weft_host_calloc does, at a multiple of `align`: a power of
  * two from 16 to 4096. */
@@ -286,8 +287,9 @@ void *weft_host_align(struct weft_host *h, size_t align, size_t bytes);
 /* Frees memory of weft_host_calloc or weft_host_align.  p may be NULL. */
 void weft_host_free(struct weft_host *h, void *p);
 /* Returns the address of a word, NULL at first, that all threads of the program
- * share: for a library whose interface has no handle.  `key` is the address of
- * a constant of that library.  Returns NULL without memory. */
+ * share, because a library whose interface has no handle needs a place for its
+ * state. `key` is the address of a constant of that library. Returns NULL
+ * without memory. */
 void **weft_host_word(struct weft_host *h, const void *key);
 /* Gives the physical address of a byte.  Returns false when the byte is not in
  * device-visible memory of the program. */
@@ -300,10 +302,10 @@ void *weft_mem_at(struct weft_host *h, weft_phys_t phys, size_t n);
  * caller's. */
 void weft_mem_give(struct weft_host *h, weft_phys_t phys);
 /* Monitor, in a driver's call: lets a device use the pages of [phys, phys +
- * len) until weft_mem_release; memory in them that the program frees meanwhile
- * is not allocated again before.  Returns false when it is not memory of the
- * caller's program, or others have memory in these pages: a device reaches
- * whole pages. */
+ * len) until weft_mem_release. Memory in them that the program frees meanwhile
+ * is not allocated again before, because the device may still write to it.
+ * Returns false when it is not memory of the caller's program, or others have
+ * memory in these pages, because a device reaches whole pages. */
 bool weft_mem_hold(struct weft_host *h, weft_phys_t phys, size_t len);
 /* Ends a weft_mem_hold of the same range.  Returns false when it is not held.
  */
@@ -349,8 +351,8 @@ bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
  * asserted. */
 bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
-/* Sleeps as weft_host_irq_wait does, in a thread that is the interrupt handler:
- * it pays no wake-up.  Returns true when the line is asserted. */
+/* Sleeps as weft_host_irq_wait does, in a thread that is the interrupt handler
+ * and therefore pays no wake-up. Returns true when the line is asserted. */
 bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
 /* Waits as weft_host_isr_wait does while the processor spins.  Returns true
@@ -372,9 +374,9 @@ void weft_host_sleep(struct weft_host *h, weft_time_t until);
 uint32_t weft_host_node(struct weft_host *h);
 /* Returns the number of nodes of the machine. */
 uint32_t weft_host_nodes(struct weft_host *h);
-/* Puts a value into a store of names that all nodes share, for the exchange of
- * addresses at the start: an out-of-band network.  A second value of a name
- * replaces the first. */
+/* Puts a value into a store of names that all nodes share, so that nodes can
+ * exchange addresses at the start: an out-of-band network. A second value of a
+ * name replaces the first. */
 void weft_oob_put(struct weft_host *h, const char *key, uint64_t val);
 /* Blocks until a node has put a value of this name, and returns it. */
 uint64_t weft_oob_get(struct weft_host *h, const char *key);

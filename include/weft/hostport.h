@@ -27,8 +27,8 @@ WEFT_C_BEGIN
 
 struct hport;
 
-/* Sizes of all queues of a node (4.10); 0 = default.  The first process of the
- * node decides. */
+/* Sizes of all queues of a node (4.10); 0 = default. The first process of the
+ * node decides, because the queues of all processes have one size. */
 struct hport_sizes {
 	uint32_t wq, nq, prq, wdt; /* entries */
 	uint32_t sdr, rdr;	   /* words */
@@ -56,8 +56,8 @@ struct hport_attr {
  * VPID is left) or -EPERM (flags). */
 int hport_open(struct weft_host *h, const struct hport_attr *a,
 	       struct hport **p_p);
-/* Waits until the device holds nothing of the port any more, and frees it.  A
- * process that ends closes its ports. */
+/* Waits until the device holds nothing of the port any more, otherwise it could
+ * write to freed memory, and frees it. A process that ends closes its ports. */
 void hport_close(struct hport *p);
 /* Returns the VPID of the port. */
 uint32_t hport_vpid(const struct hport *p);
@@ -83,9 +83,9 @@ struct hport_memory {
  * 0, -EBUSY (it is loaded), -ENODEV, -ENOMEM or -EINVAL (*m). */
 int hport_load(struct weft_host *h, const struct hport_memory *m);
 /* Serves translations as the node's driver until all programs of the node that
- * have opened a port have closed it.  Finding and pinning a page takes
- * `service`.  always: serves without end, and does nothing between requests so
- * that the run can end.  Returns 0, -ENODEV, -ENOMEM, -EPERM (not the monitor)
+ * have opened a port have closed it. Finding and pinning a page takes
+ * `service`. always: serves without end, and does nothing between requests so
+ * that the run can end. Returns 0, -ENODEV, -ENOMEM, -EPERM (not the monitor)
  * or -EBUSY (another thread serves). */
 int hport_serve(struct weft_host *h, weft_time_t service, bool always);
 
@@ -96,9 +96,10 @@ struct hport_peer {
 	uint32_t vpid;
 	uint32_t epoch; /* number of the owner; 0: any owner */
 };
-/* Fills in a handle.  Instructions that arrive when the VPID has another owner
- * are refused (HP_ERR_TVPID_INV): connect again.  Returns 0, -EHOSTUNREACH (no
- * such node) or -EINVAL (no such VPID). */
+/* Fills in a handle. Instructions that arrive when the VPID has another owner
+ * are refused (HP_ERR_TVPID_INV), so that they do not reach a process they were
+ * not meant for: connect again. Returns 0, -EHOSTUNREACH (no such node) or
+ * -EINVAL (no such VPID). */
 int hport_connect(struct hport *p, uint32_t node, uint32_t vpid,
 		  struct hport_peer *to_p);
 
@@ -214,12 +215,12 @@ int hport_cas(struct hport *p, const struct hport_peer *to, uint32_t flags,
  * -ENXIO (the port is switched off, and later posts return it too) or -EIO. */
 int hport_flush(struct hport *p);
 /* Cuts sends, puts and gets of more bytes into segments of so many (a multiple
- * of 8; 0: no cutting, the default), each acknowledged.  The program gets one
- * notification for all of them and has API tags of 24 bits.  Receivers with
- * this MTU get every segment of a message, in any order if the port is not
- * ordered. Segments that find no room in the work queue are posted while
- * notifications are taken.  Returns 0, -ENOMEM, or -EAGAIN while a message is
- * under way. */
+ * of 8; 0: no cutting, the default), each acknowledged. The program gets one
+ * notification for all of them and has API tags of 24 bits, because segments
+ * use the rest. Receivers with this MTU get every segment of a message, in any
+ * order if the port is not ordered. Segments that find no room in the work
+ * queue are posted while notifications are taken. Returns 0, -ENOMEM, or
+ * -EAGAIN while a message is under way. */
 int hport_set_mtu(struct hport *p, uint32_t bytes);
 /* Returns true while segments wait for room: take notifications. */
 bool hport_unposted(const struct hport *p);

@@ -126,9 +126,10 @@ int rma_close(struct rma_port *p);
 uint32_t rma_get_nodeid(const struct rma_port *p);
 /* Returns the VPID of this port. */
 uint32_t rma_get_vpid(const struct rma_port *p);
-/* Makes a handle for requests to a port of a node.  Nothing goes to the other
- * side.  Returns RMA_SUCCESS, and a handle for rma_disconnect, or RMA_NO_ROUTE
- * (no such node), RMA_INV_VALUE (VPID), RMA_NO_MEM or RMA_MMAP. */
+/* Makes a handle for requests to a port of a node. Nothing is sent, so that the
+ * port need not be open yet. Returns RMA_SUCCESS, and a handle for
+ * rma_disconnect, or RMA_NO_ROUTE (no such node), RMA_INV_VALUE (VPID),
+ * RMA_NO_MEM or RMA_MMAP. */
 int rma_connect(struct rma_port *p, uint32_t node, uint32_t vpid,
 		uint32_t options, struct rma_handle **handle_p);
 /* Frees a handle.  Returns RMA_SUCCESS, or RMA_INV_HANDLE. */
@@ -142,8 +143,9 @@ int rma_disconnect(struct rma_port *p, struct rma_handle *c);
  * (not device-visible, or no table entries). */
 int rma_register(struct rma_port *p, void *buf, size_t bytes,
 		 struct rma_region **region_p);
-/* Ends a registration.  On return the NIC neither reads nor writes there any
- * more.  Returns RMA_SUCCESS, or RMA_INV_VALUE when r is not a region of p. */
+/* Ends a registration. On return the NIC neither reads nor writes there any
+ * more, so that the memory can be freed. Returns RMA_SUCCESS, or RMA_INV_VALUE
+ * when r is not a region of p. */
 int rma_unregister(struct rma_port *p, struct rma_region *r);
 /* Gives the address of byte `offset` of a region, valid on all nodes.  Returns
  * RMA_SUCCESS, or RMA_INV_VALUE beyond the region. */
@@ -201,8 +203,8 @@ bool rma_noti_ready(const struct rma_port *p);
 /* Polls until a notification is ready, or until the deadline.  Returns true
  * when one is. */
 bool rma_noti_wait(struct rma_port *p, weft_time_t deadline);
-/* Returns the memory in which notifications appear, with its size: for programs
- * that wait for several events with one weft_host_poll_range. */
+/* Returns the memory in which notifications appear, with its size, so that a
+ * program can wait for several events with one weft_host_poll_range. */
 const volatile uint64_t *rma_noti_ring(const struct rma_port *p,
 				       size_t *bytes_p);
 /* Arms the interrupt: the next notification raises it, one of the requester

@@ -51,9 +51,10 @@ struct weft_port {
 	struct weft_comp **filters; /* faults on the way out, in order */
 	uint32_t n_filters;
 	bool needs_frames; /* a filter wants real frames */
-	bool beside;	   /* set by the owner: frames may overlap in time, as
-			    * on the lines of a bundle */
-	bool overlapped;   /* frames overlapped without leave: reported once */
+	/* set by the owner: frames may overlap in time, because they are on
+	 * several lines of a bundle */
+	bool beside;
+	bool overlapped; /* frames overlapped without leave: reported once */
 	struct weft_line_listener *listener; /* set before the start, or NULL */
 	const void *iface; /* operations of the owner (bus ports) */
 	void *notes;	   /* bus ports: queue of notes, see bus.h */
@@ -62,7 +63,7 @@ struct weft_port {
 	 * bus.h. */
 	enum weft_told (*told)(struct weft_port *p,
 			       const struct weft_bus_note *note);
-	/* Frames on their way to this port, in order of arrival: a ring. */
+	/* Frames in flight to this port, in order of arrival: a ring. */
 	struct {
 		struct weft_frame **at;
 		uint32_t head, tail, mask;
@@ -105,15 +106,15 @@ void *weft_comp_alloc(struct weft_comp *c, size_t bytes);
 /* Returns the port of c called `name`, or NULL. */
 struct weft_port *weft_port_find(struct weft_comp *c, const char *name);
 
-/* Sends f out of p; its first word is on the line at `start` (>= now).  Gives
- * f away.  It arrives at the peer at start + delay: ops.arrive, phase 0.
- * A line carries one frame at a time: keep the time at which it is free
+/* Sends f out of p; its first word is on the line at `start` (>= now). Gives f
+ * away. It arrives at the peer at start + delay: ops.arrive, phase 0. A line
+ * carries one frame at a time, therefore keep the time at which it is free
  * (words * word_fs after the start); a frame that begins before is a failed
  * check of the run, unless weft_port.beside is set. */
 void weft_port_send(struct weft_port *p, struct weft_frame *f,
 		    weft_time_t start);
-/* Returns how much of out_busy lies behind now: weft_port_send counts a frame
- * when it is sent, with all of its time on the line. */
+/* Returns how much of out_busy lies behind now, because weft_port_send counts a
+ * frame when it is sent, with all of its time on the line. */
 weft_time_t weft_port_ahead(const struct weft_port *p);
 /* Hands a frame on to the next filter of the port, or to the peer.  Call from
  * ops.filter; gives f away. */
@@ -153,7 +154,8 @@ struct weft_timer {
 void weft_timer_arm(struct weft_comp *c, struct weft_timer *tm, uint32_t tag,
 		    weft_time_t t);
 /* Returns true, and clears the timer, when it is due now; false for the event
- * of a superseded or cancelled wake-up.  Call first in the event. */
+ * of a superseded or cancelled wake-up. Call it first in the event, because
+ * such events still run. */
 bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm);
 /* Clears the timer.  Its event still runs, and weft_timer_due is false in it.
  */
@@ -199,22 +201,23 @@ void weft_metric(struct weft_comp *c, const char *name, const char *unit,
 void weft_series_add(struct weft_comp *c, const char *series,
 		     const char *x_unit, const char *y_unit, double x,
 		     double y);
-/* Returns the histogram "<component>.<name>", made at the first call.  The
- * handle is valid for the whole run: a hot loop keeps it and calls
- * weft_hist_put. */
+/* Returns the histogram "<component>.<name>", made at the first call. The
+ * handle is valid for the whole run, so that a hot loop keeps it and calls
+ * weft_hist_put without a search. */
 struct weft_hist;
 struct weft_hist *weft_hist(struct weft_comp *c, const char *name,
 			    const char *unit);
 /* Puts a value into a histogram. */
 void weft_hist_put(struct weft_hist *h, double value);
-/* Removes all values, those of a warm-up. */
+/* Removes all values, so that those of a warm-up do not count. */
 void weft_hist_clear(struct weft_hist *h);
-/* Puts a value into the histogram "<component>.<name>", which costs a search by
- * name. */
+/* Puts a value into the histogram "<component>.<name>". For rare values,
+ * because it costs a search by name. */
 void weft_hist_add(struct weft_comp *c, const char *name, const char *unit,
 		   double value);
 /* Reports that a check of the model or program failed: recorded and shown, and
- * the exit status is 1.  The run goes on. */
+ * the exit status is 1. The run goes on, so that later failures are found
+ * too. */
 void weft_check_failed(struct weft_comp *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -285,11 +288,11 @@ uint64_t weft_sim_run(struct weft_sim *sim, weft_time_t until);
 uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until);
 /* Ends the run behind the event that runs. */
 void weft_sim_stop(struct weft_sim *sim);
-/* Lets a gate outside decide when time passes: attached processes.  The kernel
- * calls fn when no event is left at the present time (idle: none at all).  fn
- * may sleep, and may add events at the present time.  It returns true when the
- * kernel is to look for events again; false when time may pass or, when idle,
- * the run ends.  NULL removes the gate. */
+/* Lets a gate outside decide when time passes, because attached processes run
+ * in real time. The kernel calls fn when no event is left at the present time
+ * (idle: none at all). fn may sleep, and may add events at the present time. It
+ * returns true when the kernel is to look for events again; false when time may
+ * pass or, when idle, the run ends. NULL removes the gate. */
 typedef bool (*weft_gate_fn)(void *arg, bool idle);
 void weft_sim_set_gate(struct weft_sim *sim, weft_gate_fn fn, void *arg);
 /* Returns true when there is a gate: then a run does not end because no event

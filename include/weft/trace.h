@@ -156,8 +156,9 @@ static inline void weft_level(const struct weft_comp *c, const char *queue,
 	if (weft_heard_kind(c, WEFT_TRACE_LEVEL))
 		weft_trace_level(c, queue, index, level, t);
 }
-/* Says that program c began a message to a node at t.  Messages of one
- * direction between two nodes must be seen in the order in which they began. */
+/* Says that program c began a message to a node at t. Messages of one direction
+ * between two nodes must be seen in the order in which they began, because they
+ * are matched by order. */
 static inline void weft_sent(const struct weft_comp *c, uint32_t to,
 			     weft_time_t t)
 {

@@ -45,7 +45,8 @@ struct weft_err {
 };
 
 /* Fills err (which may be NULL) and returns -code, so that a caller can write
- * `return weft_fail(err, EINVAL, "...")`.  A filled err is not overwritten. */
+ * `return weft_fail(err, EINVAL, "...")`. A filled err is not overwritten,
+ * because the first function that fails knows the cause. */
 int weft_fail(struct weft_err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

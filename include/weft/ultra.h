@@ -81,8 +81,8 @@ int ultra_accept(struct ultra_drv *d, const struct ultra_ctl *c,
  * free, at either side) or -EHOSTUNREACH (no route). */
 int ultra_connect(struct ultra_drv *d, const struct ultra_ctl *c,
 		  uint32_t target, uint32_t vpid, struct ultra_tx *tx);
-/* Waits until the device has sent all packets of a path's origin, and frees its
- * port. */
+/* Waits until the device has sent all packets of a path's origin, so that none
+ * is lost, and frees its port. */
 void ultra_tx_close(struct ultra_tx *tx);
 /* Frees the port of a path's target, with its queue.  Packets in it are lost.
  */
@@ -107,8 +107,8 @@ uint32_t ultra_read_pointer(struct ultra_tx *tx);
  * words of payload, or -1. */
 int ultra_poll(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w, uint32_t max);
 /* Takes a packet of exactly n words by tagged loads, from a port whose packets
- * stay on the device: the first load answers whether there is one, so no status
- * word is read.  Returns false when there is none. */
+ * stay on the device. No status word is read, because the first load answers
+ * whether there is a packet. Returns false when there is none. */
 bool ultra_poll_tagged(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
 		       uint32_t n);
 /* Polls until there is a packet, takes it and returns as ultra_poll does; -1 at

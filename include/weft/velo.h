@@ -35,8 +35,8 @@ enum velo_ret {
 	VELO_ERR_MMAP = -6,	/* no memory, pages or VPID */
 	VELO_INVALID_MBOX = -7, /* no such VPID, or it is taken */
 	VELO_INVALID_NODE = -8,
-	/* no credit: the hardware holds senders back by itself, so velo_send
-	 * never returns it; kept for programs that check for it */
+	/* No credit. velo_send never returns it, because the hardware holds
+	 * senders back by itself; kept for programs that check for it. */
 	VELO_TRY_AGAIN = -9,
 	VELO_INV_MTT = -10,
 };
@@ -73,8 +73,8 @@ uint32_t velo_vpid(const struct velo_port *p);
 /* Returns the bytes that a message holds. */
 uint32_t velo_max_len(const struct velo_port *p);
 
-/* Fills in *c for messages to a port of a node.  It is a plain value: nothing
- * goes to the other side, which need not be open yet.  Returns VELO_SUCCESS,
+/* Fills in *c for messages to a port of a node. The port need not be open yet,
+ * because *c is a plain value and nothing is sent. Returns VELO_SUCCESS,
  * VELO_INVALID_NODE or VELO_INVALID_MBOX. */
 int velo_connect(struct velo_port *p, struct velo_connection *c, uint32_t node,
 		 uint32_t vpid);
@@ -113,8 +113,8 @@ bool velo_wait(struct velo_port *p, weft_time_t deadline);
 /* Sleeps until an interrupt, and returns as velo_wait does. */
 bool velo_wait_irq(struct velo_port *p, weft_time_t deadline);
 
-/* Returns the memory in which messages appear, with its size: for programs that
- * wait for several events with one weft_host_poll_range. */
+/* Returns the memory in which messages appear, with its size, so that a program
+ * can wait for several events with one weft_host_poll_range. */
 const void *velo_mailbox(const struct velo_port *p, size_t *bytes_p);
 /* Arms the interrupt: the next message of velo_send_irq raises it. */
 void velo_arm(struct velo_port *p);

@@ -108,7 +108,7 @@ struct weft_wire {
 	uint32_t (*front)(const struct weft_frame *f, uint16_t *sym,
 			  uint32_t max, uint32_t *all);
 	/* Owners of such ports report what they send to weft_port.listener, so
-	 * a capture needs no component on the line. */
+	 * that a capture needs no component on the line. */
 	bool tells;
 	const struct weft_wire_faults *faults;	 /* NULL: only fault.delay */
 	const struct weft_wire_capture *capture; /* NULL: not captured */

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- FORTH on the wire (src/systems/forth/link/wire.h): delimiter, credits, packets; both
--- layouts; the links of a bundle put together again.
+-- layouts; joins the links of a bundle.
 local weft = ...
 if type(weft) ~= "table" then
 	return
@@ -86,7 +86,7 @@ local function credit(c, at, p)
 	weft.add(sub, F.outstanding, credits[key][3])
 end
 
--- n bytes in which only credits may be.
+-- Reads n bytes of credits. Returns whether they hold nothing else.
 local function slots(p, at, n)
 	local filled = false
 	for i = at, at + n - 2, 2 do
@@ -146,7 +146,7 @@ local function show_account(p, h, len)
 	end
 end
 
--- Of the body only the length is known.
+-- A capture without bytes keeps only the length of the body.
 local function no_body(p, h)
 	local len = p.missing - (p.packed and 4 or p.beat) -- less the CRC
 	weft.not_carried(p.tree, p.missing)
@@ -247,7 +247,8 @@ end
 
 -- ---- symbols, and the links of a bundle ----
 
--- First index behind the data that follows the delimiter; false: damaged.
+-- Returns the first index behind the data that follows the delimiter, and no
+-- index when the frame is damaged.
 local function data_end(rec)
 	local i, stop = 2, nil
 	if not (rec.is_k(0) and rec.is_k(1) and rec.s:byte(1) == 0xbc and
@@ -288,7 +289,7 @@ local function lane_frame(p, lane, stop)
 	weft.add(tree, F.lane, lane)
 	tree:add(F.share.field, rec.tvb(2, stop - 2))
 	local b = weft.once(wholes, p.pinfo, function()
-		-- those of one frame start together
+		-- shares of one frame start together
 		local key = first .. "@" .. tostring(p.pinfo.abs_ts)
 		local new = bundles[key] or { share = {}, n = 0, missing = 0 }
 		bundles[key] = new

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Packets of the Host Port above EXTOLL's cells (src/systems/hostport/nic/wire.h, hostport.md
--- 3.2 to 3.4, 5.2, 9.4): routing frame with the way that is left, command frame,
--- and which answer belongs to which request.
+-- 3.2 to 3.4, 5.2, 9.4): routing frame with the rest of the way, command frame,
+-- and the request of each answer, found by its API tag.
 local weft = ...
 if type(weft) ~= "table" then
 	return
@@ -111,7 +111,7 @@ local function routing(tree, tvb)
 		return nil
 	end
 	at = math.ceil((at + 1) / 8) * 8
-	-- words that used elements have left
+	-- skip padding that used elements have left
 	while at + 8 <= n and tvb(at, 4):uint() == 0xffffffff and
 		tvb(at + 4, 4):uint() == 0xffffffff do
 		at = at + 8
@@ -153,7 +153,7 @@ local function name_of(v)
 	return is_answer(v) and main ~= 0xf and name .. "_RESPONSE" or name
 end
 
--- ---- requests and answers, by whom and API tag ----
+-- ---- requests and answers, by node and API tag ----
 
 local seen
 weft.on_reset(function()

@@ -355,7 +355,7 @@ static int bits_start(struct weft_comp *c, struct weft_err *err)
 			   : symbol_bits[b->wire->code];
 	b->idle = b->wire->comma && b->width == CODE_BITS && b->rate > 0 &&
 		  !b->target;
-	if (!b->idle || !c->on->peer) /* an uncabled port has no line */
+	if (!b->idle || !c->on->peer) /* since an open port has no line */
 		return 0;
 	b->word_fs = b->wire->word_fs(c->on);
 	idle_plan(c);

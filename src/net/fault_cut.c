@@ -169,7 +169,7 @@ static int cut_start(struct weft_comp *c, struct weft_err *err)
 				 "%s: the line at %s.%s cannot be cut", c->name,
 				 c->on->comp->name, c->on->name);
 	k->word_fs = k->wire->word_fs(c->on);
-	if (c->on->peer) /* an uncabled port has no line */
+	if (c->on->peer) /* since an open port has no line */
 		cut_plan(c);
 	return 0;
 }

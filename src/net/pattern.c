@@ -176,6 +176,7 @@ static uint32_t pattern_any(const struct pattern *p, struct weft_rng *rng)
 	if (p->self)
 		return (uint32_t)weft_rng_below(rng, p->nodes);
 	d = (uint32_t)weft_rng_below(rng, p->nodes - 1);
+	/* Skip the own node, so that all others are equally likely. */
 	return d + (d >= p->node);
 }
 

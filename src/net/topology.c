@@ -65,6 +65,8 @@ static uint32_t row_dir(const struct topology *t, uint32_t node, uint32_t dim,
 		return dir;
 	if (!row_cut(t, node, dim, a, dir == UP ? len : k - len, dir))
 		return dir;
+	/* The shorter way is cut, so the packet goes the other way round if
+	 * that is possible. */
 	dir = !dir;
 	return row_cut(t, node, dim, a, dir == UP ? len : k - len, dir)
 		       ? TOPO_NO_PORT

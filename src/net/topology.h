@@ -55,8 +55,7 @@ struct topology {
 	uint32_t dims;		     /* grid */
 	uint32_t size[TOPO_DIMS];    /* of each dimension */
 	uint32_t stride[TOPO_DIMS];  /* node number per step */
-	uint64_t recip[TOPO_DIMS];   /* 2^32 / size, rounded up: multiplies
-				      * instead of dividing */
+	uint64_t recip[TOPO_DIMS];   /* 2^32 / size, to avoid divisions */
 	uint32_t wrap;		     /* mask: the dimension is a ring */
 	uint8_t port[TOPO_DIMS][2];  /* positive, negative; TOPO_NO_PORT */
 	uint8_t dim[TOPO_PORTS_MAX]; /* of a port; 0xff = none */

@@ -131,7 +131,7 @@ static void crossbar_ask(struct atoll_xbar *x, uint32_t i, uint64_t c)
 	if (!f || in->out != AX_NONE || in->want != AX_NONE)
 		return;
 	if (at_line(f)->kind != AT_HEAD) {
-		/* not reachable: flit_keep() drops packets without a head */
+		/* not reachable, because flit_keep() drops such packets */
 		weft_check_failed(x->comp, "InPort %u: a packet has no head",
 				  i);
 		return;
@@ -188,7 +188,7 @@ static void crossbar_go(struct atoll_xbar *x, uint32_t i, uint32_t o,
 		weft_slice_drop(&s);
 	}
 	x->out[o].free = c + at_words(f);
-	/* a flit moved, so the OutPort was not stopped without a break */
+	/* restart the deadlock counter, because a flit moved */
 	x->out[o].cond = x->out[o].fired = false;
 	*ring_push(&in->left) =
 		(struct atoll_link_left){ x->out[o].free,

@@ -163,6 +163,8 @@ const uint8_t *eth_address(const struct eth_dev *e)
 
 uint8_t *eth_tx_buf(struct eth_dev *e)
 {
+	/* One descriptor stays unused, because a full ring would otherwise
+	 * look empty. */
 	if (e->put - e->clean >= e->tx.n - 1)
 		eth_tx_clean(e);
 	if (e->put - e->clean >= e->tx.n - 1)
@@ -218,6 +220,7 @@ void eth_rx_return(struct eth_dev *e)
 	desc(&e->rx, e->rx_next)[MAC_RXD_STATUS] = 0;
 	e->rx_next = (e->rx_next + 1) % e->rx.n;
 	e->rx_tail = (e->rx_tail + 1) % e->rx.n;
+	/* Every eighth descriptor only, to avoid a store for each frame. */
 	if (e->rx_tail % 8 == 0)
 		eth_store(e, MAC_RDT, e->rx_tail);
 }

@@ -62,6 +62,7 @@ static void tcp_put(uint8_t *p, uint32_t from, uint32_t to,
 	put_be(t + 8, g->ack, 4);
 	t[12] = TCP / 4 << 4;
 	t[13] = g->reset ? RST_ACK : g->len ? PSH_ACK : ACK;
+	/* The largest window, because windows are not modelled. */
 	put_be(t + 14, 0xffff, 2);
 	t[20] = t[21] = 1; /* NOP NOP time stamps */
 	t[22] = 8;

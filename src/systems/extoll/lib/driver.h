@@ -45,7 +45,7 @@ int extoll_drv_open(struct weft_host *h, struct extoll_drv *d);
 /* Closes the device. The last close on a node switches the event queue off. */
 void extoll_drv_close(struct extoll_drv *d);
 
-/* Guard changes of *d->kernel. A holder must not wait: the lock spins. */
+/* Guard changes of *d->kernel. Holders must not wait, because others spin. */
 void extoll_drv_lock(struct extoll_drv *d);
 void extoll_drv_unlock(struct extoll_drv *d);
 

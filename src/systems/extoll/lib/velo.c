@@ -40,6 +40,7 @@ static int port_make(struct velo_port *p, const struct velo_attr *a)
 	p->vpid = (uint32_t)vpid;
 	p->slot_bytes = a->small ? EXTOLL_SLOT_SMALL : EXTOLL_SLOT;
 	slots /= p->slot_bytes;
+	/* Limited, because EXTOLL_VELO_RX has 24 bits for the slots. */
 	if (slots >= 2 && slots <= 0xffffff) {
 		p->slots = (uint32_t)slots;
 		p->box = weft_mem_alloc(h, (size_t)slots * p->slot_bytes,
@@ -82,6 +83,8 @@ int velo_open(struct weft_host *h, const struct velo_attr *attr,
 		weft_host_free(h, p);
 		return ret;
 	}
+	/* Announce slots early enough, so that a small mailbox does not
+	 * fill. */
 	if (p->lazy > p->slots / 2)
 		p->lazy = p->slots / 2;
 	/* protection and mailbox; the NIC starts it empty */

@@ -35,7 +35,7 @@ bool cell_channel_retry_acked(struct cell_channel *ep, uint8_t seq,
 		return false;
 	if (!n)
 		return true;
-	/* cells may be acknowledged while they are being resent */
+	/* skip cells acknowledged during the replay, since the peer has them */
 	if ((uint8_t)(s->replay - s->oldest) < n)
 		s->replay = seq;
 	for (; s->oldest != seq; s->oldest++) {

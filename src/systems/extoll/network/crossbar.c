@@ -145,6 +145,8 @@ static void cell_out(struct extoll_xbar *x, uint32_t o, uint32_t bit,
 	weft_count(x->comp, EXTOLL_XBAR_CELLS, 1);
 	weft_count(x->comp, EXTOLL_XBAR_PACKETS,
 		   (c.flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP);
+	/* A void SOP gives the channel up, because its good copy starts the
+	 * packet again. A void EOP keeps it, because its good copy follows. */
 	ends = c.flags & ECELL_VOID ? c.flags & ECELL_SOP : c.flags & ECELL_EOP;
 	x->out[o].lock[c.vc_out] = ends ? EXTOLL_XBAR_NONE : (uint8_t)bit;
 	extoll_xbar_queue_pop(x, i, o, bit);

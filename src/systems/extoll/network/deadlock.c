@@ -263,7 +263,8 @@ bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
 		for (uint32_t k = place_heads(&w, p, e); k-- > 0;)
 			found |= e[k].since <= before;
 	if (!found)
-		return false; /* the usual case: skip the costly search */
+		return false; /* the usual case; the search is left out, since
+				 it is slow */
 	waits_read(&w, places);
 	found = waits_solve(&w) > 0;
 	if (found)

@@ -79,7 +79,7 @@ void extoll_net_window_end(struct weft_comp *c, uint64_t until, bool last)
 		n->offered += b.flits;
 		n->backlog += b.packets;
 	}
-	/* One packet per source is not a queue yet. */
+	/* Leave out one packet per source, because it is not a queue yet. */
 	packet = n->expected ? (double)n->offered / (double)n->expected : 0;
 	grows = growth_found(&n->growth, packet * n->n_gens);
 	if (grows && !last && !n->again) {

@@ -73,6 +73,8 @@ const struct weft_wire_faults ex_wire_faults = {
 		     [WEFT_PART_REFRESH] = WEFT_BY_CELL },
 	.code = WEFT_LINE_8B10B,
 	.whole_words = true,
+	/* So many invalid codes that a cut loses alignment
+	 * (extoll.md 5.7). */
 	.noise = 16,
 	.word = ex_word,
 	.word_fs = ex_word_fs,

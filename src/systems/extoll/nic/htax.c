@@ -385,6 +385,8 @@ void ex_htax_start(struct extoll_nic *n)
 	weft_bus_window(n->bus, n->posted);
 	n->bus->told = many ? ex_htax_told : NULL;
 	n->htax.ordered = !n->rf_core && weft_bus_of(n->bus)->defer;
+	/* One of each kind if the bus does not accept many, because it then
+	 * runs one transaction at a time. */
 	n->htax.limit[HX_TO_POSTED] = many ? n->posted : 1;
 	n->htax.limit[HX_TO_NONPOSTED] = many ? n->reads : 1;
 }

@@ -56,7 +56,7 @@ enum {
 struct rma;
 
 struct extoll_nic {
-	struct ex_place place; /* in the network; first, see ex_place() */
+	struct ex_place place; /* first, because ex_place() casts */
 	/* parameters: */
 	struct weft_clock clock;
 	double ppm;

@@ -64,7 +64,7 @@ static bool packet_send(struct weft_comp *c, const struct traffic_packet *p)
 	struct weft_frame *f = packet_make(c, p);
 	uint32_t number = p->id;
 
-	if (!f) { /* not reachable: routes are checked before the run */
+	if (!f) { /* unreachable, since routes are checked before the run */
 		weft_check_failed(c, "no way to node %u", p->dest);
 		return false;
 	}

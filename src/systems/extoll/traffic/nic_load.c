@@ -296,6 +296,8 @@ static int extoll_load_init(struct weft_comp *c, struct weft_err *err)
 	if (l->size_max && l->size_max < l->size)
 		return weft_fail(err, EINVAL, "%s.size_max: %u is below %u",
 				 c->name, l->size_max, l->size);
+	/* Announce slots early enough, so that a small mailbox does not
+	 * fill. */
 	if (l->lazy > l->slots / 2)
 		l->lazy = l->slots / 2;
 	return 0;

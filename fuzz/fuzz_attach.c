@@ -72,8 +72,8 @@ static bool is_tame(struct fuzz *f)
 
 static void op_command(struct fuzz *f)
 {
-	/* BYE, releases and marks of calls that were not begun end the process,
-	 * so they are left out. */
+	/* BYE, releases and marks of calls that were not begun are left out,
+	 * because they end the process. */
 	static const uint8_t kinds[] = {
 		ATT_C_NOP,	ATT_C_SEND,  ATT_C_PUT,	   ATT_C_GET,
 		ATT_C_FADD,	ATT_C_CSWAP, ATT_C_MR_REG, ATT_C_MR_REG,

@@ -14,8 +14,8 @@ struct fuzz {
 	const uint8_t *p, *end;
 	struct rig r;
 	uint32_t depth;
-	/* Loopback brings credits of its own: what the line still owes and what
-	 * loops back may together overrun Net2Host, which counts it. */
+	/* Loopback returns credits of its own. Together with the line's they
+	 * may overrun Net2Host, therefore that is counted and not an error. */
 	bool looped;
 	uint32_t slot[FORTH_QUEUES_MAX], queues; /* next one of a queue */
 	uint32_t links;

@@ -96,7 +96,7 @@ static void show(const struct node *n)
 	see(n->last_data, n->last_len < sizeof(n->last_data) ? n->last_len : 0);
 }
 
-/* The bytes are dealt over the links of a bundle. */
+/* Deals the bytes over the links of a bundle, so that each link gets noise. */
 static void noise(struct rig *r, const uint8_t *data, size_t size, uint16_t seq)
 {
 	uint32_t links = r->n->links, j;

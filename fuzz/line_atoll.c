@@ -14,7 +14,7 @@ static bool is_state(uint16_t first)
 	return (first & ~0xfu) == (WEFT_SYM_K | K_STATE);
 }
 
-/* A head has no CRC. */
+/* A head has no CRC, therefore only bodies are sealed. */
 static void seal(uint16_t *sym, uint32_t n, bool inverted)
 {
 	uint8_t b[FUZZ_SYMBOLS];

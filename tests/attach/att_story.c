@@ -421,7 +421,8 @@ int main(void)
 	timed = weft_att_info(att)->clock != WEFT_CLOCK_NONE;
 	for (size_t i = 0; i < AREA; i++)
 		area[i] = i < WORD ? (uint8_t)(i * 7 + me) : 0;
-	setvbuf(stdout, NULL, _IOLBF, 0); /* lines of both stay whole */
+	/* by lines, so that lines of both ranks stay whole */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	part_info();
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		say("part %zu", i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Point to point: every mode of sending, probing, wildcards, order, lengths
- * around the places where a transport changes its ways. */
+ * around the limits at which a transport changes its protocol. */
 #include "all64.h"
 
 #include <stdlib.h>
@@ -118,7 +118,7 @@ static void order(struct all *a)
 		out[i] = a->rank * 100 + i;
 		MPI_Isend(&out[i], 1, MPI_INT, next(a), i % 3, a->comm, &r[i]);
 	}
-	/* tag 2 first: the others wait unexpected */
+	/* Tag 2 first, so that the others wait unexpected. */
 	for (int i = 0; i < N; i++)
 		MPI_Irecv(&in[i], 1, MPI_INT, prev(a), 2 - i / (N / 3), a->comm,
 			  &r[N + i]);

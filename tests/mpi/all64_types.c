@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Derived types: what leaves as a type arrives as bytes in the order of its
- * map, and the other way round; both small and long enough for every way a
- * transport has. */
+ * map, and the other way round; both small and long, so that every protocol of
+ * a transport is used. */
 #include "all64.h"
 
 #include <stddef.h>

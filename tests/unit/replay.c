@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Sanitizers look at the code, which takes fewer scenarios. */
+/* Fewer scenarios with sanitizers, because these check the code and not the
+ * model. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHARE = 10 };
 #else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conformance of every class of components.c: the tables must be able to do
- * what they are for.  A new component is tested the day it appears. */
+/* Conformance of every class of components.c: each table must fulfil its
+ * purpose. The test takes all classes, so that a new component is tested the
+ * day it appears. */
 #include "cmocka_all.h"
 
 #include <string.h>
@@ -171,7 +172,7 @@ static void reserved_bits_stay_put(void **state)
 	}
 }
 
-/* Read only, or set by the hardware alone: no store moves a bit, whether a
+/* Read only, or set by the hardware alone: no store changes a bit, whether a
  * hook hides the cell or not. */
 static void access_and_bits_agree(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The result of a run is a function of the experiment and its seed alone: the
- * same system, built in random orders, must yield the same bytes. */
+/* The result of a run depends only on the experiment and its seed. Therefore
+ * one system, built in random orders, must yield equal bytes. */
 #include "cmocka_all.h"
 
 #include <stdio.h>

@@ -113,8 +113,8 @@ static void assert_bytes(const struct rig *r, uint32_t i, uint8_t val)
 		assert_int_equal(r->tx[nth(r, i)->buf + k], val);
 }
 
-/* 448 of 1024 bytes each: the third goes to the start when the first is gone;
- * a piece never wraps. */
+/* 448 of 1024 bytes each: the third goes to the start when the first is freed,
+ * because a piece never wraps. */
 static void test_payload(void **state)
 {
 	struct rig *r = *state;
@@ -132,7 +132,8 @@ static void test_payload(void **state)
 	assert_bytes(r, 1, 2);
 	assert_bytes(r, 2, 3);
 	assert_int_equal(give(r, 1, 4), -EAGAIN);
-	r->seg->cmd_head += 2; /* nothing is under way: all of it is free */
+	/* all of the ring is free, because no operation is in flight */
+	r->seg->cmd_head += 2;
 	assert_int_equal(give(r, 512, 5), 0);
 	assert_int_equal(nth(r, 3)->buf, 448);
 	assert_int_equal(give(r, 512, 6), -EAGAIN);
@@ -157,7 +158,8 @@ static void test_events(void **state)
 						  .src = i,
 						  .len = 3,
 						  .data = i * SLOT });
-	r->seg->state = ATT_WAIT; /* the simulator may still be writing */
+	/* not free yet, because the simulator may still be writing */
+	r->seg->state = ATT_WAIT;
 	assert_int_equal(att_ep_ops.poll(&r->a.ep, ev, EVENTS), 0);
 	r->seg->state = ATT_RUN;
 	assert_int_equal(att_ep_ops.poll(&r->a.ep, ev, 3), 3);
@@ -171,7 +173,7 @@ static void test_events(void **state)
 	}
 }
 
-/* By a command; when there is no room for one, by a bit. */
+/* Releases by a command, or by a bit if the ring has no room for one. */
 static void test_release(void **state)
 {
 	struct rig *r = *state;

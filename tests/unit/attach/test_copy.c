@@ -59,7 +59,8 @@ static void test_bytes_arrive(void **state)
 	assert_memory_equal(buf, area, BYTES);
 }
 
-/* Each byte comes in time, and all of them together do not. */
+/* Patience is for the whole piece: each byte arrives in time, but all of them
+ * together do not, so the copy fails. */
 static void test_patience_is_for_the_whole_piece(void **state)
 {
 	uint8_t buf[BYTES];

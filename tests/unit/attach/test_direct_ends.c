@@ -190,7 +190,8 @@ static void test_what_processes_hand_over_is_checked(void **state)
 	run(1, 1, bad_place_main);
 }
 
-/* The first sends before the second has come, more than its ring holds. */
+/* The first process sends before the second has joined, more than its ring
+ * holds, so that the rest must wait. */
 static int early_main(struct process *w)
 {
 	static uint8_t buf[4096];

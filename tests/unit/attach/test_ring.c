@@ -143,7 +143,8 @@ static void test_one_by_one(void **state)
 	}
 }
 
-/* 21 times three units and one more: the next three lie at the start. */
+/* 21 times three units and one more: the next three lie at the start, because a
+ * message does not wrap. */
 static void test_does_not_wrap(void **state)
 {
 	struct rig *r = *state;

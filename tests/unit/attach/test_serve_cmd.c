@@ -278,7 +278,7 @@ static void releases(struct serve_rig *r)
 	let_go(c, 0, true);
 	let_go(c, 2, true);
 	let_go(c, 1, true);
-	/* the last that was let go of is the next */
+	/* The slot released last is used next. */
 	rig_do(&r->c[1], send_to(WEFT_ATT_ADDR(0, 0), 0, 8, 0));
 	assert_int_equal(rig_event(c, 3)->slot, 1);
 	/* of the endpoint: it is told */
@@ -364,7 +364,8 @@ static void shown(struct serve_rig *r)
 	assert_int_equal(c->seg->now, weft_prog_time(r->g[0].prog));
 }
 
-/* Counts work posted for a time that is over: once, and not for marks. */
+/* Counts work posted for a time that has passed since the client counted as
+ * waiting: once, and not for marks. */
 static void violations(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];

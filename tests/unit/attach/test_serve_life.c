@@ -68,7 +68,7 @@ static void segment(struct serve_rig *r)
 	assert_string_equal(i->nic, "rig");
 }
 
-/* Large messages, and none: nodes without an endpoint. */
+/* Large messages, and none, because nodes may have no endpoint. */
 static void sizes(struct serve_rig *r)
 {
 	static const struct {
@@ -154,7 +154,7 @@ static void slots(struct serve_rig *r)
 
 	for (uint32_t i = 0; i < ATT_RX_SLOTS + 2; i++)
 		message(c, i);
-	push(c, 7); /* comes behind them */
+	push(c, 7); /* queued behind them, because messages stay in order */
 	assert_int_equal(rig_events(c), ATT_RX_SLOTS);
 	assert_int_equal(ring_count(&c->late), 3);
 	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++) {
@@ -211,7 +211,7 @@ static void given(struct serve_rig *r)
 	c->aside = true;
 	att_run(c);
 	assert_int_equal(r->srv.measure.sum.handovers, 3);
-	/* a byte on its socket, once */
+	/* A byte on its socket wakes the poll, once. */
 	assert_int_equal(recv(r->sock[1], buf, 8, MSG_DONTWAIT), -1);
 	c->seg->armed = 1;
 	att_run(c);

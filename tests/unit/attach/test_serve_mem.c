@@ -83,7 +83,8 @@ static void passed_on(struct serve_rig *r)
 		assert_int_equal(r->count[rows[i].count], 1);
 		if (rows[i].bytes < AGENT_C_N)
 			assert_int_equal(r->count[rows[i].bytes], 200);
-		assert_int_equal(r->g[0].shadows.n, 0); /* timed: none stays */
+		/* none is kept, because the run is timed */
+		assert_int_equal(r->g[0].shadows.n, 0);
 		assert_int_equal(r->g[0].n_ops, 0);
 	}
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_PUT,
@@ -101,7 +102,7 @@ static void sane(struct serve_rig *r)
 		uint64_t buf, len;
 		int status;
 	} rows[] = {
-		{ 0, (1ull << 46) - 1, -ENOMEM }, /* no room for its shadow */
+		{ 0, (1ull << 46) - 1, -ENOMEM }, /* its shadow has no room */
 		{ 0, 1ull << 46, -EFAULT },	  { (1ull << 56) - 1, 8, 0 },
 		{ 1ull << 56, 8, -EFAULT },	  { UINT64_MAX, 8, -EFAULT },
 		{ 0, UINT64_MAX, -EFAULT },	  { 4096, 0, 0 },
@@ -139,7 +140,7 @@ static void refused(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 
-	/* no process is there */
+	/* No process has this slot. */
 	for (int k = ATT_C_PUT; k <= ATT_C_CSWAP; k++) {
 		struct att_cmd cmd = remote((enum att_cmd_kind)k, VA, 8);
 
@@ -150,7 +151,7 @@ static void refused(struct serve_rig *r)
 			-EPIPE);
 	}
 	assert_int_equal(r->calls, 0);
-	/* the endpoint does not */
+	/* The endpoint refuses. */
 	r->answer[RIG_GET] = -EMSGSIZE;
 	rig_do(c, remote(ATT_C_GET, VA, 8));
 	assert_int_equal(rig_event(c, 4)->status, -EMSGSIZE);
@@ -216,7 +217,7 @@ static void regions(struct serve_rig *r)
 	assert_ptr_equal(r->g[0].mrs.at[0].c, &r->c[1]);
 	assert_int_equal(r->g[0].shadows.n, 1);
 	assert_ptr_equal(r->g[0].shadows.at[0].c, &r->c[1]);
-	/* the endpoint has no room, now or ever */
+	/* Without room now the command waits; without room ever it fails. */
 	r->answer[RIG_REG] = -EAGAIN;
 	assert_false(rig_do(c, region(ATT_C_MR_REG, 7)));
 	assert_int_equal(r->g[0].shadows.n, 1);

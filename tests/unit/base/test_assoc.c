@@ -32,7 +32,8 @@ static void an_empty_entry_goes_before_the_least_recently_used(void **state)
 	assoc_fini(&a);
 }
 
-/* Also an empty one is skipped until its turn comes. */
+/* An empty entry is skipped too until its turn comes, because hardware that
+ * counts does not look. */
 static void round_robin_replaces_each_entry_of_a_set_in_turn(void **state)
 {
 	struct assoc a;
@@ -62,7 +63,7 @@ static void an_entry_that_is_filled_is_found_and_not_replaced(void **state)
 	assert_int_equal(assoc_victim(&a, 0), 1);
 	assoc_put(&a, 1, 0, 7, ASSOC_FILLING);
 	assert_int_equal(assoc_victim(&a, 0), ASSOC_NONE);
-	/* removed: asked for again, it is read into another entry */
+	/* Removed, therefore a second read fills another entry. */
 	assoc_remove(&a, 0);
 	assoc_remove(&a, 0);
 	assert_int_equal(assoc_find(&a, 0, 0, 5), ASSOC_NONE);

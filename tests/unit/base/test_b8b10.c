@@ -120,7 +120,7 @@ static void test_disparity(void **state)
 
 	assert_int_equal(rd, 0); /* balanced: 100111 0010 */
 	assert_int_equal(b8b10_decode(c, &rx), D(0, 4) | B8B10_BAD);
-	/* its halves are not: the next one is right again */
+	/* The halves are unbalanced, so that the next symbol is right again. */
 	assert_int_equal(rx, 0);
 	assert_int_equal(b8b10_decode(c, &rx), D(0, 4));
 	rd = 0;
@@ -132,8 +132,8 @@ static void test_disparity(void **state)
 			 D(16, 2));
 }
 
-/* No single bit error turns a symbol into another one unseen: the word itself,
- * or the disparity of what follows, shows it. */
+/* No single bit error turns a symbol into another one unnoticed, because the
+ * word itself, or the disparity of later ones, shows it. */
 static void test_single_errors(void **state)
 {
 	for (uint32_t s = 0; s < B8B10_SYMBOLS; s++) {

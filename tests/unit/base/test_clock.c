@@ -144,7 +144,8 @@ static void test_ppm_fine(void **state)
 	assert_true(f.num && f.den);
 	assert_true((double)f.num / (double)f.den - want < 1e-12 &&
 		    want - (double)f.num / (double)f.den < 1e-12);
-	/* already at the limit: unchanged rather than below one femtosecond */
+	/* At the limit already: unchanged, because a period below one
+	 * femtosecond is not possible. */
 	assert_true(weft_clock_from_period(&c, 1));
 	f = weft_clock_offset_ppm(c, 1000000);
 	assert_int_equal(f.num, 1);

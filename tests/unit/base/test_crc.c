@@ -68,7 +68,7 @@ static void test_crc16_vectors(void **state)
 
 		assert_int_equal(crc, crc16_vectors[i].crc);
 		assert_int_equal(ref16(0xFFFF, h, 64), crc);
-		/* header followed by its CRC leaves nothing */
+		/* A header followed by its CRC leaves a remainder of zero. */
 		assert_int_equal(crc16_update(crc, tail, 2), 0);
 	}
 }
@@ -186,8 +186,8 @@ static void test_random_qwords(void **state)
 	}
 }
 
-/* Every single-bit error in a header changes its CRC-16 (trivially), and so
- * does every double-bit error: the generator's order exceeds 64. */
+/* Every single-bit error in a header changes its CRC-16, and so does every
+ * double-bit error, because the generator's order exceeds 64. */
 static void test_crc16_two_bit_errors(void **state)
 {
 	uint64_t h = 0x0548003E1FE00000;

@@ -79,8 +79,8 @@ static void test_below_is_even(void **state)
 		assert_in_range(hit[i], 100000 - 1800, 100000 + 1800);
 }
 
-/* n just above 2^63: without rejection every second value would be twice as
- * likely below n/2... the mean shows it. */
+/* n is just above 2^63: without rejection every second value would be twice as
+ * likely below n/2, therefore the mean shows it. */
 static void test_below_large(void **state)
 {
 	const uint64_t n = (UINT64_C(1) << 63) + 1;
@@ -99,8 +99,8 @@ static void test_below_large(void **state)
 		assert_int_equal(weft_rng_below(&r, 1), 0);
 }
 
-/* A power of two divides the range: nothing is rejected, a value is the
- * generator's highest bits. */
+/* A power of two divides the range, therefore nothing is rejected and a value
+ * is the generator's highest bits. */
 static void test_below_power_of_two(void **state)
 {
 	struct weft_rng r, s;

@@ -373,8 +373,8 @@ static weft_time_t parse_zeros(const char *head, int zeros, const char *tail)
 	return v;
 }
 
-/* Long runs of zeros are exact, runs beyond reason are refused: they never
- * turn into a value that was not meant. */
+/* Long runs of zeros are exact and runs beyond reason are refused, so that they
+ * never turn into a value that was not meant. */
 static void test_zeros(void **state)
 {
 	static const char *const big[] = { "e-400ns", "e-500ns", "e-4015ns",

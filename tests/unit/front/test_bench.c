@@ -15,8 +15,8 @@ static void test_events(void **state)
 	assert_int_equal(b.read, b.n);
 }
 
-/* A packet of `size` bytes is 5 words more; a word takes 12.8 ns.  The bench
- * goes on by 100 us until 3000 packets have arrived. */
+/* A packet of `size` bytes is 5 words more; a word takes 12.8 ns. The bench
+ * advances by 100 us until 3000 packets have arrived. */
 static double crossbar(uint32_t ports, uint32_t size, double load)
 {
 	double step = ports * 100e3 / (12.8 * (5 + size / 4)) * load, done = 0;

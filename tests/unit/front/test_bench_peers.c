@@ -75,8 +75,8 @@ static const char sst[] =
 	"echo $# ${1##*.} >> log\n"
 	"echo 'Simulation is complete'\n";
 
-/* One case: our figure is that of 1 us or, when that are less than 2000 hops,
- * 2 us.  BookSim took 1.5 s the first time, and 3 s more each time, since SST
+/* One case: our figure is that of 1 us or, if that is less than 2000 hops, of 2
+ * us. BookSim took 1.5 s the first time, and 3 s more each time, because SST
  * runs twice in between: the second run there takes a second longer. */
 static void torus_case(struct bench_ctx *b, uint32_t i)
 {

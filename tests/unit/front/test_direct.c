@@ -113,7 +113,8 @@ static void test_random_ties_keep_order_where_it_is_promised(void **st)
 	net_run(&g, 4, "packets: 300, load: 0.1, pattern: bit_complement",
 		ring);
 	net_good(&g);
-	/* 0 to 3 and 1 to 2 are neighbours: no tie, one port each */
+	/* 0 to 3 and 1 to 2 are neighbours, therefore no tie and one port
+	 * each. */
 	assert_int_equal(net_counter(&g, "s0.packets"), 600);
 	net_close(&g);
 	net_run(&g, 4, "packets: 300, load: 0.1, pattern: fixed, dest: 2",
@@ -231,9 +232,9 @@ static void test_no_load(void **st)
 
 /* ---- starvation ---- */
 
-/* A ring of 8 offered twice of what it takes: a node's own port gets as many
- * turns as the ring behind it, so the farthest from the dateline gets next to
- * nothing; what gets through is half of the capacity (docs/networks.md). */
+/* A ring of 8 offered twice its capacity. A node's own port gets as many turns
+ * as the ring behind it, so that the node farthest from the dateline gets next
+ * to nothing; half of the capacity gets through (docs/networks.md). */
 static void test_starved(void **st)
 {
 	struct direct_rig g;
@@ -271,7 +272,8 @@ static void test_deadlock(void **st)
 	net_close(&g);
 }
 
-/* Cells wait long in a saturated network, in circles that dissolve. */
+/* Cells wait long in a saturated network, in circles that dissolve, therefore a
+ * long wait is not a deadlock. */
 static void test_long_waits_are_no_deadlock(void **st)
 {
 	static const char *const nets[] = {

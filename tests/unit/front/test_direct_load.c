@@ -61,7 +61,8 @@ static const char *state_of(struct direct_rig *g, uint32_t ends, double load,
 	return net_manifest(g, "net.state");
 }
 
-/* Four sources, one sink that takes a flit per cycle: 1/4 is all there is. */
+/* Four sources, one sink that takes a flit per cycle, therefore 1/4 is the
+ * limit. */
 static void test_a_load_just_above_what_is_taken_saturates(void **st)
 {
 	static const struct {
@@ -87,8 +88,8 @@ static void test_a_load_just_above_what_is_taken_saturates(void **st)
 	}
 }
 
-/* A source's port carries a flit per cycle: no network takes that for good,
- * however short the window is. */
+/* A source's port carries a flit per cycle. A network cannot take that for
+ * long, therefore the state is saturated however short the window is. */
 static void test_short_and_long_windows_agree(void **st)
 {
 	static const uint32_t windows[] = { 3000, 7500, 12000 };
@@ -108,8 +109,8 @@ static void test_short_and_long_windows_agree(void **st)
 	}
 }
 
-/* A window that begins in an empty network sees it fill up; the second one
- * does not. */
+/* The first window starts in an empty network and therefore sees it fill up;
+ * the second one does not. */
 static void test_a_network_that_fills_up_is_not_saturated(void **st)
 {
 	struct direct_rig g;
@@ -140,8 +141,9 @@ static uint64_t observed(const struct direct_rig *g, const char *name)
 	return 0;
 }
 
-/* Every source makes a packet in 80 cycles: so many in the window, whatever is
- * made before and, while the last of them are on their way, behind it. */
+/* Every source makes a packet in 80 cycles, therefore the window has so many,
+ * whatever is made before it and, while its last packets are in flight, after
+ * it. */
 static void test_packets_of_the_window_are_counted(void **st)
 {
 	struct direct_rig g;
@@ -158,8 +160,8 @@ static void test_packets_of_the_window_are_counted(void **st)
 	net_close(&g);
 }
 
-/* Ten packets of 9 flits made in one cycle: each waits for those before it,
- * 9 cycles a packet. */
+/* Ten packets of 9 flits made in one cycle: each waits 9 cycles for each packet
+ * before it, because they leave one by one. */
 static void test_latency_has_the_wait_in_the_source(void **st)
 {
 	const char *ring =

@@ -129,7 +129,8 @@ static void test_clone(void **state)
 	doc_free(d);
 }
 
-/* A text of megabytes with thousands of aliases must not become gigabytes. */
+/* A text of megabytes with thousands of aliases must not become gigabytes,
+ * therefore aliases share it. */
 static void a_text_is_there_once_however_many_aliases_it_has(void **state)
 {
 	struct weft_err err = { 0 };

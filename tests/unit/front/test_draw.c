@@ -95,7 +95,7 @@ static void test_hist(void **state)
 	hist_fini(&h);
 }
 
-/* Above 128 values share bins: of 16 at 1936. */
+/* Above 128 values share bins of 16 at 1936, therefore rows cannot be finer. */
 static void rows_are_no_finer_than_the_bins(void **state)
 {
 	static const double v[] = { 1936, 1937, 1940, 1941, 1946 };

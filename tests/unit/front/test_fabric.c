@@ -301,14 +301,16 @@ static void everything_drains(void **state)
 			uint32_t many = shapes[i].ends > 32 ? 20 : 150;
 			uint64_t late = drains(&shapes[i], policy[k], many);
 
-			/* two paths that differ in load do change order */
+			/* Two paths that differ in load change the order, so
+			 * the test would notice reordering. */
 			assert_int_equal(late > 0,
 					 shapes[i].paths > 1 && k < 2);
 		}
 }
 
 /* Admissible traffic (forth.md 7.1): a permutation whose static paths collide
- * runs at line rate when every flow is spread over the spines. */
+ * runs at line rate when every flow is spread over the spines, because then no
+ * link has more than its share. */
 static void spreading_helps(void **state)
 {
 	static const char *const policy[] = { "packet", "destination",

@@ -116,7 +116,8 @@ static void test_values(void **state)
 	result_free(q);
 }
 
-/* Points that no row reads need not run again (sense.h). */
+/* Points that no row reads need not run again (sense.h), because they cannot
+ * change a verdict. */
 static void test_read(void **state)
 {
 	struct weft_result *r = result_new();

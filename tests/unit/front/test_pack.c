@@ -66,7 +66,7 @@ static void test_round_trip(void **state)
 	result_free(q);
 }
 
-/* A worker that dies leaves a beginning: no crash, no result. */
+/* A worker that dies leaves a truncated result: no crash, no result. */
 static void test_cut(void **state)
 {
 	struct weft_result *r = sample();

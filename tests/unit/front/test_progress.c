@@ -172,7 +172,7 @@ static void test_parts(void **state)
 	shown(LINE "name: 50 %, 2 s left: 1 of 2 points");
 }
 
-/* A line that is too long is cut: a terminal would wrap it. */
+/* A line that is too long is cut, because a terminal would wrap it. */
 static void test_width(void **state)
 {
 	struct progress p = begin(&(struct run_opts){ 0 }, 4);

@@ -130,8 +130,8 @@ static uint64_t id_at(uint32_t where, uint64_t id)
 	return id;
 }
 
-/* As many ids as are looked at, then one more, in one place of the table: at
- * its end, so that the search goes on at its beginning. */
+/* As many ids as are probed, then one more, in one place of the table: at its
+ * end, so that the search wraps to its start. */
 static void test_collisions(void **state)
 {
 	uint64_t id[PROBES + 1] = { 0 };
@@ -157,8 +157,8 @@ static void test_collisions(void **state)
 	recs_fini(&r);
 }
 
-/* All are on their way: the oldest goes, and of many that had to go on only
- * every second message is looked at. */
+/* All are in flight: the oldest is dropped, and of many that had to be dropped
+ * only every second message is watched. */
 static void test_full(void **state)
 {
 	const uint64_t flag = UINT64_C(1) << 63;

@@ -59,7 +59,7 @@ static void test_mesh_and_cube(void **st)
 	assert_int_equal(route_check(&t).n, 0);
 }
 
-/* A ring with a cut is a line; also with the datelines off. */
+/* A ring with a cut is a line, therefore it needs no datelines. */
 static void test_cut_ring(void **st)
 {
 	struct topology t = grid(6, 6, 0, true);

@@ -63,7 +63,8 @@ static bool bound_has_two_sides(const struct repro_row *w)
 	return w->far == 0;
 }
 
-/* Wider than a third of the value, a tolerance proves little. */
+/* A tolerance wider than a third of the value proves little, because half the
+ * rate would pass. */
 static bool half_the_rate_fails(const struct repro_row *w)
 {
 	double tol = w->rule == REPRO_PCT	? fabs(w->paper) * w->tol / 100

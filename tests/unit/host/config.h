@@ -14,7 +14,8 @@ struct config_row {
 	config_check(h, d, rows, sizeof(rows) / sizeof(*(rows)))
 void config_check(struct weft_host *h, struct weft_dev *d,
 		  const struct config_row *row, uint32_t n);
-/* Apertures are as long as they are aligned, and there are no more. */
+/* Apertures are as long as they are aligned, because address bits below the
+ * size read as zero. Other BARs do not exist. */
 void config_bars(struct weft_host *h, struct weft_dev *d, const uint32_t *bytes,
 		 uint32_t n);
 

@@ -10,7 +10,7 @@
 
 #include "rig_ht.h"
 
-/* Times below are in half nanoseconds: everything here is a multiple. */
+/* Times below are in half nanoseconds, because all times here are multiples. */
 #define HALF (WEFT_NS / 2)
 
 struct bench {

@@ -25,8 +25,8 @@ static void dev_submit(struct ref *r, struct link *l)
 	ref_ht_push(&l->lane[UP].queue[p.vc], &p);
 }
 
-/* At time t; it leaves the core's queue at the first slot after that, or when
- * the answer goes on its way. */
+/* Answers at time t. The load leaves the core's queue at the first slot after
+ * that, or when the answer leaves. */
 static void dev_answer(struct ref *r, struct link *l, weft_time_t t,
 		       uint64_t slot)
 {
@@ -103,7 +103,8 @@ uint32_t ref_ht_store_dwords(const struct pkt *p)
 	       ref_ht_dwords(p->addr, p->bytes);
 }
 
-/* A store has been told: a load is not told before those in front of it. */
+/* Notifies the device of a store. A load is not shown before the stores in
+ * front of it, because accesses stay in order. */
 static void store_in_front(const struct link *l, struct pkt *load)
 {
 	if (load->behind && !--load->behind)

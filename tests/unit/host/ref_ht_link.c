@@ -57,8 +57,8 @@ static void bridge_take(struct ref *r, struct link *l, struct pkt *p)
 	}
 }
 
-/* With several banks a read that may overtake waits for nothing but what is in
- * front of it in its own transaction. */
+/* With several banks a read that may overtake waits only for earlier reads of
+ * its own transaction, because those stay in order. */
 static bool memory_turn(const struct ref *r, const struct link *l, uint32_t i)
 {
 	uint32_t op = l->memory.at[i].op;
@@ -145,7 +145,8 @@ void ref_ht_link_ready(struct ref *r, struct link *l)
 	}
 }
 
-/* A store that was asked for before has not left. */
+/* Returns false while a store that was requested earlier has not left, because
+ * a load follows it. */
 static bool load_ordered(const struct ref *r, const struct pkt *p)
 {
 	for (uint32_t d = 0; d < r->s->devices; d++) {

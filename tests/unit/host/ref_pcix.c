@@ -92,8 +92,9 @@ static uint64_t pio_edge(const struct ref *r, const struct ref_op *o)
 	return k;
 }
 
-/* All the host does up to `limit`.  Between two edges it may fill the buffer
- * before a store that ends at the later edge has left. */
+/* Runs the host up to `limit`. Between two edges it may fill the buffer before
+ * a store that ends at the later edge has left, because the store keeps its
+ * place until then. */
 static void host_acts(struct ref *r, weft_time_t limit)
 {
 	const struct ref_list *l = &r->s->pio;

@@ -54,7 +54,8 @@ static void test_yield(void **state)
 	coro_pool_fini(&pool);
 }
 
-/* Callee-saved registers survive: the optimiser keeps these in them. */
+/* Callee-saved registers survive the switch. The sums are kept in such
+ * registers by the optimiser, so that the test would notice. */
 static void keep(void *arg)
 {
 	struct job *j = arg;
@@ -167,8 +168,8 @@ static void test_reuse(void **state)
 	coro_pool_fini(&pool);
 }
 
-/* Running over the end of the stack hits the guard page, not a neighbour: the
- * stack has 16 pages, the 17th below is the guard. */
+/* Running over the end of the stack hits the guard page, so that no neighbour
+ * is overwritten: the stack has 16 pages, the 17th below is the guard. */
 static void overrun(void *arg)
 {
 	volatile char *p = __builtin_frame_address(0);

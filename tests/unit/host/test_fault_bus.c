@@ -189,7 +189,8 @@ static void hold_kinds(void **state)
 	}
 }
 
-/* Held for good: the run ends all the same. */
+/* Held for good: the run ends all the same, because a held access keeps no
+ * event. */
 static void hold_for_good(void **state)
 {
 	static const char *const f[] = { "at", "1us", "hold", "all", NULL };
@@ -384,7 +385,8 @@ static void signals(void **state)
 	rig_free(&b->rig);
 }
 
-/* An error that cannot meet an access is refused before the run. */
+/* An error that cannot hit an access is refused before the run, because it
+ * would never happen. */
 static void error_and_access(void **state)
 {
 	enum { R = 1, W = 2, L = 4, S = 8 };

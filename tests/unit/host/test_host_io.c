@@ -10,7 +10,7 @@
 static int setup(void **state)
 {
 	*state = bench_new(1);
-	/* Clock counts are of the bus alone. */
+	/* Costs are zero, so that clock counts are those of the bus alone. */
 	bench_set(*state, "host.pc", "cost_store", "0");
 	bench_set(*state, "host.pc", "cost_wc", "0");
 	bench_set(*state, "host.pc", "cost_load", "0");
@@ -107,7 +107,8 @@ static int store_costs(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Two places in the bridge: the processor runs at the pace of the bus. */
+/* Two places in the bridge: the processor runs at the pace of the bus, because
+ * each store waits for a place. */
 static void test_bridge_full(void **state)
 {
 	struct bench *b = *state;

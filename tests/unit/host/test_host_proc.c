@@ -50,12 +50,14 @@ static int identity(struct weft_host *h, struct bench *b)
 	assert_true(map(h, p, 0x1234, &mine));
 	assert_true(map(h, q, 0x4321, &other));
 	assert_true(map(h, p, 7, &second));
-	/* the address does not tell the page (V4) */
+	/* The address does not tell the page (V4), because each process has its
+	 * own. */
 	assert_int_equal(mine.off, other.off);
 	assert_true(weft_proc_enter(h, p));
 	assert_int_equal(weft_io_load64(h, &mine, 0x28), 0x123400000001);
 	assert_int_equal(device(b)->last_off, 0x1234028);
-	/* the other's window is mine here */
+	/* The other process's window is this one's here, because a window is a
+	 * plain value. */
 	assert_int_equal(weft_io_load64(h, &other, 0x28), 0x123400000002);
 	assert_int_equal(weft_io_load64(h, &second, 0), 0x700000001);
 	/* No other page can be reached, whatever address the process makes. */
@@ -124,7 +126,8 @@ static void test_refusals(void **state)
 	assert_true(device(*state)->bar != 0);
 }
 
-/* A page goes from process to process; no translation is kept. */
+/* A page goes from process to process. Its translation is dropped, otherwise
+ * the old owner would reach it. */
 static int reuse(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io, two;
@@ -429,7 +432,7 @@ static void test_waiters(void **state)
 	assert_in_range(counter(b, "turns"), 2 * WAITERS + 1, 3 * WAITERS);
 }
 
-/* One light process, that looks `after` the request and then waits. */
+/* Runs one light process that starts to wait `after` the request. */
 static void one_waits(struct weft_host *h, uint64_t *word, weft_phys_t phys,
 		      struct weft_io *page, struct weft_proc *p,
 		      weft_time_t after)
@@ -463,8 +466,9 @@ static int between(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Between the moment at which the bus tells of a store and the store itself a
- * process wakes up, and only then begins to wait for it. */
+/* Between the notification of a store and the store itself a process wakes up,
+ * and only then starts to wait for it. It must not be missed because it was
+ * announced earlier. */
 static void test_wait_between(void **state)
 {
 	bench_well(*state, between);

@@ -252,7 +252,7 @@ static void test_oob_order(void **state)
 	bench_free(b);
 }
 
-/* Two simulations side by side do not know each other. */
+/* Two simulations side by side share nothing, because there are no globals. */
 static void test_two_sims(void **state)
 {
 	struct bench *a = bench_new(2), *b = bench_new(3);

@@ -90,14 +90,15 @@ static int poll64_same(struct weft_host *h, struct bench *b)
 	weft_phys_t phys;
 	uint64_t *p = weft_mem_alloc(h, 64, 0, &phys);
 
-	order_dma(h, &io, phys, 0, 0); /* the value that is there */
+	order_dma(h, &io, phys, 0, 0); /* the value that memory has already */
 	order_dma(h, &io, phys + 8, 5, 60);
 	b->v[0] = weft_host_poll64(h, p, 0, weft_host_now(h) + 5 * WEFT_US);
 	b->v[1] = p[1];
 	return 0;
 }
 
-/* A store that changes nothing is not seen by a loop that compares. */
+/* A store that changes nothing is not noticed, because the loop compares
+ * values. */
 static void test_poll64_same(void **state)
 {
 	struct bench *b = *state;
@@ -107,7 +108,8 @@ static void test_poll64_same(void **state)
 	assert_int_equal(b->v[1], 5);
 }
 
-/* Polling does not tick: as many events whatever the wait. */
+/* Polling costs no events: their number does not depend on the wait, because
+ * the poll that finds the value is computed. */
 static int poll_long(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h);
@@ -297,7 +299,8 @@ static int irq_during_burst(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* An interrupt overtakes the end of a tenure that was planned before. */
+/* An interrupt overtakes the end of a tenure that was planned earlier, because
+ * its line needs no bus. */
 static void test_irq_during_burst(void **state)
 {
 	struct bench *b = *state;
@@ -347,7 +350,8 @@ static void test_times(void **state)
 	assert_int_equal(b->v[2], 1);
 }
 
-/* A loop around the clock ends, and the world goes on meanwhile. */
+/* A loop around the clock ends, and simulated time passes meanwhile, because
+ * reading the clock takes time. */
 static int clock_loop(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h);

@@ -60,7 +60,7 @@ static void test_load(void **state)
 			 ref_ht_byte(1));
 }
 
-/* A device that answers later pays its own way, not T_REG. */
+/* A device that answers later pays for its own delay, not for T_REG. */
 static void test_load_deferred(void **state)
 {
 	struct bench *b = *state;
@@ -194,7 +194,8 @@ static void test_credits(void **state)
 
 /* ---- order ---- */
 
-/* A load goes behind the stores before it although its way is shorter. */
+/* A load stays behind earlier stores although its path is shorter, because the
+ * host's accesses keep their order. */
 static void test_load_behind_store(void **state)
 {
 	struct bench *b = *state;

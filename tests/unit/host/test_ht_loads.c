@@ -16,7 +16,8 @@ static void three_loads(struct bench *b)
 		load(b);
 }
 
-/* Each waits for the target's time of those in front, not for their way. */
+/* Each load waits only for the target's time of earlier ones, because their
+ * transfers overlap. */
 static void test_loads_overlap_but_for_the_target(void **state)
 {
 	struct bench *b = *state;
@@ -130,8 +131,8 @@ static void test_queue_of_16_loads_holds_16(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "loads_held"), MANY - 16);
 }
 
-/* The link to the host is taken by writes: answers wait, and with one place for
- * them the device is not shown the next load. */
+/* The link to the host is taken by writes, therefore answers wait, and with one
+ * place for them the device is not shown the next load. */
 static void test_full_queue_of_answers_holds_up_loads(void **state)
 {
 	struct bench *b = *state;

@@ -122,7 +122,8 @@ static void random_script(uint64_t seed, struct ht_script *s)
 		weft_clock_from_period(&s->slot, slots[draw(&g, 4)]);
 		weft_clock_from_period(&s->core, 3000000 + draw(&g, 3000000));
 	}
-	if (!draw(&g, 3)) { /* answers overtake each other */
+	/* several banks, so that answers overtake each other */
+	if (!draw(&g, 3)) {
 		s->banks = 2 + draw(&g, 15);
 		s->t_bank = 1 + draw(&g, 60000000);
 	}
@@ -145,7 +146,7 @@ static void random_script(uint64_t seed, struct ht_script *s)
 
 /* ---- comparison ---- */
 
-/* Any total order will do. */
+/* Any total order is enough, because both logs are sorted by it. */
 static int said_cmp(const void *a, const void *b)
 {
 	const struct ht_said *x = a, *y = b;

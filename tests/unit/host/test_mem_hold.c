@@ -163,7 +163,7 @@ static void test_memory_of_an_owner_stays_its_own(void **state)
 	assert_null(owner_at(&m, none));
 	assert_false(mem_hold(&m, none, 64, &a));
 	mem_own(&m, none + 63, &a);
-	mem_own(&m, none + 64, &b); /* behind it: not allocated */
+	mem_own(&m, none + 64, &b); /* the bytes behind it are not allocated */
 	assert_ptr_equal(owner_at(&m, none), &a);
 	assert_null(owner_at(&m, none + 64));
 	mem_own(&m, kernel, &a);

@@ -286,9 +286,10 @@ static void test_timer(void **state)
 	assert_int_equal(at(b, 1, WEFT_NOTE_BURST, 2), (46 + 5) * 15 * NS);
 }
 
-/* At 2 ns a clock the four of a load's request are over before the store in
- * front of it has reached the device: the load waits for it on the bus, whether
- * the device answers at once, after a while, or beyond the 16 clocks. */
+/* At 2 ns a clock the four clocks of a load's request end before the store in
+ * front of it has reached the device. Therefore the load waits for it on the
+ * bus, whether the device answers at once, after a while, or beyond the 16
+ * clocks. */
 static void test_load_behind_store(void **state)
 {
 	static const weft_time_t takes[] = { 0, 4, 20, 500 };

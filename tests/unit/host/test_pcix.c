@@ -277,7 +277,8 @@ static void test_posted_depth(void **state)
 }
 
 /* Any number of bytes at any address: a datum for each aligned qword that they
- * touch; T_ARB + T_PH (+ T_SPLIT) in front of them. */
+ * touch, because the first and last have byte enables; T_ARB + T_PH (+ T_SPLIT)
+ * in front of them. */
 static void test_any_bytes(void **state)
 {
 	static const struct {

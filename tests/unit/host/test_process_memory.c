@@ -140,7 +140,8 @@ static void test_both_ways(void **state)
 	dma(&m, phys, buf, sizeof(buf), false);
 	assert_int_equal(buf[4097], 0xa5);
 	assert_int_equal(buf[4098], (uint8_t)(3998 * 7 + 3998 / 256));
-	/* the bytes of the same 16 in front of what was asked for */
+	/* The bytes of the same 16 in front of the requested ones, because the
+	 * shadow keeps the address modulo 16. */
 	tell(c, 'w', SKEW - 5, 0x5a);
 	dma(&m, phys - 8, buf, 8, false);
 	assert_int_equal(buf[3], 0x5a);
@@ -236,7 +237,8 @@ static void test_killed(void **state)
 	mem_fini(&m);
 }
 
-/* The process has ended, and a later one has its number. */
+/* The process has ended and a later one has its number, therefore the number
+ * must not be used. */
 static void test_number_of_an_ended_process_reaches_no_other(void **state)
 {
 	struct child *c = *state;
@@ -283,7 +285,9 @@ static void test_later(void **state)
 		mem_store(&m, s + 64 * i, buf, sizeof(buf));
 	}
 	assert_int_equal(tell(c, 'r', SKEW + 64 * 99, 0), 0);
-	memset(buf, 0x77, 8); /* over it: elsewhere first, then here */
+	/* over collected bytes: the earlier ones are written first, so that
+	 * order is kept */
+	memset(buf, 0x77, 8);
 	mem_store(&m, s + 64 * 99, buf, 8);
 	mem_copy(&m, buf, s + 64 * 99, 16);
 	assert_int_equal(buf[7], 0x77);
@@ -309,7 +313,8 @@ static void test_later(void **state)
 	mem_fini(&m);
 }
 
-/* Bytes that were read ahead count until the process has run. */
+/* Bytes read ahead are valid until the process has run, because it may change
+ * them then. */
 static void test_ahead(void **state)
 {
 	struct child *c = *state;
@@ -478,7 +483,7 @@ static void test_pinned(void **state)
 	mem_fini(&plain);
 }
 
-/* Four pages are free: the fifth has none. */
+/* Four pages are free: the fifth has no frame, therefore all are released. */
 static void pages_that_cannot_all_be_pinned_are_all_free_again(void **state)
 {
 	struct child *c = *state;

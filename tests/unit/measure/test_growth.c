@@ -76,8 +76,8 @@ static void test_a_queue_that_fills_up_does_not_grow_for_long(void **st)
 	assert_true(growth_lasts(&g));
 }
 
-/* Filled as fast as it is served, from empty on: as the root of time, and for
- * ever. */
+/* Filled as fast as it is served, from empty on: it grows as the root of time,
+ * and for ever, because no level bounds it. */
 static void test_a_queue_at_its_limit_grows_for_long(void **st)
 {
 	struct growth g;

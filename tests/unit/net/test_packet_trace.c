@@ -111,7 +111,7 @@ static void test_many(void **st)
 	assert_non_null(strstr(err.msg, "no file"));
 }
 
-/* Files of the kernel say that they are empty. */
+/* Files of the kernel report size 0, therefore a file is read to its end. */
 static void a_file_is_read_whatever_size_it_says(void **state)
 {
 	struct weft_err err = { 0 };

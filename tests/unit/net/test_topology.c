@@ -258,7 +258,8 @@ static void test_channels(void **st)
 	assert_int_equal(topo_datelines(&t, 3), 0);
 }
 
-/* One cable less in a ring: the other way round, still in order. */
+/* With a missing cable in a ring the route takes the other way round, still in
+ * order. */
 static void test_cut(void **st)
 {
 	struct topology t = grid(5, 4, 0, true);

@@ -346,7 +346,7 @@ static void hand_out(struct mock_end *e, const struct mock_event *m)
 	e->last = m->ev.imm;
 }
 
-/* One at a time: so that what is kept back can be counted. */
+/* Hands out one event at a time, so that messages kept back can be counted. */
 static int m_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 {
 	struct mock_end *e = end_of(ep);

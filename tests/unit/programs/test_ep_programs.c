@@ -68,7 +68,8 @@ static void test_half_a_round_is_the_latency(void **state)
 	assert_int_equal(mock.end[1].shortest, 77);
 	assert_int_equal(mock.end[1].longest_msg, 77);
 	bench_free(b);
-	/* the first round is not of the mean: one round has none */
+	/* The first round does not count for the mean, therefore one round has
+	 * none. */
 	b = RUN(MOCK_NONE, ep_pingpong, 2, "count=1");
 	well(b);
 	assert_null(result_metric_get(weft_sim_result(b->sim),

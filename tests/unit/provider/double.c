@@ -72,7 +72,8 @@ static void event_add(struct weft_att *a, struct weft_ep_event ev,
 /* Of tests/unit/locks.h, where it is linked. */
 int locks_held(void) __attribute__((weak));
 
-/* One thread at a time: the provider has a lock. */
+/* The attachment is used by one thread at a time, because the provider has a
+ * lock. */
 static struct weft_att *att_of(struct weft_ep *ep)
 {
 	assert(!locks_held || locks_held() > 0);
@@ -203,7 +204,8 @@ static int ep_mr_reg(struct weft_ep *ep, void *p, size_t len,
 		return -ENOMEM;
 	a->regs++;
 	note_call('r', a, i, len, 0, NULL);
-	/* addresses that are the same in every run */
+	/* Addresses that are equal in every run, so that sums of the calls are
+	 * comparable. */
 	*mr = (struct weft_ep_mr){ .key = KEY,
 				   .addr = (uint64_t)(i + 1) << 32,
 				   .len = len };

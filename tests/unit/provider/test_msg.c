@@ -295,7 +295,7 @@ static void test_anywhere(void **state)
 	fi_av_insert(r.s[0].av, &sin, 1, &to, 0, NULL);
 	assert_int_equal(fi_inject(r.s[0].ep, a, 8, to), -FI_EAGAIN);
 	sin.sin_port = htons(rig_ep(&r, 1)->port.num);
-	/* both have the same port: the own one wins */
+	/* Both have one port: the own one wins. */
 	fi_av_insert(r.s[0].av, &sin, 1, &to, 0, NULL);
 	fi_recv(r.s[0].ep, b, 8, NULL, FI_ADDR_UNSPEC, NULL);
 	assert_int_equal(fi_inject(r.s[0].ep, a, 8, to), 0);

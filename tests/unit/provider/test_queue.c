@@ -182,7 +182,7 @@ static void test_sread(void **state)
 	EQ(fi_close(&cq->fid.fid), 0);
 }
 
-/* A read is a call and makes progress; a look is not. */
+/* A read is a call and makes progress; a peek is not a call. */
 static void test_counted(void **state)
 {
 	const struct double_stat *st = double_stat(0, "fi_cq_read");

@@ -63,8 +63,8 @@ static uint64_t tx_flags(void)
 	return rnd(4) ? f : f | all[rnd(6)];
 }
 
-/* Arguments of a call; one after the other, for the order in which those of a
- * function are computed is the compiler's. */
+/* Arguments of a call. They are drawn one after the other, because the order in
+ * which arguments of a function are computed is the compiler's choice. */
 struct args {
 	unsigned s;
 	struct fid_ep *ep;
@@ -100,8 +100,9 @@ static struct args pick(unsigned s, bool receive)
 	/* up to five pieces, of which four are allowed */
 	a.n = rnd(16) ? 1 + rnd(3) : 5;
 	a.n = rnd(30) ? a.n : 0;
-	/* the heap decides which registrations the bounce buffer of a long
-	 * message meets */
+	/* Fewer pieces, because the heap decides which registrations the bounce
+	 * buffer of a long message meets, and results must not depend on
+	 * that. */
 	if (!play.timed && (a.len > 4000 || receive) && a.n < 5)
 		a.n = a.n != 0;
 	for (size_t i = 0; i < a.n; i++) {

@@ -120,7 +120,8 @@ static void timer_keeps_the_earliest(void **state)
 	assert_string_equal(journal.text, "50:a:e5 ");
 }
 
-/* 100 is superseded by 50, then wanted again: its wake-up is still there. */
+/* 100 is superseded by 50, then wanted again: its wake-up is reused, because it
+ * is still queued. */
 static void timer_uses_a_wake_up_again(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
@@ -138,7 +139,8 @@ static void timer_uses_a_wake_up_again(void **state)
 	weft_timer_cancel(&p->timer);
 	weft_timer_arm(c, &p->timer, 5, 100);
 	assert_int_equal(weft_sim_run(sim, 100), 1);
-	/* at its own time it is not: it may have run already */
+	/* A wake-up at its own time is not reused, because it may have run
+	 * already. */
 	weft_timer_arm(c, &p->timer, 5, 100);
 	assert_int_equal(weft_sim_run(sim, 200), 1);
 	assert_string_equal(journal.text, "50:a:e5 100:a:e5 100:a:e5 ");

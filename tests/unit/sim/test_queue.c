@@ -96,8 +96,8 @@ static void same_as_sorted_array(void **state)
 		run_one(seed);
 }
 
-/* `until` bounds what comes out, and events pushed behind a bucket that was
- * looked at too early still come first. */
+/* `until` bounds the popped events. Events pushed behind a bucket that was
+ * examined too early still come first, because the order is total. */
 static void until_is_respected(void **state)
 {
 	struct evq q;

@@ -64,7 +64,8 @@ static struct weft_sim *started(struct weft_comp **c_p, const char *stop_at)
 	return sim;
 }
 
-/* The clock follows the steps only while there is something to come. */
+/* The clock follows the steps only while events are pending, so that a run in
+ * steps ends at the time at which it ends in one. */
 static void test_step(void **state)
 {
 	struct weft_comp *c;

@@ -386,7 +386,7 @@ void ex_htax_start(struct extoll_nic *n)
 	n->bus->told = many ? ex_htax_told : NULL;
 	n->htax.ordered = !n->rf_core && weft_bus_of(n->bus)->defer;
 	/* One of each kind if the bus does not accept many, because it then
-	 * runs one transaction at a time. */
+	 * takes one read and one write at a time. */
 	n->htax.limit[HX_TO_POSTED] = many ? n->posted : 1;
 	n->htax.limit[HX_TO_NONPOSTED] = many ? n->reads : 1;
 }

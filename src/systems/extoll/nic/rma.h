@@ -340,7 +340,7 @@ enum extoll_rma_reg {
 				     uint64_t val);
 RMA_REGS(X)
 #undef X
-/* Return and set a register; a load does not make the RMA. */
+/* Return and set a register. A load does not allocate the RMA. */
 uint64_t extoll_rma_reg_get(struct extoll_nic *n, enum extoll_rma_reg reg,
 			    uint32_t index);
 void extoll_rma_reg_set(struct extoll_nic *n, enum extoll_rma_reg reg,

@@ -29,16 +29,30 @@ struct rma *extoll_rma_make(struct extoll_nic *n)
 	return r;
 }
 
+static void rma_drop(struct rma *r)
+{
+	extoll_rma_tx_fini(&r->req);
+	extoll_rma_tx_fini(&r->resp);
+	extoll_rma_resp_fini(r);
+	extoll_rma_compl_fini(r);
+}
+
+/* Commands and packets that wait, for a ring or for the network, end with the
+ * run. */
+static int extoll_rma_finish(struct extoll_nic *n, struct weft_err *err)
+{
+	if (n->rma && weft_sim_idle(n->comp->sim))
+		rma_drop(n->rma);
+	return 0;
+}
+
 static void extoll_rma_fini(struct extoll_nic *n)
 {
 	struct rma *r = n->rma;
 
 	if (!r)
 		return;
-	extoll_rma_tx_fini(&r->req);
-	extoll_rma_tx_fini(&r->resp);
-	extoll_rma_resp_fini(r);
-	extoll_rma_compl_fini(r);
+	rma_drop(r);
 	atu_fini(&r->atu);
 	ex_vpid_free(&r->vpid);
 	free(r);
@@ -144,6 +158,7 @@ static void unit_atu_event(struct extoll_nic *n)
 const struct ex_unit ex_rma_req_unit = { .room = extoll_rma_req_room,
 					 .store = extoll_rma_req_store,
 					 .event = req_event,
+					 .finish = extoll_rma_finish,
 					 .fini = extoll_rma_fini };
 const struct ex_unit ex_rma_resp_unit = { .event = resp_event };
 const struct ex_unit ex_rma_comp_unit = { .event = comp_event };

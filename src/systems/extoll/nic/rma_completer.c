@@ -361,8 +361,8 @@ void extoll_rma_compl_fini(struct rma *r)
 		struct extoll_rma_in *in = &r->in[vc];
 
 		weft_slice_drop(&in->data);
-		for (uint8_t s = in->head; s != CELL_NONE; s = r->cell[s].next)
-			if (r->cell[s].eop)
-				weft_frame_free(r->cell[s].pkt);
+		for (; in->head != CELL_NONE; in->head = r->cell[in->head].next)
+			if (r->cell[in->head].eop)
+				weft_frame_free(r->cell[in->head].pkt);
 	}
 }

@@ -347,8 +347,8 @@ void extoll_rma_tx_run(struct extoll_rma_tx *u)
 
 void extoll_rma_tx_fini(struct extoll_rma_tx *u)
 {
-	for (uint32_t i = u->head; i != u->tail; i++) {
-		struct extoll_rma_txop *op = tx_op(u, i);
+	for (; u->head != u->tail; u->head++) {
+		struct extoll_rma_txop *op = tx_op(u, u->head);
 
 		weft_slice_drop(&op->buf);
 		if (op->f && !op->sent)

@@ -127,6 +127,56 @@ static void test_read_pointer_of_a_ring_passes_blocked_commands(void **state)
 	assert_int_equal(xr_r64(&rr, 0, at) & 0xffff, 1);
 }
 
+/* A run may end while puts and gets wait for a ring; one of one slot is always
+ * full. */
+static void test_run_ends_with_a_full_ring(void **state)
+{
+	xr_w64(&rr, 0, EXTOLL_RMA_SIZE + 8 * RR_VPID, 1);
+	for (uint32_t i = 0; i < 6; i++) {
+		rr_put(i, 1024);
+		rr_arrive(RR_PKT(.op = RMA_PUT_BT, .bytes = 200,
+				 .spec = RMA_COMPLETER,
+				 .w = { NLA_MAKE(0, i, 0) }),
+			  xr_cycle(&rr));
+		rr_arrive(RR_PKT(.op = RMA_GET_BT, .bytes = 200,
+				 .spec = RMA_RESPONDER,
+				 .w = { NLA_MAKE(0, i, 0) }),
+			  xr_cycle(&rr));
+	}
+	xr_settle(&rr);
+	assert_int_equal(rr_counter("rma_noti_stalls"), 3);
+}
+
+/* A run may end while the network takes nothing. */
+static void test_run_ends_with_puts_that_the_network_does_not_take(void **state)
+{
+	rr.net->stop = true;
+	for (uint32_t i = 0; i < 12; i++)
+		rr_put(i, 1024);
+	xr_settle(&rr);
+	assert_true(rr.net->n_log < 12);
+}
+
+/* A run may end while the rest of a packet is behind a link that is down. */
+static void test_run_ends_with_a_put_that_has_no_end(void **state)
+{
+	struct extoll_rma_cmd c = { .op = RMA_PUT_BT,
+				    .far_vpid = RR_VPID,
+				    .low = 999 };
+	struct weft_frame *f = weft_frame_new(rr.sim);
+
+	f->u[0] = extoll_rma_h0(&c, RR_FAR);
+	f->u[1] = NLA_MAKE(0, 0, 0);
+	*ex_meta(f) = (struct ex_meta){ .words = 2, .hops = 1 };
+	ex_pd_set(f, RR_PD);
+	f->payload = weft_slice_new(rr.sim, 1000);
+	memset(weft_slice_data(f->payload), 1, 1000);
+	netport_send(&rr.net->np[EX_NP_RMA], f, xr_cycle(&rr), 500);
+	xr_settle(&rr);
+	assert_int_equal(rr_ops(WEFT_BUS_WRITE, RR_PAGE(0), RR_PAGE(1)).n, 7);
+	assert_int_equal(rr_counter("rma_completions"), 0);
+}
+
 /* ---- two nodes ---- */
 
 enum { PROCS = 3, SLOTS = 4, MESSAGES = 150, AHEAD = 12 };
@@ -221,6 +271,7 @@ test_two_nodes_with_full_mailboxes_do_not_block_each_other(void **state)
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, velo_single, velo_teardown)
+#define R(f) cmocka_unit_test_setup_teardown(f, rr_open, rr_close)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			test_two_nodes_with_full_mailboxes_do_not_block_each_other,
@@ -228,9 +279,10 @@ int main(void)
 		T(test_read_pointers_pass_blocked_messages_in_order),
 		T(test_read_pointer_stays_behind_register_stores),
 		T(test_load_waits_for_messages_when_a_pointer_passes),
-		cmocka_unit_test_setup_teardown(
-			test_read_pointer_of_a_ring_passes_blocked_commands,
-			rr_open, rr_close),
+		R(test_read_pointer_of_a_ring_passes_blocked_commands),
+		R(test_run_ends_with_a_full_ring),
+		R(test_run_ends_with_puts_that_the_network_does_not_take),
+		R(test_run_ends_with_a_put_that_has_no_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,6 +292,16 @@ static void xnet_event(struct weft_comp *c, uint32_t tag)
 	netport_event(&((struct xnet *)c->state)->np[tag]);
 }
 
+/* The rest of a packet that the NIC has no room for stays with the peer. */
+static int xnet_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct xnet *x = c->state;
+
+	for (uint32_t i = 0; weft_sim_idle(c->sim) && i < XR_NPS; i++)
+		netport_abandon(&x->np[i]);
+	return 0;
+}
+
 static void xnet_fini(struct weft_comp *c)
 {
 	struct xnet *x = c->state;
@@ -309,6 +319,7 @@ static WEFT_COMPONENT(test_xnet, .name = "test.xnet", .kind = WEFT_KIND_TRAFFIC,
 			       .start = xnet_start,
 			       .arrive = no_arrive,
 			       .event = xnet_event,
+			       .finish = xnet_finish,
 			       .fini = xnet_fini });
 
 /* ---- building ---- */

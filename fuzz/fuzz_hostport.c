@@ -459,6 +459,7 @@ static int hostile(struct weft_host *h, struct exrig *r, uint32_t node)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct exrig r;
+	struct weft_err err = { 0 };
 
 	memset(&f, 0, sizeof(f));
 	f.in = (struct fuzz_in){ data, data + size };
@@ -467,7 +468,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	exrig_prog(&r, 1, hostile);
 	exrig_start(&r);
 	weft_sim_run(r.sim, 100 * WEFT_MS);
-	if (weft_progs_running(r.sim))
+	if (weft_progs_running(r.sim) || !weft_sim_idle(r.sim) ||
+	    weft_sim_finish(r.sim, &err))
 		abort();
 	exrig_free(&r);
 	return 0;

@@ -489,6 +489,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const nic[] = { "hvia0", "hvia0+cq+reliable" };
 	struct bench *b = viprig_bench();
+	struct weft_err err = { 0 };
 
 	memset(&f, 0, sizeof(f));
 	f.in = (struct fuzz_in){ data, data + size };
@@ -497,7 +498,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bench_prog(b, 1, hostile);
 	bench_start(b);
 	weft_sim_run(b->sim, 10 * WEFT_SEC);
-	if (weft_progs_running(b->sim))
+	if (weft_progs_running(b->sim) || !weft_sim_idle(b->sim) ||
+	    weft_sim_finish(b->sim, &err))
 		abort();
 	bench_free(b);
 	return 0;

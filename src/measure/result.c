@@ -253,6 +253,15 @@ void result_param_set(struct weft_result *r, const char *name,
 	result_text(&p->value, value);
 }
 
+const char *result_param_get(const struct weft_result *r, const char *name)
+{
+	bool found;
+	size_t i = result_find(r->manifest, r->n_manifest, sizeof(*r->manifest),
+			       name, &found);
+
+	return found ? r->manifest[i].value : NULL;
+}
+
 void result_fail(struct weft_result *r, const char *text)
 {
 	if (r->n_failures == RESULT_FAILURES) {

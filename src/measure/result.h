@@ -77,6 +77,8 @@ void result_counter_set(struct weft_result *r, const char *name,
 			const char *unit, uint64_t v);
 void result_param_set(struct weft_result *r, const char *name,
 		      const char *value);
+/* NULL when absent. */
+const char *result_param_get(const struct weft_result *r, const char *name);
 /* Records a failed check. Keeps the first 100 texts and counts the rest. */
 void result_fail(struct weft_result *r, const char *text);
 

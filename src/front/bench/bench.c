@@ -78,25 +78,10 @@ const char *bench_next(void *unused, size_t i)
 	return benches[i].name;
 }
 
-static int bench_unknown(const char *name)
-{
-	const char *near = units_nearest(name, bench_next, NULL);
-
-	fprintf(stderr, "weft: bench: no bench '%.40s': ", name);
-	if (near) {
-		fprintf(stderr, "did you mean '%s'?\n", near);
-		return CLI_USAGE;
-	}
-	fprintf(stderr, "there are");
-	for (const struct bench *b = benches; b->name; b++)
-		fprintf(stderr, " %s", b->name);
-	fprintf(stderr, "\n");
-	return CLI_USAGE;
-}
-
 static int bench_all(struct bench_ctx *ctx, const char *name)
 {
 	struct weft_err err = { 0 };
+	const char *near;
 	bool any = false;
 
 	for (const struct bench *b = benches; b->name; b++) {
@@ -107,7 +92,19 @@ static int bench_all(struct bench_ctx *ctx, const char *name)
 		if (b->run(ctx, &err))
 			return cli_error(&err);
 	}
-	return any ? CLI_OK : bench_unknown(name);
+	if (any)
+		return CLI_OK;
+	fprintf(stderr, "weft: bench: no bench '%.40s': ", name);
+	near = units_nearest(name, bench_next, NULL);
+	if (near) {
+		fprintf(stderr, "did you mean '%s'?\n", near);
+		return CLI_USAGE;
+	}
+	fprintf(stderr, "there are");
+	for (const struct bench *b = benches; b->name; b++)
+		fprintf(stderr, " %s", b->name);
+	fprintf(stderr, "\n");
+	return CLI_USAGE;
 }
 
 int cmd_bench(struct cli *c)

@@ -83,16 +83,6 @@ static double value_of(const char *out, const char *name)
 	return p ? strtod(p + strlen(name), NULL) : 0;
 }
 
-/* "..., 1234 hand-overs, ..." */
-static double handovers_of(const char *out)
-{
-	const char *p = strstr(out, " hand-overs");
-
-	while (p && p > out && p[-1] != ' ')
-		p--;
-	return p ? strtod(p, NULL) : 0;
-}
-
 static void bench_exec_best(double *v, double now, bool least)
 {
 	if (now && (!*v || (least ? now < *v : now > *v)))
@@ -101,13 +91,19 @@ static void bench_exec_best(double *v, double now, bool least)
 
 static void way_read(struct way *w, const char *out, uint32_t messages)
 {
-	double h = handovers_of(out);
+	const char *h = strstr(out, " hand-overs");
+
+	/* back to the number: "..., 1234 hand-overs, ..." */
+	while (h && h > out && h[-1] != ' ')
+		h--;
 
 	bench_exec_best(&w->latency, value_of(out, "latency "), true);
 	bench_exec_best(&w->rate, value_of(out, "rate "), false);
 	bench_exec_best(&w->blocked, value_of(out, "blocking "), false);
 	/* with those before the clock starts */
-	bench_exec_best(&w->handovers, h / (2.0 * (messages + 200)), true);
+	bench_exec_best(&w->handovers,
+			(h ? strtod(h, NULL) : 0) / (2.0 * (messages + 200)),
+			true);
 }
 
 static int way_start(struct fabric_bench *f, const struct way *w,

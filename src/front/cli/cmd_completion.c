@@ -137,14 +137,6 @@ static void words_of(const struct words *w, const struct source *from,
 		cmd_completion_word(w, "", name, strlen(name), "");
 }
 
-static void words_options(const struct words *w)
-{
-	for (const struct cli_opt *o = cli_opts; o->name; o++)
-		if (cli_takes(w->cmd, o))
-			cmd_completion_word(w, cli_dashes(o), o->name,
-					    strlen(o->name), "");
-}
-
 /* The option that `text` is and whose value is to come, or NULL. */
 static const struct cli_opt *opt_waiting(const struct cli_cmd *cmd,
 					 const char *text)
@@ -177,10 +169,13 @@ static void words_after(struct words *w, char **at, size_t n)
 		words_of(w, opt_sources, waiting->arg);
 	else if (w->assigned)
 		return; /* a value of --set */
-	else if (w->prefix[0] == '-' || n_args >= w->cmd->max_args)
-		words_options(w);
-	else
+	else if (w->prefix[0] != '-' && n_args < w->cmd->max_args)
 		words_of(w, arg_sources, w->cmd->usage);
+	else
+		for (const struct cli_opt *o = cli_opts; o->name; o++)
+			if (cli_takes(w->cmd, o))
+				cmd_completion_word(w, cli_dashes(o), o->name,
+						    strlen(o->name), "");
 }
 
 static void words_all(struct cli *c)

@@ -46,16 +46,6 @@ static const char *text_of(const char *s)
 	return s ? s : "";
 }
 
-static const char *access_name(enum weft_reg_access a)
-{
-	static const char *const names[] = {
-		[WEFT_RO] = "ro", [WEFT_RW] = "rw",	  [WEFT_W1C] = "w1c",
-		[WEFT_HW] = "hw", [WEFT_MIXED] = "mixed",
-	};
-
-	return (unsigned)a < 5 ? names[a] : "?";
-}
-
 static void fill_params(const struct weft_class *cls, struct section *s)
 {
 	for (const struct weft_param *p = cls->params; p && p->name; p++) {
@@ -103,6 +93,10 @@ static void fill_counters(const struct weft_class *cls, struct section *s)
 
 static void fill_regs(const struct weft_class *cls, struct section *s)
 {
+	static const char *const access[] = {
+		[WEFT_RO] = "ro", [WEFT_RW] = "rw",	  [WEFT_W1C] = "w1c",
+		[WEFT_HW] = "hw", [WEFT_MIXED] = "mixed",
+	};
 	for (const struct weft_reg *r = cls->regs; r && r->name; r++) {
 		if (r->space)
 			cmd_describe_cell(s, "bar%u", r->space - 1u);
@@ -115,7 +109,9 @@ static void fill_regs(const struct weft_class *cls, struct section *s)
 		else
 			cmd_describe_cell(s, "%s", r->name);
 		cmd_describe_cell(s, "%u", r->width * 8u);
-		cmd_describe_cell(s, "%s", access_name(r->access));
+		cmd_describe_cell(s, "%s",
+				  (unsigned)r->access < 5 ? access[r->access]
+							  : "?");
 		cmd_describe_cell(s, "0x%0*llx", r->width * 2,
 				  (unsigned long long)r->reset);
 		cmd_describe_cell(s, "%s", text_of(r->doc));
@@ -157,22 +153,10 @@ static void section_make(size_t i, const struct weft_class *cls,
 
 /* ---- the three forms ---- */
 
-static void section_text(const struct section *s)
-{
-	struct table *t;
-
-	if (!s->cells.n)
-		return;
-	t = table_new(s->heads, s->n_cols);
-	for (size_t i = 0; i < s->cells.n; i++)
-		table_cell(t, "%s", s->cells.at[i]);
-	printf("\n%s\n\n", s->title);
-	table_print(t, stdout);
-}
-
 static void describe_text(const struct weft_class *cls)
 {
 	struct section s;
+	struct table *t;
 
 	printf("%s (%s): %s\n", cls->name, kind_name(cls->kind),
 	       text_of(cls->doc));
@@ -182,7 +166,13 @@ static void describe_text(const struct weft_class *cls)
 		printf("not modelled: %s\n", cls->not_modelled);
 	for (size_t i = 0; i < N_PARTS; i++) {
 		section_make(i, cls, &s);
-		section_text(&s);
+		if (s.cells.n) {
+			t = table_new(s.heads, s.n_cols);
+			for (size_t k = 0; k < s.cells.n; k++)
+				table_cell(t, "%s", s.cells.at[k]);
+			printf("\n%s\n\n", s.title);
+			table_print(t, stdout);
+		}
 		section_free(&s);
 	}
 }
@@ -229,19 +219,6 @@ static void describe_md(const struct weft_class *cls)
 	}
 }
 
-static void section_json(struct json *j, const struct section *s)
-{
-	json_arr(j, s->key);
-	for (size_t i = 0; i < s->cells.n; i++) {
-		if (i % s->n_cols == 0)
-			json_obj(j, NULL);
-		json_str(j, s->heads[i % s->n_cols], s->cells.at[i]);
-		if (i % s->n_cols == s->n_cols - 1)
-			json_end(j);
-	}
-	json_end(j);
-}
-
 static void describe_json(const struct weft_class *cls)
 {
 	struct section s;
@@ -256,7 +233,15 @@ static void describe_json(const struct weft_class *cls)
 	json_str(&j, "not_modelled", text_of(cls->not_modelled));
 	for (size_t i = 0; i < N_PARTS; i++) {
 		section_make(i, cls, &s);
-		section_json(&j, &s);
+		json_arr(&j, s.key);
+		for (size_t k = 0; k < s.cells.n; k++) {
+			if (k % s.n_cols == 0)
+				json_obj(&j, NULL);
+			json_str(&j, s.heads[k % s.n_cols], s.cells.at[k]);
+			if (k % s.n_cols == s.n_cols - 1)
+				json_end(&j);
+		}
+		json_end(&j);
 		section_free(&s);
 	}
 	json_end(&j);
@@ -265,14 +250,6 @@ static void describe_json(const struct weft_class *cls)
 }
 
 /* ---- fabrics: no class, but a name and keys ---- */
-
-static const struct fabric_gen *fabric_find(const char *name)
-{
-	for (const struct fabric_gen *const *g = fabric_gens; *g; g++)
-		if (!strcmp((*g)->name, name))
-			return *g;
-	return NULL;
-}
 
 static int describe_fabric(const struct cli *c, const struct fabric_gen *g)
 {
@@ -304,7 +281,7 @@ int cmd_describe(struct cli *c)
 {
 	const char *name = c->args.at[0];
 	const struct weft_class *cls = registry_find(&c->reg, name);
-	const struct fabric_gen *fabric = fabric_find(name);
+	const struct fabric_gen *fabric = fabric_called(name);
 
 	if (!cls && fabric)
 		return describe_fabric(c, fabric);

@@ -6,19 +6,6 @@
 #include "front/cli/cli.h"
 #include "front/explain/explain.h"
 
-/* Names stand in the file as its writer liked: none may steer the terminal. */
-static void put_plain(const char *text, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		unsigned char b = (unsigned char)text[i];
-		bool c1 = b == 0xC2 && i + 1 < n &&
-			  (unsigned char)text[i + 1] < 0xA0;
-
-		putchar((b < ' ' && b != '\n') || b == 0x7F || c1 ? '?' : b);
-		i += c1;
-	}
-}
-
 static int explain_print(const struct cli *c, const struct explain *e,
 			 struct weft_err *err)
 {
@@ -32,7 +19,16 @@ static int explain_print(const struct cli *c, const struct explain *e,
 	ret = cli_format_is(c, "json") ? explain_json(e, c->message, f, err)
 				       : explain_table(e, c->message, f, err);
 	fclose(f);
-	put_plain(text, n);
+	/* Names stand in the file as its writer liked: none may steer the
+	 * terminal. */
+	for (size_t i = 0; i < n; i++) {
+		unsigned char b = (unsigned char)text[i];
+		bool c1 = b == 0xC2 && i + 1 < n &&
+			  (unsigned char)text[i + 1] < 0xA0;
+
+		putchar((b < ' ' && b != '\n') || b == 0x7F || c1 ? '?' : b);
+		i += c1;
+	}
 	free(text);
 	return ret;
 }

@@ -28,14 +28,6 @@ static void list_row(struct list *l, const char *kind, const char *name,
 	json_end(l->j);
 }
 
-static void list_classes(struct cli *c, struct list *l, enum weft_kind k)
-{
-	for (size_t i = 0; i < c->reg.n; i++)
-		if (c->reg.at[i]->kind == k)
-			list_row(l, kind_plural(k), c->reg.at[i]->name,
-				 c->reg.at[i]->doc ? c->reg.at[i]->doc : "");
-}
-
 static void list_experiment(struct list *l, const struct exp_shipped *s)
 {
 	struct doc *d = doc_new();
@@ -66,9 +58,17 @@ static bool cmd_list_wanted(const char *kind, const char *which)
 
 static void list_all(struct cli *c, struct list *l, const char *kind)
 {
-	for (int k = 0; k < WEFT_KIND_N; k++)
-		if (cmd_list_wanted(kind, kind_plural((enum weft_kind)k)))
-			list_classes(c, l, (enum weft_kind)k);
+	for (int k = 0; k < WEFT_KIND_N; k++) {
+		const char *plural = kind_plural((enum weft_kind)k);
+
+		if (!cmd_list_wanted(kind, plural))
+			continue;
+		for (size_t i = 0; i < c->reg.n; i++)
+			if ((int)c->reg.at[i]->kind == k)
+				list_row(l, plural, c->reg.at[i]->name,
+					 c->reg.at[i]->doc ? c->reg.at[i]->doc
+							   : "");
+	}
 	if (cmd_list_wanted(kind, "fabrics"))
 		for (const struct fabric_gen *const *g = fabric_gens; *g; g++)
 			list_row(l, "fabrics", (*g)->name, (*g)->doc);
@@ -77,24 +77,20 @@ static void list_all(struct cli *c, struct list *l, const char *kind)
 			list_experiment(l, s);
 }
 
-static int list_kind(const char *kind)
-{
-	for (size_t i = 0; list_kinds_next(NULL, i); i++)
-		if (!strcmp(list_kinds_next(NULL, i), kind))
-			return 0;
-	return cli_unknown("list: no kind", kind, list_kinds_next, NULL,
-			   "weft list --help names them");
-}
-
 int cmd_list(struct cli *c)
 {
 	static const char *const heads[] = { "kind", "name", "what" };
-	const char *kind = c->args.n ? c->args.at[0] : NULL;
+	const char *kind = c->args.n ? c->args.at[0] : NULL, *known;
 	struct list l = { 0 };
 	struct json j;
+	size_t i = 0;
 
-	if (kind && list_kind(kind))
-		return CLI_USAGE;
+	while (kind && (known = list_kinds_next(NULL, i)) &&
+	       strcmp(known, kind))
+		i++;
+	if (kind && !known)
+		return cli_unknown("list: no kind", kind, list_kinds_next, NULL,
+				   "weft list --help names them");
 	if (!cli_format_is(c, "json")) {
 		l.t = table_new(heads, 3);
 		list_all(c, &l, kind);

@@ -91,22 +91,18 @@ static void row_table(struct table *t, const struct out_row *o)
 					   : "FAIL");
 }
 
-/* A file that cannot be written costs the printed rows nothing. */
-static int rows_keep(const struct repro *r)
+static void print_table(const struct repro *r)
 {
-	struct weft_err err = { 0 };
-
-	return r->cli->out && out_db(r->cli->out, r->cli->append, r->sets,
-				     r->n_run, &r->rows, &err)
-		       ? cli_error(&err)
-		       : 0;
-}
-
-/* Remarks stand below the table. */
-static void notes_print(const struct repro *r)
-{
+	static const char *const heads[] = { "id",     "system", "scenario",
+					     "paper",  "model",	 "unit",
+					     "error",  "within", "basis",
+					     "verdict" };
+	struct table *t = table_new(heads, 10);
 	bool any = false;
 
+	for (size_t i = 0; i < r->rows.n; i++)
+		row_table(t, &r->rows.at[i]);
+	table_print(t, stdout);
 	for (size_t i = 0; i < r->rows.n; i++) {
 		const struct repro_row *w = r->rows.at[i].row;
 		char text[REPRO_REMARK];
@@ -116,20 +112,6 @@ static void notes_print(const struct repro *r)
 		printf("%s%s: %s\n", any ? "" : "\n", w->id, text);
 		any = true;
 	}
-}
-
-static void print_table(const struct repro *r)
-{
-	static const char *const heads[] = { "id",     "system", "scenario",
-					     "paper",  "model",	 "unit",
-					     "error",  "within", "basis",
-					     "verdict" };
-	struct table *t = table_new(heads, 10);
-
-	for (size_t i = 0; i < r->rows.n; i++)
-		row_table(t, &r->rows.at[i]);
-	table_print(t, stdout);
-	notes_print(r);
 }
 
 static void print_json(const struct repro *r)
@@ -162,7 +144,13 @@ static int print_sensitivity(struct repro *r)
 /* The rows as they were asked for; returns the exit status. */
 static int print_rows(struct repro *r)
 {
-	int lost = rows_keep(r), status;
+	struct weft_err err = { 0 };
+	int lost = 0, status;
+
+	/* A file that cannot be written costs the printed rows nothing. */
+	if (r->cli->out && out_db(r->cli->out, r->cli->append, r->sets,
+				  r->n_run, &r->rows, &err))
+		lost = cli_error(&err);
 
 	if (cli_format_is(r->cli, "json"))
 		print_json(r);

@@ -107,16 +107,6 @@ static bool tour_wait(void)
 	return false;
 }
 
-static int tour_end(const char *dir)
-{
-	printf("\nThe files are in %s: report.html, and the results to play with.\n"
-	       "Next: weft list experiments, weft describe " EXAMPLE_NIC
-	       ", and docs/tutorial.md, where\n"
-	       "you change a NIC and see what it does.\n",
-	       dir);
-	return cli_flush(CLI_OK);
-}
-
 int cmd_tour(struct cli *c)
 {
 	bool ask = !c->quiet && isatty(0) && isatty(1);
@@ -137,5 +127,10 @@ int cmd_tour(struct cli *c)
 		if (ask && i + 1 < N_STEPS && !tour_wait())
 			break;
 	}
-	return tour_end(dir);
+	printf("\nThe files are in %s: report.html, and the results to play with.\n"
+	       "Next: weft list experiments, weft describe " EXAMPLE_NIC
+	       ", and docs/tutorial.md, where\n"
+	       "you change a NIC and see what it does.\n",
+	       dir);
+	return cli_flush(CLI_OK);
 }

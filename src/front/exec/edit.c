@@ -80,20 +80,12 @@ static void host_room(struct doc *d, const struct doc_node *group)
 	doc_append(d, host, "mem_bytes", host->at, room);
 }
 
-static void hosts_room(struct doc *d, const struct doc_node *nodes)
-{
-	if (nodes->kind != DOC_SEQ)
-		host_room(d, nodes);
-	for (uint32_t i = 0; nodes->kind == DOC_SEQ && i < nodes->n; i++)
-		host_room(d, nodes->items[i].val);
-}
-
 int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err)
 {
 	struct doc_node *root = doc_node_new(d, DOC_MAP, d->root->at);
-	const struct doc_node *old = d->root;
+	const struct doc_node *old = d->root, *nodes = doc_get(old, "nodes");
 
-	if (!doc_get(old, "nodes"))
+	if (!nodes)
 		return doc_fail(
 			old->at, err,
 			"no machine: it has no nodes for processes to live on");
@@ -101,7 +93,10 @@ int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err)
 		if (!key_goes(old->items[i].key))
 			doc_append(d, root, old->items[i].key,
 				   old->items[i].key_at, old->items[i].val);
-	hosts_room(d, doc_get(old, "nodes"));
+	if (nodes->kind != DOC_SEQ)
+		host_room(d, nodes);
+	for (uint32_t i = 0; nodes->kind == DOC_SEQ && i < nodes->n; i++)
+		host_room(d, nodes->items[i].val);
 	doc_append(d, root, "workload", old->at,
 		   new_workload(d, doc_get(old, "workload"), reg));
 	d->root = root;

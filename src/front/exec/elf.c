@@ -69,15 +69,6 @@ static bool has_loader(const char *path)
 	return found;
 }
 
-static void list_child(const char *path, int out)
-{
-	dup2(out, STDOUT_FILENO);
-	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
-	unsetenv("LD_PRELOAD");
-	execl(path, path, (char *)NULL);
-	_exit(127);
-}
-
 static FILE *list_open(const char *path, pid_t *pid_p)
 {
 	int p[2];
@@ -87,8 +78,13 @@ static FILE *list_open(const char *path, pid_t *pid_p)
 		return NULL;
 	fflush(NULL);
 	*pid_p = fork();
-	if (!*pid_p)
-		list_child(path, p[1]);
+	if (!*pid_p) {
+		dup2(p[1], STDOUT_FILENO);
+		setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
+		unsetenv("LD_PRELOAD");
+		execl(path, path, (char *)NULL);
+		_exit(127);
+	}
 	close(p[1]);
 	f = *pid_p > 0 ? fdopen(p[0], "r") : NULL;
 	if (!f)
@@ -105,17 +101,9 @@ static bool elf_is(const char *line, const char *name)
 	return !strncmp(line, name, n) && line[n] == ' ';
 }
 
-static void take_path(struct elf_libs *l, const char *line)
-{
-	const char *from = strchr(line, '/'), *to = strrchr(line, '(');
-
-	if (from && to && to > from)
-		snprintf(l->mpi, sizeof(l->mpi), "%.*s", (int)(to - from - 1),
-			 from);
-}
-
 static void elf_see(struct elf_libs *l, const char *line)
 {
+	const char *from = strchr(line, '/'), *to = strrchr(line, '(');
 	bool openmpi = elf_is(line, "libmpi.so.40");
 	bool mpich =
 		elf_is(line, "libmpi.so.12") || elf_is(line, "libmpich.so.12");
@@ -124,8 +112,9 @@ static void elf_see(struct elf_libs *l, const char *line)
 	l->mpich |= mpich;
 	l->libfabric |= elf_is(line, "libfabric.so.1");
 	l->ucx |= elf_is(line, "libucp.so.0");
-	if (openmpi || mpich)
-		take_path(l, line);
+	if ((openmpi || mpich) && from && to && to > from)
+		snprintf(l->mpi, sizeof(l->mpi), "%.*s", (int)(to - from - 1),
+			 from);
 }
 
 bool elf_libs_of(const char *program, struct elf_libs *l)

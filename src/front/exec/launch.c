@@ -51,18 +51,13 @@ exec_launcher(const struct exec_job *j, const char *name, struct weft_err *err)
 
 /* ---- environment ---- */
 
-static size_t name_len(const char *entry)
-{
-	return strcspn(entry, "=") + 1;
-}
-
 struct env {
 	VEC(char *);
 };
 
 static void env_put(struct env *v, char *entry)
 {
-	size_t n = name_len(entry);
+	size_t n = strcspn(entry, "=") + 1;
 
 	for (size_t i = 0; i < v->n; i++)
 		if (!strncmp(v->at[i], entry, n)) {
@@ -165,32 +160,31 @@ int exec_spawn(struct exec_job *j, char *const *argv, char *const *more,
 	return 0;
 }
 
-static bool some_left(struct exec_job *j)
+/* Those that have not ended get the signal, if it is not 0; true: there are
+ * some. */
+static bool signal_left(struct exec_job *j, int sig)
 {
+	bool any = false;
 	int status;
 
 	for (size_t i = 0; i < j->pids.n; i++)
-		if (!att_server_status(j->server, i, &status))
-			return true;
-	return false;
-}
-
-static void signal_left(struct exec_job *j, int sig)
-{
-	int status;
-
-	for (size_t i = 0; i < j->pids.n; i++)
-		if (!att_server_status(j->server, i, &status))
-			kill(j->pids.at[i], sig);
+		if (!att_server_status(j->server, i, &status)) {
+			any = true;
+			if (sig)
+				kill(j->pids.at[i], sig);
+		}
+	return any;
 }
 
 void exec_kill(struct exec_job *j)
 {
 	struct timespec nap = { 0, 10000000 };
 
-	for (int i = 0; some_left(j) && i < 1000; i++) {
-		if (i == 0 || i == 300)
-			signal_left(j, i ? SIGKILL : SIGTERM);
+	for (int i = 0; i < 1000; i++) {
+		int sig = i == 0 ? SIGTERM : i == 300 ? SIGKILL : 0;
+
+		if (!signal_left(j, sig))
+			break;
 		nanosleep(&nap, NULL);
 	}
 	exec_sweep(j->socket);

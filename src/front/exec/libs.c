@@ -10,36 +10,26 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool exe_dir(char *dir, size_t size)
-{
-	ssize_t n = readlink("/proc/self/exe", dir, size - 1);
-	char *end;
-
-	if (n <= 0)
-		return false;
-	dir[n] = '\0';
-	end = strrchr(dir, '/');
-	if (!end)
-		return false;
-	*end = '\0';
-	return true;
-}
-
 bool exec_lib_dir(const char *file, char *dir, size_t size)
 {
 	static const char *const places[] = { "", "/../" WEFT_LIBDIR "/weft",
 					      "/../provider", "/../preload",
 					      "/../../bench" };
 	const char *given = getenv("WEFT_LIBS");
-	char exe[4096], path[8192];
+	char exe[4096], path[8192], *end;
+	ssize_t n;
 
 	if (given && *given) {
 		snprintf(dir, size, "%s", given);
 		snprintf(path, sizeof(path), "%s/%s", given, file);
 		return access(path, R_OK) == 0;
 	}
-	if (!exe_dir(exe, sizeof(exe)))
+	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	end = strrchr(exe, '/');
+	if (!end)
 		return false;
+	*end = '\0';
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		snprintf(dir, size, "%s%s", exe, places[i]);
 		snprintf(path, sizeof(path), "%s/%s", dir, file);
@@ -47,15 +37,6 @@ bool exec_lib_dir(const char *file, char *dir, size_t size)
 			return true;
 	}
 	return false;
-}
-
-/* Ours first: it passes on to those of the user. */
-static void preload(struct exec_job *j, const char *dir)
-{
-	const char *has = getenv("LD_PRELOAD");
-
-	exec_env(j, "LD_PRELOAD", "%s/libweft-time.so%s%s", dir,
-		 has && *has ? ":" : "", has ? has : "");
 }
 
 bool exec_plain(struct exec_job *j, const char *name, char *path, size_t size)
@@ -77,11 +58,14 @@ bool exec_plain(struct exec_job *j, const char *name, char *path, size_t size)
 
 bool exec_libs(struct exec_job *j)
 {
+	const char *has = getenv("LD_PRELOAD");
 	char dir[4300];
 
+	/* Ours first: it passes on to those of the user. */
 	if (exec_lib_dir("libweft-time.so", dir, sizeof(dir)) &&
 	    exec_plain(j, "time", dir, sizeof(dir)))
-		preload(j, dir);
+		exec_env(j, "LD_PRELOAD", "%s/libweft-time.so%s%s", dir,
+			 has && *has ? ":" : "", has ? has : "");
 	if (!exec_lib_dir("libweft-fi.so", dir, sizeof(dir)) ||
 	    !exec_plain(j, "fi", dir, sizeof(dir)))
 		return false;

@@ -83,27 +83,12 @@ static bool is_file(const char *path, const char *name)
 	return yes;
 }
 
-/* In bin beside lib: PREFIX/lib/libmpi.so, PREFIX/lib/MACHINE/libmpi.so. */
-static bool find_beside(const struct mpi_starter *s, const char *lib,
-			char *path, size_t size)
-{
-	static const char *const up[] = { "/../bin", "/../../bin", NULL };
-	const char *end = strrchr(lib, '/');
-
-	for (const char *const *u = up; end && *u; u++)
-		for (const char *const *n = s->names; *n; n++) {
-			snprintf(path, size, "%.*s%s/%s", (int)(end - lib), lib,
-				 *u, *n);
-			if (!access(path, X_OK) && !is_file(path, s->others))
-				return true;
-		}
-	return false;
-}
-
 static int mpi_find(const struct exec_job *j, const struct mpi_starter *s,
 		    const char *lib, char *path, size_t size,
 		    struct weft_err *err)
 {
+	static const char *const up[] = { "/../bin", "/../../bin", NULL };
+	const char *end = strrchr(lib, '/');
 	if (j->mpiexec) {
 		if (elf_find(j->mpiexec, path, size))
 			return 0;
@@ -111,8 +96,14 @@ static int mpi_find(const struct exec_job *j, const struct mpi_starter *s,
 				 "exec: --mpiexec '%.200s': no such program",
 				 j->mpiexec);
 	}
-	if (find_beside(s, lib, path, size))
-		return 0;
+	/* bin beside lib: PREFIX/lib/libmpi.so, PREFIX/lib/MACHINE/libmpi.so */
+	for (const char *const *u = up; end && *u; u++)
+		for (const char *const *n = s->names; *n; n++) {
+			snprintf(path, size, "%.*s%s/%s", (int)(end - lib), lib,
+				 *u, *n);
+			if (!access(path, X_OK) && !is_file(path, s->others))
+				return 0;
+		}
 	for (const char *const *n = s->names; *n; n++)
 		if (elf_find(*n, path, size) && !is_file(path, s->others))
 			return 0;

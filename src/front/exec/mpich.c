@@ -23,17 +23,6 @@ static bool mpich_fits(const struct exec_job *j)
 	       mpi_given(j, &mpich_starter);
 }
 
-/* The first word that is a program of MPICH; NULL: a script, which is not
- * looked into. */
-static const char *program_of(const struct exec_job *j, struct elf_libs *l)
-{
-	for (char **w = j->argv; *w; w++)
-		if (elf_libs_of(*w, l) && l->mpich)
-			return *w;
-	*l = (struct elf_libs){ 0 };
-	return NULL;
-}
-
 static int check_device(const char *program, const struct elf_libs *l,
 			struct weft_err *err)
 {
@@ -59,13 +48,14 @@ static const char *const mpich_settings[][2] = {
 	{ NULL, NULL },
 };
 
-/* Node of each rank, for the name of the host. */
-static void map_env(struct exec_job *j)
+void mpich_settle(struct exec_job *j)
 {
+	/* the node of each rank, for the name of the host */
 	char *list = malloc((size_t)j->n * 12 + 1), *p = list;
 
 	if (!list)
 		abort();
+	mpi_settings(j, mpich_settings);
 	*p = '\0';
 	for (uint32_t i = 0; i < j->n; i++)
 		p += sprintf(p, "%s%u", i ? "," : "", j->map[i]);
@@ -73,21 +63,21 @@ static void map_env(struct exec_job *j)
 	free(list);
 }
 
-void mpich_settle(struct exec_job *j)
-{
-	mpi_settings(j, mpich_settings);
-	map_env(j);
-}
-
 static int mpich_start(struct exec_job *j, struct weft_err *err)
 {
-	struct elf_libs l;
-	const char *program = program_of(j, &l);
+	struct elf_libs l = { 0 };
 	struct mpi_args a = { 0 };
+	char **program = j->argv;
 	int ret = mpi_need_provider(err);
 
+	/* The first word that is a program of MPICH; a script is not looked
+	 * into. */
+	while (*program && !(elf_libs_of(*program, &l) && l.mpich))
+		program++;
+	if (!*program)
+		l = (struct elf_libs){ 0 };
 	if (!ret)
-		ret = check_device(program, &l, err);
+		ret = check_device(*program, &l, err);
 	if (!ret)
 		ret = mpi_command(j, &mpich_starter, l.mpi, &a, err);
 	if (ret)

@@ -51,18 +51,13 @@ static const char *const openmpi_timed[][2] = {
 	{ NULL, NULL },
 };
 
-/* Everything Open MPI writes goes away with the job. */
-static void openmpi_files(struct exec_job *j)
+/* osc/rdma of Open MPI 4.1 keeps what it knows of rank r on node r / ceil(ranks
+ * / nodes), and looks for it on node r * nodes / ranks: it takes one rank for
+ * another where these differ. */
+static bool openmpi_miscounts(const struct exec_job *j)
 {
-	exec_env(j, "OMPI_MCA_orte_tmpdir_base", "%s", j->folder);
-	exec_env(j, "OMPI_MCA_osc_rdma_backing_directory", "%s", j->folder);
-	exec_env(j, "OMPI_MCA_osc_sm_backing_directory", "%s", j->folder);
-	exec_env(j, "PMIX_MCA_gds", "hash");
-}
-
-static uint32_t openmpi_nodes(const struct exec_job *j)
-{
-	uint32_t most = 0, n = 0;
+	uint64_t nodes = 0, each;
+	uint32_t most = 0;
 	bool *used;
 
 	for (uint32_t i = 0; i < j->n; i++)
@@ -71,19 +66,11 @@ static uint32_t openmpi_nodes(const struct exec_job *j)
 	if (!used)
 		abort();
 	for (uint32_t i = 0; i < j->n; i++) {
-		n += !used[j->map[i]];
+		nodes += !used[j->map[i]];
 		used[j->map[i]] = true;
 	}
 	free(used);
-	return n;
-}
-
-/* osc/rdma of Open MPI 4.1 keeps what it knows of rank r on node r / ceil(ranks
- * / nodes), and looks for it on node r * nodes / ranks: it takes one rank for
- * another where these differ. */
-static bool openmpi_miscounts(const struct exec_job *j)
-{
-	uint64_t nodes = openmpi_nodes(j), each = (j->n + nodes - 1) / nodes;
+	each = (j->n + nodes - 1) / nodes;
 
 	for (uint64_t r = 0; r < j->n; r++)
 		if (r / each != r * nodes / j->n)
@@ -109,15 +96,22 @@ static void openmpi_env(struct exec_job *j)
 	}
 	if (openmpi_miscounts(j) && !getenv("OMPI_MCA_osc"))
 		exec_env(j, "OMPI_MCA_osc", "pt2pt,sm");
-	openmpi_files(j);
+	/* Everything Open MPI writes goes away with the job. */
+	exec_env(j, "OMPI_MCA_orte_tmpdir_base", "%s", j->folder);
+	exec_env(j, "OMPI_MCA_osc_rdma_backing_directory", "%s", j->folder);
+	exec_env(j, "OMPI_MCA_osc_sm_backing_directory", "%s", j->folder);
+	exec_env(j, "PMIX_MCA_gds", "hash");
 }
 
-/* In order of ranks: the node of each. */
-static int openmpi_hosts(struct exec_job *j, struct weft_err *err)
+int openmpi_settle(struct exec_job *j, struct weft_err *err)
 {
 	char path[4200], host[EXEC_HOST];
+	int ret = exec_folder(j, err);
 	FILE *f;
 
+	if (ret)
+		return ret;
+	/* in order of ranks: the node of each */
 	snprintf(path, sizeof(path), "%s/hosts", j->folder);
 	f = fopen(path, "w");
 	for (uint32_t i = 0; f && i < j->n; i++) {
@@ -128,18 +122,8 @@ static int openmpi_hosts(struct exec_job *j, struct weft_err *err)
 		return weft_fail(err, errno, "exec: %.200s: %s", path,
 				 strerror(errno));
 	exec_env(j, "OMPI_MCA_orte_default_hostfile", "%s", path);
+	openmpi_env(j);
 	return 0;
-}
-
-int openmpi_settle(struct exec_job *j, struct weft_err *err)
-{
-	int ret = exec_folder(j, err);
-
-	if (!ret)
-		ret = openmpi_hosts(j, err);
-	if (!ret)
-		openmpi_env(j);
-	return ret;
 }
 
 static int openmpi_start(struct exec_job *j, struct weft_err *err)

@@ -73,24 +73,11 @@ void exec_report(struct exec_job *j, struct weft_result *r)
 					  (double)WEFT_US);
 }
 
-/* How much of the nodes' processors is the libraries'. */
-static void summary_software(const struct att_sum *s, FILE *f)
-{
-	char all[40], call[40];
-
-	if (!s->software)
-		return;
-	units_print(WEFT_P_TIME, "", &s->software, all, sizeof(all));
-	units_print(WEFT_P_TIME, "", &s->cost_call, call, sizeof(call));
-	fprintf(f, "weft: software of the processes %s (%s a call)\n", all,
-		call);
-}
-
 void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f)
 {
 	weft_time_t t = 0;
 	struct att_sum s;
-	char now[40];
+	char now[40], all[40], call[40];
 
 	att_server_sum(j->server, &s);
 	for (size_t i = 0; i < r->n_counters; i++)
@@ -106,6 +93,12 @@ void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f)
 	if (!s.joined)
 		fprintf(f,
 			"weft: no process has joined the machine: is the program one of MPI or libfabric, or linked with libweft (--raw)?\n");
-	summary_software(&s, f);
+	/* how much of the nodes' processors is the libraries' */
+	if (s.software) {
+		units_print(WEFT_P_TIME, "", &s.software, all, sizeof(all));
+		units_print(WEFT_P_TIME, "", &s.cost_call, call, sizeof(call));
+		fprintf(f, "weft: software of the processes %s (%s a call)\n",
+			all, call);
+	}
 	exec_calls_table(&r->calls, f);
 }

@@ -22,17 +22,6 @@ void exec_host_address(uint32_t node, char host[EXEC_HOST])
 		 node >> 8 & 0xff, node & 0xff);
 }
 
-/* "n7" of "240.0.0.7"; anything else is its own name. */
-static void node_name(const char *host, char *name, size_t size)
-{
-	unsigned int a, b, c;
-
-	if (sscanf(host, "240.%u.%u.%u", &a, &b, &c) == 3)
-		snprintf(name, size, "n%u", a << 16 | b << 8 | c);
-	else
-		snprintf(name, size, "%s", host);
-}
-
 /* As ssh does: one string for the shell. */
 static char *joined(char **words)
 {
@@ -55,6 +44,7 @@ static char *joined(char **words)
 
 int exec_rsh(char **argv)
 {
+	unsigned int a, b, c;
 	char name[64], *command;
 
 	while (*argv && (*argv)[0] == '-')
@@ -63,7 +53,11 @@ int exec_rsh(char **argv)
 		fprintf(stderr, "weft exec --rsh HOST COMMAND...\n");
 		return 2;
 	}
-	node_name(argv[0], name, sizeof(name));
+	/* "n7" of "240.0.0.7"; anything else is its own name */
+	if (sscanf(argv[0], "240.%u.%u.%u", &a, &b, &c) == 3)
+		snprintf(name, sizeof(name), "n%u", a << 16 | b << 8 | c);
+	else
+		snprintf(name, sizeof(name), "%s", argv[0]);
 	setenv("WEFT_NODE_NAME", name, 1);
 	/* the daemon does not outlive mpirun */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);

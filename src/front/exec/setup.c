@@ -81,21 +81,6 @@ static int map_read(const char *text, struct exec_setup *s,
 	return 0;
 }
 
-static int map_check(const struct exec_setup *s, uint32_t nodes, bool given,
-		     struct weft_err *err)
-{
-	for (uint32_t r = 0; r < s->att.ranks; r++) {
-		if (s->map[r] < nodes)
-			continue;
-		return weft_fail(
-			err, EINVAL,
-			given ? "exec: --map: there is no node %u for rank %u: nodes are 0..%u"
-			      : "exec: no node %u for rank %u (nodes are 0..%u): give fewer with -n, or more to a node with --per-node",
-			s->map[r], r, nodes - 1);
-	}
-	return 0;
-}
-
 static int setup_ranks(const struct exec_args *a, uint32_t nodes,
 		       struct exec_setup *s, struct weft_err *err)
 {
@@ -116,19 +101,17 @@ static int setup_ranks(const struct exec_args *a, uint32_t nodes,
 	s->att.map = s->map;
 	if (a->map && map_read(a->map, s, err))
 		return -EINVAL;
-	return map_check(s, nodes, a->map != NULL, err);
+	for (uint32_t r = 0; r < s->att.ranks; r++)
+		if (s->map[r] >= nodes)
+			return weft_fail(
+				err, EINVAL,
+				a->map ? "exec: --map: there is no node %u for rank %u: nodes are 0..%u"
+				       : "exec: no node %u for rank %u (nodes are 0..%u): give fewer with -n, or more to a node with --per-node",
+				s->map[r], r, nodes - 1);
+	return 0;
 }
 
 /* ---- processors ---- */
-
-static uint32_t cores_here(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set)
-		       ? 1
-		       : (uint32_t)CPU_COUNT(&set);
-}
 
 /* The one we are on first. */
 void exec_pin(uint32_t cores)
@@ -153,7 +136,10 @@ void exec_pin(uint32_t cores)
 static int setup_cores(const struct exec_args *a, struct exec_setup *s,
 		       struct weft_err *err)
 {
-	uint32_t all = cores_here();
+	cpu_set_t set;
+	uint32_t all = sched_getaffinity(0, sizeof(set), &set)
+			       ? 1
+			       : (uint32_t)CPU_COUNT(&set);
 
 	s->cores = s->att.clock == WEFT_CLOCK_NONE ? all : 1;
 	if (setup_number("--cores", a->cores, WEFT_P_U32, "1..1024", &s->cores,

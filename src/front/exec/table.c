@@ -177,21 +177,6 @@ static void compare_row(struct table *t, const char *what, const uint64_t *fs,
 			table_cell(t, "-");
 }
 
-static void compare_calls(struct table *t, const struct calls *sum, size_t n,
-			  uint64_t *fs)
-{
-	for (size_t k = 0; k < sum[0].n_rows && k < COMPARED; k++) {
-		const char *name = sum[0].rows[k].name;
-
-		for (size_t i = 0; i < n; i++) {
-			const struct calls_row *r = row_of(&sum[i], name);
-
-			fs[i] = r ? r->time : 0;
-		}
-		compare_row(t, name, fs, n);
-	}
-}
-
 static struct table *compare_heads(const struct run_set *s)
 {
 	size_t n = s->n_points;
@@ -231,7 +216,16 @@ void exec_compare(const struct run_set *s, FILE *f)
 	}
 	fputc('\n', f);
 	compare_row(t, "measured part", fs, n);
-	compare_calls(t, sum, n, fs);
+	for (size_t k = 0; k < sum[0].n_rows && k < COMPARED; k++) {
+		const char *name = sum[0].rows[k].name;
+
+		for (size_t i = 0; i < n; i++) {
+			const struct calls_row *r = row_of(&sum[i], name);
+
+			fs[i] = r ? r->time : 0;
+		}
+		compare_row(t, name, fs, n);
+	}
 	table_print(t, f);
 	for (size_t i = 0; i < n; i++)
 		calls_free(&sum[i]);

@@ -193,14 +193,14 @@ static int comp_overrides(struct exp_build *b, struct weft_comp *c,
 	return 0;
 }
 
-/* The last override decides, then the mapping, then its base. */
-static const struct doc_node *comp_preset(struct exp_build *b,
-					  const struct weft_comp *c,
-					  const struct build_spec *spec,
-					  const struct doc_node *map)
+static int comp_apply_preset(struct exp_build *b, struct weft_comp *c,
+			     const struct build_spec *spec,
+			     const struct doc_node *map, struct weft_err *err)
 {
 	const struct doc_node *n = doc_get(map, "preset");
+	struct weft_err sub = { 0 };
 
+	/* The last override decides, then the mapping, then its base. */
 	if (!n)
 		n = doc_get(spec->base, "preset");
 	for (size_t i = 0; i < b->overs->n; i++) {
@@ -211,15 +211,6 @@ static const struct doc_node *comp_preset(struct exp_build *b,
 			n = o->set->val;
 		}
 	}
-	return n;
-}
-
-static int comp_apply_preset(struct exp_build *b, struct weft_comp *c,
-			     const struct build_spec *spec,
-			     const struct doc_node *map, struct weft_err *err)
-{
-	const struct doc_node *n = comp_preset(b, c, spec, map);
-	struct weft_err sub = { 0 };
 
 	if (!n || class_param(c->cls, "preset"))
 		return 0;

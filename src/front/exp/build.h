@@ -105,5 +105,7 @@ struct fabric_gen {
 		     struct weft_err *err);
 };
 extern const struct fabric_gen *const fabric_gens[]; /* ended by NULL */
+/* NULL: there is none of this name. */
+const struct fabric_gen *fabric_called(const char *name);
 
 #endif

@@ -162,36 +162,13 @@ static int case_sections(struct exp_case *c, struct exp_build *b,
 	return 0;
 }
 
-static int case_start(struct exp_case *c, struct weft_err *err)
-{
-	const struct doc_node *n = doc_get(c->doc->root, "fabric");
-	struct weft_err sub = { 0 };
-
-	if (c->exp->on_open && c->exp->on_open(c->exp->hook_arg, c->sim, err))
-		return -1;
-	weft_progs_stop_at_end(c->sim, true);
-	if (weft_sim_start(c->sim, &sub))
-		return doc_fail(n ? n->at : c->doc->root->at, err, "%s",
-				sub.msg);
-	return 0;
-}
-
-static int case_sets_used(const struct exp_case *c, struct weft_err *err)
-{
-	for (size_t i = 0; i < c->exp->n_sets; i++)
-		if (exp_set_check(&c->exp->sets[i], c->sim, c->exp->reg, err))
-			return -1;
-	for (size_t i = 0; i < c->n_sets; i++)
-		if (exp_set_check(&c->sets[i], c->sim, c->exp->reg, err))
-			return -1;
-	return 0;
-}
-
 static int case_build(struct exp_case *c, struct weft_err *err)
 {
 	struct exp_build b = { .reg = c->exp->reg,
 			       .overs = &c->overs,
 			       .shuffle = c->shuffle };
+	const struct doc_node *at = doc_get(c->doc->root, "fabric");
+	struct weft_err sub = { 0 };
 	int ret;
 
 	c->sim = b.sim = weft_sim_new(c->seed);
@@ -200,9 +177,21 @@ static int case_build(struct exp_case *c, struct weft_err *err)
 	weft_sim_set_payload(c->sim, c->carried);
 	ret = case_sections(c, &b, err);
 	build_fini(&b);
-	if (!ret)
-		ret = case_sets_used(c, err);
-	return ret ? ret : case_start(c, err);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < c->exp->n_sets; i++)
+		if (exp_set_check(&c->exp->sets[i], c->sim, c->exp->reg, err))
+			return -1;
+	for (size_t i = 0; i < c->n_sets; i++)
+		if (exp_set_check(&c->sets[i], c->sim, c->exp->reg, err))
+			return -1;
+	if (c->exp->on_open && c->exp->on_open(c->exp->hook_arg, c->sim, err))
+		return -1;
+	weft_progs_stop_at_end(c->sim, true);
+	if (weft_sim_start(c->sim, &sub))
+		return doc_fail(at ? at->at : c->doc->root->at, err, "%s",
+				sub.msg);
+	return 0;
 }
 
 static int case_sample(struct exp_case *c, struct weft_err *err)
@@ -252,16 +241,6 @@ void exp_case_close(struct exp_case *c)
 	memset(c, 0, sizeof(*c));
 }
 
-static void case_mark_partial(const struct exp_case *c, struct weft_result *r)
-{
-	weft_time_t now = weft_sim_now(c->sim);
-	char buf[64], text[96];
-
-	units_print(WEFT_P_TIME, "", &now, buf, sizeof(buf));
-	snprintf(text, sizeof(text), "ended at %s", buf);
-	result_param_set(r, "partial", text);
-}
-
 /* Plain values of `fabric` as they stand in the text: fabric.dims = "4 4 4". */
 static void case_mark_fabric(const struct exp_case *c, struct weft_result *r)
 {
@@ -290,7 +269,8 @@ static void case_mark_fabric(const struct exp_case *c, struct weft_result *r)
 
 void exp_case_judge(const struct exp_case *c, struct weft_result *r)
 {
-	char buf[64];
+	weft_time_t now = weft_sim_now(c->sim);
+	char buf[64], text[96];
 
 	result_param_set(r, "experiment", c->name);
 	case_mark_fabric(c, r);
@@ -308,9 +288,12 @@ void exp_case_judge(const struct exp_case *c, struct weft_result *r)
 	units_print(WEFT_P_TIME, "", &c->drain, buf, sizeof(buf));
 	result_param_set(r, "run.drain", buf);
 	result_param_set(r, "version", WEFT_VERSION);
-	if (c->partial)
-		case_mark_partial(c, r);
-	else
+	if (c->partial) {
+		units_print(WEFT_P_TIME, "", &now, buf, sizeof(buf));
+		snprintf(text, sizeof(text), "ended at %s", buf);
+		result_param_set(r, "partial", text);
+	} else {
 		expect_judge(c->expect, r);
+	}
 	record_apply(c->record, r);
 }

@@ -258,13 +258,6 @@ static uint32_t ports_called(const struct weft_class *cls, const char *name)
 	return (uint32_t)strtoul(param ? param->def : p->count, NULL, 10);
 }
 
-/* Ports are numbered as they are declared: those to the node come first. */
-static bool ports_in_order(const struct weft_class *cls)
-{
-	return !strcmp(cls->ports[0].name, "np%u") &&
-	       !strcmp(cls->ports[1].name, "lp%u");
-}
-
 static int cannot_stand(const struct weft_comp *c, const struct doc_node *map,
 			struct weft_err *err)
 {
@@ -295,8 +288,11 @@ int direct_ports(struct exp_build *b, const struct doc_node *map,
 		return -1;
 	first = ports_called(cls, "np%u");
 	links = ports_called(cls, "lp%u");
-	if (!cls->ops.place || !first || !links || !ports_in_order(cls) ||
-	    first > TOPO_PORTS_MAX || links > TOPO_PORTS_MAX - first)
+	/* ports are numbered as they are declared: first those to the node */
+	if (!cls->ops.place || !first || !links ||
+	    strcmp(cls->ports[0].name, "np%u") ||
+	    strcmp(cls->ports[1].name, "lp%u") || first > TOPO_PORTS_MAX ||
+	    links > TOPO_PORTS_MAX - first)
 		return doc_fail(
 			p.map->at, err,
 			"%s cannot stand in a direct network: its switches have ports np0.. to their node, then lp0.. for cables, %u at most",
@@ -383,45 +379,7 @@ static int end_join(struct direct *d, struct weft_comp *end, uint32_t i,
 	return 0;
 }
 
-static int cables_build(struct direct *d, struct weft_err *err)
-{
-	const struct topology *t = d->topo;
-
-	for (uint32_t s = 0; s < t->nodes; s++)
-		for (uint32_t p = t->ports.first; p < topo_ports_end(t); p++) {
-			uint32_t n = topo_far(t, s, p), q;
-
-			if (n == TOPO_FAR_NONE)
-				continue;
-			q = topo_far_port(t, s, p);
-			if ((n > s || (n == s && q > p)) &&
-			    build_cable(d->b, &d->sw[s]->ports[p],
-					&d->sw[n]->ports[q], d->link,
-					d->map->at, err))
-				return -1;
-		}
-	return 0;
-}
-
-/* The network has topology and switches from now on; switches come later. */
-static int network_give(struct direct *d, struct topology *t,
-			struct weft_err *err)
-{
-	struct weft_network parts = { .n_switches = t->nodes };
-	struct weft_err sub = { 0 };
-
-	parts.topo = d->topo = malloc(sizeof(*t));
-	parts.switches = d->sw = calloc(t->nodes, sizeof(*d->sw));
-	if (!d->topo || !d->sw)
-		abort();
-	*d->topo = *t;
-	*t = (struct topology){ 0 };
-	if (d->net->cls->ops.network(d->net, &parts, &sub))
-		return fail_at(d->map, err, &sub);
-	return 0;
-}
-
-/* Components in the order of their numbers, then their places. */
+/* Components in the order of their numbers, then their places, then cables. */
 static int parts_build(struct direct *d, struct weft_err *err)
 {
 	const struct topology *t = d->topo;
@@ -436,13 +394,29 @@ static int parts_build(struct direct *d, struct weft_err *err)
 	for (uint32_t i = 0; i < t->nodes; i++)
 		if (end_join(d, d->b->ends.at[i], i, err))
 			return -1;
-	return cables_build(d, err);
+	for (uint32_t s = 0; s < t->nodes; s++)
+		for (uint32_t p = t->ports.first; p < topo_ports_end(t); p++) {
+			uint32_t n = topo_far(t, s, p), q;
+
+			if (n == TOPO_FAR_NONE)
+				continue;
+			q = topo_far_port(t, s, p);
+			/* each cable once, from its lower end */
+			if ((n > s || (n == s && q > p)) &&
+			    build_cable(d->b, &d->sw[s]->ports[p],
+					&d->sw[n]->ports[q], d->link,
+					d->map->at, err))
+				return -1;
+		}
+	return 0;
 }
 
 int direct_build(struct exp_build *b, const struct doc_node *map,
 		 struct topology *t, struct weft_err *err)
 {
 	struct direct d = { .b = b, .map = map };
+	struct weft_network parts = { .n_switches = t->nodes };
+	struct weft_err sub = { 0 };
 	char note[200] = "";
 
 	if (b->ends.n != t->nodes) {
@@ -455,7 +429,17 @@ int direct_build(struct exp_build *b, const struct doc_node *map,
 	if (routes_make(t, map, note, sizeof(note), err) ||
 	    net_build(&d, note, err))
 		goto fail;
-	return network_give(&d, t, err) || parts_build(&d, err) ? -1 : 0;
+	/* The network has the topology from now on, and places for switches:
+	 * they come later. */
+	parts.topo = d.topo = malloc(sizeof(*t));
+	parts.switches = d.sw = calloc(t->nodes, sizeof(*d.sw));
+	if (!d.topo || !d.sw)
+		abort();
+	*d.topo = *t;
+	*t = (struct topology){ 0 };
+	if (d.net->cls->ops.network(d.net, &parts, &sub))
+		return fail_at(map, err, &sub);
+	return parts_build(&d, err);
 fail:
 	topo_fini(t);
 	return -1;

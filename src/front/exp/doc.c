@@ -165,24 +165,17 @@ const char *doc_kind_name(const struct doc_node *n)
 	return names[n->kind];
 }
 
-static void doc_where_print(struct doc_where at, char *buf, size_t size)
-{
-	if (at.line)
-		snprintf(buf, size, "%.200s:%u", at.file, at.line);
-	else
-		snprintf(buf, size, "%.200s", at.file);
-}
-
 int doc_fail(struct doc_where at, struct weft_err *err, const char *fmt, ...)
 {
-	char where[220], msg[400];
+	char msg[400];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(msg, sizeof(msg), fmt, ap);
 	va_end(ap);
-	doc_where_print(at, where, sizeof(where));
-	return weft_fail(err, EINVAL, "%s: %s", where, msg);
+	if (!at.line)
+		return weft_fail(err, EINVAL, "%.200s: %s", at.file, msg);
+	return weft_fail(err, EINVAL, "%.200s:%u: %s", at.file, at.line, msg);
 }
 
 /* ": there are a, b, ..." as far as it fits. */

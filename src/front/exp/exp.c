@@ -75,14 +75,6 @@ int exp_load_text(const char *label, const char *text, size_t len,
 	return 0;
 }
 
-static const struct exp_shipped *shipped_find(const char *name)
-{
-	for (const struct exp_shipped *s = exp_shipped; s->name; s++)
-		if (!strcmp(s->name, name))
-			return s;
-	return NULL;
-}
-
 /* The one that is meant: the same but for its folder, or spelt nearly so. */
 static const char *shipped_near(const char *what)
 {
@@ -99,13 +91,15 @@ int exp_load(const char *what, const struct exp_opts *opts,
 	     const struct registry *reg, struct exp **exp_p,
 	     struct weft_err *err)
 {
-	const struct exp_shipped *s = shipped_find(what);
+	const struct exp_shipped *s = exp_shipped;
 	const char *near;
 	char *text;
 	size_t len;
 	int ret;
 
-	if (s)
+	while (s->name && strcmp(s->name, what))
+		s++;
+	if (s->name)
 		return exp_load_text(what, s->text, s->len, opts, reg, exp_p,
 				     err);
 	if (strcmp(what, "-") && access(what, F_OK)) {

@@ -43,12 +43,23 @@ static const struct weft_param expect_params[] = {
 };
 /* clang-format on */
 
-static int expect_slack(const struct doc_node *n, struct expect *x,
-			struct weft_err *err)
+static int expect_read(const struct doc_node *n, struct expect *x,
+		       struct weft_err *err)
 {
-	size_t len = strlen(x->tolerance);
-	bool pct = len && x->tolerance[len - 1] == '%';
+	size_t len;
+	bool pct;
 
+	x->slack = 0;
+	if (n->kind == DOC_SCALAR) {
+		if (exp_fill(NULL, expect_params, x, "expect", err))
+			return -1;
+		return exp_value(n, WEFT_P_REAL, "", &x->equals,
+				 sizeof(x->equals), "expected value", err);
+	}
+	if (exp_fill(n, expect_params, x, "expect", err))
+		return -1;
+	len = strlen(x->tolerance);
+	pct = len && x->tolerance[len - 1] == '%';
 	if (pct)
 		x->tolerance[len - 1] = '\0';
 	if (!fmt_real_read(x->tolerance, &x->slack) || x->slack < 0)
@@ -59,21 +70,6 @@ static int expect_slack(const struct doc_node *n, struct expect *x,
 	if (pct)
 		x->slack *= fabs(x->equals) / 100;
 	return 0;
-}
-
-static int expect_read(const struct doc_node *n, struct expect *x,
-		       struct weft_err *err)
-{
-	x->slack = 0;
-	if (n->kind == DOC_SCALAR) {
-		if (exp_fill(NULL, expect_params, x, "expect", err))
-			return -1;
-		return exp_value(n, WEFT_P_REAL, "", &x->equals,
-				 sizeof(x->equals), "expected value", err);
-	}
-	if (exp_fill(n, expect_params, x, "expect", err))
-		return -1;
-	return expect_slack(n, x, err);
 }
 
 int expect_valid(const struct doc_node *expect, struct weft_err *err)

@@ -84,15 +84,6 @@ static int list_cable(struct exp_build *b, const struct doc_node *n,
 
 /* ---- routes ---- */
 
-static uint32_t list_index(const struct list *l, const struct weft_comp *c)
-{
-	uint32_t i = 0;
-
-	while (i < l->n && l->sw[i] != c)
-		i++;
-	return i;
-}
-
 /* Where a component is cabled to switches that do not know the way to end d,
  * they go there; they are put behind the others in `queue`. */
 static uint32_t list_step(struct list *l, const struct weft_comp *c, uint32_t d,
@@ -100,7 +91,10 @@ static uint32_t list_step(struct list *l, const struct weft_comp *c, uint32_t d,
 {
 	for (uint32_t p = 0; p < c->n_ports; p++) {
 		const struct weft_port *far = c->ports[p].peer;
-		uint32_t i = far ? list_index(l, far->comp) : l->n;
+		uint32_t i = far ? 0 : l->n;
+
+		while (i < l->n && l->sw[i] != far->comp)
+			i++;
 
 		if (i == l->n || l->to[i][d] != WEFT_ANY_PORT)
 			continue;
@@ -155,19 +149,6 @@ static int list_tables(struct list *l, const struct doc_node *at,
 	return 0;
 }
 
-static int list_routes(struct list *l, const struct doc_node *n,
-		       struct weft_err *err)
-{
-	uint32_t unused;
-
-	if (!n)
-		return 0;
-	if (exp_value(n, WEFT_P_ENUM, "shortest", &unused, sizeof(unused),
-		      "routes", err))
-		return -1;
-	return list_tables(l, n, err);
-}
-
 /* ---- all of it ---- */
 
 static int list_check(const struct doc_node *map, struct weft_err *err)
@@ -195,7 +176,9 @@ static int list_join(struct list *l, const struct doc_node *map,
 		     struct weft_err *err)
 {
 	const struct doc_node *cables = doc_get(map, "cables");
+	const struct doc_node *routes = doc_get(map, "routes");
 	struct weft_comp *dflt = NULL;
+	uint32_t unused;
 
 	if (list_switches(l, doc_get(map, "switches"), err))
 		return -1;
@@ -203,7 +186,12 @@ static int list_join(struct list *l, const struct doc_node *map,
 		if (list_cable(l->b, cables->items[i].val, doc_get(map, "link"),
 			       &dflt, err))
 			return -1;
-	return list_routes(l, doc_get(map, "routes"), err);
+	if (!routes)
+		return 0;
+	if (exp_value(routes, WEFT_P_ENUM, "shortest", &unused, sizeof(unused),
+		      "routes", err))
+		return -1;
+	return list_tables(l, routes, err);
 }
 
 static int list_build(struct exp_build *b, const struct doc_node *map,

@@ -17,6 +17,14 @@ const struct fabric_gen *const fabric_gens[] = {
 	NULL,
 };
 
+const struct fabric_gen *fabric_called(const char *name)
+{
+	for (const struct fabric_gen *const *g = fabric_gens; *g; g++)
+		if (!strcmp((*g)->name, name))
+			return *g;
+	return NULL;
+}
+
 static const char *gens_next(void *unused, size_t i)
 {
 	return fabric_gens[i] ? fabric_gens[i]->name : NULL;
@@ -39,31 +47,12 @@ int build_lacks(const struct doc_node *map, const char *key,
 			lacks[i].example);
 }
 
-static int gen_check(const struct fabric_gen *g, const struct doc_node *map,
-		     struct weft_err *err)
-{
-	const char *keys[16] = { "type" };
-	size_t n = 1;
-
-	for (const char *const *k = g->keys; *k && n < 15; k++)
-		keys[n++] = *k;
-	if (exp_keys(map, keys, "fabric", err))
-		return -1;
-	return g->check ? g->check(map, err) : 0;
-}
-
-static const struct fabric_gen *gen_called(const char *name)
-{
-	for (const struct fabric_gen *const *g = fabric_gens; *g; g++)
-		if (!strcmp((*g)->name, name))
-			return *g;
-	return NULL;
-}
-
 int build_fabric_check(const struct doc_node *n, struct weft_err *err)
 {
+	const char *keys[16] = { "type" };
 	const struct fabric_gen *g;
 	const struct doc_node *type;
+	size_t n_keys = 1;
 
 	if (exp_want(n, DOC_MAP, "fabric", err))
 		return -1;
@@ -74,15 +63,19 @@ int build_fabric_check(const struct doc_node *n, struct weft_err *err)
 			"the fabric has no 'type': write direct, switch or list");
 	if (exp_want(type, DOC_SCALAR, "type", err))
 		return -1;
-	g = gen_called(type->text);
+	g = fabric_called(type->text);
 	if (!g)
 		return doc_fail_near(type->at, err, type->text, gens_next, NULL,
 				     "no fabric is called '%.60s'", type->text);
-	return gen_check(g, n, err);
+	for (const char *const *k = g->keys; *k && n_keys < 15; k++)
+		keys[n_keys++] = *k;
+	if (exp_keys(n, keys, "fabric", err))
+		return -1;
+	return g->check ? g->check(n, err) : 0;
 }
 
 int build_fabric(struct exp_build *b, const struct doc_node *n,
 		 struct weft_err *err)
 {
-	return gen_called(doc_get(n, "type")->text)->build(b, n, err);
+	return fabric_called(doc_get(n, "type")->text)->build(b, n, err);
 }

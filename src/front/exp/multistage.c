@@ -38,11 +38,6 @@ uint32_t stages_switches(const struct stages *s, uint32_t level)
 	       stages_twins(s, level);
 }
 
-uint32_t stages_paths(const struct stages *s)
-{
-	return stages_twins(s, s->levels);
-}
-
 uint32_t stages_ports(const struct stages *s, uint32_t level)
 {
 	return s->down[level] + (level < s->levels ? s->up[level + 1] : 0);
@@ -235,7 +230,8 @@ static int rise_row(struct rise *r, uint32_t level, uint32_t index,
 
 static int rise_tables(struct rise *r, struct weft_err *err)
 {
-	uint32_t paths = stages_paths(r->s);
+	/* between two ends that meet at the top */
+	uint32_t paths = stages_twins(r->s, r->s->levels);
 
 	for (uint32_t l = 1; l <= r->s->levels; l++)
 		for (uint32_t i = 0; i < stages_switches(r->s, l); i++)

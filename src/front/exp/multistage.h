@@ -32,8 +32,6 @@ struct stages {
 uint32_t stages_ends(const struct stages *s, uint32_t level);
 /* Switches of that level. */
 uint32_t stages_switches(const struct stages *s, uint32_t level);
-/* Paths between two ends that meet at the top. */
-uint32_t stages_paths(const struct stages *s);
 /* Ports a switch of that level needs. */
 uint32_t stages_ports(const struct stages *s, uint32_t level);
 /* Port of switch `index` for what goes to `dest`; `falling`: it came from a

@@ -117,22 +117,6 @@ static int node_nics(struct exp_build *b, struct exp_node *node, uint32_t i,
 	return 0;
 }
 
-static int node_one(struct exp_build *b, const struct group *g, uint32_t i,
-		    uint32_t total, struct weft_err *err)
-{
-	struct exp_node *node = &b->nodes.at[i];
-
-	if (node_part(b, WEFT_KIND_HOST, "host", i, total, g->host, &node->host,
-		      err) ||
-	    node_part(b, WEFT_KIND_BUS, "bus", i, total, g->bus, &node->bus,
-		      err))
-		return -1;
-	if (node->host && node->bus &&
-	    bus_join(node->host, node->bus, "host", g->bus->at, err))
-		return -1;
-	return node_nics(b, node, i, total, g->nic, err);
-}
-
 static int group_read(const struct doc_node *n, struct group *g,
 		      struct weft_err *err)
 {
@@ -159,16 +143,25 @@ static int group_read(const struct doc_node *n, struct group *g,
 	return 0;
 }
 
-/* The group that node i belongs to, and the node. */
 static int node_numbered(struct exp_build *b, const struct group *g,
 			 uint32_t groups, uint32_t i, uint32_t total,
 			 struct weft_err *err)
 {
-	uint32_t k = 0, first = 0;
+	struct exp_node *node = &b->nodes.at[i];
+	uint32_t first = 0;
 
-	while (k + 1 < groups && i >= first + g[k].count)
-		first += g[k++].count;
-	return node_one(b, &g[k], i, total, err);
+	/* to the group that node i belongs to */
+	for (; groups > 1 && i >= first + g->count; groups--)
+		first += g++->count;
+	if (node_part(b, WEFT_KIND_HOST, "host", i, total, g->host, &node->host,
+		      err) ||
+	    node_part(b, WEFT_KIND_BUS, "bus", i, total, g->bus, &node->bus,
+		      err))
+		return -1;
+	if (node->host && node->bus &&
+	    bus_join(node->host, node->bus, "host", g->bus->at, err))
+		return -1;
+	return node_nics(b, node, i, total, g->nic, err);
 }
 
 int build_nodes(struct exp_build *b, const struct doc_node *n,

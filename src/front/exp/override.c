@@ -154,19 +154,6 @@ static int set_edit(struct exp_set *set, struct doc *d, struct doc_node *n,
 	}
 }
 
-static int over_class(struct exp_set *set, const struct weft_class *cls,
-		      const char *param, struct exp_overs *overs,
-		      struct weft_err *err)
-{
-	if (!class_param(cls, param) && strcmp(param, "preset"))
-		return doc_fail_near(set->at, err, param, class_param_next,
-				     (void *)cls, "%s has no parameter '%.60s'",
-				     cls->name, param);
-	vec_push(overs,
-		 (struct exp_over){ .set = set, .cls = cls, .param = param });
-	return 0;
-}
-
 int exp_set_apply(struct exp_set *set, struct doc *d,
 		  const struct registry *reg, struct exp_overs *overs,
 		  struct weft_err *err)
@@ -187,10 +174,14 @@ int exp_set_apply(struct exp_set *set, struct doc *d,
 
 	const struct weft_class *cls = registry_find(reg, head);
 
-	if (cls)
-		return over_class(set, cls, dot + 1, overs, err);
-	vec_push(overs, (struct exp_over){
-				.set = set, .comp = head, .param = dot + 1 });
+	if (cls && !class_param(cls, dot + 1) && strcmp(dot + 1, "preset"))
+		return doc_fail_near(set->at, err, dot + 1, class_param_next,
+				     (void *)cls, "%s has no parameter '%.60s'",
+				     cls->name, dot + 1);
+	vec_push(overs, (struct exp_over){ .set = set,
+					   .cls = cls,
+					   .comp = cls ? NULL : head,
+					   .param = dot + 1 });
 	return 0;
 }
 

@@ -33,15 +33,6 @@ static struct waits waits_new(uint32_t n, uint32_t out)
 	return w;
 }
 
-static void waits_free(struct waits *w)
-{
-	free(w->to);
-	free(w->n_to);
-	free(w->state);
-	free(w->stack);
-	free(w->turn);
-}
-
 static void waits_add(struct waits *w, uint32_t a, uint32_t b)
 {
 	for (uint32_t i = 0; i < w->n_to[a]; i++)
@@ -99,7 +90,11 @@ static struct route_cycle waits_cycle(struct waits *w,
 		c.n = depth - first;
 	for (uint32_t i = 0; i < c.n && i < ROUTE_CYCLE_SHOWN; i++)
 		c.at[i] = name(arg, w->stack[first + i]);
-	waits_free(w);
+	free(w->to);
+	free(w->n_to);
+	free(w->state);
+	free(w->stack);
+	free(w->turn);
 	return c;
 }
 
@@ -236,7 +231,15 @@ static struct route_cycle grid_check(const struct topology *t)
 
 /* ---- graphs ---- */
 
-static struct waits graph_waits(const struct topology *t)
+static struct route_chan graph_name(const void *arg, uint32_t chan)
+{
+	const struct topology *t = arg;
+
+	return (struct route_chan){ .node = chan / t->ports.links,
+				    .link = chan % t->ports.links };
+}
+
+static struct route_cycle graph_check(const struct topology *t)
 {
 	struct waits w = waits_new(t->nodes * t->ports.links, t->ports.links);
 
@@ -250,20 +253,6 @@ static struct waits graph_waits(const struct topology *t)
 				waits_add(&w, topo_link(t, s, p),
 					  topo_link(t, n, q));
 		}
-	return w;
-}
-
-static struct route_chan graph_name(const void *arg, uint32_t chan)
-{
-	const struct topology *t = arg;
-
-	return (struct route_chan){ .node = chan / t->ports.links,
-				    .link = chan % t->ports.links };
-}
-
-static struct route_cycle graph_check(const struct topology *t)
-{
-	struct waits w = graph_waits(t);
 
 	return waits_cycle(&w, graph_name, t);
 }

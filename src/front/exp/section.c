@@ -137,14 +137,6 @@ int exp_value(const struct doc_node *n, enum weft_ptype type, const char *range,
 	return 0;
 }
 
-static const struct weft_param *params_find(const struct weft_param *p,
-					    const char *name)
-{
-	while (p->name && strcmp(p->name, name))
-		p++;
-	return p->name ? p : NULL;
-}
-
 int exp_fill(const struct doc_node *map, const struct weft_param *params,
 	     void *base, const char *what, struct weft_err *err)
 {
@@ -160,11 +152,13 @@ int exp_fill(const struct doc_node *map, const struct weft_param *params,
 		return -1;
 	for (uint32_t i = 0; i < map->n; i++) {
 		const struct doc_item *it = &map->items[i];
-		const struct weft_param *p = params_find(params, it->key);
+		const struct weft_param *p = params;
 
-		if (!p && key_pardoned(it, what))
+		while (p->name && strcmp(p->name, it->key))
+			p++;
+		if (!p->name && key_pardoned(it, what))
 			continue;
-		if (!p)
+		if (!p->name)
 			return doc_fail_near(it->key_at, err, it->key,
 					     params_next, (void *)params,
 					     "%s has no key '%.60s'", what,

@@ -76,29 +76,24 @@ static int sweep_list(struct exp *e, const struct doc_node *n,
 	return 0;
 }
 
-static int sweep_search(struct exp *e, const struct doc_node *n,
-			struct weft_err *err)
-{
-	struct doc_node *val;
-	const char *path;
-
-	if (sweep_auto_read(e, n, err))
-		return -1;
-	sweep_auto_point(e, 0, &path, &val);
-	if (axis_fixed(e, path))
-		sweep_auto_fini(e);
-	return 0;
-}
-
 int sweep_read(struct exp *e, struct weft_err *err)
 {
 	const struct doc_node *n = doc_get(e->doc->root, "sweep");
+	struct doc_node *val;
+	const char *path;
 
 	e->n_points = 1;
 	if (!n || (n->kind == DOC_SCALAR && !strcmp(n->text, "none")))
 		return 0;
-	if (n->kind == DOC_SCALAR || (n->kind == DOC_MAP && doc_get(n, "auto")))
-		return sweep_search(e, n, err);
+	if (n->kind == DOC_SCALAR ||
+	    (n->kind == DOC_MAP && doc_get(n, "auto"))) {
+		if (sweep_auto_read(e, n, err))
+			return -1;
+		sweep_auto_point(e, 0, &path, &val);
+		if (axis_fixed(e, path))
+			sweep_auto_fini(e);
+		return 0;
+	}
 	e->axes = calloc(n->n + 1, sizeof(*e->axes));
 	if (!e->axes)
 		abort();

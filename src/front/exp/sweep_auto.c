@@ -59,22 +59,13 @@ static void auto_add(struct exp *e, double load)
 	e->n_points = a->points.n;
 }
 
-/* Whether a fabric of this type has a network, which knows the state. */
-static bool has_net(const char *type)
-{
-	for (const struct fabric_gen *const *g = fabric_gens; *g; g++)
-		for (const char *const *k = (*g)->keys; *k; k++)
-			if (!strcmp((*g)->name, type) && !strcmp(*k, "net"))
-				return true;
-	return false;
-}
-
 /* What is varied has to be there, and something that tells how it went. */
 static int auto_check(const struct exp *e, const struct exp_auto *a,
 		      struct weft_err *err)
 {
 	const struct doc_node *root = e->doc->root;
 	const struct doc_node *type = doc_get(root, "fabric");
+	const struct fabric_gen *g = NULL;
 	char section[sizeof(a->path)];
 
 	snprintf(section, sizeof(section), "%.*s", (int)strcspn(a->path, "."),
@@ -86,11 +77,15 @@ static int auto_check(const struct exp *e, const struct exp_auto *a,
 			a->path, section);
 	if (type && type->kind == DOC_MAP)
 		type = doc_get(type, "type");
-	if (!type || type->kind != DOC_SCALAR || !has_net(type->text))
-		return doc_fail(
-			a->at, err,
-			"sweep: auto needs a direct network, e.g. a torus: other fabrics do not tell when they saturate");
-	return 0;
+	if (type && type->kind == DOC_SCALAR)
+		g = fabric_called(type->text);
+	/* a fabric that has a network: that one knows the state */
+	for (const char *const *k = g ? g->keys : NULL; k && *k; k++)
+		if (!strcmp(*k, "net"))
+			return 0;
+	return doc_fail(
+		a->at, err,
+		"sweep: auto needs a direct network, e.g. a torus: other fabrics do not tell when they saturate");
 }
 
 int sweep_auto_read(struct exp *e, const struct doc_node *n,
@@ -128,25 +123,17 @@ void sweep_auto_point(const struct exp *e, size_t i, const char **path_p,
 	*val_p = e->search->points.at[i].val;
 }
 
-static const char *state_of(const struct weft_result *r)
-{
-	for (size_t i = 0; i < r->n_manifest; i++)
-		if (!strcmp(r->manifest[i].name, "net.state"))
-			return r->manifest[i].value;
-	return "";
-}
-
 bool sweep_auto_next(struct exp *e, const struct weft_result *last)
 {
 	struct exp_auto *a = e->search;
 	double load = vec_last(&a->points).load;
-	const char *state = state_of(last);
+	const char *state = result_param_get(last, "net.state");
 
-	if (!strcmp(state, "steady"))
+	if (state && !strcmp(state, "steady"))
 		a->good = fmax(a->good, load);
 	else
 		a->bad = fmin(a->bad, load);
-	if (!*state || !strcmp(state, "deadlock"))
+	if (!state || !strcmp(state, "deadlock"))
 		return false; /* more load would show no more */
 	if (isinf(a->bad))
 		load = a->good < a->to ? fmin(a->good + a->step, a->to) : 0;

@@ -144,25 +144,6 @@ static void print_measured(const struct explain *e, const struct story_msg *m,
 		}
 }
 
-static void print_verdict(const struct explain *e,
-			  const struct explain_limit *b, FILE *f)
-{
-	fprintf(f, "\n%.3g messages under way at a time", explain_overlap(e));
-	if (!explain_streams(e))
-		fprintf(f, ": what counts is the time of one.\n\n");
-	else if (!b)
-		fprintf(f,
-			".  Nothing was in use all the time: the time of a message limits, or the load offered.\n\n");
-	else if (!strcmp(b->kind, "credits"))
-		fprintf(f,
-			".  Bottleneck: credits (%s), none for %.1f %% of the time.\n\n",
-			b->name, 100 * b->share);
-	else
-		fprintf(f,
-			".  Bottleneck: %s (%s), in use %.1f %% of the time.\n\n",
-			b->kind, b->name, 100 * b->share);
-}
-
 static void print_limits(const struct explain *e, FILE *f)
 {
 	static const char *const heads[] = { "part", "kind", "in use" };
@@ -177,7 +158,20 @@ static void print_limits(const struct explain *e, FILE *f)
 		cell_share(t, l.at[i].share);
 	}
 	b = explain_bottleneck(&l);
-	print_verdict(e, b, f);
+	fprintf(f, "\n%.3g messages under way at a time", explain_overlap(e));
+	if (!explain_streams(e))
+		fprintf(f, ": what counts is the time of one.\n\n");
+	else if (!b)
+		fprintf(f,
+			".  Nothing was in use all the time: the time of a message limits, or the load offered.\n\n");
+	else if (!strcmp(b->kind, "credits"))
+		fprintf(f,
+			".  Bottleneck: credits (%s), none for %.1f %% of the time.\n\n",
+			b->name, 100 * b->share);
+	else
+		fprintf(f,
+			".  Bottleneck: %s (%s), in use %.1f %% of the time.\n\n",
+			b->kind, b->name, 100 * b->share);
 	table_print(t, f);
 	explain_limits_free(&l);
 }
@@ -204,22 +198,6 @@ int explain_table(const struct explain *e, const char *which, FILE *f,
 	print_measured(e, m, f);
 	print_limits(e, f);
 	return 0;
-}
-
-static void json_stages(struct json *j, const struct story_msg *m)
-{
-	uint64_t t = m->begin;
-
-	json_arr(j, "stages");
-	for (size_t i = 0; i < m->n_stages; i++) {
-		json_obj(j, NULL);
-		json_str(j, "component", m->stages[i].comp);
-		json_str(j, "stage", m->stages[i].stage);
-		json_u64(j, "fs", m->stages[i].end - t);
-		json_end(j);
-		t = m->stages[i].end;
-	}
-	json_end(j);
 }
 
 static void json_limits(struct json *j, const struct explain *e)
@@ -249,9 +227,11 @@ int explain_json(const struct explain *e, const char *which, FILE *f,
 {
 	const struct story_msg *m = explain_pick(e, which, err);
 	struct json j;
+	uint64_t t;
 
 	if (!m)
 		return -err->code;
+	t = m->begin;
 	json_init(&j, true);
 	json_obj(&j, NULL);
 	json_str(&j, "experiment", e->experiment);
@@ -262,7 +242,16 @@ int explain_json(const struct explain *e, const char *which, FILE *f,
 	json_str(&j, "to", m->to);
 	json_bool(&j, "round_trip", m->turn != 0);
 	json_u64(&j, "fs", m->end - m->begin);
-	json_stages(&j, m);
+	json_arr(&j, "stages");
+	for (size_t i = 0; i < m->n_stages; i++) {
+		json_obj(&j, NULL);
+		json_str(&j, "component", m->stages[i].comp);
+		json_str(&j, "stage", m->stages[i].stage);
+		json_u64(&j, "fs", m->stages[i].end - t);
+		json_end(&j);
+		t = m->stages[i].end;
+	}
+	json_end(&j);
 	json_limits(&j, e);
 	json_end(&j);
 	fprintf(f, "%s\n", j.buf);

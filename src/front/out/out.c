@@ -57,7 +57,8 @@ static void table_partial(const struct run_set *s, FILE *f)
 			s->n_wanted);
 	fputc('\n', f);
 	for (size_t i = 0; i < s->n_points; i++) {
-		const char *p = out_partial(s->points[i].result);
+		const char *p =
+			result_param_get(s->points[i].result, "partial");
 
 		if (p && s->n_wanted > 1)
 			fprintf(f, "%s: %s\n", s->points[i].point, p);
@@ -65,14 +66,6 @@ static void table_partial(const struct run_set *s, FILE *f)
 			fprintf(f, "run %s of simulated time\n", p);
 	}
 	fputc('\n', f);
-}
-
-const char *out_partial(const struct weft_result *r)
-{
-	for (size_t i = 0; i < r->n_manifest; i++)
-		if (!strcmp(r->manifest[i].name, "partial"))
-			return r->manifest[i].value;
-	return NULL;
 }
 
 /* One row per point when few metrics, the same everywhere, are kept. */
@@ -170,20 +163,6 @@ static void json_series(struct json *j, const struct weft_result *r)
 	json_end(j);
 }
 
-static void json_bins(struct json *j, const struct hist *h)
-{
-	json_arr(j, "bins"); /* [lower edge, count] */
-	for (uint32_t k = 0; k < h->n_bins; k++) {
-		if (!h->bin[k])
-			continue;
-		json_arr(j, NULL);
-		json_real(j, NULL, hist_edge(h, k));
-		json_u64(j, NULL, h->bin[k]);
-		json_end(j);
-	}
-	json_end(j);
-}
-
 static void json_hists(struct json *j, const struct weft_result *r)
 {
 	json_arr(j, "histograms");
@@ -201,7 +180,16 @@ static void json_hists(struct json *j, const struct weft_result *r)
 		json_real(j, "p50", hist_percentile(h, 50));
 		json_real(j, "p90", hist_percentile(h, 90));
 		json_real(j, "p99", hist_percentile(h, 99));
-		json_bins(j, h);
+		json_arr(j, "bins"); /* [lower edge, count] */
+		for (uint32_t k = 0; k < h->n_bins; k++) {
+			if (!h->bin[k])
+				continue;
+			json_arr(j, NULL);
+			json_real(j, NULL, hist_edge(h, k));
+			json_u64(j, NULL, h->bin[k]);
+			json_end(j);
+		}
+		json_end(j);
 		json_end(j);
 	}
 	json_end(j);
@@ -354,10 +342,11 @@ static void csv_calls(const struct run_point *p, FILE *f)
 static void csv_point(const struct run_point *p, FILE *f)
 {
 	const struct weft_result *r = p->result;
+	const char *partial = result_param_get(r, "partial");
 	char a[FMT_REAL_MAX], b[FMT_REAL_MAX];
 
-	if (out_partial(r))
-		csv_row(p, "partial", "", "", "", out_partial(r), f);
+	if (partial)
+		csv_row(p, "partial", "", "", "", partial, f);
 	for (size_t i = 0; i < r->n_metrics; i++) {
 		fmt_real(r->metrics[i].value, b);
 		csv_row(p, "metric", r->metrics[i].name, r->metrics[i].unit, "",

@@ -24,9 +24,6 @@ void out_real(double v, char buf[32]);
 /* The first sentence of a text, or as much as fits. */
 void out_sentence(const char *text, char *line, size_t size);
 
-/* How far a run came that was ended early, or NULL. */
-const char *out_partial(const struct weft_result *r);
-
 /* terminal.c: the parts of a table; nothing to say, nothing printed. */
 void people_metrics(const struct weft_result *r, FILE *f);
 void people_hists(const struct run_set *s, const struct weft_result *r,

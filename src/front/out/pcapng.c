@@ -137,20 +137,6 @@ uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i)
 
 /* ---- records ---- */
 
-static void record_fill(uint8_t *block, const struct record *r, uint32_t iface,
-			uint32_t n, uint32_t all)
-{
-	uint64_t at = r->t / FS_PER_UNIT;
-	const uint32_t head[HEADER / 4] = { BLOCK_EPB,	  r->len,
-					    iface,	  (uint32_t)(at >> 32),
-					    (uint32_t)at, n,
-					    all };
-
-	memcpy(block, head, HEADER);
-	memset(block + r->len - TRAILER - 4, 0, 4); /* padding */
-	memcpy(block + r->len - TRAILER, &r->len, TRAILER);
-}
-
 static void *pcapng_grown(void *at, size_t n, size_t size)
 {
 	at = reallocarray(at, n, size);
@@ -178,8 +164,15 @@ uint8_t *pcapng_record(struct pcapng *p, uint32_t iface, weft_time_t t,
 			    .at = p->mem.n,
 			    .len = HEADER + TRAILER + ((n + 3) & ~3u) };
 	uint8_t *block = mem_room(p, r.len);
+	uint64_t at = t / FS_PER_UNIT;
+	const uint32_t head[HEADER / 4] = { BLOCK_EPB,	  r.len,
+					    iface,	  (uint32_t)(at >> 32),
+					    (uint32_t)at, n,
+					    all };
 
-	record_fill(block, &r, iface, n, all);
+	memcpy(block, head, HEADER);
+	memset(block + r.len - TRAILER - 4, 0, 4); /* padding */
+	memcpy(block + r.len - TRAILER, &r.len, TRAILER);
 	vec_push(&p->wait, r);
 	return block + HEADER;
 }

@@ -25,15 +25,6 @@ static double saturation_curve_metric(const struct weft_result *r,
 	return m ? m->value : NAN;
 }
 
-static const char *saturation_curve_manifest(const struct weft_result *r,
-					     const char *name)
-{
-	for (size_t i = 0; i < r->n_manifest; i++)
-		if (!strcmp(r->manifest[i].name, name))
-			return r->manifest[i].value;
-	return "?";
-}
-
 static struct mark mark_of(const struct run_point *p)
 {
 	const struct weft_result *r = p->result;
@@ -44,8 +35,10 @@ static struct mark mark_of(const struct run_point *p)
 			  .ci = saturation_curve_metric(r, "net.latency_ci"),
 			  .p50 = NAN,
 			  .p99 = NAN,
-			  .state = saturation_curve_manifest(r, "net.state") };
+			  .state = result_param_get(r, "net.state") };
 
+	if (!m.state)
+		m.state = "?";
 	m.steady = !strcmp(m.state, "steady");
 	for (size_t i = 0; i < r->n_hists; i++) {
 		const struct hist *h = &r->hists[i].h;
@@ -72,21 +65,6 @@ struct knee {
 	const char *how; /* state of the first that is not steady */
 };
 
-static void knee_add(struct knee *k, const struct mark *m)
-{
-	k->most = fmax(k->most, m->accepted);
-	if (isnan(k->high) || m->offered > k->high) {
-		k->high = m->offered;
-		k->high_in = m->accepted;
-	}
-	if (m->steady && isnan(k->bad))
-		k->good = fmax(k->good, fmin(m->offered, m->accepted));
-	if (!m->steady && isnan(k->bad)) {
-		k->bad = m->offered;
-		k->how = m->state;
-	}
-}
-
 static struct knee knee_of(const struct run_set *s)
 {
 	struct knee k = { .good = NAN, .bad = NAN, .high = NAN, .how = "" };
@@ -94,7 +72,17 @@ static struct knee knee_of(const struct run_set *s)
 	for (size_t i = 0; i < s->n_points; i++) {
 		struct mark m = mark_of(&s->points[i]);
 
-		knee_add(&k, &m);
+		k.most = fmax(k.most, m.accepted);
+		if (isnan(k.high) || m.offered > k.high) {
+			k.high = m.offered;
+			k.high_in = m.accepted;
+		}
+		if (m.steady && isnan(k.bad))
+			k.good = fmax(k.good, fmin(m.offered, m.accepted));
+		if (!m.steady && isnan(k.bad)) {
+			k.bad = m.offered;
+			k.how = m.state;
+		}
 	}
 	return k;
 }

@@ -92,29 +92,6 @@ static bool point_parts(const struct run_set *s, size_t i, struct parts *p)
 	return true;
 }
 
-/* The last axis has numbers. */
-static bool part_x(const struct parts *p, double *x)
-{
-	char *end;
-
-	*x = strtod(p->value[p->n - 1], &end);
-	return !*end && *x > 0;
-}
-
-/* Values of the axes between the picture's and the last one. */
-static void part_label(const struct parts *p, char *buf, size_t size)
-{
-	size_t end = p->list ? 1 : p->n - 1;
-
-	buf[0] = '\0';
-	for (size_t i = !p->list && p->n > 2; i < end; i++) {
-		size_t at = strlen(buf);
-
-		snprintf(buf + at, size - at, "%s%s", at ? " " : "",
-			 p->value[i]);
-	}
-}
-
 static const char *sweep_plot_leaf(const char *path)
 {
 	const char *dot = strrchr(path, '.');
@@ -128,17 +105,6 @@ static void part_title(const struct parts *p, char *buf, size_t size)
 	if (p->n > 2 && !p->list)
 		snprintf(buf, size, "%s %s", sweep_plot_leaf(p->path[0]),
 			 p->value[0]);
-}
-
-static size_t x_place(struct lines *l, double x)
-{
-	size_t i = 0;
-
-	while (i < l->n_x && l->x[i] != x)
-		i++;
-	if (i == l->n_x && l->n_x < LINES_X)
-		l->x[l->n_x++] = x;
-	return i;
 }
 
 static size_t line_place(struct lines *l, const char *label)
@@ -161,15 +127,21 @@ static bool metric_put(struct lines *l, const struct parts *p,
 		       const char *metric)
 {
 	const struct result_metric *m = result_metric_get(r, metric);
-	size_t at, k;
+	size_t at, k = 0;
 	double x;
+	char *end;
 
-	if (!part_x(p, &x))
+	/* the last axis has numbers */
+	x = strtod(p->value[p->n - 1], &end);
+	if (*end || !(x > 0))
 		return false;
 	snprintf(l->x_name, sizeof(l->x_name), "%.60s",
 		 sweep_plot_leaf(p->path[p->n - 1]));
 	at = line_place(l, label);
-	k = x_place(l, x);
+	while (k < l->n_x && l->x[k] != x)
+		k++;
+	if (k == l->n_x && l->n_x < LINES_X)
+		l->x[l->n_x++] = x;
 	if (at == LINES_N || k == LINES_X)
 		return false;
 	if (m && m->value > 0)
@@ -181,13 +153,19 @@ static bool metric_put(struct lines *l, const struct parts *p,
 static bool point_put(struct lines *l, const struct run_set *s,
 		      const struct parts *p, const struct weft_result *r)
 {
-	char label[64];
+	size_t end = p->list ? 1 : p->n - 1;
+	char label[64] = "";
 	bool ok = true;
 
-	if (p->n > 1) {
-		part_label(p, label, sizeof(label));
-		return metric_put(l, p, r, label, l->metric);
+	/* values of the axes between the picture's and the last one */
+	for (size_t i = !p->list && p->n > 2; i < end; i++) {
+		size_t at = strlen(label);
+
+		snprintf(label + at, sizeof(label) - at, "%s%s", at ? " " : "",
+			 p->value[i]);
 	}
+	if (p->n > 1)
+		return metric_put(l, p, r, label, l->metric);
 	for (size_t i = 0; ok && i < r->n_metrics; i++)
 		if (!strcmp(r->metrics[i].unit, l->unit) &&
 		    sweep_plot_shows(s, r->metrics[i].name))
@@ -413,11 +391,6 @@ static void sweep_plot_range(const struct lines *l, double *lo, double *hi)
 		}
 }
 
-static int sweep_plot_place(double v, double lo, double hi, int n)
-{
-	return (int)lround(log(v / lo) / log(hi / lo) * (n - 1));
-}
-
 static void sweep_plot_picture(const struct lines *l, FILE *f)
 {
 	double lo, hi, x0 = l->x[0], x1 = l->x[l->n_x - 1];
@@ -433,7 +406,8 @@ static void sweep_plot_picture(const struct lines *l, FILE *f)
 			double y = l->line[k].y[i];
 
 			if (!isnan(y))
-				grid[sweep_plot_place(y, lo, hi, ROWS)]
+				grid[lround(log(y / lo) / log(hi / lo) *
+					    (ROWS - 1))]
 				    [lround(lines_share(l, l->x[i]) *
 					    (COLUMNS - 1))] = (char)('a' + k);
 		}

@@ -78,15 +78,6 @@ static struct axes axes_of(const struct lines *l, size_t panel)
 	return a;
 }
 
-/* 65536 is 64 Ki. */
-static void tick_text(double v, char *buf, size_t size)
-{
-	if (v >= 1024 && fmod(v, 1024) == 0)
-		snprintf(buf, size, "%g Ki", v / 1024);
-	else
-		snprintf(buf, size, "%g", v);
-}
-
 static void x_axis(const struct lines *l, const struct axes *a, FILE *f)
 {
 	double last = -1000;
@@ -100,7 +91,11 @@ static void x_axis(const struct lines *l, const struct axes *a, FILE *f)
 		if (x - last < 38)
 			continue;
 		last = x;
-		tick_text(l->x[i], buf, sizeof(buf));
+		/* 65536 is 64 Ki */
+		if (l->x[i] >= 1024 && fmod(l->x[i], 1024) == 0)
+			snprintf(buf, sizeof(buf), "%g Ki", l->x[i] / 1024);
+		else
+			snprintf(buf, sizeof(buf), "%g", l->x[i]);
 		plot_svg_text(f, x, a->dy + BOTTOM + 16,
 			      "text-anchor=\"middle\"", buf);
 	}
@@ -108,25 +103,23 @@ static void x_axis(const struct lines *l, const struct axes *a, FILE *f)
 		      "text-anchor=\"middle\"", l->x_name);
 }
 
-static void y_tick(const struct axes *a, double v, FILE *f)
-{
-	char buf[32];
-
-	if (v < a->y0 || v > a->y1)
-		return;
-	plot_svg_stroke(f, LEFT, at_y(a, v), RIGHT, at_y(a, v),
-			"class=\"grid\"");
-	snprintf(buf, sizeof(buf), v < 1 ? "%g" : "%.0f", v);
-	plot_svg_text(f, LEFT - 8, at_y(a, v) + 4, "text-anchor=\"end\"", buf);
-}
-
 static void y_axis(const struct axes *a, FILE *f)
 {
 	static const double steps[] = { 1, 2, 5 };
+	char buf[32];
 
 	for (double p = pow(10, floor(log10(a->y0))); p <= a->y1; p *= 10)
-		for (size_t i = 0; i < 3; i++)
-			y_tick(a, steps[i] * p, f);
+		for (size_t i = 0; i < 3; i++) {
+			double v = steps[i] * p;
+
+			if (v < a->y0 || v > a->y1)
+				continue;
+			plot_svg_stroke(f, LEFT, at_y(a, v), RIGHT, at_y(a, v),
+					"class=\"grid\"");
+			snprintf(buf, sizeof(buf), v < 1 ? "%g" : "%.0f", v);
+			plot_svg_text(f, LEFT - 8, at_y(a, v) + 4,
+				      "text-anchor=\"end\"", buf);
+		}
 	fprintf(f,
 		"<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%d\" class=\"frame\"/>\n",
 		LEFT, a->dy + TOP, RIGHT - LEFT, BOTTOM - TOP);

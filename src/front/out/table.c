@@ -68,16 +68,6 @@ static bool column_number(const struct table *t, size_t col)
 	return any;
 }
 
-static void cell_print(const char *s, size_t width, bool right, bool last,
-		       FILE *f)
-{
-	size_t pad = width - cell_width(s);
-
-	fprintf(f, "%*s%s", right ? (int)pad : 0, "", s);
-	if (!last)
-		fprintf(f, "%*s", (right ? 0 : (int)pad) + 2, "");
-}
-
 void table_print(struct table *t, FILE *f)
 {
 	size_t *width = calloc(t->n_cols, sizeof(*width));
@@ -92,12 +82,14 @@ void table_print(struct table *t, FILE *f)
 	}
 	for (size_t i = 0; i < t->cells.n; i++) {
 		size_t col = i % t->n_cols;
-		bool last = col == t->n_cols - 1;
+		bool right = column_number(t, col);
+		int pad = (int)(width[col] - cell_width(t->cells.at[i]));
 
-		cell_print(t->cells.at[i], width[col], column_number(t, col),
-			   last, f);
-		if (last)
+		fprintf(f, "%*s%s", right ? pad : 0, "", t->cells.at[i]);
+		if (col == t->n_cols - 1)
 			fputc('\n', f);
+		else
+			fprintf(f, "%*s", (right ? 0 : pad) + 2, "");
 	}
 	while (t->cells.n)
 		free(vec_pop(&t->cells));

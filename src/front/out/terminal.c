@@ -84,20 +84,6 @@ static void hists_axis(const struct run_set *s, const struct weft_result *r,
 	}
 }
 
-static void hist_row(struct table *t, const struct result_hist *h,
-		     const char *shape)
-{
-	table_cell(t, "%s", h->name);
-	cell_real(t, (double)h->h.count);
-	cell_real(t, hist_mean(&h->h));
-	cell_real(t, h->h.min);
-	cell_real(t, hist_percentile(&h->h, 50));
-	cell_real(t, hist_percentile(&h->h, 99));
-	cell_real(t, h->h.max);
-	table_cell(t, "%s", h->unit);
-	table_cell(t, "|%s|", shape);
-}
-
 static void hists_table(const struct run_set *s, const struct weft_result *r,
 			FILE *f)
 {
@@ -117,7 +103,15 @@ static void hists_table(const struct run_set *s, const struct weft_result *r,
 			continue;
 		hists_axis(s, r, h->unit, &lo, &hi);
 		draw_shape(&h->h, lo, hi, draw_fancy(f), shape, sizeof(shape));
-		hist_row(t, h, shape);
+		table_cell(t, "%s", h->name);
+		cell_real(t, (double)h->h.count);
+		cell_real(t, hist_mean(&h->h));
+		cell_real(t, h->h.min);
+		cell_real(t, hist_percentile(&h->h, 50));
+		cell_real(t, hist_percentile(&h->h, 99));
+		cell_real(t, h->h.max);
+		table_cell(t, "%s", h->unit);
+		table_cell(t, "|%s|", shape);
 	}
 	table_print(t, f);
 }

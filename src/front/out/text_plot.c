@@ -53,23 +53,20 @@ void draw_line(const double *v, size_t n, bool fancy, char *buf, size_t size)
 
 /* ---- histograms ---- */
 
-/* The value that bin i stands for. */
-static double bin_value(const struct hist *h, uint32_t i)
-{
-	double lo = hist_edge(h, i), hi = hist_edge(h, i + 1);
-	double mid = hi * h->scale - lo * h->scale <= 1 ? lo : (lo + hi) / 2;
-
-	return fmax(h->min, fmin(h->max, mid));
-}
-
 static void hist_columns(const struct hist *h, double lo, double step,
 			 double *col, size_t n)
 {
 	memset(col, 0, n * sizeof(*col));
 	for (uint32_t i = 0; i < h->n_bins; i++) {
-		double at =
-			h->bin[i] ? floor((bin_value(h, i) - lo) / step) : -1;
+		double from = hist_edge(h, i), to = hist_edge(h, i + 1), at;
+		double mid = to * h->scale - from * h->scale <= 1
+				     ? from
+				     : (from + to) / 2;
 
+		if (!h->bin[i])
+			continue;
+		mid = fmax(h->min, fmin(h->max, mid));
+		at = floor((mid - lo) / step);
 		if (at >= (double)n)
 			at = (double)n - 1;
 		if (at >= 0)
@@ -95,14 +92,6 @@ double draw_end(const struct hist *h)
 	return h->max > 2 * p ? p : h->max;
 }
 
-/* 1, 2 or 5 times a power of ten, at least x. */
-static double round_step(double x)
-{
-	double p = pow(10, floor(log10(x)));
-
-	return x <= p ? p : x <= 2 * p ? 2 * p : x <= 5 * p ? 5 * p : 10 * p;
-}
-
 static void draw_bar(double share, bool fancy, FILE *f)
 {
 	int n = (int)ceil(share * BAR_WIDTH * (fancy ? 8 : 1));
@@ -114,32 +103,23 @@ static void draw_bar(double share, bool fancy, FILE *f)
 	fputc('\n', f);
 }
 
-static size_t row_of_most(const double *col, size_t n)
-{
-	size_t most = 0;
-
-	for (size_t i = 1; i < n; i++)
-		if (col[i] > col[most])
-			most = i;
-	return most;
-}
-
-/* Width of the widest bin in use up to `end`; others divide it, and all begin
- * at a multiple of their width. */
-static double widest_bin(const struct hist *h, double end)
-{
-	for (uint32_t i = h->n_bins; i-- > 0;)
-		if (h->bin[i] && hist_edge(h, i) <= end)
-			return hist_edge(h, i + 1) - hist_edge(h, i);
-	return 0;
-}
-
 /* Rows no finer than the bins, and of whole bins when they are few. */
 static double row_step(const struct hist *h, double end)
 {
-	double bin = widest_bin(h, end);
-	double least = fmax((end - h->min) / BAR_ROWS, bin);
-	double step = round_step(least);
+	double bin = 0, least, ten, step;
+
+	/* The widest bin in use up to `end`; others divide it, and all begin at
+	 * a multiple of their width. */
+	for (uint32_t i = h->n_bins; i-- > 0 && !bin;)
+		if (h->bin[i] && hist_edge(h, i) <= end)
+			bin = hist_edge(h, i + 1) - hist_edge(h, i);
+	/* 1, 2 or 5 times a power of ten */
+	least = fmax((end - h->min) / BAR_ROWS, bin);
+	ten = pow(10, floor(log10(least)));
+	step = least <= ten	  ? ten
+	       : least <= 2 * ten ? 2 * ten
+	       : least <= 5 * ten ? 5 * ten
+				  : 10 * ten;
 
 	if (step >= 8 * bin || fmod(step, bin) == 0)
 		return step;
@@ -151,7 +131,7 @@ void draw_hist(const char *name, const char *unit, const struct hist *h,
 {
 	double end = draw_end(h), step, lo, col[BAR_ROWS + 2];
 	char a[32], b[32];
-	size_t n, most;
+	size_t n, most = 0;
 
 	if (!h->count)
 		return;
@@ -161,7 +141,9 @@ void draw_hist(const char *name, const char *unit, const struct hist *h,
 	hist_columns(h, lo, step, col, n);
 	while (n > 1 && !col[n - 1]) /* the last values are near an edge */
 		n--;
-	most = row_of_most(col, n);
+	for (size_t i = 1; i < n; i++)
+		if (col[i] > col[most])
+			most = i;
 	fprintf(f, "\n%s [%s], %llu values\n", name, unit,
 		(unsigned long long)h->count);
 	for (size_t i = 0; i < n; i++) {

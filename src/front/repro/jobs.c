@@ -65,47 +65,35 @@ static size_t job_of(struct repro *r, const char *experiment, const char *set)
 	return i;
 }
 
-static void row_add(struct repro *r, const char *system,
-		    const struct repro_row *w)
-{
-	vec_push(&r->rows,
-		 (struct out_row){ .system = system,
-				   .row = w,
-				   .set = job_of(r, w->experiment, w->set) });
-}
-
 static void jobs_collect(struct repro *r)
 {
 	for (size_t s = 0; systems[s].name; s++)
 		for (const struct repro_row *w = systems[s].rows; w->id; w++)
 			if (jobs_chosen(r->cli, systems[s].name, w->id))
-				row_add(r, systems[s].name, w);
+				vec_push(&r->rows,
+					 (struct out_row){
+						 .system = systems[s].name,
+						 .row = w,
+						 .set = job_of(r, w->experiment,
+							       w->set) });
 	for (const struct repro_curve *k = repro_curves; k->system; k++)
 		if (r->cli->out && jobs_chosen(r->cli, k->system, NULL))
 			job_of(r, k->experiment, k->set);
-}
-
-/* The words of the row's own overrides. */
-static void words_push(struct strs *sets, char *own)
-{
-	char *save = NULL;
-
-	for (char *w = strtok_r(own, " ", &save); w;
-	     w = strtok_r(NULL, " ", &save))
-		vec_push(sets, w);
 }
 
 int repro_job_load(struct repro *r, const struct repro_job *j, const char *more,
 		   struct exp **exp_p, struct weft_err *err)
 {
 	struct cli *c = r->cli;
-	char *own = strdup(j->set ? j->set : ""), seed[64];
+	char *own = strdup(j->set ? j->set : ""), *save = NULL, seed[64];
 	struct strs sets = { 0 };
 	struct exp_opts o = { .n_lenient = c->set.n + !!c->seed + !!more };
 	size_t first;
 	int ret;
 
-	words_push(&sets, own);
+	for (char *w = strtok_r(own, " ", &save); w;
+	     w = strtok_r(NULL, " ", &save))
+		vec_push(&sets, w);
 	first = sets.n;
 	for (size_t i = 0; i < c->set.n; i++)
 		vec_push(&sets, c->set.at[i]);
@@ -127,24 +115,17 @@ int repro_job_load(struct repro *r, const struct repro_job *j, const char *more,
 	return ret;
 }
 
-static int job_load(struct repro *r, struct repro_job *j, struct weft_err *err)
-{
-	int ret = repro_job_load(r, j, NULL, &j->exp, err);
-
-	if (!ret)
-		j->exp->view = r->cli->out != NULL;
-	return ret;
-}
-
 int repro_load(struct repro *r, struct weft_err *err)
 {
 	r->used = calloc(r->cli->set.n + 1, sizeof(*r->used));
 	if (!r->used)
 		abort();
 	jobs_collect(r);
-	for (size_t i = 0; i < r->jobs.n; i++)
-		if (job_load(r, &r->jobs.at[i], err))
+	vec_foreach (&r->jobs, struct repro_job, j) {
+		if (repro_job_load(r, j, NULL, &j->exp, err))
 			return -1;
+		j->exp->view = r->cli->out != NULL;
+	}
 	for (size_t i = 0; i < r->cli->set.n && r->jobs.n; i++)
 		if (!r->used[i])
 			return weft_fail(
@@ -215,23 +196,19 @@ double repro_read(const struct repro_row *row, const struct repro_data *d)
 			 : repro_value(d, row->point, row->metric);
 }
 
-static void row_judge(struct repro *r, struct out_row *o)
-{
-	const struct repro_row *w = o->row;
-	double model = repro_read(w, &r->data[o->set]);
-
-	o->verdict = repro_judge(w, model);
-	if (!isfinite(model))
-		fprintf(stderr,
-			"weft: check failed: %s: no value for %s in %s\n",
-			w->id, w->metric ? w->metric : "its formula",
-			w->experiment);
-	if (!o->verdict.pass && !w->report_only)
-		r->failed++;
-}
-
 void repro_judge_all(struct repro *r)
 {
-	for (size_t i = 0; i < r->rows.n; i++)
-		row_judge(r, &r->rows.at[i]);
+	vec_foreach (&r->rows, struct out_row, o) {
+		const struct repro_row *w = o->row;
+		double model = repro_read(w, &r->data[o->set]);
+
+		o->verdict = repro_judge(w, model);
+		if (!isfinite(model))
+			fprintf(stderr,
+				"weft: check failed: %s: no value for %s in %s\n",
+				w->id, w->metric ? w->metric : "its formula",
+				w->experiment);
+		if (!o->verdict.pass && !w->report_only)
+			r->failed++;
+	}
 }

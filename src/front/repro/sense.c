@@ -13,19 +13,6 @@
 #define SLOW_FACTOR  10
 #define SLOW_LEAST_S 2
 
-/* The job as built runs once more, to know what it takes. */
-static double job_limit(struct repro *r, size_t job)
-{
-	double *models = calloc(sense_rows(r, job) + 1, sizeof(*models));
-	double used = 0;
-
-	if (!models)
-		abort();
-	sense_try(r, job, NULL, NULL, models, 0, &used);
-	free(models);
-	return SLOW_LEAST_S + SLOW_FACTOR * used;
-}
-
 static size_t moves_bytes(const struct sense *s, size_t job)
 {
 	return sense_rows(s->repro, job) * sizeof(struct sense_move);
@@ -33,9 +20,18 @@ static size_t moves_bytes(const struct sense *s, size_t job)
 
 static int job_collect(struct sense *s, size_t job, struct weft_err *err)
 {
-	double limit = job_limit(s->repro, job);
+	double *models = calloc(sense_rows(s->repro, job) + 1, sizeof(*models));
 	struct sense_params ps = { 0 };
-	int ret = sense_collect(s->repro->jobs.at[job].exp, &ps, err);
+	double used = 0, limit;
+	int ret;
+
+	if (!models)
+		abort();
+	/* The job as built runs once more, to know what it takes. */
+	sense_try(s->repro, job, NULL, NULL, models, 0, &used);
+	free(models);
+	limit = SLOW_LEAST_S + SLOW_FACTOR * used;
+	ret = sense_collect(s->repro->jobs.at[job].exp, &ps, err);
 
 	vec_foreach (&ps, struct sense_param, p) {
 		struct sense_found f = { job, *p, limit, NULL };
@@ -131,19 +127,6 @@ static bool side_wants(const struct out_row *o, const struct sense_mover *m,
 	       sense_is_number(&m->found->param);
 }
 
-static void row_wants(struct sense *s, const struct out_row *o)
-{
-	struct sense_movers ms = sense_movers(s, o);
-
-	for (size_t i = 0; i < ms.n && i < SENSE_SHOWN; i++) {
-		struct sense_mover *m = &ms.at[i];
-
-		m->move->low.search = side_wants(o, m, &m->move->low);
-		m->move->high.search = side_wants(o, m, &m->move->high);
-	}
-	vec_free(&ms);
-}
-
 static bool found_wants(const struct sense *s, const struct sense_found *f)
 {
 	for (size_t i = 0; i < sense_rows(s->repro, f->job); i++)
@@ -158,8 +141,17 @@ static int search_last(struct sense *s, uint32_t jobs, struct weft_err *err)
 			   .name = "where rows fail",
 			   .measure = sense_search };
 
-	vec_foreach (&s->repro->rows, struct out_row, o)
-		row_wants(s, o);
+	vec_foreach (&s->repro->rows, struct out_row, o) {
+		struct sense_movers ms = sense_movers(s, o);
+
+		for (size_t i = 0; i < ms.n && i < SENSE_SHOWN; i++) {
+			struct sense_mover *m = &ms.at[i];
+
+			m->move->low.search = side_wants(o, m, &m->move->low);
+			m->move->high.search = side_wants(o, m, &m->move->high);
+		}
+		vec_free(&ms);
+	}
 	vec_foreach (&s->found, struct sense_found, f)
 		if (found_wants(s, f))
 			vec_push(&g.todo, f);

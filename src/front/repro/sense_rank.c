@@ -23,29 +23,13 @@ bool sense_breaks(const struct sense_side *s)
 	return s->end == SENSE_RAN && !s->pass && isfinite(s->model);
 }
 
-/* The row passes as built. */
-static bool move_breaks(const struct out_row *o, const struct sense_move *m)
-{
-	return o->verdict.pass &&
-	       (sense_breaks(&m->low) || sense_breaks(&m->high));
-}
-
-static size_t index_of(const struct repro *r, const struct out_row *o)
-{
-	size_t n = 0;
-
-	vec_foreach (&r->rows, struct out_row, it) {
-		if (it == o)
-			return n;
-		n += it->set == o->set;
-	}
-	return n;
-}
-
 struct sense_movers sense_movers(const struct sense *s, const struct out_row *o)
 {
-	size_t row = index_of(s->repro, o);
 	struct sense_movers ms = { 0 };
+	size_t row = 0; /* among those of its job */
+
+	for (const struct out_row *it = s->repro->rows.at; it != o; it++)
+		row += it->set == o->set;
 
 	vec_foreach (&s->found, struct sense_found, f) {
 		struct sense_mover m = { f, &f->moves[row], 0 };
@@ -55,7 +39,9 @@ struct sense_movers sense_movers(const struct sense *s, const struct out_row *o)
 			continue;
 		m.size = fmax(fabs(sense_moved(o, &m.move->low)),
 			      fabs(sense_moved(o, &m.move->high)));
-		if (m.size < ROUNDING && !move_breaks(o, m.move))
+		if (m.size < ROUNDING &&
+		    !(o->verdict.pass && (sense_breaks(&m.move->low) ||
+					  sense_breaks(&m.move->high))))
 			continue;
 		while (i < ms.n && ms.at[i].size >= m.size)
 			i++;

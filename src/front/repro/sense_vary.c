@@ -19,22 +19,15 @@ static bool is_question(const struct weft_class *cls,
 	       p->source == WEFT_OWN;
 }
 
-static struct sense_param *param_find(struct sense_params *ps,
-				      const struct weft_class *cls,
-				      const struct weft_param *p)
-{
-	vec_foreach (ps, struct sense_param, it)
-		if (it->cls == cls && it->param == p)
-			return it;
-	return NULL;
-}
-
 static void param_note(struct sense_params *ps, const struct weft_comp *c,
 		       const struct weft_param *p)
 {
 	struct sense_param now = { .cls = c->cls, .param = p };
-	struct sense_param *old = param_find(ps, c->cls, p);
+	struct sense_param *old = NULL;
 
+	vec_foreach (ps, struct sense_param, it)
+		if (it->cls == c->cls && it->param == p)
+			old = it;
 	if (p->type == WEFT_P_STR || is_question(c->cls, p) ||
 	    weft_param_get(c, p->name, now.value, sizeof(now.value)) < 0)
 		return;
@@ -43,17 +36,6 @@ static void param_note(struct sense_params *ps, const struct weft_comp *c,
 		vec_push(ps, now);
 	else if (strcmp(old->value, now.value))
 		old->varied = true;
-}
-
-static void params_note(struct sense_params *ps, struct weft_sim *sim)
-{
-	for (uint32_t i = 0; i < weft_sim_count(sim); i++) {
-		const struct weft_comp *c = weft_sim_at(sim, i);
-
-		for (const struct weft_param *p = c->cls->params; p && p->name;
-		     p++)
-			param_note(ps, c, p);
-	}
 }
 
 /* Classes "a.nic" and "a.xbar" are of one family. */
@@ -96,7 +78,13 @@ int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err)
 
 		if (exp_case_open(e, i, &c, err))
 			return -1;
-		params_note(ps, c.sim);
+		for (uint32_t k = 0; k < weft_sim_count(c.sim); k++) {
+			const struct weft_comp *comp = weft_sim_at(c.sim, k);
+
+			for (const struct weft_param *p = comp->cls->params;
+			     p && p->name; p++)
+				param_note(ps, comp, p);
+		}
 		exp_case_close(&c);
 	}
 	clocks_join(ps);
@@ -152,20 +140,13 @@ static bool scale_clock(struct weft_clock *c, uint32_t scale)
 	return true;
 }
 
-static uint32_t words_in(const char *range)
+/* The next word of the list "a|b|c", or the one before. */
+static bool turn_word(uint32_t *v, const char *list, uint32_t scale)
 {
 	uint32_t n = 1;
 
-	while ((range = strchr(range, '|'))) {
-		range++;
-		n++;
-	}
-	return n;
-}
-
-/* The next word of the list, or the one before. */
-static bool turn_word(uint32_t *v, uint32_t n, uint32_t scale)
-{
+	for (; *list; list++)
+		n += *list == '|';
 	if (n < 2 || (n == 2 && scale < SENSE_ONE))
 		return false;
 	*v = (*v + (scale > SENSE_ONE ? 1 : n - 1)) % n;
@@ -191,7 +172,7 @@ static bool value_scale(const struct weft_param *p, union sense_value *v,
 		v->b = !v->b;
 		return scale > SENSE_ONE;
 	case WEFT_P_ENUM:
-		return turn_word(&v->u32, words_in(p->range), scale);
+		return turn_word(&v->u32, p->range, scale);
 	case WEFT_P_REAL:
 		ok = v->real != 0 || scale > SENSE_ONE;
 		v->real = v->real == 0 ? 1 : v->real * scale / SENSE_ONE;

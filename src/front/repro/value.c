@@ -127,10 +127,7 @@ const char *repro_param(const struct repro_data *d, const char *point,
 {
 	const struct weft_result *r = point_of(d, point);
 
-	for (size_t i = 0; r && i < r->n_manifest; i++)
-		if (!strcmp(r->manifest[i].name, name))
-			return r->manifest[i].value;
-	return NULL;
+	return r ? result_param_get(r, name) : NULL;
 }
 
 double repro_number(const struct repro_data *d, const char *point,

@@ -96,11 +96,19 @@ static int port_tap(struct capture *cap, struct weft_port *p, const char *name,
 	return 0;
 }
 
-/* Both directions of a line, one behind the other. */
+/* Both directions of a line, one behind the other; each line once, from the end
+ * that comes first by name. */
 static int line_tap(struct capture *cap, struct weft_port *p,
 		    struct weft_err *err)
 {
 	char a[96], b[96], there[200], back[200];
+	int order;
+
+	if (!wire_of(p))
+		return 0;
+	order = strcmp(p->comp->name, p->peer->comp->name);
+	if (order ? order > 0 : p->index >= p->peer->index)
+		return 0;
 
 	port_name(a, sizeof(a), p);
 	port_name(b, sizeof(b), p->peer);
@@ -112,22 +120,6 @@ static int line_tap(struct capture *cap, struct weft_port *p,
 	if (port_tap(cap, p, there, err))
 		return -EINVAL;
 	return port_tap(cap, p->peer, back, err);
-}
-
-/* Each line once, from the end that comes first by name. */
-static bool first_end(const struct weft_port *p)
-{
-	int order = strcmp(p->comp->name, p->peer->comp->name);
-
-	return order ? order < 0 : p->index < p->peer->index;
-}
-
-static int port_try(struct capture *cap, struct weft_port *p,
-		    struct weft_err *err)
-{
-	if (!wire_of(p) || !first_end(p))
-		return 0;
-	return line_tap(cap, p, err);
 }
 
 int capture_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
@@ -142,7 +134,7 @@ int capture_tap(void *arg, struct weft_sim *sim, struct weft_err *err)
 		if (c->cls->capture_upper)
 			cap->upper = c->cls->capture_upper;
 		for (uint32_t k = 0; k < c->n_ports; k++)
-			if (port_try(cap, &c->ports[k], err))
+			if (line_tap(cap, &c->ports[k], err))
 				return -EINVAL;
 	}
 	if (!*cap->example)

@@ -111,12 +111,6 @@ static void put_ethernet(struct tap *t, const struct weft_frame *f,
 	capture_rec_bytes(out, s->at + skip, s->n - skip);
 }
 
-/* Behind n symbols, one bit each; another when some are no code. */
-static uint32_t record_bytes(uint32_t n, bool bad)
-{
-	return (uint32_t)sizeof(struct head) + n + (n + 7) / 8 * (1u + bad);
-}
-
 static void put_symbols(struct tap *t, const struct weft_frame *f,
 			const struct symbols *s, weft_time_t at)
 {
@@ -133,7 +127,9 @@ static void put_symbols(struct tap *t, const struct weft_frame *f,
 		.word_ps = (uint32_t)(f->word_fs / 1000),
 		.line = t->iface,
 	};
-	uint32_t all = record_bytes(s->all, bad);
+	/* behind the symbols one bit each, and another when some are no code */
+	uint32_t all =
+		(uint32_t)sizeof(h) + s->all + (s->all + 7) / 8 * (1u + bad);
 	uint32_t len = cut ? (uint32_t)sizeof(h) + s->n : all;
 	uint8_t *out = pcapng_record(t->cap->file, t->iface, at, len, all);
 
@@ -175,19 +171,17 @@ void capture_settle(struct capture *cap)
 	cap->writing = false;
 }
 
-/* The one that is telling has nothing of the time before `at`. */
-static void write_down(struct capture *cap, weft_time_t at, weft_time_t now)
-{
-	capture_settle(cap);
-	pcapng_write(cap->file, at < now ? at : now);
-}
-
 static void capture_rec_took(struct tap *t, weft_time_t at)
 {
 	struct capture *cap = t->cap;
 
-	if (pcapng_full(cap->file) && !cap->writing)
-		write_down(cap, at, weft_now(t->port->comp));
+	weft_time_t now = weft_now(t->port->comp);
+
+	if (!pcapng_full(cap->file) || cap->writing)
+		return;
+	/* The one that is telling has nothing of the time before `at`. */
+	capture_settle(cap);
+	pcapng_write(cap->file, at < now ? at : now);
 }
 
 void capture_hear(struct weft_line_listener *tap, const struct weft_frame *f,

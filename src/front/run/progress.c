@@ -33,16 +33,6 @@ void progress_start(struct progress *p, const struct run_opts *o,
 	p->began_ns = o->parts ? o->began_ns : p->start_ns;
 }
 
-/* At most five times a second. */
-static bool progress_due(struct progress *p, uint64_t now)
-{
-	if (!p->on || now - p->shown_ns < 200000000u)
-		return false;
-	p->shown_ns = now;
-	p->shown = true;
-	return true;
-}
-
 static unsigned terminal_columns(void)
 {
 	struct winsize w;
@@ -123,8 +113,11 @@ void progress_points(struct progress *p, size_t done)
 	char head[160], left[64];
 
 	p->done = done;
-	if (p->total <= 1 || !progress_due(p, now))
+	/* at most five times a second */
+	if (p->total <= 1 || !p->on || now - p->shown_ns < 200000000u)
 		return;
+	p->shown_ns = now;
+	p->shown = true;
 	progress_head(p, head, sizeof(head));
 	progress_left(p, now, (double)done / (double)p->total, left,
 		      sizeof(left));

@@ -276,15 +276,6 @@ static int run_point(struct exp *e, struct run_set *s, size_t i,
 	return ret;
 }
 
-static int run_here(struct exp *e, struct run_set *s, struct progress *p,
-		    struct weft_err *err)
-{
-	for (size_t i = 0; i < s->n_points && !signals_caught(); i++)
-		if (run_point(e, s, i, p, err))
-			return -EINVAL;
-	return 0;
-}
-
 /* ---- a search ---- */
 
 static double point_value(const struct run_point *p)
@@ -328,23 +319,6 @@ static int run_search(struct exp *e, struct run_set *s, struct progress *p,
 
 /* ---- all points ---- */
 
-/* Every point is built once before the first one runs. */
-static int run_names(struct exp *e, struct run_set *s, struct weft_err *err)
-{
-	for (size_t i = 0; i < e->n_points; i++)
-		if (case_check(e, i, s, err))
-			return -EINVAL;
-	return 0;
-}
-
-static bool point_partial(const struct run_point *p)
-{
-	for (size_t i = 0; i < p->result->n_manifest; i++)
-		if (!strcmp(p->result->manifest[i].name, "partial"))
-			return true;
-	return false;
-}
-
 /* What a signal left: the points that were begun. */
 static int set_signal(struct run_set *s, struct weft_err *err)
 {
@@ -354,7 +328,7 @@ static int set_signal(struct run_set *s, struct weft_err *err)
 	for (size_t i = 0; i < s->n_points; i++) {
 		struct run_point *p = &s->points[i];
 
-		cut |= !p->result || point_partial(p);
+		cut |= !p->result || result_param_get(p->result, "partial");
 		if (p->result)
 			s->points[n++] = *p;
 		else
@@ -378,8 +352,9 @@ int run_exp(struct exp *e, const struct run_opts *opts, struct run_set *s,
 	s->points = calloc(e->n_points, sizeof(*s->points));
 	if (!s->points)
 		abort();
-	if (e->n_points > 1)
-		ret = run_names(e, s, err);
+	/* Every point is built once before the first of several runs. */
+	for (size_t i = 0; e->n_points > 1 && i < e->n_points && !ret; i++)
+		ret = case_check(e, i, s, err) ? -EINVAL : 0;
 	progress_start(&p, opts, e->label, e->n_points);
 	p.watch = s->watch = opts->watch;
 	if (opts->partial)
@@ -388,8 +363,10 @@ int run_exp(struct exp *e, const struct run_opts *opts, struct run_set *s,
 		ret = run_search(e, s, &p, err);
 	else if (!ret && opts->jobs > 1 && e->n_points > 1)
 		ret = run_workers(e, s, opts->jobs, &p, err);
-	else if (!ret)
-		ret = run_here(e, s, &p, err);
+	else
+		for (size_t i = 0; i < s->n_points && !ret && !signals_caught();
+		     i++)
+			ret = run_point(e, s, i, &p, err) ? -EINVAL : 0;
 	progress_end(&p);
 	if (!ret)
 		ret = set_signal(s, err);

@@ -226,12 +226,6 @@ void sampler_tick(struct sampler *s)
 
 /* ---- at the end ---- */
 
-/* Without patterns only what has changed is of interest. */
-static bool sampler_wants(const struct sampler *s, size_t line)
-{
-	return s->of || s->row[s->times.n - 1][line];
-}
-
 void sampler_series(struct sampler *s, struct weft_result *r)
 {
 	char name[300];
@@ -245,7 +239,8 @@ void sampler_series(struct sampler *s, struct weft_result *r)
 		const struct line *l = &s->lines.at[i];
 		struct result_series *c;
 
-		if (!sampler_wants(s, i))
+		/* without patterns only what has changed is of interest */
+		if (!s->of && !s->row[s->times.n - 1][i])
 			continue;
 		snprintf(name, sizeof(name), "sample.%s", l->name);
 		c = result_series_get(r, name, "us", l->unit);

@@ -87,22 +87,19 @@ static void signals_handle(int sig, void (*handler)(int))
 	sigaction(sig, &sa, NULL);
 }
 
-/* nohup(1) and shells in the background have a signal ignored. */
-static bool signals_ignored(int sig)
-{
-	struct sigaction sa;
-
-	return !sigaction(sig, NULL, &sa) && sa.sa_handler == SIG_IGN;
-}
-
 void signals_catch(bool on)
 {
+	struct sigaction sa;
 	caught = 0;
 	if (on)
 		signals_handle(SIGALRM, on_tick);
-	for (int i = 0; i < WISHES; i++)
-		if (!signals_ignored(wishes[i]))
-			signals_handle(wishes[i], on ? on_wish : SIG_DFL);
+	for (int i = 0; i < WISHES; i++) {
+		/* nohup(1) and shells in the background have one ignored */
+		if (!sigaction(wishes[i], NULL, &sa) &&
+		    sa.sa_handler == SIG_IGN)
+			continue;
+		signals_handle(wishes[i], on ? on_wish : SIG_DFL);
+	}
 	if (!on)
 		signals_timer(false);
 }

@@ -24,27 +24,22 @@ void watchdog_open(struct watchdog *w, const struct exp_case *c)
 				.due = on ? c->watchdog : WEFT_NEVER };
 }
 
-static void watchdog_fail(const struct watchdog *w, struct weft_sim *sim)
-{
-	char period[32], text[160];
-
-	units_print(WEFT_P_TIME, "", &w->period, period, sizeof(period));
-	snprintf(
-		text, sizeof(text),
-		"nothing but time passed for %s (run.watchdog): no program got what it waits for",
-		period);
-	result_fail(weft_sim_result(sim), text);
-}
-
 bool watchdog_barks(struct watchdog *w, struct weft_sim *sim)
 {
 	uint64_t steps = weft_progs_steps(sim);
+	char period[32], text[160];
 
 	/* A program that rested at the last look may have gone on since. */
 	if (steps != w->steps || weft_progs_resting(sim, w->period))
 		w->quiet = 0;
 	else if (++w->quiet == 2) {
-		watchdog_fail(w, sim);
+		units_print(WEFT_P_TIME, "", &w->period, period,
+			    sizeof(period));
+		snprintf(
+			text, sizeof(text),
+			"nothing but time passed for %s (run.watchdog): no program got what it waits for",
+			period);
+		result_fail(weft_sim_result(sim), text);
 		return true;
 	}
 	w->steps = steps;

@@ -178,20 +178,6 @@ static int sum_cmp(const void *a, const void *b)
 	return d ? d : strcmp(x->stage, y->stage);
 }
 
-static void sums_result(const struct picks *p, struct story *s)
-{
-	for (size_t i = 0; i < SUMS; i++)
-		if (p->sum[i].comp) {
-			struct story_sum *u = story_sum_add(
-				s, p->sum[i].comp->name, p->sum[i].stage);
-
-			u->n = p->sum[i].n;
-			u->total = p->sum[i].total;
-		}
-	if (s->n_sums)
-		qsort(s->sums, s->n_sums, sizeof(*s->sums), sum_cmp);
-}
-
 static int msg_cmp(const void *a, const void *b)
 {
 	const struct story_msg *x = a, *y = b;
@@ -212,7 +198,16 @@ void picks_result(struct picks *p, struct story *s)
 	for (size_t i = 0; i < p->nth.n; i++)
 		msg_result(&p->nth.at[i], s);
 	qsort(s->msgs, s->n_msgs, sizeof(*s->msgs), msg_cmp);
-	sums_result(p, s);
+	for (size_t i = 0; i < SUMS; i++)
+		if (p->sum[i].comp) {
+			struct story_sum *u = story_sum_add(
+				s, p->sum[i].comp->name, p->sum[i].stage);
+
+			u->n = p->sum[i].n;
+			u->total = p->sum[i].total;
+		}
+	if (s->n_sums)
+		qsort(s->sums, s->n_sums, sizeof(*s->sums), sum_cmp);
 }
 
 void picks_parts(const struct picks *p, struct weft_result *r)

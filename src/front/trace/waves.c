@@ -53,12 +53,6 @@ struct waves {
 
 /* ---- variables ---- */
 
-static bool var_is(const struct var *v, const struct weft_trace *t,
-		   const char *name)
-{
-	return !strcmp(v->comp, t->comp->name) && !strcmp(v->name, name);
-}
-
 static uint32_t var_of(struct waves *w, const struct weft_trace *t,
 		       enum wave kind)
 {
@@ -72,8 +66,9 @@ static uint32_t var_of(struct waves *w, const struct weft_trace *t,
 		snprintf(name, sizeof(name), "%s%u", t->name, t->index);
 	for (; i < VARS && w->hash[(h + i) % VARS]; i++) {
 		uint32_t k = w->hash[(h + i) % VARS];
+		const struct var *v = &w->vars.at[k - 1];
 
-		if (var_is(&w->vars.at[k - 1], t, name))
+		if (!strcmp(v->comp, t->comp->name) && !strcmp(v->name, name))
 			return k;
 	}
 	if (i == VARS)
@@ -191,14 +186,6 @@ static void put_scopes(FILE *f, const char *from, const char *to)
 	}
 }
 
-static void put_var(FILE *f, const struct var *v)
-{
-	fprintf(f,
-		v->kind == WAVE_STATE ? "$var string 1 " : "$var integer 32 ");
-	put_code(f, v->code);
-	fprintf(f, " %s $end\n", v->name);
-}
-
 static void put_value(FILE *f, const struct var *v)
 {
 	bool begun = false;
@@ -234,7 +221,11 @@ static void put_head(struct waves *w)
 	for (size_t i = 0; i < w->vars.n; i++) {
 		put_scopes(w->file, scope, sorted[i]->comp);
 		sorted[i]->code = code++;
-		put_var(w->file, sorted[i]);
+		fprintf(w->file, sorted[i]->kind == WAVE_STATE
+					 ? "$var string 1 "
+					 : "$var integer 32 ");
+		put_code(w->file, sorted[i]->code);
+		fprintf(w->file, " %s $end\n", sorted[i]->name);
 		scope = sorted[i]->comp;
 	}
 	put_scopes(w->file, scope, "");

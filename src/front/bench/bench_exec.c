@@ -89,23 +89,6 @@ static void bench_exec_best(double *v, double now, bool least)
 		*v = now;
 }
 
-static void way_read(struct way *w, const char *out, uint32_t messages)
-{
-	const char *h = strstr(out, " hand-overs");
-
-	/* back to the number: "..., 1234 hand-overs, ..." */
-	while (h && h > out && h[-1] != ' ')
-		h--;
-
-	bench_exec_best(&w->latency, value_of(out, "latency "), true);
-	bench_exec_best(&w->rate, value_of(out, "rate "), false);
-	bench_exec_best(&w->blocked, value_of(out, "blocking "), false);
-	/* with those before the clock starts */
-	bench_exec_best(&w->handovers,
-			(h ? strtod(h, NULL) : 0) / (2.0 * (messages + 200)),
-			true);
-}
-
 static int way_start(struct fabric_bench *f, const struct way *w,
 		     uint32_t messages, struct proc *p)
 {
@@ -148,6 +131,7 @@ static int way_run(struct fabric_bench *f, struct way *w, uint32_t messages,
 {
 	char out[PROCS][OUT] = { 0 };
 	struct proc p[PROCS];
+	const char *h;
 	int ret;
 
 	snprintf(f->key, sizeof(f->key), "weft-bench-%d-%u", (int)getpid(),
@@ -160,7 +144,17 @@ static int way_run(struct fabric_bench *f, struct way *w, uint32_t messages,
 	if (ret)
 		return weft_fail(err, EIO, "%s over %s failed: %s", f->program,
 				 w->provider, out[0][0] ? out[0] : out[1]);
-	way_read(w, out[0], messages);
+	bench_exec_best(&w->latency, value_of(out[0], "latency "), true);
+	bench_exec_best(&w->rate, value_of(out[0], "rate "), false);
+	bench_exec_best(&w->blocked, value_of(out[0], "blocking "), false);
+	/* back to the number: "..., 1234 hand-overs, ..."; with those before
+	 * the clock starts */
+	h = strstr(out[0], " hand-overs");
+	while (h && h > out[0] && h[-1] != ' ')
+		h--;
+	bench_exec_best(&w->handovers,
+			(h ? strtod(h, NULL) : 0) / (2.0 * (messages + 200)),
+			true);
 	return 0;
 }
 

@@ -25,21 +25,10 @@ void peer_value(const char *line, const char *key, double *v_p)
 		*v_p = strtod(p + strlen(key), NULL);
 }
 
-static void child(const char *path, char *file, const struct peer_run *r,
-		  int out)
-{
-	char *arg[PEER_ARGS + 3] = { strdup(path), file };
-
-	for (uint32_t i = 0; i < PEER_ARGS && r->arg[i]; i++)
-		arg[2 + i] = strdup(r->arg[i]);
-	if (dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
-		execv(path, arg);
-	_exit(127);
-}
-
 static int run_file(const struct peer *p, char *file, struct peer_run *r,
 		    struct weft_err *err)
 {
+	char *arg[PEER_ARGS + 3] = { strdup(peer_path(p)), file };
 	char line[512];
 	struct rusage use;
 	int fd[2], status;
@@ -49,8 +38,13 @@ static int run_file(const struct peer *p, char *file, struct peer_run *r,
 	if (pipe(fd))
 		return weft_fail(err, errno, "no pipe: %s", strerror(errno));
 	pid = fork();
-	if (pid == 0)
-		child(peer_path(p), file, r, fd[1]);
+	if (pid == 0) {
+		for (uint32_t i = 0; i < PEER_ARGS && r->arg[i]; i++)
+			arg[2 + i] = strdup(r->arg[i]);
+		if (dup2(fd[1], 1) >= 0 && dup2(fd[1], 2) >= 0)
+			execv(arg[0], arg);
+		_exit(127);
+	}
 	close(fd[1]);
 	f = pid > 0 ? fdopen(fd[0], "r") : NULL;
 	if (!f) {

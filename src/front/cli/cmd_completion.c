@@ -56,21 +56,6 @@ static void words_split(const struct words *w, const char *list, char sep)
 	}
 }
 
-static void words_formats(const struct words *w)
-{
-	words_split(w, w->cmd->formats, '|');
-}
-
-static void words_messages(const struct words *w)
-{
-	words_split(w, "fastest|slowest|first", '|');
-}
-
-static void words_clocks(const struct words *w)
-{
-	words_split(w, "fixed|cpu|none", '|');
-}
-
 /* CLASS. first, then CLASS.PARAM= of it. */
 static void words_settings(const struct words *w)
 {
@@ -97,6 +82,7 @@ struct source {
 	bool files;
 	const char *(*next)(void *arg, size_t i);
 	void (*list)(const struct words *w);
+	const char *words; /* with '|' between */
 };
 static const struct source arg_sources[] = {
 	{ "FILE", .files = true, .next = exp_shipped_next },
@@ -112,11 +98,11 @@ static const struct source arg_sources[] = {
 static const struct source opt_sources[] = {
 	{ "FILE", .files = true },
 	{ "SO", .files = true },
-	{ "FORMAT", .list = words_formats },
+	{ "FORMAT" }, /* those of the command */
 	{ "MACHINE", .files = true, .next = exp_shipped_next },
-	{ "CLOCK", .list = words_clocks },
+	{ "CLOCK", .words = "fixed|cpu|none" },
 	{ "MPI", .next = exec_launchers_next },
-	{ "WHICH", .list = words_messages },
+	{ "WHICH", .words = "fastest|slowest|first" },
 	{ "PATH=VALUE", .list = words_settings },
 	{ 0 },
 };
@@ -132,6 +118,8 @@ static void words_of(const struct words *w, const struct source *from,
 		printf(":\n");
 	if (from->list)
 		from->list(w);
+	words_split(w, !strcmp(arg, "FORMAT") ? w->cmd->formats : from->words,
+		    '|');
 	for (size_t i = 0; from->next && (name = from->next(&w->cli->reg, i));
 	     i++)
 		cmd_completion_word(w, "", name, strlen(name), "");

@@ -185,24 +185,6 @@ static void md_cell(const char *text)
 	printf(" |");
 }
 
-static void section_md(const struct section *s)
-{
-	if (!s->cells.n)
-		return;
-	printf("\n### %s\n\n|", s->title);
-	for (size_t i = 0; i < s->n_cols; i++)
-		md_cell(s->heads[i]);
-	printf("\n|");
-	for (size_t i = 0; i < s->n_cols; i++)
-		printf(" --- |");
-	for (size_t i = 0; i < s->cells.n; i++) {
-		if (i % s->n_cols == 0)
-			printf("\n|");
-		md_cell(s->cells.at[i]);
-	}
-	printf("\n");
-}
-
 static void describe_md(const struct weft_class *cls)
 {
 	struct section s;
@@ -214,7 +196,21 @@ static void describe_md(const struct weft_class *cls)
 		printf("\nNot modelled: %s.\n", cls->not_modelled);
 	for (size_t i = 0; i < N_PARTS; i++) {
 		section_make(i, cls, &s);
-		section_md(&s);
+		if (s.cells.n) {
+			printf("\n### %s\n\n|", s.title);
+			for (size_t k = 0; k < s.n_cols; k++)
+				md_cell(s.heads[k]);
+			printf("\n|");
+			for (size_t k = 0; k < s.n_cols; k++)
+				printf(" --- |");
+		}
+		for (size_t k = 0; k < s.cells.n; k++) {
+			if (k % s.n_cols == 0)
+				printf("\n|");
+			md_cell(s.cells.at[k]);
+		}
+		if (s.cells.n)
+			printf("\n");
 		section_free(&s);
 	}
 }

@@ -114,19 +114,6 @@ static void print_table(const struct repro *r)
 	}
 }
 
-static void print_json(const struct repro *r)
-{
-	struct json j;
-
-	json_init(&j, true);
-	json_arr(&j, NULL);
-	for (size_t i = 0; i < r->rows.n; i++)
-		row_json(&j, &r->rows.at[i]);
-	json_end(&j);
-	printf("%.*s\n", (int)j.len, j.buf);
-	json_fini(&j);
-}
-
 static int print_sensitivity(struct repro *r)
 {
 	struct sense s = { .repro = r };
@@ -146,16 +133,24 @@ static int print_rows(struct repro *r)
 {
 	struct weft_err err = { 0 };
 	int lost = 0, status;
+	struct json j;
 
 	/* A file that cannot be written costs the printed rows nothing. */
 	if (r->cli->out && out_db(r->cli->out, r->cli->append, r->sets,
 				  r->n_run, &r->rows, &err))
 		lost = cli_error(&err);
 
-	if (cli_format_is(r->cli, "json"))
-		print_json(r);
-	else
+	if (cli_format_is(r->cli, "json")) {
+		json_init(&j, true);
+		json_arr(&j, NULL);
+		for (size_t i = 0; i < r->rows.n; i++)
+			row_json(&j, &r->rows.at[i]);
+		json_end(&j);
+		printf("%.*s\n", (int)j.len, j.buf);
+		json_fini(&j);
+	} else {
 		print_table(r);
+	}
 	status = cli_flush(lost ? lost : r->failed ? CLI_FAILED : CLI_OK);
 	for (size_t i = 0; i < r->n_run; i++)
 		out_failures(&r->sets[i], stderr);

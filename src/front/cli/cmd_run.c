@@ -7,26 +7,6 @@
 #include "front/cli/recorders.h"
 #include "front/out/out.h"
 
-/* The run itself, with the files that show it.  A file that could not be
- * written is told at once and costs the other results nothing. */
-static int run_looked_at(const struct cli *c, struct exp *e,
-			 const struct run_opts *opts, struct run_set *s,
-			 struct weft_err *err)
-{
-	struct weft_err bad = { 0 };
-	struct recorders l;
-	int ret;
-
-	if (recorders_open(c, e, &l, err))
-		return -EINVAL;
-	ret = run_exp(e, opts, s, err);
-	if (recorders_close(&l, !ret, &bad) && !ret) {
-		cli_error(&bad);
-		s->lost = true;
-	}
-	return ret;
-}
-
 /* The run with the files that follow it. */
 static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 		   struct weft_err *err)
@@ -34,7 +14,8 @@ static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 	struct run_opts opts = cli_run_opts(c);
 	struct weft_err bad = { 0 };
 	struct follow *f = NULL;
-	int ret;
+	struct recorders l;
+	int ret = -EINVAL;
 
 	e->view = c->out != NULL;
 	opts.partial = true;
@@ -46,7 +27,15 @@ static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 		return -err->code;
 	if (f)
 		opts.watch = follow_watch(f);
-	ret = run_looked_at(c, e, &opts, s, err);
+	if (!recorders_open(c, e, &l, err)) {
+		ret = run_exp(e, &opts, s, err);
+		/* A file that could not be written is told at once and costs
+		 * the other results nothing. */
+		if (recorders_close(&l, !ret, &bad) && !ret) {
+			cli_error(&bad);
+			s->lost = true;
+		}
+	}
 	if (f && follow_close(f, &bad) && !ret) {
 		cli_error(&bad);
 		s->lost = true;

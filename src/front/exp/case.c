@@ -102,33 +102,26 @@ static int case_keys(const struct exp_case *c, struct weft_err *err)
 	return 0;
 }
 
-/* The file's own `set:` comes first, then the point, then --set. */
-static int case_file_sets(struct exp_case *c, size_t *n_p, struct weft_err *err)
-{
-	const struct doc_node *n = doc_get(c->doc->root, "set");
-
-	if (!n)
-		return 0;
-	if (exp_want(n, DOC_MAP, "set", err))
-		return -1;
-	c->sets = reallocarray(c->sets, c->n_sets + n->n, sizeof(*c->sets));
-	if (!c->sets)
-		abort();
-	for (uint32_t i = 0; i < n->n; i++)
-		c->sets[c->n_sets++] =
-			(struct exp_set){ .path = n->items[i].key,
-					  .val = n->items[i].val,
-					  .at = n->items[i].val->at };
-	*n_p = n->n;
-	return 0;
-}
-
 static int case_overrides(struct exp_case *c, size_t point,
 			  struct weft_err *err)
 {
-	size_t from_file = 0;
+	const struct doc_node *n = doc_get(c->doc->root, "set");
 
-	if (case_file_sets(c, &from_file, err) || sweep_point(c, point, err))
+	/* The file's own `set:` comes first, then the point, then --set. */
+	if (n) {
+		if (exp_want(n, DOC_MAP, "set", err))
+			return -1;
+		c->sets = reallocarray(c->sets, c->n_sets + n->n,
+				       sizeof(*c->sets));
+		if (!c->sets)
+			abort();
+		for (uint32_t i = 0; i < n->n; i++)
+			c->sets[c->n_sets++] =
+				(struct exp_set){ .path = n->items[i].key,
+						  .val = n->items[i].val,
+						  .at = n->items[i].val->at };
+	}
+	if (sweep_point(c, point, err))
 		return -1;
 	for (size_t i = 0; i < c->n_sets; i++)
 		if (exp_set_apply(&c->sets[i], c->doc, c->exp->reg, &c->overs,

@@ -105,12 +105,6 @@ static int cuts_read(struct topology *t, const struct doc_node *map,
 
 /* ---- routes ---- */
 
-static int fail_at(const struct doc_node *map, struct weft_err *err,
-		   const struct weft_err *sub)
-{
-	return doc_fail(map->at, err, "%s", sub->msg);
-}
-
 /* Dimension order fails at a cut: tables, shortest ways if they cannot
  * deadlock, else up and down. */
 static int routes_mend(struct topology *t, const struct doc_node *map,
@@ -122,7 +116,7 @@ static int routes_mend(struct topology *t, const struct doc_node *map,
 	if (t->kind == TOPO_GRID && !route_broken(t, &s, &d))
 		return 0;
 	if (t->kind == TOPO_GRID && route_graph(t, &sub))
-		return fail_at(map, err, &sub);
+		return doc_fail(map->at, err, "%s", sub.msg);
 	if (!t->table) {
 		route_shortest(t, &sub);
 		snprintf(note, size, "shortest ways by table");
@@ -348,7 +342,9 @@ static int direct_network_place(struct direct *d, struct weft_comp *c,
 
 	if (cannot_stand(c, d->map, err))
 		return -1;
-	return c->cls->ops.place(c, &at, &sub) ? fail_at(d->map, err, &sub) : 0;
+	if (c->cls->ops.place(c, &at, &sub))
+		return doc_fail(d->map->at, err, "%s", sub.msg);
+	return 0;
 }
 
 /* The end's ports np0.. to those of its switch. */
@@ -371,7 +367,7 @@ static int end_join(struct direct *d, struct weft_comp *end, uint32_t i,
 		n++;
 		if (weft_connect(p, weft_port_find(d->sw[i], name), NULL, 1,
 				 &sub))
-			return fail_at(d->map, err, &sub);
+			return doc_fail(d->map->at, err, "%s", sub.msg);
 	}
 	if (!n)
 		return doc_fail(d->map->at, err, "%s has no port np0",
@@ -438,7 +434,7 @@ int direct_build(struct exp_build *b, const struct doc_node *map,
 	*d.topo = *t;
 	*t = (struct topology){ 0 };
 	if (d.net->cls->ops.network(d.net, &parts, &sub))
-		return fail_at(map, err, &sub);
+		return doc_fail(map->at, err, "%s", sub.msg);
 	return parts_build(&d, err);
 fail:
 	topo_fini(t);

@@ -114,35 +114,32 @@ static void expect_value(struct weft_result *r, const struct doc_item *it,
 		expect_fail(r, it, name, v, "expected", x->equals);
 }
 
-static void expect_one(const struct doc_item *it, struct weft_result *r)
-{
-	struct expect x;
-	size_t hits = 0;
-	char text[300];
-
-	if (expect_read(it->val, &x, NULL))
-		return;
-	for (size_t i = 0; i < r->n_metrics; i++)
-		if (!fnmatch(it->key, r->metrics[i].name, 0) && ++hits)
-			expect_value(r, it, &x, r->metrics[i].name,
-				     r->metrics[i].value);
-	for (size_t i = 0; i < r->n_counters; i++)
-		if (!fnmatch(it->key, r->counters[i].name, 0) && ++hits)
-			expect_value(r, it, &x, r->counters[i].name,
-				     (double)r->counters[i].value);
-	if (hits)
-		return;
-	snprintf(
-		text, sizeof(text),
-		"%.100s:%u: no metric or counter is called %.100s: --format json names them",
-		it->key_at.file, it->key_at.line, it->key);
-	result_fail(r, text);
-}
-
 void expect_judge(const struct doc_node *expect, struct weft_result *r)
 {
-	for (uint32_t i = 0; expect && i < expect->n; i++)
-		expect_one(&expect->items[i], r);
+	for (uint32_t k = 0; expect && k < expect->n; k++) {
+		const struct doc_item *it = &expect->items[k];
+		struct expect x;
+		size_t hits = 0;
+		char text[300];
+
+		if (expect_read(it->val, &x, NULL))
+			continue;
+		for (size_t i = 0; i < r->n_metrics; i++)
+			if (!fnmatch(it->key, r->metrics[i].name, 0) && ++hits)
+				expect_value(r, it, &x, r->metrics[i].name,
+					     r->metrics[i].value);
+		for (size_t i = 0; i < r->n_counters; i++)
+			if (!fnmatch(it->key, r->counters[i].name, 0) && ++hits)
+				expect_value(r, it, &x, r->counters[i].name,
+					     (double)r->counters[i].value);
+		if (hits)
+			continue;
+		snprintf(
+			text, sizeof(text),
+			"%.100s:%u: no metric or counter is called %.100s: --format json names them",
+			it->key_at.file, it->key_at.line, it->key);
+		result_fail(r, text);
+	}
 }
 
 /* ---- record ---- */

@@ -241,25 +241,16 @@ static int rise_tables(struct rise *r, struct weft_err *err)
 	return 0;
 }
 
-static int rise_links(struct rise *r, struct weft_err *err)
-{
-	const struct doc_node *link = doc_get(r->map, "link");
-	const struct doc_node *trunk = doc_get(r->map, "trunk");
-
-	if (build_link(r->b, link, NULL, &r->link, err))
-		return -1;
-	r->trunk = r->link;
-	return trunk ? build_link(r->b, trunk, link, &r->trunk, err) : 0;
-}
-
 int stages_build(struct exp_build *b, const struct doc_node *map,
 		 const struct stages *s, struct weft_err *err)
 {
 	struct rise r = { .b = b, .map = map, .s = s };
 	uint32_t room = stages_ends(s, s->levels);
+	const struct doc_node *link = doc_get(map, "link");
+	const struct doc_node *trunk = doc_get(map, "trunk");
 	int ret;
 
-	if (!doc_get(map, "switch") || !doc_get(map, "link"))
+	if (!doc_get(map, "switch") || !link)
 		return build_lacks(
 			map, doc_get(map, "switch") ? "link" : "switch", err);
 	if (b->ends.n > room)
@@ -267,9 +258,13 @@ int stages_build(struct exp_build *b, const struct doc_node *map,
 			map->at, err,
 			"%zu ends do not fit: this fabric has room for %u: set nodes.count or traffic.count to that, or give its switches more ports",
 			b->ends.n, room);
-	ret = rise_links(&r, err) || rise_switches(&r, err) ||
-	      rise_ends(&r, err) || rise_trunks(&r, err) ||
-	      rise_tables(&r, err);
+	if (build_link(b, link, NULL, &r.link, err))
+		return -1;
+	r.trunk = r.link;
+	if (trunk && build_link(b, trunk, link, &r.trunk, err))
+		return -1;
+	ret = rise_switches(&r, err) || rise_ends(&r, err) ||
+	      rise_trunks(&r, err) || rise_tables(&r, err);
 	for (uint32_t l = 1; l <= s->levels; l++)
 		free(r.sw[l]);
 	return ret ? -1 : 0;

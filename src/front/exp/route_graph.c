@@ -196,25 +196,6 @@ static uint8_t route_graph_upward(struct search *s, uint32_t at)
 	return (uint8_t)port;
 }
 
-/* A packet that went down once has a way down all along and keeps to it, so
- * the table needs no memory of how it came. */
-static void up_down_to(struct topology *t, struct search *s, uint32_t n,
-		       uint32_t d)
-{
-	search_from(s, d, true);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = s->order[i];
-		uint8_t *to = &t->table[(size_t)at * t->nodes + d];
-
-		s->up[at] = UINT32_MAX;
-		if (at == d)
-			continue;
-		*to = s->dist[at] != UINT32_MAX
-			      ? route_graph_nearer(s, at, true)
-			      : route_graph_upward(s, at);
-	}
-}
-
 int route_up_down(struct topology *t, struct weft_err *err)
 {
 	struct search s = search_new(t);
@@ -226,8 +207,22 @@ int route_up_down(struct topology *t, struct weft_err *err)
 	memset(s.rank, 0xff, t->nodes * sizeof(*s.rank));
 	for (uint32_t i = 0; i < n; i++)
 		s.rank[s.order[i]] = i;
-	for (uint32_t d = 0; d < t->nodes; d++)
-		up_down_to(t, &s, n, d);
+	/* A packet that went down once has a way down all along and keeps to
+	 * it, so the table needs no memory of how it came. */
+	for (uint32_t d = 0; d < t->nodes; d++) {
+		search_from(&s, d, true);
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t at = s.order[i];
+			uint8_t *to = &t->table[(size_t)at * t->nodes + d];
+
+			s.up[at] = UINT32_MAX;
+			if (at == d)
+				continue;
+			*to = s.dist[at] != UINT32_MAX
+				      ? route_graph_nearer(&s, at, true)
+				      : route_graph_upward(&s, at);
+		}
+	}
 	search_free(&s);
 	return 0;
 }

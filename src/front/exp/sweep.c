@@ -126,15 +126,6 @@ static void point_add(struct exp_case *c, FILE *name, const char *path,
 		(struct exp_set){ .path = path, .val = val, .at = val->at };
 }
 
-/* Digit `axis` of the number i, the last axis being the lowest. */
-static struct doc_node *product_value(const struct exp *e, size_t axis,
-				      size_t i)
-{
-	for (size_t k = e->n_axes - 1; k > axis; k--)
-		i /= e->axes[k].vals->n;
-	return e->axes[axis].vals->items[i % e->axes[axis].vals->n].val;
-}
-
 int sweep_point(struct exp_case *c, size_t i, struct weft_err *err)
 {
 	const struct exp *e = c->exp;
@@ -161,8 +152,13 @@ int sweep_point(struct exp_case *c, size_t i, struct weft_err *err)
 			if (!axis_fixed(e, it->key))
 				point_add(c, name, it->key, it->val);
 		} else {
+			const struct doc_node *vals = e->axes[k].vals;
+			size_t digit = i; /* the last axis is the lowest one */
+
+			for (size_t low = e->n_axes - 1; low > k; low--)
+				digit /= e->axes[low].vals->n;
 			point_add(c, name, e->axes[k].path,
-				  product_value(e, k, i));
+				  vals->items[digit % vals->n].val);
 		}
 	}
 	fclose(name);

@@ -77,11 +77,6 @@ static void cell_ns(struct table *t, uint64_t from, uint64_t v, uint32_t n)
 		table_cell(t, "%" PRIu64, shown);
 }
 
-static void cell_share(struct table *t, double share)
-{
-	table_cell(t, "%.1f %%", 100 * share);
-}
-
 /* A line of the table behind those that make `sum`. */
 static void print_row(struct table *t, const char *where, const char *stage,
 		      struct columns sum, struct columns c, bool trip,
@@ -94,7 +89,8 @@ static void print_row(struct table *t, const char *where, const char *stage,
 		cell_ns(t, sum.back, c.back, n);
 		cell_ns(t, sum.mean, c.mean, n);
 	}
-	cell_share(t, (double)(trip ? c.mean : c.there) / (double)whole);
+	table_cell(t, "%.1f %%",
+		   100 * ((double)(trip ? c.mean : c.there) / (double)whole));
 }
 
 static void print_stages(const struct story_msg *m, FILE *f)
@@ -129,21 +125,6 @@ static void print_stages(const struct story_msg *m, FILE *f)
 	explain_rows_free(&rows);
 }
 
-/* The metric of the run that is this time. */
-static void print_measured(const struct explain *e, const struct story_msg *m,
-			   FILE *f)
-{
-	double fs = (double)(m->end - m->begin) / (m->turn ? 2 : 1);
-
-	for (size_t i = 0; i < e->metrics.n; i++)
-		if (fabs(e->metrics.at[i].fs - fs) < fs * 1e-9) {
-			fprintf(f, "measured: %s = %.10g ns\n",
-				e->metrics.at[i].name,
-				e->metrics.at[i].fs / 1e6);
-			return;
-		}
-}
-
 static void print_limits(const struct explain *e, FILE *f)
 {
 	static const char *const heads[] = { "part", "kind", "in use" };
@@ -155,7 +136,7 @@ static void print_limits(const struct explain *e, FILE *f)
 	for (size_t i = 0; i < l.n && i < 12; i++) {
 		table_cell(t, "%s", l.at[i].name);
 		table_cell(t, "%s", l.at[i].kind);
-		cell_share(t, l.at[i].share);
+		table_cell(t, "%.1f %%", 100 * l.at[i].share);
 	}
 	b = explain_bottleneck(&l);
 	fprintf(f, "\n%.3g messages under way at a time", explain_overlap(e));
@@ -180,6 +161,7 @@ int explain_table(const struct explain *e, const char *which, FILE *f,
 		  struct weft_err *err)
 {
 	const struct story_msg *m = explain_pick(e, which, err);
+	double fs;
 
 	if (!m)
 		return -err->code;
@@ -195,7 +177,15 @@ int explain_table(const struct explain *e, const char *which, FILE *f,
 						    : "",
 		m->from, m->to, m->turn ? " and back" : "");
 	print_stages(m, f);
-	print_measured(e, m, f);
+	/* the metric of the run that is this time */
+	fs = (double)(m->end - m->begin) / (m->turn ? 2 : 1);
+	for (size_t i = 0; i < e->metrics.n; i++)
+		if (fabs(e->metrics.at[i].fs - fs) < fs * 1e-9) {
+			fprintf(f, "measured: %s = %.10g ns\n",
+				e->metrics.at[i].name,
+				e->metrics.at[i].fs / 1e6);
+			break;
+		}
 	print_limits(e, f);
 	return 0;
 }

@@ -8,25 +8,21 @@
 
 #include "front/explain/explain.h"
 
-static uint64_t stage_table_length(const struct story_msg *m)
-{
-	return m->end - m->begin;
-}
-
 static const struct story_msg *stage_table_extreme(const struct story *s,
 						   bool slowest)
 {
 	const struct story_msg *best = NULL;
+	uint64_t extreme = 0;
 
 	for (size_t i = 0; i < s->n_msgs; i++) {
 		const struct story_msg *m = &s->msgs[i];
+		uint64_t time = m->end - m->begin;
 
-		if (m->number &&
-		    (!best ||
-		     (slowest ? stage_table_length(m) > stage_table_length(best)
-			      : stage_table_length(m) <
-					stage_table_length(best))))
-			best = m;
+		if (!m->number ||
+		    (best && (slowest ? time <= extreme : time >= extreme)))
+			continue;
+		best = m;
+		extreme = time;
 	}
 	return best;
 }

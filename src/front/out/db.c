@@ -193,21 +193,6 @@ static int db_open(const char *path, sqlite3 **sql_p)
 	return sqlite3_db_config(*sql_p, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 }
 
-/* The tables that weft writes, without rows. */
-static sqlite3 *db_pattern(void)
-{
-	static const char *const parts[] = { db_schema, db_more_schema,
-					     db_story_schema, db_calls_schema };
-	struct db d = { 0 };
-
-	d.rc = sqlite3_open(":memory:", &d.sql);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		db_exec(&d, parts[i]);
-	if (d.rc != SQLITE_OK)
-		abort();
-	return d.sql;
-}
-
 static bool db_known(sqlite3 *pattern, const char *text)
 {
 	sqlite3_stmt *st = NULL;
@@ -228,20 +213,28 @@ static bool db_known(sqlite3 *pattern, const char *text)
  * table without its key to search. */
 static int db_foreign(sqlite3 *sql)
 {
-	sqlite3 *pattern = db_pattern();
+	static const char *const parts[] = { db_schema, db_more_schema,
+					     db_story_schema, db_calls_schema };
+	struct db pattern = { 0 }; /* the tables that weft writes */
 	sqlite3_stmt *st = NULL;
 	int n = 0, rc;
+
+	pattern.rc = sqlite3_open(":memory:", &pattern.sql);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		db_exec(&pattern, parts[i]);
+	if (pattern.rc != SQLITE_OK)
+		abort();
 
 	rc = sqlite3_prepare_v2(
 		sql, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL", -1,
 		&st, NULL);
 	while (rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW)
-		n += !db_known(pattern,
+		n += !db_known(pattern.sql,
 			       (const char *)sqlite3_column_text(st, 0));
 	if (rc == SQLITE_OK)
 		rc = sqlite3_reset(st);
 	sqlite3_finalize(st);
-	sqlite3_close(pattern);
+	sqlite3_close(pattern.sql);
 	return rc == SQLITE_OK ? n : -1;
 }
 
@@ -368,20 +361,6 @@ static int db_append(const char *path, const struct run_set *sets, size_t n,
 	return ret ? ret : db_fill(&d, path, false, sets, n, rows, err);
 }
 
-/* The new file takes the place of the old one; with `first` only of none:
- * -EEXIST without a message when another run was faster. */
-static int db_place(const char *tmp, const char *path, bool first,
-		    struct weft_err *err)
-{
-	if (!renameat2(AT_FDCWD, tmp, AT_FDCWD, path,
-		       first ? RENAME_NOREPLACE : 0))
-		return 0;
-	if (first && errno == EEXIST)
-		return -EEXIST;
-	return weft_fail(err, errno, "--out %.200s: cannot rename: %s", path,
-			 strerror(errno));
-}
-
 int out_db(const char *path, bool append, const struct run_set *sets, size_t n,
 	   const struct out_rows *rows, struct weft_err *err)
 {
@@ -398,8 +377,15 @@ int out_db(const char *path, bool append, const struct run_set *sets, size_t n,
 	d.rc = sqlite3_open_v2(
 		tmp, &d.sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	ret = db_fill(&d, path, true, sets, n, rows, err);
-	if (!ret)
-		ret = db_place(tmp, path, append, err);
+	/* The new file takes the place of the old one.  With `append` there was
+	 * none: where another run was faster, its file is appended to. */
+	if (!ret && renameat2(AT_FDCWD, tmp, AT_FDCWD, path,
+			      append ? RENAME_NOREPLACE : 0))
+		ret = append && errno == EEXIST
+			      ? -EEXIST
+			      : weft_fail(err, errno,
+					  "--out %.200s: cannot rename: %s",
+					  path, strerror(errno));
 	if (ret)
 		unlink(tmp);
 	free(tmp);

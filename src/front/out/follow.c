@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "front/out/out.h"
+#include "front/run/run.h"
 
 enum { FOLLOW_SECONDS = 5 };
 
@@ -22,14 +23,6 @@ struct follow {
 	FILE *f;
 	time_t start, last;
 };
-
-static time_t follow_seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
-}
 
 static void line_write(struct follow *w, struct json *j)
 {
@@ -74,7 +67,7 @@ static void follow_tick(struct run_watch *watch, const char *point,
 			struct weft_sim *sim)
 {
 	struct follow *w = (struct follow *)watch;
-	time_t now = follow_seconds();
+	time_t now = (time_t)(progress_now() / 1000000000u);
 	struct json j;
 
 	if (now - w->last < FOLLOW_SECONDS)
@@ -127,7 +120,7 @@ int follow_open(const char *path, struct follow **f_p, struct weft_err *err)
 				 path, strerror(code));
 	}
 	w->path = strdup(path);
-	w->start = w->last = follow_seconds();
+	w->start = w->last = (time_t)(progress_now() / 1000000000u);
 	*f_p = w;
 	return 0;
 }

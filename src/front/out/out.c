@@ -121,7 +121,7 @@ void out_table(const struct run_set *s, FILE *f)
 		table_partial(s, f);
 	if (s->curve) {
 		curve_table(s, f);
-	} else if (lines_rival(s)) {
+	} else if (lines_there(s, true)) {
 		lines_table(s, true, f);
 	} else if (fits_matrix(s)) {
 		table_matrix(s, f);
@@ -130,7 +130,7 @@ void out_table(const struct run_set *s, FILE *f)
 			lines_table(s, false, f);
 			table_pictures(s, f);
 		}
-	} else if (lines_wanted(s)) {
+	} else if (lines_there(s, false)) {
 		lines_table(s, true, f);
 		table_pictures(s, f);
 	} else {
@@ -392,7 +392,7 @@ void out_nothing_shown(const struct run_set *s, FILE *f)
 	for (size_t i = 0; i < s->n_points; i++)
 		if (s->points[i].result && people_any(s, s->points[i].result))
 			return;
-	if (lines_wanted(s))
+	if (lines_there(s, false))
 		return;
 	fprintf(f,
 		"weft: --show: no histogram has such a name, nor has a metric of a sweep over numbers, nor a counter that was sampled: --sample TIME records counters\n");

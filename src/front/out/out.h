@@ -24,7 +24,9 @@ void out_real(double v, char buf[32]);
 /* The first sentence of a text, or as much as fits. */
 void out_sentence(const char *text, char *line, size_t size);
 
-/* terminal.c: the parts of a table; nothing to say, nothing printed. */
+/* terminal.c: --show asks for this name, or for none. */
+bool out_shown(const struct run_set *s, const char *name);
+/* The parts of a table; nothing to say, nothing printed. */
 void people_metrics(const struct weft_result *r, FILE *f);
 void people_hists(const struct run_set *s, const struct weft_result *r,
 		  FILE *f);

@@ -100,21 +100,6 @@ static void body_block(struct body *b, FILE *f, uint32_t type)
 	free(b->buf);
 }
 
-static void pcapng_section(FILE *f)
-{
-	static const char appl[] = "weft " WEFT_VERSION;
-	struct body b;
-
-	body_open(&b);
-	pcapng_put32(b.f, 0x1a2b3c4d); /* byte order */
-	pcapng_put16(b.f, 1);
-	pcapng_put16(b.f, 0);
-	pcapng_put32(b.f, UINT32_MAX); /* length of the section: not known */
-	pcapng_put32(b.f, UINT32_MAX);
-	pcapng_option(b.f, OPT_APPL, appl, sizeof(appl) - 1);
-	body_block(&b, f, BLOCK_SHB);
-}
-
 uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i)
 {
 	static const uint8_t resol = DIGITS;
@@ -271,7 +256,9 @@ void pcapng_write(struct pcapng *p, weft_time_t until)
 int pcapng_open(const char *path, uint64_t limit, struct pcapng **p_p,
 		struct weft_err *err)
 {
+	static const char appl[] = "weft " WEFT_VERSION;
 	struct pcapng *p = calloc(1, sizeof(*p));
+	struct body b;
 
 	if (!p)
 		abort();
@@ -283,7 +270,14 @@ int pcapng_open(const char *path, uint64_t limit, struct pcapng **p_p,
 	p->out.limit = limit;
 	setvbuf(p->f, NULL, _IOFBF, BUFFER);
 	p->full = WAIT;
-	pcapng_section(p->f);
+	body_open(&b);
+	pcapng_put32(b.f, 0x1a2b3c4d); /* byte order */
+	pcapng_put16(b.f, 1);
+	pcapng_put16(b.f, 0);
+	pcapng_put32(b.f, UINT32_MAX); /* length of the section: not known */
+	pcapng_put32(b.f, UINT32_MAX);
+	pcapng_option(b.f, OPT_APPL, appl, sizeof(appl) - 1);
+	body_block(&b, p->f, BLOCK_SHB);
 	*p_p = p;
 	return 0;
 }

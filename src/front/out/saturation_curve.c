@@ -120,29 +120,6 @@ static void saturation_curve_cell(struct table *t, double v)
 	table_cell(t, "%s", buf);
 }
 
-static void marks_table(const struct run_set *s, FILE *f)
-{
-	static const char *const heads[] = { "point",	"offered", "accepted",
-					     "latency", "+-",	   "p50",
-					     "p99",	"state" };
-	struct table *t = table_new(heads, 8);
-
-	for (size_t i = 0; i < s->n_points; i++) {
-		struct mark m = mark_of(&s->points[i]);
-
-		table_cell(t, "%s", s->points[i].point);
-		saturation_curve_cell(t, m.offered);
-		saturation_curve_cell(t, m.accepted);
-		saturation_curve_cell(t, m.latency);
-		saturation_curve_cell(t, m.ci);
-		saturation_curve_cell(t, m.p50);
-		saturation_curve_cell(t, m.p99);
-		table_cell(t, "%s", m.state);
-	}
-	table_print(t, f);
-	fprintf(f, "loads in flits per cycle and node, latency in cycles\n");
-}
-
 /* ---- picture ---- */
 
 struct axes {
@@ -225,7 +202,25 @@ static void saturation_curve_picture(const struct run_set *s, bool fancy,
 
 void curve_table(const struct run_set *s, FILE *f)
 {
-	marks_table(s, f);
+	static const char *const heads[] = { "point",	"offered", "accepted",
+					     "latency", "+-",	   "p50",
+					     "p99",	"state" };
+	struct table *t = table_new(heads, 8);
+
+	for (size_t i = 0; i < s->n_points; i++) {
+		struct mark m = mark_of(&s->points[i]);
+
+		table_cell(t, "%s", s->points[i].point);
+		saturation_curve_cell(t, m.offered);
+		saturation_curve_cell(t, m.accepted);
+		saturation_curve_cell(t, m.latency);
+		saturation_curve_cell(t, m.ci);
+		saturation_curve_cell(t, m.p50);
+		saturation_curve_cell(t, m.p99);
+		table_cell(t, "%s", m.state);
+	}
+	table_print(t, f);
+	fprintf(f, "loads in flits per cycle and node, latency in cycles\n");
 	saturation_curve_picture(s, draw_fancy(f), f);
 	knee_print(s, f);
 }

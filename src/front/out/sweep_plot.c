@@ -15,14 +15,6 @@ enum { ROWS = 20, COLUMNS = 72, PANELS = 8 };
 
 /* ---- from points to lines ---- */
 
-static bool sweep_plot_shows(const struct run_set *s, const char *metric)
-{
-	for (size_t i = 0; s->show && s->show[i]; i++)
-		if (!fnmatch(s->show[i], metric, 0))
-			return true;
-	return false;
-}
-
 /* The first metric that is to be shown. */
 static const struct result_metric *sweep_plot_shown(const struct run_set *s)
 {
@@ -168,7 +160,7 @@ static bool point_put(struct lines *l, const struct run_set *s,
 		return metric_put(l, p, r, label, l->metric);
 	for (size_t i = 0; ok && i < r->n_metrics; i++)
 		if (!strcmp(r->metrics[i].unit, l->unit) &&
-		    sweep_plot_shows(s, r->metrics[i].name))
+		    out_shown(s, r->metrics[i].name))
 			ok = metric_put(l, p, r,
 					sweep_plot_leaf(r->metrics[i].name),
 					r->metrics[i].name);
@@ -232,23 +224,13 @@ bool lines_get(const struct run_set *s, size_t i, struct lines *l)
 	return l->n_x > 1 && l->n_lines;
 }
 
-static bool lines_there(const struct run_set *s, bool rivals)
+bool lines_there(const struct run_set *s, bool rivals)
 {
 	struct lines *l = malloc(sizeof(*l));
 	bool ret = l && lines_get(s, 0, l) && l->rivals >= rivals;
 
 	free(l);
 	return ret;
-}
-
-bool lines_wanted(const struct run_set *s)
-{
-	return lines_there(s, false);
-}
-
-bool lines_rival(const struct run_set *s)
-{
-	return lines_there(s, true);
 }
 
 double lines_share(const struct lines *l, double x)

@@ -27,10 +27,9 @@ struct lines {
 	bool x_log;  /* x spans more than a decade: a logarithmic axis */
 };
 
-/* The experiment shows a metric, and it can be drawn over an axis. */
-bool lines_wanted(const struct run_set *s);
-/* It has two axes or more. */
-bool lines_rival(const struct run_set *s);
+/* The experiment shows a metric, and it can be drawn over an axis; `rivals`: it
+ * has two axes or more. */
+bool lines_there(const struct run_set *s, bool rivals);
 /* Picture number i of the set; false: there is none, or nothing to draw. */
 bool lines_get(const struct run_set *s, size_t i, struct lines *l);
 /* Where lines a and b cross between x number i and the next: x, or NAN. */

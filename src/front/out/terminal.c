@@ -16,7 +16,7 @@ enum {
 	RATE_ROWS = 20,
 };
 
-static bool terminal_shown(const struct run_set *s, const char *name)
+bool out_shown(const struct run_set *s, const char *name)
 {
 	if (!s->show || !s->show[0])
 		return true;
@@ -77,7 +77,7 @@ static void hists_axis(const struct run_set *s, const struct weft_result *r,
 		const struct result_hist *h = &r->hists[i];
 
 		if (!h->h.count || strcmp(h->unit, unit) ||
-		    !terminal_shown(s, h->name))
+		    !out_shown(s, h->name))
 			continue;
 		*lo_p = fmin(*lo_p, h->h.min);
 		*hi_p = fmax(*hi_p, draw_end(&h->h));
@@ -99,7 +99,7 @@ static void hists_table(const struct run_set *s, const struct weft_result *r,
 	for (size_t i = 0; i < r->n_hists; i++) {
 		const struct result_hist *h = &r->hists[i];
 
-		if (!terminal_shown(s, h->name))
+		if (!out_shown(s, h->name))
 			continue;
 		hists_axis(s, r, h->unit, &lo, &hi);
 		draw_shape(&h->h, lo, hi, draw_fancy(f), shape, sizeof(shape));
@@ -121,7 +121,7 @@ void people_hists(const struct run_set *s, const struct weft_result *r, FILE *f)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_hists; i++)
-		n += terminal_shown(s, r->hists[i].name);
+		n += out_shown(s, r->hists[i].name);
 	if (n > ROWS_MAX)
 		too_many(n, "histograms", f);
 	if (!n || n > ROWS_MAX)
@@ -129,7 +129,7 @@ void people_hists(const struct run_set *s, const struct weft_result *r, FILE *f)
 	fputc('\n', f);
 	hists_table(s, r, f);
 	for (size_t i = 0; i < r->n_hists && s->n_points == 1; i++)
-		if (n <= PICTURES_MAX ? terminal_shown(s, r->hists[i].name)
+		if (n <= PICTURES_MAX ? out_shown(s, r->hists[i].name)
 				      : terminal_named(s, r->hists[i].name))
 			draw_hist(r->hists[i].name, r->hists[i].unit,
 				  &r->hists[i].h, draw_fancy(f), f);
@@ -206,7 +206,7 @@ static void samples_curves(const struct run_set *s, const struct weft_result *r,
 
 	for (size_t i = 0; i < r->n_series; i++) {
 		if (!(c = terminal_sample(r, i)) ||
-		    !terminal_shown(s, sample_name(c)))
+		    !out_shown(s, sample_name(c)))
 			continue;
 		sample_rates(c, v, DRAW_SHAPE);
 		draw_line(v, DRAW_SHAPE, draw_fancy(f), curve, sizeof(curve));
@@ -251,11 +251,11 @@ bool people_any(const struct run_set *s, const struct weft_result *r)
 	const struct result_series *c;
 
 	for (size_t i = 0; i < r->n_hists; i++)
-		if (terminal_shown(s, r->hists[i].name))
+		if (out_shown(s, r->hists[i].name))
 			return true;
 	for (size_t i = 0; i < r->n_series; i++)
 		if ((c = terminal_sample(r, i)) &&
-		    terminal_shown(s, sample_name(c)))
+		    out_shown(s, sample_name(c)))
 			return true;
 	return false;
 }
@@ -268,7 +268,7 @@ void people_samples(const struct run_set *s, const struct weft_result *r,
 
 	for (size_t i = 0; i < r->n_series; i++) {
 		if (!(c = terminal_sample(r, i)) ||
-		    !terminal_shown(s, sample_name(c)))
+		    !out_shown(s, sample_name(c)))
 			continue;
 		if (n < RATES_MAX)
 			few[n] = c;

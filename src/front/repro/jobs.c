@@ -65,22 +65,6 @@ static size_t job_of(struct repro *r, const char *experiment, const char *set)
 	return i;
 }
 
-static void jobs_collect(struct repro *r)
-{
-	for (size_t s = 0; systems[s].name; s++)
-		for (const struct repro_row *w = systems[s].rows; w->id; w++)
-			if (jobs_chosen(r->cli, systems[s].name, w->id))
-				vec_push(&r->rows,
-					 (struct out_row){
-						 .system = systems[s].name,
-						 .row = w,
-						 .set = job_of(r, w->experiment,
-							       w->set) });
-	for (const struct repro_curve *k = repro_curves; k->system; k++)
-		if (r->cli->out && jobs_chosen(r->cli, k->system, NULL))
-			job_of(r, k->experiment, k->set);
-}
-
 int repro_job_load(struct repro *r, const struct repro_job *j, const char *more,
 		   struct exp **exp_p, struct weft_err *err)
 {
@@ -120,7 +104,18 @@ int repro_load(struct repro *r, struct weft_err *err)
 	r->used = calloc(r->cli->set.n + 1, sizeof(*r->used));
 	if (!r->used)
 		abort();
-	jobs_collect(r);
+	for (size_t s = 0; systems[s].name; s++)
+		for (const struct repro_row *w = systems[s].rows; w->id; w++)
+			if (jobs_chosen(r->cli, systems[s].name, w->id))
+				vec_push(&r->rows,
+					 (struct out_row){
+						 .system = systems[s].name,
+						 .row = w,
+						 .set = job_of(r, w->experiment,
+							       w->set) });
+	for (const struct repro_curve *k = repro_curves; k->system; k++)
+		if (r->cli->out && jobs_chosen(r->cli, k->system, NULL))
+			job_of(r, k->experiment, k->set);
 	vec_foreach (&r->jobs, struct repro_job, j) {
 		if (repro_job_load(r, j, NULL, &j->exp, err))
 			return -1;
@@ -135,20 +130,6 @@ int repro_load(struct repro *r, struct weft_err *err)
 	return 0;
 }
 
-/* All points of a finished job. */
-static struct repro_data data_of(const struct run_set *s)
-{
-	struct repro_point *p = calloc(s->n_points + 1, sizeof(*p));
-	bool *read = calloc(s->n_points + 1, sizeof(*read));
-
-	if (!p || !read)
-		abort();
-	for (size_t i = 0; i < s->n_points; i++)
-		p[i] = (struct repro_point){ s->points[i].point,
-					     s->points[i].result };
-	return (struct repro_data){ p, s->n_points, read };
-}
-
 int repro_run(struct repro *r, struct weft_err *err)
 {
 	struct run_opts opts = cli_run_opts(r->cli);
@@ -161,11 +142,21 @@ int repro_run(struct repro *r, struct weft_err *err)
 		abort();
 	for (; r->n_run < r->jobs.n; r->n_run++) {
 		struct run_set *s = &r->sets[r->n_run];
+		struct repro_data *d = &r->data[r->n_run];
+		struct repro_point *p;
 
 		opts.part = r->n_run;
 		if (run_exp(r->jobs.at[r->n_run].exp, &opts, s, err))
 			return -1;
-		r->data[r->n_run] = data_of(s);
+		p = calloc(s->n_points + 1, sizeof(*p));
+		*d = (struct repro_data){ p, s->n_points,
+					  calloc(s->n_points + 1,
+						 sizeof(*d->read)) };
+		if (!p || !d->read)
+			abort();
+		for (size_t i = 0; i < s->n_points; i++)
+			p[i] = (struct repro_point){ s->points[i].point,
+						     s->points[i].result };
 		r->failed += run_set_failures(s);
 	}
 	return 0;

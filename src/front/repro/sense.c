@@ -108,18 +108,6 @@ static int stage_run(struct stage *g, uint32_t jobs, struct weft_err *err)
 
 /* ---- all of them ---- */
 
-static int halve_and_double(struct sense *s, uint32_t jobs,
-			    struct weft_err *err)
-{
-	struct stage g = { .sense = s,
-			   .name = "half and double",
-			   .measure = sense_measure };
-
-	vec_foreach (&s->found, struct sense_found, f)
-		vec_push(&g.todo, f);
-	return stage_run(&g, jobs, err);
-}
-
 static bool side_wants(const struct out_row *o, const struct sense_mover *m,
 		       const struct sense_side *s)
 {
@@ -160,13 +148,19 @@ static int search_last(struct sense *s, uint32_t jobs, struct weft_err *err)
 
 int sense_run(struct sense *s, uint32_t jobs, struct weft_err *err)
 {
+	struct stage all = { .sense = s,
+			     .name = "half and double",
+			     .measure = sense_measure };
 	int ret = 0;
 
 	for (size_t j = 0; j < s->repro->jobs.n && !ret; j++)
 		if (sense_rows(s->repro, j))
 			ret = job_collect(s, j, err);
-	if (!ret)
-		ret = halve_and_double(s, jobs, err);
+	if (ret)
+		return ret;
+	vec_foreach (&s->found, struct sense_found, f)
+		vec_push(&all.todo, f);
+	ret = stage_run(&all, jobs, err);
 	return ret ? ret : search_last(s, jobs, err);
 }
 

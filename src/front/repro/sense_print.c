@@ -44,28 +44,26 @@ static void range_text(const struct sense_move *m, char *buf, size_t size)
 			 *h->last ? h->last : h->value);
 }
 
-static void mover_cells(struct table *t, const struct out_row *o,
-			const struct sense_mover *m, bool first)
-{
-	char text[128];
-
-	table_cell(t, "%s", first ? o->row->id : "");
-	table_cell(t, "%s", first ? repro_basis_name(o->row->basis) : "");
-	table_cell(t, "%s.%s", m->found->param.of, m->found->param.param->name);
-	table_cell(t, "%s", m->found->param.value);
-	side_text(o, &m->move->low, text, sizeof(text));
-	table_cell(t, "%s", text);
-	side_text(o, &m->move->high, text, sizeof(text));
-	table_cell(t, "%s", text);
-	range_text(m->move, text, sizeof(text));
-	table_cell(t, "%s", text);
-}
-
 static void row_lines(struct table *t, const struct out_row *o,
 		      const struct sense_movers *ms)
 {
-	for (size_t i = 0; i < ms->n && i < SENSE_SHOWN; i++)
-		mover_cells(t, o, &ms->at[i], i == 0);
+	char text[128];
+
+	for (size_t i = 0; i < ms->n && i < SENSE_SHOWN; i++) {
+		const struct sense_mover *m = &ms->at[i];
+
+		table_cell(t, "%s", i ? "" : o->row->id);
+		table_cell(t, "%s", i ? "" : repro_basis_name(o->row->basis));
+		table_cell(t, "%s.%s", m->found->param.of,
+			   m->found->param.param->name);
+		table_cell(t, "%s", m->found->param.value);
+		side_text(o, &m->move->low, text, sizeof(text));
+		table_cell(t, "%s", text);
+		side_text(o, &m->move->high, text, sizeof(text));
+		table_cell(t, "%s", text);
+		range_text(m->move, text, sizeof(text));
+		table_cell(t, "%s", text);
+	}
 	if (ms->n)
 		return;
 	table_cell(t, "%s", o->row->id);

@@ -9,16 +9,6 @@
 
 /* ---- collection ---- */
 
-/* Programs and traffic are the question that an experiment asks; only what the
- * sources say of software is part of the model. */
-static bool is_question(const struct weft_class *cls,
-			const struct weft_param *p)
-{
-	return (cls->kind == WEFT_KIND_PROGRAM ||
-		cls->kind == WEFT_KIND_TRAFFIC) &&
-	       p->source == WEFT_OWN;
-}
-
 static void param_note(struct sense_params *ps, const struct weft_comp *c,
 		       const struct weft_param *p)
 {
@@ -28,7 +18,12 @@ static void param_note(struct sense_params *ps, const struct weft_comp *c,
 	vec_foreach (ps, struct sense_param, it)
 		if (it->cls == c->cls && it->param == p)
 			old = it;
-	if (p->type == WEFT_P_STR || is_question(c->cls, p) ||
+	/* Programs and traffic are the question that an experiment asks; only
+	 * what the sources say of software is part of the model. */
+	if (p->source == WEFT_OWN && (c->cls->kind == WEFT_KIND_PROGRAM ||
+				      c->cls->kind == WEFT_KIND_TRAFFIC))
+		return;
+	if (p->type == WEFT_P_STR ||
 	    weft_param_get(c, p->name, now.value, sizeof(now.value)) < 0)
 		return;
 	snprintf(now.of, sizeof(now.of), "%s", c->cls->name);

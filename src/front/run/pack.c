@@ -170,14 +170,6 @@ static uint64_t take_u64(struct reader *r)
 	return v;
 }
 
-static double take_real(struct reader *r)
-{
-	double v;
-
-	pack_take(r, &v, sizeof(v));
-	return v;
-}
-
 static const char *take_str(struct reader *r)
 {
 	uint64_t n = take_u64(r);
@@ -305,11 +297,13 @@ static void take_story(struct reader *r, struct story *s)
 static void take_all(struct reader *r, struct weft_result *res)
 {
 	const char *a, *b;
+	double v;
 
 	for (uint64_t n = take_u64(r); n-- && !r->bad;) {
 		a = take_str(r);
 		b = take_str(r);
-		result_metric_set(res, a, b, take_real(r));
+		pack_take(r, &v, sizeof(v));
+		result_metric_set(res, a, b, v);
 	}
 	for (uint64_t n = take_u64(r); n-- && !r->bad;)
 		take_series(r, res);

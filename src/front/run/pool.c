@@ -77,33 +77,12 @@ static int worker_start(struct workers *ws, uint32_t k, struct weft_err *err)
 	return 0;
 }
 
-/* Takes what the worker has written; true at its end. */
-static bool worker_read(struct worker *w, int fd)
-{
-	char chunk[65536];
-	ssize_t n = read(fd, chunk, sizeof(chunk));
-
-	for (ssize_t i = 0; i < n; i++)
-		vec_push(&w->buf, chunk[i]);
-	return n <= 0;
-}
-
 static void worker_reap(struct worker *w, struct pollfd *pfd)
 {
 	close(pfd->fd);
 	pfd->fd = -1;
 	waitpid(w->pid, NULL, 0);
 	w->pid = 0;
-}
-
-/* A worker that has been told to end still says how far it came. */
-static void workers_end(struct workers *ws)
-{
-	for (uint32_t k = 0; k < ws->pool->jobs; k++)
-		if (ws->at[k].pid && !ws->at[k].told) {
-			kill(ws->at[k].pid, SIGTERM);
-			ws->at[k].told = true;
-		}
 }
 
 static bool workers_any(const struct workers *ws)
@@ -121,9 +100,15 @@ static int workers_take(struct workers *ws, struct weft_err *err)
 
 	for (uint32_t k = 0; k < p->jobs; k++) {
 		struct worker *w = &ws->at[k];
+		char chunk[65536];
+		ssize_t n;
 
-		if (!w->pid || !ws->fds[k].revents ||
-		    !worker_read(w, ws->fds[k].fd))
+		if (!w->pid || !ws->fds[k].revents)
+			continue;
+		n = read(ws->fds[k].fd, chunk, sizeof(chunk));
+		for (ssize_t i = 0; i < n; i++)
+			vec_push(&w->buf, chunk[i]);
+		if (n > 0)
 			continue;
 		worker_reap(w, &ws->fds[k]);
 		if (p->take(p->arg, w->task, w->buf.at, w->buf.n, err))
@@ -142,8 +127,12 @@ static int workers_loop(struct workers *ws, struct weft_err *err)
 			if (!ws->at[k].pid && !signals_caught() &&
 			    worker_start(ws, k, err))
 				return -1;
-		if (signals_caught())
-			workers_end(ws);
+		/* One that has been told to end still says how far it came. */
+		for (uint32_t k = 0; k < p->jobs && signals_caught(); k++)
+			if (ws->at[k].pid && !ws->at[k].told) {
+				kill(ws->at[k].pid, SIGTERM);
+				ws->at[k].told = true;
+			}
 		if (poll(ws->fds, p->jobs, 200) > 0 && workers_take(ws, err))
 			return -1;
 		p->show(p->arg, ws->done);

@@ -125,10 +125,8 @@ static struct weft_result *case_finish(struct exp_case *c,
 
 	if (l->view)
 		viewer_result(l->view, r);
-	if (l->keep) {
-		keeper_result(l->keep, &r->story);
-		keeper_parts(l->keep, r);
-	}
+	if (l->keep)
+		keeper_result(l->keep, r);
 	if (weft_sim_finish(c->sim, &err))
 		result_fail(r, err.msg);
 	while (c->partial && r->n_failures > failures)

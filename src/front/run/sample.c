@@ -158,20 +158,6 @@ void sampler_free(struct sampler *s)
 
 /* ---- taking them ---- */
 
-/* Keeps the second, fourth, ...; their rows stay in use. */
-static void sampler_halve(struct sampler *s)
-{
-	for (size_t i = 0; i < s->times.n / 2; i++) {
-		uint64_t *keep = s->row[2 * i + 1];
-
-		s->times.at[i] = s->times.at[2 * i + 1];
-		s->row[2 * i + 1] = s->row[i];
-		s->row[i] = keep;
-	}
-	s->times.n /= 2;
-	s->interval *= 2;
-}
-
 /* Words of a port: the share of the time that its frames still take. */
 static uint64_t port_ahead(const struct line *l)
 {
@@ -219,8 +205,18 @@ void sampler_tick(struct sampler *s)
 {
 	weft_sim_sample(s->sim);
 	sampler_take(s);
-	if (s->times.n == s->cap)
-		sampler_halve(s);
+	if (s->times.n == s->cap) {
+		/* keeps the second, fourth, ...; their rows stay in use */
+		for (size_t i = 0; i < s->times.n / 2; i++) {
+			uint64_t *keep = s->row[2 * i + 1];
+
+			s->times.at[i] = s->times.at[2 * i + 1];
+			s->row[2 * i + 1] = s->row[i];
+			s->row[i] = keep;
+		}
+		s->times.n /= 2;
+		s->interval *= 2;
+	}
 	s->next = vec_last(&s->times) + s->interval;
 }
 

@@ -138,20 +138,6 @@ static void viewer_take(struct viewer *v)
 	v->end[v->n++] = weft_sim_now(v->sim);
 }
 
-/* Keeps the second, fourth, ... */
-static void viewer_halve(struct viewer *v)
-{
-	for (size_t i = 0; i < v->n / 2; i++) {
-		struct cell *keep = v->row[2 * i + 1];
-
-		v->end[i] = v->end[2 * i + 1];
-		v->row[2 * i + 1] = v->row[i];
-		v->row[i] = keep;
-	}
-	v->n /= 2;
-	v->interval *= 2;
-}
-
 weft_time_t viewer_due(const struct viewer *v)
 {
 	return v ? v->next : WEFT_NEVER;
@@ -169,8 +155,18 @@ void viewer_rest(struct viewer *v)
 void viewer_tick(struct viewer *v)
 {
 	viewer_take(v);
-	if (v->n == v->cap)
-		viewer_halve(v);
+	if (v->n == v->cap) {
+		/* keeps the second, fourth, ... */
+		for (size_t i = 0; i < v->n / 2; i++) {
+			struct cell *keep = v->row[2 * i + 1];
+
+			v->end[i] = v->end[2 * i + 1];
+			v->row[2 * i + 1] = v->row[i];
+			v->row[i] = keep;
+		}
+		v->n /= 2;
+		v->interval *= 2;
+	}
 	v->next = v->end[v->n - 1] + v->interval;
 }
 

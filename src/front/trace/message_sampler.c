@@ -295,19 +295,16 @@ struct keeper *keeper_open(struct weft_sim *sim, const struct keep_part *part,
 	return k;
 }
 
-void keeper_result(struct keeper *k, struct story *s)
+void keeper_result(struct keeper *k, struct weft_result *r)
 {
+	struct story *s = &r->story;
+
 	for (size_t i = 0; i < k->pairs.n; i++)
 		message_sampler_settle(k, &k->pairs.at[i]);
 	s->programs = picks_count(k->programs) > 0;
-	picks_result(s->programs ? k->programs : k->nics, s);
+	picks_result(s->programs ? k->programs : k->nics, r);
 	if (s->n_messages)
 		uses_result(k->uses, s);
-}
-
-void keeper_parts(const struct keeper *k, struct weft_result *r)
-{
-	picks_parts(picks_count(k->programs) ? k->programs : k->nics, r);
 }
 
 void keeper_free(struct keeper *k)

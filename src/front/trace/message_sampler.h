@@ -16,9 +16,8 @@ struct keeper;
 /* Listens from now on, for as long as the simulation lives; so do the parts. */
 struct keeper *keeper_open(struct weft_sim *sim, const struct keep_part *part,
 			   size_t n);
-void keeper_result(struct keeper *k, struct story *s);
-/* Metrics part.NAME; after keeper_result. */
-void keeper_parts(const struct keeper *k, struct weft_result *r);
+/* The story of the run, and metrics part.NAME. */
+void keeper_result(struct keeper *k, struct weft_result *r);
 /* After the simulation. */
 void keeper_free(struct keeper *k);
 
@@ -51,8 +50,7 @@ struct picks *picks_new(const struct keep_part *part, size_t n);
 /* Takes over m->stages. */
 void picks_add(struct picks *p, struct kept *m);
 uint64_t picks_count(const struct picks *p);
-void picks_result(struct picks *p, struct story *s);
-void picks_parts(const struct picks *p, struct weft_result *r);
+void picks_result(struct picks *p, struct weft_result *r);
 void picks_free(struct picks *p);
 
 /* message_sampler_parts.c: NULL is none. */

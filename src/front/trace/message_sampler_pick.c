@@ -103,11 +103,6 @@ static void add_sum(struct picks *p, const struct kept_stage *s,
 	(*n)->total += spent;
 }
 
-static weft_time_t sampler_pick_length(const struct kept *m)
-{
-	return m->end - m->begin;
-}
-
 void picks_add(struct picks *p, struct kept *m)
 {
 	weft_time_t t = m->begin;
@@ -123,11 +118,9 @@ void picks_add(struct picks *p, struct kept *m)
 	parts_add(p->parts, m);
 	if (p->n == 1)
 		sampler_pick_put(&p->first, m);
-	if (p->n == 1 ||
-	    sampler_pick_length(m) < sampler_pick_length(&p->fastest))
+	if (p->n == 1 || m->end - m->begin < p->fastest.end - p->fastest.begin)
 		sampler_pick_put(&p->fastest, m);
-	if (p->n == 1 ||
-	    sampler_pick_length(m) > sampler_pick_length(&p->slowest))
+	if (p->n == 1 || m->end - m->begin > p->slowest.end - p->slowest.begin)
 		sampler_pick_put(&p->slowest, m);
 	if (m->number % p->step == 0)
 		vec_push(&p->nth, sampler_pick_copy(m));
@@ -185,8 +178,11 @@ static int msg_cmp(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-void picks_result(struct picks *p, struct story *s)
+void picks_result(struct picks *p, struct weft_result *r)
 {
+	struct story *s = &r->story;
+
+	parts_result(p->parts, r);
 	s->n_messages = p->n;
 	s->begin = p->begin;
 	s->end = p->end;
@@ -208,11 +204,6 @@ void picks_result(struct picks *p, struct story *s)
 		}
 	if (s->n_sums)
 		qsort(s->sums, s->n_sums, sizeof(*s->sums), sum_cmp);
-}
-
-void picks_parts(const struct picks *p, struct weft_result *r)
-{
-	parts_result(p->parts, r);
 }
 
 void picks_free(struct picks *p)

@@ -185,27 +185,23 @@ static int use_cmp(const void *a, const void *b)
 	return d ? d : strcmp(x->doing, y->doing);
 }
 
-static void use_result(const struct uses *u, const struct use *s,
-		       struct story *st)
-{
-	weft_time_t busy = s->busy + (s->epoch < u->epoch ? s->open : 0);
-	char part[64];
-
-	if (!busy)
-		return;
-	if (s->index == WEFT_TRACE_ONE)
-		snprintf(part, sizeof(part), "%s", s->name);
-	else
-		snprintf(part, sizeof(part), "%s%u", s->name, s->index);
-	story_use_add(st, s->comp->name, part, kind_of(s), s->text)->busy =
-		busy;
-}
-
 void uses_result(const struct uses *u, struct story *s)
 {
-	for (size_t i = 0; i < USES_MAX; i++)
-		if (u->at[i].comp)
-			use_result(u, &u->at[i], s);
+	for (size_t i = 0; i < USES_MAX; i++) {
+		const struct use *n = &u->at[i];
+		weft_time_t busy =
+			n->busy + (n->epoch < u->epoch ? n->open : 0);
+		char part[64];
+
+		if (!n->comp || !busy)
+			continue;
+		if (n->index == WEFT_TRACE_ONE)
+			snprintf(part, sizeof(part), "%s", n->name);
+		else
+			snprintf(part, sizeof(part), "%s%u", n->name, n->index);
+		story_use_add(s, n->comp->name, part, kind_of(n), n->text)
+			->busy = busy;
+	}
 	if (s->n_uses)
 		qsort(s->uses, s->n_uses, sizeof(*s->uses), use_cmp);
 }

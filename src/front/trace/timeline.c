@@ -189,13 +189,6 @@ static void timeline_flow(struct timeline *t, const char *ph,
 		*ph == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
-static bool same_node(const struct weft_comp *a, const struct weft_comp *b)
-{
-	size_t n = recs_node(a);
-
-	return recs_node(b) == n && !strncmp(a->name, b->name, n);
-}
-
 /* One slice per stage; an arrow where the node changes. */
 static void timeline_message(struct timeline *t, const struct rec *r)
 {
@@ -207,6 +200,7 @@ static void timeline_message(struct timeline *t, const struct rec *r)
 		const struct rec_mark *m = &r->marks.at[i];
 		struct part *p;
 		uint32_t tid;
+		size_t n;
 
 		if (m->end <= at)
 			continue;
@@ -214,7 +208,9 @@ static void timeline_message(struct timeline *t, const struct rec *r)
 		tid = timeline_slice(t, p, m->stage, at, m->end);
 		fprintf(t->file, ",\"args\":{\"message\":%" PRIu64 "}}",
 			r->id & ~(UINT64_C(1) << 63));
-		if (was && !same_node(was, m->comp)) {
+		n = recs_node(m->comp);
+		if (was && (recs_node(was) != n ||
+			    strncmp(was->name, m->comp->name, n))) {
 			t->flows++;
 			timeline_flow(t, "s", was, was_tid, was_at);
 			timeline_flow(t, "f", m->comp, tid, at);

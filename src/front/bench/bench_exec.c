@@ -58,22 +58,6 @@ static int proc_start(struct proc *p, char *const *argv)
 	return p->pid < 0 ? -errno : 0;
 }
 
-/* What it has said; -ECHILD: it failed. */
-static int proc_end(struct proc *p, char *out)
-{
-	size_t n = 0;
-	ssize_t k;
-	int status;
-
-	while (n < OUT - 1 && (k = read(p->fd, out + n, OUT - 1 - n)) > 0)
-		n += (size_t)k;
-	out[n] = '\0';
-	close(p->fd);
-	if (waitpid(p->pid, &status, 0) != p->pid || status)
-		return -ECHILD;
-	return 0;
-}
-
 /* ---- one run ---- */
 
 static double value_of(const char *out, const char *name)
@@ -139,8 +123,18 @@ static int way_run(struct fabric_bench *f, struct way *w, uint32_t messages,
 	ret = way_start(f, w, messages, p);
 	if (ret)
 		return weft_fail(err, -ret, "%s", strerror(-ret));
-	for (uint32_t i = 0; i < (w->exec ? 1 : PROCS); i++)
-		ret |= proc_end(&p[i], out[i]);
+	for (uint32_t i = 0; i < (w->exec ? 1 : PROCS); i++) {
+		size_t n = 0;
+		ssize_t k;
+		int status;
+
+		while (n < OUT - 1 &&
+		       (k = read(p[i].fd, out[i] + n, OUT - 1 - n)) > 0)
+			n += (size_t)k;
+		close(p[i].fd);
+		if (waitpid(p[i].pid, &status, 0) != p[i].pid || status)
+			ret = -ECHILD;
+	}
 	if (ret)
 		return weft_fail(err, EIO, "%s over %s failed: %s", f->program,
 				 w->provider, out[0][0] ? out[0] : out[1]);

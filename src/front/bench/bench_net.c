@@ -33,29 +33,12 @@ static uint64_t hops(struct weft_sim *sim)
 	return n;
 }
 
-static void measure(struct net_case *t, struct weft_sim *sim)
-{
-	const uint64_t *in = counter(weft_sim_find(sim, "net"), "received");
-	uint64_t from, received, ns, done;
-
-	weft_sim_run(sim, t->warm);
-	from = hops(sim);
-	received = *in;
-	ns = bench_cpu_ns();
-	do {
-		weft_sim_run(sim, weft_sim_now(sim) + WEFT_US);
-		done = hops(sim) - from;
-	} while (done < t->hops);
-	ns = bench_cpu_ns() - ns;
-	t->speed = (double)done * 1e9 / (double)ns;
-	t->messages = (double)(*in - received) * 1e9 / (double)ns;
-}
-
 int net_case_run(struct net_case *t, const struct registry *reg,
 		 struct weft_err *err)
 {
 	const struct exp_opts opts = { .set = t->set, .n_set = t->n_set };
-	uint64_t before = bench_rss_bytes();
+	uint64_t before = bench_rss_bytes(), from, received, ns, done;
+	const uint64_t *in;
 	struct exp_case c;
 	struct exp *e;
 	int ret;
@@ -66,7 +49,18 @@ int net_case_run(struct net_case *t, const struct registry *reg,
 		return ret;
 	ret = exp_case_open(e, 0, &c, err);
 	if (!ret) {
-		measure(t, c.sim);
+		in = counter(weft_sim_find(c.sim, "net"), "received");
+		weft_sim_run(c.sim, t->warm);
+		from = hops(c.sim);
+		received = *in;
+		ns = bench_cpu_ns();
+		do {
+			weft_sim_run(c.sim, weft_sim_now(c.sim) + WEFT_US);
+			done = hops(c.sim) - from;
+		} while (done < t->hops);
+		ns = bench_cpu_ns() - ns;
+		t->speed = (double)done * 1e9 / (double)ns;
+		t->messages = (double)(*in - received) * 1e9 / (double)ns;
 		t->bytes = (double)(bench_rss_bytes() - before) / t->nodes;
 		exp_case_close(&c);
 	}

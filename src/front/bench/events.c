@@ -81,26 +81,6 @@ static int waker_build(struct weft_sim *sim, uint32_t pending, uint64_t *left,
 	return weft_sim_start(sim, err);
 }
 
-static int waker_measure(struct bench_ctx *b, uint32_t pending,
-			 const char *name, struct weft_err *err)
-{
-	uint64_t events = bench_size(b, 10000000, 1000000), left, t;
-	struct weft_sim *sim = weft_sim_new(1);
-	int ret = waker_build(sim, pending, &left, err);
-
-	if (!ret) {
-		left = pending * 2 < events ? pending * 2 : events;
-		weft_sim_run(sim, WEFT_NEVER); /* warm */
-		left = events;
-		t = bench_cpu_ns();
-		weft_sim_run(sim, WEFT_NEVER);
-		t = bench_cpu_ns() - t;
-		bench_report(b, name, "ns/event", (double)t / (double)events);
-	}
-	weft_sim_free(sim);
-	return ret;
-}
-
 int bench_events(struct bench_ctx *b, struct weft_err *err)
 {
 	static const struct {
@@ -110,8 +90,25 @@ int bench_events(struct bench_ctx *b, struct weft_err *err)
 		      { 10000, "pending_10k" },
 		      { 1000000, "pending_1m" } };
 
-	for (size_t i = 0; i < 3; i++)
-		if (waker_measure(b, sizes[i].pending, sizes[i].name, err))
+	for (size_t i = 0; i < 3; i++) {
+		uint64_t events = bench_size(b, 10000000, 1000000), left, t;
+		uint64_t warm = sizes[i].pending * 2;
+		struct weft_sim *sim = weft_sim_new(1);
+		int ret = waker_build(sim, sizes[i].pending, &left, err);
+
+		if (!ret) {
+			left = warm < events ? warm : events;
+			weft_sim_run(sim, WEFT_NEVER);
+			left = events;
+			t = bench_cpu_ns();
+			weft_sim_run(sim, WEFT_NEVER);
+			t = bench_cpu_ns() - t;
+			bench_report(b, sizes[i].name, "ns/event",
+				     (double)t / (double)events);
+		}
+		weft_sim_free(sim);
+		if (ret)
 			return -1;
+	}
 	return 0;
 }

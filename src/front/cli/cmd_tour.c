@@ -42,21 +42,11 @@ static int tour_split(char *line, char **argv, int max)
 	return n;
 }
 
-static void tour_child(const char *command, const char *dir)
-{
-	char *argv[32], *line = strdup(command);
-
-	if (!line || chdir(dir))
-		_exit(CLI_USAGE);
-	tour_split(line, argv, 32);
-	execv("/proc/self/exe", argv);
-	_exit(CLI_USAGE);
-}
-
 /* Exit status of the command, 128 + N when signal N ended it. */
 static int tour_command(const char *command, const char *dir)
 {
 	const char *bold = cli_colours(stdout) ? "\033[1m" : "";
+	char *argv[32], *line;
 	int status;
 	pid_t pid;
 
@@ -64,8 +54,14 @@ static int tour_command(const char *command, const char *dir)
 	if (cli_flush(CLI_OK))
 		return CLI_USAGE;
 	pid = fork();
-	if (pid == 0)
-		tour_child(command, dir);
+	if (pid == 0) {
+		line = strdup(command);
+		if (!line || chdir(dir))
+			_exit(CLI_USAGE);
+		tour_split(line, argv, 32);
+		execv("/proc/self/exe", argv);
+		_exit(CLI_USAGE);
+	}
 	while (pid < 0 || waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return cli_fail("tour: no process for '%s': %s",
@@ -94,24 +90,11 @@ static int tour_step(size_t i, const char *dir)
 	return cli_flush(CLI_OK);
 }
 
-/* Enter goes on; q or the end of the input ends the tour. */
-static bool tour_wait(void)
-{
-	char line[64];
-
-	printf("\n[Enter: next, q: end] ");
-	fflush(stdout);
-	if (fgets(line, sizeof(line), stdin))
-		return line[0] != 'q';
-	printf("\n");
-	return false;
-}
-
 int cmd_tour(struct cli *c)
 {
 	bool ask = !c->quiet && isatty(0) && isatty(1);
 	const char *tmp = getenv("TMPDIR");
-	char dir[256];
+	char dir[256], line[64];
 
 	snprintf(dir, sizeof(dir), "%.200s/weft-tour.XXXXXX",
 		 tmp && *tmp ? tmp : "/tmp");
@@ -124,7 +107,15 @@ int cmd_tour(struct cli *c)
 
 		if (status)
 			return status;
-		if (ask && i + 1 < N_STEPS && !tour_wait())
+		if (!ask || i + 1 == N_STEPS)
+			continue;
+		printf("\n[Enter: next, q: end] ");
+		fflush(stdout);
+		if (!fgets(line, sizeof(line), stdin)) {
+			printf("\n");
+			break;
+		}
+		if (line[0] == 'q')
 			break;
 	}
 	printf("\nThe files are in %s: report.html, and the results to play with.\n"

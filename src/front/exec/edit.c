@@ -8,27 +8,6 @@
 #include "front/exec/exec.h"
 #include "front/exp/registry.h"
 
-static bool key_goes(const char *key)
-{
-	static const char *const gone[] = { "workload", "sweep", "expect",
-					    "run", "record" };
-
-	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
-		if (!strcmp(gone[i], key))
-			return true;
-	return false;
-}
-
-static bool prog_stays(const struct doc_node *w, const struct registry *reg)
-{
-	const struct doc_node *p =
-		w->kind == DOC_MAP ? doc_get(w, "program") : NULL;
-	const struct weft_class *cls =
-		p && p->kind == DOC_SCALAR ? registry_find(reg, p->text) : NULL;
-
-	return cls && (cls->background || !strcmp(cls->name, "host.agent"));
-}
-
 static bool is_agent(const struct doc_node *w)
 {
 	return !strcmp(doc_get(w, "program")->text, "host.agent");
@@ -46,8 +25,14 @@ static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct doc_node *w =
 			old->kind == DOC_SEQ ? old->items[i].val : old;
+		const struct doc_node *p =
+			w->kind == DOC_MAP ? doc_get(w, "program") : NULL;
+		const struct weft_class *cls =
+			p && p->kind == DOC_SCALAR ? registry_find(reg, p->text)
+						   : NULL;
 
-		if (!prog_stays(w, reg))
+		if (!cls ||
+		    (!cls->background && strcmp(cls->name, "host.agent")))
 			continue;
 		agent |= is_agent(w);
 		doc_append(d, seq, NULL, w->at, (struct doc_node *)w);
@@ -82,6 +67,8 @@ static void host_room(struct doc *d, const struct doc_node *group)
 
 int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err)
 {
+	static const char *const gone[] = { "workload", "sweep",  "expect",
+					    "run",	"record", NULL };
 	struct doc_node *root = doc_node_new(d, DOC_MAP, d->root->at);
 	const struct doc_node *old = d->root, *nodes = doc_get(old, "nodes");
 
@@ -89,10 +76,15 @@ int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err)
 		return doc_fail(
 			old->at, err,
 			"no machine: it has no nodes for processes to live on");
-	for (uint32_t i = 0; i < old->n; i++)
-		if (!key_goes(old->items[i].key))
+	for (uint32_t i = 0; i < old->n; i++) {
+		const char *const *k = gone;
+
+		while (*k && strcmp(*k, old->items[i].key))
+			k++;
+		if (!*k)
 			doc_append(d, root, old->items[i].key,
 				   old->items[i].key_at, old->items[i].val);
+	}
 	if (nodes->kind != DOC_SEQ)
 		host_room(d, nodes);
 	for (uint32_t i = 0; nodes->kind == DOC_SEQ && i < nodes->n; i++)

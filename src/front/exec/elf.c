@@ -101,22 +101,6 @@ static bool elf_is(const char *line, const char *name)
 	return !strncmp(line, name, n) && line[n] == ' ';
 }
 
-static void elf_see(struct elf_libs *l, const char *line)
-{
-	const char *from = strchr(line, '/'), *to = strrchr(line, '(');
-	bool openmpi = elf_is(line, "libmpi.so.40");
-	bool mpich =
-		elf_is(line, "libmpi.so.12") || elf_is(line, "libmpich.so.12");
-
-	l->openmpi |= openmpi;
-	l->mpich |= mpich;
-	l->libfabric |= elf_is(line, "libfabric.so.1");
-	l->ucx |= elf_is(line, "libucp.so.0");
-	if ((openmpi || mpich) && from && to && to > from)
-		snprintf(l->mpi, sizeof(l->mpi), "%.*s", (int)(to - from - 1),
-			 from);
-}
-
 bool elf_libs_of(const char *program, struct elf_libs *l)
 {
 	char path[4096], line[4096];
@@ -127,8 +111,20 @@ bool elf_libs_of(const char *program, struct elf_libs *l)
 	if (!elf_find(program, path, sizeof(path)) || !has_loader(path))
 		return false;
 	f = list_open(path, &pid);
-	while (f && fgets(line, sizeof(line), f))
-		elf_see(l, line);
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *from = strchr(line, '/'), *to = strrchr(line, '(');
+		bool openmpi = elf_is(line, "libmpi.so.40");
+		bool mpich = elf_is(line, "libmpi.so.12") ||
+			     elf_is(line, "libmpich.so.12");
+
+		l->openmpi |= openmpi;
+		l->mpich |= mpich;
+		l->libfabric |= elf_is(line, "libfabric.so.1");
+		l->ucx |= elf_is(line, "libucp.so.0");
+		if ((openmpi || mpich) && from && to && to > from)
+			snprintf(l->mpi, sizeof(l->mpi), "%.*s",
+				 (int)(to - from - 1), from);
+	}
 	if (f)
 		fclose(f);
 	if (pid > 0)

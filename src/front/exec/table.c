@@ -63,20 +63,6 @@ static void drop_inner(struct calls *sum)
 	sum->n_rows = mpi ? n : sum->n_rows;
 }
 
-static void call_row(struct table *t, const struct calls_row *r, double all)
-{
-	table_cell(t, "%s", r->name);
-	table_cell(t, "%" PRIu64, r->calls);
-	table_cell(t, "%" PRIu64, r->bytes);
-	cell_time(t, r->time);
-	if (all > 0)
-		table_cell(t, "%.1f %%", 100 * (double)r->time / all);
-	else
-		table_cell(t, "-");
-	cell_time(t, r->calls ? r->time / r->calls : 0);
-	cell_time(t, r->max);
-}
-
 static void calls_top(const struct calls *c, FILE *f)
 {
 	static const char *const heads[] = { "call",  "calls", "bytes",	 "time",
@@ -89,8 +75,21 @@ static void calls_top(const struct calls *c, FILE *f)
 	drop_inner(&sum);
 	if (sum.n_rows) {
 		t = table_new(heads, 7);
-		for (size_t i = 0; i < sum.n_rows && i < TOP; i++)
-			call_row(t, &sum.rows[i], all);
+		for (size_t i = 0; i < sum.n_rows && i < TOP; i++) {
+			const struct calls_row *r = &sum.rows[i];
+
+			table_cell(t, "%s", r->name);
+			table_cell(t, "%" PRIu64, r->calls);
+			table_cell(t, "%" PRIu64, r->bytes);
+			cell_time(t, r->time);
+			if (all > 0)
+				table_cell(t, "%.1f %%",
+					   100 * (double)r->time / all);
+			else
+				table_cell(t, "-");
+			cell_time(t, r->calls ? r->time / r->calls : 0);
+			cell_time(t, r->max);
+		}
 		table_print(t, f);
 	}
 	if (sum.n_rows > TOP)
@@ -101,15 +100,6 @@ static void calls_top(const struct calls *c, FILE *f)
 }
 
 /* ---- messages ---- */
-
-static const struct calls_flow *flow_of(const struct calls *c, uint32_t src,
-					uint32_t dst)
-{
-	for (size_t i = 0; i < c->n_flows; i++)
-		if (c->flows[i].src == src && c->flows[i].dst == dst)
-			return &c->flows[i];
-	return NULL;
-}
 
 static void calls_matrix(const struct calls *c, FILE *f)
 {
@@ -126,12 +116,16 @@ static void calls_matrix(const struct calls *c, FILE *f)
 	for (size_t i = 0; i < c->n_ranks; i++) {
 		table_cell(t, "from rank %u", c->ranks[i].rank);
 		for (size_t k = 0; k < c->n_ranks; k++) {
-			const struct calls_flow *w =
-				flow_of(c, c->ranks[i].rank, c->ranks[k].rank);
+			size_t n = 0;
 
-			if (w)
+			while (n < c->n_flows &&
+			       (c->flows[n].src != c->ranks[i].rank ||
+				c->flows[n].dst != c->ranks[k].rank))
+				n++;
+			if (n < c->n_flows)
 				table_cell(t, "%" PRIu64 ", %" PRIu64,
-					   w->messages, w->bytes);
+					   c->flows[n].messages,
+					   c->flows[n].bytes);
 			else
 				table_cell(t, "-");
 		}
@@ -154,14 +148,6 @@ void exec_calls_table(const struct calls *c, FILE *f)
 }
 
 /* ---- several machines ---- */
-
-static const struct calls_row *row_of(const struct calls *c, const char *name)
-{
-	for (size_t i = 0; i < c->n_rows; i++)
-		if (!strcmp(c->rows[i].name, name))
-			return &c->rows[i];
-	return NULL;
-}
 
 /* Times of one thing on all machines, and their ratio to the first. */
 static void compare_row(struct table *t, const char *what, const uint64_t *fs,
@@ -220,9 +206,12 @@ void exec_compare(const struct run_set *s, FILE *f)
 		const char *name = sum[0].rows[k].name;
 
 		for (size_t i = 0; i < n; i++) {
-			const struct calls_row *r = row_of(&sum[i], name);
+			size_t q = 0;
 
-			fs[i] = r ? r->time : 0;
+			while (q < sum[i].n_rows &&
+			       strcmp(sum[i].rows[q].name, name))
+				q++;
+			fs[i] = q < sum[i].n_rows ? sum[i].rows[q].time : 0;
 		}
 		compare_row(t, name, fs, n);
 	}

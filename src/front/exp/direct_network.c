@@ -88,21 +88,6 @@ static int cut_one(struct topology *t, const struct doc_node *n,
 	return 0;
 }
 
-static int cuts_read(struct topology *t, const struct doc_node *map,
-		     struct weft_err *err)
-{
-	const struct doc_node *n = doc_get(map, "cut");
-
-	if (!n)
-		return 0;
-	if (exp_want(n, DOC_SEQ, "cut", err))
-		return -1;
-	for (uint32_t i = 0; i < n->n; i++)
-		if (cut_one(t, n->items[i].val, err))
-			return -1;
-	return 0;
-}
-
 /* ---- routes ---- */
 
 /* Dimension order fails at a cut: tables, shortest ways if they cannot
@@ -160,13 +145,19 @@ static int routes_make(struct topology *t, const struct doc_node *map,
 {
 	struct doc_item items[2];
 	struct doc_node own = { .kind = DOC_MAP, .items = items };
+	const struct doc_node *cut = doc_get(map, "cut");
 	struct opts o;
 
 	for (const struct weft_param *p = opt_params; p->name; p++)
 		if (doc_item(map, p->name))
 			items[own.n++] = *doc_item(map, p->name);
 	if (exp_fill(&own, opt_params, &o, "fabric", err) ||
-	    cuts_read(t, map, err) || routes_mend(t, map, note, size, err) ||
+	    (cut && exp_want(cut, DOC_SEQ, "cut", err)))
+		return -1;
+	for (uint32_t i = 0; cut && i < cut->n; i++)
+		if (cut_one(t, cut->items[i].val, err))
+			return -1;
+	if (routes_mend(t, map, note, size, err) ||
 	    routes_check(t, map, o.cycles == WARN || !t->dateline, note, size,
 			 err))
 		return -1;

@@ -178,37 +178,30 @@ int doc_fail(struct doc_where at, struct weft_err *err, const char *fmt, ...)
 	return weft_fail(err, EINVAL, "%.200s:%u: %s", at.file, at.line, msg);
 }
 
-/* ": there are a, b, ..." as far as it fits. */
-static void names_print(const char *(*next)(void *arg, size_t i), void *arg,
-			char *buf, size_t size)
-{
-	const char *name;
-	size_t len = 0;
-
-	*buf = '\0';
-	for (size_t i = 0; (name = next(arg, i)); i++) {
-		if (len + strlen(name) + 20 > size) {
-			snprintf(buf + len, size - len, ", ...");
-			return;
-		}
-		len += (size_t)snprintf(buf + len, size - len, "%s%s",
-					i ? ", " : ": there are ", name);
-	}
-}
-
 int doc_fail_near(struct doc_where at, struct weft_err *err, const char *word,
 		  const char *(*next)(void *arg, size_t i), void *arg,
 		  const char *fmt, ...)
 {
 	const char *near = units_nearest(word, next, arg);
-	char msg[300], names[140];
+	char msg[300], names[140] = "";
+	const char *name;
+	size_t len = 0;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(msg, sizeof(msg), fmt, ap);
 	va_end(ap);
-	names_print(next, arg, names, sizeof(names));
 	if (near)
 		return doc_fail(at, err, "%s: did you mean '%s'?", msg, near);
+	/* ": there are a, b, ..." as far as it fits */
+	for (size_t i = 0; (name = next(arg, i)); i++) {
+		if (len + strlen(name) + 20 > sizeof(names)) {
+			snprintf(names + len, sizeof(names) - len, ", ...");
+			break;
+		}
+		len += (size_t)snprintf(names + len, sizeof(names) - len,
+					"%s%s", i ? ", " : ": there are ",
+					name);
+	}
 	return doc_fail(at, err, "%s%s", msg, names);
 }

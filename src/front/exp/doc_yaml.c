@@ -250,27 +250,24 @@ static int loader_event(struct loader *l, const yaml_event_t *ev,
 	}
 }
 
-static int loader_syntax(struct loader *l, struct weft_err *err)
-{
-	const yaml_parser_t *p = &l->parser;
-	struct doc_where at = loader_at(l, p->problem_mark);
-
-	if (p->error == YAML_READER_ERROR)
-		at.line = (uint32_t)p->mark.line + 1;
-	return doc_fail(at, err, "not YAML: %.200s",
-			p->problem ? p->problem : "unreadable text");
-}
-
 static int loader_run(struct loader *l, struct weft_err *err)
 {
+	yaml_parser_t *p = &l->parser;
 	yaml_event_type_t type;
 	int ret;
 
 	do {
 		yaml_event_t ev;
 
-		if (!yaml_parser_parse(&l->parser, &ev))
-			return loader_syntax(l, err);
+		if (!yaml_parser_parse(p, &ev)) {
+			struct doc_where at = loader_at(l, p->problem_mark);
+
+			if (p->error == YAML_READER_ERROR)
+				at.line = (uint32_t)p->mark.line + 1;
+			return doc_fail(at, err, "not YAML: %.200s",
+					p->problem ? p->problem
+						   : "unreadable text");
+		}
 		type = ev.type;
 		ret = loader_event(l, &ev, err);
 		yaml_event_delete(&ev);

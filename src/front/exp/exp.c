@@ -127,7 +127,8 @@ void exp_free(struct exp *e)
 {
 	if (!e)
 		return;
-	sweep_fini(e);
+	free(e->axes);
+	sweep_auto_fini(e);
 	vec_free(&e->overs);
 	free(e->sets);
 	free(e->label);

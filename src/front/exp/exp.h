@@ -91,7 +91,7 @@ void exp_case_judge(const struct exp_case *c, struct weft_result *r);
 
 /* sweep.c */
 int sweep_read(struct exp *e, struct weft_err *err);
-void sweep_fini(struct exp *e);
+
 /* The settings of point i as overrides (c->sets, c->point). */
 int sweep_point(struct exp_case *c, size_t i, struct weft_err *err);
 /* sweep_auto.c: the load at which a network saturates.  The first point is

@@ -148,20 +148,6 @@ static const char *const record_keys[] = { "metrics",	 "counters", "series",
 					   "histograms", "sample",   "of",
 					   "show",	 "parts",    NULL };
 
-/* Parts of a message (docs/looking-inside.md): name and last stage. */
-static int parts_valid(const struct doc_node *p, struct weft_err *err)
-{
-	if (exp_want(p, DOC_MAP, "record.parts", err))
-		return -1;
-	if (p->n > RECORD_PARTS)
-		return doc_fail(p->at, err, "record.parts: at most %d",
-				RECORD_PARTS);
-	for (uint32_t i = 0; i < p->n; i++)
-		if (exp_want(p->items[i].val, DOC_SCALAR, p->items[i].key, err))
-			return -1;
-	return 0;
-}
-
 int record_valid(const struct doc_node *record, struct weft_err *err)
 {
 	if (!record)
@@ -172,18 +158,22 @@ int record_valid(const struct doc_node *record, struct weft_err *err)
 	for (uint32_t i = 0; i < record->n; i++) {
 		const struct doc_node *l = record->items[i].val;
 
-		if (!strcmp(record->items[i].key, "parts")) {
-			if (parts_valid(l, err))
-				return -1;
-			continue;
-		}
+		const char *key = record->items[i].key;
+		/* of a message (docs/looking-inside.md): name and last stage */
+		bool parts = !strcmp(key, "parts");
+
+		if (parts && exp_want(l, DOC_MAP, "record.parts", err))
+			return -1;
+		if (parts && l->n > RECORD_PARTS)
+			return doc_fail(l->at, err, "record.parts: at most %d",
+					RECORD_PARTS);
 		if (l->kind == DOC_SCALAR)
 			continue;
-		if (exp_want(l, DOC_SEQ, record->items[i].key, err))
+		if (!parts && exp_want(l, DOC_SEQ, key, err))
 			return -1;
 		for (uint32_t k = 0; k < l->n; k++)
 			if (exp_want(l->items[k].val, DOC_SCALAR,
-				     record->items[i].key, err))
+				     parts ? l->items[k].key : key, err))
 				return -1;
 	}
 	return 0;

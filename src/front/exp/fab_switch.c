@@ -8,33 +8,26 @@
 
 static const char *const keys[] = { "switch", "link", "count", "ports", NULL };
 
-static int switch_slot(const struct doc_node *ports, uint32_t end,
-		       uint32_t *slot_p, struct weft_err *err)
-{
-	*slot_p = end;
-	if (!ports)
-		return 0;
-	if (exp_want(ports, DOC_SEQ, "ports", err))
-		return -1;
-	if (end >= ports->n)
-		return doc_fail(ports->at, err,
-				"ports lists %u places: give one for each end",
-				ports->n);
-	return exp_value(ports->items[end].val, WEFT_P_U32, "", slot_p,
-			 sizeof(*slot_p), "ports", err);
-}
-
 static int switch_join(struct exp_build *b, const struct doc_node *map,
 		       struct weft_comp *sw, uint32_t k, struct weft_comp *l,
 		       struct weft_err *err)
 {
 	const struct doc_node *link = doc_get(map, "link");
+	const struct doc_node *ports = doc_get(map, "ports");
 
+	if (ports && b->ends.n && exp_want(ports, DOC_SEQ, "ports", err))
+		return -1;
 	for (uint32_t i = 0; i < b->ends.n; i++) {
 		struct weft_port *x = build_link_port(b->ends.at[i], k), *y;
-		uint32_t slot;
+		uint32_t slot = i;
 
-		if (switch_slot(doc_get(map, "ports"), i, &slot, err))
+		if (ports && i >= ports->n)
+			return doc_fail(
+				ports->at, err,
+				"ports lists %u places: give one for each end",
+				ports->n);
+		if (ports && exp_value(ports->items[i].val, WEFT_P_U32, "",
+				       &slot, sizeof(slot), "ports", err))
 			return -1;
 		y = build_link_port(sw, slot);
 		if (!x)

@@ -53,8 +53,9 @@ static int fab_torus_option(const struct doc_node *map, const char *key,
 }
 
 static int grid_build(struct exp_build *b, const struct doc_node *map,
-		      bool wrap, struct weft_err *err)
+		      struct weft_err *err)
 {
+	bool wrap = !strcmp(doc_get(map, "type")->text, "torus");
 	struct shape s = { .dateline = true };
 	struct weft_err sub = { 0 };
 	struct topo_ports ports;
@@ -75,18 +76,6 @@ static int grid_build(struct exp_build *b, const struct doc_node *map,
 	t.tie = (enum topo_tie)s.tie;
 	t.dateline = s.dateline;
 	return direct_build(b, map, &t, err);
-}
-
-static int torus_build(struct exp_build *b, const struct doc_node *map,
-		       struct weft_err *err)
-{
-	return grid_build(b, map, true, err);
-}
-
-static int mesh_build(struct exp_build *b, const struct doc_node *map,
-		      struct weft_err *err)
-{
-	return grid_build(b, map, false, err);
 }
 
 /* dims: a number, or as many as the ends need. */
@@ -113,14 +102,14 @@ const struct fabric_gen fabric_torus = {
 	.name = "torus",
 	.doc = "a switch at each end, in rings of up to 6 dimensions",
 	.keys = torus_keys,
-	.build = torus_build,
+	.build = grid_build,
 };
 
 const struct fabric_gen fabric_mesh = {
 	.name = "mesh",
 	.doc = "a switch at each end, in a grid of up to 6 dimensions",
 	.keys = mesh_keys,
-	.build = mesh_build,
+	.build = grid_build,
 };
 
 const struct fabric_gen fabric_hypercube = {

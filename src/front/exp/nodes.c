@@ -101,22 +101,6 @@ static int node_nic(struct exp_build *b, struct exp_node *node,
 	return node->bus ? bus_join(nic, node->bus, slot, map->at, err) : 0;
 }
 
-static int node_nics(struct exp_build *b, struct exp_node *node, uint32_t i,
-		     uint32_t total, const struct doc_node *nic,
-		     struct weft_err *err)
-{
-	char part[16];
-
-	if (!nic || nic->kind != DOC_SEQ)
-		return node_nic(b, node, "nic", i, total, nic, err);
-	for (uint32_t k = 0; k < nic->n; k++) {
-		snprintf(part, sizeof(part), "nic%u", k);
-		if (node_nic(b, node, part, i, total, nic->items[k].val, err))
-			return -1;
-	}
-	return 0;
-}
-
 static int group_read(const struct doc_node *n, struct group *g,
 		      struct weft_err *err)
 {
@@ -149,6 +133,7 @@ static int node_numbered(struct exp_build *b, const struct group *g,
 {
 	struct exp_node *node = &b->nodes.at[i];
 	uint32_t first = 0;
+	char part[16];
 
 	/* to the group that node i belongs to */
 	for (; groups > 1 && i >= first + g->count; groups--)
@@ -161,7 +146,15 @@ static int node_numbered(struct exp_build *b, const struct group *g,
 	if (node->host && node->bus &&
 	    bus_join(node->host, node->bus, "host", g->bus->at, err))
 		return -1;
-	return node_nics(b, node, i, total, g->nic, err);
+	if (!g->nic || g->nic->kind != DOC_SEQ)
+		return node_nic(b, node, "nic", i, total, g->nic, err);
+	for (uint32_t k = 0; k < g->nic->n; k++) {
+		snprintf(part, sizeof(part), "nic%u", k);
+		if (node_nic(b, node, part, i, total, g->nic->items[k].val,
+			     err))
+			return -1;
+	}
+	return 0;
 }
 
 int build_nodes(struct exp_build *b, const struct doc_node *n,

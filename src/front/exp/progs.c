@@ -59,33 +59,6 @@ static void comps_in_order(const struct exp_build *b, struct comp_list *l)
 		vec_push(l, weft_sim_at(b->sim, (uint32_t)i));
 }
 
-/* All ports of the kind that fit get a fault; how many, or negative. */
-static int fault_each(struct exp_build *b, const struct doc_node *n,
-		      const char *pattern, enum weft_port_kind kind,
-		      struct weft_err *err)
-{
-	struct comp_list l = { 0 };
-	int hits = 0, ret = 0;
-	char name[160];
-
-	comps_in_order(b, &l);
-	for (size_t k = 0; k < l.n && !ret; k++) {
-		struct weft_comp *c = l.at[k];
-
-		for (uint32_t i = 0; i < c->n_ports && !ret; i++) {
-			snprintf(name, sizeof(name), "%s.%s", c->name,
-				 c->ports[i].name);
-			if (c->ports[i].kind != kind ||
-			    fnmatch(pattern, name, 0))
-				continue;
-			hits++;
-			ret = fault_put(b, n, &c->ports[i], err);
-		}
-	}
-	vec_free(&l);
-	return ret ? ret : hits;
-}
-
 /* Every port of its kind whose name fits the pattern gets a fault of its
  * own. */
 static int fault_pattern(struct exp_build *b, const struct doc_node *n,
@@ -94,15 +67,31 @@ static int fault_pattern(struct exp_build *b, const struct doc_node *n,
 	struct build_spec spec = { .kind = WEFT_KIND_FAULT,
 				   .type_key = "type" };
 	const struct weft_class *cls;
+	struct comp_list l = { 0 };
 	enum weft_port_kind kind;
-	int hits;
+	int hits = 0, ret = 0;
+	char name[160];
 
 	if (build_class(b, &spec, n, &cls, err))
 		return -1;
 	kind = cls->ops.note ? WEFT_PORT_BUS : WEFT_PORT_LINK;
-	hits = fault_each(b, n, on->text, kind, err);
-	if (hits)
-		return hits < 0 ? -1 : 0;
+	comps_in_order(b, &l);
+	for (size_t k = 0; k < l.n && !ret; k++) {
+		struct weft_comp *c = l.at[k];
+
+		for (uint32_t i = 0; i < c->n_ports && !ret; i++) {
+			snprintf(name, sizeof(name), "%s.%s", c->name,
+				 c->ports[i].name);
+			if (c->ports[i].kind != kind ||
+			    fnmatch(on->text, name, 0))
+				continue;
+			hits++;
+			ret = fault_put(b, n, &c->ports[i], err);
+		}
+	}
+	vec_free(&l);
+	if (ret || hits)
+		return ret ? -1 : 0;
 	return doc_fail(on->at, err,
 			"no %s port fits '%.80s': write e.g. 'n*.nic.*'",
 			kind == WEFT_PORT_BUS ? "bus" : "link", on->text);

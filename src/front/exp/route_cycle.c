@@ -197,17 +197,6 @@ static struct route_cycle rings_check(const struct topology *t, uint32_t dim,
 	return ring_check(&r);
 }
 
-static bool row_has_cut(const struct topology *t, uint32_t dim, uint32_t base)
-{
-	for (uint32_t i = 0; i < t->n_cuts; i++)
-		if (t->cut[i].dim == dim &&
-		    t->cut[i].node - topo_coord(t, t->cut[i].node, dim) *
-					     t->stride[dim] ==
-			    base)
-			return true;
-	return false;
-}
-
 static struct route_cycle grid_check(const struct topology *t)
 {
 	struct route_cycle c = { 0 };
@@ -216,11 +205,19 @@ static struct route_cycle grid_check(const struct topology *t)
 		bool plain = false;
 
 		for (uint32_t s = 0; s < t->nodes && !c.n; s++) {
-			bool cut;
+			bool cut = false;
 
 			if (!(t->wrap >> dim & 1) || topo_coord(t, s, dim))
 				continue;
-			cut = row_has_cut(t, dim, s);
+			for (uint32_t i = 0; i < t->n_cuts; i++)
+				cut |= t->cut[i].dim == dim &&
+				       t->cut[i].node -
+						       topo_coord(
+							       t,
+							       t->cut[i].node,
+							       dim) *
+							       t->stride[dim] ==
+					       s;
 			if (cut || !plain)
 				c = rings_check(t, dim, s);
 			plain |= !cut;
@@ -239,10 +236,15 @@ static struct route_chan graph_name(const void *arg, uint32_t chan)
 				    .link = chan % t->ports.links };
 }
 
-static struct route_cycle graph_check(const struct topology *t)
-{
-	struct waits w = waits_new(t->nodes * t->ports.links, t->ports.links);
+/* ---- both ---- */
 
+struct route_cycle route_check(const struct topology *t)
+{
+	struct waits w;
+
+	if (t->kind == TOPO_GRID)
+		return grid_check(t);
+	w = waits_new(t->nodes * t->ports.links, t->ports.links);
 	for (uint32_t d = 0; d < t->nodes; d++)
 		for (uint32_t s = 0; s < t->nodes; s++) {
 			uint32_t p = s == d ? TOPO_NO_PORT : topo_port(t, s, d);
@@ -253,15 +255,7 @@ static struct route_cycle graph_check(const struct topology *t)
 				waits_add(&w, topo_link(t, s, p),
 					  topo_link(t, n, q));
 		}
-
 	return waits_cycle(&w, graph_name, t);
-}
-
-/* ---- both ---- */
-
-struct route_cycle route_check(const struct topology *t)
-{
-	return t->kind == TOPO_GRID ? grid_check(t) : graph_check(t);
 }
 
 static size_t chan_text(const struct route_chan *c, char *buf, size_t size)

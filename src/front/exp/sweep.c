@@ -101,12 +101,6 @@ int sweep_read(struct exp *e, struct weft_err *err)
 				  : sweep_list(e, n, err);
 }
 
-void sweep_fini(struct exp *e)
-{
-	free(e->axes);
-	sweep_auto_fini(e);
-}
-
 static void point_text(const struct doc_node *n, FILE *f)
 {
 	if (n->kind == DOC_SCALAR)

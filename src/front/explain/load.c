@@ -139,25 +139,6 @@ static void load_sums(sqlite3 *sql, uint64_t run, struct story *s)
 			->busy = load_whole(st, 4);
 }
 
-/* "[12,0,7]" */
-static uint64_t list_sum(const char *s)
-{
-	uint64_t sum = 0;
-
-	while (*s) {
-		char *end;
-		unsigned long long v;
-
-		s += strspn(s, "[], ");
-		v = strtoull(s, &end, 10);
-		if (end == s)
-			break;
-		sum += v;
-		s = end;
-	}
-	return sum;
-}
-
 static void load_ports(sqlite3 *sql, uint64_t run, struct explain *e)
 {
 	sqlite3_stmt *st = load_query(
@@ -166,7 +147,16 @@ static void load_ports(sqlite3 *sql, uint64_t run, struct explain *e)
 		run);
 
 	while (load_row(st)) {
-		uint64_t blocked = list_sum(text(st, 2)) * WEFT_NS;
+		uint64_t blocked = 0;
+		char *end;
+
+		/* "[12,0,7]" */
+		for (const char *s = text(st, 2); *s; s = end) {
+			s += strspn(s, "[], ");
+			blocked += strtoull(s, &end, 10) * WEFT_NS;
+			if (end == s)
+				break;
+		}
 
 		if (blocked)
 			vec_push(&e->ports,

@@ -55,24 +55,21 @@ static bool parts_of(const char *point, struct parts *p)
 	return p->n;
 }
 
-static bool same_paths(const struct parts *a, const struct parts *b)
-{
-	bool same = a->n == b->n;
-
-	for (size_t i = 0; same && i < a->n; i++)
-		same = !strcmp(a->path[i], b->path[i]);
-	return same;
-}
-
 /* Points of a product all have the same paths. */
 static bool sweep_plot_listed(const struct run_set *s)
 {
 	struct parts first, p;
 
-	for (size_t i = 0; i < s->n_points; i++)
-		if (parts_of(s->points[0].point, &first) &&
-		    parts_of(s->points[i].point, &p) && !same_paths(&first, &p))
+	for (size_t i = 0; i < s->n_points; i++) {
+		if (!parts_of(s->points[0].point, &first) ||
+		    !parts_of(s->points[i].point, &p))
+			continue;
+		if (first.n != p.n)
 			return true;
+		for (size_t k = 0; k < p.n; k++)
+			if (strcmp(first.path[k], p.path[k]))
+				return true;
+	}
 	return false;
 }
 
@@ -167,17 +164,6 @@ static bool point_put(struct lines *l, const struct run_set *s,
 	return ok;
 }
 
-static bool is_time(const char *unit)
-{
-	static const char *const times[] = { "ns", "us", "ms",	   "s",
-					     "pc", "cc", "cycles", NULL };
-
-	for (const char *const *t = times; *t; t++)
-		if (!strcmp(unit, *t))
-			return true;
-	return false;
-}
-
 /* Titles in the order of the points. */
 static size_t sweep_plot_titles(const struct run_set *s, char (*title)[160])
 {
@@ -199,6 +185,8 @@ static size_t sweep_plot_titles(const struct run_set *s, char (*title)[160])
 
 bool lines_get(const struct run_set *s, size_t i, struct lines *l)
 {
+	static const char *const times[] = { "ns", "us", "ms",	   "s",
+					     "pc", "cc", "cycles", NULL };
 	const struct result_metric *m = sweep_plot_shown(s);
 	char title[PANELS][160], t[160];
 	struct parts p;
@@ -209,7 +197,8 @@ bool lines_get(const struct run_set *s, size_t i, struct lines *l)
 	l->metric = m->name;
 	l->unit = m->unit;
 	l->more = strchr(m->unit, '/');
-	l->less = is_time(m->unit);
+	for (const char *const *u = times; *u; u++)
+		l->less |= !strcmp(m->unit, *u);
 	memcpy(l->title, title[i], sizeof(l->title));
 	for (size_t k = 0; k < s->n_points; k++) {
 		if (!point_parts(s, k, &p))
@@ -327,18 +316,6 @@ static void sweep_plot_envelope(const struct lines *l, FILE *f)
 	fputc('\n', f);
 }
 
-static void sweep_plot_crossing(const struct lines *l, size_t a, size_t b,
-				size_t i, struct table *t)
-{
-	bool to_b = sweep_plot_gain(l, a, b, i + 1) > 0;
-
-	table_cell(t, "%s better than %s", l->line[to_b ? b : a].label,
-		   l->line[to_b ? a : b].label);
-	table_cell(t, "%.3g", lines_cross(l, a, b, i));
-	table_cell(t, "%g", l->x[i]);
-	table_cell(t, "%g", l->x[i + 1]);
-}
-
 /* Every pair; x between two that were measured. */
 static void sweep_plot_crossings(const struct lines *l, FILE *f)
 {
@@ -349,10 +326,18 @@ static void sweep_plot_crossings(const struct lines *l, FILE *f)
 	for (size_t a = 0; a < l->n_lines; a++)
 		for (size_t b = a + 1; b < l->n_lines; b++)
 			for (size_t i = 0; i + 1 < l->n_x; i++) {
-				if (isnan(lines_cross(l, a, b, i)))
+				double x = lines_cross(l, a, b, i);
+				bool to_b = sweep_plot_gain(l, a, b, i + 1) > 0;
+
+				if (isnan(x))
 					continue;
 				t = t ? t : table_new(heads, 4);
-				sweep_plot_crossing(l, a, b, i, t);
+				table_cell(t, "%s better than %s",
+					   l->line[to_b ? b : a].label,
+					   l->line[to_b ? a : b].label);
+				table_cell(t, "%.3g", x);
+				table_cell(t, "%g", l->x[i]);
+				table_cell(t, "%g", l->x[i + 1]);
 			}
 	if (!t)
 		return;

@@ -62,22 +62,6 @@ static void plot_svg_stroke(FILE *f, double x0, double y0, double x1, double y1,
 
 /* ---- axes ---- */
 
-static struct axes axes_of(const struct lines *l, size_t panel)
-{
-	struct axes a = { .l = l,
-			  .y0 = INFINITY,
-			  .dy = (double)panel * HEIGHT };
-
-	for (size_t k = 0; k < l->n_lines; k++)
-		for (size_t i = 0; i < l->n_x; i++) {
-			a.y0 = fmin(a.y0, l->line[k].y[i]);
-			a.y1 = fmax(a.y1, l->line[k].y[i]);
-		}
-	a.y0 /= 1.15;
-	a.y1 *= 1.15;
-	return a;
-}
-
 static void x_axis(const struct lines *l, const struct axes *a, FILE *f)
 {
 	double last = -1000;
@@ -204,8 +188,16 @@ static void plot_svg_marks(const struct lines *l, const struct axes *a, FILE *f)
 static void panel(const struct run_set *s, const struct lines *l, size_t i,
 		  FILE *f)
 {
-	struct axes a = axes_of(l, i);
+	struct axes a = { .l = l, .y0 = INFINITY, .dy = (double)i * HEIGHT };
 	char title[300];
+
+	for (size_t k = 0; k < l->n_lines; k++)
+		for (size_t x = 0; x < l->n_x; x++) {
+			a.y0 = fmin(a.y0, l->line[k].y[x]);
+			a.y1 = fmax(a.y1, l->line[k].y[x]);
+		}
+	a.y0 /= 1.15;
+	a.y1 *= 1.15;
 
 	snprintf(title, sizeof(title), "%s%s%s: %s [%s]", s->name,
 		 l->title[0] ? ", " : "", l->title, lines_metric(l), l->unit);

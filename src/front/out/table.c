@@ -46,24 +46,20 @@ static size_t cell_width(const char *s)
 	return n;
 }
 
-static bool cell_number(const char *s)
-{
-	char *end;
-
-	if (!*s || !strcmp(s, "-"))
-		return true;
-	strtod(s, &end);
-	return end != s && (!*end || *end == '%' || *end == ' ');
-}
-
 static bool column_number(const struct table *t, size_t col)
 {
 	bool any = false;
 
 	for (size_t i = t->n_cols + col; i < t->cells.n; i += t->n_cols) {
-		if (!cell_number(t->cells.at[i]))
+		const char *s = t->cells.at[i];
+		char *end;
+
+		any |= *s != '\0';
+		if (!*s || !strcmp(s, "-"))
+			continue;
+		strtod(s, &end);
+		if (end == s || (*end && *end != '%' && *end != ' '))
 			return false;
-		any |= t->cells.at[i][0] != '\0';
 	}
 	return any;
 }

@@ -67,23 +67,6 @@ void people_metrics(const struct weft_result *r, FILE *f)
 
 /* ---- histograms ---- */
 
-/* All shapes of one unit have one axis. */
-static void hists_axis(const struct run_set *s, const struct weft_result *r,
-		       const char *unit, double *lo_p, double *hi_p)
-{
-	*lo_p = INFINITY;
-	*hi_p = 0;
-	for (size_t i = 0; i < r->n_hists; i++) {
-		const struct result_hist *h = &r->hists[i];
-
-		if (!h->h.count || strcmp(h->unit, unit) ||
-		    !out_shown(s, h->name))
-			continue;
-		*lo_p = fmin(*lo_p, h->h.min);
-		*hi_p = fmax(*hi_p, draw_end(&h->h));
-	}
-}
-
 static void hists_table(const struct run_set *s, const struct weft_result *r,
 			FILE *f)
 {
@@ -101,7 +84,18 @@ static void hists_table(const struct run_set *s, const struct weft_result *r,
 
 		if (!out_shown(s, h->name))
 			continue;
-		hists_axis(s, r, h->unit, &lo, &hi);
+		/* all shapes of one unit have one axis */
+		lo = INFINITY;
+		hi = 0;
+		for (size_t k = 0; k < r->n_hists; k++) {
+			const struct result_hist *o = &r->hists[k];
+
+			if (!o->h.count || strcmp(o->unit, h->unit) ||
+			    !out_shown(s, o->name))
+				continue;
+			lo = fmin(lo, o->h.min);
+			hi = fmax(hi, draw_end(&o->h));
+		}
 		draw_shape(&h->h, lo, hi, draw_fancy(f), shape, sizeof(shape));
 		table_cell(t, "%s", h->name);
 		cell_real(t, (double)h->h.count);
@@ -181,19 +175,6 @@ static void sample_rates(const struct result_series *c, double *v, size_t n)
 	}
 }
 
-static double sample_peak(const struct result_series *c)
-{
-	double peak = 0, x0 = 0, y0 = 0;
-
-	for (size_t k = 0; k < c->n; k++) {
-		if (c->x[k] > x0)
-			peak = fmax(peak, (c->y[k] - y0) / (c->x[k] - x0));
-		x0 = c->x[k];
-		y0 = c->y[k];
-	}
-	return peak;
-}
-
 static void samples_curves(const struct run_set *s, const struct weft_result *r,
 			   FILE *f)
 {
@@ -205,6 +186,8 @@ static void samples_curves(const struct run_set *s, const struct weft_result *r,
 	double v[DRAW_SHAPE];
 
 	for (size_t i = 0; i < r->n_series; i++) {
+		double peak = 0, x = 0, y = 0;
+
 		if (!(c = terminal_sample(r, i)) ||
 		    !out_shown(s, sample_name(c)))
 			continue;
@@ -214,7 +197,14 @@ static void samples_curves(const struct run_set *s, const struct weft_result *r,
 		cell_real(t, c->y[c->n - 1]);
 		table_cell(t, "%s", c->y_unit);
 		cell_real(t, c->y[c->n - 1] / c->x[c->n - 1]);
-		cell_real(t, sample_peak(c));
+		for (size_t k = 0; k < c->n; k++) {
+			if (c->x[k] > x)
+				peak = fmax(peak,
+					    (c->y[k] - y) / (c->x[k] - x));
+			x = c->x[k];
+			y = c->y[k];
+		}
+		cell_real(t, peak);
 		table_cell(t, "|%s|", curve);
 	}
 	table_print(t, f);
@@ -254,8 +244,7 @@ bool people_any(const struct run_set *s, const struct weft_result *r)
 		if (out_shown(s, r->hists[i].name))
 			return true;
 	for (size_t i = 0; i < r->n_series; i++)
-		if ((c = terminal_sample(r, i)) &&
-		    out_shown(s, sample_name(c)))
+		if ((c = terminal_sample(r, i)) && out_shown(s, sample_name(c)))
 			return true;
 	return false;
 }

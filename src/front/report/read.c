@@ -71,26 +71,21 @@ static void put_list(struct json *j, const char *key, const char *text)
 	json_end(j);
 }
 
-/* JavaScript's numbers are exact to 2^53. */
-static void put_int(struct json *j, const char *key, sqlite3_int64 v)
-{
-	char text[24];
-
-	if (v >= -(1LL << 53) && v <= 1LL << 53) {
-		json_i64(j, key, v);
-		return;
-	}
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
-	json_str(j, key, text);
-}
-
 static void put_col(struct json *j, const char *key, sqlite3_stmt *st, int c)
 {
 	const char *text;
+	char digits[24];
+	sqlite3_int64 v;
 
 	switch (sqlite3_column_type(st, c)) {
 	case SQLITE_INTEGER:
-		put_int(j, key, sqlite3_column_int64(st, c));
+		v = sqlite3_column_int64(st, c);
+		/* JavaScript's numbers are exact to 2^53. */
+		snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v);
+		if (v >= -(1LL << 53) && v <= 1LL << 53)
+			json_i64(j, key, v);
+		else
+			json_str(j, key, digits);
 		break;
 	case SQLITE_FLOAT:
 		json_real(j, key, sqlite3_column_double(st, c));

@@ -115,14 +115,6 @@ static bool side_wants(const struct out_row *o, const struct sense_mover *m,
 	       sense_is_number(&m->found->param);
 }
 
-static bool found_wants(const struct sense *s, const struct sense_found *f)
-{
-	for (size_t i = 0; i < sense_rows(s->repro, f->job); i++)
-		if (f->moves[i].low.search || f->moves[i].high.search)
-			return true;
-	return false;
-}
-
 static int search_last(struct sense *s, uint32_t jobs, struct weft_err *err)
 {
 	struct stage g = { .sense = s,
@@ -140,9 +132,15 @@ static int search_last(struct sense *s, uint32_t jobs, struct weft_err *err)
 		}
 		vec_free(&ms);
 	}
-	vec_foreach (&s->found, struct sense_found, f)
-		if (found_wants(s, f))
+	vec_foreach (&s->found, struct sense_found, f) {
+		bool wants = false;
+
+		for (size_t i = 0; i < sense_rows(s->repro, f->job); i++)
+			wants |= f->moves[i].low.search ||
+				 f->moves[i].high.search;
+		if (wants)
 			vec_push(&g.todo, f);
+	}
 	return stage_run(&g, jobs, err);
 }
 

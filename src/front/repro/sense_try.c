@@ -31,14 +31,6 @@ const struct out_row *sense_row(const struct repro *r, size_t job, size_t i)
 
 /* ---- the process ---- */
 
-static bool case_has(const struct exp_case *c, const struct weft_class *cls)
-{
-	for (uint32_t i = 0; i < weft_sim_count(c->sim); i++)
-		if (weft_sim_at(c->sim, i)->cls == cls)
-			return true;
-	return false;
-}
-
 /* Point i with the setting; NULL: it is as built, because no row reads it, or
  * because the setting changes nothing there.  A run in which a program fails
  * ends the process: its numbers are of half a run. */
@@ -48,6 +40,7 @@ static const struct weft_result *point_run(const struct repro *r, size_t job,
 {
 	struct progress off = { .on = false };
 	struct weft_result *res = NULL;
+	bool there = !p || !p->cls;
 	struct exp_case c;
 	size_t len;
 	void *buf;
@@ -56,7 +49,9 @@ static const struct weft_result *point_run(const struct repro *r, size_t job,
 		return NULL;
 	if (exp_case_open(e, i, &c, NULL))
 		_exit(2);
-	if (p && p->cls && !case_has(&c, p->cls)) {
+	for (uint32_t k = 0; !there && k < weft_sim_count(c.sim); k++)
+		there = weft_sim_at(c.sim, k)->cls == p->cls;
+	if (!there) {
 		exp_case_close(&c);
 		return NULL;
 	}

@@ -13,11 +13,6 @@
 
 /* ---- sitting down ---- */
 
-static void port_name(char *buf, size_t size, const struct weft_port *p)
-{
-	snprintf(buf, size, "%s.%s", p->comp->name, p->name);
-}
-
 static bool capture_matches(struct capture *cap, const char *a, const char *b)
 {
 	bool hit = false;
@@ -42,19 +37,6 @@ static const struct weft_wire_capture *wire_of(const struct weft_port *p)
 	return p->decl->wire->capture;
 }
 
-/* Who listens at p. */
-static struct tap *tap_listen(struct capture *cap, struct weft_port *p)
-{
-	struct tap *t = calloc(1, sizeof(*t));
-
-	if (!t)
-		abort();
-	t->head.hear = capture_hear;
-	p->listener = &t->head;
-	vec_push(&cap->taps, t);
-	return t;
-}
-
 /* What sits behind p.  It damages nothing: a line is guarded against faults
  * (weft_port.needs_frames) only where one sits. */
 static struct tap *tap_filter(struct weft_port *p, struct weft_err *err)
@@ -77,10 +59,17 @@ static int port_tap(struct capture *cap, struct weft_port *p, const char *name,
 	const struct weft_wire_capture *wire = wire_of(p);
 	bool tells = p->decl->wire->tells && !p->n_filters;
 	bool ethernet = !wire->number;
-	struct tap *t = tells ? tap_listen(cap, p) : tap_filter(p, err);
+	struct tap *t = tells ? calloc(1, sizeof(*t)) : tap_filter(p, err);
 
+	if (!t && tells)
+		abort();
 	if (!t)
 		return -EINVAL;
+	if (tells) {
+		t->head.hear = capture_hear;
+		p->listener = &t->head;
+		vec_push(&cap->taps, t);
+	}
 	t->cap = cap;
 	t->port = p;
 	t->wire = wire;
@@ -110,8 +99,8 @@ static int line_tap(struct capture *cap, struct weft_port *p,
 	if (order ? order > 0 : p->index >= p->peer->index)
 		return 0;
 
-	port_name(a, sizeof(a), p);
-	port_name(b, sizeof(b), p->peer);
+	snprintf(a, sizeof(a), "%s.%s", p->comp->name, p->name);
+	snprintf(b, sizeof(b), "%s.%s", p->peer->comp->name, p->peer->name);
 	strcpy(cap->example, a);
 	if (!capture_matches(cap, a, b))
 		return 0;

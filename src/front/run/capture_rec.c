@@ -100,17 +100,6 @@ static bool capture_rec_any(const uint16_t *sym, uint32_t n, uint32_t flag)
 	return false;
 }
 
-static void put_ethernet(struct tap *t, const struct weft_frame *f,
-			 const struct symbols *s, weft_time_t at)
-{
-	uint32_t skip = s->n < t->wire->skip ? s->n : t->wire->skip;
-	uint8_t *out =
-		pcapng_record(t->cap->file, t->iface, at + skip * f->word_fs,
-			      s->n - skip, s->all - skip);
-
-	capture_rec_bytes(out, s->at + skip, s->n - skip);
-}
-
 static void put_symbols(struct tap *t, const struct weft_frame *f,
 			const struct symbols *s, weft_time_t at)
 {
@@ -147,14 +136,20 @@ static void capture_rec_put(struct tap *t, const struct weft_frame *f,
 			    weft_time_t at)
 {
 	struct symbols s;
+	uint32_t skip;
 
 	if (pcapng_over(t->cap->file))
 		return;
 	s = symbols(t->cap, t->port, f);
 	if (s.n && t->wire->number)
 		put_symbols(t, f, &s, at);
-	else if (s.n)
-		put_ethernet(t, f, &s, at);
+	if (!s.n || t->wire->number)
+		return;
+	skip = s.n < t->wire->skip ? s.n : t->wire->skip;
+	capture_rec_bytes(pcapng_record(t->cap->file, t->iface,
+					at + skip * f->word_fs, s.n - skip,
+					s.all - skip),
+			  s.at + skip, s.n - skip);
 }
 
 /* ---- order ---- */

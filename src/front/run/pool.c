@@ -85,14 +85,6 @@ static void worker_reap(struct worker *w, struct pollfd *pfd)
 	w->pid = 0;
 }
 
-static bool workers_any(const struct workers *ws)
-{
-	for (uint32_t k = 0; k < ws->pool->jobs; k++)
-		if (ws->at[k].pid)
-			return true;
-	return false;
-}
-
 /* Takes what has come from them. */
 static int workers_take(struct workers *ws, struct weft_err *err)
 {
@@ -121,6 +113,7 @@ static int workers_take(struct workers *ws, struct weft_err *err)
 static int workers_loop(struct workers *ws, struct weft_err *err)
 {
 	const struct pool *p = ws->pool;
+	bool busy;
 
 	do {
 		for (uint32_t k = 0; k < p->jobs && ws->next < p->n; k++)
@@ -136,7 +129,10 @@ static int workers_loop(struct workers *ws, struct weft_err *err)
 		if (poll(ws->fds, p->jobs, 200) > 0 && workers_take(ws, err))
 			return -1;
 		p->show(p->arg, ws->done);
-	} while (workers_any(ws) || (ws->next < p->n && !signals_caught()));
+		busy = false;
+		for (uint32_t k = 0; k < p->jobs; k++)
+			busy |= ws->at[k].pid != 0;
+	} while (busy || (ws->next < p->n && !signals_caught()));
 	return 0;
 }
 

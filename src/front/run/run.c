@@ -32,34 +32,14 @@ struct lookers {
 	struct watchdog dog;
 };
 
-/* A looker is due; false ends the run. */
-static bool case_tick(struct exp_case *c, struct lookers *l)
-{
-	weft_time_t t = weft_sim_now(c->sim);
-
-	if (sampler_due(l->smp) == t)
-		sampler_tick(l->smp);
-	if (viewer_due(l->view) == t)
-		viewer_tick(l->view);
-	if (l->dog.due == t)
-		c->hung = watchdog_barks(&l->dog, c->sim);
-	return !c->hung;
-}
-
-static weft_time_t lookers_due(const struct lookers *l)
-{
-	weft_time_t s = sampler_due(l->smp), v = viewer_due(l->view);
-	weft_time_t t = s < v ? s : v;
-
-	return t < l->dog.due ? t : l->dog.due;
-}
-
 /* As weft_sim_run.  No event is added, so it is the run without them. */
 static void case_look(struct exp_case *c, struct lookers *l, weft_time_t until)
 {
 	while (!weft_sim_idle(c->sim)) {
-		weft_time_t t = lookers_due(l);
+		weft_time_t s = sampler_due(l->smp), v = viewer_due(l->view);
+		weft_time_t t = s < v ? s : v;
 
+		t = t < l->dog.due ? t : l->dog.due;
 		if (t == WEFT_NEVER || t > until)
 			break;
 		weft_sim_step(c->sim, t);
@@ -67,7 +47,14 @@ static void case_look(struct exp_case *c, struct lookers *l, weft_time_t until)
 			return;
 		if (weft_sim_idle(c->sim))
 			break;
-		if (!case_tick(c, l))
+		t = weft_sim_now(c->sim);
+		if (s == t)
+			sampler_tick(l->smp);
+		if (v == t)
+			viewer_tick(l->view);
+		if (l->dog.due == t)
+			c->hung = watchdog_barks(&l->dog, c->sim);
+		if (c->hung)
 			return;
 	}
 	if (weft_sim_idle(c->sim))
@@ -138,30 +125,25 @@ static struct weft_result *case_finish(struct exp_case *c,
 	return r;
 }
 
-/* For `weft explain`, and for record.parts. */
-static struct keeper *case_keep(const struct exp_case *c)
+void *case_bytes(struct exp_case *c, struct progress *show, size_t *len_p,
+		 struct weft_err *err)
 {
 	const struct doc_node *p =
 		c->record ? doc_get(c->record, "parts") : NULL;
 	struct keep_part part[RECORD_PARTS];
+	struct lookers l = { 0 };
+	void *buf = NULL;
 	size_t n = p ? p->n : 0;
 
 	for (size_t i = 0; i < n; i++)
 		part[i] = (struct keep_part){ p->items[i].key,
 					      p->items[i].val->text };
-	return n || c->exp->view ? keeper_open(c->sim, part, n) : NULL;
-}
-
-void *case_bytes(struct exp_case *c, struct progress *p, size_t *len_p,
-		 struct weft_err *err)
-{
-	struct lookers l = { 0 };
-	void *buf = NULL;
-
 	if (!sampler_open(c, &l.smp, err)) {
 		l.view = viewer_open(c);
-		l.keep = case_keep(c);
-		case_run(c, &l, p);
+		/* for `weft explain`, and for record.parts */
+		if (n || c->exp->view)
+			l.keep = keeper_open(c->sim, part, n);
+		case_run(c, &l, show);
 		buf = result_pack(case_finish(c, &l), len_p);
 		viewer_free(l.view);
 		sampler_free(l.smp);

@@ -36,20 +36,6 @@ struct parts *parts_new(const struct keep_part *part, size_t n)
 	return p;
 }
 
-/* The message, or this way of it, is over; `at`: the part it was in. */
-static void parts_end(struct parts *p, size_t at)
-{
-	const struct part *last = &vec_last(&p->part);
-	bool all = at == p->part.n ||
-		   (last == &p->part.at[at] && !strcmp(last->until, "end"));
-
-	for (size_t i = 0; i < p->part.n; i++) {
-		p->part.at[i].sum += all ? (double)p->part.at[i].here : 0;
-		p->part.at[i].here = 0;
-	}
-	p->n += all;
-}
-
 void parts_add(struct parts *p, const struct kept *m)
 {
 	weft_time_t t = m->begin;
@@ -64,7 +50,17 @@ void parts_add(struct parts *p, const struct kept *m)
 			at++;
 		t = s->end;
 		if (t == m->turn || i + 1 == m->n) {
-			parts_end(p, at);
+			/* The message, or this way of it, is over. */
+			bool all = at == p->part.n ||
+				   (at + 1 == p->part.n &&
+				    !strcmp(p->part.at[at].until, "end"));
+
+			for (size_t k = 0; k < p->part.n; k++) {
+				p->part.at[k].sum +=
+					all ? (double)p->part.at[k].here : 0;
+				p->part.at[k].here = 0;
+			}
+			p->n += all;
 			at = 0;
 		}
 	}

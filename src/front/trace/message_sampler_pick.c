@@ -62,20 +62,6 @@ static void sampler_pick_put(struct kept *at, const struct kept *m)
 	*at = sampler_pick_copy(m);
 }
 
-/* Every second of the n-th goes. */
-static void sampler_pick_thin(struct picks *p)
-{
-	size_t n = 0;
-
-	p->step *= 2;
-	for (size_t i = 0; i < p->nth.n; i++)
-		if (p->nth.at[i].number % p->step == 0)
-			p->nth.at[n++] = p->nth.at[i];
-		else
-			free(p->nth.at[i].stages);
-	p->nth.n = n;
-}
-
 static struct sum *sum_find(struct picks *p, const struct kept_stage *s)
 {
 	struct sum *u = &p->sum[recs_hash(s->comp, s->stage, NULL, 0) % SUMS];
@@ -106,6 +92,7 @@ static void add_sum(struct picks *p, const struct kept_stage *s,
 void picks_add(struct picks *p, struct kept *m)
 {
 	weft_time_t t = m->begin;
+	size_t kept = 0;
 
 	m->number = ++p->n;
 	p->begin = p->n == 1 || m->begin < p->begin ? m->begin : p->begin;
@@ -124,18 +111,21 @@ void picks_add(struct picks *p, struct kept *m)
 		sampler_pick_put(&p->slowest, m);
 	if (m->number % p->step == 0)
 		vec_push(&p->nth, sampler_pick_copy(m));
-	if (p->nth.n > PICKS_NTH)
-		sampler_pick_thin(p);
+	if (p->nth.n > PICKS_NTH) {
+		/* every second of the n-th goes */
+		p->step *= 2;
+		for (size_t i = 0; i < p->nth.n; i++)
+			if (p->nth.at[i].number % p->step == 0)
+				p->nth.at[kept++] = p->nth.at[i];
+			else
+				free(p->nth.at[i].stages);
+		p->nth.n = kept;
+	}
 	free(m->stages);
 	m->stages = NULL;
 }
 
 /* ---- result ---- */
-
-static void node_text(const struct weft_comp *c, char *buf, size_t size)
-{
-	snprintf(buf, size, "%.*s", (int)recs_node(c), c->name);
-}
 
 static void msg_result(const struct kept *m, struct story *s)
 {
@@ -146,8 +136,9 @@ static void msg_result(const struct kept *m, struct story *s)
 	for (size_t i = 0; i < s->n_msgs; i++)
 		if (s->msgs[i].number == m->number)
 			return;
-	node_text(m->from, from, sizeof(from));
-	node_text(m->to, to, sizeof(to));
+	snprintf(from, sizeof(from), "%.*s", (int)recs_node(m->from),
+		 m->from->name);
+	snprintf(to, sizeof(to), "%.*s", (int)recs_node(m->to), m->to->name);
 	o = story_msg_add(s, from, to);
 	o->number = m->number;
 	o->begin = m->begin;

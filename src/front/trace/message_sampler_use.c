@@ -73,26 +73,18 @@ static struct use *use_find(struct uses *u, const struct weft_trace *t,
 	return NULL;
 }
 
-static struct use *use_of(struct uses *u, const struct weft_trace *t,
-			  const char *text)
-{
-	struct use **n =
-		&u->near[recs_near(t->comp, t->name, text, t->index) % NEAR];
-	struct use *s = *n;
-
-	if (s && s->comp == t->comp && s->name == t->name && s->text == text &&
-	    s->index == t->index)
-		return s;
-	return *n = use_find(u, t, text);
-}
-
 /* What overlaps with what was told before counts once. */
 static void sampler_use_spend(struct uses *u, const struct weft_trace *t,
 			      const char *text, weft_time_t from,
 			      weft_time_t to)
 {
-	struct use *s = use_of(u, t, text);
+	struct use **near =
+		&u->near[recs_near(t->comp, t->name, text, t->index) % NEAR];
+	struct use *s = *near;
 
+	if (!s || s->comp != t->comp || s->name != t->name || s->text != text ||
+	    s->index != t->index)
+		s = *near = use_find(u, t, text);
 	if (!s)
 		return;
 	if (s->epoch != u->epoch) {

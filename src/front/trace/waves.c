@@ -158,24 +158,18 @@ static void put_code(FILE *f, uint32_t code)
 	while (code /= 94);
 }
 
-/* Whole parts of "a.b.c" that two names have in common at their beginning, and
- * where the rest of both begins. */
-static void skip_same(const char **a, const char **b)
-{
-	for (;;) {
-		size_t n = strcspn(*a, "."), m = strcspn(*b, ".");
-
-		if (!n || n != m || strncmp(*a, *b, n))
-			return;
-		*a += n + ((*a)[n] == '.');
-		*b += n + ((*b)[n] == '.');
-	}
-}
-
 /* Out of the scopes of one name, into those of another. */
 static void put_scopes(FILE *f, const char *from, const char *to)
 {
-	skip_same(&from, &to);
+	/* the scopes that both names begin with stay */
+	for (;;) {
+		size_t n = strcspn(from, "."), m = strcspn(to, ".");
+
+		if (!n || n != m || strncmp(from, to, n))
+			break;
+		from += n + (from[n] == '.');
+		to += n + (to[n] == '.');
+	}
 	for (size_t n; *from; from += n + (from[n] == '.')) {
 		n = strcspn(from, ".");
 		fprintf(f, "$upscope $end\n");

@@ -18,6 +18,7 @@ struct json {
 	bool pretty;
 };
 
+/* Starts an empty text. json_fini frees it. */
 void json_init(struct json *j, bool pretty);
 void json_fini(struct json *j);
 void json_obj(struct json *j, const char *key); /* key NULL inside arrays */
@@ -26,6 +27,7 @@ void json_end(struct json *j); /* closes the innermost level */
 void json_str(struct json *j, const char *key,
 	      const char *val); /* val NULL: null */
 void json_u64(struct json *j, const char *key, uint64_t val);
+/* Each writes one value; key is NULL inside arrays. */
 void json_i64(struct json *j, const char *key, int64_t val);
 void json_real(struct json *j, const char *key, double val);
 void json_bool(struct json *j, const char *key, bool val);

@@ -20,7 +20,9 @@ struct coro_pool {
 	void *free_stacks;
 };
 
+/* Starts an empty pool of stacks of this size, rounded up to pages. */
 void coro_pool_init(struct coro_pool *pool, size_t stack_bytes);
+/* Frees all stacks. No coroutine of the pool may be left. */
 void coro_pool_fini(struct coro_pool *pool);
 
 /* Makes a coroutine that runs fn(arg) at its first resume. Returns NULL if
@@ -34,6 +36,7 @@ void coro_free(struct coro_pool *pool, struct coro *co);
 void coro_resume(struct coro *co);
 /* Returns to the caller of coro_resume. Call it from inside the coroutine. */
 void coro_yield(struct coro *co);
+/* Returns true if the coroutine's function has returned. */
 bool coro_done(const struct coro *co);
 
 #endif

@@ -65,12 +65,17 @@ bool fb_holds(struct weft_comp *c, bool write, weft_time_t *until_p);
 void fb_wait(struct weft_comp *c, weft_time_t until);
 
 /* fault_bus_err.c */
+/* Sets the error of a transaction that the device submits, if it is hit. */
 void fb_err_request(struct weft_comp *c, struct weft_bus_txn *t);
+/* Sets the error of the host's access to the device, if it is hit. */
 void fb_err_access(struct weft_comp *c, struct weft_bus_note *note);
+/* Counts a line that the device asserts, and passes it on to the bus. */
 void fb_signal(struct weft_port *dev_port, enum weft_bus_signal line);
+/* Checks error and access at the start. Returns 0 or a negative error. */
 int fb_err_start(struct weft_comp *c, struct weft_err *err);
 
 /* fault_bus_pio.c */
+/* Operations of weft_bus_ops for the host, held back during an outage. */
 bool fb_pio_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		  uint64_t off, const void *data, uint32_t bytes);
 void fb_pio_load(struct weft_port *host_port, uint32_t dev, uint8_t space,

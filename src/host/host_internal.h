@@ -287,6 +287,7 @@ static inline const struct weft_bus_ops *host_bus(const struct weft_host *h)
 }
 
 /* host.c */
+/* Returns the node's record of slot i. Makes it on first use. */
 struct weft_dev *host_dev(struct host *hp, uint32_t i);
 /* Carries out all notes of the bus for times up to now. */
 void host_settle(struct host *hp);
@@ -300,12 +301,16 @@ bool host_place(struct weft_host *h, const struct weft_io *io, uint64_t off,
  * program may ask for any address and that is the program's mistake. */
 bool host_fits(struct weft_host *h, const struct weft_io *io, uint64_t off,
 	       uint64_t n, uint64_t align);
+/* Returns the size of a BAR. Sizes it on first use, which takes bus time. */
 uint64_t host_bar_size(struct weft_host *h, struct weft_dev *d, uint8_t bar);
 /* Waits for the gate to the bus. Threads pass it in order of arrival. */
 void host_gate_enter(struct weft_host *h);
+/* Lets the next thread pass the gate. */
 void host_gate_leave(struct weft_host *h);
 
 /* host_proc.c */
+/* Finds the page of a process at a virtual address. Returns false and counts a
+ * page fault if it has none. */
 bool host_translate(struct weft_host *h, uint64_t va, struct host_place *pl);
 /* Counts an access or call that is not allowed. Returns false. */
 static inline bool host_refuse(struct weft_host *h)
@@ -320,11 +325,13 @@ static inline bool host_rules(const struct weft_host *h, uint32_t domain)
 	return !h->proc || (h->proc->kernel && h->proc->domain == domain);
 }
 
+/* Frees all processes of the node. */
 void host_procs_fini(struct host *hp);
 
 /* light_processes.c */
 /* Returns true if a light process waits for a word in [p, p + n). */
 bool host_crew_polled(const struct host *hp, const void *p, size_t n);
+/* Makes light processes ready that wait for a word in [p, p + n). */
 void host_crew_stored(struct host *hp, const void *p, size_t n);
 
 /* host_kernel.c */
@@ -349,10 +356,12 @@ void host_process_gone(struct weft_host *h);
 void host_check_killed(struct weft_host *h);
 
 /* host_prog.c */
+/* Makes a thread of `prog`, which starts at its first wake-up. */
 struct weft_host *host_thread_new(struct weft_comp *host,
 				  struct weft_comp *prog);
 
 /* host_thread.c */
+/* Resumes the thread if its wake-up is due. Called from the host's event. */
 void host_thread_run(struct weft_host *h);
 /* Resumes the thread at t, or earlier if an earlier time is planned already. */
 void host_wake(struct weft_host *h, weft_time_t t);
@@ -378,14 +387,19 @@ void host_deadline(struct weft_host *h, weft_time_t deadline, weft_time_t at);
 bool host_polled(const struct host *hp, const void *p, size_t n);
 /* Wakes threads that poll [p, p + n), because a device has stored to it. */
 void host_stored(struct host *hp, const void *p, size_t n);
+/* Sets the interrupt line of a device and wakes threads that wait for it. */
 void host_irq(struct host *hp, struct weft_dev *d, bool level);
 /* Writes the reason for which an unfinished thread waits. */
 void host_wait_describe(const struct weft_host *h, char *buf, size_t size);
 
 /* host_prog.c */
+/* Finds or makes the state that all hosts share. Returns 0 or -ENOMEM. */
 int host_shared_get(struct host *hp);
+/* Drops the host's reference to the shared state. */
 void host_shared_put(struct host *hp);
 
+/* Counts the end of a program, and stops the run after the last one if the
+ * front end wants that. */
 void host_thread_ended(struct weft_host *h);
 
 #endif

@@ -188,6 +188,7 @@ static inline uint64_t ht_later(uint64_t a, uint64_t b)
 }
 
 /* ht.c */
+/* Returns a zeroed packet. Does not return if memory runs out. */
 struct ht_pkt *ht_pkt_new(struct ht *b);
 
 static inline void ht_pkt_free(struct ht *b, struct ht_pkt *p)
@@ -235,6 +236,7 @@ static inline struct ht_pkt *ht_queue_pop(struct ht_queue *q)
 
 /* Inserts a packet in front of those that are ready later. */
 void ht_queue_insert(struct ht_queue *q, struct ht_pkt *p);
+/* Frees all packets of a queue. */
 void ht_queue_clear(struct ht *b, struct ht_queue *q);
 /* Returns the slot from which one of the ring's n items is free. */
 static inline uint64_t ht_ring_slot(const struct ht_ring *r, uint32_t n)
@@ -245,6 +247,8 @@ static inline uint64_t ht_ring_slot(const struct ht_ring *r, uint32_t n)
 /* Takes an item, which comes back at slot `back`, or at HT_NEVER until
  * ht_ring_back. Returns its number. */
 uint64_t ht_ring_take(struct ht_ring *r, uint32_t n, uint64_t back);
+/* Sets the slot from which item `which` is free, which was taken with
+ * HT_NEVER. */
 void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back);
 /* Source tags: slot of the next free tag, take, give back. With several banks
  * of memory answers, and so tags, come back in any order, therefore the lowest
@@ -257,15 +261,18 @@ uint64_t ht_occupy(struct ht *b, struct ht_link *l, enum ht_dir dir, uint64_t d,
 		   uint32_t slots);
 /* Plans the next decision of a direction. */
 void ht_kick(struct ht *b, struct ht_link *l, enum ht_dir dir);
+/* Sends the packet that the rules select at this slot, if there is one. */
 void ht_decide(struct ht *b, struct ht_link *l, enum ht_dir dir);
 
 /* Sends the head of a queue at slot d. */
 typedef void (*ht_send_fn)(struct ht *b, struct ht_link *l, uint64_t d);
 /* ht_pio.c */
+/* Send the host's stores and loads, and answers of devices. */
 void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_loaded_send(struct ht *b, struct ht_link *l, uint64_t d);
 /* ht_dma.c */
+/* Send writes and reads of a device, and answers of memory. */
 void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_answer_send(struct ht *b, struct ht_link *l, uint64_t d);
@@ -288,6 +295,7 @@ bool ht_defer(struct weft_port *dev_port);
 /* Answers the load that the device was notified of 1 fs ago, unless the device
  * has answered. */
 void ht_unanswered(struct ht *b, struct ht_link *l);
+/* More operations of weft_bus_ops. */
 bool ht_window(struct weft_port *dev_port, uint32_t stores);
 bool ht_consumed(struct weft_port *dev_port, uint32_t stores);
 void ht_submit(struct weft_port *dev_port, struct weft_bus_txn *t);

@@ -38,6 +38,7 @@ struct ht_head {
 	uint64_t addr; /* of a request, a multiple of 4 */
 };
 
+/* Pack and parse the headers of requests and answers. */
 void ht_request_pack(const struct ht_head *h, uint8_t out[8]);
 void ht_request_parse(const uint8_t in[8], struct ht_head *h);
 void ht_answer_pack(const struct ht_head *h, uint8_t out[4]);

@@ -66,6 +66,7 @@ enum { MEM_PAGE = 4096 };
 /* Initialises an empty range. Its first page is never handed out, so that a
  * physical address of zero means "none" if base is zero. */
 void mem_init(struct mem *m, weft_phys_t base, uint64_t bytes);
+/* Frees the range and all pins. */
 void mem_fini(struct mem *m);
 /* Makes the memory shareable, so that other processes can map it. Call it
  * before first use. Returns its descriptor, which the memory owns (do not close
@@ -133,9 +134,12 @@ bool mem_release(struct mem *m, weft_phys_t phys); /* false if not held */
  * page). Pins are counted. Returns false if there is no memory at p, or no
  * room. */
 bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys);
+/* Undoes one mem_pin of this range. */
 void mem_unpin(struct mem *m, const void *p, uint64_t len);
 
 /* process_memory.c */
+/* Copy between memory of this node and of other processes. mem_far_store is
+ * for devices and collects writes; mem_far_flush writes them. */
 void mem_far_copy(struct mem *m, void *dst, const void *src, size_t n);
 void mem_far_store(struct mem *m, void *dst, const void *src, size_t n);
 void mem_far_flush(struct mem *m);
@@ -166,6 +170,8 @@ static inline void mem_settled(struct mem *m)
 
 /* between mem.c and mem_pin.c */
 bool mem_phys_own(const struct mem *m, const void *p, weft_phys_t *phys_p);
+/* Return the bytes behind a pinned page's address and the address of pinned
+ * bytes. */
 uint8_t *mem_pinned(struct mem *m, weft_phys_t phys);
 /* Forgets old pins of pages in [off, off + bytes), because they have an owner
  * again. */

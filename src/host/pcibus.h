@@ -228,6 +228,8 @@ static inline uint32_t pcibus_least(uint64_t a, uint64_t b)
 	.present = pcibus_present, .clock = pcibus_clock, .settle = pio_settle
 
 /* pcibus.c: for the classes. */
+/* Operations of both classes: init checks parameters and makes the queues; the
+ * others are ops.event, finish, ahead and fini. */
 int pcibus_init(struct weft_comp *c, const struct pcibus_kind *kind,
 		const struct weft_bus_ops *ops, struct weft_err *err);
 
@@ -235,6 +237,7 @@ void pcibus_event(struct weft_comp *c, uint32_t tag);
 int pcibus_finish(struct weft_comp *c, struct weft_err *err);
 uint64_t pcibus_ahead(const struct weft_comp *c, uint32_t k);
 void pcibus_fini(struct weft_comp *c);
+/* Entries of weft_bus_ops. */
 void pcibus_irq(struct weft_port *dev_port, bool asserted);
 const struct weft_clock *pcibus_clock(struct weft_port *port);
 
@@ -258,8 +261,11 @@ void pcibus_kick(struct pcibus *b);
 uint64_t pcibus_ready(const struct pcibus *b, uint32_t m);
 
 /* pcibus_dma.c */
+/* Starts a transaction of a device (weft_bus_ops.submit). */
 void pcibus_submit(struct weft_port *dev_port, struct weft_bus_txn *t);
+/* Runs the tenure of a device's write that was granted at edge d. */
 void pcibus_write_grant(struct pcibus *b, uint32_t dev, uint64_t d);
+/* Decides about the next block of a tenure whose timer has run out. */
 void pcibus_block(struct pcibus *b);
 /* Returns the additional clocks of the address phase of the rest of t. */
 static inline uint32_t pcibus_dac(const struct pcibus *b,
@@ -301,11 +307,13 @@ void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
  * device. */
 void pcibus_done(struct pcibus *b, struct pcibus_dev *dev,
 		 struct weft_bus_txn *t, uint64_t end);
+/* Ends a transaction that no target completed, with a status. */
 void pcibus_aborted(struct pcibus *b, struct pcibus_dev *dev,
 		    struct weft_bus_txn *t, uint64_t d,
 		    enum weft_bus_status status);
 
 /* pcibus_pio.c */
+/* Entries of weft_bus_ops for accesses of the host. */
 bool pcibus_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		  uint64_t off, const void *data, uint32_t bytes);
 void pcibus_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
@@ -320,7 +328,9 @@ bool pcibus_window(struct weft_port *dev_port, uint32_t stores);
 bool pcibus_consumed(struct weft_port *dev_port, uint32_t stores);
 bool pcibus_takes_tagged(struct weft_port *dev_port);
 bool pcibus_present(struct weft_port *host_port, uint32_t dev);
+/* Runs the tenure of the host's access that was granted at edge d. */
 void pcibus_pio_grant(struct pcibus *b, uint64_t d);
+/* Checks the load on the bus at its due edge. */
 void pcibus_loaded(struct pcibus *b);
 
 #endif

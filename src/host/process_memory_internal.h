@@ -20,6 +20,7 @@ void mem_far_set(struct mem *m, const struct mem_far *f);
  * once. mem_far_access returns how many bytes it could copy. */
 size_t mem_far_access(struct weft_far_owner *o, uint64_t va, void *buf,
 		      size_t n, bool write);
+/* Writes n bytes to the process at once, or drops and counts them. */
 void mem_far_put(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		 const void *src, size_t n);
 /* Reads from data read ahead. Returns false if that is not possible. */

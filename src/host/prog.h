@@ -79,6 +79,7 @@ struct weft_prog_node {
 	weft_time_t store, wc;	 /* costs of a store */
 	const weft_time_t *time; /* by enum host_time_id */
 };
+/* Returns the state of the thread's node. Takes no simulated time. */
 struct weft_prog_node weft_prog_node(struct weft_host *h);
 /* Lets other processes map the node's memory. Call it before the run. Returns a
  * descriptor that the node keeps, or a negative errno. */

@@ -35,11 +35,13 @@ struct calls {
 	size_t n_flows;
 };
 
+/* Add a copy of a rank, a call or a flow, in any order. */
 void calls_rank_add(struct calls *c, const struct calls_rank *r);
 void calls_row_add(struct calls *c, const struct calls_row *r);
 void calls_flow_add(struct calls *c, const struct calls_flow *f);
 /* Sorts rows by rank and name, because ranks report in any order. */
 void calls_sort(struct calls *c);
+/* Frees all rows, not c itself. */
 void calls_free(struct calls *c);
 
 /* Fills `to`, which must be empty, with the calls of all ranks, most time

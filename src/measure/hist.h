@@ -14,9 +14,11 @@ struct hist {
 	double scale; /* values are multiplied by this before binning */
 };
 
+/* Starts an empty histogram. hist_fini frees its bins. */
 void hist_init(struct hist *h, double scale);
 void hist_fini(struct hist *h);
 void hist_add(struct hist *h, double v);
+/* Returns 0 if the histogram is empty. */
 double hist_mean(const struct hist *h);
 double hist_stddev(const struct hist *h);
 /* p is 0..100. Returns 0 if the histogram is empty. */

@@ -61,6 +61,7 @@ struct story_sum *story_sum_add(struct story *s, const char *comp,
 struct story_use *story_use_add(struct story *s, const char *comp,
 				const char *part, const char *kind,
 				const char *doing);
+/* Frees everything that was added. */
 void story_fini(struct story *s);
 
 #endif

@@ -43,6 +43,7 @@ uint64_t *view_values(const struct view *v, struct view_port *p,
 		      enum view_what what);
 /* Sets the number of intervals. Call it before any view_values. */
 void view_intervals(struct view *v, size_t n);
+/* Frees intervals and ports. */
 void view_fini(struct view *v);
 
 #endif

@@ -58,23 +58,27 @@ struct weft_result {
 	struct calls calls; /* of attached processes */
 };
 
+/* Returns an empty result. The caller frees it with result_free. */
 struct weft_result *result_new(void);
 void result_free(struct weft_result *r);
+/* Sets a metric. A second value overwrites the first. */
 void result_metric_set(struct weft_result *r, const char *name,
 		       const char *unit, double v);
 /* Returns the metric, or NULL if it does not exist. Pointers from the _get
  * functions are valid until the next name of that kind is added. */
 const struct result_metric *result_metric_get(const struct weft_result *r,
 					      const char *name);
+/* Returns the series. Creates it on first use. */
 struct result_series *result_series_get(struct weft_result *r, const char *name,
-					const char *x_unit,
-					/* creates it on first use */
-					const char *y_unit);
+					const char *x_unit, const char *y_unit);
+/* Appends a point. */
 void result_series_add(struct result_series *s, double x, double y);
+/* Returns the histogram. Creates it on first use. */
 struct hist *result_hist_get(struct weft_result *r, const char *name,
-			     const char *unit); /* creates it on first use */
+			     const char *unit);
 void result_counter_set(struct weft_result *r, const char *name,
 			const char *unit, uint64_t v);
+/* Adds a parameter to the manifest. */
 void result_param_set(struct weft_result *r, const char *name,
 		      const char *value);
 /* NULL when absent. */

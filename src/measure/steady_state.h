@@ -21,6 +21,7 @@ struct steady {
 };
 
 void steady_init(struct steady *s);
+/* Adds the next observation. */
 void steady_add(struct steady *s, double v);
 
 /* Returns the number of batches to leave out, for which the mean of the others

@@ -15,6 +15,7 @@ struct arena {
 /* Returns `bytes` of zeroed memory, or NULL if there is none. The arena owns
  * it. */
 void *arena_alloc(struct arena *a, size_t bytes);
+/* Frees all memory of the arena. */
 void arena_fini(struct arena *a);
 
 #endif

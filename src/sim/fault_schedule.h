@@ -37,6 +37,7 @@ struct outage {
 /* Checks the parameters. Call it in ops.init. Random spans are drawn from
  * c->rng. Returns 0 or a negative error. */
 int outage_init(struct outage *o, struct weft_comp *c, struct weft_err *err);
+/* Frees the spans. Call it in ops.fini. */
 void outage_fini(struct outage *o);
 /* Returns span number i, or NULL if there are fewer. The pointer is valid until
  * the next call. */

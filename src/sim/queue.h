@@ -55,6 +55,7 @@ struct evq {
 
 void evq_init(struct evq *q);
 void evq_fini(struct evq *q);
+/* Adds an event. time must not be before that of the last popped one. */
 void evq_push(struct evq *q, uint64_t time, uint64_t key);
 /* Removes the earliest event at or before `until`. Returns false if there is
  * none. */

@@ -62,17 +62,27 @@ static inline uint64_t comp_key(const struct weft_comp *c, uint32_t phase,
 	return EVQ_KEY(phase, c->id, tag);
 }
 
+/* frame.c: frees the pools of frames and payloads. */
 void pool_fini(struct weft_sim *sim);
+/* reg.c: free the maps of registers; make the cells of a component. Returns 0
+ * or a negative error. */
 void regmap_fini(struct weft_sim *sim);
 int comp_regs_init(struct weft_comp *c, struct weft_err *err);
+/* port.c: makes the ports that the class declares. Returns 0 or a negative
+ * error. */
 int comp_ports_init(struct weft_comp *c, struct weft_err *err);
+/* Frees ports and the frames in flight to them. */
 void comp_ports_fini(struct weft_comp *c);
+/* param.c: set defaults, check ranges. Return 0 or a negative error. */
 int comp_params_default(struct weft_comp *c, struct weft_err *err);
 int comp_params_check(const struct weft_comp *c, struct weft_err *err);
 void port_drain(struct weft_comp *c, uint32_t port);
 void result_collect(struct weft_sim *sim);
+/* measure.c: adds the parameters of all components to the result. */
 void result_manifest(struct weft_sim *sim);
+/* Frees the histograms. */
 void hists_fini(struct weft_sim *sim);
+/* bus_note.c: frees the queue of a port and the slices in it. */
 void notes_fini(struct weft_port *p);
 /* message_trace.c: returns the kinds of events of c that a listener wants. */
 uint8_t trace_wanted(const struct weft_sim *sim, const struct weft_comp *c);

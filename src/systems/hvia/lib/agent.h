@@ -304,6 +304,7 @@ static inline void hvia_notify(struct weft_host *h, uint32_t *event)
 	weft_host_wake(h, event);
 }
 
+/* Takes the agent's lock, and sleeps while another thread has it. */
 void agent_lock(struct hvia_agent *a, struct weft_host *h);
 
 static inline void agent_unlock(struct hvia_agent *a)
@@ -313,6 +314,8 @@ static inline void agent_unlock(struct hvia_agent *a)
 
 /* agent_memory.c; the caller holds the lock */
 int agent_mem_init(struct hvia_agent *a, struct weft_host *h);
+/* Calls of enum hvia_call: arg is the struct named there. Each returns 0 or a
+ * negative errno. */
 int agent_ptag(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_ptag_free(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_reg(struct hvia_agent *a, struct weft_host *h, void *arg);
@@ -326,10 +329,12 @@ static inline bool agent_ptag_valid(const struct hvia_agent *a,
 	return ptag && ptag < HVIA_PTAGS && a->ptag[ptag] == p;
 }
 
+/* Frees tags and regions of a process that has ended. */
 void agent_mem_gone(struct hvia_agent *a, struct weft_host *h,
 		    struct weft_proc *p);
 
 /* agent_vi.c */
+/* Calls of enum hvia_call, as above. */
 int agent_vi(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_vi_free(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_vi_set(struct hvia_agent *a, struct weft_host *h, void *arg);
@@ -338,16 +343,21 @@ int agent_arm(struct hvia_agent *a, struct weft_host *h, void *arg);
 void agent_vi_write(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 /* Returns after all posted descriptors of the VI have been completed. */
 void agent_vi_flush(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
+/* Frees the VIs of a process that has ended. */
 void agent_vi_gone(struct hvia_agent *a, struct weft_host *h,
 		   struct weft_proc *p);
 /* Handles the completion interrupt: wakes clients whose queue has a
  * completion. */
 void agent_completions(struct hvia_agent *a, struct weft_host *h);
+/* Handles the error interrupt: takes all errors of the card. */
 void agent_errors(struct hvia_agent *a, struct weft_host *h);
+/* Handles an asynchronous error: ends the VI if it must, and notifies its
+ * client. */
 void agent_error(struct hvia_agent *a, struct weft_host *h,
 		 const struct hvia_async *e);
 
 /* agent_connections.c */
+/* Calls of enum hvia_call. They take the lock themselves, because they wait. */
 int agent_listen(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_accept(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_reject(struct hvia_agent *a, struct weft_host *h, void *arg);
@@ -361,10 +371,12 @@ void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 /* Sends packets again that are due, or gives them up. Returns the next time to
  * call it. */
 weft_time_t agent_conn_again(struct hvia_agent *a, struct weft_host *h);
+/* Handles a connection packet that has arrived. */
 void agent_packet(struct hvia_agent *a, struct weft_host *h,
 		  const struct hvia_pkt *p);
 
 /* agent_packets.c */
+/* Sends a packet, and waits while the card's one buffer is in use. */
 void agent_send(struct hvia_agent *a, struct weft_host *h,
 		const struct hvia_pkt *p);
 /* Reads the oldest received packet and removes it from the card. */

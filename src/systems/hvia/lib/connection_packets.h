@@ -23,8 +23,10 @@ static inline bool conn_addr_same(const struct hvia_addr *x,
  * -ENOPROTOOPT (quality). */
 int conn_attr_check(const struct hvia_vi_attr *x, const struct hvia_vi_attr *y);
 
+/* Sets the state of a VI and writes its entry on the card. */
 void conn_set(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	      enum hvia_vi_state state);
+/* Ends an attempt to connect with a result for its caller. */
 void conn_failed(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		 int result);
 /* Resets the state of a VI for a new connection. */
@@ -36,10 +38,13 @@ static inline void conn_payload(const struct hvia_agent *a, struct hvia_kvi *k,
 	k->mine.said = k->theirs.said = false;
 }
 
+/* Sends a packet of this type about the VI's connection. */
 void conn_send(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	       uint8_t type);
+/* Answers a request, and remembers the answer for duplicates. */
 void conn_answer(struct hvia_agent *a, struct weft_host *h,
 		 struct hvia_request *r, uint8_t type);
+/* Connects the VI to the sender of a request and sends the accept. */
 void conn_accept(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		 struct hvia_request *r);
 /* Notifies the remote side that the connection has ended, until it confirms. */
@@ -47,6 +52,7 @@ void conn_leave(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 /* Sends disconnects, as many as may be in flight. Returns the next time to call
  * it. */
 weft_time_t conn_leaving(struct hvia_agent *a, struct weft_host *h);
+/* Handles the confirmation of a disconnect. */
 void conn_left(struct hvia_agent *a, struct weft_host *h,
 	       const struct hvia_pkt *p);
 /* Connects the VI to a peer whose request arrived before the VI's own. */

@@ -46,6 +46,7 @@ struct hvia_att {
 	uint32_t root;
 };
 
+/* Starts an empty book of a table of so many bytes. hvia_att_fini frees it. */
 void hvia_att_init(struct hvia_att *a, uint32_t sdram);
 void hvia_att_fini(struct hvia_att *a);
 

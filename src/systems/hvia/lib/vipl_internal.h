@@ -120,9 +120,11 @@ void *vipl_handle(enum vipl_kind kind, void *of, uint64_t val);
 /* Returns the entry of a handle, or NULL if it is not a handle, no longer
  * valid, or of another kind. */
 struct vipl_entry *vipl_find(enum vipl_kind kind, const void *handle);
+/* Makes a handle invalid. */
 void vipl_forget(enum vipl_kind kind, const void *handle);
 /* Forgets tags and connection requests of a NIC. */
 void vipl_forget_of(const struct vipl_nic *n);
+/* Returns the object of a handle of this kind, or NULL. */
 void *vipl_object(enum vipl_kind kind, const void *handle);
 static inline struct vipl_nic *vipl_nic(VIP_NIC_HANDLE x)
 {
@@ -169,6 +171,7 @@ static inline VIP_RETURN vipl_cq_leave(struct vipl_cq *c, VIP_RETURN ret)
 	return ret;
 }
 
+/* Returns the return code of VIPL for a negative errno. */
 VIP_RETURN vipl_return(int err);
 /* Traps to the agent. Returns its errno as a return code of VIPL. */
 static inline VIP_RETURN vipl_call(struct vipl_nic *n, enum hvia_call op,
@@ -225,6 +228,7 @@ uint32_t vipl_status_op(const VIP_DESCRIPTOR *d, uint32_t dir);
 /* vipl_notify.c */
 /* Starts the NIC's thread if needed and makes it check its lists. */
 void vipl_serve(struct vipl_nic *n);
+/* Appends a request to a list, which owns it. */
 void vipl_notify_add(struct vipl_notify **list, struct vipl_notify *n);
 /* Drops requests without calling their handlers. */
 void vipl_notify_drop(struct vipl_notify **list);
@@ -234,10 +238,14 @@ void vipl_notify_drop(struct vipl_notify **list);
 void vipl_cq_collect(struct vipl_cq *c);
 /* Removes the oldest entry. Returns false if there is none. */
 bool vipl_cq_look(struct vipl_cq *c, struct vipl_queue **q_p);
+/* Add a work queue to a completion queue (NULL: none), and remove it with its
+ * entries. */
 void vipl_cq_attach(struct vipl_cq *c, struct vipl_queue *q);
 void vipl_cq_detach(struct vipl_queue *q);
 
 /* vipl_reliable.c: reliable delivery and reception in software */
+/* Makes the service of a reliable VI: its memory and its thread. Returns
+ * VIP_SUCCESS or the error. */
 VIP_RETURN vipl_rel_new(struct vipl_vi *v);
 void vipl_rel_free(struct vipl_vi *v);
 void vipl_rel_connected(struct vipl_vi *v);

@@ -110,6 +110,7 @@ static inline void rel_next(struct vipl_rel *r, uint32_t dir)
 	r->msg[dir].begun = false;
 }
 
+/* Completes the user's descriptor with a length and status bits. */
 void rel_complete(struct vipl_rel *r, uint32_t dir, struct vipl_posted *p,
 		  uint32_t length, uint32_t status);
 /* Reports an error to the program. `end` also ends the connection. */
@@ -125,9 +126,12 @@ static inline uint32_t rel_data(const struct vipl_rel *r)
 }
 
 /* vipl_reliable.c */
+/* Sends as many frames as window and slots allow. */
 void rel_send(struct vipl_rel *r);
+/* Handles the acknowledgement in a received frame. */
 void rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error);
 /* vipl_reliable_receive.c */
+/* Handles all frames that have arrived. */
 void rel_receive(struct vipl_rel *r);
 
 #endif

@@ -170,6 +170,7 @@ static inline uint32_t hv_payload(const struct hv_nic *n)
 }
 
 /* dma.c */
+/* Queues a transaction of a unit, which is woken at its end. */
 void hv_dma(struct hv_nic *n, struct hv_dma *d, enum weft_bus_op op,
 	    weft_phys_t addr, struct weft_slice data);
 
@@ -182,19 +183,24 @@ static inline void hv_dma_read(struct hv_nic *n, struct hv_dma *d,
 /* Ends a read of few bytes and copies them out. Returns false if no target
  * answered. */
 bool hv_dma_take(struct hv_dma *d, void *to);
+/* Ends the transaction that the bus has completed and starts the next. */
 void hv_dma_done(struct hv_nic *n, struct hv_dma *d);
 /* starts waiting transactions, if the card may be master */
 void hv_dma_kick(struct hv_nic *n);
 void hv_dma_fini(struct hv_nic *n);
 
 /* address_translation.c */
+/* Return and set bytes and quadwords of the SDRAM. It is allocated on first
+ * use. */
 uint8_t *hv_sdram(struct hv_nic *n, uint32_t addr);
 uint64_t hv_sdram_load(struct hv_nic *n, uint32_t addr);
 void hv_sdram_store(struct hv_nic *n, uint32_t addr, uint64_t val);
 void hv_l2_store(struct hv_nic *n, uint64_t val);
 /* Looks up an address. Wakes the owner's unit when done. */
 void hv_xlate(struct hv_nic *n, enum hv_owner o, const struct hv_xlate *x);
+/* Runs the next step of the look-up. */
 void hv_att_event(struct hv_nic *n);
+/* Starts a move of level-2 entries; hv_move_event ends it. */
 void hv_move_start(struct hv_nic *n, uint64_t count);
 
 static inline uint64_t hv_move_left(const struct hv_nic *n)
@@ -205,7 +211,9 @@ static inline uint64_t hv_move_left(const struct hv_nic *n)
 void hv_move_event(struct hv_nic *n);
 
 /* doorbells.c */
+/* Handles a doorbell: counts a posted descriptor. */
 void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token);
+/* Access of the host to a VI's entry. */
 uint64_t hv_vi_load(struct hv_nic *n, uint32_t vi, uint32_t byte);
 void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val);
 /* Fetches the head of the receive queue if needed, or marks the send queue for
@@ -219,6 +227,7 @@ static inline bool hv_vi_flushing(const struct hv_vi *v, uint32_t q)
 	       (q == HVIA_Q_SEND && v->state != HVIA_VI_CONNECTED);
 }
 
+/* Queues an asynchronous error for the host. */
 void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
 		 enum hvia_error code, uint64_t token);
 /* Like hv_vi_error(), but the VI is in error from now on. */
@@ -232,6 +241,7 @@ void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
 void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
 	       const struct hvia_desc *d);
 
+/* Counts a completion and raises the interrupt if the queue is armed. */
 void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q);
 /* Writes {stamp or 0, immediate, length, status} to the descriptor at pa. The
  * first two are written only if the VI's completions have them, or `wide` is
@@ -251,6 +261,7 @@ static inline void hv_send_go(struct hv_nic *n, enum hv_send_state s,
 	hv_wake(n, HV_U_SEND, cycles);
 }
 
+/* Looks up an address and enters state s, which runs when it is found. */
 void hv_send_translate(struct hv_nic *n, enum hv_send_state s,
 		       const struct hv_where *at, uint32_t len);
 
@@ -265,6 +276,7 @@ static inline bool hv_send_rdma(const struct hv_send *s)
 	return (s->desc.control & HVIA_OP) == HVIA_OP_RDMAWRITE;
 }
 
+/* Runs the function of the engine's state. */
 void hv_send_event(struct hv_nic *n);
 
 static inline void hv_send_kick(struct hv_nic *n)
@@ -273,15 +285,18 @@ static inline void hv_send_kick(struct hv_nic *n)
 		hv_wake(n, HV_U_SEND, 0);
 }
 
+/* Returns true if the engine works with a region. */
 bool hv_send_uses(const struct hv_nic *n, uint32_t handle);
 
 /* send_packet.c */
+/* States of the engine that build a packet. */
 void hv_packet_next(struct hv_nic *n);
 void hv_packet_buf(struct hv_nic *n);
 void hv_packet_xa(struct hv_nic *n);
 void hv_packet_dr(struct hv_nic *n);
 
 /* receive_engine.c */
+/* Runs the function of the engine's state. */
 void hv_recv_event(struct hv_nic *n);
 
 static inline void hv_recv_kick(struct hv_nic *n)
@@ -290,6 +305,7 @@ static inline void hv_recv_kick(struct hv_nic *n)
 		hv_wake(n, HV_U_RECV, 0);
 }
 
+/* Starts the next packet, or fetches the next head. */
 void hv_recv_idle(struct hv_nic *n);
 /* End a packet and free its Rx buffer. hv_recv_drop also counts it as
  * dropped. */
@@ -306,6 +322,7 @@ static inline void hv_recv_go(struct hv_nic *n, enum hv_recv_state s,
 /* Continues with the packet that waited for a descriptor, or with the next
  * work. */
 void hv_recv_resume(struct hv_nic *n);
+/* Returns true if the engine works with a region. */
 bool hv_recv_uses(const struct hv_nic *n, uint32_t handle);
 
 /* Completes the head descriptor with an error and drops its packet. */
@@ -314,11 +331,13 @@ void hv_recv_refused(struct hv_nic *n, uint32_t status);
 void hv_recv_handed(struct hv_nic *n);
 
 /* packet_filter.c: checks of packets */
+/* States of the engine. */
 void hv_recv_hdr(struct hv_nic *n);
 void hv_recv_chk(struct hv_nic *n);
 void hv_recv_accept(struct hv_nic *n);
 
 /* receive_address.c: addresses of the bytes */
+/* States of the engine, from the look-up in the prefetch buffer on. */
 void hv_place_lookup(struct hv_nic *n);
 void hv_place_more(struct hv_nic *n);
 void hv_place_xs(struct hv_nic *n);
@@ -331,6 +350,7 @@ void hv_apb_forget_vi(struct hv_nic *n, uint32_t vi);
 void hv_apb_forget(struct hv_nic *n, uint32_t handle);
 
 /* receive_descriptor.c: receive descriptors */
+/* States of the engine that fetch and check the head. */
 void hv_head_fetch(struct hv_nic *n);
 void hv_head_xd(struct hv_nic *n);
 void hv_head_rd(struct hv_nic *n);
@@ -341,9 +361,11 @@ void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length,
 		      uint32_t immediate);
 
 /* receive_write.c: writes, bookkeeping, completion */
+/* Queues a job, which has its turn after earlier ones. */
 void hv_put(struct hv_nic *n, const struct hv_job *j);
 /* Hands bytes to the writes. Waits for room, then calls hv_recv_handed. */
 void hv_hand(struct hv_nic *n, const struct hv_job *j);
+/* Run the next step of writes and of bookkeeping. */
 void hv_write_event(struct hv_nic *n);
 void hv_book_event(struct hv_nic *n);
 
@@ -353,17 +375,21 @@ static inline bool hv_write_busy(const struct hv_nic *n)
 	       !ring_empty(&n->write.q) || !ring_empty(&n->book.q);
 }
 
+/* Returns true if a job names the region. */
 bool hv_write_uses(const struct hv_nic *n, uint32_t handle);
 
 /* ethernet_controller.c */
+/* Make the GEC and its MAC, and start them as a driver would. */
 void hv_gec_init(struct hv_nic *n);
 void hv_gec_start(struct hv_nic *n);
 
 void hv_gec_free(struct hv_nic *n); /* frees the oldest Rx buffer */
 void hv_gec_put(struct hv_nic *n, const struct hv_tx_frame *f);
+/* Run the transmit side, and the end of a transfer of the MAC. */
 void hv_gec_tx_event(struct hv_nic *n);
 void hv_gec_mac_event(struct hv_nic *n, uint32_t kind);
 
+/* Frees all frames at the end of a run. */
 void hv_gec_clear(struct hv_nic *n);
 
 /* registers.c */
@@ -373,7 +399,9 @@ static inline uint64_t hv_command(const struct hv_nic *n)
 {
 	return *weft_reg_cell(n->comp, HV_R_COMMAND, 0);
 }
+/* Handles an access of the host to the card. */
 void hv_access(struct hv_nic *n, const struct weft_bus_note *note);
+/* Sets causes and drives the interrupt line. */
 void hv_irq(struct hv_nic *n, uint64_t causes);
 
 static inline void hv_ctrl_reset(struct hv_nic *n)
@@ -382,6 +410,7 @@ static inline void hv_ctrl_reset(struct hv_nic *n)
 		  (n->p.att_host ? HVIA_CTRL_ATT_HOST : 0);
 }
 
+/* Keeps a received kernel packet, or counts it as lost. */
 void hv_kernel_packet(struct hv_nic *n, const uint8_t *p, uint32_t len);
 
 #endif

@@ -375,9 +375,7 @@ void hv_access(struct hv_nic *n, const struct weft_bus_note *note)
 			n->att.addr = (n->att.addr + 8) % HVIA_SDRAM_BYTES;
 		} else if (note->off == HVIA_ATT_BUSY) {
 			hv_vi_forget(
-				/* for prefetched state; an engine's work may
-				 * remain */
-				n, n->att.asked);
+				n, n->att.asked); /* not what an engine uses */
 		} else if (note->off == HVIA_ERR_POP &&
 			   !ring_empty(&n->errors)) {
 			n->err_info = ring_front(&n->errors)->info;

@@ -25,6 +25,8 @@ union vipl_program_addr {
 
 /* Returns true, or fails a check that names the call. */
 bool vipl_program_ok(struct vipw *v, const char *what, VIP_RETURN ret);
+/* Opens a NIC by name and makes a protection tag. Returns false after a failed
+ * check. vipl_program_close frees both. */
 bool vipl_program_open(struct vipw *v, struct weft_comp *c, const char *nic);
 void vipl_program_close(struct vipw *v);
 /* Allocates and registers `n` descriptors of 64 bytes, then `bytes` of data.
@@ -32,11 +34,14 @@ void vipl_program_close(struct vipw *v);
 VIP_DESCRIPTOR *vipl_program_mem(struct vipw *v, uint32_t n, size_t bytes,
 				 bool rdma_write, uint8_t **data_p,
 				 VIP_MEM_HANDLE *handle_p);
+/* Fills in a descriptor of one segment. */
 void vipl_program_desc(VIP_DESCRIPTOR *d, void *data, VIP_MEM_HANDLE handle,
 		       uint32_t bytes);
+/* Makes the VI of the workload. Returns false after a failed check. */
 bool vipl_program_vi(struct vipw *v, uint32_t level, bool rdma_write);
 /* Connects to node `peer`: the lower node listens, the other one requests. */
 bool vipl_program_connect(struct vipw *v, uint32_t peer);
+/* Makes the network address of a node with this discriminator. */
 void vipl_program_addr(struct vipw *v, uint32_t node, uint32_t disc,
 		       union vipl_program_addr *to);
 

@@ -45,6 +45,7 @@ workload:
   - {program: hostport.pingpong, count: 2}
 """
 ULTRA = HOST.replace("hostport.pingpong", "ultra.pingpong")
+POSTED = HOST.replace("count: 2}", "count: 2, way: posted, mtu: 64}")
 CROWD = HOST.replace("hostport.pingpong, count: 2",
                      "hostport.crowd, on: 0, processes: 8, servers: 4, "
                      "instructions: 20")
@@ -133,6 +134,7 @@ FAILS = [
     (HOST, "workload.1.partner=7", "partner: one of 1..1"),
     (HOST, "host.pc.mem_bytes=1MiB", "no memory left on the node: give it more"),
     (CROWD, "host.pc.mem_bytes=1MiB", "no memory left on the node: give it more"),
+    (POSTED, "workload.1.size=1928", "messages of up to 30 segments"),
     (ULTRA, "hostport.nic.ultra_max_words=1", "takes tag and 0 bytes"),
     (HOST.replace("  - {program: hostport.driver, background: true}\n", "")
      .replace("count: 2}\n", "count: 2, way: put, size: 256KiB}\n"),
@@ -194,6 +196,7 @@ class Misuse(unittest.TestCase):
                 (ATOLL, ("--set", "workload.0.size=65536", "--set",
                          "workload.0.mode=dma")),
                 (HOST, ("--set", "workload.1.mtu=0")),
+                (POSTED, ("--set", "workload.1.size=1920")),
                 (HOST, ("--set", "bus.pci.clock=2ns",
                         "--set", "hostport.nic.f_core=500MHz")),
                 (NODES, ("--set", "n0.nic.ppm=100", "--set", "s0.ppm=100")),

@@ -77,7 +77,7 @@ int hostport_program_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 		weft_check_failed(c, "partner: one of 1..%u", v->w.n - 1);
 		return -EINVAL;
 	}
-	if (v->way == HPW_POSTED && v->mtu && v->size / v->mtu >= BUFFERS) {
+	if (v->way == HPW_POSTED && v->mtu && v->size > BUFFERS * v->mtu) {
 		weft_check_failed(
 			c,
 			"mtu: messages of up to %u segments into posted buffers",

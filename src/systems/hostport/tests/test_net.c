@@ -224,6 +224,37 @@ static void multicast(void **state)
 	exrig_free(&s.r);
 }
 
+static void uncast_origin(struct scene *s, struct hpproc *p)
+{
+	/* branches: one without elements, one longer than the list, and one of
+	 * each behind one that leads to the process of node 1 */
+	static const uint8_t el[4][6] = { { 0x41, 0xa1, 0, 0x01 },
+					  { 0x41, 0xa1, 3, 0x01 },
+					  { 0x41, 0xa1, 1, 0x01, 0, 0x01 },
+					  { 0x41, 0xa1, 1, 0x01, 2, 0x01 } };
+	static const uint8_t bytes[4] = { 4, 4, 6, 6 };
+	uint64_t w[HP_WORDS];
+
+	for (uint32_t i = 0; i < 4; i++) {
+		send_along(p, el[i], bytes[i], NULL, 0, HP_DTAG_ALL, 0, i / 3);
+		assert_true(hpproc_wait(p, w));
+	}
+}
+
+/* L11 */
+static void a_wrong_list_of_branches_is_counted(void **state)
+{
+	struct scene s = { .origin = uncast_origin, .expect = { 0, 2 } };
+
+	scene_run(&s, "2");
+	exrig_start(&s.r);
+	exrig_run(&s.r);
+	assert_int_equal(s.got[1], 2);
+	assert_int_equal(exrig_counter(s.r.node[1].nic, "copies"), 2);
+	assert_int_equal(exrig_counter(s.r.node[1].nic, "bad_packets"), 4);
+	exrig_free(&s.r);
+}
+
 static void broken_origin(struct scene *s, struct hpproc *p)
 {
 	/* an element that does not exist, one that leads nowhere, and one that
@@ -262,6 +293,7 @@ int main(void)
 		cmocka_unit_test(a_packet_follows_mixed_runs_over_nine_hops),
 		cmocka_unit_test(the_origin_hears_of_counts_that_are_wrong),
 		cmocka_unit_test(multicast),
+		cmocka_unit_test(a_wrong_list_of_branches_is_counted),
 		cmocka_unit_test(high_availability),
 	};
 

@@ -270,7 +270,12 @@ static void user_mode(void **state)
 
 enum { TURNS = 3, EACH = 6, AHEAD = 4 };
 
-/* Ports 1 and 2 with the way of port 0, for the process that has it. */
+/* Ports that have packets: every so many. The last one gets its packets first,
+ * so that it is done while others are not. */
+static uint32_t apart;
+
+/* The second and third port with the way of port 0, for the process that has
+ * it. */
 static void turns_open(struct ultra_end *e)
 {
 	static const uint32_t same[] = { HP_UR_VPID,  HP_UR_TUPID,
@@ -278,7 +283,7 @@ static void turns_open(struct ultra_end *e)
 					 HP_UR_ROUTE, HP_UR_ROUTE + 8 };
 
 	for (uint32_t i = 1; i < TURNS; i++) {
-		uint64_t at = HP_ULTRA_PAGE(i), low = 1000 + 100 * i;
+		uint64_t at = HP_ULTRA_PAGE(i * apart), low = 1000 + 100 * i;
 
 		for (uint32_t k = 0; k < sizeof(same) / sizeof(*same); k++)
 			weft_io_store64(
@@ -305,7 +310,7 @@ static void turns_near(struct ultrarig *t, struct ultra_end *e)
 	turns_open(e);
 	hpdrv_set(&e->d, HP_R_CTRL, ctrl & ~HP_CTRL_NPS_ALL);
 	for (uint32_t i = 0; i < TURNS * EACH; i++) {
-		tx.upid = i / EACH;
+		tx.upid = (TURNS - 1 - i / EACH) * apart;
 		assert_true(weft_io_map(e->h, e->u.dev, HP_BAR_ULTRA,
 					HP_ULTRA_PAGE(tx.upid), HP_PAGE,
 					WEFT_WC, &tx.page));
@@ -318,7 +323,8 @@ static void turns_near(struct ultrarig *t, struct ultra_end *e)
 
 		assert_true(hpproc_wait(&e->p, w));
 		assert_int_equal(HP_NQE_CMD(w), 0x110);
-		port = (uint32_t)w[1];
+		assert_int_equal(w[1] % apart, 0);
+		port = (uint32_t)w[1] / apart;
 		assert_in_range(port, 0, TURNS - 1);
 		assert_int_equal(w[0], next[port]++);
 		t->v[i] = port;
@@ -332,13 +338,20 @@ static void turns_far(struct ultrarig *t, struct ultra_end *e)
 
 static void ports_take_turns(void **state)
 {
-	struct ultrarig t = { .attr = { .slices = 2 * EACH } };
+	static const char *const set[] = {
+		"hostport.nic:ultra_ports=192",
+		"hostport.nic:ultra_packet_queue=12288", NULL
+	};
 
-	ultrarig_run(&t, NULL, NULL, turns_near, turns_far);
-	for (uint32_t i = AHEAD; i + TURNS <= AHEAD + TURNS * (EACH - AHEAD);
-	     i++)
-		assert_int_equal(t.v[i], (t.v[i - 1] + 1) % TURNS);
-	ultrarig_free(&t);
+	for (apart = 1; apart <= 64; apart *= 64) {
+		struct ultrarig t = { .attr = { .slices = 2 * EACH } };
+
+		ultrarig_run(&t, NULL, set, turns_near, turns_far);
+		for (uint32_t i = AHEAD;
+		     i + TURNS <= AHEAD + TURNS * (EACH - AHEAD); i++)
+			assert_int_equal(t.v[i], (t.v[i - 1] + 1) % TURNS);
+		ultrarig_free(&t);
+	}
 }
 
 /* ---- U12: 2048 ports ---- */

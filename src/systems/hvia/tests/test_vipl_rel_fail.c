@@ -7,9 +7,11 @@
 
 extern const struct weft_class weft_class_fault_drop;
 
+enum { BYTES = 1 << 16 };
+
 static void open_rel(struct side *s, struct weft_host *h, struct bench *b)
 {
-	side_open(s, h, b, "hvia0+reliable", 1 << 16);
+	side_open(s, h, b, "hvia0+reliable", BYTES);
 	ok(VipDestroyVi(s->vi));
 	s->attr.ReliabilityLevel = VIP_SERVICE_RELIABLE_RECEPTION;
 	side_vi(s, &s->vi);
@@ -35,6 +37,11 @@ static int writes(struct weft_host *h, struct bench *b)
 	open_rel(&s, h, b);
 	side_connect(&s);
 	meet(&s, "go");
+	/* no byte at all, at the end of both regions */
+	side_send(&s, side_rdma(&s, 1, BYTES, 0, b->v[0] + BYTES,
+				(uint32_t)b->v[1]));
+	assert_int_equal(wait_sent(&s),
+			 VIP_STATUS_DONE | VIP_STATUS_OP_RDMA_WRITE);
 	fill(s.data, 20000, 9);
 	d = side_rdma(&s, 0, 0, 20000, b->v[0] + 11, (uint32_t)b->v[1]);
 	d->CS.Control |= VIP_CONTROL_IMMEDIATE;

@@ -34,7 +34,7 @@ NO_CALL = {"if", "while", "for", "switch", "return", "sizeof", "assert",
            "__attribute__", "va_arg", "case", "do", "else", "_Alignof"}
 # Either order of two arguments is as good: always, or where the result is asked
 # for equality alone.
-SYMMETRIC = {"calloc", "fmin", "fmax"}
+SYMMETRIC = {"calloc", "weft_host_calloc", "fmin", "fmax"}
 SYMMETRIC_EQUAL = {"strcmp", "strcasecmp", "strncmp", "memcmp"}
 # Statements that begin with these are declarations, or are more than one line
 # to take away.

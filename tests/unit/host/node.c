@@ -33,7 +33,8 @@ static void put32(uint8_t *p, uint32_t v)
 	memcpy(p, &v, 4);
 }
 
-/* Vendor and device, two BARs of 32 KB at 0x10 and 0x14. */
+/* Vendor and device, two BARs of 32 KB at 0x10 and 0x14, one of 8 GiB at 0x18.
+ */
 static int card_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct card *d = c->state;
@@ -59,7 +60,9 @@ static void card_store_bytes(struct card *d, const struct weft_bus_note *b)
 		p[0] = 0;
 		p[1] &= 0x80;
 	}
-	memset(&d->cfg[0x18], 0, 0x18);
+	put32(&d->cfg[0x18], 4); /* and 32 more bits */
+	d->cfg[0x1c] &= 0xfe;
+	memset(&d->cfg[0x20], 0, 0x10);
 }
 
 static void card_stored(struct weft_comp *c, const struct weft_bus_note *b)

@@ -2,7 +2,8 @@
 /* A node on a bench: host.pc, bus.pcix (or bus.ht) and a simple card, with test
  * functions as programs.
  *
- * The card: BAR0 and BAR1 of 32 KB, plain memory, except in BAR1
+ * The card: BAR2 of 8 GiB with an address of 64 bits and no memory; BAR0 and
+ * BAR1 of 32 KB, plain memory, except in BAR1
  *   CARD_DMA    64-bit store: CARD_DELAY clocks later write the 8 bytes at
  *               CARD_VALUE to this physical address
  *   CARD_IRQ    32-bit store: interrupt line := bit 0 */

@@ -271,6 +271,8 @@ static void test_wc_cost(void **state)
 
 /* ---- configuration space, windows ---- */
 
+#define WIDE_BAR (8ull << 30)
+
 static int config(struct weft_host *h, struct bench *b)
 {
 	struct weft_dev *d = weft_dev_open(h, 0);
@@ -286,11 +288,15 @@ static int config(struct weft_host *h, struct bench *b)
 	b->v[5] = weft_io_map(h, d, 1, 0, CARD_BAR, WEFT_UC, &io);
 	b->v[6] = weft_io_map(h, d, 1, 0, CARD_BAR + 4, WEFT_UC, &io);
 	b->v[7] = weft_io_map(h, d, 1, UINT64_MAX, 8, WEFT_UC, &io);
-	b->v[8] = weft_io_map(h, d, 2, 0, 4, WEFT_UC, &io);
+	b->v[8] = weft_io_map(h, d, 4, 0, 4, WEFT_UC, &io);
 	b->v[9] = weft_io_map(h, d, 9, 0, 4, WEFT_UC, &io);
 	b->v[10] = weft_io_map(h, d, 0, CARD_BAR - 4, 4, WEFT_UC, &io);
 	b->v[11] = weft_cfg_load(h, d, 0x14, 4);
 	b->v[12] = weft_cfg_load(h, d, 0x10, 4);
+	b->v[13] = weft_io_map(h, d, 2, WIDE_BAR - 4, 4, WEFT_UC, &io);
+	b->v[14] = weft_io_map(h, d, 2, WIDE_BAR, 4, WEFT_UC, &io);
+	b->v[15] = (uint64_t)weft_cfg_load(h, d, 0x1c, 4) << 32 |
+		   weft_cfg_load(h, d, 0x18, 4);
 	return 0;
 }
 
@@ -311,6 +317,8 @@ static void test_config(void **state)
 	assert_int_equal(b->v[11] % CARD_BAR, 0);
 	assert_int_not_equal(b->v[11], b->v[12]);
 	assert_true(b->v[11] >= 0xc0000000 && b->v[12] >= 0xc0000000);
+	assert_true(b->v[13] && !b->v[14]);
+	assert_int_equal(b->v[15], WIDE_BAR | 4); /* the first that is free */
 }
 
 static int mistakes(struct weft_host *h, struct bench *b)

@@ -4,6 +4,8 @@
  * back-pressure, aborts. */
 #include "../cmocka_all.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "host/ht.h"
@@ -456,6 +458,35 @@ static void test_hole(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "aborts"), 2);
 }
 
+/* ---- what is left at the end ---- */
+
+static void test_left(void **state)
+{
+	struct bench *b = *state;
+	struct weft_err err = { 0 };
+	char text[80];
+
+	b->s.devices = 3;
+	bench_run(b);
+	for (uint32_t i = 0; i < 3 * b->s.devices; i++) {
+		static const uint8_t at[][2] = { { HT_UP, HT_POSTED },
+						 { HT_UP, HT_NONPOSTED },
+						 { HT_DOWN, HT_ANSWER } };
+		struct ht *ht = b->rig.bus->state;
+		struct ht_lane *l = &ht->link[i / 3].lane[at[i % 3][0]];
+
+		assert_int_equal(weft_sim_finish(b->rig.sim, &err), 0);
+		l->queue[at[i % 3][1]].n++;
+		assert_int_equal(weft_sim_finish(b->rig.sim, &err), -EPROTO);
+		snprintf(text, sizeof(text),
+			 "%s: a transaction of dev%u never ended",
+			 b->rig.bus->name, i / 3);
+		assert_string_equal(err.msg, text);
+		l->queue[at[i % 3][1]].n--;
+		err.code = 0;
+	}
+}
+
 /* ---- size ---- */
 
 static void test_size(void **state)
@@ -490,6 +521,7 @@ int main(void)
 		T(test_absent),
 		T(test_mute),
 		T(test_hole),
+		T(test_left),
 		cmocka_unit_test(test_size),
 	};
 

@@ -109,6 +109,10 @@ static void test_many(void **st)
 	err.code = 0;
 	assert_null(trace_load("/dev/zero", 8, 4096, &err));
 	assert_non_null(strstr(err.msg, "no file"));
+	/* a file whose first page cannot be read */
+	err.code = 0;
+	assert_null(trace_load("/proc/self/mem", 8, 4096, &err));
+	assert_string_equal(err.msg, "/proc/self/mem: cannot be read");
 }
 
 /* Files of the kernel report size 0, therefore a file is read to its end. */

@@ -74,6 +74,10 @@ static const struct {
 	{ { 0, ATOLL_DMA, 2, 65 }, -EINVAL, 0, 0 },
 	{ { 0, ATOLL_DMA, 2, 63 }, -EINVAL, 0, 0 },
 	{ { 0, ATOLL_PIO, 1, 0 }, -EINVAL, 0, 0 },
+	/* the node has 64 MiB: the regions of the first do not fit, and do not
+	 * stay */
+	{ { 0, ATOLL_DMA, 2, 40 << 20 }, -ENOMEM, 0, 0 },
+	{ { 0, ATOLL_DMA, 2, 28 << 20 }, 0, 2, 28 << 20 },
 	{ { 3, ATOLL_DMA, 2, 64 }, 0, 2, 64 },
 	{ { 2, ATOLL_DMA, 0, 0 }, 0, 64, 65536 },
 	{ { 1, ATOLL_PIO, 0, 0 }, 0, 0, 0 },

@@ -185,7 +185,6 @@ void cell_channel_abandon(struct cell_channel *ep, bool taken)
 		if (mine[i] &&
 		    (ep->slot[i].flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP)
 			weft_frame_free(ep->slot[i].pkt);
-	ep->way_head = ep->way_tail = CELL_CHANNEL_NONE;
 	if (ep->slow)
 		cell_channel_framed_abandon(ep);
 	if (ep->listener)
@@ -199,8 +198,6 @@ void cell_channel_fini(struct cell_channel *ep)
 	ring_free(&ep->in);
 	if (ep->slow)
 		cell_channel_framed_fini(ep);
-	if (ep->listener)
-		cell_channel_listen_drop(ep);
 }
 
 /* ---- slots ---- */

@@ -336,7 +336,6 @@ void cell_channel_framed_abandon(struct cell_channel *ep)
 void cell_channel_framed_fini(struct cell_channel *ep)
 {
 	cell_channel_retry_drop_all(ep->slow);
-	ex_rebuild_drop(&ep->slow->built);
 	ring_free(&ep->slow->in);
 	free(ep->slow);
 	ep->slow = NULL;

@@ -28,7 +28,6 @@ void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
 	a.c[1] = HP_C1(cmd, HP_C1_TAG(h->c[1]));
 	a.c[2] = h->c[2];
 	a.c[3] = HP_C3(HP_C0_HPID(h->c[0]), HP_C1_ORIG(h->c[1]));
-	a.c[4] = h->c[4]; /* for ULTRA, whose frame has the word */
 	if (h->back.nf)
 		f = hp_pkt_new(n->comp->sim, &h->back, &a, 1);
 	if (!f) { /* the packet has no way back */

@@ -385,7 +385,6 @@ static void hp_fini(struct weft_comp *c)
 	for (uint32_t i = 0; i < HP_BLOCKS; i++)
 		if (hp_blocks[i] && hp_blocks[i]->fini)
 			hp_blocks[i]->fini(n);
-	jobs_abandon(n);
 	for (uint32_t i = 0; i < HP_PARTS; i++)
 		hp_sched_fini(&n->sched[i]);
 	for (uint32_t i = 0; i < HP_NPS; i++)

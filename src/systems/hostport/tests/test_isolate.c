@@ -65,6 +65,17 @@ static void until(struct hpproc *p, const volatile uint64_t *flag)
 		weft_host_sleep(p->h, weft_host_now(p->h) + WEFT_US);
 }
 
+static uint32_t many(void)
+{
+	return way.bytes > HP_PAGE ? FEW : MANY;
+}
+
+/* That all of them need. */
+static uint64_t pages(void)
+{
+	return many() * ((way.bytes + HP_PAGE - 1) / HP_PAGE);
+}
+
 static int far(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpproc p[2];
@@ -77,18 +88,13 @@ static int far(struct weft_host *h, struct exrig *r, uint32_t node)
 	r->p[1] = window(&p[0], !way.far, 1, &phys);
 	assert_non_null(weft_mem_alloc(h, PARK * HP_PAGE, HP_PAGE, &park));
 	hpdrv_set(&drv[1], HP_R_PARK_BASE, park);
-	hpdrv_set(&drv[1], HP_R_PARK_SIZE, PARK);
+	hpdrv_set(&drv[1], HP_R_PARK_SIZE, pages());
 	r->v[0] = 1;
 	until(&p[0], &r->v[4]);
 	if (way.far)
 		page_in(&p[0], phys);
 	until(&p[0], &r->v[1]);
 	return 0;
-}
-
-static uint32_t many(void)
-{
-	return way.bytes > HP_PAGE ? FEW : MANY;
 }
 
 static void begin(struct hpproc *p)

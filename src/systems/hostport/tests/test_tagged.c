@@ -127,7 +127,7 @@ static struct weft_io enter(struct ultra_end *e, uint64_t off, uint16_t tag)
  * that is none; t->v[0]: packets until there was no room. */
 static void ultra_near(struct ultrarig *t, struct ultra_end *e)
 {
-	uint64_t w[8] = { 77 };
+	uint64_t w[8] = { 77 }, note[HP_WORDS];
 
 	/* the monitor's tag is not the port's */
 	assert_false(ultra_send_cond(&e->tx, 0, 1, w, WORDS));
@@ -142,7 +142,10 @@ static void ultra_near(struct ultrarig *t, struct ultra_end *e)
 				     sizeof(w), 1ull << 56));
 	for (uint64_t tag = 0; tag < KEPT; tag++) {
 		ultrarig_fill(w, WORDS, tag);
-		assert_true(ultra_send_cond(&e->tx, 0, tag, w, WORDS));
+		assert_true(
+			ultra_send_cond(&e->tx, ULTRA_NOTIFY, tag, w, WORDS));
+		assert_true(hpproc_wait(&e->p, note));
+		assert_int_equal(note[0], tag);
 	}
 	/* the target keeps so many; then the slice here is full */
 	for (uint32_t i = 0; i < TRIES; i++)

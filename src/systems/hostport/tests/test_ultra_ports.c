@@ -168,6 +168,31 @@ static void a_port_is_found_behind_64_that_are_idle(void **state)
 
 /* ---- U11: slices by the driver ---- */
 
+static void bits_near(struct ultrarig *t, struct ultra_end *e)
+{
+	t->v[0] = e->tx.lower;
+	t->v[1] = e->tx.size;
+	ultrarig_give(e, 0, 1, 1);
+}
+
+static void bits_far(struct ultrarig *t, struct ultra_end *e)
+{
+	ultrarig_take(e, 1, 1);
+}
+
+/* U11: its library knows the part of the queue that a port has. */
+static void a_path_has_the_slice_of_its_port(void **state)
+{
+	static const char *const set[] = { "hostport.nic:ultra_port_slice=63",
+					   NULL };
+	struct ultrarig t = { 0 };
+
+	ultrarig_run(&t, NULL, set, bits_near, bits_far);
+	assert_int_equal(t.v[0], 0);
+	assert_int_equal(t.v[1], 63);
+	ultrarig_free(&t);
+}
+
 static void slices_near(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t page = HP_ULTRA_PAGE(e->tx.upid), w[HP_WORDS];
@@ -469,6 +494,7 @@ int main(void)
 		cmocka_unit_test(path_setup),
 		cmocka_unit_test(no_free_port),
 		cmocka_unit_test(a_port_is_found_behind_64_that_are_idle),
+		cmocka_unit_test(a_path_has_the_slice_of_its_port),
 		cmocka_unit_test(slices),
 		cmocka_unit_test(ports_take_turns),
 		cmocka_unit_test(many_ports),

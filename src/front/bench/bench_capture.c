@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bench `capture`: what `--capture all` costs.  The same runs without and with
- * it, taking turns, the smallest CPU time of each; the file is written, all of
- * it counts.  A run without a capture has no part of it: what is left to show
- * is how far two such runs differ. */
+/* Bench `capture`: measures the cost of `--capture all`.  It runs one
+ * experiment without and with a capture in turn, and takes the smallest CPU
+ * time of each, so that other load on the machine counts little.  The capture
+ * is written to a file, because writing is part of the cost.  A run without a
+ * capture executes none of its code: the second number of the bench only shows
+ * how far two such runs differ. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

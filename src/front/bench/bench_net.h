@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the benches of direct networks share: a network out of the text of an
- * experiment, and the packet-hops per CPU second that come out of it.  A
- * packet through one crossbar is one hop. */
+/* Common code of the benches of direct networks: builds a network from the text
+ * of an experiment and measures its packet-hops per CPU second.  A packet
+ * through one crossbar is one hop. */
 #ifndef FRONT_BENCH_NET_H
 #define FRONT_BENCH_NET_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the commands share. */
+/* Helpers of all commands: error messages, output formats and exit statuses. */
 #include "front/cli/cli.h"
 
 #include <errno.h>

@@ -17,7 +17,7 @@ struct strs {
 	VEC(const char *);
 };
 
-/* What was typed. */
+/* The command line after parsing: arguments and options as text. */
 struct cli {
 	const char *prog; /* the command's name */
 	struct strs args; /* positional */
@@ -32,7 +32,7 @@ struct cli {
 	bool formatted; /* --format was given */
 	uint32_t n_jobs;
 	struct registry reg;
-	/* of the experiment's text, before --set; NULL: nobody */
+	/* Edits the experiment's text before --set is applied; may be NULL. */
 	int (*edit)(struct doc *d, const struct registry *reg,
 		    struct weft_err *err);
 };

@@ -32,7 +32,7 @@ static const char bash[] =
 struct words {
 	struct cli *cli;
 	const struct cli_cmd *cmd;
-	const char *prefix; /* what is there of the word */
+	const char *prefix; /* start of the word to complete */
 	bool assigned;	    /* ... behind a '=' */
 };
 
@@ -76,7 +76,8 @@ static void words_settings(const struct words *w)
 	}
 }
 
-/* What stands in the table of commands or options as `arg`. */
+/* Source of the completions for one kind of argument; `arg` is the text that
+ * the table of commands or options has for it. */
 struct source {
 	const char *arg;
 	bool files;

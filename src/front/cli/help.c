@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `weft`, `weft --help` and `weft COMMAND --help` say, from the tables of
- * commands and options.  scripts/man.py reads it for the manual page. */
+/* Prints the help of `weft`, `weft --help` and `weft COMMAND --help` from the
+ * tables of commands and options.  scripts/man.py reads this output for the
+ * manual page, so the manual cannot differ from the program. */
 #include <string.h>
 
 #include "front/cli/cli.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program is linked with, directly or through other libraries.  Its own
- * loader lists it (LD_TRACE_LOADED_OBJECTS) without running it, where it is
- * glibc's; a program with another one, or without, would run, so the file is
- * looked at first. */
+/* Lists the libraries that a program is linked with, directly or through other
+ * libraries.  The loader of glibc lists them without running the program
+ * (LD_TRACE_LOADED_OBJECTS).  A program with another loader, or with none,
+ * would run instead, so the file is checked before it is started. */
 #include "front/exec/elf.h"
 
 #include <elf.h>

@@ -14,10 +14,12 @@ struct elf_libs {
 	char mpi[4096]; /* file of the MPI, "" when it is not found */
 };
 
-/* `program` is a path or looked for in PATH.  false: not there, a script, or
- * without a loader; nothing is known then. */
+/* Reads the libraries of `program`, a path or a name to find in PATH, into *l.
+ * Returns false, and *l says nothing, when the program does not exist, is a
+ * script or has no loader. */
 bool elf_libs_of(const char *program, struct elf_libs *l);
-/* Where it is; false: no such program. */
+/* Finds `program` and writes its path to `path`.  Returns false when there is
+ * no such program. */
 bool elf_find(const char *program, char *path, size_t size);
 
 #endif

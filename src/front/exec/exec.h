@@ -15,8 +15,8 @@
 #include "front/exp/exp.h"
 #include "front/run/run.h"
 
-/* What is to be started. */
-/* By enum weft_att_clock, as they are typed. */
+/* Names of the clocks as typed after --clock; the index is an enum
+ * weft_att_clock. */
 extern const char *const exec_clocks[3];
 
 struct exec_job {
@@ -26,7 +26,7 @@ struct exec_job {
 	uint32_t nodes;	     /* of the machine */
 	enum weft_att_clock clock;
 	const char *socket;  /* for WEFT_SOCKET */
-	const char *mpiexec; /* who starts ranks of MPI; NULL: to be found */
+	const char *mpiexec; /* starter of MPI ranks; NULL: to be found */
 	bool quiet;
 	struct att_server *server;
 	/* Environment of everything that is started, over that of weft:
@@ -47,44 +47,47 @@ struct exec_job {
 
 struct exec_launcher {
 	const char *name, *doc; /* as of --mpi */
-	/* Is it for this program?  The first launcher that says yes takes it
-	 * when nobody was named. */
+	/* Returns true when this launcher can start the job's program.  Without
+	 * --mpi the first launcher that returns true starts the job. */
 	bool (*fits)(const struct exec_job *j);
-	/* Starts it (exec_spawn, once or n times). */
+	/* Starts the job's processes: calls exec_spawn once or n times. */
 	int (*start)(struct exec_job *j, struct weft_err *err);
 };
 extern const struct exec_launcher *const exec_launchers[]; /* ended by NULL */
 
 /* launch.c */
-/* One process: argv ended by NULL, found by PATH; with the environment of the
- * job and `more` (ended by NULL, or NULL).  0, or negative errno with a
- * message. */
+/* Starts one process.  argv is ended by NULL, and argv[0] is found by PATH.
+ * The process gets the environment of the job and `more` (ended by NULL, or
+ * NULL).  Returns 0, or a negative errno with a message. */
 int exec_spawn(struct exec_job *j, char *const *argv, char *const *more,
 	       struct weft_err *err);
-/* For all that is started after it; a later one of the same name wins. */
+/* Sets a variable for all processes that are started later; a later value of a
+ * name replaces an earlier one. */
 void exec_env(struct exec_job *j, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Creates j->folder (removed at the end with the files in it). */
+/* Creates j->folder; it is removed with its files when the job ends. */
 int exec_folder(struct exec_job *j, struct weft_err *err);
-/* The launcher of a name, or (NULL, "auto") the one that fits. */
+/* Returns the launcher of that name or, for NULL and "auto", the first one that
+ * fits the job. */
 const struct exec_launcher *
 exec_launcher(const struct exec_job *j, const char *name, struct weft_err *err);
 const char *exec_launchers_next(void *unused, size_t i);
-/* Ends what is left: politely, then not. */
+/* Ends the processes that still run: first with SIGTERM, then with SIGKILL. */
 void exec_kill(struct exec_job *j);
 void exec_job_fini(struct exec_job *j);
 
 /* job_reaper.c */
-/* Somebody who cleans up when weft is killed (exec_sweep, exec_remove of what
- * he was told); exec_keep_end: there is nothing left to do. */
+/* The keeper is a process that cleans up when weft is killed: it calls
+ * exec_sweep, and exec_remove for the folder that exec_keep_tell has named.
+ * exec_keep_end tells it that there is nothing left to do. */
 int exec_keep(struct exec_job *j, struct weft_err *err);
 void exec_keep_tell(struct exec_job *j, const char *folder);
 void exec_keep_end(struct exec_job *j);
-/* `weft exec --keep SOCKET`. */
+/* Runs the keeper: `weft exec --keep SOCKET`. */
 int exec_keeper(const char *socket);
-/* Ends everything that has this socket in its environment. */
+/* Ends all processes that have this socket in their environment. */
 void exec_sweep(const char *socket);
-/* A folder with all that is in it. */
+/* Removes a folder with all its files. */
 void exec_remove(const char *folder);
 
 /* launchers */
@@ -92,9 +95,9 @@ extern const struct exec_launcher exec_direct;
 
 /* edit.c: an experiment becomes a machine: agents instead of its workload. */
 int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err);
-/* Its nodes have drivers of their own. */
+/* Returns true when nodes of the experiment have drivers of their own. */
 bool exec_drivers(const struct exp *e);
-/* Number of nodes of the machine. */
+/* Returns the number of nodes of the machine. */
 uint32_t exec_nodes(const struct exp *e);
 
 /* setup.c: what was typed, as numbers. */
@@ -121,9 +124,11 @@ void exec_report(struct exec_job *j, struct weft_result *r);
 /* A few lines for people. */
 void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f);
 
-/* table.c: calls and messages of a run; nothing to say, nothing printed. */
+/* table.c: prints the calls and messages of a run; prints nothing when there
+ * were none. */
 void exec_calls_table(const struct calls *c, FILE *f);
-/* The same program on several machines (the points of s), side by side. */
+/* Prints the runs of one program on several machines (the points of s) side by
+ * side. */
 void exec_compare(const struct run_set *s, FILE *f);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is left of a job is ended and removed: by weft, and when somebody has
- * killed weft by a keeper, `weft exec --keep SOCKET`.  On its input it is told
- * the job's folder, and a dot when there is nothing to do any more; the end of
- * the input without it is the end of weft. */
+/* Ends the processes that are left of a job and removes its files.  weft does
+ * it itself; when weft has been killed, the keeper does it: a process `weft
+ * exec --keep SOCKET`.  The keeper reads the job's folder from its input, and a
+ * dot when there is nothing left to do.  When the input ends without the dot,
+ * weft has died. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -45,8 +46,9 @@ void exec_remove(const char *folder)
 
 /* ---- the keeper ---- */
 
-/* It has nothing of weft's but the socket: whoever reads what weft prints does
- * not wait for it. */
+/* Turns the child into the keeper.  It keeps only the socket of weft: with
+ * weft's output open as well, a reader of that output would wait until the
+ * keeper ends. */
 static void keeper_exec(const char *socket, int from)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -81,7 +83,7 @@ void exec_keep_tell(struct exec_job *j, const char *text)
 {
 	if (j->keeper > 0 &&
 	    send(j->keeper_fd, text, strlen(text), MSG_NOSIGNAL) < 0)
-		return; /* somebody has killed it */
+		return; /* the keeper was killed */
 }
 
 void exec_keep_end(struct exec_job *j)

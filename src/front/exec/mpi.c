@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What launchers of MPI programs share: the command that they start, settings,
- * the provider. */
+/* Common code of the launchers of MPI programs: finds the command that starts
+ * the ranks, and makes the settings and the provider known to it. */
 #include "front/exec/mpi.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ void mpi_settings(struct exec_job *j, const char *const (*s)[2])
 	mpi_apply(j, s);
 }
 
-/* ---- who starts it ---- */
+/* ---- the starter: mpirun or mpiexec ---- */
 
 /* Is this the name of the file, behind all links? */
 static bool is_file(const char *path, const char *name)

@@ -8,8 +8,9 @@
 /* libs.c: where a library of ours lies; environment that has the processes load
  * them.  false: there is no provider (built without libfabric). */
 bool exec_lib_dir(const char *file, char *dir, size_t size);
-/* Where a path has characters that lists of paths are separated by, it becomes
- * that of a link in the job's folder.  False: that cannot be. */
+/* Replaces a path that contains separators of lists of paths by a link in the
+ * job's folder, because it would otherwise be read as several.  Returns false
+ * when that is not possible. */
 bool exec_plain(struct exec_job *j, const char *name, char *path, size_t size);
 bool exec_libs(struct exec_job *j);
 

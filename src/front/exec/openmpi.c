@@ -41,7 +41,7 @@ static const char *const openmpi_settings[][2] = {
 	/* osc/rdma asks btl/ofi for operations that it does not have (Open
 	   MPI 4.1) */
 	{ "OMPI_MCA_osc_rdma_acc_use_amo", "0" },
-	/* the provider sleeps; nobody is to spin beside it */
+	/* The provider sleeps while it waits, so no rank needs to spin. */
 	{ "OMPI_MCA_mpi_yield_when_idle", "1" },
 	{ NULL, NULL },
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What became of the processes of `weft exec`. */
+/* Reports how the processes of `weft exec` ended. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -7,7 +7,9 @@
 #include "base/units.h"
 #include "front/exec/exec.h"
 
-/* Who failed, by rank where each process is one. */
+/* Adds a failure for process i to r.  The message names the rank where each
+ * process is one rank, otherwise only the program, because one process, mpirun,
+ * then stands for several ranks. */
 static void report_child(const struct exec_job *j, size_t i, int status,
 			 struct weft_result *r)
 {
@@ -26,7 +28,8 @@ static void report_child(const struct exec_job *j, size_t i, int status,
 	result_fail(r, line);
 }
 
-/* What each did, in order of ranks and names. */
+/* Collects the calls, flows and ranks of the server into c, sorted by rank and
+ * name so that the order does not depend on time. */
 static void report_calls(struct att_server *s, struct calls *c)
 {
 	struct att_rank r;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes for mpirun.  It starts a daemon on each with a remote shell; ours
- * starts it here, and tells it the name of its node (WEFT_NODE_NAME, which
- * libweft-time.so shows as the host's).  Open MPI then takes every node for a
- * machine of its own and shares no memory between them.
+/* Nodes for mpirun.  mpirun starts a daemon on each node with a remote shell;
+ * ours starts the daemon here and tells it the name of its node
+ * (WEFT_NODE_NAME, which libweft-time.so shows as the host's).  Open MPI then
+ * takes every node for a separate machine and shares no memory between them.
  *
- * Nodes are named to mpirun by addresses of class E (240.0.0.0/4): nobody has
- * them, and they need no name server, whose time-outs mpirun waits for. */
+ * mpirun gets addresses of class E (240.0.0.0/4) as names of nodes, because no
+ * machine has such an address and no name server is asked for it: mpirun would
+ * wait for the time-outs of the server. */
 #include "front/exec/mpi.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 
 static bool script_fits(const struct exec_job *j)
 {
-	return false; /* nobody can see it: it has to be named */
+	return false; /* a script cannot be recognised: --mpi names it */
 }
 
 static int script_start(struct exec_job *j, struct weft_err *err)

@@ -11,7 +11,7 @@
 #include "systems/examples.def"
 
 enum {
-	SPIN = 200, /* turns: about what waking somebody elsewhere takes */
+	SPIN = 200, /* turns: about the cost of waking a process */
 	RANKS_MAX = 65536,
 };
 
@@ -146,7 +146,8 @@ static int setup_cores(const struct exec_args *a, struct exec_setup *s,
 			 sizeof(s->cores), err))
 		return -EINVAL;
 	s->cores = s->cores < all ? s->cores : all;
-	/* who spins must not be in the way of who is waited for */
+	/* With fewer cores than that, a spinning process would keep the process
+	 * that it waits for from running. */
 	s->att.spin = s->cores > s->att.ranks ? SPIN : 0;
 	return 0;
 }

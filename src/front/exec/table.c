@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the processes of `weft exec` did, for people: the calls that took most
+/* Tables of what the processes of `weft exec` did: the calls that took most
  * time, messages from rank to rank, two machines side by side. */
 #include <inttypes.h>
 #include <string.h>

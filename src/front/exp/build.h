@@ -27,7 +27,7 @@ struct exp_build {
 	struct {
 		VEC(struct exp_node);
 	} nodes;
-	/* What a fabric joins: NICs in order of nodes, then traffic. */
+	/* Ends that a fabric joins: NICs in order of nodes, then traffic. */
 	struct {
 		VEC(struct weft_comp *);
 	} ends;
@@ -59,7 +59,7 @@ int build_workload(struct exp_build *b, const struct doc_node *n,
 struct build_spec {
 	enum weft_kind kind;
 	const char *type_key;	     /* "type" or "program" */
-	const char *const *reserved; /* keys that are no parameters, or NULL */
+	const char *const *reserved; /* keys that are not parameters, or NULL */
 	/* Settings below those of the mapping, or NULL; lends its type. */
 	const struct doc_node *base;
 	bool numbered; /* index and count go to `node` and `nodes` */

@@ -11,8 +11,8 @@
 
 #include "weft/types.h"
 
-/* What is refused as unreasonable: an experiment is a few pages of text, and a
- * handful of aliases must not expand to gigabytes. */
+/* Limits of a text: an experiment is a few pages long, and aliases must not let
+ * a short text expand to gigabytes. */
 #define DOC_MAX_BYTES	(16u << 20)
 #define DOC_MAX_NODES	500000u
 #define DOC_MAX_DEPTH	64u
@@ -62,12 +62,14 @@ void doc_append(struct doc *d, struct doc_node *parent, const char *key,
  * keys and texts with n, whose doc must live longer: a long text with a
  * thousand aliases is there once. */
 struct doc_node *doc_copy(struct doc *d, const struct doc_node *n);
-/* Everything in `from`, which is freed, belongs to d; its root. */
+/* Moves everything in `from` to d and frees `from`.  Returns the root of the
+ * moved tree. */
 struct doc_node *doc_adopt(struct doc *d, struct doc *from);
-/* A whole copy of src, whose texts it shares: src must live longer. */
+/* Returns a copy of src.  Its texts stay in src, so src must live longer than
+ * the copy. */
 struct doc *doc_clone(const struct doc *src);
 
-/* The value of a key, or NULL. */
+/* Returns the value of a key, or NULL when the map lacks the key. */
 struct doc_node *doc_get(const struct doc_node *map, const char *key);
 struct doc_item *doc_item(const struct doc_node *map, const char *key);
 const char *doc_kind_name(const struct doc_node *n);
@@ -84,8 +86,8 @@ int doc_read(const char *path, char **text_p, size_t *len_p,
 /* err = "FILE:LINE: message"; returns -EINVAL. */
 int doc_fail(struct doc_where at, struct weft_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The same with ": did you mean 'x'?" when a candidate is near to word;
- * `next` as for units_nearest. */
+/* Does as doc_fail and appends ": did you mean 'x'?" when a candidate is near
+ * to word; `next` as for units_nearest. */
 int doc_fail_near(struct doc_where at, struct weft_err *err, const char *word,
 		  const char *(*next)(void *arg, size_t i), void *arg,
 		  const char *fmt, ...) __attribute__((format(printf, 6, 7)));

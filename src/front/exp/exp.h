@@ -11,12 +11,13 @@
 
 struct exp_opts {
 	const char *const *set; /* PATH=VALUE, later ones win */
-	/* What the user wrote instead of --set, for messages; entries, or all
-	 * of it, may be NULL. */
+	/* The user's words that led to each --set, for messages; entries, or
+	 * the list, may be NULL. */
 	const char *const *option;
 	size_t n_set;
 	size_t n_lenient; /* the last so many may fit nowhere */
-	/* Changes the text's tree before anything else does; NULL: nobody. */
+	/* Edits the text's tree before overrides and defaults apply; may be
+	 * NULL. */
 	int (*edit)(struct doc *d, const struct registry *reg,
 		    struct weft_err *err);
 };
@@ -37,24 +38,24 @@ struct exp {
 	struct exp_auto *search;
 	uint32_t crc; /* of the text */
 	bool view;    /* results show the ports over time */
-	/* Called with every simulation before it starts, and before it goes;
-	 * NULL: nobody. */
+	/* Called with every simulation before it starts and before it is freed;
+	 * may be NULL. */
 	int (*on_open)(void *arg, struct weft_sim *sim, struct weft_err *err);
 	void (*on_close)(void *arg);
 	void *hook_arg;
 };
 
-/* `what` is a file ("-" = standard input) or the name of a shipped
- * experiment. */
+/* Loads an experiment: `what` is a file ("-" = standard input) or the name of a
+ * shipped experiment. */
 int exp_load(const char *what, const struct exp_opts *opts,
 	     const struct registry *reg, struct exp **exp_p,
 	     struct weft_err *err);
-/* The same from text in memory. */
+/* Loads an experiment from text in memory; `label` names it in messages. */
 int exp_load_text(const char *label, const char *text, size_t len,
 		  const struct exp_opts *opts, const struct registry *reg,
 		  struct exp **exp_p, struct weft_err *err);
 void exp_free(struct exp *e);
-/* True when --set number i was taken by a case that was opened. */
+/* Returns true when a case that was opened has used --set number i. */
 bool exp_set_used(const struct exp *e, size_t i);
 
 struct exp_case {
@@ -85,8 +86,8 @@ struct exp_case {
 int exp_case_open(struct exp *e, size_t i, struct exp_case *c,
 		  struct weft_err *err);
 void exp_case_close(struct exp_case *c);
-/* After the run: adds the manifest's head, judges `expect` (failures go to r),
- * drops what `record` does not ask for. */
+/* Completes the result after the run: adds the manifest's head, checks `expect`
+ * (failures go to r) and drops the parts that `record` does not name. */
 void exp_case_judge(const struct exp_case *c, struct weft_result *r);
 
 /* sweep.c */
@@ -110,7 +111,7 @@ int record_valid(const struct doc_node *record, struct weft_err *err);
 void record_apply(const struct doc_node *record, struct weft_result *r);
 /* `all`, `none`, a pattern or a list of patterns; NULL: everything. */
 bool record_matches(const struct doc_node *list, const char *name);
-/* The same as a list of texts ended by NULL; the caller frees. */
+/* Returns a list of patterns as texts, ended by NULL.  The caller frees it. */
 char **record_patterns(const struct doc_node *list);
 
 /* Experiments that are part of the program; generated from

@@ -84,8 +84,9 @@ static int list_cable(struct exp_build *b, const struct doc_node *n,
 
 /* ---- routes ---- */
 
-/* Where a component is cabled to switches that do not know the way to end d,
- * they go there; they are put behind the others in `queue`. */
+/* Adds routes to end d: every switch cabled to component c that has none yet
+ * goes through c, and is appended to `queue` so that its own neighbours
+ * follow. */
 static uint32_t list_step(struct list *l, const struct weft_comp *c, uint32_t d,
 			  uint32_t *queue, uint32_t n)
 {

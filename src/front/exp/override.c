@@ -74,7 +74,7 @@ static int set_put(struct exp_set *set, struct doc *d, struct doc_node *map,
 	if (!val)
 		return doc_fail(set->at, err, "experiment grows too large");
 	set_mark(val, set);
-	/* Whoever reads the key tells the set that it was taken. */
+	/* The reader of the key marks the set as used. */
 	val->set = shared || set->lenient ? set : NULL;
 	if (!val->set)
 		set->used++;

@@ -40,14 +40,16 @@ struct exp_overs {
 	VEC(struct exp_over);
 };
 
-/* "PATH=VALUE" (VALUE in YAML) into *set, with d as arena. */
+/* Parses "PATH=VALUE" (VALUE in YAML) into *set, with d as arena. */
 int exp_set_parse(struct doc *d, const char *text, const char *option,
 		  struct exp_set *set, struct weft_err *err);
-/* Edits d where the path is a place in the file, else appends to overs. */
+/* Applies *set: edits d when the path is a place in the file, otherwise appends
+ * to overs. */
 int exp_set_apply(struct exp_set *set, struct doc *d,
 		  const struct registry *reg, struct exp_overs *overs,
 		  struct weft_err *err);
-/* After all was built: an override that nobody took is refused. */
+/* Checks the override after everything was built.  Refuses an override that no
+ * part of the experiment has used, because it was probably mistyped. */
 struct weft_sim;
 int exp_set_check(const struct exp_set *set, struct weft_sim *sim,
 		  const struct registry *reg, struct weft_err *err);

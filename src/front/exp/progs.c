@@ -54,7 +54,7 @@ static void comps_in_order(const struct exp_build *b, struct comp_list *l)
 	}
 	for (size_t i = nics; i < b->ends.n; i++)
 		vec_push(l, b->ends.at[i]);
-	/* what was built behind them has one order only */
+	/* Parts built after the ends always have the same order. */
 	for (size_t i = l->n; i < weft_sim_count(b->sim); i++)
 		vec_push(l, weft_sim_at(b->sim, (uint32_t)i));
 }

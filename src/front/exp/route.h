@@ -10,7 +10,7 @@
 /* A table has nodes x nodes entries. */
 #define ROUTE_TABLE_NODES 8192u
 
-/* The same cables as a graph, without routes. */
+/* Turns t into a graph of the same cables, without routes. */
 int route_graph(struct topology *t, struct weft_err *err);
 /* A graph of that many nodes without cables. */
 int route_graph_new(struct topology *t, struct topo_ports ports, uint32_t nodes,

@@ -59,7 +59,8 @@ static void auto_add(struct exp *e, double load)
 	e->n_points = a->points.n;
 }
 
-/* What is varied has to be there, and something that tells how it went. */
+/* Checks that the key to vary exists, and that the network can tell when it
+ * saturates. */
 static int auto_check(const struct exp *e, const struct exp_auto *a,
 		      struct weft_err *err)
 {

@@ -46,7 +46,8 @@ struct explain_row {
 struct explain_rows {
 	VEC(struct explain_row);
 };
-/* first, fastest, slowest or a number; NULL: fastest. */
+/* Returns the message that `which` names: first, fastest, slowest or a number
+ * (NULL: fastest). */
 const struct story_msg *explain_pick(const struct explain *e, const char *which,
 				     struct weft_err *err);
 void explain_rows(const struct story_msg *m, struct explain_rows *rows);
@@ -63,12 +64,11 @@ struct explain_limits {
 };
 void explain_limits(const struct explain *e, struct explain_limits *l);
 void explain_limits_free(struct explain_limits *l);
-/* Messages under way at a time, on average. */
+/* Returns the average number of messages under way at a time. */
 double explain_overlap(const struct explain *e);
-/* More than one at a time. */
+/* Returns true when the run has more than one message under way at a time. */
 bool explain_streams(const struct explain *e);
-/* What the bottleneck is, in a sentence; NULL: nothing was in use all the
- * time. */
+/* Returns the bottleneck of l, or NULL when no part was in use all the time. */
 const struct explain_limit *explain_bottleneck(const struct explain_limits *l);
 
 /* print.c */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What limited a run: parts of the system by the time they were in use. */
+/* Finds what limited a run: orders parts of the system by the time they were in
+ * use. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "front/explain/explain.h"
 
-/* In use from here on: always, but for what nobody can avoid. */
+/* A share above this counts as always in use: no part reaches 1, because a
+ * little idle time is unavoidable. */
 #define FULL	0.9
 #define STARVED 0.2 /* stood without credits */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run of a results file.  The file may come from anybody: a message whose
- * stages do not lie in order is left out. */
+/* Reads one run of a results file.  The file may come from any source, so its
+ * contents are not trusted: a message whose stages do not lie in order is left
+ * out. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

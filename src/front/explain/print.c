@@ -61,8 +61,9 @@ static uint64_t print_rounded(uint64_t t, uint32_t n)
 	return (t + unit / 2) / unit;
 }
 
-/* From t to t + v.  What is rounded is where stages end, so what is printed
- * adds up. */
+/* Prints the time v that starts at t.  The ends of stages are rounded rather
+ * than their lengths, so that the printed values add up to the printed
+ * total. */
 static void cell_ns(struct table *t, uint64_t from, uint64_t v, uint32_t n)
 {
 	uint64_t shown = print_rounded(from + v, n) - print_rounded(from, n),

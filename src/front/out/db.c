@@ -19,7 +19,8 @@
 /* For other runs that append to the same file. */
 #define DB_PATIENCE_MS 60000
 
-/* A new file: nobody else knows of it yet. */
+/* Settings of a new file: no other process knows it yet, so it needs no journal
+ * and no shared lock. */
 static const char db_begin[] =
 	"PRAGMA page_size=4096;"
 	"PRAGMA journal_mode=OFF;"

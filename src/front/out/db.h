@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the writer of SQLite files. */
+/* Internals of the writer of SQLite files. */
 #ifndef FRONT_OUT_DB_H
 #define FRONT_OUT_DB_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results for people and programs.  The same results give the same bytes: no
- * dates, host names or paths. */
+/* Results for people and programs.  Equal results give equal bytes, so output
+ * contains no dates, host names or paths. */
 #ifndef FRONT_OUT_H
 #define FRONT_OUT_H
 
@@ -77,12 +77,13 @@ struct out_rows {
 };
 
 /* Writes sets, and rows (may be NULL), into a new SQLite file that replaces
- * `path` when all went well; refuses to replace what is no result file.  With
- * append they are added to an existing one in one transaction. */
+ * `path` only when all went well.  Refuses to replace a file that is not a
+ * results file.  With append the results are added to an existing file in one
+ * transaction. */
 int out_db(const char *path, bool append, const struct run_set *sets, size_t n,
 	   const struct out_rows *rows, struct weft_err *err);
-/* Opens a results file for reading; refuses what weft has not written and what
- * is damaged.  The caller closes *sql_p. */
+/* Opens a results file for reading.  Refuses a damaged file and a file that
+ * weft has not written.  The caller closes *sql_p. */
 int out_db_open(const char *path, struct sqlite3 **sql_p, struct weft_err *err);
 /* Before the run: can `path` be written?  Writes nothing. */
 int out_db_check(const char *path, struct weft_err *err);

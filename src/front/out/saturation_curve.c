@@ -52,7 +52,7 @@ static struct mark mark_of(const struct run_point *p)
 	return m;
 }
 
-/* ---- where it saturates ---- */
+/* ---- the saturation point ---- */
 
 /* No load is steady above what arrives, so the highest steady one is what the
  * network takes. */
@@ -61,7 +61,7 @@ struct knee {
 	double bad;	 /* lowest offered that is not */
 	double most;	 /* most that arrived, in any window */
 	double high;	 /* highest load offered */
-	double high_in;	 /* what arrived of it */
+	double high_in;	 /* load that arrived of it */
 	const char *how; /* state of the first that is not steady */
 };
 

@@ -296,7 +296,7 @@ static void sweep_plot_values(const struct lines *l, FILE *f)
 	table_print(t, f);
 }
 
-/* Who is best, and up to where. */
+/* Prints which line is best, and from which x another one is. */
 static void sweep_plot_envelope(const struct lines *l, FILE *f)
 {
 	size_t now = lines_best(l, 0);

@@ -32,22 +32,23 @@ struct lines {
 bool lines_there(const struct run_set *s, bool rivals);
 /* Picture number i of the set; false: there is none, or nothing to draw. */
 bool lines_get(const struct run_set *s, size_t i, struct lines *l);
-/* Where lines a and b cross between x number i and the next: x, or NAN. */
+/* Returns the x between number i and the next at which lines a and b cross, or
+ * NAN. */
 double lines_cross(const struct lines *l, size_t a, size_t b, size_t i);
-/* The best line at x number i; n_lines: there is none, or what is better is not
- * known. */
+/* Returns the best line at x number i, or n_lines when there is none or the
+ * better value is not known. */
 size_t lines_best(const struct lines *l, size_t i);
 
-/* Where x stands between the first one (0) and the last (1). */
+/* Returns the position of x between the first x (0) and the last (1). */
 double lines_share(const struct lines *l, double x);
 
-/* What a title says. */
+/* Returns the metric as shown in a title. */
 const char *lines_metric(const struct lines *l);
 
-/* Pictures of characters, with their values if wanted; of rivals where they
- * cross, too. */
+/* Prints the pictures as characters, with their values if wanted.  For rivals
+ * it also prints the crossings. */
 void lines_table(const struct run_set *s, bool with_values, FILE *f);
-/* sweep_plot_svg.c: all pictures in one. */
+/* sweep_plot_svg.c: prints all pictures as one SVG. */
 void out_svg(const struct run_set *s, FILE *f);
 
 #endif

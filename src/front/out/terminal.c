@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results as people read them: metrics, histograms with their shape, samples
- * of counters as curves, counters.  Where there is too much to read, what
- * `record.show` (or --show) names. */
+/* Prints results for people: metrics, histograms with their shape, samples of
+ * counters as curves, counters.  Of parts that are too long to read it prints
+ * only those named by `record.show` (or --show). */
 #include <fnmatch.h>
 #include <math.h>
 #include <string.h>
@@ -275,7 +275,8 @@ void people_samples(const struct run_set *s, const struct weft_result *r,
 
 /* ---- counters ---- */
 
-/* What has happened, where that is not too much to read. */
+/* Prints the counters that are not zero, or only their number when they are too
+ * many to read. */
 void people_counters(const struct weft_result *r, FILE *f)
 {
 	static const char *const heads[] = { "counter", "value", "unit" };

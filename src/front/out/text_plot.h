@@ -17,7 +17,8 @@ void draw_line(const double *v, size_t n, bool fancy, char *buf, size_t size);
 /* A histogram between lo and hi in one line of DRAW_SHAPE characters. */
 void draw_shape(const struct hist *h, double lo, double hi, bool fancy,
 		char *buf, size_t size);
-/* Where to stop drawing it: its maximum, or before a long tail. */
+/* Returns the upper end of the picture: the maximum, or less when a long tail
+ * would press everything else into one column. */
 double draw_end(const struct hist *h);
 /* A histogram as bars, one row per interval. */
 void draw_hist(const char *name, const char *unit, const struct hist *h,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A results file as JSON, table by table.
+/* Reads a results file and prints it as JSON, table by table.
  *
- * Columns become fields, so the page knows the file's own names.  The file may
- * come from anybody: texts are only ever texts, lists of numbers are parsed
- * and printed again, and a table that is missing (older files) is empty. */
+ * Columns become fields, so the page uses the file's own names.  The file may
+ * come from any source, so its contents are not trusted: texts stay texts,
+ * lists of numbers are parsed and printed again, and a table that is missing
+ * (older files) counts as empty. */
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>

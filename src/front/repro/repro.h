@@ -44,7 +44,7 @@ struct repro_point {
 
 struct repro_row;
 
-/* What a row may look at: all points of its experiment. */
+/* Data that a row may read: all points of its experiment. */
 struct repro_data {
 	struct repro_point *points;
 	size_t n_points;
@@ -105,16 +105,16 @@ double repro_min(const struct repro_data *d, const char *point,
 		 const char *glob);
 double repro_max(const struct repro_data *d, const char *point,
 		 const char *glob);
-/* How many metrics and counters match. */
+/* Returns the number of metrics and counters that match. */
 double repro_count(const struct repro_data *d, const char *point,
 		   const char *glob);
 /* Resolved parameter as text ("n0.nic.links" -> "2"), or NULL. */
 const char *repro_param(const struct repro_data *d, const char *point,
 			const char *name);
-/* The same as a number: plain, bytes, bit/s. */
+/* Returns a parameter as a number: plain, bytes, bit/s. */
 double repro_number(const struct repro_data *d, const char *point,
 		    const char *name, enum weft_ptype type);
-/* The histogram, or NULL. */
+/* Returns the histogram of that name, or NULL. */
 const struct hist *repro_hist(const struct repro_data *d, const char *point,
 			      const char *name);
 

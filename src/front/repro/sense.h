@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How rows depend on parameters (`weft reproduce --sensitivity`).
+/* Measures how rows depend on parameters (`weft reproduce --sensitivity`).
  *
  * Each parameter of each class that an experiment uses is halved and doubled
- * (switched, when it is no number), one at a time, and all rows of the
- * experiment are read again.  Where a row fails, and the parameter is one of
- * those that move it most, the last value at which it passes is searched.
- * Every trial is a process of its own: a machine that is refused, runs too long
- * or crashes costs that trial only.  Points of a sweep that no row reads, or
- * whose machine has no component of the class, are as built: they do not run
- * again. */
+ * (switched, when it is not a number), one at a time, and all rows of the
+ * experiment are read again.  When a row fails, and the parameter is one of
+ * those that move it most, the last value at which the row passes is searched.
+ * Every trial is a process of its own, so that a machine that is refused, runs
+ * too long or crashes costs that trial only.  Points of a sweep that no row
+ * reads, or whose machine has no component of the class, are as built and do
+ * not run again. */
 #ifndef FRONT_REPRO_SENSE_H
 #define FRONT_REPRO_SENSE_H
 

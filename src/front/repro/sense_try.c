@@ -255,7 +255,7 @@ void sense_measure(struct repro *r, struct sense_found *f)
 	trials_free(&t);
 }
 
-/* ---- where a row fails ---- */
+/* ---- the value at which a row fails ---- */
 
 /* The row passes at scale 1 and fails at that of the side. */
 static void search_last(struct trials *t, size_t row, struct sense_side *s)

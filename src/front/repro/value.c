@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a row reads out of a result. */
+/* Values that a row reads out of a result. */
 #include <fnmatch.h>
 #include <math.h>
 #include <string.h>
@@ -34,8 +34,9 @@ static const struct weft_result *point_read(const struct repro_data *d,
 	return d->points[i].result;
 }
 
-/* The point of that name.  Where the command line has fixed an axis of the
- * sweep, names are shorter and the rest decides. */
+/* Returns the point of that name.  When the command line has fixed an axis of
+ * the sweep, names of points lack that axis, so the rest of the name
+ * decides. */
 static const struct weft_result *point_of(const struct repro_data *d,
 					  const char *point)
 {

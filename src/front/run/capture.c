@@ -37,8 +37,9 @@ static const struct weft_wire_capture *wire_of(const struct weft_port *p)
 	return p->decl->wire->capture;
 }
 
-/* What sits behind p.  It damages nothing: a line is guarded against faults
- * (weft_port.needs_frames) only where one sits. */
+/* Adds the filter that listens behind p.  The filter damages nothing, so
+ * needs_frames keeps its old value: the check against faults
+ * (weft_port.needs_frames) is needed only when one sits there. */
 static struct tap *tap_filter(struct weft_port *p, struct weft_err *err)
 {
 	bool needs_frames = p->needs_frames;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What passes on the lines of a run, as a pcapng file: `weft run --capture`.
- * docs/captures.md describes the records. */
+/* Writes what passes on the lines of a run to a pcapng file: `weft run
+ * --capture`.  docs/captures.md describes the records. */
 #ifndef FRONT_CAPTURE_H
 #define FRONT_CAPTURE_H
 

@@ -22,7 +22,7 @@ struct capture {
 	size_t n_patterns;
 	uint64_t *hits;	  /* lines, by pattern */
 	char example[96]; /* end of a line */
-	uint8_t upper;	  /* what speaks above the lines, byte 3 */
+	uint8_t upper;	  /* protocol above the lines, byte 3 */
 	uint16_t *sym;
 	uint32_t cap;
 	bool writing;

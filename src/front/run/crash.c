@@ -14,7 +14,8 @@
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 enum { CRASHES = sizeof(crashes) / sizeof(crashes[0]) };
 
-/* What the handler sees: one process runs one simulation at a time. */
+/* State for the signal handler, which gets no argument; one process runs one
+ * simulation at a time. */
 static struct weft_sim *volatile running;
 static struct sigaction before[CRASHES];
 

@@ -23,8 +23,8 @@ static bool case_over(const struct exp_case *c, weft_time_t until)
 	       (c->n_progs && !weft_progs_running(c->sim));
 }
 
-/* Who looks at the run, at intervals of its time or when something happens; all
- * may be NULL. */
+/* Observers of the run; each may be NULL.  They look at intervals of simulated
+ * time, or when something happens. */
 struct lookers {
 	struct sampler *smp;
 	struct viewer *view;
@@ -299,7 +299,7 @@ static int run_search(struct exp *e, struct run_set *s, struct progress *p,
 
 /* ---- all points ---- */
 
-/* What a signal left: the points that were begun. */
+/* Keeps only the points that were begun when a signal came. */
 static int set_signal(struct run_set *s, struct weft_err *err)
 {
 	bool cut = false;

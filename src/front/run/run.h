@@ -7,7 +7,7 @@
 #include "front/exp/exp.h"
 
 struct run_point;
-/* Who wants to hear of a run before it ends. */
+/* Observer of a run that is still going on. */
 struct run_watch {
 	/* A point is finished; in order of their ends. */
 	void (*point)(struct run_watch *w, const struct run_point *p);
@@ -45,7 +45,7 @@ struct run_set {
 	bool lost;  /* a file that was to show it could not be written */
 	bool curve; /* points of a search, by load */
 	struct run_watch *watch;
-	/* What the table is to draw; ended by NULL. */
+	/* Patterns for the table; ended by NULL. */
 	char **show;
 };
 
@@ -119,7 +119,8 @@ void sampler_series(struct sampler *s, struct weft_result *r);
 
 /* view.c: all ports of the network at intervals of simulated time. */
 struct viewer;
-/* NULL when nobody wants to see it. */
+/* Returns the viewer of the case, or NULL when no results show the ports over
+ * time. */
 struct viewer *viewer_open(const struct exp_case *c);
 void viewer_free(struct viewer *v);
 weft_time_t viewer_due(const struct viewer *v);

@@ -91,7 +91,7 @@ static void sampler_comp(struct sampler *s, const struct weft_comp *c)
 			sampler_port(s, &c->ports[i]);
 }
 
-/* Somebody mistyped a pattern that meets nothing. */
+/* Refuses a pattern that fits no counter, because it was mistyped. */
 static int sampler_check(const struct sampler *s, struct weft_err *err)
 {
 	char **pat = record_patterns(s->of);
@@ -171,7 +171,7 @@ static uint64_t port_ahead(const struct line *l)
 			  (double)l->port->out_busy);
 }
 
-/* What has passed by now. */
+/* Returns the line's value at the current time. */
 static uint64_t line_value(const struct line *l)
 {
 	uint64_t ahead = 0;

@@ -21,7 +21,8 @@ enum { SECOND_SIGNAL_S = 2 }; /* s */
 static const int wishes[] = { SIGINT, SIGTERM, SIGHUP };
 enum { WISHES = sizeof(wishes) / sizeof(wishes[0]) };
 
-/* What handlers see: one process runs one simulation at a time. */
+/* State for the signal handlers, which get no argument; one process runs one
+ * simulation at a time. */
 static struct weft_sim *volatile watched;
 static volatile sig_atomic_t ticked, caught, worker;
 static volatile clock_t wished; /* processor time then */

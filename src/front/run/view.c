@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ports of the network over the time of a run, for `weft report`.
+/* Records the ports of the network over the time of a run, for `weft report`.
  *
- * Nobody has to say how long a run will be: intervals begin short, and when
- * all are used every two become one.  Values are bounded in all; a network with
- * very many ports is kept component by component.  As with other samples no
- * event is added, and the run stays what it is without them. */
+ * The length of a run need not be known in advance: intervals begin short, and
+ * when all are used every two become one.  The number of values is bounded, so
+ * a network with very many ports is kept component by component.  No event is
+ * added, as with other samples, so that the run stays what it is without
+ * them. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ enum {
 };
 #define VIEW_FIRST (100 * WEFT_NS)
 
-/* What one place had done by then. */
+/* Totals of one place at the end of an interval. */
 struct cell {
 	uint64_t v[VIEW_N];
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listens to a run and keeps what `weft explain` needs.
+/* Listens to a run and keeps the messages that `weft explain` needs.
  *
  * NICs know messages from the host's access to the end of their last
- * transaction, programs from the call to the look that finds them.  Where
- * programs say when that was (weft_sent, weft_got) the two are put together:
- * what the NIC did in between is the latest of its messages, between the same
- * nodes, that lies inside.  A message that is answered at the time it is seen
+ * transaction, programs from the call to the look that finds them.  When
+ * programs report these times (weft_sent, weft_got), both views are joined: the
+ * NIC's part is the latest of its messages, between the same nodes, that lies
+ * inside the program's time.  A message that is answered at the time it is seen
  * makes a round trip with its answer. */
 #include "front/trace/message_sampler.h"
 

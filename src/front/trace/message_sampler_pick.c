@@ -147,7 +147,7 @@ static void msg_result(const struct kept *m, struct story *s)
 	for (size_t i = 0; i < m->n; i++) {
 		const struct kept_stage *k = &m->stages[i];
 
-		/* what takes no time is no stage */
+		/* a stage without duration is left out */
 		if (k->end > t)
 			story_stage_add(o, k->comp->name, k->stage, k->end);
 		t = k->end;

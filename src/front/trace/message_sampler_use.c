@@ -73,7 +73,8 @@ static struct use *use_find(struct uses *u, const struct weft_trace *t,
 	return NULL;
 }
 
-/* What overlaps with what was told before counts once. */
+/* Adds a time of use.  Parts that overlap with earlier times count once,
+ * because shares could otherwise exceed the whole time. */
 static void sampler_use_spend(struct uses *u, const struct weft_trace *t,
 			      const char *text, weft_time_t from,
 			      weft_time_t to)
@@ -151,7 +152,7 @@ void uses_hear(struct uses *u, const struct weft_trace *t)
 
 /* ---- result ---- */
 
-/* What limits a stream, in one word. */
+/* Returns the kind of limit, in one word. */
 static const char *kind_of(const struct use *s)
 {
 	if (s->state)

@@ -31,17 +31,20 @@ struct recs {
 
 void recs_init(struct recs *r);
 void recs_fini(struct recs *r);
-/* Takes OPEN, MARK and END; the message when it has arrived, else NULL. */
+/* Takes OPEN, MARK and END.  Returns the message when it has arrived, else
+ * NULL. */
 const struct rec *recs_hear(struct recs *r, const struct weft_trace *t);
-/* The message with that id, arrived or not, if it is still here; marks in
- * order. */
+/* Returns the message with that id, arrived or not, with marks in order, or
+ * NULL when it is no longer kept. */
 const struct rec *recs_find(struct recs *r, uint64_t id);
-/* Of those that are still open, one after the other; NULL: no more. */
+/* Returns the messages that are still open, one by one; NULL: no more. */
 const struct rec *recs_next(struct recs *r, size_t *i_p);
-/* The same in every run; of texts, not of where they lie. */
+/* Returns a hash of texts rather than of addresses, so that it is equal in
+ * every run. */
 uint64_t recs_hash(const struct weft_comp *c, const char *a, const char *b,
 		   uint32_t index);
-/* Of where they lie: differs from run to run, for finding again alone. */
+/* Returns a hash of addresses, faster but different from run to run: use it
+ * only to find an entry again. */
 static inline uint32_t recs_near(const struct weft_comp *c, const char *a,
 				 const char *b, uint32_t index)
 {
@@ -49,7 +52,8 @@ static inline uint32_t recs_near(const struct weft_comp *c, const char *a,
 
 	return (uint32_t)((h + index) * 0x9e3779b97f4a7c15ull >> 40);
 }
-/* "n3" of "n3.nic"; whole names are nodes of their own. */
+/* Returns the length of the node's part of a name: "n3" of "n3.nic"; a name
+ * without a dot is a node of its own. */
 size_t recs_node(const struct weft_comp *c);
 
 #endif

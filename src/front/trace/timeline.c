@@ -222,7 +222,7 @@ static void timeline_message(struct timeline *t, const struct rec *r)
 	}
 }
 
-/* ---- what is heard ---- */
+/* ---- events that are recorded ---- */
 
 static void state(struct timeline *t, const struct weft_trace *e)
 {
@@ -336,7 +336,7 @@ static void parts_free(struct timeline *t)
 	}
 }
 
-/* A pipe has to keep what it has. */
+/* A pipe cannot be truncated, so it keeps what it has. */
 void timeline_again(struct timeline *t)
 {
 	if (fflush(t->file) || ftruncate(fileno(t->file), 0) ||

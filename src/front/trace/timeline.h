@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run as files for other programs to show: `weft run --trace` writes the
- * trace format of Chrome and Perfetto, `weft run --waves` VCD for GTKWave.
- * docs/looking-inside.md describes what is in them. */
+/* Writes a run to files for other programs: `weft run --trace` writes the trace
+ * format of Chrome and Perfetto, `weft run --waves` VCD for GTKWave.
+ * docs/looking-inside.md describes their contents. */
 #ifndef FRONT_TIMELINE_H
 #define FRONT_TIMELINE_H
 
@@ -12,14 +12,17 @@ struct timeline;
 int timeline_open(const char *path, uint64_t limit, struct timeline **t_p,
 		  struct weft_err *err);
 void timeline_listen(struct timeline *t, struct weft_sim *sim);
-/* What comes from now on is to be seen, and nothing of what was before; or
- * nothing more. */
+/* timeline_again drops what was recorded and goes on from now; a pipe keeps
+ * what it has, because it cannot be truncated.  timeline_enough records nothing
+ * more. */
 void timeline_again(struct timeline *t);
 void timeline_enough(struct timeline *t);
-/* After the simulation has ended, and before it is freed: what is left. */
+/* Writes the messages that are left; call it after the simulation has ended and
+ * before it is freed. */
 void timeline_flush(struct timeline *t);
-/* Without keep the run was refused, and nothing is left of the file.  Negative
- * errno with a message when something could not be written. */
+/* Closes the file.  Without keep the run was refused, and the file is removed.
+ * Returns a negative errno with a message when something could not be
+ * written. */
 int timeline_close(struct timeline *t, bool keep, struct weft_err *err);
 
 struct waves;

@@ -99,7 +99,7 @@ static const char *text_of(struct waves *w, const char *text)
 	return "more";
 }
 
-/* ---- what is heard ---- */
+/* ---- events that are recorded ---- */
 
 static void waves_change(struct waves *w, uint32_t var, weft_time_t at,
 			 int64_t value, const char *text)

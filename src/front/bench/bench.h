@@ -16,16 +16,16 @@
 
 struct bench_ctx; /* kept by the front end */
 
-/* One figure: ("cost_1m", "ns/event", 41.2).  Prints it when it comes. */
+/* Prints one figure when it is known: ("cost_1m", "ns/event", 41.2). */
 void bench_report(struct bench_ctx *b, const char *name, const char *unit,
 		  double value);
 /* Time budget: false when the caller asked for a short run (--quick). */
 bool bench_full(const struct bench_ctx *b);
-/* How much to do, by the time budget. */
+/* Returns the amount to do, by the time budget. */
 uint32_t bench_size(const struct bench_ctx *b, uint32_t full, uint32_t quick);
-/* CPU time of this thread, in ns. */
+/* Returns the CPU time of this thread in ns. */
 uint64_t bench_cpu_ns(void);
-/* Resident memory of this process, in bytes. */
+/* Returns the resident memory of this process in bytes. */
 uint64_t bench_rss_bytes(void);
 
 struct bench {

@@ -60,7 +60,7 @@ extern const struct cli_opt cli_opts[]; /* ended by name == NULL */
 /* "--" or, for those of one letter, "-". */
 const char *cli_dashes(const struct cli_opt *o);
 bool cli_takes(const struct cli_cmd *cmd, const struct cli_opt *o);
-/* Is `word` in the list "a|b|c"? */
+/* Returns true when `word` is in the list "a|b|c". */
 bool cli_word_in(const char *list, char sep, const char *word);
 
 /* help.c; each returns the exit status */
@@ -71,7 +71,8 @@ int cli_help(const struct cli_cmd *cmd);
 /* Prints "weft: message" and returns CLI_USAGE. */
 int cli_error(const struct weft_err *err);
 int cli_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* "weft: WHAT 'WORD'", then what was meant, or else the remedy. */
+/* Prints "weft: WHAT 'WORD'", then the nearest known word or, when there is
+ * none, the remedy.  Returns CLI_USAGE. */
 int cli_unknown(const char *what, const char *word,
 		const char *(*next)(void *arg, size_t i), void *arg,
 		const char *remedy);
@@ -80,9 +81,11 @@ struct run_opts cli_run_opts(const struct cli *c);
 /* --set, --seed, --sample and --show as options of an experiment. */
 int cli_load_exp(struct cli *c, const char *what, struct exp **exp_p,
 		 struct weft_err *err);
-/* May colours be used there?  A terminal, and no NO_COLOR (no-color.org). */
+/* Returns true when f is a terminal that is not dumb and NO_COLOR
+ * (no-color.org) is not set. */
 bool cli_colours(FILE *f);
-/* Flushes standard output; a full disk is an error. */
+/* Flushes standard output.  A full disk is an error, because the results would
+ * be incomplete. */
 int cli_flush(int status);
 
 int cmd_run(struct cli *c);

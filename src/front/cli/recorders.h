@@ -11,14 +11,16 @@ struct recorders {
 	struct waves *waves;
 };
 
-/* Opens what was asked for and sits down on the experiment. */
+/* Opens the files that the options name and attaches their recorders to the
+ * experiment. */
 int recorders_open(const struct cli *c, struct exp *e, struct recorders *l,
 		   struct weft_err *err);
-/* Without keep nothing is left of the files: the run was refused. */
+/* Closes the files.  Without keep the run was refused and nothing is left of
+ * them. */
 int recorders_close(struct recorders *l, bool keep, struct weft_err *err);
 
-/* The files that a run writes differ from each other, from `input` and from
- * plug-ins. */
+/* Refuses a run whose files are not all different from each other, from `input`
+ * and from plug-ins, because one would overwrite another. */
 int recorders_check(const struct cli *c, const char *input,
 		    struct weft_err *err);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which MPI a program was linked with: its loader is asked, as ldd does. */
+/* Finds the MPI that a program was linked with.  The loader of the program is
+ * asked, as ldd does, because only the loader knows which files the names of
+ * libraries lead to. */
 #ifndef FRONT_EXEC_ELF_H
 #define FRONT_EXEC_ELF_H
 

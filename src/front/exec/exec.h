@@ -65,7 +65,9 @@ int exec_spawn(struct exec_job *j, char *const *argv, char *const *more,
  * name replaces an earlier one. */
 void exec_env(struct exec_job *j, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Creates j->folder; it is removed with its files when the job ends. */
+/* Creates j->folder unless it exists, and names it to the keeper.  The folder
+ * is removed with its files when the job ends.  Returns 0, or a negative errno
+ * with a message. */
 int exec_folder(struct exec_job *j, struct weft_err *err);
 /* Returns the launcher of that name or, for NULL and "auto", the first one that
  * fits the job. */
@@ -93,14 +95,15 @@ void exec_remove(const char *folder);
 /* launchers */
 extern const struct exec_launcher exec_direct;
 
-/* edit.c: an experiment becomes a machine: agents instead of its workload. */
+/* edit.c: turns an experiment into a machine by replacing its workload by
+ * agents. */
 int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err);
 /* Returns true when nodes of the experiment have drivers of their own. */
 bool exec_drivers(const struct exp *e);
 /* Returns the number of nodes of the machine. */
 uint32_t exec_nodes(const struct exp *e);
 
-/* setup.c: what was typed, as numbers. */
+/* setup.c: turns the options, as typed, into numbers. */
 struct exec_args {
 	const char *n, *clock, *map, *per_node, *cores, *patience, *cpu_factor;
 	const char *path;
@@ -115,13 +118,14 @@ struct exec_setup {
 int exec_setup(const struct exec_args *a, uint32_t nodes, struct exec_setup *s,
 	       struct weft_err *err);
 void exec_setup_fini(struct exec_setup *s);
-/* From now on this process, and what it starts, has that many processors. */
-void exec_descriptors(void); /* raises their limit */
+/* exec_pin limits this process, and all that it starts, to that many
+ * processors; exec_descriptors raises its limit of open files. */
+void exec_descriptors(void);
 void exec_pin(uint32_t cores);
 
-/* report.c: what became of the processes; their failures go to r. */
+/* report.c: reports how the processes ended; their failures go to r. */
 void exec_report(struct exec_job *j, struct weft_result *r);
-/* A few lines for people. */
+/* Prints a summary in a few lines for people. */
 void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f);
 
 /* table.c: prints the calls and messages of a run; prints nothing when there

@@ -146,7 +146,7 @@ static int setup_cores(const struct exec_args *a, struct exec_setup *s,
 			 sizeof(s->cores), err))
 		return -EINVAL;
 	s->cores = s->cores < all ? s->cores : all;
-	/* With fewer cores than that, a spinning process would keep the process
+	/* Without a core to spare, a spinning process would keep the process
 	 * that it waits for from running. */
 	s->att.spin = s->cores > s->att.ranks ? SPIN : 0;
 	return 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the tree to a simulation: components with their parameters, buses,
+/* Builds a simulation from the tree: components with their parameters, buses,
  * cables, faults, programs.
  *
  * Names: nodes n0, n1... are n0.host, n0.bus, n0.nic (n0.nic0, n0.nic1 when
  * there are several), n0.prog0...; traffic sources t0, t1...; faults fault0...
- * Components whose class has parameters `node` and `nodes` (U32) are told
- * their number and how many there are. */
+ * Components whose class has parameters `node` and `nodes` (U32) get their
+ * number and how many there are. */
 #ifndef FRONT_EXP_BUILD_H
 #define FRONT_EXP_BUILD_H
 
@@ -35,7 +35,7 @@ struct exp_build {
 	uint32_t shuffle; /* another order of construction; 0: by number */
 };
 
-/* Number of the thing of n that is built in turn k. */
+/* Returns the number of the thing, of n, that is built in turn k. */
 uint32_t build_turn(const struct exp_build *b, uint32_t k, uint32_t n);
 
 void build_fini(struct exp_build *b);
@@ -45,9 +45,10 @@ int build_nodes(struct exp_build *b, const struct doc_node *n,
 		struct weft_err *err);
 int build_traffic(struct exp_build *b, const struct doc_node *n,
 		  struct weft_err *err);
-/* Checks of a fabric that need no ends, before thousands of nodes are built. */
+/* Checks the parts of a fabric that need no ends, so that mistakes show before
+ * thousands of nodes are built. */
 int build_fabric_check(const struct doc_node *n, struct weft_err *err);
-/* Of a fabric that was checked. */
+/* Builds a fabric that build_fabric_check has accepted. */
 int build_fabric(struct exp_build *b, const struct doc_node *n,
 		 struct weft_err *err);
 int build_faults(struct exp_build *b, const struct doc_node *n,
@@ -55,7 +56,7 @@ int build_faults(struct exp_build *b, const struct doc_node *n,
 int build_workload(struct exp_build *b, const struct doc_node *n,
 		   struct weft_err *err);
 
-/* One component out of one mapping. */
+/* Builds one component from one mapping. */
 struct build_spec {
 	enum weft_kind kind;
 	const char *type_key;	     /* "type" or "program" */
@@ -68,18 +69,18 @@ struct build_spec {
 int build_comp(struct exp_build *b, const struct build_spec *spec,
 	       const char *name, const struct doc_node *map,
 	       struct weft_comp **comp_p, struct weft_err *err);
-/* The class of a mapping, checked for its kind. */
+/* Finds the class of a mapping and checks its kind. */
 int build_class(struct exp_build *b, const struct build_spec *spec,
 		const struct doc_node *map, const struct weft_class **cls_p,
 		struct weft_err *err);
 
-/* The k-th link port of a component, or NULL. */
+/* Returns the k-th link port of a component, or NULL. */
 struct weft_port *build_link_port(struct weft_comp *c, uint32_t k);
-/* A port by "n0.nic.link0". */
+/* Finds a port by its name, as "n0.nic.link0". */
 int build_port(struct exp_build *b, const struct doc_node *n,
 	       struct weft_port **port_p, struct weft_err *err);
-/* A link component out of `map` (over `base`, which may be NULL); shared by
- * all cables of the same settings. */
+/* Builds a link component from `map` (over `base`, which may be NULL).  All
+ * cables with these settings share it. */
 int build_link(struct exp_build *b, const struct doc_node *map,
 	       const struct doc_node *base, struct weft_comp **link_p,
 	       struct weft_err *err);
@@ -87,25 +88,26 @@ int build_cable(struct exp_build *b, struct weft_port *x, struct weft_port *y,
 		struct weft_comp *link, struct doc_where at,
 		struct weft_err *err);
 
-/* Notes why an override did not fit (see struct exp_set). */
+/* Notes in *set why an override did not fit (struct exp_set.refusal). */
 void build_set_refused(struct exp_set *set, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* "The fabric has no KEY", with an example; negative. */
+/* Fails with "The fabric has no KEY" and an example; returns a negative
+ * errno. */
 int build_lacks(const struct doc_node *map, const char *key,
 		struct weft_err *err);
 
-/* A way to join what there is: one file, one line in fabrics.def. */
+/* A generator of fabrics: one file, one line in fabrics.def. */
 struct fabric_gen {
 	const char *name, *doc;
 	const char *const *keys; /* ended by NULL; "type" is implied */
-	/* Before there are ends; may be NULL. */
+	/* Checks the mapping before ends exist; may be NULL. */
 	int (*check)(const struct doc_node *map, struct weft_err *err);
 	int (*build)(struct exp_build *b, const struct doc_node *map,
 		     struct weft_err *err);
 };
 extern const struct fabric_gen *const fabric_gens[]; /* ended by NULL */
-/* NULL: there is none of this name. */
+/* Returns the generator of that name, or NULL. */
 const struct fabric_gen *fabric_called(const char *name);
 
 #endif

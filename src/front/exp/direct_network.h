@@ -17,10 +17,11 @@
 
 #define DIRECT_KEYS "routing", "cut", "cycles", "switch", "link", "net"
 
-/* Ports of the fabric's switches. */
+/* Finds the ports that the fabric's switches have. */
 int direct_ports(struct exp_build *b, const struct doc_node *map,
 		 struct topo_ports *ports_p, struct weft_err *err);
-/* A port "s3.lp0" of one of the switches; false: it is none. */
+/* Finds the port of a switch by its name, as "s3.lp0".  Returns false when
+ * there is no such port. */
 bool direct_port(const struct topology *t, const char *text, uint32_t *node_p,
 		 uint32_t *port_p);
 /* Cuts cables, completes and checks the routes, builds everything.  Takes the

@@ -75,7 +75,7 @@ struct doc_item *doc_item(const struct doc_node *map, const char *key);
 const char *doc_kind_name(const struct doc_node *n);
 
 /* Parses text (YAML) named `file` into d->root.  An empty text gives root ==
- * NULL.  All errors read "FILE:LINE: ...". */
+ * NULL.  Returns 0, or a negative errno; all errors read "FILE:LINE: ...". */
 int doc_parse(struct doc *d, const char *file, const char *text, size_t len,
 	      struct weft_err *err);
 /* Reads a file ("-" = standard input) of at most DOC_MAX_BYTES; *text_p is

@@ -31,17 +31,18 @@ void exp_names_add(struct exp_names *v, const char *fmt, ...)
 const char *exp_names_next(void *names, size_t i);
 void exp_names_free(struct exp_names *v);
 
-/* n must be of this kind: "fabric must be a mapping, not a list". */
+/* Refuses n unless it is of this kind: "fabric must be a mapping, not a
+ * list". */
 int exp_want(const struct doc_node *n, enum doc_kind kind, const char *what,
 	     struct weft_err *err);
-/* Every key of map is in keys (ended by NULL). */
+/* Refuses a key of map that is not in keys (ended by NULL). */
 int exp_keys(const struct doc_node *map, const char *const *keys,
 	     const char *what, struct weft_err *err);
-/* A scalar into *out, as a parameter of that type and range. */
+/* Reads a scalar into *out, as a parameter of that type and range. */
 int exp_value(const struct doc_node *n, enum weft_ptype type, const char *range,
 	      void *out, size_t size, const char *what, struct weft_err *err);
-/* The keys of map into base by a table of parameters; defaults first.  map may
- * be NULL. */
+/* Reads the keys of map into base by a table of parameters, after the defaults.
+ * map may be NULL. */
 int exp_fill(const struct doc_node *map, const struct weft_param *params,
 	     void *base, const char *what, struct weft_err *err);
 

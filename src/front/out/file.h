@@ -22,8 +22,8 @@ struct out_file {
 	char *tmp; /* NULL: written in place (a pipe, a device) */
 };
 
-/* Opens a file for `path`, which the option named; negative errno with a
- * message. */
+/* Opens a file for `path`, which the option named.  Returns 0, or a negative
+ * errno with a message. */
 int out_file_open(struct out_file *o, const char *option, const char *path,
 		  struct weft_err *err);
 /* The limit is reached, and whatever more there is stays out of the file.  A

@@ -18,17 +18,20 @@ struct pcapng_if {
 struct pcapng;
 int pcapng_open(const char *path, uint64_t limit, struct pcapng **p_p,
 		struct weft_err *err);
-/* Its number. */
+/* Adds an interface.  Returns its number. */
 uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i);
-/* Room for a record of n bytes, of `all` that were on the line at t; to be
- * filled before the next call. */
+/* Returns room for a record of n bytes, of `all` that were on the line at t.
+ * The caller fills it before its next call. */
 uint8_t *pcapng_record(struct pcapng *p, uint32_t iface, weft_time_t t,
 		       uint32_t n, uint32_t all);
-/* Many records wait: time to find out up to when all are known. */
+/* Returns true when so many records wait that the caller should find the time
+ * up to which all are known and call pcapng_write. */
 bool pcapng_full(const struct pcapng *p);
-/* The file has ended at its limit: records are not wanted any more. */
+/* Returns true when the file has reached its limit and takes no more
+ * records. */
 bool pcapng_over(const struct pcapng *p);
-/* Records of times before `until` are all there: writes them. */
+/* Writes the records before `until`; all of them must be known by then, because
+ * the file is in order of time. */
 void pcapng_write(struct pcapng *p, weft_time_t until);
 /* Writes the rest; the file is complete, or there is an error. */
 int pcapng_close(struct pcapng *p, bool keep, struct weft_err *err);

@@ -9,12 +9,12 @@
 #include "base/json.h"
 #include "weft/types.h"
 
-/* Writes the page beside `out` and renames it, so it is whole or absent.
- * Negative errno with a message. */
+/* Writes the page beside `out` and renames it, so that it is whole or absent.
+ * Returns 0, or a negative errno with a message. */
 int report_write(const char *out, const char *const *files, size_t n,
 		 struct weft_err *err);
 
-/* read.c: everything a results file holds, as an object. */
+/* read.c: prints everything a results file holds as one JSON object. */
 int report_read(struct json *j, const char *path, struct weft_err *err);
 
 /* The shell with a mark where the data goes; empty when web/ was not built.

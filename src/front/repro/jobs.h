@@ -32,9 +32,9 @@ struct repro {
 int repro_load(struct repro *r, struct weft_err *err);
 /* Runs every job; fills `sets` and `data`. */
 int repro_run(struct repro *r, struct weft_err *err);
-/* The row's value in the data of its job; NAN when it is missing. */
+/* Returns the row's value in the data of its job, or NAN when it is missing. */
 double repro_read(const struct repro_row *row, const struct repro_data *d);
-/* Judges every row; says which have no value. */
+/* Judges every row and reports those without a value. */
 void repro_judge_all(struct repro *r);
 void repro_free(struct repro *r);
 

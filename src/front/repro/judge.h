@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A row against its value. */
+/* Compares a row with its value. */
 #ifndef FRONT_REPRO_JUDGE_H
 #define FRONT_REPRO_JUDGE_H
 
@@ -18,8 +18,9 @@ struct repro_verdict repro_judge(const struct repro_row *row, double model);
 const char *repro_basis_name(enum repro_basis b);
 /* "1 %", "+-2", "exact", "up to 7": for people. */
 void repro_rule_text(const struct repro_row *row, char *buf, size_t size);
-/* All that is to be said of a row: that the source does not print the value,
- * what was measured, why the tolerance is as it is.  False: nothing. */
+/* Writes the remarks on a row: that the source does not print the value, what
+ * was measured, why the tolerance is as it is.  Returns false when there are
+ * none. */
 enum { REPRO_REMARK = 512 };
 bool repro_remark(const struct repro_row *row, char text[REPRO_REMARK]);
 

@@ -92,7 +92,8 @@ struct repro_mark {
 	double x;
 };
 extern const struct repro_mark repro_marks[];
-/* NULL: it lies on no curve. */
+/* Returns the curve's mark of the row, or NULL when the row lies on no
+ * curve. */
 const struct repro_mark *repro_mark_of(const struct repro_row *row);
 
 /* Helpers for eval.  point NULL = the only (or first) point; NAN when absent.

@@ -7,13 +7,16 @@
 #include "front/exp/exp.h"
 
 struct capture;
-/* Lines whose one or other end ("sw0.p3") matches one of n patterns ("all":
- * every line) go to the file, which ends near `limit` bytes (0: never). */
+/* Opens a capture of the lines whose one or other end ("sw0.p3") matches one of
+ * n patterns ("all": every line).  The file ends near `limit` bytes (0:
+ * never). */
 int capture_open(const char *path, uint64_t limit, const char *const *patterns,
 		 size_t n, struct capture **cap_p, struct weft_err *err);
-/* exp.listener: sits down on the lines of a case before it starts. */
+/* Attaches the capture to the lines of a case, for exp.on_open: before the case
+ * starts. */
 int capture_tap(void *cap, struct weft_sim *sim, struct weft_err *err);
-/* exp.on_close: the run is over, its lines still there. */
+/* Detaches the capture, for exp.on_close: when the run is over, while its lines
+ * still exist. */
 void capture_untap(struct capture *cap);
 int capture_close(struct capture *cap, bool keep, struct weft_err *err);
 

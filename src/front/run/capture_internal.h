@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files of a capture: capture.c sits down on lines,
- * capture_rec.c writes down what passes. */
+/* Internals of captures: capture.c attaches to lines, capture_rec.c writes the
+ * records. */
 #ifndef FRONT_RUN_CAPTURE_INTERNAL_H
 #define FRONT_RUN_CAPTURE_INTERNAL_H
 
@@ -34,7 +34,7 @@ struct capture {
 
 /* The filter on lines that do not tell; its state is a struct tap. */
 extern const struct weft_class weft_class_capture;
-/* All lines tell what they have carried before now. */
+/* Makes all lines report what they have carried before now. */
 void capture_settle(struct capture *cap);
 /* weft_tap.hear. */
 void capture_hear(struct weft_line_listener *t, const struct weft_frame *f,

@@ -12,10 +12,10 @@
 struct pool {
 	size_t n;      /* tasks */
 	uint32_t jobs; /* processes at a time */
-	/* In the worker: writes the bytes of the task to fd and returns.  A
-	 * worker that cannot ends its process. */
+	/* Runs in the worker: writes the bytes of the task to fd and returns.
+	 * A worker that cannot ends its process. */
 	void (*work)(void *arg, size_t task, int fd);
-	/* The worker has ended; what it wrote may be less than a whole. */
+	/* Called when the worker has ended; what it wrote may be incomplete. */
 	int (*take)(void *arg, size_t task, const void *buf, size_t len,
 		    struct weft_err *err);
 	/* Several times a second. */
@@ -27,7 +27,7 @@ struct pool {
  * when signals are caught (signals.c): workers then are told to end, and still
  * hand back what they have. */
 int pool_run(const struct pool *p, struct weft_err *err);
-/* All of it; false: the other end has gone. */
+/* Writes all of buf.  Returns false when the other end has closed. */
 bool pool_write(int fd, const void *buf, size_t len);
 
 #endif

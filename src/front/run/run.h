@@ -55,13 +55,13 @@ struct run_set {
 int run_exp(struct exp *e, const struct run_opts *opts, struct run_set *s,
 	    struct weft_err *err);
 void run_set_free(struct run_set *s);
-/* Builds every point and throws it away. */
+/* Builds every point and frees it, so that mistakes show without a run. */
 int run_check(struct exp *e, struct weft_err *err);
-/* Number of failed checks. */
+/* Returns the number of failed checks. */
 size_t run_set_failures(const struct run_set *s);
 
-/* Runs an open case, closes it, and gives its result as bytes; NULL with a
- * message when it cannot run. */
+/* Runs an open case, closes it and returns its result as bytes.  Returns NULL
+ * with a message when the case cannot run. */
 struct progress;
 void *case_bytes(struct exp_case *c, struct progress *p, size_t *len_p,
 		 struct weft_err *err);

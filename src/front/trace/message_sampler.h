@@ -13,21 +13,23 @@ struct keep_part {
 };
 
 struct keeper;
-/* Listens from now on, for as long as the simulation lives; so do the parts. */
+/* Listens from now on, for as long as the simulation lives.  The parts must
+ * live as long, too. */
 struct keeper *keeper_open(struct weft_sim *sim, const struct keep_part *part,
 			   size_t n);
-/* The story of the run, and metrics part.NAME. */
+/* Adds the story of the run, and metrics part.NAME, to r. */
 void keeper_result(struct keeper *k, struct weft_result *r);
-/* After the simulation. */
+/* Frees the keeper; call it after the simulation has ended. */
 void keeper_free(struct keeper *k);
 
 /* message_sampler_use.c: how long parts of components were in use. */
 struct uses;
 struct uses *uses_new(void);
 void uses_hear(struct uses *u, const struct weft_trace *t);
-/* The first message begins; what was before does not count. */
+/* Starts to count when the first message begins; use before it does not
+ * count. */
 void uses_begin(struct uses *u, weft_time_t t);
-/* Another message has ended; what comes after the last does not count. */
+/* Counts the use up to now; use after the last message's end does not count. */
 void uses_commit(struct uses *u);
 void uses_result(const struct uses *u, struct story *s);
 void uses_free(struct uses *u);

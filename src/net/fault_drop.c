@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class fault.drop: loses or repeats transmissions that leave through a port,
  * whole packets (cells, flits, frames) and credits or control cells, and adds
- * or removes single commas of lines that have them (forth.md 13, extoll.md
- * T-24). */
+ * or removes single commas of lines that have them (forth.md 13,
+ * extoll.md T-24). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -80,7 +80,7 @@ static void list_all(struct cli *c, struct list *l, const char *kind)
 int cmd_list(struct cli *c)
 {
 	static const char *const heads[] = { "kind", "name", "what" };
-	const char *kind = c->args.n ? c->args.at[0] : NULL, *known;
+	const char *kind = c->args.n ? c->args.at[0] : NULL, *known = NULL;
 	struct list l = { 0 };
 	struct json j;
 	size_t i = 0;

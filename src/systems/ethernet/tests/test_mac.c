@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "macrig.h"
+#include "systems/ethernet/link/mac82544_internal.h"
 
 extern const struct weft_class weft_class_fault_bits;
 
@@ -311,6 +312,31 @@ static void pause(void **state)
 	macrig_fini(&r);
 }
 
+/* Three of them become due while a long frame is on the line. */
+static void pauses_leave_in_order(void **state)
+{
+	static const uint16_t quanta[] = { 0, 7, 0 };
+	static const uint8_t src[ETH_ADDR] = { 2 };
+	struct macrig r;
+	struct station *a, *b;
+
+	macrig_init(&r, NULL, NULL, NULL);
+	a = r.s[0];
+	b = r.s[1];
+	macrig_open(a, 8);
+	macrig_open(b, 8);
+	mac_store(a->mac, MAC_CTRL, MAC_CTRL_RFCE);
+	macrig_frame(b, 0, 1514);
+	macrig_post(b);
+	macrig_run(&r, 10 * WEFT_US);
+	for (uint32_t i = 0; i < 3; i++)
+		mac_tx_control(b->mac, eth_pause_new(r.sim, src, quanta[i]));
+	macrig_run(&r, WEFT_MS);
+	assert_int_equal(mac_load(a->mac, MAC_XONRXC), 2);
+	assert_int_equal(mac_load(a->mac, MAC_XOFFRXC), 1);
+	macrig_fini(&r);
+}
+
 /* With pause frames sent by a receiver that fills, nothing is missed. */
 static void no_loss(void **state)
 {
@@ -463,6 +489,7 @@ int main(void)
 		cmocka_unit_test(gather_scatter),
 		cmocka_unit_test(bad_descriptors),
 		cmocka_unit_test(pause),
+		cmocka_unit_test(pauses_leave_in_order),
 		cmocka_unit_test(no_loss),
 		cmocka_unit_test(interrupts),
 		cmocka_unit_test(reset),

@@ -214,7 +214,10 @@ class Map:
                      if t in self.build.tests}
             row = self.db.execute("select lines from source where file = ?",
                                   (path,)).fetchone()
-            self.tests_of[path] = tests, set(unpack(row[0])) if row else set()
+            counted = set(unpack(row[0])) if row else set()
+            # a test that was mapped again may hold lines that gcov did not
+            # count in the text that the first test met
+            self.tests_of[path] = tests, counted.union(*tests.values())
         return self.tests_of[path]
 
     def readers(self, path):

@@ -66,7 +66,7 @@ EXTOLL = Spec("-", {"T": 44},
 
 C_TEST = re.compile(r"/\*((?:(?!\*/).)*)\*/\nstatic (?:void|int) (\w+)\(",
                     re.S)
-C_NAME = re.compile(r"^static void (test_\w+)\(", re.M)
+C_NAME = re.compile(r"^static void (\w+)\(void \*\*", re.M)
 SECTION = re.compile(r"^/\* ----", re.M)
 PY_TEST = re.compile(r'    def (test_\w+)\(self\):\n        """(.*?)"""', re.S)
 

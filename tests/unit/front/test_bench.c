@@ -4,7 +4,7 @@
 
 #include "bench_rig.h"
 
-static void test_events(void **state)
+static void event_bench_reports_ns_per_event_at_three_depths(void **state)
 {
 	struct bench_ctx b;
 
@@ -26,7 +26,7 @@ static double crossbar(uint32_t ports, uint32_t size, double load)
 	return done;
 }
 
-static void test_switch(void **state)
+static void switch_bench_hops_follow_load_and_packet_size(void **state)
 {
 	static const struct bench_held held[] = {
 		{ "hops_8x8_24B_half", 5698 },
@@ -63,7 +63,7 @@ static void test_switch(void **state)
 	assert_int_equal(b.read, b.n);
 }
 
-static void test_nic(void **state)
+static void nic_bench_reports_messages_and_events_of_each(void **state)
 {
 	static const struct bench_held held[] = {
 		{ "events_24B", 22.30875 },
@@ -81,7 +81,7 @@ static void test_nic(void **state)
 	assert_int_equal(b.read, b.n);
 }
 
-static void test_scale(void **state)
+static void scale_bench_hops_follow_nodes_and_distance(void **state)
 {
 	static const struct bench_held held[] = {
 		{ "hops_8^3", 26578 },
@@ -100,7 +100,7 @@ static void test_scale(void **state)
 }
 
 /* Messages of 5 flits, for 1 us: links of all sizes are equally busy. */
-static void test_nics(void **state)
+static void nic_network_bench_keeps_links_of_all_sizes_busy(void **state)
 {
 	static const struct bench_held held[] = {
 		{ "hops_8^3", 30963 },
@@ -130,9 +130,13 @@ static void test_nics(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_events), cmocka_unit_test(test_switch),
-		cmocka_unit_test(test_nic),    cmocka_unit_test(test_scale),
-		cmocka_unit_test(test_nics),
+		cmocka_unit_test(
+			event_bench_reports_ns_per_event_at_three_depths),
+		cmocka_unit_test(switch_bench_hops_follow_load_and_packet_size),
+		cmocka_unit_test(nic_bench_reports_messages_and_events_of_each),
+		cmocka_unit_test(scale_bench_hops_follow_nodes_and_distance),
+		cmocka_unit_test(
+			nic_network_bench_keeps_links_of_all_sizes_busy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,7 +127,7 @@ static const char *const names[] = {
 	"atoll",  "hvia",
 };
 
-static void test_quick(void **state)
+static void capture_bench_takes_fastest_of_three_turns(void **state)
 {
 	struct bench_ctx b;
 	char name[64];
@@ -152,7 +152,7 @@ static void test_quick(void **state)
 	assert_int_equal(b.read, b.n);
 }
 
-static void test_full(void **state)
+static void full_capture_bench_runs_longer_workloads(void **state)
 {
 	struct bench_ctx b;
 
@@ -172,7 +172,7 @@ static void test_full(void **state)
 			       "workload.count=30\n"));
 }
 
-static void test_fails(void **state)
+static void capture_bench_stops_at_first_error_without_files(void **state)
 {
 	struct weft_err err = { 0 };
 	struct bench_ctx b = { 0 };
@@ -194,9 +194,10 @@ static void test_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quick),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_fails),
+		cmocka_unit_test(capture_bench_takes_fastest_of_three_turns),
+		cmocka_unit_test(full_capture_bench_runs_longer_workloads),
+		cmocka_unit_test(
+			capture_bench_stops_at_first_error_without_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

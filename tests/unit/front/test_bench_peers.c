@@ -103,7 +103,7 @@ static void torus_case(struct bench_ctx *b, uint32_t i)
 	exactly(bench_figure(b, name, "times"), ours / theirs);
 }
 
-static void test_torus(void **state)
+static void torus_bench_measures_hops_beside_booksim_and_sst(void **state)
 {
 	static const struct bench_held held[] = {
 		{ "hops_1flits_0.1", 49331 },
@@ -150,8 +150,7 @@ static void test_torus(void **state)
 	dir_end(dir);
 }
 
-/* Messages for programs that are neither BookSim2 nor SST. */
-static void test_strangers(void **state)
+static void torus_bench_refuses_output_of_other_programs(void **state)
 {
 	static const struct {
 		const char *booksim, *sst, *why;
@@ -203,7 +202,7 @@ static int weft_exec(char **arg)
 	return 127;
 }
 
-static void test_exec(void **state)
+static void exec_bench_compares_weft_with_other_providers(void **state)
 {
 	static const char *const by[] = { "latency_direct_by_tcp_rxm",
 					  "latency_direct_by_shm",
@@ -246,7 +245,7 @@ static void test_exec(void **state)
 	dir_end(dir);
 }
 
-static void test_exec_fails(void **state)
+static void exec_bench_skips_missing_program_reports_failing(void **state)
 {
 	struct weft_err err = { 0 };
 	struct bench_ctx b = { 0 };
@@ -266,10 +265,12 @@ static void test_exec_fails(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_torus),
-		cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_exec),
-		cmocka_unit_test(test_exec_fails),
+		cmocka_unit_test(
+			torus_bench_measures_hops_beside_booksim_and_sst),
+		cmocka_unit_test(torus_bench_refuses_output_of_other_programs),
+		cmocka_unit_test(exec_bench_compares_weft_with_other_providers),
+		cmocka_unit_test(
+			exec_bench_skips_missing_program_reports_failing),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "exec"))

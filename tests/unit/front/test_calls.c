@@ -35,8 +35,7 @@ static void prints(const struct calls *c, const char *want)
 	free(text);
 }
 
-/* Calls of libfabric inside those of MPI are not shown again. */
-static void test_mpi(void **state)
+static void table_of_calls_leaves_out_libfabric_below_mpi(void **state)
 {
 	struct calls c = { 0 };
 
@@ -59,7 +58,7 @@ static void test_mpi(void **state)
 }
 
 /* Nothing was measured; units; the call that was never made. */
-static void test_units(void **state)
+static void table_of_calls_scales_units_and_omits_shares(void **state)
 {
 	struct calls c = { 0 };
 
@@ -76,8 +75,7 @@ static void test_units(void **state)
 	prints(&c, "");
 }
 
-/* More than is shown, of calls and of ranks. */
-static void test_many(void **state)
+static void table_of_calls_ends_after_six_calls_and_eight_ranks(void **state)
 {
 	struct calls c = { 0 };
 	char name[8];
@@ -156,7 +154,7 @@ static void compares(struct run_point *p, size_t n, const char *want)
 	free(text);
 }
 
-static void test_machines(void **state)
+static void machines_are_compared_call_by_call_with_ratios(void **state)
 {
 	struct run_point p[] = { machine("fabric=a", 100 * US, 40 * US, US),
 				 machine("fabric=b", 150 * US, 10 * US, 3 * US),
@@ -189,10 +187,12 @@ static void test_machines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mpi),
-		cmocka_unit_test(test_units),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_machines),
+		cmocka_unit_test(table_of_calls_leaves_out_libfabric_below_mpi),
+		cmocka_unit_test(table_of_calls_scales_units_and_omits_shares),
+		cmocka_unit_test(
+			table_of_calls_ends_after_six_calls_and_eight_ranks),
+		cmocka_unit_test(
+			machines_are_compared_call_by_call_with_ratios),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ static void pairs(uint32_t n, const char *fabric, uint64_t hops)
 	free(text);
 }
 
-static void test_pairs(void **st)
+static void packets_of_all_pairs_take_shortest_routes(void **st)
 {
 	/* Sum of distances: per dimension k * (sum of ring distances) times
 	 * the square of the other nodes. */
@@ -69,7 +69,7 @@ static void test_pairs(void **st)
 
 /* ---- order and bytes under load (T-35) ---- */
 
-static void test_verify(void **st)
+static void every_traffic_pattern_arrives_in_order(void **st)
 {
 	static const char *const patterns[] = { "uniform", "tornado",
 						"neighbour", "hotspot",
@@ -92,7 +92,7 @@ static void test_verify(void **st)
 
 /* If order is checked, all packets of a pair use the pair's coins; otherwise
  * they go both ways. */
-static void test_random_ties_keep_order_where_it_is_promised(void **st)
+static void random_ties_keep_order_where_it_is_promised(void **st)
 {
 	const char *ring = "type: torus, dims: [4], tie: random";
 	struct direct_rig g;
@@ -126,7 +126,7 @@ static void test_random_ties_keep_order_where_it_is_promised(void **st)
 	net_close(&g);
 }
 
-static void test_mixed_sizes(void **st)
+static void bursts_of_mixed_sizes_arrive_whole(void **st)
 {
 	struct direct_rig g;
 
@@ -181,7 +181,7 @@ static double one_packet(uint32_t hops, const char *width)
 	return res;
 }
 
-static void test_hops(void **st)
+static void each_hop_adds_359_ns_at_both_widths(void **st)
 {
 	static const char *const width[] = { "w16", "w32" };
 	double cycle = 1e3 / 156, first, slope;
@@ -195,8 +195,7 @@ static void test_hops(void **st)
 	}
 }
 
-/* Without load a packet takes so many cycles per hop, to every node. */
-static void test_no_load(void **st)
+static void latency_without_load_grows_by_five_cycles_per_hop(void **st)
 {
 	const char *fabric =
 		"type: torus, dims: [5, 3, 2], routing: table, "
@@ -235,7 +234,7 @@ static void test_no_load(void **st)
 /* A ring of 8 offered twice its capacity. A node's own port gets as many turns
  * as the ring behind it, so that the node farthest from the dateline gets next
  * to nothing; half of the capacity gets through (docs/networks.md). */
-static void test_starved(void **st)
+static void tornado_at_twice_capacity_starves_a_node(void **st)
 {
 	struct direct_rig g;
 
@@ -253,7 +252,7 @@ static void test_starved(void **st)
 
 /* ---- deadlock (T-36) ---- */
 
-static void test_deadlock(void **st)
+static void torus_without_datelines_deadlocks_and_says_where(void **st)
 {
 	struct direct_rig g;
 
@@ -274,7 +273,7 @@ static void test_deadlock(void **st)
 
 /* Cells wait long in a saturated network, in circles that dissolve, therefore a
  * long wait is not a deadlock. */
-static void test_long_waits_are_no_deadlock(void **st)
+static void long_waits_are_no_deadlock(void **st)
 {
 	static const char *const nets[] = {
 		"type: torus, dims: [4, 4], net: {watchdog: 200}",
@@ -298,7 +297,7 @@ static void test_long_waits_are_no_deadlock(void **st)
 
 /* ---- cut cables ---- */
 
-static void test_cuts(void **st)
+static void packets_route_around_cut_cables(void **st)
 {
 	static const struct {
 		uint32_t ends;
@@ -348,9 +347,7 @@ static double span(const char *trace)
 	return res;
 }
 
-/* A packet that waits for others leaves one cycle after the last of them has
- * come. */
-static void test_depends(void **st)
+static void packet_leaves_a_cycle_after_those_it_waits_for(void **st)
 {
 	double one = span("0 0 1 8 a"), two, three;
 	struct direct_rig g;
@@ -369,7 +366,7 @@ static void test_depends(void **st)
 
 /* ---- refused fabrics ---- */
 
-static void test_refused(void **st)
+static void impossible_network_is_refused_with_a_reason(void **st)
 {
 	static const struct {
 		uint32_t ends;
@@ -426,20 +423,22 @@ static void test_refused(void **st)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pairs),
-		cmocka_unit_test(test_verify),
-		cmocka_unit_test(
-			test_random_ties_keep_order_where_it_is_promised),
-		cmocka_unit_test(test_mixed_sizes),
+		cmocka_unit_test(packets_of_all_pairs_take_shortest_routes),
+		cmocka_unit_test(every_traffic_pattern_arrives_in_order),
+		cmocka_unit_test(random_ties_keep_order_where_it_is_promised),
+		cmocka_unit_test(bursts_of_mixed_sizes_arrive_whole),
 		cmocka_unit_test(a_size_without_a_weight_weighs_one),
-		cmocka_unit_test(test_hops),
-		cmocka_unit_test(test_no_load),
-		cmocka_unit_test(test_starved),
-		cmocka_unit_test(test_deadlock),
-		cmocka_unit_test(test_long_waits_are_no_deadlock),
-		cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_depends),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(each_hop_adds_359_ns_at_both_widths),
+		cmocka_unit_test(
+			latency_without_load_grows_by_five_cycles_per_hop),
+		cmocka_unit_test(tornado_at_twice_capacity_starves_a_node),
+		cmocka_unit_test(
+			torus_without_datelines_deadlocks_and_says_where),
+		cmocka_unit_test(long_waits_are_no_deadlock),
+		cmocka_unit_test(packets_route_around_cut_cables),
+		cmocka_unit_test(
+			packet_leaves_a_cycle_after_those_it_waits_for),
+		cmocka_unit_test(impossible_network_is_refused_with_a_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include "../cmocka_all.h"
 #include "direct_rig.h"
 
-static void test_states(void **st)
+static void run_is_steady_below_capacity_and_saturated_above(void **st)
 {
 	const char *torus =
 		"type: torus, dims: [4, 4], routing: table, "
@@ -63,7 +63,7 @@ static const char *state_of(struct direct_rig *g, uint32_t ends, double load,
 
 /* Four sources, one sink that takes a flit per cycle, therefore 1/4 is the
  * limit. */
-static void test_a_load_just_above_what_is_taken_saturates(void **st)
+static void a_load_just_above_what_is_taken_saturates(void **st)
 {
 	static const struct {
 		double load;
@@ -90,7 +90,7 @@ static void test_a_load_just_above_what_is_taken_saturates(void **st)
 
 /* A source's port carries a flit per cycle. A network cannot take that for
  * long, therefore the state is saturated however short the window is. */
-static void test_short_and_long_windows_agree(void **st)
+static void short_and_long_windows_agree(void **st)
 {
 	static const uint32_t windows[] = { 3000, 7500, 12000 };
 	struct direct_rig g;
@@ -111,7 +111,7 @@ static void test_short_and_long_windows_agree(void **st)
 
 /* The first window starts in an empty network and therefore sees it fill up;
  * the second one does not. */
-static void test_a_network_that_fills_up_is_not_saturated(void **st)
+static void a_network_that_fills_up_is_not_saturated(void **st)
 {
 	struct direct_rig g;
 
@@ -144,7 +144,7 @@ static uint64_t observed(const struct direct_rig *g, const char *name)
 /* Every source makes a packet in 80 cycles, therefore the window has so many,
  * whatever is made before it and, while its last packets are in flight, after
  * it. */
-static void test_packets_of_the_window_are_counted(void **st)
+static void packets_of_the_window_are_counted(void **st)
 {
 	struct direct_rig g;
 
@@ -162,7 +162,7 @@ static void test_packets_of_the_window_are_counted(void **st)
 
 /* Ten packets of 9 flits made in one cycle: each waits 9 cycles for each packet
  * before it, because they leave one by one. */
-static void test_latency_has_the_wait_in_the_source(void **st)
+static void latency_has_the_wait_in_the_source(void **st)
 {
 	const char *ring =
 		"type: torus, dims: [3], routing: table, "
@@ -193,7 +193,7 @@ static void test_latency_has_the_wait_in_the_source(void **st)
 	assert_true(fabs(all - (one + 9 * 4.5)) < 1e-9);
 }
 
-static void test_detect(void **st)
+static void detected_warmup_ends_in_a_steady_network(void **st)
 {
 	struct direct_rig g;
 
@@ -211,14 +211,14 @@ static void test_detect(void **st)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_states),
 		cmocka_unit_test(
-			test_a_load_just_above_what_is_taken_saturates),
-		cmocka_unit_test(test_short_and_long_windows_agree),
-		cmocka_unit_test(test_a_network_that_fills_up_is_not_saturated),
-		cmocka_unit_test(test_packets_of_the_window_are_counted),
-		cmocka_unit_test(test_latency_has_the_wait_in_the_source),
-		cmocka_unit_test(test_detect),
+			run_is_steady_below_capacity_and_saturated_above),
+		cmocka_unit_test(a_load_just_above_what_is_taken_saturates),
+		cmocka_unit_test(short_and_long_windows_agree),
+		cmocka_unit_test(a_network_that_fills_up_is_not_saturated),
+		cmocka_unit_test(packets_of_the_window_are_counted),
+		cmocka_unit_test(latency_has_the_wait_in_the_source),
+		cmocka_unit_test(detected_warmup_ends_in_a_steady_network),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static void refuses(const char *text, const char *msg)
 	assert_string_equal(err.msg, msg);
 }
 
-static void test_positions(void **state)
+static void nodes_know_their_line_and_column(void **state)
 {
 	struct weft_err err = { 0 };
 	struct doc *d = parse("a: 1\nb:\n  - x\n  - {c: 'y z'}\n", &err);
@@ -51,7 +51,7 @@ static void test_positions(void **state)
 	doc_free(d);
 }
 
-static void test_empty(void **state)
+static void text_of_comments_has_no_root(void **state)
 {
 	struct weft_err err = { 0 };
 	struct doc *d = parse("# nothing\n", &err);
@@ -60,7 +60,7 @@ static void test_empty(void **state)
 	doc_free(d);
 }
 
-static void test_alias_is_a_copy(void **state)
+static void alias_is_a_copy(void **state)
 {
 	struct weft_err err = { 0 };
 	struct doc *d = parse("a: &x {p: 1}\nb: *x\n", &err);
@@ -73,7 +73,7 @@ static void test_alias_is_a_copy(void **state)
 	doc_free(d);
 }
 
-static void test_refused(void **state)
+static void unusable_yaml_is_refused_with_its_line(void **state)
 {
 	refuses("a: 1\nb: 2\nb: 3", "f:3: 'b' was given before, in line 2");
 	refuses("a: &x [*x]", "f:1: alias '*x' contains itself");
@@ -87,7 +87,7 @@ static void test_refused(void **state)
 	refuses("!x {}", "f:1: tag '!x': tags are not used here");
 }
 
-static void test_depth(void **state)
+static void document_nests_at_most_64_levels(void **state)
 {
 	char text[2 * DOC_MAX_DEPTH + 3] = { 0 };
 	struct weft_err err = { 0 };
@@ -102,7 +102,7 @@ static void test_depth(void **state)
 	refuses(text, "f:1: nested deeper than 64 levels");
 }
 
-static void test_size(void **state)
+static void document_above_16_mib_is_refused(void **state)
 {
 	size_t n = DOC_MAX_BYTES + 1;
 	char *text = malloc(n);
@@ -117,7 +117,7 @@ static void test_size(void **state)
 	free(text);
 }
 
-static void test_clone(void **state)
+static void clone_has_all_values_of_its_original(void **state)
 {
 	struct weft_err err = { 0 };
 	struct doc *d = parse("a: [1, {b: 2}]\n", &err), *c = doc_clone(d);
@@ -148,13 +148,13 @@ static void a_text_is_there_once_however_many_aliases_it_has(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_positions),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_alias_is_a_copy),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_size),
-		cmocka_unit_test(test_clone),
+		cmocka_unit_test(nodes_know_their_line_and_column),
+		cmocka_unit_test(text_of_comments_has_no_root),
+		cmocka_unit_test(alias_is_a_copy),
+		cmocka_unit_test(unusable_yaml_is_refused_with_its_line),
+		cmocka_unit_test(document_nests_at_most_64_levels),
+		cmocka_unit_test(document_above_16_mib_is_refused),
+		cmocka_unit_test(clone_has_all_values_of_its_original),
 		cmocka_unit_test(
 			a_text_is_there_once_however_many_aliases_it_has),
 	};

@@ -11,7 +11,7 @@
 
 #include "front/out/text_plot.h"
 
-static void test_line(void **state)
+static void line_draws_values_and_cuts_at_end_of_buffer(void **state)
 {
 	const double v[] = { 0, 1, 4, 8, 7.9, -3 }, none[] = { 0, 0 };
 	char buf[DRAW_BYTES];
@@ -27,7 +27,7 @@ static void test_line(void **state)
 	assert_string_equal(buf, " \u2581\u2584");
 }
 
-static void test_shape(void **state)
+static void shape_shows_each_value_at_its_column(void **state)
 {
 	char buf[DRAW_BYTES], want[DRAW_SHAPE + 1];
 	struct hist h;
@@ -63,7 +63,7 @@ static char *drawn(const struct hist *h, bool fancy)
 	return buf;
 }
 
-static void test_hist(void **state)
+static void histogram_draws_rows_with_counts_and_shares(void **state)
 {
 	struct hist h;
 	char *text;
@@ -119,8 +119,7 @@ static void rows_are_no_finer_than_the_bins(void **state)
 	hist_fini(&h);
 }
 
-/* A value far out does not press the others into one row. */
-static void test_tail(void **state)
+static void far_value_does_not_press_others_into_one_row(void **state)
 {
 	struct hist h;
 	char *text;
@@ -136,7 +135,7 @@ static void test_tail(void **state)
 	hist_fini(&h);
 }
 
-static void test_empty(void **state)
+static void empty_histogram_draws_nothing(void **state)
 {
 	struct hist h;
 	char *text;
@@ -151,12 +150,12 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_line),
-		cmocka_unit_test(test_shape),
+		cmocka_unit_test(line_draws_values_and_cuts_at_end_of_buffer),
+		cmocka_unit_test(shape_shows_each_value_at_its_column),
 		cmocka_unit_test(rows_are_no_finer_than_the_bins),
-		cmocka_unit_test(test_hist),
-		cmocka_unit_test(test_tail),
-		cmocka_unit_test(test_empty),
+		cmocka_unit_test(histogram_draws_rows_with_counts_and_shares),
+		cmocka_unit_test(far_value_does_not_press_others_into_one_row),
+		cmocka_unit_test(empty_histogram_draws_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

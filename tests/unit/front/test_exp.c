@@ -74,7 +74,7 @@ static void opens(struct bench *b, size_t point)
 #define BOXES                                                                  \
 	"traffic: {count: 3, type: test.box, size: 4}\nrun: {until: 1us}\n"
 
-static void test_numbers(void **state)
+static void counted_components_get_number_and_parameters(void **state)
 {
 	struct bench b;
 
@@ -92,7 +92,7 @@ static void test_numbers(void **state)
 }
 
 /* base < preset < mapping < file's set < point < command line */
-static void test_precedence(void **state)
+static void later_setting_overrides_earlier_ones(void **state)
 {
 	static const char text[] =
 		"traffic: {count: 2, type: test.box, preset: big}\n"
@@ -118,7 +118,7 @@ static void test_precedence(void **state)
 	done(&b);
 }
 
-static void test_lenient(void **state)
+static void unknown_override_is_skipped_only_when_lenient(void **state)
 {
 	static const char *const sets[] = { "workload.size=2", "t9.size=3",
 					    "traffic.foo=4", "traffic.size=5",
@@ -145,7 +145,7 @@ static void test_lenient(void **state)
 	}
 }
 
-static void test_product(void **state)
+static void sweep_has_a_point_for_each_combination(void **state)
 {
 	struct bench b;
 	char name[32];
@@ -169,7 +169,7 @@ static void test_product(void **state)
 	done(&b);
 }
 
-static void test_too_many_points(void **state)
+static void too_many_points(void **state)
 {
 	struct bench b;
 
@@ -189,11 +189,11 @@ static void test_too_many_points(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_precedence),
-		cmocka_unit_test(test_lenient),
-		cmocka_unit_test(test_product),
-		cmocka_unit_test(test_too_many_points),
+		cmocka_unit_test(counted_components_get_number_and_parameters),
+		cmocka_unit_test(later_setting_overrides_earlier_ones),
+		cmocka_unit_test(unknown_override_is_skipped_only_when_lenient),
+		cmocka_unit_test(sweep_has_a_point_for_each_combination),
+		cmocka_unit_test(too_many_points),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,9 +83,7 @@ static uint32_t count_switches(const struct net *n)
 	return k;
 }
 
-/* Every path of every pair ends where it should, after the right number of
- * switches. */
-static void all_arrive(void **state)
+static void every_path_reaches_its_end_in_the_right_hops(void **state)
 {
 	for (uint32_t i = 0; i < SHAPES; i++) {
 		const struct shape *f = &shapes[i];
@@ -111,9 +109,8 @@ static void all_arrive(void **state)
 	}
 }
 
-/* Pairs that meet at the top have `paths` different ways, each link of the
- * first switch upwards carrying the same share of them. */
-static void paths_differ(void **state)
+/* First and last end meet at the top, where the fabric has `paths` ways. */
+static void paths_of_a_pair_use_different_links(void **state)
 {
 	for (uint32_t i = 0; i < SHAPES; i++) {
 		const struct shape *f = &shapes[i];
@@ -148,9 +145,7 @@ static void path_zero_spreads(void **state)
 	net_close(&n);
 }
 
-/* No ring of outputs that wait for each other, whatever the paths; and the
- * check finds one that is there. */
-static void no_deadlock(void **state)
+static void fabrics_have_no_cycle_of_outputs_but_a_ring_has(void **state)
 {
 	static const char ring[] =
 		"type: list, link: {type: forth.link}, switches: {"
@@ -178,7 +173,7 @@ static void no_deadlock(void **state)
 
 /* 24 per link, 8 per switch across clock domains, 6 within one (8.5); ports of
  * the lower half are one domain.  End 0 sends one packet. */
-static void zero_load(void **state)
+static void single_packet_takes_link_and_switch_times(void **state)
 {
 	static const struct {
 		const char *fabric;
@@ -291,7 +286,7 @@ static uint64_t drains(const struct shape *f, const char *balance,
 	return late;
 }
 
-static void everything_drains(void **state)
+static void overloaded_fabric_drains_under_every_balancing(void **state)
 {
 	static const char *const policy[] = { "packet", "destination", "static",
 					      "fabric" };
@@ -311,7 +306,7 @@ static void everything_drains(void **state)
 /* Admissible traffic (forth.md 7.1): a permutation whose static paths collide
  * runs at line rate when every flow is spread over the spines, because then no
  * link has more than its share. */
-static void spreading_helps(void **state)
+static void spread_flows_run_at_line_rate_static_ones_collide(void **state)
 {
 	static const char *const policy[] = { "packet", "destination",
 					      "static" };
@@ -342,8 +337,7 @@ static void spreading_helps(void **state)
 	assert_true(got[2] < 0.55); /* two flows share a link at least */
 }
 
-/* All nodes draw the same permutation. */
-static void shuffles(void **state)
+static void ends_draw_one_common_permutation(void **state)
 {
 	bool hit[64] = { false };
 	struct net n;
@@ -363,7 +357,7 @@ static void shuffles(void **state)
 
 static WEFT_COMPONENT(plain, .name = "test.plain", .kind = WEFT_KIND_SWITCH);
 
-static void refused(void **state)
+static void impossible_fabric_is_refused_with_a_reason(void **state)
 {
 	static const struct {
 		uint32_t ends;
@@ -415,8 +409,7 @@ static void refused(void **state)
 	}
 }
 
-/* A switch without tables cannot stand in such a fabric. */
-static void needs_tables(void **state)
+static void switch_without_tables_is_refused_in_benes(void **state)
 {
 	static const char text[] =
 		"traffic: {count: 8, type: forth.gen}\n"
@@ -439,16 +432,19 @@ static void needs_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_arrive),
-		cmocka_unit_test(paths_differ),
+		cmocka_unit_test(every_path_reaches_its_end_in_the_right_hops),
+		cmocka_unit_test(paths_of_a_pair_use_different_links),
 		cmocka_unit_test(path_zero_spreads),
-		cmocka_unit_test(no_deadlock),
-		cmocka_unit_test(zero_load),
-		cmocka_unit_test(everything_drains),
-		cmocka_unit_test(spreading_helps),
-		cmocka_unit_test(shuffles),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(needs_tables),
+		cmocka_unit_test(
+			fabrics_have_no_cycle_of_outputs_but_a_ring_has),
+		cmocka_unit_test(single_packet_takes_link_and_switch_times),
+		cmocka_unit_test(
+			overloaded_fabric_drains_under_every_balancing),
+		cmocka_unit_test(
+			spread_flows_run_at_line_rate_static_ones_collide),
+		cmocka_unit_test(ends_draw_one_common_permutation),
+		cmocka_unit_test(impossible_fabric_is_refused_with_a_reason),
+		cmocka_unit_test(switch_without_tables_is_refused_in_benes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

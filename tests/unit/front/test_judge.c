@@ -18,7 +18,7 @@ static struct repro_verdict judge(enum repro_rule rule, double paper,
 	return repro_judge(&row, model);
 }
 
-static void test_pct(void **state)
+static void percent_rule_passes_within_its_percentage(void **state)
 {
 	struct repro_verdict v = judge(REPRO_PCT, 200, 1, 202);
 
@@ -30,7 +30,7 @@ static void test_pct(void **state)
 	assert_false(judge(REPRO_PCT, 200, 1, 197.9).pass);
 }
 
-static void test_abs(void **state)
+static void absolute_rule_passes_within_its_distance(void **state)
 {
 	assert_true(judge(REPRO_ABS, 570, 1, 571).pass);
 	assert_true(judge(REPRO_ABS, 570, 1, 569).pass);
@@ -41,7 +41,7 @@ static void test_abs(void **state)
 		    1e-12);
 }
 
-static void test_exact(void **state)
+static void exact_rule_forgives_only_rounding_of_floats(void **state)
 {
 	assert_true(judge(REPRO_EXACT, 40, 0, 40).pass);
 	assert_true(judge(REPRO_EXACT, 0.1 + 0.2, 0, 0.3).pass);
@@ -50,7 +50,7 @@ static void test_exact(void **state)
 	assert_false(judge(REPRO_EXACT, 0, 0, 1).pass);
 }
 
-static void test_rounded(void **state)
+static void rounded_rule_compares_printed_digits(void **state)
 {
 	assert_true(judge(REPRO_ROUNDED, 2.37, 2, 2.3749).pass);
 	assert_true(judge(REPRO_ROUNDED, 2.37, 2, 2.3651).pass);
@@ -67,7 +67,7 @@ static struct repro_verdict bound(enum repro_rule rule, double paper,
 	return repro_judge(&row, model);
 }
 
-static void test_bounds(void **state)
+static void bound_passes_between_limit_and_far_side(void **state)
 {
 	assert_true(bound(REPRO_AT_LEAST, 6, 7, 6.67).pass);
 	assert_true(bound(REPRO_AT_LEAST, 6, 7, 6.67).error_pct == 0);
@@ -80,14 +80,14 @@ static void test_bounds(void **state)
 	assert_false(bound(REPRO_AT_MOST, 8, 6, 0).pass);
 }
 
-static void test_missing(void **state)
+static void missing_value_fails_every_rule(void **state)
 {
 	for (int rule = REPRO_PCT; rule <= REPRO_AT_MOST; rule++)
 		assert_false(judge((enum repro_rule)rule, 1, 50, NAN).pass);
 	assert_false(judge(REPRO_PCT, 1, 50, INFINITY).pass);
 }
 
-static void test_values(void **state)
+static void row_reads_values_of_points_by_pattern(void **state)
 {
 	struct weft_result *r = result_new(), *q = result_new();
 	struct repro_point p[] = { { "a=1", r }, { "a=2", q } };
@@ -118,7 +118,7 @@ static void test_values(void **state)
 
 /* Points that no row reads need not run again (sense.h), because they cannot
  * change a verdict. */
-static void test_read(void **state)
+static void reading_a_value_marks_its_points_as_read(void **state)
 {
 	struct weft_result *r = result_new();
 	struct repro_point p[] = { { "a=1", r }, { "a=2", r }, { "a=3", r } };
@@ -137,7 +137,7 @@ static void test_read(void **state)
 }
 
 /* `--set` of a swept path leaves shorter names. */
-static void test_fixed_axis(void **state)
+static void fixed_axis_is_left_out_of_names_of_points(void **state)
 {
 	struct weft_result *r = result_new(), *q = result_new();
 	struct repro_point p[] = { { "b=1", r }, { "b=2", q } };
@@ -155,8 +155,7 @@ static void test_fixed_axis(void **state)
 	result_free(q);
 }
 
-/* Every row of every system is complete, and says why it is not enforced. */
-static void test_rows(void **state)
+static void rows_are_complete_and_unenforced_ones_have_notes(void **state)
 {
 	static const struct repro_row *const systems[] = {
 #define ROWS(id) repro_##id##_rows,
@@ -179,16 +178,17 @@ static void test_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pct),
-		cmocka_unit_test(test_abs),
-		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_rounded),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_read),
-		cmocka_unit_test(test_fixed_axis),
-		cmocka_unit_test(test_rows),
+		cmocka_unit_test(percent_rule_passes_within_its_percentage),
+		cmocka_unit_test(absolute_rule_passes_within_its_distance),
+		cmocka_unit_test(exact_rule_forgives_only_rounding_of_floats),
+		cmocka_unit_test(rounded_rule_compares_printed_digits),
+		cmocka_unit_test(bound_passes_between_limit_and_far_side),
+		cmocka_unit_test(missing_value_fails_every_rule),
+		cmocka_unit_test(row_reads_values_of_points_by_pattern),
+		cmocka_unit_test(reading_a_value_marks_its_points_as_read),
+		cmocka_unit_test(fixed_axis_is_left_out_of_names_of_points),
+		cmocka_unit_test(
+			rows_are_complete_and_unenforced_ones_have_notes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

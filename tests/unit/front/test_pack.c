@@ -35,7 +35,7 @@ static struct weft_result *sample(void)
 	return r;
 }
 
-static void test_round_trip(void **state)
+static void packed_result_unpacks_to_the_same_values(void **state)
 {
 	struct weft_result *r = sample(), *q;
 	size_t n, m;
@@ -67,7 +67,7 @@ static void test_round_trip(void **state)
 }
 
 /* A worker that dies leaves a truncated result: no crash, no result. */
-static void test_cut(void **state)
+static void cut_pack_gives_no_result(void **state)
 {
 	struct weft_result *r = sample();
 	size_t n;
@@ -87,8 +87,8 @@ static void test_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_cut),
+		cmocka_unit_test(packed_result_unpacks_to_the_same_values),
+		cmocka_unit_test(cut_pack_gives_no_result),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

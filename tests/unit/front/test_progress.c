@@ -99,7 +99,7 @@ static struct progress begin(const struct run_opts *o, size_t total)
 
 #define LINE "\r\033[K"
 
-static void test_one_run(void **state)
+static void line_of_a_run_shows_share_rest_and_rate(void **state)
 {
 	struct progress p = begin(&(struct run_opts){ 0 }, 1);
 
@@ -124,7 +124,7 @@ static void test_one_run(void **state)
 	shown(LINE "name: 250 us simulated, 5 M events, 0.00 M/s");
 }
 
-static void test_sweep(void **state)
+static void sweep_line_is_drawn_every_200_ms_at_most(void **state)
 {
 	struct progress p = begin(&(struct run_opts){ 0 }, 4);
 
@@ -155,7 +155,7 @@ static void test_sweep(void **state)
 }
 
 /* The second of four experiments, the first of which began 10 s before. */
-static void test_parts(void **state)
+static void remaining_time_covers_all_experiments(void **state)
 {
 	struct run_opts o = { .part = 1, .parts = 4, .began_ns = 1000000000 };
 	struct progress p = begin(&o, 2);
@@ -173,7 +173,7 @@ static void test_parts(void **state)
 }
 
 /* A line that is too long is cut, because a terminal would wrap it. */
-static void test_width(void **state)
+static void line_is_cut_at_width_of_terminal(void **state)
 {
 	struct progress p = begin(&(struct run_opts){ 0 }, 4);
 	char want[128];
@@ -198,7 +198,7 @@ static void test_width(void **state)
 	shown(LINE "1234567890: 0 of 4 p");
 }
 
-static void test_silent(void **state)
+static void quiet_run_and_dumb_terminal_show_nothing(void **state)
 {
 	struct progress p = begin(&(struct run_opts){ .quiet = true }, 4);
 
@@ -223,9 +223,11 @@ static void test_silent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_run), cmocka_unit_test(test_sweep),
-		cmocka_unit_test(test_parts),	cmocka_unit_test(test_width),
-		cmocka_unit_test(test_silent),
+		cmocka_unit_test(line_of_a_run_shows_share_rest_and_rate),
+		cmocka_unit_test(sweep_line_is_drawn_every_200_ms_at_most),
+		cmocka_unit_test(remaining_time_covers_all_experiments),
+		cmocka_unit_test(line_is_cut_at_width_of_terminal),
+		cmocka_unit_test(quiet_run_and_dumb_terminal_show_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,8 +42,7 @@ static void is_mark(const struct rec *m, size_t i, const char *stage,
 	assert_int_equal(m->marks.at[i].end, t);
 }
 
-/* By time; those of one time as they were told. */
-static void test_order(void **state)
+static void marks_are_sorted_by_time_then_arrival(void **state)
 {
 	static const struct {
 		const char *stage;
@@ -72,7 +71,7 @@ static void test_order(void **state)
 }
 
 /* A part of a message has its marks so far; one that does not arrive goes. */
-static void test_fork(void **state)
+static void fork_takes_marks_and_origin_of_its_parent(void **state)
 {
 	const struct rec *m;
 	struct recs r;
@@ -102,7 +101,7 @@ static void test_fork(void **state)
 	recs_fini(&r);
 }
 
-static void test_many_marks(void **state)
+static void message_keeps_its_first_marks_when_full(void **state)
 {
 	struct recs r;
 
@@ -132,7 +131,7 @@ static uint64_t id_at(uint32_t where, uint64_t id)
 
 /* As many ids as are probed, then one more, in one place of the table: at its
  * end, so that the search wraps to its start. */
-static void test_collisions(void **state)
+static void oldest_arrived_message_makes_room_for_a_new_one(void **state)
 {
 	uint64_t id[PROBES + 1] = { 0 };
 	struct recs r;
@@ -159,7 +158,7 @@ static void test_collisions(void **state)
 
 /* All are in flight: the oldest is dropped, and of many that had to be dropped
  * only every second message is watched. */
-static void test_full(void **state)
+static void full_table_drops_oldest_and_watches_every_second(void **state)
 {
 	const uint64_t flag = UINT64_C(1) << 63;
 	uint64_t id[PROBES + 1] = { 0 };
@@ -189,7 +188,7 @@ static void test_full(void **state)
 	recs_fini(&r);
 }
 
-static void test_still_open(void **state)
+static void walk_finds_messages_that_are_still_open(void **state)
 {
 	const struct rec *m;
 	struct recs r;
@@ -212,7 +211,7 @@ static void test_still_open(void **state)
 	recs_fini(&r);
 }
 
-static void test_names(void **state)
+static void hash_depends_on_component_text_and_number(void **state)
 {
 	assert_int_equal(recs_node(&nic), 2);
 	assert_int_equal(recs_node(&far), 2);
@@ -230,13 +229,15 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_many_marks),
-		cmocka_unit_test(test_collisions),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_still_open),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(marks_are_sorted_by_time_then_arrival),
+		cmocka_unit_test(fork_takes_marks_and_origin_of_its_parent),
+		cmocka_unit_test(message_keeps_its_first_marks_when_full),
+		cmocka_unit_test(
+			oldest_arrived_message_makes_room_for_a_new_one),
+		cmocka_unit_test(
+			full_table_drops_oldest_and_watches_every_second),
+		cmocka_unit_test(walk_finds_messages_that_are_still_open),
+		cmocka_unit_test(hash_depends_on_component_text_and_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static void cycle_valid(const struct topology *t, const struct route_cycle *c)
 			c->at[i + 1].node);
 }
 
-static void test_torus(void **st)
+static void datelines_break_every_cycle_of_a_torus(void **st)
 {
 	struct topology t = grid(4, 4, 4, true);
 	struct route_cycle c = route_check(&t);
@@ -49,7 +49,7 @@ static void test_torus(void **st)
 	assert_non_null(strstr(text, "... -> s0.lp0/vc0 (65536 channels)"));
 }
 
-static void test_mesh_and_cube(void **st)
+static void mesh_and_cube(void **st)
 {
 	struct topology t = grid(4, 4, 4, false);
 	struct weft_err err = { 0 };
@@ -59,8 +59,7 @@ static void test_mesh_and_cube(void **st)
 	assert_int_equal(route_check(&t).n, 0);
 }
 
-/* A ring with a cut is a line, therefore it needs no datelines. */
-static void test_cut_ring(void **st)
+static void cut_ring_is_a_line_without_cycles(void **st)
 {
 	struct topology t = grid(6, 6, 0, true);
 	uint32_t a, b;
@@ -87,8 +86,7 @@ static void all_reached(const struct topology *t)
 			assert_true(topo_hops(t, a, b) < t->nodes);
 }
 
-/* Shortest ways in a torus wait in a circle, up and down do not. */
-static void test_tables(void **st)
+static void shortest_routes_wait_in_cycles_up_down_do_not(void **st)
 {
 	struct topology t = grid(5, 4, 0, true), g = t;
 	struct weft_err err = { 0 };
@@ -108,7 +106,7 @@ static void test_tables(void **st)
 }
 
 /* Connected random graphs of degree up to 6. */
-static void test_random(void **st)
+static void random_graphs_route_everywhere_without_cycles(void **st)
 {
 	struct weft_err err = { 0 };
 	struct weft_rng rng;
@@ -146,7 +144,7 @@ static void test_random(void **st)
 	}
 }
 
-static void test_parts(void **st)
+static void unconnected_node_is_reported_as_broken(void **st)
 {
 	struct weft_err err = { 0 };
 	struct topology t = { 0 };
@@ -168,12 +166,12 @@ static void test_parts(void **st)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_torus),
-		cmocka_unit_test(test_mesh_and_cube),
-		cmocka_unit_test(test_cut_ring),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_parts),
+		cmocka_unit_test(datelines_break_every_cycle_of_a_torus),
+		cmocka_unit_test(mesh_and_cube),
+		cmocka_unit_test(cut_ring_is_a_line_without_cycles),
+		cmocka_unit_test(shortest_routes_wait_in_cycles_up_down_do_not),
+		cmocka_unit_test(random_graphs_route_everywhere_without_cycles),
+		cmocka_unit_test(unconnected_node_is_reported_as_broken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,23 +93,23 @@ static bool quoted_is_not_enforced(const struct repro_row *w)
 	return w->rule != REPRO_QUOTED || w->report_only;
 }
 
-static void test_reasons(void **state)
+static void wide_tolerance_has_a_reason(void **state)
 {
 	every_row(tolerance_has_a_reason);
 }
 
-static void test_two_sides(void **state)
+static void bounds_have_two_sides_and_fail_half_the_rate(void **state)
 {
 	every_row(bound_has_two_sides);
 	every_row(half_the_rate_fails);
 }
 
-static void test_parameters(void **state)
+static void rows_from_choices_name_their_parameter(void **state)
 {
 	every_row(parameters_are_named);
 }
 
-static void test_unenforced(void **state)
+static void unenforced_rows_say_why(void **state)
 {
 	every_row(unenforced_says_why);
 	every_row(quoted_is_not_enforced);
@@ -149,21 +149,22 @@ static bool is_on_the_page(const struct repro_row *w)
 	return found;
 }
 
-static void test_page(void **state)
+static void docs_page_lists_every_row(void **state)
 {
-	if (page)
-		every_row(is_on_the_page);
+	if (!page)
+		skip();
+	every_row(is_on_the_page);
 }
 
 /* test_rows [PAGE] */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_page),
-		cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_two_sides),
-		cmocka_unit_test(test_parameters),
-		cmocka_unit_test(test_unenforced),
+		cmocka_unit_test(docs_page_lists_every_row),
+		cmocka_unit_test(wide_tolerance_has_a_reason),
+		cmocka_unit_test(bounds_have_two_sides_and_fail_half_the_rate),
+		cmocka_unit_test(rows_from_choices_name_their_parameter),
+		cmocka_unit_test(unenforced_rows_say_why),
 	};
 
 	page = argc > 1 ? argv[1] : NULL;

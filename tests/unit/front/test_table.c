@@ -10,7 +10,7 @@
 
 #include "front/out/out.h"
 
-static void test_columns(void **state)
+static void columns_align_numbers_right_and_text_left(void **state)
 {
 	static const char *const heads[] = { "name", "value", "unit" };
 	struct table *t = table_new(heads, 3);
@@ -33,7 +33,7 @@ static void test_columns(void **state)
 	free(text);
 }
 
-static void test_real(void **state)
+static void reals_print_six_digits_and_keep_signed_zero(void **state)
 {
 	char buf[32];
 
@@ -48,8 +48,8 @@ static void test_real(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_real),
+		cmocka_unit_test(columns_align_numbers_right_and_text_left),
+		cmocka_unit_test(reals_print_six_digits_and_keep_signed_zero),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,7 +129,7 @@ class Files(unittest.TestCase):
                              " > ".join(reversed(name.split(" > "))))
         return p, cap
 
-    def test_forth(self):
+    def test_forth_records_begin_with_two_control_symbols(self):
         _, cap = self.check("forth/one-way", 1)
         names = [i[1] for i in cap.ifaces]
         self.assertEqual(len(names), len(set(names)))
@@ -142,13 +142,13 @@ class Files(unittest.TestCase):
         self.assertGreater(len(long), 50)
         self.assertTrue(all(r.flags == 0 for r in long))
 
-    def test_forth_network(self):
+    def test_capture_changes_no_result_of_a_network(self):
         """Nothing but lines and switches, cut off in the middle."""
         self.check("forth/benes", 1, "--set", "sweep=none", "--set",
                    "traffic.size=24", "--set", "traffic.warmup=1us", "--set",
                    "run.until=20us")
 
-    def test_extoll_network(self):
+    def test_capture_changes_no_result_of_a_torus(self):
         self.check("extoll/net-torus", 2, "--set", "sweep=none", "--set",
                    "fabric.net.measure=300")
 
@@ -173,20 +173,20 @@ class Files(unittest.TestCase):
                 heads[len(a.sym), a.n] += 1
         return heads
 
-    def test_forth_no_payload(self):
+    def test_forth_records_without_payload_end_behind_headers(self):
         heads = self.cut("forth/benes", 1, "--set", "sweep=none", "--set",
                          "traffic.warmup=1us", "--set", "run.until=20us")
         # delimiter and slot, header, its CRC; 512 bytes and their CRC
         self.assertGreater(heads[16, 16 + 516], 50)
         self.assertTrue(all(n - k == 516 for k, n in heads))
 
-    def test_extoll_no_payload(self):
+    def test_extoll_records_without_payload_end_behind_headers(self):
         heads = self.cut("extoll/net-torus", 2, "--set", "sweep=none", "--set",
                          "fabric.net.measure=100", "--set", "traffic.verify=no")
         # start, CTL, SEQ and LEN, route, H0; 64 bytes in two cells, CRCs
         self.assertEqual(set(heads), {(16, 16 + 52 + 4), (4, 4 + 12 + 4)})
 
-    def test_extoll(self):
+    def test_extoll_records_begin_with_one_control_symbol(self):
         _, cap = self.check("extoll/alltoall", 2)
         starts = set()
         for _, data in cap.records:
@@ -196,7 +196,7 @@ class Files(unittest.TestCase):
             self.assertEqual(r.more & 15, 1)
         self.assertEqual(starts, {0xfb, 0x3c})  # cells and control cells
 
-    def test_as_on_the_line(self):
+    def test_idle_fault_changes_no_record(self):
         """What lines tell is what they carry when something sits on them: a
         fault that never strikes.  Refreshes of EXTOLL's credits aside."""
         here = os.path.dirname(os.path.abspath(__file__))
@@ -224,15 +224,14 @@ class Files(unittest.TestCase):
             self.assertGreater(len(seen[0]), 500)
             self.assertEqual(seen[0], seen[1])
 
-    def test_damage(self):
-        """Records that say "damaged" are those that the fault has hit."""
+    def test_damaged_records_are_those_of_the_fault(self):
         p, cap = captured("forth/fault-header", "--set", "sweep=none")
         hit = json.loads(p.stdout)["counters"]["fault0.hit"]
         seen = sum(Record(d).flags & 1 for _, d in cap.records)
         self.assertGreater(hit, 0)
         self.assertEqual(seen, hit)
 
-    def test_times_beyond_18_ms(self):
+    def test_times_beyond_18_ms_stay_exact(self):
         """Wireshark multiplies the fraction of a second by 10^9 in 64 bits
         and divides by the unit: what it makes of a time is the time."""
         with tempfile.TemporaryDirectory() as d:
@@ -249,7 +248,7 @@ class Files(unittest.TestCase):
         self.assertEqual(seen[-1] - seen[0], 19 * step)
         self.assertGreater(seen[-1], 20 * 10 ** 6)
 
-    def test_choice(self):
+    def test_capture_holds_the_chosen_lines_only(self):
         _, cap = captured("extoll/alltoall", what=["s0.lp0", "s3.lp*"])
         self.assertEqual(len(cap.ifaces), 8)
         self.assertTrue(all("s0.lp0" in n or "s3.lp" in n
@@ -267,7 +266,7 @@ class Limit(unittest.TestCase):
                       "early: --file-limit SIZE allows more", p.stderr)
         return p
 
-    def test_capture(self):
+    def test_capture_ends_whole_near_its_limit(self):
         with tempfile.TemporaryDirectory() as d:
             whole, part = (os.path.join(d, n) for n in "ab")
             p = run(*self.ARGS, "--capture", "all", "--capture-file", whole)
@@ -282,7 +281,7 @@ class Limit(unittest.TestCase):
                              (b.records, b.times))
             self.assertTrue(self.LIMIT <= os.path.getsize(part) < 1 << 20)
 
-    def test_timeline(self):
+    def test_timeline_ends_whole_near_its_limit(self):
         with tempfile.TemporaryDirectory() as d:
             part = os.path.join(d, "a")
             p = run(*self.ARGS)
@@ -299,18 +298,18 @@ class Misuse(unittest.TestCase):
             return run(*args, "--capture-file", os.path.join(d, "x"),
                        status=2).stderr
 
-    def test_no_such_line(self):
+    def test_unknown_line_is_refused_with_an_example(self):
         self.assertRegex(self.message("forth/one-way", "--capture", "n9.*"),
                          r"no line ends there: .*'[a-z0-9]+\.[a-z0-9.]+'")
 
-    def test_no_line(self):
+    def test_capture_file_needs_a_capture(self):
         self.assertIn("needs --capture", self.message("forth/one-way"))
 
-    def test_sweep(self):
+    def test_capture_of_several_runs_is_refused(self):
         self.assertIn("several", self.message("forth/load", "--capture",
                                               "all"))
 
-    def test_no_folder(self):
+    def test_missing_folder_is_named(self):
         p = run("forth/one-way", "--capture", "all", "--capture-file",
                 "/no/such/folder/x", status=2)
         self.assertIn("/no/such/folder/x", p.stderr)

@@ -98,17 +98,17 @@ class Usage(Base):
         self.assertIn("weft list experiments", out)
         self.assertEqual(out, self.weft("-h").stdout)
 
-    def test_help_of_every_command(self):
+    def test_every_command_explains_its_usage(self):
         for c in self.COMMANDS:
             out = self.weft(c, "--help").stdout
             self.assertTrue(out.startswith(f"usage: weft {c}"), out)
             self.assertEqual(out, self.weft(c, "-h").stdout)
 
-    def test_later_commands_are_not_offered(self):
+    def test_report_and_exec_need_an_argument(self):
         for c in ["report", "exec"]:
-            self.weft(c, status=2)
+            self.assertIn("something is missing: weft " + c, self.err(c))
 
-    def test_version(self):
+    def test_version_has_two_numbers(self):
         self.assertRegex(self.weft("--version").stdout, r"^weft \d+\.\d+")
 
     def err(self, *args):
@@ -117,7 +117,7 @@ class Usage(Base):
         self.assertEqual(p.stderr.count("\n"), 1)
         return p.stderr
 
-    def test_mistakes(self):
+    def test_mistakes_are_answered_in_one_line(self):
         self.assertIn("did you mean 'run'?", self.err("rum"))
         self.assertIn("did you mean '--seed'?", self.err("run", "x", "--seeed"))
         self.assertIn("--set needs a value", self.err("run", "x", "--set"))
@@ -158,14 +158,14 @@ class Usage(Base):
                       self.err("check", "forth/one-way", "--set",
                                "fabric.switch.preset=plat-switch"))
 
-    def test_a_program_of_another_nic_is_refused(self):
+    def test_program_of_another_nic_is_refused(self):
         self.assertIn("forth.dma drives forth.nic, but the NIC of n0 is "
                       "extoll.nic", self.err(
                           "check", "extoll/pingpong", "--set",
                           "workload={program: forth.dma, on: 0}"))
 
     @unittest.skipIf(SLOW, "sanitizers reserve more")
-    def test_a_machine_too_large_for_memory_is_told(self):
+    def test_machine_too_large_for_memory_is_refused(self):
         done = subprocess.run(
             ["bash", "-c", f"ulimit -v 200000; {WEFT} check extoll/net-torus "
              "--set fabric.dims=[32,32,32] --set traffic.count=32768 "
@@ -174,7 +174,7 @@ class Usage(Base):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("weft: out of memory: fewer nodes", done.stderr)
 
-    def test_full_disk(self):
+    def test_full_disk_is_reported(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
         with open("/dev/full", "w") as full:
@@ -185,7 +185,7 @@ class Usage(Base):
 
 
 class Tables(Base):
-    def test_list(self):
+    def test_list_shows_components_by_kind(self):
         out = self.weft("list", "--load", PLUG).stdout
         for name in ["host.pc", "bus.pcix", "test.talker", "test.hub"]:
             self.assertIn(name, out)
@@ -218,7 +218,7 @@ class Tables(Base):
             with self.subTest(r["name"]):
                 self.weft("check", r["name"])
 
-    def test_describe_every_class(self):
+    def test_every_class_is_described(self):
         rows = json.loads(self.weft("list", "--format", "json", "--load",
                                     PLUG).stdout)
         forms = ["table", "json", "markdown"]
@@ -232,7 +232,7 @@ class Tables(Base):
 
 
 class Runs(Base):
-    def test_shape_of_json(self):
+    def test_json_result_holds_every_kind_of_value(self):
         r = self.json(TALKERS)
         self.assertEqual(set(r), {"manifest", "metrics", "units", "series",
                                   "histograms", "counters", "failures"})
@@ -253,7 +253,7 @@ class Runs(Base):
         self.assertEqual(len(s["x"]), 20)
         self.assertEqual(s["y"], [50] * 20)
 
-    def test_same_bytes_twice(self):
+    def test_results_follow_from_the_seed(self):
         for form in ["table", "json", "csv"]:
             a = self.run_exp(TALKERS, "--format", form).stdout
             self.assertEqual(a, self.run_exp(TALKERS, "--format",
@@ -270,19 +270,19 @@ class Runs(Base):
         b["manifest"].pop("text_crc32")
         self.assertEqual(a, b)
 
-    def test_csv(self):
+    def test_csv_has_a_line_for_each_value(self):
         lines = self.run_exp(TALKERS, "--format", "csv").stdout.splitlines()
         self.assertEqual(lines[0], "point,kind,name,unit,x,value")
         self.assertIn(",metric,t0.last_latency,ns,,50", lines)
         self.assertIn(",counter,t0.sent,packets,,20", lines)
         self.assertIn(",histogram,t0.latency,ns,50,20", lines)
 
-    def test_table(self):
+    def test_table_shows_description_and_metrics(self):
         out = self.run_exp(TALKERS).stdout
         self.assertTrue(out.startswith("talkers: Talkers around a hub.\n"))
         self.assertRegex(out, r"t0\.last_latency +50  ns")
 
-    def test_standard_input(self):
+    def test_dash_reads_standard_input(self):
         p = self.weft("run", "-", "--load", PLUG, "--format", "json",
                       stdin=TALKERS)
         self.assertEqual(json.loads(p.stdout)["counters"]["t1.sent"], 20)
@@ -295,7 +295,7 @@ class Runs(Base):
         self.assertEqual(r["manifest"]["run.until"], "end of programs")
         self.assertEqual(r["manifest"]["n1.prog0.node"], "1")
 
-    def test_until_cuts(self):
+    def test_until_stops_sources_and_drain_delivers(self):
         r = self.json(TALKERS, "--set", "run.until=1us")
         self.assertLess(r["counters"]["t0.sent"], 20)
         self.assertEqual(r["counters"]["sim.time"], 10 ** 9)
@@ -303,7 +303,7 @@ class Runs(Base):
                       "run.drain=1ms")
         self.assertEqual(r["counters"]["t0.taken"], 20)
 
-    def test_groups_of_nodes(self):
+    def test_groups_of_nodes_have_their_own_parameters(self):
         text = PROGRAMS.replace("nodes:\n  count: 2\n", "nodes:\n - count: 1\n")
         text = text.replace("links: 2}", "links: 2}\n"
                             " - {host: {type: host.pc, poll_period: 90ns},"
@@ -315,7 +315,7 @@ class Runs(Base):
         self.assertEqual(m["n1.host.poll_period"], "90ns")
         self.assertEqual(m["n1.nic0.links"], "2")
 
-    def test_list_fabric_and_fault(self):
+    def test_fault_on_a_listed_cable_drops_frames(self):
         text = """\
 traffic: {count: 2, type: test.talker, packets: 20}
 fabric:
@@ -337,7 +337,7 @@ run: {until: 1ms}
         r = self.json(many)
         self.assertEqual(r["counters"]["fault1.dropped"], 4)
 
-    def test_parallel_switches(self):
+    def test_parallel_switches_have_ports_of_their_own(self):
         text = """\
 nodes: {count: 3, host: {type: host.pc}, nic: {type: test.nic, links: 2}}
 fabric: {type: switch, count: 2, ports: [4, 5, 7],
@@ -349,7 +349,7 @@ workload: {program: test.prog, on: 0..1}
         self.assertIn("s1.port7.frames", r["counters"])
         self.assertNotIn("n2.prog0.bytes", r["metrics"])
 
-    def test_record(self):
+    def test_record_chooses_what_results_hold(self):
         r = self.json(TALKERS + "record: {metrics: [t0.*], counters: none, "
                       "series: [], histograms: '*'}\n")
         self.assertEqual(list(r["metrics"]), ["t0.last_latency"])
@@ -357,7 +357,7 @@ workload: {program: test.prog, on: 0..1}
         self.assertEqual(r["series"], [])
         self.assertEqual(len(r["histograms"]), 4)
 
-    def test_expect(self):
+    def test_unmet_expectation_is_named_with_its_line(self):
         good = ("expect: {t0.sent: 20, 't*.last_latency': {min: 49, max: 51},"
                 " t1.taken: {equals: 19, tolerance: 6%}}\n")
         self.run_exp(TALKERS + good)
@@ -369,7 +369,7 @@ workload: {program: test.prog, on: 0..1}
                       p.stderr)
         self.assertIn("t0.last_latency", p.stdout)
 
-    def test_failed_check_of_a_program(self):
+    def test_failed_check_of_a_program_is_reported(self):
         p = self.run_exp(PROGRAMS, "--set", "workload.fail=true", status=1)
         self.assertEqual(p.stderr.count("was told to fail"), 2)
         r = self.json(PROGRAMS, "--set", "workload.fail=true", status=1)
@@ -382,7 +382,7 @@ class Set(Base):
         m = self.json(text, *args)["manifest"]
         return [m[f"t{i}.packets"] for i in range(4)]
 
-    def test_place_class_component(self):
+    def test_set_reaches_place_class_and_component(self):
         self.assertEqual(self.packets("traffic.packets=7"), ["7"] * 4)
         self.assertEqual(self.packets("test.talker.packets=8"), ["8"] * 4)
         self.assertEqual(self.packets("t2.packets=9"),
@@ -390,19 +390,19 @@ class Set(Base):
         self.assertEqual(self.packets("t[01].packets=9"),
                          ["9", "9", "20", "20"])
 
-    def test_later_and_nearer_win(self):
+    def test_later_and_nearer_settings_win(self):
         self.assertEqual(self.packets("t0.packets=3", "t0.packets=4")[0],
                          "4")
         self.assertEqual(self.packets("test.talker.packets=8",
                                       "traffic.packets=7"), ["8"] * 4)
 
-    def test_set_in_the_file(self):
+    def test_set_of_the_command_overrides_the_file(self):
         text = TALKERS + "set: {test.talker.packets: 5}\n"
         self.assertEqual(self.packets(text=text), ["5"] * 4)
         self.assertEqual(self.packets("test.talker.packets=6", text=text),
                          ["6"] * 4)
 
-    def test_preset(self):
+    def test_preset_can_be_set_from_outside(self):
         m = self.json(TALKERS, "--set", "traffic.preset=fast", "--set",
                       "t1.words=9")["manifest"]
         self.assertEqual((m["t0.period"], m["t0.words"], m["t1.words"]),
@@ -410,7 +410,7 @@ class Set(Base):
         m = self.json(TALKERS, "--set", "test.talker.preset=fast")["manifest"]
         self.assertEqual(m["t3.period"], "50ns")
 
-    def test_list_is_passed_through(self):
+    def test_set_reaches_every_entry_of_a_list(self):
         text = PROGRAMS.replace("workload: {program: test.prog, on: all, "
                                 "size: 64}",
                                 "workload:\n  - {program: test.prog, on: 0}\n"
@@ -424,7 +424,7 @@ class Set(Base):
         self.refused(text, "--set workload.sise=1: test.prog has no parameter "
                      "'sise'", "--set", "workload.sise=1")
 
-    def test_refused(self):
+    def test_wrong_setting_is_refused_with_a_remedy(self):
         for s, why in [
                 ("traffic.packet=1", "test.talker has no parameter 'packet': "
                  "did you mean 'packets'?"),
@@ -458,7 +458,7 @@ sweep:
 record: {metrics: ["*.bytes"]}
 """
 
-    def test_product(self):
+    def test_axes_of_a_sweep_are_multiplied(self):
         runs = self.json(self.TEXT)["runs"]
         self.assertEqual([r["point"] for r in runs], [
             "workload.size=24 host.pc.poll_period=10ns",
@@ -475,18 +475,18 @@ record: {metrics: ["*.bytes"]}
             self.assertEqual(one, self.run_exp(self.TEXT, "--format", "json",
                                                "--jobs", n).stdout)
 
-    def test_matrix(self):
+    def test_sweep_prints_a_row_for_each_point(self):
         out = self.run_exp(self.TEXT).stdout
         self.assertRegex(out, r"point +n0\.prog0\.bytes \[B\]")
         self.assertRegex(out, r"size=128 \S+=20ns +1280 +1280")
 
-    def test_fixed_axis(self):
+    def test_set_removes_an_axis_of_a_sweep(self):
         runs = self.json(self.TEXT, "--set", "workload.size=64")["runs"]
         self.assertEqual([r["point"] for r in runs],
                          ["host.pc.poll_period=10ns",
                           "host.pc.poll_period=20ns"])
 
-    def test_list_of_points(self):
+    def test_listed_points_run_in_their_order(self):
         text = PROGRAMS + ("sweep:\n  - {workload.size: 24, seed: 3}\n"
                            "  - {workload.rounds: 2}\n")
         runs = self.json(text)["runs"]
@@ -537,7 +537,7 @@ record: {metrics: ["*.bytes"]}
         # 8 and 16 are no decade apart
         self.assertIn(">16</text>", p.stdout)
 
-    def test_a_pattern_that_fits_nothing_is_told(self):
+    def test_pattern_that_fits_nothing_is_named(self):
         for key in "metrics", "counters":
             p = self.run_exp(self.ONE_AXIS, "--set", f"record.{key}=zz*",
                              status=1)
@@ -553,7 +553,7 @@ class Database(Base):
         with sqlite3.connect(self.path("out.db")) as db:
             return db.execute(sql).fetchall()
 
-    def test_tables(self):
+    def test_tables_hold_every_kind_of_value(self):
         self.run_exp(TALKERS, "--out", "out.db")
         self.assertEqual(self.rows("select experiment, point, failures "
                                    "from runs"), [("talkers", "", 0)])
@@ -568,7 +568,7 @@ class Database(Base):
         self.assertEqual(self.rows("select value from manifest where "
                                    "name = 't0.packets'"), [("20",)])
 
-    def test_same_bytes(self):
+    def test_jobs_change_no_byte_of_the_database(self):
         self.run_exp(Sweeps.TEXT, "--out", "out.db")
         with open(self.path("out.db"), "rb") as f:
             one = f.read()
@@ -577,7 +577,7 @@ class Database(Base):
             self.assertEqual(one, f.read())
         self.assertNotIn(os.uname().nodename.encode() + b"\0", one)
 
-    def test_append(self):
+    def test_append_adds_a_run(self):
         self.run_exp(TALKERS, "--out", "out.db")
         self.run_exp(PROGRAMS, "--out", "out.db", "--append")
         self.assertEqual(self.rows("select id, experiment from runs"),
@@ -601,7 +601,7 @@ class Database(Base):
 
 
 class BadInput(Base):
-    def test_files(self):
+    def test_missing_or_unreadable_file_is_refused(self):
         p = self.weft("run", "no.yaml", status=2)
         self.assertEqual(p.stderr.count("\n"), 1)
         self.assertIn("no.yaml: neither a file nor an experiment", p.stderr)
@@ -634,7 +634,7 @@ class BadInput(Base):
         p = self.weft("run", "e.yaml", status=2)
         self.assertIn("nested deeper than 64 levels", p.stderr)
 
-    def test_bombs(self):
+    def test_expanded_aliases_are_limited(self):
         lines = ["a0: &a0 [1,1,1,1,1,1,1,1,1]"]
         for i in range(1, 12):
             lines.append(f"a{i}: &a{i} [" + ",".join([f"*a{i-1}"] * 9) + "]")
@@ -647,7 +647,7 @@ class BadInput(Base):
                      "a topology generator")
         self.assertLess(time.monotonic() - t, 20)
 
-    def test_aliases_are_fine(self):
+    def test_file_may_have_anchors(self):
         m = self.json(TALKERS.replace("{type: link.cable, delay: 20ns}",
                                       "&l {type: link.cable, delay: 20ns}"))
         self.assertEqual(m["manifest"]["link.delay"], "20ns")
@@ -662,7 +662,7 @@ class Plugin(Base):
                         src, "-o", so], check=True)
         return so
 
-    def test_refused(self):
+    def test_foreign_plugin_is_refused_with_its_reason(self):
         for body, why in [
                 ("int x;", "exports no weft_plugin_classes"),
                 ("static struct weft_class c = {.api_version = 99};"
@@ -676,7 +676,7 @@ class Plugin(Base):
                 p = self.weft("list", "--load", self.build(body), status=2)
                 self.assertIn(why, p.stderr)
 
-    def test_a_damaged_file_is_refused_in_words(self):
+    def test_damaged_plugin_is_refused_in_words(self):
         with open(PLUG, "rb") as f:
             whole = f.read()
         for n in 0, 20, 64, 500, len(whole) // 3, len(whole) // 2:
@@ -693,7 +693,7 @@ class Plugin(Base):
                                cwd=self.dir.name, capture_output=True)
             self.assertIn(p.returncode, (0, 2), (at, p.stderr))
 
-    def test_a_crash_names_component_and_time(self):
+    def test_crash_names_component_and_time(self):
         so = self.build("""
 #include "weft/sim.h"
 static void die(struct weft_comp *c, uint32_t tag) { *(volatile int *)16 = 1; }
@@ -710,7 +710,7 @@ WEFT_PLUGIN(&weft_class_bomb);
                       "time, address 0x10", p.stderr)
 
     @unittest.skipUnless(shutil.which("clang++"), "no clang++")
-    def test_cplusplus(self):
+    def test_headers_compile_as_cplusplus(self):
         src, so = self.path("p.cc"), self.path("p.so")
         heads = sorted(os.listdir(ROOT + "/include/weft"))
         with open(src, "w") as f:
@@ -776,7 +776,7 @@ class Terminal(Base):
             self.assertTrue(any("us sim" in x or "left" in x for x in lines))
             self.assertLess(max(len(x) for x in lines), columns)
 
-    def test_progress_line(self):
+    def test_progress_line_is_for_terminals_only(self):
         out, err = self.on_terminal()
         self.assertIn("us simulated", err)
         self.assertIn("left", err)
@@ -791,7 +791,7 @@ class Terminal(Base):
 
 
 class Bench(Base):
-    def test_events(self):
+    def test_bench_measures_three_lengths_of_the_queue(self):
         r = json.loads(self.weft("bench", "events", "--quick", "--format",
                                  "json").stdout)
         self.assertEqual([(x["bench"], x["name"], x["unit"]) for x in r],
@@ -812,37 +812,35 @@ class Reproduce(Base):
                             "--jobs", "2"], capture_output=True, text=True)
         cls.status, cls.rows = p.returncode, json.loads(p.stdout)
 
-    def test_shape(self):
+    def test_rows_have_every_key_and_a_known_basis(self):
         for r in self.rows:
             self.assertEqual(list(r), self.KEYS)
             self.assertIn(r["basis"], self.BASES)
             if not r["enforced"]:
                 self.assertTrue(r["note"], r["id"])
 
-    def test_verdicts(self):
+    def test_row_passes_within_its_tolerance(self):
         """pass means |error| <= tolerance; the status follows from them."""
+        self.assertGreater(len(self.rows), 30)
         for r in self.rows:
             held = (r["error_pct"] is not None and
                     abs(r["error_pct"]) <= r["tolerance_pct"] + 1e-6)
             self.assertEqual(r["pass"], held, r["id"])
         bad = [r["id"] for r in self.rows if r["enforced"] and not r["pass"]]
-        if bad:
-            self.assertEqual(self.status, 1)
+        self.assertEqual(self.status, 1 if bad else 0)
 
-    def test_one_row(self):
+    def test_row_alone_is_as_among_all(self):
         rows = json.loads(self.weft("reproduce", "F15", "--format",
                                     "json").stdout)
         self.assertEqual(rows, [r for r in self.rows if r["id"] == "F15"])
 
-    def test_refused(self):
+    def test_unknown_row_or_setting_is_refused(self):
         p = self.weft("reproduce", "nosuch", status=2)
         self.assertIn("no system or row 'nosuch'", p.stderr)
-        if self.rows:
-            p = self.weft("reproduce", "forth", "--set", "no.such=1",
-                          "--out", "out.db", status=2)
-            self.assertIn("none of the experiments has such a thing",
-                          p.stderr)
-            self.assertFalse(os.path.exists(self.path("out.db")))
+        p = self.weft("reproduce", "forth", "--set", "no.such=1",
+                      "--out", "out.db", status=2)
+        self.assertIn("none of the experiments has such a thing", p.stderr)
+        self.assertFalse(os.path.exists(self.path("out.db")))
 
 
 class Sensitivity(Base):
@@ -860,8 +858,8 @@ class Sensitivity(Base):
         return {f"{p['class']}.{p['parameter']}": p
                 for p in self.rows[row]["parameters"]}
 
-    def test_sides(self):
-        """Half the clock is twice the time; the row passes at neither."""
+    def test_row_fails_at_half_and_twice_the_clock(self):
+        """Half the clock is twice the time."""
         self.assertEqual(self.status, 0)
         clock = self.parameters("HV-04")["hvia.nic.clock"]
         built = self.rows["HV-04"]["model"]
@@ -871,8 +869,8 @@ class Sensitivity(Base):
                              ("ran", scale, False, clock["built"]))
             self.assertAlmostEqual(s["model"], built / scale, 2)
 
-    def test_order(self):
-        """Those that move a row most come first; these have last values."""
+    def test_parameters_that_move_a_row_most_come_first(self):
+        """The first three have last values."""
         for name, r in self.rows.items():
             self.assertTrue(r["breaks"])
             most = [max(abs(p[s]["model"] / r["model"] - 1)
@@ -885,8 +883,7 @@ class Sensitivity(Base):
                     self.assertEqual(p[s]["last"] is not None,
                                      fails and i < 3, name)
 
-    def test_last(self):
-        """The last value passes; the next of the search does not."""
+    def test_last_value_passes_and_the_next_fails(self):
         memory = self.parameters("HV-05")["bus.pci.t_mem"]
         self.assertEqual(memory["halved"]["last"], "281.25ns")
         for value, passes in (("281.25ns", True), ("270ns", False)):
@@ -895,8 +892,7 @@ class Sensitivity(Base):
                           status=0 if passes else 1)
             self.assertEqual(json.loads(p.stdout)[0]["pass"], passes, value)
 
-    def test_unmoved(self):
-        """Memory of the host is none of the card's business."""
+    def test_memory_of_the_host_moves_no_card(self):
         self.assertNotIn("bus.pci.t_mem", self.parameters("HV-04"))
 
 

@@ -39,18 +39,18 @@ def run(*sets):
 
 
 class Ends(unittest.TestCase):
-    def test_well(self):
+    def test_programs_that_end_well_end_the_run(self):
         done = run()
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_all_fail_before_they_open(self):
+    def test_programs_that_cannot_open_end_the_run(self):
         done = run("workload.1.partner=7", "workload.2.partner=7")
         self.assertEqual(done.returncode, 1, done.stderr)
         for node in "n0", "n1":
             self.assertIn(node + ".prog1: ended with -22", done.stderr)
         self.assertNotIn("still waits", done.stderr)
 
-    def test_one_fails_and_the_other_waits_for_it(self):
+    def test_program_that_waits_for_a_failed_one_is_named(self):
         done = run("workload.1.partner=7")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("n0.prog1: ended with -22", done.stderr)
@@ -87,7 +87,7 @@ class Watchdog(unittest.TestCase):
                       done.stderr)
         self.assertIn("n0.prog1: still waits for " + what, done.stderr)
 
-    def test_a_program_that_waits_for_ever_is_named(self):
+    def test_program_that_waits_for_ever_is_named(self):
         for way, what in (("key", "the out-of-band key 'never put'"),
                           ("word", "another thread to wake it"),
                           ("patience", "a store to its memory"),
@@ -96,28 +96,30 @@ class Watchdog(unittest.TestCase):
             with self.subTest(way):
                 self.barks(wait(way, "1ms", "run.watchdog=1s"), what)
 
-    def test_ten_seconds_are_the_default(self):
+    def test_watchdog_waits_ten_seconds_by_default(self):
         self.assertIn("nothing but time passed for 10s", wait("key").stderr)
 
-    def test_a_long_sleep_is_no_hang(self):
+    def test_long_sleep_is_not_a_hang(self):
         done = wait("sleep", "7s", "run.watchdog=1s")
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_without_it_the_clock_ends_before_it_wraps(self):
+    def test_clock_ends_before_it_wraps(self):
         done = wait("key", "1ms", "run.watchdog=0", "workload.0.time=1s")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("simulated time ends at 9000 s", done.stderr)
         self.assertIn("the out-of-band key 'never put'", done.stderr)
 
-    def test_a_run_in_which_nothing_is_left_ends_at_its_last_event(self):
+    def test_run_without_events_ends_at_its_last_one(self):
         done = wait("word", "1ms", "workload.0.way=sleep",
                     "workload.0.time=3ms")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertNotIn("watchdog", done.stderr)
         self.assertNotIn("simulated time ends", done.stderr)
 
-    def test_a_run_that_ends_in_time_is_not_watched(self):
+    def test_run_that_ends_in_time_is_not_watched(self):
         done = wait("key", "1ms", "run.until=9s")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("the out-of-band key 'never put'", done.stderr)
         self.assertNotIn("watchdog", done.stderr)
 
 

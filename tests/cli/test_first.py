@@ -67,7 +67,7 @@ class Folder(unittest.TestCase):
 
 
 class Start(Folder):
-    def test_three_commands_that_work(self):
+    def test_weft_alone_offers_three_commands_that_work(self):
         out = run(WEFT).stdout
         offers = re.findall(r"^  (weft .*?)  ", out, re.M)
         self.assertEqual(len(offers), 3)
@@ -78,7 +78,7 @@ class Start(Folder):
             self.assertTrue(p.stdout)
             self.assertEqual(p.stderr, "")
 
-    def test_colours(self):
+    def test_colours_are_for_terminals_that_want_them(self):
         self.assertNotIn(BOLD, run(WEFT).stdout)
         for shown, env in ((True, {}), (True, {"NO_COLOR": ""}),
                            (False, {"NO_COLOR": "1"}),
@@ -101,7 +101,7 @@ class Tour(Folder):
         d, = [d for d in os.listdir(self.dir) if d.startswith("weft-tour.")]
         return os.path.join(self.dir, d)
 
-    def test_runs_through(self):
+    def test_tour_shows_five_steps_and_their_files(self):
         t = time.monotonic()
         p = run(WEFT, "tour", env=self.env())
         self.assertLess(time.monotonic() - t, 100)
@@ -127,7 +127,7 @@ class Tour(Folder):
             shown = run(WEFT, *shlex.split(line), cwd=mine).stdout
             self.assertIn(shown, out)
 
-    def test_waits_on_a_terminal(self):
+    def test_tour_waits_on_a_terminal(self):
         status, out = self.terminal("tour", answers=["\n", "q\n"])
         self.assertEqual(status, 0)
         self.assertIn("2 of 5: ", out)
@@ -138,7 +138,7 @@ class Tour(Folder):
         self.assertIn("5 of 5: ", out)
         self.assertNotIn("q: end]", out)
 
-    def test_nowhere_to_write(self):
+    def test_tour_without_a_folder_names_the_remedy(self):
         p = run(WEFT, "tour", env=self.env(TMPDIR="/no/such"), status=2)
         self.assertIn("set TMPDIR to where you may write", p.stderr)
 
@@ -153,19 +153,19 @@ class Completion(Folder):
         self.assertEqual(p.stderr, "")
         return p.stdout.split()
 
-    def test_installed_file(self):
+    def test_installed_file_is_what_weft_prints(self):
         with open(COMPLETION) as f:
             self.assertEqual(f.read(), run(WEFT, "completion", "bash").stdout)
         p = run("bash", "--norc", "-c",
                 f"source {shlex.quote(COMPLETION)}; complete -p weft")
         self.assertEqual(p.stdout, "complete -F _weft weft\n")
 
-    def test_commands(self):
+    def test_commands_complete_by_their_beginning(self):
         self.assertEqual(self.words(""), commands())
         self.assertEqual(self.words("rep"), ["reproduce", "report"])
         self.assertEqual(self.words("nosuch", ""), [])
 
-    def test_options_are_those_of_the_help(self):
+    def test_completed_options_are_those_of_the_help(self):
         for c in commands():
             if c == "completion":
                 continue
@@ -174,7 +174,7 @@ class Completion(Folder):
                                   run(WEFT, c, "--help").stdout, re.M)
                 self.assertEqual(self.words(c, "--"), told)
 
-    def test_names(self):
+    def test_names_of_every_kind_complete(self):
         names = [s.split()[1] for s in
                  run(WEFT, "list", "experiments").stdout.splitlines()[1:]]
         self.assertEqual(sorted(self.words("run", "")), sorted(names))
@@ -186,7 +186,7 @@ class Completion(Folder):
         self.assertEqual(self.words("reproduce", "forth", "F15"), ["F15"])
         self.assertIn("events", self.words("bench", ""))
 
-    def test_values(self):
+    def test_values_of_options_complete(self):
         self.assertEqual(self.words("describe", "host.pc", "--format", ""),
                          ["table", "json", "markdown"])
         self.assertEqual(self.words("run", "x", "--format", "=", "j"),
@@ -198,7 +198,7 @@ class Completion(Folder):
         self.assertEqual(self.words("explain", "a", "--message", "s"),
                          ["slowest"])
 
-    def test_files(self):
+    def test_names_of_files_complete(self):
         for name in ("mine.yaml", "mine.db"):
             with open(os.path.join(self.dir, name), "w"):
                 pass
@@ -207,13 +207,13 @@ class Completion(Folder):
         self.assertEqual(self.words("run", "x", "--out", "mine.d"),
                          ["mine.db"])
 
-    def test_refused(self):
+    def test_completion_refuses_another_shell(self):
         p = run(WEFT, "completion", "zsh", status=2)
         self.assertIn("completion: 'zsh': give bash", p.stderr)
 
 
 class Manual(unittest.TestCase):
-    def test_has_every_command_and_option(self):
+    def test_manual_has_every_command_and_option(self):
         with open(MANUAL) as f:
             text = f.read().replace("\\-", "-")
         for c in commands():
@@ -222,7 +222,7 @@ class Manual(unittest.TestCase):
                                 run(WEFT, c, "--help").stdout, re.M):
                 self.assertIn(f".B {o}", text)
 
-    def test_man_reads_it(self):
+    def test_man_reads_the_manual_without_a_warning(self):
         if not shutil.which("lexgrog") or not shutil.which("man"):
             self.skipTest("no man-db")
         self.assertIn("weft - interconnects in software",

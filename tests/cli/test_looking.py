@@ -167,7 +167,7 @@ class Explain(Looking):
         return d, json.loads(weft("explain", db, *more, "--format",
                                   "json").stdout)
 
-    def test_adds_up(self):
+    def test_stages_of_a_message_add_up_to_its_time(self):
         for name, values, metric, want in FASTEST:
             with self.subTest(name, values=values):
                 d, e = self.story(name, values)
@@ -202,7 +202,7 @@ class Explain(Looking):
         self.assertEqual(shown[-1], round(measured * 100))
         self.assertIn(f"measured: {metric} = ", lines[end + 1])
 
-    def test_parts(self):
+    def test_recorded_parts_add_up_to_the_half_round_trip(self):
         """record.parts: what an experiment calls the parts of a message."""
         d = self.run_json("hvia/breakdown", [])
         parts = {k: v for k, v in d["metrics"].items() if k[:5] == "part."}
@@ -218,7 +218,7 @@ class Explain(Looking):
             weft("run", "hvia/breakdown", "--set", "record.parts=" + value,
                  status=2)
 
-    def test_which_message(self):
+    def test_message_is_chosen_by_time_or_number(self):
         db = self.path("x.db")
         self.run_json("hostport/ultra-pingpong", ["workload.count=30"],
                       "--out", db)
@@ -237,7 +237,7 @@ class Explain(Looking):
         self.assertIn("is no results file", p.stderr)
 
     @unittest.skipIf(SLOW, "numbers, which sanitizers do not change")
-    def test_bottlenecks(self):
+    def test_bottleneck_is_the_part_in_use_most(self):
         for name, values, kind, part in STREAMS:
             with self.subTest(name):
                 _, e = self.story(name, values)
@@ -247,8 +247,7 @@ class Explain(Looking):
                 self.assertGreater(shares[part], 0.9)
                 self.assertLess(max(shares.values()), 1.001)
 
-    def test_parts_of_a_sweep(self):
-        """Points that run in processes of their own bring their stories."""
+    def test_workers_bring_messages_of_their_points(self):
         a, b = self.path("a.db"), self.path("b.db")
         for db, jobs in ((a, "1"), (b, "2")):
             weft("run", "extoll/rma-latency", "--jobs", jobs, "--out", db,
@@ -278,7 +277,7 @@ class Files(Looking):
             self.assertEqual(f.read(), g.read())
         return t, w
 
-    def test_files(self):
+    def test_timeline_and_waves_show_states_of_machines(self):
         for name, values, machines in FILES:
             with self.subTest(name, values=values):
                 t, w = self.look(name, values)
@@ -383,7 +382,7 @@ class Files(Looking):
                           if s[:1] == "s"},
                          {s for s in values if s[0] == "s"})
 
-    def test_refused(self):
+    def test_sweep_or_missing_folder_is_refused(self):
         for opt in ("--trace", "--waves"):
             p = weft("run", "extoll/rma-latency", opt, self.path("x"),
                      status=2)

@@ -162,12 +162,12 @@ class Misuse(unittest.TestCase):
         self.assertIn(message, err)
         self.assertEqual(err.count("\n"), 1, err)
 
-    def test_settings(self):
+    def test_wrong_setting_is_refused_in_one_line(self):
         for text, value, message in WRONG:
             with self.subTest(value=value):
                 self.check(message, text, "--set", value)
 
-    def test_fails(self):
+    def test_failure_during_a_run_names_its_reason(self):
         for text, value, message in FAILS:
             with self.subTest(value=value):
                 status, err = refused(text, "--set", value)
@@ -175,21 +175,21 @@ class Misuse(unittest.TestCase):
                 self.assertIn(message, err)
                 self.assertNotIn("lost inside the models", err)
 
-    def test_faults(self):
+    def test_misplaced_fault_is_refused_in_one_line(self):
         for text, on, kind, message in FAULTS:
             with self.subTest(on=on, kind=kind):
                 self.check(message,
                            text + f"faults: {{on: {on}, type: {kind}}}\n")
 
-    def test_clocks_of_sources(self):
+    def test_source_needs_the_clock_of_all_crossbars(self):
         self.check("that of all crossbars", TRAFFIC, "--set",
                    "s1.clock=200MHz", "--set", "t1.clock=200MHz")
 
-    def test_no_ends(self):
+    def test_network_without_ends_is_refused(self):
         self.check("here are 0 ends", "fabric: {type: torus, dims: [2, 2]}")
 
     # What is right must stay so: a node with another crystal, and all well.
-    def test_right(self):
+    def test_right_settings_run(self):
         for text, args in (
                 (NODES, ()), (TRAFFIC, ()), (PLAIN, ()), (HOST, ()),
                 (ULTRA, ()), (CROWD, ()), (NEIGHBOURS, ()), (ATOLL, ()),

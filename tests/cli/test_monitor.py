@@ -72,7 +72,7 @@ class Samples(unittest.TestCase):
         ["coh/delivery"],
     ]
 
-    def test_change_nothing(self):
+    def test_samples_change_no_result(self):
         for args in self.RUNS:
             plain = result(*args)
             for every in ("173ns", "10us"):
@@ -84,7 +84,7 @@ class Samples(unittest.TestCase):
                                    if not s["name"].startswith("sample.")]
                     self.assertEqual(a, b, args)
 
-    def test_series(self):
+    def test_series_rise_to_the_counters_at_the_end(self):
         r = result("forth/uniform", "--set", "workload.count=200", "--sample",
                    "20us,n*.nic.packets_*", "--sample=20us,s0.port0.words")
         s = samples(r)
@@ -113,7 +113,7 @@ class Samples(unittest.TestCase):
                     for n in ("s0.idle", "s0.words"))
             self.assertAlmostEqual(d, 8 * 1562.5, delta=800)
 
-    def test_only_what_changes(self):
+    def test_samples_hold_what_changes_or_is_named(self):
         r = result("forth/pingpong", "--sample", "100us")
         s = samples(r)
         self.assertEqual(set(s), {n for n, v in r["counters"].items()
@@ -122,7 +122,7 @@ class Samples(unittest.TestCase):
                                "100us,n0.nic.irqs"))
         self.assertEqual(set(named["n0.nic.irqs"]["y"]), {0})
 
-    def test_memory_is_bounded(self):
+    def test_long_series_lengthen_their_interval(self):
         fine = samples(result("forth/uniform", "--set", "workload.count=300",
                               "--sample", "100ns,n0.nic.packets_in"))
         c = fine["n0.nic.packets_in"]
@@ -138,7 +138,7 @@ class Samples(unittest.TestCase):
                               "%dns,n0.nic.packets_in" % round(step * 1000)))
         self.assertEqual(c["y"], same["n0.nic.packets_in"]["y"])
 
-    def test_in_the_experiment_and_in_workers(self):
+    def test_workers_sample_what_the_experiment_names(self):
         args = ["forth/load", "--set", "workload.count=50", "--set",
                 "record={sample: 50us, of: 'n?.nic.packets_in'}", "--format",
                 "json"]
@@ -147,7 +147,7 @@ class Samples(unittest.TestCase):
         for r in json.loads(one)["runs"]:
             self.assertEqual(len(samples(r)), 8)
 
-    def test_database_and_csv(self):
+    def test_database_and_csv_hold_the_same_series(self):
         with tempfile.TemporaryDirectory() as d:
             db = os.path.join(d, "x.db")
             out = weft("run", "forth/pingpong", "--sample",
@@ -162,7 +162,7 @@ class Samples(unittest.TestCase):
         self.assertEqual(rows, csv)
         self.assertGreater(len(rows), 5)
 
-    def test_mistakes(self):
+    def test_wrong_sample_is_refused_in_one_line(self):
         for args, text in [
             (["--sample", "12q"], "run: --sample: '12q' is no time"),
             (["--sample", "1us,n9.nic.x"], "no counter is called n9.nic.x"),
@@ -182,7 +182,7 @@ class Pictures(unittest.TestCase):
             "--show", "n*.nic.packets_in", "--sample",
             "1ms,n0.nic.packets_in"]
 
-    def test_plain_when_piped(self):
+    def test_piped_pictures_are_ascii(self):
         out = weft(*self.ARGS).stdout
         self.assertTrue(out.isascii())
         self.assertIn("n0.prog0.total_from1 [ns], 100 values\n", out)
@@ -190,13 +190,13 @@ class Pictures(unittest.TestCase):
         self.assertIn("n0.nic.packets_in [packets/us]", out)
         self.assertNotIn("total_from2", out)
 
-    def test_blocks_on_a_terminal(self):
+    def test_terminal_shows_blocks_where_its_locale_allows(self):
         out = on_terminal(*self.ARGS, LC_ALL="C.UTF-8")
         self.assertIn("\u2588" * 48, out)
         self.assertNotIn("#", out)
         self.assertTrue(on_terminal(*self.ARGS, LC_ALL="C").isascii())
 
-    def test_too_many_are_named(self):
+    def test_too_many_samples_are_counted_without_pictures(self):
         out = weft("run", "forth/monitor-light", "--set", "record.show=[]",
                    "--sample", "1ms").stdout
         self.assertRegex(out, r"\d+ counters were sampled: see --format json, "
@@ -227,7 +227,7 @@ class Signals(unittest.TestCase):
         self.assertEqual(ok, "ok")
         return out, marks
 
-    def test_interrupted(self):
+    def test_interrupted_run_keeps_partial_results(self):
         out, marks = self.ended(signal.SIGINT, "--format", "json", "--sample",
                                 "1ms,n0.nic.packets_in")
         r = json.loads(out)
@@ -239,13 +239,13 @@ class Signals(unittest.TestCase):
         self.assertEqual(s["y"][-1], r["counters"]["n0.nic.packets_in"])
         self.assertGreater(s["y"][-1], 0)
 
-    def test_terminated(self):
+    def test_terminated_run_prints_that_it_is_partial(self):
         out, _ = self.ended(signal.SIGTERM)
         self.assertIn("PARTIAL: ended by a signal\n", out)
         out, _ = self.ended(signal.SIGTERM, "--format", "csv")
         self.assertRegex(out.splitlines()[1], r"^,partial,,,,ended at ")
 
-    def test_sweeps_and_workers(self):
+    def test_interrupted_sweep_keeps_points_that_ended(self):
         sweep = "sweep={workload.count: [2, 200000000, 200000001]}"
         for jobs in ("1", "2"):
             out, marks = self.ended(signal.SIGINT, "--format", "json",
@@ -258,7 +258,7 @@ class Signals(unittest.TestCase):
 
 
 class Latencies(unittest.TestCase):
-    def test_nothing_in_the_way(self):
+    def test_unloaded_packets_take_the_published_times(self):
         # F11, F12, F23: 16 pc, 6 or 8 cc, two links of 24 cc.
         r = result("forth/monitor-light")
         h = {x["name"]: x for x in r["histograms"]}
@@ -295,7 +295,7 @@ class Latencies(unittest.TestCase):
                          sum(r["metrics"][f"n{n}.prog0.received"]
                              for n in range(8)))
 
-    def test_under_load(self):
+    def test_rate_under_load_is_that_offered(self):
         rates = []
         for load in ("0.3", "0.6"):
             r = result("forth/monitor-latency", "--set",
@@ -307,7 +307,7 @@ class Latencies(unittest.TestCase):
             offered = float(load) * 8 * 2.5e9 / 8 / 2**20 * 512 / 532
             self.assertAlmostEqual(rates[-1] / offered, 1, delta=0.08)
 
-    def test_eight_nodes_four_switches(self):
+    def test_four_switches_share_the_load_of_eight_nodes(self):
         r = result("forth/plat-8x4")
         self.check(r)
         m = r["metrics"]
@@ -333,7 +333,7 @@ class Latencies(unittest.TestCase):
             self.assertEqual(sum(int(r[3]) for r in rows), 1000)
             self.assertIn(f"n0.prog0.rate_from{s} ", out)
 
-    def test_refused(self):
+    def test_packets_of_other_sizes_are_refused(self):
         for size in ("20", "516", "4096"):
             p = weft("run", "forth/monitor-light", "--set",
                      "workload.size=" + size, status=2 if size == "20" else 1)

@@ -59,7 +59,7 @@ class Report(unittest.TestCase):
         self.assertEqual(p.stdout.strip(), self.page)
         return data_of(self.page)
 
-    def test_everything_is_in_the_page(self):
+    def test_page_holds_every_value_of_the_file(self):
         self.run_small()
         text, data = self.report()
         run = json.loads(data)["files"][0]["runs"][0]
@@ -75,7 +75,7 @@ class Report(unittest.TestCase):
         for outside in ('src="', "@import", "url("):
             self.assertNotIn(outside, text.replace(data, ""))
 
-    def test_same_bytes_again(self):
+    def test_report_has_the_same_bytes_again(self):
         self.run_small()
         self.report()
         with open(self.page, "rb") as f, open(self.db, "rb") as g:
@@ -85,7 +85,7 @@ class Report(unittest.TestCase):
         with open(self.page, "rb") as f, open(self.db, "rb") as g:
             self.assertEqual((f.read(), g.read()), first)
 
-    def test_looking_changes_nothing(self):
+    def test_stored_run_prints_the_same_result(self):
         for name in ("forth/three-to-one", "extoll/loopback",
                      "hostport/ultra-burst"):
             with self.subTest(name):
@@ -132,7 +132,7 @@ class Report(unittest.TestCase):
         self.assertEqual(self.rows("SELECT value FROM manifest WHERE name = "
                                    "'fabric.dims'"), [("4 4 4",)])
 
-    def test_added_to_an_older_file(self):
+    def test_older_file_takes_new_runs(self):
         self.run_small()
         c = sqlite3.connect(self.db)
         for t in ("ports", "intervals", "reproduced", "histogram_stats"):
@@ -146,7 +146,7 @@ class Report(unittest.TestCase):
         self.assertEqual(len(json.loads(self.report()[1])["files"][0]["runs"]),
                          2)
 
-    def test_rows_of_a_reproduction(self):
+    def test_page_holds_rows_of_a_reproduction(self):
         p = weft("reproduce", "hostport", "--out", self.db, "--format", "json")
         held = self.rows("SELECT id, model, pass FROM reproduced "
                          "ORDER BY rowid")

@@ -85,13 +85,13 @@ def shipped(name, *sets):
 
 
 class Same(unittest.TestCase):
-    def test_shipped_experiments(self):
+    def test_allocator_and_order_change_no_shipped_result(self):
         for name in SAMPLE:
             with self.subTest(name):
                 differ, status = compare(shipped(name, "sweep=none"))
                 self.assertEqual((differ, status), ([], 0))
 
-    def test_a_crowd_of_endpoints(self):
+    def test_allocator_and_order_change_no_crowd(self):
         differ, status = compare(["-"], CROWD)
         self.assertEqual((differ, status), ([], 0))
 
@@ -112,7 +112,7 @@ class Same(unittest.TestCase):
                 self.assertEqual(runs[0], runs[1])
                 self.assertEqual(runs[1], runs[2])
 
-    def test_worker_processes(self):
+    def test_worker_processes_change_no_result(self):
         args = shipped("forth/one-way-sizes", "workload.0.count=200")
         want = run(args, {})
         for jobs in "2", "4":

@@ -66,14 +66,14 @@ class Search(unittest.TestCase):
         self.assertEqual(steady, sorted(steady))
         self.assertGreater(len(steady), 7)
 
-    def test_found(self):
+    def test_search_finds_saturation_of_a_ring(self):
         text = RING + "sweep: auto\n"
         r = json.loads(weft("--format", "json", text=text).stdout)
         self.check_curve(r)
         again = json.loads(weft("--format", "json", "--sweep-load").stdout)
         self.assertEqual(r["curve"], again["curve"])
 
-    def test_table(self):
+    def test_table_draws_the_curve_of_the_search(self):
         out = weft("--sweep-load").stdout
         self.assertIn("saturated from a load between", out)
         self.assertRegex(out, r"(?m)^ +[0-9.]+ \+ .*\*")
@@ -97,7 +97,7 @@ class Search(unittest.TestCase):
         says = weft(text=text).stdout
         self.assertIn(f"the network takes {curve['steady_to']:.4g};", says)
 
-    def test_settings(self):
+    def test_search_stays_within_its_bounds(self):
         text = RING + "sweep: {auto: traffic.load, from: 0.2, to: 0.4}\n"
         r = json.loads(weft("--format", "json", text=text).stdout)
         self.assertEqual([x["point"] for x in r["runs"]],
@@ -105,19 +105,19 @@ class Search(unittest.TestCase):
                           "traffic.load=0.4"])
         self.assertIn("steady at all loads", weft(text=text).stdout)
 
-    def test_fixed(self):
+    def test_fixed_load_needs_no_search(self):
         r = json.loads(weft("--format", "json", "--sweep-load", "--set",
                             "traffic.load=0.3").stdout)
         self.assertNotIn("curve", r)
         self.assertAlmostEqual(r["metrics"]["net.offered"], 0.3, 1)
 
-    def test_wrong(self):
+    def test_misspelt_search_is_refused_with_a_remedy(self):
         err = weft(status=2, text=RING + "sweep: all\n").stderr
         self.assertIn("or auto", err)
         err = weft(status=2, text=RING + "sweep: {auto: x, form: 1}\n").stderr
         self.assertIn("did you mean 'from'", err)
 
-    def test_nothing_to_search(self):
+    def test_search_without_traffic_or_network_is_refused(self):
         err = weft(status=2, text="sweep: auto\nname: x\n").stderr
         self.assertIn("there is no 'traffic' here", err)
         text = RING.replace("type: torus", "type: switch")
@@ -125,7 +125,7 @@ class Search(unittest.TestCase):
         err = weft("--sweep-load", status=2, text=text).stderr
         self.assertIn("needs a direct network", err)
 
-    def test_deadlock_ends_it(self):
+    def test_deadlock_ends_the_search(self):
         text = RING.replace("tie: balanced", "dateline: no").replace(
             "measure: 4000", "measure: 400000").replace("1ms", "10ms")
         p = weft("--sweep-load", "--format", "json", status=1, text=text)
@@ -145,8 +145,9 @@ class Curves(unittest.TestCase):
     def test_more_that_arrives_is_better(self):
         out = self.show("net.accepted")
         self.assertRegex(out, r"(?m) best$")
-        for row in re.findall(r"(?m)^ *0\.[124] +([0-9.]+) +([0-9.]+) +(.*)$",
-                              out):
+        rows = re.findall(r"(?m)^ *0\.[124] +([0-9.]+) +([0-9.]+) +(.*)$", out)
+        self.assertEqual(len(rows), 3, out)
+        for row in rows:
             better = max((0, 1), key=lambda k: float(row[k]))
             self.assertIn("48"[better], row[2], out)
 
@@ -155,7 +156,7 @@ class Curves(unittest.TestCase):
         self.assertRegex(out, r"best: .*4")
         self.assertNotIn("crossing", out)
 
-    def test_a_share_has_no_best(self):
+    def test_share_of_time_has_no_best(self):
         out = self.show("net.link_busy")
         self.assertNotIn("best", out)
         self.assertNotIn("better", out)
@@ -167,7 +168,7 @@ class Follow(unittest.TestCase):
         with open(path, encoding="utf-8") as f:
             return [json.loads(x) for x in f]
 
-    def test_points(self):
+    def test_followed_points_are_those_of_the_result(self):
         with tempfile.TemporaryDirectory() as d:
             path = os.path.join(d, "f")
             text = RING + "sweep: {traffic.load: [0.1, 0.2, 0.3]}\n"
@@ -178,7 +179,7 @@ class Follow(unittest.TestCase):
                 got = sorted(self.lines(path), key=lambda x: x["point"])
                 self.assertEqual(got, want)
 
-    def test_signal(self):
+    def test_ended_sweep_leaves_a_partial_last_point(self):
         with tempfile.TemporaryDirectory() as d:
             path, exp = os.path.join(d, "f"), os.path.join(d, "x.yaml")
             with open(exp, "w", encoding="utf-8") as f:
@@ -198,7 +199,7 @@ class Follow(unittest.TestCase):
                              ["traffic.load=0", "traffic.load=0.2"])
             self.assertIn("partial", got[1]["manifest"])
 
-    def test_wrong(self):
+    def test_unwritable_file_is_named(self):
         self.assertIn("/nonexistent/f: cannot write",
                       weft("--follow", "/nonexistent/f", status=2).stderr)
 

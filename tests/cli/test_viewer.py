@@ -46,7 +46,7 @@ def inside(path):
     shutil.which("node") and os.path.isdir(HERE + "/node_modules"),
     "no viewer: scripts/deps.sh check")
 class Viewer(unittest.TestCase):
-    def test_loads(self):
+    def test_chromium_finds_what_the_timeline_holds(self):
         with tempfile.TemporaryDirectory() as d:
             files = []
             for name, values in RUNS:

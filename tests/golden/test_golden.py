@@ -46,7 +46,7 @@ class Golden(unittest.TestCase):
         for w in (RUN, "make golden") + words:
             self.assertIn(w, p.stderr)
 
-    def test_same(self):
+    def test_version_and_defaults_are_not_compared(self):
         for after in ("", r"sed -i 's/\"version\": \"[^\"]*/&1/' out",
                       r"sed -i 's/\"n0.nic\": /&\"x\"/' out"):
             p = self.judged(after)
@@ -54,14 +54,14 @@ class Golden(unittest.TestCase):
                 0, "2 runs as committed\n"), p.stderr)
         self.assertTrue(self.file.read_text().startswith("# a remark\n"))
 
-    def test_counter(self):
+    def test_changed_counter_is_noticed(self):
         self.differs(r"sed -i 's/\"n0.host.loads\": /&1/' out",
                      "counters=", "changed: counters n*.host.loads\n")
 
-    def test_order(self):
+    def test_changed_text_alone_is_noticed(self):
         self.differs("sed -i '$s/$/ /' out", "changed: text or files only")
 
-    def test_files(self):
+    def test_changed_or_missing_file_is_noticed(self):
         for name in "c.pcapng", "t.json", "w.vcd":
             self.differs("printf x >> " + name,
                          name.partition(".")[2] + "=", "files only")
@@ -71,10 +71,10 @@ class Golden(unittest.TestCase):
                      "d.execute(\"update counters set value = value + 1\")\n"
                      "d.commit()'", "db=")
 
-    def test_status(self):
+    def test_changed_status_is_noticed(self):
         self.differs("rm out; echo why >&2; exit 3", "status 3, was 0", "why")
 
-    def test_new_and_equal_runs(self):
+    def test_new_and_equal_runs_are_noticed(self):
         self.file.write_text(self.file.read_text() + "hvia/ep-loss\n")
         p = self.golden(WEFT)
         self.assertEqual(p.returncode, 1)

@@ -45,10 +45,10 @@ class Planted(unittest.TestCase):
             options(self.wrapper(body), count=count, family=self.FAMILY))
         return [v.why for *_, v in bad]
 
-    def test_as_it_is(self):
+    def test_unchanged_program_passes(self):
         self.assertEqual(self.whys('exec $weft "$@"\n'), [])
 
-    def test_crash(self):
+    def test_campaign_notices_a_crash(self):
         self.assertIn("ends by signal", self.whys("kill -SEGV $$\n")[0])
 
     def edited(self, sed, when="true"):
@@ -57,17 +57,17 @@ class Planted(unittest.TestCase):
                 f"out=$(printf '%s' \"$out\" | sed '{sed}')\nfi\n"
                 'printf "%s\\n" "$out"\nexit $status\n')
 
-    def test_watching_changes(self):
+    def test_campaign_notices_results_that_watching_changes(self):
         whys = self.whys(self.edited('s/"t0.sent": /"t0.sent": 1/',
                                      "[ $# -gt 5 ]"), count=300)
         self.assertTrue(any("another result" in w for w in whys), whys)
 
-    def test_loss(self):
+    def test_campaign_notices_lost_packets(self):
         self.FAMILY = "forth_gen"
         whys = self.whys(self.edited('s/"t0.received": /"t0.received": 1/'))
         self.assertTrue(any("received" in w for w in whys), whys)
 
-    def test_damage(self):
+    def test_campaign_allows_only_failures_of_faults(self):
         """With faults a program's own check may fail, an expectation of the
         experiment may not, nor may a packet be lost where links repeat."""
         e = {"faults": [{}], "expect": {"t*.corrupt": 0}}
@@ -80,11 +80,10 @@ class Planted(unittest.TestCase):
         self.assertIn("4 received", judge(e, 0, out, "", False))
         self.assertEqual("", judge(e, 0, out, "", True))
 
-    def test_silent_refusal(self):
+    def test_campaign_notices_a_refusal_without_reason(self):
         self.assertIn("without a reason", self.whys("exit 2\n")[0])
 
-    def test_shrink(self):
-        """Parts without effect go."""
+    def test_shrinking_leaves_out_parts_without_effect(self):
         exe = self.wrapper('grep -q crystal machine.yaml && kill -SEGV $$\n'
                            'exec $weft "$@"\n')
         name, e = "ethernet", machines.FAMILIES["ethernet"](
@@ -99,7 +98,7 @@ class Planted(unittest.TestCase):
 class Golden(unittest.TestCase):
     """The committed results, which tests compare with machines (--golden)."""
 
-    def test_families(self):
+    def test_machines_of_every_family_run(self):
         """More than half of the machines run, of each family at least one."""
         with open(GOLDEN) as lines:
             ran = [l.split()[1] for l in lines if l.split()[3] != "2"]
@@ -107,7 +106,7 @@ class Golden(unittest.TestCase):
         for name in machines.FAMILIES:
             self.assertTrue({name, name + "-spoilt"} & set(ran), name)
 
-    def test_differs(self):
+    def test_difference_is_named_by_its_kind(self):
         want = "aa 0 bb"
         self.assertEqual("", campaign.differs(want, want))
         self.assertEqual("", campaign.differs(None, want))

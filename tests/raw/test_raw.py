@@ -89,23 +89,23 @@ class Same(unittest.TestCase):
               % (args[0], machine, got[0], turns / messages))
         return turns
 
-    def test_velo(self):
+    def test_velo_times_are_those_of_the_simulator(self):
         turns = self.same("extoll-pair", PINGPONG, "velo", messages=200)
         # waiting, the first access after it; stores do not count
         self.assertLess(turns, 200 * 2.5)
 
-    def test_rma(self):
+    def test_rma_times_are_those_of_the_simulator(self):
         self.same("extoll-pair", LIBS, "rma")
 
-    def test_forth(self):
+    def test_forth_times_are_those_of_the_simulator(self):
         self.same("forth-pair", PINGPONG, "forth", messages=200)
 
-    def test_hostport(self):
+    def test_hostport_times_are_those_of_the_simulator(self):
         """With the driver of the node, in the simulator."""
         for lib in "hostport", "ep":
             self.same("hostport-pair", LIBS, lib, driver="hostport.driver")
 
-    def test_hostport_own(self):
+    def test_driver_in_the_process_takes_the_same_times(self):
         """With a driver in a thread of the process."""
         machine = "exec/hostport-pair"
         with tempfile.TemporaryDirectory() as d:
@@ -116,11 +116,11 @@ class Same(unittest.TestCase):
                 self.compare(machine, [lib], simulated(machine, LIBS[1], lib),
                              *attached(bare, LIBS[0], lib), 80)
 
-    def test_vipl(self):
+    def test_vipl_times_are_those_of_the_simulator(self):
         """Memory of the process, threads of the kernel agent."""
         self.same("hvia-pair", LIBS, "vipl")
 
-    def test_endpoint(self):
+    def test_endpoint_times_are_those_of_the_simulator(self):
         self.same("extoll-pair", LIBS, "ep")
         self.same("forth-pair", LIBS, "ep")
 
@@ -128,7 +128,7 @@ class Same(unittest.TestCase):
 class Post(unittest.TestCase):
     """Calls that do not wait."""
 
-    def test_which(self):
+    def test_posted_calls_need_fewer_hand_overs(self):
         none, some, all_ = (attached("exec/extoll-pair", PINGPONG[0], "velo",
                                      sets=["host.agent.post=" + p])
                             for p in ("none", "free", "all"))
@@ -137,7 +137,7 @@ class Post(unittest.TestCase):
         self.assertLess(some[1], none[1])
         self.assertLess(all_[1], some[1])
 
-    def test_untimed(self):
+    def test_untimed_messages_need_fewer_hand_overs(self):
         lines, turns, _ = attached("exec/extoll-pair", PINGPONG[0], "velo",
                                    more=["--clock", "none"])
         self.assertEqual(len(lines), 2)
@@ -149,8 +149,7 @@ class Refused(unittest.TestCase):
         return weft("exec", "--raw", "--fabric", "exec/" + machine, "-n", n,
                     "--", WILD, what)
 
-    def test_random_calls(self):
-        """Whatever the arguments: refused, and the simulator lives."""
+    def test_random_calls_leave_the_simulator_alive(self):
         for machine in ("extoll-pair", "forth-pair", "hostport-pair",
                         "hvia-pair"):
             for seed in ("1",):
@@ -158,33 +157,38 @@ class Refused(unittest.TestCase):
                 self.assertIn(p.returncode, (0, 1), p.stderr)
                 self.assertIn("simulated", p.stderr)
 
-    def test_ring(self):
-        self.assertIn("command ring makes no sense", self.wild("ring").stderr)
+    def test_wild_command_ring_is_refused(self):
+        self.assertIn("is detached: its command ring makes no sense",
+                      self.wild("ring").stderr)
 
-    def test_kind(self):
-        self.assertIn("no such call", self.wild("kind").stderr)
+    def test_unknown_kind_of_call_is_refused(self):
+        p = self.wild("kind")
+        self.assertIn("is detached: no such call", p.stderr)
+        self.assertEqual(p.returncode, 1)
 
-    def test_drivers(self):
-        self.assertIn("without end", self.wild("drivers").stderr)
+    def test_drivers_without_end_are_refused(self):
+        p = self.wild("drivers")
+        self.assertIn("its drivers call each other without end", p.stderr)
+        self.assertEqual(p.returncode, 1)
 
-    def test_fork(self):
+    def test_forked_child_is_ended_and_its_parent_goes_on(self):
         p = self.wild("fork")
         self.assertIn("child: 125, its parent goes on: yes", p.stdout)
         self.assertEqual(p.returncode, 0)
 
-    def test_light(self):
+    def test_light_processes_are_for_the_simulator_only(self):
         p = weft("exec", "--raw", "--fabric", "exec/extoll-pair", "-n", "1",
                  "--", os.path.join(BUILD, LIBS[0]), "light")
         self.assertIn("light processes: no", p.stdout)
         self.assertIn("programs of the simulator only", p.stderr)
 
-    def test_two_on_a_node(self):
+    def test_two_raw_processes_on_a_node_are_refused(self):
         p = weft("exec", "--raw", "--fabric", "exec/extoll-pair",
                  "--per-node", "2", "--", "true")
         self.assertEqual(p.returncode, 2)
         self.assertIn("both on node 0", p.stderr)
 
-    def test_without_raw(self):
+    def test_process_with_own_calls_needs_raw(self):
         p = weft("exec", "--fabric", "exec/extoll-pair", "--",
                  os.path.join(BUILD, PINGPONG[0]), "velo")
         self.assertEqual(p.returncode, 1)
@@ -206,15 +210,14 @@ class Several(unittest.TestCase):
                 % (r, r // 2, r % 2, k) for r, k in enumerate(n)
                 if k is not None]
 
-    def test_all_play(self):
+    def test_ports_of_a_node_play_side_by_side(self):
         """Messages, puts and gets of both at a time; every run the same."""
         got, said = self.ports(PORTS, "play")
         self.assertEqual(got, self.rounds(12, 12, 12, 12))
         self.assertIn(" 0 causality violations", said)
         self.assertEqual(self.ports(PORTS, "play"), (got, said))
 
-    def test_one_dies(self):
-        """The neighbour and its partner play on; the dead one's learns it."""
+    def test_death_of_a_process_reaches_its_partner_only(self):
         got, said = self.ports(PORTS, "dies", status=1)
         self.assertEqual(got, self.rounds(12, None, 12, 5))
         self.assertIn("rank 1 on n0", said)
@@ -222,7 +225,7 @@ class Several(unittest.TestCase):
         self.assertNotIn("the run ends", said)
         self.assertEqual(said.count("check failed"), 1)
 
-    def test_a_place_is_taken_again(self):
+    def test_place_of_a_dead_process_is_taken_again(self):
         """A process comes to the node when another has died there: its port is
         a new one."""
         got, _ = self.ports("sh", "-c", "%s dies; [ $WEFT_RANK != 1 ] || "
@@ -231,7 +234,7 @@ class Several(unittest.TestCase):
                                "rank 1 again, VPID 2"]
                          + self.rounds(None, None, 12, 5))
 
-    def test_others_are_out_of_reach(self):
+    def test_neighbour_is_out_of_reach(self):
         """Registers, the driver, memory of the neighbour: refused, and the
         neighbour plays on."""
         got, said = self.ports(PORTS, "attack", status=1)
@@ -239,8 +242,7 @@ class Several(unittest.TestCase):
         self.assertIn("frees memory of another process", said)
         self.assertEqual(said.count("check failed"), 1)
 
-    def test_random_calls(self):
-        """Whatever one of them asks for: the others do not feel it."""
+    def test_random_calls_do_not_reach_other_processes(self):
         for seed in "1", "2":
             got, _ = self.ports(
                 "sh", "-c", "[ $WEFT_RANK != 0 ] || exec %s %s; exec %s again"
@@ -249,8 +251,7 @@ class Several(unittest.TestCase):
                              ["rank 1 again, VPID 0", "rank 2 again, VPID 0",
                               "rank 3 again, VPID 1"])
 
-    def test_those_left_alone_end(self):
-        """All that are left wait for one that has died."""
+    def test_processes_that_wait_for_a_dead_one_end(self):
         got, said = self.ports(
             "sh", "-c", "[ $WEFT_RANK = 1 ] && kill -9 $$; exec %s play"
             % PORTS, status=1, n="3")
@@ -270,15 +271,14 @@ class Ends(unittest.TestCase):
         self.assertRegex(p.stderr, r"rank 0 .* ended with status 125|"
                          r"rank 0 .* was ended by signal 15")
 
-    def test_killed(self):
-        """The other one waits: the run ends at once."""
+    def test_death_of_a_process_ends_its_waiting_partner(self):
         self.dies("extoll-pair", "rma")
 
-    def test_killed_while_polling(self):
-        """The other one looks for ever: it is ended when patience ends."""
+    def test_death_of_a_process_ends_its_polling_partner(self):
+        """When patience expires."""
         self.dies("hvia-pair", "vipl")
 
-    def test_killed_before_it_was_there(self):
+    def test_death_before_attachment_ends_the_run(self):
         p = weft("exec", "--raw", "--patience", "200ms", "--fabric",
                  "exec/extoll-pair", "--", "sh", "-c",
                  "[ $WEFT_RANK = 1 ] && kill -9 $$; exec %s rma" %
@@ -287,8 +287,8 @@ class Ends(unittest.TestCase):
         self.assertIn("has ended before it was attached", p.stderr)
         self.assertIn("a process has died: the run ends", p.stderr)
 
-    def test_unchanged_program(self):
-        """VIPL, as it is: names, clocks, threads, errors."""
+    def test_vipl_program_runs_unchanged_as_a_process(self):
+        """Names, clocks, threads, errors."""
         script = ("if [ $WEFT_RANK = 0 ]; then exec %s server hvia0+cq n1; "
                   "else exec %s client hvia0+cq n0; fi" %
                   ((os.path.join(BUILD, "examples/vipl-test"),) * 2))

@@ -82,7 +82,7 @@ class Calls(unittest.TestCase):
             self.assertTrue(start <= from_ <= to <= over, name)
         return found
 
-    def test_counts(self):
+    def test_calls_and_bytes_are_counted_by_rank(self):
         for rank in (0, 1):
             for name, size in (("MPI_Send", SIZE), ("fi_tsend", SIZE),
                                ("fi_trecv", SIZE), ("MPI_Recv", 0),
@@ -106,7 +106,7 @@ class Calls(unittest.TestCase):
         self.assertGreaterEqual(seen, inside)
         self.assertLessEqual(seen - inside, ROUNDS * 2 * 10**6)  # the clock
 
-    def test_software(self):
+    def test_software_time_is_that_of_the_calls(self):
         """100 ns for each call of libfabric, 1 ns for each look at the clock;
         the barrier of MPI_Finalize is six calls more."""
         calls = sum(c["calls"] for c in self.json["calls"]
@@ -117,7 +117,7 @@ class Calls(unittest.TestCase):
                                places=6)
         self.assertIn("(100ns a call)", self.said)
 
-    def test_messages_from_rank_to_rank(self):
+    def test_messages_are_counted_from_rank_to_rank(self):
         flows = {(w["src"], w["dst"]): w for w in self.json["flows"]}
         self.assertEqual(sorted(flows), [(0, 1), (1, 0)])
         for w in flows.values():
@@ -136,7 +136,7 @@ class Calls(unittest.TestCase):
                     (len(long), sum(long), max(long)),
                     (c["calls"], c["time_fs"], c["max_fs"]), name)
 
-    def test_slices_nest(self):
+    def test_slices_of_libfabric_lie_inside_those_of_mpi(self):
         for rank in (0, 1):
             outer = sorted(s for s in self.slices(rank)
                            if s[2].startswith("MPI_"))
@@ -161,7 +161,7 @@ class Calls(unittest.TestCase):
             self.assertLessEqual({"n0", "n1"}, {n for x, y, n in stages
                                                 if a <= x and y <= b})
 
-    def test_again_and_beside_another(self):
+    def test_second_fabric_is_compared_with_the_first(self):
         with sqlite3.connect(self.two) as d:
             rows = d.execute("SELECT run,rank,name,calls,bytes,time_fs,max_fs "
                              "FROM calls ORDER BY run,rank,name").fetchall()
@@ -179,7 +179,7 @@ class Calls(unittest.TestCase):
         self.assertAlmostEqual(float(line[1]), b / a, delta=0.001)
         self.assertGreater(b, a)
 
-    def test_page(self):
+    def test_page_shows_ranks_flows_and_calls(self):
         page = os.path.join(self.dir.name, "p.html")
         p = subprocess.run([WEFT, "report", self.two, "--out", page],
                            capture_output=True, text=True)

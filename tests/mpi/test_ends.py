@@ -33,26 +33,25 @@ class Ends(unittest.TestCase):
         self.assertEqual((status, out), (0, "all is well\n"), err)
         self.assertNotIn("without leaving", err)
 
-    def test_fork(self):
+    def test_children_of_ranks_disturb_no_run(self):
         """Children that leave at once, through exit, by exec, later, or take
         themselves for ranks; system and popen."""
         self.forks(*TIMED, "-n", "3")
 
-    def test_abort(self):
+    def test_abort_is_reported_with_its_status(self):
         status, out, err = self.run_ends(*TIMED, "-n", "3", "--", ENDS, "abort",
                                          "3")
         self.assertEqual(status, 1, err)
         self.assertIn("ends ended with status 7", err)
         self.assertRegex(err, r"rank 1 on n1 \(process \d+\) has gone without")
 
-    def test_exit(self):
-        """Without MPI_Finalize."""
+    def test_exit_without_finalize_is_reported(self):
         status, out, err = self.run_ends(*DIRECT, "-n", "2", "--", ENDS, "exit",
                                          "3")
         self.assertEqual(status, 1, err)
         self.assertRegex(err, r"rank 1 on n1 \(process \d+\) has gone without")
 
-    def test_two_jobs(self):
+    def test_two_jobs_share_a_machine(self):
         """On one machine at the same time; a second simulator beside it."""
         two = "mpirun -n 2 {0} loop 3 & mpirun -n 3 {0} loop 9 && wait $!"
         beside = Job([WEFT, "exec", *DIRECT, "-n", "2", "--", ENDS, "loop"])
@@ -63,7 +62,7 @@ class Ends(unittest.TestCase):
         status, out, err, left = beside.end(30)
         self.assertEqual((status, out, left), (0, "all is well\n", []), err)
 
-    def test_killed(self):
+    def test_killed_process_leaves_no_other_behind(self):
         """Four of those of kills.py."""
         k = kills.Mpi(WEFT, BUILD)
         for whom, sig, phase, way in (("rank", "KILL", "init", 0),
@@ -79,12 +78,11 @@ class Long(unittest.TestCase):
     """For `make soak`: python3 test_ends.py ... Long"""
     run_ends, forks = Ends.run_ends, Ends.forks
 
-    def test_forks(self):
+    def test_children_of_ranks_disturb_no_way_of_running(self):
         for way in kills.WAYS:
             self.forks("--fabric", "exec/hvia-eight", *way.split(), "-n", "4")
 
-    def test_jobs(self):
-        """One after the other, and at the same time."""
+    def test_several_jobs_run_in_turn_and_at_once(self):
         for way in kills.WAYS:
             status, out, err = self.run_ends(
                 "--fabric", "exec/hostport-eight", "-n", "4", *way.split(),
@@ -93,7 +91,7 @@ class Long(unittest.TestCase):
                 "mpirun -n 3 {0} loop 9 && wait $!".format(ENDS))
             self.assertEqual((status, out), (0, 3 * "all is well\n"), err)
 
-    def test_all(self):
+    def test_every_bad_end_is_reported_on_every_fabric(self):
         for fabric in ("extoll", "forth", "hostport", "hvia"):
             for way in kills.WAYS:
                 for end, says in (("abort", "ended with status 7"),

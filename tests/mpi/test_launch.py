@@ -115,7 +115,7 @@ class Launch(unittest.TestCase):
         said = self.weft(*args, **kw).split("\n")
         return os.path.realpath(said[0].split()[0]), said[0].split()[1:]
 
-    def test_mpich_by_the_mpiexec_beside_it(self):
+    def test_mpich_starts_by_the_mpiexec_beside_it(self):
         self.assertEqual(self.started("-n", "2", "--", self.ofi, "x"),
                          (self.f.path("ofi/bin/mpiexec.hydra"),
                           ["-n", "2", self.ofi, "x"]))
@@ -124,12 +124,12 @@ class Launch(unittest.TestCase):
         self.assertEqual(self.env["FI_PROVIDER"], "weft")
         self.assertEqual(self.env["FI_PROVIDER_PATH"], self.f.path("libs"))
 
-    def test_mpich_through_another_library(self):
+    def test_mpich_is_found_through_another_library(self):
         prog = self.f.program("a.solver", ["sys/libsolver.so.1"])
         self.assertEqual(self.started("-n", "2", "--", prog)[0],
                          self.f.path("ofi/bin/mpiexec.hydra"))
 
-    def test_openmpi_by_the_mpirun_beside_it(self):
+    def test_openmpi_starts_by_the_mpirun_beside_it(self):
         self.assertEqual(
             self.started("-n", "2", "--", self.open),
             (self.f.path("open/bin/orterun"),
@@ -138,7 +138,7 @@ class Launch(unittest.TestCase):
         self.assertEqual(self.env["OMPI_MCA_rmaps_base_mapping_policy"], "seq")
         self.assertNotIn("MPIR_CVAR_NOLOCAL", self.env)
 
-    def test_one_that_is_named(self):
+    def test_named_mpiexec_starts_the_program(self):
         own = self.f.path("path/own-mpiexec")
         for path in (own, "own-mpiexec"):
             self.assertEqual(self.started(
@@ -147,8 +147,7 @@ class Launch(unittest.TestCase):
         said = self.weft("--mpiexec", "./nowhere", "--", self.ofi, status=2)
         self.assertIn("--mpiexec './nowhere': no such program", said)
 
-    def test_none_beside_it(self):
-        """Then one in PATH, if it is not Open MPI's."""
+    def test_mpiexec_in_path_is_taken_unless_openmpis(self):
         f = self.f
         f.library("bare/lib/libmpi.so.12", ["sys/libfabric.so.1"])
         prog = f.program("a.bare", ["bare/lib/libmpi.so.12"])
@@ -172,20 +171,20 @@ class Launch(unittest.TestCase):
                           "UCX", "--with-device=ch4:ofi"):
                 self.assertIn(words, said)
 
-    def test_mpich_that_is_not_there(self):
+    def test_missing_mpich_is_named(self):
         os.rename(self.f.path("ofi/lib"), self.f.path("ofi/away"))
         said = self.weft("--", self.ofi, status=2)
         os.rename(self.f.path("ofi/away"), self.f.path("ofi/lib"))
         self.assertIn("MPICH of '%s' is not found" % self.ofi, said)
 
-    def test_a_command_line_of_mpiexec(self):
+    def test_command_line_of_mpiexec_stays_as_it_is(self):
         hydra = self.f.path("ofi/bin/mpiexec")
         self.assertEqual(
             self.started("-n", "2", "--", hydra, "-n", "1", self.ofi),
             (self.f.path("ofi/bin/mpiexec.hydra"), ["-n", "1", self.ofi]))
         self.assertEqual(self.env["MPIR_CVAR_NOLOCAL"], "1")
 
-    def test_a_command_line_of_mpirun(self):
+    def test_command_line_of_mpirun_stays_as_it_is(self):
         for name in "mpirun", "orterun":
             mpirun = self.f.path("open/bin", name)
             said = self.weft("-n", "2", "--map", "0:1,1:0", "--", mpirun,
@@ -194,7 +193,7 @@ class Launch(unittest.TestCase):
                              " ".join([mpirun, "-n", "1", self.open]))
             self.assertIn("\nhosts 240.0.0.1 240.0.0.0\n", said)
 
-    def test_a_command_line_of_another_mpi(self):
+    def test_mpiexec_of_another_mpi_is_refused(self):
         mpirun = self.f.path("open/bin/mpirun")
         mpiexec = self.f.path("ofi/bin/mpiexec")
         for of, other in (mpirun, self.ofi), (mpiexec, self.open):
@@ -207,12 +206,12 @@ class Launch(unittest.TestCase):
         self.assertEqual((self.env["MPIR_CVAR_NOLOCAL"],
                           self.env["HYDRA_IFACE"]), ("0", "eth7"))
 
-    def test_names_of_nodes(self):
+    def test_names_of_nodes_follow_the_map(self):
         said = self.weft("-n", "2", "--map", "0:1,1:0", "--", self.ofi,
                          SHOWS=PRELOAD)
         self.assertEqual(said.split()[-2:], ["n1", "n0"])
 
-    def test_a_script_is_not_looked_into(self):
+    def test_script_is_started_without_mpiexec(self):
         self.f.put("script", "#!/bin/sh\necho rank $WEFT_RANK\n")
         script = self.f.path("script")
         said = self.weft("-n", "2", "--", script)
@@ -222,7 +221,7 @@ class Launch(unittest.TestCase):
                          self.f.path("path/own-mpiexec"), "-n", "2", "--",
                          script)[1], ["-n", "2", script])
 
-    def test_a_program_with_another_loader_is_not_run_to_look_at_it(self):
+    def test_inspection_does_not_run_a_program_of_musl(self):
         """musl's does not list libraries when LD_TRACE_LOADED_OBJECTS says
         so: it runs the program.  This one leaves a file."""
         ran, loader = self.f.path("ran"), self.f.path("ld-musl.so.1")

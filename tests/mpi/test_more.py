@@ -26,7 +26,7 @@ def run(program, *args):
 
 
 class More(unittest.TestCase):
-    def test_atomics_on_windows_end_and_are_right(self):
+    def test_atomics_on_windows_end_with_right_values(self):
         for args in (["--fabric", "exec/extoll-pair"],
                      ["--fabric", "exec/extoll-pair", "--clock", "none",
                       "--path", "direct"]):

@@ -63,7 +63,7 @@ class Mpich(unittest.TestCase):
         return weft.run(n, [os.path.join(self.dir, program), *args], self.dir,
                         timeout=250)
 
-    def test_all_of_mpi_the_same_on_one_core_and_two(self):
+    def test_mpi_takes_equal_times_on_one_core_and_two(self):
         said = []
         for cores in "1", "2":
             p = self.run_on("exec/extoll-eight", 4, "all64", "-t",
@@ -74,13 +74,13 @@ class Mpich(unittest.TestCase):
         self.assertGreater(said[0].count(" us\n"), 50)
         self.assertEqual(said[0], said[1])
 
-    def test_dynamic_windows(self):
+    def test_dynamic_windows_take_atomics_and_puts(self):
         p = self.run_on("exec/extoll-eight", 4, "all64", "dynamic")
         self.assertIn("all64: 4 ranks, 0 failed", p.stdout)
         self.assertIn("(exact)", p.stderr)
 
     @unittest.skipUnless(ALL, "all")
-    def test_every_nic(self):
+    def test_every_nic_passes_all_of_mpi(self):
         for nic in NICS:
             for clock in "fixed", "none":
                 with self.subTest(nic=nic, clock=clock):
@@ -94,7 +94,7 @@ class Mpich(unittest.TestCase):
                         self.assertEqual(p[0].stdout, p[1].stdout)
 
     @unittest.skipUnless(ALL, "all")
-    def test_64_ranks(self):
+    def test_64_ranks_pass_all_of_mpi(self):
         p = self.run_on("exec/extoll-torus-4x4x4", 64, "all64")
         self.assertIn("all64: 64 ranks, 0 failed", p.stdout)
         self.assertIn("(exact)", p.stderr)
@@ -106,8 +106,7 @@ class Mpich(unittest.TestCase):
         d = json.loads("{" + result)
         return program, {(c["rank"], c["call"]): c for c in d["calls"]}
 
-    def test_pingpong(self):
-        """Each message is one call of libfabric."""
+    def test_each_message_is_one_call_of_libfabric(self):
         program, calls = self.calls("pingpong", "8", "5")
         halves = re.findall(r"^half (\S+) ns$", program, re.M)
         self.assertEqual(len(halves), 5)
@@ -136,7 +135,7 @@ class Mpich(unittest.TestCase):
         return ([said[r] for r in "0123"],
                 [int(t) for t in re.findall(r"to \d: (\d+) ns", p.stdout)])
 
-    def test_nodes(self):
+    def test_ranks_are_on_the_nodes_of_the_map(self):
         """No rank shares memory with another behind libfabric's back."""
         self.assertEqual(self.where()[0], ["n0", "n1", "n2", "n3"])
         nodes, far = self.where("--per-node", "2")
@@ -146,7 +145,7 @@ class Mpich(unittest.TestCase):
         nodes, _ = self.where("--map", "0:7,1:1,2:5,3:0")
         self.assertEqual(nodes, ["n7", "n1", "n5", "n0"])
 
-    def test_a_command_line_of_mpiexec(self):
+    def test_command_line_of_mpiexec_attaches_all_ranks(self):
         hydra = os.path.join(PREFIX, "bin/mpiexec")
         with mpilib.Place() as place:
             p = mpilib.Weft("--fabric", "exec/extoll-pair").run(

@@ -57,30 +57,30 @@ class Programs(unittest.TestCase):
             self.assertEqual(r.get(k), v, k + "\n" + out[-2000:])
         return r
 
-    def test_hpcc(self):
+    def test_hpcc_passes_its_own_checks(self):
         self.judge(programs.Hpcc(), BULK, timeout=1200)
 
-    def test_lammps(self):
+    def test_lammps_prints_the_table_of_a_native_run(self):
         program = programs.Lammps()
         want = self.judge(program, NATIVE)
         self.assertIn("Step", want["table"])
         self.assertEqual(self.judge(program, FABRIC), want)
 
-    def test_gromacs(self):
+    def test_gromacs_computes_what_a_native_run_does(self):
         program = programs.Gromacs()
         a, _ = self.run_one(program, NATIVE)
         b, _ = self.run_one(program, FABRIC)
         self.assertEqual(program.compare(a, b), "")
 
-    def test_xdlu(self):
+    def test_xdlu_passes_its_own_checks(self):
         r = self.judge(programs.Xdlu(), FABRIC)
         self.assertGreaterEqual(r["passed"], 6)
 
-    def test_netpipe(self):
+    def test_netpipe_passes_its_own_checks(self):
         r = self.judge(programs.Netpipe(), PAIR)
         self.assertGreater(r["passed"], 15)
 
-    def test_netpipe_one_sided(self):
+    def test_netpipe_passes_its_one_sided_checks(self):
         fix = os.path.join(BUILD, "winfix.so")
         r = self.judge(programs.NetpipeOneSided(), PAIR,
                        env={"LD_PRELOAD": fix})

@@ -84,7 +84,7 @@ def streams(*pairs):
 
 @unittest.skipIf(mpilib.MPIRUN is None, "no mpirun")
 class Times(unittest.TestCase):
-    def test_all_of_mpi_the_same_on_one_core_and_two(self):
+    def test_mpi_takes_equal_times_on_one_core_and_two(self):
         """Output of the program, and all counters."""
         said, files = [], []
         for cores in "1", "2":
@@ -125,14 +125,14 @@ class Times(unittest.TestCase):
         self.assertAlmostEqual(halves("extoll", "mean", 8, 400)[0], want,
                                delta=1)
 
-    def test_contents_when_nobody_waits(self):
+    def test_contents_are_there_before_an_untimed_event(self):
         """Untimed a process may look as soon as an event is there: what it
         tells of is there before."""
         p = run(4, "exec/forth-eight", TIMES, "swap", "8192", "1500",
                 options=["--clock", "none"])
         self.assertEqual(p.stdout.count("swap 0 wrong\n"), 4, p.stdout)
 
-    def test_put_stream(self):
+    def test_put_stream_is_as_fast_as_the_rma(self):
         """4 KB puts: what another one takes is what the RMA needs for a put
         and a notification (EX-06 is without it), and 1 in 8 messages of
         credits."""
@@ -142,7 +142,7 @@ class Times(unittest.TestCase):
         self.assertGreater(got, 0.995 * told)
         self.assertGreater(got, 0.99 * bare)
 
-    def test_two_streams_on_a_link(self):
+    def test_two_streams_share_a_link_evenly(self):
         """0 -> 7 goes by 1 and 3; 1 -> 3 takes the same link, 4 -> 6 does
         not."""
         apart = streams("0:7", "4:6")

@@ -43,7 +43,7 @@ class Where(unittest.TestCase):
                re.findall(r"to (\d+): (\d+) ns", out)}
         return far, nodes
 
-    def test_per_node(self):
+    def test_neighbours_on_a_node_talk_through_memory(self):
         """Neighbours reach each other through memory; one that waits for a
         lock of its neighbour does not block the holder."""
         far, nodes = self.where(4, "--per-node", "2", "--fabric",
@@ -52,14 +52,14 @@ class Where(unittest.TestCase):
         self.assertLess(far[1], 500)
         self.assertGreater(min(far[2], far[3]), 1000)
 
-    def test_map(self):
+    def test_map_places_ranks_on_nodes(self):
         """Also as osc/rdma cannot count them."""
         far, nodes = self.where(4, "--map", "0:3,1:3,2:0,3:1", "--fabric",
                                 "exec/extoll-eight")
         self.assertEqual(nodes, ["n3", "n3", "n0", "n1"])
         self.assertLess(far[1], 500)
 
-    def test_fortran(self):
+    def test_fortran_programs_see_the_same_time(self):
         """mpi_f08 and mpif.h, whose clock is another function."""
         if not shutil.which("mpif90"):
             self.skipTest("no mpif90")

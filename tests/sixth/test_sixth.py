@@ -60,14 +60,14 @@ def total(values, pattern):
 class Used(unittest.TestCase):
     """As any other system."""
 
-    def test_list(self):
+    def test_lists_name_the_new_classes(self):
         out = weft("list").stdout
         for line in (r"nics +toy\.nic ", r"switches +toy\.switch ",
                      r"traffic +toy\.net ", "experiments +toy/torus ",
                      r"nics +forth\.nic "):
             self.assertRegex(out, "(?m)^" + line)
 
-    def test_describe(self):
+    def test_description_has_parameters_ports_and_registers(self):
         out = weft("describe", "toy.nic").stdout
         self.assertRegex(out, r"(?m)^latency +u32 +2 +1\.\.1000 +own ")
         self.assertRegex(out, r"(?m)^np%u +link +1 +toy ")
@@ -75,7 +75,7 @@ class Used(unittest.TestCase):
         self.assertRegex(out, r"(?m)^bar0 +0x0040 +tx_data\[8\] .* rw ")
         self.assertIn("toy.switch", weft("describe", "toy.switch").stdout)
 
-    def test_preset(self):
+    def test_host_has_the_preset_of_the_system(self):
         self.assertRegex(weft("describe", "host.pc").stdout, r"(?m)^toy ")
 
     def check_all(self, r, nodes, count):
@@ -91,12 +91,12 @@ class Used(unittest.TestCase):
         self.assertEqual(total(r, r"s\d+\.sent"), total(r, r"s\d+\.received"))
         self.assertEqual(r["net.hops"], total(r, r"s\d+\.sent"))
 
-    def test_torus(self):
+    def test_torus_delivers_every_message(self):
         r = run("toy/torus")
         self.check_all(r, 9, 30)
         self.assertEqual(run("toy/torus", "--sample", "50us,net.hops"), r)
 
-    def test_ring(self):
+    def test_full_ring_does_not_deadlock(self):
         """Slow lines and small queues are full most of the time: packets go
         on round the ring, and none waits for itself."""
         r = run("toy/torus", *sets(
@@ -105,19 +105,19 @@ class Used(unittest.TestCase):
         self.check_all(r, 9, 60)
         self.assertGreater(total(r, r"s\d+\.blocked"), 1000)
 
-    def test_endpoint(self):
+    def test_endpoint_passes_conformance(self):
         r = run("toy/conformance")
         for n in range(5):
             self.assertEqual(r[f"n{n}.prog0.tests"], 6)
             self.assertEqual(r[f"n{n}.prog0.skipped"], 5)
 
-    def test_interrupts(self):
+    def test_interrupts_take_longer_than_polling(self):
         r = run("toy/pair", *sets("workload.use_irq=yes"))
         self.assertEqual(r["n1.nic.taken"], 20)
         self.assertGreater(r["n0.prog0.half_rtt"],
                            run("toy/pair")["n0.prog0.half_rtt"])
 
-    def test_explain(self):
+    def test_stages_of_a_message_add_up(self):
         with tempfile.TemporaryDirectory() as d:
             db = os.path.join(d, "x.db")
             weft("run", "toy/pair", "--out", db, "--quiet")
@@ -135,7 +135,7 @@ class Used(unittest.TestCase):
         self.assertEqual([s["fs"] for s in stages if "receives" in s["stage"]],
                          [3240000000] * 3)
 
-    def test_reproduce(self):
+    def test_rows_fail_at_half_the_clock(self):
         out = weft("reproduce", "toy").stdout
         self.assertEqual(re.findall(r"(?m)^(TOY-\d) .* structural +(\w+)$",
                                     out),
@@ -197,10 +197,10 @@ class Captured(unittest.TestCase):
     def packets(self, line):
         return [s for _, s, _ in self.lines[line] if s[0] == START]
 
-    def test_same(self):
+    def test_capture_changes_no_result(self):
         self.assertEqual(self.with_, self.without)
 
-    def test_frames(self):
+    def test_recorded_frames_are_whole(self):
         n = 0
         for line in self.lines.values():
             for flags, s, control in line:
@@ -215,7 +215,7 @@ class Captured(unittest.TestCase):
                 n += 1
         self.assertEqual(n, 4 * 2 * 3)  # rounds, ways, lines
 
-    def test_way(self):
+    def test_packet_is_recorded_on_each_line_of_its_way(self):
         """The same packet on three lines, but for its number there."""
         way = [self.packets(line) for line in
                ("n0.nic.np0 > s0.np0", "s0.lp0 > s1.lp1", "s1.np0 > n1.nic.np0")]
@@ -230,8 +230,7 @@ class Captured(unittest.TestCase):
             self.assertEqual(back[i][13:77], p[13:77])
         self.assertEqual(len({p[13:77] for p in way[0]}), 4)
 
-    def test_credits(self):
-        """Each packet's slot is given back."""
+    def test_slot_of_each_packet_is_given_back(self):
         for line in ("s0.np0 > n0.nic.np0", "s1.lp1 > s0.lp0",
                      "n1.nic.np0 > s1.np0"):
             freed = [s[1] for _, s, _ in self.lines[line] if s[0] == CREDIT]
@@ -261,14 +260,13 @@ class Damaged(unittest.TestCase):
                          total(r, r"n\d+\.nic\.taken"))
         self.assertEqual(total(r, r"\w+(\.nic)?\.overflow"), 0)
 
-    def test_none(self):
+    def test_idle_fault_loses_nothing(self):
         r = self.run_with("on: s0.lp0, type: fault.bits")
         self.check_lost(r, 0)
         self.assertEqual(r["s1.damaged"], 0)
         self.assertGreater(r["s0.blocked"], 0)
 
-    def test_bits(self):
-        """A packet that is hit in any part is dropped and counted."""
+    def test_packet_hit_in_any_part_is_dropped(self):
         for part in ("control", "seq", "route", "len", "header", "payload",
                      "crc", "body"):
             r = self.run_with(f"on: s0.lp0, type: fault.bits, target: {part}, "
@@ -276,27 +274,26 @@ class Damaged(unittest.TestCase):
             self.assertEqual((r["fault0.hit"], r["s1.damaged"]), (1, 1), part)
             self.check_lost(r, 1)
 
-    def test_slots(self):
+    def test_slots_of_lost_packets_are_given_back(self):
         """More packets are lost than the queue has slots: these are given
         back."""
         r = self.run_with(*(f"on: s0.lp0, type: fault.bits, target: payload, "
                             f"frame: {n}" for n in range(5, 50, 5)), status=1)
         self.check_lost(r, 9)
 
-    def test_repeated(self):
+    def test_repeated_packets_overflow_and_arrive_once(self):
         r = self.run_with("on: s0.lp0, type: fault.drop, repeat: 0.2")
         self.assertGreater(r["fault0.repeats"], 0)
         self.assertEqual(r["s1.overflow"], r["fault0.repeats"])
         self.assertEqual(r["n1.prog0.received"], 60)
 
-    def test_credit(self):
-        """The next one makes up for a credit that was damaged."""
+    def test_next_credit_makes_up_for_a_damaged_one(self):
         r = self.run_with("on: s1.lp1, type: fault.bits, target: credit, "
                           "frame: 5, count: 2")
         self.assertEqual((r["fault0.hit"], r["s0.damaged"]), (2, 2))
         self.check_lost(r, 0)
 
-    def test_cut(self):
+    def test_cut_loses_what_is_in_flight(self):
         """A packet on its way is lost or cut short; a dead line is one more
         frame that makes no sense."""
         r = self.run_with("on: s0.lp0, type: fault.cut, at: 60us, length: 4us",
@@ -309,8 +306,7 @@ class Damaged(unittest.TestCase):
 
 
 class Edited(unittest.TestCase):
-    def test_list(self):
-        """The list of systems is the tree's with one more line."""
+    def test_list_is_that_of_the_tree_and_one_line(self):
         with open(os.path.join(ROOT, "src/systems.def")) as f:
             old = f.read().splitlines()
         with open(LIST) as f:
@@ -319,7 +315,7 @@ class Edited(unittest.TestCase):
         new.remove('#include "systems/toy/system.def"')
         self.assertEqual(new, old)
 
-    def test_collectors(self):
+    def test_readers_of_the_list_are_compiled_again(self):
         """Every source that reads the list is compiled with the longer one,
         and all other sources are the tree's."""
         readers = set()
@@ -332,7 +328,7 @@ class Edited(unittest.TestCase):
             built = set(re.findall(r"'(\.\./\S+\.c)'", f.read()))
         self.assertEqual(built, readers | {"../../src/front/cli/main.c"})
 
-    def test_place(self):
+    def test_folder_obeys_the_rules_of_systems(self):
         """Its folder obeys the rules of src/systems as it is, and no shared
         source knows its name."""
         with tempfile.TemporaryDirectory() as d:
@@ -346,9 +342,10 @@ class Edited(unittest.TestCase):
                 capture_output=True, text=True)
         self.assertEqual((p.returncode, p.stdout), (0, ""))
 
-    def test_edits(self):
-        """Files that the docstring names are there."""
-        for path in re.findall(r"(?m)^    (\S+/\S+)  +", __doc__):
+    def test_files_of_the_docstring_exist(self):
+        paths = re.findall(r"(?m)^    (\S+/\S+)  +", __doc__)
+        self.assertEqual(len(paths), 4)
+        for path in paths:
             self.assertTrue(os.path.exists(os.path.join(ROOT, path)), path)
 
 

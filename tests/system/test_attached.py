@@ -190,10 +190,10 @@ class Same(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(summary(played(name, *what)), stored()[name])
 
-    def test_attached(self):
+    def test_attached_runs_are_the_stored_ones(self):
         self.check(runs())
 
-    def test_mpi(self):
+    def test_mpi_runs_are_the_stored_ones(self):
         if not has_mpi():
             self.skipTest("Open MPI 4.1.4 is not there")
         self.check(mpi())

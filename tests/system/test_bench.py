@@ -65,7 +65,7 @@ class Peers(unittest.TestCase):
         return subprocess.run([WEFT, "bench", "torus", "--quick"], env=env,
                               capture_output=True, text=True, check=False)
 
-    def test_beside(self):
+    def test_bench_compares_weft_with_its_peers(self):
         books = self.program("booksim", BOOKSIM)
         sst = self.program("sst", SST)
         r = self.bench(BOOKSIM=books, SST=sst)
@@ -96,7 +96,7 @@ class Peers(unittest.TestCase):
         self.assertEqual(asked[1], "flits, load, ns = 1, 0.1, 1390")
         self.assertEqual(asked[-2], "flits, load, ns = 32, 0.5, 1782")
 
-    def test_wrong(self):
+    def test_output_of_another_program_is_refused(self):
         path = self.program("wrong", "#!/bin/sh\necho hello\n")
         for name in ("BOOKSIM", "SST"):
             r = self.bench(**{name: path})

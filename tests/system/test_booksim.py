@@ -35,7 +35,7 @@ with open(os.path.join(ROOT, "tests/system/booksim.json"),
 
 
 class BookSim(unittest.TestCase):
-    def test_the_table_has_all_cases(self):
+    def test_table_has_every_case(self):
         want = [(t, d, p, x) for t, d, p, loads in curve.CASES for x in loads]
         got = [(r["topology"], r["dims"], r["pattern"], r["load"])
                for r in TABLE]

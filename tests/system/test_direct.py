@@ -37,7 +37,7 @@ def traces():
 
 
 class Memory(unittest.TestCase):
-    def test_without_the_kernel(self):
+    def test_copies_without_the_kernel_change_no_time(self):
         """If no process may read another, each copies its memory itself:
         results and times do not change."""
         for name in ("extoll", "hvia"):
@@ -49,18 +49,18 @@ class Memory(unittest.TestCase):
 
 
 class Direct(unittest.TestCase):
-    def test_everything_of_the_endpoint(self):
+    def test_direct_path_serves_every_call_of_the_endpoint(self):
         p = weft(*DIRECT, "--fabric", "exec/extoll-pair", "--", OPS)
         self.assertEqual(p.returncode, 0, p.stdout + p.stderr)
         self.assertEqual(len(p.stdout.splitlines()), 2)
 
-    def test_others_of_the_same_node(self):
+    def test_direct_path_follows_the_map(self):
         p = weft(*DIRECT, "--fabric", "exec/forth-pair", "-n", "2", "--map",
                  "0:1,1:0", "--", PINGPONG, "100", "2000")
         self.assertEqual(p.returncode, 0, p.stderr)
         self.assertIn("messages/s", p.stdout)
 
-    def test_options(self):
+    def test_wrong_path_is_refused(self):
         for args, text in (
                 (["--path", "direct"], "give --clock none, too"),
                 (["--clock", "none", "--path", "air"],
@@ -69,7 +69,7 @@ class Direct(unittest.TestCase):
             self.assertEqual(p.returncode, 2)
             self.assertIn(text, p.stderr)
 
-    def test_killed(self):
+    def test_killed_process_leaves_nothing_behind(self):
         """At any moment: it is said, the other gets an error, all ends and
         nothing is left."""
         for i in range(int(os.environ.get("WEFT_KILLS", "5"))):

@@ -44,8 +44,7 @@ def ones(p):
 
 
 class Capture(unittest.TestCase):
-    def test_tcp(self):
-        """A capture of TCP/IP holds TCP/IP."""
+    def test_capture_of_tcp_holds_valid_segments(self):
         with tempfile.TemporaryDirectory() as folder:
             name = os.path.join(folder, "x.pcapng")
             r = execute(
@@ -73,7 +72,7 @@ class Capture(unittest.TestCase):
 
 
 class HotSpot(unittest.TestCase):
-    def test(self):
+    def test_hot_spot_drops_frames_or_pauses_sources(self):
         for r in points("ethernet/hot-spot"):
             pause = "full=pause" in r.point
             self.assertEqual(r["t0.received"] + r["s0.dropped"], 3000)
@@ -87,14 +86,14 @@ class HotSpot(unittest.TestCase):
 
 
 class Tree(unittest.TestCase):
-    def test(self):
+    def test_tree_learns_its_stations(self):
         r = points("ethernet/tree")[0]
         self.assertEqual(sum(r.all("t", ".received")), 6 * 500)
         self.assertLess(sum(r.all("", ".flooded")), 30)
 
 
 class ThroughSwitch(unittest.TestCase):
-    def test(self):
+    def test_switch_adds_the_documented_time(self):
         """T-38: the documented amount more than over a cable, by the bus
         clocks (15 ns) that an arrival may wait for."""
         through = points("ethernet/through-switch")
@@ -118,7 +117,7 @@ class ThroughSwitch(unittest.TestCase):
 
 
 class Stacks(unittest.TestCase):
-    def test_spin(self):
+    def test_fewer_polls_move_the_knee(self):
         """T-42: with a tenth of the polls the knee is at smaller sizes."""
         many = curve("mvia", "utilisation")
         few = curve("mvia", "utilisation", "mvia.pingpong.polls=5000")
@@ -129,19 +128,19 @@ class Stacks(unittest.TestCase):
         # saturated they are alike
         self.assertAlmostEqual(many[-1], few[-1], delta=1)
 
-    def test_ahead(self):
+    def test_fetching_ahead_reaches_the_line_rate(self):
         """A NIC that fetches ahead is bound by the line, 119.6 MB/s."""
         r = points("hvia/mvia", "eth.nic.ahead=1",
                    "workload.size=1048576")[0]
         self.assertAlmostEqual(r["n0.prog0.bandwidth"], 119, delta=1)
 
-    def test_one_frame_each(self):
+    def test_short_message_is_one_frame_each_way(self):
         r = points("hvia/tcpip", "workload.size=4")[0]
         self.assertEqual(r["n0.nic.tx_frames"], 11)  # one to begin with
         self.assertEqual(r["n1.nic.rx_frames"], 11)
         self.assertEqual(r["n0.nic.missed"], 0)
 
-    def test_tcp_repeats(self):
+    def test_tcp_repeats_lost_frames(self):
         """Frames that are lost, damaged or come twice, both ways: the program
         compares all bytes of all messages."""
         for seed in range(1, 7):
@@ -152,8 +151,7 @@ class Stacks(unittest.TestCase):
                 # 11 messages of 70 segments
                 self.assertGreater(p["n0.nic.tx_frames"], 11 * 70)
 
-    def test_lost_message_of_mvia(self):
-        """The run ends with what happened."""
+    def test_lost_message_ends_a_run_of_mvia(self):
         for size, why in ("4", "nothing came within timeout"), \
                 ("100000", "bytes are missing"):
             r = execute("run", "hvia/tcpip-loss", "--set",
@@ -163,7 +161,7 @@ class Stacks(unittest.TestCase):
             self.assertIn(why, r.stderr)
             self.assertIn("M-VIA does not repeat it", r.stderr)
 
-    def test_cut_line(self):
+    def test_cut_line_is_named_at_both_ends(self):
         r = execute("run", "hvia/tcpip-loss", "--set", "faults.0.packets=1")
         self.assertEqual(r.returncode, 1, r.stderr)
         self.assertIn("n0.prog0: message 0: the peer does not acknowledge",
@@ -173,7 +171,7 @@ class Stacks(unittest.TestCase):
                       r.stderr)
         self.assertNotIn("still waits", r.stderr)
 
-    def test_reset(self):
+    def test_reset_reaches_the_receiver(self):
         """Acknowledgements are lost, data and the reset are not."""
         r = execute("run", "hvia/tcpip-loss", "--set", "faults.1.packets=1")
         self.assertEqual(r.returncode, 1, r.stderr)

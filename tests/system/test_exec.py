@@ -71,7 +71,7 @@ class Exec(unittest.TestCase):
                                                              1e-3))
                     self.assertIn(" 0 causality violations (exact)", p.stderr)
 
-    def test_everything_of_the_endpoint(self):
+    def test_every_nic_serves_every_call_of_the_endpoint(self):
         for name in MACHINES:
             for clock in ("fixed", "none"):
                 with self.subTest(name, clock=clock):
@@ -79,7 +79,7 @@ class Exec(unittest.TestCase):
                                             "--clock", clock, "--", OPS))
                     self.assertEqual(len(p.stdout.splitlines()), 2)
 
-    def test_clock_of_the_processor(self):
+    def test_processor_clock_adds_time_of_the_program(self):
         p = self.good(weft_exec("--fabric", "exec/extoll-pair", "--clock",
                                 "cpu", "--", PINGPONG))
         self.assertGreater(half_rtt(p.stdout), 1219000000)
@@ -97,9 +97,13 @@ class Exec(unittest.TestCase):
                  if not ln.startswith("rank ")] for x in (a, b)]
         self.assertEqual(rest[0], rest[1])
 
-    def test_several_on_a_node(self):
-        self.good(weft_exec("--fabric", "exec/hostport-pair", "--per-node", "2",
-                            "--", OPS, env={"WEFT_PER_NODE": "2"}))
+    def test_several_ranks_share_a_node(self):
+        p = self.good(weft_exec("--fabric", "exec/hostport-pair",
+                                "--per-node", "2", "--", OPS,
+                                env={"WEFT_PER_NODE": "2"}))
+        self.assertEqual(sorted(ln.split(":")[0] for ln in
+                                p.stdout.splitlines()),
+                         ["rank %d" % r for r in range(4)])
 
     def test_calls_whose_names_become_equal_stay_apart(self):
         with tempfile.TemporaryDirectory() as d:
@@ -113,7 +117,7 @@ class Exec(unittest.TestCase):
             self.assertEqual(sorted(r[2] for r in rows if r[0] == rank),
                              [1, 2, 3, 4])
 
-    def test_libraries_in_a_folder_with_a_space(self):
+    def test_folder_of_libraries_may_have_a_space(self):
         """The loader takes a space for the end of a path."""
         with tempfile.TemporaryDirectory() as d:
             libs = os.path.join(d, "two words")
@@ -125,22 +129,26 @@ class Exec(unittest.TestCase):
             self.assertIn("libweft-time.so", p.stdout)
             self.assertNotIn("cannot be preloaded", p.stderr)
 
-    def test_nobody_joins(self):
+    def test_run_that_no_process_joins_warns(self):
         p = self.good(weft_exec("--fabric", "exec/extoll-pair", "--", "true"))
         self.assertIn("no process has joined the machine", p.stderr)
 
-    def test_map_beyond_32_bits(self):
+    def test_node_beyond_32_bits_is_refused(self):
         p = weft_exec("--fabric", "exec/extoll-pair", "--map", "0:4294967296",
                       "--", PINGPONG)
         self.assertEqual(p.returncode, 2)
         self.assertIn("there is no node", p.stderr)
 
-    def test_map(self):
+    def test_map_places_ranks_on_nodes(self):
         p = self.good(weft_exec("--fabric", "exec/extoll-eight", "-n", "2",
-                                "--map", "0:1,1:0", "--", PINGPONG))
+                                "--map", "0:1,1:0", "--", "sh", "-c",
+                                "echo rank $WEFT_RANK on $WEFT_NODE; exec " +
+                                PINGPONG))
+        self.assertIn("rank 0 on 1\n", p.stdout)
+        self.assertIn("rank 1 on 0\n", p.stdout)
         self.assertIn("half_rtt", p.stdout)
 
-    def test_leaving_without_a_look(self):
+    def test_messages_of_a_rank_that_leaves_arrive(self):
         """Two that send more than there is room for, and leave; one that
         does: what it has sent arrives."""
         for args in (("extoll",), ("hvia", "--clock", "none"),
@@ -153,14 +161,14 @@ class Exec(unittest.TestCase):
                                             way, cwd=folder, timeout=20))
                     self.assertEqual(len(p.stdout.splitlines()), 2)
 
-    def test_failures_are_named(self):
+    def test_failed_rank_is_named(self):
         p = weft_exec("--fabric", "exec/extoll-pair", "--", "sh", "-c",
                       "exit $WEFT_RANK")
         self.assertEqual(p.returncode, 1)
         self.assertIn("rank 1 (sh) ended with status 1", p.stderr)
         self.assertNotIn("rank 0", p.stderr)
 
-    def test_breaking_the_rules(self):
+    def test_process_that_breaks_rules_is_detached(self):
         for way in ("tail", "kind", "message", "release", "head", "all"):
             with self.subTest(way):
                 with tempfile.TemporaryDirectory() as folder:
@@ -197,18 +205,17 @@ class Exec(unittest.TestCase):
         self.assertIn("rank 0: error event: -32", err)
         return err
 
-    def test_killed(self):
+    def test_killed_rank_ends_the_run(self):
         for clock in ("fixed", "none"):
             err = self.killed(signal.SIGKILL, clock)
             self.assertIn("was ended by signal 9", err)
 
-    def test_stopped(self):
+    def test_stopped_rank_is_ended_when_patience_expires(self):
         for clock in ("fixed", "none"):
             err = self.killed(signal.SIGSTOP, clock)
             self.assertIn("it was stopped for too long, and is ended", err)
 
-    def test_killed_before_it_was_there(self):
-        """Ranks that wait for a rank that never joined are notified."""
+    def test_waiting_ranks_learn_of_one_that_never_joined(self):
         for args in ((), ("--clock", "none"),
                      ("--clock", "none", "--path", "direct")):
             with self.subTest(args):
@@ -220,7 +227,7 @@ class Exec(unittest.TestCase):
                 self.assertIn("has ended before it was attached", p.stderr)
                 self.assertRegex(p.stderr, "rank 0: (error event|send): -32")
 
-    def test_stopped_before_it_was_there(self):
+    def test_rank_stopped_before_it_joined_is_ended(self):
         p = weft_exec("--fabric", "exec/extoll-pair", "--patience", "200ms",
                       "--", "sh", "-c",
                       "[ $WEFT_RANK = 1 ] && kill -STOP $$; exec " + OPS,
@@ -229,7 +236,7 @@ class Exec(unittest.TestCase):
         self.assertIn("(sh) was stopped for too long, and is ended", p.stderr)
         self.assertRegex(p.stderr, "rank 0: (error event|send): -32")
 
-    def test_nobody_stays(self):
+    def test_children_left_behind_end_with_the_run(self):
         """Children that a process leaves behind end with the run, and so does
         a run whose simulator is killed."""
         for sig in (None, signal.SIGKILL):
@@ -244,7 +251,7 @@ class Exec(unittest.TestCase):
                 status, _, err, left = j.end()
                 self.assertEqual((status, left), (-sig if sig else 0, []), err)
 
-    def test_simulator_killed(self):
+    def test_ranks_end_with_a_killed_simulator(self):
         p = subprocess.Popen([WEFT, "exec", "--fabric", "exec/extoll-pair",
                               "--", OPS, "10000"], stderr=subprocess.DEVNULL)
         ranks = wait_for(lambda: len(children(p.pid)) == 2 and children(p.pid))
@@ -253,7 +260,7 @@ class Exec(unittest.TestCase):
         wait_for(lambda: not any(os.path.exists("/proc/%d" % r)
                                  for r in ranks), 5)
 
-    def test_interrupted(self):
+    def test_terminated_run_returns_the_signal(self):
         p = subprocess.Popen([WEFT, "exec", "--fabric", "exec/extoll-pair",
                               "--", OPS, "10000"], stderr=subprocess.PIPE,
                              text=True)
@@ -262,7 +269,7 @@ class Exec(unittest.TestCase):
         _, err = p.communicate(timeout=10)
         self.assertEqual(p.returncode, 128 + signal.SIGTERM, err)
 
-    def test_interrupted_when_nothing_happens(self):
+    def test_interrupt_ends_a_run_without_events(self):
         """Processes that do not join, and no event in the machine."""
         p = subprocess.Popen([WEFT, "exec", "--fabric", "exec/extoll-pair",
                               "--", "sleep", "60"], stderr=subprocess.PIPE,
@@ -273,7 +280,7 @@ class Exec(unittest.TestCase):
         self.assertEqual(p.returncode, 128 + signal.SIGINT, err)
         self.assertNotIn("still waits", err)
 
-    def test_usage(self):
+    def test_wrong_options_are_refused_with_a_remedy(self):
         for args, says in (
                 (("--", "true"), "--fabric is missing"),
                 (("--fabric", "exec/extoll-pair"), "something is missing"),
@@ -292,7 +299,7 @@ class Exec(unittest.TestCase):
                 self.assertEqual(p.returncode, 2, p.stderr)
                 self.assertIn(says, p.stderr)
 
-    def test_results(self):
+    def test_results_count_messages_and_ranks(self):
         p = self.good(weft_exec("--fabric", "exec/extoll-pair", "--format",
                                 "json", "--", PINGPONG, "8", "10"))
         d = json.loads(p.stdout[p.stdout.index("{"):])

@@ -24,7 +24,7 @@ def one(name, pattern, load, balance, *more):
 
 
 class Permutations(unittest.TestCase):
-    def test_in_turn_carries_them(self):
+    def test_paths_in_turn_carry_permutations(self):
         for name, depth in (("forth/clos", 4), ("forth/benes", 24)):
             for pattern in ("shuffle", "list"):
                 r = one(name, pattern, 0.8, "destination")
@@ -32,7 +32,7 @@ class Permutations(unittest.TestCase):
                 self.assertGreater(max(r.all("t", ".reorder_max")), 1)
                 self.assertLess(max(r.all("t", ".reorder_max")), depth)
 
-    def test_static_collides(self):
+    def test_static_paths_collide(self):
         # four hosts of each leaf over one spine: 132 of 133 + 2 cycles shared
         # by four
         r = one("forth/clos", "list", 0.8, "static")
@@ -42,7 +42,7 @@ class Permutations(unittest.TestCase):
         r = one("forth/benes", "list", 0.8, "static")
         self.assertLess(min(accepted(r)), 1 / 16)
 
-    def test_other_permutations(self):
+    def test_paths_in_turn_carry_every_shuffle(self):
         for k in (2, 3, 4):
             r = one("forth/clos", "shuffle", 0.9, "destination",
                     "traffic.shuffle=%d" % k, "run.until=2ms")
@@ -50,7 +50,7 @@ class Permutations(unittest.TestCase):
 
 
 class PerDestination(unittest.TestCase):
-    def test_pairs(self):
+    def test_pairs_need_turns_per_destination(self):
         # forth.md 7.1: spread per destination, or half of the paths idle
         sets = ("traffic.load=0.8", ALL)
         for name in ("forth/clos-pairs", "forth/benes-pairs"):
@@ -61,17 +61,17 @@ class PerDestination(unittest.TestCase):
 
 
 class Sizes(unittest.TestCase):
-    def test_twelve(self):
+    def test_switch_of_twelve_carries_full_load(self):
         r = points("forth/twelve", ALL)[-1]
         self.assertGreater(min(accepted(r)), 0.975)
 
-    def test_clos_twelve(self):
+    def test_clos_of_twelve_needs_paths_in_turn(self):
         p, d, s = points("forth/clos-twelve", ALL)
         for r in (p, d):
             self.assertGreater(min(accepted(r)), 0.75)
         self.assertLess(min(accepted(s)), 0.5)
 
-    def test_fat_tree_slims(self):
+    def test_slim_fat_tree_carries_its_share(self):
         # 4 hosts over 2, then 1 parents: half, a quarter of the line and less
         for up, most in ((2, 0.55), (1, 0.28)):
             r = run("forth/fat-tree", "fabric.up=%d" % up, "traffic.load=2",
@@ -80,7 +80,7 @@ class Sizes(unittest.TestCase):
 
 
 class Nodes(unittest.TestCase):
-    def test_clos(self):
+    def test_clos_delivers_packets_of_nodes(self):
         r = run("forth/clos-nodes")
         self.assertEqual(sum(r.all("n", ".prog0.received")), 8000)
         self.assertEqual(sum(r.all("n", ".prog0.errors")), 0)
@@ -97,7 +97,7 @@ expect: { "t*.received": { min: 1 }, "t*.corrupt": 0, "t*.duplicate": 0, "s*.ove
 
 
 class LostCredits(unittest.TestCase):
-    def test_between_switches(self):
+    def test_credits_lost_between_switches_return(self):
         for kind in ("clos", "benes"):
             with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
                 f.write(FAULTY % kind)

@@ -25,7 +25,7 @@ def text(yaml, *args):
 
 
 class Leak(unittest.TestCase):
-    def test_headers(self):
+    def test_resync_returns_credits_of_bad_headers(self):
         off, on = points("forth/fault-header")
         for r in off, on:
             lost = r["fault0.header"]
@@ -44,7 +44,7 @@ class Leak(unittest.TestCase):
         self.assertEqual(total(on, "t", ".received"),
                          8000 - on["fault0.header"])
 
-    def test_packets(self):
+    def test_resync_returns_credits_of_lost_packets(self):
         off, on = points("forth/fault-packets")
         self.assertLess(total(off, "t", ".sent"), 8000)
         self.assertEqual(total(on, "t", ".sent"), 8000)
@@ -52,7 +52,7 @@ class Leak(unittest.TestCase):
         self.assertGreater(lost, 100)
         self.assertEqual(total(on, "t", ".received"), 8000 - lost)
 
-    def test_reset(self):
+    def test_nodes_with_resync_send_on_after_a_reset(self):
         off, on = points("forth/fault-reset")
         self.assertLess(off["n0.prog0.sent"], 20)
         self.assertEqual(on["n0.prog0.sent"], 200)
@@ -65,7 +65,7 @@ class Leak(unittest.TestCase):
         for r in off, on:
             self.assertEqual(r["n2.prog0.arrived"], 200)
 
-    def test_reset_refused(self):
+    def test_refused_reset_loses_nothing(self):
         """Buffers that do not drain keep their credits: nothing is lost."""
         p = text(BUS % """
 faults:
@@ -80,7 +80,7 @@ faults:
         self.assertEqual(sum(d["metrics"]["n%d.prog0.received" % i]
                              for i in range(3)), 600)
 
-    def test_must_agree(self):
+    def test_resync_must_agree_at_both_ends(self):
         r = text(TWO % "resync: 100", "--set", "t0.resync=0")
         self.assertEqual(r.returncode, 2)
         self.assertIn("resync (0 = off) is 0 in t0", r.stderr)
@@ -94,7 +94,7 @@ run: { until: 1ms }
 
 
 class Bits(unittest.TestCase):
-    def test_targets(self):
+    def test_damage_is_counted_by_the_part_it_hits(self):
         control, credit, header, body, anything = points("forth/fault-bits")
         for r in control, credit, header, body, anything:
             hit = total(r, "fault", ".hit")
@@ -117,7 +117,7 @@ class Bits(unittest.TestCase):
 
 
 class Credits(unittest.TestCase):
-    def test_lost(self):
+    def test_few_lost_credits_cost_no_rate(self):
         rates = []
         for r in points("forth/fault-credits", "record.metrics=all"):
             self.assertEqual(total(r, "n", ".prog0.received"), 2000)
@@ -129,7 +129,7 @@ class Credits(unittest.TestCase):
 
 
 class Cut(unittest.TestCase):
-    def test_both(self):
+    def test_cut_packets_are_all_accounted_for(self):
         r = run("forth/fault-cut")
         self.assertEqual(total(r, "t", ".sent"), 8000)
         # cut behind the header they arrive (body_crc, bad_body), before not
@@ -140,7 +140,7 @@ class Cut(unittest.TestCase):
                          + total(r, "t", ".unsync") + r["s0.unsync"], 8000)
         self.assertGreater(total(r, "fault", ".truncated"), 10)
 
-    def test_one_way(self):
+    def test_one_way_cut_needs_resync(self):
         off, on = points("forth/fault-cut-one-way")
         self.assertLess(off["t1.sent"], 1000)
         self.assertEqual(on["t1.sent"], 2000)
@@ -167,7 +167,7 @@ workload: { program: ep.traffic, count: 200, size: 8, size_max: 2000 }
 
 
 class Bus(unittest.TestCase):
-    def test_no_effect(self):
+    def test_idle_bus_fault_changes_nothing(self):
         runs = []
         for faults in ("", 'faults: { on: "n*.nic.bus", type: fault.bus }',
                        'faults: { on: n1.bus.dev0, type: fault.bus, '
@@ -182,7 +182,7 @@ class Bus(unittest.TestCase):
         self.assertEqual(runs[0], runs[1])
         self.assertEqual(runs[0], runs[2])
 
-    def test_receiver_stops(self):
+    def test_held_receiver_stops_its_senders(self):
         free, held = points("forth/fault-receiver")
         self.assertGreater(held["fault0.held"], 0)
         self.assertAlmostEqual(held["fault0.held_ns"], 1e6, delta=2e4)
@@ -192,7 +192,7 @@ class Bus(unittest.TestCase):
             self.assertEqual(held["n%d.prog0.sent" % i], 400)
         self.assertEqual(held["n0.prog0.errors"], 0)
 
-    def test_parity(self):
+    def test_parity_error_costs_its_transfer_only(self):
         """Every error costs its transfer, or nothing when a completion comes
         twice; the NIC reports what it saw, the other one nothing."""
         bits = (0, 1 << 5 | 1 << 0, 1 << 2, 1 << 3, 1 << 8, 1 << 7)
@@ -208,7 +208,7 @@ class Bus(unittest.TestCase):
             self.assertEqual(r["fault0.perr"], errors if seen & 1 else 0)
             self.assertEqual(r["fault0.serr"], 0)
 
-    def test_parity_refused(self):
+    def test_impossible_parity_error_is_refused(self):
         for fault, why in (
                 ("on: n0.nic.bus, error: message, access: writes",
                  "message and repeat with reads"),
@@ -218,7 +218,7 @@ class Bus(unittest.TestCase):
             self.assertEqual(p.returncode, 2)
             self.assertIn(why, p.stderr)
 
-    def test_slow_bridge(self):
+    def test_slow_bridge_sets_the_rate(self):
         # a packet is read in T_ARB + T_PH + T_SPLIT + 62 + DESC + UPD clocks
         rates = [r["n1.prog0.bandwidth_in"] for r in points("forth/fault-bridge")]
         self.assertAlmostEqual(rates[0], 286.5, delta=1)
@@ -230,7 +230,7 @@ class Bus(unittest.TestCase):
             self.assertLess(rate, 1.002 * want)
             self.assertGreater(rate, 0.96 * want)
 
-    def test_host(self):
+    def test_held_stores_slow_the_host(self):
         # on the host's port: stores or loads of the processor
         none, writes, reads, both = points("forth/fault-host")
         self.assertEqual(none["fault0.held"], 0)
@@ -244,7 +244,7 @@ class Bus(unittest.TestCase):
         self.assertGreater(writes["n0.host.store_stalls"],
                            none["n0.host.store_stalls"])
 
-    def test_wrong_places(self):
+    def test_misplaced_fault_is_refused(self):
         for fault, words in (
                 ("{ on: n0.host.bus, type: fault.bus, factor: 2 }",
                  "on its port"),
@@ -303,7 +303,7 @@ workload:
 
 
 class Nodes(unittest.TestCase):
-    def test_a_notification_that_never_comes_ends_the_run(self):
+    def test_notification_that_never_comes_ends_the_run(self):
         # refresh and resynchronisation keep the clock going for ever
         p = text(LOSSY % (4096, 4096, 0.2, 40))
         self.assertEqual(p.returncode, 1, p.stderr)
@@ -314,7 +314,7 @@ class Nodes(unittest.TestCase):
         self.assertEqual(p.returncode, 1, p.stderr)
         self.assertIn("n1.prog0: no credits on flow", p.stderr)
 
-    def test_nobody_sends_to_itself_over_a_direct_cable(self):
+    def test_node_on_a_direct_cable_cannot_send_to_itself(self):
         p = text(LINE.replace("faults: { on: n0.nic.link0, type: fault.bits, "
                               "%s }\n", "").replace(
             "forth.loss, on: 0, size: 64", "forth.traffic, to: all").replace(
@@ -323,7 +323,7 @@ class Nodes(unittest.TestCase):
         self.assertIn("sends to itself, but its cable leads to another NIC",
                       p.stdout + p.stderr)
 
-    def test_lost_packets(self):
+    def test_nodes_with_resync_send_on_after_losses(self):
         # hosts, NICs, links, switch; every line loses packets
         off, on = points("forth/fault-nodes")
         self.assertLess(total(off, "n", ".prog0.sent"), 3000)
@@ -340,12 +340,12 @@ class Nodes(unittest.TestCase):
             self.assertEqual(on["n%d.prog0.resyncs" % i],
                              on["n%d.nic.resyncs" % i])
 
-    def test_no_faults(self):
+    def test_nodes_without_losses_never_resync(self):
         for r in points("forth/fault-nodes", "fault.drop.packets=0"):
             self.assertEqual(total(r, "n", ".prog0.arrived"), 6000)
             self.assertEqual(total(r, "n", ".prog0.resyncs"), 0)
 
-    def test_errors_at_nics(self):
+    def test_nic_returns_words_of_a_bad_header(self):
         # 5.7: a NIC gives the words of a bad header back, nothing leaks, no
         # resynchronisation is needed; a bad body is delivered
         for target, found in (("header", "header_crc"), ("body", "body_crc")):
@@ -360,7 +360,7 @@ class Nodes(unittest.TestCase):
                              500 if target == "body" else 0)
             self.assertEqual(m["n1.prog0.credit_leaked"], 0)
 
-    def test_complemented_crc(self):
+    def test_complemented_crc_finds_the_same_errors(self):
         # R-20: found and passed on as without; both sides must agree
         bits = LINE % "target: body, frame: 20, count: 50, bit: 9"
         cpl = bits.replace("tr-switch", "tr-switch, crc32_complement: yes")
@@ -372,7 +372,7 @@ class Nodes(unittest.TestCase):
         self.assertEqual(p.returncode, 2)
         self.assertIn("crc32_complement is", p.stderr)
 
-    def test_cables_come_and_go(self):
+    def test_nodes_survive_pulled_cables(self):
         # all cables of NICs, also each of a bundle, and ports that are open
         ports = '  - { on: "s*.port*", type: fault.cut, length: 50us, ' \
             'every: 400us, random: yes }'
@@ -393,7 +393,7 @@ class Nodes(unittest.TestCase):
                 self.assertGreater(there, 0.7 * sent)
                 self.assertLess(there, sent)
 
-    def test_repeated_packets(self):
+    def test_nodes_with_resync_send_on_after_repeats(self):
         off, on = points("forth/fault-repeat")
         self.assertLess(total(off, "n", ".prog0.sent"), 1000)
         self.assertEqual(total(on, "n", ".prog0.sent"), 6000)
@@ -405,7 +405,7 @@ class Nodes(unittest.TestCase):
         self.assertLessEqual(cut, total(on, "n", ".nic.rx_lost"))
         self.assertLess(lost + cut, 100)
 
-    def test_resync_is_free(self):
+    def test_resync_without_faults_changes_nothing(self):
         # without faults it changes nothing that a program can see
         a = run("forth/uniform", "workload.count=300")
         b = run("forth/uniform", "workload.count=300",

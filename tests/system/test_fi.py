@@ -48,7 +48,7 @@ class Fi(unittest.TestCase):
         self.assertGreaterEqual(len(rows), 2, out)
         return rows, err
 
-    def test_info(self):
+    def test_provider_offers_three_types_of_endpoint(self):
         rc, out, err = weft_exec("extoll-pair", "fi_info", "-p", "weft",
                                  options=("-n", "1"))
         self.assertEqual(rc, 0, err)
@@ -56,8 +56,7 @@ class Fi(unittest.TestCase):
                  if "type:" in line]
         self.assertEqual(types, ["FI_EP_RDM", "FI_EP_MSG", "FI_EP_DGRAM"])
 
-    def test_info_alone(self):
-        """Outside of weft exec there is no such provider."""
+    def test_provider_exists_only_under_weft_exec(self):
         env = dict(os.environ, FI_PROVIDER_PATH=os.path.join(
             os.path.dirname(os.path.abspath(WEFT)), "..", "fi"))
         env.pop("WEFT_SOCKET", None)
@@ -65,14 +64,14 @@ class Fi(unittest.TestCase):
                            capture_output=True, text=True, timeout=20)
         self.assertNotEqual(p.returncode, 0)
 
-    def test_types(self):
+    def test_pingpong_runs_on_every_type_of_endpoint(self):
         for kind in ("rdm", "msg", "dgram"):
             with self.subTest(kind):
                 rows, _ = self.pingpong("extoll-pair", "-e", kind, "-I", "20",
                                         "-S", "1500", "-c")
                 self.assertEqual(rows[0][1], "20")
 
-    def test_nics(self):
+    def test_pingpong_runs_on_every_nic(self):
         """Long enough for everything: messages, windows, puts."""
         for nic in ("forth", "extoll", "hostport", "hvia"):
             with self.subTest(nic):
@@ -90,14 +89,14 @@ class Ends(unittest.TestCase):
                     "exec/forth-pair", *way, "--", self.FABRIC, "-p", "weft",
                     "-k", "weft-ends-%d" % os.getpid(), *args])
 
-    def test_exit_with_everything_open(self):
+    def test_exit_with_open_objects_ends_well(self):
         for way in ((), ("--clock", "none", "--path", "direct")):
             status, out, err, left = self.job(way, "-n", "100", "-x").end(20)
             self.assertEqual((status, left), (0, []), err)
             self.assertIn("rate ", out)
             self.assertIn("without leaving", err)
 
-    def test_killed(self):
+    def test_survivor_of_a_killed_rank_gets_an_error(self):
         """The survivor waits for a message from any source."""
         for way in ((), ("--clock", "none"),
                     ("--clock", "none", "--path", "direct")):

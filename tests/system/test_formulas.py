@@ -43,7 +43,7 @@ def mib(size, ns):
 class PciX(unittest.TestCase):
     CLOCKS = {"66.67MHz": 66.67e6, "100MHz": 100e6, "133MHz": 133e6}
 
-    def test_dma(self):
+    def test_transfers_take_the_clocks_of_the_formula(self):
         for text, hz in self.CLOCKS.items():
             r = run("forth/dma", "bus.pcix.clock=" + text, fails=False)
             ns = 1e9 / hz
@@ -60,21 +60,21 @@ class PciX(unittest.TestCase):
                 self.assertAlmostEqual(r["n0.prog0.read_rate_%d" % size],
                                        rate, delta=rate / 2e4)
 
-    def test_arbitration(self):
+    def test_arbitration_and_disconnects_lengthen_transfers(self):
         r = run("forth/dma", "bus.pcix.t_arb=10", "bus.pcix.t_disc=18",
                 fails=True)  # 596 clocks: the expected 592 are gone
         self.assertEqual(r["n0.prog0.read_4096"], read_pc(512, 10) + UPD)
         self.assertEqual(r["n1.prog0.write_4096"],
                          write_pc(512, 10, 18) + UPD)
 
-    def test_read_limit(self):
+    def test_read_limit_splits_requests(self):
         # V18: ceil(size / limit) sequences, each with the whole latency
         for limit in (512, 1024, 2048, 4096):
             r = run("forth/dma", "workload.read_max=%d" % limit,
                     fails=limit < 4096)
             self.assertEqual(r["n0.prog0.splits_4096"], 4096 / limit)
 
-    def test_descriptors(self):
+    def test_descriptor_takes_the_clocks_of_its_stores(self):
         r = run("forth/pio", "bus.pcix.clock=133MHz")
         self.assertAlmostEqual(r["n0.prog0.descriptor_ns"], 40 / 0.133,
                                delta=0.1)
@@ -93,7 +93,7 @@ class OneWay(unittest.TestCase):
         self.assertLessEqual(got, want * 1.002)
         self.assertGreaterEqual(got, want * low)
 
-    def test_sizes(self):
+    def test_rate_follows_the_slower_of_wire_and_bus(self):
         for r, size in zip(points("forth/one-way-sizes"),
                            (8, 24, 64, 128, 256, 320, 384, 496)):
             self.check_rate(r["n1.prog0.bandwidth_in"], size)
@@ -105,7 +105,7 @@ class OneWay(unittest.TestCase):
                     "workload.0.window=%d" % n, "workload.size=8")
             self.check_rate(r["n1.prog0.bandwidth_in"], 8)
 
-    def test_slow_link(self):
+    def test_slow_link_sets_the_rate(self):
         r = run("forth/one-way", "forth.link.rate=1.25Gb/s")
         self.check_rate(r["n1.prog0.bandwidth_in"], 496, gbit=1.25)
         r = run("forth/two-links", "forth.link.rate=1.25Gb/s")
@@ -113,13 +113,13 @@ class OneWay(unittest.TestCase):
         self.assertAlmostEqual(r["n1.prog0.bandwidth_in"], want,
                                delta=want / 500)
 
-    def test_fast_bus(self):
+    def test_fast_bus_leaves_the_rate_to_the_wire(self):
         for size in (24, 128, 496):
             r = run("forth/one-way", "bus.pcix.clock=133MHz",
                     "workload.size=%d" % size)
             self.check_rate(r["n1.prog0.bandwidth_in"], size, pc=1e9 / 133e6)
 
-    def test_payload_24(self):
+    def test_packets_of_24_bytes_take_11_words(self):
         r = run("forth/one-way", "workload.size=24")
         self.check_rate(r["n1.prog0.bandwidth_in"], 24)
         # benchmark mode: 11 words per packet, 162.6 MiB/s
@@ -128,18 +128,18 @@ class OneWay(unittest.TestCase):
         self.assertAlmostEqual(small["n1.prog0.stream_rate"], want,
                                delta=want / 200)
 
-    def test_packed_frames(self):
+    def test_packed_frames_save_a_word(self):
         r = run("forth/one-way", "forth.nic.frame=packed",
                 "forth.xbar.frame=packed")
         self.check_rate(r["n1.prog0.bandwidth_in"], 496, packed=True)
 
-    def test_small_crosspoint(self):
+    def test_small_crosspoint_keeps_the_rate(self):
         # 636 bytes hold one packet of 496 and a credit's granularity: its
         # credit is back before it has left, so the rate stays (forth.md 5.9)
         r = run("forth/one-way", "forth.xbar.xp_bytes=636")
         self.check_rate(r["n1.prog0.bandwidth_in"], 496)
 
-    def test_crosspoint_that_cannot_pass_its_largest_packet(self):
+    def test_crosspoint_too_small_for_its_packets_is_refused(self):
         # forth.md 5.2: B - 31 >= C_max, else refused when it is built
         for more in ("forth.xbar.xp_bytes=632", "forth.nic.max_payload=4096"):
             p = execute("run", "forth/one-way", "--set", more)
@@ -165,7 +165,7 @@ class Crosspoint(unittest.TestCase):
                    "forth.link.rate=%gGb/s" % gbit, *more)[0]
         return r["n4.prog0.span_ns"] / 25 / cc_ns(gbit)
 
-    def test_round_trip(self):
+    def test_packets_follow_at_the_round_trip_of_credits(self):
         ser, ct, cs, tx, rx = 24, 8, 3, 3, 2
         rtt = 2 * ser + ct + cs + tx + rx
         for gbit in (2.5, 1.25):
@@ -174,13 +174,13 @@ class Crosspoint(unittest.TestCase):
             self.assertAlmostEqual(self.spacing(512, gbit), wire_cc(112),
                                    delta=0.1)
 
-    def test_longer_cable(self):
+    def test_longer_cable_lengthens_the_round_trip_of_credits(self):
         self.assertAlmostEqual(
             self.spacing(252, 2.5, "forth.link.t_ser=40"), 64 + 32, delta=0.1)
 
 
 class ThreeToOne(unittest.TestCase):
-    def test_bubble(self):
+    def test_change_of_input_costs_its_bubble(self):
         for pipe in (3, 5, 6):
             r = run("forth/three-to-one-plat",
                     "forth.xbar.os_pipe_change=%d" % pipe)
@@ -189,7 +189,7 @@ class ThreeToOne(unittest.TestCase):
             self.assertAlmostEqual(r["n0.prog0.bandwidth_in"], want,
                                    delta=want / 500)
 
-    def test_slow_link(self):
+    def test_slow_link_bounds_three_senders(self):
         r = run("forth/three-to-one", "forth.link.rate=1.25Gb/s")
         want = mib(496, 131 * cc_ns(1.25))
         self.assertAlmostEqual(r["n0.prog0.bandwidth_in"], want,
@@ -197,7 +197,7 @@ class ThreeToOne(unittest.TestCase):
 
 
 class SelfTraffic(unittest.TestCase):
-    def test_arbitration_scan(self):
+    def test_longer_arbitration_lowers_the_rate(self):
         # 11.10: 271.8, 270.2, 268.1, 260.8 in the reduced simulation.  From
         # 10 on the full model may fall into the serial rhythm (below 232).
         rates = []
@@ -210,7 +210,7 @@ class SelfTraffic(unittest.TestCase):
             self.assertAlmostEqual(got, want, delta=0.03 * want)
         self.assertGreater(rates[-1], 200)
 
-    def test_fast_bus_leaves_the_wire(self):
+    def test_fast_bus_leaves_the_rate_to_the_wire(self):
         r = run("forth/self", "bus.pcix.clock=133MHz")
         want = mib(496, wire_cc(496) * cc_ns(2.5))
         self.assertAlmostEqual(r["n0.prog0.bandwidth_in"], want,
@@ -218,7 +218,7 @@ class SelfTraffic(unittest.TestCase):
 
 
 class RttDirect(unittest.TestCase):
-    def test_quarters(self):
+    def test_bus_and_link_set_the_slope_of_latency(self):
         # slope = 1 - R_net/R_pci, up to a quarter
         for sets, q in ((), 0.25), (("forth.link.rate=1.25Gb/s",), 0.75), \
                 (("bus.pcix.clock=133MHz",), 0.5):
@@ -227,7 +227,7 @@ class RttDirect(unittest.TestCase):
             cc = [r["n0.prog0.rtt_ns"] / cc_ns(gbit) for r in p]
             self.assertAlmostEqual((cc[3] - cc[0]) / 480, q, delta=0.006)
 
-    def test_sizes(self):
+    def test_round_trip_is_the_sum_of_its_parts(self):
         # 11.7: 24 + 5 + P/4 + 41 pc + 3 + 24 + 2; edges of two clocks come on
         # top
         for r, p in zip(points("forth/rtt-direct"), (32, 64, 128, 512)):
@@ -235,7 +235,7 @@ class RttDirect(unittest.TestCase):
             self.assertGreater(cc, 90 + p / 4)
             self.assertLess(cc, 90 + p / 4 + 3)
 
-    def test_switch(self):
+    def test_round_trips_by_switch_take_97_and_64_cycles(self):
         # 11.7: 64 and 97, exactly: the mean over the phases of the bus clock
         short, long = points("forth/rtt-switch")
         self.assertAlmostEqual(short["n0.prog0.rtt_ns"] / cc_ns(2.5), 97,
@@ -252,24 +252,24 @@ class Bundles(unittest.TestCase):
         pc = many["n1.prog0.stream"] - few["n1.prog0.stream"]
         return pc * few["n1.prog0.pc_ns"] / transfers
 
-    def test_two(self):
+    def test_two_links_lose_only_framing(self):
         beats = 1 + 1 + 1 + 4096 // 8 + 1  # delimiter, header, CRC, data, CRC
         self.assertEqual(self.stream_ns("forth/two-links-limit", 900),
                          beats * 12.8)
 
-    def test_four(self):
+    def test_four_links_lose_only_framing(self):
         beats = 1 + 1 + 1 + 4096 // 16 + 1
         ns = self.stream_ns("forth/bundle", 1000)
         self.assertEqual(ns, beats * 12.8)
         # 10 Gb/s less framing
         self.assertGreaterEqual(4096 * 8 / ns, 10 * 256 / beats)
 
-    def test_four_switches(self):
+    def test_four_switches_lose_only_framing(self):
         words = 1 + 2 + 1 + 512 // 4 + 1  # 8 packets on 4 links
         self.assertEqual(self.stream_ns("forth/four-switches", 1000),
                          8 * words * 12.8 / 4)
 
-    def test_what_pci_x_lets_through(self):
+    def test_bus_limits_four_links(self):
         small, third, page, four_voqs, fast = [
             r["n1.prog0.bandwidth_in"] for r in points("forth/four-links")]
         # a read and the clocks of its descriptor, one after the other
@@ -285,7 +285,7 @@ class Bundles(unittest.TestCase):
 
 
 class Latency(unittest.TestCase):
-    def test_light_load(self):
+    def test_packet_under_light_load_takes_the_printed_time(self):
         # 11.13: descriptor seen by the NIC to the last word in memory, from
         # the time line; waits for clock edges come on top
         for size, want in ((24, 1186), (512, 3571)):
@@ -310,7 +310,7 @@ class Latency(unittest.TestCase):
                 self.assertGreater(ns, want - 1)
                 self.assertLess(ns, want + 30)
 
-    def test_nic(self):
+    def test_nic_takes_13_clocks_and_the_payload(self):
         for size in (24, 64, 256, 512):
             r = points("forth/nic-latency", "workload.size=%d" % size)[0]
             want = 11 + size // 8 + 2
@@ -324,7 +324,7 @@ class Reproduce(unittest.TestCase):
         self.assertEqual(p.returncode, status, p.stderr)
         return {r["id"]: r for r in json.loads(p.stdout)}
 
-    def test_all_pass(self):
+    def test_every_row_passes(self):
         rows = self.rows()
         for n in range(1, 35):
             self.assertIn("F%02d" % n, rows)
@@ -334,7 +334,7 @@ class Reproduce(unittest.TestCase):
             if r["basis"] in ("calibrated", "input"):
                 self.assertTrue(r["parameter"], r)
 
-    def test_moves(self):
+    def test_rows_move_with_their_parameters(self):
         rows = self.rows("--set", "bus.pcix.clock=133MHz", status=1)
         self.assertAlmostEqual(rows["F01"]["model"], 8 * 133e6 / MIB, delta=1)
         self.assertAlmostEqual(rows["F14"]["model"], 286.5, delta=0.3)
@@ -345,7 +345,7 @@ class Reproduce(unittest.TestCase):
         rows = self.rows("--set", "workload.size=24", status=1)
         self.assertAlmostEqual(rows["F14"]["model"], 32.5, delta=2)
 
-    def test_small_crosspoint(self):
+    def test_rows_need_a_crosspoint_for_their_packets(self):
         # packets of 496 bytes just fit, a switch for those of 512 is refused
         p = execute("reproduce", "forth", "--set", "forth.xbar.xp_bytes=636")
         self.assertEqual(p.returncode, 2)

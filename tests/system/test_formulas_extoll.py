@@ -75,25 +75,25 @@ class Velo(unittest.TestCase):
         self.assertAlmostEqual(got, want, delta=ends_slack(t) + t / 2,
                                msg=str(sets))
 
-    def test_table(self):
+    def test_formula_gives_the_printed_sums(self):
         # the sums that the specification prints
         t = cycle_ns(156)
         self.assertAlmostEqual(ends_ns(t, "w32"), 797.1, delta=0.06)
         self.assertAlmostEqual(ends_ns(t, "w16"), 822.7, delta=0.06)
         self.assertAlmostEqual(hop_ns(t), 359.4, delta=0.06)
 
-    def test_clocks(self):
+    def test_latency_follows_clock_and_width(self):
         for mhz in CLOCKS:
             for width in BYTES:
                 self.check_pingpong(mhz, width)
 
-    def test_cables(self):
+    def test_latency_follows_the_cable(self):
         for metres in (0.5, 10, 100):
             for width in BYTES:
                 self.check_pingpong(156, width, metres)
         self.check_pingpong(200, "w32", 10)
 
-    def test_transceivers(self):
+    def test_latency_follows_the_transceivers(self):
         self.check_pingpong(156, "w32", mgt=34, mgt_ui=140)
         self.check_pingpong(156, "w16", mgt=17, mgt_ui=280)
 
@@ -105,7 +105,7 @@ class Velo(unittest.TestCase):
             self.assertAlmostEqual(a - b, 4 * cycle_ns(mhz),
                                    delta=cycle_ns(mhz) / 2 + HT_NS / 2)
 
-    def test_loopback(self):
+    def test_loopback_takes_the_time_of_both_ends(self):
         for mhz in CLOCKS:
             for width in BYTES:
                 t = cycle_ns(mhz)
@@ -114,7 +114,7 @@ class Velo(unittest.TestCase):
                 self.assertAlmostEqual(r["n0.prog0.latency"],
                                        ends_ns(t, width), delta=ends_slack(t))
 
-    def test_sizes(self):
+    def test_latency_follows_the_size(self):
         # 7.5: (n - 8)/4 cycles and twice (n - 8)/1.6 ns more than 8 bytes;
         # from 49 bytes on a second cell, with framing of its own
         for mhz, width in ((156, "w32"), (156, "w16"), (100, "w32"),
@@ -143,8 +143,7 @@ class Velo(unittest.TestCase):
         for size in range(58, 65):
             self.assertAlmostEqual(got[size], got[57], delta=1)
 
-    def test_symbols(self):
-        """Symbols that a tap counts are those of cells and control cells."""
+    def test_counted_symbols_are_those_of_cells(self):
         for width, flit in BYTES.items():
             a, b = (p.counters for p in points("extoll/saturated",
                                                "extoll.*.width=" + width))
@@ -160,7 +159,7 @@ class Velo(unittest.TestCase):
             self.assertAlmostEqual(gain("fault0.symbols"), flit * 156 * 256,
                                    delta=2 * cell)
 
-    def test_hops(self):
+    def test_each_hop_takes_the_time_of_the_formula(self):
         for mhz, metres in ((156, 2), (156, 10), (200, 2)):
             t = cycle_ns(mhz)
             r = run("extoll/hop-sweep", clock(mhz),
@@ -188,25 +187,25 @@ class Rma(unittest.TestCase):
         self.assertGreater(us, line)
         self.assertLess(us, line + 4, "%d bytes" % size)
 
-    def test_table(self):
+    def test_formula_gives_the_printed_cycles(self):
         # cycles of 4 KB that the specification prints, without refresh
         for width, cycles in (("w16", 2382), ("w32", 1159)):
             self.assertAlmostEqual(
                 put_cycles(4096, width) * (REFRESH - CONTROL[width]) / REFRESH,
                 cycles)
 
-    def test_clocks(self):
+    def test_put_rate_follows_clock_and_width(self):
         for mhz in CLOCKS:
             rs = points("extoll/put-widths", clock(mhz), fails=None)
             for r, width in zip(rs, ("w16", "w32")):
                 self.check_puts(r, 1000, 4096, width, mhz)
 
-    def test_cable_does_not_matter(self):
+    def test_cable_does_not_change_the_put_rate(self):
         rs = points("extoll/put-widths", "extoll.cable.length=10")
         for r, width in zip(rs, ("w16", "w32")):
             self.check_puts(r, 1000, 4096, width)
 
-    def test_sizes(self):
+    def test_put_rate_follows_the_size(self):
         for width in BYTES:
             for r, size in zip(points("extoll/rma-put-curve",
                                       "workload.0.count=400",
@@ -214,7 +213,7 @@ class Rma(unittest.TestCase):
                                (8, 64, 256, 1024, 2048, 4096)):
                 self.check_puts(r, 400, size, width)
 
-    def test_commands(self):
+    def test_command_rate_follows_its_interval(self):
         for mhz, interval in ((156, 31), (200, 31), (156, 40)):
             r = run("extoll/rma-rate", clock(mhz),
                     "extoll.nic.rma_interval=%d" % interval, fails=None)
@@ -223,7 +222,7 @@ class Rma(unittest.TestCase):
 
 
 class Lines(unittest.TestCase):
-    def test_busy(self):
+    def test_saturated_lines_are_always_busy(self):
         for mhz in CLOCKS:
             for width, w in BYTES.items():
                 a, b = points("extoll/saturated", clock(mhz),
@@ -241,7 +240,7 @@ class Lines(unittest.TestCase):
 
 
 class HyperTransport(unittest.TestCase):
-    def test_clocks(self):
+    def test_loads_and_stores_follow_the_bus_clock(self):
         for mhz in (200, 400, 800):
             gbyte = mhz * 4 / 1e3
             r = points("extoll/pio", "bus.ht.clock=%dMHz" % mhz,
@@ -262,7 +261,7 @@ class Reproduce(unittest.TestCase):
     def model(self, rows, name):
         return rows[name]["model"]
 
-    def test_all_pass(self):
+    def test_every_row_passes(self):
         rows = self.rows()
         for n in range(1, 18):
             self.assertIn("EX-%02d" % n, rows)
@@ -272,7 +271,7 @@ class Reproduce(unittest.TestCase):
             if r["basis"] in ("calibrated", "input"):
                 self.assertTrue(r["parameter"], r)
 
-    def test_core_clock(self):
+    def test_rows_move_with_the_core_clock(self):
         rows, t = self.rows(clock(200), status=1), cycle_ns(200)
         slack = ends_slack(t) + t / 2
         for name, width in (("EX-01", "w16"), ("EX-02", "w32")):
@@ -291,7 +290,7 @@ class Reproduce(unittest.TestCase):
         self.assertTrue(rows["EX-16"]["pass"])
         self.assertTrue(rows["EX-17"]["pass"])
 
-    def test_cable(self):
+    def test_longer_cable_moves_rows_of_latency_only(self):
         before, rows = self.rows(), self.rows("extoll.cable.length=10",
                                               status=1)
         t = cycle_ns(156)

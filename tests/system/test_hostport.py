@@ -42,44 +42,46 @@ class AtollFaults(unittest.TestCase):
     def noticed(self, r):
         return sum(r.all("n", ".nic.bad_flits"))
 
-    def test_all(self):
-        run("hostport/atoll-faults")
+    def test_all_faults_together_lose_no_message(self):
+        r = run("hostport/atoll-faults")
+        for fault in "hit", "packets", "repeats", "cuts":
+            self.assertGreater(sum(r.all("fault", "." + fault)), 0, fault)
 
-    def test_none(self):
+    def test_quiet_line_repeats_nothing(self):
         r = self.one()
         self.assertEqual(self.noticed(r), 0)
         self.assertEqual(sum(r.all("n", ".nic.resent")), 0)
 
-    def test_bits(self):
+    def test_damaged_packets_are_sent_again(self):
         r = self.one("fault.bits.rate=3e-4")
         hit = sum(r.all("fault", ".payload")) + sum(r.all("fault", ".crc"))
         self.assertGreater(hit, 50)
         self.assertGreaterEqual(self.noticed(r), hit / 2)
         self.assertGreaterEqual(sum(r.all("n", ".nic.resent")), hit / 2)
 
-    def test_lost(self):
+    def test_lost_packets_are_sent_again(self):
         r = self.one("fault.drop.packets=0.02")
         lost = sum(r.all("fault", ".packets"))
         self.assertGreater(lost, 20)
         self.assertGreaterEqual(sum(r.all("n", ".nic.resent")), lost)
 
-    def test_state(self):
+    def test_lost_acknowledges_lose_no_message(self):
         """Acknowledges alone: a later one says the same."""
         r = self.one("fault.drop.controls=0.2")
         self.assertGreater(sum(r.all("fault", ".controls")), 100)
 
-    def test_repeated(self):
+    def test_repeated_packets_are_not_errors(self):
         r = self.one("fault.drop.repeat=0.1")
         self.assertGreater(sum(r.all("fault", ".repeats")), 100)
         self.assertEqual(self.noticed(r), 0)
 
-    def test_cut(self):
+    def test_cut_delays_messages(self):
         r = self.one("fault.cut.at=300us", "fault.cut.length=100us")
         self.assertEqual(sum(r.all("fault", ".cuts")), 1)
         self.assertGreater(r["n0.prog0.half_rtt"],
                            self.one()["n0.prog0.half_rtt"] + 400)
 
-    def test_route(self):
+    def test_damaged_route_is_a_parity_error(self):
         """Parity of the routing string: the packet does not arrive, and the
         management process is told."""
         r = run("hostport/atoll-faults", *QUIET[1:], "faults.0.target=route",
@@ -106,14 +108,14 @@ class Processes(unittest.TestCase):
             self.assertGreater(r["n0.prog1." + kind], 0)
         return r
 
-    def test_65536(self):
+    def test_65536_processes_complete_every_instruction(self):
         r = self.run_all(65536, INSTRUCTIONS)
         # some found the CSB full, were told so and came again
         self.assertGreater(r["n0.prog1.rejected"], 0)
         self.assertGreaterEqual(r["n0.nic.rejected"],
                                 r["n0.prog1.rejected"])
 
-    def test_small_device(self):
+    def test_small_device_completes_every_instruction(self):
         """One unit of each kind, caches of four, a CSB of two."""
         r = self.run_all(3000, 9000, "hostport.nic.csb_depth=2",
                          "hostport.nic.ctx_cache=4",
@@ -149,13 +151,13 @@ class Shares(unittest.TestCase):
         """Instructions per us of each process; the greedy one is the first."""
         return r.series["n0.prog1.done"]["y"]
 
-    def test_depths(self):
+    def test_greedy_process_gets_an_even_share(self):
         """2 to 128 processes, one of which has much more under way."""
         self.assertEqual(len(self.even()), 5)
         self.even("workload.1.greedy=16", "workload.1.depth=6",
                   "sweep.workload.1.victims=[20, 32, 64]")
 
-    def test_what_it_asks_for(self):
+    def test_shallow_process_gets_what_it_asks_for(self):
         """With less under way than saturates it a process has what is left to
         it when each instruction waits for those of others that may be in front
         of it, or its share."""
@@ -171,13 +173,13 @@ class Shares(unittest.TestCase):
                 least = min(asks, rate / len(rates))
                 self.assertGreater(min(rates), 0.95 * least, (r.point, sets))
 
-    def test_kinds(self):
+    def test_every_kind_of_instruction_is_shared_evenly(self):
         """Puts, gets, messages and atomics of all of them in turn; gets."""
         for way in "get", "mix":
             self.even(self.FEW, "workload.1.way=" + way,
                       "workload.1.depth=8", "workload.1.time=2ms")
 
-    def test_atomics(self):
+    def test_atomics_keep_both_responders_busy(self):
         """Responders are two, and an ordering key stays with one of them while
         it is there: also numbers that two does not divide are even, and both
         units are busy."""
@@ -187,14 +189,14 @@ class Shares(unittest.TestCase):
                                "workload.1.depth=%d" % depth):
                 self.assertGreater(r["n0.prog1.rate"], 6.9, r.point)
 
-    def test_weights(self):
+    def test_weights_divide_the_rate(self):
         """1 : 2 : 5; shares are those of a weight of one."""
         for way in "put", "get", "mix":
             self.even("sweep.workload.1.victims=[3, 7, 21]",
                       "workload.1.way=" + way, "workload.1.depth=15",
                       "workload.1.weight=5", "workload.1.weight_next=2")
 
-    def test_weights_of_atomics(self):
+    def test_heavy_process_gets_one_unit_of_atomics(self):
         """A process with five of eight parts asks for one unit of two at most:
         it has all of that, and the others have theirs of the other one."""
         r = self.some([3], "workload.1.way=faa", "workload.1.depth=15",
@@ -203,13 +205,13 @@ class Shares(unittest.TestCase):
         self.assertGreater(five, 0.475 * r["n0.prog1.rate"])
         self.assertAlmostEqual(two / one, 2, delta=0.1)
 
-    def test_without_a_limit(self):
+    def test_unlimited_queues_favour_the_greedy_process(self):
         """Queues behind the turn are filled by the one that has most."""
         r = points("hostport/shares", "sweep.workload.1.victims=[7]",
                    "hostport.nic.vpid_ahead=0")[0]
         self.assertGreater(r["n0.prog1.share_max"], 200)
 
-    def test_alone(self):
+    def test_process_alone_gets_the_whole_rate(self):
         """One process has all that many have together."""
         alone = points("hostport/shares", "workload.1.victims=1",
                        "sweep.workload.1.victims=[1]")[0]
@@ -244,7 +246,7 @@ class Isolation(unittest.TestCase):
                        "workload.1.period=0", "workload.1.time=8ms",
                        *sets)[0] for fault in ("no", "yes")]
 
-    def test_translations_stay(self):
+    def test_translations_of_a_slow_process_stay(self):
         """The TLB keeps the page of a process that uses it seldom: neighbours
         that walk 8,192 pages replace their own."""
         for way in "put", "get", "faa":
@@ -253,7 +255,7 @@ class Isolation(unittest.TestCase):
             self.assertLess(fault["n0.prog1.latency_max"],
                             well["n0.prog1.latency_max"])
 
-    def test_misses_in_turn(self):
+    def test_misses_are_served_in_turn(self):
         """A victim that misses a page itself waits for one of a neighbour that
         has 14 to be found, not for all of them."""
         _, r = self.misses("workload.1.roam=1024", "workload.1.neighbours=1",
@@ -320,16 +322,16 @@ class Isolation(unittest.TestCase):
             self.assertEqual(forged[m], none[m])
         self.happened(t)
 
-    def test_one(self):
+    def test_neighbours_do_not_delay_one_instruction(self):
         self.check("workload.1.depth=1")
 
-    def test_few(self):
+    def test_neighbours_do_not_delay_four_instructions(self):
         self.check("workload.1.depth=4")
 
-    def test_many(self):
+    def test_neighbours_do_not_delay_fifteen_instructions(self):
         self.check("workload.1.depth=15")
 
-    def test_good_neighbours(self):
+    def test_good_neighbours_cost_their_share_of_the_bus(self):
         """Eight of them, each with an instruction in 16 us, have a tenth of
         the bus at most: the victim takes as much longer, and with one
         instruction at a time waits for one transaction."""
@@ -343,7 +345,7 @@ class Isolation(unittest.TestCase):
                 self.assertLess(self.latency(well), 1.1 * none +
                                 self.on_bus(72), (kind, depth))
 
-    def test_gets(self):
+    def test_missing_pages_do_not_hold_back_gets(self):
         """Answers that wait for a page of the target take no part of the
         answers that a victim may wait for."""
         t = self.table("workload.1.depth=15", "workload.1.way=get",
@@ -355,14 +357,14 @@ class Isolation(unittest.TestCase):
     def pair(self, kind, *sets):
         return self.table("sweep.workload.1.kind=[%s]" % kind, *sets)[kind]
 
-    def test_long(self):
+    def test_long_put_with_misses_holds_no_longer(self):
         """Puts of 64 KiB hold the network for 0.1 ms, from any sender; one
         whose pages are missing no longer than one whose pages are there."""
         self.compare("long_miss", *self.pair(
             "long_miss", "workload.1.neighbours=1", "workload.1.period=400us",
             "workload.1.time=10ms", "workload.1.pages=4096"), self.PIECE)
 
-    def test_payload(self):
+    def test_payload_waits_in_the_device_or_in_memory(self):
         """It waits in the device or, with no room there, in memory."""
         for room, parked in ((16384, 0), (0, 0.9)):
             well, fault = self.pair("target_miss", "workload.1.bytes=1KiB",
@@ -373,7 +375,7 @@ class Isolation(unittest.TestCase):
             self.assertGreaterEqual(fault["n0.nic.parks"],
                                     parked * fault["n0.nic.tlb_misses"])
 
-    def test_no_loads(self):
+    def test_driver_handles_faults_without_loads(self):
         """The driver makes none for faults: a load holds the bridge.  Loads
         that are not triggers are those of the beginning."""
         for kind in ("bad_context",) + self.MISSES:
@@ -382,7 +384,7 @@ class Isolation(unittest.TestCase):
                  for r in self.pair(kind, "workload.1.time=" + t)]
             self.assertEqual(n[:2], n[2:], kind)
 
-    def test_miss_without_places(self):
+    def test_miss_without_places_holds_the_unit(self):
         """The unit waits (8.8): that is what places are for."""
         for kind in self.MISSES:
             well, fault = self.pair(kind, "hostport.nic.miss_places=0",

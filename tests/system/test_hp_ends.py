@@ -22,7 +22,7 @@ class Triggers(unittest.TestCase):
                 "workload.0.count=100", *sets)
         return r["n0.prog0.register"], r["n0.prog0.trigger"]
 
-    def test_as_a_register(self):
+    def test_trigger_takes_as_long_as_a_register(self):
         for bus, ns in (("type: bus.pci, preset: pci33", 630),
                         ("type: bus.pci, preset: pci66", 405),
                         ("type: bus.ht, preset: htx100", 320),
@@ -32,14 +32,14 @@ class Triggers(unittest.TestCase):
             self.assertAlmostEqual(register, ns, delta=0.1)
             self.assertAlmostEqual(trigger, ns, delta=0.1)
 
-    def test_slow_decision(self):
+    def test_slow_decision_delays_the_trigger(self):
         """Beyond the time of the target it is seen."""
         for bus in ("type: bus.pci, preset: pci33",
                     "type: bus.ht, preset: htx100"):
             register, trigger = self.both(bus, "nodes.nic.t_trigger=19")
             self.assertGreater(trigger, register + 25)
 
-    def test_several_on_the_way(self):
+    def test_threads_trigger_beside_each_other(self):
         """CSB6: threads of a node trigger beside each other, as many as the
         bus has loads on the way; in the end the target's 60 ns are left."""
         def rate(loads, cpus):
@@ -60,7 +60,7 @@ class Triggers(unittest.TestCase):
         self.assertGreater(rate(8, 8), 59)
         self.assertLess(rate(8, 8), 75)
 
-    def test_next_edge(self):
+    def test_load_begins_at_the_next_edge(self):
         """A load begins at the first edge of the bus clock, at any clock: whole
         clocks, the formula (11.2) and less than one more."""
         for mhz, width in ((25, 4), (40, 4), (47, 4), (50, 8), (90, 8)):
@@ -74,7 +74,7 @@ class Triggers(unittest.TestCase):
 
 
 class Hops(unittest.TestCase):
-    def test_thirty_cycles(self):
+    def test_each_hop_adds_30_cycles_and_a_cable(self):
         """Each hop beyond the first adds 30 cycles of 330 MHz and its cable of
         27.5 ns (11.5); what is fitted is at the ends of a path."""
         for hops in (1, 2, 3, 5, 9):
@@ -88,38 +88,44 @@ class Hops(unittest.TestCase):
 class Endpoint(unittest.TestCase):
     NAME = "hostport/ep-conformance"
 
-    def test_conformance(self):
+    def test_endpoint_passes_conformance(self):
         for seed in (1, 2):
-            run(self.NAME, seed=seed)
+            self.assertEqual(run(self.NAME, seed=seed).all("n", ".tests"),
+                             [11] * 8)
 
-    def test_far(self):
+    def test_libraries_touch_user_data_through_host_h(self):
         """Libraries touch the user's data only through host.h, because all of
         it is memory of a process that cannot be reached otherwise."""
         for nic in ("forth", "extoll", "hostport", "hvia"):
-            run(nic + "/ep-conformance", "ep.conformance.far=yes",
-                "ep.conformance.messages=30", "ep.conformance.puts=30",
-                "ep.conformance.gets=30", "ep.conformance.atomics=10")
+            r = run(nic + "/ep-conformance", "ep.conformance.far=yes",
+                    "ep.conformance.messages=30", "ep.conformance.puts=30",
+                    "ep.conformance.gets=30", "ep.conformance.atomics=10")
+            self.assertEqual(set(r.all("n", ".tests")), {11}, nic)
 
-    def test_other_ways(self):
+    def test_endpoint_passes_with_other_limits(self):
         """Everything long; everything short; few slots, few translations."""
-        run(self.NAME, "workload.1.eager_max=40", "workload.2.eager_max=40")
-        run(self.NAME, "workload.1.eager_max=16384", "nodes.bus.type=bus.pci",
-            "workload.2.eager_max=16384")
-        run(self.NAME, "workload.1.rx_slots=2", "workload.1.max_msg=600",
-            "workload.2.rx_slots=1", "nodes.nic.tlb=16", "nodes.nic.n_np=1")
+        for sets in (
+                ("workload.1.eager_max=40", "workload.2.eager_max=40"),
+                ("workload.1.eager_max=16384", "nodes.bus.type=bus.pci",
+                 "workload.2.eager_max=16384"),
+                ("workload.1.rx_slots=2", "workload.1.max_msg=600",
+                 "workload.2.rx_slots=1", "nodes.nic.tlb=16",
+                 "nodes.nic.n_np=1")):
+            self.assertEqual(run(self.NAME, *sets).all("n", ".tests"),
+                             [11] * 8, sets)
 
-    def test_traffic(self):
+    def test_endpoint_delivers_random_traffic(self):
         r = run("hostport/ep-traffic", "workload.1.count=500")
         self.assertEqual(sum(r.all("n", "prog1.received")), 4000)
 
-    def test_sizes(self):
+    def test_longer_messages_take_longer(self):
         """Longer takes longer; a message of 40 bytes needs no SEND."""
         t = [r["n0.prog1.half_rtt"]
              for r in points("hostport/ep-pingpong")]
         self.assertEqual(t, sorted(t))
         self.assertGreater(t[3] - t[2], 500)
 
-    def test_switch_over(self):
+    def test_both_ways_cost_the_same_near_the_switch_over(self):
         """Near it, both ways take about the same time."""
         one, other = (
             [r["n0.prog1.half_rtt"]
@@ -162,7 +168,7 @@ class Ultra(unittest.TestCase):
                 network * self.NET + 5 * metres + dw + 7 * self.BUS +
                 self.SEEN)
 
-    def test_sum(self):
+    def test_latency_is_the_sum_of_its_parts(self):
         """U13: to the nanosecond."""
         self.assertEqual(self.latency(), self.parts())
         self.assertEqual(self.latency(metres=10), self.parts(metres=10))
@@ -176,7 +182,7 @@ class Ultra(unittest.TestCase):
         self.assertEqual(self.latency("nodes.nic.ultra_cpl_occupancy=90"),
                          self.parts())
 
-    def test_core_clock(self):
+    def test_faster_core_saves_25_cycles(self):
         """M01: 25 cycles of 10 ns less 25 of 2 ns, where the packet comes at an
         edge of the slow clock; later otherwise, up to a cycle."""
         saved = [self.latency(metres=6 + 0.4 * i, core=100) -
@@ -184,7 +190,7 @@ class Ultra(unittest.TestCase):
         self.assertEqual(min(saved), 200)
         self.assertLess(max(saved), 210)
 
-    def test_cable(self):
+    def test_cable_adds_5_ns_per_metre(self):
         """M02: 5 ns per metre."""
         t = [self.latency(metres=6 + 2 * i) for i in range(3)]
         self.assertEqual([b - a for a, b in zip(t, t[1:])], [10, 10])

@@ -49,38 +49,38 @@ class Sums(unittest.TestCase):
             self.assertGreaterEqual(r["n0.prog0.half_rtt"], want - 10, n)
             self.assertLess(r["n0.prog0.half_rtt"], want + EDGES, n)
 
-    def test_as_specified(self):
+    def test_latency_is_the_specified_sum(self):
         """7.2"""
         self.near([])
 
-    def test_no_prefetch(self):
+    def test_missing_prefetch_adds_67_cycles(self):
         """7.4, T-23: 67 cycles at any size"""
         self.near(["hvia.nic.prefetch=0"], cycles=67)
 
-    def test_table_in_host(self):
+    def test_table_in_the_host_adds_two_translations(self):
         """7.3, T-41: two translations of 58 cycles more"""
         self.near(["hvia.nic.att_host=yes"], cycles=2 * 58)
 
-    def test_ahead(self):
+    def test_fetching_ahead_closes_the_gap(self):
         """T-40: nothing between frames"""
         self.near(["hvia.nic.tx_outstanding=2"], gap=False)
 
-    def test_rdma(self):
+    def test_rdma_saves_the_completion(self):
         """7.4: no completion, but a translation; and the poll of a byte"""
         self.near([], name="rdma", cycles=30 - 63)
 
-    def test_blocking(self):
+    def test_blocking_adds_5500_ns(self):
         """7.5"""
         self.near([], name="blocking", ns=5500)
 
-    def test_parameters(self):
+    def test_sums_follow_other_parameters(self):
         """Any other numbers, the same sums."""
         self.near(["hvia.nic.t_scan=11", "hvia.nic.t_check=9",
                    "hvia.nic.t_l2=20", "hvia.nic.t_rxcheck=40",
                    "hvia.nic.mac_receive=1us", "eth.cable.length=90"],
                   cycles=7 + 5 + 2 * 13 + 28, ns=332 + 440)
 
-    def test_clocks(self):
+    def test_card_and_bus_have_clocks_of_their_own(self):
         """The card's clock and the bus's are two things (1): 213 cycles of a
         message of 4 bytes are the card's, tenures are the bus's."""
         def at(*sets):
@@ -95,11 +95,11 @@ class Sums(unittest.TestCase):
         self.assertGreater(bus - both, (16 + 15 + 8 + 8) * T)
         self.assertLess(bus - both, (43 + 36 + 8 + 8) * T + EDGES)
 
-    def test_start(self):
+    def test_start_of_the_mac_lies_between_all_frames(self):
         """7.2: what the MAC needs to start lies between all frames."""
         self.near(["hvia.nic.mac_start=700ns"], start=700)
 
-    def test_long_frames(self):
+    def test_long_frames_run_at_their_interval(self):
         """MTU 9000: as fast as its frames follow each other."""
         r = run("latency", 1048576, "hvia.nic.mtu=9014")
         frame = (8 + 9014 + 4 + 12) * 8 + 36 * T + 266
@@ -120,7 +120,7 @@ class Pictures(unittest.TestCase):
         names = [e.text for e in root.findall(self.SVG + "text")]
         return curves, names
 
-    def test_one_axis(self):
+    def test_one_axis_draws_each_shown_metric(self):
         """One line for each metric that is shown."""
         self.assertEqual(self.lines("latency")[0], [14])
         curves, names = self.lines("parts")
@@ -128,7 +128,7 @@ class Pictures(unittest.TestCase):
         for part in "post", "sender", "wire", "receiver", "completion":
             self.assertIn(part, names)
 
-    def test_stacks(self):
+    def test_list_of_points_draws_each_stack(self):
         """A list of points: one line for each stack."""
         for name, n, *args in (["stacks", 9],
                                ["stacks", 9, "--show", "n0.prog0.bandwidth"],
@@ -138,7 +138,7 @@ class Pictures(unittest.TestCase):
             for stack in "vipl", "mvia", "tcpip":
                 self.assertIn(stack + ".pingpong", names)
 
-    def test_characters(self):
+    def test_terminal_shows_numbers_before_the_picture(self):
         """The sweep on a terminal: numbers, then the picture."""
         out = execute("run", "hvia/latency").stdout
         self.assertLess(out.index("workload.size=1048576"),
@@ -147,7 +147,7 @@ class Pictures(unittest.TestCase):
 
 
 class Published(unittest.TestCase):
-    def test_rows(self):
+    def test_every_published_row_holds(self):
         """Section 8: every row is there, every enforced one holds."""
         r = execute("reproduce", "hvia", "--format", "json")
         self.assertEqual(r.returncode, 0, r.stdout + r.stderr)

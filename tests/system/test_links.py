@@ -67,37 +67,37 @@ class Errors(unittest.TestCase):
         self.assertGreaterEqual(n.xbars("resent"), n.xbars("retries"))
         return n
 
-    def test_32_bit(self):
+    def test_errors_on_32_bit_links_are_accounted_for(self):
         n = self.accounts(self.errors(PACKETS))
         self.assertGreater(n.faults("hit"), PACKETS / 50)
         self.assertGreater(n.xbars("voids_in"), PACKETS / 50)
 
-    def test_16_bit(self):
+    def test_errors_on_16_bit_links_are_accounted_for(self):
         n = self.accounts(self.errors(PACKETS // 2, "extoll.xbar.width=w16",
                                       "extoll.gen.width=w16"))
         self.assertGreater(n.faults("hit"), PACKETS / 100)
 
-    def test_symbol_level(self):
+    def test_both_levels_of_errors_give_the_same_run(self):
         """T-40: both levels of errors, the same run."""
         a = self.errors(PACKETS // 5)
         b = self.errors(PACKETS // 5, "fault.bits.level=symbol")
         self.assertEqual(a.counters, b.counters)
 
-    def test_store_and_forward(self):
+    def test_store_and_forward_sends_no_void_cells(self):
         """extoll.md 5.6: without cut-through there are no void cells."""
         n = self.accounts(self.errors(PACKETS // 5,
                                       "extoll.xbar.store_forward=yes"))
         self.assertEqual(n.xbars("voids_in"), 0)
 
-    def test_table(self):
+    def test_errors_with_table_routing_are_accounted_for(self):
         self.accounts(self.errors(PACKETS // 5, "fabric.routing=table"))
 
-    def test_high_rate(self):
+    def test_errors_in_a_tenth_of_cells_are_accounted_for(self):
         """One bit in 10^4: a tenth of the cells is hit."""
         self.accounts(self.errors(PACKETS // 10, "traffic.load=0.1",
                                   rate=1e-4))
 
-    def test_rates(self):
+    def test_more_errors_raise_retries_and_latency(self):
         """T-25: more errors, more retries; latency goes up."""
         was = None
         for rate in (0, 1e-7, 1e-6, 1e-5, 1e-4):
@@ -113,13 +113,13 @@ class Errors(unittest.TestCase):
 
 
 class Cut(unittest.TestCase):
-    def test_replugged(self):
+    def test_replugged_cable_loses_nothing(self):
         r = run("extoll/cut")
         self.assertEqual(r.all("n", ".nic.velo_received"), [6000] * 4)
         # lost and up, told at both ends and nowhere else
         self.assertEqual(r.all("n", ".nic.events"), [2, 2, 0, 0])
 
-    def test_down_and_up(self):
+    def test_long_cut_takes_the_link_down_and_up(self):
         """Longer than 15 attempts of 1024 cycles: down, and up again."""
         r = run("extoll/cut", "fault.cut.length=200us", fails=True)
         self.assertTrue(all("downs" in f for f in r.failures), r.failures)

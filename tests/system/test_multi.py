@@ -10,7 +10,7 @@ from weftlib import points, run
 
 
 class Multipath(unittest.TestCase):
-    def test_order(self):
+    def test_paths_of_random_delay_keep_notifications_behind_data(self):
         # V23, about 10^5 packets: forth.traffic compares every byte, and at
         # every notification all that was announced must be complete
         r = run("forth/multi-delays", "workload.count=9000")
@@ -19,7 +19,7 @@ class Multipath(unittest.TestCase):
         for what in ("losses", "sync_lost", "pool_full", "untracked"):
             self.assertEqual(sum(r.all("n", ".nic." + what)), 0)
 
-    def test_loss(self):
+    def test_lost_packet_is_flagged_once(self):
         # V24: found once, said once, the rest of the stream arrives
         r = run("forth/multi-loss", fails=True)
         self.assertEqual(r["n1.nic.losses"], 1)
@@ -29,7 +29,7 @@ class Multipath(unittest.TestCase):
         flagged = [f for f in r.failures if "notification word" in str(f)]
         self.assertEqual(len(flagged), 1)
 
-    def test_endpoint(self):
+    def test_endpoint_keeps_order_over_several_paths(self):
         # messages, puts, gets and atomics in order over paths of random
         # length, also with a ring so short that credits return by puts
         for more in ((), ("workload.rx_slots=2",), ("workload.use_irq=yes",)):
@@ -43,7 +43,7 @@ class Multipath(unittest.TestCase):
         r = run("forth/ep-multi", "nodes.nic.completion=count", fails=True)
         self.assertIn("Operation not supported", str(r.failures))
 
-    def test_counting(self):
+    def test_counting_completes_the_same_notifications(self):
         # forth.md 7.7 in a whole system: the same notifications, the same memory; no
         # header is kept, the announcing packets come on top
         reseq, count = points("forth/multi-count")
@@ -59,7 +59,7 @@ class Multipath(unittest.TestCase):
         self.assertEqual(max(count.all("n", ".nic.pool_max")), 0)
         self.assertGreater(sum(reseq.all("n", ".nic.reordered")), 5000)
 
-    def test_recovery(self):
+    def test_rounds_recover_every_loss(self):
         # losses on all lines; forth.rounds brings everything back
         r = run("forth/multi-drop")
         clean = run("forth/multi-drop", "fault.drop.packets=0")
@@ -72,11 +72,12 @@ class Multipath(unittest.TestCase):
 
 
 class Buffers(unittest.TestCase):
-    def test_migration(self):  # V22; forth.nic checks its blocks at the end
+    def test_buffers_move_to_external_blocks(self):
+        # V22; forth.nic checks its blocks at the end
         r = run("forth/multi-ext")
         self.assertGreater(sum(r.all("n", ".nic.ext_blocks")), 1000)
 
-    def test_skew(self):
+    def test_skew_of_links_costs_no_rate(self):
         # V25: rate and data do not depend on the skew, and the rate is that
         # of one link times their number, up to the bus
         one = run("forth/two-links", "forth.nic.links=1")
@@ -91,7 +92,7 @@ class Buffers(unittest.TestCase):
             self.assertAlmostEqual(skewed / min(links * one, limit), 1,
                                    delta=0.01)
 
-    def test_skew_beyond_the_fifo(self):
+    def test_skew_beyond_the_fifo_loses_packets(self):
         # 16 words are 204.8 ns; with 210 the FIFO of the fast link overflows
         for cable, lost in (("204ns", 0), ("210ns", 20)):
             r = run("forth/multi-skew-two", "workload.0.count=20",
@@ -102,7 +103,7 @@ class Buffers(unittest.TestCase):
 
 
 class State(unittest.TestCase):
-    def test_methods(self):
+    def test_state_follows_the_number_of_sources(self):
         r = points("forth/multi-state")
         # 4 + 1 + 4 * (3 + 20) + 2 bits a source; 1024 * 76 bits of pool
         for p, n in zip(r, (8, 128, 4096)):

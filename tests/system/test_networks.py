@@ -34,7 +34,7 @@ def hops(r):
 
 
 class Torus(unittest.TestCase):
-    def test_patterns(self):
+    def test_torus_delivers_every_pattern(self):
         """T-35, 10^5 packets each; `make soak` has 10^6."""
         # mean distance in a ring of four is 1; not to oneself; 1 in each
         # dimension; 1 in the first
@@ -74,7 +74,7 @@ class Torus(unittest.TestCase):
                               "name = 'net.link_busy_max'", (r,))
         self.assertAlmostEqual(use / most, 1, delta=0.05)
 
-    def test_longest_route(self):
+    def test_longest_route_has_six_hops(self):
         """(2, 2, 2) is as far as it gets: six hops."""
         for routing in "path", "table":
             with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
@@ -84,7 +84,7 @@ class Torus(unittest.TestCase):
             self.assertEqual(p.returncode, 0, p.stderr)
             self.assertEqual(hops(Run(json.loads(p.stdout))), 6)
 
-    def test_deadlock(self):
+    def test_deadlock_names_its_ring(self):
         """T-36: found, and the ring is named."""
         r = run("extoll/net-deadlock", fails=True)
         said = r.failures[0]
@@ -104,20 +104,20 @@ class Torus(unittest.TestCase):
             self.assertEqual(n // 4 ** (dim + 1),
                              ring[0][0] // 4 ** (dim + 1))
 
-    def test_no_deadlock(self):
+    def test_dateline_prevents_the_deadlock(self):
         r = run("extoll/net-deadlock", "fabric.dateline=yes")
         self.assertEqual(r["net.received"], 128000)
 
 
 class Cube(unittest.TestCase):
-    def test_uniform(self):
+    def test_uniform_traffic_crosses_half_the_dimensions(self):
         """T-37; every pair, with its hops, is in tests/unit/front."""
         r = run("extoll/net-cube")
         self.assertEqual(r["net.received"], 64000)
         # mean of popcount(XOR) of different nodes
         self.assertAlmostEqual(hops(r), 6 * 32 / 63, delta=0.02)
 
-    def test_complement(self):
+    def test_complement_crosses_all_six_dimensions(self):
         r = run("extoll/net-cube", "traffic.pattern=bit_complement")
         self.assertEqual(hops(r), 6)
 
@@ -129,14 +129,14 @@ class Hops(unittest.TestCase):
         self.assertEqual(len(lat), 6)
         return [b - a for a, b in zip(lat, lat[1:])]
 
-    def test_slope(self):
+    def test_each_hop_takes_359_ns(self):
         """T-38: 359 +- 1 ns per hop, 32 bit; the same with 16 bit."""
         for s in self.slopes():
             self.assertAlmostEqual(s, 359.4, delta=1)
         for s in self.slopes("extoll.xbar.width=w16", "extoll.gen.width=w16"):
             self.assertAlmostEqual(s, 359.4, delta=1)
 
-    def test_cable(self):
+    def test_longer_cable_adds_its_delay_to_each_hop(self):
         """10 m instead of 2 m: 40 ns more, to the cycle."""
         for s in self.slopes("extoll.cable.length=10"):
             self.assertAlmostEqual(s, 399.4, delta=CYCLE)

@@ -30,7 +30,7 @@ class Metrics(unittest.TestCase):
 
 
 class Extoll(Metrics):
-    def test_streams_of_puts_and_gets(self):
+    def test_rate_and_bandwidth_of_a_stream_agree(self):
         for name in "extoll/rma-put-bw", "extoll/rma-get-bw":
             for size, count in (4096, 100), (512, 40):
                 r = run(name, "workload.0.size=%d" % size,
@@ -41,20 +41,20 @@ class Extoll(Metrics):
                 if size == 4096:  # EX-06
                     self.near(mb, 552, 0.02)
 
-    def test_a_stream_of_single_bytes_has_places(self):
+    def test_stream_of_single_bytes_has_places(self):
         """A place holds whole pages, at least one."""
         for name in "extoll/rma-put-bw", "extoll/rma-get-bw":
             r = run(name, "workload.0.size=1", "workload.0.bytes=yes",
                     "workload.0.count=9", fails=None)
             self.near(r["n0.prog0.rate"] / 1e6, r["n0.prog0.bandwidth"])
 
-    def test_a_put_of_a_stream_takes_the_time_of_its_flits(self):
+    def test_streamed_put_takes_the_time_of_its_flits(self):
         """More requests, the same rate: the time is that of all of them."""
         a, b = [run("extoll/rma-put-bw", "workload.0.count=%d" % n,
                     fails=None)["n0.prog0.rate"] for n in (60, 120)]
         self.near(1 / b * 120 - 1 / a * 60, 60 * 4096 / 552e6, 0.01)
 
-    def test_stores(self):
+    def test_store_rate_is_a_line_over_its_time(self):
         r = run("extoll/pio", "sweep=none")
         self.near(r["n0.prog0.store_rate"] * r["n0.prog0.line"], 64)
         half = run("extoll/pio", "sweep=none", "workload.0.lines=32",
@@ -62,12 +62,12 @@ class Extoll(Metrics):
         self.near(half["n0.prog0.line"], r["n0.prog0.line"], 0.02)
         self.near(half["n0.prog0.load"], r["n0.prog0.load"], 0.02)
 
-    def test_pingpong(self):
+    def test_pingpong_reports_rounds_and_curve(self):
         r = run("extoll/pingpong", "workload.0.count=7", fails=None)
         self.assertEqual(r["n0.prog0.rounds"], 7)
         self.curve(r, "n0.prog0.half_rtt", [8], [r["n0.prog0.half_rtt"]])
 
-    def test_messages_per_second(self):
+    def test_message_rate_is_that_of_seven_flits(self):
         """extoll.md 7.4: 7 flits of 6.4 ns; the sender is ahead by what queues hold."""
         r = run("extoll/velo-rate", "sweep=none", "workload.0.count=500",
                 fails=None)
@@ -77,7 +77,7 @@ class Extoll(Metrics):
 
 
 class Forth(Metrics):
-    def test_pingpong(self):
+    def test_pingpong_reports_every_size_and_its_spread(self):
         r = run("forth/pingpong-direct", "sweep=none", "workload.0.size=16",
                 "workload.0.size_max=40", "workload.0.step=8",
                 "workload.0.count=5")
@@ -107,7 +107,7 @@ class Forth(Metrics):
                     *["workload.0." + s for s in sets], fails=True)
             self.assertIn(says, r.failures[0])
 
-    def test_time_stamps(self):
+    def test_time_stamps_measure_nic_and_switch(self):
         """16 pc of the NIC (F11), 8 cc of a switch between its clock
         domains (forth.md 8.5, F23)."""
         r = run("forth/nic-latency", "sweep=none", "workload.0.bursts=3",
@@ -130,7 +130,7 @@ class Forth(Metrics):
         self.assertNotIn("n4.prog0.stream", r.metrics)
         self.assertEqual(r["n4.prog0.nic"], 16)
 
-    def test_dma(self):
+    def test_dma_reports_rates_of_its_clocks(self):
         r = run("forth/dma")
         for prog, way in ("n0.prog0.", "read"), ("n1.prog0.", "write"):
             for size in SIZES:
@@ -150,7 +150,7 @@ class Forth(Metrics):
             self.assertEqual(r["n0.prog0.split_%d" % size], 50)
             self.assertEqual(r["n0.prog0.read_requests_%d" % size], 1)
 
-    def test_descriptors(self):
+    def test_descriptor_takes_four_stores(self):
         """forth.md 11.5: four stores of 10 pc, two of 10 pc, a line of 64
         bytes."""
         r = run("forth/pio")
@@ -160,7 +160,7 @@ class Forth(Metrics):
         self.assertEqual(r["n0.prog0.descriptor64"], 2 * 10)
         self.near(r["n0.prog0.gain"], 4 * 40 / r["n0.prog0.cluster"])
 
-    def test_rounds(self):
+    def test_rounds_deliver_every_packet(self):
         r = run("forth/multi-count", "sweep=none", "workload.0.rounds=2",
                 "workload.0.count=50", "workload.0.size_max=4096")
         n = len(r.all("n", ".sent"))
@@ -174,13 +174,13 @@ class Forth(Metrics):
             self.assertGreater(us, 2 * 200)
             self.assertLess(us, 2 * 1000)
 
-    def test_rounds_refuse_sizes(self):
+    def test_rounds_refuse_wrong_sizes(self):
         for sets in ["size=12"], ["size_max=20"], ["size=64", "size_max=32"]:
             r = run("forth/multi-count", "sweep=none",
                     *["workload.0." + s for s in sets], fails=True)
             self.assertIn("sizes are multiples of 8", r.failures[0])
 
-    def test_monitor(self):
+    def test_monitor_counts_packets_by_source(self):
         r = run("forth/monitor-light", "workload.0.count=20")
         n0 = "n0.prog0."
         self.assertEqual(r[n0 + "received"], 7 * 20)
@@ -200,7 +200,7 @@ class Forth(Metrics):
         self.near(r[n0 + "rate_in"],
                   sum(r["%srate_from%d" % (n0, s)] for s in range(1, 8)), 0.3)
 
-    def test_traffic(self):
+    def test_traffic_counts_packets_and_bytes(self):
         r = run("forth/one-way", "workload.0.count=500")
         self.assertEqual(r["n0.prog0.sent"], 500)
         self.assertEqual(r["n1.prog0.received"], 500)
@@ -214,7 +214,7 @@ class Forth(Metrics):
 
 
 class HostPort(Metrics):
-    def test_crowd(self):
+    def test_crowd_completes_every_kind_of_instruction(self):
         r = run("hostport/processes", "workload.1.instructions=300",
                 "workload.1.processes=4")
         p = "n0.prog1."
@@ -236,7 +236,7 @@ class HostPort(Metrics):
             self.assertEqual(r["n%d.prog1.fast_send" % n], 5)
             self.assertEqual(r["n%d.prog1.fast_put" % n], 3)
 
-    def test_triggers(self):
+    def test_trigger_is_the_slope_through_the_points(self):
         """The straight line through the points."""
         r = run("hostport/trigger")
         s = r.series["n0.prog0.operations"]
@@ -249,7 +249,7 @@ class HostPort(Metrics):
         self.assertAlmostEqual(r["n0.prog0.begin"], my - slope * mx, 3)
         self.near(r["n0.prog0.trigger"], slope, 1e-3)
 
-    def test_ultra(self):
+    def test_ultra_latency_is_from_sent_to_got(self):
         r = run("hostport/ultra-pingpong", "workload.0.count=20", fails=None)
         for a, b in (0, 1), (1, 0):
             n = "n%d.prog0." % a
@@ -262,7 +262,7 @@ class HostPort(Metrics):
             r["n0.prog0.half_rtt"],
             (r["n0.prog0.latency"] + r["n1.prog0.latency"]) / 2)
 
-    def test_neighbours(self):
+    def test_shares_of_victims_are_those_of_their_rates(self):
         r = run("hostport/isolation", "sweep=none", "workload.1.victims=4",
                 "workload.1.time=50us", "workload.1.neighbours=2",
                 "workload.1.kind=nq_full")
@@ -285,7 +285,7 @@ class Hvia(Metrics):
         self.curve(r, n0 + "half_rtt", [size], [mean])
         self.curve(r, n0 + "utilisation", [size], [r[n0 + "utilisation"]])
 
-    def test_vipl(self):
+    def test_vipl_pingpong_reports_rate_and_curve(self):
         for size in 4, 3000:
             r = run("hvia/latency", "sweep=none", "workload.0.count=5",
                     "workload.0.size=%d" % size)
@@ -295,7 +295,7 @@ class Hvia(Metrics):
             self.near(h["min"], r["n0.prog0.half_rtt_min"])
             self.assertEqual(r["n0.prog0.utilisation"], 100)  # polls
 
-    def test_stacks(self):
+    def test_stacks_report_rate_and_use(self):
         for program in "mvia", "tcpip":
             for size in 4, 3000:
                 r = run("hvia/stacks", "sweep=none", "workload.0.size=%d" % size,

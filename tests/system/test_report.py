@@ -95,7 +95,7 @@ class Report(unittest.TestCase):
 
     # ---- as a whole ----
 
-    def test_opens_quickly(self):
+    def test_page_opens_in_a_second(self):
         page = self.work.report(self.work.at("only.html"), self.work.db)
         self.assertEqual(query(self.work.db, "SELECT count(*) FROM runs"),
                          [(20,)])
@@ -126,7 +126,7 @@ class Report(unittest.TestCase):
             self.assertEqual(shown[name][2], "pass" if good else
                              "fail" if enforced else "differs")
 
-    def test_row_filter(self):
+    def test_search_filters_rows(self):
         self.b.type("#published input[type=search]", "ping-pong 16 bit")
         got = self.b.js("[...document.querySelectorAll('tr[data-row]')]"
                         ".map(r => r.dataset.row)")
@@ -134,7 +134,7 @@ class Report(unittest.TestCase):
 
     # ---- plots ----
 
-    def test_hover_tells_the_value(self):
+    def test_hover_shows_the_value_of_the_file(self):
         lo, hi = self.range_of("size|time")
         x, y, w, h = self.b.box(self.plot("size|time"))
         self.b.hover(x + w * math.log2(32 / lo) / math.log2(hi / lo),
@@ -161,7 +161,7 @@ class Report(unittest.TestCase):
                          "return [Number(d.xMin), Number(d.xMax)]; })()"
                          % chart)
 
-    def test_zoom_by_mouse_and_keys(self):
+    def test_mouse_and_keys_zoom_a_plot(self):
         chart = "load|time"
         whole = self.range_of(chart)
         x, y, w, h = self.b.box(self.plot(chart))
@@ -205,7 +205,7 @@ class Report(unittest.TestCase):
                 return
         self.fail("no mark at 4096 bytes")
 
-    def test_histogram_figures(self):
+    def test_histogram_shows_figures_of_the_file(self):
         name = self.b.js("document.querySelector('tr[data-hist]')"
                          ".dataset.hist")
         title = self.text("tr[data-hist] th")
@@ -220,7 +220,7 @@ class Report(unittest.TestCase):
 
     # ---- tables ----
 
-    def test_counters_with_search(self):
+    def test_search_finds_counters_of_the_file(self):
         self.choose_run("forth/hotspot")
         self.b.type("#counters input[type=search]", "s0.port words")
         got = self.b.js("[...document.querySelectorAll('#counters tbody tr')]"
@@ -233,7 +233,7 @@ class Report(unittest.TestCase):
         self.assertEqual([(n, number(v)) for n, v in got], held)
         self.assertEqual(len(held), 8)
 
-    def test_manifest(self):
+    def test_search_finds_settings_of_the_run(self):
         self.choose_run("forth/hotspot")
         self.b.type("#manifest input[type=search]", "s0.xp_bytes")
         held = query(self.work.db, "SELECT value FROM manifest JOIN runs ON "
@@ -256,7 +256,7 @@ class Report(unittest.TestCase):
     def shown_use(self, name):
         return float(self.text(f"[data-port='{name}'] td").split()[0])
 
-    def test_time_slider(self):
+    def test_slider_shows_the_use_of_an_interval(self):
         self.choose_run("forth/hotspot")
         name = "s0.port0"  # the busiest: it is shown first
         busy, length = self.port(name)
@@ -288,7 +288,7 @@ class Report(unittest.TestCase):
             met.setdefault(text.split(" ")[0], where)
         return [(n, where + 4, at) for n, where in met.items()]
 
-    def test_click_a_link(self):
+    def test_click_on_a_link_shows_its_counters(self):
         """Along the ends of a crossbar every link is met, in order."""
         self.choose_run("forth/hotspot")
         met = self.links_at(0.72)
@@ -306,7 +306,7 @@ class Report(unittest.TestCase):
                           shown.items()}, held)
         self.assertEqual(len(held), 6)
 
-    def test_all_ports_over_time(self):
+    def test_ports_over_time_begin_with_the_busiest(self):
         """The first line is the busiest port; a click selects it."""
         self.choose_run("forth/hotspot")
         busy, length = self.port("s0.port0")
@@ -321,8 +321,7 @@ class Report(unittest.TestCase):
         self.b.click(x + 0.5 * w, y + 5 + 15)
         self.assertTrue(self.text(".net-side h3").startswith("n0.nic.link0"))
 
-    def test_colours_are_values(self):
-        """A half-link has the colour of its share."""
+    def test_half_link_has_the_colour_of_its_share(self):
         self.choose_run("forth/hotspot")
         busy, length = self.port("n5.nic.link0")
         share = sum(busy) / sum(length) / 1000
@@ -371,7 +370,7 @@ class Report(unittest.TestCase):
         # 10 to 20 on a quiet machine; ten times as much is another algorithm
         self.assertLess(per, 500)
 
-    def test_more_are_grouped(self):
+    def test_more_switches_are_drawn_in_groups(self):
         db = self.large([16, 8, 8])
         self.assertIn("each square: the mean of 2 switches",
                       self.text("#network .legend"))
@@ -383,7 +382,7 @@ class Report(unittest.TestCase):
     def background(self):
         return self.b.js("getComputedStyle(document.body).backgroundColor")
 
-    def test_light_dark_print(self):
+    def test_page_has_a_dark_theme_and_prints(self):
         light = self.background()
         self.b.theme(True)
         self.b.frame()
@@ -431,7 +430,7 @@ class Report(unittest.TestCase):
         self.assertIn(bad, self.b.js("document.body.innerText"))
         self.assertEqual(self.b.js("document.images.length"), 0)
 
-    def test_older_file(self):
+    def test_older_file_opens(self):
         db = self.work.at("old.db")
         shutil.copy(self.work.db, db)
         with sqlite3.connect(db) as c:

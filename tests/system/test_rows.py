@@ -39,7 +39,7 @@ class Rows(unittest.TestCase):
     def setUpClass(cls):
         cls.rows = built()
 
-    def test_values(self):
+    def test_rows_have_their_stored_values(self):
         """The machine is deterministic: what moves is a change of the model,
         and a change of the model says so (make truth)."""
         self.assertEqual(list(self.rows), list(STORED))
@@ -48,8 +48,7 @@ class Rows(unittest.TestCase):
             self.assertLessEqual(abs(r["model"] - want), 1e-9 * abs(want),
                                  f"{name}: {r['model']}, was {want}")
 
-    def test_page(self):
-        """docs/truth.md shows the rows as they are."""
+    def test_page_shows_rows_as_they_are(self):
         self.assertEqual(truth.stale(self.rows.values()), [])
 
 
@@ -61,14 +60,14 @@ class Rates(unittest.TestCase):
     def setUpClass(cls):
         cls.rates = truth.rates()
 
-    def test_listed(self):
+    def test_every_rate_names_what_it_follows(self):
         rows = built()
         self.assertEqual([i for i in self.rates if i not in rows], [])
         self.assertEqual([i for i, r in rows.items()
                           if r["unit"] in truth.UNITS and r["enforced"]
                           and i not in self.rates], [])
 
-    def test_stored(self):
+    def test_stored_setting_is_what_the_row_follows(self):
         for name, rate in self.rates.items():
             if isinstance(rate, tuple):
                 self.assertTrue(STORED[name]["fails"], name)
@@ -77,8 +76,7 @@ class Rates(unittest.TestCase):
 
 
 class Broken(unittest.TestCase):
-    def test_each_fails(self):
-        """A row that passes as built fails with its setting."""
+    def test_each_row_fails_with_its_setting(self):
         groups = collections.defaultdict(list)
         for name, r in STORED.items():
             if r["fails"]:

@@ -53,24 +53,24 @@ class Sampled(unittest.TestCase):
             args += ["--set", s]
         self.same(*args)
 
-    def test_repeated_packets(self):
+    def test_samples_do_not_disturb_repeated_packets(self):
         self.shipped("forth/fault-repeat", "workload.count=500")
 
-    def test_lost_packets(self):
+    def test_samples_do_not_disturb_lost_packets(self):
         self.shipped("forth/fault-packets", "traffic.resync=4096",
                      "fabric.switch.resync=4096")
 
-    def test_credits_under_way_at_the_end(self):
+    def test_samples_do_not_disturb_credits_in_flight(self):
         self.shipped("forth/clos-pairs", "traffic.load=0.8",
                      "traffic.balance=static", "record.metrics=none")
 
-    def test_end_between_two_edges(self):
+    def test_samples_do_not_disturb_an_end_between_edges(self):
         self.shipped("forth/clos", "run.until=30us")
 
-    def test_loopback(self):
+    def test_samples_do_not_disturb_loopback(self):
         self.shipped("forth/selftest-tr")
 
-    def test_random_cuts(self):
+    def test_samples_do_not_disturb_random_cuts(self):
         with tempfile.TemporaryDirectory() as d:
             name = os.path.join(d, "cuts.yaml")
             for case in ((4, "plat-switch", 0, 1, 0, "n*.nic.link0"),

@@ -13,7 +13,7 @@ from weftlib import points, run
 
 
 class V01PingPong(unittest.TestCase):
-    def test_all_sizes(self):
+    def test_time_rises_with_every_size(self):
         # 62 sizes x 810 rounds x 2 packets > 100,000
         r = run("forth/pingpong", "workload.count=810", "workload.spread=40")
         s = r.series["n0.prog0.half_rtt"]
@@ -23,7 +23,7 @@ class V01PingPong(unittest.TestCase):
         self.assertEqual(y, sorted(y))
         self.assertEqual(r["n0.prog0.rounds"], 62 * 810)
 
-    def test_ways_of_waiting(self):
+    def test_polling_is_faster_than_other_waiting(self):
         fast = run("forth/pingpong-direct", "workload.size=64")
         for wait in ("notify", "irq"):
             slow = run("forth/pingpong-direct", "workload.size=64",
@@ -31,7 +31,7 @@ class V01PingPong(unittest.TestCase):
             self.assertGreater(slow["n0.prog0.half_rtt"],
                                fast["n0.prog0.half_rtt"])
 
-    def test_predictions(self):
+    def test_pingpong_takes_the_predicted_times(self):
         # forth.md 11.13, half ping-pong, tr-direct, single stores; the program's
         # polling comes on top
         for r, us in zip(points("forth/pingpong-direct",
@@ -41,7 +41,7 @@ class V01PingPong(unittest.TestCase):
 
 
 class V02OneWay(unittest.TestCase):
-    def test_rises_with_size(self):
+    def test_rate_rises_with_size(self):
         rates = [r["n1.prog0.bandwidth_in"] for r in
                  points("forth/one-way-sizes", "workload.count=12500",
                         "workload.window=12500")]
@@ -49,13 +49,13 @@ class V02OneWay(unittest.TestCase):
         self.assertEqual(rates, sorted(rates))
         self.assertAlmostEqual(rates[-1], 287, delta=2.87)
 
-    def test_100000(self):
+    def test_100000_packets_arrive(self):
         r = run("forth/soak-one-way", "workload.count=100000")
         self.assertEqual(r["n1.prog0.received"], 100000)
 
 
 class V03Self(unittest.TestCase):
-    def test_rate(self):
+    def test_node_sends_to_itself_at_270_mib(self):
         r = run("forth/self", "workload.count=100000", "workload.window=1000",
                 "workload.notify=250")
         self.assertEqual(r["n0.prog0.received"], 100000)
@@ -74,7 +74,7 @@ class V03Self(unittest.TestCase):
 
 
 class V04ThreeToOne(unittest.TestCase):
-    def test_shares(self):
+    def test_three_senders_get_even_shares(self):
         r = run("forth/three-to-one", "workload.count=33334",
                 "workload.window=1000", "workload.notify=100")
         self.assertEqual(r["n0.prog0.received"], 3 * 33334)
@@ -87,7 +87,7 @@ class V04ThreeToOne(unittest.TestCase):
 
 
 class V05RoundRobin(unittest.TestCase):
-    def test_pairs(self):
+    def test_round_robin_serves_pairs_evenly(self):
         r = run("forth/round-robin")
         pairs = [r["n%d.prog0.from%d" % (d, s)]
                  for d in range(4) for s in range(4)]
@@ -101,7 +101,7 @@ class V05RoundRobin(unittest.TestCase):
 
 
 class V06Isolation(unittest.TestCase):
-    def test_head_of_line(self):
+    def test_voqs_avoid_head_of_line_blocking(self):
         fifo, voq = points("forth/head-of-line")
         self.assertLess(fifo["n2.prog0.window_in"], 5)
         self.assertAlmostEqual(voq["n2.prog0.window_in"], 286.5, delta=3)
@@ -109,14 +109,14 @@ class V06Isolation(unittest.TestCase):
             self.assertEqual(r["n0.prog0.received"], 4000)
             self.assertEqual(r["n2.prog0.received"], 4000)
 
-    def test_blocked_flow(self):
+    def test_blocked_flow_stops_at_its_credit(self):
         # 496 bytes are charged 128 words, of 512
         for r in points("forth/head-of-line"):
             out = r["n1.prog0.outstanding0"]
             self.assertLessEqual(out, 512)
             self.assertGreater(out + 128, 512)
 
-    def test_congestion(self):
+    def test_congested_output_leaves_the_rest_of_the_link(self):
         fifo, voq = points("forth/congestion")
         self.assertLess(fifo["n4.prog0.window_in"], 100)
         # the rest of the link beside a third of the hot output
@@ -125,7 +125,7 @@ class V06Isolation(unittest.TestCase):
 
 
 class V11CreditWrap(unittest.TestCase):
-    def test_many_times_around(self):
+    def test_credits_wrap_without_overflow(self):
         # 12,500 packets of 133 words per node: each flow wraps 50 times;
         # that credits come home is checked by the program
         r = run("forth/uniform", "workload.count=12500", "workload.size=512",
@@ -135,13 +135,13 @@ class V11CreditWrap(unittest.TestCase):
 
 
 class V13ClockOffset(unittest.TestCase):
-    def test_100ppm(self):
+    def test_clocks_100_ppm_apart_lose_nothing(self):
         r = run("forth/clock-offset", "workload.count=25000")
         self.assertEqual(sum(r.all("n", "prog0.received")), 100000)
         self.assertEqual(sum(r.all("n", "prog0.nic_errors")), 0)
         self.assertEqual(r["s0.overflow"], 0)
 
-    def test_it_matters(self):
+    def test_crystal_of_the_sender_sets_the_rate(self):
         # the sender's crystal sets the rate
         rate = {}
         for ppm in (-1000, 1000):
@@ -154,16 +154,16 @@ class V13ClockOffset(unittest.TestCase):
 class SelfTests(unittest.TestCase):
     """V14 to V17, V19, V21: forth.selftest checks each step."""
 
-    def test_platform(self):
+    def test_platform_passes_every_step(self):
         r = run("forth/selftest")
         self.assertEqual(r["n1.prog0.segments"], 8)  # V21
         self.assertEqual(r["n0.prog0.capacity"], 1024)
 
-    def test_tr(self):
+    def test_tr_nic_passes_every_step(self):
         r = run("forth/selftest-tr")
         self.assertEqual(r["n1.prog0.segments"], 1)
 
-    def test_segments_with_tr_limit(self):
+    def test_smaller_packets_need_nine_segments(self):
         # forth.md 6.4: 8 x 496 + 128
         r = run("forth/selftest", "workload.test=segment",
                 "forth.nic.max_payload=496", fails=True)
@@ -185,7 +185,7 @@ class V20CutThrough(unittest.TestCase):
         self.assertEqual(r["n1.prog0.received"], 50)
         return r["n1.nic.rx_underruns"]
 
-    def test_table(self):
+    def test_quarters_of_the_table_avoid_underruns(self):
         for links, clock, q in self.TABLE:
             with self.subTest(links=links, clock=clock):
                 self.assertEqual(self.underruns(links, clock, "auto"), 0)
@@ -197,20 +197,22 @@ class V20CutThrough(unittest.TestCase):
 
 
 class Endpoint(unittest.TestCase):
-    def test_conformance(self):
+    def test_endpoint_passes_conformance(self):
         for seed in (1, 2, 3):
-            run("forth/ep-conformance", seed=seed)
-            run("forth/ep-conformance-tr", seed=seed)
+            for name, nodes in (("", 4), ("-tr", 2)):
+                r = run("forth/ep-conformance" + name, seed=seed)
+                self.assertEqual(r.all("n", ".tests"), [11] * nodes)
 
-    def test_few_slots(self):
-        run("forth/ep-conformance", "workload.rx_slots=2",
-            "workload.max_msg=600", "workload.use_irq=yes")
+    def test_endpoint_passes_with_few_slots(self):
+        r = run("forth/ep-conformance", "workload.rx_slots=2",
+                "workload.max_msg=600", "workload.use_irq=yes")
+        self.assertEqual(r.all("n", ".tests"), [11] * 4)
 
-    def test_traffic(self):
+    def test_endpoint_delivers_random_traffic(self):
         r = run("forth/ep-traffic", "workload.count=2000")
         self.assertEqual(sum(r.all("n", "prog0.received")), 16000)
 
-    def test_sizes(self):
+    def test_pingpong_counts_200_rounds_of_each_size(self):
         h = [r.hists["n0.prog0.half_rtt"] for r in points("forth/ep-pingpong")]
         self.assertEqual([x["count"] for x in h], [200] * 5)
 
@@ -218,7 +220,7 @@ class Endpoint(unittest.TestCase):
 class Patterns(unittest.TestCase):
     """Every traffic pattern of the soak test, 100,000 packets."""
 
-    def test_patterns(self):
+    def test_every_pattern_delivers_its_packets(self):
         for name, count, nodes in (
                 ("one-way", 100000, 1), ("self", 100000, 1),
                 ("three-to-one", 33334, 3), ("round-robin", 25000, 4),

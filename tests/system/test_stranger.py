@@ -121,7 +121,7 @@ class Held:
 
 @unittest.skipUnless(os.geteuid() == 0, "only root can play another user")
 class AnotherUser(unittest.TestCase):
-    def test_is_handed_nothing_and_the_run_goes_on(self):
+    def test_stranger_gets_nothing_and_the_run_goes_on(self):
         ways = (([], EP, (PINGPONG, "8", "200")),
                 (["--clock", "none", "--path", "direct"], EP,
                  (PINGPONG, "8", "200")),
@@ -150,7 +150,7 @@ class AnotherUser(unittest.TestCase):
         self.assertEqual(status, 0, out + err)
         self.assertLess(used - before, 20)
 
-    def test_is_not_taken_for_the_simulator(self):
+    def test_stranger_is_not_taken_for_the_simulator(self):
         name = "@weft-stranger-%d" % os.getpid()
         s = None
 
@@ -194,7 +194,7 @@ class Silent(unittest.TestCase):
         self.assertEqual(status, 0, out + err)
         self.assertLess(used, 350)
 
-    def test_without_descriptors_says_so_and_goes_on(self):
+    def test_run_without_descriptors_warns_and_goes_on(self):
         """Processes without a place are let in when one is free again."""
         limit = ("sh", "-c", "ulimit -Sn 40; ulimit -Hn 40; exec \"$@\"", "sh")
         run = Held("--fabric", "exec/extoll-pair", prefix=limit)
@@ -210,7 +210,7 @@ class Silent(unittest.TestCase):
         self.assertEqual(status, 0, out + err)
         self.assertIn("no descriptor is left", err)
 
-    def test_takes_more_descriptors_than_the_soft_limit(self):
+    def test_run_takes_more_descriptors_than_the_soft_limit(self):
         limit = ("sh", "-c", "ulimit -Sn 40; exec \"$@\"", "sh")
         run = Held("--fabric", "exec/extoll-pair", prefix=limit)
         kept = [connect(run.socket) for _ in range(60)]

@@ -43,7 +43,7 @@ class PingPong(unittest.TestCase):
         # may fail
         return run("extoll/pingpong", *sets, fails=None)["n0.prog0.half_rtt"]
 
-    def test_published(self):
+    def test_half_round_trips_are_the_published_ones(self):
         b = run("extoll/pingpong")["n0.prog0.half_rtt"]
         a = run("extoll/pingpong-16")["n0.prog0.half_rtt"]
         self.assertEqual("%.2f" % (b / 1e3), "1.16")
@@ -52,30 +52,30 @@ class PingPong(unittest.TestCase):
         self.check(b, latency())
         self.check(a, latency(bits=16))
 
-    def test_loopback(self):
+    def test_loopback_takes_the_time_without_hops(self):
         r = run("extoll/loopback")
         for node in range(2):
             self.check(r["n%d.prog0.latency" % node], latency(hops=0))
 
-    def test_clock(self):
+    def test_latency_follows_the_clock(self):
         for mhz in (100.0, 156.25, 200.0, 312.5):
             v = self.half("extoll.nic.clock=%sMHz" % mhz,
                           "extoll.xbar.clock=%sMHz" % mhz)
             self.check(v, latency(mhz=mhz), mhz)
 
-    def test_cable(self):
+    def test_latency_follows_the_cable(self):
         for m in (1, 5, 10, 40):
             self.check(self.half("extoll.cable.length=%d" % m),
                        latency(metres=m))
 
-    def test_stages(self):
+    def test_latency_follows_its_stages(self):
         self.check(self.half("extoll.nic.velo_req=23"), latency(req=23))
         self.check(self.half("extoll.nic.velo_comp=11"), latency(comp=11))
         # of both crossings
         self.check(self.half("extoll.nic.t_htax=9"),
                    latency() + 10 * 1e3 / 156)
 
-    def test_hops(self):
+    def test_latency_follows_the_hops(self):
         r = run("extoll/hop-sweep")
         y = r.series["n0.prog0.half_rtt"]["y"]
         for hops, v in enumerate(y, 1):
@@ -83,7 +83,7 @@ class PingPong(unittest.TestCase):
         self.assertAlmostEqual(r["n0.prog0.per_hop"],
                                latency(hops=2) - latency(), delta=1)
 
-    def test_sizes(self):
+    def test_latency_follows_the_size(self):
         """7.5: n bytes take (n - 8)/4 cycles and 2 (n - 8)/1.6 ns longer, as
         long as header, payload and route fit into one cell."""
         y = run("extoll/pingpong-sizes").series["n0.prog0.half_rtt"]["y"]
@@ -94,7 +94,7 @@ class PingPong(unittest.TestCase):
 
 
 class Rate(unittest.TestCase):
-    def test_link_is_the_limit(self):
+    def test_link_limits_the_message_rate(self):
         for p in points("extoll/velo-rate"):
             size = int(p.point.split("=")[-1])
             flits = 1 + 2 + 2 * ((size + 7) // 8)
@@ -104,7 +104,7 @@ class Rate(unittest.TestCase):
             self.assertLess(p["n1.prog0.rate"], limit * 1.001)
             self.assertGreater(p["n1.prog0.rate"], limit * 0.98)
 
-    def test_all_to_all(self):
+    def test_all_to_all_delivers_every_message(self):
         for bits in ("w16", "w32"):
             r = run("extoll/alltoall", "extoll.nic.width=" + bits,
                     "extoll.xbar.width=" + bits)
@@ -114,8 +114,7 @@ class Rate(unittest.TestCase):
 
 
 class Endpoint(unittest.TestCase):
-    def test_short_messages_are_refused(self):
-        """The endpoint's protocol needs VELO messages of 64 bytes."""
+    def test_endpoint_needs_velo_messages_of_64_bytes(self):
         p = execute("run", "extoll/ep-traffic", "--set",
                     "extoll.nic.velo_max=56", "--format", "json")
         self.assertEqual(p.returncode, 1)

@@ -5,6 +5,7 @@ with and without losses, and unmodified programs that are none.
 
     test_vipl.py WEFT ROOT
 """
+import json
 import os
 import pathlib
 import shutil
@@ -21,20 +22,22 @@ from weftlib import ROOT, WEFT, execute, points, run
 
 
 class Endpoint(unittest.TestCase):
-    def test_conformance(self):
-        run("hvia/ep-conformance")
+    def test_endpoint_passes_conformance(self):
+        self.assertEqual(run("hvia/ep-conformance").all("n", ".tests"),
+                         [11] * 4)
 
-    def test_few_slots(self):
-        run("hvia/ep-conformance", "workload.0.rx_slots=1",
-            "workload.1.rx_slots=2", "workload.1.max_msg=600")
+    def test_endpoint_passes_with_few_slots(self):
+        r = run("hvia/ep-conformance", "workload.0.rx_slots=1",
+                "workload.1.rx_slots=2", "workload.1.max_msg=600")
+        self.assertEqual(r.all("n", ".tests"), [11] * 4)
 
-    def test_cut_short(self):
+    def test_run_cut_short_frees_its_objects(self):
         """Objects that programs hold then are freed: sanitizers check it."""
         p = execute("run", "hvia/ep-conformance", "--set", "run.until=2ms")
         self.assertEqual(p.returncode, 1, p.stderr)
         self.assertNotIn("Sanitizer", p.stderr)
 
-    def test_loss(self):
+    def test_endpoint_passes_with_lost_frames(self):
         """1 % of all frames: everything is there all the same."""
         for seed in (1, 2):
             r = run("hvia/ep-loss", seed=seed)
@@ -65,13 +68,13 @@ class Places(unittest.TestCase):
     FILE = os.path.join(ROOT, "src", "systems", "hvia", "experiments",
                         "ep-conformance.yaml")
 
-    def test_allocator_settings(self):
+    def test_settings_of_the_allocator_change_no_result(self):
         first = said(self.FILE, "--format", "csv")
         for env in HEAPS:
             self.assertEqual(said(self.FILE, "--format", "csv", env=env),
                              first, env)
 
-    def test_length_of_the_file_name(self):
+    def test_length_of_the_file_name_changes_no_result(self):
         first = said(self.FILE, "--format", "csv")
         with tempfile.TemporaryDirectory() as tmp:
             for n in (1, 60, 200):
@@ -79,7 +82,7 @@ class Places(unittest.TestCase):
                 shutil.copy(self.FILE, other)
                 self.assertEqual(said(other, "--format", "csv"), first, n)
 
-    def test_addresses_on_the_line(self):
+    def test_addresses_on_the_line_stay_equal(self):
         """RDMA writes carry addresses of programs: captures are equal."""
         runs = [["rdma", "--set", "sweep=none", "--set", "workload.count=3"],
                 ["ep-conformance"]]
@@ -164,7 +167,12 @@ run: { until: 1s }
             f = os.path.join(tmp, "eight.yaml")
             pathlib.Path(f).write_text(self.FILE)
             for slots in ("0", "1", "3"):
-                said(f, "--set", "workload.rx_slots=" + slots)
+                out, _ = said(f, "--set", "workload.rx_slots=" + slots,
+                              "--format", "json")
+                for r in json.loads(out)["runs"]:
+                    got = sum(v for k, v in r["metrics"].items()
+                              if k.endswith(".received"))
+                    self.assertEqual(got, 8 * int(r["point"].split("=")[1]))
 
 
 @unittest.skipUnless(shutil.which("cc"), "no compiler")
@@ -217,7 +225,7 @@ int main(void)
 }
 """
 
-    def test_blocks(self):
+    def test_blocks_begin_where_they_always_do(self):
         with tempfile.TemporaryDirectory() as tmp:
             file = os.path.join(tmp, "mem.so")
             subprocess.run(["cc", "-shared", "-fPIC", "-w", "-xc", "-", "-o",
@@ -243,13 +251,13 @@ class Programs(unittest.TestCase):
         self.assertNotEqual(p.returncode, 0)
         return p.stderr
 
-    def test_nothing_there(self):
+    def test_missing_program_is_named(self):
         said = self.refused("/nowhere/prog.so")
         self.assertIn("n0.prog0: /nowhere/prog.so: ", said)
         self.assertIn("No such file", said)
 
     @unittest.skipUnless(shutil.which("cc"), "no compiler")
-    def test_no_place_for_its_output(self):
+    def test_unwritable_output_is_named(self):
         with tempfile.TemporaryDirectory() as tmp:
             file = os.path.join(tmp, "none.so")
             subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", file],
@@ -262,7 +270,7 @@ class Programs(unittest.TestCase):
         self.assertEqual(p.returncode, 1, p.stderr)
         self.assertIn("n0.prog0: out: cannot write '/nowhere/out'", p.stderr)
 
-    def test_no_program(self):
+    def test_file_without_a_program_is_refused(self):
         said = self.refused(os.path.abspath(__file__))
         self.assertIn("n0.prog0", said)
         self.assertIn("cc -shared -fPIC", said)
@@ -289,7 +297,7 @@ int main(int argc, char **argv)
 }
 """
 
-    def test_names(self):
+    def test_published_names_open_the_nic(self):
         with tempfile.TemporaryDirectory() as tmp:
             file = os.path.join(tmp, "names.so")
             subprocess.run(["cc", "-shared", "-fPIC", "-w", "-xc", "-", "-o",
@@ -339,7 +347,7 @@ int main(void)
 }
 """
 
-    def test_seconds_and_their_parts(self):
+    def test_clocks_are_those_of_the_node(self):
         with tempfile.TemporaryDirectory() as tmp:
             file = os.path.join(tmp, "clocks.so")
             subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", file],
@@ -389,22 +397,22 @@ int main(int argc, char **argv)
                        "--set", "host.main.file=" + self.file,
                        "--set", "host.main.args=" + args)
 
-    def test_well(self):
+    def test_program_that_returns_ends_well(self):
         p = self.ends("well " * 50)
         self.assertEqual(p.returncode, 0)
         self.assertIn("n1.prog0: 50 words", p.stderr)
 
-    def test_status(self):
+    def test_status_of_a_program_is_reported(self):
         p = self.ends("exit")
         self.assertEqual(p.returncode, 1)
         self.assertIn("n0.prog0: ended with 3", p.stderr)
 
-    def test_abort(self):
+    def test_abort_of_a_program_is_reported(self):
         p = self.ends("abort")
         self.assertEqual(p.returncode, 1)
         self.assertIn("n0.prog0: aborted", p.stderr)
 
-    def test_spinning(self):
+    def test_spinning_program_ends_with_the_first_signal(self):
         """A program that computes without a call ends with the first signal."""
         p = subprocess.Popen(
             [WEFT, "run", os.path.join(ROOT, "examples", "vipl", "two.yaml"),
@@ -421,7 +429,7 @@ int main(int argc, char **argv)
         self.assertEqual(p.returncode, -signal.SIGTERM)
         self.assertIn("n0.prog0 computes without a call", said)
 
-    def test_crash(self):
+    def test_crash_of_a_program_names_its_address(self):
         """It takes the simulator with it, but not without a word."""
         p = self.ends("crash")
         # a sanitizer has the last word, and aborts

@@ -39,7 +39,7 @@ def total(r, end):
 
 
 class Order(unittest.TestCase):
-    def test_random_delays(self):
+    def test_random_delays_keep_notifications_behind_data(self):
         r = watch()
         self.assertGreaterEqual(total(r, ".nic.packets_in"), PACKETS)
         self.assertGreater(total(r, ".nic.reordered"), PACKETS // 4)
@@ -57,7 +57,7 @@ class Order(unittest.TestCase):
         self.assertEqual(len(set(r.all("n", ".digest"))), NODES)
 
 
-    def test_counting(self):
+    def test_counting_completes_every_group(self):
         # forth.md 7.7: complete when it is said to be, all groups, the same memory
         rounds = min(ROUNDS, 125)
         r = watch("forth.nic.completion=count", "watch.bus.groups=yes",
@@ -72,7 +72,7 @@ class Order(unittest.TestCase):
 
 
 class Loss(unittest.TestCase):
-    def test_none_is_silent(self):
+    def test_no_loss_is_silent(self):
         r = watch("fault.drop.packets=%g" % DROP, "forth.nic.resync=4096",
                   "forth.xbar.resync=4096")
         drops = int(sum(r.all("fault", ".packets")))
@@ -106,18 +106,18 @@ class Oracle(unittest.TestCase):
         self.assertGreater(total(r, ".failures"), 0)
         self.assertTrue(any(text in f for f in r.failures), r.failures[:3])
 
-    def test_late(self):
+    def test_observer_notices_a_late_engine(self):
         # the NIC's requests are held for a clock, behind the onlooker's back
         self.refused("engine free at",
                      "{ on: n3.nic.bus, type: fault.bus, hold: writes,"
                      " at: 500us, every: 1us, length: 10ns }")
 
-    def test_early(self):
+    def test_observer_notices_an_early_notification(self):
         # packets vanish that the onlooker has seen come
         self.refused("before its data",
                      "{ on: s2.port5, type: fault.drop, packets: 0.01 }")
 
-    def test_unknown(self):
+    def test_observer_notices_a_packet_that_was_never_sent(self):
         self.refused("never sent",
                      "{ on: n1.nic.link1, type: fault.drop, repeat: 0.01 }")
 

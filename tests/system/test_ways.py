@@ -37,7 +37,7 @@ def latency(experiment="hostport/ways", way="put", size=8, **more):
 
 
 class Curves(unittest.TestCase):
-    def test_crossings(self):
+    def test_printed_crossings_are_those_of_the_lines(self):
         """Each printed crossing lies where the straight lines of the
         logarithmic picture cross; none is missing."""
         runs = json.loads(weft("hostport/ways", "--format", "json").stdout)
@@ -63,7 +63,7 @@ class Curves(unittest.TestCase):
         self.assertTrue(want)
         self.assertRegex(text, r"\nbest: ultra, from size \S+ put\n")
 
-    def test_svg(self):
+    def test_svg_draws_a_line_for_each_way(self):
         root = xml.fromstring(weft("hostport/ways-htx", "--format",
                                    "svg").stdout)
         lines = root.findall("{http://www.w3.org/2000/svg}polyline")
@@ -73,7 +73,7 @@ class Curves(unittest.TestCase):
 
 
 class Moves(unittest.TestCase):
-    def test_tagged_saves_a_read(self):
+    def test_tagged_store_saves_a_read(self):
         """10.2: at least the 320 ns of a read round trip."""
         for size in (8, 40):
             a, b = (latency("hostport/tagged-ways", "fast_send", size,
@@ -82,7 +82,7 @@ class Moves(unittest.TestCase):
                     for i in ("trigger", "tagged"))
             self.assertGreater(a - b, 320)
 
-    def test_mtu(self):
+    def test_segments_cost_time_and_lose_nothing(self):
         """3.5: segments of the library; all bytes arrive, at a price."""
         for way, mtu in (("send", 64), ("put", 64), ("get", 64),
                          ("posted", 512)):
@@ -94,19 +94,28 @@ class Moves(unittest.TestCase):
         latency(way="send", size=8192, workload__1__mtu=64,
                 workload__1__ordered="no")
 
-    def test_one_network_port(self):
+    def test_replies_share_the_port_of_requests(self):
         """8.5: with n_np = 1 replies share the port of requests, and pass."""
-        for way in ("put", "get", "fast_send"):
-            latency(way=way, size=4096, **{"hostport.nic.n_np": 1})
+        for n, of in ((1, "np0"), (2, "np1")):
+            for way in ("put", "get", "fast_send"):
+                latency(way=way, size=4096, **{"hostport.nic.n_np": n})
+            out = weft("hostport/ways", "--format", "json", *sets({
+                "sweep": "none", "workload.1.way": "get",
+                "workload.1.size": 4096, "hostport.nic.n_np": n,
+                "record.counters": "all"})).stdout
+            counters = json.loads(out)["counters"]
+            for port in "np0", "np1":
+                self.assertEqual(counters[f"n1.nic.{port}.frames"] > 0,
+                                 port == of)
 
-    def test_issue_width(self):
+    def test_one_process_needs_one_issue(self):
         """SB7: one process alone has no use for more than one issue."""
         a = latency(way="fast_send", size=40)
         b = latency(way="fast_send", size=40,
                     **{"hostport.nic.issue_width": 1})
         self.assertEqual(a, b)
 
-    def test_reading_c(self):
+    def test_slower_completer_adds_nine_cycles(self):
         """11.5: ultra_cpl_latency 21 instead of 12, 9 cycles of 10 ns."""
         a = latency(way="ultra")
         b = latency(way="ultra", **{"hostport.nic.ultra_cpl_latency": 21})
@@ -114,11 +123,11 @@ class Moves(unittest.TestCase):
 
 
 class Deadlock(unittest.TestCase):
-    def test_recovered(self):
+    def test_deadlock_ends_by_sending_again(self):
         out = weft("hostport/atoll-deadlock").stdout
         self.assertRegex(out, r"n0.prog0.sent_again +1 ")
 
-    def test_reported(self):
+    def test_deadlock_names_every_port(self):
         p = weft("hostport/atoll-deadlock", "--set", "workload.0.recover=no",
                  code=1)
         for node, out, waits in ((0, 4, 6), (1, 6, 5), (2, 7, 4), (3, 5, 7)):

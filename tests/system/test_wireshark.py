@@ -112,7 +112,7 @@ class Captured(unittest.TestCase):
 
 
 class Files(Captured):
-    def test_plugins(self):
+    def test_installed_plugins_load_by_themselves(self):
         """In a folder of plugins, as make install leaves them: every file is
         loaded by itself, too."""
         plugins = pathlib.Path(self.dir.name,
@@ -141,7 +141,7 @@ run: { until: 30ms }
 
 
 class Times(Captured):
-    def test_beyond_18_ms(self):
+    def test_times_beyond_18_ms_stay_exact(self):
         """Order and duration of a capture of 23 ms; a frame of each station
         every 1538 bytes' time x 100."""
         self.run_(SLOW)
@@ -177,22 +177,22 @@ class Forth(Captured):
                                 for x in r["forth.outstanding"]))
         return sent
 
-    def test_two_links(self):
+    def test_packets_of_two_links_are_those_counted(self):
         self.check("forth/two-links", "workload.0.count=20")
 
-    def test_four_links(self):
+    def test_packets_of_four_links_are_those_counted(self):
         sent = self.check("forth/bundle", "sweep=none", "workload.stream=20")
         zero = [r for r in sent if value(r, "forth.size") == 512]
         self.assertEqual({r["forth.body_crc"][0] for r in zero
                           if not any(payload(r, "forth.payload"))},
                          {"0x77ffc71c"})  # forth.md 4.4
 
-    def test_padded(self):
+    def test_padded_packet_shows_its_own_size(self):
         """Short payloads are 24 bytes on the line, no whole beats."""
         sent = self.check("forth/multi-skew", "workload.0.count=3")
         self.assertIn(["1"], [r["forth.size"] for r in sent])
 
-    def test_bytes(self):
+    def test_payload_is_what_the_program_sent(self):
         for layout in "word", "packed":
             self.check("forth/pingpong-direct", "sweep=none",
                        "workload.count=5", "workload.size=64",
@@ -203,7 +203,7 @@ class Forth(Captured):
             self.assertEqual(seen, [pattern(0, 1, i // 2, 64)
                                     for i in range(10)])
 
-    def test_switch(self):
+    def test_packets_behind_a_switch_are_those_counted(self):
         c = self.run_("forth/one-way", "workload.count=40")
         rows = self.rows("forth.flow")
         self.clean(rows)
@@ -214,7 +214,7 @@ class Forth(Captured):
             self.assertEqual(len(here), c["n%d.nic.packets_in" % node])
             self.assertTrue(all(r["forth.flow"] == [str(node)] for r in here))
 
-    def test_faults(self):
+    def test_errors_are_those_of_the_fault(self):
         """Rates for what a CRC guards; one bit of a credit is its parity
         (two, or its first one, can be missed)."""
         rate, one = ("rate=3e-3",), ("rate=0", "frame=3", "count=7", "bit=5")
@@ -257,7 +257,7 @@ class Extoll(Captured):
                              self.c["n%d.nic.velo_received" % n])
         return last
 
-    def test_alltoall(self):
+    def test_messages_are_what_the_programs_sent(self):
         self.c = self.run_("extoll/alltoall", "workload.count=10")
         seen = collections.Counter()
         for r in self.velo(8):
@@ -268,11 +268,11 @@ class Extoll(Captured):
             seen[pair] += 1
         self.assertEqual(set(seen.values()), {10})
 
-    def test_16_bit(self):
+    def test_frames_of_16_bit_links_are_dissected(self):
         self.c = self.run_("extoll/pingpong-16", "workload.count=20")
         self.assertEqual(len(self.velo(2)), 40)
 
-    def test_get(self):
+    def test_gets_are_paired_with_their_answers(self):
         for width in "w16", "w32":
             c = self.run_("extoll/rma-get-bw", "workload.count=6",
                           "nodes.nic.width=" + width,
@@ -293,7 +293,7 @@ class Extoll(Captured):
             step = struct.unpack_from("<QQ", payload(given[0], "rma.payload"))
             self.assertEqual((step[1] - step[0]) & MASK, 0x9E3779B97F4A7C15)
 
-    def test_lock(self):
+    def test_answers_to_locks_name_their_requests(self):
         c = self.run_("extoll/rma-lock", "workload.count=2")
         rows = self.rows("rma.command", "rma.request", "extoll.route")
         self.clean(rows)
@@ -304,7 +304,7 @@ class Extoll(Captured):
         self.assertGreater(len(at_home), 50)  # node 0 asks itself
         self.assertTrue(all(r["rma.request"] for r in answers))
 
-    def test_faults(self):
+    def test_errors_are_those_of_the_fault(self):
         for width in "w16", "w32":
             c = self.run_(FAULTS_EXTOLL % (width, width))
             rows = self.rows("weft.damaged")
@@ -359,7 +359,7 @@ class HostPort(Captured):
                              c["n%d.nic.packets_out" % n] - inside)
         return last
 
-    def test_ultra(self):
+    def test_ultra_packets_carry_what_the_program_sent(self):
         c = self.run_("hostport/ultra-pingpong", "workload.count=10",
                       "workload.size=16")
         last = self.last_hop(c, 2)
@@ -370,8 +370,7 @@ class HostPort(Captured):
             self.assertEqual(payload(r, "hostport.payload")[8:],
                              pattern(me, 1 - me, i // 2, 16)[8:])
 
-    def test_runs(self):
-        """Each crossbar takes one hop off the first element."""
+    def test_each_crossbar_takes_one_hop_off(self):
         self.run_("hostport/ultra-pingpong", "nodes.count=4",
                   "fabric.dims=[4]", "workload.count=1", "workload.partner=3")
         rows = self.rows("extoll.route", "hostport.way", "hostport.name")
@@ -382,7 +381,7 @@ class HostPort(Captured):
                           if r["hostport.name"]],
                          [w.replace(" ", "") for w in ways])
 
-    def test_endpoint(self):
+    def test_answers_name_their_requests(self):
         c = self.run_("hostport/ep-traffic", "workload.1.count=3",
                       "workload.1.size_max=4096", "workload.1.to=others")
         last = self.last_hop(c, 8, inside=1)
@@ -405,7 +404,7 @@ class HostPort(Captured):
 
 
 class Atoll(Captured):
-    def test_pingpong(self):
+    def test_packets_carry_what_the_program_sent(self):
         c = self.run_("hostport/atoll-pingpong", "workload.count=10")
         rows = self.rows("atoll.bytes", "atoll.payload", "atoll.source")
         self.clean(rows)
@@ -416,7 +415,7 @@ class Atoll(Captured):
             self.assertEqual(payload(r, "atoll.payload"),
                              pattern(i % 2, 1 - i % 2, i // 2, 8))
 
-    def test_faults(self):
+    def test_errors_are_those_of_the_fault(self):
         c = self.run_(FAULTS_ATOLL)
         rows = self.rows("weft.damaged")
         hits = sum(v for k, v in c.counters.items()
@@ -446,7 +445,7 @@ faults:
 
 
 class Ethernet(Captured):
-    def test_hvia(self):
+    def test_hvia_frames_form_the_messages_sent(self):
         for name, kind in ("hvia/latency", "0"), ("hvia/rdma", "1"):
             c = self.run_(name, "sweep=none", "workload.size=4096")
             rows = self.rows("hvia.type", "hvia.data", "hvia.first",
@@ -478,7 +477,7 @@ class Ethernet(Captured):
             want = pattern(node, 1 - node, seq, 4095)[:4095]
             self.assertEqual(m, want + bytes([seq + 1]))
 
-    def test_pause(self):
+    def test_pauses_are_those_that_sources_obey(self):
         c = self.run_("ethernet/hot-spot", "sweep=none",
                       "fabric.switch.full=pause", "traffic.frames=60",
                       "fabric.switch.xoff=32KiB", "fabric.switch.xon=16KiB")
@@ -499,7 +498,7 @@ class Ethernet(Captured):
             self.assertEqual(data, bytes((first + i) & 255
                                          for i in range(len(data))))
 
-    def test_others(self):
+    def test_mvia_and_tcp_frames_are_dissected(self):
         self.run_("hvia/mvia", "sweep=none")
         rows = self.rows("mvia.length")
         self.clean(rows)
@@ -508,7 +507,7 @@ class Ethernet(Captured):
         rows = self.rows("tcp.len", "tcp.checksum.status")
         self.assertTrue(all(r["tcp.len"] for r in rows))
 
-    def test_faults(self):
+    def test_errors_are_those_of_the_fault(self):
         c = self.run_(FAULTS_ETHERNET)
         rows = self.rows("weft_eth.fcs")
         hit = c["fault0.hit"]

@@ -80,26 +80,26 @@ class Cut(Captured):
              "forth.credit.total", "forth.charge", "forth.sent",
              "forth.number")
 
-    def test_forth(self):
+    def test_forth_without_payload_shows_the_same_fields(self):
         missing = self.both(self.FORTH, "forth/benes", "sweep=none",
                             "traffic.warmup=1us", "run.until=15us")
         self.assertGreater(len(missing), 50)
         for r in missing:
             self.assertEqual(r["weft.missing"], ["516"])
 
-    def test_forth_packed(self):
+    def test_packed_frames_without_payload_show_the_same_fields(self):
         missing = self.both(self.FORTH, PACKED)
         self.assertEqual(len(missing), 40)
         self.assertEqual({r["weft.missing"][0] for r in missing}, {"52"})
 
-    def test_forth_bundle(self):
+    def test_bundles_without_payload_show_the_same_fields(self):
         missing = self.both(self.FORTH, "forth/bundle", "sweep=none",
                             "workload.stream=3")
         whole = [r for r in missing if r["forth.flow"]]
         self.assertGreater(len(whole), 3)
         self.assertEqual(len(missing), 4 * len(whole))
 
-    def test_extoll(self):
+    def test_extoll_without_payload_shows_the_same_fields(self):
         for width in "w16", "w32":
             fields = ["extoll.vc", "extoll.sop", "extoll.eop", "extoll.cells",
                       "extoll.route", "extoll.outstanding", "rma.command",
@@ -111,7 +111,7 @@ class Cut(Captured):
                                 "fabric.switch.width=" + width)
             self.assertTrue(any(r["rma.count"] for r in missing))
 
-    def test_extoll_network(self):
+    def test_cells_without_payload_show_the_same_fields(self):
         missing = self.both(("extoll.seq", "extoll.route", "extoll.eop"),
                             "extoll/net-torus", "sweep=none",
                             "fabric.net.measure=100", "traffic.load=0.1",
@@ -119,11 +119,11 @@ class Cut(Captured):
         self.assertEqual({tuple(r["weft.missing"]) for r in missing},
                          {("56",), ("16", "64")})  # cells; the packet
 
-    def test_hostport(self):
+    def test_ultra_packets_keep_their_payload(self):
         self.whole("hostport.payload", "hostport/ultra-pingpong",
                    "workload.count=5")
 
-    def test_atoll(self):
+    def test_cut_atoll_frames_show_no_crc(self):
         self.whole("atoll.payload", "hostport/atoll-pingpong",
                    "workload.count=5")
 
@@ -140,7 +140,7 @@ class Cut(Captured):
         for r in missing:
             self.assertTrue(r["atoll.seq"] and not r["atoll.crc"])
 
-    def test_ethernet(self):
+    def test_cut_ethernet_frames_show_no_fcs(self):
         self.whole("hvia.data", "hvia/latency", "sweep=none",
                    "workload.size=4096")
         for n in 60, 20:

@@ -52,7 +52,7 @@ class Ends(unittest.TestCase):
         self.assertRegex(err, r"rank 1 on n1 \(process \d+\) has gone without")
 
     def test_two_jobs_share_a_machine(self):
-        """On one machine at the same time; a second simulator beside it."""
+        """At the same time, and beside a second simulator."""
         two = "mpirun -n 2 {0} loop 3 & mpirun -n 3 {0} loop 9 && wait $!"
         beside = Job([WEFT, "exec", *DIRECT, "-n", "2", "--", ENDS, "loop"])
         status, out, err = self.run_ends(*TIMED, "-n", "4", "--mpi", "script",

@@ -106,7 +106,7 @@ class Same(unittest.TestCase):
             self.same("hostport-pair", LIBS, lib, driver="hostport.driver")
 
     def test_driver_in_the_process_takes_the_same_times(self):
-        """With a driver in a thread of the process."""
+        """The driver is a thread of its own."""
         machine = "exec/hostport-pair"
         with tempfile.TemporaryDirectory() as d:
             bare = os.path.join(d, "bare.yaml")

@@ -66,7 +66,7 @@ class Leak(unittest.TestCase):
             self.assertEqual(r["n2.prog0.arrived"], 200)
 
     def test_refused_reset_loses_nothing(self):
-        """Buffers that do not drain keep their credits: nothing is lost."""
+        """Buffers that do not drain keep their credits."""
         p = text(BUS % """
 faults:
   - { on: n1.nic.bus, type: fault.bus, hold: writes, length: 5ms, at: 300us }

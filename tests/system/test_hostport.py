@@ -212,7 +212,6 @@ class Shares(unittest.TestCase):
         self.assertGreater(r["n0.prog1.share_max"], 200)
 
     def test_process_alone_gets_the_whole_rate(self):
-        """One process has all that many have together."""
         alone = points("hostport/shares", "workload.1.victims=1",
                        "sweep.workload.1.victims=[1]")[0]
         many = points("hostport/shares")[-1]
@@ -365,7 +364,6 @@ class Isolation(unittest.TestCase):
             "workload.1.time=10ms", "workload.1.pages=4096"), self.PIECE)
 
     def test_payload_waits_in_the_device_or_in_memory(self):
-        """It waits in the device or, with no room there, in memory."""
         for room, parked in ((16384, 0), (0, 0.9)):
             well, fault = self.pair("target_miss", "workload.1.bytes=1KiB",
                                     "workload.1.period=64us",
@@ -385,7 +383,7 @@ class Isolation(unittest.TestCase):
             self.assertEqual(n[:2], n[2:], kind)
 
     def test_miss_without_places_holds_the_unit(self):
-        """The unit waits (8.8): that is what places are for."""
+        """8.8"""
         for kind in self.MISSES:
             well, fault = self.pair(kind, "hostport.nic.miss_places=0",
                                     "workload.0.tlb_driver_service=10us",

@@ -33,7 +33,6 @@ class Triggers(unittest.TestCase):
             self.assertAlmostEqual(trigger, ns, delta=0.1)
 
     def test_slow_decision_delays_the_trigger(self):
-        """Beyond the time of the target it is seen."""
         for bus in ("type: bus.pci, preset: pci33",
                     "type: bus.ht, preset: htx100"):
             register, trigger = self.both(bus, "nodes.nic.t_trigger=19")
@@ -119,14 +118,13 @@ class Endpoint(unittest.TestCase):
         self.assertEqual(sum(r.all("n", "prog1.received")), 4000)
 
     def test_longer_messages_take_longer(self):
-        """Longer takes longer; a message of 40 bytes needs no SEND."""
+        """A message of 40 bytes needs no SEND."""
         t = [r["n0.prog1.half_rtt"]
              for r in points("hostport/ep-pingpong")]
         self.assertEqual(t, sorted(t))
         self.assertGreater(t[3] - t[2], 500)
 
     def test_both_ways_cost_the_same_near_the_switch_over(self):
-        """Near it, both ways take about the same time."""
         one, other = (
             [r["n0.prog1.half_rtt"]
              for r in points("hostport/ep-pingpong", "workload.1.eager_max=%u"
@@ -191,7 +189,7 @@ class Ultra(unittest.TestCase):
         self.assertLess(max(saved), 210)
 
     def test_cable_adds_5_ns_per_metre(self):
-        """M02: 5 ns per metre."""
+        """M02"""
         t = [self.latency(metres=6 + 2 * i) for i in range(3)]
         self.assertEqual([b - a for a, b in zip(t, t[1:])], [10, 10])
 

@@ -54,15 +54,15 @@ class Sums(unittest.TestCase):
         self.near([])
 
     def test_missing_prefetch_adds_67_cycles(self):
-        """7.4, T-23: 67 cycles at any size"""
+        """7.4, T-23: at any size"""
         self.near(["hvia.nic.prefetch=0"], cycles=67)
 
     def test_table_in_the_host_adds_two_translations(self):
-        """7.3, T-41: two translations of 58 cycles more"""
+        """7.3, T-41: 58 cycles each"""
         self.near(["hvia.nic.att_host=yes"], cycles=2 * 58)
 
     def test_fetching_ahead_closes_the_gap(self):
-        """T-40: nothing between frames"""
+        """T-40"""
         self.near(["hvia.nic.tx_outstanding=2"], gap=False)
 
     def test_rdma_saves_the_completion(self):
@@ -74,7 +74,6 @@ class Sums(unittest.TestCase):
         self.near([], name="blocking", ns=5500)
 
     def test_sums_follow_other_parameters(self):
-        """Any other numbers, the same sums."""
         self.near(["hvia.nic.t_scan=11", "hvia.nic.t_check=9",
                    "hvia.nic.t_l2=20", "hvia.nic.t_rxcheck=40",
                    "hvia.nic.mac_receive=1us", "eth.cable.length=90"],
@@ -96,11 +95,11 @@ class Sums(unittest.TestCase):
         self.assertLess(bus - both, (43 + 36 + 8 + 8) * T + EDGES)
 
     def test_start_of_the_mac_lies_between_all_frames(self):
-        """7.2: what the MAC needs to start lies between all frames."""
+        """7.2"""
         self.near(["hvia.nic.mac_start=700ns"], start=700)
 
     def test_long_frames_run_at_their_interval(self):
-        """MTU 9000: as fast as its frames follow each other."""
+        """MTU 9000"""
         r = run("latency", 1048576, "hvia.nic.mtu=9014")
         frame = (8 + 9014 + 4 + 12) * 8 + 36 * T + 266
         self.assertAlmostEqual(r["n0.prog0.bandwidth"],
@@ -121,7 +120,6 @@ class Pictures(unittest.TestCase):
         return curves, names
 
     def test_one_axis_draws_each_shown_metric(self):
-        """One line for each metric that is shown."""
         self.assertEqual(self.lines("latency")[0], [14])
         curves, names = self.lines("parts")
         self.assertEqual(curves, [8] * 5)
@@ -129,7 +127,6 @@ class Pictures(unittest.TestCase):
             self.assertIn(part, names)
 
     def test_list_of_points_draws_each_stack(self):
-        """A list of points: one line for each stack."""
         for name, n, *args in (["stacks", 9],
                                ["stacks", 9, "--show", "n0.prog0.bandwidth"],
                                ["utilisation", 10]):
@@ -139,7 +136,6 @@ class Pictures(unittest.TestCase):
                 self.assertIn(stack + ".pingpong", names)
 
     def test_terminal_shows_numbers_before_the_picture(self):
-        """The sweep on a terminal: numbers, then the picture."""
         out = execute("run", "hvia/latency").stdout
         self.assertLess(out.index("workload.size=1048576"),
                         out.index("n0.prog0.half_rtt [ns] over size"))

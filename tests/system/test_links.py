@@ -78,13 +78,13 @@ class Errors(unittest.TestCase):
         self.assertGreater(n.faults("hit"), PACKETS / 100)
 
     def test_both_levels_of_errors_give_the_same_run(self):
-        """T-40: both levels of errors, the same run."""
+        """T-40"""
         a = self.errors(PACKETS // 5)
         b = self.errors(PACKETS // 5, "fault.bits.level=symbol")
         self.assertEqual(a.counters, b.counters)
 
     def test_store_and_forward_sends_no_void_cells(self):
-        """extoll.md 5.6: without cut-through there are no void cells."""
+        """extoll.md 5.6"""
         n = self.accounts(self.errors(PACKETS // 5,
                                       "extoll.xbar.store_forward=yes"))
         self.assertEqual(n.xbars("voids_in"), 0)
@@ -93,12 +93,12 @@ class Errors(unittest.TestCase):
         self.accounts(self.errors(PACKETS // 5, "fabric.routing=table"))
 
     def test_errors_in_a_tenth_of_cells_are_accounted_for(self):
-        """One bit in 10^4: a tenth of the cells is hit."""
+        """One bit in 10^4 is hit."""
         self.accounts(self.errors(PACKETS // 10, "traffic.load=0.1",
                                   rate=1e-4))
 
     def test_more_errors_raise_retries_and_latency(self):
-        """T-25: more errors, more retries; latency goes up."""
+        """T-25"""
         was = None
         for rate in (0, 1e-7, 1e-6, 1e-5, 1e-4):
             r = self.errors(PACKETS // 10, "traffic.load=0.1", rate=rate)
@@ -120,7 +120,7 @@ class Cut(unittest.TestCase):
         self.assertEqual(r.all("n", ".nic.events"), [2, 2, 0, 0])
 
     def test_long_cut_takes_the_link_down_and_up(self):
-        """Longer than 15 attempts of 1024 cycles: down, and up again."""
+        """Longer than 15 attempts of 1024 cycles."""
         r = run("extoll/cut", "fault.cut.length=200us", fails=True)
         self.assertTrue(all("downs" in f for f in r.failures), r.failures)
         self.assertEqual(r.all("n", ".nic.velo_received"), [6000] * 4)

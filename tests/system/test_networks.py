@@ -75,7 +75,7 @@ class Torus(unittest.TestCase):
         self.assertAlmostEqual(use / most, 1, delta=0.05)
 
     def test_longest_route_has_six_hops(self):
-        """(2, 2, 2) is as far as it gets: six hops."""
+        """To (2, 2, 2)."""
         for routing in "path", "table":
             with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
                 f.write(FAR % routing)
@@ -85,7 +85,7 @@ class Torus(unittest.TestCase):
             self.assertEqual(hops(Run(json.loads(p.stdout))), 6)
 
     def test_deadlock_names_its_ring(self):
-        """T-36: found, and the ring is named."""
+        """T-36"""
         r = run("extoll/net-deadlock", fails=True)
         said = r.failures[0]
         self.assertIn("deadlock", said)
@@ -130,7 +130,7 @@ class Hops(unittest.TestCase):
         return [b - a for a, b in zip(lat, lat[1:])]
 
     def test_each_hop_takes_359_ns(self):
-        """T-38: 359 +- 1 ns per hop, 32 bit; the same with 16 bit."""
+        """T-38, with 32 bit and with 16 bit."""
         for s in self.slopes():
             self.assertAlmostEqual(s, 359.4, delta=1)
         for s in self.slopes("extoll.xbar.width=w16", "extoll.gen.width=w16"):

@@ -49,7 +49,6 @@ class Extoll(Metrics):
             self.near(r["n0.prog0.rate"] / 1e6, r["n0.prog0.bandwidth"])
 
     def test_streamed_put_takes_the_time_of_its_flits(self):
-        """More requests, the same rate: the time is that of all of them."""
         a, b = [run("extoll/rma-put-bw", "workload.0.count=%d" % n,
                     fails=None)["n0.prog0.rate"] for n in (60, 120)]
         self.near(1 / b * 120 - 1 / a * 60, 60 * 4096 / 552e6, 0.01)
@@ -237,7 +236,6 @@ class HostPort(Metrics):
             self.assertEqual(r["n%d.prog1.fast_put" % n], 3)
 
     def test_trigger_is_the_slope_through_the_points(self):
-        """The straight line through the points."""
         r = run("hostport/trigger")
         s = r.series["n0.prog0.operations"]
         x, y = s["x"], s["y"]

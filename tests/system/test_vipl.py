@@ -32,13 +32,13 @@ class Endpoint(unittest.TestCase):
         self.assertEqual(r.all("n", ".tests"), [11] * 4)
 
     def test_run_cut_short_frees_its_objects(self):
-        """Objects that programs hold then are freed: sanitizers check it."""
+        """Sanitizers check it."""
         p = execute("run", "hvia/ep-conformance", "--set", "run.until=2ms")
         self.assertEqual(p.returncode, 1, p.stderr)
         self.assertNotIn("Sanitizer", p.stderr)
 
     def test_endpoint_passes_with_lost_frames(self):
-        """1 % of all frames: everything is there all the same."""
+        """1 % of all frames."""
         for seed in (1, 2):
             r = run("hvia/ep-loss", seed=seed)
             self.assertEqual(r["n0.prog0.tests"], 11)
@@ -413,7 +413,6 @@ int main(int argc, char **argv)
         self.assertIn("n0.prog0: aborted", p.stderr)
 
     def test_spinning_program_ends_with_the_first_signal(self):
-        """A program that computes without a call ends with the first signal."""
         p = subprocess.Popen(
             [WEFT, "run", os.path.join(ROOT, "examples", "vipl", "two.yaml"),
              "--set", "host.main.file=" + self.file,

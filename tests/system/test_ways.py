@@ -95,7 +95,7 @@ class Moves(unittest.TestCase):
                 workload__1__ordered="no")
 
     def test_replies_share_the_port_of_requests(self):
-        """8.5: with n_np = 1 replies share the port of requests, and pass."""
+        """8.5: with n_np = 1."""
         for n, of in ((1, "np0"), (2, "np1")):
             for way in ("put", "get", "fast_send"):
                 latency(way=way, size=4096, **{"hostport.nic.n_np": n})
@@ -109,7 +109,7 @@ class Moves(unittest.TestCase):
                                  port == of)
 
     def test_one_process_needs_one_issue(self):
-        """SB7: one process alone has no use for more than one issue."""
+        """SB7"""
         a = latency(way="fast_send", size=40)
         b = latency(way="fast_send", size=40,
                     **{"hostport.nic.issue_width": 1})

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What scenarios on two Host Ports (hppair.h) share: data regions, posted
- * buffers, windows over all memory of both sides. */
+/* Data regions, posted buffers and windows over all memory of both sides, for
+ * scenarios on two Host Ports (hppair.h). */
 #ifndef HOSTPORT_TESTS_HPEND_H
 #define HOSTPORT_TESTS_HPEND_H
 
@@ -9,22 +9,23 @@
 /* hppair_run and hppair_free. */
 void hppair_once(void (*before)(struct hppair *), hppair_fn near,
 		 hppair_fn far);
-/* For `before`: parameters of the NICs, pairs ended by NULL. */
+/* Parameters of the NICs for `before`: pairs ended by NULL. */
 extern const char *const *hppair_sets;
 #define HPPAIR_SETS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 void hppair_set(struct hppair *t);
 uint64_t hppair_counter(const struct hppair *t, uint32_t node,
 			const char *name);
-/* A far side that only comes to n meetings. */
+/* Runs a far side that only takes part in n meetings. */
 void hppair_far_1(struct hppair *t, struct hpend *e);
 void hppair_far_2(struct hppair *t, struct hpend *e);
 
-/* Words from the start of the SDR: as hpend_byte. */
+/* Fills words from the start of the SDR with the bytes of hpend_byte. */
 void hpend_sdr(struct hpend *e, uint32_t words, uint32_t seed);
-/* The message of a NOTIFY_RECV is what hpend_sdr made. */
+/* Checks that the message of a NOTIFY_RECV holds the words of hpend_sdr. */
 void hpend_rdr_check(struct hpend *e, const uint64_t *w, uint32_t bytes,
 		     uint32_t seed);
-/* The rest of the region is 0xee; now all of it is. */
+/* Checks that the rest of the region is still 0xee, then fills all of it with
+ * 0xee. */
 void hpend_rdr_rest(struct hpend *e, const uint64_t *w, uint32_t bytes);
 void hpend_rdr_free(struct hpend *e, uint32_t words);
 void hpend_prd(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,
@@ -43,7 +44,8 @@ enum {
 
 /* Both windows; then a meeting. */
 void hpend_windows(struct hpend *e);
-/* Far side: all memory 0xee, windows, one meeting more. */
+/* Runs the far side: fills its memory with 0xee, opens both windows, and takes
+ * part in one more meeting. */
 void hppair_far_memory(struct hppair *t, struct hpend *e);
 struct hprma hpend_put(uint64_t off, uint64_t ooff, uint64_t len);
 struct hprma hpend_get(uint64_t off, uint64_t ooff, uint64_t len);

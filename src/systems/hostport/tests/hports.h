@@ -7,7 +7,7 @@
 #include "hpproc.h"
 #include "weft/hostport.h"
 
-/* hports_new sets it up; parameters may be changed before hports_run. */
+/* Set up by hports_new. A test may change parameters before hports_run. */
 struct hports {
 	struct exrig rig;
 	weft_time_t service; /* of the driver, for a page: 1 us */
@@ -21,7 +21,7 @@ void hports_new(const char *dims, const struct weft_class *bus);
 void hports_progs(uint32_t node, const exrig_fn *fn);
 #define HPORTS_PROGS(node, ...)                                                \
 	hports_progs(node, (const exrig_fn[]){ __VA_ARGS__, NULL })
-/* All nodes have a driver; the bench is freed afterwards. */
+/* Runs a driver on every node and the programs, then frees the bench. */
 void hports_run(void);
 /* These programs on one node. */
 #define HPORTS_ONE(...)                                                        \
@@ -32,22 +32,22 @@ void hports_run(void);
 	} while (0)
 
 void hports_pause(struct weft_host *h, weft_time_t t);
-/* Waits until a program has set hports.step to n. */
+/* Waits until a program has raised hports.step to n. */
 void hports_await(struct weft_host *h, uint32_t n);
 
 struct hport *hports_open_any(struct weft_host *h);
 struct hport *hports_open(struct weft_host *h, uint32_t vpid);
 struct hport_peer hports_peer(struct hport *p, uint32_t node, uint32_t vpid);
-/* New memory that is full of `fill`, open to all as window `id`. */
+/* Allocates memory full of `fill` and opens it to all as window `id`. */
 uint8_t *hports_window(struct hport *p, uint32_t id, uint64_t bytes, int fill,
 		       uint64_t *va_p);
 /* Bytes that are `byte`. */
 uint64_t hports_count(const uint8_t *p, uint64_t n, int byte);
-/* The next notification is there within t. */
+/* Returns the next notification. Fails unless it arrives within t. */
 struct hport_note hports_note(struct hport *p, weft_time_t t);
 
-/* A victim: when hports.step is HPORTS_GONE it takes all memory that is free
- * and fills it; at HPORTS_OVER its bytes must be as they were. */
+/* Program of a victim. When hports.step is HPORTS_GONE it allocates the free
+ * memory and fills it. At HPORTS_OVER it checks that no byte has changed. */
 enum { HPORTS_BLOCK = 64 * 1024, HPORTS_THEIRS = 'V' };
 enum { HPORTS_GONE = 1, HPORTS_TAKEN, HPORTS_OVER };
 int hports_victim(struct weft_host *h, struct exrig *r, uint32_t node);

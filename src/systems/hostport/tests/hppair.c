@@ -13,8 +13,8 @@ static hppair_fn side[2];
 
 /* ---- memory ---- */
 
-/* Virtual page v is physical page perm(v) of the piece: 7 and 300 have no
- * common divisor. */
+/* Maps virtual page v to another physical page of the piece, each to one,
+ * because 7 and 300 have no common divisor. */
 static uint32_t perm(uint64_t v)
 {
 	return (uint32_t)(v * 7 + 3) % HPEND_PAGES;
@@ -25,8 +25,8 @@ static uint8_t *byte_at(struct hpend *e, uint64_t off)
 	return e->mem + (uint64_t)HP_PAGE * perm(off / HP_PAGE) + off % HP_PAGE;
 }
 
-/* What devices have written by now is in memory: the host itself sees to that
- * when its programs run. */
+/* Brings writes of devices up to now into memory. The host does so by itself
+ * only while its programs run. */
 static void settle(struct hpend *e)
 {
 	struct weft_comp *host = pair->rig.node[e == &pair->end[1]].host;

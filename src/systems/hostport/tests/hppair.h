@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two Host Ports with a process and registered memory each, and a driver thread
- * that serves TLB misses.  Scenarios of hostport.md 13.2 and 13.3 are written
- * as what node 0 (origin, HPID 1) and node 1 (target, HPID 2) do. */
+ * that serves TLB misses. Scenarios of hostport.md 13.2 and 13.3 are written as
+ * one function for node 0 (origin, HPID 1) and one for node 1 (target, HPID
+ * 2). */
 #ifndef HOSTPORT_TESTS_HPPAIR_H
 #define HOSTPORT_TESTS_HPPAIR_H
 
@@ -39,28 +40,31 @@ struct hppair {
 
 typedef void (*hppair_fn)(struct hppair *t, struct hpend *e);
 
-/* Runs both sides; before: called with the bench before it starts (parameters,
- * sizes, flags), may be NULL.  The bench is freed by hppair_free. */
+/* Runs both sides. Calls `before`, unless NULL, to set parameters, sizes and
+ * flags of the bench before it starts. The caller frees the bench by
+ * hppair_free. */
 void hppair_run(struct hppair *t, void (*before)(struct hppair *t),
 		hppair_fn near, hppair_fn far);
 void hppair_free(struct hppair *t);
-/* Both sides come here; each call meets the same call of the other side. */
+/* Waits for the other side: each call meets one call of that side. */
 void hppair_meet(struct hpend *e);
 
 /* Byte `off` of the memory at HPEND_VA. */
 uint8_t *hpend_at(struct hpend *e, uint64_t off);
 void hpend_fill(struct hpend *e, uint64_t off, uint32_t n, uint32_t seed);
 uint8_t hpend_byte(uint32_t i, uint32_t seed);
-/* Where [off, off+n) is as hpend_fill made it from byte `from` of a fill. */
+/* Returns whether n bytes at off are those that hpend_fill writes with this
+ * seed. */
 bool hpend_equal(struct hpend *e, uint64_t off, uint32_t n, uint32_t seed);
-/* All of the memory but [off, off+n) has this value. */
+/* Returns whether all memory but [off, off+n) has this value. */
 bool hpend_rest(struct hpend *e, uint64_t off, uint32_t n, uint8_t val);
 void hpend_set(struct hpend *e, uint8_t val);
 
-/* CACHE_CMD; safe beside the driver thread. */
+/* Issues a CACHE_CMD. May be called while the driver thread runs. */
 uint64_t hpend_cache(struct hpend *e, uint32_t op, uint32_t which,
 		     uint64_t arg0, uint64_t arg1);
-/* Window `id` over [off, off+len) with flags; cached copies go. */
+/* Writes window `id` over [off, off+len) with flags, and removes cached
+ * copies. */
 void hpend_win(struct hpend *e, uint32_t id, uint64_t off, uint64_t len,
 	       uint64_t flags, uint64_t owner);
 
@@ -73,9 +77,10 @@ struct hprma {
 void hpend_rma(struct hpend *e, const struct hprma *a);
 /* Send of len bytes at off of the SDR. */
 void hpend_send(struct hpend *e, uint32_t byte, uint64_t off, uint64_t len);
-/* Next NQE that is no status must have this CMD; its words in w. */
+/* Takes the next NQE but status entries into w. It must have this CMD. */
 void hpend_expect(struct hpend *e, uint32_t cmd, uint64_t *w);
-/* The same of the other side's queue, looked at from here. */
+/* Takes the next NQE of the other side's queue as hpend_expect does, called
+ * from this side. */
 void hpend_other(struct hpend *e, uint32_t cmd, uint64_t *w);
 /* None comes for a while, here and there. */
 void hpend_silent(struct hpend *e);

@@ -8,7 +8,7 @@
 #include "systems/hostport/nic/regs_map.h"
 #include "weft/host.h"
 
-/* What the driver has on a node.  Zeroed: defaults of appendix B. */
+/* Driver of a node. Sizes of 0 mean the defaults of appendix B. */
 struct hpdrv {
 	uint32_t wq, nq, prq, wdt, sdr, rdr; /* sizes (hostport.md 4.10) */
 	uint64_t ctrl;			     /* HP_CTRL_ENABLE is added */
@@ -35,23 +35,27 @@ struct hpproc {
 	uint32_t owed;	     /* NQEs taken, not told to the NIC */
 };
 
-/* Two or more Host Ports: dims as in exrig_new; bus NULL = HyperTransport. */
+/* Makes a bench of two or more Host Ports. dims are those of exrig_new; a bus
+ * of NULL is HyperTransport. */
 void hprig_new(struct exrig *r, const char *dims, const struct weft_class *bus);
-/* One node, whose only program is fn, from beginning to end. */
+/* Makes a bench of one node, runs fn as its only program, and frees the
+ * bench. */
 void hprig_one(exrig_fn fn);
-/* The management page alone: nothing is stored there. */
+/* Maps the management page and stores nothing there. */
 void hpdrv_map(struct hpdrv *d, struct weft_host *h);
-/* Once per node, before anything else there.  HPID of node i is i + 1. */
+/* Sets the driver up, once per node before any other call. The HPID of node i
+ * is i + 1. */
 void hpdrv_open(struct hpdrv *d, struct exrig *r, uint32_t node,
 		struct weft_host *h);
 uint64_t hpdrv_get(struct hpdrv *d, uint32_t off);
 void hpdrv_set(struct hpdrv *d, uint32_t off, uint64_t val);
-/* CACHE_CMD with its arguments; waits until the device is done. */
+/* Issues a CACHE_CMD with its arguments and waits until the device has done
+ * it. */
 uint64_t hpdrv_cache(struct hpdrv *d, uint32_t op, uint32_t which,
 		     uint32_t vpid, uint64_t arg0, uint64_t arg1);
-/* The context in the table, out of the cache. */
+/* Returns the context in the table after the device has written it back. */
 const uint64_t *hpdrv_ctx(struct hpdrv *d, uint32_t vpid);
-/* Writes a context and enables it; flags of W0 besides EN. */
+/* Writes a context and enables it. The flags are those of W0 besides EN. */
 void hpdrv_enable(struct hpproc *p, uint64_t flags);
 void hpdrv_disable(struct hpdrv *d, uint32_t vpid);
 
@@ -59,28 +63,31 @@ void hpdrv_disable(struct hpdrv *d, uint32_t vpid);
 void hpproc_open(struct hpproc *p, struct hpdrv *d, struct weft_host *h,
 		 uint32_t vpid, uint64_t flags);
 uint64_t hpproc_trigger(struct hpproc *p, uint32_t cmd, uint32_t par);
-/* Into the work queue; hpproc_issue triggers n of them, again and again until
- * all are accepted. */
+/* Writes an instruction into the work queue. hpproc_issue triggers n of them
+ * and repeats each trigger until it is accepted. */
 void hpproc_put(struct hpproc *p, const uint64_t *w);
 void hpproc_issue(struct hpproc *p, uint32_t n);
-/* A FAST_SEND of n words to a VPID of a node; byte: HP_A or 0. */
+/* Writes and issues a FAST_SEND of n words to a VPID of a node. a is HP_A or
+ * 0. */
 void hpproc_fast_send(struct hpproc *p, uint32_t node, uint32_t vpid,
 		      uint32_t a, uint64_t tag, const uint64_t *data,
 		      uint32_t n);
 /* W0 and W1 of a VCI to node. */
 void hpproc_to(uint64_t *w, uint32_t byte, uint32_t node, uint32_t vpid,
 	       uint64_t tag);
-/* Next NQE, cleared in the queue; false after 100 us without one. */
+/* Takes the next NQE and clears its entry. Returns false after 100 us without
+ * one. */
 bool hpproc_nqe(struct hpproc *p, uint64_t *w);
-/* Tells the NIC of all that were taken (Increment NQ RP); status NQEs come of
- * it. */
+/* Increments NQ RP by the number of entries taken. Status NQEs follow. */
 void hpproc_free(struct hpproc *p);
-/* Next NQE that is no status; frees entries in time. */
+/* Takes the next NQE but status entries. Frees entries before the queue is
+ * full. */
 bool hpproc_wait(struct hpproc *p, uint64_t *w);
-/* A FAST_SEND of one word to itself, not yet issued. */
+/* Writes a FAST_SEND of one word to the process itself and does not issue
+ * it. */
 void hpproc_self(struct hpproc *p, uint64_t tag);
-/* Takes NQEs until k FAST_SENDs of its own have completed; their tags in
- * order. */
+/* Takes NQEs until k FAST_SENDs to itself have completed, and stores their tags
+ * in this order. */
 void hpproc_own(struct hpproc *p, uint64_t *tags, uint32_t k);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A set of a cache that replaces the least recently used entry, searched from
- * end to end: what caches of devices are held against. */
+/* A set of a cache with replacement of the least recently used entry, searched
+ * linearly: the reference for caches of devices. */
 #ifndef HOSTPORT_TESTS_LRU_H
 #define HOSTPORT_TESTS_LRU_H
 
@@ -23,7 +23,7 @@ static inline struct lru *lru_find(struct lru *c, uint64_t key)
 	return NULL;
 }
 
-/* A free one, or the one that was used longest ago. */
+/* Returns a free entry, or the one that was used longest ago. */
 static inline struct lru *lru_replaced(struct lru *c)
 {
 	struct lru *old = c;

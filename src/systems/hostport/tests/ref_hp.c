@@ -78,7 +78,8 @@ static bool unit_has(const struct ref_sched *s, uint32_t u, uint64_t key)
 	return false;
 }
 
-/* What a job would find in front of it; the first stage counts. */
+/* Returns how many jobs of unit u are in front of a new one, including its
+ * first stage. */
 static uint32_t unit_line(const struct ref_sched *s, uint32_t u)
 {
 	return s->waiting[u] + (s->stage[u][0] != NULL);
@@ -97,8 +98,8 @@ static bool must_wait(const struct ref_sched *s, const struct ref_job *j)
 	return false;
 }
 
-/* Somebody in it may wait for others; who stands aside, from when he can go
- * on. */
+/* Returns whether unit u has a job that is not prompt and may have to wait. A
+ * job that stands aside counts once it can continue. */
 static bool unit_slow(const struct ref_sched *s, uint32_t u)
 {
 	for (uint32_t k = 0; k < s->stages; k++)
@@ -130,8 +131,8 @@ static void check_alone(struct ref_sched *s, const struct ref_job *j)
 	s->twice += k > 1;
 }
 
-/* The unit for queue entry i, or -1; left[] = older ones of this slot that were
- * not issued. */
+/* Returns the unit for queue entry i, or -1. left[] holds the older entries of
+ * this slot that were not issued. */
 static int pick(struct ref_sched *s, const struct ref_job *j,
 		struct ref_job **left, uint32_t n_left)
 {
@@ -201,7 +202,8 @@ static void enter(struct ref_sched *s, struct ref_job *j, uint32_t k)
 		step_aside(s, j);
 }
 
-/* Prompt jobs are in it: others do not come back in front of them. */
+/* Returns whether prompt jobs are in unit u. Other jobs that stand aside must
+ * not return in front of them. */
 static bool unit_prompt(const struct ref_sched *s, uint32_t u)
 {
 	for (uint32_t k = 0; k < s->stages; k++)
@@ -213,8 +215,8 @@ static bool unit_prompt(const struct ref_sched *s, uint32_t u)
 	return false;
 }
 
-/* Takes the job that ends stage k of unit u now, or NULL; those that stand
- * aside first. */
+/* Takes the job that ends stage k of unit u now, or returns NULL. Jobs that
+ * stand aside go first. */
 static struct ref_job *take(struct ref_sched *s, uint32_t u, uint32_t k)
 {
 	struct ref_job *j;
@@ -235,7 +237,8 @@ static struct ref_job *take(struct ref_sched *s, uint32_t u, uint32_t k)
 	return j;
 }
 
-/* Out of the way of others: it is behind one that stands aside. */
+/* Sets a job aside when an older one of its key stands aside, so that others
+ * can pass it. */
 static bool gives_way(struct ref_sched *s, struct ref_job *j)
 {
 	return j->over && must_wait(s, j) && step_aside(s, j);

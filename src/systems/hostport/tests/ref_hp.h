@@ -21,7 +21,8 @@ struct ref_csb {
 	bool enabled[65536];
 };
 
-/* A load at this offset of the aperture; what it returns. */
+/* Loads at this offset of the aperture. Returns the value that the device
+ * answers. */
 uint64_t ref_csb_load(struct ref_csb *b, uint32_t offset);
 bool ref_csb_next(struct ref_csb *b, struct ref_csb_entry *e);
 
@@ -43,7 +44,8 @@ struct ref_job {
 	uint32_t units;		   /* mask of those that may take it */
 	uint32_t time[REF_STAGES]; /* cycles in each stage */
 	bool over;		   /* the time of its stage */
-	uint32_t miss; /* stage in which it waits for the driver, or more */
+	uint32_t miss; /* stage in which it waits for the driver; >= the number
+			* of stages: none */
 };
 
 struct ref_sched {
@@ -53,17 +55,18 @@ struct ref_sched {
 	struct ref_job *wait[REF_FUS][REF_WAIT];
 	uint32_t waiting[REF_FUS];
 	struct ref_job *stage[REF_FUS][REF_STAGES];
-	/* jobs set aside, oldest first: their stage is free for others */
+	/* jobs set aside, oldest first: they leave their stage free for
+	 * others */
 	struct ref_job *aside[REF_FUS][REF_PLACES];
 	uint32_t n_aside[REF_FUS], places;
 	uint32_t last; /* unit that was given a job last */
 	uint64_t issued, cycle;
-	uint32_t twice; /* cycles in which two units had the same key (SB5) */
+	uint32_t twice; /* cycles in which two units had one key, against SB5 */
 	uint32_t left[4096], n_left;
 };
 
 bool ref_sched_put(struct ref_sched *s, struct ref_job *j);
-/* Stages that are over by now move on; then the time slot. */
+/* Moves jobs whose stage has ended by now, then fills the time slot. */
 void ref_sched_cycle(struct ref_sched *s, uint64_t cycle);
 
 #endif

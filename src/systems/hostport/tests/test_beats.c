@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a reader may see while a notification is being written: scenario Q10 of
- * hostport.md 13.2, on buses of 32 and 64 bits and on HyperTransport. */
+/* States of a notification that a reader may see while the device writes it:
+ * scenario Q10 of hostport.md 13.2, on buses of 32 and 64 bits and on
+ * HyperTransport. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -13,14 +14,15 @@ enum { VPID = 8, ROUNDS = 12, AFTER = 500 };
 
 static struct hpdrv drv;
 
-/* Two entries, as they were when first seen to be valid. */
+/* Two entries, each as it was when first seen valid. */
 struct watch {
 	volatile uint64_t *at[2];
 	uint64_t seen[2][HP_WORDS];
 	bool valid[2];
 };
 
-/* Everything else but the command is there from the last time round. */
+/* Fills both entries as an earlier round would have left them, but with an
+ * invalid command. */
 static void watch_begin(struct watch *s, struct hpproc *p)
 {
 	for (uint32_t i = 0; i < 2; i++) {
@@ -31,7 +33,7 @@ static void watch_begin(struct watch *s, struct hpproc *p)
 	}
 }
 
-/* At one moment: what has been seen valid stays as it was. */
+/* Looks once at both entries. An entry that was seen valid must not change. */
 static void watch_look(struct watch *s)
 {
 	for (uint32_t i = 0; i < 2; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of the Host Port's driver (systems/hostport/lib/driver_calls.h): those
- * for ports of others, pages that go and come, sizes that the device does not
- * take, and the bytes of a route. */
+/* Calls of the Host Port's driver (systems/hostport/lib/driver_calls.h): calls
+ * for ports of others, pages that are taken away and return, sizes that the
+ * device does not accept, and the bytes of a route. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -107,7 +107,7 @@ static int wrong_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	m = hport_alloc(p, 2 * HP_PAGE, &va);
 	n = hport_alloc(p, 1, &at);
-	/* whole pages, and one between two regions */
+	/* whole pages, placed between two regions */
 	assert_int_equal(at, va + 3 * HP_PAGE);
 	assert_null(hport_alloc(p, 0, &at));
 	assert_null(hport_alloc(p, UINT64_MAX, &at));
@@ -163,7 +163,7 @@ static int look(struct hport_drv *d, void *arg)
 	return 0;
 }
 
-/* The monitor looks for the process: it alone may. */
+/* Looks the process up as its monitor, which alone may do so. */
 static struct query query;
 
 static int looker(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -199,8 +199,8 @@ static void touch(struct hport *p, uint32_t page, uint8_t *want)
 
 static const uint8_t out[] = { 0, 1, 63, 64, 65, 127, 128, 130, 199 };
 
-/* 64 pages are there from the beginning, others by their first use; those that
- * the O/S takes go, and no translation stays when the memory goes. */
+/* 64 pages exist from the beginning, others from their first use. Pages that
+ * the O/S takes go, and no translation remains when the memory is freed. */
 static int pages(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, MINE);
@@ -268,7 +268,8 @@ static int sized(struct weft_host *h, struct exrig *r, uint32_t node)
 	a.sizes.wq = 32; /* the first one decides */
 	assert_int_equal(hport_open(h, &a, &q), 0);
 	assert_int_equal(hport_sizes_of(q).wq, got.wq);
-	/* descriptors of the table, and none behind it */
+	/* all descriptors of the table are accepted, the one behind it is
+	 * not */
 	assert_int_equal(hport_window(q, got.wdt - 1, 0, 8, 0, 0), 0);
 	assert_int_equal(hport_window(q, got.wdt, 0, 8, 0, 0), -EINVAL);
 	assert_int_equal(hport_window(q, 0, 4, 8, 0, 0), -EINVAL);
@@ -307,7 +308,8 @@ static void way(struct weft_host *h, uint32_t from, uint32_t to, uint32_t n)
 	weft_oob_put(h, key, n);
 }
 
-/* There: bytes 1.., then network port 0; back: network port 1. */
+/* Checks a route: elements 1.. and network port 0 forward, network port 1
+ * back. */
 static void route_is(const uint8_t *b, uint32_t hpid, uint32_t nf, uint32_t nr)
 {
 	uint32_t at = HP_RS_HEAD;
@@ -344,7 +346,7 @@ static const struct {
 	{ 0x12400, 2, 2, -EHOSTUNREACH }, /* no such node */
 };
 
-/* A driver of many nodes, without a device. */
+/* Runs the driver of many nodes without a device. */
 static int ways(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	static struct hport_kernel k;
@@ -391,7 +393,7 @@ static void routes_have_their_bytes_in_the_routing_space(void **state)
 	hprig_one(ways);
 }
 
-/* ---- who serves ---- */
+/* ---- the thread that serves ---- */
 
 static int opens_twice(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -428,7 +430,8 @@ static int serves_next(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* The driver of the bench until the port is closed, then another one. */
+/* The thread of the bench serves until the port is closed, then another one may
+ * serve. */
 static void one_thread_of_a_node_serves(void **state)
 {
 	HPORTS_ONE(opens_twice, serves_too, serves_next);

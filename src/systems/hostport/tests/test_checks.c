@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checks of a window (hostport.md 4.7, 6.3) as one function: any access to
- * any descriptor against the rules in their order, with no bit and no edge
- * left out. */
+/* The checks of a window (hostport.md 4.7, 6.3) as one function: random
+ * accesses to random descriptors, compared with the rules in their order. Each
+ * bit and each edge is hit. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -26,7 +26,8 @@ static uint64_t word(const struct hp_look *k, uint32_t i)
 	return w;
 }
 
-/* Rules of 6.3, one line each, on numbers that cannot wrap. */
+/* Checks the rules of 6.3, one per line, on numbers that are wide enough not to
+ * wrap. */
 static enum hp_err rules(const struct hp_access *a, const struct hp_look *k)
 {
 	uint64_t flags = word(k, HP_WIN_FLAGS), owner = word(k, HP_WIN_OWNER);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports that are closed while the device works for them, and what comes for
- * them afterwards.  Victims have their bytes in memory that attackers had
+/* Ports that are closed while the device works for them, and packets that
+ * arrive for them afterwards. Victims get the memory that attackers had
  * before. */
 #include "unit/cmocka_all.h"
 
@@ -114,7 +114,7 @@ static void a_late_response_does_not_reach_the_next_owner(void **state)
 	hports_run();
 }
 
-/* ---- what the device remembers of ports that went ---- */
+/* ---- state that the device keeps of closed ports ---- */
 
 static int send_to_closed(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -181,8 +181,8 @@ static void windows_go_with_the_port(void **state)
 
 enum { OWNED = 9, CLOSINGS = 60, AFTER = 4 };
 
-/* Messages for one owner go on while and after it closes: none is taken any
- * more when that is over. */
+/* Sends to one owner while and after it closes. No message is accepted once the
+ * close has ended. */
 static int sends_on(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, 4);
@@ -258,12 +258,12 @@ static void a_port_that_is_off_refuses_instead_of_trying_for_ever(void **state)
 	HPORTS_ONE(switched_off);
 }
 
-/* ---- programs that close at the same time ---- */
+/* ---- programs that close at the same moment ---- */
 
-static weft_time_t behind; /* that the first one closes behind the other */
+static weft_time_t behind; /* time from the second close to the first */
 
-/* Its two regions lie around that of the other one in the driver's list; the
- * pages of the first of them take a while. */
+/* Closes a port whose two regions enclose that of the other port in the
+ * driver's list. The pages of its first region take a while. */
 static int close_long(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, 0);

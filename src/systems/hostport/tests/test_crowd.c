@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hostport.crowd (systems/hostport/programs/crowd_operations.c): it finds every
- * word that an instruction left behind wrong. */
+/* Check of hostport.crowd (systems/hostport/programs/crowd_operations.c): it
+ * must find every word that an instruction left wrong. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -21,7 +21,8 @@ static uint64_t *line_of(uint32_t id)
 	return lines[id % SERVERS] + (size_t)id / SERVERS * LINE_WORDS;
 }
 
-/* All that instruction `num` does; how many words of what are looked at. */
+/* Writes the effects of instruction `num`. Returns the number of words that the
+ * check reads, and where they are. */
 static uint32_t happens(struct member *m, struct hport_note *n,
 			uint64_t **what_p, uint32_t *at_p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The conditional store buffer against ref_hp: random loads of Triggerpages,
- * entries taken in between, VPIDs switched on and off.  Every answer and every
- * entry must be the same.  `test_csb SEED [N]` runs N scenarios. */
+ * entries taken meanwhile, VPIDs switched on and off. Every answer and every
+ * entry must be equal. `test_csb SEED [N]` runs N scenarios. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

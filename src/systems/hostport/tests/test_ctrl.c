@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CTRL of the Host Port, by its register (hostport.md 4.10): order of equal
- * hashes in the network (3.1, 3.6, O08), and the network ports that send. */
+/* CTRL of the Host Port (hostport.md 4.10): order of packets with equal hashes
+ * in the network (3.1, 3.6, O08), and the choice of network ports for
+ * sending. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -47,8 +48,8 @@ static void six(struct hpproc *p, uint32_t node)
 		assert_true(hpproc_wait(p, w));
 }
 
-/* Node 1 keeps the cable to 2 busy with a long packet and has six short ones
- * behind it; those of node 0 come to crossbar 1 while it is on its way. */
+/* Node 1 occupies the cable to node 2 with a long packet and queues six short
+ * ones behind it. Meanwhile the packets of node 0 arrive at crossbar 1. */
 static int order_send(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpdrv d;
@@ -102,8 +103,8 @@ static void order_run(uint64_t ctrl, const char *crossbars)
 	exrig_free(&order.r);
 }
 
-/* Those of node 0 have arrived first.  Without the hash, round robin: the two
- * inputs alternate. */
+/* With the hash the packets of node 0 are first, because they arrived first.
+ * Without it round robin alternates between the two inputs. */
 static void test_hash_order(void **state)
 {
 	static const struct {
@@ -131,7 +132,7 @@ static void test_hash_order(void **state)
 
 enum { WAYS = 3, RUN = 3 };
 
-/* Node 0 keeps the cable from 1 to 2 busy with a long packet to 2. */
+/* Node 0 occupies the cable from 1 to 2 with a long packet to 2. */
 static int ways_long(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpdrv d;
@@ -145,8 +146,8 @@ static int ways_long(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Behind it three messages come to crossbar 1 by network port 0, three by port
- * 1, three by port 0 again. */
+/* Sends three messages to crossbar 1 by network port 0, three by port 1 and
+ * three by port 0 again, all behind the long packet. */
 static int ways_send(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpdrv d;
@@ -171,7 +172,7 @@ static int ways_send(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Cross traffic: node 2 sends to 3 as well. */
+/* Adds cross traffic: node 2 sends to 3, too. */
 static int ways_cross(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpdrv d;
@@ -190,7 +191,7 @@ static int ways_cross(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Messages of node 1 as they come to node 3. */
+/* Takes messages of node 1 in the order in which they arrive at node 3. */
 static int ways_take(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpdrv d;
@@ -208,7 +209,7 @@ static int ways_take(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Pairs of messages that have changed places. */
+/* Returns the number of pairs of messages that were swapped. */
 static uint32_t ways_run(uint64_t ctrl, const char *crossbars)
 {
 	static const exrig_fn fn[] = { ways_long, ways_send, ways_cross,
@@ -226,8 +227,8 @@ static uint32_t ways_run(uint64_t ctrl, const char *crossbars)
 	return wrong;
 }
 
-/* O08: three crossbars, cross traffic at the second.  Without the hash the
- * messages of the two ports change places. */
+/* O08: three crossbars, cross traffic at the second. Without the hash, messages
+ * by the two ports overtake each other. */
 static void test_o08_order_does_not_depend_on_the_way(void **state)
 {
 	assert_int_equal(ways_run(HP_CTRL_HASH, "yes"), 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Edges of queues, caches and windows of the Host Port: what is replaced, what
- * goes first, what is one too many (hostport.md 4.2, 4.6, 4.7, 7.3, 8.8). */
+/* Edges of queues, caches and windows of the Host Port: the entry that is
+ * replaced, the one that goes first, the first one too many (hostport.md 4.2,
+ * 4.6, 4.7, 7.3, 8.8). */
 #include "unit/cmocka_all.h"
 
 #include "hpend.h"
@@ -96,7 +97,7 @@ static void near_rdr(struct hppair *t, struct hpend *e)
 	hpend_send(e, HP_B_SEND, 0, LONG); /* finds no space */
 	hpend_expect(e, HP_B_SEND, NULL);
 	weft_host_sleep(e->h, weft_host_now(e->h) + 30 * WEFT_US);
-	/* of another process, and there is space for it */
+	/* from another process, while there is space for it */
 	hpproc_to(w, HP_B_SEND, 1, HPEND_VPID1, 9);
 	w[3] = 0;
 	w[4] = SHORT;
@@ -116,7 +117,8 @@ static void far_rdr(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 	hpend_expect(e, HP_B_NOTIFY_RECV, w);
 	hpend_rdr_free(e, LONG / 8);
-	/* notified when each is stored, but the long one has its words first */
+	/* both are notified when stored; the words of the long one are first in
+	 * the region */
 	for (uint32_t i = 0; i < 2; i++) {
 		hpend_expect(e, HP_B_NOTIFY_RECV, w);
 		end[w[3] == SHORT] = HP_PS_LO(w[2]);
@@ -131,7 +133,8 @@ static void small_rdr(struct hppair *t)
 	t->end[1].d.rdr = SMALL;
 }
 
-/* Then no message waits for an entry of the notification queue. */
+/* No message waits for an entry of the notification queue when the region is
+ * full. */
 static void small_rdr_no_entry(struct hppair *t)
 {
 	small_rdr(t);
@@ -197,7 +200,7 @@ static void near_below(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* The window begins in the middle of memory whose pages are all there. */
+/* The window begins in the middle of memory all of whose pages exist. */
 static void far_below(struct hppair *t, struct hpend *e)
 {
 	hpend_set(e, 0xee);

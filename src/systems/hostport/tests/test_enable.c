@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A driver that writes VPID_EN and contexts while a VPID is at work
- * (hostport.md 4.3, 4.10, 7.5); weights and shares of VPIDs. */
+/* A driver that writes VPID_EN and contexts while a VPID works (hostport.md
+ * 4.3, 4.10, 7.5); weights and shares of VPIDs. */
 #include "unit/cmocka_all.h"
 
 #include "hpproc.h"
@@ -16,8 +16,8 @@ static void run(exrig_fn fn)
 	hprig_one(fn);
 }
 
-/* The register is stored while instructions are being fetched, each time a
- * little later. */
+/* Stores the register while instructions are fetched, a little later in each
+ * round. */
 static int enable_again(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpproc p;
@@ -55,8 +55,8 @@ static uint32_t places(const struct hp_fetch_unit *u, uint32_t vpid)
 	return k;
 }
 
-/* One VCI is read at a time: between two of them the VPID waits for its turn
- * to go on. */
+/* The device reads one VCI at a time. Between two of them the VPID waits for
+ * its next turn. */
 static int goes_on(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	const struct hp_fetch_unit *u =
@@ -94,7 +94,8 @@ static void a_vpid_whose_turn_goes_on_is_marked_as_in_turn(void **state)
 	exrig_free(&r);
 }
 
-/* Four places.  VPID 1 has two of them; VPID 2 has one, as of `ago` cycles. */
+/* Fills all four places: VPID 1 has two of them, and VPID 2 has had one for
+ * `ago` cycles. */
 static bool full_beside(struct hp_nic *n, uint64_t ago)
 {
 	struct hp_shares *s = &n->fetch.share;
@@ -129,7 +130,7 @@ static void a_vpid_that_was_still_for_long_has_no_share(void **state)
 	run(still);
 }
 
-/* STAT says that a status is owed; the device has no command for it. */
+/* STAT demands a status entry, but the device knows no command to report. */
 static int owe_status(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w[HP_WORDS], tag;

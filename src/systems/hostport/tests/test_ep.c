@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over the Host Port: which instructions a message, put or
- * get of a given size and place is made of, and what is refused.  The
- * conformance program does the rest. */
+/* The common endpoint over the Host Port: the instructions that make up a
+ * message, put or get of a given size and place, and the operations that are
+ * refused. The conformance program tests the rest. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -59,8 +59,8 @@ static struct weft_ep_event next(struct end *e, enum weft_ep_kind kind)
 
 /* ---- messages ---- */
 
-/* Instructions of the sender and of the receiver; the end of a message is told
- * by one of 0 bytes, a credit may come in between. */
+/* Instructions of the sender and of the receiver. An instruction of 0 bytes
+ * marks the end of a message, and a credit may arrive in between. */
 static const struct {
 	uint32_t bytes, near, far;
 } ways[] = {
@@ -108,8 +108,8 @@ static void messages_far(struct end *e)
 	}
 }
 
-/* More long messages than there are places for them: the others come when the
- * user gives places back. */
+/* Sends more long messages than there are places. The rest arrive as the user
+ * returns places. */
 enum { LONG = 7 };
 
 static void long_near(struct end *e)
@@ -141,8 +141,8 @@ static void long_far(struct end *e)
 	}
 }
 
-/* What devices have written on node 1 is in its memory, as its own programs
- * would see it. */
+/* Brings writes of devices on node 1 into its memory, as its own programs would
+ * see them. */
 static void settle(void)
 {
 	struct weft_port *p = &rig->node[1].host->ports[0];
@@ -153,8 +153,8 @@ static void settle(void)
 
 /* ---- memory ---- */
 
-/* Instructions for bytes from a place that a device reaches, or not; skews of
- * the near and the far address. */
+/* Instructions for bytes at an address that a device can reach or not, with
+ * skews of the near and the far address. */
 static const struct {
 	uint32_t bytes, near, far;
 	bool heap;
@@ -238,7 +238,8 @@ static void refused_near(struct end *e, uint8_t *heap, uint64_t addr,
 							  .raddr = addr,
 							  .rkey = key }),
 		-EINVAL);
-	/* beyond the window; another capability; no notice of what failed */
+	/* beyond the window; wrong capability; no notification for failed
+	 * operations */
 	assert_int_equal(
 		weft_ep_post(e->ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
 							  .dst = 1,
@@ -281,7 +282,8 @@ static void refused_near(struct end *e, uint8_t *heap, uint64_t addr,
 	next(e, WEFT_EV_SENT);
 }
 
-/* A region may end where the pinned memory does, not a byte behind it. */
+/* A region may end where the pinned memory ends, and one byte more is
+ * refused. */
 static void last_page_near(struct end *e)
 {
 	static const struct {
@@ -308,8 +310,8 @@ static void last_page_near(struct end *e)
 	assert_int_equal(e->ep->ops->mr_reg(e->ep, two, 1, &mr), -EFAULT);
 }
 
-/* 20 ns of the processor for a call: one that finds nothing, and one that has
- * nothing to send. */
+/* A call costs 20 ns of the processor, both a poll that finds nothing and a
+ * progress call without work. */
 static void cost_near(struct end *e, uint64_t addr, uint64_t key)
 {
 	struct weft_ep_event ev;

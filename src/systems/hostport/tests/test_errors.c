@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every error code of table 4.2 (hostport.md 6.3), at every place where it is
- * reported, and which one wins when several checks fail; scenarios Q11, Q12,
- * Q19 and Q20 of 13.2, R23 of 13.3.  The last test looks whether all have been
- * seen. */
+/* Every error code of table 4.2 (hostport.md 6.3), at every place that reports
+ * it, and the precedence when several checks fail; scenarios Q11, Q12, Q19 and
+ * Q20 of 13.2, R23 of 13.3. The last test checks that every code was seen. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "hpend.h"
 #include "systems/hostport/nic/nic.h"
 
-/* ---- where they are reported ---- */
+/* ---- places that report them ---- */
 
 enum {
 	NEAR = 1,     /* origin NQE */
@@ -47,7 +46,8 @@ static uint32_t seen[HP_ERRS];
 enum route { OK, NO_BYTES, BEYOND, TOO_SHORT, FOREIGN };
 enum { NOBODY = 0x999, DISABLED = 8, LOCKED = 9, NO_WIN = 64 };
 
-/* Only what differs from a good one: offset 0, 8 bytes, window HPEND_WIN. */
+/* An instruction by its differences from a good one: offset 0, 8 bytes, window
+ * HPEND_WIN. */
 struct row {
 	enum hp_err err;
 	uint32_t cmd;
@@ -74,7 +74,8 @@ enum {
 	}
 
 static const struct row rows[] = {
-	/* no command, too many words, other group, an error code in it */
+	/* no such command, too many words, reserved group, an error code as
+	 * command */
 	BAD(CMD_INV, 0x50),
 	BAD(CMD_INV, 0x80),
 	BAD(CMD_INV, HP_B_ACK),
@@ -244,7 +245,7 @@ static void raise_one(struct hppair *t, struct hpend *e, const struct row *r)
 
 static void near_rows(struct hppair *t, struct hpend *e)
 {
-	/* a way to node 1 that is labelled for another one */
+	/* a route to node 1 with the label of another node */
 	memcpy(e->d.rs + 2 * HPDRV_ROUTE, e->d.rs + HPDRV_ROUTE, HPDRV_ROUTE);
 	e->d.rs[2 * HPDRV_ROUTE + 3] = 77;
 	hpend_win(e, LOCKED, 0, HP_PAGE, HP_WIN_EN | HP_WIN_LOCK,
@@ -270,7 +271,7 @@ static void near_rows(struct hppair *t, struct hpend *e)
 	assert_int_equal(hpdrv_get(&e->d, HP_R_ERR_LOG), HP_NONE);
 }
 
-/* What the target is told of a row, and that nothing was stored. */
+/* The target gets the notification of the row, and no byte was stored. */
 static void far_row(struct hpend *e, const struct row *r)
 {
 	uint32_t places = reported[r->err];
@@ -341,7 +342,8 @@ static void test_rows(void **state)
 
 /* ---- without an acknowledge ---- */
 
-/* Q12 with A=0: injected, then the error; the log has it. */
+/* Q12 with A=0: the packet is sent, then the error follows and is in the
+ * log. */
 static void near_no_ack(struct hppair *t, struct hpend *e)
 {
 	static const struct row r = BAD(TVPID_INV, HP_B_SEND, .vpid = NOBODY);
@@ -368,7 +370,8 @@ static void test_no_ack(void **state)
 
 /* ---- the origin goes away ---- */
 
-/* Before its acknowledge comes: ERR_OVPID_INV of the completer. */
+/* Closed before the acknowledge arrives: the completer reports
+ * ERR_OVPID_INV. */
 static void near_closed(struct hppair *t, struct hpend *e)
 {
 	hpend_sdr(e, 8, 1);
@@ -391,7 +394,8 @@ static void far_closed(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* Before its instructions have been fetched: of the requester's side. */
+/* Closed before its instructions are fetched: the requester reports the
+ * error. */
 static void near_pending(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS], rec;

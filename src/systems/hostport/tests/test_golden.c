@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The golden vectors of hostport.md appendix A: as the macros of the register
- * header make them, and as the device reads and writes them. */
+/* Golden vectors of hostport.md appendix A: the macros of the register header
+ * must produce them, and the device must read and write them. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ static void test_golden(void **state)
 
 /* ---- on the device ---- */
 
-/* Node 1 is Host Port 5; a route of 16 bytes at 0x40 leads there. */
+/* Node 1 is Host Port 5, reached by a route of 16 bytes at 0x40. */
 static void near_device(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS] = {

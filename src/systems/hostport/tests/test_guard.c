@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks of the Host Port that keep processes apart, each at its edge: owner of
- * a lock, bounds of a window, translations and queue pointers of a VPID,
- * contexts that the driver takes out, VPID_QUIET. */
+/* Checks of the Host Port that separate processes, each at its edge: owner of a
+ * lock, bounds of a window, translations and queue pointers of a VPID, contexts
+ * that the driver removes, VPID_QUIET. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static struct hprma put_to(uint32_t win, uint64_t off, uint64_t len)
 }
 
 /* Window 9 is locked for this VPID of another node, 11 for another VPID of this
- * node; windows lie in the middle of memory whose pages are all there. */
+ * node. All pages around the windows exist. */
 static void far_guarded(struct hppair *t, struct hpend *e)
 {
 	hpend_set(e, 0xee);
@@ -57,7 +57,8 @@ static void a_lock_is_for_the_vpid_of_one_node(void **state)
 	hppair_once(NULL, near_lock, far_guarded);
 }
 
-/* Offset and length together are less than the window's length, modulo 2^64. */
+/* The sum of offset and length wraps modulo 2^64 to less than the window's
+ * length. */
 static void near_wrap(struct hppair *t, struct hpend *e)
 {
 	static const uint64_t below[] = { 8, 64, HP_PAGE, 4 * HP_PAGE };
@@ -84,8 +85,8 @@ static void an_offset_that_wraps_does_not_reach_below_a_window(void **state)
 
 /* ---- translations ---- */
 
-/* A process with window 0 at the address that the other one has, too; its page
- * is missing, and another VPID's answer for that page comes. */
+/* Opens window 0 at the address that the other process uses, too. The page is
+ * missing here, and the answer for the other VPID's page arrives. */
 static void near_answer(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(0, 0, 8);
@@ -140,9 +141,9 @@ static int pointers(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	hpdrv_open(&drv, r, node, h);
 	hpproc_open(&p, &drv, h, 5, 0);
-	/* nothing has come: no word of the RDR can be given back */
+	/* no message arrived, so no word of the RDR can be returned */
 	assert_int_equal(status(&p, HP_T_RDR_RP, 1), HP_ERR_CMD_INV);
-	/* seven of eight entries, and not one more */
+	/* seven of eight entries are accepted, eight are not */
 	assert_int_equal(status(&p, HP_T_PRQ_WP, 8), HP_ERR_CMD_INV);
 	assert_int_equal(status(&p, HP_T_PRQ_WP, 7), 0);
 	assert_int_equal(status(&p, HP_T_PRQ_WP, 1), HP_ERR_CMD_INV);
@@ -178,7 +179,7 @@ static bool is_read(const struct hp_nic *n)
 
 enum taken { STAYS, REMOVED, FLUSHED };
 
-/* Asks for the context of VPID 6 from inside the device; what came of it. */
+/* Asks for the context of VPID 6 inside the device. Returns how that ended. */
 static uint64_t ask(struct weft_host *h, struct exrig *r, enum taken taken)
 {
 	static uint64_t w0;
@@ -233,8 +234,8 @@ static void read_back(struct hp_nic *n, struct hp_ctx_req *q, struct hp_ctx *c)
 	*(uint64_t *)q->arg = HP_CTX(c->w, HP_F_WQ_RP) + 1000;
 }
 
-/* The write-back waits behind other stores when the context is wanted again; a
- * read does not. */
+/* The context is wanted again while its write-back waits behind other stores. A
+ * read does not wait for them. */
 static int again(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	static uint8_t bytes[HP_PAGE];
@@ -266,7 +267,7 @@ static void a_context_is_read_again_behind_its_write_back(void **state)
 	run(again);
 }
 
-/* ---- what the device holds of a VPID ---- */
+/* ---- state that the device holds for a VPID ---- */
 
 static uint64_t held(struct hpend *e)
 {
@@ -288,8 +289,8 @@ static void rests(struct hpend *e)
 	}
 }
 
-/* Nothing of a message that is being read comes from memory that changes when
- * the device says that it holds nothing. */
+/* Once the device says that it holds nothing, it reads no more bytes of a
+ * message from that memory. */
 static void near_message(struct hppair *t, struct hpend *e)
 {
 	hppair_meet(e);
@@ -319,7 +320,7 @@ static void what_is_being_read_is_held(void **state)
 	hppair_once(NULL, near_message, far_message);
 }
 
-/* A translation that no driver brings, and a queue that nobody empties. */
+/* A translation that no driver inserts, and a queue that no process empties. */
 static void near_waits(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(0, 0, 8);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process whose pages are not there does not hold others (hostport.md 8.8,
- * Q09): neither units of any kind, nor network ports, nor what the network
- * keeps for them.  Sixty instructions, or twelve long ones, wait for a page
- * that nobody brings; a message, a put, a get, an atomic beside them take as
- * long as alone. */
+/* A process whose pages are missing does not delay others (hostport.md 8.8,
+ * Q09) in units of any kind, in network ports, or in the buffers of the
+ * network. Sixty instructions, or twelve long ones, wait for a page that is
+ * never inserted. Meanwhile a message, a put, a get and an atomic take as long
+ * as alone. */
 #include "unit/cmocka_all.h"
 #include "hpproc.h"
 #include "systems/hostport/nic/nic.h"
@@ -20,7 +20,8 @@ enum {
 enum { FIRST = 10, BESIDE = 20 }; /* of exrig.v: times by kind of probe */
 #define VA 0x10000000ull
 
-/* What the process does; the last page of it is missing, near or far. */
+/* Operation of the process. The last page of it is missing, at the origin or
+ * the target. */
 struct way {
 	uint32_t byte;
 	uint64_t bytes;
@@ -31,7 +32,7 @@ struct way {
 static struct hpdrv drv[2];
 static struct way way;
 
-/* All but one page; what is in it is `fill` and the number of the byte. */
+/* Maps all pages, or all but one. Byte i holds `fill` plus i. */
 static uint8_t *window(struct hpproc *p, bool all, uint8_t fill,
 		       weft_phys_t *phys_p)
 {
@@ -119,7 +120,7 @@ static void begin(struct hpproc *p)
 	hpproc_issue(p, many());
 }
 
-/* All clocks are where they were at any other such time. */
+/* Waits until all clocks have the phase that they had at every other call. */
 static weft_time_t same_phase(struct hpproc *p)
 {
 	weft_time_t unit = 16 * WEFT_US;
@@ -128,7 +129,8 @@ static weft_time_t same_phase(struct hpproc *p)
 	return weft_host_now(p->h);
 }
 
-/* One of the kinds that use different units, from y to its other half. */
+/* Runs one operation of a kind that uses other units, from y to its other
+ * half. */
 static weft_time_t probe(struct hpproc *p, uint32_t byte)
 {
 	weft_time_t t = same_phase(p);
@@ -163,7 +165,7 @@ static void probe_all(struct hpproc *p, uint64_t *max)
 	}
 }
 
-/* Put and got, whatever they had to wait for. */
+/* Checks the bytes that were put and got after any waits. */
 static void check_bytes(const uint8_t *here, const uint8_t *there)
 {
 	uint64_t at = (GONE + 1) * HP_PAGE - way.bytes;
@@ -186,7 +188,7 @@ static int near(struct weft_host *h, struct exrig *r, uint32_t node)
 	window(&y, true, 50, &phys);
 	r->p[0] = window(&x, way.far, 100, &phys);
 	until(&x, &r->v[0]);
-	probe_all(&y, &r->v[FIRST]); /* what it needs is cached now */
+	probe_all(&y, &r->v[FIRST]); /* fills the caches */
 	if (way.byte)
 		begin(&x);
 	weft_host_sleep(h, weft_host_now(h) + 4 * WEFT_MS);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contiguous memory of the Host Port's driver (hostport.md 4.11): bookkeeping
- * of both allocators by known answers and against bitmaps, then the driver on
- * a node whose memory is in pieces, too small, or left behind by processes. */
+/* Contiguous memory of the Host Port's driver (hostport.md 4.11): the
+ * bookkeeping of both allocators against known answers and bitmaps, then the
+ * driver on nodes whose memory is fragmented, too small, or left behind by
+ * processes. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ static void runs_are_taken_first_fit_and_joined_again(void **state)
 	assert_int_equal(hport_runs_take(&r, UINT64_MAX), -1);
 	assert_int_equal(hport_runs_give(&r, 0), 3);
 	assert_int_equal(hport_runs_give(&r, 0), 0);
-	assert_int_equal(hport_runs_give(&r, 5), 0); /* inside of one */
+	assert_int_equal(hport_runs_give(&r, 5), 0); /* inside a run */
 	assert_int_equal(hport_runs_give(&r, 10), 0);
 	assert_int_equal(hport_runs_take(&r, 4), -1); /* five, in pieces */
 	assert_int_equal(hport_runs_take(&r, 2), 0);
@@ -57,7 +58,7 @@ static void a_block_is_split_and_joined_by_halves(void **state)
 	assert_int_equal(hport_buddy_take(&b, 3), -1);
 	assert_int_equal(hport_buddy_take(&b, 0), 4); /* 5, 6-7 left */
 	assert_int_equal(hport_buddy_take(&b, 2), -1);
-	assert_int_equal(hport_buddy_give(&b, 3), -1); /* inside of one */
+	assert_int_equal(hport_buddy_give(&b, 3), -1); /* inside one */
 	assert_int_equal(hport_buddy_give(&b, 5), -1); /* free */
 	assert_int_equal(hport_buddy_give(&b, 8), -1);
 	assert_int_equal(hport_buddy_give(&b, 2), 1);
@@ -72,8 +73,8 @@ static void a_block_is_split_and_joined_by_halves(void **state)
 	assert_int_equal(hport_buddy_take(&b, 3), 0);
 }
 
-/* A table is larger than its block: an entry that looks like the other half
- * lies behind it. */
+/* The table is larger than its block, so an entry that looks like the other
+ * half lies behind it. */
 static void a_block_is_not_joined_with_what_lies_behind_it(void **state)
 {
 	struct hport_buddy b;
@@ -85,7 +86,7 @@ static void a_block_is_not_joined_with_what_lies_behind_it(void **state)
 	assert_true(hport_buddy_whole(&b));
 }
 
-/* Every second page is free: there is no pair. */
+/* Every second page is free, so there is no pair to join. */
 static void pieces_that_are_no_halves_of_one_stay_apart(void **state)
 {
 	struct hport_buddy b;
@@ -114,8 +115,8 @@ static void orders_hold_what_is_asked_and_less_than_twice(void **state)
 	}
 }
 
-/* Both, in any order, against one bit per page: nothing is given out twice,
- * nothing is refused that is there, and all comes back. */
+/* Calls both allocators in random order against one bit per page: no page is
+ * given twice, no request is refused while it fits, and all pages return. */
 enum { PAGES = 512, HELD = 40 };
 
 struct held {
@@ -132,7 +133,7 @@ static bool mark(bool *used, struct held x, bool on)
 	return true;
 }
 
-/* n pages lie free, from a multiple of `align` on. */
+/* Returns whether n pages are free from some multiple of `align` on. */
 static bool there(const bool *used, uint32_t n, uint32_t align)
 {
 	for (uint32_t from = 0; from + n <= PAGES; from += align) {
@@ -235,7 +236,7 @@ static void await(struct weft_host *h, uint32_t n)
 
 static struct hport_memory how;
 
-/* What is in use beside the driver's tables. */
+/* Memory in use without the driver's tables. */
 static struct hport_kmem before;
 
 static int look(struct hport_drv *d, void *arg)
@@ -305,7 +306,7 @@ static int take_pages(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(b.phys % (2 * MIB), 0);
 	assert_int_equal(hport_drv_run(h, take, &c), -ENOMEM);
 	assert_int_equal(kmem_of(h).long_, 1);
-	/* the next owner finds nothing of the one before */
+	/* the next owner reads no byte of the previous one */
 	memset(a.mem, 'A', a.bytes);
 	c = (struct piece){ .bytes = PAGE };
 	assert_int_equal(hport_drv_run(h, take, &c), 0);
@@ -326,7 +327,7 @@ static void the_page_allocator_gives_powers_of_two_up_to_2_mib(void **state)
 	run(take_pages, NULL);
 }
 
-/* Programs hold every second piece of 64 KiB of all that is left. */
+/* Programs hold every second 64 KiB piece of the remaining memory. */
 static int take_in_pieces(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	enum { MAX = 64 * MIB / (64 * KIB) };
@@ -367,7 +368,7 @@ static void memory_in_pieces_is_refused_by_the_page_allocator(void **state)
 
 /* ---- ports ---- */
 
-/* A region with room for the tables and the queues of two ports. */
+/* The region has room for the tables and the queues of two ports. */
 static struct hport *port[3];
 static struct hport_attr any_port = { .vpid = -1 };
 
@@ -387,7 +388,7 @@ static int open_until_full(struct weft_host *h, struct exrig *r, uint32_t node)
 
 static int load_small(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	/* WQ, SDR, RDR, WDT, PRQ, NQ of appendix B */
+	/* sizes of WQ, SDR, RDR, WDT, PRQ, NQ in appendix B */
 	const uint64_t queues = 4096 + 2 * 65536 + 4096 + 4096 + 8192;
 
 	how = (struct hport_memory){ .kind = HPORT_MEM_BOOT,
@@ -407,7 +408,7 @@ static void a_region_that_is_full_refuses_ports_and_loses_nothing(void **state)
 	run(load_small, open_until_full);
 }
 
-/* It ends with two ports open, and never says so. */
+/* Ends with two open ports and closes neither. */
 static int dies(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	await(h, LOADED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* User library and driver of the Host Port (include/weft/hostport.h) on two
- * nodes; R21 and R22 of hostport.md 13.3 as programs see them. */
+ * nodes; R21 and R22 of hostport.md 13.3 seen by programs. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -121,7 +121,7 @@ static void memory_near(struct end *e)
 
 	for (uint32_t i = 0; i < BYTES; i++)
 		e->mem[i] = (uint8_t)(i * 7 + i / 256);
-	/* a page that the O/S has taken comes back by a miss */
+	/* a page that the O/S has taken returns after a miss */
 	assert_true(hport_page_out(e->p, e->va + 5 * HP_PAGE));
 	from = weft_host_now(e->h);
 	hport_put(e->p, &e->to, HPORT_ACK, tag, &far, 0, 0, BYTES);
@@ -147,7 +147,7 @@ static void memory_near(struct end *e)
 
 enum { MESSAGES = 60 };
 
-/* More than the work queue takes at a time. */
+/* Posts more messages than the work queue holds. */
 static void messages_near(struct end *e)
 {
 	uint64_t bytes, *sdr = hport_sdr(e->p, &bytes), left = 0;
@@ -236,8 +236,8 @@ static void test_library(void **state)
 	once(10 * WEFT_US, "2us");
 }
 
-/* A miss takes interrupt, driver and insert: irq_latency and tlb_driver_service
- * of appendix B, to within what the driver's registers take. */
+/* A miss takes irq_latency, tlb_driver_service of appendix B and the insert,
+ * plus at most the accesses to the driver's registers. */
 static void test_miss_time(void **state)
 {
 	weft_time_t base = once(0, "2us");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Limits at which the Host Port refuses: a full error log (hostport.md 4.10),
- * messages that no receive region can hold (4.6), instructions of a process
- * that is switched off (4.3). */
+ * messages larger than any receive region (4.6), instructions of a process that
+ * is switched off (4.3). */
 #include "unit/cmocka_all.h"
 
 #include "hpend.h"
@@ -90,7 +90,7 @@ static void a_message_longer_than_the_region_is_refused(void **state)
 
 enum { VCIS = 5 };
 
-/* The page still takes triggers; the context says no. */
+/* The page still takes triggers, but the context is not enabled. */
 static void near_off(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS], *c;

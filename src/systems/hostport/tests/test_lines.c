@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Caches of windows and routes of the Host Port (hostport.md 8.8) from the
- * inside, in any order of accesses: what is kept, what is replaced, what a copy
- * holds while memory changes. */
+/* Caches of windows and routes of the Host Port (hostport.md 8.8) through their
+ * internal functions, with accesses in any order: which lines they keep and
+ * replace, and the content of a copy while memory changes. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -189,7 +189,8 @@ static bool kept(const struct table *t, uint64_t key)
 	return hp_lines_cmd(t->l, HP_CACHE_QUERY, key);
 }
 
-/* One read for all who want a line; a set holds four that are being filled. */
+/* One read serves all requests for a line. A set holds four lines that are
+ * being filled. */
 static void one_read(struct weft_host *h, struct exrig *r, struct table *t)
 {
 	uint64_t was = reads(r);
@@ -233,8 +234,8 @@ static bool filling(const struct table *t)
 	return false;
 }
 
-/* The read is under way when the driver changes the entry and takes the copy
- * out; the second look comes after that.  False: it has ended before. */
+/* The driver changes the entry and removes the copy during the read, and the
+ * second lookup follows. Returns false if the read ended too early. */
 static bool taken_away(struct weft_host *h, struct exrig *r, struct table *t,
 		       enum how how, weft_time_t after)
 {
@@ -259,7 +260,8 @@ static bool taken_away(struct weft_host *h, struct exrig *r, struct table *t,
 	return true;
 }
 
-/* Longer than a line, or no memory at that address: read, not kept. */
+/* An entry longer than a line, or at an address without memory, is read and not
+ * kept. */
 static void not_kept(struct weft_host *h, struct exrig *r, struct table *t)
 {
 	struct hp_look k;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many packets through several crossbars of the Host Port's network: scenarios
- * O08 of hostport.md 13.4, L09 and L10 of 13.6.  A ring of four nodes with a
- * process each; every process sends and receives. */
+ * O08 of hostport.md 13.4, L09 and L10 of 13.6. The network is a ring of four
+ * nodes; a process on each sends and receives. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ extern const struct weft_class weft_class_fault_bits;
 
 enum { VPID = 0x30, NODES = 4, UNDER_WAY = 8, UNIT = 6 };
 
-/* What a process has to do: messages to others, and from them. */
+/* Messages that a process sends to others and expects from them. */
 struct job {
 	uint32_t to[2], count; /* to each of them, or to the one */
 	uint32_t expect[NODES];
@@ -158,8 +158,8 @@ static uint64_t sum(struct scene *s, const char *name)
 
 /* ---- O08 ---- */
 
-/* 0 sends to 2 through 1 (three crossbars); 1 and 3 send to 2 as well, and
- * across: all of it meets at the ports of 1 and 2 (O08). */
+/* Node 0 sends to 2 through 1 (three crossbars); 1 and 3 also send to 2 and to
+ * each other, so all traffic meets at the ports of 1 and 2 (O08). */
 static void test_o08_order(void **state)
 {
 	static const struct job job[NODES] = {
@@ -184,8 +184,8 @@ static const struct job round_job[NODES] = {
 	{ { 0, 1 }, 120, { 0, 120, 120, 0 } },
 };
 
-/* 10^-6 per byte, on all cables both ways: a bit error rate of 1.25e-7 (L10).
- */
+/* A bit error rate of 1.25e-7 is 10^-6 per byte, on all cables in both
+ * directions (L10). */
 static void test_l10_errors(void **state)
 {
 	static const char *const set[] = { "rate", "1.25e-7", NULL };
@@ -206,9 +206,9 @@ static void test_l10_errors(void **state)
 
 enum { LONGEST = 65000 };
 
-/* Time of a stream to the neighbour over a line of so many cycles each way,
- * with so many cells of 64 bytes in the buffer at its end.  The port itself
- * looks that it never holds more. */
+/* Returns the time of a stream to the neighbour over a line of so many cycles
+ * each way, with room for so many cells of 64 bytes at its end. The port
+ * asserts that it never holds more. */
 static weft_time_t stream(const char *slots, const char *cycles)
 {
 	static const struct job job[NODES] = { { { 1, 1 }, 20, { 0 } },
@@ -243,8 +243,8 @@ static void test_l09_credits(void **state)
 		/* too few: a round trip for each handful */
 		assert_true(few > 2 * full);
 		assert_true(few > 3 * last / 2);
-		/* once they cover it, more do not help: cells and heads take
-		 * the rest */
+		/* more slots do not help once they cover the line: cells and
+		 * heads fill the rest of the time */
 		assert_int_equal(stream("128", cycles[i]), full);
 		assert_in_range(full, raw, raw * 10 / 8);
 		last = few;

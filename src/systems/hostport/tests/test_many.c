@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* 65,536 processes on one Host Port (hostport.md 13.1 T01, HP-09; 13.4 O12 to
- * O14).  Queues are so small that those of 16 processes share a page: pointers
- * may begin anywhere in a ring. */
+ * O14). The queues of 16 processes share a page, because they are that small.
+ * Pointers may begin anywhere in a ring. */
 #include <string.h>
 
 #include "unit/cmocka_all.h"
@@ -13,7 +13,7 @@ static struct hpdrv drv;
 static uint64_t *queues;
 static uint32_t tries[HP_VPIDS];
 
-/* Of process v: a WQ entry, then three NQ entries. */
+/* Entry i of process v: a WQ entry, then three NQ entries. */
 static uint64_t *entry(uint32_t v, uint32_t i)
 {
 	return queues + (uint64_t)HP_WORDS * (SHARE * v + i);
@@ -52,7 +52,8 @@ static void all_open(struct weft_host *h, struct exrig *r)
 	}
 }
 
-/* All of them at once, as fast as the bus goes; who is rejected, again. */
+/* Triggers all processes at once, as fast as the bus permits. A rejected one
+ * tries again. */
 static void all_trigger(struct weft_host *h, struct exrig *r)
 {
 	struct weft_io pages;
@@ -81,7 +82,7 @@ static void all_trigger(struct weft_host *h, struct exrig *r)
 	}
 }
 
-/* Each has its completion and its own message, in either order. */
+/* The process has its completion and its own message, in either order. */
 static void one_check(uint32_t v)
 {
 	uint32_t sent = 0, got = 0;
@@ -121,7 +122,7 @@ static int t01(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Lookups of t_ctx cycles: slow ones make the CSB full. */
+/* Runs T01 with lookups of t_ctx cycles. Slow lookups fill the CSB. */
 static void t01_run(const char *ctx_cache, const char *t_ctx,
 		    const char *lookups, uint64_t *rejected)
 {
@@ -156,7 +157,7 @@ static void test_t01_all_processes(void **state)
 	assert_true(rejected > 0);
 }
 
-/* O13: a cache of one set; nothing but time is different. */
+/* O13: a cache of one set changes times and nothing else. */
 static void test_o13_small_cache(void **state)
 {
 	uint64_t rejected;

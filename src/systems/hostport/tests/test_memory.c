@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that try to reach memory and registers of others through the Host
- * Port: memory that goes while it is used, lies beside one's own, or is named
- * outright.  Victims have their bytes in memory that attackers had before. */
+ * Port: memory that is freed while in use, lies next to their own, or is
+ * addressed outright. Victims get the memory that attackers had before. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -190,8 +190,8 @@ static uint32_t put_word(struct hport *p, uint32_t vpid, uint32_t id)
 	return n.error;
 }
 
-/* Windows 0 to 3 are neighbours.  A lock is for one, an unlock for all; a lock
- * of all others leaves one to each process. */
+/* Windows 0 to 3 are neighbours. A lock closes one of them, an unlock opens all
+ * four. A lock of all others leaves one window to each process. */
 static int locks(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *own = hports_open(h, 7), *a = hports_open(h, 8),
@@ -199,7 +199,8 @@ static int locks(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	for (uint32_t i = 0; i < 4; i++)
 		hports_window(own, i, 4096, 0, NULL);
-	/* 0 2 1 3: in front of one that has a neighbour */
+	/* order 0 2 1 3: a window is joined in front of one that has a
+	 * neighbour */
 	assert_int_equal(hport_window_join(own, 1, 0), 0);
 	assert_int_equal(hport_window_join(own, 2, 0), 0);
 	assert_int_equal(hport_window_join(own, 3, 1), 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ordering as a property (hostport.md 8.7 SB1 to SB6, 13.4 O03, O04): random
  * mixes of messages and puts, short and long, of three processes to three
- * others, on random devices, with pages that the TLB does not know.
+ * others, on random devices, with pages that are missing in the TLB.
  *
- *   in order      per ordering key (context, target, type) the target is told
- *                 in the order of the work queue
+ *   in order      per ordering key (context, target, type) notifications arrive
+ *                 at the target in the order of the work queue
  *   out of order  everything arrives once, in any order, and some overtake
  *
  * `test_mix SEED [N]` runs N mixes. */
@@ -68,7 +68,7 @@ static void open_all(struct side *s, struct exrig *r, uint32_t node,
 	}
 }
 
-/* What the driver's interrupt would do. */
+/* Serves TLB misses, in place of the driver's interrupt. */
 static void serve(struct side *s)
 {
 	uint64_t rec;

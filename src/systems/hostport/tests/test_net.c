@@ -57,7 +57,7 @@ static uint64_t packets_of(struct scene *s, uint32_t xbar)
 	return exrig_counter(s->r.node[xbar].xbar, "packets");
 }
 
-/* A FAST_SEND of two words along a route that is written here. */
+/* Sends a FAST_SEND of two words along the route elements el. */
 static void send_along(struct hpproc *p, const uint8_t *el, uint32_t nf,
 		       const uint8_t *back, uint32_t nr, uint32_t dtag,
 		       uint32_t a, uint64_t tag)
@@ -136,7 +136,8 @@ static void snake_origin(struct scene *s, struct hpproc *p)
 	assert_int_equal(HP_NQE_CMD(w), HP_B_FAST_SEND | HP_A | 2);
 }
 
-/* All nodes of two rows and two of the third; the shorter way back. */
+/* Visits all nodes of two rows and two of the third. The way back is
+ * shorter. */
 static void a_packet_follows_mixed_runs_over_nine_hops(void **state)
 {
 	static const uint8_t way[] = { 0, 1, 2, 3, 7, 6, 5, 4, 8, 9 };
@@ -155,7 +156,7 @@ static void a_packet_follows_mixed_runs_over_nine_hops(void **state)
 
 static void counts_origin(struct scene *s, struct hpproc *p)
 {
-	/* no hop at all; one too many, behind the last node */
+	/* no hop at all; one hop too many, behind the last node */
 	static const uint8_t el[2][3] = { { 0x41, 0x40, 0x01 },
 					  { 0x42, 0x01, 0x01 } };
 	static const uint8_t back[] = { 0x51, 0x11 };
@@ -187,8 +188,8 @@ static void the_origin_hears_of_counts_that_are_wrong(void **state)
 
 static void cast_origin(struct scene *s, struct hpproc *p)
 {
-	/* to node 1's multicast port: itself, and on to node 2's, which has
-	 * itself and node 3 */
+	/* to node 1's multicast port, which delivers to itself and forwards to
+	 * node 2's; that one delivers to itself and node 3 */
 	static const uint8_t el[] = { 0x41, 0xa1, 1,	0x01, 7,    0x41,
 				      0xa1, 1,	  0x01, 2,    0x41, 0x01 };
 	uint64_t w[HP_WORDS];
@@ -227,7 +228,7 @@ static void multicast(void **state)
 static void uncast_origin(struct scene *s, struct hpproc *p)
 {
 	/* branches: one without elements, one longer than the list, and one of
-	 * each behind one that leads to the process of node 1 */
+	 * each behind a branch to the process of node 1 */
 	static const uint8_t el[4][6] = { { 0x41, 0xa1, 0, 0x01 },
 					  { 0x41, 0xa1, 3, 0x01 },
 					  { 0x41, 0xa1, 1, 0x01, 0, 0x01 },
@@ -258,7 +259,7 @@ static void a_wrong_list_of_branches_is_counted(void **state)
 static void broken_origin(struct scene *s, struct hpproc *p)
 {
 	/* an element that does not exist, one that leads nowhere, and one that
-	 * names the port */
+	 * names the port itself */
 	static const uint8_t el[3][2] = { { 0x41, 0xc1 },
 					  { 0x41, 0x81 },
 					  { 0x41, 0xb1 } };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notifications of every instruction at both ends, word by word (hostport.md
- * 6.2): tags of user and API are different bytes, so that no word can be taken
- * for another. */
+ * 6.2). All bytes of the user tag and the API tag differ, so that no word can
+ * pass for another. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -84,7 +84,8 @@ static void issue(struct hpend *e, const struct row *r)
 	hpproc_issue(&e->p, 1);
 }
 
-/* Data of get, FAA and CAS: FAA and CAS bring the new value. */
+/* Returns data word i of a get, FAA or CAS. FAA and CAS return the new
+ * value. */
 static uint64_t result(const struct row *r, uint32_t i)
 {
 	if (is_main(r, HP_M_FAA))

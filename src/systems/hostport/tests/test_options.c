@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of the Host Port that other scenarios leave at their defaults
- * (hostport.md appendix B, 14.3): what changes with them, and that nothing else
- * does. */
+ * (hostport.md appendix B, 14.3): each option changes its behaviour and nothing
+ * else. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static void near_limit(struct hppair *t, struct hpend *e)
 	hpend_expect(e, HP_B_SEND | HP_A, NULL);
 	from = weft_host_now(e->h);
 	hpend_send(e, HP_B_SEND | HP_A, 0, MORE);
-	/* small ones need no region, but are behind it */
+	/* small messages need no region, but stay behind the large one */
 	hpend_send(e, HP_B_SEND | HP_A, 0, 8);
 	hpend_expect(e, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, HP_B_SEND | HP_A), NULL);
 	assert_in_range(weft_host_now(e->h) - from, 30 * WEFT_US, 50 * WEFT_US);
@@ -75,7 +75,7 @@ static void drop(struct hppair *t)
 	hppair_set(t);
 }
 
-/* Nothing waits: what finds no room is named in the log. */
+/* No message waits. One that finds no room is in the error log. */
 static void near_drop(struct hppair *t, struct hpend *e)
 {
 	for (uint64_t i = 0; i < SENT; i++) {

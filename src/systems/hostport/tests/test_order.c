@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scheduling and ordering of the Host Port (hostport.md 13.4: O01 to O04, O06,
- * O07, O12).  O05 is asserted in every step of test_sched.c, O13 is in
- * test_many.c. */
+ * O07, O12). test_sched.c asserts O05 after every step, test_many.c tests
+ * O13. */
 #include <string.h>
 
 #include "unit/cmocka_all.h"
@@ -54,7 +54,8 @@ static void put_fast(struct hpproc *p, uint32_t vpid, uint64_t tag)
 
 /* ---- O01 ---- */
 
-/* Contexts of many targets, which nobody reads: they share their queues. */
+/* Contexts of many targets. They share their queues, because no process reads
+ * them. */
 static int o01_far(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpproc p;
@@ -173,7 +174,7 @@ static uint32_t o03_run(bool ordered, const char *const *set)
 	struct exrig r;
 
 	bench(&r, set);
-	/* completers keep order where their own node says so */
+	/* completers keep order when CTRL of their own node says so */
 	drv[0].ctrl = HP_CTRL_ORDER;
 	drv[1].ctrl = ordered ? HP_CTRL_ORDER : 0;
 	r.v[2] = ordered;
@@ -205,7 +206,7 @@ static void test_o04_not_ordered(void **state)
 
 /* ---- O02 ---- */
 
-/* Much more than the pipeline holds, from one moment on. */
+/* Much more work than the pipeline holds, all triggered at one moment. */
 enum { PROCS = 8, EACH = 1000, WINDOW = 20 };
 static struct hpproc proc[PROCS];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may trigger: processes and domains (hostport.md 7.8, 7.9, 13.4 O10, O11)
- * and the tagged accesses that need no page of their own (10.1, 13.7 X01, X02,
- * X04). */
+/* Permission to trigger, for processes and domains (hostport.md 7.8, 7.9, 13.4
+ * O10, O11), and tagged accesses, which need no page of their own (10.1, 13.7
+ * X01, X02, X04). */
 #include <string.h>
 
 #include "unit/cmocka_all.h"
@@ -68,7 +68,7 @@ static struct weft_turn light_turn(struct weft_host *h, struct weft_proc *proc,
 	return (struct weft_turn){ .kind = WEFT_TURN_AGAIN };
 }
 
-/* v[0] domains; v[8..] when each was over. */
+/* v[0]: number of domains; v[8..]: when each had ended. */
 static int o10(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint32_t domain[4] = { 0 };
@@ -134,8 +134,8 @@ static bool give(struct weft_host *h, struct weft_proc *p, uint32_t vpid,
 			     HP_TRIGGER_PAGE(vpid), HP_PAGE, WEFT_UC, io);
 }
 
-/* A window is a virtual address: with that of another process one reaches one's
- * own page, or none (V4). */
+/* A window is a virtual address. The address of another process leads to the
+ * caller's own page, or to none (V4). */
 static int o11(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t off = HP_TRIGGER(HP_T_SNAPSHOT, 0), w[HP_WORDS];
@@ -178,7 +178,7 @@ static void test_o11_only_own_pages(void **state)
 
 /* ---- tagged accesses ---- */
 
-/* v[1] done, v[2] not done; reads of the NIC for one VCI in v[3]. */
+/* v[1]: accepted, v[2]: refused, v[3]: reads of the NIC for one VCI. */
 static int x01(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w[HP_WORDS], reads, val;
@@ -203,10 +203,11 @@ static int x01(struct weft_host *h, struct exrig *r, uint32_t node)
 	}
 	for (uint32_t i = 0; i < 2 * r->v[1]; i++)
 		assert_true(hpproc_nqe(&p, w));
-	/* context and route; no VCI was read (X04) */
+	/* one read for the context, one for the route; none for the VCI
+	 * (X04) */
 	r->v[3] = exrig_counter(r->node[0].nic, "reads") - reads;
 	assert_false(hpproc_nqe(&p, w));
-	/* a tag of the program's own says nothing (X02) */
+	/* a tag in the program's own data has no effect (X02) */
 	assert_false(weft_io_tload64_user(h, &page, HP_TRIGGER(HP_T_BARRIER, 0),
 					  500, &val));
 	assert_true(
@@ -248,7 +249,7 @@ static void test_x01_tagged_store(void **state)
 
 enum { CROWD = 1000, TRIES = 3 };
 
-/* A process that stores its instruction until it is taken, a few times at
+/* A process that repeats a conditional store until it is taken, a few times at
  * most. */
 struct member {
 	struct hpproc p;
@@ -282,8 +283,8 @@ static void crowd_start(struct weft_host *h, struct member *m, uint32_t vpid)
 	assert_true(weft_proc_start(h, proc, crowd_turn, m));
 }
 
-/* v[0] stored, v[1] refused: what was stored is executed once, by the process
- * that the tag names. */
+/* v[0]: stored, v[1]: refused. Each stored instruction is executed once, by the
+ * process that the tag names. */
 static int x01_crowd(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w[HP_WORDS];

@@ -110,8 +110,8 @@ static void test_t14_increment(void **state)
 	run(t14);
 }
 
-/* A snapshot shows the VCIs that were triggered before it.  Then VCIs of which
- * the second finds no entry left of a queue of 4: it runs behind the pointer
+/* A snapshot shows the VCIs that were triggered before it. Then, in a queue of
+ * 4, the second VCI finds no free entry. It is executed after the pointer
  * update that makes room. */
 static int t15(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -157,7 +157,7 @@ static void test_t15_order(void **state)
 
 /* ---- O14 ---- */
 
-/* After a flush the table in memory says what the last status NQE said. */
+/* After a flush the table in memory agrees with the last status NQE. */
 static int o14(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w[HP_WORDS], before[HP_WORDS];
@@ -191,7 +191,7 @@ static void test_o14_flush(void **state)
 	run(o14);
 }
 
-/* ---- Q22: any increment of any pointers ---- */
+/* ---- Q22: random increments of all pointers ---- */
 
 enum { NQ = 16, PRQ = 8, RDR = 64, ROUNDS = 600 };
 
@@ -221,7 +221,8 @@ static void rings_put(uint64_t *c, const struct ring *nq,
 	HP_CTX_SET(c, HP_F_PRQ_WP, prq->wp);
 }
 
-/* Applies a command to them (7.3); false: it is beyond the other pointer. */
+/* Applies a command to the pointers (7.3). Returns false if it passes the other
+ * pointer. */
 static bool apply(uint32_t cmd, uint32_t by, uint32_t unit, struct ring *nq,
 		  struct ring *rdr, struct ring *prq)
 {

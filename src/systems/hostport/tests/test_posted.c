@@ -112,7 +112,7 @@ static void test_posted(void **state)
 	hppair_once(posted_on, near_posted, far_posted);
 }
 
-/* ---- PR4: descriptors that are wrong, buffers at the end of memory ---- */
+/* ---- PR4: wrong descriptors, buffers at the end of memory ---- */
 
 #define END (64ull << 20) /* of the node's memory */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records of the Host Port for its driver (hostport.md 4.10, 6.1 N7, 8.8): TLB
- * misses, VPIDs, the error log, by registers and by the ring in main memory,
- * and the interrupts that they keep up. */
+ * misses, VPIDs and the error log, read by registers and by the ring in main
+ * memory, and the interrupts that stay up while records are left. */
 #include "unit/cmocka_all.h"
 
 #include "hpproc.h"
@@ -25,7 +25,7 @@ static void irq_is(struct exrig *r, uint32_t bits, uint64_t raised)
 	assert_int_equal(exrig_counter(r->node[0].nic, "irqs"), raised);
 }
 
-/* Each kind has its bit, which stays while there are records. */
+/* Each kind has its bit, which stays set while records are left. */
 static int records(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hp_nic *n = nic_of(r);
@@ -111,8 +111,8 @@ static void place_is(uint32_t i, uint64_t w, uint64_t bit)
 	ring[2 * i + 1] = 0;
 }
 
-/* Misses first, then VPIDs; the error log has half of it.  Counts go on from
- * where they were when places are used again. */
+/* Misses come first, then VPIDs. The error log has half of the ring. Counts
+ * continue when places are reused. */
 static int in_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hp_nic *n = nic_of(r);

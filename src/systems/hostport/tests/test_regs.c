@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers of the Host Port (hostport.md 4.10): values of reset, what a store
- * leaves behind, configuration space. */
+/* Registers of the Host Port (hostport.md 4.10): reset values, values after
+ * stores, configuration space. */
 #include "unit/cmocka_all.h"
 
 #include "unit/host/config.h"
@@ -48,7 +48,7 @@ static const struct value reset[] = {
 	{ HP_R_DRIVER_STATE, 0 },
 };
 
-/* ---- what a store leaves ---- */
+/* ---- values after a store ---- */
 
 enum { MOST = 1 << HP_PTR_BITS };
 
@@ -119,7 +119,7 @@ static int values(struct weft_host *h, struct exrig *r, uint32_t node)
 				 (unsigned long long)hpdrv_get(&drv,
 							       stored[i].off));
 	}
-	/* what users may read, and nothing else */
+	/* users may read these registers and no others */
 	for (uint32_t off = 0; off < HP_INFO_BYTES; off += 8) {
 		bool open = off == HP_R_HPID || off == HP_R_RDR_UNIT ||
 			    (off >= HP_R_WQ_SIZE && off <= HP_R_NQ_SIZE);
@@ -136,7 +136,8 @@ static void values_of_reset_and_limits_of_stores(void **state)
 	hprig_one(values);
 }
 
-/* One network port, which keeps the order of equal hashes; another number. */
+/* A device with one network port, which keeps the order of equal hashes, and
+ * another number. */
 static int other_parameters(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	const uint64_t all = HP_CTRL_ENABLE | HP_CTRL_ORDER | HP_CTRL_HASH |
@@ -218,7 +219,7 @@ static void configuration_space_is_as_the_table_says(void **state)
 	hprig_one(spaces);
 }
 
-/* With memory accesses off the device takes no store and answers no load. */
+/* With memory access disabled the device takes no store and answers no load. */
 static int deaf(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	hpdrv_map(&drv, h);
@@ -237,7 +238,7 @@ static void nothing_answers_with_memory_accesses_off(void **state)
 	hprig_one(deaf);
 }
 
-/* Pieces of a register: halves, words, bytes at their places. */
+/* Accesses parts of a register: halves, words and bytes at their offsets. */
 static int pieces(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	hpdrv_map(&drv, h);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Responses and acknowledges never wait behind requests (hostport.md 8.5): a
- * process whose notification queue is full holds all completer units that
- * requests may use, and another one of its node works on. */
+/* Responses and acknowledges never wait behind requests (hostport.md 8.5). A
+ * process whose notification queue is full occupies all completer units that
+ * requests may use, but another process of its node continues. */
 #include "unit/cmocka_all.h"
 
 #include "hpend.h"
@@ -33,7 +33,7 @@ static void near_flood(struct hppair *t, struct hpend *e)
 		assert_true(hpproc_wait(&e->p, w));
 }
 
-/* Acknowledges come to the node whose units are taken. */
+/* Sends acknowledges to the node whose units are occupied. */
 static void work_on(void)
 {
 	uint64_t w[HP_WORDS], data = 2;
@@ -79,7 +79,7 @@ static void test_replies_pass(void **state)
 	}
 }
 
-/* Requests leave a quarter of the queue to replies, rounded up. */
+/* Requests leave a quarter of the queue, rounded up, to replies. */
 static void far_queue(struct hppair *t, struct hpend *e)
 {
 	const struct hp_nic *n = t->rig.node[1].nic->state;

@@ -67,7 +67,7 @@ static void test_sizes(void **state)
 	hppair_free(&t);
 }
 
-/* ---- R10 to R15: fast ones, bytes, atomics ---- */
+/* ---- R10 to R15: fast instructions, bytes, atomics ---- */
 
 static void near_fast(struct hppair *t, struct hpend *e)
 {
@@ -126,7 +126,7 @@ static void near_bytes(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* memory, operands, memory and answer afterwards */
+/* memory before, operands, memory and answer afterwards */
 static const struct {
 	uint32_t byte;
 	uint64_t before, a, b, after;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receivers without room (hostport.md 4.6, 4.8, 4.9): a process that never
- * looks at its queues is flooded by another one.  Messages between two others
- * take as long as before, nothing is lost without a word, and what was accepted
- * comes in order once the process looks. */
+/* Receivers without room (hostport.md 4.6, 4.8, 4.9): another process floods
+ * one that never reads its queues. Messages between two others take as long as
+ * before, every loss is reported, and accepted messages arrive in order once
+ * the process reads. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -40,14 +40,15 @@ static const struct way ways[] = {
 	{ "get that is refused", HP_B_FAST_GET | 1, 8, 0, true },
 };
 
-/* Status notifications of the processes themselves come between. */
+/* Margin for the status notifications of the processes themselves. */
 #define MARGIN (100 * WEFT_NS)
 
 static const struct way *way;
 static struct hpproc good[2];
 static uint32_t sent, done, refused; /* as the origin knows */
 
-/* The origin hears of it once, from the other side. */
+/* Returns whether the way has an answer: the origin gets it once, from the
+ * other side. */
 static bool answered(void)
 {
 	return way->byte & HP_A || HP_MAIN(way->byte) == HP_M_FAST_GET;
@@ -59,7 +60,7 @@ static weft_time_t round_trip(struct hpend *e)
 	weft_time_t unit = 16 * WEFT_US, from;
 	uint64_t w[HP_WORDS], data = 3;
 
-	/* clocks are where they were at any other such time */
+	/* wait until clocks have the phase that they had at every other call */
 	weft_host_sleep(e->h, (weft_host_now(e->h) / unit + 1) * unit);
 	from = weft_host_now(e->h);
 	hpproc_fast_send(&good[0], 1, GOOD, 0, 1, &data, 1);
@@ -98,8 +99,8 @@ static void flood_one(struct hpend *e, uint64_t tag)
 	hpproc_issue(&e->p, 1);
 }
 
-/* One that wants no acknowledge is told of when it was sent, and again when it
- * has been refused. */
+/* Takes a notification. An origin that wants no acknowledge gets one for the
+ * sending, and another one if the message was refused. */
 static bool flood_take(struct hpend *e)
 {
 	const volatile uint64_t *next = e->p.nq + HP_WORDS * e->p.ni;
@@ -115,7 +116,8 @@ static bool flood_take(struct hpend *e)
 	return true;
 }
 
-/* Until all are on their way, or nothing comes back any more. */
+/* Sends until all messages are in flight, or until no notification arrives any
+ * more. */
 static void flood(struct hpend *e)
 {
 	weft_time_t last = weft_host_now(e->h);
@@ -173,7 +175,7 @@ static void near_room(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* It looks at last: what comes is in order. */
+/* Reads the queues at last: accepted messages are in order. */
 static uint32_t drain(struct hpend *e)
 {
 	uint32_t got = 0;
@@ -191,7 +193,7 @@ static uint32_t drain(struct hpend *e)
 	return got;
 }
 
-/* Records of the error log, in it or beyond its end. */
+/* Returns the records of the error log, including those beyond its end. */
 static uint64_t logged(const struct hppair *t)
 {
 	return hppair_counter(t, 1, "err_logs") +
@@ -221,7 +223,8 @@ static void far_room(struct hppair *t, struct hpend *e)
 	assert_false(hpdrv_ctx(&e->d, e->vpid)[0] & HP_CTX_STALL_RX);
 	assert_true(sent == FLOOD || answered());
 	assert_true(kept > 0 || answered());
-	/* each has come, or its origin knows; of what was wrong the log */
+	/* each message arrived, or its origin got an error; wrong ones are in
+	 * the log only */
 	if (!way->wrong)
 		assert_int_equal(got + refused, sent);
 	else
@@ -241,8 +244,8 @@ static void near_closed(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* What waits for a process that is closed leaves the device, and its origin
- * hears of it. */
+/* Messages that wait for a closed process leave the device, and their origin
+ * gets an error. */
 static void far_closed(struct hppair *t, struct hpend *e)
 {
 	uint32_t filled = SLOW_NQ - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Host Port's scheduler against ref_hp: random jobs, keys, units, widths,
- * wait queues and stage times, and jobs that are set aside.  After every cycle
- * the queue, the wait queues, all stages and what stands aside must be the
- * same, and jobs of one key leave in order. `test_sched SEED [N]` runs N
+ * wait queues and stage times, and jobs that are set aside. After every cycle
+ * the queue, the wait queues, all stages and the jobs set aside must be equal,
+ * and jobs of one key leave in order. `test_sched SEED [N]` runs N
  * scenarios. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -67,7 +67,7 @@ static void done(uint32_t error)
 
 /* ---- messages ---- */
 
-/* Segments of a message, put where they belong. */
+/* Writes the segments of a message to their offsets. */
 static void reassemble(uint64_t bytes, uint32_t seed)
 {
 	uint8_t got[WINDOW] = { 0 };
@@ -105,7 +105,7 @@ static int sends(struct weft_host *h, struct exrig *r, uint32_t node)
 	for (uint64_t n = 8; n <= 1024; n += n < 200 ? 8 : 104) {
 		fill(sdr + 16, n, (uint32_t)n);
 		assert_int_equal(hport_send(p, &to, HPORT_ACK, tag, 16, n), 0);
-		/* none is begun before the one before is posted */
+		/* no message begins before the previous one has been posted */
 		if (n > UNIT * WQ) {
 			assert_true(hport_unposted(p));
 			assert_int_equal(hport_set_mtu(p, 8), -EAGAIN);
@@ -153,7 +153,7 @@ static int accesses(struct weft_host *h, struct exrig *r, uint32_t node)
 		assert_int_equal(mine[39], 0xdd);
 		assert_int_equal(mine[40 + n], 0xdd);
 	}
-	/* the last segment does not fit: one error for all */
+	/* the last segment does not fit: one error for the whole message */
 	far.off = WINDOW - 3 * UNIT;
 	assert_int_equal(hport_put(p, &to, 0, tag, &far, 0, 0, 4 * UNIT), 0);
 	done(HP_ERR_TWINID);
@@ -207,7 +207,7 @@ static void posting_has_limits(void **state)
 	HPORTS_ONE(limits);
 }
 
-/* So many at a time, whose notifications stay in the queue. */
+/* Posts so many at a time and leaves their notifications in the queue. */
 static int many(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport_far far = { 0, 0, 0 };

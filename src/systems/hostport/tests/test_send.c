@@ -104,7 +104,8 @@ static void near_rdr(struct hppair *t, struct hpend *e)
 		hpend_sdr(e, lengths[i] / 8, i);
 		hpend_send(e, byte, 0, lengths[i]);
 		hpend_expect(e, byte, NULL);
-		/* what has been notified has been read (Q08) */
+		/* after the notification the device reads no more of the region
+		 * (Q08) */
 		memset(e->p.sdr, 0xcc, lengths[i]);
 		hppair_meet(e);
 	}
@@ -139,8 +140,8 @@ static void test_rdr(void **state)
 	hppair_once(NULL, near_rdr, far_rdr);
 }
 
-/* All lengths up to the whole SDR (Q04), through a region that is no multiple
- * of any of them (Q05). */
+/* Sends all lengths up to the whole SDR (Q04), through a region whose size is
+ * not a multiple of any of them (Q05). */
 enum { WHOLE = 200 };
 
 static void near_whole(struct hppair *t, struct hpend *e)
@@ -179,11 +180,11 @@ static void test_whole(void **state)
 	hppair_once(small_regions, near_whole, far_whole);
 }
 
-/* ---- Q06: RDR full; Q13: what an acknowledge says ---- */
+/* ---- Q06: RDR full; Q13: meaning of an acknowledge ---- */
 
 static struct hpproc third; /* of node 1 */
 
-/* To the other process of node 1, by the network port of replies. */
+/* Sends to the other process of node 1, by the network port of replies. */
 static void send_third(struct hpend *e, uint64_t tag)
 {
 	uint8_t *b = e->d.rs + 2 * HPDRV_ROUTE;
@@ -205,7 +206,7 @@ static void near_full(struct hppair *t, struct hpend *e)
 	hpend_sdr(e, 8000, 1);
 	hpend_send(e, HP_B_SEND | HP_A, 0, 64000);
 	hpend_expect(e, HP_B_SEND | HP_A, NULL);
-	/* 192 words are free: injected, not stored (Q13) */
+	/* only 192 words are free: sent, not stored (Q13) */
 	hpend_send(e, HP_B_SEND, 0, 2400);
 	hpend_expect(e, HP_B_SEND, NULL);
 	hpend_send(e, HP_B_SEND | HP_A, 0, 2408);
@@ -299,7 +300,7 @@ enum { NQ = 16 };
 static void small_nq(struct hppair *t)
 {
 	t->end[0].d.nq = NQ;
-	t->end[1].d.nq = 512; /* nobody reads it */
+	t->end[1].d.nq = 512; /* not read */
 }
 
 /* Time of sends one after the other. */
@@ -331,13 +332,13 @@ static void near_nq(struct hppair *t, struct hpend *e)
 	c = hpdrv_ctx(&e->d, e->vpid);
 	assert_int_equal(HP_CTX(c, HP_F_WQ_PEND), 2 * NQ - (NQ - 1));
 	assert_true(c[0] & HP_CTX_STALL_NQ);
-	/* others go on as before, but for the edges of clocks */
+	/* other processes continue as before, within a few clock edges */
 	assert_in_range(some_sends(&other), alone - alone / 20,
 			alone + alone / 20);
 	for (uint32_t i = 0; i < 100; i++) /* Q21 */
 		while (!(hpproc_trigger(&e->p, HP_T_SNAPSHOT, 0) & HP_TRUE))
 			;
-	/* Q22: not applied, reported when there is room */
+	/* Q22: the update is not applied, and reported when there is room */
 	while (!(hpproc_trigger(&e->p, HP_T_NQ_RP, NQ) & HP_TRUE))
 		;
 	weft_host_sleep(e->h, weft_host_now(e->h) + 30 * WEFT_US);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What processes of a node share by the Host Port's driver: sizes of queues,
- * which the first one has chosen for all, and ports of ULTRA
+/* State that processes of a node share through the Host Port's driver: sizes of
+ * queues, which the first process chooses for all, and ports of ULTRA
  * (hostport.md 9.3, 9.8). */
 #include "unit/cmocka_all.h"
 
@@ -36,9 +36,9 @@ static void on_nodes(uint32_t n, exrig_fn fn, exrig_fn second)
 
 /* ---- an endpoint in queues of another's size ---- */
 
-/* Two nodes, 8 requests each: a slot needs two notifications of each node, and
- * there are 2 * 20 and 96 of others; 320 words of the receive region, which is
- * never full; 256 words of the send region. */
+/* Two nodes with 8 requests each. A slot needs two notifications of each node,
+ * beside 2 * 20 and 96 for other uses. The receive region of 320 words is never
+ * full; the send region has 256 words. */
 static const struct {
 	uint32_t nq, rdr, sdr;
 	int ret;
@@ -68,7 +68,7 @@ static struct weft_ep_event next(struct weft_ep *ep, enum weft_ep_kind kind)
 	return ev;
 }
 
-/* More at once than there are places in the send region. */
+/* Posts more messages at once than the send region has places. */
 static void messages(struct weft_ep *ep, uint32_t node)
 {
 	static uint8_t buf[MESSAGES][EAGER];
@@ -146,7 +146,8 @@ static int call(struct weft_host *h, uint32_t op, void *arg)
 	return hport_drv_call(h, weft_dev_open(h, 0), op, arg);
 }
 
-/* What the device says of the owner, when stores to it have come. */
+/* Returns the owner in the port's registers once earlier stores have
+ * arrived. */
 static uint64_t owned(struct weft_host *h, struct exrig *r, uint32_t unit,
 		      uint32_t upid)
 {
@@ -189,7 +190,8 @@ static int map(struct weft_host *h, uint32_t unit, uint32_t upid)
 	return call(h, HPORT_C_ULTRA_MAP, &a);
 }
 
-/* All ports of a unit in turn, and no more; given back, one is there again. */
+/* Takes all ports of a unit in turn, after which none is left. A returned one
+ * is available again. */
 static void taken(struct weft_host *h, struct exrig *r, uint32_t unit,
 		  uint32_t ports)
 {
@@ -221,13 +223,13 @@ static void refused(struct weft_host *h, uint32_t ports, uint32_t vpid)
 	assert_int_equal(reg(h, 1, 0, HP_UR_LEN, 1), -EBADF);
 	assert_int_equal(reg(h, 0, 0, HP_PAGE, 1), -EINVAL);
 	assert_int_equal(reg(h, 0, 0, HP_UR_LEN + 4, 1), -EINVAL);
-	/* memory and the part of the packet queue are the driver's */
+	/* memory and the share of the packet queue belong to the driver */
 	assert_int_equal(reg(h, 0, 0, HP_UR_SLICE, 0), -EPERM);
 	assert_int_equal(reg(h, 0, 0, HP_UR_PTRS, 0), -EPERM);
 	assert_int_equal(reg(h, HP_ULTRA_CPL, 0, HP_UC_BASE, 0), -EPERM);
 	assert_int_equal(reg(h, HP_ULTRA_CPL, 0, HP_UC_SIZE, 0), -EPERM);
 	assert_int_equal(read_reg(h, 0, 0, HP_UR_SLICE, &val), 0);
-	/* to itself, or to nobody */
+	/* a VPID of its own process, or one without an owner */
 	assert_int_equal(reg(h, 0, 0, HP_UR_VPID, vpid), 0);
 	assert_int_equal(read_reg(h, 0, 0, HP_UR_VPID, &val), 0);
 	assert_int_equal(val & 0xffff, vpid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that come when their VPID has another owner: a receiver without room
- * stops the network (rx_places=0, as the thesis has it), requests to VPID 9
- * wait behind its messages for longer than a VPID rests, and 9 is closed and
- * opened again meanwhile.  By weft/hostport.h alone. */
+/* Requests that arrive when their VPID has another owner. A receiver without
+ * room stops the network (rx_places=0, as in the thesis), so requests to VPID 9
+ * wait behind its messages for longer than a VPID rests. Meanwhile 9 is closed
+ * and opened again. The programs use weft/hostport.h alone. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static void post_all(struct hport *p, const struct hport_peer *to)
 #undef TAG
 }
 
-/* Each has one notification, with that error. */
+/* Each request has one notification, with that error. */
 static void all_told(struct weft_host *h, struct hport *p, uint32_t error)
 {
 	uint32_t seen = 0;
@@ -222,8 +222,8 @@ static uint32_t answer(struct hport *p, uint32_t tag)
 	return UINT32_MAX; /* it is lost */
 }
 
-/* The device has looked at the context of a free VPID: the one that
- * its first owner gets counts all the same. */
+/* The device reads the context of a free VPID. Nevertheless the context that
+ * its first owner gets is valid at once. */
 static int early(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, 3), *q;
@@ -268,8 +268,8 @@ static int floods(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* The context that its owner gives counts, whatever the device has read of it
- * while it was written. */
+/* The context that its owner gets is valid, even if the device read it while it
+ * was being written. */
 static int opens(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	for (uint32_t i = 0; i < OPENED; i++) {

@@ -12,7 +12,8 @@ enum { VPID = 0x30, MESSAGES = 20, BYTES = 4096, RDR = 1024, UNIT = 6 };
 static struct scene {
 	struct exrig r;
 	bool stops;	 /* the receiver looks when it is told to */
-	uint64_t irq[3]; /* IRQ_STATUS: stopped, cleared, at the end */
+	uint64_t irq[3]; /* IRQ_STATUS while stopped, after clearing, at the
+			  * end */
 } scene;
 
 static uint64_t status(struct hpdrv *d)
@@ -70,7 +71,7 @@ static int far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Times that the sender's timer has expired. */
+/* Returns how often the sender's timer has expired. */
 static uint64_t run(bool stops, const char *cycles)
 {
 	uint64_t n, irqs;
@@ -101,7 +102,7 @@ static void test_a_stopped_port_raises_its_interrupt_once(void **state)
 	assert_int_equal(scene.irq[2], 0);
 }
 
-/* 300 us: not yet there at the first look. */
+/* 300 us: the timer has not expired at the first look. */
 static void test_the_timer_counts_cycles_of_the_core(void **state)
 {
 	assert_int_equal(run(true, "30000"), 1);
@@ -109,7 +110,7 @@ static void test_the_timer_counts_cycles_of_the_core(void **state)
 	assert_int_equal(scene.irq[1], HP_IRQ_DEADLOCK);
 }
 
-/* Packets that wait for each other's cells, a receiver that takes its time. */
+/* Packets wait for each other's cells, and the receiver is slow. */
 static void test_a_port_that_moves_raises_none(void **state)
 {
 	assert_int_equal(run(false, "5000"), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tagged accesses (hostport.md 10.1): a conditional store that is done has the
- * notification entry of its instruction (X4, CSB11), and ULTRA's tagged stores
- * and loads. */
+/* Tagged accesses (hostport.md 10.1): a conditional store that succeeds has
+ * reserved the notification entry of its instruction (X4, CSB11); ULTRA's
+ * tagged stores and loads. */
 #include "unit/cmocka_all.h"
 
 #include "ultrarig.h"
@@ -13,8 +13,8 @@ enum { NQ = 16, STORES = 4 * NQ, NOBODY = 900 };
 static struct hpdrv drv;
 static struct hpproc proc[2];
 
-/* Instructions that nobody takes: how many are done.  The tag is that of the
- * thread. */
+/* Issues instructions with the tag of the thread and takes no notification.
+ * Returns how many were accepted. */
 static uint32_t stores(struct weft_host *h, const struct weft_io *page)
 {
 	uint64_t w[HP_WORDS];
@@ -27,7 +27,8 @@ static uint32_t stores(struct weft_host *h, const struct weft_io *page)
 	return done;
 }
 
-/* All have been executed, though nobody has taken a notification. */
+/* All accepted instructions have been executed, though no notification was
+ * taken. */
 static void executed(const struct hpproc *p, uint32_t n)
 {
 	uint64_t seen = 0;
@@ -58,7 +59,7 @@ static int full(struct weft_host *h, struct exrig *r, uint32_t node)
 	r->v[0] = stores(h, &proc[0].page);
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
 	executed(&proc[0], (uint32_t)r->v[0]);
-	/* entries that are free again, but for that of the status */
+	/* the entries are free again, but one holds the status */
 	for (uint32_t i = 0; i < NQ - 1; i++)
 		assert_true(hpproc_nqe(&proc[0], w));
 	hpproc_free(&proc[0]);
@@ -113,7 +114,7 @@ static struct weft_io page_of(struct ultra_end *e, struct weft_proc *p,
 	return io;
 }
 
-/* The thread is in a process with this tag that has the page. */
+/* Moves the thread into a process with this tag that maps the page. */
 static struct weft_io enter(struct ultra_end *e, uint64_t off, uint16_t tag)
 {
 	struct weft_proc *p = tagged_proc(e, tag);
@@ -123,8 +124,8 @@ static struct weft_io enter(struct ultra_end *e, uint64_t off, uint16_t tag)
 	return io;
 }
 
-/* Nothing is stored under a wrong tag, at a wrong place or under a condition
- * that is none; t->v[0]: packets until there was no room. */
+/* No store is accepted under a wrong tag, at a wrong offset or with a condition
+ * that does not exist. t->v[0] counts the packets until the slice was full. */
 static void ultra_near(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[8] = { 77 }, note[HP_WORDS];
@@ -137,7 +138,7 @@ static void ultra_near(struct ultrarig *t, struct ultra_end *e)
 				     16, 0));
 	assert_false(weft_io_tcstore(e->h, &e->tx.page, HP_ULTRA_START(2), w,
 				     16, 1ull << 56));
-	/* as long as an instruction, and not at the place for those */
+	/* as long as an instruction, but at another offset than those */
 	assert_false(weft_io_tcstore(e->h, &e->tx.page, HP_ULTRA_START(8), w,
 				     sizeof(w), 1ull << 56));
 	for (uint64_t tag = 0; tag < KEPT; tag++) {
@@ -147,7 +148,7 @@ static void ultra_near(struct ultrarig *t, struct ultra_end *e)
 		assert_true(hpproc_wait(&e->p, note));
 		assert_int_equal(note[0], tag);
 	}
-	/* the target keeps so many; then the slice here is full */
+	/* the target keeps KEPT packets, after which the slice here fills up */
 	for (uint32_t i = 0; i < TRIES; i++)
 		t->v[0] += ultra_send_cond(&e->tx, 0, KEPT + t->v[0], w, WORDS);
 	ultrarig_meet(e);
@@ -205,8 +206,9 @@ static void tagged_packet(struct ultra_end *e, uint64_t tag)
 		       sizeof(w));
 }
 
-/* One refusal each: the tag of another process, a tag of the program's own, a
- * Triggerpage, the management page, the driver's registers of its port. */
+/* One refusal each: the tag of another process, a tag in the program's own
+ * data, a Triggerpage, the management page, the driver's registers of its
+ * port. */
 static void regs_near(struct ultrarig *t, struct ultra_end *e)
 {
 	struct weft_proc *p = tagged_proc(e, VPID);

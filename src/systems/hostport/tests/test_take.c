@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages in the receive data region (hostport.md 4.8) that a process takes in
- * any order: each has its bytes, and places go back when all in front of them
- * have gone, not before. */
+ * any order. Each has its bytes. A place returns to the device when all places
+ * in front of it have returned. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -110,8 +110,8 @@ static void messages_are_taken_in_any_order(void **state)
 		HPORTS_ONE(in_any_order);
 }
 
-/* Three of eight units each: every third one goes on at the beginning of the
- * region. */
+/* Three messages of eight units each: every third one continues at the
+ * beginning of the region. */
 static int unread(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	open_small(h);
@@ -133,8 +133,8 @@ static void messages_give_their_places_back_unread(void **state)
 
 /* ---- the oldest stays ---- */
 
-/* The others of the region are taken: no message gets their places while the
- * oldest one has its own. */
+/* The rest of the region is taken: no message gets a place while the oldest one
+ * keeps its own. */
 static int holds_one(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	open_small(h);

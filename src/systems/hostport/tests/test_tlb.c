@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages that are missing, read-only, wanted back: scenarios R19 and R22 of
+/* Pages that are missing, read-only or taken back: scenarios R19 and R22 of
  * hostport.md 13.3, and 8.10. */
 #include "unit/cmocka_all.h"
 
@@ -31,7 +31,7 @@ struct fault {
 	bool sends;
 };
 
-/* The hole is page 40 of the side that is named. */
+/* The missing page is page 40 of the named side. */
 static const struct fault faults[] = {
 	{ P, 0, HOLE *HP_PAGE, 64, true, HP_ERR_OWINID, 0, 0, false },
 	{ P, 0, (HOLE - 1) * HP_PAGE, 2 * HP_PAGE, true, HP_ERR_OWINID,
@@ -141,7 +141,7 @@ static void test_read_only(void **state)
 
 /* ---- R22: the O/S wants a page back ---- */
 
-/* In use: a put waits in the target for its second page. */
+/* The page is in use: a put waits at the target for its second page. */
 static void far_swap(struct hppair *t, struct hpend *e)
 {
 	uint64_t v = HPEND_VA / HP_PAGE;
@@ -194,7 +194,7 @@ static void test_swap(void **state)
 	hppair_free(&t);
 }
 
-/* Bulk insert: all pages of a transfer at once, no miss. */
+/* One bulk insert brings all pages of a transfer, so that it has no miss. */
 static void near_bulk(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(0, 0, 8 * HP_PAGE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TLB of the Host Port (hostport.md 8.8) from the inside: any order of
- * look-ups, answers and commands of the driver against a list that is searched
- * from end to end. */
+/* TLB of the Host Port (hostport.md 8.8) through its internal functions: random
+ * lookups, answers and commands of the driver against a list that is searched
+ * linearly. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -71,8 +71,9 @@ static bool in_use(uint16_t vpid, uint64_t vpage)
 	       ref.walk.va == vpage * HP_PAGE;
 }
 
-/* Nobody who has fewer than others loses one: the oldest of those that have
- * most, the new owner counted with the entry that it gets. */
+/* Returns the entry to replace: the oldest one of the VPID that has most. The
+ * new owner counts the entry that it gets. A VPID that has fewer than others
+ * loses none. */
 static struct entry *victim(uint16_t vpid)
 {
 	uint32_t most = owned(vpid) + 1;
@@ -169,8 +170,8 @@ static uint64_t some_answer(void)
 		      : HP_TLB_FAULT;
 }
 
-/* Two at a time of one page: the driver is asked once, or a second time for
- * what is to be written. */
+/* Looks one page up twice at a time. The driver gets one request, and a second
+ * one if the second lookup wants to write. */
 static void look_up(struct weft_host *h, struct hp_nic *n, uint16_t vpid,
 		    uint64_t vpage)
 {
@@ -347,8 +348,8 @@ static uint32_t there(struct hp_nic *n, uint32_t vpid)
 	return bits;
 }
 
-/* A number of pages that the table does not have is none, nor is an address
- * that is no multiple of 8; a second one meanwhile is ignored. */
+/* A bulk insert of more pages than the table holds, or from an address that is
+ * not a multiple of 8, inserts none. A second command during one is ignored. */
 static int in_bulk(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hp_nic *n = nic_of(r);
@@ -381,7 +382,8 @@ static int in_bulk(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(bulk(6, SIZE, 103, phys) & ~HP_CACHE_BUSY, 0);
 	rest(h);
 	assert_int_equal(hpdrv_get(&drv, HP_R_CACHE_STATUS), 0);
-	/* one is a fault; the last two replace the first of their owner */
+	/* the third entry is a fault; the last two replace the first ones of
+	 * their owner */
 	assert_int_equal(there(n, 5), 0xb);
 	assert_int_equal(there(n, 6), 0x1c0);
 	return 0;
@@ -394,7 +396,7 @@ static void pages_are_inserted_in_bulk(void **state)
 
 /* ---- misses without an answer ---- */
 
-/* Addresses beyond 48 bits have no page; a VPID that is closed has none. */
+/* Addresses beyond 48 bits and VPIDs that are closed have no page. */
 static int none(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hp_nic *n = nic_of(r);

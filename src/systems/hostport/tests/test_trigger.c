@@ -10,7 +10,8 @@ extern const struct weft_class weft_class_bus_pci;
 
 static struct hpdrv drv;
 
-/* One node, one program; parameters of the NIC in pairs, ended by NULL. */
+/* Runs one program on one node. Parameters of the NIC are pairs ended by
+ * NULL. */
 static void run_on(exrig_fn fn, const struct weft_class *bus,
 		   const char *const *set)
 {
@@ -76,7 +77,8 @@ static int answers(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(hpproc_trigger(&p, HP_T_ISSUE, 1), 0x160200); /* T06 */
 	hpdrv_set(&drv, HP_R_CTRL, 0); /* the device is off: no free entries */
 	assert_int_equal(hpproc_trigger(&p, HP_T_ISSUE, 1), 0x200);
-	/* the upper half is no trigger, the lower one is (7.3) */
+	/* a load of the upper half does not trigger, one of the lower half does
+	 * (7.3) */
 	assert_int_equal(weft_io_load32(h, &p.page, 12), 0);
 	assert_int_equal(exrig_counter(r->node[0].nic, "vcis"), 5);
 	assert_int_equal(exrig_counter(r->node[0].nic, "accepted"), 5);
@@ -147,8 +149,8 @@ static weft_time_t time_of(struct weft_host *h, const struct weft_io *io,
 	return weft_host_now(h) - t;
 }
 
-/* v[0]: register, v[1]: trigger of an empty CSB, v[2]: half full, v[3]: full.
- * With t_ctx 64 an entry stays 640 ns, longer than a load. */
+/* v[0]: a register, v[1]: a trigger into an empty CSB, v[2]: half full, v[3]:
+ * full. With t_ctx 64 an entry stays for 640 ns, longer than a load takes. */
 static int timing(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpproc p;
@@ -160,7 +162,7 @@ static int timing(struct weft_host *h, struct exrig *r, uint32_t node)
 	for (uint32_t i = 0; i < 20; i++)
 		hpproc_trigger(&p, HP_T_BARRIER, 0);
 	r->v[2] = time_of(h, &p.page, HP_TRIGGER(HP_T_BARRIER, 0));
-	/* slower loads than entries: it does not get full */
+	/* loads are slower than entries here, so the CSB does not fill up */
 	for (uint32_t i = 0; i < 2000; i++)
 		if (!(hpproc_trigger(&p, HP_T_BARRIER, 0) & HP_TRUE))
 			break;
@@ -205,7 +207,8 @@ static void test_t11_as_fast_as_a_register(void **state)
 	assert_true(v[5] > 0); /* it was full */
 }
 
-/* 18 core cycles fit into the six clocks of the target, 19 do not (11.3). */
+/* 18 core cycles fit into the six bus clocks of the target, 19 do not
+ * (11.3). */
 static void test_hp03_breaks_at_19(void **state)
 {
 	uint64_t v[8];

@@ -15,8 +15,8 @@ static void short_near(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_give(e, 0, 2, 2);
 }
 
-/* The length of the packet is told; neither words without room nor words that
- * the packet does not have are written. */
+/* The notification has the packet's length. Words beyond the room, or beyond
+ * the packet, are not written. */
 static void short_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[6], want[5], tag;
@@ -59,7 +59,7 @@ static void addresses(void **state)
 	assert_int_equal(HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_REFUSED), 0x120);
 }
 
-/* The packet `tag` of n payload words in stores of `piece` dwords. */
+/* Gives packet `tag` of n payload words in stores of `piece` dwords. */
 static void give_pieces(struct ultra_end *e, uint64_t tag, uint32_t n,
 			uint32_t seed)
 {
@@ -243,7 +243,7 @@ static void wrong_source(void **state)
 	ultrarig_free(&t);
 }
 
-/* The same port number of another node. */
+/* The packet is for the same port number of another node. */
 static void node_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t tag, w[ULTRARIG_MAX];
@@ -281,7 +281,7 @@ static void req_set(struct ultra_end *e, uint32_t upid, uint32_t reg,
 	weft_io_store64(e->h, &e->u.ports, HP_ULTRA_PAGE(upid) + reg, val);
 }
 
-/* Port 1 is not enabled without a way; that of port 0 stays what it is. */
+/* Port 1 is not enabled without a route. That of port 0 stays as it is. */
 static void ways_near(struct ultrarig *t, struct ultra_end *e)
 {
 	static const uint64_t none[] = { 0, 1, 16 };
@@ -354,7 +354,8 @@ static void queue_full(void **state)
 
 /* ---- options (9.5, 14.3) ---- */
 
-/* A packet that finds no slice is thrown away, and its origin is told. */
+/* The target throws a packet away that finds no slice, and notifies its
+ * origin. */
 static void discard_near(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[HP_WORDS];
@@ -368,7 +369,7 @@ static void discard_near(struct ultrarig *t, struct ultra_end *e)
 				 HP_CMD(err, HP_G_ULTRA, HP_B_ULTRA_ACKED));
 		assert_int_equal(w[0], i);
 	}
-	ultrarig_give(e, 0, 5, 3); /* nobody asks for this one */
+	ultrarig_give(e, 0, 5, 3); /* without notification */
 	weft_host_cpu(e->h, 10 * WEFT_US);
 	ultrarig_meet(e);
 	ultrarig_meet(e);
@@ -398,7 +399,7 @@ static void full_policy(void **state)
 	ultrarig_free(&t);
 }
 
-/* Larger packets are refused as if the slice were full. */
+/* Larger packets are refused in the same way as when the slice is full. */
 static void words_near(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[HP_WORDS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports of ULTRA that change hands (hostport.md 9.3, 9.8): what the owner
- * before has left in their registers, and VPIDs that they name. */
+/* Ports of ULTRA that change owners (hostport.md 9.3, 9.8): values that the
+ * previous owner has left in their registers, and VPIDs that they name. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -43,7 +43,8 @@ static uint64_t get(struct weft_host *h, uint32_t unit, uint32_t upid,
 	return a.val;
 }
 
-/* A requester port whose packets go to completer port `to` of this node. */
+/* Makes a requester port whose packets go to completer port `to` of this
+ * node. */
 static uint32_t requester(struct weft_host *h, uint32_t to)
 {
 	struct hport_c_ultra_route a = { .node = 0 };
@@ -79,9 +80,9 @@ static void packet(struct weft_host *h, const struct weft_io *page,
 	hports_pause(h, 5 * WEFT_US);
 }
 
-/* ---- the queue of before ---- */
+/* ---- the queue of the previous owner ---- */
 
-static weft_phys_t before; /* where it was */
+static weft_phys_t before; /* its address */
 
 static int queue_again(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -111,7 +112,7 @@ static int queue_again(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* The memory of the queue, by asking for as much until it is given. */
+/* Allocates until it gets the memory of the earlier queue. */
 static int find(struct hport_drv *d, void *arg)
 {
 	void **m = arg;
@@ -150,7 +151,7 @@ static void a_port_has_no_queue_of_the_owner_before(void **state)
 
 static uint32_t named; /* by the attacker's port */
 
-/* Packets that are too long are refused, and that is notified. */
+/* Packets that are too long are refused and notified. */
 static int names_others(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, MINE);
@@ -178,7 +179,7 @@ static int names_others(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Has the same port before, and names its own VPID in it. */
+/* Had this port before, and named its own VPID in it. */
 static int victim(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport_attr want = { .vpid = THEIRS };
@@ -194,7 +195,7 @@ static int victim(struct weft_host *h, struct exrig *r, uint32_t node)
 	hport_close(p);
 	hports.step = GIVEN;
 	hports_await(h, TAKEN);
-	/* a VPID that others may write to is not given out */
+	/* the driver does not give a VPID away that others may write to */
 	assert_int_equal(hport_open(h, &want, &p), -EBUSY);
 	want.vpid = ALSO; /* by a port that receives */
 	assert_int_equal(hport_open(h, &want, &p), -EBUSY);
@@ -217,8 +218,8 @@ static void notifications_of_a_port_reach_no_later_owner(void **state)
 
 enum { PACKETS = 100 };
 
-/* Their receiver has one slice, which is never free.  What waits in the port
- * would go the way that the next owner has chosen, or his packets theirs. */
+/* The receiver has one slice, which never becomes free. Packets that wait in
+ * the port would take the route of the next owner, or his packets theirs. */
 static int leaves_packets(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, MINE);

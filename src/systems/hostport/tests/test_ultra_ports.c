@@ -29,8 +29,9 @@ static void setup_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_take(e, 1, 1);
 }
 
-/* The seven steps, seen from the control messages: what is enabled when each of
- * them leaves or has come.  The origin's user tries to send all the time. */
+/* The seven steps, seen by the control messages: which registers are enabled
+ * when each message leaves or has arrived. The origin's user tries to send all
+ * the time. */
 static struct {
 	struct ultra_ctl ctl; /* as the bench has it */
 	uint32_t sent, got;
@@ -43,7 +44,8 @@ static bool enabled(struct ultra_end *e, uint32_t unit, uint32_t ctrl)
 	       HP_ULTRA_EN;
 }
 
-/* Request and completion of the target; response of the origin. */
+/* Sends the request and the completion of the target, and the response of the
+ * origin. */
 static void step_send(void *own, uint32_t node, const uint64_t *w)
 {
 	struct ultra_end *e = own;
@@ -119,7 +121,7 @@ static void path_setup(void **state)
 
 static void no_free_near(struct ultrarig *t, struct ultra_end *e)
 {
-	/* the driver has given all other ports away */
+	/* all other ports have been given away by the driver */
 	for (uint32_t i = 1; i < e->u.n_ports; i++)
 		weft_io_store64(e->h, &e->u.ports,
 				HP_ULTRA_PAGE(i) | HP_UR_OWNER, 1);
@@ -135,8 +137,8 @@ static void no_free_port(void **state)
 	ultrarig_free(&t);
 }
 
-/* All ports before it have an owner and nothing to send: groups of 64 of them
- * are passed over as one. */
+/* All ports before the last one have an owner and nothing to send. The unit
+ * skips groups of 64 of them at once. */
 static void last_near(struct ultrarig *t, struct ultra_end *e)
 {
 	for (uint32_t i = 0; i < 65; i++)
@@ -180,7 +182,7 @@ static void bits_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_take(e, 1, 1);
 }
 
-/* U11: its library knows the part of the queue that a port has. */
+/* U11: the library knows which part of the queue a port has. */
 static void a_path_has_the_slice_of_its_port(void **state)
 {
 	static const char *const set[] = { "hostport.nic:ultra_port_slice=63",
@@ -228,7 +230,7 @@ static void slices(void **state)
 	ultrarig_free(&t);
 }
 
-/* A process that has the page of its port and wants more: driver mode, the
+/* A process with the page of its port tries to get more: driver mode, the
  * completer's page, the management region. */
 static struct weft_turn user_turn(struct weft_host *h, struct weft_proc *p,
 				  void *arg)
@@ -295,12 +297,12 @@ static void user_mode(void **state)
 
 enum { TURNS = 3, EACH = 6, AHEAD = 4 };
 
-/* Ports that have packets: every so many. The last one gets its packets first,
- * so that it is done while others are not. */
+/* One port in `apart` has packets. The last port gets its packets first, so
+ * that it ends before the others. */
 static uint32_t apart;
 
-/* The second and third port with the way of port 0, for the process that has
- * it. */
+/* Opens the second and third port with the route of port 0, for the process
+ * that owns port 0. */
 static void turns_open(struct ultra_end *e)
 {
 	static const uint32_t same[] = { HP_UR_VPID,  HP_UR_TUPID,
@@ -324,8 +326,8 @@ static void turns_open(struct ultra_end *e)
 	}
 }
 
-/* While the network is off all ports get packets, one port after the other; not
- * more than ULTRA_FLYING are taken before it is on.  Notifications come in the
+/* While the network is off all ports get packets, one port after the other, and
+ * the unit takes at most ULTRA_FLYING of them. Notifications arrive in the
  * order in which packets leave. */
 static void turns_near(struct ultrarig *t, struct ultra_end *e)
 {
@@ -394,7 +396,8 @@ static uint32_t many_peer(uint32_t i)
 	return (i * 5 + 3) % PORTS;
 }
 
-/* A process with the page of its port; that of the next port is a fault. */
+/* A process with the page of its port. An access to the page of the next port
+ * is a fault. */
 static struct many {
 	struct weft_io page;
 	uint32_t upid;

@@ -45,8 +45,8 @@ static void store(struct ultra_end *e, uint32_t off, uint64_t val)
 	weft_io_store64(e->h, &e->u.ports, off, val);
 }
 
-/* Registers one after the other, forth or back; each leaves the others alone.
- */
+/* Stores registers one by one, upwards or downwards. Each store leaves the
+ * others unchanged. */
 static void page(struct ultra_end *e, uint32_t at, const struct reg *r,
 		 uint32_t n, bool back)
 {
@@ -134,7 +134,7 @@ static void pages_near(struct ultrarig *t, struct ultra_end *e)
 	assert_int_equal(weft_io_load64(e->h, &io, HP_UM_WORDS), 30);
 	assert_int_equal(weft_io_load64(e->h, &io, HP_UM_QUEUE), 512);
 	assert_int_equal(weft_io_load64(e->h, &io, 0x18), ~0ull);
-	/* a user reads the read pointer of an enabled port, and no more */
+	/* a user reads the read pointer of an enabled port and nothing else */
 	assert_int_equal(weft_io_load64(e->h, &e->tx.page, HP_ULTRA_RP),
 			 e->tx.lower);
 	assert_int_equal(weft_io_load64(e->h, &e->tx.page, 0), ~0ull);
@@ -161,7 +161,7 @@ static bool irq(struct ultra_end *e)
 	return got;
 }
 
-/* Notification and interrupt, one of them, none. */
+/* Packets with notification and interrupt, with one of them, with none. */
 static void irq_near(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[HP_WORDS];
@@ -176,7 +176,7 @@ static void irq_near(struct ultrarig *t, struct ultra_end *e)
 	}
 }
 
-/* The completer's interrupt comes with each packet, if it was asked for. */
+/* The completer raises its interrupt with each packet if it was enabled. */
 static void irq_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint32_t at = HP_ULTRA_CPL | HP_ULTRA_PAGE(e->rx.upid);
@@ -199,9 +199,9 @@ static void interrupts_come_when_they_were_asked_for(void **state)
 
 /* ---- refusals ---- */
 
-/* Four beginnings of a packet of four words: three of them are broken off.  The
- * notification of the first is under way when the others come: one more tells
- * of the last of them. */
+/* Starts a packet of four words four times and abandons three of them. The
+ * notification of the first is in flight when the others are abandoned. One
+ * more reports the last of them. */
 static void broken_near(struct ultrarig *t, struct ultra_end *e)
 {
 	static const uint32_t tags[] = { 1, 3 };

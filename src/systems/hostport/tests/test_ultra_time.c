@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When things happen in ULTRA: scenarios U08, U09 and U13 to U15 of hostport.md
- * 13.5, O09 of 13.4. */
+/* Times of ULTRA: scenarios U08, U09 and U13 to U15 of hostport.md 13.5, O09 of
+ * 13.4. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -41,8 +41,9 @@ static void polling(void **state)
 	ultrarig_free(&t);
 }
 
-/* Sampled at every ns, finer than a beat of any bus: while the status word is
- * zero the packet may come, from then on it is there and stays (U08). */
+/* Samples every ns, finer than a beat of any bus. The packet may be incomplete
+ * while the status word is zero. From then on it is complete and does not
+ * change (U08). */
 enum { STALE = 0x55 };
 
 static void sample_near(struct ultrarig *t, struct ultra_end *e)
@@ -110,7 +111,7 @@ static void status_last(void **state)
 
 enum { BOTH = 60 };
 
-/* SENDs of the Host Port in between, each of 1 KiB. */
+/* Sends of 1 KiB by the Host Port, between packets of ULTRA. */
 static void order_near(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[HP_WORDS];
@@ -127,7 +128,7 @@ static void order_near(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_meet(e);
 }
 
-/* The next message, if there is one: its 128 words are free again. */
+/* Takes the next message, if there is one, and returns its 128 words. */
 static uint32_t message(struct ultra_end *e)
 {
 	uint64_t w[HP_WORDS];
@@ -146,7 +147,7 @@ static uint32_t message(struct ultra_end *e)
 	return 1;
 }
 
-/* v[0]: packets that came before the message in front of them. */
+/* v[0]: packets that overtook the message in front of them. */
 static void order_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t data[ULTRARIG_MAX], tag;
@@ -252,8 +253,8 @@ static weft_time_t latency(const char *set)
 	return t.t[1] - t.t[0];
 }
 
-/* Every configured latency appears once, to the femtosecond (in steps of the
- * core clock) (U13). */
+/* Each configured latency appears once, exact to the femtosecond, in steps of
+ * the core clock (U13). */
 static void latencies(void **state)
 {
 	weft_time_t base = latency(NULL);

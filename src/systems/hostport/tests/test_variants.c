@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mix of instructions between two Host Ports, both ways, under all options
- * that change times only; the same again (M03 of hostport.md 13.7); cycles of
- * the stages (8.6). */
+/* A mix of instructions between two Host Ports in both directions, under all
+ * options that change times only; a repetition with equal results (M03 of
+ * hostport.md 13.7); cycles of the stages (8.6). */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { WINS = 8, ROUNDS = 12, AREA = 16 * HP_PAGE };
 
-/* Windows 10..17 of a side, one behind the other. */
+/* Opens windows 10..17 of a side, one behind the other. */
 static void mix_windows(struct hpend *e)
 {
 	for (uint32_t i = 0; i < WINS; i++)
@@ -29,8 +29,8 @@ static void mix_send(struct hpend *e, uint32_t i)
 	hpend_send(e, HP_B_SEND | HP_A, 0, 8 * words);
 }
 
-/* Everything of a round at once: put from window i to i, get back from there
- * to i + 4, add, send. */
+/* Issues all instructions of a round at once: put from window i to i, get back
+ * from there to i + 4, add, send. */
 static void mix_round(struct hppair *t, struct hpend *e, uint32_t i)
 {
 	uint32_t win = 10 + i % 4, len = 8 + 808 * i;
@@ -91,7 +91,7 @@ static void mix(struct hppair *t, struct hpend *e)
 	assert_int_equal(*m, sum);
 }
 
-/* One network port for all: replies come back to it as well. */
+/* One network port serves all packets, so replies return to it, too. */
 static void one_port(struct hppair *t, struct hpend *e)
 {
 	for (uint32_t i = 0; i < 2; i++) {
@@ -154,7 +154,8 @@ static void counters_equal(const struct weft_comp *a, const struct weft_comp *b)
 		assert_int_equal(a->counters[i], b->counters[i]);
 }
 
-/* Times, counters of NICs and hosts, and every byte of both memories (M03). */
+/* Both runs have equal times, counters of NICs and hosts, and bytes of both
+ * memories (M03). */
 static void test_m03_again(void **state)
 {
 	static struct hppair t[2];
@@ -190,7 +191,8 @@ static void test_m03_again(void **state)
 
 static weft_time_t took;
 
-/* The third of equal ones: everything is cached. */
+/* Measures the third of three equal puts, because everything is cached by
+ * then. */
 static void near_time(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(64, 0, 64);
@@ -222,12 +224,13 @@ static weft_time_t put_time(const char *par, const char *val)
 	return took;
 }
 
-/* Cycles that a put with acknowledge takes longer when a stage takes 20 more:
- * at the origin, at the target, and back; one less where the answer to the read
- * of the payload comes between two edges.  The route is looked up beside
- * context and window; the frame is made beside the read of the payload.
- * Routing frame and command frame are the first cell: the target checks and
- * translates while the payload comes in the second, 15 of 20 cycles. */
+/* Cycles by which a put with acknowledge gets longer when a stage takes 20
+ * more, at the origin, at the target and on the way back. It is one cycle less
+ * where the answer to the read of the payload arrives between two edges. The
+ * route is looked up in parallel to context and window, and the frame is made
+ * in parallel to the read of the payload. Routing frame and command frame form
+ * the first cell: the target checks and translates during 15 of the 20 cycles
+ * in which the payload arrives in the second. */
 static void test_stages(void **state)
 {
 	static const struct {

@@ -11,7 +11,8 @@
 static const struct row {
 	const char *bits;
 	uint32_t least, most; /* of L */
-	uint32_t imm, first;  /* words that travel without L; the first one */
+	uint32_t imm, first;  /* words that travel even without L; the first of
+			       * them */
 	bool three, rma;
 } rows[] = {
 	{ "0001ALLL", 0, 5, 0, 3, false, false }, /* FAST_SEND */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which VPIDs the Host Port's driver gives out, and when again; ways of ULTRA
- * to each node (hostport.md 7.8, 9.8). */
+/* VPIDs that the Host Port's driver gives out, and when it gives them out
+ * again; routes of ULTRA to each node (hostport.md 7.8, 9.8). */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static int wanted(struct weft_host *h, struct exrig *r, uint32_t node)
 		hport_close(p[i]);
 		closed = weft_host_now(h);
 		assert_int_equal(try_open(h, edges[i], &p[i]), 0);
-		/* it has rested, and no longer than it must */
+		/* it has rested as long as it must, and not longer */
 		assert_in_range(weft_host_now(h) - closed, 90 * WEFT_US,
 				120 * WEFT_US);
 		assert_int_equal(try_open(h, edges[i], &q), -EBUSY);
@@ -63,7 +63,8 @@ static void a_vpid_has_one_owner_and_rests_between_two(void **state)
 
 enum { GONE = 5 };
 
-/* All had an owner: the one that had none for longest comes first. */
+/* Each VPID has had an owner. The one that has been free longest is given out
+ * first. */
 static int all_had(struct hport_drv *d, void *arg)
 {
 	memset(d->kernel->used, 0xff, sizeof(d->kernel->used));
@@ -95,7 +96,7 @@ static int any_of_them(struct weft_host *h, struct exrig *r, uint32_t node)
 	}
 	for (uint32_t i = 0; i < GONE; i++)
 		hport_close(p[order[i]]);
-	/* one that never had an owner before any that had */
+	/* a VPID without any owner so far is given out before all others */
 	assert_int_equal(try_open(h, -1, &q), 0);
 	assert_int_equal(hport_vpid(q), GONE);
 	hports.step = 1;

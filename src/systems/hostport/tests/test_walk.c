@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pieces of memory page by page (hostport.md 8.2 step 8, 8.8): translations
- * that come in any order, faults, rings that wrap, from the inside. */
+/* Pieces of memory page by page (hostport.md 8.2 step 8, 8.8), through internal
+ * functions: translations that arrive in any order, faults, rings that wrap. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -111,7 +111,7 @@ static void some_memory(void)
 		ref.ppage[i] = 1000 + any(1u << 30);
 }
 
-/* The driver has brought a page that was asked for. */
+/* Inserts a page that the device asked for, as the driver does. */
 static void bring(struct hp_nic *n, uint32_t page)
 {
 	command(n, HP_CACHE_INSERT, ref.va / HP_PAGE + page,
@@ -120,7 +120,8 @@ static void bring(struct hp_nic *n, uint32_t page)
 	ref.there[page] = true;
 }
 
-/* It is known that there is no such page, nor any behind it. */
+/* Returns whether the device knows that this page does not exist, nor any
+ * behind it. */
 static bool beyond(uint32_t page)
 {
 	return ref.fault < ref.pages && ref.there[ref.fault] &&
@@ -165,7 +166,8 @@ static void in_use(struct hp_nic *n, bool over)
 	}
 }
 
-/* Records of the device: pages asked for, each once, not too far ahead. */
+/* Reads the device's records: each missing page is asked for once, and not too
+ * far ahead. */
 static uint32_t asked(struct weft_host *h, uint32_t *list, uint32_t n)
 {
 	uint64_t w;

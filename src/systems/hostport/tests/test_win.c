@@ -103,7 +103,7 @@ static void near_refusals(struct hppair *t, struct hpend *e)
 		assert_int_equal(
 			HP_CTX(e->d.ct + HP_WORDS * e->vpid, HP_F_LAST_ERR),
 			last);
-		/* an error of the origin: not one byte in the network */
+		/* an error at the origin sends no byte into the network */
 		if (f->err && !f->at_target)
 			assert_int_equal(hppair_counter(t, 0, "packets_out"),
 					 sent);
@@ -170,7 +170,7 @@ static void test_locked(void **state)
 
 /* ---- R20: a capability for a group ---- */
 
-/* Processes 0 and 1 have it, process 2 has another. */
+/* Processes 0 and 1 have the capability of the group, process 2 has another. */
 static void near_group(struct hppair *t, struct hpend *e)
 {
 	static struct hpproc p[3];
@@ -208,8 +208,8 @@ static void test_group(void **state)
 enum { ALIKE = 5 };
 static const uint32_t alike[ALIKE] = { 0x21, 0x121, 0x2021, 0x8021, 0x22 };
 
-/* VPIDs that differ in one bit have windows with a capability each; all are in
- * the device's cache. */
+/* VPIDs that differ in one bit have windows with a capability each, all in the
+ * device's cache. */
 static void near_alike(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];
@@ -270,8 +270,8 @@ static void fast_put(struct hpend *e, enum hp_err err)
 		hpend_other(e, HP_CMD(err, 0, HP_B_NOTIFY_RMA), NULL);
 }
 
-/* In memory only, and then told; once for the rights at the target, once for
- * the origin's own window. */
+/* Changes the window in memory only, then notifies the device; once for the
+ * rights at the target, once for the origin's own window. */
 static void near_stale(struct hppair *t, struct hpend *e)
 {
 	uint64_t *far = t->end[1].p.wdt + HP_WORDS * HPEND_WIN;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routing frames of the Host Port as crossbars see them (hostport.md 3.2, 3.3):
- * bytes at every hop, random ways against ways spelled out here, frames that
- * make no sense. */
+/* Routing frames of the Host Port in crossbars (hostport.md 3.2, 3.3): bytes at
+ * every hop, random routes against their outputs one by one, frames that make
+ * no sense. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -84,7 +84,7 @@ static void every_crossbar_takes_one_hop_off_the_first_element(void **state)
 
 /* ---- random ways ---- */
 
-/* Elements of a random way, and its outputs one by one. */
+/* Draws the elements of a random route, and its outputs one by one. */
 static uint32_t random_way(struct weft_rng *g, struct hp_route *r,
 			   uint8_t *outs)
 {
@@ -128,7 +128,7 @@ static void what_arrives_is_what_was_sent_on_any_way(void **state)
 					 HP_PARSE_GOOD);
 			assert_int_equal(ex_runs_step(f), outs[i]);
 		}
-		/* the end of the way: none knows where to from here */
+		/* at the end of the route no output is left */
 		assert_int_equal(ex_runs_step(f), EX_NIB_FILL);
 		for (uint32_t here = 0; here < f->payload.len - 8; here += 2)
 			assert_int_not_equal(hp_pkt_head(f, here, &h),
@@ -145,7 +145,7 @@ static void what_arrives_is_what_was_sent_on_any_way(void **state)
 	}
 }
 
-/* ---- what makes no sense ---- */
+/* ---- frames that make no sense ---- */
 
 static void put_bytes(struct weft_frame *f, const void *b, uint32_t n)
 {
@@ -153,8 +153,8 @@ static void put_bytes(struct weft_frame *f, const void *b, uint32_t n)
 	memcpy(weft_slice_data(f->payload), b, n);
 }
 
-/* A frame with branches that ends, or has come so far, at each of its bytes:
- * more is needed, or it makes no sense; what lies behind is not looked at. */
+/* A frame with branches ends, or has arrived, up to byte n. The parser finds it
+ * wrong or asks for more, and reads no byte beyond n. */
 static void a_head_with_branches_is_whole_or_not_there(void **state)
 {
 	static const uint8_t b[] = { 0xff, 0x0c, 0xf2, 5,    0x41, 0x62,
@@ -200,7 +200,8 @@ static void elements_that_are_none_are_not_followed(void **state)
 
 		assert_int_equal(ex_runs_step(f), 4);
 		assert_int_equal(ex_runs_step(f), EX_NIB_FILL);
-		/* it stays, and the high availability port can read on */
+		/* the element remains, so the high availability port can parse
+		 * the rest */
 		assert_int_equal(((uint8_t *)weft_slice_data(f->payload))[2],
 				 bad[i]);
 		assert_int_equal(hp_pkt_head(f, UINT32_MAX, &h), HP_PARSE_GOOD);
@@ -270,7 +271,7 @@ static void a_route_entry_has_at_most_48_elements_each_way(void **state)
 	assert_false(hp_route_parse(&r, b, HEAD - 1));
 }
 
-/* Elements are 4..9 in the upper half: one way and back in each dimension. */
+/* The upper half of an element is 4..9: forward and back in each dimension. */
 static void a_way_is_as_few_elements_as_can_say_it(void **state)
 {
 	static const struct {
@@ -286,7 +287,7 @@ static void a_way_is_as_few_elements_as_can_say_it(void **state)
 		{ 8, 8, 8, 0, 2 + 8 * 3 + 64 * 1, 3, "\x42\x63\x81" },
 		{ 8, 8, 8, 2 + 8 * 3 + 64 * 1, 0, 3, "\x52\x73\x91" },
 		{ 8, 8, 0, 0, 8 * 5, 1, "\x73" },
-		/* 705 = 47 * 15 hops, one more is one too many */
+		/* 705 = 47 * 15 hops; 706 hops need one element too many */
 		{ 1413, 0, 0, 0, 705, 47, "\x4f\x4f\x4f\x4f" },
 		{ 1413, 0, 0, 0, 706, -1, "" },
 	};

@@ -27,13 +27,14 @@ struct ultrarig {
 	ultra_fn fn[2];
 	struct ultra_rx_attr attr;
 	bool no_path; /* the sides make it themselves */
-	/* what they saw */
+	/* results that both sides write */
 	weft_time_t t[64];
 	uint64_t v[64];
 };
 
-/* set: "class.param=value" ..., ended by NULL; bus NULL = HyperTransport.  With
- * a path from node 0 to node 1 both sides run. */
+/* Runs both sides. `set` holds "class.param=value" ..., ended by NULL; a bus of
+ * NULL is HyperTransport. Makes a path from node 0 to node 1 first, unless
+ * no_path. */
 void ultrarig_run(struct ultrarig *t, const struct weft_class *bus,
 		  const char *const *set, ultra_fn near, ultra_fn far);
 /* Both sides come here. */
@@ -41,7 +42,8 @@ void ultrarig_meet(struct ultra_end *e);
 uint64_t ultrarig_counter(struct ultrarig *t, uint32_t node, const char *name);
 void ultrarig_free(struct ultrarig *t);
 
-/* A packet of n words that follow from its tag, and one that came. */
+/* Gives a packet of n words that follow from its tag, and checks one that
+ * arrived. */
 enum { ULTRARIG_MAX = 31 };
 void ultrarig_fill(uint64_t *w, uint32_t n, uint64_t seed);
 void ultrarig_give(struct ultra_end *e, uint32_t flags, uint64_t tag,

@@ -32,7 +32,7 @@ static WEFT_COMPONENT(prog, .name = "test.prog", .kind = WEFT_KIND_PROGRAM,
 		      .doc = "test function", .state_size = sizeof(struct prog),
 		      .ops = { .main = prog_main });
 
-/* ---- a fault that turns bits of one flit over, and looks at routes ---- */
+/* ---- a fault that flips bits of one flit and observes routing strings ---- */
 
 struct tap {
 	struct mesh *r;

@@ -25,9 +25,9 @@ struct mesh {
 	weft_time_t t[MESH_NODES];
 };
 
-/* Builds and runs until nothing is left to happen; the caller frees r->sim.
- * Links 0 to +x, 1 to -x, 2 to +y, 3 to -y; `tap` puts the fault on link 0 of
- * node 0. */
+/* Builds the mesh and runs it until no event is left. The caller frees r->sim.
+ * Links: 0 to +x, 1 to -x, 2 to +y, 3 to -y. With `tap` the fault is on link 0
+ * of node 0. */
 void mesh_run(struct mesh *r, uint32_t nodes, uint32_t width, const char *set,
 	      const char *cable, bool tap);
 uint64_t mesh_counter(const struct weft_comp *c, const char *name);

@@ -133,7 +133,7 @@ static weft_time_t deadlock_at(uint32_t cycles)
 	return t;
 }
 
-/* L04: the timer counts as many cycles of 330 MHz as it was given. */
+/* L04: the timer expires after as many cycles of 330 MHz as were set. */
 static void deadlock_timer(void **state)
 {
 	weft_time_t more = deadlock_at(9000) - deadlock_at(1000);
@@ -142,8 +142,8 @@ static void deadlock_timer(void **state)
 			8100 * (WEFT_SEC / 330000000));
 }
 
-/* Packets of a deadlock, one node after the other: no condition, no interrupt.
- */
+/* The packets of a deadlock, but sent one after the other: no condition and no
+ * interrupt. */
 static void quiet_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	struct atoll_port *p = mesh_open(h, 1, ATOLL_DMA);
@@ -170,9 +170,9 @@ static void no_condition(void **state)
 	weft_sim_free(r.sim);
 }
 
-/* Two neighbours send to a host port whose words are loaded one by one: its
- * OutPort is granted, stopped and wanted by the other, until there is room for
- * a flit again. */
+/* Two neighbours send to a host port that loads its words one by one. Its
+ * OutPort is granted to one, stopped, and wanted by the other, until a flit has
+ * room again. */
 static void slow_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	static const uint8_t route[3][2] = { { 4, 1 }, { 0 }, { 5, 1 } };
@@ -193,7 +193,7 @@ static void slow_side(struct mesh *r, struct weft_host *h, uint32_t node)
 	}
 }
 
-/* Times that the timer has expired, set to so many cycles. */
+/* Returns how often the timer expires when set to so many cycles. */
 static uint64_t slow_run(uint32_t cycles)
 {
 	struct mesh r = { .fn = slow_side, .manager = manager };
@@ -208,18 +208,19 @@ static uint64_t slow_run(uint32_t cycles)
 	return n;
 }
 
-/* L05: the condition holds for some hundred cycles, again and again; the timer
- * starts anew each time. */
+/* L05: the condition holds for some hundred cycles at a time, and the timer
+ * restarts each time. */
 static void a_condition_that_goes_resets_the_timer(void **state)
 {
 	assert_true(slow_run(250) > 100);
 	assert_int_equal(slow_run(1500), 0);
 }
 
-/* Three host ports of node 0 send through one link, whose far end takes
- * nothing: the packet of port 1 is granted and stopped.  That of port 2 waits
- * behind it until management takes it out, long before the timer is over: the
- * condition goes, although no flit does.  Then that of port 3 comes. */
+/* Three host ports of node 0 send through one link, whose far end takes no
+ * flit. The packet of port 1 is granted and stopped. The packet of port 2 waits
+ * behind it until management retrieves it, long before the timer expires: the
+ * condition ends although no flit has moved. Then the packet of port 3
+ * arrives. */
 enum { TIMER = 26400 }; /* 80 us */
 static weft_time_t condition, fired;
 
@@ -257,7 +258,8 @@ static void link_side(struct mesh *r, struct weft_host *h, uint32_t node)
 
 static void takes_one(struct mesh *r, struct weft_host *h, uint32_t node)
 {
-	/* clears the counter of an OutPort, too: not of the one that counts */
+	/* this call also clears the counter of an OutPort, but of another
+	 * one */
 	struct atoll_deadlock d = { .out = 7, .waits = 2 };
 	struct atoll_port *p = mesh_open(h, 0, ATOLL_DMA);
 	struct atoll_msg m;

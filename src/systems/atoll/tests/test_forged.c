@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL with what no driver and no NIC of its kind sends: headers that lie
- * about the length, signs of beginning and end that damage has changed, which
- * no CRC covers, and acknowledgements for flits that are lost. */
+/* ATOLL with input that neither driver nor NIC produces: headers with a wrong
+ * length, signs of beginning and end that damage has changed (no CRC covers
+ * them), and acknowledgements for flits that are lost. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -15,13 +15,13 @@ enum { BYTES = 160, TAG = 5, LINE_EOP = 0x40, LINE_EOF = 0x30 };
 
 static struct {
 	struct atoll_pair p;
-	/* what happens */
+	/* settings of the case */
 	uint32_t told;	      /* bytes of the first header */
 	enum atoll_mode mode; /* of the receiver */
 	uint32_t flip;	      /* the end sign of this data flit, from 1 on */
 	uint32_t lose;	      /* this flit, which is acknowledged */
 	uint32_t flits, all;
-	/* what came */
+	/* results */
 	uint32_t got, bytes[4], tag[4];
 	bool good[4];
 } t;
@@ -40,8 +40,8 @@ static struct atoll_port *open_port(struct weft_host *h, enum atoll_mode mode)
 	return p;
 }
 
-/* The first packet goes out like one that was taken out of the network: its
- * sender gives the header. */
+/* Sends three packets. The first is sent like a retrieved one, because then the
+ * sender gives its header. */
 static void send_all(struct weft_host *h)
 {
 	const uint8_t route[] = { AT_LINK0, 1 };
@@ -105,7 +105,7 @@ static void flip(struct weft_frame *f)
 	f->raw->sym[n - 1] ^= LINE_EOP ^ LINE_EOF;
 }
 
-/* The far end's state, as if the flit had come. */
+/* Sends the far end's state as if the flit had arrived. */
 static void acknowledge(const struct weft_frame *f)
 {
 	struct weft_port *back = &t.p.nic[1]->ports[ATOLL_PAIR_LINK];
@@ -161,9 +161,9 @@ static uint64_t count(uint32_t node, uint32_t k)
 	return t.p.nic[node]->counters[k];
 }
 
-/* ---- what is true ---- */
+/* ---- properties ---- */
 
-/* By DMA all of it is there; by PIO no more than was told. */
+/* Receiving by DMA gets all bytes; by PIO not more than the header says. */
 static void a_header_cannot_lie_about_the_length(void **state)
 {
 	static const uint32_t told[] = { 8, 64, 152, 168, 4096, 0xfffffff8 };
@@ -187,11 +187,12 @@ static void a_header_cannot_lie_about_the_length(void **state)
 	}
 }
 
-/* An end too early: what follows has no head; no end: the next head is one.
- * Packets behind it are whole. */
+/* After an end that is too early, the rest of the packet has no head. Without
+ * an end, the next head acts as one. Packets behind it arrive whole. */
 static void a_wrong_end_sign_costs_one_packet(void **state)
 {
-	/* 168 bytes are three flits: behind the first two have no head */
+	/* 168 bytes are three flits: after a wrong end in the first or second,
+	 * the flits that follow have no head */
 	static const uint32_t framing[] = { 0, 2, 1, 1 };
 
 	for (uint32_t i = 1; i <= 3; i++) {
@@ -210,7 +211,7 @@ static void a_wrong_end_sign_costs_one_packet(void **state)
 	}
 }
 
-/* Nobody has it any more: the link gives up, and the run ends. */
+/* No NIC holds the flit any more, so the link gives up and the run ends. */
 static void an_acknowledged_flit_that_is_lost_stops_the_link(void **state)
 {
 	memset(&t, 0, sizeof(t));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ATOLL's library (weft/atoll.h): limits of its calls, messages of all sizes
- * between all ports in queues of a few entries, machines that are refused. */
+ * between all ports in queues of a few entries, configurations that are
+ * refused. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -74,8 +75,8 @@ static const struct {
 	{ { 0, ATOLL_DMA, 2, 65 }, -EINVAL, 0, 0 },
 	{ { 0, ATOLL_DMA, 2, 63 }, -EINVAL, 0, 0 },
 	{ { 0, ATOLL_PIO, 1, 0 }, -EINVAL, 0, 0 },
-	/* the node has 64 MiB: the regions of the first do not fit, and do not
-	 * stay */
+	/* the node has 64 MiB: the first regions do not fit and are freed
+	 * again */
 	{ { 0, ATOLL_DMA, 2, 40 << 20 }, -ENOMEM, 0, 0 },
 	{ { 0, ATOLL_DMA, 2, 28 << 20 }, 0, 2, 28 << 20 },
 	{ { 3, ATOLL_DMA, 2, 64 }, 0, 2, 64 },
@@ -116,7 +117,7 @@ static void ports_open_with_sizes_that_can_be(void **state)
 	run(opening, NULL);
 }
 
-/* ---- what cannot be sent ---- */
+/* ---- sends that are refused ---- */
 
 static void sending(struct weft_host *h)
 {
@@ -179,8 +180,8 @@ static uint32_t size_of(uint32_t round)
 	return round * 56 % (BYTES + 8) & ~7u;
 }
 
-/* Port k of node 0 sends to port `round % 4` of node 1, which answers what it
- * got to where it came from. */
+/* Port k of node 0 sends to port `round % 4` of node 1, which echoes each
+ * message to its sender. */
 static void asks(struct weft_host *h)
 {
 	struct atoll_port *p[ATOLL_PORTS];
@@ -242,8 +243,8 @@ static void all_ports_take_messages_of_all_sizes(void **state)
 	run(asks, answers);
 }
 
-/* A message longer than the caller's buffer is cut off, and the next message
- * comes whole. */
+/* A message longer than the caller's buffer is truncated, and the next message
+ * arrives whole. */
 static void cuts(struct weft_host *h)
 {
 	for (enum atoll_mode mode = ATOLL_PIO; mode <= ATOLL_DMA; mode++) {
@@ -294,8 +295,8 @@ static void closes(struct weft_host *h)
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		for (uint32_t k = 0; k < BLOCK; k++)
 			assert_int_equal(mem[i][k], 'V');
-	/* what has waited comes to who opens it next; the message that had
-	 * begun to come is lost */
+	/* the next owner gets the waiting messages; the one that was just
+	 * arriving is lost */
 	p = open_port(h, 0, ATOLL_DMA);
 	while (atoll_recv(p, &m, t.w[0], BYTES,
 			  weft_host_now(h) + 100 * WEFT_US)) {
@@ -327,10 +328,10 @@ static void nothing_is_stored_to_a_port_that_is_closed(void **state)
 	run(closes, goes_on);
 }
 
-/* ---- what waits ---- */
+/* ---- waiting flits ---- */
 
-/* For a receiver that takes nothing: flits wait at the InPorts of both senders,
- * and for no other link. */
+/* The receiver takes no flit. Flits wait for its link at the InPorts of both
+ * senders, and for no other link. */
 static void waits(struct weft_host *h)
 {
 	struct atoll_port *p[2] = { open_port(h, 0, ATOLL_PIO),
@@ -377,7 +378,7 @@ static void flits_that_wait_for_a_link_are_counted(void **state)
 
 /* ---- stop and continue ---- */
 
-/* With so many bytes free, link 0 has said "stop". */
+/* Returns whether link 0 says "stop" when so many bytes are free. */
 static bool says_stop(struct atoll_xbar *x, uint32_t bytes)
 {
 	x->in[AT_LINK0].used = x->buffer - bytes;
@@ -404,8 +405,8 @@ static void a_link_stops_below_its_threshold_and_not_at_it(void **state)
 
 /* ---- machines that cannot be ---- */
 
-/* The cable takes 50 ns, 17 cycles; a flit has 69 characters at most: 2 * 17 +
- * 2 * t_out + t_in + 2 * 69 = 213. */
+/* The cable takes 50 ns or 17 cycles, and a flit has at most 69 characters: 2 *
+ * 17 + 2 * t_out + t_in + 2 * 69 = 213. */
 static const struct {
 	const char *set[8];
 	const char *why; /* NULL: it can be */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL: a line of nodes, damage, stop and continue (scenarios L01 to L03
- * and L06 of hostport.md 13.6). */
+/* ATOLL: a line of nodes, damage, stop and continue (scenarios L01 to L03 and
+ * L06 of hostport.md 13.6). */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void line_side(struct mesh *r, struct weft_host *h, uint32_t node)
 	if (!node) {
 		weft_host_cpu(h, 100 * WEFT_US);
 		mesh_fill(w, 8, 5);
-		/* what follows the host port is thrown away */
+		/* characters behind the one of the host port are dropped */
 		assert_int_equal(atoll_send(p, route, 7, 0x77, w, 64), 0);
 	}
 	if (node == 4) {
@@ -86,7 +86,7 @@ static void damage_side(struct mesh *r, struct weft_host *h, uint32_t node)
 	}
 }
 
-/* Each bit of a data flit, and of its CRC (L02). */
+/* Every 37th bit of a data flit with its CRC is wrong in turn (L02). */
 static void damaged_data(void **state)
 {
 	for (uint32_t bit = 0; bit < 8 * (AT_FLIT + 2); bit += 37) {
@@ -104,7 +104,7 @@ static void damaged_data(void **state)
 	}
 }
 
-/* A routing character with one wrong bit: the packet is for the management
+/* A routing character with one wrong bit sends the packet to the management
  * (L02). */
 static void damaged_route(void **state)
 {
@@ -121,7 +121,7 @@ static void damaged_route(void **state)
 	}
 }
 
-/* From node 1 to node 0, whose states are damaged. */
+/* Node 1 sends to node 0, whose states are damaged. */
 static void backward_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	static const uint8_t route[] = { 5, 1 };
@@ -143,7 +143,7 @@ static void backward_side(struct mesh *r, struct weft_host *h, uint32_t node)
 	}
 }
 
-/* A state with a wrong bit says nothing: the next one does (L02). */
+/* A state with a wrong bit is ignored, because the next one follows (L02). */
 static void damaged_state(void **state)
 {
 	for (uint32_t bit = 0; bit < 8; bit++) { /* of its last word */
@@ -205,8 +205,8 @@ static void stop_continue(void **state)
 	}
 }
 
-/* L03: between stop and continue a buffer gives away cont_free - stop_free
- * bytes at least, so what it takes bounds the stops. */
+/* L03: between stop and continue a buffer frees at least cont_free - stop_free
+ * bytes. Therefore the bytes sent bound the number of stops. */
 static void a_link_continues_at_the_higher_threshold(void **state)
 {
 	enum { BYTES = 4 * 8000, STEP = 1024 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ATOLL by its registers alone (systems/atoll/nic/regs_map.h; hostport.md 2.1
- * to 2.4): host port 2 of a node sends to host port 1 of the same. */
+ * to 2.4): host port 2 of a node sends to host port 1 of the same node. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static void *region(uint32_t port, uint32_t reg, size_t bytes)
 	return m;
 }
 
-/* Queues of both ports; how port TO receives. */
+/* Sets up the queues of both ports. ctrl selects how port TO receives. */
 static void queues(uint32_t ctrl)
 {
 	t.sdq = region(FROM, ATOLL_SDQ_BASE, ENTRIES * ATOLL_DESC);
@@ -68,7 +68,7 @@ static void queues(uint32_t ctrl)
 		t.sdr[i] = 0x1000 + i;
 }
 
-/* Descriptor i: `bytes` from word i of the region on. */
+/* Writes descriptor i, whose `bytes` start at word i of the region. */
 static void describe(uint32_t i, uint32_t bytes, uint32_t chars)
 {
 	volatile uint64_t *d = t.sdq + 8 * (i % ENTRIES);
@@ -125,7 +125,8 @@ static void route_to(uint32_t port)
 	put(FROM, ATOLL_PIO_ROUTE, 1ull << 56 | atoll_char(port));
 }
 
-/* 512 bytes at most; routing characters at most five at a time. */
+/* A message has at most 512 bytes, and a store at most five routing
+ * characters. */
 static void pio_sends(void)
 {
 	uint64_t head = ATOLL_HEAD(FROM, 0x2345, ATOLL_PIO_MAX), s;
@@ -160,7 +161,7 @@ static void a_message_of_stores_has_512_bytes_at_most(void **state)
 	run(pio_sends, NULL);
 }
 
-/* Two words in one burst: the next to last and the last. */
+/* One burst stores two words: the next to last and the last. */
 static void pio_bursts(void)
 {
 	static const uint64_t w[2] = { 11, 22 };
@@ -222,7 +223,7 @@ static void pio_nothing(void)
 	assert_int_equal(get(TO, ATOLL_PIO_HEAD), 0);
 	assert_int_equal(get(TO, ATOLL_PIO_RDATA), ~0ull);
 	assert_int_equal(get(TO, 0x100), 0);
-	/* a packet without payload is over when its header is read */
+	/* a packet without payload ends when its header is read */
 	queues(0);
 	describe(0, 0, 1);
 	assert_int_equal(get(TO, ATOLL_PIO_STATUS), ATOLL_STATUS_PACKET);
@@ -239,8 +240,8 @@ static void what_is_not_there_reads_as_nothing(void **state)
 	run(pio_nothing, NULL);
 }
 
-/* A flit is taken when all of it has room: 64 bytes, of which 8 are the
- * header; its words make room again. */
+/* A flit is accepted when the whole of it has room, 64 bytes with 8 of header.
+ * Reading its words makes room again. */
 static void pio_full(void)
 {
 	queues(0);
@@ -266,7 +267,8 @@ static void dma_receives(void)
 {
 	queues(ATOLL_CTRL_DMA);
 	assert_int_equal(get(TO, ATOLL_CTRL), ATOLL_CTRL_DMA);
-	/* three of four entries; 96 bytes each, over the end of the region */
+	/* three messages of 96 bytes fit into four entries and cross the end of
+	 * the region */
 	for (uint32_t i = 0; i < 4; i++) {
 		describe(i, 96, 1);
 		assert_int_equal(t.sdq[8 * i + 7], ATOLL_D_DONE);
@@ -309,7 +311,7 @@ static void regions_and_queues_wrap_and_fill(void **state)
 	run(dma_receives, NULL);
 }
 
-/* As if the bus had not taken so many of them yet. */
+/* Sets the number of writes that the bus has not yet taken. */
 static void dma_waits(void)
 {
 	struct at_nic *n = atoll_pair_nic(&t.p, 0);
@@ -349,7 +351,7 @@ static void a_message_raises_the_interrupt_that_was_asked_for(void **state)
 	run(dma_tells, NULL);
 }
 
-/* A wrong descriptor is an empty packet, as far as it has a route. */
+/* A wrong descriptor becomes an empty packet, if it has a route. */
 static void dma_wrong(void)
 {
 	queues(ATOLL_CTRL_DMA);
@@ -373,8 +375,8 @@ static void a_wrong_descriptor_sends_an_empty_packet(void **state)
 	run(dma_wrong, NULL);
 }
 
-/* Nobody answers: the descriptor is all ones, its route has wrong parity, so
- * the packet goes to the management's port. */
+/* A read that no device answers gives a descriptor of ones. Its route has wrong
+ * parity, so the packet goes to the management's port. */
 static void dma_nowhere(void)
 {
 	queues(ATOLL_CTRL_DMA);
@@ -397,12 +399,12 @@ static void a_descriptor_that_cannot_be_read_is_taken_out(void **state)
 	run(dma_nowhere, NULL);
 }
 
-/* ---- what it tells ---- */
+/* ---- states in the trace ---- */
 
 static char told[256];
 
-/* States of the sending side of port FROM, in order; or of the receiving side
- * of TO. */
+/* Which states are collected: those of the receiving side of TO, or of the
+ * sending side of FROM. */
 static bool receives;
 
 static void hear(struct weft_listener *l, const struct weft_trace *k)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ATOLL on the wire (hostport.md 2.1, 2.2; systems/atoll/network/wire.h):
- * characters by hand, there and back, and what damage does to a flit. */
+ * characters worked out by hand, encoded and decoded, and damaged flits. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static struct weft_frame *flit(enum at_kind kind, uint32_t flags, uint32_t seq,
 	return f;
 }
 
-/* The frame that these characters decode to. */
+/* Returns the frame that these characters decode to. */
 static struct weft_frame *heard(const uint16_t *sym, uint32_t n)
 {
 	struct weft_frame *f = weft_frame_new(sim);
@@ -58,7 +58,8 @@ static uint32_t line_of(struct weft_frame *f, uint16_t *sym)
 	return n;
 }
 
-/* Bit by bit: CRC-16 (0x1021, from 0xffff), CRC-8 (0x07, from 0). */
+/* Computes a CRC bit by bit: CRC-16 (0x1021, from 0xffff) or CRC-8 (0x07, from
+ * 0). */
 static uint32_t crc(uint32_t c, uint32_t poly, uint32_t bits, const uint8_t *p,
 		    uint32_t n)
 {
@@ -171,8 +172,8 @@ static void what_was_said_is_heard(void **state)
 		}
 }
 
-/* CRCs cover all of data flits and states; of a head the sign of each
- * character, for parity covers the rest (2.2), and its number. */
+/* CRCs cover all bits of data flits and states. Of a head they cover the number
+ * and the sign of each character, because parity covers the rest (2.2). */
 static void a_bit_that_is_wrong_is_noticed(void **state)
 {
 	const uint8_t bytes[] = { 9, 0x0c, 5, 6 };
@@ -204,8 +205,8 @@ static void a_flit_that_is_too_short_or_too_long_is_bad(void **state)
 
 		for (uint32_t i = 0; i < n; i++)
 			assert_true(is_bad(sym, i));
-		/* the last one twice: a head has it as a route, of wrong
-		 * parity */
+		/* repeats the last character: in a head this is a route of
+		 * wrong parity */
 		sym[n] = sym[n - 1];
 		assert_int_equal(is_bad(sym, n + 1), k != AT_HEAD);
 	}
@@ -213,7 +214,7 @@ static void a_flit_that_is_too_short_or_too_long_is_bad(void **state)
 	line_of(flit(AT_HEAD, AT_EOP, 77, bytes, 2), sym);
 	assert_int_equal(sym[4], K | 0x40);
 	assert_true(is_bad(sym, 5));
-	/* begins and ends, but nothing that fits in between */
+	/* beginning and end are right, but not the characters between them */
 	for (uint32_t i = 0; i < 3; i++)
 		sym[i] = i == 1 ? 7 : i ? K | 0x30 : K | 0x20;
 	assert_true(is_bad(sym, 3));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL's crossbar alone (hostport.md 2.1 to 2.3): who is first when InPorts
+/* ATOLL's crossbar alone (hostport.md 2.1 to 2.3): precedence of InPorts that
  * ask for one OutPort in the same cycle, room of an InPort, routes that lead
  * nowhere, the cycle of a deadlock. */
 #include "unit/cmocka_all.h"
@@ -147,14 +147,15 @@ static struct weft_frame *flit(struct owner *o, enum at_kind kind, uint8_t byte)
 	return f;
 }
 
-/* A packet that says which InPort it was at. */
+/* Injects a packet whose data name the InPort. */
 static void inject(struct owner *o, uint32_t in, uint32_t out)
 {
 	atoll_xbar_inject(&o->x, in, flit(o, AT_HEAD, at_char(out)));
 	atoll_xbar_inject(&o->x, in, flit(o, AT_DATA, (uint8_t)in));
 }
 
-/* InPorts of what has left through `out`, in order. */
+/* Runs, then checks by which InPorts the packets through `out` came, in
+ * order. */
 static void left(struct weft_sim *sim, struct owner *o, uint32_t out,
 		 const char *ins)
 {
@@ -167,7 +168,7 @@ static void left(struct weft_sim *sim, struct owner *o, uint32_t out,
 	o->n = 0;
 }
 
-/* After reset InPort 0 is first, whichever port asks beside it. */
+/* After reset InPort 0 goes first, beside any other port that asks. */
 static void at_reset_the_lowest_port_is_first(void **state)
 {
 	for (uint32_t out = 0; out < AT_LINK0; out++)
@@ -183,7 +184,7 @@ static void at_reset_the_lowest_port_is_first(void **state)
 		}
 }
 
-/* Then it is the turn of the one behind the last, in a circle. */
+/* Later the port behind the last one goes first, in a circle. */
 static void ports_take_turns(void **state)
 {
 	struct weft_sim *sim;
@@ -200,8 +201,8 @@ static void ports_take_turns(void **state)
 	weft_sim_free(sim);
 }
 
-/* An InPort of a host port takes four flits; the place of one is free when its
- * last character has left. */
+/* An InPort of a host port holds four flits. Its place is free when the last
+ * character of a flit has left. */
 static void an_inport_holds_four_flits(void **state)
 {
 	enum { HEAD = AT_HEAD_WORDS + 1, DATA = AT_DATA_WORDS + 1 };
@@ -220,13 +221,13 @@ static void an_inport_holds_four_flits(void **state)
 	o = open_xbar(&sim);
 	inject(o, 1, 2);
 	left(sim, o, 2, "1");
-	/* the data flit comes behind the head, and passes in t_xbar */
+	/* the data flit follows the head and passes in t_xbar */
 	assert_int_equal(o->ready, HEAD + 3 + DATA);
 	weft_sim_free(sim);
 }
 
-/* A link without a cable, or a character with a wrong bit: to the management,
- * with the character that was wrong. */
+/* A link without a cable, or a character with a wrong bit, leads to the
+ * management. The packet keeps the wrong character. */
 static void a_route_that_leads_nowhere_ends_at_the_management(void **state)
 {
 	static const uint8_t wrong[] = { 0x0c, 0x05, 0x06, 0x0f, 0x01, 0x10 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every clock: the interconnect, the cores in order, the interface, the
+/* Steps of a clock in order: interconnect, cores by number, interface,
  * arbiter. */
 #include <assert.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ void ref_coh_access_done(struct ref *r, uint32_t i, uint8_t *b)
 	next_op(r, i);
 }
 
-/* True when the access could be done in the cache. */
+/* Returns true after an access that the cache alone could serve. */
 static bool try_cache(struct ref *r, uint32_t i)
 {
 	const struct coh_op *op = op_of(r, i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reference model of coh.system: one step per clock, the event table of
- * forth.md 9 written out, no arithmetic on transactions.  Plays a script and
- * lists every access and every transaction. */
+/* Reference model of coh.system. It takes one step per clock, spells out the
+ * event table of forth.md 9 and does no arithmetic on transactions. It plays a
+ * script and lists every access and every transaction. */
 #ifndef COHERENT_TESTS_REF_COH_H
 #define COHERENT_TESTS_REF_COH_H
 

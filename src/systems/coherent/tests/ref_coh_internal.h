@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of ref_coh: state, and what its files offer each other.
+/* Internals of ref_coh: its state, and functions that its files share.
  *
  *   ref_coh_cache.c  memory and caches
  *   ref_coh_net.c    the interconnect: arbiter, snoops

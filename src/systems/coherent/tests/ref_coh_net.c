@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ref_coh: the interconnect.  A transaction is a list of waits; after each one
- * something happens. */
+/* ref_coh: the interconnect. A transaction is a list of waits with an action
+ * after each. */
 #include <string.h>
 
 #include "ref_coh_internal.h"
@@ -170,7 +170,7 @@ static void snoop_update(struct ref *r)
 		ref_coh_then(&r->path, 0, W_DATA);
 		return;
 	}
-	/* what memory needs first, then the line */
+	/* room in memory first, then the line */
 	r->path = r->side;
 	r->side.n = 0;
 	ref_coh_wait_read(r, &r->path, addr);
@@ -262,7 +262,7 @@ static void data_there(struct ref *r)
 	ref_coh_access_done(r, i, l->b + r->t.addr % r->s->line);
 }
 
-/* One clock of one list; what has no wait left happens now. */
+/* Steps one list by a clock, then runs the actions whose wait has ended. */
 static void waits_step(struct ref *r, struct waits *l, bool tick)
 {
 	if (tick && l->n)
@@ -285,7 +285,7 @@ void ref_coh_net_step(struct ref *r)
 	if (!r->busy)
 		return;
 	waits_step(r, &r->path, true);
-	/* a list that appeared in this clock starts with the next one */
+	/* a list that was made in this clock starts with the next one */
 	waits_step(r, &r->side, side);
 	if (r->path.n || r->side.n)
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A coh.system that plays a script of the reference, with everything it does
- * written down. */
+/* A coh.system that plays a script of the reference and logs all accesses and
+ * transactions. */
 #ifndef COHERENT_TESTS_RIG_H
 #define COHERENT_TESTS_RIG_H
 
@@ -13,18 +13,19 @@ struct rig {
 	uint64_t errors; /* of the model's own checks */
 };
 
-/* The class's defaults, small memories, no accesses. */
+/* Sets the class's defaults with small memories and no accesses. */
 void rig_script_default(struct ref_coh_script *s);
-/* Plays s to its end; the system stays until rig_free. */
+/* Plays s to its end. The system exists until rig_free. */
 void rig_run(struct rig *r, const struct ref_coh_script *s,
 	     struct ref_coh_log *log);
 void rig_free(struct rig *r);
 uint64_t rig_counter(const struct rig *r, const char *name);
 double rig_metric(const struct rig *r, const char *name);
 
-/* A system with parameters "name=value name=value", not yet started. */
+/* Makes a system with parameters "name=value name=value" and does not start
+ * it. */
 void rig_open(struct rig *r, uint64_t seed, const char *params);
-/* Starts it, runs to the end of everything and closes the books. */
+/* Starts the system, runs until no event is left, and calls finish. */
 void rig_finish(struct rig *r);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One cache alone: every cell of the event table of forth.md 9, as printed
- * there; places, use, eviction. */
+ * there; places of lines, order of use, eviction. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static void fresh(struct coh_cache *c, uint64_t bytes, uint32_t ways)
 	assert_true(coh_cache_init(c, bytes, LINE, ways));
 }
 
-/* The line of ADDR in a state, all bytes 0x11. */
+/* Puts the line of ADDR into a state, all bytes 0x11. */
 static void prepare(struct coh_cache *c, enum coh_state s)
 {
 	uint8_t data[LINE];
@@ -63,7 +63,7 @@ static void local_events(void **state)
 			assert_int_equal(l->addr, ADDR);
 		coh_cache_fini(&c);
 	}
-	/* what a miss becomes */
+	/* next states after a miss */
 	assert_int_equal(coh_on_local(false, COH_I).next, COH_E);
 	assert_int_equal(coh_on_local(true, COH_I).next, COH_M);
 	assert_int_equal(coh_on_local(true, COH_S).next, COH_M);
@@ -176,7 +176,7 @@ static void direct_mapped(void **state)
 	coh_cache_fini(&c);
 }
 
-/* An invalid place first, then the least recently used. */
+/* An invalid place is taken first, then the least recently used one. */
 static void least_recently_used(void **state)
 {
 	uint8_t data[LINE] = { 0 }, copy[LINE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The DDR controller alone: bytes, and what open, closed and other rows cost.
- */
+/* The DDR controller alone: stored bytes, and the cycles of rows that are open,
+ * closed, or replaced by another. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -28,7 +28,8 @@ static void row_costs(void **state)
 	open_ddr(&d);
 	assert_int_equal(coh_ddr_read(&d, 0, b, 32), 4 + 5 + 2);
 	assert_int_equal(coh_ddr_read(&d, 2016, b, 32), 4 + 2);
-	/* the next row is in the next bank, four rows on in the same one */
+	/* the next row is in the next bank; the fourth row from here shares the
+	 * bank */
 	assert_int_equal(coh_ddr_read(&d, 2048, b, 32), 4 + 5 + 2);
 	assert_int_equal(coh_ddr_read(&d, 0, b, 4), 4 + 2);
 	assert_int_equal(coh_ddr_read(&d, 8192, b, 32), 4 + 3 + 5 + 2);
@@ -52,7 +53,7 @@ static void beats(void **state)
 	assert_int_equal(coh_ddr_beats(&d, 32), 4);
 }
 
-/* 256 MB of which only the touched pages exist; bytes across pages. */
+/* Only touched pages of the 256 MB exist. Accesses cross pages. */
 static void bytes_stay(void **state)
 {
 	uint8_t in[64], out[64], zero[64] = { 0 };

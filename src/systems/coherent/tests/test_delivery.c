@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cycles from a word's arrival until a polling core has it, for the three ways
- * of delivery, against formulas written down from the parameters alone. */
+/* Cycles from a word's arrival until a polling core reads it, for the three
+ * modes of delivery, against formulas of the parameters alone. */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>
@@ -29,8 +29,8 @@ static uint64_t beats(const struct times *t, uint64_t bytes)
 	return (bytes + t->width - 1) / t->width;
 }
 
-/* First poll at or after cycle s of a core whose polls hit: they end a period
- * apart, counted from the end of the miss that fetched the line. */
+/* Returns the end of the first poll at or after cycle s, while polls hit. Polls
+ * end a period apart, from the end of the miss that fetched the line. */
 static uint64_t hit_after(const struct times *t, uint64_t s)
 {
 	uint64_t period = t->gap + t->hit;
@@ -41,7 +41,7 @@ static uint64_t hit_after(const struct times *t, uint64_t s)
 	return fetched + (s - fetched + period - 1) / period * period;
 }
 
-/* All caches have the word, or have lost the line. */
+/* Returns the cycle at which all caches have the word or have lost the line. */
 static uint64_t answered(const struct times *t, uint64_t arrival)
 {
 	return arrival + t->ni + t->arb + t->req + beats(t, 4) + t->snoop;
@@ -64,7 +64,8 @@ static uint64_t seen_invalidate(const struct times *t, uint64_t arrival)
 	       t->reply + beats(t, t->line);
 }
 
-/* Polls go to memory one after the other; the write gets in between two. */
+/* Polls read memory one after the other. The write is served between two of
+ * them. */
 static uint64_t seen_memory(const struct times *t, uint64_t arrival)
 {
 	uint64_t ask = arrival + t->ni;
@@ -75,7 +76,7 @@ static uint64_t seen_memory(const struct times *t, uint64_t arrival)
 	uint64_t period = t->gap + t->port + poll;
 	uint64_t first =
 		t->gap + t->port + t->rcd; /* as if the row were open */
-	/* the last poll granted before the write asks */
+	/* the last poll that was granted before the write asks */
 	uint64_t before = first + (ask - 1 - first) / period * period;
 	uint64_t free = before + poll, next = before + period, written;
 
@@ -102,7 +103,7 @@ static void params(char *text, size_t size, const struct times *t,
 		 t->rcd, t->cas, t->cwl);
 }
 
-/* One word, at every phase of the polling loop. */
+/* Delivers one word at every phase of the polling loop. */
 static void one_word(const struct times *t, enum coh_delivery how)
 {
 	char text[640];
@@ -153,7 +154,8 @@ static void by_hand(void **state)
 	assert_int_equal(seen_memory(t, 1000), 1016 + 10);
 }
 
-/* A stream stays between the best and the worst phase of a single word. */
+/* A word of a stream takes at least the best and at most the worst phase of a
+ * single word. */
 static void stream(void **state)
 {
 	const struct times *t = &cases[0];
@@ -179,7 +181,8 @@ static void stream(void **state)
 	}
 }
 
-/* Words faster than they are read: none is lost, the mailbox holds them up. */
+/* Words arrive faster than they are read. None is lost, because the mailbox
+ * delays them. */
 static void overrun(void **state)
 {
 	struct rig r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* V27: random loads and stores by N cores and random deliveries; the invariants
- * of forth.md 9 over all caches after every transaction, every load against a
- * flat memory of the test's own.  WEFT_SEED=n adds a seed. */
+/* V27: random loads and stores by N cores and random deliveries. After every
+ * transaction the invariants of forth.md 9 hold over all caches, and every load
+ * equals a flat memory of the test. WEFT_SEED=n adds a seed. */
 #include "unit/cmocka_all.h"
 
 #include <inttypes.h>
@@ -18,7 +18,8 @@ struct watcher {
 	uint64_t seed, ops, txns, updates;
 	uint64_t ddr, open, priv_base;
 	uint32_t cores;
-	/* flat: coherent region, uncached region, private of each core */
+	/* flat memory: coherent region, uncached region, private region of each
+	 * core */
 	uint8_t flat[2 + COH_CORES_MAX][REGION];
 	struct coh_item item[ITEMS];
 	const struct coh_item *fresh; /* in effect, its transaction not over */
@@ -61,7 +62,7 @@ static void on_item(void *arg, const struct coh_item *it)
 	w->fresh = it;
 }
 
-/* One line of the region in all caches and in memory. */
+/* Checks one line of the region in all caches and in memory. */
 static void check_line(struct watcher *w, uint64_t addr)
 {
 	const uint8_t *flat = flat_at(w, 0, addr);
@@ -108,7 +109,8 @@ static void on_txn(void *arg, const struct coh_txn *t)
 	HOLDS(w, (t->addr < w->open) ==
 			 (t->bus != COH_MEM_RD && t->bus != COH_MEM_WR));
 	if (t->src == w->cores) {
-		/* seen by memory, too, before anything else is served */
+		/* memory has the bytes, too, before any other request is
+		 * served */
 		HOLDS(w, w->fresh && w->fresh->addr == t->addr);
 		coh_mem_read(coh_system_mem(w->c), t->addr, mem, t->bytes);
 		HOLDS(w, !memcmp(mem, w->fresh->data, t->bytes));
@@ -144,7 +146,7 @@ static void make_items(struct watcher *w)
 	}
 }
 
-/* Sanitizers look at the code, which takes fewer operations. */
+/* Fewer operations reach all code, which is enough for sanitizers. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHARE = 3 };
 #else
@@ -197,7 +199,7 @@ static uint64_t seed_of(uint64_t otherwise)
 	return text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* The platform's two caches, without and with allocation. */
+/* The platform has two caches; without and with allocation. */
 static void two_cores(void **state)
 {
 	soak(seed_of(1), 2, 60000, "size=1024 verify=no");

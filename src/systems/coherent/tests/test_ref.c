@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* coh.system against its clock-by-clock reference: random scripts, the cycle
- * and value of every access, every transaction, memory and caches at the end
- * identical. */
+/* coh.system against its clock-by-clock reference: for random scripts the cycle
+ * and value of every access, every transaction, and the final memory and caches
+ * are identical. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,8 @@ static uint32_t draw32(uint64_t *x, uint32_t n)
 	return (uint32_t)draw(x, n);
 }
 
-/* Few lines in each kind of memory, so that everybody meets. */
+/* Returns an address among few lines in each kind of memory, so that the cores
+ * conflict. */
 static uint64_t random_addr(uint64_t *x, uint32_t line, uint32_t span)
 {
 	static const uint64_t base[] = {
@@ -168,7 +169,7 @@ static bool ops_same(const struct ref_coh_log *a, const struct ref_coh_log *b)
 	return a->n_ops == b->n_ops;
 }
 
-/* How often each kind was seen, so that none is missing. */
+/* Counts each kind of event, so that the test notices if one never happened. */
 struct tally {
 	uint64_t ops, bus[COH_BUSES + 1], allocated, supplied;
 };

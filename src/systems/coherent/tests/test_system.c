@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole machine on small scripts: each cell of the event table (forth.md 9)
- * as a transaction, with its cycles; eviction, races, private addresses. */
+ * as a transaction with its cycles; eviction, races, private addresses. */
 #include "unit/cmocka_all.h"
 
 #include <stdlib.h>
@@ -110,7 +110,7 @@ static uint32_t mem32(const struct bench *b, uint64_t addr)
 	return v;
 }
 
-/* Cache 0 holds A in a state long before AT; S: cache 2, too. */
+/* Brings A into state s in cache 0 long before AT; for S in cache 2, too. */
 static void bring(struct bench *b, enum coh_state s)
 {
 	rig_script_default(&b->s);
@@ -177,7 +177,7 @@ static void writes(void **state)
 
 	for (size_t i = 0; i < 4; i++)
 		cell_check(*state, &cells[i], true);
-	/* it went from cache to cache, with the first store in it */
+	/* the line went from cache to cache and includes the first store */
 	assert_int_equal(mem32(*state, A), 0);
 	assert_int_equal(
 		coh_cache_find(
@@ -186,7 +186,7 @@ static void writes(void **state)
 		0x34);
 }
 
-/* Shared copies that stay silent: memory supplies. */
+/* Caches with shared copies do not answer, so memory supplies the line. */
 static void shared_silent(void **state)
 {
 	struct bench *b = *state;
@@ -242,8 +242,8 @@ static void upgrade(void **state)
 	assert_int_equal(state_of(b, 2), COH_I);
 }
 
-/* Two sharers store in the same cycle: the second finds its line gone and asks
- * for it as well. */
+/* Two sharers store in the same cycle. The second finds its line invalidated
+ * and asks for the line, too. */
 static void upgrade_race(void **state)
 {
 	struct bench *b = *state;
@@ -267,7 +267,7 @@ static void upgrade_race(void **state)
 	assert_int_equal(state_of(b, 1), COH_M);
 }
 
-/* snoop Update: I (not allocating), S, E, M. */
+/* An Update is snooped in states I (not allocating), S, E and M. */
 static void updates(void **state)
 {
 	static const enum coh_state all[] = { COH_I, COH_S, COH_E, COH_M };
@@ -292,11 +292,11 @@ static void updates(void **state)
 						A)))
 				assert_int_equal(l->data[8], 0xEE);
 	}
-	/* merged: the store before it is still only in the cache */
+	/* merged: the earlier store is still only in the cache */
 	assert_int_equal(mem32(b, A), 0);
 }
 
-/* Update, nobody holds the line, update_alloc: E in the target. */
+/* No cache holds the line. With update_alloc the target takes it in state E. */
 static void update_allocates(void **state)
 {
 	struct bench *b = *state;
@@ -323,7 +323,8 @@ static void update_allocates(void **state)
 	assert_int_equal(t->snoop, t->grant + ASK + BEATS);
 	assert_int_equal(t->end, t->snoop + RCD + LINE);
 	assert_int_equal(state_of(b, 0), COH_E);
-	/* somebody else holds it: not a second exclusive copy */
+	/* another cache holds the line, so that no second exclusive copy is
+	 * made */
 	bring(b, COH_M);
 	b->s.update_alloc = true;
 	deliver(b, COH_BY_UPDATE, 8, 4, AT);
@@ -334,7 +335,7 @@ static void update_allocates(void **state)
 	assert_int_equal(state_of(b, 1), COH_I);
 }
 
-/* What the target held dirty in that place goes to memory. */
+/* A dirty line of the target in the same place is written to memory. */
 static void update_evicts(void **state)
 {
 	struct bench *b = *state;
@@ -353,7 +354,7 @@ static void update_evicts(void **state)
 			 t->snoop + 3 * (RP + RCD) + WORD + REQ + LINE + READ);
 }
 
-/* A load misses while the Update that brings its line is under way. */
+/* A load misses while the Update that brings its line is in progress. */
 static void cancelled(void **state)
 {
 	struct bench *b = *state;
@@ -373,8 +374,8 @@ static void cancelled(void **state)
 	assert_int_equal(rig_counter(&b->rig, "cancelled"), 1);
 }
 
-/* Delivery by invalidate is snooped as BusRdX; a dirty line reaches memory with
- * the new bytes in it. */
+/* Delivery by invalidate is snooped as BusRdX. A dirty line is written to
+ * memory together with the new bytes. */
 static void invalidates(void **state)
 {
 	static const enum coh_state all[] = { COH_I, COH_S, COH_E, COH_M };
@@ -428,7 +429,8 @@ static void evictions(void **state)
 	}
 }
 
-/* Private: another memory for each core, nothing on the interconnect. */
+/* Private addresses are another memory for each core and cause no
+ * transaction. */
 static void private_stays_private(void **state)
 {
 	struct bench *b = *state;
@@ -448,7 +450,8 @@ static void private_stays_private(void **state)
 	assert_int_equal(rig_counter(&b->rig, "private"), 6);
 }
 
-/* Uncached: always memory, never a copy; not broadcast. */
+/* An uncached access always goes to memory, leaves no copy and is not
+ * broadcast. */
 static void uncached(void **state)
 {
 	struct bench *b = *state;
@@ -472,7 +475,7 @@ static void uncached(void **state)
 			 0);
 }
 
-/* All ask at once: in turn, the interface behind the last core. */
+/* All ask at once and are served in turn, the interface after the last core. */
 static void round_robin(void **state)
 {
 	struct bench *b = *state;
@@ -488,8 +491,8 @@ static void round_robin(void **state)
 		assert_int_equal(b->log.txn[k].src, k % 4);
 }
 
-/* Two caches share a line.  The state of the first is changed behind the
- * machine's back: all bytes are right, and the copy is no longer alone. */
+/* Two caches share a line. The test changes the state of the first one: all
+ * bytes are right, but it claims to be the only copy. */
 static void a_line_held_exclusively_beside_a_copy_is_an_error(void **state)
 {
 	static const enum coh_state wrong[] = { COH_E, COH_M };

@@ -24,15 +24,17 @@ struct feed {
 	uint32_t n_got;
 };
 
-/* set: "name", "value", ..., NULL, for the switch. */
+/* Builds the switch and its stations. set: "name", "value", ..., NULL, for the
+ * switch. */
 void feed_init(struct feed *d, uint32_t ports, const char *const *set);
-/* A frame of station src for station dst (UINT32_MAX: broadcast) from a port;
- * its first byte is at the switch at `t`; id is in its bytes. */
+/* Makes a frame of station src for station dst (UINT32_MAX: broadcast) with id
+ * in its bytes. feed_send sends it so that its first byte is at the switch at
+ * `t`. */
 struct weft_frame *feed_frame(struct feed *d, uint32_t src, uint32_t dst,
 			      uint32_t len, uint32_t id);
 void feed_send(struct feed *d, uint32_t port, struct weft_frame *f,
 	       weft_time_t t);
-/* The same with a wrong FCS. */
+/* Makes the FCS of a frame wrong. */
 void feed_damage(struct weft_frame *f);
 void feed_run(struct feed *d);
 void feed_fini(struct feed *d);

@@ -8,7 +8,7 @@
 
 enum {
 	MEM = (1 << 18) + ETH_FRAME_LIMIT,
-	TX_RING = 0x0000, /* where things are in a station's memory */
+	TX_RING = 0x0000, /* addresses in a station's memory */
 	RX_RING = 0x1000,
 	TX_BUFS = 0x8000,
 	RX_BUFS = 0x20000,
@@ -16,7 +16,7 @@ enum {
 	LOG = 4096,
 };
 
-/* What a station saw: a movement asked for, a frame sent, an interrupt. */
+/* Log of a station: movements asked for, frames sent, interrupts. */
 enum { LOG_SENT = MAC_KINDS, LOG_IRQ };
 struct mac_log {
 	weft_time_t time;
@@ -42,13 +42,15 @@ struct macrig {
 	struct station *s[2];
 };
 
-/* cfg may be NULL; fault: a filter on what leaves station 0, or NULL, with
- * settings "name", "value", ..., NULL. */
+/* Builds both stations. cfg may be NULL for defaults. fault: a filter on frames
+ * that leave station 0, or NULL, with settings "name", "value", ..., NULL. */
 void macrig_init(struct macrig *r, const struct mac_cfg *cfg,
 		 const struct weft_class *fault, const char *const *set);
-/* Rings of n descriptors, receiver and transmitter on, n - 1 buffers given. */
+/* Makes rings of n descriptors, switches receiver and transmitter on, and gives
+ * n - 1 buffers. */
 void macrig_open(struct station *s, uint32_t ring);
-/* Frame of len bytes in the next transmit buffer; does not write TDT. */
+/* Writes a frame of len bytes into the next transmit buffer. The caller writes
+ * TDT by macrig_post. */
 uint8_t *macrig_frame(struct station *s, uint32_t to, uint32_t len);
 void macrig_post(struct station *s); /* TDT */
 /* Runs up to a time, or all there is. */
@@ -58,7 +60,7 @@ void macrig_fini(struct macrig *r);
 const struct mac_log *macrig_nth(const struct station *s, uint32_t what,
 				 uint32_t k);
 uint32_t macrig_count(const struct station *s, uint32_t what);
-/* Answer a receive store that was held back. */
+/* Answers a receive store that was held back. */
 void macrig_release(struct station *s);
 
 #endif

@@ -91,7 +91,7 @@ static void look(struct ref *r, uint32_t k)
 		ask_pause(r, f->port, r->cfg->quanta);
 }
 
-/* Bytes of frame k that have arrived by now. */
+/* Returns the bytes of frame k that have arrived by now. */
 static int64_t bytes_in(const struct ref *r, uint32_t k)
 {
 	return r->t < r->in[k].start

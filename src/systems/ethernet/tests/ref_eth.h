@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An Ethernet switch, 2 ns at a time: what comes in byte by byte, what leaves.
- * No events, no shortcuts; to be compared with eth.switch. */
+/* Reference of an Ethernet switch in steps of 2 ns: arriving and leaving bytes,
+ * without events or shortcuts. Tests compare it with eth.switch. */
 #ifndef ETHERNET_TESTS_REF_ETH_H
 #define ETHERNET_TESTS_REF_ETH_H
 
@@ -28,8 +28,8 @@ struct ref_eth_out {
 	uint32_t port, id; /* id of a pause frame: REF_PAUSE << 16 | quanta */
 };
 
-/* in: by port, each port in order of time; at most `max` outputs; returns how
- * many, and frames dropped. */
+/* Runs the switch. in: frames by port, each port in order of time; at most
+ * `max` outputs. Returns the number of outputs, and the frames dropped. */
 uint32_t ref_eth_run(const struct ref_eth_cfg *cfg,
 		     const struct ref_eth_frame *in, uint32_t n,
 		     struct ref_eth_out *out, uint32_t max, uint32_t *dropped);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transmitter of one MAC and receiver of another, 2 ns at a time, byte by byte
- * on the line; to be compared with mac82544. */
+/* Reference of the transmitter of one MAC and the receiver of another, in steps
+ * of 2 ns, byte by byte on the line. Tests compare it with mac82544. */
 #ifndef ETHERNET_TESTS_REF_MAC_H
 #define ETHERNET_TESTS_REF_MAC_H
 

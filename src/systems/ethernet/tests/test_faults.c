@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults on an Ethernet line between two MACs (hvia.md 4, T-14, T-15): frames
- * lost, repeated, overtaken, damaged, cut; what the receiver makes of them. */
+ * that are lost, repeated, overtaken, damaged or cut, and the receiver's
+ * reaction. */
 #include <string.h>
 
 #include "macrig.h"
@@ -71,7 +72,7 @@ static void repeated(void **state)
 	expect(&o, "001122334455");
 }
 
-/* A frame of 212 bytes takes 1.7 us; 5 us let two pass. */
+/* A frame of 212 bytes takes 1.7 us, so that two pass in 5 us. */
 static void overtaken(void **state)
 {
 	const char *set[] = { "frame",	  "2",	 "max", "5us",
@@ -84,7 +85,8 @@ static void overtaken(void **state)
 	expect(&o, "012345");
 }
 
-/* Damage in each part: the FCS tells; a wrong preamble harms nobody. */
+/* Damages each part of a frame. The FCS shows it; a wrong preamble has no
+ * effect. */
 static void damaged(void **state)
 {
 	static const char *const part[] = { "header", "payload", "crc",
@@ -111,7 +113,8 @@ static void invalid_codes(void **state)
 	assert_int_equal(o.stats.symbol, 1);
 }
 
-/* 5 us without a line: what touches it is lost, in whole or as a piece. */
+/* The line is cut for 5 us. Frames in this time are lost or arrive in
+ * pieces. */
 static void cut(void **state)
 {
 	const char *set[] = { "at", "4us", "length", "5us", NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eth.gen around eth.switch: every frame is delivered, counted as dropped, or,
- * with pause, not lost at all. */
+/* eth.gen around eth.switch: every frame is delivered or counted as dropped;
+ * with pause none is lost. */
 #include <stdio.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ static uint64_t sum(const struct net *n, uint32_t counter)
 	return v;
 }
 
-/* Half load, random: nothing is lost, order is kept. */
+/* At half load with random times no frame is lost and order is kept. */
 static void half_load(void **state)
 {
 	const char *gen[] = { "stations", "4",	 "frames", "400",
@@ -85,8 +85,8 @@ static void half_load(void **state)
 	weft_sim_free(n.sim);
 }
 
-/* From the first bit to the end of the FCS: preamble 8, FCS 4, 8 ns a byte, and
- * 410 ns of cable and PHYs. */
+/* Latency from the first bit to the end of the FCS: preamble 8, FCS 4, 8 ns a
+ * byte, and 410 ns of cable and PHYs. */
 static void latency(void **state)
 {
 	static const struct {
@@ -117,7 +117,7 @@ static void latency(void **state)
 	}
 }
 
-/* All to station 0: dropped ones are seen as missing, no others. */
+/* All stations send to station 0. Exactly the dropped frames are missing. */
 static void hot_spot(void **state)
 {
 	const char *gen[] = {
@@ -140,7 +140,7 @@ static void hot_spot(void **state)
 	weft_sim_free(n.sim);
 }
 
-/* What a lossy line takes is exactly what is missing at the end. */
+/* Exactly the frames that a lossy line drops are missing at the end. */
 static void lossy(void **state)
 {
 	const char *gen[] = { "stations", "4",	 "frames", "500",
@@ -158,7 +158,7 @@ static void lossy(void **state)
 	weft_sim_free(n.sim);
 }
 
-/* A frame of station 0 for station 1 with one byte changed. */
+/* Delivers a frame of station 0 to station 1 with one byte changed. */
 static void forge(struct net *n, uint32_t number, uint32_t at, uint8_t change)
 {
 	struct weft_frame *f = eth_frame_new(n->sim, LEN);
@@ -176,7 +176,7 @@ static void forge(struct net *n, uint32_t number, uint32_t at, uint8_t change)
 		       weft_sim_now(n->sim) + number * 2 * WEFT_US);
 }
 
-/* Header, data from the first byte to the last, number of the source. */
+/* Header, first and last byte of the data, number of the source. */
 static void wrong_bytes(void **state)
 {
 	static const struct {
@@ -216,8 +216,8 @@ static void wrong_bytes(void **state)
 	weft_sim_free(n.sim);
 }
 
-/* A number below the one expected counts as late alone: not as lost, and the
- * numbers go on from the highest. */
+/* A frame with a lower number than expected counts as late and not as lost. The
+ * expected number stays. */
 static void a_frame_that_comes_after_a_later_one_is_late(void **state)
 {
 	const char *gen[] = { "stations", "2", NULL };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The MAC between two memories: exact times, ring wrap and DD (T-39), frames
- * ahead (T-40), filter, missed frames (T-17), descriptors over several buffers,
- * pause, interrupts. */
+ * ahead (T-40), filter, missed frames (T-17), frames in several descriptors and
+ * buffers, pause, interrupts. */
 #include <string.h>
 
 #include "macrig.h"
@@ -16,8 +16,8 @@ static weft_time_t ns(uint64_t n)
 	return n * WEFT_NS;
 }
 
-/* hvia.md 7.1: tail -> descriptor -> bytes -> 266 -> 576 -> 410 -> 668 ->
- * bytes -> descriptor. */
+/* Times of hvia.md 7.1: tail -> descriptor -> bytes -> 266 -> 576 -> 410 -> 668
+ * -> bytes -> descriptor. */
 static void one_frame(void **state)
 {
 	struct macrig r;
@@ -50,7 +50,8 @@ static void one_frame(void **state)
 	macrig_fini(&r);
 }
 
-/* Full frames one at a time, and with the next one ahead: wire alone. */
+/* Sends full frames one at a time, or with the next one fetched ahead, which
+ * leaves only the time of the wire. */
 static weft_time_t interval(uint32_t ahead)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;
@@ -79,7 +80,8 @@ static void intervals(void **state)
 	assert_int_equal(interval(1), ns(12304));
 }
 
-/* T-39: many times round the ring; TDT == TDH is empty; never two at a time. */
+/* T-39: goes around the ring many times. TDT == TDH means empty, and no two
+ * descriptors are in work at once. */
 static void wrap(void **state)
 {
 	struct macrig r;
@@ -113,8 +115,8 @@ static void wrap(void **state)
 	macrig_fini(&r);
 }
 
-/* T-17: memory does not answer; frames fill the FIFO, then are missed; all goes
- * on afterwards. */
+/* T-17: memory does not answer, so frames fill the FIFO and then are missed.
+ * Afterwards all continues. */
 static void missed(void **state)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;
@@ -147,7 +149,7 @@ static void missed(void **state)
 	macrig_fini(&r);
 }
 
-/* No descriptors: frames wait, and come when RDT grants some. */
+/* Without descriptors frames wait until RDT grants some. */
 static void no_descriptors(void **state)
 {
 	struct macrig r;
@@ -207,7 +209,8 @@ static void filter(void **state)
 	assert_int_equal(taken(MAC_RCTL_EN | MAC_RCTL_MPE, group), 1);
 }
 
-/* One frame from three descriptors into buffers of 256 bytes, FCS kept. */
+/* Sends one frame from three descriptors into buffers of 256 bytes and keeps
+ * the FCS. */
 static void gather_scatter(void **state)
 {
 	struct macrig r;
@@ -252,7 +255,7 @@ static void gather_scatter(void **state)
 	macrig_fini(&r);
 }
 
-/* Descriptors that make no sense are used up and send nothing. */
+/* Descriptors that make no sense are consumed and send no frame. */
 static void bad_descriptors(void **state)
 {
 	struct macrig r;
@@ -282,8 +285,8 @@ static void bad_descriptors(void **state)
 	macrig_fini(&r);
 }
 
-/* A pause holds frames back for exactly its time; one that has begun goes on.
- */
+/* A pause stops frames for exactly its time. A frame that has begun ends
+ * first. */
 static void pause(void **state)
 {
 	struct macrig r;
@@ -312,7 +315,7 @@ static void pause(void **state)
 	macrig_fini(&r);
 }
 
-/* Three of them become due while a long frame is on the line. */
+/* Three pause frames become due while a long frame is on the line. */
 static void pauses_leave_in_order(void **state)
 {
 	static const uint16_t quanta[] = { 0, 7, 0 };
@@ -337,7 +340,7 @@ static void pauses_leave_in_order(void **state)
 	macrig_fini(&r);
 }
 
-/* With pause frames sent by a receiver that fills, nothing is missed. */
+/* A receiver that fills up sends pause frames, so that none is missed. */
 static void no_loss(void **state)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;
@@ -372,8 +375,8 @@ static void no_loss(void **state)
 	macrig_fini(&r);
 }
 
-/* RXT0 after the moderation time, one for several frames; ICR clears on read;
- * ITR keeps interrupts apart. */
+/* RXT0 is raised after the moderation time, once for several frames; ICR clears
+ * on read; ITR separates interrupts. */
 static void interrupts(void **state)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;
@@ -465,7 +468,7 @@ static void counters_keep_what_was_counted_when_stored_to(void **state)
 	macrig_fini(&r);
 }
 
-/* IMC and ICS are stored to; at the others there is no register. */
+/* IMC and ICS are write-only; the other offsets have no register. */
 static void an_offset_without_a_register_loads_as_zero(void **state)
 {
 	static const uint16_t off[] = { MAC_IMC, MAC_ICS, 0x1234, 0x7ffc };

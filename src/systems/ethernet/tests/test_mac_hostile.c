@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A MAC whose driver has gone mad: random registers, descriptors and times,
- * frames of all kinds from the other side.  Nothing is to break, what is
- * stored stays inside of its buffer, and after a reset all is well. */
+/* A MAC with a broken driver: random registers, descriptors and times, and
+ * frames of all kinds from the other side. No store may leave its buffer, and
+ * after a reset the MAC works. */
 #include <string.h>
 
 #include "base/rng.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The MAC against the one of ref_mac.c, 2 ns at a time: random frames, times of
- * the memory behind it, frames ahead, sizes of the FIFO. */
+/* The MAC against ref_mac.c in steps of 2 ns: random frames, times of memory,
+ * frames fetched ahead, sizes of the FIFO. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ static void open_rig(struct macrig *r, const struct ref_mac_cfg *c)
 	r->s[1]->latency[MAC_RX_BACK] = at(c->back);
 }
 
-/* Grants frame by frame; a run up to a time includes it. */
+/* Grants frame by frame. A run up to a time includes that time. */
 static void send_all(struct macrig *r)
 {
 	for (uint32_t i = 0; i < FRAMES; i++) {

@@ -46,7 +46,7 @@ static struct bench *bench(void)
 	return b;
 }
 
-/* Both programs to their ends, with no failed check. */
+/* Runs both programs to their ends. No check may fail. */
 static void run(struct bench *b, node_fn f0, node_fn f1)
 {
 	bench_prog(b, 0, f0);
@@ -121,7 +121,7 @@ static int time_recv(struct weft_host *h, struct bench *b)
 }
 
 /* Clocks of the bus: store 6; reads 35 + 2 and 35 + 8; writes 7 + 8 and 7 + 2;
- * line to processor 2.  The rest are times of NIC and line; each that is no
+ * line to processor 2. The rest are times of NIC and line. A time that is not a
  * whole number of clocks may wait for an edge. */
 static void time_of_a_frame(void **state)
 {
@@ -204,7 +204,7 @@ static int abort_main(struct weft_host *h, struct bench *b)
 
 	if (!weft_io_map(h, eth_device(e), 0, 0, 0x8000, WEFT_UC, &io))
 		abort();
-	weft_io_store32(h, &io, MAC_TDBAH, 0x77); /* nobody there */
+	weft_io_store32(h, &io, MAC_TDBAH, 0x77); /* no memory there */
 	weft_io_store32(h, &io, MAC_TDT, 1);
 	weft_host_sleep(h, weft_host_now(h) + 50 * WEFT_US);
 	eth_close(e);
@@ -274,7 +274,7 @@ static int talk_tcpip(struct weft_host *h, struct bench *b)
 	return talk(h, b, &stack_tcpip);
 }
 
-/* us: the end, processor time, and what of it the process is charged. */
+/* us: end of the run, processor time, and the part charged to the process */
 static const uint32_t times[2][3] = { { 754, 205, 99 }, { 773, 215, 105 } };
 
 static void stacks(void **state)
@@ -297,7 +297,7 @@ static void stacks(void **state)
 	}
 }
 
-/* Jumbo frames: 30,000 bytes are four frames instead of 21. */
+/* Sends 30,000 bytes in jumbo frames: four instead of 21. */
 static int talk_jumbo(struct weft_host *h, struct bench *b)
 {
 	struct stack_cost c = cost;
@@ -329,7 +329,7 @@ static void jumbo(void **state)
 	bench_free(b);
 }
 
-/* A segment as it is on the wire, checksums by RFC 1071. */
+/* Sums up a segment as it is on the wire, checksums by RFC 1071. */
 static uint32_t ones_sum(const uint8_t *p, uint32_t n)
 {
 	uint32_t s = 0;
@@ -423,7 +423,8 @@ static struct bench *with_fault(node_fn f, const char *set, const char *value,
 	return b;
 }
 
-/* A gap is seen when the next frame comes, a lost end after a second. */
+/* The receiver notices a gap when the next frame arrives, a lost end after a
+ * second. */
 static void mvia_reports_a_lost_frame(void **state)
 {
 	static const struct {
@@ -441,11 +442,12 @@ static void mvia_reports_a_lost_frame(void **state)
 	}
 }
 
-/* Each frame of the message in turn is lost, and sent again with those behind
- * it, which were not kept.  Three frames behind the first make its loss known
- * at once; one or two acknowledge what came before, and the time-out of 200 ms
- * begins; nothing is behind the last, so the acknowledgement of those before
- * comes 40 ms later. */
+/* Each frame of the message is lost in turn, and sent again together with the
+ * following ones, which were not kept. After the first, three more frames show
+ * its loss at once. After the second or third, one or two frames acknowledge
+ * the earlier ones, and the time-out of 200 ms starts then. After the last no
+ * frame follows, so the acknowledgement of the earlier ones comes 40 ms
+ * later. */
 static void tcp_repeats_a_lost_frame(void **state)
 {
 	static const char *const frame[] = { "1", "2", "3", "4" };
@@ -466,7 +468,8 @@ static void tcp_repeats_a_lost_frame(void **state)
 	}
 }
 
-/* Lost 4 + 4 + 4 times: after 0.2, 0.4 and 0.8 s. */
+/* The frames are lost in each of three rounds, which end after 0.2, 0.4 and 0.8
+ * s. */
 static void tcp_waits_twice_as_long_each_time(void **state)
 {
 	struct bench *b = with_fault(lossy_tcpip, "frame", "1", "12");
@@ -486,7 +489,7 @@ static void tcp_drops_frames_that_come_twice(void **state)
 	bench_free(b);
 }
 
-/* Nothing arrives: sent 16 times, 800 s, then a reset. */
+/* No frame arrives: after 16 attempts in 800 s the connection is reset. */
 static int unheard(struct weft_host *h, struct bench *b)
 {
 	uint8_t byte = 1;
@@ -536,7 +539,8 @@ static int held_send(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Memory accesses off: nobody answers.  Not master: frames wait. */
+/* With memory access disabled no access is answered. Without bus mastership
+ * frames wait. */
 static void command(void **state)
 {
 	struct bench *b = bench();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* eth.nic by its registers: configuration space, accesses of all widths, memory
- * accesses and mastership off, its station address (hvia.md 3.9). */
+ * access and bus mastership disabled, its station address (hvia.md 3.9). */
 #include "unit/cmocka_all.h"
 
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void configuration_space_is_as_the_table_says(void **state)
 
 /* ---- accesses ---- */
 
-/* Registers beside each other, in one access and in two. */
+/* Accesses neighbouring registers together and one by one. */
 static int widths(struct weft_host *h, struct bench *b)
 {
 	static const uint32_t four[4] = { 0x10, 0x20, 0x80, 0 };
@@ -108,7 +108,7 @@ static void nothing_answers_with_memory_accesses_off(void **state)
 	run(deaf, NULL, NULL);
 }
 
-/* A descriptor is fetched when the card may be master. */
+/* The card fetches a descriptor once it may be bus master. */
 static int waits(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = map(h, WEFT_UC);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers of M-VIA and TCP/IP byte by byte (hvia.md 6.6), frames that are no
- * segments of them, the bytes that a stack keeps, and from when on it waits. */
+/* Headers of M-VIA and TCP/IP byte by byte (hvia.md 6.6), frames that are not
+ * valid segments, the bytes that a stack keeps, and the start of its
+ * time-outs. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -45,8 +46,8 @@ static void mvia_header(void **state)
 
 /* ---- TCP/IP ---- */
 
-/* From 10.0.18.52 to 10.0.86.120, with four bytes.  The IP checksum was worked
- * out by hand; all words of a header, its own included, sum up to ffff. */
+/* From 10.0.18.52 to 10.0.86.120, with four bytes. The IP checksum was worked
+ * out by hand: all words of a header, with its checksum, sum up to ffff. */
 static const uint8_t tcp_head[52] = {
 	0x45, 0,    0,	  56,	0,    0,    0x40, 0,	64,   6,    0xbe,
 	0x14, 10,   0,	  0x12, 0x34, 10,   0,	  0x56, 0x78, 0x13, 0x89,
@@ -105,7 +106,8 @@ static void tcp_header(void **state)
 	assert_true(g.reset);
 }
 
-/* Of any length; the last byte of an odd one counts as a high one. */
+/* Payloads have any length. The last byte of an odd one counts as the high
+ * byte. */
 static void tcp_lengths(void **state)
 {
 	struct stack_seg g, got;
@@ -129,7 +131,7 @@ static void tcp_lengths(void **state)
 	}
 }
 
-/* Every bit that changes on the way is seen. */
+/* The checks notice every single bit that changes. */
 static void tcp_damage(void **state)
 {
 	struct stack_seg g = { 1000, 20, 2000, false };
@@ -222,7 +224,8 @@ static int keeps(struct weft_host *h, struct bench *b)
 		if (s.n > 5)
 			assert_ptr_equal(stack_bytes_at(&s, 5),
 					 stack_bytes_at(&s, 0) + 5);
-		/* moved to the front rather than to more memory */
+		/* bytes were moved to the front, so that no more memory was
+		 * needed */
 		assert_true(s.cap <= 4096 || s.cap < 4 * sizeof(piece) * 4);
 	}
 	stack_bytes_free(&s, h);
@@ -267,8 +270,9 @@ static struct bench *run(node_fn fn, uint64_t v)
 	return b;
 }
 
-/* A byte after one hour, another after two and a half: the receiver would ask
- * after three, and would have given up 11 minutes after two. */
+/* Sends a byte after one hour and another after two and a half. The receiver
+ * would probe after three hours, two after the last byte. If silence counted
+ * from the start, it would have given up 11 minutes after two hours. */
 static int talks_rarely(struct weft_host *h, struct bench *b)
 {
 	static const weft_time_t when[] = { 3600 * WEFT_SEC, 9000 * WEFT_SEC };
@@ -296,12 +300,12 @@ static void silence_begins_with_the_last_segment(void **state)
 {
 	struct bench *b = run(talks_rarely, 0);
 
-	/* an acknowledgement of the first byte, and no question */
+	/* one acknowledgement of the first byte, and no probe */
 	assert_int_equal(bench_counter(b->node[1].dev, "tx_frames"), 1);
 	bench_free(b);
 }
 
-/* A frame takes 10 ms of work, and nothing acknowledges it. */
+/* A frame takes 10 ms of work, and no acknowledgement arrives. */
 static int waits_for_an_answer(struct weft_host *h, struct bench *b)
 {
 	static const struct stack_cost cost = { .ring = 8,

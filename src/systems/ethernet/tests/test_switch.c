@@ -10,7 +10,8 @@ static weft_time_t ns(uint64_t n)
 	return n * WEFT_NS;
 }
 
-/* Learned at 1 us, so that what follows is no flood. */
+/* Station `port` is learned at 1 us, so that later frames for it are not
+ * flooded. */
 static void hello(struct feed *d, uint32_t port)
 {
 	feed_send(d, port, feed_frame(d, port, port, 60, 0), WEFT_US);
@@ -34,7 +35,7 @@ static weft_time_t through(const char *mode, uint32_t len)
 	return t;
 }
 
-/* hvia.md 4: 12.3 + 1.5 us for a full frame (its bytes, no gap: 12.208), 0.6 +
+/* hvia.md 4: 12.3 + 1.5 us for a full frame (12.208 us without the gap), 0.6 +
  * 1.5 us for a minimum frame; cut-through: 22 bytes and 1.5 us for both. */
 static void latency(void **state)
 {
@@ -44,7 +45,8 @@ static void latency(void **state)
 	assert_int_equal(through("cut", 60), ns(176 + 1500));
 }
 
-/* Unknown: everybody else; known: only there; same port: nowhere. */
+/* A frame for an unknown station goes to all other ports, for a known one to
+ * its port, and for a station on the same port nowhere. */
 static void learning(void **state)
 {
 	struct feed d;
@@ -77,7 +79,7 @@ static void ageing(void **state)
 
 	feed_init(&d, 4, set);
 	feed_send(&d, 1, feed_frame(&d, 11, 11, 60, 0), WEFT_MS);
-	/* heard at the end of the frame: 1 ms + 576 ns */
+	/* learned at the end of the frame: 1 ms + 576 ns */
 	feed_send(&d, 0, feed_frame(&d, 10, 11, 60, 1), 2 * WEFT_MS);
 	feed_send(&d, 0, feed_frame(&d, 10, 11, 60, 2), 2 * WEFT_MS + ns(672));
 	feed_run(&d);
@@ -105,8 +107,8 @@ static void small_table(void **state)
 	feed_fini(&d);
 }
 
-/* T-38: two ports full speed into one; 512 KiB fill, then every second one is
- * lost, by the byte. */
+/* T-38: two ports send at full speed into one. They fill 512 KiB, then every
+ * second frame is lost, exact to the byte. */
 static void overflow(void **state)
 {
 	struct feed d;
@@ -121,8 +123,9 @@ static void overflow(void **state)
 		feed_send(&d, 1, feed_frame(&d, 1, 2, 1514, 2 * i + 1), t);
 	}
 	feed_run(&d);
-	/* 346 frames fit.  One has left 13.708 us after the first ones came,
-	 * then one in each interval of 12.304: n - 2 before the last came. */
+	/* 346 frames fit. One leaves 13.708 us after the first frames arrive,
+	 * then one in each interval of 12.304 us: n - 2 before the last one
+	 * arrives. */
 	assert_int_equal(feed_count(&d, "buffer_peak"), 346 * 1514);
 	assert_int_equal(feed_count(&d, "out"),
 			 feed_count(&d, "in") - 1 - feed_count(&d, "dropped"));
@@ -130,7 +133,8 @@ static void overflow(void **state)
 	feed_fini(&d);
 }
 
-/* The same with pause: nobody here obeys, so asking alone is seen. */
+/* Overload with pause. The stations do not obey, because only the pause frames
+ * are checked. */
 static void pausing(void **state)
 {
 	const char *set[] = { "full",	"pause", "buffer", "32KiB",
@@ -159,7 +163,7 @@ static void pausing(void **state)
 	feed_fini(&d);
 }
 
-/* A port that is told to be quiet is, to the nanosecond. */
+/* A paused port is silent, exact to the nanosecond. */
 static void paused(void **state)
 {
 	const char *set[] = { "full", "pause", NULL };
@@ -178,7 +182,8 @@ static void paused(void **state)
 	feed_fini(&d);
 }
 
-/* Store and forward drops what is damaged, cut-through hands it on as it is. */
+/* Store-and-forward drops damaged frames, cut-through forwards them as they
+ * are. */
 static void damaged(void **state)
 {
 	for (uint32_t cut = 0; cut < 2; cut++) {
@@ -200,7 +205,7 @@ static void damaged(void **state)
 	}
 }
 
-/* Nothing of a switch's own group leaves it. */
+/* Frames for the reserved group of switches do not leave the switch. */
 static void reserved(void **state)
 {
 	struct feed d;
@@ -215,7 +220,7 @@ static void reserved(void **state)
 	feed_fini(&d);
 }
 
-/* 01:80:c2:00:00:00 to 0f, all of them; 10 is a group as any other. */
+/* All of 01:80:c2:00:00:00 to 0f are reserved; 10 is an ordinary group. */
 static void no_reserved_group_is_forwarded(void **state)
 {
 	struct feed d;
@@ -235,8 +240,8 @@ static void no_reserved_group_is_forwarded(void **state)
 	feed_fini(&d);
 }
 
-/* No station has a group address: who claims one is not learned, and frames to
- * it go everywhere. */
+/* A group address cannot belong to a station. A source that claims one is not
+ * learned, and frames to the address are flooded. */
 static void a_group_address_is_not_learned(void **state)
 {
 	struct feed d;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eth.switch against the switch of ref_eth.c, 2 ns at a time: random frames,
- * settings and pauses; every copy leaves at the same time by the same port. */
+/* eth.switch against ref_eth.c in steps of 2 ns: random frames, settings and
+ * pauses. Every copy leaves at the same time by the same port. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +96,8 @@ static void send_all(void)
 		const struct ref_eth_frame *f = &in[i];
 		struct weft_frame *w;
 
-		eth_addr_of(a, 0xffff); /* learned by nobody we ask for */
+		eth_addr_of(a, 0xffff); /* an address that no frame is sent
+					 * to */
 		w = f->dst == REF_PAUSE
 			    ? eth_pause_new(d.sim, a, (uint16_t)f->quanta)
 			    : feed_frame(&d, f->src, f->dst, f->len, f->id);

@@ -16,7 +16,7 @@ static struct weft_frame *pattern(struct weft_sim *sim, uint32_t len)
 	return f;
 }
 
-/* Check value of CRC-32, and the residue that every receiver sees. */
+/* CRC-32 has this check value, and every receiver this residue. */
 static void fcs(void **state)
 {
 	uint8_t p[64] = "123456789";
@@ -54,7 +54,7 @@ static struct weft_raw *raw_of(const struct weft_frame *f)
 	return r;
 }
 
-/* Every single wrong bit: seen, unless it is in the preamble. */
+/* Every single wrong bit is noticed, except in the preamble. */
 static void single_bits(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
@@ -142,7 +142,8 @@ static void pause(void **state)
 	weft_sim_free(sim);
 }
 
-/* The group address, the type and the opcode: each of them alone is none. */
+/* Group address, type and opcode: a frame with one of them wrong is not a
+ * pause. */
 static void no_pause(void **state)
 {
 	static const uint8_t byte[] = { 0, 5, 12, 13, 14, 15 };
@@ -157,7 +158,7 @@ static void no_pause(void **state)
 		eth_frame_data(f)[byte[i]] ^= 1;
 	}
 	assert_int_equal(q, 9);
-	eth_frame_data(f)[6] ^= 1; /* from anybody */
+	eth_frame_data(f)[6] ^= 1; /* any source is valid */
 	assert_true(eth_pause_parse(f, &q));
 	assert_int_equal(q, 7);
 	weft_frame_free(f);

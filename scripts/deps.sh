@@ -18,7 +18,8 @@ packages="gcc libc6-dev make clang libclang-rt-14-dev clang-format meson
 	libcmocka-dev sqlite3 jq python3 ca-certificates spin libfabric-dev"
 mpi="openmpi-bin libopenmpi-dev gfortran hpcc lammps scalapack-mpi-test
 	netpipe-openmpi gromacs"
-check="chromium-headless-shell tshark libjudydebian1 libfabric-bin"
+check="chromium-headless-shell tshark libjudydebian1 libfabric-bin groff-base
+	mandoc man-db"
 case ${1-} in
 mpi) packages="$packages $mpi" ;;
 check) packages="$packages $mpi $check" ;;

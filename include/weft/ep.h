@@ -28,6 +28,8 @@
 
 WEFT_C_BEGIN
 
+/* ---- operations ---- */
+
 /* Operations; as bits, capabilities of an endpoint. */
 enum weft_ep_code {
 	WEFT_EP_MSG = 1 << 0,	/* send a message; no connection is needed */
@@ -54,6 +56,8 @@ struct weft_ep_op {
 	uint64_t desired; /* CSWAP: what is stored if the word is `operand` */
 };
 
+/* ---- events ---- */
+
 enum weft_ep_kind {
 	WEFT_EV_SENT,	/* MSG: buf is free; says nothing of the receiver */
 	WEFT_EV_RECV,	/* a message: src, imm, data, len; to be released */
@@ -79,6 +83,8 @@ struct weft_ep_event {
 };
 
 struct weft_ep;
+
+/* ---- endpoints ---- */
 
 /* A registered region; `key` and `addr` name it to other nodes: byte i of the
  * region is raddr = addr + i. */
@@ -145,7 +151,7 @@ struct weft_ep_ops {
 	int (*post)(struct weft_ep *ep, const struct weft_ep_op *op);
 
 	/* Moves operations under way on, and takes up to max events.  Returns
-	 * their number, 0 if there is none. */
+	 * the number of events, 0 if there is none. */
 	int (*poll)(struct weft_ep *ep, struct weft_ep_event *ev, int max);
 	/* Gives back the place of a message, with its data; events of other
 	 * kinds have none. */

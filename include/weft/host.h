@@ -123,12 +123,12 @@ bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
 enum { WEFT_PAGE = 4096 };
 struct weft_proc;
 
-/* Monitor: makes a domain.  Returns its number from 1 on, or 0 without the
- * right. */
+/* Monitor: makes a domain.  Returns the domain's number from 1 on, or 0 without
+ * the right. */
 uint32_t weft_domain_new(struct weft_host *h);
 /* Monitor: gives pages of its own (domain 0) to a domain, or takes pages of a
- * domain back that no process has.  Returns false when they belong to neither,
- * or a process has one. */
+ * domain back that no process has.  Returns false when the pages belong to
+ * neither, or a process has one of them. */
 bool weft_domain_give(struct weft_host *h, uint32_t domain, struct weft_dev *d,
 		      uint8_t bar, uint64_t off, uint64_t len);
 /* Makes this thread a kernel of the domain from now on: it makes processes
@@ -137,14 +137,14 @@ bool weft_domain_give(struct weft_host *h, uint32_t domain, struct weft_dev *d,
  * no such domain. */
 bool weft_domain_enter(struct weft_host *h, uint32_t domain);
 
-/* Monitor, or kernel of the domain: makes a process.  Returns it, to be freed
- * by weft_proc_free, or NULL without the right or without memory. */
+/* Monitor, or kernel of the domain: makes a process.  Returns the process, to
+ * be freed by weft_proc_free, or NULL without the right or without memory. */
 struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain);
 /* Frees a process.  Its pages are unmapped and can be mapped for another. */
 void weft_proc_free(struct weft_host *h, struct weft_proc *p);
 /* Maps pages of the process's domain (or, by the monitor, its own) into a
- * process.  Returns false when another process has one of them, they are not
- * the caller's to give, or the window does not fit. */
+ * process.  Returns false when another process has one of the pages, the
+ * caller may not give them, or the window does not fit. */
 bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 		   uint8_t bar, uint64_t off, uint64_t len,
 		   enum weft_io_attr attr, struct weft_io *io_p);
@@ -230,12 +230,13 @@ struct weft_drv {
 };
 
 /* Monitor: sets the driver of a device; *drv is copied.  Returns false when the
- * device has one, or without the right. */
+ * device has a driver, or without the right. */
 bool weft_drv_set(struct weft_host *h, struct weft_dev *d,
 		  const struct weft_drv *drv);
-/* Calls the driver of a device, by a trap.  Returns the driver's result, or
- * -ENODEV without a driver.  A thread that enters a process in the call is in
- * it afterwards. */
+/* Calls the driver of a device, by a trap.  A thread that enters a process in
+ * the call is in it afterwards.  Returns
+ *   the driver's result
+ *   -ENODEV  the device has no driver */
 int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
 		  void *arg);
 
@@ -245,8 +246,8 @@ int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
  * without a handle in their interface need it. */
 struct weft_host *weft_host_self(void);
 /* Starts a thread of the same program, in the same process, on a processor of
- * its own.  The program's end does not wait for it.  Returns its handle, which
- * belongs to the program, or NULL without memory. */
+ * its own.  The program's end does not wait for it.  Returns the thread's
+ * handle, which belongs to the program, or NULL without memory. */
 struct weft_host *weft_thread_start(struct weft_host *h,
 				    int (*fn)(struct weft_host *h, void *arg),
 				    void *arg);
@@ -278,8 +279,9 @@ void *weft_mem_alloc(struct weft_host *h, size_t bytes, size_t align,
 void weft_mem_free(struct weft_host *h, void *p);
 /* Allocates ordinary memory of the program, zeroed, which no device reaches.
  * Its place in pages depends on the program's calls alone, so that the times of
- * transfers do not depend on the process around it. Returns NULL when there is
- * none. Memory that a program has not freed is freed with its node. */
+ * transfers do not depend on the process around it. Memory that a program
+ * has not freed is freed with its node.  Returns NULL when the memory is used
+ * up. */
 void *weft_host_calloc(struct weft_host *h, size_t n, size_t size);
 /* Returns memory as weft_host_calloc does, at a multiple of `align`: a power of
  * two from 16 to 4096. */
@@ -304,17 +306,18 @@ void weft_mem_give(struct weft_host *h, weft_phys_t phys);
 /* Monitor, in a driver's call: lets a device use the pages of [phys, phys +
  * len) until weft_mem_release. Memory in them that the program frees meanwhile
  * is not allocated again before, because the device may still write to it.
- * Returns false when it is not memory of the caller's program, or others have
- * memory in these pages, because a device reaches whole pages. */
+ * Returns false when the range is not memory of the caller's program, or others
+ * have memory in these pages, because a device reaches whole pages. */
 bool weft_mem_hold(struct weft_host *h, weft_phys_t phys, size_t len);
-/* Ends a weft_mem_hold of the same range.  Returns false when it is not held.
- */
+/* Ends a weft_mem_hold of the same range.  Returns false when the range is not
+ * held. */
 bool weft_mem_release(struct weft_host *h, weft_phys_t phys);
 /* Makes ordinary memory (stack, static, malloc) device-visible where it is,
  * page by page: phys[i] becomes the address of the i-th page that [p, p + len)
  * touches; neighbours need not be contiguous.  Each pin needs its unpin.
- * Returns false when the memory does not exist (errno EFAULT), or the node has
- * no more (ENOMEM). */
+ * Returns true, or false with errno
+ *   EFAULT  the memory does not exist
+ *   ENOMEM  the node has no more memory */
 bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 		  weft_phys_t *phys);
 /* Undoes one weft_mem_pin of the same range. */

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The first hour: what `weft` alone says, the tour, completion, the manual.
+"""The first hour: what `weft` alone says, the tour, completion.
 
-    test_first.py WEFT COMPLETION MANUAL [unittest options]
+    test_first.py WEFT COMPLETION [unittest options]
 
-COMPLETION and MANUAL are the files that are installed.
+COMPLETION is the file that is installed.
 """
 import os
 import pty
@@ -18,7 +18,7 @@ import tempfile
 import time
 import unittest
 
-WEFT, COMPLETION, MANUAL = (os.path.abspath(a) for a in sys.argv[1:4])
+WEFT, COMPLETION = (os.path.abspath(a) for a in sys.argv[1:3])
 BOLD = "\x1b["
 
 
@@ -212,29 +212,6 @@ class Completion(Folder):
         self.assertIn("completion: 'zsh': give bash", p.stderr)
 
 
-class Manual(unittest.TestCase):
-    def test_manual_has_every_command_and_option(self):
-        with open(MANUAL) as f:
-            text = f.read().replace("\\-", "-")
-        for c in commands():
-            self.assertIn(f".SS weft {c} ", text)
-            for o in re.findall(r"^  (--\S+)",
-                                run(WEFT, c, "--help").stdout, re.M):
-                self.assertIn(f".B {o}", text)
-
-    def test_man_reads_the_manual_without_a_warning(self):
-        if not shutil.which("lexgrog") or not shutil.which("man"):
-            self.skipTest("no man-db")
-        self.assertIn("weft - interconnects in software",
-                      run("lexgrog", MANUAL).stdout)
-        if not shutil.which("groff"):
-            self.skipTest("no groff")
-        p = run("man", "--warnings", "-l", MANUAL,
-                env={**os.environ, "LC_ALL": "C", "MANPAGER": "cat"})
-        self.assertEqual(p.stderr, "")
-        self.assertIn("EXIT STATUS", p.stdout)
-
-
 if __name__ == "__main__":
-    del sys.argv[1:4]
+    del sys.argv[1:3]
     unittest.main()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the help of `weft`, `weft --help` and `weft COMMAND --help` from the
- * tables of commands and options.  scripts/man.py reads this output for the
- * manual page, so the manual cannot differ from the program. */
+ * tables of commands and options.  scripts/man reads this output for the manual
+ * pages, so that they cannot differ from the program. */
 #include <string.h>
 
 #include "front/cli/cli.h"
@@ -38,8 +38,10 @@ bool cli_takes(const struct cli_cmd *cmd, const struct cli_opt *o)
 
 int cli_help(const struct cli_cmd *cmd)
 {
-	printf("usage: weft %s%s%s [OPTION...]\n%s.\n", cmd->name,
-	       *cmd->usage ? " " : "", cmd->usage, cmd->doc);
+	/* Options of weft exec end where the program begins. */
+	printf("usage: weft %s%s%s%s%s\n%s.\n", cmd->name,
+	       cmd->rest ? " [OPTION...]" : "", *cmd->usage ? " " : "",
+	       cmd->usage, cmd->rest ? "" : " [OPTION...]", cmd->doc);
 	if (cmd->more)
 		printf("\n%s", cmd->more);
 	printf("\n");

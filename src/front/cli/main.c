@@ -320,6 +320,10 @@ int main(int argc, char **argv)
 {
 	if (argc < 2)
 		return cli_start();
+	if (!strcmp(argv[1], "help") && argc == 3) {
+		argv[1] = argv[2];
+		argv[2] = "--help";
+	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    !strcmp(argv[1], "help"))
 		return cli_help_all();

@@ -271,8 +271,8 @@ static struct bench *run(node_fn fn, uint64_t v)
 }
 
 /* Sends a byte after one hour and another after two and a half. The receiver
- * would probe after three hours, two after the last byte. If silence counted
- * from the start, it would have given up 11 minutes after two hours. */
+ * would probe at three hours, two after the last byte. With silence counted
+ * from the start it would have given up at two hours and 11 minutes. */
 static int talks_rarely(struct weft_host *h, struct bench *b)
 {
 	static const weft_time_t when[] = { 3600 * WEFT_SEC, 9000 * WEFT_SEC };

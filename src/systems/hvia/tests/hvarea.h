@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A registered region whose pages lie in memory in any order, and a walk
- * through them that knows nothing of the card's table. */
+/* A registered region whose pages are in memory in any order, and a walk
+ * through them that does not use the card's table. */
 #ifndef HVIA_TESTS_HVAREA_H
 #define HVIA_TESTS_HVAREA_H
 
@@ -20,7 +20,7 @@ void hvarea_new(struct hvarea *a, struct hvrig *r, uint64_t va, uint32_t len,
 /* The byte at va + off. */
 uint8_t *hvarea_at(const struct hvarea *a, uint64_t off);
 
-/* Small numbers that are the same everywhere. */
+/* Returns small pseudo-random numbers that are equal with every C library. */
 static inline uint32_t hvarea_rand(uint32_t *s)
 {
 	*s = *s * 1664525 + 1013904223;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two nodes with HVIA-GE: node 0 acts on VI 3, VI 4 of node 1 answers. */
+/* Two nodes with HVIA-GE. Node 0 acts on its VI 3, and VI 4 of node 1
+ * answers. */
 #ifndef HVIA_TESTS_HVDUO_H
 #define HVIA_TESTS_HVDUO_H
 

@@ -13,9 +13,9 @@ struct hvline {
 };
 extern struct hvline hvline;
 
-/* Before bench_start: forgets what was seen. */
+/* Watches the line, and forgets earlier frames. Call it before bench_start. */
 void hvline_watch(struct bench *b);
-/* n bytes of a frame, lowest first. */
+/* Returns field at..at+n of a frame, lowest byte first. */
 uint64_t hvline_field(uint32_t frame, uint32_t at, uint32_t n);
 
 #endif

@@ -144,7 +144,7 @@ void *hvrig_mem(struct hvrig *r, uint32_t len, uint32_t rights,
 	return p;
 }
 
-/* Pages field 0: the second quadword of the entry. */
+/* Clears the pages field, which is in the second quadword of the entry. */
 void hvrig_unmap(struct hvrig *r, uint32_t handle)
 {
 	hvrig_store(r, HVIA_ATT_ADDR, hvia_l1_addr(handle) + 8);
@@ -229,7 +229,7 @@ uint64_t hvrig_error(struct hvrig *r)
 	return hvrig_load(r, HVIA_ERR_POP);
 }
 
-/* ---- what the cards tell ---- */
+/* ---- trace of the cards ---- */
 
 enum { TOLD = 4096 }; /* messages and packets */
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HVIA-GE on a bench: two nodes with host, PCI 64/66 and card, joined by a
- * cable; what a driver does, by hand. */
+ * cable. The functions do by hand the work of a driver. */
 #ifndef HVIA_TESTS_HVRIG_H
 #define HVIA_TESTS_HVRIG_H
 
 #include "unit/host/node.h"
 #include "systems/hvia/nic/regs_map.h"
 
-/* HVRIG_FIRST: handle of the first region.  No byte of it is that of another,
- * so that a handle read from the wrong place is none. */
+/* HVRIG_FIRST: handle of the first region. All of its bytes differ from those
+ * of other handles, so that a handle read from the wrong place is invalid. */
 enum { HVRIG_DESCS = 64, HVRIG_PTAG = 7, HVRIG_FIRST = 0x10203 };
 
 /* A descriptor with room for all segments. */
@@ -28,7 +28,7 @@ struct hvrig {
 	struct weft_dev *dev;
 	struct weft_io db, ctl;
 	uint32_t handles, l2;
-	/* the table in host memory, when CTRL.ATT_HOST says so */
+	/* table in host memory, when CTRL.ATT_HOST says so */
 	struct hvia_l1 *host_l1;
 	uint32_t *host_l2;
 	/* descriptors: one registered region */
@@ -39,21 +39,22 @@ struct hvrig {
 
 /* bench_make with cards, bus and cable. */
 struct bench *hvrig_bench(void);
-/* From now on: what the cards tell (weft/trace.h), for hvrig_stage. */
+/* Records the cards' trace (weft/trace.h) from now on, for hvrig_stage. */
 void hvrig_listen(struct bench *b);
 void hvrig_open(struct hvrig *r, struct weft_host *h);
 uint64_t hvrig_load(struct hvrig *r, uint64_t off);
 void hvrig_store(struct hvrig *r, uint64_t off, uint64_t val);
 
-/* A region: addresses of its pages, first one with the offset of va. */
+/* Registers a region with these page addresses, the first with the offset of
+ * va. Returns its handle. */
 uint32_t hvrig_region(struct hvrig *r, uint64_t va, uint32_t len,
 		      const weft_phys_t *page, uint32_t ptag, uint32_t rights);
-/* Memory that the card can reach, at the address of the pointer. */
+/* Allocates and registers memory at the address of the pointer. */
 void *hvrig_mem(struct hvrig *r, uint32_t len, uint32_t rights,
 		uint32_t *handle_p);
 void hvrig_unmap(struct hvrig *r, uint32_t handle);
 
-/* VI `vi` of this node is connected with `peer` of the other. */
+/* Connects VI `vi` of this node with `peer` of the other. */
 void hvrig_vi(struct hvrig *r, uint32_t vi, uint32_t peer, uint32_t flags);
 void hvrig_vi_state(struct hvrig *r, uint32_t vi, uint32_t peer,
 		    enum hvia_vi_state state, uint32_t flags);
@@ -63,13 +64,14 @@ void hvrig_seg(struct hvrig_desc *d, const void *p, uint32_t handle,
 	       uint32_t len);
 void hvrig_remote(struct hvrig_desc *d, uint64_t va, uint32_t handle);
 void hvrig_post(struct hvrig *r, uint32_t vi, uint32_t q, struct hvrig_desc *d);
-/* Waits at most 20 ms: its status, 0 when it is not done. */
+/* Waits at most 20 ms. Returns the status, or 0 when d is not done. */
 uint32_t hvrig_wait(struct hvrig *r, struct hvrig_desc *d);
 /* Next asynchronous error, or 0. */
 uint64_t hvrig_error(struct hvrig *r);
 
-/* When packet x passed doorbell or txd at its sender; poll, data, done at its
- * receiver: ns.  A message has the doorbell of its first packet. */
+/* Returns the time in ns at which packet x passed a stage: doorbell or txd at
+ * its sender; poll, data or done at its receiver. A message has the doorbell of
+ * its first packet. */
 double hvrig_stage(struct bench *b, uint32_t node, const char *name, double x);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reference of HVIA-GE's timing: see ref_hv.h.  Every part is asked in every
- * clock whether it is done with what it is at. */
+/* Reference of HVIA-GE's timing: see ref_hv.h. In every clock each part checks
+ * whether its present work is done. */
 #include "ref_hv.h"
 
 #include <assert.h>
@@ -109,7 +109,7 @@ static uint32_t buffers(void)
 	return s.put - s.left;
 }
 
-/* Next bytes of the packet: their address, a Tx buffer, the bytes. */
+/* Fetches the next bytes of the packet in steps: address, Tx buffer, bytes. */
 static void fetch(void)
 {
 	const struct ref_hv_msg *m = tx_of();
@@ -231,7 +231,8 @@ static void skip_segments(void)
 	}
 }
 
-/* Clocks to find addresses of the next `len` bytes, 0: none left. */
+/* Returns the clocks to translate the next `len` bytes, or 0 if none are
+ * left. */
 static uint32_t find(uint32_t len, struct piece *p, uint32_t *n)
 {
 	const struct ref_hv_msg *m = &s.r->msg[s.head];
@@ -438,7 +439,7 @@ static bool book_step(void)
 	return false;
 }
 
-/* The descriptor at the front is known, and where its first bytes go. */
+/* The front descriptor and the address of its first bytes are known. */
 static void receive_ready(void)
 {
 	s.fetched = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reference of HVIA-GE's timing (hvia.md 5.2, 5.3, 7): two cards and a cable,
- * looked at in every clock.  One VI, messages in a chain of posted descriptors,
- * receives posted before, of one or two segments, prefetch on.  It knows no
- * bytes: addresses, lengths and times only. */
+ * stepped by every clock. It has one VI with messages in a chain of posted
+ * descriptors, receives of one or two segments posted before, and prefetch. It
+ * handles addresses, lengths and times, but no bytes. */
 #ifndef HVIA_TESTS_REF_HV_H
 #define HVIA_TESTS_REF_HV_H
 
@@ -12,7 +12,8 @@
 enum { REF_HV_MSGS = 24, REF_HV_SEGS = 12, REF_HV_PAYLOAD = 1472 };
 
 struct ref_hv_seg {
-	uint32_t addr, len; /* address: what counts is its place in a page */
+	uint32_t addr, len; /* only the offset of the address in its page
+			     * matters */
 };
 
 struct ref_hv_msg {

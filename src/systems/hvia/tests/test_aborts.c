@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every transaction of HVIA-GE that a bus can abort (hvia.md 5.2 to 5.6), on
- * PCI-X, where a fault hits the one with a number: what the program hears. */
+ * PCI-X with a fault that hits the transaction of a given number: the errors
+ * that the program gets. */
 #include "hvduo.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ enum { BYTES = 100 };
 static struct row {
 	uint32_t node;
 	const char *access, *number;
-	/* statuses of the send and the receive, 0: not done */
+	/* statuses of the send and the receive, 0 if not done */
 	uint32_t sent, received;
 	int error; /* of that node, or -1 */
 	uint32_t queue;

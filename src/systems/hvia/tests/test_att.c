@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address translation of HVIA-GE from the inside: any entry of level 1, any
- * address, against the steps of hvia.md 3.6 on numbers that do not wrap; with
- * the table on the card and in host memory. */
+/* Address translation of HVIA-GE by internal functions: random entries of level
+ * 1 and random addresses against the steps of hvia.md 3.6, on numbers that do
+ * not wrap; with the table on the card and in host memory. */
 #include "hvduo.h"
 
 #include <string.h>
@@ -84,7 +84,7 @@ static void table_make(struct hv_nic *n)
 
 /* ---- the steps of 3.6 ---- */
 
-/* The last entry of level 2 lies where level 1 begins. */
+/* Reads an entry of level 2. Behind the last one level 1 begins. */
 static bool page_of(const struct hvia_l1 *e, uint64_t k, uint32_t *page_p)
 {
 	uint64_t i = (uint64_t)e->l2 + k;

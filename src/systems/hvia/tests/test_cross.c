@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HVIA-GE: descriptors that go on in another page (hvia.md 3.1, 5.2, 5.3),
- * entries of the table that are wrong in host memory (7.3), station addresses,
- * a receive descriptor that is asked for while the one before ends (5.3). */
+/* HVIA-GE: descriptors that cross a page (hvia.md 3.1, 5.2, 5.3), wrong entries
+ * of the table in host memory (7.3), station addresses, and a receive
+ * descriptor that is requested while the previous one ends (5.3). */
 #include "hvduo.h"
 
 #include <string.h>
 
 #include "systems/ethernet/link/wire.h"
 
-/* A region of two pages that do not lie one behind the other.  The descriptor
- * begins 64 bytes before the end of the first: four of its six segments are in
- * the second. */
+/* A region of two pages that are not adjacent. The descriptor begins 64 bytes
+ * before the end of the first, so four of its six segments are in the
+ * second. */
 enum { DESC_VA = 0x40000, AT = HVIA_PAGE - 64, SEGS = 6 };
 enum second { THERE, OUTSIDE, NOWHERE };
 
@@ -130,7 +130,7 @@ static int sends_plain(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* What the first two segments took is there; Length says so. */
+/* The bytes of the first two segments are stored, and Length counts them. */
 static int receives_split(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[1];
@@ -171,7 +171,7 @@ static int names_wrong_entries(struct weft_host *h, struct bench *b)
 
 	assert_non_null(r->host_l1);
 	hvarea_meet(h, &turn);
-	/* no such entry; fewer pages than its length says; no such page */
+	/* no such entry; fewer pages than its length; no such page */
 	assert_int_equal(hvduo_try_data(va, two + 1, 4), bad);
 	r->host_l1[two].pages = 1;
 	assert_int_equal(hvduo_try_data(va + HVIA_PAGE - 4, two, 4), OK);
@@ -213,7 +213,8 @@ static uint64_t address_of(uint32_t node)
 	return v;
 }
 
-/* The VIs name the usual addresses: nothing comes until the cards have them. */
+/* The VIs use the usual addresses, so no frame arrives until the cards have
+ * these addresses. */
 static int moves(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[0];
@@ -271,7 +272,7 @@ static void a_card_has_the_address_that_it_was_given(void **state)
 	hvduo_run(moves, is_moved, 1);
 }
 
-/* ---- immediate data, one behind the other ---- */
+/* ---- immediate data in succession ---- */
 
 static int writes_twice(struct weft_host *h, struct bench *b)
 {
@@ -319,8 +320,8 @@ static int has_both(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The second comes while the first one's descriptor is being completed: the
- * next is not fetched yet. */
+/* The second packet arrives while the first one's descriptor is completed. The
+ * next descriptor has not been fetched yet. */
 static void a_descriptor_is_fetched_for_immediate_data(void **state)
 {
 	hvduo.param = "t_visible";

@@ -76,7 +76,7 @@ static int sender(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* What memory must hold afterwards. */
+/* Expected content of memory. */
 static void model(uint32_t k)
 {
 	const struct msg *m = &t.msg[k];
@@ -277,8 +277,8 @@ static void scatter(void **state)
 	bench_free(b);
 }
 
-/* The same without the prefetch buffer, with more of it, with the table in
- * host memory (T-41), with long frames. */
+/* Options: without the prefetch buffer, with more of it, with the table in host
+ * memory (T-41), with long frames. */
 static void options(void **state)
 {
 	static const char *const opt[][2] = { { "prefetch", "0" },

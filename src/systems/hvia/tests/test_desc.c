@@ -68,8 +68,9 @@ static void protection(void)
 			 OK | HVIA_ST_PROTECTION_ERROR);
 }
 
-/* 3.6: 0x10001A10 of a region from 0x10000E00 on.  The pages are of this
- * node's memory; what arrives tells where it was read. */
+/* 3.6: address 0x10001A10 of a region that starts at 0x10000E00. The pages are
+ * in this node's memory, and the bytes that arrive show where they were
+ * read. */
 static void worked_example(void)
 {
 	struct hvrig *r = &hvduo.rig[0];
@@ -107,7 +108,7 @@ static int refused_peer(struct weft_host *h, struct bench *b)
 {
 	hvduo_peer(h, b);
 	assert_int_equal(hvduo.buf[1][0], 0x5A);
-	/* what was refused has not been sent: 1 + 3 messages came */
+	/* refused ones were not sent: 1 + 3 messages arrived */
 	for (uint32_t i = 0; i < 8; i++)
 		assert_int_equal(hvduo.rig[1].desc[i].d.status,
 				 i < 4 ? RECV : 0);
@@ -115,7 +116,7 @@ static int refused_peer(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-03, T-04, T-06, T-07, T-08: what the card refuses to send, and the worked
+/* T-03, T-04, T-06, T-07, T-08: sends that the card refuses, and the worked
  * example of 3.6. */
 static void refused(void **state)
 {
@@ -137,7 +138,7 @@ static void outside(uint32_t vi, uint32_t region, uint32_t offset)
 	hvduo_error_is(r, vi, HVIA_ERROR_POST_DESC);
 }
 
-/* Descriptors are found from 0x10000E00 on, in steps of 64. */
+/* Descriptors are addressed from 0x10000E00 on, in steps of 64. */
 static void inside(uint8_t *mem, uint32_t region)
 {
 	struct hvrig *r = &hvduo.rig[0];
@@ -177,8 +178,8 @@ static int edger(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-04: bounds are those of the region to the byte, for data and for
- * descriptors, wherever it begins. */
+/* T-04: regions with any start have bounds exact to the byte, for data and for
+ * descriptors. */
 static void edges(void **state)
 {
 	hvduo_run(edger, hvduo_peer, 8);
@@ -218,7 +219,7 @@ static int writer(struct weft_host *h, struct bench *b)
 			 OK | HVIA_ST_RDMA_WRITE);
 	assert_int_equal(rdma(0x70000000, (uint32_t)b->v[3], 64, 0),
 			 OK | HVIA_ST_RDMA_WRITE);
-	/* 5 packets, pages at 4096 and 8192 inside of the 2nd, the 5th */
+	/* 5 packets; the 2nd crosses the page at 4096, the 5th that at 8192 */
 	assert_int_equal(rdma(va + 2000, hvduo.handle[1], 4 * 1472 + 500, 0),
 			 OK | HVIA_ST_RDMA_WRITE);
 	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);
@@ -265,7 +266,8 @@ static int written(struct weft_host *h, struct bench *b)
 	assert_int_equal(hvduo.buf[1][2000 + 4 * 1472 + 499], 0x77);
 	assert_int_equal(hvduo.buf[1][2000 + 4 * 1472 + 500], 0);
 	assert_int_equal(hvduo.buf[1][LEN - 1], 0);
-	/* descriptor 1; 5 small ones; 5 packets of the large one */
+	/* 1 for the descriptor, 5 for small packets, 5 for packets of the large
+	 * one */
 	assert_int_equal(bench_counter(b->node[1].dev, "translations"),
 			 1 + 5 + 5);
 	assert_int_equal(bench_counter(b->node[1].dev, "second_pages"), 2);
@@ -322,8 +324,8 @@ static int commanded(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Without memory accesses the card neither answers nor listens; while it must
- * not be master, what was posted waits. */
+/* With memory access disabled the card neither answers nor receives doorbells.
+ * Without bus mastership posted descriptors wait. */
 static void commands(void **state)
 {
 	hvduo_run(commander, commanded, 1);

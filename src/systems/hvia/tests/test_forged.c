@@ -79,7 +79,8 @@ static int victim(struct weft_host *h, struct bench *b)
 	hvrig_store(r, HVIA_KRX_LENGTH, 0);
 	hvrig_store(r, HVIA_INT_CAUSE, HVIA_INT_PACKET);
 	hvarea_meet(h, &turn);
-	/* the wrong length cost a descriptor, nothing else did */
+	/* the frame of wrong length consumed a descriptor, the others did
+	 * not */
 	assert_int_equal(d->d.status, HVIA_ST_DONE | HVIA_ST_RECEIVE |
 					      HVIA_ST_PARTIAL_ERROR);
 	assert_int_equal(*buf, 0);

@@ -77,7 +77,7 @@ enum {
 	LAST = HVIA_FF_LAST
 };
 
-/* Sequence numbers begin where the entry says and wrap. */
+/* Sequence numbers begin at the number of the entry and wrap. */
 static int sender(struct weft_host *h, struct bench *b)
 {
 	uint8_t mac[6];
@@ -211,7 +211,7 @@ static int kernel_near(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The oldest, of so many bytes, as it was sent. */
+/* Checks that the oldest kernel packet has n bytes as they were sent. */
 static void kernel_is(struct hvrig *r, uint8_t type, uint32_t n)
 {
 	uint32_t len = n < 60 ? 60 : n;

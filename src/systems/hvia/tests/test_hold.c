@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HVIA-GE: what the card holds of a region (hvia.md 6.2), whom it serves first
- * (2.3), and which region an RDMA write that finds no memory is told of. */
+/* HVIA-GE: cached state of a region (hvia.md 6.2), order of service (2.3), and
+ * the region that is named when an RDMA write finds no memory. */
 #include "hvduo.h"
 
 #include "systems/hvia/nic/nic.h"
@@ -42,8 +42,8 @@ static void fetched_descriptors_of_all_vis_are_given_up(void **state)
 
 /* ---- turns ---- */
 
-/* Doorbells that are rung while the engines stand still: the lowest VI is the
- * first after a start. */
+/* Rings doorbells while the engines are stopped. After the start the lowest VI
+ * is served first. */
 static int rings(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[0];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HVIA-GE in the hands of a driver and programs that have lost their minds: any
- * value in any register, descriptors of anything, doorbells of anything,
- * regions that lead nowhere, resets at any time.  The card goes on, hangs
- * nothing, and after a reset it works. */
+/* HVIA-GE with a broken driver and broken programs: random values in all
+ * registers, random descriptors and doorbells, regions that lead nowhere,
+ * resets at any time. The card continues, never hangs, and works after a
+ * reset. */
 #include "unit/cmocka_all.h"
 
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static void kernel(struct hvrig *r, uint32_t *g)
 	hvrig_store(r, off, hvarea_rand(g) % 2 ? 60 : any(g));
 }
 
-/* A descriptor: more or less right, or rubbish. */
+/* Writes a descriptor that is nearly right, or random bytes. */
 static void scribble(struct hvrig *r, uint32_t *g)
 {
 	struct hvrig_desc *d = &r->desc[hvarea_rand(g) % HVRIG_DESCS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unreliable delivery of HVIA-GE (hvia.md 5.5; T-12, T-14, T-15, T-17): a
- * line that loses, repeats and swaps frames, against a model of the rules. */
+/* Unreliable delivery of HVIA-GE (hvia.md 5.5; T-12, T-14, T-15, T-17): a line
+ * that loses, repeats and swaps frames, against a model of the rules. */
 #include "unit/cmocka_all.h"
 
 #include <stdlib.h>
@@ -37,7 +37,8 @@ struct line {
 	weft_time_t end;
 };
 
-/* Ends of frames keep their order: the MAC takes a frame when it ends. */
+/* Passes frames with their ends in order, because the MAC takes a frame when it
+ * ends. */
 static void line_pass(struct weft_comp *c, struct weft_frame *f)
 {
 	struct line *l = c->state;
@@ -310,7 +311,7 @@ static void trial(void)
 	bench_free(b);
 }
 
-/* T-14: each frame of a message of four is lost, one after the other. */
+/* T-14: each frame of a message of four is lost in turn. */
 static void one_lost(void **state)
 {
 	for (uint32_t k = 0; k < 4; k++) {
@@ -397,7 +398,7 @@ static int rdma_receiver(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-14 for RDMA (5.5): RDMAW_ABORT, the next messages arrive. */
+/* T-14 for RDMA (5.5): RDMAW_ABORT, and the next messages arrive. */
 static void rdma_lost(void **state)
 {
 	struct bench *b = bench(rdma_sender, rdma_receiver);
@@ -436,7 +437,7 @@ static int stopped(struct weft_host *h, struct bench *b)
 	assert_true(hvrig_load(r, HVIA_STATUS) & HVIA_STATUS_IDLE);
 	hvrig_store(r, HVIA_CTRL, hvrig_load(r, HVIA_CTRL) & ~HVIA_CTRL_STOP);
 	hvarea_meet(h, &turn);
-	/* the first ones, and those after it went on */
+	/* the first packets arrived, and so did those after the lost one */
 	for (uint32_t i = 0, k = 0; i < 8; i++, k++) {
 		assert_int_equal(r->desc[i].d.status,
 				 HVIA_ST_DONE | HVIA_ST_RECEIVE |

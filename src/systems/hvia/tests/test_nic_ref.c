@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two HVIA-GE cards against ref_hv: random chains of messages of all sizes,
- * gathered and scattered across pages.  When each Tx descriptor is handed over,
- * each last packet is polled, visible and completed must be the same to the
- * femtosecond.  `test_nic_ref SEED [N]` runs N scenarios. */
+ * gathered and scattered across pages. The times at which each Tx descriptor is
+ * handed over, and each last packet is polled, visible and completed, must be
+ * equal to the femtosecond. `test_nic_ref SEED [N]` runs N scenarios. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static struct {
 
 /* ---- scenario ---- */
 
-/* Sizes at which something changes, and any. */
+/* Returns a size at which behaviour changes, or any size. */
 static uint32_t size(uint32_t *g)
 {
 	static const uint32_t odd[] = { 0,    1,    18,	  19,	1471,
@@ -81,7 +81,8 @@ static void post(struct hvrig *r, uint32_t i, uint32_t vi, uint32_t q,
 	hvrig_post(r, vi, q, d);
 }
 
-/* Engines see a chain of descriptors when all of it is there. */
+/* Stops the engines, so that they see a chain of descriptors only when it is
+ * complete. */
 static void stop(struct hvrig *r, bool on)
 {
 	uint64_t ctrl = hvrig_load(r, HVIA_CTRL) & ~(uint64_t)HVIA_CTRL_STOP;
@@ -174,7 +175,8 @@ static int compare(struct bench *b)
 	return 0;
 }
 
-/* The first Tx descriptor says when the chain was seen. */
+/* Runs a scenario. The time of the first Tx descriptor says when the card saw
+ * the chain. */
 static int one(uint64_t seed, void *totals)
 {
 	struct totals *sum = totals;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers of HVIA-GE (hvia.md 2.2, 2.3, 3.4): what loads give after a reset
- * and after stores, accesses that mean nothing, kernel packets, the VI table,
- * interrupts by cause and mask. */
+/* Registers of HVIA-GE (hvia.md 2.2, 2.3, 3.4): values after a reset and after
+ * stores, accesses without meaning, kernel packets, the VI table, interrupts by
+ * cause and mask. */
 #include "hvduo.h"
 
 #include <string.h>
@@ -233,7 +233,7 @@ static void registers_follow_the_parameters(void **state)
 
 /* ---- SDRAM ---- */
 
-/* The address goes on with each access, and from the end to the beginning. */
+/* The address advances with each access and wraps at the end of memory. */
 static int sdram(struct weft_host *h, struct bench *b)
 {
 	const uint32_t end = 64 << 20;
@@ -248,7 +248,7 @@ static int sdram(struct weft_host *h, struct bench *b)
 		assert_int_equal(hvrig_load(&rig, HVIA_ATT_DATA),
 				 0x1111111111111111 * i);
 	assert_int_equal(hvrig_load(&rig, HVIA_ATT_ADDR), 16);
-	/* level 2 lies at the other end, 4 bytes each */
+	/* level 2 is at the other end, 4 bytes per entry */
 	hvrig_store(&rig, HVIA_ATT_L2, 0ull << 32 | 0xaaaa1000);
 	hvrig_store(&rig, HVIA_ATT_L2, 1ull << 32 | 0xbbbb2000);
 	hvrig_store(&rig, HVIA_ATT_ADDR, end - 8);
@@ -268,7 +268,7 @@ static void the_table_is_written_word_by_word(void **state)
 	run(sdram, NULL, NULL);
 }
 
-/* Entries are moved lowest first; counts beyond the table are refused. */
+/* Entries are moved in ascending order. Counts beyond the table are refused. */
 static int moves(struct weft_host *h, struct bench *b)
 {
 	const uint64_t all = (64 << 20) / 4;
@@ -305,7 +305,8 @@ static int moves(struct weft_host *h, struct bench *b)
 		hvrig_store(&rig, HVIA_MOVE_COUNT, wrong[i].count);
 		assert_int_equal(bad(b), i + 1);
 	}
-	/* up to the end of the table, and a second one meanwhile */
+	/* moves up to the end of the table; a second move meanwhile is
+	 * refused */
 	hvrig_store(&rig, HVIA_MOVE_FROM, all - 5000);
 	hvrig_store(&rig, HVIA_MOVE_TO, all - 5000);
 	hvrig_store(&rig, HVIA_MOVE_COUNT, 5000);
@@ -356,7 +357,7 @@ static void accesses_that_mean_nothing_are_counted(void **state)
 	run(wrong, NULL, NULL);
 }
 
-/* Without a cable: what is to be sent waits. */
+/* Without a cable frames wait. */
 static int alone(struct weft_host *h, struct bench *b)
 {
 	map_only(h);
@@ -368,8 +369,8 @@ static int alone(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The card is in step with a bus that is as fast, and has a clock of its own
- * beside another. */
+/* The card uses the clock of a bus of the same frequency, beside another bus a
+ * clock of its own. */
 static int in_step(struct weft_host *h, struct bench *b)
 {
 	const struct hv_nic *n = b->node[0].dev->state;
@@ -418,7 +419,8 @@ static void vi_store(uint32_t vi, uint32_t byte, uint64_t val)
 	hvrig_store(&rig, hvia_vi_entry(vi, byte), val);
 }
 
-/* Entries beside each other do not touch; flags that flush are the card's. */
+/* Stores to one entry leave its neighbours unchanged. The card clears the flags
+ * that flush. */
 static int table(struct weft_host *h, struct bench *b)
 {
 	static const uint8_t mac[6] = { 2, 3, 4, 5, 6, 7 };
@@ -465,7 +467,7 @@ static void entries_of_the_vi_table_keep_what_is_stored(void **state)
 
 /* ---- reset ---- */
 
-/* A doorbell with a descriptor that is in no region. */
+/* Rings a doorbell whose descriptor is in no region. */
 static void ring_wrongly(uint32_t vi)
 {
 	weft_io_store64(rig.h, &rig.db, hvia_doorbell(vi, HVIA_Q_RECV),
@@ -493,7 +495,7 @@ static void spoil(const uint32_t *vis, uint32_t n)
 	assert_int_equal(hvrig_load(&rig, HVIA_INT_CAUSE), HVIA_INT_ERROR);
 }
 
-/* Of all that was stored and has happened nothing is left. */
+/* After the reset no stored value and no event is left. */
 static int afterwards(struct weft_host *h, struct bench *b)
 {
 	static const uint32_t vis[] = { 0, 1, 7, 63, 64, 511, 512, 1023 };

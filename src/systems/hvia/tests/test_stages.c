@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the cards tell of a message (weft/trace.h): each step of hvia.md 5.2 and
+/* Trace of a message in the cards (weft/trace.h): each step of hvia.md 5.2 and
  * 5.3 is a stage, in the order of 7.1; states of both engines. */
 #include "hvduo.h"
 

@@ -11,16 +11,16 @@
 
 static struct hvrig rig[2];
 
-/* Exactly, or as late as the next edge of the clock. */
+/* Checks a time that is exact, or late by less than a clock edge. */
 static void near(double got, double want, double late)
 {
 	if (got < want - 1e-3 || got > want + late + 1e-3)
 		fail_msg("%.3f ns, not %.3f", got, want);
 }
 
-enum { SIZE, OP, MESSAGES }; /* what bench.v holds */
+enum { SIZE, OP, MESSAGES }; /* indices of bench.v */
 
-/* RDMA needs an address: node 1 leaves it in the bench. */
+/* For RDMA node 1 writes its address into the bench. */
 static int receiver(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &rig[1];
@@ -112,8 +112,8 @@ static void minimum(void **state)
 	bench_free(b);
 }
 
-/* From the doorbell to the completion in memory: all but T1 and the program's
- * part of T5 (7.2). */
+/* Returns the time from the doorbell to the completion in memory: all parts but
+ * T1 and the program's part of T5 (7.2). */
 static double path(struct bench *b, uint32_t n, uint32_t i)
 {
 	uint32_t frames = n ? (n + 1471) / 1472 : 1;
@@ -142,7 +142,7 @@ static double formula(uint32_t n)
 	       34 * T_NS + 65 * T_NS + beats(last) + 36 * T_NS;
 }
 
-/* The table of 7.2, us with T1 and the rest of T5. */
+/* Table of 7.2 in us, with T1 and the rest of T5. */
 static void sizes(void **state)
 {
 	static const struct {
@@ -185,9 +185,9 @@ static double latency(uint32_t n, uint32_t op, const char *param,
 	return t;
 }
 
-/* 7.4.  Both arrive with the same phase, so whole cycles are exact.  A last
- * packet so short that it waits for the writes of the one before (16 KB) reads
- * its segment only then. */
+/* 7.4. Both messages arrive with the same phase, so whole cycles are exact. At
+ * 16 KB the last packet is so short that it waits for the writes of the
+ * previous one, and only then reads its segment. */
 static void rdma(void **state)
 {
 	static const struct {
@@ -208,8 +208,8 @@ static void rdma(void **state)
 	}
 }
 
-/* 7.3: 30 cycles, or 88.  Two translations on the sending side (RDMA: a third
- * on the other). */
+/* 7.3: 30 cycles, or 88. The sending side does two translations, and for RDMA
+ * the other side a third. */
 static void att_in_host(void **state)
 {
 	double t[2];
@@ -228,7 +228,7 @@ static void att_in_host(void **state)
 	near(t[1] - t[0], 2 * (88 - 30) * T_NS, 0);
 }
 
-/* T-40: the MAC has its next frame when the line is free. */
+/* T-40: the MAC has fetched its next frame when the line becomes free. */
 static void outstanding(void **state)
 {
 	struct bench *b = bench(1 << 20, HVIA_OP_SENDRECV);
@@ -291,7 +291,8 @@ static int pair_sender(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-22: one entry belongs to the VI that was prepared last, two to both. */
+/* T-22: with one entry the last prepared VI has it, with two each VI has
+ * one. */
 static void two_vis(void **state)
 {
 	for (uint32_t n = 1; n <= 2; n++) {
@@ -380,8 +381,8 @@ static int late_sender(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-24: a packet waits for the descriptor that is being fetched; without one it
- * is dropped, and says so. */
+/* T-24: a packet waits for the descriptor that is being fetched. Without one it
+ * is dropped and reported. */
 static void late(void **state)
 {
 	struct bench *b = hvrig_bench();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Book of the address translation table against a reference allocator that
- * searches for everything in a list (hvia.md 3.5, 6.2): handles and indices
- * after every operation, all entries of level 2 at every compaction and at the
- * end.  `test_translation_table N` makes N operations at full size. */
+/* The address translation table's allocator against a reference that searches a
+ * list (hvia.md 3.5, 6.2): handles and indices after every operation, all
+ * entries of level 2 at every compaction and at the end.
+ * `test_translation_table N` makes N operations at full size. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 enum { SCALED = 1 << 14, FULL = 1 << 26, BLOCKS = 40000 };
 
-/* Sanitizers look at the code, which takes fewer. */
+/* Fewer operations reach all code, which is enough for sanitizers. */
 #ifdef __SANITIZE_ADDRESS__
 static uint32_t operations = 40000;
 #else
@@ -60,7 +60,8 @@ static uint32_t ref_l1(const struct ref *r)
 	return n;
 }
 
-/* The first gap: which block comes behind it. */
+/* Finds the first gap that is large enough. Returns the index of the block
+ * behind it. */
 static uint32_t ref_fit(const struct ref *r, uint32_t pages, uint32_t *at_p)
 {
 	uint32_t i;
@@ -126,7 +127,7 @@ static void ref_compact(struct ref *r)
 struct pair {
 	struct hvia_att att;
 	struct ref ref;
-	uint32_t *sdram; /* what the card would hold in level 2 */
+	uint32_t *sdram; /* expected content of level 2 on the card */
 	uint32_t live[BLOCKS], n_live;
 	struct weft_rng rng;
 	uint32_t stamp, takes, compactions, moves, refused;
@@ -234,8 +235,8 @@ static void give(struct pair *p)
 	p->live[i] = p->live[--p->n_live];
 }
 
-/* Random order: more and more until one is refused, then less and less until
- * half of the table is free. */
+/* Does operations in random order: takes more and more until one is refused,
+ * then gives back until half of the table is free. */
 static void operate(struct pair *p, uint32_t n,
 		    uint32_t (*pages)(struct pair *))
 {
@@ -309,7 +310,7 @@ static void test_full(void **state)
 
 /* ---- capacity ---- */
 
-/* So many regions of this size; the last one's number. */
+/* Takes as many regions of this size as there are. Returns their number. */
 static uint32_t take_all(struct hvia_att *a, uint32_t pages)
 {
 	uint32_t h = 0, n = 0;
@@ -319,7 +320,7 @@ static uint32_t take_all(struct hvia_att *a, uint32_t pages)
 	return n;
 }
 
-/* T-35, 3.5: one page per buffer, and 1,024 buffers. */
+/* T-35, 3.5: capacity with one page per buffer, and with 1,024 buffers. */
 static void test_capacity(void **state)
 {
 	struct hvia_att a;

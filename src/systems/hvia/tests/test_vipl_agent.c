@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel agent of HVIA-GE (hvia.md 5.1, 5.6, 6.2) where several processes
- * or threads use it: what is another's, tags and VIs that are used again, a
- * connection that is lost. */
+/* The kernel agent of HVIA-GE (hvia.md 5.1, 5.6, 6.2) under several processes
+ * or threads: access to objects of others, reuse of tags and VIs, a lost
+ * connection. */
 #include "viprig.h"
 
 #include <errno.h>
@@ -73,7 +73,8 @@ static int stranger(struct weft_host *h, struct bench *b)
 	refused(&s, theirs + 5, NULL); /* free */
 	refused(&s, HVIA_VIS, NULL);
 	refused(&s, UINT32_MAX, (void *)&s);
-	/* a queue of another is not armed; the call waits as long as it says */
+	/* a queue of another process is not armed; the call waits for its
+	 * time */
 	assert_int_equal(
 		weft_drv_call(
 			h, weft_dev_open(h, 0), HVIA_CALL_ARM,
@@ -154,8 +155,8 @@ static void tags_that_were_destroyed_are_given_again(void **state)
 	run(tags, NULL);
 }
 
-/* VIs: as many as the card has, by the lowest number; of a process that has
- * ended all come back. */
+/* A process gets all VIs of the card, lowest number first. When it ends, all
+ * return. */
 static int all_vis(struct weft_host *h, struct bench *b)
 {
 	static VIP_VI_HANDLE vi[HVIA_VIS];
@@ -208,7 +209,7 @@ static int loses(struct weft_host *h, struct bench *b)
 	side_errors(&s, 1);
 	assert_int_equal(s.n_err, 1);
 	assert_int_equal(s.err[0].ErrorCode, VIP_ERROR_CONN_LOST);
-	/* the card knows it, and takes nothing for it any more */
+	/* the card has the state, too, and accepts no descriptor for the VI */
 	assert_int_equal(card(&s)->vi[0].state, HVIA_VI_ERROR);
 	assert_int_equal(VipRecvDone(s.vi, &d), VIP_DESCRIPTOR_ERROR);
 	assert_int_equal(d->CS.Status, VIP_STATUS_OP_RECEIVE | VIP_STATUS_DONE |
@@ -264,7 +265,7 @@ static int posts(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* Doorbells come in the order of the links: the card serves them all. */
+/* Doorbells arrive in the order of the links, so the card serves them all. */
 static int together(struct weft_host *h, struct bench *b)
 {
 	static struct poster p[THREADS];

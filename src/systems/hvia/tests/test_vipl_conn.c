@@ -44,10 +44,10 @@ static int asks(struct weft_host *h, struct bench *b)
 
 	side_open(&s, h, b, "hvia0", 4096);
 	meet(&s, "a");
-	assert_int_equal(ask(&s, "nobody", 1000), VIP_NO_MATCH);
+	assert_int_equal(ask(&s, "absent", 1000), VIP_NO_MATCH);
 	assert_int_equal(state_of(s.vi), VIP_STATE_IDLE);
-	assert_int_equal(ask(&s, "nobody", 0), VIP_INVALID_PARAMETER);
-	/* a station that is not there; one that cannot be */
+	assert_int_equal(ask(&s, "absent", 0), VIP_INVALID_PARAMETER);
+	/* a station that does not exist; an address that cannot exist */
 	vip_addr(&s, 1, "x", &local);
 	vip_addr(&s, 77, "x", &none);
 	b->t[0] = weft_host_now(h);
@@ -69,7 +69,7 @@ static int asks(struct weft_host *h, struct bench *b)
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
 	assert_int_equal(ask(&s, "no", 1000), VIP_REJECT);
 	meet(&s, "c");
-	/* the server cannot with what we have; nobody tells us */
+	/* the server refuses these attributes without sending an answer */
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
 	assert_int_equal(ask(&s, "level", 500), VIP_SUCCESS);
 	assert_int_equal(state_of(s.vi), VIP_STATE_CONNECTED);
@@ -122,7 +122,7 @@ static void test_refusals(void **state)
 	assert_in_range(b->t[0], 250 * WEFT_MS, 251 * WEFT_MS);
 }
 
-/* A VI that is reliable does not fit one that is not. */
+/* A reliable VI does not match an unreliable one. */
 static int level_server(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -193,7 +193,7 @@ static int leaves(struct weft_host *h, struct bench *b)
 			 VIP_STATUS_DONE | VIP_STATUS_OP_RECEIVE |
 				 VIP_STATUS_DESC_FLUSHED_ERROR);
 	meet(&s, "left");
-	/* and once more: late frames of the first one harm nobody */
+	/* connects again: late frames of the first connection have no effect */
 	side_connect(&s);
 	side_send(&s, side_desc(&s, 0, 5, 77));
 	assert_int_equal(side_sent(&s, NULL), VIP_STATUS_DONE);
@@ -229,7 +229,7 @@ static int is_left(struct weft_host *h, struct bench *b)
 	}
 	assert_int_equal(whole + other, 10);
 	assert_true(whole >= 1);
-	/* what is posted in ERROR is flushed, both ways */
+	/* descriptors posted in ERROR are flushed in both queues */
 	side_recv(&s, side_desc(&s, 11, 0, 10));
 	side_send(&s, side_desc(&s, 12, 0, 10));
 	assert_true(side_received(&s, NULL) & VIP_STATUS_DESC_FLUSHED_ERROR);
@@ -266,7 +266,7 @@ static VIP_RETURN peer(struct side *s, const char *disc, VIP_ULONG ms)
 	return VipConnectPeerRequest(s->vi, &local.a, &remote.a, ms);
 }
 
-/* Both ask, at times that differ by `gap` either way; then one alone. */
+/* Both sides ask at times that differ by `gap`, then only one side asks. */
 static int peers(struct weft_host *h, struct bench *b)
 {
 	static const int gap[] = { 0, 1, -1, 20, -20, 150000, -150000 };
@@ -323,7 +323,7 @@ static void test_peers(void **state)
 	viprig_run(*state, peers, peers);
 }
 
-/* Two clients that ask each other: none listens. */
+/* Two clients ask each other, but neither listens. */
 static int crosses(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -344,7 +344,7 @@ static void test_crossing(void **state)
 
 /* ---- numbers of packets ---- */
 
-/* What the card expects first, and sends first: VI 0. */
+/* Returns the numbers that the card expects and sends first on VI 0. */
 static uint32_t numbers_of(struct bench *b, uint32_t node)
 {
 	return (uint32_t)(weft_reg_load(b->node[node].dev, 1 + HVIA_BAR_CTRL,
@@ -373,8 +373,8 @@ static int connects_thrice(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Both sides begin alike, each connection with another number: a late packet of
- * the one before is not what comes next. */
+/* Both sides begin with one number, different for each connection, so that a
+ * late packet of an earlier connection does not fit. */
 static void test_numbers(void **state)
 {
 	struct bench *b = *state;

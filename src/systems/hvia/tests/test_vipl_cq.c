@@ -175,7 +175,7 @@ static int waits(struct weft_host *h, struct bench *b)
 	open_side(&s, h, b);
 	ok(VipCreateCQ(s.nic, 8, &cq));
 	open_three(&s, h, b, cq, vi);
-	/* one waits for the queue, not for its parts */
+	/* a program waits for the completion queue, not for its work queues */
 	assert_int_equal(VipRecvWait(vi[0], 1, &d), VIP_ERROR_RESOURCE);
 	assert_int_equal(
 		VipRecvNotify(vi[0], NULL, (VIP_VI_CALLBACK)(uintptr_t)1),
@@ -183,7 +183,8 @@ static int waits(struct weft_host *h, struct bench *b)
 	meet(&s, "first");
 	ok(VipCQWait(cq, VIP_INFINITE, &from, &recv));
 	assert_ptr_equal(from, vi[2]);
-	/* told, not taken: the next one of the same VI wakes all the same */
+	/* the completion was notified but not taken: the next one of the VI
+	 * wakes the waiter, too */
 	meet(&s, "second");
 	meet(&s, "more");
 	for (uint32_t i = 1; i < MESSAGES; i++) {
@@ -206,8 +207,9 @@ static void a_queue_wakes_for_each_completion(void **state)
 
 enum { QUEUES = 4, PLACES = 7, ROUNDS = 300 };
 
-/* From any place on, with entries of queues in any order: those of a queue
- * that goes leave, others keep their order; sizes change. */
+/* Starts at any place, with entries of the queues in any order. Entries of a
+ * queue that is destroyed go, the rest keeps its order, and the size
+ * changes. */
 static int rings(struct weft_host *h, struct bench *b)
 {
 	struct vipl_vi vi = { .k = &(struct hvia_kvi){ 0 } };

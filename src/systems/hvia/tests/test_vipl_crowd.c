@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many connections of VIPL: how fast they come about, and that both sides learn
- * of their ends, with and without losses (hvia.md 6.3). */
+/* Many connections of VIPL: the time to make them, and that both sides notice
+ * their ends, with and without losses (hvia.md 6.3). */
 #include "viprig.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static void name_of(char *to, uint32_t i)
 	to[3] = 0;
 }
 
-/* n VIs between the nodes, one after the other. */
+/* Connects n VIs between the nodes, one after the other. */
 static VIP_VI_HANDLE *connect_all(struct side *s, uint32_t n)
 {
 	VIP_VI_HANDLE *vi = weft_host_calloc(s->h, n, sizeof(*vi));
@@ -72,7 +72,7 @@ static void a_hundred_vis_are_connected_at_the_speed_of_the_wire(void **state)
 				 0);
 }
 
-/* All requests of both sides at the same moment. */
+/* Both sides send all requests at the same moment. */
 static int peers(struct weft_host *h, struct bench *b)
 {
 	VIP_VI_HANDLE *vi = weft_host_calloc(h, HUNDRED, sizeof(*vi));
@@ -148,7 +148,7 @@ static int learns(struct weft_host *h, struct bench *b)
 	d = side_desc(&s, 0, 0, 100);
 	ok(VipPostRecv(vi[crowd - 1], d, s.handle));
 	meet(&s, "all");
-	/* the last one of them: it is told, and does not wait for ever */
+	/* the last one is notified, too, so that the wait ends */
 	assert_int_equal(VipRecvWait(vi[crowd - 1], VIP_INFINITE, &d),
 			 VIP_DESCRIPTOR_ERROR);
 	weft_host_sleep(h, b->t[3] + 2 * WEFT_SEC);

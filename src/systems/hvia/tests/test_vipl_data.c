@@ -135,7 +135,7 @@ static int edge_recv(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-04 for memory of malloc: exact at both ends. */
+/* T-04 for memory of malloc: bounds are exact at both ends. */
 static void test_edges(void **state)
 {
 	viprig_run(*state, edge_recv, edge_send);
@@ -161,7 +161,8 @@ static VIP_RETURN next(struct side *s, bool block, VIP_DESCRIPTOR **d_p)
 	return ret;
 }
 
-/* The next receive while the message flies: earlier it would be in its way. */
+/* Sends, then posts the next receive while the message is in flight, because
+ * earlier it would delay the message. */
 static void shoot(struct side *s, uint32_t i)
 {
 	VIP_DESCRIPTOR *d;
@@ -206,7 +207,7 @@ static int pings(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* 7.1: 8.2 us; 7.5: 5.5 us more when it blocks. */
+/* 7.1: 8.2 us when polling; 7.5: 5.5 us more when blocking. */
 static void test_latency(void **state)
 {
 	struct bench *b = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* De-registration and changed attributes reach whatever the card has fetched
- * (hvia.md 3.6, 3.7, 6.2, T-08, T-09, T-34): descriptors, prefetched addresses,
- * messages in progress. */
+/* De-registration and changed attributes also affect state that the card has
+ * fetched (hvia.md 3.6, 3.7, 6.2, T-08, T-09, T-34): descriptors, prefetched
+ * addresses, messages in progress. */
 #include "viprig.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static VIP_DESCRIPTOR *receive_into(VIP_DESCRIPTOR *d, void *data,
 	return d;
 }
 
-/* Sends one message whenever the other side says so. */
+/* Sends one message at each request of the other side. */
 static uint32_t sends = 1, send_bytes = 100;
 
 static int sender(struct weft_host *h, struct bench *b)
@@ -104,8 +104,8 @@ static void a_fetched_receive_goes_with_its_region(void **state)
 	run_with_sender(drops_descriptor, 1, 100);
 }
 
-/* Without a message: whoever takes memory away before it disconnects gets
- * nothing but flushed descriptors. */
+/* No message arrives. A program that takes memory away before it disconnects
+ * gets only flushed descriptors. */
 static int drops_and_leaves(struct weft_host *h, struct bench *b)
 {
 	VIP_DESCRIPTOR *d, *got;
@@ -134,7 +134,8 @@ static void disconnecting_without_the_region_is_no_error(void **state)
 	run_with_sender(drops_and_leaves, 0, 100);
 }
 
-/* At any moment of a long message: not a byte is written afterwards. */
+/* Takes memory away at any moment of a long message. Afterwards no byte is
+ * written. */
 static weft_time_t moment;
 static uint32_t seen[HVIA_ERRORS], unharmed;
 
@@ -193,7 +194,7 @@ static int drops_data(struct weft_host *h, struct bench *b)
 	page(&s, &s.mem_attr, &last); /* its handle is below the bound */
 	for (uint32_t i = 0; i < 2; i++)
 		side_recv(&s, receive_into(&s.desc[i].d, p, m, 200));
-	side_connect(&s); /* the address of the first one is prefetched */
+	side_connect(&s); /* prefetches the address of the first one */
 	a = s.mem_attr;
 	ok(VipCreatePtag(s.nic, &a.Ptag));
 	if (retag) {
@@ -227,7 +228,8 @@ static void prefetched_addresses_go_when_the_tag_changes(void **state)
 	run_with_sender(drops_data, 2, 100);
 }
 
-/* A VI that gets another tag may not write where its receives were allowed. */
+/* After a VI gets another tag, it may not write into memory that its receives
+ * named before. */
 static int changes_vi(struct weft_host *h, struct bench *b)
 {
 	VIP_DESCRIPTOR *d;
@@ -305,7 +307,8 @@ static int is_target(struct weft_host *h, struct bench *b)
 	side_errors(&s, 1);
 	assert_int_equal(s.err[0].ErrorCode, VIP_ERROR_RDMAW_PROT);
 	assert_int_equal(s.err[0].OpCode, VIP_STATUS_OP_REMOTE_RDMA_WRITE);
-	/* with immediate data it is said in the descriptor, with them */
+	/* with immediate data the receive descriptor reports the error and has
+	 * the data */
 	assert_int_equal(side_received(&s, &d),
 			 VIP_STATUS_DONE | VIP_STATUS_OP_REMOTE_RDMA_WRITE |
 				 VIP_STATUS_IMMEDIATE |

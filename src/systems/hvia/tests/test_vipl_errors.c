@@ -9,7 +9,7 @@
 
 /* ---- calls ---- */
 
-/* 3.5; memory of translations: 64 MiB, 24 bytes a region, 4 bytes a page. */
+/* 3.5: memory for translations is 64 MiB, 24 bytes a region, 4 bytes a page. */
 static void nic_attributes(VIP_NIC_HANDLE nic, const char *name, uint32_t cqs,
 			   uint32_t levels)
 {
@@ -285,7 +285,7 @@ static void renew(struct side *s, const char *name)
 	side_connect(s);
 }
 
-/* T-18: the doorbell names nothing; T-19: too many. */
+/* T-18: a doorbell without a descriptor; T-19: too many descriptors. */
 static int posts_wrong(struct weft_host *h, struct bench *b)
 {
 	static _Alignas(64) VIP_DESCRIPTOR outside;
@@ -352,7 +352,8 @@ static void test_post_desc(void **state)
 
 enum { BIG = 40 << 20 };
 
-/* No receive; RDMA that must not be; too many errors at once. */
+/* Messages without a receive, RDMA that is not allowed, too many errors at
+ * once. */
 static int rdma_wrong(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -362,7 +363,7 @@ static int rdma_wrong(struct weft_host *h, struct bench *b)
 	side_send(&s, side_desc(&s, 0, 0, 100)); /* RECVQ_EMPTY */
 	assert_int_equal(side_sent(&s, NULL), VIP_STATUS_DONE);
 	meet(&s, "one");
-	/* a handle that is none; beyond the region: RDMAW_PROT */
+	/* an invalid handle; an address beyond the region: RDMAW_PROT */
 	side_send(&s, side_rdma(&s, 0, 0, 100, b->v[0], 9999));
 	assert_int_equal(side_sent(&s, NULL),
 			 VIP_STATUS_DONE | VIP_STATUS_OP_RDMA_WRITE);
@@ -376,7 +377,7 @@ static int rdma_wrong(struct weft_host *h, struct bench *b)
 		  side_rdma(&s, 0, 0, 3000, b->v[0] + 3, (uint32_t)b->v[1]));
 	assert_true(side_sent(&s, NULL));
 	meet(&s, "three");
-	/* thirty errors faster than the FIFO of 16 is read */
+	/* thirty errors arrive faster than the FIFO of 16 is read */
 	for (uint32_t i = 0; i < 40; i++)
 		side_send(&s, side_desc(&s, i, 0, 1));
 	for (uint32_t i = 0; i < 40; i++)
@@ -415,7 +416,7 @@ static int rdma_target(struct weft_host *h, struct bench *b)
 		assert_int_equal(s.data[i], 0);
 	s.n_err = 0;
 	meet(&s, "three");
-	/* the kernel is busy with ten thousand pages meanwhile */
+	/* meanwhile the kernel works on ten thousand pages */
 	ok(VipRegisterMem(s.nic, big, BIG, &s.mem_attr, &m));
 	ok(VipDeregisterMem(s.nic, big, m));
 	munmap(big, BIG);
@@ -441,7 +442,7 @@ static void test_rdma_errors(void **state)
 	assert_true(b->v[3] < 40);
 }
 
-/* ---- RDMA read, which nothing here offers ---- */
+/* ---- RDMA read, which no level offers ---- */
 
 static const struct level {
 	const char *nic;
@@ -485,9 +486,8 @@ static bool has_error(const struct side *s, VIP_ERROR_CODE code)
 	return false;
 }
 
-/* FORMAT_ERROR of an RDMA read, nothing has moved; a reliable connection ends
- * with it as with any other error of a descriptor, an unreliable one goes on.
- */
+/* An RDMA read ends with FORMAT_ERROR and moves no byte. Like any error of a
+ * descriptor it ends a reliable connection and leaves an unreliable one. */
 static int reads(struct weft_host *h, struct bench *b)
 {
 	bool reliable = levels[b->v[8]].level != VIP_SERVICE_UNRELIABLE;

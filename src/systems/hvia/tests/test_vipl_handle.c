@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VIPL: a handle of each kind that was given back, that is of another kind, of
- * another program, NULL or any number is refused by every call that takes one
- * (hvia.md 6.1). */
+/* VIPL: every call refuses a handle that was given back, is of another kind or
+ * another program, is NULL, or is any other number (hvia.md 6.1). */
 #include "viprig.h"
 
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 
 enum { KINDS = 6, FALSE_ONES = 32 };
 
-/* One live handle of each kind, and what calls need besides. */
+/* One live handle of each kind, and further arguments of the calls. */
 struct things {
 	struct side s;
 	VIP_CQ_HANDLE cq;
@@ -137,7 +136,8 @@ static void tag_refused(struct things *t, void *x)
 	assert_int_equal(VipSetViAttributes(t->s.vi, &a), VIP_INVALID_PTAG);
 }
 
-/* The card's own index: no number can tell its first use from its second. */
+/* Skips the card's own index, because its second use has the same number as its
+ * first. */
 static void mem_refused(struct things *t, void *x)
 {
 	VIP_MEM_HANDLE m = (VIP_MEM_HANDLE)(uintptr_t)x;
@@ -179,7 +179,8 @@ static void handles(struct things *t, void *x[KINDS])
 	memcpy(x, all, sizeof(all));
 }
 
-/* The other node asks, is refused in the end, and has handles of its own. */
+/* The other node asks for a connection, is refused in the end, and has handles
+ * of its own. */
 static int asker(struct weft_host *h, struct bench *b)
 {
 	union vip_addr here, there;
@@ -201,7 +202,8 @@ static int asker(struct weft_host *h, struct bench *b)
 
 /* ---- tests ---- */
 
-/* Numbers, addresses, handles of the other program, neighbours of our own. */
+/* Returns wrong handles: numbers, addresses, handles of the other program,
+ * values next to our own. */
 static uint32_t false_ones(struct bench *b, struct things *t,
 			   void *const own[KINDS], void *x[FALSE_ONES])
 {
@@ -228,7 +230,8 @@ static uint32_t false_ones(struct bench *b, struct things *t,
 	return n;
 }
 
-/* The next place of one may be that of another. */
+/* Returns whether x is a valid handle, because a value next to one may be
+ * another. */
 static bool is_own(void *const own[KINDS], const void *x)
 {
 	for (uint32_t i = 0; i < KINDS; i++)
@@ -265,8 +268,8 @@ static void test_false_handles_are_refused(void **state)
 	viprig_run(*state, false_handles, asker);
 }
 
-/* After each is given back, every call with it; then its place is used by a
- * new one of the same kind, and the old one is still refused. */
+/* After each handle is given back, every call refuses it. Then a new one of the
+ * same kind takes its place, and the old one is still refused. */
 static int stale_handles(struct weft_host *h, struct bench *b)
 {
 	void *old[KINDS];
@@ -313,8 +316,8 @@ static void test_stale_handles_are_refused(void **state)
 	viprig_run(*state, stale_handles, asker);
 }
 
-/* A tag, a VI and a request of one NIC are none of another, and all of a NIC's
- * go with it. */
+/* Tags, VIs and requests of one NIC are invalid for another, and all of a NIC's
+ * are freed with it. */
 static int other_nic(struct weft_host *h, struct bench *b)
 {
 	VIP_MEM_ATTRIBUTES m = { 0 };
@@ -360,7 +363,7 @@ static int waits(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* What a call of another thread works with is not destroyed under it. */
+/* An object that a call of another thread uses is not destroyed meanwhile. */
 static int destroyed_in_wait(struct weft_host *h, struct bench *b)
 {
 	struct things t;
@@ -395,8 +398,9 @@ static void test_waiting_calls_keep_their_vi(void **state)
 
 /* ---- memory ---- */
 
-/* A block that is free is the next one of its size: the second VI has that of
- * the first.  A reliable one keeps it until its thread has gone. */
+/* The next allocation of a size takes a free block, so the second VI is at the
+ * address of the first. A reliable VI keeps its block until its thread has
+ * ended. */
 static int makes_another(struct weft_host *h, struct bench *b)
 {
 	const struct vipl_vi *first;

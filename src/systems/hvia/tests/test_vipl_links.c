@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VIPL: Next and NextHandle of posted descriptors lie in the program's memory,
- * and the program may write there.  The library keeps its own list: what was
- * posted comes back in its order whatever the links say.  The card follows them
- * (hvia.md 2.3) and says POST_DESC, or takes another descriptor of that
- * process: what comes of it is for the VI's own messages alone. */
+/* VIPL: Next and NextHandle of posted descriptors are in the program's memory,
+ * and the program may write there. The library keeps a list of its own:
+ * descriptors return in the order in which they were posted, whatever the links
+ * say. The card follows the links (hvia.md 2.3). It reports POST_DESC or takes
+ * another descriptor of that process, which affects only the VI's own
+ * messages. */
 #include "viprig.h"
 
 enum { MESSAGES = 40, BYTES = 16 };
 
-/* What a program leaves in the link of descriptor i. */
+/* Value that a program leaves in the link of descriptor i. */
 enum link { NOWHERE, ITSELF, FIRST, ANYWHERE, LINKS };
 
 static const struct how {
@@ -54,7 +55,8 @@ static void open_how(struct side *s, struct weft_host *h, struct bench *b,
 	ok(VipCreateVi(s->nic, &s->attr, *cq, *cq, &s->vi));
 }
 
-/* All in a row, each link broken as soon as the library has written it. */
+/* Posts all in a row and breaks each link as soon as the library has written
+ * it. */
 static void post_all(struct side *s, bool send)
 {
 	enum link link = hows[s->b->v[0]].link;
@@ -91,7 +93,8 @@ static void take_all(struct side *s, VIP_CQ_HANDLE cq, bool send)
 	}
 }
 
-/* On an unreliable VI what the card did not find is flushed. */
+/* On an unreliable VI the descriptors that the card did not find are
+ * flushed. */
 static void settle(struct side *s)
 {
 	meet(s, "sent");
@@ -148,7 +151,8 @@ static void what_was_posted_comes_back_in_its_order(void **state)
 	}
 }
 
-/* A ring grows beyond what fits at first, around its end too. */
+/* The ring of pending descriptors grows beyond its first size, also while its
+ * content wraps. */
 static int grows(struct weft_host *h, struct bench *b)
 {
 	struct side s;

@@ -18,7 +18,7 @@ static void *pages(size_t n)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* ---- T-32: level 2 in pieces, then a large region ---- */
+/* ---- T-32: fragmented level 2, then a large region ---- */
 
 enum { PIECES = 40, PIECE = 64 }; /* pages */
 
@@ -27,7 +27,7 @@ static struct hvia_agent *agent_of(struct side *s)
 	return vipl_nic(s->nic)->client->agent;
 }
 
-/* All but a little of the table belongs to nobody we know. */
+/* Takes all but `left` entries of the table, without an owner. */
 static void squeeze(struct side *s, uint32_t left)
 {
 	struct hvia_agent *a = agent_of(s);
@@ -93,7 +93,8 @@ static int pieces(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Messages arrive without end meanwhile: from node 1 itself none is lost. */
+/* Messages arrive meanwhile without end. Those within node 1 must not be
+ * lost. */
 static int meanwhile(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -146,7 +147,7 @@ static int takes_away(struct weft_host *h, struct bench *b)
 		side_send(&s, d);
 		weft_host_sleep(h, weft_host_now(h) + i * 30 * WEFT_US);
 		ok(VipDeregisterMem(s.nic, p, m));
-		/* nobody reads them any more */
+		/* the card reads them no more */
 		memset(p, 0xee, 64 * 4096);
 		st = side_sent(&s, NULL);
 		assert_true(
@@ -161,7 +162,7 @@ static int takes_away(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* What arrives whole is right: no byte of what came later. */
+/* A message that arrives whole is right and has no byte of later content. */
 static int checks(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -256,7 +257,7 @@ static int stranger(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", 4096);
 	v = vipl_vi(s.vi);
 	io = v->k->page;
-	/* the page behind ours; and one that we do not have any more */
+	/* the page behind ours, then the page of a VI that was destroyed */
 	io.off += 4096;
 	weft_io_store64(h, &io, HVIA_DB_SEND, hvia_token(s.handle, 0));
 	assert_int_equal(bench_counter(b->node[0].host, "page_faults"),
@@ -277,7 +278,7 @@ static void test_pages(void **state)
 	viprig_run(*state, stranger, NULL);
 }
 
-/* Memory of one tag, VI of another: a forged token is of no use. */
+/* The memory has one tag and the VI another: a forged token is refused. */
 static int forger(struct weft_host *h, struct bench *b)
 {
 	struct side s;

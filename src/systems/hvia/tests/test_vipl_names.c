@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VIPL: addresses, names and the list of stations (hvia.md 6.1), of many more
- * nodes than are on the bench. */
+/* VIPL: addresses, names and the list of stations (hvia.md 6.1), for many more
+ * nodes than the bench has. */
 #include "viprig.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ static void names(VIP_NIC_HANDLE nic)
 		ok(VipNSGetHostByAddr(nic, &a.a, name, &len));
 		assert_string_equal(name, text);
 		assert_int_equal(len, strlen(text) + 1);
-		/* room for it and its end, and one byte less */
+		/* room for the name with its end, and one byte less */
 		ok(VipNSGetHostByAddr(nic, &a.a, name, &len));
 		len--;
 		assert_int_equal(VipNSGetHostByAddr(nic, &a.a, name, &len),
@@ -156,9 +156,9 @@ static void stations_have_names_addresses_and_a_list(void **state)
 	bench_free(b);
 }
 
-/* ---- whom one may connect with ---- */
+/* ---- addresses that a connection accepts ---- */
 
-/* The first byte of the remote address, its host part, local part. */
+/* Requests a connection with a deadline of 1 ms. */
 static VIP_RETURN request(struct side *s, union vip_addr *local,
 			  union vip_addr *remote)
 {

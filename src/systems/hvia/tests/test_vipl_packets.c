@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets of the kernel agent on the line, byte by byte
- * (systems/hvia/lib/agent_packets.c; hvia.md 6.3): of a client, a server,
- * peers, and how often what is not answered is said again. */
+ * (systems/hvia/lib/agent_packets.c; hvia.md 6.3): packets of a client, a
+ * server and peers, and repetitions of unanswered ones. */
 #include "viprig.h"
 
 #include <string.h>
@@ -77,7 +77,7 @@ static uint64_t id_of(uint32_t i)
 	return hvline_field(i, 42, 8);
 }
 
-/* VI 2 of its node, with quality of service 5. */
+/* Opens VI 2 of its node, with quality of service 5. */
 static void open_third(struct side *s, struct weft_host *h, struct bench *b)
 {
 	VIP_VI_HANDLE second;
@@ -152,7 +152,7 @@ static int server(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* NO_MATCH, REJECT and ACCEPT come; these go. */
+/* Packets that the client sends after NO_MATCH, REJECT and ACCEPT arrive. */
 static void a_client_asks_acknowledges_and_leaves(void **state)
 {
 	const struct packet ask = { REQ, 0, 2, 1472, true, false, here, there };
@@ -170,7 +170,7 @@ static void a_client_asks_acknowledges_and_leaves(void **state)
 	assert_int_not_equal(id_of(0), id_of(1));
 }
 
-/* The conversation above, seen at the server. */
+/* The conversation above, at the server. */
 static void a_server_refuses_accepts_and_acknowledges(void **state)
 {
 	run(server, client);
@@ -204,7 +204,7 @@ static int peer(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* The lower address answers the request of the other. */
+/* The side with the lower address answers the request of the other. */
 static void peers_ask_each_other_and_the_lower_one_accepts(void **state)
 {
 	run(peer, peer);
@@ -232,8 +232,9 @@ static int asks_nobody(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* After 1, 2, 4 .. 64 ms and then each 100 ms, a quarter more at most: the
- * first eight take 127 to 159 ms, so that 14 to 17 are sent in a second. */
+/* Repeats after 1, 2, 4 .. 64 ms and then every 100 ms, each up to a quarter
+ * later. The first eight take 127 to 159 ms, so 14 to 17 are sent in a
+ * second. */
 static void a_request_is_repeated_later_and_later(void **state)
 {
 	run(asks_nobody, NULL);
@@ -281,7 +282,8 @@ static void say(uint32_t type, uint64_t id, const char *to)
 		;
 }
 
-/* The next packet from node 0: its type; *id_p its connection. */
+/* Takes the next packet from node 0. Returns its type, and in *id_p its
+ * connection. */
 static uint32_t heard(uint64_t *id_p)
 {
 	uint64_t w[2];
@@ -312,9 +314,9 @@ static int answers_late(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Others ask meanwhile, more than the agent keeps: those that have their answer
- * go, not the one that has none yet.  A repeated request has its answer again,
- * whatever else is wrong with it. */
+/* Meanwhile more requests arrive than the agent keeps. It forgets answered
+ * ones, not the one without an answer. A repeated request gets its answer
+ * again, whatever else is wrong in it. */
 static int floods(struct weft_host *h, struct bench *b)
 {
 	uint64_t id;
@@ -325,12 +327,12 @@ static int floods(struct weft_host *h, struct bench *b)
 	say(REQ, 77, there);
 	weft_oob_get(h, "asked");
 	for (uint32_t i = 0; i < FLOOD; i++) {
-		say(REQ, 1000 + i, "nobody");
+		say(REQ, 1000 + i, "absent");
 		assert_int_equal(heard(&id), NO_MATCH);
 		assert_int_equal(id, 1000 + i);
 		if (i % 100)
 			continue;
-		say(REQ, 1000 + i, "nobody"); /* said before */
+		say(REQ, 1000 + i, "absent"); /* repeated */
 		assert_int_equal(heard(&id), NO_MATCH);
 		say(REQ, 77, there); /* not answered yet */
 	}
@@ -374,7 +376,7 @@ static int asks(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* A repeated request that has no answer yet does not count. */
+/* Skips repeated requests that have no answer yet. */
 static uint32_t heard_but_req(uint64_t *id_p)
 {
 	uint32_t type;
@@ -412,7 +414,7 @@ static int accepts_wrongly(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Nor does one that comes twice connect with another VI. */
+/* An answer that arrives twice does not connect another VI either. */
 static void an_answer_to_another_request_is_none(void **state)
 {
 	struct bench *b = viprig_bench();
@@ -432,7 +434,7 @@ static int has_an_agent(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Each would have the answer that nothing matches. */
+/* With valid fields each request would be answered with NO_MATCH. */
 static int asks_wrongly(struct weft_host *h, struct bench *b)
 {
 	uint64_t id;
@@ -440,14 +442,14 @@ static int asks_wrongly(struct weft_host *h, struct bench *b)
 	hvrig_open(&rig, h);
 	weft_oob_get(h, "open");
 	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);
-	say(REQ, 0, "nobody"); /* no connection has this id */
+	say(REQ, 0, "absent"); /* no connection has this id */
 	own_vi = HVIA_VIS;
-	say(REQ, 5, "nobody");
+	say(REQ, 5, "absent");
 	own_vi = 7;
-	say(NO_MATCH + 1, 6, "nobody");
+	say(NO_MATCH + 1, 6, "absent");
 	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
 	assert_int_equal(hvrig_load(&rig, HVIA_KRX_LENGTH), 0);
-	say(REQ, 8, "nobody");
+	say(REQ, 8, "absent");
 	assert_int_equal(heard(&id), NO_MATCH);
 	assert_int_equal(id, 8);
 	weft_oob_put(h, "end", 1);

@@ -109,8 +109,8 @@ static int unrel_sender(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Every message that is there is whole and right, and they come in order; one
- * of which a part is missing says so. */
+/* Every received message is complete, right and in order. A message with a
+ * missing part reports that. */
 static int unrel_receiver(struct weft_host *h, struct bench *b)
 {
 	struct side s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reliable VIPL: RDMA, and what ends a connection; unreliable RDMA writes of
- * which a frame is lost (hvia.md 5.5, 5.6). */
+/* Reliable VIPL: RDMA, and events that end a connection; unreliable RDMA writes
+ * with a lost frame (hvia.md 5.5, 5.6). */
 #include "viprig.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static int writes(struct weft_host *h, struct bench *b)
 	open_rel(&s, h, b);
 	side_connect(&s);
 	meet(&s, "go");
-	/* no byte at all, at the end of both regions */
+	/* no byte, at the end of both regions */
 	side_send(&s, side_rdma(&s, 1, BYTES, 0, b->v[0] + BYTES,
 				(uint32_t)b->v[1]));
 	assert_int_equal(wait_sent(&s),
@@ -49,7 +49,8 @@ static int writes(struct weft_host *h, struct bench *b)
 	side_send(&s, d);
 	assert_int_equal(wait_sent(&s),
 			 VIP_STATUS_DONE | VIP_STATUS_OP_RDMA_WRITE);
-	/* when it is complete, it is there: reception */
+	/* reliable reception: when the write completes, its bytes are in
+	 * memory */
 	assert_true(filled((uint8_t *)(uintptr_t)b->v[0] + 11, 20000, 9));
 	meet(&s, "end");
 	side_close(&s);
@@ -82,7 +83,7 @@ static void test_rdma(void **state)
 	viprig_run(*state, is_written, writes);
 }
 
-/* ---- what the other side cannot take ---- */
+/* ---- messages that the other side cannot take ---- */
 
 static void wrong_send(struct side *s, const struct bench *b, uint32_t kind)
 {
@@ -235,7 +236,7 @@ static int hears_nothing(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Everything of node 1 is lost from after its part of the connection on. */
+/* All packets of node 1 are lost after its part of the connection. */
 static void test_transport(void **state)
 {
 	for (uint32_t i = 0; i < 2; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reliable VIPL guards memory as the card does for plain VIs (hvia.md 2.3, 3.6,
- * 5.6), and says of each send what became of it, once. */
+ * 5.6), and reports the outcome of each send once. */
 #include "viprig.h"
 
 #include <stdlib.h>
@@ -191,8 +191,8 @@ static void a_receive_into_memory_of_another_tag_is_refused(void **state)
 	viprig_run(*state, receives_elsewhere, sends_one);
 }
 
-/* The region of a receive goes before its message comes, or in the middle of
- * it: what was there stays. */
+/* The region of a receive is de-registered before or during its message. Its
+ * bytes stay as they were. */
 static int takes_memory_away(struct weft_host *h, struct bench *b)
 {
 	uint8_t *p = weft_host_align(h, 4096, BYTES);
@@ -316,7 +316,7 @@ static void the_1025th_receive_overruns(void **state)
 	viprig_run(*state, overruns, NULL);
 }
 
-/* ---- what became of a send ---- */
+/* ---- outcome of a send ---- */
 
 enum { LAST = 40, EACH = 30000 };
 
@@ -438,7 +438,7 @@ static void frames_are_as_long_as_both_cards_allow(void **state)
 	/* the shorter of two */
 	assert_in_range(megabyte("1514", "9014", 8972), normal - normal / 50,
 			normal + normal / 50);
-	/* too short for the service's header: several frames */
+	/* MTU too short for the service's header: several frames per message */
 	assert_true(megabyte("60", "60", 18) > normal);
 }
 

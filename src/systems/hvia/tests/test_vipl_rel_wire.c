@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reliable VIPL against a station that speaks its frames by hand: numbers seen
- * before, acknowledgements of what was not sent, targets of RDMA, silence. */
+/* Reliable VIPL against a station whose frames are made by hand: repeated
+ * numbers, acknowledgements of unsent packets, targets of RDMA, silence. */
 #include "viprig.h"
 
 #include <string.h>
@@ -16,7 +16,8 @@ static void open_rel(struct side *s, struct weft_host *h, struct bench *b)
 	side_handler(s);
 }
 
-/* A plain VI that says it is reliable; 40 receives. */
+/* Opens a plain VI whose attributes say that it is reliable, with 40
+ * receives. */
 static void open_forger(struct side *s, struct weft_host *h, struct bench *b)
 {
 	side_open(s, h, b, "hvia0", 1 << 17);
@@ -162,7 +163,8 @@ static void only_what_was_sent_can_be_acknowledged(void **state)
 
 static struct rel_head odd;
 
-/* Behind the beginning of a message, if that is not what is odd. */
+/* Sends the odd packet after the beginning of a message, unless the beginning
+ * itself is odd. */
 static int lies_about_lengths(struct weft_host *h, struct bench *b)
 {
 	const struct rel_head first = { .flags = REL_FIRST,
@@ -196,8 +198,8 @@ static int takes_no_more_than_was_said(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* More bytes than the message is long, than are left of it, fewer at its end, a
- * beginning inside, an end without a beginning. */
+/* More bytes than the message has; fewer; more than are left of it; fewer at
+ * its end; a beginning inside; an end without a beginning. */
 static void a_message_is_as_long_as_it_says(void **state)
 {
 	static const struct rel_head wrong[] = {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call of VIPL, with what it returns, how long it takes (processor time
- * of the library: hvia.md 7.1, 7.5) and how many registers are stored and
- * loaded for it: by the kernel agent, mostly.  A row that differs is printed
- * with all others. */
+/* Every call of VIPL with its result, its duration (processor time of the
+ * library: hvia.md 7.1, 7.5), and the registers stored and loaded for it,
+ * mostly by the kernel agent. When a row differs, all rows are printed. */
 #include "viprig.h"
 
 #include <string.h>
@@ -161,7 +160,7 @@ static void connecting(struct side *s, struct things *t)
 	VIP_CONN_HANDLE conn;
 
 	vip_addr(s, 0, "none", &me);
-	T("connect, nobody there", dial(s, t->plain, "nobody", 5));
+	T("connect, no server", dial(s, t->plain, "absent", 5));
 	meet(s, "listens");
 	T("connect", dial(s, t->plain, "a", 50));
 	T("connect again", dial(s, t->plain, "a", 50));
@@ -307,7 +306,7 @@ static const struct row rows[] = {
 	{ "cq wait, 1 ms", VIP_TIMEOUT, 1000563, 0, 0 },
 	{ "receive wait with cq", VIP_ERROR_RESOURCE, 1, 0, 0 },
 	{ "peer done, none", VIP_INVALID_STATE, 21, 0, 0 },
-	{ "connect, nobody there", VIP_NO_MATCH, 40131, 22, 10 },
+	{ "connect, no server", VIP_NO_MATCH, 40131, 22, 10 },
 	{ "connect", VIP_SUCCESS, 49786, 36, 17 },
 	{ "connect again", VIP_INVALID_STATE, 203, 0, 0 },
 	{ "connect with cq", VIP_SUCCESS, 49788, 36, 17 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asynchronous errors of VIPL as the program hears of them (hvia.md 5.6), row
- * by row, and deadlines of its waits. */
+/* Asynchronous errors of VIPL as the program gets them (hvia.md 5.6), row by
+ * row, and deadlines of its waits. */
 #include "viprig.h"
 
 #include "systems/hvia/lib/vipl_internal.h"
@@ -48,7 +48,7 @@ static void tell(struct side *s, const struct hvia_async *e)
 	assert_int_equal(s->n_err, was + 1);
 }
 
-/* The address of a token, if it is in its region. */
+/* An error names the address of its token if that is in its region. */
 static void tokens(struct side *s)
 {
 	static const struct {
@@ -158,8 +158,8 @@ static void the_oldest_of_too_many_errors_are_lost(void **state)
 
 /* ---- places of descriptors ---- */
 
-/* Counted from the multiple of 64 at or below the region's start; what is not
- * in the region is named as no place of it. */
+/* Offsets count from the multiple of 64 at or below the region's start. An
+ * address outside the region gives no offset. */
 static int places(struct weft_host *h, struct bench *b)
 {
 	const uint32_t none = UINT32_MAX & ~63u;

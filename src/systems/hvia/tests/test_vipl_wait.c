@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- T-29: a completion at every moment of going to sleep ---- */
+/* ---- T-29: a completion at every moment of falling asleep ---- */
 
 enum { SWEEP = 120 };
 
@@ -47,7 +47,7 @@ static int sweep_recv(struct weft_host *h, struct bench *b)
 		/* the message comes about 28 us from here */
 		weft_host_sleep(h, weft_host_now(h) + 25 * WEFT_US +
 					   i * 40 * WEFT_NS);
-		/* no other wake-up would come for a long time */
+		/* no other event would wake it for a long time */
 		ok(VipRecvWait(s.vi, VIP_INFINITE, &d));
 		assert_int_equal(d->CS.Length, 4);
 	}
@@ -70,7 +70,7 @@ static void test_sleep(void **state)
 	assert_in_range(b->t[0], 3 * WEFT_MS, 3 * WEFT_MS + 10 * WEFT_US);
 }
 
-/* ---- two completions, one at every moment of the other's interrupt ---- */
+/* ---- two completions, one at each moment of the other's interrupt ---- */
 
 #define CROSS_FROM (20 * WEFT_US)
 #define CROSS_STEP (150 * WEFT_NS)
@@ -108,8 +108,8 @@ static void crossed(VIP_PVOID ctx, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
 	++*(uint32_t *)ctx;
 }
 
-/* A thread waits for what comes; this one for its own send, which may be done
- * when it goes to sleep, though its interrupt is on the way. */
+/* A thread waits for a receive. This one waits for its own send, which may be
+ * done when it falls asleep while the interrupt is in flight. */
 static int cross_near(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -175,7 +175,7 @@ static int notes_recv(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", 4096);
 	for (uint32_t i = 0; i < 32; i++)
 		side_recv(&s, side_desc(&s, i, 0, 4));
-	/* two requests: one handler for each completion */
+	/* two requests, hence one handler call for each completion */
 	ok(VipRecvNotify(s.vi, &n, note));
 	side_connect(&s);
 	meet(&s, "begin");
@@ -218,7 +218,7 @@ static void test_notify(void **state)
 	viprig_run(b, notes_recv, notes_send);
 	assert_int_equal(b->v[1], NOTES);
 	assert_int_equal(b->v[2], 0);
-	/* one interrupt per arm at most, and not one more for ever */
+	/* at most one interrupt per arm, and a bounded number of others */
 	assert_in_range(b->v[0], 1, NOTES + 20);
 }
 
@@ -252,7 +252,8 @@ static int silent_send(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Nothing is posted: a line on stderr for each message, but not for ever. */
+/* Without posted receives each message prints a line on stderr, up to a
+ * limit. */
 static void test_log(void **state)
 {
 	FILE *f = tmpfile();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames of HVIA-GE made by hand, byte by byte (hvia.md 3.8, 5.3, 5.5), sent as
- * kernel packets, which may be anything: where fields lie, sequence numbers,
- * messages that change in the middle, frames of others; interrupts that are
- * masked, memory that is not there. */
+ * kernel packets, which may have any content: positions of fields, sequence
+ * numbers, messages that change in the middle, frames of others; masked
+ * interrupts, memory that does not exist. */
 #include "hvduo.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static void put(uint8_t *p, uint64_t v, uint32_t n)
 		p[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* A frame of VI 3 of node 0 for VI 4 of node 1, with n bytes of `fill`. */
+/* Sends a frame of VI 3 of node 0 to VI 4 of node 1, with n bytes of `fill`. */
 static void say(struct hvrig *r, const struct head *t, uint32_t n, uint8_t fill)
 {
 	uint8_t f[1600] = { 0 };
@@ -56,7 +56,7 @@ static const struct hvrig_desc *desc(uint32_t i)
 	return &hvduo.rig[1].desc[i];
 }
 
-/* Node 1 posts receives, node 0 runs `play`, node 1 checks. */
+/* Node 1 posts receives, node 0 runs `play`, then node 1 runs `check`. */
 static void (*play)(struct hvrig *r);
 static void (*check)(struct hvrig *r, struct bench *b);
 static uint32_t first_seq;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VIPL on a bench: two nodes with HVIA-GE and a cable; test programs that use
+/* VIPL on a bench: two nodes with HVIA-GE and a cable. The test programs use
  * the library as any program does. */
 #ifndef HVIA_TESTS_VIPRIG_H
 #define HVIA_TESTS_VIPRIG_H
@@ -40,33 +40,34 @@ struct side {
 
 struct bench *viprig_bench(void);
 int viprig_setup(void **state);
-/* Two programs, one per node, to their ends. */
+/* Runs one program per node to its end. */
 void viprig_run(struct bench *b, node_fn zero, node_fn one);
 
-/* What both cards send passes a fault; no class: none. */
+/* A fault for the frames of both cards. Without a class there is none. */
 struct vip_fault {
 	const struct weft_class *cls;
 	const char *param[3], *value[3];
 };
 extern const struct weft_class weft_class_fault_drop, weft_class_fault_delay,
 	weft_class_fault_bits;
-/* viprig_bench and viprig_run with it; to be freed. */
+/* Makes a bench with the fault and runs it. The caller frees it. */
 struct bench *viprig_run_with(const struct vip_fault *f, node_fn zero,
 			      node_fn one);
 
-/* NIC, tag, memory of `bytes`, an unreliable VI with RDMA. */
+/* Opens a NIC with a tag, memory of `bytes` and an unreliable VI with RDMA. */
 void side_open(struct side *s, struct weft_host *h, struct bench *b,
 	       const char *nic, uint32_t bytes);
-/* With fewer descriptors than VIPRIG_DESCS: pages take time to register. */
+/* Opens with fewer descriptors than VIPRIG_DESCS, because registering pages
+ * takes time. */
 void side_open_few(struct side *s, struct weft_host *h, struct bench *b,
 		   const char *nic, uint32_t descs, uint32_t bytes);
-/* Disconnects, takes everything that was posted. */
+/* Disconnects and takes all posted descriptors. */
 void side_drain(struct side *s);
-/* And gives everything back. */
+/* Drains the side, then frees all it has. */
 void side_close(struct side *s);
 void side_vi(struct side *s, VIP_VI_HANDLE *vi);
 void side_handler(struct side *s); /* collects asynchronous errors */
-/* Until so many errors were seen, at most 5 ms. */
+/* Waits for so many errors, at most 5 ms. */
 void side_errors(struct side *s, uint32_t n);
 
 void vip_addr(struct side *s, uint32_t node, const char *disc,
@@ -84,13 +85,13 @@ VIP_DESCRIPTOR *side_rdma(struct side *s, uint32_t i, uint32_t offset,
 			  uint32_t bytes, uint64_t va, uint32_t handle);
 void side_send(struct side *s, VIP_DESCRIPTOR *d);
 void side_recv(struct side *s, VIP_DESCRIPTOR *d);
-/* The next completion, by polling, at most 50 ms: its status. */
+/* Polls for the next completion, at most 50 ms. Returns its status. */
 uint32_t side_sent(struct side *s, VIP_DESCRIPTOR **d_p);
 uint32_t side_received(struct side *s, VIP_DESCRIPTOR **d_p);
 
 void fill(uint8_t *p, uint32_t n, uint32_t seed);
 bool filled(const uint8_t *p, uint32_t n, uint32_t seed);
-/* All programs come here; each with a name of its own. */
+/* Waits until all programs have called it. Each has a name of its own. */
 void meet(struct side *s, const char *name);
 
 #define ok(call) assert_int_equal(call, VIP_SUCCESS)

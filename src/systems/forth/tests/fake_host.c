@@ -357,7 +357,8 @@ void weft_host_move(struct weft_host *h, void *dst, const void *src, size_t n)
 	weft_host_copy(h, dst, src, n);
 }
 
-/* Nothing happens while waiting here: true only if it has happened. */
+/* No event can occur while a program waits here. Returns true only if the word
+ * has already changed. */
 bool weft_host_poll64(struct weft_host *h, const volatile uint64_t *p,
 		      uint64_t old, weft_time_t deadline)
 {
@@ -420,8 +421,8 @@ bool weft_oob_there(struct weft_host *h, const char *key)
 	return false;
 }
 
-/* Nodes are alike: what another one has not said yet is what we said, moved
- * to its memory. */
+/* All nodes are alike. A key that another node has not put yet gets the value
+ * of this node, moved to the other's memory. */
 uint64_t weft_oob_get(struct weft_host *h, const char *key)
 {
 	char mine[64], what[32];
@@ -444,7 +445,7 @@ uint64_t weft_oob_get(struct weft_host *h, const char *key)
 	abort();
 }
 
-/* ---- what is not linked: VIPL needs a whole kernel ---- */
+/* ---- stubs of VIPL, which needs a whole kernel ---- */
 
 static bool fake_probe(struct weft_host *h, struct weft_dev *d)
 {

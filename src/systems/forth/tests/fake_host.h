@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host.h without a simulator: nodes with memory, a clock that every call moves
- * on, and a toy FORTH NIC that carries out descriptors at once.  It records
- * what a driver does, so that tests can look at it. */
+/* host.h without a simulator: nodes with memory, a clock that advances with
+ * every call, and a toy FORTH NIC that executes descriptors at once. It records
+ * the driver's accesses for the tests. */
 #ifndef FORTH_TESTS_FAKE_HOST_H
 #define FORTH_TESTS_FAKE_HOST_H
 
@@ -43,7 +43,7 @@ struct weft_host {
 	uint64_t io_loads;
 };
 
-/* The nodes know each other; queues is 1 or 8. */
+/* Makes nodes that know each other. queues is 1 or 8. */
 void fake_start(struct weft_host *h, uint32_t nodes, uint32_t queues);
 void fake_stop(struct weft_host *h, uint32_t nodes);
 /* Carries out what is released. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two scripted nodes face to face, for the link tests. */
+/* Two scripted nodes, joined by a cable, for tests of links. */
 #ifndef FORTH_TESTS_PAIR_H
 #define FORTH_TESTS_PAIR_H
 
@@ -13,15 +13,16 @@ struct pair {
 	weft_time_t cc;
 };
 
-/* set: "name", "value", ... NULL for both nodes; fault: class of a filter on
- * what leaves node 0 (or NULL) with its own settings. */
+/* Makes the pair. set: "name", "value", ... NULL for both nodes; fault: class
+ * of a filter on frames that leave node 0 (or NULL), with its own settings. */
 void pair_init(struct pair *p, const char *const *set,
 	       const struct weft_class *fault, const char *const *fault_set);
-/* The same on cables of class forth.link with these settings. */
+/* Makes the pair on cables of class forth.link with these settings. */
 void pair_init_on(struct pair *p, const char *const *set,
 		  const struct weft_class *fault, const char *const *fault_set,
 		  const char *const *link_set);
-/* `count` packets of `qwords` from node `from` to the other, ready at once. */
+/* Sends `count` packets of `qwords` from node `from` to the other, all ready at
+ * once. */
 void pair_send(struct pair *p, uint32_t from, uint32_t count, uint32_t qwords);
 void pair_start(struct pair *p);
 void pair_run(struct pair *p, uint64_t cycles); /* up to this cycle */

@@ -7,8 +7,8 @@
 
 /* ---- NET side ---- */
 
-/* The wire word of the last cycle has left: so have the FIFO words that ended
- * with it (header word, payload words, CRC word). */
+/* The wire word of the last cycle has left the line, and with it the FIFO words
+ * that ended in it (header word, payload words, CRC word). */
 static void words_left(struct ref *r, uint32_t k)
 {
 	const struct ref_end *e = &r->nic[k];
@@ -36,7 +36,7 @@ static void words_left(struct ref *r, uint32_t k)
 	l->going = NULL;
 }
 
-/* The header is checked four words behind the delimiter. */
+/* Checks the header four words behind the delimiter. */
 static void nic_receive(struct ref *r, uint32_t k, const struct ref_word *w)
 {
 	struct rfifo *f = &r->fifo[k];
@@ -89,14 +89,14 @@ static void far_forward(struct ref *r, uint32_t k)
 
 /* ---- departure ---- */
 
-/* Path of the n-th packet from now on to the destination of VOQ v
+/* Returns the path of the n-th packet from now on to the destination of VOQ v
  * (forth.md 7.2). */
 static uint32_t path_ahead(const struct ref *r, uint32_t v, uint32_t n)
 {
 	return r->c->path[(r->turn[v] + n) % r->c->n_path];
 }
 
-/* May the front packet of VOQ v be on line k now? */
+/* Returns whether the front packet of VOQ v may be on line k now. */
 static bool may_leave(struct ref *r, uint32_t v, uint32_t k,
 		      const struct rpkt *p)
 {
@@ -106,7 +106,8 @@ static bool may_leave(struct ref *r, uint32_t v, uint32_t k,
 	       (path_ahead(r, v, 0) == k && r->voq_free[v] <= r->cc);
 }
 
-/* Source 0, number on this path, the next two paths (7.3). */
+/* Writes the field of a packet: source 0, number on this path, the next two
+ * paths (7.3). */
 static void give_field(struct ref *r, uint32_t v, uint32_t k, struct rpkt *p)
 {
 	uint64_t field = (r->number[v][k]++ & 7) << 4 |
@@ -147,7 +148,7 @@ static void nic_decide(struct ref *r, uint32_t k)
 	ref_end_idle(e, r->cc);
 }
 
-/* The next packet to us on link k; n_send when there is none. */
+/* Returns the next packet to the NIC on link k, or n_send when none is left. */
 static uint32_t next_send(const struct ref *r, uint32_t k)
 {
 	uint32_t i = r->fifo[k].sent;

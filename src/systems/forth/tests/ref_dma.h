@@ -25,8 +25,8 @@ struct ref_desc {
 	uint64_t src, q1;
 };
 
-/* A packet to us.  Those of one source stand in the order of sending, those of
- * one link in the order of `cycle`. */
+/* A packet to the NIC. Packets of one source are in the order of sending, those
+ * of one link in the order of `cycle`. */
 struct ref_send {
 	uint64_t cycle, header;
 	uint32_t link, src;

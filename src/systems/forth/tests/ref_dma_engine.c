@@ -21,8 +21,8 @@ static void take_descriptors(struct ref *r)
 	}
 }
 
-/* Notes of one edge go in the order in which their last packets went on the
- * line (ours: the text is silent). */
+/* Sorts notes of one edge by the times at which their last packets started on
+ * the line. The order is our choice, because the source does not say it. */
 static void add_note(struct ref *r, struct note n)
 {
 	uint32_t i = r->n_tail++;
@@ -39,7 +39,7 @@ static void add_note(struct ref *r, struct note n)
 	r->note[i] = n;
 }
 
-/* One transfer is gone; those in front are acknowledged in order. */
+/* One transfer has left. The transfers in front are acknowledged in order. */
 void ref_engine_gone(struct ref *r, uint32_t q, uint32_t x, uint64_t at,
 		     uint64_t start)
 {

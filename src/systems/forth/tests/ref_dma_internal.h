@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of ref_dma: state, and what its files offer each other.
+/* Internals of ref_dma: its state, and functions that its files share.
  *
  *   ref_dma_bus.c     the bus
  *   ref_dma_voq.c     transfers on their way out: VOQs, external memory
@@ -55,7 +55,7 @@ struct note { /* local notification waiting */
 	uint32_t queue;
 };
 
-/* What is on a line. */
+/* State of a line. */
 struct rline {
 	struct rpkt *going;
 	uint64_t start;	     /* cc */
@@ -63,7 +63,7 @@ struct rline {
 	uint32_t out_qwords; /* of it that have left */
 };
 
-/* Net2Host of one link, and what its far end has sent so far. */
+/* Net2Host of one link, and the packets that its far end has sent so far. */
 struct rfifo {
 	struct rxpkt rx[REF_SENDS];
 	uint32_t head, tail, sent;
@@ -100,7 +100,7 @@ struct ref {
 	uint32_t wleft;
 	struct rxpkt wpkt;
 	uint32_t popped, credited, rcount, wlink;
-	/* bus: transaction of each direction, and what is on the bus */
+	/* bus: one transaction for each direction, and the one on the bus */
 	struct {
 		bool pending, req, split, data, done;
 		uint32_t bytes, moved, seq, op, wait;
@@ -119,7 +119,7 @@ struct ref {
 	bool inserter;
 	uint32_t used[8], rr_voq[REF_PATHS];
 	uint32_t seg[8], room[8]; /* left in segment, in tail block */
-	/* how the current transfer is cut: packet i ends before qword end[i] */
+	/* packets of the current transfer: packet i ends before qword end[i] */
 	uint32_t plan_end[512], plan_new[512], n_plan, next_plan, plan_blocks;
 	uint32_t plan_seg, plan_room, ext;
 	struct rblock *block[8]; /* of each VOQ, in order */
@@ -168,21 +168,21 @@ static inline void tick_down(uint32_t *n)
 void ref_bus_request(struct ref *r, uint32_t dir, uint64_t addr, uint32_t bytes,
 		     uint64_t word);
 void ref_bus_arbitrate(struct ref *r);
-/* What happens on the bus at this edge. */
+/* Acts on the bus at this edge. */
 void ref_bus_edge(struct ref *r);
 
 /* ref_dma_voq.c */
-/* Is there room for the transfer, on chip or outside? */
+/* Returns whether the transfer has room, on chip or outside. */
 bool ref_voq_has_room(struct ref *r, uint32_t v, uint32_t qwords);
 void ref_voq_take_room(struct ref *r, uint32_t v, uint32_t qwords);
-/* Packets of which all words have been read (or made). */
+/* Completes the packets all of whose words have been read (or made). */
 void ref_voq_cut(struct ref *r, bool made);
 void ref_voq_edge(struct ref *r);
 struct rpkt *ref_voq_front(struct ref *r, uint32_t v);
 
 /* ref_dma_engine.c */
 void ref_engine_edge(struct ref *r);
-/* One transfer is gone; those in front are acknowledged in order. */
+/* One transfer has left. The transfers in front are acknowledged in order. */
 void ref_engine_gone(struct ref *r, uint32_t q, uint32_t x, uint64_t at,
 		     uint64_t start);
 

@@ -6,8 +6,8 @@
 
 #include "ref_dma_internal.h"
 
-/* Lays a transfer word by word into segments, packets and, in external
- * memory, blocks.  False: not enough blocks. */
+/* Places a transfer word by word into segments, packets and, in external
+ * memory, blocks. Returns false without enough blocks. */
 static bool lay_out(struct ref *r, uint32_t v, uint32_t qwords)
 {
 	uint32_t max = r->c->voqs ? r->c->max_qwords : 512, size = 0;
@@ -65,7 +65,7 @@ void ref_voq_take_room(struct ref *r, uint32_t v, uint32_t qwords)
 	r->room[v] = r->plan_room;
 }
 
-/* The reader of external memory, one block at a time. */
+/* Steps the reader of external memory, which handles one block at a time. */
 static void reader_edge(struct ref *r)
 {
 	uint32_t v = r->read_voq;
@@ -135,7 +135,7 @@ void ref_voq_cut(struct ref *r, bool made)
 	}
 }
 
-/* One word per pc into the VOQs, packet after packet. */
+/* Inserts one word per pc into the VOQs, packet after packet. */
 static void insert_edge(struct ref *r)
 {
 	if (!r->c->voqs)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cycle-by-cycle reference of one end of a FORTH link: every cycle one word on
- * the line, credits as forth.md 5 says, nothing computed in advance.  Shares no
+/* Cycle-by-cycle reference of one end of a FORTH link: one word on the line in
+ * every cycle, credits by forth.md 5, no result computed in advance. Shares no
  * code with forth/link. */
 #ifndef FORTH_TESTS_REF_LINK_H
 #define FORTH_TESTS_REF_LINK_H
@@ -43,8 +43,9 @@ struct ref_end {
 	struct ref_word cur[1200]; /* words of the transmission on the line */
 	uint32_t cur_n, cur_at;
 	uint64_t last_start;
-	struct ref_word wire[REF_WIRE]; /* by cycle of arrival at the peer,
-					 * modulo REF_DELAY on short cables */
+	/* indexed by cycle of arrival at the peer, modulo REF_DELAY on short
+	 * cables */
+	struct ref_word wire[REF_WIRE];
 	struct ref_end *peer;
 	/* counters */
 	uint64_t credits_out, credits_in, out_cycles, in_cycles, packets;
@@ -54,14 +55,14 @@ struct ref_end {
 
 uint32_t ref_charge(const struct ref_end *e, uint32_t wire);
 bool ref_enough(const struct ref_end *e, uint32_t lane, uint32_t charge);
-/* Cycle c, in this order: take what arrives; let F grow; credits that count
- * now; decide; put a word on the line; remember F. */
+/* Calls for cycle c, in this order: take arriving words; let F grow; apply
+ * credits that take effect now; decide; put a word on the line; store F. */
 const struct ref_word *ref_end_receive(struct ref_end *e, uint64_t c);
 void ref_end_parse(struct ref_end *e, uint64_t c);
 bool ref_end_free(const struct ref_end *e);
 void ref_end_packet(struct ref_end *e, uint64_t c, struct ref_pkt *p,
 		    uint32_t lane);
-/* No packet can go: a credit frame, if one is due. */
+/* Sends a credit frame if one is due, in a cycle without a packet. */
 void ref_end_idle(struct ref_end *e, uint64_t c);
 void ref_end_line(struct ref_end *e, uint64_t c);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a receiver may notify, from what an onlooker knows (forth.md 7.4): the
- * true order in which a source sent, which packets were lost, when each header
- * was checked and when each payload was in memory.  No numbers, paths ahead or
- * queues: the protocol has to come to the same result without that knowledge.
- *
- * A packet counts as past when its payload is in memory or, if it was lost,
- * when the header of a later packet of its path has come; it may notify when
- * it and all before it are past. */
+/* Times at which a receiver may notify, computed from knowledge that the
+ * receiver lacks (forth.md 7.4): the true order in which a source sent, the
+ * packets that were lost, and when each header was checked and each payload was
+ * in memory. The reference uses no numbers, paths ahead or queues, so the
+ * protocol has to come to equal results without that knowledge. A packet is
+ * past when its payload is in memory or, if it was lost, when the header of a
+ * later packet of its path has arrived. It may notify when it and all packets
+ * before it are past. */
 #ifndef FORTH_TESTS_REF_RESEQ_H
 #define FORTH_TESTS_REF_RESEQ_H
 
@@ -16,7 +16,7 @@
 #define REF_NEVER UINT64_MAX
 enum { REF_SOURCES = 8 };
 
-/* Packets of all sources; those of one source in the order of sending. */
+/* Packets of all sources, those of one source in the order of sending. */
 struct ref_reseq_pkt {
 	uint64_t header;
 	uint32_t src, path;
@@ -41,7 +41,7 @@ struct ref_reseq {
 
 void ref_reseq_init(struct ref_reseq *r, uint32_t n);
 void ref_reseq_fini(struct ref_reseq *r);
-/* What is past by `now`. */
+/* Determines the packets that are past by `now`. */
 void ref_reseq_advance(struct ref_reseq *r, uint64_t now);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forth.nic on the bench of rig.h, doing what a ref_dma_cfg says. */
+/* forth.nic on the bench of rig.h, driven by a ref_dma_cfg. */
 #ifndef FORTH_TESTS_REF_RIG_H
 #define FORTH_TESTS_REF_RIG_H
 
@@ -13,7 +13,8 @@ void ref_rig_base(struct ref_dma_cfg *c);
 void ref_rig_open(struct rig *r, const struct ref_dma_cfg *c);
 /* Its work, from the scripts of c. */
 void ref_rig_run(struct rig *r, const struct ref_dma_cfg *c);
-/* Bus operations, packets that left, packets that came: 0 = the same. */
+/* Compares bus operations, packets sent and packets received. Returns 0 if they
+ * are equal. */
 int ref_rig_compare(const struct rig *r, const struct ref_dma_cfg *c,
 		    const struct ref_dma_log *l);
 /* All of the above, and the reference. */

@@ -38,7 +38,7 @@ static void log_start(struct ref_fab *f, uint32_t where,
 		(struct ref_log){ f->cycle, where, p->src, p->dst, p->seq };
 }
 
-/* ---- where things are ---- */
+/* ---- numbers of ports and places ---- */
 
 uint32_t ref_ports(const struct ref_cfg *c)
 {
@@ -143,16 +143,17 @@ static void node_decide(struct ref_fab *f, uint32_t me)
 
 /* ---- node: sink ---- */
 
-/* Link words that a qword taken out gives back.  Four links carry two at once:
- * there the whole charge goes back with the last one (a choice of
- * scripted_node.c). */
+/* Returns the link words that a qword returns when it is taken. Four links
+ * carry two qwords at once, so the whole charge returns with the last one (a
+ * choice of scripted_node.c). */
 static uint32_t sink_step(const struct ref_cfg *c)
 {
 	return c->links == 1 ? 2 : c->links == 2;
 }
 
-/* A packet may be taken l2d + 3/4 (1/4 with more links) of its words after its
- * delimiter; the bus then needs t_bus cycles and one per qword. */
+/* A packet may be taken once 3/4 of its words (1/4 with more links) plus l2d
+ * have arrived after its delimiter. The bus then needs t_bus cycles and one per
+ * qword. */
 static void sink_receive(struct ref_fab *f, struct ref_node *n,
 			 const struct ref_word *w)
 {
@@ -226,7 +227,7 @@ static struct ref_fifo *crosspoint(struct ref_fab *f, uint32_t i,
 	return &f->out[out_of(f, i, p)].xp[i - base(&f->cfg, i)];
 }
 
-/* A word goes into the crosspoint unless it is the header CRC. */
+/* Stores a word in the crosspoint unless it is the header CRC. */
 static void xp_write(struct ref_fab *f, struct ref_out *in, uint32_t i,
 		     const struct ref_word *w)
 {
@@ -338,7 +339,8 @@ static void os_decide(struct ref_fab *f, uint32_t o)
 		ref_end_idle(&out->end, f->cycle);
 }
 
-/* Credits word by word: one per cycle from the one after the start on. */
+/* Returns credits word by word, one per cycle, from the cycle after the start
+ * on. */
 static void os_pay(struct ref_fab *f, uint32_t o)
 {
 	struct ref_out *out = &f->out[o];
@@ -351,7 +353,7 @@ static void os_pay(struct ref_fab *f, uint32_t o)
 	in->fwd[o] = (in->fwd[o] + 1) & 4095;
 }
 
-/* The word that goes out this cycle leaves the crosspoint. */
+/* Removes the word that leaves in this cycle from the crosspoint. */
 static void xp_read(struct ref_fab *f, uint32_t o)
 {
 	struct ref_out *out = &f->out[o];

@@ -12,9 +12,9 @@ enum { REF_PORTS = 8, REF_TRUNKS = 3, REF_SWITCH = REF_PORTS + REF_TRUNKS };
 
 struct ref_cfg {
 	uint32_t n, direct; /* nodes; direct: 2 without a switch */
-	/* Chain: nodes below `half` at the first switch, the others at the
-	 * second, each at its number there; the last `trunks` ports of both
-	 * lead to the other.  0: one switch of n ports. */
+	/* Chain: nodes below `half` are at the first switch, the others at the
+	 * second, each by its number there. The last `trunks` ports of both
+	 * lead to the other switch. 0: one switch of n ports. */
 	uint32_t half, trunks;
 	uint32_t links, packed, t_ser, crtx, crrx, refresh, credit_words;
 	uint32_t min_payload, xp_words, rx_words, l2d, t_bus;
@@ -46,17 +46,18 @@ struct ref_out {
 	bool served, chosen;
 	uint32_t choice;
 	uint64_t begin, line_end;
-	/* per_word: words of the packet on the line not yet given back */
+	/* per_word: words of the packet on the line that were not returned
+	 * yet */
 	uint32_t pay_left, pay_in;
 	uint32_t in_at;		 /* word of the packet that is entering */
 	struct ref_fifo *out_xp; /* packet that is leaving, its word */
 	uint32_t out_at;
 };
 
-/* One packet start, at a source or at the switch. */
+/* Start of a packet, at a source or at the switch. */
 struct ref_log {
 	uint64_t cycle;
-	/* where: node, 100 + node behind the output, 200 + trunk output */
+	/* `where`: node, 100 + node behind the output, 200 + trunk output */
 	uint32_t where, src, dst, seq;
 };
 
@@ -71,10 +72,12 @@ struct ref_fab {
 
 struct ref_fab *ref_fab_new(const struct ref_cfg *cfg);
 void ref_fab_free(struct ref_fab *f);
-/* Ports of a switch; the output that node i sits at. */
+/* ref_ports returns the number of ports of a switch, ref_place the output at
+ * which node i sits. */
 uint32_t ref_ports(const struct ref_cfg *c);
 uint32_t ref_place(const struct ref_cfg *c, uint32_t node);
-/* A packet that is there from cycle `ready` on; in order of ready per node. */
+/* Offers a packet from cycle `ready` on. The calls for one node are in order of
+ * ready. */
 void ref_fab_offer(struct ref_fab *f, uint32_t src, uint32_t dst, uint32_t path,
 		   uint32_t qwords, uint32_t seq, uint64_t ready);
 /* Runs all cycles below `until`. */

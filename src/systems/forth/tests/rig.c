@@ -224,7 +224,8 @@ static void must(int ret, struct weft_err *err)
 	abort();
 }
 
-/* Applies the words of `set` that start with `prefix` ("" = without dot). */
+/* Applies the words of `set` that start with `prefix` (for "" the words without
+ * a dot). */
 static void apply(struct weft_comp *c, const char *prefix, const char *set)
 {
 	struct weft_err err = { 0 };
@@ -267,7 +268,7 @@ static void node_new(struct rig *r, const char *preset, const char *set)
 	r->nodes++;
 }
 
-/* With settings of a forth.link: one of those. */
+/* Makes a forth.link if `set` has settings for one. */
 static struct weft_comp *link_new(struct rig *r, uint32_t j, const char *set)
 {
 	struct weft_err err = { 0 };
@@ -323,7 +324,7 @@ static struct weft_comp *sink_new(struct rig *r, const char *name,
 	return s;
 }
 
-/* A link end for each link, on cables of different length. */
+/* Makes a link end for each link, on cables of different length. */
 static void sinks_new(struct rig *r, uint32_t links, const char *set)
 {
 	struct weft_err err = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NICs on a bench: a scripted bus with memory behind each, a scripted
- * link end (or a second NIC) on the far side.  Driven through registers, bus
+/* FORTH NICs on a bench: a scripted bus with memory behind each, and a scripted
+ * link end (or a second NIC) at the far side. Tests act through registers, bus
  * notes and frames only. */
 #ifndef FORTH_TESTS_RIG_H
 #define FORTH_TESTS_RIG_H
@@ -36,9 +36,10 @@ struct tbus {
 	struct weft_clock clock;
 	uint32_t t_arb, t_ph, t_split, t_gap, t_disc;
 	uint32_t chunk;
-	bool contend;	 /* another master waits: latency timers count */
+	bool contend;	 /* another master waits, so that latency timers
+			  * count */
 	bool refuse;	 /* target abort instead of answering */
-	uint32_t repeat; /* pc that each completion of a read goes on for */
+	uint32_t repeat; /* pc for which each completion of a read repeats */
 	/* state */
 	struct weft_comp *comp;
 	struct weft_port *dev;
@@ -74,7 +75,7 @@ struct tsink_send {
 struct tsink {
 	uint32_t links, lanes, cap, min_payload, frame;
 	uint32_t refresh, tx_cap;
-	uint32_t hold; /* cc from delimiter to the return of its words */
+	uint32_t hold; /* cc from the delimiter to the return of its words */
 	uint32_t delay0, delay1, delay2, delay3; /* extra cc of cable K */
 	bool stop;				 /* returns nothing */
 	struct weft_comp *comp;
@@ -112,7 +113,8 @@ struct rig {
  * "bus.", those of the cable "link.". */
 void rig_single(struct rig *r, const char *preset, const char *set);
 void rig_pair(struct rig *r, const char *preset, const char *set);
-/* As rig_pair; what leaves node 0 passes a fault.bits with these parameters. */
+/* Makes a pair whose frames from node 0 pass a fault.bits with these
+ * parameters. */
 void rig_pair_faulty(struct rig *r, const char *preset, const char *fault);
 /* End of run, conservation included. */
 void rig_free(struct rig *r);
@@ -121,7 +123,7 @@ uint64_t rig_pc(const struct rig *r);	     /* PCI edges up to now */
 void rig_run_pc(struct rig *r, uint64_t pc); /* up to and including */
 void rig_wait(struct rig *r, uint64_t pcs);
 
-/* Host accesses; each takes effect one pc after the current time. */
+/* Host accesses. Each takes effect one pc after the current time. */
 void rig_store(struct rig *r, uint32_t node, uint8_t space, uint64_t off,
 	       const void *data, uint32_t bytes);
 void rig_w32(struct rig *r, uint32_t node, uint32_t off, uint32_t val);
@@ -131,9 +133,10 @@ void rig_cfg(struct rig *r, uint32_t node, uint32_t off, uint32_t size,
 uint32_t rig_cfg_get(struct rig *r, uint32_t node, uint32_t off, uint32_t size);
 uint64_t rig_load(struct rig *r, uint32_t node, uint8_t space, uint64_t off,
 		  uint32_t bytes);
-/* Driver initialisation of 2.9; latency timer off (0). */
+/* Initialises the NIC as a driver does by 2.9, with latency timer 0 (off). */
 void rig_setup(struct rig *r, uint32_t node);
-/* Descriptor in one 16-byte store; returns the pc at which it was seen. */
+/* Writes a descriptor by one 16-byte store. Returns the pc at which the NIC
+ * takes it. */
 uint64_t rig_post(struct rig *r, uint32_t node, uint32_t queue, uint32_t slot,
 		  uint64_t src, uint64_t q1);
 uint64_t rig_mem64(struct rig *r, uint32_t node, uint64_t phys);
@@ -142,7 +145,7 @@ void rig_mem_set64(struct rig *r, uint32_t node, uint64_t phys, uint64_t val);
 /* The sink sends a packet at or after `cycle`. */
 void rig_send(struct rig *r, uint64_t cycle, uint64_t header,
 	      uint64_t first_qword);
-/* The same on one of several links. */
+/* Sends a packet on one of several links. */
 void rig_send_on(struct rig *r, uint32_t link, uint64_t cycle, uint64_t header,
 		 uint64_t first_qword);
 uint64_t rig_cc(const struct rig *r); /* NET edges up to now */

@@ -31,7 +31,7 @@ static weft_time_t at(const struct tbus *b, uint64_t pc)
 	return weft_clock_edge(&b->clock, pc);
 }
 
-/* Tells note at its time; kept in order of time. */
+/* Queues a note for its time. Notes are kept in order of time. */
 static void pend(struct tbus *b, struct weft_bus_note note, bool mem_write,
 		 uint64_t phys)
 {

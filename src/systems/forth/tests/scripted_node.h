@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Test node on a FORTH link: sends what a script says, when it says it, and
- * writes down every packet start it causes or sees.  Product side of the
- * differential tests (it embeds flink as a NIC does). */
+/* Test node on a FORTH link: it sends packets by a script and logs every packet
+ * start that it causes or sees. It is the product's side of the differential
+ * tests, because it embeds a link end as a NIC does. */
 #ifndef FORTH_TESTS_SCRIPTED_NODE_H
 #define FORTH_TESTS_SCRIPTED_NODE_H
 
@@ -17,7 +17,7 @@ struct node_item {
 
 struct node_log {
 	uint64_t cycle;
-	uint32_t where, src, dst, seq; /* where: node, or 100 + receiver */
+	uint32_t where, src, dst, seq; /* `where`: node, or 100 + receiver */
 };
 
 struct node {
@@ -33,8 +33,8 @@ struct node {
 	uint64_t bus_free;
 	struct node_log *log;
 	uint32_t n_log;
-	uint32_t bad,
-		errors; /* received with FORTH_PORT_*, header CRC errors */
+	uint32_t bad, errors; /* packets with a FORTH_PORT_* error; header CRC
+			       * errors */
 	uint32_t received;
 	struct forth_port_rx last_rx; /* the packet received last */
 	uint64_t last_header;
@@ -42,7 +42,8 @@ struct node {
 	uint8_t last_data[8192];
 };
 
-/* Takes over script (malloc), in order of ready. */
+/* Takes ownership of script (from malloc), whose items are in order of
+ * ready. */
 void node_script(struct node *n, struct node_item *script, uint32_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A crossbar with scripted nodes around it, for the switch tests. */
+/* A crossbar surrounded by scripted nodes, for the switch tests. */
 #ifndef FORTH_TESTS_STAR_H
 #define FORTH_TESTS_STAR_H
 
@@ -16,19 +16,21 @@ struct star {
 	weft_time_t cc;
 };
 
-/* Settings are "name", "value", ..., NULL or NULL. */
+/* Makes the star. Settings are NULL, or "name", "value", ..., NULL. */
 void star_init(struct star *s, uint32_t ports, const char *const *sw_set,
 	       const char *const *node_set);
-/* `count` packets of `qwords` from -> to, ready at cycle `at`; once per
+/* Sends `count` packets of `qwords`, ready at cycle `at`. Call it once per
  * node, before star_start. */
 void star_send(struct star *s, uint32_t from, uint32_t to, uint32_t count,
 	       uint32_t qwords, uint64_t at);
-/* A fault on what leaves node i (or, with `back`, the switch towards it). */
+/* Puts a fault on frames that leave node i (or, with `back`, the switch towards
+ * node i). */
 struct weft_comp *star_fault(struct star *s, const struct weft_class *cls,
 			     uint32_t i, bool back, const char *const *set);
 void star_start(struct star *s);
 void star_run(struct star *s, uint64_t cycle);
-/* k-th packet start at a source, or at output `port` of the switch. */
+/* Returns the cycle of the k-th packet start at a source, or at output `port`
+ * of the switch. */
 uint64_t star_start_of(const struct star *s, uint32_t node, uint32_t k);
 uint64_t star_out_of(const struct star *s, uint32_t port, uint32_t k,
 		     uint32_t *src_p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory budgets (forth.md 10.3): every preset fits; a memory that does not is
- * refused when asked for, and says which and how much. */
+/* Memory budgets (forth.md 10.3): every preset fits; with the check on, a
+ * memory that does not fit is refused with its name and size. */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>

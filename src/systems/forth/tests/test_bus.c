@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Errors of the PCI-X bus, from the bus through the NIC to the driver: host,
- * bus, fault.bus, two NICs, programs with the user library.  Each row spoils
- * one access and says which status bits it must set (forth.md 2.2, 3.6); all
- * others must stay 0.  A second transfer must arrive. */
+ * bus, fault.bus, two NICs, programs with the user library. Each row damages
+ * one access and names the status bits that must be set (forth.md 2.2, 3.6);
+ * all others must stay 0. A second transfer must arrive. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ extern const struct weft_class weft_class_bus_pcix, weft_class_forth_nic,
 #define SSE    FORTH_STATUS_SIG_SERR
 #define DPE    FORTH_STATUS_PARITY
 
-/* What becomes of the access that is hit. */
+/* Outcome of the damaged access. */
 enum fate {
 	RIGHT,	  /* as if nothing was */
 	LOST,	  /* nothing arrives */
@@ -107,7 +107,7 @@ static void settings(struct weft_host *h, struct weft_forth *f,
 	struct weft_dev *d = weft_forth_dev(f);
 	uint32_t cmd = weft_cfg_load(h, d, FORTH_CFG_PCIX_CMD, 2);
 
-	/* what the driver has chosen */
+	/* settings of the driver */
 	assert_int_equal(weft_cfg_load(h, d, FORTH_CFG_COMMAND, 2), ALL);
 	assert_int_equal(cmd & FORTH_PCIX_CMD_RECOVER, FORTH_PCIX_CMD_RECOVER);
 	weft_cfg_store(h, d, FORTH_CFG_COMMAND, 2, r->command);
@@ -116,8 +116,8 @@ static void settings(struct weft_host *h, struct weft_forth *f,
 			       cmd & ~FORTH_PCIX_CMD_RECOVER);
 }
 
-/* The bits of this NIC are those of the row or none; the driver reports them
- * and clears them. */
+/* Checks that the NIC has the bits of the row, or none. The driver reports the
+ * bits and clears them. */
 static void look(struct weft_host *h, struct weft_forth *f, const struct row *r,
 		 bool hit)
 {
@@ -133,7 +133,7 @@ static void look(struct weft_host *h, struct weft_forth *f, const struct row *r,
 	}
 }
 
-/* At 100 us the outage begins: the first access is the one that is hit. */
+/* The outage begins at 100 us and damages the first access after it. */
 static void access_once(struct weft_forth *f, const struct row *r)
 {
 	uint32_t v;
@@ -263,7 +263,8 @@ static void each_error_sets_its_bits(void **state)
 	}
 }
 
-/* A device that does not answer: all ones are no status. */
+/* A device that does not answer loads as all ones, which must not count as a
+ * status. */
 static int silent_program(struct weft_host *h, struct bench *b)
 {
 	struct weft_forth *f;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.cut between two nodes: which words are lost, loss of sync and back
- * (forth.md 4.9), what the counters say. */
+/* fault.cut between two nodes: words that are lost, loss and recovery of sync
+ * (forth.md 4.9), counters. */
 #include <stdio.h>
 
 #include "pair.h"
@@ -38,9 +38,9 @@ static void one_cut(void **state)
 	assert_int_equal(n->bad_char[0], 4);
 	assert_int_equal(n->align, 1);
 	assert_int_equal(p.n[1]->bad, 1);
-	/* packets go on back to back without 16 commas in between: all are lost
-	 * until the sender has used up its 2046 words, 24 packets, and what
-	 * the first four gave back */
+	/* packets follow back to back without 16 commas in between, so all are
+	 * lost until the sender has used up its credits: 2046 words, which are
+	 * 24 packets, and those that the first four returned */
 	assert_int_equal(p.n[1]->received + n->unsync, PACKETS);
 	assert_int_equal(p.n[0]->link.count.tx_packets, PACKETS);
 	assert_in_range(n->unsync, 24 - 4, 24);
@@ -48,8 +48,8 @@ static void one_cut(void **state)
 	pair_fini(&p);
 }
 
-/* Packets of 85 words with a pause of 100 in between: in sync again after 16
- * comma words, and exactly then. */
+/* Packets of 85 words are sent with pauses of 100. The link is in sync again
+ * after exactly 16 comma words. */
 static void resync_words(void **state)
 {
 	static const uint32_t gap[] = { 15, 16 };
@@ -57,8 +57,9 @@ static void resync_words(void **state)
 	uint32_t i;
 
 	for (i = 0; i < 2; i++) {
-		/* packet k arrives at 24 + 185k: down in the pause behind
-		 * packet 1, up `gap` words before packet 2 begins */
+		/* packet k arrives at 24 + 185k: the line goes down in the
+		 * pause behind packet 1 and up `gap` words before packet 2
+		 * begins */
 		const char *f[] = { "at", at, "length", length, NULL };
 		uint64_t down = 24 + 185 + 90, up = 24 + 2 * 185 - gap[i];
 		const struct forth_port_count *n;
@@ -84,7 +85,7 @@ static void resync_words(void **state)
 	}
 }
 
-/* Nothing on the line at all: sync is lost and found all the same. */
+/* Without packets on the line sync is lost and found, too. */
 static void idle_line(void **state)
 {
 	const char *f[] = { "at",    "10us",  "length", "1us",
@@ -117,8 +118,8 @@ static void for_good(void **state)
 	pair_fini(&p);
 }
 
-/* Of a line that is down all the time every credit is lost and counted: each
- * 84 words of a packet cross two or three multiples of 32. */
+/* The line stays down, so every credit is lost and counted: the 84 words of a
+ * packet cross two or three multiples of 32. */
 static void credits_are_lost(void **state)
 {
 	const char *set[] = { "refresh", "0", NULL };
@@ -139,9 +140,8 @@ static void credits_are_lost(void **state)
 	pair_fini(&p);
 }
 
-/* A link of a bundle, with pauses in which it comes back: the rest of the
- * packet that was cut short is not given back a second time, so the flow goes
- * on. */
+/* A link of a bundle is cut and comes back in the pauses. The rest of a
+ * truncated packet is not returned a second time, so the flow continues. */
 static void bundle(void **state)
 {
 	const char *set[] = { "links", "2", "rx_words", "1023", NULL };
@@ -163,7 +163,7 @@ static void bundle(void **state)
 	pair_fini(&p);
 }
 
-/* Times at random: the same seed, the same cuts. */
+/* Random times: one seed gives the same cuts in each run. */
 static void at_random(void **state)
 {
 	const char *f[] = { "length", "2us", "every", "40us",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.delay between two nodes: everything comes, in order, one behind the
- * other, within the bounds; nothing at all changes when it says nothing. */
+/* fault.delay between two nodes: all packets arrive in order, one behind the
+ * other and within the bounds. Without settings the fault changes no time. */
 #include "pair.h"
 
 extern const struct weft_class weft_class_fault_delay;
@@ -17,7 +17,7 @@ static void run(struct pair *p, const struct weft_class *cls,
 	assert_int_equal(p->n[1]->received, PACKETS);
 }
 
-/* The k-th packet that node `where` wrote down. */
+/* Returns the k-th packet that node `where` logged. */
 static const struct node_log *nth(const struct node *n, uint32_t where,
 				  uint32_t k)
 {

@@ -39,7 +39,7 @@ static uint64_t counter(const struct rig *r, uint32_t node, const char *name)
 
 /* ---- pipeline (forth.md 11.6) ---- */
 
-/* Benchmark mode; pc from the descriptor write to the link. */
+/* Returns the pc from the descriptor write to the link, in benchmark mode. */
 static uint32_t latency(uint32_t qwords, const char *set)
 {
 	struct rig r;
@@ -74,7 +74,8 @@ static void test_stages(void **state)
 	assert_int_equal(latency(3, "t_linkstart=0"), 14);
 }
 
-/* 11.13: a normal transfer adds read(q); tr-* has no way into a VOQ. */
+/* 11.13: a normal transfer takes read(q) longer; tr-* has no stage for a
+ * VOQ. */
 static void test_read_latency(void **state)
 {
 	static const struct {
@@ -104,7 +105,7 @@ static void test_read_latency(void **state)
 	}
 }
 
-/* Back to back from one FIFO: no idle word between packets (11.8). */
+/* Packets from one FIFO follow back to back, without idle words (11.8). */
 static void test_back_to_back(void **state)
 {
 	struct rig r;
@@ -124,8 +125,8 @@ static void test_back_to_back(void **state)
 	rig_free(&r);
 }
 
-/* 11.9: two 514-word packets do not fit; the second read starts when five
- * words have left.  Beats: delimiter, header, CRC, then payload. */
+/* 11.9: two 514-word packets do not fit. The second read starts when five words
+ * have left. Beats: delimiter, header, CRC, then payload. */
 static void test_host2net_room(void **state)
 {
 	struct rig r;
@@ -137,7 +138,8 @@ static void test_host2net_room(void **state)
 		 forth_desc_q1(1, 512, (uint32_t)DST, FORTH_DESC_START));
 	rig_wait(&r, 3000);
 	sop = r.sink->log[0].cycle - SER;
-	/* header word and four payload words: 3 beats + 4; then Check again */
+	/* the header word and four payload words take 3 beats + 4; then comes
+	 * Check */
 	assert_int_equal(
 		r.n[0].bus->log[1].req,
 		weft_clock_cycle(&r.n[0].bus->clock,
@@ -167,14 +169,14 @@ static void test_read_counters(void **state)
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2N_REQ), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2N_QWORD), 512);
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2N_DMA_ACTIVE), 592 + 1);
-	/* request 4, three completions of 4 and the data */
+	/* request 4, three completions of 4, and the data */
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2N_BUS_GRANTED), 4 + 12 + 512);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SPLIT_OPS), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SPLIT_DURATION), 50);
 	assert_int_equal(rig_r32(&r, 0, FORTH_CUM_TIMER), 1592);
 	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_DMA_OPS), 0);
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2NET_START), 1);
-	/* a store sets the value; it counts on from there */
+	/* a store sets the counter, which continues from that value */
 	rig_w32(&r, 0, FORTH_H2N_DMA_OPS, 0xFFFFFFFF);
 	rig_post(&r, 0, 0, 1, SRC,
 		 forth_desc_q1(1, 3, (uint32_t)DST, FORTH_DESC_START));
@@ -207,7 +209,8 @@ static void test_write_counters(void **state)
 	rig_free(&r);
 }
 
-/* V18: sequences of at most the byte count, each with its own split. */
+/* V18: reads are sequences of at most the byte count, each with its own
+ * split. */
 static void test_read_byte_count(void **state)
 {
 	static const uint32_t splits[4] = { 8, 4, 2, 1 };
@@ -313,7 +316,7 @@ static void test_cut_through(void **state)
 	}
 }
 
-/* One quarter less and the initiator would run dry. */
+/* With one quarter less the initiator would run out of words. */
 static void test_cut_through_is_tight(void **state)
 {
 	static const char *const less[] = { "ct_q=0", "ct_q=0", "ct_q=1/4",
@@ -335,7 +338,8 @@ static void test_cut_through_is_tight(void **state)
 
 /* ---- credits (11.7) ---- */
 
-/* First word out to updated credit in, in cc, for P words of 64 bits. */
+/* Returns the cc from the first word out to the updated credit in, for P words
+ * of 64 bits. */
 static uint32_t rtt(uint32_t p)
 {
 	struct rig r;
@@ -349,7 +353,7 @@ static uint32_t rtt(uint32_t p)
 		 forth_desc_q1(1, qwords, (uint32_t)DST, FORTH_DESC_START));
 	while (!rig_r32(&r, 0, FORTH_NET_OUT_PACKETS))
 		;
-	/* it left at the NET edge before this PCI edge */
+	/* the packet left at the NET edge before this PCI edge */
 	sop = weft_sim_now(r.sim) / 12800000;
 	while (!(rig_r32(&r, 0, FORTH_CREDIT_STATE) >> 16))
 		;
@@ -370,7 +374,7 @@ static void test_round_trip(void **state)
 	}
 }
 
-/* All credits come back: T = F' up to the granularity, any bundle. */
+/* All credits return: T = F' up to the granularity, for any bundle. */
 static void test_credit_balance(void **state)
 {
 	static const char *const presets[] = { "tr-direct", "plat-direct4" };
@@ -410,7 +414,8 @@ static void overlap(const char *set, bool in_gap)
 	open_rig(&r, "tr-switch", set);
 	t = rig_post(&r, 0, 0, 0, SRC,
 		     forth_desc_q1(0, 62, (uint32_t)DST, FORTH_DESC_START));
-	/* ready 24 + 5 + 9 cc later, in the split wait */
+	/* the packet is ready 24 + 5 + 9 cc later, during the wait for the
+	 * split completion */
 	rig_send(&r, rig_cc(&r) + 1, forth_header(0, 0, 3, (uint32_t)DST), 1);
 	rig_wait(&r, 1000);
 	read = &r.n[0].bus->log[0];
@@ -426,8 +431,9 @@ static void overlap(const char *set, bool in_gap)
 		assert_int_equal(write->req, read->done + 1);
 		assert_int_equal(counter(&r, 0, "gap_writes"), 0);
 	}
-	/* A write in the gap does not end the wait: the completion comes behind
-	 * it, 10 clocks before its first word as was the split response. */
+	/* A write in the gap does not end the wait. The completion follows it,
+	 * and its first word comes 10 clocks later, as after the split
+	 * response. */
 	assert_int_equal(rig_r32(&r, 0, FORTH_SPLIT_OPS), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SPLIT_DURATION),
 			 in_gap ? write->done - read->req : 50);
@@ -440,7 +446,7 @@ static void test_overlap(void **state)
 	overlap("rw_overlap=false", false);
 }
 
-/* Both directions want the engine all the time: they alternate. */
+/* Both directions always want the engine, so they alternate. */
 static void test_in_out_round_robin(void **state)
 {
 	struct rig r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC at its bounds, from both sides: the cycle before and the cycle
- * itself, the bit that counts and its neighbour (forth.md 2.3, 4.11, 5.7). */
+/* FORTH NIC at its limits, tested on both sides of each: the cycle before and
+ * the cycle itself, the decisive bit and its neighbour (forth.md 2.3, 4.11,
+ * 5.7). */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>
@@ -43,7 +44,7 @@ static uint32_t unexpected(struct rig *r)
 	       FORTH_PCIX_STATUS_UNEXPECTED;
 }
 
-/* The bit is set when its last datum has moved, once. */
+/* The status bit is set once, when the last datum has moved. */
 static void an_unexpected_completion_is_seen_at_its_end(void **state)
 {
 	enum { REPEAT = 100 };
@@ -70,7 +71,7 @@ static void an_unexpected_completion_is_seen_at_its_end(void **state)
 
 /* ---- port reset (5.7) ---- */
 
-/* A flow whose 512 words are with the neighbour, who keeps them. */
+/* Sends on a flow until the neighbour holds its 512 words and returns none. */
 static void use_credits(struct rig *r)
 {
 	open_rig(r, "tr-switch", "sink.lanes=8 sink.cap=512 sink.stop=true");
@@ -123,8 +124,8 @@ static void a_port_reset_waits_until_net2host_is_empty(void **state)
 
 /* ---- Net2Host during a write (4.11) ---- */
 
-/* First and last word have come when the bus takes them; sharp: the last one at
- * the same edge. */
+/* Returns whether first and last word have arrived when the bus takes them.
+ * *sharp: the last one arrived at that edge. */
 static bool in_time(const struct rig *r, uint32_t qwords, uint64_t pc0,
 		    bool *sharp)
 {
@@ -139,8 +140,8 @@ static bool in_time(const struct rig *r, uint32_t qwords, uint64_t pc0,
 	       last <= weft_clock_edge(pci, pc0 + qwords);
 }
 
-/* A word may come at the very edge at which the bus takes it.  Both clocks go
- * alike, the bus takes words twice as fast as they come. */
+/* A word may arrive at the edge at which the bus takes it. Both clocks are
+ * equal, and the bus takes words twice as fast as they arrive. */
 static void a_write_may_take_words_as_they_come(void **state)
 {
 	enum { RUNS = 20 };

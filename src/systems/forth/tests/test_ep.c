@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The endpoint over FORTH between two nodes of the toy host, step by step.
- * What any endpoint must do is program ep.conformance; here stands what is
- * particular: direct puts, bounces, credits, keys. */
+ * Program ep.conformance tests the rules of all endpoints. Here are those of
+ * this one: direct puts, bounces, credits, keys. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static void test_message(void **state)
 	close_both();
 }
 
-/* Sixteen slots: the seventeenth waits for a release. */
+/* There are sixteen slots, so the seventeenth message waits for a release. */
 static void test_credits(void **state)
 {
 	struct weft_ep_event ev[16];
@@ -85,7 +85,7 @@ static void test_credits(void **state)
 	}
 	assert_int_equal((int)next(a).kind, -1);
 	assert_int_equal((int)next(b).kind, -1);
-	/* out of order: credit comes with the first in line */
+	/* released out of order: the credit returns with the first slot */
 	for (int i = 15; i >= 0; i--) {
 		b->ops->release(b, &ev[i]);
 		assert_int_equal((int)next(b).kind, -1);
@@ -108,7 +108,7 @@ static uint8_t *region(struct weft_host *h, struct weft_ep *ep, size_t n,
 	return p;
 }
 
-/* Aligned and visible: one transfer out of the user's own memory. */
+/* Aligned bytes in visible memory: one transfer from the user's own memory. */
 static void test_put_direct(void **state)
 {
 	struct weft_ep_mr src, dst;
@@ -134,7 +134,8 @@ static void test_put_direct(void **state)
 	close_both();
 }
 
-/* Not visible: through a bounce buffer; odd tail: by message. */
+/* Memory that is not visible goes through a bounce buffer, an odd tail by
+ * message. */
 static void test_put_tail(void **state)
 {
 	struct weft_ep_mr dst;
@@ -216,7 +217,7 @@ static void test_get_and_atomics(void **state)
 	close_both();
 }
 
-/* At most eight requests to one peer wait for their answers. */
+/* At most eight requests to a peer may wait for their answers. */
 static void test_request_limit(void **state)
 {
 	struct weft_ep_mr mr;
@@ -288,8 +289,8 @@ static void test_keys(void **state)
 	close_both();
 }
 
-/* A region stays as long as an answer to any peer is read out of it; others
- * may go. */
+/* A region stays while an answer to any peer is read from it. Other regions may
+ * go. */
 static void test_dereg_waits_for_answers(void **state)
 {
 	for (uint32_t asks = 0; asks < 2; asks++) {
@@ -329,7 +330,7 @@ static void test_dereg_waits_for_answers(void **state)
 	}
 }
 
-/* Events that nobody takes hold up new operations, and are not lost. */
+/* Events that the user does not take delay new operations and are not lost. */
 static void test_unread_events(void **state)
 {
 	int sent = 0, seen = 0;
@@ -359,8 +360,8 @@ static void test_wait(void **state)
 	close_both();
 }
 
-/* 20 ns of the processor for a call: one that finds nothing, and one that has
- * nothing to send. */
+/* A call costs 20 ns of the processor, both a poll that finds nothing and a
+ * progress call without work. */
 static void test_cost(void **state)
 {
 	struct weft_ep_event ev;

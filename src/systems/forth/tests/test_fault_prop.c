@@ -35,7 +35,8 @@ struct world {
 	uint32_t n, n_faults;
 	uint64_t rng, seed, packets; /* packets: of each source */
 	uint32_t charge;	     /* of the largest packet */
-	uint32_t turn; /* all send to node + turn; 0: anywhere, itself too */
+	uint32_t turn; /* all send to node + turn; 0: to any node, itself
+			* included */
 };
 
 static uint64_t draw(struct world *w, uint64_t n)
@@ -194,7 +195,7 @@ static void world_init(struct world *w, uint64_t seed, bool resync,
 	}
 }
 
-/* A fault on what leaves p; settings: name, value, .. NULL. */
+/* Puts a fault on frames that leave p. Settings: name, value, .. NULL. */
 static void put(struct world *w, struct weft_port *p,
 		const struct weft_class *cls, const char *const *settings)
 {
@@ -221,7 +222,7 @@ static void put_everywhere(struct world *w, const struct weft_class *cls,
 	}
 }
 
-/* Until everything is sent and the rest had time to arrive. */
+/* Runs until all packets are sent and the last ones had time to arrive. */
 static void world_run(struct world *w, uint64_t cycles)
 {
 	struct weft_err err = { 0 };
@@ -247,7 +248,7 @@ static void world_run(struct world *w, uint64_t cycles)
 				 (w)->seed, #a, a_, b_);                       \
 	} while (0)
 
-/* What must hold under any of these faults. */
+/* Checks properties that hold under any of these faults. */
 static void check_common(const struct world *w)
 {
 	CHECK(w, sum(w, "sent"), w->n * w->packets);
@@ -259,7 +260,7 @@ static void check_common(const struct world *w)
 	}
 }
 
-/* Counter of a link end, summed over all of them. */
+/* Returns a counter, summed over all link ends. */
 static uint64_t ends(const struct world *w, const char *name)
 {
 	return sum(w, name) + (w->sw ? get(w->sw, name) : 0);
@@ -302,7 +303,8 @@ static void packets_lost(uint64_t seed)
 	weft_sim_free(w.sim);
 }
 
-/* One bit of a header: any but the first, which makes it a credit. */
+/* Damages one bit of a header: any but the first one, which would make it a
+ * credit. */
 static void headers_damaged(uint64_t seed)
 {
 	char frame[8], bit[8], count[8];
@@ -323,8 +325,9 @@ static void headers_damaged(uint64_t seed)
 	weft_sim_free(w.sim);
 }
 
-/* Passed on by the switch, found once at the end (V08): where both hops hit the
- * same packet it is found once, so only the sources' lines are damaged. */
+/* The switch forwards a damaged body, and the receiver counts it once (V08).
+ * Damage on both hops of a packet would count once, too. Therefore only the
+ * lines of the sources are damaged. */
 static void bodies_damaged(uint64_t seed)
 {
 	static const char *const f[] = { "target", "body", "rate", "2e-5",
@@ -342,7 +345,7 @@ static void bodies_damaged(uint64_t seed)
 	weft_sim_free(w.sim);
 }
 
-/* One bit of a credit: thrown away, nothing else happens (V09). */
+/* A credit with one wrong bit is thrown away without further effect (V09). */
 static void credits_damaged(uint64_t seed)
 {
 	char bit[8];
@@ -361,8 +364,8 @@ static void credits_damaged(uint64_t seed)
 	weft_sim_free(w.sim);
 }
 
-/* A cable that comes and goes, both directions at the same times.  Nobody sends
- * to himself: no packet meets the cut twice. */
+/* A cable goes down and up, in both directions at once. No node sends to
+ * itself, so no packet meets the cut twice. */
 static void cables_cut(uint64_t seed)
 {
 	char at[16], length[16], every[16];
@@ -384,7 +387,7 @@ static void cables_cut(uint64_t seed)
 	world_run(&w, 40000000);
 	check_common(&w);
 	CHECK(&w, ends(&w, "sync_loss"), faults(&w, "cuts"));
-	/* cut short behind the header: delivered, marked as bad */
+	/* truncated behind the header: delivered and marked as bad */
 	CHECK(&w,
 	      sum(&w, "received") - sum(&w, "bad_body") +
 		      faults(&w, "packets") + faults(&w, "truncated") +

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fault components on a live link: forth.md 13, V07 to V12, between two
- * nodes.  The fault sits on what leaves node 0. */
+/* Fault components on a running link: forth.md 13, V07 to V12, between two
+ * nodes. The fault sits on frames that leave node 0. */
 #include <stdio.h>
 
 #include "net/fault.h"
@@ -10,7 +10,8 @@ extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop;
 
 enum { PACKETS = 40 };
 
-/* Words the sender has charged and not got back, granularity aside. */
+/* Returns the words that the sender has charged and not got back, apart from
+ * the granularity. */
 static uint32_t out(struct pair *p, uint32_t i)
 {
 	struct forth_port *l = &p->n[i]->link;
@@ -29,8 +30,8 @@ static void run(struct pair *p, const char *const *set,
 	pair_run(p, 60000);
 }
 
-/* What goes on the line are the lower 12 bits of a symbol; the part is above.
- */
+/* A symbol on the line has 12 bits. The bits above name its part and must not
+ * leave the fault. */
 static void parts_of_symbols_do_not_leave_the_fault(void **state)
 {
 	static const uint16_t in[] = { 0xfabc, 0x1000, 0x8fff, 0x0801, 0xf000 };
@@ -72,8 +73,9 @@ static void header_bits(void **state)
 	}
 }
 
-/* 5.7: a bundle gives back all words of packets with a bad header.  The beat of
- * the header is among them: missing 40 times it would be more than a credit. */
+/* 5.7: a bundle returns all words of packets with a bad header, with the beat
+ * of the header. Without this beat 40 such packets would lose more than a
+ * credit. */
 static void a_bundle_returns_all_credits_of_bad_headers(void **state)
 {
 	static const char *const links[] = { "2", "4" };
@@ -122,8 +124,8 @@ static void credit_bit(void **state)
 	pair_fini(&p);
 }
 
-/* Every part can be hit at a rate, is counted as what it is, and found where it
- * belongs. */
+/* Faults can hit every part at a rate. Each is counted by its part and noticed
+ * by the matching check. */
 static void targets(void **state)
 {
 	static const char *const name[] = { "control", "credit", "header",
@@ -158,8 +160,8 @@ static void targets(void **state)
 	}
 }
 
-/* Bit 63 makes the header a credit (V07): lost, counted once, and the stream
- * realigns. */
+/* A wrong bit 63 makes the header a credit (V07): the packet is lost and
+ * counted once, and the receiver realigns. */
 static void type_bit(void **state)
 {
 	const char *f[] = {
@@ -227,7 +229,8 @@ static void lost_and_repeated(void **state)
 	assert_int_equal(p.n[1]->received, PACKETS - 3);
 	assert_int_equal(p.fault->counters[0], 3);
 	pair_fini(&p);
-	/* F overtakes T, which stops the sender: the filter of 5.4 helps */
+	/* F gets ahead of T, which stops the sender; the filter of 5.4 prevents
+	 * this */
 	run(&p, NULL, &weft_class_fault_drop, twice, 0);
 	assert_true(p.fault->counters[2] >= 2);
 	assert_true(p.n[1]->received == 2 * p.fault->counters[2]);
@@ -243,8 +246,8 @@ static void lost_and_repeated(void **state)
 	pair_fini(&p);
 }
 
-/* Random errors in anything: the link lives on, every packet is delivered,
- * bad, or counted as lost. */
+/* Random errors in all parts: the link continues, and every packet is
+ * delivered, bad, or counted as lost. */
 static void noise(void **state)
 {
 	static const char *const links[] = { "1", "2", "4" };
@@ -267,7 +270,8 @@ static void noise(void **state)
 	}
 }
 
-/* One link of a bundle loses a delimiter: 0xBC, then all is well again. */
+/* One link of a bundle loses a delimiter: 0xBC counts it, and later packets
+ * arrive. */
 static void bundle_alignment(void **state)
 {
 	const char *set[] = { "links", "2", "rx_words", "1023", NULL };
@@ -283,8 +287,8 @@ static void bundle_alignment(void **state)
 	pair_fini(&p);
 }
 
-/* One link of a bundle loses its whole share of a packet: the other links
- * forget theirs, and what follows comes. */
+/* One link of a bundle loses its whole share of a packet. The other links drop
+ * theirs, and later packets arrive. */
 static void lost_share(uint32_t links, uint32_t link)
 {
 	const char *set[] = { "links", links == 2 ? "2" : "4", "rx_words",
@@ -318,8 +322,8 @@ static void each_link_of_a_bundle_may_lose_its_share(void **state)
 
 /* ---- 10-bit codes (4.6, 4.9, R-42) ---- */
 
-/* A single wrong bit changes the balance of its code: it is in no table, or
- * there is a disparity error, at the comma behind the packet at the latest. */
+/* A single wrong bit changes the balance of its code. The code is invalid, or a
+ * disparity error shows, at the latest at the comma behind the packet. */
 static void every_wrong_bit_of_a_code_is_seen(void **state)
 {
 	uint64_t invalid = 0, disparity = 0, unseen = 0;
@@ -346,7 +350,8 @@ static void every_wrong_bit_of_a_code_is_seen(void **state)
 			assert_int_equal(p.n[1]->received, PACKETS - 1);
 		else
 			assert_int_equal(n->body_crc, 1);
-		/* a header that ends in a control symbol has no size */
+		/* a damaged header that ends in a control symbol has no size,
+		 * so its words are not returned */
 		assert_in_range(out(&p, 0), 0, k < 80);
 		pair_fini(&p);
 	}
@@ -354,7 +359,8 @@ static void every_wrong_bit_of_a_code_is_seen(void **state)
 	assert_true(invalid > 40 && disparity > 40);
 }
 
-/* Nothing but commas and refresh: the rate holds for every bit of the line. */
+/* The line carries only commas and refreshes. The rate holds for every bit of
+ * it. */
 static void idle_commas_are_hit(void **state)
 {
 	const char *set[] = { "refresh", "1000", NULL };
@@ -372,13 +378,13 @@ static void idle_commas_are_hit(void **state)
 	assert_true(n->bad_char[0] + n->disparity[0] >=
 		    p.fault->counters[0] * 9 / 10);
 	assert_int_equal(back->bad_char[0] + back->disparity[0], 0);
-	/* commas are no traffic */
+	/* commas do not count as traffic */
 	assert_in_range(n->in_cycles, 450, 500);
 	pair_fini(&p);
 }
 
-/* The words of a frame are no commas as well: on a line that is busy most of
- * the time, too, a bit is hit once. */
+/* Words of a frame do not count as commas, too: a bit is hit once, also on a
+ * line that is busy most of the time. */
 static void words_of_a_frame_are_not_hit_as_commas(void **state)
 {
 	const char *set[] = { "refresh", "1000", NULL };
@@ -396,7 +402,7 @@ static void words_of_a_frame_are_not_hit_as_commas(void **state)
 	pair_fini(&p);
 }
 
-/* An invalid code is counted as that alone, whatever it stands for. */
+/* An invalid code counts only as invalid, whatever symbol it replaced. */
 static void invalid_codes_are_no_disparity_errors(void **state)
 {
 	static const char *const target[] = { "control", "header", "body" };
@@ -416,7 +422,7 @@ static void invalid_codes_are_no_disparity_errors(void **state)
 	}
 }
 
-/* A run ends when nothing is left but commas. */
+/* A run ends when only commas are left. */
 static void idle_commas_keep_no_run_going(void **state)
 {
 	const char *set[] = { "refresh", "0", NULL };
@@ -430,8 +436,8 @@ static void idle_commas_keep_no_run_going(void **state)
 	pair_fini(&p);
 }
 
-/* Four invalid codes in 16 symbols may lie in words of their own; 16 good words
- * later the link receives again: it can lose sync once more. */
+/* Four invalid codes in 16 symbols may be in words of their own. After 16 good
+ * words the link receives again, so it can lose sync once more. */
 static void noise_on_commas_ends_sync_and_the_link_comes_back(void **state)
 {
 	const char *set[] = { "rx_words", "1000", NULL };

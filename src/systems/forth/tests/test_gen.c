@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traffic components through the crossbar: every pattern, both layouts, with
- * and without faults; every byte checked, credits home at the end. */
+ * and without faults. Every byte is checked, and all credits are back at the
+ * end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,8 +121,8 @@ static void build_pair(struct fab *f, const char *const *tx,
 	must(weft_sim_start(f->sim, &err), &err);
 }
 
-/* Its second packet is due after the end of all time: the first one comes, and
- * time goes on. */
+/* The second packet is due after the end of simulated time. The first one
+ * arrives and does not stop the clock. */
 static void a_load_of_almost_nothing_sends_one_packet(void **state)
 {
 	const char *tx[] = { "node",	"0",	       "dests", "2",
@@ -141,8 +142,8 @@ static void a_load_of_almost_nothing_sends_one_packet(void **state)
 	weft_sim_free(f.sim);
 }
 
-/* Node 3 sends to one that knows three nodes, 0 to 2: none of its packets can
- * be in order; to one that knows a fourth all are. */
+/* Node 3 sends to a sink that expects nodes 0 to 2, so all of its packets count
+ * as out of order. For a sink that expects node 3, too, none does. */
 static void packets_of_a_node_that_is_none_are_out_of_order(void **state)
 {
 	static const char *const knows[] = { "3", "4" };
@@ -163,7 +164,7 @@ static void packets_of_a_node_that_is_none_are_out_of_order(void **state)
 	}
 }
 
-/* The bytes that all packets share are as many as the largest packet has. */
+/* Packets share bytes, which are as many as the largest packet has. */
 static void the_largest_packet_is_sent_unverified(void **state)
 {
 	const char *tx[] = { "pattern", "fixed", "dests", "2",	     "dest",
@@ -232,7 +233,7 @@ static void line_rate(void **state)
 	}
 }
 
-/* V10 through the switch: credits of every node's line get lost. */
+/* V10 through the switch: each node's line loses credits. */
 static void credit_loss(void **state)
 {
 	const char *set[] = { "load", "5",	  "packets", "300", "size",
@@ -260,7 +261,7 @@ static void credit_loss(void **state)
 	weft_sim_free(f.sim);
 }
 
-/* Same seed: same result, to the byte of every counter. */
+/* One seed gives equal results, to the byte of every counter. */
 static void repeats(void **state)
 {
 	const char *set[] = { "load",	  "0.9", "size", "8",
@@ -289,7 +290,7 @@ static void repeats(void **state)
 
 enum { HEARD = 400, SYMBOLS = 600 };
 
-/* What was on a line: told by its end, or seen by a filter. */
+/* Symbols on a line, heard by a listener at its end or seen by a filter. */
 struct ear {
 	struct weft_line_listener listener;
 	struct {
@@ -344,8 +345,8 @@ static void listen(struct fab *f, struct ear *e, bool needs_frames)
 	must(weft_filter_add(&f->sw->ports[0], c, &err), &err);
 }
 
-/* Packets with their credits, and frames of credits of several lanes, are told
- * as they are sent where frames are real. */
+/* A listener hears packets with their credits, and frames of credits of several
+ * lanes, as a line with real frames carries them. */
 static void a_listener_hears_what_a_tapped_line_carries(void **state)
 {
 	static const char *const frame[] = { "word", "packed" };

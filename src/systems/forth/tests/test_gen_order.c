@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reordering depth at a sink: known sequences, and against counting by hand
- * over random ones. */
+/* Reordering depth at a sink: known sequences, and random ones against counting
+ * by hand. */
 #include <stdlib.h>
 
 #include "unit/cmocka_all.h"
@@ -52,7 +52,7 @@ static void known(void **state)
 	sink_fini(&s);
 }
 
-/* Sources do not disturb each other; what is held adds up. */
+/* Sources do not affect each other. The packets that they hold add up. */
 static void sources(void **state)
 {
 	struct sink s;
@@ -84,7 +84,7 @@ static void twice(void **state)
 	sink_fini(&s);
 }
 
-/* A lost packet is given up after GEN_WINDOW others. */
+/* A lost packet is given up after GEN_WINDOW later ones. */
 static void lost(void **state)
 {
 	struct sink s;
@@ -122,7 +122,7 @@ static void wraps(void **state)
 
 enum { MANY = 3000 };
 
-/* Each packet is delayed by up to `most` places. */
+/* Counts the depth by hand. Each packet is delayed by up to `most` places. */
 static uint32_t by_hand(const uint32_t *come, uint64_t *late_p)
 {
 	uint32_t worst = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FORTH driver and user library against a toy NIC: order of initialisation
- * (forth.md 2.9), descriptors (3.2), clusters (3.3), book-keeping of queues. */
+ * (forth.md 2.9), descriptors (3.2), clusters (3.3), queue pointers. */
 #include <errno.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void close_nic(struct weft_forth *f)
 	fake_stop(node, 2);
 }
 
-/* Index of the first access like this, from `from` on; -1: none. */
+/* Returns the index of the first such access from `from` on, or -1. */
 static int find(enum fake_what what, uint32_t off, uint64_t val, int from)
 {
 	for (uint32_t i = (uint32_t)from; i < node[0].n_log; i++)
@@ -54,7 +54,7 @@ static void test_init_order(void **state)
 	at[7] = find(FAKE_REG, FORTH_CONTROL, 1, at[6]);
 	for (int i = 0; i < 8; i++)
 		assert_true(at[i] >= 0 && (!i || at[i] > at[i - 1]));
-	/* counters are cleared between reset and start */
+	/* the driver clears counters between reset and start */
 	for (uint32_t off = 0x20; off <= 0x78; off += 4)
 		assert_true(find(FAKE_REG, off, 0, at[5]) < at[7]);
 	assert_true(find(FAKE_REG, 0x80, 0, at[5]) > at[5]);
@@ -183,7 +183,8 @@ static void fill(struct weft_forth_desc *d, uint32_t n, uint32_t dst)
 						 .dst = (uint8_t)dst };
 }
 
-/* 10 descriptors from slot 0: lines of 4, 4, 2; one start flag per line. */
+/* 10 descriptors from slot 0 make lines of 4, 4 and 2, each with one start
+ * flag. */
 static void test_clusters(void **state)
 {
 	struct weft_forth *f = open_nic(1, NULL);
@@ -236,7 +237,7 @@ static void test_stores(void **state)
 	close_nic(f);
 }
 
-/* Destinations have their own queues; a batch keeps its order in each. */
+/* Each destination has its own queue. A batch keeps its order within each. */
 static void test_queues(void **state)
 {
 	struct weft_forth *f = open_nic(8, NULL);
@@ -272,7 +273,7 @@ static void test_full_ring(void **state)
 	close_nic(f);
 }
 
-/* The library asks for a word after every quarter of a queue. */
+/* The library requests a notification word after every quarter of a queue. */
 static void test_space_by_words(void **state)
 {
 	struct weft_forth *f = open_nic(8, NULL);
@@ -314,7 +315,7 @@ static void test_flush_deadline(void **state)
 	close_nic(f);
 }
 
-/* The NIC counts departures since power-up, we since we opened it. */
+/* The NIC counts departures since power-up, the library since its opening. */
 static void test_second_open(void **state)
 {
 	struct weft_forth *f = open_nic(8, NULL), *g;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Event log of forth.nic with records of credits (forth.md 10.2): times, order,
- * the same on a line that is watched frame by frame, and no influence on
- * anything.  Registers of resynchronisation. */
+ * equal records on a tapped line, and no effect on the run. Registers of
+ * resynchronisation. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -68,9 +68,9 @@ static void packets(struct rig *r, uint32_t n)
 	rig_wait(r, 400 * n);
 }
 
-/* One packet of 64 words: two steps of the counter.  T_SER 24 + T_CRRX 2
- * cycles from one log to the other; 90 + 16 from the packet's start to the
- * first, and the two clocks' edges (5.8, 11.7). */
+/* One packet of 64 words makes two steps of the counter. From one log to the
+ * other are T_SER 24 + T_CRRX 2 cycles, from the packet's start to the first 90
+ * + 16, plus edges of the two clocks (5.8, 11.7). */
 static void test_round_trip(void **state)
 {
 	static struct log a, b;
@@ -123,7 +123,7 @@ static void test_refresh(void **state)
 	rig_free(&r);
 }
 
-/* Whether credits are worked out or carried by frames is all the same. */
+/* Credits that are computed and credits in frames give equal logs. */
 static void test_tapped(void **state)
 {
 	static struct log a[2], b[2];
@@ -148,7 +148,7 @@ static void test_tapped(void **state)
 	}
 }
 
-/* The log changes nothing that the buses see. */
+/* The log does not change the traffic on the buses. */
 static void test_no_influence(void **state)
 {
 	static struct tbus_op op[2][2][256];
@@ -172,7 +172,8 @@ static void test_no_influence(void **state)
 	assert_memory_equal(op[0], op[1], sizeof(op[0]));
 }
 
-/* Credits only on request; what the receiver rejects is an error record. */
+/* Credits are logged on request only. A packet that the receiver rejects gives
+ * an error record. */
 static void test_errors(void **state)
 {
 	static const struct {
@@ -200,7 +201,8 @@ static void test_errors(void **state)
 	}
 }
 
-/* The ring keeps the last 4096; credits still find their places. */
+/* The ring keeps the last 4096 records. Credits still get their right
+ * places. */
 static void test_wrap(void **state)
 {
 	struct rig r;
@@ -229,14 +231,15 @@ static void test_wrap(void **state)
 	rig_free(&r);
 }
 
-/* Word with unit and event of record `index`; 0 is no record. */
+/* Returns the word with unit and event of record `index`, or 0 if there is no
+ * record. */
 static uint32_t log_what(struct rig *r, uint32_t index)
 {
 	rig_w32(r, 0, FORTH_LOG_INDEX, index);
 	return rig_r32(r, 0, FORTH_LOG_DATA + 12);
 }
 
-/* The ring has 4096 places: record n - 4096 is the oldest one there. */
+/* The ring has 4096 places, so record n - 4096 is the oldest one in it. */
 static void an_overwritten_record_is_not_shown(void **state)
 {
 	struct rig r;
@@ -261,8 +264,9 @@ static void an_overwritten_record_is_not_shown(void **state)
 	rig_free(&r);
 }
 
-/* A receiver drains nothing for longer than `resync`: the sender asks, and
- * the flow starts anew once the buffer is empty (5.7); the register counts. */
+/* A receiver drains nothing for longer than `resync`. The sender asks for a
+ * restart, which follows once the buffer is empty (5.7). The register counts
+ * it. */
 static void test_resyncs(void **state)
 {
 	struct rig r;

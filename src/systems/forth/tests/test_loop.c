@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loopback of the FORTH NIC under traffic (forth.md 2.6, V26): the mode changes
- * while packets of the line and of the loop are under way in both directions.
- */
+ * while packets of the line and of the loop are in flight in both
+ * directions. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "rig.h"
 
 #define SRC    (RIG_MEM + 0x8000u)
-#define OWN    (RIG_MEM + 0x10000u) /* where posted packets go */
-#define FROM   (RIG_MEM + 0x60000u) /* where those of the neighbour go */
+#define OWN    (RIG_MEM + 0x10000u) /* destination of posted packets */
+#define FROM   (RIG_MEM + 0x60000u) /* destination of the neighbour's packets */
 #define PLACE  0x200u
 #define QWORDS 62u
 
@@ -27,7 +27,7 @@ static void mode(struct rig *r, bool loop)
 		FORTH_CTL_ENABLE | (loop ? FORTH_CTL_LOOP : 0));
 }
 
-/* Packet i of the NIC: its number is its first qword. */
+/* Posts packet i, whose first qword holds its number plus one. */
 static void post(struct rig *r, uint32_t i, uint32_t flow, uint32_t qwords)
 {
 	uint64_t src = SRC + 8 * i;
@@ -82,7 +82,8 @@ static uint64_t counter(const struct rig *r, const char *name)
 	return 0;
 }
 
-/* All words of all lanes were given back, but for a credit's granularity. */
+/* Checks that all words of all lanes were returned, up to a credit's
+ * granularity. */
 static void credits_are_home(struct rig *r)
 {
 	struct forth_port *s = &r->sink->link;
@@ -141,7 +142,7 @@ static void the_neighbour_goes_on_after_loopback(void **state)
 	rig_free(&r);
 }
 
-/* Eight packets are posted, credits suffice for four. */
+/* Posts eight packets while credits suffice for four. */
 static void open_starved(struct rig *r)
 {
 	open_rig(r, "tr-switch", "sink.lanes=8 sink.cap=512 sink.stop=true");
@@ -238,8 +239,8 @@ static void step(struct history *h)
 		rig_wait(&h->r, weft_rng_below(&h->rng, 900));
 }
 
-/* 1: the packet of the neighbour must arrive, 0: must not, -1: it came with a
- * change. */
+/* Returns 1 if the neighbour's packet must arrive, 0 if it must not, -1 if it
+ * arrived together with a change. */
 static int heard(const struct history *h, uint32_t i)
 {
 	const struct forth_port *l = &h->r.sink->link;

@@ -31,8 +31,8 @@ static void open_with(struct rig *r, const char *preset, const char *set)
 	rig_setup(r, 0);
 }
 
-/* Packets `from`..`to`-1 of a source, 100 cycles apart, in turn over four
- * paths; those of the mask `lost` (the first 32) never come.  Packet i goes to
+/* Sends packets `from`..`to`-1 of a source, 100 cycles apart, in turn over four
+ * paths. Those of the mask `lost` (the first 32) never arrive. Packet i goes to
  * slot + i. */
 static void send_row(struct rig *r, uint32_t src, uint32_t from, uint32_t to,
 		     uint32_t lost, uint32_t slot)
@@ -47,8 +47,8 @@ static void send_row(struct rig *r, uint32_t src, uint32_t from, uint32_t to,
 				    i);
 }
 
-/* 7.3: paths, numbers, next paths, source on the wire; the example's CRC is
- * checked with the header vectors of the link. */
+/* 7.3: paths, numbers, next paths and source on the wire. The header vectors of
+ * the link check the CRC of the example. */
 static void test_sender_fields(void **state)
 {
 	struct rig r;
@@ -86,8 +86,8 @@ static void test_stall_is_local(void **state)
 			 forth_desc_q1(2, 512, DST, FORTH_DESC_START));
 	rig_post(&r, 0, 6, 0, SRC, forth_desc_q1(6, 64, DST, FORTH_DESC_START));
 	rig_wait(&r, 30000);
-	/* one packet of 132 words to flow 2 fits into 170: the second of path
-	 * 1 waits, so nothing to flow 2 follows anywhere */
+	/* one packet of 132 words to flow 2 fits into 170; the second packet on
+	 * path 1 waits, so later ones to flow 2 wait on all paths */
 	assert_int_equal(r.on[0]->n_log, 2 + 1);
 	assert_int_equal(r.on[1]->n_log, 1);
 	assert_int_equal(r.on[2]->n_log, 1);
@@ -111,8 +111,8 @@ static uint32_t state_of(uint32_t p1, uint32_t p2, uint32_t flags,
 	       exp[2] << 14 | exp[3] << 17 | held << 20;
 }
 
-/* 0x1A0: packets 0 to 5 of source 2 are here, then 7 before 6, then 6 is known
- * to be lost without a notification. */
+/* 0x1A0: packets 0 to 5 of source 2 have arrived, then 7 before 6; then 6 is
+ * known to be lost, without a notification. */
 static void state_of_a_source_can_be_read(void **state)
 {
 	static const uint32_t none[4], six[] = { 2, 2, 1, 1 },
@@ -146,7 +146,7 @@ static void state_of_a_source_can_be_read(void **state)
 	rig_free(&r);
 }
 
-/* V24: a single loss is found with the next packet of its path. */
+/* V24: a single loss is noticed with the next packet of its path. */
 static void test_single_loss(void **state)
 {
 	uint64_t word;
@@ -159,7 +159,8 @@ static void test_single_loss(void **state)
 	rig_wait(&r, 3000);
 	assert_int_equal(rnotes(&r), 8);
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ), 1);
-	/* the first notification behind the loss has the flag, no other */
+	/* the first notification behind the loss has the flag, no other has
+	 * it */
 	word = 0;
 	for (uint32_t i = 0; i < r.n[0].bus->n_log; i++)
 		if (r.n[0].bus->log[i].addr == RIG_RNOTIFY &&
@@ -173,7 +174,7 @@ static void test_single_loss(void **state)
 	rig_free(&r);
 }
 
-/* 7.5: two in a row are survived by round robin ... */
+/* 7.5: round robin survives two losses in a row. */
 static void test_double_loss_round_robin(void **state)
 {
 	struct rig r;
@@ -186,7 +187,8 @@ static void test_double_loss_round_robin(void **state)
 	rig_free(&r);
 }
 
-/* ... and lose sync with any other pattern, until software restarts. */
+/* 7.5: any other pattern loses sync after two losses in a row, until software
+ * restarts it. */
 static void test_double_loss_pattern(void **state)
 {
 	struct rig r;
@@ -197,7 +199,7 @@ static void test_double_loss_pattern(void **state)
 	assert_int_equal(rnotes(&r), 1);
 	assert_int_equal(forth_reseq_sync_lost(rig_r32(&r, 0, FORTH_RESEQ)), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_RX), 1u << 4);
-	/* everything is in memory all the same, and no header is kept */
+	/* all payloads are in memory nevertheless, and no header is kept */
 	assert_int_equal(rig_mem64(&r, 0, DST + 32 * 11), 11);
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_POOL) & 0xFFFF, 0);
 	rig_w32(&r, 0, FORTH_RESEQ_RX, 1u << 4);
@@ -208,8 +210,8 @@ static void test_double_loss_pattern(void **state)
 	rig_free(&r);
 }
 
-/* 7.5: a number has three bits, so that up to seven losses in a row on one path
- * are told apart; the packets of the other paths all come. */
+/* 7.5: a number has three bits, so up to seven losses in a row on one path are
+ * told apart. The packets of the other paths all arrive. */
 static void seven_losses_on_one_path_are_found(void **state)
 {
 	for (uint32_t lost = 3; lost <= 7; lost++) {
@@ -250,8 +252,8 @@ static void numbers_of_a_path_have_three_bits(void **state)
 	rig_free(&r);
 }
 
-/* 7.4: software begins anew with destination 5: from the first path of the
- * pattern, and on each path from 0. */
+/* 7.4: software restarts destination 5 at the first path of the pattern, with
+ * number 0 on each path. */
 static void a_restarted_destination_numbers_from_zero(void **state)
 {
 	struct rig r;
@@ -275,8 +277,8 @@ static void a_restarted_destination_numbers_from_zero(void **state)
 	rig_free(&r);
 }
 
-/* 3.7: a long read holds the engine (no overlap).  Meanwhile the first transfer
- * leaves, and packet 4 shows that packet 0 is lost, which frees the
+/* 3.7: a long read occupies the engine (no overlap). Meanwhile the first
+ * transfer leaves, and packet 4 shows that packet 0 is lost, which frees the
  * notification of packet 1. */
 static void local_notification_goes_before_remote_one_and_packet(void **state)
 {
@@ -307,13 +309,13 @@ static void local_notification_goes_before_remote_one_and_packet(void **state)
 	rig_free(&r);
 }
 
-/* 7.6: a full pool costs the source its tracking, never the data. */
+/* 7.6: with a full pool a source loses its tracking, but no data. */
 static void test_pool_full(void **state)
 {
 	struct rig r;
 
 	open_with(&r, "plat-multi", "sink.lanes=8 reseq_headers=3");
-	/* packet 0 never comes: 1, 2, 3 fill the pool, 5 does not fit */
+	/* packet 0 never arrives: 1, 2, 3 fill the pool, 5 does not fit */
 	send_row(&r, 1, 1, 8, 1u << 4, 0);
 	rig_wait(&r, 4000);
 	assert_int_equal(rnotes(&r), 0);
@@ -325,7 +327,8 @@ static void test_pool_full(void **state)
 	rig_free(&r);
 }
 
-/* 7.7: the announcement may come first; then the last data notify. */
+/* 7.7: the announcement may arrive first; then the last data cause the
+ * notification. */
 static void test_counting(void **state)
 {
 	uint64_t cc, word;
@@ -355,7 +358,7 @@ static void test_counting(void **state)
 	rig_free(&r);
 }
 
-/* V22: more than a VOQ holds for a blocked destination. */
+/* V22: posts more for a blocked destination than a VOQ holds. */
 static void test_migration(void **state)
 {
 	uint32_t total = 64, n = 0;
@@ -376,7 +379,7 @@ static void test_migration(void **state)
 	rig_wait(&r, 100000);
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), total);
 	assert_true(rig_r32(&r, 0, FORTH_EXT_LEAST) < total - 4);
-	/* in order, and every packet begins with the right word */
+	/* packets are in order, each with the right first word */
 	for (uint32_t i = 0; i < 16; i++)
 		for (uint32_t at = 0; at < 128 + i; n++) {
 			const struct tsink_pkt *p = &r.sink->log[n];
@@ -443,8 +446,8 @@ static void test_migration_reset(void **state)
 	rig_free(&r);
 }
 
-/* 512 qwords for a stopped VOQ, with a header word and an end word.  Two such
- * transfers lie on chip, the others in blocks of 256 words. */
+/* Posts 512 qwords for a stopped VOQ, with a header word and an end word. Two
+ * such transfers fit on chip, the others are in blocks of 256 words. */
 static void post_512(struct rig *r, uint32_t i, uint64_t src)
 {
 	rig_post(r, 0, 3, i, src,
@@ -452,8 +455,8 @@ static void post_512(struct rig *r, uint32_t i, uint64_t src)
 	rig_wait(r, 2000);
 }
 
-/* 3.6: of a transfer that the bus aborts, packets that are not read yet give
- * their blocks back; those that are in go out. */
+/* 3.6: the bus aborts a transfer. Its packets that are not read yet return
+ * their blocks, and those that are complete leave. */
 static void aborted_read_gives_its_blocks_back(void **state)
 {
 	static const uint32_t sent[] = { 512, 512, 512, 0, 255, 512 };
@@ -499,7 +502,7 @@ static void aborted_read_gives_its_blocks_back(void **state)
 	rig_free(&r);
 }
 
-/* 10.2: off by default; then records with their times. */
+/* 10.2: the log is off by default. Once on, it has records with their times. */
 static void test_event_log(void **state)
 {
 	uint64_t seen;
@@ -514,7 +517,7 @@ static void test_event_log(void **state)
 			forth_desc_q1(1, 3, DST, FORTH_DESC_START));
 	rig_wait(&r, 500);
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_COUNT), 3);
-	/* start at the end of Check, three clocks behind the start flag */
+	/* start is at the end of Check, three clocks behind the start flag */
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA), seen + 3);
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA + 8), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA + 12),

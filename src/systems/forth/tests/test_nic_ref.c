@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* forth.nic against the cycle-by-cycle reference ref_dma: random descriptors,
- * packets, credits and parameters; every bus request, every departure and the
- * counters must be the same.  `test_nic_ref SEED [N]` runs N scenarios
- * from SEED on. */
+ * packets, credits and parameters. Every bus request, every departure and the
+ * counters must be equal. `test_nic_ref SEED [N]` runs N scenarios from SEED
+ * on. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -142,7 +142,8 @@ static int compare_counters(struct rig *r, const struct ref_dma_cfg *c,
 	return bad;
 }
 
-/* Registers are read one after the other: only at rest. */
+/* Registers are read one after the other, so they are consistent only at
+ * rest. */
 static bool at_rest(const struct ref_dma_cfg *c, const struct ref_dma_log *l)
 {
 	const struct ref_op *last = &l->op[l->n_op ? l->n_op - 1 : 0];

@@ -47,7 +47,7 @@ static void test_local_read(void **state)
 			    forth_lnotify_pack(4 * (i + 1), 0, 4 * (i + 1)));
 		assert_int_equal(op->req, r.n[0].bus->log[5 * i + 3].done);
 	}
-	/* the next descriptor: notification done, UpdtCnt 1, fetch 3 */
+	/* next descriptor after the notification: UpdtCnt 1, fetch 3 */
 	assert_int_equal(r.n[0].bus->log[5].req, r.n[0].bus->log[4].done + 4);
 	/* notifications count neither as requests nor as qwords */
 	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_REQ), 0);
@@ -56,7 +56,8 @@ static void test_local_read(void **state)
 	rig_free(&r);
 }
 
-/* plat-*: when the last packet has left its VOQ; one slot per queue. */
+/* plat-*: notified when the last packet has left its VOQ. One slot per
+ * queue. */
 static void test_local_departed(void **state)
 {
 	struct rig r;
@@ -70,7 +71,8 @@ static void test_local_departed(void **state)
 	op = &r.n[0].bus->log[1];
 	assert_int_equal(op->addr, RIG_LNOTIFY + 40);
 	assert_true(op->word == forth_lnotify_pack(1, 5, 1));
-	/* delimiter at the sink 24 cc after it left; 133 words */
+	/* the delimiter is at the sink 24 cc after it left; the packet has 133
+	 * words */
 	end = r.sink->log[1].cycle - 24 + 133;
 	assert_int_equal(
 		op->req,
@@ -79,8 +81,8 @@ static void test_local_departed(void **state)
 	rig_free(&r);
 }
 
-/* One notification acknowledges all earlier transfers of its queue even when
- * they go to different VOQs. */
+/* One notification acknowledges all earlier transfers of its queue, even those
+ * to other VOQs. */
 static void test_local_in_order(void **state)
 {
 	struct rig r;
@@ -123,7 +125,7 @@ static void test_remote(void **state)
 	while (!r.n[1].bus->irq)
 		rig_wait(&r, 1);
 	on = rig_pc(&r);
-	/* everything is there when flag and word are seen */
+	/* flag and word appear after all payloads are in memory */
 	assert_int_equal(rig_mem64(&r, 1, DST + 61 * 8), 0x1234);
 	assert_true(rig_mem64(&r, 1, RIG_RNOTIFY) == (1 | 1ull << 32));
 	assert_int_equal(r.n[1].bus->n_log, 3);
@@ -134,21 +136,21 @@ static void test_remote(void **state)
 	assert_int_equal(on, nt->done + 1);
 	assert_int_equal(rig_r32(&r, 1, FORTH_REMOTE_NOTIFY), 1);
 	assert_int_equal(rig_cfg_get(&r, 1, FORTH_CFG_APP_IRQ, 1), 0x11);
-	/* a second one while INTA# is low: no new edge */
+	/* a second interrupt while INTA# is low makes no new edge */
 	rig_post(&r, 0, 0, 2, SRC, q1(1, 3, FORTH_DESC_RIRQ));
 	rig_wait(&r, 500);
 	assert_int_equal(r.n[1].bus->irq_edges, 1);
 	assert_int_equal(rig_r32(&r, 1, FORTH_IRQ_ASSERTIONS), 1);
 	rig_w32(&r, 1, FORTH_IRQ_ACTIVE, 0);
 	rig_wait(&r, 100);
-	/* writing 0 leaves the flag, writing 1 clears it */
+	/* writing 0 leaves the flag set, writing 1 clears it */
 	rig_cfg(&r, 1, FORTH_CFG_APP_IRQ, 1, FORTH_APP_IRQ_ENABLE);
 	assert_true(r.n[1].bus->irq);
 	rig_cfg(&r, 1, FORTH_CFG_APP_IRQ, 1,
 		FORTH_APP_IRQ_ENABLE | FORTH_APP_IRQ_FLAG);
 	assert_false(r.n[1].bus->irq);
 	assert_int_equal(rig_r32(&r, 1, FORTH_IRQ_ACTIVE), 102);
-	/* set even when disabled; enabling then asserts the line */
+	/* the flag is set even when disabled; enabling then asserts the line */
 	rig_cfg(&r, 1, FORTH_CFG_APP_IRQ, 1, 0);
 	rig_post(&r, 0, 0, 3, SRC, q1(1, 3, FORTH_DESC_RIRQ));
 	rig_wait(&r, 500);
@@ -162,7 +164,8 @@ static void test_remote(void **state)
 
 /* ---- damaged packets ---- */
 
-/* A flipped payload bit: delivered, flagged, counted once. */
+/* A packet with a flipped payload bit is delivered, flagged and counted
+ * once. */
 static void test_bad_body(void **state)
 {
 	struct rig r;
@@ -183,7 +186,7 @@ static void test_bad_body(void **state)
 	rig_free(&r);
 }
 
-/* 0x88, 0x8C, 0x90: bit errors hit 10-bit codes, of idle commas too. */
+/* 0x88, 0x8C, 0x90: bit errors hit 10-bit codes, those of idle commas, too. */
 static void registers_count_what_the_transceiver_sees(void **state)
 {
 	uint32_t unknown, parity;
@@ -196,7 +199,8 @@ static void registers_count_what_the_transceiver_sees(void **state)
 	unknown = rig_r32(&r, 1, FORTH_RIO0_UNKNOWN);
 	parity = rig_r32(&r, 1, FORTH_RIO0_PARITY);
 	assert_true(unknown > 500 && parity > 500);
-	/* 100,000 pc of 0.78 words of 40 bits; few words have two errors */
+	/* 100,000 pc of 0.78 words of 40 bits each; few words have two
+	 * errors */
 	assert_in_range(unknown + parity, 2800, 3600);
 	assert_int_equal(rig_r32(&r, 1, FORTH_RIO0_PARITY), 0);
 	assert_int_equal(rig_r32(&r, 1, FORTH_RIO1_PARITY), 0);
@@ -212,7 +216,8 @@ static void registers_count_what_the_transceiver_sees(void **state)
 	rig_free(&r);
 }
 
-/* A flipped header bit: packet absent, next one fine, credits return. */
+/* A flipped header bit loses its packet. The next one arrives, and credits
+ * return. */
 static void test_bad_header(void **state)
 {
 	struct rig r;
@@ -235,8 +240,8 @@ static void test_bad_header(void **state)
 	rig_free(&r);
 }
 
-/* A sender with wrong credits: what does not fit is lost and counted, the rest
- * is delivered and flagged (5.6, 0x78). */
+/* A sender with wrong credits: a packet that does not fit is lost and counted,
+ * the rest is delivered and flagged (5.6, 0x78). */
 static void test_overflow(void **state)
 {
 	struct rig r;
@@ -249,7 +254,7 @@ static void test_overflow(void **state)
 				      (uint32_t)DST + 4096 * i),
 			 512 * i);
 	rig_wait(&r, 6000);
-	/* 513, then header and 509 of 512, then nothing */
+	/* 513 words, then the header and 509 of 512, then none */
 	assert_int_equal(rig_r32(&r, 0, FORTH_NET2H_FULL_ERR), 3 + 513);
 	rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE);
 	rig_wait(&r, 3000);
@@ -262,8 +267,8 @@ static void test_overflow(void **state)
 	rig_free(&r);
 }
 
-/* A write nobody answers: status bit, counted, no notification; the words
- * return their credits. */
+/* A write that no target answers sets a status bit, is counted and gives no
+ * notification. Its words return their credits. */
 static void test_write_abort(void **state)
 {
 	struct rig r;
@@ -281,8 +286,8 @@ static void test_write_abort(void **state)
 	rig_free(&r);
 }
 
-/* A run may end with packets that an engine that is off has not written: the
- * words of the FIFO are those of its packets, headers included. */
+/* A run may end with packets that a disabled engine has not written. The FIFO
+ * then holds the words of these packets, headers included. */
 static void packets_may_lie_in_net2host_at_the_end(void **state)
 {
 	struct rig r;
@@ -298,7 +303,7 @@ static void packets_may_lie_in_net2host_at_the_end(void **state)
 	rig_free(&r);
 }
 
-/* Programs wait for notification words: they travel even when payloads do
+/* Programs wait for notification words, which travel even when payloads do
  * not. */
 static void test_payload_off(void **state)
 {
@@ -331,7 +336,7 @@ static void test_net_counters(void **state)
 	assert_int_equal(rig_r32(&r, 0, FORTH_NET_OUT_PACKETS), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_NET_DEQ_WORDS), 5);
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2NET_START), 1);
-	/* a store to another one is ignored, to 0x80 clears all */
+	/* a store to another counter is ignored, one to 0x80 clears all */
 	rig_post(&r, 0, 0, 1, SRC, q1(1, 3, 0));
 	rig_send(&r, rig_cc(&r) + 1, forth_header(0, 0, 3, (uint32_t)DST), 0);
 	rig_wait(&r, 500);
@@ -350,7 +355,8 @@ static void test_net_counters(void **state)
 	rig_free(&r);
 }
 
-/* One 4 KB read: REQ# at 0, data 192 qwords from 60, from 262, 128 from 464. */
+/* One 4 KB read: REQ# at 0, then 192 qwords from 60 on, 192 from 262, 128 from
+ * 464. */
 static uint32_t read_by(uint32_t pc)
 {
 	uint32_t sum = 0, start[] = { 60, 262, 464 }, n[] = { 192, 192, 128 };
@@ -388,11 +394,12 @@ static void test_sampler(void **state)
 	rig_send(&r, rig_cc(&r) + 1, forth_header(0, 0, 64, (uint32_t)DST), 0);
 	rig_wait(&r, 3000);
 	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 40 + 1);
-	/* sample 40 is 41 pc after REQ#: 10 pc, then one qword each */
+	/* sample 40 is 41 pc after REQ#: the first 10 pc without data, then one
+	 * qword each */
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
 	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 2047 + 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 64);
-	/* behind the last word comes the first again */
+	/* the first word follows the last one */
 	for (uint32_t i = 0; i < 2 * 40 + 1; i++)
 		rig_r32(&r, 0, FORTH_SAMPLE_DATA);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
@@ -425,8 +432,8 @@ static void test_loopback(void **state)
 	rig_free(&r);
 }
 
-/* Under load in both directions: FIFOs empty, credits consistent, and it goes
- * on working. */
+/* A reset under load in both directions leaves FIFOs empty and credits
+ * consistent, and the NIC continues. */
 static void test_reset(void **state)
 {
 	for (uint32_t when = 100; when < 900; when += 13) {
@@ -449,7 +456,7 @@ static void test_reset(void **state)
 		rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_RESET);
 		rig_wait(&r, 500);
 		sent = r.sink->n_log;
-		/* all credits of the 12 packets came back to the sink */
+		/* all credits of the 12 packets are back at the sink */
 		assert_int_equal(r.sink->n_start, 12);
 		forth_port_counts(&r.sink->link);
 		assert_int_equal(r.sink->link.tx[0].acked, 12 * 84 / 32 * 32);
@@ -471,8 +478,8 @@ static void test_reset(void **state)
 	}
 }
 
-/* 5.7: words that were charged and never come back are forgotten by a port
- * reset on both sides, nothing being under way. */
+/* 5.7: a port reset on both sides clears words that were charged and never
+ * returned. No packet is in flight at that time. */
 static void port_reset_on_both_sides_frees_a_flow_without_credits(void **state)
 {
 	struct rig r;
@@ -492,8 +499,8 @@ static void port_reset_on_both_sides_frees_a_flow_without_credits(void **state)
 	rig_free(&r);
 }
 
-/* 4.9: a NIC sees its link in sync 24 + 16 cycles of 12.8 ns after power-up;
- * a transfer posted before leaves then. */
+/* 4.9: a NIC sees its link in sync 24 + 16 cycles of 12.8 ns after power-up. A
+ * transfer posted before leaves then. */
 static void link_state_shows_synchronisation_at_power_up(void **state)
 {
 	struct rig r;

@@ -20,8 +20,8 @@ static uint64_t start_of(const struct pair *p, uint32_t i, uint32_t k)
 	return WEFT_NEVER;
 }
 
-/* forth.md 4.10, 11.8: the delimiter of the next packet follows the body CRC.
- */
+/* forth.md 4.10, 11.8: the delimiter of the next packet follows the body
+ * CRC. */
 static void back_to_back(void **state)
 {
 	static const struct {
@@ -52,7 +52,7 @@ static void back_to_back(void **state)
 	}
 }
 
-/* What leaves port `k` of node 0 comes `late` later. */
+/* Makes frames from port `k` of node 0 arrive `late` later. */
 static void slow_port(struct pair *p, uint32_t k, const char *late)
 {
 	struct weft_err err = { 0 };
@@ -66,9 +66,9 @@ static void slow_port(struct pair *p, uint32_t k, const char *late)
 	assert_int_equal(weft_filter_add(&p->comp[0]->ports[k], f, &err), 0);
 }
 
-/* 4.9, 4.12: a packet on two links begins when the slower one brings its first
- * word; more than the 16 words of the FIFO apart it is lost, a packet of fewer
- * words is not. */
+/* 4.9, 4.12: a packet on two links begins when the slower link delivers its
+ * first word. If the links differ by more than the 16 words of the FIFO, it is
+ * lost, unless it is shorter than that. */
 static void a_bundle_waits_for_its_slowest_link(void **state)
 {
 	static const struct {
@@ -107,8 +107,8 @@ static void a_bundle_waits_for_its_slowest_link(void **state)
 	}
 }
 
-/* 4.9: with powerup an end begins 16 words after the first comma has come, by
- * 24 cycles and the length of the cable; nothing is lost by it. */
+/* 4.9: with powerup an end begins 16 words after the first comma arrives, 24
+ * cycles plus the length of the cable. No packet is lost. */
 static void power_up_takes_16_comma_words(void **state)
 {
 	static const struct {
@@ -145,8 +145,8 @@ static void power_up_takes_16_comma_words(void **state)
 	}
 }
 
-/* A line that is dead until cycle 100 gives its first comma then: that end is
- * in sync 16 words later, does not hear what comes before and sends nothing. */
+/* A line is dead until cycle 100 and then delivers its first comma. Its end is
+ * in sync 16 words later, and until then receives and sends nothing. */
 static void power_up_counts_commas_that_come(void **state)
 {
 	static const char *const on[] = { "powerup", "yes", NULL };
@@ -170,8 +170,9 @@ static void power_up_counts_commas_that_come(void **state)
 	pair_fini(&p);
 }
 
-/* 11.7: NIC to NIC on two links: 90 + P/4 with the bus of a NIC (6 + 4 pc
- * before the data).  P = words of the packet without its delimiter. */
+/* 11.7: the round trip between two NICs on two links takes 90 + P/4 plus the
+ * bus of a NIC (6 + 4 pc before the data). P counts the words of the packet
+ * without its delimiter. */
 static void round_trip(void **state)
 {
 	static const uint32_t qwords[] = { 60, 124, 508 };
@@ -197,7 +198,7 @@ static void round_trip(void **state)
 	}
 }
 
-/* 5.2: a sender stops at exactly B and goes on when a credit suffices. */
+/* 5.2: a sender stops at exactly B and continues when a credit suffices. */
 static void stops_at_capacity(void **state)
 {
 	const char *set[] = { "rx_words", "300", "hold", "5000", NULL };
@@ -211,8 +212,9 @@ static void stops_at_capacity(void **state)
 	assert_int_equal(forth_port_counts(&p.n[0]->link)->backpressure,
 			 4999 - 2 * 133);
 	assert_int_equal(p.n[0]->link.tx[0].sent, 264);
-	/* hold ends on cycle 5000 = bus edge 6400; 10 edges; then F crosses
-	 * 32 k words at 16 k - 1 edges.  96 words (47 edges) let it go. */
+	/* the hold ends on cycle 5000 = bus edge 6400; 10 edges later F crosses
+	 * 32 k words at 16 k - 1 edges. After 96 words (47 edges) the sender
+	 * may continue. */
 	pair_run(&p, 20000);
 	assert_int_equal(p.n[1]->received, 6);
 	assert_int_equal(start_of(&p, 0, 2),
@@ -221,7 +223,7 @@ static void stops_at_capacity(void **state)
 	pair_fini(&p);
 }
 
-/* 5.3: an idle line repeats credits every refresh_cc; nothing else moves. */
+/* 5.3: an idle line repeats credits every refresh_cc and sends nothing else. */
 static void refresh(void **state)
 {
 	const char *set[] = { "refresh", "100", NULL };
@@ -237,7 +239,8 @@ static void refresh(void **state)
 	pair_fini(&p);
 }
 
-/* short payloads are padded; the size field and what arrives are not. */
+/* R-40: short payloads are padded on the line; size field and delivered bytes
+ * are not. */
 static void padding(void **state)
 {
 	const char *set[] = { "min_payload", "24", NULL };
@@ -271,7 +274,8 @@ static void wraps(void **state)
 	pair_fini(&p);
 }
 
-/* Both directions; a framed port must not change one cycle. */
+/* Traffic in both directions. A port with real frames must not change one
+ * cycle. */
 static void taps_change_nothing(void **state)
 {
 	static const char *const links[] = { "1", "2", "4" };
@@ -313,7 +317,7 @@ static void taps_change_nothing(void **state)
 	}
 }
 
-/* 2.6: packets come back to their sender, the cable stays empty. */
+/* 2.6: packets return to their sender, and the cable stays empty. */
 static void loopback(void **state)
 {
 	struct pair p;
@@ -333,7 +337,7 @@ static void loopback(void **state)
 	pair_fini(&p);
 }
 
-/* 5.2, 5.4, 11.1: an end of which nothing is said. */
+/* 5.2, 5.4, 11.1: an end without any settings. */
 static void defaults(void **state)
 {
 	const struct forth_port_cfg c = forth_port_cfg_default();

@@ -40,8 +40,8 @@ static void test_headers(void **state)
 	rig_free(&r);
 }
 
-/* Four descriptors written backwards, dword by dword; only the one that is
- * last by position has the flag, and it is written last (V14). */
+/* Writes four descriptors backwards, dword by dword. Only the last one by
+ * position has the flag, and it is written last (V14). */
 static void test_cluster(void **state)
 {
 	struct rig r;
@@ -88,7 +88,7 @@ static void test_trigger_inside(void **state)
 	rig_post(&r, 0, 2, 4, SRC, forth_desc_q1(2, 3, DST, FORTH_DESC_START));
 	assert_int_equal(rig_r32(&r, 0, FORTH_QUEUE_POINTERS + 8),
 			 forth_pointers_pack(0, 0, 10));
-	/* selected queue shows in 0x04 and in configuration 0x40 */
+	/* 0x04 and configuration 0x40 show the selected queue */
 	rig_w32(&r, 0, FORTH_QUEUE_SELECT, 2);
 	assert_int_equal(rig_r32(&r, 0, FORTH_POINTERS),
 			 forth_pointers_pack(0, 0, 10));
@@ -98,7 +98,7 @@ static void test_trigger_inside(void **state)
 	rig_free(&r);
 }
 
-/* A full ring of N is legal: released by one write to slot head - 1. */
+/* A full ring of N is legal. One write to slot head - 1 releases it. */
 static void full_ring(const char *preset, const char *set, uint32_t depth)
 {
 	struct rig r;
@@ -143,8 +143,8 @@ static void test_full_ring_1024(void **state)
 	full_ring("tr-switch", "sink.lanes=8 sink.cap=512", 1024);
 }
 
-/* Word count 0 or above 512, unknown flow: skipped, counted, notified (R-39).
- */
+/* A word count of 0 or above 512, or an unknown flow: the descriptor is
+ * skipped, counted and notified (R-39). */
 static void test_bad_descriptors(void **state)
 {
 	static const struct {
@@ -169,7 +169,8 @@ static void test_bad_descriptors(void **state)
 	rig_free(&r);
 }
 
-/* Low three address bits are ignored; master and target abort (3.6). */
+/* The low three address bits are ignored. Master abort and target abort
+ * (3.6). */
 static void test_aborts(void **state)
 {
 	struct rig r;
@@ -200,7 +201,7 @@ static void test_aborts(void **state)
 	rig_wait(&r, 300);
 	assert_int_equal(rig_cfg_get(&r, 0, FORTH_CFG_STATUS, 2), 0x1430);
 	assert_int_equal(rig_r32(&r, 0, FORTH_DESC_ERR), 2);
-	/* the buffer's room came back: all of it can still be used */
+	/* room in the buffer is free again, so all of it can be used */
 	r.n[0].bus->refuse = false;
 	for (uint32_t i = 0; i < 12; i++)
 		rig_post(&r, 0, 0, 3 + i, SRC,
@@ -210,7 +211,7 @@ static void test_aborts(void **state)
 	rig_free(&r);
 }
 
-/* Queues take turns; a queue whose VOQ is full does not stop others (3.7). */
+/* Queues take turns. A queue whose VOQ is full does not stop others (3.7). */
 static void test_round_robin_and_isolation(void **state)
 {
 	struct rig r;
@@ -230,7 +231,7 @@ static void test_round_robin_and_isolation(void **state)
 	for (uint32_t i = 0; i < 32; i++)
 		assert_int_equal(forth_hdr_flow(r.sink->log[i].header), i % 8);
 
-	/* the next one that has something, going up from the last */
+	/* the next queue with work is chosen, going up from the last one */
 	rig_w32(&r, 0, FORTH_CONTROL, 0);
 	for (uint32_t i = 0; i < 3; i++)
 		rig_post(&r, 0, posted[i], 4, SRC,
@@ -250,13 +251,13 @@ static void test_round_robin_and_isolation(void **state)
 	rig_wait(&r, 20000);
 	for (uint32_t i = 32; i < r.sink->n_log; i++)
 		seen[forth_hdr_flow(r.sink->log[i].header)]++;
-	/* 512 words, charge 132 each: three go, residual credits allowing */
+	/* 512 words at a charge of 132 each: residual credits let three go */
 	assert_int_equal(seen[3], 3);
 	rig_post(&r, 0, 5, 4, SRC, forth_desc_q1(5, 8, DST, FORTH_DESC_START));
 	rig_wait(&r, 300);
 	assert_int_equal(forth_hdr_flow(r.sink->log[r.sink->n_log - 1].header),
 			 5);
-	/* 3 sent, 15 * 66 words in the VOQ, the rest in the ring */
+	/* 3 were sent, 15 * 66 words are in the VOQ, the rest is in the ring */
 	assert_int_equal(
 		forth_pointers_head(rig_r32(&r, 0, FORTH_QUEUE_POINTERS + 12)),
 		4 + 18);

@@ -21,8 +21,8 @@ static int down(void **state)
 	return 0;
 }
 
-/* Every register of configuration space: offset, size, reset, what a store of
- * all ones and then of zeros leaves behind (2.2, 2.3). */
+/* Every register of configuration space: offset, size, reset value, and its
+ * values after a store of all ones and then of zeros (2.2, 2.3). */
 static const struct cfg_row {
 	uint32_t off, size, reset, ones, zeros;
 } cfg_rows[] = {
@@ -71,7 +71,7 @@ static void test_cfg_access(void **state)
 	}
 }
 
-/* R-03; bus and device number are captured on configuration writes. */
+/* R-03; configuration writes set the bus and device number. */
 static void test_pcix_status(void **state)
 {
 	assert_int_equal(rig_cfg_get(&rig, 0, 0x4C, 4), 0x0863FFF8);
@@ -100,7 +100,7 @@ static void test_memory_enable(void **state)
 			 forth_build_pack(1, 3, 8, 64, 3));
 }
 
-/* BAR1: offset, reset, after ones, after zeros. */
+/* BAR1: offset, reset value, values after ones and after zeros. */
 static const struct reg_row {
 	uint32_t off, reset, ones, zeros;
 } reg_rows[] = {
@@ -165,7 +165,7 @@ static void test_reg_access(void **state)
 		check_reg(off, 0, 0xFFFFFFFF, 0);
 }
 
-/* All rows of the class: bits that are neither RW nor W1C never move. */
+/* In all rows of the class, bits that are neither RW nor W1C never change. */
 static void test_reserved_bits(void **state)
 {
 	const struct weft_reg *regs = weft_class_forth_nic.regs;
@@ -191,7 +191,7 @@ static void test_reserved_bits(void **state)
 	assert_true(seen > 60);
 }
 
-/* Byte lanes: neighbours in one dword are left alone. */
+/* Byte lanes: a store leaves its neighbours in the dword unchanged. */
 static void test_cfg_bytes(void **state)
 {
 	rig_cfg(&rig, 0, FORTH_CFG_LATENCY, 1, 0xFE);

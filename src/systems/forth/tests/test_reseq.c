@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several paths of forth.nic against ref_dma and ref_reseq: random sources,
- * paths of random delay, losses, transfers of its own on the way out.  Every
- * bus request must come at the very edge at which the reference makes it:
- * payloads as they arrive, each notification when the last missing header or
- * payload allows it, behind what the engine is doing. */
+ * paths of random delay, losses, and outgoing transfers of its own. Every bus
+ * request must be at the same edge as in the reference: payloads as they
+ * arrive, and each notification when the last missing header or payload allows
+ * it, after the present work of the engine. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ static void random_paths(struct ref_dma_cfg *c, struct weft_rng *g)
 		c->delay[k] = below(g, 2) ? below(g, 800) : 0;
 }
 
-/* Segments of any size, and in some scenarios external memory. */
+/* Draws segments of any size, and in some scenarios external memory. */
 static void random_voqs(struct ref_dma_cfg *c, struct weft_rng *g)
 {
 	c->voq_words = 514 + below(g, 511);
@@ -66,7 +66,7 @@ static void random_params(struct ref_dma_cfg *c, struct weft_rng *g)
 	c->refresh = 64 + below(g, 1000);
 }
 
-/* Packets to us, as forth.md 7.2 and 7.3 have them sent. */
+/* Draws packets to the NIC, sent as forth.md 7.2 and 7.3 demand. */
 static void random_sends(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t cc)
 {
 	static const double losses[] = { 0, 0, 0.02, 0.2 };
@@ -129,7 +129,7 @@ static void random_descs(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t pc)
 
 /* ---- comparison ---- */
 
-/* The memory is what delivery in order would have left. */
+/* Compares memory with the content after delivery in order. */
 static int compare_memory(const struct ref_dma_cfg *c, struct rig *r)
 {
 	for (uint32_t i = 0; i < c->n_send; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resynchronisation of credits between two nodes (forth.md 5.7, models/
- * credit.pml): it closes leaks, costs nothing while none occur, survives the
- * loss of its own messages, waits for the buffer to drain. */
+/* Resynchronisation of credits between two nodes (forth.md 5.7,
+ * models/credit.pml): it closes leaks, costs nothing while there are none,
+ * survives the loss of its own messages, and waits for the buffer to drain. */
 #include <stdio.h>
 
 #include "pair.h"
@@ -29,7 +29,8 @@ static uint64_t resyncs(struct pair *p, uint32_t i)
 	return forth_port_counts(&p->n[i]->link)->resyncs;
 }
 
-/* Room for four packets: the fourth lost one is the last to leave. */
+/* There is room for four packets, so the sender stops after the fourth lost
+ * one. */
 static void leak(void **state)
 {
 	const char *f[] = { "frame", "11", "count", "9", NULL };
@@ -48,7 +49,8 @@ static void leak(void **state)
 	pair_fini(&p);
 }
 
-/* F ahead of T (a packet came twice): likewise. */
+/* A packet that arrives twice moves F ahead of T, which resynchronisation
+ * repairs, too. */
 static void repeated(void **state)
 {
 	const char *f[] = { "repeat", "0.2", NULL };
@@ -84,8 +86,8 @@ static void no_effect(void **state)
 	pair_fini(&q);
 }
 
-/* The receiver takes nothing before cycle 30000, and then 50 bus clocks = 39
- * cycles per packet: a request must wait for the buffer to drain. */
+/* The receiver drains nothing before cycle 30000, then a packet per 50 bus
+ * clocks = 39 cycles. A request must wait for the buffer to drain. */
 static void drains_first(void **state)
 {
 	struct pair p;
@@ -98,7 +100,7 @@ static void drains_first(void **state)
 	pair_fini(&p);
 }
 
-/* Its messages get lost like all credits, both ways. */
+/* Its messages are lost in both directions, as credits are. */
 static void messages_lost(void **state)
 {
 	static const char *const rate[] = { "0.3", "0.7", "0.95" };
@@ -126,7 +128,7 @@ static void messages_lost(void **state)
 		}
 }
 
-/* A receiver that gives discards back does not count them as held. */
+/* A receiver that returns discarded words does not count them as held. */
 static void discards(void **state)
 {
 	const char *f[] = { "target", "header", "frame", "5", "bit",
@@ -139,7 +141,7 @@ static void discards(void **state)
 	pair_fini(&p);
 }
 
-/* A cable that is pulled out again and again. */
+/* A cable that is cut again and again. */
 static void cuts(void **state)
 {
 	const char *f[] = {

@@ -30,7 +30,7 @@ static void setup(struct bench *b, const char *frame)
 	pair_run(&b->p, b->now);
 }
 
-/* Symbols of a packet of three qwords with `credits` in front. */
+/* Writes the symbols of a packet of three qwords behind `credits`. */
 static void encode(struct bench *b, uint32_t credits)
 {
 	struct weft_frame *f = weft_frame_new(b->p.sim);
@@ -109,7 +109,8 @@ static void good_frames(void **state)
 		}
 }
 
-/* V12: the delimiter is found in any lane; commas may come and go. */
+/* V12: the receiver finds the delimiter in any lane, with any commas in
+ * between. */
 static void realigns(void **state)
 {
 	struct bench b;
@@ -136,7 +137,7 @@ static void realigns(void **state)
 	pair_fini(&b.p);
 }
 
-/* V07: any header or CRC-16 bit but the first. */
+/* V07: every bit of header and CRC-16 but the first is wrong in turn. */
 static void header_errors(void **state)
 {
 	static const char *const frame[] = { "word", "packed" };
@@ -168,7 +169,8 @@ static void header_errors(void **state)
 	}
 }
 
-/* Bit 63 makes it look like credits; the stream realigns. */
+/* With bit 63 wrong the header looks like credits, and the receiver
+ * realigns. */
 static void type_bit(void **state)
 {
 	struct bench b;
@@ -185,7 +187,7 @@ static void type_bit(void **state)
 	pair_fini(&b.p);
 }
 
-/* V08: delivered with the flipped data, counted once. */
+/* V08: the packet is delivered with its wrong data and counted once. */
 static void body_errors(void **state)
 {
 	struct bench b;
@@ -211,7 +213,8 @@ static void body_errors(void **state)
 	pair_fini(&b.p);
 }
 
-/* Cut anywhere: header incomplete 0x6C, payload incomplete 0xBC and EOP. */
+/* Truncation at any place: header incomplete 0x6C, payload incomplete 0xBC and
+ * EOP. */
 static void truncation(void **state)
 {
 	struct bench b;
@@ -307,7 +310,7 @@ static void credit_errors(void **state)
 	pair_fini(&b.p);
 }
 
-/* 5.4: a credit for words that were never sent. */
+/* 5.4: a credit for words that were never sent is refused. */
 static void plausibility(void **state)
 {
 	struct bench b;
@@ -322,8 +325,8 @@ static void plausibility(void **state)
 	pair_fini(&b.p);
 }
 
-/* 5.4: one for all words that were sent is believed, one for a word more is
- * not. */
+/* 5.4: a credit for all words that were sent is accepted, one for one word more
+ * is not. */
 static void all_that_was_sent_may_be_acknowledged(void **state)
 {
 	for (uint32_t more = 0; more < 2; more++) {
@@ -341,7 +344,8 @@ static void all_that_was_sent_may_be_acknowledged(void **state)
 	}
 }
 
-/* 4.9: 4 invalid codes in 16 symbols; back after 16 comma words. */
+/* 4.9: sync is lost after 4 invalid codes in 16 symbols and is back after 16
+ * comma words. */
 static void loss_of_sync(void **state)
 {
 	struct bench b;

@@ -119,7 +119,7 @@ static void credit_only_frames(void **state)
 	weft_sim_free(sim);
 }
 
-/* byte i of a beat on link i mod L; every field starts on a beat. */
+/* byte i of a beat is on link i mod L. Every field starts on a beat. */
 static void bundles(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
@@ -146,7 +146,7 @@ static void bundles(void **state)
 	weft_sim_free(sim);
 }
 
-/* 4.4, column "complemented": three qwords 0, 1, 2. */
+/* 4.4, column "complemented": vectors of three qwords 0, 1, 2. */
 static void body_crcs_may_be_complemented(void **state)
 {
 	static const uint64_t data[] = { 0, 1, 2 };
@@ -235,7 +235,8 @@ static void sizes(void **state)
 	assert_int_equal(forth_credit_words(FORTH_PACKED, 1, 3, false), 1);
 }
 
-/* Without payload only the front is put, and the length of all of it told. */
+/* Without its payload only the front of a frame is written, but the length of
+ * the whole is returned. */
 static void front_as_far_as(uint32_t layout, uint32_t links, uint32_t credits,
 			    uint32_t qwords, bool cut)
 {
@@ -280,8 +281,8 @@ static void fronts(void **state)
 		}
 }
 
-/* A frame that is longer than the room: its length is told, and the room is
- * filled, no symbol more. */
+/* For a frame longer than the room, the encoder returns its length and writes
+ * as many symbols as fit. */
 static void an_encoder_writes_no_symbol_behind_its_room(void **state)
 {
 	enum { ROOM = 11 };

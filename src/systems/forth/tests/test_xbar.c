@@ -8,7 +8,7 @@
 extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop,
 	weft_class_fault_reset;
 
-/* 8.5, F23: 8 cycles across domains, 6 within one. */
+/* 8.5, F23: cut-through takes 8 cycles across domains, 6 within one. */
 static void cut_through(void **state)
 {
 	static const struct {
@@ -32,7 +32,7 @@ static void cut_through(void **state)
 		}
 }
 
-/* F22: notice synchronised in 3 cycles, decision 2 later. */
+/* F22: a notice is synchronised in 3 cycles, the decision follows 2 later. */
 static void decision_time(void **state)
 {
 	const char *set[] = { "tx_start", "1", NULL };
@@ -42,12 +42,13 @@ static void decision_time(void **state)
 	star_send(&s, 0, 1, 1, 8, 0);
 	star_start(&s);
 	star_run(&s, 1000);
-	/* header word at 25, +3 synchroniser, +2 decision, +1 start */
+	/* header word at 25, synchroniser 3, decision 2, start 1 */
 	assert_int_equal(star_out_of(&s, 1, 0, NULL), 24 + 1 + 5 + 1);
 	star_fini(&s);
 }
 
-/* F24: one crosspoint, no idle cycle; minimum and maximum packets. */
+/* F24: packets of one crosspoint follow without idle cycles, from minimum to
+ * maximum size. */
 static void same_crosspoint(void **state)
 {
 	static const uint32_t size[] = { 1, 3, 62, 64 };
@@ -76,8 +77,8 @@ static uint64_t counter(const struct star *s, const char *name)
 	return 0;
 }
 
-/* Five packets of 133 words: a credit goes back for each, one for each 32 words
- * comes from behind; three lines for 3000 cycles. */
+/* Five packets of 133 words: a credit returns for each, and one per 32 words
+ * arrives from the receiver. Three lines for 3000 cycles. */
 static void counters_of_the_switch(void **state)
 {
 	static const char *const quiet[] = { "refresh_cc", "0", NULL };
@@ -99,8 +100,8 @@ static void counters_of_the_switch(void **state)
 	star_fini(&s);
 }
 
-/* Credits of a packet are those of the line that it leaves by, also when its
- * frame came in by a line with real ones: others count as they do without. */
+/* A packet's credits are those of the line by which it leaves. They count the
+ * same when it arrived by a line with real frames. */
 static void a_tapped_line_changes_no_other(void **state)
 {
 	struct forth_port_count count[2][2];
@@ -125,8 +126,8 @@ static void a_tapped_line_changes_no_other(void **state)
 	assert_memory_equal(count[0], count[1], sizeof(count[0]));
 }
 
-/* R-25, 11.11: 131 and 135 cycles per packet from three senders, strictly
- * cyclic, equal shares. */
+/* R-25, 11.11: three senders get 131 and 135 cycles per packet, strictly
+ * cyclic, in equal shares. */
 static void three_to_one(void **state)
 {
 	static const uint32_t size[] = { 62, 64 };
@@ -158,7 +159,7 @@ static void three_to_one(void **state)
 	}
 }
 
-/* First cycle at which node 0 has an updated credit. */
+/* Returns the first cycle at which node 0 has an updated credit. */
 static uint64_t credit_back(struct star *s, uint64_t limit)
 {
 	uint64_t c;
@@ -174,8 +175,8 @@ static uint64_t credit_back(struct star *s, uint64_t limit)
 	return 0;
 }
 
-/* 11.7, F12: 64 for packets of 32 words and more; 97 for minimum packets
- * back to back; 96 when credits grow word by word. */
+/* 11.7, F12: the round trip is 64 for packets of 32 words and more, 97 for
+ * minimum packets back to back, and 96 when credits grow word by word. */
 static void round_trip(void **state)
 {
 	static const struct {
@@ -200,8 +201,8 @@ static void round_trip(void **state)
 	}
 }
 
-/* 8.3: a chosen packet waits for credits; nothing of its column passes it,
- * other columns go on. */
+/* 8.3: a chosen packet waits for credits. No packet of its column passes it,
+ * and other columns continue. */
 static void blocked_column(void **state)
 {
 	const char *node_set[] = { "rx_words", "300", "hold", "20000", NULL };
@@ -217,7 +218,7 @@ static void blocked_column(void **state)
 	assert_int_equal(s.n[2]->received, 2);
 	assert_int_equal(s.n[3]->received, 100);
 	/* B - residual: three packets of 132 fit into 512 words, and two have
-	 * gone on */
+	 * been forwarded */
 	assert_int_equal(s.n[0]->head[2] + s.n[1]->head[2], 3 + 3 + 2);
 	assert_true(forth_port_counts(&s.x->port[2].link)->backpressure >
 		    19000);
@@ -256,14 +257,16 @@ static void unknown_flow(void **state)
 
 	star_init(&s, 4, NULL, NULL);
 	s.n[0]->n = 8;
-	star_send(&s, 0, 6, 300, 8, 0); /* nobody there: no credits used */
+	star_send(&s, 0, 6, 300, 8, 0); /* no node at this port, so no credits
+					 * are used */
 	star_start(&s);
 	star_run(&s, 30000);
 	assert_int_equal(s.x->port[0].unknown, 300);
 	star_fini(&s);
 }
 
-/* V07 at the switch: the words leak and are counted (5.7). */
+/* V07 at the switch: the words are never returned, and they are counted
+ * (5.7). */
 static void header_error_leaks(void **state)
 {
 	const char *f[] = {
@@ -285,7 +288,7 @@ static void header_error_leaks(void **state)
 	assert_in_range((s.n[0]->link.tx[1].sent - s.n[0]->link.tx[1].acked) &
 				4095,
 			132, 132 + 31);
-	/* after enough of them the flow stops; a port reset repairs it */
+	/* after enough of them the flow stops, and a port reset repairs it */
 	star_fini(&s);
 }
 
@@ -309,8 +312,8 @@ static void leaks_until_reset(void **state)
 	star_fini(&s);
 }
 
-/* The same by fault.reset at the switch's port (5.7): both directions go on,
- * and nothing is lost. */
+/* fault.reset resets the switch's port (5.7): both directions continue, and no
+ * packet is lost. */
 static void operator_resets_a_port_of_the_switch(void **state)
 {
 	const char *f[] = { "target", "header", "frame", "1", "bit",
@@ -343,8 +346,8 @@ static void operator_resets_a_port_of_the_switch(void **state)
 	star_fini(&s);
 }
 
-/* V08: counted by the switch and once by the node, data passed on; errors on
- * either hop, and truncated packets. */
+/* V08: switch and node count a damaged body once each, and its data are
+ * forwarded; errors on either hop, and truncated packets. */
 static void body_error_passes(void **state)
 {
 	const char *f[] = { "target", "body", "frame", "5", "bit", "77", NULL };
@@ -374,7 +377,7 @@ static void body_error_passes(void **state)
 	}
 }
 
-/* 10.1: qword 1 = {ts3, ts4}; the CRC is made new. */
+/* 10.1: qword 1 = {ts3, ts4}, and the CRC is computed anew. */
 static void time_stamps(void **state)
 {
 	const char *set[] = { "stamps", "yes", NULL };
@@ -393,7 +396,8 @@ static void time_stamps(void **state)
 	star_fini(&s);
 }
 
-/* V13: two crystals, +-100 ppm: nothing lost, no creep. */
+/* V13: two crystals of +-100 ppm lose no packet, and the delay does not
+ * grow. */
 static void clock_offset(void **state)
 {
 	const char *set[] = { "ppm", "100,-100", NULL };
@@ -412,11 +416,11 @@ static void clock_offset(void **state)
 		assert_int_equal(s.n[i]->received, 2000);
 		assert_int_equal(s.n[i]->bad, 0);
 		assert_int_equal(c->header_crc + c->align, 0);
-		/* paced by the slower of the two clocks on its way */
+		/* the slower of the two clocks on its way sets the pace */
 		assert_in_range(star_out_of(&s, i, 1999, NULL), 1999 * 85,
 				1999 * 85 + 200);
 		assert_int_equal(s.x->port[i].overflow, 0);
-		/* the slow outputs fill up to what credits allow */
+		/* the slow outputs fill up as far as credits allow */
 		assert_in_range(forth_xbar_xp(s.x, 3 - i, i)->high, 6,
 				i < 2 ? 12 : 512);
 	}

@@ -118,7 +118,7 @@ static void build_node(struct rig *r, uint32_t i)
 	must(weft_comp_init(n, &err), &err);
 }
 
-/* Rows for as many paths as there are trunks. */
+/* Writes routes for as many paths as there are trunks. */
 static void build_routes(struct rig *r, uint32_t sw)
 {
 	const struct ref_cfg *c = &r->cfg;
@@ -164,7 +164,7 @@ static void build_xbar(struct rig *r, uint32_t sw)
 	build_routes(r, sw);
 }
 
-/* A filter that changes nothing makes the link send real frames. */
+/* Makes the link send real frames, by a filter that changes nothing. */
 static void tap(struct rig *r, struct weft_port *p)
 {
 	struct weft_err err = { 0 };
@@ -313,7 +313,8 @@ static bool same_log(struct rig *r, uint32_t where, const struct node *n)
 	}
 }
 
-/* Nothing on the way to e: both sides have counted the same. */
+/* Returns whether nothing is in flight to e, so that both sides have counted
+ * the same. */
 static bool quiet(const struct ref_end *e, uint64_t cycle)
 {
 	uint32_t k, back = e->delay + e->crrx + 1;
@@ -415,7 +416,8 @@ static uint32_t end_pairs(struct rig *r, struct end_pair *p)
 	return n;
 }
 
-/* Quiet end: run on; each end's counters agree whenever its line is quiet. */
+/* Runs on at the end. The counters of each end must agree whenever its line is
+ * quiet. */
 static bool compare_counts(struct rig *r, uint64_t t)
 {
 	struct end_pair p[REF_PORTS + 2 * REF_SWITCH];
@@ -436,7 +438,7 @@ static bool compare_counts(struct rig *r, uint64_t t)
 	return true;
 }
 
-/* Everything has been delivered and drained. */
+/* Returns whether everything has been delivered and drained. */
 static bool drained(const struct ref_fab *f)
 {
 	uint32_t i, k, left = 0;
@@ -501,7 +503,7 @@ static bool scenario(uint64_t seed)
 	return ok;
 }
 
-/* Sanitizers look at the code, which takes fewer scenarios. */
+/* Fewer scenarios reach all code, which is enough for sanitizers. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHARE = 10 };
 #else
@@ -520,7 +522,7 @@ static void direct_matches(void **state)
 		assert_true(scenario(1000000 + seed));
 }
 
-/* Switch to switch: credits per crosspoint on both ends of the trunks, paths
+/* Switch to switch: credits per crosspoint at both ends of the trunks, paths
  * that share a flow's queue. */
 static void chain_matches(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routing tables of the crossbar: identity, text, rows by path, tables by
- * input, and what is refused. */
+ * input, and refused entries. */
 #include <string.h>
 
 #include "unit/cmocka_all.h"
@@ -31,8 +31,8 @@ static uint32_t out_of(const struct forth_xbar *x, uint32_t in, uint32_t path,
 	return p->route[forth_hdr_way(h, p->path_mask)];
 }
 
-/* One row: the path bits do not matter, they may be something else
- * (forth.md 7.3). */
+/* With one row the path bits do not matter, because they may carry another
+ * field (forth.md 7.3). */
 static void identity(void **state)
 {
 	struct weft_sim *sim;
@@ -60,13 +60,13 @@ static void text(void **state)
 	assert_int_equal(out_of(x, 0, 1, 0), 2);
 	assert_int_equal(out_of(x, 0, 1, 9), FORTH_XBAR_NOWHERE);
 	assert_int_equal(out_of(x, 0, 3, 9), FORTH_XBAR_NOWHERE);
-	/* 4 rows: higher bits of the path are not looked at */
+	/* 4 rows: higher bits of the path are ignored */
 	assert_int_equal(out_of(x, 0, 4 + 2, 9), 1);
 	assert_int_equal(x->port[3].link.cfg.paths, 2);
 	weft_sim_free(sim);
 }
 
-/* The upstream end pays on the lane by which the packet leaves. */
+/* The upstream end charges the lane by which the packet leaves. */
 static void rows_and_inputs(void **state)
 {
 	static const uint32_t up[] = { 2, 3, WEFT_ANY_PORT };
@@ -95,7 +95,7 @@ static void rows_and_inputs(void **state)
 		forth_port_lane_of(
 			&l, forth_header_path(forth_header(1, 0, 8, 0), 5)),
 		3);
-	/* a row for all inputs replaces those of single ones */
+	/* a row for all inputs replaces those of single inputs */
 	assert_int_equal(forth_xbar_route(c, WEFT_ANY_PORT, 5, up, 3, &err), 0);
 	assert_int_equal(out_of(x, 3, 5, 1), 3);
 	weft_sim_free(sim);

@@ -29,8 +29,8 @@ static const struct cell_channel_ops feed_port = { .wake = feed_wake };
 
 /* ---- sending ---- */
 
-/* Route: output, then internal port 0; the channel stays as it is when the
- * packet is in the dimension of its output already. */
+/* Makes a packet with the route: output, then internal port 0. A packet that is
+ * already in the dimension of its output keeps its channel. */
 static void flow_packet(struct feed *f, struct feed_flow *w)
 {
 	struct weft_frame *p = weft_frame_new(f->comp->sim);
@@ -75,7 +75,7 @@ static void flow_cell(struct feed *f, struct feed_flow *w, uint64_t c)
 	cell_channel_commit(&f->ep[w->in], &cell, w->vc, c);
 }
 
-/* Another packet is being sent on its channel. */
+/* Returns whether another packet is being sent on its channel. */
 static bool flow_waits(const struct feed *f, const struct feed_flow *w)
 {
 	for (uint32_t k = 0; k < f->n_flows; k++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One EXTOLL crossbar with all nine ports on a component that sends streams of
- * packets into it, as fast as the lines and credits allow, and takes what comes
- * out. */
+/* One EXTOLL crossbar with all nine ports on a component. The component sends
+ * streams of packets into it, as fast as lines and credits allow, and takes the
+ * packets that leave. */
 #ifndef EXTOLL_TESTS_EX_FEED_H
 #define EXTOLL_TESTS_EX_FEED_H
 
@@ -14,7 +14,8 @@ struct feed_flow {
 	uint8_t in, out, vc;
 	uint8_t cells;	/* of a packet */
 	uint8_t flits;	/* of a cell; 0 = 16 */
-	uint8_t hops;	/* nibbles: `out`, then internal port 0; 0 = 2 */
+	uint8_t hops;	/* nibbles of the route: `out`, then internal port 0; 0
+			 * = 2 */
 	uint64_t limit; /* packets; 0 = no end */
 	uint64_t sent;	/* packets begun */
 	uint64_t cells_sent, got; /* cells */
@@ -45,12 +46,13 @@ struct bench {
 };
 
 void bench_new(struct bench *b, const char *width);
-/* A cable joins ports 3 and 4 of the crossbar; the internal ports stay open. */
+/* Makes a crossbar whose ports 3 and 4 are joined by a cable. The internal
+ * ports stay open. */
 void bench_new_looped(struct bench *b, const char *width);
 struct feed_flow *bench_flow(struct bench *b, uint32_t in, uint32_t out,
 			     uint32_t vc, uint32_t cells);
 void bench_start(struct bench *b);
-/* Up to this cycle; checks on the way that no input holds too much. */
+/* Runs up to this cycle, and checks meanwhile that no input holds too much. */
 void bench_run(struct bench *b, uint64_t cycle);
 void bench_free(struct bench *b);
 

@@ -371,7 +371,7 @@ void ex_pair_run(struct ex_pair *p, uint64_t cycles)
 	weft_sim_run(p->sim, weft_clock_edge(&p->n[0]->ep.cfg.clk, cycles));
 }
 
-/* Everything that `from` sent, once, cells of a packet in order. */
+/* Checks that all packets of `from` arrived once, with their cells in order. */
 static void check_log(struct ex_pair *p, uint32_t from)
 {
 	const struct ex_node *n = p->n[1 - from], *tx = p->n[from];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two link ports of EXTOLL face to face, for the tests of cell channels: each
- * sends packets on four virtual channels with irregular gaps, and frees what
- * it receives after irregular times. */
+/* Two link ports of EXTOLL joined by a cable, for the tests of cell channels.
+ * Each sends packets on four virtual channels with irregular gaps, and frees
+ * received cells after irregular times. */
 #ifndef EXTOLL_TESTS_EX_PAIR_H
 #define EXTOLL_TESTS_EX_PAIR_H
 
@@ -52,16 +52,17 @@ struct ex_pair {
 	struct ex_node *n[2];
 };
 
-/* set: "name", "value", ... NULL for both ends ("0.name": of one). */
+/* Makes the pair. set: "name", "value", ... NULL for both ends ("0.name": for
+ * one). */
 void ex_pair_init(struct ex_pair *p, const char *const *set);
-/* A fault on what leaves end `from`, with settings. */
+/* Puts a fault with settings on frames that leave end `from`. */
 struct weft_comp *ex_pair_fault(struct ex_pair *p, uint32_t from,
 				const struct weft_class *cls,
 				const char *const *set);
 void ex_pair_start(struct ex_pair *p);
 void ex_pair_run(struct ex_pair *p, uint64_t cycles);
-/* Until nothing happens any more: all has arrived, once, in order, and all
- * credits are back. */
+/* Runs until no event is left. Checks that all packets arrived once and in
+ * order, and that all credits are back. */
 void ex_pair_drain(struct ex_pair *p, uint64_t cycles);
 void ex_pair_check_all(struct ex_pair *p);
 void ex_pair_fini(struct ex_pair *p);

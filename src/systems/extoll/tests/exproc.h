@@ -27,16 +27,17 @@ struct exproc {
 void exproc_open(struct exproc *p, struct weft_host *h, uint32_t vpid);
 uint64_t exproc_get(struct exproc *p, uint32_t off);
 void exproc_set(struct exproc *p, uint32_t off, uint64_t val);
-/* One descriptor through the page of these options. */
+/* Posts one descriptor through the page of these options. */
 void exproc_post(struct exproc *p, uint32_t opt, uint64_t w0, uint64_t w1,
 		 uint64_t w2);
-/* Next notification; false after 100 us without one. */
+/* Takes the next notification and stores the read pointer. Returns false after
+ * 100 us without one. */
 bool exproc_noti(struct exproc *p, uint64_t *w0, uint64_t *w1);
-/* The read pointer is told to the NIC by itself unless `lazy`. */
+/* Stores the read pointer in the NIC. */
 void exproc_rp(struct exproc *p);
 /* NLA of byte off of buf. */
 #define EXPROC_NLA(off) NLA_MAKE(0, (off) / RMA_PAGE, (off) % RMA_PAGE)
-/* Command to the ATU, then its notification. */
+/* Writes a command to the ATU and waits for its notification. */
 void exproc_flush(struct exproc *p, uint32_t page, uint32_t n);
 
 #endif

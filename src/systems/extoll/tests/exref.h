@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests that compare a unit of the EXTOLL NIC with its reference have in
- * common: dice, a NIC on the bench of velo_rig.h with a random way through the
+/* Shared by tests that compare a unit of the EXTOLL NIC with its reference:
+ * random numbers, and a NIC on the bench of velo_rig.h with random times at the
  * host's side. */
 #ifndef EXTOLL_TESTS_EXREF_H
 #define EXTOLL_TESTS_EXREF_H
@@ -11,9 +11,9 @@
 
 void exref_seed(uint64_t seed);
 uint32_t dice(uint32_t n);
-/* Synchronisers, HTAX, depths of queues, times on the bus. */
+/* Draws synchronisers, HTAX, depths of queues and times on the bus. */
 struct ref_hx_cfg exref_hx(void);
-/* One NIC with these and further parameters; events write nothing. */
+/* Opens one NIC with these and further parameters. Its events write nothing. */
 void exref_open(struct xr *r, struct ref_hx_cfg *c, const char *more);
 struct extoll_nic *exref_nic(const struct xr *r);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL nodes on a bench: host, HyperTransport, NIC and crossbar each, joined
- * as a torus, with test functions as programs. */
+/* EXTOLL nodes on a bench: each has a host, HyperTransport, NIC and crossbar,
+ * joined as a torus. Test functions run as programs. */
 #ifndef EXTOLL_TESTS_EXRIG_H
 #define EXTOLL_TESTS_EXRIG_H
 
@@ -32,21 +32,21 @@ struct exrig {
 	void *p[16];
 };
 
-/* `dims`: "1" (loopback only), "2", "4", "2x2x2". */
+/* Makes the nodes. `dims`: "1" (loopback only), "2", "4", "2x2x2". */
 void exrig_new(struct exrig *r, const char *dims);
-/* The same with another NIC that has EXTOLL's ports, and another bus. */
+/* Makes the nodes with another NIC that has EXTOLL's ports, and another bus. */
 void exrig_new_of(struct exrig *r, const char *dims,
 		  const struct weft_class *nic, const struct weft_class *bus);
-/* A parameter of every component of a class, before exrig_start. */
+/* Sets a parameter of every component of a class, before exrig_start. */
 void exrig_set(struct exrig *r, const char *cls, const char *param,
 	       const char *value);
-/* A fault on what leaves through a crossbar port; parameters in pairs, ended by
- * NULL. */
+/* Puts a fault on frames that leave through a crossbar port. Parameters are
+ * pairs, ended by NULL. */
 void exrig_fault(struct exrig *r, uint32_t node, uint32_t port,
 		 const struct weft_class *cls, const char *const *set);
 void exrig_prog(struct exrig *r, uint32_t node, exrig_fn fn);
 void exrig_start(struct exrig *r);
-/* Until nothing is left to happen; all checks of the end of a run. */
+/* Runs until no event is left, with all checks at the end of a run. */
 void exrig_run(struct exrig *r);
 void exrig_free(struct exrig *r);
 uint64_t exrig_counter(const struct weft_comp *c, const char *name);

@@ -177,7 +177,7 @@ static void begin(struct ref_atu *a, uint64_t cmd)
 			a->ask[u].stale = true;
 }
 
-/* What was handed out before the command began and is not finished. */
+/* Returns whether a translation from before the command is still in use. */
 static bool waits(const struct ref_atu *a, uint64_t cmd)
 {
 	for (uint32_t i = 0; i < REF_ATU_USES; i++)

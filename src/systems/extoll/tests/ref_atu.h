@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of EXTOLL's address translation (extoll.md 3.7, 3.8,
- * 5.5).  Three units ask, each one translation at a time; an answer comes after
- * 4 cycles, or when the table entry has been read.
- *
- * Rules that 5.5 leaves open: lookups that are due in one cycle are done in the
- * order in which they were asked for; of two entries for one page the one in
- * the lower way counts; an entry is kept when it is valid and of the right
- * owner, whatever the access; a walk whose page is flushed looks again. */
+ * 5.5). Three units ask for one translation at a time. An answer comes after 4
+ * cycles, or when the table entry has been read. Rules that 5.5 leaves open:
+ * lookups that are due in one cycle are done in the order in which they were
+ * asked for; if two entries hold one page, the lower way is used; an entry is
+ * kept when it is valid and has the right owner, whatever the access; a walk
+ * whose page is flushed looks again. */
 #ifndef EXTOLL_TESTS_REF_ATU_H
 #define EXTOLL_TESTS_REF_ATU_H
 
@@ -40,10 +39,10 @@ struct ref_atu_use { /* a translation handed out */
 struct ref_atu {
 	/* settings */
 	uint64_t table; /* physical address of table 0, the only one */
-	/* What the unit is told; use: for ref_atu_finish, -1 = a fault. */
+	/* Answers a unit. use: argument of ref_atu_finish, -1 for a fault. */
 	void (*answer)(void *own, uint32_t unit, uint32_t user, uint64_t phys,
 		       int use);
-	/* A read of 8 bytes; its answer: ref_atu_read_done. */
+	/* Starts a read of 8 bytes, which ref_atu_read_done answers. */
 	void (*read)(void *own, uint32_t unit, uint64_t addr);
 	void (*write)(void *own, uint64_t addr);
 	void *own;
@@ -70,7 +69,7 @@ void ref_atu_ask(struct ref_atu *a, uint32_t unit, uint64_t nla, uint32_t bytes,
 void ref_atu_read_done(struct ref_atu *a, uint32_t unit, uint64_t gate);
 void ref_atu_finish(struct ref_atu *a, int use);
 void ref_atu_command(struct ref_atu *a, uint64_t word);
-/* What can be done in this cycle; false: nothing. */
+/* Does the work of this cycle. Returns false if there was none. */
 bool ref_atu_run(struct ref_atu *a);
 
 #endif

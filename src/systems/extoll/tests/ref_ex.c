@@ -13,7 +13,7 @@ static uint32_t removes(const struct rx_cfg *c, const struct rx_pkt *p,
 {
 	uint32_t k = c->flit_bytes * 2, left = p->hops, used = 0;
 
-	/* flits hold k - 1 nibbles while more than k are left */
+	/* a flit holds k - 1 nibbles while more than k are left */
 	while (left > k) {
 		used += k - 1;
 		left -= k - 1;
@@ -23,7 +23,8 @@ static uint32_t removes(const struct rx_cfg *c, const struct rx_pkt *p,
 	return pos + 1 == p->hops;
 }
 
-/* A packet without a route is routed by what stands there instead. */
+/* Returns the nibble that routes a packet without a route: the first one of its
+ * header. */
 static uint32_t head_nibble(struct world *w, uint32_t pkt)
 {
 	uint32_t i, k = w->c->flit_bytes * 2, left = 0;
@@ -104,8 +105,8 @@ static int arbiter(uint64_t req, uint64_t *t, uint32_t n)
 	return __builtin_ctzll(grant);
 }
 
-/* 4.3, and no deadlock: a packet that is not whole yet does not overtake what
- * came before it on its VC. */
+/* By 4.3 and to avoid deadlock, an incomplete packet does not overtake earlier
+ * packets on its VC. */
 static bool may_start(const struct node *d, uint32_t i, uint32_t o, uint32_t v)
 {
 	const struct queue *q = &d->q[i][o][v];
@@ -122,7 +123,8 @@ static bool may_start(const struct node *d, uint32_t i, uint32_t o, uint32_t v)
 	return true;
 }
 
-/* From link to link a packet takes longer; its cells follow as they came. */
+/* From link to link a packet takes longer. Its cells follow in the order of
+ * arrival. */
 static bool in_transit(const struct world *w, const struct cell *x, uint32_t i,
 		       uint32_t o)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL crossbars, link ports and network ports as simply as possible: every
- * cycle everything is looked at (extoll.md 3.9, 3.10, 4, 5.6, 7.1).  Shares no
- * code with the product. */
+/* Simplest possible model of EXTOLL crossbars, link ports and network ports: it
+ * evaluates all of them in every cycle (extoll.md 3.9, 3.10, 4, 5.6, 7.1).
+ * Shares no code with the product. */
 #ifndef EXTOLL_TESTS_REF_EX_H
 #define EXTOLL_TESTS_REF_EX_H
 
@@ -24,8 +24,9 @@ struct rx_cfg {
 	uint32_t ack_every, ack_idle, refresh;
 	uint32_t t_route, t_cross, t_lp_out, t_lp_in;
 	uint32_t t_transit; /* more from link to link */
-	uint32_t cross;	    /* cycles, line to line of the other side's clock */
-	/* where a link port leads: node * RX_PORTS + port, or RX_NOWHERE */
+	uint32_t cross;	    /* cycles from the line to a line of the other
+			     * side's clock */
+	/* far end of a link port: node * RX_PORTS + port, or RX_NOWHERE */
 	uint16_t peer[RX_NODES][RX_PORTS];
 	uint32_t dateline[RX_NODES]; /* bit per port number */
 	bool np[RX_NODES][3];	     /* a network port is there */
@@ -40,7 +41,7 @@ struct rx_pkt {
 	uint8_t nib[16];
 	bool headed;	 /* begins with H0, ... */
 	uint8_t head[8]; /* ... whose lowest nibbles these are */
-	uint32_t hold;	 /* cycles after which the taker frees each slot */
+	uint32_t hold;	 /* cycles after which the receiver frees each slot */
 };
 
 struct rx_got { /* a cell that a network port handed over */
@@ -58,11 +59,11 @@ struct rx_result {
 	struct rx_got *got;
 	uint32_t n_got;
 	struct rx_sum sum[RX_NODES][RX_PORTS];
-	struct rx_sum np_sum[RX_NODES][3]; /* what the network ports sent */
+	struct rx_sum np_sum[RX_NODES][3]; /* sent by the network ports */
 	uint64_t conflicts[RX_NODES], discards[RX_NODES];
 };
 
-/* Runs `cycles` cycles; packets are in order of `ready`. */
+/* Runs `cycles` cycles. The packets are in order of `ready`. */
 void rx_run(const struct rx_cfg *c, const struct rx_pkt *pkt, uint32_t n,
 	    uint64_t cycles, struct rx_result *r);
 

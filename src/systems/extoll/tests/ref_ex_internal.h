@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the reference of EXTOLL's networks: lines with their credits and
+/* Internals of the reference of EXTOLL's networks: lines with their credits and
  * acknowledges (ref_ex_line.c), crossbars and network ports (ref_ex.c). */
 #ifndef EXTOLL_TESTS_REF_EX_INTERNAL_H
 #define EXTOLL_TESTS_REF_EX_INTERNAL_H
 
 #include "ref_ex.h"
 
-/* One direction of a channel: the sender's half and the receiver's RAM. */
+/* A cell in one direction of a channel, at the sender or in the receiver's
+ * RAM. */
 struct cell {
 	uint16_t pkt, first;
 	uint8_t flits, vc, vc_out, skip;
@@ -33,12 +34,13 @@ struct line {
 	bool any_cell;
 	uint32_t used[RX_VCS], unacked;
 	struct list effects; /* control heard, not yet in effect */
-	/* what the receiving end of this line owes on the other line: */
+	/* control that the receiving end of this line has to send on the other
+	 * line: */
 	struct list due;  /* credits: ready at */
 	struct list ends; /* cells: ACK ready at */
 	uint32_t owed[RX_VCS];
 	uint64_t refresh_at;
-	/* cells on their way to, or at, the receiver */
+	/* cells in flight to, or at, the receiver */
 	struct cell way[128];
 	uint32_t n_way;
 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The line that leads back from the far end of (n, o), or from NP p. */
+/* Returns the line that leads back from the far end of (n, o), or from NP p. */
 struct line *rx_back(struct world *w, uint32_t n, uint32_t o, bool np_side)
 {
 	uint32_t peer;
@@ -90,8 +90,8 @@ static void ends_drop(struct list *ends, uint64_t slot)
 			i++;
 }
 
-/* Plans one slot of line l: true when a cell may have it.  `rev` is the line
- * whose receiver sits at the sending end of l. */
+/* Plans one slot of line l. Returns true when a cell may have it. `rev` is the
+ * line whose receiver is at the sending end of l. */
 bool rx_plan(struct world *w, struct line *l, struct line *rev,
 	     struct rx_sum *sum)
 {
@@ -134,7 +134,7 @@ bool rx_plan(struct world *w, struct line *l, struct line *rev,
 	return false;
 }
 
-/* The cell leaves on line l in the slot planned now. */
+/* Sends the cell on line l in the slot planned now. */
 void rx_leave(struct world *w, struct line *l, struct cell x, uint32_t vc,
 	      uint32_t t_in, struct rx_sum *sum)
 {
@@ -163,7 +163,7 @@ void rx_leave(struct world *w, struct line *l, struct cell x, uint32_t vc,
 	l->way[l->n_way++] = x;
 }
 
-/* A slot of vc at the receiving end of line l is free at `at`. */
+/* Frees a slot of vc at the receiving end of line l at time `at`. */
 void rx_freed(struct world *w, struct line *l, uint32_t vc, uint64_t at,
 	      bool link)
 {

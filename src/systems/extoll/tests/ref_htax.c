@@ -54,7 +54,7 @@ static void bus_done(struct ref_hx *x)
 	}
 }
 
-/* Requests in the HT core, or on their way there and back. */
+/* Returns the number of requests in the HT core, or in flight to it or back. */
 static uint32_t in_core(const struct ref_hx *x, bool read)
 {
 	uint32_t n = 0;
@@ -77,8 +77,8 @@ static bool waits(const struct ref_hx *x, uint32_t i, uint32_t unit, bool read)
 	return r->unit == unit && r->read == read && r->granted == NOT_YET;
 }
 
-/* The unit's first request for this output, or -1: none is up, or it is a read
- * behind a write: one of the same cycle or before. */
+/* Returns the unit's first request for this output. Returns -1 if there is
+ * none, or if it is a read behind a write of the same or an earlier cycle. */
 static int first_of(const struct ref_hx *x, uint32_t unit, bool read)
 {
 	uint32_t i = x->w.first, k;
@@ -134,9 +134,9 @@ static void arrive(struct ref_hx *x)
 		w->first++;
 }
 
-/* Stores that have a place now: one has the place of the store that left
- * `posted` stores before it, and comes at the HT core's next edge after that
- * has left. */
+/* Gives stores their places. A store gets the place of the one that left
+ * `posted` stores earlier, and arrives at the HT core's next edge after that
+ * one has left. */
 static void places(struct ref_hx *x)
 {
 	const struct ref_hx_cfg *c = &x->cfg;
@@ -177,7 +177,7 @@ static bool has_room(const struct ref_hx *x, uint32_t unit)
 	return !x->room || x->room(x->own, unit, flying);
 }
 
-/* Brings the place-th store at the arbiter to the front. */
+/* Moves the place-th store at the arbiter to the front. */
 static void to_front(struct ref_hx_work *w, uint32_t place)
 {
 	uint32_t i = w->line[place];
@@ -186,7 +186,7 @@ static void to_front(struct ref_hx_work *w, uint32_t place)
 	w->line[0] = i;
 }
 
-/* The first store has no room: the first store into the register file may pass
+/* The first store has no room. Lets the first store into the register file pass
  * if it is a read pointer. */
 static bool pass(struct ref_hx *x)
 {

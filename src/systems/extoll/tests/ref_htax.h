@@ -24,25 +24,25 @@ struct ref_hx_cfg {
 	uint64_t t_write, t_read;		/* fs on the bus */
 };
 
-/* What a unit asks for; those of one unit in order, at most one in a cycle. */
+/* A unit's request. Those of one unit are in order, at most one in a cycle. */
 struct ref_hx_req {
 	uint64_t cycle;
 	uint8_t unit, bytes;
 	bool read;
 	uint64_t t_bus; /* fs on the bus; 0: as the settings say */
-	/* outcome: cycles of the core; of the HT core for `given` */
+	/* outcome: cycles of the core, for `given` those of the HT core */
 	uint64_t granted, given, done;
 };
 
 /* A store of the host. */
 struct ref_hx_store {
-	uint64_t time; /* fs: it is in the HT core, if there is a place */
+	uint64_t time; /* fs: arrival in the HT core, if there is a place */
 	uint8_t unit, bytes;
-	bool pass;	/* a read pointer: passes stores that find no room */
+	bool pass;	/* a read pointer: passes stores that have no room */
 	uint64_t taken; /* outcome: cycle at its unit */
 };
 
-/* What it keeps between cycles. */
+/* State between cycles. */
 struct ref_hx_work {
 	uint64_t now;	  /* cycle */
 	uint64_t busy[2]; /* outputs to the host, until */
@@ -60,7 +60,8 @@ struct ref_hx_work {
 
 struct ref_hx {
 	struct ref_hx_cfg cfg;
-	/* Has the unit room for a store besides `flying`?  NULL: always. */
+	/* Returns whether the unit has room for a store besides `flying`. NULL:
+	 * always. */
 	bool (*room)(void *own, uint32_t unit, uint32_t flying);
 	void *own;
 	struct ref_hx_req req[REF_HX_MAX];
@@ -70,19 +71,21 @@ struct ref_hx {
 	struct ref_hx_work w;
 };
 
-/* Fills in all outcomes, or false: something is not through after `cycles`. */
+/* Computes all outcomes. Returns false if a request or store is not done after
+ * `cycles`. */
 bool ref_hx_run(struct ref_hx *x, uint64_t cycles);
 
-/* Cycle by cycle, for units that ask for more as they go: what is there at the
- * beginning of the cycle; what is granted at its end (false: nothing). */
+/* Run cycle by cycle, for units that add requests meanwhile. ref_hx_begin takes
+ * the inputs of cycle `now`. ref_hx_end ends the cycle and returns whether it
+ * granted a request. */
 void ref_hx_reset(struct ref_hx *x);
 void ref_hx_begin(struct ref_hx *x, uint64_t now);
 bool ref_hx_end(struct ref_hx *x);
-/* fs at which the bus is done with a request that was granted. */
+/* Returns the time in fs at which the bus has done a granted request. */
 uint64_t ref_hx_bus_end(const struct ref_hx *x, const struct ref_hx_req *r);
 
-/* Into another clock, k cycles in the mean: k - 1/2 periods, then the next
- * edge; its cycle there. */
+/* Crosses into another clock, k cycles in the mean: k - 1/2 periods, then the
+ * next edge. Returns the cycle there. */
 uint64_t ref_hx_cross(const struct weft_clock *to, uint64_t t, uint32_t k);
 
 #endif

@@ -32,7 +32,7 @@ struct ref_rma_req *ref_ask(struct program *w, uint32_t port, bool read,
 	return r;
 }
 
-/* A lock's word at a time of the bus: what was written last. */
+/* Returns the word of a lock at a time of the bus, as last written. */
 uint32_t ref_memory(const struct program *w, uint64_t addr, uint64_t t)
 {
 	const struct ref_hx *hx = &w->x->hx;
@@ -105,7 +105,7 @@ static void atu_write(void *own, uint64_t addr)
 	ref_ask(own, PORT_ATU, false, addr, 8)->w[1] = 1;
 }
 
-/* ---- what comes in a cycle ---- */
+/* ---- inputs of a cycle ---- */
 
 static bool room(void *own, uint32_t unit, uint32_t flying)
 {

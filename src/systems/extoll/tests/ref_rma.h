@@ -30,7 +30,7 @@ enum {
 struct ref_rma_cfg {
 	uint32_t interval, depth, node, nodes, locks;
 	uint64_t lock_base, table;
-	/* reads of every n-th block of 64 bytes take long; 0: none does */
+	/* reads of every n-th block of 64 bytes take t_slow; 0: none does */
 	uint32_t slow_each;
 	uint64_t t_slow;
 	struct {
@@ -78,14 +78,14 @@ struct ref_rma_out {	     /* a packet that is sent */
 
 struct ref_rma_req { /* beside the request of ref_htax.h */
 	uint64_t addr;
-	uint64_t w[2]; /* of what is no data: words of a notification */
+	uint64_t w[2]; /* words of a notification; unused for data */
 	bool data;
 	uint32_t pkt, off; /* of the data */
 	uint32_t user;
 	bool granted_seen, done_seen;
 };
 
-/* All there is to compare, at the end of a cycle. */
+/* State to compare at the end of a cycle. */
 struct ref_rma_seen {
 	struct {
 		uint32_t started, over, asked, got, handed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reference of the RMA: the completer (extoll.md 5.4, 5.5, 7.5).  Each virtual
- * channel has a packet under way; packets begin 20 cycles apart, those of
- * responses first. */
+/* Reference of the RMA: the completer (extoll.md 5.4, 5.5, 7.5). Each virtual
+ * channel has one packet in work. Packets begin 20 cycles apart, responses
+ * first. */
 #include <string.h>
 
 #include "ref_rma_internal.h"
@@ -26,7 +26,7 @@ static uint32_t word_bytes(const struct cmd *c)
 
 /* ---- slots ---- */
 
-/* The first `bytes` bytes of the packet are not needed any more. */
+/* Frees the slots of the first `bytes` bytes of the packet. */
 static void give_back(struct program *w, struct in *n, uint32_t bytes)
 {
 	const struct ref_rma_cell *c;
@@ -125,7 +125,8 @@ static enum ref_rma_in_state do_lock(struct program *w, struct in *n)
 	return REF_IN_DRAIN;
 }
 
-/* Up to the next multiple of 64, whole dwords; or bytes of one block of 32. */
+/* Returns the bytes of the next write: whole dwords up to the next multiple of
+ * 64, or single bytes within a block of 32. */
 static uint32_t piece(uint64_t a, uint32_t left)
 {
 	uint32_t n = 64 - a % 64;
@@ -183,7 +184,7 @@ static enum ref_rma_in_state do_drain(struct program *w, struct in *n)
 	return n->eop ? REF_IN_NOTI : REF_IN_DRAIN;
 }
 
-/* Notification puts and lock responses are nothing but a notification. */
+/* Notification puts and lock responses consist of their notification only. */
 static bool told(struct program *w, const struct in *n)
 {
 	bool always = n->c.op == NOTI_PUT || n->c.op == LOCK_RSP;

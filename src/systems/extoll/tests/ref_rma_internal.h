@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the reference of the RMA, see ref_rma.h. */
+/* Internals of the reference of the RMA, see ref_rma.h. */
 #ifndef EXTOLL_TESTS_REF_RMA_INTERNAL_H
 #define EXTOLL_TESTS_REF_RMA_INTERNAL_H
 
@@ -7,7 +7,12 @@
 #include "ref_rma.h"
 
 enum { PORT_REQ = 5, PORT_RESP, PORT_COMP, PORT_ATU };
-enum { REQ, RESP, COMP }; /* also: bit of specs and errors, unit of the ATU */
+enum {
+	REQ,
+	RESP,
+	COMP
+}; /* also a bit of specs and errors, and a unit of the
+    * ATU */
 
 enum {
 	GET_BT = 0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reference of the RMA: requester and responder (extoll.md 5.3, 5.4).  Both
- * work through CMD, XLATE, READ, SEND, NOTI with up to four commands under way,
- * in order. */
+/* Reference of the RMA: requester and responder (extoll.md 5.3, 5.4). Both go
+ * through CMD, XLATE, READ, SEND, NOTI with up to four commands at a time, in
+ * order. */
 #include <assert.h>
 
 #include "ref_rma_internal.h"
@@ -20,7 +20,7 @@ static bool for_responder(const struct cmd *c)
 	return ref_is_get(c) || (c->op == LOCK_REQ && c->at_resp);
 }
 
-/* Packets of port 2 wait for a place in the queue. */
+/* Packets of port 2 wait until the queue has a place. */
 void ref_resp_packets(struct program *w)
 {
 	while (w->wait_first < w->wait_n) {
@@ -157,7 +157,7 @@ static enum ref_rma_tx_state do_xlate(struct program *w, uint32_t unit,
 
 /* ---- READ ---- */
 
-/* A lock is read when those before it have been written back. */
+/* A lock is read after the locks before it have been written back. */
 static bool lock_waits(const struct tx *t, uint32_t i)
 {
 	for (uint32_t k = t->first; k < i; k++)
@@ -182,7 +182,7 @@ static void read_next(struct program *w, uint32_t unit, uint32_t i)
 	t->rd[t->rd_n++] = (struct rd){ .op = i, .end = o->asked };
 }
 
-/* In the order of commands, while less than 8 are outstanding. */
+/* Reads follow the order of commands, while less than 8 are outstanding. */
 static void reads(struct program *w, uint32_t unit)
 {
 	struct tx *t = &w->tx[unit];
@@ -222,7 +222,7 @@ static enum ref_rma_tx_state do_read(struct program *w, uint32_t unit,
 
 /* ---- SEND ---- */
 
-/* Fetch-compare-and-add (3.5) with the word as the read found it. */
+/* Does a fetch-compare-and-add (3.5) on the word that the read returned. */
 static uint64_t lock_do(struct program *w, struct op *o)
 {
 	const struct ref_hx *hx = &w->x->hx;
@@ -260,7 +260,7 @@ static void fill(struct program *w, struct op *o)
 	}
 }
 
-/* Those before it are sent, or never will be. */
+/* Returns whether the commands before it are sent, or will never be. */
 static bool its_turn(const struct tx *t, const struct op *o)
 {
 	for (const struct op *k = &t->op[t->first]; k != o; k++)
@@ -288,7 +288,7 @@ static enum ref_rma_tx_state do_send(struct program *w, uint32_t unit,
 
 /* ---- NOTI ---- */
 
-/* A lock for the completer is told of at its place if it failed. */
+/* A failed lock for the completer is notified in its place. */
 static bool told(struct program *w, uint32_t unit, const struct op *o)
 {
 	uint32_t as = unit;

@@ -13,7 +13,8 @@ static bool known(const struct ref_tlb *t, uint32_t i)
 	       t->in_set[set] - t->fill[i].number <= REF_TLB_WAYS;
 }
 
-/* 64 entries are among the last few thousand fills of a busy set. */
+/* The 64 valid entries are among the last few thousand fills, even of a busy
+ * set. */
 static uint32_t oldest(const struct ref_tlb *t)
 {
 	return t->n > 4096 ? t->n - 4096 : 0;

@@ -97,7 +97,8 @@ static int wrong(const struct program *w)
 	return m->pd == b->pd ? -1 : REF_VELO_PROTECTION;
 }
 
-/* Counts from the write pointer to the slot in front of the read pointer. */
+/* Counts the slots from the write pointer up to the one in front of the read
+ * pointer. */
 static bool room(const struct program *w)
 {
 	const struct ref_velo_msg *m = &w->x->msg[w->msg];
@@ -183,7 +184,7 @@ static void put(struct program *w, uint64_t addr, uint32_t bytes,
 							  .status = status };
 }
 
-/* A slot ends with its status; what is below its last 64 bytes goes first. */
+/* A slot ends with its status. Bytes below its last 64 are written first. */
 static void put_slot(struct program *w, struct box *b, uint32_t len, bool last)
 {
 	const struct ref_velo_msg *m = &w->x->msg[w->msg];
@@ -240,7 +241,7 @@ static void go(struct program *w)
 	} while (w->state != old);
 }
 
-/* Cells of a cycle come before its stores, as in all units of the NIC. */
+/* Cells of a cycle are taken before its stores, as in all units of the NIC. */
 static void inputs(struct program *w)
 {
 	const struct ref_velo *x = w->x;

@@ -21,7 +21,7 @@ enum {
 	REF_VELO_WHY = 5
 };
 
-/* Between cycles the completer is in one of these. */
+/* State of the completer between cycles. */
 enum ref_velo_state {
 	REF_VELO_WAIT,
 	REF_VELO_STALL,

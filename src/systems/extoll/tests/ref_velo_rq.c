@@ -44,7 +44,7 @@ static void drop(struct program *w, struct page *p, enum ref_vrq_why why)
 	p->touched = w->now;
 }
 
-/* Into the network port, or kept until that has room. */
+/* Gives the message to the network port, or keeps it until that has room. */
 static void offer(struct program *w)
 {
 	if (w->queued == w->x->cfg.depth) {
@@ -148,7 +148,7 @@ static void expire(struct program *w)
 	}
 }
 
-/* Each store on its way may complete a message, and that needs room. */
+/* Each store in flight may complete a message, which then needs room. */
 static void grant(struct program *w)
 {
 	const struct ref_vrq_cfg *c = &w->x->cfg;

@@ -7,7 +7,7 @@
 #include "systems/extoll/nic/nic.h"
 #include "velo_rig.h"
 
-/* A node's memory: event queue, ring, words for the ATU, pages, table. */
+/* Memory of a node: event queue, ring, words for the ATU, pages, table. */
 #define RR_RING	   (XR_MEM + 0x20000)
 #define RR_WORD	   (XR_MEM + 0x30000)
 #define RR_LOCKS   (XR_MEM + 0x38000)
@@ -17,32 +17,34 @@ enum { RR_PAGES = 64, RR_SLOTS = 1024, RR_VPID = 3, RR_PD = 0x55, RR_FAR = 1 };
 
 extern struct xr rr;
 
-/* NLA page i is RR_PAGE(i), for reading and writing. */
+/* NLA page i is RR_PAGE(i), readable and writable. */
 int rr_open(void **state);
 int rr_close(void **state);
-/* Entry of NLA page i: rights (GATE_*) on RR_PAGE(page). */
+/* Writes the entry of NLA page i: rights (GATE_*) on RR_PAGE(page). */
 void rr_gate(uint32_t i, uint32_t rights, uint32_t page);
 void rr_fill(uint32_t page, uint32_t seed);
-/* A packet from node 1 that does `op`; its first word is there at `cycle`. */
+/* A packet from node 1 that does `op`, and whose first word arrives at
+ * `cycle`. */
 struct rr_pkt {
 	uint32_t op, bytes, spec;
 	uint64_t w[2];
-	uint32_t pd;   /* how far from what is right */
+	uint32_t pd;   /* added to the right value */
 	uint32_t seed; /* of the data */
 };
 #define RR_PKT(...) ((struct rr_pkt){ __VA_ARGS__ })
 void rr_arrive(struct rr_pkt p, uint64_t cycle);
 /* A put from page `from` to node 1. */
 void rr_put(uint32_t from, uint32_t bytes);
-/* The data of rr_arrive are in the page from offset 0 on; nothing is. */
+/* rr_landed returns whether the data of rr_arrive are in the page from offset 0
+ * on, rr_empty whether the page is unchanged. */
 bool rr_landed(uint32_t page, uint32_t bytes, uint32_t seed);
 bool rr_empty(uint32_t page);
 /* Word 1 of notification i, 0 = none. */
 uint64_t rr_noti(uint32_t i);
 uint64_t rr_faults(enum atu_fault why);
 uint64_t rr_counter(const char *name);
-/* Transactions in the bus log with op and lo <= address < hi; the first, the
- * last of them. */
+/* Transactions in the bus log with op and lo <= address < hi: their number, the
+ * first and the last. */
 struct rr_ops {
 	uint32_t n, first, last;
 };

@@ -8,7 +8,7 @@
 enum { PAGES = 96, WORK = 4000, QUIET = 2000 };
 
 struct rma_play rp;
-/* Packets under way to the NIC, by port and class. */
+/* Packets in flight to the NIC, by port and class. */
 static struct {
 	uint32_t pkt[REF_RMA_MAX], first, n;
 } way[EX_NPS][2];
@@ -61,7 +61,8 @@ static void gate(uint32_t page)
 	xr_mem_set64(&rr, 0, RR_GAT + 8 * page, g);
 }
 
-/* Mostly of the process: six pages that share a set of the TLB, or others. */
+/* Returns mostly an address of the process: on six pages that share a set of
+ * the TLB, or on others. */
 static uint64_t address(uint32_t vpid, uint32_t bytes, bool aligned)
 {
 	uint32_t page = dice(3) ? ATU_SETS * dice(dice(2) ? 2 : 6)
@@ -314,7 +315,7 @@ static uint32_t on_way(void)
 	return rp.ref.hx.n_store - (exref_nic(&rr)->htax.store.head - rp.first);
 }
 
-/* No store will wait for room in the command queue. */
+/* Returns whether no store would wait for room in the command queue. */
 static bool queue_free(void)
 {
 	const struct rma *r = exref_nic(&rr)->rma;
@@ -322,8 +323,8 @@ static bool queue_free(void)
 	return r->q_tail - r->q_head + on_way() < RMA_QUEUE;
 }
 
-/* A full ring is read when the store of its read pointer comes through: that
- * has a place in the HT core, and passes commands, but no register store. */
+/* A full ring is freed when the store of its read pointer arrives. This store
+ * has a place in the HT core, and may pass commands, but no register store. */
 static bool may_command(void)
 {
 	return queue_free() || on_way() + 1 < exref_nic(&rr)->posted;
@@ -379,7 +380,7 @@ static bool busy(void)
 	return any;
 }
 
-/* Slow machines have not come to the end of their work: it is not compared. */
+/* Lets slow machines end their work, which is not compared. */
 void rp_close(void)
 {
 	while (busy()) {

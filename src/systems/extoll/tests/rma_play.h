@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random work for the RMA on the bench of velo_rig.h, and for its reference
- * (ref_rma.h): commands of several processes and packets of others, right and
- * wrong, on pages that come and go, into rings that fill, on buses that are
- * fast, slow and out of order. */
+/* Random work for the RMA on the bench of velo_rig.h and for its reference
+ * (ref_rma.h): valid and invalid commands of several processes and packets of
+ * others, on pages that are mapped and unmapped, into rings that fill, on buses
+ * that are fast, slow and out of order. */
 #ifndef EXTOLL_TESTS_RMA_PLAY_H
 #define EXTOLL_TESTS_RMA_PLAY_H
 
@@ -26,7 +26,7 @@ extern struct rma_play rp;
 /* Byte i of the payload of packet `pkt`. */
 uint8_t rp_byte(uint32_t pkt, uint32_t i);
 void rp_open(void);
-/* All cycles; `look` is called at the end of each. */
+/* Plays all cycles and calls `look` at the end of each. */
 void rp_play(void (*look)(uint32_t cycle));
 void rp_close(void);
 

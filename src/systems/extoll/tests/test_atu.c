@@ -178,7 +178,7 @@ static void test_h0(void **state)
 	assert_false(extoll_rma_packet_decode(&f, &back));
 }
 
-/* Whatever 64 bits say, nothing is read that is not there. */
+/* The decoder reads only within the frame, for any 64 bits. */
 static void test_any_packet(void **state)
 {
 	struct weft_frame f = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL: messages and commands that the network does not take hold up the
- * stores behind them, but not the read pointers that make room for others
- * (extoll.md 2.4, 3.3): else two nodes with full mailboxes wait for each other
+/* EXTOLL: messages and commands that the network does not take delay the stores
+ * behind them, but not the read pointers that make room for others (extoll.md
+ * 2.4, 3.3). Otherwise two nodes with full mailboxes would wait for each other
  * for ever. */
 #include "unit/cmocka_all.h"
 
@@ -25,7 +25,7 @@ static uint64_t rp_of(uint32_t vpid)
 	return EXTOLL_VELO_RP + (uint64_t)vpid * EXTOLL_RP_STRIDE;
 }
 
-/* Messages to node 1 until two of them wait in front of VELO. */
+/* Sends messages to node 1 until two of them wait in front of VELO. */
 static uint32_t block(void)
 {
 	uint32_t n = 0;
@@ -69,7 +69,7 @@ static void test_read_pointers_pass_blocked_messages_in_order(void **state)
 	unblock(n);
 }
 
-/* The pointer would be wrong in front of the store that opens the mailbox. */
+/* The read pointer must not pass the store that opens the mailbox. */
 static void test_read_pointer_stays_behind_register_stores(void **state)
 {
 	uint32_t n;
@@ -88,8 +88,8 @@ static void test_read_pointer_stays_behind_register_stores(void **state)
 	assert_int_equal(rp(), 2);
 }
 
-/* A pointer that is stored behind a load passes it and does not stand for a
- * store in front of it. */
+/* A read pointer that is stored after a load passes it, but does not count as
+ * one of the stores before the load. */
 static void test_load_waits_for_messages_when_a_pointer_passes(void **state)
 {
 	uint32_t n;
@@ -104,7 +104,7 @@ static void test_load_waits_for_messages_when_a_pointer_passes(void **state)
 	assert_false(vr.bus[ME]->replied);
 	unblock(n);
 	assert_true(vr.bus[ME]->replied);
-	/* one may be held by the requester when all stores are taken */
+	/* the requester may hold one message when all stores are taken */
 	assert_in_range(vr.bus[ME]->reply, n - 1, n);
 }
 
@@ -127,8 +127,8 @@ static void test_read_pointer_of_a_ring_passes_blocked_commands(void **state)
 	assert_int_equal(xr_r64(&rr, 0, at) & 0xffff, 1);
 }
 
-/* A run may end while puts and gets wait for a ring; one of one slot is always
- * full. */
+/* A run may end while puts and gets wait for a ring. A ring of one slot is
+ * always full. */
 static void test_run_ends_with_a_full_ring(void **state)
 {
 	xr_w64(&rr, 0, EXTOLL_RMA_SIZE + 8 * RR_VPID, 1);
@@ -147,7 +147,7 @@ static void test_run_ends_with_a_full_ring(void **state)
 	assert_int_equal(rr_counter("rma_noti_stalls"), 3);
 }
 
-/* A run may end while the network takes nothing. */
+/* A run may end while the network takes no packet. */
 static void test_run_ends_with_puts_that_the_network_does_not_take(void **state)
 {
 	rr.net->stop = true;
@@ -157,7 +157,7 @@ static void test_run_ends_with_puts_that_the_network_does_not_take(void **state)
 	assert_true(rr.net->n_log < 12);
 }
 
-/* A run may end while the rest of a packet is behind a link that is down. */
+/* A run may end while the rest of a packet waits for a link that is down. */
 static void test_run_ends_with_a_put_that_has_no_end(void **state)
 {
 	struct extoll_rma_cmd c = { .op = RMA_PUT_BT,
@@ -235,7 +235,7 @@ static void proc_take(uint32_t i, uint32_t v)
 	reg(i, rp_of(v), p->rp);
 }
 
-/* All send first and read only when nothing moves any more. */
+/* All processes send first, and read only when no message moves any more. */
 static void fill_both(void)
 {
 	for (uint32_t k = 0; k < 400; k++) {

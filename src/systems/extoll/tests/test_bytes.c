@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL packets are made of the bytes that came over the line: a forger on the
- * line changes a byte of one cell and makes the CRC right again. */
+/* EXTOLL packets consist of the bytes that arrived: a fault on the line changes
+ * a byte of one cell and corrects the CRC. */
 #include "ex_pair.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static WEFT_COMPONENT(forger, .name = "test.forger", .kind = WEFT_KIND_FAULT,
 		      .params = forger_params,
 		      .ops = { .filter = forger_filter });
 
-/* Packets of 40 bytes at most, one cell each: route, header, payload. */
+/* Packets have 40 bytes at most and one cell each: route, header, payload. */
 static void forged(const char *width, const char *at, struct ex_pair *p)
 {
 	ex_pair_init(p, (const char *[]){ "width", width, "0.packets", "1",
@@ -89,7 +89,7 @@ static void a_forged_header_is_delivered_as_it_came(void **state)
 	ex_pair_fini(&p);
 }
 
-/* The first byte is 0x03: nibbles 3 and 0, of two hops. */
+/* The first byte is 0x03: nibbles 3 and 0, for two hops. */
 static void a_forged_route_is_delivered_as_it_came(void **state)
 {
 	struct ex_pair p;

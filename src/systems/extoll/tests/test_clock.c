@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Saturated in both directions for so many cycles. */
+/* Runs for so many cycles, saturated in both directions. */
 static void run(struct ex_pair *p, const char *ppm0, const char *ppm1,
 		bool compensate, const char *width, uint64_t cycles)
 {
@@ -23,7 +23,7 @@ static void run(struct ex_pair *p, const char *ppm0, const char *ppm1,
 	}
 }
 
-/* Sanitizers look at the code, which takes fewer cycles. */
+/* Fewer cycles reach all code, which is enough for sanitizers. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHARE = 5 };
 #else
@@ -56,7 +56,7 @@ static void test_compensated(void **state)
 	}
 }
 
-/* Without it the FIFO of the slower end runs over, again and again. */
+/* Without compensation the FIFO of the slower end overflows again and again. */
 static void test_not_compensated(void **state)
 {
 	struct ex_pair p;

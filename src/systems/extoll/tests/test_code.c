@@ -66,7 +66,7 @@ static void test_levels(void **state)
 		for (uint32_t i = 0; i < a->n; i++) {
 			changed += a->sym[i] != was->sym[i];
 			bad += !!(a->sym[i] & WEFT_SYM_BAD);
-			/* the disparity shows an error that was before */
+			/* here the disparity shows an earlier error */
 			late += (a->sym[i] ^ was->sym[i]) == WEFT_SYM_BAD;
 			assert_int_equal(a->sym[i] >> WEFT_PART_SHIFT, i % 8);
 		}

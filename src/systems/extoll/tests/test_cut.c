@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings that end at a cable instead of an internal port (extoll.md T-29).  No
- * register can hold one: requesters add the port themselves.  The next crossbar
- * takes the header for routing flits (3.9), so it is the number of the sending
- * node that decides; the check of the destination's byte finds it. */
+/* Routes that end at a cable instead of an internal port (extoll.md T-29). No
+ * register can hold such a route, because requesters add the port themselves.
+ * The next crossbar takes the header for routing flits (3.9), so the number of
+ * the sending node decides where the packet goes. The check of the
+ * destination's byte notices it. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -37,15 +38,15 @@ static int cut_sender(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* A packet of a header word and 104 bytes whose bytes come bit by bit: a cell
- * leaves when all of its bytes are there, not before. */
+/* Sends a header word and 104 bytes that become ready little by little. A cell
+ * leaves when all of its bytes are ready. */
 static int slow_sender(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	const struct cut *s = (const struct cut *)r;
 	struct extoll_nic *n = r->node[node].nic->state;
 	struct netport *np = &n->np[EX_NP_VELO];
 	struct weft_frame *f = weft_frame_new(r->sim);
-	/* 64 bytes of a cell less the route's flit and the header */
+	/* the 64 bytes of a cell less the route's flit and the header */
 	bool w32 = !strcmp(s->width, "w32");
 	uint32_t first = w32 ? 52 : 54, cell = w32 ? 16 : 32;
 	struct netport_pkt *p;
@@ -88,7 +89,7 @@ static void cells_wait_for_their_bytes(void **state)
 	}
 }
 
-/* Where it ends: a crossbar, the VELO completer or a unit of RMA. */
+/* The packet ends in a crossbar, the VELO completer or a unit of RMA. */
 enum cut_end { XBAR, VELO, RMA };
 
 static void cut(struct cut s, uint32_t at, enum cut_end end)
@@ -106,7 +107,7 @@ static void cut(struct cut s, uint32_t at, enum cut_end end)
 	exrig_prog(r, 0, cut_sender);
 	exrig_start(r);
 	exrig_run(r);
-	/* what left the network port: a routing flit and two words */
+	/* the network port sent a routing flit and two words */
 	np = &r->node[0].nic->ports[EX_PORT_NP];
 	assert_int_equal(np->out_frames, 1);
 	assert_int_equal(np->out_words, strcmp(s.width, "w32") ? 9 : 5);
@@ -134,15 +135,16 @@ static void test_cut(void **state)
 	for (uint32_t i = 0; i < 2; i++) {
 		const char *w = width[i];
 
-		/* at node 1: to units that find another node's byte */
+		/* at node 1, in units that find the byte of another node */
 		cut((struct cut){ .width = w, .src = 0 }, 1, VELO);
 		cut((struct cut){ .width = w, .src = 1 }, 1, RMA);
 		cut((struct cut){ .width = w, .src = 2 }, 1, RMA);
 		cut((struct cut){ .width = w, .damaged = true }, 1, VELO);
-		/* two cables on, as the number says; back to node 0 */
+		/* two cables further, as the number says; back to node 0 */
 		cut((struct cut){ .width = w, .src = 0x33 }, 3, VELO);
 		cut((struct cut){ .width = w, .src = 0x4 }, 0, VELO);
-		/* no port; and the whole flit used up, where it has four */
+		/* no such port; the whole flit used up, where it has four
+		 * nibbles */
 		cut((struct cut){ .width = w, .src = 0xd }, 1, XBAR);
 		cut((struct cut){ .width = w, .src = 0x3333 }, !!i,
 		    i ? VELO : XBAR);

@@ -70,8 +70,8 @@ static void net_new(struct net *n)
 	must(weft_sim_start(n->sim, &err), &err);
 }
 
-/* Packets that are still in their sources belong to them: nothing is lost
- * inside the models. */
+/* Packets that are still in their sources count as theirs, so the models have
+ * lost none. */
 static void what_a_dead_link_keeps_in_its_source_is_not_lost(void **state)
 {
 	struct weft_err err = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over EXTOLL: its three ways of sending, where they
- * change over, and what it refuses (extoll.md 6.3, T-42).  The conformance
- * program does the rest. */
+/* The common endpoint over EXTOLL: its three ways of sending, the sizes at
+ * which it changes between them, and the operations that it refuses (extoll.md
+ * 6.3, T-42). The conformance program tests the rest. */
 #include "unit/cmocka_all.h"
 #include "exrig.h"
 
@@ -43,7 +43,7 @@ static struct weft_ep_event next(struct weft_ep *ep, enum weft_ep_kind kind)
 	return ev;
 }
 
-/* Sends each size, and looks at what the NIC did for it. */
+/* Sends each size and counts the NIC's operations for it. */
 static int ways_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct weft_ep *ep = open_ep(h);
@@ -98,7 +98,7 @@ static int ways_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* T-42: the three protocols and where they change over. */
+/* T-42: the three protocols, and the sizes at which one follows the other. */
 static void test_ways(void **state)
 {
 	struct exrig r;
@@ -122,7 +122,7 @@ static void test_ways(void **state)
 	exrig_free(&r);
 }
 
-/* A get from where nothing is registered ends with an error. */
+/* A get from an address that is not registered ends with an error. */
 static int fault_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct weft_ep *ep = open_ep(h);
@@ -164,8 +164,8 @@ static int fault_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* 20 ns of the processor for a call: one that finds nothing, and one that has
- * nothing to send. */
+/* A call costs 20 ns of the processor, both a poll that finds nothing and a
+ * progress call without work. */
 static int cost_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct weft_ep *ep = open_ep(h);
@@ -214,8 +214,8 @@ static void test_cost(void **state)
 	alone(cost_near);
 }
 
-/* More puts than the NIC's command queue takes: posting does not wait for data
- * to leave, and all of them arrive, from any place in a page to any. */
+/* Posts more puts than the NIC's command queue takes. Posting does not wait
+ * until data leave, and all puts arrive, from and to any offset in a page. */
 static int puts_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	enum { N = 8, LEN = 100000, SKEW = 40 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames on an EXTOLL line whose CRC fits although nobody sent them so: damage
- * that the 8 bits of a control cell's CRC do not show, and damage that is taken
- * for a void cell.  The link comes to rest, slots and packets stay whole. */
+/* Frames on an EXTOLL line with a valid CRC that no end has sent: damage that
+ * the CRC of 8 bits of a control cell does not show, and damage that looks like
+ * a void cell. The link comes to rest, and slots and packets stay
+ * consistent. */
 #include "ex_pair.h"
 #include "sim/sim_internal.h"
 
@@ -14,7 +15,7 @@ struct script {
 	uint8_t control[4]; /* in front of the first frame: type, value */
 	uint32_t n_control;
 	uint32_t cells, frames;
-	struct weft_port *back; /* where ACKs come from */
+	struct weft_port *back; /* port that sends ACKs */
 };
 
 static void say(struct weft_comp *c, const struct weft_frame *f, uint32_t type,
@@ -36,7 +37,7 @@ static void answer(const struct script *s, const struct weft_frame *f,
 	weft_port_send(s->back, g, weft_now(s->back->comp) + WEFT_NS);
 }
 
-/* ACK and credit of the far end for a cell that it will never see. */
+/* Sends the far end's ACK and credit for a cell that never arrives there. */
 static void ack(const struct script *s, struct weft_frame *f)
 {
 	const struct ex_line *l = ex_line(f);
@@ -88,7 +89,8 @@ static void play(struct ex_pair *p, const char *packets, struct script s)
 	*to = s;
 	to->back = &p->comp[1]->ports[0];
 	to->back->beside = true;
-	if (s.acked) { /* the truth about credits would stop the sender */
+	if (s.acked) { /* a refresh with the true credits would stop the
+			* sender */
 		p->n[1]->ep.cfg.refresh = 0;
 		p->n[1]->ep.next_refresh = WEFT_NEVER;
 	}
@@ -96,7 +98,7 @@ static void play(struct ex_pair *p, const char *packets, struct script s)
 	ex_pair_drain(p, 10000000);
 }
 
-/* All that is left at the end of a run belongs to an end of the line. */
+/* Packets that are left at the end of a run belong to an end of the line. */
 static void nothing_is_left_over(struct ex_pair *p)
 {
 	for (uint32_t i = 0; i < 2; i++) {
@@ -109,7 +111,7 @@ static void nothing_is_left_over(struct ex_pair *p)
 	assert_int_equal(p->sim->live_bufs, 0);
 }
 
-/* ---- what is true ---- */
+/* ---- properties ---- */
 
 static void training_that_was_never_asked_for_ends(void **state)
 {
@@ -147,7 +149,7 @@ static void an_ack_for_a_lost_cell_takes_the_link_down(void **state)
 	}
 }
 
-/* The only packet: nobody will ever ask for it. */
+/* The only packet is lost, and the ACK prevents its replay for ever. */
 static void an_ack_for_the_last_cell_leaves_no_packet_behind(void **state)
 {
 	struct ex_pair p;
@@ -159,8 +161,8 @@ static void an_ack_for_the_last_cell_leaves_no_packet_behind(void **state)
 	ex_pair_fini(&p);
 }
 
-/* The SEQ is the expected one again, the packet in the middle of which the cell
- * is was never begun. */
+/* The cell has the expected SEQ again, but it is in the middle of a packet
+ * whose beginning was lost. */
 static void a_cell_256_ahead_is_not_the_expected_one(void **state)
 {
 	struct ex_pair p;

@@ -33,7 +33,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* One command word, n bytes 0x10, 0x11.. of payload, the route given. */
+/* Makes a packet of one command word and n bytes 0x10, 0x11.. with this
+ * route. */
 static struct weft_frame *packet(uint32_t n, const uint8_t *route,
 				 uint32_t hops)
 {
@@ -66,7 +67,7 @@ static void check_symbols(struct weft_frame *f, const uint16_t *want,
 	assert_int_equal(n, f->words * ex_flit_bytes(ex_line(f)->width));
 }
 
-/* CRCs here by zlib: crc32(CTL SEQ [LEN] bytes). */
+/* The CRCs here are those of zlib: crc32(CTL SEQ [LEN] bytes). */
 static void test_cell_32(void **state)
 {
 	static const uint8_t route[] = { 3, 5, 0 };
@@ -105,7 +106,7 @@ static void test_cell_16(void **state)
 	weft_frame_free(p);
 }
 
-/* Each crossbar takes the lowest nibble; flits of fillers vanish (3.9). */
+/* Each crossbar takes the lowest nibble. Flits of fillers are removed (3.9). */
 static void test_route(void **state)
 {
 	static const uint8_t route[] = { 3, 4, 5, 6, 2 };
@@ -173,7 +174,7 @@ static struct ex_dec decode(uint32_t width, const uint16_t *sym, uint32_t n)
 	return d;
 }
 
-/* A full cell of each width, with or without inverted CRC. */
+/* Encodes a full cell of each width, with or without inverted CRC. */
 static uint32_t full(uint32_t width, bool stomp, uint16_t *sym)
 {
 	static const uint8_t route[] = { 3, 0 };
@@ -207,8 +208,8 @@ static void test_round_trip(void **state)
 	}
 }
 
-/* Any single bit of any symbol, as a wrong byte, as no code at all, as a lost
- * control symbol: never a good cell, never a void one. */
+/* Every single bit of every symbol is damaged: as a wrong byte, an invalid
+ * code, a lost control symbol. The cell is never good and never void. */
 static void test_single_errors(void **state)
 {
 	for (uint32_t i = 0; i < 4; i++) {
@@ -240,7 +241,7 @@ static void test_framing(void **state)
 	static const uint16_t noise[20] = { [2 ... 18] = WEFT_SYM_BAD };
 	struct ex_dec d;
 
-	/* a cell cut short by an ACK, which is heard */
+	/* an ACK interrupts a cell, and the ACK is decoded */
 	decode(EX_W32, cut, 12);
 	assert_int_equal(n_heard, 2);
 	assert_int_equal(heard[0].verdict, EX_BAD_CODE);
@@ -263,7 +264,7 @@ static void test_framing(void **state)
 	assert_int_equal(n_heard, 0);
 }
 
-/* More bytes than a cell can hold, an end that never comes. */
+/* A cell has too many bytes, or its end never comes. */
 static void test_too_long(void **state)
 {
 	uint16_t sym[200] = { K | 0xfb, 0, 1, 200 };

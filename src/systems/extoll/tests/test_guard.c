@@ -26,7 +26,7 @@ static void get_from(uint32_t page, uint32_t bytes)
 		  xr_cycle(&rr));
 }
 
-/* Bytes of the payload that the NIC sent last. */
+/* Returns the number of payload bytes in the NIC's last packet. */
 static uint32_t answered(void)
 {
 	assert_true(rr.net->n_log > 0);
@@ -83,9 +83,10 @@ static void test_read_only_page_is_read_by_put_and_get(void **state)
 	assert_int_equal(rr_counter("rma_bad_responses"), 0);
 }
 
-/* ---- what the host hears of it (2.7) ---- */
+/* ---- events at the host (2.7) ---- */
 
-/* The next two events: vpid and why of the ATU; unit, reason and peer. */
+/* Checks the next two events: vpid and cause from the ATU; unit, reason and
+ * peer. */
 static void heard(uint32_t *i, uint32_t fault, uint32_t unit, uint32_t why,
 		  uint32_t node)
 {
@@ -121,7 +122,7 @@ static void test_event_names_unit_and_reason_of_a_refusal(void **state)
 		RR_PKT(.op = RMA_PUT_QW, .bytes = 64, .pd = 1, .w = { NLA(A) }),
 		xr_cycle(&rr));
 	heard(&i, 0, RMA_COMPLETER, RMA_BAD_MISROUTE, RR_FAR);
-	/* 8 bytes are no descriptor */
+	/* 8 bytes do not make a descriptor */
 	xr_store(&rr, 0, extoll_rma_page(RMA_OPT_TE, RR_VPID), &half,
 		 sizeof(half));
 	heard(&i, 0, RMA_REQUESTER, RMA_BAD_FORMAT, 0);
@@ -174,8 +175,8 @@ static void command(uint64_t cmd)
 	xr_w64(&rr, 0, EXTOLL_ATU_COMMAND, cmd);
 }
 
-/* The entry of page A is read, moved to page B and flushed by `cmd` while what
- * was read is on its way. */
+/* Reads the entry of page A, moves it to page B, and flushes it by `cmd` while
+ * the old entry is in flight. */
 static void walk_and(uint64_t cmd)
 {
 	rr.bus[0]->early = true;
@@ -213,8 +214,8 @@ static void test_flush_of_other_pages_leaves_a_walk_alone(void **state)
 		rr_ops(WEFT_BUS_READ, RR_GAT, RR_GAT + ATU_GAT_BYTES).n, 1);
 }
 
-/* `cmd` is given while a page is being written, or read; its word comes behind
- * all of that. */
+/* Gives `cmd` while a page is being written or read. The word of the command
+ * must come behind all of that. */
 static void in_use_and(enum weft_bus_op op, uint64_t cmd)
 {
 	struct rr_ops page, word;
@@ -265,7 +266,8 @@ static void test_commands_that_are_not_executed_are_told(void **state)
 	xr_settle(&rr);
 	assert_int_equal(xr_evt(&rr, 0, 0),
 			 EXTOLL_EVENT(EXTOLL_EV_RMA_ERROR, 0, 0, 9));
-	/* a fence that waits, 15 behind it, one too many */
+	/* a fence waits, 15 commands wait behind it, and one more is too
+	 * many */
 	rr.bus[0]->t_read = 20 * WEFT_US;
 	rr_put(A, 64);
 	while (!rr_ops(WEFT_BUS_READ, RR_PAGE(A), RR_PAGE(B)).n)
@@ -311,8 +313,9 @@ static void test_responder_has_eight_reads_on_the_way(void **state)
 	assert_int_equal(rr_ops(WEFT_BUS_READ, RR_PAGE(A), RR_PAGE(B)).n, 65);
 }
 
-/* Line 0 of the page comes last of the first eight, line 5 of the next ones:
- * order is restored (5.3), no cell leaves before its bytes are there. */
+/* Line 0 of the page is the last of the first eight, line 5 of the next ones.
+ * The NIC restores the order (5.3), and no cell leaves before its bytes
+ * arrive. */
 static void test_put_waits_for_the_line_that_is_late(void **state)
 {
 	const uint64_t cells =
@@ -341,7 +344,8 @@ static void test_put_waits_for_the_line_that_is_late(void **state)
 			    rr.bus[0]->mem + (RR_PAGE(A) - XR_MEM), 128);
 }
 
-/* Cycles between the answers of a responder that always has a request. */
+/* Returns the cycles between answers of a responder that always has a
+ * request. */
 static void test_responder_takes_a_get_in_12_cycles(void **state)
 {
 	enum { GETS = 40, SKIP = 8 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL on HyperTransport: answers that overtake each other (extoll.md 5.3:
- * order restored), reads that hit nothing (2.4). */
+ * order restored), and reads that reach no unit (2.4). */
 #include "unit/cmocka_all.h"
 #include "exproc.h"
 #include "exrig.h"
@@ -38,7 +38,8 @@ static void check(const struct exproc *p)
 					 byte(k, i + 8 * k));
 }
 
-/* Page k from its byte 8 k on: lines and banks at every distance. */
+/* Posts page k from its byte 8 k on, so that all distances of lines and banks
+ * occur. */
 static void post(struct exproc *p, uint32_t op, uint32_t k)
 {
 	exproc_post(p, OPT,
@@ -56,7 +57,7 @@ static void open_node(struct weft_host *h, uint32_t node)
 	weft_oob_get(h, node ? "near" : "far");
 }
 
-/* Puts and gets at the same time: requester, responder and ATU read. */
+/* Puts and gets run together, so requester, responder and ATU all read. */
 static int banks_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w0, w1;
@@ -108,7 +109,7 @@ static int hole_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	exproc_open(&proc[0], h, VPID);
 	assert_true(weft_io_map(h, proc[0].dev, EXTOLL_BAR, EXTOLL_VELO,
 				EXTOLL_PAGE, WEFT_UC, &hole));
-	/* at reset the register file has all of its own offsets (2.4) */
+	/* at reset all offsets of the register file are its own (2.4) */
 	assert_int_equal(exproc_get(&proc[0], EXTOLL_INTERVAL_LOWER), 0);
 	assert_int_equal(exproc_get(&proc[0], EXTOLL_INTERVAL_UPPER),
 			 EXTOLL_RF_BYTES - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL RMA against descriptors, registers, tables and packets that say
- * anything at all: nothing breaks, nothing is written where it may not be, and
- * afterwards everything works (extoll.md 5.5: the network never blocks). */
+/* EXTOLL RMA against random descriptors, registers, tables and packets: it does
+ * not break, writes only where it may, and works afterwards (extoll.md 5.5: the
+ * network never blocks). */
 #include "unit/cmocka_all.h"
 #include "exproc.h"
 #include "exrig.h"
@@ -23,7 +23,7 @@ static uint64_t rnd(void)
 	return seed;
 }
 
-/* Mostly an address that exists, sometimes any. */
+/* Returns mostly an address that exists, sometimes any other. */
 static uint64_t rnd_nla(void)
 {
 	switch (rnd() % 8) {
@@ -62,7 +62,7 @@ static void drain(struct exproc *p)
 	exproc_rp(p);
 }
 
-/* Until nothing more comes; then a good put has to work. */
+/* Waits until no notification arrives any more. Then a good put has to work. */
 static void recover(struct exproc *p, const char *mine, const char *other)
 {
 	weft_oob_put(p->h, mine, 1);
@@ -167,7 +167,7 @@ static void test_descriptors(void **state)
 	}
 }
 
-/* ---- packets: straight into the network port ---- */
+/* ---- packets injected into the network port ---- */
 
 static struct weft_frame *rnd_frame(struct extoll_nic *n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL's on-chip crossbar against a reference that goes cycle by cycle
- * (ref_htax.h): random requests of all units, and stores of the host, at random
- * times, lengths, clocks and depths. */
+/* EXTOLL's on-chip crossbar against a cycle-by-cycle reference (ref_htax.h):
+ * random requests of all units, and stores of the host, at random times,
+ * lengths, clocks and depths. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -39,8 +39,8 @@ static void ask(uint32_t i)
 	ex_htax_send(exref_nic(&vr), r->unit, p, r->cycle);
 }
 
-/* A descriptor of the wrong length: counted and dropped by the unit; a store
- * where there is no register. */
+/* Stores a descriptor of the wrong length, which the unit counts and drops, or
+ * stores to an offset without a register. */
 static void store(const struct ref_hx_store *s)
 {
 	static const uint8_t data[64];
@@ -49,7 +49,7 @@ static void store(const struct ref_hx_store *s)
 	xr_store(&vr, ME, off, data, s->bytes);
 }
 
-/* Which of the reference's requests a bus transaction is. */
+/* Finds the reference's request for each bus transaction. */
 static void read_log(void)
 {
 	const struct xbus *b = vr.bus[ME];
@@ -63,7 +63,7 @@ static void read_log(void)
 	}
 }
 
-/* Where a store lands that is made at a cycle. */
+/* Returns the arrival time of a store that is made at a cycle. */
 static weft_time_t next_ht(uint64_t cycle)
 {
 	return weft_clock_align(&ref.cfg.ht,
@@ -91,7 +91,7 @@ static void play(void)
 	read_log();
 }
 
-/* ---- what is played ---- */
+/* ---- the scenario ---- */
 
 static void choose(uint64_t from)
 {
@@ -117,8 +117,7 @@ static void choose(uint64_t from)
 	}
 }
 
-/* Each is stored at the first HT edge after the cycle at which it is asked
- * for. */
+/* Draws stores. Each happens at the first HT edge after its cycle. */
 static void choose_stores(uint64_t from)
 {
 	uint32_t gap = 1 + dice(20), n = dice(150);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interrupts of the EXTOLL NIC (extoll.md 2.7): none is lost between the event,
- * the store that arms and the program that sleeps. */
+ * the store that arms, and a program that sleeps. */
 #include "unit/cmocka_all.h"
 #include "exproc.h"
 #include "exrig.h"
@@ -34,7 +34,7 @@ static void play(struct exrig *r, const char *dims, exrig_fn a, exrig_fn b,
 static void events_arm(uint32_t rp)
 {
 	exproc_set(&proc, EXTOLL_EVQ_RP, rp | EXTOLL_RP_ARM);
-	/* the line has fallen when the packet that says so is there */
+	/* the packet that lowers the line arrives after the store */
 	weft_host_sleep(proc.h, weft_host_now(proc.h) + WEFT_US);
 }
 
@@ -60,7 +60,7 @@ static void events_open(struct weft_host *h)
 	events_arm(0);
 }
 
-/* A notification put to the own ring; it is in memory. */
+/* Puts a notification to the own ring and waits until it is in memory. */
 static void notify(uint32_t slot)
 {
 	exproc_post(&proc, OPT,
@@ -84,11 +84,12 @@ static int late_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	events_arm(1);
 	ring_arm(0);
 	assert_false(irq());
-	/* a second one is: the read pointer does not cover it */
+	/* a second notification raises it, because the read pointer does not
+	 * cover it */
 	notify(1);
 	assert_true(irq());
 	events_arm(2);
-	/* what has been read asks for nothing */
+	/* no interrupt for notifications that have been read */
 	notify(2);
 	ring_arm(3);
 	assert_false(irq());
@@ -166,7 +167,8 @@ static void test_full_event_queue_delays_the_interrupt_of_a_ring(void **state)
 
 enum { ROUNDS = 40 };
 
-/* Each message wakes one of the two; the time between them changes. */
+/* Each message wakes one of the two programs. The time between the messages
+ * changes. */
 static int wake_main(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct velo_connection c[2];

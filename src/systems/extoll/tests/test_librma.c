@@ -103,7 +103,7 @@ static void test_table_full(void **state)
 
 /* ---- arguments ---- */
 
-/* Refused at once: c leads from p to q, d back. */
+/* Checks arguments that are refused at once. c leads from p to q, d back. */
 static void args_posts(struct rma_port *p, struct rma_handle *c,
 		       struct rma_handle *d, struct rma_region *g)
 {
@@ -123,7 +123,7 @@ static void args_posts(struct rma_port *p, struct rma_handle *c,
 			 RMA_WRONG_ARG);
 }
 
-/* Three for q; the one in the middle is asked for first. */
+/* Sends three notifications to q, which asks for the middle one first. */
 static void args_match(struct weft_host *h, struct rma_port *p,
 		       struct rma_handle *c, struct rma_port *q)
 {
@@ -266,7 +266,7 @@ static void test_big(void **state)
 	exrig_start(&r);
 	exrig_run(&r);
 	assert_int_equal(exrig_counter(r.node[1].nic, "rma_completions"), 256);
-	/* 255 boundaries on each side, none of them the same */
+	/* 255 boundaries on each side, all at different places */
 	assert_int_equal(exrig_counter(r.node[1].nic, "rma_responses"), 511);
 	exrig_free(&r);
 }
@@ -344,11 +344,11 @@ static void test_exit(void **state)
 	exrig_free(&r);
 }
 
-/* ---- what a port that was closed leaves in the NIC ---- */
+/* ---- state that a closed port leaves in the NIC ---- */
 
 enum { PROBE_PORTS = 3 };
 
-/* A register as a probe sees it: without the bus. */
+/* Returns a register as a probe sees it, without the bus. */
 static uint64_t probe(const struct exrig *r, uint32_t off)
 {
 	return weft_reg_load(r->node[0].nic, 1 + EXTOLL_BAR, EXTOLL_RF + off,
@@ -385,7 +385,7 @@ static int closing_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Nothing of its commands, and no right to give more. */
+/* After a close none of its commands is left, nor a right to give more. */
 static void test_close_leaves_nothing(void **state)
 {
 	struct exrig r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libvelo and the driver below it on whole nodes (extoll.md 6.1, 6.2, T-01,
- * T-07, T-08, T-43): return codes, VPIDs, both kinds of slots, small
- * mailboxes, interrupts, leaving. */
+ * T-07, T-08, T-43): return codes, VPIDs, both kinds of slots, small mailboxes,
+ * interrupts, ends of processes. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -118,8 +118,8 @@ static void test_codes(void **state)
 	run();
 }
 
-/* The BAR ends in front of the requester pages: there is a mailbox already
- * when the page cannot be mapped. */
+/* The BAR ends in front of the requester pages. The mailbox already exists when
+ * mapping the page fails. */
 static int short_bar_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
 {
 	enum { BOX = 65536 };
@@ -153,7 +153,8 @@ static void a_port_that_cannot_be_mapped_gives_its_mailbox_back(void **state)
 
 enum { PROCS = 5 };
 
-/* Each sends to all of both nodes; nobody gets what is another's. */
+/* Each process sends to all processes of both nodes, and gets only its own
+ * messages. */
 static int procs_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
 {
 	struct velo_port *p;
@@ -215,7 +216,7 @@ static int many_send(struct weft_host *h, struct exrig *rig, uint32_t node)
 	return 0;
 }
 
-/* Slow, so that the mailbox is full most of the time. */
+/* Receives slowly, so that the mailbox is full most of the time. */
 static int many_recv(struct weft_host *h, struct exrig *rig, uint32_t node)
 {
 	struct velo_counters k;
@@ -306,7 +307,7 @@ static void test_irq(void **state)
 
 /* ---- leaving, protection ---- */
 
-/* T-43: the receiver goes in the middle; what comes later is counted. */
+/* T-43: the receiver ends in the middle. Later messages are counted. */
 static int leave_send(struct weft_host *h, struct exrig *rig, uint32_t node)
 {
 	struct velo_port *p;
@@ -332,7 +333,7 @@ static int leave_recv(struct weft_host *h, struct exrig *rig, uint32_t node)
 		expect_message(p, 0, 8, i);
 	velo_close(p);
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
-	/* the VPID is free again, the mailbox starts empty */
+	/* the VPID is free again, and the mailbox starts empty */
 	assert_int_equal(velo_open(h, &a, &p), VELO_SUCCESS);
 	assert_int_equal(velo_vpid(p), 0);
 	assert_int_equal(velo_check(p), VELO_NO_MSG);
@@ -355,7 +356,7 @@ static void test_leave(void **state)
 	assert_in_range(exrig_counter(nic, "velo_discarded"), 50, 90);
 }
 
-/* A host that takes eight packets in 100 us: messages lie in the NIC. */
+/* The host takes eight packets in 100 us, so messages stay in the NIC. */
 enum { LAST_VPID = 255, SLOW_MESSAGES = 400 };
 static uint32_t slow_takes; /* messages, before the receiver leaves */
 
@@ -386,8 +387,7 @@ static int slow_recv(struct weft_host *h, struct exrig *rig, uint32_t node)
 	return 0;
 }
 
-/* Looks on from beside: what is in the mailbox when it is given back is there
- * for good. */
+/* Watches from outside: the mailbox does not change after it was given back. */
 static int slow_watch(struct weft_host *h, struct exrig *rig, uint32_t node)
 {
 	enum { BYTES = SLOW_MESSAGES * EXTOLL_SLOT };
@@ -410,7 +410,7 @@ static int slow_watch(struct weft_host *h, struct exrig *rig, uint32_t node)
 	return 0;
 }
 
-/* The mailbox is given back when nothing will be written there any more. */
+/* The mailbox is given back when no more writes to it can arrive. */
 static void test_leave_waits(void **state)
 {
 	for (slow_takes = 5; slow_takes <= 8; slow_takes++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cable under VELO traffic, seen by host software (extoll.md 2.7, 4.7, 5.7;
- * T-28): pulled and plugged in again it costs time and nothing else; cut for
- * good it is an event at once, and the next after 15 attempts. */
+ * T-28). Unplugged and plugged in again it costs time only. Cut for good, it
+ * gives an event at once and another after 15 attempts. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -40,9 +40,9 @@ static struct scene *scene_of(struct exrig *r)
 
 /* ---- programs ---- */
 
-/* Node 1 sleeps until the interrupt.  Node 0 polls and never stores a read
- * pointer: that store would wait behind messages which the NIC does not take.
- */
+/* Node 1 sleeps until the interrupt. Node 0 polls and never stores a read
+ * pointer, because the store would wait behind messages that the NIC does not
+ * take. */
 static uint64_t next_event(struct extoll_drv *d, bool sleeps, uint32_t i,
 			   weft_time_t until)
 {
@@ -139,7 +139,7 @@ static void scene_run(struct scene *s, const char *width,
 	exrig_run(r);
 }
 
-/* The cable is at link port 0 of node 0 and 1 of node 1. */
+/* The cable joins link port 0 of node 0 and port 1 of node 1. */
 static void check_event(const struct scene *s, uint32_t node, uint32_t i,
 			uint32_t what, weft_time_t from)
 {
@@ -147,7 +147,7 @@ static void check_event(const struct scene *s, uint32_t node, uint32_t i,
 
 	assert_int_equal(EXTOLL_EVENT_LP(w->event[i]), node);
 	assert_int_equal(EXTOLL_EVENT_LINK(w->event[i]), what);
-	/* after an interrupt it takes the host some time */
+	/* the host takes some time after an interrupt */
 	assert_in_range(w->at[i], from, from + (node ? 6 : 2) * WEFT_US);
 }
 
@@ -197,7 +197,7 @@ static void test_cut_for_good(void **state)
 		  400 * WEFT_US);
 	assert_in_range(s.received, 100, MESSAGES - 100);
 	assert_int_equal(s.wrong, 0);
-	/* what was on its way and the sends after the event wait */
+	/* messages in flight, and those sent after the event, wait */
 	assert_in_range(s.sent, s.received + 5, s.received + 80);
 	assert_int_equal(s.state, EXTOLL_LP_DOWN);
 	assert_in_range(s.unacked, 1, 32);
@@ -210,7 +210,7 @@ static void test_cut_for_good(void **state)
 	exrig_free(&s.r);
 }
 
-/* Other links of the node go on: two nodes of a row, cut between 0 and 3. */
+/* Other links of the node continue: two nodes of a row, cut between 0 and 3. */
 static void test_others(void **state)
 {
 	const char *const cut[] = { "at", "100us", NULL };
@@ -233,7 +233,7 @@ static void test_others(void **state)
 	exrig_free(r);
 }
 
-/* ---- errors that the link mends (2.7) ---- */
+/* ---- errors that the link repairs (2.7) ---- */
 
 /* Cells for node 1 come with errors. */
 static void errors(struct scene *s, const char *on, const char *rate)
@@ -275,7 +275,8 @@ static void test_an_error_of_a_link_is_an_event(void **state)
 	exrig_free(&s.r);
 }
 
-/* A node that does not move its read pointer hears of the first error alone. */
+/* A node that does not move its read pointer gets an event for the first error
+ * only. */
 static void test_errors_do_not_fill_the_event_queue(void **state)
 {
 	struct scene s = { .all_poll = true };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A listener on an EXTOLL line without faults hears what a framed
- * one carries, at the same times
- * (systems/extoll/network/cell_channel_listen.c); of refreshes, those that have
- * something in front of them. */
+/* A listener on an EXTOLL line without faults hears the frames that a framed
+ * line carries, at the same times
+ * (systems/extoll/network/cell_channel_listen.c). Of refreshes it hears those
+ * behind other frames. */
 #include "ex_pair.h"
 
 #include "base/vec.h"
@@ -28,7 +28,8 @@ struct ear {
 	} all; /* but refreshes */
 };
 
-/* Credits that were given so far, and not twice in a row. */
+/* A refresh reports the credits given so far, and never comes twice in a
+ * row. */
 static void on_refresh(struct ear *e, const struct ex_line *l)
 {
 	assert_false(e->last_refresh);
@@ -126,7 +127,7 @@ static void test_same_frames(void **state)
 			hold[i / 6], "packets", "600", NULL });
 }
 
-/* Told in the middle of a run, as often as one likes, it is the same. */
+/* Settling in the middle of a run, any number of times, changes nothing. */
 static void test_settle(void **state)
 {
 	struct ex_pair p[2];

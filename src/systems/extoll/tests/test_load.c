@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* extoll.load: what it says to a device, and two of them with real NICs and
+/* extoll.load: its accesses to a device, and two of it with real NICs and
  * crossbars in between. */
 #include "unit/cmocka_all.h"
 
@@ -13,7 +13,7 @@
 extern const struct weft_class weft_class_extoll_load, weft_class_extoll_nic,
 	weft_class_extoll_xbar;
 
-/* ---- a device that writes down what comes ---- */
+/* ---- a device that logs its accesses ---- */
 
 enum { LOG = 64 };
 
@@ -116,10 +116,10 @@ static uint64_t word(const struct weft_bus_note *n, uint32_t i)
 	return v;
 }
 
-/* ---- what it says to the device ---- */
+/* ---- accesses to the device ---- */
 
-/* Registers in the order of a driver; the first at H1 + 3 dwords + H3, the
- * others as fast as the link goes: 4 dwords of 2.5 ns. */
+/* Registers are stored in the order of a driver: the first at H1 + 3 dwords +
+ * H3, the others as fast as the link permits, 4 dwords of 2.5 ns each. */
 static void test_setup(void **state)
 {
 	open_dev("node=3 nodes=9 pattern=none slots=32");
@@ -144,7 +144,7 @@ static void test_setup(void **state)
 			 EXTOLL_TX(3, LOAD_VPID, LOAD_PD));
 }
 
-/* Header, stamp, words; 72 bytes are two lines. */
+/* A message has header, stamp and words. 72 bytes are two lines. */
 static void test_message(void **state)
 {
 	const struct weft_bus_note *m;
@@ -172,8 +172,8 @@ static void test_message(void **state)
 	assert_int_equal(load->comp->counters[LOAD_SENT], 1);
 }
 
-/* 8 bytes are 5 flits, 9 bytes 7 (extoll.md 3.9): 6 in the mean, so a load of
- * 0.06 is a message in 100 cycles. */
+/* 8 bytes are 5 flits, 9 bytes 7 (extoll.md 3.9), 6 in the mean. A load of 0.06
+ * is therefore a message in 100 cycles. */
 static void test_load_counts_the_mean_size(void **state)
 {
 	uint32_t n[2] = { 0 };
@@ -195,7 +195,8 @@ static void test_load_counts_the_mean_size(void **state)
 	assert_int_equal(n[0] + n[1], 50);
 }
 
-/* A device that takes nothing gets `depth` stores, then one for one. */
+/* A device that takes nothing gets `depth` stores, then one for each that it
+ * takes. */
 static void test_depth(void **state)
 {
 	open_dev("node=0 nodes=2 load=1000 depth=6");
@@ -210,7 +211,7 @@ static void test_depth(void **state)
 	assert_int_equal(load->out, dev->n - 14);
 }
 
-/* ---- what it takes ---- */
+/* ---- messages from the device ---- */
 
 static struct weft_bus_txn txn;
 
@@ -251,7 +252,7 @@ static void test_take(void **state)
 	assert_int_equal(word(&dev->log[7], 0), 2);
 	assert_int_equal(word(&dev->log[9], 0), 0);
 	assert_int_equal(word(&dev->log[10], 0), 2);
-	/* up 30 + 6 * 2.5, seen 164, down 75 + 4 * 2.5 + 60 */
+	/* up 30 + 6 * 2.5, noticed after 164, down 75 + 4 * 2.5 + 60 */
 	assert_int_equal(dev->log[7].time, 12 * WEFT_US + 354 * WEFT_NS);
 	assert_int_equal(k[LOAD_WRONG] + k[LOAD_CORRUPT] + k[LOAD_STRAY], 0);
 	assert_int_equal(weft_sim_finish(sim, NULL), 0);
@@ -329,8 +330,8 @@ static double latency(const char *name)
 	return m->value;
 }
 
-/* Table 7.1: 1156.4 ns for 8 bytes between neighbours; three synchronisers fall
- * where they fall. */
+/* Table 7.1: 1156.4 ns for 8 bytes between neighbours. Each of three
+ * synchronisers adds a random part of a cycle. */
 static void test_latency(void **state)
 {
 	open_pair("node=0 nodes=2 packets=1", "node=1 nodes=2 pattern=none");
@@ -367,7 +368,7 @@ static void test_small(void **state)
 {
 	both_ways("load=0.5 packets=1000", 1);
 	assert_int_equal(nic[0]->counters[EX_C_VELO_STALLS], 0);
-	/* every fourth slot, or a few later while one is on its way */
+	/* every fourth slot, or a few later while one is in flight */
 	assert_in_range(end[0]->counters[LOAD_RP], 150, 250);
 }
 
@@ -376,7 +377,7 @@ static void test_large(void **state)
 	both_ways("load=0.5 packets=1000 size=64", 2);
 }
 
-/* A full mailbox holds the network up; nothing is lost. */
+/* A full mailbox stops the network, and no message is lost. */
 static void test_full(void **state)
 {
 	both_ways("load=1000 packets=1000 slots=4", 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes that management software got wrong, seen by hosts (extoll.md T-29):
- * packets end in a counter and an event, the next one is fine. */
+/* Wrong routes from management software, seen by hosts (extoll.md T-29):
+ * packets end in a counter and an event, and the next one arrives. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ static int receiver(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* The event of a packet that the crossbar dropped (2.7). */
+/* Checks the event of a packet that the crossbar dropped (2.7). */
 static void check_drop(uint64_t e)
 {
 	assert_int_equal(EXTOLL_EVENT_KIND(e), EXTOLL_EV_LINK);
@@ -74,7 +74,8 @@ static void check_drop(uint64_t e)
 	assert_int_equal(EXTOLL_EVENT_LINK(e), EXTOLL_LINK_ERROR);
 }
 
-/* Where the packet ends: crossbar `at` as illegal, or NIC `at` as misrouted. */
+/* Sends a packet that ends in crossbar `at` as illegal, or in NIC `at` as
+ * misrouted. */
 static void wrong(const uint8_t *port, uint32_t n, uint32_t at, bool illegal)
 {
 	struct scene s = { .n = n };

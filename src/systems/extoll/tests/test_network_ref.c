@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Crossbars, link ports and network ports of EXTOLL against
  * src/systems/extoll/tests/ref_ex.c: random networks of up to four nodes,
- * random parameters, random packets.  The cycle of every cell that is handed
+ * random parameters, random packets. The cycle of every cell that is handed
  * over, the cells, flits and control cells of every line, and the conflicts of
- * every crossbar must be the same. */
+ * every crossbar must be equal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +38,8 @@ struct rig {
 
 enum {
 	TAG_NP = RX_PKTS
-}; /* behind those of packets: what is handed over in a
-    * cycle is there in that cycle */
+}; /* above the tags of packets: a cell that is handed over in a cycle is seen
+    * in that cycle */
 
 static void rig_cell(void *own, struct netport *np,
 		     const struct netport_cell *c)
@@ -180,7 +180,7 @@ static uint32_t pick(struct weft_rng *r, uint32_t lo, uint32_t hi)
 	return lo + (uint32_t)(weft_rng_u64(r) % (hi - lo + 1));
 }
 
-/* Free link ports of random nodes are joined in pairs. */
+/* Joins free link ports of random nodes in pairs. */
 static void scene_cables(struct scene *s, struct weft_rng *r)
 {
 	uint32_t k, tries = pick(r, 0, 24);
@@ -221,7 +221,7 @@ static void scene_route(struct scene *s, struct weft_rng *r, struct rx_pkt *p)
 		(uint8_t)(pick(r, 0, 30) ? pick(r, 0, 2) : pick(r, 9, 13));
 }
 
-/* The string ends at a cable, and the header, of whole words, follows. */
+/* Cuts the route short at a cable. The header, of whole words, follows it. */
 static void scene_cut(struct scene *s, struct weft_rng *r, struct rx_pkt *p)
 {
 	uint32_t word = 8 / s->c.flit_bytes, i;
@@ -262,7 +262,7 @@ static void scene_packets(struct scene *s, struct weft_rng *r)
 			scene_cut(s, r, p);
 	}
 	qsort(s->pkt, s->n, sizeof(s->pkt[0]), by_ready);
-	/* one packet per port and cycle, so that their order is plain */
+	/* one packet per port and cycle, so that their order is defined */
 	for (i = 1; i < s->n; i++)
 		if (s->pkt[i].ready <= s->pkt[i - 1].ready)
 			s->pkt[i].ready = s->pkt[i - 1].ready + 1;

@@ -45,7 +45,8 @@ static void test_message_behind_the_store_that_enables_goes(void **state)
 	assert_int_equal(sent(), 2);
 }
 
-/* 3 + 4 cycles (H4, N1), then the next: 2 cycles for 8 bytes of data. */
+/* The first store takes 3 + 4 cycles (H4, N1), the next one 2 for its 8 bytes
+ * of data. */
 static void test_register_store_takes_the_cycles_of_htax(void **state)
 {
 	weft_time_t t;
@@ -64,7 +65,7 @@ static void test_register_store_takes_the_cycles_of_htax(void **state)
 	assert_int_equal(nic()->velo.timeout, 6);
 }
 
-/* The network takes nothing: a message blocks what was stored behind it. */
+/* The network takes nothing, so a message blocks the stores behind it. */
 static void test_load_waits_for_all_stores_in_front_of_it(void **state)
 {
 	uint32_t n = 0;
@@ -83,7 +84,8 @@ static void test_load_waits_for_all_stores_in_front_of_it(void **state)
 	assert_int_equal(sent(), n);
 }
 
-/* With `rf_core` the register file is in front of everything. */
+/* With `rf_core` the register file is in front of HTAX, so its stores pass the
+ * others. */
 static void test_registers_at_the_core_overtake(void **state)
 {
 	velo_send(ME, 1, 8, 1);
@@ -100,7 +102,7 @@ static int velo_core(void **state)
 	return 0;
 }
 
-/* Intervals count when a store comes to the arbiter. */
+/* A new interval applies to stores that arrive at the arbiter after it. */
 static void test_interval_store_moves_the_stores_behind_it(void **state)
 {
 	const uint64_t at = EXTOLL_INTERVAL_STRIDE + EXTOLL_INTERVAL_TARGET;
@@ -120,7 +122,7 @@ static void test_interval_store_moves_the_stores_behind_it(void **state)
 	assert_int_equal(vr.bus[ME]->held, 0);
 }
 
-/* ---- what is in flight when a process closes ---- */
+/* ---- messages in flight when a process closes ---- */
 
 static void test_writes_of_a_closed_mailbox_are_counted(void **state)
 {
@@ -166,8 +168,8 @@ static void spy_cell(void *own, struct netport *np,
 
 static const struct netport_ops spy = { .cell = spy_cell };
 
-/* The mailbox is opened `late` cycles after the message was sent; true: it has
- * the message.  *d: cycles from the cell to the store. */
+/* Opens the mailbox `late` cycles after the message was sent. Returns whether
+ * it got the message; *d: cycles from the cell to the store. */
 static bool opened_for(uint32_t late, int64_t *d)
 {
 	uint32_t first;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of the EXTOLL crossbar by themselves: the round-robin arbiter against
- * the formula of extoll.md 4.2 (T-30), the 36 queues of an input against 36
- * plain ones and the distance of what is shifted in (4.1; T-31). */
+/* Parts of the EXTOLL crossbar alone: the round-robin arbiter against the
+ * formula of extoll.md 4.2 (T-30), the 36 queues of an input against 36 plain
+ * ones, and the cycles between cells that are shifted in (4.1; T-31). */
 #include "ex_feed.h"
 
 #include <string.h>
@@ -59,7 +59,8 @@ static void test_arbiter_all(void **state)
 	}
 }
 
-/* Random for 36: the same grants; none waits longer than 35 of them. */
+/* Random requests of 36 get equal grants. None waits for more than 35
+ * grants. */
 static void test_arbiter_random(void **state)
 {
 	struct formula f = { EXTOLL_XBAR_QUEUES, ones(EXTOLL_XBAR_QUEUES) };
@@ -70,7 +71,7 @@ static void test_arbiter_random(void **state)
 	for (uint32_t k = 0; k < 200000; k++) {
 		uint64_t req = weft_rng_u64(&r) & ones(EXTOLL_XBAR_QUEUES);
 
-		/* sparse ones, dense ones; who has waited goes on */
+		/* sparse requests, then dense ones; a waiting one stays */
 		req = k & 1 ? req & weft_rng_u64(&r) : req | weft_rng_u64(&r);
 		req &= ones(EXTOLL_XBAR_QUEUES);
 		for (uint32_t i = 0; i < EXTOLL_XBAR_QUEUES; i++)
@@ -87,7 +88,7 @@ static void test_arbiter_random(void **state)
 	assert_int_equal(longest, EXTOLL_XBAR_QUEUES - 1);
 }
 
-/* All at once: each wins once in N grants, wherever it begins. */
+/* All request at once: each wins once in N grants, from any start. */
 static void test_arbiter_fair(void **state)
 {
 	for (uint32_t n = 1; n <= EXTOLL_XBAR_QUEUES; n++) {
@@ -122,7 +123,7 @@ static uint32_t plain_pop(struct plain *p)
 	return first;
 }
 
-/* A cell that is a packet of its own comes in, `id` is its cycle. */
+/* Adds a cell that is a packet of its own; `id` is its cycle. */
 static void push(struct bench *b, struct plain *p, uint32_t q, uint32_t id)
 {
 	struct cell_channel *ep = &b->xb->ep[IN];
@@ -176,7 +177,7 @@ static void test_queues(void **state)
 	weft_rng_seed(&r, 1, "queues");
 	for (uint32_t k = 0; k < 200000; k++) {
 		uint32_t q = (uint32_t)weft_rng_below(&r, EXTOLL_XBAR_QUEUES);
-		/* long queues at times, many short ones at others */
+		/* long queues for a time, then many short ones */
 		bool in = weft_rng_below(&r, 100) < (k / 500 % 2 ? 60 : 40);
 
 		q = k / 2000 % 2 ? q % 3 * 7 : q;
@@ -197,7 +198,7 @@ static void test_queues(void **state)
 
 /* ---- T-31: shift-in ---- */
 
-/* Cells as short as they can be, as fast as they can come: 4 cycles apart. */
+/* The shortest cells at the highest rate: 4 cycles apart. */
 static void shift_in(const char *width, uint32_t flits, uint32_t gap,
 		     uint32_t inner, uint32_t link)
 {

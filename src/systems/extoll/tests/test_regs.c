@@ -121,8 +121,7 @@ static int pointers(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(get(rp), RMA_RP_REARM | 4);
 	put(rp, RMA_RP_REARM | 16);
 	assert_int_equal(get(rp), RMA_RP_REARM | 4);
-	/* a ring that is made anew is empty; one that is closed tells nothing
-	 */
+	/* a ring that is made anew is empty; a closed one reads as zero */
 	put(EXTOLL_RMA_SIZE + 8 * VPID, 32);
 	assert_int_equal(get(rp), RMA_RP_REARM);
 	put(EXTOLL_RMA_VPID + 8 * VPID, 0);
@@ -135,7 +134,8 @@ static void a_read_pointer_outside_of_its_ring_is_not_taken(void **state)
 	run(pointers);
 }
 
-/* The same before the unit is made by the first store to it, and after. */
+/* Reset values are equal before the first store creates the unit, and after
+ * it. */
 static void rma_is_reset(void)
 {
 	assert_int_equal(get(EXTOLL_RMA_CONFIG), RMA_C_RESET);

@@ -33,9 +33,9 @@ static void single_error(const char *width, const char *target, uint32_t bit)
 	assert_int_equal(rx->crc + rx->code + rx->seq, 1);
 	assert_int_equal(tx->replays, 1);
 	assert_int_equal(tx->timeouts, 0);
-	/* one credit for each cell, whatever came before it */
+	/* one credit for each cell, whatever preceded it */
 	assert_int_equal(p.n[1]->ep.slow->given[0], p.n[0]->sent_cells);
-	/* cut through, then either sent on as void or dropped in time */
+	/* cut through, then either forwarded as void or dropped in time */
 	assert_in_range(p.n[1]->voids, 0, 1);
 	ex_pair_fini(&p);
 }
@@ -54,7 +54,8 @@ static void test_single_error(void **state)
 	}
 }
 
-/* The symbol that begins a cell: the next SEQ, or the timeout, tells. */
+/* The symbol that begins a cell is lost: the next SEQ or the timeout shows
+ * it. */
 static void test_lost_start(void **state)
 {
 	struct ex_pair p;
@@ -74,10 +75,10 @@ static void test_lost_start(void **state)
 	ex_pair_fini(&p);
 }
 
-/* Known cycles.  32 bit, cell of 1 + 2 + 2 flits at cycle g = 10, on the line
- * at S = 23; behind the FIFO at S + 27, seen at + 1 + 15 (7.1).  The NACK is
- * ready after 5 + 2 flits and t_ack, is as long on its way, counts after one
- * flit and t_ctl_in; the cell starts again at once. */
+/* Known cycles. 32 bit, cell of 1 + 2 + 2 flits at cycle g = 10, on the line at
+ * S = 23; behind the FIFO at S + 27, seen at + 1 + 15 (7.1). The NACK is ready
+ * after 5 + 2 flits and t_ack, travels for as long, and takes effect after one
+ * flit and t_ctl_in. The cell starts again at once. */
 static void test_replay_cycle(void **state)
 {
 	struct ex_pair p;
@@ -98,8 +99,8 @@ static void test_replay_cycle(void **state)
 	ex_pair_fini(&p);
 }
 
-/* 63 good cells are kept, and the next one comes damaged.  The void cell in the
- * last slot gives no credit back: there will be one for its replay. */
+/* 63 good cells are kept, and the next one is damaged. The void cell in the
+ * last slot returns no credit, because its replay will return one. */
 static void a_void_cell_in_the_last_slot_gives_no_credit(void **state)
 {
 	struct ex_pair p;
@@ -131,8 +132,8 @@ struct loss {
 	uint32_t nacks, replays, timeouts;
 };
 
-/* Loses some frames of a saturated stream 0 -> 1; at the end all is well and
- * as fast as before. */
+/* Loses some frames of a saturated stream 0 -> 1. At the end all packets have
+ * arrived, and the rate is as before. */
 static void loss(const struct weft_class *cls, const struct loss *l,
 		 const char *width)
 {
@@ -179,7 +180,8 @@ static void test_losses(void **state)
 	}
 }
 
-/* NACK lost: only the timeout helps, 1024 cycles after the last progress. */
+/* The NACK is lost: only the timeout helps, 1024 cycles after the last
+ * progress. */
 static void test_lost_nack(void **state)
 {
 	struct ex_pair p;
@@ -199,7 +201,8 @@ static void test_lost_nack(void **state)
 	ex_pair_fini(&p);
 }
 
-/* All ACKs of a short stream lost: replay, told apart as duplicates. */
+/* All ACKs of a short stream are lost: it is replayed, and the receiver
+ * recognises duplicates. */
 static void test_lost_last_ack(void **state)
 {
 	struct ex_pair p;
@@ -216,7 +219,8 @@ static void test_lost_last_ack(void **state)
 		ex_pair_check_all(&p);
 		assert_int_equal(p.n[0]->ep.count.timeouts, 1);
 		assert_int_equal(p.n[0]->ep.count.replays, 1);
-		/* 16 bit: the SEQ is at the end, the first was cut through */
+		/* 16 bit: the SEQ is at the end, so the first cell was cut
+		 * through */
 		assert_int_equal(p.n[1]->voids, i);
 		assert_int_equal(p.n[1]->ep.count.seq, 2);
 		assert_int_equal(p.n[1]->ep.count.nacks, 1);
@@ -224,7 +228,8 @@ static void test_lost_last_ack(void **state)
 	}
 }
 
-/* All credits of one VC lost; a refresh, within four rounds, brings them. */
+/* All credits of one VC are lost. A refresh, within four rounds, restores
+ * them. */
 static void test_credit_refresh(void **state)
 {
 	struct ex_pair p;
@@ -238,8 +243,8 @@ static void test_credit_refresh(void **state)
 	ex_pair_start(&p);
 	ex_pair_drain(&p, 1000000);
 	ex_pair_check_all(&p);
-	/* 40 credits at first; then a refresh: of VC 0 at cycle 256, on its way
-	 * for 38 cycles; grant to line 13, line to owner 43 */
+	/* first 40 credits; then a refresh of VC 0 at cycle 256, in flight for
+	 * 38 cycles; grant to line 13, line to owner 43 */
 	last = p.n[1]->log[59].cycle;
 	assert_true(p.n[1]->log[39].cycle < 256 + 38 + 13 + 43);
 	assert_int_equal(p.n[1]->log[40].cycle, 256 + 38 + 13 + 43);
@@ -248,7 +253,7 @@ static void test_credit_refresh(void **state)
 	ex_pair_fini(&p);
 }
 
-/* Throughput behind a loss is what it was before. */
+/* The rate after a loss is the rate before it. */
 static void test_back_to_nominal(void **state)
 {
 	struct ex_pair p;
@@ -266,7 +271,7 @@ static void test_back_to_nominal(void **state)
 	l = p.n[1]->log;
 	n = p.n[1]->n_log;
 	assert_true(n > 1000);
-	/* full cells are 18 flits apart, but for control cells */
+	/* full cells are 18 flits apart, except for control cells */
 	for (uint32_t i = 400; i + 100 < n; i += 100) {
 		uint64_t flits = 0, span = l[i + 100].cycle - l[i].cycle;
 
@@ -283,7 +288,8 @@ struct outcome {
 	uint64_t last, replays, hits;
 };
 
-/* 10^5 messages of up to three cells at each rate, half of them each way. */
+/* 10^5 messages of up to three cells at each rate, half of them in each
+ * direction. */
 #ifdef __SANITIZE_ADDRESS__
 static const char messages[] = "5000";
 #else
@@ -331,7 +337,7 @@ static void test_rates(void **state)
 	}
 }
 
-/* So many errors that no cell gets through: 15 attempts, then down. */
+/* So many errors that no cell arrives: 15 attempts, then down. */
 static void test_down(void **state)
 {
 	struct ex_pair p;
@@ -352,7 +358,7 @@ static void test_down(void **state)
 	ex_pair_fini(&p);
 }
 
-/* Cells that come twice, and losses of every kind at once. */
+/* Repeated cells, and losses of every kind together. */
 static void test_everything(void **state)
 {
 	const char *const set[] = { "packets", "0.02", "controls", "0.05",

@@ -9,7 +9,7 @@
 
 enum { VPID = 5, OPT = RMA_OPT_TE, SRC = 0, DST = 8 * RMA_PAGE };
 
-/* Two nodes with a process each; node 1 runs `far`, then both meet. */
+/* Makes two nodes with a process each. Node 1 runs `far`, then both meet. */
 static void pair(struct exrig *r, exrig_fn near, exrig_fn far)
 {
 	exrig_new(r, "2");
@@ -30,7 +30,7 @@ static uint64_t put(uint32_t op, uint32_t spec, uint32_t bytes)
 	return RMA_D_MAKE(op, 1, VPID, spec, 0) | RMA_D_BYTES(bytes);
 }
 
-/* Node 1: opens, says so, stays until node 0 is through. */
+/* Node 1 opens, reports that, and stays until node 0 is done. */
 static struct exproc far_proc, near_proc;
 
 static int far_idle(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -272,7 +272,7 @@ static void test_gets(void **state)
 static const uint64_t fault_nla[] = {
 	NLA_MAKE(0, 0, 0), /* entry not valid */
 	NLA_MAKE(0, 1, 0), /* read only */
-	NLA_MAKE(0, 2, 0), /* somebody else's */
+	NLA_MAKE(0, 2, 0), /* a page of another process */
 	NLA_MAKE(3, 0, 0), /* table not valid */
 	NLA_MAKE(0, 0, 0) | 1ull << 40,
 };

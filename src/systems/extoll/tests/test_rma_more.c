@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL RMA under load and with its tables changing: de-registration, TLB
+/* EXTOLL RMA under load and with changing tables: de-registration, TLB
  * capacity, locks, physical addresses, full rings and queues, times (extoll.md
  * 7.3, 7.5, 9: T-16, T-17, T-19 to T-22). */
 #include "unit/cmocka_all.h"
@@ -67,7 +67,7 @@ static int dereg_far(struct weft_host *h, struct exrig *r, uint32_t node)
 		assert_true(exproc_noti(p, &w0, &w1));
 	p->gat[DST / RMA_PAGE] = 0;
 	exproc_flush(p, DST / RMA_PAGE, 1);
-	memset(page, 0xee, RMA_PAGE); /* somebody else's from now on */
+	memset(page, 0xee, RMA_PAGE); /* another process has it from now on */
 	for (uint32_t i = 10; i < DEREG_PUTS; i++) {
 		assert_true(exproc_noti(p, &w0, &w1));
 		r->v[RMA_N_ERROR(w1) != 0]++;
@@ -89,7 +89,7 @@ static void test_deregister(void **state)
 	exrig_free(&r);
 }
 
-/* A fence, and a flush of everything a VPID has. */
+/* Gives a fence, and a flush of all pages of a VPID. */
 static int fence_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = proc_open(h, node);
@@ -116,7 +116,7 @@ static void test_fence(void **state)
 	exrig_free(&r);
 }
 
-/* ---- T-17: one page more than the TLB has entries for ---- */
+/* ---- T-17: one page more than the TLB has entries ---- */
 
 static int tlb_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -144,8 +144,8 @@ static void test_tlb(void **state)
 
 	play(&r, "1", tlb_near, NULL);
 	miss = exrig_counter(r.node[0].nic, "atu_misses");
-	/* pages 1..65 and the source: 66 once, then those that share a set
-	 * with the two too many, over and over */
+	/* pages 1..65 and the source: 66 misses once, then again and again
+	 * those in the sets of the two pages too many */
 	assert_true(miss > 66 && miss < 2 * 3 * 65);
 	assert_int_equal(miss + exrig_counter(r.node[0].nic, "atu_hits"),
 			 2 * 3 * 65);
@@ -175,7 +175,7 @@ static int64_t fcaa(struct exproc *p, int32_t compare, int32_t add,
 	return RMA_LOCK_RESULT(w0) ? RMA_LOCK_VALUE(w0) : -1;
 }
 
-/* r->v[0]: nodes inside, v[1]: turns, v[2]: requests. */
+/* r->v[0]: nodes that hold the lock, v[1]: turns, v[2]: requests. */
 static int lock_all(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = &proc[node];
@@ -256,7 +256,7 @@ static int phys_near(struct weft_host *h, struct exrig *r, uint32_t node)
 		    p->buf_phys, EXPROC_NLA(DST));
 	assert_true(exproc_noti(p, &w0, &w1));
 	assert_memory_equal(p->buf + DST, "physical", 8);
-	/* where there is no memory: told, nothing sent */
+	/* no memory at this address: notified, nothing sent */
 	exproc_post(p, 0,
 		    RMA_D_MAKE(RMA_PUT_QW, 0, VPID, 0, 0) | RMA_D_BYTES(4096),
 		    1ull << 38, EXPROC_NLA(DST));
@@ -343,9 +343,8 @@ static void test_queue_full(void **state)
 
 	play(&r, "2", queue_near, queue_far);
 	assert_int_equal(r.v[1], 1);
-	/* 72 places: 16 in the queue, 4 under way, 4 at the network port, 16 in
-	 * HTAX, 16 + 8 + 8 on HyperTransport.  The host waits for the others.
-	 */
+	/* 72 places: 16 in the queue, 4 in work, 4 at the network port, 16 in
+	 * HTAX, 16 + 8 + 8 on HyperTransport. The host waits with the rest. */
 	assert_true(r.v[0] > 25 * 7 * WEFT_US);
 	assert_int_equal(exrig_counter(r.node[1].nic, "rma_completions"), 100);
 	exrig_free(&r);
@@ -447,7 +446,8 @@ static int lat_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* The second of each kind: the TLBs know the pages. 7.5: about. */
+/* Measures the second operation of each kind, because the TLBs then know the
+ * pages. 7.5 gives approximate values. */
 static void test_latency(void **state)
 {
 	struct exrig r = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RMA and ATU against a reference that goes cycle by cycle (ref_rma.h,
- * ref_atu.h), on random work (rma_play.h): states of all units, cells, queues,
- * lookups and rings in every cycle; every access to the bus; every packet. */
+/* RMA and ATU against a cycle-by-cycle reference (ref_rma.h, ref_atu.h), on
+ * random work (rma_play.h): states of all units, cells, queues, lookups and
+ * rings in every cycle; every access to the bus; every packet. */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static struct ref_rma_seen seen[REF_RMA_CYCLES];
 
-/* ---- what the NIC shows ---- */
+/* ---- state of the NIC ---- */
 
 static void look_tx(const struct extoll_rma_tx *u, uint32_t unit,
 		    struct ref_rma_seen *s)
@@ -74,7 +74,7 @@ static void compare_cycles(uint64_t seed)
 	}
 }
 
-/* Requests that the bus has, in the order in which it got them. */
+/* Lists the requests that the bus has, in the order in which it got them. */
 static uint32_t order(uint32_t *by)
 {
 	const struct ref_hx *hx = &rp.ref.hx;
@@ -180,7 +180,8 @@ static void compare_counters(void)
 	assert_int_equal(k[RMA_K_LOCKS], rp.ref.locks);
 }
 
-/* The machines together come to everything there is to compare. */
+/* Counts over all scenarios, so that the test notices an event that never
+ * happened. */
 static struct {
 	uint32_t good[3], bad[3], discarded, stalls, locks, replaced, stale;
 	uint32_t hits, faults, full, late;

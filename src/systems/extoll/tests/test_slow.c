@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tapped EXTOLL lines: the same cycles as untapped ones
+/* Tapped EXTOLL lines have the same cycles as untapped ones
  * (systems/extoll/network/cell_channel.h). */
 #include "ex_pair.h"
 
@@ -13,7 +13,8 @@ static bool same_cell(const struct ex_seen *a, const struct ex_seen *b)
 	       a->flits == b->flits && a->flags == b->flags && a->vc == b->vc;
 }
 
-/* The same traffic with and without a fault that never strikes. */
+/* Runs traffic with and without a fault that never acts. Both runs must be
+ * equal. */
 static void same_cycles(const char *const *set)
 {
 	struct ex_pair p[2];
@@ -72,9 +73,9 @@ static void test_same_cycles_one_way(void **state)
 				      "window", "5", NULL });
 }
 
-/* Lane alignment needs a comma in 1024 flits (extoll.md 3.10).  A line that is
- * never idle has one in the K28.1 of each control cell, and a refresh comes
- * every 256 cycles (4.7): one in 256 flits and a cell. */
+/* Lane alignment needs a comma in 1024 flits (extoll.md 3.10). A line that is
+ * never idle has one in the K28.1 of each control cell, and a refresh every 256
+ * cycles (4.7), so one in 256 flits and a cell. */
 static void test_commas(void **state)
 {
 	uint32_t flits = 0, most = 0;
@@ -94,7 +95,7 @@ static void test_commas(void **state)
 	}
 	assert_in_range(most, 200, 256 + 18);
 	ex_pair_fini(&p);
-	/* 0011111 or its inverse, which no data contains */
+	/* 0011111 or its inverse, which data never contain */
 	for (uint32_t rd = 0; rd < 2; rd++) {
 		uint32_t after = rd;
 		uint32_t code = b8b10_encode(B8B10_K | EX_K_CONTROL, &after);

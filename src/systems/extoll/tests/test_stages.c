@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the EXTOLL NIC tells of a message: its stages, their times in cycles of
+/* Trace of a message in the EXTOLL NIC: its stages, their times in cycles of
  * the core clock (extoll.md 7.1, 5.3, 5.4), and its end. */
 #include "unit/cmocka_all.h"
 #include "exproc.h"
@@ -30,12 +30,13 @@ static void hear(struct weft_listener *l, const struct weft_trace *t)
 	e->got[e->n++] = *t;
 }
 
-/* ---- what is to be told ---- */
+/* ---- expected stages ---- */
 
 struct stage {
 	const char *name;
 	double cycles;
-	bool sync; /* into another clock: half of its cycle more or less */
+	bool sync; /* into another clock: up to half of its cycle more or
+		    * less */
 };
 
 /* Of the host's store to HTAX. */
@@ -96,7 +97,8 @@ static bool of_nic(const struct weft_trace *t)
 	return t->kind == WEFT_TRACE_MARK && strstr(t->comp->name, ".nic");
 }
 
-/* The NICs' stages of message `id`; it ends once, behind them, and arrives. */
+/* Checks the NICs' stages of message `id`, which must arrive and end once,
+ * after them. */
 static void check(const struct ear *e, uint64_t id, const struct stage *s,
 		  uint32_t n)
 {
@@ -206,7 +208,7 @@ static void test_stages_of_a_put_are_those_of_the_table(void **state)
 	exrig_free(&rig);
 }
 
-/* It ends with its notification, not with its data. */
+/* A message ends with its notification, not with its data. */
 static void test_put_with_a_notification_ends_behind_it(void **state)
 {
 	struct ear e;

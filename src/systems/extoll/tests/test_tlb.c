@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ATU's TLB against its reference (ref_tlb.h): alone, and in the NIC, where
- * every access hits or misses as the reference says and lands where the table
- * says. */
+ * every access must hit or miss as in the reference and reach the page of the
+ * table. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -69,7 +69,7 @@ static void flush(uint32_t page)
 	ref_tlb_flush_vpid(&ref, RR_VPID);
 }
 
-/* The entry changes; it counts when it is flushed, or was not known. */
+/* Changes an entry and flushes it, so that the next access uses the new one. */
 static void move(uint32_t page)
 {
 	where[page] = dice(RR_PAGES);
@@ -78,7 +78,8 @@ static void move(uint32_t page)
 	ref_tlb_flush(&ref, page, 1);
 }
 
-/* An immediate put of `val`; true: the reference knew the page. */
+/* Puts `val` by an immediate put. Returns true if the reference knew the
+ * page. */
 static bool put(uint32_t page, uint64_t val)
 {
 	bool hit = ref_tlb_find(&ref, page, RR_VPID);

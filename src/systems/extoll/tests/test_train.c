@@ -56,7 +56,8 @@ static void test_bring_up_lossy(void **state)
 	}
 }
 
-/* Nobody at the other end: down after 15 attempts of 1024 cycles. */
+/* Without an answer from the far end the link is down after 15 attempts of 1024
+ * cycles. */
 static void test_nobody(void **state)
 {
 	struct ex_pair p;
@@ -69,14 +70,14 @@ static void test_nobody(void **state)
 	assert_int_equal(p.n[0]->downs, 0);
 	ex_pair_run(&p, 17 * 1024);
 	assert_int_equal(p.n[0]->downs, 1);
-	/* the other one hears its INIT1, but not that it gave up */
+	/* node 1 receives the INIT1 of node 0, but not that it gave up */
 	ex_pair_drain(&p, 40 * 1024);
 	assert_int_equal(p.n[1]->downs, 1);
 	assert_int_equal(p.n[0]->ep.count.downs, 1);
 	ex_pair_fini(&p);
 }
 
-/* T-28: both directions cut in the middle of a stream, for a while. */
+/* T-28: cuts both directions for a while in the middle of a stream. */
 static void cut(const char *width, const char *at, const char *len,
 		uint32_t both, const char *gap)
 {
@@ -95,7 +96,7 @@ static void cut(const char *width, const char *at, const char *len,
 	ex_pair_fini(&p);
 }
 
-/* Sanitizers look at the code, which takes fewer cuts. */
+/* Fewer cuts reach all code, which is enough for sanitizers. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHARE = 5 };
 #else
@@ -115,7 +116,7 @@ static void test_cut(void **state)
 		    i % 3 ? "0" : "80");
 }
 
-/* What happens meanwhile: the stream stops, nothing arrives. */
+/* During a cut the stream stops and no packet arrives. */
 static void test_cut_stops(void **state)
 {
 	const char *const set[] = { "at", "20us", "length", "30us", NULL };
@@ -136,7 +137,8 @@ static void test_cut_stops(void **state)
 	assert_in_range(p.n[0]->ep.unacked, 1, 32);
 	ex_pair_drain(&p, 10000000);
 	ex_pair_check_all(&p);
-	/* the training said what is missing: nothing else had to */
+	/* training reported the missing cells, so no NACK or timeout was
+	 * needed */
 	assert_int_equal(p.n[1]->ep.count.nacks, 0);
 	assert_int_equal(p.n[0]->ep.count.replays, 1);
 	assert_int_equal(p.n[0]->ep.count.timeouts, 0);
@@ -144,7 +146,7 @@ static void test_cut_stops(void **state)
 	ex_pair_fini(&p);
 }
 
-/* For good: an event, at once when there is something to send. */
+/* A cut for good gives an event, at once if there is something to send. */
 static void test_cut_for_good(void **state)
 {
 	for (uint32_t i = 0; i < 2; i++) {
@@ -167,7 +169,7 @@ static void test_cut_for_good(void **state)
 	}
 }
 
-/* A line that comes and goes, at random, with bit errors. */
+/* A line that is cut at random times, with bit errors. */
 static void test_flaky(void **state)
 {
 	const char *const set[] = { "at",   "10us",   "length", "2us", "every",

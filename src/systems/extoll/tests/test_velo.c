@@ -66,7 +66,8 @@ static void test_length(void **state)
 	assert_int_equal(vr.net->n_log, 1);
 }
 
-/* T-03: reserved bits and multicast; the next message is fine. */
+/* T-03: reserved bits and multicast are dropped, and the next message is
+ * sent. */
 static void test_reserved(void **state)
 {
 	uint32_t n = 0;
@@ -100,7 +101,8 @@ static void test_disabled(void **state)
 	assert_int_equal(vr.net->n_log, 0);
 }
 
-/* T-04: two halves with another page's message, whole, in between. */
+/* T-04: a message in two halves, with a whole one of another page in
+ * between. */
 static void test_split(void **state)
 {
 	uint64_t page[2] = { extoll_velo_page(0, SENDER),
@@ -127,7 +129,7 @@ static void test_split(void **state)
 	assert_int_equal(EX_H0_SVPID(vr.net->log[0].u[0]), SENDER + 1);
 }
 
-/* A header in two stores of 4 bytes, and a hole. */
+/* A header in two stores of 4 bytes; a header with a hole. */
 static void test_dwords(void **state)
 {
 	uint64_t page = extoll_velo_page(0, SENDER);
@@ -145,7 +147,7 @@ static void test_dwords(void **state)
 	assert_int_equal(vr.net->n_log, 1);
 }
 
-/* A header is judged when its last byte is there, wherever it is cut. */
+/* A header is checked when its last byte arrives, wherever it is split. */
 static void test_cut_header(void **state)
 {
 	uint64_t page = extoll_velo_page(0, SENDER);
@@ -177,7 +179,8 @@ static void test_align(void **state)
 	assert_int_equal(vr.net->n_log, 1);
 }
 
-/* T-06: dropped 256 cycles after its store has reached the unit. */
+/* T-06: a partial message is dropped 256 cycles after its store has reached the
+ * unit. */
 static void test_partial(void **state)
 {
 	uint64_t h = EXTOLL_SEND(1, 3, 0, 1, 64);
@@ -224,7 +227,8 @@ static void test_no_route(void **state)
 	assert_int_equal(vr.net->log[1].meta.hops, 1);
 }
 
-/* Nothing is lost when the network takes nothing; the host is stopped. */
+/* When the network takes nothing, the host is stopped and no message is
+ * lost. */
 static void test_back_pressure(void **state)
 {
 	vr.net->stop = true;
@@ -270,8 +274,8 @@ static void test_size(void **state)
 	assert_in_range(idle_bytes(vr.nic[0]), 1, 8191);
 }
 
-/* A message that is far too long, up to the end of its page, then good ones:
- * the rest of it is swallowed, and nothing else is touched. */
+/* A message that is far too long, up to the end of its page, then good ones.
+ * The rest of the long one is dropped, and other messages are not affected. */
 static void
 test_rest_of_a_dropped_message_is_swallowed_to_the_page_end(void **state)
 {

@@ -35,7 +35,7 @@ static void test_slots(void **state)
 	xr_settle(&vr);
 	for (uint32_t i = 0; i < n; i++)
 		velo_check_slot(ME, 128, i, len[i], 10 + i);
-	/* two writes for those above 56, status last */
+	/* lengths above 56 take two writes, the status last */
 	assert_int_equal(vr.bus[ME]->n_log, n + 2);
 	assert_int_equal(vr.bus[ME]->log[8].addr, BOX + 7 * 128 + 56);
 	assert_int_equal(vr.bus[ME]->log[8].bytes, 8);
@@ -44,8 +44,8 @@ static void test_slots(void **state)
 	assert_int_equal(xr_r64(&vr, ME, EXTOLL_VELO_RECEIVED), n);
 }
 
-/* 64 bytes: 19 flits in two cells, then two writes; the first, of 8 bytes,
- * keeps the way through HTAX for two cycles. */
+/* 64 bytes: 19 flits in two cells, then two writes. The first one, of 8 bytes,
+ * occupies HTAX for two cycles. */
 static void test_two_writes(void **state)
 {
 	const struct weft_clock *ht = &vr.bus[ME]->clock;
@@ -64,7 +64,7 @@ static void test_two_writes(void **state)
 	velo_check_slot(ME, 128, 0, 64, 5);
 }
 
-/* The core clock is a parameter, and so are the stages. */
+/* The core clock and the stages are parameters. */
 static void test_set(void **state)
 {
 	uint64_t c;
@@ -99,7 +99,8 @@ static void test_small_slots(void **state)
 	assert_memory_equal(vr.bus[ME]->mem + (BOX - XR_MEM) + 64, want, 56);
 	assert_memory_equal(vr.bus[ME]->mem + (BOX - XR_MEM) + 176, want + 56,
 			    8);
-	/* 4 of 8 used, 3 may be: two slots fit, two more do not */
+	/* 4 of 8 slots are used and 3 more may be: two slots fit, two more do
+	 * not */
 	velo_arrive(MSG(.len = 64, .seed = 4), xr_cycle(&vr));
 	velo_arrive(MSG(.len = 57, .seed = 5), xr_cycle(&vr));
 	xr_settle(&vr);
@@ -128,7 +129,7 @@ static void test_discard(void **state)
 	velo_check_slot(ME, 128, 0, 8, 9);
 }
 
-/* What no requester makes: raw traffic, wrong or no length. */
+/* Messages that no requester makes: raw traffic, wrong or no length. */
 static void test_format(void **state)
 {
 	struct weft_frame *f;
@@ -149,7 +150,7 @@ static void test_format(void **state)
 	assert_int_equal(vr.bus[ME]->n_log, 4); /* events only */
 }
 
-/* T-08: message N waits, the peer runs out of credits, nothing is lost. */
+/* T-08: message N waits, the peer runs out of credits, and none is lost. */
 static void test_full(void **state)
 {
 	uint32_t n = 60;
@@ -170,7 +171,7 @@ static void test_full(void **state)
 	assert_int_equal(vr.nic[ME]->counters[EX_C_VELO_DISCARDED], 0);
 }
 
-/* T-09: with policy 1 exactly the excess goes, one timeout each. */
+/* T-09: with policy 1 exactly the excess is dropped, after one timeout each. */
 static void test_full_drop(void **state)
 {
 	uint32_t n = BOX_N - 1 + 5;
@@ -194,7 +195,7 @@ static void test_full_drop(void **state)
 	velo_check_slot(ME, 128, BOX_N - 1, 8, 99);
 }
 
-/* T-10: ten times round with a read pointer that comes every four slots. */
+/* T-10: ten rounds with a read pointer stored every four slots. */
 static void test_lazy(void **state)
 {
 	uint32_t rp = 0, told = 0, total = 10 * BOX_N;
@@ -224,7 +225,7 @@ static void test_bad_rp(void **state)
 	assert_int_equal(xr_r64(&vr, ME, EXTOLL_VELO_BAD_RP), 2);
 }
 
-/* T-43: the mailbox goes away under a message that waits. */
+/* T-43: the mailbox is closed while a message waits. */
 static void test_close(void **state)
 {
 	for (uint32_t i = 0; i < BOX_N + 3; i++)
@@ -240,7 +241,7 @@ static void test_close(void **state)
 	velo_check_slot(ME, 128, 0, 8, 50);
 }
 
-/* 2.7: one interrupt, re-armed by the read pointers. */
+/* 2.7: one interrupt, armed again by the read pointers. */
 static void test_irq(void **state)
 {
 	velo_arrive(MSG(.len = 8, .seed = 1, .flags = EX_VELO_IRQ),
@@ -258,7 +259,8 @@ static void test_irq(void **state)
 	assert_true(xr_evt(&vr, ME, 0) ==
 		    EXTOLL_EVENT(EXTOLL_EV_VELO_IRQ, 3, SRC, 0));
 	assert_true(xr_evt(&vr, ME, 1) == 0);
-	/* software is done with one message and one event: the other counts */
+	/* software has taken one message and one event; the other event raises
+	 * the interrupt */
 	xr_w64(&vr, ME, EXTOLL_EVQ_RP, 1 | EXTOLL_RP_ARM);
 	xr_settle(&vr);
 	assert_false(vr.bus[ME]->irq);

@@ -29,7 +29,7 @@ static void test_pair(void **state)
 	assert_int_equal(xr_r64(&vr, 1, EXTOLL_VELO_RECEIVED), 64);
 }
 
-/* T-08 from end to end: 300 messages into 15 slots, then they are read. */
+/* T-08 from end to end: 300 messages for 15 slots, then all are read. */
 static void test_pair_full(void **state)
 {
 	uint32_t rp = 0, n = 300;
@@ -58,14 +58,14 @@ static void test_pair_full(void **state)
 	assert_int_equal(xr_r64(&vr, 1, EXTOLL_VELO_RECEIVED), n);
 }
 
-/* A run may end with messages that nobody takes. */
+/* A run may end with messages that were not taken. */
 static void test_pair_abandoned(void **state)
 {
 	for (uint32_t i = 0; i < 300; i++)
 		velo_send(0, 1, 64, i);
 	xr_settle(&vr);
 	assert_int_equal(xr_r64(&vr, 1, EXTOLL_VELO_RECEIVED), BOX_N - 1);
-	/* a load behind the stores that wait gets no answer */
+	/* a load behind the waiting stores gets no answer */
 	assert_true(xr_r64(&vr, 0, EXTOLL_HTAX_WAITING) == UINT64_MAX);
 }
 

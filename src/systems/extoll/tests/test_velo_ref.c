@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VELO's completer against a reference that goes cycle by cycle (ref_velo.h):
- * random messages, right and wrong, for mailboxes that fill, are read, closed,
- * opened anew and change their owner, on buses that are fast and slow. */
+/* VELO's completer against a cycle-by-cycle reference (ref_velo.h): random
+ * messages, right and wrong, for mailboxes that fill, are read, closed, opened
+ * again and change their owner, on fast and slow buses. */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static struct ref_velo ref;
 static uint8_t seen[REF_VELO_CYCLES];
 static uint32_t ends; /* messages that came to their end */
 
-/* ---- what comes ---- */
+/* ---- inputs ---- */
 
 static void spy_cell(void *own, struct netport *np,
 		     const struct netport_cell *c)
@@ -151,7 +151,7 @@ static uint8_t state_now(void)
 	return as[exref_nic(&vr)->velo.cp.state];
 }
 
-/* Stores are so far apart that none waits for another. */
+/* Plays the scenario. Stores are so far apart that none waits for another. */
 static void play(void)
 {
 	uint32_t gap = 1 + dice(40), stores = 20 + dice(150);
@@ -201,7 +201,8 @@ static void compare(uint64_t seed)
 	assert_int_equal(vr.nic[ME]->counters[EX_C_VELO_STALLS], ref.stalls);
 }
 
-/* The machines together come to everything there is to compare. */
+/* Counts over all scenarios, so that the test notices an event that never
+ * happened. */
 static void test_completer_does_what_the_reference_does(void **state)
 {
 	uint32_t stalls = 0, held = 0, discard[EXTOLL_DISCARD_N] = { 0 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VELO's requester against a reference that goes cycle by cycle
- * (ref_velo_rq.h): random messages of several processes, right and wrong, in
- * pieces that mix, stop or come too late, into a network that sometimes takes
- * nothing. */
+/* VELO's requester against a cycle-by-cycle reference (ref_velo_rq.h): random
+ * messages of several processes, right and wrong, in pieces that mix, stop or
+ * come too late, into a network that sometimes takes nothing. */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>
@@ -17,7 +16,7 @@ enum { FIRST = SENDER, PAGES = 3, AHEAD = 12, QUIET = 1500 };
 static struct ref_vrq ref;
 static struct ref_vrq_seen seen[REF_VRQ_CYCLES];
 
-/* What a process has begun. */
+/* Unfinished message of each process. */
 static struct {
 	uint32_t off, end;
 	uint8_t buf[256];
@@ -166,7 +165,8 @@ static void compare(uint64_t seed)
 	}
 }
 
-/* The machines together come to everything there is to compare. */
+/* Counts over all scenarios, so that the test notices an event that never
+ * happened. */
 static void test_requester_does_what_the_reference_does(void **state)
 {
 	uint32_t held = 0, drop[REF_VRQ_WHY] = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bad cells that were cut through, in a row of EXTOLL crossbars (extoll.md 5.6;
- * T-26, T-27): void cells, locks, replay; nothing lost, nothing twice, in
+ * T-26, T-27): void cells, locks, replay. Every packet arrives once and in
  * order. */
 #include "unit/cmocka_all.h"
 
@@ -17,7 +17,7 @@ extern const struct weft_class weft_class_extoll_xbar, weft_class_fault_bits,
 
 enum { NODES = 4, TAG_NP = 0, TAG_SEND = 1 };
 
-/* ---- a node: sends at random, checks what it gets ---- */
+/* ---- a node: sends at random, checks received packets ---- */
 
 struct node {
 	struct netport np;
@@ -53,7 +53,7 @@ static uint8_t pattern(uint64_t id, uint32_t i)
 	return (uint8_t)(id * 31 + i * 7);
 }
 
-/* The rest of runs_packet() when its route is used up. */
+/* Checks the rest of a packet of runs_packet() whose route is used up. */
 static void runs_got(struct node *n, struct weft_frame *f)
 {
 	static const uint8_t rest[] = { 1, 2, EX_RUN_VPID, 3, 4, EX_RUN_END };
@@ -116,7 +116,7 @@ static void node_packet(struct weft_comp *c, uint32_t dst, uint32_t cls)
 	netport_send(&n->np, f, cell_channel_now(&n->np.ep), UINT32_MAX);
 }
 
-/* From node 0: dst hops through link 0, then the first internal port. */
+/* Sends from node 0: dst hops through link 0, then the first internal port. */
 static void runs_packet(struct weft_comp *c, uint32_t dst, uint32_t cls)
 {
 	struct node *n = c->state;
@@ -269,7 +269,7 @@ static void row_start(struct row *r)
 	must(weft_sim_start(r->sim, &err), &err);
 }
 
-/* Everything arrives, and nothing is left over. */
+/* Runs until every packet has arrived and no event is left. */
 static void row_drain(struct row *r)
 {
 	struct weft_err err = { 0 };
@@ -303,9 +303,9 @@ static uint64_t counter(const struct row *r, uint32_t i, uint32_t n)
 
 /* ---- T-26 ---- */
 
-/* One packet 0 -> 3, two cells; its second one is hit on the first cable, in
- * the payload.  x1 has begun to send it on: x2, x3 see a void cell each, which
- * is dropped at the network port. */
+/* One packet 0 -> 3 of two cells. The payload of the second is damaged on the
+ * first cable. x1 has begun to forward it: x2 and x3 each get a void cell, and
+ * the network port drops it. */
 static void cut_through(const char *width, bool store_forward, bool runs)
 {
 	struct row r;
@@ -342,13 +342,13 @@ static void test_cut_through(void **state)
 		cut_through(i & 1 ? "w16" : "w32", i & 2, i & 4);
 }
 
-/* The output is taken by another packet: the void cell waits, and is dropped
- * when its verdict comes. */
+/* Another packet has the output: the void cell waits, and is dropped when its
+ * verdict arrives. */
 static void test_waits(void **state)
 {
 	struct row r;
 
-	/* node 1 sends long packets to 2 all the time, 0 one short one */
+	/* node 1 always sends long packets to 2, node 0 one short one */
 	row_init(&r, NULL, (const char *[]){ "only", "2", "gap", "1", NULL });
 	r.n[0]->packets = 20;
 	r.n[0]->size = 0;
@@ -367,7 +367,8 @@ static void test_waits(void **state)
 
 /* ---- T-27 ---- */
 
-/* Every bit of the routing flit: the void cell may go anywhere. */
+/* Damages each bit of the routing flit, so that the void cell may go
+ * anywhere. */
 static void wrong_way(const char *width, uint32_t bit)
 {
 	char at[4] = { (char)('0' + bit / 10), (char)('0' + bit % 10), 0 };
@@ -419,8 +420,8 @@ static void row_tables(struct row *r, const char *width)
 	}
 }
 
-/* The first cable is a dateline: its channel, and that the packet is still in
- * the same dimension, must be known behind framed lines too (4.6). */
+/* The first cable is a dateline. Its channel, and that the packet is still in
+ * the same dimension, must be known behind framed lines, too (4.6). */
 static uint64_t by_table(bool needs_frames, const char *bits)
 {
 	const char *const rate[] = { "rate", bits, NULL };
@@ -456,8 +457,8 @@ static void test_by_table(void **state)
 	assert_true(by_table(true, "1e-4") > plain);
 }
 
-/* One packet 0 -> 3, hit on the last cable: the void cell is for the port whose
- * number came, and there are none but port 0. */
+/* One packet 0 -> 3 is damaged on the last cable. The void cell is for the port
+ * whose number arrived, and only port 0 exists. */
 static uint64_t wrong_port(const char *width, const char *target, uint32_t bit)
 {
 	char at[4] = { (char)('0' + bit / 10), (char)('0' + bit % 10), 0 };
@@ -479,8 +480,8 @@ static uint64_t wrong_port(const char *width, const char *target, uint32_t bit)
 	return wrong;
 }
 
-/* 32 bit: the third byte of the routing flit, unless its code is none.  16 bit:
- * the flit has two bytes, and the header follows. */
+/* 32 bit: damages the third byte of the routing flit, unless the code becomes
+ * invalid. 16 bit: the flit has two bytes, and the header follows. */
 static void a_void_cell_takes_the_port_that_came(void **state)
 {
 	uint64_t wrong = 0;

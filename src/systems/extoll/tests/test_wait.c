@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which cells wait for each other: crossbars made by hand, four in a ring (lp0
- * to lp1 of the next), each with an end at np0. */
+/* The search for cells that wait for each other, on crossbars made by hand:
+ * four in a ring (lp0 to lp1 of the next), each with an end at np0. */
 #include <stdio.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ static uint32_t lock(struct weft_comp *c, uint32_t out, uint32_t vc)
 
 static const struct ex_waits ops = { heads, comes, lock };
 
-/* A cell at input `in` of crossbar i; returned for changes. */
+/* Adds a cell at input `in` of crossbar i. Returns it for changes. */
 static struct ex_wait *cell(struct rig *g, uint32_t i, uint32_t in,
 			    uint32_t out)
 {
@@ -134,8 +134,8 @@ static void test_a_ring_of_full_inputs_is_a_deadlock(void **st)
 			    "s3.lp1/vc0 -> s0.lp1/vc0 (4 inputs)");
 }
 
-/* Its slot is enough: the circle dissolves, though the oldest cell of each
- * input is part of it. */
+/* The slot of this cell is enough to dissolve the circle, although the oldest
+ * cell of each input is part of it. */
 static void test_one_cell_with_another_way_out_dissolves_a_circle(void **st)
 {
 	struct rig g;
@@ -170,8 +170,8 @@ static void test_a_credit_on_its_way_dissolves_a_circle(void **st)
 	assert_false(deadlocked(&g));
 }
 
-/* The first of a channel's slots would do, but VC 1 has slots of the pool: it
- * moves. */
+/* The first of its channel's own slots would not suffice, but VC 1 may use the
+ * pool, so the cell moves. */
 static void test_slots_of_the_pool_dissolve_a_circle(void **st)
 {
 	struct rig g;
@@ -184,8 +184,8 @@ static void test_slots_of_the_pool_dissolve_a_circle(void **st)
 	assert_false(deadlocked(&g));
 }
 
-/* s0 has room, but a packet from np0 holds its output; that packet's next cell
- * is not in the network yet and its input is full. */
+/* s0 has room, but a packet from np0 holds its output. The next cell of that
+ * packet is not in the network yet, and its input is full. */
 static void test_a_held_output_closes_a_circle(void **st)
 {
 	struct rig g;
@@ -203,7 +203,7 @@ static void test_a_held_output_closes_a_circle(void **st)
 }
 
 /* The packet from np0 that holds the output has its next cell in the same input
- * as a cell to the end, which moves and does not help it. */
+ * as a cell to the end. That cell moves, which does not help the packet. */
 static void another_cell_of_the_holders_input_is_no_way_out(void **st)
 {
 	struct rig g;
@@ -218,7 +218,7 @@ static void another_cell_of_the_holders_input_is_no_way_out(void **st)
 	assert_false(deadlocked(&g));
 }
 
-/* The rest of the holder's packet is still a link behind, where it is stuck. */
+/* The rest of the holder's packet is one link behind and stuck there. */
 static void test_a_holder_is_followed_upstream(void **st)
 {
 	struct rig g;
@@ -228,23 +228,24 @@ static void test_a_holder_is_followed_upstream(void **st)
 	cell(&g, 1, 0, OUT)->room = true;
 	g.x[1].w[0].lock = g.x[1].lock = IN * EX_VCS;
 	g.x[1].comes = true;
-	/* its rest: at s0, from np0, held up by a lock of IN there */
+	/* its rest is at s0, from np0, stopped by a lock of IN there */
 	g.x[0].lock = 0;
 	assert_false(deadlocked(&g)); /* the source has not sent it yet */
 	cell(&g, 0, 0, OUT)->room = true;
 	assert_false(deadlocked(&g)); /* it is on its way */
 	g.x[0].w[0].room = false;
-	cell(&g, 1, IN, 0)->since = OLD; /* what fills the input of s1 ... */
+	cell(&g, 1, IN, 0)->since = OLD; /* the cell that fills the input of s1
+					  * ... */
 	assert_false(deadlocked(&g));	 /* ... leaves to the end */
-	/* ... no more: two packets hold each other's outputs there */
+	/* ... not any more: two packets hold each other's outputs there */
 	g.x[1].w[1].lock = 0;
 	cell(&g, 1, 0, 0)->lock = IN * EX_VCS;
 	assert_true(deadlocked(&g));
 	assert_non_null(strstr(g.text, "s1.lp1/vc0 -> s1.np0/vc0 -> "));
 }
 
-/* The input of the holder is empty; its packet is stuck at s3.  A cell of the
- * next channel of that input is stuck, too, for reasons of its own. */
+/* The input of the holder is empty, because its packet is stuck at s3. A cell
+ * of the next channel of that input is stuck, too, for another reason. */
 static void a_circle_names_no_channel_that_holds_nothing_up(void **st)
 {
 	struct ex_wait *w;

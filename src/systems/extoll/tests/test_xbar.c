@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One EXTOLL crossbar, all ports in use (extoll.md 4; T-29, T-32, T-33, T-34):
- * wrong routes, a hot spot, head of line, credits that do not come back. */
+/* One EXTOLL crossbar with all ports in use (extoll.md 4; T-29, T-32, T-33,
+ * T-34): wrong routes, a hot spot, head-of-line blocking, credits that do not
+ * return. */
 #include "ex_feed.h"
 
 #include "unit/cmocka_all.h"
 
 enum { WARM = 20000, SPAN = 200000, HOT = 8 };
 
-/* Cells of all flows, for differences over the window. */
+/* Cells of all flows at a time, to subtract over the window. */
 struct mark {
 	uint64_t got[FEED_FLOWS], busy[EX_PORTS];
 };
@@ -42,7 +43,7 @@ static void near(double value, double want, double share)
 		fail_msg("%g instead of %g +- %g %%", value, want, 100 * share);
 }
 
-/* Cycles that a cell of 16 flits takes on a line. */
+/* Returns the cycles that a cell of 16 flits takes on a line. */
 static double cell_cycles(const char *width, uint32_t port)
 {
 	uint32_t w = width[1] == '1' ? EX_W16 : EX_W32;
@@ -71,7 +72,7 @@ static void hot_spot(const char *width, uint32_t vcs, uint32_t cells)
 		all += d.got[k];
 	}
 	near((double)d.busy[HOT], SPAN, 0.001);
-	/* what is not cells is credits, ACKs and refreshes */
+	/* the rest of the line carries credits, ACKs and refreshes */
 	near((double)all * cell_cycles(width, HOT), SPAN, 0.04);
 	for (uint32_t i = 0; i < EX_PORTS; i++)
 		near((double)by_in[i], (double)all / EX_PORTS, 0.02);
@@ -87,8 +88,8 @@ static void test_hot_spot(void **state)
 	hot_spot("w16", 0x9, 5);
 }
 
-/* Beside the hot spot, on a channel of its own, every input has a stream to an
- * output that nobody else wants: it gets all that its line has left. */
+/* Beside the hot spot every input has a stream on a channel of its own, to an
+ * output without other streams. The stream gets the whole rest of its line. */
 static void test_hot_spot_others(void **state)
 {
 	static const uint8_t to[EX_PORTS] = { 1, 2, 0, 4, 5, 6, 7, 3, HOT };
@@ -107,8 +108,8 @@ static void test_hot_spot_others(void **state)
 		all[b.f->flow[k].in] += d.got[k];
 	near((double)d.busy[HOT], SPAN, 0.001);
 	for (uint32_t i = 0; i < HOT; i++) {
-		/* on a cable, the credit for a cell the other way, and every
-		 * fourth time an ACK */
+		/* a cable also carries the credit for a cell of the other
+		 * direction, and every fourth time an ACK */
 		double more = i < EX_INTERNAL ? 0 : 1.25;
 
 		near((double)all[i], SPAN / (cell_cycles("w32", i) + more),
@@ -118,7 +119,7 @@ static void test_hot_spot_others(void **state)
 	bench_free(&b);
 }
 
-/* Memory is asked for ahead of time in large networks: that changes nothing. */
+/* Large networks prefetch memory, which changes no result. */
 static void test_looking_ahead_changes_nothing(void **state)
 {
 	uint64_t got[2][EX_PORTS];
@@ -145,8 +146,8 @@ static void test_looking_ahead_changes_nothing(void **state)
 
 /* ---- T-33 ---- */
 
-/* Cells from input 3 to output 7; beside them, packets to 8 on channel vc,
- * where nothing is taken. */
+/* Sends cells from input 3 to output 7, and beside them packets to 8 on channel
+ * vc, where no cell is taken. Returns the cells that reached output 7. */
 static uint64_t free_output(const char *width, uint32_t vc, uint64_t blocked)
 {
 	struct bench b;
@@ -155,7 +156,8 @@ static uint64_t free_output(const char *width, uint32_t vc, uint64_t blocked)
 	bench_new(&b, width);
 	b.f->keep[8] = 0xf;
 	bench_flow(&b, 3, 7, 0, 1);
-	/* channels and pool of output 8 fill up: 40 cells; then this input */
+	/* channels and pool of output 8 fill with 40 cells, then this input
+	 * does */
 	if (blocked)
 		bench_flow(&b, 4, 8, vc, 1)->limit = 40;
 	if (blocked)
@@ -177,8 +179,8 @@ static void test_head_of_line(void **state)
 		near((double)alone, SPAN / cell_cycles(width[i], 7), 0.04);
 		/* another channel, as much as it wants */
 		assert_int_equal(free_output(width[i], 2, 1000000), alone);
-		/* the same one: its slots are in use, but 40 - 28 are enough
-		 * for the way of a credit */
+		/* the same channel: its slots are in use, but the 40 - 28 left
+		 * cover the round trip of a credit */
 		assert_int_equal(free_output(width[i], 0, 28), alone);
 	}
 }
@@ -205,10 +207,10 @@ static void starve(const char *width, uint32_t vc)
 			assert_true(d.got[k] > 1000);
 		moved += d.got[k];
 	}
-	/* the other three have the line to themselves */
+	/* the other three channels have the line to themselves */
 	near((double)moved * cell_cycles(width, 7), SPAN, 0.04);
 	near((double)d.busy[7], SPAN, 0.01);
-	/* 8 reserved and the pool: no more were ever sent */
+	/* 8 reserved slots and the pool: no more cells were ever sent */
 	assert_int_equal(b.f->flow[vc].got + b.f->flow[EX_VCS + vc].got, 40);
 	assert_in_range(b.f->most, 41, 64);
 	bench_free(&b);
@@ -222,8 +224,8 @@ static void test_starved_channel(void **state)
 	}
 }
 
-/* Nobody takes anything at all, anywhere: everything stops, nothing overflows,
- * and no credit is lost. */
+/* No port takes any cell: all traffic stops, no buffer overflows, and no credit
+ * is lost. */
 static void test_full(void **state)
 {
 	struct bench b;
@@ -249,8 +251,8 @@ static void test_full(void **state)
 
 /* ---- T-29 ---- */
 
-/* Packets with a wrong route go nowhere, the others pay nothing for it; slots
- * and credits for 1500 cells come back. */
+/* Packets with a wrong route are dropped at no cost for others. Slots and
+ * credits for 1500 cells return. */
 static void wrong_route(uint32_t nibble, uint32_t vc)
 {
 	struct feed_flow *good, *wrong;
@@ -279,8 +281,8 @@ static void test_wrong_route(void **state)
 	}
 }
 
-/* The string ends at a cable: the next crossbar finds no nibble.  An output
- * without a cable likewise. */
+/* The route ends at a cable, so the next crossbar finds no nibble. An
+ * output without a cable loses the packet, too. */
 static void test_short_route(void **state)
 {
 	struct feed_flow *end, *open, *good;

@@ -25,7 +25,7 @@ void velo_fill(uint8_t *p, uint32_t n, uint32_t seed)
 		p[i] = (uint8_t)(seed * 37 + i * 11 + 1);
 }
 
-/* A message in as many stores as the processor's lines make of it. */
+/* Stores a message in as many stores as the processor's lines make of it. */
 weft_time_t velo_send_h(uint32_t node, uint32_t vpid, uint64_t h,
 			uint32_t bytes, uint32_t seed)
 {
@@ -70,7 +70,7 @@ int velo_teardown(void **state)
 	return 0;
 }
 
-/* First core edge at or after t + k - 1/2 cycles. */
+/* Returns the first core edge at or after t + k - 1/2 cycles. */
 uint64_t velo_sync(weft_time_t t, uint32_t k)
 {
 	return weft_clock_cycle(&vr.core, t + (2 * k - 1) * vr.core.num /
@@ -85,7 +85,8 @@ int velo_pair(void **state)
 	return 0;
 }
 
-/* A message as the network brings it; routed, its nibbles are used up. */
+/* Delivers a message as the network does, with the nibbles of its route used
+ * up. */
 void velo_arrive(struct velo_msg m, uint64_t cycle)
 {
 	struct weft_frame *f = weft_frame_new(vr.sim);
@@ -101,8 +102,8 @@ void velo_arrive(struct velo_msg m, uint64_t cycle)
 	xr_send(&vr, 0, f, cycle);
 }
 
-/* Slot i holds message `seed` of len bytes, and nothing else (extoll.md 3.3).
- */
+/* Checks that slot i holds message `seed` of len bytes and no further bytes
+ * (extoll.md 3.3). */
 void velo_check_slot(uint32_t node, uint32_t size, uint32_t i, uint32_t len,
 		     uint32_t seed)
 {

@@ -292,7 +292,7 @@ static void xnet_event(struct weft_comp *c, uint32_t tag)
 	netport_event(&((struct xnet *)c->state)->np[tag]);
 }
 
-/* The rest of a packet that the NIC has no room for stays with the peer. */
+/* The rest of a packet for which the NIC has no room stays with the peer. */
 static int xnet_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct xnet *x = c->state;
@@ -331,7 +331,7 @@ static void must(int ret, const struct weft_err *err)
 	assert(!ret);
 }
 
-/* "name=value ..." where the class has a parameter of that name. */
+/* Sets "name=value ..." for the parameters that the class has. */
 static void set_all(struct weft_comp *c, const char *set)
 {
 	char text[256], *save = NULL;
@@ -406,7 +406,7 @@ static void start(struct xr *r)
 	must(weft_sim_start(r->sim, &err), &err);
 }
 
-/* Two nodes in a row: node 1 is two nodes away for nobody. */
+/* Places a node in a row of two, in which distances are at most one hop. */
 static void place(struct xr *r, struct weft_comp *c, uint32_t node)
 {
 	ex_place(c)->topo = &r->topo;

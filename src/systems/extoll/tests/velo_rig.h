@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL NICs on a bench: a scripted packet bus with memory behind each, and
- * on the network ports either a scripted peer or, with two NICs, two real
- * crossbars and a cable.  Driven through registers, bus notes and packets. */
+/* EXTOLL NICs on a bench: a scripted packet bus with memory behind each, and on
+ * the network ports either a scripted peer or, with two NICs, two real
+ * crossbars and a cable. Tests act through registers, bus notes and packets. */
 #ifndef EXTOLL_TESTS_VELO_RIG_H
 #define EXTOLL_TESTS_VELO_RIG_H
 
@@ -15,8 +15,8 @@
 #define XR_MEM_BYTES 0x400000u
 enum { XR_LOG = 4096, XR_NPS = 3 };
 
-/* ---- bus: stores come when they are told, writes and reads take a fixed time
- */
+/* ---- bus: stores arrive at their given time, writes and reads take fixed time
+ * ---- */
 
 struct xbus_op { /* a transaction as the bus saw it */
 	enum weft_bus_op op;
@@ -35,8 +35,8 @@ struct xbus {
 	/* parameters */
 	struct weft_clock clock;
 	weft_time_t t_write, t_read;
-	bool refuse; /* master aborts */
-	bool early;  /* reads see memory as it is when they are asked for */
+	bool refuse;	    /* master aborts */
+	bool early;	    /* reads return memory as it is at the request */
 	weft_phys_t slow;   /* a read of this address takes t_slow, */
 	uint32_t slow_each; /* or of every n-th block of 64 bytes */
 	weft_time_t t_slow;
@@ -102,7 +102,8 @@ uint64_t xr_cycle(const struct xr *r); /* core edges up to now */
 void xr_run(struct xr *r, uint64_t cycles);
 void xr_settle(struct xr *r); /* until nothing happens any more */
 
-/* Host accesses: take effect at the next HT edge; the time of that edge. */
+/* Host accesses. Each takes effect at the next HT edge. xr_store returns the
+ * time of that edge. */
 weft_time_t xr_store(struct xr *r, uint32_t node, uint64_t off,
 		     const void *data, uint32_t bytes);
 void xr_w64(struct xr *r, uint32_t node, uint64_t off, uint64_t val);
@@ -110,16 +111,17 @@ uint64_t xr_r64(struct xr *r, uint32_t node, uint64_t off);
 uint64_t xr_mem64(const struct xr *r, uint32_t node, weft_phys_t phys);
 void xr_mem_set64(struct xr *r, uint32_t node, weft_phys_t phys, uint64_t val);
 
-/* What a driver does first: memory, intervals of VELO and RMA, an event queue
- * of 64 entries. */
+/* Initialises a node as a driver does: memory, intervals of VELO and RMA, an
+ * event queue of 64 entries. */
 #define XR_EVQ (XR_MEM + 0x1000)
 void xr_setup(struct xr *r, uint32_t node);
 /* The i-th entry of the event queue. */
 uint64_t xr_evt(const struct xr *r, uint32_t node, uint32_t i);
 
-/* The peer sends a packet: first word at its network port at `cycle`. */
+/* Makes the peer send a packet whose first word is at its network port at
+ * `cycle`. */
 void xr_send(struct xr *r, uint32_t np, struct weft_frame *f, uint64_t cycle);
-/* A stopped peer gives back the slots it holds, and all later ones. */
+/* Makes a stopped peer free the slots that it holds, and all later ones. */
 void xr_release(struct xr *r);
 
 #endif

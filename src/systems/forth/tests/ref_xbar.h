@@ -57,7 +57,7 @@ struct ref_out {
 /* Start of a packet, at a source or at the switch. */
 struct ref_log {
 	uint64_t cycle;
-	/* `where`: node, 100 + node behind the output, 200 + trunk output */
+	/* place: node, 100 + node behind the output, 200 + trunk output */
 	uint32_t where, src, dst, seq;
 };
 

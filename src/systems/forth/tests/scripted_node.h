@@ -17,7 +17,7 @@ struct node_item {
 
 struct node_log {
 	uint64_t cycle;
-	uint32_t where, src, dst, seq; /* `where`: node, or 100 + receiver */
+	uint32_t where, src, dst, seq; /* place: node, or 100 + receiver */
 };
 
 struct node {

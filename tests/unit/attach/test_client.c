@@ -84,7 +84,7 @@ static const struct att_cmd *nth(const struct rig *r, uint32_t i)
 	return &r->cmd[(START + i) % CMDS];
 }
 
-static void test_commands_in_order(void **state)
+static void commands_are_posted_in_order_until_the_ring_is_full(void **state)
 {
 	struct rig *r = *state;
 
@@ -115,7 +115,7 @@ static void assert_bytes(const struct rig *r, uint32_t i, uint8_t val)
 
 /* 448 of 1024 bytes each: the third goes to the start when the first is freed,
  * because a piece never wraps. */
-static void test_payload(void **state)
+static void payload_never_wraps_and_waits_for_room(void **state)
 {
 	struct rig *r = *state;
 
@@ -147,7 +147,7 @@ static void put_event(struct rig *r, const struct att_event *e)
 	r->seg->ev_tail++;
 }
 
-static void test_events(void **state)
+static void events_are_polled_in_order_once_the_client_runs(void **state)
 {
 	struct rig *r = *state;
 	struct weft_ep_event ev[EVENTS];
@@ -173,8 +173,7 @@ static void test_events(void **state)
 	}
 }
 
-/* Releases by a command, or by a bit if the ring has no room for one. */
-static void test_release(void **state)
+static void release_uses_a_bit_when_the_ring_is_full(void **state)
 {
 	struct rig *r = *state;
 	struct weft_ep_event ev = { .kind = WEFT_EV_RECV,
@@ -192,7 +191,7 @@ static void test_release(void **state)
 	assert_true(r->seg->released == (1ull << 7 | 1ull << 63));
 }
 
-static void test_gone(void **state)
+static void detached_client_gets_eio_from_every_call(void **state)
 {
 	struct rig *r = *state;
 	struct weft_ep_mr mr;
@@ -204,8 +203,7 @@ static void test_gone(void **state)
 	assert_int_equal(r->seg->cmd_tail, START);
 }
 
-/* The charged time goes with the next command, once. */
-static void test_charge(void **state)
+static void charged_time_goes_once_with_the_next_command(void **state)
 {
 	struct rig *r = *state;
 
@@ -229,9 +227,7 @@ static void look(struct rig *r, int times)
 		assert_int_equal(weft_att_idle(&r->a), -EAGAIN);
 }
 
-/* Polls in a row that find nothing are waiting from the sixteenth on. A client
- * that makes progress in between (with an earlier message) does not wait. */
-static void test_who_waits(void **state)
+static void client_waits_after_sixteen_empty_polls_in_a_row(void **state)
 {
 	struct rig *r = *state;
 
@@ -246,8 +242,7 @@ static void test_who_waits(void **state)
 	assert_true(waits(r));
 }
 
-/* A command, or time of its own, is not waiting. */
-static void test_who_works(void **state)
+static void command_or_own_time_restarts_the_count_of_polls(void **state)
 {
 	struct rig *r = *state;
 
@@ -265,7 +260,7 @@ static void test_who_works(void **state)
 	assert_true(waits(r));
 }
 
-static void test_wait(void **state)
+static void wait_ends_with_an_event_or_when_detached(void **state)
 {
 	struct rig *r = *state;
 
@@ -282,7 +277,7 @@ static void test_wait(void **state)
 
 /* Polls of a waiting client depend on real time, therefore they are not
  * counted. */
-static void test_looking_up(void **state)
+static void polls_of_a_waiting_client_are_not_counted(void **state)
 {
 	struct rig *r = *state;
 	uint32_t empty;
@@ -298,20 +293,36 @@ static void test_looking_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_commands_in_order, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_payload, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_events, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_release, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_charge, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_who_waits, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_who_works, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_wait, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_looking_up, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(
+			commands_are_posted_in_order_until_the_ring_is_full,
+			setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			payload_never_wraps_and_waits_for_room, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			events_are_polled_in_order_once_the_client_runs, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			release_uses_a_bit_when_the_ring_is_full, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			detached_client_gets_eio_from_every_call, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			charged_time_goes_once_with_the_next_command, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			client_waits_after_sixteen_empty_polls_in_a_row, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			command_or_own_time_restarts_the_count_of_polls, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			wait_ends_with_an_event_or_when_detached, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			polls_of_a_waiting_client_are_not_counted, setup,
+			teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

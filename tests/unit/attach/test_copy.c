@@ -51,7 +51,7 @@ static int copied(uint32_t us, uint64_t patience_ns, uint8_t *buf)
 	return ret;
 }
 
-static void test_bytes_arrive(void **state)
+static void copy_arrives_from_a_process_that_answers(void **state)
 {
 	uint8_t buf[BYTES] = { 0 };
 
@@ -61,7 +61,7 @@ static void test_bytes_arrive(void **state)
 
 /* Patience is for the whole piece: each byte arrives in time, but all of them
  * together do not, so the copy fails. */
-static void test_patience_is_for_the_whole_piece(void **state)
+static void patience_is_for_the_whole_piece(void **state)
 {
 	uint8_t buf[BYTES];
 
@@ -71,8 +71,8 @@ static void test_patience_is_for_the_whole_piece(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes_arrive),
-		cmocka_unit_test(test_patience_is_for_the_whole_piece),
+		cmocka_unit_test(copy_arrives_from_a_process_that_answers),
+		cmocka_unit_test(patience_is_for_the_whole_piece),
 	};
 
 	for (uint32_t i = 0; i < BYTES; i++)

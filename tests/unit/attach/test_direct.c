@@ -79,7 +79,7 @@ static int messages_main(struct process *w)
 	return finish(w);
 }
 
-static void test_messages(void **state)
+static void messages_of_all_lengths_arrive_in_order(void **state)
 {
 	run(1, 1, messages_main);
 	run(2, 2, messages_main);
@@ -102,7 +102,7 @@ static int refusals_main(struct process *w)
 	return finish(w);
 }
 
-static void test_refusals(void **state)
+static void impossible_sends_are_refused_and_waits_time_out(void **state)
 {
 	run(1, 1, refusals_main);
 }
@@ -166,7 +166,7 @@ static int memory_no_cma(struct process *w)
 	return memory_main(w);
 }
 
-static void test_memory(void **state)
+static void puts_and_gets_move_bytes_with_and_without_cma(void **state)
 {
 	run(3, 1, memory_main);
 	run(3, 1, memory_no_cma);
@@ -222,7 +222,7 @@ static int atomics_main(struct process *w)
 	return 0;
 }
 
-static void test_atomics(void **state)
+static void atomics_of_four_processes_lose_no_update(void **state)
 {
 	run(2, 2, atomics_main);
 }
@@ -270,7 +270,7 @@ static int regions_main(struct process *w)
 	return finish(w);
 }
 
-static void test_regions(void **state)
+static void deregistered_region_and_bytes_beyond_are_refused(void **state)
 {
 	run(2, 1, regions_main);
 }
@@ -301,7 +301,7 @@ static int hole_main(struct process *w)
 	return finish(w);
 }
 
-static void test_hole(void **state)
+static void access_to_unmapped_registered_memory_fails(void **state)
 {
 	run(2, 1, hole_main);
 }
@@ -309,12 +309,14 @@ static void test_hole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_atomics),
-		cmocka_unit_test(test_regions),
-		cmocka_unit_test(test_hole),
+		cmocka_unit_test(messages_of_all_lengths_arrive_in_order),
+		cmocka_unit_test(
+			impossible_sends_are_refused_and_waits_time_out),
+		cmocka_unit_test(puts_and_gets_move_bytes_with_and_without_cma),
+		cmocka_unit_test(atomics_of_four_processes_lose_no_update),
+		cmocka_unit_test(
+			deregistered_region_and_bytes_beyond_are_refused),
+		cmocka_unit_test(access_to_unmapped_registered_memory_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static int survivor(struct process *w)
 	return 0;
 }
 
-static void test_death(void **state)
+static void death_arrives_after_the_last_message(void **state)
 {
 	struct rig r;
 	struct process w;
@@ -76,7 +76,7 @@ static int armed_main(struct process *w)
 	return finish(w);
 }
 
-static void test_armed(void **state)
+static void armed_process_sleeps_in_poll_until_a_message(void **state)
 {
 	run(2, 1, armed_main);
 }
@@ -84,7 +84,8 @@ static void test_armed(void **state)
 /* Damage loses messages and does nothing else. */
 static int scribble_main(struct process *w)
 {
-	struct weft_ep_event ev[4];
+	struct weft_ep_event ev[4] = { 0 }, sent = { 0 };
+	bool dead = false;
 
 	if (w->me) {
 		uint8_t *ring = w->d->peer[0].out;
@@ -96,20 +97,27 @@ static int scribble_main(struct process *w)
 		atomic_store(&w->d->self->pair[0].taken, UINT64_MAX - 5);
 		_exit(0);
 	}
-	for (uint32_t i = 0; i < 2000; i++) {
+	for (uint32_t i = 0; i < 2000 || !dead; i++) {
 		int n = w->ep->ops->poll(w->ep, ev, 4);
 
-		for (int k = 0; k < n; k++)
+		for (int k = 0; k < n; k++) {
 			if (ev[k].kind == WEFT_EV_RECV)
 				w->ep->ops->release(w->ep, &ev[k]);
+			dead |= ev[k].kind == WEFT_EV_ERROR;
+		}
 		weft_ep_send(w->ep, addr(w, 1), ev, 64, DATA, NULL);
 		direct_wait(w->d, 10);
 	}
+	CHECK(!weft_ep_send(w->ep, addr(w, 1), ev, 64, DATA, &sent));
+	do
+		CHECK(w->ep->ops->poll(w->ep, ev, 1) == 1);
+	while (ev[0].ctx != &sent);
+	CHECK(ev[0].kind == WEFT_EV_ERROR && ev[0].status == -EPIPE);
 	direct_close(w->d);
 	return 0;
 }
 
-static void test_scribble(void **state)
+static void damaged_ring_does_not_hide_the_death_of_its_owner(void **state)
 {
 	run(2, 1, scribble_main);
 }
@@ -139,7 +147,7 @@ static int walls_main(struct process *w)
 	return finish(w);
 }
 
-static void test_nobody_writes_the_memory_of_others(void **state)
+static void memory_of_other_processes_cannot_be_written(void **state)
 {
 	run(2, 1, walls_main);
 }
@@ -164,7 +172,7 @@ static int asks_main(struct process *w)
 	return finish(w);
 }
 
-static void test_requests_are_checked_against_private_memory(void **state)
+static void requests_are_checked_against_private_memory(void **state)
 {
 	run(2, 1, asks_main);
 }
@@ -185,7 +193,7 @@ static int bad_place_main(struct process *w)
 	_exit(0); /* it broke a rule, so it is removed */
 }
 
-static void test_what_processes_hand_over_is_checked(void **state)
+static void descriptors_from_processes_are_checked(void **state)
 {
 	run(1, 1, bad_place_main);
 }
@@ -204,7 +212,7 @@ static int early_main(struct process *w)
 	return finish(w);
 }
 
-static void test_messages_wait_for_who_comes_later(void **state)
+static void messages_wait_for_a_process_that_joins_later(void **state)
 {
 	struct rig r;
 	struct process w;
@@ -250,7 +258,7 @@ static int round_main(struct process *w)
 	return 0;
 }
 
-static void test_ring_of_the_dead_ends(void **state)
+static void ring_of_the_dead_ends(void **state)
 {
 	struct rig r;
 	struct process w;
@@ -282,11 +290,15 @@ static int forks_main(struct process *w)
 	return finish(w);
 }
 
-static void test_forks(void **state)
+static void forked_child_cannot_use_the_endpoint(void **state)
+{
+	run(2, 1, forks_main);
+}
+
+static void hub_of_no_or_too_many_processes_is_refused(void **state)
 {
 	struct direct_hub hub;
 
-	run(2, 1, forks_main);
 	assert_int_equal(direct_make(0, 1, &hub), -E2BIG);
 	assert_int_equal(direct_make(1024, 2, &hub), -E2BIG);
 }
@@ -294,16 +306,17 @@ static void test_forks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_death),
-		cmocka_unit_test(test_armed),
-		cmocka_unit_test(test_scribble),
-		cmocka_unit_test(test_nobody_writes_the_memory_of_others),
+		cmocka_unit_test(death_arrives_after_the_last_message),
+		cmocka_unit_test(armed_process_sleeps_in_poll_until_a_message),
 		cmocka_unit_test(
-			test_requests_are_checked_against_private_memory),
-		cmocka_unit_test(test_what_processes_hand_over_is_checked),
-		cmocka_unit_test(test_messages_wait_for_who_comes_later),
-		cmocka_unit_test(test_ring_of_the_dead_ends),
-		cmocka_unit_test(test_forks),
+			damaged_ring_does_not_hide_the_death_of_its_owner),
+		cmocka_unit_test(memory_of_other_processes_cannot_be_written),
+		cmocka_unit_test(requests_are_checked_against_private_memory),
+		cmocka_unit_test(descriptors_from_processes_are_checked),
+		cmocka_unit_test(messages_wait_for_a_process_that_joins_later),
+		cmocka_unit_test(ring_of_the_dead_ends),
+		cmocka_unit_test(forked_child_cannot_use_the_endpoint),
+		cmocka_unit_test(hub_of_no_or_too_many_processes_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

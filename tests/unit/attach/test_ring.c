@@ -105,7 +105,7 @@ static uint64_t told(const struct rig *r)
 }
 
 /* One of 64 units is kept for the word of the next message. */
-static void test_full(void **state)
+static void full_ring_blocks_its_sender_until_units_are_free(void **state)
 {
 	struct rig *r = *state;
 	const struct direct_head *h[UNITS];
@@ -128,8 +128,7 @@ static void test_full(void **state)
 	}
 }
 
-/* Words of the round before are ignored. */
-static void test_one_by_one(void **state)
+static void words_of_an_earlier_round_are_ignored(void **state)
 {
 	struct rig *r = *state;
 
@@ -145,7 +144,7 @@ static void test_one_by_one(void **state)
 
 /* 21 times three units and one more: the next three lie at the start, because a
  * message does not wrap. */
-static void test_does_not_wrap(void **state)
+static void message_never_wraps_at_the_end_of_the_ring(void **state)
 {
 	struct rig *r = *state;
 
@@ -162,9 +161,7 @@ static void test_does_not_wrap(void **state)
 	assert_int_equal(r->p.freed, RING + 3 * DIRECT_UNIT);
 }
 
-/* Room comes back in order, whatever is freed first. Freeing twice counts
- * once. */
-static void test_freed_in_order(void **state)
+static void freed_messages_give_room_in_order_and_once(void **state)
 {
 	struct rig *r = *state;
 	const struct direct_head *h[4];
@@ -186,7 +183,7 @@ static void test_freed_in_order(void **state)
 }
 
 /* The sender is notified of each free quarter, and at once when it waits. */
-static void test_told_by_quarters(void **state)
+static void sender_is_notified_of_each_free_quarter(void **state)
 {
 	struct rig *r = *state;
 
@@ -201,8 +198,7 @@ static void test_told_by_quarters(void **state)
 	assert_int_equal(told(r), (3 * UNITS + 1) * DIRECT_UNIT);
 }
 
-/* A word that no sender may write ends the ring. */
-static void test_scribbled(void **state)
+static void impossible_word_breaks_the_ring(void **state)
 {
 	static const struct {
 		uint32_t kind, len, before; /* units in front of it */
@@ -243,7 +239,7 @@ static void test_scribbled(void **state)
 }
 
 /* Without standard input the descriptor of the memory is number 0. */
-static void test_memory(void **state)
+static void shared_memory_is_sealed_against_growth_and_writers(void **state)
 {
 	int keep = dup(0), fd;
 	uint8_t *p;
@@ -268,13 +264,14 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_full),
-		T(test_one_by_one),
-		T(test_does_not_wrap),
-		T(test_freed_in_order),
-		T(test_told_by_quarters),
-		T(test_scribbled),
-		cmocka_unit_test(test_memory),
+		T(full_ring_blocks_its_sender_until_units_are_free),
+		T(words_of_an_earlier_round_are_ignored),
+		T(message_never_wraps_at_the_end_of_the_ring),
+		T(freed_messages_give_room_in_order_and_once),
+		T(sender_is_notified_of_each_free_quarter),
+		T(impossible_word_breaks_the_ring),
+		cmocka_unit_test(
+			shared_memory_is_sealed_against_growth_and_writers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

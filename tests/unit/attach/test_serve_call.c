@@ -99,7 +99,7 @@ static int good(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_good(void **state)
+static void valid_calls_of_a_process_are_carried_out(void **state)
 {
 	bench_well(*state, good);
 }
@@ -127,7 +127,7 @@ static int most(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_most(void **state)
+static void calls_with_the_largest_values_are_carried_out(void **state)
 {
 	bench_well(*state, most);
 }
@@ -213,7 +213,7 @@ static int bad(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_bad(void **state)
+static void impossible_calls_are_refused_and_change_nothing(void **state)
 {
 	bench_main(*state, bad);
 }
@@ -253,7 +253,7 @@ static int inside(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_inside(void **state)
+static void entered_process_limits_a_thread_to_its_pages(void **state)
 {
 	bench_well(*state, inside);
 }
@@ -269,10 +269,10 @@ static int setup(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_good),
-		T(test_most),
-		T(test_bad),
-		T(test_inside),
+		T(valid_calls_of_a_process_are_carried_out),
+		T(calls_with_the_largest_values_are_carried_out),
+		T(impossible_calls_are_refused_and_change_nothing),
+		T(entered_process_limits_a_thread_to_its_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

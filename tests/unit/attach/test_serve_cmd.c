@@ -50,7 +50,7 @@ static void done(struct serve_rig *r, enum weft_ep_kind kind, int status,
 
 /* ---- messages ---- */
 
-static void far_send(struct serve_rig *r)
+static void message_to_another_node_goes_through_endpoint(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 	const struct rig_call *k;
@@ -96,7 +96,7 @@ static void far_send(struct serve_rig *r)
 	assert_int_equal(r->g[0].n_ops, 0);
 }
 
-static void near_send(struct serve_rig *r)
+static void message_within_a_node_is_copied_to_its_client(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[1], *to = &r->c[0];
 	const struct att_event *e;
@@ -128,8 +128,7 @@ static void near_send(struct serve_rig *r)
 	assert_int_equal(r->count[AGENT_C_SENDS], 2);
 }
 
-/* Bounds of a message in the ring. */
-static void bounds(struct serve_rig *r)
+static void message_beyond_the_ring_detaches_its_client(struct serve_rig *r)
 {
 	uint64_t all = r->c[0].view.tx_bytes;
 	const struct {
@@ -164,7 +163,7 @@ static void bounds(struct serve_rig *r)
 	}
 }
 
-static void nobody(struct serve_rig *r)
+static void message_to_an_unknown_client_fails_with_epipe(struct serve_rig *r)
 {
 	static const uint32_t dst[] = { WEFT_ATT_ADDR(1, 2),
 					WEFT_ATT_ADDR(2, 0),
@@ -182,7 +181,7 @@ static void nobody(struct serve_rig *r)
 
 /* ---- commands that wait ---- */
 
-static void stalls(struct serve_rig *r)
+static void refused_send_is_retried_and_charged_once(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 	weft_time_t t;
@@ -227,9 +226,8 @@ static void stalls(struct serve_rig *r)
 	assert_int_equal(r->srv.measure.sum.commands, 2 + 2);
 }
 
-/* A client that leaves polls no more: its messages and waiting commands are
- * dropped. */
-static void leaving(struct serve_rig *r)
+static void
+leaving_client_receives_nothing_and_goes_after_its_send(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 
@@ -245,6 +243,7 @@ static void leaving(struct serve_rig *r)
 	assert_int_equal(rig_events(c), 1); /* none more */
 	r->answer[RIG_SEND] = 0;
 	assert_true(rig_serve(c));
+	assert_int_equal(r->calls, 2);
 	assert_true(c->gone && c->left);
 	assert_int_equal(c->seg->reply_seq, 9);
 	assert_int_equal(c->seg->state, ATT_GONE);
@@ -264,7 +263,8 @@ static void let_go(struct att_client *c, uint64_t slot, bool ok)
 	c->cmd_head = c->seg->cmd_tail;
 }
 
-static void releases(struct serve_rig *r)
+static void
+released_slot_is_used_next_and_wrong_ones_detach(struct serve_rig *r)
 {
 	static const uint64_t wrong[] = { 0, 63, ATT_RX_SLOTS, UINT64_MAX };
 	struct att_client *c = &r->c[0];
@@ -296,7 +296,7 @@ static void releases(struct serve_rig *r)
 
 /* ---- impossible commands ---- */
 
-static void nonsense(struct serve_rig *r)
+static void impossible_command_detaches_its_client(struct serve_rig *r)
 {
 	static const struct att_cmd rows[] = {
 		{ .kind = ATT_C_KINDS },
@@ -319,7 +319,7 @@ static void nonsense(struct serve_rig *r)
 	assert_non_null(strstr(r->said, "there is no such call"));
 }
 
-static void ring_counts(struct serve_rig *r)
+static void impossible_counts_or_times_detach_the_client(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 
@@ -350,7 +350,8 @@ static void ring_counts(struct serve_rig *r)
 }
 
 /* Untimed, completions show at once; timed, when the client continues. */
-static void shown(struct serve_rig *r)
+static void
+timed_completions_show_when_the_client_continues(struct serve_rig *r)
 {
 	bool timed = att_timed(&r->srv);
 	struct att_client *c = &r->c[1];
@@ -366,7 +367,7 @@ static void shown(struct serve_rig *r)
 
 /* Counts work posted for a time that has passed since the client counted as
  * waiting: once, and not for marks. */
-static void violations(struct serve_rig *r)
+static void late_work_of_a_resumed_client_counts_once(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 
@@ -392,7 +393,7 @@ static void violations(struct serve_rig *r)
 	assert_int_equal(c->measured.violations, 1);
 }
 
-static void now(struct serve_rig *r)
+static void reply_to_now_shows_when_the_client_continues(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 	weft_time_t t = weft_prog_time(r->g[0].prog);
@@ -413,39 +414,51 @@ static void now(struct serve_rig *r)
 		rig_run(fn, WEFT_CLOCK_FIXED);                                 \
 	}
 
-TEST(far_send)
-TEST(near_send)
-TEST(bounds)
-TEST(nobody)
-TEST(stalls)
-TEST(leaving)
-TEST(releases)
-TEST(nonsense)
-TEST(ring_counts)
-TEST(violations)
-TEST(now)
+TEST(message_to_another_node_goes_through_endpoint)
+TEST(message_within_a_node_is_copied_to_its_client)
+TEST(message_beyond_the_ring_detaches_its_client)
+TEST(message_to_an_unknown_client_fails_with_epipe)
+TEST(refused_send_is_retried_and_charged_once)
+TEST(leaving_client_receives_nothing_and_goes_after_its_send)
+TEST(released_slot_is_used_next_and_wrong_ones_detach)
+TEST(impossible_command_detaches_its_client)
+TEST(impossible_counts_or_times_detach_the_client)
+TEST(late_work_of_a_resumed_client_counts_once)
+TEST(reply_to_now_shows_when_the_client_continues)
 
-static void test_shown(void **state)
+static void test_timed_completions_show_when_the_client_continues(void **state)
 {
-	rig_run(shown, WEFT_CLOCK_FIXED);
-	rig_run(shown, WEFT_CLOCK_NONE);
+	rig_run(timed_completions_show_when_the_client_continues,
+		WEFT_CLOCK_FIXED);
+	rig_run(timed_completions_show_when_the_client_continues,
+		WEFT_CLOCK_NONE);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_far_send),
-		cmocka_unit_test(test_near_send),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_nobody),
-		cmocka_unit_test(test_stalls),
-		cmocka_unit_test(test_leaving),
-		cmocka_unit_test(test_releases),
-		cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_ring_counts),
-		cmocka_unit_test(test_violations),
-		cmocka_unit_test(test_now),
-		cmocka_unit_test(test_shown),
+		cmocka_unit_test(
+			test_message_to_another_node_goes_through_endpoint),
+		cmocka_unit_test(
+			test_message_within_a_node_is_copied_to_its_client),
+		cmocka_unit_test(
+			test_message_beyond_the_ring_detaches_its_client),
+		cmocka_unit_test(
+			test_message_to_an_unknown_client_fails_with_epipe),
+		cmocka_unit_test(test_refused_send_is_retried_and_charged_once),
+		cmocka_unit_test(
+			test_leaving_client_receives_nothing_and_goes_after_its_send),
+		cmocka_unit_test(
+			test_released_slot_is_used_next_and_wrong_ones_detach),
+		cmocka_unit_test(test_impossible_command_detaches_its_client),
+		cmocka_unit_test(
+			test_impossible_counts_or_times_detach_the_client),
+		cmocka_unit_test(
+			test_late_work_of_a_resumed_client_counts_once),
+		cmocka_unit_test(
+			test_reply_to_now_shows_when_the_client_continues),
+		cmocka_unit_test(
+			test_timed_completions_show_when_the_client_continues),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void message(struct att_client *c, uint32_t imm)
 
 /* ---- the segment ---- */
 
-static void segment(struct serve_rig *r)
+static void segment_describes_rings_costs_and_endpoint(struct serve_rig *r)
 {
 	const struct att_seg *s = r->c[3].seg;
 	const struct weft_att_info *i = &s->info;
@@ -69,7 +69,7 @@ static void segment(struct serve_rig *r)
 }
 
 /* Large messages, and none, because nodes may have no endpoint. */
-static void sizes(struct serve_rig *r)
+static void segment_has_room_for_the_largest_message(struct serve_rig *r)
 {
 	static const struct {
 		uint32_t max;
@@ -96,8 +96,7 @@ static void sizes(struct serve_rig *r)
 
 /* ---- events ---- */
 
-/* As many events as the ring holds; others wait, in order. */
-static void full(struct serve_rig *r)
+static void events_beyond_the_ring_wait_in_order(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 
@@ -126,8 +125,7 @@ static void full(struct serve_rig *r)
 	assert_int_equal(rig_events(c), ATT_EVENTS - 97);
 }
 
-/* A client whose counts are impossible. */
-static void nonsense(struct serve_rig *r)
+static void impossible_event_counts_detach_the_client(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 
@@ -147,8 +145,7 @@ static void nonsense(struct serve_rig *r)
 	assert_int_equal(ring_count(&c->late), 0);
 }
 
-/* 64 messages have a place; others wait until one is released. */
-static void slots(struct serve_rig *r)
+static void messages_beyond_64_wait_for_a_released_slot(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 
@@ -176,7 +173,7 @@ static void slots(struct serve_rig *r)
 
 /* ---- the processor ---- */
 
-static void given(struct serve_rig *r)
+static void resumed_client_runs_and_sees_its_events(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 	bool timed = att_timed(&r->srv);
@@ -236,7 +233,7 @@ static void is_death(const struct att_event *e, uint32_t src)
 
 /* It dies with messages, with others that wait for a place, during a wait for
  * the others, with an operation in flight. */
-static void dies(struct serve_rig *r)
+static void death_frees_messages_and_notifies_all_clients(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[2];
 
@@ -284,7 +281,8 @@ static void dies(struct serve_rig *r)
 	assert_false(r->g[1].mourns);
 }
 
-static void leaves(struct serve_rig *r)
+static void
+leaving_is_silent_and_breaking_rules_is_reported(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 
@@ -306,9 +304,8 @@ static void leaves(struct serve_rig *r)
 	assert_int_equal(rig_events(c), 0);
 }
 
-/* A client that failed before it attached: notifies attached clients and those
- * that attach later. */
-static void unborn(struct serve_rig *r)
+static void
+early_end_is_reported_to_present_and_later_clients(struct serve_rig *r)
 {
 	uint32_t slot[] = { 0, 1, 0, 5 };
 
@@ -338,29 +335,39 @@ static void unborn(struct serve_rig *r)
 		rig_run(fn, clock);                                            \
 	}
 
-TEST(segment, WEFT_CLOCK_CPU)
-TEST(sizes, WEFT_CLOCK_FIXED)
-TEST(full, WEFT_CLOCK_FIXED)
-TEST(nonsense, WEFT_CLOCK_FIXED)
-TEST(slots, WEFT_CLOCK_FIXED)
-TEST(dies, WEFT_CLOCK_FIXED)
-TEST(leaves, WEFT_CLOCK_FIXED)
-TEST(unborn, WEFT_CLOCK_FIXED)
+TEST(segment_describes_rings_costs_and_endpoint, WEFT_CLOCK_CPU)
+TEST(segment_has_room_for_the_largest_message, WEFT_CLOCK_FIXED)
+TEST(events_beyond_the_ring_wait_in_order, WEFT_CLOCK_FIXED)
+TEST(impossible_event_counts_detach_the_client, WEFT_CLOCK_FIXED)
+TEST(messages_beyond_64_wait_for_a_released_slot, WEFT_CLOCK_FIXED)
+TEST(death_frees_messages_and_notifies_all_clients, WEFT_CLOCK_FIXED)
+TEST(leaving_is_silent_and_breaking_rules_is_reported, WEFT_CLOCK_FIXED)
+TEST(early_end_is_reported_to_present_and_later_clients, WEFT_CLOCK_FIXED)
 
-static void test_given(void **state)
+static void test_resumed_client_runs_and_sees_its_events(void **state)
 {
-	rig_run(given, WEFT_CLOCK_FIXED);
-	rig_run(given, WEFT_CLOCK_NONE);
+	rig_run(resumed_client_runs_and_sees_its_events, WEFT_CLOCK_FIXED);
+	rig_run(resumed_client_runs_and_sees_its_events, WEFT_CLOCK_NONE);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_segment), cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_full),	cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_slots),	cmocka_unit_test(test_given),
-		cmocka_unit_test(test_dies),	cmocka_unit_test(test_leaves),
-		cmocka_unit_test(test_unborn),
+		cmocka_unit_test(
+			test_segment_describes_rings_costs_and_endpoint),
+		cmocka_unit_test(test_segment_has_room_for_the_largest_message),
+		cmocka_unit_test(test_events_beyond_the_ring_wait_in_order),
+		cmocka_unit_test(
+			test_impossible_event_counts_detach_the_client),
+		cmocka_unit_test(
+			test_messages_beyond_64_wait_for_a_released_slot),
+		cmocka_unit_test(test_resumed_client_runs_and_sees_its_events),
+		cmocka_unit_test(
+			test_death_frees_messages_and_notifies_all_clients),
+		cmocka_unit_test(
+			test_leaving_is_silent_and_breaking_rules_is_reported),
+		cmocka_unit_test(
+			test_early_end_is_reported_to_present_and_later_clients),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,8 +32,7 @@ static void end(struct serve_rig *r, const struct rig_call *k,
 	att_op_event(&r->g[0], &ev);
 }
 
-/* Arguments arrive as they were given. */
-static void passed_on(struct serve_rig *r)
+static void remote_operations_pass_their_arguments_on(struct serve_rig *r)
 {
 	static const struct {
 		enum att_cmd_kind cmd;
@@ -95,8 +94,7 @@ static void passed_on(struct serve_rig *r)
 	end(r, rig_last(r), WEFT_EV_PUT, 0);
 }
 
-/* Ranges that an address space can have. */
-static void sane(struct serve_rig *r)
+static void ranges_beyond_the_address_space_are_refused(struct serve_rig *r)
 {
 	static const struct {
 		uint64_t buf, len;
@@ -136,7 +134,7 @@ static void sane(struct serve_rig *r)
 	}
 }
 
-static void refused(struct serve_rig *r)
+static void refused_operation_leaves_no_shadow_behind(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 
@@ -181,7 +179,7 @@ static struct att_cmd dereg(uint64_t key, uint64_t addr, uint64_t len,
 				 .ctx = ctx };
 }
 
-static void regions(struct serve_rig *r)
+static void only_its_owner_deregisters_a_region(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 	struct att_reply *p = &c->seg->reply;
@@ -228,8 +226,8 @@ static void regions(struct serve_rig *r)
 	assert_int_equal(r->g[0].mrs.n, 1);
 }
 
-/* Regions of a client that has gone end as soon as no operation needs them. */
-static void buried(struct serve_rig *r)
+static void
+regions_of_a_gone_client_end_after_their_last_use(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 
@@ -254,8 +252,7 @@ static void buried(struct serve_rig *r)
 
 /* ---- shadows ---- */
 
-/* Untimed, unused shadows stay, up to 64, the youngest. */
-static void kept(struct serve_rig *r)
+static void untimed_agent_keeps_the_youngest_64_shadows(struct serve_rig *r)
 {
 	struct att_agent *g = &r->g[0];
 	struct att_client *c = &r->c[0];
@@ -298,7 +295,7 @@ static void kept(struct serve_rig *r)
 }
 
 /* Timed, the place of a buffer must not show. */
-static void timed(struct serve_rig *r)
+static void timed_agent_drops_unused_shadows(struct serve_rig *r)
 {
 	struct att_agent *g = &r->g[0];
 	struct att_client *c = &r->c[0];
@@ -320,24 +317,29 @@ static void timed(struct serve_rig *r)
 		rig_run(fn, clock);                                            \
 	}
 
-TEST(passed_on, WEFT_CLOCK_FIXED)
-TEST(sane, WEFT_CLOCK_FIXED)
-TEST(refused, WEFT_CLOCK_FIXED)
-TEST(regions, WEFT_CLOCK_FIXED)
-TEST(buried, WEFT_CLOCK_FIXED)
-TEST(kept, WEFT_CLOCK_NONE)
-TEST(timed, WEFT_CLOCK_CPU)
+TEST(remote_operations_pass_their_arguments_on, WEFT_CLOCK_FIXED)
+TEST(ranges_beyond_the_address_space_are_refused, WEFT_CLOCK_FIXED)
+TEST(refused_operation_leaves_no_shadow_behind, WEFT_CLOCK_FIXED)
+TEST(only_its_owner_deregisters_a_region, WEFT_CLOCK_FIXED)
+TEST(regions_of_a_gone_client_end_after_their_last_use, WEFT_CLOCK_FIXED)
+TEST(untimed_agent_keeps_the_youngest_64_shadows, WEFT_CLOCK_NONE)
+TEST(timed_agent_drops_unused_shadows, WEFT_CLOCK_CPU)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_passed_on),
-		cmocka_unit_test(test_sane),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_regions),
-		cmocka_unit_test(test_buried),
-		cmocka_unit_test(test_kept),
-		cmocka_unit_test(test_timed),
+		cmocka_unit_test(
+			test_remote_operations_pass_their_arguments_on),
+		cmocka_unit_test(
+			test_ranges_beyond_the_address_space_are_refused),
+		cmocka_unit_test(
+			test_refused_operation_leaves_no_shadow_behind),
+		cmocka_unit_test(test_only_its_owner_deregisters_a_region),
+		cmocka_unit_test(
+			test_regions_of_a_gone_client_end_after_their_last_use),
+		cmocka_unit_test(
+			test_untimed_agent_keeps_the_youngest_64_shadows),
+		cmocka_unit_test(test_timed_agent_drops_unused_shadows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

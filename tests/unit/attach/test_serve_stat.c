@@ -35,7 +35,7 @@ static void aside(struct att_client *c)
 
 /* Commands before it stood aside are not counted any more; a neighbour's
  * are. */
-static void early(struct serve_rig *r)
+static void work_before_standing_aside_is_not_counted(struct serve_rig *r)
 {
 	struct att_client *a = &r->c[0], *b = &r->c[1];
 	struct att_event e = { .kind = WEFT_EV_PUT };
@@ -56,7 +56,7 @@ static void early(struct serve_rig *r)
 	assert_int_equal(r->srv.measure.sum.events, 1);
 }
 
-static void start_and_end(struct serve_rig *r)
+static void ranks_of_a_job_start_and_end_at_one_time(struct serve_rig *r)
 {
 	struct att_client *a = &r->c[0], *b = &r->c[1], *other = &r->c[2];
 	weft_time_t at, t0 = now(r);
@@ -126,7 +126,7 @@ static void start_and_end(struct serve_rig *r)
 
 /* A start and an end do not match each other. A client that has gone is not
  * waited for. */
-static void apart(struct serve_rig *r)
+static void start_waits_for_every_live_rank_of_its_job(struct serve_rig *r)
 {
 	rig_do(&r->c[0], epoch(7, 2, false));
 	rig_do(&r->c[1], epoch(7, 2, true));
@@ -140,8 +140,7 @@ static void apart(struct serve_rig *r)
 	assert_true(r->g[1].plans);
 }
 
-/* A client has died: clients that wait for it continue. */
-static void broken(struct serve_rig *r)
+static void start_broken_by_a_death_lets_its_ranks_continue(struct serve_rig *r)
 {
 	struct att_client *a = &r->c[0];
 
@@ -169,7 +168,7 @@ static void mark(struct att_client *c, uint8_t kind, uint64_t stat,
 				    .busy = busy });
 }
 
-static void calls(struct serve_rig *r)
+static void nested_calls_sum_up_at_most_eight_deep(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 
@@ -218,8 +217,7 @@ static void name_is(struct att_client *c, uint32_t i, const char *name)
 	assert_string_equal(c->calls.stat[i].name, name);
 }
 
-/* Letters alone; two that have become the same are told apart. */
-static void names(struct serve_rig *r)
+static void names_of_calls_are_cleaned_and_told_apart(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 	struct att_stat *s = c->seg->stat;
@@ -258,7 +256,7 @@ static void names(struct serve_rig *r)
 
 /* ---- messages, and the whole report ---- */
 
-static void flows(struct serve_rig *r)
+static void flows_count_messages_from_rank_to_rank(struct serve_rig *r)
 {
 	struct att_flow f;
 	struct att_cmd k = { .dst = WEFT_ATT_ADDR(1, 0), .len = 100 };
@@ -305,7 +303,7 @@ static void flows(struct serve_rig *r)
 	assert_false(att_server_flow(&r->srv, 1, &f));
 }
 
-static void told(struct serve_rig *r)
+static void report_lists_ranks_and_calls_of_the_first_job(struct serve_rig *r)
 {
 	struct att_rank k;
 	struct att_call c;
@@ -364,26 +362,31 @@ static void told(struct serve_rig *r)
 		rig_run(fn, WEFT_CLOCK_FIXED);                                 \
 	}
 
-TEST(early)
-TEST(start_and_end)
-TEST(apart)
-TEST(broken)
-TEST(calls)
-TEST(names)
-TEST(flows)
-TEST(told)
+TEST(work_before_standing_aside_is_not_counted)
+TEST(ranks_of_a_job_start_and_end_at_one_time)
+TEST(start_waits_for_every_live_rank_of_its_job)
+TEST(start_broken_by_a_death_lets_its_ranks_continue)
+TEST(nested_calls_sum_up_at_most_eight_deep)
+TEST(names_of_calls_are_cleaned_and_told_apart)
+TEST(flows_count_messages_from_rank_to_rank)
+TEST(report_lists_ranks_and_calls_of_the_first_job)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_early),
-		cmocka_unit_test(test_start_and_end),
-		cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_flows),
-		cmocka_unit_test(test_told),
+		cmocka_unit_test(
+			test_work_before_standing_aside_is_not_counted),
+		cmocka_unit_test(test_ranks_of_a_job_start_and_end_at_one_time),
+		cmocka_unit_test(
+			test_start_waits_for_every_live_rank_of_its_job),
+		cmocka_unit_test(
+			test_start_broken_by_a_death_lets_its_ranks_continue),
+		cmocka_unit_test(test_nested_calls_sum_up_at_most_eight_deep),
+		cmocka_unit_test(
+			test_names_of_calls_are_cleaned_and_told_apart),
+		cmocka_unit_test(test_flows_count_messages_from_rank_to_rank),
+		cmocka_unit_test(
+			test_report_lists_ranks_and_calls_of_the_first_job),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

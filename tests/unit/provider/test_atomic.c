@@ -23,7 +23,7 @@
 		assert_true(old_ == in_);                                      \
 	} while (0)
 
-static void test_ints(void **state)
+static void integer_atomics_wrap_and_combine_bits(void **state)
 {
 	STEP(int8_t, FI_INT8, FI_SUM, 127, 1, 0, -128);
 	STEP(int8_t, FI_INT8, FI_MIN, -5, 3, 0, -5);
@@ -43,7 +43,7 @@ static void test_ints(void **state)
 }
 
 /* The comparison is: compare value against memory. */
-static void test_compare(void **state)
+static void swap_happens_when_the_compared_value_fits(void **state)
 {
 	STEP(int32_t, FI_INT32, FI_CSWAP, 5, 9, 5, 9);
 	STEP(int32_t, FI_INT32, FI_CSWAP, 5, 9, 6, 5);
@@ -59,7 +59,7 @@ static void test_compare(void **state)
 	     0xff005678);
 }
 
-static void test_wide(void **state)
+static void atomics_of_128_bits_carry_and_compare(void **state)
 {
 	unsigned __int128 big = (unsigned __int128)1 << 100;
 	__int128 neg = -((__int128)1 << 90);
@@ -73,7 +73,7 @@ static void test_wide(void **state)
 	STEP(__int128, FI_INT128, FI_CSWAP_GT, neg, 1, 0, 1);
 }
 
-static void test_reals(void **state)
+static void real_and_complex_atomics_compute(void **state)
 {
 	STEP(float, FI_FLOAT, FI_SUM, 1.5f, 2.25f, 0, 3.75f);
 	STEP(double, FI_DOUBLE, FI_MAX, -1.5, 2.25, 0, 2.25);
@@ -85,8 +85,7 @@ static void test_reals(void **state)
 	STEP(double complex, FI_DOUBLE_COMPLEX, FI_LXOR, I, 0, 0, 1);
 }
 
-/* Combinations without a meaning do not exist. */
-static void test_holes(void **state)
+static void meaningless_atomics_do_not_exist(void **state)
 {
 	unsigned n = 0;
 
@@ -103,8 +102,7 @@ static void test_holes(void **state)
 	assert_int_equal(wfi_atomic_size(FI_LONG_DOUBLE_COMPLEX), 32);
 }
 
-/* Elements are independent, and a result is not needed. */
-static void test_vector(void **state)
+static void elements_are_independent_and_results_optional(void **state)
 {
 	uint16_t mem[4] = { 1, 2, 3, 4 }, src[4] = { 10, 20, 30, 40 };
 	const uint16_t want[4] = { 11, 22, 33, 4 };
@@ -116,9 +114,12 @@ static void test_vector(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ints),  cmocka_unit_test(test_compare),
-		cmocka_unit_test(test_wide),  cmocka_unit_test(test_reals),
-		cmocka_unit_test(test_holes), cmocka_unit_test(test_vector),
+		cmocka_unit_test(integer_atomics_wrap_and_combine_bits),
+		cmocka_unit_test(swap_happens_when_the_compared_value_fits),
+		cmocka_unit_test(atomics_of_128_bits_carry_and_compare),
+		cmocka_unit_test(real_and_complex_atomics_compute),
+		cmocka_unit_test(meaningless_atomics_do_not_exist),
+		cmocka_unit_test(elements_are_independent_and_results_optional),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static wfi_name name_of(struct wfi_av *av, fi_addr_t a)
 
 /* ---- vectors ---- */
 
-static void test_insert(void **state)
+static void inserted_address_is_found_by_name_and_number(void **state)
 {
 	struct wfi_av *av = av_open();
 	struct sockaddr_in sin[3] = { sin_of("127.1.0.2", 7),
@@ -102,8 +102,7 @@ static void test_insert(void **state)
 	EQ(fi_close(&av->fid.fid), 0);
 }
 
-/* A name finds the first peer that has it and is there. */
-static void test_remove(void **state)
+static void removed_address_gives_way_to_the_next_of_its_name(void **state)
 {
 	struct wfi_av *av = av_open();
 	struct sockaddr_in sin = sin_of("127.1.0.2", 7), got;
@@ -134,7 +133,7 @@ static void test_remove(void **state)
 	EQ(fi_close(&av->fid.fid), 0);
 }
 
-static void test_services(void **state)
+static void addresses_are_inserted_by_service_and_shown_as_text(void **state)
 {
 	struct wfi_av *av = av_open();
 	fi_addr_t a[6];
@@ -165,8 +164,7 @@ static void test_services(void **state)
 	EQ(fi_close(&av->fid.fid), 0);
 }
 
-/* With an event queue insertions are reported there. */
-static void test_told(void **state)
+static void insertions_are_reported_in_the_event_queue(void **state)
 {
 	struct wfi_av *av = av_open();
 	struct sockaddr_in sin[2] = { sin_of("127.1.0.2", 7) };
@@ -205,7 +203,7 @@ static void here(unsigned from, uint64_t port)
 	rig_progress(&r, 0);
 }
 
-static void test_unknown(void **state)
+static void unknown_port_is_asked_for_until_its_owner_answers(void **state)
 {
 	struct wfi_av *av = av_open();
 	struct sockaddr_in sin = sin_of("127.0.0.1", 700);
@@ -256,8 +254,7 @@ static void test_unknown(void **state)
 	EQ(fi_close(&av->fid.fid), 0);
 }
 
-/* The answer to a query: an open port. */
-static void test_asked(void **state)
+static void only_an_open_port_answers_a_query(void **state)
 {
 	struct wire w = { .op = WIRE_ASK };
 	struct fid_ep *ep;
@@ -282,7 +279,7 @@ static void test_asked(void **state)
 
 /* ---- ports of this process ---- */
 
-static void test_ports(void **state)
+static void ports_are_unique_and_wrap_to_the_first_free(void **state)
 {
 	struct wfi_hub *h = rig_ep(&r, 0)->hub;
 	struct wfi_port a = { 0 }, b = { 0 }, c = { 0 };
@@ -310,7 +307,7 @@ static void test_ports(void **state)
 	wfi_unlock(h);
 }
 
-static void test_sin(void **state)
+static void socket_address_holds_node_slot_and_port(void **state)
 {
 	static const struct {
 		const char *ip;
@@ -332,8 +329,7 @@ static void test_sin(void **state)
 	EQ(ntohl(sin.sin_addr.s_addr), 0x7f050203);
 }
 
-/* A map of the provider: deleted entries stay until it grows. */
-static void test_map(void **state)
+static void map_reuses_deleted_entries_before_it_grows(void **state)
 {
 	struct map m = { 0 };
 	size_t cap = 0;
@@ -372,9 +368,15 @@ static void test_map(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_insert), T(test_remove),	 T(test_services),
-		T(test_told),	T(test_unknown), T(test_asked),
-		T(test_ports),	T(test_sin),	 T(test_map),
+		T(inserted_address_is_found_by_name_and_number),
+		T(removed_address_gives_way_to_the_next_of_its_name),
+		T(addresses_are_inserted_by_service_and_shown_as_text),
+		T(insertions_are_reported_in_the_event_queue),
+		T(unknown_port_is_asked_for_until_its_owner_answers),
+		T(only_an_open_port_answers_a_query),
+		T(ports_are_unique_and_wrap_to_the_first_free),
+		T(socket_address_holds_node_slot_and_port),
+		T(map_reuses_deleted_entries_before_it_grows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

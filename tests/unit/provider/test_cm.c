@@ -94,7 +94,7 @@ static void connected(void)
 
 /* ---- asking ---- */
 
-static void test_wrong(void **state)
+static void calls_in_the_wrong_state_are_refused(void **state)
 {
 	static char data[257];
 	struct sockaddr_in other;
@@ -136,7 +136,7 @@ static void test_wrong(void **state)
 	EQ(fi_connect(r.s[0].ep, &where, NULL, 0), -FI_ENOEQ);
 }
 
-static void test_names(void **state)
+static void passive_endpoint_owns_the_port_it_names(void **state)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET }, out;
 	struct fid_pep *same;
@@ -165,7 +165,7 @@ static void test_names(void **state)
 
 /* ---- accepting ---- */
 
-static void test_accepted(void **state)
+static void accepted_connection_passes_data_both_ways(void **state)
 {
 	struct sockaddr_in mine, his;
 	struct fi_info *info;
@@ -204,8 +204,7 @@ static void test_accepted(void **state)
 	EQ(fi_connect(r.s[0].ep, &where, NULL, 0), -FI_EISCONN);
 }
 
-/* An endpoint that was a passive one: it connects from its address. */
-static void test_from_passive(void **state)
+static void endpoint_of_a_passive_one_takes_over_its_port(void **state)
 {
 	struct sockaddr_in out;
 	struct fid_pep *from;
@@ -226,7 +225,7 @@ static void test_from_passive(void **state)
 
 /* ---- refusing ---- */
 
-static void test_rejected(void **state)
+static void rejected_connection_may_ask_again(void **state)
 {
 	struct fi_eq_err_entry err;
 
@@ -254,7 +253,7 @@ static void refused(void)
 
 /* No endpoint listens there, or it is not a passive endpoint; data that are too
  * long. */
-static void test_refused(void **state)
+static void connection_to_a_closed_port_is_refused(void **state)
 {
 	struct wfi_pep *p = container_of(pep, struct wfi_pep, fid);
 	struct {
@@ -280,8 +279,7 @@ static void test_refused(void **state)
 	fi_freeinfo(e.cm.info);
 }
 
-/* Answers without a request, or of another peer, are ignored. */
-static void test_forged(void **state)
+static void forged_answers_do_not_change_a_connection(void **state)
 {
 	struct wfi_ep *ep = rig_ep(&r, 0);
 	struct {
@@ -326,7 +324,7 @@ static void test_forged(void **state)
 
 /* ---- ends ---- */
 
-static void test_shutdown(void **state)
+static void shutdown_ends_both_sides_once(void **state)
 {
 	struct sockaddr_in out;
 	size_t len = sizeof(out);
@@ -349,7 +347,7 @@ static void test_shutdown(void **state)
 	EQ(fi_shutdown(r.s[1].ep, 0), 0);
 }
 
-static void test_closed(void **state)
+static void closing_an_endpoint_shuts_its_peer_down(void **state)
 {
 	connected();
 	EQ(fi_close(&r.s[1].ep->fid), 0);
@@ -357,7 +355,7 @@ static void test_closed(void **state)
 	EQ(event(0, 0), FI_SHUTDOWN);
 }
 
-static void test_death(void **state)
+static void death_of_the_peer_shuts_a_connection_down(void **state)
 {
 	connected();
 	double_die(2); /* another one */
@@ -370,7 +368,7 @@ static void test_death(void **state)
 
 /* It dies while it is asked, and its program does not read the request: the
  * queue has it when it is closed. */
-static void test_death_before(void **state)
+static void death_of_an_asked_peer_refuses_the_connection(void **state)
 {
 	EQ(fi_connect(r.s[0].ep, &where, NULL, 0), 0);
 	double_die(1);
@@ -383,10 +381,17 @@ static void test_death_before(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_wrong),	      T(test_names),	    T(test_accepted),
-		T(test_from_passive), T(test_rejected),	    T(test_refused),
-		T(test_forged),	      T(test_shutdown),	    T(test_closed),
-		T(test_death),	      T(test_death_before),
+		T(calls_in_the_wrong_state_are_refused),
+		T(passive_endpoint_owns_the_port_it_names),
+		T(accepted_connection_passes_data_both_ways),
+		T(endpoint_of_a_passive_one_takes_over_its_port),
+		T(rejected_connection_may_ask_again),
+		T(connection_to_a_closed_port_is_refused),
+		T(forged_answers_do_not_change_a_connection),
+		T(shutdown_ends_both_sides_once),
+		T(closing_an_endpoint_shuts_its_peer_down),
+		T(death_of_the_peer_shuts_a_connection_down),
+		T(death_of_an_asked_peer_refuses_the_connection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

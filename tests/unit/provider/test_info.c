@@ -100,7 +100,7 @@ static void is_domain(const struct fi_domain_attr *d)
 	assert_int_equal(d->mr_cnt, 65536);
 }
 
-static void test_offered(void **state)
+static void info_offers_three_kinds_of_endpoints(void **state)
 {
 	static const struct {
 		enum fi_ep_type type;
@@ -164,7 +164,7 @@ static void test_offered(void **state)
 		hints->field = 0;                                              \
 	} while (0)
 
-static void test_limits(void **state)
+static void hint_beyond_a_limit_has_no_info(void **state)
 {
 	LIMIT(tx_attr->inject_size, 2048, 3);
 	LIMIT(tx_attr->size, 1024, 3);
@@ -211,7 +211,7 @@ static void test_limits(void **state)
 		hints->field = 0;                                              \
 	} while (0)
 
-static void test_values(void **state)
+static void hint_with_an_impossible_value_has_no_info(void **state)
 {
 	FITS(ep_attr->type, FI_EP_RDM, 1);
 	FITS(ep_attr->type, FI_EP_MSG, 1);
@@ -270,7 +270,7 @@ static struct fi_info *first(uint32_t version)
 	return info;
 }
 
-static void test_caps(void **state)
+static void capabilities_follow_from_those_wanted(void **state)
 {
 	static const struct {
 		uint64_t want, got;
@@ -321,8 +321,7 @@ static void test_caps(void **state)
 		fi_freeinfo(i_);                                               \
 	} while (0)
 
-/* A possible request is met as asked. */
-static void test_taken(void **state)
+static void possible_hints_are_taken_over(void **state)
 {
 	struct fid handle;
 	struct fi_info *info;
@@ -367,7 +366,7 @@ static void test_taken(void **state)
 }
 
 /* Keys and offsets of the user, unless the user insists. */
-static void test_mr_mode(void **state)
+static void mr_mode_follows_version_and_hints(void **state)
 {
 	static const struct {
 		uint32_t version;
@@ -409,7 +408,7 @@ static void is_addr(const void *addr, size_t len, const char *ip, uint16_t port)
 	assert_int_equal(ntohs(sin->sin_port), port);
 }
 
-static void test_addresses(void **state)
+static void node_and_service_give_source_and_destination(void **state)
 {
 	static const struct {
 		const char *node, *service;
@@ -448,7 +447,7 @@ static void test_addresses(void **state)
 	}
 }
 
-static void test_addresses_of_hints(void **state)
+static void hints_give_source_and_destination(void **state)
 {
 	struct sockaddr_in src = { .sin_family = AF_INET },
 			   dest = { .sin_family = AF_INET };
@@ -484,7 +483,7 @@ static void test_addresses_of_hints(void **state)
 
 /* Providers that answer: processes of a run; utility providers when they are
  * let. */
-static void test_who(void **state)
+static void only_processes_of_a_run_have_the_provider(void **state)
 {
 	struct fi_info *info;
 
@@ -501,11 +500,15 @@ static void test_who(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_offered),   T(test_limits),
-		T(test_values),	   T(test_caps),
-		T(test_taken),	   T(test_mr_mode),
-		T(test_addresses), T(test_addresses_of_hints),
-		T(test_who),
+		T(info_offers_three_kinds_of_endpoints),
+		T(hint_beyond_a_limit_has_no_info),
+		T(hint_with_an_impossible_value_has_no_info),
+		T(capabilities_follow_from_those_wanted),
+		T(possible_hints_are_taken_over),
+		T(mr_mode_follows_version_and_hints),
+		T(node_and_service_give_source_and_destination),
+		T(hints_give_source_and_destination),
+		T(only_processes_of_a_run_have_the_provider),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static void one(struct rig *r, size_t len, uint64_t tag)
 	rig_none(r, 1);
 }
 
-static void test_sizes(void **state)
+static void messages_of_every_size_arrive(void **state)
 {
 	static const size_t sizes[] = { 0,    1,    8,	   4000,  4064,
 					4065, 4096, 65537, 300000 };
@@ -46,9 +46,7 @@ static void test_sizes(void **state)
 	rig_down(&r);
 }
 
-/* The transport refuses again and again; the user posts again, the rest waits
- * inside. */
-static void test_full(void **state)
+static void full_transport_delays_a_message_but_loses_none(void **state)
 {
 	struct rig r;
 
@@ -70,7 +68,7 @@ static void test_full(void **state)
 	rig_down(&r);
 }
 
-static void test_early(void **state)
+static void early_messages_match_later_receives_in_order(void **state)
 {
 	struct rig r;
 	struct fi_cq_tagged_entry e;
@@ -105,7 +103,7 @@ static void test_early(void **state)
 	rig_down(&r);
 }
 
-static void test_truncated(void **state)
+static void message_longer_than_its_buffer_is_cut_with_error(void **state)
 {
 	struct rig r;
 	struct fi_cq_err_entry e;
@@ -129,8 +127,7 @@ static void test_truncated(void **state)
 	rig_down(&r);
 }
 
-/* Pieces on both sides. */
-static void test_iov(void **state)
+static void pieces_of_a_message_arrive_as_one_stream(void **state)
 {
 	struct rig r;
 	struct iovec out[3] = { { a, 10 }, { a + 10, 0 }, { a + 10, 9000 } };
@@ -150,7 +147,7 @@ static void test_iov(void **state)
 	rig_down(&r);
 }
 
-static void test_multi(void **state)
+static void multi_receive_buffer_holds_several_messages(void **state)
 {
 	struct rig r;
 	struct iovec iov = { b, 1000 };
@@ -199,7 +196,7 @@ static ssize_t look(struct rig *r, uint64_t tag, uint64_t flags, void *ctx)
 	return fi_trecvmsg(r->s[1].ep, &m, flags);
 }
 
-static void test_peek(void **state)
+static void claimed_message_is_hidden_from_other_peeks(void **state)
 {
 	struct rig r;
 	struct fi_cq_tagged_entry e;
@@ -236,7 +233,7 @@ static void test_peek(void **state)
 	rig_down(&r);
 }
 
-static void test_cancel(void **state)
+static void cancelled_receive_takes_no_message(void **state)
 {
 	struct rig r;
 
@@ -249,8 +246,7 @@ static void test_cancel(void **state)
 	rig_down(&r);
 }
 
-/* Delivery complete: not before the receiver has it. */
-static void test_delivery(void **state)
+static void delivery_completes_after_the_receiver_has_it(void **state)
 {
 	struct rig r;
 	struct iovec iov = { a, 10 };
@@ -269,7 +265,7 @@ static void test_delivery(void **state)
 	rig_down(&r);
 }
 
-static void test_death(void **state)
+static void death_of_the_peer_fails_its_sends(void **state)
 {
 	struct rig r;
 
@@ -282,8 +278,7 @@ static void test_death(void **state)
 	rig_down(&r);
 }
 
-/* An address that says only the port. */
-static void test_anywhere(void **state)
+static void address_of_a_port_alone_finds_the_own_endpoint(void **state)
 {
 	struct rig r;
 	struct sockaddr_in sin;
@@ -303,8 +298,21 @@ static void test_anywhere(void **state)
 	rig_down(&r);
 }
 
-/* A peer may send anything. */
-static void test_garbage(void **state)
+/* Takes all completions of a side, good or bad. */
+static void drain(struct rig *r, int side)
+{
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_tagged_entry e;
+	ssize_t n;
+
+	rig_settle(r);
+	while ((n = fi_cq_read(r->s[side].cq, &e, 1)) != -FI_EAGAIN)
+		if (n == -FI_EAVAIL)
+			assert_int_equal(fi_cq_readerr(r->s[side].cq, &err, 0),
+					 1);
+}
+
+static void garbage_of_a_peer_does_not_stop_good_messages(void **state)
 {
 	struct rig r;
 	uint32_t x = 1;
@@ -330,12 +338,13 @@ static void test_garbage(void **state)
 		double_forge(2, 1, m, len);
 		rig_progress(&r, 1);
 	}
+	drain(&r, 1);
+	one(&r, 100, 1);
+	one(&r, 100000, 2);
 	rig_down(&r);
 }
 
-/* A process closes everything and opens it again on the same attachment: of
- * before nothing is left there, nor taken for something new. */
-static void test_again(void **state)
+static void reopened_endpoint_inherits_nothing(void **state)
 {
 	struct rig r;
 
@@ -350,7 +359,7 @@ static void test_again(void **state)
 	rig_down(&r);
 }
 
-static void test_message_without_room_is_an_error_on_both_sides(void **state)
+static void message_without_room_is_an_error_on_both_sides(void **state)
 {
 	struct wfi_rxq *q;
 	struct rig r;
@@ -382,21 +391,24 @@ static void test_message_without_room_is_an_error_on_both_sides(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_early),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_iov),
-		cmocka_unit_test(test_multi),
-		cmocka_unit_test(test_peek),
-		cmocka_unit_test(test_cancel),
-		cmocka_unit_test(test_delivery),
-		cmocka_unit_test(test_death),
-		cmocka_unit_test(test_anywhere),
-		cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_again),
+		cmocka_unit_test(messages_of_every_size_arrive),
 		cmocka_unit_test(
-			test_message_without_room_is_an_error_on_both_sides),
+			full_transport_delays_a_message_but_loses_none),
+		cmocka_unit_test(early_messages_match_later_receives_in_order),
+		cmocka_unit_test(
+			message_longer_than_its_buffer_is_cut_with_error),
+		cmocka_unit_test(pieces_of_a_message_arrive_as_one_stream),
+		cmocka_unit_test(multi_receive_buffer_holds_several_messages),
+		cmocka_unit_test(claimed_message_is_hidden_from_other_peeks),
+		cmocka_unit_test(cancelled_receive_takes_no_message),
+		cmocka_unit_test(delivery_completes_after_the_receiver_has_it),
+		cmocka_unit_test(death_of_the_peer_fails_its_sends),
+		cmocka_unit_test(
+			address_of_a_port_alone_finds_the_own_endpoint),
+		cmocka_unit_test(garbage_of_a_peer_does_not_stop_good_messages),
+		cmocka_unit_test(reopened_endpoint_inherits_nothing),
+		cmocka_unit_test(
+			message_without_room_is_an_error_on_both_sides),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

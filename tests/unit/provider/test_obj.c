@@ -40,8 +40,7 @@ static struct fid_ep *open_ep(void)
 
 /* ---- closing ---- */
 
-/* No object is closed before its users. */
-static void test_busy(void **state)
+static void object_in_use_cannot_be_closed(void **state)
 {
 	struct fi_cntr_attr cattr = { 0 };
 	struct fid_cntr *c, *m;
@@ -81,8 +80,7 @@ static void test_busy(void **state)
 	EQ(container_of(s->fabric, struct wfi_fabric, fid)->refs, 2);
 }
 
-/* One with an alias stays; the alias has flags of its own. */
-static void test_alias(void **state)
+static void alias_keeps_its_endpoint_and_has_own_flags(void **state)
 {
 	struct fid_ep *alias = NULL, *second = NULL;
 	uint64_t flags;
@@ -106,7 +104,7 @@ static void test_alias(void **state)
 	EQ(rig_ep(&r, 0)->refs, 0);
 }
 
-static void test_flags(void **state)
+static void operation_flags_are_set_per_direction(void **state)
 {
 	uint64_t flags = FI_TRANSMIT | FI_RECV | FI_INJECT;
 
@@ -124,7 +122,7 @@ static void test_flags(void **state)
 
 /* ---- binding ---- */
 
-static void test_bind(void **state)
+static void object_is_bound_once_and_before_enabling(void **state)
 {
 	struct fi_av_attr attr = { 0 };
 	struct fid_ep *ep = open_ep(), *srx, *srx2;
@@ -180,8 +178,7 @@ static void test_bind(void **state)
 	EQ(fi_close(&c->fid), 0);
 }
 
-/* Bindings that an endpoint needs before it is enabled. */
-static void test_enable(void **state)
+static void endpoint_needs_its_bindings_to_be_enabled(void **state)
 {
 	static const uint64_t counts[] = { FI_SEND, FI_WRITE, FI_READ };
 	struct fid_cntr *c;
@@ -227,7 +224,7 @@ static void test_enable(void **state)
 
 /* ---- opening ---- */
 
-static void test_open(void **state)
+static void wrong_attributes_open_no_object(void **state)
 {
 	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_TAGGED + 1 };
 	struct fi_cntr_attr cntr = { .events = FI_CNTR_EVENTS_COMP + 1 };
@@ -293,7 +290,7 @@ static void test_open(void **state)
 	   -FI_EINVAL);
 }
 
-static void test_keys(void **state)
+static void keys_are_unique_or_given_by_the_provider(void **state)
 {
 	struct fid_mr *mr, *other;
 	struct iovec iov[4];
@@ -323,8 +320,7 @@ static void test_keys(void **state)
 	}
 }
 
-/* Modes of a domain, by what was asked for. */
-static void test_domain_modes(void **state)
+static void domain_takes_its_modes_from_mr_mode(void **state)
 {
 	static const struct {
 		int mode;
@@ -358,7 +354,7 @@ static void test_domain_modes(void **state)
 
 /* ---- options and names ---- */
 
-static void test_options(void **state)
+static void options_of_endpoints_are_read_and_set(void **state)
 {
 	size_t val, len;
 	struct fid_stx *stx;
@@ -421,7 +417,7 @@ static void test_options(void **state)
 	EQ(s->ep->ops->tx_size_left(s->ep), 1024);
 }
 
-static void test_names(void **state)
+static void endpoint_is_named_by_its_port_until_enabled(void **state)
 {
 	struct sockaddr_in sin, in = { .sin_family = AF_INET };
 	struct fid_ep *ep = open_ep(), *same;
@@ -466,8 +462,7 @@ static void test_names(void **state)
 	EQ(fi_join(s->ep, &in, 0, (void *)&ep, NULL), -FI_ENOSYS);
 }
 
-/* Arguments of operations; one row for each that is wrong. */
-static void test_operations(void **state)
+static void operation_with_a_wrong_argument_is_refused(void **state)
 {
 	static char buf[8192];
 	struct iovec iov[5] = { { buf, 1 } };
@@ -520,7 +515,7 @@ static void test_operations(void **state)
 	   -FI_EOPNOTSUPP);
 }
 
-static void test_query_atomic(void **state)
+static void query_says_which_atomics_exist(void **state)
 {
 	static const struct {
 		enum fi_op op;
@@ -554,10 +549,18 @@ static void test_query_atomic(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_busy),  T(test_alias),	     T(test_flags),
-		T(test_bind),  T(test_enable),	     T(test_open),
-		T(test_keys),  T(test_domain_modes), T(test_options),
-		T(test_names), T(test_operations),   T(test_query_atomic),
+		T(object_in_use_cannot_be_closed),
+		T(alias_keeps_its_endpoint_and_has_own_flags),
+		T(operation_flags_are_set_per_direction),
+		T(object_is_bound_once_and_before_enabling),
+		T(endpoint_needs_its_bindings_to_be_enabled),
+		T(wrong_attributes_open_no_object),
+		T(keys_are_unique_or_given_by_the_provider),
+		T(domain_takes_its_modes_from_mr_mode),
+		T(options_of_endpoints_are_read_and_set),
+		T(endpoint_is_named_by_its_port_until_enabled),
+		T(operation_with_a_wrong_argument_is_refused),
+		T(query_says_which_atomics_exist),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static void add(struct wfi_cq *cq, uint64_t n, int err)
 
 /* ---- completions ---- */
 
-static void test_formats(void **state)
+static void completions_have_the_size_of_their_format(void **state)
 {
 	static const struct {
 		enum fi_cq_format format;
@@ -100,8 +100,7 @@ static void test_formats(void **state)
 	}
 }
 
-/* It grows where it stands, and keeps their order. */
-static void test_ring(void **state)
+static void growing_queue_keeps_its_order(void **state)
 {
 	struct wfi_cq *cq = cq_open(FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
 	uint64_t in = 0, out = 0, e[7];
@@ -125,8 +124,7 @@ static void test_ring(void **state)
 	EQ(fi_close(&cq->fid.fid), 0);
 }
 
-/* In their place: what comes before is read, then an error, then the rest. */
-static void test_errors(void **state)
+static void error_stands_in_its_place_among_completions(void **state)
 {
 	struct wfi_cq *cq = cq_open(FI_CQ_FORMAT_CONTEXT, FI_WAIT_UNSPEC);
 	struct fi_cq_err_entry err = { .err_data_size = 99 };
@@ -163,8 +161,7 @@ static void test_errors(void **state)
 	EQ(fi_close(&cq->fid.fid), 0);
 }
 
-/* Waiting ends with an entry, a signal, or time. */
-static void test_sread(void **state)
+static void wait_ends_with_an_entry_a_signal_or_time(void **state)
 {
 	struct wfi_cq *cq = cq_open(FI_CQ_FORMAT_CONTEXT, FI_WAIT_UNSPEC);
 	fi_addr_t src;
@@ -183,7 +180,7 @@ static void test_sread(void **state)
 }
 
 /* A read is a call and makes progress; a peek is not a call. */
-static void test_counted(void **state)
+static void read_and_message_calls_are_counted_and_charged(void **state)
 {
 	const struct double_stat *st = double_stat(0, "fi_cq_read");
 	uint64_t e[8];
@@ -240,7 +237,7 @@ static struct fid_cntr *cntr_open(struct fid_domain *d)
 	return c;
 }
 
-static void test_counters(void **state)
+static void counter_adds_sets_and_times_out(void **state)
 {
 	struct fid_cntr *c = cntr_open(s->dom);
 
@@ -267,8 +264,7 @@ static void test_counters(void **state)
 	EQ(fi_close(&c->fid), 0);
 }
 
-/* An error ends the wait. */
-static void test_counter_errors(void **state)
+static void error_ends_the_wait_for_a_counter(void **state)
 {
 	static char buf[8];
 	struct fid_cntr *c = cntr_open(s->dom);
@@ -288,7 +284,7 @@ static void test_counter_errors(void **state)
 
 /* ---- event queues ---- */
 
-static void test_events(void **state)
+static void event_is_read_once_and_stays_when_peeked(void **state)
 {
 	struct fi_eq_attr attr = { .flags = FI_WRITE,
 				   .wait_obj = FI_WAIT_UNSPEC };
@@ -339,8 +335,7 @@ static void eq_error(struct fid_eq *eq, const char *data)
 		   FI_ECONNREFUSED, &e, sizeof(e), data, strlen(data));
 }
 
-/* With data: of the queue until the next one, or where the user wants it. */
-static void test_event_errors(void **state)
+static void data_of_an_error_belong_to_queue_or_caller(void **state)
 {
 	struct fi_eq_err_entry err = { 0 };
 	char mine[4], byte[1];
@@ -383,7 +378,7 @@ static bool readable(int fd)
 	return poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, 0) == 1;
 }
 
-static void test_wait_objects(void **state)
+static void queue_has_a_descriptor_if_its_wait_object_does(void **state)
 {
 	static const struct {
 		enum fi_wait_obj obj;
@@ -411,8 +406,7 @@ static void test_wait_objects(void **state)
 	}
 }
 
-/* The descriptor of a queue: something was put there, until it is tried. */
-static void test_trywait(void **state)
+static void descriptor_is_readable_until_trywait_succeeds(void **state)
 {
 	struct wfi_cq *cq = cq_open(FI_CQ_FORMAT_CONTEXT, FI_WAIT_FD);
 	struct fid_cntr *c = cntr_open(s->dom);
@@ -459,7 +453,7 @@ static void test_trywait(void **state)
 
 /* ---- sets ---- */
 
-static void test_wait_sets(void **state)
+static void wait_set_wakes_for_each_of_its_objects(void **state)
 {
 	struct fi_wait_attr wattr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct fi_cq_attr attr = { .wait_obj = FI_WAIT_SET };
@@ -504,7 +498,7 @@ static void test_wait_sets(void **state)
 	EQ(fi_close(&set->fid), 0);
 }
 
-static void test_poll_sets(void **state)
+static void poll_set_names_objects_with_news(void **state)
 {
 	struct wfi_cq *cq = cq_open(FI_CQ_FORMAT_CONTEXT, FI_WAIT_NONE);
 	struct fid_cntr *c = cntr_open(s->dom);
@@ -540,11 +534,19 @@ static void test_poll_sets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_formats),	T(test_ring),	 T(test_errors),
-		T(test_sread),		T(test_counted), T(test_counters),
-		T(test_counter_errors), T(test_events),	 T(test_event_errors),
-		T(test_wait_objects),	T(test_trywait), T(test_wait_sets),
-		T(test_poll_sets),
+		T(completions_have_the_size_of_their_format),
+		T(growing_queue_keeps_its_order),
+		T(error_stands_in_its_place_among_completions),
+		T(wait_ends_with_an_entry_a_signal_or_time),
+		T(read_and_message_calls_are_counted_and_charged),
+		T(counter_adds_sets_and_times_out),
+		T(error_ends_the_wait_for_a_counter),
+		T(event_is_read_once_and_stays_when_peeked),
+		T(data_of_an_error_belong_to_queue_or_caller),
+		T(queue_has_a_descriptor_if_its_wait_object_does),
+		T(descriptor_is_readable_until_trywait_succeeds),
+		T(wait_set_wakes_for_each_of_its_objects),
+		T(poll_set_names_objects_with_news),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -524,7 +524,7 @@ static uint64_t run(const struct mode *m)
 	return play.sum;
 }
 
-static void test_modes(void **state)
+static void random_calls_give_the_stored_outcome(void **state)
 {
 	bool wrong = false;
 
@@ -543,7 +543,7 @@ static void test_modes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_modes),
+		cmocka_unit_test(random_calls_give_the_stored_outcome),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ static struct fid_mr *reg(struct rig *r, uint64_t key, uint64_t access)
 	return mr;
 }
 
-static void test_rma(void **state)
+static void writes_and_reads_move_bytes_and_complete(void **state)
 {
 	static const size_t sizes[] = { 1, 8, 4056, 4057, 4064, 4065, 150000 };
 	struct rig r;
@@ -76,7 +76,7 @@ static void refuse(struct rig *r, bool write, size_t len, uint64_t addr,
 
 /* The second access knows where the region is; a region that has gone is
  * forgotten, and one with the same key is another. */
-static void test_direct(void **state)
+static void second_access_goes_directly_to_a_known_region(void **state)
 {
 	struct rig r;
 	struct fid_mr *mr;
@@ -109,8 +109,7 @@ static void test_direct(void **state)
 	rig_down(&r);
 }
 
-/* A region of pieces, and pieces here. */
-static void test_rma_iov(void **state)
+static void region_of_pieces_is_accessed_as_one(void **state)
 {
 	struct rig r;
 	struct fid_mr *mr;
@@ -137,7 +136,7 @@ static void test_rma_iov(void **state)
 	rig_down(&r);
 }
 
-static void test_refused(void **state)
+static void access_without_right_key_or_range_is_refused(void **state)
 {
 	struct rig r;
 	struct fid_mr *w, *rd;
@@ -162,7 +161,7 @@ static void test_refused(void **state)
 	rig_down(&r);
 }
 
-static void test_atomic(void **state)
+static void atomics_change_remote_memory_and_fetch_old_values(void **state)
 {
 	struct rig r;
 	struct fid_mr *mr;
@@ -203,7 +202,7 @@ static void test_atomic(void **state)
 
 /* ---- counters ---- */
 
-static void test_counters(void **state)
+static void region_counts_the_writes_that_arrive(void **state)
 {
 	struct rig r;
 	struct fid_mr *mr;
@@ -228,7 +227,7 @@ static void test_counters(void **state)
 
 /* ---- other endpoints ---- */
 
-static void test_dgram(void **state)
+static void datagram_fits_one_message_of_the_transport(void **state)
 {
 	struct rig r;
 
@@ -249,8 +248,7 @@ static ssize_t event(struct rig *r, int side, uint32_t *ev, void *e, size_t n)
 	return fi_eq_read(r->s[side].eq, ev, e, n, 0);
 }
 
-/* Side 1 listens; side 0 connects and is rejected, then accepted. */
-static void test_connection(void **state)
+static void connection_is_refused_rejected_then_accepted(void **state)
 {
 	struct rig r;
 	struct fid_pep *pep;
@@ -312,14 +310,15 @@ static void test_connection(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rma),
-		cmocka_unit_test(test_rma_iov),
-		cmocka_unit_test(test_direct),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_atomic),
-		cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_dgram),
-		cmocka_unit_test(test_connection),
+		cmocka_unit_test(writes_and_reads_move_bytes_and_complete),
+		cmocka_unit_test(region_of_pieces_is_accessed_as_one),
+		cmocka_unit_test(second_access_goes_directly_to_a_known_region),
+		cmocka_unit_test(access_without_right_key_or_range_is_refused),
+		cmocka_unit_test(
+			atomics_change_remote_memory_and_fetch_old_values),
+		cmocka_unit_test(region_counts_the_writes_that_arrive),
+		cmocka_unit_test(datagram_fits_one_message_of_the_transport),
+		cmocka_unit_test(connection_is_refused_rejected_then_accepted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

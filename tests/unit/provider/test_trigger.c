@@ -67,7 +67,7 @@ static ssize_t write_at(struct fi_triggered_context *c, size_t pieces)
 	return fi_writemsg(s->ep, &m, FI_TRIGGER);
 }
 
-static void test_threshold(void **state)
+static void triggered_write_starts_at_its_threshold_once(void **state)
 {
 	struct fi_triggered_context two = at(2), zero = at(0), bad = at(1);
 
@@ -91,7 +91,7 @@ static void test_threshold(void **state)
 }
 
 /* Several, each at its own value; one that waits goes with its counter. */
-static void test_several(void **state)
+static void triggered_operations_start_in_order_of_thresholds(void **state)
 {
 	struct fi_triggered_context c[4] = { at(3), at(1), at(3), at(9) };
 
@@ -106,8 +106,7 @@ static void test_several(void **state)
 	rig_none(&r, 0);
 }
 
-/* The transport has no room for it: it tries again. */
-static void test_full(void **state)
+static void triggered_operation_retries_until_there_is_room(void **state)
 {
 	struct fi_triggered_context c = at(1);
 
@@ -120,8 +119,7 @@ static void test_full(void **state)
 	rig_none(&r, 0);
 }
 
-/* Uses of an alias with the flag. */
-static void test_alias(void **state)
+static void alias_with_the_flag_triggers_its_sends(void **state)
 {
 	struct fi_triggered_context c = at(1);
 	struct fid_ep *alias = NULL;
@@ -160,7 +158,7 @@ static void fired(void)
 	rig_none(&r, 0); /* counted, not written into a queue */
 }
 
-static void test_send(void **state)
+static void deferred_send_starts_with_its_counter(void **state)
 {
 	struct fi_op_msg op = { .ep = s->ep,
 				.msg = { .msg_iov = &piece,
@@ -181,7 +179,7 @@ static void test_send(void **state)
 	assert_memory_equal(a, b, 50);
 }
 
-static void test_tsend(void **state)
+static void deferred_tagged_send_starts_with_its_counter(void **state)
 {
 	struct fi_op_tagged op = { .ep = s->ep,
 				   .msg = { .msg_iov = &piece,
@@ -203,7 +201,7 @@ static void test_tsend(void **state)
 	assert_memory_equal(a, b, 50);
 }
 
-static void test_rma(void **state)
+static void deferred_write_and_read_start_with_their_counter(void **state)
 {
 	struct fi_rma_iov there = { 10, 50, 1 };
 	struct fi_op_rma op = { .ep = s->ep,
@@ -229,7 +227,7 @@ static void test_rma(void **state)
 	rig_none(&r, 1);
 }
 
-static void test_counter_work(void **state)
+static void deferred_work_adds_and_sets_a_counter(void **state)
 {
 	struct fid_cntr *c;
 	struct fi_op_cntr op = { .value = 7 };
@@ -248,7 +246,7 @@ static void test_counter_work(void **state)
 	EQ(fi_close(&c->fid), 0);
 }
 
-static void test_refused(void **state)
+static void impossible_deferred_work_is_refused(void **state)
 {
 	struct fi_rma_iov there[2] = { { 0, 5, 1 } };
 	struct fi_op_rma op = { .ep = s->ep,
@@ -271,7 +269,7 @@ static void test_refused(void **state)
 	EQ(fi_control(&s->dom->fid, FI_QUEUE_WORK, &work), -FI_ENOSYS);
 }
 
-static void test_cancel(void **state)
+static void cancelled_work_never_starts(void **state)
 {
 	struct fi_op_cntr op = { .cntr = done, .value = 7 };
 	struct fi_deferred_work other = { .triggering_cntr = when };
@@ -290,10 +288,16 @@ static void test_cancel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_threshold), T(test_several),	 T(test_full),
-		T(test_alias),	   T(test_send),	 T(test_tsend),
-		T(test_rma),	   T(test_counter_work), T(test_refused),
-		T(test_cancel),
+		T(triggered_write_starts_at_its_threshold_once),
+		T(triggered_operations_start_in_order_of_thresholds),
+		T(triggered_operation_retries_until_there_is_room),
+		T(alias_with_the_flag_triggers_its_sends),
+		T(deferred_send_starts_with_its_counter),
+		T(deferred_tagged_send_starts_with_its_counter),
+		T(deferred_write_and_read_start_with_their_counter),
+		T(deferred_work_adds_and_sets_a_counter),
+		T(impossible_deferred_work_is_refused),
+		T(cancelled_work_never_starts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,6 @@
 enum { RANGES = 32 };
 
 static struct {
-	pthread_once_t once;
 	struct range {
 		uintptr_t from, to;
 	} range[RANGES];
@@ -25,7 +24,7 @@ static struct {
 	struct weft_att *_Atomic att;
 	pthread_t thread; /* the attached thread */
 	_Atomic weft_time_t last;
-} the = { .once = PTHREAD_ONCE_INIT };
+} the;
 
 /* Also searches libraries of MPI by name, because the global search does not
  * see one that was loaded locally. */
@@ -84,7 +83,11 @@ static int see_object(struct dl_phdr_info *o, size_t size, void *arg)
 	return 0;
 }
 
-static void look_around(void)
+/* Runs while one thread exists, and before the program. With pthread_once() in
+ * the first call of clock_gettime() a program does not start if its allocator
+ * reads the clock, because dlsym() allocates to report a missing name. Nor may
+ * a thread wait here for another that holds the loader's lock in dlopen(). */
+static void __attribute__((constructor)) look_around(void)
 {
 	unsigned int seen = 0;
 
@@ -97,7 +100,6 @@ bool pre_is_program(const void *caller)
 {
 	uintptr_t at = (uintptr_t)caller;
 
-	pthread_once(&the.once, look_around);
 	for (unsigned int i = 0; i < the.n_ranges; i++)
 		if (at >= the.range[i].from && at < the.range[i].to)
 			return true;
@@ -115,7 +117,6 @@ struct weft_att *pre_attach(void)
 {
 	struct weft_att *a = pre_att();
 
-	pthread_once(&the.once, look_around);
 	if (a || !the.member || !getenv("WEFT_SOCKET") || weft_att_open(&a))
 		return a;
 	the.thread = pthread_self();

@@ -14,10 +14,8 @@
 #include "host/times.h"
 #include "weft/host.h"
 
-/* Functions of libweft, found at run time because other programs are not
- * linked to it. */
+/* Functions of libweft; all are NULL in a program that is not linked to it. */
 static struct {
-	bool looked;
 	struct weft_host *(*self)(void);
 	weft_time_t (*now)(struct weft_host *h);
 	void (*sleep)(struct weft_host *h, weft_time_t until);
@@ -25,18 +23,19 @@ static struct {
 	weft_time_t (*time)(const struct weft_host *h, enum host_time_id id);
 } lib;
 
+/* A constructor for the reason that preload.c gives at look_around(). */
+static void __attribute__((constructor)) find_libweft(void)
+{
+	lib.now = dlsym(RTLD_DEFAULT, "weft_host_now");
+	lib.sleep = dlsym(RTLD_DEFAULT, "weft_host_sleep");
+	lib.cpu = dlsym(RTLD_DEFAULT, "weft_host_cpu");
+	lib.time = dlsym(RTLD_DEFAULT, "weft_host_time");
+	if (getenv("WEFT_RAW") && lib.now && lib.sleep && lib.cpu && lib.time)
+		lib.self = dlsym(RTLD_DEFAULT, "weft_host_self");
+}
+
 static struct weft_host *raw_thread(const void *caller)
 {
-	if (!lib.looked) {
-		lib.now = dlsym(RTLD_DEFAULT, "weft_host_now");
-		lib.sleep = dlsym(RTLD_DEFAULT, "weft_host_sleep");
-		lib.cpu = dlsym(RTLD_DEFAULT, "weft_host_cpu");
-		lib.time = dlsym(RTLD_DEFAULT, "weft_host_time");
-		if (getenv("WEFT_RAW") && lib.now && lib.sleep && lib.cpu &&
-		    lib.time)
-			lib.self = dlsym(RTLD_DEFAULT, "weft_host_self");
-		lib.looked = true;
-	}
 	return lib.self && pre_is_program(caller) ? lib.self() : NULL;
 }
 

@@ -48,7 +48,7 @@ static const struct {
 	{ K(30, 7), { "011110 1000", "100001 0111" } },
 };
 
-static void test_published(void **state)
+static void codes_are_the_published_ones(void **state)
 {
 	for (size_t i = 0; i < sizeof(published) / sizeof(*published); i++)
 		for (uint32_t rd = 0; rd < 2; rd++) {
@@ -60,7 +60,7 @@ static void test_published(void **state)
 }
 
 /* T-39: all symbols, both disparities. */
-static void test_round_trip(void **state)
+static void every_symbol_decodes_at_both_disparities(void **state)
 {
 	uint32_t n = 0;
 
@@ -82,7 +82,7 @@ static void test_round_trip(void **state)
 }
 
 /* T-39: the code has 10-bit words for each disparity and no others. */
-static void test_illegal(void **state)
+static void every_other_word_is_illegal(void **state)
 {
 	uint32_t good[2] = { 0 }, both = 0, none = 0;
 
@@ -114,7 +114,7 @@ static void test_illegal(void **state)
 }
 
 /* The right code with the wrong disparity: the symbol is known and flagged. */
-static void test_disparity(void **state)
+static void wrong_disparity_flags_a_known_symbol(void **state)
 {
 	uint32_t rd = 0, c = b8b10_encode(D(0, 4), &rd), rx = 1;
 
@@ -134,7 +134,7 @@ static void test_disparity(void **state)
 
 /* No single bit error turns a symbol into another one unnoticed, because the
  * word itself, or the disparity of later ones, shows it. */
-static void test_single_errors(void **state)
+static void single_bit_error_never_passes_unnoticed(void **state)
 {
 	for (uint32_t s = 0; s < B8B10_SYMBOLS; s++) {
 		for (uint32_t i = 0; b8b10_known(s) && i < 20; i++) {
@@ -147,8 +147,7 @@ static void test_single_errors(void **state)
 	}
 }
 
-/* The comma: five equal bits, in no pair of data symbols at any place. */
-static void test_comma(void **state)
+static void comma_is_in_no_pair_of_data_symbols(void **state)
 {
 	for (uint32_t i = 0; i < 2 * 256 * 256; i++) {
 		uint32_t rd = i & 1, w, k;
@@ -164,12 +163,12 @@ static void test_comma(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_published),
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_illegal),
-		cmocka_unit_test(test_disparity),
-		cmocka_unit_test(test_single_errors),
-		cmocka_unit_test(test_comma),
+		cmocka_unit_test(codes_are_the_published_ones),
+		cmocka_unit_test(every_symbol_decodes_at_both_disparities),
+		cmocka_unit_test(every_other_word_is_illegal),
+		cmocka_unit_test(wrong_disparity_flags_a_known_symbol),
+		cmocka_unit_test(single_bit_error_never_passes_unnoticed),
+		cmocka_unit_test(comma_is_in_no_pair_of_data_symbols),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 #include "../cmocka_all.h"
 #include "base/bits.h"
 
-static void test_mask(void **state)
+static void mask_covers_the_bits_from_high_to_low(void **state)
 {
 	assert_true(bits_mask(63, 0) == UINT64_MAX);
 	assert_true(bits_mask(0, 0) == 1);
@@ -10,7 +10,7 @@ static void test_mask(void **state)
 	assert_true(bits_mask(15, 8) == 0xFF00);
 }
 
-static void test_get(void **state)
+static void field_is_read_from_its_bits(void **state)
 {
 	const uint64_t w = 0x0123456789ABCDEF;
 
@@ -21,7 +21,7 @@ static void test_get(void **state)
 	assert_true(bits_get(w, 0, 0) == 1);
 }
 
-static void test_set(void **state)
+static void field_is_written_and_others_stay(void **state)
 {
 	assert_true(bits_set(UINT64_MAX, 15, 8, 0x12) == 0xFFFFFFFFFFFF12FF);
 	assert_true(bits_set(0, 63, 63, 1) == UINT64_C(1) << 63);
@@ -30,8 +30,7 @@ static void test_set(void **state)
 	assert_true(bits_set(0xF0, 7, 4, 0) == 0);
 }
 
-/* Every field of every width: what is set is read, the rest stays. */
-static void test_set_get_all(void **state)
+static void written_field_of_any_width_reads_back(void **state)
 {
 	const uint64_t w = 0xA5C3F00F96691EE1;
 
@@ -47,7 +46,7 @@ static void test_set_get_all(void **state)
 	}
 }
 
-static void test_parity(void **state)
+static void parity_is_that_of_the_number_of_ones(void **state)
 {
 	assert_false(bits_parity(0));
 	assert_true(bits_parity(1));
@@ -60,11 +59,11 @@ static void test_parity(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mask),
-		cmocka_unit_test(test_get),
-		cmocka_unit_test(test_set),
-		cmocka_unit_test(test_set_get_all),
-		cmocka_unit_test(test_parity),
+		cmocka_unit_test(mask_covers_the_bits_from_high_to_low),
+		cmocka_unit_test(field_is_read_from_its_bits),
+		cmocka_unit_test(field_is_written_and_others_stay),
+		cmocka_unit_test(written_field_of_any_width_reads_back),
+		cmocka_unit_test(parity_is_that_of_the_number_of_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

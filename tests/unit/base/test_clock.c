@@ -18,7 +18,7 @@ static void assert_period(struct weft_clock c, uint64_t num, uint64_t den)
 	assert_int_equal(c.phase, 0);
 }
 
-static void test_from_hz(void **state)
+static void frequency_gives_an_exact_period(void **state)
 {
 	assert_period(clock_hz(100000000, 1), 10000000, 1);
 	assert_period(clock_hz(78125000, 1), 12800000, 1);
@@ -30,7 +30,7 @@ static void test_from_hz(void **state)
 	assert_period(clock_hz(1000000000000000, 1), 1, 1);
 }
 
-static void test_refuses(void **state)
+static void impossible_frequency_or_period_is_refused(void **state)
 {
 	struct weft_clock c;
 
@@ -44,7 +44,7 @@ static void test_refuses(void **state)
 	assert_false(weft_clock_from_period(&c, 0));
 }
 
-static void test_from_period(void **state)
+static void period_is_taken_as_it_is(void **state)
 {
 	struct weft_clock c;
 
@@ -56,8 +56,7 @@ static void test_from_period(void **state)
 	assert_period(c, UINT64_MAX, 1);
 }
 
-/* 330 MHz: exactly 330 edges per microsecond, for ever. */
-static void test_no_drift(void **state)
+static void clock_of_330_mhz_never_drifts(void **state)
 {
 	struct weft_clock c = clock_hz(330000000, 1);
 
@@ -71,7 +70,7 @@ static void test_no_drift(void **state)
 			 UINT64_C(330000000) * 18000);
 }
 
-static void test_align_and_after(void **state)
+static void time_is_aligned_to_the_next_edge(void **state)
 {
 	struct weft_clock c = clock_hz(100000000, 1);
 
@@ -90,7 +89,7 @@ static void test_align_and_after(void **state)
 
 /* cycle() is the inverse of edge() for any fraction: an edge belongs to its
  * number, one femtosecond more to the next. */
-static void test_cycle_inverts_edge(void **state)
+static void cycle_inverts_edge(void **state)
 {
 	struct weft_rng r;
 
@@ -112,7 +111,7 @@ static void test_cycle_inverts_edge(void **state)
 	}
 }
 
-static void test_ppm(void **state)
+static void offset_in_ppm_scales_the_frequency(void **state)
 {
 	struct weft_clock c = clock_hz(78125000, 1), fast, slow;
 
@@ -134,8 +133,7 @@ static void test_ppm(void **state)
 	assert_int_equal(fast.den, c.den);
 }
 
-/* A fraction that needs more than 64 bits stays close and never stops. */
-static void test_ppm_fine(void **state)
+static void offset_stays_close_beyond_64_bits(void **state)
 {
 	struct weft_clock c = { .num = UINT64_MAX, .den = UINT64_MAX / 3 - 1 };
 	struct weft_clock f = weft_clock_offset_ppm(c, 13);
@@ -155,14 +153,14 @@ static void test_ppm_fine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_from_hz),
-		cmocka_unit_test(test_refuses),
-		cmocka_unit_test(test_from_period),
-		cmocka_unit_test(test_no_drift),
-		cmocka_unit_test(test_align_and_after),
-		cmocka_unit_test(test_cycle_inverts_edge),
-		cmocka_unit_test(test_ppm),
-		cmocka_unit_test(test_ppm_fine),
+		cmocka_unit_test(frequency_gives_an_exact_period),
+		cmocka_unit_test(impossible_frequency_or_period_is_refused),
+		cmocka_unit_test(period_is_taken_as_it_is),
+		cmocka_unit_test(clock_of_330_mhz_never_drifts),
+		cmocka_unit_test(time_is_aligned_to_the_next_edge),
+		cmocka_unit_test(cycle_inverts_edge),
+		cmocka_unit_test(offset_in_ppm_scales_the_frequency),
+		cmocka_unit_test(offset_stays_close_beyond_64_bits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

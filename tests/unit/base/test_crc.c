@@ -35,7 +35,7 @@ static uint32_t ref32(uint32_t crc, uint64_t val, uint32_t bits)
 
 static const uint8_t digits[] = { '1', '2', '3', '4', '5', '6', '7', '8', '9' };
 
-static void test_catalogue_check(void **state)
+static void crcs_give_the_check_values_of_the_catalogue(void **state)
 {
 	assert_int_equal(crc16_update(0xFFFF, digits, 9), 0x29B1);
 	assert_int_equal(crc32_update(0xFFFFFFFF, digits, 9), 0x0376E6E7);
@@ -58,7 +58,7 @@ static const struct {
 	{ 0x7F780200FFFFF000, 0x537D }, { 0x05476C4020000000, 0xCFF5 },
 };
 
-static void test_crc16_vectors(void **state)
+static void header_crc_matches_vectors_and_reference(void **state)
 {
 	for (size_t i = 0; i < sizeof(crc16_vectors) / sizeof(crc16_vectors[0]);
 	     i++) {
@@ -109,7 +109,7 @@ static uint64_t payload_qword(enum payload kind, uint64_t k)
 	}
 }
 
-static void test_crc32_vectors(void **state)
+static void payload_crc_matches_vectors_and_reference(void **state)
 {
 	for (size_t i = 0; i < sizeof(crc32_vectors) / sizeof(crc32_vectors[0]);
 	     i++) {
@@ -134,7 +134,7 @@ static void test_crc32_vectors(void **state)
 }
 
 /* Any start value, any length, any alignment, any cut. */
-static void test_random_against_reference(void **state)
+static void crcs_of_random_bytes_match_the_reference(void **state)
 {
 	struct weft_rng r;
 	uint8_t mem[700];
@@ -160,7 +160,7 @@ static void test_random_against_reference(void **state)
 	}
 }
 
-static void test_random_qwords(void **state)
+static void crcs_of_random_qwords_match_the_reference(void **state)
 {
 	struct weft_rng r;
 	uint8_t mem[8 * 600 + 8];
@@ -188,7 +188,7 @@ static void test_random_qwords(void **state)
 
 /* Every single-bit error in a header changes its CRC-16, and so does every
  * double-bit error, because the generator's order exceeds 64. */
-static void test_crc16_two_bit_errors(void **state)
+static void header_crc_finds_every_two_bit_errors(void **state)
 {
 	uint64_t h = 0x0548003E1FE00000;
 	uint16_t good = crc16_qword(0xFFFF, h);
@@ -204,7 +204,7 @@ static void test_crc16_two_bit_errors(void **state)
 	}
 }
 
-static void test_nothing_changes_nothing(void **state)
+static void crc_of_no_bytes_is_its_start_value(void **state)
 {
 	assert_int_equal(crc16_update(0x1234, NULL, 0), 0x1234);
 	assert_int_equal(crc32_update(0x12345678, NULL, 0), 0x12345678);
@@ -214,13 +214,13 @@ static void test_nothing_changes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_catalogue_check),
-		cmocka_unit_test(test_crc16_vectors),
-		cmocka_unit_test(test_crc32_vectors),
-		cmocka_unit_test(test_random_against_reference),
-		cmocka_unit_test(test_random_qwords),
-		cmocka_unit_test(test_crc16_two_bit_errors),
-		cmocka_unit_test(test_nothing_changes_nothing),
+		cmocka_unit_test(crcs_give_the_check_values_of_the_catalogue),
+		cmocka_unit_test(header_crc_matches_vectors_and_reference),
+		cmocka_unit_test(payload_crc_matches_vectors_and_reference),
+		cmocka_unit_test(crcs_of_random_bytes_match_the_reference),
+		cmocka_unit_test(crcs_of_random_qwords_match_the_reference),
+		cmocka_unit_test(header_crc_finds_every_two_bit_errors),
+		cmocka_unit_test(crc_of_no_bytes_is_its_start_value),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include "../cmocka_all.h"
 #include "weft/types.h"
 
-static void test_fills_and_returns(void **state)
+static void error_holds_its_text_and_returns_its_code(void **state)
 {
 	struct weft_err err = { 0 };
 
@@ -15,7 +15,7 @@ static void test_fills_and_returns(void **state)
 	assert_string_equal(err.msg, "ports: '3'");
 }
 
-static void test_first_cause_stays(void **state)
+static void first_cause_of_an_error_stays(void **state)
 {
 	struct weft_err err = { 0 };
 
@@ -25,12 +25,12 @@ static void test_first_cause_stays(void **state)
 	assert_string_equal(err.msg, "first");
 }
 
-static void test_null_is_allowed(void **state)
+static void error_may_be_reported_to_null(void **state)
 {
 	assert_int_equal(weft_fail(NULL, ENOENT, "nobody reads this"), -ENOENT);
 }
 
-static void test_long_text_is_cut(void **state)
+static void long_text_of_an_error_is_cut(void **state)
 {
 	struct weft_err err = { 0 };
 	char big[2000];
@@ -44,10 +44,10 @@ static void test_long_text_is_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fills_and_returns),
-		cmocka_unit_test(test_first_cause_stays),
-		cmocka_unit_test(test_null_is_allowed),
-		cmocka_unit_test(test_long_text_is_cut),
+		cmocka_unit_test(error_holds_its_text_and_returns_its_code),
+		cmocka_unit_test(first_cause_of_an_error_stays),
+		cmocka_unit_test(error_may_be_reported_to_null),
+		cmocka_unit_test(long_text_of_an_error_is_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

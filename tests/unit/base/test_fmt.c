@@ -15,7 +15,7 @@ static void assert_fmt(double v, const char *want)
 	assert_string_equal(buf, want);
 }
 
-static void test_shortest(void **state)
+static void real_prints_its_shortest_text(void **state)
 {
 	assert_fmt(0, "0");
 	assert_fmt(-1, "-1");
@@ -31,7 +31,7 @@ static void test_shortest(void **state)
 	assert_fmt(-INFINITY, "-inf");
 }
 
-static void test_reads_back(void **state)
+static void printed_real_reads_back_exactly(void **state)
 {
 	struct weft_rng r;
 
@@ -50,7 +50,7 @@ static void test_reads_back(void **state)
 	}
 }
 
-static void test_refuses(void **state)
+static void wrong_text_of_a_real_is_refused(void **state)
 {
 	static const char *const bad[] = { "",	  " 1",	 "1 ",	  "0x10",
 					   "nan", "inf", "1e400", "1,5",
@@ -63,8 +63,7 @@ static void test_refuses(void **state)
 	assert_true(v == 42);
 }
 
-/* Texts that a locale with a decimal comma would have printed. */
-static void test_point(void **state)
+static void comma_of_a_locale_becomes_a_point(void **state)
 {
 	char comma[] = "3,14",
 	     wide[] = "-3\xD9\xAB"
@@ -82,10 +81,10 @@ static void test_point(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shortest),
-		cmocka_unit_test(test_reads_back),
-		cmocka_unit_test(test_refuses),
-		cmocka_unit_test(test_point),
+		cmocka_unit_test(real_prints_its_shortest_text),
+		cmocka_unit_test(printed_real_reads_back_exactly),
+		cmocka_unit_test(wrong_text_of_a_real_is_refused),
+		cmocka_unit_test(comma_of_a_locale_becomes_a_point),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

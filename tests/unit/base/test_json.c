@@ -6,7 +6,7 @@
 #include "../cmocka_all.h"
 #include "base/json.h"
 
-static void test_compact(void **state)
+static void compact_json_has_no_spaces(void **state)
 {
 	struct json j;
 
@@ -41,7 +41,7 @@ static void test_compact(void **state)
 	assert_null(j.buf);
 }
 
-static void test_pretty(void **state)
+static void pretty_json_is_indented(void **state)
 {
 	struct json j;
 
@@ -61,7 +61,7 @@ static void test_pretty(void **state)
 	json_fini(&j);
 }
 
-static void test_numbers(void **state)
+static void nan_and_infinity_become_null(void **state)
 {
 	struct json j;
 
@@ -90,7 +90,7 @@ static void assert_text(const char *in, const char *want)
 	json_fini(&j);
 }
 
-static void test_escapes(void **state)
+static void special_characters_are_escaped(void **state)
 {
 	assert_text("a\"b\\c/", "\"a\\\"b\\\\c/\"");
 	assert_text("\n\t\r\b\f", "\"\\n\\t\\r\\b\\f\"");
@@ -100,7 +100,7 @@ static void test_escapes(void **state)
 
 #define BAD "\xEF\xBF\xBD"
 
-static void test_utf8(void **state)
+static void broken_utf8_is_replaced_byte_by_byte(void **state)
 {
 	assert_text("\xC2\xB5s", "\"\xC2\xB5s\"");
 	assert_text("\xE2\x82\xAC", "\"\xE2\x82\xAC\"");
@@ -116,7 +116,7 @@ static void test_utf8(void **state)
 }
 
 /* RFC 3629: the first and the last of each length, and their neighbours. */
-static void test_utf8_edges(void **state)
+static void utf8_is_valid_up_to_its_edges(void **state)
 {
 	static const char *const good[] = {
 		"\x20",
@@ -163,7 +163,7 @@ static void test_utf8_edges(void **state)
 	assert_text("\xF1\x80\x80z", "\"" BAD BAD BAD "z\"");
 }
 
-static void test_large(void **state)
+static void json_grows_with_its_values(void **state)
 {
 	struct json j;
 
@@ -177,7 +177,7 @@ static void test_large(void **state)
 	json_fini(&j);
 }
 
-static void test_deepest(void **state)
+static void json_nests_32_levels_deep(void **state)
 {
 	struct json j;
 
@@ -195,14 +195,14 @@ static void test_deepest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_compact),
-		cmocka_unit_test(test_pretty),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_escapes),
-		cmocka_unit_test(test_utf8),
-		cmocka_unit_test(test_utf8_edges),
-		cmocka_unit_test(test_large),
-		cmocka_unit_test(test_deepest),
+		cmocka_unit_test(compact_json_has_no_spaces),
+		cmocka_unit_test(pretty_json_is_indented),
+		cmocka_unit_test(nan_and_infinity_become_null),
+		cmocka_unit_test(special_characters_are_escaped),
+		cmocka_unit_test(broken_utf8_is_replaced_byte_by_byte),
+		cmocka_unit_test(utf8_is_valid_up_to_its_edges),
+		cmocka_unit_test(json_grows_with_its_values),
+		cmocka_unit_test(json_nests_32_levels_deep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

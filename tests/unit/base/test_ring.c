@@ -12,7 +12,7 @@ struct ring {
 	RING(struct pkt);
 };
 
-static void empty_and_full(void **state)
+static void ring_is_empty_at_first_and_after_clearing(void **state)
 {
 	struct ring r = { 0 };
 
@@ -28,8 +28,7 @@ static void empty_and_full(void **state)
 	ring_free(&r);
 }
 
-/* Numbers, over the end of the memory, while it grows. */
-static void insert_keeps_order(void **state)
+static void insert_keeps_the_order_while_the_ring_grows(void **state)
 {
 	static const uint32_t in[] = { 3, 5, 4, 1, 2, 0 };
 	struct {
@@ -49,7 +48,7 @@ static void insert_keeps_order(void **state)
 }
 
 /* By time, behind what has the same, while the oldest leave. */
-static void sorted_as_an_array(void **state)
+static void ring_sorts_as_an_array_does(void **state)
 {
 	struct pkt all[64];
 	struct ring r = { 0 };
@@ -77,9 +76,9 @@ static void sorted_as_an_array(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty_and_full),
-		cmocka_unit_test(insert_keeps_order),
-		cmocka_unit_test(sorted_as_an_array),
+		cmocka_unit_test(ring_is_empty_at_first_and_after_clearing),
+		cmocka_unit_test(insert_keeps_the_order_while_the_ring_grows),
+		cmocka_unit_test(ring_sorts_as_an_array_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

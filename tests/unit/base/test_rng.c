@@ -3,7 +3,7 @@
 #include "base/rng.c"
 
 /* Outputs of the authors' C code for state 1, 2, 3, 4. */
-static void test_xoshiro_known(void **state)
+static void xoshiro_gives_the_outputs_of_its_authors(void **state)
 {
 	static const uint64_t want[] = {
 		11520u,
@@ -23,7 +23,7 @@ static void test_xoshiro_known(void **state)
 		assert_true(weft_rng_u64(&r) == want[i]);
 }
 
-static void test_splitmix_known(void **state)
+static void splitmix_gives_the_known_outputs(void **state)
 {
 	uint64_t x = 0;
 
@@ -33,7 +33,7 @@ static void test_splitmix_known(void **state)
 }
 
 /* FNV-1a test vectors of the hash's home page. */
-static void test_hash_known(void **state)
+static void hash_gives_the_published_values(void **state)
 {
 	assert_true(rng_hash("") == 0xCBF29CE484222325u);
 	assert_true(rng_hash("a") == 0xAF63DC4C8601EC8Cu);
@@ -41,7 +41,7 @@ static void test_hash_known(void **state)
 	assert_true(rng_hash(NULL) == rng_hash(""));
 }
 
-static void test_streams_differ(void **state)
+static void streams_differ_by_seed_and_name(void **state)
 {
 	struct weft_rng a, b, c, d;
 
@@ -62,7 +62,7 @@ static void test_streams_differ(void **state)
 }
 
 /* Each of n values within 6 standard deviations of its share. */
-static void test_below_is_even(void **state)
+static void numbers_below_seven_are_uniform(void **state)
 {
 	enum { N = 7, DRAWS = 700000 };
 	uint32_t hit[N] = { 0 };
@@ -81,7 +81,7 @@ static void test_below_is_even(void **state)
 
 /* n is just above 2^63: without rejection every second value would be twice as
  * likely below n/2, therefore the mean shows it. */
-static void test_below_large(void **state)
+static void numbers_below_a_large_bound_are_uniform(void **state)
 {
 	const uint64_t n = (UINT64_C(1) << 63) + 1;
 	struct weft_rng r;
@@ -101,7 +101,7 @@ static void test_below_large(void **state)
 
 /* A power of two divides the range, therefore nothing is rejected and a value
  * is the generator's highest bits. */
-static void test_below_power_of_two(void **state)
+static void power_of_two_takes_the_highest_bits(void **state)
 {
 	struct weft_rng r, s;
 
@@ -112,7 +112,7 @@ static void test_below_power_of_two(void **state)
 			    weft_rng_u64(&s) >> (63 - i % 63));
 }
 
-static void test_real(void **state)
+static void reals_are_uniform_from_0_to_1(void **state)
 {
 	struct weft_rng r;
 	double sum = 0;
@@ -130,14 +130,14 @@ static void test_real(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_xoshiro_known),
-		cmocka_unit_test(test_splitmix_known),
-		cmocka_unit_test(test_hash_known),
-		cmocka_unit_test(test_streams_differ),
-		cmocka_unit_test(test_below_is_even),
-		cmocka_unit_test(test_below_large),
-		cmocka_unit_test(test_below_power_of_two),
-		cmocka_unit_test(test_real),
+		cmocka_unit_test(xoshiro_gives_the_outputs_of_its_authors),
+		cmocka_unit_test(splitmix_gives_the_known_outputs),
+		cmocka_unit_test(hash_gives_the_published_values),
+		cmocka_unit_test(streams_differ_by_seed_and_name),
+		cmocka_unit_test(numbers_below_seven_are_uniform),
+		cmocka_unit_test(numbers_below_a_large_bound_are_uniform),
+		cmocka_unit_test(power_of_two_takes_the_highest_bits),
+		cmocka_unit_test(reals_are_uniform_from_0_to_1),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

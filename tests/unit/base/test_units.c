@@ -109,7 +109,7 @@ static const struct {
 };
 /* clang-format on */
 
-static void test_good(void **state)
+static void value_reads_prints_and_reads_back(void **state)
 {
 	for (size_t i = 0; i < ROWS(good); i++) {
 		const struct good *g = &good[i];
@@ -129,7 +129,7 @@ static void test_good(void **state)
 	}
 }
 
-static void test_bad(void **state)
+static void wrong_text_is_refused_with_its_message(void **state)
 {
 	for (size_t i = 0; i < ROWS(bad); i++) {
 		struct weft_err err = { 0 };
@@ -142,7 +142,7 @@ static void test_bad(void **state)
 	}
 }
 
-static void test_u32(void **state)
+static void whole_number_ends_at_32_bits(void **state)
 {
 	struct weft_err err = { 0 };
 	uint32_t v;
@@ -159,7 +159,7 @@ static void test_u32(void **state)
 	assert_string_equal(buf, "4294967295");
 }
 
-static void test_bool(void **state)
+static void switch_has_four_words_for_each_side(void **state)
 {
 	static const char *const yes[] = { "true", "yes", "on", "1" };
 	static const char *const no[] = { "false", "no", "off", "0" };
@@ -188,7 +188,7 @@ static void test_bool(void **state)
 		-EINVAL);
 }
 
-static void test_real(void **state)
+static void real_is_read_and_nan_refused(void **state)
 {
 	struct weft_err err = { 0 };
 	double v = 0;
@@ -208,7 +208,7 @@ static void test_real(void **state)
 	assert_true(v == 0.1);
 }
 
-static void test_enum(void **state)
+static void enum_takes_whole_words_of_its_list(void **state)
 {
 	static const char list[] = "word|packed|raw";
 	struct weft_err err = { 0 };
@@ -234,7 +234,7 @@ static void test_enum(void **state)
 	assert_int_equal(v, 7);
 }
 
-static void test_str(void **state)
+static void string_fits_its_room(void **state)
 {
 	struct weft_err err = { 0 };
 	char v[8], buf[16];
@@ -274,7 +274,7 @@ static const struct {
 };
 /* clang-format on */
 
-static void test_clock(void **state)
+static void clock_is_given_as_frequency_or_period(void **state)
 {
 	for (size_t i = 0; i < ROWS(clocks); i++) {
 		struct weft_clock c = { .phase = 9 };
@@ -297,7 +297,7 @@ static void test_clock(void **state)
 	}
 }
 
-static void test_clock_bad(void **state)
+static void impossible_clock_is_refused(void **state)
 {
 	static const char *const text[] = {
 		"0MHz",
@@ -334,8 +334,7 @@ static void test_clock_bad(void **state)
 	assert_int_equal(c.num, 1);
 }
 
-/* Megabytes of anything: an answer, a short message, no crash. */
-static void test_hostile_length(void **state)
+static void megabytes_of_text_get_a_short_message(void **state)
 {
 	enum { N = 4 << 20 };
 	static const char fill[] = { '9', '0', '.', 'e', '-', 'x', '\x80' };
@@ -373,9 +372,7 @@ static weft_time_t parse_zeros(const char *head, int zeros, const char *tail)
 	return v;
 }
 
-/* Long runs of zeros are exact and runs beyond reason are refused, so that they
- * never turn into a value that was not meant. */
-static void test_zeros(void **state)
+static void long_runs_of_zeros_are_exact_or_refused(void **state)
 {
 	static const char *const big[] = { "e-400ns", "e-500ns", "e-4015ns",
 					   "e-399ns" };
@@ -392,9 +389,7 @@ static void test_zeros(void **state)
 	}
 }
 
-/* Random text from the alphabet of numbers: whatever is accepted prints and
- * reads back as the same value. */
-static void test_random_text(void **state)
+static void accepted_random_text_reads_back_the_same(void **state)
 {
 	static const char *const part[] = {
 		"0", "1",   "9",  "25",	  ".",	 "e",  "-",
@@ -423,7 +418,7 @@ static void test_random_text(void **state)
 	assert_true(accepted > 1000);
 }
 
-static void test_print_is_cut(void **state)
+static void printed_value_is_cut_to_its_room(void **state)
 {
 	weft_time_t t = 12800000;
 	char buf[4];
@@ -432,7 +427,7 @@ static void test_print_is_cut(void **state)
 	assert_string_equal(buf, "12.");
 }
 
-static void test_type_names(void **state)
+static void each_type_has_a_name(void **state)
 {
 	assert_string_equal(units_type_name(WEFT_P_TIME), "time");
 	assert_string_equal(units_type_name(WEFT_P_CLOCK), "clock");
@@ -443,20 +438,20 @@ static void test_type_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_u32),
-		cmocka_unit_test(test_bool),
-		cmocka_unit_test(test_real),
-		cmocka_unit_test(test_enum),
-		cmocka_unit_test(test_str),
-		cmocka_unit_test(test_clock),
-		cmocka_unit_test(test_clock_bad),
-		cmocka_unit_test(test_hostile_length),
-		cmocka_unit_test(test_zeros),
-		cmocka_unit_test(test_random_text),
-		cmocka_unit_test(test_print_is_cut),
-		cmocka_unit_test(test_type_names),
+		cmocka_unit_test(value_reads_prints_and_reads_back),
+		cmocka_unit_test(wrong_text_is_refused_with_its_message),
+		cmocka_unit_test(whole_number_ends_at_32_bits),
+		cmocka_unit_test(switch_has_four_words_for_each_side),
+		cmocka_unit_test(real_is_read_and_nan_refused),
+		cmocka_unit_test(enum_takes_whole_words_of_its_list),
+		cmocka_unit_test(string_fits_its_room),
+		cmocka_unit_test(clock_is_given_as_frequency_or_period),
+		cmocka_unit_test(impossible_clock_is_refused),
+		cmocka_unit_test(megabytes_of_text_get_a_short_message),
+		cmocka_unit_test(long_runs_of_zeros_are_exact_or_refused),
+		cmocka_unit_test(accepted_random_text_reads_back_the_same),
+		cmocka_unit_test(printed_value_is_cut_to_its_room),
+		cmocka_unit_test(each_type_has_a_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

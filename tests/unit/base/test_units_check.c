@@ -52,7 +52,7 @@ static const struct {
 };
 /* clang-format on */
 
-static void test_ranges(void **state)
+static void value_outside_its_range_is_refused(void **state)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct weft_err err = { 0 };
@@ -69,14 +69,14 @@ static void test_ranges(void **state)
 	}
 }
 
-static void test_no_range(void **state)
+static void value_without_a_range_always_fits(void **state)
 {
 	uint32_t v = 5;
 
 	assert_int_equal(units_check(WEFT_P_U32, NULL, &v, NULL), 0);
 }
 
-static void test_enum_and_str(void **state)
+static void enum_and_string_must_be_in_their_lists(void **state)
 {
 	struct weft_err err = { 0 };
 	uint32_t i = 1;
@@ -102,7 +102,7 @@ static const char *names_next(void *arg, size_t i)
 	return i < sizeof(names) / sizeof(names[0]) ? names[i] : NULL;
 }
 
-static void test_nearest(void **state)
+static void misspelt_word_finds_its_nearest_name(void **state)
 {
 	static const struct {
 		const char *word, *want;
@@ -124,7 +124,7 @@ static void test_nearest(void **state)
 	assert_null(units_nearest("q", names_next, NULL));
 }
 
-static void test_nearest_hostile(void **state)
+static void very_long_word_finds_no_name(void **state)
 {
 	char big[4096];
 
@@ -137,7 +137,7 @@ static void test_nearest_hostile(void **state)
 				  NULL));
 }
 
-static void test_distance(void **state)
+static void distance_counts_edits_and_swaps(void **state)
 {
 	assert_int_equal(check_distance("", ""), 0);
 	assert_int_equal(check_distance("abc", ""), 3);
@@ -149,12 +149,12 @@ static void test_distance(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_no_range),
-		cmocka_unit_test(test_enum_and_str),
-		cmocka_unit_test(test_nearest),
-		cmocka_unit_test(test_nearest_hostile),
-		cmocka_unit_test(test_distance),
+		cmocka_unit_test(value_outside_its_range_is_refused),
+		cmocka_unit_test(value_without_a_range_always_fits),
+		cmocka_unit_test(enum_and_string_must_be_in_their_lists),
+		cmocka_unit_test(misspelt_word_finds_its_nearest_name),
+		cmocka_unit_test(very_long_word_finds_no_name),
+		cmocka_unit_test(distance_counts_edits_and_swaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@ struct pair {
 	int a, b;
 };
 
-static void test_push_and_walk(void **state)
+static void vector_keeps_what_is_pushed_in_order(void **state)
 {
 	struct {
 		VEC(int);
@@ -31,7 +31,7 @@ static void test_push_and_walk(void **state)
 	assert_int_equal(v.cap, 0);
 }
 
-static void test_structs(void **state)
+static void vector_holds_structs(void **state)
 {
 	struct {
 		VEC(struct pair);
@@ -44,7 +44,7 @@ static void test_structs(void **state)
 	vec_free(&v);
 }
 
-static void test_insert(void **state)
+static void insert_moves_later_elements_up(void **state)
 {
 	struct {
 		VEC(int);
@@ -71,9 +71,9 @@ static void test_insert(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_push_and_walk),
-		cmocka_unit_test(test_structs),
-		cmocka_unit_test(test_insert),
+		cmocka_unit_test(vector_keeps_what_is_pushed_in_order),
+		cmocka_unit_test(vector_holds_structs),
+		cmocka_unit_test(insert_moves_later_elements_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static void count(void *arg)
 	j->real = x;
 }
 
-static void test_yield(void **state)
+static void coroutines_take_turns_and_may_be_freed_unfinished(void **state)
 {
 	struct coro_pool pool;
 	struct job a = { .steps = 3 }, b = { .steps = 5 };
@@ -74,7 +74,7 @@ static void keep(void *arg)
 	j->n = (int)(a ^ b ^ c ^ d ^ e ^ f);
 }
 
-static void test_registers(void **state)
+static void registers_survive_switches_of_coroutines(void **state)
 {
 	struct coro_pool pool;
 	struct job a = { .steps = 1 }, b = { .steps = 1 }, plain = { 0 };
@@ -105,7 +105,7 @@ static void deep(void *arg)
 		j->n += room[i];
 }
 
-static void test_stack_size(void **state)
+static void coroutine_uses_all_of_a_large_stack(void **state)
 {
 	struct coro_pool pool;
 	struct job a = { 0 };
@@ -134,7 +134,7 @@ static void outer(void *arg)
 	coro_free(j->pool, in.co);
 }
 
-static void test_nested(void **state)
+static void coroutine_may_resume_another_one(void **state)
 {
 	struct coro_pool pool;
 	struct job a = { .pool = &pool };
@@ -149,7 +149,7 @@ static void test_nested(void **state)
 	coro_pool_fini(&pool);
 }
 
-static void test_reuse(void **state)
+static void freed_coroutine_is_used_again(void **state)
 {
 	struct coro_pool pool;
 	struct job a = { .steps = 1 };
@@ -178,7 +178,7 @@ static void overrun(void *arg)
 		p[-4096 * page] = 1;
 }
 
-static void test_guard(void **state)
+static void guard_page_catches_an_overrun_stack(void **state)
 {
 	struct coro_pool pool;
 	int status;
@@ -202,12 +202,13 @@ static void test_guard(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_yield),
-		cmocka_unit_test(test_registers),
-		cmocka_unit_test(test_stack_size),
-		cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_reuse),
-		cmocka_unit_test(test_guard),
+		cmocka_unit_test(
+			coroutines_take_turns_and_may_be_freed_unfinished),
+		cmocka_unit_test(registers_survive_switches_of_coroutines),
+		cmocka_unit_test(coroutine_uses_all_of_a_large_stack),
+		cmocka_unit_test(coroutine_may_resume_another_one),
+		cmocka_unit_test(freed_coroutine_is_used_again),
+		cmocka_unit_test(guard_page_catches_an_overrun_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,9 +108,7 @@ static void random_script(struct ref_script *s, uint64_t seed)
 	}
 }
 
-/* With nothing set, every note, its time and the number of events are those of
- * a run without. */
-static void no_effect(void **state)
+static void fault_without_settings_changes_nothing(void **state)
 {
 	static const char *const none[] = { NULL };
 	static const char *const when_only[] = { "at",	   "1us",   "length",
@@ -144,7 +142,7 @@ static void no_effect(void **state)
 
 /* 512 bytes take 6 + 4 + 64 clocks: the first is on the bus when the outage
  * begins, the second waits for its end, the third is not concerned. */
-static void hold_writes(void **state)
+static void outage_holds_writes_that_have_not_begun(void **state)
 {
 	static const char *const f[] = { "at",	 "500ns",  "length", "2us",
 					 "hold", "writes", NULL };
@@ -162,7 +160,7 @@ static void hold_writes(void **state)
 	rig_free(&b->rig);
 }
 
-static void hold_kinds(void **state)
+static void outage_holds_only_the_kinds_it_names(void **state)
 {
 	static const char *const kind[] = { "none", "writes", "reads", "all" };
 	struct bench *b = *state;
@@ -191,7 +189,7 @@ static void hold_kinds(void **state)
 
 /* Held for good: the run ends all the same, because a held access keeps no
  * event. */
-static void hold_for_good(void **state)
+static void outage_without_an_end_holds_for_good(void **state)
 {
 	static const char *const f[] = { "at", "1us", "hold", "all", NULL };
 	struct bench *b = *state;
@@ -208,7 +206,7 @@ static void hold_for_good(void **state)
  * (forth.md 11.4); 70 more at the split response, 30 more before the second and
  * third completion.
  */
-static void slow_bridge(void **state)
+static void slow_bridge_delays_splits_and_completions(void **state)
 {
 	static const char *const f[] = { "split",  "70",  "completion", "30",
 					 "length", "1us", NULL };
@@ -231,7 +229,7 @@ static void slow_bridge(void **state)
 
 /* Three times as slow: 100 clocks more at the split response, 12 before the
  * second and third completion; 40 more after each of two disconnects. */
-static void slow_factor(void **state)
+static void factor_slows_the_bridge_in_proportion(void **state)
 {
 	static const char *const f[] = { "factor", "3", NULL };
 	struct bench *b = *state;
@@ -251,7 +249,7 @@ static void slow_factor(void **state)
 
 /* Twelve stores of T_PIO1 while nothing is passed on: eight are held, the
  * ninth finds no room; then one after the other, in order. */
-static void host_stores(void **state)
+static void held_stores_of_the_host_arrive_in_order(void **state)
 {
 	static const char *const f[] = { "length", "2us", "hold", "writes",
 					 NULL };
@@ -273,7 +271,7 @@ static void host_stores(void **state)
 
 /* A load waits, and what the host asks for behind it: T_ARB + T_PH + T_READ +
  * 1 clocks from the end of the outage, then the store. */
-static void host_loads(void **state)
+static void held_load_keeps_later_stores_behind_it(void **state)
 {
 	static const char *const f[] = { "length", "2us", "hold", "reads",
 					 NULL };
@@ -290,8 +288,7 @@ static void host_loads(void **state)
 	rig_free(&b->rig);
 }
 
-/* Outages that come and go: every access reaches its device, in order. */
-static void host_order(void **state)
+static void every_access_survives_random_outages_in_order(void **state)
 {
 	static const char *const f[] = { "length", "1us",    "every",
 					 "2us",	   "random", "yes",
@@ -327,7 +324,7 @@ static void host_order(void **state)
  * 61 clocks. Aborts end the request, a master abort T_ABORT later; wrong parity
  * costs nothing; a message replaces the datum; a repeated completion keeps the
  * bus for T_GAP + T_PH + 1 clocks more. */
-static void error_clocks(void **state)
+static void each_bus_error_costs_its_clocks(void **state)
 {
 	static const struct {
 		const char *error;
@@ -365,9 +362,7 @@ static void error_clocks(void **state)
 	}
 }
 
-/* PERR# and SERR# of the device go on to the bus, each counted as what it is.
- */
-static void signals(void **state)
+static void perr_and_serr_of_a_device_are_counted_apart(void **state)
 {
 	static const char *const f[] = { "error", "none", NULL };
 	struct bench *b = *state;
@@ -387,7 +382,7 @@ static void signals(void **state)
 
 /* An error that cannot hit an access is refused before the run, because it
  * would never happen. */
-static void error_and_access(void **state)
+static void each_error_meets_only_its_kinds_of_access(void **state)
 {
 	enum { R = 1, W = 2, L = 4, S = 8 };
 	static const uint8_t may[] = {
@@ -426,7 +421,7 @@ static void error_and_access(void **state)
 	rig_free(&b->rig);
 }
 
-static void wrong_place(void **state)
+static void fault_behind_an_unconnected_port_is_refused(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_err err = { 0 };
@@ -447,20 +442,39 @@ static void wrong_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(no_effect, setup, teardown),
-		cmocka_unit_test_setup_teardown(hold_writes, setup, teardown),
-		cmocka_unit_test_setup_teardown(hold_kinds, setup, teardown),
-		cmocka_unit_test_setup_teardown(hold_for_good, setup, teardown),
-		cmocka_unit_test_setup_teardown(slow_bridge, setup, teardown),
-		cmocka_unit_test_setup_teardown(slow_factor, setup, teardown),
-		cmocka_unit_test_setup_teardown(host_stores, setup, teardown),
-		cmocka_unit_test_setup_teardown(host_loads, setup, teardown),
-		cmocka_unit_test_setup_teardown(host_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(error_clocks, setup, teardown),
-		cmocka_unit_test_setup_teardown(signals, setup, teardown),
-		cmocka_unit_test_setup_teardown(error_and_access, setup,
-						teardown),
-		cmocka_unit_test(wrong_place),
+		cmocka_unit_test_setup_teardown(
+			fault_without_settings_changes_nothing, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			outage_holds_writes_that_have_not_begun, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			outage_holds_only_the_kinds_it_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			outage_without_an_end_holds_for_good, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			slow_bridge_delays_splits_and_completions, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			factor_slows_the_bridge_in_proportion, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			held_stores_of_the_host_arrive_in_order, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			held_load_keeps_later_stores_behind_it, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			every_access_survives_random_outages_in_order, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(each_bus_error_costs_its_clocks,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			perr_and_serr_of_a_device_are_counted_apart, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			each_error_meets_only_its_kinds_of_access, setup,
+			teardown),
+		cmocka_unit_test(fault_behind_an_unconnected_port_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static int loads(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_load(void **state)
+static void load_takes_180_ns(void **state)
 {
 	struct bench *b = *state;
 
@@ -65,7 +65,7 @@ static int lines(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_lines(void **state)
+static void write_combined_lines_leave_as_packets(void **state)
 {
 	static const struct {
 		uint32_t off, bytes;
@@ -104,7 +104,7 @@ static int ends(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_ends(void **state)
+static void ways_at_the_host_take_75_and_164_ns(void **state)
 {
 	struct bench *b = *state;
 	const struct card *c = b->node[0].card;
@@ -126,9 +126,9 @@ static void test_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_load),
-		T(test_lines),
-		T(test_ends),
+		T(load_takes_180_ns),
+		T(write_combined_lines_leave_as_packets),
+		T(ways_at_the_host_take_75_and_164_ns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

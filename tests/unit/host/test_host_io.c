@@ -60,7 +60,7 @@ static int uc_stores(struct weft_host *h, struct bench *b)
 }
 
 /* A descriptor in four single words: 40 clocks (forth.md 11.5). */
-static void test_uc_stores(void **state)
+static void uncached_stores_leave_one_by_one(void **state)
 {
 	struct bench *b = *state;
 
@@ -85,8 +85,7 @@ static int uc_load(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* A load sees the stores before it and waits for its data. */
-static void test_uc_load(void **state)
+static void load_waits_behind_the_stores_before_it(void **state)
 {
 	struct bench *b = *state;
 
@@ -109,7 +108,7 @@ static int store_costs(struct weft_host *h, struct bench *b)
 
 /* Two places in the bridge: the processor runs at the pace of the bus, because
  * each store waits for a place. */
-static void test_bridge_full(void **state)
+static void full_bridge_slows_stores_to_the_pace_of_the_bus(void **state)
 {
 	struct bench *b = *state;
 
@@ -123,7 +122,7 @@ static void test_bridge_full(void **state)
 	assert_int_equal(bench_counter(b->node[0].host, "store_stalls"), 3);
 }
 
-static void test_store_cost(void **state)
+static void each_store_costs_processor_time(void **state)
 {
 	struct bench *b = *state;
 
@@ -148,7 +147,7 @@ static int wc_full(struct weft_host *h, struct bench *b)
 }
 
 /* Four descriptors in one burst: 24 clocks (11.5). */
-static void test_wc_full(void **state)
+static void full_line_leaves_as_one_burst(void **state)
 {
 	struct bench *b = *state;
 
@@ -167,8 +166,7 @@ static int wc_backwards(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Stores gather in any order; the line leaves when its last dword is there. */
-static void test_wc_backwards(void **state)
+static void stores_in_any_order_fill_one_line(void **state)
 {
 	struct bench *b = *state;
 
@@ -192,8 +190,7 @@ static int wc_holes(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* A line with holes: one ascending burst per run of dwords. */
-static void test_wc_holes(void **state)
+static void line_with_holes_leaves_in_ascending_bursts(void **state)
 {
 	struct bench *b = *state;
 	uint32_t v;
@@ -220,7 +217,7 @@ static int wc_evict(struct weft_host *h, struct bench *b)
 
 /* Two buffers: the third line drives the oldest out; the rest leaves at the
  * end, oldest first. */
-static void test_wc_evict(void **state)
+static void third_line_drives_the_oldest_of_two_out(void **state)
 {
 	struct bench *b = *state;
 
@@ -242,7 +239,7 @@ static int wc_then_load(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_wc_then_load(void **state)
+static void load_sees_a_write_combined_store(void **state)
 {
 	struct bench *b = *state;
 
@@ -259,8 +256,7 @@ static int wc_cost(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The line is full when the processor has stored all of it. */
-static void test_wc_cost(void **state)
+static void full_line_leaves_when_its_last_word_is_stored(void **state)
 {
 	struct bench *b = *state;
 
@@ -300,7 +296,7 @@ static int config(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_config(void **state)
+static void configuration_space_has_bytes_and_bars(void **state)
 {
 	struct bench *b = *state;
 
@@ -337,8 +333,7 @@ static int mistakes(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* A program's mistakes are reported; the run goes on. */
-static void test_mistakes(void **state)
+static void mistakes_of_a_program_are_reported_and_it_goes_on(void **state)
 {
 	struct bench *b = *state;
 
@@ -365,7 +360,7 @@ static int memory(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_memory(void **state)
+static void memory_has_physical_addresses_and_an_end(void **state)
 {
 	struct bench *b = *state;
 
@@ -397,8 +392,7 @@ static int many_loads(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The way to the bus is first come, first served. */
-static void test_threads(void **state)
+static void threads_share_the_bus_first_come_first_served(void **state)
 {
 	struct bench *b = *state;
 
@@ -417,16 +411,25 @@ static void test_threads(void **state)
 	seen_is(b, 5, 0x4014, 4, 111);
 }
 
-#define T(name)                                                                \
-	cmocka_unit_test_setup_teardown(test_##name, setup, bench_teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(uc_stores),	 T(uc_load),	  T(bridge_full), T(store_cost),
-		T(wc_full),	 T(wc_backwards), T(wc_holes),	  T(wc_evict),
-		T(wc_then_load), T(wc_cost),	  T(config),	  T(mistakes),
-		T(memory),	 T(threads),
+		T(uncached_stores_leave_one_by_one),
+		T(load_waits_behind_the_stores_before_it),
+		T(full_bridge_slows_stores_to_the_pace_of_the_bus),
+		T(each_store_costs_processor_time),
+		T(full_line_leaves_as_one_burst),
+		T(stores_in_any_order_fill_one_line),
+		T(line_with_holes_leaves_in_ascending_bursts),
+		T(third_line_drives_the_oldest_of_two_out),
+		T(load_sees_a_write_combined_store),
+		T(full_line_leaves_when_its_last_word_is_stored),
+		T(configuration_space_has_bytes_and_bars),
+		T(mistakes_of_a_program_are_reported_and_it_goes_on),
+		T(memory_has_physical_addresses_and_an_end),
+		T(threads_share_the_bus_first_come_first_served),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ static int talk(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_threads(void **state)
+static void threads_wake_each_other_after_the_wake_up_time(void **state)
 {
 	struct bench *b = *state;
 
@@ -98,8 +98,7 @@ static int waits(struct weft_host *h, struct bench *b)
 	return 5;
 }
 
-/* exit from another thread, while the first one sleeps */
-static void test_exit(void **state)
+static void exit_of_a_thread_ends_the_whole_program(void **state)
 {
 	struct bench *b = *state;
 
@@ -209,7 +208,7 @@ static int uses_driver(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-static void test_driver(void **state)
+static void driver_reaches_what_its_process_cannot(void **state)
 {
 	struct bench *b = *state;
 
@@ -320,8 +319,7 @@ static int sees_irq(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The handler runs before the program that it would wake. */
-static void test_isr(void **state)
+static void interrupt_handler_runs_before_the_program_it_wakes(void **state)
 {
 	struct bench *b = *state;
 
@@ -358,7 +356,7 @@ static int pins(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_pins(void **state)
+static void pinned_memory_is_written_by_the_device(void **state)
 {
 	struct bench *b = *state;
 
@@ -390,7 +388,7 @@ static int shadows(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_a_shadow_goes_once(void **state)
+static void a_shadow_goes_once(void **state)
 {
 	struct bench *b = *state;
 	const char *none = "n0.prog0: no memory of a process there";
@@ -404,27 +402,32 @@ static void test_a_shadow_goes_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_threads, setup,
-						bench_teardown),
-		cmocka_unit_test_setup_teardown(test_exit, setup,
-						bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			threads_wake_each_other_after_the_wake_up_time, setup,
+			bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			exit_of_a_thread_ends_the_whole_program, setup,
+			bench_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_word_is_of_one_program_and_one_library, setup,
 			bench_teardown),
-		cmocka_unit_test_setup_teardown(test_driver, setup,
-						bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			driver_reaches_what_its_process_cannot, setup,
+			bench_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_process_ends_with_its_memory_and_drivers_learn_it,
 			setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(
 			memory_of_another_process_is_not_freed, setup,
 			bench_teardown),
-		cmocka_unit_test_setup_teardown(test_isr, setup,
+		cmocka_unit_test_setup_teardown(
+			interrupt_handler_runs_before_the_program_it_wakes,
+			setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(a_shadow_goes_once, setup,
 						bench_teardown),
-		cmocka_unit_test_setup_teardown(test_a_shadow_goes_once, setup,
-						bench_teardown),
-		cmocka_unit_test_setup_teardown(test_pins, setup,
-						bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			pinned_memory_is_written_by_the_device, setup,
+			bench_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ static int identity(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_identity(void **state)
+static void process_reaches_only_its_own_pages(void **state)
 {
 	struct bench *b = *state;
 
@@ -120,7 +120,7 @@ static int refusals(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_refusals(void **state)
+static void calls_that_a_process_may_not_make_are_refused(void **state)
 {
 	bench_well(*state, refusals);
 	assert_true(device(*state)->bar != 0);
@@ -147,7 +147,7 @@ static int reuse(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_reuse(void **state)
+static void freed_page_is_mapped_by_the_next_process(void **state)
 {
 	struct bench *b = *state;
 
@@ -171,8 +171,7 @@ static int combining(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The attribute is that of the map: a line goes as one burst. */
-static void test_combining(void **state)
+static void attribute_of_the_map_makes_a_line_one_burst(void **state)
 {
 	struct bench *b = *state;
 
@@ -221,7 +220,7 @@ static int guest(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_guest(void **state)
+static void guest_reaches_only_pages_of_its_domain(void **state)
 {
 	struct bench *b = *state;
 
@@ -301,7 +300,7 @@ static int all_pages(struct weft_host *h, struct bench *b)
 }
 
 /* 65,536 processes, one load each: 41.3 ms (11.3). */
-static void test_all_pages(void **state)
+static void processes_load_from_65536_pages_one_by_one(void **state)
 {
 	struct bench *b = *state;
 
@@ -329,7 +328,7 @@ static int eight(struct weft_host *h, struct bench *b)
 
 /* 11.4: 64 operations, one after the other on the bus, whatever the number of
  * processors. */
-static void test_eight(void **state)
+static void loads_take_the_time_of_the_bus_on_any_processors(void **state)
 {
 	struct bench *b = *state;
 
@@ -342,7 +341,7 @@ static void test_eight(void **state)
 
 /* Each turn costs what the host says, and a walk when only one translation is
  * remembered.  1300 ns more are 43 1/3 clocks: the next edge is 20 ns late. */
-static void test_costs(void **state)
+static void turns_and_walks_cost_processor_time(void **state)
 {
 	struct bench *b = *state;
 
@@ -423,7 +422,7 @@ static int waiters(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_waiters(void **state)
+static void waiting_processes_are_woken_in_time_with_few_turns(void **state)
 {
 	struct bench *b = *state;
 
@@ -469,7 +468,7 @@ static int between(struct weft_host *h, struct bench *b)
 /* Between the notification of a store and the store itself a process wakes up,
  * and only then starts to wait for it. It must not be missed because it was
  * announced earlier. */
-static void test_wait_between(void **state)
+static void store_announced_before_the_wait_is_not_missed(void **state)
 {
 	bench_well(*state, between);
 }
@@ -488,8 +487,7 @@ static int leaves(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* A store that lands behind the last event of the run is in memory, too. */
-static void test_lands_last(void **state)
+static void store_behind_the_last_event_lands_in_memory(void **state)
 {
 	struct bench *b = *state;
 
@@ -502,10 +500,17 @@ static void test_lands_last(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_identity),     T(test_refusals),	  T(test_reuse),
-		T(test_combining),    T(test_guest),	  T(test_all_pages),
-		T(test_eight),	      T(test_costs),	  T(test_waiters),
-		T(test_wait_between), T(test_lands_last),
+		T(process_reaches_only_its_own_pages),
+		T(calls_that_a_process_may_not_make_are_refused),
+		T(freed_page_is_mapped_by_the_next_process),
+		T(attribute_of_the_map_makes_a_line_one_burst),
+		T(guest_reaches_only_pages_of_its_domain),
+		T(processes_load_from_65536_pages_one_by_one),
+		T(loads_take_the_time_of_the_bus_on_any_processors),
+		T(turns_and_walks_cost_processor_time),
+		T(waiting_processes_are_woken_in_time_with_few_turns),
+		T(store_announced_before_the_wait_is_not_missed),
+		T(store_behind_the_last_event_lands_in_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

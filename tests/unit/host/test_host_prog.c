@@ -27,7 +27,7 @@ static int ends_badly(struct weft_host *h, struct bench *b)
 	return -EIO;
 }
 
-static void test_return_value(void **state)
+static void failing_program_is_reported_with_its_value(void **state)
 {
 	struct bench *b = bench_new(1);
 
@@ -38,7 +38,7 @@ static void test_return_value(void **state)
 	bench_free(b);
 }
 
-static void test_running(void **state)
+static void running_programs_are_counted_until_they_end(void **state)
 {
 	struct bench *b = bench_new(3);
 
@@ -56,7 +56,7 @@ static void test_running(void **state)
 	bench_free(b);
 }
 
-static void test_attach_errors(void **state)
+static void program_attaches_once_and_only_to_a_host(void **state)
 {
 	struct bench *b = bench_new(2);
 	struct node *n = b->node;
@@ -79,7 +79,7 @@ static int forever(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_background(void **state)
+static void background_program_does_not_keep_the_run_going(void **state)
 {
 	struct bench *b = bench_new(1);
 	struct weft_err err = { 0 };
@@ -99,7 +99,7 @@ static void test_background(void **state)
 }
 
 /* A program told twice counts once, one that has ended does not count. */
-static void test_background_and_back(void **state)
+static void program_may_go_to_the_background_and_back(void **state)
 {
 	static const struct {
 		bool background;
@@ -152,7 +152,7 @@ static int stuck_key(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_stuck(void **state)
+static void stuck_programs_say_what_they_wait_for(void **state)
 {
 	struct bench *b = bench_new(1);
 	char text[120];
@@ -194,8 +194,7 @@ static int exchange(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* All see all values, 50 us after the last was put. */
-static void test_oob(void **state)
+static void out_of_band_values_are_seen_50_us_later(void **state)
 {
 	struct bench *b = bench_new(3);
 
@@ -237,7 +236,7 @@ static int overwrite(struct weft_host *h, struct bench *b)
 }
 
 /* Order (time, node, sequence), whichever node runs first. */
-static void test_oob_order(void **state)
+static void out_of_band_values_are_ordered_by_time_and_node(void **state)
 {
 	struct bench *b = bench_new(3);
 
@@ -252,8 +251,7 @@ static void test_oob_order(void **state)
 	bench_free(b);
 }
 
-/* Two simulations side by side share nothing, because there are no globals. */
-static void test_two_sims(void **state)
+static void two_simulations_share_nothing(void **state)
 {
 	struct bench *a = bench_new(2), *b = bench_new(3);
 
@@ -277,20 +275,41 @@ static void test_two_sims(void **state)
 	bench_free(b);
 }
 
-/* A simulation may be thrown away with programs in the middle. */
-static void test_abandon(void **state)
+static uint32_t mappings(void)
 {
-	struct bench *b = bench_new(2);
+	FILE *f = fopen("/proc/self/maps", "r");
+	uint32_t n = 0;
+	int c;
 
-	bench_prog(b, 0, forever);
-	bench_prog(b, 1, stuck_key);
-	bench_start(b);
-	weft_sim_run(b->sim, 10 * WEFT_US);
-	bench_free(b);
+	assert_non_null(f);
+	while ((c = fgetc(f)) != EOF)
+		n += c == '\n';
+	fclose(f);
+	return n;
+}
+
+/* Stacks of programs are mapped and a sanitizer does not miss them. */
+static void simulation_is_freed_with_programs_in_the_middle(void **state)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < 12; i++) {
+		struct bench *b = bench_new(2);
+
+		bench_prog(b, 0, forever);
+		bench_prog(b, 1, stuck_key);
+		bench_start(b);
+		weft_sim_run(b->sim, 10 * WEFT_US);
+		assert_int_equal(weft_progs_running(b->sim), 2);
+		bench_free(b);
+		if (i == 1)
+			first = mappings();
+	}
+	assert_in_range(mappings(), 0, first + 9); /* of 20 stacks */
 }
 
 /* "n12.host" is on node 12; any other name says nothing. */
-static void test_node_of_a_name(void **state)
+static void name_of_a_host_says_its_node(void **state)
 {
 	static const struct {
 		const char *name;
@@ -318,17 +337,20 @@ static void test_node_of_a_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_node_of_a_name),
-		cmocka_unit_test(test_return_value),
-		cmocka_unit_test(test_running),
-		cmocka_unit_test(test_attach_errors),
-		cmocka_unit_test(test_background),
-		cmocka_unit_test(test_background_and_back),
-		cmocka_unit_test(test_stuck),
-		cmocka_unit_test(test_oob),
-		cmocka_unit_test(test_oob_order),
-		cmocka_unit_test(test_two_sims),
-		cmocka_unit_test(test_abandon),
+		cmocka_unit_test(name_of_a_host_says_its_node),
+		cmocka_unit_test(failing_program_is_reported_with_its_value),
+		cmocka_unit_test(running_programs_are_counted_until_they_end),
+		cmocka_unit_test(program_attaches_once_and_only_to_a_host),
+		cmocka_unit_test(
+			background_program_does_not_keep_the_run_going),
+		cmocka_unit_test(program_may_go_to_the_background_and_back),
+		cmocka_unit_test(stuck_programs_say_what_they_wait_for),
+		cmocka_unit_test(out_of_band_values_are_seen_50_us_later),
+		cmocka_unit_test(
+			out_of_band_values_are_ordered_by_time_and_node),
+		cmocka_unit_test(two_simulations_share_nothing),
+		cmocka_unit_test(
+			simulation_is_freed_with_programs_in_the_middle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

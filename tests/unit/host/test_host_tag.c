@@ -92,7 +92,7 @@ static int who(struct weft_host *h, struct bench *b)
 }
 
 /* X02, X03 */
-static void test_who(void **state)
+static void tagged_access_carries_the_tag_of_its_process(void **state)
 {
 	struct bench *b = *state;
 
@@ -152,7 +152,7 @@ static int shared(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_shared(void **state)
+static void shared_page_belongs_to_every_process(void **state)
 {
 	bench_well(*state, shared);
 }
@@ -172,8 +172,7 @@ static int cannot(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* A bus without such accesses. */
-static void test_cannot(void **state)
+static void bus_without_tags_refuses_tagged_accesses(void **state)
 {
 	bench_well(*state, cannot);
 	assert_int_equal(device(*state)->n_tagged, 0);
@@ -221,7 +220,7 @@ static int crowd(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_crowd(void **state)
+static void queue_takes_what_it_has_room_for_from_a_crowd(void **state)
 {
 	struct bench *b = *state;
 	uint8_t seen[CROWD] = { 0 };
@@ -272,7 +271,7 @@ static void times_are(struct bench *b, const uint64_t ns[5], uint64_t ps)
 
 /* A read takes 320 ns (UL-11); one way and 64 bytes: 160 ns (10.2), and what
  * 88 bytes take on a link without width. */
-static void test_htx100(void **state)
+static void tagged_accesses_take_their_times_on_htx100(void **state)
 {
 	static const uint64_t ns[5] = { 320, 160, 320, 320, 160 };
 
@@ -281,7 +280,7 @@ static void test_htx100(void **state)
 
 /* 140 ns and 2.5 ns for each byte, each way: 8 and 8; 88 and 8; 16 and 16;
  * 80. */
-static void test_wire(void **state)
+static void tagged_accesses_take_their_times_on_a_wire(void **state)
 {
 	static const uint64_t ns[5] = { 320, 140 + 220, 280 + 220 + 20,
 					280 + 40 + 40, 140 + 200 };
@@ -290,7 +289,7 @@ static void test_wire(void **state)
 }
 
 /* 11.2 with a clock for the header; the load of 4 bytes as one of 8. */
-static void test_pci66(void **state)
+static void tagged_accesses_take_their_times_on_pci66(void **state)
 {
 	static const uint64_t ns[5] = { 405, 90 + 14 * 15, 210 + 21 * 15,
 					405 + 15, 381 + 13 * 15 };
@@ -311,8 +310,7 @@ static int store_cost(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* A tagged store takes the processor's time for a store, too. */
-static void test_store_cost(void **state)
+static void tagged_store_takes_processor_time(void **state)
 {
 	struct bench *b = *state;
 
@@ -326,12 +324,18 @@ static void test_store_cost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_who, ht),    T(test_who, wire),
-		T(test_who, pci),   T(test_cannot, pcix),
-		T(test_crowd, ht),  T(test_crowd, pci),
-		T(test_shared, ht), T(test_shared, pci),
-		T(test_htx100, ht), T(test_wire, wire),
-		T(test_pci66, pci), T(test_store_cost, ht),
+		T(tagged_access_carries_the_tag_of_its_process, ht),
+		T(tagged_access_carries_the_tag_of_its_process, wire),
+		T(tagged_access_carries_the_tag_of_its_process, pci),
+		T(bus_without_tags_refuses_tagged_accesses, pcix),
+		T(queue_takes_what_it_has_room_for_from_a_crowd, ht),
+		T(queue_takes_what_it_has_room_for_from_a_crowd, pci),
+		T(shared_page_belongs_to_every_process, ht),
+		T(shared_page_belongs_to_every_process, pci),
+		T(tagged_accesses_take_their_times_on_htx100, ht),
+		T(tagged_accesses_take_their_times_on_a_wire, wire),
+		T(tagged_accesses_take_their_times_on_pci66, pci),
+		T(tagged_store_takes_processor_time, ht),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,7 @@ static int poll64(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_poll64(void **state)
+static void poll_finds_a_store_at_its_next_look(void **state)
 {
 	struct bench *b = *state;
 	weft_time_t turn = PERIOD_NS * WEFT_NS;
@@ -99,7 +99,7 @@ static int poll64_same(struct weft_host *h, struct bench *b)
 
 /* A store that changes nothing is not noticed, because the loop compares
  * values. */
-static void test_poll64_same(void **state)
+static void poll_ignores_a_store_that_changes_nothing(void **state)
 {
 	struct bench *b = *state;
 
@@ -120,7 +120,7 @@ static int poll_long(struct weft_host *h, struct bench *b)
 	return !weft_host_poll64(h, p, 0, WEFT_NEVER);
 }
 
-static void test_poll_events(void **state)
+static void long_poll_costs_no_events(void **state)
 {
 	uint64_t events[2];
 
@@ -158,7 +158,7 @@ static int poll_range(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_poll_range(void **state)
+static void poll_of_a_range_sees_any_store_inside(void **state)
 {
 	struct bench *b = *state;
 
@@ -185,7 +185,7 @@ static int many_ranges(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_many_ranges(void **state)
+static void poll_tells_twenty_ranges_apart(void **state)
 {
 	struct bench *b = *state;
 
@@ -225,8 +225,7 @@ static int stores(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* A plain store of another thread is seen at the next look. */
-static void test_shared_memory(void **state)
+static void store_of_a_thread_is_seen_at_the_next_look(void **state)
 {
 	struct bench *b = *state;
 
@@ -266,7 +265,7 @@ static int irq(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_irq(void **state)
+static void interrupt_wakes_the_program_after_its_costs(void **state)
 {
 	struct bench *b = *state;
 
@@ -301,7 +300,7 @@ static int irq_during_burst(struct weft_host *h, struct bench *b)
 
 /* An interrupt overtakes the end of a tenure that was planned earlier, because
  * its line needs no bus. */
-static void test_irq_during_burst(void **state)
+static void interrupt_overtakes_the_end_of_a_burst(void **state)
 {
 	struct bench *b = *state;
 
@@ -333,7 +332,7 @@ static int times(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_times(void **state)
+static void clock_copy_and_sleep_take_their_times(void **state)
 {
 	struct bench *b = *state;
 
@@ -366,7 +365,7 @@ static int clock_loop(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_clock_loop(void **state)
+static void loop_around_the_clock_ends(void **state)
 {
 	struct bench *b = *state;
 
@@ -377,8 +376,7 @@ static void test_clock_loop(void **state)
 			20 * WEFT_NS);
 }
 
-#define T(name)                                                                \
-	cmocka_unit_test_setup_teardown(test_##name, setup, bench_teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, bench_teardown)
 
 /* ---- processor time ---- */
 
@@ -401,8 +399,7 @@ static int busy(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Work, polls and spinning count; sleep does not. */
-static void test_busy(void **state)
+static void work_and_polls_count_as_busy_but_sleep_does_not(void **state)
 {
 	struct bench *b = *state;
 
@@ -418,17 +415,17 @@ static void test_busy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(busy),
-		T(poll64),
-		T(poll64_same),
-		cmocka_unit_test(test_poll_events),
-		T(poll_range),
-		T(many_ranges),
-		T(shared_memory),
-		T(irq),
-		T(irq_during_burst),
-		T(times),
-		T(clock_loop),
+		T(work_and_polls_count_as_busy_but_sleep_does_not),
+		T(poll_finds_a_store_at_its_next_look),
+		T(poll_ignores_a_store_that_changes_nothing),
+		cmocka_unit_test(long_poll_costs_no_events),
+		T(poll_of_a_range_sees_any_store_inside),
+		T(poll_tells_twenty_ranges_apart),
+		T(store_of_a_thread_is_seen_at_the_next_look),
+		T(interrupt_wakes_the_program_after_its_costs),
+		T(interrupt_overtakes_the_end_of_a_burst),
+		T(clock_copy_and_sleep_take_their_times),
+		T(loop_around_the_clock_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static uint64_t done(const struct bench *b, uint32_t n)
 /* ---- the stages of 7.1, 7.4, 7.5 ---- */
 
 /* H1 + H2 + H3 of an 8-byte message: 75 + 24 / 1.6 + 60. */
-static void test_store(void **state)
+static void store_arrives_after_150_ns(void **state)
 {
 	struct bench *b = *state;
 
@@ -31,8 +31,7 @@ static void test_store(void **state)
 	assert_int_equal(bench_said(b, 1, WEFT_NOTE_STORE, 0)->bytes, 16);
 }
 
-/* A host that needs no time: the first slot of the link is its. */
-static void test_store_at_once(void **state)
+static void host_without_costs_takes_the_first_slot(void **state)
 {
 	struct bench *b = *state;
 
@@ -48,7 +47,7 @@ static void test_store_at_once(void **state)
 }
 
 /* EX-11: 35 + 5 + 60 + 10 + 30 + 5 + 35; 8 bytes take 4 more to come. */
-static void test_load(void **state)
+static void load_of_4_bytes_takes_180_ns(void **state)
 {
 	struct bench *b = *state;
 
@@ -63,7 +62,7 @@ static void test_load(void **state)
 }
 
 /* A device that answers later pays for its own delay, not for T_REG. */
-static void test_load_deferred(void **state)
+static void late_answer_replaces_the_time_of_the_target(void **state)
 {
 	struct bench *b = *state;
 
@@ -75,7 +74,7 @@ static void test_load_deferred(void **state)
 }
 
 /* H6 + H7, then memory; data are there before the word that announces them. */
-static void test_write(void **state)
+static void write_is_in_memory_74_ns_after_the_link(void **state)
 {
 	struct bench *b = *state;
 
@@ -91,7 +90,7 @@ static void test_write(void **state)
 }
 
 /* 7.5 without HTAX and synchronisers: 30 + 5 + 90 + (4 + n) / 1.6 + 60. */
-static void test_read(void **state)
+static void read_of_8_bytes_takes_192_ns(void **state)
 {
 	struct bench *b = *state;
 
@@ -104,8 +103,7 @@ static void test_read(void **state)
 	assert_null(htrig_said(&b->log, 1, WEFT_NOTE_BURST, 0));
 }
 
-/* Longer reads are cut at lines of 64 bytes; answers follow each other. */
-static void test_read_long(void **state)
+static void long_read_is_cut_at_lines_of_64_bytes(void **state)
 {
 	struct bench *b = *state;
 
@@ -121,8 +119,7 @@ static void test_read_long(void **state)
 	assert_int_equal(done(b, 0), 2 * (30 + 5 + 90 + 60) + 4356 * 2 / 1.6);
 }
 
-/* An interrupt is a posted packet, behind the writes before it. */
-static void test_irq(void **state)
+static void interrupt_stays_behind_the_writes_before_it(void **state)
 {
 	struct bench *b = *state;
 
@@ -140,7 +137,7 @@ static void test_irq(void **state)
 
 /* EX-09, EX-10: 72 bytes in 45 ns are 1.6 GB/s, of them 64 are 1.422 GB/s; both
  * directions at once, neither slower. */
-static void test_bandwidth(void **state)
+static void stores_and_writes_use_both_directions_in_full(void **state)
 {
 	struct bench *b = *state;
 
@@ -161,7 +158,7 @@ static void test_bandwidth(void **state)
 }
 
 /* 8 bits of 400 MHz: half of it.  32 bits of 800 MHz: four times. */
-static void test_width(void **state)
+static void width_and_clock_scale_the_rate(void **state)
 {
 	static const char *const narrow[] = { "width", "8", NULL };
 	static const char *const wide[] = { "width", "32", "clock", "800MHz",
@@ -181,7 +178,7 @@ static void test_width(void **state)
 
 /* With one buffer the next store waits for the news that it is free again:
  * 15 on the link, 60 in the core, 32.5 back. */
-static void test_credits(void **state)
+static void sender_without_credit_waits_for_a_free_buffer(void **state)
 {
 	struct bench *b = *state;
 
@@ -198,7 +195,7 @@ static void test_credits(void **state)
 
 /* A load stays behind earlier stores although its path is shorter, because the
  * host's accesses keep their order. */
-static void test_load_behind_store(void **state)
+static void load_stays_behind_earlier_stores(void **state)
 {
 	struct bench *b = *state;
 
@@ -211,7 +208,7 @@ static void test_load_behind_store(void **state)
 
 /* The answer to a load waits for the write before it: on the link, and until
  * it is in memory. */
-static void test_answer_behind_write(void **state)
+static void answer_waits_for_the_write_before_it(void **state)
 {
 	struct bench *b = *state;
 
@@ -223,8 +220,7 @@ static void test_answer_behind_write(void **state)
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_LOADED, 0), 2 * 246 + 1);
 }
 
-/* ... but not for one that comes later. */
-static void test_answer_first(void **state)
+static void answer_does_not_wait_for_a_later_write(void **state)
 {
 	struct bench *b = *state;
 
@@ -235,8 +231,7 @@ static void test_answer_first(void **state)
 	assert_int_equal(done(b, 0), 2 * (150 + 45));
 }
 
-/* A read sees the writes before it; later writes pass a read that waits. */
-static void test_read_and_writes(void **state)
+static void read_sees_earlier_writes_and_later_ones_pass(void **state)
 {
 	struct bench *b = *state;
 
@@ -256,7 +251,7 @@ static void test_read_and_writes(void **state)
 
 /* ---- tags ---- */
 
-static void test_tags(void **state)
+static void read_beyond_32_tags_waits_for_the_first_to_return(void **state)
 {
 	struct bench *b = *state;
 
@@ -300,7 +295,7 @@ static void expect_write(uint64_t from, uint64_t to, uint32_t *packets_p,
 	}
 }
 
-static void test_masks(void **state)
+static void partial_writes_are_cut_into_packets_with_masks(void **state)
 {
 	struct bench *b = *state;
 	uint32_t packets, dwords;
@@ -325,7 +320,7 @@ static void test_masks(void **state)
 }
 
 /* One byte: 8 + 4 + 4 bytes on the link. */
-static void test_byte(void **state)
+static void write_of_a_byte_takes_a_mask_and_a_dword(void **state)
 {
 	struct bench *b = *state;
 
@@ -340,7 +335,7 @@ static void test_byte(void **state)
 /* A device that takes one store at a time, each for 10 us: one there, 16 in the
  * core, 8 in buffers of the link, 8 in the bridge; then the host stands still.
  * Nothing is lost. */
-static void test_window(void **state)
+static void stores_wait_where_there_is_room_and_none_is_lost(void **state)
 {
 	struct bench *b = *state;
 
@@ -364,8 +359,7 @@ static void test_window(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "held"), HT_OPS - 1);
 }
 
-/* A load waits behind stores that the device does not take. */
-static void test_window_load(void **state)
+static void load_waits_behind_stores_the_device_holds(void **state)
 {
 	struct bench *b = *state;
 
@@ -379,8 +373,7 @@ static void test_window_load(void **state)
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 1147 + 1);
 }
 
-/* All buffers full: a relaxed read is answered, the other waits for stores. */
-static void test_relaxed(void **state)
+static void relaxed_read_passes_waiting_stores(void **state)
 {
 	struct bench *b = *state;
 
@@ -407,7 +400,7 @@ static void test_relaxed(void **state)
 
 /* ---- no device there ---- */
 
-static void test_absent(void **state)
+static void access_to_an_absent_device_is_aborted(void **state)
 {
 	struct bench *b = *state;
 
@@ -421,8 +414,7 @@ static void test_absent(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "down_busy"), 0);
 }
 
-/* A device that does not answer: all ones at the time of an answer. */
-static void test_mute(void **state)
+static void load_of_a_mute_device_gives_all_ones(void **state)
 {
 	struct bench *b = *state;
 
@@ -439,7 +431,7 @@ static void test_mute(void **state)
 
 /* No memory there: a read ends with an error and all ones (the rig looks), a
  * write is lost. */
-static void test_hole(void **state)
+static void read_of_a_hole_fails_and_a_write_is_lost(void **state)
 {
 	struct bench *b = *state;
 
@@ -460,7 +452,7 @@ static void test_hole(void **state)
 
 /* ---- what is left at the end ---- */
 
-static void test_left(void **state)
+static void transaction_that_never_ended_is_found_at_the_end(void **state)
 {
 	struct bench *b = *state;
 	struct weft_err err = { 0 };
@@ -489,7 +481,7 @@ static void test_left(void **state)
 
 /* ---- size ---- */
 
-static void test_size(void **state)
+static void bus_and_link_fit_in_a_kilobyte(void **state)
 {
 	assert_true(sizeof(struct ht) + sizeof(struct ht_link) < 1024);
 }
@@ -497,32 +489,32 @@ static void test_size(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_store),
-		T(test_store_at_once),
-		T(test_load),
-		T(test_load_deferred),
-		T(test_write),
-		T(test_read),
-		T(test_read_long),
-		T(test_irq),
-		T(test_bandwidth),
-		T(test_width),
-		T(test_credits),
-		T(test_load_behind_store),
-		T(test_answer_behind_write),
-		T(test_answer_first),
-		T(test_read_and_writes),
-		T(test_tags),
-		T(test_masks),
-		T(test_byte),
-		T(test_window),
-		T(test_window_load),
-		T(test_relaxed),
-		T(test_absent),
-		T(test_mute),
-		T(test_hole),
-		T(test_left),
-		cmocka_unit_test(test_size),
+		T(store_arrives_after_150_ns),
+		T(host_without_costs_takes_the_first_slot),
+		T(load_of_4_bytes_takes_180_ns),
+		T(late_answer_replaces_the_time_of_the_target),
+		T(write_is_in_memory_74_ns_after_the_link),
+		T(read_of_8_bytes_takes_192_ns),
+		T(long_read_is_cut_at_lines_of_64_bytes),
+		T(interrupt_stays_behind_the_writes_before_it),
+		T(stores_and_writes_use_both_directions_in_full),
+		T(width_and_clock_scale_the_rate),
+		T(sender_without_credit_waits_for_a_free_buffer),
+		T(load_stays_behind_earlier_stores),
+		T(answer_waits_for_the_write_before_it),
+		T(answer_does_not_wait_for_a_later_write),
+		T(read_sees_earlier_writes_and_later_ones_pass),
+		T(read_beyond_32_tags_waits_for_the_first_to_return),
+		T(partial_writes_are_cut_into_packets_with_masks),
+		T(write_of_a_byte_takes_a_mask_and_a_dword),
+		T(stores_wait_where_there_is_room_and_none_is_lost),
+		T(load_waits_behind_stores_the_device_holds),
+		T(relaxed_read_passes_waiting_stores),
+		T(access_to_an_absent_device_is_aborted),
+		T(load_of_a_mute_device_gives_all_ones),
+		T(read_of_a_hole_fails_and_a_write_is_lost),
+		T(transaction_that_never_ended_is_found_at_the_end),
+		cmocka_unit_test(bus_and_link_fit_in_a_kilobyte),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

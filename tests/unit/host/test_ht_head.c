@@ -8,7 +8,7 @@
 #include "host/ht.h"
 #include "rig_ht.h"
 
-static void test_request_is_laid_out_as_written_down(void **state)
+static void request_is_laid_out_as_written_down(void **state)
 {
 	const struct ht_head h = { .cmd = HT_CMD_READ,
 				   .unit = 0x11,
@@ -26,7 +26,7 @@ static void test_request_is_laid_out_as_written_down(void **state)
 	assert_memory_equal(got, want, 8);
 }
 
-static void test_answer_is_laid_out_as_written_down(void **state)
+static void answer_is_laid_out_as_written_down(void **state)
 {
 	const struct ht_head h = { .cmd = HT_CMD_ANSWER,
 				   .unit = 3,
@@ -48,7 +48,7 @@ static bool same(const struct ht_head *a, const struct ht_head *b)
 	       a->addr == b->addr;
 }
 
-static void test_every_header_comes_back(void **state)
+static void every_header_comes_back(void **state)
 {
 	uint64_t x = 88172645463325252ull;
 
@@ -78,7 +78,7 @@ static void test_every_header_comes_back(void **state)
 	}
 }
 
-static void test_mask_says_which_bytes(void **state)
+static void mask_says_which_bytes(void **state)
 {
 	for (uint32_t at = 0; at < 32; at++)
 		for (uint32_t n = 1; n <= 32 - at; n++) {
@@ -115,7 +115,7 @@ static struct ht_head carried(enum ht_what what, uint64_t addr, uint32_t bytes,
 	return h;
 }
 
-static void test_packets_of_a_device_have_headers(void **state)
+static void packets_of_a_device_have_headers(void **state)
 {
 	struct ht_head h = carried(HT_WRITE, 0x12340, 24, HT_UP);
 
@@ -145,7 +145,7 @@ static void test_packets_of_a_device_have_headers(void **state)
 						.addr = 0xFDF8000000 }));
 }
 
-static void test_packets_of_one_transaction_are_a_sequence(void **state)
+static void packets_of_one_transaction_are_a_sequence(void **state)
 {
 	struct ht_head h = carried(HT_READ, 0x2000, 3 * 64, HT_UP);
 
@@ -158,7 +158,7 @@ static void test_packets_of_one_transaction_are_a_sequence(void **state)
 
 /* 40 bits of address: a higher address belongs to no target, and does not reach
  * the lower one. */
-static void test_address_that_does_not_fit_is_nobodys(void **state)
+static void address_beyond_40_bits_belongs_to_no_target(void **state)
 {
 	struct ht_head h = carried(HT_READ, 1ull << 40 | 0x2000, 8, HT_DOWN);
 
@@ -168,14 +168,13 @@ static void test_address_that_does_not_fit_is_nobodys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_request_is_laid_out_as_written_down),
-		cmocka_unit_test(test_answer_is_laid_out_as_written_down),
-		cmocka_unit_test(test_every_header_comes_back),
-		cmocka_unit_test(test_mask_says_which_bytes),
-		cmocka_unit_test(test_packets_of_a_device_have_headers),
-		cmocka_unit_test(
-			test_packets_of_one_transaction_are_a_sequence),
-		cmocka_unit_test(test_address_that_does_not_fit_is_nobodys),
+		cmocka_unit_test(request_is_laid_out_as_written_down),
+		cmocka_unit_test(answer_is_laid_out_as_written_down),
+		cmocka_unit_test(every_header_comes_back),
+		cmocka_unit_test(mask_says_which_bytes),
+		cmocka_unit_test(packets_of_a_device_have_headers),
+		cmocka_unit_test(packets_of_one_transaction_are_a_sequence),
+		cmocka_unit_test(address_beyond_40_bits_belongs_to_no_target),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

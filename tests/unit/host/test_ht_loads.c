@@ -18,7 +18,7 @@ static void three_loads(struct bench *b)
 
 /* Each load waits only for the target's time of earlier ones, because their
  * transfers overlap. */
-static void test_loads_overlap_but_for_the_target(void **state)
+static void loads_overlap_but_for_the_target(void **state)
 {
 	struct bench *b = *state;
 
@@ -38,7 +38,7 @@ static void test_loads_overlap_but_for_the_target(void **state)
 }
 
 /* The device has one at a time, however long it takes for one of them. */
-static void test_loads_wait_for_a_late_answer(void **state)
+static void loads_wait_for_a_late_answer(void **state)
 {
 	struct bench *b = *state;
 
@@ -52,7 +52,7 @@ static void test_loads_wait_for_a_late_answer(void **state)
 }
 
 /* None passes a store that the host asked for before it. */
-static void test_each_load_stays_behind_its_stores(void **state)
+static void each_load_stays_behind_its_stores(void **state)
 {
 	static const enum weft_note_kind want[] = {
 		WEFT_NOTE_STORE, WEFT_NOTE_STORE, WEFT_NOTE_LOAD,
@@ -78,7 +78,7 @@ static void test_each_load_stays_behind_its_stores(void **state)
 }
 
 /* One that is not answered takes its own time only. */
-static void test_a_mute_device_aborts_each_load(void **state)
+static void a_mute_device_aborts_each_load(void **state)
 {
 	struct bench *b = *state;
 
@@ -106,7 +106,7 @@ static void many_loads(struct bench *b)
 
 /* 8 buffers and a queue of 2: the device has the first; when it answers, 1 us
  * later, the third goes into the queue and gives its buffer back. */
-static void test_full_queue_of_loads_keeps_the_buffers_of_the_link(void **state)
+static void full_queue_of_loads_keeps_the_buffers_of_the_link(void **state)
 {
 	struct bench *b = *state;
 
@@ -121,7 +121,7 @@ static void test_full_queue_of_loads_keeps_the_buffers_of_the_link(void **state)
 	assert_non_null(htrig_said(&b->log, 0, WEFT_NOTE_LOADED, MANY - 1));
 }
 
-static void test_queue_of_16_loads_holds_16(void **state)
+static void queue_of_16_loads_holds_16(void **state)
 {
 	struct bench *b = *state;
 
@@ -133,7 +133,7 @@ static void test_queue_of_16_loads_holds_16(void **state)
 
 /* The link to the host is taken by writes, therefore answers wait, and with one
  * place for them the device is not shown the next load. */
-static void test_full_queue_of_answers_holds_up_loads(void **state)
+static void full_queue_of_answers_holds_up_loads(void **state)
 {
 	struct bench *b = *state;
 	uint64_t free;
@@ -150,13 +150,13 @@ static void test_full_queue_of_answers_holds_up_loads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_loads_overlap_but_for_the_target),
-		T(test_loads_wait_for_a_late_answer),
-		T(test_each_load_stays_behind_its_stores),
-		T(test_a_mute_device_aborts_each_load),
-		T(test_full_queue_of_loads_keeps_the_buffers_of_the_link),
-		T(test_queue_of_16_loads_holds_16),
-		T(test_full_queue_of_answers_holds_up_loads),
+		T(loads_overlap_but_for_the_target),
+		T(loads_wait_for_a_late_answer),
+		T(each_load_stays_behind_its_stores),
+		T(a_mute_device_aborts_each_load),
+		T(full_queue_of_loads_keeps_the_buffers_of_the_link),
+		T(queue_of_16_loads_holds_16),
+		T(full_queue_of_answers_holds_up_loads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 enum { MIB = 1 << 20 };
 
-static void test_bounds(void **state)
+static void range_must_lie_inside_the_memory(void **state)
 {
 	struct mem m;
 
@@ -39,8 +39,7 @@ static uint64_t large(void)
 	return data.rlim_cur == RLIM_INFINITY ? 1ull << 40 : data.rlim_cur / 2;
 }
 
-/* Nothing is mapped before the first use. */
-static void test_lazy(void **state)
+static void memory_is_mapped_at_its_first_use(void **state)
 {
 	struct mem m;
 	weft_phys_t phys;
@@ -53,7 +52,7 @@ static void test_lazy(void **state)
 	mem_fini(&m);
 }
 
-static void test_align_zero(void **state)
+static void allocation_is_aligned_and_zeroed(void **state)
 {
 	struct mem m;
 	weft_phys_t phys, again;
@@ -76,7 +75,7 @@ static void test_align_zero(void **state)
 	mem_fini(&m);
 }
 
-static void test_full_and_join(void **state)
+static void freed_neighbours_join_to_one_block(void **state)
 {
 	struct mem m;
 	void *p[1024];
@@ -98,7 +97,7 @@ static void test_full_and_join(void **state)
 	mem_fini(&m);
 }
 
-static void test_bad_free(void **state)
+static void only_the_start_of_a_block_is_freed_once(void **state)
 {
 	struct mem m;
 	uint8_t *p;
@@ -113,8 +112,7 @@ static void test_bad_free(void **state)
 	mem_fini(&m);
 }
 
-/* Pieces never overlap and are zeroed, whatever the order. */
-static void test_random(void **state)
+static void random_allocations_never_overlap_and_are_zeroed(void **state)
 {
 	enum { N = 64 };
 	struct mem m;
@@ -145,7 +143,7 @@ static void test_random(void **state)
 
 /* ---- pinned pages ---- */
 
-static void test_pin(void **state)
+static void pinned_pages_keep_one_address_until_the_last_unpin(void **state)
 {
 	uint8_t *buf = aligned_alloc(4096, 5 * 4096);
 	struct mem m;
@@ -181,7 +179,7 @@ static void test_pin(void **state)
 	free(buf);
 }
 
-static void test_pin_not(void **state)
+static void pin_without_room_or_memory_keeps_nothing(void **state)
 {
 	uint8_t *buf = aligned_alloc(4096, 32 * 4096);
 	struct mem m;
@@ -208,7 +206,7 @@ static void test_pin_not(void **state)
 
 /* Another mapping has the same bytes; addresses are those of memory that is not
  * shared; its size is fixed. */
-static void test_shared(void **state)
+static void shared_memory_has_the_addresses_of_plain_one(void **state)
 {
 	weft_phys_t a, b;
 	struct mem m, plain;
@@ -245,15 +243,17 @@ static void test_shared(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_lazy),
-		cmocka_unit_test(test_align_zero),
-		cmocka_unit_test(test_full_and_join),
-		cmocka_unit_test(test_bad_free),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_pin),
-		cmocka_unit_test(test_pin_not),
-		cmocka_unit_test(test_shared),
+		cmocka_unit_test(range_must_lie_inside_the_memory),
+		cmocka_unit_test(memory_is_mapped_at_its_first_use),
+		cmocka_unit_test(allocation_is_aligned_and_zeroed),
+		cmocka_unit_test(freed_neighbours_join_to_one_block),
+		cmocka_unit_test(only_the_start_of_a_block_is_freed_once),
+		cmocka_unit_test(
+			random_allocations_never_overlap_and_are_zeroed),
+		cmocka_unit_test(
+			pinned_pages_keep_one_address_until_the_last_unpin),
+		cmocka_unit_test(pin_without_room_or_memory_keeps_nothing),
+		cmocka_unit_test(shared_memory_has_the_addresses_of_plain_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

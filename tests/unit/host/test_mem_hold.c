@@ -29,7 +29,7 @@ static void end(struct mem *m)
 	mem_fini(m);
 }
 
-static void test_hold_is_of_one_allocation(void **state)
+static void hold_is_of_one_allocation(void **state)
 {
 	weft_phys_t phys, free_at;
 	struct mem m;
@@ -70,7 +70,7 @@ static void test_hold_is_of_one_allocation(void **state)
 
 /* Devices reach whole pages: memory of another owner in them is a reason to
  * refuse, memory without owner is not. */
-static void test_hold_is_of_own_pages(void **state)
+static void hold_is_of_own_pages(void **state)
 {
 	weft_phys_t p[4];
 	struct mem m;
@@ -103,7 +103,7 @@ static void test_hold_is_of_own_pages(void **state)
 	end(&m);
 }
 
-static void test_held_memory_goes_back_at_the_last_release(void **state)
+static void held_memory_goes_back_at_the_last_release(void **state)
 {
 	weft_phys_t phys;
 	struct mem m;
@@ -131,7 +131,7 @@ static void test_held_memory_goes_back_at_the_last_release(void **state)
 	end(&m);
 }
 
-static void test_all_of_an_owner_is_freed(void **state)
+static void all_of_an_owner_is_freed(void **state)
 {
 	weft_phys_t gone, held, others;
 	struct mem m;
@@ -152,7 +152,7 @@ static void test_all_of_an_owner_is_freed(void **state)
 	end(&m);
 }
 
-static void test_memory_of_an_owner_stays_its_own(void **state)
+static void memory_of_an_owner_stays_its_own(void **state)
 {
 	weft_phys_t none, kernel;
 	struct mem m;
@@ -175,7 +175,7 @@ static void test_memory_of_an_owner_stays_its_own(void **state)
 	end(&m);
 }
 
-static void test_owners_have_pages_of_their_own(void **state)
+static void owners_have_pages_of_their_own(void **state)
 {
 	weft_phys_t x, p[4];
 	struct mem m;
@@ -200,7 +200,7 @@ static void test_owners_have_pages_of_their_own(void **state)
 	end(&m);
 }
 
-static void test_allocations_of_nothing_differ(void **state)
+static void allocations_of_nothing_differ(void **state)
 {
 	weft_phys_t x, y;
 	struct mem m;
@@ -218,14 +218,13 @@ static void test_allocations_of_nothing_differ(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hold_is_of_one_allocation),
-		cmocka_unit_test(test_hold_is_of_own_pages),
-		cmocka_unit_test(
-			test_held_memory_goes_back_at_the_last_release),
-		cmocka_unit_test(test_all_of_an_owner_is_freed),
-		cmocka_unit_test(test_memory_of_an_owner_stays_its_own),
-		cmocka_unit_test(test_owners_have_pages_of_their_own),
-		cmocka_unit_test(test_allocations_of_nothing_differ),
+		cmocka_unit_test(hold_is_of_one_allocation),
+		cmocka_unit_test(hold_is_of_own_pages),
+		cmocka_unit_test(held_memory_goes_back_at_the_last_release),
+		cmocka_unit_test(all_of_an_owner_is_freed),
+		cmocka_unit_test(memory_of_an_owner_stays_its_own),
+		cmocka_unit_test(owners_have_pages_of_their_own),
+		cmocka_unit_test(allocations_of_nothing_differ),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

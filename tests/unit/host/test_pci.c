@@ -110,7 +110,7 @@ static uint64_t count(const struct bench *b, const char *name)
 /* ---- 11.2 ---- */
 
 /* 210 + 14 * 30; one after the other, 630 each. */
-static void test_load_33(void **state)
+static void loads_at_33_mhz_take_630_ns_each(void **state)
 {
 	struct bench *b = *state;
 
@@ -126,7 +126,7 @@ static void test_load_33(void **state)
 }
 
 /* 210 + 13 * 15. */
-static void test_load_66(void **state)
+static void load_at_66_mhz_takes_405_ns(void **state)
 {
 	struct bench *b = *state;
 
@@ -138,7 +138,7 @@ static void test_load_66(void **state)
 }
 
 /* 381 + 6 * 15. */
-static void test_store_66(void **state)
+static void store_at_66_mhz_arrives_after_471_ns(void **state)
 {
 	struct bench *b = *state;
 
@@ -149,7 +149,7 @@ static void test_store_66(void **state)
 }
 
 /* 155 + 7 * 15. */
-static void test_write_66(void **state)
+static void write_at_66_mhz_is_in_memory_after_260_ns(void **state)
 {
 	struct bench *b = *state;
 
@@ -161,7 +161,7 @@ static void test_write_66(void **state)
 
 /* A load that comes back before the write in front of it is in memory waits:
  * the write ends at 90, the load at 90 + 13 * 15 - 15. */
-static void test_load_behind_write(void **state)
+static void load_waits_until_the_write_is_in_memory(void **state)
 {
 	struct bench *b = *state;
 
@@ -177,7 +177,7 @@ static void test_load_behind_write(void **state)
 /* ---- HVIA 2.1 ---- */
 
 /* 35 + ceil(n / 8) clocks; the page border costs another 35. */
-static void test_hvia_read(void **state)
+static void read_takes_35_clocks_and_one_for_each_qword(void **state)
 {
 	static const uint32_t size[] = { 8, 13, 64, 1024, 4096 };
 	struct bench *b = *state;
@@ -199,7 +199,7 @@ static void test_hvia_read(void **state)
 }
 
 /* 7 + ceil(n / 8), in memory 20 clocks later; each page of its own. */
-static void test_hvia_write(void **state)
+static void write_takes_7_clocks_and_one_for_each_qword(void **state)
 {
 	struct bench *b = *state;
 
@@ -213,8 +213,7 @@ static void test_hvia_write(void **state)
 	assert_int_equal(at(b, 1, WEFT_NOTE_DONE, 0), (519 + 7) * HVIA_CLOCK);
 }
 
-/* A doorbell: six clocks on the bus. */
-static void test_hvia_store(void **state)
+static void doorbell_takes_six_clocks(void **state)
 {
 	struct bench *b = *state;
 
@@ -227,7 +226,7 @@ static void test_hvia_store(void **state)
 
 /* Retries leave room: a write goes in between.  With wait states it does not,
  * and the read is done as soon as the bytes are there. */
-static void test_wait_or_retry(void **state)
+static void retries_leave_room_for_a_write_wait_states_do_not(void **state)
 {
 	struct bench *b = *state;
 
@@ -248,7 +247,7 @@ static void test_wait_or_retry(void **state)
 }
 
 /* Memory is read when the bridge reads it, and not before posted writes. */
-static void test_read_behind_write(void **state)
+static void memory_is_read_behind_posted_writes(void **state)
 {
 	struct bench *b = *state;
 
@@ -263,7 +262,7 @@ static void test_read_behind_write(void **state)
 
 /* The timer ends a burst at a line of 32 bytes once another master asks. The
  * bridge already has the rest of the read. */
-static void test_timer(void **state)
+static void latency_timer_ends_a_burst_at_a_line(void **state)
 {
 	struct bench *b = *state;
 	const struct ref_note *n;
@@ -290,7 +289,7 @@ static void test_timer(void **state)
  * front of it has reached the device. Therefore the load waits for it on the
  * bus, whether the device answers at once, after a while, or beyond the 16
  * clocks. */
-static void test_load_behind_store(void **state)
+static void load_waits_for_the_store_on_the_bus(void **state)
 {
 	static const weft_time_t takes[] = { 0, 4, 20, 500 };
 	struct bench *b = *state;
@@ -319,7 +318,7 @@ static void test_load_behind_store(void **state)
 
 /* 11.3: an answer within the six target clocks costs nothing, a later one wait
  * states, one after 16 clocks a retry; the device hears of the load once. */
-static void test_defer(void **state)
+static void late_answer_costs_wait_states_then_retries(void **state)
 {
 	static const struct {
 		weft_time_t takes; /* ns */
@@ -350,8 +349,7 @@ static void test_defer(void **state)
 	assert_true(count(b, "retries") > 20);
 }
 
-/* One place at the device: the second store is retried until it is free. */
-static void test_window(void **state)
+static void store_is_retried_until_the_device_has_room(void **state)
 {
 	struct bench *b = *state;
 
@@ -366,7 +364,7 @@ static void test_window(void **state)
 }
 
 /* The bridge gives up; nothing hangs, and a late answer is dropped. */
-static void test_give_up(void **state)
+static void bridge_gives_up_after_its_retries(void **state)
 {
 	struct bench *b = *state;
 
@@ -382,7 +380,7 @@ static void test_give_up(void **state)
 	assert_non_null(rig_note(&b->log, 0, WEFT_NOTE_STORED, 1));
 }
 
-static void test_nobody(void **state)
+static void access_without_a_target_is_aborted(void **state)
 {
 	struct bench *b = *state;
 
@@ -397,7 +395,7 @@ static void test_nobody(void **state)
 
 /* ---- tagged accesses ---- */
 
-static void test_tagged(void **state)
+static void tagged_accesses_take_their_clocks(void **state)
 {
 	struct bench *b = *state;
 
@@ -431,7 +429,7 @@ static void value_is(struct weft_comp *c, const char *name, const char *want)
 	assert_string_equal(text, want);
 }
 
-static void test_presets(void **state)
+static void presets_set_clock_width_and_delay(void **state)
 {
 	static const struct {
 		const char *preset, *clock, *width, *h_dw;
@@ -454,7 +452,7 @@ static void test_presets(void **state)
 	weft_sim_free(sim);
 }
 
-static void test_refused(void **state)
+static void line_and_page_must_be_powers_of_two(void **state)
 {
 	static const struct {
 		const char *param, *value;
@@ -487,25 +485,25 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_load_33, pci33),
-		T(test_load_66, pci66),
-		T(test_store_66, pci66),
-		T(test_write_66, pci66),
-		T(test_load_behind_write, pci66),
-		T(test_hvia_read, hvia),
-		T(test_hvia_write, hvia),
-		T(test_hvia_store, hvia),
-		T(test_wait_or_retry, pci66),
-		T(test_read_behind_write, pci66),
-		T(test_timer, pci66),
-		T(test_load_behind_store, pci33),
-		T(test_defer, pci33),
-		T(test_window, pci33),
-		T(test_give_up, pci33),
-		T(test_nobody, pci33),
-		T(test_tagged, pci66),
-		cmocka_unit_test(test_presets),
-		cmocka_unit_test(test_refused),
+		T(loads_at_33_mhz_take_630_ns_each, pci33),
+		T(load_at_66_mhz_takes_405_ns, pci66),
+		T(store_at_66_mhz_arrives_after_471_ns, pci66),
+		T(write_at_66_mhz_is_in_memory_after_260_ns, pci66),
+		T(load_waits_until_the_write_is_in_memory, pci66),
+		T(read_takes_35_clocks_and_one_for_each_qword, hvia),
+		T(write_takes_7_clocks_and_one_for_each_qword, hvia),
+		T(doorbell_takes_six_clocks, hvia),
+		T(retries_leave_room_for_a_write_wait_states_do_not, pci66),
+		T(memory_is_read_behind_posted_writes, pci66),
+		T(latency_timer_ends_a_burst_at_a_line, pci66),
+		T(load_waits_for_the_store_on_the_bus, pci33),
+		T(late_answer_costs_wait_states_then_retries, pci33),
+		T(store_is_retried_until_the_device_has_room, pci33),
+		T(bridge_gives_up_after_its_retries, pci33),
+		T(access_without_a_target_is_aborted, pci33),
+		T(tagged_accesses_take_their_clocks, pci66),
+		cmocka_unit_test(presets_set_clock_width_and_delay),
+		cmocka_unit_test(line_and_page_must_be_powers_of_two),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static uint64_t done(const struct bench *b, uint32_t n)
 }
 
 /* 11.3: 6 + 512 + 3 * 4 + 2 * 20. */
-static void test_write_4k(void **state)
+static void write_of_4_kb_takes_570_clocks(void **state)
 {
 	struct bench *b = *state;
 
@@ -83,7 +83,7 @@ static void test_write_4k(void **state)
 }
 
 /* 11.4: 10 + 50 + 512 + 2 * 10. */
-static void test_read_4k(void **state)
+static void read_of_4_kb_takes_592_clocks(void **state)
 {
 	struct bench *b = *state;
 
@@ -101,7 +101,7 @@ static void test_read_4k(void **state)
 }
 
 /* Formulas of 11.1 over sizes. */
-static void test_formulas(void **state)
+static void times_follow_the_formulas_at_every_size(void **state)
 {
 	struct bench *b = *state;
 
@@ -122,7 +122,7 @@ static void test_formulas(void **state)
 }
 
 /* 11.5: four single words 40, a 64-byte burst 24; 64-bit stores and others. */
-static void test_pio_stores(void **state)
+static void stores_of_words_take_10_clocks_a_line_24(void **state)
 {
 	struct bench *b = *state;
 
@@ -145,7 +145,7 @@ static void test_pio_stores(void **state)
 }
 
 /* the counts are clocks, whatever the clock. */
-static void test_clock(void **state)
+static void clock_counts_do_not_depend_on_the_clock(void **state)
 {
 	static const uint64_t period[] = { 7500000, 15000000 };
 	struct bench *b = *state;
@@ -160,8 +160,7 @@ static void test_clock(void **state)
 	}
 }
 
-/* A request between two edges counts from the next edge. */
-static void test_edge(void **state)
+static void request_between_edges_counts_from_the_next_edge(void **state)
 {
 	struct bench *b = *state;
 
@@ -173,7 +172,7 @@ static void test_edge(void **state)
 }
 
 /* 11.10, 11.12: the bus is free in the split wait; a write fits in. */
-static void test_write_in_split_gap(void **state)
+static void write_fits_into_the_split_wait(void **state)
 {
 	struct bench *b = *state;
 
@@ -187,7 +186,7 @@ static void test_write_in_split_gap(void **state)
 }
 
 /* A longer write delays the completion by what it is too long. */
-static void test_write_delays_completion(void **state)
+static void longer_write_delays_the_completion(void **state)
 {
 	struct bench *b = *state;
 
@@ -198,8 +197,7 @@ static void test_write_delays_completion(void **state)
 	assert_int_equal(done(b, 1), 82 + 10 + 62); /* read */
 }
 
-/* Two devices that always ask share the bus turn by turn. */
-static void test_fairness(void **state)
+static void two_devices_share_the_bus_turn_by_turn(void **state)
 {
 	struct bench *b = *state;
 	uint64_t bytes[2] = { 0, 0 };
@@ -222,8 +220,7 @@ static void test_fairness(void **state)
 			 40 * 74);
 }
 
-/* Host stores get their turn among saturating devices. */
-static void test_pio_among_devices(void **state)
+static void store_gets_its_turn_among_busy_devices(void **state)
 {
 	struct bench *b = *state;
 
@@ -241,8 +238,7 @@ static void test_pio_among_devices(void **state)
 	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 1), 158 + 10);
 }
 
-/* A load stays behind the stores before it. */
-static void test_load_after_stores(void **state)
+static void load_stays_behind_the_stores_before_it(void **state)
 {
 	struct bench *b = *state;
 
@@ -258,8 +254,7 @@ static void test_load_after_stores(void **state)
 	assert_int_equal(rig_counter(&b->rig, "aborts"), 0);
 }
 
-/* The bridge holds pio_depth stores; the next one waits for a place. */
-static void test_posted_depth(void **state)
+static void store_waits_for_a_place_in_the_bridge(void **state)
 {
 	struct bench *b = *state;
 
@@ -279,7 +274,7 @@ static void test_posted_depth(void **state)
 /* Any number of bytes at any address: a datum for each aligned qword that they
  * touch, because the first and last have byte enables; T_ARB + T_PH (+ T_SPLIT)
  * in front of them. */
-static void test_any_bytes(void **state)
+static void bytes_at_any_address_cost_their_qwords(void **state)
 {
 	static const struct {
 		uint64_t addr;
@@ -306,7 +301,7 @@ static void test_any_bytes(void **state)
 	}
 }
 
-static void test_master_abort(void **state)
+static void write_beyond_memory_ends_with_master_abort(void **state)
 {
 	struct bench *b = *state;
 	const struct ref_note *n;
@@ -329,7 +324,7 @@ static void test_master_abort(void **state)
 	assert_int_equal(rig_counter(&b->rig, "aborts"), 3);
 }
 
-static void test_read_abort(void **state)
+static void read_beyond_memory_ends_without_a_split(void **state)
 {
 	struct bench *b = *state;
 	const struct ref_note *n;
@@ -344,7 +339,7 @@ static void test_read_abort(void **state)
 }
 
 /* A load of an empty slot, or of a device that does not decode. */
-static void test_load_abort(void **state)
+static void load_of_an_empty_slot_is_aborted(void **state)
 {
 	struct bench *b = *state;
 	struct ref_op *o = add(&b->s.pio, 0, 4);
@@ -362,7 +357,7 @@ static void test_load_abort(void **state)
 	assert_int_equal(rig_counter(&b->rig, "aborts"), 1);
 }
 
-static void test_dual_address(void **state)
+static void address_above_4_gb_costs_one_more_clock(void **state)
 {
 	struct bench *b = *state;
 
@@ -381,7 +376,7 @@ static void test_dual_address(void **state)
 }
 
 /* V18: sequences = ceil(size / limit), each with the full split latency. */
-static void test_max_request(void **state)
+static void read_is_split_at_its_request_limit(void **state)
 {
 	static const uint32_t limit[] = { 512, 1024, 2048, 4096 };
 	struct bench *b = *state;
@@ -404,7 +399,7 @@ static void test_max_request(void **state)
 
 /* V18: a tenure beyond its latency timer gives way to a waiting master behind
  * the 128-byte block that starts next, and comes back T_DISC later. */
-static void test_latency_timer(void **state)
+static void tenure_beyond_its_timer_gives_way(void **state)
 {
 	struct bench *b = *state;
 	const struct ref_note *n;
@@ -431,7 +426,7 @@ static void test_latency_timer(void **state)
 }
 
 /* No master waits, or the timer is the recommended 0xFE: no cut. */
-static void test_latency_timer_idle(void **state)
+static void tenure_is_not_cut_without_a_waiting_master(void **state)
 {
 	struct bench *b = *state;
 	struct ref_op *o = add(&b->s.wr[0], 0x10000, 4096);
@@ -451,7 +446,7 @@ static void test_latency_timer_idle(void **state)
 
 /* 11.12: read and write of 4 KB at once need 10 + 570 + 542 clocks of bus at
  * least; one pair per that time is what the bus can do. */
-static void test_both_ways(void **state)
+static void reads_and_writes_fill_the_bus(void **state)
 {
 	struct bench *b = *state;
 
@@ -464,8 +459,7 @@ static void test_both_ways(void **state)
 	assert_in_range(done(b, 19), 10 * 1094, 10 * 1122);
 }
 
-/* Bad parameters are refused with a name. */
-static void test_refused(void **state)
+static void bad_split_time_is_refused_with_its_name(void **state)
 {
 	extern const struct weft_class weft_class_bus_pcix;
 	struct weft_sim *sim = weft_sim_new(1);
@@ -479,33 +473,33 @@ static void test_refused(void **state)
 	weft_sim_free(sim);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(write_4k),
-		T(read_4k),
-		T(formulas),
-		T(pio_stores),
-		T(clock),
-		T(edge),
-		T(write_in_split_gap),
-		T(write_delays_completion),
-		T(fairness),
-		T(pio_among_devices),
-		T(load_after_stores),
-		T(posted_depth),
-		T(any_bytes),
-		T(master_abort),
-		T(read_abort),
-		T(load_abort),
-		T(dual_address),
-		T(max_request),
-		T(latency_timer),
-		T(latency_timer_idle),
-		T(both_ways),
-		T(refused),
+		T(write_of_4_kb_takes_570_clocks),
+		T(read_of_4_kb_takes_592_clocks),
+		T(times_follow_the_formulas_at_every_size),
+		T(stores_of_words_take_10_clocks_a_line_24),
+		T(clock_counts_do_not_depend_on_the_clock),
+		T(request_between_edges_counts_from_the_next_edge),
+		T(write_fits_into_the_split_wait),
+		T(longer_write_delays_the_completion),
+		T(two_devices_share_the_bus_turn_by_turn),
+		T(store_gets_its_turn_among_busy_devices),
+		T(load_stays_behind_the_stores_before_it),
+		T(store_waits_for_a_place_in_the_bridge),
+		T(bytes_at_any_address_cost_their_qwords),
+		T(write_beyond_memory_ends_with_master_abort),
+		T(read_beyond_memory_ends_without_a_split),
+		T(load_of_an_empty_slot_is_aborted),
+		T(address_above_4_gb_costs_one_more_clock),
+		T(read_is_split_at_its_request_limit),
+		T(tenure_beyond_its_timer_gives_way),
+		T(tenure_is_not_cut_without_a_waiting_master),
+		T(reads_and_writes_fill_the_bus),
+		T(bad_split_time_is_refused_with_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

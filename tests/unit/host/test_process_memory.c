@@ -120,7 +120,7 @@ static uint8_t *shadow_of(struct mem *m, struct child *c, weft_phys_t *phys_p)
 	return s;
 }
 
-static void test_both_ways(void **state)
+static void device_writes_and_reads_bytes_of_the_process(void **state)
 {
 	struct child *c = *state;
 	uint8_t buf[3 * MEM_PAGE];
@@ -149,8 +149,7 @@ static void test_both_ways(void **state)
 	mem_fini(&m);
 }
 
-/* Ordinary memory beside shadows, and copies over the borders. */
-static void test_mixed(void **state)
+static void copies_cross_between_memory_and_shadows(void **state)
 {
 	struct child *c = *state;
 	uint8_t buf[2 * MEM_PAGE], *own, *a, *b;
@@ -190,8 +189,7 @@ static void test_mixed(void **state)
 	mem_fini(&m);
 }
 
-/* A hole: bytes in front of it are copied, and the owner lives. */
-static void test_hole(void **state)
+static void access_to_a_hole_is_a_fault_not_a_death(void **state)
 {
 	struct child *c = *state;
 	uint8_t buf[3 * MEM_PAGE];
@@ -218,7 +216,7 @@ static void test_hole(void **state)
 	mem_fini(&m);
 }
 
-static void test_killed(void **state)
+static void access_to_a_killed_process_gives_all_ones(void **state)
 {
 	struct child *c = *state;
 	uint8_t buf[64] = { 0 };
@@ -239,7 +237,7 @@ static void test_killed(void **state)
 
 /* The process has ended and a later one has its number, therefore the number
  * must not be used. */
-static void test_number_of_an_ended_process_reaches_no_other(void **state)
+static void number_of_an_ended_process_reaches_no_other(void **state)
 {
 	struct child *c = *state;
 	struct pidfd ended = { .pid = c->owner.pid };
@@ -271,8 +269,7 @@ static void test_number_of_an_ended_process_reaches_no_other(void **state)
 
 /* ---- a page at a time ---- */
 
-/* Bytes that devices write are there when all of them are, in order. */
-static void test_later(void **state)
+static void bytes_of_devices_arrive_together_in_order(void **state)
 {
 	struct child *c = *state;
 	uint8_t buf[64], *s;
@@ -313,9 +310,7 @@ static void test_later(void **state)
 	mem_fini(&m);
 }
 
-/* Bytes read ahead are valid until the process has run, because it may change
- * them then. */
-static void test_ahead(void **state)
+static void bytes_read_ahead_expire_when_the_process_runs(void **state)
 {
 	struct child *c = *state;
 	uint8_t buf[64], *s;
@@ -346,9 +341,7 @@ static void test_ahead(void **state)
 	mem_fini(&m);
 }
 
-/* Several in and out at once, two of them over each other: as if each had been
- * done at once. */
-static void test_streams(void **state)
+static void interleaved_streams_act_as_if_done_at_once(void **state)
 {
 	enum { PIECE = 40, PIECES = 60, STEP = 2560 };
 	static const uint32_t from[] = { 0, STEP, 2 * STEP, 64, 3 * STEP };
@@ -396,8 +389,7 @@ static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
 	return 0;
 }
 
-/* A direct access to a shadow raises a signal. */
-static void test_strict(void **state)
+static void direct_access_to_a_shadow_raises_a_signal(void **state)
 {
 	struct child *c = *state;
 	struct mem m;
@@ -423,7 +415,7 @@ static void test_strict(void **state)
 	mem_fini(&m);
 }
 
-static void test_callback(void **state)
+static void shadow_is_reached_by_a_callback(void **state)
 {
 	struct child *c = *state;
 	uint8_t buf[16] = "through a window";
@@ -446,7 +438,7 @@ static void test_callback(void **state)
 
 /* Pages get the addresses that pages of a program would; the bytes are the
  * child's. */
-static void test_pinned(void **state)
+static void pinned_pages_get_addresses_of_plain_ones(void **state)
 {
 	struct child *c = *state;
 	weft_phys_t phys[5], want[5], at;
@@ -505,18 +497,18 @@ static void pages_that_cannot_all_be_pinned_are_all_free_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_both_ways),
-		T(test_mixed),
-		T(test_hole),
-		T(test_killed),
-		T(test_later),
-		T(test_ahead),
-		T(test_streams),
-		T(test_strict),
-		T(test_callback),
-		T(test_pinned),
+		T(device_writes_and_reads_bytes_of_the_process),
+		T(copies_cross_between_memory_and_shadows),
+		T(access_to_a_hole_is_a_fault_not_a_death),
+		T(access_to_a_killed_process_gives_all_ones),
+		T(bytes_of_devices_arrive_together_in_order),
+		T(bytes_read_ahead_expire_when_the_process_runs),
+		T(interleaved_streams_act_as_if_done_at_once),
+		T(direct_access_to_a_shadow_raises_a_signal),
+		T(shadow_is_reached_by_a_callback),
+		T(pinned_pages_get_addresses_of_plain_ones),
 		T(pages_that_cannot_all_be_pinned_are_all_free_again),
-		T(test_number_of_an_ended_process_reaches_no_other),
+		T(number_of_an_ended_process_reaches_no_other),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

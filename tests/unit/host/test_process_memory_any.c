@@ -96,7 +96,7 @@ static void array_steps(struct mem *m, struct array *a, struct weft_rng *rng)
 
 /* A device reads what was written last, the processes have all of it in the
  * end, and both with few calls: the answers are those of today. */
-static void test_any_order(void **state)
+static void random_accesses_keep_contents_with_few_calls(void **state)
 {
 	static struct array a[2];
 	struct weft_rng rng;
@@ -121,7 +121,7 @@ static void test_any_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(random_accesses_keep_contents_with_few_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static void add(struct calls *c, uint32_t rank, const char *name, uint64_t n,
 					      time, max });
 }
 
-static void test_sum(void **state)
+static void calls_are_summed_by_name_longest_first(void **state)
 {
 	struct calls c = { 0 }, sum = { 0 };
 
@@ -44,7 +44,7 @@ static void test_sum(void **state)
 	assert_int_equal(c.n_rows, 0);
 }
 
-static void test_measured(void **state)
+static void measured_part_lasts_to_the_last_rank(void **state)
 {
 	struct calls c = { 0 };
 
@@ -61,8 +61,8 @@ static void test_measured(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sum),
-		cmocka_unit_test(test_measured),
+		cmocka_unit_test(calls_are_summed_by_name_longest_first),
+		cmocka_unit_test(measured_part_lasts_to_the_last_rank),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,25 +42,25 @@ static uint32_t of_1000(double drift, double back)
 	return n;
 }
 
-static void test_a_queue_that_empties_does_not_grow(void **st)
+static void a_queue_that_empties_does_not_grow(void **st)
 {
 	assert_int_equal(of_1000(0, 1), 0);
 	assert_true(of_1000(0, 0.3) < 10);
 }
 
 /* Neither served nor filled faster: wrong by chance alone. */
-static void test_a_queue_that_wanders_seldom_grows(void **st)
+static void a_queue_that_wanders_seldom_grows(void **st)
 {
 	assert_true(of_1000(0, 0) < 50);
 }
 
-static void test_a_queue_that_is_filled_faster_grows(void **st)
+static void a_queue_that_is_filled_faster_grows(void **st)
 {
 	assert_true(of_1000(1.5, 0) > 990);
 }
 
 /* From empty to its level within the first steps, or within more than all. */
-static void test_a_queue_that_fills_up_does_not_grow_for_long(void **st)
+static void a_queue_that_fills_up_does_not_grow_for_long(void **st)
 {
 	struct growth g;
 
@@ -78,7 +78,7 @@ static void test_a_queue_that_fills_up_does_not_grow_for_long(void **st)
 
 /* Filled as fast as it is served, from empty on: it grows as the root of time,
  * and for ever, because no level bounds it. */
-static void test_a_queue_at_its_limit_grows_for_long(void **st)
+static void a_queue_at_its_limit_grows_for_long(void **st)
 {
 	struct growth g;
 
@@ -89,7 +89,7 @@ static void test_a_queue_at_its_limit_grows_for_long(void **st)
 	assert_true(growth_lasts(&g));
 }
 
-static void test_a_little_is_no_growth(void **st)
+static void a_little_is_no_growth(void **st)
 {
 	struct growth g;
 
@@ -100,7 +100,7 @@ static void test_a_little_is_no_growth(void **st)
 	assert_false(growth_found(&g, 16));
 }
 
-static void test_few_looks_tell_nothing(void **st)
+static void few_looks_tell_nothing(void **st)
 {
 	struct growth g;
 
@@ -114,7 +114,7 @@ static void test_few_looks_tell_nothing(void **st)
 }
 
 /* The step doubles; first and latest look stay. */
-static void test_looks_without_end_have_room(void **st)
+static void looks_without_end_have_room(void **st)
 {
 	struct growth g;
 	uint64_t at = 0;
@@ -135,15 +135,14 @@ static void test_looks_without_end_have_room(void **st)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_queue_that_empties_does_not_grow),
-		cmocka_unit_test(test_a_queue_that_wanders_seldom_grows),
-		cmocka_unit_test(test_a_queue_that_is_filled_faster_grows),
-		cmocka_unit_test(
-			test_a_queue_that_fills_up_does_not_grow_for_long),
-		cmocka_unit_test(test_a_queue_at_its_limit_grows_for_long),
-		cmocka_unit_test(test_a_little_is_no_growth),
-		cmocka_unit_test(test_few_looks_tell_nothing),
-		cmocka_unit_test(test_looks_without_end_have_room),
+		cmocka_unit_test(a_queue_that_empties_does_not_grow),
+		cmocka_unit_test(a_queue_that_wanders_seldom_grows),
+		cmocka_unit_test(a_queue_that_is_filled_faster_grows),
+		cmocka_unit_test(a_queue_that_fills_up_does_not_grow_for_long),
+		cmocka_unit_test(a_queue_at_its_limit_grows_for_long),
+		cmocka_unit_test(a_little_is_no_growth),
+		cmocka_unit_test(few_looks_tell_nothing),
+		cmocka_unit_test(looks_without_end_have_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

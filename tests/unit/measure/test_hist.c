@@ -12,7 +12,7 @@ static void assert_near(double got, double want, double tol)
 		fail_msg("%g instead of %g", got, want);
 }
 
-static void test_empty(void **state)
+static void empty_histogram_has_zero_statistics(void **state)
 {
 	struct hist h;
 
@@ -24,7 +24,7 @@ static void test_empty(void **state)
 	hist_fini(&h);
 }
 
-static void test_moments(void **state)
+static void histogram_has_exact_mean_and_deviation(void **state)
 {
 	static const double v[] = { 2, 4, 4, 4, 5, 5, 7, 9 };
 	struct hist h;
@@ -42,8 +42,7 @@ static void test_moments(void **state)
 	hist_fini(&h);
 }
 
-/* Below 128 a percentile is one of the values (nearest rank). */
-static void test_percentile_exact(void **state)
+static void percentile_below_128_is_one_of_the_values(void **state)
 {
 	struct hist h;
 
@@ -60,7 +59,7 @@ static void test_percentile_exact(void **state)
 	hist_fini(&h);
 }
 
-static void test_edges(void **state)
+static void bins_double_in_width_with_each_octave(void **state)
 {
 	struct hist h;
 
@@ -79,7 +78,7 @@ static void test_edges(void **state)
 }
 
 /* Every value lies in its bin; bins are at most 1/64 wide. */
-static void test_bins_hold_their_values(void **state)
+static void bins_hold_their_values(void **state)
 {
 	struct weft_rng r;
 
@@ -103,7 +102,7 @@ static int cmp_double(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void test_percentile_error(void **state)
+static void percentile_errs_by_at_most_1_6_percent(void **state)
 {
 	enum { N = 20001 };
 	static double v[N];
@@ -125,7 +124,7 @@ static void test_percentile_error(void **state)
 	hist_fini(&h);
 }
 
-static void test_extremes(void **state)
+static void extreme_values_count_in_the_outer_bins(void **state)
 {
 	struct hist h;
 
@@ -142,7 +141,7 @@ static void test_extremes(void **state)
 	hist_fini(&h);
 }
 
-static void test_one_value(void **state)
+static void percentile_of_one_value_is_that_value(void **state)
 {
 	struct hist h;
 
@@ -157,14 +156,14 @@ static void test_one_value(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_moments),
-		cmocka_unit_test(test_percentile_exact),
-		cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_bins_hold_their_values),
-		cmocka_unit_test(test_percentile_error),
-		cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_one_value),
+		cmocka_unit_test(empty_histogram_has_zero_statistics),
+		cmocka_unit_test(histogram_has_exact_mean_and_deviation),
+		cmocka_unit_test(percentile_below_128_is_one_of_the_values),
+		cmocka_unit_test(bins_double_in_width_with_each_octave),
+		cmocka_unit_test(bins_hold_their_values),
+		cmocka_unit_test(percentile_errs_by_at_most_1_6_percent),
+		cmocka_unit_test(extreme_values_count_in_the_outer_bins),
+		cmocka_unit_test(percentile_of_one_value_is_that_value),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 #include "base/rng.h"
 #include "measure/result.h"
 
-static void test_metrics(void **state)
+static void metrics_are_sorted_and_overwritten(void **state)
 {
 	struct weft_result *r = result_new();
 
@@ -25,7 +26,7 @@ static void test_metrics(void **state)
 }
 
 /* Byte order, not locale order, whatever the order of recording. */
-static void test_order(void **state)
+static void counters_are_sorted_by_bytes(void **state)
 {
 	struct weft_result *r = result_new();
 	struct weft_rng rng;
@@ -45,7 +46,7 @@ static void test_order(void **state)
 	result_free(r);
 }
 
-static void test_counter_overwrites(void **state)
+static void counter_set_twice_keeps_the_last_value(void **state)
 {
 	struct weft_result *r = result_new();
 
@@ -56,7 +57,7 @@ static void test_counter_overwrites(void **state)
 	result_free(r);
 }
 
-static void test_series(void **state)
+static void series_collect_points_by_name(void **state)
 {
 	struct weft_result *r = result_new();
 	struct result_series *s = result_series_get(r, "bw", "B", "MiB/s");
@@ -75,7 +76,7 @@ static void test_series(void **state)
 	result_free(r);
 }
 
-static void test_hists(void **state)
+static void histograms_collect_values_by_name(void **state)
 {
 	struct weft_result *r = result_new();
 
@@ -91,7 +92,7 @@ static void test_hists(void **state)
 }
 
 /* Times keep their resolution below one unit: bins of a nanosecond. */
-static void test_hist_of_times(void **state)
+static void histogram_of_times_resolves_a_nanosecond(void **state)
 {
 	struct weft_result *r = result_new();
 	struct hist *h = result_hist_get(r, "latency", "us");
@@ -104,7 +105,7 @@ static void test_hist_of_times(void **state)
 	result_free(r);
 }
 
-static void test_manifest(void **state)
+static void manifest_keeps_the_last_value_of_a_name(void **state)
 {
 	struct weft_result *r = result_new();
 
@@ -117,7 +118,7 @@ static void test_manifest(void **state)
 	result_free(r);
 }
 
-static void test_failures(void **state)
+static void failures_beyond_100_are_only_counted(void **state)
 {
 	struct weft_result *r = result_new();
 
@@ -134,24 +135,36 @@ static void test_failures(void **state)
 	result_free(r);
 }
 
-static void test_free_nothing(void **state)
+static void freed_results_leave_no_memory_behind(void **state)
 {
+	size_t used = 0;
+
 	result_free(NULL);
-	result_free(result_new());
+	for (int i = 0; i < 100; i++) {
+		struct weft_result *r = result_new();
+
+		result_metric_set(r, "a", "us", i);
+		result_fail(r, "failure");
+		hist_add(result_hist_get(r, "h", "cc"), i);
+		result_free(r);
+		if (!i) /* blocks of the allocator are there now */
+			used = mallinfo2().uordblks;
+	}
+	assert_int_equal(mallinfo2().uordblks, used);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_metrics),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_counter_overwrites),
-		cmocka_unit_test(test_series),
-		cmocka_unit_test(test_hists),
-		cmocka_unit_test(test_hist_of_times),
-		cmocka_unit_test(test_manifest),
-		cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_free_nothing),
+		cmocka_unit_test(metrics_are_sorted_and_overwritten),
+		cmocka_unit_test(counters_are_sorted_by_bytes),
+		cmocka_unit_test(counter_set_twice_keeps_the_last_value),
+		cmocka_unit_test(series_collect_points_by_name),
+		cmocka_unit_test(histograms_collect_values_by_name),
+		cmocka_unit_test(histogram_of_times_resolves_a_nanosecond),
+		cmocka_unit_test(manifest_keeps_the_last_value_of_a_name),
+		cmocka_unit_test(failures_beyond_100_are_only_counted),
+		cmocka_unit_test(freed_results_leave_no_memory_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

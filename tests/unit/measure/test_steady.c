@@ -17,7 +17,7 @@ static double noise(struct weft_rng *r)
 }
 
 /* Latency falls (or rises) to its level within 1000 observations. */
-static void test_transient(void **st)
+static void interval_holds_the_level_behind_the_warm_up(void **st)
 {
 	struct weft_rng rng;
 	struct steady s;
@@ -35,8 +35,7 @@ static void test_transient(void **st)
 	assert_true(fabs(mean - 100) < 0.5 && half < 0.5 && half > 0.01);
 }
 
-/* It never settles: a queue that grows. */
-static void test_growing(void **st)
+static void growing_queue_never_reaches_a_steady_state(void **st)
 {
 	struct weft_rng rng;
 	struct steady s;
@@ -48,7 +47,7 @@ static void test_growing(void **st)
 	assert_false(steady_reached(&s));
 }
 
-static void test_memory(void **st)
+static void observations_are_merged_when_memory_is_full(void **st)
 {
 	struct steady s;
 
@@ -60,8 +59,7 @@ static void test_memory(void **st)
 	assert_int_equal(steady_cut(&s) < s.n / 2, 1);
 }
 
-/* The interval holds the true mean in 95 of 100 cases. */
-static void test_coverage(void **st)
+static void interval_holds_the_mean_in_95_of_100_cases(void **st)
 {
 	struct weft_rng rng;
 	uint32_t hit = 0;
@@ -80,7 +78,7 @@ static void test_coverage(void **st)
 	assert_in_range(hit, 925, 970);
 }
 
-static void test_short(void **st)
+static void few_observations_give_no_interval(void **st)
 {
 	double mean, half;
 	struct steady s;
@@ -101,11 +99,11 @@ static void test_short(void **st)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_transient),
-		cmocka_unit_test(test_growing),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_coverage),
-		cmocka_unit_test(test_short),
+		cmocka_unit_test(interval_holds_the_level_behind_the_warm_up),
+		cmocka_unit_test(growing_queue_never_reaches_a_steady_state),
+		cmocka_unit_test(observations_are_merged_when_memory_is_full),
+		cmocka_unit_test(interval_holds_the_mean_in_95_of_100_cases),
+		cmocka_unit_test(few_observations_give_no_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 #include "measure/port_activity.h"
 
-static void test_many_ports(void **state)
+static void ports_keep_their_names_and_values(void **state)
 {
 	struct view v = { 0 };
 	char name[16];
@@ -36,8 +36,7 @@ static void test_many_ports(void **state)
 	assert_int_equal(v.n_ports, 0);
 }
 
-/* Asking again gives the same values. */
-static void test_values_stay(void **state)
+static void values_stay_when_asked_for_again(void **state)
 {
 	struct view v = { 0 };
 	struct view_port *p;
@@ -52,8 +51,8 @@ static void test_values_stay(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_many_ports),
-		cmocka_unit_test(test_values_stay),
+		cmocka_unit_test(ports_keep_their_names_and_values),
+		cmocka_unit_test(values_stay_when_asked_for_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@ static struct trace *parse(const char *text, struct weft_err *err)
 	return trace_parse("t.trace", text, strlen(text), 8, 4096, err);
 }
 
-static void test_good(void **st)
+static void trace_is_read_in_order_with_its_dependences(void **st)
 {
 	struct weft_err err;
 	struct trace *t =
@@ -46,7 +46,7 @@ static void test_good(void **st)
 	trace_free(t);
 }
 
-static void test_empty(void **st)
+static void empty_trace_has_no_packets(void **st)
 {
 	struct weft_err err;
 	struct trace *t = parse("", &err);
@@ -56,7 +56,7 @@ static void test_empty(void **st)
 	trace_free(t);
 }
 
-static void test_wrong(void **st)
+static void wrong_line_is_refused_with_its_number(void **st)
 {
 	static const struct {
 		const char *text, *says;
@@ -84,7 +84,7 @@ static void test_wrong(void **st)
 	}
 }
 
-static void test_many(void **st)
+static void long_trace_is_read_and_special_files_refused(void **st)
 {
 	struct weft_err err = { 0 };
 	struct trace *t;
@@ -141,10 +141,10 @@ static void a_pipe_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(trace_is_read_in_order_with_its_dependences),
+		cmocka_unit_test(empty_trace_has_no_packets),
+		cmocka_unit_test(wrong_line_is_refused_with_its_number),
+		cmocka_unit_test(long_trace_is_read_and_special_files_refused),
 		cmocka_unit_test(a_file_is_read_whatever_size_it_says),
 		cmocka_unit_test(a_pipe_is_refused),
 	};

@@ -21,7 +21,7 @@ static uint32_t partner(enum pattern_kind kind, uint32_t node, uint32_t nodes,
 	return pattern_dest(&p, NULL);
 }
 
-static void test_known(void **st)
+static void patterns_give_the_known_partners(void **st)
 {
 	struct pattern_shape s = { cube8, 3, NULL, 0 };
 
@@ -43,7 +43,7 @@ static void test_known(void **st)
 	assert_int_equal(partner(PATTERN_OFFSET, 60, 64, &s), 60 + 17 - 64);
 }
 
-static void test_bijective(void **st)
+static void permutations_reach_each_node_once(void **st)
 {
 	static const enum pattern_kind kinds[] = {
 		PATTERN_TRANSPOSE,  PATTERN_BIT_COMPLEMENT, PATTERN_BIT_REVERSE,
@@ -69,7 +69,7 @@ static void test_bijective(void **st)
 	}
 }
 
-static void test_refused(void **st)
+static void pattern_that_does_not_fit_the_nodes_is_refused(void **st)
 {
 	struct pattern p = { .kind = PATTERN_TRANSPOSE, .nodes = 512 };
 	struct pattern_shape s = { 0 };
@@ -87,7 +87,7 @@ static void test_refused(void **st)
 	assert_int_not_equal(pattern_init(&p, &s, &err), 0);
 }
 
-static void test_random(void **st)
+static void random_destinations_have_their_shares(void **st)
 {
 	enum { N = 16, DRAWS = 160000 };
 	struct pattern p = { .kind = PATTERN_UNIFORM, .node = 3, .nodes = N };
@@ -118,7 +118,7 @@ static void test_random(void **st)
 	}
 }
 
-static void test_own_partner(void **st)
+static void node_sends_to_itself_only_if_asked(void **st)
 {
 	struct pattern p = { .kind = PATTERN_BIT_REVERSE,
 			     .node = 6,
@@ -194,11 +194,12 @@ static void a_name_means_its_pattern_and_others_are_listed(void **st)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known),
-		cmocka_unit_test(test_bijective),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_own_partner),
+		cmocka_unit_test(patterns_give_the_known_partners),
+		cmocka_unit_test(permutations_reach_each_node_once),
+		cmocka_unit_test(
+			pattern_that_does_not_fit_the_nodes_is_refused),
+		cmocka_unit_test(random_destinations_have_their_shares),
+		cmocka_unit_test(node_sends_to_itself_only_if_asked),
 		cmocka_unit_test(only_nodes_of_the_set_are_chosen),
 		cmocka_unit_test(runs_have_the_mean_length_that_is_asked_for),
 		cmocka_unit_test(

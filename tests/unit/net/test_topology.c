@@ -77,7 +77,7 @@ static void check_all(const struct topology *t, bool shortest)
 	free(dist);
 }
 
-static void test_grids(void **st)
+static void routes_in_grids_are_shortest_and_in_order(void **st)
 {
 	static const struct {
 		uint32_t x, y, z;
@@ -99,7 +99,7 @@ static void test_grids(void **st)
 }
 
 /* Port numbers and examples of 4.5; a tie goes to the positive side. */
-static void test_numbers(void **st)
+static void ports_are_numbered_by_dimension_and_side(void **st)
 {
 	struct topology t = grid(4, 4, 4, true);
 
@@ -119,7 +119,7 @@ static void test_numbers(void **st)
 
 /* From (0, 0, 0) to (2, 2, 2) each dimension is a tie: eight ways, all of six
  * hops, each by its coins. */
-static void test_coins_decide_ties(void **st)
+static void coins_decide_ties(void **st)
 {
 	struct topology t = grid(4, 4, 4, true);
 
@@ -140,7 +140,7 @@ static void test_coins_decide_ties(void **st)
 }
 
 /* Near half of each, and every combination, over packets that are counted. */
-static void test_coins_are_fair(void **st)
+static void coins_are_fair(void **st)
 {
 	uint32_t heads[TOPO_DIMS] = { 0 }, seen[1 << TOPO_DIMS] = { 0 };
 
@@ -159,7 +159,7 @@ static void test_coins_are_fair(void **st)
 	assert_int_equal(topo_coins_pair(3, 9), topo_coins_pair(3, 9));
 }
 
-static void test_path(void **st)
+static void path_holds_a_hop_for_each_crossbar(void **st)
 {
 	struct topology t = grid(4, 4, 4, true);
 	struct weft_frame f = { 0 };
@@ -182,7 +182,7 @@ static void test_path(void **st)
 }
 
 /* e-cube: lowest bit first, hops = popcount (T-37). */
-static void test_cube(void **st)
+static void cube_routes_change_the_lowest_bit_first(void **st)
 {
 	struct weft_err err = { 0 };
 	struct topology t;
@@ -203,7 +203,7 @@ static void test_cube(void **st)
 }
 
 /* Four dimensions fit when two of them have size 2; ports in order. */
-static void test_many_dims(void **st)
+static void four_dimensions_fit_if_two_have_size_2(void **st)
 {
 	uint32_t fit[] = { 3, 2, 2, 4 }, wide[] = { 3, 3, 3, 3 };
 	struct weft_err err = { 0 };
@@ -220,8 +220,7 @@ static void test_many_dims(void **st)
 	assert_non_null(strstr(err.msg, "6 links"));
 }
 
-/* Two cables between the nodes of a dimension of size 2, if wired so. */
-static void test_both(void **st)
+static void two_cables_may_join_a_dimension_of_size_2(void **st)
 {
 	uint32_t size[] = { 2, 3 };
 	struct weft_err err = { 0 };
@@ -240,7 +239,7 @@ static void test_both(void **st)
 
 /* The channel of every hop: even, odd behind the wrap cable, even again in the
  * next dimension. */
-static void test_channels(void **st)
+static void packet_changes_its_channel_at_the_wrap_cable(void **st)
 {
 	struct topology t = grid(4, 4, 0, true);
 	uint32_t dl3 = topo_datelines(&t, 3);
@@ -258,9 +257,7 @@ static void test_channels(void **st)
 	assert_int_equal(topo_datelines(&t, 3), 0);
 }
 
-/* With a missing cable in a ring the route takes the other way round, still in
- * order. */
-static void test_cut(void **st)
+static void route_takes_the_other_way_round_a_cut(void **st)
 {
 	struct topology t = grid(5, 4, 0, true);
 
@@ -278,7 +275,7 @@ static void test_cut(void **st)
 	assert_int_equal(topo_hops(&t, 1, 0), 1);
 }
 
-static void test_large(void **st)
+static void routes_of_65536_nodes_have_the_mean_length(void **st)
 {
 	struct topology t = grid(32, 32, 64, true);
 	uint64_t sum = 0;
@@ -293,17 +290,17 @@ static void test_large(void **st)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_grids),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_coins_decide_ties),
-		cmocka_unit_test(test_coins_are_fair),
-		cmocka_unit_test(test_path),
-		cmocka_unit_test(test_cube),
-		cmocka_unit_test(test_many_dims),
-		cmocka_unit_test(test_both),
-		cmocka_unit_test(test_channels),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_large),
+		cmocka_unit_test(routes_in_grids_are_shortest_and_in_order),
+		cmocka_unit_test(ports_are_numbered_by_dimension_and_side),
+		cmocka_unit_test(coins_decide_ties),
+		cmocka_unit_test(coins_are_fair),
+		cmocka_unit_test(path_holds_a_hop_for_each_crossbar),
+		cmocka_unit_test(cube_routes_change_the_lowest_bit_first),
+		cmocka_unit_test(four_dimensions_fit_if_two_have_size_2),
+		cmocka_unit_test(two_cables_may_join_a_dimension_of_size_2),
+		cmocka_unit_test(packet_changes_its_channel_at_the_wrap_cable),
+		cmocka_unit_test(route_takes_the_other_way_round_a_cut),
+		cmocka_unit_test(routes_of_65536_nodes_have_the_mean_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,7 @@ static size_t any(size_t most)
 }
 
 /* Small ones in between, as names of processes are. */
-static void test_mixture(void **state)
+static void blocks_keep_their_bytes_and_alignment(void **state)
 {
 	unsigned char *at[64] = { 0 }, *name;
 	size_t len[64] = { 0 };
@@ -69,7 +69,7 @@ static void test_mixture(void **state)
 		free(at[k]);
 }
 
-static void test_realloc_keeps(void **state)
+static void realloc_keeps_bytes_and_alignment(void **state)
 {
 	unsigned char *p = malloc(200);
 
@@ -85,7 +85,7 @@ static void test_realloc_keeps(void **state)
 	free(p);
 }
 
-static void test_zeros(void **state)
+static void calloc_clears_memory_used_before(void **state)
 {
 	static const size_t sizes[] = { 1,    255,    256,     4095,
 					5000, 200000, 65 << 20 };
@@ -102,7 +102,7 @@ static void test_zeros(void **state)
 	}
 }
 
-static void test_asked_for(void **state)
+static void alignment_that_is_asked_for_is_met(void **state)
 {
 	void *p = NULL;
 
@@ -118,7 +118,7 @@ static void test_asked_for(void **state)
 	assert_int_equal(posix_memalign(&p, 24, 100), EINVAL);
 }
 
-static void test_too_much(void **state)
+static void impossible_sizes_get_no_memory(void **state)
 {
 	volatile size_t half = SIZE_MAX / 2;
 	void *p = NULL;
@@ -132,11 +132,11 @@ static void test_too_much(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mixture),
-		cmocka_unit_test(test_realloc_keeps),
-		cmocka_unit_test(test_zeros),
-		cmocka_unit_test(test_asked_for),
-		cmocka_unit_test(test_too_much),
+		cmocka_unit_test(blocks_keep_their_bytes_and_alignment),
+		cmocka_unit_test(realloc_keeps_bytes_and_alignment),
+		cmocka_unit_test(calloc_clears_memory_used_before),
+		cmocka_unit_test(alignment_that_is_asked_for_is_met),
+		cmocka_unit_test(impossible_sizes_get_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

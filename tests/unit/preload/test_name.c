@@ -32,7 +32,7 @@ static const struct {
 	{ { NULL, NULL, NULL, NULL, "12,5,33" }, NULL },
 };
 
-static void test_who_says_what(void **state)
+static void variables_name_the_host_or_the_machine_does(void **state)
 {
 	struct utsname machine, u;
 	char name[80];
@@ -55,8 +55,7 @@ static void test_who_says_what(void **state)
 	}
 }
 
-/* As much as there is room for, and nothing behind. */
-static void test_room(void **state)
+static void name_fills_its_room_and_nothing_behind(void **state)
 {
 	char name[8];
 
@@ -72,8 +71,7 @@ static void test_room(void **state)
 	}
 }
 
-/* A name longer than the field is cut. */
-static void test_long(void **state)
+static void name_longer_than_the_field_is_cut(void **state)
 {
 	char text[200] = { 0 };
 	struct utsname u;
@@ -87,9 +85,9 @@ static void test_long(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_who_says_what),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_long),
+		cmocka_unit_test(variables_name_the_host_or_the_machine_does),
+		cmocka_unit_test(name_fills_its_room_and_nothing_behind),
+		cmocka_unit_test(name_longer_than_the_field_is_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

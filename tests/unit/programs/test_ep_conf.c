@@ -39,7 +39,7 @@ static void well(const char *set)
 
 /* 8 messages, then twice 8 / 4 + 1, to each of two nodes. Messages that an
  * error test must not get are not counted. */
-static void test_asks_for_everything(void **state)
+static void conformance_sends_every_kind_and_length(void **state)
 {
 	static const size_t edge[] = { 0, 1, 7, 8, 9, MOCK_MAX - 1, MOCK_MAX };
 	struct bench *b;
@@ -64,7 +64,7 @@ static void test_asks_for_everything(void **state)
 	}
 }
 
-static void test_other_ways_are_well_too(void **state)
+static void late_or_busy_endpoint_passes_as_well(void **state)
 {
 	reset(MOCK_NONE);
 	mock.late = true;
@@ -79,7 +79,7 @@ static void test_other_ways_are_well_too(void **state)
 }
 
 /* Only node 0 takes 20 us for a message. */
-static void test_slow_receiver(void **state)
+static void slow_receiver_takes_20_us_for_each_message(void **state)
 {
 	reset(MOCK_NONE);
 	well("test=slow");
@@ -90,8 +90,7 @@ static void test_slow_receiver(void **state)
 	assert_in_range(mock.end[0].longest, 0, WEFT_US);
 }
 
-/* Three are kept back while a fourth is there; fewer than there are slots. */
-static void test_holding(void **state)
+static void receiver_holds_at_most_its_slots_or_four(void **state)
 {
 	static const struct {
 		const char *set;
@@ -109,7 +108,7 @@ static void test_holding(void **state)
 	}
 }
 
-static void test_attributes(void **state)
+static void attributes_reach_the_endpoint(void **state)
 {
 	const char *const set[] = { "max_msg=333", "rx_slots=5",
 				    "use_irq=yes", "eager_max=77",
@@ -129,8 +128,7 @@ static void test_attributes(void **state)
 	assert_false(a->use_irq);
 }
 
-/* A missing capability is skipped and not used. */
-static void test_missing_capabilities(void **state)
+static void missing_capability_is_skipped_and_not_used(void **state)
 {
 	static const struct {
 		uint32_t without;
@@ -212,7 +210,7 @@ static const struct {
 	{ WAIT_EARLY, "test=deadline", "wait: gave up before its deadline" },
 };
 
-static void test_finds_each_fault(void **state)
+static void conformance_finds_each_fault(void **state)
 {
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct bench *b;
@@ -242,8 +240,7 @@ static void an_endpoint_is_stuck_after_200_ms_without_an_event(void **state)
 	bench_free(b);
 }
 
-/* One thing that an endpoint takes is one failed check of each node. */
-static void test_errors_are_told_apart(void **state)
+static void each_accepted_error_fails_one_check_per_node(void **state)
 {
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct bench *b;
@@ -261,16 +258,16 @@ static void test_errors_are_told_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_asks_for_everything),
-		cmocka_unit_test(test_other_ways_are_well_too),
-		cmocka_unit_test(test_slow_receiver),
-		cmocka_unit_test(test_holding),
-		cmocka_unit_test(test_attributes),
-		cmocka_unit_test(test_missing_capabilities),
-		cmocka_unit_test(test_finds_each_fault),
+		cmocka_unit_test(conformance_sends_every_kind_and_length),
+		cmocka_unit_test(late_or_busy_endpoint_passes_as_well),
+		cmocka_unit_test(slow_receiver_takes_20_us_for_each_message),
+		cmocka_unit_test(receiver_holds_at_most_its_slots_or_four),
+		cmocka_unit_test(attributes_reach_the_endpoint),
+		cmocka_unit_test(missing_capability_is_skipped_and_not_used),
+		cmocka_unit_test(conformance_finds_each_fault),
 		cmocka_unit_test(
 			an_endpoint_is_stuck_after_200_ms_without_an_event),
-		cmocka_unit_test(test_errors_are_told_apart),
+		cmocka_unit_test(each_accepted_error_fails_one_check_per_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static struct hist *hist(struct bench *b, const char *name)
 
 /* ---- ep.pingpong ---- */
 
-static void test_half_a_round_is_the_latency(void **state)
+static void half_a_round_is_the_latency(void **state)
 {
 	struct bench *b = RUN(MOCK_NONE, ep_pingpong, 3, "count=10", "size=77");
 	struct hist *h;
@@ -79,7 +79,7 @@ static void test_half_a_round_is_the_latency(void **state)
 
 /* A call for sending and one when it has come; that which makes a place known
  * is over before a message comes. */
-static void test_layer_adds_its_calls(void **state)
+static void layer_adds_two_calls_to_the_latency(void **state)
 {
 	struct bench *b = RUN(MOCK_NONE, ep_pingpong, 2, "count=4", "layer=yes",
 			      "call=1us", "size=64");
@@ -103,7 +103,7 @@ static void test_layer_adds_its_calls(void **state)
 	bench_free(b);
 }
 
-static void test_pingpong_attributes(void **state)
+static void pingpong_opens_its_endpoint_as_asked(void **state)
 {
 	const struct weft_ep_attr *a = &mock.end[1].attr;
 	struct bench *b = RUN(MOCK_NONE, ep_pingpong, 2, "count=2", "size=4096",
@@ -127,7 +127,7 @@ static void test_pingpong_attributes(void **state)
 	bench_free(b);
 }
 
-static void test_pingpong_runs_over_sizes_with_any_partner(void **state)
+static void pingpong_runs_over_sizes_with_any_partner(void **state)
 {
 	struct bench *b = RUN(MOCK_NONE, ep_pingpong, 3, "count=5", "size=8",
 			      "size_max=29", "step=7", "partner=2");
@@ -144,7 +144,7 @@ static void test_pingpong_runs_over_sizes_with_any_partner(void **state)
 	bench_free(b);
 }
 
-static void test_pingpong_compares(void **state)
+static void pingpong_notices_wrong_messages(void **state)
 {
 	static const struct {
 		enum mock_fault fault;
@@ -175,7 +175,7 @@ static void test_pingpong_compares(void **state)
 
 /* ---- ep.traffic ---- */
 
-static void test_rates_are_of_time_and_messages(void **state)
+static void rates_are_of_time_and_messages(void **state)
 {
 	struct bench *b = RUN(MOCK_NONE, ep_traffic, 2, "count=10", "size=64",
 			      "to=others", "gap=10us");
@@ -196,7 +196,7 @@ static void test_rates_are_of_time_and_messages(void **state)
 	bench_free(b);
 }
 
-static void test_destinations(void **state)
+static void traffic_goes_to_the_chosen_nodes(void **state)
 {
 	static const struct {
 		const char *to, *pattern;
@@ -225,7 +225,7 @@ static void test_destinations(void **state)
 	}
 }
 
-static void test_random_order_and_sizes(void **state)
+static void traffic_draws_destinations_and_sizes(void **state)
 {
 	struct bench *b = RUN(MOCK_NONE, ep_traffic, 3, "count=300", "size=8",
 			      "size_max=40", "to=all");
@@ -238,7 +238,7 @@ static void test_random_order_and_sizes(void **state)
 	bench_free(b);
 }
 
-static void test_traffic_attributes(void **state)
+static void traffic_opens_its_endpoint_as_asked(void **state)
 {
 	const struct weft_ep_attr *a = &mock.end[0].attr;
 	struct bench *b = RUN(MOCK_NONE, ep_traffic, 2, "count=2",
@@ -256,7 +256,7 @@ static void test_traffic_attributes(void **state)
 	bench_free(b);
 }
 
-static void test_traffic_compares(void **state)
+static void traffic_notices_lost_and_wrong_messages(void **state)
 {
 	static const struct {
 		enum mock_fault fault;
@@ -290,17 +290,16 @@ static void test_traffic_compares(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_half_a_round_is_the_latency),
-		cmocka_unit_test(test_layer_adds_its_calls),
-		cmocka_unit_test(test_pingpong_attributes),
-		cmocka_unit_test(
-			test_pingpong_runs_over_sizes_with_any_partner),
-		cmocka_unit_test(test_pingpong_compares),
-		cmocka_unit_test(test_rates_are_of_time_and_messages),
-		cmocka_unit_test(test_destinations),
-		cmocka_unit_test(test_random_order_and_sizes),
-		cmocka_unit_test(test_traffic_attributes),
-		cmocka_unit_test(test_traffic_compares),
+		cmocka_unit_test(half_a_round_is_the_latency),
+		cmocka_unit_test(layer_adds_two_calls_to_the_latency),
+		cmocka_unit_test(pingpong_opens_its_endpoint_as_asked),
+		cmocka_unit_test(pingpong_runs_over_sizes_with_any_partner),
+		cmocka_unit_test(pingpong_notices_wrong_messages),
+		cmocka_unit_test(rates_are_of_time_and_messages),
+		cmocka_unit_test(traffic_goes_to_the_chosen_nodes),
+		cmocka_unit_test(traffic_draws_destinations_and_sizes),
+		cmocka_unit_test(traffic_opens_its_endpoint_as_asked),
+		cmocka_unit_test(traffic_notices_lost_and_wrong_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static int cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void test_unique(void **state)
+static void every_qword_of_the_pattern_is_unique(void **state)
 {
 	enum { N = 8 * 8 * 64 * 64 };
 	uint64_t *all = calloc(N, sizeof(*all)), *p = all;
@@ -31,7 +31,7 @@ static void test_unique(void **state)
 	free(all);
 }
 
-static void test_every_bit_counts(void **state)
+static void flipped_bit_is_found_in_its_qword(void **state)
 {
 	uint64_t q[64];
 	uint64_t base = program_base(1, 2, 3);
@@ -51,7 +51,7 @@ static void test_every_bit_counts(void **state)
 			     -1);
 }
 
-static void test_bytes(void **state)
+static void wrong_byte_is_found_at_its_place(void **state)
 {
 	uint64_t base = program_base(0, 1, 0);
 	uint8_t buf[100], more[101];
@@ -72,7 +72,7 @@ static void test_bytes(void **state)
 	assert_memory_equal(buf, more, 64);
 }
 
-static void test_sizes(void **state)
+static void sizes_are_drawn_evenly_from_their_range(void **state)
 {
 	uint32_t n[4] = { 0 };
 
@@ -108,7 +108,7 @@ static int nodes(const char *text, uint32_t *out)
 	return n;
 }
 
-static void test_node_lists(void **state)
+static void lists_and_words_name_nodes(void **state)
 {
 	uint32_t v[16];
 
@@ -127,7 +127,7 @@ static void test_node_lists(void **state)
 	assert_int_equal(nodes("none", v), 0);
 }
 
-static void test_bad_lists(void **state)
+static void wrong_list_of_nodes_is_refused(void **state)
 {
 	static const char *const bad[] = { "",	    "8",	  "x",
 					   "3..",   "5..2",	  "1,,2",
@@ -142,12 +142,12 @@ static void test_bad_lists(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unique),
-		cmocka_unit_test(test_every_bit_counts),
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_node_lists),
-		cmocka_unit_test(test_bad_lists),
+		cmocka_unit_test(every_qword_of_the_pattern_is_unique),
+		cmocka_unit_test(flipped_bit_is_found_in_its_qword),
+		cmocka_unit_test(wrong_byte_is_found_at_its_place),
+		cmocka_unit_test(sizes_are_drawn_evenly_from_their_range),
+		cmocka_unit_test(lists_and_words_name_nodes),
+		cmocka_unit_test(wrong_list_of_nodes_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

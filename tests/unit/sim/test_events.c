@@ -98,7 +98,7 @@ static void run_named(const char *const *names, uint32_t n, const char *plan)
 
 /* Phase 0 of all components, then phase 1 by component, by tag. A wake-up for
  * "now" from phase 0 joins phase 1. */
-static void order_is_total(void **state)
+static void order_of_events_is_total(void **state)
 {
 	const char *ab[] = { "a", "b" }, *ba[] = { "b", "a" };
 	char first[4096];
@@ -195,7 +195,7 @@ static void random_streams_follow_names(void **state)
 	weft_sim_free(s2);
 }
 
-static void measurements_are_kept(void **state)
+static void measurements_are_kept_in_the_result(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_err err = { 0 };
@@ -223,8 +223,7 @@ static void measurements_are_kept(void **state)
 	weft_sim_free(sim);
 }
 
-/* Of many components: the first of a class, and what differs from it. */
-static void manifest_of_many(void **state)
+static void manifest_holds_a_class_once_and_what_differs(void **state)
 {
 	enum { N = 5000 };
 	struct weft_sim *sim = weft_sim_new(1);
@@ -278,15 +277,15 @@ static void a_watch_keeps_no_run_going(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(manifest_of_many),
+		cmocka_unit_test(manifest_holds_a_class_once_and_what_differs),
 		cmocka_unit_test(a_watch_keeps_no_run_going),
-		cmocka_unit_test(order_is_total),
+		cmocka_unit_test(order_of_events_is_total),
 		cmocka_unit_test(timer_keeps_the_earliest),
 		cmocka_unit_test(timer_uses_a_wake_up_again),
 		cmocka_unit_test(run_until_advances_time),
 		cmocka_unit_test(two_names_clash),
 		cmocka_unit_test(random_streams_follow_names),
-		cmocka_unit_test(measurements_are_kept),
+		cmocka_unit_test(measurements_are_kept_in_the_result),
 	};
 
 	return cmocka_run_group_tests_name("events", tests, NULL, NULL);

@@ -120,7 +120,7 @@ static void in_order_of_time(struct ear e)
 	assert_int_equal(e.due[2], 30);
 }
 
-static void an_arrival_each(void **state)
+static void receiver_that_is_not_told_wakes_for_each_note(void **state)
 {
 	struct ear e = hear((struct ear){ .deaf = true }, 0, 0);
 
@@ -131,7 +131,7 @@ static void an_arrival_each(void **state)
 	assert_int_equal(e.at[2], 30);
 }
 
-static void told_ahead_and_queued(void **state)
+static void note_told_ahead_is_queued_for_its_time(void **state)
 {
 	struct ear e = hear((struct ear){ .how = WEFT_TOLD_POST }, 0, 0);
 
@@ -141,7 +141,7 @@ static void told_ahead_and_queued(void **state)
 	assert_int_equal(e.at[0], 20);
 }
 
-static void taken_is_not_queued(void **state)
+static void note_that_is_taken_is_not_queued(void **state)
 {
 	struct ear e = hear((struct ear){ .how = WEFT_TOLD_TAKEN }, 0, 50);
 
@@ -149,7 +149,7 @@ static void taken_is_not_queued(void **state)
 	assert_int_equal(e.n, 0);
 }
 
-static void quiet_waits_for_a_look(void **state)
+static void quiet_note_waits_for_a_look(void **state)
 {
 	struct ear e = hear((struct ear){ .how = WEFT_TOLD_QUIET }, 0, 50);
 
@@ -164,7 +164,7 @@ static void quiet_waits_for_a_look(void **state)
 	assert_int_equal(e.n, 0);
 }
 
-static void quiet_can_be_expected(void **state)
+static void quiet_note_wakes_a_receiver_that_expects_it(void **state)
 {
 	struct ear e = hear((struct ear){ .how = WEFT_TOLD_QUIET }, 1, 15);
 
@@ -176,11 +176,11 @@ static void quiet_can_be_expected(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_arrival_each),
-		cmocka_unit_test(told_ahead_and_queued),
-		cmocka_unit_test(taken_is_not_queued),
-		cmocka_unit_test(quiet_waits_for_a_look),
-		cmocka_unit_test(quiet_can_be_expected),
+		cmocka_unit_test(receiver_that_is_not_told_wakes_for_each_note),
+		cmocka_unit_test(note_told_ahead_is_queued_for_its_time),
+		cmocka_unit_test(note_that_is_taken_is_not_queued),
+		cmocka_unit_test(quiet_note_waits_for_a_look),
+		cmocka_unit_test(quiet_note_wakes_a_receiver_that_expects_it),
 	};
 
 	return cmocka_run_group_tests_name("notes", tests, NULL, NULL);

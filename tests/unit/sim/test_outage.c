@@ -26,7 +26,7 @@ static void assert_span(const struct outage_span *s, weft_time_t from,
 	assert_true(s->to == to);
 }
 
-static void test_once_and_for_good(void **state)
+static void outage_without_a_length_lasts_for_good(void **state)
 {
 	struct outage once = { .at = 5 * WEFT_US, .length = WEFT_US };
 	struct outage good = { .at = 5 * WEFT_US };
@@ -45,7 +45,7 @@ static void test_once_and_for_good(void **state)
 	outage_fini(&good);
 }
 
-static void test_regular(void **state)
+static void regular_outages_repeat_at_their_interval(void **state)
 {
 	struct outage o = { .at = 5 * WEFT_US,
 			    .length = WEFT_US,
@@ -62,8 +62,7 @@ static void test_regular(void **state)
 	outage_fini(&o);
 }
 
-/* The last one before time ends. */
-static void test_end_of_time(void **state)
+static void last_outage_ends_with_time(void **state)
 {
 	struct outage o = { .at = WEFT_NEVER - 25, .length = 10, .every = 20 };
 
@@ -80,7 +79,7 @@ static void assert_mean(double sum, uint32_t n, double mean)
 	assert_true(fabs(sum / n - mean) < 6 * mean / sqrt(n));
 }
 
-static void test_random(void **state)
+static void random_outages_have_their_mean_lengths(void **state)
 {
 	enum { N = 4000 };
 	double length = 0, gap = 0, first = 0;
@@ -107,7 +106,7 @@ static void test_random(void **state)
 	assert_mean(gap, N, 9.0 * WEFT_US);
 }
 
-static void test_refused(void **state)
+static void impossible_outage_is_refused(void **state)
 {
 	static const char *const every =
 		"f: `every` must be longer than `length`, which must not be 0";
@@ -136,11 +135,11 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_once_and_for_good),
-		cmocka_unit_test(test_regular),
-		cmocka_unit_test(test_end_of_time),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(outage_without_a_length_lasts_for_good),
+		cmocka_unit_test(regular_outages_repeat_at_their_interval),
+		cmocka_unit_test(last_outage_ends_with_time),
+		cmocka_unit_test(random_outages_have_their_mean_lengths),
+		cmocka_unit_test(impossible_outage_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static void expect_refusal(const char *name, const char *value,
 	weft_sim_free(sim);
 }
 
-static void defaults_and_units(void **state)
+static void parameters_have_defaults_units_and_presets(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_err err = { 0 };
@@ -71,7 +71,7 @@ static void defaults_and_units(void **state)
 	weft_sim_free(sim);
 }
 
-static void mistakes_are_named(void **state)
+static void mistake_in_a_parameter_is_named(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_err err = { 0 };
@@ -95,8 +95,8 @@ static void mistakes_are_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults_and_units),
-		cmocka_unit_test(mistakes_are_named),
+		cmocka_unit_test(parameters_have_defaults_units_and_presets),
+		cmocka_unit_test(mistake_in_a_parameter_is_named),
 	};
 
 	return cmocka_run_group_tests_name("params", tests, NULL, NULL);

@@ -154,7 +154,7 @@ frames_may_lie_beside_each_other_where_the_owner_says_so(void **state)
 	weft_sim_free(p.sim);
 }
 
-static void filters_see_everything(void **state)
+static void filter_sees_every_frame(void **state)
 {
 	static const uint64_t want[] = { 1, 2, 51, 52 };
 	static const weft_time_t at[] = { 30, 34, 35, 39 };
@@ -252,7 +252,7 @@ static void dangling_port_is_refused(void **state)
 }
 
 /* A frame that is never freed is a bug of a model, and is found. */
-static void lost_frames_are_found(void **state)
+static void frame_that_is_never_freed_is_found(void **state)
 {
 	struct pair p;
 
@@ -274,11 +274,11 @@ int main(void)
 			frames_that_overlap_on_a_line_fail_the_run_once),
 		cmocka_unit_test(
 			frames_may_lie_beside_each_other_where_the_owner_says_so),
-		cmocka_unit_test(filters_see_everything),
+		cmocka_unit_test(filter_sees_every_frame),
 		cmocka_unit_test(filters_stand_in_a_row),
 		cmocka_unit_test(bad_cables_are_refused),
 		cmocka_unit_test(dangling_port_is_refused),
-		cmocka_unit_test(lost_frames_are_found),
+		cmocka_unit_test(frame_that_is_never_freed_is_found),
 	};
 
 	return cmocka_run_group_tests_name("ports", tests, NULL, NULL);

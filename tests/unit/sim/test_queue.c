@@ -90,7 +90,7 @@ static void run_one(uint64_t seed)
 	evq_fini(&q);
 }
 
-static void same_as_sorted_array(void **state)
+static void queue_pops_as_a_sorted_array_does(void **state)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++)
 		run_one(seed);
@@ -98,7 +98,7 @@ static void same_as_sorted_array(void **state)
 
 /* `until` bounds the popped events. Events pushed behind a bucket that was
  * examined too early still come first, because the order is total. */
-static void until_is_respected(void **state)
+static void events_behind_the_bound_stay_in_the_queue(void **state)
 {
 	struct evq q;
 	struct evq_event e;
@@ -167,8 +167,8 @@ static void far_deadlines_leave_no_memory_behind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_as_sorted_array),
-		cmocka_unit_test(until_is_respected),
+		cmocka_unit_test(queue_pops_as_a_sorted_array_does),
+		cmocka_unit_test(events_behind_the_bound_stay_in_the_queue),
 		cmocka_unit_test(large_buckets_are_sorted),
 		cmocka_unit_test(far_deadlines_leave_no_memory_behind),
 	};

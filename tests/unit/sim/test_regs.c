@@ -73,7 +73,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void loads_of_all_sizes(void **state)
+static void loads_of_all_sizes_return_their_bytes(void **state)
 {
 	assert_int_equal(weft_reg_load(dev, 0, 0, 4), 0x160017DF);
 	assert_int_equal(weft_reg_load(dev, 0, 2, 2), 0x1600);
@@ -114,7 +114,7 @@ static void hooks_see_whole_registers(void **state)
 	assert_int_equal(*weft_reg_cell(dev, 3, 0), 0x1122AA44);
 }
 
-static void halves_of_a_wide_register(void **state)
+static void wide_register_takes_stores_of_its_halves(void **state)
 {
 	weft_reg_store(dev, 2, 0x44, 4, 0xDEADBEEF);
 	weft_reg_store(dev, 2, 0x40, 4, 0x01234567);
@@ -122,7 +122,7 @@ static void halves_of_a_wide_register(void **state)
 	assert_int_equal(weft_reg_load(dev, 2, 0x44, 4), 0xDEADBEEF);
 }
 
-static void overlaps_are_found(void **state)
+static void overlapping_registers_are_refused(void **state)
 {
 	static const struct weft_reg bad[] = {
 		{ .name = "x", .space = 0, .width = 4, .offset = 0 },
@@ -141,16 +141,17 @@ static void overlaps_are_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(loads_of_all_sizes, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(
+			loads_of_all_sizes_return_their_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(stores_obey_the_masks, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(hooks_see_whole_registers,
 						setup, teardown),
-		cmocka_unit_test_setup_teardown(halves_of_a_wide_register,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(overlaps_are_found, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(
+			wide_register_takes_stores_of_its_halves, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			overlapping_registers_are_refused, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("regs", tests, NULL, NULL);

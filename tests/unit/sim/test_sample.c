@@ -66,7 +66,7 @@ static struct weft_sim *started(struct weft_comp **c_p, const char *stop_at)
 
 /* The clock follows the steps only while events are pending, so that a run in
  * steps ends at the time at which it ends in one. */
-static void test_step(void **state)
+static void clock_follows_steps_while_events_are_pending(void **state)
 {
 	struct weft_comp *c;
 	struct weft_sim *sim = started(&c, "0");
@@ -83,7 +83,7 @@ static void test_step(void **state)
 	weft_sim_free(sim);
 }
 
-static void test_stopped(void **state)
+static void stopped_run_stays_at_its_time_until_the_next_step(void **state)
 {
 	struct weft_comp *c;
 	struct weft_sim *sim = started(&c, "2");
@@ -99,7 +99,7 @@ static void test_stopped(void **state)
 	weft_sim_free(sim);
 }
 
-static void test_sample(void **state)
+static void sample_brings_counters_up_to_date(void **state)
 {
 	struct weft_comp *c;
 	struct weft_sim *sim = started(&c, "0");
@@ -119,9 +119,10 @@ static void test_sample(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_step),
-		cmocka_unit_test(test_stopped),
-		cmocka_unit_test(test_sample),
+		cmocka_unit_test(clock_follows_steps_while_events_are_pending),
+		cmocka_unit_test(
+			stopped_run_stays_at_its_time_until_the_next_step),
+		cmocka_unit_test(sample_brings_counters_up_to_date),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static struct weft_sim *two_ends(struct weft_comp **a, struct weft_comp **b)
 	return sim;
 }
 
-static void test_nobody(void **state)
+static void run_without_a_listener_has_no_messages(void **state)
 {
 	struct weft_comp *a, *b;
 	struct weft_sim *sim = two_ends(&a, &b);
@@ -64,7 +64,7 @@ static void test_nobody(void **state)
 	weft_sim_free(sim);
 }
 
-static void test_two_listen(void **state)
+static void every_listener_hears_every_mark(void **state)
 {
 	struct ear one = { .l.hear = ear_hear }, two = { .l.hear = ear_hear };
 	struct weft_comp *a, *b;
@@ -91,7 +91,7 @@ static void test_two_listen(void **state)
 }
 
 /* A frame of 4 words of 10 fs that leaves at 100 over a cable of 70. */
-static void test_frame(void **state)
+static void frame_of_a_message_is_heard_on_line_and_cable(void **state)
 {
 	struct ear ear = { .l.hear = ear_hear };
 	struct weft_comp *a, *b;
@@ -127,9 +127,9 @@ static void test_frame(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nobody),
-		cmocka_unit_test(test_two_listen),
-		cmocka_unit_test(test_frame),
+		cmocka_unit_test(run_without_a_listener_has_no_messages),
+		cmocka_unit_test(every_listener_hears_every_mark),
+		cmocka_unit_test(frame_of_a_message_is_heard_on_line_and_cable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static bool named(const char *text)
 	return text && *text;
 }
 
-static void names_and_docs(void **state)
+static void every_class_has_names_and_docs(void **state)
 {
 	FOR_CLASSES(c)
 	{
@@ -43,8 +43,7 @@ static void names_and_docs(void **state)
 	}
 }
 
-/* Printing a value and parsing it again changes nothing. */
-static void params_round_trip(void **state)
+static void parameters_print_and_read_back(void **state)
 {
 	FOR_CLASSES(c)
 	{
@@ -68,7 +67,7 @@ static void params_round_trip(void **state)
 	}
 }
 
-static void presets_apply_and_init(void **state)
+static void every_preset_applies_and_starts(void **state)
 {
 	FOR_CLASSES(c)
 	{
@@ -94,7 +93,7 @@ static const char *needed(const struct weft_class *c)
 	return strcmp(c->name, "host.main") ? NULL : "file";
 }
 
-static void defaults_init(void **state)
+static void every_class_starts_with_its_defaults(void **state)
 {
 	FOR_CLASSES(c)
 	{
@@ -113,7 +112,7 @@ static void defaults_init(void **state)
 
 /* A class that cannot be built must still be taken down cleanly, whatever state
  * a value out of range left. */
-static void nonsense_is_refused(void **state)
+static void value_out_of_reason_is_refused(void **state)
 {
 	static const char *const bad[] = {
 		"", "-1", "x", "1e99", "99999999999999999999", "0x"
@@ -174,7 +173,7 @@ static void reserved_bits_stay_put(void **state)
 
 /* Read only, or set by the hardware alone: no store changes a bit, whether a
  * hook hides the cell or not. */
-static void access_and_bits_agree(void **state)
+static void access_and_bits_of_registers_agree(void **state)
 {
 	FOR_CLASSES(c)
 	{
@@ -195,13 +194,13 @@ static void access_and_bits_agree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_and_docs),
-		cmocka_unit_test(params_round_trip),
-		cmocka_unit_test(presets_apply_and_init),
-		cmocka_unit_test(defaults_init),
-		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(every_class_has_names_and_docs),
+		cmocka_unit_test(parameters_print_and_read_back),
+		cmocka_unit_test(every_preset_applies_and_starts),
+		cmocka_unit_test(every_class_starts_with_its_defaults),
+		cmocka_unit_test(value_out_of_reason_is_refused),
 		cmocka_unit_test(reserved_bits_stay_put),
-		cmocka_unit_test(access_and_bits_agree),
+		cmocka_unit_test(access_and_bits_of_registers_agree),
 	};
 
 	return cmocka_run_group_tests_name("classes", tests, NULL, NULL);

@@ -248,12 +248,12 @@ static void any_order_same_bytes(const struct system *y)
 	free(first);
 }
 
-static void test_forth(void **state)
+static void forth_gives_equal_bytes_in_any_order(void **state)
 {
 	any_order_same_bytes(&forth);
 }
 
-static void test_extoll(void **state)
+static void extoll_gives_equal_bytes_in_any_order(void **state)
 {
 	uint32_t size[] = { NODES };
 	struct weft_err err = { 0 };
@@ -268,8 +268,8 @@ static void test_extoll(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forth),
-		cmocka_unit_test(test_extoll),
+		cmocka_unit_test(forth_gives_equal_bytes_in_any_order),
+		cmocka_unit_test(extoll_gives_equal_bytes_in_any_order),
 	};
 
 	return cmocka_run_group_tests_name("order", tests, NULL, NULL);

@@ -18,7 +18,8 @@
   file      name.c, folder/name.py, test_*.c: tracked, or next to the file
   link      [text](page.md#heading) of pages
   run       `weft run forth/self`: an experiment (src/front/embed.py)
-  index     each page of docs/ is in docs/README.md
+  index     each page of docs/ is in docs/README.md, or in the README.md of its
+            folder
   unit      a page that gives a time in pc or cc says what these are
 """
 import collections
@@ -36,7 +37,8 @@ PLACES = ("src", "include", "tests", "docs", "scripts", "examples",
           "CONTRIBUTING.md")
 UNREAD = ("node_modules", "__pycache__", "corpus")
 SPECS = sorted(os.path.splitext(name)[0] for name in os.listdir(
-    os.path.join(os.path.dirname(os.path.abspath(__file__)), "../docs/spec")))
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), "../docs/spec"))
+    if name != "README.md")
 INDEX = "docs/README.md"
 NAMES = {"FORTH": "forth", "EXTOLL": "extoll", "Host Port": "hostport",
          "HVIA": "hvia", "HVIA-GE": "hvia"}
@@ -320,7 +322,10 @@ def check_page(tree, path, text, say):
             say("unit", page, m.start(), unit,
                 re.search(r"\b%s\b[^.;|]{0,40}\bclock" % unit, text))
     if path.startswith("docs/") and path != INDEX:
-        say("index", page, 0, path, "(%s)" % path[5:] in tree.read(INDEX))
+        folder, name = os.path.split(path)
+        own = os.path.join(folder, "README.md")
+        say("index", page, 0, path, "(%s)" % path[5:] in tree.read(INDEX) or
+            (own != path and "(%s)" % name in tree.read(own)))
 
 
 def check(root, files, tell=None):
@@ -346,7 +351,7 @@ def check(root, files, tell=None):
         here = list(pieces(path, text))
         named = [s for p in here for _, s in spec_names(p.text)]
         own = named[0] if named else None
-        if path.startswith("docs/spec/"):
+        if path.startswith("docs/spec/") and not path.endswith("README.md"):
             own = os.path.basename(path)[:-3]
         for piece in here:
             check_piece(tree, path, piece, own, say)
@@ -376,9 +381,10 @@ GOOD = {
     "docs/page.md": "# A page\n\n## Two words\n\n[forth.md](spec/forth.md) "
     "5.2, 5.3; [here](#two-words) (5.3)\n\n`weft run forth/self`, (EXTOLL\n"
     "specification 4.7)\n\n`weft run forth/a`, `weft run exec/pair`\n",
+    "docs/spec/README.md": "".join("[%s](%s)" % (p, p) for p in (
+        "forth.md", "extoll.md", "hostport.md", "hvia.md")),
     "docs/README.md": "".join("[%s](%s)" % (p, p) for p in (
-        "spec/forth.md", "spec/extoll.md", "spec/hostport.md", "spec/hvia.md",
-        "page.md", "o.md", "p.md", "q.md", "r.md", "t.md", "u.md")),
+        "spec/README.md", "page.md", "o.md", "p.md", "q.md", "r.md", "t.md", "u.md")),
     "tests/system/rows.json": '{"HV-18-up": 1}',
     "src/systems/forth/experiments/self.yaml": "doc: > (forth.md 5.3, F19)\n",
     "src/systems/old/experiments/a.yaml": "doc: > F19\n",

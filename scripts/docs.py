@@ -3,7 +3,9 @@
 """Fills the generated parts of docs/**/*.md from the program itself.
 
 A page says  <!-- describe CLASS -->  ...  <!-- end -->  and what stands between
-is replaced by `weft describe CLASS --format markdown`.
+is replaced by `weft describe CLASS --format markdown`.  `<!-- options -->` gives
+a table of the options of all commands, `<!-- classes -->` one of the classes,
+each with the page that has its description.
 
 A page that has  <!-- shell -->  ...  <!-- end -->  is done as a reader would do
 it, top to bottom, in one folder that holds links to examples/, include/ and
@@ -24,14 +26,60 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PART = re.compile(r"(<!-- describe (\S+) -->\n).*?(<!-- end -->)", re.S)
+TABLE = re.compile(r"(<!-- (options|classes) -->\n).*?(<!-- end -->)", re.S)
+OPTION = re.compile(r"^  (--?\S+)(?: ([A-Z]\S*))? +(\S.*)$", re.M)
 STEP = re.compile(r"(<!-- shell -->\n```\n)(.*?)(```\n<!-- end -->)|"
                   r"<!-- edit (\S+) -->\n```diff\n(.*?)```\n", re.S)
 
 
+def ask(weft, *args):
+    return subprocess.run([weft, *args], check=True, capture_output=True,
+                          text=True).stdout
+
+
 def describe(weft, name):
-    out = subprocess.run([weft, "describe", name, "--format", "markdown"],
-                         check=True, capture_output=True, text=True)
-    return out.stdout
+    return ask(weft, "describe", name, "--format", "markdown")
+
+
+def row(*cells):
+    return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |\n"
+
+
+def options(weft):
+    """Options in the order of the alphabet, with the commands that take them."""
+    found = {}
+    names = re.findall(r"^  (\w+) ", ask(weft, "--help"), re.M)
+    for name in names:
+        for o, value, doc in OPTION.findall(ask(weft, name, "--help")):
+            doc = doc if o != "--format" else doc.split(":")[0]
+            found.setdefault((o, value, doc), []).append(name)
+    out = row("option", "commands", "meaning") + row("---", "---", "---")
+    for (o, value, doc), of in sorted(found.items(),
+                                      key=lambda x: x[0][0].lstrip("-")):
+        of = "all" if len(of) == len(names) else ", ".join(of)
+        out += row(f"`{o} {value}`" if value else f"`{o}`", of, doc)
+    return out
+
+
+def classes(weft):
+    """Classes and fabrics by kind, with the page that describes each."""
+    pages = {}
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        for name in re.findall(r"<!-- describe (\S+) -->|"
+                               r"^`weft describe (\S+)` lists",
+                               page.read_text(), re.M):
+            pages["".join(name)] = page.relative_to(ROOT / "docs")
+    out = row("class", "kind", "description", "page")
+    out += row("---", "---", "---", "---")
+    for kind, name, doc in re.findall(r"^(\w+) +(\S+) +(\S.*)$",
+                                      ask(weft, "list"), re.M):
+        if kind in ("kind", "experiments", "fabrics"):
+            continue
+        page = pages.get(name)
+        kind = re.sub("(?<=us|ch)es$|(?<!us)s$", "", kind)
+        out += row(f"`{name}`", kind, doc,
+                   f"[{page.name}]({page})" if page else "")
+    return out
 
 
 def edit(path, diff):
@@ -85,6 +133,7 @@ def main(args):
     for page in sorted((ROOT / "docs").rglob("*.md")):
         old = page.read_text()
         new = PART.sub(lambda m: m[1] + describe(weft, m[2]) + m[3], old)
+        new = TABLE.sub(lambda m: m[1] + globals()[m[2]](weft) + m[3], new)
         if "<!-- shell -->" in new:
             new = follow(weft, new)
         if new != old:

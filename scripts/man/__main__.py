@@ -33,7 +33,10 @@ HEADERS = {
 FORMATS = [
     ("experiment", "experiments/README.md", "YAML file of an experiment",
      [("weft-run", "1"), ("weft-check", "1"), ("weft-describe", "1"),
-      ("weft-list", "1")]),
+      ("weft-list", "1"), ("weft-results", "5")]),
+    ("results", "docs/results.md", "files of results",
+     [("weft-run", "1"), ("weft-report", "1"), ("weft-explain", "1"),
+      ("weft-experiment", "5")]),
 ]
 
 

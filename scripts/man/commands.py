@@ -157,8 +157,10 @@ RELATED = {
     "reproduce": ["run", "report"], "exec": ["run", "report", "list"],
     "tour": ["run"], "bench": ["run"], "completion": [],
 }
-FORMATS = {"run": ["experiment"], "check": ["experiment"],
-           "exec": ["experiment"], "describe": ["experiment"]}
+FORMATS = {"run": ["experiment", "results"], "check": ["experiment"],
+           "exec": ["experiment", "results"], "report": ["results"],
+           "explain": ["results"], "reproduce": ["results"],
+           "describe": ["experiment"]}
 HEADERS = {"exec": ["ep", "host"], "run": ["component"],
            "describe": ["component"]}
 
@@ -193,5 +195,5 @@ def pages(weft, how_to, top):
     out["weft"] = page + see_also(
         [("weft-" + c.name, "1") for c in commands]
         + [("weft-" + n, "3") for n in ("component", "ep", "host")]
-        + [("weft-" + n, "5") for n in ("experiment",)])
+        + [("weft-" + n, "5") for n in ("experiment", "results")])
     return out

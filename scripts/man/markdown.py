@@ -6,7 +6,8 @@ import re
 from roff import bold, code, heading, inline, item, roff, see_also
 
 # Pages of documentation that are manual pages, too.
-MANUAL = {"experiments/README.md": "weft-experiment(5)"}
+MANUAL = {"experiments/README.md": "weft-experiment(5)",
+          "docs/results.md": "weft-results(5)"}
 
 
 def words(text):

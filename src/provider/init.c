@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The provider as libfabric sees it: libweft-fi.so, found by FI_PROVIDER_PATH.
- * See docs/provider.md. */
+ * See docs/libfabric.md. */
 #include "provider/obj.h"
 
 struct fi_provider wfi_prov = {

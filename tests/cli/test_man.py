@@ -125,6 +125,57 @@ class Formats(unittest.TestCase):
             self.assertIn(k, ", ".join(tags).split(", "))
 
 
+    def test_every_table_and_column_of_a_results_file_is_described(self):
+        text = plain(page("weft-results", 5)).split(".SH SQLITE")[1]
+        sources = glob.glob(os.path.join(ROOT, "src/front/out/db*.c"))
+        whole = "".join(read(p) for p in sources)
+        whole = re.sub(r'"\s*\n\s*"', "", whole)
+        tables = re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)\((.*?)\)"
+                            r"(?: WITHOUT|;)", whole)
+        self.assertGreater(len(tables), 15)
+        for table, columns in tables:
+            entry = re.search(r"(?ms)^\.TP\n(?:\w+, )*%s(?:, \w+)*\n(.*?)"
+                              r"(?=^\.(?:TP|SH|SS|PP))" % table, text)
+            self.assertTrue(entry, table)
+            columns = re.sub(r"PRIMARY KEY\(.*?\)", "", columns)
+            for c in re.findall(r"(?:^|, ?)(\w+) ", columns):
+                self.assertRegex(entry[1], r"\b%s\b" % c, (table, c))
+
+
+class Metrics(unittest.TestCase):
+    """docs/reference.md has each metric whose name stands in a source."""
+    CALL = re.compile(r'weft_metric\([^";]*?"(\w+)",\s*"([^"]*)"')
+
+    def rows(self):
+        text = read(os.path.join(ROOT, "docs/reference.md"))
+        text = text.split("## Metrics")[1]
+        for line in text.splitlines():
+            cells = line.strip("|").split("|")
+            if line.startswith("| `"):
+                yield re.findall(r"`([^`]+)`", cells[0]), cells[1].strip()
+
+    def reported(self):
+        for folder, _, names in os.walk(os.path.join(ROOT, "src")):
+            for n in names:
+                if n.endswith(".c") and "/tests" not in folder:
+                    for m in self.CALL.findall(read(os.path.join(folder, n))):
+                        yield (*m, n)
+
+    def test_every_metric_has_a_row_with_its_unit(self):
+        units = {}
+        for names, unit in self.rows():
+            for n in names:
+                units.setdefault(n.removeprefix("net."), set()).update(
+                    u.strip() for u in unit.split(","))
+        found = list(self.reported())
+        self.assertGreater(len(found), 100)
+        for name, unit, where in found:
+            with self.subTest(f"{where}: {name}"):
+                self.assertIn(name, units)
+                if unit:
+                    self.assertIn(unit, units[name])
+
+
 class Form(unittest.TestCase):
     def test_groff_and_mandoc_have_no_complaint(self):
         for path in pages():

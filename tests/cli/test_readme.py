@@ -24,16 +24,20 @@ OWN_TEST = {"docs/how-to.md"}
 # Page, beginning of the command, reason.
 EXCEPTIONS = [
     ("README.md", "make ", "installs packages and builds everything"),
-    ("docs/attach.md", "", "prog.c stands for a program of the reader"),
-    ("docs/direct.md", "", "prog stands for a program of the reader"),
-    ("docs/exec.md", "", "a.out stands for a program of the reader"),
     ("docs/mpi.md", "", "LAMMPS is installed for make check only"),
     ("docs/performance.md", "build/weft bench", "measures for minutes"),
     ("docs/fabrics.md", "scripts/fabrics.py", "runs for minutes"),
     ("docs/networks.md", "weft run extoll/net-nics --set nodes.count=32768",
      "minutes and gigabytes"),
-    ("docs/provider.md", "", "needs programs of libfabric; test_fi.py"),
+    ("docs/libfabric.md", "", "needs programs of libfabric; test_fi.py"),
+    ("docs/processes.md", "weft exec --fabric exec/extoll-pair -n 2 -- ./a.out",
+     "a.out stands for a program of the reader"),
+    ("docs/processes.md", "weft exec --fabric exec/extoll-torus-4x4x4",
+     "as above"),
+    ("docs/processes.md", "weft exec --fabric extoll/pingpong", "as above"),
+    ("docs/processes.md", "weft exec --clock none --path direct", "as above"),
     ("docs/testing.md", "", "campaigns of minutes to hours; they write files"),
+    ("docs/user-libraries.md", "", "prog.c stands for a program of the reader"),
 ]
 
 # Commands whose checks fail on purpose: another machine than the paper's.

@@ -15,7 +15,7 @@ import mpilib
 BUILD = sys.argv.pop(1)
 ALL64 = os.path.join(BUILD, "all64")
 TIMES = os.path.join(BUILD, "times")
-HEADER = 32  # of a short message of the provider, docs/provider.md
+HEADER = 32  # of a short message of the provider, docs/libfabric.md
 COST_CALL = 100  # ns, host.agent.cost_call
 # On the way of a short message, in the nodes' processors (docs/mpi.md)
 EP_IMM = 8  # bytes of the endpoint beside the message

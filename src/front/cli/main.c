@@ -120,8 +120,8 @@ const struct cli_opt cli_opts[] = {
 	    "nic: messages go through the machine (default); direct: from "
 	    "process to process, with --clock none"),
 	OPT("raw", NULL, FLAG, raw,
-	    "the processes call weft/host.h themselves (libweft), one on a "
-	    "node"),
+	    "the processes call weft/host.h themselves (libweft); several on a "
+	    "node where the machine runs its driver"),
 	OPT("map", "RANK:NODE,...", TEXT, map,
 	    "where ranks live; default: rank i on node i"),
 	OPT("per-node", "K", TEXT, per_node,
@@ -155,7 +155,8 @@ const struct cli_opt cli_opts[] = {
 	OPT("format", "FORMAT", TEXT, format, "how to print"),
 	OPT("out", "FILE", TEXT, out,
 	    "keep the results in a SQLite file; report: the page"),
-	OPT("append", NULL, FLAG, append, "add to DB instead of replacing it"),
+	OPT("append", NULL, FLAG, append,
+	    "add to the file of --out instead of replacing it"),
 	OPT("load", "SO", LIST, load, "use the components of a shared object"),
 	OPT("jobs", "N", TEXT, jobs, "processes for the points of a sweep"),
 	OPT("quiet", NULL, FLAG, quiet, "no progress line"),

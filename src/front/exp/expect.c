@@ -159,7 +159,7 @@ int record_valid(const struct doc_node *record, struct weft_err *err)
 		const struct doc_node *l = record->items[i].val;
 
 		const char *key = record->items[i].key;
-		/* of a message (docs/looking-inside.md): name and last stage */
+		/* of a message (docs/observation.md): name and last stage */
 		bool parts = !strcmp(key, "parts");
 
 		if (parts && exp_want(l, DOC_MAP, "record.parts", err))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a run to files for other programs: `weft run --trace` writes the trace
  * format of Chrome and Perfetto, `weft run --waves` VCD for GTKWave.
- * docs/looking-inside.md describes their contents. */
+ * docs/observation.md describes their contents. */
 #ifndef FRONT_TIMELINE_H
 #define FRONT_TIMELINE_H
 

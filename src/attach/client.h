@@ -51,7 +51,6 @@ struct weft_att {
 	bool glances;		  /* inside a polling call */
 	uint32_t glanced;	  /* polls in vain in a row */
 	uint64_t acts;		  /* direct_acts at the last poll */
-	uint64_t looked_ns;	  /* last check of the socket */
 	/* calls */
 	atomic_flag stat_lock;
 	uint32_t n_stats;

@@ -96,10 +96,8 @@ static void att_sleep(struct weft_att *a, uint64_t ns)
 		if (now >= end)
 			break;
 		att_futex_wait(&a->seg->state, ATT_WAIT,
-			       end - now < SIMULATOR_CHECK_NS
-				       ? end - now
-				       : SIMULATOR_CHECK_NS);
-		if (end - now >= SIMULATOR_CHECK_NS)
+			       min_of(end - now, SIMULATOR_CHECK_NS));
+		if (att_waits(a))
 			att_look(a);
 	}
 	atomic_fetch_sub(&a->seg->sleeps, 1);

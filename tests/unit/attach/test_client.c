@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "attach/client.h"
 
@@ -290,6 +292,16 @@ static void polls_of_a_waiting_client_are_not_counted(void **state)
 	assert_true(waits(r));
 }
 
+/* A killed simulator resumes no client. */
+static void wait_ends_with_the_simulator(void **state)
+{
+	struct rig *r = *state;
+
+	r->a.sock = socket(AF_UNIX, SOCK_STREAM, 0); /* without a peer */
+	assert_int_equal(weft_att_wait(&r->a, 1), -EIO);
+	close(r->a.sock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +335,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			polls_of_a_waiting_client_are_not_counted, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(wait_ends_with_the_simulator,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,6 +174,7 @@ static void agent_wait(struct att_agent *g)
 {
 	weft_time_t end = att_agent_deadline(g);
 
+	g->until = end;
 	g->waiting = true;
 	if (!agent_aside(g))
 		g->ep->ops->wait(g->ep, end);

@@ -268,10 +268,11 @@ int att_connected(enum att_role role, struct weft_att **a_p)
 
 int att_noticed(struct weft_att *a)
 {
-	while (atomic_load(&a->seg->state) == ATT_WAIT && !a->gone) {
+	a->naps = true; /* it joins as a client that waits */
+	do {
 		att_hand_over(a, 1000000000);
 		att_look(a);
-	}
+	} while (atomic_load(&a->seg->state) == ATT_WAIT && !a->gone);
 	if (weft_att_gone(a))
 		return -ECONNREFUSED;
 	att_cpu_charge(a);

@@ -37,7 +37,7 @@ struct weft_att {
 	uint64_t tx_tail, tx_head;
 	uint64_t *tx_end; /* end of payload, per command */
 	bool posted;	  /* since the last hand-over */
-	bool naps;	  /* client polled while it waited */
+	bool naps;	  /* waits, or was resumed and has not polled since */
 	/* time */
 	weft_time_t busy;  /* charged with the next command */
 	weft_time_t ahead; /* charged after seg->now */

@@ -334,7 +334,11 @@ static int att_wait(struct weft_ep *ep, weft_time_t deadline)
 		if (atomic_load(&a->seg->now) + a->ahead >= deadline &&
 		    !a->posted)
 			return -ETIMEDOUT;
-		atomic_store(&a->seg->deadline, deadline);
+		/* The agent knows only the deadline with which the client
+		 * began to wait. */
+		if (atomic_exchange(&a->seg->deadline, deadline) != deadline &&
+		    a->naps)
+			att_bell_ring(a->bell);
 		att_hand_over(a, 1000000000);
 	}
 	return 0;

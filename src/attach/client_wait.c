@@ -44,11 +44,15 @@ void att_resume(struct weft_att *a)
 }
 
 /* Changes RUN or OUT to WAIT, and wakes the simulator, which may sleep until
- * then. */
+ * then. Leaves the state of a client that waits already: RUN means that the
+ * simulator resumed it after its last poll, so it must poll before it waits
+ * again. */
 static void att_to_wait(struct weft_att *a)
 {
 	uint32_t was = atomic_load(&a->seg->state);
 
+	if (a->naps)
+		return;
 	while (was == ATT_RUN || was == ATT_OUT) {
 		if (!atomic_compare_exchange_weak(&a->seg->state, &was,
 						  ATT_WAIT))

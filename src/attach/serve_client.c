@@ -175,6 +175,8 @@ void att_run(struct att_client *c)
 	c->far.epoch++; /* cached reads of its memory are stale */
 	runs = atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN) ||
 	       was == ATT_RUN;
+	/* Such a client may begin to wait without a poll after att_show. */
+	c->missed = was != ATT_WAIT && att_timed(c->srv);
 	/* after the state, because it may poll at once and WAIT hides events */
 	run_armed(c);
 	if (!runs)

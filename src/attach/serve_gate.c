@@ -235,11 +235,29 @@ static bool gate_await(struct att_server *s)
 	return ok;
 }
 
+/* Repeats hand-overs to clients that did not wait at that time and wait now,
+ * because they may not have seen what was handed over. */
+static void gate_missed(struct att_server *s)
+{
+	for (size_t i = 0; i < s->clients.n; i++) {
+		struct att_client *c = s->clients.at[i];
+
+		if (c->gone || !c->missed ||
+		    atomic_load(&c->seg->state) != ATT_WAIT)
+			continue;
+		c->missed = false;
+		c->wake = true;
+	}
+}
+
 /* ---- agents ---- */
 
+/* Returns true if the agent must continue. A client that was outside may have
+ * set a deadline since the agent waits. */
 static bool has_work(struct att_agent *g)
 {
-	bool work = g->plans || g->parked;
+	bool work = g->plans || g->parked ||
+		    (g->waiting && att_agent_deadline(g) < g->until);
 
 	for (size_t i = 0; i < g->clients.n; i++)
 		work |= g->clients.at[i]->wake ||
@@ -389,6 +407,7 @@ static bool gate_slow(struct att_server *s, bool idle)
 			gate_told(s);
 		if (!gate_await(s))
 			return false;
+		gate_missed(s);
 		/* Does not start until all clients have joined, because a
 		 * client that has not joined yet looks like one that has
 		 * exited. */

@@ -93,10 +93,11 @@ struct att_agent {
 	uint32_t node;
 	weft_time_t cost_clock; /* cost of reading the clock here */
 	bool opened, parked, ended;
-	bool waiting;  /* inside the endpoint's wait */
-	bool plans;    /* its next deadline has changed */
-	bool mourns;   /* regions of detached clients remain */
-	uint32_t near; /* rounds since it polled the endpoint */
+	bool waiting;	   /* inside the endpoint's wait */
+	weft_time_t until; /* deadline of that wait */
+	bool plans;	   /* its next deadline has changed */
+	bool mourns;	   /* regions of detached clients remain */
+	uint32_t near;	   /* rounds since it polled the endpoint */
 	struct {
 		VEC(struct att_client *);
 	} clients; /* attached clients, by slot */
@@ -196,6 +197,7 @@ struct att_client {
 	bool running; /* time waits for it */
 	bool resumed; /* posted after time had passed */
 	bool wake;    /* news for it */
+	bool missed;  /* did not wait at its last hand-over */
 	bool charged; /* time of the first command charged */
 	bool sync;    /* waits for a reply */
 	uint32_t cmd_head, ev_tail;

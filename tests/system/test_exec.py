@@ -105,6 +105,14 @@ class Exec(unittest.TestCase):
                                 p.stdout.splitlines()),
                          ["rank %d" % r for r in range(4)])
 
+    def test_deadline_of_a_process_taken_for_waiting_comes(self):
+        for how in "outside", "poll":
+            with self.subTest(how):
+                p = self.good(weft_exec(
+                    "--fabric", "exec/extoll-pair", "--",
+                    os.path.join(PROGRAMS, "att_late"), how))
+                self.assertEqual(p.stdout, "wait: -110, in time\n" * 2)
+
     def test_calls_whose_names_become_equal_stay_apart(self):
         with tempfile.TemporaryDirectory() as d:
             out = os.path.join(d, "names.db")

@@ -5,9 +5,11 @@
 #include "../cmocka_all.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "attach/client.h"
@@ -292,6 +294,37 @@ static void polls_of_a_waiting_client_are_not_counted(void **state)
 	assert_true(waits(r));
 }
 
+/* The simulator resumes a client between the client's poll, which found
+ * nothing, and its wait. Were it to wait, both sides would wait for ever. */
+static void resumed_client_polls_before_it_waits(void **state)
+{
+	struct rig *r = *state;
+
+	assert_int_equal(weft_att_wait(&r->a, 1), -EAGAIN);
+	assert_true(waits(r));
+	put_event(r, &(struct att_event){ .kind = WEFT_EV_RECV });
+	r->seg->state = ATT_RUN;
+	att_hand_over(&r->a, 1);
+	assert_false(waits(r));
+	assert_true(att_has_event(&r->a));
+	/* It has polled, and may wait. */
+	r->a.ev_head = r->seg->ev_head = r->seg->ev_tail;
+	att_hand_over(&r->a, 1);
+	assert_true(waits(r));
+}
+
+/* The simulator admits a client before the client waits for that. */
+static void admitted_client_does_not_wait(void **state)
+{
+	struct rig *r = *state;
+
+	assert_int_equal(att_noticed(&r->a), 0);
+	assert_false(waits(r));
+	/* Its first wait is one. */
+	att_hand_over(&r->a, 1);
+	assert_true(waits(r));
+}
+
 /* A killed simulator resumes no client. */
 static void wait_ends_with_the_simulator(void **state)
 {
@@ -299,6 +332,34 @@ static void wait_ends_with_the_simulator(void **state)
 
 	r->a.sock = socket(AF_UNIX, SOCK_STREAM, 0); /* without a peer */
 	assert_int_equal(weft_att_wait(&r->a, 1), -EIO);
+	close(r->a.sock);
+}
+
+static void wakes(int sig)
+{
+}
+
+/* The agent plans with the deadline that the client had when it began to
+ * wait, so it must be notified of another one. */
+static void new_deadline_of_a_waiting_client_rings_the_bell(void **state)
+{
+	/* A signal ends a sleep of a second. */
+	struct sigaction on = { .sa_handler = wakes };
+	struct itimerval soon = { .it_value = { .tv_usec = 5000 } };
+	struct rig *r = *state;
+	uint32_t seq;
+
+	r->seg->now = 7;
+	assert_int_equal(weft_att_wait(&r->a, 1), -EAGAIN);
+	seq = r->bell.seq;
+	assert_int_equal(att_ep_ops.wait(&r->a.ep, 7), -ETIMEDOUT);
+	assert_int_equal(r->bell.seq, seq);
+	r->a.sock = socket(AF_UNIX, SOCK_STREAM, 0); /* without a peer */
+	sigaction(SIGALRM, &on, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	assert_int_equal(att_ep_ops.wait(&r->a.ep, 8), -EIO);
+	assert_true(r->seg->deadline == 8);
+	assert_int_equal(r->bell.seq, seq + 1);
 	close(r->a.sock);
 }
 
@@ -335,8 +396,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			polls_of_a_waiting_client_are_not_counted, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(
+			resumed_client_polls_before_it_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(admitted_client_does_not_wait,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(wait_ends_with_the_simulator,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			new_deadline_of_a_waiting_client_rings_the_bell, setup,
+			teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -221,6 +221,36 @@ static void resumed_client_runs_and_sees_its_events(struct serve_rig *r)
 	assert_int_equal(c->seg->state, ATT_WAIT);
 }
 
+/* A client that runs, or sleeps elsewhere, at its hand-over begins to wait
+ * without having seen it. It gets one more, and only one. */
+static void missed_hand_over_is_repeated_once(struct serve_rig *r)
+{
+	static const enum att_state states[] = { ATT_RUN, ATT_OUT };
+	struct att_client *c = &r->c[0];
+	struct att_bell bell = { 0 };
+
+	r->srv.bell = &bell;
+	r->srv.sim = r->g[0].prog->sim;
+	r->srv.joinable = r->srv.started = true;
+	for (uint32_t i = 0; i < 2; i++) {
+		c->seg->state = states[i];
+		push(c, i);
+		att_run(c);
+		assert_int_equal(c->seg->ev_tail, i + 1);
+		assert_false(c->wake);
+		c->seg->state = ATT_WAIT;
+		bell.seq++;
+		assert_false(att_gate(&r->srv, false));
+		assert_true(c->wake);
+		att_run(c);
+		assert_int_equal(c->seg->state, ATT_RUN);
+		c->seg->state = ATT_WAIT;
+		bell.seq++;
+		assert_false(att_gate(&r->srv, false));
+		assert_false(c->wake);
+	}
+}
+
 /* ---- ends ---- */
 
 static void is_death(const struct att_event *e, uint32_t src)
@@ -343,6 +373,7 @@ TEST(messages_beyond_64_wait_for_a_released_slot, WEFT_CLOCK_FIXED)
 TEST(death_frees_messages_and_notifies_all_clients, WEFT_CLOCK_FIXED)
 TEST(leaving_is_silent_and_breaking_rules_is_reported, WEFT_CLOCK_FIXED)
 TEST(early_end_is_reported_to_present_and_later_clients, WEFT_CLOCK_FIXED)
+TEST(missed_hand_over_is_repeated_once, WEFT_CLOCK_FIXED)
 
 static void test_resumed_client_runs_and_sees_its_events(void **state)
 {
@@ -368,6 +399,7 @@ int main(void)
 			test_leaving_is_silent_and_breaking_rules_is_reported),
 		cmocka_unit_test(
 			test_early_end_is_reported_to_present_and_later_clients),
+		cmocka_unit_test(test_missed_hand_over_is_repeated_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process that the simulator takes for waiting already, and that then waits
+ * for a moment of simulated time.
+ *
+ *   att_late outside    it has slept in the kernel
+ *   att_late poll       it has waited for an event in vain */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "weft/attach.h"
+
+int main(int argc, char **argv)
+{
+	struct weft_att *att;
+	struct weft_ep *ep;
+	weft_time_t end;
+	int ret;
+
+	if (weft_att_open(&att))
+		return 2;
+	ep = weft_att_ep(att);
+	if (argc > 1 && !strcmp(argv[1], "outside"))
+		usleep(200000);
+	else if (weft_att_wait(att, 1000) != -EAGAIN)
+		return 3;
+	/* The time last seen, because weft_att_now posts a command. */
+	end = weft_att_seen(att) + 5 * WEFT_US;
+	ret = ep->ops->wait(ep, end);
+	printf("wait: %d, %s\n", ret,
+	       weft_att_seen(att) >= end ? "in time" : "too early");
+	weft_att_close(att);
+	return 0;
+}

@@ -179,7 +179,7 @@ static void finish_sends(struct bench *b)
 		b->owed -= look(b->tx);
 }
 
-/* As MPI sends what is short: nobody waits for its end. */
+/* Sends as MPI sends short messages: without waiting for the end. */
 static void inject(struct bench *b, uint64_t tag)
 {
 	ssize_t ret;
@@ -293,7 +293,7 @@ int main(int argc, char **argv)
 	open_ep(&b);
 	swap_names(&b, fd);
 	measure(&b);
-	/* nobody leaves before the other has all */
+	/* no process leaves before the other has all messages */
 	if (write(fd, &x, 1) != 1 || read(fd, &x, 1) != 1)
 		check(-EIO, "the other process");
 	if (!b.exits)

@@ -179,7 +179,7 @@ static void line_filter(struct weft_comp *c, struct weft_frame *f)
 }
 
 WEFT_COMPONENT(fuzz_line, .name = "fuzz.line", .kind = WEFT_KIND_FAULT,
-	       .doc = "what an input says",
+	       .doc = "faults as an input says",
 	       .state_size = sizeof(struct fuzz_line *),
 	       .ops = { .filter = line_filter });
 

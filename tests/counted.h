@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Included before every file of a build with gcov's counters: a process that
- * ends by _exit writes them, as one that ends by exit does. */
+/* Included first in every file of a build with gcov's counters, so that a
+ * process that ends by _exit writes them, too. */
 #ifndef TESTS_COUNTED_H
 #define TESTS_COUNTED_H
 

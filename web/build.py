@@ -77,7 +77,7 @@ def as_c(data):
 
 
 def sources():
-    """What the page is made of, as a checksum."""
+    """Returns a checksum of the sources of the page."""
     h = hashlib.sha256()
     for f in sorted([*(HERE / "src").iterdir(), HERE / "package-lock.json",
                      HERE / "build.py"]):

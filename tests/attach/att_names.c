@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts under names that are not letters, and under one name twice. */
+/* Counts calls under names that are not letters, and twice under one name. */
 #include <stdio.h>
 
 #include "weft/attach.h"

@@ -172,7 +172,7 @@ static void wait_done(uint32_t k)
 		progress();
 }
 
-/* The word of rank 0 goes from rank to rank: each waits for the number of the
+/* Rounds of swaps on the word of rank 0: each rank waits for the number of the
  * rank before it and stores its own. */
 static void swaps(uint64_t off)
 {
@@ -198,7 +198,7 @@ static void swaps(uint64_t off)
 
 static void remote(void)
 {
-	/* Aligned, because the place of a buffer in its page changes its
+	/* Aligned, because the offset of a buffer in its page changes its
 	 * time. */
 	static uint8_t region[BIG + 64] PAGE, src[BIG] PAGE, back[BIG] PAGE;
 	uint32_t to = (me + 1) % n, from = (me + n - 1) % n, k = done;

@@ -25,7 +25,7 @@ static int fail(const char *what, long val)
 	exit(1);
 }
 
-/* Sends as many messages as there is room for. */
+/* Sends messages until the receiver has no room. */
 static uint32_t flood(uint32_t to)
 {
 	char buf[1000] = "flood";
@@ -68,7 +68,7 @@ static uint32_t told(uint32_t me)
 			fclose(f);
 		usleep(10000);
 	}
-	fail("nobody tells", 0);
+	fail("no file of the other rank", 0);
 	return 0;
 }
 

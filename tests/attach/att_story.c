@@ -23,7 +23,7 @@ static struct weft_ep *ep;
 static uint32_t me, peer;
 static bool timed;
 static struct weft_ep_mr mr[2];
-/* Aligned, because the place of a buffer in its page changes its time. */
+/* Aligned, because the offset of a buffer in its page changes its time. */
 static uint8_t area[AREA] __attribute__((aligned(4096)));
 static uint8_t back[AREA] __attribute__((aligned(4096)));
 
@@ -87,7 +87,7 @@ static void until(enum weft_ep_kind kind)
 	}
 }
 
-/* Waits until the other rank has come as far. */
+/* Waits until the other rank has reached this call. */
 static void meet(void)
 {
 	int ret;
@@ -118,7 +118,7 @@ static void part_info(void)
 	    ep->info.max_put, ep->info.align);
 }
 
-/* Sizes around what a segment aligns to, and the largest. */
+/* Tests sizes around the alignment of a segment, and the largest. */
 static void part_messages(void)
 {
 	const size_t sizes[] = { 0, 1, 63, 64, 65, 1000, ep->info.max_msg };
@@ -147,7 +147,7 @@ static void part_regions(void)
 	until(WEFT_EV_RECV);
 }
 
-/* One after the other: rank 0 does it to rank 1, and the other way round. */
+/* First rank 0 accesses the memory of rank 1, then the reverse. */
 static void part_remote(void)
 {
 	static const size_t sizes[] = { 1, 64, 4096, 70000 };
@@ -280,7 +280,7 @@ static void part_wrong(void)
 	meet();
 }
 
-/* Nothing comes: until a time, and without one. */
+/* Waits without any event, with and without a deadline. */
 static void part_time(void)
 {
 	weft_time_t t;
@@ -376,7 +376,8 @@ static void part_descriptor(void)
 	meet();
 }
 
-/* One rank after the other: messages sent aside overtake messages in flight. */
+/* The ranks take turns: a message that is sent aside overtakes messages in
+ * flight. */
 static void by_turns(uint64_t imm)
 {
 	if (me)
@@ -421,7 +422,7 @@ int main(void)
 	timed = weft_att_info(att)->clock != WEFT_CLOCK_NONE;
 	for (size_t i = 0; i < AREA; i++)
 		area[i] = i < WORD ? (uint8_t)(i * 7 + me) : 0;
-	/* by lines, so that lines of both ranks stay whole */
+	/* buffers by lines, so that lines of both ranks stay whole */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	part_info();
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Components for the tests of the front end, given with --load: a talker, a
- * hub, a NIC that only has ports, a program that measures what it was told. */
+ * hub, a NIC without behaviour, a program that measures the values of its
+ * parameters. */
 #include "host/prog.h"
 #include "weft/sim.h"
 
 static const struct weft_wire test_wire = { .name = "test" };
 
-/* ---- talker: sends packets round the others, measures their latency ---- */
+/* ---- talker: sends packets to the others and measures their latency ---- */
 
 struct talker {
 	uint32_t node, nodes, packets, words;
@@ -154,7 +155,7 @@ static void nic_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 /* clang-format off */
 static const struct weft_reg nic_regs[] = {
 	{ .name = "vendor", .space = 0, .width = 2, .offset = 0,
-	  .access = WEFT_RO, .reset = 0x1234, .doc = "who made it" },
+	  .access = WEFT_RO, .reset = 0x1234, .doc = "vendor" },
 	{ .name = "control", .space = 1, .width = 4, .offset = 0x10,
 	  .access = WEFT_RW, .rw = 0xff, .reset = 3, .doc = "control" },
 	{ .name = "status", .space = 1, .width = 1, .offset = 0x14,
@@ -209,7 +210,7 @@ static WEFT_COMPONENT(prog, .name = "test.prog", .kind = WEFT_KIND_PROGRAM,
 		      .state_size = sizeof(struct prog), .params = prog_params,
 		      .ops = { .main = prog_main });
 
-/* ---- waiter: waits in one of several ways, for ever or for a while ---- */
+/* ---- waiter: waits in one of several ways, with or without an end ---- */
 
 enum { WAIT_KEY, WAIT_PATIENCE, WAIT_SLEEP, WAIT_WORD, WAIT_TICK, WAIT_SPIN };
 

@@ -40,13 +40,14 @@ struct scribe {
 };
 
 static const struct weft_param scribe_params[] = {
-	WEFT_PARAM(STR, struct scribe, file, "", "", OWN, "what to tell"),
+	WEFT_PARAM(STR, struct scribe, file, "", "", OWN,
+		   "file with the lines"),
 	WEFT_PARAM(STR, struct scribe, kind, "", "", OWN, "which laws hold"),
 	WEFT_PARAM(REAL, struct scribe, x, "1", "", OWN, "of the laws"),
 	{ 0 }
 };
 
-/* A line in words: w[0] the component, w[1] what it tells. */
+/* A line in words: w[0] is the component, w[1] the kind of report. */
 struct told {
 	struct scribe *s;
 	struct weft_comp *c;
@@ -176,8 +177,8 @@ static struct weft_comp *called(struct weft_sim *sim, const char *name)
 	return NULL;
 }
 
-/* Words from..n of the line, the last one its rest; returns how many there
- * are. */
+/* Cuts words from..n of the line, the last one with the rest of it. Returns
+ * their number. */
 static int cut(char *line, char **w, int from, int n)
 {
 	while (from < n && *line) {

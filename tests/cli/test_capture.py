@@ -197,8 +197,8 @@ class Files(unittest.TestCase):
         self.assertEqual(starts, {0xfb, 0x3c})  # cells and control cells
 
     def test_idle_fault_changes_no_record(self):
-        """What lines tell is what they carry when something sits on them: a
-        fault that never strikes.  Refreshes of EXTOLL's credits aside."""
+        """A listener records the frames that a line carries when a fault that
+        never acts sits on it, except refreshes of EXTOLL's credits."""
         here = os.path.dirname(os.path.abspath(__file__))
         systems = f"{here}/../../src/systems"
         for file, ports, sets in (

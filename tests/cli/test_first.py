@@ -44,8 +44,8 @@ class Folder(unittest.TestCase):
         return {**e, "TMPDIR": self.dir, "TERM": "xterm", **more}
 
     def terminal(self, *args, answers=(), **env):
-        """What is shown on a terminal; each answer is typed when the program
-        asks for it."""
+        """Returns the text on a terminal. Each answer is typed when the
+        program asks for it."""
         try:
             pid, fd = pty.fork()
         except OSError as e:  # a chroot without /dev/pts
@@ -119,7 +119,7 @@ class Tour(Folder):
         self.check_commands(p.stdout)
 
     def check_commands(self, out):
-        """What is shown is what they print when typed."""
+        """The commands print the shown text when typed."""
         typed = re.findall(r"^  \$ weft (.*)$", out, re.M)
         self.assertEqual(len(typed), 6)
         mine = tempfile.mkdtemp(dir=self.dir)
@@ -145,7 +145,7 @@ class Tour(Folder):
 
 class Completion(Folder):
     def words(self, *words, cwd=None):
-        """What bash would offer for the last word."""
+        """Returns the completions of bash for the last word."""
         line = " ".join(shlex.quote(w) for w in (WEFT, *words))
         p = run("bash", "--norc", "-uc", f"source {shlex.quote(COMPLETION)}\n"
                 f"COMP_WORDS=({line}) COMP_CWORD={len(words)}\n_weft\n"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Looking inside of a run: `weft explain`, --trace, --waves.
+"""Looking inside a run: `weft explain`, --trace, --waves.
 
     test_looking.py WEFT [unittest options]
 
@@ -21,7 +21,7 @@ import unittest
 WEFT = os.path.abspath(sys.argv[1])
 # With sanitizers, which look at the code (tests/cli/meson.build).
 SLOW = "WEFT_SLOW" in os.environ
-# What scripts/deps.sh unpacks there.
+# Programs that scripts/deps.sh unpacks there.
 TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                      "../../build/tools/usr/bin")
 # Stages without which the story of a message is not whole.
@@ -33,7 +33,7 @@ REQUEST = ["requester: lookups, check", "network port", "crossbar",
 TRIGGER = ["access on the bus", "Triggerpage", "CSB, context",
            "DMA read: data", "context", "decode", *REQUEST]
 TAGGED = ["tagged store: context", "decode", *REQUEST]
-# What an instruction of the Host Port adds, whatever the phases of the clocks.
+# Time that an instruction of the Host Port adds, for any phases of the clocks.
 WAYS = [
     ("fast_send", 8, ["requester: frame", "notification unit"]),
     ("send", 8, ["notification unit"]),
@@ -92,8 +92,8 @@ FASTEST = [
       "frame on the line", "MAC: receive", "visible, bookkeeping",
       "completes", "program looks"]),
 ]
-# What to look at with all tools: machines (patterns), and states that they must
-# have been in.
+# Runs for all tools: machines (patterns), and states that they must have been
+# in.
 FILES = [
     ("forth/pingpong", ["workload.count=5", "workload.size_max=24"],
      {"n0.nic.engine": {"RdD0", "RdData"}, "s0.output1": {"idle", "port0"},

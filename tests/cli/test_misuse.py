@@ -140,7 +140,7 @@ FAILS = [
      .replace("count: 2}\n", "count: 2, way: put, size: 256KiB}\n"),
      "hostport.nic.tlb=16", "does the node run hostport.driver?"),
 ]
-# what sits on a line: on, type, message
+# fault on a line: on, type, message
 FAULTS = [
     (NODES, "s0.np0", "fault.delay", "nothing can sit on a channel inside"),
     (NODES, "n0.nic.np0", "fault.bits", "n0.nic.np0"),
@@ -188,7 +188,7 @@ class Misuse(unittest.TestCase):
     def test_network_without_ends_is_refused(self):
         self.check("here are 0 ends", "fabric: {type: torus, dims: [2, 2]}")
 
-    # What is right must stay so: a node with another crystal, and all well.
+    # Right settings must be accepted, with another crystal in one node, too.
     def test_right_settings_run(self):
         for text, args in (
                 (NODES, ()), (TRAFFIC, ()), (PLAIN, ()), (HOST, ()),

@@ -132,7 +132,7 @@ class Samples(unittest.TestCase):
         self.assertIn(step, [0.1 * 2 ** k for k in range(1, 12)])
         for a, b in zip(c["x"][:-2], c["x"][1:-1]):
             self.assertAlmostEqual(b - a, step, places=6)
-        # What is left of them are the samples of the longer interval.
+        # The remaining samples are those of the longer interval.
         same = samples(result("forth/uniform", "--set", "workload.count=300",
                               "--sample",
                               "%dns,n0.nic.packets_in" % round(step * 1000)))

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The same experiment gives the same bytes: whatever the allocator does, in
-whatever order the machine is built, in however many worker processes, and
-whatever ran before in the process.
+"""An experiment gives equal bytes with any allocator, any order of construction,
+any number of worker processes, and after any earlier run of the process.
 
     test_same.py WEFT [unittest options]      a sample, in seconds
     test_same.py WEFT --all [PATTERN...]      all shipped experiments
@@ -43,8 +42,7 @@ FEW = {
 }
 JOBS = {"jobs 2": ({}, ["--jobs", "2"]), "jobs 4": ({}, ["--jobs", "4"])}
 
-# What random machines (tests/random) do not have: other programs, faults below
-# nodes.
+# Not in random machines (tests/random): other programs, faults below nodes.
 SAMPLE = [
     "forth/multi-drop", "forth/fault-nodes", "hostport/ep-conformance",
     "hvia/ep-conformance", "hvia/ep-loss",
@@ -96,7 +94,7 @@ class Same(unittest.TestCase):
         self.assertEqual((differ, status), ([], 0))
 
     def test_equal_points_of_a_sweep_are_equal(self):
-        """Whatever the point before has left in the process."""
+        """The point before must leave nothing in the process."""
         for name, key, value in (
                 ("hvia/ep-conformance", "workload.0.messages", 6),
                 ("forth/ep-conformance", "workload.0.messages", 6),

@@ -26,7 +26,7 @@ RUNS = [
 
 
 def inside(path):
-    """The same from the file itself."""
+    """Returns processes and names from the file itself."""
     with open(path, encoding="utf-8") as f:
         events = json.load(f)["traceEvents"]
     processes, names = {}, {}

@@ -93,7 +93,7 @@ workload: { program: ep.conformance, messages: 10, puts: 5, gets: 5,
   atomics: 5, use_irq: true }
 record: { metrics: "n0.prog0.*" }
 """
-# Held for times that are no whole number of nanoseconds.
+# Held for times that are not a whole number of nanoseconds.
 HELD = PC % ("opteron", "bus.pcix, clock: 133MHz", "forth.nic") + """
 fabric: { type: direct, link: { type: forth.link } }
 workload: { program: forth.pingpong, count: 300 }
@@ -143,7 +143,7 @@ def differences(a, b, path=""):
 
 
 def compare(args, ways):
-    """What differs, one line for each."""
+    """Returns the differences, one line for each."""
     out = []
     with tempfile.TemporaryDirectory() as d:
         p = run(d, args)

@@ -147,7 +147,7 @@ def execute(weft, args):
         return Outcome(p.returncode, p.stdout, p.stderr, files)
 
 
-# ---- what stands in a line ----
+# ---- content of a line ----
 
 def kinds(values):
     """{kind: its values}: names without numbers of points and instances."""

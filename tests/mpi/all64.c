@@ -26,7 +26,7 @@ static const struct {
 	{ "neigh", all_neigh },
 	{ "types", all_types },
 	{ "onesided", all_onesided },
-	/* Runs only if named, because osc/rdma of Open MPI 4.1 locks
+	/* Runs only by name, because osc/rdma of Open MPI 4.1 locks
 	 * regions_lock of another node twice. */
 	{ "dynamic", all_dynamic, true },
 };

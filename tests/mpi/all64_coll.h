@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For the parts of all64 about collectives. Each case is written once, as
+/* Shared by the parts of all64 about collectives. Each case is written once, as
  * NAME(a, nb), and runs with blocking calls (NAME_b) and with nonblocking ones
  * (NAME_i). */
 #ifndef ALL64_COLL_H
@@ -35,7 +35,7 @@
 #define PICK_scan		  MPI_Scan
 #define PICK_exscan		  MPI_Exscan
 
-/* Two cases, NAME_b and NAME_i, of one body with `nb`. */
+/* Defines two cases, NAME_b and NAME_i, of one body with `nb`. */
 #define BOTH(name)                                                             \
 	static void name##_b(struct all *a)                                    \
 	{                                                                      \
@@ -48,8 +48,8 @@
 	static void name##_b(struct all *a);                                   \
 	static void name##_i(struct all *a)
 
-/* Returns n words of -1. all_word returns the word that rank `r` gives to rank
- * `to` at place `i`. */
+/* all_ints returns n words of -1. all_word returns the word that rank `r` gives
+ * to rank `to` at place `i`. */
 int *all_ints(int n);
 int all_word(int r, int to, int i);
 

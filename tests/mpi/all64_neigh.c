@@ -24,8 +24,8 @@ static struct torus torus_of(const struct all *a)
 	return t;
 }
 
-/* Word from rank r to its neighbour in direction k (0 = down x, 1 = up
- * x...). */
+/* Returns the word from rank r to its neighbour in direction k (0 = down x, 1 =
+ * up x...). */
 static int told(int r, int k)
 {
 	return r * 10 + k;
@@ -60,8 +60,8 @@ static void allgather(struct all *a)
 	MPI_Comm_free(&t.comm);
 }
 
-/* A dimension of 1 or 2 has one neighbour on both sides. MPI leaves open which
- * of two messages is which then, therefore only dimensions from 3 on are
+/* In a dimension of 1 or 2 both neighbours are one rank, and MPI does not
+ * define the order of its two messages. Therefore only dimensions from 3 on are
  * checked. */
 static void check_told(struct all *a, const struct torus *t, const int *in)
 {
@@ -111,7 +111,8 @@ static void lines(struct all *a)
 	MPI_Comm_free(&t.comm);
 }
 
-/* One face of a cube of 8 x 8 x 8 with each neighbour along z, y, x. */
+/* Exchanges one face of a cube of 8 x 8 x 8 with each neighbour along z, y,
+ * x. */
 static void halo(struct all *a)
 {
 	enum { N = 8, W = N + 2 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One-sided: put, get and everything that computes at the target, under each
- * kind of synchronisation, on windows made each way. */
+/* One-sided access: put, get and all operations that compute at the target,
+ * under each kind of synchronisation, on windows made in each way. */
 #include "all64.h"
 
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static void get_accumulate(struct all *a)
 	MPI_Win_free(&w.win);
 }
 
-/* Tickets from rank 0: each is handed out once. */
+/* Draws tickets from rank 0. Each is given once. */
 static void fetch_and_op(struct all *a)
 {
 	enum { ROUNDS = 3 };
@@ -163,7 +163,7 @@ static void compare_and_swap(struct all *a)
 	MPI_Win_free(&w.win);
 }
 
-/* Post, start, complete, wait: ranks at odd distance. */
+/* Post, start, complete and wait, among ranks at odd distance. */
 static void pscw(struct all *a)
 {
 	struct win w = win_of(a, -1);
@@ -193,7 +193,7 @@ static void pscw(struct all *a)
 	MPI_Win_free(&w.win);
 }
 
-/* read, add, write under an exclusive lock, all at one word */
+/* each rank reads, adds and writes one word under an exclusive lock */
 static void lock(struct all *a)
 {
 	struct win w = win_of(a, 0);

@@ -68,7 +68,7 @@ static void replace(struct all *a)
 	CHECK(a, v[0] == prev(a) * 1000 && v[299] == prev(a) * 1000 + 299);
 }
 
-/* The receive of `n` ints is posted before `send` is called. */
+/* Posts the receive of `n` ints before it calls `send`. */
 static void with_recv(struct all *a, int n,
 		      int (*send)(const void *, int, MPI_Datatype, int, int,
 				  MPI_Comm))
@@ -107,7 +107,7 @@ static void modes(struct all *a)
 	free(buf);
 }
 
-/* Messages of one pair stay in order; tags choose among them. */
+/* Messages of a pair stay in order, and tags select among them. */
 static void order(struct all *a)
 {
 	enum { N = 24 };
@@ -128,7 +128,7 @@ static void order(struct all *a)
 					  3 * (i % (N / 3)));
 }
 
-/* All ranks send to rank 0, which knows neither sources nor lengths. */
+/* All ranks send to rank 0, which does not know sources or lengths. */
 static void any_source(struct all *a)
 {
 	int v[70], n, sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Derived types: what leaves as a type arrives as bytes in the order of its
- * map, and the other way round; both small and long, so that every protocol of
- * a transport is used. */
+/* Derived types: data sent as a type arrive as bytes in the order of its map,
+ * and the reverse, both small and long, so that every protocol of a transport
+ * is used. */
 #include "all64.h"
 
 #include <stddef.h>
@@ -10,8 +10,9 @@
 
 enum { WORDS = 6144 };
 
-/* Sends `count` of `type` out of a numbered array round the ring as `n` plain
- * words and back into the type; `map[i]` is the word that must come i-th. */
+/* Sends `count` of `type` from a numbered array around the ring as `n` plain
+ * words, and back into the type. map[i] is the word that must arrive as number
+ * i. */
 static void there_and_back(struct all *a, MPI_Datatype type, int count, int n,
 			   int (*map)(int))
 {
@@ -200,7 +201,7 @@ static void packed(struct all *a)
 	CHECK(a, n == 3 && d[0] == from && d[1] == 0.5 && d[2] == -1);
 }
 
-/* A matrix is transposed on the way: rows of one are columns of the other. */
+/* Transposes a matrix on the way: rows of one side are columns of the other. */
 static void transposed(struct all *a)
 {
 	enum { N = 24 };

@@ -30,7 +30,7 @@ static void phase(const char *name)
 	prctl(PR_SET_NAME, name);
 }
 
-/* Talks with all ranks, and around the ring, short and long. */
+/* Talks with all ranks and around the ring, in short and long messages. */
 static void talk(int round)
 {
 	int to = (me + 1) % n, from = (me + n - 1) % n, len, sum;

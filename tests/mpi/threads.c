@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MPI_THREAD_MULTIPLE: a ping-pong of the thread that called MPI_Init_thread,
- * then one of another thread.  Rank 0 prints ns of half a round trip of both.
+/* MPI_THREAD_MULTIPLE: a ping-pong by the thread that called MPI_Init_thread,
+ * then one by another thread. Rank 0 prints ns of half a round trip of both.
  *
  *     threads [TURNS] */
 #include <mpi.h>

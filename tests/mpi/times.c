@@ -80,8 +80,8 @@ static int swap(int size, int count, char **more)
 
 static int put(int size, int count, char **more)
 {
-	/* Whole pages, because Open MPI registers whole pages, and the place of
-	 * a buffer in its page changes its time. */
+	/* Whole pages, because Open MPI registers whole pages, and the offset
+	 * of a buffer in its page changes its time. */
 	size_t room = ((size_t)size + 4095) & ~(size_t)4095;
 	char *buf = aligned_alloc(4096, room), *mem = aligned_alloc(4096, room);
 	double t0, t1;
@@ -113,7 +113,7 @@ static int put(int size, int count, char **more)
 	return bad;
 }
 
-/* `count` messages, some of them under way at a time. */
+/* Sends `count` messages, several of them in flight at a time. */
 static void stream(char *buf, int size, int count, int peer, const char *name)
 {
 	bool sends = name == NULL;

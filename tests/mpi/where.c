@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Place of ranks: each prints its node, the number of ranks there, the sum in
- * its window, and (rank 0) the distance of the others. */
+/* Places of ranks: each prints its node, the number of ranks there, the sum in
+ * its window, and rank 0 the distances of the others. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@ enum { TRIPS = 10 };
 
 static int me, ranks;
 
-/* Half a round trip of 8 bytes from rank 0, in ns. */
+/* Returns half a round trip of 8 bytes from rank 0, in ns. */
 static double distance(int peer)
 {
 	char b[8] = { 0 };

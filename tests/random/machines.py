@@ -323,7 +323,7 @@ def machine(rng):
     return name, e
 
 
-# ---- what is wrong on purpose ----
+# ---- wrong settings on purpose ----
 
 WRONG = [-1, 0, "", "none", None, [], {}, "1e400", 1 << 70, "12qs", "3..4",
          True, [1, 2], {"type": "no.such"}, "forth.nic", 1e-30]

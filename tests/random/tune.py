@@ -6,9 +6,9 @@ import json
 import re
 import subprocess
 
-# What an experiment asks, not what the machine is; names; what would make a run
-# too long; and what makes a machine that is not to work: time stamps in the
-# place of payload, switches and NICs that take shorter messages than are sent.
+# Settings of the question, not of the machine; names; settings that make a run
+# too long; and those of a machine that cannot work: time stamps in the place of
+# payload, switches and NICs that take shorter messages than are sent.
 FIXED = {"node", "nodes", "count", "dests", "dest", "stations", "packets",
          "frames", "words", "until", "trace", "targets", "to", "ops", "type",
          "ports", "station", "program", "mem_bytes", "verify", "packets",

@@ -179,7 +179,7 @@ static int run_hostport_own(struct weft_host *h)
 	return run_hostport(h);
 }
 
-/* ---- VIPL: memory of the process, pinned where it is ---- */
+/* ---- VIPL: pinned memory of the process itself ---- */
 
 struct vip {
 	VIP_NIC_HANDLE nic;
@@ -298,7 +298,8 @@ struct ep {
 	uint32_t busy;
 };
 
-/* The next event of this kind; sends and puts that are done are counted. */
+/* Waits for the next event of this kind. Counts sends and puts that complete
+ * meanwhile. */
 static void ep_await(struct ep *e, enum weft_ep_kind kind, uint32_t round)
 {
 	struct weft_ep_event ev;
@@ -352,7 +353,7 @@ static void ep_hear(void *arg, uint32_t round)
 		check(e->in, 40, !me, round);
 }
 
-/* What the other one still needs of this one. */
+/* Makes progress until a time, because the other side still needs it. */
 static void ep_rest(struct ep *e, weft_time_t until)
 {
 	struct weft_ep_event ev;
@@ -386,7 +387,7 @@ static int run_ep_own(struct weft_host *h)
 	return run_ep(h);
 }
 
-/* ---- what there is not in a process ---- */
+/* ---- calls that fail in a process ---- */
 
 static int run_light(struct weft_host *h)
 {

@@ -18,8 +18,8 @@
 enum { ROUNDS = 12, BYTES = 4096, HOME = 3 * BYTES, CAP = 77 };
 enum {
 	AHEAD = 2
-}; /* the partner's word of the next round may be there before
-    * the acknowledge of the own one */
+}; /* the partner's word of the next round may arrive before the acknowledge of
+    * our own */
 
 #define MUST(what)                                                             \
 	do {                                                                   \
@@ -32,8 +32,8 @@ enum {
 
 static uint32_t me;
 
-/* Memory of a process: what it sends, what its partner puts there, what it gets
- * back. */
+/* Memory of a process: bytes that it sends, that its partner puts, and that it
+ * gets back. */
 struct ports {
 	struct weft_host *h;
 	struct hport *p;
@@ -84,7 +84,7 @@ static bool holds(const uint8_t *p, uint32_t rank, uint32_t round)
 	return true;
 }
 
-/* A second thread of the process, which never ends by itself. */
+/* Runs a second thread, which never ends by itself. */
 static int sleeper(struct weft_host *h, void *arg)
 {
 	MUST(weft_proc_self(h));
@@ -106,11 +106,11 @@ static void open_port(struct ports *x)
 			   CAP + me));
 }
 
-/* Of instructions: which one a notification is of. */
+/* Kind of instruction, by which a notification says what it is for. */
 enum { WORD = 1, PUT, GET };
 
-/* The next notification; messages that come meanwhile are kept.  False: none
- * for long, or an error: the partner has gone. */
+/* Takes the next notification and keeps messages that arrive meanwhile. Returns
+ * false after a long time or an error, because the partner has gone. */
 static bool next(struct ports *x, struct hport_note *n)
 {
 	if (!hport_wait(x->p, n, weft_host_now(x->h) + 2 * WEFT_MS) || n->error)
@@ -150,7 +150,7 @@ static bool word(struct ports *x, uint32_t round)
 	return true;
 }
 
-/* Puts a page to the partner, and gets it back from there. */
+/* Puts a page to the partner and gets it back from there. */
 static bool exchange(struct ports *x, uint32_t round, bool dies)
 {
 	const struct hport_far far = { 0, CAP + x->partner, BYTES };
@@ -170,7 +170,8 @@ static bool exchange(struct ports *x, uint32_t round, bool dies)
 	return true;
 }
 
-/* Both are at the same round; what came is the partner's of this round. */
+/* Plays the rounds. In each one the bytes that arrive are the partner's of that
+ * round. */
 static uint32_t play(struct ports *x, bool dies)
 {
 	uint32_t i = 0;

@@ -53,13 +53,13 @@ def main(file, *args, on=""):
 
 
 def simulated(machine, file, *args, driver=None):
-    """The same as programs of the simulator, on the same machine."""
+    """Returns the output of the programs in the simulator, on this machine."""
     progs = ["{program: %s}" % driver] if driver else []
     return programs(machine, progs + [main(file, *args)])
 
 
 def programs(machine, progs):
-    """What programs of the simulator print, sorted."""
+    """Returns the sorted output of programs of the simulator."""
     with tempfile.TemporaryDirectory() as d:
         name = os.path.join(d, "machine.yaml")
         with open(name, "w") as f:

@@ -83,7 +83,7 @@ static void phrase_add(char *text)
 		if (*t == '/')
 			p.mask[p.n] = (uint8_t)strtoul(t + 1, &t, 16);
 		if (*t)
-			die("is no byte of a phrase", t);
+			die("is not a byte of a phrase", t);
 	}
 	vec_push(&m.phrases, p);
 }
@@ -166,14 +166,14 @@ static void make(struct input *in, const char *kind, uint64_t seed)
 	else if (!strcmp(kind, "random"))
 		randomly(in);
 	else
-		die("is no kind of input", kind);
+		die("is not a kind of input", kind);
 }
 
 /* ---- outcomes ---- */
 
 static void run(const struct input *in)
 {
-	/* Its own piece of memory, so that reading past its end is seen. */
+	/* A copy with exact size shows reads beyond its end. */
 	uint8_t *copy = malloc(in->n ? in->n : 1);
 
 	if (!copy)
@@ -218,7 +218,7 @@ static void run_line(const char *text)
 			run(&in);
 		}
 	} else {
-		die("is no input", text);
+		die("is not an input", text);
 	}
 }
 
@@ -242,7 +242,7 @@ static void one(const char *file, char *line, bool write)
 	}
 }
 
-/* What is being written takes the place of the file at the end. */
+/* Results are written here, and then replace the file. */
 static const char *new_name(const char *file)
 {
 	static char name[4096];

@@ -216,7 +216,7 @@ class Captured(unittest.TestCase):
         self.assertEqual(n, 4 * 2 * 3)  # rounds, ways, lines
 
     def test_packet_is_recorded_on_each_line_of_its_way(self):
-        """The same packet on three lines, but for its number there."""
+        """A packet is equal on three lines, except its number there."""
         way = [self.packets(line) for line in
                ("n0.nic.np0 > s0.np0", "s0.lp0 > s1.lp1", "s1.np0 > n1.nic.np0")]
         back = self.packets("s0.np0 > n0.nic.np0")

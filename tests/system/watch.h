@@ -17,7 +17,7 @@ struct watch_pkt {
 	bool came, lost, told; /* told: its group has been notified */
 };
 
-/* All packets of one source to this node that may still matter. */
+/* Packets of one source to this node that may still matter. */
 struct watch_stream {
 	struct watch_pkt *ring;
 	uint64_t front, end, mask;   /* absolute numbers */
@@ -48,7 +48,7 @@ struct watch_wait {
 
 enum watch_op { WATCH_NONE, WATCH_PACKET, WATCH_REMOTE, WATCH_LOCAL };
 
-/* The engine cannot start a write in from..to-1. */
+/* The engine cannot start a write in clocks from..to-1. */
 struct watch_busy {
 	uint64_t from, to;
 };
@@ -83,18 +83,18 @@ enum {
 	WATCH_C_N
 };
 
-/* watch_bus.c: the onlooker of node `node`, or NULL. */
+/* watch_bus.c: returns the observer of node `node`, or NULL. */
 struct watch *watch_of(struct weft_sim *sim, uint32_t node);
 /* A packet left its source through `path`. */
 void watch_sent(struct watch *w, uint32_t src, uint32_t path, uint64_t hdr);
-/* A packet will arrive; its header is checked at pc. */
+/* Reports that a packet will arrive and have its header checked at pc. */
 void watch_heard(struct watch *w, uint32_t path, uint64_t hdr, uint64_t pc);
 /* Reports a failure, the first few times. */
 void watch_fail(struct watch *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* watch_order.c: what the order of sending allows.
- * Everything that is past by pc. */
+/* watch_order.c: notifications that the order of sending allows. watch_advance
+ * marks packets that are past by pc. */
 void watch_advance(struct watch *w, uint64_t pc);
 struct watch_pkt *watch_pkt(struct watch_stream *s, uint64_t number);
 
@@ -105,7 +105,7 @@ static inline bool watch_announces(const struct watch *w, uint64_t hdr)
 }
 /* A group was notified at pc. */
 void watch_group(struct watch *w, uint32_t src, uint32_t group, uint64_t pc);
-/* Packets whose group has not been notified. */
+/* Returns packets whose group has not been notified. */
 uint64_t watch_group_left(const struct watch *w);
 
 extern const struct weft_class weft_class_watch_bus;

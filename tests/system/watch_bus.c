@@ -49,7 +49,7 @@ static weft_phys_t reg64(const struct watch *w, uint32_t lo)
 	       (uint64_t)weft_reg_load(w->nic, 2, lo + 4, 4) << 32;
 }
 
-/* ---- when the engine could have begun ---- */
+/* ---- times at which the engine could begin ---- */
 
 static void busy_from(struct watch *w, uint64_t pc)
 {
@@ -63,7 +63,8 @@ static void busy_to(struct watch *w, uint64_t pc)
 }
 
 /* Returns the first clock from pc on at which a write can start. If a read and
- * a write are ready at one clock either may be first: `give` lets the read. */
+ * a write are ready at one clock, either may be first. With `give` it is the
+ * read. */
 static uint64_t engine_free(const struct watch *w, uint64_t pc, bool give)
 {
 	uint32_t i = w->n_busy > WATCH_READS ? w->n_busy - WATCH_READS : 0;
@@ -139,7 +140,7 @@ static void check_none_waits(struct watch *w, uint64_t pc)
 				   s, WATCH_FRONT(&w->due[s]).may);
 }
 
-/* The packet at the front of one of the links' buffers. */
+/* Takes the packet at the front of one of the links' buffers. */
 static bool take_packet(struct watch *w, const struct weft_bus_txn *t)
 {
 	for (uint32_t k = 0; k < WATCH_LINKS; k++) {
@@ -180,7 +181,7 @@ static void look_write(struct watch *w, const struct weft_bus_txn *t)
 		if (!take_packet(w, t))
 			watch_fail(w,
 				   "%u bytes written to %#" PRIx64
-				   " that nobody sent",
+				   " that no source sent",
 				   t->bytes, t->addr);
 		w->op = WATCH_PACKET;
 	}
@@ -310,8 +311,8 @@ static uint64_t nic_counter(const struct watch *w, const char *name)
 	return 0;
 }
 
-/* Counts packets that were sent and of which nothing is known: lost, and no
- * later one of their path has arrived to reveal it. */
+/* Counts packets without any trace: they were lost, and no later packet of
+ * their path has arrived to reveal it. */
 static uint64_t open_packets(const struct watch *w)
 {
 	uint64_t n = 0;

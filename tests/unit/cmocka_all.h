@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmocka with the headers it needs in front of it. */
+/* Includes cmocka with the headers that it needs first. */
 #ifndef TESTS_CMOCKA_ALL_H
 #define TESTS_CMOCKA_ALL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mutexes as a test sees them: a program that is linked with LOCKS_ARGS of
+/* Mutexes seen by a test: a program that is linked with LOCKS_ARGS of
  * meson.build counts the mutexes of each thread. Unlocking a mutex that is not
  * locked fails the test at once. */
 #ifndef TESTS_LOCKS_H

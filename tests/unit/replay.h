@@ -10,15 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One scenario: 0 when product and reference agree, else it says why not.
- * `totals` is the test's own. */
+/* Runs one scenario. Returns 0 when product and reference agree, otherwise
+ * prints the difference. `totals` belongs to the test. */
 typedef int (*replay_one)(uint64_t seed, void *totals);
 
-/* Runs them up to the first that fails, which it names; returns how many were
- * run, 0 after a failure. */
+/* Runs scenarios up to the first that fails, and names that one. Returns the
+ * number that were run, or 0 after a failure. */
 uint64_t replay(int argc, char **argv, uint64_t wanted, replay_one one,
 		void *totals);
-/* Says so and returns 1 when the values differ. */
+/* Compares two values. Prints them and returns 1 when they differ. */
 int replay_differ(const char *what, uint64_t i, uint64_t got, uint64_t want);
 
 #endif

@@ -87,7 +87,7 @@ static void every_preset_applies_and_starts(void **state)
 	}
 }
 
-/* The parameter without which a class can do nothing, or NULL. */
+/* Returns the parameter without which a class has no function, or NULL. */
 static const char *needed(const struct weft_class *c)
 {
 	return strcmp(c->name, "host.main") ? NULL : "file";
@@ -110,8 +110,8 @@ static void every_class_starts_with_its_defaults(void **state)
 	}
 }
 
-/* A class that cannot be built must still be taken down cleanly, whatever state
- * a value out of range left. */
+/* A class that cannot be built must still be freed cleanly, whatever state a
+ * value out of range left. */
 static void value_out_of_reason_is_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -143,7 +143,8 @@ static void value_out_of_reason_is_refused(void **state)
 	}
 }
 
-/* Registers without a write hook: what the table calls reserved stays put. */
+/* Registers without a write hook: bits that the table calls reserved do not
+ * change. */
 static void reserved_bits_stay_put(void **state)
 {
 	FOR_CLASSES(c)
@@ -171,8 +172,8 @@ static void reserved_bits_stay_put(void **state)
 	}
 }
 
-/* Read only, or set by the hardware alone: no store changes a bit, whether a
- * hook hides the cell or not. */
+/* No store changes a bit that is read only or set by the hardware, even if a
+ * hook handles the register. */
 static void access_and_bits_of_registers_agree(void **state)
 {
 	FOR_CLASSES(c)

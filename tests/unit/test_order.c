@@ -21,7 +21,7 @@ struct part {
 	char name[16];
 };
 
-/* A kind of part, n%u... for each node, or one. */
+/* A kind of part: n%u... for each node, or one. */
 struct kind {
 	const char *cls, *name, *preset, *set;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches each simulation that a fuzz target makes: the linker hands the calls
- * that start it, send a frame, tell a note and free it to functions of this
- * file first (-Wl,--wrap). */
+/* Watches each simulation that a fuzz target makes. The linker redirects the
+ * calls that start it, send a frame, deliver a note and free it to functions of
+ * this file (-Wl,--wrap). */
 #include "outcome.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ const char *const outcome_names[OUTCOME_PARTS] = {
 	"notes",    "trace",	 "result", "seen",
 };
 
-/* Hears what is on the line of a port whose owner tells it. */
+/* Hears the frames on the line of a port whose owner reports them. */
 struct ear {
 	struct weft_line_listener l;
 	struct weft_port *port;
@@ -120,7 +120,7 @@ static void hear_trace(struct weft_listener *l, const struct weft_trace *t)
 {
 	uint64_t h = mix(mix_text(START, t->comp->name), t->kind);
 
-	/* the value of an OPEN is a number of another message */
+	/* the value of an OPEN is the number of another message */
 	if (t->kind != WEFT_TRACE_OPEN)
 		h = mix(h, t->value);
 	h = mix_text(mix_text(h, t->name), t->text);
@@ -192,7 +192,7 @@ static void counters(const struct weft_comp *c)
 	}
 }
 
-/* Loads may have side effects; nothing comes after these. */
+/* Loads may have side effects, so they are the last accesses. */
 static uint64_t reg_value(struct weft_comp *c, uint32_t row, uint32_t i)
 {
 	const struct weft_reg *r = &c->cls->regs[row];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The outcome of one input of a fuzz target, as digests of its parts.  What is
- * told in no order that matters is added up: a digest of several things is the
- * sum of theirs. */
+/* The outcome of one input of a fuzz target, as digests of its parts. Events
+ * whose order does not matter are added up: their digest is the sum of the
+ * digests of each. */
 #ifndef TESTS_REPLAY_OUTCOME_H
 #define TESTS_REPLAY_OUTCOME_H
 
@@ -13,10 +13,10 @@ enum outcome_part {
 	OUTCOME_REGISTERS, /* as a load at the end finds them */
 	OUTCOME_MEMORY,	   /* of hosts, what is not zero */
 	OUTCOME_FRAMES,	   /* port, time, symbols */
-	OUTCOME_NOTES,	   /* what buses tell devices and hosts */
+	OUTCOME_NOTES,	   /* notes of buses for devices and hosts */
 	OUTCOME_TRACE,	   /* stages of messages, states, levels of queues */
 	OUTCOME_RESULT,	   /* metrics, histograms, failed checks */
-	OUTCOME_SEEN,	   /* what the target shows (fuzz/see.h) */
+	OUTCOME_SEEN,	   /* values from the target (fuzz/see.h) */
 	OUTCOME_PARTS,
 };
 
@@ -28,14 +28,15 @@ struct outcome {
 
 extern const char *const outcome_names[OUTCOME_PARTS];
 
-/* From now on a new one; what has happened since the last call. */
+/* outcome_begin starts a new outcome. outcome_end returns what has happened
+ * since then. */
 void outcome_begin(void);
 const struct outcome *outcome_end(void);
 
 /* As a line of text. */
 enum { OUTCOME_LINE = 512 };
 void outcome_tell(const struct outcome *o, char *buf, size_t size);
-/* Says which sums and parts of two lines differ; cuts them up. */
+/* Prints which sums and parts of two lines differ. Modifies both lines. */
 void outcome_explain(char *want, char *got);
 
 #endif

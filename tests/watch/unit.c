@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A unit test whose simulations are watched: at its end, what came of all of
+/* A unit test whose simulations are watched: at its end the outcome of all of
  * them is compared with the line of the test.
  *
  *     REPLAY_FILE=units.txt REPLAY_NAME=hvia-vi test_vi
@@ -21,7 +21,7 @@ __attribute__((constructor)) static void begin(void)
 		outcome_begin();
 }
 
-/* The line of the test, behind its arrow; NULL: there is none. */
+/* Returns the line of the test, behind its arrow, or NULL. */
 static char *wanted(const char *file, const char *name, char *line, int size)
 {
 	size_t n = strlen(name);

@@ -25,8 +25,8 @@ void rig_open(struct rig *r, uint32_t nodes, uint32_t slots)
 	}
 }
 
-/* Starts a process. Returns true in the process at that place, which has
- * joined. */
+/* Starts a process, which joins at its place. Returns true in the new
+ * process. */
 bool rig_start(struct rig *r, uint32_t i, struct process *w)
 {
 	uint32_t nodes = r->hub.nodes;
@@ -154,7 +154,7 @@ void post(struct process *w, uint32_t to, const void *p, size_t len,
 	CHECK(!ret);
 }
 
-/* Waits for all others, so that no process leaves early. */
+/* Waits for all other processes, so that none leaves early. */
 int finish(struct process *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)

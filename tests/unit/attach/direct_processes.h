@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes on the direct endpoint: each runs one function in a process of its
- * own; CHECK ends it, and its status is the result. */
+/* Processes on the direct endpoint. Each runs one function in a process of its
+ * own. A failed CHECK ends the process, and its status is the result. */
 #ifndef DIRECT_PROCESSES_H
 #define DIRECT_PROCESSES_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulator's side of attached processes without processes: two nodes with
- * an agent each, clients whose rings the test fills, an endpoint that records
- * calls and gives the test's answers. Everything runs in a program of the
- * bench. */
+ * an agent each, clients whose rings the test fills, and an endpoint that
+ * records calls and gives the test's answers. All of it runs in a program of
+ * the bench. */
 #ifndef ATTACH_SERVE_RIG_H
 #define ATTACH_SERVE_RIG_H
 
@@ -54,7 +54,8 @@ struct serve_rig {
 	int sock[2];
 };
 
-/* Runs fn in a program. The rig is fresh, all clients are attached and wait. */
+/* Runs fn in a program, with a fresh rig whose clients are attached and
+ * wait. */
 typedef void (*rig_fn)(struct serve_rig *r);
 void rig_run(rig_fn fn, enum weft_att_clock clock);
 
@@ -64,7 +65,8 @@ void rig_post(struct att_client *c, struct att_cmd cmd);
  * command must wait. */
 bool rig_serve(struct att_client *c);
 bool rig_do(struct att_client *c, struct att_cmd cmd);
-/* Number of events that the client has not taken; the i-th of them. */
+/* rig_events returns the number of events that the client has not taken,
+ * rig_event the i-th of them. */
 uint32_t rig_events(const struct att_client *c);
 const struct att_event *rig_event(const struct att_client *c, uint32_t i);
 /* Takes all events as the client. */

@@ -117,8 +117,8 @@ static void assert_bytes(const struct rig *r, uint32_t i, uint8_t val)
 		assert_int_equal(r->tx[nth(r, i)->buf + k], val);
 }
 
-/* 448 of 1024 bytes each: the third goes to the start when the first is freed,
- * because a piece never wraps. */
+/* Pieces of 448 of 1024 bytes: the third goes to the start when the first is
+ * freed, because a piece never wraps. */
 static void payload_never_wraps_and_waits_for_room(void **state)
 {
 	struct rig *r = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies by the process itself (attach/copy.h), from one that answers well and
- * from one that hands out a byte at a time. */
+/* Copies by the process itself (attach/copy.h) from a peer that answers at
+ * once, and from one that sends one byte at a time. */
 #include "../cmocka_all.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum { BYTES = 100 };
 
 static uint8_t area[BYTES];
 
-/* As often as it is asked; us between its bytes. */
+/* Answers every request, with `us` between its bytes. */
 static void answer(int fd, uint32_t us)
 {
 	struct att_copy_ask q;
@@ -59,8 +59,8 @@ static void copy_arrives_from_a_process_that_answers(void **state)
 	assert_memory_equal(buf, area, BYTES);
 }
 
-/* Patience is for the whole piece: each byte arrives in time, but all of them
- * together do not, so the copy fails. */
+/* The time-out is for the whole piece: each byte arrives in time, but all of
+ * them together do not, so the copy fails. */
 static void patience_is_for_the_whole_piece(void **state)
 {
 	uint8_t buf[BYTES];

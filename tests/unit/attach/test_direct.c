@@ -14,8 +14,9 @@
 
 /* ---- messages ---- */
 
-/* Lengths around lines and up to the largest, from each process to every one.
- * Some messages are kept for a while. Many times around the ring. */
+/* Returns lengths around lines and up to the largest. Each process sends them
+ * to every other, many times around the ring, and keeps some messages for a
+ * while. */
 static size_t length(const struct process *w, uint32_t i)
 {
 	const size_t edge[] = { 0, 1, 8, 47, 48, 49, 112, 113, 4096 };
@@ -109,7 +110,7 @@ static void impossible_sends_are_refused_and_waits_time_out(void **state)
 
 /* ---- memory ---- */
 
-/* Each process's area has a third for each of three. */
+/* Each process's area has one third for each of three processes. */
 static int memory_main(struct process *w)
 {
 	uint8_t *area = calloc(1, AREA), *buf = calloc(1, AREA);

@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* A process dies with a message in flight. The other gets it, then the news,
- * then errors. */
+/* A process dies with a message in flight. The other gets the message, then the
+ * event of the death, then errors. */
 static int survivor(struct process *w)
 {
 	struct weft_ep_event ev = { 0 };
@@ -232,8 +232,8 @@ static void messages_wait_for_a_process_that_joins_later(void **state)
 	direct_unmake(&r.hub);
 }
 
-/* A process fills its ring with messages that would never end, and dies. The
- * peer is notified. */
+/* A process fills its ring with messages that never end, and dies. The peer is
+ * notified. */
 static int round_main(struct process *w)
 {
 	struct weft_ep_event ev;

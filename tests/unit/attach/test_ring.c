@@ -104,7 +104,7 @@ static uint64_t told(const struct rig *r)
 	return r->d->self->pair[0].taken;
 }
 
-/* One of 64 units is kept for the word of the next message. */
+/* One of 64 units is reserved for the word of the next message. */
 static void full_ring_blocks_its_sender_until_units_are_free(void **state)
 {
 	struct rig *r = *state;
@@ -142,7 +142,7 @@ static void words_of_an_earlier_round_are_ignored(void **state)
 	}
 }
 
-/* 21 times three units and one more: the next three lie at the start, because a
+/* 21 times three units and one more: the next three are at the start, because a
  * message does not wrap. */
 static void message_never_wraps_at_the_end_of_the_ring(void **state)
 {

@@ -218,8 +218,8 @@ static void impossible_calls_are_refused_and_change_nothing(void **state)
 	bench_main(*state, bad);
 }
 
-/* A thread that has entered a process is limited to its pages, and a process
- * that a thread is in cannot be freed. */
+/* A thread that has entered a process reaches only its pages, and the process
+ * cannot be freed as long as the thread is in it. */
 static int inside(struct weft_host *h, struct bench *b)
 {
 	struct rig *r = calloc(1, sizeof(*r));
@@ -237,7 +237,8 @@ static int inside(struct weft_host *h, struct bench *b)
 	assert_int_equal(call(r, K(PROC_ENTER, .proc = p)).a, p);
 	assert_int_equal(call(r, K(LOAD64, .io_off = a.b, .io_len = 0x1000)).a,
 			 0);
-	/* The neighbour's page, and everything else, reads as ones. */
+	/* Beyond its own page, in the neighbour's or any other, it reads
+	 * ones. */
 	assert_int_equal(
 		call(r, K(LOAD64, .io_off = a.b + 0x1000, .io_len = 0x1000)).a,
 		UINT64_MAX);

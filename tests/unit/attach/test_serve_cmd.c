@@ -73,8 +73,8 @@ static void message_to_another_node_goes_through_endpoint(struct serve_rig *r)
 	assert_int_equal(r->g[0].n_ops, 0);
 	assert_int_equal(rig_events(c), 1);
 	is_event(rig_event(c, 0), WEFT_EV_SENT, 0, 0, 5, 256);
-	/* The buffer is used again by a message of its size. Quiet: no
-	 * event. */
+	/* A message of an earlier size gets the buffer of that one again.
+	 * Quiet: no event. */
 	rig_do(c, send_to(WEFT_ATT_ADDR(1, 0), 0, 257, 0));
 	assert_ptr_not_equal(rig_last(r)->buf, stage);
 	done(r, WEFT_EV_SENT, 0, 257, 0);
@@ -222,7 +222,7 @@ static void refused_send_is_retried_and_charged_once(struct serve_rig *r)
 	assert_int_equal(c->n_free, ATT_RX_SLOTS);
 	assert_int_equal(r->srv.measure.sum.software, 50 * WEFT_NS);
 	assert_int_equal(r->srv.measure.sum.cost_call, 100);
-	/* Commands that went ahead are not counted again. */
+	/* Commands that were processed ahead are not counted again. */
 	assert_int_equal(r->srv.measure.sum.commands, 2 + 2);
 }
 
@@ -335,7 +335,7 @@ static void impossible_counts_or_times_detach_the_client(struct serve_rig *r)
 	assert_true(c->broken);
 	assert_non_null(strstr(r->said, "command ring makes no sense"));
 	assert_int_equal(c->cmd_head, ATT_CMDS);
-	/* The longest time that a client may be busy. */
+	/* The longest time that a client may report as busy. */
 	c = &r->c[1];
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_NOP, .busy = ATT_BUSY_MAX });
 	assert_false(c->broken);
@@ -349,7 +349,7 @@ static void impossible_counts_or_times_detach_the_client(struct serve_rig *r)
 	assert_non_null(strstr(r->said, "time is at its end"));
 }
 
-/* Untimed, completions show at once; timed, when the client continues. */
+/* Completions show at once if untimed; if timed, when the client continues. */
 static void
 timed_completions_show_when_the_client_continues(struct serve_rig *r)
 {

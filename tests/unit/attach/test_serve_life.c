@@ -68,7 +68,7 @@ static void segment_describes_rings_costs_and_endpoint(struct serve_rig *r)
 	assert_string_equal(i->nic, "rig");
 }
 
-/* Large messages, and none, because nodes may have no endpoint. */
+/* Refuses messages that are too large, and nodes without an endpoint. */
 static void segment_has_room_for_the_largest_message(struct serve_rig *r)
 {
 	static const struct {
@@ -193,7 +193,8 @@ static void resumed_client_runs_and_sees_its_events(struct serve_rig *r)
 	att_run(c); /* it runs: once in the list */
 	assert_int_equal(r->srv.running.n, timed);
 	assert_int_equal(r->srv.measure.sum.handovers, 2);
-	/* Asleep elsewhere: it sees the event later, without a hand-over. */
+	/* Asleep outside the gate: it sees the event later, without a
+	 * hand-over. */
 	c->seg->state = ATT_OUT;
 	att_run(c);
 	assert_int_equal(c->seg->state, ATT_OUT);
@@ -261,8 +262,8 @@ static void is_death(const struct att_event *e, uint32_t src)
 	assert_int_equal(e->ctx, 0);
 }
 
-/* It dies with messages, with others that wait for a place, during a wait for
- * the others, with an operation in flight. */
+/* The client dies with messages, with others that wait for a place, during a
+ * wait for other clients, and with an operation in flight. */
 static void death_frees_messages_and_notifies_all_clients(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[2];

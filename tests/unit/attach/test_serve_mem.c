@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of clients at their agent: remote operations, regions, shadows and how
- * long they stay. */
+/* Memory of clients at their agent: remote operations, regions, shadows and
+ * their lifetime. */
 #include "serve_rig.h"
 
 #include <errno.h>
@@ -215,7 +215,8 @@ static void only_its_owner_deregisters_a_region(struct serve_rig *r)
 	assert_ptr_equal(r->g[0].mrs.at[0].c, &r->c[1]);
 	assert_int_equal(r->g[0].shadows.n, 1);
 	assert_ptr_equal(r->g[0].shadows.at[0].c, &r->c[1]);
-	/* Without room now the command waits; without room ever it fails. */
+	/* A command waits if there is no room now, and fails if there never can
+	 * be. */
 	r->answer[RIG_REG] = -EAGAIN;
 	assert_false(rig_do(c, region(ATT_C_MR_REG, 7)));
 	assert_int_equal(r->g[0].shadows.n, 1);
@@ -285,7 +286,8 @@ static void untimed_agent_keeps_the_youngest_64_shadows(struct serve_rig *r)
 	assert_int_equal(g->shadows.n, 65);
 	for (size_t i = 0; i < g->shadows.n; i++)
 		assert_false(g->shadows.at[i].p == q);
-	/* Shadows in use, and of others, stay when a client goes. */
+	/* Shadows in use, and those of other clients, stay when a client
+	 * goes. */
 	c->gone = true;
 	att_shadow_get(g, c, VA, 4096);
 	att_shadows_drop(g);
@@ -294,7 +296,7 @@ static void untimed_agent_keeps_the_youngest_64_shadows(struct serve_rig *r)
 		assert_int_equal(g->shadows.at[i].users, 1);
 }
 
-/* Timed, the place of a buffer must not show. */
+/* Timed: results must not depend on the address of a buffer. */
 static void timed_agent_drops_unused_shadows(struct serve_rig *r)
 {
 	struct att_agent *g = &r->g[0];

@@ -33,8 +33,8 @@ static void aside(struct att_client *c)
 
 /* ---- start and end ---- */
 
-/* Commands before it stood aside are not counted any more; a neighbour's
- * are. */
+/* Commands from before the client stood aside are not counted. Those of a
+ * neighbour are. */
 static void work_before_standing_aside_is_not_counted(struct serve_rig *r)
 {
 	struct att_client *a = &r->c[0], *b = &r->c[1];
@@ -98,7 +98,7 @@ static void ranks_of_a_job_start_and_end_at_one_time(struct serve_rig *r)
 	assert_true(att_epoch_deadline(a) == WEFT_NEVER);
 	aside(a); /* it is being measured */
 	assert_int_equal(r->srv.measure.asides, 0);
-	/* over, each for itself; the last one ends it */
+	/* measuring ends for each client alone; the last one ends the whole */
 	rig_do(a, (struct att_cmd){ .kind = ATT_C_OVER, .ctx = 5 });
 	assert_int_equal(a->measured.over, at);
 	assert_int_equal(a->reply_seq, 5);
@@ -182,7 +182,8 @@ static void nested_calls_sum_up_at_most_eight_deep(struct serve_rig *r)
 	mark(c, ATT_C_END, 3, 0, 20000);
 	assert_int_equal(c->calls.timed[3].sum, 31100);
 	assert_int_equal(c->calls.timed[3].max, 20000);
-	/* without a beginning; dropped; beginnings without an end */
+	/* an end without a beginning; a dropped call; beginnings without an
+	 * end */
 	mark(c, ATT_C_END, 4, 0, 5);
 	mark(c, ATT_C_BEGIN, 4, 0, 0);
 	mark(c, ATT_C_END, 4, ATT_F_DROP, 5);
@@ -333,7 +334,8 @@ static void report_lists_ranks_and_calls_of_the_first_job(struct serve_rig *r)
 	assert_true(att_server_call(&r->srv, 1, &c));
 	assert_int_equal(c.rank, 2);
 	assert_false(att_server_call(&r->srv, 2, &c));
-	/* the last of a rank; the first that was measured to its end */
+	/* reported is the last client of a rank, or the first that was measured
+	 * to its end */
 	r->c[3].rank = 0;
 	assert_true(att_server_rank(&r->srv, 0, &k));
 	assert_int_equal(k.node, 1);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directory of set-associative caches (base/assoc.h): each rule alone, and
- * random operations against a reference that keeps a list of all inserts and
- * searches it from end to end. */
+ * random operations against a reference that searches a list of all inserts. */
 #include "../cmocka_all.h"
 
 #include <string.h>
@@ -98,8 +97,8 @@ static void a_condition_protects_entries_and_admits_empty_ones(void **state)
 
 enum { SETS = 3, WAYS = 4, KEYS = 30, OWNERS = 2, OPS = 50000 };
 
-/* All inserts there were, oldest first.  An insert lies in a place of its set
- * until it is removed or the place is taken. */
+/* List of all inserts, oldest first. An insert is in its place of its set until
+ * it is removed or the place is reused. */
 struct insert {
 	uint32_t set, place, owner, key;
 	size_t used; /* operation */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as bytes: known answers at both ends, and bytes beside them. */
+/* Numbers as bytes: known answers in both byte orders, and neighbouring bytes
+ * stay. */
 #include <string.h>
 
 #include "../cmocka_all.h"

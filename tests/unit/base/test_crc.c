@@ -7,7 +7,7 @@
 #include "base/crc.h"
 #include "base/rng.h"
 
-/* ---- the reference: one bit per step, as the text defines it ---- */
+/* ---- the reference: one bit per step, as the definition says ---- */
 
 static uint32_t ref_bits(uint32_t crc, uint32_t width, uint32_t poly,
 			 uint64_t val, uint32_t bits)
@@ -133,7 +133,7 @@ static void payload_crc_matches_vectors_and_reference(void **state)
 	}
 }
 
-/* Any start value, any length, any alignment, any cut. */
+/* Compares any start value, length, alignment and split. */
 static void crcs_of_random_bytes_match_the_reference(void **state)
 {
 	struct weft_rng r;

@@ -27,7 +27,7 @@ static void first_cause_of_an_error_stays(void **state)
 
 static void error_may_be_reported_to_null(void **state)
 {
-	assert_int_equal(weft_fail(NULL, ENOENT, "nobody reads this"), -ENOENT);
+	assert_int_equal(weft_fail(NULL, ENOENT, "not read"), -ENOENT);
 }
 
 static void long_text_of_an_error_is_cut(void **state)

@@ -47,7 +47,8 @@ static void insert_keeps_the_order_while_the_ring_grows(void **state)
 	ring_free(&r);
 }
 
-/* By time, behind what has the same, while the oldest leave. */
+/* Inserts packets by time, behind those of equal time, while the oldest
+ * leave. */
 static void ring_sorts_as_an_array_does(void **state)
 {
 	struct pkt all[64];

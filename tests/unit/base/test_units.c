@@ -360,7 +360,7 @@ static void megabytes_of_text_get_a_short_message(void **state)
 	free(text);
 }
 
-/* head, then zeros, then tail, as a time; 0 when it is refused. */
+/* Parses head, zeros and tail as a time. Returns 0 when it is refused. */
 static weft_time_t parse_zeros(const char *head, int zeros, const char *tail)
 {
 	weft_time_t v = 0;

@@ -22,7 +22,7 @@ bool bench_full(const struct bench_ctx *b)
 	return bench_fake.full;
 }
 
-/* Sizes of a full bench, of a quick one, and of the test. */
+/* Returns the size for a full bench, a quick one, or the test. */
 uint32_t bench_size(const struct bench_ctx *b, uint32_t full, uint32_t quick)
 {
 	static const uint32_t sizes[][3] = {

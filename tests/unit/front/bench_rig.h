@@ -31,16 +31,16 @@ double bench_figure(struct bench_ctx *b, const char *name, const char *unit);
 void near(double value, double want, double part);
 void exactly(double value, double want);
 
-/* All that is simulated is the same in every run: figures that must be near
- * what a test computes are these.  Ended by name == NULL. */
+/* Simulated figures are equal in every run. These must be near values that a
+ * test computes. The list ends with name == NULL. */
 struct bench_held {
 	const char *name;
 	double value;
 };
 void bench_hold(const struct bench_ctx *b, const struct bench_held *h);
 
-/* Crossbars on the way to another node of a torus: a quarter of each ring in
- * the mean. */
+/* Returns the mean number of crossbars between two nodes of a torus: a quarter
+ * of each ring. */
 double torus_way(uint32_t side);
 
 #endif

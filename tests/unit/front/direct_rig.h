@@ -15,14 +15,15 @@ struct direct_rig {
 	struct weft_result *r;
 };
 
-/* Builds it; -1: refused, err says why.  Closed by net_close either way. */
+/* Builds the network. Returns -1 if it is refused, with the reason in err. The
+ * caller calls net_close in both cases. */
 int net_try(struct direct_rig *g, uint32_t ends, const char *traffic,
 	    const char *fabric);
 void net_close(struct direct_rig *g);
-/* Runs to the end; failures, in g->r, are for the caller to look at. */
+/* Runs to the end. Failures are in g->r, and the caller checks them. */
 void net_run(struct direct_rig *g, uint32_t ends, const char *traffic,
 	     const char *fabric);
-/* No failure, and nothing left in the network. */
+/* Checks that there is no failure and no packet left in the network. */
 void net_good(const struct direct_rig *g);
 uint64_t net_counter(const struct direct_rig *g, const char *name);
 double net_metric(const struct direct_rig *g, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fabric out of text, and walks through its routing tables. */
+/* A fabric from text, and walks through its routing tables. */
 #ifndef TESTS_FRONT_NET_H
 #define TESTS_FRONT_NET_H
 
@@ -15,8 +15,8 @@ struct net {
 	struct weft_err err;
 };
 
-/* `ends` traffic components with settings `traffic` and `set` around `fabric`:
- * flow mappings of YAML without their braces. */
+/* Builds `ends` traffic components with settings `traffic` and `set` around
+ * `fabric`: flow mappings of YAML without their braces. */
 int net_try(struct net *n, uint32_t ends, const char *traffic, const char *set,
 	    const char *fabric);
 void net_open(struct net *n, uint32_t ends, const char *traffic,
@@ -35,12 +35,12 @@ struct net_way {
 	uint32_t cycles; /* without waiting: links and switches */
 	struct weft_comp *to;
 };
-/* Follows the tables; to = NULL where they end. */
+/* Follows the tables. `to` is NULL if they lead nowhere. */
 struct net_way net_walk(const struct net *n, uint32_t src, uint32_t dst,
 			uint32_t path);
 
-/* Which output waits for which, over all ends and paths 0..paths: true when
- * there is a cycle. */
+/* Searches for outputs that wait for each other, over all ends and paths
+ * 0..paths. Returns true if there is a cycle. */
 bool net_cyclic(const struct net *n, uint32_t ends, uint32_t paths);
 
 #endif

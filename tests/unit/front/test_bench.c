@@ -15,8 +15,9 @@ static void event_bench_reports_ns_per_event_at_three_depths(void **state)
 	assert_int_equal(b.read, b.n);
 }
 
-/* A packet of `size` bytes is 5 words more; a word takes 12.8 ns. The bench
- * advances by 100 us until 3000 packets have arrived. */
+/* Returns the expected rate. A packet of `size` bytes is 5 words more; a word
+ * takes 12.8 ns. The bench advances by 100 us until 3000 packets have
+ * arrived. */
 static double crossbar(uint32_t ports, uint32_t size, double load)
 {
 	double step = ports * 100e3 / (12.8 * (5 + size / 4)) * load, done = 0;
@@ -54,7 +55,8 @@ static void switch_bench_hops_follow_load_and_packet_size(void **state)
 
 		snprintf(name, sizeof(name), "hops_%ux%u_%uB_half", n, n, s);
 		near(bench_figure(&b, name, "M/s"), crossbar(n, s, 0.5), 0.03);
-		/* more than a link takes: most of that goes through */
+		/* more traffic than a link takes: most of the capacity is
+		 * used */
 		snprintf(name, sizeof(name), "hops_%ux%u_%uB_full", n, n, s);
 		near(bench_figure(&b, name, "M/s"), 0.92 * crossbar(n, s, 1),
 		     0.09);
@@ -99,7 +101,7 @@ static void scale_bench_hops_follow_nodes_and_distance(void **state)
 	assert_int_equal(b.read, b.n);
 }
 
-/* Messages of 5 flits, for 1 us: links of all sizes are equally busy. */
+/* Messages of 5 flits for 1 us keep links of all sizes equally busy. */
 static void nic_network_bench_keeps_links_of_all_sizes_busy(void **state)
 {
 	static const struct bench_held held[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bench `capture`, with experiments that only take time, so that ratios are
- * exact: 10 us less each time, and 3 us more with a capture. */
+/* Bench `capture` with experiments that only take time, so that ratios are
+ * exact: each run takes 10 us less, and 3 us more with a capture. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void note(const char *format, const char *text)
 	snprintf(seen.log + at, sizeof(seen.log) - at, format, text);
 }
 
-/* Of nine runs of an experiment the first is noted. */
+/* Records the first of nine runs of an experiment. */
 static int fake_load(const char *what, const struct exp_opts *o,
 		     const struct registry *reg, struct exp **e,
 		     struct weft_err *err)
@@ -142,7 +142,8 @@ static void capture_bench_takes_fastest_of_three_turns(void **state)
 	assert_int_equal(seen.closes, 30 * 101);
 	assert_ptr_equal(strstr(seen.path, "/tmp/./weft-bench-"), seen.path);
 	assert_int_not_equal(access(seen.path, F_OK), 0);
-	/* the third of three turns is the fastest; a look takes 1 us */
+	/* the third of three rounds is the fastest; reading the clock takes 1
+	 * us */
 	for (size_t i = 0; i < 10; i++) {
 		snprintf(name, sizeof(name), "with_%s", names[i]);
 		exactly(bench_figure(&b, name, "x"), (81 + 3) / 81.0);

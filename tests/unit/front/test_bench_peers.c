@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Benches beside others: simulators and processes are scripts. */
+/* Benches beside other programs: simulators and processes are scripts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static void torus_case(struct bench_ctx *b, uint32_t i)
 	exactly(bench_figure(b, name, "M/s"), theirs * 1e-6);
 	snprintf(name, sizeof(name), "ratio_booksim_%sflits_%s", f, l);
 	exactly(bench_figure(b, name, "times"), ours / theirs);
-	/* of 100000 hops, or up to 2 % less, and five times as many */
+	/* from 100000 hops, or up to 2 % less, and five times as many */
 	snprintf(name, sizeof(name), "merlin_%sflits_%s", f, l);
 	theirs = bench_figure(b, name, "M/s") * 1e6;
 	near(theirs, 396000, 0.0102);
@@ -185,7 +185,7 @@ static const char fabric[] =
 	"[ \"$7\" = -b ] && word=blocking\n"
 	"echo latency $v $word $v\n";
 
-/* `weft exec OPTIONS -- PROGRAM...`, which is this program. */
+/* `weft exec OPTIONS -- PROGRAM...`, where the program is this test. */
 static int weft_exec(char **arg)
 {
 	char path[200];

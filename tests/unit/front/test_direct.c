@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct networks of EXTOLL crossbars, whole: every pair of nodes, order and
+/* Whole direct networks of EXTOLL crossbars: every pair of nodes, order and
  * bytes, hops, latency per hop (T-35 .. T-38 of extoll.md 9), deadlock found
- * and named, cut cables, traces, what is refused. */
+ * and named, cut cables, traces, refused settings. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static void random_ties_keep_order_where_it_is_promised(void **st)
 	net_run(&g, 4, "packets: 300, load: 0.1, pattern: fixed, dest: 2",
 		ring);
 	net_good(&g);
-	/* 0 sends over 1 and 3, which send themselves */
+	/* 0 sends through 1 and 3, which also send themselves */
 	assert_in_range(net_counter(&g, "s1.packets"), 300 + 110, 300 + 190);
 	assert_in_range(net_counter(&g, "s3.packets"), 300 + 110, 300 + 190);
 	net_close(&g);

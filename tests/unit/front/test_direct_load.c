@@ -24,7 +24,8 @@ static void run_is_steady_below_capacity_and_saturated_above(void **st)
 	assert_true(fabs(net_metric(&g, "net.offered") - 0.3) < 0.01);
 	assert_true(net_metric(&g, "net.latency_ci") <
 		    0.05 * net_metric(&g, "net.latency"));
-	/* mean distance 2.1 over four links a node, in the window alone */
+	/* mean distance 2.1 over four links a node, counted in the window
+	 * only */
 	assert_true(net_metric(&g, "net.link_busy") > 0.10 &&
 		    net_metric(&g, "net.link_busy") < 0.16);
 	net_close(&g);
@@ -33,7 +34,7 @@ static void run_is_steady_below_capacity_and_saturated_above(void **st)
 	assert_true(fabs(net_metric(&g, "net.offered") - 0.3) < 0.01);
 	assert_true(fabs(net_metric(&g, "net.accepted") - 0.3) < 0.01);
 	net_close(&g);
-	/* All to one node: it takes one flit per cycle. */
+	/* All nodes send to one, which takes one flit per cycle. */
 	net_run(&g, 16,
 		"preset: plain, flits: 8, load: 0.3, pattern: fixed, "
 		"dest: 5",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Experiments from text: overrides, points, what is built. */
+/* Experiments from text: overrides, points, components that are built. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

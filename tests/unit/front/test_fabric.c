@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fabrics of several switches: tables, deadlock freedom, exact latency, every
- * byte over every path, credits home at the end; what is refused. */
+ * byte over every path, all credits back at the end; refused settings. */
 #include <stdio.h>
 #include <string.h>
 
@@ -109,7 +109,8 @@ static void every_path_reaches_its_end_in_the_right_hops(void **state)
 	}
 }
 
-/* First and last end meet at the top, where the fabric has `paths` ways. */
+/* Routes from the first to the last end meet at the top, where the fabric has
+ * `paths` of them. */
 static void paths_of_a_pair_use_different_links(void **state)
 {
 	for (uint32_t i = 0; i < SHAPES; i++) {
@@ -214,7 +215,7 @@ static void single_packet_takes_link_and_switch_times(void **state)
 	}
 }
 
-/* Less than one unit of credits is out on every lane. */
+/* Checks that fewer credits than one unit are missing on every lane. */
 static void credits_home(struct forth_port *l)
 {
 	if (!l->peer)
@@ -254,8 +255,8 @@ static uint64_t total(const struct net *n, uint32_t ends, uint32_t counter)
 	return sum;
 }
 
-/* Overload, all sizes, every way of balancing: nothing lost, nothing twice,
- * every byte right, in order where order is promised. */
+/* Overload with all sizes and ways of balancing: every packet arrives once with
+ * right bytes, in order where order is promised. */
 static uint64_t drains(const struct shape *f, const char *balance,
 		       uint32_t packets)
 {

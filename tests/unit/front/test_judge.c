@@ -136,7 +136,7 @@ static void reading_a_value_marks_its_points_as_read(void **state)
 	result_free(r);
 }
 
-/* `--set` of a swept path leaves shorter names. */
+/* `--set` of a swept path makes names of points shorter. */
 static void fixed_axis_is_left_out_of_names_of_points(void **state)
 {
 	struct weft_result *r = result_new(), *q = result_new();

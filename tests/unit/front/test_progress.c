@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line on the terminal while a run lasts, with a clock and a terminal of
- * our own. */
+/* The line on the terminal during a run, with a clock and a terminal of the
+ * test. */
 #include "../cmocka_all.h"
 
 #include <stdio.h>
@@ -154,7 +154,7 @@ static void sweep_line_is_drawn_every_200_ms_at_most(void **state)
 	      "1.23 M events, 0.39 M/s");
 }
 
-/* The second of four experiments, the first of which began 10 s before. */
+/* Shows the second of four experiments. The first one began 10 s before. */
 static void remaining_time_covers_all_experiments(void **state)
 {
 	struct run_opts o = { .part = 1, .parts = 4, .began_ns = 1000000000 };

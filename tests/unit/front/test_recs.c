@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages on their way: marks in order, forks, and a table that is full. */
+/* Messages in flight: marks in order, forks, and a full table. */
 #include "../cmocka_all.h"
 
 #include <string.h>
@@ -70,7 +70,8 @@ static void marks_are_sorted_by_time_then_arrival(void **state)
 	recs_fini(&r);
 }
 
-/* A part of a message has its marks so far; one that does not arrive goes. */
+/* A part of a message takes its marks so far. A part that does not arrive is
+ * dropped. */
 static void fork_takes_marks_and_origin_of_its_parent(void **state)
 {
 	const struct rec *m;
@@ -129,8 +130,8 @@ static uint64_t id_at(uint32_t where, uint64_t id)
 	return id;
 }
 
-/* As many ids as are probed, then one more, in one place of the table: at its
- * end, so that the search wraps to its start. */
+/* The table gets as many ids as are probed, then one more, all in one place at
+ * its end, so that the search wraps to its start. */
 static void oldest_arrived_message_makes_room_for_a_new_one(void **state)
 {
 	uint64_t id[PROBES + 1] = { 0 };

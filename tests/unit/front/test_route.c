@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "front/exp/route.h"
 
-/* The cycle is one: each channel ends where the next begins. */
+/* Checks that a cycle is one: each channel ends where the next begins. */
 static void cycle_valid(const struct topology *t, const struct route_cycle *c)
 {
 	for (uint32_t i = 0; i + 1 < c->n && i + 1 < ROUTE_CYCLE_SHOWN; i++)

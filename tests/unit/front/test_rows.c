@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for every published row: a second side, a reason for a wide
- * tolerance, the parameters that were chosen; docs/truth.md has it as it is. */
+/* Rules for every published row: a second side, a reason for a wide tolerance,
+ * the chosen parameters, and the same text in docs/truth.md. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static void every_row(row_rule rule)
 	assert_int_equal(bad, 0);
 }
 
-/* Half of the last digit of the shortest text of the value. */
+/* Returns half of the last digit of the shortest text of the value. */
 static double rounding(double v)
 {
 	char text[64], *dot;
@@ -119,8 +119,8 @@ static void unenforced_rows_say_why(void **state)
 
 static const char *page; /* docs/truth.md */
 
-/* "| F01 | PCI-X peak rate | 762.9 |", something, "| MiB/s | +-0.05 |
- * structural |" stand in one line. */
+/* Returns whether "| F01 | PCI-X peak rate | 762.9 |", some text and "| MiB/s |
+ * +-0.05 | structural |" are in one line. */
 static bool stands_there(const struct repro_row *w, const char *line)
 {
 	char head[300], tail[300], rule[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns: numbers to the right, text to the left, nothing trailing. */
+/* Columns: numbers right-aligned, text left-aligned, no trailing spaces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

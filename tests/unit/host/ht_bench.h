@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One script, its log and the rig that plays it, for tests that look at single
- * notes. */
+/* One script, its log and the rig that plays it, for tests of single notes. */
 #ifndef TESTS_HOST_HT_BENCH_H
 #define TESTS_HOST_HT_BENCH_H
 
@@ -54,7 +53,7 @@ static inline const struct ht_said *bench_said(const struct bench *b,
 	return x;
 }
 
-/* Half nanoseconds until the n-th note of a kind. */
+/* Returns the half nanoseconds until the n-th note of a kind. */
 static inline uint64_t bench_when(const struct bench *b, uint32_t port,
 				  enum weft_note_kind kind, uint32_t n)
 {

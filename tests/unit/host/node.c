@@ -33,8 +33,8 @@ static void put32(uint8_t *p, uint32_t v)
 	memcpy(p, &v, 4);
 }
 
-/* Vendor and device, two BARs of 32 KB at 0x10 and 0x14, one of 8 GiB at 0x18.
- */
+/* Sets vendor and device, two BARs of 32 KB at 0x10 and 0x14, one of 8 GiB at
+ * 0x18. */
 static int card_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct card *d = c->state;

@@ -59,30 +59,30 @@ struct bench {
 	weft_time_t t[16];
 	uint64_t v[16];
 	void *p;
-	/* more connections, when all components are there; may be NULL */
+	/* makes more connections once all components exist; may be NULL */
 	void (*join)(struct bench *b);
 	struct weft_listener *ear; /* freed with it; may be NULL */
 };
 
 struct bench *bench_new(uint32_t nodes);
-/* bench_new with bus.ht, and the host's preset "opteron". */
+/* Makes a bench with bus.ht and the host's preset "opteron". */
 struct bench *bench_new_ht(uint32_t nodes);
-/* Any bus, and any device in place of the card. */
+/* Makes a bench with any bus, and any device in place of the card. */
 struct bench *bench_make(uint32_t nodes, const struct weft_class *bus,
 			 const struct weft_class *dev);
 void bench_free(struct bench *b);
-/* A parameter of a component, or of all of a class, before bench_start. */
+/* Sets a parameter of a component, or of all of a class, before bench_start. */
 void bench_set(struct bench *b, const char *of, const char *param,
 	       const char *value);
 /* fn as the next program of a node. */
 void bench_prog(struct bench *b, uint32_t node, node_fn fn);
 void bench_start(struct bench *b);
-/* To the end of all events, then the finish of all components.  No device has
- * reached a page that a program had unpinned. */
+/* Runs until no event is left, then calls finish of all components. Checks that
+ * no device has reached a page that a program had unpinned. */
 void bench_run(struct bench *b);
-/* fn as the only program, from the start to the end. */
+/* Runs fn as the only program, from the start to the end. */
 void bench_main(struct bench *b, node_fn fn);
-/* fn as a program of node 0, to its end, with no failed check. */
+/* Runs fn as a program of node 0 to its end. No check may fail. */
 void bench_well(struct bench *b, node_fn fn);
 /* Of a cmocka test whose state is a bench. */
 int bench_teardown(void **state);

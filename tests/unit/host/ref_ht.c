@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reference model of the HyperTransport bus: see ref_ht.h.  The rules are those
- * at the top of src/host/ht.c; every slot is visited, packets sit in lists and
- * buffers are counted. */
+/* Reference model of the HyperTransport bus: see ref_ht.h. The rules are those
+ * at the top of src/host/ht.c. Every slot is evaluated, packets are in lists,
+ * and buffers are counted. */
 #include "ref_ht_internal.h"
 
 #include <assert.h>
@@ -98,7 +98,8 @@ static void host_absent(struct ref *r, struct pkt *p)
 	r->load_until[p->number] = t + r->s->t_in;
 }
 
-/* The first load that is free at time t, or all are in use. */
+/* Returns the first load that is free at time t, or the number of loads if none
+ * is. */
 static uint32_t free_load(const struct ref *r, weft_time_t t)
 {
 	uint32_t i = 0;

@@ -12,9 +12,9 @@ enum { HT_DEVS = 2, HT_OPS = 64, HT_LOG = 16384, HT_CYCLE = 8, HT_LOADS = 32 };
 
 enum ht_what { HT_STORE, HT_LOAD, HT_WRITE, HT_READ, HT_IRQ };
 
-/* Host: asked for `delay` after the one before was accepted (store), asked for
- * (load) or, when all loads are in use, after one was answered.  Device:
- * submitted `delay` after the one before was. */
+/* Host: requests this `delay` after the previous one was accepted (store) or
+ * requested (load), or after an answer if all loads were in use. Device:
+ * submits this `delay` after the previous one. */
 struct ht_op {
 	enum ht_what what;
 	weft_time_t delay;
@@ -38,8 +38,8 @@ struct ht_script {
 	weft_time_t t_credit, t_bank;
 	uint32_t banks;
 	uint32_t window; /* places for stores of each device; 0: no limit */
-	/* in turn: a store is consumed, a load is answered so long after it
-	 * was told; answers: 0 at once, WEFT_NEVER not at all */
+	/* used in turn: time until a store is consumed, or a load is answered,
+	 * after its note. Answers: 0 at once, WEFT_NEVER not at all */
 	weft_time_t eat[HT_CYCLE], answer[HT_CYCLE];
 	struct ht_list host, dev[HT_DEVS];
 };
@@ -66,7 +66,7 @@ struct ht_log {
 #define HT_HOLE_LO 0x10000000ull
 #define HT_HOLE_HI 0x10008000ull
 bool ref_ht_decode(uint64_t addr, uint32_t bytes);
-/* First byte of the host's op number i, and of answers. */
+/* Returns the first byte of the host's op number i, and of answers. */
 uint8_t ref_ht_byte(uint32_t i);
 
 void ref_ht_run(const struct ht_script *s, struct ht_log *log);

@@ -70,8 +70,8 @@ void ref_ht_dev_acts(struct ref *r, struct link *l, weft_time_t limit)
 		}
 }
 
-/* The load is told at this slot; no answer leaves before the time of the target
- * is over. */
+/* The load is notified at this slot. No answer leaves before the time of the
+ * target has passed. */
 void ref_ht_dev_load(struct ref *r, struct link *l)
 {
 	weft_time_t after = r->s->answer[l->loads % HT_CYCLE];
@@ -134,7 +134,7 @@ static void core_store_tell(struct ref *r, struct link *l)
 		store_in_front(l, &l->load_queue.at[i]);
 }
 
-/* Stores move up: link buffer, queue, device. */
+/* Moves stores forward: link buffer, queue, device. */
 static void core_stores(struct ref *r, struct link *l)
 {
 	for (;;) {
@@ -151,7 +151,7 @@ static void core_stores(struct ref *r, struct link *l)
 	}
 }
 
-/* The device is shown one load at a time, if there is room for its answer. */
+/* Shows the device one load at a time, if there is room for its answer. */
 static void core_load(struct ref *r, struct link *l)
 {
 	struct list *q = &l->load_queue;

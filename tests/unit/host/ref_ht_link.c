@@ -187,7 +187,7 @@ static bool can_go(const struct ref *r, const struct link *l, uint32_t dir,
 	       (vc == P || !ordered(r, l, dir, &q->at[0]));
 }
 
-/* End of what is written in the 32-byte block of a. */
+/* Returns the end of the bytes that are written in the 32-byte block of a. */
 static uint64_t block_end(uint64_t a, uint64_t end)
 {
 	uint64_t b = (a / 32 + 1) * 32;
@@ -195,7 +195,7 @@ static uint64_t block_end(uint64_t a, uint64_t end)
 	return b < end ? b : end;
 }
 
-/* Next packet of a transaction: the rest is left in the queue. */
+/* Cuts the next packet off a transaction. The rest stays in the queue. */
 static struct pkt cut(struct ref *r, struct link *l, struct list *q,
 		      uint32_t *dwords_p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reference model of the PCI-X and the PCI bus: see ref_pcix.h.  The rules are
- * those at the top of src/host/pcix.c and src/host/pci.c; every clock edge is
- * visited, a tenure is a countdown, data move beat by beat. */
+/* Reference model of the PCI-X and the PCI bus: see ref_pcix.h. The rules are
+ * those at the top of src/host/pcix.c and src/host/pci.c. Every clock edge is
+ * evaluated, a tenure is a countdown, and data move beat by beat. */
 #include "ref_pcix_internal.h"
 
 #include <assert.h>
@@ -80,8 +80,8 @@ void pcix_stream_done(struct ref *r, struct stream *st, bool write,
 	st->next++;
 }
 
-/* Edge at which what the host asks for at r->pio_at is at the bus: the first
- * one after that time and the way, but no edge of the past. */
+/* Returns the edge at which the host's request of r->pio_at reaches the bus:
+ * the first one after that time and the way, and not before the present one. */
 static uint64_t pio_edge(const struct ref *r, const struct ref_op *o)
 {
 	weft_time_t t = r->pio_at + (o->load ? r->s->h_rd_out : r->s->h_wr_out);
@@ -171,7 +171,7 @@ static void start_stream(struct ref *r, struct stream *st, bool write)
 		r->abort_ = !ref_pcix_decode(o->addr + st->moved, r->chunk);
 }
 
-/* The target stops a host access of PCI at once. */
+/* Returns whether the target stops a host access of PCI at once. */
 static bool start_stopped(const struct ref *r, const struct ref_op *o)
 {
 	if (!r->s->pci || r->abort_)
@@ -256,7 +256,7 @@ static void read_over(struct ref *r)
 	r->phase = FREE;
 }
 
-/* PCI: the bridge takes up a read; its bytes come from memory. */
+/* PCI: the bridge accepts a read and gets its bytes from memory. */
 static void read_latch(struct ref *r)
 {
 	struct stream *st = &r->rd[r->dev];
@@ -380,7 +380,7 @@ static void tail_over(struct ref *r)
 	}
 }
 
-/* The countdown of a phase has ended at this edge. */
+/* Acts at the edge at which the countdown of a phase has ended. */
 static void phase_over(struct ref *r)
 {
 	const struct ref_op *o;
@@ -429,7 +429,7 @@ static void phase_over(struct ref *r)
 	}
 }
 
-/* PCI: a load waits for its target, a read for the bridge. */
+/* PCI: returns whether a load has its target, or a read its bridge. */
 static bool wait_over(struct ref *r)
 {
 	const struct ref_script *s = r->s;

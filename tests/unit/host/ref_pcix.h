@@ -9,8 +9,8 @@
 
 enum { REF_DEVS = 4, REF_OPS = 48, REF_LOG = 131072 };
 
-/* One access.  Device: submitted `delay` after the previous one in the same
- * direction was done.  Host: asked for `delay` after the previous one was
+/* One access. Device: submitted `delay` after the previous one in the same
+ * direction was done. Host: requested `delay` after the previous one was
  * accepted (store) or answered (load). */
 struct ref_op {
 	weft_time_t delay;
@@ -61,7 +61,7 @@ struct ref_log {
 	uint64_t busy; /* bus clocks in tenures */
 };
 
-/* Memory is everything but this hole, below the limit. */
+/* All addresses below the limit are memory, except this hole. */
 #define REF_HOLE_LO 0x10000000ull
 #define REF_HOLE_HI 0x10008000ull
 #define REF_MEM_END 0x180000000ull

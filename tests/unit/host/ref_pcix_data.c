@@ -10,7 +10,7 @@ struct stream *pcix_data_stream(struct ref *r)
 	return r->kind == WRITE ? &r->wr[r->dev] : &r->rd[r->dev];
 }
 
-/* The part of the tenure that ends at edge k is told. */
+/* Notifies of the part of the tenure that ends at edge k. */
 static void part_tell(struct ref *r, uint64_t k)
 {
 	struct stream *st = pcix_data_stream(r);
@@ -48,8 +48,8 @@ void pcix_data_begin(struct ref *r)
 	r->part_off = pcix_data_stream(r)->moved;
 }
 
-/* In the last clock before a block starts: if the timer has run out and another
- * master waits, that block is the last. */
+/* Acts in the last clock before a block starts: if the timer has expired and
+ * another master waits, that block is the last. */
 static void timer_look(struct ref *r)
 {
 	struct stream *st = pcix_data_stream(r);
@@ -67,7 +67,7 @@ static void timer_look(struct ref *r)
 	}
 }
 
-/* One beat in the clock that starts at this edge. */
+/* Moves one beat in the clock that starts at this edge. */
 void pcix_beat(struct ref *r)
 {
 	struct stream *st = pcix_data_stream(r);
@@ -113,7 +113,7 @@ static void completion_over(struct ref *r)
 	st->hold = r->k;
 }
 
-/* PCI: a read has got its data, or some of them. */
+/* PCI: a read has got all or some of its data. */
 static void read_data_over(struct ref *r)
 {
 	struct stream *st = &r->rd[r->dev];
@@ -130,7 +130,7 @@ static void read_data_over(struct ref *r)
 	st->hold = r->k + r->s->t_end + r->s->t_retry;
 }
 
-/* The data of the tenure are over at this edge, or not. */
+/* Returns whether the data of the tenure end at this edge. */
 bool pcix_data_over(struct ref *r)
 {
 	if (r->done_bytes < r->chunk)

@@ -90,7 +90,7 @@ static void dev_answer(struct rig_dev *d)
 		bus->tagged_reply(d->port, NULL, 0, b->off / 4096 % 2);
 }
 
-/* A load or store of the host, as long as the script says. */
+/* Takes a load or store of the host, for as long as the script says. */
 static void dev_access(struct weft_comp *c, const struct weft_bus_note *b)
 {
 	struct rig_dev *d = c->state;
@@ -214,7 +214,7 @@ static void dev_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 		dev_take(c, &b);
 }
 
-/* Frees accesses that a fault holds for good. */
+/* Frees accesses that a fault holds for ever. */
 static int dev_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct rig_dev *d = c->state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A bus on a bench: scripted host and devices around one bus.pcix or bus.pci,
- * all their notes in one log. */
+ * with all their notes in one log. */
 #ifndef TESTS_HOST_RIG_H
 #define TESTS_HOST_RIG_H
 
@@ -23,9 +23,11 @@ struct rig {
 	bool waits; /* for room in the bridge */
 };
 
-/* The parameters of the specification, one device, no operations. */
+/* Sets the parameters of the specification, with one device and no
+ * operations. */
 void rig_script_default(struct ref_script *s);
-/* rig_script_default for bus.pci, with the parameters of its preset pci33. */
+/* Sets the parameters of preset pci33 of bus.pci, with one device and no
+ * operations. */
 void rig_script_pci(struct ref_script *s);
 /* Plays s to its end. */
 void rig_run(struct rig *r, const struct ref_script *s, struct ref_log *log);
@@ -33,7 +35,7 @@ void rig_free(struct rig *r);
 /* A counter of the bus, by name. */
 uint64_t rig_counter(const struct rig *r, const char *name);
 
-/* n-th note of a kind on a port; NULL: there is none. */
+/* Returns the n-th note of a kind on a port, or NULL. */
 const struct ref_note *rig_note(const struct ref_log *log, uint32_t port,
 				enum weft_note_kind kind, uint32_t n);
 

@@ -9,7 +9,7 @@
 
 extern const struct weft_class weft_class_bus_ht;
 
-/* Wake-ups of a device besides those of its list. */
+/* Wake-ups of a device, besides those of its list. */
 enum { TAG_LIST, TAG_ANSWER, TAG_EAT };
 
 struct dev {
@@ -124,8 +124,8 @@ static void dev_event(struct weft_comp *c, uint32_t tag)
 	}
 }
 
-/* Every byte where memory was, all ones where it was not: packets do not
- * cross lines of 64. */
+/* Checks that bytes from memory are right and those from a hole are ones,
+ * because packets do not cross lines of 64. */
 static bool read_good(const struct weft_bus_txn *t)
 {
 	for (uint32_t i = 0; i < t->bytes; i++) {
@@ -234,7 +234,7 @@ static uint8_t host_free(const struct host *h)
 	return i;
 }
 
-/* The first that is free; it goes on while there is another one. */
+/* Issues the first free load, and continues while another one is free. */
 static void host_load(struct weft_comp *c, const struct ht_op *o)
 {
 	struct host *h = c->state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.bus in front of a device: nothing by default, requests held, a slow
- * bridge; exact clocks. */
+/* fault.bus in front of a device: no effect without settings, requests held, a
+ * slow bridge; exact clocks. */
 #include "../cmocka_all.h"
 
 #include <stdio.h>
@@ -140,8 +140,8 @@ static void fault_without_settings_changes_nothing(void **state)
 	}
 }
 
-/* 512 bytes take 6 + 4 + 64 clocks: the first is on the bus when the outage
- * begins, the second waits for its end, the third is not concerned. */
+/* 512 bytes take 6 + 4 + 64 clocks. The first write is on the bus when the
+ * outage begins, the second waits for its end, the third is not affected. */
 static void outage_holds_writes_that_have_not_begun(void **state)
 {
 	static const char *const f[] = { "at",	 "500ns",  "length", "2us",
@@ -187,7 +187,7 @@ static void outage_holds_only_the_kinds_it_names(void **state)
 	}
 }
 
-/* Held for good: the run ends all the same, because a held access keeps no
+/* Held for ever: the run ends nevertheless, because a held access keeps no
  * event. */
 static void outage_without_an_end_holds_for_good(void **state)
 {
@@ -227,7 +227,7 @@ static void slow_bridge_delays_splits_and_completions(void **state)
 	rig_free(&b->rig);
 }
 
-/* Three times as slow: 100 clocks more at the split response, 12 before the
+/* With a factor of three: 100 clocks more at the split response, 12 before the
  * second and third completion; 40 more after each of two disconnects. */
 static void factor_slows_the_bridge_in_proportion(void **state)
 {
@@ -247,8 +247,8 @@ static void factor_slows_the_bridge_in_proportion(void **state)
 	rig_free(&b->rig);
 }
 
-/* Twelve stores of T_PIO1 while nothing is passed on: eight are held, the
- * ninth finds no room; then one after the other, in order. */
+/* Twelve stores of T_PIO1 during an outage: eight are held, and the ninth finds
+ * no room. Later they pass one by one, in order. */
 static void held_stores_of_the_host_arrive_in_order(void **state)
 {
 	static const char *const f[] = { "length", "2us", "hold", "writes",
@@ -269,8 +269,8 @@ static void held_stores_of_the_host_arrive_in_order(void **state)
 	rig_free(&b->rig);
 }
 
-/* A load waits, and what the host asks for behind it: T_ARB + T_PH + T_READ +
- * 1 clocks from the end of the outage, then the store. */
+/* A load waits, and so do the host's requests behind it: T_ARB + T_PH + T_READ
+ * + 1 clocks from the end of the outage, then the store. */
 static void held_load_keeps_later_stores_behind_it(void **state)
 {
 	static const char *const f[] = { "length", "2us", "hold", "reads",

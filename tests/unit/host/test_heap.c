@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of a program: places in pages follow from its calls. */
+/* Memory of a program: offsets in pages depend on its calls only. */
 #include "host/heap.h"
 
 #include <stdint.h>
@@ -23,7 +23,7 @@ static size_t some_size(struct weft_rng *r)
 	return weft_rng_below(r, weft_rng_below(r, 20) ? 3000 : 150000);
 }
 
-/* One block goes or comes; where in its page it lies. */
+/* Allocates or frees one block. Returns its offset in the page. */
 static uint32_t step(struct play *p)
 {
 	uint32_t i = (uint32_t)weft_rng_below(&p->rng, BLOCKS);
@@ -58,7 +58,7 @@ static void the_same_calls_give_the_same_places_in_pages(void **state)
 	for (uint32_t i = 0; i < STEPS; i++) {
 		uint32_t place = step(&a);
 
-		/* Other allocations of the process change nothing. */
+		/* Other allocations of the process have no effect. */
 		free(noise[i % 64]);
 		noise[i % 64] = malloc(i * 1103515245u % 70000 + 1);
 		assert_int_equal(step(&b), place);

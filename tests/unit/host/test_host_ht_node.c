@@ -22,7 +22,8 @@ static struct weft_io window(struct weft_host *h, enum weft_io_attr attr)
 	return io;
 }
 
-/* Time of a load, without that of reading the clock; BARs were sized. */
+/* Returns the time of a load, without that of reading the clock. BARs were
+ * sized before. */
 static int loads(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h, WEFT_UC);
@@ -43,12 +44,12 @@ static void load_takes_180_ns(void **state)
 	bench_well(b, loads);
 	assert_int_equal(b->v[0], 0x12345678);
 	assert_int_equal(b->v[1], 0x12345678);
-	/* 180 ns, to the slot nearest to the processor's time */
+	/* 180 ns, rounded to a slot of the processor's time */
 	assert_in_range(b->t[1] - b->t[0], 180 * WEFT_NS - 1250000,
 			180 * WEFT_NS + 1250000);
 }
 
-/* A line is one packet: 64 bytes go as one, 72 as two, 16 as one. */
+/* A line is one packet: 64 bytes are sent as one, 72 as two, 16 as one. */
 static int lines(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h, WEFT_WC);
@@ -77,7 +78,7 @@ static void write_combined_lines_leave_as_packets(void **state)
 	uint32_t first;
 
 	bench_well(b, lines);
-	/* the last of them; configuration stores came before */
+	/* the last of them, because configuration stores came first */
 	assert_true(c->n_stores >= 4);
 	first = c->n_stores - 4;
 	for (uint32_t i = 0; i < 4; i++) {
@@ -86,7 +87,7 @@ static void write_combined_lines_leave_as_packets(void **state)
 	}
 }
 
-/* Parts outside the device: H1 before the link, H8 behind it. */
+/* Measures the parts outside the device: H1 before the link, H8 behind it. */
 static int ends(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h, WEFT_UC);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads and stores of programs as the device sees them: order, clocks, write
- * combining, configuration space, windows. */
+/* Loads and stores of programs at the device: order, clocks, write combining,
+ * configuration space, windows. */
 #include "../cmocka_all.h"
 
 #include <string.h>
@@ -17,7 +17,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The window of BAR1 behind which all tests store; time of the first one. */
+/* Maps the window of BAR1 that all tests store to, and returns the time of the
+ * first store. */
 static struct weft_io window(struct weft_host *h, struct bench *b,
 			     enum weft_io_attr attr)
 {
@@ -31,7 +32,8 @@ static struct weft_io window(struct weft_host *h, struct bench *b,
 	return io;
 }
 
-/* n-th store the card saw; its clock counted from the start of the test. */
+/* Returns the n-th store at the card, with its clock counted from the start of
+ * the test. */
 static const struct card_store *seen(const struct bench *b, uint32_t n)
 {
 	assert_true(n < b->node[0].card->n_stores);
@@ -215,7 +217,7 @@ static int wc_evict(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Two buffers: the third line drives the oldest out; the rest leaves at the
+/* Two buffers: the third line evicts the oldest one. The rest leaves at the
  * end, oldest first. */
 static void third_line_drives_the_oldest_of_two_out(void **state)
 {

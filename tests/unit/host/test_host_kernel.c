@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of a program, drivers, pinned memory as devices see it. */
+/* Threads of a program, drivers, pinned memory at devices. */
 #include "../cmocka_all.h"
 
 #include <errno.h>
@@ -201,7 +201,8 @@ static int uses_driver(struct weft_host *h, struct bench *b)
 	assert_false(weft_drv_set(h, d->dev, &drv));
 	assert_int_equal(weft_drv_call(h, d->dev, OP_ADD, &one), 2);
 	assert_int_equal(weft_drv_call(h, d->dev, OP_ENTER, NULL), 0);
-	/* a process now: it reaches nothing, its driver everything */
+	/* in a process now: the thread reaches no device, its driver every
+	 * one */
 	assert_false(weft_io_map(h, d->dev, 1, 0, 0x1000, WEFT_UC, &io));
 	assert_int_equal(weft_drv_call(h, d->dev, OP_STORE, NULL), 0x77);
 	assert_false(weft_io_map(h, d->dev, 1, 0, 0x1000, WEFT_UC, &io));

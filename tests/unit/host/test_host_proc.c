@@ -50,8 +50,8 @@ static int identity(struct weft_host *h, struct bench *b)
 	assert_true(map(h, p, 0x1234, &mine));
 	assert_true(map(h, q, 0x4321, &other));
 	assert_true(map(h, p, 7, &second));
-	/* The address does not tell the page (V4), because each process has its
-	 * own. */
+	/* The address does not name the page (V4), because each process has its
+	 * own mapping. */
 	assert_int_equal(mine.off, other.off);
 	assert_true(weft_proc_enter(h, p));
 	assert_int_equal(weft_io_load64(h, &mine, 0x28), 0x123400000001);
@@ -248,8 +248,8 @@ static struct weft_turn trigger(struct weft_host *h, struct weft_proc *p,
 					      : WEFT_TURN_END };
 }
 
-/* n processes, each with page i and some operations, on some processors; how
- * long it takes. */
+/* Runs n processes on some processors, each with page i and some operations.
+ * Returns the time of all. */
 static weft_time_t crowd(struct weft_host *h, uint32_t n, uint32_t ops,
 			 uint32_t cpus)
 {
@@ -326,8 +326,7 @@ static int eight(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* 11.4: 64 operations, one after the other on the bus, whatever the number of
- * processors. */
+/* 11.4: 64 operations take turns on the bus, for any number of processors. */
 static void loads_take_the_time_of_the_bus_on_any_processors(void **state)
 {
 	struct bench *b = *state;
@@ -339,8 +338,8 @@ static void loads_take_the_time_of_the_bus_on_any_processors(void **state)
 			(64 * 630 + 60) * WEFT_NS);
 }
 
-/* Each turn costs what the host says, and a walk when only one translation is
- * remembered.  1300 ns more are 43 1/3 clocks: the next edge is 20 ns late. */
+/* Each turn takes the host's costs, and a walk when only one translation is
+ * cached. 1300 ns more are 43 1/3 clocks, so the next edge is 20 ns late. */
 static void turns_and_walks_cost_processor_time(void **state)
 {
 	struct bench *b = *state;
@@ -365,7 +364,7 @@ struct waiter {
 	weft_time_t at;
 };
 
-/* Asks the device to write to its word, sleeps for a while, waits. */
+/* Asks the device to write its word, sleeps for a while, then waits. */
 static struct weft_turn wait_turn(struct weft_host *h, struct weft_proc *p,
 				  void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs: attaching, ending, being stuck; the out-of-band store. */
+/* Programs: start, end, being stuck; the out-of-band store. */
 #include "../cmocka_all.h"
 
 #include <errno.h>
@@ -98,7 +98,8 @@ static void background_program_does_not_keep_the_run_going(void **state)
 	bench_free(b);
 }
 
-/* A program told twice counts once, one that has ended does not count. */
+/* A program that is marked twice counts once, and one that has ended does not
+ * count. */
 static void program_may_go_to_the_background_and_back(void **state)
 {
 	static const struct {
@@ -148,7 +149,7 @@ static int stuck_irq(struct weft_host *h, struct bench *b)
 
 static int stuck_key(struct weft_host *h, struct bench *b)
 {
-	weft_oob_get(h, "nobody puts this");
+	weft_oob_get(h, "a key without value");
 	return 0;
 }
 
@@ -171,7 +172,7 @@ static void stuck_programs_say_what_they_wait_for(void **state)
 			    "device 0");
 	assert_string_equal(bench_failure(b, 2),
 			    "n0.prog2: still waits for the out-of-band key "
-			    "'nobody puts this'");
+			    "'a key without value'");
 	assert_int_equal(weft_progs_running(b->sim), 3);
 	bench_free(b);
 }
@@ -222,7 +223,7 @@ static int overwrite(struct weft_host *h, struct bench *b)
 		}
 		return 0;
 	}
-	/* at the same time: the higher node's value stands */
+	/* at one time: the value of the higher node remains */
 	weft_oob_put(h, "k", me);
 	weft_host_sleep(h, WEFT_US);
 	if (me == 1) {
@@ -235,7 +236,7 @@ static int overwrite(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Order (time, node, sequence), whichever node runs first. */
+/* The order is (time, node, sequence), whichever node runs first. */
 static void out_of_band_values_are_ordered_by_time_and_node(void **state)
 {
 	struct bench *b = bench_new(3);
@@ -308,7 +309,7 @@ static void simulation_is_freed_with_programs_in_the_middle(void **state)
 	assert_in_range(mappings(), 0, first + 9); /* of 20 stacks */
 }
 
-/* "n12.host" is on node 12; any other name says nothing. */
+/* "n12.host" is on node 12. Any other name belongs to no node. */
 static void name_of_a_host_says_its_node(void **state)
 {
 	static const struct {

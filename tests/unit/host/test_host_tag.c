@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tagged accesses of processes (Host Port specification 10.1, scenarios X01 to
- * X03) on HyperTransport and PCI, and what they take against a Triggerpage. */
+ * X03) on HyperTransport and PCI, and their times beside those of a
+ * Triggerpage. */
 #include "../cmocka_all.h"
 
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static int who(struct weft_host *h, struct bench *b)
 	assert_true(weft_proc_enter(h, p));
 	assert_false(weft_proc_set_tag(h, p, 1)); /* X02 */
 	weft_io_tstore(h, &io, 0x40, line, 64);
-	/* a load is behind the store, and finds nothing (X03) */
+	/* a load follows the store and finds nothing (X03) */
 	assert_false(weft_io_tload64(h, &io, 0x40, &v));
 	assert_int_equal(v, 0xbeef);
 	assert_int_equal(device(b)->tag, 0xbeef);
@@ -84,7 +85,7 @@ static int who(struct weft_host *h, struct bench *b)
 	assert_true(weft_io_tload64_user(h, &io, 0x40, 43, &v));
 	assert_int_equal(v, 43);
 	assert_true(device(b)->user);
-	/* not from a page that the process does not have */
+	/* not through a page that the process has not mapped */
 	io.off += WEFT_PAGE;
 	assert_false(weft_io_tload64(h, &io, 0x40, &v));
 	assert_int_equal(v, UINT64_MAX);
@@ -197,7 +198,7 @@ static struct weft_turn issue(struct weft_host *h, struct weft_proc *p,
 
 enum { CROWD = 1000 };
 
-/* One page for all: the tag names the process. */
+/* All processes share one page, and the tag names the process. */
 static int crowd(struct weft_host *h, struct bench *b)
 {
 	struct weft_dev *d = weft_dev_open(h, 0);
@@ -269,8 +270,8 @@ static void times_are(struct bench *b, const uint64_t ns[5], uint64_t ps)
 				ns[i] * WEFT_NS + ps * (WEFT_NS / 1000));
 }
 
-/* A read takes 320 ns (UL-11); one way and 64 bytes: 160 ns (10.2), and what
- * 88 bytes take on a link without width. */
+/* A read takes 320 ns (UL-11), one way with 64 bytes 160 ns (10.2). On a link
+ * without width 88 bytes take as long as 8. */
 static void tagged_accesses_take_their_times_on_htx100(void **state)
 {
 	static const uint64_t ns[5] = { 320, 160, 320, 320, 160 };
@@ -278,7 +279,7 @@ static void tagged_accesses_take_their_times_on_htx100(void **state)
 	times_are(*state, ns, 150);
 }
 
-/* 140 ns and 2.5 ns for each byte, each way: 8 and 8; 88 and 8; 16 and 16;
+/* 140 ns each way and 2.5 ns for each byte: 8 and 8; 88 and 8; 16 and 16;
  * 80. */
 static void tagged_accesses_take_their_times_on_a_wire(void **state)
 {
@@ -288,7 +289,8 @@ static void tagged_accesses_take_their_times_on_a_wire(void **state)
 	times_are(*state, ns, 0);
 }
 
-/* 11.2 with a clock for the header; the load of 4 bytes as one of 8. */
+/* 11.2 with a clock for the header. The load of 4 bytes takes as long as one of
+ * 8. */
 static void tagged_accesses_take_their_times_on_pci66(void **state)
 {
 	static const uint64_t ns[5] = { 405, 90 + 14 * 15, 210 + 21 * 15,

@@ -25,7 +25,7 @@ static struct weft_io window(struct weft_host *h)
 	return io;
 }
 
-/* The card writes `val` to phys, `clocks` after it was told. */
+/* Makes the card write `val` to phys, `clocks` after its note. */
 static void order_dma(struct weft_host *h, const struct weft_io *io,
 		      weft_phys_t phys, uint64_t val, uint64_t clocks)
 {
@@ -34,7 +34,7 @@ static void order_dma(struct weft_host *h, const struct weft_io *io,
 	weft_io_store64(h, io, CARD_DMA, phys);
 }
 
-/* First look of a poll that started at t0, at or after t. */
+/* Returns the first poll at or after t, of a loop that started at t0. */
 static weft_time_t look(weft_time_t t0, weft_time_t t)
 {
 	weft_time_t p = PERIOD_NS * WEFT_NS, k = (t - t0 + p - 1) / p;
@@ -58,7 +58,7 @@ static int poll64(struct weft_host *h, struct bench *b)
 	/* already different: one turn of the loop */
 	b->v[2] = weft_host_poll64(h, p, 0, WEFT_NEVER);
 	b->t[2] = weft_host_now(h);
-	/* nothing comes: the first look at or after the deadline */
+	/* no store comes: returns at the first poll at or after the deadline */
 	b->v[3] = weft_host_poll64(h, p, 7, b->t[2] + 1000 * WEFT_NS);
 	b->t[3] = weft_host_now(h);
 	b->v[4] = weft_host_poll64(h, p, 7, 0);
@@ -150,7 +150,7 @@ static int poll_range(struct weft_host *h, struct bench *b)
 	b->v[1] = weft_host_poll_range(h, p, 128, WEFT_NEVER);
 	b->t[1] = weft_host_now(h);
 	b->t[2] = b->node[0].card->t_dma;
-	/* a store while the program is elsewhere is not lost */
+	/* a store during other work of the program is not lost */
 	order_dma(h, &io, phys, 3, 10);
 	weft_host_sleep(h, weft_host_now(h) + 10 * WEFT_US);
 	b->v[2] = weft_host_poll_range(h, p, 128, WEFT_NEVER);

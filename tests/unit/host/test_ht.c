@@ -46,7 +46,7 @@ static void host_without_costs_takes_the_first_slot(void **state)
 			 2 * 60);
 }
 
-/* EX-11: 35 + 5 + 60 + 10 + 30 + 5 + 35; 8 bytes take 4 more to come. */
+/* EX-11: 35 + 5 + 60 + 10 + 30 + 5 + 35; the first 8 bytes take 4 more. */
 static void load_of_4_bytes_takes_180_ns(void **state)
 {
 	struct bench *b = *state;
@@ -73,7 +73,8 @@ static void late_answer_replaces_the_time_of_the_target(void **state)
 			 2 * (180 - 10 + 40));
 }
 
-/* H6 + H7, then memory; data are there before the word that announces them. */
+/* H6 + H7, then memory. Data are in memory before the word that announces
+ * them. */
 static void write_is_in_memory_74_ns_after_the_link(void **state)
 {
 	struct bench *b = *state;
@@ -115,7 +116,7 @@ static void long_read_is_cut_at_lines_of_64_bytes(void **state)
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_BURST, 1), 2 * 250);
 	assert_int_equal(bench_said(b, 1, WEFT_NOTE_BURST, 1)->offset, 32);
 	assert_true(bench_said(b, 1, WEFT_NOTE_BURST, 64)->last);
-	/* 4096 + 65 * 4 bytes at 1.6 GB/s behind the first request */
+	/* 4096 + 65 * 4 bytes at 1.6 GB/s after the first request */
 	assert_int_equal(done(b, 0), 2 * (30 + 5 + 90 + 60) + 4356 * 2 / 1.6);
 }
 
@@ -135,8 +136,8 @@ static void interrupt_stays_behind_the_writes_before_it(void **state)
 
 /* ---- bandwidth ---- */
 
-/* EX-09, EX-10: 72 bytes in 45 ns are 1.6 GB/s, of them 64 are 1.422 GB/s; both
- * directions at once, neither slower. */
+/* EX-09, EX-10: 72 bytes in 45 ns are 1.6 GB/s, 64 of them 1.422 GB/s. Both
+ * directions together are as fast. */
 static void stores_and_writes_use_both_directions_in_full(void **state)
 {
 	struct bench *b = *state;
@@ -157,7 +158,7 @@ static void stores_and_writes_use_both_directions_in_full(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "up_busy"), HT_OPS * 18);
 }
 
-/* 8 bits of 400 MHz: half of it.  32 bits of 800 MHz: four times. */
+/* 8 bits at 400 MHz: half of the rate. 32 bits at 800 MHz: four times. */
 static void width_and_clock_scale_the_rate(void **state)
 {
 	static const char *const narrow[] = { "width", "8", NULL };
@@ -176,8 +177,8 @@ static void width_and_clock_scale_the_rate(void **state)
 			 30 * WEFT_NS + 45 * WEFT_NS / 4);
 }
 
-/* With one buffer the next store waits for the news that it is free again:
- * 15 on the link, 60 in the core, 32.5 back. */
+/* With one buffer the next store waits until it is free again: 15 on the link,
+ * 60 in the core, 32.5 back. */
 static void sender_without_credit_waits_for_a_free_buffer(void **state)
 {
 	struct bench *b = *state;
@@ -206,8 +207,8 @@ static void load_stays_behind_earlier_stores(void **state)
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 150);
 }
 
-/* The answer to a load waits for the write before it: on the link, and until
- * it is in memory. */
+/* The answer to a load waits for the write before it on the link, and until
+ * that is in memory. */
 static void answer_waits_for_the_write_before_it(void **state)
 {
 	struct bench *b = *state;
@@ -243,7 +244,8 @@ static void read_sees_earlier_writes_and_later_ones_pass(void **state)
 	bench_run(b);
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * 149);
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_READ, 0), 2 * 170);
-	/* the second write on the link from 80, the second read much later */
+	/* the second write is on the link from 80, the second read much
+	 * later */
 	assert_int_equal(done(b, 1), 2 * 90);
 	assert_int_equal(done(b, 2), 2 * 237 + 1);
 	assert_int_equal(done(b, 3), 2 * (237 + 5 + 90 + 7 + 60) + 2);
@@ -258,8 +260,8 @@ static void read_beyond_32_tags_waits_for_the_first_to_return(void **state)
 	for (uint32_t i = 0; i < 33; i++)
 		htrig_add(&b->s.dev[0], HT_READ, 0x1000 + 64 * i, 8);
 	bench_run(b);
-	/* requests every 5 ns; answers every 7.5, but 8 buffers: every eight
-	 * of them 7.5 + 60 + 32.5 */
+	/* requests every 5 ns, answers every 7.5; with 8 buffers every eight of
+	 * them take 7.5 + 60 + 32.5 */
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_READ, 31),
 			 2 * (125 + 155));
 	assert_int_equal(done(b, 31), 2 * 192 + 1 + 3 * 200 + 7 * 15);
@@ -271,9 +273,9 @@ static void read_beyond_32_tags_waits_for_the_first_to_return(void **state)
 
 /* ---- masks ---- */
 
-/* Packets and dwords of a write, counted byte by byte: a line of 64 is two
- * blocks; a block with a dword in part is a packet with a mask, whole dwords of
- * a line beside it are one without. */
+/* Counts packets and dwords of a write, byte by byte: a line of 64 is two
+ * blocks. A block with a partial dword is a packet with a mask. Whole dwords of
+ * the rest of the line are one packet without. */
 static void expect_write(uint64_t from, uint64_t to, uint32_t *packets_p,
 			 uint32_t *dwords_p)
 {
@@ -332,9 +334,9 @@ static void write_of_a_byte_takes_a_mask_and_a_dword(void **state)
 
 /* ---- back-pressure ---- */
 
-/* A device that takes one store at a time, each for 10 us: one there, 16 in the
- * core, 8 in buffers of the link, 8 in the bridge; then the host stands still.
- * Nothing is lost. */
+/* A device takes one store at a time, each for 10 us: one is there, 16 in the
+ * core, 8 in buffers of the link, 8 in the bridge. Then the host stops. No
+ * store is lost. */
 static void stores_wait_where_there_is_room_and_none_is_lost(void **state)
 {
 	struct bench *b = *state;
@@ -345,7 +347,8 @@ static void stores_wait_where_there_is_room_and_none_is_lost(void **state)
 	for (uint32_t i = 0; i < HT_OPS; i++)
 		htrig_add(&b->s.host, HT_STORE, 8 * i, 8);
 	bench_run(b);
-	/* 25 leave the bridge before the first is consumed, at 10145 ns */
+	/* 25 stores leave the bridge before the first is consumed, at 10145
+	 * ns */
 	assert_true(bench_said(b, 0, WEFT_NOTE_STORED, 24)->time < WEFT_US);
 	assert_true(bench_said(b, 0, WEFT_NOTE_STORED, 25)->time >
 		    10 * WEFT_US);
@@ -429,8 +432,8 @@ static void load_of_a_mute_device_gives_all_ones(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "aborts"), 1);
 }
 
-/* No memory there: a read ends with an error and all ones (the rig looks), a
- * write is lost. */
+/* No memory at the address: a read ends with an error and all ones, which the
+ * rig checks, and a write is lost. */
 static void read_of_a_hole_fails_and_a_write_is_lost(void **state)
 {
 	struct bench *b = *state;
@@ -450,7 +453,7 @@ static void read_of_a_hole_fails_and_a_write_is_lost(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "aborts"), 2);
 }
 
-/* ---- what is left at the end ---- */
+/* ---- packets left at the end ---- */
 
 static void transaction_that_never_ended_is_found_at_the_end(void **state)
 {

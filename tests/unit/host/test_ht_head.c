@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers of HyperTransport packets: by hand, there and back, and those that a
- * link carries (EXTOLL specification 2.2). */
+/* Headers of HyperTransport packets: by hand, encoded and decoded, and those
+ * that a link carries (EXTOLL specification 2.2). */
 #include "../cmocka_all.h"
 
 #include <string.h>
@@ -91,7 +91,7 @@ static void mask_says_which_bytes(void **state)
 
 /* ---- on the link ---- */
 
-/* One operation of a device; the last header in a direction. */
+/* Runs one operation of a device. Returns the last header in a direction. */
 static struct ht_head carried(enum ht_what what, uint64_t addr, uint32_t bytes,
 			      enum ht_dir dir)
 {
@@ -156,8 +156,8 @@ static void packets_of_one_transaction_are_a_sequence(void **state)
 	assert_int_equal(h.seq, 0);
 }
 
-/* 40 bits of address: a higher address belongs to no target, and does not reach
- * the lower one. */
+/* Addresses have 40 bits. A higher one belongs to no target, and must not reach
+ * the one of its lower bits. */
 static void address_beyond_40_bits_belongs_to_no_target(void **state)
 {
 	struct ht_head h = carried(HT_READ, 1ull << 40 | 0x2000, 8, HT_DOWN);

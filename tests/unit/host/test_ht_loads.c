@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HyperTransport: several loads of the host beside each other (Host Port
- * specification 7.5), and the queues of the core that they fill (EXTOLL
- * specification 2.3). */
+/* HyperTransport: several loads of the host at a time (Host Port specification
+ * 7.5), and the queues of the core that they fill (EXTOLL specification
+ * 2.3). */
 #include "ht_bench.h"
 
 static void load(struct bench *b)
@@ -37,7 +37,7 @@ static void loads_overlap_but_for_the_target(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "aborts"), 0);
 }
 
-/* The device has one at a time, however long it takes for one of them. */
+/* The device gets one load at a time, however long it takes for one. */
 static void loads_wait_for_a_late_answer(void **state)
 {
 	struct bench *b = *state;
@@ -51,7 +51,7 @@ static void loads_wait_for_a_late_answer(void **state)
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_LOADED, 2), 2 * 590 + 5);
 }
 
-/* None passes a store that the host asked for before it. */
+/* No load passes an earlier store of the host. */
 static void each_load_stays_behind_its_stores(void **state)
 {
 	static const enum weft_note_kind want[] = {
@@ -77,7 +77,7 @@ static void each_load_stays_behind_its_stores(void **state)
 	assert_int_equal(n, 5);
 }
 
-/* One that is not answered takes its own time only. */
+/* A load without an answer takes its own time only. */
 static void a_mute_device_aborts_each_load(void **state)
 {
 	struct bench *b = *state;
@@ -104,8 +104,8 @@ static void many_loads(struct bench *b)
 		load(b);
 }
 
-/* 8 buffers and a queue of 2: the device has the first; when it answers, 1 us
- * later, the third goes into the queue and gives its buffer back. */
+/* 8 buffers and a queue of 2. The device has the first load. When it answers 1
+ * us later, the third enters the queue and frees its buffer. */
 static void full_queue_of_loads_keeps_the_buffers_of_the_link(void **state)
 {
 	struct bench *b = *state;
@@ -115,7 +115,7 @@ static void full_queue_of_loads_keeps_the_buffers_of_the_link(void **state)
 	many_loads(b);
 	bench_run(b);
 	assert_int_equal(htrig_counter(&b->rig, "loads_held"), MANY - 2);
-	/* 35 ns, then ten in a row: two are in the queue, eight in buffers */
+	/* 35 ns, then ten in a row: two in the queue, eight in buffers */
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 100);
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 1), 2 * 1100 + 5);
 	assert_non_null(htrig_said(&b->log, 0, WEFT_NOTE_LOADED, MANY - 1));
@@ -131,8 +131,8 @@ static void queue_of_16_loads_holds_16(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "loads_held"), MANY - 16);
 }
 
-/* The link to the host is taken by writes, therefore answers wait, and with one
- * place for them the device is not shown the next load. */
+/* Writes occupy the link to the host, so answers wait. With one place for
+ * answers the device does not get the next load. */
 static void full_queue_of_answers_holds_up_loads(void **state)
 {
 	struct bench *b = *state;

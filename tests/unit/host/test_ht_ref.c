@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HyperTransport bus against its slot-by-slot reference: random scripts,
- * every note's time and contents identical. */
+/* The HyperTransport bus against its slot-by-slot reference: for random scripts
+ * time and content of every note are identical. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

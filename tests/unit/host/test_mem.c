@@ -165,7 +165,7 @@ static void pinned_pages_keep_one_address_until_the_last_unpin(void **state)
 	}
 	assert_false(mem_phys(&m, buf + 3 * 4096, &back));
 	assert_int_equal(mem_piece(&m, phys[0] + 4000, 200), 96);
-	/* the same page twice: the same address, until the last is gone */
+	/* the same page twice: one address, until both pins are gone */
 	assert_true(mem_pin(&m, buf + 4096, 1, again));
 	assert_int_equal(again[0], phys[1]);
 	mem_unpin(&m, buf + 100, 8292);
@@ -204,8 +204,8 @@ static void pin_without_room_or_memory_keeps_nothing(void **state)
 	free(buf);
 }
 
-/* Another mapping has the same bytes; addresses are those of memory that is not
- * shared; its size is fixed. */
+/* Another mapping has the same bytes. Addresses equal those without sharing,
+ * and the size is fixed. */
 static void shared_memory_has_the_addresses_of_plain_one(void **state)
 {
 	weft_phys_t a, b;

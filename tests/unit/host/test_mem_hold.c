@@ -68,15 +68,15 @@ static void hold_is_of_one_allocation(void **state)
 	end(&m);
 }
 
-/* Devices reach whole pages: memory of another owner in them is a reason to
- * refuse, memory without owner is not. */
+/* Devices reach whole pages. Memory of another owner in them is a reason to
+ * refuse, but memory without an owner is not. */
 static void hold_is_of_own_pages(void **state)
 {
 	weft_phys_t p[4];
 	struct mem m;
 
 	mem_init(&m, BASE, BYTES);
-	/* p[0] ends in the page where p[1] and p[2] are; p[3] is behind it */
+	/* p[0] ends in the page of p[1] and p[2]; p[3] is behind it */
 	mem_alloc(&m, PAGE + 64, PAGE, &p[0]);
 	mem_alloc(&m, 64, 0, &p[1]);
 	mem_alloc(&m, PAGE - 128, 0, &p[2]);

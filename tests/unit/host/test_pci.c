@@ -109,7 +109,7 @@ static uint64_t count(const struct bench *b, const char *name)
 
 /* ---- 11.2 ---- */
 
-/* 210 + 14 * 30; one after the other, 630 each. */
+/* 210 + 14 * 30; loads in succession take 630 each. */
 static void loads_at_33_mhz_take_630_ns_each(void **state)
 {
 	struct bench *b = *state;
@@ -120,7 +120,7 @@ static void loads_at_33_mhz_take_630_ns_each(void **state)
 	for (uint32_t i = 0; i < 40; i++)
 		assert_int_equal(at(b, 0, WEFT_NOTE_LOADED, i),
 				 (i + 1) * 630 * NS);
-	/* the device hears of it in the fourth clock on the bus */
+	/* the device gets its note in the fourth clock on the bus */
 	assert_int_equal(at(b, 1, WEFT_NOTE_LOAD, 0), (90 + 4 * 30) * NS);
 	assert_int_equal(count(b, "busy"), 40 * 14);
 }
@@ -159,8 +159,8 @@ static void write_at_66_mhz_is_in_memory_after_260_ns(void **state)
 	assert_int_equal(at(b, 0, WEFT_NOTE_MEM_WRITE, 0), 260 * NS);
 }
 
-/* A load that comes back before the write in front of it is in memory waits:
- * the write ends at 90, the load at 90 + 13 * 15 - 15. */
+/* A load returns before the earlier write is in memory, so it waits: the write
+ * ends at 90, the load at 90 + 13 * 15 - 15. */
 static void load_waits_until_the_write_is_in_memory(void **state)
 {
 	struct bench *b = *state;
@@ -176,7 +176,7 @@ static void load_waits_until_the_write_is_in_memory(void **state)
 
 /* ---- HVIA 2.1 ---- */
 
-/* 35 + ceil(n / 8) clocks; the page border costs another 35. */
+/* 35 + ceil(n / 8) clocks. A page border takes another 35. */
 static void read_takes_35_clocks_and_one_for_each_qword(void **state)
 {
 	static const uint32_t size[] = { 8, 13, 64, 1024, 4096 };
@@ -198,7 +198,7 @@ static void read_takes_35_clocks_and_one_for_each_qword(void **state)
 	assert_int_equal(count(b, "disconnects"), 1);
 }
 
-/* 7 + ceil(n / 8), in memory 20 clocks later; each page of its own. */
+/* 7 + ceil(n / 8), in memory 20 clocks later, for each page separately. */
 static void write_takes_7_clocks_and_one_for_each_qword(void **state)
 {
 	struct bench *b = *state;
@@ -224,8 +224,8 @@ static void doorbell_takes_six_clocks(void **state)
 
 /* ---- delayed reads ---- */
 
-/* Retries leave room: a write goes in between.  With wait states it does not,
- * and the read is done as soon as the bytes are there. */
+/* Retries leave room for a write in between. Wait states do not, and the read
+ * is done as soon as the bytes arrive. */
 static void retries_leave_room_for_a_write_wait_states_do_not(void **state)
 {
 	struct bench *b = *state;
@@ -234,19 +234,19 @@ static void retries_leave_room_for_a_write_wait_states_do_not(void **state)
 	b->s.devices = 2;
 	dma(&b->s.wr[1], 0x20000, 8, 15 * NS);
 	play(b);
-	/* the write waits for the end of the first attempt: 5 clocks */
+	/* the write waits 5 clocks for the end of the first attempt */
 	assert_int_equal(at(b, 2, WEFT_NOTE_DONE, 0), (5 + 5) * 15 * NS);
 	assert_true(count(b, "retries") > 1);
 	b->s.wait = true;
 	play(b);
-	/* 4 clocks, 360 ns, 8 data; the end of the read is one clock later */
+	/* 4 clocks, 360 ns, 8 data; the read ends one clock later */
 	assert_int_equal(at(b, 1, WEFT_NOTE_DONE, 0), (4 + 24 + 8) * 15 * NS);
 	assert_int_equal(at(b, 2, WEFT_NOTE_DONE, 0), (37 + 5) * 15 * NS);
 	assert_int_equal(count(b, "retries"), 0);
 	assert_null(rig_note(&b->log, 1, WEFT_NOTE_SPLIT, 0));
 }
 
-/* Memory is read when the bridge reads it, and not before posted writes. */
+/* Memory is read when the bridge reads it, after posted writes. */
 static void memory_is_read_behind_posted_writes(void **state)
 {
 	struct bench *b = *state;
@@ -272,22 +272,22 @@ static void latency_timer_ends_a_burst_at_a_line(void **state)
 	b->s.devices = 2;
 	dma(&b->s.wr[1], 0x20000, 8, 450 * NS);
 	play(b);
-	/* data from clock 28 on; the timer has run out at 2 + 30 = 32: the line
-	 * that begins at 36 is the last */
+	/* data from clock 28 on; the timer has expired at 2 + 30 = 32, so the
+	 * line that begins at 36 is the last */
 	n = rig_note(&b->log, 1, WEFT_NOTE_BURST, 1);
 	assert_int_equal(n->time, 36 * 15 * NS);
 	assert_int_equal(n->bytes, 32);
 	assert_true(n->timer);
 	assert_int_equal(count(b, "timer_cuts"), 1);
-	/* end 40, one clock, then the write: 5, then the read at 46 */
+	/* end at 40, one clock, then the write of 5, then the read at 46 */
 	assert_int_equal(at(b, 2, WEFT_NOTE_DONE, 0), 46 * 15 * NS);
 	assert_int_equal(count(b, "read_requests"), 1);
 	assert_int_equal(at(b, 1, WEFT_NOTE_BURST, 2), (46 + 5) * 15 * NS);
 }
 
-/* At 2 ns a clock the four clocks of a load's request end before the store in
- * front of it has reached the device. Therefore the load waits for it on the
- * bus, whether the device answers at once, after a while, or beyond the 16
+/* At 2 ns a clock the four clocks of a load's request end before the earlier
+ * store has reached the device. Therefore the load waits for it on the bus,
+ * whether the device answers at once, after a while, or beyond the 16
  * clocks. */
 static void load_waits_for_the_store_on_the_bus(void **state)
 {
@@ -316,8 +316,9 @@ static void load_waits_for_the_store_on_the_bus(void **state)
 
 /* ---- targets ---- */
 
-/* 11.3: an answer within the six target clocks costs nothing, a later one wait
- * states, one after 16 clocks a retry; the device hears of the load once. */
+/* 11.3: an answer within the six target clocks costs nothing, a later one costs
+ * wait states, and one after 16 clocks a retry. The device gets one note for
+ * the load. */
 static void late_answer_costs_wait_states_then_retries(void **state)
 {
 	static const struct {
@@ -344,7 +345,7 @@ static void late_answer_costs_wait_states_then_retries(void **state)
 		assert_int_equal(count(b, "pio_loads"), 1);
 		assert_int_equal(count(b, "aborts"), 0);
 	}
-	/* many retries, and answered at the first attempt after 5 us */
+	/* many retries; answered at the first attempt after 5 us */
 	assert_in_range(at(b, 0, WEFT_NOTE_LOADED, 0), 5210 * NS, 5900 * NS);
 	assert_true(count(b, "retries") > 20);
 }
@@ -363,7 +364,7 @@ static void store_is_retried_until_the_device_has_room(void **state)
 	assert_null(rig_note(&b->log, 1, WEFT_NOTE_STORE, 2));
 }
 
-/* The bridge gives up; nothing hangs, and a late answer is dropped. */
+/* The bridge gives up. It continues, and a late answer is dropped. */
 static void bridge_gives_up_after_its_retries(void **state)
 {
 	struct bench *b = *state;

@@ -47,7 +47,7 @@ static void run(struct bench *b)
 	assert_false(b->rig.bad_data);
 }
 
-/* Clock at which the n-th note of a kind is due. */
+/* Returns the clock at which the n-th note of a kind is due. */
 static uint64_t when(const struct bench *b, uint32_t port,
 		     enum weft_note_kind kind, uint32_t n)
 {
@@ -121,7 +121,8 @@ static void times_follow_the_formulas_at_every_size(void **state)
 	}
 }
 
-/* 11.5: four single words 40, a 64-byte burst 24; 64-bit stores and others. */
+/* 11.5: four single words take 40, a 64-byte burst 24; 64-bit stores and
+ * others. */
 static void stores_of_words_take_10_clocks_a_line_24(void **state)
 {
 	struct bench *b = *state;
@@ -144,7 +145,7 @@ static void stores_of_words_take_10_clocks_a_line_24(void **state)
 	assert_int_equal(rig_counter(&b->rig, "pio_store_bytes"), 104);
 }
 
-/* the counts are clocks, whatever the clock. */
+/* the counts are clocks, whatever the frequency. */
 static void clock_counts_do_not_depend_on_the_clock(void **state)
 {
 	static const uint64_t period[] = { 7500000, 15000000 };
@@ -171,7 +172,7 @@ static void request_between_edges_counts_from_the_next_edge(void **state)
 	assert_int_equal(done(b, 1), 12 + 5 + 11);
 }
 
-/* 11.10, 11.12: the bus is free in the split wait; a write fits in. */
+/* 11.10, 11.12: the bus is free during the split wait, and a write fits in. */
 static void write_fits_into_the_split_wait(void **state)
 {
 	struct bench *b = *state;
@@ -179,13 +180,13 @@ static void write_fits_into_the_split_wait(void **state)
 	add(&b->s.rd[0], 0x10000, 496);
 	add(&b->s.wr[0], 0x20000, 240)->delay = 10 * (weft_time_t)PC;
 	run(b);
-	/* write 10 .. 50; the completion is not late */
+	/* the write takes 10 .. 50, the completion is not late */
 	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 50);
 	assert_int_equal(when(b, 1, WEFT_NOTE_BURST, 1), 60);
 	assert_int_equal(done(b, 1), 122);
 }
 
-/* A longer write delays the completion by what it is too long. */
+/* A longer write delays the completion by its excess. */
 static void longer_write_delays_the_completion(void **state)
 {
 	struct bench *b = *state;
@@ -230,8 +231,8 @@ static void store_gets_its_turn_among_busy_devices(void **state)
 		add(&b->s.pio, 0x4000, 4);
 	}
 	run(b);
-	/* first the store, then the write, then the read's request, then the
-	 * next store */
+	/* first the store, then the write, the read's request, the next
+	 * store */
 	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 0), 10);
 	assert_int_equal(done(b, 0), 10 + 138);
 	assert_int_equal(when(b, 1, WEFT_NOTE_SPLIT, 0), 148 + 10);
@@ -338,7 +339,7 @@ static void read_beyond_memory_ends_without_a_split(void **state)
 	assert_int_equal(n->time / PC, 6 + 4 + 1 + 4); /* dual address cycle */
 }
 
-/* A load of an empty slot, or of a device that does not decode. */
+/* Loads of an empty slot, and of a device that does not decode. */
 static void load_of_an_empty_slot_is_aborted(void **state)
 {
 	struct bench *b = *state;
@@ -397,8 +398,8 @@ static void read_is_split_at_its_request_limit(void **state)
 	}
 }
 
-/* V18: a tenure beyond its latency timer gives way to a waiting master behind
- * the 128-byte block that starts next, and comes back T_DISC later. */
+/* V18: a tenure whose latency timer expires ends behind the 128-byte block that
+ * starts next, if another master waits. It returns T_DISC later. */
 static void tenure_beyond_its_timer_gives_way(void **state)
 {
 	struct bench *b = *state;
@@ -408,8 +409,8 @@ static void tenure_beyond_its_timer_gives_way(void **state)
 	o->latency_timer = 32;
 	add(&b->s.pio, 0, 4)->delay = 12 * (weft_time_t)PC;
 	run(b);
-	/* FRAME# at 6, data from 10, timer out at 38; blocks start at 10, 26,
-	 * 42: the one from 42 to 58 is the last. */
+	/* FRAME# at 6, data from 10, the timer expires at 38. Blocks start at
+	 * 10, 26, 42: the one from 42 to 58 is the last. */
 	n = rig_note(&b->log, 1, WEFT_NOTE_BURST, 0);
 	assert_int_equal(n->bytes, 256);
 	assert_false(n->timer);
@@ -425,7 +426,8 @@ static void tenure_beyond_its_timer_gives_way(void **state)
 	assert_int_equal(done(b, 0), 78 + 4 + 144);
 }
 
-/* No master waits, or the timer is the recommended 0xFE: no cut. */
+/* If no master waits, or the timer has the recommended 0xFE, the tenure is not
+ * cut. */
 static void tenure_is_not_cut_without_a_waiting_master(void **state)
 {
 	struct bench *b = *state;
@@ -444,8 +446,8 @@ static void tenure_is_not_cut_without_a_waiting_master(void **state)
 	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 0), 212);
 }
 
-/* 11.12: read and write of 4 KB at once need 10 + 570 + 542 clocks of bus at
- * least; one pair per that time is what the bus can do. */
+/* 11.12: a read and a write of 4 KB together need at least 10 + 570 + 542
+ * clocks of the bus, so the bus can do one pair in that time. */
 static void reads_and_writes_fill_the_bus(void **state)
 {
 	struct bench *b = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both buses against their clock-by-clock reference: random scripts, every
- * note's time and contents identical.  Even seeds: PCI-X, odd ones: PCI. */
+/* Both buses against their clock-by-clock reference: for random scripts time
+ * and content of every note are identical. Even seeds: PCI-X, odd ones: PCI. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static void random_script(uint64_t seed, struct ref_script *s)
 		random_pci(&x, s);
 }
 
-/* By port, then time, then a rank of simultaneous notes. */
+/* Orders by port, then time, then a rank of simultaneous notes. */
 static int note_cmp(const void *a, const void *b)
 {
 	const struct ref_note *x = a, *y = b;

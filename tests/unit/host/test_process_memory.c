@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of another process: a child that follows commands on its own copy of
- * `area`, seen and changed through a shadow of it. */
+/* Memory of another process: a child executes commands on its own copy of
+ * `area`, which the test reads and writes through a shadow. */
 #include "../cmocka_all.h"
 
 #include <errno.h>
@@ -140,8 +140,8 @@ static void device_writes_and_reads_bytes_of_the_process(void **state)
 	dma(&m, phys, buf, sizeof(buf), false);
 	assert_int_equal(buf[4097], 0xa5);
 	assert_int_equal(buf[4098], (uint8_t)(3998 * 7 + 3998 / 256));
-	/* The bytes of the same 16 in front of the requested ones, because the
-	 * shadow keeps the address modulo 16. */
+	/* Reads bytes in front of the requested ones, in their block of 16,
+	 * because the shadow keeps the address modulo 16. */
 	tell(c, 'w', SKEW - 5, 0x5a);
 	dma(&m, phys - 8, buf, 8, false);
 	assert_int_equal(buf[3], 0x5a);
@@ -282,8 +282,8 @@ static void bytes_of_devices_arrive_together_in_order(void **state)
 		mem_store(&m, s + 64 * i, buf, sizeof(buf));
 	}
 	assert_int_equal(tell(c, 'r', SKEW + 64 * 99, 0), 0);
-	/* over collected bytes: the earlier ones are written first, so that
-	 * order is kept */
+	/* written over collected bytes: the earlier ones are written first, so
+	 * that order is kept */
 	memset(buf, 0x77, 8);
 	mem_store(&m, s + 64 * 99, buf, 8);
 	mem_copy(&m, buf, s + 64 * 99, 16);
@@ -436,8 +436,8 @@ static void shadow_is_reached_by_a_callback(void **state)
 	mem_fini(&m);
 }
 
-/* Pages get the addresses that pages of a program would; the bytes are the
- * child's. */
+/* Pages get the addresses that pages of a program would get, with the bytes of
+ * the child. */
 static void pinned_pages_get_addresses_of_plain_ones(void **state)
 {
 	struct child *c = *state;
@@ -475,7 +475,8 @@ static void pinned_pages_get_addresses_of_plain_ones(void **state)
 	mem_fini(&plain);
 }
 
-/* Four pages are free: the fifth has no frame, therefore all are released. */
+/* Four pages are free, so the fifth has no frame. Therefore all are
+ * released. */
 static void pages_that_cannot_all_be_pinned_are_all_free_again(void **state)
 {
 	struct child *c = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of other processes in any order: the process is an array, its calls
- * are counted. */
+/* Memory of other processes in any order. The process is an array, and its
+ * calls are counted. */
 #include "../cmocka_all.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { MIB = 1 << 20, FAR_BYTES = 16 * MEM_PAGE, FAR_STREAMS = 6 };
 
-/* A process that is an array: what was asked of it, and how often. */
+/* A process that is an array, with a count of the requests to it. */
 struct array {
 	struct weft_far_owner owner;
 	uint8_t bytes[FAR_BYTES], want[FAR_BYTES];
@@ -58,7 +58,7 @@ static void array_access(struct mem *m, struct array *a, size_t at, size_t n,
 	}
 }
 
-/* Streams, places at random, programs that look, processes that run. */
+/* Streams, random places, programs that look, processes that run. */
 static void array_steps(struct mem *m, struct array *a, struct weft_rng *rng)
 {
 	size_t next[FAR_STREAMS] = { 0 };
@@ -94,8 +94,8 @@ static void array_steps(struct mem *m, struct array *a, struct weft_rng *rng)
 	mem_settled(m);
 }
 
-/* A device reads what was written last, the processes have all of it in the
- * end, and both with few calls: the answers are those of today. */
+/* A device reads the bytes written last, and in the end the processes have all
+ * of them. The number of calls is that of the present code. */
 static void random_accesses_keep_contents_with_few_calls(void **state)
 {
 	static struct array a[2];

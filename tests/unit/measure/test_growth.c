@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growth of a queue: hand-made contents, look by look. */
+/* Growth of a queue: hand-made contents, looked at in steps. */
 #include <math.h>
 
 #include "../cmocka_all.h"
@@ -15,8 +15,8 @@ static double noise(struct weft_rng *rng)
 	return sum; /* mean 0, deviation 1 */
 }
 
-/* Looks at `steps` steps; each adds drift and noise, and `back` of what is
- * there leaves again. */
+/* Feeds `steps` looks. Each adds drift and noise, and the share `back` of the
+ * content leaves. */
 static bool grows(struct weft_rng *rng, uint32_t steps, double drift,
 		  double back)
 {
@@ -48,7 +48,8 @@ static void a_queue_that_empties_does_not_grow(void **st)
 	assert_true(of_1000(0, 0.3) < 10);
 }
 
-/* Neither served nor filled faster: wrong by chance alone. */
+/* Arrivals and service are equally fast, so growth is reported only by
+ * chance. */
 static void a_queue_that_wanders_seldom_grows(void **st)
 {
 	assert_true(of_1000(0, 0) < 50);
@@ -59,7 +60,8 @@ static void a_queue_that_is_filled_faster_grows(void **st)
 	assert_true(of_1000(1.5, 0) > 990);
 }
 
-/* From empty to its level within the first steps, or within more than all. */
+/* Rises from empty to its level within the first steps, or within more steps
+ * than there are. */
 static void a_queue_that_fills_up_does_not_grow_for_long(void **st)
 {
 	struct growth g;
@@ -76,8 +78,8 @@ static void a_queue_that_fills_up_does_not_grow_for_long(void **st)
 	assert_true(growth_lasts(&g));
 }
 
-/* Filled as fast as it is served, from empty on: it grows as the root of time,
- * and for ever, because no level bounds it. */
+/* Filled as fast as it is served, from empty on. It grows with the root of time
+ * for ever, because no level bounds it. */
 static void a_queue_at_its_limit_grows_for_long(void **st)
 {
 	struct growth g;
@@ -113,7 +115,7 @@ static void few_looks_tell_nothing(void **st)
 	assert_true(growth_found(&g, 0));
 }
 
-/* The step doubles; first and latest look stay. */
+/* The step doubles, and the first and latest look stay. */
 static void looks_without_end_have_room(void **st)
 {
 	struct growth g;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns: known answers, permutations are permutations, shares. */
+/* Patterns: known answers; permutations really permute; shares. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -132,7 +132,7 @@ static void node_sends_to_itself_only_if_asked(void **st)
 	assert_false(pattern_sends(&p));
 }
 
-/* Draws of `n` packets, counted by destination. */
+/* Draws `n` packets and counts them by destination. */
 static void draw(struct pattern *p, uint32_t *count, uint32_t n)
 {
 	struct weft_rng rng;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routes in direct networks (extoll.md 4.5, 4.6) against a plain search: every
- * pair, shortest, in order of dimensions; port numbers, strings, datelines;
- * the other way round where a cable is missing. */
+ * pair, shortest, in order of dimensions; port numbers, strings, datelines; the
+ * reverse way where a cable is missing. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../grid.h"
 
-/* Distances from d by breadth-first search over the cables. */
+/* Computes distances from d by breadth-first search over the cables. */
 static void distances(const struct topology *t, uint32_t d, uint32_t *dist)
 {
 	uint32_t *todo = calloc(t->nodes, sizeof(*todo)), head = 0, tail = 0;
@@ -98,7 +98,7 @@ static void routes_in_grids_are_shortest_and_in_order(void **st)
 	}
 }
 
-/* Port numbers and examples of 4.5; a tie goes to the positive side. */
+/* Port numbers and examples of 4.5. A tie uses the positive side. */
 static void ports_are_numbered_by_dimension_and_side(void **st)
 {
 	struct topology t = grid(4, 4, 4, true);
@@ -117,8 +117,8 @@ static void ports_are_numbered_by_dimension_and_side(void **st)
 	assert_int_equal(topo_port(&t, 1, 3), 4);
 }
 
-/* From (0, 0, 0) to (2, 2, 2) each dimension is a tie: eight ways, all of six
- * hops, each by its coins. */
+/* From (0, 0, 0) to (2, 2, 2) each dimension is a tie. The coins select one of
+ * eight ways, all of six hops. */
 static void coins_decide_ties(void **st)
 {
 	struct topology t = grid(4, 4, 4, true);
@@ -139,7 +139,7 @@ static void coins_decide_ties(void **st)
 	}
 }
 
-/* Near half of each, and every combination, over packets that are counted. */
+/* Each way gets nearly half of the packets, and every combination occurs. */
 static void coins_are_fair(void **st)
 {
 	uint32_t heads[TOPO_DIMS] = { 0 }, seen[1 << TOPO_DIMS] = { 0 };

@@ -95,7 +95,7 @@ static void bursts_have_the_rate_and_more_variance(void **st)
 	assert_true(fabs(g.mean - 50) < 1.5);
 	assert_true(g.var > 4 * 2450); /* geometric would be 2450 */
 	assert_int_not_equal(arrivals_init(&a, 0.01, 200, &rng, &err), 0);
-	/* bursts that follow one another: less than a cycle is between them */
+	/* bursts in succession: less than a cycle is between them */
 	a.rate = 0.5;
 	assert_int_equal(arrivals_init(&a, 0.6, 2, &rng, &err), 0);
 	g = gaps_of(&a, &rng, 100000);
@@ -118,7 +118,7 @@ static void a_burst_is_at_least_a_cycle_long(void **st)
 	assert_int_equal(arrivals_init(&a, 0.5, 0, &rng, &err), -EINVAL);
 }
 
-/* At a share of 0.4 a packet of 1000 is followed by 1500 of nothing. */
+/* At a share of 0.4, 1500 idle cycles follow a packet of 1000. */
 static void a_share_of_the_line_gives_the_mean_gap(void **st)
 {
 	static const struct {
@@ -163,7 +163,7 @@ static void a_saturated_source_is_always_due(void **st)
 	assert_int_equal(a.next, 77);
 }
 
-/* A load too small for the time that counters hold. */
+/* A load is so small that the next packet is beyond the range of counters. */
 static void what_is_too_far_off_never_comes(void **st)
 {
 	struct arrivals a = { .kind = ARRIVALS_UNIFORM, .rate = 1e-30 };
@@ -231,7 +231,7 @@ static void the_last_packet_ends_the_source(void **st)
 	assert_true(traffic_due(&s) == ARRIVALS_NEVER);
 }
 
-/* Of node 5: one at cycle 7 that waits, two that do not. */
+/* Packets of node 5: one at cycle 7 that waits, two that do not. */
 static void a_trace_is_played_in_the_order_in_which_packets_may_go(void **st)
 {
 	static const char text[] =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of timed processes: where they begin in a page does not depend on what
- * was allocated before; everything else is as malloc says. */
+/* Blocks of timed processes: their offset in a page does not depend on earlier
+ * allocations. In all other respects they behave as malloc defines. */
 #include "../cmocka_all.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static size_t any(size_t most)
 	return (size_t)rand() % most;
 }
 
-/* Small ones in between, as names of processes are. */
+/* Small blocks in between, as names of processes are. */
 static void blocks_keep_their_bytes_and_alignment(void **state)
 {
 	unsigned char *at[64] = { 0 }, *name;

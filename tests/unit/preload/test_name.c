@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The name of the host is that of the simulated node, by what the variables
- * say; without them it is that of the machine. */
+/* The host name is that of the simulated node, as the variables say. Without
+ * them it is that of the machine. */
 #include "../cmocka_all.h"
 
 #include <errno.h>

@@ -209,7 +209,8 @@ static void put_bytes(void *to, const void *from, size_t len)
 		((uint8_t *)to)[len - 1] ^= 1;
 }
 
-/* Bytes at the end that are read after the buffer has been given back. */
+/* Returns the bytes at the end that the fault reads after the buffer was given
+ * back. */
 static size_t put_late(size_t len)
 {
 	if (mock.fault == PUT_LATE)
@@ -346,7 +347,7 @@ static void hand_out(struct mock_end *e, const struct mock_event *m)
 	e->last = m->ev.imm;
 }
 
-/* Hands out one event at a time, so that messages kept back can be counted. */
+/* Returns one event at a time, so that messages kept back can be counted. */
 static int m_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 {
 	struct mock_end *e = end_of(ep);
@@ -375,7 +376,7 @@ static bool due(const struct mock_end *e, weft_time_t now)
 	return false;
 }
 
-/* Looks often where something may come soon. */
+/* Polls often while an event may come soon. */
 static int m_wait(struct weft_ep *ep, weft_time_t deadline)
 {
 	weft_time_t now = weft_host_now(ep->host), soon = now + 10 * WEFT_US;

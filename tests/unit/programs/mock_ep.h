@@ -32,7 +32,7 @@ enum mock_fault {
 	SEND_NOBODY,
 	PUT_SAYS,
 	PUT_DAMAGE,
-	PUT_LATE, /* reads its buffer after it has given it back */
+	PUT_LATE, /* reads its buffer after giving it back */
 	PUT_TAIL, /* ... bytes behind the first MOCK_HEAD */
 	PUT_IMM,
 	PUT_SILENT,
@@ -85,7 +85,7 @@ struct mock_end {
 	/* Calls and operations so far. */
 	uint32_t regs, deregs, datas, puts, gets, fadds, cswaps, opens, closes;
 	uint32_t unreleased, most_unreleased, out_of_order;
-	uint64_t last; /* imm of the last message that was handed out */
+	uint64_t last; /* imm of the last message given to the program */
 	weft_time_t polled, longest;  /* between poll and release */
 	size_t lengths[MOCK_LENGTHS]; /* of the first messages */
 	uint32_t n_lengths;
@@ -93,7 +93,7 @@ struct mock_end {
 	uint32_t to[NODES];
 	size_t shortest, longest_msg;
 	weft_time_t first; /* when the first one was sent */
-	weft_time_t quiet; /* the longest time from an event to the next */
+	weft_time_t quiet; /* the longest time between two events */
 };
 
 struct mock_net {
@@ -110,8 +110,8 @@ struct mock_net {
 };
 extern struct mock_net mock;
 
-/* Runs a program class on so many nodes, with parameters "name=value" up to
- * NULL; the caller frees the bench. */
+/* Runs a program class on that many nodes, with parameters "name=value" up to
+ * NULL. The caller frees the bench. */
 struct bench *mock_run(const struct weft_class *cls, uint32_t nodes,
 		       const char *const *set);
 /* A metric that must be there. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ep.conformance finds every rule of weft/ep.h that an endpoint breaks, and
- * nothing in one that keeps them. */
+/* ep.conformance reports every rule of weft/ep.h that an endpoint breaks, and
+ * nothing for an endpoint that keeps them. */
 #include <string.h>
 
 #include "../cmocka_all.h"
@@ -225,8 +225,8 @@ static void conformance_finds_each_fault(void **state)
 	}
 }
 
-/* The events before are those of the last message, the next one is that of the
- * barrier behind: a wait ends each millisecond. */
+/* The earlier events are those of the last message, and the next one is that of
+ * the barrier after it. A wait ends each millisecond. */
 static void an_endpoint_is_stuck_after_200_ms_without_an_event(void **state)
 {
 	struct bench *b;

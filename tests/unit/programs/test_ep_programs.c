@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ep.pingpong and ep.traffic over an endpoint whose latency is known: what they
- * report, to which nodes and in which sizes they send, and that they notice
- * what an endpoint does wrong. */
+/* ep.pingpong and ep.traffic over an endpoint of known latency: their reports,
+ * the nodes and sizes of their messages, and that they notice errors of the
+ * endpoint. */
 #include <string.h>
 
 #include "../cmocka_all.h"
@@ -77,8 +77,8 @@ static void half_a_round_is_the_latency(void **state)
 	bench_free(b);
 }
 
-/* A call for sending and one when it has come; that which makes a place known
- * is over before a message comes. */
+/* The layer adds one call for sending and one when the message has arrived. The
+ * call that announces a place has ended before a message arrives. */
 static void layer_adds_two_calls_to_the_latency(void **state)
 {
 	struct bench *b = RUN(MOCK_NONE, ep_pingpong, 2, "count=4", "layer=yes",

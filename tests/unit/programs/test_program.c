@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Helpers of the workloads: the pattern must tell every qword of a run from
- * every other, and a check that cannot fail would be worthless. */
+/* Helpers of the workloads: the pattern must distinguish every qword of a run
+ * from every other, because a check that cannot fail proves nothing. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -69,7 +69,7 @@ static void event_add(struct weft_att *a, struct weft_ep_event ev,
 	STAILQ_INSERT_TAIL(&a->events, e, link);
 }
 
-/* Of tests/unit/locks.h, where it is linked. */
+/* From tests/unit/locks.h, in programs that link it. */
 int locks_held(void) __attribute__((weak));
 
 /* The attachment is used by one thread at a time, because the provider has a
@@ -80,7 +80,7 @@ static struct weft_att *att_of(struct weft_ep *ep)
 	return (struct weft_att *)ep;
 }
 
-/* The peer, or NULL after the error that a dead one gives. */
+/* Returns the peer, or NULL after the error of a dead peer. */
 static struct weft_att *peer_of(struct weft_att *a, uint32_t dst, void *ctx)
 {
 	struct weft_ep_event ev = {
@@ -93,7 +93,8 @@ static struct weft_att *peer_of(struct weft_att *a, uint32_t dst, void *ctx)
 	return NULL;
 }
 
-/* The peer of an operation; NULL: it has ended, with *ret_p. */
+/* Returns the peer of an operation, or NULL if the operation has ended, with
+ * *ret_p. */
 static struct weft_att *op_begin(struct weft_att *a, uint32_t dst, void *ctx,
 				 int *ret_p)
 {
@@ -204,7 +205,7 @@ static int ep_mr_reg(struct weft_ep *ep, void *p, size_t len,
 		return -ENOMEM;
 	a->regs++;
 	note_call('r', a, i, len, 0, NULL);
-	/* Addresses that are equal in every run, so that sums of the calls are
+	/* Addresses are equal in every run, so that sums of the calls are
 	 * comparable. */
 	*mr = (struct weft_ep_mr){ .key = KEY,
 				   .addr = (uint64_t)(i + 1) << 32,

@@ -74,7 +74,7 @@ void rig_again(struct rig *r, unsigned side)
 	assert_int_equal(fi_enable(r->s[side].ep), 0);
 }
 
-/* Of tests/unit/locks.h, where it is linked. */
+/* From tests/unit/locks.h, in programs that link it. */
 int locks_held(void) __attribute__((weak));
 
 void rig_down(struct rig *r)

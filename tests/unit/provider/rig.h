@@ -22,16 +22,17 @@ struct rig {
 	struct rig_side s[2];
 };
 
-/* Endpoints of that type (RDM, DGRAM) that know each other's addresses. */
+/* Opens endpoints of that type (RDM, DGRAM) that know each other's
+ * addresses. */
 void rig_up(struct rig *r, enum fi_ep_type type);
 void rig_down(struct rig *r);
-/* A side closes everything and opens it anew, in the same process. */
+/* Closes all objects of a side and opens them anew, in the same process. */
 void rig_again(struct rig *r, unsigned side);
-/* A side takes what has come; true: something has. */
+/* Lets a side make progress. Returns true if something arrived. */
 bool rig_progress(struct rig *r, int side);
-/* Lets both sides progress until nothing moves. */
+/* Lets both sides make progress until nothing moves. */
 void rig_settle(struct rig *r);
-/* The next completion of a side, which must be there. */
+/* Returns the next completion of a side, which must exist. */
 struct fi_cq_tagged_entry rig_next(struct rig *r, int side);
 /* The next is an error. */
 struct fi_cq_err_entry rig_error(struct rig *r, int side);

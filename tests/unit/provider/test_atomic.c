@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of atomics: what fi_atomic(3) says of each operation. */
+/* The table of atomics against the definitions of fi_atomic(3). */
 #include <complex.h>
 #include <string.h>
 
 #include "../cmocka_all.h"
 #include "provider/atomic.h"
 
-/* One step at odd addresses; returns the old value's place. */
+/* Does one step at odd addresses. Returns the address of the old value. */
 #define STEP(T, type, op, mem, src, cmp, want)                                 \
 	do {                                                                   \
 		char d_[40], s_[40], c_[40], r_[40];                           \
@@ -42,7 +42,7 @@ static void integer_atomics_wrap_and_combine_bits(void **state)
 	STEP(uint64_t, FI_UINT64, FI_ATOMIC_WRITE, 12, 8, 0, 8);
 }
 
-/* The comparison is: compare value against memory. */
+/* The comparison has the operands: compare value, memory. */
 static void swap_happens_when_the_compared_value_fits(void **state)
 {
 	STEP(int32_t, FI_INT32, FI_CSWAP, 5, 9, 5, 9);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses: vectors, their texts, ports of processes that are not known yet,
- * ports of this one. */
+/* Addresses: vectors, their texts, ports of processes that have not attached
+ * yet, ports of this process. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -87,7 +87,7 @@ static void inserted_address_is_found_by_name_and_number(void **state)
 	EQ(got.sin_port, sin[1].sin_port);
 	EQ(got.sin_addr.s_addr, 0);
 	EQ(fi_av_lookup(&av->fid, 3, &got, &len), -FI_EINVAL);
-	/* one that is none; with and without errors one by one */
+	/* one invalid address; with and without errors for each entry */
 	sin[1].sin_family = AF_INET6;
 	EQ(fi_av_insert(&av->fid, sin, 3, a, FI_SYNC_ERR, err), 2);
 	EQ(err[0], 0);
@@ -294,7 +294,7 @@ static void ports_are_unique_and_wrap_to_the_first_free(void **state)
 	EQ(a.num, 0);
 	EQ(wfi_port_open(h, &b, 5), 0);
 	wfi_port_close(h, &b);
-	h->next_port = 0xfffe; /* they come round, to the first that is free */
+	h->next_port = 0xfffe; /* numbers wrap, to the first that is free */
 	EQ(wfi_port_open(h, &a, 0), 0);
 	EQ(a.num, 0xfffe);
 	EQ(wfi_port_open(h, &b, 0), 0);

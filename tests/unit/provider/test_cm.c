@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections: asking, being asked, accepting and rejecting in each state; user
- * data; ends. */
+/* Connections: requests sent, received, accepted and rejected in each state;
+ * user data; ends. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,8 @@ static union {
 	char room[400];
 } e;
 
-/* The next event of a side, with so many bytes of data; its kind. */
+/* Takes the next event of a side, with that many bytes of data. Returns its
+ * kind. */
 static uint32_t event(int side, size_t data)
 {
 	uint32_t ev = 0;
@@ -72,7 +73,7 @@ static struct fi_eq_err_entry failed(int side)
 	return err;
 }
 
-/* An endpoint of side 1 that takes the request that is in e. */
+/* Opens an endpoint of side 1 that accepts the request in e. */
 static void take(void)
 {
 	fi_close(&r.s[1].ep->fid);
@@ -251,7 +252,7 @@ static void refused(void)
 	no_event(1);
 }
 
-/* No endpoint listens there, or it is not a passive endpoint; data that are too
+/* No endpoint listens at the address, or it is not passive; data that are too
  * long. */
 static void connection_to_a_closed_port_is_refused(void **state)
 {
@@ -366,8 +367,8 @@ static void death_of_the_peer_shuts_a_connection_down(void **state)
 	EQ(rig_ep(&r, 0)->conn, CONN_DOWN);
 }
 
-/* It dies while it is asked, and its program does not read the request: the
- * queue has it when it is closed. */
+/* The peer dies after its request, and the program does not read that. The
+ * queue still has it when it is closed. */
 static void death_of_an_asked_peer_refuses_the_connection(void **state)
 {
 	EQ(fi_connect(r.s[0].ep, &where, NULL, 0), 0);

@@ -28,7 +28,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* How many kinds of endpoints fit; 0: -FI_ENODATA. */
+/* Returns the number of matching kinds of endpoints; 0: -FI_ENODATA. */
 static int kinds(void)
 {
 	struct fi_info *info;
@@ -365,7 +365,7 @@ static void possible_hints_are_taken_over(void **state)
 	fi_freeinfo(info);
 }
 
-/* Keys and offsets of the user, unless the user insists. */
+/* The provider chooses keys and offsets, unless the user insists on his own. */
 static void mr_mode_follows_version_and_hints(void **state)
 {
 	static const struct {
@@ -467,7 +467,7 @@ static void hints_give_source_and_destination(void **state)
 	is_addr(info->src_addr, info->src_addrlen, "127.0.0.9", 9);
 	is_addr(info->dest_addr, info->dest_addrlen, "127.0.0.8", 8);
 	fi_freeinfo(info);
-	/* a service alone goes with an address to go to */
+	/* a service alone is valid with a destination address */
 	assert_int_equal(wfi_getinfo(V, NULL, "5", 0, hints, &info), 0);
 	is_addr(info->dest_addr, info->dest_addrlen, "127.0.0.1", 5);
 	fi_freeinfo(info);
@@ -481,8 +481,7 @@ static void hints_give_source_and_destination(void **state)
 	assert_int_equal(kinds(), 0);
 }
 
-/* Providers that answer: processes of a run; utility providers when they are
- * let. */
+/* Providers that answer: processes of a run; utility providers if allowed. */
 static void only_processes_of_a_run_have_the_provider(void **state)
 {
 	struct fi_info *info;

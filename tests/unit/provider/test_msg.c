@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages between two endpoints of the provider: matching, long ones, several
- * per buffer, looking before taking, and what goes wrong. */
+ * per buffer, peeking, and errors. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -306,7 +306,7 @@ static void keys_are_unique_or_given_by_the_provider(void **state)
 	EQ(fi_close(&mr->fid), 0);
 	EQ(fi_mr_reg(s->dom, &r, 8, 0, 0, 7, 0, &mr, NULL), 0);
 	EQ(fi_close(&mr->fid), 0);
-	/* of the provider, and addresses instead of offsets */
+	/* keys of the provider, and addresses instead of offsets */
 	container_of(s->dom, struct wfi_domain, fid)->prov_key = true;
 	container_of(s->dom, struct wfi_domain, fid)->virt_addr = true;
 	for (int i = 0; i < 4; i++)
@@ -438,7 +438,7 @@ static void endpoint_is_named_by_its_port_until_enabled(void **state)
 	len = 0;
 	EQ(fi_getname(&ep->fid, NULL, &len), -FI_ETOOSMALL);
 	EQ(fi_setname(&s->ep->fid, &in, sizeof(in)), -FI_EOPBADSTATE);
-	/* the port that was asked for; a second one gets another */
+	/* the requested port; a second endpoint gets another one */
 	free(s->info->src_addr);
 	s->info->src_addr = malloc(sizeof(in));
 	in.sin_port = htons(1235);

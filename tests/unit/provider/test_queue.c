@@ -179,7 +179,7 @@ static void wait_ends_with_an_entry_a_signal_or_time(void **state)
 	EQ(fi_close(&cq->fid.fid), 0);
 }
 
-/* A read is a call and makes progress; a peek is not a call. */
+/* A read counts as a call and makes progress; a peek does not count. */
 static void read_and_message_calls_are_counted_and_charged(void **state)
 {
 	const struct double_stat *st = double_stat(0, "fi_cq_read");
@@ -199,7 +199,7 @@ static void read_and_message_calls_are_counted_and_charged(void **state)
 	EQ(st->bytes, 0);
 	EQ(double_charged(0), 70);
 	EQ(double_got_on(0), 1);
-	/* messages, by kind; what is to be made again is none */
+	/* messages by kind; one that has to be repeated does not count */
 	EQ(fi_send(s->ep, e, 8, NULL, s->to, NULL), 0);
 	EQ(double_stat(0, "fi_send")->bytes, 8);
 	EQ(fi_tsend(s->ep, e, 9, NULL, s->to, 1, NULL), 0);
@@ -322,7 +322,8 @@ static void event_is_read_once_and_stays_when_peeked(void **state)
 	assert_string_equal(fi_eq_strerror(eq, FI_ENOKEY, NULL, NULL, 6),
 			    fi_strerror(FI_ENOKEY));
 	EQ(fi_eq_write(eq, FI_NOTIFY, &e, sizeof(e), 0), sizeof(e));
-	/* A request of the user's own holds nothing of the queue. */
+	/* A request that the user wrote does not hold an object of the
+	 * queue. */
 	EQ(fi_eq_write(eq, FI_CONNREQ, room, sizeof(room), 0), sizeof(room));
 	EQ(fi_close(&eq->fid), 0); /* with two that were not read */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random calls of libfabric between two endpoints, right and wrong, by number.
  * All results, all completions, all memory and every byte that the provider
- * hands to the transport give a sum, which is stored here. After an intended
+ * gives to the transport yield a sum, which is stored here. After an intended
  * change the test prints the sum to store. */
 #include <errno.h>
 #include <stdio.h>
@@ -445,7 +445,7 @@ static void look(void)
 
 /* ---- endpoints ---- */
 
-/* One counter for everything; completions only when asked for. */
+/* One counter counts all operations. Completions are reported on request. */
 static void counted(unsigned s)
 {
 	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remote memory: reads, writes and atomics, and everything that must be
+/* Remote memory: reads, writes and atomics, and all accesses that must be
  * refused; connections and datagrams. */
 #include <errno.h>
 #include <stdlib.h>
@@ -74,8 +74,8 @@ static void refuse(struct rig *r, bool write, size_t len, uint64_t addr,
 	assert_int_equal(a[0], 2);
 }
 
-/* The second access knows where the region is; a region that has gone is
- * forgotten, and one with the same key is another. */
+/* The second access uses the stored place of the region. A region that has gone
+ * is forgotten, and one with an equal key is a new one. */
 static void second_access_goes_directly_to_a_known_region(void **state)
 {
 	struct rig r;

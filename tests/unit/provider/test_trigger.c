@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations that wait for a counter, and deferred work: they begin when the
- * counter has got there, not before, once, and can be taken back. */
+/* Operations that wait for a counter, and deferred work: they begin once, when
+ * the counter reaches its value, and can be cancelled before. */
 #include <rdma/fi_trigger.h>
 
 #include <stdlib.h>
@@ -90,7 +90,8 @@ static void triggered_write_starts_at_its_threshold_once(void **state)
 	EQ(write_at(&bad, 1), -FI_EINVAL);
 }
 
-/* Several, each at its own value; one that waits goes with its counter. */
+/* Several operations, each at its own value. One that waits is freed with its
+ * counter. */
 static void triggered_operations_start_in_order_of_thresholds(void **state)
 {
 	struct fi_triggered_context c[4] = { at(3), at(1), at(3), at(9) };

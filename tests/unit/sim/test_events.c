@@ -26,7 +26,7 @@ struct probe {
 };
 
 static const struct weft_param probe_params[] = {
-	WEFT_PARAM(U32, struct probe, plan, "0", "", OWN, "what start does"),
+	WEFT_PARAM(U32, struct probe, plan, "0", "", OWN, "plan of start"),
 	{ 0 }
 };
 
@@ -252,7 +252,7 @@ static void manifest_holds_a_class_once_and_what_differs(void **state)
 	weft_sim_free(sim);
 }
 
-/* A watch runs while other events are pending, and ends no run later. */
+/* A watch runs while other events are pending, and does not prolong a run. */
 static void a_watch_keeps_no_run_going(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);

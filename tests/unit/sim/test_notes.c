@@ -87,7 +87,7 @@ static WEFT_COMPONENT(mouth, .name = "test.mouth", .kind = WEFT_KIND_BUS,
 			       .arrive = mouth_arrive,
 			       .event = mouth_event });
 
-/* Runs to 100; the ear looks by itself, or asks for arrivals, at `look`. */
+/* Runs to 100. At `look` the receiver looks by itself, or asks for arrivals. */
 static struct ear hear(struct ear init, uint32_t tag, weft_time_t look)
 {
 	struct weft_sim *sim = weft_sim_new(1);

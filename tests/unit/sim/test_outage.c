@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outages: once, for good, at regular intervals, at random, refused. */
+/* Outages: once, for ever, at regular intervals, at random, refused ones. */
 #include "../cmocka_all.h"
 
 #include <math.h>
@@ -73,7 +73,7 @@ static void last_outage_ends_with_time(void **state)
 	outage_fini(&o);
 }
 
-/* Exponential: the mean of N is within 6 / sqrt(N) of what it should be. */
+/* Exponential: the mean of N is within 6 / sqrt(N) of the expected one. */
 static void assert_mean(double sum, uint32_t n, double mean)
 {
 	assert_true(fabs(sum / n - mean) < 6 * mean / sqrt(n));

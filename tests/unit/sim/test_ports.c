@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cables, filters, arrival order, and what is refused. */
+/* Cables, filters, arrival order, and refused connections. */
 #include "../cmocka_all.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static WEFT_COMPONENT(end, .name = "test.end", .kind = WEFT_KIND_TRAFFIC,
 		      .doc = "end", .state_size = sizeof(struct end),
 		      .ports = end_ports, .ops = { .arrive = end_arrive });
 
-/* Doubles every frame: the copy is late by 5 fs; drops u[0] == 13. */
+/* Doubles every frame, with the copy 5 fs later, but drops u[0] == 13. */
 static void twice_filter(struct weft_comp *c, struct weft_frame *f)
 {
 	struct weft_frame *d;
@@ -251,7 +251,7 @@ static void dangling_port_is_refused(void **state)
 	weft_sim_free(sim);
 }
 
-/* A frame that is never freed is a bug of a model, and is found. */
+/* The end of a run finds a frame that a model never freed. */
 static void frame_that_is_never_freed_is_found(void **state)
 {
 	struct pair p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The event queue against the dumbest reference: a sorted array. */
+/* The event queue against the simplest reference: a sorted array. */
 #include "../cmocka_all.h"
 
 #include <stdlib.h>
@@ -36,7 +36,8 @@ static struct evq_event ref_pop(struct ref *r)
 	return e;
 }
 
-/* Delays from zero to hours, clock edges shared by many, keys at random. */
+/* Returns delays from zero to hours, clock edges shared by many, random
+ * keys. */
 static uint64_t delay(struct weft_rng *rng)
 {
 	switch (weft_rng_below(rng, 6)) {
@@ -140,8 +141,8 @@ static void large_buckets_are_sorted(void **state)
 	evq_fini(&q);
 }
 
-/* Programs that poll set deadlines far ahead which nearly always pass unused.
- * The queue holds memory for pending events, not for earlier ones. */
+/* Programs that poll set far deadlines, which nearly always pass unused. The
+ * queue holds memory for pending events, not for earlier ones. */
 static void far_deadlines_leave_no_memory_behind(void **state)
 {
 	enum { STEPS = 2000, EACH = 60 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run in steps, and counters in the middle of it. */
+/* A run in steps, with counters read in between. */
 #include "../cmocka_all.h"
 
 #include "weft/sim.h"

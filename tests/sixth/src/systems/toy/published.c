@@ -3,7 +3,7 @@
  * (17 and its bytes), the clock and the latencies of its parts. */
 #include "front/repro/repro.h"
 
-/* Messages per second that all nodes received. */
+/* Returns messages per second that all nodes received. */
 static double eval_rate(const struct repro_data *d)
 {
 	return repro_sum(d, NULL, "n*.prog*.message_rate") / 1000;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over toy.nic: messages by its registers.  A message is
- * away when its stores are; what has come is copied out by loads and stays in
- * one of rx_slots places until it is released.  Regions have names and no
- * further use, as the NIC reaches no memory. */
+/* The common endpoint over toy.nic: messages by its registers. A message is
+ * sent when its stores are done. A received one is copied by loads and stays in
+ * one of rx_slots places until it is released. Regions have names and no
+ * further use, because the NIC reaches no memory. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"
@@ -88,7 +88,7 @@ static struct toy_slot *slot_free(struct toy_ep *e)
 	return NULL;
 }
 
-/* The oldest message that the NIC has, if it has one. */
+/* Takes the oldest message of the NIC, if there is one. */
 static bool receive(struct toy_ep *e, struct weft_ep_event *ev)
 {
 	struct toy_slot *s = slot_free(e);

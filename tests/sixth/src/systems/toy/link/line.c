@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One end of a toy line, see wire.h: a queue of slots for what comes, credits
- * for what goes.  Frames begin at edges of the clock. */
+/* One end of a toy line, see wire.h: a queue of slots for received packets,
+ * credits for sending. Frames begin at edges of the clock. */
 #include "systems/toy/link/wire.h"
 #include "weft/trace.h"
 
@@ -76,8 +76,8 @@ static void drop(struct toy_line *l, struct weft_frame *f, uint32_t counter)
 	weft_frame_free(f);
 }
 
-/* Packets that were sent before this one and have not come give their slots
- * back, with the credit of this one; false: it is one of the past. */
+/* Earlier packets that have not arrived return their slots with the credit of
+ * this one. Returns false for a number from the past. */
 static bool number(struct toy_line *l, uint8_t seq)
 {
 	uint8_t gap = (uint8_t)(seq - l->expect);

@@ -44,8 +44,8 @@ static inline struct toy_fields *toy_fields(struct weft_frame *f)
 
 extern const struct weft_wire toy_wire;
 
-/* Of a frame that was damaged, or that a fault has only looked at, the symbols
- * say what it is; false: they make no sense. */
+/* Decodes a frame from its symbols if a fault has damaged or observed it.
+ * Returns false if they make no sense. */
 bool toy_decode(struct weft_frame *f);
 /* When its last symbol is here. */
 static inline weft_time_t toy_end(const struct weft_frame *f)
@@ -71,7 +71,7 @@ struct toy_line {
 	bool owes; /* a credit */
 };
 
-/* The first counters of every class with such lines. */
+/* First counters of every class with such lines. */
 enum {
 	TOY_C_SENT,
 	TOY_C_RECEIVED,
@@ -91,7 +91,8 @@ enum {
 			     "packets that came twice, or without a slot" }
 /* clang-format on */
 
-/* ops.init: port number `port` of c has such an end; clk and stage are set. */
+/* For ops.init: makes port number `port` of c an end of a line. clk and stage
+ * are set before. */
 void toy_line_init(struct toy_line *l, struct weft_comp *c, uint32_t port,
 		   uint32_t slots);
 /* ops.start, when all ends are there. */
@@ -101,13 +102,14 @@ void toy_line_fini(struct toy_line *l);
 void toy_line_arrive(struct toy_line *l, struct weft_frame *f);
 /* Packets that may be sent. */
 uint32_t toy_line_room(const struct toy_line *l);
-/* Sends f now; the line is idle, there is room. */
+/* Sends f now. The line must be idle and have room. */
 void toy_line_send(struct toy_line *l, struct weft_frame *f);
-/* Sends the credit that is owed if the line is idle; false: it is not. */
+/* Sends the credit that is due if the line is idle. Returns false if not. */
 bool toy_line_credit(struct toy_line *l);
-/* The oldest packet of the queue, NULL: none. */
+/* Returns the oldest packet of the queue, or NULL. */
 struct weft_frame *toy_line_head(const struct toy_line *l);
-/* Takes it out; its slot is free, as it leaves no slower than others come. */
+/* Takes the oldest packet out. Its slot is free at once, because it leaves as
+ * fast as others arrive. */
 struct weft_frame *toy_line_take(struct toy_line *l);
 
 #endif

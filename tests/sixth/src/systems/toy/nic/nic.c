@@ -34,7 +34,8 @@ struct toy_nic {
 		weft_time_t ready;
 	} tx[TX_MAX]; /* oldest first */
 	uint32_t tx_head, tx_n;
-	uint64_t trace; /* message in the window; 0: none, or no listener */
+	uint64_t trace; /* message in the window; 0 if none, or without a
+			 * listener */
 	bool irq;
 };
 
@@ -154,7 +155,7 @@ static void tx_next(struct weft_comp *c)
 
 /* ---- receiving ---- */
 
-/* The message whose last symbol is here, NULL: none. */
+/* Returns the message whose last symbol arrives now, or NULL. */
 static struct weft_frame *rx_head(struct weft_comp *c)
 {
 	struct toy_nic *n = c->state;

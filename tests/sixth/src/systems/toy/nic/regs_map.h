@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers of toy.nic, BAR 0; all of 8 bytes. */
+/* Registers of toy.nic in BAR 0, of 8 bytes each. */
 #ifndef SYSTEMS_TOY_NIC_REGS_MAP_H
 #define SYSTEMS_TOY_NIC_REGS_MAP_H
 

@@ -71,7 +71,7 @@ static uint32_t route(const struct toy_switch *s, uint32_t dest)
 				    : topo_here_port(&s->here, s->topo, dest);
 }
 
-/* Slots that must be free behind the output. */
+/* Returns the number of slots that must be free behind the output. */
 static uint32_t need(const struct toy_switch *s, uint32_t in, uint32_t out)
 {
 	bool turns = topo_dim(s->topo, in) != topo_dim(s->topo, out);
@@ -88,8 +88,8 @@ static void drop(struct weft_comp *c, struct toy_line *in)
 	weft_frame_free(f);
 }
 
-/* The oldest packet of an input goes on, if it can; a credit that comes, or the
- * time armed here, looks again. */
+/* Forwards the oldest packet of an input if it can. Otherwise it tries again at
+ * the next credit, or at the time armed here. */
 static void forward(struct weft_comp *c, uint32_t i)
 {
 	struct toy_switch *s = c->state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The toy's line: symbols by hand, damage of every bit, and packets that a
- * switch must not take. */
+ * switch must refuse. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 extern const struct weft_class weft_class_toy_switch;
 
 enum { K = WEFT_SYM_K, N = TOY_HEAD + 3 + TOY_CRC };
-/* The switch counts these behind those of its lines. */
+/* Counter of the switch, behind those of its lines. */
 enum { C_UNROUTABLE = TOY_C_OWN };
 
 static struct weft_sim *sim;
@@ -34,7 +34,7 @@ static struct weft_frame *packet(uint8_t seq, uint8_t dest)
 	return f;
 }
 
-/* The frame of these symbols, as it is after a fault has looked at it. */
+/* Returns the frame of these symbols, as if a fault had observed it. */
 static struct weft_frame *heard(const uint16_t *sym, uint32_t n)
 {
 	struct weft_frame *f = weft_frame_new(sim);
@@ -104,7 +104,7 @@ static void what_was_sent_is_heard(void **state)
 	weft_frame_free(f);
 }
 
-/* No wrong bit, and no end too early or late, goes unnoticed. */
+/* Every wrong bit, and every end that is too early or late, is noticed. */
 static void damage_makes_no_sense(void **state)
 {
 	uint16_t sym[TOY_SYMBOLS + 1] = { 0 };

@@ -132,7 +132,7 @@ const struct cli_opt cli_opts[] = {
 	OPT("patience", "TIME", TEXT, patience,
 	    "how long a stopped process is waited for; default: 10s"),
 	OPT("mpi", "MPI", TEXT, mpi,
-	    "who starts the processes: auto (default), none, an MPI, or "
+	    "launcher of the processes: auto (default), none, an MPI, or "
 	    "script: "
 	    "the program calls mpirun itself"),
 	OPT("mpiexec", "PATH", TEXT, mpiexec,

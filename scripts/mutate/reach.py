@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import struct
 import subprocess
@@ -142,13 +143,18 @@ class Map:
         env = dict(os.environ, **env, GCOV_PREFIX=self.work,
                    GCOV_PREFIX_STRIP=str(self.build.path.count("/")))
         start, before = time.time(), os.times()
+        # A session of its own, because a test that is given up leaves
+        # simulators that would run on beside all later tests.
+        p = subprocess.Popen(args, cwd=self.build.path, env=env,
+                             stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL,
+                             stdin=subprocess.DEVNULL, start_new_session=True)
         try:
-            status = subprocess.run(
-                args, cwd=self.build.path, env=env, stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-                timeout=test.timeout * 6).returncode
+            status = p.wait(test.timeout * 6)
         except subprocess.TimeoutExpired:
             status = 124
+            os.killpg(p.pid, signal.SIGKILL)
+            p.wait()
         wall, after = time.time() - start, os.times()
         cpu = sum(after[2:4]) - sum(before[2:4])
         if status:

@@ -22,24 +22,11 @@ enum {
 
 /* ---- events of the endpoint ---- */
 
-static struct att_client *client_at(struct att_agent *g, uint64_t imm)
-{
-	uint32_t slot = imm >> 32 & 0xff;
-
-	for (size_t i = 0; i < g->clients.n; i++) {
-		struct att_client *c = g->clients.at[i];
-
-		if (c->slot == slot && (c->gen & 0xffff) == imm >> 48)
-			return c;
-	}
-	return NULL;
-}
-
 /* Delivers a message or a put with notice to the client that the immediate
  * names. */
 static void event_in(struct att_agent *g, const struct weft_ep_event *ev)
 {
-	struct att_client *c = client_at(g, ev->imm);
+	struct att_client *c = NULL;
 	struct att_msg m = { .ev = *ev };
 	struct att_event e = {
 		.kind = (uint32_t)ev->kind,
@@ -48,6 +35,12 @@ static void event_in(struct att_agent *g, const struct weft_ep_event *ev)
 		.len = ev->len,
 	};
 
+	for (size_t i = 0; i < g->clients.n && !c; i++) {
+		c = g->clients.at[i];
+		if (c->slot != (ev->imm >> 32 & 0xff) ||
+		    (c->gen & 0xffff) != ev->imm >> 48)
+			c = NULL;
+	}
 	if (ev->kind != WEFT_EV_RECV) {
 		if (c)
 			att_push(c, &e);
@@ -147,7 +140,7 @@ weft_time_t att_agent_deadline(const struct att_agent *g)
 
 /* ---- the program ---- */
 
-static void agent_park(struct att_agent *g)
+void att_agent_park(struct att_agent *g)
 {
 	g->parked = true;
 	weft_prog_park(g->h);
@@ -217,12 +210,12 @@ static void agent_step(struct att_agent *g)
 	 * endpoint away. */
 	if (g->near < NEAR_MAX && agent_give(g)) {
 		g->near += g->clients.n > 1;
-		return agent_park(g);
+		return att_agent_park(g);
 	}
 	g->near = 0;
 	n = agent_aside(g) ? 0 : agent_poll(g);
 	if (agent_give(g))
-		return agent_park(g);
+		return att_agent_park(g);
 	if (stalled && !n) {
 		/* Time passes as in a program that retries its command. */
 		if (weft_prog_time(g->prog) == before)
@@ -232,24 +225,14 @@ static void agent_step(struct att_agent *g)
 	}
 }
 
-static int agent_open(struct att_agent *g)
+static int agent_main(struct weft_comp *c)
 {
+	struct att_agent *g = c->state;
 	struct weft_ep_attr attr = { .max_msg = g->max_msg,
 				     .rx_slots = g->rx_slots,
 				     .eager_max = g->eager_max,
 				     .use_irq = g->use_irq };
-	int ret = weft_ep_open(g->h, &attr, &g->ep);
-	weft_time_t now = weft_host_now(g->h);
-
-	g->cost_clock = weft_host_now(g->h) - now;
-	g->opened = !ret;
-	att_opened(g->srv, g->h, !ret);
-	return ret;
-}
-
-static int agent_main(struct weft_comp *c)
-{
-	struct att_agent *g = c->state;
+	weft_time_t now;
 	int ret;
 
 	g->prog = c;
@@ -260,7 +243,11 @@ static int agent_main(struct weft_comp *c)
 	}
 	if (g->srv->o.raw)
 		return att_raw_main(g);
-	ret = agent_open(g);
+	ret = weft_ep_open(g->h, &attr, &g->ep);
+	now = weft_host_now(g->h);
+	g->cost_clock = weft_host_now(g->h) - now;
+	g->opened = !ret;
+	att_opened(g->srv, g->h, !ret);
 	if (ret)
 		weft_check_failed(c, "cannot open the endpoint: error %d",
 				  -ret);

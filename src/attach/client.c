@@ -20,36 +20,31 @@ static struct {
 	bool forked, registered;
 } the = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Replaces the shared memory by empty memory in state GONE, so that a late
- * access in the child finds an ended attachment and no segment of the
- * parent. */
-static void map_empty(struct weft_att *a)
-{
-	struct att_seg *s =
-		mmap(a->seg, a->seg_bytes, PROT_READ | PROT_WRITE,
-		     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (s == MAP_FAILED)
-		return;
-	s->state = ATT_GONE;
-	s->n_cmds = ATT_CMDS;
-	s->n_events = ATT_EVENTS;
-	mmap(a->bell, a->bell_bytes, PROT_READ | PROT_WRITE,
-	     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-}
-
 /* Ends the attachment in a child of fork. The child has none of the memory
- * (MADV_DONTFORK), because the agent serves one process per segment. */
+ * (MADV_DONTFORK), because the agent serves one process per segment. Empty
+ * memory in state GONE replaces it, so that a late access in the child finds an
+ * ended attachment. */
 static void on_fork(void)
 {
+	const int prot = PROT_READ | PROT_WRITE;
+	const int how = MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS;
+	struct weft_att *a = the.att;
+	struct att_seg *s;
+
 	the.forked = true;
-	if (the.att) {
-		the.att->gone = true;
-		map_empty(the.att);
-		if (the.att->direct)
-			direct_forked(the.att->direct);
-		close(the.att->sock);
+	if (!a)
+		return;
+	a->gone = true;
+	s = mmap(a->seg, a->seg_bytes, prot, how, -1, 0);
+	if (s != MAP_FAILED) {
+		s->state = ATT_GONE;
+		s->n_cmds = ATT_CMDS;
+		s->n_events = ATT_EVENTS;
+		mmap(a->bell, a->bell_bytes, prot, how, -1, 0);
 	}
+	if (a->direct)
+		direct_forked(a->direct);
+	close(a->sock);
 }
 
 /* ---- joining ---- */
@@ -327,27 +322,22 @@ int weft_att_open(struct weft_att **a_p)
 }
 
 /* Leaves after the agent has executed everything posted. */
-static void att_leave(struct weft_att *a)
+void weft_att_close(struct weft_att *a)
 {
 	struct att_cmd bye = { .kind = ATT_C_BYE };
 	struct att_reply r;
 
-	if (a->direct) /* first, so that peers learn that it leaves */
-		direct_close(a->direct);
-	a->direct = NULL;
-	if (!weft_att_gone(a))
-		att_call(a, &bye, &r);
-	att_free(a);
-}
-
-void weft_att_close(struct weft_att *a)
-{
 	pthread_mutex_lock(&the.lock);
 	if (a && a == the.att && !--a->refs) {
 		if (the.forked) /* the memory is the parent's */
 			a->seg = NULL, a->bell = NULL, a->sock = -1;
 		the.att = NULL;
-		att_leave(a);
+		if (a->direct) /* first, so that peers learn that it leaves */
+			direct_close(a->direct);
+		a->direct = NULL;
+		if (!weft_att_gone(a))
+			att_call(a, &bye, &r);
+		att_free(a);
 	}
 	pthread_mutex_unlock(&the.lock);
 }

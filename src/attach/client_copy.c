@@ -7,28 +7,23 @@
 #include "attach/copy.h"
 #include "attach/copy_wire.h"
 
-static bool copy_one(int fd)
-{
-	struct att_copy_ask q;
-	char done = 0;
-
-	if (!att_copy_io(fd, &q, sizeof(q), false, 0) || q.n > ATT_COPY)
-		return false;
-	if (!q.write)
-		return att_copy_io(fd, (void *)(uintptr_t)q.va, q.n, true, 0);
-	return att_copy_io(fd, (void *)(uintptr_t)q.va, q.n, false, 0) &&
-	       att_copy_io(fd, &done, 1, true, 0);
-}
-
 /* Serves the socket until it ends. Addresses are not checked here: send and
  * recv return an error for a bad one, the thread ends, and the process
  * continues without it. */
 static void *copy_main(void *arg)
 {
 	int fd = (int)(intptr_t)arg;
+	struct att_copy_ask q;
+	char done = 0;
+	bool ok;
 
-	while (copy_one(fd))
-		;
+	do {
+		ok = att_copy_io(fd, &q, sizeof(q), false, 0) &&
+		     q.n <= ATT_COPY &&
+		     att_copy_io(fd, (void *)(uintptr_t)q.va, q.n, !q.write,
+				 0) &&
+		     (!q.write || att_copy_io(fd, &done, 1, true, 0));
+	} while (ok);
 	close(fd);
 	return NULL;
 }

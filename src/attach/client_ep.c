@@ -6,11 +6,6 @@
 
 #include "attach/client.h"
 
-static struct weft_att *att_of(struct weft_ep *ep)
-{
-	return (struct weft_att *)ep;
-}
-
 /* ---- commands ---- */
 
 void att_look_head(struct weft_att *a)
@@ -150,70 +145,52 @@ static int att_send(struct weft_att *a, const struct weft_ep_op *op)
 
 /* ---- remote memory ---- */
 
-static int att_remote(struct weft_att *a, const struct att_cmd *cmd)
+static int att_remote(struct weft_att *a, const struct weft_ep_op *op)
 {
+	static const enum att_cmd_kind kinds[] = {
+		[WEFT_EP_PUT] = ATT_C_PUT,
+		[WEFT_EP_GET] = ATT_C_GET,
+		[WEFT_EP_FADD] = ATT_C_FADD,
+		[WEFT_EP_CSWAP] = ATT_C_CSWAP,
+	};
 	struct att_cmd *c;
-	uint64_t busy;
 
 	att_cpu_charge(a);
-	c = att_cmd_new(a, cmd->kind);
+	c = att_cmd_new(a, kinds[op->code]);
 	if (!c)
 		return -EAGAIN;
-	busy = c->busy;
-	*c = *cmd;
-	c->busy = busy;
+	c->dst = op->dst;
+	c->ctx = (uintptr_t)op->ctx;
+	c->raddr = op->raddr;
+	c->rkey = op->rkey;
+	switch (c->kind) {
+	case ATT_C_PUT:
+		c->flags = (uint8_t)((op->ctx ? 0 : ATT_F_QUIET) |
+				     (op->notify ? ATT_F_NOTIFY : 0));
+		c->buf = (uintptr_t)op->buf;
+		c->len = op->len;
+		c->imm = (uint32_t)op->imm;
+		break;
+	case ATT_C_GET:
+		c->buf = (uintptr_t)op->into;
+		c->len = op->len;
+		break;
+	case ATT_C_FADD:
+		c->buf = op->operand;
+		break;
+	case ATT_C_CSWAP:
+		c->buf = op->operand;
+		c->len = op->desired;
+		break;
+	}
 	att_post(a);
 	return 0;
-}
-
-static int att_put(struct weft_att *a, const struct weft_ep_op *op)
-{
-	struct att_cmd c = { .kind = ATT_C_PUT,
-			     .flags =
-				     (uint8_t)((op->ctx ? 0 : ATT_F_QUIET) |
-					       (op->notify ? ATT_F_NOTIFY : 0)),
-			     .dst = op->dst,
-			     .ctx = (uintptr_t)op->ctx,
-			     .buf = (uintptr_t)op->buf,
-			     .len = op->len,
-			     .raddr = op->raddr,
-			     .rkey = op->rkey,
-			     .imm = (uint32_t)op->imm };
-
-	return att_remote(a, &c);
-}
-
-static int att_get(struct weft_att *a, const struct weft_ep_op *op)
-{
-	struct att_cmd c = { .kind = ATT_C_GET,
-			     .dst = op->dst,
-			     .ctx = (uintptr_t)op->ctx,
-			     .buf = (uintptr_t)op->into,
-			     .len = op->len,
-			     .raddr = op->raddr,
-			     .rkey = op->rkey };
-
-	return att_remote(a, &c);
-}
-
-static int att_atomic(struct weft_att *a, const struct weft_ep_op *op)
-{
-	bool swap = op->code == WEFT_EP_CSWAP;
-	struct att_cmd c = { .kind = swap ? ATT_C_CSWAP : ATT_C_FADD,
-			     .dst = op->dst,
-			     .ctx = (uintptr_t)op->ctx,
-			     .buf = op->operand,
-			     .len = swap ? op->desired : 0,
-			     .raddr = op->raddr,
-			     .rkey = op->rkey };
-
-	return att_remote(a, &c);
 }
 
 static int att_ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
 {
 	bool imm = op->code == WEFT_EP_MSG || op->code == WEFT_EP_PUT;
-	struct weft_att *a = att_of(ep);
+	struct weft_att *a = (struct weft_att *)ep;
 
 	if (weft_att_gone(a))
 		return -EIO;
@@ -223,12 +200,10 @@ static int att_ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
 	case WEFT_EP_MSG:
 		return att_send(a, op);
 	case WEFT_EP_PUT:
-		return att_put(a, op);
 	case WEFT_EP_GET:
-		return att_get(a, op);
 	case WEFT_EP_FADD:
 	case WEFT_EP_CSWAP:
-		return att_atomic(a, op);
+		return att_remote(a, op);
 	}
 	return -EOPNOTSUPP;
 }
@@ -239,13 +214,14 @@ static int att_mr_reg(struct weft_ep *ep, void *p, size_t len,
 	struct att_cmd c = { .kind = ATT_C_MR_REG,
 			     .buf = (uintptr_t)p,
 			     .len = len };
+	struct weft_att *a = (struct weft_att *)ep;
 	struct att_reply r;
 	int ret;
 
-	if (weft_att_gone(att_of(ep)))
+	if (weft_att_gone(a))
 		return -EIO;
-	att_cpu_charge(att_of(ep));
-	ret = att_call(att_of(ep), &c, &r);
+	att_cpu_charge(a);
+	ret = att_call(a, &c, &r);
 	if (!ret)
 		*mr_p = (struct weft_ep_mr){ .key = r.a,
 					     .addr = r.b,
@@ -259,19 +235,20 @@ static int att_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 			     .raddr = mr->addr,
 			     .rkey = mr->key,
 			     .len = mr->len };
+	struct weft_att *a = (struct weft_att *)ep;
 	struct att_reply r;
 
-	if (weft_att_gone(att_of(ep)))
+	if (weft_att_gone(a))
 		return -EIO;
-	att_cpu_charge(att_of(ep));
-	return att_call(att_of(ep), &c, &r);
+	att_cpu_charge(a);
+	return att_call(a, &c, &r);
 }
 
 /* ---- events ---- */
 
 static int att_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 {
-	struct weft_att *a = att_of(ep);
+	struct weft_att *a = (struct weft_att *)ep;
 	uint32_t tail, mask;
 	int n = 0;
 
@@ -305,7 +282,7 @@ static int att_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 
 static void att_release(struct weft_ep *ep, const struct weft_ep_event *ev)
 {
-	struct weft_att *a = att_of(ep);
+	struct weft_att *a = (struct weft_att *)ep;
 	struct att_cmd *c;
 	uint64_t slot;
 
@@ -324,7 +301,7 @@ static void att_release(struct weft_ep *ep, const struct weft_ep_event *ev)
 
 static int att_wait(struct weft_ep *ep, weft_time_t deadline)
 {
-	struct weft_att *a = att_of(ep);
+	struct weft_att *a = (struct weft_att *)ep;
 
 	while (!att_has_event(a)) {
 		if (weft_att_gone(a))

@@ -26,27 +26,19 @@ static void stat_unlock(struct weft_att *a)
 
 /* ---- counts ---- */
 
-static int stat_find(struct weft_att *a, const char *name)
-{
-	struct att_stat *s = a->seg->stat;
-
-	for (uint32_t i = 0; i < a->n_stats; i++)
-		if (!strncmp(s[i].name, name, sizeof(s[i].name) - 1))
-			return (int)i;
-	if (a->n_stats == WEFT_ATT_STATS)
-		return -ENOSPC;
-	strncpy(s[a->n_stats].name, name, sizeof(s->name) - 1);
-	return (int)a->n_stats++;
-}
-
 int weft_att_stat(struct weft_att *a, const char *name)
 {
-	int stat;
+	struct att_stat *s = a->seg->stat;
+	const size_t most = sizeof(s->name) - 1;
+	uint32_t i = 0;
 
 	stat_lock(a);
-	stat = stat_find(a, name);
+	while (i < a->n_stats && strncmp(s[i].name, name, most))
+		i++;
+	if (i == a->n_stats && i < WEFT_ATT_STATS)
+		strncpy(s[a->n_stats++].name, name, most);
 	stat_unlock(a);
-	return stat;
+	return i < WEFT_ATT_STATS ? (int)i : -ENOSPC;
 }
 
 void weft_att_stat_add(struct weft_att *a, int stat, uint64_t bytes)
@@ -80,15 +72,6 @@ static void mark_add(struct weft_att *a, enum att_cmd_kind kind, int stat,
 	atomic_store(&a->n_marks, n + 1);
 }
 
-/* Returns true if nothing was posted since the call's start. */
-static bool mark_fresh(const struct weft_att *a, int stat)
-{
-	uint32_t n = a->n_marks;
-
-	return n && a->mark[n - 1].kind == ATT_C_BEGIN &&
-	       a->mark[n - 1].stat == stat;
-}
-
 void weft_att_stat_begin(struct weft_att *a, int stat)
 {
 	if (!stat_timed(a, stat))
@@ -101,15 +84,20 @@ void weft_att_stat_begin(struct weft_att *a, int stat)
 
 static void stat_end(struct weft_att *a, int stat, bool drop)
 {
+	const struct att_mark *last;
+
 	if (!stat_timed(a, stat))
 		return;
 	att_cpu_charge(a);
 	stat_lock(a);
-	if (mark_fresh(a, stat) && (drop || !a->seg->trace)) {
+	last = a->n_marks ? &a->mark[a->n_marks - 1] : NULL;
+	/* true if nothing was posted since the call's start */
+	if (last && last->kind == ATT_C_BEGIN && last->stat == stat &&
+	    (drop || !a->seg->trace)) {
 		a->n_marks--;
 		if (!drop) {
 			struct att_stat *s = &a->seg->stat[stat];
-			weft_time_t t = a->busy - a->mark[a->n_marks].busy;
+			weft_time_t t = a->busy - last->busy;
 
 			s->time += t;
 			s->max = max_of(t, s->max);

@@ -20,14 +20,6 @@ enum {
 		1000000000, /* ns between checks of the simulator */
 };
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 /* ---- states ---- */
 
 void att_resume(struct weft_att *a)
@@ -65,18 +57,6 @@ static void att_to_wait(struct weft_att *a)
 	}
 }
 
-/* Returns true, in state RUN, if an event arrived before the state was WAIT:
- * the agent woke nothing then, because the process was running. */
-static bool att_came_before(struct weft_att *a)
-{
-	uint32_t was = ATT_WAIT;
-
-	if (a->info.clock != WEFT_CLOCK_NONE || !att_has_event(a))
-		return false;
-	atomic_compare_exchange_strong(&a->seg->state, &was, ATT_RUN);
-	return true;
-}
-
 static bool att_waits(struct weft_att *a)
 {
 	return atomic_load(&a->seg->state) == ATT_WAIT;
@@ -92,11 +72,11 @@ void att_look(struct weft_att *a)
 
 static void att_sleep(struct weft_att *a, uint64_t ns)
 {
-	uint64_t end = clock_ns(CLOCK_MONOTONIC) + ns, now;
+	uint64_t end = att_now_ns() + ns, now;
 
 	atomic_fetch_add(&a->seg->sleeps, 1);
 	while (att_waits(a) && !a->gone) {
-		now = clock_ns(CLOCK_MONOTONIC);
+		now = att_now_ns();
 		if (now >= end)
 			break;
 		att_futex_wait(&a->seg->state, ATT_WAIT,
@@ -109,9 +89,15 @@ static void att_sleep(struct weft_att *a, uint64_t ns)
 
 void att_hand_over(struct weft_att *a, uint64_t real_ns)
 {
+	uint32_t was = ATT_WAIT;
+
 	att_to_wait(a);
-	if (att_came_before(a))
+	if (a->info.clock == WEFT_CLOCK_NONE && att_has_event(a)) {
+		/* The event arrived before the state was WAIT: the agent woke
+		 * nothing then, because the process was running. */
+		atomic_compare_exchange_strong(&a->seg->state, &was, ATT_RUN);
 		return;
+	}
 	for (uint32_t i = 0; i < a->seg->spin && att_waits(a); i++)
 		att_pause();
 	if (att_waits(a))
@@ -124,13 +110,15 @@ void att_hand_over(struct weft_att *a, uint64_t real_ns)
 
 void att_cpu_charge(struct weft_att *a)
 {
-	uint64_t now, was = a->cpu_ns;
+	uint64_t was = a->cpu_ns;
+	struct timespec ts;
 
 	if (a->info.clock != WEFT_CLOCK_CPU)
 		return;
-	a->cpu_ns = now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	if (now > was)
-		weft_att_charge(a, (now - was) * a->seg->cpu_factor);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	a->cpu_ns = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	if (a->cpu_ns > was)
+		weft_att_charge(a, (a->cpu_ns - was) * a->seg->cpu_factor);
 }
 
 void weft_att_charge(struct weft_att *a, weft_time_t busy)
@@ -223,19 +211,6 @@ void weft_att_leave(struct weft_att *a)
 	a->glances = false;
 }
 
-/* Detects progress on the direct path, whose posts and events bypass the
- * counts of the other path. */
-static void idle_again(struct weft_att *a)
-{
-	uint64_t acts = direct_acts(a->direct);
-
-	if (acts == a->acts)
-		return;
-	a->acts = acts;
-	atomic_store(&a->empty, 0);
-	atomic_store(&a->idle_us, 0);
-}
-
 /* Sleeps. Doubles the next sleep up to 8 times the first, to avoid waking an
  * idle process too often. */
 static int att_nap(struct weft_att *a)
@@ -252,10 +227,16 @@ static int att_nap(struct weft_att *a)
 
 int weft_att_idle(struct weft_att *a)
 {
+	uint64_t acts = a->direct ? direct_acts(a->direct) : a->acts;
 	uint32_t polls;
 
-	if (a->direct)
-		idle_again(a);
+	/* Progress on the direct path, whose posts and events bypass the
+	 * counts of the other path. */
+	if (acts != a->acts) {
+		a->acts = acts;
+		atomic_store(&a->empty, 0);
+		atomic_store(&a->idle_us, 0);
+	}
 	/* A sleeping client polls at a rate set by real time, so these polls
 	 * must not be counted. */
 	if (!a->direct && !a->glances && att_blind(a))

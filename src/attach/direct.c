@@ -14,7 +14,7 @@ enum {
 	SPIN_CROWDED = 20,
 };
 
-static uint64_t now_ns(void)
+uint64_t att_now_ns(void)
 {
 	struct timespec ts;
 
@@ -53,49 +53,30 @@ static void *map_fd(int fd, uint64_t bytes, int prot)
 
 /* ---- peers ---- */
 
-static int peers_new(struct direct *d)
-{
-	d->peer = calloc(d->n, sizeof(*d->peer));
-	d->active = calloc(d->n, sizeof(*d->active));
-	d->reply = calloc((size_t)d->n * DIRECT_OPS, sizeof(*d->reply));
-	if (!d->peer || !d->active || !d->reply)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < d->n; i++)
-		d->peer[i] = (struct direct_peer){
-			.who = { .fd = -1 },
-			.out = (uint8_t *)d->self + d->lay.ring_off +
-			       i * d->lay.ring_step,
-			.room = d->ring_bytes,
-		};
-	return 0;
-}
-
-static int peer_map(struct direct *d, uint32_t i, int fd)
-{
-	struct direct_peer *p = &d->peer[i];
-	const void *at = i == d->me ? d->self
-				    : map_fd(fd, d->lay.place_bytes, PROT_READ);
-
-	p->units = calloc(d->ring_bytes / DIRECT_UNIT, sizeof(*p->units));
-	if (!at || !p->units)
-		return -ENOMEM;
-	p->place = at;
-	p->in = (const uint8_t *)at + d->lay.ring_off +
-		d->me * d->lay.ring_step;
-	return 0;
-}
-
 int direct_peer_open(struct direct *d, uint32_t i, enum direct_want why)
 {
+	struct direct_peer *p = &d->peer[i];
+	const void *at;
 	int fd = -1, ret;
 
-	if (d->peer[i].place && why != WANT_MEET)
+	if (p->place && why != WANT_MEET)
 		return 0;
 	ret = direct_want(d, why, i, -1, &fd);
 	if (!ret && fd < 0)
 		ret = -EPROTO;
-	if (!ret && !d->peer[i].place)
-		ret = peer_map(d, i, fd);
+	if (!ret && !p->place) {
+		at = i == d->me ? d->self
+				: map_fd(fd, d->lay.place_bytes, PROT_READ);
+		p->units =
+			calloc(d->ring_bytes / DIRECT_UNIT, sizeof(*p->units));
+		if (at && p->units) {
+			p->place = at;
+			p->in = (const uint8_t *)at + d->lay.ring_off +
+				d->me * d->lay.ring_step;
+		} else {
+			ret = -ENOMEM;
+		}
+	}
 	if (fd >= 0)
 		close(fd);
 	return ret;
@@ -179,14 +160,23 @@ static int join_run(struct direct *d, const struct direct_way *w)
  * on. */
 static int join_place(struct direct *d)
 {
-	int fd, ret;
+	int fd, ret = -ENOMEM;
 
 	d->self = direct_memory(d->lay.place_bytes, true, &fd);
 	if (!d->self)
 		return -ENOMEM;
 	madvise(d->self, d->lay.place_bytes, MADV_DONTFORK);
-	ret = peers_new(d);
-	if (!ret)
+	d->peer = calloc(d->n, sizeof(*d->peer));
+	d->active = calloc(d->n, sizeof(*d->active));
+	d->reply = calloc((size_t)d->n * DIRECT_OPS, sizeof(*d->reply));
+	for (uint32_t i = 0; d->peer && i < d->n; i++)
+		d->peer[i] = (struct direct_peer){
+			.who = { .fd = -1 },
+			.out = (uint8_t *)d->self + d->lay.ring_off +
+			       i * d->lay.ring_step,
+			.room = d->ring_bytes,
+		};
+	if (d->peer && d->active && d->reply)
 		ret = direct_want(d, WANT_PLACE, d->me, fd, NULL);
 	close(fd);
 	return ret;
@@ -214,9 +204,19 @@ int direct_open(const struct direct_way *w, struct direct **d_p)
 
 void direct_close(struct direct *d)
 {
-	if (d->ep.ops == &direct_ops)
+	if (!d->forked)
 		direct_want(d, WANT_LEAVE, d->me, -1, NULL);
 	direct_drop(d);
+}
+
+void direct_forked(struct direct *d)
+{
+	d->forked = true;
+	d->seg = NULL;
+	d->bell = NULL;
+	d->self = NULL;
+	for (uint32_t i = 0; i < d->n; i++)
+		d->peer[i].place = NULL;
 }
 
 struct weft_ep *direct_ep(struct direct *d)
@@ -231,7 +231,7 @@ uint64_t direct_acts(const struct direct *d)
 
 weft_time_t direct_now(const struct direct *d)
 {
-	return (now_ns() - d->lay.start_ns) * WEFT_NS;
+	return (att_now_ns() - d->lay.start_ns) * WEFT_NS;
 }
 
 /* Returns the number of polls before a sleep. Polling wastes time while a peer
@@ -259,7 +259,7 @@ int direct_wait(struct direct *d, uint32_t real_us)
 	uint64_t end = 0, now;
 	uint32_t spin;
 
-	if (d->ep.ops != &direct_ops)
+	if (d->forked)
 		return -EIO;
 	for (spin = spin_of(d);;) {
 		struct direct_bell *b;
@@ -269,7 +269,7 @@ int direct_wait(struct direct *d, uint32_t real_us)
 				return 0;
 			att_pause();
 		}
-		now = now_ns();
+		now = att_now_ns();
 		end = end ? end : now + (uint64_t)real_us * 1000;
 		if (now >= end)
 			return -EAGAIN;

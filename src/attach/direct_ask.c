@@ -44,20 +44,6 @@ static void op_end(struct direct *d, struct direct_op *op, int status,
 		direct_event(d, &ev);
 }
 
-/* Sends the notice of a put. Called after the last piece, so that the data is
- * complete when the notice arrives. Returns false without room. */
-static bool op_announce(struct direct *d, struct direct_op *op)
-{
-	struct direct_head *h;
-
-	if (!op->notify)
-		return true;
-	h = direct_begin(d, op->place, 0);
-	if (h)
-		direct_commit(d, op->place, h, DIRECT_PUT_IN, 0, op->imm);
-	return h;
-}
-
 /* Sends the next request, or ends the operation. Returns false if the ring is
  * full. */
 static bool op_step(struct direct *d, struct direct_op *op)
@@ -68,8 +54,14 @@ static bool op_step(struct direct *d, struct direct_op *op)
 	uint8_t *to;
 
 	if ((put || get) && op->off == op->len) {
-		if (!op_announce(d, op))
+		/* The notice of a put follows the last piece, so that the
+		 * data is complete when it arrives. */
+		h = op->notify ? direct_begin(d, op->place, 0) : NULL;
+		if (op->notify && !h)
 			return false;
+		if (h)
+			direct_commit(d, op->place, h, DIRECT_PUT_IN, 0,
+				      op->imm);
 		op_end(d, op, 0, 0);
 		return true;
 	}
@@ -215,24 +207,17 @@ bool direct_is_left(const struct direct *d, uint32_t place)
 				    memory_order_relaxed) >= DIRECT_LEFT;
 }
 
-static void direct_ask_replies(struct direct *d)
+void direct_progress(struct direct *d)
 {
 	uint32_t all = d->n * DIRECT_OPS;
+	struct direct_op *op;
 
-	while (d->reply_head != d->reply_tail) {
+	for (; d->reply_head != d->reply_tail; d->reply_head++) {
 		struct direct_reply *r = &d->reply[d->reply_head % all];
 
 		if (!direct_is_left(d, r->place) && !reply_send(d, r))
-			return;
-		d->reply_head++;
+			break;
 	}
-}
-
-void direct_progress(struct direct *d)
-{
-	struct direct_op *op;
-
-	direct_ask_replies(d);
 	while ((op = d->todo)) {
 		struct direct_op *next = op->next;
 

@@ -5,11 +5,6 @@
 
 #include "attach/direct_internal.h"
 
-static struct direct *direct_of(struct weft_ep *ep)
-{
-	return (struct direct *)ep;
-}
-
 uint32_t direct_addr(const struct direct *d, uint32_t place)
 {
 	return WEFT_ATT_ADDR(place % d->nodes, place / d->nodes);
@@ -83,9 +78,11 @@ static int ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
 		[WEFT_EP_CSWAP] = direct_atomic,
 	};
 	bool imm = op->code == WEFT_EP_MSG || op->code == WEFT_EP_PUT;
-	struct direct *d = direct_of(ep);
+	struct direct *d = (struct direct *)ep;
 	uint32_t to;
 
+	if (d->forked)
+		return -EIO;
 	d->acts++;
 	if (!(op->code & ep->info.caps) || op->code & (op->code - 1))
 		return -EOPNOTSUPP; /* a single bit, because it is an index too
@@ -196,10 +193,13 @@ static int own_events(struct direct *d, struct weft_ep_event *ev, int max)
 
 static int ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 {
-	struct direct *d = direct_of(ep);
-	int n = own_events(d, ev, max);
-	int got = take_all(d, ev + n, max - n);
+	struct direct *d = (struct direct *)ep;
+	int n, got;
 
+	if (d->forked)
+		return 0;
+	n = own_events(d, ev, max);
+	got = take_all(d, ev + n, max - n);
 	if (!got)
 		for (uint32_t k = 0; k < d->n_active; k++)
 			direct_tell_room(d, &d->peer[d->active[k]]);
@@ -217,7 +217,7 @@ static int ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 
 static void ep_release(struct weft_ep *ep, const struct weft_ep_event *ev)
 {
-	struct direct *d = direct_of(ep);
+	struct direct *d = (struct direct *)ep;
 	struct direct_peer *p;
 	const struct direct_head *h;
 	uint64_t at;
@@ -248,11 +248,11 @@ bool direct_news(struct direct *d)
 
 static int ep_wait(struct weft_ep *ep, weft_time_t deadline)
 {
-	struct direct *d = direct_of(ep);
+	struct direct *d = (struct direct *)ep;
 
 	while (direct_wait(d, 1000))
-		if (direct_now(d) >= deadline)
-			return -ETIMEDOUT;
+		if (d->forked || direct_now(d) >= deadline)
+			return d->forked ? -EIO : -ETIMEDOUT;
 	return 0;
 }
 

@@ -83,27 +83,15 @@ void *direct_memory(uint64_t bytes, bool readers, int *fd_p)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static int seats_new(struct direct_hub *h)
-{
-	h->seat = malloc(h->places * sizeof(*h->seat));
-	if (!h->seat)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < h->places; i++)
-		h->seat[i] = (struct direct_seat){ -1, -1, -1 };
-	return 0;
-}
-
 int direct_make(uint32_t nodes, uint32_t slots, struct direct_hub *hub_p)
 {
 	struct direct_lay s;
-	struct timespec ts;
 
 	if (!nodes || !slots || nodes > DIRECT_PLACES ||
 	    slots > DIRECT_PLACES / nodes)
 		return -E2BIG;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
 	s = direct_layout(nodes, slots);
-	s.start_ns = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	s.start_ns = att_now_ns();
 	*hub_p = (struct direct_hub){ .fd = -1,
 				      .bell_fd = -1,
 				      .bytes = s.bytes,
@@ -112,7 +100,10 @@ int direct_make(uint32_t nodes, uint32_t slots, struct direct_hub *hub_p)
 	hub_p->map = direct_memory(s.bytes, true, &hub_p->fd);
 	hub_p->bell = direct_memory(s.places * sizeof(struct direct_bell),
 				    false, &hub_p->bell_fd);
-	if (!hub_p->map || !hub_p->bell || seats_new(hub_p)) {
+	hub_p->seat = malloc(s.places * sizeof(*hub_p->seat));
+	for (uint32_t i = 0; hub_p->seat && i < s.places; i++)
+		hub_p->seat[i] = (struct direct_seat){ -1, -1, -1 };
+	if (!hub_p->map || !hub_p->bell || !hub_p->seat) {
 		direct_unmake(hub_p);
 		return -ENOMEM;
 	}
@@ -227,48 +218,37 @@ static int want_place(struct direct_hub *h, struct call *c)
 	return 0;
 }
 
-/* Hands out memory of a peer, even after its end, because its messages are
- * still there. */
-static int want_peer(struct direct_hub *h, struct call *c)
+/* Carries out a request. Returns 0 or negative errno for the reply. */
+static int call_do(struct direct_hub *h, enum direct_want what, struct call *c)
 {
-	c->give = h->seat[c->place].mem_fd;
-	return c->give < 0 ? -EAGAIN : 0;
-}
-
-static int want_meet(struct direct_hub *h, struct call *c)
-{
-	if (h->seat[c->from].mem_fd < 0)
-		return -EINVAL;
-	atomic_fetch_or(&h->map->post[c->place].senders[c->from / 64],
-			1ull << c->from % 64);
-	return want_peer(h, c);
-}
-
-static int want_who(struct direct_hub *h, struct call *c)
-{
-	c->give = h->seat[c->place].pid_fd;
-	return c->give < 0 ? -ESRCH : 0;
-}
-
-static int want_leave(struct direct_hub *h, struct call *c)
-{
-	hub_left(h, c->from, DIRECT_LEFT);
-	return 0;
-}
-
-static int want_ring(struct direct_hub *h, struct call *c)
-{
-	hub_ring(h, c->place);
-	return 0;
+	switch (what) {
+	case WANT_PLACE:
+		return want_place(h, c);
+	case WANT_MEET:
+		if (h->seat[c->from].mem_fd < 0)
+			return -EINVAL;
+		atomic_fetch_or(&h->map->post[c->place].senders[c->from / 64],
+				1ull << c->from % 64);
+		/* fall through */
+	case WANT_PEER:
+		/* even after the peer's end, because its messages are still
+		 * there */
+		c->give = h->seat[c->place].mem_fd;
+		return c->give < 0 ? -EAGAIN : 0;
+	case WANT_WHO:
+		c->give = h->seat[c->place].pid_fd;
+		return c->give < 0 ? -ESRCH : 0;
+	case WANT_LEAVE:
+		hub_left(h, c->from, DIRECT_LEFT);
+		return 0;
+	default:
+		hub_ring(h, c->place);
+		return 0;
+	}
 }
 
 int direct_serve(struct direct_hub *h, uint32_t node, uint32_t slot)
 {
-	static int (*const fns[WANTS])(struct direct_hub *, struct call *) = {
-		[WANT_PLACE] = want_place, [WANT_MEET] = want_meet,
-		[WANT_PEER] = want_peer,   [WANT_WHO] = want_who,
-		[WANT_LEAVE] = want_leave, [WANT_RING] = want_ring,
-	};
 	struct call c = { .fd = -1, .give = -1 };
 	struct direct_req q;
 	struct direct_rep r;
@@ -283,7 +263,7 @@ int direct_serve(struct direct_hub *h, uint32_t node, uint32_t slot)
 	if (n == sizeof(q) && q.what < WANTS && q.place < h->places) {
 		c.place = q.place;
 		r.what = q.what;
-		r.status = fns[q.what](h, &c);
+		r.status = call_do(h, q.what, &c);
 		if (q.what != WANT_RING)
 			ret = direct_say(sock, &r, sizeof(r), c.give);
 	} else {

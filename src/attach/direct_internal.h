@@ -2,8 +2,8 @@
 /* The direct endpoint: layout of the memory of the run and of its processes,
  * and what its files share: the simulator's part (direct_hub.c), life and
  * waiting (direct.c), the socket (direct_link.c), messages (direct_ring.c),
- * remote memory (direct_rma.c, direct_ask.c), calls and events (direct_ep.c),
- * fork (direct_fork.c). */
+ * remote memory (direct_rma.c, direct_ask.c), calls and events
+ * (direct_ep.c). */
 #ifndef ATTACH_DIRECT_INTERNAL_H
 #define ATTACH_DIRECT_INTERNAL_H
 
@@ -206,6 +206,8 @@ struct direct {
 	uint32_t reply_head, reply_tail;
 	uint64_t acts;
 	bool no_cma; /* kernel refuses copies */
+	bool forked; /* child of fork, which has none of the memory: all calls
+			fail */
 	uint32_t region_next;
 	struct direct_own region[DIRECT_REGIONS];
 };

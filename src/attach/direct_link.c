@@ -112,7 +112,7 @@ int direct_arm(struct direct *d)
 {
 	char buf[64];
 
-	if (d->ep.ops != &direct_ops)
+	if (d->forked)
 		return -EIO;
 	while (recv(d->sock, buf, sizeof(buf), MSG_DONTWAIT) > 0)
 		;

@@ -63,17 +63,14 @@ bool direct_has_room(struct direct *d, uint32_t to, size_t len)
 	return false;
 }
 
-/* Clears the mark after the message that is published next. */
-static void clear_next(struct direct *d, struct direct_peer *p)
-{
-	struct direct_head *h = direct_head_at(d, p->out, p->put);
-
-	atomic_store_explicit(&h->mark, 0, memory_order_relaxed);
-}
-
-static void direct_ring_publish(struct direct_head *h, enum direct_kind kind,
+/* Publishes the message in front of p->put, after it has cleared the mark
+ * there. */
+static void direct_ring_publish(struct direct *d, struct direct_peer *p,
+				struct direct_head *h, enum direct_kind kind,
 				size_t len)
 {
+	atomic_store_explicit(&direct_head_at(d, p->out, p->put)->mark, 0,
+			      memory_order_relaxed);
 	atomic_store_explicit(&h->mark, (uint32_t)kind << 24 | (uint32_t)len,
 			      memory_order_release);
 }
@@ -89,8 +86,7 @@ struct direct_head *direct_begin(struct direct *d, uint32_t to, size_t len)
 	if (skip) {
 		h->at = p->put;
 		p->put += skip;
-		clear_next(d, p);
-		direct_ring_publish(h, DIRECT_SKIP, 0);
+		direct_ring_publish(d, p, h, DIRECT_SKIP, 0);
 	}
 	return direct_head_at(d, p->out, p->put);
 }
@@ -109,8 +105,7 @@ void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
 		direct_peer_open(d, to, WANT_MEET);
 	}
 	p->put += direct_size(len);
-	clear_next(d, p);
-	direct_ring_publish(h, kind, len);
+	direct_ring_publish(d, p, h, kind, len);
 	atomic_thread_fence(memory_order_seq_cst); /* then its sleep flag */
 	direct_wake(d, to);
 }

@@ -32,6 +32,8 @@ int direct_mr_reg(struct weft_ep *ep, void *p, size_t len,
 {
 	struct direct *d = (struct direct *)ep;
 
+	if (d->forked)
+		return -EIO;
 	if (!len || !p)
 		return -EINVAL;
 	for (uint32_t k = 0; k < DIRECT_REGIONS; k++) {
@@ -66,6 +68,8 @@ int direct_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 	struct direct *d = (struct direct *)ep;
 	uint32_t i = (uint32_t)mr->key;
 
+	if (d->forked)
+		return -EIO;
 	if (i >= DIRECT_REGIONS || !d->region[i].len ||
 	    d->region[i].age != mr->key >> 32)
 		return -EINVAL;

@@ -26,30 +26,24 @@ void host_hand_over(struct weft_host *h)
 		att_look(h->att);
 }
 
-static struct att_host_cmd *ring_place(struct weft_host *h)
+static void host_call_put(struct weft_host *h, const struct att_host_cmd *cmd,
+			  uint64_t ctx)
 {
 	struct weft_att *a = h->att;
-	struct att_cmd *c;
+	struct att_host_cmd *c;
+	uint64_t busy;
 
 	att_cpu_charge(a);
-	while (!(c = att_cmd_new(a, ATT_C_NOP))) {
+	while (!(c = (struct att_host_cmd *)att_cmd_new(a, ATT_C_NOP))) {
 		if (weft_att_gone(a))
 			host_lost(h);
 		host_hand_over(h);
 	}
-	return (struct att_host_cmd *)c;
-}
-
-static void host_call_put(struct weft_host *h, const struct att_host_cmd *cmd,
-			  uint64_t ctx)
-{
-	struct att_host_cmd *c = ring_place(h);
-	uint64_t busy = c->busy;
-
+	busy = c->busy;
 	*c = *cmd;
 	c->busy = busy;
 	c->ctx = ctx;
-	att_post(h->att);
+	att_post(a);
 }
 
 void host_put(struct weft_host *h, const struct att_host_cmd *cmd)
@@ -82,30 +76,19 @@ uint64_t host_call(struct weft_host *h, struct att_host_cmd *cmd,
 /* Stores that the smallest bridge holds. */
 enum { BRIDGE = 4 };
 
-/* Returns true if the thread would continue at the same time with nothing
- * changed, so that it need not wait for the reply. */
-static bool no_time(const struct weft_host *h, struct host_takes t)
-{
-	switch (h->node->info.post) {
-	case ATT_POST_NONE:
-		return false;
-	case ATT_POST_ALL:
-		return true;
-	default:
-		return !h->debt && !t.cost &&
-		       (!t.stores || h->stores + t.stores <= BRIDGE);
-	}
-}
-
 void host_post(struct weft_host *h, struct att_host_cmd *cmd,
 	       struct host_takes t)
 {
-	if (!no_time(h, t)) {
+	/* The thread need not wait for the reply if it would continue at the
+	 * same time with nothing changed. */
+	if (h->node->info.post == ATT_POST_ALL ||
+	    (h->node->info.post != ATT_POST_NONE && !h->debt && !t.cost &&
+	     (!t.stores || h->stores + t.stores <= BRIDGE))) {
+		host_put(h, cmd);
+		h->stores += t.stores;
+	} else {
 		host_call(h, cmd, NULL);
-		return;
 	}
-	host_put(h, cmd);
-	h->stores += t.stores;
 }
 
 /* ---- with bytes ---- */

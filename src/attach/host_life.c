@@ -47,17 +47,6 @@ static void on_fork(void)
 	self_ = NULL;
 }
 
-static int map_node(struct host_node *n, struct weft_att *a)
-{
-	n->info = a->seg->host;
-	n->mem = mmap(NULL, n->info.mem_bytes, PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_NORESERVE, a->mem_fd, 0);
-	if (n->mem == MAP_FAILED)
-		return -ENOMEM;
-	madvise(n->mem, n->info.mem_bytes, MADV_DONTFORK);
-	return 0;
-}
-
 /* Leaves, alone or with all threads (all), after the simulator has made all
  * posted calls. */
 static void host_life_bye(struct weft_host *h, bool all)
@@ -95,13 +84,21 @@ static void host_life_leave(void)
 static int host_life_enter(void)
 {
 	struct weft_host *h = calloc(1, sizeof(*h));
+	struct host_node *n = &home.node;
 	int ret;
 
 	if (!h)
 		return -ENOMEM;
 	ret = att_connected(ATT_ROLE_HOST, &h->att);
-	if (!ret)
-		ret = map_node(&home.node, h->att);
+	if (!ret) {
+		n->info = h->att->seg->host;
+		n->mem = mmap(NULL, n->info.mem_bytes, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_NORESERVE, h->att->mem_fd, 0);
+		if (n->mem == MAP_FAILED)
+			ret = -ENOMEM;
+		else
+			madvise(n->mem, n->info.mem_bytes, MADV_DONTFORK);
+	}
 	if (!ret &&
 	    (pthread_atfork(NULL, NULL, on_fork) || atexit(host_life_leave)))
 		ret = -ENOMEM;
@@ -113,9 +110,9 @@ static int host_life_enter(void)
 		free(h);
 		return ret;
 	}
-	h->node = &home.node;
+	h->node = n;
 	home.first = self_ = h;
-	if (home.node.info.own)
+	if (n->info.own)
 		host_is_process(h);
 	return 0;
 }

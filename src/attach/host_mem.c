@@ -125,25 +125,9 @@ void **weft_host_word(struct weft_host *h, const void *key)
 	return NULL;
 }
 
-static uint64_t page_of(const void *p)
-{
-	return (uintptr_t)p & ~(uintptr_t)(WEFT_PAGE - 1);
-}
-
 static uint64_t pages_of(const void *p, size_t len)
 {
 	return ((uintptr_t)p % WEFT_PAGE + len + WEFT_PAGE - 1) / WEFT_PAGE;
-}
-
-static bool pin_own(const struct weft_host *h, const void *p, uint64_t n,
-		    weft_phys_t *phys)
-{
-	uint64_t off = host_off(h, p);
-
-	for (uint64_t i = 0; off != UINT64_MAX && i < n; i++)
-		phys[i] = h->node->info.mem_base + off / WEFT_PAGE * WEFT_PAGE +
-			  i * WEFT_PAGE;
-	return off != UINT64_MAX;
 }
 
 static bool pin_some(struct weft_host *h, uint64_t va, uint64_t pages,
@@ -177,9 +161,13 @@ bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 	 * needs several calls. */
 	uint64_t n = pages_of(p, len), left = n,
 		 part = h->att->seg->rx_bytes / sizeof(weft_phys_t);
-	uint64_t va = page_of(p);
+	uint64_t va = (uintptr_t)p / WEFT_PAGE * WEFT_PAGE;
+	uint64_t off = host_off(h, p);
 
-	if (pin_own(h, p, n, phys))
+	for (uint64_t i = 0; off != UINT64_MAX && i < n; i++)
+		phys[i] = h->node->info.mem_base +
+			  (off / WEFT_PAGE + i) * WEFT_PAGE;
+	if (off != UINT64_MAX)
 		return true;
 	/* msync fails if no memory is mapped there. */
 	if (msync((void *)(uintptr_t)va, n * WEFT_PAGE, MS_ASYNC))
@@ -201,7 +189,8 @@ bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 void weft_mem_unpin(struct weft_host *h, const void *p, size_t len)
 {
 	if (host_off(h, p) == UINT64_MAX)
-		unpin_some(h, page_of(p), pages_of(p, len));
+		unpin_some(h, (uintptr_t)p / WEFT_PAGE * WEFT_PAGE,
+			   pages_of(p, len));
 }
 
 void weft_host_copy(struct weft_host *h, void *dst, const void *src, size_t n)

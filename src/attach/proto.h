@@ -204,6 +204,9 @@ struct att_seg {
 	ATT_LINE struct att_stat stat[WEFT_ATT_STATS];
 };
 
+/* Returns real time in ns (direct.c). */
+uint64_t att_now_ns(void);
+
 /* Sleeps until a wake-up, at most ns. Returns at once if *p is not `old`, so
  * that a wake-up before the call is not lost. Returns -1 with errno after
  * ns. */

@@ -18,14 +18,6 @@
 
 extern const struct weft_class weft_class_host_agent;
 
-uint64_t att_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 void att_say(struct att_server *s, const char *fmt, ...)
 {
 	char line[240];

@@ -22,19 +22,15 @@ bool raw_refuse(struct att_client *c, const char *call, const char *why)
 
 /* ---- arguments ---- */
 
-static struct weft_dev *dev_of(struct att_client *c,
-			       const struct att_host_cmd *k)
+struct weft_dev *raw_dev(const struct att_client *c,
+			 const struct att_host_cmd *k)
 {
 	return k->dev < ATT_HOST_DEVS ? c->g->raw->dev[k->dev] : NULL;
 }
 
-static struct weft_io io_of(struct att_client *c, const struct att_host_cmd *k)
+weft_time_t raw_time(uint64_t t)
 {
-	return (struct weft_io){ .dev = dev_of(c, k),
-				 .off = k->io_off,
-				 .len = k->io_len,
-				 .bar = k->bar,
-				 .attr = k->attr };
+	return t < WEFT_NEVER / 2 ? t : WEFT_NEVER;
 }
 
 void *raw_mem(struct att_client *c, uint64_t off, uint64_t n)
@@ -60,17 +56,17 @@ static bool window_ok(struct att_client *c, const struct att_host_cmd *k)
 {
 	struct weft_io io;
 
-	if (!dev_of(c, k) || k->attr > WEFT_WC)
+	if (!raw_dev(c, k) || k->attr > WEFT_WC)
 		return false;
 	return c->thread.proc ||
-	       weft_io_map(c->thread.h, dev_of(c, k), k->bar, k->io_off,
+	       weft_io_map(c->thread.h, raw_dev(c, k), k->bar, k->io_off,
 			   k->io_len, (enum weft_io_attr)k->attr, &io);
 }
 
 static const char *args_bad(struct att_client *c, const struct att_host_cmd *k,
 			    uint32_t args)
 {
-	if (args & HA_DEV && !dev_of(c, k))
+	if (args & HA_DEV && !raw_dev(c, k))
 		return "no such device";
 	if (args & HA_IO && !window_ok(c, k))
 		return "no such window";
@@ -86,181 +82,132 @@ static const char *args_bad(struct att_client *c, const struct att_host_cmd *k,
 	return NULL;
 }
 
-/* Returns t, or WEFT_NEVER for a time that no run reaches. */
-static weft_time_t serve_call_when(uint64_t t)
+/* ---- calls ----
+ * Each function carries out the calls of one subject. It returns false for the
+ * calls of others. */
+
+static bool run_time(struct att_client *c, const struct att_host_cmd *k,
+		     struct att_reply *r)
 {
-	return t < WEFT_NEVER / 2 ? t : WEFT_NEVER;
-}
+	struct weft_host *h = c->thread.h;
 
-/* ---- time ---- */
-
-RAW_CALL(call_sync)
-{
-	weft_host_cpu(c->thread.h, 0);
-}
-
-RAW_CALL(call_cpu)
-{
-	if (k->val <= ATT_BUSY_MAX)
-		weft_host_cpu(c->thread.h, k->val);
-	else
-		raw_refuse(c, "cpu", "too long");
-}
-
-RAW_CALL(call_copy)
-{
-	if (k->io_len <= COPY_MAX)
-		weft_prog_copy(c->thread.h, k->io_len);
-	else
-		raw_refuse(c, "copy", "too long");
-}
-
-RAW_CALL(call_now)
-{
-	r->a = weft_host_now(c->thread.h);
-}
-
-RAW_CALL(call_busy)
-{
-	r->a = weft_host_busy(c->thread.h);
-}
-
-RAW_CALL(call_user)
-{
-	r->a = weft_host_user(c->thread.h);
-}
-
-RAW_CALL(call_sleep)
-{
-	weft_host_sleep(c->thread.h, serve_call_when(k->val));
-}
-
-RAW_CALL(call_poll64)
-{
-	const uint64_t *p = raw_mem(c, k->off, sizeof(*p));
-
-	if (k->off % sizeof(*p) || k->io_len != sizeof(*p)) {
-		raw_refuse(c, "poll64", "not aligned");
-		return;
+	switch (k->kind) {
+	case ATT_H_SYNC:
+		weft_host_cpu(h, 0);
+		break;
+	case ATT_H_CPU:
+		if (k->val <= ATT_BUSY_MAX)
+			weft_host_cpu(h, k->val);
+		else
+			raw_refuse(c, "cpu", "too long");
+		break;
+	case ATT_H_COPY:
+		if (k->io_len <= COPY_MAX)
+			weft_prog_copy(h, k->io_len);
+		else
+			raw_refuse(c, "copy", "too long");
+		break;
+	case ATT_H_NOW:
+		r->a = weft_host_now(h);
+		break;
+	case ATT_H_BUSY:
+		r->a = weft_host_busy(h);
+		break;
+	case ATT_H_USER:
+		r->a = weft_host_user(h);
+		break;
+	default:
+		return false;
 	}
-	r->a = weft_host_poll64(c->thread.h, p, k->io_off,
-				serve_call_when(k->val));
+	return true;
 }
 
-RAW_CALL(call_poll_range)
+static bool run_wait(struct att_client *c, const struct att_host_cmd *k,
+		     struct att_reply *r)
 {
-	if (k->io_len > POLL_MAX)
-		raw_refuse(c, "poll_range", "longer than 64 MiB");
-	else
-		r->a = weft_host_poll_range(c->thread.h,
-					    raw_mem(c, k->off, k->io_len),
-					    k->io_len, serve_call_when(k->val));
+	weft_time_t end = raw_time(k->val);
+	struct weft_host *h = c->thread.h;
+
+	switch (k->kind) {
+	case ATT_H_SLEEP:
+		weft_host_sleep(h, end);
+		break;
+	case ATT_H_POLL64:
+		if (k->off % sizeof(uint64_t) || k->io_len != sizeof(uint64_t))
+			raw_refuse(c, "poll64", "not aligned");
+		else
+			r->a = weft_host_poll64(
+				h, raw_mem(c, k->off, sizeof(uint64_t)),
+				k->io_off, end);
+		break;
+	case ATT_H_POLL_RANGE:
+		if (k->io_len > POLL_MAX)
+			raw_refuse(c, "poll_range", "longer than 64 MiB");
+		else
+			r->a = weft_host_poll_range(
+				h, raw_mem(c, k->off, k->io_len), k->io_len,
+				end);
+		break;
+	case ATT_H_IRQ_WAIT:
+		r->a = weft_host_irq_wait(h, raw_dev(c, k), end);
+		break;
+	case ATT_H_ISR_WAIT:
+		r->a = weft_host_isr_wait(h, raw_dev(c, k), end);
+		break;
+	case ATT_H_ISR_SPIN:
+		r->a = weft_host_isr_spin(h, raw_dev(c, k), end);
+		break;
+	default:
+		return false;
+	}
+	return true;
 }
 
-RAW_CALL(call_irq)
+static bool run_device(struct att_client *c, const struct att_host_cmd *k,
+		       struct att_reply *r)
 {
-	static bool (*const fn[])(struct weft_host *, struct weft_dev *,
-				  weft_time_t) = { weft_host_irq_wait,
-						   weft_host_isr_wait,
-						   weft_host_isr_spin };
-
-	r->a = fn[k->kind - ATT_H_IRQ_WAIT](c->thread.h, dev_of(c, k),
-					    serve_call_when(k->val));
-}
-
-/* ---- devices ---- */
-
-RAW_CALL(call_dev_open)
-{
-	if (k->dev < ATT_HOST_DEVS)
-		c->g->raw->dev[k->dev] = weft_dev_open(c->thread.h, k->dev);
-	r->a = dev_of(c, k) != NULL;
-}
-
-RAW_CALL(call_cfg)
-{
-	if (k->off > 4096 || k->n > 4)
-		raw_refuse(c, "cfg", "no such register");
-	else if (k->kind == ATT_H_CFG_STORE)
-		weft_cfg_store(c->thread.h, dev_of(c, k), (uint32_t)k->off,
-			       k->n, (uint32_t)k->val);
-	else
-		r->a = weft_cfg_load(c->thread.h, dev_of(c, k),
-				     (uint32_t)k->off, k->n);
-}
-
-RAW_CALL(call_io_map)
-{
+	struct weft_host *h = c->thread.h;
 	struct weft_io io = { 0 };
 
-	/* the kernel of a node keeps windows, so their number is limited */
-	r->a = k->attr <= WEFT_WC &&
-	       (!c->thread.proc || c->g->raw->n_maps++ < RAW_WORDS) &&
-	       weft_io_map(c->thread.h, dev_of(c, k), k->bar, k->io_off,
-			   k->io_len, (enum weft_io_attr)k->attr, &io);
-	r->b = io.off;
+	switch (k->kind) {
+	case ATT_H_DEV_OPEN:
+		if (k->dev < ATT_HOST_DEVS)
+			c->g->raw->dev[k->dev] = weft_dev_open(h, k->dev);
+		r->a = raw_dev(c, k) != NULL;
+		break;
+	case ATT_H_CFG_LOAD:
+	case ATT_H_CFG_STORE:
+		if (k->off > 4096 || k->n > 4)
+			raw_refuse(c, "cfg", "no such register");
+		else if (k->kind == ATT_H_CFG_STORE)
+			weft_cfg_store(h, raw_dev(c, k), (uint32_t)k->off, k->n,
+				       (uint32_t)k->val);
+		else
+			r->a = weft_cfg_load(h, raw_dev(c, k), (uint32_t)k->off,
+					     k->n);
+		break;
+	case ATT_H_IO_MAP:
+		/* the kernel of a node keeps windows, so their number is
+		 * limited */
+		r->a = k->attr <= WEFT_WC &&
+		       (!c->thread.proc || c->g->raw->n_maps++ < RAW_WORDS) &&
+		       weft_io_map(h, raw_dev(c, k), k->bar, k->io_off,
+				   k->io_len, (enum weft_io_attr)k->attr, &io);
+		r->b = io.off;
+		break;
+	case ATT_H_CAN_TAG:
+		r->a = weft_io_can_tag(h, raw_dev(c, k));
+		break;
+	default:
+		return false;
+	}
+	return true;
 }
 
-RAW_CALL(call_load)
+/* Stores tagged data that follows its condition. */
+static void run_tcstore(struct att_client *c, const struct att_host_cmd *k,
+			const struct weft_io *io, struct att_reply *r)
 {
-	struct weft_io io = io_of(c, k);
-
-	r->a = k->kind == ATT_H_LOAD32
-		       ? weft_io_load32(c->thread.h, &io, k->off)
-		       : weft_io_load64(c->thread.h, &io, k->off);
-}
-
-RAW_CALL(call_store)
-{
-	struct weft_io io = io_of(c, k);
-
-	if (k->kind == ATT_H_STORE32)
-		weft_io_store32(c->thread.h, &io, k->off, (uint32_t)k->val);
-	else
-		weft_io_store64(c->thread.h, &io, k->off, k->val);
-}
-
-RAW_CALL(call_io_copy)
-{
-	struct weft_io io = io_of(c, k);
-
-	weft_io_copy(c->thread.h, &io, k->off, raw_data(c, k), k->n);
-}
-
-RAW_CALL(call_fence)
-{
-	weft_io_fence(c->thread.h);
-}
-
-RAW_CALL(call_can_tag)
-{
-	r->a = weft_io_can_tag(c->thread.h, dev_of(c, k));
-}
-
-RAW_CALL(call_tstore)
-{
-	struct weft_io io = io_of(c, k);
-
-	if (k->kind == ATT_H_TSTORE)
-		weft_io_tstore(c->thread.h, &io, k->off, raw_data(c, k), k->n);
-	else
-		weft_io_tstore_user(c->thread.h, &io, k->off, raw_data(c, k),
-				    k->n, k->tag);
-}
-
-RAW_CALL(call_tload)
-{
-	struct weft_io io = io_of(c, k);
-
-	r->a = k->kind == ATT_H_TLOAD
-		       ? weft_io_tload64(c->thread.h, &io, k->off, &r->b)
-		       : weft_io_tload64_user(c->thread.h, &io, k->off, k->tag,
-					      &r->b);
-}
-
-RAW_CALL(call_tcstore)
-{
-	struct weft_io io = io_of(c, k);
 	const uint8_t *p = raw_data(c, k);
 	uint64_t cond;
 
@@ -269,42 +216,60 @@ RAW_CALL(call_tcstore)
 		return;
 	}
 	memcpy(&cond, p, sizeof(cond));
-	r->a = weft_io_tcstore(c->thread.h, &io, k->off, p + sizeof(cond),
+	r->a = weft_io_tcstore(c->thread.h, io, k->off, p + sizeof(cond),
 			       k->n - (uint32_t)sizeof(cond), cond);
 }
 
-/* ---- the table ---- */
+static bool run_access(struct att_client *c, const struct att_host_cmd *k,
+		       struct att_reply *r)
+{
+	struct weft_io io = { .dev = raw_dev(c, k),
+			      .off = k->io_off,
+			      .len = k->io_len,
+			      .bar = k->bar,
+			      .attr = k->attr };
+	struct weft_host *h = c->thread.h;
 
-static const raw_fn call_fns[ATT_H_END] = {
-	[ATT_H_SYNC] = call_sync,
-	[ATT_H_CPU] = call_cpu,
-	[ATT_H_COPY] = call_copy,
-	[ATT_H_NOW] = call_now,
-	[ATT_H_BUSY] = call_busy,
-	[ATT_H_USER] = call_user,
-	[ATT_H_SLEEP] = call_sleep,
-	[ATT_H_POLL64] = call_poll64,
-	[ATT_H_POLL_RANGE] = call_poll_range,
-	[ATT_H_IRQ_WAIT] = call_irq,
-	[ATT_H_ISR_WAIT] = call_irq,
-	[ATT_H_ISR_SPIN] = call_irq,
-	[ATT_H_DEV_OPEN] = call_dev_open,
-	[ATT_H_CFG_LOAD] = call_cfg,
-	[ATT_H_CFG_STORE] = call_cfg,
-	[ATT_H_IO_MAP] = call_io_map,
-	[ATT_H_LOAD32] = call_load,
-	[ATT_H_LOAD64] = call_load,
-	[ATT_H_STORE32] = call_store,
-	[ATT_H_STORE64] = call_store,
-	[ATT_H_IO_COPY] = call_io_copy,
-	[ATT_H_FENCE] = call_fence,
-	[ATT_H_CAN_TAG] = call_can_tag,
-	[ATT_H_TSTORE] = call_tstore,
-	[ATT_H_TSTORE_USER] = call_tstore,
-	[ATT_H_TLOAD] = call_tload,
-	[ATT_H_TLOAD_USER] = call_tload,
-	[ATT_H_TCSTORE] = call_tcstore,
-};
+	switch (k->kind) {
+	case ATT_H_LOAD32:
+		r->a = weft_io_load32(h, &io, k->off);
+		break;
+	case ATT_H_LOAD64:
+		r->a = weft_io_load64(h, &io, k->off);
+		break;
+	case ATT_H_STORE32:
+		weft_io_store32(h, &io, k->off, (uint32_t)k->val);
+		break;
+	case ATT_H_STORE64:
+		weft_io_store64(h, &io, k->off, k->val);
+		break;
+	case ATT_H_IO_COPY:
+		weft_io_copy(h, &io, k->off, raw_data(c, k), k->n);
+		break;
+	case ATT_H_FENCE:
+		weft_io_fence(h);
+		break;
+	case ATT_H_TSTORE:
+		weft_io_tstore(h, &io, k->off, raw_data(c, k), k->n);
+		break;
+	case ATT_H_TSTORE_USER:
+		weft_io_tstore_user(h, &io, k->off, raw_data(c, k), k->n,
+				    k->tag);
+		break;
+	case ATT_H_TLOAD:
+		r->a = weft_io_tload64(h, &io, k->off, &r->b);
+		break;
+	case ATT_H_TLOAD_USER:
+		r->a = weft_io_tload64_user(h, &io, k->off, k->tag, &r->b);
+		break;
+	case ATT_H_TCSTORE:
+		run_tcstore(c, k, &io, r);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
 
 static const struct {
 	const char *name;
@@ -318,18 +283,14 @@ static const struct {
 void raw_run(struct att_client *c, const struct att_host_cmd *k,
 	     struct att_reply *r)
 {
-	/* Each kind is in exactly one table. */
-	raw_fn fn = call_fns[k->kind]	   ? call_fns[k->kind]
-		    : raw_mem_fns[k->kind] ? raw_mem_fns[k->kind]
-					   : raw_proc_fns[k->kind];
-	const char *bad =
-		fn ? args_bad(c, k, call_rows[k->kind].args) : "no such call";
+	const char *bad = args_bad(c, k, call_rows[k->kind].args);
 
-	if (!bad) {
-		fn(c, k, r);
+	if (!bad && (run_time(c, k, r) || run_wait(c, k, r) ||
+		     run_device(c, k, r) || run_access(c, k, r) ||
+		     raw_run_mem(c, k, r) || raw_run_proc(c, k, r) ||
+		     raw_run_driver(c, k, r) || raw_run_thread(c, k, r)))
 		return;
-	}
-	raw_refuse(c, call_rows[k->kind].name, bad);
+	raw_refuse(c, call_rows[k->kind].name, bad ? bad : "no such call");
 	r->status = -EINVAL;
 	r->a = k->kind == ATT_H_LOAD32 || k->kind == ATT_H_LOAD64 ? UINT64_MAX
 								  : 0;

@@ -3,53 +3,10 @@
  * client, names. */
 #include "attach/serve_host.h"
 
-/* ---- memory ---- */
-
-RAW_CALL(call_mem_alloc)
-{
-	weft_phys_t phys;
-
-	if (k->io_off > c->g->raw->info.mem_bytes ||
-	    !weft_mem_alloc(c->thread.h, k->io_len, k->io_off, &phys))
-		return;
-	r->a = 1;
-	r->b = phys - c->g->raw->info.mem_base;
-}
-
-RAW_CALL(call_mem_free)
-{
-	void *p = raw_mem(c, k->off, 1);
-
-	if (p)
-		weft_mem_free(c->thread.h, p);
-	else
-		raw_refuse(c, "mem_free", "not in the node's memory");
-}
-
-RAW_CALL(call_mem_give)
-{
-	weft_mem_give(c->thread.h, k->off);
-}
-
-RAW_CALL(call_mem_hold)
-{
-	r->a = weft_mem_hold(c->thread.h, k->off, k->io_len);
-}
-
-RAW_CALL(call_mem_release)
-{
-	if (!weft_mem_release(c->thread.h, k->off))
-		raw_refuse(c, "mem_release", "it is not held");
-}
-
-RAW_CALL(call_mem_phys)
-{
-	r->a = weft_far_phys(c->thread.h, c->thread.far_owner, k->off, &r->b);
-}
-
-/* Writes the addresses into rx, which is free because a raw client gets no
- * messages. */
-RAW_CALL(call_mem_pin)
+/* Writes the addresses of pinned pages into rx, which is free because a raw
+ * client gets no messages. */
+static void run_pin(struct att_client *c, const struct att_host_cmd *k,
+		    struct att_reply *r)
 {
 	uint64_t n = k->io_len / WEFT_PAGE;
 
@@ -61,16 +18,8 @@ RAW_CALL(call_mem_pin)
 				    k->io_len, (weft_phys_t *)c->view.rx);
 }
 
-RAW_CALL(call_mem_unpin)
-{
-	if (!weft_far_unpin(c->thread.h, c->thread.far_owner, k->off,
-			    k->io_len))
-		raw_refuse(c, "mem_unpin", "it is not pinned");
-}
-
-/* ---- names ---- */
-
-RAW_CALL(call_oob)
+static void run_name(struct att_client *c, const struct att_host_cmd *k,
+		     struct att_reply *r)
 {
 	char key[ATT_HOST_KEY];
 
@@ -84,16 +33,53 @@ RAW_CALL(call_oob)
 		r->a = weft_oob_get(c->thread.h, key);
 }
 
-const raw_fn raw_mem_fns[ATT_H_END] = {
-	[ATT_H_MEM_ALLOC] = call_mem_alloc,
-	[ATT_H_MEM_FREE] = call_mem_free,
-	[ATT_H_MEM_GIVE] = call_mem_give,
-	[ATT_H_MEM_HOLD] = call_mem_hold,
-	[ATT_H_MEM_RELEASE] = call_mem_release,
-	[ATT_H_MEM_PHYS] = call_mem_phys,
-	[ATT_H_MEM_PIN] = call_mem_pin,
-	[ATT_H_MEM_UNPIN] = call_mem_unpin,
-	[ATT_H_OOB_PUT] = call_oob,
-	[ATT_H_OOB_GET] = call_oob,
-	[ATT_H_OOB_THERE] = call_oob,
-};
+bool raw_run_mem(struct att_client *c, const struct att_host_cmd *k,
+		 struct att_reply *r)
+{
+	struct weft_far_owner *far_owner = c->thread.far_owner;
+	const struct att_seg_host *info = &c->g->raw->info;
+	struct weft_host *h = c->thread.h;
+	weft_phys_t phys;
+
+	switch (k->kind) {
+	case ATT_H_MEM_ALLOC:
+		r->a = k->io_off <= info->mem_bytes &&
+		       weft_mem_alloc(h, k->io_len, k->io_off, &phys);
+		r->b = r->a ? phys - info->mem_base : 0;
+		break;
+	case ATT_H_MEM_FREE:
+		if (raw_mem(c, k->off, 1))
+			weft_mem_free(h, raw_mem(c, k->off, 1));
+		else
+			raw_refuse(c, "mem_free", "not in the node's memory");
+		break;
+	case ATT_H_MEM_GIVE:
+		weft_mem_give(h, k->off);
+		break;
+	case ATT_H_MEM_HOLD:
+		r->a = weft_mem_hold(h, k->off, k->io_len);
+		break;
+	case ATT_H_MEM_RELEASE:
+		if (!weft_mem_release(h, k->off))
+			raw_refuse(c, "mem_release", "it is not held");
+		break;
+	case ATT_H_MEM_PHYS:
+		r->a = weft_far_phys(h, far_owner, k->off, &r->b);
+		break;
+	case ATT_H_MEM_PIN:
+		run_pin(c, k, r);
+		break;
+	case ATT_H_MEM_UNPIN:
+		if (!weft_far_unpin(h, far_owner, k->off, k->io_len))
+			raw_refuse(c, "mem_unpin", "it is not pinned");
+		break;
+	case ATT_H_OOB_PUT:
+	case ATT_H_OOB_GET:
+	case ATT_H_OOB_THERE:
+		run_name(c, k, r);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}

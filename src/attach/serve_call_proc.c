@@ -7,12 +7,6 @@
 #include "attach/serve_host.h"
 #include "host/prog.h"
 
-static struct weft_dev *dev_of(struct att_client *c,
-			       const struct att_host_cmd *k)
-{
-	return c->g->raw->dev[k->dev];
-}
-
 /* ---- processes and domains ---- */
 
 /* Returns the index of p (NULL: of a free entry), or procs.n if there is
@@ -43,18 +37,6 @@ static uint16_t handle_of(struct att_node *n, struct weft_proc *p)
 	return (uint16_t)n->procs.n;
 }
 
-RAW_CALL(call_domain_new)
-{
-	if (c->g->raw->n_domains++ < RAW_PROCS)
-		r->a = weft_domain_new(c->thread.h);
-}
-
-RAW_CALL(call_domain_give)
-{
-	r->a = weft_domain_give(c->thread.h, k->n, dev_of(c, k), k->bar,
-				k->io_off, k->io_len);
-}
-
 /* Moves the client's thread into p. From now on the tables of p check its
  * accesses. */
 static uint64_t call_proc_entered(struct att_client *c, struct weft_proc *p)
@@ -67,31 +49,10 @@ static uint64_t call_proc_entered(struct att_client *c, struct weft_proc *p)
 	return handle;
 }
 
-RAW_CALL(call_domain_enter)
-{
-	uint32_t calls = c->thread.depth;
-
-	if (calls) /* refused because leaving the driver would restore a stale
-		      process */
-		raw_refuse(c, "domain_enter", "not inside of a driver");
-	else if (weft_domain_enter(c->thread.h, k->n))
-		r->a = call_proc_entered(c, weft_proc_self(c->thread.h));
-}
-
-RAW_CALL(call_proc_new)
-{
-	struct att_node *n = c->g->raw;
-
-	if (n->procs.n < RAW_PROCS || find_proc(n, NULL) < n->procs.n)
-		r->a = handle_of(c->g->raw, weft_proc_new(c->thread.h, k->n));
-}
-
 /* Frees a process. A process that a thread has entered stays and loses only
  * its windows, because the thread may use it. */
-RAW_CALL(call_proc_free)
+static void run_proc_free(struct att_client *c, struct raw_proc *p)
 {
-	struct raw_proc *p = raw_proc(c, k->proc);
-
 	if (!p->entered) {
 		weft_proc_free(c->thread.h, p->p);
 		p->p = NULL;
@@ -105,21 +66,23 @@ RAW_CALL(call_proc_free)
 	}
 }
 
-RAW_CALL(call_proc_map)
+static void run_proc_map(struct att_client *c, const struct att_host_cmd *k,
+			 struct att_reply *r)
 {
 	struct raw_proc *p = raw_proc(c, k->proc);
 	struct weft_io io = { 0 };
 
 	if (p->maps.n == RAW_MAPS || k->attr > WEFT_WC)
 		return;
-	r->a = weft_proc_map(c->thread.h, p->p, dev_of(c, k), k->bar, k->io_off,
-			     k->io_len, (enum weft_io_attr)k->attr, &io);
+	r->a = weft_proc_map(c->thread.h, p->p, raw_dev(c, k), k->bar,
+			     k->io_off, k->io_len, (enum weft_io_attr)k->attr,
+			     &io);
 	r->b = io.off;
 	if (r->a)
 		vec_push(&p->maps, io.off);
 }
 
-RAW_CALL(call_proc_unmap)
+static void run_proc_unmap(struct att_client *c, const struct att_host_cmd *k)
 {
 	struct raw_proc *p = raw_proc(c, k->proc);
 	struct weft_io io = { .off = k->io_off };
@@ -133,30 +96,63 @@ RAW_CALL(call_proc_unmap)
 		}
 }
 
-RAW_CALL(call_proc_tag)
+bool raw_run_proc(struct att_client *c, const struct att_host_cmd *k,
+		  struct att_reply *r)
 {
-	r->a = weft_proc_set_tag(c->thread.h, raw_proc(c, k->proc)->p, k->tag);
-}
+	struct weft_host *h = c->thread.h;
+	struct att_node *n = c->g->raw;
+	struct weft_proc *p;
 
-RAW_CALL(call_proc_enter)
-{
-	struct weft_proc *p = raw_proc(c, k->proc)->p;
-
-	if (weft_proc_enter(c->thread.h, p))
-		r->a = call_proc_entered(c, p);
-}
-
-RAW_CALL(call_proc_self)
-{
-	struct weft_proc *p = weft_proc_self(c->thread.h);
-
-	if (p && !c->thread.depth)
-		r->a = call_proc_entered(c, p);
-}
-
-RAW_CALL(call_page_share)
-{
-	r->a = weft_page_share(c->thread.h, dev_of(c, k), k->bar, k->io_off);
+	switch (k->kind) {
+	case ATT_H_DOMAIN_NEW:
+		if (n->n_domains++ < RAW_PROCS)
+			r->a = weft_domain_new(h);
+		break;
+	case ATT_H_DOMAIN_GIVE:
+		r->a = weft_domain_give(h, k->n, raw_dev(c, k), k->bar,
+					k->io_off, k->io_len);
+		break;
+	case ATT_H_DOMAIN_ENTER:
+		/* refused inside a driver, because leaving the driver would
+		 * restore a stale process */
+		if (c->thread.depth)
+			raw_refuse(c, "domain_enter", "not inside of a driver");
+		else if (weft_domain_enter(h, k->n))
+			r->a = call_proc_entered(c, weft_proc_self(h));
+		break;
+	case ATT_H_PROC_NEW:
+		if (n->procs.n < RAW_PROCS || find_proc(n, NULL) < n->procs.n)
+			r->a = handle_of(n, weft_proc_new(h, k->n));
+		break;
+	case ATT_H_PROC_FREE:
+		run_proc_free(c, raw_proc(c, k->proc));
+		break;
+	case ATT_H_PROC_MAP:
+		run_proc_map(c, k, r);
+		break;
+	case ATT_H_PROC_UNMAP:
+		run_proc_unmap(c, k);
+		break;
+	case ATT_H_PROC_TAG:
+		r->a = weft_proc_set_tag(h, raw_proc(c, k->proc)->p, k->tag);
+		break;
+	case ATT_H_PROC_ENTER:
+		p = raw_proc(c, k->proc)->p;
+		if (weft_proc_enter(h, p))
+			r->a = call_proc_entered(c, p);
+		break;
+	case ATT_H_PROC_SELF:
+		p = weft_proc_self(h);
+		if (p && !c->thread.depth)
+			r->a = call_proc_entered(c, p);
+		break;
+	case ATT_H_PAGE_SHARE:
+		r->a = weft_page_share(h, raw_dev(c, k), k->bar, k->io_off);
+		break;
+	default:
+		return false;
+	}
+	return true;
 }
 
 /* ---- drivers ---- */
@@ -172,14 +168,9 @@ static int call_proc_driver(struct weft_host *h, void *own, uint32_t op,
 	return 0;
 }
 
-RAW_CALL(call_drv_set)
-{
-	struct weft_drv drv = { .call = call_proc_driver, .bars = k->n };
-
-	r->a = weft_drv_set(c->thread.h, dev_of(c, k), &drv);
-}
-
-RAW_CALL(call_drv_call)
+/* Calls a driver of the client. */
+static void run_drv_call(struct att_client *c, const struct att_host_cmd *k,
+			 struct att_reply *r)
 {
 	struct weft_proc *was = c->thread.proc;
 	uint32_t depth = c->thread.depth;
@@ -190,7 +181,7 @@ RAW_CALL(call_drv_call)
 	}
 	c->thread.depth++;
 	c->thread.proc = NULL;
-	r->status = weft_drv_call(c->thread.h, dev_of(c, k), RAW_OP, c);
+	r->status = weft_drv_call(c->thread.h, raw_dev(c, k), RAW_OP, c);
 	c->thread.depth = depth;
 	if (!c->thread.proc)
 		c->thread.proc = was;
@@ -198,7 +189,8 @@ RAW_CALL(call_drv_call)
 
 /* Calls a driver of the simulator. Its argument is plain data and returns in
  * rx. a: the process that the driver has put the thread into, or 0. */
-RAW_CALL(call_drv_trap)
+static void run_drv_trap(struct att_client *c, const struct att_host_cmd *k,
+			 struct att_reply *r)
 {
 	uint64_t arg[WEFT_DRV_BYTES_MAX / 8];
 	uint32_t op = (uint32_t)k->io_off;
@@ -208,19 +200,38 @@ RAW_CALL(call_drv_trap)
 		return;
 	}
 	memcpy(arg, raw_data(c, k), k->n);
-	r->b = (uint64_t)(int64_t)weft_drv_call(c->thread.h, dev_of(c, k), op,
+	r->b = (uint64_t)(int64_t)weft_drv_call(c->thread.h, raw_dev(c, k), op,
 						arg);
 	memcpy(c->view.rx, arg, k->n);
 	if (!c->thread.depth && weft_proc_self(c->thread.h) != c->thread.proc)
 		r->a = call_proc_entered(c, weft_proc_self(c->thread.h));
 }
 
-RAW_CALL(call_drv_leave)
+bool raw_run_driver(struct att_client *c, const struct att_host_cmd *k,
+		    struct att_reply *r)
 {
-	if (c->thread.depth)
-		c->thread.depth--;
-	else
-		raw_refuse(c, "drv_leave", "it is in no driver");
+	struct weft_drv drv = { .call = call_proc_driver, .bars = k->n };
+
+	switch (k->kind) {
+	case ATT_H_DRV_SET:
+		r->a = weft_drv_set(c->thread.h, raw_dev(c, k), &drv);
+		break;
+	case ATT_H_DRV_CALL:
+		run_drv_call(c, k, r);
+		break;
+	case ATT_H_DRV_TRAP:
+		run_drv_trap(c, k, r);
+		break;
+	case ATT_H_DRV_LEAVE:
+		if (c->thread.depth)
+			c->thread.depth--;
+		else
+			raw_refuse(c, "drv_leave", "it is in no driver");
+		break;
+	default:
+		return false;
+	}
+	return true;
 }
 
 /* ---- threads ---- */
@@ -246,13 +257,8 @@ static struct att_client *call_proc_newcomer(struct att_client *c,
 	return t;
 }
 
-static int thread_main(struct weft_host *h, void *client)
-{
-	raw_serve(client);
-	return 0;
-}
-
-RAW_CALL(call_thread)
+static void run_thread(struct att_client *c, const struct att_host_cmd *k,
+		       struct att_reply *r)
 {
 	struct att_client *t = call_proc_newcomer(c, k->dev);
 
@@ -262,7 +268,7 @@ RAW_CALL(call_thread)
 	}
 	t->thread.far_owner = c->thread.far_owner;
 	t->thread.proc = c->thread.proc;
-	t->thread.h = weft_thread_start(c->thread.h, thread_main, t);
+	t->thread.h = weft_thread_start(c->thread.h, raw_main, t);
 	r->a = t->thread.h != NULL;
 }
 
@@ -289,51 +295,36 @@ static uint32_t *word_of(struct att_client *c, uint64_t at)
 	return &w->word;
 }
 
-RAW_CALL(call_wait)
+static void run_word(struct att_client *c, const struct att_host_cmd *k,
+		     struct att_reply *r)
 {
+	bool wait = k->kind == ATT_H_WAIT;
 	uint32_t *w = word_of(c, k->off);
 
-	if (w)
-		r->a = weft_host_wait(c->thread.h, w, *w,
-				      k->val < WEFT_NEVER / 2 ? k->val
-							      : WEFT_NEVER);
+	if (!w)
+		raw_refuse(c, wait ? "wait" : "wake", "too many words");
+	else if (wait)
+		r->a = weft_host_wait(c->thread.h, w, *w, raw_time(k->val));
 	else
-		raw_refuse(c, "wait", "too many words");
-}
-
-RAW_CALL(call_wake)
-{
-	uint32_t *w = word_of(c, k->off);
-
-	if (w)
 		weft_host_wake(c->thread.h, w);
-	else
-		raw_refuse(c, "wake", "too many words");
 }
 
-RAW_CALL(call_alone)
+bool raw_run_thread(struct att_client *c, const struct att_host_cmd *k,
+		    struct att_reply *r)
 {
-	weft_prog_alone(c->thread.h);
+	switch (k->kind) {
+	case ATT_H_THREAD:
+		run_thread(c, k, r);
+		break;
+	case ATT_H_WAIT:
+	case ATT_H_WAKE:
+		run_word(c, k, r);
+		break;
+	case ATT_H_ALONE:
+		weft_prog_alone(c->thread.h);
+		break;
+	default:
+		return false;
+	}
+	return true;
 }
-
-const raw_fn raw_proc_fns[ATT_H_END] = {
-	[ATT_H_DOMAIN_NEW] = call_domain_new,
-	[ATT_H_DOMAIN_GIVE] = call_domain_give,
-	[ATT_H_DOMAIN_ENTER] = call_domain_enter,
-	[ATT_H_PROC_NEW] = call_proc_new,
-	[ATT_H_PROC_FREE] = call_proc_free,
-	[ATT_H_PROC_MAP] = call_proc_map,
-	[ATT_H_PROC_UNMAP] = call_proc_unmap,
-	[ATT_H_PROC_TAG] = call_proc_tag,
-	[ATT_H_PROC_ENTER] = call_proc_enter,
-	[ATT_H_PROC_SELF] = call_proc_self,
-	[ATT_H_PAGE_SHARE] = call_page_share,
-	[ATT_H_DRV_SET] = call_drv_set,
-	[ATT_H_DRV_CALL] = call_drv_call,
-	[ATT_H_DRV_LEAVE] = call_drv_leave,
-	[ATT_H_DRV_TRAP] = call_drv_trap,
-	[ATT_H_THREAD] = call_thread,
-	[ATT_H_WAIT] = call_wait,
-	[ATT_H_WAKE] = call_wake,
-	[ATT_H_ALONE] = call_alone,
-};

@@ -12,11 +12,6 @@ bool att_timed(const struct att_server *s)
 	return s->o.clock != WEFT_CLOCK_NONE;
 }
 
-uint32_t att_addr(const struct att_client *c)
-{
-	return WEFT_ATT_ADDR(c->node, c->slot);
-}
-
 struct att_client *att_find(struct att_server *s, uint32_t addr)
 {
 	uint32_t node = WEFT_ATT_NODE(addr), slot = WEFT_ATT_SLOT(addr);
@@ -95,23 +90,18 @@ void att_push(struct att_client *c, const struct att_event *e)
 		*ring_push(&c->late) = (struct att_late){ .e = *e };
 }
 
-static bool serve_client_takes(const struct att_client *c)
-{
-	return !c->gone && !c->leaving;
-}
-
 void att_push_msg(struct att_client *c, const struct att_event *e,
 		  const struct att_msg *m)
 {
 	struct att_late l = { .e = *e, .m = *m };
 
-	if (serve_client_takes(c) && ring_empty(&c->late) && c->n_free &&
+	if (!c->gone && !c->leaving && ring_empty(&c->late) && c->n_free &&
 	    ring_room(c))
 		msg_put(c, &l.e, m);
-	else if (serve_client_takes(c))
-		*ring_push(&c->late) = l;
-	else
+	else if (c->gone || c->leaving) /* ring_room may have detached it */
 		att_msg_done(c->g, &l.m);
+	else
+		*ring_push(&c->late) = l;
 }
 
 void att_push_late(struct att_client *c)
@@ -140,17 +130,6 @@ void att_reply(struct att_client *c, const struct att_reply *r, uint64_t seq)
 
 /* ---- state ---- */
 
-/* Sends a byte to a client that waits on its descriptor (weft_att_arm) instead
- * of the segment. */
-static void run_armed(struct att_client *c)
-{
-	char byte = 0;
-
-	if (atomic_load(&c->seg->armed) && atomic_exchange(&c->seg->armed, 0) &&
-	    send(c->sock, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		return; /* unread bytes fill it, so it is readable */
-}
-
 /* Publishes everything at once, with the hand-over. A client that polls while
  * it waits sees nothing earlier, so that results do not depend on the moment
  * of the poll. */
@@ -177,8 +156,11 @@ void att_run(struct att_client *c)
 	       was == ATT_RUN;
 	/* Such a client may begin to wait without a poll after att_show. */
 	c->missed = was != ATT_WAIT && att_timed(c->srv);
-	/* after the state, because it may poll at once and WAIT hides events */
-	run_armed(c);
+	/* A client that waits on its descriptor (weft_att_arm) instead of the
+	 * segment gets a byte, after the state, because it may poll at once
+	 * and WAIT hides events. A descriptor without room is readable. */
+	if (atomic_load(&c->seg->armed) && atomic_exchange(&c->seg->armed, 0))
+		send(c->sock, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (!runs)
 		return;	      /* asleep elsewhere or gone: sees it later */
 	if (!att_has_cmds(c)) /* its next command is in time */
@@ -286,5 +268,5 @@ void att_gone(struct att_client *c)
 	c->g->mourns = true;
 	if (c->left)
 		return;
-	serve_client_death(c->srv, att_addr(c));
+	serve_client_death(c->srv, WEFT_ATT_ADDR(c->node, c->slot));
 }

@@ -85,7 +85,7 @@ static int cmd_send(struct att_agent *g, struct att_client *c,
 		/* A copy suffices for a client of this node, and outside the
 		 * measured part, where no message takes time. */
 		struct att_event e = { .kind = WEFT_EV_RECV,
-				       .src = att_addr(c),
+				       .src = WEFT_ATT_ADDR(c->node, c->slot),
 				       .imm = cmd->imm,
 				       .len = cmd->len };
 		struct att_event sent = { .kind = WEFT_EV_SENT,
@@ -136,12 +136,6 @@ static int cmd_release(struct att_agent *g, struct att_client *c,
 
 /* ---- the rest ---- */
 
-static int cmd_nop(struct att_agent *g, struct att_client *c,
-		   const struct att_cmd *cmd)
-{
-	return 0;
-}
-
 static int cmd_now(struct att_agent *g, struct att_client *c,
 		   const struct att_cmd *cmd)
 {
@@ -167,7 +161,7 @@ static const struct {
 	att_cmd_fn fn;
 	uint32_t count, bytes; /* or AGENT_C_N for none */
 } cmds[ATT_C_KINDS] = {
-	[ATT_C_NOP] = { cmd_nop, AGENT_C_N, AGENT_C_N },
+	[ATT_C_NOP] = { NULL, AGENT_C_N, AGENT_C_N },
 	[ATT_C_SEND] = { cmd_send, AGENT_C_SENDS, AGENT_C_SEND_BYTES },
 	[ATT_C_PUT] = { att_cmd_remote, AGENT_C_PUTS, AGENT_C_PUT_BYTES },
 	[ATT_C_GET] = { att_cmd_remote, AGENT_C_GETS, AGENT_C_GET_BYTES },
@@ -210,20 +204,6 @@ static bool is_mark(const struct att_cmd *cmd)
 	return cmd->kind == ATT_C_BEGIN || cmd->kind == ATT_C_END;
 }
 
-/* Counts a causality violation if time has passed between the client's last
- * command and this one: the gate took the client for waiting. */
-static void cmd_violation(struct att_client *c, const struct att_cmd *cmd)
-{
-	if (!c->resumed || cmd->kind == ATT_C_NOP || is_mark(cmd))
-		return;
-	c->resumed = false;
-	if (c->measured.over || c->aside) /* outside the measured part */
-		return;
-	c->measured.violations++;
-	c->srv->measure.sum.violations++;
-	weft_count(c->g->prog, AGENT_C_VIOLATIONS, 1);
-}
-
 static void cmd_done(struct att_client *c, const struct att_cmd *cmd, int ret)
 {
 	struct weft_comp *p = c->g->prog;
@@ -259,9 +239,19 @@ static int cmd_run(struct att_agent *g, struct att_client *c,
 		c->srv->measure.sum.cost_call = g->cost_call;
 	}
 	c->charged = true;
-	if (c->gone) /* detached while its time passed */
+	/* detached while its time passed, or nothing to do but that */
+	if (c->gone || cmd->kind == ATT_C_NOP)
 		return 0;
-	cmd_violation(c, cmd);
+	/* Time has passed between the client's last command and this one: the
+	 * gate took the client for waiting. */
+	if (c->resumed && !is_mark(cmd)) {
+		c->resumed = false;
+		if (!c->measured.over && !c->aside) {
+			c->measured.violations++;
+			c->srv->measure.sum.violations++;
+			weft_count(g->prog, AGENT_C_VIOLATIONS, 1);
+		}
+	}
 	return cmds[cmd->kind].fn(g, c, cmd);
 }
 

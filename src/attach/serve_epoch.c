@@ -38,41 +38,36 @@ int att_cmd_aside(struct att_agent *g, struct att_client *c,
 	return 0;
 }
 
-static void epoch_check(struct att_agent *g, uint64_t job, uint64_t ranks,
-			bool end)
+/* Notes that the client waits, and sets the time for all when the last of them
+ * does. */
+int att_cmd_epoch(struct att_agent *g, struct att_client *c,
+		  const struct att_cmd *cmd)
 {
 	weft_time_t grain = weft_host_time(g->h, T_exec_grain);
 	weft_time_t at = weft_prog_time(g->prog) +
 			 2 * weft_host_time(g->h, T_exec_settle);
+	bool end = cmd->flags & ATT_F_END;
 	struct att_server *s = g->srv;
 	uint64_t n = 0;
-
-	if (!end)
-		at = (at / grain + 1) * grain;
-	for (size_t i = 0; i < s->clients.n; i++)
-		n += serve_epoch_waits(s->clients.at[i]) &&
-		     s->clients.at[i]->epoch.job == job &&
-		     s->clients.at[i]->epoch.end == end;
-	for (size_t i = 0; n >= ranks && i < s->clients.n; i++) {
-		struct att_client *c = s->clients.at[i];
-
-		if (!serve_epoch_waits(c) || c->epoch.job != job)
-			continue;
-		c->epoch.at = at;
-		c->g->plans = true;
-		atomic_fetch_add(&s->news, 1);
-	}
-}
-
-int att_cmd_epoch(struct att_agent *g, struct att_client *c,
-		  const struct att_cmd *cmd)
-{
-	bool end = cmd->flags & ATT_F_END;
 
 	c->epoch = (struct att_epoch){
 		.seq = cmd->ctx, .job = cmd->buf, .at = WEFT_NEVER, .end = end
 	};
-	epoch_check(g, cmd->buf, cmd->len, end);
+	if (!end)
+		at = (at / grain + 1) * grain;
+	for (size_t i = 0; i < s->clients.n; i++)
+		n += serve_epoch_waits(s->clients.at[i]) &&
+		     s->clients.at[i]->epoch.job == cmd->buf &&
+		     s->clients.at[i]->epoch.end == end;
+	for (size_t i = 0; n >= cmd->len && i < s->clients.n; i++) {
+		struct att_client *k = s->clients.at[i];
+
+		if (!serve_epoch_waits(k) || k->epoch.job != cmd->buf)
+			continue;
+		k->epoch.at = at;
+		k->g->plans = true;
+		atomic_fetch_add(&s->news, 1);
+	}
 	return 0;
 }
 
@@ -99,19 +94,6 @@ int att_cmd_over(struct att_agent *g, struct att_client *c,
 	return 0;
 }
 
-static void epoch_begin(struct att_client *c)
-{
-	serve_epoch_aside(c, false);
-	c->measured.start = c->epoch.at;
-	att_stat_reset(c);
-	if (!c->srv->measure.began++) {
-		c->srv->measure.job = c->epoch.job;
-		serve_epoch_tell(c->srv, true);
-	}
-	c->srv->measure.sum.violations -= c->measured.violations;
-	c->measured.violations = 0;
-}
-
 static void epoch_reply(struct att_client *c, int status)
 {
 	struct att_reply r = { .status = status, .a = c->epoch.at };
@@ -123,8 +105,17 @@ static void epoch_reply(struct att_client *c, int status)
 		if (serve_epoch_waits(s->clients.at[i]) &&
 		    s->clients.at[i]->epoch.job == c->epoch.job)
 			serve_epoch_aside(s->clients.at[i], true);
-	if (!c->epoch.end && !status)
-		epoch_begin(c);
+	if (!c->epoch.end && !status) {
+		serve_epoch_aside(c, false);
+		c->measured.start = c->epoch.at;
+		att_stat_reset(c);
+		if (!s->measure.began++) {
+			s->measure.job = c->epoch.job;
+			serve_epoch_tell(s, true);
+		}
+		s->measure.sum.violations -= c->measured.violations;
+		c->measured.violations = 0;
+	}
 	att_reply(c, &r, c->epoch.seq);
 	c->epoch.seq = 0;
 }

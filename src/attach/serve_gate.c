@@ -134,17 +134,20 @@ static void serve_gate_waits(struct att_client *c)
 	c->told = atomic_load(&c->seg->cmd_tail);
 }
 
-/* Finds clients that were taken for waiting and continue, or have posted and
- * wait again. */
+/* Timed, finds clients that were taken for waiting and continue, or have
+ * posted and wait again. Untimed, lets all clients ring the bell again. */
 static void gate_resumed(struct att_server *s)
 {
+	bool timed = att_timed(s) && !s->o.raw;
 	weft_time_t now = weft_sim_now(s->sim);
 
 	for (size_t i = 0; i < s->clients.n; i++) {
 		struct att_client *c = s->clients.at[i];
 		bool running = atomic_load(&c->seg->state) == ATT_RUN;
 
-		if (c->gone || c->running ||
+		if (!timed && !c->gone)
+			atomic_store(&c->seg->told, 0);
+		if (!timed || c->gone || c->running ||
 		    (!running && atomic_load(&c->seg->cmd_tail) == c->told))
 			continue;
 		c->resumed |= now != c->since;
@@ -283,31 +286,21 @@ static bool gate_call(struct att_server *s)
 	return any;
 }
 
-/* Returns true if nothing of the machine is in flight at this node and no
- * client waits for a time. */
-static bool agent_rests(const struct att_agent *g)
-{
-	return g->ended || (weft_prog_rests(g->h) && !g->n_ops &&
-			    att_agent_deadline(g) == WEFT_PROG_KICKED);
-}
-
-/* Returns true if all attached clients are at their start or end. That part
- * happens in real time, so simulated time stands still. */
+/* Returns true if all attached clients are at their start or end, nothing of
+ * the machine is in flight and no client waits for a time. That part happens
+ * in real time, so simulated time stands still. */
 static bool gate_aside(const struct att_server *s)
 {
 	if (!s->live || s->measure.asides < s->live)
 		return false;
-	for (size_t i = 0; i < s->agents.n; i++)
-		if (!agent_rests(s->agents.at[i]))
-			return false;
-	return true;
-}
+	for (size_t i = 0; i < s->agents.n; i++) {
+		const struct att_agent *g = s->agents.at[i];
 
-static void gate_told(struct att_server *s)
-{
-	for (size_t i = 0; i < s->clients.n; i++)
-		if (!s->clients.at[i]->gone)
-			atomic_store(&s->clients.at[i]->seg->told, 0);
+		if (!g->ended && (!weft_prog_rests(g->h) || g->n_ops ||
+				  att_agent_deadline(g) != WEFT_PROG_KICKED))
+			return false;
+	}
+	return true;
 }
 
 /* ---- nothing to do ---- */
@@ -384,16 +377,6 @@ static void serve_gate_still(struct att_server *s)
 		s->live);
 }
 
-static bool gate_started(struct att_server *s)
-{
-	if (!s->started)
-		s->started = s->measure.sum.joined >= s->o.ranks ||
-			     (s->measure.sum.joined &&
-			      att_now_ns() - s->patience.last_join_ns >=
-				      LAST_JOIN_NS);
-	return s->started;
-}
-
 static bool gate_slow(struct att_server *s, bool idle)
 {
 	for (;;) {
@@ -401,17 +384,18 @@ static bool gate_slow(struct att_server *s, bool idle)
 
 		s->seen = atomic_load(&s->bell->seq);
 		gate_news(s);
-		if (att_timed(s) && !s->o.raw)
-			gate_resumed(s);
-		else
-			gate_told(s);
+		gate_resumed(s);
 		if (!gate_await(s))
 			return false;
 		gate_missed(s);
 		/* Does not start until all clients have joined, because a
 		 * client that has not joined yet looks like one that has
 		 * exited. */
-		if ((gate_started(s) || s->over) &&
+		s->started |= s->measure.sum.joined >= s->o.ranks ||
+			      (s->measure.sum.joined &&
+			       att_now_ns() - s->patience.last_join_ns >=
+				       LAST_JOIN_NS);
+		if ((s->started || s->over) &&
 		    (s->o.raw ? att_raw_call(s) : gate_call(s))) {
 			s->patience.still_ns = 0;
 			s->patience.told_still = false;

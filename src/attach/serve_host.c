@@ -84,23 +84,6 @@ static bool cmd_read(struct att_client *c, struct att_host_cmd *k)
 	return false;
 }
 
-/* Counts a violation if the client has seen its memory too early: it continued
- * after a call that took time, or posted after time had passed. */
-static void cmd_count(struct att_client *c, const struct att_host_cmd *k,
-		      weft_time_t since)
-{
-	bool late = c->resumed || (!k->ctx && k->kind != ATT_H_DRV_CALL &&
-				   weft_now(c->g->prog) != since);
-
-	c->resumed = false;
-	weft_count(c->g->prog, AGENT_C_COMMANDS, 1);
-	c->srv->measure.sum.commands++;
-	if (!late)
-		return;
-	weft_count(c->g->prog, AGENT_C_VIOLATIONS, 1);
-	c->srv->measure.sum.violations++;
-}
-
 static void cmd_run(struct att_client *c, const struct att_host_cmd *k)
 {
 	struct att_reply r = { 0 };
@@ -110,7 +93,16 @@ static void cmd_run(struct att_client *c, const struct att_host_cmd *k)
 		weft_host_cpu(c->thread.h, k->busy);
 	since = weft_now(c->g->prog);
 	raw_run(c, k, &r);
-	cmd_count(c, k, since);
+	weft_count(c->g->prog, AGENT_C_COMMANDS, 1);
+	c->srv->measure.sum.commands++;
+	/* The client has seen its memory too early: it continued after a call
+	 * that took time, or posted after time had passed. */
+	if (c->resumed || (!k->ctx && k->kind != ATT_H_DRV_CALL &&
+			   weft_now(c->g->prog) != since)) {
+		weft_count(c->g->prog, AGENT_C_VIOLATIONS, 1);
+		c->srv->measure.sum.violations++;
+	}
+	c->resumed = false;
 	if (c->gone)
 		return;
 	r.c = weft_prog_debt(c->thread.h);
@@ -122,25 +114,6 @@ static void cmd_run(struct att_client *c, const struct att_host_cmd *k)
 }
 
 /* ---- ends ---- */
-
-static bool is_thread_of(const struct att_client *t, const struct att_client *c)
-{
-	return t != c && t->pid == c->pid && t->thread.h && !t->gone;
-}
-
-/* Returns true if a process that has left must stay until all programs have
- * ended, because its threads may be drivers that other programs need. On a
- * node with several processes the drivers belong to the machine, so no process
- * stays. */
-static bool serve_host_lingers(const struct att_client *c)
-{
-	const struct att_server *s = c->srv;
-
-	for (size_t i = 0; !s->several && i < s->clients.n; i++)
-		if (is_thread_of(s->clients.at[i], c))
-			return true;
-	return false;
-}
 
 /* Ends the remaining threads and their processes after all programs have
  * left. */
@@ -161,16 +134,25 @@ static void all_left(struct att_server *s)
 	}
 }
 
-/* Marks a thread, or with `all` its whole process, as left. */
+/* Marks a thread, or with `all` its whole process, as left. A process with
+ * threads stays until all programs have ended, because its threads may be
+ * drivers that other programs need. On a node with several processes the
+ * drivers belong to the machine, so no process stays. */
 static void serve_host_leave(struct att_client *c, bool all)
 {
 	struct att_server *s = c->srv;
+	bool stays = false;
 
 	c->left = true;
-	for (size_t i = 0; all && i < s->clients.n; i++)
-		if (is_thread_of(s->clients.at[i], c))
-			s->clients.at[i]->left = true;
-	if (!all || !serve_host_lingers(c))
+	for (size_t i = 0; all && i < s->clients.n; i++) {
+		struct att_client *t = s->clients.at[i];
+
+		if (t == c || t->pid != c->pid || !t->thread.h || t->gone)
+			continue;
+		t->left = true;
+		stays = !s->several;
+	}
+	if (!stays)
 		att_gone(c);
 	c->thread.killed |= s->several && all; /* its thread ends by itself */
 	all_left(s);
@@ -192,6 +174,12 @@ void raw_serve(struct att_client *c)
 	}
 }
 
+int raw_main(struct weft_host *h, void *client)
+{
+	raw_serve(client);
+	return 0;
+}
+
 /* ---- threads ---- */
 
 /* Returns the first client without a thread, or NULL. */
@@ -202,19 +190,6 @@ static struct att_client *first_client(struct att_agent *g)
 		    !g->clients.at[i]->thread.h)
 			return g->clients.at[i];
 	return NULL;
-}
-
-static void agent_park(struct att_agent *g)
-{
-	g->parked = true;
-	weft_prog_park(g->h);
-	g->parked = false;
-}
-
-static int process_main(struct weft_host *h, void *client)
-{
-	raw_serve(client);
-	return 0;
 }
 
 /* Main function of a raw agent. Returns when the run is over, so that the run
@@ -230,8 +205,8 @@ int att_raw_main(struct att_agent *g)
 		while (!g->srv->over) {
 			while (g->srv->started && (c = first_client(g))) {
 				c->thread.far_owner = &c->far;
-				c->thread.h = weft_prog_process(
-					g->h, process_main, c);
+				c->thread.h =
+					weft_prog_process(g->h, raw_main, c);
 				if (c->thread.h)
 					c->thread.proc =
 						weft_proc_self(c->thread.h);
@@ -240,37 +215,23 @@ int att_raw_main(struct att_agent *g)
 						c,
 						"its node has no memory for a process");
 			}
-			agent_park(g);
+			att_agent_park(g);
 		}
 		return 0;
 	}
 	while (!(c = g->srv->started ? first_client(g) : NULL) && !g->srv->over)
-		agent_park(g);
+		att_agent_park(g);
 	if (c) {
 		c->thread.h = g->h;
 		c->thread.far_owner = &c->far;
 		raw_serve(c);
 	}
 	while (!g->srv->over)
-		agent_park(g);
+		att_agent_park(g);
 	return 0;
 }
 
 /* ---- the gate ---- */
-
-static bool call_client(struct att_client *c)
-{
-	if (!c->thread.h || c->thread.killed)
-		return false;
-	if (c->gone) {
-		c->thread.killed = true;
-		weft_prog_kill(c->thread.h);
-		all_left(c->srv);
-		return true;
-	}
-	return c->thread.parked && state_of(c) != ATT_OUT &&
-	       weft_prog_kick(c->thread.h);
-}
 
 bool att_raw_call(struct att_server *s)
 {
@@ -282,8 +243,19 @@ bool att_raw_call(struct att_server *s)
 		if (g->parked && (s->over || (s->started && first_client(g))))
 			any |= weft_prog_kick(g->h);
 	}
-	for (size_t i = 0; i < s->clients.n; i++)
-		any |= call_client(s->clients.at[i]);
+	for (size_t i = 0; i < s->clients.n; i++) {
+		struct att_client *c = s->clients.at[i];
+
+		if (!c->thread.h || c->thread.killed)
+			continue;
+		if (c->gone) {
+			c->thread.killed = any = true;
+			weft_prog_kill(c->thread.h);
+			all_left(s);
+		} else if (c->thread.parked && state_of(c) != ATT_OUT) {
+			any |= weft_prog_kick(c->thread.h);
+		}
+	}
 	return any;
 }
 
@@ -353,11 +325,6 @@ int att_raw_tap(struct att_server *s, struct weft_err *err)
 					 i);
 	}
 	return 0;
-}
-
-const struct att_seg_host *att_raw_info(const struct att_agent *g)
-{
-	return &g->raw->info;
 }
 
 void att_raw_free(struct att_agent *g)

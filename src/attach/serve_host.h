@@ -44,16 +44,12 @@ struct att_node {
 	uint32_t n_maps, n_domains;
 };
 
-typedef void (*raw_fn)(struct att_client *c, const struct att_host_cmd *k,
-		       struct att_reply *r);
-#define RAW_CALL(name)                                                         \
-	static void name(struct att_client *c, const struct att_host_cmd *k,   \
-			 struct att_reply *r)
-
 /* serve_host.c */
 /* Executes the client's calls until the client leaves or, inside a driver,
  * returns from the driver. */
 void raw_serve(struct att_client *c);
+/* Main function of a thread of the node: raw_serve of its client. */
+int raw_main(struct weft_host *h, void *client);
 
 /* serve_call.c: checks a command and executes it. Fills in r; a bad command
  * gets a negative status or detaches the client. */
@@ -64,6 +60,11 @@ void raw_run(struct att_client *c, const struct att_host_cmd *k,
 void *raw_mem(struct att_client *c, uint64_t off, uint64_t n);
 /* Reports why a call was refused. Returns false. */
 bool raw_refuse(struct att_client *c, const char *call, const char *why);
+/* Returns the device of a command, or NULL if it is not open. */
+struct weft_dev *raw_dev(const struct att_client *c,
+			 const struct att_host_cmd *k);
+/* Returns t, or WEFT_NEVER for a time that no run reaches. */
+weft_time_t raw_time(uint64_t t);
 /* Returns the process of a handle, or NULL if it does not exist. */
 struct raw_proc *raw_proc(struct att_client *c, uint16_t handle);
 
@@ -74,8 +75,16 @@ static inline const void *raw_data(const struct att_client *c,
 	return c->view.tx + k->val;
 }
 
-/* serve_call_mem.c, serve_call_proc.c */
-extern const raw_fn raw_mem_fns[ATT_H_END];
-extern const raw_fn raw_proc_fns[ATT_H_END];
+/* serve_call_mem.c, serve_call_proc.c: each carries out the calls of one
+ * subject: memory and names, processes and domains, drivers, threads. Returns
+ * false for the calls of others. */
+bool raw_run_mem(struct att_client *c, const struct att_host_cmd *k,
+		 struct att_reply *r);
+bool raw_run_proc(struct att_client *c, const struct att_host_cmd *k,
+		  struct att_reply *r);
+bool raw_run_driver(struct att_client *c, const struct att_host_cmd *k,
+		    struct att_reply *r);
+bool raw_run_thread(struct att_client *c, const struct att_host_cmd *k,
+		    struct att_reply *r);
 
 #endif

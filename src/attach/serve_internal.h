@@ -321,8 +321,6 @@ struct att_server {
 	struct att_measure measure;
 };
 
-/* Returns real time in ns. */
-uint64_t att_now_ns(void);
 /* Shows a line to the user. May be called from both threads. */
 void att_say(struct att_server *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -330,6 +328,8 @@ void att_say(struct att_server *s, const char *fmt, ...)
 /* agent.c: returns the time at which the agent must run again, or
  * WEFT_PROG_KICKED if only a kick resumes it. */
 weft_time_t att_agent_deadline(const struct att_agent *g);
+/* Parks the agent until the gate kicks it. */
+void att_agent_park(struct att_agent *g);
 
 /* serve_watch.c */
 /* Starts the watcher thread. Returns 0 or negative errno with err set. */
@@ -373,8 +373,6 @@ bool att_await(struct att_client *c);
 int att_raw_tap(struct att_server *s, struct weft_err *err);
 /* Main function of an agent. Returns 0 when the run is over. */
 int att_raw_main(struct att_agent *g);
-/* Returns the node's part of a segment. */
-const struct att_seg_host *att_raw_info(const struct att_agent *g);
 /* Resumes every thread that can run at the current simulated time. Returns
  * true if any was resumed. */
 bool att_raw_call(struct att_server *s);
@@ -401,8 +399,6 @@ int att_job_pause(const struct att_server *s); /* returns ms between checks */
 bool att_timed(const struct att_server *s);
 /* Returns the attached client with this address, or NULL. */
 struct att_client *att_find(struct att_server *s, uint32_t addr);
-/* Returns the client's endpoint address. */
-uint32_t att_addr(const struct att_client *c);
 /* Writes an event into the client's ring, or keeps it if the ring is full. */
 void att_push(struct att_client *c, const struct att_event *e);
 /* Delivers a message. The client's release of it releases m. */

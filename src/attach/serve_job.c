@@ -33,19 +33,6 @@ static bool of_job(pid_t pid, const char *entry)
 	return found;
 }
 
-/* Calls fn if the process belongs to the job. Opens the pidfd before the
- * check, so that fn cannot hit a later process with the same number. */
-static bool each_one(pid_t pid, const char *entry, att_job_fn fn, void *arg)
-{
-	struct pidfd p = { .pid = pid, .fd = pidfd_open_pid(pid) };
-	bool is = of_job(pid, entry) && pidfd_alive(&p);
-
-	if (is)
-		fn(arg, &p);
-	pidfd_close(&p);
-	return is;
-}
-
 size_t att_job_each(const char *socket, att_job_fn fn, void *arg)
 {
 	DIR *d = opendir("/proc");
@@ -55,9 +42,19 @@ size_t att_job_each(const char *socket, att_job_fn fn, void *arg)
 
 	snprintf(entry, sizeof(entry), "WEFT_SOCKET=%s", socket);
 	while (d && (e = readdir(d))) {
-		if (isdigit((unsigned char)e->d_name[0]))
-			n += each_one((pid_t)strtol(e->d_name, NULL, 10), entry,
-				      fn, arg);
+		struct pidfd p = { .fd = -1 };
+
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		/* The pidfd is opened before the check, so that fn cannot hit
+		 * a later process with the same number. */
+		p.pid = (pid_t)strtol(e->d_name, NULL, 10);
+		p.fd = pidfd_open_pid(p.pid);
+		if (of_job(p.pid, entry) && pidfd_alive(&p)) {
+			fn(arg, &p);
+			n++;
+		}
+		pidfd_close(&p);
 	}
 	if (d)
 		closedir(d);
@@ -75,15 +72,6 @@ size_t att_job_signal(const char *socket, int sig)
 }
 
 /* ---- those that were stopped ---- */
-
-static bool serve_job_attached(const struct att_server *s, pid_t pid)
-{
-	for (size_t i = 0; i < s->watch.conns.n; i++)
-		if (s->watch.conns.at[i]->c &&
-		    s->watch.conns.at[i]->c->pid == pid)
-			return true;
-	return false;
-}
 
 /* Returns the time at which this check first found the process stopped. */
 static uint64_t stopped_since(struct att_server *s, pid_t pid, uint64_t now)
@@ -119,8 +107,10 @@ static void look_one(void *server, const struct pidfd *p)
 	uint64_t now = att_now_ns(), ran = 0, never = 0;
 	char name[32];
 
-	if (serve_job_attached(s, pid))
-		return;
+	for (size_t i = 0; i < s->watch.conns.n; i++)
+		if (s->watch.conns.at[i]->c &&
+		    s->watch.conns.at[i]->c->pid == pid)
+			return;
 	if (att_doing((int)pid, &ran) != ATT_STOPPED) {
 		for (size_t i = 0; i < s->watch.stops.n; i++)
 			if (s->watch.stops.at[i].pid == pid)

@@ -19,21 +19,6 @@ enum { FDS = ATT_SEND_FDS + 2 };
 
 /* ---- identity ---- */
 
-/* Returns true if the process belongs to the simulator's user. Every user can
- * connect, because the name of an abstract socket is public, and a client gets
- * access to memory of the run. */
-static bool is_ours(struct att_server *s, const struct ucred *who)
-{
-	if (who->uid == geteuid())
-		return true;
-	if (!s->watch.told_stranger)
-		att_say(s,
-			"process %d of user %u wants to join, and is refused: this run is user %u's",
-			(int)who->pid, (unsigned)who->uid, (unsigned)geteuid());
-	s->watch.told_stranger = true;
-	return false;
-}
-
 /* Opens a pidfd by number for kernels without SO_PEERPIDFD. The number may
  * have been reused, so the owner is checked. */
 static int open_checked(const struct ucred *who)
@@ -50,14 +35,25 @@ static int open_checked(const struct ucred *who)
 	return fd < 0 && errno == ENOSYS ? -1 : -ESRCH;
 }
 
+/* Refuses processes of other users. Every user can connect, because the name
+ * of an abstract socket is public, and a client gets access to memory of the
+ * run. */
 int att_join_who(struct att_server *s, int fd, struct pidfd *who_p)
 {
 	struct ucred who = { .uid = (uid_t)-1 };
 	socklen_t len = sizeof(who), n = sizeof(who_p->fd);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) ||
-	    !is_ours(s, &who))
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len))
 		return -EACCES;
+	if (who.uid != geteuid()) {
+		if (!s->watch.told_stranger)
+			att_say(s,
+				"process %d of user %u wants to join, and is refused: this run is user %u's",
+				(int)who.pid, (unsigned)who.uid,
+				(unsigned)geteuid());
+		s->watch.told_stranger = true;
+		return -EACCES;
+	}
 	*who_p = (struct pidfd){ .pid = who.pid, .fd = -1 };
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &who_p->fd, &n))
 		who_p->fd = open_checked(&who);

@@ -23,32 +23,20 @@ static const struct {
 	[ATT_C_CSWAP] = { WEFT_EP_CSWAP, false },
 };
 
-static int serve_mem_post(struct att_agent *g, const struct att_client *to,
-			  const struct att_cmd *cmd, struct att_op *op)
-{
-	const struct weft_ep_op o = {
-		.code = ops[cmd->kind].code,
-		.dst = to->node,
-		.buf = op->shadow,
-		.into = op->shadow,
-		.len = cmd->len,
-		.raddr = cmd->raddr,
-		.rkey = cmd->rkey,
-		.notify = cmd->flags & ATT_F_NOTIFY,
-		.imm = att_imm(cmd->imm, to, op->c),
-		.operand = cmd->buf,
-		.desired = cmd->len,
-		.ctx = op,
-	};
-
-	return weft_ep_post(g->ep, &o);
-}
-
 int att_cmd_remote(struct att_agent *g, struct att_client *c,
 		   const struct att_cmd *cmd)
 {
 	struct att_client *to = att_find(c->srv, cmd->dst);
 	bool local = ops[cmd->kind].local;
+	struct weft_ep_op o = {
+		.code = ops[cmd->kind].code,
+		.len = cmd->len,
+		.raddr = cmd->raddr,
+		.rkey = cmd->rkey,
+		.notify = cmd->flags & ATT_F_NOTIFY,
+		.operand = cmd->buf,
+		.desired = cmd->len,
+	};
 	struct att_op *op;
 	int ret;
 
@@ -59,7 +47,11 @@ int att_cmd_remote(struct att_agent *g, struct att_client *c,
 	op = att_op_new(g, c, cmd);
 	if (local)
 		op->shadow = att_shadow_get(g, c, cmd->buf, cmd->len);
-	ret = local && !op->shadow ? -ENOMEM : serve_mem_post(g, to, cmd, op);
+	o.dst = to->node;
+	o.imm = att_imm(cmd->imm, to, c);
+	o.buf = o.into = op->shadow;
+	o.ctx = op;
+	ret = local && !op->shadow ? -ENOMEM : weft_ep_post(g->ep, &o);
 	if (ret)
 		att_op_free(g, op);
 	return ret;

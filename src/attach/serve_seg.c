@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "attach/serve_internal.h"
+#include "attach/serve_host.h"
 #include "base/minmax.h"
 
 static uint64_t serve_seg_up(uint64_t n)
@@ -85,7 +85,7 @@ int att_seg_new(struct att_client *c, const struct att_agent *g)
 
 	seg_layout(&head, g->ep ? g->ep->info.max_msg : ATT_RAW_MSG);
 	if (g->raw)
-		head.host = *att_raw_info(g);
+		head.host = g->raw->info;
 	for (uint32_t i = 0; i < HOST_TIMES; i++)
 		head.host.time[i] = weft_host_time(g->h, i);
 	seg_info(c, g, &head.info);

@@ -63,36 +63,30 @@ int att_cmd_begin(struct att_agent *g, struct att_client *c,
 	return 0;
 }
 
-static void call_ended(struct att_agent *g, struct att_client *c, uint32_t stat,
-		       weft_time_t from)
-{
-	weft_time_t now = weft_prog_time(g->prog), t = now - from;
-	struct att_timed *s = &c->calls.timed[stat];
-
-	if (c->measured.over)
-		return;
-	s->sum += t;
-	s->max = max_of(t, s->max);
-	if (weft_heard_kind(g->prog, WEFT_TRACE_SPAN))
-		weft_span(g->prog, WEFT_TRACE_CALLS, c->rank,
-			  stat_name(c, stat), c->rank, from, now);
-}
-
 /* Ends the innermost open call of this kind. Drops calls inside it whose end
  * is missing. */
 int att_cmd_end(struct att_agent *g, struct att_client *c,
 		const struct att_cmd *cmd)
 {
-	uint32_t i = c->calls.n_open;
+	weft_time_t now = weft_prog_time(g->prog), from;
+	uint32_t i = c->calls.n_open, stat;
+	struct att_timed *s;
 
 	while (i && c->calls.open[i - 1].stat != cmd->buf)
 		i--;
 	if (!i)
 		return 0;
-	c->calls.n_open = i - 1;
-	if (!(cmd->flags & ATT_F_DROP))
-		call_ended(g, c, c->calls.open[i - 1].stat,
-			   c->calls.open[i - 1].from);
+	c->calls.n_open = --i;
+	if (cmd->flags & ATT_F_DROP || c->measured.over)
+		return 0;
+	stat = c->calls.open[i].stat;
+	from = c->calls.open[i].from;
+	s = &c->calls.timed[stat];
+	s->sum += now - from;
+	s->max = max_of(now - from, s->max);
+	if (weft_heard_kind(g->prog, WEFT_TRACE_SPAN))
+		weft_span(g->prog, WEFT_TRACE_CALLS, c->rank,
+			  stat_name(c, stat), c->rank, from, now);
 	return 0;
 }
 
@@ -157,24 +151,21 @@ void att_stat_keep(struct att_client *c)
 
 /* ---- results ---- */
 
-/* Returns true for clients of the first measured job. Later jobs are not
- * shown. */
-static bool is_shown(const struct att_client *c)
-{
-	return !c->srv->measure.began ||
-	       (c->measured.start && c->epoch.job == c->srv->measure.job);
-}
-
 /* Returns the client of a rank: the first that was measured to its end,
- * otherwise the last. */
+ * otherwise the last. Later jobs than the first measured one are not shown. */
 static struct att_client *rank_client(const struct att_server *s, uint32_t rank)
 {
 	struct att_client *c = NULL;
 
-	for (size_t i = 0; i < s->clients.n; i++)
-		if (s->clients.at[i]->rank == rank &&
-		    !(c && c->measured.over) && is_shown(s->clients.at[i]))
-			c = s->clients.at[i];
+	for (size_t i = 0; i < s->clients.n; i++) {
+		struct att_client *k = s->clients.at[i];
+		bool shown =
+			!s->measure.began ||
+			(k->measured.start && k->epoch.job == s->measure.job);
+
+		if (k->rank == rank && !(c && c->measured.over) && shown)
+			c = k;
+	}
 	return c;
 }
 
@@ -193,30 +184,26 @@ bool att_server_rank(const struct att_server *s, size_t i, struct att_rank *r)
 	return false;
 }
 
-static bool call_get(const struct att_client *c, uint32_t k, struct att_call *o)
-{
-	const struct att_stat *s = &c->calls.stat[k];
-	const struct att_timed *t = &c->calls.timed[k];
-
-	if (!s->calls)
-		return false;
-	*o = (struct att_call){ .rank = c->rank,
-				.name = s->name,
-				.calls = s->calls,
-				.bytes = s->bytes,
-				.time = s->time + t->sum,
-				.max = max_of(s->max, t->max) };
-	return true;
-}
-
 bool att_server_call(const struct att_server *s, size_t i, struct att_call *c)
 {
 	for (uint32_t r = 0; r < s->o.ranks; r++) {
 		const struct att_client *of = rank_client(s, r);
 
-		for (uint32_t k = 0; of && k < WEFT_ATT_STATS; k++)
-			if (call_get(of, k, c) && !i--)
-				return true;
+		for (uint32_t k = 0; of && k < WEFT_ATT_STATS; k++) {
+			const struct att_stat *st = &of->calls.stat[k];
+			const struct att_timed *t = &of->calls.timed[k];
+
+			if (!st->calls || i--)
+				continue;
+			*c = (struct att_call){ .rank = of->rank,
+						.name = st->name,
+						.calls = st->calls,
+						.bytes = st->bytes,
+						.time = st->time + t->sum,
+						.max = max_of(st->max,
+							      t->max) };
+			return true;
+		}
 	}
 	return false;
 }

@@ -202,8 +202,11 @@ static ssize_t atomic_write(struct fid_ep *fid, const void *buf, size_t count,
 			     context);
 }
 
-static struct atomic_call atomic_from_msg(const struct fi_msg_atomic *m,
-					  uint64_t flags, uint64_t kind)
+/* Carries out a call that comes as a message: res without cmp is a fetch. */
+static ssize_t atomic_msg(struct fid_ep *fid, const struct fi_msg_atomic *m,
+			  const struct fi_ioc *cmp, size_t cmps,
+			  const struct fi_ioc *res, size_t ress, uint64_t flags,
+			  uint64_t kind)
 {
 	struct atomic_call c = {
 		.t = { .addr = m->addr,
@@ -215,29 +218,27 @@ static struct atomic_call atomic_from_msg(const struct fi_msg_atomic *m,
 		.op = m->op,
 		.src = m->msg_iov,
 		.srcs = m->iov_count,
+		.cmp = cmp,
+		.cmps = cmps,
+		.res = res,
+		.ress = ress,
 	};
 
-	if (m->rma_iov_count == 1) {
-		c.t.raddr = m->rma_iov->addr;
-		c.t.key = m->rma_iov->key;
-		c.count = m->rma_iov->count;
-	}
-	return c;
-}
-
-static bool atomic_msg_ok(const struct fi_msg_atomic *m)
-{
-	return m->rma_iov_count == 1 &&
-	       (m->op == FI_ATOMIC_READ ||
-		atomic_elements(m->msg_iov, m->iov_count) == m->rma_iov->count);
+	if (m->rma_iov_count != 1)
+		return -FI_EINVAL;
+	c.t.raddr = m->rma_iov->addr;
+	c.t.key = m->rma_iov->key;
+	c.count = m->rma_iov->count;
+	if (m->op != FI_ATOMIC_READ &&
+	    atomic_elements(m->msg_iov, m->iov_count) != c.count)
+		return -FI_EINVAL;
+	return atomic_do(fid, &c);
 }
 
 static ssize_t atomic_writemsg(struct fid_ep *fid,
 			       const struct fi_msg_atomic *msg, uint64_t flags)
 {
-	struct atomic_call c = atomic_from_msg(msg, flags, WRITE);
-
-	return atomic_msg_ok(msg) ? atomic_do(fid, &c) : -FI_EINVAL;
+	return atomic_msg(fid, msg, NULL, 0, NULL, 0, flags, WRITE);
 }
 
 static ssize_t atomic_inject(struct fid_ep *fid, const void *buf, size_t count,
@@ -314,13 +315,7 @@ static ssize_t atomic_compwritemsg(struct fid_ep *fid,
 				   size_t cmps, struct fi_ioc *res,
 				   void **res_desc, size_t ress, uint64_t flags)
 {
-	struct atomic_call c = atomic_from_msg(msg, flags, READ);
-
-	c.cmp = cmp;
-	c.cmps = cmps;
-	c.res = res;
-	c.ress = ress;
-	return atomic_msg_ok(msg) ? atomic_do(fid, &c) : -FI_EINVAL;
+	return atomic_msg(fid, msg, cmp, cmps, res, ress, flags, READ);
 }
 
 static ssize_t atomic_readwritev(struct fid_ep *fid, const struct fi_ioc *iov,
@@ -354,8 +349,7 @@ static ssize_t atomic_readwritemsg(struct fid_ep *fid,
 				   struct fi_ioc *res, void **res_desc,
 				   size_t ress, uint64_t flags)
 {
-	return atomic_compwritemsg(fid, msg, NULL, NULL, 0, res, res_desc, ress,
-				   flags);
+	return atomic_msg(fid, msg, NULL, 0, res, ress, flags, READ);
 }
 
 struct fi_ops_atomic wfi_ops_atomic = {

@@ -5,36 +5,29 @@
 #include "provider/atomic.h"
 #include "provider/bulk.h"
 
-/* Returns true if the bytes of the operands fit their header. */
-static bool atomic_fits(const struct wfi_in *in, unsigned op, size_t bytes)
-{
-	bool compare = in->w->flags & WIRE_COMPARE;
-	size_t want = op == FI_ATOMIC_READ ? 0 : compare ? 2 * bytes : bytes;
-
-	return compare == wfi_atomic_compares(op) && in->len == want;
-}
-
 static int atomic_run(struct wfi_ep *ep, const struct wfi_in *in, void *res)
 {
 	unsigned type = in->w->aux >> 8, op = in->w->aux & 0xff;
 	wfi_atomic_fn *fn = wfi_atomic_find(type, op);
 	size_t n = in->w->id2, bytes = n * wfi_atomic_size(type), at;
 	const char *src = op == FI_ATOMIC_READ ? NULL : in->data;
+	bool compare = in->w->flags & WIRE_COMPARE;
+	size_t operands = !src ? 0 : compare ? 2 * bytes : bytes;
 	unsigned char tmp[WIRE_ROOM];
 	struct wfi_mr *mr;
 	int err;
 
 	if (!fn || n > WIRE_ROOM || bytes > WIRE_ROOM ||
-	    !atomic_fits(in, op, bytes))
+	    compare != wfi_atomic_compares(op) || in->len != operands)
 		return EINVAL;
-	err = wfi_mr_check(ep->dom, in->w->b, in->w->a, bytes,
+	err = wfi_mr_check(ep, in, bytes,
 			   (op == FI_ATOMIC_READ ? 0 : FI_REMOTE_WRITE) |
 				   (res ? FI_REMOTE_READ : 0),
 			   &mr, &at);
 	if (err)
 		return err;
 	wfi_iov_out(mr->iov, mr->iovs, at, tmp, bytes);
-	fn(tmp, src, in->w->flags & WIRE_COMPARE ? src + bytes : NULL, res, n);
+	fn(tmp, src, compare ? src + bytes : NULL, res, n);
 	if (op != FI_ATOMIC_READ)
 		wfi_iov_in(mr->iov, mr->iovs, at, tmp, bytes);
 	if (mr->cntr && op != FI_ATOMIC_READ)

@@ -10,11 +10,6 @@
 #include "base/minmax.h"
 #include "provider/obj.h"
 
-static struct wfi_av *av_of(struct fid_av *fid)
-{
-	return container_of(fid, struct wfi_av, fid);
-}
-
 /* Stores the name of an entry as soon as it is known. */
 static wfi_name av_learn(struct wfi_av *av, size_t i, wfi_name name)
 {
@@ -57,24 +52,10 @@ fi_addr_t wfi_av_addr(struct wfi_av *av, wfi_name name)
 	return FI_ADDR_NOTAVAIL;
 }
 
-static int av_room(struct wfi_av *av)
-{
-	size_t cap = av->cap ? av->cap * 2 : 64;
-	struct wfi_av_entry *at;
-
-	if (av->n < av->cap)
-		return 0;
-	at = reallocarray(av->at, cap, sizeof(*at));
-	if (!at)
-		return -FI_ENOMEM;
-	av->at = at;
-	av->cap = cap;
-	return 0;
-}
-
 static int av_add(struct wfi_av *av, const struct sockaddr_in *sin,
 		  fi_addr_t *addr_p)
 {
+	size_t cap = av->cap ? av->cap * 2 : 64;
 	struct wfi_av_entry *e;
 	wfi_name name;
 
@@ -82,8 +63,13 @@ static int av_add(struct wfi_av *av, const struct sockaddr_in *sin,
 		*addr_p = FI_ADDR_NOTAVAIL;
 	if (sin->sin_family != AF_INET)
 		return -FI_EINVAL;
-	if (av_room(av))
-		return -FI_ENOMEM;
+	if (av->n == av->cap) {
+		e = reallocarray(av->at, cap, sizeof(*e));
+		if (!e)
+			return -FI_ENOMEM;
+		av->at = e;
+		av->cap = cap;
+	}
 	e = &av->at[av->n];
 	*e = (struct wfi_av_entry){ .sin = *sin, .used = true };
 	memset(e->sin.sin_zero, 0, sizeof(e->sin.sin_zero));
@@ -94,22 +80,10 @@ static int av_add(struct wfi_av *av, const struct sockaddr_in *sin,
 	return wfi_av_name(av, av->n - 1, &name);
 }
 
-static void av_bad(struct wfi_av *av, size_t i, int err, void *context)
-{
-	struct fi_eq_err_entry e = { .fid = &av->fid.fid,
-				     .context = context,
-				     .data = i,
-				     .err = err,
-				     .prov_errno = err };
-
-	if (av->eq)
-		wfi_eq_add(av->eq, FI_AV_COMPLETE, err, &e, sizeof(e), NULL, 0);
-}
-
 static int av_insert(struct fid_av *fid, const void *addr, size_t count,
 		     fi_addr_t *fi_addr, uint64_t flags, void *context)
 {
-	struct wfi_av *av = av_of(fid);
+	struct wfi_av *av = container_of(fid, struct wfi_av, fid);
 	const struct sockaddr_in *sin = addr;
 	int done = 0, *errs = flags & FI_SYNC_ERR ? context : NULL;
 	struct fi_eq_entry e;
@@ -119,12 +93,18 @@ static int av_insert(struct fid_av *fid, const void *addr, size_t count,
 	wfi_lock(av->dom->hub);
 	for (size_t i = 0; i < count; i++) {
 		int rc = av_add(av, &sin[i], fi_addr ? &fi_addr[i] : NULL);
+		struct fi_eq_err_entry bad = { .fid = &av->fid.fid,
+					       .context = context,
+					       .data = i,
+					       .err = -rc,
+					       .prov_errno = -rc };
 
 		done += !rc;
 		if (errs)
 			errs[i] = -rc;
-		else if (rc)
-			av_bad(av, i, -rc, context);
+		else if (rc && av->eq)
+			wfi_eq_add(av->eq, FI_AV_COMPLETE, -rc, &bad,
+				   sizeof(bad), NULL, 0);
 	}
 	wfi_unlock(av->dom->hub);
 	if (!av->eq)
@@ -173,7 +153,7 @@ static int av_insertsym(struct fid_av *fid, const char *node, size_t nodes,
 static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count,
 		     uint64_t flags)
 {
-	struct wfi_av *av = av_of(fid);
+	struct wfi_av *av = container_of(fid, struct wfi_av, fid);
 	int rc = 0;
 
 	wfi_lock(av->dom->hub);
@@ -198,7 +178,7 @@ static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count,
 static int av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr,
 		     size_t *addrlen)
 {
-	struct wfi_av *av = av_of(fid);
+	struct wfi_av *av = container_of(fid, struct wfi_av, fid);
 	size_t room = *addrlen;
 	int rc = -FI_EINVAL;
 
@@ -304,9 +284,7 @@ int wfi_av_open(struct fid_domain *fid, struct fi_av_attr *attr,
 		attr->type = FI_AV_MAP;
 	av->fid.fid = (struct fid){ FI_CLASS_AV, context, &av_fid_ops };
 	av->fid.ops = &av_ops;
-	wfi_lock(d->hub);
-	d->refs++;
-	wfi_unlock(d->hub);
+	wfi_domain_use(d, 1);
 	*av_p = &av->fid;
 	return 0;
 }

@@ -5,11 +5,6 @@
 
 #include "provider/obj.h"
 
-static struct wfi_cntr *cntr_of(struct fid_cntr *fid)
-{
-	return container_of(fid, struct wfi_cntr, fid);
-}
-
 void wfi_cntr_inc(struct wfi_cntr *c, bool err)
 {
 	if (err)
@@ -34,23 +29,27 @@ static uint64_t cntr_look(struct wfi_cntr *c, const uint64_t *at)
 	val = *at;
 	wfi_unlock(h);
 	if (!any && was == val)
-		wfi_hub_idle(h);
+		weft_att_idle(h->att);
 	return val;
 }
 
 static uint64_t cntr_read(struct fid_cntr *fid)
 {
-	return cntr_look(cntr_of(fid), &cntr_of(fid)->val);
+	struct wfi_cntr *c = container_of(fid, struct wfi_cntr, fid);
+
+	return cntr_look(c, &c->val);
 }
 
 static uint64_t cntr_readerr(struct fid_cntr *fid)
 {
-	return cntr_look(cntr_of(fid), &cntr_of(fid)->err);
+	struct wfi_cntr *c = container_of(fid, struct wfi_cntr, fid);
+
+	return cntr_look(c, &c->err);
 }
 
 static int cntr_change(struct fid_cntr *fid, uint64_t val, bool err, bool add)
 {
-	struct wfi_cntr *c = cntr_of(fid);
+	struct wfi_cntr *c = container_of(fid, struct wfi_cntr, fid);
 	uint64_t *at = err ? &c->err : &c->val;
 
 	wfi_lock(c->dom->hub);
@@ -95,7 +94,7 @@ static bool cntr_test(void *arg)
 
 static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 {
-	struct wfi_cntr *c = cntr_of(fid);
+	struct wfi_cntr *c = container_of(fid, struct wfi_cntr, fid);
 	struct cntr_goal g = { .c = c, .val = threshold };
 	int rc;
 
@@ -125,18 +124,11 @@ static int cntr_close(struct fid *fid)
 	return 0;
 }
 
-static int cntr_control(struct fid *fid, int command, void *arg)
-{
-	struct wfi_cntr *c = container_of(fid, struct wfi_cntr, fid.fid);
-
-	return wfi_wait_control(&c->wait, c->dom->hub, command, arg);
-}
-
 static struct fi_ops cntr_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = cntr_close,
 	.bind = wfi_no_bind,
-	.control = cntr_control,
+	.control = wfi_wait_control,
 	.ops_open = wfi_no_ops_open,
 };
 
@@ -173,9 +165,7 @@ int wfi_cntr_open(struct fid_domain *fid, struct fi_cntr_attr *attr,
 	TAILQ_INIT(&c->triggers);
 	c->fid.fid = (struct fid){ FI_CLASS_CNTR, context, &cntr_fid_ops };
 	c->fid.ops = &cntr_ops;
-	wfi_lock(d->hub);
-	d->refs++;
-	wfi_unlock(d->hub);
+	wfi_domain_use(d, 1);
 	if (attr && attr->wait_obj == FI_WAIT_SET)
 		wfi_set_add(attr->wait_set, &c->fid.fid);
 	*cntr_p = &c->fid;

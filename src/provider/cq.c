@@ -16,11 +16,6 @@ static const size_t cq_size[] = {
 	[FI_CQ_FORMAT_TAGGED] = sizeof(struct fi_cq_tagged_entry),
 };
 
-static struct wfi_cq *cq_of(struct fid_cq *fid)
-{
-	return container_of(fid, struct wfi_cq, fid);
-}
-
 static bool cq_grow(struct wfi_cq *cq)
 {
 	size_t cap = cq->cap ? cq->cap * 2 : 64;
@@ -77,7 +72,7 @@ static ssize_t cq_take(struct wfi_cq *cq, void *buf, size_t count,
 static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
 			   fi_addr_t *src)
 {
-	struct wfi_cq *cq = cq_of(fid);
+	struct wfi_cq *cq = container_of(fid, struct wfi_cq, fid);
 	struct wfi_hub *h = cq->dom->hub;
 	bool any = true;
 	ssize_t rc;
@@ -89,7 +84,7 @@ static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
 	wfi_unlock(h);
 	if (rc != -FI_EAGAIN || any)
 		return rc;
-	wfi_hub_idle(h);
+	weft_att_idle(h->att);
 	return weft_att_gone(h->att) ? -FI_EIO : rc;
 }
 
@@ -101,7 +96,7 @@ static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 			  uint64_t flags)
 {
-	struct wfi_cq *cq = cq_of(fid);
+	struct wfi_cq *cq = container_of(fid, struct wfi_cq, fid);
 	ssize_t rc = -FI_EAGAIN;
 
 	wfi_lock(cq->dom->hub);
@@ -139,7 +134,7 @@ static bool cq_test(void *arg)
 static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 			    fi_addr_t *src, const void *cond, int timeout)
 {
-	struct wfi_cq *cq = cq_of(fid);
+	struct wfi_cq *cq = container_of(fid, struct wfi_cq, fid);
 	struct wfi_hub *h = cq->dom->hub;
 	ssize_t rc;
 
@@ -161,7 +156,7 @@ static ssize_t cq_sread(struct fid_cq *fid, void *buf, size_t count,
 
 static int cq_signal(struct fid_cq *fid)
 {
-	struct wfi_cq *cq = cq_of(fid);
+	struct wfi_cq *cq = container_of(fid, struct wfi_cq, fid);
 
 	wfi_lock(cq->dom->hub);
 	cq->signaled = true;
@@ -197,18 +192,11 @@ static int cq_close(struct fid *fid)
 	return 0;
 }
 
-static int cq_control(struct fid *fid, int command, void *arg)
-{
-	struct wfi_cq *cq = container_of(fid, struct wfi_cq, fid.fid);
-
-	return wfi_wait_control(&cq->wait, cq->dom->hub, command, arg);
-}
-
 static struct fi_ops cq_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = cq_close,
 	.bind = wfi_no_bind,
-	.control = cq_control,
+	.control = wfi_wait_control,
 	.ops_open = wfi_no_ops_open,
 };
 
@@ -248,9 +236,7 @@ int wfi_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr,
 		cq->format = attr->format = FI_CQ_FORMAT_CONTEXT;
 	cq->fid.fid = (struct fid){ FI_CLASS_CQ, context, &cq_fid_ops };
 	cq->fid.ops = &cq_ops;
-	wfi_lock(d->hub);
-	d->refs++;
-	wfi_unlock(d->hub);
+	wfi_domain_use(d, 1);
 	if (attr && attr->wait_obj == FI_WAIT_SET)
 		wfi_set_add(attr->wait_set, &cq->fid.fid);
 	*cq_p = &cq->fid;

@@ -122,16 +122,6 @@ static uint64_t *ep_ops_flags(struct wfi_ep *ep, uint64_t flags)
 				   : NULL;
 }
 
-static int ep_get_flags(struct wfi_ep *ep, uint64_t *flags)
-{
-	uint64_t *of = ep_ops_flags(ep, *flags);
-
-	if (!of)
-		return -FI_EINVAL;
-	*flags = *of;
-	return 0;
-}
-
 static int ep_set_flags(struct wfi_ep *ep, uint64_t flags)
 {
 	uint64_t *of = ep_ops_flags(ep, flags);
@@ -182,6 +172,7 @@ static int ep_alias(struct wfi_ep *ep, struct fi_alias *a)
 static int ep_control(struct fid *fid, int command, void *arg)
 {
 	struct wfi_ep *ep = container_of(fid, struct wfi_ep, fid.fid);
+	const uint64_t *of;
 	int rc;
 
 	wfi_lock(ep->hub);
@@ -190,7 +181,10 @@ static int ep_control(struct fid *fid, int command, void *arg)
 		rc = ep_enable(ep->base);
 		break;
 	case FI_GETOPSFLAG:
-		rc = ep_get_flags(ep, arg);
+		of = ep_ops_flags(ep, *(uint64_t *)arg);
+		rc = of ? 0 : -FI_EINVAL;
+		if (of)
+			*(uint64_t *)arg = *of;
 		break;
 	case FI_SETOPSFLAG:
 		rc = ep_set_flags(ep, *(uint64_t *)arg);

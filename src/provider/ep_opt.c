@@ -143,25 +143,11 @@ struct wfi_stx {
 	struct wfi_domain *dom;
 };
 
-static void ctx_leave(struct wfi_domain *d)
-{
-	wfi_lock(d->hub);
-	d->refs--;
-	wfi_unlock(d->hub);
-}
-
-static void ctx_join(struct wfi_domain *d)
-{
-	wfi_lock(d->hub);
-	d->refs++;
-	wfi_unlock(d->hub);
-}
-
 static int stx_close(struct fid *fid)
 {
 	struct wfi_stx *s = container_of(fid, struct wfi_stx, fid.fid);
 
-	ctx_leave(s->dom);
+	wfi_domain_use(s->dom, -1);
 	free(s);
 	return 0;
 }
@@ -186,7 +172,7 @@ int wfi_stx(struct fid_domain *fid, struct fi_tx_attr *attr,
 	s->dom = container_of(fid, struct wfi_domain, fid);
 	s->fid.fid = (struct fid){ FI_CLASS_STX_CTX, context, &stx_fid_ops };
 	s->fid.ops = &wfi_ops_ep;
-	ctx_join(s->dom);
+	wfi_domain_use(s->dom, 1);
 	*stx_p = &s->fid;
 	return 0;
 }
@@ -202,7 +188,7 @@ static int srx_close(struct fid *fid)
 	}
 	wfi_rxq_drop(&s->rxq, NULL);
 	wfi_unlock(s->dom->hub);
-	ctx_leave(s->dom);
+	wfi_domain_use(s->dom, -1);
 	free(s);
 	return 0;
 }
@@ -233,7 +219,7 @@ int wfi_srx(struct fid_domain *fid, struct fi_rx_attr *attr,
 	s->fid.ops = &wfi_ops_ep;
 	s->fid.msg = &wfi_ops_msg;
 	s->fid.tagged = &wfi_ops_tagged;
-	ctx_join(s->dom);
+	wfi_domain_use(s->dom, 1);
 	*ep_p = &s->fid;
 	return 0;
 }

@@ -8,11 +8,6 @@
 #include "base/minmax.h"
 #include "provider/obj.h"
 
-static struct wfi_eq *eq_of(struct fid_eq *fid)
-{
-	return container_of(fid, struct wfi_eq, fid);
-}
-
 static int eq_add(struct wfi_eq *eq, const struct wfi_event *head,
 		  const void *entry, size_t len, const void *data, size_t more)
 {
@@ -102,19 +97,19 @@ static bool eq_progress(struct wfi_eq *eq)
 static ssize_t eq_read(struct fid_eq *fid, uint32_t *event, void *buf,
 		       size_t len, uint64_t flags)
 {
-	struct wfi_eq *eq = eq_of(fid);
+	struct wfi_eq *eq = container_of(fid, struct wfi_eq, fid);
 	bool any = eq_progress(eq);
 	ssize_t rc = eq_get(eq, event, buf, len, flags);
 
 	if (rc == -FI_EAGAIN && !any)
-		wfi_hub_idle(eq->hub);
+		weft_att_idle(eq->hub->att);
 	return rc;
 }
 
 static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf,
 			size_t len, int timeout, uint64_t flags)
 {
-	struct wfi_eq *eq = eq_of(fid);
+	struct wfi_eq *eq = container_of(fid, struct wfi_eq, fid);
 	uint64_t end = wfi_real_us() + (uint64_t)timeout * 1000;
 	ssize_t rc;
 
@@ -127,14 +122,14 @@ static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf,
 		if (timeout >= 0 && wfi_real_us() >= end)
 			return -FI_EAGAIN;
 		if (!any)
-			wfi_hub_wait(eq->hub, 1000);
+			weft_att_wait(eq->hub->att, 1000);
 	}
 }
 
 static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
 			  uint64_t flags)
 {
-	struct wfi_eq *eq = eq_of(fid);
+	struct wfi_eq *eq = container_of(fid, struct wfi_eq, fid);
 	void *user = buf->err_data;
 	size_t room = buf->err_data_size;
 	struct wfi_event *e;
@@ -175,7 +170,7 @@ static ssize_t eq_write(struct fid_eq *fid, uint32_t event, const void *buf,
 			size_t len, uint64_t flags)
 {
 	struct wfi_event head = { .event = event, .user = true };
-	struct wfi_eq *eq = eq_of(fid);
+	struct wfi_eq *eq = container_of(fid, struct wfi_eq, fid);
 	int rc;
 
 	if (!eq->writable)
@@ -221,18 +216,11 @@ static int eq_close(struct fid *fid)
 	return 0;
 }
 
-static int eq_control(struct fid *fid, int command, void *arg)
-{
-	struct wfi_eq *eq = container_of(fid, struct wfi_eq, fid.fid);
-
-	return wfi_wait_control(&eq->wait, eq->hub, command, arg);
-}
-
 static struct fi_ops eq_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = eq_close,
 	.bind = wfi_no_bind,
-	.control = eq_control,
+	.control = wfi_wait_control,
 	.ops_open = wfi_no_ops_open,
 };
 

@@ -25,14 +25,16 @@ int wfi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 
 /* ---- domain ---- */
 
-static struct wfi_domain *domain_of(struct fid *fid)
+void wfi_domain_use(struct wfi_domain *d, int n)
 {
-	return container_of(fid, struct wfi_domain, fid.fid);
+	wfi_lock(d->hub);
+	d->refs += n;
+	wfi_unlock(d->hub);
 }
 
 static int domain_close(struct fid *fid)
 {
-	struct wfi_domain *d = domain_of(fid);
+	struct wfi_domain *d = container_of(fid, struct wfi_domain, fid.fid);
 
 	wfi_lock(d->hub);
 	if (d->refs) {
@@ -50,18 +52,13 @@ static int domain_close(struct fid *fid)
 
 static int domain_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
-	struct wfi_domain *d = domain_of(fid);
+	struct wfi_domain *d = container_of(fid, struct wfi_domain, fid.fid);
 
 	if (bfid->fclass != FI_CLASS_EQ || d->eq)
 		return -FI_EINVAL;
 	d->eq = container_of(bfid, struct wfi_eq, fid.fid);
 	wfi_eq_use(d->eq, 1);
 	return 0;
-}
-
-static int domain_control(struct fid *fid, int command, void *arg)
-{
-	return wfi_trigger_control(domain_of(fid), command, arg);
 }
 
 static int no_scalable_ep(struct fid_domain *d, struct fi_info *info,
@@ -80,7 +77,7 @@ static struct fi_ops domain_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = domain_close,
 	.bind = domain_bind,
-	.control = domain_control,
+	.control = wfi_trigger_control,
 	.ops_open = wfi_no_ops_open,
 };
 

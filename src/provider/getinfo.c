@@ -104,12 +104,6 @@ static bool fit_bits(uint64_t want, uint64_t have)
 	return !(want & ~have);
 }
 
-/* Accepts one context, or one shared with others. */
-static bool fit_ctx(size_t want)
-{
-	return want <= 1 || want == FI_SHARED_CONTEXT;
-}
-
 static bool fit_tx(const struct fi_tx_attr *want, const struct fi_info *have)
 {
 	const struct fi_tx_attr *t = have->tx_attr;
@@ -145,7 +139,11 @@ static bool fit_ep(const struct fi_ep_attr *want, const struct fi_info *have)
 	       fit_most(want->max_order_raw_size, e->max_order_raw_size) &&
 	       fit_most(want->max_order_war_size, e->max_order_war_size) &&
 	       fit_most(want->max_order_waw_size, e->max_order_waw_size) &&
-	       fit_ctx(want->tx_ctx_cnt) && fit_ctx(want->rx_ctx_cnt) &&
+	       /* one context, or one shared with others */
+	       (want->tx_ctx_cnt <= 1 ||
+		want->tx_ctx_cnt == FI_SHARED_CONTEXT) &&
+	       (want->rx_ctx_cnt <= 1 ||
+		want->rx_ctx_cnt == FI_SHARED_CONTEXT) &&
 	       !want->auth_key_size;
 }
 
@@ -176,15 +174,13 @@ static bool fit_domain(const struct fi_domain_attr *want,
 	       fit_bits(want->caps, d->caps) && !want->auth_key_size;
 }
 
-static bool fit_addr(uint32_t format)
-{
-	return format == FI_FORMAT_UNSPEC || format == FI_SOCKADDR ||
-	       format == FI_SOCKADDR_IN;
-}
-
 static bool info_fits(const struct fi_info *hints, const struct fi_info *have)
 {
-	if (!fit_bits(hints->caps, have->caps) || !fit_addr(hints->addr_format))
+	if (!fit_bits(hints->caps, have->caps))
+		return false;
+	if (hints->addr_format != FI_FORMAT_UNSPEC &&
+	    hints->addr_format != FI_SOCKADDR &&
+	    hints->addr_format != FI_SOCKADDR_IN)
 		return false;
 	if (hints->fabric_attr && hints->fabric_attr->name &&
 	    strcmp(hints->fabric_attr->name, have->fabric_attr->name))
@@ -196,12 +192,6 @@ static bool info_fits(const struct fi_info *hints, const struct fi_info *have)
 }
 
 /* ---- the answer ---- */
-
-#define TAKE(field)                                                            \
-	do {                                                                   \
-		if (want->field)                                               \
-			have->field = want->field;                             \
-	} while (0)
 
 static uint64_t info_caps(uint64_t want, uint64_t have)
 {
@@ -219,39 +209,42 @@ static uint64_t info_caps(uint64_t want, uint64_t have)
 	return caps & have;
 }
 
-static void info_tx(struct fi_tx_attr *have, const struct fi_tx_attr *want)
-{
-	have->op_flags = want->op_flags;
-	have->msg_order = want->msg_order;
-	TAKE(inject_size);
-	TAKE(size);
-	TAKE(iov_limit);
-	TAKE(rma_iov_limit);
-	TAKE(tclass);
-}
+#define TAKE(attr, field)                                                      \
+	do {                                                                   \
+		if (hints->attr->field)                                        \
+			info->attr->field = hints->attr->field;                \
+	} while (0)
 
-static void info_rx(struct fi_rx_attr *have, const struct fi_rx_attr *want)
+/* Takes the attributes that the user sets. */
+static void info_take(struct fi_info *info, const struct fi_info *hints)
 {
-	have->op_flags = want->op_flags;
-	have->msg_order = want->msg_order;
-	TAKE(size);
-	TAKE(iov_limit);
-}
-
-static void info_ep(struct fi_ep_attr *have, const struct fi_ep_attr *want)
-{
-	TAKE(tx_ctx_cnt);
-	TAKE(rx_ctx_cnt);
-	TAKE(mem_tag_format);
-}
-
-static void info_domain(struct fi_domain_attr *have,
-			const struct fi_domain_attr *want)
-{
-	TAKE(threading);
-	TAKE(resource_mgmt);
-	TAKE(av_type);
-	TAKE(tclass);
+	info->tx_attr->op_flags = info->rx_attr->op_flags = 0;
+	if (hints->tx_attr) {
+		info->tx_attr->op_flags = hints->tx_attr->op_flags;
+		info->tx_attr->msg_order = hints->tx_attr->msg_order;
+		TAKE(tx_attr, inject_size);
+		TAKE(tx_attr, size);
+		TAKE(tx_attr, iov_limit);
+		TAKE(tx_attr, rma_iov_limit);
+		TAKE(tx_attr, tclass);
+	}
+	if (hints->rx_attr) {
+		info->rx_attr->op_flags = hints->rx_attr->op_flags;
+		info->rx_attr->msg_order = hints->rx_attr->msg_order;
+		TAKE(rx_attr, size);
+		TAKE(rx_attr, iov_limit);
+	}
+	if (hints->ep_attr) {
+		TAKE(ep_attr, tx_ctx_cnt);
+		TAKE(ep_attr, rx_ctx_cnt);
+		TAKE(ep_attr, mem_tag_format);
+	}
+	if (hints->domain_attr) {
+		TAKE(domain_attr, threading);
+		TAKE(domain_attr, resource_mgmt);
+		TAKE(domain_attr, av_type);
+		TAKE(domain_attr, tclass);
+	}
 }
 
 /* Returns the mode of memory regions. Keys and offsets are the user's, unless
@@ -280,18 +273,7 @@ static void info_fill(struct fi_info *info, uint32_t version,
 	info->tx_attr->caps &= info->caps;
 	info->rx_attr->caps &= info->caps;
 	info->handle = hints->handle;
-	if (hints->tx_attr)
-		info_tx(info->tx_attr, hints->tx_attr);
-	else
-		info->tx_attr->op_flags = 0;
-	if (hints->rx_attr)
-		info_rx(info->rx_attr, hints->rx_attr);
-	else
-		info->rx_attr->op_flags = 0;
-	if (hints->ep_attr)
-		info_ep(info->ep_attr, hints->ep_attr);
-	if (hints->domain_attr)
-		info_domain(info->domain_attr, hints->domain_attr);
+	info_take(info, hints);
 }
 
 static int info_make(unsigned i, uint32_t version, const char *node,

@@ -98,13 +98,6 @@ static void pkts_free(struct wfi_pkts *q)
 	}
 }
 
-/* Returns true if the transport holds nothing of the hub any more. */
-static bool hub_rests(struct wfi_hub *h)
-{
-	return TAILQ_EMPTY(&h->busy) && STAILQ_EMPTY(&h->loop) &&
-	       TAILQ_EMPTY(&h->live) && wfi_regs_drop(h);
-}
-
 /* Sends what was posted and takes back what the transport holds, for half a
  * second at most, because a peer may never take it. Returns true if all is
  * done. */
@@ -114,8 +107,13 @@ static bool hub_flush(struct wfi_hub *h)
 	bool rests;
 
 	wfi_lock(h);
-	while (!(rests = weft_att_gone(h->att) || hub_rests(h)) &&
-	       wfi_real_us() < end) {
+	for (;;) {
+		/* the transport holds nothing of the hub any more */
+		rests = weft_att_gone(h->att) ||
+			(TAILQ_EMPTY(&h->busy) && STAILQ_EMPTY(&h->loop) &&
+			 TAILQ_EMPTY(&h->live) && wfi_regs_drop(h));
+		if (rests || wfi_real_us() >= end)
+			break;
 		if (wfi_hub_progress(h))
 			continue;
 		wfi_unlock(h);
@@ -159,16 +157,6 @@ void wfi_hub_put(struct wfi_hub *h)
 		free(h);
 	}
 	pthread_mutex_unlock(&wfi_hubs_.lock);
-}
-
-void wfi_hub_idle(struct wfi_hub *h)
-{
-	weft_att_idle(h->att);
-}
-
-void wfi_hub_wait(struct wfi_hub *h, uint32_t real_us)
-{
-	weft_att_wait(h->att, real_us);
 }
 
 void wfi_hub_charge(struct wfi_hub *h)

@@ -175,10 +175,6 @@ void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
 
 /* Handles everything that has arrived. Returns true if something had. */
 bool wfi_hub_progress(struct wfi_hub *h);
-/* Sleeps a little. Called without the lock, after a progress without effect. */
-void wfi_hub_idle(struct wfi_hub *h);
-/* Sleeps until something arrives, at most real_us. */
-void wfi_hub_wait(struct wfi_hub *h, uint32_t real_us);
 /* Charges the cost of a call that changes state. */
 void wfi_hub_charge(struct wfi_hub *h);
 

@@ -93,18 +93,6 @@ static void peer_acks(struct wfi_hub *h, struct wfi_peer *p)
 	p->n_acks = 0;
 }
 
-static void peer_owe(struct wfi_hub *h, struct wfi_peer *p, uint32_t id)
-{
-	if (!p->owed) {
-		p->owed = true;
-		p->next_ack = h->acks;
-		h->acks = p;
-	}
-	p->acks[p->n_acks++] = id;
-	if (p->n_acks == WFI_ACKS)
-		peer_acks(h, p);
-}
-
 void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
 		 uint32_t id, int err)
 {
@@ -114,10 +102,18 @@ void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
 			  .id = id,
 			  .a = err };
 
-	if (!err && h->progressing)
-		peer_owe(h, p, id);
-	else
+	if (err || !h->progressing) {
 		wfi_hub_tell(h, p, &w, NULL, 0);
+		return;
+	}
+	if (!p->owed) {
+		p->owed = true;
+		p->next_ack = h->acks;
+		h->acks = p;
+	}
+	p->acks[p->n_acks++] = id;
+	if (p->n_acks == WFI_ACKS)
+		peer_acks(h, p);
 }
 
 /* Sends queued messages of a peer. Returns true if none is left, or the peer
@@ -156,23 +152,14 @@ static void hub_flush_busy(struct wfi_hub *h)
 
 /* ---- in ---- */
 
-/* Delivers a message to its port. Refuses a request to a closed port, so that
- * its sender does not wait. */
-static void hub_to_port(struct wfi_hub *h, const struct wfi_in *in)
-{
-	struct wfi_port *p = map_ptr(&h->ports, in->w->dst);
-
-	if (p)
-		p->in(p, in);
-	else if (in->w->id && !(in->w->flags & WIRE_REPLY))
-		wfi_hub_ack(h, in->peer, in->w->src, in->w->id, EHOSTUNREACH);
-}
-
+/* Handles a message, or delivers it to its port. Refuses a request to a closed
+ * port, so that its sender does not wait. */
 static void hub_message(struct wfi_hub *h, uint32_t src, const void *data,
 			size_t len)
 {
 	struct wire w;
 	struct wfi_in in = { .peer = wfi_peer_get(h, src), .w = &w };
+	struct wfi_port *port;
 
 	if (len < sizeof(w) || !in.peer)
 		return;
@@ -198,7 +185,11 @@ static void hub_message(struct wfi_hub *h, uint32_t src, const void *data,
 		wfi_op_reply(h, &in);
 		break;
 	default:
-		hub_to_port(h, &in);
+		port = map_ptr(&h->ports, w.dst);
+		if (port)
+			port->in(port, &in);
+		else if (w.id && !(w.flags & WIRE_REPLY))
+			wfi_hub_ack(h, in.peer, w.src, w.id, EHOSTUNREACH);
 	}
 }
 

@@ -20,24 +20,18 @@ uint64_t map_get(const struct map *m, uint64_t key)
 	return m->cap && key != MAP_NONE ? map_find(m, key)->val : 0;
 }
 
-static size_t map_live(const struct map *m)
-{
-	size_t n = 0;
-
-	map_foreach(m, it) n++;
-	return n;
-}
-
 /* Rehashes without deleted cells. Doubles the size if that would not make
  * enough room. */
 static int map_grow(struct map *m)
 {
 	struct map old = *m;
-	size_t cap = !old.cap			  ? 16
-		     : map_live(m) * 4 >= old.cap ? old.cap * 2
-						  : old.cap;
-	struct map_cell *cell = malloc(cap * sizeof(*cell));
+	size_t live = 0, cap = old.cap ? old.cap : 16;
+	struct map_cell *cell;
 
+	map_foreach(&old, it) live++;
+	if (old.cap && live * 4 >= old.cap)
+		cap = old.cap * 2;
+	cell = malloc(cap * sizeof(*cell));
 	if (!cell)
 		return -ENOMEM;
 	for (size_t i = 0; i < cap; i++)

@@ -6,10 +6,11 @@
 #include "provider/bulk.h"
 #include "provider/region.h"
 
-int wfi_mr_check(struct wfi_domain *d, uint64_t key, uint64_t addr, size_t len,
+int wfi_mr_check(struct wfi_ep *ep, const struct wfi_in *in, size_t len,
 		 uint64_t access, struct wfi_mr **mr_p, size_t *at_p)
 {
-	struct wfi_mr *mr = map_ptr(&d->mrs, key);
+	struct wfi_mr *mr = map_ptr(&ep->dom->mrs, in->w->b);
+	uint64_t addr = in->w->a;
 
 	if (!mr)
 		return FI_ENOKEY;

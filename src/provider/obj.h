@@ -70,6 +70,9 @@ int wfi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
 int wfi_domain(struct fid_fabric *fabric, struct fi_info *info,
 	       struct fid_domain **dom_p, void *context);
 
+/* Adds n (1 or -1) users, so that a domain in use is not closed. */
+void wfi_domain_use(struct wfi_domain *d, int n);
+
 /* Calls that an object does not support. Each returns -FI_ENOSYS. */
 int wfi_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
 int wfi_no_control(struct fid *fid, int command, void *arg);
@@ -93,11 +96,9 @@ int wfi_wait_init(struct wfi_wait *w, enum fi_wait_obj obj);
 void wfi_wait_close(struct wfi_wait *w);
 /* Makes the bell readable: the queue has an entry. */
 void wfi_wait_ring(struct wfi_wait *w);
-/* Returns the descriptor of a wait object in *arg, or negative errno. */
-int wfi_wait_get(struct wfi_wait *w, struct wfi_hub *h, void *arg);
-/* Implements FI_GETWAIT and FI_GETWAITOBJ. Returns 0 or negative errno. */
-int wfi_wait_control(struct wfi_wait *w, struct wfi_hub *h, int command,
-		     void *arg);
+/* Implements FI_GETWAIT and FI_GETWAITOBJ of a queue or a counter. Returns 0 or
+ * negative errno. */
+int wfi_wait_control(struct fid *fid, int command, void *arg);
 /* Each implements a call of libfabric. Returns 0 or negative errno. */
 int wfi_trywait(struct fid_fabric *fabric, struct fid **fids, int count);
 int wfi_wait_open(struct fid_fabric *fabric, struct fi_wait_attr *attr,
@@ -240,9 +241,10 @@ int wfi_mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
 	       uint64_t offset, uint64_t key, uint64_t flags,
 	       struct fid_mr **mr_p, void *context);
 extern struct fi_ops_mr wfi_ops_mr;
-/* Finds the region of a peer's request. Returns 0, and the offset in *at_p, or
- * a positive errno if the request is not inside it or not allowed. */
-int wfi_mr_check(struct wfi_domain *d, uint64_t key, uint64_t addr, size_t len,
+/* Finds the region of a peer's request for `len` bytes. Returns 0, and the
+ * offset in *at_p, or a positive errno if the request is not inside it or not
+ * allowed. */
+int wfi_mr_check(struct wfi_ep *ep, const struct wfi_in *in, size_t len,
 		 uint64_t access, struct wfi_mr **mr_p, size_t *at_p);
 
 /* ---- ep.c ---- */
@@ -333,8 +335,9 @@ static inline struct wfi_ep *wfi_ep_of(struct fid_ep *fid)
 
 /* Starts operations whose threshold the counter has reached. */
 void wfi_trigger(struct wfi_cntr *c);
-/* Queues or cancels deferred work. Returns 0 or negative errno. */
-int wfi_trigger_control(struct wfi_domain *d, int command, void *arg);
+/* Queues or cancels deferred work: fi_control of a domain. Returns 0 or
+ * negative errno. */
+int wfi_trigger_control(struct fid *domain, int command, void *arg);
 /* Frees all operations that wait for a closing counter. */
 void wfi_trigger_drop(struct wfi_cntr *c);
 
@@ -352,7 +355,6 @@ struct wfi_comp wfi_rx_comp(const struct wfi_msg *m, void *context);
 /* Each handles a message of a peer for the endpoint. The sender may have
  * written anything into it. */
 void wfi_msg_in(struct wfi_ep *ep, const struct wfi_in *in);
-void wfi_rts_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_write_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_wreq_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_read_in(struct wfi_ep *ep, const struct wfi_in *in);

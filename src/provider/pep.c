@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct wfi_pep *pep_of(struct fid *fid)
-{
-	return container_of(fid, struct wfi_pep, fid.fid);
-}
-
 static int connreq_close(struct fid *fid)
 {
 	free(container_of(fid, struct wfi_connreq, fid));
@@ -74,7 +69,7 @@ static void pep_in(struct wfi_port *port, const struct wfi_in *in)
 
 static int pep_listen(struct fid_pep *fid)
 {
-	struct wfi_pep *pep = pep_of(&fid->fid);
+	struct wfi_pep *pep = container_of(fid, struct wfi_pep, fid);
 
 	if (!pep->eq)
 		return -FI_ENOEQ;
@@ -87,7 +82,7 @@ static int pep_listen(struct fid_pep *fid)
 static int pep_reject(struct fid_pep *fid, fid_t handle, const void *param,
 		      size_t len)
 {
-	struct wfi_pep *pep = pep_of(&fid->fid);
+	struct wfi_pep *pep = container_of(fid, struct wfi_pep, fid);
 	struct wire w = { .op = WIRE_REJECT,
 			  .flags = WIRE_REPLY,
 			  .src = pep->port.num };
@@ -124,7 +119,7 @@ int wfi_pep_give(struct wfi_pep *pep, struct fi_info *info)
 
 static int pep_getname(fid_t fid, void *addr, size_t *len)
 {
-	struct wfi_pep *pep = pep_of(fid);
+	struct wfi_pep *pep = container_of(fid, struct wfi_pep, fid.fid);
 	struct sockaddr_in sin;
 
 	wfi_name_sin(WFI_NAME(pep->hub->self, pep->port.num), &sin);
@@ -133,7 +128,7 @@ static int pep_getname(fid_t fid, void *addr, size_t *len)
 
 static int pep_setname(fid_t fid, void *addr, size_t len)
 {
-	struct wfi_pep *pep = pep_of(fid);
+	struct wfi_pep *pep = container_of(fid, struct wfi_pep, fid.fid);
 	const struct sockaddr_in *sin = addr;
 	int rc;
 
@@ -182,7 +177,7 @@ static struct fi_ops_cm pep_cm_ops = {
 
 static int pep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
-	struct wfi_pep *pep = pep_of(fid);
+	struct wfi_pep *pep = container_of(fid, struct wfi_pep, fid.fid);
 
 	if (bfid->fclass != FI_CLASS_EQ || pep->eq)
 		return -FI_EINVAL;
@@ -193,7 +188,7 @@ static int pep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 
 static int pep_close(struct fid *fid)
 {
-	struct wfi_pep *pep = pep_of(fid);
+	struct wfi_pep *pep = container_of(fid, struct wfi_pep, fid.fid);
 
 	wfi_lock(pep->hub);
 	wfi_port_close(pep->hub, &pep->port);
@@ -219,24 +214,12 @@ static struct fi_ops pep_fid_ops = {
 	.ops_open = wfi_no_ops_open,
 };
 
-static int pep_open_port(struct wfi_pep *pep)
-{
-	const struct sockaddr_in *sin = pep->info->src_addr;
-	int rc;
-
-	pep->port.in = pep_in;
-	wfi_lock(pep->hub);
-	rc = wfi_port_open(pep->hub, &pep->port,
-			   sin ? ntohs(sin->sin_port) : 0);
-	wfi_unlock(pep->hub);
-	return rc;
-}
-
 int wfi_passive_ep(struct fid_fabric *fid, struct fi_info *info,
 		   struct fid_pep **pep_p, void *context)
 {
+	const struct sockaddr_in *sin;
 	struct wfi_pep *pep;
-	int rc;
+	int rc = -FI_ENOMEM;
 
 	if (!info || !info->ep_attr || info->ep_attr->type != FI_EP_MSG)
 		return -FI_EINVAL;
@@ -246,7 +229,14 @@ int wfi_passive_ep(struct fid_fabric *fid, struct fi_info *info,
 	pep->fabric = container_of(fid, struct wfi_fabric, fid);
 	pep->hub = pep->fabric->hub;
 	pep->info = fi_dupinfo(info);
-	rc = pep->info ? pep_open_port(pep) : -FI_ENOMEM;
+	pep->port.in = pep_in;
+	if (pep->info) {
+		sin = pep->info->src_addr;
+		wfi_lock(pep->hub);
+		rc = wfi_port_open(pep->hub, &pep->port,
+				   sin ? ntohs(sin->sin_port) : 0);
+		wfi_unlock(pep->hub);
+	}
 	if (rc) {
 		fi_freeinfo(pep->info);
 		free(pep);

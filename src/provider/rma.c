@@ -25,19 +25,12 @@ static int rma_post(struct wfi_op *op, struct wire *w, const struct iovec *iov,
 	return rc;
 }
 
-static int rma_write_long(struct wfi_op *op, struct wire *w)
-{
-	struct wire_long l = { .len = op->full, .data = op->data };
-	struct iovec iov = { &l, sizeof(l) };
-
-	op->op_flags |= FI_DELIVERY_COMPLETE;
-	w->op = WIRE_WREQ;
-	return rma_post(op, w, &iov, 1);
-}
-
 static int rma_write(struct wfi_op *op, struct wire *w,
 		     const struct wire_window *to)
 {
+	struct wire_long l = { .len = op->full, .data = op->data };
+	struct iovec request = { &l, sizeof(l) };
+
 	if (to) {
 		/* Directly into the region. */
 		int rc = wfi_op_number(op);
@@ -60,7 +53,9 @@ static int rma_write(struct wfi_op *op, struct wire *w,
 		memcpy(iov + 1, op->iov, op->iovs * sizeof(*iov));
 		return rma_post(op, w, iov, op->iovs + 1);
 	}
-	return rma_write_long(op, w);
+	op->op_flags |= FI_DELIVERY_COMPLETE;
+	w->op = WIRE_WREQ;
+	return rma_post(op, w, &request, 1);
 }
 
 /* ---- read ---- */

@@ -40,13 +40,6 @@ static char *in_flat(const struct wfi_mr *mr, size_t at, size_t len)
 	return NULL;
 }
 
-static int in_check(struct wfi_ep *ep, const struct wfi_in *in, size_t len,
-		    uint64_t access, struct wfi_mr **mr_p, size_t *at_p)
-{
-	return wfi_mr_check(ep->dom, in->w->b, in->w->a, len, access, mr_p,
-			    at_p);
-}
-
 void wfi_write_in(struct wfi_ep *ep, const struct wfi_in *in)
 {
 	struct wfi_mr *mr;
@@ -57,7 +50,7 @@ void wfi_write_in(struct wfi_ep *ep, const struct wfi_in *in)
 	if (in->len < sizeof(data))
 		return;
 	memcpy(&data, in->data, sizeof(data));
-	err = in_check(ep, in, len, FI_REMOTE_WRITE, &mr, &at);
+	err = wfi_mr_check(ep, in, len, FI_REMOTE_WRITE, &mr, &at);
 	if (!err) {
 		wfi_iov_in(mr->iov, mr->iovs, at,
 			   (const char *)in->data + sizeof(data), len);
@@ -146,7 +139,8 @@ static int in_long(struct wfi_ep *ep, const struct wfi_in *in, uint64_t access,
 	if (in->len != sizeof(*l))
 		return -EINVAL;
 	memcpy(l, in->data, sizeof(*l));
-	return l->len ? in_check(ep, in, l->len, access, mr_p, at_p) : EINVAL;
+	return l->len ? wfi_mr_check(ep, in, l->len, access, mr_p, at_p)
+		      : EINVAL;
 }
 
 void wfi_wreq_in(struct wfi_ep *ep, const struct wfi_in *in)
@@ -189,7 +183,7 @@ void wfi_read_in(struct wfi_ep *ep, const struct wfi_in *in)
 		return;
 	memcpy(&len, in->data, sizeof(len));
 	err = len <= sizeof(buf)
-		      ? in_check(ep, in, len, FI_REMOTE_READ, &mr, &at)
+		      ? wfi_mr_check(ep, in, len, FI_REMOTE_READ, &mr, &at)
 		      : EMSGSIZE;
 	if (!err) {
 		wfi_iov_out(mr->iov, mr->iovs, at, buf, len);

@@ -251,46 +251,32 @@ static void rx_early(struct wfi_rxq *q, const struct wfi_msg *m)
 	wfi_rxq_add(q, u);
 }
 
-static void rx_in(const struct wfi_msg *m)
-{
-	struct wfi_rxq *q = m->ep->rxq;
-	struct wfi_rx *rx =
-		wfi_rxq_find(q, m->flags & WIRE_TAGGED, m->from, m->tag);
-
-	if (rx)
-		wfi_rx_meet(q, rx, m);
-	else
-		rx_early(q, m);
-}
-
-static struct wfi_msg rx_wire(struct wfi_ep *ep, const struct wfi_in *in)
-{
-	return (struct wfi_msg){ .ep = ep,
-				 .peer = in->peer,
-				 .from = in->from,
-				 .flags = in->w->flags,
-				 .tag = in->w->a,
-				 .data = in->w->b,
-				 .id = in->w->id };
-}
-
+/* Handles a message (WIRE_MSG) or the announcement of a long one (WIRE_RTS),
+ * whose data is its length. */
 void wfi_msg_in(struct wfi_ep *ep, const struct wfi_in *in)
 {
-	struct wfi_msg m = rx_wire(ep, in);
+	bool tagged = in->w->flags & WIRE_TAGGED;
+	struct wfi_msg m = { .ep = ep,
+			     .peer = in->peer,
+			     .from = in->from,
+			     .flags = in->w->flags,
+			     .tag = in->w->a,
+			     .data = in->w->b,
+			     .id = in->w->id };
+	uint64_t len = in->len;
+	struct wfi_rx *rx;
 
-	m.len = in->len;
-	m.buf = in->data;
-	rx_in(&m);
-}
-
-void wfi_rts_in(struct wfi_ep *ep, const struct wfi_in *in)
-{
-	struct wfi_msg m = rx_wire(ep, in);
-	uint64_t len;
-
-	if (in->len != sizeof(len))
-		return;
-	memcpy(&len, in->data, sizeof(len));
+	if (in->w->op == WIRE_MSG) {
+		m.buf = in->data;
+	} else {
+		if (in->len != sizeof(len))
+			return;
+		memcpy(&len, in->data, sizeof(len));
+	}
 	m.len = len;
-	rx_in(&m);
+	rx = wfi_rxq_find(ep->rxq, tagged, m.from, m.tag);
+	if (rx)
+		wfi_rx_meet(ep->rxq, rx, &m);
+	else
+		rx_early(ep->rxq, &m);
 }

@@ -217,7 +217,7 @@ static int work_cancel(struct fi_deferred_work *w)
 	return g ? 0 : -FI_ENOENT;
 }
 
-int wfi_trigger_control(struct wfi_domain *d, int command, void *arg)
+int wfi_trigger_control(struct fid *domain, int command, void *arg)
 {
 	switch (command) {
 	case FI_QUEUE_WORK:

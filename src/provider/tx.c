@@ -58,7 +58,7 @@ ssize_t wfi_tx_ret(struct wfi_ep *ep, int rc)
 	}
 	if (!wfi_hub_progress(h)) {
 		wfi_unlock(h);
-		wfi_hub_idle(h);
+		weft_att_idle(h->att);
 		return -FI_EAGAIN;
 	}
 	wfi_unlock(h);

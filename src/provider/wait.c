@@ -43,14 +43,6 @@ void wfi_wait_ring(struct wfi_wait *w)
 		eventfd_write(w->bell, 1);
 }
 
-static void wait_calm(struct wfi_wait *w)
-{
-	eventfd_t n;
-
-	if (w->bell >= 0)
-		eventfd_read(w->bell, &n);
-}
-
 static int wait_fd(struct wfi_wait *w, int att)
 {
 	struct epoll_event e = { .events = EPOLLIN };
@@ -67,22 +59,33 @@ static int wait_fd(struct wfi_wait *w, int att)
 	return -FI_EMFILE;
 }
 
-int wfi_wait_get(struct wfi_wait *w, struct wfi_hub *h, void *arg)
+/* Returns the wait object of a queue or a counter, or NULL. */
+static struct wfi_wait *wait_of(struct fid *fid)
 {
-	if (w->obj != FI_WAIT_FD && w->obj != FI_WAIT_UNSPEC)
-		return -FI_ENODATA;
-	if (w->fd < 0 && wait_fd(w, weft_att_fd(h->att)))
-		return -FI_EMFILE;
-	*(int *)arg = w->fd;
-	return 0;
+	switch (fid->fclass) {
+	case FI_CLASS_CQ:
+		return &container_of(fid, struct wfi_cq, fid.fid)->wait;
+	case FI_CLASS_CNTR:
+		return &container_of(fid, struct wfi_cntr, fid.fid)->wait;
+	case FI_CLASS_EQ:
+		return &container_of(fid, struct wfi_eq, fid.fid)->wait;
+	default:
+		return NULL;
+	}
 }
 
-int wfi_wait_control(struct wfi_wait *w, struct wfi_hub *h, int command,
-		     void *arg)
+int wfi_wait_control(struct fid *fid, int command, void *arg)
 {
+	struct wfi_wait *w = wait_of(fid);
+
 	switch (command) {
 	case FI_GETWAIT:
-		return wfi_wait_get(w, h, arg);
+		if (w->obj != FI_WAIT_FD && w->obj != FI_WAIT_UNSPEC)
+			return -FI_ENODATA;
+		if (w->fd < 0 && wait_fd(w, weft_att_fd(wfi_fid_hub(fid)->att)))
+			return -FI_EMFILE;
+		*(int *)arg = w->fd;
+		return 0;
 	case FI_GETWAITOBJ:
 		*(enum fi_wait_obj *)arg = w->obj;
 		return 0;
@@ -104,7 +107,7 @@ int wfi_wait_until(struct wfi_hub *h, bool (*test)(void *arg), void *arg,
 		if (weft_att_gone(h->att))
 			return -FI_EIO;
 		wfi_unlock(h);
-		wfi_hub_wait(h, 1000);
+		weft_att_wait(h->att, 1000);
 		wfi_lock(h);
 	}
 	return 0;
@@ -119,13 +122,10 @@ struct wfi_set {
 	size_t n;
 };
 
-static struct wfi_set *set_of(struct fid *fid)
-{
-	return container_of(fid, struct wfi_set, fid.fid);
-}
-
 struct wfi_hub *wfi_fid_hub(struct fid *fid)
 {
+	struct wfi_set *s;
+
 	switch (fid->fclass) {
 	case FI_CLASS_CQ:
 		return container_of(fid, struct wfi_cq, fid.fid)->dom->hub;
@@ -134,23 +134,16 @@ struct wfi_hub *wfi_fid_hub(struct fid *fid)
 	case FI_CLASS_EQ:
 		return container_of(fid, struct wfi_eq, fid.fid)->hub;
 	case FI_CLASS_WAIT:
-		return set_of(fid)->n ? wfi_fid_hub(set_of(fid)->at[0]) : NULL;
+		s = container_of(fid, struct wfi_set, fid.fid);
+		return s->n ? wfi_fid_hub(s->at[0]) : NULL;
 	default:
 		return NULL;
 	}
 }
 
-static bool cntr_moved(struct wfi_cntr *c)
+static bool set_ready(void *arg)
 {
-	bool moved = c->val != c->seen || c->err != c->seen_err;
-
-	c->seen = c->val;
-	c->seen_err = c->err;
-	return moved;
-}
-
-static bool set_ready(struct wfi_set *s)
-{
+	struct wfi_set *s = arg;
 	bool any = false;
 
 	for (size_t i = 0; i < s->n; i++)
@@ -160,29 +153,26 @@ static bool set_ready(struct wfi_set *s)
 
 bool wfi_fid_ready(struct fid *fid)
 {
+	struct wfi_cntr *c;
+	bool moved;
+
 	switch (fid->fclass) {
 	case FI_CLASS_CQ:
 		return container_of(fid, struct wfi_cq, fid.fid)->n;
 	case FI_CLASS_CNTR:
-		return cntr_moved(container_of(fid, struct wfi_cntr, fid.fid));
+		c = container_of(fid, struct wfi_cntr, fid.fid);
+		moved = c->val != c->seen || c->err != c->seen_err;
+		c->seen = c->val;
+		c->seen_err = c->err;
+		return moved;
 	case FI_CLASS_EQ:
 		return !TAILQ_EMPTY(
 			&container_of(fid, struct wfi_eq, fid.fid)->events);
 	case FI_CLASS_WAIT:
-		return set_ready(set_of(fid));
+		return set_ready(container_of(fid, struct wfi_set, fid.fid));
 	default:
 		return false;
 	}
-}
-
-static void fid_calm(struct fid *fid)
-{
-	if (fid->fclass == FI_CLASS_CQ)
-		wait_calm(&container_of(fid, struct wfi_cq, fid.fid)->wait);
-	else if (fid->fclass == FI_CLASS_CNTR)
-		wait_calm(&container_of(fid, struct wfi_cntr, fid.fid)->wait);
-	else if (fid->fclass == FI_CLASS_EQ)
-		wait_calm(&container_of(fid, struct wfi_eq, fid.fid)->wait);
 }
 
 /* Prepares a sleep. Returns -FI_EAGAIN if something is ready, so that the user
@@ -200,7 +190,11 @@ int wfi_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 	wfi_lock(h);
 	wfi_hub_progress(h);
 	for (int i = 0; i < count; i++) {
-		fid_calm(fids[i]);
+		struct wfi_wait *w = wait_of(fids[i]);
+		eventfd_t n;
+
+		if (w && w->bell >= 0)
+			eventfd_read(w->bell, &n);
 		any |= wfi_fid_ready(fids[i]);
 	}
 	if (!any)
@@ -222,11 +216,6 @@ void wfi_set_add(struct fid_wait *fid, struct fid *what)
 	s->at[s->n++] = what;
 }
 
-static bool set_test(void *arg)
-{
-	return set_ready(arg);
-}
-
 static int set_wait(struct fid_wait *fid, int timeout)
 {
 	struct wfi_set *s = container_of(fid, struct wfi_set, fid);
@@ -236,14 +225,14 @@ static int set_wait(struct fid_wait *fid, int timeout)
 	if (!h)
 		return -FI_EINVAL;
 	wfi_lock(h);
-	rc = wfi_wait_until(h, set_test, s, timeout);
+	rc = wfi_wait_until(h, set_ready, s, timeout);
 	wfi_unlock(h);
 	return rc;
 }
 
 static int set_close(struct fid *fid)
 {
-	struct wfi_set *s = set_of(fid);
+	struct wfi_set *s = container_of(fid, struct wfi_set, fid.fid);
 
 	s->fabric->refs--;
 	free(s->at);
@@ -292,14 +281,9 @@ struct wfi_poll {
 	size_t n;
 };
 
-static struct wfi_poll *poll_of(struct fid_poll *fid)
-{
-	return container_of(fid, struct wfi_poll, fid);
-}
-
 static int poll_look(struct fid_poll *fid, void **context, int count)
 {
-	struct wfi_poll *p = poll_of(fid);
+	struct wfi_poll *p = container_of(fid, struct wfi_poll, fid);
 	struct wfi_hub *h = p->dom->hub;
 	bool any;
 	int n = 0;
@@ -311,13 +295,13 @@ static int poll_look(struct fid_poll *fid, void **context, int count)
 			context[n++] = p->at[i]->context;
 	wfi_unlock(h);
 	if (!n && !any)
-		wfi_hub_idle(h);
+		weft_att_idle(h->att);
 	return n;
 }
 
 static int poll_add(struct fid_poll *fid, struct fid *what, uint64_t flags)
 {
-	struct wfi_poll *p = poll_of(fid);
+	struct wfi_poll *p = container_of(fid, struct wfi_poll, fid);
 	struct fid **at = reallocarray(p->at, p->n + 1, sizeof(*at));
 
 	if (!at)
@@ -329,7 +313,7 @@ static int poll_add(struct fid_poll *fid, struct fid *what, uint64_t flags)
 
 static int poll_del(struct fid_poll *fid, struct fid *what, uint64_t flags)
 {
-	struct wfi_poll *p = poll_of(fid);
+	struct wfi_poll *p = container_of(fid, struct wfi_poll, fid);
 
 	for (size_t i = 0; i < p->n; i++) {
 		if (p->at[i] != what)
@@ -344,9 +328,7 @@ static int poll_close(struct fid *fid)
 {
 	struct wfi_poll *p = container_of(fid, struct wfi_poll, fid.fid);
 
-	wfi_lock(p->dom->hub);
-	p->dom->refs--;
-	wfi_unlock(p->dom->hub);
+	wfi_domain_use(p->dom, -1);
 	free(p->at);
 	free(p);
 	return 0;
@@ -378,9 +360,7 @@ int wfi_poll_open(struct fid_domain *fid, struct fi_poll_attr *attr,
 	p->dom = d;
 	p->fid.fid = (struct fid){ FI_CLASS_POLL, NULL, &poll_fid_ops };
 	p->fid.ops = &poll_ops;
-	wfi_lock(d->hub);
-	d->refs++;
-	wfi_unlock(d->hub);
+	wfi_domain_use(d, 1);
 	*poll_p = &p->fid;
 	return 0;
 }

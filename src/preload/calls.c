@@ -52,53 +52,33 @@ static int int_arg(const word *arg, unsigned int i, bool fortran)
 	return fortran ? *(const int *)arg[i] : (int)arg[i];
 }
 
-static uint64_t type_size(const word *arg, unsigned int i, bool fortran)
+enum sized { TYPE, COMM };
+
+/* Returns the size of a type or a communicator, 0 if it is unknown. */
+static int size_of(enum sized what, word handle, bool fortran)
 {
-	static int (*c)(word, int *);
-	static void (*f)(word, int *, int *);
+	static const char *const names[][2] = {
+		[TYPE] = { "PMPI_Type_size", "pmpi_type_size_" },
+		[COMM] = { "PMPI_Comm_size", "pmpi_comm_size_" },
+	};
+	static struct {
+		int (*c)(word, int *);
+		void (*f)(word, int *, int *);
+	} fns[2];
 	int size = 0, error;
 
 	if (fortran) {
-		if (!f)
-			f = pre_next("pmpi_type_size_");
-		if (f)
-			f(arg[i], &size, &error);
+		if (!fns[what].f)
+			fns[what].f = pre_next(names[what][1]);
+		if (fns[what].f)
+			fns[what].f(handle, &size, &error);
 	} else {
-		if (!c)
-			c = pre_next("PMPI_Type_size");
-		if (c)
-			c(arg[i], &size);
+		if (!fns[what].c)
+			fns[what].c = pre_next(names[what][0]);
+		if (fns[what].c)
+			fns[what].c(handle, &size);
 	}
-	return size > 0 ? (uint64_t)size : 0;
-}
-
-static int comm_size(const word *arg, unsigned int i, bool fortran)
-{
-	static int (*c)(word, int *);
-	static void (*f)(word, int *, int *);
-	int size = 0, error;
-
-	if (fortran) {
-		if (!f)
-			f = pre_next("pmpi_comm_size_");
-		if (f)
-			f(arg[i], &size, &error);
-	} else {
-		if (!c)
-			c = pre_next("PMPI_Comm_size");
-		if (c)
-			c(arg[i], &size);
-	}
-	return size;
-}
-
-static uint64_t calls_sum(const int *n, int ranks)
-{
-	int64_t all = 0;
-
-	for (int i = 0; i < ranks; i++)
-		all += n[i];
-	return all > 0 ? (uint64_t)all : 0;
+	return size > 0 ? size : 0;
 }
 
 /* Returns true for MPI_IN_PLACE: 1 or -1 (Open MPI, MPICH), in Fortran the
@@ -115,7 +95,9 @@ static bool in_place(word buf)
 
 static uint64_t bytes_of(const struct call *c, const word *arg, bool fortran)
 {
+	int64_t sum = 0;
 	uint64_t n = 1;
+	int ranks;
 
 	if (c->count && in_place(arg[c->count - 1]))
 		return 0;
@@ -128,27 +110,19 @@ static uint64_t bytes_of(const struct call *c, const word *arg, bool fortran)
 		break;
 	case EACH:
 		n = (uint64_t)int_arg(arg, c->count, fortran) *
-		    (uint64_t)comm_size(arg, c->comm, fortran);
+		    (uint64_t)size_of(COMM, arg[c->comm], fortran);
 		break;
 	case SUM:
-		n = calls_sum((const int *)arg[c->count],
-			      comm_size(arg, c->comm, fortran));
+		ranks = size_of(COMM, arg[c->comm], fortran);
+		for (int i = 0; i < ranks; i++)
+			sum += ((const int *)arg[c->count])[i];
+		n = sum > 0 ? (uint64_t)sum : 0;
 		break;
 	}
-	return n ? n * type_size(arg, c->type, fortran) : 0;
+	return n ? n * (uint64_t)size_of(TYPE, arg[c->type], fortran) : 0;
 }
 
 /* ---- the call ---- */
-
-static int count(struct weft_att *a, unsigned int id, const word *arg,
-		 bool fortran)
-{
-	if (!known[id].stat)
-		known[id].stat = weft_att_stat(a, calls[id].name) + 1;
-	weft_att_stat_add(a, known[id].stat - 1,
-			  bytes_of(&calls[id], arg, fortran));
-	return known[id].stat - 1;
-}
 
 static call_fn next_of(unsigned int id, bool fortran)
 {
@@ -168,7 +142,10 @@ static int calls_around(unsigned int id, bool fortran, TAKE)
 
 	if (!a || !pre_my_turn())
 		return next_of(id, fortran)(PASS);
-	stat = count(a, id, arg, fortran);
+	if (!known[id].stat)
+		known[id].stat = weft_att_stat(a, calls[id].name) + 1;
+	stat = known[id].stat - 1;
+	weft_att_stat_add(a, stat, bytes_of(&calls[id], arg, fortran));
 	weft_att_stat_begin(a, stat);
 	weft_att_enter(a, calls[id].kind == LOOK);
 	ret = next_of(id, fortran)(PASS);

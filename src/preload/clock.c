@@ -46,17 +46,14 @@ static bool of_day(clockid_t id)
 	       id == CLOCK_TAI;
 }
 
-static bool of_processor(clockid_t id)
-{
-	return id == CLOCK_PROCESS_CPUTIME_ID ||
-	       id == CLOCK_THREAD_CPUTIME_ID || id < 0;
-}
-
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
+	/* below 0 are the clocks of other processes and threads */
+	bool of_processor = id == CLOCK_PROCESS_CPUTIME_ID ||
+			    id == CLOCK_THREAD_CPUTIME_ID || id < 0;
 	weft_time_t t;
 
-	if (of_processor(id) || !clock_shown(__builtin_return_address(0), &t))
+	if (of_processor || !clock_shown(__builtin_return_address(0), &t))
 		return real_clock(id, ts);
 	ts->tv_sec = (time_t)(t / WEFT_SEC) + (of_day(id) ? YEAR_2000 : 0);
 	ts->tv_nsec = (long)(t % WEFT_SEC / WEFT_NS);

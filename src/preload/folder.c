@@ -9,20 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_shared(const char *path)
+int rmdir(const char *path)
 {
 	const char *base = getenv("OMPI_MCA_orte_tmpdir_base");
 	size_t n = base ? strlen(base) : 0;
-
-	return n && getenv("WEFT_SOCKET") && !strncmp(path, base, n) &&
-	       !strncmp(path + n, "/ompi.", 6) && !strchr(path + n + 1, '/');
-}
-
-int rmdir(const char *path)
-{
 	static int (*next)(const char *);
 
-	if (is_shared(path))
+	if (n && getenv("WEFT_SOCKET") && !strncmp(path, base, n) &&
+	    !strncmp(path + n, "/ompi.", 6) && !strchr(path + n + 1, '/'))
 		return 0;
 	if (!next)
 		next = pre_next("rmdir");

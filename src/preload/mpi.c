@@ -17,13 +17,6 @@ static weft_time_t epoch;
 static uint64_t number;
 static int ranks; /* 0: not started */
 
-weft_time_t pre_since_epoch(struct weft_att *a)
-{
-	weft_time_t t = pre_now(a);
-
-	return t > epoch ? t - epoch : 0;
-}
-
 /* Returns a handle: the address of an object in Open MPI, which may have been
  * copied into the program; a number in MPICH. */
 static word mpi_handle(const char *openmpi, word mpich)
@@ -160,37 +153,34 @@ int MPI_Finalize(void)
 	return ret;
 }
 
-static double mpi_seconds(const char *name)
+/* Returns seconds since the start of the measured part, or (tick) the
+ * resolution of that clock. `name` is the real function. */
+static double mpi_clock(const char *name, bool tick)
 {
-	struct weft_att *a = pre_attach();
+	struct weft_att *a = tick ? pre_att() : pre_attach();
 	double (*next)(void);
+	weft_time_t t;
 
-	if (pre_timed(a))
-		return (double)pre_since_epoch(a) / (double)WEFT_SEC;
-	next = pre_next(name);
-	return next();
+	if (!pre_timed(a)) {
+		next = pre_next(name);
+		return next();
+	}
+	if (tick)
+		return 1e-9;
+	t = pre_now(a);
+	return t > epoch ? (double)(t - epoch) / (double)WEFT_SEC : 0;
 }
 
 double MPI_Wtime(void);
 double MPI_Wtime(void)
 {
-	return mpi_seconds("MPI_Wtime");
-}
-
-static double mpi_tick(const char *name)
-{
-	double (*next)(void);
-
-	if (pre_timed(pre_att()))
-		return 1e-9;
-	next = pre_next(name);
-	return next();
+	return mpi_clock("MPI_Wtime", false);
 }
 
 double MPI_Wtick(void);
 double MPI_Wtick(void)
 {
-	return mpi_tick("MPI_Wtick");
+	return mpi_clock("MPI_Wtick", true);
 }
 
 /* ---- Fortran: mpif.h and use mpi; use mpi_f08 (its clocks are those of C) */
@@ -215,11 +205,11 @@ double MPI_Wtick(void)
 		next(error);                                                   \
 		pre_detach();                                                  \
 	}
-#define FORTRAN_CLOCK(name, how)                                               \
+#define FORTRAN_CLOCK(name, tick)                                              \
 	double name(void);                                                     \
 	double name(void)                                                      \
 	{                                                                      \
-		return how(#name);                                             \
+		return mpi_clock(#name, tick);                                 \
 	}
 
 FORTRAN_INIT(mpi_init_)
@@ -228,5 +218,5 @@ FORTRAN_INIT(mpi_init_f08_)
 FORTRAN_INIT(mpi_init_thread_f08_)
 FORTRAN_FINALIZE(mpi_finalize_)
 FORTRAN_FINALIZE(mpi_finalize_f08_)
-FORTRAN_CLOCK(mpi_wtime_, mpi_seconds)
-FORTRAN_CLOCK(mpi_wtick_, mpi_tick)
+FORTRAN_CLOCK(mpi_wtime_, false)
+FORTRAN_CLOCK(mpi_wtick_, true)

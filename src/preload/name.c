@@ -27,27 +27,20 @@ static const char *node_of_rank(void)
 	return at;
 }
 
-/* Returns the name that host software of the node would report, or NULL. */
-static const char *node_name(char *buf, size_t size)
-{
-	const char *node =
-		getenv("WEFT_RAW") ? getenv("WEFT_NODE") : node_of_rank();
-
-	if (!node)
-		return NULL;
-	snprintf(buf, size, "n%.*s", (int)strcspn(node, ","), node);
-	return buf;
-}
-
 int uname(struct utsname *u)
 {
-	const char *name = getenv("WEFT_NODE_NAME");
+	const char *name = getenv("WEFT_NODE_NAME"), *node = NULL;
 	long ret = syscall(SYS_uname, u);
 	char buf[32];
 
 	if (!name)
-		name = node_name(buf, sizeof(buf));
-
+		node = getenv("WEFT_RAW") ? getenv("WEFT_NODE")
+					  : node_of_rank();
+	if (node) {
+		snprintf(buf, sizeof(buf), "n%.*s", (int)strcspn(node, ","),
+			 node);
+		name = buf;
+	}
 	if (!ret && name && *name) {
 		memset(u->nodename, 0, sizeof(u->nodename));
 		strncpy(u->nodename, name, sizeof(u->nodename) - 1);

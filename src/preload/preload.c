@@ -124,19 +124,12 @@ struct weft_att *pre_attach(void)
 	return a;
 }
 
-void pre_detach(void)
+void __attribute__((destructor)) pre_detach(void)
 {
 	struct weft_att *a = atomic_exchange(&the.att, NULL);
 
 	if (a)
 		weft_att_close(a);
-}
-
-/* Detaches programs of libfabric alone, because they end without
- * MPI_Finalize. */
-static void __attribute__((destructor)) at_exit(void)
-{
-	pre_detach();
 }
 
 bool pre_timed(const struct weft_att *a)
@@ -154,27 +147,20 @@ void pre_now_is(weft_time_t t)
 	atomic_store(&the.last, t);
 }
 
-/* Returns the time for threads that the simulator does not know. They may run
- * at any moment, so they see the time last shown to the process. Each call
- * advances it a little, otherwise a loop that waits for a time would not
- * end. */
-static weft_time_t now_of_others(struct weft_att *a)
+/* The simulator knows one thread. The others may run at any moment, so they
+ * see the time last shown to the process. Each of their calls advances it a
+ * little, otherwise a loop that waits for a time would not end. */
+weft_time_t pre_now(struct weft_att *a)
 {
 	weft_time_t last = atomic_load(&the.last), t;
 
+	if (pre_my_turn()) {
+		t = weft_att_now(a);
+		pre_now_is(t);
+		return t;
+	}
 	do {
 		t = weft_att_seen_after(a, last);
 	} while (!atomic_compare_exchange_weak(&the.last, &last, t));
-	return t;
-}
-
-weft_time_t pre_now(struct weft_att *a)
-{
-	weft_time_t t;
-
-	if (!pre_my_turn())
-		return now_of_others(a);
-	t = weft_att_now(a);
-	pre_now_is(t);
 	return t;
 }

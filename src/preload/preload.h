@@ -31,7 +31,9 @@ struct weft_att *pre_att(void);
 /* Returns the attachment as pre_att does, but first attaches a process that has
  * MPI or libfabric. */
 struct weft_att *pre_attach(void);
-/* Leaves the run. Does nothing without an attachment. */
+/* Leaves the run. Does nothing without an attachment. Runs at the end of the
+ * process, too, because programs of libfabric alone end without
+ * MPI_Finalize. */
 void pre_detach(void);
 /* Returns true if the clocks show simulated time. */
 bool pre_timed(const struct weft_att *a);
@@ -49,8 +51,5 @@ bool pre_is_program(const void *caller);
 /* Returns true, and the simulated time of the thread, if the caller is code of
  * a program that calls weft/host.h itself. */
 bool pre_raw_now(const void *caller, weft_time_t *t);
-
-/* Returns fs since the start of the measured part. */
-weft_time_t pre_since_epoch(struct weft_att *a);
 
 #endif

@@ -548,6 +548,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			(unsigned int)status);
 		abort();
 	}
+	att_server_untap(s);
 	exp_case_close(&c);
 	exp_free(e);
 	att_server_free(s);

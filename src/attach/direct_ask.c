@@ -120,27 +120,12 @@ void direct_answered(struct direct *d, uint32_t from, const uint8_t *data,
 
 /* ---- requests of peers ---- */
 
-static int32_t ask_atomic(const struct direct_ask *q, uint64_t *old_p)
-{
-	uint64_t *at = (uint64_t *)(uintptr_t)q->raddr;
-
-	if (q->raddr % 8)
-		return -EINVAL;
-	if (q->what == ASK_FADD) {
-		*old_p = __atomic_fetch_add(at, q->a, __ATOMIC_SEQ_CST);
-		return 0;
-	}
-	*old_p = q->a;
-	__atomic_compare_exchange_n(at, old_p, q->b, false, __ATOMIC_SEQ_CST,
-				    __ATOMIC_SEQ_CST);
-	return 0;
-}
-
 /* Executes a request on own memory and fills in the reply. */
 static void ask_do(struct direct *d, const struct direct_ask *q,
 		   const uint8_t *data, size_t len, struct direct_reply *r)
 {
 	uint64_t n = q->what == ASK_PUT ? len : q->what == ASK_GET ? q->a : 8;
+	uint64_t *at = (uint64_t *)(uintptr_t)q->raddr;
 
 	if (!direct_covers(d, q->raddr, q->rkey, n)) {
 		r->a.status = -EFAULT;
@@ -154,8 +139,14 @@ static void ask_do(struct direct *d, const struct direct_ask *q,
 			r->rkey = q->rkey;
 			r->len = n;
 		}
+	} else if (q->raddr % 8) {
+		r->a.status = -EINVAL;
+	} else if (q->what == ASK_FADD) {
+		r->a.result = __atomic_fetch_add(at, q->a, __ATOMIC_SEQ_CST);
 	} else {
-		r->a.status = ask_atomic(q, &r->a.result);
+		r->a.result = q->a;
+		__atomic_compare_exchange_n(at, &r->a.result, q->b, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	}
 }
 

@@ -28,9 +28,9 @@ enum {
 	UNREAD = 8192, /* bytes of a few messages, as the kernel counts them */
 };
 
-static uint64_t round_up(uint64_t x)
+uint64_t att_page_up(uint64_t bytes)
 {
-	return (x + 4095) & ~4095ull;
+	return (bytes + 4095) & ~4095ull;
 }
 
 struct direct_lay direct_layout(uint32_t nodes, uint32_t slots)
@@ -41,12 +41,12 @@ struct direct_lay direct_layout(uint32_t nodes, uint32_t slots)
 				.places = nodes * slots };
 	bool few = s.places <= FEW;
 
-	s.bytes = round_up(sizeof(struct direct_seg) +
-			   s.places * sizeof(struct direct_post));
+	s.bytes = att_page_up(sizeof(struct direct_seg) +
+			      s.places * sizeof(struct direct_post));
 	s.ring_bytes = few ? RING_FEW : RING_MANY;
 	s.max_msg = few ? MSG_FEW : MSG_MANY;
-	s.ring_off = round_up(sizeof(struct direct_place) +
-			      s.places * sizeof(struct direct_pair));
+	s.ring_off = att_page_up(sizeof(struct direct_place) +
+				 s.places * sizeof(struct direct_pair));
 	s.ring_step = s.ring_bytes;
 	s.place_bytes = s.ring_off + s.places * s.ring_step;
 	return s;
@@ -191,23 +191,17 @@ struct call {
 	int give; /* to send back, or -1 */
 };
 
-/* Returns true if the descriptor has the right size and is sealed, so that
- * neither the size can change nor another process write. */
-static bool mem_ok(const struct direct_hub *h, int fd)
-{
-	int must = fcntl(h->fd, F_GET_SEALS) & direct_seals(true);
-	struct stat st;
-
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	       (uint64_t)st.st_size == h->map->lay.place_bytes &&
-	       (fcntl(fd, F_GET_SEALS) & must) == must;
-}
-
+/* Takes a process's memory, if the descriptor has the right size and is sealed,
+ * so that neither the size can change nor another process write. */
 static int want_place(struct direct_hub *h, struct call *c)
 {
+	int must = fcntl(h->fd, F_GET_SEALS) & direct_seals(true);
 	struct direct_seat *s = &h->seat[c->from];
+	struct stat st;
 
-	if (c->fd < 0 || !mem_ok(h, c->fd))
+	if (c->fd < 0 || fstat(c->fd, &st) || !S_ISREG(st.st_mode) ||
+	    (uint64_t)st.st_size != h->map->lay.place_bytes ||
+	    (fcntl(c->fd, F_GET_SEALS) & must) != must)
 		return -EINVAL;
 	if (s->mem_fd >= 0)
 		return -EALREADY;

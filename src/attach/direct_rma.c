@@ -122,22 +122,6 @@ static pid_t pid_of(int pid_fd)
 	return pid;
 }
 
-/* Returns the process at a place. The simulator names it, because a number
- * from the peer itself could be another process's. */
-static int who_is(struct direct *d, uint32_t to, struct pidfd **who_p)
-{
-	struct direct_peer *p = &d->peer[to];
-
-	if (!p->knows_who && !direct_want(d, WANT_WHO, to, -1, &p->who.fd) &&
-	    p->who.fd >= 0)
-		p->who.pid = pid_of(p->who.fd);
-	p->knows_who = true;
-	*who_p = &p->who;
-	if (p->who.fd < 0 || p->who.pid <= 0)
-		return -EPERM;
-	return pidfd_alive(&p->who) ? 0 : -ESRCH;
-}
-
 static int direct_rma_cma(pid_t pid, void *buf, uint64_t raddr, size_t len,
 			  bool write)
 {
@@ -163,7 +147,7 @@ static int direct_rma_move(struct direct *d, uint32_t to, void *buf,
 			   uint64_t raddr, size_t len, bool write)
 {
 	void *r = (void *)(uintptr_t)raddr;
-	struct pidfd *who;
+	struct direct_peer *p = &d->peer[to];
 	int ret;
 
 	if (to == d->me) {
@@ -172,11 +156,18 @@ static int direct_rma_move(struct direct *d, uint32_t to, void *buf,
 	}
 	if (d->no_cma)
 		return -EPERM;
-	ret = who_is(d, to, &who);
-	if (!ret) {
-		ret = direct_rma_cma(who->pid, buf, raddr, len, write);
-		d->no_cma |= ret == -EPERM || ret == -ENOSYS;
-	}
+	/* The simulator names the process, because a number from the peer
+	 * itself could be another process's. */
+	if (!p->knows_who && !direct_want(d, WANT_WHO, to, -1, &p->who.fd) &&
+	    p->who.fd >= 0)
+		p->who.pid = pid_of(p->who.fd);
+	p->knows_who = true;
+	if (p->who.fd < 0 || p->who.pid <= 0)
+		return -EPERM;
+	if (!pidfd_alive(&p->who))
+		return -EPIPE;
+	ret = direct_rma_cma(p->who.pid, buf, raddr, len, write);
+	d->no_cma |= ret == -EPERM || ret == -ENOSYS;
 	return ret == -ESRCH ? -EPIPE : ret == -ENOSYS ? -EPERM : ret;
 }
 

@@ -184,21 +184,6 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-static bool thread_begin(struct weft_host *t)
-{
-	struct host_start *s = t->start;
-	pthread_t id;
-
-	if (pthread_create(&id, NULL, thread_main, t))
-		return false;
-	pthread_detach(id);
-	pthread_mutex_lock(&s->lock);
-	while (!s->done)
-		pthread_cond_wait(&s->cond, &s->lock);
-	pthread_mutex_unlock(&s->lock);
-	return !s->status;
-}
-
 struct weft_host *weft_thread_start(struct weft_host *h,
 				    int (*fn)(struct weft_host *h, void *arg),
 				    void *arg)
@@ -207,6 +192,7 @@ struct weft_host *weft_thread_start(struct weft_host *h,
 				.cond = PTHREAD_COND_INITIALIZER };
 	struct att_host_cmd c = { .kind = ATT_H_THREAD };
 	struct weft_host *t = calloc(1, sizeof(*t));
+	pthread_t id;
 
 	if (!t)
 		return NULL;
@@ -215,7 +201,16 @@ struct weft_host *weft_thread_start(struct weft_host *h,
 	t->fn = fn;
 	t->arg = arg;
 	t->start = &s;
-	if (!thread_begin(t)) {
+	if (pthread_create(&id, NULL, thread_main, t)) {
+		free(t);
+		return NULL;
+	}
+	pthread_detach(id);
+	pthread_mutex_lock(&s.lock);
+	while (!s.done)
+		pthread_cond_wait(&s.cond, &s.lock);
+	pthread_mutex_unlock(&s.lock);
+	if (s.status) {
 		free(t);
 		return NULL;
 	}

@@ -206,6 +206,8 @@ struct att_seg {
 
 /* Returns real time in ns (direct.c). */
 uint64_t att_now_ns(void);
+/* Returns a number of bytes rounded up to pages (direct_hub.c). */
+uint64_t att_page_up(uint64_t bytes);
 
 /* Sleeps until a wake-up, at most ns. Returns at once if *p is not `old`, so
  * that a wake-up before the call is not lost. Returns -1 with errno after

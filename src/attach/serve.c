@@ -69,26 +69,11 @@ static int server_bell(struct att_server *s)
 	return 0;
 }
 
-/* Computes the slot of each rank: the number of lower ranks on its node. */
-static int server_slots(struct att_server *s, struct weft_err *err)
-{
-	for (uint32_t r = 0; r < s->o.ranks; r++) {
-		for (uint32_t k = 0; k < r; k++)
-			s->slot[r] += s->map[k] == s->map[r];
-		if (s->slot[r] >= ATT_NODE_SLOTS)
-			return weft_fail(
-				err, EINVAL,
-				"more than %u processes on node %u: spread them with --map or --per-node",
-				ATT_NODE_SLOTS, s->map[r]);
-	}
-	return 0;
-}
-
 struct att_server *att_server_new(const struct att_opts *opts,
 				  struct weft_err *err)
 {
 	struct att_server *s = calloc(1, sizeof(*s));
-	int ret;
+	int ret = 0;
 
 	if (!s)
 		abort();
@@ -101,7 +86,16 @@ struct att_server *att_server_new(const struct att_opts *opts,
 		abort();
 	memcpy(s->map, opts->map, opts->ranks * sizeof(*s->map));
 	s->o.map = s->map;
-	ret = server_slots(s, err);
+	/* the slot of a rank: the number of lower ranks on its node */
+	for (uint32_t r = 0; r < s->o.ranks && !ret; r++) {
+		for (uint32_t k = 0; k < r; k++)
+			s->slot[r] += s->map[k] == s->map[r];
+		if (s->slot[r] >= ATT_NODE_SLOTS)
+			ret = weft_fail(
+				err, EINVAL,
+				"more than %u processes on node %u: spread them with --map or --per-node",
+				ATT_NODE_SLOTS, s->map[r]);
+	}
 	if (!ret && ((ret = server_listen(s)) || (ret = server_bell(s))))
 		weft_fail(err, -ret, "no socket for the processes: %s",
 			  strerror(-ret));

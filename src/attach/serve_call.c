@@ -204,30 +204,19 @@ static bool run_device(struct att_client *c, const struct att_host_cmd *k,
 	return true;
 }
 
-/* Stores tagged data that follows its condition. */
-static void run_tcstore(struct att_client *c, const struct att_host_cmd *k,
-			const struct weft_io *io, struct att_reply *r)
+static struct weft_io io_of(struct att_client *c, const struct att_host_cmd *k)
 {
-	const uint8_t *p = raw_data(c, k);
-	uint64_t cond;
-
-	if (k->n <= sizeof(cond)) {
-		raw_refuse(c, "io_tcstore", "no such data");
-		return;
-	}
-	memcpy(&cond, p, sizeof(cond));
-	r->a = weft_io_tcstore(c->thread.h, io, k->off, p + sizeof(cond),
-			       k->n - (uint32_t)sizeof(cond), cond);
+	return (struct weft_io){ .dev = raw_dev(c, k),
+				 .off = k->io_off,
+				 .len = k->io_len,
+				 .bar = k->bar,
+				 .attr = k->attr };
 }
 
 static bool run_access(struct att_client *c, const struct att_host_cmd *k,
 		       struct att_reply *r)
 {
-	struct weft_io io = { .dev = raw_dev(c, k),
-			      .off = k->io_off,
-			      .len = k->io_len,
-			      .bar = k->bar,
-			      .attr = k->attr };
+	struct weft_io io = io_of(c, k);
 	struct weft_host *h = c->thread.h;
 
 	switch (k->kind) {
@@ -249,6 +238,21 @@ static bool run_access(struct att_client *c, const struct att_host_cmd *k,
 	case ATT_H_FENCE:
 		weft_io_fence(h);
 		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static bool run_tagged(struct att_client *c, const struct att_host_cmd *k,
+		       struct att_reply *r)
+{
+	struct weft_io io = io_of(c, k);
+	struct weft_host *h = c->thread.h;
+	const uint8_t *p;
+	uint64_t cond;
+
+	switch (k->kind) {
 	case ATT_H_TSTORE:
 		weft_io_tstore(h, &io, k->off, raw_data(c, k), k->n);
 		break;
@@ -263,7 +267,14 @@ static bool run_access(struct att_client *c, const struct att_host_cmd *k,
 		r->a = weft_io_tload64_user(h, &io, k->off, k->tag, &r->b);
 		break;
 	case ATT_H_TCSTORE:
-		run_tcstore(c, k, &io, r);
+		if (k->n <= sizeof(cond)) {
+			raw_refuse(c, "io_tcstore", "no such data");
+			break;
+		}
+		p = raw_data(c, k);
+		memcpy(&cond, p, sizeof(cond));
+		r->a = weft_io_tcstore(h, &io, k->off, p + sizeof(cond),
+				       k->n - (uint32_t)sizeof(cond), cond);
 		break;
 	default:
 		return false;
@@ -285,10 +296,12 @@ void raw_run(struct att_client *c, const struct att_host_cmd *k,
 {
 	const char *bad = args_bad(c, k, call_rows[k->kind].args);
 
-	if (!bad && (run_time(c, k, r) || run_wait(c, k, r) ||
-		     run_device(c, k, r) || run_access(c, k, r) ||
-		     raw_run_mem(c, k, r) || raw_run_proc(c, k, r) ||
-		     raw_run_driver(c, k, r) || raw_run_thread(c, k, r)))
+	if (!bad &&
+	    (run_time(c, k, r) || run_wait(c, k, r) || run_device(c, k, r) ||
+	     run_access(c, k, r) || run_tagged(c, k, r) ||
+	     raw_run_mem(c, k, r) || raw_run_name(c, k, r) ||
+	     raw_run_domain(c, k, r) || raw_run_proc(c, k, r) ||
+	     raw_run_driver(c, k, r) || raw_run_thread(c, k, r)))
 		return;
 	raw_refuse(c, call_rows[k->kind].name, bad ? bad : "no such call");
 	r->status = -EINVAL;

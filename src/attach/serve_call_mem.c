@@ -18,21 +18,6 @@ static void run_pin(struct att_client *c, const struct att_host_cmd *k,
 				    k->io_len, (weft_phys_t *)c->view.rx);
 }
 
-static void run_name(struct att_client *c, const struct att_host_cmd *k,
-		     struct att_reply *r)
-{
-	char key[ATT_HOST_KEY];
-
-	memcpy(key, raw_data(c, k), k->n);
-	key[k->n - 1] = '\0';
-	if (k->kind == ATT_H_OOB_PUT)
-		weft_oob_put(c->thread.h, key, k->io_off);
-	else if (k->kind == ATT_H_OOB_THERE)
-		r->a = weft_oob_there(c->thread.h, key);
-	else
-		r->a = weft_oob_get(c->thread.h, key);
-}
-
 bool raw_run_mem(struct att_client *c, const struct att_host_cmd *k,
 		 struct att_reply *r)
 {
@@ -73,13 +58,27 @@ bool raw_run_mem(struct att_client *c, const struct att_host_cmd *k,
 		if (!weft_far_unpin(h, far_owner, k->off, k->io_len))
 			raw_refuse(c, "mem_unpin", "it is not pinned");
 		break;
-	case ATT_H_OOB_PUT:
-	case ATT_H_OOB_GET:
-	case ATT_H_OOB_THERE:
-		run_name(c, k, r);
-		break;
 	default:
 		return false;
 	}
+	return true;
+}
+
+bool raw_run_name(struct att_client *c, const struct att_host_cmd *k,
+		  struct att_reply *r)
+{
+	char key[ATT_HOST_KEY];
+
+	if (k->kind != ATT_H_OOB_PUT && k->kind != ATT_H_OOB_GET &&
+	    k->kind != ATT_H_OOB_THERE)
+		return false;
+	memcpy(key, raw_data(c, k), k->n);
+	key[k->n - 1] = '\0';
+	if (k->kind == ATT_H_OOB_PUT)
+		weft_oob_put(c->thread.h, key, k->io_off);
+	else if (k->kind == ATT_H_OOB_THERE)
+		r->a = weft_oob_there(c->thread.h, key);
+	else
+		r->a = weft_oob_get(c->thread.h, key);
 	return true;
 }

@@ -49,6 +49,37 @@ static uint64_t call_proc_entered(struct att_client *c, struct weft_proc *p)
 	return handle;
 }
 
+bool raw_run_domain(struct att_client *c, const struct att_host_cmd *k,
+		    struct att_reply *r)
+{
+	struct weft_host *h = c->thread.h;
+
+	switch (k->kind) {
+	case ATT_H_DOMAIN_NEW:
+		if (c->g->raw->n_domains++ < RAW_PROCS)
+			r->a = weft_domain_new(h);
+		break;
+	case ATT_H_DOMAIN_GIVE:
+		r->a = weft_domain_give(h, k->n, raw_dev(c, k), k->bar,
+					k->io_off, k->io_len);
+		break;
+	case ATT_H_DOMAIN_ENTER:
+		/* refused inside a driver, because leaving the driver would
+		 * restore a stale process */
+		if (c->thread.depth)
+			raw_refuse(c, "domain_enter", "not inside of a driver");
+		else if (weft_domain_enter(h, k->n))
+			r->a = call_proc_entered(c, weft_proc_self(h));
+		break;
+	case ATT_H_PAGE_SHARE:
+		r->a = weft_page_share(h, raw_dev(c, k), k->bar, k->io_off);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
 /* Frees a process. A process that a thread has entered stays and loses only
  * its windows, because the thread may use it. */
 static void run_proc_free(struct att_client *c, struct raw_proc *p)
@@ -104,22 +135,6 @@ bool raw_run_proc(struct att_client *c, const struct att_host_cmd *k,
 	struct weft_proc *p;
 
 	switch (k->kind) {
-	case ATT_H_DOMAIN_NEW:
-		if (n->n_domains++ < RAW_PROCS)
-			r->a = weft_domain_new(h);
-		break;
-	case ATT_H_DOMAIN_GIVE:
-		r->a = weft_domain_give(h, k->n, raw_dev(c, k), k->bar,
-					k->io_off, k->io_len);
-		break;
-	case ATT_H_DOMAIN_ENTER:
-		/* refused inside a driver, because leaving the driver would
-		 * restore a stale process */
-		if (c->thread.depth)
-			raw_refuse(c, "domain_enter", "not inside of a driver");
-		else if (weft_domain_enter(h, k->n))
-			r->a = call_proc_entered(c, weft_proc_self(h));
-		break;
 	case ATT_H_PROC_NEW:
 		if (n->procs.n < RAW_PROCS || find_proc(n, NULL) < n->procs.n)
 			r->a = handle_of(n, weft_proc_new(h, k->n));
@@ -145,9 +160,6 @@ bool raw_run_proc(struct att_client *c, const struct att_host_cmd *k,
 		p = weft_proc_self(h);
 		if (p && !c->thread.depth)
 			r->a = call_proc_entered(c, p);
-		break;
-	case ATT_H_PAGE_SHARE:
-		r->a = weft_page_share(h, raw_dev(c, k), k->bar, k->io_off);
 		break;
 	default:
 		return false;
@@ -295,33 +307,32 @@ static uint32_t *word_of(struct att_client *c, uint64_t at)
 	return &w->word;
 }
 
-static void run_word(struct att_client *c, const struct att_host_cmd *k,
-		     struct att_reply *r)
-{
-	bool wait = k->kind == ATT_H_WAIT;
-	uint32_t *w = word_of(c, k->off);
-
-	if (!w)
-		raw_refuse(c, wait ? "wait" : "wake", "too many words");
-	else if (wait)
-		r->a = weft_host_wait(c->thread.h, w, *w, raw_time(k->val));
-	else
-		weft_host_wake(c->thread.h, w);
-}
-
 bool raw_run_thread(struct att_client *c, const struct att_host_cmd *k,
 		    struct att_reply *r)
 {
+	struct weft_host *h = c->thread.h;
+	uint32_t *w;
+
 	switch (k->kind) {
 	case ATT_H_THREAD:
 		run_thread(c, k, r);
 		break;
 	case ATT_H_WAIT:
+		w = word_of(c, k->off);
+		if (w)
+			r->a = weft_host_wait(h, w, *w, raw_time(k->val));
+		else
+			raw_refuse(c, "wait", "too many words");
+		break;
 	case ATT_H_WAKE:
-		run_word(c, k, r);
+		w = word_of(c, k->off);
+		if (w)
+			weft_host_wake(h, w);
+		else
+			raw_refuse(c, "wake", "too many words");
 		break;
 	case ATT_H_ALONE:
-		weft_prog_alone(c->thread.h);
+		weft_prog_alone(h);
 		break;
 	default:
 		return false;

@@ -237,22 +237,12 @@ void att_tell_unborn(struct att_client *c)
 		tell_death(c, c->srv->unborn.at[i]);
 }
 
-static void agent_forget(struct att_agent *g, struct att_client *c)
-{
-	for (size_t i = 0; i < g->clients.n; i++)
-		if (g->clients.at[i] == c) {
-			memmove(&g->clients.at[i], &g->clients.at[i + 1],
-				(g->clients.n - i - 1) *
-					sizeof(*g->clients.at));
-			g->clients.n--;
-			return;
-		}
-}
-
 /* Detaches a client. Its statistics stay. The agent releases its messages
  * later (att_release_after_exit), because that takes simulated time. */
 void att_gone(struct att_client *c)
 {
+	struct att_agent *g = c->g;
+
 	if (c->gone)
 		return;
 	c->gone = true;
@@ -263,9 +253,13 @@ void att_gone(struct att_client *c)
 	att_futex_wake(&c->seg->state);
 	c->srv->live--;
 	c->srv->measure.asides -= c->aside;
-	agent_forget(c->g, c);
-	vec_push(&c->g->graves, c);
-	c->g->mourns = true;
+	for (size_t i = 0; i < g->clients.n; i++)
+		if (g->clients.at[i] == c) {
+			vec_remove(&g->clients, i);
+			break;
+		}
+	vec_push(&g->graves, c);
+	g->mourns = true;
 	if (c->left)
 		return;
 	serve_client_death(c->srv, WEFT_ATT_ADDR(c->node, c->slot));

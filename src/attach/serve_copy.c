@@ -21,23 +21,8 @@ bool att_copy_needed(pid_t pid)
 	       (errno == EPERM || errno == ENOSYS);
 }
 
-/* Copies one piece within `patience`, because the simulation stands still
- * meanwhile. */
-static int copy_piece(int fd, const struct att_copy_ask *q, void *buf,
-		      uint64_t patience)
-{
-	uint64_t end = att_copy_now() + patience;
-	char done;
-	bool ok = att_copy_io(fd, (void *)(uintptr_t)q, sizeof(*q), true, end);
-
-	if (ok && q->write)
-		ok = att_copy_io(fd, buf, q->n, true, end) &&
-		     att_copy_io(fd, &done, 1, false, end);
-	else if (ok)
-		ok = att_copy_io(fd, buf, q->n, false, end);
-	return ok ? 0 : -EIO;
-}
-
+/* Copies each piece within the owner's patience, because the simulation stands
+ * still meanwhile. */
 static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
 {
 	struct weft_far_owner *o = arg;
@@ -48,11 +33,13 @@ static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
 		struct att_copy_ask q = { .va = va,
 					  .n = (uint32_t)min_of(n, ATT_COPY),
 					  .write = write };
+		uint64_t end = att_copy_now() + o->patience_ns;
+		char done;
 
-		if (copy_piece(fd, &q, b,
-			       o->patience_ns)) { /* the stream has lost its
-						     position */
-			close(fd);
+		if (!att_copy_io(fd, &q, sizeof(q), true, end) ||
+		    !att_copy_io(fd, b, q.n, write, end) ||
+		    (write && !att_copy_io(fd, &done, 1, false, end))) {
+			close(fd); /* the stream has lost its position */
 			o->fd = -1;
 			return -EIO;
 		}

@@ -9,16 +9,6 @@
  * run. */
 enum { KEPT = 64 };
 
-static bool covers(const struct att_shadow *s, const struct att_client *c,
-		   uint64_t va, uint64_t len)
-{
-	if (att_timed(c->srv) && va != s->va)
-		return false; /* the heap decides about the offset in a page, so
-				 results would differ */
-	return s->c == c && va >= s->va && len <= s->len &&
-	       va - s->va <= s->len - len;
-}
-
 static void shadow_drop(struct att_agent *g, size_t i)
 {
 	weft_far_del(g->h, g->shadows.at[i].p);
@@ -54,7 +44,12 @@ void *att_shadow_get(struct att_agent *g, struct att_client *c, uint64_t va,
 	for (size_t i = 0; i < g->shadows.n; i++) {
 		struct att_shadow *k = &g->shadows.at[i];
 
-		if (!covers(k, c, va, s.len))
+		/* Timed, only a shadow that starts there, because the heap
+		 * decides about the offset in a page, so results would
+		 * differ. */
+		if (k->c != c || va < k->va || s.len > k->len ||
+		    va - k->va > k->len - s.len ||
+		    (att_timed(c->srv) && va != k->va))
 			continue;
 		k->users++;
 		k->age = ++g->shadow_age;

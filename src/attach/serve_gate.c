@@ -37,20 +37,6 @@ void att_opened(struct att_server *s, struct weft_host *h, bool ok)
 			      : weft_host_time(h, T_exec_open_settle));
 }
 
-/* Returns true when all agents are open and have settled: processes may
- * join. */
-static bool gate_ready(struct att_server *s, bool idle)
-{
-	if (s->opened < s->agents.n ||
-	    (!idle && weft_sim_now(s->sim) < s->settled))
-		return false;
-	pthread_mutex_lock(&s->lock);
-	s->ready = true;
-	pthread_mutex_unlock(&s->lock);
-	att_watch_poke(s);
-	return true;
-}
-
 /* ---- joining and leaving ---- */
 
 static void serve_gate_join(struct att_server *s, struct att_client *c)
@@ -255,19 +241,6 @@ static void gate_missed(struct att_server *s)
 
 /* ---- agents ---- */
 
-/* Returns true if the agent must continue. A client that was outside may have
- * set a deadline since the agent waits. */
-static bool has_work(struct att_agent *g)
-{
-	bool work = g->plans || g->parked ||
-		    (g->waiting && att_agent_deadline(g) < g->until);
-
-	for (size_t i = 0; i < g->clients.n; i++)
-		work |= g->clients.at[i]->wake ||
-			att_has_cmds(g->clients.at[i]);
-	return work || g->mourns;
-}
-
 /* Calls agents that have work and only wait, at the present time. */
 static bool gate_call(struct att_server *s)
 {
@@ -275,8 +248,17 @@ static bool gate_call(struct att_server *s)
 
 	for (size_t i = 0; i < s->agents.n; i++) {
 		struct att_agent *g = s->agents.at[i];
+		bool work = s->over || g->plans || g->parked || g->mourns;
 
-		if (!g->h || !(s->over || has_work(g)))
+		if (!g->h)
+			continue;
+		/* A client that was outside may have set a deadline since the
+		 * agent waits. */
+		work |= g->waiting && att_agent_deadline(g) < g->until;
+		for (size_t k = 0; k < g->clients.n && !work; k++)
+			work = g->clients.at[k]->wake ||
+			       att_has_cmds(g->clients.at[k]);
+		if (!work)
 			continue;
 		if (weft_prog_kick(g->h))
 			any = true;
@@ -430,8 +412,17 @@ bool att_gate(void *server, bool idle)
 		s->patience.look_ns = att_now_ns();
 		look_all(s);
 	}
-	if (!s->joinable && !(s->joinable = gate_ready(s, idle)))
-		return false;
+	/* Processes may join when all agents are open and have settled. */
+	if (!s->joinable) {
+		if (s->opened < s->agents.n ||
+		    (!idle && weft_sim_now(s->sim) < s->settled))
+			return false;
+		pthread_mutex_lock(&s->lock);
+		s->ready = true;
+		pthread_mutex_unlock(&s->lock);
+		att_watch_poke(s);
+		s->joinable = true;
+	}
 	if (!idle && s->started && s->measure.asides < s->live &&
 	    !s->running.n && !(s->o.raw && s->measure.sum.died) &&
 	    atomic_load_explicit(&s->bell->seq, memory_order_relaxed) ==

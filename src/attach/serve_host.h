@@ -76,10 +76,14 @@ static inline const void *raw_data(const struct att_client *c,
 }
 
 /* serve_call_mem.c, serve_call_proc.c: each carries out the calls of one
- * subject: memory and names, processes and domains, drivers, threads. Returns
- * false for the calls of others. */
+ * subject: memory, names, domains, processes, drivers, threads. Returns false
+ * for the calls of others. */
 bool raw_run_mem(struct att_client *c, const struct att_host_cmd *k,
 		 struct att_reply *r);
+bool raw_run_name(struct att_client *c, const struct att_host_cmd *k,
+		  struct att_reply *r);
+bool raw_run_domain(struct att_client *c, const struct att_host_cmd *k,
+		    struct att_reply *r);
 bool raw_run_proc(struct att_client *c, const struct att_host_cmd *k,
 		  struct att_reply *r);
 bool raw_run_driver(struct att_client *c, const struct att_host_cmd *k,

@@ -387,6 +387,9 @@ enum att_doing { ATT_ASLEEP, ATT_BUSY, ATT_STOPPED };
 /* Returns the state of all threads of a process. Adds their processor time to
  * *ran_p. */
 enum att_doing att_doing(int pid, uint64_t *ran_p);
+/* Reads the start of a file and ends it with a zero. Returns its bytes, 0 on
+ * failure. */
+size_t att_slurp(const char *path, char *buf, size_t size);
 
 /* serve_job.c: called by the watcher. Kills processes of the job that have
  * been stopped for longer than --patience, and the whole job if it continues

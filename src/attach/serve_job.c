@@ -84,20 +84,6 @@ static uint64_t stopped_since(struct att_server *s, pid_t pid, uint64_t now)
 	return now;
 }
 
-static void name_of(pid_t pid, char *name, size_t size)
-{
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	f = fopen(path, "re");
-	if (!f || !fgets(name, (int)size, f))
-		snprintf(name, size, "?");
-	name[strcspn(name, "\n")] = '\0';
-	if (f)
-		fclose(f);
-}
-
 /* Ends an unattached process that was stopped for too long. The gate does so
  * for attached ones. */
 static void look_one(void *server, const struct pidfd *p)
@@ -105,7 +91,7 @@ static void look_one(void *server, const struct pidfd *p)
 	struct att_server *s = server;
 	pid_t pid = p->pid;
 	uint64_t now = att_now_ns(), ran = 0, never = 0;
-	char name[32];
+	char path[64], name[32];
 
 	for (size_t i = 0; i < s->watch.conns.n; i++)
 		if (s->watch.conns.at[i]->c &&
@@ -120,7 +106,10 @@ static void look_one(void *server, const struct pidfd *p)
 	}
 	if (now - stopped_since(s, pid, now) < s->o.patience_ns)
 		return;
-	name_of(pid, name, sizeof(name));
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	if (!att_slurp(path, name, sizeof(name)))
+		snprintf(name, sizeof(name), "?");
+	name[strcspn(name, "\n")] = '\0';
 	att_say(s, "process %d (%s) was stopped for too long, and is ended",
 		(int)pid, name);
 	pidfd_kill(p, SIGKILL);

@@ -6,7 +6,7 @@
 
 #include "attach/serve_internal.h"
 
-static size_t slurp(const char *path, char *buf, size_t size)
+size_t att_slurp(const char *path, char *buf, size_t size)
 {
 	FILE *f = fopen(path, "re");
 	size_t n = 0;
@@ -26,10 +26,10 @@ static char thread_state(int pid, const char *tid, uint64_t *ran_p)
 	char path[64], buf[512], *p;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/schedstat", pid, tid);
-	if (slurp(path, buf, sizeof(buf)))
+	if (att_slurp(path, buf, sizeof(buf)))
 		*ran_p += strtoull(buf, NULL, 10);
 	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/stat", pid, tid);
-	slurp(path, buf, sizeof(buf));
+	att_slurp(path, buf, sizeof(buf));
 	p = strrchr(buf, ')');
 	return p && p[1] ? p[2] : '\0';
 }

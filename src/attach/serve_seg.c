@@ -9,25 +9,19 @@
 #include "attach/serve_host.h"
 #include "base/minmax.h"
 
-static uint64_t serve_seg_up(uint64_t n)
-{
-	return (n + 4095) & ~4095ull;
-}
-
 static void seg_layout(struct att_seg *s, uint32_t max_msg)
 {
 	uint64_t tx = 4ull * max_msg;
 
 	s->n_cmds = ATT_CMDS;
 	s->n_events = ATT_EVENTS;
-	s->tx_bytes = serve_seg_up(max_of(tx, ATT_TX_MIN));
+	s->tx_bytes = att_page_up(max_of(tx, ATT_TX_MIN));
 	s->rx_slot = (max_msg + 63ull) & ~63ull;
-	s->rx_bytes = serve_seg_up(ATT_RX_SLOTS * s->rx_slot);
-	s->cmd_off = serve_seg_up(sizeof(*s));
-	s->ev_off =
-		s->cmd_off + serve_seg_up(ATT_CMDS * sizeof(struct att_cmd));
+	s->rx_bytes = att_page_up(ATT_RX_SLOTS * s->rx_slot);
+	s->cmd_off = att_page_up(sizeof(*s));
+	s->ev_off = s->cmd_off + att_page_up(ATT_CMDS * sizeof(struct att_cmd));
 	s->tx_off =
-		s->ev_off + serve_seg_up(ATT_EVENTS * sizeof(struct att_event));
+		s->ev_off + att_page_up(ATT_EVENTS * sizeof(struct att_event));
 	s->rx_off = s->tx_off + s->tx_bytes;
 	s->bytes = s->rx_off + s->rx_bytes;
 }

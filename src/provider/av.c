@@ -234,22 +234,11 @@ static int av_close(struct fid *fid)
 	return 0;
 }
 
-static int av_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
-{
-	struct wfi_av *av = container_of(fid, struct wfi_av, fid.fid);
-
-	if (bfid->fclass != FI_CLASS_EQ || av->eq)
-		return -FI_EINVAL;
-	av->eq = container_of(bfid, struct wfi_eq, fid.fid);
-	wfi_eq_use(av->eq, 1);
-	return 0;
-}
-
 static struct fi_ops av_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = av_close,
-	.bind = av_bind,
-	.control = wfi_no_control,
+	.bind = wfi_eq_bind,
+	.control = wfi_control,
 	.ops_open = wfi_no_ops_open,
 };
 

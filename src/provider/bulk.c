@@ -78,23 +78,20 @@ static int regs_add(struct wfi_hub *h, char *base, size_t len,
 	return 0;
 }
 
-/* Returns -EAGAIN if another operation will free a registration, otherwise
- * -ENOMEM. */
-static int regs_later(struct wfi_hub *h)
-{
-	for (struct wfi_reg *r = h->regs; r; r = r->next)
-		if (r->users)
-			return -EAGAIN;
-	return -ENOMEM;
-}
-
 int wfi_reg_get(struct wfi_hub *h, void *p, size_t len, struct wfi_reg **r_p)
 {
 	struct wfi_reg *r = regs_find(h, p, len);
 	int rc = r ? 0 : regs_add(h, p, len, &r);
 
+	if (regs_full(rc)) {
+		/* another operation may free a registration */
+		rc = -ENOMEM;
+		for (r = h->regs; r; r = r->next)
+			if (r->users)
+				rc = -EAGAIN;
+	}
 	if (rc)
-		return regs_full(rc) ? regs_later(h) : rc;
+		return rc;
 	r->users++;
 	r->used = ++h->reg_uses;
 	*r_p = r;
@@ -118,17 +115,6 @@ bool wfi_regs_drop(struct wfi_hub *h)
 	while (h->regs && regs_drop(h))
 		;
 	return !h->regs;
-}
-
-/* Frees the records without calls, because the attachment is closed. */
-void wfi_regs_free(struct wfi_hub *h)
-{
-	struct wfi_reg *r;
-
-	while ((r = h->regs)) {
-		h->regs = r->next;
-		free(r);
-	}
 }
 
 /* ---- windows ---- */

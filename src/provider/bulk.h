@@ -25,8 +25,6 @@ int wfi_reg_get(struct wfi_hub *h, void *p, size_t len, struct wfi_reg **r_p);
 void wfi_reg_put(struct wfi_hub *h, struct wfi_reg *r);
 /* Drops all unused registrations. Returns true if none is left. */
 bool wfi_regs_drop(struct wfi_hub *h);
-/* Frees the records of all registrations after the attachment was closed. */
-void wfi_regs_free(struct wfi_hub *h);
 
 /* Opens the window of an operation, `len` bytes at p, and gives the operation
  * a number. Calls filled() of its type when the peer has put all bytes.

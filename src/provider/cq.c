@@ -60,7 +60,6 @@ static ssize_t cq_take(struct wfi_cq *cq, void *buf, size_t count,
 		/* Empty polls cost nothing, because their number depends on
 		 * real time. */
 		wfi_call_begin(cq->dom->hub, WFI_CALL_CQ_READ, 0);
-		wfi_hub_charge(cq->dom->hub);
 		weft_att_made_progress(cq->dom->hub->att);
 		wfi_call_end(cq->dom->hub, 0);
 	}

@@ -156,7 +156,7 @@ static struct fi_ops stx_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = stx_close,
 	.bind = wfi_no_bind,
-	.control = wfi_no_control,
+	.control = wfi_control,
 	.ops_open = wfi_no_ops_open,
 };
 
@@ -193,16 +193,11 @@ static int srx_close(struct fid *fid)
 	return 0;
 }
 
-static int srx_control(struct fid *fid, int command, void *arg)
-{
-	return command == FI_ENABLE ? 0 : -FI_ENOSYS;
-}
-
 static struct fi_ops srx_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = srx_close,
 	.bind = wfi_no_bind,
-	.control = srx_control,
+	.control = wfi_control,
 	.ops_open = wfi_no_ops_open,
 };
 

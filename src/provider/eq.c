@@ -7,6 +7,7 @@
 
 #include "base/minmax.h"
 #include "provider/obj.h"
+#include "provider/pep.h"
 
 static int eq_add(struct wfi_eq *eq, const struct wfi_event *head,
 		  const void *entry, size_t len, const void *data, size_t more)
@@ -40,6 +41,22 @@ void wfi_eq_use(struct wfi_eq *eq, int n)
 	pthread_mutex_lock(&eq->lock);
 	eq->refs += n;
 	pthread_mutex_unlock(&eq->lock);
+}
+
+int wfi_eq_bind(struct fid *fid, struct fid *eq, uint64_t flags)
+{
+	struct wfi_eq **at =
+		fid->fclass == FI_CLASS_DOMAIN
+			? &container_of(fid, struct wfi_domain, fid.fid)->eq
+		: fid->fclass == FI_CLASS_AV
+			? &container_of(fid, struct wfi_av, fid.fid)->eq
+			: &container_of(fid, struct wfi_pep, fid.fid)->eq;
+
+	if (eq->fclass != FI_CLASS_EQ || *at)
+		return -FI_EINVAL;
+	*at = container_of(eq, struct wfi_eq, fid.fid);
+	wfi_eq_use(*at, 1);
+	return 0;
 }
 
 /* Takes the next event if it is an error (err) or not. Returns -FI_EAGAIN

@@ -12,9 +12,20 @@ int wfi_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	return -FI_ENOSYS;
 }
 
-int wfi_no_control(struct fid *fid, int command, void *arg)
+int wfi_control(struct fid *fid, int command, void *arg)
 {
-	return -FI_ENOSYS;
+	switch (fid->fclass) {
+	case FI_CLASS_MR:
+		return command == FI_ENABLE || command == FI_REFRESH
+			       ? 0
+			       : -FI_ENOSYS;
+	case FI_CLASS_SRX_CTX:
+		return command == FI_ENABLE ? 0 : -FI_ENOSYS;
+	case FI_CLASS_PEP:
+		return command == FI_BACKLOG ? 0 : -FI_ENOSYS;
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 int wfi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
@@ -50,17 +61,6 @@ static int domain_close(struct fid *fid)
 	return 0;
 }
 
-static int domain_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
-{
-	struct wfi_domain *d = container_of(fid, struct wfi_domain, fid.fid);
-
-	if (bfid->fclass != FI_CLASS_EQ || d->eq)
-		return -FI_EINVAL;
-	d->eq = container_of(bfid, struct wfi_eq, fid.fid);
-	wfi_eq_use(d->eq, 1);
-	return 0;
-}
-
 static int no_scalable_ep(struct fid_domain *d, struct fi_info *info,
 			  struct fid_ep **sep, void *context)
 {
@@ -76,7 +76,7 @@ static int no_query_collective(struct fid_domain *d, enum fi_collective_op coll,
 static struct fi_ops domain_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = domain_close,
-	.bind = domain_bind,
+	.bind = wfi_eq_bind,
 	.control = wfi_trigger_control,
 	.ops_open = wfi_no_ops_open,
 };
@@ -133,7 +133,7 @@ static struct fi_ops fabric_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = fabric_close,
 	.bind = wfi_no_bind,
-	.control = wfi_no_control,
+	.control = wfi_control,
 	.ops_open = wfi_no_ops_open,
 };
 

@@ -247,22 +247,18 @@ static void info_take(struct fi_info *info, const struct fi_info *hints)
 	}
 }
 
-/* Returns the mode of memory regions. Keys and offsets are the user's, unless
- * the user requests FI_MR_BASIC. */
-static int info_mr_mode(uint32_t version, const struct fi_info *hints)
-{
-	int want = hints && hints->domain_attr ? hints->domain_attr->mr_mode
-					       : FI_MR_UNSPEC;
-
-	if (want == FI_MR_BASIC || want == FI_MR_SCALABLE)
-		return want;
-	return FI_VERSION_LT(version, FI_VERSION(1, 5)) ? FI_MR_SCALABLE : 0;
-}
-
 static void info_fill(struct fi_info *info, uint32_t version,
 		      const struct fi_info *hints)
 {
-	info->domain_attr->mr_mode = info_mr_mode(version, hints);
+	int mode = hints && hints->domain_attr ? hints->domain_attr->mr_mode
+					       : FI_MR_UNSPEC;
+
+	/* Keys and offsets of regions are the user's, unless the user requests
+	 * FI_MR_BASIC. */
+	if (mode != FI_MR_BASIC && mode != FI_MR_SCALABLE)
+		mode = FI_VERSION_LT(version, FI_VERSION(1, 5)) ? FI_MR_SCALABLE
+								: 0;
+	info->domain_attr->mr_mode = mode;
 	info->fabric_attr->api_version = version;
 	info->fabric_attr->prov_version = wfi_prov.version;
 	if (!hints) {
@@ -298,26 +294,19 @@ static int info_make(unsigned i, uint32_t version, const char *node,
 	return 0;
 }
 
-static bool info_asked(uint64_t flags)
-{
-	int layer = 0;
-
-	if (!getenv("WEFT_SOCKET"))
-		return false;
-	if (flags & CORE_ONLY)
-		fi_param_get_bool(&wfi_prov, "layer", &layer);
-	return !(flags & CORE_ONLY) || layer;
-}
-
 int wfi_getinfo(uint32_t version, const char *node, const char *service,
 		uint64_t flags, const struct fi_info *hints,
 		struct fi_info **info)
 {
 	struct fi_info **at = info, *one;
-	int rc = 0;
+	int rc = 0, layer = 0;
 
 	*info = NULL;
-	if (!info_asked(flags))
+	if (!getenv("WEFT_SOCKET"))
+		return -FI_ENODATA;
+	if (flags & CORE_ONLY)
+		fi_param_get_bool(&wfi_prov, "layer", &layer);
+	if (flags & CORE_ONLY && !layer)
 		return -FI_ENODATA;
 	if (!(flags & FI_SOURCE) && service && !node &&
 	    !(hints && hints->dest_addr))

@@ -158,9 +158,3 @@ void wfi_hub_put(struct wfi_hub *h)
 	}
 	pthread_mutex_unlock(&wfi_hubs_.lock);
 }
-
-void wfi_hub_charge(struct wfi_hub *h)
-{
-	if (h->info->cost_call)
-		weft_att_charge(h->att, h->info->cost_call);
-}

@@ -175,14 +175,13 @@ void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
 
 /* Handles everything that has arrived. Returns true if something had. */
 bool wfi_hub_progress(struct wfi_hub *h);
-/* Charges the cost of a call that changes state. */
-void wfi_hub_charge(struct wfi_hub *h);
 
 /* ---- calls of the user, as counted and timed (stat.c) ---- */
 
 /* Called with the lock held, for one call at a time. */
 void wfi_calls_open(struct wfi_hub *h);
 enum wfi_call wfi_call_of(uint64_t kind); /* as of wfi_tx.kind */
+/* Begins a call that changes state, and charges its cost. */
 void wfi_call_begin(struct wfi_hub *h, enum wfi_call call, uint64_t bytes);
 /* Ends a call. -FI_EAGAIN drops it from the counts, because the user repeats
  * it. */

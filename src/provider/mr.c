@@ -62,16 +62,11 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	return rc;
 }
 
-static int mr_control(struct fid *fid, int command, void *arg)
-{
-	return command == FI_ENABLE || command == FI_REFRESH ? 0 : -FI_ENOSYS;
-}
-
 static struct fi_ops mr_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = mr_close,
 	.bind = mr_bind,
-	.control = mr_control,
+	.control = wfi_control,
 	.ops_open = wfi_no_ops_open,
 };
 

@@ -73,9 +73,11 @@ int wfi_domain(struct fid_fabric *fabric, struct fi_info *info,
 /* Adds n (1 or -1) users, so that a domain in use is not closed. */
 void wfi_domain_use(struct wfi_domain *d, int n);
 
+/* fi_control of objects that need no work for it. Returns 0 for commands that
+ * they accept, -FI_ENOSYS for others. */
+int wfi_control(struct fid *fid, int command, void *arg);
 /* Calls that an object does not support. Each returns -FI_ENOSYS. */
 int wfi_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
-int wfi_no_control(struct fid *fid, int command, void *arg);
 int wfi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 		    void **ops, void *context);
 
@@ -189,6 +191,9 @@ int wfi_eq_add(struct wfi_eq *eq, uint32_t event, int err, const void *entry,
 	       size_t len, const void *data, size_t more);
 /* Adds n (1 or -1) users, so that a queue in use is not closed. */
 void wfi_eq_use(struct wfi_eq *eq, int n);
+/* fi_bind of a domain, an address vector or a passive endpoint, which take an
+ * event queue alone. Returns 0 or -FI_EINVAL. */
+int wfi_eq_bind(struct fid *fid, struct fid *eq, uint64_t flags);
 
 /* ---- av.c ---- */
 

@@ -219,6 +219,7 @@ void wfi_ops_leave_mr(struct wfi_hub *h, struct wfi_mr *mr)
 void wfi_ops_free(struct wfi_hub *h)
 {
 	struct wfi_op *op, *next;
+	struct wfi_reg *r;
 
 	op_foreach_safe(h, op, next)
 	{
@@ -230,6 +231,9 @@ void wfi_ops_free(struct wfi_hub *h)
 		TAILQ_REMOVE(&h->idle, op, link);
 		free(op);
 	}
-	wfi_regs_free(h);
+	while ((r = h->regs)) { /* records alone: the attachment is closed */
+		h->regs = r->next;
+		free(r);
+	}
 	free(h->slot);
 }

@@ -107,7 +107,8 @@ void wfi_ops_fail(struct wfi_hub *h, struct wfi_peer *p);
 void wfi_ops_leave(struct wfi_hub *h, struct wfi_ep *ep);
 /* Ends operations on a closing region with ECANCELED. */
 void wfi_ops_leave_mr(struct wfi_hub *h, struct wfi_mr *mr);
-/* Frees all operations after the attachment was closed. */
+/* Frees all operations, and the records of registrations, after the attachment
+ * was closed. */
 void wfi_ops_free(struct wfi_hub *h);
 
 #endif

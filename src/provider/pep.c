@@ -17,7 +17,7 @@ static struct fi_ops connreq_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = connreq_close,
 	.bind = wfi_no_bind,
-	.control = wfi_no_control,
+	.control = wfi_control,
 	.ops_open = wfi_no_ops_open,
 };
 
@@ -175,17 +175,6 @@ static struct fi_ops_cm pep_cm_ops = {
 	.join = wfi_no_join,
 };
 
-static int pep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
-{
-	struct wfi_pep *pep = container_of(fid, struct wfi_pep, fid.fid);
-
-	if (bfid->fclass != FI_CLASS_EQ || pep->eq)
-		return -FI_EINVAL;
-	pep->eq = container_of(bfid, struct wfi_eq, fid.fid);
-	wfi_eq_use(pep->eq, 1);
-	return 0;
-}
-
 static int pep_close(struct fid *fid)
 {
 	struct wfi_pep *pep = container_of(fid, struct wfi_pep, fid.fid);
@@ -201,16 +190,11 @@ static int pep_close(struct fid *fid)
 	return 0;
 }
 
-static int pep_control(struct fid *fid, int command, void *arg)
-{
-	return command == FI_BACKLOG ? 0 : -FI_ENOSYS;
-}
-
 static struct fi_ops pep_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = pep_close,
-	.bind = pep_bind,
-	.control = pep_control,
+	.bind = wfi_eq_bind,
+	.control = wfi_control,
 	.ops_open = wfi_no_ops_open,
 };
 

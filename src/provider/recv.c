@@ -149,7 +149,6 @@ ssize_t wfi_recv(struct fid_ep *fid, const struct wfi_rxd *r)
 	wfi_lock(h);
 	wfi_call_begin(h, r->tagged ? WFI_CALL_TRECV : WFI_CALL_RECV,
 		       wfi_iov_len(r->iov, r->iovs));
-	wfi_hub_charge(h);
 	rc = rx_any(ep, shared ? &srx->rxq : ep->rxq, r, quiet);
 	wfi_call_end(h, rc);
 	wfi_unlock(h);

@@ -102,17 +102,6 @@ void wfi_forget_in(struct wfi_ep *ep, const struct wfi_in *in)
 
 /* ---- this side answers ---- */
 
-/* Registers a region for direct access. Returns false if accesses must be
- * counted, or the NIC cannot name it. */
-static bool region_open(struct wfi_ep *ep, struct wfi_mr *mr)
-{
-	if (mr->iovs != 1 || !mr->len || mr->cntr ||
-	    ep->cntr[WFI_C_REMOTE_WRITE] || ep->cntr[WFI_C_REMOTE_READ])
-		return false;
-	return mr->reg ||
-	       !wfi_reg_get(ep->hub, mr->iov[0].iov_base, mr->len, &mr->reg);
-}
-
 /* Records a peer that must be notified when the region is closed. Returns
  * false without memory. */
 static bool region_remember(struct wfi_mr *mr, const struct wfi_in *in)
@@ -140,8 +129,16 @@ void wfi_query_in(struct wfi_ep *ep, const struct wfi_in *in)
 			  .src = ep->port.num,
 			  .b = in->w->b };
 	struct wire_region r = { 0 };
+	/* no direct access if accesses must be counted, or the NIC cannot name
+	 * the region */
+	bool direct = mr && mr->iovs == 1 && mr->len && !mr->cntr &&
+		      !ep->cntr[WFI_C_REMOTE_WRITE] &&
+		      !ep->cntr[WFI_C_REMOTE_READ];
 
-	if (mr && region_open(ep, mr) && region_remember(mr, in))
+	if (direct && !mr->reg)
+		direct = !wfi_reg_get(ep->hub, mr->iov[0].iov_base, mr->len,
+				      &mr->reg);
+	if (direct && region_remember(mr, in))
 		r = (struct wire_region){
 			.addr = mr->reg->mr.addr +
 				(uint64_t)((char *)mr->iov[0].iov_base -

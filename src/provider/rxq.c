@@ -24,11 +24,6 @@ static bool rx_from(wfi_name want, wfi_name from)
 	return (want & RX_PORT) && WFI_PORT(want) == WFI_PORT(from);
 }
 
-static bool rx_tag(uint64_t want, uint64_t ignore, uint64_t tag)
-{
-	return !((want ^ tag) & ~ignore);
-}
-
 struct wfi_rx *wfi_rxq_find(struct wfi_rxq *q, bool tagged, wfi_name from,
 			    uint64_t tag)
 {
@@ -36,7 +31,7 @@ struct wfi_rx *wfi_rxq_find(struct wfi_rxq *q, bool tagged, wfi_name from,
 
 	TAILQ_FOREACH(rx, &q->posted[tagged], link)
 	if (rx_from(rx->from, from) &&
-	    (!tagged || rx_tag(rx->tag, rx->ignore, tag)))
+	    (!tagged || !((rx->tag ^ tag) & ~rx->ignore)))
 		return rx;
 	return NULL;
 }
@@ -48,7 +43,7 @@ struct wfi_unx *wfi_rxq_early(struct wfi_rxq *q, bool tagged, wfi_name from,
 
 	TAILQ_FOREACH(u, &q->early[tagged], link)
 	if (rx_from(from, u->m.from) &&
-	    (!tagged || rx_tag(tag, ignore, u->m.tag)))
+	    (!tagged || !((tag ^ u->m.tag) & ~ignore)))
 		return u;
 	return NULL;
 }

@@ -39,6 +39,8 @@ void wfi_call_begin(struct wfi_hub *h, enum wfi_call call, uint64_t bytes)
 	h->call = call;
 	h->call_bytes = bytes;
 	weft_att_stat_begin(h->att, h->stat[call]);
+	if (h->info->cost_call)
+		weft_att_charge(h->att, h->info->cost_call);
 }
 
 void wfi_call_end(struct wfi_hub *h, int rc)

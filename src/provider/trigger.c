@@ -80,48 +80,43 @@ void wfi_trigger_drop(struct wfi_cntr *c)
 
 /* ---- waiting ---- */
 
-static void trig_wait(struct wfi_cntr *c, struct wfi_trig *g)
+/* Queues a call, or (t NULL) work on a counter, until the counter reaches the
+ * threshold. Returns 0 or -FI_ENOMEM. */
+static int trig_wait(struct fid_cntr *fid, struct wfi_ep *ep,
+		     const struct wfi_tx *t, uint64_t threshold,
+		     struct fi_deferred_work *work)
 {
-	wfi_lock(c->dom->hub);
-	TAILQ_INSERT_TAIL(&c->triggers, g, link);
-	wfi_trigger(c);
-	wfi_unlock(c->dom->hub);
-}
-
-static struct wfi_trig *trig_new(struct wfi_ep *ep, const struct wfi_tx *t,
-				 uint64_t threshold)
-{
+	struct wfi_cntr *c = container_of(fid, struct wfi_cntr, fid);
 	struct wfi_trig *g = calloc(1, sizeof(*g));
 
 	if (!g)
-		return NULL;
+		return -FI_ENOMEM;
 	g->ep = ep;
 	g->threshold = threshold;
+	g->work = work;
 	if (t) {
 		g->t = *t;
 		if (t->iovs)
 			memcpy(g->iov, t->iov, t->iovs * sizeof(*t->iov));
 	}
-	return g;
+	wfi_lock(c->dom->hub);
+	TAILQ_INSERT_TAIL(&c->triggers, g, link);
+	wfi_trigger(c);
+	wfi_unlock(c->dom->hub);
+	return 0;
 }
 
 ssize_t wfi_trigger_tx(struct wfi_ep *ep, const struct wfi_tx *t)
 {
 	const struct fi_triggered_context *ctx = t->context;
 	struct wfi_tx plain = *t;
-	struct wfi_trig *g;
 
 	if (!ctx || ctx->event_type != FI_TRIGGER_THRESHOLD ||
 	    t->iovs > WFI_IOV)
 		return -FI_EINVAL;
 	plain.flags &= ~FI_TRIGGER;
-	g = trig_new(ep->base, &plain, ctx->trigger.threshold.threshold);
-	if (!g)
-		return -FI_ENOMEM;
-	trig_wait(
-		container_of(ctx->trigger.threshold.cntr, struct wfi_cntr, fid),
-		g);
-	return 0;
+	return trig_wait(ctx->trigger.threshold.cntr, ep->base, &plain,
+			 ctx->trigger.threshold.threshold, NULL);
 }
 
 /* ---- deferred work ---- */
@@ -183,7 +178,6 @@ static int work_queue(struct fi_deferred_work *w)
 {
 	struct wfi_ep *ep = NULL;
 	struct wfi_tx t = { 0 };
-	struct wfi_trig *g;
 	bool cntr =
 		w->op_type == FI_OP_CNTR_SET || w->op_type == FI_OP_CNTR_ADD;
 
@@ -191,12 +185,8 @@ static int work_queue(struct fi_deferred_work *w)
 		return -FI_ENOSYS;
 	if (w->completion_cntr)
 		t.work = container_of(w->completion_cntr, struct wfi_cntr, fid);
-	g = trig_new(ep, cntr ? NULL : &t, w->threshold);
-	if (!g)
-		return -FI_ENOMEM;
-	g->work = w;
-	trig_wait(container_of(w->triggering_cntr, struct wfi_cntr, fid), g);
-	return 0;
+	return trig_wait(w->triggering_cntr, ep, cntr ? NULL : &t, w->threshold,
+			 w);
 }
 
 static int work_cancel(struct fi_deferred_work *w)

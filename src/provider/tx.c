@@ -43,7 +43,6 @@ int wfi_tx_begin(struct wfi_ep *ep, const struct wfi_tx *t, uint64_t bytes,
 	if (t->flags & FI_REMOTE_CQ_DATA)
 		w->flags |= WIRE_DATA;
 	wfi_call_begin(ep->hub, wfi_call_of(t->kind), bytes);
-	wfi_hub_charge(ep->hub);
 	return 0;
 }
 

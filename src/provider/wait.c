@@ -244,7 +244,7 @@ static struct fi_ops set_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = set_close,
 	.bind = wfi_no_bind,
-	.control = wfi_no_control,
+	.control = wfi_control,
 	.ops_open = wfi_no_ops_open,
 };
 
@@ -338,7 +338,7 @@ static struct fi_ops poll_fid_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = poll_close,
 	.bind = wfi_no_bind,
-	.control = wfi_no_control,
+	.control = wfi_control,
 	.ops_open = wfi_no_ops_open,
 };
 

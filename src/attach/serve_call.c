@@ -49,26 +49,20 @@ struct raw_proc *raw_proc(struct att_client *c, uint16_t handle)
 	return &n->procs.at[handle - 1];
 }
 
-/* Returns true if the window exists. A window of the monitor lies in a BAR.
- * The host checks that of a process at every access, so it needs no check
- * here. */
-static bool window_ok(struct att_client *c, const struct att_host_cmd *k)
-{
-	struct weft_io io;
-
-	if (!raw_dev(c, k) || k->attr > WEFT_WC)
-		return false;
-	return c->thread.proc ||
-	       weft_io_map(c->thread.h, raw_dev(c, k), k->bar, k->io_off,
-			   k->io_len, (enum weft_io_attr)k->attr, &io);
-}
-
 static const char *args_bad(struct att_client *c, const struct att_host_cmd *k,
 			    uint32_t args)
 {
+	struct weft_io io;
+
 	if (args & HA_DEV && !raw_dev(c, k))
 		return "no such device";
-	if (args & HA_IO && !window_ok(c, k))
+	/* A window of the monitor lies in a BAR. The host checks that of a
+	 * process at every access, so it needs no check here. */
+	if (args & HA_IO &&
+	    (!raw_dev(c, k) || k->attr > WEFT_WC ||
+	     (!c->thread.proc &&
+	      !weft_io_map(c->thread.h, raw_dev(c, k), k->bar, k->io_off,
+			   k->io_len, (enum weft_io_attr)k->attr, &io))))
 		return "no such window";
 	if (args & HA_MEM && !raw_mem(c, k->off, k->io_len))
 		return "not in the node's memory";

@@ -71,23 +71,18 @@ int att_cmd_epoch(struct att_agent *g, struct att_client *c,
 	return 0;
 }
 
-static void serve_epoch_tell(struct att_server *s, bool begins)
-{
-	if (s->o.measured)
-		s->o.measured(s->o.measured_arg, begins);
-}
-
 int att_cmd_over(struct att_agent *g, struct att_client *c,
 		 const struct att_cmd *cmd)
 {
+	struct att_server *s = c->srv;
 	struct att_reply r = { 0 };
 
 	if (!c->measured.over) {
 		att_stat_keep(c);
 		c->measured.over = weft_prog_time(g->prog);
 		if (c->measured.start &&
-		    ++c->srv->measure.ended == c->srv->measure.began)
-			serve_epoch_tell(c->srv, false);
+		    ++s->measure.ended == s->measure.began && s->o.measured)
+			s->o.measured(s->o.measured_arg, false);
 	}
 	if (cmd->ctx)
 		att_reply(c, &r, cmd->ctx);
@@ -111,7 +106,8 @@ static void epoch_reply(struct att_client *c, int status)
 		att_stat_reset(c);
 		if (!s->measure.began++) {
 			s->measure.job = c->epoch.job;
-			serve_epoch_tell(s, true);
+			if (s->o.measured)
+				s->o.measured(s->o.measured_arg, true);
 		}
 		s->measure.sum.violations -= c->measured.violations;
 		c->measured.violations = 0;

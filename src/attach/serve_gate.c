@@ -76,16 +76,10 @@ static void serve_gate_leave(struct att_server *s, struct att_client *c)
 		}
 }
 
-static bool all_ended(const struct att_server *s)
-{
-	for (size_t i = 0; i < s->children.n; i++)
-		if (!s->children.at[i].ended)
-			return false;
-	return s->all_started && !s->alive && !s->joins.n;
-}
-
 static void gate_news(struct att_server *s)
 {
+	bool ended;
+
 	s->news_seen = atomic_load(&s->news);
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; i < s->joins.n; i++)
@@ -106,7 +100,10 @@ static void gate_news(struct att_server *s)
 		if (c->status)
 			att_unborn(s, (uint32_t)i, c->pid);
 	}
-	s->over |= all_ended(s);
+	ended = s->all_started && !s->alive && !s->joins.n;
+	for (size_t i = 0; i < s->children.n; i++)
+		ended &= s->children.at[i].ended;
+	s->over |= ended;
 	pthread_mutex_unlock(&s->lock);
 }
 

@@ -259,23 +259,18 @@ bool att_raw_call(struct att_server *s)
 	return any;
 }
 
-static bool all_wait(const struct att_server *s)
-{
-	for (size_t i = 0; i < s->clients.n; i++)
-		if (!s->clients.at[i]->gone &&
-		    state_of(s->clients.at[i]) != ATT_WAIT)
-			return false;
-	return true;
-}
-
 /* Ends the run after a process died, because weft/host.h cannot report the
  * death to the others. On nodes with several processes each may die alone: the
  * others end only when they wait and nothing can arrive. */
 bool att_raw_lost(struct att_server *s, bool idle)
 {
 	if (!s->o.raw || !s->measure.sum.died || s->over ||
-	    (s->several && (!idle || !all_wait(s))))
+	    (s->several && !idle))
 		return false;
+	for (size_t i = 0; s->several && i < s->clients.n; i++)
+		if (!s->clients.at[i]->gone &&
+		    state_of(s->clients.at[i]) != ATT_WAIT)
+			return false;
 	if (!s->patience.lost_ns)
 		s->patience.lost_ns = att_now_ns();
 	if (!idle && att_now_ns() - s->patience.lost_ns < s->o.patience_ns)

@@ -15,28 +15,13 @@
 
 /* ---- calls ---- */
 
-/* Appends a number to a name that another call has, because results identify
- * calls by name. */
-static void stat_alone(struct att_client *c, uint32_t stat)
-{
-	char *name = c->calls.stat[stat].name, number[12];
-	size_t n = strlen(name), k;
-
-	for (uint32_t i = 0; name[0] && i < WEFT_ATT_STATS; i++) {
-		if (i == stat || strcmp(name, c->calls.stat[i].name))
-			continue;
-		k = (size_t)snprintf(number, sizeof(number), "#%u", stat);
-		n = min_of(n, WEFT_ATT_STAT_NAME - 1 - k);
-		memcpy(name + n, number, k + 1);
-		return;
-	}
-}
-
 /* Returns the name of a call. Copies it once and replaces odd characters,
- * because the client could change it. */
+ * because the client could change it. Appends a number to a name that another
+ * call has, because results identify calls by name. */
 static const char *stat_name(struct att_client *c, uint32_t stat)
 {
-	char *name = c->calls.stat[stat].name;
+	char *name = c->calls.stat[stat].name, number[12];
+	size_t n, k;
 
 	if (name[0])
 		return name;
@@ -47,7 +32,14 @@ static const char *stat_name(struct att_client *c, uint32_t stat)
 			break;
 		name[i] = isalnum((unsigned char)ch) || ch == '_' ? ch : '?';
 	}
-	stat_alone(c, stat);
+	for (uint32_t i = 0; name[0] && i < WEFT_ATT_STATS; i++) {
+		if (i == stat || strcmp(name, c->calls.stat[i].name))
+			continue;
+		k = (size_t)snprintf(number, sizeof(number), "#%u", stat);
+		n = min_of(strlen(name), WEFT_ATT_STAT_NAME - 1 - k);
+		memcpy(name + n, number, k + 1);
+		break;
+	}
 	return name;
 }
 

@@ -31,19 +31,6 @@ static word mpi_world(void)
 	return mpi_handle("ompi_mpi_comm_world", 0x44000000);
 }
 
-/* Returns a number of the job, equal in all ranks: the pid of rank 0. It is
- * broadcast, because not every launcher names jobs. */
-static uint64_t mpi_job(void)
-{
-	int (*bcast)(void *, int, word, int, word) = pre_next("PMPI_Bcast");
-	uint64_t pid = (uint64_t)getpid();
-
-	if (bcast)
-		bcast(&pid, sizeof(pid),
-		      mpi_handle("ompi_mpi_byte", 0x4c00010d), 0, mpi_world());
-	return pid;
-}
-
 static bool passed;
 
 static int mpi_pass(void)
@@ -86,6 +73,7 @@ static void mpi_start(void)
  * inside MPI_Init may need an answer of this one. */
 static void mpi_begin(void)
 {
+	int (*bcast)(void *, int, word, int, word) = pre_next("PMPI_Bcast");
 	int (*barrier)(word) = pre_next("PMPI_Barrier");
 	int (*size)(word, int *) = pre_next("PMPI_Comm_size");
 	struct weft_att *a = pre_att();
@@ -93,7 +81,12 @@ static void mpi_begin(void)
 	if (!pre_timed(a) || !barrier || !size)
 		return;
 	size(mpi_world(), &ranks);
-	number = mpi_job();
+	/* A number of the job, equal in all ranks: the pid of rank 0. It is
+	 * broadcast, because not every launcher names jobs. */
+	number = (uint64_t)getpid();
+	if (bcast)
+		bcast(&number, sizeof(number),
+		      mpi_handle("ompi_mpi_byte", 0x4c00010d), 0, mpi_world());
 	barrier(mpi_world());
 	progress_level();
 	if (!weft_att_epoch(a, number, (uint32_t)ranks, &epoch))

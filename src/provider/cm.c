@@ -129,31 +129,22 @@ static int cm_connect(struct fid_ep *fid, const void *addr, const void *param,
 	return rc;
 }
 
-static bool cm_awaits(const struct wfi_ep *ep, const struct wfi_in *in)
+/* Handles the answer to a request: WIRE_ACCEPT or WIRE_REJECT. */
+void wfi_answer_in(struct wfi_ep *ep, const struct wfi_in *in)
 {
-	return ep->connecting && ep->connecting->peer == in->peer &&
-	       ep->connecting->id == in->w->id && in->len <= WFI_CM_DATA;
-}
-
-void wfi_accept_in(struct wfi_ep *ep, const struct wfi_in *in)
-{
-	if (!cm_awaits(ep, in))
+	if (!ep->connecting || ep->connecting->peer != in->peer ||
+	    ep->connecting->id != in->w->id || in->len > WFI_CM_DATA)
 		return;
 	wfi_op_free(ep->connecting);
 	ep->connecting = NULL;
+	if (in->w->op == WIRE_REJECT) {
+		cm_failed(ep, FI_ECONNREFUSED, in->data, in->len);
+		return;
+	}
 	ep->remote = in->from;
 	ep->conn = CONN_UP;
 	wfi_name_sin(in->from, &ep->peer_sin);
 	cm_event(ep, FI_CONNECTED, in->data, in->len);
-}
-
-void wfi_reject_in(struct wfi_ep *ep, const struct wfi_in *in)
-{
-	if (!cm_awaits(ep, in))
-		return;
-	wfi_op_free(ep->connecting);
-	ep->connecting = NULL;
-	cm_failed(ep, FI_ECONNREFUSED, in->data, in->len);
 }
 
 /* ---- passive side ---- */

@@ -69,11 +69,11 @@ int wfi_ep_dest(struct wfi_ep *ep, fi_addr_t addr, struct wfi_peer **p_p,
 
 static void (*const ep_in[WIRE_OPS])(struct wfi_ep *, const struct wfi_in *) = {
 	[WIRE_MSG] = wfi_msg_in,	   [WIRE_RTS] = wfi_msg_in,
-	[WIRE_WRITE] = wfi_write_in,	   [WIRE_WREQ] = wfi_wreq_in,
-	[WIRE_READ] = wfi_read_in,	   [WIRE_RREQ] = wfi_rreq_in,
+	[WIRE_WRITE] = wfi_write_in,	   [WIRE_WREQ] = wfi_long_in,
+	[WIRE_READ] = wfi_read_in,	   [WIRE_RREQ] = wfi_long_in,
 	[WIRE_ATOMIC] = wfi_atomic_in,	   [WIRE_QUERY] = wfi_query_in,
-	[WIRE_REGION] = wfi_region_in,	   [WIRE_FORGET] = wfi_forget_in,
-	[WIRE_ACCEPT] = wfi_accept_in,	   [WIRE_REJECT] = wfi_reject_in,
+	[WIRE_REGION] = wfi_region_in,	   [WIRE_FORGET] = wfi_region_in,
+	[WIRE_ACCEPT] = wfi_answer_in,	   [WIRE_REJECT] = wfi_answer_in,
 	[WIRE_SHUTDOWN] = wfi_shutdown_in,
 };
 

@@ -116,34 +116,27 @@ void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
 		peer_acks(h, p);
 }
 
-/* Sends queued messages of a peer. Returns true if none is left, or the peer
- * is dead. */
-static bool peer_flush(struct wfi_hub *h, struct wfi_peer *p)
-{
-	struct wfi_pkt *k;
-
-	while ((k = STAILQ_FIRST(&p->queue))) {
-		int rc = p->dead ? -EPIPE
-				 : weft_ep_send(h->ep, p->addr, k->buf, k->len,
-						0, k->note);
-
-		if (rc == -EAGAIN)
-			return false;
-		STAILQ_REMOVE_HEAD(&p->queue, link);
-		if (rc && k->note)
-			k->note->fn(k->note, rc);
-		free(k);
-	}
-	return true;
-}
-
+/* Sends queued messages of all peers as far as there is room. */
 static void hub_flush_busy(struct wfi_hub *h)
 {
 	struct wfi_peer *p, *next;
+	struct wfi_pkt *k;
 
 	for (p = TAILQ_FIRST(&h->busy); p; p = next) {
 		next = TAILQ_NEXT(p, link);
-		if (!peer_flush(h, p))
+		while ((k = STAILQ_FIRST(&p->queue))) {
+			int rc = p->dead ? -EPIPE
+					 : weft_ep_send(h->ep, p->addr, k->buf,
+							k->len, 0, k->note);
+
+			if (rc == -EAGAIN)
+				break;
+			STAILQ_REMOVE_HEAD(&p->queue, link);
+			if (rc && k->note)
+				k->note->fn(k->note, rc);
+			free(k);
+		}
+		if (k)
 			continue;
 		p->busy = false;
 		TAILQ_REMOVE(&h->busy, p, link);

@@ -361,17 +361,15 @@ struct wfi_comp wfi_rx_comp(const struct wfi_msg *m, void *context);
  * written anything into it. */
 void wfi_msg_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_write_in(struct wfi_ep *ep, const struct wfi_in *in);
-void wfi_wreq_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_read_in(struct wfi_ep *ep, const struct wfi_in *in);
-void wfi_rreq_in(struct wfi_ep *ep, const struct wfi_in *in);
+void wfi_long_in(struct wfi_ep *ep, const struct wfi_in *in);
 /* Answers a request with a result or (err) an errno. */
 void wfi_result(struct wfi_ep *ep, const struct wfi_in *in, int err,
 		const void *data, size_t len);
 /* Each handles a message of a peer for the endpoint. The sender may have
  * written anything into it. */
 void wfi_atomic_in(struct wfi_ep *ep, const struct wfi_in *in);
-void wfi_accept_in(struct wfi_ep *ep, const struct wfi_in *in);
-void wfi_reject_in(struct wfi_ep *ep, const struct wfi_in *in);
+void wfi_answer_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_shutdown_in(struct wfi_ep *ep, const struct wfi_in *in);
 
 /* ---- cm.c ---- */

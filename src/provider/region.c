@@ -86,18 +86,12 @@ void wfi_region_in(struct wfi_ep *ep, const struct wfi_in *in)
 {
 	struct wfi_region *g = region_get(in->peer, in->w->src, in->w->b);
 
-	if (g && in->len == sizeof(g->r))
+	if (g && in->w->op == WIRE_FORGET) {
+		map_del(&in->peer->regions, region_place(g->port, g->name));
+		free(g);
+	} else if (g && in->len == sizeof(g->r)) {
 		memcpy(&g->r, in->data, sizeof(g->r));
-}
-
-void wfi_forget_in(struct wfi_ep *ep, const struct wfi_in *in)
-{
-	struct wfi_region *g = region_get(in->peer, in->w->src, in->w->b);
-
-	if (!g)
-		return;
-	map_del(&in->peer->regions, region_place(g->port, g->name));
-	free(g);
+	}
 }
 
 /* ---- this side answers ---- */

@@ -17,10 +17,9 @@ bool wfi_region_find(struct wfi_ep *ep, struct wfi_peer *p, uint16_t port,
 		     struct wire_window *to);
 /* Answers a peer that asks for a region. */
 void wfi_query_in(struct wfi_ep *ep, const struct wfi_in *in);
-/* Stores the answer to an own question. */
+/* Stores the answer to an own question (WIRE_REGION), or forgets a region that
+ * the peer has closed (WIRE_FORGET). */
 void wfi_region_in(struct wfi_ep *ep, const struct wfi_in *in);
-/* Forgets a region that the peer has closed. */
-void wfi_forget_in(struct wfi_ep *ep, const struct wfi_in *in);
 /* Notifies peers that a region was closed or has changed. */
 void wfi_region_gone(struct wfi_mr *mr);
 

@@ -131,31 +131,6 @@ static int in_sink(struct wfi_ep *ep, const struct wfi_in *in,
 	return 0;
 }
 
-/* Checks a long request. Returns 0, a positive errno to answer with, or a
- * negative errno for a malformed request, which gets no answer. */
-static int in_long(struct wfi_ep *ep, const struct wfi_in *in, uint64_t access,
-		   struct wire_long *l, struct wfi_mr **mr_p, size_t *at_p)
-{
-	if (in->len != sizeof(*l))
-		return -EINVAL;
-	memcpy(l, in->data, sizeof(*l));
-	return l->len ? wfi_mr_check(ep, in, l->len, access, mr_p, at_p)
-		      : EINVAL;
-}
-
-void wfi_wreq_in(struct wfi_ep *ep, const struct wfi_in *in)
-{
-	struct wire_long l;
-	struct wfi_mr *mr;
-	size_t at;
-	int err = in_long(ep, in, FI_REMOTE_WRITE, &l, &mr, &at);
-
-	if (!err)
-		err = in_sink(ep, in, mr, at, &l);
-	if (err > 0)
-		wfi_hub_ack(ep->hub, in->peer, in->w->src, in->w->id, err);
-}
-
 /* ---- reads ---- */
 
 void wfi_result(struct wfi_ep *ep, const struct wfi_in *in, int err,
@@ -240,15 +215,30 @@ static int in_source(struct wfi_ep *ep, const struct wfi_in *in,
 	return 0;
 }
 
-void wfi_rreq_in(struct wfi_ep *ep, const struct wfi_in *in)
+/* ---- long requests ---- */
+
+/* Checks and starts a long write (WIRE_WREQ) or read (WIRE_RREQ). A malformed
+ * request gets no answer. */
+void wfi_long_in(struct wfi_ep *ep, const struct wfi_in *in)
 {
+	bool write = in->w->op == WIRE_WREQ;
 	struct wire_long l;
 	struct wfi_mr *mr;
 	size_t at;
-	int err = in_long(ep, in, FI_REMOTE_READ, &l, &mr, &at);
+	int err;
 
+	if (in->len != sizeof(l))
+		return;
+	memcpy(&l, in->data, sizeof(l));
+	err = l.len ? wfi_mr_check(ep, in, l.len,
+				   write ? FI_REMOTE_WRITE : FI_REMOTE_READ,
+				   &mr, &at)
+		    : EINVAL;
 	if (!err)
-		err = in_source(ep, in, mr, at, &l);
-	if (err > 0)
+		err = write ? in_sink(ep, in, mr, at, &l)
+			    : in_source(ep, in, mr, at, &l);
+	if (err && write)
+		wfi_hub_ack(ep->hub, in->peer, in->w->src, in->w->id, err);
+	else if (err)
 		wfi_result(ep, in, err, NULL, 0);
 }

@@ -18,16 +18,6 @@
 
 /* ---- VPIDs ---- */
 
-static bool bit_of(const uint64_t *w, uint32_t i)
-{
-	return w[i / 64] >> i % 64 & 1;
-}
-
-static void bit_set(uint64_t *w, uint32_t i, bool on)
-{
-	w[i / 64] = (w[i / 64] & ~(1ull << i % 64)) | (uint64_t)on << i % 64;
-}
-
 uint32_t hport_vpid_own(struct hport_drv *d)
 {
 	const struct hport_kernel *k = d->kernel;
@@ -37,7 +27,7 @@ uint32_t hport_vpid_own(struct hport_drv *d)
 		vpid++;
 	if (vpid < HP_VPIDS)
 		return vpid;
-	while (--vpid && bit_of(k->vpids, vpid))
+	while (--vpid && k->vpids[vpid / 64] >> vpid % 64 & 1)
 		;
 	return vpid;
 }
@@ -73,13 +63,13 @@ int hport_drv_vpid(struct hport_drv *d, int32_t want)
 		return -EINVAL;
 	hport_drv_lock(d);
 	vpid = vpid_choose(d, want);
-	if (vpid == HP_VPIDS || bit_of(k->vpids, vpid) ||
+	if (vpid == HP_VPIDS || k->vpids[vpid / 64] >> vpid % 64 & 1 ||
 	    hport_ultra_names(d, vpid)) {
 		hport_drv_unlock(d);
 		return vpid == HP_VPIDS ? -ENOSPC : -EBUSY;
 	}
-	bit_set(k->vpids, vpid, true);
-	bit_set(k->used, vpid, true);
+	k->vpids[vpid / 64] |= 1ull << vpid % 64;
+	k->used[vpid / 64] |= 1ull << vpid % 64;
 	for (size_t i = k->closed.n; i-- && !rested;) {
 		if (k->closed.at[i].vpid != vpid)
 			continue;
@@ -103,7 +93,7 @@ void hport_drv_vpid_end(struct hport_drv *d, uint32_t vpid)
 	hport_drv_epoch_next(d, vpid);
 	hport_drv_lock(d);
 	k->opened--;
-	bit_set(k->vpids, vpid, false);
+	k->vpids[vpid / 64] &= ~(1ull << vpid % 64);
 	vec_push(&k->closed, c);
 	hport_drv_unlock(d);
 }
@@ -137,22 +127,11 @@ void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w)
 	hport_drv_begin(d);
 }
 
-/* Returns how many parts of the device hold something of the VPID. */
-static uint64_t driver_held(struct hport_drv *d, uint32_t vpid)
-{
-	uint64_t n;
-
-	hport_drv_lock(d);
-	hport_drv_store(d, HP_R_VPID_QUIET, vpid);
-	n = hport_drv_load(d, HP_R_VPID_QUIET);
-	hport_drv_unlock(d);
-	return n;
-}
-
 bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
 {
 	uint64_t *c = d->kernel->ct + (size_t)HP_WORDS * vpid;
 	weft_time_t until;
+	uint64_t parts; /* of the device that hold something of the VPID */
 
 	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, false));
 	/* The device may write back a copy that it read before EN was cleared:
@@ -164,7 +143,13 @@ bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
 	} while (c[0] & HP_CTX_EN);
 	until = weft_host_now(d->host) +
 		weft_host_time(d->host, T_hostport_close_timeout);
-	while (driver_held(d, vpid)) {
+	for (;;) {
+		hport_drv_lock(d);
+		hport_drv_store(d, HP_R_VPID_QUIET, vpid);
+		parts = hport_drv_load(d, HP_R_VPID_QUIET);
+		hport_drv_unlock(d);
+		if (!parts)
+			return true;
 		if (weft_host_now(d->host) >= until)
 			return false;
 		weft_host_sleep(
@@ -172,7 +157,6 @@ bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
 			weft_host_now(d->host) +
 				weft_host_time(d->host, T_hostport_close_poll));
 	}
-	return true;
 }
 
 uint64_t hport_context_flags(uint32_t flags)

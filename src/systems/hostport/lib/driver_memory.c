@@ -167,33 +167,28 @@ static uint32_t pages_give(struct hport_drv *d, const void *mem)
 
 /* ---- both ---- */
 
-static bool boot_init(struct hport_drv *d, uint64_t bytes)
-{
-	struct hport_kmem *k = &d->kernel->kmem;
-
-	return bytes / HPORT_KPAGE <= UINT32_MAX &&
-	       area_init(&k->boot, d->host, (uint32_t)(bytes / HPORT_KPAGE),
-			 HPORT_KPAGE) &&
-	       hport_runs_init(&k->runs, k->boot.pages);
-}
-
 int hport_kmem_init(struct hport_drv *d, const struct hport_memory *how)
 {
 	static const struct hport_memory usual = { 0 };
 	struct hport_kmem *k = &d->kernel->kmem;
 	const uint64_t max = (uint64_t)HPORT_KPAGE << (HPORT_ORDERS - 1);
-	uint64_t bytes;
+	uint64_t bytes, pages;
 
 	k->how = how ? *how : usual;
 	if (!k->how.object_max)
 		k->how.object_max = max;
 	if (k->how.object_max > max || k->how.kind > HPORT_MEM_PAGES)
 		return -EINVAL;
-	if (k->how.boot_bytes)
-		return boot_init(d, k->how.boot_bytes) ? 0 : -ENOMEM;
-	for (bytes = BOOT_BYTES; bytes >= BOOT_LEAST; bytes /= 2)
-		if (boot_init(d, bytes))
+	bytes = k->how.boot_bytes ? k->how.boot_bytes : BOOT_BYTES;
+	do { /* the default may become smaller, a wanted size may not */
+		pages = bytes / HPORT_KPAGE;
+		if (pages <= UINT32_MAX &&
+		    area_init(&k->boot, d->host, (uint32_t)pages,
+			      HPORT_KPAGE) &&
+		    hport_runs_init(&k->runs, k->boot.pages))
 			return 0;
+		bytes /= 2;
+	} while (!k->how.boot_bytes && bytes >= BOOT_LEAST);
 	return -ENOMEM;
 }
 

@@ -35,25 +35,6 @@ struct server {
 	int ret;
 };
 
-/* Takes one record. Interrupts for processes need no work here, because these
- * wait on the same line. */
-static bool take_one(struct server *s)
-{
-	volatile uint64_t *e =
-		s->ring + (size_t)HP_EVENT_WORDS * (s->rp % RECORDS);
-	uint64_t w = e[0], bit = e[1];
-
-	if (!bit || s->misses == MISSES)
-		return false;
-	e[1] = 0;
-	s->rp++;
-	if (bit == HP_IRQ_TLB)
-		s->miss[s->misses++] = w;
-	else
-		s->d.kernel->errors += bit == HP_IRQ_ERR;
-	return true;
-}
-
 /* Serves the oldest miss of the VPID that follows the one served last. */
 static void serve_next(struct server *s)
 {
@@ -93,13 +74,26 @@ static void serve_next(struct server *s)
 static bool serve_some(struct server *s)
 {
 	uint32_t told = s->rp, from = s->rp;
+	volatile uint64_t *e;
 
 	do {
-		while (take_one(s))
-			if (s->rp - told >= RECORDS / 2) {
-				hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
-				told = s->rp;
-			}
+		for (;;) {
+			e = s->ring +
+			    (size_t)HP_EVENT_WORDS * (s->rp % RECORDS);
+			if (!e[1] || s->misses == MISSES)
+				break;
+			/* Interrupts for processes need no work here, because
+			 * these wait on the same line. */
+			if (e[1] == HP_IRQ_TLB)
+				s->miss[s->misses++] = e[0];
+			else
+				s->d.kernel->errors += e[1] == HP_IRQ_ERR;
+			e[1] = 0;
+			if (++s->rp - told < RECORDS / 2)
+				continue;
+			hport_drv_store(&s->d, HP_R_EVENTS_RP, s->rp);
+			told = s->rp;
+		}
 		if (s->misses)
 			serve_next(s);
 	} while (s->misses ||

@@ -56,12 +56,6 @@ static uint64_t driver_ultra_get(struct hport_drv *d, uint32_t unit,
 			      REG_AT(unit, upid, reg));
 }
 
-static struct hport_uport *driver_ultra_uport(struct hport_kernel *k,
-					      uint32_t unit, uint32_t upid)
-{
-	return &k->uport[upid + (unit ? k->n_uports : 0)];
-}
-
 /* Returns the port if it is the caller's, otherwise NULL. */
 static struct hport_uport *driver_ultra_mine(struct hport_drv *d, uint32_t unit,
 					     uint32_t upid)
@@ -70,7 +64,7 @@ static struct hport_uport *driver_ultra_mine(struct hport_drv *d, uint32_t unit,
 
 	if ((unit && unit != HP_ULTRA_CPL) || upid >= d->kernel->n_uports)
 		return NULL;
-	u = driver_ultra_uport(d->kernel, unit, upid);
+	u = &d->kernel->uport[upid + (unit ? d->kernel->n_uports : 0)];
 	return u->taken && u->proc == weft_proc_self(d->host) ? u : NULL;
 }
 
@@ -101,16 +95,16 @@ bool hport_ultra_names(struct hport_drv *d, uint32_t vpid)
 int hport_k_ultra_take(struct hport_drv *d, struct hport_c_ultra *a)
 {
 	struct hport_kernel *k = d->kernel;
-	struct hport_uport *u;
+	struct hport_uport *u = &k->uport[a->unit ? k->n_uports : 0];
 	uint32_t i = 0;
 
 	if (a->unit && a->unit != HP_ULTRA_CPL)
 		return -EINVAL;
-	while (i < k->n_uports && driver_ultra_uport(k, a->unit, i)->taken)
+	while (i < k->n_uports && u[i].taken)
 		i++;
 	if (i == k->n_uports)
 		return -EBUSY;
-	u = driver_ultra_uport(k, a->unit, i);
+	u += i;
 	*u = (struct hport_uport){ .proc = weft_proc_self(d->host),
 				   .taken = true };
 	if (u->proc) {

@@ -92,11 +92,6 @@ static uint32_t peer_notes(uint32_t slots)
 	return 2 * slots + 2 * HOSTPORT_EP_REQUESTS + 4;
 }
 
-static uint32_t more(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
-}
-
 /* Takes the sizes that the queues have, because another process of the node may
  * have decided about them. */
 static int queues_take(struct hostport_ep *x, const struct hport_sizes *s)
@@ -137,11 +132,13 @@ static int hostport_ep_start(struct ep *e)
 	while (e->eager_max > HOSTPORT_EP_FAST &&
 	       e->n * e->slots * rdr_words(e->eager_max) * 8 > HOSTPORT_EP_RDR)
 		e->eager_max /= 2;
-	e->eager_max = more(e->eager_max, HOSTPORT_EP_FAST);
+	if (e->eager_max < HOSTPORT_EP_FAST)
+		e->eager_max = HOSTPORT_EP_FAST;
 	/* All processes of a node have queues of equal size. Therefore the
 	 * first one requests enough for others with the usual attributes. */
-	slots = more(e->slots, HOSTPORT_EP_SLOTS);
-	eager = more(e->eager_max, HOSTPORT_EP_EAGER);
+	slots = e->slots > HOSTPORT_EP_SLOTS ? e->slots : HOSTPORT_EP_SLOTS;
+	eager = e->eager_max > HOSTPORT_EP_EAGER ? e->eager_max
+						 : HOSTPORT_EP_EAGER;
 	rdr = e->n * slots * rdr_words(eager);
 	if (8 * rdr > HOSTPORT_EP_RDR)
 		rdr = e->n * e->slots * rdr_words(e->eager_max);

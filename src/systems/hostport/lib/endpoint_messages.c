@@ -17,11 +17,6 @@ static bool send_words(struct ep *e, uint32_t dst, const struct ep_head *h,
 	return !hport_fast_send(x->p, &x->peer[dst], HPORT_MORE, tag, w, n);
 }
 
-static uint64_t sdr_bytes(const struct ep *e)
-{
-	return (e->eager_max + 7ull) & ~7ull;
-}
-
 /* Sends through the send data region, in a slot whose number is the id. */
 static bool send_region(struct ep *e, uint32_t dst, const struct ep_head *h,
 			const void *data)
@@ -35,7 +30,7 @@ static bool send_region(struct ep *e, uint32_t dst, const struct ep_head *h,
 		s++;
 	if (s == x->sdr_slots)
 		return false;
-	at = s * sdr_bytes(e);
+	at = s * ((e->eager_max + 7ull) & ~7ull);
 	tag.api = hostport_ep_tag(EP_MSG, s, h->len);
 	weft_host_copy(e->h, x->sdr + at, data, h->len);
 	if (hport_send(x->p, &x->peer[dst], HPORT_MORE, tag, at,
@@ -114,7 +109,7 @@ static void in_note(struct ep *e, const struct hport_note *n)
 		return;
 	}
 	if (peer && h.kind == EP_MSG && h.len <= n->bytes &&
-	    n->bytes <= sdr_bytes(e))
+	    n->bytes <= ((e->eager_max + 7ull) & ~7ull))
 		m = ep_msg_new(e, src, &h);
 	/* free its place in the receive data region in any case */
 	hport_take(x->p, n, m ? m->eager : NULL);

@@ -31,18 +31,6 @@ static struct hport_tag piece_tag(const struct ep *e, const struct ep_piece *p)
 							  0) };
 }
 
-static struct hport_far far_of(uint64_t key, uint64_t addr)
-{
-	return (struct hport_far){ .win = (uint32_t)(key >> 32),
-				   .capability = (uint32_t)key,
-				   .off = addr & ~7ull };
-}
-
-static uint32_t window(const struct ep_region *r)
-{
-	return (uint32_t)(r->key >> 32);
-}
-
 /* Returns the region of the user's bytes, opened for this operation, or NULL
  * when it has to be tried again later. */
 static const struct ep_region *own_region(struct way *w, const void *base)
@@ -89,8 +77,8 @@ static bool put_words(struct way *w, size_t k)
 	} else {
 		at = r->addr + (uint64_t)(w->here - r->p);
 	}
-	if (hport_put(w->p, w->to, ACK, piece_tag(w->e, p), &w->far, window(r),
-		      at, k))
+	if (hport_put(w->p, w->to, ACK, piece_tag(w->e, p), &w->far,
+		      (uint32_t)(r->key >> 32), at, k))
 		k = 0;
 	return ep_piece_issued(w->e, p, k);
 }
@@ -145,7 +133,8 @@ static bool get_next(struct way *w)
 		k = room;
 	at = bounce ? p->bounce->at : r->addr + (uint64_t)(w->here - r->p);
 	ret = hport_get(w->p, w->to, HPORT_MORE, piece_tag(w->e, p), &w->far,
-			window(r), at, (w->skip + k + 7) & ~(size_t)7);
+			(uint32_t)(r->key >> 32), at,
+			(w->skip + k + 7) & ~(size_t)7);
 	return ep_piece_issued(w->e, p, ret ? 0 : k);
 }
 
@@ -159,7 +148,8 @@ bool hostport_ep_remote(struct ep *e, struct ep_op *op)
 		.op = op,
 		.p = x->p,
 		.to = &x->peer[op->req.dst],
-		.far = far_of(op->req.rkey, there),
+		.far = { (uint32_t)(op->req.rkey >> 32), (uint32_t)op->req.rkey,
+			 there & ~7ull },
 		.skip = there % 8,
 		.left = op->req.len - op->off,
 		.here = (const uint8_t *)(get ? op->req.into : op->req.buf) +
@@ -174,11 +164,12 @@ bool hostport_ep_remote(struct ep *e, struct ep_op *op)
 bool hostport_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p)
 {
 	struct hostport_ep *x = hostport_ep_of(e);
-	struct hport_far far = far_of(m->key, m->addr);
+	struct hport_far far = { (uint32_t)(m->key >> 32), (uint32_t)m->key,
+				 m->addr & ~7ull };
 
 	m->data = m->land->p + m->addr % 8;
 	return !hport_get(x->p, &x->peer[m->src], HPORT_MORE, piece_tag(e, p),
-			  &far, window(&e->pool), m->land->at,
+			  &far, (uint32_t)(e->pool.key >> 32), m->land->at,
 			  (m->addr % 8 + m->len + 7) & ~7ull);
 }
 

@@ -251,28 +251,25 @@ int hport_window_join(struct hport *p, uint32_t id, uint32_t after)
 	return 0;
 }
 
-/* Locks all neighbours in one direction. Stops after as many as the table has,
- * so that a circular list ends. */
-static void lock_side(struct hport *p, uint32_t id, uint32_t side,
-		      uint32_t hpid, uint32_t vpid)
-{
-	uint64_t link = win_of(p, id)[side];
-
-	for (uint32_t n = 0; link >> 63 && n < p->size.wdt; n++) {
-		uint32_t at = (uint32_t)link;
-
-		if (hport_window_lock(p, at, hpid, vpid))
-			return;
-		link = win_of(p, at)[side];
-	}
-}
-
 int hport_window_lock_others(struct hport *p, uint32_t id, uint32_t hpid,
 			     uint32_t vpid)
 {
+	static const uint32_t side[] = { HP_WIN_PREV, HP_WIN_NEXT };
+
 	if (!win_of(p, id))
 		return -EINVAL;
-	lock_side(p, id, HP_WIN_PREV, hpid, vpid);
-	lock_side(p, id, HP_WIN_NEXT, hpid, vpid);
+	for (uint32_t i = 0; i < 2; i++) {
+		uint64_t link = win_of(p, id)[side[i]];
+
+		/* Stops after as many as the table has, so that a circular list
+		 * ends. */
+		for (uint32_t n = 0; link >> 63 && n < p->size.wdt; n++) {
+			uint32_t at = (uint32_t)link;
+
+			if (hport_window_lock(p, at, hpid, vpid))
+				break;
+			link = win_of(p, at)[side[i]];
+		}
+	}
 	return 0;
 }

@@ -49,10 +49,9 @@ struct hport_post {
 int hport_post_long(struct hport *p, const struct hport_post *o);
 
 /* segments.c */
-/* Returns whether a message of so many bytes is segmented. */
-bool hport_seg_wanted(const struct hport *p, uint64_t bytes);
-/* Posts the segments of a message, as many as there is room for. Returns 0,
- * -EMSGSIZE or -EAGAIN. */
+/* Posts a send, put or get, in segments when it is longer than a maximum
+ * transfer unit, as many of them as there is room for. Returns 0, -EMSGSIZE,
+ * -EAGAIN, or an error of hport_post_long(). */
 int hport_seg_post(struct hport *p, const struct hport_post *o);
 /* Posts further segments while there is room. hport_seg_busy() returns whether
  * segments are left. */

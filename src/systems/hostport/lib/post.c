@@ -106,24 +106,15 @@ int hport_fast_send(struct hport *p, const struct hport_peer *to,
 			 tag, v);
 }
 
-/* Posts an instruction as a whole or in segments. */
-static int post_bytes(struct hport *p, const struct hport_post *o)
-{
-	if (hport_seg_busy(p))
-		return -EAGAIN;
-	return hport_seg_wanted(p, o->bytes) ? hport_seg_post(p, o)
-					     : hport_post_long(p, o);
-}
-
 int hport_send(struct hport *p, const struct hport_peer *to, uint32_t flags,
 	       struct hport_tag tag, uint64_t off, uint64_t bytes)
 {
-	return post_bytes(p, &(struct hport_post){ .to = *to,
-						   .byte = HP_B_SEND,
-						   .flags = flags,
-						   .tag = tag,
-						   .own = off,
-						   .bytes = bytes });
+	return hport_seg_post(p, &(struct hport_post){ .to = *to,
+						       .byte = HP_B_SEND,
+						       .flags = flags,
+						       .tag = tag,
+						       .own = off,
+						       .bytes = bytes });
 }
 
 void *hport_sdr(struct hport *p, uint64_t *bytes_p)
@@ -160,16 +151,18 @@ int hport_put(struct hport *p, const struct hport_peer *to, uint32_t flags,
 	      struct hport_tag tag, const struct hport_far *far, uint32_t win,
 	      uint64_t off, uint64_t bytes)
 {
-	return post_bytes(p, &(struct hport_post){ *to, HP_B_PUT, flags, tag,
-						   *far, win, off, bytes });
+	return hport_seg_post(p,
+			      &(struct hport_post){ *to, HP_B_PUT, flags, tag,
+						    *far, win, off, bytes });
 }
 
 int hport_get(struct hport *p, const struct hport_peer *to, uint32_t flags,
 	      struct hport_tag tag, const struct hport_far *far, uint32_t win,
 	      uint64_t off, uint64_t bytes)
 {
-	return post_bytes(p, &(struct hport_post){ *to, HP_B_GET, flags, tag,
-						   *far, win, off, bytes });
+	return hport_seg_post(p,
+			      &(struct hport_post){ *to, HP_B_GET, flags, tag,
+						    *far, win, off, bytes });
 }
 
 int hport_fast_put(struct hport *p, const struct hport_peer *to, uint32_t flags,

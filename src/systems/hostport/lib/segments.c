@@ -51,11 +51,6 @@ int hport_set_mtu(struct hport *p, uint32_t bytes)
 	return 0;
 }
 
-bool hport_seg_wanted(const struct hport *p, uint64_t bytes)
-{
-	return p->seg && p->seg->mtu && bytes > p->seg->mtu;
-}
-
 /* ---- posting ---- */
 
 void hport_seg_pump(struct hport *p)
@@ -100,9 +95,14 @@ bool hport_unposted(const struct hport *p)
 int hport_seg_post(struct hport *p, const struct hport_post *o)
 {
 	struct hport_seg *s = p->seg;
-	uint64_t segments = (o->bytes + s->mtu - 1) / s->mtu;
+	uint64_t segments;
 	uint32_t slot = 0;
 
+	if (hport_seg_busy(p))
+		return -EAGAIN;
+	if (!s || !s->mtu || o->bytes <= s->mtu)
+		return hport_post_long(p, o);
+	segments = (o->bytes + s->mtu - 1) / s->mtu;
 	if (segments > NUMBERS)
 		return -EMSGSIZE;
 	while (slot < SLOTS && s->slot[slot].used)

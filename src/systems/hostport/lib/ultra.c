@@ -19,11 +19,6 @@ enum ctl_kind { CTL_REQUEST = 1, CTL_RESPONSE, CTL_FAILURE, CTL_COMPLETE };
 
 /* ---- driver pages ---- */
 
-static uint64_t page_of(uint32_t unit, uint32_t upid)
-{
-	return unit | HP_ULTRA_PAGE(upid);
-}
-
 static int ultra_trap(struct ultra_drv *d, uint32_t op, void *arg)
 {
 	return weft_drv_call(d->h, d->dev, op, arg);
@@ -37,8 +32,8 @@ static void ultra_put(struct ultra_drv *d, uint32_t unit, uint32_t upid,
 	if (d->traps)
 		ultra_trap(d, HPORT_C_ULTRA_REG, &a);
 	else
-		weft_io_store64(d->h, &d->ports, page_of(unit, upid) + reg,
-				val);
+		weft_io_store64(d->h, &d->ports,
+				(unit | HP_ULTRA_PAGE(upid)) + reg, val);
 }
 
 static uint64_t ultra_get(struct ultra_drv *d, uint32_t unit, uint32_t upid,
@@ -50,7 +45,8 @@ static uint64_t ultra_get(struct ultra_drv *d, uint32_t unit, uint32_t upid,
 		ultra_trap(d, HPORT_C_ULTRA_REG, &a);
 		return a.val;
 	}
-	return weft_io_load64(d->h, &d->ports, page_of(unit, upid) + reg);
+	return weft_io_load64(d->h, &d->ports,
+			      (unit | HP_ULTRA_PAGE(upid)) + reg);
 }
 
 static uint64_t ultra_mgmt(struct ultra_drv *d, uint32_t reg)
@@ -166,8 +162,8 @@ static void page_map(struct ultra_drv *d, uint32_t unit, uint32_t upid,
 	struct hport_c_ultra_map a = { unit, upid, attr == WEFT_WC, 0, 0 };
 
 	if (!d->traps)
-		weft_io_map(d->h, d->dev, HP_BAR_ULTRA, page_of(unit, upid),
-			    HP_PAGE, attr, io_p);
+		weft_io_map(d->h, d->dev, HP_BAR_ULTRA,
+			    unit | HP_ULTRA_PAGE(upid), HP_PAGE, attr, io_p);
 	else if (!ultra_trap(d, HPORT_C_ULTRA_MAP, &a))
 		*io_p = (struct weft_io){ .dev = d->dev,
 					  .off = a.off,

@@ -8,6 +8,8 @@
 #define ULTRA "hostport/ultra-pingpong"
 #define PARTS "hostport/ultra-parts"
 #define HTX "hostport/ultra-htx"
+#define LUMPED "nodes.bus.preset=htx100"
+#define WIRE "nodes.bus.preset=htx100_wire"
 #define HOPS "hostport/atoll-hops"
 #define TRIGGER "hostport/trigger"
 #define THREADS "hostport/threads"
@@ -133,16 +135,17 @@ const struct repro_row repro_hostport_rows[] = {
 	{ "UL-10", "ULTRA end to end, HTX, lumped", "ns", 750, REPRO_PCT, 4,
 	  REPRO_PREDICTED, .note = "a crossing is half of a read, nothing "
 	  "retuned (11.6)", .why = AROUND,
-	  .experiment = HTX, .eval = hostport_eval_htx_lumped },
+	  .experiment = HTX, .point = LUMPED,
+	  .eval = hostport_eval_ultra_latency },
 	{ "UL-10-wire", "ULTRA end to end, HTX, byte-true", "ns", 750,
 	  REPRO_PCT, 4, REPRO_PREDICTED, .report_only = true, .note = "the "
 	  "other reading of a crossing: does not come out (11.6); cable, "
 	  "clock and size of what was measured are not printed",
-	  .why = AROUND, .experiment = HTX,
-	  .eval = hostport_eval_htx_wire },
+	  .why = AROUND, .experiment = HTX, .point = WIRE,
+	  .eval = hostport_eval_ultra_latency },
 	{ "UL-11", "HTX: load of 4 bytes", "ns", 320, REPRO_ROUNDED, 0,
 	  REPRO_CALIBRATED, "bus.ht.t_out, t_in, t_reg", .experiment = HTX,
-	  .eval = hostport_eval_htx_load },
+	  .point = LUMPED, .metric = "n0.prog0.load" },
 	{ "UL-12", "ULTRA, PCI66: slower interconnects of six", "", 6,
 	  REPRO_EXACT, 0, REPRO_CALIBRATED, "as UL-07",
 	  .note = "published values of 11.8", .experiment = ULTRA,
@@ -155,7 +158,8 @@ const struct repro_row repro_hostport_rows[] = {
 	  REPRO_AT_MOST, 0, REPRO_PREDICTED, .far = 750,
 	  .why = "printed: below one microsecond, of a first prototype; the "
 	  "750 ns of UL-10 are the least",
-	  .experiment = HTX, .eval = hostport_eval_htx_wire },
+	  .experiment = HTX, .point = WIRE,
+	  .eval = hostport_eval_ultra_latency },
 	/* ATOLL */
 	{ "AT-01", "ATOLL: hop", "ns", 90.909, REPRO_ROUNDED, 3,
 	  REPRO_STRUCTURAL, .note = "printed: 30 cycles, about 90 ns at "
@@ -188,10 +192,11 @@ const struct repro_row repro_hostport_rows[] = {
 	{ "XI-01", "bus transactions per issue, Triggerpage", "", 2,
 	  REPRO_EXACT, 0, REPRO_STRUCTURAL, .note = "a load, and the device's "
 	  "read of the instruction", .experiment = TAGGED,
-	  .eval = hostport_eval_issue_trigger },
+	  .point = LUMPED " workload.by=trigger",
+	  .eval = hostport_eval_issue },
 	{ "XI-01-tagged", "the same, tagged conditional store", "", 1,
 	  REPRO_EXACT, 0, REPRO_STRUCTURAL, .experiment = TAGGED,
-	  .eval = hostport_eval_issue_tagged },
+	  .point = LUMPED " workload.by=tagged", .eval = hostport_eval_issue },
 	{ "XI-02", "address space for issue, Triggerpages", "MiB", 256,
 	  REPRO_EXACT, 0, REPRO_STRUCTURAL, .experiment = LIMITS,
 	  .metric = "n0.prog1.aperture" },

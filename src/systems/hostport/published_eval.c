@@ -3,6 +3,7 @@
 #include "systems/hostport/published_eval.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -47,8 +48,8 @@ double hostport_eval_ultra_units(const struct repro_data *d)
 
 double hostport_eval_ultra_latency(const struct repro_data *d)
 {
-	return (repro_value(d, NULL, "n0.prog0.latency") +
-		repro_value(d, NULL, "n1.prog0.latency")) /
+	return (repro_value(d, d->row->point, "n0.prog0.latency") +
+		repro_value(d, d->row->point, "n1.prog0.latency")) /
 	       2;
 }
 
@@ -78,28 +79,6 @@ double hostport_eval_ultra_fastest(const struct repro_data *d)
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		n += ns < 1000 * others[i];
 	return n;
-}
-
-static double published_eval_htx(const struct repro_data *d, const char *point)
-{
-	return (repro_value(d, point, "n0.prog0.latency") +
-		repro_value(d, point, "n1.prog0.latency")) /
-	       2;
-}
-
-double hostport_eval_htx_lumped(const struct repro_data *d)
-{
-	return published_eval_htx(d, "nodes.bus.preset=htx100");
-}
-
-double hostport_eval_htx_wire(const struct repro_data *d)
-{
-	return published_eval_htx(d, "nodes.bus.preset=htx100_wire");
-}
-
-double hostport_eval_htx_load(const struct repro_data *d)
-{
-	return repro_value(d, "nodes.bus.preset=htx100", "n0.prog0.load");
 }
 
 /* ---- ATOLL ---- */
@@ -188,32 +167,20 @@ double hostport_eval_threads_ratio(const struct repro_data *d)
 
 /* ---- tagged instructions ---- */
 
-#define ISSUE "nodes.bus.preset=htx100 workload.by="
-
 /* Returns how many more accesses of the host and reads of the device the longer
  * of two runs has for each of its 20 instructions. */
-static double per_issue(const struct repro_data *d, const char *few,
-			const char *many)
+double hostport_eval_issue(const struct repro_data *d)
 {
 	static const char *const names[] = { "n0.bus.pio_loads",
 					     "n0.bus.pio_stores",
 					     "n0.bus.tagged", "n0.bus.reads" };
+	char few[96], many[96];
 	double n = 0;
 
+	snprintf(few, sizeof(few), "%s workload.count=10", d->row->point);
+	snprintf(many, sizeof(many), "%s workload.count=30", d->row->point);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		n += repro_value(d, many, names[i]) -
 		     repro_value(d, few, names[i]);
 	return n / 20;
-}
-
-double hostport_eval_issue_trigger(const struct repro_data *d)
-{
-	return per_issue(d, ISSUE "trigger workload.count=10",
-			 ISSUE "trigger workload.count=30");
-}
-
-double hostport_eval_issue_tagged(const struct repro_data *d)
-{
-	return per_issue(d, ISSUE "tagged workload.count=10",
-			 ISSUE "tagged workload.count=30");
 }

@@ -15,9 +15,6 @@ double hostport_eval_ultra_bus(const struct repro_data *d);
 /* From the rows that have the latency of both sides. */
 double hostport_eval_ultra_latency(const struct repro_data *d);
 double hostport_eval_ultra_fastest(const struct repro_data *d);
-double hostport_eval_htx_lumped(const struct repro_data *d);
-double hostport_eval_htx_wire(const struct repro_data *d);
-double hostport_eval_htx_load(const struct repro_data *d);
 /* ATOLL, of hostport/atoll-hops. */
 double hostport_eval_atoll_hop(const struct repro_data *d);
 double hostport_eval_atoll_fall(const struct repro_data *d);
@@ -28,7 +25,6 @@ double hostport_eval_links(const struct repro_data *d);
 double hostport_eval_trigger_more(const struct repro_data *d);
 double hostport_eval_threads_ratio(const struct repro_data *d);
 /* Bus transactions of an issue, of hostport/tagged. */
-double hostport_eval_issue_trigger(const struct repro_data *d);
-double hostport_eval_issue_tagged(const struct repro_data *d);
+double hostport_eval_issue(const struct repro_data *d);
 
 #endif

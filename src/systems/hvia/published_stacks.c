@@ -40,16 +40,11 @@ static double published_stacks_latency(const struct repro_data *d, enum stack s,
 	return published_stacks_value(d, s, size, "half_rtt") / 1000;
 }
 
-static double published_stacks_rate(const struct repro_data *d, enum stack s)
-{
-	return published_stacks_value(d, s, BIG, "bandwidth");
-}
-
 static double published_stacks_gain(const struct repro_data *d, enum stack s)
 {
-	return 100 *
-	       (published_stacks_rate(d, HVIA) / published_stacks_rate(d, s) -
-		1);
+	return 100 * (published_stacks_value(d, HVIA, BIG, "bandwidth") /
+			      published_stacks_value(d, s, BIG, "bandwidth") -
+		      1);
 }
 
 EVAL(hvia_eval_mvia_latency, published_stacks_latency(d, MVIA, 0))

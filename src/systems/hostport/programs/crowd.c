@@ -31,18 +31,6 @@ static uint64_t crowd_number(const struct crowd *a, uint32_t id, uint32_t k)
 	return (uint64_t)k * a->processes + id;
 }
 
-static void post(struct member *m, struct hport *p)
-{
-	struct crowd *a = m->of;
-	uint64_t num = crowd_number(a, m->id, m->next);
-	int ret = crowd_post(m, p, num);
-
-	if (ret)
-		weft_check_failed(a->w.c, "instruction %llu: %s",
-				  (unsigned long long)num, program_why(ret));
-	m->busy = true;
-}
-
 /* ---- answers ---- */
 
 static void crowd_mark(struct crowd *a, uint64_t *bits, uint64_t num,
@@ -99,29 +87,31 @@ static void crowd_executed(struct member *m, struct hport *p,
 
 /* ---- turns ---- */
 
-static void crowd_take(struct member *m, struct hport *p)
-{
-	struct hport_note n;
-
-	while (hport_poll(p, &n)) {
-		if (n.event == HPORT_DONE)
-			crowd_done(m, &n);
-		else
-			crowd_executed(m, p, &n);
-	}
-}
-
 static struct weft_turn crowd_turn(struct weft_host *h, struct weft_proc *proc,
 				   void *arg)
 {
 	struct member *m = arg;
 	struct crowd *a = m->of;
 	struct hport *p = &a->hp.port[m->id];
+	uint64_t num;
+	struct hport_note n;
+	int ret;
 
 	hport_crowd_on(p, h);
-	crowd_take(m, p);
-	if (!m->busy && m->next < crowd_quota(a, m->id))
-		post(m, p);
+	while (hport_poll(p, &n))
+		if (n.event == HPORT_DONE)
+			crowd_done(m, &n);
+		else
+			crowd_executed(m, p, &n);
+	if (!m->busy && m->next < crowd_quota(a, m->id)) {
+		num = crowd_number(a, m->id, m->next);
+		ret = crowd_post(m, p, num);
+		if (ret)
+			weft_check_failed(a->w.c, "instruction %llu: %s",
+					  (unsigned long long)num,
+					  program_why(ret));
+		m->busy = true;
+	}
 	if (p->wq_new && hport_crowd_trigger(p)) {
 		a->rejected++;
 		return (struct weft_turn){ WEFT_TURN_AGAIN };
@@ -135,46 +125,34 @@ static struct weft_turn crowd_turn(struct weft_host *h, struct weft_proc *proc,
 
 /* ---- setting up ---- */
 
-static struct hport_region *crowd_region(struct crowd *a, uint32_t id,
-					 uint64_t bytes)
+/* Opens process i and its windows: lines of others, a page of its own. */
+static bool member_open(struct crowd *a, uint32_t i)
 {
-	return hport_crowd_map(&a->hp, id, bytes);
-}
-
-/* Opens the windows of process i: lines of others, a page of its own. */
-static bool windows_open(struct crowd *a, uint32_t i)
-{
-	struct hport *p = &a->hp.port[i];
+	struct weft_proc *proc = weft_proc_new(a->w.h, 0);
+	uint32_t flags = i < a->servers ? HPORT_RMA_NOTES : 0;
 	uint64_t lines = (a->processes + a->servers - 1) / a->servers;
+	struct hport *p = &a->hp.port[i];
 	struct hport_region *r;
 
+	a->m[i].of = a;
+	a->m[i].id = i;
+	if (!proc || !hport_crowd_add(&a->hp, i, proc, flags))
+		return false;
 	if (i < a->servers) {
-		r = crowd_region(a, i, lines * 8 * LINE_WORDS);
+		r = hport_crowd_map(&a->hp, i, lines * 8 * LINE_WORDS);
 		if (!r)
 			return false;
 		a->lines[i] = r->mem;
 		hport_crowd_window(p, WIN_LINES, r, HPORT_READ | HPORT_WRITE);
 	}
 	if (i < a->windows) {
-		r = crowd_region(a, i, HP_PAGE);
+		r = hport_crowd_map(&a->hp, i, HP_PAGE);
 		if (!r)
 			return false;
 		a->m[i].own = r->mem;
 		hport_crowd_window(p, WIN_OWN, r, 0);
 	}
-	return true;
-}
-
-static bool member_open(struct crowd *a, uint32_t i)
-{
-	struct weft_proc *proc = weft_proc_new(a->w.h, 0);
-	uint32_t flags = i < a->servers ? HPORT_RMA_NOTES : 0;
-
-	a->m[i].of = a;
-	a->m[i].id = i;
-	return proc && hport_crowd_add(&a->hp, i, proc, flags) &&
-	       windows_open(a, i) &&
-	       weft_proc_start(a->w.h, proc, crowd_turn, &a->m[i]);
+	return weft_proc_start(a->w.h, proc, crowd_turn, &a->m[i]);
 }
 
 static int crowd_open(struct crowd *a, struct weft_comp *c)

@@ -45,22 +45,6 @@ static uint64_t *line_of(const struct crowd *a, uint32_t id)
 
 /* ---- posting ---- */
 
-static int post_message(struct member *m, struct hport *p, uint64_t num,
-			const struct hport_peer *to, struct hport_tag tag)
-{
-	uint32_t n = crowd_words(m->of, num);
-	uint64_t w[5];
-
-	if (crowd_kind(m->of, num) == SEND) {
-		program_fill((uint8_t *)p->sdr + HPORT_CROWD_SDR, n,
-			     crowd_draw(num, 3));
-		return hport_send(p, to, HPORT_MORE, tag, HPORT_CROWD_SDR,
-				  8ull * n);
-	}
-	program_fill(w, n, crowd_draw(num, 3));
-	return hport_fast_send(p, to, HPORT_MORE, tag, w, n);
-}
-
 static int post_rma(struct member *m, struct hport *p, uint64_t num,
 		    const struct hport_peer *to, struct hport_tag tag)
 {
@@ -100,11 +84,22 @@ int crowd_post(struct member *m, struct hport *p, uint64_t num)
 {
 	struct hport_peer to = m->of->to;
 	struct hport_tag tag = { num, num };
+	uint32_t n = crowd_words(m->of, num);
+	uint64_t w[5];
 
 	to.vpid = crowd_target(m->of, num);
-	if (crowd_kind(m->of, num) <= SEND)
-		return post_message(m, p, num, &to, tag);
-	return post_rma(m, p, num, &to, tag);
+	switch (crowd_kind(m->of, num)) {
+	case FAST_SEND:
+		program_fill(w, n, crowd_draw(num, 3));
+		return hport_fast_send(p, &to, HPORT_MORE, tag, w, n);
+	case SEND:
+		program_fill((uint8_t *)p->sdr + HPORT_CROWD_SDR, n,
+			     crowd_draw(num, 3));
+		return hport_send(p, &to, HPORT_MORE, tag, HPORT_CROWD_SDR,
+				  8ull * n);
+	default:
+		return post_rma(m, p, num, &to, tag);
+	}
 }
 
 bool crowd_good(struct member *m, const struct hport_note *n)

@@ -184,18 +184,6 @@ static int hostport_program_piece(struct hpw *v, uint64_t off, uint64_t n,
 	}
 }
 
-static void send_pieces(struct hpw *v, uint32_t flags, uint64_t max)
-{
-	for (uint64_t off = 0, n; off < v->size; off += n) {
-		uint32_t more = off + max < v->size ? HPORT_MORE : 0;
-
-		n = v->size - off < max ? v->size - off : max;
-		while (!hostport_program_posted(
-			v, hostport_program_piece(v, off, n, flags | more)))
-			;
-	}
-}
-
 static int send_whole(struct hpw *v, uint32_t flags)
 {
 	struct hport_far far = { HPW_WIN, HPW_CAPABILITY, 0 };
@@ -241,12 +229,23 @@ static void recv_ultra(struct hpw *v)
 
 void hostport_program_send(struct hpw *v, uint32_t flags)
 {
+	uint64_t max;
+
 	if (v->way == HPW_ULTRA) {
 		send_ultra(v);
 		return;
 	}
 	if (v->way < sizeof(piece_max) && piece_max[v->way]) {
-		send_pieces(v, flags, piece_max[v->way]);
+		max = piece_max[v->way];
+		for (uint64_t off = 0, n; off < v->size; off += n) {
+			uint32_t more = off + max < v->size ? HPORT_MORE : 0;
+
+			n = v->size - off < max ? v->size - off : max;
+			while (!hostport_program_posted(
+				v, hostport_program_piece(v, off, n,
+							  flags | more)))
+				;
+		}
 		return;
 	}
 	if (v->way == HPW_SEND || v->way == HPW_POSTED) {
@@ -260,35 +259,18 @@ void hostport_program_send(struct hpw *v, uint32_t flags)
 		hostport_program_absorb(v);
 }
 
-/* Waits for the last word of a message, because it lands last. */
-static void recv_memory(struct hpw *v, uint64_t seq)
-{
-	const volatile uint64_t *last = (uint64_t *)(v->in + v->size - 8);
-
-	while (*last != seq)
-		weft_host_poll64(v->w.h, last, *last, WEFT_NEVER);
-}
-
-/* Posts one buffer for each segment. */
-static void post_buffers(struct hpw *v, uint64_t seq)
-{
-	uint64_t unit = v->mtu ? v->mtu : v->size;
-
-	for (uint64_t at = 0; at < v->size; at += unit)
-		hostport_program_ok(
-			v, "hport_post",
-			hport_post(v->p, v->va + at,
-				   v->size - at < unit ? v->size - at : unit,
-				   false, seq));
-}
-
 void hostport_program_recv(struct hpw *v, uint64_t seq)
 {
+	const volatile uint64_t *last = (uint64_t *)(v->in + v->size - 8);
 	uint64_t want = v->got - v->got % v->size + v->size;
+	uint64_t unit = v->mtu ? v->mtu : v->size;
 
 	if (v->way == HPW_FAST_PUT || v->way == HPW_PUT ||
 	    v->way == HPW_PUT_BYTES) {
-		recv_memory(v, seq);
+		/* Waits for the last word of the message, because it lands
+		 * last. */
+		while (*last != seq)
+			weft_host_poll64(v->w.h, last, *last, WEFT_NEVER);
 		return;
 	}
 	if (v->way == HPW_ULTRA) {
@@ -296,7 +278,13 @@ void hostport_program_recv(struct hpw *v, uint64_t seq)
 		return;
 	}
 	if (v->way == HPW_POSTED && v->size > SEND_PIECE)
-		post_buffers(v, seq);
+		/* one buffer for each segment */
+		for (uint64_t at = 0, n; at < v->size; at += n) {
+			n = v->size - at < unit ? v->size - at : unit;
+			hostport_program_ok(
+				v, "hport_post",
+				hport_post(v->p, v->va + at, n, false, seq));
+		}
 	while (v->got < want)
 		hostport_program_absorb(v);
 }
@@ -309,21 +297,16 @@ struct driver {
 	uint64_t boot_bytes, object_max;
 };
 
-/* Loads the driver with parameters of its own. By default the first program
- * loads it. */
-static int hostport_program_load(const struct driver *a, struct weft_host *h)
-{
-	struct hport_memory m = { a->memory, a->boot_bytes, a->object_max };
-
-	return m.kind || m.boot_bytes || m.object_max ? hport_load(h, &m) : 0;
-}
-
 static int driver_main(struct weft_comp *c)
 {
 	const struct driver *a = c->state;
 	struct program w = program_from(c);
-	int ret = hostport_program_load(a, w.h);
+	struct hport_memory m = { a->memory, a->boot_bytes, a->object_max };
+	int ret = 0;
 
+	/* By default the first program loads the driver. */
+	if (m.kind || m.boot_bytes || m.object_max)
+		ret = hport_load(w.h, &m);
 	if (ret) {
 		hostport_program_refused(c, "hport_load", ret);
 		return ret;

@@ -30,12 +30,6 @@
 
 /* ---- setting up ---- */
 
-static struct hport_region *isolation_region(struct hpn_scene *s, uint32_t vpid,
-					     uint64_t pages)
-{
-	return hport_crowd_map(&s->hp, vpid, pages * HP_PAGE);
-}
-
 /* Opens windows: many pages where they are to be missing, otherwise as many as
  * are used. */
 static bool windows_open(struct hpn_actor *a, struct hport *p)
@@ -46,9 +40,10 @@ static bool windows_open(struct hpn_actor *a, struct hport *p)
 		k == HPN_LONG_MISS ? (s->length + HP_PAGE - 1) / HP_PAGE : 1;
 	uint64_t own = hpn_is_victim(a) ? s->roam : most;
 	bool many = s->fault && hpn_misses(k);
-	struct hport_region *from =
-		isolation_region(s, a->id, many ? s->pages : own);
-	struct hport_region *to = isolation_region(s, a->id, most);
+	struct hport_region *from = hport_crowd_map(
+		&s->hp, a->id, (many ? s->pages : own) * HP_PAGE);
+	struct hport_region *to =
+		hport_crowd_map(&s->hp, a->id, most * HP_PAGE);
 	uint64_t *w = p->wdt + (size_t)HP_WORDS * HPN_TO;
 
 	if (!from || !to)
@@ -144,23 +139,10 @@ static void tell_victims(struct hpn_scene *s)
 				  (unsigned long long)failed);
 }
 
-static void tell_neighbours(struct hpn_scene *s)
-{
-	uint64_t done = 0, failed = 0, tries = 0;
-
-	for (uint32_t i = s->victims; i < s->victims + s->neighbours; i++) {
-		done += s->a[i].done;
-		failed += s->a[i].failed;
-		tries += s->a[i].tries;
-	}
-	weft_metric(s->w.c, "neighbour_done", "instructions", (double)done);
-	weft_metric(s->w.c, "neighbour_failed", "instructions", (double)failed);
-	weft_metric(s->w.c, "neighbour_tries", "attempts", (double)tries);
-}
-
 static int scene_main(struct weft_comp *c)
 {
 	struct hpn_scene *s = c->state;
+	uint64_t done = 0, failed = 0, tries = 0;
 	int ret = scene_open(s, c);
 	weft_time_t now;
 
@@ -174,7 +156,14 @@ static int scene_main(struct weft_comp *c)
 	s->until = s->from + s->time;
 	weft_procs_run(s->w.h, s->cpus);
 	tell_victims(s);
-	tell_neighbours(s);
+	for (uint32_t i = s->victims; i < s->victims + s->neighbours; i++) {
+		done += s->a[i].done;
+		failed += s->a[i].failed;
+		tries += s->a[i].tries;
+	}
+	weft_metric(c, "neighbour_done", "instructions", (double)done);
+	weft_metric(c, "neighbour_failed", "instructions", (double)failed);
+	weft_metric(c, "neighbour_tries", "attempts", (double)tries);
 	hport_crowd_close(&s->hp);
 	return 0;
 }

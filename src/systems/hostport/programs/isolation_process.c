@@ -20,24 +20,6 @@ static bool isolation_process_endless(const struct hpn_actor *a)
 		hpn_kind_of(a) == HPN_BAD_CONTEXT);
 }
 
-/* Returns whether attempts follow each other without a period, because each one
- * ends. */
-static bool isolation_process_completes(const struct hpn_actor *a)
-{
-	enum hpn_kind k = hpn_kind_of(a);
-
-	return k != HPN_TRIGGERS && k != HPN_FORGED_PAGE &&
-	       !isolation_process_endless(a);
-}
-
-/* Returns whether its notification queue must still be filled before the
- * measurement. */
-static bool isolation_process_fills(struct hpn_actor *a, const struct hport *p)
-{
-	return hpn_kind_of(a) == HPN_NQ_FULL && isolation_process_endless(a) &&
-	       a->filled++ < p->size.nq;
-}
-
 /* ---- posting ---- */
 
 enum { FLAGS = HPORT_MORE | HPORT_ACK };
@@ -105,29 +87,25 @@ static int post_good(struct hpn_actor *a, struct hport *p,
 	}
 }
 
-static int post_as(struct hpn_actor *a, struct hport *p,
-		   const struct hport_peer *to)
+static bool isolation_process_post(struct hpn_actor *a, struct hport *p)
 {
 	enum hpn_kind k = hpn_kind_of(a);
 	uint64_t w = a->posted;
-	struct hport_far far = { HPN_TO, 0, 8 * (a->posted % HPN_SLOTS) };
-	struct hport_tag tag = { a->posted, 0 };
-
-	if (hpn_misses(k))
-		return post_miss(a, p, to);
-	if (k == HPN_GOOD)
-		return post_good(a, p, to);
-	if (k == HPN_BAD_CONTEXT)
-		return hport_fast_send(p, to, FLAGS, tag, &w, 1);
-	return hport_fast_put(p, to, FLAGS, tag, &far, &w, 1);
-}
-
-static bool isolation_process_post(struct hpn_actor *a, struct hport *p)
-{
+	struct hport_far far = { HPN_TO, 0, 8 * (w % HPN_SLOTS) };
+	struct hport_tag tag = { w, 0 };
 	struct hport_peer to = a->of->to;
+	int ret;
 
 	to.vpid = a->id;
-	if (post_as(a, p, &to))
+	if (hpn_misses(k))
+		ret = post_miss(a, p, &to);
+	else if (k == HPN_GOOD)
+		ret = post_good(a, p, &to);
+	else if (k == HPN_BAD_CONTEXT)
+		ret = hport_fast_send(p, &to, FLAGS, tag, &w, 1);
+	else
+		ret = hport_fast_put(p, &to, FLAGS, tag, &far, &w, 1);
+	if (ret)
 		return false;
 	a->since[a->posted++ % HPN_SLOTS] = weft_host_now(p->drv.host);
 	a->out++;
@@ -183,30 +161,26 @@ static struct weft_turn turn_busy(struct hpn_actor *a, struct hport *p,
 				   .old = 0 };
 }
 
-static void isolation_process_forge(struct hpn_actor *a, struct hport *p,
-				    struct weft_host *h)
-{
-	struct weft_io io = p->page;
-
-	io.off += (1 + a->posted++ % 64) * HP_PAGE;
-	if (weft_io_load64(h, &io, HP_TRIGGER(HP_T_ISSUE, 1)) != UINT64_MAX)
-		weft_check_failed(a->of->w.c, "a page was forged");
-}
-
 static void isolation_process_attempt(struct hpn_actor *a, struct hport *p,
 				      struct weft_host *h)
 {
 	enum hpn_kind k = hpn_kind_of(a);
+	struct weft_io io = p->page;
 
 	a->tries += weft_host_now(h) >= a->of->from;
-	if (k == HPN_FORGED_PAGE && isolation_process_faulty(a))
-		isolation_process_forge(a, p, h);
-	else if (k == HPN_TRIGGERS || k == HPN_FORGED_PAGE)
+	if (k == HPN_FORGED_PAGE && isolation_process_faulty(a)) {
+		io.off += (1 + a->posted++ % 64) * HP_PAGE;
+		if (weft_io_load64(h, &io, HP_TRIGGER(HP_T_ISSUE, 1)) !=
+		    UINT64_MAX)
+			weft_check_failed(a->of->w.c, "a page was forged");
+	} else if (k == HPN_TRIGGERS || k == HPN_FORGED_PAGE) {
 		hport_trigger(p, HP_T_BARRIER, 0);
-	else if (isolation_process_post(a, p) || p->wq_new)
+	} else if (isolation_process_post(a, p) || p->wq_new) {
 		hport_crowd_trigger(p);
-	else if (isolation_process_endless(a)) /* more than the queue holds */
+	} else if (isolation_process_endless(a)) {
+		/* more than the queue holds */
 		hport_trigger(p, HP_T_ISSUE, 1);
+	}
 }
 
 static struct weft_turn turn_paced(struct hpn_actor *a, struct hport *p,
@@ -220,7 +194,10 @@ static struct weft_turn turn_paced(struct hpn_actor *a, struct hport *p,
 		return (struct weft_turn){ WEFT_TURN_END };
 	if (now < a->of->until)
 		isolation_process_attempt(a, p, h);
-	if (!period || isolation_process_fills(a, p))
+	/* Fills its notification queue before the measurement. */
+	if (!period ||
+	    (hpn_kind_of(a) == HPN_NQ_FULL && isolation_process_endless(a) &&
+	     a->filled++ < p->size.nq))
 		return (struct weft_turn){ WEFT_TURN_AGAIN };
 	a->next += period / 2 + weft_rng_below(&a->rng, period);
 	return (struct weft_turn){ .kind = WEFT_TURN_SLEEP, .until = a->next };
@@ -231,10 +208,13 @@ struct weft_turn hpn_turn(struct weft_host *h, struct weft_proc *proc,
 {
 	struct hpn_actor *a = arg;
 	struct hport *p = &a->of->hp.port[a->id];
+	enum hpn_kind k = hpn_kind_of(a);
+	bool completes = k != HPN_TRIGGERS && k != HPN_FORGED_PAGE &&
+			 !isolation_process_endless(a);
 
 	hport_crowd_on(p, h);
-	if (hpn_kind_of(a) == HPN_GOOD ||
-	    (!a->of->period && isolation_process_completes(a)))
+	/* Attempts that each end may follow each other without a period. */
+	if (k == HPN_GOOD || (!a->of->period && completes))
 		return turn_busy(a, p, h);
 	return turn_paced(a, p, h);
 }

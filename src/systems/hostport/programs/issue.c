@@ -24,10 +24,6 @@ struct issue {
 };
 
 enum { BY_TRIGGER, BY_TAGGED };
-static double issue_ns(weft_time_t t)
-{
-	return (double)t / WEFT_NS;
-}
 
 /* Sends, and waits until the device reports the end. */
 static void issue_send(struct issue *a, uint64_t seq)
@@ -39,8 +35,8 @@ static void issue_send(struct issue *a, uint64_t seq)
 
 	while (hport_fast_send(a->p, &a->to, 0, tag, &word, 1) == -EAGAIN)
 		;
-	a->issued_at += issue_ns(t);
-	a->cost += issue_ns(weft_host_now(a->w.h) - t);
+	a->issued_at += (double)t / WEFT_NS;
+	a->cost += (double)(weft_host_now(a->w.h) - t) / WEFT_NS;
 	if (hport_wait(a->p, &n, WEFT_NEVER) && n.error)
 		weft_check_failed(a->w.c, "error %u", n.error);
 	weft_host_cpu(a->w.h, a->pause);
@@ -51,7 +47,7 @@ static void issue_recv(struct issue *a, uint64_t seq)
 	struct hport_note n;
 
 	hport_wait(a->p, &n, WEFT_NEVER);
-	a->latency += issue_ns(weft_host_now(a->w.h) - n.data[0]);
+	a->latency += (double)(weft_host_now(a->w.h) - n.data[0]) / WEFT_NS;
 	if (n.event != HPORT_MESSAGE || n.error || n.tag.user != seq)
 		weft_check_failed(a->w.c, "message %llu is not what was sent",
 				  (unsigned long long)seq);
@@ -74,22 +70,12 @@ static void issue_measure(struct issue *a)
 	}
 }
 
-/* Opens VPID 0 on each node, because a thread of the monitor has tag 0. */
-static int open_port(struct issue *a)
-{
-	const struct hport_attr attr = { .vpid = 0 };
-	int ret = hport_open(a->w.h, &attr, &a->p);
-
-	if (!ret)
-		ret = hport_connect(a->p, a->w.me ? 0 : a->partner, 0, &a->to);
-	if (!ret && a->by == BY_TAGGED && !hport_use_tags(a->p, true))
-		ret = -ENOTSUP;
-	return ret;
-}
-
 static int issue_main(struct weft_comp *c)
 {
+	/* VPID 0 on each node, because a thread of the monitor has tag 0 */
+	const struct hport_attr attr = { .vpid = 0 };
 	struct issue *a = c->state;
+	uint32_t peer;
 	int ret;
 
 	a->w = program_from(c);
@@ -99,17 +85,22 @@ static int issue_main(struct weft_comp *c)
 	}
 	if (a->w.me && a->w.me != a->partner)
 		return 0;
-	ret = open_port(a);
+	peer = a->w.me ? 0 : a->partner;
+	ret = hport_open(a->w.h, &attr, &a->p);
+	if (!ret)
+		ret = hport_connect(a->p, peer, 0, &a->to);
+	if (!ret && a->by == BY_TAGGED && !hport_use_tags(a->p, true))
+		ret = -ENOTSUP;
 	if (ret) {
 		weft_check_failed(c, "cannot open a Host Port: %s",
 				  program_why(ret));
 		return ret;
 	}
 	program_put(&a->w, "issue.ready", 1);
-	program_get(&a->w, "issue.ready", a->w.me ? 0 : a->partner);
+	program_get(&a->w, "issue.ready", peer);
 	issue_measure(a);
 	program_put(&a->w, "issue.done", 1);
-	program_get(&a->w, "issue.done", a->w.me ? 0 : a->partner);
+	program_get(&a->w, "issue.done", peer);
 	hport_close(a->p);
 	return 0;
 }

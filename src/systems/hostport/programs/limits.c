@@ -23,37 +23,7 @@ struct lim {
 
 enum { WIN = 0, TRIES = 8 };
 
-static void limits_tell(struct lim *a, const char *name, const char *unit,
-			double v)
-{
-	weft_metric(a->w.c, name, unit, v);
-}
-
 /* ---- device ---- */
-
-/* Measures the aperture as firmware does, before anything is mapped. */
-static double limits_aperture(struct weft_host *h)
-{
-	struct weft_dev *d = weft_dev_open(h, 0);
-	uint32_t at = HP_CFG_BAR0 + 4 * HP_BAR_TRIGGER, size;
-
-	weft_cfg_store(h, d, at, 4, UINT32_MAX);
-	size = ~(weft_cfg_load(h, d, at, 4) & ~15u) + 1;
-	weft_cfg_store(h, d, at, 4, 0);
-	return size / 1048576.0;
-}
-
-static double rdr_most(struct hport_drv *d)
-{
-	uint64_t words = 2;
-
-	for (uint64_t try = 4; try <= 1ull << 40; try *= 2) {
-		hport_drv_store(d, HP_R_RDR_SIZE, try);
-		if (hport_drv_load(d, HP_R_RDR_SIZE) == try)
-			words = try;
-	}
-	return (double)words * 8 / 1048576;
-}
 
 /* Counts commands. The page is not open, so that each trigger is refused with
  * its reason. */
@@ -121,9 +91,9 @@ static int limits_instructions(struct lim *a)
 		ret = hport_window(p, WIN, va, HP_PAGE,
 				   HPORT_READ | HPORT_WRITE | HPORT_OPEN, 0);
 	if (!ret) {
-		limits_tell(a, "fast_send", "words",
+		weft_metric(a->w.c, "fast_send", "words",
 			    limits_largest(p, &me, false));
-		limits_tell(a, "fast_put", "words",
+		weft_metric(a->w.c, "fast_put", "words",
 			    limits_largest(p, &me, true));
 	}
 	hport_close(p);
@@ -142,33 +112,27 @@ static void pages_set(struct hport_drv *d, bool on)
 					  * have arrived */
 }
 
-/* Triggers in page v, again while a full CSB refuses it. */
-static bool page_works(struct lim *a, const struct weft_io *io, uint32_t v,
-		       double *again)
-{
-	uint64_t val;
-
-	do {
-		val = weft_io_load64(a->w.h, io,
-				     HP_TRIGGER_PAGE(v) |
-					     HP_TRIGGER(HP_T_BARRIER, 0));
-		*again += HP_RET_REASON(val) == HP_CSB_FULL;
-	} while (HP_RET_REASON(val) == HP_CSB_FULL);
-	return val & HP_TRUE;
-}
-
 static void pages(struct lim *a, struct hport_drv *d)
 {
 	struct weft_io io;
 	weft_time_t t;
+	uint64_t val;
 
 	if (!weft_io_map(a->w.h, d->dev, HP_BAR_TRIGGER, 0, HP_TRIGGER_BYTES,
 			 WEFT_UC, &io))
 		return;
 	pages_set(d, true);
 	t = weft_host_now(a->w.h);
-	for (uint32_t v = 0; v < HP_VPIDS; v++)
-		a->open += page_works(a, &io, v, &a->again);
+	for (uint32_t v = 0; v < HP_VPIDS; v++) {
+		do { /* again while a full CSB refuses it */
+			val = weft_io_load64(
+				a->w.h, &io,
+				HP_TRIGGER_PAGE(v) |
+					HP_TRIGGER(HP_T_BARRIER, 0));
+			a->again += HP_RET_REASON(val) == HP_CSB_FULL;
+		} while (HP_RET_REASON(val) == HP_CSB_FULL);
+		a->open += (val & HP_TRUE) != 0;
+	}
 	t = weft_host_now(a->w.h) - t;
 	a->time = (double)t / WEFT_MS;
 	pages_set(d, false);
@@ -178,43 +142,50 @@ static void pages(struct lim *a, struct hport_drv *d)
 static int limits_kernel(struct hport_drv *d, void *arg)
 {
 	struct lim *a = arg;
+	uint64_t words = 2;
 
-	a->rdr = rdr_most(d);
+	for (uint64_t try = 4; try <= 1ull << 40; try *= 2) {
+		hport_drv_store(d, HP_R_RDR_SIZE, try);
+		if (hport_drv_load(d, HP_R_RDR_SIZE) == try)
+			words = try;
+	}
+	a->rdr = (double)words * 8 / 1048576;
 	a->commands = commands(a, d);
 	if (a->pages)
 		pages(a, d);
 	return 0;
 }
 
-static void tell_kernel(struct lim *a)
-{
-	limits_tell(a, "rdr", "MiB", a->rdr);
-	limits_tell(a, "commands", "", a->commands);
-	if (!a->pages)
-		return;
-	limits_tell(a, "pages", "", a->open);
-	limits_tell(a, "pages_again", "", a->again);
-	limits_tell(a, "pages_time", "ms", a->time);
-}
-
 static int lim_main(struct weft_comp *c)
 {
+	uint32_t at = HP_CFG_BAR0 + 4 * HP_BAR_TRIGGER, size;
 	struct lim *a = c->state;
+	struct weft_dev *d;
 	int ret;
 
 	a->w = program_from(c);
-	limits_tell(a, "aperture", "MiB", limits_aperture(a->w.h));
+	d = weft_dev_open(a->w.h, 0);
+	/* the aperture as firmware measures it, before anything is mapped */
+	weft_cfg_store(a->w.h, d, at, 4, UINT32_MAX);
+	size = ~(weft_cfg_load(a->w.h, d, at, 4) & ~15u) + 1;
+	weft_cfg_store(a->w.h, d, at, 4, 0);
+	weft_metric(c, "aperture", "MiB", size / 1048576.0);
 	ret = hport_drv_run(a->w.h, limits_kernel, a);
 	if (!ret) {
-		tell_kernel(a);
-		ret = limits_instructions(a);
+		weft_metric(c, "rdr", "MiB", a->rdr);
+		weft_metric(c, "commands", "", a->commands);
 	}
-	if (ret) {
+	if (!ret && a->pages) {
+		weft_metric(c, "pages", "", a->open);
+		weft_metric(c, "pages_again", "", a->again);
+		weft_metric(c, "pages_time", "ms", a->time);
+	}
+	if (!ret)
+		ret = limits_instructions(a);
+	if (ret)
 		weft_check_failed(c, "cannot open the driver: %s",
 				  program_why(ret));
-		return ret;
-	}
-	return 0;
+	return ret;
 }
 
 static const struct weft_param lim_params[] = {

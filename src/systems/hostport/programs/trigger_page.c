@@ -65,22 +65,6 @@ static int vpids_give(struct hport_drv *d, void *arg)
 	return 0;
 }
 
-static int one_new(struct page_work *a, struct one *o, uint32_t vpid)
-{
-	uint32_t page = a->tagged ? 0 : vpid;
-
-	o->of = a;
-	a->first = page < a->first ? page : a->first;
-	a->end = page >= a->end ? page + 1 : a->end;
-	o->proc = weft_proc_new(a->w.h, 0);
-	if (!o->proc || !weft_proc_set_tag(a->w.h, o->proc, (uint16_t)vpid) ||
-	    !weft_proc_map(a->w.h, o->proc, a->dev, HP_BAR_TRIGGER,
-			   HP_TRIGGER_PAGE(page), HP_PAGE, WEFT_UC, &o->page))
-		return -ENOMEM;
-	return weft_proc_start(a->w.h, o->proc, trigger_page_turn, o) ? 0
-								      : -EPERM;
-}
-
 static int trigger_page_prepare(struct page_work *a, struct one *o)
 {
 	int ret = o ? hport_drv_run(a->w.h, vpids_take, a) : -ENOMEM;
@@ -91,8 +75,23 @@ static int trigger_page_prepare(struct page_work *a, struct one *o)
 	    (!weft_io_can_tag(a->w.h, a->dev) ||
 	     !weft_page_share(a->w.h, a->dev, HP_BAR_TRIGGER, 0)))
 		ret = -ENOTSUP;
-	for (uint32_t i = 0; !ret && i < a->processes; i++)
-		ret = one_new(a, &o[i], i + 1);
+	for (uint32_t vpid = 1; !ret && vpid <= a->processes; vpid++, o++) {
+		uint32_t page = a->tagged ? 0 : vpid;
+
+		o->of = a;
+		a->first = page < a->first ? page : a->first;
+		a->end = page >= a->end ? page + 1 : a->end;
+		o->proc = weft_proc_new(a->w.h, 0);
+		if (!o->proc ||
+		    !weft_proc_set_tag(a->w.h, o->proc, (uint16_t)vpid) ||
+		    !weft_proc_map(a->w.h, o->proc, a->dev, HP_BAR_TRIGGER,
+				   HP_TRIGGER_PAGE(page), HP_PAGE, WEFT_UC,
+				   &o->page))
+			ret = -ENOMEM;
+		else if (!weft_proc_start(a->w.h, o->proc, trigger_page_turn,
+					  o))
+			ret = -EPERM;
+	}
 	return ret;
 }
 

@@ -130,27 +130,12 @@ static void ultra_pingpong_sized(struct pingpong *p, double half)
 	a->sent_at = a->got_at = a->sum = a->most = 0;
 }
 
-/* Measures a load of four bytes (UL-11), unless a driver keeps the registers to
- * itself. */
-static void load_time(struct ultra_pingpong *a)
-{
-	struct weft_host *h = a->p.w.h;
-	weft_time_t t, t2;
-
-	if (a->u.d.traps)
-		return;
-	t = weft_host_now(h);
-	weft_io_load32(h, &a->u.d.mgmt, 0);
-	t2 = weft_host_now(h);
-	t = t2 - t - (weft_host_now(h) - t2);
-	weft_metric(a->p.w.c, "load", "ns", (double)t / WEFT_NS);
-}
-
 static int ultra_pingpong_open(struct pingpong *p)
 {
 	struct ultra_pingpong *a = (struct ultra_pingpong *)p;
 	struct ultra_rx_attr attr = { .on_device = a->retrieve != FROM_MEMORY };
 	int ret = ultraw_open(&a->u, &p->w, p->peer, &attr);
+	weft_time_t t, t2;
 
 	if (ret)
 		return ret;
@@ -167,7 +152,15 @@ static int ultra_pingpong_open(struct pingpong *p)
 		weft_check_failed(p->w.c, "no tagged accesses on this bus");
 		return -ENOTSUP;
 	}
-	load_time(a);
+	if (!a->u.d.traps) {
+		/* a load of four bytes (UL-11), unless a driver keeps the
+		 * registers to itself */
+		t = weft_host_now(p->w.h);
+		weft_io_load32(p->w.h, &a->u.d.mgmt, 0);
+		t2 = weft_host_now(p->w.h);
+		t = t2 - t - (weft_host_now(p->w.h) - t2);
+		weft_metric(p->w.c, "load", "ns", (double)t / WEFT_NS);
+	}
 	return 0;
 }
 
@@ -190,22 +183,6 @@ static const struct pingpong_ops ultra_pingpong_ops = {
 	.close = ultra_pingpong_close,
 };
 
-/* Sends one way, as fast as possible. Bursts are short, because a packet that
- * finds no room is not sent again. */
-static int burst_main(struct ultra_pingpong *a)
-{
-	int ret = 0;
-
-	a->p.len = a->p.size;
-	for (uint64_t i = 0; i < a->burst && !ret; i++)
-		if (a->p.begins)
-			ultra_pingpong_put(a, i);
-		else
-			ret = ultra_pingpong_get(a, i);
-	ultra_pingpong_close(&a->p);
-	return ret;
-}
-
 static int ultra_pingpong_main(struct weft_comp *c)
 {
 	struct ultra_pingpong *a = c->state;
@@ -214,7 +191,18 @@ static int ultra_pingpong_main(struct weft_comp *c)
 	if (!a->burst)
 		return pingpong_main(c, &ultra_pingpong_ops);
 	ret = pingpong_open(&a->p, c, &ultra_pingpong_ops);
-	return ret || !pingpong_opens(&a->p) ? ret : burst_main(a);
+	if (ret || !pingpong_opens(&a->p))
+		return ret;
+	/* One way, as fast as possible. Bursts are short, because a packet that
+	 * finds no room is not sent again. */
+	a->p.len = a->p.size;
+	for (uint64_t i = 0; i < a->burst && !ret; i++)
+		if (a->p.begins)
+			ultra_pingpong_put(a, i);
+		else
+			ret = ultra_pingpong_get(a, i);
+	ultra_pingpong_close(&a->p);
+	return ret;
 }
 
 /* clang-format off */

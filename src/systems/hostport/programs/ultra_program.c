@@ -34,43 +34,29 @@ static void ctl_recv(void *own, uint32_t node, uint64_t *w)
 	u->got++;
 }
 
-void ultraw_meet(struct ultraw *u)
-{
-	uint64_t w[ULTRA_MSG_WORDS] = { 0 };
-
-	ctl_send(u, u->peer, w);
-	ctl_recv(u, u->peer, w);
-}
-
-/* Opens both paths. The node with the lower number accepts first, so that the
- * two do not wait for each other. */
-static int paths(struct ultraw *u, const struct ultra_rx_attr *attr)
-{
-	struct ultra_ctl c = { u, ctl_send, ctl_recv };
-	uint32_t turn = u->w.me < u->peer;
-	int ret = 0;
-
-	for (uint32_t i = 0; !ret && i < 2; i++)
-		ret = i == turn ? ultra_accept(&u->d, &c, u->peer, attr, &u->rx)
-				: ultra_connect(&u->d, &c, u->peer, 0, &u->tx);
-	return ret;
-}
-
 int ultraw_open(struct ultraw *u, const struct program *w, uint32_t peer,
 		const struct ultra_rx_attr *attr)
 {
+	struct ultra_ctl c = { u, ctl_send, ctl_recv };
+	uint64_t ready[ULTRA_MSG_WORDS] = { 0 };
+	uint32_t turn = w->me < peer;
 	int ret;
 
 	u->w = *w;
 	u->peer = peer;
 	ret = ultra_open(w->h, &u->d);
-	if (!ret)
-		ret = paths(u, attr);
-	if (ret)
+	/* The node with the lower number accepts first, so that the two do not
+	 * wait for each other. */
+	for (uint32_t i = 0; !ret && i < 2; i++)
+		ret = i == turn ? ultra_accept(&u->d, &c, peer, attr, &u->rx)
+				: ultra_connect(&u->d, &c, peer, 0, &u->tx);
+	if (ret) {
 		weft_check_failed(w->c, "no path: %s", program_why(ret));
-	else
-		ultraw_meet(u);
-	return ret;
+		return ret;
+	}
+	ctl_send(u, peer, ready);
+	ctl_recv(u, peer, ready);
+	return 0;
 }
 
 void ultraw_close(struct ultraw *u)

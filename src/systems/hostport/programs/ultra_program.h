@@ -16,12 +16,10 @@ struct ultraw {
 	struct ultra_rx rx;
 };
 
-/* Opens both paths. `attr` describes the receive queue. Returns 0, or a
- * negative errno after a failed check. */
+/* Opens both paths, and waits until the partner is ready too. `attr` describes
+ * the receive queue. Returns 0, or a negative errno after a failed check. */
 int ultraw_open(struct ultraw *u, const struct program *w, uint32_t peer,
 		const struct ultra_rx_attr *attr);
-/* Waits until both partners are ready. */
-void ultraw_meet(struct ultraw *u);
 void ultraw_close(struct ultraw *u);
 
 #endif

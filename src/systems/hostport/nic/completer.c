@@ -15,7 +15,7 @@
 
 enum { LOOKUP, PLACE, STORE, FINISH, STAGES };
 
-static void cpl_done(struct hp_nic *n, void *arg)
+void hp_cpl_done(struct hp_nic *n, void *arg)
 {
 	struct hp_cpl *q = arg;
 
@@ -59,7 +59,7 @@ static void lookup_checked(struct hp_nic *n, void *arg)
 	else if (err)
 		hp_in_end(n, &q->in);
 	q->in.err = err;
-	cpl_done(n, q);
+	hp_cpl_done(n, q);
 }
 
 static void lookup_win(struct hp_nic *n, struct hp_look *k)
@@ -90,7 +90,7 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	}
 	hp_rx_unwait(n, &q->in, c);
 	if (!usable || !has_window(q)) {
-		cpl_done(n, q);
+		hp_cpl_done(n, q);
 		return;
 	}
 	q->in.win.done = lookup_win;
@@ -139,7 +139,7 @@ static void place_check(struct hp_nic *n, struct hp_cpl *q)
 {
 	if (q->in.job.stage == PLACE && !q->in.job.over && q->pushes &&
 	    hp_walk_known(&q->push.walk))
-		cpl_done(n, q);
+		hp_cpl_done(n, q);
 }
 
 static void push_go(struct hp_nic *n, struct hp_push *p)
@@ -219,7 +219,7 @@ static void place_entry(struct hp_nic *n, struct hp_ctx_req *r,
 	if (usable)
 		place_virt(n, q);
 	else
-		cpl_done(n, q);
+		hp_cpl_done(n, q);
 }
 
 static void cpl_place(struct hp_sched *s, struct hp_job *j)
@@ -272,7 +272,7 @@ static void store_over(struct hp_nic *n, struct hp_cpl *q)
 	if (q->kind != CPL_FAST)
 		store_ack(n, q);
 	hp_in_end(n, &q->in);
-	cpl_done(n, q);
+	hp_cpl_done(n, q);
 }
 
 /* Collects payload that the notification carries. */
@@ -384,7 +384,7 @@ static void finish_told(struct hp_nic *n, struct hp_nqe *e, bool err)
 
 	if (q->kind == CPL_FAST)
 		store_ack(n, q);
-	cpl_done(n, q);
+	hp_cpl_done(n, q);
 }
 
 /* Fills in the part that all layouts share (6.2). */

@@ -29,6 +29,8 @@ struct hp_cpl {
 	uint32_t probes;
 };
 
+/* Ends the stage of a job, `arg`. */
+void hp_cpl_done(struct hp_nic *n, void *arg);
 /* Finds a place in the RDR or in a posted buffer for a message
  * (receive_buffer.c), using its context, and ends the stage PLACE. */
 void hp_place_recv(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c);

@@ -145,28 +145,26 @@ void hp_ctx_get(struct hp_nic *n, struct hp_ctx_req *r)
 
 /* ---- the driver ---- */
 
-/* Removes a context. A context that is being read is used first, because
- * requests wait for it. */
-static void ctx_remove(struct hp_nic *n, uint32_t i)
-{
-	if (n->ctx.dir.at[i].state == ASSOC_FILLING)
-		n->ctx.at[i].leaves = true;
-	else
-		ctx_evict(n, i);
-}
-
 uint64_t hp_ctx_cmd(struct hp_nic *n, uint32_t op, uint32_t vpid)
 {
-	uint32_t i = ctx_find(n, vpid);
+	uint32_t i = ctx_find(n, vpid), end = i + 1;
 
-	if (op == HP_CACHE_FLUSH)
-		for (i = 0; i < assoc_size(&n->ctx.dir); i++)
-			ctx_remove(n, i);
-	else if (op == HP_CACHE_REMOVE && i != ASSOC_NONE)
-		ctx_remove(n, i);
-	else if (op == HP_CACHE_QUERY && assoc_valid(&n->ctx.dir, i))
-		return HP_CACHE_PRESENT;
-	return 0; /* an insert does nothing, because the next access reads it */
+	if (op == HP_CACHE_QUERY)
+		return assoc_valid(&n->ctx.dir, i) ? HP_CACHE_PRESENT : 0;
+	if (op == HP_CACHE_FLUSH) {
+		i = 0;
+		end = assoc_size(&n->ctx.dir);
+	} else if (op != HP_CACHE_REMOVE || i == ASSOC_NONE) {
+		return 0; /* an insert: the next access reads the context */
+	}
+	/* A context that is being read is used first, because requests wait for
+	 * it. */
+	for (; i < end; i++)
+		if (n->ctx.dir.at[i].state == ASSOC_FILLING)
+			n->ctx.at[i].leaves = true;
+		else
+			ctx_evict(n, i);
+	return 0;
 }
 
 bool hp_ctx_busy(const struct hp_nic *n)

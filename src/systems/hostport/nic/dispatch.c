@@ -120,11 +120,6 @@ void hp_in_rma(struct hp_nic *n, struct hp_in *in)
 
 /* ---- dispatch ---- */
 
-static bool is_send(uint32_t byte)
-{
-	return HP_MAIN(byte) == HP_M_SEND || HP_MAIN(byte) == HP_M_FAST_SEND;
-}
-
 /* Passes packets to a scheduler. Requests leave a quarter of the queue to
  * replies, and a reply passes requests that wait for a unit, so that replies
  * never wait for requests. */
@@ -159,6 +154,7 @@ static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 {
 	bool reply = hp_is_reply(byte), extra = reply && hp_is_extra(&rx->head);
 	uint32_t part = hp_is_get(byte) && !reply ? HP_RSP : HP_CPL;
+	uint32_t m = HP_MAIN(byte);
 	enum hp_key_type type = HP_KEY_RMA;
 	const struct hp_head *h = &rx->head;
 	struct hp_in *in = hp_job_new(&n->sched[part]);
@@ -175,7 +171,7 @@ static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 	hp_mark(n, in->trace, "to the core clock");
 	if (reply && !extra)
 		type = HP_KEY_REPLY;
-	else if (reply || is_send(byte))
+	else if (reply || m == HP_M_SEND || m == HP_M_FAST_SEND)
 		type = HP_KEY_SEND;
 	in->job.key =
 		hp_key(h->vpid, HP_C0_VPID(h->c[0]), HP_C0_HPID(h->c[0]), type);
@@ -198,8 +194,8 @@ void hp_incoming(struct hp_nic *n, struct hp_rx *rx)
 	uint32_t m = HP_MAIN(byte), dtag = (uint32_t)HP_C3_DTAG(rx->head.c[3]);
 	const struct hp_block *ultra = hp_blocks[HP_BLOCK_ULTRA];
 	bool put = m == HP_M_PUT || m == HP_M_FAST_PUT || m == HP_M_MIS_PUT;
-	bool known =
-		hp_is_get(byte) || put || is_send(byte) || byte == HP_B_ACK;
+	bool send = m == HP_M_SEND || m == HP_M_FAST_SEND;
+	bool known = hp_is_get(byte) || put || send || byte == HP_B_ACK;
 
 	if (dtag != (uint32_t)n->reg.hpid && dtag != HP_DTAG_ALL) {
 		/* not for this node: report it to the origin */

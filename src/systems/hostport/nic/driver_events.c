@@ -71,20 +71,6 @@ void hp_events_took(struct hp_nic *n, uint32_t rp)
 	hp_irq_clear(n, HP_IRQ_RECORDS);
 }
 
-uint32_t hp_events_left(const struct hp_nic *n)
-{
-	uint32_t bits = 0;
-
-	if (n->records.events.size)
-		return n->records.events.written != n->records.events.rp
-			       ? n->reg.irq_status & HP_IRQ_RECORDS
-			       : 0;
-	bits |= ring_empty(&n->records.tlb_miss) ? 0 : HP_IRQ_TLB;
-	bits |= ring_empty(&n->records.irq_vpid) ? 0 : HP_IRQ_NQE;
-	bits |= ring_empty(&n->records.err_log) ? 0 : HP_IRQ_ERR;
-	return bits;
-}
-
 /* ---- records ---- */
 
 static void driver_events_record(struct hp_nic *n, struct hp_miss *r,

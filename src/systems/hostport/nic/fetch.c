@@ -404,13 +404,3 @@ void hp_fetch_go(struct hp_nic *n)
 	turn_next(n);
 	hp_tagged_go(n);
 }
-
-void hp_fetch_fini(struct hp_nic *n)
-{
-	ring_free(&n->fetch.turn);
-	ring_free(&n->fetch.first);
-	free(n->fetch.share.weight);
-	vec_free(&n->fetch.held);
-	vec_free(&n->fetch.share.ahead);
-	hp_tagged_fini(n);
-}

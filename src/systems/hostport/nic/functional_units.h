@@ -63,9 +63,10 @@ struct hp_lines *hp_lines_new(struct hp_lines like, uint32_t entries);
 /* Sets up the caches of the NIC: windows, and routes of up to 32 bytes. */
 void hp_lines_init(struct hp_nic *n);
 void hp_lines_free(struct hp_lines *l); /* l may be NULL */
-void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k);
-/* Answers a lookup that cannot succeed, after the cycles of any other. */
-void hp_lines_none(struct hp_nic *n, struct hp_lines *l, struct hp_look *k);
+/* Looks a key up. A lookup that cannot succeed, because the entry does not
+ * exist, is answered after the cycles of any other. */
+void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k,
+		  bool exists);
 /* Executes CACHE_CMD: flush, remove and query. An insert does nothing, because
  * the next access fills the line. */
 uint64_t hp_lines_cmd(struct hp_lines *l, uint32_t op, uint64_t key);
@@ -214,7 +215,7 @@ struct hp_pull {
 	bool over;
 	enum hp_err err; /* for the tail */
 	/* Called when pages are known or the read has failed. */
-	void (*go)(struct hp_nic *n, struct hp_pull *p);
+	hp_fn go;
 	void *arg;
 };
 /* hp_pull_go() starts to read payload. The caller has set f, total, err and go,

@@ -26,6 +26,16 @@ void hp_irq(struct hp_nic *n, uint32_t bits)
 
 void hp_irq_clear(struct hp_nic *n, uint32_t bits)
 {
-	n->reg.irq_status = (n->reg.irq_status & ~bits) | hp_events_left(n);
+	const struct hp_records *r = &n->records;
+	uint32_t left = 0; /* bits of records that the driver has not taken */
+
+	if (!r->events.size) {
+		left |= ring_empty(&r->tlb_miss) ? 0 : HP_IRQ_TLB;
+		left |= ring_empty(&r->irq_vpid) ? 0 : HP_IRQ_NQE;
+		left |= ring_empty(&r->err_log) ? 0 : HP_IRQ_ERR;
+	} else if (r->events.written != r->events.rp) {
+		left = n->reg.irq_status & HP_IRQ_RECORDS;
+	}
+	n->reg.irq_status = (n->reg.irq_status & ~bits) | left;
 	irq_level(n);
 }

@@ -391,7 +391,12 @@ static void hp_fini(struct weft_comp *c)
 		netport_fini(&n->net.np[i]);
 	hp_pool_free(n->net.rx_all);
 	hp_pool_free(n->net.tx_all);
-	hp_fetch_fini(n);
+	ring_free(&n->fetch.turn);
+	ring_free(&n->fetch.first);
+	free(n->fetch.share.weight);
+	vec_free(&n->fetch.held);
+	vec_free(&n->fetch.share.ahead);
+	hp_tagged_fini(n);
 	vec_free(&n->marks.wait);
 	hp_lines_free(n->win);
 	hp_lines_free(n->routes);

@@ -200,8 +200,6 @@ void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write);
 struct hp_miss;
 void hp_events_size(struct hp_nic *n, uint64_t size);
 void hp_events_took(struct hp_nic *n, uint32_t rp);
-/* Returns bits of IRQ_STATUS for records that the driver has not taken. */
-uint32_t hp_events_left(const struct hp_nic *n);
 /* VPID_QUIET (quiescence.c): hp_quiet() ends what waits for a VPID that is off.
  * hp_held() returns how many parts of the device still hold something of it. */
 void hp_quiet(struct hp_nic *n, uint32_t vpid);
@@ -406,6 +404,5 @@ void hp_hif_done(struct hp_nic *n, struct hp_dma *d);
 void hp_access(struct hp_nic *n, const struct weft_bus_note *note);
 /* Executes a load of the Triggerpages. Returns the answer. */
 uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes);
-void hp_fetch_fini(struct hp_nic *n);
 
 #endif

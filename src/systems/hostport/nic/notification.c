@@ -53,15 +53,6 @@ static void live_end(struct hp_nqe *e)
 		e->live->live_at = e->live_at;
 }
 
-bool hp_notify_holds(const struct hp_nic *n, uint32_t vpid)
-{
-	const struct hp_nqe *e = n->notify.live;
-
-	while (e && e->vpid != vpid)
-		e = e->live;
-	return e;
-}
-
 /* ---- writing ---- */
 
 static void nqe_handed(struct hp_nic *n, struct hp_dma *d)
@@ -135,37 +126,29 @@ void hp_stall_update(struct hp_nic *n, struct hp_ctx *c)
 	hp_ctx_dirty(c);
 }
 
-/* Drops a notification without a queue, or one that may be dropped, and records
- * it in the error log (N7). */
-static void nqe_lost(struct hp_nic *n, struct hp_nqe *e, uint32_t cmd)
-{
-	notification_tell(n);
-	hp_err_log(n, cmd, e->vpid);
-	live_end(e);
-	if (e->done)
-		e->done(n, e, true);
-}
-
 static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
 			struct hp_ctx *c)
 {
 	struct hp_nqe *e = r->arg, **at = &n->notify.wait;
+	bool on = c->w[0] & HP_CTX_EN;
 
 	n->notify.looking--;
 	if (!HP_CTX(c->w, HP_F_NQ_RESV)) /* an answer that was not requested */
 		e->reserved = false;
-	if (!(c->w[0] & HP_CTX_EN)) {
-		nqe_lost(n, e, HP_NQE_CMD(e->w));
-		return;
-	}
-	if (e->reserved ||
-	    (hp_nq_free(c, n->reg.nq_size) && !hp_notify_waits(n, c->vpid))) {
+	if (on && (e->reserved || (hp_nq_free(c, n->reg.nq_size) &&
+				   !hp_notify_waits(n, c->vpid)))) {
 		nqe_place(n, e, c);
 		return;
 	}
-	if (n->param.nq_full_policy || !hp_csb_on(&n->csb, e->vpid) ||
+	/* A notification without a queue, or one that may be dropped, is only
+	 * recorded in the error log (N7). */
+	if (!on || n->param.nq_full_policy || !hp_csb_on(&n->csb, e->vpid) ||
 	    (e->waits && !e->waits(n, e))) {
-		nqe_lost(n, e, HP_NQE_CMD(e->w));
+		notification_tell(n);
+		hp_err_log(n, HP_NQE_CMD(e->w), e->vpid);
+		live_end(e);
+		if (e->done)
+			e->done(n, e, true);
 		return;
 	}
 	while (*at)

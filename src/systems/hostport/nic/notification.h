@@ -49,8 +49,6 @@ void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 /* Retries entries that wait for room, and a status that is owed. Called when
  * NQ_RP of the context has moved or its VCIs were fetched. */
 void hp_notify_room(struct hp_nic *n, struct hp_ctx *c);
-/* Returns whether an entry of the VPID is not done. */
-bool hp_notify_holds(const struct hp_nic *n, uint32_t vpid);
 /* Ends the entries of a closed VPID that wait for room. */
 void hp_notify_again(struct hp_nic *n, uint32_t vpid);
 /* Retries packets that wait for room of a VPID, because its RDR_RP, PRQ_WP or

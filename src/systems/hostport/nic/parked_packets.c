@@ -30,18 +30,6 @@ void hp_park_area(struct hp_nic *n, uint64_t pages)
 	a->pages = (uint32_t)pages;
 }
 
-static bool parked_packets_keep(struct hp_nic *n, struct hp_push *p,
-				uint32_t fu, uint32_t taken)
-{
-	if (taken + p->size > n->param.miss_buffer - n->park.kept[fu])
-		return false;
-	n->park.kept[fu] += p->size;
-	p->park.kept = p->size;
-	p->park.fu = (uint8_t)fu;
-	p->copied = true;
-	return true;
-}
-
 /* Finds the first run of free pages that is long enough. */
 static bool parked_packets_area(struct hp_nic *n, struct hp_push *p,
 				uint32_t taken)
@@ -68,22 +56,32 @@ static bool parked_packets_area(struct hp_nic *n, struct hp_push *p,
 bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 		   uint32_t vpid)
 {
-	struct hp_share *s;
+	struct hp_share *s = NULL;
+	bool parked;
 
 	if (p->park.pages || p->park.kept)
 		return true;
-	if (vpid >= HP_VPIDS)
-		return parked_packets_keep(n, p, fu, 0) ||
-		       parked_packets_area(n, p, 0);
 	/* a receiver without room may use as much as is left */
-	s = hp_room_share(n, vpid);
-	p->park.shared = parked_packets_keep(n, p, fu, s->bytes) ||
-			 parked_packets_area(n, p, s->pages);
+	if (vpid < HP_VPIDS)
+		s = hp_room_share(n, vpid);
+	parked = (s ? s->bytes : 0) + p->size <=
+		 n->param.miss_buffer - n->park.kept[fu];
+	if (parked) {
+		n->park.kept[fu] += p->size;
+		p->park.kept = p->size;
+		p->park.fu = (uint8_t)fu;
+		p->copied = true;
+	} else {
+		parked = parked_packets_area(n, p, s ? s->pages : 0);
+	}
+	if (!s)
+		return parked;
+	p->park.shared = parked;
 	s->bytes += p->park.kept;
 	s->pages += p->park.pages;
 	p->park.vpid = (uint16_t)vpid;
 	hp_room_tidy(n, s);
-	return p->park.shared;
+	return parked;
 }
 
 void hp_park_end(struct hp_nic *n, struct hp_push *p)

@@ -89,7 +89,7 @@ void hp_pull_go(struct hp_nic *n, struct hp_pull *p)
 		p->asked += bytes;
 	}
 	pull_check(n, p);
-	p->go(n, p);
+	p->go(n, p->arg);
 }
 
 void hp_pull_walk(struct hp_nic *n, struct hp_walk *w)

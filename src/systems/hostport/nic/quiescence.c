@@ -15,6 +15,8 @@ uint32_t hp_held(const struct hp_nic *n, uint32_t vpid)
 {
 	const struct hp_fetch_unit *u = &n->fetch;
 	bool fetch = u->in_turn[vpid / 64] >> vpid % 64 & 1, csb = false;
+	bool ultra = false, job;
+	const struct hp_nqe *e = n->notify.live;
 	uint32_t k;
 
 	for (uint32_t i = 0; i < n->csb.n; i++)
@@ -23,10 +25,20 @@ uint32_t hp_held(const struct hp_nic *n, uint32_t vpid)
 		fetch |= u->out[i].busy && u->out[i].entry.vpid == vpid;
 	for (uint32_t i = 0; i < HP_FETCHES; i++)
 		fetch |= u->op[i].req && u->op[i].ctx.vpid == vpid;
-	k = csb + fetch + hp_notify_holds(n, vpid) +
-	    ultra_cpl_holds(n->ultra, vpid);
-	for (uint32_t i = 0; i < HP_PARTS; i++)
-		k += hp_sched_holds(&n->sched[i], vpid);
+	while (e && e->vpid != vpid)
+		e = e->live;
+	/* stores to the queue of an ULTRA port that names the VPID */
+	for (uint32_t i = 0; i < n->param.ultra_ports; i++)
+		ultra |= n->ultra->cpl[i].vpid == vpid &&
+			 n->ultra->cpl[i].storing;
+	k = csb + fetch + (e != NULL) + ultra;
+	for (uint32_t i = 0; i < HP_PARTS; i++) {
+		job = false;
+		for (const struct hp_job *j = n->sched[i].all; j && !job;
+		     j = j->chain)
+			job = j->live && j->key >> 48 == vpid;
+		k += job;
+	}
 	return k;
 }
 

@@ -4,16 +4,11 @@
  * (receiver_room.c). */
 #include "systems/hostport/nic/completer.h"
 
-static void place_over(struct hp_nic *n, struct hp_cpl *q)
-{
-	hp_stage_done(&n->sched[HP_CPL], &q->in.job);
-}
-
 /* Refuses the message: nothing is stored, STORE answers and FINISH notifies. */
 static void place_refuse(struct hp_nic *n, struct hp_cpl *q, enum hp_err err)
 {
 	q->in.err = err;
-	place_over(n, q);
+	hp_cpl_done(n, q);
 }
 
 /* Takes space and an entry of the notification queue. Otherwise the packet
@@ -74,7 +69,7 @@ static void prd_probed(struct hp_nic *n, struct hp_dma *d)
 	if (--q->probes)
 		return;
 	if (q->in.err) {
-		place_over(n, q);
+		hp_cpl_done(n, q);
 		return;
 	}
 	q->in.err = size > len ? HP_ERR_POSTED_TRUNC : HP_ERR_NOERR;
@@ -124,7 +119,7 @@ static void prd_read(struct hp_nic *n, struct hp_dma *d)
 	if (size > len)
 		q->in.err = HP_ERR_POSTED_TRUNC;
 	if (!len) {
-		place_over(n, q);
+		hp_cpl_done(n, q);
 		return;
 	}
 	hp_walk_virt(n, &q->push.walk, q->in.head.vpid, q->prd[HP_PRD_ADDR],
@@ -142,7 +137,7 @@ void hp_place_recv(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	q->in.asking = false;
 	if (!hp_in_usable(n, &q->in, c)) { /* closed meanwhile */
 		hp_rx_unwait(n, &q->in, c);
-		place_over(n, q);
+		hp_cpl_done(n, q);
 		return;
 	}
 	if (!(q->in.flags & HP_CTX_PR_EN)) {

@@ -161,22 +161,34 @@ static bool frame_make(struct hp_nic *n, struct req *q)
 	return true;
 }
 
-static void output_check(struct hp_nic *n, struct req *q);
+/* Returns whether the instruction ends when its packet has been sent. */
+static bool wants_sent(const struct req *q)
+{
+	return !q->in.vci.ack && !q->in.vci.three;
+}
 
 /* Ends the stage of the job, whichever it is, when nothing is pending for it.
  * Frame generation and translation run side by side. */
-static void stage_check(struct hp_nic *n, struct req *q)
+static void stage_check(struct hp_nic *n, void *arg)
 {
-	if (q->in.job.stage != FRAME) {
-		output_check(n, q);
+	struct req *q = arg;
+
+	if (q->in.job.over)
 		return;
-	}
-	if (!q->framed || q->in.job.over ||
-	    (q->pulls && !hp_pull_ready(&q->pull)))
-		return;
-	if (q->pulls && hp_pull_failed(&q->pull)) {
-		q->err = HP_ERR_OWINID;
-		hp_pull_drop(n, &q->pull);
+	if (q->in.job.stage == FRAME) {
+		if (!q->framed || (q->pulls && !hp_pull_ready(&q->pull)))
+			return;
+		if (q->pulls && hp_pull_failed(&q->pull)) {
+			q->err = HP_ERR_OWINID;
+			hp_pull_drop(n, &q->pull);
+		}
+	} else {
+		if (q->framed || q->waits_port || q->in.job.stage != OUTPUT ||
+		    (q->pulls && !q->pull.over))
+			return;
+		/* With an acknowledge or a response the target reports it. */
+		if (q->pull.cut && wants_sent(q))
+			q->err = HP_ERR_OWINID;
 	}
 	req_next(n, q);
 }
@@ -189,11 +201,6 @@ static void frame_timer(struct hp_nic *n, void *arg)
 
 	q->framed = !q->framed;
 	stage_check(n, q);
-}
-
-static void pull_go(struct hp_nic *n, struct hp_pull *p)
-{
-	stage_check(n, p->arg);
 }
 
 /* Sets the instruction aside, because the driver has to be asked for a page.
@@ -229,7 +236,7 @@ static void req_frame(struct hp_sched *s, struct hp_job *j)
 		return;
 	p->got = 0;
 	p->err = HP_ERR_OWINID;
-	p->go = pull_go;
+	p->go = stage_check;
 	p->arg = q;
 	p->walk.go = hp_pull_walk;
 	p->walk.missed = pull_missed;
@@ -245,7 +252,7 @@ static void req_frame(struct hp_sched *s, struct hp_job *j)
 
 /* ---- OUTPUT ---- */
 
-static void finish_check(struct hp_nic *n, struct req *q);
+static void req_finish(struct hp_sched *s, struct hp_job *j);
 
 static void output_sent(struct hp_nic *n, struct hp_tx *tx)
 {
@@ -253,7 +260,7 @@ static void output_sent(struct hp_nic *n, struct hp_tx *tx)
 
 	hp_share_less(n, tx->vpid, HP_SHARE_PORT);
 	q->sent = true;
-	finish_check(n, q);
+	req_finish(&n->sched[HP_REQ], &q->in.job);
 }
 
 /* Frees the share of the VPID. The job may have left long ago. */
@@ -262,29 +269,12 @@ static void output_gone(struct hp_nic *n, struct hp_tx *tx)
 	hp_share_less(n, tx->vpid, HP_SHARE_PORT);
 }
 
-static bool wants_sent(const struct req *q)
-{
-	return !q->in.vci.ack && !q->in.vci.three;
-}
-
-static void output_check(struct hp_nic *n, struct req *q)
-{
-	if (q->framed || q->waits_port || q->in.job.stage != OUTPUT ||
-	    q->in.job.over)
-		return;
-	if (q->pulls && !q->pull.over)
-		return;
-	if (q->pull.cut && wants_sent(q)) /* otherwise the target reports it */
-		q->err = HP_ERR_OWINID;
-	req_next(n, q);
-}
-
 static void output_taken(struct hp_nic *n, struct hp_tx *tx)
 {
 	struct req *q = tx->arg;
 
 	q->waits_port = false;
-	output_check(n, q);
+	stage_check(n, q);
 }
 
 static void req_output(struct hp_sched *s, struct hp_job *j)
@@ -318,19 +308,20 @@ static void finish_told(struct hp_nic *n, struct hp_nqe *e, bool err)
 	req_next(n, e->arg);
 }
 
-static void finish_check(struct hp_nic *n, struct req *q)
+static void req_finish(struct hp_sched *s, struct hp_job *j)
 {
+	struct req *q = (struct req *)j;
+	struct hp_nic *n = s->own;
 	const struct hp_vci *v = &q->in.vci;
-	bool left = q->pull.tx != NULL;
 	struct hp_nqe *e = &q->nqe;
 
-	if (q->in.job.stage != FINISH)
+	if (j->stage != FINISH)
 		return;
 	if (q->gone || (!q->err && !wants_sent(q))) {
 		req_next(n, q);
 		return;
 	}
-	if (left && wants_sent(q) && !q->sent)
+	if (q->pull.tx && wants_sent(q) && !q->sent)
 		return; /* called when its last word has left */
 	e->vpid = v->vpid;
 	e->reserved = true;
@@ -344,11 +335,6 @@ static void finish_check(struct hp_nic *n, struct req *q)
 		HP_CMD(q->err, HP_CMD_GROUP(HP_VCI_CMD(v->w)), v->byte),
 		q->route.route.dtag, HP_VCI_TVPID(v->w));
 	hp_notify(n, e);
-}
-
-static void req_finish(struct hp_sched *s, struct hp_job *j)
-{
-	finish_check(s->own, (struct req *)j);
 }
 
 /* Frees the share of an instruction that sent nothing. */

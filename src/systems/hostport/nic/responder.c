@@ -18,8 +18,7 @@ struct rsp {
 	struct hp_in in; /* first member, because the job is cast to it */
 	struct hp_pull pull;
 	uint64_t va, operand[2], result;
-	weft_phys_t word; /* Returns the bytes of operands, which are all the
-			   * payload of a request. */
+	weft_phys_t word; /* on which an atomic works */
 	bool atomic, locked, framed, pulls;
 };
 
@@ -129,15 +128,28 @@ static bool frame_make(struct hp_nic *n, struct rsp *q)
 	return true;
 }
 
-static void frame_check(struct hp_nic *n, struct rsp *q)
+/* Ends the stage of the job, whichever it is, when nothing is pending for
+ * it. */
+static void stage_check(struct hp_nic *n, void *arg)
 {
+	struct rsp *q = arg;
 	struct hp_pull *p = &q->pull;
 	bool missing = false; /* a page */
 	uint32_t left;
 
-	if (!q->framed || q->in.job.stage != FRAME || q->in.job.over)
+	if (q->in.job.over)
 		return;
-	if (q->pulls ? !hp_pull_ready(p) : !hp_walk_known(&p->walk))
+	if (q->in.job.stage != FRAME) {
+		if (q->framed || q->in.job.stage != OUTPUT ||
+		    (q->pulls && !p->over))
+			return;
+		if (p->cut)
+			q->in.err = HP_ERR_TWINID;
+		rsp_next(n, q);
+		return;
+	}
+	if (!q->framed ||
+	    (q->pulls ? !hp_pull_ready(p) : !hp_walk_known(&p->walk)))
 		return;
 	if (q->pulls) {
 		missing = hp_pull_failed(p);
@@ -153,22 +165,6 @@ static void frame_check(struct hp_nic *n, struct rsp *q)
 	rsp_next(n, q);
 }
 
-/* Ends the stage of the job, whichever it is, when nothing is pending for
- * it. */
-static void stage_check(struct hp_nic *n, struct rsp *q)
-{
-	if (q->in.job.stage == FRAME) {
-		frame_check(n, q);
-		return;
-	}
-	if (q->framed || q->in.job.stage != OUTPUT || q->in.job.over ||
-	    (q->pulls && !q->pull.over))
-		return;
-	if (q->pull.cut)
-		q->in.err = HP_ERR_TWINID;
-	rsp_next(n, q);
-}
-
 /* Notes that the frame is made or, in OUTPUT, that its words have passed, one
  * per cycle. */
 static void frame_timer(struct hp_nic *n, void *arg)
@@ -177,11 +173,6 @@ static void frame_timer(struct hp_nic *n, void *arg)
 
 	q->framed = !q->framed;
 	stage_check(n, q);
-}
-
-static void pull_go(struct hp_nic *n, struct hp_pull *p)
-{
-	stage_check(n, p->arg);
 }
 
 static void walk_missed(struct hp_nic *n, struct hp_walk *w)
@@ -198,7 +189,7 @@ static void atomic_page(struct hp_nic *n, struct hp_walk *w)
 {
 	struct hp_pull *p = w->arg;
 
-	frame_check(n, p->arg);
+	stage_check(n, p->arg);
 }
 
 static void rsp_frame(struct hp_sched *s, struct hp_job *j)
@@ -228,7 +219,7 @@ static void rsp_frame(struct hp_sched *s, struct hp_job *j)
 	q->pulls = !q->atomic;
 	if (q->pulls) {
 		p->err = HP_ERR_TWINID;
-		p->go = pull_go;
+		p->go = stage_check;
 	}
 	hp_walk_virt(n, &p->walk, q->in.head.vpid, q->va, p->total, q->atomic);
 	if (q->pulls)

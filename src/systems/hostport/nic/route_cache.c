@@ -22,10 +22,8 @@ void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 	k->bytes = len < HP_LOOK_BYTES ? len : HP_LOOK_BYTES;
 	k->done = route_done;
 	k->arg = r;
-	if (!len || (uint64_t)off + len > n->reg.rs_size)
-		hp_lines_none(n, n->routes, k);
-	else
-		hp_lines_get(n, n->routes, k);
+	hp_lines_get(n, n->routes, k,
+		     len && (uint64_t)off + len <= n->reg.rs_size);
 }
 
 /* ---- the block ---- */

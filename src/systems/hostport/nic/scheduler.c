@@ -74,14 +74,6 @@ bool hp_sched_aside(const struct hp_sched *s, uint32_t vpid)
 	return false;
 }
 
-bool hp_sched_holds(const struct hp_sched *s, uint32_t vpid)
-{
-	for (const struct hp_job *j = s->all; j; j = j->chain)
-		if (j->live && j->key >> 48 == vpid)
-			return true;
-	return false;
-}
-
 /* Returns the unit that has the key (SB4). There is never a second one
  * (SB5). */
 static uint32_t fu_of_key(const struct hp_sched *s, uint64_t key)
@@ -156,16 +148,11 @@ static uint32_t fu_shortest(const struct hp_sched *s, const struct hp_job *j)
 
 /* ---- marks and levels for listeners ---- */
 
-static bool scheduler_watched(const struct hp_sched *s)
-{
-	return s->comp && weft_heard_kind(s->comp, WEFT_TRACE_STATE);
-}
-
 /* Reports a queue level to listeners. fu: the unit of a wait queue, NULL for
  * the queue of all units. */
 static void tell_level(const struct hp_sched *s, const struct hp_fu *fu)
 {
-	if (!scheduler_watched(s))
+	if (!s->comp || !weft_heard_kind(s->comp, WEFT_TRACE_STATE))
 		return;
 	if (fu)
 		weft_level(s->comp, s->pipe->wait_name, (uint32_t)(fu - s->fu),
@@ -179,7 +166,7 @@ static void stage_set(const struct hp_sched *s, struct hp_fu *fu, uint32_t k,
 		      struct hp_job *j)
 {
 	fu->stage[k] = j;
-	if (scheduler_watched(s))
+	if (s->comp && weft_heard_kind(s->comp, WEFT_TRACE_STATE))
 		weft_state_at(s->comp, s->pipe->stage_name[k],
 			      (uint32_t)(fu - s->fu),
 			      j ? s->pipe->what(j) : "idle", weft_now(s->comp));

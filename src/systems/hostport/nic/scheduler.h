@@ -155,7 +155,5 @@ void hp_stage_done(struct hp_sched *s, struct hp_job *j);
 void hp_stage_aside(struct hp_sched *s, struct hp_job *j);
 /* Returns whether a job of this VPID is aside. */
 bool hp_sched_aside(const struct hp_sched *s, uint32_t vpid);
-/* Returns whether any job of this VPID is between hp_job_new and its end. */
-bool hp_sched_holds(const struct hp_sched *s, uint32_t vpid);
 
 #endif

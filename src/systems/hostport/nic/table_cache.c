@@ -120,10 +120,13 @@ static void line_look(struct hp_nic *n, void *arg)
 	struct hp_lines *l = k->lines;
 	uint32_t i = assoc_find(&l->dir, line_set(l, k->key), 0, k->key);
 
+	if (!k->ok) { /* it cannot succeed */
+		k->done(n, k);
+		return;
+	}
 	if (assoc_valid(&l->dir, i)) {
 		hp_count(n, l->hits, 1);
 		assoc_touch(&l->dir, i);
-		k->ok = true;
 		memcpy(k->data, l->at[i].data, k->bytes);
 		k->done(n, k);
 		return;
@@ -144,23 +147,12 @@ static void line_look(struct hp_nic *n, void *arg)
 	hp_dma_read(n, k->addr, k->bytes, line_filled, &l->at[i]);
 }
 
-void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k)
+void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k,
+		  bool exists)
 {
 	k->lines = l;
+	k->ok = exists;
 	hp_after(n, l->cycles, line_look, k);
-}
-
-static void line_none(struct hp_nic *n, void *arg)
-{
-	struct hp_look *k = arg;
-
-	k->ok = false;
-	k->done(n, k);
-}
-
-void hp_lines_none(struct hp_nic *n, struct hp_lines *l, struct hp_look *k)
-{
-	hp_after(n, l->cycles, line_none, k);
 }
 
 /* ---- the driver ---- */

@@ -19,11 +19,6 @@
 
 /* ---- driver pages ---- */
 
-static uint64_t ultra_ptrs(uint32_t wp, uint32_t rp, uint32_t bits)
-{
-	return (uint64_t)wp << bits | rp;
-}
-
 /* Returns whether a port has a way that fits into the network. */
 static bool ultra_routable(const struct ultra_port *p)
 {
@@ -87,10 +82,10 @@ static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
 	case HP_UR_SLICE:
 	case HP_UR_PTRS: /* while it is enabled, the slice holds its packets */
 		if (!holds)
-			slice_put(p,
-				  off == HP_UR_SLICE
-					  ? val
-					  : ultra_ptrs(p->upper, p->lower, 16));
+			slice_put(p, off == HP_UR_SLICE
+					     ? val
+					     : (uint64_t)p->upper << 16 |
+						       p->lower);
 		break;
 	}
 }
@@ -117,9 +112,9 @@ static uint64_t req_get(const struct ultra_port *p, uint32_t off)
 		memcpy(&v, p->route + (off - HP_UR_ROUTE), 8);
 		return v;
 	case HP_UR_SLICE:
-		return ultra_ptrs(p->upper, p->lower, 16);
+		return (uint64_t)p->upper << 16 | p->lower;
 	case HP_UR_PTRS:
-		return ultra_ptrs(p->wp, p->rp, 16);
+		return (uint64_t)p->wp << 16 | p->rp;
 	default:
 		return ~0ULL;
 	}
@@ -177,7 +172,7 @@ static uint64_t cpl_get(const struct ultra_cpl *p, uint32_t off)
 	case HP_UC_SIZE:
 		return (uint64_t)p->words << 24 | p->slices;
 	case HP_UC_PTRS:
-		return ultra_ptrs(p->wp, p->rp, 24);
+		return (uint64_t)p->wp << 24 | p->rp;
 	case HP_UC_VPID:
 		return p->vpid;
 	case HP_UC_OWNER:
@@ -379,7 +374,7 @@ static int ultra_init(struct hp_nic *n, struct weft_err *err)
 		u->port[i].u = u;
 		u->port[i].upid = (uint16_t)i;
 		slice_put(&u->port[i],
-			  ultra_ptrs((i + 1) * words, i * words, 16));
+			  (uint64_t)((i + 1) * words) << 16 | i * words);
 	}
 	return 0;
 }
@@ -408,6 +403,7 @@ static int ultra_finish(struct hp_nic *n, struct weft_err *err)
 static void ultra_fini(struct hp_nic *n)
 {
 	struct hp_ultra *u = n->ultra;
+	struct ultra_in *in;
 
 	if (!u)
 		return;
@@ -415,7 +411,14 @@ static void ultra_fini(struct hp_nic *n)
 		ring_free(&u->port[i].pkts);
 	for (uint32_t i = 0; u->cpl && i < n->param.ultra_ports; i++)
 		ring_free(&u->cpl[i].kept);
-	ultra_cpl_fini(u);
+	while ((in = u->head)) {
+		u->head = in->next;
+		free(in);
+	}
+	while ((in = u->pool)) {
+		u->pool = in->next;
+		free(in);
+	}
 	hp_pool_free(u->nqe_all);
 	free(u->port);
 	free(u->cpl);

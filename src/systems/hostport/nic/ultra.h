@@ -134,16 +134,12 @@ void ultra_req_go(struct hp_ultra *u);
 /* Handles an acknowledge that has arrived (9.5, 9.7). */
 void ultra_req_acked(struct hp_ultra *u, const struct hp_head *h);
 /* ultra_completer.c */
-/* ultra_cpl_holds() returns whether a store to the queue of a port of this VPID
- * is in flight. */
-bool ultra_cpl_holds(const struct hp_ultra *u, uint32_t vpid);
 /* Queues a packet that begins to arrive. */
 void ultra_cpl_rx(struct hp_ultra *u, struct hp_rx *rx);
 /* Takes the next packet that need not wait for a slice. */
 void ultra_cpl_go(struct hp_ultra *u);
 /* Answers a load of the completer page of a port with packets on the device. */
 uint64_t ultra_cpl_load(struct hp_ultra *u, uint32_t upid, uint32_t index);
-void ultra_cpl_fini(struct hp_ultra *u);
 
 /* C1 of an ULTRA packet: port and flags, which the acknowledge brings back. */
 #define ULTRA_TAG(upid, flags) ((uint64_t)(flags) << 16 | (upid))

@@ -29,11 +29,6 @@ static void in_unlink(struct hp_ultra *u, struct ultra_in *i)
 
 /* ---- checks (step 3) ---- */
 
-static uint32_t payload_words(const struct ultra_in *i)
-{
-	return i->head.bytes / 8;
-}
-
 /* Returns whether the packet comes from the one source of its port and fits
  * into a slice. */
 static bool ultra_completer_accepted(struct hp_ultra *u,
@@ -47,7 +42,7 @@ static bool ultra_completer_accepted(struct hp_ultra *u,
 	p = &u->cpl[i->tupid];
 	return p->en && ULTRA_C4_OUPID(c[4]) == p->oupid &&
 	       HP_C0_HPID(c[0]) == p->hpid && !(i->head.bytes % 8) &&
-	       payload_words(i) + 2 <=
+	       i->head.bytes / 8 + 2 <=
 		       (p->on_device ? ULTRA_WORDS + 1u : p->words);
 }
 
@@ -93,7 +88,7 @@ static void ultra_completer_store(struct hp_ultra *u, struct ultra_in *i)
 {
 	struct ultra_cpl *p = &u->cpl[i->tupid];
 	uint64_t w[ULTRA_WORDS + 2];
-	uint32_t k = payload_words(i), words = k + 2;
+	uint32_t k = i->head.bytes / 8, words = k + 2;
 	uint64_t at =
 		p->base + 8ULL * ((uint64_t)(p->wp + 1) * p->words - words);
 	uint64_t trace = i->rx->f->trace_id, *kept;
@@ -140,36 +135,26 @@ static void ultra_completer_discard(struct hp_ultra *u, struct ultra_in *i,
 
 /* ---- the unit ---- */
 
-/* Checks a packet. Returns whether it may be stored. */
-static bool ultra_completer_check(struct hp_ultra *u, struct ultra_in *i)
-{
-	if (!ultra_completer_accepted(u, i)) {
-		ultra_completer_discard(u, i, false);
-		return false;
-	}
-	if (slice_free(&u->cpl[i->tupid]))
-		return i->checked = true;
-	if (u->n->param.ultra_full_policy) {
-		ultra_completer_discard(u, i, true);
-		return false;
-	}
-	hp_count(u->n, HP_K_RX_STALLS, 1);
-	i->taken = false; /* it has to wait for a slice */
-	return false;
-}
-
-/* Stores a packet whose latency is over, once all of it has arrived. */
+/* Checks a packet whose latency is over, and stores it once all of it has
+ * arrived. */
 static void ultra_completer_finish(struct hp_nic *n, void *arg)
 {
 	struct hp_ultra *u = n->ultra;
 	struct ultra_in *i = arg;
 
-	/* check again, because the port may have been closed meanwhile */
-	if ((i->checked && ultra_completer_accepted(u, i)) ||
-	    ultra_completer_check(u, i)) {
+	/* The port may have been closed since an earlier check. */
+	if (!ultra_completer_accepted(u, i)) {
+		ultra_completer_discard(u, i, false);
+	} else if (i->checked || slice_free(&u->cpl[i->tupid])) {
+		i->checked = true;
 		if (!i->rx->whole)
 			return;
 		ultra_completer_store(u, i);
+	} else if (u->n->param.ultra_full_policy) {
+		ultra_completer_discard(u, i, true);
+	} else {
+		hp_count(u->n, HP_K_RX_STALLS, 1);
+		i->taken = false; /* it has to wait for a slice */
 	}
 	ultra_cpl_go(u);
 }
@@ -274,26 +259,4 @@ uint64_t ultra_cpl_load(struct hp_ultra *u, uint32_t upid, uint32_t index)
 		ultra_cpl_go(u);
 	}
 	return v;
-}
-
-bool ultra_cpl_holds(const struct hp_ultra *u, uint32_t vpid)
-{
-	for (uint32_t i = 0; i < u->n->param.ultra_ports; i++)
-		if (u->cpl[i].vpid == vpid && u->cpl[i].storing)
-			return true;
-	return false;
-}
-
-void ultra_cpl_fini(struct hp_ultra *u)
-{
-	struct ultra_in *i;
-
-	while ((i = u->head)) {
-		u->head = i->next;
-		free(i);
-	}
-	while ((i = u->pool)) {
-		u->pool = i->next;
-		free(i);
-	}
 }

@@ -14,10 +14,7 @@ void hp_win_get(struct hp_nic *n, struct hp_look *k, uint32_t vpid,
 	k->key = win_key(vpid, id);
 	k->addr = wdt + (uint64_t)HP_LINE * id;
 	k->bytes = HP_LINE;
-	if (id >= n->reg.wdt_size)
-		hp_lines_none(n, n->win, k);
-	else
-		hp_lines_get(n, n->win, k);
+	hp_lines_get(n, n->win, k, id < n->reg.wdt_size);
 }
 
 /* ---- checks ---- */

@@ -69,7 +69,7 @@ static void ask(struct hp_nic *n, const struct table *t, struct hp_look *k,
 			       .bytes = HP_LINE,
 			       .done = looked,
 			       .arg = done };
-	hp_lines_get(n, t->l, k);
+	hp_lines_get(n, t->l, k, true);
 }
 
 static uint64_t word_of(const struct hp_look *k, uint32_t i)
@@ -281,7 +281,7 @@ static void not_kept(struct weft_host *h, struct exrig *r, struct table *t)
 	assert_int_equal(done, 2);
 	assert_false(k.ok);
 	assert_false(kept(t, 2));
-	hp_lines_none(nic_of(r), t->l, &k);
+	hp_lines_get(nic_of(r), t->l, &k, false);
 	rest(h);
 	assert_int_equal(done, 3);
 	assert_false(k.ok);

@@ -203,8 +203,18 @@ static void agent_fini(void *own)
 static void agent_causes(struct hvia_agent *a, struct weft_host *h,
 			 uint64_t cause)
 {
-	if (cause & HVIA_INT_COMPLETION)
-		agent_completions(a, h);
+	if (cause & HVIA_INT_COMPLETION) {
+		/* the debt first, so that no thread runs inside the loop */
+		weft_host_cpu(h, 0);
+		for (size_t i = 0; i < a->waits.n; i++) {
+			struct hvia_wait *w = &a->waits.at[i];
+
+			if (w->told || !(*w->q.status & HVIA_ST_DONE))
+				continue;
+			w->told = true;
+			hvia_notify(h, &w->client->event);
+		}
+	}
 	if (cause & HVIA_INT_ERROR)
 		agent_errors(a, h);
 	if (cause & HVIA_INT_PACKET) {

@@ -346,9 +346,6 @@ void agent_vi_flush(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 /* Frees the VIs of a process that has ended. */
 void agent_vi_gone(struct hvia_agent *a, struct weft_host *h,
 		   struct weft_proc *p);
-/* Handles the completion interrupt: wakes clients whose queue has a
- * completion. */
-void agent_completions(struct hvia_agent *a, struct weft_host *h);
 /* Handles the error interrupt: takes all errors of the card. */
 void agent_errors(struct hvia_agent *a, struct weft_host *h);
 /* Handles an asynchronous error: ends the VI if it must, and notifies its

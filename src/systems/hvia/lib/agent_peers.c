@@ -74,16 +74,6 @@ void conn_peer_match(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 	}
 }
 
-static void request_peer(struct hvia_agent *a, struct weft_host *h,
-			 struct hvia_request *r)
-{
-	for (uint32_t i = 0; i < HVIA_VIS; i++)
-		if (peer_wants(&a->vi[i], r)) {
-			peer_meet(a, h, i, r);
-			return;
-		}
-}
-
 static void request_server(struct hvia_agent *a, struct weft_host *h,
 			   struct hvia_request *r)
 {
@@ -108,7 +98,13 @@ static void got_request(struct hvia_agent *a, struct weft_host *h,
 		r++;
 	if (r == end) {
 		r = request_new(a, p);
-		(r->peer ? request_peer : request_server)(a, h, r);
+		if (!r->peer)
+			request_server(a, h, r);
+		for (uint32_t i = 0; r->peer && i < HVIA_VIS; i++)
+			if (peer_wants(&a->vi[i], r)) {
+				peer_meet(a, h, i, r);
+				break;
+			}
 	} else if (r->answer == HVIA_T_CONN_ACCEPT) {
 		if (a->vi[r->mine].id == r->id)
 			conn_send(a, h, r->mine, HVIA_T_CONN_ACCEPT);

@@ -122,7 +122,7 @@ void agent_vi_gone(struct hvia_agent *a, struct weft_host *h,
 		}
 }
 
-/* ---- completions ---- */
+/* ---- sleeping for completions ---- */
 
 /* Sets the interrupt flags of the queues. Returns true if none of them has a
  * completion. The load at the end follows the stores, so that any later
@@ -170,21 +170,6 @@ int agent_arm(struct hvia_agent *a, struct weft_host *h, void *arg)
 		h, weft_host_now(h) + weft_host_time(h, T_hvia_return) +
 			   (slept && hit ? weft_host_time(h, T_hvia_miss) : 0));
 	return hit ? 0 : -ETIMEDOUT;
-}
-
-void agent_completions(struct hvia_agent *a, struct weft_host *h)
-{
-	/* the debt first, so that no thread runs inside the loop */
-	weft_host_cpu(h, 0);
-	for (size_t i = 0; i < a->waits.n; i++) {
-		struct hvia_client *c = a->waits.at[i].client;
-
-		if (a->waits.at[i].told ||
-		    !(*a->waits.at[i].q.status & HVIA_ST_DONE))
-			continue;
-		a->waits.at[i].told = true;
-		hvia_notify(h, &c->event);
-	}
 }
 
 /* ---- asynchronous errors ---- */

@@ -273,36 +273,30 @@ static int hvia_ep_meet(struct ep *e)
 	return 0;
 }
 
-/* Closes a connection after its sends are done, because the program considers
- * them sent. The wait ends, because the reliable service gives up by itself. */
-static void peer_close(struct hvia_ep *x, struct hvia_ep_peer *p)
-{
-	struct weft_host *h = x->core.h;
-	VIP_DESCRIPTOR *d = NULL;
-
-	if (p->vi) {
-		do
-			if (VipSendDone(p->vi, &d) == VIP_NOT_DONE) {
-				host_nap(h, T_hvia_close_poll);
-				d = &(VIP_DESCRIPTOR){ 0 };
-			}
-		while (d);
-		VipDisconnect(p->vi);
-		do
-			VipRecvDone(p->vi, &d);
-		while (d);
-		VipDestroyVi(p->vi);
-		VipDeregisterMem(x->nic, p->mem, p->handle);
-	}
-	weft_host_free(h, p->mem);
-}
-
 static void hvia_ep_stop(struct ep *e)
 {
 	struct hvia_ep *x = (struct hvia_ep *)e;
+	VIP_DESCRIPTOR *d = NULL;
 
-	for (uint32_t i = 0; x->peer && i < e->n; i++)
-		peer_close(x, &x->peer[i]);
+	for (uint32_t i = 0; x->peer && i < e->n; i++) {
+		struct hvia_ep_peer *p = &x->peer[i];
+
+		/* A connection closes after its sends are done, because the
+		 * program considers them sent. The wait ends, because the
+		 * reliable service gives up by itself. */
+		if (p->vi) {
+			while (VipSendDone(p->vi, &d) == VIP_NOT_DONE || d)
+				if (!d)
+					host_nap(e->h, T_hvia_close_poll);
+			VipDisconnect(p->vi);
+			do
+				VipRecvDone(p->vi, &d);
+			while (d);
+			VipDestroyVi(p->vi);
+			VipDeregisterMem(x->nic, p->mem, p->handle);
+		}
+		weft_host_free(e->h, p->mem);
+	}
 	if (x->nic)
 		VipCloseNic(x->nic);
 	weft_host_free(e->h, x->peer);

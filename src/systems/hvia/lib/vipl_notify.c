@@ -20,9 +20,10 @@ static VIP_DESCRIPTOR *err_descriptor(const struct vipl_nic *n,
 	return (VIP_DESCRIPTOR *)(uintptr_t)at;
 }
 
-static const char *err_name(uint32_t code)
+/* Logs an error for which the program has no handler. */
+static void log_error(const struct hvia_async *e)
 {
-	static const char *const name[HVIA_ERRORS] = {
+	static const char *const names[HVIA_ERRORS] = {
 		[HVIA_ERROR_POST_DESC] = "POST_DESC",
 		[HVIA_ERROR_CONN_LOST] = "CONN_LOST",
 		[HVIA_ERROR_RECVQ_EMPTY] = "RECVQ_EMPTY",
@@ -35,24 +36,16 @@ static const char *err_name(uint32_t code)
 		[HVIA_ERROR_RDMA_TRANSPORT] = "RDMA_TRANSPORT",
 		[HVIA_ERROR_CATASTROPHIC] = "CATASTROPHIC",
 	};
+	const char *name = e->code < HVIA_ERRORS ? names[e->code] : "unknown";
+	struct weft_host *h = weft_host_self();
 
-	return code < HVIA_ERRORS ? name[code] : "unknown";
-}
-
-/* Logs an error for which the program has no handler. */
-static void log_error(const struct hvia_async *e)
-{
 	if (e->cq)
-		weft_host_log(weft_host_self(),
-			      "VIP_ERROR_%s, completion queue",
-			      err_name(e->code));
+		weft_host_log(h, "VIP_ERROR_%s, completion queue", name);
 	else if (e->vi < HVIA_VIS)
-		weft_host_log(weft_host_self(), "VIP_ERROR_%s, VI %u, %s queue",
-			      err_name(e->code), e->vi,
+		weft_host_log(h, "VIP_ERROR_%s, VI %u, %s queue", name, e->vi,
 			      e->queue == HVIA_Q_RECV ? "receive" : "send");
 	else
-		weft_host_log(weft_host_self(), "VIP_ERROR_%s",
-			      err_name(e->code));
+		weft_host_log(h, "VIP_ERROR_%s", name);
 }
 
 static void call_error(struct vipl_nic *n, const struct hvia_async *e)

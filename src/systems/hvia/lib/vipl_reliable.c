@@ -107,11 +107,7 @@ static struct vipl_posted *open_send(struct vipl_rel *r, uint64_t number)
 	return p && p->open ? p : NULL;
 }
 
-/* Handles an acknowledgement of all frames before `ack`. With an error the
- * remote side refused the next one. Returns true if its reliable service has
- * ended. */
-static bool vipl_reliable_acked(struct vipl_rel *r, uint32_t ack,
-				uint32_t error)
+bool rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error)
 {
 	struct vipl_posted *p = NULL;
 
@@ -136,12 +132,6 @@ static bool vipl_reliable_acked(struct vipl_rel *r, uint32_t ack,
 	return true;
 }
 
-void rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error)
-{
-	if (vipl_reliable_acked(r, ack, error))
-		rel_fail(r, HVIA_ERROR_CONN_LOST, true);
-}
-
 void vipl_rel_last(struct vipl_vi *v)
 {
 	struct vipl_rel *r = v->rel;
@@ -150,8 +140,8 @@ void vipl_rel_last(struct vipl_vi *v)
 	if (!k->theirs.said)
 		return;
 	k->theirs.said = false;
-	vipl_reliable_acked(r, r->base + (uint16_t)(k->theirs.next - r->base),
-			    k->theirs.error);
+	rel_acked(r, r->base + (uint16_t)(k->theirs.next - r->base),
+		  k->theirs.error);
 }
 
 void rel_send(struct vipl_rel *r)

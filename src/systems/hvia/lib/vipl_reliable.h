@@ -128,8 +128,10 @@ static inline uint32_t rel_data(const struct vipl_rel *r)
 /* vipl_reliable.c */
 /* Sends as many frames as window and slots allow. */
 void rel_send(struct vipl_rel *r);
-/* Handles the acknowledgement in a received frame. */
-void rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error);
+/* Handles an acknowledgement of all frames before `ack`. With an error the
+ * remote side refused the next one. Returns true if its reliable service has
+ * ended. */
+bool rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error);
 /* vipl_reliable_receive.c */
 /* Handles all frames that have arrived. */
 void rel_receive(struct vipl_rel *r);

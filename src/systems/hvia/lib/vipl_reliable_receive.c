@@ -131,7 +131,8 @@ static void got_frame(struct vipl_rel *r, const struct rel_slot *s,
 
 	if (bytes < sizeof(*h) || bytes != sizeof(*h) + h->bytes)
 		return;
-	rel_acked(r, h->ack, h->error);
+	if (rel_acked(r, h->ack, h->error))
+		rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 	if (!h->flags)
 		return;
 	if (h->seq != r->next) { /* lost, or a duplicate */

@@ -18,10 +18,10 @@ static void dma_next(struct hv_nic *n, enum weft_bus_op op)
 	weft_bus_of(n->bus)->submit(n->bus, &d->txn);
 }
 
-void hv_dma_kick(struct hv_nic *n)
+void hv_command_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	dma_next(n, WEFT_BUS_READ);
-	dma_next(n, WEFT_BUS_WRITE);
+	dma_next(c->state, WEFT_BUS_READ);
+	dma_next(c->state, WEFT_BUS_WRITE);
 }
 
 void hv_dma(struct hv_nic *n, struct hv_dma *d, enum weft_bus_op op,

@@ -178,6 +178,10 @@ void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
 			       .handle = HVIA_TOKEN_HANDLE(token),
 			       .by_offset = true };
 
+	if (!(n->ctrl & HVIA_CTRL_ENABLE)) {
+		hv_count(n, HV_K_BAD_ACCESS);
+		return;
+	}
 	hv_count(n, HV_K_DOORBELLS);
 	if (at.va % HVIA_DESC_ALIGN || at.handle >= n->att.l1_count) {
 		hv_vi_fail(n, vi, queue, HVIA_ERROR_POST_DESC, token);
@@ -205,11 +209,12 @@ static uint32_t flags_of(const struct hv_vi *v)
 	       (v->q[HVIA_Q_RECV].flush ? HVIA_VIF_FLUSH_RECV : 0);
 }
 
-uint64_t hv_vi_load(struct hv_nic *n, uint32_t vi, uint32_t byte)
+uint64_t hv_vi_read(struct weft_comp *c, uint32_t i)
 {
-	const struct hv_vi *v = &n->vi[vi];
+	const struct hv_nic *n = c->state;
+	const struct hv_vi *v = &n->vi[i / 4];
 
-	switch (byte) {
+	switch (i % 4 * 8) {
 	case HVIA_VI_0:
 		return hvia_vi_0(v->state, flags_of(v), v->ptag, v->peer,
 				 v->mac);
@@ -230,11 +235,13 @@ static void doorbells_flush(struct hv_nic *n, uint32_t vi, uint32_t q)
 	hv_vi_work(n, vi, q);
 }
 
-void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val)
+void hv_vi_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
+	struct hv_nic *n = c->state;
+	uint32_t vi = i / 4;
 	struct hv_vi *v = &n->vi[vi];
 
-	switch (byte) {
+	switch (i % 4 * 8) {
 	case HVIA_VI_0:
 		v->flags = (uint8_t)(val >> 8 & ~HVIA_VIF_FLUSH);
 		/* The fetched descriptor was allowed to the earlier tag,

@@ -185,8 +185,9 @@ static inline void hv_dma_read(struct hv_nic *n, struct hv_dma *d,
 bool hv_dma_take(struct hv_dma *d, void *to);
 /* Ends the transaction that the bus has completed and starts the next. */
 void hv_dma_done(struct hv_nic *n, struct hv_dma *d);
-/* starts waiting transactions, if the card may be master */
-void hv_dma_kick(struct hv_nic *n);
+/* Hook of the command register: starts waiting transactions, if the card may be
+ * master. */
+void hv_command_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 void hv_dma_fini(struct hv_nic *n);
 
 /* address_translation.c */
@@ -211,11 +212,11 @@ static inline uint64_t hv_move_left(const struct hv_nic *n)
 void hv_move_event(struct hv_nic *n);
 
 /* doorbells.c */
-/* Handles a doorbell: counts a posted descriptor. */
+/* Handles a doorbell: counts a posted descriptor, while the card is enabled. */
 void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token);
-/* Access of the host to a VI's entry. */
-uint64_t hv_vi_load(struct hv_nic *n, uint32_t vi, uint32_t byte);
-void hv_vi_store(struct hv_nic *n, uint32_t vi, uint32_t byte, uint64_t val);
+/* Hooks of the VI table, four words for each VI. */
+uint64_t hv_vi_read(struct weft_comp *c, uint32_t i);
+void hv_vi_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 /* Fetches the head of the receive queue if needed, or marks the send queue for
  * the send engine. */
 void hv_vi_work(struct hv_nic *n, uint32_t vi, uint32_t q);
@@ -374,9 +375,6 @@ static inline bool hv_write_busy(const struct hv_nic *n)
 	return n->write.state != WRITE_IDLE || n->book.state != BOOK_IDLE ||
 	       !ring_empty(&n->write.q) || !ring_empty(&n->book.q);
 }
-
-/* Returns true if a job names the region. */
-bool hv_write_uses(const struct hv_nic *n, uint32_t handle);
 
 /* ethernet_controller.c */
 /* Make the GEC and its MAC, and start them as a driver would. */

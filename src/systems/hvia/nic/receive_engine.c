@@ -213,9 +213,19 @@ void hv_recv_event(struct hv_nic *n)
 bool hv_recv_uses(const struct hv_nic *n, uint32_t handle)
 {
 	const struct hv_recv *r = &n->recv;
+	uint32_t writes = ring_count(&n->write.q);
+	uint32_t all = writes + ring_count(&n->book.q);
 
-	if (hv_write_uses(n, handle))
-		return true;
+	for (uint32_t i = 0; i < all; i++) {
+		const struct hv_job *j =
+			i < writes ? ring_nth(&n->write.q, i)
+				   : ring_nth(&n->book.q, i - writes);
+
+		/* bytes that will be written, or a status */
+		if ((j->n_piece && j->handle == handle) ||
+		    (j->complete && j->desc == handle))
+			return true;
+	}
 	return r->state != RECV_IDLE &&
 	       (r->handle == handle || n->att.x[HV_RECV].handle == handle ||
 		n->vi[r->vi].q[HVIA_Q_RECV].head.handle == handle);

@@ -238,23 +238,3 @@ void hv_book_event(struct hv_nic *n)
 
 	step[n->book.state](n);
 }
-
-/* ---- for others ---- */
-
-bool hv_write_uses(const struct hv_nic *n, uint32_t handle)
-{
-	uint32_t writes = ring_count(&n->write.q);
-	uint32_t all = writes + ring_count(&n->book.q);
-
-	for (uint32_t i = 0; i < all; i++) {
-		const struct hv_job *j =
-			i < writes ? ring_nth(&n->write.q, i)
-				   : ring_nth(&n->book.q, i - writes);
-
-		/* bytes that will be written, or a status */
-		if ((j->n_piece && j->handle == handle) ||
-		    (j->complete && j->desc == handle))
-			return true;
-	}
-	return false;
-}

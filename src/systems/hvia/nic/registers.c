@@ -258,40 +258,16 @@ static void kpkt_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	hv_gec_put(n, &(struct hv_tx_frame){ .data = s, .kernel = true });
 }
 
-/* ---- VI table, doorbells ---- */
-
-static uint64_t vi_read(struct weft_comp *c, uint32_t i)
-{
-	return hv_vi_load(c->state, i / 4, i % 4 * 8);
-}
-
-static void vi_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	hv_vi_store(c->state, i / 4, i % 4 * 8, val);
-}
-
-static void registers_ring(struct hv_nic *n, uint32_t vi, uint32_t q,
-			   uint64_t token)
-{
-	if (n->ctrl & HVIA_CTRL_ENABLE)
-		hv_doorbell(n, vi, q, token);
-	else
-		hv_count(n, HV_K_BAD_ACCESS);
-}
+/* ---- doorbells ---- */
 
 static void send_wrote(struct weft_comp *c, uint32_t vi, uint64_t val)
 {
-	registers_ring(c->state, vi, HVIA_Q_SEND, val);
+	hv_doorbell(c->state, vi, HVIA_Q_SEND, val);
 }
 
 static void recv_wrote(struct weft_comp *c, uint32_t vi, uint64_t val)
 {
-	registers_ring(c->state, vi, HVIA_Q_RECV, val);
-}
-
-static void command_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	hv_dma_kick(c->state);
+	hv_doorbell(c->state, vi, HVIA_Q_RECV, val);
 }
 
 /* clang-format off */
@@ -314,7 +290,7 @@ const struct weft_reg hv_regs[] = {
 	[HV_R_DEVICE] = C("device", 0x02, 2, HVIA_DEVICE_ID, 0, "device"),
 	[HV_R_COMMAND] = { "command", .width = 2, .offset = HVIA_CFG_COMMAND,
 	  .access = WEFT_RW, .rw = HVIA_CMD_MEMORY | HVIA_CMD_MASTER,
-	  .wrote = command_wrote, .doc = "1 memory accesses, 2 master" },
+	  .wrote = hv_command_wrote, .doc = "1 memory accesses, 2 master" },
 	C("status", 0x06, 2, 0x0020, 0, "66 MHz"),
 	C("class", 0x08, 4, 0x02000000, 0, "Ethernet controller"),
 	C("header", 0x0E, 1, 0, 0, "header type"),
@@ -332,8 +308,8 @@ const struct weft_reg hv_regs[] = {
 	  "kernel packet to send"),
 	A("krx", HVIA_BAR_CTRL, HVIA_KRX, 2048 / 8, RO, krx_read, NULL,
 	  "kernel packet received"),
-	A("vi", HVIA_BAR_CTRL, HVIA_VI_TABLE, HVIA_VIS * 4, MIXED, vi_read,
-	  vi_wrote, "VI table, 32 bytes per VI (3.4)"),
+	A("vi", HVIA_BAR_CTRL, HVIA_VI_TABLE, HVIA_VIS * 4, MIXED, hv_vi_read,
+	  hv_vi_wrote, "VI table, 32 bytes per VI (3.4)"),
 	{ 0 }
 };
 /* clang-format on */

@@ -102,29 +102,24 @@ static int vipl_pingpong_send(struct pingpong *p, uint64_t seq)
 	return -EIO;
 }
 
-/* Polls the word with the last byte, as the target of RDMA. */
-static void vipl_pingpong_land(struct vipl_pingpong *v, uint64_t seq)
-{
-	uint8_t *last = v->in + v->p.len - 1;
-	uint64_t *word = (uint64_t *)((uintptr_t)last & ~7ul), old;
-
-	while (*(volatile uint8_t *)last != vipl_pingpong_last(seq)) {
-		memcpy(&old, word, 8);
-		if (*(volatile uint8_t *)last == vipl_pingpong_last(seq))
-			break;
-		weft_host_poll64(v->p.w.h, word, old, WEFT_NEVER);
-	}
-}
-
 static int vipl_pingpong_wait(struct pingpong *p, uint64_t seq)
 {
 	struct vipl_pingpong *v = (struct vipl_pingpong *)p;
 	VIP_RETURN ret = VIP_NOT_DONE;
+	uint8_t *last = v->in + p->len - 1;
+	uint64_t *word = (uint64_t *)((uintptr_t)last & ~7ul), old;
 	VIP_DESCRIPTOR *d;
 
 	p->in = v->in;
 	if (v->op == OP_RDMA) {
-		vipl_pingpong_land(v, seq);
+		/* polls the word with the last byte, as the target */
+		while (*(volatile uint8_t *)last != vipl_pingpong_last(seq)) {
+			memcpy(&old, word, 8);
+			if (*(volatile uint8_t *)last ==
+			    vipl_pingpong_last(seq))
+				break;
+			weft_host_poll64(p->w.h, word, old, WEFT_NEVER);
+		}
 		return 0;
 	}
 	if (v->wait == WAIT_BLOCK)
@@ -134,7 +129,7 @@ static int vipl_pingpong_wait(struct pingpong *p, uint64_t seq)
 	if (!vipl_program_ok(&v->v, "receive", ret))
 		return -EIO;
 	if (d->CS.Length == p->len &&
-	    (!p->len || v->in[p->len - 1] == vipl_pingpong_last(seq)))
+	    (!p->len || *last == vipl_pingpong_last(seq)))
 		return 0;
 	weft_check_failed(p->w.c, "wrong bytes");
 	return -EIO;

@@ -15,24 +15,19 @@ bool vipl_program_ok(struct vipw *v, const char *what, VIP_RETURN ret)
 	return ret == VIP_SUCCESS;
 }
 
-static uint64_t mac_number(const uint8_t *mac)
-{
-	uint64_t x = 0;
-
-	for (uint32_t i = 0; i < 6; i++)
-		x = x << 8 | mac[i];
-	return x;
-}
-
 bool vipl_program_open(struct vipw *v, struct weft_comp *c, const char *nic)
 {
+	uint64_t mac = 0;
+
 	*v = (struct vipw){ .w = program_from(c) };
 	if (!vipl_program_ok(v, "VipOpenNic", VipOpenNic(nic, &v->nic)) ||
 	    !vipl_program_ok(v, "VipQueryNic", VipQueryNic(v->nic, &v->attr)) ||
 	    !vipl_program_ok(v, "VipCreatePtag",
 			     VipCreatePtag(v->nic, &v->ptag)))
 		return false;
-	program_put(&v->w, "vip.mac", mac_number(v->attr.LocalNicAddress));
+	for (uint32_t i = 0; i < 6; i++)
+		mac = mac << 8 | v->attr.LocalNicAddress[i];
+	program_put(&v->w, "vip.mac", mac);
 	return true;
 }
 
@@ -108,29 +103,22 @@ void vipl_program_addr(struct vipw *v, uint32_t node, uint32_t disc,
 	memcpy(to->bytes + 10, &disc, 4);
 }
 
-static bool wait_for(struct vipw *v, union vipl_program_addr *local)
-{
-	union vipl_program_addr from;
-	VIP_VI_ATTRIBUTES attr;
-	VIP_CONN_HANDLE conn;
-
-	return vipl_program_ok(v, "VipConnectWait",
-			       VipConnectWait(v->nic, &local->a, VIP_INFINITE,
-					      &from.a, &attr, &conn)) &&
-	       vipl_program_ok(v, "VipConnectAccept",
-			       VipConnectAccept(conn, v->vi));
-}
-
 bool vipl_program_connect(struct vipw *v, uint32_t peer)
 {
 	union vipl_program_addr local, remote;
 	VIP_VI_ATTRIBUTES attr;
+	VIP_CONN_HANDLE conn;
 	VIP_RETURN ret;
 
 	vipl_program_addr(v, v->w.me, DISC, &local);
 	vipl_program_addr(v, peer, DISC, &remote);
 	if (v->w.me < peer)
-		return wait_for(v, &local);
+		return vipl_program_ok(v, "VipConnectWait",
+				       VipConnectWait(v->nic, &local.a,
+						      VIP_INFINITE, &remote.a,
+						      &attr, &conn)) &&
+		       vipl_program_ok(v, "VipConnectAccept",
+				       VipConnectAccept(conn, v->vi));
 	do { /* until the peer listens */
 		host_nap(v->w.h, T_hvia_connect_poll);
 		ret = VipConnectRequest(v->vi, &local.a, &remote.a,

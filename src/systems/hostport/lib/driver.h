@@ -157,9 +157,6 @@ static inline uint64_t hport_drv_load(struct hport_drv *d, uint64_t off)
 	return weft_io_load64(d->host, &d->mgmt, off);
 }
 
-/* Maps the management page and leaves the device as it is. Returns 0 or a
- * negative errno. */
-int hport_dev_map(struct hport_drv *d);
 /* Sets up tables and routes. The sizes of queues stay unset, because the first
  * port decides about them. Returns 0 or a negative errno. */
 int hport_dev_setup(struct hport_drv *d);

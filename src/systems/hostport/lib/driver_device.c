@@ -123,18 +123,6 @@ bool hport_drv_probe(struct weft_host *h, struct weft_dev *dev)
 	       (HP_DEVICE_ID << 16 | HP_VENDOR_ID);
 }
 
-int hport_dev_map(struct hport_drv *d)
-{
-	weft_cfg_store(d->host, d->dev, HP_CFG_COMMAND, 2,
-		       HP_CMD_MEMORY | HP_CMD_MASTER);
-	if (!weft_io_map(d->host, d->dev, HP_BAR_MGMT, 0, HP_MGMT_BYTES,
-			 WEFT_UC, &d->mgmt))
-		return -ENODEV;
-	d->node = (uint32_t)hport_drv_load(d, HP_R_NODE);
-	d->nodes = (uint32_t)hport_drv_load(d, HP_R_NODES);
-	return d->nodes ? 0 : -ENODEV;
-}
-
 /* ---- routes ---- */
 
 /* Reads the elements of the way from one node to another, and the network port

@@ -77,7 +77,14 @@ static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 	if (op != HPORT_C_RUN || arg != k || k->started)
 		return drv_call(h, own, op, arg);
 	d.host = h;
-	ret = hport_dev_map(&d);
+	weft_cfg_store(h, d.dev, HP_CFG_COMMAND, 2,
+		       HP_CMD_MEMORY | HP_CMD_MASTER);
+	if (weft_io_map(h, d.dev, HP_BAR_MGMT, 0, HP_MGMT_BYTES, WEFT_UC,
+			&d.mgmt)) {
+		d.node = (uint32_t)hport_drv_load(&d, HP_R_NODE);
+		d.nodes = (uint32_t)hport_drv_load(&d, HP_R_NODES);
+	}
+	ret = d.nodes ? 0 : -ENODEV;
 	if (!ret)
 		ret = hport_kmem_init(&d, &k->kmem.how);
 	if (!ret)

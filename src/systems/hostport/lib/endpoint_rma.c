@@ -42,23 +42,6 @@ static const struct ep_region *own_region(struct way *w, const void *base)
 
 /* ---- puts ---- */
 
-/* Puts some bytes of one word, with a mask. */
-static bool put_bytes(struct way *w)
-{
-	struct ep_piece *p = ep_piece_new(w->e, w->op, false);
-	size_t k = 8 - w->skip < w->left ? 8 - w->skip : w->left;
-	uint8_t mask = (uint8_t)(((1u << k) - 1) << w->skip);
-	uint64_t word = 0;
-
-	if (!p)
-		return false;
-	weft_host_move(w->e->h, (uint8_t *)&word + w->skip, w->here, k);
-	if (hport_put_bytes(w->p, w->to, ACK, piece_tag(w->e, p), &w->far, word,
-			    mask))
-		k = 0;
-	return ep_piece_issued(w->e, p, k);
-}
-
 static bool put_words(struct way *w, size_t k)
 {
 	bool bounce = (uintptr_t)w->here % 8 ||
@@ -86,21 +69,29 @@ static bool put_words(struct way *w, size_t k)
 static bool put_next(struct way *w)
 {
 	size_t k = w->left & ~(size_t)7;
-	uint64_t words[HOSTPORT_EP_FAST_RMA / 8];
+	uint64_t words[HOSTPORT_EP_FAST_RMA / 8] = { 0 };
+	bool some = w->skip || !k; /* bytes of one word, with a mask */
 	struct ep_piece *p;
+	uint8_t mask;
+	int ret;
 
-	if (w->skip || !k)
-		return put_bytes(w);
-	if (k > HOSTPORT_EP_FAST_RMA)
+	if (!some && k > HOSTPORT_EP_FAST_RMA)
 		return put_words(w, k);
 	p = ep_piece_new(w->e, w->op, false);
 	if (!p)
 		return false;
-	weft_host_move(w->e->h, words, w->here, k);
-	if (hport_fast_put(w->p, w->to, ACK, piece_tag(w->e, p), &w->far, words,
-			   (uint32_t)k / 8))
-		k = 0;
-	return ep_piece_issued(w->e, p, k);
+	if (some)
+		k = 8 - w->skip < w->left ? 8 - w->skip : w->left;
+	weft_host_move(w->e->h, (uint8_t *)words + w->skip, w->here, k);
+	if (some) {
+		mask = (uint8_t)(((1u << k) - 1) << w->skip);
+		ret = hport_put_bytes(w->p, w->to, ACK, piece_tag(w->e, p),
+				      &w->far, words[0], mask);
+	} else {
+		ret = hport_fast_put(w->p, w->to, ACK, piece_tag(w->e, p),
+				     &w->far, words, (uint32_t)k / 8);
+	}
+	return ep_piece_issued(w->e, p, ret ? 0 : k);
 }
 
 /* ---- gets ---- */

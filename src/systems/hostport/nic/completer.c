@@ -62,9 +62,9 @@ static void lookup_checked(struct hp_nic *n, void *arg)
 	hp_cpl_done(n, q);
 }
 
-static void lookup_win(struct hp_nic *n, struct hp_look *k)
+static void lookup_win(struct hp_nic *n, void *arg)
 {
-	hp_after(n, n->param.t_check, lookup_checked, k->arg);
+	hp_after(n, n->param.t_check, lookup_checked, arg);
 }
 
 static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
@@ -378,9 +378,9 @@ static void cpl_store(struct hp_sched *s, struct hp_job *j)
 
 /* ---- FINISH ---- */
 
-static void finish_told(struct hp_nic *n, struct hp_nqe *e, bool err)
+static void finish_told(struct hp_nic *n, void *arg)
 {
-	struct hp_cpl *q = e->arg;
+	struct hp_cpl *q = arg;
 
 	if (q->kind == CPL_FAST)
 		store_ack(n, q);

@@ -34,7 +34,7 @@ struct hp_look {
 	uint64_t key;
 	weft_phys_t addr;
 	uint32_t bytes; /* up to HP_LOOK_BYTES */
-	void (*done)(struct hp_nic *n, struct hp_look *k);
+	hp_fn done;
 	void *arg;
 	bool ok; /* false when memory did not answer or the entry does not
 		  * exist */
@@ -80,7 +80,7 @@ struct hp_route_req {
 	struct hp_look look;
 	struct hp_route route;
 	bool ok; /* false when the error is ERR_ROUTE_INV */
-	void (*done)(struct hp_nic *n, struct hp_route_req *r);
+	hp_fn done;
 	void *arg;
 };
 /* Looks up a route by offset and length in the routing space. */

@@ -66,7 +66,7 @@ static void nqe_handed(struct hp_nic *n, struct hp_dma *d)
 		hp_irq_vpid(n, e->vpid);
 	live_end(e);
 	if (e->done)
-		e->done(n, e, false);
+		e->done(n, e->arg);
 }
 
 /* Writes the entry to the address and with the interrupt that nqe_place()
@@ -148,7 +148,7 @@ static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
 		hp_err_log(n, HP_NQE_CMD(e->w), e->vpid);
 		live_end(e);
 		if (e->done)
-			e->done(n, e, true);
+			e->done(n, e->arg);
 		return;
 	}
 	while (*at)
@@ -179,9 +179,9 @@ void hp_notify(struct hp_nic *n, struct hp_nqe *e)
 
 /* ---- status ---- */
 
-static void status_done(struct hp_nic *n, struct hp_nqe *e, bool err)
+static void status_done(struct hp_nic *n, void *arg)
 {
-	struct hp_status *s = e->arg;
+	struct hp_status *s = arg;
 
 	hp_pool_put(n->notify.pool, s);
 }

@@ -20,9 +20,9 @@ struct hp_nqe {
 	/* Called when there is no room. Returns false when the entry cannot
 	 * wait. May be NULL. */
 	bool (*waits)(struct hp_nic *n, struct hp_nqe *e);
-	/* Called when the entry was handed to the bus. err: the NQ does not
-	 * exist, see ERR_LOG. May be NULL. */
-	void (*done)(struct hp_nic *n, struct hp_nqe *e, bool err);
+	/* Called with arg when the entry was handed to the bus, or the NQ does
+	 * not exist, see ERR_LOG. May be NULL. */
+	void (*done)(struct hp_nic *n, void *arg);
 	void *arg;
 	/* used by notification.c */
 	struct hp_ctx_req ctx;

@@ -40,8 +40,9 @@ static void req_next(struct hp_nic *n, void *arg)
 
 /* Continues once route, context and origin window have arrived. Checks the
  * route, then the window, or the SDR: 6, 7, 5 (6.3). */
-static void lookup_join(struct hp_nic *n, struct req *q)
+static void lookup_join(struct hp_nic *n, void *arg)
 {
+	struct req *q = arg;
 	const uint64_t *w = q->in.vci.w;
 	struct hp_access a = { .hpid = (uint32_t)n->reg.hpid,
 			       .vpid = q->in.vci.vpid,
@@ -68,16 +69,6 @@ static void lookup_join(struct hp_nic *n, struct req *q)
 	hp_after(n, n->param.t_check, req_next, q);
 }
 
-static void lookup_route(struct hp_nic *n, struct hp_route_req *r)
-{
-	lookup_join(n, r->arg);
-}
-
-static void lookup_win(struct hp_nic *n, struct hp_look *k)
-{
-	lookup_join(n, k->arg);
-}
-
 static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	struct req *q = r->arg;
@@ -90,7 +81,7 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 		q->err = HP_ERR_OVPID_INV;
 		hp_err_log(n, HP_CMD(q->err, HP_G_PORT, v->byte), v->vpid);
 	} else if (v->main == HP_M_PUT || v->main == HP_M_GET) {
-		q->win.done = lookup_win;
+		q->win.done = lookup_join;
 		q->win.arg = q;
 		q->waits++;
 		hp_win_get(n, &q->win, v->vpid, HP_BASE(c->w, HP_F_WDT_BASE),
@@ -116,7 +107,7 @@ static void req_lookup(struct hp_sched *s, struct hp_job *j)
 	q->ctx.done = lookup_ctx;
 	q->ctx.arg = q;
 	hp_ctx_get(n, &q->ctx);
-	q->route.done = lookup_route;
+	q->route.done = lookup_join;
 	q->route.arg = q;
 	hp_route_get(n, &q->route, HP_VCI_ROFF(v->w), HP_VCI_RLEN(v->w));
 }
@@ -303,11 +294,6 @@ static void req_output(struct hp_sched *s, struct hp_job *j)
 
 /* ---- FINISH ---- */
 
-static void finish_told(struct hp_nic *n, struct hp_nqe *e, bool err)
-{
-	req_next(n, e->arg);
-}
-
 static void req_finish(struct hp_sched *s, struct hp_job *j)
 {
 	struct req *q = (struct req *)j;
@@ -327,7 +313,7 @@ static void req_finish(struct hp_sched *s, struct hp_job *j)
 	e->reserved = true;
 	e->snapshot = true;
 	e->trace = q->in.trace;
-	e->done = finish_told;
+	e->done = req_next;
 	e->arg = q;
 	e->w[0] = HP_VCI_USER(v->w);
 	e->w[1] = HP_VCI_TAG(v->w);

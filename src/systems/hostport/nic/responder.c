@@ -68,9 +68,9 @@ static void lookup_checked(struct hp_nic *n, void *arg)
 	rsp_next(n, q);
 }
 
-static void lookup_win(struct hp_nic *n, struct hp_look *k)
+static void lookup_win(struct hp_nic *n, void *arg)
 {
-	hp_after(n, n->param.t_check, lookup_checked, k->arg);
+	hp_after(n, n->param.t_check, lookup_checked, arg);
 }
 
 static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
@@ -345,11 +345,6 @@ static void rsp_output(struct hp_sched *s, struct hp_job *j)
 
 /* ---- FINISH ---- */
 
-static void finish_told(struct hp_nic *n, struct hp_nqe *e, bool err)
-{
-	rsp_next(n, e->arg);
-}
-
 static void rsp_finish(struct hp_sched *s, struct hp_job *j)
 {
 	struct rsp *q = (struct rsp *)j;
@@ -359,7 +354,7 @@ static void rsp_finish(struct hp_sched *s, struct hp_job *j)
 		hp_stage_done(s, j);
 		return;
 	}
-	q->in.nqe.done = finish_told;
+	q->in.nqe.done = rsp_next;
 	q->in.nqe.waits = hp_in_note_waits;
 	q->in.nqe.arg = q;
 	hp_in_rma(s->own, &q->in);

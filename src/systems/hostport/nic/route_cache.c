@@ -4,12 +4,13 @@
  * insert an entry, because a route enters with its first use. */
 #include "systems/hostport/nic/functional_units.h"
 
-static void route_done(struct hp_nic *n, struct hp_look *k)
+static void route_done(struct hp_nic *n, void *arg)
 {
-	struct hp_route_req *r = k->arg;
+	struct hp_route_req *r = arg;
+	const struct hp_look *k = &r->look;
 
 	r->ok = k->ok && hp_route_parse(&r->route, k->data, k->bytes);
-	r->done(n, r);
+	r->done(n, r->arg);
 }
 
 void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,

@@ -64,7 +64,7 @@ static void look_answer(struct hp_nic *n, struct hp_look *k,
 {
 	k->ok = d->txn.status == WEFT_BUS_OK;
 	memcpy(k->data, weft_slice_data(d->txn.data), k->bytes);
-	k->done(n, k);
+	k->done(n, k->arg);
 }
 
 static void look_read(struct hp_nic *n, struct hp_dma *d)
@@ -121,14 +121,14 @@ static void line_look(struct hp_nic *n, void *arg)
 	uint32_t i = assoc_find(&l->dir, line_set(l, k->key), 0, k->key);
 
 	if (!k->ok) { /* it cannot succeed */
-		k->done(n, k);
+		k->done(n, k->arg);
 		return;
 	}
 	if (assoc_valid(&l->dir, i)) {
 		hp_count(n, l->hits, 1);
 		assoc_touch(&l->dir, i);
 		memcpy(k->data, l->at[i].data, k->bytes);
-		k->done(n, k);
+		k->done(n, k->arg);
 		return;
 	}
 	hp_count(n, l->misses, 1);

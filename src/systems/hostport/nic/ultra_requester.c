@@ -27,12 +27,11 @@ static void ultra_requester_notify(struct ultra_port *p, uint32_t cmd,
 				   uint64_t tag, uint32_t hpid, uint32_t vpid,
 				   bool irq);
 
-static void ultra_requester_notified(struct hp_nic *n, struct hp_nqe *e,
-				     bool err)
+static void ultra_requester_notified(struct hp_nic *n, void *arg)
 {
-	struct ultra_nqe *q = e->arg;
+	struct ultra_nqe *q = arg;
 	struct ultra_port *p = q->port;
-	bool failed = HP_CMD_BYTE(HP_NQE_CMD(e->w)) == HP_B_ULTRA_REFUSED;
+	bool failed = HP_CMD_BYTE(HP_NQE_CMD(q->e.w)) == HP_B_ULTRA_REFUSED;
 
 	if (q->irq)
 		hp_irq(n, HP_IRQ_ULTRA);

@@ -20,17 +20,6 @@ static const char *const kind_name[KINDS] = {
 	"fast_get",  "get",  "faa",	 "cas",
 };
 
-static uint32_t crowd_quota(const struct crowd *a, uint32_t id)
-{
-	return (uint32_t)(a->instructions / a->processes) +
-	       (id < a->instructions % a->processes);
-}
-
-static uint64_t crowd_number(const struct crowd *a, uint32_t id, uint32_t k)
-{
-	return (uint64_t)k * a->processes + id;
-}
-
 /* ---- answers ---- */
 
 static void crowd_mark(struct crowd *a, uint64_t *bits, uint64_t num,
@@ -51,7 +40,8 @@ static void crowd_done(struct member *m, const struct hport_note *n)
 	struct crowd *a = m->of;
 	uint64_t num = n->tag.user;
 
-	if (n->error || !m->busy || num != crowd_number(a, m->id, m->next) ||
+	if (n->error || !m->busy ||
+	    num != (uint64_t)m->next * a->processes + m->id ||
 	    !crowd_good(m, n))
 		weft_check_failed(
 			a->w.c,
@@ -93,6 +83,9 @@ static struct weft_turn crowd_turn(struct weft_host *h, struct weft_proc *proc,
 	struct member *m = arg;
 	struct crowd *a = m->of;
 	struct hport *p = &a->hp.port[m->id];
+	/* as many instructions as each other, or one more */
+	uint32_t quota = (uint32_t)(a->instructions / a->processes) +
+			 (m->id < a->instructions % a->processes);
 	uint64_t num;
 	struct hport_note n;
 	int ret;
@@ -103,8 +96,8 @@ static struct weft_turn crowd_turn(struct weft_host *h, struct weft_proc *proc,
 			crowd_done(m, &n);
 		else
 			crowd_executed(m, p, &n);
-	if (!m->busy && m->next < crowd_quota(a, m->id)) {
-		num = crowd_number(a, m->id, m->next);
+	if (!m->busy && m->next < quota) {
+		num = (uint64_t)m->next * a->processes + m->id;
 		ret = crowd_post(m, p, num);
 		if (ret)
 			weft_check_failed(a->w.c, "instruction %llu: %s",
@@ -116,7 +109,7 @@ static struct weft_turn crowd_turn(struct weft_host *h, struct weft_proc *proc,
 		a->rejected++;
 		return (struct weft_turn){ WEFT_TURN_AGAIN };
 	}
-	if (!m->busy && m->next == crowd_quota(a, m->id) && !m->expect)
+	if (!m->busy && m->next == quota && !m->expect)
 		return (struct weft_turn){ WEFT_TURN_END };
 	return (struct weft_turn){ .kind = WEFT_TURN_WAIT,
 				   .p = hport_crowd_word(p),

@@ -42,36 +42,32 @@ static double commands(struct lim *a, struct hport_drv *d)
 
 /* ---- instructions ---- */
 
-/* Sends n words to itself. Returns whether the device does it without an
- * error. */
-static bool limits_works(struct hport *p, const struct hport_peer *me, bool put,
-			 uint32_t n)
+/* Sends 1, 2, .. words to itself. Returns the most that the device does without
+ * an error. */
+static double limits_largest(struct hport *p, const struct hport_peer *me,
+			     bool put)
 {
 	const uint64_t words[TRIES] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 	const struct hport_far far = { WIN, 0, 0 };
 	const struct hport_tag tag = { 0, 0 };
 	struct hport_note note;
-	bool good = true;
-	int ret = put ? hport_fast_put(p, me, HPORT_ACK, tag, &far, words, n)
-		      : hport_fast_send(p, me, HPORT_ACK, tag, words, n);
-
-	for (uint32_t notes = put ? 1 : 2; !ret && notes; notes--) {
-		hport_wait(p, &note, WEFT_NEVER);
-		good &= !note.error;
-		good &= note.event != HPORT_MESSAGE ||
-			(note.n == n && note.data[n - 1] == n);
-	}
-	return !ret && good;
-}
-
-static double limits_largest(struct hport *p, const struct hport_peer *me,
-			     bool put)
-{
 	uint32_t most = 0;
 
-	for (uint32_t n = 1; n <= TRIES; n++)
-		if (limits_works(p, me, put, n))
-			most = n;
+	for (uint32_t n = 1; n <= TRIES; n++) {
+		int ret =
+			put ? hport_fast_put(p, me, HPORT_ACK, tag, &far, words,
+					     n)
+			    : hport_fast_send(p, me, HPORT_ACK, tag, words, n);
+		bool good = !ret;
+
+		for (uint32_t notes = put ? 1 : 2; !ret && notes; notes--) {
+			hport_wait(p, &note, WEFT_NEVER);
+			good &= !note.error;
+			good &= note.event != HPORT_MESSAGE ||
+				(note.n == n && note.data[n - 1] == n);
+		}
+		most = good ? n : most;
+	}
 	return most;
 }
 

@@ -153,23 +153,6 @@ static int vpids_give(struct hport_drv *d, void *arg)
 	return 0;
 }
 
-/* Makes a process with a Triggerpage of its own. It has no queues, because
- * Barrier Reached needs none. */
-static int thread_new(struct many *a, struct thread *t)
-{
-	int ret = hport_drv_run(a->w.h, vpid_take, t);
-
-	if (ret)
-		return ret;
-	t->of = a;
-	t->proc = weft_proc_new(a->w.h, 0);
-	if (!t->proc || !weft_proc_map(a->w.h, t->proc, a->dev, HP_BAR_TRIGGER,
-				       HP_TRIGGER_PAGE(t->vpid), HP_PAGE,
-				       WEFT_UC, &t->page))
-		return -ENOMEM;
-	return 0;
-}
-
 /* Returns the time of a round. The cost of the operating system for each thread
  * grows with their number. */
 static double round_us(struct many *a, struct thread *t)
@@ -211,8 +194,20 @@ static int many_main(struct weft_comp *c)
 	a->dev = weft_dev_open(a->w.h, 0);
 	a->t = t = weft_host_calloc(a->w.h, a->threads, sizeof(*t));
 	ret = !t ? -ENOMEM : !a->dev ? -ENODEV : 0;
-	for (uint32_t i = 0; !ret && i < a->threads; i++)
-		ret = thread_new(a, &t[i]);
+	/* Each process has a Triggerpage of its own and no queues, because
+	 * Barrier Reached needs none. */
+	for (uint32_t i = 0; !ret && i < a->threads; i++) {
+		ret = hport_drv_run(a->w.h, vpid_take, &t[i]);
+		if (ret)
+			break;
+		t[i].of = a;
+		t[i].proc = weft_proc_new(a->w.h, 0);
+		if (!t[i].proc ||
+		    !weft_proc_map(a->w.h, t[i].proc, a->dev, HP_BAR_TRIGGER,
+				   HP_TRIGGER_PAGE(t[i].vpid), HP_PAGE, WEFT_UC,
+				   &t[i].page))
+			ret = -ENOMEM;
+	}
 	if (ret) {
 		weft_check_failed(c, "cannot begin a process: %s",
 				  program_why(ret));

@@ -56,9 +56,9 @@ struct table {
 	uint64_t hits, misses;
 };
 
-static void looked(struct hp_nic *n, struct hp_look *k)
+static void looked(struct hp_nic *n, void *arg)
 {
-	*(uint32_t *)k->arg += 1;
+	*(uint32_t *)arg += 1;
 }
 
 static void ask(struct hp_nic *n, const struct table *t, struct hp_look *k,

@@ -230,7 +230,6 @@ void hport_space_end(struct hport_drv *d, uint32_t vpid);
  * the memory cannot be freed between this and the insert. */
 uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid,
 			     uint64_t vpage);
-void hport_space_free(struct hport_kernel *k);
 
 /* ---- driver_ultra.c ---- */
 

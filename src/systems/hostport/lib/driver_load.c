@@ -50,8 +50,14 @@ static int drv_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 static void drv_fini(void *own)
 {
 	struct hport_kernel *k = own;
+	struct hport_region *r;
 
-	hport_space_free(k);
+	for (uint32_t i = 0; k->space && i < HP_VPIDS; i++)
+		while ((r = k->space[i].first)) {
+			k->space[i].first = r->next;
+			free(r->out);
+			free(r);
+		}
 	hport_kmem_fini(&k->kmem);
 	for (uint32_t i = 0; k->port && i < HP_VPIDS; i++)
 		free(k->port[i]);

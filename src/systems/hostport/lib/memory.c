@@ -158,19 +158,6 @@ void hport_space_end(struct hport_drv *d, uint32_t vpid)
 	s->next_va = 0;
 }
 
-void hport_space_free(struct hport_kernel *k)
-{
-	for (uint32_t i = 0; k->space && i < HP_VPIDS; i++) {
-		struct hport_region *r;
-
-		while ((r = k->space[i].first)) {
-			k->space[i].first = r->next;
-			free(r->out);
-			free(r);
-		}
-	}
-}
-
 /* ---- calls ---- */
 
 int hport_k_map(struct hport_drv *d, struct hport_c_mem *a)

@@ -79,12 +79,28 @@ static void note_fields(struct hport *p, struct hport_note *n)
 	}
 }
 
-/* Decodes a notification. Returns false when it was meant for the library
- * alone. */
-static bool note_read(struct hport *p, struct hport_note *n)
-{
-	uint32_t cmd = HP_NQE_CMD(n->w), byte = HP_CMD_BYTE(cmd);
+/* ---- polling ---- */
 
+/* Takes the next notification, which has arrived. Returns false when it was
+ * meant for the library alone. */
+static bool nq_take(struct hport *p, struct hport_note *n)
+{
+	volatile uint64_t *e = nq_head(p);
+	uint32_t batch = p->size.nq / 4, cmd, byte;
+
+	if (batch > HP_COUNT_MAX)
+		batch = HP_COUNT_MAX;
+	memset(n, 0, sizeof(*n));
+	weft_host_copy(p->drv.host, n->w, (const void *)(uintptr_t)e, HP_LINE);
+	e[HP_NQE_CMD] = 0;
+	p->nq_rp = p->nq_rp + 1 == p->size.nq ? 0 : p->nq_rp + 1;
+	p->nq_owed++;
+	if (p->nq_owed && p->nq_owed >= batch) {
+		notification_tell(p, HP_T_NQ_RP, p->nq_owed);
+		p->nq_owed = 0;
+	}
+	cmd = HP_NQE_CMD(n->w);
+	byte = HP_CMD_BYTE(cmd);
 	n->error = HP_CMD_ERR(cmd);
 	n->command = byte;
 	n->hpid = HP_NQE_HPID(n->w);
@@ -103,28 +119,6 @@ static bool note_read(struct hport *p, struct hport_note *n)
 		p->wq_rp = HP_PS_HI(n->w[2]);
 	note_fields(p, n);
 	return hport_seg_note(p, n);
-}
-
-/* ---- polling ---- */
-
-/* Takes the next notification, which has arrived. */
-static bool nq_take(struct hport *p, struct hport_note *n)
-{
-	volatile uint64_t *e = nq_head(p);
-	uint32_t batch = p->size.nq / 4;
-
-	if (batch > HP_COUNT_MAX)
-		batch = HP_COUNT_MAX;
-	memset(n, 0, sizeof(*n));
-	weft_host_copy(p->drv.host, n->w, (const void *)(uintptr_t)e, HP_LINE);
-	e[HP_NQE_CMD] = 0;
-	p->nq_rp = p->nq_rp + 1 == p->size.nq ? 0 : p->nq_rp + 1;
-	p->nq_owed++;
-	if (p->nq_owed && p->nq_owed >= batch) {
-		notification_tell(p, HP_T_NQ_RP, p->nq_owed);
-		p->nq_owed = 0;
-	}
-	return note_read(p, n);
 }
 
 int hport_poll(struct hport *p, struct hport_note *n_p)

@@ -371,25 +371,23 @@ void ultra_send(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		tx->wp = (tx->wp + k + 1) % tx->size;
 }
 
-/* Returns whether the packet fits. One word of the part stays free, because
- * equal pointers mean an empty queue. */
-static bool has_room(const struct ultra_tx *tx, uint32_t words)
-{
-	uint32_t used =
-		tx->wp >= tx->rp ? tx->wp - tx->rp : tx->wp + tx->size - tx->rp;
-
-	return used + words < tx->size;
-}
-
 bool ultra_try(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 	       const uint64_t *w, uint32_t n)
 {
-	if (!has_room(tx, n + 1))
-		tx->rp = ultra_read_pointer(tx) - tx->lower;
-	if (!has_room(tx, n + 1))
-		return false;
-	ultra_send(tx, flags, tag, w, n);
-	return true;
+	for (uint32_t tries = 0; tries < 2; tries++) {
+		uint32_t used = tx->wp >= tx->rp ? tx->wp - tx->rp
+						 : tx->wp + tx->size - tx->rp;
+
+		/* One word of the part stays free, because equal pointers mean
+		 * an empty queue. */
+		if (used + n + 1 < tx->size) {
+			ultra_send(tx, flags, tag, w, n);
+			return true;
+		}
+		if (!tries)
+			tx->rp = ultra_read_pointer(tx) - tx->lower;
+	}
+	return false;
 }
 
 bool ultra_send_cond(struct ultra_tx *tx, uint32_t flags, uint64_t tag,

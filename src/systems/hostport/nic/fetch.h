@@ -62,6 +62,5 @@ void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 void hp_tagged_go(struct hp_nic *n);
 /* Handles a tagged access of the host. */
 void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note);
-void hp_tagged_fini(struct hp_nic *n);
 
 #endif

@@ -5,7 +5,7 @@
  * several transactions at a time, any other one of each kind (bus.h). Reads are
  * of whole words, so that bytes beside the requested ones are cut off again. */
 #include <assert.h>
-#include <errno.h>
+
 #include <stdlib.h>
 
 #include "systems/hostport/nic/nic.h"
@@ -127,18 +127,4 @@ void hp_hif_done(struct hp_nic *n, struct hp_dma *d)
 		}
 	}
 	hp_at(n, hp_now(n), dma_over, d);
-}
-
-int hp_hif_start(struct hp_nic *n, struct weft_err *err)
-{
-	bool many = weft_bus_many(n->bus);
-
-	if (!weft_bus_window(n->bus, n->param.posted))
-		return weft_fail(
-			err, EINVAL,
-			"%s: bus.pcix moves whole words only: the Host Port needs bus.pci or bus.ht",
-			n->comp->name);
-	n->dma[WEFT_BUS_READ].limit = many ? n->param.reads : 1;
-	n->dma[WEFT_BUS_WRITE].limit = many ? n->param.posted : 1;
-	return 0;
 }

@@ -278,13 +278,21 @@ static int hp_init(struct weft_comp *c, struct weft_err *err)
 static int hp_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct hp_nic *n = c->state;
-	int ret;
+	int ret = 0;
+	bool many;
 
 	if (n->param.node != 65535)
 		n->place.node = n->param.node;
 	n->reg.hpid = n->place.node + 1;
 	weft_bus_takes_tagged(n->bus);
-	ret = hp_hif_start(n, err);
+	if (!weft_bus_window(n->bus, n->param.posted))
+		return weft_fail(
+			err, EINVAL,
+			"%s: bus.pcix moves whole words only: the Host Port needs bus.pci or bus.ht",
+			c->name);
+	many = weft_bus_many(n->bus);
+	n->dma[WEFT_BUS_READ].limit = many ? n->param.reads : 1;
+	n->dma[WEFT_BUS_WRITE].limit = many ? n->param.posted : 1;
 	for (uint32_t i = 0; !ret && i < HP_NPS; i++)
 		ret = netport_start(&n->net.np[i], err);
 	n->started = !ret;
@@ -396,7 +404,7 @@ static void hp_fini(struct weft_comp *c)
 	free(n->fetch.share.weight);
 	vec_free(&n->fetch.held);
 	vec_free(&n->fetch.share.ahead);
-	hp_tagged_fini(n);
+	free(n->fetch.tagged);
 	vec_free(&n->marks.wait);
 	hp_lines_free(n->win);
 	hp_lines_free(n->routes);

@@ -396,9 +396,6 @@ static inline void hp_count(struct hp_nic *n, enum hp_counter k, uint64_t by)
 
 /* Called by nic.c. */
 void hp_later_event(struct hp_nic *n);
-/* Sets the limits of the bus. Returns an error for a bus that moves whole words
- * only. */
-int hp_hif_start(struct hp_nic *n, struct weft_err *err);
 void hp_hif_done(struct hp_nic *n, struct hp_dma *d);
 /* Dispatches an access of the host. */
 void hp_access(struct hp_nic *n, const struct weft_bus_note *note);

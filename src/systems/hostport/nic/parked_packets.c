@@ -114,28 +114,6 @@ static void park_wrote(struct hp_nic *n, struct hp_dma *d)
 	hp_push_go(n, p);
 }
 
-static void park_write(struct hp_nic *n, struct hp_push *p, uint32_t here)
-{
-	struct hp_park *k = &p->park;
-	struct hp_rx *rx = p->rx;
-	uint32_t end = here < p->size ? here : p->size, bytes;
-	uint32_t most = n->param.dma_piece;
-
-	while (k->put < end && k->out < PIECES && !p->stop) {
-		bytes = end - k->put < most ? end - k->put : most;
-		if (bytes < most && !rx->whole && end < p->size)
-			return; /* more of it is on its way */
-		k->out++;
-		hp_dma_write(n,
-			     n->park.base + (uint64_t)HP_PAGE * p->park.first +
-				     k->put,
-			     weft_slice_sub(rx->f->payload,
-					    rx->head.skip + k->put, bytes),
-			     park_wrote, p);
-		k->put += bytes;
-	}
-}
-
 static void park_came(struct hp_nic *n, struct hp_dma *d)
 {
 	struct hp_push *p = d->arg;
@@ -149,21 +127,32 @@ static void park_came(struct hp_nic *n, struct hp_dma *d)
 
 uint32_t hp_park_go(struct hp_nic *n, struct hp_push *p, uint32_t here)
 {
+	const weft_phys_t area =
+		n->park.base + (uint64_t)HP_PAGE * p->park.first;
 	struct hp_park *k = &p->park;
-	uint32_t end = p->stored + HP_INGRESS, most = n->param.dma_piece;
+	struct hp_rx *rx = p->rx;
+	uint32_t end = here < p->size ? here : p->size, bytes;
+	uint32_t most = n->param.dma_piece;
 
-	park_write(n, p, here);
+	while (k->put < end && k->out < PIECES && !p->stop) {
+		bytes = end - k->put < most ? end - k->put : most;
+		if (bytes < most && !rx->whole && end < p->size)
+			break; /* more of it is on its way */
+		k->out++;
+		hp_dma_write(n, area + k->put,
+			     weft_slice_sub(rx->f->payload,
+					    rx->head.skip + k->put, bytes),
+			     park_wrote, p);
+		k->put += bytes;
+	}
+	end = p->stored + HP_INGRESS;
 	end = end < k->there ? end : k->there;
 	end = end < p->total ? end : p->total;
 	while (!p->hold && !p->stop && k->asked < end && k->out < PIECES) {
-		uint32_t bytes = end - k->asked < most ? end - k->asked : most;
-
+		bytes = end - k->asked < most ? end - k->asked : most;
 		k->out++;
-		hp_dma_read(n,
-			    n->park.base + (uint64_t)HP_PAGE * p->park.first +
-				    k->asked,
-			    bytes, park_came, p)
-			->user = k->asked;
+		hp_dma_read(n, area + k->asked, bytes, park_came, p)->user =
+			k->asked;
 		k->asked += bytes;
 	}
 	return here < p->park.back ? here : p->park.back;

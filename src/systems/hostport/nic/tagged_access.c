@@ -28,12 +28,12 @@ struct place {
 };
 
 struct hp_tagged {
-	struct place *at; /* tagged_depth of them, oldest first */
 	uint32_t n;
 	/* the store that waits for its answer, because the bus has one at a
 	 * time */
 	uint64_t w[HP_WORDS], trace;
 	struct hp_ctx_req look;
+	struct place at[]; /* tagged_depth of them, oldest first */
 };
 
 void hp_tagged_go(struct hp_nic *n)
@@ -91,10 +91,10 @@ static void store_vci(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	struct hp_tagged *t = n->fetch.tagged;
 
-	if (!t) {
-		t = n->fetch.tagged = need(calloc(1, sizeof(*t)));
-		t->at = need(calloc(n->param.tagged_depth, sizeof(*t->at)));
-	}
+	if (!t)
+		t = n->fetch.tagged =
+			need(calloc(1, sizeof(*t) + n->param.tagged_depth *
+							    sizeof(*t->at)));
 	if (!(n->reg.ctrl & HP_CTRL_ENABLE) || !hp_csb_on(&n->csb, note->tag) ||
 	    t->n == n->param.tagged_depth || !weft_bus_defer(n->bus)) {
 		tagged_access_answer(n, false);
@@ -154,11 +154,4 @@ void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note)
 	done = !note->user && ultra && u->tput(n, note);
 	hp_count(n, done ? HP_K_TAGGED_STORES : HP_K_TAGGED_REFUSED, 1);
 	weft_bus_consumed(n->bus, 1);
-}
-
-void hp_tagged_fini(struct hp_nic *n)
-{
-	if (n->fetch.tagged)
-		free(n->fetch.tagged->at);
-	free(n->fetch.tagged);
 }

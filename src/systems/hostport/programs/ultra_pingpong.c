@@ -26,17 +26,13 @@ struct ultra_pingpong {
 
 enum { FROM_MEMORY, FROM_DEVICE, BY_TAGGED };
 
-static uint32_t ultra_pingpong_words(const struct ultra_pingpong *a)
-{
-	return (uint32_t)(a->p.len / 8);
-}
-
 /* ---- a packet ---- */
 
 static void ultra_pingpong_put(struct ultra_pingpong *a, uint64_t seq)
 {
-	weft_time_t at;
+	uint32_t words = (uint32_t)(a->p.len / 8);
 	uint64_t w[ULTRA_PAYLOAD_MAX];
+	weft_time_t at;
 
 	pingpong_fill(&a->p, w, seq);
 	at = weft_host_now(a->p.w.h);
@@ -48,16 +44,16 @@ static void ultra_pingpong_put(struct ultra_pingpong *a, uint64_t seq)
 	a->sent_at += (double)at / WEFT_NS;
 	weft_sent(a->p.w.c, a->p.peer, at);
 	if (!a->conditional) {
-		ultra_send(&a->u.tx, 0, seq, w, ultra_pingpong_words(a));
+		ultra_send(&a->u.tx, 0, seq, w, words);
 		return;
 	}
-	while (!ultra_send_cond(&a->u.tx, 0, seq, w, ultra_pingpong_words(a)))
+	while (!ultra_send_cond(&a->u.tx, 0, seq, w, words))
 		a->refused++;
 }
 
 static int ultra_pingpong_get(struct ultra_pingpong *a, uint64_t seq)
 {
-	uint32_t words = ultra_pingpong_words(a);
+	uint32_t words = (uint32_t)(a->p.len / 8);
 	uint64_t *w = a->in, tag = 0;
 	weft_time_t now;
 	int n = (int)words;

@@ -4,19 +4,14 @@
 
 #include <stdio.h>
 
-static void ctl_key(char *key, size_t size, uint32_t from, uint32_t to,
-		    uint32_t msg, uint32_t word)
-{
-	snprintf(key, size, "ultra.%u.%u.%u.%u", from, to, msg, word);
-}
-
 static void ctl_send(void *own, uint32_t node, const uint64_t *w)
 {
 	struct ultraw *u = own;
 	char key[64];
 
 	for (uint32_t i = 0; i < ULTRA_MSG_WORDS; i++) {
-		ctl_key(key, sizeof(key), u->w.me, node, u->sent, i);
+		snprintf(key, sizeof(key), "ultra.%u.%u.%u.%u", u->w.me, node,
+			 u->sent, i);
 		weft_oob_put(u->w.h, key, w[i]);
 	}
 	u->sent++;
@@ -28,7 +23,8 @@ static void ctl_recv(void *own, uint32_t node, uint64_t *w)
 	char key[64];
 
 	for (uint32_t i = 0; i < ULTRA_MSG_WORDS; i++) {
-		ctl_key(key, sizeof(key), node, u->w.me, u->got, i);
+		snprintf(key, sizeof(key), "ultra.%u.%u.%u.%u", node, u->w.me,
+			 u->got, i);
 		w[i] = weft_oob_get(u->w.h, key);
 	}
 	u->got++;

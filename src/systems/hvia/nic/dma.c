@@ -62,15 +62,3 @@ void hv_dma_done(struct hv_nic *n, struct hv_dma *d)
 	dma_next(n, op);
 	hv_wake(n, d->unit, 0);
 }
-
-void hv_dma_fini(struct hv_nic *n)
-{
-	for (uint32_t op = 0; op < 2; op++)
-		for (; n->dma[op].head; n->dma[op].head = n->dma[op].head->next)
-			weft_slice_drop(&n->dma[op].head->txn.data);
-	weft_slice_drop(&n->send.dma.txn.data);
-	weft_slice_drop(&n->recv.dma.txn.data);
-	weft_slice_drop(&n->write.dma.txn.data);
-	weft_slice_drop(&n->book.dma.txn.data);
-	weft_slice_drop(&n->att.dma.txn.data);
-}

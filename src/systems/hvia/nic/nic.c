@@ -201,7 +201,14 @@ static void hv_fini(struct weft_comp *c)
 {
 	struct hv_nic *n = c->state;
 
-	hv_dma_fini(n);
+	for (uint32_t op = 0; op < 2; op++)
+		for (; n->dma[op].head; n->dma[op].head = n->dma[op].head->next)
+			weft_slice_drop(&n->dma[op].head->txn.data);
+	weft_slice_drop(&n->send.dma.txn.data);
+	weft_slice_drop(&n->recv.dma.txn.data);
+	weft_slice_drop(&n->write.dma.txn.data);
+	weft_slice_drop(&n->book.dma.txn.data);
+	weft_slice_drop(&n->att.dma.txn.data);
 	weft_slice_drop(&n->send.frame);
 	weft_slice_drop(&n->recv.frame);
 	ring_free(&n->recv.prep);

@@ -188,7 +188,6 @@ void hv_dma_done(struct hv_nic *n, struct hv_dma *d);
 /* Hook of the command register: starts waiting transactions, if the card may be
  * master. */
 void hv_command_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
-void hv_dma_fini(struct hv_nic *n);
 
 /* address_translation.c */
 /* Return and set bytes and quadwords of the SDRAM. It is allocated on first

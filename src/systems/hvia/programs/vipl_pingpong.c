@@ -5,19 +5,24 @@
 #include <errno.h>
 #include <string.h>
 
+#include "host/times.h"
 #include "programs/pingpong.h"
-#include "systems/hvia/programs/vipl_program.h"
+#include "vipl.h"
 
 enum { OP_SEND, OP_RDMA };
 enum { WAIT_POLL, WAIT_BLOCK };
 enum { RECVS = 2, SENDS = 64 };
+enum { DISC = 7 }; /* discriminator of both nodes */
 
 struct vipl_pingpong {
 	struct pingpong p;
 	uint32_t op, wait, offset;
 	weft_time_t pause;
 	char nic[32];
-	struct vipw v;
+	VIP_NIC_HANDLE card;
+	VIP_PROTECTION_HANDLE ptag;
+	VIP_VI_HANDLE vi;
+	VIP_NIC_ATTRIBUTES attr;
 	VIP_DESCRIPTOR *desc; /* two receives that alternate, then sends */
 	uint64_t reaped;      /* sends that were taken back */
 	uint8_t *out, *in;
@@ -28,6 +33,22 @@ struct vipl_pingpong {
 	weft_time_t round, busy;
 };
 
+/* A network address with room for its discriminator. */
+union vip_address {
+	VIP_NET_ADDRESS a;
+	uint8_t bytes[64];
+};
+
+/* Returns true, or fails a check that names the call. */
+static bool vip_ok(struct vipl_pingpong *v, const char *what, VIP_RETURN ret)
+{
+	if (ret != VIP_SUCCESS)
+		weft_check_failed(v->p.w.c, "%s returns %d", what, (int)ret);
+	return ret == VIP_SUCCESS;
+}
+
+/* ---- messages ---- */
+
 /* Returns the last byte of a message, from which alone the target of an RDMA
  * write knows that it has arrived. */
 static uint8_t vipl_pingpong_last(uint64_t seq)
@@ -35,20 +56,33 @@ static uint8_t vipl_pingpong_last(uint64_t seq)
 	return (uint8_t)(seq % 255 + 1);
 }
 
+/* Fills in a descriptor of one segment. */
+static void vip_descriptor(struct vipl_pingpong *v, VIP_DESCRIPTOR *d,
+			   void *data)
+{
+	uint32_t bytes = (uint32_t)v->p.len;
+
+	memset(d, 0, sizeof(*d));
+	d->CS.SegCount = bytes ? 1 : 0;
+	d->CS.Length = bytes;
+	d->DS[0].Local.Data.Address = data;
+	d->DS[0].Local.Handle = v->handle;
+	d->DS[0].Local.Length = bytes;
+}
+
 static bool vipl_pingpong_post_recv(struct vipl_pingpong *v, uint64_t seq)
 {
 	VIP_DESCRIPTOR *d = &v->desc[seq % RECVS];
 
-	vipl_program_desc(d, v->in, v->handle, (uint32_t)v->p.len);
-	return vipl_program_ok(&v->v, "VipPostRecv",
-			       VipPostRecv(v->v.vi, d, v->handle));
+	vip_descriptor(v, d, v->in);
+	return vip_ok(v, "VipPostRecv", VipPostRecv(v->vi, d, v->handle));
 }
 
 static bool vipl_pingpong_post_send(struct vipl_pingpong *v, uint64_t seq)
 {
 	VIP_DESCRIPTOR *d = &v->desc[RECVS + seq % SENDS];
 
-	vipl_program_desc(d, v->out, v->handle, (uint32_t)v->p.len);
+	vip_descriptor(v, d, v->out);
 	if (v->op == OP_RDMA) {
 		d->CS.Control = VIP_CONTROL_OP_RDMAWRITE;
 		d->CS.SegCount = 2;
@@ -57,8 +91,7 @@ static bool vipl_pingpong_post_send(struct vipl_pingpong *v, uint64_t seq)
 		d->DS[0].Remote.Handle = v->remote_handle;
 		d->DS[0].Remote.Reserved = 0;
 	}
-	return vipl_program_ok(&v->v, "VipPostSend",
-			       VipPostSend(v->v.vi, d, v->handle));
+	return vip_ok(v, "VipPostSend", VipPostSend(v->vi, d, v->handle));
 }
 
 /* Takes sends back. They are done when the answer has arrived, or earlier. */
@@ -67,7 +100,7 @@ static void vipl_pingpong_reap(struct vipl_pingpong *v, uint64_t until)
 	VIP_DESCRIPTOR *d;
 
 	for (; v->reaped < until; v->reaped++)
-		while (VipSendDone(v->v.vi, &d) == VIP_NOT_DONE)
+		while (VipSendDone(v->vi, &d) == VIP_NOT_DONE)
 			;
 }
 
@@ -123,10 +156,10 @@ static int vipl_pingpong_wait(struct pingpong *p, uint64_t seq)
 		return 0;
 	}
 	if (v->wait == WAIT_BLOCK)
-		ret = VipRecvWait(v->v.vi, VIP_INFINITE, &d);
+		ret = VipRecvWait(v->vi, VIP_INFINITE, &d);
 	while (ret == VIP_NOT_DONE)
-		ret = VipRecvDone(v->v.vi, &d);
-	if (!vipl_program_ok(&v->v, "receive", ret))
+		ret = VipRecvDone(v->vi, &d);
+	if (!vip_ok(v, "receive", ret))
 		return -EIO;
 	if (d->CS.Length == p->len &&
 	    (!p->len || *last == vipl_pingpong_last(seq)))
@@ -152,10 +185,87 @@ static void vipl_pingpong_done(struct pingpong *p, uint64_t seq)
 		v->busy += weft_host_user(p->w.h) - v->round;
 }
 
+/* ---- a NIC, registered memory, a connection ---- */
+
+/* Opens the NIC of the parameter, makes a protection tag, and publishes the
+ * node's address. Returns false after a failed check. */
+static bool vip_open(struct vipl_pingpong *v)
+{
+	uint64_t mac = 0;
+
+	if (!vip_ok(v, "VipOpenNic", VipOpenNic(v->nic, &v->card)) ||
+	    !vip_ok(v, "VipQueryNic", VipQueryNic(v->card, &v->attr)) ||
+	    !vip_ok(v, "VipCreatePtag", VipCreatePtag(v->card, &v->ptag)))
+		return false;
+	for (uint32_t i = 0; i < 6; i++)
+		mac = mac << 8 | v->attr.LocalNicAddress[i];
+	program_put(&v->p.w, "vip.mac", mac);
+	return true;
+}
+
+/* Allocates and registers the descriptors of 64 bytes, then `bytes` of data.
+ * Returns the data, or NULL after a failed check. */
+static uint8_t *vip_memory(struct vipl_pingpong *v, size_t bytes)
+{
+	VIP_MEM_ATTRIBUTES a = { .Ptag = v->ptag, .EnableRdmaWrite = true };
+	size_t head =
+		((RECVS + SENDS) * sizeof(VIP_DESCRIPTOR) + 4095) & ~4095ul;
+	uint8_t *p = weft_host_calloc(v->p.w.h, 1, head + bytes + 4096);
+
+	if (!p)
+		return NULL;
+	p += -(uintptr_t)p & 4095;
+	if (!vip_ok(v, "VipRegisterMem",
+		    VipRegisterMem(v->card, p, head + bytes, &a, &v->handle)))
+		return NULL;
+	v->desc = (VIP_DESCRIPTOR *)p;
+	return p + head;
+}
+
+static void vip_address(struct vipl_pingpong *v, uint32_t node,
+			union vip_address *to)
+{
+	uint64_t mac = program_get(&v->p.w, "vip.mac", node);
+	uint32_t disc = DISC;
+
+	memset(to, 0, sizeof(*to));
+	to->a.HostAddressLen = 6;
+	to->a.DiscriminatorLen = 4;
+	for (uint32_t i = 0; i < 6; i++)
+		to->bytes[4 + i] = (uint8_t)(mac >> 8 * (5 - i));
+	memcpy(to->bytes + 10, &disc, 4);
+}
+
+/* Connects to the partner: the lower node listens, the other one requests. */
+static bool vip_connect(struct vipl_pingpong *v)
+{
+	union vip_address local, remote;
+	VIP_VI_ATTRIBUTES attr;
+	VIP_CONN_HANDLE conn;
+	VIP_RETURN ret;
+
+	vip_address(v, v->p.w.me, &local);
+	vip_address(v, v->p.peer, &remote);
+	if (v->p.w.me < v->p.peer)
+		return vip_ok(v, "VipConnectWait",
+			      VipConnectWait(v->card, &local.a, VIP_INFINITE,
+					     &remote.a, &attr, &conn)) &&
+		       vip_ok(v, "VipConnectAccept",
+			      VipConnectAccept(conn, v->vi));
+	do { /* until the peer listens */
+		host_nap(v->p.w.h, T_hvia_connect_poll);
+		ret = VipConnectRequest(v->vi, &local.a, &remote.a,
+					VIP_INFINITE, &attr);
+	} while (ret == VIP_NO_MATCH);
+	return vip_ok(v, "VipConnectRequest", ret);
+}
+
 static int vipl_pingpong_open(struct pingpong *p)
 {
 	struct vipl_pingpong *v = (struct vipl_pingpong *)p;
 	uint64_t room = (p->size_max + 8191) & ~4095ul;
+	VIP_VI_ATTRIBUTES a = { .ReliabilityLevel = VIP_SERVICE_UNRELIABLE,
+				.EnableRdmaWrite = true };
 	uint8_t *data;
 
 	if (v->op == OP_RDMA && !p->size) {
@@ -165,11 +275,13 @@ static int vipl_pingpong_open(struct pingpong *p)
 		return -EINVAL;
 	}
 	p->len = p->size;
-	if (!vipl_program_open(&v->v, p->w.c, v->nic))
+	if (!vip_open(v))
 		return -EIO;
-	v->desc = vipl_program_mem(&v->v, RECVS + SENDS, 2 * room, true, &data,
-				   &v->handle);
-	if (!v->desc || !vipl_program_vi(&v->v, VIP_SERVICE_UNRELIABLE, true))
+	data = vip_memory(v, 2 * room);
+	a.Ptag = v->ptag;
+	a.MaxTransferSize = v->attr.MaxTransferSize;
+	if (!data || !vip_ok(v, "VipCreateVi",
+			     VipCreateVi(v->card, &a, NULL, NULL, &v->vi)))
 		return -EIO;
 	v->out = data + v->offset;
 	v->in = data + room + v->offset;
@@ -180,7 +292,7 @@ static int vipl_pingpong_open(struct pingpong *p)
 	program_put(&p->w, "vpp.handle", v->handle);
 	v->remote = program_get(&p->w, "vpp.at", p->peer);
 	v->remote_handle = (uint32_t)program_get(&p->w, "vpp.handle", p->peer);
-	return vipl_program_connect(&v->v, p->peer) ? 0 : -EIO;
+	return vip_connect(v) ? 0 : -EIO;
 }
 
 static void vipl_pingpong_sized(struct pingpong *p, double half)
@@ -198,10 +310,19 @@ static void vipl_pingpong_sized(struct pingpong *p, double half)
 static void vipl_pingpong_close(struct pingpong *p)
 {
 	struct vipl_pingpong *v = (struct vipl_pingpong *)p;
+	VIP_DESCRIPTOR *d;
 
 	vipl_pingpong_reap(v, p->rounds);
 	program_barrier(&p->w, "vpp.end");
-	vipl_program_close(&v->v);
+	vip_ok(v, "VipDisconnect", VipDisconnect(v->vi));
+	do
+		VipSendDone(v->vi, &d);
+	while (d);
+	do
+		VipRecvDone(v->vi, &d);
+	while (d);
+	vip_ok(v, "VipDestroyVi", VipDestroyVi(v->vi));
+	vip_ok(v, "VipCloseNic", VipCloseNic(v->card));
 }
 
 static const struct pingpong_ops vipl_pingpong_ops = {

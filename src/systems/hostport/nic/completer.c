@@ -171,9 +171,9 @@ static bool place_leaves(struct hp_nic *n, struct hp_cpl *q)
 
 /* Sets the job aside, because the driver has to be asked for a page and other
  * jobs need the stage meanwhile. */
-static void place_missed(struct hp_nic *n, struct hp_walk *w)
+static void place_missed(struct hp_nic *n, void *arg)
 {
-	struct hp_push *p = w->arg;
+	const struct hp_push *p = arg;
 	struct hp_cpl *q = p->arg;
 
 	if (q->in.job.stage == PLACE && place_leaves(n, q))
@@ -187,7 +187,7 @@ static void place_begin(struct hp_nic *n, struct hp_cpl *q)
 
 	p->go = push_go;
 	p->arg = q;
-	p->walk.go = hp_push_walk;
+	p->walk.go = hp_push_go;
 	p->walk.missed = place_missed;
 	p->walk.arg = p;
 	p->rx = q->in.rx;
@@ -303,9 +303,10 @@ static void masked_done(struct hp_nic *n, struct hp_dma *d)
 }
 
 /* Writes each run of enabled bytes once the page is known. */
-static void masked_page(struct hp_nic *n, struct hp_walk *w)
+static void masked_page(struct hp_nic *n, void *arg)
 {
-	struct hp_cpl *q = w->arg;
+	struct hp_cpl *q = arg;
+	struct hp_walk *w = &q->push.walk;
 	uint32_t be = (uint32_t)q->in.head.c[6] & 0xff, left;
 	const uint8_t *b = (const uint8_t *)q->imm;
 	weft_phys_t pa;
@@ -328,9 +329,9 @@ static void masked_page(struct hp_nic *n, struct hp_walk *w)
 		store_over(n, q);
 }
 
-static void masked_missed(struct hp_nic *n, struct hp_walk *w)
+static void masked_missed(struct hp_nic *n, void *arg)
 {
-	struct hp_cpl *q = w->arg;
+	struct hp_cpl *q = arg;
 
 	hp_stage_aside(&n->sched[HP_CPL], &q->in.job);
 }

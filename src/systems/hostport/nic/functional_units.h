@@ -157,10 +157,10 @@ struct hp_walk {
 	struct hp_xlate ask[HP_AHEAD];
 	bool asking[HP_AHEAD];
 	struct hp_walk *next; /* used by tlb.c */
-	void (*go)(struct hp_nic *n, struct hp_walk *w);
+	hp_fn go;
 	/* Called when the driver was asked for a page, because its answer takes
 	 * long. May be NULL. */
-	void (*missed)(struct hp_nic *n, struct hp_walk *w);
+	hp_fn missed;
 	void *arg;
 };
 static inline void hp_walk_phys(struct hp_walk *w, weft_phys_t pa,
@@ -218,10 +218,9 @@ struct hp_pull {
 	hp_fn go;
 	void *arg;
 };
-/* hp_pull_go() starts to read payload. The caller has set f, total, err and go,
- * and set up the walk with hp_pull_walk(). */
-void hp_pull_go(struct hp_nic *n, struct hp_pull *p);
-void hp_pull_walk(struct hp_nic *n, struct hp_walk *w);
+/* Starts to read payload for a struct hp_pull, and reads more of it as the hook
+ * of its walk. The caller has set f, total, err, go and the walk. */
+void hp_pull_go(struct hp_nic *n, void *pull);
 /* Returns whether even the first page failed, so that nothing may be sent. */
 static inline bool hp_pull_failed(const struct hp_pull *p)
 {
@@ -280,9 +279,9 @@ struct hp_push {
 };
 /* Starts to store the payload of a packet as it arrives. */
 void hp_push_start(struct hp_nic *n, struct hp_push *p);
-/* Stores more of the payload, when bytes, a translation or room have
- * arrived. */
-void hp_push_go(struct hp_nic *n, struct hp_push *p);
+/* Stores more of the payload for a struct hp_push, when bytes, a translation or
+ * room have arrived: the hook of its walk. */
+void hp_push_go(struct hp_nic *n, void *push);
 /* Moves a packet into the buffer of the unit or into main memory
  * (parked_packets.c), so that the network is free for others. vpid: the
  * receiver without room against whose share it counts, or HP_VPIDS. Returns
@@ -294,7 +293,6 @@ void hp_park_end(struct hp_nic *n, struct hp_push *p);
 /* Parks what has arrived up to byte `here`. Returns the bytes that were read
  * back. */
 uint32_t hp_park_go(struct hp_nic *n, struct hp_push *p, uint32_t here);
-void hp_push_walk(struct hp_nic *n, struct hp_walk *w);
 /* Returns how many bytes of a packet of `size` bytes may be read. Sets *tail_p
  * when the packet ended early. */
 uint32_t hp_rx_bytes(const struct hp_rx *rx, uint32_t size,

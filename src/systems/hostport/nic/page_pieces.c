@@ -35,7 +35,7 @@ static void page_done(struct hp_nic *n, struct hp_xlate *x)
 	if (x->fault && page < w->fault)
 		w->fault = page;
 	walk_ask(n, w);
-	w->go(n, w);
+	w->go(n, w->arg);
 }
 
 static void page_missed(struct hp_nic *n, struct hp_xlate *x)
@@ -43,7 +43,7 @@ static void page_missed(struct hp_nic *n, struct hp_xlate *x)
 	struct hp_walk *w = x->arg;
 
 	if (w->missed)
-		w->missed(n, w);
+		w->missed(n, w->arg);
 }
 
 static void walk_ask(struct hp_nic *n, struct hp_walk *w)

@@ -63,8 +63,9 @@ static void pull_done(struct hp_nic *n, struct hp_dma *d)
 
 /* Starts reads. It reads nothing before the pages are known, and no more than
  * the unit has room for before the packet leaves. */
-void hp_pull_go(struct hp_nic *n, struct hp_pull *p)
+void hp_pull_go(struct hp_nic *n, void *pull)
 {
+	struct hp_pull *p = pull;
 	uint32_t piece = n->param.dma_piece;
 	uint32_t limit = hp_walk_known(&p->walk) ? PIECES * piece : 0;
 
@@ -90,11 +91,6 @@ void hp_pull_go(struct hp_nic *n, struct hp_pull *p)
 	}
 	pull_check(n, p);
 	p->go(n, p->arg);
-}
-
-void hp_pull_walk(struct hp_nic *n, struct hp_walk *w)
-{
-	hp_pull_go(n, w->arg);
 }
 
 void hp_pull_release(struct hp_nic *n, struct hp_pull *p, uint64_t cycle,

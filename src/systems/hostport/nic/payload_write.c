@@ -64,8 +64,9 @@ static bool push_piece(struct hp_nic *n, struct hp_push *p, uint32_t here)
 	return true;
 }
 
-void hp_push_go(struct hp_nic *n, struct hp_push *p)
+void hp_push_go(struct hp_nic *n, void *push)
 {
+	struct hp_push *p = push;
 	uint32_t here = hp_rx_bytes(p->rx, p->size, &p->tail), have = here;
 	uint32_t came = p->rx->here, done;
 	/* Bytes that waited are written piece by piece, so that other packets
@@ -94,11 +95,6 @@ void hp_push_go(struct hp_nic *n, struct hp_push *p)
 		p->over = true;
 	}
 	p->go(n, p);
-}
-
-void hp_push_walk(struct hp_nic *n, struct hp_walk *w)
-{
-	hp_push_go(n, w->arg);
 }
 
 static void push_more(struct hp_nic *n, struct hp_rx *rx)

@@ -197,9 +197,9 @@ static void frame_timer(struct hp_nic *n, void *arg)
 /* Sets the instruction aside, because the driver has to be asked for a page.
  * Other instructions continue meanwhile, and no more of this process are
  * fetched. */
-static void pull_missed(struct hp_nic *n, struct hp_walk *w)
+static void pull_missed(struct hp_nic *n, void *arg)
 {
-	struct hp_pull *p = w->arg;
+	const struct hp_pull *p = arg;
 	struct req *q = p->arg;
 
 	if (q->in.job.stage == FRAME)
@@ -229,7 +229,7 @@ static void req_frame(struct hp_sched *s, struct hp_job *j)
 	p->err = HP_ERR_OWINID;
 	p->go = stage_check;
 	p->arg = q;
-	p->walk.go = hp_pull_walk;
+	p->walk.go = hp_pull_go;
 	p->walk.missed = pull_missed;
 	p->walk.arg = p;
 	if (v->main == HP_M_SEND)

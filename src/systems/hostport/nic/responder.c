@@ -175,9 +175,9 @@ static void frame_timer(struct hp_nic *n, void *arg)
 	stage_check(n, q);
 }
 
-static void walk_missed(struct hp_nic *n, struct hp_walk *w)
+static void walk_missed(struct hp_nic *n, void *arg)
 {
-	struct hp_pull *p = w->arg;
+	const struct hp_pull *p = arg;
 	struct rsp *q = p->arg;
 
 	if (q->in.job.stage == FRAME)
@@ -185,9 +185,9 @@ static void walk_missed(struct hp_nic *n, struct hp_walk *w)
 }
 
 /* Translates the page of an atomic while its frame is made. */
-static void atomic_page(struct hp_nic *n, struct hp_walk *w)
+static void atomic_page(struct hp_nic *n, void *arg)
 {
-	struct hp_pull *p = w->arg;
+	const struct hp_pull *p = arg;
 
 	stage_check(n, p->arg);
 }
@@ -213,7 +213,7 @@ static void rsp_frame(struct hp_sched *s, struct hp_job *j)
 	/* the pages of the payload, which is read as they arrive, or of the
 	 * atomic */
 	p->arg = q;
-	p->walk.go = q->atomic ? atomic_page : hp_pull_walk;
+	p->walk.go = q->atomic ? atomic_page : hp_pull_go;
 	p->walk.missed = walk_missed;
 	p->walk.arg = p;
 	q->pulls = !q->atomic;

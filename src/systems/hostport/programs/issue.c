@@ -25,49 +25,44 @@ struct issue {
 
 enum { BY_TRIGGER, BY_TAGGED };
 
-/* Sends, and waits until the device reports the end. */
-static void issue_send(struct issue *a, uint64_t seq)
-{
-	const struct hport_tag tag = { seq, 0 };
-	weft_time_t t = weft_host_now(a->w.h);
-	uint64_t word = t;
-	struct hport_note n;
-
-	while (hport_fast_send(a->p, &a->to, 0, tag, &word, 1) == -EAGAIN)
-		;
-	a->issued_at += (double)t / WEFT_NS;
-	a->cost += (double)(weft_host_now(a->w.h) - t) / WEFT_NS;
-	if (hport_wait(a->p, &n, WEFT_NEVER) && n.error)
-		weft_check_failed(a->w.c, "error %u", n.error);
-	weft_host_cpu(a->w.h, a->pause);
-}
-
-static void issue_recv(struct issue *a, uint64_t seq)
-{
-	struct hport_note n;
-
-	hport_wait(a->p, &n, WEFT_NEVER);
-	a->latency += (double)(weft_host_now(a->w.h) - n.data[0]) / WEFT_NS;
-	if (n.event != HPORT_MESSAGE || n.error || n.tag.user != seq)
-		weft_check_failed(a->w.c, "message %llu is not what was sent",
-				  (unsigned long long)seq);
-}
-
-static void issue_measure(struct issue *a)
+/* Sends messages. Waits after each one until the device reports its end. */
+static void issue_send(struct issue *a)
 {
 	double n = (double)a->count;
 
-	for (uint64_t i = 0; i < a->count; i++)
-		if (!a->w.me)
-			issue_send(a, i);
-		else
-			issue_recv(a, i);
-	if (!a->w.me) {
-		weft_metric(a->w.c, "issued_at", "ns", a->issued_at / n);
-		weft_metric(a->w.c, "issue", "ns", a->cost / n);
-	} else {
-		weft_metric(a->w.c, "latency", "ns", a->latency / n);
+	for (uint64_t seq = 0; seq < a->count; seq++) {
+		const struct hport_tag tag = { seq, 0 };
+		weft_time_t t = weft_host_now(a->w.h);
+		uint64_t word = t;
+		struct hport_note note;
+
+		while (hport_fast_send(a->p, &a->to, 0, tag, &word, 1) ==
+		       -EAGAIN)
+			;
+		a->issued_at += (double)t / WEFT_NS;
+		a->cost += (double)(weft_host_now(a->w.h) - t) / WEFT_NS;
+		if (hport_wait(a->p, &note, WEFT_NEVER) && note.error)
+			weft_check_failed(a->w.c, "error %u", note.error);
+		weft_host_cpu(a->w.h, a->pause);
 	}
+	weft_metric(a->w.c, "issued_at", "ns", a->issued_at / n);
+	weft_metric(a->w.c, "issue", "ns", a->cost / n);
+}
+
+static void issue_recv(struct issue *a)
+{
+	struct hport_note n;
+
+	for (uint64_t seq = 0; seq < a->count; seq++) {
+		hport_wait(a->p, &n, WEFT_NEVER);
+		a->latency +=
+			(double)(weft_host_now(a->w.h) - n.data[0]) / WEFT_NS;
+		if (n.event != HPORT_MESSAGE || n.error || n.tag.user != seq)
+			weft_check_failed(a->w.c,
+					  "message %llu is not what was sent",
+					  (unsigned long long)seq);
+	}
+	weft_metric(a->w.c, "latency", "ns", a->latency / (double)a->count);
 }
 
 static int issue_main(struct weft_comp *c)
@@ -98,7 +93,10 @@ static int issue_main(struct weft_comp *c)
 	}
 	program_put(&a->w, "issue.ready", 1);
 	program_get(&a->w, "issue.ready", peer);
-	issue_measure(a);
+	if (a->w.me)
+		issue_recv(a);
+	else
+		issue_send(a);
 	program_put(&a->w, "issue.done", 1);
 	program_get(&a->w, "issue.done", peer);
 	hport_close(a->p);

@@ -25,12 +25,12 @@ static struct hp_nic *nic_of(struct exrig *r)
 	return r->node[0].nic->state;
 }
 
-static void go(struct hp_nic *n, struct hp_walk *w)
+static void go(struct hp_nic *n, void *arg)
 {
 	goes++;
 }
 
-static void missed(struct hp_nic *n, struct hp_walk *w)
+static void missed(struct hp_nic *n, void *arg)
 {
 	misses++;
 }

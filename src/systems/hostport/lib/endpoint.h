@@ -74,7 +74,5 @@ bool hostport_ep_remote(struct ep *e, struct ep_op *op);
 /* Posts the get for a long message. Returns false when it has to be tried again
  * later. */
 bool hostport_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p);
-/* Ends a piece whose instruction is notified. */
-void hostport_ep_piece_done(struct ep *e, const struct hport_note *n);
 
 #endif

@@ -122,19 +122,25 @@ void hostport_ep_poll(struct ep *e)
 
 	while (hport_poll(x->p, &n)) {
 		uint32_t s = HOSTPORT_EP_ID(n.tag.api);
+		struct ep_piece *p = s < EP_PIECES ? &e->piece[s] : NULL;
 
-		if (n.event == HPORT_MESSAGE)
+		if (n.event == HPORT_MESSAGE) {
 			in_note(e, &n);
-		else if (n.event != HPORT_DONE)
+		} else if (n.event != HPORT_DONE) {
 			continue; /* an access from outside the group was
 				   * refused */
-		else if (HP_MAIN(n.command) == HP_M_FAST_SEND)
+		} else if (HP_MAIN(n.command) == HP_M_FAST_SEND) {
 			continue;
-		else if (HP_MAIN(n.command) != HP_M_SEND)
-			hostport_ep_piece_done(e, &n);
-		/* A refusal by the target follows the end of the instruction,
-		 * which has already freed the slot. */
-		else if (n.error < HP_ERR_TVPID_INV && s < x->sdr_slots)
+		} else if (HP_MAIN(n.command) != HP_M_SEND) {
+			if (!p || (!p->op && !p->msg))
+				continue;
+			p->failed = n.error;
+			ep_piece_done(e, p,
+				      n.n ? (const uint8_t *)n.data : NULL);
+		} else if (n.error < HP_ERR_TVPID_INV && s < x->sdr_slots) {
+			/* A refusal by the target follows the end of the
+			 * instruction, which has already freed the slot. */
 			x->sdr_busy[s] = false;
+		}
 	}
 }

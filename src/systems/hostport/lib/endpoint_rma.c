@@ -163,14 +163,3 @@ bool hostport_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p)
 			  &far, (uint32_t)(e->pool.key >> 32), m->land->at,
 			  (m->addr % 8 + m->len + 7) & ~7ull);
 }
-
-void hostport_ep_piece_done(struct ep *e, const struct hport_note *n)
-{
-	uint32_t id = HOSTPORT_EP_ID(n->tag.api);
-	struct ep_piece *p = id < EP_PIECES ? &e->piece[id] : NULL;
-
-	if (!p || (!p->op && !p->msg))
-		return;
-	p->failed = n->error;
-	ep_piece_done(e, p, n->n ? (const uint8_t *)n->data : NULL);
-}

@@ -54,12 +54,6 @@ static uint64_t ultra_mgmt(struct ultra_drv *d, uint32_t reg)
 	return weft_io_load64(d->h, &d->mgmt, reg);
 }
 
-static void ultra_lock(struct ultra_drv *d)
-{
-	while (ultra_mgmt(d, HP_R_DRIVER_LOCK))
-		;
-}
-
 /* Opens the device through the node's driver, which alone may reach it where
  * there is one. */
 static bool open_by_driver(struct ultra_drv *d)
@@ -116,7 +110,8 @@ static int port_take(struct ultra_drv *d, uint32_t unit, uint32_t owner_reg)
 		upid = ultra_trap(d, HPORT_C_ULTRA_TAKE, &a);
 		return upid ? upid : (int)a.upid;
 	}
-	ultra_lock(d);
+	while (ultra_mgmt(d, HP_R_DRIVER_LOCK))
+		;
 	for (uint32_t i = 0; upid < 0 && i < d->n_ports; i++)
 		if (!ultra_get(d, unit, i, owner_reg)) {
 			ultra_put(d, unit, i, owner_reg, 1);
@@ -142,7 +137,8 @@ static int route_to(struct ultra_drv *d, uint32_t node, uint32_t np, uint8_t *b)
 			memcpy(b, a.el, (size_t)a.n);
 		return ret ? ret : a.n;
 	}
-	ultra_lock(d);
+	while (ultra_mgmt(d, HP_R_DRIVER_LOCK))
+		;
 	weft_io_store64(d->h, &d->mgmt, HP_R_ROUTE_NODE, node);
 	n = ultra_mgmt(d, HP_R_ROUTE_NODE);
 	for (uint32_t i = 0; i < HP_ULTRA_ROUTE_MAX / 8; i++)

@@ -463,7 +463,7 @@ static void cpl_finish(struct hp_sched *s, struct hp_job *j)
 
 	hp_mark(n, q->in.trace, "completer: store");
 	q->in.nqe.done = finish_told;
-	q->in.nqe.waits = hp_in_note_waits;
+	q->in.nqe.waits = hp_room_stand;
 	q->in.nqe.arg = q;
 	if (!wants_note(q)) {
 		hp_stage_done(s, j);

@@ -94,11 +94,6 @@ bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c)
 	return false;
 }
 
-bool hp_in_note_waits(struct hp_nic *n, struct hp_nqe *e)
-{
-	return hp_room_stand(n, e->arg);
-}
-
 void hp_in_rma(struct hp_nic *n, struct hp_in *in)
 {
 	const uint64_t *c = in->head.c;

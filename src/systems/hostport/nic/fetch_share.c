@@ -22,14 +22,6 @@ static struct hp_ahead *ahead_of(struct hp_nic *n, uint32_t vpid)
 	return NULL;
 }
 
-/* Frees the record when nothing of the VPID is in flight any more. */
-static void ahead_check(struct hp_nic *n, struct hp_ahead *a)
-{
-	if (a->n || a->out)
-		return;
-	*a = vec_pop(&n->fetch.share.ahead);
-}
-
 void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
 {
 	struct hp_shares *u = &n->fetch.share;
@@ -37,10 +29,10 @@ void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
 
 	/* Answers to a former owner do not arrive, so that only fetched VCIs
 	 * still count. */
-	if (a) {
+	if (a)
 		a->out = 0;
-		ahead_check(n, a);
-	}
+	if (a && !a->n)
+		*a = vec_pop(&u->ahead);
 	if (w > 1 && !u->weight)
 		u->weight = need(calloc(HP_VPIDS, sizeof(*u->weight)));
 	if (u->weight)
@@ -133,7 +125,8 @@ void hp_share_less(struct hp_nic *n, uint32_t vpid, enum hp_share_of of)
 	else
 		a->out -= a->out > 0;
 	a->at = hp_now(n);
-	ahead_check(n, a);
+	if (!a->n && !a->out) /* nothing of the VPID is in flight any more */
+		*a = vec_pop(&n->fetch.share.ahead);
 	hp_fetch_resume(n, vpid);
 }
 

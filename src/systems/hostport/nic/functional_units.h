@@ -350,8 +350,6 @@ void hp_in_context(struct hp_nic *n, struct hp_in *in,
 bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c);
 /* Queues NOTIFY_RMA for a packet that was executed or refused. */
 void hp_in_rma(struct hp_nic *n, struct hp_in *in);
-/* Implements hp_nqe.waits. The arg of the entry is the hp_in. */
-bool hp_in_note_waits(struct hp_nic *n, struct hp_nqe *e);
 /* Returns whether the packet is a negative acknowledge, for which no entry is
  * reserved (4.9). */
 static inline bool hp_is_extra(const struct hp_head *h)
@@ -392,9 +390,9 @@ void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c,
 void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
 /* Returns whether the packet has no older one of its receiver before it. */
 bool hp_rx_first(const struct hp_nic *n, const struct hp_in *in);
-/* Gives a place to a packet that waits for something else of its receiver.
- * Returns false when none is free. */
-bool hp_room_stand(struct hp_nic *n, struct hp_in *in);
+/* Gives a place to a packet, a struct hp_in, that waits for something else of
+ * its receiver. Returns false when none is free. Implements hp_nqe.waits. */
+bool hp_room_stand(struct hp_nic *n, void *packet);
 /* Returns whether packets of this receiver have places. */
 bool hp_room_lacks(struct hp_nic *n, uint32_t vpid);
 /* Implements hp_pipe.behind. */

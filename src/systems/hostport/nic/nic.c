@@ -221,15 +221,6 @@ static void scheds_init(struct hp_nic *n)
 	}
 }
 
-/* Frees packets that jobs have made and not sent. */
-static void jobs_abandon(struct hp_nic *n)
-{
-	for (uint32_t i = 0; i < HP_PARTS; i++)
-		for (struct hp_job *j = n->sched[i].all; j; j = j->chain)
-			if (pipes[i]->abandon)
-				pipes[i]->abandon(n, j);
-}
-
 /* ---- operations ---- */
 
 static int hp_init(struct weft_comp *c, struct weft_err *err)
@@ -380,7 +371,12 @@ static int hp_finish(struct weft_comp *c, struct weft_err *err)
 		if (hp_blocks[i] && hp_blocks[i]->finish)
 			ret = hp_blocks[i]->finish(n, err);
 	if (weft_sim_idle(c->sim)) {
-		jobs_abandon(n);
+		/* packets that jobs have made and not sent */
+		for (uint32_t i = 0; i < HP_PARTS; i++)
+			for (struct hp_job *j = n->sched[i].all; j;
+			     j = j->chain)
+				if (pipes[i]->abandon)
+					pipes[i]->abandon(n, j);
 		hp_net_abandon(n);
 	}
 	return ret;

@@ -143,7 +143,7 @@ static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
 	/* A notification without a queue, or one that may be dropped, is only
 	 * recorded in the error log (N7). */
 	if (!on || n->param.nq_full_policy || !hp_csb_on(&n->csb, e->vpid) ||
-	    (e->waits && !e->waits(n, e))) {
+	    (e->waits && !e->waits(n, e->arg))) {
 		notification_tell(n);
 		hp_err_log(n, HP_NQE_CMD(e->w), e->vpid);
 		live_end(e);

@@ -17,9 +17,9 @@ struct hp_nqe {
 	/* W2 gets the pointer snapshot (6.2, PS) when the entry is written. */
 	bool snapshot;
 	uint64_t trace; /* of the message that it ends */
-	/* Called when there is no room. Returns false when the entry cannot
-	 * wait. May be NULL. */
-	bool (*waits)(struct hp_nic *n, struct hp_nqe *e);
+	/* Called with arg when there is no room. Returns false when the entry
+	 * cannot wait. May be NULL. */
+	bool (*waits)(struct hp_nic *n, void *arg);
 	/* Called with arg when the entry was handed to the bus, or the NQ does
 	 * not exist, see ERR_LOG. May be NULL. */
 	void (*done)(struct hp_nic *n, void *arg);

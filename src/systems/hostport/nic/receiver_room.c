@@ -96,8 +96,10 @@ bool hp_room_lacks(struct hp_nic *n, uint32_t vpid)
 	return s && s->places;
 }
 
-bool hp_room_stand(struct hp_nic *n, struct hp_in *in)
+bool hp_room_stand(struct hp_nic *n, void *packet)
 {
+	struct hp_in *in = packet;
+
 	if (!n->param.rx_places)
 		return true;
 	if (!place_take(n, in))

@@ -355,7 +355,7 @@ static void rsp_finish(struct hp_sched *s, struct hp_job *j)
 		return;
 	}
 	q->in.nqe.done = rsp_next;
-	q->in.nqe.waits = hp_in_note_waits;
+	q->in.nqe.waits = hp_room_stand;
 	q->in.nqe.arg = q;
 	hp_in_rma(s->own, &q->in);
 }

@@ -158,12 +158,6 @@ void rel_fail(struct vipl_rel *r, uint32_t code, bool end)
 
 /* ---- the card ---- */
 
-static void raw_sent(struct vipl_rel *r)
-{
-	while (vipl_queue_done(&r->raw[HVIA_Q_SEND]))
-		vipl_queue_take(&r->raw[HVIA_Q_SEND]);
-}
-
 /* Posts a slot. Takes sent slots off the queue first, because a slot is reused
  * as soon as the card is done with it. */
 void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
@@ -171,7 +165,8 @@ void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 {
 	VIP_DESCRIPTOR *d = &s->desc;
 
-	raw_sent(r);
+	while (vipl_queue_done(&r->raw[HVIA_Q_SEND]))
+		vipl_queue_take(&r->raw[HVIA_Q_SEND]);
 	memset(d, 0, sizeof(*d));
 	if (r->v->k->state == HVIA_VI_ERROR)
 		return; /* no frame leaves in ERROR: the slot is free */
@@ -198,7 +193,8 @@ static int reliable_vi_engine(struct weft_host *h, void *arg)
 		struct vipl_queue *q[2] = { &r->raw[0], &r->raw[1] };
 		uint32_t seen = n->client->event;
 
-		raw_sent(r);
+		while (vipl_queue_done(&r->raw[HVIA_Q_SEND]))
+			vipl_queue_take(&r->raw[HVIA_Q_SEND]);
 		rel_receive(r);
 		rel_send(r);
 		if (seen != n->client->event)

@@ -229,12 +229,6 @@ uint64_t hv_vi_read(struct weft_comp *c, uint32_t i)
 	}
 }
 
-static void doorbells_flush(struct hv_nic *n, uint32_t vi, uint32_t q)
-{
-	n->vi[vi].q[q].flush = n->vi[vi].q[q].posted;
-	hv_vi_work(n, vi, q);
-}
-
 void hv_vi_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct hv_nic *n = c->state;
@@ -267,9 +261,11 @@ void hv_vi_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	default:
 		v->flags |= (uint8_t)(val & ~HVIA_VIF_FLUSH);
 		v->flags &= (uint8_t) ~(val >> 8);
-		if (val & HVIA_VIF_FLUSH_SEND)
-			doorbells_flush(n, vi, HVIA_Q_SEND);
-		if (val & HVIA_VIF_FLUSH_RECV)
-			doorbells_flush(n, vi, HVIA_Q_RECV);
+		for (uint32_t q = 0; q < 2; q++)
+			if (val & (q == HVIA_Q_SEND ? HVIA_VIF_FLUSH_SEND
+						    : HVIA_VIF_FLUSH_RECV)) {
+				v->q[q].flush = v->q[q].posted;
+				hv_vi_work(n, vi, q);
+			}
 	}
 }

@@ -63,12 +63,6 @@ struct coh_local coh_on_local(bool write, enum coh_state s)
 	return local_tab[write][s];
 }
 
-struct coh_snoop coh_on_snoop(enum coh_bus bus, enum coh_state s)
-{
-	assert(bus < COH_SNOOPED);
-	return snoop_tab[bus][s];
-}
-
 const char *coh_state_name(enum coh_state s)
 {
 	static const char *const names[COH_STATES] = { "I", "S", "E", "M" };
@@ -158,7 +152,8 @@ struct coh_snoop coh_cache_snoop(struct coh_cache *c, enum coh_bus bus,
 	struct coh_snoop to;
 
 	*was_p = l ? l->state : COH_I;
-	to = coh_on_snoop(bus, *was_p);
+	assert(bus < COH_SNOOPED);
+	to = snoop_tab[bus][*was_p];
 	if (!l)
 		return to;
 	if (to.act & COH_MERGE)

@@ -46,8 +46,6 @@ struct coh_snoop {
 	enum coh_state next;
 	uint32_t act; /* enum coh_act */
 };
-/* Returns the entry of the event table for a snooped request. */
-struct coh_snoop coh_on_snoop(enum coh_bus bus, enum coh_state s);
 
 /* ---- the cache ---- */
 

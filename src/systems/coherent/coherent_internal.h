@@ -155,9 +155,10 @@ void coh_net_arbitrate(struct weft_comp *c);
 /* net_snoop.c: makes room in a cache. Returns the cycles for writing the victim
  * back. */
 uint32_t coh_net_evict(struct weft_comp *c, uint32_t cache, uint64_t addr);
-/* Lets all snoopers answer the request. Sets the time of the data. Returns when
- * the interconnect is free. */
-uint64_t coh_net_serve(struct weft_comp *c);
+/* By request: lets all snoopers answer it and sets the time of the data.
+ * Returns when the interconnect is free. */
+extern uint64_t (*const coh_net_serve[COH_BUSES])(struct weft_comp *c,
+						  struct coh_txn *t);
 
 /* core.c */
 /* Issues the first access of core i. */

@@ -151,40 +151,30 @@ static void core_private(struct weft_comp *c, uint32_t i)
 		coh_mem_write(&k->priv, addr, bytes, n);
 }
 
-static void core_lookup(struct weft_comp *c, uint32_t i)
+/* Looks the address up in the cache, unless the access goes around it, and asks
+ * the interconnect on a miss. */
+static void core_shared(struct weft_comp *c, uint32_t i)
 {
 	struct coh_core *k = &((struct coh_system *)c->state)->core[i];
+	bool lookup = k->state == CORE_LOOKUP;
 	struct coh_line *l;
 
-	if (coh_cache_local(&k->cache, k->op.addr, k->op.store, &l) ==
-	    COH_NONE) {
+	if (lookup && coh_cache_local(&k->cache, k->op.addr, k->op.store, &l) ==
+			      COH_NONE) {
 		weft_count(c, C_HITS, 1);
 		coh_core_perform(c, i, l->data + (k->op.addr - l->addr));
 		return;
 	}
-	weft_count(c, C_MISSES, 1);
-	k->state = CORE_BUS;
-	coh_net_ask(c);
-}
-
-static void core_around(struct weft_comp *c, uint32_t i)
-{
-	struct coh_core *k = &((struct coh_system *)c->state)->core[i];
-
-	weft_count(c, C_UNCACHED, 1);
+	weft_count(c, lookup ? C_MISSES : C_UNCACHED, 1);
 	k->state = CORE_BUS;
 	coh_net_ask(c);
 }
 
 void coh_core_event(struct weft_comp *c, uint32_t i)
 {
-	static void (*const step[])(struct weft_comp *, uint32_t) = {
-		[CORE_LOOKUP] = core_lookup,
-		[CORE_UNCACHED] = core_around,
-		[CORE_PLB] = core_private,
-	};
+
 	struct coh_core *k = &((struct coh_system *)c->state)->core[i];
 
 	if (weft_timer_due(c, &k->timer))
-		step[k->state](c, i);
+		(k->state == CORE_PLB ? core_private : core_shared)(c, i);
 }

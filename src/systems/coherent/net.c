@@ -115,7 +115,7 @@ static void net_snoop(struct weft_comp *c)
 {
 	struct coh_net *n = &((struct coh_system *)c->state)->net;
 
-	n->txn.end = coh_net_serve(c);
+	n->txn.end = coh_net_serve[n->txn.bus](c, &n->txn);
 	net_at(c, NET_DATA, n->txn.data);
 }
 

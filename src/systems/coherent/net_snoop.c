@@ -201,17 +201,10 @@ static uint64_t memory_write(struct weft_comp *c, struct coh_txn *t)
 	return t->data;
 }
 
-static uint64_t (*const served[COH_BUSES])(struct weft_comp *,
+uint64_t (*const coh_net_serve[COH_BUSES])(struct weft_comp *,
 					   struct coh_txn *) = {
 	[COH_RD] = snoop_line,	     [COH_RDX] = snoop_line,
 	[COH_UPGR] = snoop_upgrade,  [COH_UPDATE] = snoop_update,
 	[COH_WRITE] = snoop_write,   [COH_MEM_RD] = memory_read,
 	[COH_MEM_WR] = memory_write,
 };
-
-uint64_t coh_net_serve(struct weft_comp *c)
-{
-	struct coh_txn *t = &((struct coh_system *)c->state)->net.txn;
-
-	return served[t->bus](c, t);
-}

@@ -309,21 +309,11 @@ bool atoll_recv(struct atoll_port *p, struct atoll_msg *m, void *data,
 
 /* ---- management ---- */
 
-static uint64_t atoll_mget(struct atoll_port *p, uint32_t off)
-{
-	return weft_io_load64(p->h, &p->mgmt, off);
-}
-
-static void atoll_mput(struct atoll_port *p, uint32_t off, uint64_t val)
-{
-	weft_io_store64(p->h, &p->mgmt, off, val);
-}
-
 void atoll_manage(struct atoll_port *p, uint32_t counter)
 {
-	atoll_mput(p, ATOLL_M_HOST_PORT, p->a.port);
+	weft_io_store64(p->h, &p->mgmt, ATOLL_M_HOST_PORT, p->a.port);
 	if (counter)
-		atoll_mput(p, ATOLL_M_DL_COUNTER, counter);
+		weft_io_store64(p->h, &p->mgmt, ATOLL_M_DL_COUNTER, counter);
 }
 
 bool atoll_irq_wait(struct atoll_port *p, weft_time_t deadline)
@@ -331,33 +321,34 @@ bool atoll_irq_wait(struct atoll_port *p, weft_time_t deadline)
 	bool ok = weft_host_irq_wait(p->h, p->dev, deadline);
 
 	if (ok)
-		atoll_mput(p, ATOLL_M_IRQ, atoll_mget(p, ATOLL_M_IRQ));
+		weft_io_store64(p->h, &p->mgmt, ATOLL_M_IRQ,
+				weft_io_load64(p->h, &p->mgmt, ATOLL_M_IRQ));
 	return ok;
 }
 
 bool atoll_deadlock(struct atoll_port *p, struct atoll_deadlock *d)
 {
-	uint64_t ports = atoll_mget(p, ATOLL_M_DL_PORTS);
+	uint64_t ports = weft_io_load64(p->h, &p->mgmt, ATOLL_M_DL_PORTS);
 
 	for (uint32_t o = 0; o < ATOLL_XPORTS; o++) {
 		uint64_t s;
 
 		if (!(ports >> o & 1))
 			continue;
-		s = atoll_mget(p, ATOLL_M_DL_STATE + 8 * o);
+		s = weft_io_load64(p->h, &p->mgmt, ATOLL_M_DL_STATE + 8 * o);
 		if (s & ATOLL_DL_COND) {
 			*d = (struct atoll_deadlock){ o, ATOLL_DL_GRANTED(s),
 						      ATOLL_DL_WAITS(s) };
 			return true;
 		}
-		atoll_mput(p, ATOLL_M_DL_PORTS, 1u << o);
+		weft_io_store64(p->h, &p->mgmt, ATOLL_M_DL_PORTS, 1u << o);
 	}
 	return false;
 }
 
 bool atoll_retrieve(struct atoll_port *p, const struct atoll_deadlock *d)
 {
-	atoll_mput(p, ATOLL_M_REDIRECT, d->waits);
-	atoll_mput(p, ATOLL_M_DL_PORTS, 1u << d->out);
-	return atoll_mget(p, ATOLL_M_REDIRECT);
+	weft_io_store64(p->h, &p->mgmt, ATOLL_M_REDIRECT, d->waits);
+	weft_io_store64(p->h, &p->mgmt, ATOLL_M_DL_PORTS, 1u << d->out);
+	return weft_io_load64(p->h, &p->mgmt, ATOLL_M_REDIRECT);
 }

@@ -257,8 +257,10 @@ void at_rx_flit(void *own, uint32_t np, struct weft_frame *f)
 
 /* ---- registers ---- */
 
-uint64_t at_rx_load(struct at_nic *n, uint32_t hp, uint32_t off)
+uint64_t at_rx_load(struct weft_comp *c, uint32_t index)
 {
+	struct at_nic *n = c->state;
+	uint32_t hp = index * 8 / ATOLL_PAGE, off = index * 8 % ATOLL_PAGE;
 	struct at_rx *r = &n->rx[hp];
 	uint64_t head;
 
@@ -285,8 +287,10 @@ uint64_t at_rx_load(struct at_nic *n, uint32_t hp, uint32_t off)
 	}
 }
 
-void at_rx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
+void at_rx_store(struct weft_comp *c, uint32_t index, uint64_t val)
 {
+	struct at_nic *n = c->state;
+	uint32_t hp = index * 8 / ATOLL_PAGE, off = index * 8 % ATOLL_PAGE;
 	struct at_rx *r = &n->rx[hp];
 
 	switch (off) {

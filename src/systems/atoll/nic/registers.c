@@ -20,22 +20,6 @@ void at_irq(struct at_nic *n, uint64_t bits)
 	weft_bus_of(n->bus)->irq(n->bus, n->irq_level);
 }
 
-/* ---- host ports ---- */
-
-static uint64_t port_read(struct weft_comp *c, uint32_t i)
-{
-	uint32_t off = i * 8;
-
-	return at_rx_load(nic_of(c), off / ATOLL_PAGE, off % ATOLL_PAGE);
-}
-
-static void port_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
-{
-	uint32_t off = i * 8;
-
-	at_rx_store(nic_of(c), off / ATOLL_PAGE, off % ATOLL_PAGE, val);
-}
-
 /* ---- management ---- */
 
 static uint64_t node_read(struct weft_comp *c, uint32_t i)
@@ -135,8 +119,8 @@ const struct weft_reg at_regs[] = {
 	C("irq_pin", 0x3D, 1, 1, 0, "INTA"),
 	{ .name = "port", .space = 1, .width = 8, .offset = 0,
 	  .count = ATOLL_PORTS * ATOLL_PAGE / 8, .stride = 8,
-	  .access = WEFT_MIXED, .rw = ~0ULL, .bare = true, .read = port_read,
-	  .wrote = port_wrote, .doc = "host ports, a page each" },
+	  .access = WEFT_MIXED, .rw = ~0ULL, .bare = true, .read = at_rx_load,
+	  .wrote = at_rx_store, .doc = "host ports, a page each" },
 	M("node", ATOLL_M_NODE, node_read, NULL, RO, "own number"),
 	M("irq", ATOLL_M_IRQ, irq_read, irq_wrote, MIXED, "interrupts, W1C"),
 	M("dl_counter", ATOLL_M_DL_COUNTER, counter_read, counter_wrote, RW,

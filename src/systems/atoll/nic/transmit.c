@@ -85,12 +85,6 @@ static void flits_go(struct at_nic *n, uint32_t hp)
 
 /* ---- PIO ---- */
 
-static uint64_t own_head(const struct at_nic *n, uint32_t hp, uint32_t tag,
-			 uint64_t bytes)
-{
-	return ATOLL_HEAD(n->node * ATOLL_PORTS + hp, tag, bytes);
-}
-
 static void pio_data(struct at_nic *n, uint32_t hp, uint64_t val, bool last)
 {
 	struct at_tx *t = &n->tx[hp];
@@ -100,7 +94,7 @@ static void pio_data(struct at_nic *n, uint32_t hp, uint64_t val, bool last)
 	if (!last)
 		return;
 	pkt_head(n, hp, t->route, t->n_route,
-		 own_head(n, hp, t->tag, t->n_pio * 8));
+		 ATOLL_HEAD(n->node * ATOLL_PORTS + hp, t->tag, t->n_pio * 8));
 	pkt_bytes(n, hp, (const uint8_t *)t->pio, t->n_pio * 8);
 	at_mark(n, t->pio_trace, "further stores");
 	pkt_end(n, hp, t->pio_trace);
@@ -169,8 +163,8 @@ static void desc_done(struct at_nic *n, struct at_dma *d)
 	pkt_head(n, d->hp, (const uint8_t *)&w[2], chars,
 		 w[7] & ATOLL_D_AGAIN
 			 ? w[5]
-			 : own_head(n, d->hp, (uint32_t)(w[0] >> 32) & 0xffff,
-				    t->bytes));
+			 : ATOLL_HEAD(n->node * ATOLL_PORTS + d->hp,
+				      w[0] >> 32 & 0xffff, t->bytes));
 	at_tx_go(n, d->hp);
 }
 

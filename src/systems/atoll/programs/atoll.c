@@ -110,18 +110,13 @@ static int pp_send(struct pingpong *p, uint64_t seq)
 	return -EIO;
 }
 
-static bool pp_last(const struct pingpong *p, uint64_t seq)
-{
-	return (seq + 1) % p->count == 0;
-}
-
 static int pp_wait(struct pingpong *p, uint64_t seq)
 {
 	struct atoll_pingpong *a = (struct atoll_pingpong *)p;
 	struct atoll_msg m;
 
 	atoll_recv(a->a.p, &m, a->a.buf, sizeof(a->a.buf), WEFT_NEVER);
-	if (!p->begins || !pp_last(p, seq))
+	if (!p->begins || (seq + 1) % p->count)
 		program_got(&p->w, p->peer);
 	p->in = a->a.buf;
 	if (m.node == p->peer && m.bytes == p->len && m.tag == (seq & 0xffff))
@@ -136,7 +131,7 @@ static void pp_done(struct pingpong *p, uint64_t seq)
 {
 	const struct atoll_pingpong *a = (struct atoll_pingpong *)p;
 
-	if (!p->begins || !pp_last(p, seq))
+	if (!p->begins || (seq + 1) % p->count)
 		return;
 	program_got(&p->w, p->peer);
 	for (uint64_t i = seq + 1 - p->count; i <= seq; i++)
@@ -196,24 +191,6 @@ static int pp_main(struct weft_comp *c)
 
 /* ---- management process ---- */
 
-/* Resends every packet that was removed from the network (2.3). */
-static void mgr_again(struct at_work *a, uint64_t *n_p)
-{
-	struct atoll_msg m;
-
-	while (atoll_poll(a->p, &m, a->buf, sizeof(a->buf)))
-		if (m.retrieved && !atoll_again(a->p, &m, a->buf))
-			++*n_p;
-}
-
-static void mgr_report(struct at_work *a, const struct atoll_deadlock *d)
-{
-	weft_check_failed(
-		a->w.c,
-		"deadlock: OutPort %u is granted to InPort %u and stopped, InPort %u waits for it; recovery is off",
-		d->out, d->granted, d->waits);
-}
-
 /* Managers have no auxiliary network, therefore each one waits for a time that
  * depends on its number. A manager that still sees the condition then removes a
  * packet. */
@@ -225,7 +202,10 @@ static void mgr_clear(struct at_work *a, uint64_t *took_p)
 			weft_host_now(a->w.h) + (a->w.me + 1) * a->wait);
 	while (atoll_deadlock(a->p, &d)) {
 		if (!a->recover) {
-			mgr_report(a, &d);
+			weft_check_failed(
+				a->w.c,
+				"deadlock: OutPort %u is granted to InPort %u and stopped, InPort %u waits for it; recovery is off",
+				d.out, d.granted, d.waits);
 			return;
 		}
 		*took_p += atoll_retrieve(a->p, &d);
@@ -237,6 +217,7 @@ static int mgr_main(struct weft_comp *c)
 {
 	struct at_work *a = c->state;
 	uint64_t irqs = 0, took = 0, again = 0;
+	struct atoll_msg m;
 	int ret = open_port(a, c, 0, ATOLL_DMA);
 
 	if (ret)
@@ -249,7 +230,10 @@ static int mgr_main(struct weft_comp *c)
 		mgr_clear(a, &took);
 		if (!a->recover)
 			break;
-		mgr_again(a, &again);
+		/* Resend every packet that was taken out (2.3). */
+		while (atoll_poll(a->p, &m, a->buf, sizeof(a->buf)))
+			if (m.retrieved && !atoll_again(a->p, &m, a->buf))
+				again++;
 		weft_metric(c, "taken_out", "packets", (double)took);
 		weft_metric(c, "sent_again", "packets", (double)again);
 	}
@@ -285,21 +269,12 @@ static uint32_t ring_route(const struct at_work *a, uint32_t s, uint32_t hops,
 	return n + 1;
 }
 
-static void ring_recv(struct at_work *a, uint64_t *got)
-{
-	struct atoll_msg m;
-
-	while (atoll_poll(a->p, &m, a->buf, sizeof(a->buf))) {
-		atoll_verify(a, &m);
-		++*got;
-	}
-}
-
 static int ring_main(struct weft_comp *c)
 {
 	struct at_work *a = c->state;
 	uint64_t got = 0;
 	uint8_t route[HOPS + 1];
+	struct atoll_msg m;
 	uint32_t n, to;
 	int ret = open_port(a, c, DATA_PORT, ATOLL_DMA);
 
@@ -310,14 +285,12 @@ static int ring_main(struct weft_comp *c)
 	for (uint64_t i = 0; i < a->packets; i++) {
 		program_fill(a->buf, a->size / 8, program_base(a->w.me, to, i));
 		atoll_send(a->p, route, n, i & 0xffff, a->buf, a->size);
-		ring_recv(a, &got);
+		for (; atoll_poll(a->p, &m, a->buf, sizeof(a->buf)); got++)
+			atoll_verify(a, &m);
 	}
-	while (got < a->packets) {
-		struct atoll_msg m;
-
+	for (; got < a->packets; got++) {
 		atoll_recv(a->p, &m, a->buf, sizeof(a->buf), WEFT_NEVER);
 		atoll_verify(a, &m);
-		got++;
 	}
 	weft_metric(c, "received", "packets", (double)got);
 	return 0;

@@ -43,12 +43,6 @@ struct stack {
 	struct stack_bytes early; /* arrived before its request */
 };
 
-static weft_time_t stack_look(struct stack *s)
-{
-	s->now = weft_host_now(s->h);
-	return s->now;
-}
-
 static weft_time_t copy_time(uint64_t rate, uint32_t n)
 {
 	return rate ? (weft_time_t)((unsigned __int128)n * BYTES_FS * WEFT_SEC /
@@ -161,34 +155,17 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 	stack_deliver(s, p + HEAD + s->proto->head + old, g.len - old);
 }
 
-/* Handles an expired time-out. */
-static void stack_expire(struct stack *s)
-{
-	if (s->now < s->rto_at)
-		return;
-	if (!s->proto->reliable || ++s->tries > TRIES) {
-		s->error = -ETIMEDOUT;
-		s->rto_at = WEFT_NEVER;
-		return;
-	}
-	s->tx_seq = s->una;
-	s->same_acks = 0;
-	s->rto = 2 * s->rto < weft_host_time(s->h, T_tcp_rto_max)
-			 ? 2 * s->rto
-			 : weft_host_time(s->h, T_tcp_rto_max);
-	s->rto_at = s->now + s->rto;
-}
-
 /* ---- interrupts ---- */
 
 /* Handles an interrupt. Its accesses to the NIC are part of the cost, so they
  * are subtracted. */
 static void stack_interrupted(struct stack *s)
 {
-	weft_time_t t = stack_look(s), cost = 0, spent;
+	weft_time_t t = weft_host_now(s->h), cost = 0, spent;
 	uint32_t causes = eth_causes(s->e), len;
 	const uint8_t *p;
 
+	s->now = t;
 	if (causes & MAC_INT_RXT0)
 		cost += s->c.interrupt;
 	if (causes & MAC_INT_TXDW && s->tx_irq)
@@ -208,8 +185,9 @@ static void stack_interrupted(struct stack *s)
 /* Uses the processor for the process during time t, interrupts not counted. */
 static void stack_work(struct stack *s, weft_time_t t)
 {
-	weft_time_t end = stack_look(s) + t, now;
+	weft_time_t now = weft_host_now(s->h), end = now + t;
 
+	s->now = now;
 	while (weft_host_isr_spin(s->h, eth_device(s->e), end)) {
 		now = weft_host_now(s->h);
 		stack_interrupted(s);
@@ -218,6 +196,8 @@ static void stack_work(struct stack *s, weft_time_t t)
 	s->now = end;
 }
 
+/* Sleeps until an interrupt or the deadline, and handles a time-out that
+ * expired meanwhile. */
 static void sleep_until(struct stack *s, weft_time_t deadline)
 {
 	weft_time_t end = s->rto_at < deadline ? s->rto_at : deadline;
@@ -227,7 +207,19 @@ static void sleep_until(struct stack *s, weft_time_t deadline)
 		stack_interrupted(s);
 	else
 		s->now = end > s->now ? end : s->now;
-	stack_expire(s);
+	if (s->now < s->rto_at)
+		return;
+	if (!s->proto->reliable || ++s->tries > TRIES) {
+		s->error = -ETIMEDOUT;
+		s->rto_at = WEFT_NEVER;
+		return;
+	}
+	s->tx_seq = s->una;
+	s->same_acks = 0;
+	s->rto = 2 * s->rto < weft_host_time(s->h, T_tcp_rto_max)
+			 ? 2 * s->rto
+			 : weft_host_time(s->h, T_tcp_rto_max);
+	s->rto_at = s->now + s->rto;
 }
 
 /* Sleeps until the NIC has sent a frame. */
@@ -343,7 +335,10 @@ int stack_send(struct stack *s, const void *data, uint32_t n)
 /* Spins for a while, then sleeps, until all bytes have arrived or an error. */
 static void stack_await(struct stack *s)
 {
-	weft_time_t end = stack_look(s) + s->c.polls * s->c.poll;
+	weft_time_t end;
+
+	s->now = weft_host_now(s->h);
+	end = s->now + s->c.polls * s->c.poll;
 
 	if (!s->proto->reliable)
 		s->rto_at = s->now + s->rto;
@@ -406,11 +401,6 @@ int stack_serve(struct stack *s, weft_time_t deadline)
 	give_up(s);
 	s->asleep = false;
 	return s->error ? s->error : !s->sent.n;
-}
-
-weft_time_t stack_busy(struct stack *s)
-{
-	return weft_host_busy(s->h);
 }
 
 weft_time_t stack_charged(struct stack *s)

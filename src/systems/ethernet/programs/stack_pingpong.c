@@ -103,7 +103,7 @@ static void stack_pingpong_mark(struct pingpong *p)
 	struct stack_pingpong *s = (struct stack_pingpong *)p;
 
 	s->charged = stack_charged(s->s);
-	s->busy = stack_busy(s->s);
+	s->busy = weft_host_busy(p->w.h);
 }
 
 static void stack_pingpong_sized(struct pingpong *p, double ns)
@@ -115,7 +115,7 @@ static void stack_pingpong_sized(struct pingpong *p, double ns)
 	weft_metric(p->w.c, "bandwidth", "MB/s", (double)p->len * 1000.0 / ns);
 	weft_metric(p->w.c, "utilisation", "%", u);
 	weft_metric(p->w.c, "utilisation_all", "%",
-		    100.0 * (double)(stack_busy(s->s) - s->busy) / t);
+		    100.0 * (double)(weft_host_busy(p->w.h) - s->busy) / t);
 	weft_series_add(p->w.c, "utilisation", "B", "%", (double)p->len, u);
 }
 

@@ -101,7 +101,8 @@ static bool for_us(struct esw *w, const struct weft_frame *f,
 		return false;
 	if (w->full == ESW_PAUSE && !f->raw && eth_pause_parse(f, &quanta)) {
 		weft_count(w->comp, ESW_C_PAUSE_IN, 1);
-		esw_paused(w, in, quanta);
+		w->p[in].pause = weft_now(w->comp) + quanta * ETH_PAUSE_QUANTA;
+		esw_out_next(w, in);
 	} else {
 		weft_count(w->comp, ESW_C_RESERVED, 1);
 	}
@@ -197,7 +198,12 @@ static int esw_init(struct weft_comp *c, struct weft_err *err)
 				 "%s: xon <= xoff <= buffer is needed",
 				 c->name);
 	w->p = calloc(w->ports, sizeof(*w->p));
-	if (!w->p || !eth_table_init(&w->stations, w->table, w->ageing))
+	w->stations = (struct eth_table){
+		.at = calloc(w->table, sizeof(*w->stations.at)),
+		.sets = w->table / ETH_WAYS,
+		.ageing = w->ageing,
+	};
+	if (!w->p || !w->stations.at)
 		return weft_fail(err, ENOMEM, "%s: out of memory", c->name);
 	for (uint32_t i = 0; i < w->ports; i++)
 		w->p[i].port = &c->ports[i];
@@ -212,7 +218,7 @@ static void esw_fini(struct weft_comp *c)
 	if (w->p)
 		esw_out_fini(w);
 	free(w->p);
-	eth_table_fini(&w->stations);
+	free(w->stations.at);
 }
 
 WEFT_COMPONENT(eth_switch, .name = "eth.switch", .kind = WEFT_KIND_SWITCH,

@@ -79,8 +79,9 @@ struct esw {
  * ownership of f. */
 void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 		 weft_time_t ready);
-/* Handles a pause frame from port i. */
-void esw_paused(struct esw *w, uint32_t i, uint16_t quanta);
+/* Arms the start of the next frame of port i. Called after each change of what
+ * waits there or of the pause. */
+void esw_out_next(struct esw *w, uint32_t i);
 /* Handle the end of the frame on the line, and the start of the next one. */
 void esw_done_event(struct esw *w, uint32_t i);
 void esw_start_event(struct esw *w, uint32_t i);

@@ -4,8 +4,6 @@
 
 #include "systems/ethernet/switch/learning_switch.h"
 
-static void out_next(struct esw *w, uint32_t i);
-
 /* ---- reports ---- */
 
 void esw_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *wt)
@@ -49,7 +47,7 @@ static void send_pause(struct esw *w, uint32_t i, uint16_t quanta)
 	p->xoff = quanta;
 	p->xoff_at = weft_now(w->comp);
 	weft_count(w->comp, ESW_C_PAUSE_OUT, 1);
-	out_next(w, i);
+	esw_out_next(w, i);
 }
 
 /* Pauses port i after a frame from it if the buffer is above the mark. Repeats
@@ -62,12 +60,6 @@ static void pause_above(struct esw *w, uint32_t i)
 	    (!p->xoff || weft_now(w->comp) - p->xoff_at >=
 				 w->quanta * ETH_PAUSE_QUANTA / 2))
 		send_pause(w, i, (uint16_t)w->quanta);
-}
-
-void esw_paused(struct esw *w, uint32_t i, uint16_t quanta)
-{
-	w->p[i].pause = weft_now(w->comp) + quanta * ETH_PAUSE_QUANTA;
-	out_next(w, i);
 }
 
 /* ---- buffer ---- */
@@ -93,13 +85,6 @@ static void item_drop(struct esw_item *it)
 	free(it);
 }
 
-static void frame_drop(struct esw *w, struct weft_frame *f)
-{
-	weft_count(w->comp, ESW_C_DROPPED, 1);
-	weft_count(w->comp, ESW_C_DROPPED_BYTES, f->payload.len);
-	weft_frame_free(f);
-}
-
 void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 		 weft_time_t ready)
 {
@@ -108,7 +93,9 @@ void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 	struct esw_item *it;
 
 	if (w->used + f->payload.len > w->buffer) {
-		frame_drop(w, f);
+		weft_count(w->comp, ESW_C_DROPPED, 1);
+		weft_count(w->comp, ESW_C_DROPPED_BYTES, f->payload.len);
+		weft_frame_free(f);
 		pause_above(w, in);
 		return;
 	}
@@ -135,7 +122,7 @@ void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 	pause_above(w, in);
 	for (i = first; i < end; i++)
 		if (i != in) {
-			out_next(w, i);
+			esw_out_next(w, i);
 			output_queues_tell(w, i);
 		}
 }
@@ -184,7 +171,7 @@ static bool next_at(const struct esw_port *p, weft_time_t *at)
 	return true;
 }
 
-static void out_next(struct esw *w, uint32_t i)
+void esw_out_next(struct esw *w, uint32_t i)
 {
 	struct esw_port *p = &w->p[i];
 	weft_time_t now = weft_now(w->comp), at;
@@ -203,7 +190,7 @@ void esw_start_event(struct esw *w, uint32_t i)
 	    !next_at(p, &at))
 		return;
 	if (at > weft_now(w->comp))
-		out_next(w, i);
+		esw_out_next(w, i);
 	else
 		start(w, i);
 	output_queues_tell(w, i);
@@ -220,7 +207,7 @@ void esw_done_event(struct esw *w, uint32_t i)
 	p->ctl_now = false;
 	if (it)
 		item_put(w, it);
-	out_next(w, i);
+	esw_out_next(w, i);
 	output_queues_tell(w, i);
 }
 

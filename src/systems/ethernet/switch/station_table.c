@@ -1,22 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "systems/ethernet/switch/station_table.h"
 
-#include <stdlib.h>
-
-bool eth_table_init(struct eth_table *t, uint32_t entries, weft_time_t ageing)
-{
-	t->sets = entries / ETH_WAYS;
-	t->ageing = ageing;
-	t->at = calloc(entries, sizeof(*t->at));
-	return t->at;
-}
-
-void eth_table_fini(struct eth_table *t)
-{
-	free(t->at);
-	t->at = NULL;
-}
-
 static struct eth_entry *set_of(const struct eth_table *t, uint64_t addr)
 {
 	uint64_t h = (addr + 1) * 0x9e3779b97f4a7c15ull;

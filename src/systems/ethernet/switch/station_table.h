@@ -16,17 +16,13 @@ struct eth_entry {
 };
 
 struct eth_table {
-	struct eth_entry *at;
-	uint32_t sets; /* a power of two */
+	struct eth_entry *at; /* sets x ways, zero at first */
+	uint32_t sets;	      /* a power of two */
 	weft_time_t ageing;
 };
 
 enum eth_learned { ETH_KNOWN, ETH_NEW, ETH_MOVED, ETH_EVICTED };
 
-/* Makes a table; entries: 4 times a power of two. Returns false without
- * memory. */
-bool eth_table_init(struct eth_table *t, uint32_t entries, weft_time_t ageing);
-void eth_table_fini(struct eth_table *t);
 /* Stores that addr is at `port`. Returns what changed. */
 enum eth_learned eth_table_learn(struct eth_table *t, uint64_t addr,
 				 uint32_t port, weft_time_t now);

@@ -258,7 +258,7 @@ static int talk(struct weft_host *h, struct bench *b,
 			b->v[me] += !memcmp(in, out, sizes[i]);
 	}
 	b->t[me] = weft_host_now(h);
-	b->t[2 + me] = stack_busy(s);
+	b->t[2 + me] = weft_host_busy(h);
 	b->t[4 + me] = stack_charged(s);
 	stack_close(s);
 	return 0;

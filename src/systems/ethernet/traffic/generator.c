@@ -163,30 +163,26 @@ static void generator_take(struct eth_gen *g, struct weft_frame *f)
 		      (double)(weft_now(g->comp) - t) / (double)WEFT_NS);
 }
 
-static void generator_look(struct eth_gen *g, struct weft_frame *f)
-{
-	uint16_t quanta;
-
-	if (eth_frame_check(f, ETH_FRAME_JUMBO) != ETH_GOOD) {
-		weft_count(g->comp, C_BAD, 1);
-	} else if (!eth_pause_parse(f, &quanta)) {
-		generator_take(g, f);
-	} else if (g->pause) {
-		weft_count(g->comp, C_PAUSES, 1);
-		g->held = weft_now(g->comp) + quanta * ETH_PAUSE_QUANTA;
-		weft_timer_arm(g->comp, &g->tx, 0, weft_now(g->comp));
-	}
-	weft_frame_free(f);
-}
-
 static void rx_event(struct eth_gen *g)
 {
+	weft_time_t now = weft_now(g->comp);
 	struct weft_frame *f;
+	uint16_t quanta;
 
 	if (!weft_timer_due(g->comp, &g->rx))
 		return;
-	while ((f = eth_line_take(&g->line, weft_now(g->comp))))
-		generator_look(g, f);
+	while ((f = eth_line_take(&g->line, now))) {
+		if (eth_frame_check(f, ETH_FRAME_JUMBO) != ETH_GOOD) {
+			weft_count(g->comp, C_BAD, 1);
+		} else if (!eth_pause_parse(f, &quanta)) {
+			generator_take(g, f);
+		} else if (g->pause) {
+			weft_count(g->comp, C_PAUSES, 1);
+			g->held = now + quanta * ETH_PAUSE_QUANTA;
+			weft_timer_arm(g->comp, &g->tx, 0, now);
+		}
+		weft_frame_free(f);
+	}
 	if (g->line)
 		weft_timer_arm(g->comp, &g->rx, 1, eth_frame_end(g->line));
 }

@@ -23,14 +23,6 @@ static const char text[] =
 	"  routing: table\n"
 	"run: { until: 1s }\n";
 
-static double peak_bytes(void)
-{
-	struct rusage ru;
-
-	getrusage(RUSAGE_SELF, &ru);
-	return (double)ru.ru_maxrss * 1024;
-}
-
 static int one(struct bench_ctx *b, const struct registry *reg, uint32_t side,
 	       double *speed_p, struct weft_err *err)
 {
@@ -66,6 +58,7 @@ int bench_nics(struct bench_ctx *b, struct weft_err *err)
 	uint32_t side = bench_size(b, 32, 16);
 	double small, large;
 	struct registry reg;
+	struct rusage ru;
 	char name[40];
 	int ret;
 
@@ -76,7 +69,9 @@ int bench_nics(struct bench_ctx *b, struct weft_err *err)
 	if (!ret) {
 		snprintf(name, sizeof(name), "cost_%u^3_to_8^3", side);
 		bench_report(b, name, "times", small / large);
-		bench_report(b, "peak", "MB", peak_bytes() * 1e-6);
+		getrusage(RUSAGE_SELF, &ru);
+		bench_report(b, "peak", "MB",
+			     (double)ru.ru_maxrss * 1024 * 1e-6);
 	}
 	registry_fini(&reg);
 	return ret;

@@ -4,10 +4,14 @@
  * descriptors, because a descriptor must stay inside a page. */
 #include "systems/extoll/lib/rma_internal.h"
 
-static void rma_post_post(struct rma_handle *c, uint64_t w0, uint64_t w1,
+/* Writes a descriptor; w0: the remaining fields of its first word. */
+static void rma_post_post(struct rma_handle *c, uint32_t op, uint32_t noti,
+			  uint32_t modifier, uint64_t w0, uint64_t w1,
 			  uint64_t w2)
 {
-	uint64_t d[3] = { c->word0 | w0, w1, w2 };
+	uint64_t d[3] = { c->word0 | RMA_PUT(op, 5, 2) | RMA_PUT(noti, 34, 32) |
+				  RMA_PUT(modifier, 38, 35) | w0,
+			  w1, w2 };
 
 	weft_io_copy(c->port->host, &c->page, 0, d, sizeof(d));
 	weft_io_fence(c->port->host);
@@ -23,12 +27,6 @@ static int post_check(const struct rma_port *p, const struct rma_handle *c,
 	if (noti > 7 || modifier & ~(uint32_t)RMA_MODIFIER_NTR)
 		return RMA_WRONG_ARG;
 	return RMA_SUCCESS;
-}
-
-static uint64_t post_word0(uint32_t op, uint32_t noti, uint32_t modifier)
-{
-	return RMA_PUT(op, 5, 2) | RMA_PUT(noti, 34, 32) |
-	       RMA_PUT(modifier, 38, 35);
 }
 
 /* Returns the bytes up to the first page end of the two addresses. */
@@ -61,9 +59,7 @@ static int post_move(struct rma_port *p, struct rma_handle *c, uint32_t op,
 		size_t n = rma_post_piece(here, there, bytes);
 
 		bytes -= n;
-		rma_post_post(c,
-			      post_word0(op, bytes ? 0 : noti, modifier) |
-				      RMA_D_BYTES(n),
+		rma_post_post(c, op, bytes ? 0 : noti, modifier, RMA_D_BYTES(n),
 			      get ? there : here, get ? here : there);
 		here += n;
 		there += n;
@@ -98,11 +94,8 @@ int rma_post_immediate_put(struct rma_port *p, struct rma_handle *c,
 		return RMA_INV_VALUE;
 	for (; bytes; bytes -= n, there += n, value >>= 8 * (n % 8)) {
 		n = (uint32_t)rma_post_piece(there, there, bytes);
-		rma_post_post(c,
-			      post_word0(RMA_IMM_PUT, bytes == n ? noti : 0,
-					 modifier) |
-				      RMA_D_BYTES(n),
-			      there, value);
+		rma_post_post(c, RMA_IMM_PUT, bytes == n ? noti : 0, modifier,
+			      RMA_D_BYTES(n), there, value);
 	}
 	return RMA_SUCCESS;
 }
@@ -115,9 +108,7 @@ int rma_post_notification(struct rma_port *p, struct rma_handle *c,
 
 	if (ret)
 		return ret;
-	rma_post_post(c,
-		      post_word0(RMA_NOTI_PUT, noti, modifier) |
-			      RMA_PUT(cls, 47, 40),
+	rma_post_post(c, RMA_NOTI_PUT, noti, modifier, RMA_PUT(cls, 47, 40),
 		      value, 0);
 	return RMA_SUCCESS;
 }
@@ -133,9 +124,8 @@ int rma_post_lock(struct rma_port *p, struct rma_handle *c, uint32_t number,
 		return RMA_WRONG_ARG;
 	if (number >= 1u << 24)
 		return RMA_INV_VALUE;
-	rma_post_post(c,
-		      post_word0(RMA_LOCK_REQ, RMA_NOTI_COMPLETER, 0) |
-			      (target == RMA_NOTI_RESPONDER ? RMA_D_TARGET : 0),
+	rma_post_post(c, RMA_LOCK_REQ, RMA_NOTI_COMPLETER, 0,
+		      target == RMA_NOTI_RESPONDER ? RMA_D_TARGET : 0,
 		      (uint64_t)(uint32_t)compare << 32 | number,
 		      (uint64_t)(uint32_t)add << 32);
 	return RMA_SUCCESS;

@@ -223,12 +223,6 @@ void velo_commit(struct velo_port *p)
 	p->behind = 0;
 }
 
-static void velo_set(uint32_t *to, uint32_t val)
-{
-	if (to)
-		*to = val;
-}
-
 int velo_recv(struct velo_port *p, void *buf, uint32_t *src_p, uint32_t *tag_p,
 	      uint32_t *mtt_p, uint32_t *len_p)
 {
@@ -251,10 +245,14 @@ int velo_recv(struct velo_port *p, void *buf, uint32_t *src_p, uint32_t *tag_p,
 	}
 	if (p->behind >= p->lazy)
 		velo_commit(p);
-	velo_set(src_p, VELO_SRC(EXTOLL_STATUS_NODE(s), EXTOLL_STATUS_VPID(s)));
-	velo_set(tag_p, EXTOLL_STATUS_TAG(s));
-	velo_set(mtt_p, EXTOLL_STATUS_MTT(s));
-	velo_set(len_p, len);
+	if (src_p)
+		*src_p = VELO_SRC(EXTOLL_STATUS_NODE(s), EXTOLL_STATUS_VPID(s));
+	if (tag_p)
+		*tag_p = EXTOLL_STATUS_TAG(s);
+	if (mtt_p)
+		*mtt_p = EXTOLL_STATUS_MTT(s);
+	if (len_p)
+		*len_p = len;
 	return s & EXTOLL_STATUS_ERROR ? VELO_ERROR : VELO_SUCCESS;
 }
 

@@ -193,30 +193,22 @@ void cell_channel_owe(struct cell_channel *ep, uint32_t vc, uint64_t cycle)
 
 /* ---- applying control cells of the peer ---- */
 
-/* Applies credits beside the data up to g. Returns the cycle of the next
- * one. */
-static uint64_t hear_aside(struct cell_channel *ep, uint64_t g)
-{
-	struct cell_channel *p = ep->peer;
-
-	for (; !ring_empty(&p->due); ring_pop(&p->due)) {
-		uint64_t d = *ring_front(&p->due);
-		uint32_t vc = d & 0xff;
-
-		if (d >> 8 > g)
-			return d >> 8;
-		cell_channel_use(ep, vc, ep->used[vc] - 1u);
-	}
-	return WEFT_NEVER;
-}
-
 uint64_t cell_channel_hear(struct cell_channel *ep, uint64_t g)
 {
 	struct cell_channel *p = ep->peer;
 	uint64_t next = WEFT_NEVER, r;
 
-	if (!ep->ctl) /* equal at both ends */
-		return hear_aside(ep, g);
+	if (!ep->ctl) { /* equal at both ends: credits beside the data */
+		for (; !ring_empty(&p->due); ring_pop(&p->due)) {
+			uint64_t d = *ring_front(&p->due);
+			uint32_t vc = d & 0xff;
+
+			if (d >> 8 > g)
+				return d >> 8;
+			cell_channel_use(ep, vc, ep->used[vc] - 1u);
+		}
+		return WEFT_NEVER;
+	}
 	if (g >= p->way_ctl)
 		cell_channel_settle(p, g - p->way_ctl + 1);
 	for (; !ring_empty(&ep->in); ring_pop(&ep->in)) {

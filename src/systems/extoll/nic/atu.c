@@ -16,20 +16,6 @@
 #include "systems/extoll/nic/nic.h"
 #include "systems/extoll/nic/rma.h"
 
-void atu_init(struct atu *a, struct extoll_nic *n, uint32_t n_gats)
-{
-	a->nic = n;
-	a->n_gats = n_gats;
-	atu_tlb_init(&a->tlb);
-}
-
-void atu_fini(struct atu *a)
-{
-	atu_tlb_fini(&a->tlb);
-	free(a->gat);
-	a->gat = NULL;
-}
-
 uint64_t atu_gat_get(const struct atu *a, uint32_t i)
 {
 	return a->gat && i < a->n_gats ? a->gat[i] : 0;
@@ -185,10 +171,4 @@ void atu_translate(struct atu *a, struct atu_req *r)
 		at = &(*at)->next;
 	*at = r;
 	atu_wake(a, r->when);
-}
-
-void atu_event(struct atu *a)
-{
-	if (weft_timer_due(a->nic->comp, &a->timer))
-		atu_run(a);
 }

@@ -37,10 +37,10 @@ uint64_t atu_tlb_find(const struct atu_tlb *t, uint32_t page, uint32_t vpid);
 /* Stores an entry in place of an old one, round robin. */
 void atu_tlb_fill(struct atu_tlb *t, uint32_t page, uint32_t vpid,
 		  uint64_t gate);
-/* Remove pages first..first+n-1; all pages of a VPID. Return how many there
- * were. */
-uint32_t atu_tlb_flush(struct atu_tlb *t, uint32_t first, uint32_t n);
-uint32_t atu_tlb_flush_vpid(struct atu_tlb *t, uint32_t vpid);
+/* Removes pages first..first+n-1, or all pages of the VPID if n is 0. Returns
+ * how many there were. */
+uint32_t atu_tlb_flush(struct atu_tlb *t, uint32_t first, uint32_t n,
+		       uint32_t vpid);
 
 /* ---- checks ---- */
 
@@ -100,8 +100,6 @@ struct atu {
 	uint64_t faults[ATU_FAULTS];
 };
 
-void atu_init(struct atu *a, struct extoll_nic *n, uint32_t n_gats);
-void atu_fini(struct atu *a);
 /* Starts a lookup. The caller keeps r, which must live until atu_finish(), or
  * after a fault until the answer. */
 void atu_translate(struct atu *a, struct atu_req *r);
@@ -112,8 +110,7 @@ void atu_finish(struct atu *a, struct atu_req *r);
 void atu_command(struct atu *a, uint64_t word);
 uint64_t atu_gat_get(const struct atu *a, uint32_t i);
 void atu_gat_set(struct atu *a, uint32_t i, uint64_t val);
-/* Runs the ATU if its timer is due. */
-void atu_event(struct atu *a);
+
 /* Answers the lookups that are due, then executes commands. */
 void atu_run(struct atu *a);
 /* Requests an event of the ATU at this cycle. */

@@ -18,14 +18,6 @@ struct flush {
 	uint32_t vpid;	   /* n == 0: all pages of this one */
 };
 
-static struct flush flush_of(uint64_t cmd)
-{
-	if (ATU_CMD_OP(cmd) == ATU_FLUSH_VPID)
-		return (struct flush){ .vpid = ATU_CMD_VPID(cmd) };
-	return (struct flush){ .first = ATU_CMD_PAGE(cmd),
-			       .n = ATU_CMD_COUNT(cmd) };
-}
-
 static bool flush_hits(const struct flush *f, const struct atu_req *r)
 {
 	if (!f->n)
@@ -41,26 +33,20 @@ static void cmd_begin(struct atu *a)
 	a->epoch++;
 }
 
-static void flush_begin(struct atu *a, const struct flush *f)
-{
-	struct atu_req *r;
-
-	cmd_begin(a);
-	if (f->n)
-		atu_tlb_flush(&a->tlb, f->first, f->n);
-	else
-		atu_tlb_flush_vpid(&a->tlb, f->vpid);
-	for (r = a->looking; r; r = r->next)
-		if (r->walking && flush_hits(f, r))
-			r->stale = true;
-}
-
 static bool cmd_flush(struct atu *a, uint64_t cmd)
 {
-	struct flush f = flush_of(cmd);
+	bool all = ATU_CMD_OP(cmd) == ATU_FLUSH_VPID;
+	struct flush f = { .first = all ? 0 : ATU_CMD_PAGE(cmd),
+			   .n = all ? 0 : ATU_CMD_COUNT(cmd),
+			   .vpid = all ? ATU_CMD_VPID(cmd) : 0 };
 
-	if (!a->begun)
-		flush_begin(a, &f);
+	if (!a->begun) {
+		cmd_begin(a);
+		atu_tlb_flush(&a->tlb, f.first, f.n, f.vpid);
+		for (struct atu_req *r = a->looking; r; r = r->next)
+			if (r->walking && flush_hits(&f, r))
+				r->stale = true;
+	}
 	for (struct atu_req *r = a->in_use; r; r = r->next)
 		if (r->epoch != a->epoch && flush_hits(&f, r))
 			return false;

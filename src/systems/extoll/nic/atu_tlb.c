@@ -40,25 +40,15 @@ void atu_tlb_fill(struct atu_tlb *t, uint32_t page, uint32_t vpid,
 	t->gate[i] = gate;
 }
 
-uint32_t atu_tlb_flush(struct atu_tlb *t, uint32_t first, uint32_t n)
+uint32_t atu_tlb_flush(struct atu_tlb *t, uint32_t first, uint32_t n,
+		       uint32_t vpid)
 {
 	uint32_t gone = 0;
 
 	for (uint32_t i = 0; i < ATU_SETS * ATU_WAYS; i++) {
-		if (!assoc_valid(&t->dir, i) || t->dir.at[i].key - first >= n)
-			continue;
-		assoc_remove(&t->dir, i);
-		gone++;
-	}
-	return gone;
-}
-
-uint32_t atu_tlb_flush_vpid(struct atu_tlb *t, uint32_t vpid)
-{
-	uint32_t gone = 0;
-
-	for (uint32_t i = 0; i < ATU_SETS * ATU_WAYS; i++) {
-		if (!assoc_valid(&t->dir, i) || t->dir.at[i].owner != vpid)
+		if (!assoc_valid(&t->dir, i) ||
+		    (n ? t->dir.at[i].key - first >= n
+		       : t->dir.at[i].owner != vpid))
 			continue;
 		assoc_remove(&t->dir, i);
 		gone++;

@@ -250,7 +250,9 @@ static void extoll_fini(struct weft_comp *c)
 	for (uint32_t i = 0; i < EX_NPS; i++)
 		netport_fini(&n->np[i]);
 	ex_htax_fini(n);
-	ex_rf_fini(n);
+	for (uint32_t i = 0; n->routes.chunk && i < EX_ROUTE_CHUNKS; i++)
+		free(n->routes.chunk[i]);
+	free(n->routes.chunk);
 }
 
 WEFT_COMPONENT(extoll_nic, .name = "extoll.nic", .kind = WEFT_KIND_NIC,

@@ -132,12 +132,3 @@ bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	       ex_route_make(n->place.topo, n->place.node, dest, port,
 			     topo_coins_pair(n->place.node, dest), f);
 }
-
-void ex_rf_fini(struct extoll_nic *n)
-{
-	if (!n->routes.chunk)
-		return;
-	for (uint32_t i = 0; i < EX_ROUTE_CHUNKS; i++)
-		free(n->routes.chunk[i]);
-	free(n->routes.chunk);
-}

@@ -89,7 +89,6 @@ void ex_rf_store(struct extoll_nic *n, uint8_t space, uint64_t off,
 bool ex_rf_load(struct extoll_nic *n, const struct weft_bus_note *note);
 /* Returns the HTAX port of a host request, -1 if no interval contains it. */
 int ex_rf_target(const struct extoll_nic *n, uint64_t off, uint32_t bytes);
-void ex_rf_fini(struct extoll_nic *n);
 
 /* Hooks of rows that show a value, or set a field. Their text may use the NIC
  * n, the index i of the register and the stored number val. */

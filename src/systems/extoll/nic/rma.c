@@ -24,16 +24,23 @@ struct rma *extoll_rma_make(struct extoll_nic *n)
 	r->resp.type = &extoll_rma_responder;
 	r->req.interval = n->rma_interval;
 	r->resp.interval = RMA_T_CHECK + ATU_HIT;
-	atu_init(&r->atu, n, n->gats);
+	r->atu.nic = n;
+	r->atu.n_gats = n->gats;
+	atu_tlb_init(&r->atu.tlb);
 	extoll_rma_compl_init(r);
 	return r;
 }
 
 static void rma_drop(struct rma *r)
 {
+	struct weft_frame *f;
+
 	extoll_rma_tx_fini(&r->req);
 	extoll_rma_tx_fini(&r->resp);
-	extoll_rma_resp_fini(r);
+	while ((f = r->wait_head)) {
+		r->wait_head = f->next;
+		weft_frame_free(f);
+	}
 	extoll_rma_compl_fini(r);
 }
 
@@ -53,7 +60,8 @@ static void extoll_rma_fini(struct extoll_nic *n)
 	if (!r)
 		return;
 	rma_drop(r);
-	atu_fini(&r->atu);
+	atu_tlb_fini(&r->atu.tlb);
+	free(r->atu.gat);
 	ex_vpid_free(&r->vpid);
 	free(r);
 	n->rma = NULL;
@@ -152,7 +160,8 @@ static void comp_event(struct extoll_nic *n)
 
 static void unit_atu_event(struct extoll_nic *n)
 {
-	atu_event(&n->rma->atu);
+	if (weft_timer_due(n->comp, &n->rma->atu.timer))
+		atu_run(&n->rma->atu);
 }
 
 const struct ex_unit ex_rma_req_unit = { .room = extoll_rma_req_room,

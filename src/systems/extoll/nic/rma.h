@@ -401,7 +401,7 @@ bool extoll_rma_resp_push(struct rma *r, const struct extoll_rma_cmd *c);
 /* Receives a cell of network port 2. Holds the slot of a request that finds no
  * room, so that requests behind it wait in the network. */
 void extoll_rma_resp_cell(struct rma *r, const struct netport_cell *c);
-void extoll_rma_resp_fini(struct rma *r);
+
 /* Fetch-compare-and-add (3.5): updates *mem and returns the result. */
 uint32_t extoll_rma_lock_fcaa(int32_t *mem, int32_t compare, int32_t add);
 

@@ -84,16 +84,6 @@ void extoll_rma_resp_cell(struct rma *r, const struct netport_cell *c)
 	extoll_rma_tx_run(&r->resp);
 }
 
-void extoll_rma_resp_fini(struct rma *r)
-{
-	struct weft_frame *f;
-
-	while ((f = r->wait_head)) {
-		r->wait_head = f->next;
-		weft_frame_free(f);
-	}
-}
-
 static bool resp_waits(const struct rma *r)
 {
 	return r->a_head != r->a_tail;

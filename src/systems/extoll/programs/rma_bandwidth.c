@@ -19,6 +19,9 @@ struct rma_bw {
 	struct rmaw v;
 	struct rma_program_peer to;
 	uint64_t block; /* bytes of a block */
+	rma_post_fn *post;
+	bool lands;	  /* blocks land at this node.. */
+	uint32_t pattern; /* ..with the pattern of that one */
 };
 
 /* Fills the blocks with the pattern of the node that sends, or is read. */
@@ -29,14 +32,15 @@ static void bw_fill(struct rma_bw *b, uint32_t node)
 			     program_base(node, 0, i));
 }
 
-static void bw_verify(struct rma_bw *b, uint32_t node)
+static void bw_verify(struct stream *s)
 {
+	struct rma_bw *b = (struct rma_bw *)s;
 	uint64_t used = b->s.count < BW_BLOCKS ? b->s.count : BW_BLOCKS;
 	uint32_t whole = (uint32_t)(b->s.size / 8);
 
-	for (uint32_t i = 0; i < used && b->verify; i++) {
+	for (uint32_t i = 0; i < used && b->lands && b->verify; i++) {
 		int32_t bad = program_check(b->v.buf + i * b->block, 0, whole,
-					    program_base(node, 0, i));
+					    program_base(b->pattern, 0, i));
 
 		if (bad >= 0)
 			weft_check_failed(b->s.w.c,
@@ -45,12 +49,13 @@ static void bw_verify(struct rma_bw *b, uint32_t node)
 	}
 }
 
-static bool bw_post(struct rma_bw *b, rma_post_fn *post, uint64_t i)
+static bool bw_post(struct stream *s, uint64_t i)
 {
+	struct rma_bw *b = (struct rma_bw *)s;
 	size_t at = i % BW_BLOCKS * b->block;
 	bool last = i + 1 == b->s.count && !b->notify;
-	int ret = post(b->v.port, b->to.handle, b->v.region, at, b->s.size,
-		       b->to.nla + at, last ? RMA_NOTI_COMPLETER : 0, 0);
+	int ret = b->post(b->v.port, b->to.handle, b->v.region, at, b->s.size,
+			  b->to.nla + at, last ? RMA_NOTI_COMPLETER : 0, 0);
 
 	if (b->notify && ret == RMA_SUCCESS)
 		ret = rma_post_notification(b->v.port, b->to.handle, i, 0,
@@ -76,17 +81,14 @@ static int put_open(struct stream *s)
 	struct rma_bw *b = (struct rma_bw *)s;
 	int ret = bw_open(b, "rma.put");
 
+	b->post = b->bytes ? rma_post_put_bt : rma_post_put_qw;
+	b->lands = s->w.me;
+	b->pattern = 0;
+
 	if (ret || s->w.me)
 		return ret;
 	bw_fill(b, 0);
 	return rma_program_connect(&b->v, s->partner, &b->to);
-}
-
-static bool put_post(struct stream *s, uint64_t i)
-{
-	struct rma_bw *b = (struct rma_bw *)s;
-
-	return bw_post(b, b->bytes ? rma_post_put_bt : rma_post_put_qw, i);
 }
 
 static void put_receive(struct stream *s, uint64_t n)
@@ -97,19 +99,13 @@ static void put_receive(struct stream *s, uint64_t n)
 		rma_program_noti(&b->v, RMA_NOTI_COMPLETER, NULL);
 }
 
-static void put_verify(struct stream *s)
-{
-	if (s->w.me)
-		bw_verify((struct rma_bw *)s, 0);
-}
-
 static const struct stream_ops put_ops = {
 	.flags = STREAM_ARRIVAL,
 	.key = "rma.put.at",
 	.open = put_open,
-	.post = put_post,
+	.post = bw_post,
 	.receive = put_receive,
-	.verify = put_verify,
+	.verify = bw_verify,
 	.close = bw_close,
 };
 
@@ -125,6 +121,10 @@ static int get_open(struct stream *s)
 	struct rma_bw *b = (struct rma_bw *)s;
 	int ret = bw_open(b, "rma.get");
 
+	b->post = b->bytes ? rma_post_get_bt : rma_post_get_qw;
+	b->lands = !s->w.me;
+	b->pattern = s->partner;
+
 	if (ret)
 		return ret;
 	if (s->receives)
@@ -134,29 +134,16 @@ static int get_open(struct stream *s)
 	return s->w.me ? 0 : rma_program_connect(&b->v, s->partner, &b->to);
 }
 
-static bool get_post(struct stream *s, uint64_t i)
-{
-	struct rma_bw *b = (struct rma_bw *)s;
-
-	return bw_post(b, b->bytes ? rma_post_get_bt : rma_post_get_qw, i);
-}
-
 static void get_finish(struct stream *s)
 {
 	rma_program_noti(&((struct rma_bw *)s)->v, RMA_NOTI_COMPLETER, NULL);
 }
 
-static void get_verify(struct stream *s)
-{
-	if (!s->w.me)
-		bw_verify((struct rma_bw *)s, s->partner);
-}
-
 static const struct stream_ops get_ops = {
 	.open = get_open,
-	.post = get_post,
+	.post = bw_post,
 	.finish = get_finish,
-	.verify = get_verify,
+	.verify = bw_verify,
 	.close = bw_close,
 };
 

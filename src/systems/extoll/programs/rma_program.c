@@ -19,22 +19,12 @@ static void rma_program_key(const struct rmaw *v, const char *what, char *key,
 	snprintf(key, n, "%s.%s", v->name, what);
 }
 
-static void rma_program_tell(struct rmaw *v)
-{
-	rma_nla_t nla = 0;
-	char key[48];
-
-	rma_get_nla(v->region, 0, &nla);
-	rma_program_key(v, "nla", key, sizeof(key));
-	program_put(&v->w, key, nla);
-	rma_program_key(v, "vpid", key, sizeof(key));
-	program_put(&v->w, key, rma_get_vpid(v->port));
-}
-
 int rma_program_open(struct rmaw *v, struct weft_comp *c, const char *name,
 		     size_t bytes)
 {
+	rma_nla_t nla = 0;
 	weft_phys_t phys;
+	char key[48];
 
 	v->w = program_from(c);
 	v->name = name;
@@ -46,7 +36,11 @@ int rma_program_open(struct rmaw *v, struct weft_comp *c, const char *name,
 	    !rma_program_ok(v, "rma_register",
 			    rma_register(v->port, v->buf, bytes, &v->region)))
 		return -EIO;
-	rma_program_tell(v);
+	rma_get_nla(v->region, 0, &nla);
+	rma_program_key(v, "nla", key, sizeof(key));
+	program_put(&v->w, key, nla);
+	rma_program_key(v, "vpid", key, sizeof(key));
+	program_put(&v->w, key, rma_get_vpid(v->port));
 	return 0;
 }
 

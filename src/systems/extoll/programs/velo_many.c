@@ -68,14 +68,19 @@ static void va_drain(struct va *a)
 	}
 }
 
-static void va_drain_until(struct va *a, uint64_t want)
+/* Receives until `want` messages have arrived. */
+static void va_receive(struct stream *s, uint64_t want)
 {
+	struct va *a = (struct va *)s;
+
 	for (va_drain(a); a->received < want; va_drain(a))
 		velo_wait(a->v.port, WEFT_NEVER);
 }
 
-static void va_end(struct va *a)
+static void va_close(struct stream *s)
 {
+	struct va *a = (struct va *)s;
+
 	weft_host_free(a->v.w.h, a->to);
 	weft_host_free(a->v.w.h, a->seen);
 	velo_program_close(&a->v);
@@ -105,22 +110,12 @@ static bool rate_post(struct stream *s, uint64_t i)
 	return true;
 }
 
-static void rate_receive(struct stream *s, uint64_t n)
-{
-	va_drain_until((struct va *)s, n);
-}
-
-static void rate_close(struct stream *s)
-{
-	va_end((struct va *)s);
-}
-
 static const struct stream_ops rate_ops = {
 	.flags = STREAM_RECEIVED,
 	.open = rate_open,
 	.post = rate_post,
-	.receive = rate_receive,
-	.close = rate_close,
+	.receive = va_receive,
+	.close = va_close,
 };
 
 static int rate_main(struct weft_comp *c)
@@ -129,15 +124,6 @@ static int rate_main(struct weft_comp *c)
 }
 
 /* ---- all to all ---- */
-
-static int all_connect(struct va *a)
-{
-	int ret = 0;
-
-	for (uint32_t i = 0; !ret && i < a->v.w.n; i++)
-		ret = velo_program_connect(&a->v, &a->to[i], i);
-	return ret;
-}
 
 /* Sends round after round, each one starting with the next node. Receives in
  * between, so that a full mailbox does not stop other nodes. */
@@ -155,37 +141,33 @@ static void all_send(struct va *a)
 		}
 }
 
-static void all_report(struct va *a, weft_time_t t)
-{
-	uint64_t n = a->s.count * (a->v.w.n - 1), lost = n - a->received;
-
-	for (uint32_t i = 0; i < a->v.w.n; i++)
-		if (i != a->v.w.me && a->seen[i] != a->s.count)
-			weft_check_failed(a->v.w.c,
-					  "%" PRIu64 " of %" PRIu64
-					  " messages of node %u came",
-					  a->seen[i], a->s.count, i);
-	weft_metric(a->v.w.c, "received", "messages", (double)a->received);
-	weft_metric(a->v.w.c, "lost", "messages", (double)lost);
-	weft_metric(a->v.w.c, "rate", "msg/s",
-		    (double)n / ((double)t / WEFT_SEC));
-}
-
 static int all_main(struct weft_comp *c)
 {
 	struct va *a = c->state;
 	weft_time_t t;
+	uint64_t n;
 	int ret = va_begin(a, c, "velo.all");
 
-	if (ret || (ret = all_connect(a)))
+	for (uint32_t i = 0; !ret && i < a->v.w.n; i++)
+		ret = velo_program_connect(&a->v, &a->to[i], i);
+	if (ret)
 		return ret;
+	n = a->s.count * (a->v.w.n - 1);
 	program_barrier(&a->v.w, "velo.go");
 	t = weft_host_now(a->v.w.h);
 	all_send(a);
-	va_drain_until(a, a->s.count * (a->v.w.n - 1));
+	va_receive(&a->s, n);
 	t = weft_host_now(a->v.w.h) - t;
-	all_report(a, t);
-	va_end(a);
+	for (uint32_t i = 0; i < a->v.w.n; i++)
+		if (i != a->v.w.me && a->seen[i] != a->s.count)
+			weft_check_failed(c,
+					  "%" PRIu64 " of %" PRIu64
+					  " messages of node %u came",
+					  a->seen[i], a->s.count, i);
+	weft_metric(c, "received", "messages", (double)a->received);
+	weft_metric(c, "lost", "messages", (double)(n - a->received));
+	weft_metric(c, "rate", "msg/s", (double)n / ((double)t / WEFT_SEC));
+	va_close(&a->s);
 	return 0;
 }
 

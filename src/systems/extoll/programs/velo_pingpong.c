@@ -50,8 +50,9 @@ static int velo_pingpong_wait(struct pingpong *p, uint64_t seq)
 {
 	struct velo_pingpong *a = (struct velo_pingpong *)p;
 
-	velo_program_recv(&a->v, &a->msg);
-	velo_program_head(&a->v, &a->msg, (uint32_t)p->len, seq);
+	while (!velo_program_poll(&a->v, &a->msg))
+		velo_wait(a->v.port, WEFT_NEVER);
+	velo_program_check(&a->v, &a->msg, (uint32_t)p->len, seq, NULL);
 	p->in = a->msg.data;
 	return 0;
 }

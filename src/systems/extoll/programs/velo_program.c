@@ -70,18 +70,12 @@ int velo_program_connect(struct velow *v, struct velo_connection *c,
 	return -EINVAL;
 }
 
-static void velo_program_fill(uint8_t *p, uint32_t src, uint32_t dst,
-			      uint64_t seq)
-{
-	program_fill(p, VELOW_LEN_MAX / 8, program_base(src, dst, seq));
-}
-
 void velo_program_send(struct velow *v, struct velo_connection *c,
 		       uint32_t node, uint32_t len, uint64_t seq)
 {
 	uint8_t data[VELOW_LEN_MAX];
 
-	velo_program_fill(data, v->w.me, node, seq);
+	program_fill(data, VELOW_LEN_MAX / 8, program_base(v->w.me, node, seq));
 	if (velo_send(c, data, len, seq & 0xff, seq >> 8 & 3))
 		v->bad++;
 }
@@ -96,16 +90,12 @@ bool velo_program_poll(struct velow *v, struct velo_program_msg *m)
 	return true;
 }
 
-void velo_program_recv(struct velow *v, struct velo_program_msg *m)
+void velo_program_check(struct velow *v, const struct velo_program_msg *m,
+			uint32_t len, uint64_t seq, const uint8_t *want)
 {
-	while (!velo_program_poll(v, m))
-		velo_wait(v->port, WEFT_NEVER);
-}
-
-static void velo_program_complain(struct velow *v,
-				  const struct velo_program_msg *m,
-				  uint64_t seq)
-{
+	if (m->len == len && m->tag == (seq & 0xff) &&
+	    m->mtt == (seq >> 8 & 3) && (!want || !memcmp(m->data, want, len)))
+		return;
 	if (!v->bad++)
 		weft_check_failed(
 			v->w.c,
@@ -114,21 +104,12 @@ static void velo_program_complain(struct velow *v,
 			seq, m->node, m->len, m->tag, m->mtt);
 }
 
-bool velo_program_head(struct velow *v, const struct velo_program_msg *m,
-		       uint32_t len, uint64_t seq)
-{
-	if (m->len == len && m->tag == (seq & 0xff) && m->mtt == (seq >> 8 & 3))
-		return true;
-	velo_program_complain(v, m, seq);
-	return false;
-}
-
 void velo_program_verify(struct velow *v, const struct velo_program_msg *m,
 			 uint32_t len, uint64_t seq)
 {
 	uint8_t want[VELOW_LEN_MAX];
 
-	velo_program_fill(want, m->node, v->w.me, seq);
-	if (velo_program_head(v, m, len, seq) && memcmp(m->data, want, len))
-		velo_program_complain(v, m, seq);
+	program_fill(want, VELOW_LEN_MAX / 8,
+		     program_base(m->node, v->w.me, seq));
+	velo_program_check(v, m, len, seq, want);
 }

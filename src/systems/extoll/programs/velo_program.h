@@ -39,12 +39,10 @@ void velo_program_send(struct velow *v, struct velo_connection *c,
 		       uint32_t node, uint32_t len, uint64_t seq);
 /* Receives a message. Returns false if there is none. */
 bool velo_program_poll(struct velow *v, struct velo_program_msg *m);
-/* Waits for a message and receives it. */
-void velo_program_recv(struct velow *v, struct velo_program_msg *m);
-/* Checks that the message has len bytes, and tag and MTT of seq. Returns false
- * after reporting a difference. */
-bool velo_program_head(struct velow *v, const struct velo_program_msg *m,
-		       uint32_t len, uint64_t seq);
+/* Checks that the message has len bytes, tag and MTT of seq, and the bytes of
+ * `want` unless it is NULL. Reports a difference. */
+void velo_program_check(struct velow *v, const struct velo_program_msg *m,
+			uint32_t len, uint64_t seq, const uint8_t *want);
 /* Checks that the message is number seq of m->node for this node, with len
  * bytes. Reports a difference. */
 void velo_program_verify(struct velow *v, const struct velo_program_msg *m,

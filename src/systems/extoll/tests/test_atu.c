@@ -36,11 +36,11 @@ static void test_tlb_flush(void **state)
 	atu_tlb_init(&t);
 	for (uint32_t page = 0; page < 64; page++)
 		atu_tlb_fill(&t, page, page & 1, 0x1000 + page);
-	assert_int_equal(atu_tlb_flush(&t, 10, 5), 5);
+	assert_int_equal(atu_tlb_flush(&t, 10, 5, 0), 5);
 	for (uint32_t page = 0; page < 64; page++)
 		assert_int_equal(atu_tlb_find(&t, page, page & 1),
 				 page >= 10 && page < 15 ? 0 : 0x1000 + page);
-	assert_int_equal(atu_tlb_flush_vpid(&t, 1), 30);
+	assert_int_equal(atu_tlb_flush(&t, 0, 0, 1), 30);
 	assert_int_equal(atu_tlb_find(&t, 0, 0), 0x1000);
 	assert_int_equal(atu_tlb_find(&t, 1, 1), 0);
 	atu_tlb_fini(&t);

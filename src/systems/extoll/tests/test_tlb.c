@@ -41,11 +41,11 @@ static void test_tlb_alone_does_what_the_reference_does(void **state)
 		}
 		if (!dice(60)) {
 			ref_tlb_flush(&ref, page, n);
-			atu_tlb_flush(&t, page, n);
+			atu_tlb_flush(&t, page, n, 0);
 		}
 		if (!dice(400)) {
 			ref_tlb_flush_vpid(&ref, vpid);
-			atu_tlb_flush_vpid(&t, vpid);
+			atu_tlb_flush(&t, 0, 0, vpid);
 		}
 	}
 	atu_tlb_fini(&t);

@@ -232,7 +232,11 @@ static void extoll_gen_fini(struct weft_comp *c)
 {
 	struct extoll_gen *g = c->state;
 
-	extoll_gen_check_fini(g);
+	if (g->check) {
+		free(g->check->sent);
+		free(g->check->expected);
+	}
+	free(g->check);
 	traffic_source_fini(&g->s.t);
 	if (g->np.ops)
 		netport_fini(&g->np);

@@ -85,7 +85,6 @@ void extoll_gen_check_take(struct weft_comp *c, struct weft_frame *f);
 /* Checks at the end of the run that all sent packets have arrived. Returns 0,
  * or -EPROTO with a message. */
 int extoll_gen_check_end(struct weft_comp *c, struct weft_err *err);
-void extoll_gen_check_fini(struct extoll_gen *g);
 
 /* Returns the flits of a packet at the source. */
 uint32_t extoll_gen_flits(const struct extoll_gen *g,

@@ -30,15 +30,6 @@ int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-void extoll_gen_check_fini(struct extoll_gen *g)
-{
-	if (!g->check)
-		return;
-	free(g->check->sent);
-	free(g->check->expected);
-	free(g->check);
-}
-
 static uint8_t byte_of(uint64_t key, uint32_t k)
 {
 	uint64_t z = (key + k / 8) * 0x9E3779B97F4A7C15ull;

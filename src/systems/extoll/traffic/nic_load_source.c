@@ -16,17 +16,14 @@ enum { TAKEN = 16 };
 
 /* ---- stores ---- */
 
-static weft_time_t load_source_later(weft_time_t a, weft_time_t b)
-{
-	return a > b ? a : b;
-}
-
 /* Returns the time at which a store that starts at t is on the link. */
 static weft_time_t store_leaves(const struct extoll_load *l, weft_time_t t)
 {
-	return load_source_later(
-		load_source_later(t + l->t_store, l->down_free),
-		weft_now(l->comp));
+	weft_time_t now = weft_now(l->comp);
+
+	t += l->t_store;
+	t = t > l->down_free ? t : l->down_free;
+	return t > now ? t : now;
 }
 
 static weft_time_t store_time(const struct extoll_load *l, uint32_t bytes)

@@ -16,13 +16,6 @@
 #define BOARD_NS 1651200.0
 /* clang-format on */
 
-/* Returns a parameter of the machine that ran. */
-static double published_eval_param(const struct repro_data *d,
-				   const char *point, const char *name)
-{
-	return repro_number(d, point, name, WEFT_P_U64);
-}
-
 /* ---- NIC ---- */
 
 static double nic_pc(const struct repro_data *d, const char *point)
@@ -205,8 +198,8 @@ double forth_eval_idle(const struct repro_data *d)
 double forth_eval_decision(const struct repro_data *d)
 {
 	return repro_value(d, TO_OTHER_DOMAIN, "n4.prog0.switch") -
-	       published_eval_param(d, TO_OTHER_DOMAIN, "s0.decode") -
-	       published_eval_param(d, TO_OTHER_DOMAIN, "s0.tx_start");
+	       repro_number(d, TO_OTHER_DOMAIN, "s0.decode", WEFT_P_U64) -
+	       repro_number(d, TO_OTHER_DOMAIN, "s0.tx_start", WEFT_P_U64);
 }
 
 /* Returns the cost of the other clock domain, which exceeds that of one domain
@@ -215,7 +208,7 @@ double forth_eval_xp_sync(const struct repro_data *d)
 {
 	return repro_value(d, TO_OTHER_DOMAIN, "n4.prog0.switch") -
 	       repro_value(d, TO_SAME_DOMAIN, "n1.prog0.switch") +
-	       published_eval_param(d, TO_SAME_DOMAIN, "s0.xp_sync_same");
+	       repro_number(d, TO_SAME_DOMAIN, "s0.xp_sync_same", WEFT_P_U64);
 }
 
 /* Returns the cycles of a packet without its delimiter word. */
@@ -241,7 +234,7 @@ double forth_eval_boards(const struct repro_data *d)
 /* Returns the BRAMs of 2 KB. */
 double forth_eval_xp_bram(const struct repro_data *d)
 {
-	double ports = published_eval_param(d, NULL, "s0.ports");
+	double ports = repro_number(d, NULL, "s0.ports", WEFT_P_U64);
 	double bytes = repro_number(d, NULL, "s0.xp_bytes", WEFT_P_BYTES);
 
 	return ports * ports * ceil(bytes / 2048);
@@ -249,7 +242,7 @@ double forth_eval_xp_bram(const struct repro_data *d)
 
 double forth_eval_voq_kb(const struct repro_data *d)
 {
-	return published_eval_param(d, NULL, "n0.nic.voqs") *
+	return repro_number(d, NULL, "n0.nic.voqs", WEFT_P_U64) *
 	       repro_number(d, NULL, "n0.nic.voq_bytes", WEFT_P_BYTES) / 1024;
 }
 

@@ -154,11 +154,6 @@ void forth_ext_push(struct forth_nic *n, uint32_t v, struct forth_pkt *p,
 	forth_ext_poke(n);
 }
 
-static void block_free(struct forth_nic *n, uint32_t id)
-{
-	n->ext.free[n->ext.n_free++] = id;
-}
-
 /* Gives up the last `missing` packets of the plan. */
 void forth_ext_abandon(struct forth_nic *n, uint32_t v, uint32_t missing)
 {
@@ -171,7 +166,7 @@ void forth_ext_abandon(struct forth_nic *n, uint32_t v, uint32_t missing)
 
 		if (b->pkts || b->missing)
 			break;
-		block_free(n, b->id);
+		n->ext.free[n->ext.n_free++] = b->id;
 	}
 	q->room = q->seg = 0;
 	forth_ext_poke(n);
@@ -183,7 +178,8 @@ void forth_ext_reset(struct forth_nic *n)
 		struct forth_voq *q = &n->voq[v];
 
 		for (; !ring_empty(&q->blocks); ring_pop(&q->blocks))
-			block_free(n, ring_front(&q->blocks)->id);
+			n->ext.free[n->ext.n_free++] =
+				ring_front(&q->blocks)->id;
 		ring_clear(&q->ext);
 		q->room = 0;
 	}
@@ -216,7 +212,7 @@ static void fetch_end(struct forth_nic *n)
 		p->ready = e->end + n->p.t_sync_vl + n->p.t_linkstart;
 	}
 	ring_pop(&q->blocks);
-	block_free(n, b.id);
+	e->free[e->n_free++] = b.id;
 	e->busy = false;
 	if (was_empty)
 		forth_voq_kick_one(n, e->voq);

@@ -64,37 +64,23 @@ static void dma_report(struct dma *d, uint32_t i, const char *dir,
 	dma_metric(d, what, size, "", c->disconnects / ops);
 }
 
-static void dma_sender(struct dma *d, uint32_t size)
+static void dma_size(struct dma *d, uint32_t i)
 {
-	for (uint32_t k = 0; k < d->count; k++) {
+	uint32_t size = dma_sizes[i];
+	uint64_t base = program_base(0, 1, size);
+	struct weft_forth_counters c;
+	int32_t bad;
+
+	if (d->w.me == 0)
+		program_fill(d->mem, size / 8, base);
+	weft_forth_counters_clear(d->f);
+	program_barrier_n(&d->w, "dma.clear", i);
+	for (uint32_t k = 0; d->w.me == 0 && k < d->count; k++) {
 		/* no local notification, because it would count as a part of
 		 * the transfer */
 		weft_forth_put(d->f, 1, d->buf, d->remote, size / 8, 0);
 		weft_host_sleep(d->w.h, weft_host_now(d->w.h) + d->gap);
 	}
-}
-
-static void dma_verify(struct dma *d, uint32_t size)
-{
-	int32_t bad =
-		program_check(d->mem, 0, size / 8, program_base(0, 1, size));
-
-	if (bad >= 0)
-		weft_check_failed(d->w.c, "%u bytes: differs at byte %d", size,
-				  8 * bad);
-}
-
-static void dma_size(struct dma *d, uint32_t i)
-{
-	uint32_t size = dma_sizes[i];
-	struct weft_forth_counters c;
-
-	if (d->w.me == 0)
-		program_fill(d->mem, size / 8, program_base(0, 1, size));
-	weft_forth_counters_clear(d->f);
-	program_barrier_n(&d->w, "dma.clear", i);
-	if (d->w.me == 0)
-		dma_sender(d, size);
 	program_barrier_n(&d->w, "dma.sent", i);
 	weft_forth_counters_read(d->f, &c);
 	dma_report(d, i, d->w.me == 0 ? "read" : "write",
@@ -105,40 +91,38 @@ static void dma_size(struct dma *d, uint32_t i)
 		dma_metric(d, "splits", size, "",
 			   (double)c.split_ops / c.out.ops);
 	}
-	if (d->w.me == 1)
-		dma_verify(d, size);
+	bad = d->w.me ? program_check(d->mem, 0, size / 8, base) : -1;
+	if (bad >= 0)
+		weft_check_failed(d->w.c, "%u bytes: differs at byte %d", size,
+				  8 * bad);
 	if (weft_forth_counters_errors(&c))
 		weft_check_failed(d->w.c, "the NIC counted errors");
 }
 
-/* Returns the bytes per clock while data move, from two sizes that need one
- * tenure each. */
-static void dma_peak(struct dma *d)
+/* Reports values that follow from several sizes. */
+static void dma_derived(struct dma *d)
 {
 	const uint32_t a = 1, b = 4; /* 64 and 1024 bytes */
-	double pc = d->granted[b] - d->granted[a];
-
-	if (!d->granted[a] || !d->granted[b] || pc <= 0)
-		return;
-	weft_metric(d->w.c, "peak", "MiB/s",
-		    (dma_sizes[b] - dma_sizes[a]) /
-			    (pc * weft_forth_pc_ns(d->f)) * 1e9 / MIB);
-	weft_metric(d->w.c, "peak_gbit", "Gb/s",
-		    (dma_sizes[b] - dma_sizes[a]) * 8.0 /
-			    (pc * weft_forth_pc_ns(d->f)));
-}
-
-/* Counts completions. A one-qword read has two tenures without data (request,
- * completion); a long one has the request and one per completion. */
-static void dma_completions(struct dma *d)
-{
 	const uint32_t last = DMA_SIZES - 1;
+	double pc = d->granted[b] - d->granted[a];
 	double phases = (d->granted[0] - 1) / 2;
 
-	if (!d->granted[last] || phases <= 0 || d->w.me)
-		return;
-	weft_metric(d->w.c, "completions_4096", "",
-		    (d->granted[last] - dma_sizes[last] / 8) / phases - 1);
+	/* bytes per clock while data move, from two sizes that need one tenure
+	 * each */
+	if (d->granted[a] && d->granted[b] && pc > 0) {
+		weft_metric(d->w.c, "peak", "MiB/s",
+			    (dma_sizes[b] - dma_sizes[a]) /
+				    (pc * weft_forth_pc_ns(d->f)) * 1e9 / MIB);
+		weft_metric(d->w.c, "peak_gbit", "Gb/s",
+			    (dma_sizes[b] - dma_sizes[a]) * 8.0 /
+				    (pc * weft_forth_pc_ns(d->f)));
+	}
+	/* A one-qword read has two tenures without data (request, completion);
+	 * a long one has the request and one per completion. */
+	if (d->granted[last] && phases > 0 && !d->w.me)
+		weft_metric(d->w.c, "completions_4096", "",
+			    (d->granted[last] - dma_sizes[last] / 8) / phases -
+				    1);
 }
 
 static int dma_open(struct dma *d)
@@ -175,8 +159,7 @@ static int dma_main(struct weft_comp *c)
 	for (uint32_t i = 0; i < DMA_SIZES; i++)
 		if (dma_sizes[i] <= weft_forth_info(d->f)->max_transfer)
 			dma_size(d, i);
-	dma_peak(d);
-	dma_completions(d);
+	dma_derived(d);
 	weft_metric(c, "pc_ns", "ns", weft_forth_pc_ns(d->f));
 	program_barrier(&d->w, "dma.end");
 	weft_forth_close(d->f);

@@ -125,16 +125,6 @@ static void lat_stream_out(struct lat *l)
 	weft_metric(l->w.c, "packet_cc", "cc", best);
 }
 
-/* Returns whether this is the first credit of its flow with another value. */
-static bool lat_credit_new(struct lat *l, const struct weft_forth_event *e)
-{
-	uint8_t *value = &l->value[e->arg >> 7 & 0x7F];
-	bool changed = *value != (e->arg & 0x7F);
-
-	*value = e->arg & 0x7F;
-	return changed;
-}
-
 /* Measures the credit round trip in the log of this burst (5.8). */
 static void lat_log(struct lat *l)
 {
@@ -146,28 +136,23 @@ static void lat_log(struct lat *l)
 		return;
 	weft_forth_log_read(l->f, 0, n, e);
 	for (uint32_t i = 0; i < n; i++) {
+		uint8_t *value = &l->value[e[i].arg >> 7 & 0x7F];
+		uint8_t now = e[i].arg & 0x7F;
+
 		if (e[i].unit != LOG_LINK0)
 			continue;
 		if (e[i].event == LOG_START && !sent)
 			sent = &e[i];
-		else if (e[i].event == LOG_CREDIT_IN &&
-			 lat_credit_new(l, &e[i]) && sent && !back)
+		if (e[i].event != LOG_CREDIT_IN)
+			continue;
+		/* the first credit of its flow with another value */
+		if (*value != now && sent && !back)
 			back = &e[i];
+		*value = now;
 	}
 	if (back)
 		lat_add(&l->rtt, (double)(back->time - sent->time));
 	weft_host_free(l->w.h, e);
-}
-
-static void lat_burst_out(struct lat *l)
-{
-	if (l->log)
-		weft_forth_log_start_credits(l->f);
-	lat_post(l, l->packets);
-	if (!l->log)
-		return;
-	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->pause);
-	lat_log(l);
 }
 
 /* ---- receiver ---- */
@@ -200,12 +185,6 @@ static void lat_stamps(struct lat *l)
 		lat_add(&l->span, (double)(uint32_t)(last - first));
 }
 
-static void lat_wait(struct lat *l)
-{
-	weft_forth_wait_remote(l->f, l->seen, WEFT_NEVER);
-	l->seen++;
-}
-
 static void lat_stream_in(struct lat *l)
 {
 	double ns = weft_forth_pc_ns(l->f), elapsed;
@@ -214,7 +193,7 @@ static void lat_stream_in(struct lat *l)
 	weft_forth_store(l->f, FORTH_N2H_QWORD, 0);
 	weft_forth_timer_arm(l->f, 0);
 	program_barrier(&l->w, "lat.armed");
-	lat_wait(l);
+	weft_forth_wait_remote(l->f, l->seen++, WEFT_NEVER);
 	q = weft_forth_load(l->f, FORTH_N2H_QWORD);
 	elapsed = weft_forth_timer_read(l->f);
 	weft_metric(l->w.c, "stream", "pc", elapsed);
@@ -235,25 +214,23 @@ static void lat_bursts(struct lat *l)
 		/* vary the phase of the clocks */
 		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->pause +
 						b * l->phase);
-		if (l->w.me == l->from)
-			lat_burst_out(l);
+		if (l->w.me == l->from) {
+			if (l->log)
+				weft_forth_log_start_credits(l->f);
+			lat_post(l, l->packets);
+		}
+		if (l->w.me == l->from && l->log) {
+			weft_host_sleep(l->w.h,
+					weft_host_now(l->w.h) + l->pause);
+			lat_log(l);
+		}
 		if (l->w.me != l->to)
 			continue;
-		lat_wait(l);
+		weft_forth_wait_remote(l->f, l->seen++, WEFT_NEVER);
 		if (l->bench)
 			lat_stamps(l);
 	}
 	program_barrier(&l->w, "lat.bursts");
-}
-
-static void lat_results(struct lat *l)
-{
-	lat_report(l, &l->nic, "nic", "pc");
-	lat_report(l, &l->sw, "switch", "cc");
-	lat_report(l, &l->span, "span", "pc");
-	if (l->span.n)
-		weft_metric(l->w.c, "span_ns", "ns",
-			    l->span.sum / l->span.n * weft_forth_pc_ns(l->f));
 }
 
 static int lat_open(struct lat *l)
@@ -306,8 +283,15 @@ static int lat_main(struct weft_comp *c)
 		program_barrier(&l->w, "lat.armed");
 	if (l->w.me == l->from && l->stream)
 		lat_stream_out(l);
-	if (l->w.me == l->to)
-		lat_results(l);
+	if (l->w.me == l->to) {
+		lat_report(l, &l->nic, "nic", "pc");
+		lat_report(l, &l->sw, "switch", "cc");
+		lat_report(l, &l->span, "span", "pc");
+		if (l->span.n)
+			weft_metric(c, "span_ns", "ns",
+				    l->span.sum / l->span.n *
+					    weft_forth_pc_ns(l->f));
+	}
 	lat_report(l, &l->rtt, "rtt", "pc");
 	if (l->rtt.n)
 		weft_metric(c, "rtt_ns", "ns",

@@ -96,19 +96,6 @@ static void send_message(struct rounds *t, uint32_t i, uint32_t d,
 	t->sent++;
 }
 
-/* Sends the packet with the number of qwords in the group (7.7). */
-static void lossy_rounds_announce(struct rounds *t, uint32_t d, uint32_t group,
-				  uint32_t qwords)
-{
-	rounds_post(t, (struct weft_forth_desc){ .local = t->tx_phys,
-						 .remote = qwords,
-						 .qwords = 1,
-						 .dst = (uint8_t)d,
-						 .flags = WEFT_FORTH_ANNOUNCE |
-							  WEFT_FORTH_RNOTIFY,
-						 .group = (uint8_t)group });
-}
-
 static void send_round(struct rounds *t)
 {
 	uint32_t total[ROUNDS_NODES] = { 0 }, index[ROUNDS_NODES] = { 0 };
@@ -125,7 +112,15 @@ static void send_round(struct rounds *t)
 		qwords[d] += rounds_msg(t, me, d, k).qwords;
 		if (!end || !weft_forth_info(t->f)->groups)
 			continue;
-		lossy_rounds_announce(t, d, group[d]++, qwords[d]);
+		/* the packet with the number of qwords in the group (7.7) */
+		rounds_post(t, (struct weft_forth_desc){
+				       .local = t->tx_phys,
+				       .remote = qwords[d],
+				       .qwords = 1,
+				       .dst = (uint8_t)d,
+				       .flags = WEFT_FORTH_ANNOUNCE |
+						WEFT_FORTH_RNOTIFY,
+				       .group = (uint8_t)group[d]++ });
 		qwords[d] = 0;
 	}
 }
@@ -170,18 +165,6 @@ static uint32_t lossy_rounds_look(struct rounds *t, uint32_t src,
 	return missing;
 }
 
-/* Returns the losses that the NIC has found since the last call. */
-static uint32_t losses_found(struct rounds *t)
-{
-	struct weft_forth_reseq r;
-	uint32_t n;
-
-	weft_forth_reseq_read(t->f, &r);
-	n = (r.losses - t->losses) & 0x3FF;
-	t->losses = r.losses;
-	return n;
-}
-
 void rounds_count_notes(struct rounds *t)
 {
 	uint32_t count = weft_forth_remote_count(t->f);
@@ -190,26 +173,16 @@ void rounds_count_notes(struct rounds *t)
 	t->seen = count;
 }
 
-/* Checks the number of notifications. A notification is lost only with the
- * packet that requests it, and held back only by a loss that is not yet found.
- * Each answered list brings one. */
-static void check_notes(struct rounds *t)
-{
-	uint64_t most = t->asked_notes + t->lists;
-	uint64_t least = t->late ? 0 : t->asked_notes - t->missing;
-
-	if (t->notes <= most && t->notes >= least)
-		return;
-	weft_check_failed(t->w.c,
-			  "round %u: %" PRIu64 " notifications, %" PRIu64
-			  " were asked for, %" PRIu64 " messages missing",
-			  t->round, t->notes, t->asked_notes, t->missing);
-}
-
 static void look_at_all(struct rounds *t)
 {
-	uint32_t missing = 0, notes = 0, found = losses_found(t);
+	uint32_t missing = 0, notes = 0, found;
+	struct weft_forth_reseq r;
+	uint64_t least, most;
 
+	/* losses that the NIC has found since the last round */
+	weft_forth_reseq_read(t->f, &r);
+	found = (r.losses - t->losses) & 0x3FF;
+	t->losses = r.losses;
 	for (uint32_t s = 0; s < t->w.n; s++)
 		missing += lossy_rounds_look(t, s, &notes);
 	t->missing += missing;
@@ -217,7 +190,17 @@ static void look_at_all(struct rounds *t)
 	t->late += missing > found ? missing - found : 0;
 	t->asked_notes += notes;
 	rounds_count_notes(t);
-	check_notes(t);
+	/* A notification is lost only with the packet that requests it, and
+	 * held back only by a loss that is not yet found. Each answered list
+	 * brings one. */
+	most = t->asked_notes + t->lists;
+	least = t->late ? 0 : t->asked_notes - t->missing;
+	if (t->notes > most || t->notes < least)
+		weft_check_failed(
+			t->w.c,
+			"round %u: %" PRIu64 " notifications, %" PRIu64
+			" were asked for, %" PRIu64 " messages missing",
+			t->round, t->notes, t->asked_notes, t->missing);
 	rounds_recover(t, missing);
 }
 

@@ -22,16 +22,6 @@
 
 /* ---- set-up ---- */
 
-static int mon_refuse(struct mon *m)
-{
-	weft_check_failed(
-		m->w.c,
-		"up to %u nodes; size is a multiple of 8, holds the stamps (24) and fits one packet (%u..%u here)",
-		MON_NODES, weft_forth_info(m->f)->min_payload,
-		weft_forth_info(m->f)->max_payload);
-	return -EINVAL;
-}
-
 /* Sets the number of packets to each node: random at an offered load, otherwise
  * equal for all. */
 static int mon_plan(struct mon *m)
@@ -120,8 +110,14 @@ static int mon_open(struct mon *m)
 		return ret;
 	if (m->w.n > MON_NODES || m->size % 8 || m->size < 24 ||
 	    m->size < weft_forth_info(m->f)->min_payload ||
-	    m->size > weft_forth_info(m->f)->max_payload)
-		return mon_refuse(m);
+	    m->size > weft_forth_info(m->f)->max_payload) {
+		weft_check_failed(
+			m->w.c,
+			"up to %u nodes; size is a multiple of 8, holds the stamps (24) and fits one packet (%u..%u here)",
+			MON_NODES, weft_forth_info(m->f)->min_payload,
+			weft_forth_info(m->f)->max_payload);
+		return -EINVAL;
+	}
 	if (!m->link_rate)
 		m->link_rate = weft_forth_info(m->f)->links * 2500000000ull;
 	/* All sent packets have one source, because they are zeros but for the
@@ -201,7 +197,8 @@ static void mon_loop(struct mon *m)
 	while (m->sent < m->count || m->received < m->expected) {
 		now = weft_host_now(m->w.h);
 		moved = mon_send(m, now);
-		moved |= mon_receive(m);
+		for (uint32_t s = 0; s < m->w.n; s++)
+			moved |= mon_collect(m, s);
 		if (moved) {
 			m->moved = now;
 			continue;

@@ -46,8 +46,9 @@ struct mon {
 };
 
 /* monitor_receive.c */
-/* Takes packets that have arrived. Returns whether there were any. */
-bool mon_receive(struct mon *m);
+/* Takes packets that have arrived from node s. Returns whether there were
+ * any. */
+bool mon_collect(struct mon *m, uint32_t s);
 void mon_results(struct mon *m);
 
 #endif

@@ -54,9 +54,8 @@ static void mon_stamps(struct mon *m, uint32_t s, const uint64_t *q)
 		nic + (m->stamps34 ? sw : 0) + (double)m->wire / WEFT_NS);
 }
 
-/* Takes packets that have arrived from s. The last qword of a packet arrives
- * last. */
-static bool mon_collect(struct mon *m, uint32_t s)
+/* The last qword of a packet arrives last. */
+bool mon_collect(struct mon *m, uint32_t s)
 {
 	struct mon_rx *rx = &m->rx[s];
 	uint64_t before = rx->got, step = rx->size / 8;
@@ -76,15 +75,6 @@ static bool mon_collect(struct mon *m, uint32_t s)
 		rx->first = rx->last;
 	m->received += rx->got - before;
 	return true;
-}
-
-bool mon_receive(struct mon *m)
-{
-	bool moved = false;
-
-	for (uint32_t s = 0; s < m->w.n; s++)
-		moved |= mon_collect(m, s);
-	return moved;
 }
 
 /* ---- results ---- */

@@ -24,36 +24,21 @@ static uint32_t bits(uint32_t n)
 	return n < 2 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1);
 }
 
-static uint64_t reseq_source_bits(const struct multi_state *m)
-{
-	uint64_t path = bits(m->paths), pointer = bits(m->headers);
-
-	return 2 * path + 1 + m->paths * (3 + 2 * pointer) + 2;
-}
-
-static uint64_t reseq_pool_bits(const struct multi_state *m)
-{
-	return (uint64_t)m->headers * (64 + bits(m->headers) + 2);
-}
-
-static uint64_t count_source_bits(const struct multi_state *m)
-{
-	return (uint64_t)m->groups * (32 + 32 + 1 + 2 + 1);
-}
-
 static int multi_state_main(struct weft_comp *c)
 {
 	const struct multi_state *m = c->state;
-	uint64_t reseq = reseq_source_bits(m) * m->senders + reseq_pool_bits(m);
-	uint64_t count = count_source_bits(m) * m->senders;
+	uint64_t path = bits(m->paths), pointer = bits(m->headers);
+	/* resequencing: of a source, of the pool */
+	uint64_t reseq = 2 * path + 1 + m->paths * (3 + 2 * pointer) + 2;
+	uint64_t pool = m->headers * (64 + pointer + 2);
+	/* counting: of a source */
+	uint64_t count = (uint64_t)m->groups * (32 + 32 + 1 + 2 + 1);
 
-	weft_metric(c, "reseq_per_source", "bits",
-		    (double)reseq_source_bits(m));
-	weft_metric(c, "reseq_pool", "B", (double)reseq_pool_bits(m) / 8);
-	weft_metric(c, "reseq", "B", (double)reseq / 8);
-	weft_metric(c, "count_per_source", "bits",
-		    (double)count_source_bits(m));
-	weft_metric(c, "count", "B", (double)count / 8);
+	weft_metric(c, "reseq_per_source", "bits", (double)reseq);
+	weft_metric(c, "reseq_pool", "B", (double)pool / 8);
+	weft_metric(c, "reseq", "B", (double)(reseq * m->senders + pool) / 8);
+	weft_metric(c, "count_per_source", "bits", (double)count);
+	weft_metric(c, "count", "B", (double)(count * m->senders) / 8);
 	weft_metric(c, "source_field", "bits", bits(m->senders));
 	return 0;
 }

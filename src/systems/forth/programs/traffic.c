@@ -215,8 +215,9 @@ static int traffic_open(struct traffic *t)
 
 /* ---- run ---- */
 
-/* Names flows with sent words that no credit has returned. */
-static void traffic_name_flows(struct traffic *t)
+/* Names flows with sent words that no credit has returned, and nodes whose
+ * final word is missing. */
+static void traffic_name_missing(struct traffic *t)
 {
 	for (uint32_t d = 0; d < t->w.n && d < 8; d++) {
 		uint32_t s = weft_forth_load(t->f, FORTH_CREDIT_STATE + 4 * d);
@@ -228,11 +229,6 @@ static void traffic_name_flows(struct traffic *t)
 				"no credits on flow %u: %u words are not given back",
 				d, out);
 	}
-}
-
-/* Names nodes whose final word is missing. */
-static void traffic_name_nodes(struct traffic *t)
-{
 	for (uint32_t s = 0; s < t->w.n; s++)
 		if (!t->rx[s].fin && (s != t->w.me || t->tx[s].posted))
 			weft_check_failed(
@@ -270,30 +266,16 @@ static bool traffic_stuck(struct traffic *t)
 			  "no progress: %" PRIu64 " of %" PRIu64
 			  " messages sent, final words of %u nodes seen",
 			  t->sent, t->count, t->fins);
-	traffic_name_flows(t);
-	traffic_name_nodes(t);
+	traffic_name_missing(t);
 	if (!t->fin_sent)
 		program_put(&t->w, "traffic.fin", 1);
 	return true;
 }
 
-/* Waits until the NIC writes something, or until the time of the next
- * action. */
-static void traffic_wait(struct traffic *t, weft_time_t timed)
-{
-	weft_time_t until = traffic_next(t);
-
-	if (timed < until)
-		until = timed;
-	if (t->moved + t->patience < until)
-		until = t->moved + t->patience;
-	weft_host_poll_range(t->w.h, t->control, t->control_bytes, until);
-}
-
 static void traffic_loop(struct traffic *t)
 {
 	bool moved = false, more;
-	weft_time_t timed;
+	weft_time_t timed, until;
 
 	while (!traffic_received_all(t)) {
 		if (t->clocked)
@@ -310,7 +292,15 @@ static void traffic_loop(struct traffic *t)
 		moved = false;
 		if (traffic_stuck(t))
 			return;
-		traffic_wait(t, timed);
+		/* wait until the NIC writes something, or until the time of the
+		 * next action */
+		until = t->moved + t->patience;
+		if (t->load > 0 && t->generated < t->count && t->next < until)
+			until = t->next;
+		if (timed < until)
+			until = timed;
+		weft_host_poll_range(t->w.h, t->control, t->control_bytes,
+				     until);
 	}
 	t->now = t->moved = weft_host_now(t->w.h);
 	while ((timed = traffic_timed(t)) != WEFT_NEVER) {

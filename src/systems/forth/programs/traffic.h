@@ -119,8 +119,7 @@ struct traffic {
 bool traffic_send(struct traffic *t); /* returns true when something moved */
 void traffic_flush(struct traffic *t);
 void traffic_schedule(struct traffic *t);
-/* Returns the time at which sending can continue by itself. */
-weft_time_t traffic_next(const struct traffic *t);
+
 /* traffic_receive.c */
 /* Takes messages and notifications that have arrived. Returns whether there
  * were any. */

@@ -54,30 +54,9 @@ static void traffic_credit_state(struct traffic *t, bool home)
 	}
 }
 
-static void traffic_act_stall(struct traffic *t)
-{
-	weft_forth_enable(t->f, false);
-}
-
-static void traffic_act_resume(struct traffic *t)
-{
-	weft_forth_enable(t->f, true);
-}
-
-static void traffic_act_from(struct traffic *t)
-{
-	traffic_window(t, false);
-}
-
-static void traffic_act_to(struct traffic *t)
-{
-	traffic_window(t, true);
-	traffic_credit_state(t, false);
-}
-
 struct traffic_action {
 	weft_time_t at; /* after the start */
-	void (*act)(struct traffic *t);
+	enum { ACT_STALL, ACT_RESUME, ACT_FROM, ACT_TO } act;
 };
 
 static int traffic_action_cmp(const void *a, const void *b)
@@ -96,20 +75,31 @@ weft_time_t traffic_timed(struct traffic *t)
 	if (!t->stall_for && !t->meas_for)
 		return WEFT_NEVER;
 	if (t->stall_for) {
-		a[n++] = (struct traffic_action){ t->stall_from,
-						  traffic_act_stall };
+		a[n++] = (struct traffic_action){ t->stall_from, ACT_STALL };
 		a[n++] = (struct traffic_action){ t->stall_from + t->stall_for,
-						  traffic_act_resume };
+						  ACT_RESUME };
 	}
 	if (t->meas_for) {
-		a[n++] = (struct traffic_action){ t->meas_from,
-						  traffic_act_from };
+		a[n++] = (struct traffic_action){ t->meas_from, ACT_FROM };
 		a[n++] = (struct traffic_action){ t->meas_from + t->meas_for,
-						  traffic_act_to };
+						  ACT_TO };
 	}
 	qsort(a, n, sizeof(a[0]), traffic_action_cmp);
-	while (t->step < n && a[t->step].at <= now)
-		a[t->step++].act(t);
+	for (; t->step < n && a[t->step].at <= now; t->step++) {
+		switch (a[t->step].act) {
+		case ACT_STALL:
+		case ACT_RESUME:
+			weft_forth_enable(t->f, a[t->step].act == ACT_RESUME);
+			break;
+		case ACT_FROM:
+			traffic_window(t, false);
+			break;
+		case ACT_TO:
+			traffic_window(t, true);
+			traffic_credit_state(t, false);
+			break;
+		}
+	}
 	return t->step < n ? t->t0 + a[t->step].at : WEFT_NEVER;
 }
 
@@ -146,23 +136,10 @@ static void traffic_rate(struct traffic *t, const struct weft_forth_sample *s,
 			    ((k - i) * us) * 1e6 / MIB);
 }
 
-static void traffic_series(struct traffic *t, const struct weft_forth_sample *s,
-			   uint32_t n)
-{
-	double us = t->interval * weft_forth_pc_ns(t->f) / 1000;
-
-	for (uint32_t i = 1; i < n; i++) {
-		weft_series_add(t->w.c, "in", "us", "MiB/s", i * us,
-				8.0 * (s[i].in - s[i - 1].in) / us * 1e6 / MIB);
-		weft_series_add(t->w.c, "out", "us", "MiB/s", i * us,
-				8.0 * (s[i].out - s[i - 1].out) / us * 1e6 /
-					MIB);
-	}
-}
-
 static void traffic_samples(struct traffic *t)
 {
 	double ns = (double)(weft_host_now(t->w.h) - t->t0) / WEFT_NS;
+	double us = t->interval * weft_forth_pc_ns(t->f) / 1000;
 	double taken = ns / (t->interval * weft_forth_pc_ns(t->f)) - 1;
 	uint32_t n = taken < FORTH_SAMPLES ? (uint32_t)taken : FORTH_SAMPLES;
 	struct weft_forth_sample *s;
@@ -178,8 +155,13 @@ static void traffic_samples(struct traffic *t)
 		n--; /* drop the quiet end */
 	traffic_rate(t, s, n, true, "bandwidth_in");
 	traffic_rate(t, s, n, false, "bandwidth_out");
-	if (t->series)
-		traffic_series(t, s, n);
+	for (uint32_t i = 1; t->series && i < n; i++) {
+		weft_series_add(t->w.c, "in", "us", "MiB/s", i * us,
+				8.0 * (s[i].in - s[i - 1].in) / us * 1e6 / MIB);
+		weft_series_add(t->w.c, "out", "us", "MiB/s", i * us,
+				8.0 * (s[i].out - s[i - 1].out) / us * 1e6 /
+					MIB);
+	}
 	weft_host_free(t->w.h, s);
 }
 

@@ -28,17 +28,6 @@ static weft_time_t traffic_unstamp(uint64_t q, uint64_t base)
 	return ps * 1000;
 }
 
-static void traffic_latency(struct traffic *t, uint32_t src, uint64_t q,
-			    uint64_t base)
-{
-	weft_time_t due = traffic_unstamp(q, base);
-
-	if (due > t->now)
-		traffic_wrong(t, src, 0);
-	else
-		weft_hist_put(t->latency, (double)(t->now - due) / WEFT_NS);
-}
-
 /* Takes the next message of src if its last qword has arrived. */
 static bool traffic_take(struct traffic *t, uint32_t src)
 {
@@ -50,6 +39,7 @@ static bool traffic_take(struct traffic *t, uint32_t src)
 		(const uint64_t *)(t->rx_buf + ((uint64_t)src * t->window +
 						rx->got % t->window) *
 						       t->slot_bytes);
+	weft_time_t due;
 	int32_t bad;
 
 	if (q > 1 || !t->stamp) {
@@ -63,8 +53,11 @@ static bool traffic_take(struct traffic *t, uint32_t src)
 		return false; /* its end arrived first */
 	if (bad >= 0)
 		traffic_wrong(t, src, bad);
-	if (t->stamp)
-		traffic_latency(t, src, m[0], base);
+	due = t->stamp ? traffic_unstamp(m[0], base) : 0;
+	if (due > t->now)
+		traffic_wrong(t, src, 0);
+	else if (t->stamp)
+		weft_hist_put(t->latency, (double)(t->now - due) / WEFT_NS);
 	if (!rx->got++)
 		rx->first = weft_host_now(t->w.h);
 	rx->bytes += 8 * q;

@@ -39,11 +39,6 @@ void traffic_schedule(struct traffic *t)
 	t->next += (weft_time_t)gap + 1;
 }
 
-weft_time_t traffic_next(const struct traffic *t)
-{
-	return t->load > 0 && t->generated < t->count ? t->next : WEFT_NEVER;
-}
-
 /* ---- posting ---- */
 
 void traffic_flush(struct traffic *t)
@@ -64,17 +59,6 @@ void traffic_flush(struct traffic *t)
 	if (t->batch.n)
 		weft_forth_post(t->f, b, t->batch.n);
 	t->batch.n = 0;
-}
-
-/* Returns the messages that the receiver has consumed. */
-static uint64_t traffic_acked(const struct traffic *t, uint32_t d)
-{
-	uint64_t most = 0;
-
-	for (uint32_t k = 0; k < TRAFFIC_ACKS; k++)
-		if (t->credit[k * t->w.n + d] > most)
-			most = t->credit[k * t->w.n + d];
-	return most;
 }
 
 static void traffic_post(struct traffic *t, uint32_t d, uint32_t qwords,
@@ -120,8 +104,12 @@ static bool traffic_try(struct traffic *t, uint32_t d, weft_time_t due)
 					 (uint32_t)t->size / 8,
 					 (uint32_t)t->size_max / 8);
 	uint32_t max = weft_forth_info(t->f)->max_transfer / 8;
+	uint64_t acked = 0; /* messages that the receiver has consumed */
 
-	if (t->tx[d].posted - traffic_acked(t, d) >= t->window ||
+	for (uint32_t k = 0; k < TRAFFIC_ACKS; k++)
+		if (t->credit[k * t->w.n + d] > acked)
+			acked = t->credit[k * t->w.n + d];
+	if (t->tx[d].posted - acked >= t->window ||
 	    weft_forth_space(t->f, d) < t->batch.n + (qwords + max - 1) / max)
 		return false;
 	traffic_post(t, d, qwords, due);
@@ -164,8 +152,11 @@ static bool traffic_send_ordered(struct traffic *t)
 	return t->sent != before;
 }
 
-static void traffic_generate(struct traffic *t)
+/* Sends the messages that are due by the offered load. */
+static bool traffic_send_timed(struct traffic *t)
 {
+	uint64_t before = t->sent;
+
 	while (t->generated < t->count && t->next <= t->now) {
 		uint32_t d = t->picked ? t->pick
 				       : pattern_dest(&t->choice, &t->w.c->rng);
@@ -174,18 +165,11 @@ static void traffic_generate(struct traffic *t)
 		t->pick = d;
 		t->picked = tx->tail - tx->head == TRAFFIC_DUE;
 		if (t->picked)
-			return; /* the source is held up */
+			break; /* the source is held up */
 		tx->due[tx->tail++ % TRAFFIC_DUE] = t->next;
 		t->generated++;
 		traffic_schedule(t);
 	}
-}
-
-static bool traffic_send_timed(struct traffic *t)
-{
-	uint64_t before = t->sent;
-
-	traffic_generate(t);
 	for (uint32_t d = 0; d < t->w.n; d++) {
 		struct traffic_tx *tx = &t->tx[d];
 

@@ -68,20 +68,6 @@ static void os_stamp(struct weft_comp *c, struct weft_frame *f, uint64_t start)
 	f->flags &= ~(uint32_t)FORTH_F_CRC32;
 }
 
-/* Runs the credit scheduler of the input (8.4). Its synchroniser is part of
- * t_crtx. */
-static void cs_update(const struct forth_xbar *x, uint32_t in, uint32_t o,
-		      uint32_t charge, uint64_t start)
-{
-	struct forth_port *l = &x->port[in].link;
-	const struct weft_clock *clk = &x->port[o].link.clk;
-
-	if (x->cs_credit == FORTH_XBAR_CS_START)
-		forth_port_fwd(l, o, charge, weft_clock_edge(clk, start));
-	else
-		forth_port_fwd_ramp(l, o, charge, 1, clk, start);
-}
-
 static void os_next(struct weft_comp *c, uint32_t o)
 {
 	struct forth_xbar *x = c->state;
@@ -150,6 +136,8 @@ static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 	struct forth_xbar *x = c->state;
 	struct forth_xbar_port *p = &x->port[o];
 	uint32_t in = p->chosen;
+	struct forth_port *from = &x->port[in].link;
+	const struct weft_clock *clk = &p->link.clk;
 	struct forth_port_pkt pkt = { .f = forth_xbar_xp(x, in, o)->head };
 	uint32_t charge = forth_charge(1, forth_shape_get(pkt.f).wire_len);
 
@@ -164,7 +152,12 @@ static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 	if (weft_heard_kind(c, WEFT_TRACE_STATE))
 		os_tell_send(c, o, start);
 	x->hops++;
-	cs_update(x, in, o, charge, start);
+	/* credit scheduler of the input (8.4); its synchroniser is part of
+	 * t_crtx */
+	if (x->cs_credit == FORTH_XBAR_CS_START)
+		forth_port_fwd(from, o, charge, weft_clock_edge(clk, start));
+	else
+		forth_port_fwd_ramp(from, o, charge, 1, clk, start);
 	os_next(c, o);
 }
 

@@ -185,7 +185,13 @@ static int forth_gen_start(struct weft_comp *c, struct weft_err *err)
 	if (forth_port_start(&g->link, err) || forth_gen_paths(c, err) ||
 	    forth_gen_order_init(c, err))
 		return -err->code;
-	forth_gen_sink_start(c);
+	/* The FIFO of the sink is tracked only on a line that loses words,
+	 * because no other can fill it beyond its credits. */
+	if (g->p.resync || c->ports[0].needs_frames ||
+	    c->ports[0].peer->needs_frames)
+		g->sink.fifo = calloc(1, sizeof(*g->sink.fifo));
+	if (g->p.stamp)
+		g->sink.latency = weft_hist(c, "latency", "ns");
 	if (!g->p.verify) {
 		g->shared = weft_slice_new(c->sim, 4096);
 		if (g->shared.buf)
@@ -225,9 +231,20 @@ static int forth_gen_sample(struct weft_comp *c, struct weft_err *err)
 static int forth_gen_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_gen *g = c->state;
+	const struct forth_gen_sink *s = &g->sink;
+	uint64_t all = forth_port_cycle(&g->link, weft_now(c));
+	uint64_t cold = forth_port_cycle(&g->link, g->p.warmup);
 
 	weft_slice_drop(&g->shared);
-	forth_gen_sink_report(c);
+	if (all > cold)
+		weft_metric(c, "accepted", "share",
+			    (double)s->words / (double)(all - cold));
+	if (s->last > s->first)
+		weft_metric(c, "rate", "MiB/s",
+			    (double)c->counters[C_BYTES] / 1048576 /
+				    ((double)(s->last - s->first) /
+				     (double)WEFT_SEC));
+	forth_gen_order_report(c);
 	return forth_gen_sample(c, err);
 }
 
@@ -238,7 +255,10 @@ static void forth_gen_fini(struct weft_comp *c)
 	for (uint32_t d = 0; g->voq && d < g->p.dests; d++)
 		ring_free(&g->voq[d]);
 	free(g->voq);
-	forth_gen_sink_fini(g);
+	if (g->sink.fifo)
+		ring_free(g->sink.fifo);
+	free(g->sink.fifo);
+	free(g->sink.from);
 	weft_slice_drop(&g->shared);
 	forth_port_fini(&g->link);
 }

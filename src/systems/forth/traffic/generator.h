@@ -135,11 +135,8 @@ void forth_gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
 void forth_gen_order_report(struct weft_comp *c);
 
 /* generator_sink.c */
-void forth_gen_sink_start(struct weft_comp *c);
 void forth_gen_packet(void *own, struct forth_port *l, struct weft_frame *f,
 		      const struct forth_port_rx *rx);
-void forth_gen_sink_report(struct weft_comp *c);
-void forth_gen_sink_fini(struct forth_gen *g);
 
 /* generator_source.c */
 int forth_gen_source_init(struct weft_comp *c, struct weft_err *err);

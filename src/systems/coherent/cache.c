@@ -63,24 +63,14 @@ struct coh_local coh_on_local(bool write, enum coh_state s)
 	return local_tab[write][s];
 }
 
-const char *coh_state_name(enum coh_state s)
-{
-	static const char *const names[COH_STATES] = { "I", "S", "E", "M" };
+const char *const coh_state_name[COH_STATES] = { "I", "S", "E", "M" };
 
-	return names[s];
-}
-
-const char *coh_bus_name(enum coh_bus b)
-{
-	static const char *const names[COH_BUSES + 1] = {
-		[COH_RD] = "BusRd",	  [COH_RDX] = "BusRdX",
-		[COH_UPGR] = "BusUpgr",	  [COH_UPDATE] = "Update",
-		[COH_WRITE] = "BusWrite", [COH_MEM_RD] = "MemRd",
-		[COH_MEM_WR] = "MemWr",	  [COH_NONE] = "none",
-	};
-
-	return names[b];
-}
+const char *const coh_bus_name[COH_BUSES + 1] = {
+	[COH_RD] = "BusRd",	  [COH_RDX] = "BusRdX",
+	[COH_UPGR] = "BusUpgr",	  [COH_UPDATE] = "Update",
+	[COH_WRITE] = "BusWrite", [COH_MEM_RD] = "MemRd",
+	[COH_MEM_WR] = "MemWr",	  [COH_NONE] = "none",
+};
 
 /* ---- the cache ---- */
 
@@ -107,11 +97,6 @@ void coh_cache_fini(struct coh_cache *c)
 	*c = (struct coh_cache){ 0 };
 }
 
-static uint64_t line_addr(const struct coh_cache *c, uint64_t addr)
-{
-	return addr & ~(uint64_t)(c->line - 1);
-}
-
 static struct coh_line *set_of(const struct coh_cache *c, uint64_t addr)
 {
 	return &c->lines[(addr / c->line & (c->sets - 1)) * c->ways];
@@ -121,7 +106,7 @@ struct coh_line *coh_cache_find(const struct coh_cache *c, uint64_t addr)
 {
 	struct coh_line *l = set_of(c, addr);
 
-	addr = line_addr(c, addr);
+	addr &= ~(uint64_t)(c->line - 1);
 	for (uint32_t i = 0; i < c->ways; i++, l++)
 		if (l->state != COH_I && l->addr == addr)
 			return l;
@@ -190,7 +175,7 @@ void coh_cache_install(struct coh_cache *c, struct coh_line *l, uint64_t addr,
 		       enum coh_state state, const uint8_t *data)
 {
 	assert(l->state == COH_I && !coh_cache_find(c, addr));
-	l->addr = line_addr(c, addr);
+	l->addr = addr & ~(uint64_t)(c->line - 1);
 	l->state = state;
 	l->used = ++c->tick;
 	memcpy(l->data, data, c->line);

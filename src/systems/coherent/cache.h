@@ -21,8 +21,8 @@ enum coh_bus {
 	COH_NONE, /* nothing needed, because it hits */
 	COH_BUSES = COH_NONE
 };
-const char *coh_state_name(enum coh_state s);
-const char *coh_bus_name(enum coh_bus b);
+extern const char *const coh_state_name[COH_STATES];
+extern const char *const coh_bus_name[COH_BUSES + 1];
 
 /* ---- the event table ---- */
 

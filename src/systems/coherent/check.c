@@ -17,21 +17,6 @@ enum { SHOWN = 8 };
 			weft_check_failed(c, __VA_ARGS__);                     \
 	} while (0)
 
-bool coh_check_init(struct coh_system *s)
-{
-	for (uint32_t i = 0; i < s->cores; i++)
-		if (!coh_mem_init(&s->check.priv[i], s->private_bytes))
-			return false;
-	return coh_mem_init(&s->check.flat, s->ddr_bytes);
-}
-
-void coh_check_fini(struct coh_system *s)
-{
-	for (uint32_t i = 0; i < COH_CORES_MAX; i++)
-		coh_mem_fini(&s->check.priv[i]);
-	coh_mem_fini(&s->check.flat);
-}
-
 void coh_check_op(struct weft_comp *c, uint32_t i, const struct coh_op *op,
 		  uint64_t value)
 {
@@ -84,11 +69,11 @@ static struct copies line_copies(struct weft_comp *c, uint64_t addr,
 		CHECK(c, !memcmp(l->data, flat, s->line),
 		      "cache %u, state %s: line %" PRIx64
 		      " is not what was written",
-		      i, coh_state_name(l->state), addr);
+		      i, coh_state_name[l->state], addr);
 		CHECK(c, l->state == COH_M || !memcmp(l->data, mem, s->line),
 		      "cache %u, state %s: line %" PRIx64
 		      " is not what memory holds",
-		      i, coh_state_name(l->state), addr);
+		      i, coh_state_name[l->state], addr);
 	}
 	return n;
 }
@@ -104,7 +89,7 @@ void coh_check_txn(struct weft_comp *c, const struct coh_txn *t)
 		return;
 	weft_count(c, C_CHECKS, 1);
 	CHECK(c, coh_where(s, t->addr, t->bytes) != COH_PRIVATE,
-	      "%s of private address %" PRIx64, coh_bus_name(t->bus), t->addr);
+	      "%s of private address %" PRIx64, coh_bus_name[t->bus], t->addr);
 	coh_mem_read(&s->check.flat, addr, flat, s->line);
 	coh_mem_read(&s->ddr.mem, addr, mem, s->line);
 	n = line_copies(c, addr, flat, mem);

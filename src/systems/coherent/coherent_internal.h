@@ -92,6 +92,7 @@ struct coh_net {
 	uint8_t line[COH_LINE_MAX];
 };
 
+/* A flat memory through which every access and item goes as well. */
 struct coh_check {
 	struct coh_mem flat, priv[COH_CORES_MAX];
 };
@@ -161,8 +162,8 @@ extern uint64_t (*const coh_net_serve[COH_BUSES])(struct weft_comp *c,
 						  struct coh_txn *t);
 
 /* core.c */
-/* Issues the first access of core i. */
-void coh_core_start(struct weft_comp *c, uint32_t i);
+/* Issues the next access of core i, if there is one. */
+void coh_core_issue(struct weft_comp *c, uint32_t i);
 void coh_core_event(struct weft_comp *c, uint32_t i);
 /* Performs the access at these bytes, after which the core continues. */
 void coh_core_perform(struct weft_comp *c, uint32_t i, uint8_t *bytes);
@@ -175,11 +176,8 @@ void coh_ni_event(struct weft_comp *c);
  * have become free. */
 uint64_t coh_ni_slot(const struct coh_system *s, uint64_t seq);
 
-/* check.c: a flat memory through which every access and item goes as well. */
-bool coh_check_init(struct coh_system *s);
-void coh_check_fini(struct coh_system *s);
-/* Executes an access of core i on the flat memory too, and checks the value of
- * a load. */
+/* check.c: executes an access of core i on the flat memory too, and checks the
+ * value of a load. */
 void coh_check_op(struct weft_comp *c, uint32_t i, const struct coh_op *op,
 		  uint64_t value);
 /* Checks the line of a transaction in all caches, once it is over. */

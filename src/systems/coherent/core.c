@@ -63,7 +63,7 @@ static bool core_next(struct weft_comp *c, struct coh_core *k)
 	return true;
 }
 
-static void core_issue(struct weft_comp *c, uint32_t i)
+void coh_core_issue(struct weft_comp *c, uint32_t i)
 {
 	struct coh_system *s = c->state;
 	struct coh_core *k = &s->core[i];
@@ -80,16 +80,6 @@ static void core_issue(struct weft_comp *c, uint32_t i)
 	k->state = to[where];
 	coh_at(c, &k->timer, EV_CORE + i,
 	       coh_cycle(c) + k->op.gap + cost[where]);
-}
-
-void coh_core_start(struct weft_comp *c, uint32_t i)
-{
-	struct coh_system *s = c->state;
-	struct coh_core *k = &s->core[i];
-
-	k->poller = !k->script && i < s->pollers;
-	k->left = s->ops;
-	core_issue(c, i);
 }
 
 /* ---- an access ---- */
@@ -132,7 +122,7 @@ void coh_core_perform(struct weft_comp *c, uint32_t i, uint8_t *bytes)
 		s->watch.op(s->watch.arg, i, &k->op, coh_cycle(c), value);
 	if (k->poller)
 		core_see(c, k, value);
-	core_issue(c, i);
+	coh_core_issue(c, i);
 }
 
 static void core_private(struct weft_comp *c, uint32_t i)
@@ -172,7 +162,6 @@ static void core_shared(struct weft_comp *c, uint32_t i)
 
 void coh_core_event(struct weft_comp *c, uint32_t i)
 {
-
 	struct coh_core *k = &((struct coh_system *)c->state)->core[i];
 
 	if (weft_timer_due(c, &k->timer))

@@ -156,10 +156,12 @@ static int system_init(struct weft_comp *c, struct weft_err *err)
 		ok = ok &&
 		     coh_cache_init(&s->core[i].cache, s->size, s->line,
 				    s->ways) &&
-		     coh_mem_init(&s->core[i].priv, s->private_bytes);
+		     coh_mem_init(&s->core[i].priv, s->private_bytes) &&
+		     (!s->verify ||
+		      coh_mem_init(&s->check.priv[i], s->private_bytes));
 	s->ni.arrival = calloc(s->slots, sizeof(*s->ni.arrival));
 	if (!ok || !s->ni.arrival || !coh_ddr_init(&s->ddr, s->ddr_bytes) ||
-	    (s->verify && !coh_check_init(s)))
+	    (s->verify && !coh_mem_init(&s->check.flat, s->ddr_bytes)))
 		return weft_fail(err, ENOMEM, "%s: no memory", c->name);
 	return 0;
 }
@@ -169,8 +171,13 @@ static int system_start(struct weft_comp *c, struct weft_err *err)
 	struct coh_system *s = c->state;
 
 	s->seen = weft_hist(c, "seen_after", "cycles");
-	for (uint32_t i = 0; i < s->cores; i++)
-		coh_core_start(c, i);
+	for (uint32_t i = 0; i < s->cores; i++) {
+		struct coh_core *k = &s->core[i];
+
+		k->poller = !k->script && i < s->pollers;
+		k->left = s->ops;
+		coh_core_issue(c, i);
+	}
 	coh_ni_start(c);
 	return 0;
 }
@@ -234,9 +241,10 @@ static void system_fini(struct weft_comp *c)
 	for (uint32_t i = 0; i < COH_CORES_MAX; i++) {
 		coh_cache_fini(&s->core[i].cache);
 		coh_mem_fini(&s->core[i].priv);
+		coh_mem_fini(&s->check.priv[i]);
 	}
 	coh_ddr_fini(&s->ddr);
-	coh_check_fini(s);
+	coh_mem_fini(&s->check.flat);
 	free(s->ni.arrival);
 }
 

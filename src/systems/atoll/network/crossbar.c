@@ -63,16 +63,24 @@ int atoll_xbar_start(struct atoll_xbar *x, struct weft_err *err)
 	return 0;
 }
 
+#define RING_DROP(r)                                                           \
+	do {                                                                   \
+		for (; !ring_empty(r); ring_pop(r))                            \
+			weft_frame_free(*ring_front(r));                       \
+		ring_free(r);                                                  \
+	} while (0)
+
 void atoll_xbar_fini(struct atoll_xbar *x)
 {
 	for (uint32_t i = 0; i < AT_PORTS; i++) {
-		for (; !ring_empty(&x->in[i].q); ring_pop(&x->in[i].q))
-			weft_frame_free(*ring_front(&x->in[i].q));
-		ring_free(&x->in[i].q);
+		RING_DROP(&x->in[i].q);
 		ring_free(&x->in[i].left);
 	}
-	for (uint32_t l = 0; l < AT_LINKS; l++)
-		atoll_link_link_fini(x, l);
+	for (uint32_t l = 0; l < AT_LINKS; l++) {
+		RING_DROP(&x->link[l].again);
+		RING_DROP(&x->link[l].came);
+		RING_DROP(&x->link[l].state);
+	}
 }
 
 void atoll_xbar_arrive(struct atoll_xbar *x, uint32_t link,

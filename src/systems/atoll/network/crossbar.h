@@ -177,7 +177,6 @@ bool atoll_link_link_can(const struct atoll_xbar *x, uint32_t l);
 /* Handles arrivals, received states and resends due at cycle c, and puts good
  * flits into the InPort. Returns the next cycle at which it is needed. */
 uint64_t atoll_link_link_step(struct atoll_xbar *x, uint32_t l, uint64_t c);
-void atoll_link_link_fini(struct atoll_xbar *x, uint32_t l);
 
 static inline void atoll_link_count(struct atoll_xbar *x, uint32_t k,
 				    uint64_t n)

@@ -291,19 +291,3 @@ uint64_t atoll_link_link_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 	t = replay_step(x, l, c);
 	return t < next ? t : next;
 }
-
-#define RING_DROP(r)                                                           \
-	do {                                                                   \
-		for (; !ring_empty(r); ring_pop(r))                            \
-			weft_frame_free(*ring_front(r));                       \
-		ring_free(r);                                                  \
-	} while (0)
-
-void atoll_link_link_fini(struct atoll_xbar *x, uint32_t l)
-{
-	struct atoll_link_link *k = &x->link[l];
-
-	RING_DROP(&k->again);
-	RING_DROP(&k->came);
-	RING_DROP(&k->state);
-}

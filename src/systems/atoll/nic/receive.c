@@ -160,16 +160,12 @@ static uint64_t pio_read(struct at_nic *n, struct at_rx *r)
 
 /* ---- flits ---- */
 
-static struct at_pkt *pio_last(const struct at_rx *r)
-{
-	return ring_nth(&r->pkts, ring_count(&r->pkts) - 1);
-}
-
 /* Completes a packet at its last flit. Drops a packet without a header word. */
 static void packet_end(struct at_nic *n, uint32_t np, uint64_t trace)
 {
 	struct at_rx *r = &n->rx[np];
 	bool dma = r->ctrl & ATOLL_CTRL_DMA;
+	struct at_pkt *last;
 
 	r->open = false;
 	if (r->got < 8) {
@@ -184,24 +180,12 @@ static void packet_end(struct at_nic *n, uint32_t np, uint64_t trace)
 	if (dma) {
 		receive_describe(n, np, trace);
 	} else if (r->pio && !ring_empty(&r->pkts)) {
-		if (receive_came(r) < ATOLL_HEAD_BYTES(pio_last(r)->head))
-			pio_last(r)->head = r->head;
-		pio_last(r)->trace = trace;
+		last = ring_nth(&r->pkts, ring_count(&r->pkts) - 1);
+		if (receive_came(r) < ATOLL_HEAD_BYTES(last->head))
+			last->head = r->head;
+		last->trace = trace;
 	}
 	r->pio = false;
-}
-
-static void head_in(struct at_rx *r, const struct weft_frame *f)
-{
-	uint32_t k = f->payload.len < AT_ROUTE ? f->payload.len : AT_ROUTE;
-
-	r->retrieved = at_line(f)->flags & AT_RETRIEVED;
-	r->n_route = k < ATOLL_ROUTE_MAX ? k : ATOLL_ROUTE_MAX;
-	if (r->n_route)
-		memcpy(r->route, weft_slice_data(f->payload), r->n_route);
-	r->got = 0;
-	r->open = true;
-	r->start = r->rdr_wp;
 }
 
 static void data_in(struct at_nic *n, uint32_t np, const struct weft_frame *f)
@@ -242,12 +226,22 @@ static void data_in(struct at_nic *n, uint32_t np, const struct weft_frame *f)
 void at_rx_flit(void *own, uint32_t np, struct weft_frame *f)
 {
 	struct at_nic *n = own;
+	struct at_rx *r = &n->rx[np];
 	bool head = at_line(f)->kind == AT_HEAD;
 
-	if (head)
-		head_in(&n->rx[np], f);
-	else if (n->rx[np].open)
+	if (head) {
+		r->retrieved = at_line(f)->flags & AT_RETRIEVED;
+		r->n_route = f->payload.len < ATOLL_ROUTE_MAX ? f->payload.len
+							      : ATOLL_ROUTE_MAX;
+		if (r->n_route)
+			memcpy(r->route, weft_slice_data(f->payload),
+			       r->n_route);
+		r->got = 0;
+		r->open = true;
+		r->start = r->rdr_wp;
+	} else if (r->open) {
 		data_in(n, np, f);
+	}
 	rx_tell(n, np,
 		head			     ? "HEAD"
 		: at_line(f)->flags & AT_EOP ? "IDLE"

@@ -201,10 +201,10 @@ static void least_recently_used(void **state)
 
 static void names(void **state)
 {
-	assert_string_equal(coh_state_name(COH_E), "E");
-	assert_string_equal(coh_bus_name(COH_UPGR), "BusUpgr");
+	assert_string_equal(coh_state_name[COH_E], "E");
+	assert_string_equal(coh_bus_name[COH_UPGR], "BusUpgr");
 	for (enum coh_bus b = COH_RD; b <= COH_NONE; b++)
-		assert_non_null(coh_bus_name(b));
+		assert_non_null(coh_bus_name[b]);
 }
 
 int main(void)

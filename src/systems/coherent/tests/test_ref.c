@@ -128,7 +128,7 @@ static void txn_print(const char *who, const struct coh_txn *t)
 		"  %s: %s by %u at %" PRIx64 ": grant %" PRIu64
 		" snoop %" PRIu64 " data %" PRIu64 " end %" PRIu64
 		" supplier %d shared %d allocated %d\n",
-		who, coh_bus_name(t->bus), t->src, t->addr, t->grant, t->snoop,
+		who, coh_bus_name[t->bus], t->src, t->addr, t->grant, t->snoop,
 		t->data, t->end, t->supplier, t->shared, t->allocated);
 }
 

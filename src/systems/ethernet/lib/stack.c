@@ -339,7 +339,6 @@ static void stack_await(struct stack *s)
 
 	s->now = weft_host_now(s->h);
 	end = s->now + s->c.polls * s->c.poll;
-
 	if (!s->proto->reliable)
 		s->rto_at = s->now + s->rto;
 	else
@@ -384,16 +383,10 @@ int stack_recv(struct stack *s, void *p, uint32_t n)
 	return s->error;
 }
 
-/* Waits until all frames have left the NIC. */
-static void stack_drain(struct stack *s)
+int stack_serve(struct stack *s, weft_time_t deadline)
 {
 	while (eth_tx_kept(s->e) || eth_tx_clean(s->e))
 		sleep_for_room(s);
-}
-
-int stack_serve(struct stack *s, weft_time_t deadline)
-{
-	stack_drain(s);
 	while (s->sent.n && !s->error && s->now < deadline) {
 		catch_up(s);
 		sleep_until(s, deadline < s->ack_at ? deadline : s->ack_at);
@@ -440,7 +433,8 @@ int stack_open(struct weft_host *h, const struct stack_proto *p,
 
 void stack_close(struct stack *s)
 {
-	stack_drain(s);
+	while (eth_tx_kept(s->e) || eth_tx_clean(s->e))
+		sleep_for_room(s);
 	eth_close(s->e);
 	stack_bytes_free(&s->early, s->h);
 	stack_bytes_free(&s->sent, s->h);

@@ -322,8 +322,3 @@ const struct mac_stats *mac_stats(const struct mac *m)
 {
 	return &m->stats;
 }
-
-uint32_t mac_rx_fill(const struct mac *m)
-{
-	return m->rx.fill;
-}

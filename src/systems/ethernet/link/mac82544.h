@@ -122,7 +122,5 @@ void mac_store(struct mac *m, uint32_t off, uint32_t val);
 /* Sets station address i: RAL, RAH, valid. */
 void mac_set_address(struct mac *m, uint32_t i, const uint8_t addr[6]);
 const struct mac_stats *mac_stats(const struct mac *m);
-/* Returns the bytes in the receive FIFO. */
-uint32_t mac_rx_fill(const struct mac *m);
 
 #endif

@@ -101,17 +101,12 @@ static const struct weft_port_decl ports[] = {
 enum { R_VENDOR, R_DEVICE, R_COMMAND };
 enum { CMD_MEMORY = 1 << 1, CMD_MASTER = 1 << 2 };
 
-static uint64_t nic_command(const struct eth_nic *n)
-{
-	return *weft_reg_cell(n->comp, R_COMMAND, 0);
-}
-
 /* Submits the next transaction. All wait while the command register forbids the
  * card to be master. */
 static void nic_submit(struct eth_nic *n, enum weft_bus_op op)
 {
 	if (n->busy[op] || !ring_count(&n->queue[op]) ||
-	    !(nic_command(n) & CMD_MASTER))
+	    !(*weft_reg_cell(n->comp, R_COMMAND, 0) & CMD_MASTER))
 		return;
 	n->busy[op] = true;
 	weft_bus_of(n->bus)->submit(n->bus,
@@ -248,7 +243,8 @@ static void nic_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 			      note.kind == WEFT_NOTE_LOAD;
 
 		/* no answer while memory accesses are off */
-		if (access && note.space && !(nic_command(n) & CMD_MEMORY))
+		if (access && note.space &&
+		    !(*weft_reg_cell(n->comp, R_COMMAND, 0) & CMD_MEMORY))
 			continue;
 		if (note.kind == WEFT_NOTE_STORE) {
 			access_store(n, &note);

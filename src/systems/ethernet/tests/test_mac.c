@@ -136,7 +136,7 @@ static void missed(void **state)
 		macrig_frame(a, 1, 1514);
 	macrig_post(a);
 	macrig_run(&r, WEFT_MS);
-	assert_int_equal(mac_rx_fill(b->mac), 4 * 1514);
+	assert_int_equal(b->mac->rx.fill, 4 * 1514);
 	assert_int_equal(mac_stats(b->mac)->missed, 3);
 	assert_int_equal(mac_load(b->mac, MAC_MPC), 3);
 	assert_true(mac_load(b->mac, MAC_ICR) & MAC_INT_RXO);
@@ -145,7 +145,7 @@ static void missed(void **state)
 	macrig_post(a);
 	macrig_run(&r, 2 * WEFT_MS);
 	assert_int_equal(mac_stats(b->mac)->rx_frames, 5);
-	assert_int_equal(mac_rx_fill(b->mac), 0);
+	assert_int_equal(b->mac->rx.fill, 0);
 	macrig_fini(&r);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "systems/extoll/network/cell_channel_control.h"
+#include "systems/extoll/network/cell_channel_framed.h"
 #include "weft/trace.h"
 
 /* Stage table of extoll.md 7.1: grant to start flit is X/2 + L1 = 5 + 8, first
@@ -196,8 +197,12 @@ void cell_channel_fini(struct cell_channel *ep)
 	ring_free(&ep->due);
 	ring_free(&ep->end);
 	ring_free(&ep->in);
-	if (ep->slow)
-		cell_channel_framed_fini(ep);
+	if (ep->slow) {
+		cell_channel_retry_drop_all(ep->slow);
+		ring_free(&ep->slow->in);
+		free(ep->slow);
+	}
+	ep->slow = NULL;
 }
 
 /* ---- slots ---- */

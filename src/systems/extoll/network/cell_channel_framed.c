@@ -332,11 +332,3 @@ void cell_channel_framed_abandon(struct cell_channel *ep)
 	cell_channel_retry_drop_all(s);
 	ex_rebuild_drop(&s->built);
 }
-
-void cell_channel_framed_fini(struct cell_channel *ep)
-{
-	cell_channel_retry_drop_all(ep->slow);
-	ring_free(&ep->slow->in);
-	free(ep->slow);
-	ep->slow = NULL;
-}

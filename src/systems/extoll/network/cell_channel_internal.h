@@ -44,7 +44,6 @@ void cell_channel_listen_refresh(struct cell_channel *ep, uint64_t at,
 /* Framed ports (cell_channel_framed.c): counterparts of cell_channel_start()
  * and so on. */
 int cell_channel_framed_start(struct cell_channel *ep, struct weft_err *err);
-void cell_channel_framed_fini(struct cell_channel *ep);
 void cell_channel_framed_abandon(struct cell_channel *ep);
 bool cell_channel_framed_can(struct cell_channel *ep, uint32_t vc, uint64_t g);
 uint64_t cell_channel_framed_next(struct cell_channel *ep, uint64_t g);

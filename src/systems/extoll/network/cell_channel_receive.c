@@ -41,11 +41,6 @@ static uint64_t channel_receive_seen(const struct rx *r, uint32_t flits,
 	return r->c0 + 1 + r->ep->cfg.t_in + (whole ? flits : 0);
 }
 
-static uint64_t channel_receive_end(const struct rx *r, uint32_t flits)
-{
-	return r->c0 + flits + r->ep->cfg.overhead + r->ep->cfg.t_ack;
-}
-
 static uint8_t flags_of(uint32_t ctl)
 {
 	return (ctl & EX_CTL_SOP ? ECELL_SOP : 0) |
@@ -230,13 +225,13 @@ static void cell_heard(struct rx *r, const struct ex_heard *h)
 	struct cell_channel_framed *s = ep->slow;
 	bool expected = h->arg == s->expect;
 	bool late = s->waiting && ep->cfg.width == EX_W16;
+	uint64_t end = r->c0 + h->flits + ep->cfg.overhead + ep->cfg.t_ack;
 
 	if (expected && channel_receive_acceptable(r, h)) {
 		s->waiting = false;
 		s->expect++;
 		s->taken++;
-		ring_insert_sorted(&ep->end,
-				   channel_receive_end(r, h->flits), );
+		ring_insert_sorted(&ep->end, end, );
 		if (h->verdict == EX_GOOD)
 			channel_receive_deliver(r, h,
 						late || ep->cfg.store_forward);
@@ -256,7 +251,7 @@ static void cell_heard(struct rx *r, const struct ex_heard *h)
 	if (s->waiting || s->nack_at != WEFT_NEVER)
 		s->n.ignored++;
 	else
-		s->nack_at = channel_receive_end(r, h->flits);
+		s->nack_at = end;
 	s->waiting = true;
 }
 

@@ -29,13 +29,6 @@ void extoll_net_window_open(struct weft_comp *c, uint64_t from)
 			  weft_clock_edge(&n->clk, n->until));
 }
 
-/* Lets the sources stop once all marked packets have arrived. */
-static void window_check(struct extoll_net *n)
-{
-	if (n->closed && n->marked_in == n->expected)
-		n->over = true;
-}
-
 /* Takes the samples that are due before the event at `cycle`: the flits that
  * were made or wait to be by then, and have not arrived. A sample includes
  * packets that a source holds ready for a later cycle, about one each at any
@@ -99,7 +92,7 @@ void extoll_net_window_end(struct weft_comp *c, uint64_t until, bool last)
 		n->state = EXTOLL_NET_SATURATED;
 		n->over = true;
 	}
-	window_check(n);
+	n->over |= n->marked_in == n->expected;
 }
 
 /* After every STEADY_ENOUGH batches, checks if the warm-up has ended or the
@@ -154,7 +147,8 @@ void extoll_net_received(struct weft_comp *net, const struct extoll_net_pkt *p,
 		n->latency_sum += lat;
 		weft_hist_put(n->latency, lat);
 		weft_hist_put(n->network, (double)(cycle - p->injected));
-		window_check(n);
+		/* the sources stop once all marked packets have arrived */
+		n->over |= n->closed && n->marked_in == n->expected;
 	}
 	if (net->counters[EXTOLL_NET_RECEIVED] == n->total && !n->closed &&
 	    cycle >= n->from)

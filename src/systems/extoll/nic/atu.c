@@ -98,18 +98,6 @@ static void atu_walked(struct extoll_nic *n, struct hx_pkt *p)
 	atu_answer(a, r, fault, gate);
 }
 
-static void atu_walk(struct atu *a, struct atu_req *r)
-{
-	uint64_t base = atu_gat_get(a, NLA_GAT(r->nla));
-
-	extoll_rma_count(a->nic, RMA_K_TLB_MISSES, 1);
-	r->walking = true;
-	r->stale = false;
-	extoll_rma_read(a->nic, EXTOLL_HX_ATU,
-			ATU_BASE_PHYS(base) + NLA_GATE(r->nla) * 8ULL, 8,
-			atu_walked, r, 0);
-}
-
 /* ---- lookups ---- */
 
 /* Looks up the translation. Returns true if the request is answered. */
@@ -133,9 +121,10 @@ static bool atu_lookup(struct atu *a, struct atu_req *r)
 	return true;
 }
 
+/* Answers or walks the lookups that are due. Returns true after an answer. */
 static bool atu_step(struct atu *a)
 {
-	uint64_t now = ex_now(a->nic);
+	uint64_t now = ex_now(a->nic), base;
 
 	for (struct atu_req *r = a->looking; r; r = r->next) {
 		if (r->walking)
@@ -146,7 +135,13 @@ static bool atu_step(struct atu *a)
 		}
 		if (atu_lookup(a, r))
 			return true;
-		atu_walk(a, r);
+		extoll_rma_count(a->nic, RMA_K_TLB_MISSES, 1);
+		r->walking = true;
+		r->stale = false;
+		base = ATU_BASE_PHYS(atu_gat_get(a, NLA_GAT(r->nla)));
+		extoll_rma_read(a->nic, EXTOLL_HX_ATU,
+				base + NLA_GATE(r->nla) * 8ULL, 8, atu_walked,
+				r, 0);
 	}
 	return false;
 }

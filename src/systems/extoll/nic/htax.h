@@ -68,7 +68,7 @@ struct ex_unit {
 	 * N1). */
 	void (*store)(struct extoll_nic *n, const struct hx_store *s);
 	/* Event of weft_wake(n->comp, EX_TAG_UNIT + port, t). */
-	void (*event)(struct extoll_nic *n);
+	void (*event)(struct extoll_nic *n, uint32_t port);
 	/* End of run: frees all frames and slices if the run came to rest. */
 	int (*finish)(struct extoll_nic *n, struct weft_err *err);
 	void (*fini)(struct extoll_nic *n);

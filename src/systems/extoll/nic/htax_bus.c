@@ -97,21 +97,19 @@ static void note_access(struct extoll_nic *n, const struct weft_bus_note *note)
 	}
 }
 
-static bool core_full(const struct extoll_nic *n)
-{
-	return n->htax.in_core[HX_TO_POSTED] >= n->htax.limit[HX_TO_POSTED];
-}
-
 static void note_done(struct extoll_nic *n, struct hx_pkt *p)
 {
+	struct ex_htax *h = &n->htax;
+
 	if (p->txn.status != WEFT_BUS_OK) {
 		n->aborts++;
 		weft_count(n->comp, EX_C_ABORTS, 1);
 	}
 	if (p->txn.op == WEFT_BUS_WRITE) {
-		if (core_full(n))
+		/* a full queue of the core has kept requests back */
+		if (h->in_core[HX_TO_POSTED] >= h->limit[HX_TO_POSTED])
 			ex_htax_arm(n, ex_now(n));
-		n->htax.in_core[HX_TO_POSTED]--;
+		h->in_core[HX_TO_POSTED]--;
 		if (p->done)
 			p->done(n, p);
 		ex_pkt_free(n, p);
@@ -121,7 +119,7 @@ static void note_done(struct extoll_nic *n, struct hx_pkt *p)
 	if (p->txn.status != WEFT_BUS_OK)
 		memset(weft_slice_data(p->txn.data), 0xff, p->txn.bytes);
 	p->cycle = ex_sync(&n->clock, weft_now(n->comp), n->t_sync_in);
-	hx_list_push(&n->htax.answer, p);
+	hx_list_push(&h->answer, p);
 	ex_htax_arm(n, p->cycle);
 }
 
@@ -151,16 +149,18 @@ enum weft_told ex_htax_told(struct weft_port *p,
 {
 	struct extoll_nic *n = p->comp->state;
 	struct hx_pkt *own = (struct hx_pkt *)note->txn;
+	const struct ex_htax *h = &n->htax;
 
 	if (note->kind == WEFT_NOTE_STORE && note->space &&
-	    (n->htax.ordered || htax_bus_target(n, note) != EXTOLL_HX_RF)) {
+	    (h->ordered || htax_bus_target(n, note) != EXTOLL_HX_RF)) {
 		weft_wake(n->comp, EX_TAG_HTAX,
 			  ex_edge(n, ex_sync(&n->clock, note->time,
 					     n->t_sync_in)));
 		return WEFT_TOLD_QUIET;
 	}
 	if (note->kind == WEFT_NOTE_DONE && own->txn.op == WEFT_BUS_WRITE &&
-	    !own->done && own->txn.status == WEFT_BUS_OK && !core_full(n)) {
+	    !own->done && own->txn.status == WEFT_BUS_OK &&
+	    h->in_core[HX_TO_POSTED] < h->limit[HX_TO_POSTED]) {
 		weft_slice_drop(&own->txn.data);
 		return WEFT_TOLD_QUIET;
 	}

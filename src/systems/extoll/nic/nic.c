@@ -202,7 +202,7 @@ static void extoll_event(struct weft_comp *c, uint32_t tag)
 	else if (tag == EX_TAG_NEWS)
 		ex_link_news(n);
 	else if (tag < EX_TAG_HTAX)
-		ex_units[tag - EX_TAG_UNIT]->event(n);
+		ex_units[tag - EX_TAG_UNIT]->event(n, tag - EX_TAG_UNIT);
 	else if (tag == EX_TAG_HTAX)
 		ex_htax_event(n);
 	else if (tag == EX_TAG_OUT)

@@ -27,7 +27,10 @@ struct rma *extoll_rma_make(struct extoll_nic *n)
 	r->atu.nic = n;
 	r->atu.n_gats = n->gats;
 	atu_tlb_init(&r->atu.tlb);
-	extoll_rma_compl_init(r);
+	for (uint32_t vc = 0; vc < EX_VCS; vc++) {
+		r->in[vc].rma = r;
+		r->in[vc].head = RMA_CELL_NONE;
+	}
 	return r;
 }
 
@@ -41,7 +44,15 @@ static void rma_drop(struct rma *r)
 		r->wait_head = f->next;
 		weft_frame_free(f);
 	}
-	extoll_rma_compl_fini(r);
+	for (uint32_t vc = 0; vc < EX_VCS; vc++) {
+		struct extoll_rma_in *in = &r->in[vc];
+
+		weft_slice_drop(&in->data);
+		for (; in->head != RMA_CELL_NONE;
+		     in->head = r->cell[in->head].next)
+			if (r->cell[in->head].eop)
+				weft_frame_free(r->cell[in->head].pkt);
+	}
 }
 
 /* Commands and packets that wait, for a ring or for the network, end with the
@@ -140,35 +151,35 @@ const struct netport_ops ex_rma_np = { .cell = extoll_rma_np_cell,
 
 /* ---- units ---- */
 
-static void req_event(struct extoll_nic *n)
+/* Runs the unit behind the port if its timer is due. */
+static void rma_event(struct extoll_nic *n, uint32_t port)
 {
-	if (weft_timer_due(n->comp, &n->rma->req.timer))
-		extoll_rma_tx_run(&n->rma->req);
-}
+	struct rma *r = n->rma;
 
-static void resp_event(struct extoll_nic *n)
-{
-	if (weft_timer_due(n->comp, &n->rma->resp.timer))
-		extoll_rma_tx_run(&n->rma->resp);
-}
-
-static void comp_event(struct extoll_nic *n)
-{
-	if (weft_timer_due(n->comp, &n->rma->in_timer))
-		extoll_rma_compl_run(n->rma);
-}
-
-static void unit_atu_event(struct extoll_nic *n)
-{
-	if (weft_timer_due(n->comp, &n->rma->atu.timer))
-		atu_run(&n->rma->atu);
+	switch (port) {
+	case EXTOLL_HX_RMA_REQ:
+		if (weft_timer_due(n->comp, &r->req.timer))
+			extoll_rma_tx_run(&r->req);
+		break;
+	case EXTOLL_HX_RMA_RESP:
+		if (weft_timer_due(n->comp, &r->resp.timer))
+			extoll_rma_tx_run(&r->resp);
+		break;
+	case EXTOLL_HX_RMA_COMP:
+		if (weft_timer_due(n->comp, &r->in_timer))
+			extoll_rma_compl_run(r);
+		break;
+	default: /* ATU */
+		if (weft_timer_due(n->comp, &r->atu.timer))
+			atu_run(&r->atu);
+	}
 }
 
 const struct ex_unit ex_rma_req_unit = { .room = extoll_rma_req_room,
 					 .store = extoll_rma_req_store,
-					 .event = req_event,
+					 .event = rma_event,
 					 .finish = extoll_rma_finish,
 					 .fini = extoll_rma_fini };
-const struct ex_unit ex_rma_resp_unit = { .event = resp_event };
-const struct ex_unit ex_rma_comp_unit = { .event = comp_event };
-const struct ex_unit ex_atu_unit = { .event = unit_atu_event };
+const struct ex_unit ex_rma_resp_unit = { .event = rma_event };
+const struct ex_unit ex_rma_comp_unit = { .event = rma_event };
+const struct ex_unit ex_atu_unit = { .event = rma_event };

@@ -26,12 +26,13 @@
 struct rma;
 
 enum {
-	RMA_TXOPS = 4,	  /* commands of a unit in work */
-	RMA_READS = 8,	  /* outstanding reads of a unit (5.3) */
-	RMA_T_CHECK = 8,  /* of the 12 cycles, the part before the ATU */
-	RMA_T_COMPL = 20, /* completer, cell to write */
-	RMA_CELLS = 64,	  /* slots of a network port */
-	RMA_WRITES = 16,  /* completer write queue */
+	RMA_TXOPS = 4,	      /* commands of a unit in work */
+	RMA_READS = 8,	      /* outstanding reads of a unit (5.3) */
+	RMA_T_CHECK = 8,      /* of the 12 cycles, the part before the ATU */
+	RMA_T_COMPL = 20,     /* completer, cell to write */
+	RMA_CELLS = 64,	      /* slots of a network port */
+	RMA_CELL_NONE = 0xff, /* no slot */
+	RMA_WRITES = 16,      /* completer write queue */
 };
 
 /* Reasons to refuse a command or packet. */
@@ -255,12 +256,10 @@ struct extoll_rma_in { /* state of one virtual channel */
 	struct atu_req xl;
 };
 
-void extoll_rma_compl_init(struct rma *r);
 /* Advances the packets of all channels as far as they get now. */
 void extoll_rma_compl_run(struct rma *r);
 /* Receives a cell of network port 1. Its slot is released later. */
 void extoll_rma_compl_cell(struct rma *r, const struct netport_cell *c);
-void extoll_rma_compl_fini(struct rma *r);
 
 /* ---- the whole ---- */
 

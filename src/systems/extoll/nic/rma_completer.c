@@ -20,7 +20,7 @@
 #include "systems/extoll/nic/nic.h"
 #include "systems/extoll/nic/rma.h"
 
-enum { CELL_NONE = 0xff, T_CHECK = RMA_T_COMPL - ATU_HIT };
+enum { T_CHECK = RMA_T_COMPL - ATU_HIT };
 
 const char *const extoll_rma_in_name[RMA_IN_STATES] = {
 	[RMA_IN_WAIT] = "wait",	  [RMA_IN_CHECK] = "check",
@@ -50,8 +50,8 @@ void extoll_rma_compl_cell(struct rma *r, const struct netport_cell *c)
 					  .cycle = ex_now(r->nic),
 					  .end = c->first + c->bytes,
 					  .eop = c->eop,
-					  .next = CELL_NONE };
-	if (in->head == CELL_NONE)
+					  .next = RMA_CELL_NONE };
+	if (in->head == RMA_CELL_NONE)
 		in->head = c->slot;
 	else
 		r->cell[in->tail].next = c->slot;
@@ -64,7 +64,7 @@ static uint32_t in_ready(struct extoll_rma_in *in)
 {
 	uint32_t end = 0, words = ex_meta(in->pkt)->words * 8u;
 
-	for (uint8_t s = in->head; s != CELL_NONE;) {
+	for (uint8_t s = in->head; s != RMA_CELL_NONE;) {
 		const struct extoll_rma_cell *c = &in->rma->cell[s];
 
 		if (c->cycle + RMA_T_COMPL > in_now(in)) {
@@ -86,7 +86,7 @@ static bool in_release(struct extoll_rma_in *in, uint32_t bytes)
 {
 	struct rma *r = in->rma;
 
-	while (in->head != CELL_NONE && r->cell[in->head].end <= bytes) {
+	while (in->head != RMA_CELL_NONE && r->cell[in->head].end <= bytes) {
 		const struct extoll_rma_cell *c = &r->cell[in->head];
 		bool eop = c->eop;
 
@@ -109,7 +109,7 @@ static enum extoll_rma_in_state in_wait(struct extoll_rma_in *in)
 	struct rma *r = in->rma;
 	uint64_t now = in_now(in);
 
-	if (in->head == CELL_NONE)
+	if (in->head == RMA_CELL_NONE)
 		return RMA_IN_WAIT;
 	if (now < r->in_next) {
 		compl_wake(r, r->in_next);
@@ -274,14 +274,6 @@ static enum extoll_rma_in_state in_drain(struct extoll_rma_in *in)
 	return in_release(in, UINT32_MAX) ? RMA_IN_NOTI : RMA_IN_DRAIN;
 }
 
-/* Returns true for packets without a notification: for another node, or handed
- * over. */
-static bool in_silent(const struct extoll_rma_in *in)
-{
-	return in->bad == RMA_BAD_MISROUTE || in->bad == RMA_BAD_VPID ||
-	       in->cmd.op == RMA_LOCK_REQ;
-}
-
 static bool in_notify(struct extoll_rma_in *in)
 {
 	struct rma *r = in->rma;
@@ -304,15 +296,18 @@ static enum extoll_rma_in_state in_noti(struct extoll_rma_in *in)
 {
 	struct extoll_nic *n = in->rma->nic;
 	enum extoll_rma_counter k = RMA_K_COMPLETIONS;
+	/* for another node, or handed over: without a notification */
+	bool silent = in->bad == RMA_BAD_MISROUTE || in->bad == RMA_BAD_VPID ||
+		      in->cmd.op == RMA_LOCK_REQ;
 
-	if (!in_silent(in) && !in_notify(in)) {
+	if (!silent && !in_notify(in)) {
 		if (!in->stalled)
 			extoll_rma_count(n, RMA_K_NOTI_STALLS, 1);
 		in->stalled = true;
 		return RMA_IN_NOTI;
 	}
 	if (in->bad)
-		k = in_silent(in) ? RMA_K_DISCARDED : RMA_K_BAD_COMPLETIONS;
+		k = silent ? RMA_K_DISCARDED : RMA_K_BAD_COMPLETIONS;
 	if (in->bad)
 		ex_event(n, EXTOLL_EV_RMA_ERROR, in->cmd.vpid, in->cmd.far_node,
 			 in->bad | RMA_COMPLETER << 8);
@@ -344,25 +339,5 @@ void extoll_rma_compl_run(struct rma *r)
 			weft_state_at(c, "rma_completer", vc,
 				      extoll_rma_in_name[next], weft_now(c));
 		}
-	}
-}
-
-void extoll_rma_compl_init(struct rma *r)
-{
-	for (uint32_t vc = 0; vc < EX_VCS; vc++) {
-		r->in[vc].rma = r;
-		r->in[vc].head = CELL_NONE;
-	}
-}
-
-void extoll_rma_compl_fini(struct rma *r)
-{
-	for (uint32_t vc = 0; vc < EX_VCS; vc++) {
-		struct extoll_rma_in *in = &r->in[vc];
-
-		weft_slice_drop(&in->data);
-		for (; in->head != CELL_NONE; in->head = r->cell[in->head].next)
-			if (r->cell[in->head].eop)
-				weft_frame_free(r->cell[in->head].pkt);
 	}
 }

@@ -76,11 +76,6 @@ static void desc_open(const struct extoll_rma_desc *d, struct extoll_rma_cmd *c)
 		c->bytes = c->low + 1;
 }
 
-static bool rma_descriptor_crosses(uint64_t addr, uint32_t bytes)
-{
-	return addr % RMA_PAGE + bytes > RMA_PAGE;
-}
-
 enum extoll_rma_bad extoll_rma_desc_decode(const struct extoll_rma_desc *d,
 					   uint64_t ctl, uint32_t mtu,
 					   struct extoll_rma_cmd *c)
@@ -105,8 +100,8 @@ enum extoll_rma_bad extoll_rma_desc_decode(const struct extoll_rma_desc *d,
 	if (kind & OP_QUAD &&
 	    (c->bytes % 8 || c->w[0] % 8 || (kind & OP_ADDR2 && c->w[1] % 8)))
 		return RMA_BAD_ALIGN;
-	if ((kind & OP_ADDR1 && rma_descriptor_crosses(c->w[0], c->bytes)) ||
-	    (kind & OP_ADDR2 && rma_descriptor_crosses(c->w[1], c->bytes)))
+	if ((kind & OP_ADDR1 && c->w[0] % RMA_PAGE + c->bytes > RMA_PAGE) ||
+	    (kind & OP_ADDR2 && c->w[1] % RMA_PAGE + c->bytes > RMA_PAGE))
 		return RMA_BAD_PAGE;
 	return RMA_FINE;
 }

@@ -27,11 +27,6 @@ static struct extoll_rma_txop *tx_op(struct extoll_rma_tx *u, uint32_t i)
 	return &u->op[i % RMA_TXOPS];
 }
 
-static struct netport *tx_np(const struct extoll_rma_tx *u)
-{
-	return &u->rma->nic->np[EX_NP_RMA];
-}
-
 /* Returns true if op->until is reached; otherwise wakes the unit then. */
 static bool tx_time(struct extoll_rma_txop *op)
 {
@@ -205,6 +200,7 @@ static enum extoll_rma_tx_state tx_read(struct extoll_rma_txop *op)
 static enum extoll_rma_tx_state tx_send(struct extoll_rma_txop *op)
 {
 	struct extoll_rma_tx *u = op->u;
+	struct netport *np = &u->rma->nic->np[EX_NP_RMA];
 	uint32_t avail = UINT32_MAX; /* of the payload; UINT32_MAX = all */
 
 	if (op->got != op->total)
@@ -216,18 +212,17 @@ static enum extoll_rma_tx_state tx_send(struct extoll_rma_txop *op)
 			if (!tx_op(u, i)->sent &&
 			    tx_op(u, i)->state != RMA_TX_NOTI)
 				return RMA_TX_SEND;
-		if (!netport_room(tx_np(u), u->type->cls))
+		if (!netport_room(np, u->type->cls))
 			return RMA_TX_SEND;
 		if (u->type->fill)
 			u->type->fill(u->rma, op);
 		op->told = avail;
 		op->f->trace_id = op->cmd.trace;
-		op->pkt = netport_send(tx_np(u), op->f, ex_now(u->rma->nic),
-				       avail);
+		op->pkt = netport_send(np, op->f, ex_now(u->rma->nic), avail);
 		op->sent = true;
 	}
 	if (op->told < avail)
-		netport_more(tx_np(u), op->pkt, avail);
+		netport_more(np, op->pkt, avail);
 	op->told = avail;
 	return avail == UINT32_MAX ? RMA_TX_NOTI : RMA_TX_SEND;
 }

@@ -6,7 +6,7 @@
 const struct netport_ops ex_velo_np = { .cell = extoll_velo_cp_cell,
 					.sent = extoll_velo_rq_sent };
 
-static void extoll_velo_event(struct extoll_nic *n)
+static void extoll_velo_event(struct extoll_nic *n, uint32_t port)
 {
 	if (weft_timer_due(n->comp, &n->velo.rq.timer))
 		extoll_velo_rq_expire(n);

@@ -52,6 +52,7 @@ static int va_begin(struct va *a, struct weft_comp *c, const char *name)
 /* Receives and checks all messages in the mailbox. */
 static void va_drain(struct va *a)
 {
+	uint8_t want[VELOW_LEN_MAX];
 	struct velo_program_msg m;
 
 	while (velo_program_poll(&a->v, &m)) {
@@ -62,8 +63,10 @@ static void va_drain(struct va *a)
 			continue;
 		}
 		seq = a->seen[m.node]++;
-		velo_program_verify(&a->v, &m,
-				    va_len(a, m.node, a->v.w.me, seq), seq);
+		program_fill(want, VELOW_LEN_MAX / 8,
+			     program_base(m.node, a->v.w.me, seq));
+		velo_program_check(&a->v, &m, va_len(a, m.node, a->v.w.me, seq),
+				   seq, want);
 		a->received++;
 	}
 }

@@ -103,13 +103,3 @@ void velo_program_check(struct velow *v, const struct velo_program_msg *m,
 			" of node %u: %u bytes, tag %u, MTT %u, or its contents are wrong",
 			seq, m->node, m->len, m->tag, m->mtt);
 }
-
-void velo_program_verify(struct velow *v, const struct velo_program_msg *m,
-			 uint32_t len, uint64_t seq)
-{
-	uint8_t want[VELOW_LEN_MAX];
-
-	program_fill(want, VELOW_LEN_MAX / 8,
-		     program_base(m->node, v->w.me, seq));
-	velo_program_check(v, m, len, seq, want);
-}

@@ -43,9 +43,5 @@ bool velo_program_poll(struct velow *v, struct velo_program_msg *m);
  * `want` unless it is NULL. Reports a difference. */
 void velo_program_check(struct velow *v, const struct velo_program_msg *m,
 			uint32_t len, uint64_t seq, const uint8_t *want);
-/* Checks that the message is number seq of m->node for this node, with len
- * bytes. Reports a difference. */
-void velo_program_verify(struct velow *v, const struct velo_program_msg *m,
-			 uint32_t len, uint64_t seq);
 
 #endif

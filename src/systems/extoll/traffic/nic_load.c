@@ -206,35 +206,30 @@ static void extoll_load_submit(struct weft_port *dev_port,
 	weft_bus_tell(l->dev, &note);
 }
 
-/* Counts a store of the message queue that has reached its unit. */
-static void store_taken(struct extoll_load *l)
-{
-	bool end = l->ends & 1;
-
-	l->ends >>= 1;
-	l->out--;
-	if (!end)
-		return;
-	weft_count(l->comp, LOAD_SENT, 1);
-	l->last_sent = weft_clock_cycle(&l->s.clock, weft_now(l->comp));
-	if (l->s.net)
-		extoll_net_sent(l->s.place.net);
-}
-
 /* Handles consumed stores. A store of the read pointer is consumed at its
  * arrival, so its time tells it from a message. */
 static bool extoll_load_consumed(struct weft_port *dev_port, uint32_t stores)
 {
 	struct extoll_load *l = extoll_load_of(dev_port);
+	weft_time_t now = weft_now(l->comp);
 
 	for (; stores; stores--) {
-		if (l->rp_at && l->rp_at <= weft_now(l->comp)) {
+		bool end = l->ends & 1;
+
+		if (l->rp_at && l->rp_at <= now) {
 			l->rp_at = 0;
 			if (l->behind >= l->lazy)
-				extoll_load_src_rp(l, weft_now(l->comp));
-		} else {
-			store_taken(l);
+				extoll_load_src_rp(l, now);
+			continue;
 		}
+		l->ends >>= 1;
+		l->out--;
+		if (!end)
+			continue;
+		weft_count(l->comp, LOAD_SENT, 1);
+		l->last_sent = weft_clock_cycle(&l->s.clock, now);
+		if (l->s.net)
+			extoll_net_sent(l->s.place.net);
 	}
 	extoll_load_src_next(l);
 	return true;

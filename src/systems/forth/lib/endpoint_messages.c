@@ -213,22 +213,6 @@ static void head_read(struct ep_head *h, const struct forth_ep_trailer *t,
 	h->len = 0;
 }
 
-static bool slot_in(struct ep *e, uint32_t p, const struct forth_ep_trailer *t)
-{
-	struct ep_head h = { .kind = t->meta >> 24 & 0xFF,
-			     .id = (uint32_t)t->imm,
-			     .len = t->meta & 0xFFFFFF,
-			     .imm = t->imm,
-			     .addr = t->arg,
-			     .a = t->arg };
-	const uint8_t *data = (const uint8_t *)t - forth_ep_pad(h.len);
-
-	ep_credits_in(e, p, (uint32_t)(t->meta >> 32));
-	if (h.kind == EP_GET || h.kind == EP_ATOMIC || h.kind == EP_DONE)
-		head_read(&h, t, data);
-	return ep_in(e, p, &h, data);
-}
-
 void forth_ep_poll(struct ep *e)
 {
 	struct forth_ep *x = forth_ep_of(e);
@@ -238,8 +222,23 @@ void forth_ep_poll(struct ep *e)
 	for (uint32_t i = 0; i < e->n; i++) {
 		uint32_t p = (e->turn + i) % e->n;
 
-		while ((t = slot_next(x, p)) && slot_in(e, p, t))
-			continue;
+		while ((t = slot_next(x, p))) {
+			struct ep_head h = { .kind = t->meta >> 24 & 0xFF,
+					     .id = (uint32_t)t->imm,
+					     .len = t->meta & 0xFFFFFF,
+					     .imm = t->imm,
+					     .addr = t->arg,
+					     .a = t->arg };
+			const uint8_t *data =
+				(const uint8_t *)t - forth_ep_pad(h.len);
+
+			ep_credits_in(e, p, (uint32_t)(t->meta >> 32));
+			if (h.kind == EP_GET || h.kind == EP_ATOMIC ||
+			    h.kind == EP_DONE)
+				head_read(&h, t, data);
+			if (!ep_in(e, p, &h, data))
+				break;
+		}
 	}
 }
 

@@ -11,19 +11,6 @@ uint32_t forth_bench_mode(struct forth_nic *n)
 	return mode & FORTH_BENCH_ON ? mode : 0;
 }
 
-/* Takes ts1: the descriptors from `first` on were released now. */
-void forth_bench_trigger(struct forth_nic *n, uint32_t q, uint32_t first,
-			 uint32_t count)
-{
-	if (!n->ts1)
-		n->ts1 = calloc(FORTH_DESC_TOTAL, sizeof(*n->ts1));
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t slot = (first + i) & (n->depth - 1);
-
-		n->ts1[q * n->depth + slot] = (uint32_t)forth_pc(n);
-	}
-}
-
 void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
 		       uint64_t start_cc)
 {

@@ -63,8 +63,10 @@ static enum forth_state st_no_pnd_op(struct forth_nic *n)
 	rq->queue = q;
 	rq->since = forth_pc(n);
 	rq->until = rq->since + n->p.t_desc;
-	if (weft_heard(n->comp))
-		forth_trace_picked(n);
+	if (weft_heard(n->comp) && n->trace) {
+		rq->trace = n->trace[q * n->depth + n->queue[q].head];
+		forth_mark(n, rq->trace, "waits for the engine", rq->since);
+	}
 	return FORTH_RD_D0;
 }
 

@@ -65,21 +65,10 @@ void forth_sampler_advance(struct forth_nic *n, uint64_t pc);
 
 /* benchmark_mode.c */
 uint32_t forth_bench_mode(struct forth_nic *n);
-/* Takes the time stamp of released descriptors (ts1). */
-void forth_bench_trigger(struct forth_nic *n, uint32_t q, uint32_t first,
-			 uint32_t count);
+
 /* Writes the stamps into a packet that departs at start_cc. */
 void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
 		       uint64_t start_cc);
-
-/* stage_marks.c */
-void forth_trace_released(struct forth_nic *n, uint32_t q, uint32_t first,
-			  uint32_t count);
-void forth_trace_picked(struct forth_nic *n);
-/* Marks a packet that was cut: all of it is read at pc `read`, and in its VOQ
- * at `in`. */
-void forth_trace_cut(struct forth_nic *n, struct forth_pkt *p, uint64_t read,
-		     uint64_t in);
 
 /* event_log.c */
 /* Call it only while there is a log. */

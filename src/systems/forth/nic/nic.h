@@ -14,7 +14,7 @@
  *                  path_choice.c        multipath, sender
  *                  resequencer.c, packet_counting.c      multipath, receiver
  *                  performance_counters.c, sampler.c, benchmark_mode.c,
- *                  event_log.c, stage_marks.c            measuring
+ *                  event_log.c                           measuring
  *
  * Times inside are numbers of PCI clock edges ("pc") unless a name says
  * otherwise. An event of the other clock domain counts at the first edge at or

@@ -9,24 +9,19 @@
 #define SP_CFG	0
 #define SP_BAR1 (1 + FORTH_BAR_REGS)
 
-static struct forth_nic *nic_of(struct weft_comp *c)
-{
-	return c->state;
-}
-
 /* ---- performance counters: cell + what runs at the moment ---- */
 
 #define X(id, name, mask, doc)                                                 \
 	static uint64_t perf_rd_##id(struct weft_comp *c, uint32_t i)          \
 	{                                                                      \
 		return (*weft_reg_cell(c, R_PERF + PERF_##id, 0) +             \
-			forth_perf_running(nic_of(c), PERF_##id)) &            \
+			forth_perf_running(c->state, PERF_##id)) &             \
 		       mask;                                                   \
 	}                                                                      \
 	static void perf_wr_##id(struct weft_comp *c, uint32_t i, uint64_t v)  \
 	{                                                                      \
 		*weft_reg_cell(c, R_PERF + PERF_##id, 0) =                     \
-			(v & mask) - forth_perf_running(nic_of(c), PERF_##id); \
+			(v & mask) - forth_perf_running(c->state, PERF_##id);  \
 	}
 FORTH_PERF_LIST(X)
 #undef X
@@ -35,7 +30,7 @@ FORTH_PERF_LIST(X)
 
 static uint64_t net_read(struct weft_comp *c, enum forth_net id)
 {
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 	uint64_t now = forth_net_count(n, id);
 	uint64_t val = now - n->net_base[id];
 
@@ -46,7 +41,7 @@ static uint64_t net_read(struct weft_comp *c, enum forth_net id)
 
 static void net_clear(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 
 	for (uint32_t k = 0; k < NET_N; k++)
 		n->net_base[k] = forth_net_count(n, k);
@@ -65,7 +60,7 @@ FORTH_NET_LIST(X)
 static void app_irq_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	uint32_t both = FORTH_APP_IRQ_ENABLE | FORTH_APP_IRQ_FLAG;
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 	bool level = (forth_cell(n, R_APP_IRQ) & both) == both;
 
 	if (level == n->perf.irq_level || !n->started)
@@ -91,7 +86,7 @@ void forth_irq_set(struct forth_nic *n)
 
 static uint64_t app_irq_read(struct weft_comp *c, uint32_t i)
 {
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 	uint32_t q = forth_cell(n, R_QUEUE_SELECT) & (n->p.queues - 1);
 
 	return forth_cell(n, R_APP_IRQ) |
@@ -103,7 +98,7 @@ static uint64_t app_irq_read(struct weft_comp *c, uint32_t i)
  * start. */
 static void command_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 
 	if (n->started)
 		forth_engine_enable(n);
@@ -111,7 +106,7 @@ static void command_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 
 static void control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 
 	if (!n->started)
 		return;
@@ -130,7 +125,7 @@ static void control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 
 static uint64_t pointers_read(struct weft_comp *c, uint32_t i)
 {
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 
 	return forth_queue_pointers(n, forth_cell(n, R_QUEUE_SELECT) &
 					       (n->p.queues - 1));
@@ -138,14 +133,14 @@ static uint64_t pointers_read(struct weft_comp *c, uint32_t i)
 
 static uint64_t queue_pointers_read(struct weft_comp *c, uint32_t i)
 {
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 
 	return i < n->p.queues ? forth_queue_pointers(n, i) : 0;
 }
 
 static void cum_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 
 	n->perf.cum_base = (uint32_t)val;
 	n->perf.cum_armed = true;
@@ -154,7 +149,7 @@ static void cum_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 
 static uint64_t timestamp_read(struct weft_comp *c, uint32_t i)
 {
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 
 	return n->started ? forth_pc(n) : 0;
 }
@@ -162,7 +157,7 @@ static uint64_t timestamp_read(struct weft_comp *c, uint32_t i)
 #define LINK_SUM(field)                                                        \
 	static uint64_t field##_read(struct weft_comp *c, uint32_t i)          \
 	{                                                                      \
-		struct forth_nic *n = nic_of(c);                               \
+		struct forth_nic *n = c->state;                                \
                                                                                \
 		return n->started                                              \
 			       ? forth_link_sum(                               \
@@ -184,14 +179,14 @@ static struct forth_port *selected_link(struct forth_nic *n)
 
 static uint64_t port_read(struct weft_comp *c, uint32_t i)
 {
-	const struct forth_port *l = selected_link(nic_of(c));
+	const struct forth_port *l = selected_link(c->state);
 
 	return l && l->peer ? l->tx_lanes : 0;
 }
 
 static void port_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 	struct forth_port *l = selected_link(n);
 
 	*weft_reg_cell(c, R_PORT, 0) = 0;
@@ -203,7 +198,7 @@ static void port_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 
 static uint64_t link_state_read(struct weft_comp *c, uint32_t i)
 {
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 	uint64_t bits = 0;
 
 	for (uint32_t k = 0; n->started && k < n->n_link; k++)
@@ -215,12 +210,14 @@ static uint64_t link_state_read(struct weft_comp *c, uint32_t i)
 
 static uint64_t rnotify_total_read(struct weft_comp *c, uint32_t i)
 {
-	return nic_of(c)->rnotify_count;
+	const struct forth_nic *n = c->state;
+
+	return n->rnotify_count;
 }
 
 static uint64_t credit_state_read(struct weft_comp *c, uint32_t i)
 {
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 	struct forth_port *l = selected_link(n);
 
 	if (!l)
@@ -235,7 +232,7 @@ static uint64_t credit_state_read(struct weft_comp *c, uint32_t i)
 /* The start flag in the dword at +12 releases. */
 static void queue_mem_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
-	struct forth_nic *n = nic_of(c);
+	struct forth_nic *n = c->state;
 
 	if (i % 4 == 3 && val & FORTH_DESC_START_HI && n->started)
 		forth_queue_trigger(n, i / 4);

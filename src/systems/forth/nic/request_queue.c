@@ -2,6 +2,8 @@
 /* Request queues of the FORTH NIC: start flag, pointers, choice, and the order
  * of departure that local notifications follow. Source: forth.md sections 3.1,
  * 3.3 (R-09, R-10, R-14), 3.7, 3.8 (R-43). */
+#include <stdlib.h>
+
 #include "systems/forth/nic/nic.h"
 
 /* Releases descriptor number `desc` of the memory, whose start flag was set
@@ -12,15 +14,26 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 	struct forth_queue *q = &n->queue[qi];
 	uint32_t old = q->pending;
 	uint32_t ahead = (slot - q->head) & (n->depth - 1);
+	bool stamp, traced;
 
 	if (ahead < q->pending)
 		return; /* already released: a plain memory write */
 	q->pending = ahead + 1;
 	q->tail = (slot + 1) & (n->depth - 1);
-	if (forth_bench_mode(n) & FORTH_BENCH_ON)
-		forth_bench_trigger(n, qi, q->head + old, q->pending - old);
-	if (weft_heard(n->comp))
-		forth_trace_released(n, qi, q->head + old, q->pending - old);
+	stamp = forth_bench_mode(n) & FORTH_BENCH_ON;
+	traced = weft_heard(n->comp);
+	if (stamp && !n->ts1)
+		n->ts1 = calloc(FORTH_DESC_TOTAL, sizeof(*n->ts1));
+	if (traced && !n->trace)
+		n->trace = calloc(FORTH_DESC_TOTAL, sizeof(*n->trace));
+	for (uint32_t i = old; (stamp || traced) && i < q->pending; i++) {
+		uint32_t at = qi * n->depth + ((q->head + i) & (n->depth - 1));
+
+		if (stamp) /* ts1 of benchmark mode */
+			n->ts1[at] = (uint32_t)forth_pc(n);
+		if (traced)
+			n->trace[at] = weft_msg_open(n->comp);
+	}
 	if (n->rq.state == FORTH_NO_PND_OP)
 		forth_engine_wake(n, forth_pc(n));
 }

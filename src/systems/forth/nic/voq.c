@@ -252,8 +252,12 @@ static void voq_push(struct forth_nic *n, uint64_t read)
 	};
 
 	n->h2net_start++;
-	if (rq->trace)
-		forth_trace_cut(n, &p, read, in);
+	if (__builtin_expect(rq->trace != 0, 0)) {
+		p.trace = weft_msg_fork(n->comp, rq->trace);
+		forth_mark(n, p.trace, "DMA read: data", read);
+		forth_mark(n, p.trace, "into the VOQ", in);
+		forth_mark(n, p.trace, "VOQ to link", p.ready);
+	}
 	if (rq->plan.ext) {
 		forth_ext_push(n, rq->voq, &p, in);
 	} else {

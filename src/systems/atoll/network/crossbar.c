@@ -290,16 +290,6 @@ bool atoll_xbar_redirect(struct atoll_xbar *x, uint32_t j)
 
 /* ---- states for listeners ---- */
 
-uint32_t atoll_xbar_queued(const struct atoll_xbar *x, uint32_t out)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < AT_PORTS; i++)
-		if (x->in[i].out == out || x->in[i].want == out)
-			n += ring_count(&x->in[i].q);
-	return n;
-}
-
 static void crossbar_tell(const struct atoll_xbar *x)
 {
 	static const char *const wants[AT_PORTS] = { "wants0", "wants1",

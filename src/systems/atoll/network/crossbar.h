@@ -152,9 +152,6 @@ void atoll_xbar_inject(struct atoll_xbar *x, uint32_t np, struct weft_frame *f);
 /* Runs a cycle now, because room or a request outside the crossbar changed. */
 void atoll_xbar_kick(struct atoll_xbar *x);
 
-/* Returns the number of flits in the InPorts for an OutPort. */
-uint32_t atoll_xbar_queued(const struct atoll_xbar *x, uint32_t out);
-
 /* Returns true if the deadlock condition of `out` holds. Sets *i_p to the
  * InPort with the grant and *j_p to one that waits. */
 bool atoll_xbar_dl_cond(const struct atoll_xbar *x, uint32_t out, uint32_t *i_p,

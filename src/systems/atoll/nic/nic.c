@@ -165,11 +165,12 @@ static void at_waiting(struct weft_comp *c, uint32_t port,
 		       struct weft_waiting *w)
 {
 	const struct at_nic *n = c->state;
+	uint32_t out = AT_LINK0 + port - AT_PORT_LINK;
 
 	*w = (struct weft_waiting){ .unit = "flits" };
-	if (port >= AT_PORT_LINK)
-		w->queued = atoll_xbar_queued(&n->x,
-					      AT_LINK0 + port - AT_PORT_LINK);
+	for (uint32_t i = 0; port >= AT_PORT_LINK && i < AT_PORTS; i++)
+		if (n->x.in[i].out == out || n->x.in[i].want == out)
+			w->queued += ring_count(&n->x.in[i].q);
 }
 
 static void at_fini(struct weft_comp *c)

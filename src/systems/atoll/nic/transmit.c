@@ -168,24 +168,6 @@ static void desc_done(struct at_nic *n, struct at_dma *d)
 	at_tx_go(n, d->hp);
 }
 
-static void desc_ask(struct at_nic *n, uint32_t hp)
-{
-	struct at_tx *t = &n->tx[hp];
-
-	if (t->busy || t->sdq_rp == t->sdq_wp || !t->sdq_size)
-		return;
-	t->busy = t->reading = true;
-	t->desc[0] = 0;
-	t->trace = 0;
-	if (!ring_empty(&t->traces)) {
-		t->trace = *ring_front(&t->traces);
-		ring_pop(&t->traces);
-	}
-	at_dma(n, WEFT_BUS_READ, t->sdq_base + (uint64_t)t->sdq_rp * ATOLL_DESC,
-	       NULL, ATOLL_DESC, hp, desc_done)
-		->txn.trace_id = t->trace;
-}
-
 static void tx_tell(const struct at_nic *n, uint32_t hp)
 {
 	const struct at_tx *t = &n->tx[hp];
@@ -207,11 +189,25 @@ static void tx_tell(const struct at_nic *n, uint32_t hp)
 void at_tx_go(void *own, uint32_t hp)
 {
 	struct at_nic *n = own;
+	struct at_tx *t = &n->tx[hp];
 
 	flits_go(n, hp);
 	payload_ask(n, hp);
 	flits_go(n, hp);
-	desc_ask(n, hp);
+	if (!t->busy && t->sdq_rp != t->sdq_wp && t->sdq_size) {
+		/* fetch the next descriptor */
+		t->busy = t->reading = true;
+		t->desc[0] = 0;
+		t->trace = 0;
+		if (!ring_empty(&t->traces)) {
+			t->trace = *ring_front(&t->traces);
+			ring_pop(&t->traces);
+		}
+		at_dma(n, WEFT_BUS_READ,
+		       t->sdq_base + (uint64_t)t->sdq_rp * ATOLL_DESC, NULL,
+		       ATOLL_DESC, hp, desc_done)
+			->txn.trace_id = t->trace;
+	}
 	tx_tell(n, hp);
 }
 

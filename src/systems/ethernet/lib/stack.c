@@ -82,10 +82,17 @@ static void stack_deliver(struct stack *s, const uint8_t *p, uint32_t n)
 
 /* ---- acknowledgements ---- */
 
-static void stack_acked(struct stack *s, const struct stack_seg *g)
+/* Restarts keep-alive, because the peer lives. Answers a probe, which carries
+ * no data and the number before the expected one. Takes the acknowledgement. */
+static void stack_heard(struct stack *s, const struct stack_seg *g)
 {
 	uint32_t n = g->ack - s->una;
 
+	s->probes = 0;
+	if (s->keep_at != WEFT_NEVER)
+		s->keep_at = s->now + weft_host_time(s->h, T_tcp_keep_idle);
+	if (!g->len && g->seq == s->rx_seq - 1)
+		s->acks++;
 	if (!s->sent.n || n > s->sent.n)
 		return; /* old, or for bytes never sent */
 	if (!n) {
@@ -100,18 +107,6 @@ static void stack_acked(struct stack *s, const struct stack_seg *g)
 	s->same_acks = s->tries = 0;
 	s->rto = s->c.timeout;
 	s->rto_at = s->sent.n ? s->now + s->rto : WEFT_NEVER;
-}
-
-/* Restarts keep-alive, because the peer lives. Answers a probe, which carries
- * no data and the number before the expected one. */
-static void stack_heard(struct stack *s, const struct stack_seg *g)
-{
-	s->probes = 0;
-	if (s->keep_at != WEFT_NEVER)
-		s->keep_at = s->now + weft_host_time(s->h, T_tcp_keep_idle);
-	if (!g->len && g->seq == s->rx_seq - 1)
-		s->acks++;
-	stack_acked(s, g);
 }
 
 static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)

@@ -202,30 +202,10 @@ static void gen_event(struct weft_comp *c, uint32_t tag)
 	(tag ? rx_event : tx_event)(c->state);
 }
 
-/* A station that is its own destination sends nothing, except if it is the only
- * one. */
-static void source_init(struct eth_gen *g)
-{
-	bool some = g->to == UINT32_MAX && g->stations > 1;
-	bool sends = g->frames && g->to != g->station;
-
-	g->source = (struct traffic_source){
-		.pattern = { .kind = some ? PATTERN_UNIFORM : PATTERN_FIXED,
-			     .node = g->station,
-			     .nodes = g->stations,
-			     .partner = g->to == UINT32_MAX ? 0 : g->to },
-		.arrivals = { .kind = g->gaps ? ARRIVALS_POISSON
-					      : ARRIVALS_EVEN,
-			      .rate = g->load,
-			      .next = sends ? g->at : ARRIVALS_NEVER },
-		.size = g->size,
-		.packets = g->frames
-	};
-}
-
 static int gen_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct eth_gen *g = c->state;
+	bool some, sends;
 
 	if (g->station == UINT32_MAX)
 		g->station = eth_station_of(c->name);
@@ -238,7 +218,22 @@ static int gen_init(struct weft_comp *c, struct weft_err *err)
 	g->expected = weft_comp_alloc(c, g->stations * sizeof(*g->expected));
 	g->latency = weft_hist(c, "latency", "ns");
 	eth_addr_of(g->addr, g->station);
-	source_init(g);
+	/* A station that is its own destination sends nothing, except if it is
+	 * the only one. */
+	some = g->to == UINT32_MAX && g->stations > 1;
+	sends = g->frames && g->to != g->station;
+	g->source = (struct traffic_source){
+		.pattern = { .kind = some ? PATTERN_UNIFORM : PATTERN_FIXED,
+			     .node = g->station,
+			     .nodes = g->stations,
+			     .partner = g->to == UINT32_MAX ? 0 : g->to },
+		.arrivals = { .kind = g->gaps ? ARRIVALS_POISSON
+					      : ARRIVALS_EVEN,
+			      .rate = g->load,
+			      .next = sends ? g->at : ARRIVALS_NEVER },
+		.size = g->size,
+		.packets = g->frames
+	};
 	return 0;
 }
 

@@ -69,37 +69,31 @@ static int weft_speed(struct bench_ctx *b, const struct registry *reg,
 static const struct peer *const peers[] = { &peer_booksim, &peer_merlin };
 enum { PEERS = sizeof(peers) / sizeof(peers[0]) };
 
-static int bench_torus_beside(struct bench_ctx *b, const struct peer *p,
-			      const struct torus_case *t, struct weft_err *err)
+static int bench_torus_one(struct bench_ctx *b, const struct registry *reg,
+			   struct torus_case *t, struct weft_err *err)
 {
 	struct peer_case c = { t->flits, t->load, bench_full(b) };
 	char name[40];
 	double speed;
 
-	if (p->speed(&c, &speed, err))
-		return -EINVAL;
-	snprintf(name, sizeof(name), "%s_%sflits_%s", p->name, t->flits,
-		 t->load);
-	bench_report(b, name, "M/s", speed * 1e-6);
-	snprintf(name, sizeof(name), "ratio_%s_%sflits_%s", p->name, t->flits,
-		 t->load);
-	bench_report(b, name, "times", t->speed / speed);
-	return 0;
-}
-
-static int bench_torus_one(struct bench_ctx *b, const struct registry *reg,
-			   struct torus_case *t, struct weft_err *err)
-{
-	char name[40];
-
 	if (weft_speed(b, reg, t, err))
 		return -EINVAL;
 	snprintf(name, sizeof(name), "hops_%sflits_%s", t->flits, t->load);
 	bench_report(b, name, "M/s", t->speed * 1e-6);
-	for (uint32_t i = 0; i < PEERS; i++)
-		if (peer_path(peers[i]) &&
-		    bench_torus_beside(b, peers[i], t, err))
+	for (uint32_t i = 0; i < PEERS; i++) {
+		const struct peer *p = peers[i];
+
+		if (!peer_path(p))
+			continue;
+		if (p->speed(&c, &speed, err))
 			return -EINVAL;
+		snprintf(name, sizeof(name), "%s_%sflits_%s", p->name, t->flits,
+			 t->load);
+		bench_report(b, name, "M/s", speed * 1e-6);
+		snprintf(name, sizeof(name), "ratio_%s_%sflits_%s", p->name,
+			 t->flits, t->load);
+		bench_report(b, name, "times", t->speed / speed);
+	}
 	return 0;
 }
 

@@ -57,11 +57,6 @@ static const struct weft_port *far_end(const struct waits *w,
 	return place_comp(w, h->place)->ports[h->w.out].peer;
 }
 
-static bool is_switch(const struct weft_port *p)
-{
-	return p->comp->cls->kind == WEFT_KIND_SWITCH;
-}
-
 /* Returns true if a cell other than `but` can leave, or all cells of the place
  * are still in flight. */
 static bool place_moves(const struct waits *w, uint32_t p, uint32_t but)
@@ -101,7 +96,7 @@ static bool lock_comes(const struct waits *w, const struct head *h)
 		if (!place_takes(w, p) && !place_moves(w, p, NOWHERE))
 			return false;
 		up = c->ports[lock / EX_VCS].peer;
-		if (!up || !is_switch(up))
+		if (!up || up->comp->cls->kind != WEFT_KIND_SWITCH)
 			return true;
 		c = up->comp;
 		out = up->index;
@@ -116,7 +111,7 @@ static bool slot_comes(const struct waits *w, const struct head *h)
 {
 	const struct weft_port *far = far_end(w, h);
 
-	if (h->w.room || !is_switch(far))
+	if (h->w.room || far->comp->cls->kind != WEFT_KIND_SWITCH)
 		return true;
 	for (uint32_t vc = 0; vc < EX_VCS; vc++)
 		if ((vc == h->w.vc || h->w.pool >> vc & 1) &&
@@ -274,7 +269,8 @@ bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
 		const struct head *h = &w.heads.at[i];
 		const struct weft_port *far = far_end(&w, h);
 
-		if (h->w.since > before || h->w.room || is_switch(far))
+		if (h->w.since > before || h->w.room ||
+		    far->comp->cls->kind == WEFT_KIND_SWITCH)
 			continue;
 		snprintf(text, size, "%s.%s takes nothing", far->comp->name,
 			 far->name);

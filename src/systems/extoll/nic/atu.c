@@ -9,8 +9,6 @@
  * another size than 4 KB; such an entry counts as invalid. */
 #include "systems/extoll/nic/atu.h"
 
-#include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -19,16 +17,6 @@
 uint64_t atu_gat_get(const struct atu *a, uint32_t i)
 {
 	return a->gat && i < a->n_gats ? a->gat[i] : 0;
-}
-
-void atu_gat_set(struct atu *a, uint32_t i, uint64_t val)
-{
-	if (i >= a->n_gats)
-		return;
-	if (!a->gat)
-		a->gat = calloc(a->n_gats, sizeof(*a->gat));
-	assert(a->gat);
-	a->gat[i] = (uint32_t)val;
 }
 
 void atu_wake(struct atu *a, uint64_t cycle)

@@ -109,7 +109,6 @@ void atu_finish(struct atu *a, struct atu_req *r);
  * event. */
 void atu_command(struct atu *a, uint64_t word);
 uint64_t atu_gat_get(const struct atu *a, uint32_t i);
-void atu_gat_set(struct atu *a, uint32_t i, uint64_t val);
 
 /* Answers the lookups that are due, then executes commands. */
 void atu_run(struct atu *a);

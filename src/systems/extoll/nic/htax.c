@@ -183,26 +183,17 @@ void ex_htax_leave(struct extoll_nic *n)
 
 /* ---- host to units ---- */
 
-/* Returns the store at the arbiter, or NULL. */
-static struct hx_store *store_head(const struct extoll_nic *n)
-{
-	const struct ex_htax *h = &n->htax;
-
-	if (ring_count(&h->store) == h->granted)
-		return NULL;
-	return ring_nth(&h->store, h->granted);
-}
-
 /* Returns the first cycle at which the store at the arbiter may be granted, or
  * WEFT_NEVER. */
 static uint64_t store_from(const struct extoll_nic *n)
 {
 	const struct ex_htax *h = &n->htax;
-	const struct hx_store *s = store_head(n);
+	const struct hx_store *s;
 	uint64_t c;
 
-	if (!s)
+	if (ring_count(&h->store) == h->granted)
 		return WEFT_NEVER;
+	s = ring_nth(&h->store, h->granted);
 	c = s->cycle > h->in_free[IN_POSTED] ? s->cycle : h->in_free[IN_POSTED];
 	if (s->unit == HX_UNIT_NONE)
 		return c;
@@ -243,7 +234,7 @@ static bool store_grant(struct extoll_nic *n, uint64_t c)
 
 	if (store_from(n) > c)
 		return false;
-	s = store_head(n);
+	s = ring_nth(&h->store, h->granted);
 	if (s->unit == HX_UNIT_NONE) {
 		/* route by the intervals of now, because stores in front may
 		 * have changed them */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registers of EXTOLL's RMA and ATU (extoll.md 2.6, 3.8). */
+#include <assert.h>
+#include <stdlib.h>
+
 #include "systems/extoll/nic/nic.h"
 #include "systems/extoll/nic/rma.h"
 
@@ -128,7 +131,12 @@ void extoll_rma_reg_set(struct extoll_nic *n, enum extoll_rma_reg reg,
 		atu_command(&r->atu, val);
 		break;
 	case RMA_R_ATU_GAT:
-		atu_gat_set(&r->atu, i, val);
+		if (i >= r->atu.n_gats)
+			break;
+		if (!r->atu.gat)
+			r->atu.gat = calloc(r->atu.n_gats, sizeof(*r->atu.gat));
+		assert(r->atu.gat);
+		r->atu.gat[i] = (uint32_t)val;
 		break;
 	case RMA_R_ATU_GATS:
 	case RMA_R_ATU_FAULT:

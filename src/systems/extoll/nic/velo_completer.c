@@ -107,27 +107,20 @@ static enum extoll_velo_cp_state cp_slot(struct extoll_nic *n)
 	return VELO_CP_STALL;
 }
 
-static enum extoll_velo_cp_state cp_discard_as(struct extoll_velo_cp *q,
-					       enum extoll_discard why)
-{
-	q->why = why;
-	return VELO_CP_DISCARD;
-}
-
 static enum extoll_velo_cp_state cp_stall(struct extoll_nic *n)
 {
 	struct extoll_velo_cp *q = &n->velo.cp;
 	const struct extoll_velo_vpid *p = cp_vpid(n);
 	uint64_t end = q->stalled + n->velo.timeout;
 
-	if (!p)
-		return cp_discard_as(q, EXTOLL_DISCARD_DISABLED);
-	if (slots_there(p, EX_VELO_LEN(q->pkt->u[0])))
+	if (p && slots_there(p, EX_VELO_LEN(q->pkt->u[0])))
 		return VELO_CP_SLOT;
-	if (!n->velo.policy_drop)
+	if (p && !n->velo.policy_drop)
 		return VELO_CP_STALL;
-	if (ex_now(n) >= end)
-		return cp_discard_as(q, EXTOLL_DISCARD_FULL);
+	if (!p || ex_now(n) >= end) {
+		q->why = p ? EXTOLL_DISCARD_FULL : EXTOLL_DISCARD_DISABLED;
+		return VELO_CP_DISCARD;
+	}
 	weft_timer_arm(n->comp, &q->timer, EX_TAG_UNIT + EXTOLL_HX_VELO,
 		       ex_edge(n, end));
 	return VELO_CP_STALL;

@@ -30,24 +30,6 @@ static double ns_since(struct xpio *p, weft_time_t t)
 	return (double)(weft_host_now(p->w.h) - t) / WEFT_NS;
 }
 
-/* Returns the time of a load. Two readings of the clock take equal time with n
- * loads between them or none, so their difference is the loads'. A load first
- * waits for earlier stores. */
-static double load_ns(struct xpio *p)
-{
-	weft_time_t t;
-	double none, ns;
-
-	extoll_drv_load(&p->drv, EXTOLL_NODE_ID);
-	t = weft_host_now(p->w.h);
-	none = ns_since(p, t);
-	t = weft_host_now(p->w.h);
-	for (uint32_t i = 0; i < p->loads; i++)
-		weft_io_load32(p->w.h, &p->drv.rf, EXTOLL_NODE_ID);
-	ns = ns_since(p, t);
-	return (ns - none) / p->loads;
-}
-
 /* Returns the time from the first store until the answer to a load, which is
  * behind all stores. */
 static double lines_ns(struct xpio *p, uint64_t n)
@@ -67,7 +49,8 @@ static double lines_ns(struct xpio *p, uint64_t n)
 static int xpio_main(struct weft_comp *c)
 {
 	struct xpio *p = c->state;
-	double ns;
+	double ns, none;
+	weft_time_t t;
 
 	p->w = program_from(c);
 	if (extoll_drv_open(p->w.h, &p->drv) ||
@@ -76,7 +59,17 @@ static int xpio_main(struct weft_comp *c)
 		weft_check_failed(c, "cannot open the NIC");
 		return -ENODEV;
 	}
-	weft_metric(c, "load", "ns", load_ns(p));
+	/* Two readings of the clock take equal time with n loads between them
+	 * or none, so their difference is the loads'. A load first waits for
+	 * earlier stores. */
+	extoll_drv_load(&p->drv, EXTOLL_NODE_ID);
+	t = weft_host_now(p->w.h);
+	none = ns_since(p, t);
+	t = weft_host_now(p->w.h);
+	for (uint32_t i = 0; i < p->loads; i++)
+		weft_io_load32(p->w.h, &p->drv.rf, EXTOLL_NODE_ID);
+	ns = ns_since(p, t);
+	weft_metric(c, "load", "ns", (ns - none) / p->loads);
 	ns = -lines_ns(p, p->lines);
 	ns += lines_ns(p, 2 * p->lines);
 	weft_metric(c, "store_rate", "GB/s",

@@ -94,40 +94,7 @@ static const struct {
 };
 enum { STEPS = sizeof(setup) / sizeof(setup[0]) };
 
-static void setup_next(struct extoll_load *l)
-{
-	uint32_t i = l->step++;
-	uint64_t val = setup[i].val;
-
-	if (setup[i].off == EXTOLL_VELO_RX + 8 * LOAD_VPID)
-		val |= EXTOLL_RX(0, l->slots, 0);
-	if (setup[i].off == EXTOLL_VELO_TX + 8 * LOAD_VPID)
-		val |= EXTOLL_TX(l->s.node, 0, 0);
-	store_push(l, setup[i].space, setup[i].off, &val, setup[i].bytes, 0,
-		   false);
-}
-
 /* ---- messages ---- */
-
-/* Writes header and payload, with the cycles that the message spent in the
- * source. */
-static void message_fill(struct extoll_load *l, uint64_t *m,
-			 const struct traffic_packet *k, uint64_t injected)
-{
-	struct extoll_net_pkt p = { .born = k->at,
-				    .injected = injected,
-				    .flits = extoll_source_flits(&l->s,
-								 k->size) };
-	uint64_t wait = injected - p.born;
-
-	if (l->s.net)
-		extoll_net_made(l->s.place.net, &p);
-	m[0] = EXTOLL_SEND(k->dest, LOAD_VPID, 0, k->dest, k->size);
-	m[1] = LOAD_STAMP(p.born, wait < LOAD_WAIT_MAX ? wait : LOAD_WAIT_MAX,
-			  p.marked);
-	for (uint32_t i = 1; i < (k->size + 7) / 8; i++)
-		m[1 + i] = extoll_load_word(m[1], l->s.node, k->dest, i);
-}
 
 static void message_next(struct extoll_load *l)
 {
@@ -135,12 +102,24 @@ static void message_next(struct extoll_load *l)
 	weft_time_t t = weft_clock_edge(&l->s.clock, k.at);
 	uint64_t page = extoll_velo_page(0, LOAD_VPID);
 	uint32_t bytes = EXTOLL_SEND_BYTES(k.size);
-	uint64_t m[1 + LOAD_WORDS];
+	struct extoll_net_pkt p = {
+		.born = k.at,
+		.injected = weft_clock_cycle(&l->s.clock,
+					     store_leaves(l, t) - l->t_store),
+		.flits = extoll_source_flits(&l->s, k.size)
+	};
+	uint64_t wait = p.injected - p.born, m[1 + LOAD_WORDS];
 
 	traffic_step(&l->s.t, 0, &l->comp->rng);
-	message_fill(
-		l, m, &k,
-		weft_clock_cycle(&l->s.clock, store_leaves(l, t) - l->t_store));
+	/* header and payload, with the cycles that the message spent in the
+	 * source */
+	if (l->s.net)
+		extoll_net_made(l->s.place.net, &p);
+	m[0] = EXTOLL_SEND(k.dest, LOAD_VPID, 0, k.dest, k.size);
+	m[1] = LOAD_STAMP(p.born, wait < LOAD_WAIT_MAX ? wait : LOAD_WAIT_MAX,
+			  p.marked);
+	for (uint32_t i = 1; i < (k.size + 7) / 8; i++)
+		m[1 + i] = extoll_load_word(m[1], l->s.node, k.dest, i);
 	for (uint32_t off = 0, n; off < bytes; off += n) {
 		n = bytes - off < 64 ? bytes - off : 64;
 		store_push(l, 1 + EXTOLL_BAR, page + off, (char *)m + off, n, t,
@@ -153,8 +132,17 @@ void extoll_load_src_next(struct extoll_load *l)
 	const struct weft_clock *clk = &l->s.clock;
 	uint64_t due;
 
-	while (l->step < STEPS && l->out < l->depth)
-		setup_next(l);
+	while (l->step < STEPS && l->out < l->depth) {
+		uint32_t i = l->step++;
+		uint64_t val = setup[i].val;
+
+		if (setup[i].off == EXTOLL_VELO_RX + 8 * LOAD_VPID)
+			val |= EXTOLL_RX(0, l->slots, 0);
+		if (setup[i].off == EXTOLL_VELO_TX + 8 * LOAD_VPID)
+			val |= EXTOLL_TX(l->s.node, 0, 0);
+		store_push(l, setup[i].space, setup[i].off, &val,
+			   setup[i].bytes, 0, false);
+	}
 	while (l->step == STEPS && l->out + 2u <= l->depth) {
 		due = extoll_source_due(&l->s);
 		if (due == ARRIVALS_NEVER)

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MIB 1048576.0
 
@@ -90,6 +91,11 @@ double forth_eval_cs_sync(const struct repro_data *d)
 
 /* ---- rates ---- */
 
+static bool in_mib(const struct repro_data *d)
+{
+	return !strcmp(d->row->unit, "MiB/s");
+}
+
 static double published_eval_gbit(double mib)
 {
 	return mib * MIB * 8 / 1e9;
@@ -109,15 +115,12 @@ double forth_eval_total_gbit(const struct repro_data *d)
 
 double forth_eval_each(const struct repro_data *d)
 {
-	return (repro_value(d, NULL, "n1.prog0.bandwidth_out") +
-		repro_value(d, NULL, "n2.prog0.bandwidth_out") +
-		repro_value(d, NULL, "n3.prog0.bandwidth_out")) /
-	       3;
-}
+	double mib = (repro_value(d, NULL, "n1.prog0.bandwidth_out") +
+		      repro_value(d, NULL, "n2.prog0.bandwidth_out") +
+		      repro_value(d, NULL, "n3.prog0.bandwidth_out")) /
+		     3;
 
-double forth_eval_each_gbit(const struct repro_data *d)
-{
-	return published_eval_gbit(forth_eval_each(d));
+	return in_mib(d) ? mib : published_eval_gbit(mib);
 }
 
 /* Returns the largest share over a third. Only the largest one matters, because
@@ -154,7 +157,9 @@ static double line_gbit(const struct repro_data *d, const char *longer,
 
 double forth_eval_line_rate(const struct repro_data *d)
 {
-	return line_gbit(d, STREAM_1000, 1000, 1);
+	double gbit = line_gbit(d, STREAM_1000, 1000, 1);
+
+	return in_mib(d) ? gbit * 1e9 / 8 / MIB : gbit;
 }
 
 double forth_eval_two_links(const struct repro_data *d)
@@ -177,11 +182,6 @@ double forth_eval_payload(const struct repro_data *d)
 double forth_eval_four_switches(const struct repro_data *d)
 {
 	return line_gbit(d, STREAM_1000, 8 * 1000, 1);
-}
-
-double forth_eval_line_mib(const struct repro_data *d)
-{
-	return forth_eval_line_rate(d) * 1e9 / 8 / MIB;
 }
 
 /* Returns the cycles without a word on the output line while 1000 packets
@@ -240,15 +240,14 @@ double forth_eval_xp_bram(const struct repro_data *d)
 	return ports * ports * ceil(bytes / 2048);
 }
 
-double forth_eval_voq_kb(const struct repro_data *d)
+/* Returns KB, or BRAMs of 2 KB. */
+double forth_eval_voq(const struct repro_data *d)
 {
-	return repro_number(d, NULL, "n0.nic.voqs", WEFT_P_U64) *
-	       repro_number(d, NULL, "n0.nic.voq_bytes", WEFT_P_BYTES) / 1024;
-}
+	double kb = repro_number(d, NULL, "n0.nic.voqs", WEFT_P_U64) *
+		    repro_number(d, NULL, "n0.nic.voq_bytes", WEFT_P_BYTES) /
+		    1024;
 
-double forth_eval_voq_bram(const struct repro_data *d)
-{
-	return forth_eval_voq_kb(d) / 2;
+	return !strcmp(d->row->unit, "KB") ? kb : kb / 2;
 }
 
 double forth_eval_errors(const struct repro_data *d)

@@ -15,7 +15,7 @@
 #define TO_OTHER_DOMAIN "workload.size=24 workload.to=4"
 #define TO_SAME_DOMAIN	"workload.size=24 workload.to=1"
 
-/* Evaluate at the point of their row. */
+/* Evaluate at the point of their row; each, line_rate and voq in its unit. */
 double forth_eval_stage(const struct repro_data *d);
 double forth_eval_rtt(const struct repro_data *d);
 double forth_eval_packet(const struct repro_data *d);
@@ -27,20 +27,20 @@ double forth_eval_dma_stage(const struct repro_data *d);
 double forth_eval_rtt_slope(const struct repro_data *d);
 double forth_eval_cs_sync(const struct repro_data *d);
 double forth_eval_each(const struct repro_data *d);
-double forth_eval_each_gbit(const struct repro_data *d);
+
 double forth_eval_fairness(const struct repro_data *d);
 double forth_eval_line_rate(const struct repro_data *d);
 double forth_eval_two_links(const struct repro_data *d);
 double forth_eval_bundle(const struct repro_data *d);
 double forth_eval_payload(const struct repro_data *d);
 double forth_eval_four_switches(const struct repro_data *d);
-double forth_eval_line_mib(const struct repro_data *d);
+
 double forth_eval_idle(const struct repro_data *d);
 double forth_eval_decision(const struct repro_data *d);
 double forth_eval_xp_sync(const struct repro_data *d);
 double forth_eval_xp_bram(const struct repro_data *d);
-double forth_eval_voq_kb(const struct repro_data *d);
-double forth_eval_voq_bram(const struct repro_data *d);
+double forth_eval_voq(const struct repro_data *d);
+
 double forth_eval_errors(const struct repro_data *d);
 
 #endif

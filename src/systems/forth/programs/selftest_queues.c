@@ -49,34 +49,31 @@ static void selftest_cluster(struct st *s)
 	selftest_close(s);
 }
 
-/* Releases descriptors in slot after slot until the tail is where it began,
- * because the ring is then full (forth.md 3.3). Returns how many that took. */
-static uint32_t selftest_fill(struct st *s, uint32_t q)
-{
-	uint32_t n = 0, tail;
-
-	do {
-		weft_forth_slot_write(s->f, q, n, s->phys,
-				      forth_desc_q1(q, 1, (uint32_t)s->remote,
-						    FORTH_DESC_START));
-		tail = forth_pointers_tail(
-			weft_forth_load(s->f, FORTH_QUEUE_POINTERS + 4 * q));
-		n++;
-	} while (tail && n < 4096);
-	return n;
-}
-
 /* F31: measures the capacity of all queues together, with a stopped engine. */
 static void selftest_capacity(struct st *s)
 {
 	const struct weft_forth_attr a = { .stopped = true };
-	uint32_t n = 0;
+	uint32_t n = 0, slot, tail;
 
 	if (!selftest_open(s, &a))
 		return;
 	if (selftest_acts(s)) {
-		for (uint32_t q = 0; q < s->i->queues; q++)
-			n += selftest_fill(s, q);
+		/* release descriptors in slot after slot until the tail is
+		 * where it began, because the ring is then full (forth.md
+		 * 3.3) */
+		for (uint32_t q = 0; q < s->i->queues; q++) {
+			slot = 0;
+			do {
+				weft_forth_slot_write(
+					s->f, q, slot, s->phys,
+					forth_desc_q1(q, 1, (uint32_t)s->remote,
+						      FORTH_DESC_START));
+				tail = forth_pointers_tail(weft_forth_load(
+					s->f, FORTH_QUEUE_POINTERS + 4 * q));
+				slot++;
+			} while (tail && slot < 4096);
+			n += slot;
+		}
 		weft_metric(s->w.c, "capacity", "descriptors", n);
 		weft_metric(s->w.c, "queues", "", s->i->queues);
 		weft_forth_reset(s->f, true);

@@ -238,26 +238,20 @@ static void traffic_name_missing(struct traffic *t)
 				s, t->rx[s].got);
 }
 
-/* Returns whether another node still sends. A node that has sent its final
- * words may have to wait long for that. */
-static bool traffic_others_send(struct traffic *t)
-{
-	for (uint32_t i = 0; i < t->w.n && !t->fin_all; i++)
-		if (!program_there(&t->w, "traffic.fin", i))
-			return true;
-	if (!t->fin_all)
-		t->moved = t->now;
-	t->fin_all = true;
-	return false;
-}
-
 static bool traffic_stuck(struct traffic *t)
 {
 	if (t->now - t->moved < t->patience)
 		return false;
-	if (t->fin_sent && traffic_others_send(t)) {
+	/* A node that has sent its final words may have to wait long for
+	 * another node that still sends. */
+	for (uint32_t i = 0; t->fin_sent && !t->fin_all && i < t->w.n; i++)
+		if (!program_there(&t->w, "traffic.fin", i)) {
+			t->moved = t->now;
+			return false;
+		}
+	if (t->fin_sent && !t->fin_all) {
 		t->moved = t->now;
-		return false;
+		t->fin_all = true;
 	}
 	if (t->now - t->moved < t->patience)
 		return false;

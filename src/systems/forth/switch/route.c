@@ -81,7 +81,7 @@ static void row_write(struct forth_xbar *x, uint32_t table, uint32_t path,
 							 : FORTH_XBAR_NOWHERE;
 }
 
-static int row_check(struct weft_comp *c, uint32_t in, uint32_t path,
+int forth_xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
 		     const uint32_t *to, uint32_t n, struct weft_err *err)
 {
 	struct forth_xbar *x = c->state;
@@ -99,15 +99,7 @@ static int row_check(struct weft_comp *c, uint32_t in, uint32_t path,
 				err, EINVAL,
 				"%s: no port %u for destination %u: give it more ports",
 				c->name, to[d], d);
-	return 0;
-}
-
-int forth_xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
-		     const uint32_t *to, uint32_t n, struct weft_err *err)
-{
-	struct forth_xbar *x = c->state;
-
-	if (row_check(c, in, path, to, n, err) || table_fit(c, in, path, err))
+	if (table_fit(c, in, path, err))
 		return -err->code;
 	if (in != WEFT_ANY_PORT)
 		row_write(x, in, path, to, n);

@@ -162,8 +162,9 @@ void mac_tx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
 /* Sends a control frame ahead of the FIFO. Takes ownership of f, and drops it
  * if too many wait. */
 void mac_tx_control(struct mac *m, struct weft_frame *f);
-/* Holds data frames for this time; 0 ends the pause. */
-void mac_tx_pause(struct mac *m, uint16_t quanta);
+/* Sends the next frame if the line is free, otherwise wakes at the time it is.
+ * Called after each change of what waits, or of the pause. */
+void mac_tx_next(struct mac *m);
 void mac_tx_reset(struct mac *m);
 
 /* Starts whatever the receiver can fetch or store now. */

@@ -143,7 +143,9 @@ static void frame_look(struct mac *m, struct weft_frame *f)
 			return;
 		mac_tally(m, quanta ? MAC_R_XOFFRXC : MAC_R_XONRXC,
 			  &m->stats.pause_rx);
-		mac_tx_pause(m, quanta);
+		/* data frames are held for this time; 0 ends the pause */
+		m->tx.pause = weft_now(m->comp) + quanta * ETH_PAUSE_QUANTA;
+		mac_tx_next(m);
 	} else if (!is_ours(m, f)) {
 		m->stats.filtered++;
 		weft_frame_free(f);

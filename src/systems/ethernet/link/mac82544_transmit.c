@@ -80,9 +80,7 @@ static void start(struct mac *m)
 	mac82544_transmit_wake(m, tx->free);
 }
 
-/* Sends the next frame if the line is free, otherwise wakes at the time it
- * is. */
-static void line_next(struct mac *m)
+void mac_tx_next(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
 	weft_time_t now = weft_now(m->comp), at = tx->free;
@@ -118,7 +116,7 @@ void mac_tx_event(struct mac *m)
 	} else if (tx->on_line || tx->ctl_on_line) {
 		mac82544_transmit_wake(m, tx->free);
 	}
-	line_next(m);
+	mac_tx_next(m);
 	mac_tx_kick(m);
 }
 
@@ -131,13 +129,7 @@ void mac_tx_control(struct mac *m, struct weft_frame *f)
 		return;
 	}
 	tx->ctl[tx->n_ctl++] = f;
-	line_next(m);
-}
-
-void mac_tx_pause(struct mac *m, uint16_t quanta)
-{
-	m->tx.pause = weft_now(m->comp) + quanta * ETH_PAUSE_QUANTA;
-	line_next(m);
+	mac_tx_next(m);
 }
 
 /* ---- descriptors ---- */
@@ -176,32 +168,31 @@ static struct weft_frame *mac82544_transmit_build(struct mac *m)
 	return f;
 }
 
-static void frame_done(struct mac *m)
-{
-	struct mac_tx *tx = &m->tx;
-	struct mac_tx_frame t = {
-		.f = mac82544_transmit_build(m),
-		.ready = weft_now(m->comp) + m->cfg.start,
-		.parts = tx->used,
-		.index = tx->back.at[tx->back.n - 1].index,
-	};
-
-	m->stats.bad_desc += !t.f;
-	if (t.f && tx->trace) {
-		t.f->trace_id = tx->trace;
-		weft_mark(m->comp, tx->trace, "MAC: start", t.ready);
-	}
-	tx->trace = 0;
-	drop_parts(tx);
-	vec_push(&tx->fifo, t);
-	line_next(m);
-}
-
+/* Ends a descriptor, and with the last one its frame, which goes into the
+ * FIFO. */
 static void part_done(struct mac *m)
 {
-	m->tx.fetching = false;
-	if (m->tx.desc[MAC_TXD_CMD] & MAC_CMD_EOP)
-		frame_done(m);
+	struct mac_tx *tx = &m->tx;
+	struct mac_tx_frame t;
+
+	tx->fetching = false;
+	if (tx->desc[MAC_TXD_CMD] & MAC_CMD_EOP) {
+		t = (struct mac_tx_frame){
+			.f = mac82544_transmit_build(m),
+			.ready = weft_now(m->comp) + m->cfg.start,
+			.parts = tx->used,
+			.index = tx->back.at[tx->back.n - 1].index,
+		};
+		m->stats.bad_desc += !t.f;
+		if (t.f && tx->trace) {
+			t.f->trace_id = tx->trace;
+			weft_mark(m->comp, tx->trace, "MAC: start", t.ready);
+		}
+		tx->trace = 0;
+		drop_parts(tx);
+		vec_push(&tx->fifo, t);
+		mac_tx_next(m);
+	}
 	mac_tx_kick(m);
 }
 

@@ -18,4 +18,8 @@ static inline void *need(void *p)
 	return p;
 }
 
+/* Returns the array of n elements of `size` bytes with room for one more, which
+ * is zeroed. Capacities are powers of two, so that no array stores its own. */
+void *grown(void *at, size_t n, size_t size);
+
 #endif

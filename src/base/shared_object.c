@@ -24,16 +24,6 @@ static const void *shared_object_part(const struct image *im, uint64_t off,
 	return off <= im->bytes && n <= im->bytes - off ? im->at + off : NULL;
 }
 
-static const Elf64_Ehdr *shared_object_head(const struct image *im)
-{
-	const Elf64_Ehdr *h = shared_object_part(im, 0, sizeof(*h));
-
-	if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG) ||
-	    h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_type != ET_DYN)
-		return NULL;
-	return h;
-}
-
 /* Returns true if the file holds every segment that the loader will map. */
 static bool segments_there(const struct image *im, const Elf64_Ehdr *h)
 {
@@ -86,9 +76,10 @@ static bool image_exports(const struct image *im, const Elf64_Ehdr *h,
 
 static const char *image_judge(const struct image *im, const char *symbol)
 {
-	const Elf64_Ehdr *h = shared_object_head(im);
+	const Elf64_Ehdr *h = shared_object_part(im, 0, sizeof(*h));
 
-	if (!h)
+	if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG) ||
+	    h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_type != ET_DYN)
 		return "not a shared object (cc -shared -fPIC)";
 	if (!segments_there(im, h))
 		return "cut off or damaged: build it again";

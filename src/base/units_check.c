@@ -31,26 +31,21 @@ static const size_t check_size[] = {
 	[WEFT_P_STR] = 0,
 };
 
-/* Compares clocks by frequency, so the longer period comes first. */
-static int check_cmp_clock(const struct weft_clock *a,
-			   const struct weft_clock *b)
-{
-	unsigned __int128 l = (unsigned __int128)b->num * a->den;
-	unsigned __int128 r = (unsigned __int128)a->num * b->den;
-
-	return (l > r) - (l < r);
-}
-
 static int check_cmp(enum weft_ptype type, const union check_val *a,
 		     const union check_val *b)
 {
+	unsigned __int128 l, r;
+
 	switch (type) {
 	case WEFT_P_U32:
 		return (a->u32 > b->u32) - (a->u32 < b->u32);
 	case WEFT_P_REAL:
 		return (a->real > b->real) - (a->real < b->real);
 	case WEFT_P_CLOCK:
-		return check_cmp_clock(&a->clock, &b->clock);
+		/* by frequency, so the longer period comes first */
+		l = (unsigned __int128)b->clock.num * a->clock.den;
+		r = (unsigned __int128)a->clock.num * b->clock.den;
+		return (l > r) - (l < r);
 	default:
 		return (a->u64 > b->u64) - (a->u64 < b->u64);
 	}

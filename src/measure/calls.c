@@ -1,40 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/minmax.h"
+#include "base/need.h"
 #include "measure/calls.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the array with room for one more than n. Capacities are powers of
- * two. */
-static void *calls_grow(void *at, size_t n, size_t size)
-{
-	if (n & (n - 1))
-		return at;
-	at = realloc(at, (n ? 2 * n : 1) * size);
-	if (!at)
-		abort();
-	return at;
-}
-
 void calls_rank_add(struct calls *c, const struct calls_rank *r)
 {
-	c->ranks = calls_grow(c->ranks, c->n_ranks, sizeof(*r));
+	c->ranks = grown(c->ranks, c->n_ranks, sizeof(*r));
 	c->ranks[c->n_ranks++] = *r;
 }
 
 void calls_row_add(struct calls *c, const struct calls_row *r)
 {
-	c->rows = calls_grow(c->rows, c->n_rows, sizeof(*r));
+	c->rows = grown(c->rows, c->n_rows, sizeof(*r));
 	c->rows[c->n_rows] = *r;
-	c->rows[c->n_rows].name = strdup(r->name);
-	if (!c->rows[c->n_rows++].name)
-		abort();
+	c->rows[c->n_rows++].name = need(strdup(r->name));
 }
 
 void calls_flow_add(struct calls *c, const struct calls_flow *f)
 {
-	c->flows = calls_grow(c->flows, c->n_flows, sizeof(*f));
+	c->flows = grown(c->flows, c->n_flows, sizeof(*f));
 	c->flows[c->n_flows++] = *f;
 }
 

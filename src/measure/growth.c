@@ -27,28 +27,22 @@ void growth_look(struct growth *g, double content)
 	}
 }
 
-/* Returns the standard error of the change over all steps. */
-static double change_error(const struct growth *g, uint32_t steps)
+bool growth_found(const struct growth *g, double least)
 {
-	double sum2 = 0, whole = g->at[steps] - g->at[0];
+	uint32_t steps = g->n ? g->n - 1 : 0;
+	double whole, error, sum2 = 0;
 
+	if (steps < GROWTH_ENOUGH)
+		return false;
+	whole = g->at[steps] - g->at[0];
 	for (uint32_t i = 0; i < steps; i++) {
 		double d = g->at[i + 1] - g->at[i] - whole / steps;
 
 		sum2 += d * d;
 	}
-	return sqrt(sum2 / (steps - 1) * steps);
-}
-
-bool growth_found(const struct growth *g, double least)
-{
-	uint32_t steps = g->n ? g->n - 1 : 0;
-	double whole;
-
-	if (steps < GROWTH_ENOUGH)
-		return false;
-	whole = g->at[steps] - g->at[0];
-	return whole > least && whole > GROWTH_SURE * change_error(g, steps);
+	/* the standard error of the change over all steps */
+	error = sqrt(sum2 / (steps - 1) * steps);
+	return whole > least && whole > GROWTH_SURE * error;
 }
 
 bool growth_lasts(const struct growth *g)

@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Activity of ports over time, see port_activity.h. */
+#include "base/need.h"
 #include "measure/port_activity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static char *view_dup(const char *s)
-{
-	char *copy = strdup(s);
-
-	if (!copy)
-		abort();
-	return copy;
-}
-
-static uint64_t *view_array(size_t n)
-{
-	uint64_t *a = calloc(n + 1, sizeof(*a));
-
-	if (!a)
-		abort();
-	return a;
-}
-
 void view_intervals(struct view *v, size_t n)
 {
 	free(v->end);
-	v->end = view_array(n);
+	v->end = need(calloc(n + 1, sizeof(*v->end)));
 	v->n = n;
 }
 
@@ -34,17 +17,11 @@ struct view_port *view_port_add(struct view *v, const char *name,
 				const char *peer, const char *kind,
 				const char *unit, uint32_t n)
 {
-	/* capacities are powers of two */
-	if (!(v->n_ports & (v->n_ports - 1)))
-		v->ports =
-			reallocarray(v->ports, v->n_ports ? 2 * v->n_ports : 1,
-				     sizeof(*v->ports));
-	if (!v->ports)
-		abort();
-	v->ports[v->n_ports] = (struct view_port){ .name = view_dup(name),
-						   .peer = view_dup(peer),
-						   .kind = view_dup(kind),
-						   .unit = view_dup(unit),
+	v->ports = grown(v->ports, v->n_ports, sizeof(*v->ports));
+	v->ports[v->n_ports] = (struct view_port){ .name = need(strdup(name)),
+						   .peer = need(strdup(peer)),
+						   .kind = need(strdup(kind)),
+						   .unit = need(strdup(unit)),
 						   .n = n };
 	return &v->ports[v->n_ports++];
 }
@@ -53,7 +30,7 @@ uint64_t *view_values(const struct view *v, struct view_port *p,
 		      enum view_what what)
 {
 	if (!p->y[what])
-		p->y[what] = view_array(v->n);
+		p->y[what] = need(calloc(v->n + 1, sizeof(*p->y[what])));
 	return p->y[what];
 }
 

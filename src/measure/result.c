@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
 #include "measure/result.h"
 
 enum { RESULT_FAILURES = 100 };
@@ -47,19 +48,14 @@ static char *result_dup(const char *s)
 	return res;
 }
 
-/* Inserts a zeroed element i and sets its name. Capacities are powers of
- * two. */
+/* Inserts a zeroed element i and sets its name. */
 static void *result_open(void *arr_p, size_t *n_p, size_t size, size_t i,
 			 const char *name)
 {
 	char **arr = arr_p, *at;
 	size_t n = *n_p;
 
-	if (!(n & (n - 1))) {
-		*arr = reallocarray(*arr, n ? n * 2 : 1, size);
-		if (!*arr)
-			abort();
-	}
+	*arr = grown(*arr, n, size);
 	at = *arr + i * size;
 	memmove(at + size, at, (n - i) * size);
 	memset(at, 0, size);

@@ -29,27 +29,19 @@ struct arena_chunk {
 	char *base;
 };
 
-/* Returns twice the size of the last chunk, so that a small run takes little
- * memory and a large one few chunks. */
-static size_t chunk_size(const struct arena *a, size_t want)
-{
-	size_t n = a->chunks ? 2 * a->chunks->bytes : CHUNK_MIN;
-
-	n = min_of(n, CHUNK_MAX);
-	while (n < want)
-		n *= 2;
-	return n;
-}
-
 /* Maps a chunk. It is aligned to huge pages if it holds some, because the
  * kernel uses only aligned ones. */
 static char *chunk_map(size_t n)
 {
 	size_t extra = n >= HUGE ? HUGE : 0;
-	char *p = mmap(NULL, n + extra, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char *q;
+	char *p, *q;
 
+	if (APART) {
+		p = aligned_alloc(LINE, n);
+		return p ? memset(p, 0, n) : NULL;
+	}
+	p = mmap(NULL, n + extra, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED || !extra)
 		return p == MAP_FAILED ? NULL : p;
 	q = (char *)(((uintptr_t)p + HUGE - 1) & ~(uintptr_t)(HUGE - 1));
@@ -61,22 +53,21 @@ static char *chunk_map(size_t n)
 	return q;
 }
 
-static char *piece_new(size_t n)
-{
-	char *p = aligned_alloc(LINE, n);
-
-	return p ? memset(p, 0, n) : NULL;
-}
-
+/* Adds a chunk of twice the size of the last one, so that a small run takes
+ * little memory and a large one few chunks. */
 static struct arena_chunk *chunk_new(struct arena *a, size_t want)
 {
+	size_t n = a->chunks ? 2 * a->chunks->bytes : CHUNK_MIN;
 	struct arena_chunk *c = malloc(sizeof(*c));
 
 	if (!c)
 		return NULL;
-	*c = (struct arena_chunk){ .next = a->chunks };
-	c->bytes = APART ? want : chunk_size(a, want);
-	c->base = APART ? piece_new(want) : chunk_map(c->bytes);
+	n = min_of(n, CHUNK_MAX);
+	while (n < want)
+		n *= 2;
+	n = APART ? want : n;
+	*c = (struct arena_chunk){ .next = a->chunks, .bytes = n };
+	c->base = chunk_map(n);
 	if (!c->base) {
 		free(c);
 		return NULL;

@@ -13,14 +13,6 @@ struct note_queue {
 	RING(struct weft_bus_note);
 };
 
-static struct note_queue *queue_of(struct weft_port *p)
-{
-	if (!p->notes)
-		p->notes = calloc(1, sizeof(struct note_queue));
-	assert(p->notes);
-	return p->notes;
-}
-
 /* Copies a note. Only notes about host accesses carry bytes in data[],
  * therefore the others copy less. */
 static inline void note_copy(struct weft_bus_note *to,
@@ -46,7 +38,10 @@ tell(struct weft_port *p, const struct weft_bus_note *note)
 		how = p->told(p, note);
 	if (how == WEFT_TOLD_TAKEN)
 		return;
-	q = queue_of(p);
+	if (!p->notes)
+		p->notes = calloc(1, sizeof(struct note_queue));
+	q = p->notes;
+	assert(q);
 	/* Sorted, because an interrupt may be due before the end of a tenure
 	 * that was announced earlier. */
 	note_copy(ring_insert(q, e, e->time <= note->time), note);

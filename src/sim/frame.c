@@ -19,29 +19,17 @@ static void *slab_new(struct weft_sim *sim, size_t bytes)
 	return p;
 }
 
-void pool_fini(struct weft_sim *sim)
-{
-	for (uint32_t i = 0; i < sim->slabs.n; i++)
-		free(sim->slabs.at[i]);
-	vec_free(&sim->slabs);
-}
-
-static void frames_refill(struct weft_sim *sim)
-{
-	struct weft_frame *f = slab_new(sim, SLAB_FRAMES * sizeof(*f));
-
-	for (uint32_t i = 0; i < SLAB_FRAMES; i++) {
-		f[i].next = sim->free_frames;
-		sim->free_frames = &f[i];
-	}
-}
-
 struct weft_frame *weft_frame_new(struct weft_sim *sim)
 {
 	struct weft_frame *f;
 
-	if (!sim->free_frames)
-		frames_refill(sim);
+	if (!sim->free_frames) {
+		f = slab_new(sim, SLAB_FRAMES * sizeof(*f));
+		for (uint32_t i = 0; i < SLAB_FRAMES; i++) {
+			f[i].next = sim->free_frames;
+			sim->free_frames = &f[i];
+		}
+	}
 	f = sim->free_frames;
 	sim->free_frames = f->next;
 	memset(f, 0, sizeof(*f));

@@ -175,13 +175,6 @@ static const struct weft_comp *model_of(struct model *m,
 	return NULL;
 }
 
-static bool param_same(const struct weft_comp *a, const struct weft_comp *b,
-		       const struct weft_param *p)
-{
-	return !memcmp((const char *)a->state + p->offset,
-		       (const char *)b->state + p->offset, p->size);
-}
-
 void result_manifest(struct weft_sim *sim)
 {
 	bool all = sim->n_comps <= MANIFEST_ALL;
@@ -194,16 +187,18 @@ void result_manifest(struct weft_sim *sim)
 
 		result_param_set(sim->result, c->name, c->cls->name);
 		for (const struct weft_param *p = c->cls->params; p && p->name;
-		     p++)
-			if (!like || !param_same(c, like, p)) {
-				char full[256], value[256];
+		     p++) {
+			char full[256], value[256];
 
-				snprintf(full, sizeof(full), "%s.%s", owner,
-					 p->name);
-				weft_param_get(c, p->name, value,
-					       sizeof(value));
-				result_param_set(sim->result, full, value);
-			}
+			if (like &&
+			    !memcmp((const char *)c->state + p->offset,
+				    (const char *)like->state + p->offset,
+				    p->size))
+				continue;
+			snprintf(full, sizeof(full), "%s.%s", owner, p->name);
+			weft_param_get(c, p->name, value, sizeof(value));
+			result_param_set(sim->result, full, value);
+		}
 	}
 	free(m.first);
 }

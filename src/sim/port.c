@@ -214,24 +214,6 @@ WEFT_COLD static void port_out_told(struct weft_port *p, struct weft_frame *f)
 	port_out(p, f);
 }
 
-/* Handles a frame that was sent while the line was in use. Returns the time at
- * which the line is free. The first overlap of a port fails a check, because a
- * component that does not wait for its line sends faster than it can. */
-WEFT_COLD static weft_time_t port_overlap(struct weft_port *p,
-					  weft_time_t start, weft_time_t end)
-{
-	end = max_of(end, p->out_end);
-	if (p->beside || p->overlapped)
-		return end;
-	p->overlapped = true;
-	weft_check_failed(
-		p->comp,
-		"%s: a frame starts at %.3f ns while the one before it is on the line until %.3f ns: wait until the line is free",
-		p->name, (double)start / (double)WEFT_NS,
-		(double)p->out_end / (double)WEFT_NS);
-	return end;
-}
-
 static inline void port_send(struct weft_port *p, struct weft_frame *f,
 			     weft_time_t start, weft_time_t busy,
 			     weft_time_t end)
@@ -248,13 +230,25 @@ static inline void port_send(struct weft_port *p, struct weft_frame *f,
 		port_out(p, f);
 }
 
-/* A function of its own, so that the common path needs no stack frame. */
+/* Sends a frame while the line is in use. The first overlap of a port fails a
+ * check, because a component that does not wait for its line sends faster than
+ * it can. A function of its own, so that the common path needs no stack
+ * frame. */
 WEFT_COLD static void port_send_beside(struct weft_port *p,
 				       struct weft_frame *f, weft_time_t start)
 {
 	weft_time_t busy = f->words * f->word_fs;
+	weft_time_t end = max_of(start + busy, p->out_end);
 
-	port_send(p, f, start, busy, port_overlap(p, start, start + busy));
+	if (!p->beside && !p->overlapped) {
+		p->overlapped = true;
+		weft_check_failed(
+			p->comp,
+			"%s: a frame starts at %.3f ns while the one before it is on the line until %.3f ns: wait until the line is free",
+			p->name, (double)start / (double)WEFT_NS,
+			(double)p->out_end / (double)WEFT_NS);
+	}
+	port_send(p, f, start, busy, end);
 }
 
 void weft_port_send(struct weft_port *p, struct weft_frame *f,

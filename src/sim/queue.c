@@ -21,11 +21,6 @@
 static const uint8_t level_shift[EVQ_LEVELS] = { 22, 34, 44, 54 };
 static const uint8_t level_bits[EVQ_LEVELS] = { 12, 10, 10, 10 };
 
-static void *queue_xrealloc(void *p, size_t n)
-{
-	return need(realloc(p, n));
-}
-
 void evq_init(struct evq *q)
 {
 	memset(q, 0, sizeof(*q));
@@ -63,7 +58,7 @@ RARE static void vec_grow(struct evq_vec *v, uint32_t n)
 	v->cap = v->cap ? v->cap : 8;
 	while (v->cap < n)
 		v->cap *= 2;
-	v->ev = queue_xrealloc(v->ev, v->cap * sizeof(*v->ev));
+	v->ev = need(realloc(v->ev, v->cap * sizeof(*v->ev)));
 }
 
 static inline void vec_reserve(struct evq_vec *v, uint32_t n)
@@ -102,7 +97,7 @@ RARE static void insert_current(struct evq *q, struct evq_event e)
 RARE static void spare_grow(struct evq *q)
 {
 	q->cap_spare = q->cap_spare ? q->cap_spare * 2 : 64;
-	q->spare = queue_xrealloc(q->spare, q->cap_spare * sizeof(*q->spare));
+	q->spare = need(realloc(q->spare, q->cap_spare * sizeof(*q->spare)));
 }
 
 static inline void spare_push(struct evq *q, struct evq_vec v)
@@ -373,23 +368,16 @@ static bool pop_thin(struct evq *q, uint32_t i, uint64_t until,
 	return true;
 }
 
-/* Returns the bucket of the slot itself, or the next occupied one. */
-static inline uint32_t first_bucket(struct evq *q)
-{
-	uint32_t at = q->slot % SLOTS;
-	uint64_t bits = q->level[0].bitmap[at / 64] >> (at % 64);
-
-	return bits ? at + (uint32_t)__builtin_ctzll(bits) : next_bucket(q);
-}
-
 bool evq_pop(struct evq *q, uint64_t until, struct evq_event *ev_p)
 {
 	if (q->pos == q->cur.n) {
-		uint32_t i;
+		uint32_t i = q->slot % SLOTS;
+		uint64_t bits = q->level[0].bitmap[i / 64] >> (i % 64);
 
 		if (!q->pending)
 			return false;
-		i = first_bucket(q);
+		/* the bucket of the slot itself, or the next occupied one */
+		i = bits ? i + (uint32_t)__builtin_ctzll(bits) : next_bucket(q);
 		if (q->level[0].bucket[i].n <= THIN)
 			return pop_thin(q, i, until, ev_p);
 		load_bucket(q, i);

@@ -94,14 +94,6 @@ static void map_fill(struct reg_map *m, uint32_t rows)
 	free(first);
 }
 
-static bool map_sorted(const struct reg_map *m)
-{
-	for (uint32_t i = 1; i < m->n; i++)
-		if (at_cmp(&m->at[i - 1], &m->at[i]) > 0)
-			return false;
-	return true;
-}
-
 static struct reg_map *map_new(const struct weft_class *cls)
 {
 	const struct weft_reg *regs = cls->regs;
@@ -122,8 +114,11 @@ static struct reg_map *map_new(const struct weft_class *cls)
 	}
 	m->n_cells = cell;
 	map_fill(m, rows);
-	if (!map_sorted(m))
-		qsort(m->at, n, sizeof(m->at[0]), at_cmp);
+	for (uint32_t i = 1; i < n; i++)
+		if (at_cmp(&m->at[i - 1], &m->at[i]) > 0) {
+			qsort(m->at, n, sizeof(m->at[0]), at_cmp);
+			break;
+		}
 	return m;
 }
 

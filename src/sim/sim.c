@@ -41,7 +41,9 @@ void weft_sim_free(struct weft_sim *sim)
 	free(sim->comps);
 	regmap_fini(sim);
 	hists_fini(sim);
-	pool_fini(sim);
+	for (uint32_t i = 0; i < sim->slabs.n; i++)
+		free(sim->slabs.at[i]);
+	vec_free(&sim->slabs);
 	evq_fini(&sim->q);
 	vec_free(&sim->watch);
 	result_free(sim->result);
@@ -434,25 +436,18 @@ static uint64_t frames_in_flight(const struct weft_sim *sim)
 	return n;
 }
 
-/* Calls ops.finish of every component, even after one has failed, because each
- * brings its counters up to date there. Returns the first error. */
-static int finish_all(struct weft_sim *sim, struct weft_err *err)
+int weft_sim_finish(struct weft_sim *sim, struct weft_err *err)
 {
 	int ret = 0;
 
+	/* All components finish, even after one has failed, because each
+	 * brings its counters up to date there. */
 	for (uint32_t i = 0; i < sim->n_comps; i++) {
 		struct weft_comp *c = sim->comps[i];
 		int r = c->cls->ops.finish ? c->cls->ops.finish(c, err) : 0;
 
 		ret = ret ? ret : r;
 	}
-	return ret;
-}
-
-int weft_sim_finish(struct weft_sim *sim, struct weft_err *err)
-{
-	int ret = finish_all(sim, err);
-
 	result_collect(sim);
 	if (!ret && weft_sim_idle(sim) &&
 	    (sim->live_frames || sim->live_bufs || frames_in_flight(sim)))

@@ -62,8 +62,6 @@ static inline uint64_t comp_key(const struct weft_comp *c, uint32_t phase,
 	return EVQ_KEY(phase, c->id, tag);
 }
 
-/* frame.c: frees the pools of frames and payloads. */
-void pool_fini(struct weft_sim *sim);
 /* reg.c: free the maps of registers; make the cells of a component. Returns 0
  * or a negative error. */
 void regmap_fini(struct weft_sim *sim);

@@ -8,11 +8,6 @@
 
 #include "endpoint/core.h"
 
-static struct ep *ep_of(struct weft_ep *ep)
-{
-	return (struct ep *)ep;
-}
-
 /* ---- lists ---- */
 
 void ep_list_init(struct ep_list *l)
@@ -91,7 +86,8 @@ void ep_complete(struct ep *e, struct ep_op *op)
 		ep_event(e, &ev);
 	if (op->asks)
 		e->peer[op->req.dst].requests--;
-	ep_region_put(op->reg);
+	if (op->reg)
+		op->reg->users--;
 	if (op->stage)
 		op->stage->busy = false;
 	op_free(e, op);
@@ -175,7 +171,7 @@ static int ep_post(struct weft_ep *ep, const struct weft_ep_op *req)
 		[WEFT_EP_FADD] = WEFT_EV_ATOMIC,
 		[WEFT_EP_CSWAP] = WEFT_EV_ATOMIC,
 	};
-	struct ep *e = ep_of(ep);
+	struct ep *e = (struct ep *)ep;
 	int ret = req_check(e, req);
 	bool asks = req->code & e->nic->emulated;
 	struct ep_op *op = NULL;
@@ -214,7 +210,7 @@ static void ep_progress(struct ep *e)
 
 static int ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 {
-	struct ep *e = ep_of(ep);
+	struct ep *e = (struct ep *)ep;
 	int n = 0;
 
 	weft_host_cpu(e->h, weft_host_time(e->h, e->nic->call_time));
@@ -226,7 +222,7 @@ static int ep_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 
 static int ep_wait(struct weft_ep *ep, weft_time_t deadline)
 {
-	struct ep *e = ep_of(ep);
+	struct ep *e = (struct ep *)ep;
 
 	for (;;) {
 		ep_progress(e);
@@ -315,10 +311,16 @@ static int lists_make(struct ep *e)
 
 static void ep_close(struct weft_ep *ep)
 {
-	struct ep *e = ep_of(ep);
+	struct ep *e = (struct ep *)ep;
 
 	e->nic->stop(e);
-	ep_regions_free(e);
+	/* The closed NIC has forgotten its regions: none is closed there. */
+	while (e->mr) {
+		struct ep_region *r = e->mr;
+
+		e->mr = r->next;
+		weft_host_free(e->h, r);
+	}
 	if (e->peer)
 		weft_host_free(e->h, e->peer[0].msg);
 	weft_host_free(e->h, e->peer);
@@ -357,19 +359,6 @@ static void sizes_set(struct ep *e, const struct weft_ep_attr *attr)
 					 : nic->eager;
 }
 
-static int ep_start(struct ep *e)
-{
-	int ret = lists_make(e);
-
-	if (!ret)
-		ret = e->nic->start(e);
-	if (!ret)
-		ret = peers_make(e);
-	if (!ret && e->nic->pool_open)
-		ret = ep_pool_open(e);
-	return ret ? ret : e->nic->meet(e);
-}
-
 int ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
 	    const struct ep_nic_ops *nic, struct weft_ep **ep_p)
 {
@@ -389,7 +378,15 @@ int ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
 	e->group = attr->group;
 	e->irq = attr->use_irq;
 	sizes_set(e, attr);
-	ret = ep_start(e);
+	ret = lists_make(e);
+	if (!ret)
+		ret = nic->start(e);
+	if (!ret)
+		ret = peers_make(e);
+	if (!ret && nic->pool_open)
+		ret = ep_pool_open(e);
+	if (!ret)
+		ret = nic->meet(e);
 	*ep_p = ret ? NULL : &e->ep;
 	if (ret)
 		ep_close(&e->ep);

@@ -328,9 +328,8 @@ bool ep_reachable(struct ep *e, const void *p, size_t len);
 /* Returns a free buffer of n, marked busy, or NULL. */
 struct ep_buf *ep_buf_get(struct ep_buf *b, uint32_t n);
 /* Returns a region that covers the bytes, or NULL if all places are in use.
- * ep_region_put gives it back. */
+ * It has one more user, until the end of the operation. */
 struct ep_region *ep_region_get(struct ep *e, const void *p, size_t len);
-void ep_region_put(struct ep_region *r);
 /* Returns the user's region that a peer names, or NULL. */
 struct ep_region *ep_region_find(struct ep *e, uint64_t key, uint64_t addr,
 				 uint64_t len);
@@ -345,12 +344,5 @@ int ep_pool_open(struct ep *e);
 /* Each is the operation of struct weft_ep and returns what weft/ep.h says. */
 int ep_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p);
 int ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
-/* Frees the records of all regions after the NIC was closed. */
-void ep_regions_free(struct ep *e);
-
-/* Executes an atomic of a peer: adds a to the word, or (swap) sets it to b if
- * it equals a. Returns the old value. */
-uint64_t ep_atomic(struct weft_host *h, void *at, bool swap, uint64_t a,
-		   uint64_t b);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint: messages in, one function for each kind, and their
- * delivery to the user in the order of their sender. */
+/* The common endpoint: messages in, by kind, and their delivery to the user in
+ * the order of their sender. */
 #include <errno.h>
 
 #include "base/minmax.h"
@@ -65,29 +65,6 @@ static void msg_free(struct ep *e, struct ep_msg *m)
 }
 
 /* ---- kinds ---- */
-
-static void in_msg(struct ep *e, const struct in *in)
-{
-	in->m->state = EP_READY;
-}
-
-static void in_notify(struct ep *e, const struct in *in)
-{
-	in->m->state = EP_READY;
-	in->m->event = WEFT_EV_PUT_IN;
-	in->m->len = (uint32_t)in->h->a;
-}
-
-/* Queues a long message, to be fetched in its turn. A younger message that
- * took the last buffer could not be delivered before this one, so the buffer
- * would never be freed. */
-static void in_rts(struct ep *e, const struct in *in)
-{
-	if (!e->nic->fetch)
-		return;
-	in->m->state = EP_WANT;
-	e->wants++;
-}
 
 static void answer(struct ep *e, const struct in *in, int32_t status,
 		   uint64_t result)
@@ -163,24 +140,21 @@ static void in_get_data(struct ep *e, const struct in *in)
 		ep_complete(e, op);
 }
 
-static void in_done(struct ep *e, const struct in *in)
-{
-	struct ep_op *op = op_of(e, in);
-
-	if (!op)
-		return;
-	op->status = in->h->status;
-	op->result = in->h->a;
-	ep_complete(e, op);
-}
-
 static void in_atomic(struct ep *e, const struct in *in)
 {
 	const struct ep_head *h = in->h;
 	uint8_t *at = h->addr % 8 ? NULL : ep_region_at(e, h->key, h->addr, 8);
-	uint64_t old = at ? ep_atomic(e->h, at, h->swap, h->a, h->b) : 0;
+	uint64_t old, new;
 
-	answer(e, in, at ? 0 : -EFAULT, old);
+	if (!at) {
+		answer(e, in, -EFAULT, 0);
+		return;
+	}
+	weft_host_move(e->h, &old, at, sizeof(old));
+	new = h->swap ? (old == h->a ? h->b : old) : old + h->a;
+	if (new != old)
+		weft_host_move(e->h, at, &new, sizeof(new));
+	answer(e, in, 0, old);
 }
 
 void ep_credits_in(struct ep *e, uint32_t src, uint32_t consumed)
@@ -193,18 +167,56 @@ void ep_credits_in(struct ep *e, uint32_t src, uint32_t consumed)
 		p->acked += news;
 }
 
-static void in_credit(struct ep *e, const struct in *in)
+static void in_kind(struct ep *e, const struct in *in)
 {
-	ep_credits_in(e, in->src, (uint32_t)in->h->a);
-}
+	struct ep_op *op;
 
-static void (*const in_table[EP_KINDS])(struct ep *, const struct in *) = {
-	[EP_MSG] = in_msg,	 [EP_RTS] = in_rts,
-	[EP_NOTIFY] = in_notify, [EP_FIN] = in_done,
-	[EP_DONE] = in_done,	 [EP_ATOMIC] = in_atomic,
-	[EP_CREDIT] = in_credit, [EP_PUT] = in_put,
-	[EP_GET] = in_get,	 [EP_GET_DATA] = in_get_data,
-};
+	switch (in->h->kind) {
+	case EP_MSG:
+		in->m->state = EP_READY;
+		break;
+	case EP_RTS:
+		/* A long message is fetched in its turn. A younger message that
+		 * took the last buffer could not be delivered before this one,
+		 * so the buffer would never be freed. */
+		if (e->nic->fetch) {
+			in->m->state = EP_WANT;
+			e->wants++;
+		}
+		break;
+	case EP_NOTIFY:
+		in->m->state = EP_READY;
+		in->m->event = WEFT_EV_PUT_IN;
+		in->m->len = (uint32_t)in->h->a;
+		break;
+	case EP_FIN:
+	case EP_DONE:
+		op = op_of(e, in);
+		if (op) {
+			op->status = in->h->status;
+			op->result = in->h->a;
+			ep_complete(e, op);
+		}
+		break;
+	case EP_ATOMIC:
+		in_atomic(e, in);
+		break;
+	case EP_CREDIT:
+		ep_credits_in(e, in->src, (uint32_t)in->h->a);
+		break;
+	case EP_PUT:
+		in_put(e, in);
+		break;
+	case EP_GET:
+		in_get(e, in);
+		break;
+	case EP_GET_DATA:
+		in_get_data(e, in);
+		break;
+	default: /* of no library: ignored */
+		break;
+	}
+}
 
 bool ep_in(struct ep *e, uint32_t src, const struct ep_head *h,
 	   const uint8_t *data)
@@ -218,9 +230,8 @@ bool ep_in(struct ep *e, uint32_t src, const struct ep_head *h,
 		in.m->data = data;
 		in.m->state = EP_PART;
 	}
-	if (h->kind < EP_KINDS && in_table[h->kind] &&
-	    h->len <= e->ep.info.max_msg)
-		in_table[h->kind](e, &in);
+	if (h->len <= e->ep.info.max_msg)
+		in_kind(e, &in);
 	/* A message that is wrong or not for the user ends here. Its place goes
 	 * back, otherwise the sender would lose a credit. */
 	if (in.m && in.m->state == EP_PART)

@@ -128,12 +128,6 @@ struct ep_region *ep_region_get(struct ep *e, const void *p, size_t len)
 	return r;
 }
 
-void ep_region_put(struct ep_region *r)
-{
-	if (r)
-		r->users--;
-}
-
 /* ---- regions of the user ---- */
 
 static bool within(uint64_t base, uint64_t size, uint64_t addr, uint64_t len)
@@ -208,28 +202,4 @@ int ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 	region_close(e, r);
 	weft_host_free(e->h, r);
 	return 0;
-}
-
-/* Closes nothing at the NIC, because the closed NIC has forgotten its
- * regions. */
-void ep_regions_free(struct ep *e)
-{
-	while (e->mr) {
-		struct ep_region *r = e->mr;
-
-		e->mr = r->next;
-		weft_host_free(e->h, r);
-	}
-}
-
-uint64_t ep_atomic(struct weft_host *h, void *at, bool swap, uint64_t a,
-		   uint64_t b)
-{
-	uint64_t old, new;
-
-	weft_host_move(h, &old, at, sizeof(old));
-	new = swap ? (old == a ? b : old) : old + a;
-	if (new != old)
-		weft_host_move(h, at, &new, sizeof(new));
-	return old;
 }

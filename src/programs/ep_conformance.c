@@ -69,17 +69,6 @@ static void conformance_put_in(struct ec *e, const struct weft_ep_event *ev)
 	e->owed[ev->src]++; /* sent later, because events must stay in order */
 }
 
-static void conformance_acknowledge(struct ec *e)
-{
-	for (uint32_t p = 0; p < e->w.n; p++)
-		while (e->owed[p] &&
-		       !weft_ep_send(e->ep, p, NULL, 0,
-				     conformance_imm(EC_ACK, 0), NULL)) {
-			e->owed[p]--;
-			e->sends++;
-		}
-}
-
 static void conformance_recv(struct ec *e, const struct weft_ep_event *ev)
 {
 	switch (ev->imm >> 56) {
@@ -129,32 +118,32 @@ static void conformance_event(struct ec *e, const struct weft_ep_event *ev)
 	op->result = ev->result;
 }
 
-/* Returns false, and fails the test once, if nothing has happened for
- * `stuck`: otherwise a lost message would block the run. */
-static bool conformance_alive(struct ec *e, bool news)
-{
-	weft_time_t now = weft_host_now(e->w.h);
-
-	if (news)
-		e->alive = now;
-	if (!e->dead && now - e->alive > e->stuck) {
-		e->dead = true;
-		weft_check_failed(e->w.c, "%s: stuck", e->name);
-	}
-	return !e->dead;
-}
-
 bool conformance_serve(struct ec *e, bool block)
 {
 	struct weft_ep_event ev[4];
 	int n = e->ep->ops->poll(e->ep, ev, 4);
+	weft_time_t now;
 
 	if (!n && block)
 		e->ep->ops->wait(e->ep, weft_host_now(e->w.h) + e->turn);
 	for (int i = 0; i < n; i++)
 		conformance_event(e, &ev[i]);
-	conformance_acknowledge(e);
-	return conformance_alive(e, n > 0);
+	for (uint32_t p = 0; p < e->w.n; p++)
+		while (e->owed[p] &&
+		       !weft_ep_send(e->ep, p, NULL, 0,
+				     conformance_imm(EC_ACK, 0), NULL)) {
+			e->owed[p]--;
+			e->sends++;
+		}
+	now = weft_host_now(e->w.h);
+	if (n)
+		e->alive = now;
+	/* Otherwise a lost message would block the run. */
+	if (!e->dead && now - e->alive > e->stuck) {
+		e->dead = true;
+		weft_check_failed(e->w.c, "%s: stuck", e->name);
+	}
+	return !e->dead;
 }
 
 struct conformance_op *conformance_ops(struct ec *e, uint32_t n)
@@ -198,21 +187,7 @@ void conformance_key(const struct ec *e, const char *what, char *key, size_t n)
 	snprintf(key, n, "ec%u.%s", e->group, what);
 }
 
-/* Exchanges the regions of all nodes. */
-static void conformance_meet(struct ec *e)
-{
-	char addr[24], key[24];
-
-	conformance_key(e, "addr", addr, sizeof(addr));
-	conformance_key(e, "key", key, sizeof(key));
-	program_put(&e->w, addr, e->mr.addr);
-	program_put(&e->w, key, e->mr.key);
-	for (uint32_t p = 0; p < e->w.n; p++) {
-		e->raddr[p] = program_get(&e->w, addr, p);
-		e->rkey[p] = program_get(&e->w, key, p);
-	}
-}
-
+/* Opens the endpoint and exchanges the regions of all nodes. */
 static int conformance_open(struct ec *e)
 {
 	struct weft_ep_attr a = { .max_msg = e->max_msg,
@@ -221,6 +196,7 @@ static int conformance_open(struct ec *e)
 				  .eager_max = e->eager_max,
 				  .group = e->group };
 	size_t bytes = EC_COUNTERS + (size_t)e->w.n * EC_AREA;
+	char addr[24], key[24];
 	int ret = conformance_memory(e);
 
 	if (!ret)
@@ -231,7 +207,14 @@ static int conformance_open(struct ec *e)
 				 &e->mr);
 	if (ret)
 		return ret;
-	conformance_meet(e);
+	conformance_key(e, "addr", addr, sizeof(addr));
+	conformance_key(e, "key", key, sizeof(key));
+	program_put(&e->w, addr, e->mr.addr);
+	program_put(&e->w, key, e->mr.key);
+	for (uint32_t p = 0; p < e->w.n; p++) {
+		e->raddr[p] = program_get(&e->w, addr, p);
+		e->rkey[p] = program_get(&e->w, key, p);
+	}
 	return 0;
 }
 

@@ -110,16 +110,6 @@ void conformance_regs(struct ec *e)
 	}
 }
 
-static void conformance_memory_meet(struct ec *e, const struct weft_ep_mr *mr)
-{
-	char addr[24], key[24];
-
-	conformance_key(e, "xaddr", addr, sizeof(addr));
-	conformance_key(e, "xkey", key, sizeof(key));
-	program_put(&e->w, addr, mr->addr);
-	program_put(&e->w, key, mr->key);
-}
-
 /* Gets a word of a peer's region. Returns the status of the get. */
 static int read_word(struct ec *e, uint32_t src, uint64_t *val_p)
 {
@@ -167,6 +157,7 @@ static void read_all(struct ec *e, bool there)
 void conformance_dereg(struct ec *e)
 {
 	uint64_t val = program_base(e->w.me, 7, 7);
+	char addr[24], key[24];
 	struct weft_ep_mr mr;
 
 	memcpy(e->extra, &val, sizeof(val));
@@ -174,7 +165,10 @@ void conformance_dereg(struct ec *e)
 		weft_check_failed(e->w.c, "dereg: cannot register");
 		return;
 	}
-	conformance_memory_meet(e, &mr);
+	conformance_key(e, "xaddr", addr, sizeof(addr));
+	conformance_key(e, "xkey", key, sizeof(key));
+	program_put(&e->w, addr, mr.addr);
+	program_put(&e->w, key, mr.key);
 	read_all(e, true);
 	EC_EXPECT(e, !conformance_memory_dereg(e, &mr),
 		  "dereg: it does not go");

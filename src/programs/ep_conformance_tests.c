@@ -194,21 +194,25 @@ static void conformance_gets(struct ec *e)
 
 /* ---- atomics ---- */
 
-static uint64_t conformance_fadd(struct ec *e, uint64_t off, uint64_t add)
+/* Executes an atomic on the counter of its kind. Returns the old value. */
+static uint64_t conformance_atomic(struct ec *e, uint32_t code,
+				   uint64_t operand, uint64_t desired)
 {
 	struct conformance_op *op = conformance_ops(e, 1);
+	uint64_t off = code == WEFT_EP_CSWAP ? 8 : 0;
 
 	EPW_RETRY(weft_ep_post(e->ep,
 			       &(struct weft_ep_op){
-				       .code = WEFT_EP_FADD,
+				       .code = code,
 				       .dst = EC_HEAD,
 				       .raddr = e->raddr[EC_HEAD] + off,
 				       .rkey = e->rkey[EC_HEAD],
-				       .operand = add,
+				       .operand = operand,
+				       .desired = desired,
 				       .ctx = op }),
 		  conformance_serve(e, false));
 	conformance_wait(e, op);
-	EC_EXPECT(e, !op->status, "fadd: %s", program_why(op->status));
+	EC_EXPECT(e, !op->status, "%s: %s", e->name, program_why(op->status));
 	return op->result;
 }
 
@@ -218,39 +222,19 @@ static void conformance_fadds(struct ec *e)
 {
 	uint64_t start, last = 0, old, total;
 
-	start = conformance_fadd(e, 0, 0);
+	start = conformance_atomic(e, WEFT_EP_FADD, 0, 0);
 	conformance_barrier(e);
 	for (uint32_t i = 0; i < e->atomics; i++) {
-		old = conformance_fadd(e, 0, 1);
+		old = conformance_atomic(e, WEFT_EP_FADD, 1, 0);
 		EC_EXPECT(e, i == 0 || old > last,
 			  "fadd: %" PRIu64 " after %" PRIu64, old, last);
 		last = old;
 	}
 	conformance_barrier(e);
-	total = conformance_fadd(e, 0, 0) - start;
+	total = conformance_atomic(e, WEFT_EP_FADD, 0, 0) - start;
 	EC_EXPECT(e, total == (uint64_t)e->w.n * e->atomics,
 		  "fadd: counter grew by %" PRIu64, total);
 	conformance_barrier(e);
-}
-
-static uint64_t conformance_cswap(struct ec *e, uint64_t expect,
-				  uint64_t desired)
-{
-	struct conformance_op *op = conformance_ops(e, 1);
-
-	EPW_RETRY(weft_ep_post(
-			  e->ep,
-			  &(struct weft_ep_op){ .code = WEFT_EP_CSWAP,
-						.dst = EC_HEAD,
-						.raddr = e->raddr[EC_HEAD] + 8,
-						.rkey = e->rkey[EC_HEAD],
-						.operand = expect,
-						.desired = desired,
-						.ctx = op }),
-		  conformance_serve(e, false));
-	conformance_wait(e, op);
-	EC_EXPECT(e, !op->status, "cswap: %s", program_why(op->status));
-	return op->result;
 }
 
 /* All nodes increment one counter. Only a swap that saw the current value may
@@ -259,15 +243,15 @@ static void conformance_cswaps(struct ec *e)
 {
 	uint64_t seen, now, wins = 0, start;
 
-	start = seen = conformance_cswap(e, ~0ull, 0);
+	start = seen = conformance_atomic(e, WEFT_EP_CSWAP, ~0ull, 0);
 	conformance_barrier(e);
 	while (wins < e->atomics / 4 + 1) {
-		now = conformance_cswap(e, seen, seen + 1);
+		now = conformance_atomic(e, WEFT_EP_CSWAP, seen, seen + 1);
 		wins += now == seen;
 		seen = now == seen ? seen + 1 : now;
 	}
 	conformance_barrier(e);
-	now = conformance_cswap(e, ~0ull, 0) - start;
+	now = conformance_atomic(e, WEFT_EP_CSWAP, ~0ull, 0) - start;
 	EC_EXPECT(e, now == e->w.n * wins, "cswap: counter grew by %" PRIu64,
 		  now);
 	conformance_barrier(e);

@@ -21,20 +21,6 @@ struct ep_pingpong {
 	uint8_t *buf;
 };
 
-static int ep_pingpong_post(struct ep_pingpong *e, const void *data, size_t len,
-			    uint64_t seq)
-{
-	struct weft_ep_event ev;
-	int ret;
-
-	while ((ret = weft_ep_send(e->ep, e->p.peer, data, len, seq, NULL)) ==
-	       -EAGAIN)
-		e->ep->ops->poll(e->ep, &ev, 1);
-	if (ret)
-		weft_check_failed(e->p.w.c, "send says %d", ret);
-	return ret;
-}
-
 /* Waits for the next message. Drops all other events. */
 static void ep_pingpong_take(struct ep_pingpong *e, uint64_t seq)
 {
@@ -68,14 +54,27 @@ static void ep_pingpong_ready(struct pingpong *p)
 	weft_host_now(p->w.h);
 }
 
+/* Sends a new message, or returns the received one: with `layer` the copy of
+ * it. */
 static int ep_pingpong_send(struct pingpong *p, uint64_t seq)
 {
 	struct ep_pingpong *e = (struct ep_pingpong *)p;
+	bool own = p->begins || e->layer;
+	const void *data = own ? e->buf : e->ev.data;
+	size_t len = own ? p->len : e->ev.len;
+	struct weft_ep_event ev;
+	int ret;
 
-	if (!p->begins)
-		return ep_pingpong_post(e, e->ev.data, e->ev.len, seq);
-	pingpong_fill(p, e->buf, seq);
-	return ep_pingpong_post(e, e->buf, p->len, seq);
+	if (p->begins)
+		pingpong_fill(p, e->buf, seq);
+	if (e->layer)
+		weft_host_cpu(p->w.h, e->call);
+	while ((ret = weft_ep_send(e->ep, p->peer, data, len, seq, NULL)) ==
+	       -EAGAIN)
+		e->ep->ops->poll(e->ep, &ev, 1);
+	if (ret)
+		weft_check_failed(p->w.c, "send says %d", ret);
+	return ret;
 }
 
 static int ep_pingpong_wait(struct pingpong *p, uint64_t seq)
@@ -87,16 +86,6 @@ static int ep_pingpong_wait(struct pingpong *p, uint64_t seq)
 }
 
 /* ---- as a library above the endpoint ---- */
-
-static int ep_pingpong_layer_send(struct pingpong *p, uint64_t seq)
-{
-	struct ep_pingpong *e = (struct ep_pingpong *)p;
-
-	if (p->begins)
-		pingpong_fill(p, e->buf, seq);
-	weft_host_cpu(p->w.h, e->call);
-	return ep_pingpong_post(e, e->buf, p->len, seq);
-}
 
 /* Models the layer's receive: a posted buffer, then the completion, each at
  * the cost of a call. */
@@ -178,7 +167,7 @@ static const struct pingpong_ops ep_pingpong_layer_ops = {
 	.flags = PINGPONG_EACH | PINGPONG_ECHO | PINGPONG_FIRST_APART |
 		 PINGPONG_UNMARKED,
 	.open = ep_pingpong_open,
-	.send = ep_pingpong_layer_send,
+	.send = ep_pingpong_send,
 	.wait = ep_pingpong_layer_wait,
 	.done = ep_pingpong_layer_done,
 	.close = ep_pingpong_close,

@@ -121,27 +121,25 @@ static void ept_send(struct ept *t, uint32_t dst, size_t len, uint64_t imm)
 	}
 }
 
-static void ept_message(struct ept *t)
-{
-	uint32_t d = pattern_dest(&t->choice, &t->w.c->rng);
-	uint64_t seq = t->sent[d]++;
-	size_t len = ept_length(t, t->w.me, d, seq);
-
-	*(uint64_t *)t->buf = weft_host_now(t->w.h);
-	epw_fill(t->buf + 8, len - 8, program_base(t->w.me, d, seq));
-	ept_send(t, d, len, seq);
-}
-
 static void ept_run(struct ept *t)
 {
 	weft_time_t next = t->t0;
 
 	for (uint64_t k = 0; k < t->count && t->n_dst; k++) {
+		uint64_t seq;
+		uint32_t d;
+		size_t len;
+
 		next += t->gap;
 		while (weft_host_now(t->w.h) < next)
 			if (!ept_serve(t))
 				t->ep->ops->wait(t->ep, next);
-		ept_message(t);
+		d = pattern_dest(&t->choice, &t->w.c->rng);
+		seq = t->sent[d]++;
+		len = ept_length(t, t->w.me, d, seq);
+		*(uint64_t *)t->buf = weft_host_now(t->w.h);
+		epw_fill(t->buf + 8, len - 8, program_base(t->w.me, d, seq));
+		ept_send(t, d, len, seq);
 	}
 	/* The last message to a node has the number of all, so that the
 	 * node notices lost ones. */

@@ -131,8 +131,10 @@ static int pingpong_answer(struct pingpong *p, uint64_t seq, uint64_t n,
 		ret = p->ops->wait(p, seq + i);
 		if (ret)
 			return ret;
-		if (!pingpong_is(p, PINGPONG_UNMARKED))
-			program_turn(&p->w, p->peer);
+		if (!pingpong_is(p, PINGPONG_UNMARKED)) {
+			program_got(&p->w, p->peer);
+			program_sent(&p->w, p->peer);
+		}
 		pingpong_verify(p, seq + i);
 		ret = p->ops->send(p, seq + i);
 		if (ret)

@@ -29,12 +29,6 @@ void program_got(struct program *w, uint32_t from)
 	weft_got(w->c, from, weft_prog_time(w->c));
 }
 
-void program_turn(struct program *w, uint32_t peer)
-{
-	program_got(w, peer);
-	program_sent(w, peer);
-}
-
 void program_put(struct program *w, const char *key, uint64_t val)
 {
 	char name[64];

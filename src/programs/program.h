@@ -23,8 +23,6 @@ const char *program_why(int err);
  * one from a node is received now. */
 void program_sent(struct program *w, uint32_t to);
 void program_got(struct program *w, uint32_t from);
-/* Marks both at once, because one is the answer to the other. */
-void program_turn(struct program *w, uint32_t peer);
 
 /* Each exchanges a value under "<key>.<node>". get waits until that node has
  * put it; there returns whether it has. */

@@ -58,15 +58,15 @@ struct fault_hit {
 /* Replace the symbols by those that a receiver decodes when the bits in hit are
  * wrong; hits are sorted in order of the line. The stream version encodes and
  * decodes every symbol, the flit version only where codes can differ. Both
- * start with the disparity of an idle line and keep the part bits. */
+ * start with the disparity of an idle line and keep the part bits.
+ *
+ * The flit version with a comma is a transceiver that reports disparity: a code
+ * of the wrong disparity becomes its symbol with WEFT_SYM_DISP. A disparity
+ * that is still wrong at the end shows at the comma behind the frame, therefore
+ * raw needs room for one more symbol. */
 void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
 		       uint32_t n);
 void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
-		     uint32_t n);
-/* Like fault_code_flit(), but a code of the wrong disparity becomes its symbol
- * with WEFT_SYM_DISP. A disparity that is still wrong at the end shows at the
- * comma behind the frame, therefore raw needs room for one more symbol. */
-void fault_code_told(struct weft_raw *raw, const struct fault_hit *hit,
 		     uint32_t n, uint16_t comma);
 /* Sends a word of four idle commas with wrong bits, which arrives at time t. */
 void fault_code_idle(struct weft_comp *c, const struct weft_wire_faults *w,

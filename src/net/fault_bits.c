@@ -213,13 +213,11 @@ static void bits_apply(struct bits *b, struct weft_raw *raw)
 	}
 	if (codes) {
 		qsort(b->hits.at, b->hits.n, sizeof(*b->hits.at), hit_order);
-		if (b->wire->comma)
-			fault_code_told(raw, b->hits.at, b->hits.n,
-					b->wire->comma);
-		else if (b->level == LEVEL_SYMBOL)
+		if (!b->wire->comma && b->level == LEVEL_SYMBOL)
 			fault_code_stream(raw, b->hits.at, b->hits.n);
 		else
-			fault_code_flit(raw, b->hits.at, b->hits.n);
+			fault_code_flit(raw, b->hits.at, b->hits.n,
+					b->wire->comma);
 	}
 }
 

@@ -42,12 +42,25 @@ void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
 	free(line);
 }
 
-/* Decodes the codes that differ between sender and receiver. Returns true if
- * their disparities still differ at the end. */
-static bool fault_code_damage(struct weft_raw *raw, const struct fault_hit *hit,
-			      uint32_t n,
-			      uint32_t (*decode)(uint32_t code, uint32_t *rd))
+/* Decodes as a transceiver that reports disparity (forth.md 4.6, 4.9): a code
+ * from the column of the other disparity yields its symbol with a flag, a code
+ * from neither column yields raw bits. */
+static uint32_t decode_told(uint32_t code, uint32_t *rd_p)
 {
+	uint32_t other = !*rd_p, sym = b8b10_decode(code, rd_p);
+
+	if (!(sym & B8B10_BAD))
+		return sym;
+	sym = b8b10_decode(code, &other);
+	return sym & B8B10_BAD ? B8B10_BAD | (code & 0xFF)
+			       : sym | WEFT_SYM_DISP;
+}
+
+void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
+		     uint32_t n, uint16_t comma)
+{
+	uint32_t (*decode)(uint32_t code, uint32_t * rd) =
+		comma ? decode_told : b8b10_decode;
 	uint32_t i, tx = 0, rx = 0;
 
 	for (i = 0; i < raw->n; i++) {
@@ -62,35 +75,7 @@ static bool fault_code_damage(struct weft_raw *raw, const struct fault_hit *hit,
 			code ^= 1u << (BITS - 1 - hit->bit);
 		fault_code_set(&raw->sym[i], decode(code, &rx));
 	}
-	return tx != rx;
-}
-
-void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
-		     uint32_t n)
-{
-	fault_code_damage(raw, hit, n, b8b10_decode);
-}
-
-/* ---- transceivers that report disparity (forth.md 4.6, 4.9) ---- */
-
-/* Decodes as a transceiver that reports disparity: a code from the column of
- * the other disparity yields its symbol with a flag, a code from neither column
- * yields raw bits. */
-static uint32_t decode_told(uint32_t code, uint32_t *rd_p)
-{
-	uint32_t other = !*rd_p, sym = b8b10_decode(code, rd_p);
-
-	if (!(sym & B8B10_BAD))
-		return sym;
-	sym = b8b10_decode(code, &other);
-	return sym & B8B10_BAD ? B8B10_BAD | (code & 0xFF)
-			       : sym | WEFT_SYM_DISP;
-}
-
-void fault_code_told(struct weft_raw *raw, const struct fault_hit *hit,
-		     uint32_t n, uint16_t comma)
-{
-	if (fault_code_damage(raw, hit, n, decode_told))
+	if (comma && tx != rx)
 		raw->sym[raw->n++] = comma | WEFT_SYM_DISP;
 }
 
@@ -107,6 +92,6 @@ void fault_code_idle(struct weft_comp *c, const struct weft_wire_faults *w,
 	f->raw = weft_raw_new(c->sim, 4 + 1);
 	for (f->raw->n = 0; f->raw->n < 4; f->raw->n++)
 		f->raw->sym[f->raw->n] = w->comma;
-	fault_code_told(f->raw, hit, n, w->comma);
+	fault_code_flit(f->raw, hit, n, w->comma);
 	weft_filter_pass(c, f);
 }

@@ -26,11 +26,6 @@ void packet_replay_init(struct packet_replay *r, struct trace *t, uint32_t node)
 	replay_skip(r);
 }
 
-void packet_replay_fini(struct packet_replay *r)
-{
-	vec_free(&r->ready);
-}
-
 /* Returns true if the next packet comes from the heap. */
 static bool replay_from_heap(const struct packet_replay *r)
 {

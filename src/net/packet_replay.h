@@ -17,10 +17,10 @@ struct packet_replay {
 	} ready; /* heap by cycle: dependent packets that may go now */
 };
 
-/* Starts at the first packet of `node`. The trace must outlive r. */
+/* Starts at the first packet of `node`. The trace must outlive r, whose owner
+ * frees the heap. */
 void packet_replay_init(struct packet_replay *r, struct trace *t,
 			uint32_t node);
-void packet_replay_fini(struct packet_replay *r);
 /* Returns the cycle of the next packet, or UINT64_MAX if none may go now. */
 uint64_t packet_replay_due(const struct packet_replay *r);
 /* Removes the next packet and returns its index in t->pkt. Must only be called

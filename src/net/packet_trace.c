@@ -56,19 +56,13 @@ trace_fail(struct reader *r, const char *fmt, ...)
 
 /* ---- ids ---- */
 
-static uint32_t name_hash(const char *s, uint32_t len)
-{
-	uint32_t h = 2166136261u;
-
-	for (uint32_t i = 0; i < len; i++)
-		h = (h ^ (uint8_t)s[i]) * 16777619u;
-	return h ^ h >> 15;
-}
-
 static struct name *name_slot(struct reader *r, const char *s, uint32_t len)
 {
-	uint32_t i = name_hash(s, len) & r->mask;
+	uint32_t h = 2166136261u, i;
 
+	for (i = 0; i < len; i++)
+		h = (h ^ (uint8_t)s[i]) * 16777619u;
+	i = (h ^ h >> 15) & r->mask;
 	while (r->names[i].at &&
 	       (r->names[i].len != len || memcmp(r->names[i].at, s, len)))
 		i = (i + 1) & r->mask;

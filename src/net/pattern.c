@@ -53,15 +53,6 @@ static uint32_t bits_of(uint32_t nodes)
 	return 31 - (uint32_t)__builtin_clz(nodes);
 }
 
-static uint32_t bits_reversed(uint32_t v, uint32_t bits)
-{
-	uint32_t r = 0;
-
-	for (uint32_t i = 0; i < bits; i++)
-		r |= (v >> i & 1) << (bits - 1 - i);
-	return r;
-}
-
 static uint32_t bits_rotated(uint32_t v, uint32_t bits, uint32_t by)
 {
 	return (v << by | v >> (bits - by)) & ((1u << bits) - 1);
@@ -98,7 +89,7 @@ static int bits_check(const struct pattern *p, struct weft_err *err)
 
 static uint32_t bits_partner(const struct pattern *p)
 {
-	uint32_t bits = bits_of(p->nodes);
+	uint32_t bits = bits_of(p->nodes), rev = 0;
 
 	if (!bits)
 		return 0;
@@ -106,7 +97,9 @@ static uint32_t bits_partner(const struct pattern *p)
 	case PATTERN_TRANSPOSE:
 		return bits_rotated(p->node, bits, bits / 2);
 	case PATTERN_BIT_REVERSE:
-		return bits_reversed(p->node, bits);
+		for (uint32_t i = 0; i < bits; i++)
+			rev |= (p->node >> i & 1) << (bits - 1 - i);
+		return rev;
 	case PATTERN_SHUFFLE:
 		return bits_rotated(p->node, bits, 1);
 	default:

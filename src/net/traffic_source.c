@@ -78,13 +78,6 @@ static uint64_t bursty_next(struct arrivals *a, struct weft_rng *rng)
 	return at;
 }
 
-/* Converts a time to cycles. Saturates because a load of 1e-30 draws times
- * beyond any counter. */
-static uint64_t time_up(double at)
-{
-	return at < 0x1p63 ? (uint64_t)ceil(at) : ARRIVALS_NEVER;
-}
-
 void arrivals_step(struct arrivals *a, double line, struct weft_rng *rng)
 {
 	double gap = line / a->rate;
@@ -104,7 +97,9 @@ void arrivals_step(struct arrivals *a, double line, struct weft_rng *rng)
 		break;
 	case ARRIVALS_UNIFORM:
 		a->at += gap * 2 * weft_rng_real(rng);
-		a->next = time_up(a->at);
+		/* A load of 1e-30 draws times beyond any counter. */
+		a->next =
+			a->at < 0x1p63 ? (uint64_t)ceil(a->at) : ARRIVALS_NEVER;
 		break;
 	case ARRIVALS_EVEN:
 		a->next += (uint64_t)(line + (gap - line));
@@ -253,6 +248,6 @@ void traffic_source_fini(struct traffic_source *s)
 {
 	free(s->mix);
 	if (s->replay)
-		packet_replay_fini(s->replay);
+		vec_free(&s->replay->ready);
 	free(s->replay);
 }

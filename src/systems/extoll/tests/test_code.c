@@ -59,7 +59,7 @@ static void test_levels(void **state)
 		memcpy(b->sym, a->sym, size);
 		memcpy(was->sym, a->sym, size);
 		fault_code_stream(a, hit, n);
-		fault_code_flit(b, hit, n);
+		fault_code_flit(b, hit, n, 0);
 		assert_memory_equal(a->sym, b->sym, size);
 		if (!n)
 			assert_memory_equal(a->sym, was->sym, size);

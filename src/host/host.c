@@ -223,39 +223,37 @@ static const struct weft_bus_host_ops host_bus_ops = {
 	.settle = host_bus_settle,
 };
 
-/* Returns true if the note needs an arrival event. Programs see memory only
+/* Asks for an arrival event if the note needs one. Programs see memory only
  * when they run, and the host settles before that. So a store to memory that no
  * program polls needs none, and neither does a place in the bridge that no
  * thread waits for. A thread that starts to wait asks for arrivals. */
-static bool host_cares(struct host *hp, const struct weft_bus_note *note)
-{
-	switch (note->kind) {
-	case WEFT_NOTE_MEM_READ:
-		return !note->lazy;
-	case WEFT_NOTE_MEM_WRITE:
-		for (uint32_t i = 0, n; i < note->bytes; i += n) {
-			weft_phys_t at = note->off + i;
-
-			n = (uint32_t)mem_piece(&hp->mem, at, note->bytes - i);
-			if (host_polled(hp, mem_at(&hp->mem, at, n), n))
-				return true;
-		}
-		return false;
-	case WEFT_NOTE_STORED:
-		return hp->gate_head != NULL;
-	default:
-		return true;
-	}
-}
-
 static enum weft_told host_told(struct weft_port *port,
 				const struct weft_bus_note *note)
 {
 	struct host *hp = port->comp->state;
+	bool cares = true;
 
-	if (host_cares(hp, note) || ++hp->quiet > HOST_QUIET_MAX)
-		return WEFT_TOLD_POST;
-	return WEFT_TOLD_QUIET;
+	switch (note->kind) {
+	case WEFT_NOTE_MEM_READ:
+		cares = !note->lazy;
+		break;
+	case WEFT_NOTE_MEM_WRITE:
+		cares = false;
+		for (uint32_t i = 0, n; i < note->bytes && !cares; i += n) {
+			weft_phys_t at = note->off + i;
+
+			n = (uint32_t)mem_piece(&hp->mem, at, note->bytes - i);
+			cares = host_polled(hp, mem_at(&hp->mem, at, n), n);
+		}
+		break;
+	case WEFT_NOTE_STORED:
+		cares = hp->gate_head != NULL;
+		break;
+	default:
+		break;
+	}
+	return cares || ++hp->quiet > HOST_QUIET_MAX ? WEFT_TOLD_POST
+						     : WEFT_TOLD_QUIET;
 }
 
 /* Handles an arrival. Tags at or above the number of ports make thread tag -

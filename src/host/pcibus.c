@@ -3,6 +3,7 @@
  * over {host accesses, completions, each device's writes, each device's read
  * requests}, evaluated at the first edge at which the bus is free and a master
  * requests it. */
+#include "base/minmax.h"
 #include "host/pcibus.h"
 
 #include <assert.h>
@@ -58,22 +59,19 @@ void pcibus_occupy(struct pcibus *b, uint64_t d, uint64_t len)
 		occupied(b, d, len);
 }
 
-static inline uint64_t pcibus_sooner(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 void pcibus_kick(struct pcibus *b)
 {
-	uint64_t first = pcibus_ready(b, PCIBUS_M_PIO);
+	uint64_t first = pcibus_ready(b, PCIBUS_M_PIO), ready;
 
 	if (b->tenure.left || b->load.open)
 		return; /* the end of this tenure is not known yet */
-	first = pcibus_sooner(first, pcibus_ready(b, PCIBUS_M_COMPLETION));
+	ready = pcibus_ready(b, PCIBUS_M_COMPLETION);
+	first = min_of(first, ready);
 	for (const struct pcibus_dev *d = b->dev; d < b->dev + b->p.devices;
-	     d++)
-		first = pcibus_sooner(first,
-				      pcibus_sooner(d->rd_ready, d->wr_ready));
+	     d++) {
+		ready = min_of(d->rd_ready, d->wr_ready);
+		first = min_of(first, ready);
+	}
 	if (first == PCIBUS_NEVER)
 		return;
 	if (first < b->free_at)

@@ -343,56 +343,36 @@ void pcibus_loaded(struct pcibus *b)
 	pcibus_kick(b);
 }
 
-/* Takes the answer of a device. Returns true if the host still waits for it. */
-static bool pcibus_pio_answer(struct weft_port *dev_port, const void *data,
-			      uint32_t bytes)
+void pcibus_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
+{
+	pcibus_tagged_reply(dev_port, data, bytes, false);
+}
+
+void pcibus_tagged_reply(struct weft_port *dev_port, const void *data,
+			 uint32_t bytes, bool status)
 {
 	struct pcibus *b;
 	struct pcibus_dev *dev = pcibus_dev_of(dev_port, &b);
 	struct pcibus_load *l = &b->load;
+	uint64_t next;
 
-	if (dev->orphans) {
+	if (dev->orphans) { /* the host waits for this answer no more */
 		dev->orphans--;
-		return false;
+		return;
 	}
 	assert(l->pending && l->latched && !l->replied &&
 	       (!data || bytes == l->pio.bytes) && &b->dev[l->pio.dev] == dev);
 	if (data)
 		memcpy(l->pio.data, data, bytes);
 	l->replied = true;
-	return true;
-}
-
-/* Ends the wait states of a load, because its answer has arrived. */
-static void answer_late(struct pcibus *b)
-{
-	struct pcibus_load *l = &b->load;
-	uint64_t next = pcibus_edge_next(b) + 1;
-
+	l->status = status;
 	if (!l->open || l->due < l->data)
 		return;
+	/* The answer ends the wait states of the load. */
+	next = pcibus_edge_next(b) + 1;
 	weft_count(b->comp, PCIBUS_C_WAITS, next - l->data);
 	load_finish(b, next);
 	pcibus_kick(b);
-}
-
-void pcibus_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
-{
-	struct pcibus *b = dev_port->peer->comp->state;
-
-	if (pcibus_pio_answer(dev_port, data, bytes))
-		answer_late(b);
-}
-
-void pcibus_tagged_reply(struct weft_port *dev_port, const void *data,
-			 uint32_t bytes, bool status)
-{
-	struct pcibus *b = dev_port->peer->comp->state;
-
-	if (!pcibus_pio_answer(dev_port, data, bytes))
-		return;
-	b->load.status = status;
-	answer_late(b);
 }
 
 bool pcibus_defer(struct weft_port *dev_port)

@@ -29,5 +29,13 @@ const char *units_type_name(enum weft_ptype type);
  * length), or NULL, for "did you mean". next(i) returns NULL at the end. */
 const char *units_nearest(const char *word,
 			  const char *(*next)(void *arg, size_t i), void *arg);
+/* A table whose rows begin with their name, and end with a row without one;
+ * at may be NULL. */
+struct units_rows {
+	const void *at;
+	size_t bytes; /* of a row */
+};
+/* For units_nearest: rows is a struct units_rows. */
+const char *units_rows_next(void *rows, size_t i);
 
 #endif

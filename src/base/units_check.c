@@ -209,3 +209,11 @@ const char *units_nearest(const char *word,
 	}
 	return found;
 }
+
+const char *units_rows_next(void *rows, size_t i)
+{
+	const struct units_rows *r = rows;
+	const char *at = r->at;
+
+	return at ? *(const char *const *)(at + i * r->bytes) : NULL;
+}

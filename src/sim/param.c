@@ -8,16 +8,6 @@
 #include "base/units.h"
 #include "sim/sim_internal.h"
 
-static const char *name_next(void *arg, size_t i)
-{
-	return ((const struct weft_param *)arg)[i].name;
-}
-
-static const char *preset_next(void *arg, size_t i)
-{
-	return ((const struct weft_preset *)arg)[i].name;
-}
-
 static const struct weft_param *param_find(const struct weft_comp *c,
 					   const char *name)
 {
@@ -40,10 +30,8 @@ int weft_param_set(struct weft_comp *c, const char *param, const char *value,
 	int ret;
 
 	if (!p) {
-		const char *near =
-			c->cls->params ? units_nearest(param, name_next,
-						       (void *)c->cls->params)
-				       : NULL;
+		struct units_rows rows = { c->cls->params, sizeof(*p) };
+		const char *near = units_nearest(param, units_rows_next, &rows);
 
 		if (near)
 			return weft_fail(
@@ -133,7 +121,9 @@ int weft_preset_apply(struct weft_comp *c, const char *preset,
 	if (!c->cls->presets)
 		return weft_fail(err, ENOENT, "%s has no presets",
 				 c->cls->name);
-	near = units_nearest(preset, preset_next, (void *)c->cls->presets);
+	near = units_nearest(
+		preset, units_rows_next,
+		&(struct units_rows){ c->cls->presets, sizeof(*p) });
 	return weft_fail(err, ENOENT, "%s has no preset '%s': %s '%s'?",
 			 c->cls->name, preset,
 			 near ? "did you mean" : "why not",

@@ -62,7 +62,6 @@ static void words_settings(const struct words *w)
 	for (size_t i = 0; i < w->cli->reg.n; i++) {
 		const struct weft_class *cls = w->cli->reg.at[i];
 		size_t n = strlen(cls->name);
-		const char *name;
 		char left[128];
 
 		snprintf(left, sizeof(left), "%s.", cls->name);
@@ -70,9 +69,10 @@ static void words_settings(const struct words *w)
 			cmd_completion_word(w, "", left, n + 1, "");
 			continue;
 		}
-		for (size_t k = 0; (name = class_param_next((void *)cls, k));
-		     k++)
-			cmd_completion_word(w, left, name, strlen(name), "=");
+		for (const struct weft_param *p = cls->params; p && p->name;
+		     p++)
+			cmd_completion_word(w, left, p->name, strlen(p->name),
+					    "=");
 	}
 }
 

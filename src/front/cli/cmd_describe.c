@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `weft describe`: a class's tables as text, JSON or Markdown.  Each section
  * is one table of cells; the three forms print the same cells. */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fmt.h"
 #include "base/units.h"
 #include "front/cli/cli.h"
 #include "front/exp/build.h"
+#include "front/exp/section.h"
 #include "front/out/out.h"
 
 /* ---- cells ---- */
@@ -17,29 +16,8 @@ struct section {
 	const char *key, *title; /* JSON key; heading */
 	const char *heads[8];
 	size_t n_cols;
-	struct {
-		VEC(char *);
-	} cells;
+	struct exp_names cells;
 };
-
-static void cmd_describe_cell(struct section *s, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void cmd_describe_cell(struct section *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vec_push(&s->cells, fmt_text(fmt, ap));
-	va_end(ap);
-}
-
-static void section_free(struct section *s)
-{
-	while (s->cells.n)
-		free(vec_pop(&s->cells));
-	vec_free(&s->cells);
-}
 
 static const char *text_of(const char *s)
 {
@@ -49,21 +27,21 @@ static const char *text_of(const char *s)
 static void fill_params(const struct weft_class *cls, struct section *s)
 {
 	for (const struct weft_param *p = cls->params; p && p->name; p++) {
-		cmd_describe_cell(s, "%s", p->name);
-		cmd_describe_cell(s, "%s", units_type_name(p->type));
-		cmd_describe_cell(s, "%s", text_of(p->def));
-		cmd_describe_cell(s, "%s", text_of(p->range));
-		cmd_describe_cell(s, "%s", param_source_name(p->source));
-		cmd_describe_cell(s, "%s", text_of(p->doc));
+		exp_names_add(&s->cells, "%s", p->name);
+		exp_names_add(&s->cells, "%s", units_type_name(p->type));
+		exp_names_add(&s->cells, "%s", text_of(p->def));
+		exp_names_add(&s->cells, "%s", text_of(p->range));
+		exp_names_add(&s->cells, "%s", param_source_name(p->source));
+		exp_names_add(&s->cells, "%s", text_of(p->doc));
 	}
 }
 
 static void fill_presets(const struct weft_class *cls, struct section *s)
 {
 	for (const struct weft_preset *p = cls->presets; p && p->name; p++) {
-		cmd_describe_cell(s, "%s", p->name);
-		cmd_describe_cell(s, "%s", text_of(p->values));
-		cmd_describe_cell(s, "%s", text_of(p->doc));
+		exp_names_add(&s->cells, "%s", p->name);
+		exp_names_add(&s->cells, "%s", text_of(p->values));
+		exp_names_add(&s->cells, "%s", text_of(p->doc));
 	}
 }
 
@@ -72,22 +50,22 @@ static void fill_ports(const struct weft_class *cls, struct section *s)
 	static const char *const kinds[] = { "none", "link", "bus" };
 
 	for (const struct weft_port_decl *p = cls->ports; p && p->name; p++) {
-		cmd_describe_cell(s, "%s", p->name);
-		cmd_describe_cell(s, "%s", kinds[p->kind]);
-		cmd_describe_cell(s, "%s", p->count ? p->count : "1");
-		cmd_describe_cell(s, "%s", p->wire ? p->wire->name : "");
-		cmd_describe_cell(s, "%s",
-				  p->optional ? "may stay open" : "needed");
-		cmd_describe_cell(s, "%s", text_of(p->doc));
+		exp_names_add(&s->cells, "%s", p->name);
+		exp_names_add(&s->cells, "%s", kinds[p->kind]);
+		exp_names_add(&s->cells, "%s", p->count ? p->count : "1");
+		exp_names_add(&s->cells, "%s", p->wire ? p->wire->name : "");
+		exp_names_add(&s->cells, "%s",
+			      p->optional ? "may stay open" : "needed");
+		exp_names_add(&s->cells, "%s", text_of(p->doc));
 	}
 }
 
 static void fill_counters(const struct weft_class *cls, struct section *s)
 {
 	for (uint32_t i = 0; i < cls->n_counters; i++) {
-		cmd_describe_cell(s, "%s", cls->counters[i].name);
-		cmd_describe_cell(s, "%s", text_of(cls->counters[i].unit));
-		cmd_describe_cell(s, "%s", text_of(cls->counters[i].doc));
+		exp_names_add(&s->cells, "%s", cls->counters[i].name);
+		exp_names_add(&s->cells, "%s", text_of(cls->counters[i].unit));
+		exp_names_add(&s->cells, "%s", text_of(cls->counters[i].doc));
 	}
 }
 
@@ -99,22 +77,22 @@ static void fill_regs(const struct weft_class *cls, struct section *s)
 	};
 	for (const struct weft_reg *r = cls->regs; r && r->name; r++) {
 		if (r->space)
-			cmd_describe_cell(s, "bar%u", r->space - 1u);
+			exp_names_add(&s->cells, "bar%u", r->space - 1u);
 		else
-			cmd_describe_cell(s, "config");
-		cmd_describe_cell(s, "0x%04x", r->offset);
+			exp_names_add(&s->cells, "config");
+		exp_names_add(&s->cells, "0x%04x", r->offset);
 		if (r->count > 1)
-			cmd_describe_cell(s, "%s[%u] (+0x%x)", r->name,
-					  r->count, r->stride);
+			exp_names_add(&s->cells, "%s[%u] (+0x%x)", r->name,
+				      r->count, r->stride);
 		else
-			cmd_describe_cell(s, "%s", r->name);
-		cmd_describe_cell(s, "%u", r->width * 8u);
-		cmd_describe_cell(s, "%s",
-				  (unsigned)r->access < 5 ? access[r->access]
-							  : "?");
-		cmd_describe_cell(s, "0x%0*llx", r->width * 2,
-				  (unsigned long long)r->reset);
-		cmd_describe_cell(s, "%s", text_of(r->doc));
+			exp_names_add(&s->cells, "%s", r->name);
+		exp_names_add(&s->cells, "%u", r->width * 8u);
+		exp_names_add(&s->cells, "%s",
+			      (unsigned)r->access < 5 ? access[r->access]
+						      : "?");
+		exp_names_add(&s->cells, "0x%0*llx", r->width * 2,
+			      (unsigned long long)r->reset);
+		exp_names_add(&s->cells, "%s", text_of(r->doc));
 	}
 }
 
@@ -173,7 +151,7 @@ static void describe_text(const struct weft_class *cls)
 			printf("\n%s\n\n", s.title);
 			table_print(t, stdout);
 		}
-		section_free(&s);
+		exp_names_free(&s.cells);
 	}
 }
 
@@ -211,7 +189,7 @@ static void describe_md(const struct weft_class *cls)
 		}
 		if (s.cells.n)
 			printf("\n");
-		section_free(&s);
+		exp_names_free(&s.cells);
 	}
 }
 
@@ -238,7 +216,7 @@ static void describe_json(const struct weft_class *cls)
 				json_end(&j);
 		}
 		json_end(&j);
-		section_free(&s);
+		exp_names_free(&s.cells);
 	}
 	json_end(&j);
 	printf("%.*s\n", (int)j.len, j.buf);

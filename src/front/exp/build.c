@@ -10,14 +10,6 @@
 #include "base/units.h"
 #include "front/exp/section.h"
 
-void build_fini(struct exp_build *b)
-{
-	for (size_t i = 0; i < b->nodes.n; i++)
-		vec_free(&b->nodes.at[i].nics);
-	vec_free(&b->nodes);
-	vec_free(&b->ends);
-}
-
 void build_set_refused(struct exp_set *set, const char *fmt, ...)
 {
 	va_list ap;
@@ -84,16 +76,6 @@ int build_class(struct exp_build *b, const struct build_spec *spec,
 
 /* ---- parameters ---- */
 
-static bool key_reserved(const struct build_spec *spec, const char *key)
-{
-	if (!strcmp(key, spec->type_key) || !strcmp(key, "preset"))
-		return true;
-	for (const char *const *r = spec->reserved; r && *r; r++)
-		if (!strcmp(*r, key))
-			return true;
-	return false;
-}
-
 /* A list of values is text with commas. */
 static int value_text(const struct doc_node *n, const char *what, char *buf,
 		      size_t size, struct weft_err *err)
@@ -154,10 +136,12 @@ static int comp_set_map(struct weft_comp *c, const struct build_spec *spec,
 {
 	for (uint32_t i = 0; map && i < map->n; i++) {
 		const struct doc_item *it = &map->items[i];
+		bool reserved = !strcmp(it->key, spec->type_key) ||
+				!strcmp(it->key, "preset");
 
-		if (key_reserved(spec, it->key))
-			continue;
-		if (comp_set(c, it->key, it->val, it->key_at, err))
+		for (const char *const *r = spec->reserved; r && *r; r++)
+			reserved |= !strcmp(*r, it->key);
+		if (!reserved && comp_set(c, it->key, it->val, it->key_at, err))
 			return -1;
 	}
 	return 0;

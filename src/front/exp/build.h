@@ -38,8 +38,6 @@ struct exp_build {
 /* Returns the number of the thing, of n, that is built in turn k. */
 uint32_t build_turn(const struct exp_build *b, uint32_t k, uint32_t n);
 
-void build_fini(struct exp_build *b);
-
 /* The sections. */
 int build_nodes(struct exp_build *b, const struct doc_node *n,
 		struct weft_err *err);

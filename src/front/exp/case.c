@@ -169,7 +169,10 @@ static int case_build(struct exp_case *c, struct weft_err *err)
 		abort();
 	weft_sim_set_payload(c->sim, c->carried);
 	ret = case_sections(c, &b, err);
-	build_fini(&b);
+	for (size_t i = 0; i < b.nodes.n; i++)
+		vec_free(&b.nodes.at[i].nics);
+	vec_free(&b.nodes);
+	vec_free(&b.ends);
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < c->exp->n_sets; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* YAML text into a tree, through libyaml's events, within the limits of doc.h:
  * no recursion through aliases, bounded expansion, no duplicate keys. */
+#include "base/need.h"
 #include "front/exp/doc.h"
 
 #include <errno.h>
@@ -161,19 +162,23 @@ static int key_cmp(const void *a, const void *b)
 						 : 1;
 }
 
-static int loader_unique(const struct doc_node *map, struct weft_err *err)
+/* Ends a mapping or a list; the keys of a mapping are unique. */
+static int loader_close(struct loader *l, struct weft_err *err)
 {
+	struct doc_node *n = l->open[l->depth - 1].node;
+	uint32_t anchor = l->open[l->depth - 1].anchor;
 	struct doc_item *sorted;
 	int ret = 0;
 
-	if (map->kind != DOC_MAP || map->n < 2)
+	l->depth--;
+	if (anchor)
+		l->anchors[anchor - 1].node = n;
+	if (n->kind != DOC_MAP || n->n < 2)
 		return 0;
-	sorted = malloc(map->n * sizeof(*sorted));
-	if (!sorted)
-		abort();
-	memcpy(sorted, map->items, map->n * sizeof(*sorted));
-	qsort(sorted, map->n, sizeof(*sorted), key_cmp);
-	for (uint32_t i = 1; i < map->n && !ret; i++)
+	sorted = need(malloc(n->n * sizeof(*sorted)));
+	memcpy(sorted, n->items, n->n * sizeof(*sorted));
+	qsort(sorted, n->n, sizeof(*sorted), key_cmp);
+	for (uint32_t i = 1; i < n->n && !ret; i++)
 		if (!strcmp(sorted[i - 1].key, sorted[i].key))
 			ret = doc_fail(sorted[i].key_at, err,
 				       "'%.80s' was given before, in line %u",
@@ -181,17 +186,6 @@ static int loader_unique(const struct doc_node *map, struct weft_err *err)
 				       sorted[i - 1].key_at.line);
 	free(sorted);
 	return ret;
-}
-
-static int loader_close(struct loader *l, struct weft_err *err)
-{
-	struct doc_node *n = l->open[l->depth - 1].node;
-	uint32_t anchor = l->open[l->depth - 1].anchor;
-
-	l->depth--;
-	if (anchor)
-		l->anchors[anchor - 1].node = n;
-	return loader_unique(n, err);
 }
 
 static int loader_alias(struct loader *l, const yaml_event_t *ev,

@@ -21,7 +21,8 @@ static int benes_build(struct exp_build *b, const struct doc_node *map,
 	struct stages s = { .whole = true };
 	uint32_t radix = 2;
 
-	if (stages_key(map, "radix", "2..32", &radix, err) ||
+	if (exp_option(map, "radix", WEFT_P_U32, "2..32", &radix, sizeof(radix),
+		       err) ||
 	    stages_depth(b, map, radix, &s.levels, err))
 		return -1;
 	for (uint32_t l = 1; l <= s.levels; l++)

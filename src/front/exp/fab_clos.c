@@ -20,12 +20,15 @@ static int clos_build(struct exp_build *b, const struct doc_node *map,
 	uint32_t hosts = 4, spines, leaves;
 	struct stages s = { .levels = 2 };
 
-	if (stages_key(map, "hosts", "1..63", &hosts, err))
+	if (exp_option(map, "hosts", WEFT_P_U32, "1..63", &hosts, sizeof(hosts),
+		       err))
 		return -1;
 	spines = hosts;
 	leaves = (uint32_t)((b->ends.n + hosts - 1) / hosts);
-	if (stages_key(map, "spines", "1..63", &spines, err) ||
-	    stages_key(map, "leaves", "1..64", &leaves, err))
+	if (exp_option(map, "spines", WEFT_P_U32, "1..63", &spines,
+		       sizeof(spines), err) ||
+	    exp_option(map, "leaves", WEFT_P_U32, "1..64", &leaves,
+		       sizeof(leaves), err))
 		return -1;
 	if (leaves < 2)
 		return doc_fail(

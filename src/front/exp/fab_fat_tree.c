@@ -15,11 +15,12 @@ static int tree_build(struct exp_build *b, const struct doc_node *map,
 	struct stages s = { 0 };
 	uint32_t arity = 4, up;
 
-	if (stages_key(map, "arity", "2..32", &arity, err) ||
+	if (exp_option(map, "arity", WEFT_P_U32, "2..32", &arity, sizeof(arity),
+		       err) ||
 	    stages_depth(b, map, arity, &s.levels, err))
 		return -1;
 	up = arity;
-	if (stages_key(map, "up", "1..32", &up, err))
+	if (exp_option(map, "up", WEFT_P_U32, "1..32", &up, sizeof(up), err))
 		return -1;
 	for (uint32_t l = 1; l <= s.levels; l++) {
 		s.down[l] = arity;

@@ -136,11 +136,10 @@ static int graph_file(struct graph *g, const struct doc_node *n,
 static int graph_routes(struct graph *g, const struct doc_node *map,
 			struct weft_err *err)
 {
-	const struct doc_node *n = doc_get(map, "routes");
 	uint32_t up_down = 0;
 
-	if (n && exp_value(n, WEFT_P_ENUM, "shortest|up_down", &up_down,
-			   sizeof(up_down), "routes", err))
+	if (exp_option(map, "routes", WEFT_P_ENUM, "shortest|up_down", &up_down,
+		       sizeof(up_down), err))
 		return -1;
 	return up_down ? route_up_down(&g->t, err) : route_shortest(&g->t, err);
 }

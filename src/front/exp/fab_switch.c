@@ -53,15 +53,13 @@ static int switch_build(struct exp_build *b, const struct doc_node *map,
 				   .type_key = "type" };
 	const struct doc_node *sw = doc_get(map, "switch");
 	const struct doc_node *link = doc_get(map, "link");
-	const struct doc_node *count = doc_get(map, "count");
 	struct weft_comp *c, *l;
 	uint32_t n = 1;
 	char name[16];
 
 	if (!sw || !link)
 		return build_lacks(map, sw ? "link" : "switch", err);
-	if ((count && exp_value(count, WEFT_P_U32, "1..64", &n, sizeof(n),
-				"count", err)) ||
+	if (exp_option(map, "count", WEFT_P_U32, "1..64", &n, sizeof(n), err) ||
 	    build_link(b, link, NULL, &l, err))
 		return -1;
 	for (uint32_t k = 0; k < n; k++) {

@@ -43,15 +43,6 @@ static int dims_read(const struct doc_node *map, struct shape *s,
 	return 0;
 }
 
-static int fab_torus_option(const struct doc_node *map, const char *key,
-			    enum weft_ptype type, const char *range, void *out,
-			    size_t size, struct weft_err *err)
-{
-	const struct doc_node *n = doc_get(map, key);
-
-	return n ? exp_value(n, type, range, out, size, key, err) : 0;
-}
-
 static int grid_build(struct exp_build *b, const struct doc_node *map,
 		      struct weft_err *err)
 {
@@ -62,13 +53,12 @@ static int grid_build(struct exp_build *b, const struct doc_node *map,
 	struct topology t;
 
 	if (dims_read(map, &s, err) ||
-	    fab_torus_option(map, "tie", WEFT_P_ENUM,
-			     "positive|balanced|random", &s.tie, sizeof(s.tie),
-			     err) ||
-	    fab_torus_option(map, "both", WEFT_P_BOOL, "", &s.both,
-			     sizeof(s.both), err) ||
-	    fab_torus_option(map, "dateline", WEFT_P_BOOL, "", &s.dateline,
-			     sizeof(s.dateline), err) ||
+	    exp_option(map, "tie", WEFT_P_ENUM, "positive|balanced|random",
+		       &s.tie, sizeof(s.tie), err) ||
+	    exp_option(map, "both", WEFT_P_BOOL, "", &s.both, sizeof(s.both),
+		       err) ||
+	    exp_option(map, "dateline", WEFT_P_BOOL, "", &s.dateline,
+		       sizeof(s.dateline), err) ||
 	    direct_ports(b, map, &ports, err))
 		return -1;
 	if (topo_grid(&t, ports, s.size, s.dims, wrap, s.both, &sub))
@@ -89,8 +79,8 @@ static int cube_build(struct exp_build *b, const struct doc_node *map,
 
 	while (dims < TOPO_DIMS && 1u << dims < b->ends.n)
 		dims++;
-	if (fab_torus_option(map, "dims", WEFT_P_U32, "1..6", &dims,
-			     sizeof(dims), err) ||
+	if (exp_option(map, "dims", WEFT_P_U32, "1..6", &dims, sizeof(dims),
+		       err) ||
 	    direct_ports(b, map, &ports, err))
 		return -1;
 	if (topo_cube(&t, ports, dims, &sub))

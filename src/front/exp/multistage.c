@@ -60,16 +60,6 @@ uint32_t stages_port(const struct stages *s, uint32_t level, uint32_t index,
 
 /* ---- keys ---- */
 
-int stages_key(const struct doc_node *map, const char *key, const char *range,
-	       uint32_t *val_p, struct weft_err *err)
-{
-	const struct doc_node *n = doc_get(map, key);
-
-	return n ? exp_value(n, WEFT_P_U32, range, val_p, sizeof(*val_p), key,
-			     err)
-		 : 0;
-}
-
 int stages_depth(const struct exp_build *b, const struct doc_node *map,
 		 uint32_t radix, uint32_t *levels_p, struct weft_err *err)
 {
@@ -78,7 +68,8 @@ int stages_depth(const struct exp_build *b, const struct doc_node *map,
 	for (; room < b->ends.n && l < STAGES_MAX; l++)
 		room *= radix;
 	*levels_p = l;
-	return stages_key(map, "levels", "1..7", levels_p, err);
+	return exp_option(map, "levels", WEFT_P_U32, "1..7", levels_p,
+			  sizeof(*levels_p), err);
 }
 
 /* ---- building ---- */

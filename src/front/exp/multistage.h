@@ -39,10 +39,6 @@ uint32_t stages_ports(const struct stages *s, uint32_t level);
 uint32_t stages_port(const struct stages *s, uint32_t level, uint32_t index,
 		     uint32_t path, uint32_t dest, bool falling);
 
-/* The number under `key` of a fabric, checked; *val_p stays when there is
- * none. */
-int stages_key(const struct doc_node *map, const char *key, const char *range,
-	       uint32_t *val_p, struct weft_err *err);
 /* `levels` of `radix` each: the key, or as many as the ends need. */
 int stages_depth(const struct exp_build *b, const struct doc_node *map,
 		 uint32_t radix, uint32_t *levels_p, struct weft_err *err);

@@ -106,8 +106,6 @@ static int group_read(const struct doc_node *n, struct group *g,
 {
 	static const char *const keys[] = { "count", "host", "bus", "nic",
 					    NULL };
-	const struct doc_node *count;
-
 	if (exp_want(n, DOC_MAP, "nodes", err) ||
 	    exp_keys(n, keys, "nodes", err))
 		return -1;
@@ -116,9 +114,8 @@ static int group_read(const struct doc_node *n, struct group *g,
 			     .nic = doc_get(n, "nic"),
 			     .at = n->at,
 			     .count = 1 };
-	count = doc_get(n, "count");
-	if (count && exp_value(count, WEFT_P_U32, COUNT_RANGE, &g->count,
-			       sizeof(g->count), "count", err))
+	if (exp_option(n, "count", WEFT_P_U32, COUNT_RANGE, &g->count,
+		       sizeof(g->count), err))
 		return -1;
 	if (!g->host && !g->nic)
 		return doc_fail(

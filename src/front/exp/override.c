@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "front/exp/section.h"
 #include "weft/sim.h"
 
@@ -87,30 +88,6 @@ static int set_put(struct exp_set *set, struct doc *d, struct doc_node *map,
 	return 0;
 }
 
-static int set_edit_map(struct exp_set *set, struct doc *d, struct doc_node *n,
-			const char *path, bool shared, struct weft_err *err)
-{
-	const char *dot = strchr(path, '.');
-	char key[128];
-	struct doc_node *sub = doc_get(n, path);
-
-	/* A key may itself hold dots (expect: n0.prog0.bandwidth). */
-	if (sub || !dot)
-		return set_put(set, d, n, path, shared, err);
-	if ((size_t)(dot - path) >= sizeof(key))
-		return set_refuse(set, err, "no such place", path);
-	memcpy(key, path, (size_t)(dot - path));
-	key[dot - path] = '\0';
-	sub = doc_get(n, key);
-	if (sub)
-		return set_edit(set, d, sub, dot + 1, shared, err);
-	if (set->lenient)
-		return set_refuse(set, err, "the experiment has no", key);
-	sub = doc_node_new(d, DOC_MAP, set->at);
-	doc_append(d, n, doc_strdup(d, key), set->at, sub);
-	return set_edit(set, d, sub, dot + 1, shared, err);
-}
-
 static int set_edit_seq(struct exp_set *set, struct doc *d, struct doc_node *n,
 			const char *path, struct weft_err *err)
 {
@@ -144,14 +121,29 @@ static int set_edit_seq(struct exp_set *set, struct doc *d, struct doc_node *n,
 static int set_edit(struct exp_set *set, struct doc *d, struct doc_node *n,
 		    const char *path, bool shared, struct weft_err *err)
 {
-	switch (n->kind) {
-	case DOC_MAP:
-		return set_edit_map(set, d, n, path, shared, err);
-	case DOC_SEQ:
+	const char *dot = strchr(path, '.');
+	struct doc_node *sub = doc_get(n, path);
+	char key[128];
+
+	if (n->kind == DOC_SEQ)
 		return set_edit_seq(set, d, n, path, err);
-	default:
+	if (n->kind != DOC_MAP)
 		return set_refuse(set, err, "a value has no part", path);
-	}
+	/* A key may itself hold dots (expect: n0.prog0.bandwidth). */
+	if (sub || !dot)
+		return set_put(set, d, n, path, shared, err);
+	if ((size_t)(dot - path) >= sizeof(key))
+		return set_refuse(set, err, "no such place", path);
+	memcpy(key, path, (size_t)(dot - path));
+	key[dot - path] = '\0';
+	sub = doc_get(n, key);
+	if (sub)
+		return set_edit(set, d, sub, dot + 1, shared, err);
+	if (set->lenient)
+		return set_refuse(set, err, "the experiment has no", key);
+	sub = doc_node_new(d, DOC_MAP, set->at);
+	doc_append(d, n, doc_strdup(d, key), set->at, sub);
+	return set_edit(set, d, sub, dot + 1, shared, err);
 }
 
 int exp_set_apply(struct exp_set *set, struct doc *d,
@@ -175,9 +167,11 @@ int exp_set_apply(struct exp_set *set, struct doc *d,
 	const struct weft_class *cls = registry_find(reg, head);
 
 	if (cls && !class_param(cls, dot + 1) && strcmp(dot + 1, "preset"))
-		return doc_fail_near(set->at, err, dot + 1, class_param_next,
-				     (void *)cls, "%s has no parameter '%.60s'",
-				     cls->name, dot + 1);
+		return doc_fail_near(
+			set->at, err, dot + 1, units_rows_next,
+			&(struct units_rows){ cls->params,
+					      sizeof(*cls->params) },
+			"%s has no parameter '%.60s'", cls->name, dot + 1);
 	vec_push(overs, (struct exp_over){ .set = set,
 					   .cls = cls,
 					   .comp = cls ? NULL : head,

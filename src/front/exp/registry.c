@@ -164,13 +164,6 @@ const struct weft_param *class_param(const struct weft_class *cls,
 	return NULL;
 }
 
-const char *class_param_next(void *cls, size_t i)
-{
-	const struct weft_param *p = ((const struct weft_class *)cls)->params;
-
-	return p ? p[i].name : NULL;
-}
-
 const char *param_source_name(enum weft_source s)
 {
 	static const char *const names[] = {

@@ -30,8 +30,6 @@ const char *registry_next(void *registry, size_t i);
 
 const struct weft_param *class_param(const struct weft_class *cls,
 				     const char *name);
-/* For units_nearest; arg is the class. */
-const char *class_param_next(void *cls, size_t i);
 
 /* "stated", "derived"... */
 const char *param_source_name(enum weft_source s);

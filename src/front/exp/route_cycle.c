@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
 #include "front/exp/route.h"
 
 struct waits {
@@ -140,14 +141,22 @@ static uint32_t ring_chan(const struct ring *r, uint32_t u)
 	return u % k * 2 + (r->t->dateline && u >= k - 1);
 }
 
-static struct waits ring_waits(const struct ring *r)
+static struct route_chan ring_name(const void *arg, uint32_t chan)
+{
+	const struct ring *r = arg;
+
+	return (struct route_chan){ .node = ring_node(r, chan / 2),
+				    .link = r->t->port[r->dim][r->dir] -
+					    r->t->ports.first,
+				    .vc = chan % 2 };
+}
+
+static struct route_cycle ring_check(const struct ring *r)
 {
 	uint32_t k = r->t->size[r->dim], open = 0;
 	struct waits w = waits_new(2 * k, r->t->ports.links);
-	int32_t *step = calloc(2 * k + 1, sizeof(*step));
+	int32_t *step = need(calloc(2 * k + 1, sizeof(*step)));
 
-	if (!step)
-		abort();
 	for (uint32_t i = 0; i < k; i++) {
 		uint32_t n = ring_reach(r, i);
 
@@ -162,23 +171,6 @@ static struct waits ring_waits(const struct ring *r)
 			waits_add(&w, ring_chan(r, u), ring_chan(r, u + 1));
 	}
 	free(step);
-	return w;
-}
-
-static struct route_chan ring_name(const void *arg, uint32_t chan)
-{
-	const struct ring *r = arg;
-
-	return (struct route_chan){ .node = ring_node(r, chan / 2),
-				    .link = r->t->port[r->dim][r->dir] -
-					    r->t->ports.first,
-				    .vc = chan % 2 };
-}
-
-static struct route_cycle ring_check(const struct ring *r)
-{
-	struct waits w = ring_waits(r);
-
 	return waits_cycle(&w, ring_name, r);
 }
 

@@ -4,16 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
 #include "front/exp/route.h"
-
-static void *route_graph_zeroed(size_t n, size_t size)
-{
-	void *p = calloc(n ? n : 1, size);
-
-	if (!p)
-		abort();
-	return p;
-}
 
 /* ---- cables ---- */
 
@@ -30,9 +22,8 @@ int route_graph_new(struct topology *t, struct topo_ports ports, uint32_t nodes,
 	t->nodes = nodes;
 	t->dims = 0;
 	t->table = NULL;
-	t->far = route_graph_zeroed((size_t)nodes * t->ports.links,
-				    sizeof(*t->far));
-	t->far_port = route_graph_zeroed((size_t)nodes * t->ports.links, 1);
+	t->far = need(calloc((size_t)nodes * t->ports.links, sizeof(*t->far)));
+	t->far_port = need(calloc((size_t)nodes * t->ports.links, 1));
 	memset(t->far, 0xff, (size_t)nodes * t->ports.links * sizeof(*t->far));
 	memset(t->dim, 0, sizeof(t->dim));
 	return 0;
@@ -95,11 +86,11 @@ static struct search search_new(const struct topology *t)
 {
 	struct search s = { .t = t };
 
-	s.dist = route_graph_zeroed(t->nodes, sizeof(*s.dist));
-	s.todo = route_graph_zeroed(t->nodes, sizeof(*s.todo));
-	s.rank = route_graph_zeroed(t->nodes, sizeof(*s.rank));
-	s.order = route_graph_zeroed(t->nodes, sizeof(*s.order));
-	s.up = route_graph_zeroed(t->nodes, sizeof(*s.up));
+	s.dist = need(calloc(t->nodes, sizeof(*s.dist)));
+	s.todo = need(calloc(t->nodes, sizeof(*s.todo)));
+	s.rank = need(calloc(t->nodes, sizeof(*s.rank)));
+	s.order = need(calloc(t->nodes, sizeof(*s.order)));
+	s.up = need(calloc(t->nodes, sizeof(*s.up)));
 	return s;
 }
 
@@ -155,7 +146,7 @@ static void table_new(struct topology *t)
 	size_t n = (size_t)t->nodes * t->nodes;
 
 	free(t->table);
-	t->table = route_graph_zeroed(n, 1);
+	t->table = need(calloc(n, 1));
 	memset(t->table, TOPO_NO_PORT, n);
 }
 

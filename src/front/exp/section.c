@@ -83,16 +83,6 @@ int exp_want(const struct doc_node *n, enum doc_kind kind, const char *what,
 			forms[kind]);
 }
 
-static const char *keys_next(void *keys, size_t i)
-{
-	return ((const char *const *)keys)[i];
-}
-
-static const char *params_next(void *params, size_t i)
-{
-	return ((const struct weft_param *)params)[i].name;
-}
-
 /* An override that was allowed to fit nowhere: note it and go on. */
 static bool key_pardoned(const struct doc_item *it, const char *what)
 {
@@ -114,10 +104,10 @@ int exp_keys(const struct doc_node *map, const char *const *keys,
 		while (*k && strcmp(*k, it->key))
 			k++;
 		if (!*k && !key_pardoned(it, what))
-			return doc_fail_near(it->key_at, err, it->key,
-					     keys_next, (void *)keys,
-					     "%s has no key '%.60s'", what,
-					     it->key);
+			return doc_fail_near(
+				it->key_at, err, it->key, units_rows_next,
+				&(struct units_rows){ keys, sizeof(*keys) },
+				"%s has no key '%.60s'", what, it->key);
 		if (*k && it->val->set)
 			it->val->set->used++;
 	}
@@ -135,6 +125,15 @@ int exp_value(const struct doc_node *n, enum weft_ptype type, const char *range,
 	    units_check(type, range, out, &sub))
 		return doc_fail(n->at, err, "%s: %s", what, sub.msg);
 	return 0;
+}
+
+int exp_option(const struct doc_node *map, const char *key,
+	       enum weft_ptype type, const char *range, void *out, size_t size,
+	       struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(map, key);
+
+	return n ? exp_value(n, type, range, out, size, key, err) : 0;
 }
 
 int exp_fill(const struct doc_node *map, const struct weft_param *params,
@@ -159,10 +158,10 @@ int exp_fill(const struct doc_node *map, const struct weft_param *params,
 		if (!p->name && key_pardoned(it, what))
 			continue;
 		if (!p->name)
-			return doc_fail_near(it->key_at, err, it->key,
-					     params_next, (void *)params,
-					     "%s has no key '%.60s'", what,
-					     it->key);
+			return doc_fail_near(
+				it->key_at, err, it->key, units_rows_next,
+				&(struct units_rows){ params, sizeof(*params) },
+				"%s has no key '%.60s'", what, it->key);
 		if (it->val->set)
 			it->val->set->used++;
 		if (exp_value(it->val, p->type, p->range,

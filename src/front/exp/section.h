@@ -41,6 +41,10 @@ int exp_keys(const struct doc_node *map, const char *const *keys,
 /* Reads a scalar into *out, as a parameter of that type and range. */
 int exp_value(const struct doc_node *n, enum weft_ptype type, const char *range,
 	      void *out, size_t size, const char *what, struct weft_err *err);
+/* Reads the scalar of that key, which map may lack. */
+int exp_option(const struct doc_node *map, const char *key,
+	       enum weft_ptype type, const char *range, void *out, size_t size,
+	       struct weft_err *err);
 /* Reads the keys of map into base by a table of parameters, after the defaults.
  * map may be NULL. */
 int exp_fill(const struct doc_node *map, const struct weft_param *params,

@@ -60,11 +60,6 @@ int cli_flush(int status)
 	return status;
 }
 
-struct run_opts cli_run_opts(const struct cli *c)
-{
-	return (struct run_opts){ .quiet = c->quiet, .jobs = c->n_jobs };
-}
-
 /* "a,b" of every argument as "PATH=['a','b']", from word `skip` on; NULL when
  * there are none. */
 static char *cli_list(const char *path, const struct strs *args, size_t skip)

@@ -77,7 +77,6 @@ int cli_unknown(const char *what, const char *word,
 		const char *(*next)(void *arg, size_t i), void *arg,
 		const char *remedy);
 bool cli_format_is(const struct cli *c, const char *name);
-struct run_opts cli_run_opts(const struct cli *c);
 /* --set, --seed, --sample and --show as options of an experiment. */
 int cli_load_exp(struct cli *c, const char *what, struct exp **exp_p,
 		 struct weft_err *err);

@@ -69,14 +69,16 @@ static void exec_closing(void *arg)
 
 static int exec_run(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 {
-	struct run_opts opts = cli_run_opts(x->c);
+	struct run_opts opts = {
+		.quiet = true, /* the terminal is the processes' */
+		.jobs = x->c->n_jobs,
+		.partial = true,
+	};
 	struct weft_err bad = { 0 };
 	struct recorders l;
 	int ret;
 
 	x->looks = &l;
-	opts.partial = true;
-	opts.quiet = true; /* the terminal is the processes' */
 	x->e->view = x->c->out != NULL;
 	if (recorders_open(x->c, x->e, &l, err))
 		return -EINVAL;

@@ -11,7 +11,7 @@
 static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 		   struct weft_err *err)
 {
-	struct run_opts opts = cli_run_opts(c);
+	struct run_opts opts = { .quiet = c->quiet, .jobs = c->n_jobs };
 	struct weft_err bad = { 0 };
 	struct follow *f = NULL;
 	struct recorders l;

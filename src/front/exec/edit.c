@@ -8,11 +8,6 @@
 #include "front/exec/exec.h"
 #include "front/exp/registry.h"
 
-static bool is_agent(const struct doc_node *w)
-{
-	return !strcmp(doc_get(w, "program")->text, "host.agent");
-}
-
 /* Those that stay, and an agent if there is none. */
 static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
 				     const struct registry *reg)
@@ -34,7 +29,7 @@ static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
 		if (!cls ||
 		    (!cls->background && strcmp(cls->name, "host.agent")))
 			continue;
-		agent |= is_agent(w);
+		agent |= !strcmp(p->text, "host.agent");
 		doc_append(d, seq, NULL, w->at, (struct doc_node *)w);
 	}
 	if (agent)
@@ -100,7 +95,8 @@ bool exec_drivers(const struct exp *e)
 	const struct doc_node *w = doc_get(e->doc->root, "workload");
 
 	for (uint32_t i = 0; w && i < w->n; i++)
-		if (!is_agent(w->items[i].val))
+		if (strcmp(doc_get(w->items[i].val, "program")->text,
+			   "host.agent"))
 			return true;
 	return false;
 }

@@ -160,32 +160,23 @@ int exec_spawn(struct exec_job *j, char *const *argv, char *const *more,
 	return 0;
 }
 
-/* Those that have not ended get the signal, if it is not 0; true: there are
- * some. */
-static bool signal_left(struct exec_job *j, int sig)
-{
-	bool any = false;
-	int status;
-
-	for (size_t i = 0; i < j->pids.n; i++)
-		if (!att_server_status(j->server, i, &status)) {
-			any = true;
-			if (sig)
-				kill(j->pids.at[i], sig);
-		}
-	return any;
-}
-
 void exec_kill(struct exec_job *j)
 {
 	struct timespec nap = { 0, 10000000 };
+	bool left = true;
 
-	for (int i = 0; i < 1000; i++) {
-		int sig = i == 0 ? SIGTERM : i == 300 ? SIGKILL : 0;
+	for (int i = 0; i < 1000 && left; i++) {
+		int sig = i == 0 ? SIGTERM : i == 300 ? SIGKILL : 0, status;
 
-		if (!signal_left(j, sig))
-			break;
-		nanosleep(&nap, NULL);
+		left = false;
+		for (size_t k = 0; k < j->pids.n; k++)
+			if (!att_server_status(j->server, k, &status)) {
+				left = true;
+				if (sig)
+					kill(j->pids.at[k], sig);
+			}
+		if (left)
+			nanosleep(&nap, NULL);
 	}
 	exec_sweep(j->socket);
 }

@@ -50,13 +50,6 @@ int mpi_need_provider(struct weft_err *err)
 		"exec: no libweft-fi.so beside weft: it is built where libfabric-dev is installed");
 }
 
-static void mpi_apply(struct exec_job *j, const char *const (*s)[2])
-{
-	for (; (*s)[0]; s++)
-		if (!getenv((*s)[0]))
-			exec_env(j, (*s)[0], "%s", (*s)[1]);
-}
-
 void mpi_settings(struct exec_job *j, const char *const (*s)[2])
 {
 	static const char *const all[][2] = {
@@ -66,8 +59,10 @@ void mpi_settings(struct exec_job *j, const char *const (*s)[2])
 		{ NULL, NULL },
 	};
 
-	mpi_apply(j, all);
-	mpi_apply(j, s);
+	for (int i = 0; i < 2; i++)
+		for (const char *const(*v)[2] = i ? s : all; (*v)[0]; v++)
+			if (!getenv((*v)[0]))
+				exec_env(j, (*v)[0], "%s", (*v)[1]);
 }
 
 /* ---- the starter: mpirun or mpiexec ---- */

@@ -167,12 +167,22 @@ void exec_descriptors(void)
 
 /* ---- the way of messages ---- */
 
-/* A place for each process that ever joins: some start others. */
-static int setup_direct(struct exec_setup *s, uint32_t nodes,
-			struct weft_err *err)
+static int setup_path(const struct exec_args *a, uint32_t nodes,
+		      struct exec_setup *s, struct weft_err *err)
 {
 	uint32_t per = 0, slots, ret;
 
+	if (!a->path || !strcmp(a->path, "nic"))
+		return 0;
+	if (strcmp(a->path, "direct"))
+		return weft_fail(err, EINVAL,
+				 "exec: --path '%.40s': give nic or direct",
+				 a->path);
+	if (s->att.clock != WEFT_CLOCK_NONE)
+		return weft_fail(
+			err, EINVAL,
+			"exec: --path direct: no time passes there: give --clock none, too");
+	/* A place for each process that ever joins: some start others. */
 	for (uint32_t r = 0, n; r < s->att.ranks; r++) {
 		n = 0;
 		for (uint32_t k = 0; k <= r; k++)
@@ -190,22 +200,6 @@ static int setup_direct(struct exec_setup *s, uint32_t nodes,
 			per, nodes, strerror((int)ret));
 	s->att.direct = &s->direct;
 	return 0;
-}
-
-static int setup_path(const struct exec_args *a, uint32_t nodes,
-		      struct exec_setup *s, struct weft_err *err)
-{
-	if (!a->path || !strcmp(a->path, "nic"))
-		return 0;
-	if (strcmp(a->path, "direct"))
-		return weft_fail(err, EINVAL,
-				 "exec: --path '%.40s': give nic or direct",
-				 a->path);
-	if (s->att.clock != WEFT_CLOCK_NONE)
-		return weft_fail(
-			err, EINVAL,
-			"exec: --path direct: no time passes there: give --clock none, too");
-	return setup_direct(s, nodes, err);
 }
 
 /* A node without a driver has one process that calls weft/host.h itself: that

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
 #include "front/explain/explain.h"
 #include "front/out/out.h"
 #include "weft/sim.h"
@@ -45,15 +46,6 @@ static uint64_t load_whole(sqlite3_stmt *st, int i)
 	return v > 0 ? (uint64_t)v : 0;
 }
 
-static char *dup_or_die(const char *s)
-{
-	char *copy = strdup(s);
-
-	if (!copy)
-		abort();
-	return copy;
-}
-
 /* ---- parts ---- */
 
 static bool load_head(sqlite3 *sql, uint64_t run, struct explain *e)
@@ -66,8 +58,8 @@ static bool load_head(sqlite3 *sql, uint64_t run, struct explain *e)
 	if (!load_row(st))
 		return false;
 	e->run = run;
-	e->experiment = dup_or_die(text(st, 0));
-	e->point = dup_or_die(text(st, 1));
+	e->experiment = need(strdup(text(st, 0)));
+	e->point = need(strdup(text(st, 1)));
 	e->story.n_messages = load_whole(st, 2);
 	e->story.begin = load_whole(st, 3);
 	e->story.end = load_whole(st, 4);
@@ -161,9 +153,9 @@ static void load_ports(sqlite3 *sql, uint64_t run, struct explain *e)
 
 		if (blocked)
 			vec_push(&e->ports,
-				 (struct explain_port){ dup_or_die(text(st, 0)),
-							dup_or_die(text(st, 1)),
-							blocked });
+				 (struct explain_port){
+					 need(strdup(text(st, 0))),
+					 need(strdup(text(st, 1))), blocked });
 	}
 }
 
@@ -178,7 +170,7 @@ static void load_metrics(sqlite3 *sql, uint64_t run, struct explain *e)
 		double unit = strcmp(text(st, 1), "ns") ? 1e9 : 1e6;
 
 		vec_push(&e->metrics,
-			 (struct explain_metric){ dup_or_die(text(st, 0)),
+			 (struct explain_metric){ need(strdup(text(st, 0))),
 						  sqlite3_column_double(st, 2) *
 							  unit });
 	}

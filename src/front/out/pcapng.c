@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
 #include "base/vec.h"
 
 enum { BLOCK_SHB = 0x0a0d0d0a, BLOCK_IDB = 1, BLOCK_EPB = 6 };
@@ -85,13 +86,6 @@ struct body {
 	size_t n;
 };
 
-static void body_open(struct body *b)
-{
-	b->f = open_memstream(&b->buf, &b->n);
-	if (!b->f)
-		abort();
-}
-
 static void body_block(struct body *b, FILE *f, uint32_t type)
 {
 	pcapng_option(b->f, OPT_END, NULL, 0);
@@ -105,7 +99,7 @@ uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i)
 	static const uint8_t resol = DIGITS;
 	struct body b;
 
-	body_open(&b);
+	b.f = need(open_memstream(&b.buf, &b.n));
 	pcapng_put16(b.f, i->link_type);
 	pcapng_put16(b.f, 0);
 	pcapng_put32(b.f, 0); /* no limit to a record */
@@ -122,21 +116,13 @@ uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i)
 
 /* ---- records ---- */
 
-static void *pcapng_grown(void *at, size_t n, size_t size)
-{
-	at = reallocarray(at, n, size);
-	if (!at)
-		abort();
-	return at;
-}
-
 static uint8_t *mem_room(struct pcapng *p, size_t n)
 {
 	size_t at = p->mem.n;
 
 	if (at + n > p->mem.cap) {
 		p->mem.cap = 2 * (at + n) + WAIT;
-		p->mem.at = pcapng_grown(p->mem.at, p->mem.cap, 1);
+		p->mem.at = need(realloc(p->mem.at, p->mem.cap));
 	}
 	p->mem.n += n;
 	return p->mem.at + at;
@@ -203,7 +189,8 @@ static void pcapng_sort(struct pcapng *p)
 		most = r->t > most ? r->t : most;
 	}
 	if (p->n_turn < p->wait.cap)
-		p->turn = pcapng_grown(p->turn, p->wait.cap, sizeof(*p->turn));
+		p->turn = need(
+			reallocarray(p->turn, p->wait.cap, sizeof(*p->turn)));
 	p->n_turn = p->wait.cap;
 	for (uint32_t k = 0; k < 64 && (most - least) >> k; k += DIGIT) {
 		sort_pass(p->wait.at, p->turn, p->wait.n, least, k);
@@ -270,7 +257,7 @@ int pcapng_open(const char *path, uint64_t limit, struct pcapng **p_p,
 	p->out.limit = limit;
 	setvbuf(p->f, NULL, _IOFBF, BUFFER);
 	p->full = WAIT;
-	body_open(&b);
+	b.f = need(open_memstream(&b.buf, &b.n));
 	pcapng_put32(b.f, 0x1a2b3c4d); /* byte order */
 	pcapng_put16(b.f, 1);
 	pcapng_put16(b.f, 0);

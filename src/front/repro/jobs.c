@@ -132,7 +132,8 @@ int repro_load(struct repro *r, struct weft_err *err)
 
 int repro_run(struct repro *r, struct weft_err *err)
 {
-	struct run_opts opts = cli_run_opts(r->cli);
+	struct run_opts opts = { .quiet = r->cli->quiet,
+				 .jobs = r->cli->n_jobs };
 
 	opts.parts = r->jobs.n;
 	opts.began_ns = progress_now();

@@ -183,13 +183,6 @@ static size_t trial_of(struct trials *t, const char *value)
 	return t->list.n - 1;
 }
 
-static struct trials trials_open(struct repro *r, const struct sense_found *f)
-{
-	return (struct trials){ .repro = r,
-				.found = f,
-				.n_rows = sense_rows(r, f->job) };
-}
-
 static void trials_free(struct trials *t)
 {
 	vec_foreach (&t->list, struct trial, x)
@@ -248,7 +241,9 @@ static void side_measure(struct trials *t, uint32_t scale, bool low,
 
 void sense_measure(struct repro *r, struct sense_found *f)
 {
-	struct trials t = trials_open(r, f);
+	struct trials t = { .repro = r,
+			    .found = f,
+			    .n_rows = sense_rows(r, f->job) };
 
 	side_measure(&t, SENSE_HALF, true, f->moves);
 	side_measure(&t, SENSE_DOUBLE, false, f->moves);
@@ -288,7 +283,9 @@ static void search_last(struct trials *t, size_t row, struct sense_side *s)
 
 void sense_search(struct repro *r, struct sense_found *f)
 {
-	struct trials t = trials_open(r, f);
+	struct trials t = { .repro = r,
+			    .found = f,
+			    .n_rows = sense_rows(r, f->job) };
 
 	for (size_t i = 0; i < t.n_rows; i++) {
 		if (f->moves[i].low.search)

@@ -93,29 +93,20 @@ bool sense_is_number(const struct sense_param *p)
 	return p->param->type != WEFT_P_BOOL && p->param->type != WEFT_P_ENUM;
 }
 
-/* Value that switches a parameter on. */
-static uint64_t first_step(enum weft_ptype type)
-{
-	switch (type) {
-	case WEFT_P_TIME:
-		return 10 * WEFT_NS;
-	case WEFT_P_BYTES:
-		return 64;
-	case WEFT_P_RATE:
-		return 1000000000;
-	default:
-		return 1;
-	}
-}
-
 static bool scale_u64(uint64_t *v, enum weft_ptype type, uint32_t scale)
 {
-	uint64_t old = *v;
-
-	if (old > UINT64_MAX / SENSE_DOUBLE)
+	if (*v > UINT64_MAX / SENSE_DOUBLE)
 		return false;
-	*v = old ? old * scale / SENSE_ONE : first_step(type);
-	return old || scale > SENSE_ONE;
+	if (*v) {
+		*v = *v * scale / SENSE_ONE;
+		return true;
+	}
+	/* the value that switches a parameter on */
+	*v = type == WEFT_P_TIME    ? 10 * WEFT_NS
+	     : type == WEFT_P_BYTES ? 64
+	     : type == WEFT_P_RATE  ? 1000000000
+				    : 1;
+	return scale > SENSE_ONE;
 }
 
 /* A faster clock has a shorter period; the fraction stays reduced (of what is

@@ -26,27 +26,25 @@ static bool point_within(const char *name, const char *wanted)
 	return true;
 }
 
-static const struct weft_result *point_read(const struct repro_data *d,
-					    size_t i)
-{
-	if (d->read)
-		d->read[i] = true;
-	return d->points[i].result;
-}
-
 /* Returns the point of that name.  When the command line has fixed an axis of
  * the sweep, names of points lack that axis, so the rest of the name
  * decides. */
 static const struct weft_result *point_of(const struct repro_data *d,
 					  const char *point)
 {
-	for (size_t i = 0; i < d->n_points; i++)
-		if (!point || !strcmp(d->points[i].name, point))
-			return point_read(d, i);
-	for (size_t i = 0; i < d->n_points; i++)
-		if (point_within(d->points[i].name, point))
-			return point_read(d, i);
-	return NULL;
+	size_t i = 0;
+
+	while (i < d->n_points && point && strcmp(d->points[i].name, point))
+		i++;
+	if (i == d->n_points)
+		for (i = 0; i < d->n_points; i++)
+			if (point_within(d->points[i].name, point))
+				break;
+	if (i == d->n_points)
+		return NULL;
+	if (d->read)
+		d->read[i] = true;
+	return d->points[i].result;
 }
 
 double repro_value(const struct repro_data *d, const char *point,

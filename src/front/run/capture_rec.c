@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
 #include "front/run/capture_internal.h"
 
 enum { HEAD_VERSION = 2, HEAD_DAMAGED = 1, HEAD_BAD = 2, HEAD_CUT = 4 };
@@ -30,30 +31,25 @@ struct symbols {
 	uint32_t n, all;
 };
 
-static uint32_t capture_rec_encode(struct capture *cap,
-				   const struct weft_wire *w,
-				   const struct weft_frame *f, uint32_t *all)
-{
-	if (cap->bare && w->front)
-		return w->front(f, cap->sym, cap->cap, all);
-	return *all = w->encode(f, cap->sym, cap->cap);
-}
-
 /* In cap->sym or where a fault has left them. */
 static struct symbols symbols(struct capture *cap, const struct weft_port *p,
 			      const struct weft_frame *f)
 {
+	const struct weft_wire *w = p->decl->wire;
 	struct symbols s;
 
 	if (f->raw)
 		return (struct symbols){ f->raw->sym, f->raw->n, f->raw->n };
-	while ((s.n = capture_rec_encode(cap, p->decl->wire, f, &s.all)) >
-	       cap->cap) {
+	for (;;) {
+		if (cap->bare && w->front)
+			s.n = w->front(f, cap->sym, cap->cap, &s.all);
+		else
+			s.n = s.all = w->encode(f, cap->sym, cap->cap);
+		if (s.n <= cap->cap)
+			break;
 		cap->cap = s.n;
 		free(cap->sym);
-		cap->sym = calloc(s.n, sizeof(*cap->sym));
-		if (!cap->sym)
-			abort();
+		cap->sym = need(calloc(s.n, sizeof(*cap->sym)));
 	}
 	s.at = cap->sym;
 	return s;
@@ -92,36 +88,30 @@ static uint32_t capture_rec_bitmap(uint8_t *out, const uint16_t *sym,
 	return (n + 7) / 8;
 }
 
-static bool capture_rec_any(const uint16_t *sym, uint32_t n, uint32_t flag)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (sym[i] & flag)
-			return true;
-	return false;
-}
-
 static void put_symbols(struct tap *t, const struct weft_frame *f,
 			const struct symbols *s, weft_time_t at)
 {
-	bool bad = f->raw && capture_rec_any(s->at, s->n, WEFT_SYM_BAD);
-	bool cut = s->n < s->all;
+	bool bad = false, cut = s->n < s->all;
 	struct head h = {
 		.version = HEAD_VERSION,
 		.wire = t->wire->number,
-		.flags = (uint8_t)((f->raw ? HEAD_DAMAGED : 0) |
-				   (bad ? HEAD_BAD : 0) | (cut ? HEAD_CUT : 0)),
 		.more = t->wire->more ? t->wire->more(f, t->cap->upper) : 0,
 		.symbols = s->all,
 		.words = f->words,
 		.word_ps = (uint32_t)(f->word_fs / 1000),
 		.line = t->iface,
 	};
-	/* behind the symbols one bit each, and another when some are no code */
-	uint32_t all =
-		(uint32_t)sizeof(h) + s->all + (s->all + 7) / 8 * (1u + bad);
-	uint32_t len = cut ? (uint32_t)sizeof(h) + s->n : all;
-	uint8_t *out = pcapng_record(t->cap->file, t->iface, at, len, all);
+	uint32_t all, len;
+	uint8_t *out;
 
+	for (uint32_t i = 0; f->raw && !bad && i < s->n; i++)
+		bad = s->at[i] & WEFT_SYM_BAD;
+	h.flags = (uint8_t)((f->raw ? HEAD_DAMAGED : 0) | (bad ? HEAD_BAD : 0) |
+			    (cut ? HEAD_CUT : 0));
+	/* behind the symbols one bit each, and another when some are no code */
+	all = (uint32_t)sizeof(h) + s->all + (s->all + 7) / 8 * (1u + bad);
+	len = cut ? (uint32_t)sizeof(h) + s->n : all;
+	out = pcapng_record(t->cap->file, t->iface, at, len, all);
 	memcpy(out, &h, sizeof(h));
 	out += sizeof(h);
 	capture_rec_bytes(out, s->at, s->n);
@@ -135,21 +125,27 @@ static void put_symbols(struct tap *t, const struct weft_frame *f,
 static void capture_rec_put(struct tap *t, const struct weft_frame *f,
 			    weft_time_t at)
 {
-	struct symbols s;
+	struct capture *cap = t->cap;
+	weft_time_t now = weft_now(t->port->comp);
+	struct symbols s = { 0 };
 	uint32_t skip;
 
-	if (pcapng_over(t->cap->file))
-		return;
-	s = symbols(t->cap, t->port, f);
-	if (s.n && t->wire->number)
+	if (!pcapng_over(cap->file))
+		s = symbols(cap, t->port, f);
+	if (s.n && t->wire->number) {
 		put_symbols(t, f, &s, at);
-	if (!s.n || t->wire->number)
+	} else if (s.n) {
+		skip = s.n < t->wire->skip ? s.n : t->wire->skip;
+		capture_rec_bytes(pcapng_record(cap->file, t->iface,
+						at + skip * f->word_fs,
+						s.n - skip, s.all - skip),
+				  s.at + skip, s.n - skip);
+	}
+	if (!pcapng_full(cap->file) || cap->writing)
 		return;
-	skip = s.n < t->wire->skip ? s.n : t->wire->skip;
-	capture_rec_bytes(pcapng_record(t->cap->file, t->iface,
-					at + skip * f->word_fs, s.n - skip,
-					s.all - skip),
-			  s.at + skip, s.n - skip);
+	/* The one that is telling has nothing of the time before `at`. */
+	capture_settle(cap);
+	pcapng_write(cap->file, at < now ? at : now);
 }
 
 /* ---- order ---- */
@@ -166,26 +162,12 @@ void capture_settle(struct capture *cap)
 	cap->writing = false;
 }
 
-static void capture_rec_took(struct tap *t, weft_time_t at)
-{
-	struct capture *cap = t->cap;
-
-	weft_time_t now = weft_now(t->port->comp);
-
-	if (!pcapng_full(cap->file) || cap->writing)
-		return;
-	/* The one that is telling has nothing of the time before `at`. */
-	capture_settle(cap);
-	pcapng_write(cap->file, at < now ? at : now);
-}
-
 void capture_hear(struct weft_line_listener *tap, const struct weft_frame *f,
 		  weft_time_t start)
 {
 	struct tap *t = (struct tap *)tap;
 
 	capture_rec_put(t, f, start);
-	capture_rec_took(t, start);
 }
 
 static void capture_filter(struct weft_comp *c, struct weft_frame *f)
@@ -194,7 +176,6 @@ static void capture_filter(struct weft_comp *c, struct weft_frame *f)
 	weft_time_t at = f->time - c->on->delay;
 
 	capture_rec_put(t, f, at);
-	capture_rec_took(t, at);
 	weft_filter_pass(c, f);
 }
 

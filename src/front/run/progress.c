@@ -33,27 +33,22 @@ void progress_start(struct progress *p, const struct run_opts *o,
 	p->began_ns = o->parts ? o->began_ns : p->start_ns;
 }
 
-static unsigned terminal_columns(void)
-{
-	struct winsize w;
-
-	return !ioctl(STDERR_FILENO, TIOCGWINSZ, &w) && w.ws_col ? w.ws_col
-								 : 80;
-}
-
 /* One line, however long: a terminal that wraps would keep its first half. */
 static void progress_say(const char *fmt, ...)
 {
+	struct winsize w;
 	char line[512];
 	va_list ap;
-	int n;
+	int n, columns = 80;
 
 	va_start(ap, fmt);
 	n = vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	n = n < (int)sizeof(line) ? n : (int)sizeof(line) - 1;
-	if (n >= (int)terminal_columns())
-		n = (int)terminal_columns() - 1;
+	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &w) && w.ws_col)
+		columns = w.ws_col;
+	if (n >= columns)
+		n = columns - 1;
 	fprintf(stderr, "\r\033[K%.*s", n, line);
 	fflush(stderr);
 }

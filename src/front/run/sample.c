@@ -158,27 +158,21 @@ void sampler_free(struct sampler *s)
 
 /* ---- taking them ---- */
 
-/* Words of a port: the share of the time that its frames still take. */
-static uint64_t port_ahead(const struct line *l)
-{
-	weft_time_t t = weft_port_ahead(l->port);
-
-	if (l->k == PORT_BUSY || !t)
-		return t;
-	if (l->k == PORT_FRAMES || !l->port->out_busy)
-		return 0;
-	return (uint64_t)((double)l->port->out_words * (double)t /
-			  (double)l->port->out_busy);
-}
-
 /* Returns the line's value at the current time. */
 static uint64_t line_value(const struct line *l)
 {
+	const struct weft_port *p = l->port;
 	uint64_t ahead = 0;
 
-	if (l->port)
-		ahead = port_ahead(l);
-	else if (l->comp->cls->ops.ahead)
+	/* Words of a port: the share of the time that its frames still take. */
+	if (p && l->k != PORT_FRAMES)
+		ahead = weft_port_ahead(p);
+	if (p && l->k == PORT_WORDS && ahead)
+		ahead = p->out_busy ? (uint64_t)((double)p->out_words *
+						 (double)ahead /
+						 (double)p->out_busy)
+				    : 0;
+	if (!p && l->comp->cls->ops.ahead)
 		ahead = l->comp->cls->ops.ahead(l->comp, l->k);
 	return (*l->value - (ahead < *l->value ? ahead : *l->value)) / l->div;
 }

@@ -62,31 +62,28 @@ static void sampler_pick_put(struct kept *at, const struct kept *m)
 	*at = sampler_pick_copy(m);
 }
 
-static struct sum *sum_find(struct picks *p, const struct kept_stage *s)
-{
-	struct sum *u = &p->sum[recs_hash(s->comp, s->stage, NULL, 0) % SUMS];
-
-	for (uint32_t i = 0; i < 16; i++) {
-		if (!u->comp)
-			*u = (struct sum){ .comp = s->comp, .stage = s->stage };
-		if (u->comp == s->comp && !strcmp(u->stage, s->stage))
-			return u;
-		u = u == &p->sum[SUMS - 1] ? p->sum : u + 1;
-	}
-	return NULL;
-}
-
 static void add_sum(struct picks *p, const struct kept_stage *s,
 		    weft_time_t spent)
 {
-	struct sum **n = &p->near[recs_near(s->comp, s->stage, NULL, 0) % NEAR];
+	struct sum **near =
+		&p->near[recs_near(s->comp, s->stage, NULL, 0) % NEAR];
+	struct sum *u = *near;
 
-	if (!*n || (*n)->comp != s->comp || (*n)->stage != s->stage)
-		*n = sum_find(p, s);
-	if (!*n)
+	if (!u || u->comp != s->comp || u->stage != s->stage) {
+		u = &p->sum[recs_hash(s->comp, s->stage, NULL, 0) % SUMS];
+		*near = NULL;
+	}
+	for (uint32_t i = 0; i < 16 && !*near; i++) {
+		if (!u->comp)
+			*u = (struct sum){ .comp = s->comp, .stage = s->stage };
+		if (u->comp == s->comp && !strcmp(u->stage, s->stage))
+			*near = u;
+		u = u == &p->sum[SUMS - 1] ? p->sum : u + 1;
+	}
+	if (!*near)
 		return;
-	(*n)->n++;
-	(*n)->total += spent;
+	(*near)->n++;
+	(*near)->total += spent;
 }
 
 void picks_add(struct picks *p, struct kept *m)

@@ -61,23 +61,19 @@ static int time_cmp(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static struct calls_row *row_named(struct calls *c, const char *name)
-{
-	struct calls_row none = { .name = (char *)name };
-
-	for (size_t i = 0; i < c->n_rows; i++)
-		if (!strcmp(c->rows[i].name, name))
-			return &c->rows[i];
-	calls_row_add(c, &none);
-	return &c->rows[c->n_rows - 1];
-}
-
 void calls_sum(const struct calls *c, struct calls *to)
 {
 	for (size_t i = 0; i < c->n_rows; i++) {
 		const struct calls_row *r = &c->rows[i];
-		struct calls_row *s = row_named(to, r->name);
+		struct calls_row *s;
+		size_t k = 0;
 
+		while (k < to->n_rows && strcmp(to->rows[k].name, r->name))
+			k++;
+		if (k == to->n_rows)
+			calls_row_add(to,
+				      &(struct calls_row){ .name = r->name });
+		s = &to->rows[k];
 		s->calls += r->calls;
 		s->bytes += r->bytes;
 		s->time += r->time;

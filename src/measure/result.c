@@ -48,22 +48,6 @@ static char *result_dup(const char *s)
 	return res;
 }
 
-/* Inserts a zeroed element i and sets its name. */
-static void *result_open(void *arr_p, size_t *n_p, size_t size, size_t i,
-			 const char *name)
-{
-	char **arr = arr_p, *at;
-	size_t n = *n_p;
-
-	*arr = grown(*arr, n, size);
-	at = *arr + i * size;
-	memmove(at + size, at, (n - i) * size);
-	memset(at, 0, size);
-	*(char **)at = result_dup(name);
-	++*n_p;
-	return at;
-}
-
 /* Returns the element called name. Creates it if it does not exist, and then
  * sets *new_p. */
 #define RESULT_GET(arr, n, name, new_p)                                        \
@@ -72,12 +56,20 @@ static void *result_open(void *arr_p, size_t *n_p, size_t size, size_t i,
 static void *result_get(void *arr_p, size_t *n_p, size_t size, const char *name,
 			bool *new_p)
 {
-	char *const *arr = arr_p;
+	char **arr = arr_p, *at;
 	bool found;
 	size_t i = result_find(*arr, *n_p, size, name, &found);
 
 	*new_p = !found;
-	return found ? *arr + i * size : result_open(arr_p, n_p, size, i, name);
+	if (!found) {
+		*arr = grown(*arr, *n_p, size);
+		at = *arr + i * size;
+		memmove(at + size, at, (*n_p - i) * size);
+		memset(at, 0, size);
+		*(char **)at = result_dup(name);
+		++*n_p;
+	}
+	return *arr + i * size;
 }
 
 struct weft_result *result_new(void)
@@ -216,27 +208,25 @@ struct hist *result_hist_get(struct weft_result *r, const char *name,
 	return &h->h;
 }
 
-static const char *result_unit(struct weft_result *r, const char *unit)
-{
-	for (size_t i = 0; i < r->n_units; i++)
-		if (!strcmp(r->units[i], unit))
-			return r->units[i];
-	r->units = reallocarray(r->units, r->n_units + 1, sizeof(*r->units));
-	if (!r->units)
-		abort();
-	r->units[r->n_units] = result_dup(unit);
-	return r->units[r->n_units++];
-}
-
 void result_counter_set(struct weft_result *r, const char *name,
 			const char *unit, uint64_t v)
 {
 	bool is_new;
 	struct result_counter *c =
 		RESULT_GET(r->counters, r->n_counters, name, &is_new);
+	size_t k = 0;
 
-	c->unit = result_unit(r, unit ? unit : "");
 	c->value = v;
+	/* Counters share the texts of their few units. */
+	unit = unit ? unit : "";
+	while (k < r->n_units && strcmp(r->units[k], unit))
+		k++;
+	if (k == r->n_units) {
+		r->units =
+			need(reallocarray(r->units, k + 1, sizeof(*r->units)));
+		r->units[r->n_units++] = result_dup(unit);
+	}
+	c->unit = r->units[k];
 }
 
 void result_param_set(struct weft_result *r, const char *name,

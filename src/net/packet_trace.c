@@ -241,22 +241,6 @@ static int lines_read(struct reader *r)
 
 /* ---- the whole ---- */
 
-static void trace_link(struct trace *t, const struct reader *r)
-{
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < t->n; i++) {
-		t->pkt[i].first = at;
-		at += t->pkt[i].n;
-		t->pkt[i].n = 0;
-	}
-	for (size_t i = 0; i < r->deps.n; i++) {
-		struct trace_pkt *p = &t->pkt[r->deps.at[i].before];
-
-		t->next[p->first + p->n++] = r->deps.at[i].after;
-	}
-}
-
 static int order_cmp(const void *a, const void *b, void *arg)
 {
 	const struct trace_pkt *pkt = arg;
@@ -287,6 +271,7 @@ static void trace_order(struct trace *t)
 static struct trace *trace_make(struct reader *r)
 {
 	struct trace *t = calloc(1, sizeof(*t));
+	uint32_t at = 0;
 
 	if (!t)
 		abort();
@@ -299,7 +284,16 @@ static struct trace *trace_make(struct reader *r)
 	t->from = calloc(t->nodes + 1, sizeof(*t->from));
 	if (!t->next || !t->order || !t->from)
 		abort();
-	trace_link(t, r);
+	for (uint32_t i = 0; i < t->n; i++) {
+		t->pkt[i].first = at;
+		at += t->pkt[i].n;
+		t->pkt[i].n = 0;
+	}
+	for (size_t i = 0; i < r->deps.n; i++) {
+		struct trace_pkt *p = &t->pkt[r->deps.at[i].before];
+
+		t->next[p->first + p->n++] = r->deps.at[i].after;
+	}
 	trace_order(t);
 	return t;
 }

@@ -28,16 +28,6 @@ static weft_time_t stream_end(struct stream *s)
 	return sends ? program_get(&s->w, s->ops->key, s->partner) : now;
 }
 
-static void stream_report(struct stream *s, weft_time_t t)
-{
-	double sec = (double)t / WEFT_SEC;
-	double mb = (double)(s->count * s->size) / sec / 1e6;
-
-	weft_metric(s->w.c, "bandwidth", "MB/s", mb);
-	weft_metric(s->w.c, "rate", "msg/s", (double)s->count / sec);
-	weft_series_add(s->w.c, "bandwidth", "B", "MB/s", (double)s->size, mb);
-}
-
 /* Measures each end by its own clock. The partner's clock starts with the
  * first message, because it cannot know when the sender starts. */
 static void stream_received(struct stream *s)
@@ -60,6 +50,7 @@ static void stream_received(struct stream *s)
 static void stream_run(struct stream *s)
 {
 	weft_time_t t = 0;
+	double sec, mb;
 
 	if (s->flags & STREAM_RECEIVED) {
 		stream_received(s);
@@ -72,8 +63,13 @@ static void stream_run(struct stream *s)
 	if (s->receives)
 		s->ops->receive(s, s->count);
 	t = stream_end(s) - t;
-	if (!s->w.me)
-		stream_report(s, t);
+	if (s->w.me)
+		return;
+	sec = (double)t / WEFT_SEC;
+	mb = (double)(s->count * s->size) / sec / 1e6;
+	weft_metric(s->w.c, "bandwidth", "MB/s", mb);
+	weft_metric(s->w.c, "rate", "msg/s", (double)s->count / sec);
+	weft_series_add(s->w.c, "bandwidth", "B", "MB/s", (double)s->size, mb);
 }
 
 int stream_main(struct weft_comp *c, const struct stream_ops *ops)

@@ -97,8 +97,9 @@ struct weft_port *weft_port_find(struct weft_comp *c, const char *name)
 	return NULL;
 }
 
-static int connect_check(const struct weft_port *a, const struct weft_port *b,
-			 struct weft_err *err)
+int weft_connect(struct weft_port *a, struct weft_port *b,
+		 struct weft_comp *link, weft_time_t delay,
+		 struct weft_err *err)
 {
 	const struct weft_port *taken = a->peer ? a : b->peer ? b : NULL;
 
@@ -115,15 +116,6 @@ static int connect_check(const struct weft_port *a, const struct weft_port *b,
 			err, EINVAL,
 			"%s.%s and %s.%s do not fit: different kind of port",
 			a->comp->name, a->name, b->comp->name, b->name);
-	return 0;
-}
-
-int weft_connect(struct weft_port *a, struct weft_port *b,
-		 struct weft_comp *link, weft_time_t delay,
-		 struct weft_err *err)
-{
-	if (connect_check(a, b, err))
-		return -EINVAL;
 	if (link)
 		delay = ((struct weft_link_state *)link->state)->delay;
 	if (!delay && a->kind == WEFT_PORT_LINK)

@@ -261,10 +261,21 @@ static void sort_merge(struct evq *q, struct evq_vec *v)
 		memcpy(v->ev, a, v->n * sizeof(*a));
 }
 
-static void sort_bucket(struct evq *q, struct evq_vec *v)
+/* Makes a thick bucket current as a whole. Later pushes into its slot go to the
+ * current events too. */
+RARE static void load_bucket(struct evq *q, uint32_t bucket)
 {
+	struct evq_level *lv = &q->level[0];
+	struct evq_vec *v = &q->cur;
 	uint64_t first, vary = 0;
 
+	if (q->cur.ev)
+		spare_push(q, q->cur);
+	q->cur = lv->bucket[bucket];
+	q->pos = 0;
+	level_clear(lv, bucket);
+	q->slot = q->cur.ev[0].time >> SLOT_SHIFT;
+	q->first = q->slot + 1;
 	vec_reserve(&q->scratch, v->n);
 	if (v->n <= 128) {
 		sort_merge(q, v);
@@ -274,22 +285,6 @@ static void sort_bucket(struct evq *q, struct evq_vec *v)
 	for (uint32_t i = 1; i < v->n; i++)
 		vary |= radix_key(&v->ev[i]) ^ first;
 	sort_radix(q, v, vary);
-}
-
-/* Makes a thick bucket current as a whole. Later pushes into its slot go to the
- * current events too. */
-RARE static void load_bucket(struct evq *q, uint32_t i)
-{
-	struct evq_level *lv = &q->level[0];
-
-	if (q->cur.ev)
-		spare_push(q, q->cur);
-	q->cur = lv->bucket[i];
-	q->pos = 0;
-	level_clear(lv, i);
-	q->slot = q->cur.ev[0].time >> SLOT_SHIFT;
-	q->first = q->slot + 1;
-	sort_bucket(q, &q->cur);
 }
 
 /* Moves the events of bucket i of level l to the levels below. */

@@ -85,18 +85,6 @@ struct weft_comp *weft_sim_at(const struct weft_sim *sim, uint32_t i)
 	return i < sim->n_comps ? sim->comps[i] : NULL;
 }
 
-static int class_check(const struct weft_class *cls, struct weft_err *err)
-{
-	if (cls->api_version != WEFT_API_VERSION ||
-	    cls->struct_size != sizeof(*cls))
-		return weft_fail(
-			err, EINVAL,
-			"component %s was built for interface %u: rebuild it against interface %u",
-			cls->name ? cls->name : "?", cls->api_version,
-			WEFT_API_VERSION);
-	return 0;
-}
-
 static int comps_append(struct weft_sim *sim, struct weft_comp *c)
 {
 	if (sim->n_comps == sim->cap_comps) {
@@ -119,8 +107,15 @@ struct weft_comp *weft_sim_add(struct weft_sim *sim,
 	struct weft_comp *c;
 
 	assert(!sim->started);
-	if (class_check(cls, err))
+	if (cls->api_version != WEFT_API_VERSION ||
+	    cls->struct_size != sizeof(*cls)) {
+		weft_fail(
+			err, EINVAL,
+			"component %s was built for interface %u: rebuild it against interface %u",
+			cls->name ? cls->name : "?", cls->api_version,
+			WEFT_API_VERSION);
 		return NULL;
+	}
 	if (sim->n_comps > EVQ_MAX_ID) {
 		weft_fail(err, E2BIG, "more than %u components", EVQ_MAX_ID);
 		return NULL;

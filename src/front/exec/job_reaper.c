@@ -46,30 +46,26 @@ void exec_remove(const char *folder)
 
 /* ---- the keeper ---- */
 
-/* Turns the child into the keeper.  It keeps only the socket of weft: with
- * weft's output open as well, a reader of that output would wait until the
- * keeper ends. */
-static void keeper_exec(const char *socket, int from)
-{
-	int null = open("/dev/null", O_RDWR);
-
-	if (null < 0 || dup2(from, 0) < 0 || dup2(null, 1) < 0 ||
-	    dup2(null, 2) < 0)
-		_exit(127);
-	setsid();
-	execl("/proc/self/exe", "weft", "exec", "--keep", socket, (char *)NULL);
-	_exit(127);
-}
-
 int exec_keep(struct exec_job *j, struct weft_err *err)
 {
-	int ends[2];
+	int ends[2], null;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return weft_fail(err, errno, "exec: %s", strerror(errno));
 	j->keeper = fork();
-	if (!j->keeper)
-		keeper_exec(j->socket, ends[0]);
+	if (!j->keeper) {
+		/* The keeper keeps only the socket of weft: with weft's output
+		 * open as well, a reader of that output would wait until the
+		 * keeper ends. */
+		null = open("/dev/null", O_RDWR);
+		if (null < 0 || dup2(ends[0], 0) < 0 || dup2(null, 1) < 0 ||
+		    dup2(null, 2) < 0)
+			_exit(127);
+		setsid();
+		execl("/proc/self/exe", "weft", "exec", "--keep", j->socket,
+		      (char *)NULL);
+		_exit(127);
+	}
 	close(ends[0]);
 	j->keeper_fd = ends[1];
 	if (j->keeper < 0) {

@@ -256,29 +256,13 @@ struct weft_port *build_link_port(struct weft_comp *c, uint32_t k)
 	return NULL;
 }
 
-static int port_unknown(struct exp_build *b, const struct doc_node *n,
-			struct weft_err *err)
-{
-	struct exp_names v = { 0 };
-	int ret;
-
-	for (uint32_t k = 0; k < weft_sim_count(b->sim); k++) {
-		struct weft_comp *c = weft_sim_at(b->sim, k);
-
-		for (uint32_t i = 0; i < c->n_ports; i++)
-			exp_names_add(&v, "%s.%s", c->name, c->ports[i].name);
-	}
-	ret = doc_fail_near(n->at, err, n->text, exp_names_next, &v,
-			    "there is no port '%.80s'", n->text);
-	exp_names_free(&v);
-	return ret;
-}
-
 int build_port(struct exp_build *b, const struct doc_node *n,
 	       struct weft_port **port_p, struct weft_err *err)
 {
+	struct exp_names v = { 0 };
 	const char *dot;
 	size_t len;
+	int ret;
 
 	if (exp_want(n, DOC_SCALAR, "the port", err))
 		return -1;
@@ -293,7 +277,16 @@ int build_port(struct exp_build *b, const struct doc_node *n,
 		if (*port_p)
 			return 0;
 	}
-	return port_unknown(b, n, err);
+	for (uint32_t k = 0; k < weft_sim_count(b->sim); k++) {
+		struct weft_comp *c = weft_sim_at(b->sim, k);
+
+		for (uint32_t i = 0; i < c->n_ports; i++)
+			exp_names_add(&v, "%s.%s", c->name, c->ports[i].name);
+	}
+	ret = doc_fail_near(n->at, err, n->text, exp_names_next, &v,
+			    "there is no port '%.80s'", n->text);
+	exp_names_free(&v);
+	return ret;
 }
 
 int build_link(struct exp_build *b, const struct doc_node *map,

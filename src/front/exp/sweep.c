@@ -59,23 +59,6 @@ static int sweep_product(struct exp *e, const struct doc_node *n,
 	return 0;
 }
 
-static int sweep_list(struct exp *e, const struct doc_node *n,
-		      struct weft_err *err)
-{
-	if (!n->n)
-		return doc_fail(
-			n->at, err,
-			"no points to sweep over: write e.g. [{seed: 1}, {seed: 2}]");
-	for (uint32_t i = 0; i < n->n; i++) {
-		if (exp_want(n->items[i].val, DOC_MAP, "a point", err))
-			return -1;
-		e->axes[e->n_axes++] =
-			(struct exp_axis){ NULL, n->items[i].val };
-	}
-	e->n_points = n->n;
-	return 0;
-}
-
 int sweep_read(struct exp *e, struct weft_err *err)
 {
 	const struct doc_node *n = doc_get(e->doc->root, "sweep");
@@ -97,8 +80,20 @@ int sweep_read(struct exp *e, struct weft_err *err)
 	e->axes = calloc(n->n + 1, sizeof(*e->axes));
 	if (!e->axes)
 		abort();
-	return n->kind == DOC_MAP ? sweep_product(e, n, err)
-				  : sweep_list(e, n, err);
+	if (n->kind == DOC_MAP)
+		return sweep_product(e, n, err);
+	if (!n->n)
+		return doc_fail(
+			n->at, err,
+			"no points to sweep over: write e.g. [{seed: 1}, {seed: 2}]");
+	for (uint32_t i = 0; i < n->n; i++) {
+		if (exp_want(n->items[i].val, DOC_MAP, "a point", err))
+			return -1;
+		e->axes[e->n_axes++] =
+			(struct exp_axis){ NULL, n->items[i].val };
+	}
+	e->n_points = n->n;
+	return 0;
 }
 
 static void point_text(const struct doc_node *n, FILE *f)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
 #include "front/explain/explain.h"
 
 static const struct story_msg *stage_table_extreme(const struct story *s,
@@ -147,17 +148,17 @@ static size_t add_way(const struct story_msg *m, size_t i, uint64_t begin,
 	return i;
 }
 
-/* At [i][k]: the most lines that a from i on and b from k on share in order. */
-static uint16_t *stage_table_shared(const struct explain_rows *a,
-				    const struct explain_rows *b)
+/* Both ways side by side: what they share in one line. */
+static void stage_table_join(struct explain_rows *a, struct explain_rows *b,
+			     struct explain_rows *rows)
 {
-	size_t w = b->n + 1;
-	uint16_t *l = calloc((a->n + 1) * w, sizeof(*l));
+	size_t w = b->n + 1, i, k;
+	/* at [i][k]: the most lines that a from i on and b from k on share in
+	 * order */
+	uint16_t *l = need(calloc((a->n + 1) * w, sizeof(*l)));
 
-	if (!l)
-		abort();
-	for (size_t i = a->n; i--;)
-		for (size_t k = b->n; k--;) {
+	for (i = a->n; i--;)
+		for (k = b->n; k--;) {
 			uint16_t *at = l + i * w + k;
 
 			if (stage_table_same(&a->at[i], &b->at[k]))
@@ -165,16 +166,7 @@ static uint16_t *stage_table_shared(const struct explain_rows *a,
 			else
 				at[0] = at[w] > at[1] ? at[w] : at[1];
 		}
-	return l;
-}
-
-/* Both ways side by side: what they share in one line. */
-static void stage_table_join(struct explain_rows *a, struct explain_rows *b,
-			     struct explain_rows *rows)
-{
-	uint16_t *l = stage_table_shared(a, b);
-	size_t w = b->n + 1, i = 0, k = 0;
-
+	i = k = 0;
 	while (i < a->n || k < b->n) {
 		const uint16_t *at = l + i * w + k;
 

@@ -55,29 +55,23 @@ static bool parts_of(const char *point, struct parts *p)
 	return p->n;
 }
 
-/* Points of a product all have the same paths. */
-static bool sweep_plot_listed(const struct run_set *s)
-{
-	struct parts first, p;
-
-	for (size_t i = 0; i < s->n_points; i++) {
-		if (!parts_of(s->points[0].point, &first) ||
-		    !parts_of(s->points[i].point, &p))
-			continue;
-		if (first.n != p.n)
-			return true;
-		for (size_t k = 0; k < p.n; k++)
-			if (strcmp(first.path[k], p.path[k]))
-				return true;
-	}
-	return false;
-}
-
 static bool point_parts(const struct run_set *s, size_t i, struct parts *p)
 {
+	struct parts first, other;
+
 	if (!parts_of(s->points[i].point, p))
 		return false;
-	p->list = p->n > 1 && sweep_plot_listed(s);
+	/* Points of a product all have the same paths, those of a list have
+	 * not. */
+	if (p->n < 2 || !parts_of(s->points[0].point, &first))
+		return true;
+	for (size_t k = 0; k < s->n_points && !p->list; k++) {
+		if (!parts_of(s->points[k].point, &other))
+			continue;
+		p->list = first.n != other.n;
+		for (size_t n = 0; n < other.n && !p->list; n++)
+			p->list = strcmp(first.path[n], other.path[n]);
+	}
 	return true;
 }
 
@@ -96,27 +90,12 @@ static void part_title(const struct parts *p, char *buf, size_t size)
 			 p->value[0]);
 }
 
-static size_t line_place(struct lines *l, const char *label)
-{
-	size_t i = 0;
-
-	while (i < l->n_lines && strcmp(l->line[i].label, label))
-		i++;
-	if (i < l->n_lines || i == LINES_N)
-		return i;
-	snprintf(l->line[i].label, sizeof(l->line[i].label), "%s", label);
-	for (size_t k = 0; k < LINES_X; k++)
-		l->line[i].y[k] = NAN;
-	l->n_lines++;
-	return i;
-}
-
 static bool metric_put(struct lines *l, const struct parts *p,
 		       const struct weft_result *r, const char *label,
 		       const char *metric)
 {
 	const struct result_metric *m = result_metric_get(r, metric);
-	size_t at, k = 0;
+	size_t at = 0, k = 0;
 	double x;
 	char *end;
 
@@ -126,7 +105,15 @@ static bool metric_put(struct lines *l, const struct parts *p,
 		return false;
 	snprintf(l->x_name, sizeof(l->x_name), "%.60s",
 		 sweep_plot_leaf(p->path[p->n - 1]));
-	at = line_place(l, label);
+	while (at < l->n_lines && strcmp(l->line[at].label, label))
+		at++;
+	if (at == l->n_lines && at < LINES_N) {
+		snprintf(l->line[at].label, sizeof(l->line[at].label), "%s",
+			 label);
+		for (size_t i = 0; i < LINES_X; i++)
+			l->line[at].y[i] = NAN;
+		l->n_lines++;
+	}
 	while (k < l->n_x && l->x[k] != x)
 		k++;
 	if (k == l->n_x && l->n_x < LINES_X)

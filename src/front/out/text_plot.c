@@ -92,17 +92,6 @@ double draw_end(const struct hist *h)
 	return h->max > 2 * p ? p : h->max;
 }
 
-static void draw_bar(double share, bool fancy, FILE *f)
-{
-	int n = (int)ceil(share * BAR_WIDTH * (fancy ? 8 : 1));
-
-	for (int i = 0; i < n / (fancy ? 8 : 1); i++)
-		fputs(fancy ? "\u2588" : "#", f);
-	if (fancy)
-		fputs(eighths[n % 8], f);
-	fputc('\n', f);
-}
-
 /* Rows no finer than the bins, and of whole bins when they are few. */
 static double row_step(const struct hist *h, double end)
 {
@@ -130,6 +119,7 @@ void draw_hist(const char *name, const char *unit, const struct hist *h,
 	       bool fancy, FILE *f)
 {
 	double end = draw_end(h), step, lo, col[BAR_ROWS + 2];
+	int bar, parts = fancy ? 8 : 1; /* of a character */
 	char a[32], b[32];
 	size_t n, most = 0;
 
@@ -153,6 +143,11 @@ void draw_hist(const char *name, const char *unit, const struct hist *h,
 			strcpy(b, "");
 		fprintf(f, "%10s ..%9s %9.0f %5.1f %%  ", a, b, col[i],
 			100 * col[i] / (double)h->count);
-		draw_bar(col[i] / col[most], fancy, f);
+		bar = (int)ceil(col[i] / col[most] * BAR_WIDTH * parts);
+		for (int k = 0; k < bar / parts; k++)
+			fputs(fancy ? "\u2588" : "#", f);
+		if (fancy)
+			fputs(eighths[bar % parts], f);
+		fputc('\n', f);
 	}
 }

@@ -200,33 +200,25 @@ static bool sense_try_passes(const struct trials *t, size_t row, double model)
 
 /* ---- both sides ---- */
 
-/* The widest step to one side at which the machine still runs: a half, a
- * quarter, an eighth of the way. */
-static uint32_t sense_try_widest(struct trials *t, uint32_t scale,
-				 size_t *trial_p)
+/* Measures the widest step to one side at which the machine still runs: a half,
+ * a quarter, an eighth of the way. */
+static void side_measure(struct trials *t, uint32_t scale, bool low,
+			 struct sense_move *moves)
 {
 	const struct sense_param *p = &t->found->param;
+	size_t tried = SIZE_MAX;
 	uint32_t here = scale;
 	char value[SENSE_TEXT];
 
 	for (int i = 0; i < 3; i++) {
 		if (sense_scaled(p, here, value)) {
-			*trial_p = trial_of(t, value);
-			if (t->list.at[*trial_p].end == SENSE_RAN ||
+			tried = trial_of(t, value);
+			if (t->list.at[tried].end == SENSE_RAN ||
 			    !sense_is_number(p))
-				return here;
+				break;
 		}
-		here = (here + SENSE_ONE) / 2;
+		here = i < 2 ? (here + SENSE_ONE) / 2 : 0;
 	}
-	return 0;
-}
-
-static void side_measure(struct trials *t, uint32_t scale, bool low,
-			 struct sense_move *moves)
-{
-	size_t tried = SIZE_MAX;
-	uint32_t here = sense_try_widest(t, scale, &tried);
-
 	for (size_t i = 0; i < t->n_rows && tried != SIZE_MAX; i++) {
 		struct sense_side *s = low ? &moves[i].low : &moves[i].high;
 		const struct trial *x = &t->list.at[tried];

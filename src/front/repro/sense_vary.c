@@ -46,24 +46,6 @@ static bool clocks_alike(const struct sense_param *a,
 	       !strcmp(a->value, b->value);
 }
 
-/* A node has one core clock: machines in which a NIC and its crossbar differ
- * are refused, so these clocks are also varied together. */
-static void clocks_join(struct sense_params *ps)
-{
-	for (size_t i = 0, n = ps->n; i < n; i++) {
-		struct sense_param all = ps->at[i];
-		size_t k = 0;
-
-		while (k < n && !clocks_alike(&ps->at[k], &ps->at[i]))
-			k++;
-		if (k == n || k < i)
-			continue; /* none, or it was done */
-		all.cls = NULL;
-		strcpy(strchr(all.of, '.') + 1, "*");
-		vec_push(ps, all);
-	}
-}
-
 int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err)
 {
 	size_t n = e->n_points ? e->n_points : 1;
@@ -82,7 +64,21 @@ int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err)
 		}
 		exp_case_close(&c);
 	}
-	clocks_join(ps);
+	/* A node has one core clock: machines in which a NIC and its crossbar
+	 * differ are refused, so these clocks are also varied together. */
+	n = ps->n;
+	for (size_t i = 0; i < n; i++) {
+		struct sense_param all = ps->at[i];
+		size_t k = 0;
+
+		while (k < n && !clocks_alike(&ps->at[k], &ps->at[i]))
+			k++;
+		if (k == n || k < i)
+			continue; /* none, or it was done */
+		all.cls = NULL;
+		strcpy(strchr(all.of, '.') + 1, "*");
+		vec_push(ps, all);
+	}
 	return 0;
 }
 

@@ -36,30 +36,27 @@ static void signals_timer(bool on)
 	setitimer(ITIMER_REAL, &tv, NULL);
 }
 
-/* The run does not see the wish. */
-static void by_force(void)
+static void on_tick(int sig)
 {
 	struct weft_host *h = weft_host_self();
 	char line[200];
-	int n = snprintf(
-		line, sizeof(line),
-		"weft: %s computes without a call and does not come back: the run is ended, without results\n",
-		h ? weft_prog_of(h)->name : "the simulation");
+	int n;
 
-	if (write(STDERR_FILENO, line, (size_t)n) < 0)
-		n = 0;
-	signal(caught, SIG_DFL);
-	raise(caught);
-}
-
-static void on_tick(int sig)
-{
 	ticked = 1;
 	if (!watched)
 		return;
 	weft_sim_stop(watched);
-	if (caught && clock() - wished > SECOND_SIGNAL_S * CLOCKS_PER_SEC)
-		by_force();
+	if (!caught || clock() - wished <= SECOND_SIGNAL_S * CLOCKS_PER_SEC)
+		return;
+	/* The run does not see the wish. */
+	n = snprintf(
+		line, sizeof(line),
+		"weft: %s computes without a call and does not come back: the run is ended, without results\n",
+		h ? weft_prog_of(h)->name : "the simulation");
+	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+		n = 0;
+	signal(caught, SIG_DFL);
+	raise(caught);
 }
 
 /* The second one kills.  A run that was just starting misses the stop: the

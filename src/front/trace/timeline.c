@@ -144,27 +144,6 @@ static uint32_t timeline_lane(struct timeline *t, struct part *p,
 	return p->tid[i];
 }
 
-/* The calls of a process: one thread, above the others of its node. */
-static void timeline_call(struct timeline *t, struct part *p,
-			  const struct weft_trace *e)
-{
-	uint32_t pid = pid_of(t, p->comp);
-	char name[32];
-
-	if (!p->lanes) {
-		p->lanes = 1;
-		p->tid[0] = ++t->tids;
-		snprintf(name, sizeof(name), "rank %u", p->index);
-		timeline_meta(t, "thread_name", pid, p->tid[0], name);
-		timeline_event(t, "M", pid, p->tid[0], "thread_sort_index");
-		fprintf(t->file, ",\"args\":{\"sort_index\":-1}}");
-	}
-	timeline_event(t, "X", pid, p->tid[0], e->text);
-	put_us(t, "ts", e->from);
-	put_us(t, "dur", e->to - e->from);
-	fprintf(t->file, ",\"args\":{\"rank\":%" PRIu64 "}}", e->value);
-}
-
 static uint32_t timeline_slice(struct timeline *t, struct part *p,
 			       const char *name, weft_time_t from,
 			       weft_time_t to)
@@ -257,13 +236,28 @@ static void level(struct timeline *t, const struct weft_trace *e)
 static void timeline_span(struct timeline *t, const struct weft_trace *e)
 {
 	struct part *p = part_of(t, e->comp, e->name, e->index);
+	uint32_t pid;
+	char name[32];
 
-	if (!strcmp(e->name, WEFT_TRACE_CALLS)) {
-		timeline_call(t, p, e);
+	if (strcmp(e->name, WEFT_TRACE_CALLS)) {
+		timeline_slice(t, p, e->text, e->from, e->to);
+		fprintf(t->file, ",\"args\":{\"n\":%" PRIu64 "}}", e->value);
 		return;
 	}
-	timeline_slice(t, p, e->text, e->from, e->to);
-	fprintf(t->file, ",\"args\":{\"n\":%" PRIu64 "}}", e->value);
+	/* the calls of a process: one thread, above the others of its node */
+	pid = pid_of(t, p->comp);
+	if (!p->lanes) {
+		p->lanes = 1;
+		p->tid[0] = ++t->tids;
+		snprintf(name, sizeof(name), "rank %u", p->index);
+		timeline_meta(t, "thread_name", pid, p->tid[0], name);
+		timeline_event(t, "M", pid, p->tid[0], "thread_sort_index");
+		fprintf(t->file, ",\"args\":{\"sort_index\":-1}}");
+	}
+	timeline_event(t, "X", pid, p->tid[0], e->text);
+	put_us(t, "ts", e->from);
+	put_us(t, "dur", e->to - e->from);
+	fprintf(t->file, ",\"args\":{\"rank\":%" PRIu64 "}}", e->value);
 }
 
 static void timeline_hear(struct weft_listener *l, const struct weft_trace *e)

@@ -86,17 +86,6 @@ static bool region_covers(const struct ep_region *r, const uint8_t *p,
 	       (size_t)(p - r->p) <= r->len - len;
 }
 
-static struct ep_region *cache_find(struct ep *e, const uint8_t *p, size_t len)
-{
-	for (struct ep_region *r = e->mr; r; r = r->next)
-		if (region_covers(r, p, len))
-			return r;
-	for (uint32_t i = 0; i < EP_CACHE; i++)
-		if (region_covers(&e->cache[i], p, len))
-			return &e->cache[i];
-	return NULL;
-}
-
 /* Returns a free cache place, or closes the least recently used one that is
  * not in use. Returns NULL if all are in use. */
 static struct ep_region *cache_place(struct ep *e)
@@ -116,8 +105,13 @@ static struct ep_region *cache_place(struct ep *e)
 
 struct ep_region *ep_region_get(struct ep *e, const void *p, size_t len)
 {
-	struct ep_region *r = cache_find(e, p, len);
+	struct ep_region *r = e->mr;
 
+	while (r && !region_covers(r, p, len))
+		r = r->next;
+	for (uint32_t i = 0; i < EP_CACHE && !r; i++)
+		if (region_covers(&e->cache[i], p, len))
+			r = &e->cache[i];
 	if (!r) {
 		r = cache_place(e);
 		if (!r || region_open(e, r, p, len, false))

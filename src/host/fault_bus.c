@@ -119,7 +119,7 @@ static void fb_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
 	t->slow_factor = now ? b->factor : 1;
 	if (t->slow_split || t->slow_next || t->slow_factor > 1)
 		weft_count(c, FB_C_SLOWED, 1);
-	fb_err_request(c, t);
+	t->error = fb_err_hit(c, t->op == WEFT_BUS_READ ? FB_READS : FB_WRITES);
 	if (!fb_holds(c, t->op == WEFT_BUS_WRITE, &until)) {
 		weft_bus_of(fb_port(dev_port))->submit(fb_port(dev_port), t);
 		return;
@@ -210,8 +210,13 @@ static void fb_note(struct weft_comp *c, uint32_t port,
 	const struct fault_bus *b = c->state;
 	struct weft_bus_note own = *note;
 
-	if (b->error)
-		fb_err_access(c, &own);
+	if (b->error && note->kind == WEFT_NOTE_STORE) {
+		own.wrong = fb_err_hit(c, FB_STORES);
+		if (own.wrong == WEFT_BUS_E_DATA)
+			own.data[0] ^= 1;
+	} else if (b->error && note->kind == WEFT_NOTE_LOAD) {
+		own.wrong = fb_err_hit(c, FB_LOADS);
+	}
 	weft_bus_tell(&c->ports[FB_DEV], &own);
 	if (note->kind == WEFT_NOTE_STORED && b->n_pio)
 		weft_wake(c, FB_EV_ROOM, note->time);

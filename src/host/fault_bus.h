@@ -65,10 +65,9 @@ bool fb_holds(struct weft_comp *c, bool write, weft_time_t *until_p);
 void fb_wait(struct weft_comp *c, weft_time_t until);
 
 /* fault_bus_err.c */
-/* Sets the error of a transaction that the device submits, if it is hit. */
-void fb_err_request(struct weft_comp *c, struct weft_bus_txn *t);
-/* Sets the error of the host's access to the device, if it is hit. */
-void fb_err_access(struct weft_comp *c, struct weft_bus_note *note);
+/* Returns the error of this access, which is the next one of its kind, or
+ * WEFT_BUS_E_NONE. */
+enum weft_bus_error fb_err_hit(struct weft_comp *c, enum fb_access access);
 /* Counts a line that the device asserts, and passes it on to the bus. */
 void fb_signal(struct weft_port *dev_port, enum weft_bus_signal line);
 /* Checks error and access at the start. Returns 0 or a negative error. */

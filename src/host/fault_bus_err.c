@@ -22,8 +22,7 @@ static const uint8_t meets[] = {
 	[WEFT_BUS_E_DISCARD] = 1u << FB_LOADS,
 };
 
-/* Returns the error of this access, which is the next one of its kind. */
-static enum weft_bus_error hit(struct weft_comp *c, enum fb_access access)
+enum weft_bus_error fb_err_hit(struct weft_comp *c, enum fb_access access)
 {
 	struct fault_bus *b = c->state;
 	bool bad;
@@ -39,21 +38,6 @@ static enum weft_bus_error hit(struct weft_comp *c, enum fb_access access)
 		return WEFT_BUS_E_NONE;
 	weft_count(c, FB_C_ERRORS, 1);
 	return b->error;
-}
-
-void fb_err_request(struct weft_comp *c, struct weft_bus_txn *t)
-{
-	t->error = hit(c, t->op == WEFT_BUS_READ ? FB_READS : FB_WRITES);
-}
-
-void fb_err_access(struct weft_comp *c, struct weft_bus_note *note)
-{
-	if (note->kind != WEFT_NOTE_STORE && note->kind != WEFT_NOTE_LOAD)
-		return;
-	note->wrong =
-		hit(c, note->kind == WEFT_NOTE_STORE ? FB_STORES : FB_LOADS);
-	if (note->wrong == WEFT_BUS_E_DATA)
-		note->data[0] ^= 1;
 }
 
 void fb_signal(struct weft_port *dev_port, enum weft_bus_signal line)

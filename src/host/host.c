@@ -159,12 +159,6 @@ static void note_mem_read(struct host *hp, struct weft_bus_note *note)
 	weft_slice_drop(&note->slice);
 }
 
-static void note_stored(struct host *hp, struct weft_bus_note *note)
-{
-	hp->stores_out++;
-	host_nudge(hp->gate_head, HOST_BRIDGE);
-}
-
 static void note_loaded(struct host *hp, struct weft_bus_note *note)
 {
 	struct host_load *l = &hp->load[note->load];
@@ -185,21 +179,26 @@ static void note_loaded(struct host *hp, struct weft_bus_note *note)
 	host_nudge(hp->gate_head, HOST_BRIDGE);
 }
 
-static void note_irq(struct host *hp, struct weft_bus_note *note)
+static void host_note(struct host *hp, struct weft_bus_note *note)
 {
-	host_irq(hp, host_dev(hp, note->dev), note->level);
+	switch (note->kind) {
+	case WEFT_NOTE_MEM_WRITE:
+		note_mem_write(hp, note);
+		break;
+	case WEFT_NOTE_MEM_READ:
+		note_mem_read(hp, note);
+		break;
+	case WEFT_NOTE_STORED:
+		hp->stores_out++;
+		host_nudge(hp->gate_head, HOST_BRIDGE);
+		break;
+	case WEFT_NOTE_IRQ:
+		host_irq(hp, host_dev(hp, note->dev), note->level);
+		break;
+	default: /* LOADED, ANSWERED */
+		note_loaded(hp, note);
+	}
 }
-
-typedef void (*host_note_fn)(struct host *hp, struct weft_bus_note *note);
-
-static const host_note_fn host_note[] = {
-	[WEFT_NOTE_MEM_WRITE] = note_mem_write,
-	[WEFT_NOTE_MEM_READ] = note_mem_read,
-	[WEFT_NOTE_STORED] = note_stored,
-	[WEFT_NOTE_LOADED] = note_loaded,
-	[WEFT_NOTE_IRQ] = note_irq,
-	[WEFT_NOTE_ANSWERED] = note_loaded,
-};
 
 void host_settle(struct host *hp)
 {
@@ -207,7 +206,7 @@ void host_settle(struct host *hp)
 	uint32_t left;
 
 	while (weft_bus_next(hp->bus, &note))
-		host_note[note.kind](hp, &note);
+		host_note(hp, &note);
 	/* notes still queued may need no arrival */
 	left = weft_bus_queued(hp->bus);
 	hp->quiet = hp->quiet < left ? hp->quiet : left;
@@ -368,7 +367,7 @@ static int host_finish(struct weft_comp *c, struct weft_err *err)
 	 * after the last event, therefore they are carried out now. */
 	host_settle(hp);
 	while (weft_sim_idle(hp->comp->sim) && weft_bus_left(hp->bus, &note))
-		host_note[note.kind](hp, &note);
+		host_note(hp, &note);
 	mem_settled(&hp->mem);
 	for (size_t i = 0; i < hp->threads.n; i++) {
 		struct weft_host *h = hp->threads.at[i];

@@ -147,7 +147,7 @@ static int exec_prepare(struct exec_cmd *x, struct weft_err *err)
 			       .drivers = exec_drivers(x->e) };
 	uint32_t nodes = exec_nodes(x->e);
 
-	if (run_check(x->e, err) || exec_setup(&a, nodes, &x->setup, err))
+	if (run_check(x->e, NULL, err) || exec_setup(&a, nodes, &x->setup, err))
 		return -EINVAL;
 	x->job.argv = (char **)c->args.at;
 	x->job.n = x->setup.att.ranks;

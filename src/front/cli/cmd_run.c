@@ -21,7 +21,7 @@ static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 	opts.partial = true;
 	/* The followed file is there from the start: not for a run that cannot
 	 * be built. */
-	if (c->follow && run_check(e, err))
+	if (c->follow && run_check(e, NULL, err))
 		return -EINVAL;
 	if (c->follow && follow_open(c->follow, &f, err))
 		return -err->code;
@@ -91,7 +91,7 @@ int cmd_check(struct cli *c)
 
 	if (cli_load_exp(c, c->args.at[0], &e, &err))
 		return cli_error(&err);
-	if (run_check(e, &err))
+	if (run_check(e, NULL, &err))
 		status = cli_error(&err);
 	else if (!c->quiet)
 		printf("%s: good, %zu %s\n", c->args.at[0], e->n_points,

@@ -86,12 +86,22 @@ int expect_valid(const struct doc_node *expect, struct weft_err *err)
 	return 0;
 }
 
-static void expect_fail(struct weft_result *r, const struct doc_item *it,
-			const char *name, double v, const char *rule,
-			double bound)
+static void expect_value(struct weft_result *r, const struct doc_item *it,
+			 const struct expect *x, const char *name, double v)
 {
 	char text[400], a[FMT_REAL_MAX], b[FMT_REAL_MAX];
+	const char *rule = "expected";
+	double bound = x->equals;
 
+	if (!(v >= x->min)) {
+		rule = "expected at least";
+		bound = x->min;
+	} else if (!(v <= x->max)) {
+		rule = "expected at most";
+		bound = x->max;
+	} else if (!(x->equals > -1e307) || fabs(v - x->equals) <= x->slack) {
+		return;
+	}
 	fmt_real(v, a);
 	fmt_real(bound, b);
 	if (it->key_at.line)
@@ -101,17 +111,6 @@ static void expect_fail(struct weft_result *r, const struct doc_item *it,
 		snprintf(text, sizeof(text), "%.100s: %.100s is %s: %s %s",
 			 it->key_at.file, name, a, rule, b);
 	result_fail(r, text);
-}
-
-static void expect_value(struct weft_result *r, const struct doc_item *it,
-			 const struct expect *x, const char *name, double v)
-{
-	if (!(v >= x->min))
-		expect_fail(r, it, name, v, "expected at least", x->min);
-	else if (!(v <= x->max))
-		expect_fail(r, it, name, v, "expected at most", x->max);
-	else if (x->equals > -1e307 && !(fabs(v - x->equals) <= x->slack))
-		expect_fail(r, it, name, v, "expected", x->equals);
 }
 
 void expect_judge(const struct doc_node *expect, struct weft_result *r)

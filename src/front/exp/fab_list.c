@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
 #include "front/exp/build.h"
 #include "front/exp/section.h"
 #include "systems/examples.def"
@@ -105,36 +106,26 @@ static uint32_t list_step(struct list *l, const struct weft_comp *c, uint32_t d,
 	return n;
 }
 
-static void list_ways(struct list *l, uint32_t d)
-{
-	uint32_t *queue = calloc(l->n + 1, sizeof(*queue)), n;
-
-	if (!queue)
-		abort();
-	n = list_step(l, l->b->ends.at[d], d, queue, 0);
-	for (uint32_t i = 0; i < n; i++)
-		n = list_step(l, l->sw[queue[i]], d, queue, n);
-	free(queue);
-}
-
 static int list_tables(struct list *l, const struct doc_node *at,
 		       struct weft_err *err)
 {
 	uint32_t ends = (uint32_t)l->b->ends.n;
+	uint32_t *queue = need(calloc(l->n + 1, sizeof(*queue)));
 	struct weft_err sub = { 0 };
 
-	l->to = calloc(l->n + 1, sizeof(*l->to));
-	if (!l->to)
-		abort();
+	l->to = need(calloc(l->n + 1, sizeof(*l->to)));
 	for (uint32_t i = 0; i < l->n; i++) {
-		l->to[i] = malloc((ends + 1) * sizeof(**l->to));
-		if (!l->to[i])
-			abort();
+		l->to[i] = need(malloc((ends + 1) * sizeof(**l->to)));
 		for (uint32_t d = 0; d < ends; d++)
 			l->to[i][d] = WEFT_ANY_PORT;
 	}
-	for (uint32_t d = 0; d < ends; d++)
-		list_ways(l, d);
+	for (uint32_t d = 0; d < ends; d++) {
+		uint32_t n = list_step(l, l->b->ends.at[d], d, queue, 0);
+
+		for (uint32_t i = 0; i < n; i++)
+			n = list_step(l, l->sw[queue[i]], d, queue, n);
+	}
+	free(queue);
 	for (uint32_t i = 0; i < l->n; i++) {
 		struct weft_comp *c = l->sw[i];
 

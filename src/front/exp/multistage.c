@@ -164,33 +164,26 @@ static int rise_ends(struct rise *r, struct weft_err *err)
 	return 0;
 }
 
-/* From switch `index` of `level` to its parents. */
-static int rise_parents(struct rise *r, uint32_t level, uint32_t index,
-			struct weft_err *err)
+/* From the switches of `level` to their parents. */
+static int rise_trunks(struct rise *r, uint32_t level, struct weft_err *err)
 {
 	const struct stages *s = r->s;
-	uint32_t twins = stages_twins(s, level);
-	uint32_t place = index / twins, twin = index % twins;
-	uint32_t above = place / s->down[level + 1] * twins * s->up[level + 1];
+	uint32_t twins = stages_twins(s, level), down = s->down[level + 1];
 
-	for (uint32_t q = 0; q < s->up[level + 1]; q++) {
-		struct weft_comp *far =
-			r->sw[level + 1][above + q * twins + twin];
+	for (uint32_t i = 0; i < stages_switches(s, level); i++) {
+		uint32_t place = i / twins, twin = i % twins;
+		uint32_t above = place / down * twins * s->up[level + 1] + twin;
 
-		if (rise_cable(r, r->sw[level][index], s->down[level] + q,
-			       build_link_port(far, place % s->down[level + 1]),
-			       r->trunk, err))
-			return -1;
-	}
-	return 0;
-}
+		for (uint32_t q = 0; q < s->up[level + 1]; q++) {
+			struct weft_comp *far =
+				r->sw[level + 1][above + q * twins];
 
-static int rise_trunks(struct rise *r, struct weft_err *err)
-{
-	for (uint32_t l = 1; l < r->s->levels; l++)
-		for (uint32_t i = 0; i < stages_switches(r->s, l); i++)
-			if (rise_parents(r, l, i, err))
+			if (rise_cable(r, r->sw[level][i], s->down[level] + q,
+				       build_link_port(far, place % down),
+				       r->trunk, err))
 				return -1;
+		}
+	}
 	return 0;
 }
 
@@ -254,8 +247,10 @@ int stages_build(struct exp_build *b, const struct doc_node *map,
 	r.trunk = r.link;
 	if (trunk && build_link(b, trunk, link, &r.trunk, err))
 		return -1;
-	ret = rise_switches(&r, err) || rise_ends(&r, err) ||
-	      rise_trunks(&r, err) || rise_tables(&r, err);
+	ret = rise_switches(&r, err) || rise_ends(&r, err);
+	for (uint32_t l = 1; l < s->levels && !ret; l++)
+		ret = rise_trunks(&r, l, err);
+	ret = ret || rise_tables(&r, err);
 	for (uint32_t l = 1; l <= s->levels; l++)
 		free(r.sw[l]);
 	return ret ? -1 : 0;

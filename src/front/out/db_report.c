@@ -95,9 +95,11 @@ void db_rows(struct db *d, const sqlite3_int64 *first,
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct out_row *o = &rows->at[i];
 		const struct repro_row *w = o->row;
-		const struct repro_mark *m = repro_mark_of(w);
+		const struct repro_mark *m = repro_marks;
 		char within[32], remark[REPRO_REMARK];
 
+		while (m->row && strcmp(m->row, w->id))
+			m++;
 		repro_rule_text(w, within, sizeof(within));
 		db_insert(d, st, "issssddddsssiissd", first[o->set], w->id,
 			  o->system, w->scenario, w->unit, w->paper,
@@ -107,7 +109,7 @@ void db_rows(struct db *d, const sqlite3_int64 *first,
 			  (sqlite3_int64)!w->report_only,
 			  (sqlite3_int64)o->verdict.pass,
 			  repro_remark(w, remark) ? remark : NULL,
-			  m ? m->experiment : NULL, m ? m->x : NAN);
+			  m->experiment, m->row ? m->x : NAN);
 	}
 	sqlite3_finalize(st);
 }

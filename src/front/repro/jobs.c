@@ -91,7 +91,7 @@ int repro_job_load(struct repro *r, const struct repro_job *j, const char *more,
 	o.n_set = sets.n;
 	ret = exp_load(j->experiment, &o, &c->reg, exp_p, err);
 	if (!ret)
-		ret = run_check(*exp_p, err);
+		ret = run_check(*exp_p, NULL, err);
 	for (size_t i = 0; i < c->set.n && !ret; i++)
 		r->used[i] += exp_set_used(*exp_p, first + i);
 	vec_free(&sets);

@@ -92,9 +92,6 @@ struct repro_mark {
 	double x;
 };
 extern const struct repro_mark repro_marks[];
-/* Returns the curve's mark of the row, or NULL when the row lies on no
- * curve. */
-const struct repro_mark *repro_mark_of(const struct repro_row *row);
 
 /* Helpers for eval.  point NULL = the only (or first) point; NAN when absent.
  * A name may be a glob ("n*.prog0.errors"): sum, min or max of all matches. */

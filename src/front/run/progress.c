@@ -53,27 +53,22 @@ static void progress_say(const char *fmt, ...)
 	fflush(stderr);
 }
 
-/* The line's begin: which experiment of how many. */
-static void progress_head(const struct progress *p, char *buf, size_t size)
-{
-	if (p->parts > 1)
-		snprintf(buf, size, "%zu of %zu, %s: ", p->part + 1, p->parts,
-			 p->name);
-	else
-		snprintf(buf, size, "%s: ", p->name);
-}
-
-/* The line's end: `share` of this experiment is done. */
-static void progress_left(const struct progress *p, uint64_t now, double share,
-			  char *buf, size_t size)
+/* The line's begin, which experiment of how many, and its end: `share` of this
+ * experiment is done. */
+static void progress_ends(const struct progress *p, uint64_t now, double share,
+			  char head[160], char left[64])
 {
 	double s = (double)(now - p->began_ns) * 1e-9;
 
-	if (p->parts > 1)
+	snprintf(head, 160, "%s: ", p->name);
+	if (p->parts > 1) {
+		snprintf(head, 160, "%zu of %zu, %s: ", p->part + 1, p->parts,
+			 p->name);
 		share = ((double)p->part + share) / (double)p->parts;
-	buf[0] = '\0';
+	}
+	left[0] = '\0';
 	if (share > 0)
-		snprintf(buf, size, "%.0f %%, %.0f s left: ", share * 100,
+		snprintf(left, 64, "%.0f %%, %.0f s left: ", share * 100,
 			 s * (1 - share) / share);
 }
 
@@ -96,8 +91,7 @@ void progress_sim(struct progress *p, struct weft_sim *sim, weft_time_t until)
 			 p->done + 1, p->total);
 		share = ((double)p->done + share) / (double)p->total;
 	}
-	progress_head(p, head, sizeof(head));
-	progress_left(p, now, share, left, sizeof(left));
+	progress_ends(p, now, share, head, left);
 	progress_say("%s%s%s%.6g us simulated, %.3g M events, %.2f M/s", head,
 		     left, point, us, mev, s > 0 ? mev / s : 0.0);
 }
@@ -113,9 +107,7 @@ void progress_points(struct progress *p, size_t done)
 		return;
 	p->shown_ns = now;
 	p->shown = true;
-	progress_head(p, head, sizeof(head));
-	progress_left(p, now, (double)done / (double)p->total, left,
-		      sizeof(left));
+	progress_ends(p, now, (double)done / (double)p->total, head, left);
 	progress_say("%s%s%zu of %zu points", head, left, done, p->total);
 }
 

@@ -85,9 +85,13 @@ static bool case_advance(struct exp_case *c, struct lookers *l,
 
 static void case_run(struct exp_case *c, struct lookers *l, struct progress *p)
 {
+	bool watched;
+
 	signals_watch(c->sim, p->on || p->watch);
 	crash_watch(c->sim);
-	watchdog_open(&l->dog, c);
+	watched = c->watchdog && c->n_progs && !weft_sim_gated(c->sim);
+	l->dog = (struct watchdog){ .period = c->watchdog,
+				    .due = watched ? c->watchdog : WEFT_NEVER };
 	c->partial =
 		!case_advance(c, l, p, c->until < RUN_END ? c->until : RUN_END);
 	if (weft_sim_now(c->sim) >= RUN_END && c->until > RUN_END)
@@ -195,30 +199,23 @@ static void set_names(struct run_set *s, const struct exp_case *c, size_t i)
 		s->points[i].point = strdup(c->point);
 }
 
-/* Builds point i and everything it needs, and throws it away. */
-static int case_check(struct exp *e, size_t i, struct run_set *s,
-		      struct weft_err *err)
+int run_check(struct exp *e, struct run_set *s, struct weft_err *err)
 {
-	struct sampler *smp;
-	struct exp_case c;
-	int ret;
+	int ret = 0;
 
-	if (exp_case_open(e, i, &c, err))
-		return -EINVAL;
-	ret = sampler_open(&c, &smp, err);
-	sampler_free(smp);
-	if (!ret && s)
-		set_names(s, &c, i);
-	exp_case_close(&c);
-	return ret;
-}
+	for (size_t i = 0; i < e->n_points && !ret; i++) {
+		struct sampler *smp;
+		struct exp_case c;
 
-int run_check(struct exp *e, struct weft_err *err)
-{
-	for (size_t i = 0; i < e->n_points; i++)
-		if (case_check(e, i, NULL, err))
+		if (exp_case_open(e, i, &c, err))
 			return -EINVAL;
-	return 0;
+		ret = sampler_open(&c, &smp, err);
+		sampler_free(smp);
+		if (!ret && s)
+			set_names(s, &c, i);
+		exp_case_close(&c);
+	}
+	return ret ? -EINVAL : 0;
 }
 
 int set_store(struct run_set *s, size_t i, const void *buf, size_t len,
@@ -333,8 +330,8 @@ int run_exp(struct exp *e, const struct run_opts *opts, struct run_set *s,
 	if (!s->points)
 		abort();
 	/* Every point is built once before the first of several runs. */
-	for (size_t i = 0; e->n_points > 1 && i < e->n_points && !ret; i++)
-		ret = case_check(e, i, s, err) ? -EINVAL : 0;
+	if (e->n_points > 1)
+		ret = run_check(e, s, err);
 	progress_start(&p, opts, e->label, e->n_points);
 	p.watch = s->watch = opts->watch;
 	if (opts->partial)

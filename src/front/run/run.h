@@ -55,8 +55,9 @@ struct run_set {
 int run_exp(struct exp *e, const struct run_opts *opts, struct run_set *s,
 	    struct weft_err *err);
 void run_set_free(struct run_set *s);
-/* Builds every point and frees it, so that mistakes show without a run. */
-int run_check(struct exp *e, struct weft_err *err);
+/* Builds every point and frees it, so that mistakes show without a run. s gets
+ * the names, or is NULL. */
+int run_check(struct exp *e, struct run_set *s, struct weft_err *err);
 /* Returns the number of failed checks. */
 size_t run_set_failures(const struct run_set *s);
 
@@ -85,7 +86,6 @@ struct watchdog {
 	uint64_t steps;		 /* of programs, when it looked last */
 	uint32_t quiet;		 /* looks in turn that found none */
 };
-void watchdog_open(struct watchdog *w, const struct exp_case *c);
 /* At time w->due: true ends the run, its result says why. */
 bool watchdog_barks(struct watchdog *w, struct weft_sim *sim);
 

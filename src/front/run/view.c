@@ -105,20 +105,6 @@ void viewer_free(struct viewer *v)
 
 /* ---- taking ---- */
 
-static void port_look(struct weft_comp *c, const struct weft_port *p,
-		      struct cell *out)
-{
-	struct weft_waiting w = { 0 };
-
-	if (!view_cabled(p))
-		return;
-	if (c->cls->ops.waiting)
-		c->cls->ops.waiting(c, p->index, &w);
-	out->v[VIEW_BUSY] += (p->out_busy - weft_port_ahead(p)) / WEFT_NS;
-	out->v[VIEW_BLOCKED] += w.blocked / WEFT_NS;
-	out->v[VIEW_QUEUED] += w.queued;
-}
-
 static void viewer_take(struct viewer *v)
 {
 	struct cell **row = &v->row[v->n];
@@ -130,11 +116,23 @@ static void viewer_take(struct viewer *v)
 	weft_sim_sample(v->sim);
 	for (size_t i = 0; i < v->places.n; i++) {
 		const struct place *p = &v->places.at[i];
+		const struct weft_ops *ops = &p->comp->cls->ops;
+		struct cell *out = &(*row)[i];
 
-		(*row)[i] = (struct cell){ 0 };
-		for (uint32_t k = 0; k < p->n; k++)
-			port_look(p->comp, &p->comp->ports[p->first + k],
-				  &(*row)[i]);
+		*out = (struct cell){ 0 };
+		for (uint32_t k = 0; k < p->n; k++) {
+			struct weft_port *at = &p->comp->ports[p->first + k];
+			struct weft_waiting w = { 0 };
+
+			if (!view_cabled(at))
+				continue;
+			if (ops->waiting)
+				ops->waiting(p->comp, at->index, &w);
+			out->v[VIEW_BUSY] +=
+				(at->out_busy - weft_port_ahead(at)) / WEFT_NS;
+			out->v[VIEW_BLOCKED] += w.blocked / WEFT_NS;
+			out->v[VIEW_QUEUED] += w.queued;
+		}
 	}
 	v->end[v->n++] = weft_sim_now(v->sim);
 }

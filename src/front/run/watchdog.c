@@ -16,14 +16,6 @@
 #include "host/prog.h"
 #include "measure/result.h"
 
-void watchdog_open(struct watchdog *w, const struct exp_case *c)
-{
-	bool on = c->watchdog && c->n_progs && !weft_sim_gated(c->sim);
-
-	*w = (struct watchdog){ .period = c->watchdog,
-				.due = on ? c->watchdog : WEFT_NEVER };
-}
-
 bool watchdog_barks(struct watchdog *w, struct weft_sim *sim)
 {
 	uint64_t steps = weft_progs_steps(sim);

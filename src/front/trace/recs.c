@@ -144,18 +144,14 @@ const struct rec *recs_next(struct recs *r, size_t *i_p)
 	return NULL;
 }
 
-static uint64_t recs_mix(uint64_t h, const char *s)
-{
-	for (; s && *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3ull;
-	return h;
-}
-
 uint64_t recs_hash(const struct weft_comp *c, const char *a, const char *b,
 		   uint32_t index)
 {
-	uint64_t h = recs_mix(recs_mix(c->id ^ (uint64_t)index << 32, a), b);
+	uint64_t h = c->id ^ (uint64_t)index << 32;
 
+	for (int i = 0; i < 2; i++)
+		for (const char *s = i ? b : a; s && *s; s++)
+			h = (h ^ (unsigned char)*s) * 0x100000001b3ull;
 	return h * 0x9e3779b97f4a7c15ull >> 32;
 }
 

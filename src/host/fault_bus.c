@@ -226,10 +226,8 @@ static void fb_note(struct weft_comp *c, uint32_t port,
 
 static int fb_init(struct weft_comp *c, struct weft_err *err)
 {
-	struct fault_bus *b = c->state;
-
 	c->ports[FB_DEV].iface = &fb_bus_ops;
-	return outage_init(&b->when, c, err);
+	return outage_init(c, err);
 }
 
 static int fb_start(struct weft_comp *c, struct weft_err *err)
@@ -260,11 +258,6 @@ static int fb_finish(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static void fb_fini(struct weft_comp *c)
-{
-	outage_fini(&((struct fault_bus *)c->state)->when);
-}
-
 WEFT_COMPONENT(fault_bus, .name = "fault.bus", .kind = WEFT_KIND_FAULT,
 	       .doc = "a bus that holds, slows or spoils a device's requests",
 	       .source = "own", .state_size = sizeof(struct fault_bus),
@@ -276,4 +269,4 @@ WEFT_COMPONENT(fault_bus, .name = "fault.bus", .kind = WEFT_KIND_FAULT,
 			.note = fb_note,
 			.sample = fb_finish,
 			.finish = fb_finish,
-			.fini = fb_fini });
+			.fini = outage_fini });

@@ -154,11 +154,6 @@ static void cut_filter(struct weft_comp *c, struct weft_frame *f)
 
 /* ---- life ---- */
 
-static int cut_init(struct weft_comp *c, struct weft_err *err)
-{
-	return outage_init(&((struct cut *)c->state)->when, c, err);
-}
-
 static int cut_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct cut *k = c->state;
@@ -174,18 +169,13 @@ static int cut_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static void cut_fini(struct weft_comp *c)
-{
-	outage_fini(&((struct cut *)c->state)->when);
-}
-
 WEFT_COMPONENT(fault_cut, .name = "fault.cut", .kind = WEFT_KIND_FAULT,
 	       .doc = "a serial link that goes down and up",
 	       .source = "forth.md 4.9, 13", .state_size = sizeof(struct cut),
 	       .params = cut_params, .counters = cut_counters,
 	       .n_counters = C_N,
-	       .ops = { .init = cut_init,
+	       .ops = { .init = outage_init,
 			.start = cut_start,
 			.event = cut_event,
 			.filter = cut_filter,
-			.fini = cut_fini });
+			.fini = outage_fini });

@@ -8,8 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-int outage_init(struct outage *o, struct weft_comp *c, struct weft_err *err)
+int outage_init(struct weft_comp *c, struct weft_err *err)
 {
+	struct outage *o = c->state;
+
 	o->rng = &c->rng;
 	if (o->every && (!o->length || o->every <= o->length))
 		return weft_fail(
@@ -22,9 +24,9 @@ int outage_init(struct outage *o, struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-void outage_fini(struct outage *o)
+void outage_fini(struct weft_comp *c)
 {
-	vec_free(&o->spans);
+	vec_free(&((struct outage *)c->state)->spans);
 }
 
 /* Draws at least a picosecond, so that spans are apart and not empty. */

@@ -34,11 +34,11 @@ struct outage {
 			   "`length` and the time in between are means of "    \
 			   "exponential ones")
 
-/* Checks the parameters. Call it in ops.init. Random spans are drawn from
- * c->rng. Returns 0 or a negative error. */
-int outage_init(struct outage *o, struct weft_comp *c, struct weft_err *err);
-/* Frees the spans. Call it in ops.fini. */
-void outage_fini(struct outage *o);
+/* For ops.init of such a class: checks the parameters. Random spans are drawn
+ * from c->rng. Returns 0 or a negative error. */
+int outage_init(struct weft_comp *c, struct weft_err *err);
+/* For ops.fini: frees the spans. */
+void outage_fini(struct weft_comp *c);
 /* Returns span number i, or NULL if there are fewer. The pointer is valid until
  * the next call. */
 const struct outage_span *outage_get(struct outage *o, uint32_t i);

@@ -205,43 +205,61 @@ char **record_patterns(const struct doc_node *list)
 	return res;
 }
 
-#define RECORD_KEEP(r, field, count, list, drop)                               \
-	do {                                                                   \
-		size_t kept_ = 0;                                              \
-		for (size_t i_ = 0; i_ < (r)->count; i_++) {                   \
-			if (record_matches(list, (r)->field[i_].name))         \
-				(r)->field[kept_++] = (r)->field[i_];          \
-			else                                                   \
-				drop(&(r)->field[i_]);                         \
-		}                                                              \
-		(r)->count = kept_;                                            \
-	} while (0)
-
-static void drop_metric(struct result_metric *m)
+/* Frees the elements of r that are not to be kept. */
+static void record_keep(const struct doc_node *record, struct weft_result *r)
 {
-	free(m->name);
-	free(m->unit);
-}
+	const struct doc_node *list = doc_get(record, "metrics");
+	size_t n = 0;
 
-static void drop_counter(struct result_counter *c)
-{
-	free(c->name);
-}
+	for (size_t i = 0; i < r->n_metrics; i++) {
+		struct result_metric *m = &r->metrics[i];
 
-static void drop_series(struct result_series *s)
-{
-	free(s->name);
-	free(s->x_unit);
-	free(s->y_unit);
-	free(s->x);
-	free(s->y);
-}
+		if (record_matches(list, m->name)) {
+			r->metrics[n++] = *m;
+			continue;
+		}
+		free(m->name);
+		free(m->unit);
+	}
+	r->n_metrics = n;
+	n = 0;
+	list = doc_get(record, "counters");
+	for (size_t i = 0; i < r->n_counters; i++)
+		if (record_matches(list, r->counters[i].name))
+			r->counters[n++] = r->counters[i];
+		else
+			free(r->counters[i].name);
+	r->n_counters = n;
+	n = 0;
+	list = doc_get(record, "series");
+	for (size_t i = 0; i < r->n_series; i++) {
+		struct result_series *s = &r->series[i];
 
-static void drop_hist(struct result_hist *h)
-{
-	free(h->name);
-	free(h->unit);
-	hist_fini(&h->h);
+		if (record_matches(list, s->name)) {
+			r->series[n++] = *s;
+			continue;
+		}
+		free(s->name);
+		free(s->x_unit);
+		free(s->y_unit);
+		free(s->x);
+		free(s->y);
+	}
+	r->n_series = n;
+	n = 0;
+	list = doc_get(record, "histograms");
+	for (size_t i = 0; i < r->n_hists; i++) {
+		struct result_hist *h = &r->hists[i];
+
+		if (record_matches(list, h->name)) {
+			r->hists[n++] = *h;
+			continue;
+		}
+		free(h->name);
+		free(h->unit);
+		hist_fini(&h->h);
+	}
+	r->n_hists = n;
 }
 
 /* A list of patterns that fits nothing is a slip of the pen. */
@@ -277,14 +295,7 @@ void record_apply(const struct doc_node *record, struct weft_result *r)
 		snprintf(metric, sizeof(metric), "%s", r->metrics[0].name);
 	if (counters)
 		snprintf(counter, sizeof(counter), "%s", r->counters[0].name);
-	RECORD_KEEP(r, metrics, n_metrics, doc_get(record, "metrics"),
-		    drop_metric);
-	RECORD_KEEP(r, counters, n_counters, doc_get(record, "counters"),
-		    drop_counter);
-	RECORD_KEEP(r, series, n_series, doc_get(record, "series"),
-		    drop_series);
-	RECORD_KEEP(r, hists, n_hists, doc_get(record, "histograms"),
-		    drop_hist);
+	record_keep(record, r);
 	record_check(record, "metrics", metric, metrics, r->n_metrics, r);
 	record_check(record, "counters", counter, counters, r->n_counters, r);
 }

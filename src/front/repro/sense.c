@@ -53,7 +53,7 @@ static int job_collect(struct sense *s, size_t job, struct weft_err *err)
 struct stage {
 	struct sense *sense;
 	const char *name;
-	void (*measure)(struct repro *r, struct sense_found *f);
+	bool search;
 	struct {
 		VEC(struct sense_found *);
 	} todo;
@@ -64,7 +64,7 @@ static void stage_work(void *arg, size_t task, int fd)
 	struct stage *g = arg;
 	struct sense_found *f = g->todo.at[task];
 
-	g->measure(g->sense->repro, f);
+	sense_measure(g->sense->repro, f, g->search);
 	if (!pool_write(fd, f->moves, moves_bytes(g->sense, f->job)))
 		_exit(3);
 }
@@ -119,7 +119,7 @@ static int search_last(struct sense *s, uint32_t jobs, struct weft_err *err)
 {
 	struct stage g = { .sense = s,
 			   .name = "where rows fail",
-			   .measure = sense_search };
+			   .search = true };
 
 	vec_foreach (&s->repro->rows, struct out_row, o) {
 		struct sense_movers ms = sense_movers(s, o);
@@ -146,9 +146,7 @@ static int search_last(struct sense *s, uint32_t jobs, struct weft_err *err)
 
 int sense_run(struct sense *s, uint32_t jobs, struct weft_err *err)
 {
-	struct stage all = { .sense = s,
-			     .name = "half and double",
-			     .measure = sense_measure };
+	struct stage all = { .sense = s, .name = "half and double" };
 	int ret = 0;
 
 	for (size_t j = 0; j < s->repro->jobs.n && !ret; j++)

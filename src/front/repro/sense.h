@@ -93,10 +93,9 @@ enum sense_end sense_try(struct repro *r, size_t job,
 size_t sense_rows(const struct repro *r, size_t job);
 const struct out_row *sense_row(const struct repro *r, size_t job, size_t i);
 
-/* Both sides of a parameter for all rows of the job. */
-void sense_measure(struct repro *r, struct sense_found *f);
-/* The last values at which rows pass, where they are wanted. */
-void sense_search(struct repro *r, struct sense_found *f);
+/* Measures both sides of a parameter for all rows of the job, or (search) finds
+ * the last values at which rows pass, where they are wanted. */
+void sense_measure(struct repro *r, struct sense_found *f, bool search);
 
 /* All parameters of all jobs, `jobs` at a time.  The repro was run. */
 int sense_run(struct sense *s, uint32_t jobs, struct weft_err *err);

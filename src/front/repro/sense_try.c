@@ -183,13 +183,6 @@ static size_t trial_of(struct trials *t, const char *value)
 	return t->list.n - 1;
 }
 
-static void trials_free(struct trials *t)
-{
-	vec_foreach (&t->list, struct trial, x)
-		free(x->models);
-	vec_free(&t->list);
-}
-
 static bool sense_try_passes(const struct trials *t, size_t row, double model)
 {
 	const struct repro_row *w =
@@ -231,17 +224,6 @@ static void side_measure(struct trials *t, uint32_t scale, bool low,
 	}
 }
 
-void sense_measure(struct repro *r, struct sense_found *f)
-{
-	struct trials t = { .repro = r,
-			    .found = f,
-			    .n_rows = sense_rows(r, f->job) };
-
-	side_measure(&t, SENSE_HALF, true, f->moves);
-	side_measure(&t, SENSE_DOUBLE, false, f->moves);
-	trials_free(&t);
-}
-
 /* ---- the value at which a row fails ---- */
 
 /* The row passes at scale 1 and fails at that of the side. */
@@ -273,17 +255,23 @@ static void search_last(struct trials *t, size_t row, struct sense_side *s)
 	}
 }
 
-void sense_search(struct repro *r, struct sense_found *f)
+void sense_measure(struct repro *r, struct sense_found *f, bool search)
 {
 	struct trials t = { .repro = r,
 			    .found = f,
 			    .n_rows = sense_rows(r, f->job) };
 
-	for (size_t i = 0; i < t.n_rows; i++) {
+	if (!search) {
+		side_measure(&t, SENSE_HALF, true, f->moves);
+		side_measure(&t, SENSE_DOUBLE, false, f->moves);
+	}
+	for (size_t i = 0; i < t.n_rows && search; i++) {
 		if (f->moves[i].low.search)
 			search_last(&t, i, &f->moves[i].low);
 		if (f->moves[i].high.search)
 			search_last(&t, i, &f->moves[i].high);
 	}
-	trials_free(&t);
+	vec_foreach (&t.list, struct trial, x)
+		free(x->models);
+	vec_free(&t.list);
 }

@@ -16,13 +16,6 @@
  * sum of a time and a delay is always a time. */
 #define RUN_END (9000000 * WEFT_MS)
 
-static bool case_over(const struct exp_case *c, weft_time_t until)
-{
-	return c->hung || (weft_sim_idle(c->sim) && !weft_sim_gated(c->sim)) ||
-	       weft_sim_now(c->sim) >= until ||
-	       (c->n_progs && !weft_progs_running(c->sim));
-}
-
 /* Observers of the run; each may be NULL.  They look at intervals of simulated
  * time, or when something happens. */
 struct lookers {
@@ -70,16 +63,22 @@ static void case_look(struct exp_case *c, struct lookers *l, weft_time_t until)
 static bool case_advance(struct exp_case *c, struct lookers *l,
 			 struct progress *p, weft_time_t until)
 {
+	bool over;
+
 	do {
 		case_look(c, l, until);
+		over = c->hung ||
+		       (weft_sim_idle(c->sim) && !weft_sim_gated(c->sim)) ||
+		       weft_sim_now(c->sim) >= until ||
+		       (c->n_progs && !weft_progs_running(c->sim));
 		if (signals_caught())
-			return case_over(c, until);
+			return over;
 		if (!signals_ticked())
 			break;
 		progress_sim(p, c->sim, c->until);
 		if (p->watch)
 			p->watch->tick(p->watch, c->point, c->sim);
-	} while (!case_over(c, until));
+	} while (!over);
 	return true;
 }
 

@@ -74,24 +74,13 @@ static bool image_exports(const struct image *im, const Elf64_Ehdr *h,
 	return false;
 }
 
-static const char *image_judge(const struct image *im, const char *symbol)
-{
-	const Elf64_Ehdr *h = shared_object_part(im, 0, sizeof(*h));
-
-	if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG) ||
-	    h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_type != ET_DYN)
-		return "not a shared object (cc -shared -fPIC)";
-	if (!segments_there(im, h))
-		return "cut off or damaged: build it again";
-	return image_exports(im, h, symbol) ? NULL : "";
-}
-
 bool shared_object_exports(const char *path, const char *symbol, char *why,
 			   size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	const char *wrong = NULL;
 	struct image im = { 0 };
+	const Elf64_Ehdr *h;
 	struct stat st;
 	void *p;
 
@@ -108,7 +97,14 @@ bool shared_object_exports(const char *path, const char *symbol, char *why,
 	close(fd);
 	if (p != MAP_FAILED)
 		im = (struct image){ p, (uint64_t)st.st_size };
-	wrong = image_judge(&im, symbol);
+	h = shared_object_part(&im, 0, sizeof(*h));
+	if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG) ||
+	    h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_type != ET_DYN)
+		wrong = "not a shared object (cc -shared -fPIC)";
+	else if (!segments_there(&im, h))
+		wrong = "cut off or damaged: build it again";
+	else if (!image_exports(&im, h, symbol))
+		wrong = "";
 	if (wrong && *wrong)
 		snprintf(why, size, "%s", wrong);
 	else if (wrong)

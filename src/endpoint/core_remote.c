@@ -69,19 +69,6 @@ static void fetch_start(struct ep *e, struct ep_msg *m)
 	m->land = NULL;
 }
 
-static void fetch_end(struct ep *e, struct ep_msg *m, bool failed)
-{
-	struct ep_op *fin = ep_answer(e, m->src, m->id, EP_FIN);
-
-	if (failed) /* the sender has closed its memory */
-		m->len = 0;
-	m->state = EP_READY;
-	if (!fin)
-		return;
-	fin->status = failed ? -EIO : 0;
-	ep_answer_push(e, fin);
-}
-
 /* ---- operations ---- */
 
 /* Ends an operation. A put with notify still has to send its message. */
@@ -97,17 +84,26 @@ static void op_end(struct ep *e, struct ep_op *op)
 
 void ep_piece_done(struct ep *e, struct ep_piece *p, const uint8_t *data)
 {
-	struct ep_op *op = p->op;
+	struct ep_op *op = p->op, *fin;
+	struct ep_msg *m = p->msg;
 
 	if (!data && p->bounce)
 		data = p->bounce->p;
-	if (!op)
-		fetch_end(e, p->msg, p->failed);
-	else if (p->failed)
+	if (!op) {
+		if (p->failed) /* the sender has closed its memory */
+			m->len = 0;
+		m->state = EP_READY;
+		fin = ep_answer(e, m->src, m->id, EP_FIN);
+		if (fin) {
+			fin->status = p->failed ? -EIO : 0;
+			ep_answer_push(e, fin);
+		}
+	} else if (p->failed) {
 		op->status = -EFAULT;
-	else if (op->event == WEFT_EV_GET && data)
+	} else if (op->event == WEFT_EV_GET && data) {
 		weft_host_copy(e->h, (uint8_t *)op->req.into + p->off,
 			       data + p->skip, p->len);
+	}
 	piece_free(e, p);
 	if (op && !--op->pieces && op->issued)
 		op_end(e, op);

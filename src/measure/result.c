@@ -180,31 +180,26 @@ void result_series_add(struct result_series *s, double x, double y)
 	s->y[s->n++] = y;
 }
 
-/* Returns bins per unit. Times have bins below one unit, because means of a few
- * ns would else share a bin: 1 ps, 1 ns, 1 ns, 1 ns. */
-static double result_scale(const char *unit)
+struct hist *result_hist_get(struct weft_result *r, const char *name,
+			     const char *unit)
 {
+	/* Times have bins below one unit, because means of a few ns would else
+	 * share a bin: 1 ps, 1 ns, 1 ns, 1 ns. */
 	static const struct {
 		const char *unit;
 		double scale;
 	} tab[] = { { "ns", 1e3 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-
-	for (size_t i = 0; unit && i < sizeof(tab) / sizeof(tab[0]); i++)
-		if (!strcmp(tab[i].unit, unit))
-			return tab[i].scale;
-	return 1;
-}
-
-struct hist *result_hist_get(struct weft_result *r, const char *name,
-			     const char *unit)
-{
 	bool is_new;
 	struct result_hist *h = RESULT_GET(r->hists, r->n_hists, name, &is_new);
+	double scale = 1; /* bins per unit */
 
-	if (is_new) {
-		h->unit = result_dup(unit);
-		hist_init(&h->h, result_scale(unit));
-	}
+	if (!is_new)
+		return &h->h;
+	for (size_t i = 0; unit && i < sizeof(tab) / sizeof(tab[0]); i++)
+		if (!strcmp(tab[i].unit, unit))
+			scale = tab[i].scale;
+	h->unit = result_dup(unit);
+	hist_init(&h->h, scale);
 	return &h->h;
 }
 

@@ -60,21 +60,16 @@ bool steady_reached(const struct steady *s)
 	return s->n >= STEADY_ENOUGH && steady_cut(s) < s->n / 2;
 }
 
-/* Student's t, 97.5 %, for df = 9 ..; then the limit. */
-static double student(uint32_t df)
-{
-	static const double t[] = { 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-				    2.131, 2.120, 2.110, 2.101, 2.093 };
-
-	return df >= 9 && df < 9 + sizeof(t) / sizeof(t[0]) ? t[df - 9] : 1.960;
-}
-
 bool steady_interval(const struct steady *s, uint32_t first, double *mean_p,
 		     double *half_p)
 {
+	/* Student's t, 97.5 %, for df = 9 ..; then the limit. */
+	static const double student[] = { 2.262, 2.228, 2.201, 2.179,
+					  2.160, 2.145, 2.131, 2.120,
+					  2.110, 2.101, 2.093 };
 	uint32_t n = s->n > first ? s->n - first : 0;
-	uint32_t groups = min_of(n, GROUPS), each;
-	double sum = 0, sum2 = 0, var;
+	uint32_t groups = min_of(n, GROUPS), each, df;
+	double sum = 0, sum2 = 0, var, t;
 
 	if (groups < GROUPS_MIN)
 		return false;
@@ -92,6 +87,9 @@ bool steady_interval(const struct steady *s, uint32_t first, double *mean_p,
 	}
 	var = (sum2 - sum * sum / groups) / (groups - 1);
 	*mean_p = sum / groups;
-	*half_p = student(groups - 1) * sqrt(var > 0 ? var / groups : 0);
+	df = groups - 1;
+	t = df < 9 + sizeof(student) / sizeof(student[0]) ? student[df - 9]
+							  : 1.960;
+	*half_p = t * sqrt(var > 0 ? var / groups : 0);
 	return true;
 }

@@ -218,21 +218,6 @@ static int conformance_open(struct ec *e)
 	return 0;
 }
 
-static void conformance_run(struct ec *e, const struct conformance_test *t,
-			    uint32_t *ran_p, uint32_t *skipped_p)
-{
-	if (e->dead || (strcmp(e->test, "all") && strcmp(e->test, t->name)))
-		return;
-	if ((e->ep->info.caps & t->caps) != t->caps) {
-		++*skipped_p;
-		return;
-	}
-	e->name = t->name;
-	t->run(e);
-	conformance_barrier(e);
-	++*ran_p;
-}
-
 static int conformance_main(struct weft_comp *c)
 {
 	struct ec *e = c->state;
@@ -249,8 +234,20 @@ static int conformance_main(struct weft_comp *c)
 	}
 	e->alive = weft_host_now(e->w.h);
 	conformance_barrier(e);
-	for (const struct conformance_test *t = conformance_tests; t->name; t++)
-		conformance_run(e, t, &ran, &skipped);
+	for (const struct conformance_test *t = conformance_tests; t->name;
+	     t++) {
+		if (e->dead ||
+		    (strcmp(e->test, "all") && strcmp(e->test, t->name)))
+			continue;
+		if ((e->ep->info.caps & t->caps) != t->caps) {
+			skipped++;
+			continue;
+		}
+		e->name = t->name;
+		t->run(e);
+		conformance_barrier(e);
+		ran++;
+	}
 	/* An endpoint may need its program to send the last message. */
 	while (e->done_sends < e->sends && conformance_serve(e, true))
 		;

@@ -150,19 +150,6 @@ static void ept_run(struct ept *t)
 			t->ep->ops->wait(t->ep, WEFT_NEVER);
 }
 
-static void ept_report(struct ept *t)
-{
-	double s = (double)(weft_host_now(t->w.h) - t->t0) / WEFT_SEC;
-	uint64_t msgs = 0;
-
-	for (uint32_t p = 0; p < t->w.n; p++)
-		msgs += t->got[p];
-	weft_metric(t->w.c, "received", "messages", (double)msgs);
-	weft_metric(t->w.c, "bandwidth_in", "MiB/s",
-		    (double)t->bytes / s / 1048576);
-	weft_metric(t->w.c, "message_rate", "messages/s", (double)msgs / s);
-}
-
 static int ept_open(struct ept *t)
 {
 	struct weft_ep_attr a = { .rx_slots = t->rx_slots,
@@ -194,6 +181,8 @@ static int ept_open(struct ept *t)
 static int ept_main(struct weft_comp *c)
 {
 	struct ept *t = c->state;
+	uint64_t msgs = 0;
+	double s;
 	int ret;
 
 	t->w = program_from(c);
@@ -206,7 +195,12 @@ static int ept_main(struct weft_comp *c)
 	program_barrier(&t->w, "ept.go");
 	t->t0 = weft_host_now(t->w.h);
 	ept_run(t);
-	ept_report(t);
+	s = (double)(weft_host_now(t->w.h) - t->t0) / WEFT_SEC;
+	for (uint32_t p = 0; p < t->w.n; p++)
+		msgs += t->got[p];
+	weft_metric(c, "received", "messages", (double)msgs);
+	weft_metric(c, "bandwidth_in", "MiB/s", (double)t->bytes / s / 1048576);
+	weft_metric(c, "message_rate", "messages/s", (double)msgs / s);
 	program_barrier(&t->w, "ept.end");
 	host_nap(t->w.h, T_settle);
 	t->ep->ops->close(t->ep);

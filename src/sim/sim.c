@@ -419,20 +419,9 @@ struct weft_result *weft_sim_result(struct weft_sim *sim)
 	return sim->result;
 }
 
-/* Counts frames on cables. They are not lost when the run ends, therefore the
- * conservation check subtracts them. */
-static uint64_t frames_in_flight(const struct weft_sim *sim)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < sim->n_comps; i++)
-		for (uint32_t p = 0; p < sim->comps[i]->n_ports; p++)
-			n += ring_count(&sim->comps[i]->ports[p].in);
-	return n;
-}
-
 int weft_sim_finish(struct weft_sim *sim, struct weft_err *err)
 {
+	uint64_t moving = 0;
 	int ret = 0;
 
 	/* All components finish, even after one has failed, because each
@@ -444,8 +433,11 @@ int weft_sim_finish(struct weft_sim *sim, struct weft_err *err)
 		ret = ret ? ret : r;
 	}
 	result_collect(sim);
+	for (uint32_t i = 0; i < sim->n_comps; i++)
+		for (uint32_t p = 0; p < sim->comps[i]->n_ports; p++)
+			moving += ring_count(&sim->comps[i]->ports[p].in);
 	if (!ret && weft_sim_idle(sim) &&
-	    (sim->live_frames || sim->live_bufs || frames_in_flight(sim)))
+	    (sim->live_frames || sim->live_bufs || moving))
 		ret = weft_fail(
 			err, EPROTO,
 			"%llu frames and %llu payloads were lost inside the models",

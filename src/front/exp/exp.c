@@ -75,24 +75,12 @@ int exp_load_text(const char *label, const char *text, size_t len,
 	return 0;
 }
 
-/* The one that is meant: the same but for its folder, or spelt nearly so. */
-static const char *shipped_near(const char *what)
-{
-	for (const struct exp_shipped *s = exp_shipped; s->name; s++) {
-		const char *base = strrchr(s->name, '/');
-
-		if (base && !strcmp(base + 1, what))
-			return s->name;
-	}
-	return units_nearest(what, exp_shipped_next, NULL);
-}
-
 int exp_load(const char *what, const struct exp_opts *opts,
 	     const struct registry *reg, struct exp **exp_p,
 	     struct weft_err *err)
 {
 	const struct exp_shipped *s = exp_shipped;
-	const char *near;
+	const char *near = NULL;
 	char *text;
 	size_t len;
 	int ret;
@@ -103,7 +91,16 @@ int exp_load(const char *what, const struct exp_opts *opts,
 		return exp_load_text(what, s->text, s->len, opts, reg, exp_p,
 				     err);
 	if (strcmp(what, "-") && access(what, F_OK)) {
-		near = shipped_near(what);
+		/* the one that is meant: the same but for its folder, or spelt
+		 * nearly so */
+		for (s = exp_shipped; s->name && !near; s++) {
+			const char *base = strrchr(s->name, '/');
+
+			if (base && !strcmp(base + 1, what))
+				near = s->name;
+		}
+		if (!near)
+			near = units_nearest(what, exp_shipped_next, NULL);
 		if (near)
 			return weft_fail(
 				err, ENOENT,

@@ -16,14 +16,6 @@
 /* Columns whose text is a list of numbers. */
 static const char *const lists[] = { "busy", "blocked", "queued" };
 
-static bool is_list(const char *column, const char *text)
-{
-	for (size_t i = 0; column && i < 3; i++)
-		if (!strcmp(column, lists[i]))
-			return text[0] == '[';
-	return false;
-}
-
 struct reader {
 	struct json *j;
 	sqlite3 *sql;
@@ -77,6 +69,7 @@ static void put_col(struct json *j, const char *key, sqlite3_stmt *st, int c)
 	const char *text;
 	char digits[24];
 	sqlite3_int64 v;
+	bool list = false;
 
 	switch (sqlite3_column_type(st, c)) {
 	case SQLITE_INTEGER:
@@ -96,7 +89,9 @@ static void put_col(struct json *j, const char *key, sqlite3_stmt *st, int c)
 		break;
 	default:
 		text = (const char *)sqlite3_column_text(st, c);
-		if (is_list(key, text))
+		for (size_t i = 0; key && i < 3; i++)
+			list |= !strcmp(key, lists[i]) && text[0] == '[';
+		if (list)
 			put_list(j, key, text);
 		else
 			json_str(j, key, text);

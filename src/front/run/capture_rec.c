@@ -122,9 +122,10 @@ static void put_symbols(struct tap *t, const struct weft_frame *f,
 		capture_rec_bitmap(out, s->at, s->n, WEFT_SYM_BAD);
 }
 
-static void capture_rec_put(struct tap *t, const struct weft_frame *f,
-			    weft_time_t at)
+void capture_hear(struct weft_line_listener *tap, const struct weft_frame *f,
+		  weft_time_t at)
 {
+	struct tap *t = (struct tap *)tap;
 	struct capture *cap = t->cap;
 	weft_time_t now = weft_now(t->port->comp);
 	struct symbols s = { 0 };
@@ -162,20 +163,11 @@ void capture_settle(struct capture *cap)
 	cap->writing = false;
 }
 
-void capture_hear(struct weft_line_listener *tap, const struct weft_frame *f,
-		  weft_time_t start)
-{
-	struct tap *t = (struct tap *)tap;
-
-	capture_rec_put(t, f, start);
-}
-
 static void capture_filter(struct weft_comp *c, struct weft_frame *f)
 {
 	struct tap *t = c->state;
-	weft_time_t at = f->time - c->on->delay;
 
-	capture_rec_put(t, f, at);
+	capture_hear(&t->head, f, f->time - c->on->delay);
 	weft_filter_pass(c, f);
 }
 

@@ -263,28 +263,27 @@ bool ep_in_ready(struct ep *e)
 	return false;
 }
 
-static void msg_event(struct ep *e, struct ep_msg *m, struct weft_ep_event *ev)
-{
-	e->peer[m->src].given++;
-	*ev = (struct weft_ep_event){
-		.kind = m->event, .src = m->src, .imm = m->imm, .len = m->len
-	};
-	if (m->event == WEFT_EV_RECV) {
-		ev->data = m->data;
-		m->state = EP_GIVEN;
-	} else {
-		msg_free(e, m);
-	}
-}
-
 int ep_give(struct ep *e, struct weft_ep_event *ev, int max)
 {
 	struct ep_msg *m;
 	int n = 0;
 
 	for (uint32_t i = 0; i < e->n; i++)
-		while (n < max && (m = msg_ready(e, (e->turn + i) % e->n)))
-			msg_event(e, m, &ev[n++]);
+		while (n < max && (m = msg_ready(e, (e->turn + i) % e->n))) {
+			e->peer[m->src].given++;
+			ev[n++] = (struct weft_ep_event){
+				.kind = m->event,
+				.src = m->src,
+				.imm = m->imm,
+				.len = m->len,
+				.data = m->event == WEFT_EV_RECV ? m->data
+								 : NULL
+			};
+			if (m->event == WEFT_EV_RECV)
+				m->state = EP_GIVEN;
+			else
+				msg_free(e, m);
+		}
 	if (n == max || e->wants)
 		e->turn = (e->turn + 1) % e->n;
 	return n;

@@ -102,24 +102,6 @@ void weft_check_failed(struct weft_comp *c, const char *fmt, ...)
 	result_fail(c->sim->result, full);
 }
 
-static void collect_ports(struct weft_result *r, const struct weft_comp *c)
-{
-	char full[256];
-
-	for (uint32_t i = 0; i < c->n_ports; i++) {
-		const struct weft_port *p = &c->ports[i];
-
-		if (p->kind != WEFT_PORT_LINK || !p->peer)
-			continue;
-		snprintf(full, sizeof(full), "%s.%s.frames", c->name, p->name);
-		result_counter_set(r, full, "frames", p->out_frames);
-		snprintf(full, sizeof(full), "%s.%s.words", c->name, p->name);
-		result_counter_set(r, full, "words", p->out_words);
-		snprintf(full, sizeof(full), "%s.%s.busy", c->name, p->name);
-		result_counter_set(r, full, "ns", p->out_busy / WEFT_NS);
-	}
-}
-
 /* Adds counters, volumes and the manifest to the result. Called once, at the
  * end. */
 void result_collect(struct weft_sim *sim)
@@ -136,7 +118,24 @@ void result_collect(struct weft_sim *sim)
 					   c->cls->counters[k].unit,
 					   c->counters[k]);
 		}
-		collect_ports(sim->result, c);
+		for (uint32_t k = 0; k < c->n_ports; k++) {
+			const struct weft_port *p = &c->ports[k];
+
+			if (p->kind != WEFT_PORT_LINK || !p->peer)
+				continue;
+			snprintf(full, sizeof(full), "%s.%s.frames", c->name,
+				 p->name);
+			result_counter_set(sim->result, full, "frames",
+					   p->out_frames);
+			snprintf(full, sizeof(full), "%s.%s.words", c->name,
+				 p->name);
+			result_counter_set(sim->result, full, "words",
+					   p->out_words);
+			snprintf(full, sizeof(full), "%s.%s.busy", c->name,
+				 p->name);
+			result_counter_set(sim->result, full, "ns",
+					   p->out_busy / WEFT_NS);
+		}
 	}
 	for (uint32_t i = 0; i < sim->hists.n; i++) {
 		struct weft_hist *h = sim->hists.at[i];

@@ -67,29 +67,6 @@ int weft_param_get(const struct weft_comp *c, const char *param, char *buf,
 			   size);
 }
 
-int comp_params_default(struct weft_comp *c, struct weft_err *err)
-{
-	struct weft_err sub = { 0 };
-
-	for (const struct weft_param *p = c->cls->params; p && p->name; p++)
-		if (weft_param_set(c, p->name, p->def, &sub))
-			return weft_fail(err, EINVAL, "%s: bad default: %s",
-					 c->cls->name, sub.msg);
-	return 0;
-}
-
-int comp_params_check(const struct weft_comp *c, struct weft_err *err)
-{
-	struct weft_err sub = { 0 };
-
-	for (const struct weft_param *p = c->cls->params; p && p->name; p++)
-		if (units_check(p->type, p->range, (char *)c->state + p->offset,
-				&sub))
-			return weft_fail(err, EINVAL, "%s.%s: %s", c->name,
-					 p->name, sub.msg);
-	return 0;
-}
-
 int weft_preset_apply(struct weft_comp *c, const char *preset,
 		      struct weft_err *err)
 {

@@ -122,20 +122,6 @@ static struct reg_map *map_new(const struct weft_class *cls)
 	return m;
 }
 
-static int map_check(const struct reg_map *m, struct weft_err *err)
-{
-	for (uint32_t i = 1; i < m->n; i++) {
-		const struct reg_at *a = &m->at[i - 1], *b = &m->at[i];
-
-		if (a->space == b->space && a->offset + a->width > b->offset)
-			return weft_fail(
-				err, EINVAL, "%s: registers %s and %s overlap",
-				m->cls->name, m->cls->regs[a->reg].name,
-				m->cls->regs[b->reg].name);
-	}
-	return 0;
-}
-
 int comp_regs_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct reg_map *m = c->sim->regmaps;
@@ -148,8 +134,17 @@ int comp_regs_init(struct weft_comp *c, struct weft_err *err)
 		m = map_new(c->cls);
 		m->next = c->sim->regmaps;
 		c->sim->regmaps = m;
-		if (map_check(m, err))
-			return -EINVAL;
+		for (uint32_t i = 1; i < m->n; i++) {
+			const struct reg_at *a = &m->at[i - 1], *b = &m->at[i];
+
+			if (a->space != b->space ||
+			    a->offset + a->width <= b->offset)
+				continue;
+			return weft_fail(
+				err, EINVAL, "%s: registers %s and %s overlap",
+				m->cls->name, m->cls->regs[a->reg].name,
+				m->cls->regs[b->reg].name);
+		}
 	}
 	c->regmap = m;
 	c->regs = calloc(m->n_cells + 1, sizeof(*c->regs));

@@ -8,6 +8,7 @@
 #include "base/need.h"
 #include "base/ring.h"
 #include "base/rng.h"
+#include "base/units.h"
 #include "sim/sim_internal.h"
 
 struct weft_sim *weft_sim_new(uint64_t seed)
@@ -85,25 +86,11 @@ struct weft_comp *weft_sim_at(const struct weft_sim *sim, uint32_t i)
 	return i < sim->n_comps ? sim->comps[i] : NULL;
 }
 
-static int comps_append(struct weft_sim *sim, struct weft_comp *c)
-{
-	if (sim->n_comps == sim->cap_comps) {
-		uint32_t cap = sim->cap_comps ? sim->cap_comps * 2 : 16;
-		void *p = realloc(sim->comps, cap * sizeof(*sim->comps));
-
-		if (!p)
-			return -ENOMEM;
-		sim->comps = p;
-		sim->cap_comps = cap;
-	}
-	sim->comps[sim->n_comps++] = c;
-	return 0;
-}
-
 struct weft_comp *weft_sim_add(struct weft_sim *sim,
 			       const struct weft_class *cls, const char *name,
 			       struct weft_err *err)
 {
+	struct weft_err sub = { 0 };
 	struct weft_comp *c;
 
 	assert(!sim->started);
@@ -128,10 +115,19 @@ struct weft_comp *weft_sim_add(struct weft_sim *sim,
 	c->state = need(arena_alloc(&sim->arena, cls->state_size + 1));
 	c->counters = need(arena_alloc(
 		&sim->arena, (cls->n_counters + 1) * sizeof(*c->counters)));
-	if (comp_params_default(c, err) || comps_append(sim, c)) {
-		comp_free(c);
-		return NULL;
+	for (const struct weft_param *p = cls->params; p && p->name; p++)
+		if (weft_param_set(c, p->name, p->def, &sub)) {
+			weft_fail(err, EINVAL, "%s: bad default: %s", cls->name,
+				  sub.msg);
+			comp_free(c);
+			return NULL;
+		}
+	if (sim->n_comps == sim->cap_comps) {
+		sim->cap_comps = sim->cap_comps ? sim->cap_comps * 2 : 16;
+		sim->comps = need(reallocarray(sim->comps, sim->cap_comps,
+					       sizeof(*sim->comps)));
 	}
+	sim->comps[sim->n_comps++] = c;
 	return c;
 }
 
@@ -142,13 +138,17 @@ void *weft_comp_alloc(struct weft_comp *c, size_t bytes)
 
 int weft_comp_init(struct weft_comp *c, struct weft_err *err)
 {
+	struct weft_err sub = { 0 };
 	int ret;
 
 	assert(!c->inited);
 	weft_rng_seed(&c->rng, c->sim->seed, c->name);
-	ret = comp_params_check(c, err);
-	if (!ret)
-		ret = comp_ports_init(c, err);
+	for (const struct weft_param *p = c->cls->params; p && p->name; p++)
+		if (units_check(p->type, p->range, (char *)c->state + p->offset,
+				&sub))
+			return weft_fail(err, EINVAL, "%s.%s: %s", c->name,
+					 p->name, sub.msg);
+	ret = comp_ports_init(c, err);
 	if (!ret)
 		ret = comp_regs_init(c, err);
 	if (ret)
@@ -167,20 +167,6 @@ static int comp_cmp(const void *a, const void *b)
 		      (*(struct weft_comp *const *)b)->name);
 }
 
-static int comp_wired(const struct weft_comp *c, struct weft_err *err)
-{
-	for (uint32_t i = 0; i < c->n_ports; i++) {
-		const struct weft_port *p = &c->ports[i];
-
-		if (!p->peer && !p->decl->optional)
-			return weft_fail(
-				err, EINVAL,
-				"%s.%s is not connected: every port of %s needs a cable",
-				c->name, p->name, c->cls->name);
-	}
-	return 0;
-}
-
 int weft_sim_start(struct weft_sim *sim, struct weft_err *err)
 {
 	int ret = 0;
@@ -195,10 +181,17 @@ int weft_sim_start(struct weft_sim *sim, struct weft_err *err)
 					 sim->comps[i]->name);
 		assert(sim->comps[i]->inited);
 	}
-	for (uint32_t i = 0; i < sim->n_comps && !ret; i++)
-		ret = comp_wired(sim->comps[i], err);
-	if (ret)
-		return ret;
+	for (uint32_t i = 0; i < sim->n_comps; i++) {
+		const struct weft_comp *c = sim->comps[i];
+
+		for (uint32_t k = 0; k < c->n_ports; k++)
+			if (!c->ports[k].peer && !c->ports[k].decl->optional)
+				return weft_fail(
+					err, EINVAL,
+					"%s.%s is not connected: every port of %s needs a cable",
+					c->name, c->ports[k].name,
+					c->cls->name);
+	}
 	sim->states = need(arena_alloc(
 		&sim->arena, (sim->n_comps + 1) * sizeof(*sim->states)));
 	for (uint32_t i = 0; i < sim->n_comps; i++)

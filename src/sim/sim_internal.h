@@ -71,9 +71,6 @@ int comp_regs_init(struct weft_comp *c, struct weft_err *err);
 int comp_ports_init(struct weft_comp *c, struct weft_err *err);
 /* Frees ports and the frames in flight to them. */
 void comp_ports_fini(struct weft_comp *c);
-/* param.c: set defaults, check ranges. Return 0 or a negative error. */
-int comp_params_default(struct weft_comp *c, struct weft_err *err);
-int comp_params_check(const struct weft_comp *c, struct weft_err *err);
 void port_drain(struct weft_comp *c, uint32_t port);
 void result_collect(struct weft_sim *sim);
 /* measure.c: adds the parameters of all components to the result. */

@@ -318,12 +318,16 @@ struct trace *trace_parse(const char *label, const char *text, size_t len,
 	return t;
 }
 
-/* Opens a regular file. Rejects pipes because a pipe yields its text once and a
- * sweep reads its trace for every point. */
-static FILE *text_open(const char *path, struct weft_err *err)
+/* Reads a whole file, whatever size the file system reports. Rejects pipes
+ * because a pipe yields its text once and a sweep reads its trace for every
+ * point. Returns text to free, or NULL with a message. */
+static char *text_read(const char *path, size_t *len_p, struct weft_err *err)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	size_t cap = 65536, n = 0, got;
 	struct stat st;
+	char *text;
+	FILE *f;
 
 	if (fd < 0) {
 		weft_fail(err, errno, "%.200s: %s", path, strerror(errno));
@@ -337,19 +341,8 @@ static FILE *text_open(const char *path, struct weft_err *err)
 		close(fd);
 		return NULL;
 	}
-	return fdopen(fd, "r");
-}
-
-/* Reads a whole file, whatever size the file system reports. Returns text to
- * free, or NULL with a message. */
-static char *text_read(const char *path, size_t *len_p, struct weft_err *err)
-{
-	FILE *f = text_open(path, err);
-	size_t cap = 65536, n = 0, got;
-	char *text = f ? malloc(cap) : NULL;
-
-	if (!f)
-		return NULL;
+	f = fdopen(fd, "r");
+	text = f ? malloc(cap) : NULL;
 	while (text && (got = fread(text + n, 1, cap - n, f))) {
 		n += got;
 		if (n == cap)

@@ -20,28 +20,11 @@ static uint64_t arrivals_trials(double log_miss, struct weft_rng *rng)
 	return n < 1e15 ? 1 + (uint64_t)n : (uint64_t)1e15;
 }
 
-/* Finds the mean off time that gives the load: rate = peak * on / (on + off).
- * Returns -EINVAL with a message if no off time does. */
-static int bursty_init(struct arrivals *a, double peak, double burst,
-		       struct weft_err *err)
-{
-	double off = burst * (peak / a->rate - 1);
-
-	if (burst < 1 || peak < a->rate)
-		return weft_fail(
-			err, EINVAL,
-			"bursts of %g cycles at %.3g packets per cycle do not give %.3g",
-			burst, peak, a->rate);
-	a->log_miss = log1p(-peak);
-	a->end_on = log1p(-1 / burst);
-	a->end_off = off > 1 ? log1p(-1 / off) : -INFINITY;
-	a->off = 0;
-	return 0;
-}
-
 int arrivals_init(struct arrivals *a, double peak, double burst,
 		  struct weft_rng *rng, struct weft_err *err)
 {
+	double off;
+
 	a->at = 0;
 	a->next = 0;
 	if (a->rate <= 0) {
@@ -57,9 +40,21 @@ int arrivals_init(struct arrivals *a, double peak, double burst,
 		a->next = (uint64_t)a->at;
 		return 0;
 	}
-	if (a->kind == ARRIVALS_BURSTY &&
-	    bursty_init(a, fmin(peak, 1), burst, err))
-		return -EINVAL;
+	if (a->kind == ARRIVALS_BURSTY) {
+		peak = fmin(peak, 1);
+		/* the mean off time that gives the load:
+		 * rate = peak * on / (on + off) */
+		off = burst * (peak / a->rate - 1);
+		if (burst < 1 || peak < a->rate)
+			return weft_fail(
+				err, EINVAL,
+				"bursts of %g cycles at %.3g packets per cycle do not give %.3g",
+				burst, peak, a->rate);
+		a->log_miss = log1p(-peak);
+		a->end_on = log1p(-1 / burst);
+		a->end_off = off > 1 ? log1p(-1 / off) : -INFINITY;
+		a->off = 0;
+	}
 	arrivals_step(a, 0, rng);
 	a->next--; /* allows cycle 0, since a step is at least 1 */
 	return 0;

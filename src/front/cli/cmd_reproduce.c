@@ -7,25 +7,6 @@
 #include "front/repro/sense.h"
 #include "systems/examples.def"
 
-static int check_names(const struct cli *c)
-{
-	for (size_t i = 0; i < c->args.n; i++) {
-		const char *word = c->args.at[i], *name;
-		size_t k = 0;
-
-		while ((name = reproduce_next(NULL, k)) && strcmp(name, word))
-			k++;
-		if (!name)
-			return cli_unknown(
-				"reproduce: no system or row", word,
-				reproduce_next, NULL,
-				"give a system, e.g. '" EXAMPLE_SYSTEM
-				"', or the id of a row, e.g. '" EXAMPLE_ROW
-				"'");
-	}
-	return 0;
-}
-
 /* ---- rows ---- */
 
 static void row_json(struct json *j, const struct out_row *o)
@@ -163,8 +144,20 @@ int cmd_reproduce(struct cli *c)
 	struct weft_err err = { 0 };
 	int status;
 
-	if (check_names(c))
-		return CLI_USAGE;
+	for (size_t i = 0; i < c->args.n; i++) {
+		const char *word = c->args.at[i], *name;
+		size_t k = 0;
+
+		while ((name = reproduce_next(NULL, k)) && strcmp(name, word))
+			k++;
+		if (!name)
+			return cli_unknown(
+				"reproduce: no system or row", word,
+				reproduce_next, NULL,
+				"give a system, e.g. '" EXAMPLE_SYSTEM
+				"', or the id of a row, e.g. '" EXAMPLE_ROW
+				"'");
+	}
 	if ((c->out && out_db_check(c->out, &err)) || repro_load(&r, &err) ||
 	    repro_run(&r, &err)) {
 		status = cli_error(&err);

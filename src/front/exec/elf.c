@@ -31,42 +31,32 @@ bool elf_find(const char *program, char *path, size_t size)
 	return false;
 }
 
-/* The name that p gives its loader is that of glibc's. */
-static bool is_glibc(int fd, const Elf64_Phdr *p)
-{
-	char name[256] = "";
-	const char *base;
-	ssize_t n;
-
-	if (p->p_type != PT_INTERP || p->p_filesz >= sizeof(name))
-		return false;
-	n = pread(fd, name, p->p_filesz, (off_t)p->p_offset);
-	base = n > 0 ? strrchr(name, '/') : NULL;
-	return base && (!strncmp(base, "/ld-linux", 9) ||
-			!strncmp(base, "/ld64.so", 8));
-}
-
-/* A 64-bit program with an interpreter (its loader). */
+/* A 64-bit program whose interpreter is the loader of glibc. */
 static bool has_loader(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char name[256] = "";
+	const char *base = NULL;
 	Elf64_Ehdr h;
 	Elf64_Phdr p;
-	bool found = false;
 
 	if (fd < 0)
 		return false;
-	if (read(fd, &h, sizeof(h)) == sizeof(h) &&
-	    !memcmp(h.e_ident, ELFMAG, SELFMAG) &&
-	    h.e_ident[EI_CLASS] == ELFCLASS64 && h.e_phentsize == sizeof(p))
-		for (int i = 0; i < h.e_phnum && !found; i++)
-			found = pread(fd, &p, sizeof(p),
-				      (off_t)(h.e_phoff +
-					      (size_t)i * sizeof(p))) ==
-					sizeof(p) &&
-				is_glibc(fd, &p);
+	if (read(fd, &h, sizeof(h)) != sizeof(h) ||
+	    memcmp(h.e_ident, ELFMAG, SELFMAG) ||
+	    h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_phentsize != sizeof(p))
+		h.e_phnum = 0;
+	for (int i = 0; i < h.e_phnum && !base; i++) {
+		off_t at = (off_t)(h.e_phoff + (size_t)i * sizeof(p));
+
+		if (pread(fd, &p, sizeof(p), at) == sizeof(p) &&
+		    p.p_type == PT_INTERP && p.p_filesz < sizeof(name) &&
+		    pread(fd, name, p.p_filesz, (off_t)p.p_offset) > 0)
+			base = strrchr(name, '/');
+	}
 	close(fd);
-	return found;
+	return base && (!strncmp(base, "/ld-linux", 9) ||
+			!strncmp(base, "/ld64.so", 8));
 }
 
 static FILE *list_open(const char *path, pid_t *pid_p)

@@ -53,36 +53,16 @@ static int case_text(struct exp_case *c, const char *key, const char *dflt,
 	return 0;
 }
 
-/* The keys of head_params alone, as a mapping, and the section `run`. */
+/* Refuses keys that no section has. Reads the keys of head_params alone, as a
+ * mapping, and the section `run`. */
 static int case_head(struct exp_case *c, struct weft_err *err)
 {
-	struct doc_node *map = doc_node_new(c->doc, DOC_MAP, c->doc->root->at);
+	const struct doc_node *root = c->doc->root;
+	struct doc_node *map = doc_node_new(c->doc, DOC_MAP, root->at);
 	const struct doc_item *it;
 	const char *name;
 	struct head h;
 	struct run r;
-
-	for (const struct weft_param *p = head_params; p->name; p++)
-		if ((it = doc_item(c->doc->root, p->name)))
-			doc_append(c->doc, map, it->key, it->key_at, it->val);
-	if (exp_fill(map, head_params, &h, "experiment", err) ||
-	    case_text(c, "name", c->exp->label, &name, err) ||
-	    case_text(c, "doc", "", &c->about, err) ||
-	    exp_fill(doc_get(c->doc->root, "run"), run_params, &r, "run", err))
-		return -1;
-	c->name = strdup(name);
-	c->seed = h.seed;
-	c->carried = h.payload == 0;
-	c->until = r.until ? r.until : WEFT_NEVER;
-	c->drain = r.drain;
-	c->watchdog = r.watchdog;
-	c->shuffle = r.shuffle;
-	return 0;
-}
-
-static int case_keys(const struct exp_case *c, struct weft_err *err)
-{
-	const struct doc_node *root = c->doc->root;
 
 	for (uint32_t i = 0; i < root->n; i++)
 		if (!exp_section_known(root->items[i].key))
@@ -91,6 +71,21 @@ static int case_keys(const struct exp_case *c, struct weft_err *err)
 					     exp_section_next, NULL,
 					     "experiments have no key '%.60s'",
 					     root->items[i].key);
+	for (const struct weft_param *p = head_params; p->name; p++)
+		if ((it = doc_item(root, p->name)))
+			doc_append(c->doc, map, it->key, it->key_at, it->val);
+	if (exp_fill(map, head_params, &h, "experiment", err) ||
+	    case_text(c, "name", c->exp->label, &name, err) ||
+	    case_text(c, "doc", "", &c->about, err) ||
+	    exp_fill(doc_get(root, "run"), run_params, &r, "run", err))
+		return -1;
+	c->name = strdup(name);
+	c->seed = h.seed;
+	c->carried = h.payload == 0;
+	c->until = r.until ? r.until : WEFT_NEVER;
+	c->drain = r.drain;
+	c->watchdog = r.watchdog;
+	c->shuffle = r.shuffle;
 	return 0;
 }
 
@@ -204,8 +199,8 @@ int exp_case_open(struct exp *e, size_t i, struct exp_case *c,
 		  struct weft_err *err)
 {
 	*c = (struct exp_case){ .exp = e, .doc = doc_clone(e->doc) };
-	if (case_overrides(c, i, err) || case_keys(c, err) ||
-	    case_head(c, err) || case_build(c, err))
+	if (case_overrides(c, i, err) || case_head(c, err) ||
+	    case_build(c, err))
 		goto close;
 	c->record = doc_get(c->doc->root, "record");
 	c->expect = doc_get(c->doc->root, "expect");

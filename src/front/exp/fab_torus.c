@@ -22,10 +22,15 @@ struct shape {
 	bool both, dateline;
 };
 
-static int dims_read(const struct doc_node *map, struct shape *s,
-		     struct weft_err *err)
+static int grid_build(struct exp_build *b, const struct doc_node *map,
+		      struct weft_err *err)
 {
+	bool wrap = !strcmp(doc_get(map, "type")->text, "torus");
 	const struct doc_node *n = doc_get(map, "dims");
+	struct shape s = { .dateline = true };
+	struct weft_err sub = { 0 };
+	struct topo_ports ports;
+	struct topology t;
 
 	if (!n)
 		return doc_fail(
@@ -36,24 +41,11 @@ static int dims_read(const struct doc_node *map, struct shape *s,
 	if (n->n < 1 || n->n > TOPO_DIMS)
 		return doc_fail(n->at, err, "%u dimensions: give 1 to %u", n->n,
 				TOPO_DIMS);
-	for (s->dims = 0; s->dims < n->n; s->dims++)
-		if (exp_value(n->items[s->dims].val, WEFT_P_U32, "1..65536",
-			      &s->size[s->dims], sizeof(uint32_t), "dims", err))
+	for (s.dims = 0; s.dims < n->n; s.dims++)
+		if (exp_value(n->items[s.dims].val, WEFT_P_U32, "1..65536",
+			      &s.size[s.dims], sizeof(uint32_t), "dims", err))
 			return -1;
-	return 0;
-}
-
-static int grid_build(struct exp_build *b, const struct doc_node *map,
-		      struct weft_err *err)
-{
-	bool wrap = !strcmp(doc_get(map, "type")->text, "torus");
-	struct shape s = { .dateline = true };
-	struct weft_err sub = { 0 };
-	struct topo_ports ports;
-	struct topology t;
-
-	if (dims_read(map, &s, err) ||
-	    exp_option(map, "tie", WEFT_P_ENUM, "positive|balanced|random",
+	if (exp_option(map, "tie", WEFT_P_ENUM, "positive|balanced|random",
 		       &s.tie, sizeof(s.tie), err) ||
 	    exp_option(map, "both", WEFT_P_BOOL, "", &s.both, sizeof(s.both),
 		       err) ||
@@ -62,7 +54,7 @@ static int grid_build(struct exp_build *b, const struct doc_node *map,
 	    direct_ports(b, map, &ports, err))
 		return -1;
 	if (topo_grid(&t, ports, s.size, s.dims, wrap, s.both, &sub))
-		return doc_fail(doc_get(map, "dims")->at, err, "%s", sub.msg);
+		return doc_fail(n->at, err, "%s", sub.msg);
 	t.tie = (enum topo_tie)s.tie;
 	t.dateline = s.dateline;
 	return direct_build(b, map, &t, err);

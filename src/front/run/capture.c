@@ -13,22 +13,6 @@
 
 /* ---- sitting down ---- */
 
-static bool capture_matches(struct capture *cap, const char *a, const char *b)
-{
-	bool hit = false;
-
-	for (size_t i = 0; i < cap->n_patterns; i++) {
-		const char *pat = cap->patterns[i];
-
-		if (strcmp(pat, "all") && fnmatch(pat, a, 0) &&
-		    fnmatch(pat, b, 0))
-			continue;
-		cap->hits[i]++;
-		hit = true;
-	}
-	return hit;
-}
-
 /* NULL: a port without a line that can be written down. */
 static const struct weft_wire_capture *wire_of(const struct weft_port *p)
 {
@@ -92,6 +76,7 @@ static int line_tap(struct capture *cap, struct weft_port *p,
 		    struct weft_err *err)
 {
 	char a[96], b[96], there[200], back[200];
+	bool hit = false;
 	int order;
 
 	if (!wire_of(p))
@@ -103,7 +88,16 @@ static int line_tap(struct capture *cap, struct weft_port *p,
 	snprintf(a, sizeof(a), "%s.%s", p->comp->name, p->name);
 	snprintf(b, sizeof(b), "%s.%s", p->peer->comp->name, p->peer->name);
 	strcpy(cap->example, a);
-	if (!capture_matches(cap, a, b))
+	for (size_t i = 0; i < cap->n_patterns; i++) {
+		const char *pat = cap->patterns[i];
+
+		if (strcmp(pat, "all") && fnmatch(pat, a, 0) &&
+		    fnmatch(pat, b, 0))
+			continue;
+		cap->hits[i]++;
+		hit = true;
+	}
+	if (!hit)
 		return 0;
 	snprintf(there, sizeof(there), "%s > %s", a, b);
 	snprintf(back, sizeof(back), "%s > %s", b, a);

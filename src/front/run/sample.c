@@ -56,25 +56,6 @@ static void sampler_line(struct sampler *s, struct line l, const char *name)
 		free(l.name);
 }
 
-static void sampler_port(struct sampler *s, const struct weft_port *p)
-{
-	struct line l = { .comp = p->comp, .port = p, .div = 1 };
-
-	l.value = &p->out_frames;
-	l.unit = "frames";
-	l.k = PORT_FRAMES;
-	sampler_line(s, l, "frames");
-	l.value = &p->out_words;
-	l.unit = "words";
-	l.k = PORT_WORDS;
-	sampler_line(s, l, "words");
-	l.value = &p->out_busy;
-	l.unit = "ns";
-	l.div = WEFT_NS;
-	l.k = PORT_BUSY;
-	sampler_line(s, l, "busy");
-}
-
 /* The names are those of the counters in the result. */
 static void sampler_comp(struct sampler *s, const struct weft_comp *c)
 {
@@ -86,9 +67,26 @@ static void sampler_comp(struct sampler *s, const struct weft_comp *c)
 					    .unit = c->cls->counters[k].unit,
 					    .div = 1 },
 			     c->cls->counters[k].name);
-	for (uint32_t i = 0; i < c->n_ports; i++)
-		if (c->ports[i].kind == WEFT_PORT_LINK && c->ports[i].peer)
-			sampler_port(s, &c->ports[i]);
+	for (uint32_t i = 0; i < c->n_ports; i++) {
+		const struct weft_port *p = &c->ports[i];
+		struct line l = { .comp = c, .port = p, .div = 1 };
+
+		if (p->kind != WEFT_PORT_LINK || !p->peer)
+			continue;
+		l.value = &p->out_frames;
+		l.unit = "frames";
+		l.k = PORT_FRAMES;
+		sampler_line(s, l, "frames");
+		l.value = &p->out_words;
+		l.unit = "words";
+		l.k = PORT_WORDS;
+		sampler_line(s, l, "words");
+		l.value = &p->out_busy;
+		l.unit = "ns";
+		l.div = WEFT_NS;
+		l.k = PORT_BUSY;
+		sampler_line(s, l, "busy");
+	}
 }
 
 /* Refuses a pattern that fits no counter, because it was mistyped. */

@@ -67,7 +67,7 @@ static void manager(struct mesh *r, struct weft_host *h, uint32_t node)
 }
 
 /* L04 */
-static void deadlock(void **state)
+static void cyclic_packets_are_freed_by_one_retrieval(void **state)
 {
 	struct mesh r = { .fn = ring_side,
 			  .manager = manager,
@@ -300,7 +300,7 @@ static void a_condition_that_goes_without_a_flit_resets_the_timer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(deadlock),
+		cmocka_unit_test(cyclic_packets_are_freed_by_one_retrieval),
 		cmocka_unit_test(deadlock_stays),
 		cmocka_unit_test(deadlock_timer),
 		cmocka_unit_test(no_condition),

@@ -41,7 +41,7 @@ static void line_side(struct mesh *r, struct weft_host *h, uint32_t node)
 }
 
 /* L01, L06 */
-static void line(void **state)
+static void route_loses_one_character_per_hop_of_30_cycles(void **state)
 {
 	struct mesh r = { .fn = line_side };
 	const struct hist *hop;
@@ -223,7 +223,8 @@ static void a_link_continues_at_the_higher_threshold(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(line),
+		cmocka_unit_test(
+			route_loses_one_character_per_hop_of_30_cycles),
 		cmocka_unit_test(damaged_data),
 		cmocka_unit_test(damaged_route),
 		cmocka_unit_test(damaged_state),

@@ -199,7 +199,7 @@ static void least_recently_used(void **state)
 	coh_cache_fini(&c);
 }
 
-static void names(void **state)
+static void every_state_and_transaction_has_a_name(void **state)
 {
 	assert_string_equal(coh_state_name[COH_E], "E");
 	assert_string_equal(coh_bus_name[COH_UPGR], "BusUpgr");
@@ -216,7 +216,7 @@ int main(void)
 		cmocka_unit_test(upgrade_makes_m),
 		cmocka_unit_test(direct_mapped),
 		cmocka_unit_test(least_recently_used),
-		cmocka_unit_test(names),
+		cmocka_unit_test(every_state_and_transaction_has_a_name),
 	};
 
 	return cmocka_run_group_tests_name("coh-cache", tests, NULL, NULL);

@@ -43,7 +43,7 @@ static void row_costs(void **state)
 	coh_ddr_fini(&d);
 }
 
-static void beats(void **state)
+static void burst_has_one_beat_for_each_8_bytes(void **state)
 {
 	struct coh_ddr d = { .width = 8 };
 
@@ -79,7 +79,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(row_costs),
-		cmocka_unit_test(beats),
+		cmocka_unit_test(burst_has_one_beat_for_each_8_bytes),
 		cmocka_unit_test(bytes_stay),
 	};
 

@@ -131,7 +131,7 @@ static void one_word(const struct times *t, enum coh_delivery how)
 	}
 }
 
-static void exact(void **state)
+static void single_word_takes_the_time_of_its_stages(void **state)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		for (int how = COH_TO_MEMORY; how <= COH_BY_UPDATE; how++)
@@ -156,7 +156,7 @@ static void by_hand(void **state)
 
 /* A word of a stream takes at least the best and at most the worst phase of a
  * single word. */
-static void stream(void **state)
+static void streamed_word_stays_within_phases_of_a_single_one(void **state)
 {
 	const struct times *t = &cases[0];
 	char text[640];
@@ -183,7 +183,7 @@ static void stream(void **state)
 
 /* Words arrive faster than they are read. None is lost, because the mailbox
  * delays them. */
-static void overrun(void **state)
+static void mailbox_delays_words_and_loses_none(void **state)
 {
 	struct rig r;
 
@@ -232,9 +232,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_hand),
-		cmocka_unit_test(exact),
-		cmocka_unit_test(stream),
-		cmocka_unit_test(overrun),
+		cmocka_unit_test(single_word_takes_the_time_of_its_stages),
+		cmocka_unit_test(
+			streamed_word_stays_within_phases_of_a_single_one),
+		cmocka_unit_test(mailbox_delays_words_and_loses_none),
 		cmocka_unit_test(a_poll_loads_the_whole_word),
 	};
 

@@ -151,7 +151,7 @@ static void cell_check(struct bench *b, const struct cell *x, bool store)
 	assert_int_equal(state_of(b, 0), x->other);
 }
 
-static void reads(void **state)
+static void read_miss_takes_data_from_cache_or_memory(void **state)
 {
 	static const struct cell cells[] = {
 		{ COH_I, COH_RD, -1, READ + RCD, READ + RCD, COH_E, COH_I },
@@ -166,7 +166,7 @@ static void reads(void **state)
 	assert_int_equal(mem32(*state, A), 0x1234);
 }
 
-static void writes(void **state)
+static void write_miss_invalidates_other_copies(void **state)
 {
 	static const struct cell cells[] = {
 		{ COH_I, COH_RDX, -1, READ + RCD, READ + RCD, COH_M, COH_I },
@@ -228,7 +228,7 @@ static void local_hits(void **state)
 	}
 }
 
-static void upgrade(void **state)
+static void store_to_a_shared_line_asks_only_for_the_upgrade(void **state)
 {
 	struct bench *b = *state;
 
@@ -268,7 +268,7 @@ static void upgrade_race(void **state)
 }
 
 /* An Update is snooped in states I (not allocating), S, E and M. */
-static void updates(void **state)
+static void update_is_snooped_in_every_state(void **state)
 {
 	static const enum coh_state all[] = { COH_I, COH_S, COH_E, COH_M };
 	struct bench *b = *state;
@@ -355,7 +355,7 @@ static void update_evicts(void **state)
 }
 
 /* A load misses while the Update that brings its line is in progress. */
-static void cancelled(void **state)
+static void load_hits_the_line_that_an_update_brings(void **state)
 {
 	struct bench *b = *state;
 	const struct coh_txn *t;
@@ -376,7 +376,7 @@ static void cancelled(void **state)
 
 /* Delivery by invalidate is snooped as BusRdX. A dirty line is written to
  * memory together with the new bytes. */
-static void invalidates(void **state)
+static void delivery_by_invalidate_writes_dirty_lines_back(void **state)
 {
 	static const enum coh_state all[] = { COH_I, COH_S, COH_E, COH_M };
 	struct bench *b = *state;
@@ -407,7 +407,7 @@ static void invalidates(void **state)
 	assert_int_equal(mem32(b, A), 0xEEEEEEEE);
 }
 
-static void evictions(void **state)
+static void only_a_dirty_victim_is_written_back(void **state)
 {
 	static const enum coh_state all[] = { COH_S, COH_E, COH_M };
 	struct bench *b = *state;
@@ -452,7 +452,7 @@ static void private_stays_private(void **state)
 
 /* An uncached access always goes to memory, leaves no copy and is not
  * broadcast. */
-static void uncached(void **state)
+static void uncached_access_leaves_no_copy(void **state)
 {
 	struct bench *b = *state;
 	const struct coh_txn *t = b->log.txn;
@@ -529,7 +529,7 @@ static void refused(struct weft_sim *sim, const char *name, const char *param,
 	assert_true(err.msg[0]);
 }
 
-static void nonsense(void **state)
+static void impossible_parameters_are_refused(void **state)
 {
 	struct coh_op op = { .bytes = 4, .addr = 2 };
 	struct coh_item item = { .bytes = 33, .how = COH_BY_UPDATE };
@@ -567,23 +567,23 @@ static void nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(reads),
-		T(writes),
+		T(read_miss_takes_data_from_cache_or_memory),
+		T(write_miss_invalidates_other_copies),
 		T(shared_silent),
 		T(local_hits),
-		T(upgrade),
+		T(store_to_a_shared_line_asks_only_for_the_upgrade),
 		T(upgrade_race),
-		T(updates),
+		T(update_is_snooped_in_every_state),
 		T(update_allocates),
 		T(update_evicts),
-		T(cancelled),
-		T(invalidates),
-		T(evictions),
+		T(load_hits_the_line_that_an_update_brings),
+		T(delivery_by_invalidate_writes_dirty_lines_back),
+		T(only_a_dirty_victim_is_written_back),
 		T(private_stays_private),
-		T(uncached),
+		T(uncached_access_leaves_no_copy),
 		T(round_robin),
 		T(a_line_held_exclusively_beside_a_copy_is_an_error),
-		cmocka_unit_test(nonsense),
+		cmocka_unit_test(impossible_parameters_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("coh-system", tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void expect(const struct outcome *o, const char *order)
 	assert_string_equal(got, order);
 }
 
-static void lost(void **state)
+static void dropped_frames_are_missing_at_the_receiver(void **state)
 {
 	static const char *const at[] = { "1", "3", "6" };
 	static const char *const want[] = { "12345", "01345", "01234" };
@@ -64,7 +64,7 @@ static void lost(void **state)
 	}
 }
 
-static void repeated(void **state)
+static void repeated_frames_arrive_twice(void **state)
 {
 	const char *set[] = { "repeat", "1", NULL };
 	struct outcome o = run(&weft_class_fault_drop, set);
@@ -73,7 +73,7 @@ static void repeated(void **state)
 }
 
 /* A frame of 212 bytes takes 1.7 us, so that two pass in 5 us. */
-static void overtaken(void **state)
+static void delayed_frame_is_overtaken_by_two_others(void **state)
 {
 	const char *set[] = { "frame",	  "2",	 "max", "5us",
 			      "overtake", "yes", NULL };
@@ -87,7 +87,7 @@ static void overtaken(void **state)
 
 /* Damages each part of a frame. The FCS shows it; a wrong preamble has no
  * effect. */
-static void damaged(void **state)
+static void fcs_shows_damage_of_every_part_but_the_preamble(void **state)
 {
 	static const char *const part[] = { "header", "payload", "crc",
 					    "control" };
@@ -115,7 +115,7 @@ static void invalid_codes(void **state)
 
 /* The line is cut for 5 us. Frames in this time are lost or arrive in
  * pieces. */
-static void cut(void **state)
+static void cut_line_loses_or_truncates_frames(void **state)
 {
 	const char *set[] = { "at", "4us", "length", "5us", NULL };
 	struct outcome o = run(&weft_class_fault_cut, set);
@@ -128,9 +128,13 @@ static void cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lost),		 cmocka_unit_test(repeated),
-		cmocka_unit_test(overtaken),	 cmocka_unit_test(damaged),
-		cmocka_unit_test(invalid_codes), cmocka_unit_test(cut),
+		cmocka_unit_test(dropped_frames_are_missing_at_the_receiver),
+		cmocka_unit_test(repeated_frames_arrive_twice),
+		cmocka_unit_test(delayed_frame_is_overtaken_by_two_others),
+		cmocka_unit_test(
+			fcs_shows_damage_of_every_part_but_the_preamble),
+		cmocka_unit_test(invalid_codes),
+		cmocka_unit_test(cut_line_loses_or_truncates_frames),
 	};
 
 	return cmocka_run_group_tests_name("eth_faults", tests, NULL, NULL);

@@ -87,7 +87,7 @@ static void half_load(void **state)
 
 /* Latency from the first bit to the end of the FCS: preamble 8, FCS 4, 8 ns a
  * byte, and 410 ns of cable and PHYs. */
-static void latency(void **state)
+static void latency_counts_from_first_bit_to_end_of_fcs(void **state)
 {
 	static const struct {
 		const char *size;
@@ -141,7 +141,7 @@ static void hot_spot(void **state)
 }
 
 /* Exactly the frames that a lossy line drops are missing at the end. */
-static void lossy(void **state)
+static void exactly_the_dropped_frames_are_missing(void **state)
 {
 	const char *gen[] = { "stations", "4",	 "frames", "500",
 			      "load",	  "0.4", NULL };
@@ -249,9 +249,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(half_load),
-		cmocka_unit_test(latency),
+		cmocka_unit_test(latency_counts_from_first_bit_to_end_of_fcs),
 		cmocka_unit_test(hot_spot),
-		cmocka_unit_test(lossy),
+		cmocka_unit_test(exactly_the_dropped_frames_are_missing),
 		cmocka_unit_test(wrong_bytes),
 		cmocka_unit_test(a_frame_that_comes_after_a_later_one_is_late),
 	};

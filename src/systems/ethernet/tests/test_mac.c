@@ -74,7 +74,7 @@ static weft_time_t interval(uint32_t ahead)
 	return t;
 }
 
-static void intervals(void **state)
+static void frames_follow_each_other_at_line_rate(void **state)
 {
 	assert_int_equal(interval(0), ns(12304 + 200 + 240 + START));
 	assert_int_equal(interval(1), ns(12304));
@@ -82,7 +82,7 @@ static void intervals(void **state)
 
 /* T-39: goes around the ring many times. TDT == TDH means empty, and no two
  * descriptors are in work at once. */
-static void wrap(void **state)
+static void ring_wraps_without_double_or_lost_descriptors(void **state)
 {
 	struct macrig r;
 	struct station *a, *b;
@@ -117,7 +117,7 @@ static void wrap(void **state)
 
 /* T-17: memory does not answer, so frames fill the FIFO and then are missed.
  * Afterwards all continues. */
-static void missed(void **state)
+static void full_fifo_misses_frames_and_recovers(void **state)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;
 	struct macrig r;
@@ -192,7 +192,7 @@ static uint64_t taken(uint32_t rctl, const uint8_t *dst)
 	return n;
 }
 
-static void filter(void **state)
+static void filter_takes_own_broadcast_and_promiscuous_frames(void **state)
 {
 	static const uint8_t group[ETH_ADDR] = { 0x01, 0, 0x5e, 1, 2, 3 };
 	uint8_t own[ETH_ADDR], other[ETH_ADDR];
@@ -287,7 +287,7 @@ static void bad_descriptors(void **state)
 
 /* A pause stops frames for exactly its time. A frame that has begun ends
  * first. */
-static void pause(void **state)
+static void pause_stops_frames_for_exactly_its_time(void **state)
 {
 	struct macrig r;
 	struct station *a, *b;
@@ -377,7 +377,7 @@ static void no_loss(void **state)
 
 /* RXT0 is raised after the moderation time, once for several frames; ICR clears
  * on read; ITR separates interrupts. */
-static void interrupts(void **state)
+static void receive_interrupt_is_moderated_and_cleared_on_read(void **state)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;
 	struct macrig r;
@@ -417,7 +417,7 @@ static void interrupts(void **state)
 }
 
 /* Reset in the middle of everything. */
-static void reset(void **state)
+static void mac_sends_and_receives_after_a_reset_at_any_time(void **state)
 {
 	uint32_t at;
 
@@ -484,18 +484,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_frame),
-		cmocka_unit_test(intervals),
-		cmocka_unit_test(wrap),
-		cmocka_unit_test(missed),
+		cmocka_unit_test(frames_follow_each_other_at_line_rate),
+		cmocka_unit_test(ring_wraps_without_double_or_lost_descriptors),
+		cmocka_unit_test(full_fifo_misses_frames_and_recovers),
 		cmocka_unit_test(no_descriptors),
-		cmocka_unit_test(filter),
+		cmocka_unit_test(
+			filter_takes_own_broadcast_and_promiscuous_frames),
 		cmocka_unit_test(gather_scatter),
 		cmocka_unit_test(bad_descriptors),
-		cmocka_unit_test(pause),
+		cmocka_unit_test(pause_stops_frames_for_exactly_its_time),
 		cmocka_unit_test(pauses_leave_in_order),
 		cmocka_unit_test(no_loss),
-		cmocka_unit_test(interrupts),
-		cmocka_unit_test(reset),
+		cmocka_unit_test(
+			receive_interrupt_is_moderated_and_cleared_on_read),
+		cmocka_unit_test(
+			mac_sends_and_receives_after_a_reset_at_any_time),
 		cmocka_unit_test(counters_keep_what_was_counted_when_stored_to),
 		cmocka_unit_test(an_offset_without_a_register_loads_as_zero),
 	};

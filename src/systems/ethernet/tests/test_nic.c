@@ -277,7 +277,7 @@ static int talk_tcpip(struct weft_host *h, struct bench *b)
 /* us: end of the run, processor time, and the part charged to the process */
 static const uint32_t times[2][3] = { { 754, 205, 99 }, { 773, 215, 105 } };
 
-static void stacks(void **state)
+static void each_software_stack_takes_its_published_times(void **state)
 {
 	static const node_fn fn[] = { talk_mvia, talk_tcpip };
 
@@ -318,7 +318,7 @@ static int talk_jumbo(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void jumbo(void **state)
+static void jumbo_frames_pass_when_frame_max_permits(void **state)
 {
 	struct bench *b = bench();
 
@@ -541,7 +541,7 @@ static int held_send(struct weft_host *h, struct bench *b)
 
 /* With memory access disabled no access is answered. Without bus mastership
  * frames wait. */
-static void command(void **state)
+static void cleared_command_bits_stop_access_and_frames(void **state)
 {
 	struct bench *b = bench();
 
@@ -557,15 +557,15 @@ int main(void)
 		cmocka_unit_test(time_of_a_frame),
 		cmocka_unit_test(all_sizes),
 		cmocka_unit_test(bad_address),
-		cmocka_unit_test(stacks),
+		cmocka_unit_test(each_software_stack_takes_its_published_times),
 		cmocka_unit_test(tcp_bytes),
 		cmocka_unit_test(mvia_reports_a_lost_frame),
 		cmocka_unit_test(tcp_repeats_a_lost_frame),
 		cmocka_unit_test(tcp_waits_twice_as_long_each_time),
 		cmocka_unit_test(tcp_drops_frames_that_come_twice),
 		cmocka_unit_test(tcp_gives_up),
-		cmocka_unit_test(jumbo),
-		cmocka_unit_test(command),
+		cmocka_unit_test(jumbo_frames_pass_when_frame_max_permits),
+		cmocka_unit_test(cleared_command_bits_stop_access_and_frames),
 	};
 
 	return cmocka_run_group_tests_name("eth_nic", tests, NULL, NULL);

@@ -37,7 +37,7 @@ static weft_time_t through(const char *mode, uint32_t len)
 
 /* hvia.md 4: 12.3 + 1.5 us for a full frame (12.208 us without the gap), 0.6 +
  * 1.5 us for a minimum frame; cut-through: 22 bytes and 1.5 us for both. */
-static void latency(void **state)
+static void switch_delays_by_its_mode_and_frame_length(void **state)
 {
 	assert_int_equal(through("store", 1514), ns(12208 + 1500));
 	assert_int_equal(through("store", 60), ns(576 + 1500));
@@ -47,7 +47,7 @@ static void latency(void **state)
 
 /* A frame for an unknown station goes to all other ports, for a known one to
  * its port, and for a station on the same port nowhere. */
-static void learning(void **state)
+static void frames_leave_by_the_port_of_their_station(void **state)
 {
 	struct feed d;
 
@@ -72,7 +72,7 @@ static void learning(void **state)
 	feed_fini(&d);
 }
 
-static void ageing(void **state)
+static void station_is_forgotten_at_its_age(void **state)
 {
 	const char *set[] = { "ageing", "1ms", NULL };
 	struct feed d;
@@ -109,7 +109,7 @@ static void small_table(void **state)
 
 /* T-38: two ports send at full speed into one. They fill 512 KiB, then every
  * second frame is lost, exact to the byte. */
-static void overflow(void **state)
+static void full_memory_drops_every_second_frame(void **state)
 {
 	struct feed d;
 	uint32_t i, n = 800;
@@ -135,7 +135,7 @@ static void overflow(void **state)
 
 /* Overload with pause. The stations do not obey, because only the pause frames
  * are checked. */
-static void pausing(void **state)
+static void overloaded_switch_sends_pause_frames(void **state)
 {
 	const char *set[] = { "full",	"pause", "buffer", "32KiB",
 			      "xoff",	"16KiB", "xon",	   "8KiB",
@@ -164,7 +164,7 @@ static void pausing(void **state)
 }
 
 /* A paused port is silent, exact to the nanosecond. */
-static void paused(void **state)
+static void paused_port_is_silent_to_the_nanosecond(void **state)
 {
 	const char *set[] = { "full", "pause", NULL };
 	struct feed d;
@@ -184,7 +184,7 @@ static void paused(void **state)
 
 /* Store-and-forward drops damaged frames, cut-through forwards them as they
  * are. */
-static void damaged(void **state)
+static void only_cut_through_forwards_damaged_frames(void **state)
 {
 	for (uint32_t cut = 0; cut < 2; cut++) {
 		const char *set[] = { "mode", cut ? "cut" : "store", NULL };
@@ -206,7 +206,7 @@ static void damaged(void **state)
 }
 
 /* Frames for the reserved group of switches do not leave the switch. */
-static void reserved(void **state)
+static void frames_for_the_reserved_group_stay(void **state)
 {
 	struct feed d;
 	uint8_t a[ETH_ADDR];
@@ -282,15 +282,15 @@ static void bad_settings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(latency),
-		cmocka_unit_test(learning),
-		cmocka_unit_test(ageing),
+		cmocka_unit_test(switch_delays_by_its_mode_and_frame_length),
+		cmocka_unit_test(frames_leave_by_the_port_of_their_station),
+		cmocka_unit_test(station_is_forgotten_at_its_age),
 		cmocka_unit_test(small_table),
-		cmocka_unit_test(overflow),
-		cmocka_unit_test(pausing),
-		cmocka_unit_test(paused),
-		cmocka_unit_test(damaged),
-		cmocka_unit_test(reserved),
+		cmocka_unit_test(full_memory_drops_every_second_frame),
+		cmocka_unit_test(overloaded_switch_sends_pause_frames),
+		cmocka_unit_test(paused_port_is_silent_to_the_nanosecond),
+		cmocka_unit_test(only_cut_through_forwards_damaged_frames),
+		cmocka_unit_test(frames_for_the_reserved_group_stay),
 		cmocka_unit_test(no_reserved_group_is_forwarded),
 		cmocka_unit_test(a_group_address_is_not_learned),
 		cmocka_unit_test(bad_settings),

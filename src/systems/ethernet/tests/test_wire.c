@@ -17,7 +17,7 @@ static struct weft_frame *pattern(struct weft_sim *sim, uint32_t len)
 }
 
 /* CRC-32 has this check value, and every receiver this residue. */
-static void fcs(void **state)
+static void crc_has_the_published_check_value_and_residue(void **state)
 {
 	uint8_t p[64] = "123456789";
 	uint32_t v;
@@ -31,7 +31,7 @@ static void fcs(void **state)
 }
 
 /* hvia.md 3.8: 576 ns, and 12.304 us with the gap. */
-static void times(void **state)
+static void frame_times_are_those_of_the_table(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_frame *a = eth_frame_new(sim, 14);
@@ -120,7 +120,7 @@ static void given_fcs(void **state)
 	weft_sim_free(sim);
 }
 
-static void pause(void **state)
+static void pause_frame_has_the_standard_bytes(void **state)
 {
 	static const uint8_t bytes[] = { 0x01, 0x80, 0xc2, 0,	 0,    0x01,
 					 0x02, 0,    0,	   0,	 0,    0x09,
@@ -165,7 +165,7 @@ static void no_pause(void **state)
 	weft_sim_free(sim);
 }
 
-static void addresses(void **state)
+static void station_number_and_address_convert_both_ways(void **state)
 {
 	static const uint8_t ones[] = { 255, 255, 255, 255, 255, 255 };
 	static const uint8_t station[] = { 2, 0, 0x12, 0x34, 0x56, 0x78 };
@@ -179,7 +179,7 @@ static void addresses(void **state)
 	assert_int_equal(eth_station_of("nic"), 0);
 }
 
-static void peek(void **state)
+static void header_is_readable_from_frame_and_from_symbols(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_frame *f = pattern(sim, N);
@@ -198,11 +198,16 @@ static void peek(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fcs),	       cmocka_unit_test(times),
-		cmocka_unit_test(single_bits), cmocka_unit_test(bad_shapes),
-		cmocka_unit_test(given_fcs),   cmocka_unit_test(pause),
-		cmocka_unit_test(peek),	       cmocka_unit_test(no_pause),
-		cmocka_unit_test(addresses),
+		cmocka_unit_test(crc_has_the_published_check_value_and_residue),
+		cmocka_unit_test(frame_times_are_those_of_the_table),
+		cmocka_unit_test(single_bits),
+		cmocka_unit_test(bad_shapes),
+		cmocka_unit_test(given_fcs),
+		cmocka_unit_test(pause_frame_has_the_standard_bytes),
+		cmocka_unit_test(
+			header_is_readable_from_frame_and_from_symbols),
+		cmocka_unit_test(no_pause),
+		cmocka_unit_test(station_number_and_address_convert_both_ways),
 	};
 
 	return cmocka_run_group_tests_name("eth_wire", tests, NULL, NULL);

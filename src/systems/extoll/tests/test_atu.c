@@ -48,7 +48,7 @@ static void test_tlb_flush(void **state)
 
 /* ---- checks ---- */
 
-static void test_nla(void **state)
+static void test_nla_bounds_and_crossings_are_checked(void **state)
 {
 	assert_int_equal(NLA_MAKE(511, 0x3ffff, 0xfff), 0x7fffffffffull);
 	assert_int_equal(NLA_GAT(0x4000000000ull), 256);
@@ -60,7 +60,7 @@ static void test_nla(void **state)
 	assert_int_equal(atu_check_nla(0, 4096), ATU_OK);
 }
 
-static void test_gate(void **state)
+static void test_gate_permits_its_vpid_and_access_only(void **state)
 {
 	uint64_t g = GATE_MAKE(GATE_READ, 255, 0xABCDE12345000ull);
 
@@ -79,7 +79,7 @@ static void test_gate(void **state)
 	assert_int_equal(atu_check_gate(g, 1, ATU_READ), ATU_F_ACCESS);
 }
 
-static void test_layouts(void **state)
+static void test_commands_and_descriptors_have_specified_bits(void **state)
 {
 	assert_int_equal(ATU_CMD_FLUSH(NLA_PAGE(NLA_MAKE(3, 7, 0)), 5),
 			 0x10000000400C0007ull);
@@ -110,7 +110,7 @@ static enum extoll_rma_bad decode(uint64_t w0, uint64_t w1, uint64_t w2,
 	return extoll_rma_desc_decode(&d, ctl, 4096, c);
 }
 
-static void test_desc(void **state)
+static void test_descriptor_decodes_to_its_command(void **state)
 {
 	uint64_t put = RMA_D_MAKE(RMA_PUT_BT, 3, 4, 1, RMA_MOD_NTR);
 	struct extoll_rma_cmd c;
@@ -147,7 +147,7 @@ static void test_desc(void **state)
 }
 
 /* 3.9, fields by hand. */
-static void test_h0(void **state)
+static void test_header_word_has_the_specified_fields(void **state)
 {
 	struct extoll_rma_cmd c = { .op = RMA_PUT_QW,
 				    .spec = 5,
@@ -199,7 +199,7 @@ static void test_any_packet(void **state)
 
 /* ---- pieces of a write ---- */
 
-static void test_split(void **state)
+static void test_split_keeps_within_lines_and_dword_rules(void **state)
 {
 	for (uint32_t a = 0; a < 128; a++)
 		for (uint32_t n = 1; n < 300; n++)
@@ -222,7 +222,7 @@ static void test_split(void **state)
 
 /* ---- locks ---- */
 
-static void test_fcaa(void **state)
+static void test_fcaa_adds_only_when_the_comparison_holds(void **state)
 {
 	int32_t mem = 0;
 
@@ -245,14 +245,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tlb_capacity),
 		cmocka_unit_test(test_tlb_flush),
-		cmocka_unit_test(test_nla),
-		cmocka_unit_test(test_gate),
-		cmocka_unit_test(test_layouts),
-		cmocka_unit_test(test_desc),
-		cmocka_unit_test(test_h0),
+		cmocka_unit_test(test_nla_bounds_and_crossings_are_checked),
+		cmocka_unit_test(test_gate_permits_its_vpid_and_access_only),
+		cmocka_unit_test(
+			test_commands_and_descriptors_have_specified_bits),
+		cmocka_unit_test(test_descriptor_decodes_to_its_command),
+		cmocka_unit_test(test_header_word_has_the_specified_fields),
 		cmocka_unit_test(test_any_packet),
-		cmocka_unit_test(test_split),
-		cmocka_unit_test(test_fcaa),
+		cmocka_unit_test(test_split_keeps_within_lines_and_dword_rules),
+		cmocka_unit_test(test_fcaa_adds_only_when_the_comparison_holds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ enum { SHARE = 1 };
 #endif
 
 /* T-41: +-100 ppm, no cell is lost. */
-static void test_compensated(void **state)
+static void test_compensation_keeps_every_cell_at_100_ppm(void **state)
 {
 	static const char *const ppm[][2] = { { "100", "-100" },
 					      { "-100", "100" },
@@ -70,7 +70,7 @@ static void test_not_compensated(void **state)
 }
 
 /* Different clocks altogether. */
-static void test_phases(void **state)
+static void test_unequal_clocks_need_no_replay(void **state)
 {
 	struct ex_pair p;
 
@@ -87,9 +87,9 @@ static void test_phases(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_compensated),
+		cmocka_unit_test(test_compensation_keeps_every_cell_at_100_ppm),
 		cmocka_unit_test(test_not_compensated),
-		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_unequal_clocks_need_no_replay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,7 @@ static uint32_t random_hits(struct weft_rng *r, struct fault_hit *hit,
 	return i;
 }
 
-static void test_levels(void **state)
+static void test_bit_and_flit_errors_give_equal_symbols(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_rng r = { .s = { 1, 2, 3, 4 } };
@@ -125,7 +125,7 @@ static void test_equal_seeds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_bit_and_flit_errors_give_equal_symbols),
 		cmocka_unit_test(test_equal_seeds),
 	};
 

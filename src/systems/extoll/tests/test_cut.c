@@ -128,7 +128,7 @@ static void cut(struct cut s, uint32_t at, enum cut_end end)
 	exrig_free(r);
 }
 
-static void test_cut(void **state)
+static void test_cut_packet_is_discarded_by_every_unit(void **state)
 {
 	static const char *const width[] = { "w16", "w32" };
 
@@ -154,7 +154,7 @@ static void test_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_cut_packet_is_discarded_by_every_unit),
 		cmocka_unit_test(cells_wait_for_their_bytes),
 	};
 

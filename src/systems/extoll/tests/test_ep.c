@@ -99,7 +99,7 @@ static int ways_far(struct weft_host *h, struct exrig *r, uint32_t node)
 }
 
 /* T-42: the three protocols, and the sizes at which one follows the other. */
-static void test_ways(void **state)
+static void test_protocol_changes_at_the_specified_sizes(void **state)
 {
 	struct exrig r;
 
@@ -204,12 +204,12 @@ static void alone(int (*prog)(struct weft_host *, struct exrig *, uint32_t))
 	exrig_free(&r);
 }
 
-static void test_fault(void **state)
+static void test_get_from_an_unregistered_address_fails(void **state)
 {
 	alone(fault_near);
 }
 
-static void test_cost(void **state)
+static void test_each_call_costs_20_ns_of_processor(void **state)
 {
 	alone(cost_near);
 }
@@ -251,7 +251,7 @@ static int puts_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_puts(void **state)
+static void test_posting_puts_does_not_wait_for_the_queue(void **state)
 {
 	alone(puts_near);
 }
@@ -259,10 +259,10 @@ static void test_puts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ways),
-		cmocka_unit_test(test_fault),
-		cmocka_unit_test(test_cost),
-		cmocka_unit_test(test_puts),
+		cmocka_unit_test(test_protocol_changes_at_the_specified_sizes),
+		cmocka_unit_test(test_get_from_an_unregistered_address_fails),
+		cmocka_unit_test(test_each_call_costs_20_ns_of_processor),
+		cmocka_unit_test(test_posting_puts_does_not_wait_for_the_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

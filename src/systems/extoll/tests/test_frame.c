@@ -107,7 +107,7 @@ static void test_cell_16(void **state)
 }
 
 /* Each crossbar takes the lowest nibble. Flits of fillers are removed (3.9). */
-static void test_route(void **state)
+static void test_crossbar_takes_the_lowest_nibble_of_a_route(void **state)
 {
 	static const uint8_t route[] = { 3, 4, 5, 6, 2 };
 	static const struct {
@@ -134,7 +134,7 @@ static void test_route(void **state)
 	weft_frame_free(p);
 }
 
-static void test_control(void **state)
+static void test_control_cells_have_the_specified_symbols(void **state)
 {
 	static const uint16_t want[2][4] = {
 		{ K | 0x3c, 0x01, 0x05, 0x0e }, /* ACK 5 */
@@ -233,7 +233,7 @@ static void test_single_errors(void **state)
 	}
 }
 
-static void test_framing(void **state)
+static void test_control_cell_inside_a_data_cell_is_decoded(void **state)
 {
 	static const uint16_t cut[] = { K | 0xfb, 0, 1,	   3, /* 4 flits */
 					9,	  9, 9,	   9,
@@ -282,11 +282,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cell_32),
 		cmocka_unit_test(test_cell_16),
-		cmocka_unit_test(test_route),
-		cmocka_unit_test(test_control),
+		cmocka_unit_test(
+			test_crossbar_takes_the_lowest_nibble_of_a_route),
+		cmocka_unit_test(test_control_cells_have_the_specified_symbols),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_single_errors),
-		cmocka_unit_test(test_framing),
+		cmocka_unit_test(
+			test_control_cell_inside_a_data_cell_is_decoded),
 		cmocka_unit_test(test_too_long),
 	};
 

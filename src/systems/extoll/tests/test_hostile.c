@@ -159,7 +159,7 @@ static void play(exrig_fn near)
 	exrig_free(&r);
 }
 
-static void test_descriptors(void **state)
+static void test_random_descriptors_leave_the_nic_working(void **state)
 {
 	for (uint32_t i = 1; i < 4; i++) {
 		seed = i;
@@ -218,7 +218,7 @@ static int packet_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_packets(void **state)
+static void test_random_packets_leave_the_nic_working(void **state)
 {
 	for (uint32_t i = 1; i < 4; i++) {
 		seed = i;
@@ -229,8 +229,8 @@ static void test_packets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_descriptors),
-		cmocka_unit_test(test_packets),
+		cmocka_unit_test(test_random_descriptors_leave_the_nic_working),
+		cmocka_unit_test(test_random_packets_leave_the_nic_working),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static int reg_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_register(void **state)
+static void test_registration_refuses_bad_memory_without_leaks(void **state)
 {
 	struct exrig r;
 
@@ -182,7 +182,7 @@ static int args_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_arguments(void **state)
+static void test_calls_refuse_bad_arguments(void **state)
 {
 	struct exrig r;
 
@@ -256,7 +256,7 @@ static int big_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_big(void **state)
+static void test_put_of_a_megabyte_is_split_at_pages(void **state)
 {
 	struct exrig r;
 
@@ -325,7 +325,7 @@ static int exit_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_exit(void **state)
+static void test_exit_with_puts_in_flight_discards_late_ones(void **state)
 {
 	struct exrig r;
 	uint64_t done, lost;
@@ -399,11 +399,13 @@ static void test_close_leaves_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_register),
+		cmocka_unit_test(
+			test_registration_refuses_bad_memory_without_leaks),
 		cmocka_unit_test(test_table_full),
-		cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_big),
-		cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_calls_refuse_bad_arguments),
+		cmocka_unit_test(test_put_of_a_megabyte_is_split_at_pages),
+		cmocka_unit_test(
+			test_exit_with_puts_in_flight_discards_late_ones),
 		cmocka_unit_test(test_close_leaves_nothing),
 	};
 

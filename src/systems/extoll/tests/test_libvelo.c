@@ -110,7 +110,7 @@ static int codes_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
 	return 0;
 }
 
-static void test_codes(void **state)
+static void test_calls_return_the_codes_of_the_interface(void **state)
 {
 	start("2");
 	exrig_prog(&r, 0, codes_prog);
@@ -187,7 +187,7 @@ static int procs_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
 	return 0;
 }
 
-static void test_procs(void **state)
+static void test_process_receives_only_its_own_messages(void **state)
 {
 	start("2");
 	for (uint32_t i = 0; i < 2 * PROCS; i++)
@@ -296,7 +296,7 @@ static int irq_recv(struct weft_host *h, struct exrig *rig, uint32_t node)
 	return 0;
 }
 
-static void test_irq(void **state)
+static void test_wait_ends_on_each_interrupt_message(void **state)
 {
 	start("2");
 	exrig_prog(&r, 0, irq_send);
@@ -341,7 +341,7 @@ static int leave_recv(struct weft_host *h, struct exrig *rig, uint32_t node)
 	return 0;
 }
 
-static void test_leave(void **state)
+static void test_closed_port_discards_and_counts_late_messages(void **state)
 {
 	struct weft_comp *nic;
 
@@ -450,7 +450,7 @@ static int pd_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
 	return 0;
 }
 
-static void test_protection(void **state)
+static void test_message_of_another_job_is_discarded(void **state)
 {
 	start("4");
 	for (uint32_t i = 0; i < 3; i++)
@@ -478,7 +478,7 @@ static int long_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
 	return 0;
 }
 
-static void test_long(void **state)
+static void test_messages_up_to_120_bytes_arrive(void **state)
 {
 	start("1");
 	exrig_set(&r, "extoll.nic", "velo_max", "120");
@@ -489,18 +489,25 @@ static void test_long(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_codes, teardown),
+		cmocka_unit_test_teardown(
+			test_calls_return_the_codes_of_the_interface, teardown),
 		cmocka_unit_test_teardown(
 			a_port_that_cannot_be_mapped_gives_its_mailbox_back,
 			teardown),
-		cmocka_unit_test_teardown(test_procs, teardown),
+		cmocka_unit_test_teardown(
+			test_process_receives_only_its_own_messages, teardown),
 		cmocka_unit_test_teardown(test_small_slots, teardown),
 		cmocka_unit_test_teardown(test_tight_mailbox, teardown),
-		cmocka_unit_test_teardown(test_irq, teardown),
-		cmocka_unit_test_teardown(test_leave, teardown),
+		cmocka_unit_test_teardown(
+			test_wait_ends_on_each_interrupt_message, teardown),
+		cmocka_unit_test_teardown(
+			test_closed_port_discards_and_counts_late_messages,
+			teardown),
 		cmocka_unit_test_teardown(test_leave_waits, teardown),
-		cmocka_unit_test_teardown(test_protection, teardown),
-		cmocka_unit_test_teardown(test_long, teardown),
+		cmocka_unit_test_teardown(
+			test_message_of_another_job_is_discarded, teardown),
+		cmocka_unit_test_teardown(test_messages_up_to_120_bytes_arrive,
+					  teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,7 +182,7 @@ static void replug(const char *width, const char *length, weft_time_t out)
 	exrig_free(&s.r);
 }
 
-static void test_replugged(void **state)
+static void test_stream_continues_after_the_cable_is_plugged(void **state)
 {
 	replug("w32", "30us", 30 * WEFT_US);
 	replug("w16", "30us", 30 * WEFT_US);
@@ -211,7 +211,7 @@ static void test_cut_for_good(void **state)
 }
 
 /* Other links of the node continue: two nodes of a row, cut between 0 and 3. */
-static void test_others(void **state)
+static void test_other_links_of_the_node_continue(void **state)
 {
 	const char *const cut[] = { "at", "100us", NULL };
 	struct scene s = { .until = WEFT_MS };
@@ -317,7 +317,7 @@ static int read_lp(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_registers(void **state)
+static void test_link_registers_count_errors_and_retries(void **state)
 {
 	struct scene s = { .until = WEFT_MS };
 	struct exrig *r = &s.r;
@@ -356,13 +356,14 @@ static void test_registers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replugged),
+		cmocka_unit_test(
+			test_stream_continues_after_the_cable_is_plugged),
 		cmocka_unit_test(test_an_error_of_a_link_is_an_event),
 		cmocka_unit_test(test_errors_do_not_fill_the_event_queue),
 		cmocka_unit_test(test_errors_are_no_events_unless_asked_for),
 		cmocka_unit_test(test_cut_for_good),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_registers),
+		cmocka_unit_test(test_other_links_of_the_node_continue),
+		cmocka_unit_test(test_link_registers_count_errors_and_retries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,7 +128,7 @@ static void test_same_frames(void **state)
 }
 
 /* Settling in the middle of a run, any number of times, changes nothing. */
-static void test_settle(void **state)
+static void test_settling_in_a_run_changes_no_result(void **state)
 {
 	struct ex_pair p[2];
 	struct ear ear[2][2];
@@ -162,7 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_frames),
-		cmocka_unit_test(test_settle),
+		cmocka_unit_test(test_settling_in_a_run_changes_no_result),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,7 @@ static uint64_t word(const struct weft_bus_note *n, uint32_t i)
 
 /* Registers are stored in the order of a driver: the first at H1 + 3 dwords +
  * H3, the others as fast as the link permits, 4 dwords of 2.5 ns each. */
-static void test_setup(void **state)
+static void test_registers_are_stored_in_driver_order(void **state)
 {
 	open_dev("node=3 nodes=9 pattern=none slots=32");
 	weft_sim_run(sim, 10 * WEFT_US);
@@ -145,7 +145,7 @@ static void test_setup(void **state)
 }
 
 /* A message has header, stamp and words. 72 bytes are two lines. */
-static void test_message(void **state)
+static void test_message_has_header_stamp_and_words(void **state)
 {
 	const struct weft_bus_note *m;
 	uint64_t born;
@@ -197,7 +197,7 @@ static void test_load_counts_the_mean_size(void **state)
 
 /* A device that takes nothing gets `depth` stores, then one for each that it
  * takes. */
-static void test_depth(void **state)
+static void test_idle_device_gets_depth_stores(void **state)
 {
 	open_dev("node=0 nodes=2 load=1000 depth=6");
 	dev->take = false;
@@ -234,7 +234,7 @@ static void box_write(uint32_t slot, uint64_t status, uint64_t stamp)
 #define GOOD (EXTOLL_STATUS(7, 0, 0, 3, 8) | EXTOLL_STATUS_EOM)
 
 /* The read pointer follows every second slot and wraps. */
-static void test_take(void **state)
+static void test_read_pointer_follows_every_second_slot(void **state)
 {
 	const uint64_t *k;
 
@@ -258,7 +258,7 @@ static void test_take(void **state)
 	assert_int_equal(weft_sim_finish(sim, NULL), 0);
 }
 
-static void test_wrong(void **state)
+static void test_wrong_messages_are_counted(void **state)
 {
 	static const uint64_t bad[] = {
 		EXTOLL_STATUS(9, 0, 0, 3, 8) | EXTOLL_STATUS_EOM, /* source */
@@ -332,7 +332,7 @@ static double latency(const char *name)
 
 /* Table 7.1: 1156.4 ns for 8 bytes between neighbours. Each of three
  * synchronisers adds a random part of a cycle. */
-static void test_latency(void **state)
+static void test_latency_is_that_of_table_7_1(void **state)
 {
 	open_pair("node=0 nodes=2 packets=1", "node=1 nodes=2 pattern=none");
 	weft_sim_run(sim, 100 * WEFT_US);
@@ -364,7 +364,7 @@ static void both_ways(const char *set, uint32_t stores)
 	}
 }
 
-static void test_small(void **state)
+static void test_small_messages_pass_both_ways_without_stalls(void **state)
 {
 	both_ways("load=0.5 packets=1000", 1);
 	assert_int_equal(nic[0]->counters[EX_C_VELO_STALLS], 0);
@@ -372,13 +372,13 @@ static void test_small(void **state)
 	assert_in_range(end[0]->counters[LOAD_RP], 150, 250);
 }
 
-static void test_large(void **state)
+static void test_large_messages_pass_both_ways(void **state)
 {
 	both_ways("load=0.5 packets=1000 size=64", 2);
 }
 
 /* A full mailbox stops the network, and no message is lost. */
-static void test_full(void **state)
+static void test_full_mailbox_loses_no_message(void **state)
 {
 	both_ways("load=1000 packets=1000 slots=4", 1);
 	assert_true(nic[0]->counters[EX_C_VELO_STALLS] > 100);
@@ -387,17 +387,27 @@ static void test_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_setup, close_sim),
-		cmocka_unit_test_teardown(test_message, close_sim),
+		cmocka_unit_test_teardown(
+			test_registers_are_stored_in_driver_order, close_sim),
+		cmocka_unit_test_teardown(
+			test_message_has_header_stamp_and_words, close_sim),
 		cmocka_unit_test_teardown(test_load_counts_the_mean_size,
 					  close_sim),
-		cmocka_unit_test_teardown(test_depth, close_sim),
-		cmocka_unit_test_teardown(test_take, close_sim),
-		cmocka_unit_test_teardown(test_wrong, close_sim),
-		cmocka_unit_test_teardown(test_latency, close_sim),
-		cmocka_unit_test_teardown(test_small, close_sim),
-		cmocka_unit_test_teardown(test_large, close_sim),
-		cmocka_unit_test_teardown(test_full, close_sim),
+		cmocka_unit_test_teardown(test_idle_device_gets_depth_stores,
+					  close_sim),
+		cmocka_unit_test_teardown(
+			test_read_pointer_follows_every_second_slot, close_sim),
+		cmocka_unit_test_teardown(test_wrong_messages_are_counted,
+					  close_sim),
+		cmocka_unit_test_teardown(test_latency_is_that_of_table_7_1,
+					  close_sim),
+		cmocka_unit_test_teardown(
+			test_small_messages_pass_both_ways_without_stalls,
+			close_sim),
+		cmocka_unit_test_teardown(test_large_messages_pass_both_ways,
+					  close_sim),
+		cmocka_unit_test_teardown(test_full_mailbox_loses_no_message,
+					  close_sim),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

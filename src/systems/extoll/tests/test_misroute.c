@@ -121,7 +121,7 @@ static void test_other_node(void **state)
 	wrong((const uint8_t[]){ 3, 3, 3 }, 3, 3, false);
 }
 
-static void test_illegal(void **state)
+static void test_illegal_nibble_is_discarded_at_its_hop(void **state)
 {
 	for (uint8_t nib = 9; nib <= 13; nib++) {
 		wrong(&nib, 1, 0, true);
@@ -135,7 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_other_node),
-		cmocka_unit_test(test_illegal),
+		cmocka_unit_test(test_illegal_nibble_is_discarded_at_its_hop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

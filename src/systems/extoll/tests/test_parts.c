@@ -165,7 +165,7 @@ static void same(const struct bench *b, const struct plain *p)
 	}
 }
 
-static void test_queues(void **state)
+static void test_queue_memory_acts_like_36_separate_fifos(void **state)
 {
 	struct plain p[EXTOLL_XBAR_QUEUES] = { { .n = 0 } };
 	uint32_t held = 0, full = 0, id = 0;
@@ -236,7 +236,7 @@ int main(void)
 		cmocka_unit_test(test_arbiter_all),
 		cmocka_unit_test(test_arbiter_random),
 		cmocka_unit_test(test_arbiter_fair),
-		cmocka_unit_test(test_queues),
+		cmocka_unit_test(test_queue_memory_acts_like_36_separate_fifos),
 		cmocka_unit_test(test_shift_in),
 	};
 

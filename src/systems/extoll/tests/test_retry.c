@@ -158,7 +158,7 @@ static void loss(const struct weft_class *cls, const struct loss *l,
 	ex_pair_fini(&p);
 }
 
-static void test_losses(void **state)
+static void test_each_kind_of_loss_is_repaired_as_specified(void **state)
 {
 	static const char *const width[] = { "w16", "w32" };
 	static const struct loss drops[] = {
@@ -317,7 +317,7 @@ static struct outcome rate(const char *r, const char *width)
 	return o;
 }
 
-static void test_rates(void **state)
+static void test_replays_grow_with_the_bit_error_rate(void **state)
 {
 	static const char *const rates[] = { "1e-12", "1e-8", "1e-6", "1e-5",
 					     "1e-4" };
@@ -338,7 +338,7 @@ static void test_rates(void **state)
 }
 
 /* So many errors that no cell arrives: 15 attempts, then down. */
-static void test_down(void **state)
+static void test_link_goes_down_after_15_attempts(void **state)
 {
 	struct ex_pair p;
 	uint32_t vc;
@@ -359,7 +359,7 @@ static void test_down(void **state)
 }
 
 /* Repeated cells, and losses of every kind together. */
-static void test_everything(void **state)
+static void test_losses_of_all_kinds_together_are_repaired(void **state)
 {
 	const char *const set[] = { "packets", "0.02", "controls", "0.05",
 				    "repeat",  "0.02", NULL };
@@ -393,14 +393,16 @@ int main(void)
 		cmocka_unit_test(test_lost_start),
 		cmocka_unit_test(test_replay_cycle),
 		cmocka_unit_test(a_void_cell_in_the_last_slot_gives_no_credit),
-		cmocka_unit_test(test_losses),
+		cmocka_unit_test(
+			test_each_kind_of_loss_is_repaired_as_specified),
 		cmocka_unit_test(test_lost_nack),
 		cmocka_unit_test(test_lost_last_ack),
 		cmocka_unit_test(test_credit_refresh),
 		cmocka_unit_test(test_back_to_nominal),
-		cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_down),
-		cmocka_unit_test(test_everything),
+		cmocka_unit_test(test_replays_grow_with_the_bit_error_rate),
+		cmocka_unit_test(test_link_goes_down_after_15_attempts),
+		cmocka_unit_test(
+			test_losses_of_all_kinds_together_are_repaired),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,7 +129,7 @@ static int puts_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_puts(void **state)
+static void test_put_changes_only_the_addressed_bytes(void **state)
 {
 	struct exrig r;
 
@@ -182,7 +182,7 @@ static int refused_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_refused(void **state)
+static void test_requester_refuses_bad_commands(void **state)
 {
 	struct exrig r;
 
@@ -257,7 +257,7 @@ static int gets_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_gets(void **state)
+static void test_get_notifies_as_its_specification_bits_say(void **state)
 {
 	struct exrig r;
 
@@ -323,7 +323,7 @@ static int faults_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_faults(void **state)
+static void test_untranslatable_address_leaves_memory_unchanged(void **state)
 {
 	struct exrig r;
 
@@ -385,7 +385,7 @@ static int small_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_small(void **state)
+static void test_immediate_and_notification_puts_arrive(void **state)
 {
 	struct exrig r;
 
@@ -396,9 +396,13 @@ static void test_small(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_puts),  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_gets),  cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_small),
+		cmocka_unit_test(test_put_changes_only_the_addressed_bytes),
+		cmocka_unit_test(test_requester_refuses_bad_commands),
+		cmocka_unit_test(
+			test_get_notifies_as_its_specification_bits_say),
+		cmocka_unit_test(
+			test_untranslatable_address_leaves_memory_unchanged),
+		cmocka_unit_test(test_immediate_and_notification_puts_arrive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,7 +79,7 @@ static int dereg_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_deregister(void **state)
+static void test_deregistered_page_is_not_written_any_more(void **state)
 {
 	struct exrig r = { 0 };
 
@@ -107,7 +107,7 @@ static int fence_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_fence(void **state)
+static void test_fence_is_answered_when_puts_have_left(void **state)
 {
 	struct exrig r = { 0 };
 
@@ -137,7 +137,7 @@ static int tlb_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_tlb(void **state)
+static void test_pages_beyond_the_tlb_miss_but_stay_correct(void **state)
 {
 	struct exrig r = { 0 };
 	uint64_t miss;
@@ -203,7 +203,7 @@ static int lock_all(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_lock(void **state)
+static void test_lock_of_eight_nodes_excludes(void **state)
 {
 	struct exrig r = { 0 };
 
@@ -266,7 +266,7 @@ static int phys_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_physical(void **state)
+static void test_permitted_process_reads_physical_memory(void **state)
 {
 	struct exrig r = { 0 };
 
@@ -398,7 +398,7 @@ static double stream(const char *width, uint32_t bytes, uint32_t n)
 
 #define NEAR(x, want) assert_true((x) > (want)*0.99 && (x) < (want)*1.01)
 
-static void test_stream(void **state)
+static void test_stream_has_the_expected_bandwidth(void **state)
 {
 	static const uint32_t bytes[] = { 8, 64, 256, 1024, 2048, 4096 };
 	static const double a[] = { 40.3, 195.8, 246.5, 263.6, 266.7, 268.3 };
@@ -448,7 +448,7 @@ static int lat_far(struct weft_host *h, struct exrig *r, uint32_t node)
 
 /* Measures the second operation of each kind, because the TLBs then know the
  * pages. 7.5 gives approximate values. */
-static void test_latency(void **state)
+static void test_latencies_are_near_those_of_7_5(void **state)
 {
 	struct exrig r = { 0 };
 	double ns[2];
@@ -465,16 +465,18 @@ static void test_latency(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_deregister),
-		cmocka_unit_test(test_fence),
-		cmocka_unit_test(test_tlb),
-		cmocka_unit_test(test_lock),
+		cmocka_unit_test(
+			test_deregistered_page_is_not_written_any_more),
+		cmocka_unit_test(test_fence_is_answered_when_puts_have_left),
+		cmocka_unit_test(
+			test_pages_beyond_the_tlb_miss_but_stay_correct),
+		cmocka_unit_test(test_lock_of_eight_nodes_excludes),
 		cmocka_unit_test(test_no_lock),
-		cmocka_unit_test(test_physical),
+		cmocka_unit_test(test_permitted_process_reads_physical_memory),
 		cmocka_unit_test(test_ring_full),
 		cmocka_unit_test(test_queue_full),
-		cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_stream_has_the_expected_bandwidth),
+		cmocka_unit_test(test_latencies_are_near_those_of_7_5),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,7 @@ static void test_same_cycles_one_way(void **state)
 /* Lane alignment needs a comma in 1024 flits (extoll.md 3.10). A line that is
  * never idle has one in the K28.1 of each control cell, and a refresh every 256
  * cycles (4.7), so one in 256 flits and a cell. */
-static void test_commas(void **state)
+static void test_busy_line_keeps_a_comma_in_1024_flits(void **state)
 {
 	uint32_t flits = 0, most = 0;
 	struct ex_pair p;
@@ -109,7 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_cycles),
 		cmocka_unit_test(test_same_cycles_one_way),
-		cmocka_unit_test(test_commas),
+		cmocka_unit_test(test_busy_line_keeps_a_comma_in_1024_flits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

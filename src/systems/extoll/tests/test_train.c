@@ -58,7 +58,7 @@ static void test_bring_up_lossy(void **state)
 
 /* Without an answer from the far end the link is down after 15 attempts of 1024
  * cycles. */
-static void test_nobody(void **state)
+static void test_link_without_a_peer_goes_down(void **state)
 {
 	struct ex_pair p;
 
@@ -103,7 +103,7 @@ enum { SHARE = 5 };
 enum { SHARE = 1 };
 #endif
 
-static void test_cut(void **state)
+static void test_cut_link_trains_again(void **state)
 {
 	static const char *const at[] = { "20us",     "20.001us", "20.01us",
 					  "20.017us", "20.03us",  "20.05us",
@@ -170,7 +170,7 @@ static void test_cut_for_good(void **state)
 }
 
 /* A line that is cut at random times, with bit errors. */
-static void test_flaky(void **state)
+static void test_line_with_cuts_and_errors_loses_no_packet(void **state)
 {
 	const char *const set[] = { "at",   "10us",   "length", "2us", "every",
 				    "40us", "random", "yes",	NULL };
@@ -200,11 +200,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bring_up),
 		cmocka_unit_test(test_bring_up_lossy),
-		cmocka_unit_test(test_nobody),
-		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_link_without_a_peer_goes_down),
+		cmocka_unit_test(test_cut_link_trains_again),
 		cmocka_unit_test(test_cut_stops),
 		cmocka_unit_test(test_cut_for_good),
-		cmocka_unit_test(test_flaky),
+		cmocka_unit_test(
+			test_line_with_cuts_and_errors_loses_no_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

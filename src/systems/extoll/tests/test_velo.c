@@ -43,7 +43,7 @@ static void test_request_packet(void **state)
 }
 
 /* T-02: lengths 0 and 65 are dropped and counted. */
-static void test_length(void **state)
+static void test_lengths_0_and_65_are_dropped(void **state)
 {
 	velo_send_h(ME, SENDER, EXTOLL_SEND(1, 3, 0, 0, 0), 8, 0);
 	velo_send_h(ME, SENDER, EXTOLL_SEND(1, 3, 0, 0, 65), 80, 0);
@@ -68,7 +68,7 @@ static void test_length(void **state)
 
 /* T-03: reserved bits and multicast are dropped, and the next message is
  * sent. */
-static void test_reserved(void **state)
+static void test_reserved_bits_drop_one_message_only(void **state)
 {
 	uint32_t n = 0;
 
@@ -92,7 +92,7 @@ static void test_reserved(void **state)
 	assert_int_equal(EX_VELO_TAG(vr.net->log[0].u[0]), 77);
 }
 
-static void test_disabled(void **state)
+static void test_pages_without_a_process_send_nothing(void **state)
 {
 	velo_send_h(ME, SENDER + 1, EXTOLL_SEND(1, 3, 0, 0, 8), 16, 0);
 	velo_send_h(ME, 200, EXTOLL_SEND(1, 3, 0, 0, 8), 16, 0);
@@ -103,7 +103,7 @@ static void test_disabled(void **state)
 
 /* T-04: a message in two halves, with a whole one of another page in
  * between. */
-static void test_split(void **state)
+static void test_interleaved_halves_are_joined(void **state)
 {
 	uint64_t page[2] = { extoll_velo_page(0, SENDER),
 			     extoll_velo_page(0, SENDER + 1) };
@@ -130,7 +130,7 @@ static void test_split(void **state)
 }
 
 /* A header in two stores of 4 bytes; a header with a hole. */
-static void test_dwords(void **state)
+static void test_header_may_come_in_two_dwords(void **state)
 {
 	uint64_t page = extoll_velo_page(0, SENDER);
 	uint64_t m[2] = { EXTOLL_SEND(1, 3, 0, 1, 8), 0x1122334455667788 };
@@ -168,7 +168,7 @@ static void test_cut_header(void **state)
 }
 
 /* T-05: a message that begins at offset 8. */
-static void test_align(void **state)
+static void test_message_at_offset_8_is_dropped(void **state)
 {
 	uint64_t m[2] = { EXTOLL_SEND(1, 3, 0, 1, 8), 1 };
 
@@ -181,7 +181,7 @@ static void test_align(void **state)
 
 /* T-06: a partial message is dropped 256 cycles after its store has reached the
  * unit. */
-static void test_partial(void **state)
+static void test_partial_message_is_dropped_after_256_cycles(void **state)
 {
 	uint64_t h = EXTOLL_SEND(1, 3, 0, 1, 64);
 	uint8_t a[64] = { 0 };
@@ -269,7 +269,7 @@ static size_t idle_bytes(const struct weft_comp *c)
 }
 
 /* Small enough for 32,768 of them. */
-static void test_size(void **state)
+static void test_idle_nic_takes_less_than_8_kib(void **state)
 {
 	assert_in_range(idle_bytes(vr.nic[0]), 1, 8191);
 }
@@ -306,18 +306,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_request_cycles),
 		T(test_request_packet),
-		T(test_length),
-		T(test_reserved),
-		T(test_disabled),
-		T(test_split),
-		T(test_dwords),
+		T(test_lengths_0_and_65_are_dropped),
+		T(test_reserved_bits_drop_one_message_only),
+		T(test_pages_without_a_process_send_nothing),
+		T(test_interleaved_halves_are_joined),
+		T(test_header_may_come_in_two_dwords),
 		T(test_cut_header),
-		T(test_align),
-		T(test_partial),
+		T(test_message_at_offset_8_is_dropped),
+		T(test_partial_message_is_dropped_after_256_cycles),
 		T(test_no_route),
 		T(test_back_pressure),
 		T(test_discarded_requests),
-		T(test_size),
+		T(test_idle_nic_takes_less_than_8_kib),
 		T(test_rest_of_a_dropped_message_is_swallowed_to_the_page_end),
 	};
 

@@ -25,7 +25,7 @@ static void test_complete_cycles(void **state)
 	velo_check_slot(ME, 128, 0, 8, 5);
 }
 
-static void test_slots(void **state)
+static void test_status_of_a_slot_is_written_last(void **state)
 {
 	static const uint32_t len[] = { 1, 7, 8, 9, 55, 56, 57, 64 };
 	const uint32_t n = sizeof(len) / sizeof(len[0]);
@@ -65,7 +65,7 @@ static void test_two_writes(void **state)
 }
 
 /* The core clock and the stages are parameters. */
-static void test_set(void **state)
+static void test_clock_and_stages_follow_their_parameters(void **state)
 {
 	uint64_t c;
 
@@ -111,7 +111,7 @@ static void test_small_slots(void **state)
 }
 
 /* T-07, T-29 */
-static void test_discard(void **state)
+static void test_messages_for_others_are_discarded(void **state)
 {
 	velo_arrive(MSG(.len = 8, .vpid = 1), xr_cycle(&vr));
 	velo_arrive(MSG(.len = 8, .pd = 1), xr_cycle(&vr));
@@ -130,7 +130,7 @@ static void test_discard(void **state)
 }
 
 /* Messages that no requester makes: raw traffic, wrong or no length. */
-static void test_format(void **state)
+static void test_malformed_messages_are_discarded(void **state)
 {
 	struct weft_frame *f;
 
@@ -151,7 +151,7 @@ static void test_format(void **state)
 }
 
 /* T-08: message N waits, the peer runs out of credits, and none is lost. */
-static void test_full(void **state)
+static void test_full_mailbox_stops_the_sender_without_loss(void **state)
 {
 	uint32_t n = 60;
 
@@ -196,7 +196,7 @@ static void test_full_drop(void **state)
 }
 
 /* T-10: ten rounds with a read pointer stored every four slots. */
-static void test_lazy(void **state)
+static void test_lazy_read_pointer_loses_no_slot(void **state)
 {
 	uint32_t rp = 0, told = 0, total = 10 * BOX_N;
 
@@ -226,7 +226,7 @@ static void test_bad_rp(void **state)
 }
 
 /* T-43: the mailbox is closed while a message waits. */
-static void test_close(void **state)
+static void test_closing_a_mailbox_discards_its_waiting_messages(void **state)
 {
 	for (uint32_t i = 0; i < BOX_N + 3; i++)
 		velo_arrive(MSG(.len = 8, .seed = i), xr_cycle(&vr));
@@ -242,7 +242,7 @@ static void test_close(void **state)
 }
 
 /* 2.7: one interrupt, armed again by the read pointers. */
-static void test_irq(void **state)
+static void test_interrupt_is_armed_again_by_the_read_pointer(void **state)
 {
 	velo_arrive(MSG(.len = 8, .seed = 1, .flags = EX_VELO_IRQ),
 		    xr_cycle(&vr));
@@ -287,7 +287,7 @@ static void test_event_queue_full(void **state)
 }
 
 /* A mailbox where there is no memory. */
-static void test_abort(void **state)
+static void test_mailbox_without_memory_counts_an_abort(void **state)
 {
 	xr_w64(&vr, ME, EXTOLL_VELO_RX_BASE + 8 * 3, 0x7F000000);
 	velo_arrive(MSG(.len = 8), xr_cycle(&vr));
@@ -300,20 +300,20 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, velo_single, velo_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_complete_cycles),
-		T(test_slots),
+		T(test_status_of_a_slot_is_written_last),
 		T(test_two_writes),
-		T(test_set),
+		T(test_clock_and_stages_follow_their_parameters),
 		T(test_small_slots),
-		T(test_discard),
-		T(test_format),
-		T(test_full),
+		T(test_messages_for_others_are_discarded),
+		T(test_malformed_messages_are_discarded),
+		T(test_full_mailbox_stops_the_sender_without_loss),
 		T(test_full_drop),
-		T(test_lazy),
+		T(test_lazy_read_pointer_loses_no_slot),
 		T(test_bad_rp),
-		T(test_close),
-		T(test_irq),
+		T(test_closing_a_mailbox_discards_its_waiting_messages),
+		T(test_interrupt_is_armed_again_by_the_read_pointer),
 		T(test_event_queue_full),
-		T(test_abort),
+		T(test_mailbox_without_memory_counts_an_abort),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include "velo_msg.h"
 
 /* T-01, all lengths, through the network. */
-static void test_pair(void **state)
+static void test_every_length_arrives_through_the_network(void **state)
 {
 	for (uint32_t len = 1; len <= 64; len++) {
 		uint32_t slot = (len - 1) % BOX_N;
@@ -81,7 +81,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, velo_pair, velo_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_pair),
+		T(test_every_length_arrives_through_the_network),
 		T(test_pair_full),
 		T(test_pair_abandoned),
 		T(test_pair_loopback),

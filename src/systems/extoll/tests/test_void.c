@@ -344,7 +344,7 @@ static void test_cut_through(void **state)
 
 /* Another packet has the output: the void cell waits, and is dropped when its
  * verdict arrives. */
-static void test_waits(void **state)
+static void test_void_cell_waits_for_a_busy_output(void **state)
 {
 	struct row r;
 
@@ -539,7 +539,7 @@ static void storm(uint32_t i)
 	weft_sim_free(r.sim);
 }
 
-static void test_storm(void **state)
+static void test_void_cells_survive_errors_drops_and_cuts(void **state)
 {
 	for (uint32_t i = 0; i < 24; i++)
 		storm(i);
@@ -549,11 +549,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cut_through),
-		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_void_cell_waits_for_a_busy_output),
 		cmocka_unit_test(test_wrong_way),
 		cmocka_unit_test(test_by_table),
 		cmocka_unit_test(a_void_cell_takes_the_port_that_came),
-		cmocka_unit_test(test_storm),
+		cmocka_unit_test(test_void_cells_survive_errors_drops_and_cuts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

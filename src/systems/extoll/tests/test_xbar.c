@@ -226,7 +226,7 @@ static void test_starved_channel(void **state)
 
 /* No port takes any cell: all traffic stops, no buffer overflows, and no credit
  * is lost. */
-static void test_full(void **state)
+static void test_blocked_ports_keep_buffers_and_credits(void **state)
 {
 	struct bench b;
 	uint64_t in = 0;
@@ -312,7 +312,7 @@ int main(void)
 		cmocka_unit_test(test_looking_ahead_changes_nothing),
 		cmocka_unit_test(test_head_of_line),
 		cmocka_unit_test(test_starved_channel),
-		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_blocked_ports_keep_buffers_and_credits),
 		cmocka_unit_test(test_wrong_route),
 		cmocka_unit_test(test_short_route),
 	};

@@ -142,7 +142,7 @@ static void credits_are_lost(void **state)
 
 /* A link of a bundle is cut and comes back in the pauses. The rest of a
  * truncated packet is not returned a second time, so the flow continues. */
-static void bundle(void **state)
+static void truncated_packet_returns_its_credits_once(void **state)
 {
 	const char *set[] = { "links", "2", "rx_words", "1023", NULL };
 	const char *f[] = { "at", "3us", "length", "500ns", NULL };
@@ -192,7 +192,7 @@ int main(void)
 		cmocka_unit_test(idle_line),
 		cmocka_unit_test(for_good),
 		cmocka_unit_test(credits_are_lost),
-		cmocka_unit_test(bundle),
+		cmocka_unit_test(truncated_packet_returns_its_credits_once),
 		cmocka_unit_test(at_random),
 	};
 

@@ -27,7 +27,7 @@ static const struct node_log *nth(const struct node *n, uint32_t where,
 	return NULL;
 }
 
-static void nothing(void **state)
+static void delay_of_zero_changes_no_time(void **state)
 {
 	const char *f[] = { "max", "0ns", NULL };
 	struct pair a, b;
@@ -43,7 +43,7 @@ static void nothing(void **state)
 	pair_fini(&b);
 }
 
-static void order(void **state)
+static void delayed_packets_keep_their_order(void **state)
 {
 	const char *f[] = { "max", "1280ns", "share", "0.5", NULL };
 	uint64_t last = 0, late = 0;
@@ -73,8 +73,8 @@ static void order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing),
-		cmocka_unit_test(order),
+		cmocka_unit_test(delay_of_zero_changes_no_time),
+		cmocka_unit_test(delayed_packets_keep_their_order),
 	};
 
 	return cmocka_run_group_tests_name("delay", tests, NULL, NULL);

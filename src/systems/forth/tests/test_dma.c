@@ -64,7 +64,7 @@ static uint32_t latency(uint32_t qwords, const char *set)
 	return forth_stamp_lo(q0) - forth_stamp_hi(q0);
 }
 
-static void test_stages(void **state)
+static void test_latency_is_the_sum_of_stage_parameters(void **state)
 {
 	assert_int_equal(latency(3, ""), 16);
 	assert_int_equal(latency(64, ""), 77);
@@ -440,7 +440,7 @@ static void overlap(const char *set, bool in_gap)
 	rig_free(&r);
 }
 
-static void test_overlap(void **state)
+static void test_write_uses_the_split_wait_of_a_read(void **state)
 {
 	overlap("", true);
 	overlap("rw_overlap=false", false);
@@ -504,7 +504,7 @@ static void segments(const char *set, uint32_t bytes, const uint32_t *len,
 	rig_free(&r);
 }
 
-static void test_segmentation(void **state)
+static void test_transfer_is_cut_at_max_payload(void **state)
 {
 	static const uint32_t eight[] = {
 		512, 512, 512, 512, 512, 512, 512, 512
@@ -523,7 +523,7 @@ static void test_segmentation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stages),
+		cmocka_unit_test(test_latency_is_the_sum_of_stage_parameters),
 		cmocka_unit_test(test_read_latency),
 		cmocka_unit_test(test_back_to_back),
 		cmocka_unit_test(test_host2net_room),
@@ -535,9 +535,9 @@ int main(void)
 		cmocka_unit_test(test_cut_through_is_tight),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_credit_balance),
-		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_write_uses_the_split_wait_of_a_read),
 		cmocka_unit_test(test_in_out_round_robin),
-		cmocka_unit_test(test_segmentation),
+		cmocka_unit_test(test_transfer_is_cut_at_max_payload),
 	};
 
 	return cmocka_run_group_tests_name("forth-dma", tests, NULL, NULL);

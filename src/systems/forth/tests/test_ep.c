@@ -38,7 +38,7 @@ static struct weft_ep_event next(struct weft_ep *ep)
 	return ev;
 }
 
-static void test_info(void **state)
+static void test_endpoint_reports_capabilities(void **state)
 {
 	open_both(NULL);
 	assert_string_equal(a->info.name, "forth");
@@ -48,7 +48,7 @@ static void test_info(void **state)
 	close_both();
 }
 
-static void test_message(void **state)
+static void test_message_arrives_from_any_address(void **state)
 {
 	char text[] = "any length, any address";
 	struct weft_ep_event ev;
@@ -70,7 +70,7 @@ static void test_message(void **state)
 }
 
 /* There are sixteen slots, so the seventeenth message waits for a release. */
-static void test_credits(void **state)
+static void test_seventeenth_message_waits_for_a_release(void **state)
 {
 	struct weft_ep_event ev[16];
 
@@ -253,7 +253,7 @@ static void test_request_limit(void **state)
 	close_both();
 }
 
-static void test_keys(void **state)
+static void test_access_outside_a_region_is_refused(void **state)
 {
 	struct weft_ep_mr mr;
 	char heap[8];
@@ -351,7 +351,7 @@ static void test_unread_events(void **state)
 	close_both();
 }
 
-static void test_wait(void **state)
+static void test_wait_ends_at_deadline_or_message(void **state)
 {
 	open_both(NULL);
 	assert_int_equal(a->ops->wait(a, node[0].now + WEFT_US), -ETIMEDOUT);
@@ -362,7 +362,7 @@ static void test_wait(void **state)
 
 /* A call costs 20 ns of the processor, both a poll that finds nothing and a
  * progress call without work. */
-static void test_cost(void **state)
+static void test_each_call_costs_20_ns_of_processor(void **state)
 {
 	struct weft_ep_event ev;
 	struct weft_ep_mr mr;
@@ -399,18 +399,18 @@ static void test_no_nic(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_info),
-		cmocka_unit_test(test_message),
-		cmocka_unit_test(test_credits),
+		cmocka_unit_test(test_endpoint_reports_capabilities),
+		cmocka_unit_test(test_message_arrives_from_any_address),
+		cmocka_unit_test(test_seventeenth_message_waits_for_a_release),
 		cmocka_unit_test(test_put_direct),
 		cmocka_unit_test(test_put_tail),
 		cmocka_unit_test(test_get_and_atomics),
 		cmocka_unit_test(test_request_limit),
-		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_access_outside_a_region_is_refused),
 		cmocka_unit_test(test_dereg_waits_for_answers),
 		cmocka_unit_test(test_unread_events),
-		cmocka_unit_test(test_wait),
-		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_wait_ends_at_deadline_or_message),
+		cmocka_unit_test(test_each_call_costs_20_ns_of_processor),
 		cmocka_unit_test(test_no_nic),
 	};
 

@@ -126,7 +126,7 @@ static void credit_bit(void **state)
 
 /* Faults can hit every part at a rate. Each is counted by its part and noticed
  * by the matching check. */
-static void targets(void **state)
+static void faults_hit_each_part_and_its_check_notices(void **state)
 {
 	static const char *const name[] = { "control", "credit", "header",
 					    "body" };
@@ -200,7 +200,7 @@ static void credit_loss(void **state)
 	}
 }
 
-static void delimiters(void **state)
+static void damaged_delimiter_loses_one_packet(void **state)
 {
 	const char *sop[] = { "target", "control", "frame", "9",
 			      "bit",	"10",	   NULL };
@@ -248,7 +248,7 @@ static void lost_and_repeated(void **state)
 
 /* Random errors in all parts: the link continues, and every packet is
  * delivered, bad, or counted as lost. */
-static void noise(void **state)
+static void link_survives_random_errors_in_all_parts(void **state)
 {
 	static const char *const links[] = { "1", "2", "4" };
 	uint32_t i;
@@ -462,12 +462,12 @@ int main(void)
 		cmocka_unit_test(a_bundle_returns_all_credits_of_bad_headers),
 		cmocka_unit_test(body_bits),
 		cmocka_unit_test(credit_bit),
-		cmocka_unit_test(targets),
+		cmocka_unit_test(faults_hit_each_part_and_its_check_notices),
 		cmocka_unit_test(type_bit),
 		cmocka_unit_test(credit_loss),
-		cmocka_unit_test(delimiters),
+		cmocka_unit_test(damaged_delimiter_loses_one_packet),
 		cmocka_unit_test(lost_and_repeated),
-		cmocka_unit_test(noise),
+		cmocka_unit_test(link_survives_random_errors_in_all_parts),
 		cmocka_unit_test(bundle_alignment),
 		cmocka_unit_test(each_link_of_a_bundle_may_lose_its_share),
 		cmocka_unit_test(every_wrong_bit_of_a_code_is_seen),

@@ -181,7 +181,7 @@ static void the_largest_packet_is_sent_unverified(void **state)
 	weft_sim_free(f.sim);
 }
 
-static void patterns(void **state)
+static void every_pattern_delivers_all_packets(void **state)
 {
 	static const char *const name[] = { "uniform", "permutation", "hotspot",
 					    "bursty", "fixed" };
@@ -262,7 +262,7 @@ static void credit_loss(void **state)
 }
 
 /* One seed gives equal results, to the byte of every counter. */
-static void repeats(void **state)
+static void equal_seeds_give_equal_counters(void **state)
 {
 	const char *set[] = { "load",	  "0.9", "size", "8",
 			      "size_max", "512", NULL };
@@ -398,10 +398,10 @@ int main(void)
 		cmocka_unit_test(
 			packets_of_a_node_that_is_none_are_out_of_order),
 		cmocka_unit_test(the_largest_packet_is_sent_unverified),
-		cmocka_unit_test(patterns),
+		cmocka_unit_test(every_pattern_delivers_all_packets),
 		cmocka_unit_test(line_rate),
 		cmocka_unit_test(credit_loss),
-		cmocka_unit_test(repeats),
+		cmocka_unit_test(equal_seeds_give_equal_counters),
 		cmocka_unit_test(a_load_of_almost_nothing_sends_one_packet),
 		cmocka_unit_test(a_listener_hears_what_a_tapped_line_carries),
 		cmocka_unit_test(too_large),

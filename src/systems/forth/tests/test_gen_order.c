@@ -34,7 +34,7 @@ static void sink_fini(struct sink *s)
 	weft_sim_free(s->sim);
 }
 
-static void known(void **state)
+static void overtaken_packets_are_counted(void **state)
 {
 	/* 1 is overtaken by 2, 3, 5; 4 by 5 */
 	static const uint32_t come[] = { 0, 2, 3, 5, 1, 4 };
@@ -53,7 +53,7 @@ static void known(void **state)
 }
 
 /* Sources do not affect each other. The packets that they hold add up. */
-static void sources(void **state)
+static void sources_have_separate_orders(void **state)
 {
 	struct sink s;
 
@@ -70,7 +70,7 @@ static void sources(void **state)
 	sink_fini(&s);
 }
 
-static void twice(void **state)
+static void repeated_packet_counts_as_duplicate(void **state)
 {
 	struct sink s;
 
@@ -85,7 +85,7 @@ static void twice(void **state)
 }
 
 /* A lost packet is given up after GEN_WINDOW later ones. */
-static void lost(void **state)
+static void lost_packet_is_given_up_after_the_window(void **state)
 {
 	struct sink s;
 
@@ -104,7 +104,7 @@ static void lost(void **state)
 }
 
 /* Numbers have 24 bits. */
-static void wraps(void **state)
+static void packet_numbers_wrap_at_24_bits(void **state)
 {
 	struct sink s;
 
@@ -180,9 +180,12 @@ static void random_orders(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known), cmocka_unit_test(sources),
-		cmocka_unit_test(twice), cmocka_unit_test(lost),
-		cmocka_unit_test(wraps), cmocka_unit_test(random_orders),
+		cmocka_unit_test(overtaken_packets_are_counted),
+		cmocka_unit_test(sources_have_separate_orders),
+		cmocka_unit_test(repeated_packet_counts_as_duplicate),
+		cmocka_unit_test(lost_packet_is_given_up_after_the_window),
+		cmocka_unit_test(packet_numbers_wrap_at_24_bits),
+		cmocka_unit_test(random_orders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

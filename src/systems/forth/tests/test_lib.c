@@ -61,7 +61,7 @@ static void test_init_order(void **state)
 	close_nic(f);
 }
 
-static void test_ids(void **state)
+static void test_foreign_device_is_not_opened(void **state)
 {
 	struct weft_forth *f;
 
@@ -73,7 +73,7 @@ static void test_ids(void **state)
 	fake_stop(node, 1);
 }
 
-static void test_info(void **state)
+static void test_info_gives_the_limits_of_the_nic(void **state)
 {
 	struct weft_forth *f = open_nic(8, NULL);
 	const struct weft_forth_info *i = weft_forth_info(f);
@@ -108,7 +108,7 @@ static void test_read_limit(void **state)
 
 /* ---- 3.2: the printed examples ---- */
 
-static void test_descriptor(void **state)
+static void test_descriptors_have_the_specified_bits(void **state)
 {
 	const struct weft_forth_attr a = { .post = WEFT_FORTH_POST_32 };
 	struct weft_forth *f = open_nic(1, &a);
@@ -149,7 +149,7 @@ static void test_descriptor(void **state)
 	close_nic(f);
 }
 
-static void test_refused(void **state)
+static void test_bad_puts_are_refused(void **state)
 {
 	struct weft_forth *f = open_nic(1, NULL);
 	weft_phys_t m = node[0].base;
@@ -185,7 +185,7 @@ static void fill(struct weft_forth_desc *d, uint32_t n, uint32_t dst)
 
 /* 10 descriptors from slot 0 make lines of 4, 4 and 2, each with one start
  * flag. */
-static void test_clusters(void **state)
+static void test_each_line_of_descriptors_has_one_start_flag(void **state)
 {
 	struct weft_forth *f = open_nic(1, NULL);
 	struct weft_forth_desc d[10];
@@ -204,7 +204,7 @@ static void test_clusters(void **state)
 	close_nic(f);
 }
 
-static void test_hold(void **state)
+static void test_held_descriptors_start_with_the_next_post(void **state)
 {
 	struct weft_forth *f = open_nic(1, NULL);
 	struct weft_forth_desc d[3];
@@ -218,7 +218,7 @@ static void test_hold(void **state)
 	close_nic(f);
 }
 
-static void test_stores(void **state)
+static void test_post_width_sets_the_number_of_stores(void **state)
 {
 	struct weft_forth_attr a = { .post = WEFT_FORTH_POST_64 };
 	struct weft_forth *f = open_nic(1, &a);
@@ -238,7 +238,7 @@ static void test_stores(void **state)
 }
 
 /* Each destination has its own queue. A batch keeps its order within each. */
-static void test_queues(void **state)
+static void test_batch_keeps_its_order_per_destination(void **state)
 {
 	struct weft_forth *f = open_nic(8, NULL);
 	struct weft_forth_desc d[4];
@@ -349,7 +349,7 @@ static void test_remote_words(void **state)
 	close_nic(f);
 }
 
-static void test_counters(void **state)
+static void test_counters_are_read_from_their_registers(void **state)
 {
 	struct weft_forth *f = open_nic(1, NULL);
 	struct weft_forth_counters c;
@@ -396,22 +396,24 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_init_order),
-		cmocka_unit_test(test_ids),
-		cmocka_unit_test(test_info),
+		cmocka_unit_test(test_foreign_device_is_not_opened),
+		cmocka_unit_test(test_info_gives_the_limits_of_the_nic),
 		cmocka_unit_test(test_read_limit),
-		cmocka_unit_test(test_descriptor),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_clusters),
-		cmocka_unit_test(test_hold),
-		cmocka_unit_test(test_stores),
-		cmocka_unit_test(test_queues),
+		cmocka_unit_test(test_descriptors_have_the_specified_bits),
+		cmocka_unit_test(test_bad_puts_are_refused),
+		cmocka_unit_test(
+			test_each_line_of_descriptors_has_one_start_flag),
+		cmocka_unit_test(
+			test_held_descriptors_start_with_the_next_post),
+		cmocka_unit_test(test_post_width_sets_the_number_of_stores),
+		cmocka_unit_test(test_batch_keeps_its_order_per_destination),
 		cmocka_unit_test(test_full_ring),
 		cmocka_unit_test(test_space_by_words),
 		cmocka_unit_test(test_flush_reads_pointer),
 		cmocka_unit_test(test_flush_deadline),
 		cmocka_unit_test(test_second_open),
 		cmocka_unit_test(test_remote_words),
-		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_counters_are_read_from_their_registers),
 		cmocka_unit_test(test_bus_clock),
 		cmocka_unit_test(test_control_bits),
 	};

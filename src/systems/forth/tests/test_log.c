@@ -103,7 +103,7 @@ static void test_round_trip(void **state)
 }
 
 /* An idle line repeats a credit every 1024 cycles of 1.28 clocks (5.3). */
-static void test_refresh(void **state)
+static void test_idle_line_logs_a_credit_every_1024_cycles(void **state)
 {
 	static struct log a;
 	struct rig r;
@@ -124,7 +124,7 @@ static void test_refresh(void **state)
 }
 
 /* Credits that are computed and credits in frames give equal logs. */
-static void test_tapped(void **state)
+static void test_computed_and_sent_credits_log_equally(void **state)
 {
 	static struct log a[2], b[2];
 	struct rig r;
@@ -174,7 +174,7 @@ static void test_no_influence(void **state)
 
 /* Credits are logged on request only. A packet that the receiver rejects gives
  * an error record. */
-static void test_errors(void **state)
+static void test_rejected_packet_gives_an_error_record(void **state)
 {
 	static const struct {
 		const char *fault;
@@ -203,7 +203,7 @@ static void test_errors(void **state)
 
 /* The ring keeps the last 4096 records. Credits still get their right
  * places. */
-static void test_wrap(void **state)
+static void test_ring_keeps_the_last_4096_records(void **state)
 {
 	struct rig r;
 	uint64_t time = 0, lo;
@@ -267,7 +267,7 @@ static void an_overwritten_record_is_not_shown(void **state)
 /* A receiver drains nothing for longer than `resync`. The sender asks for a
  * restart, which follows once the buffer is empty (5.7). The register counts
  * it. */
-static void test_resyncs(void **state)
+static void test_resynchronisation_is_logged_and_counted(void **state)
 {
 	struct rig r;
 
@@ -289,13 +289,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_refresh),
-		cmocka_unit_test(test_tapped),
+		cmocka_unit_test(
+			test_idle_line_logs_a_credit_every_1024_cycles),
+		cmocka_unit_test(test_computed_and_sent_credits_log_equally),
 		cmocka_unit_test(test_no_influence),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_rejected_packet_gives_an_error_record),
+		cmocka_unit_test(test_ring_keeps_the_last_4096_records),
 		cmocka_unit_test(an_overwritten_record_is_not_shown),
-		cmocka_unit_test(test_resyncs),
+		cmocka_unit_test(test_resynchronisation_is_logged_and_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

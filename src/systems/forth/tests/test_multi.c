@@ -329,7 +329,7 @@ static void test_pool_full(void **state)
 
 /* 7.7: the announcement may arrive first; then the last data cause the
  * notification. */
-static void test_counting(void **state)
+static void test_notification_waits_for_the_last_data(void **state)
 {
 	uint64_t cc, word;
 	struct rig r;
@@ -359,7 +359,7 @@ static void test_counting(void **state)
 }
 
 /* V22: posts more for a blocked destination than a VOQ holds. */
-static void test_migration(void **state)
+static void test_blocked_destination_moves_to_external_queues(void **state)
 {
 	uint32_t total = 64, n = 0;
 	struct rig r;
@@ -545,8 +545,9 @@ int main(void)
 		cmocka_unit_test(
 			local_notification_goes_before_remote_one_and_packet),
 		cmocka_unit_test(test_pool_full),
-		cmocka_unit_test(test_counting),
-		cmocka_unit_test(test_migration),
+		cmocka_unit_test(test_notification_waits_for_the_last_data),
+		cmocka_unit_test(
+			test_blocked_destination_moves_to_external_queues),
 		cmocka_unit_test(thresholds_that_do_not_fit_are_refused),
 		cmocka_unit_test(test_migration_reset),
 		cmocka_unit_test(aborted_read_gives_its_blocks_back),

@@ -108,7 +108,7 @@ static void test_local_in_order(void **state)
 
 /* ---- remote notification and interrupt ---- */
 
-static void test_remote(void **state)
+static void test_remote_interrupt_follows_data_and_notification(void **state)
 {
 	struct rig r;
 	const struct tbus_op *w, *nt;
@@ -242,7 +242,7 @@ static void test_bad_header(void **state)
 
 /* A sender with wrong credits: a packet that does not fit is lost and counted,
  * the rest is delivered and flagged (5.6, 0x78). */
-static void test_overflow(void **state)
+static void test_packet_without_room_is_lost_and_counted(void **state)
 {
 	struct rig r;
 
@@ -367,7 +367,7 @@ static uint32_t read_by(uint32_t pc)
 	return sum;
 }
 
-static void test_sampler(void **state)
+static void test_sampler_counts_qwords_per_interval(void **state)
 {
 	struct rig r;
 
@@ -410,7 +410,7 @@ static void test_sampler(void **state)
 
 /* ---- loopback and reset (2.6, V26) ---- */
 
-static void test_loopback(void **state)
+static void test_loopback_delivers_behind_switched_traffic(void **state)
 {
 	struct rig r;
 
@@ -434,7 +434,7 @@ static void test_loopback(void **state)
 
 /* A reset under load in both directions leaves FIFOs empty and credits
  * consistent, and the NIC continues. */
-static void test_reset(void **state)
+static void test_reset_under_load_leaves_credits_consistent(void **state)
 {
 	for (uint32_t when = 100; when < 900; when += 13) {
 		struct rig r;
@@ -531,18 +531,21 @@ int main(void)
 		cmocka_unit_test(test_local_read),
 		cmocka_unit_test(test_local_departed),
 		cmocka_unit_test(test_local_in_order),
-		cmocka_unit_test(test_remote),
+		cmocka_unit_test(
+			test_remote_interrupt_follows_data_and_notification),
 		cmocka_unit_test(test_bad_body),
 		cmocka_unit_test(registers_count_what_the_transceiver_sees),
 		cmocka_unit_test(test_bad_header),
-		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_packet_without_room_is_lost_and_counted),
 		cmocka_unit_test(test_write_abort),
 		cmocka_unit_test(packets_may_lie_in_net2host_at_the_end),
 		cmocka_unit_test(test_payload_off),
 		cmocka_unit_test(test_net_counters),
-		cmocka_unit_test(test_sampler),
-		cmocka_unit_test(test_loopback),
-		cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_sampler_counts_qwords_per_interval),
+		cmocka_unit_test(
+			test_loopback_delivers_behind_switched_traffic),
+		cmocka_unit_test(
+			test_reset_under_load_leaves_credits_consistent),
 		cmocka_unit_test(link_state_shows_synchronisation_at_power_up),
 		cmocka_unit_test(
 			port_reset_on_both_sides_frees_a_flow_without_credits),

@@ -224,7 +224,7 @@ static void stops_at_capacity(void **state)
 }
 
 /* 5.3: an idle line repeats credits every refresh_cc and sends nothing else. */
-static void refresh(void **state)
+static void idle_line_repeats_credits_and_sends_nothing_else(void **state)
 {
 	const char *set[] = { "refresh", "100", NULL };
 	struct pair p;
@@ -241,7 +241,7 @@ static void refresh(void **state)
 
 /* R-40: short payloads are padded on the line; size field and delivered bytes
  * are not. */
-static void padding(void **state)
+static void short_payload_is_padded_on_the_line_only(void **state)
 {
 	const char *set[] = { "min_payload", "24", NULL };
 	struct pair p;
@@ -258,7 +258,7 @@ static void padding(void **state)
 }
 
 /* V11: 12-bit counters wrap many times. */
-static void wraps(void **state)
+static void credit_counters_wrap_without_loss(void **state)
 {
 	struct pair p;
 
@@ -318,7 +318,7 @@ static void taps_change_nothing(void **state)
 }
 
 /* 2.6: packets return to their sender, and the cable stays empty. */
-static void loopback(void **state)
+static void loopback_returns_packets_and_leaves_the_cable_empty(void **state)
 {
 	struct pair p;
 
@@ -338,7 +338,7 @@ static void loopback(void **state)
 }
 
 /* 5.2, 5.4, 11.1: an end without any settings. */
-static void defaults(void **state)
+static void port_without_settings_has_specified_defaults(void **state)
 {
 	const struct forth_port_cfg c = forth_port_cfg_default();
 
@@ -355,7 +355,7 @@ static void defaults(void **state)
 }
 
 /* Bad set-ups are refused with a message. */
-static void refuses(void **state)
+static void bad_set_ups_are_refused_with_a_message(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
 	struct weft_err err = { 0 };
@@ -391,13 +391,15 @@ int main(void)
 		cmocka_unit_test(power_up_counts_commas_that_come),
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(stops_at_capacity),
-		cmocka_unit_test(refresh),
-		cmocka_unit_test(padding),
-		cmocka_unit_test(wraps),
+		cmocka_unit_test(
+			idle_line_repeats_credits_and_sends_nothing_else),
+		cmocka_unit_test(short_payload_is_padded_on_the_line_only),
+		cmocka_unit_test(credit_counters_wrap_without_loss),
 		cmocka_unit_test(taps_change_nothing),
-		cmocka_unit_test(loopback),
-		cmocka_unit_test(defaults),
-		cmocka_unit_test(refuses),
+		cmocka_unit_test(
+			loopback_returns_packets_and_leaves_the_cable_empty),
+		cmocka_unit_test(port_without_settings_has_specified_defaults),
+		cmocka_unit_test(bad_set_ups_are_refused_with_a_message),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ static void open_rig(struct rig *r, const char *preset, const char *set)
 }
 
 /* 3.2: descriptor qword 1 -> header. */
-static void test_headers(void **state)
+static void test_descriptor_gives_the_specified_header(void **state)
 {
 	static const uint64_t rows[][2] = {
 		{ 0x0810000310000000, 0x0108000310000000 },
@@ -42,7 +42,7 @@ static void test_headers(void **state)
 
 /* Writes four descriptors backwards, dword by dword. Only the last one by
  * position has the flag, and it is written last (V14). */
-static void test_cluster(void **state)
+static void test_cluster_starts_by_its_last_descriptor(void **state)
 {
 	struct rig r;
 	uint64_t t;
@@ -171,7 +171,7 @@ static void test_bad_descriptors(void **state)
 
 /* The low three address bits are ignored. Master abort and target abort
  * (3.6). */
-static void test_aborts(void **state)
+static void test_aborts_are_reported_and_low_bits_ignored(void **state)
 {
 	struct rig r;
 
@@ -274,13 +274,13 @@ static void test_round_robin_and_isolation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_headers),
-		cmocka_unit_test(test_cluster),
+		cmocka_unit_test(test_descriptor_gives_the_specified_header),
+		cmocka_unit_test(test_cluster_starts_by_its_last_descriptor),
 		cmocka_unit_test(test_trigger_inside),
 		cmocka_unit_test(test_full_ring_128),
 		cmocka_unit_test(test_full_ring_1024),
 		cmocka_unit_test(test_bad_descriptors),
-		cmocka_unit_test(test_aborts),
+		cmocka_unit_test(test_aborts_are_reported_and_low_bits_ignored),
 		cmocka_unit_test(test_round_robin_and_isolation),
 	};
 

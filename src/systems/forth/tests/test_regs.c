@@ -201,7 +201,7 @@ static void test_cfg_bytes(void **state)
 	assert_int_equal(rig_cfg_get(&rig, 0, 0x0C, 4), 0x00005678);
 }
 
-static void test_control(void **state)
+static void test_control_keeps_reserved_bits_zero(void **state)
 {
 	rig_cfg(&rig, 0, FORTH_CFG_COMMAND, 2, FORTH_CMD_MEMORY);
 	rig_w32(&rig, 0, FORTH_CONTROL, 0x7FFFFFFF & ~FORTH_CTL_RESET);
@@ -212,7 +212,7 @@ static void test_control(void **state)
 }
 
 /* A 64-bit access touches the pair. */
-static void test_pairs(void **state)
+static void test_64_bit_access_touches_both_registers(void **state)
 {
 	uint64_t v = 0x1122334455667788;
 
@@ -238,7 +238,7 @@ static void test_bar0_is_memory(void **state)
 	assert_int_equal(rig_load(&rig, 0, 1, 0xFFFF, 1), line[7]);
 }
 
-static void test_timestamp(void **state)
+static void test_timestamp_counts_bus_clocks(void **state)
 {
 	uint32_t a, b;
 
@@ -255,12 +255,17 @@ static void test_timestamp(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_cfg_access),    T(test_pcix_status),
-		T(test_literal_flags), T(test_memory_enable),
-		T(test_reg_access),    T(test_reserved_bits),
-		T(test_cfg_bytes),     T(test_control),
-		T(test_pairs),	       T(test_bar0_is_memory),
-		T(test_timestamp),
+		T(test_cfg_access),
+		T(test_pcix_status),
+		T(test_literal_flags),
+		T(test_memory_enable),
+		T(test_reg_access),
+		T(test_reserved_bits),
+		T(test_cfg_bytes),
+		T(test_control_keeps_reserved_bits_zero),
+		T(test_64_bit_access_touches_both_registers),
+		T(test_bar0_is_memory),
+		T(test_timestamp_counts_bus_clocks),
 	};
 
 	return cmocka_run_group_tests_name("forth-regs", tests, NULL, NULL);

@@ -31,7 +31,7 @@ static uint64_t resyncs(struct pair *p, uint32_t i)
 
 /* There is room for four packets, so the sender stops after the fourth lost
  * one. */
-static void leak(void **state)
+static void resync_returns_the_credits_of_lost_packets(void **state)
 {
 	const char *f[] = { "frame", "11", "count", "9", NULL };
 	struct pair p;
@@ -51,7 +51,7 @@ static void leak(void **state)
 
 /* A packet that arrives twice moves F ahead of T, which resynchronisation
  * repairs, too. */
-static void repeated(void **state)
+static void resync_repairs_a_packet_that_arrives_twice(void **state)
 {
 	const char *f[] = { "repeat", "0.2", NULL };
 	struct pair p;
@@ -129,7 +129,7 @@ static void messages_lost(void **state)
 }
 
 /* A receiver that returns discarded words does not count them as held. */
-static void discards(void **state)
+static void discarded_words_do_not_count_as_held(void **state)
 {
 	const char *f[] = { "target", "header", "frame", "5", "bit",
 			    "20",     "count",	"6",	 NULL };
@@ -142,7 +142,7 @@ static void discards(void **state)
 }
 
 /* A cable that is cut again and again. */
-static void cuts(void **state)
+static void resync_follows_each_cut_of_the_cable(void **state)
 {
 	const char *f[] = {
 		"at", "10us", "length", "3us", "every", "20us", NULL
@@ -173,10 +173,14 @@ static void must_agree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(leak),		 cmocka_unit_test(repeated),
-		cmocka_unit_test(no_effect),	 cmocka_unit_test(drains_first),
-		cmocka_unit_test(messages_lost), cmocka_unit_test(discards),
-		cmocka_unit_test(cuts),		 cmocka_unit_test(must_agree),
+		cmocka_unit_test(resync_returns_the_credits_of_lost_packets),
+		cmocka_unit_test(resync_repairs_a_packet_that_arrives_twice),
+		cmocka_unit_test(no_effect),
+		cmocka_unit_test(drains_first),
+		cmocka_unit_test(messages_lost),
+		cmocka_unit_test(discarded_words_do_not_count_as_held),
+		cmocka_unit_test(resync_follows_each_cut_of_the_cable),
+		cmocka_unit_test(must_agree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

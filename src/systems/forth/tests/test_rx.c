@@ -111,7 +111,7 @@ static void good_frames(void **state)
 
 /* V12: the receiver finds the delimiter in any lane, with any commas in
  * between. */
-static void realigns(void **state)
+static void delimiter_is_found_in_any_lane(void **state)
 {
 	struct bench b;
 	uint32_t k;
@@ -215,7 +215,7 @@ static void body_errors(void **state)
 
 /* Truncation at any place: header incomplete 0x6C, payload incomplete 0xBC and
  * EOP. */
-static void truncation(void **state)
+static void truncation_at_any_place_is_reported(void **state)
 {
 	struct bench b;
 	uint32_t n;
@@ -311,7 +311,7 @@ static void credit_errors(void **state)
 }
 
 /* 5.4: a credit for words that were never sent is refused. */
-static void plausibility(void **state)
+static void credit_for_words_never_sent_is_refused(void **state)
 {
 	struct bench b;
 
@@ -401,15 +401,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_frames),
-		cmocka_unit_test(realigns),
+		cmocka_unit_test(delimiter_is_found_in_any_lane),
 		cmocka_unit_test(header_errors),
 		cmocka_unit_test(type_bit),
 		cmocka_unit_test(body_errors),
-		cmocka_unit_test(truncation),
+		cmocka_unit_test(truncation_at_any_place_is_reported),
 		cmocka_unit_test(control_in_payload),
 		cmocka_unit_test(lost_delimiter),
 		cmocka_unit_test(credit_errors),
-		cmocka_unit_test(plausibility),
+		cmocka_unit_test(credit_for_words_never_sent_is_refused),
 		cmocka_unit_test(all_that_was_sent_may_be_acknowledged),
 		cmocka_unit_test(loss_of_sync),
 	};

@@ -120,7 +120,7 @@ static void credit_only_frames(void **state)
 }
 
 /* byte i of a beat is on link i mod L. Every field starts on a beat. */
-static void bundles(void **state)
+static void bytes_of_a_beat_go_round_the_links(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
 	uint64_t h = forth_header(1, 0, 3, 0x10000000);
@@ -213,7 +213,7 @@ static void header_crcs(void **state)
 }
 
 /* 4.8, 5.1, 11.8: words on the wire and charges. */
-static void sizes(void **state)
+static void packets_have_specified_words_and_charges(void **state)
 {
 	assert_int_equal(forth_words(FORTH_WORD, 1, 496), 129);
 	assert_int_equal(forth_words(FORTH_WORD, 1, 512), 133);
@@ -269,7 +269,7 @@ static void front_as_far_as(uint32_t layout, uint32_t links, uint32_t credits,
 	weft_sim_free(without);
 }
 
-static void fronts(void **state)
+static void front_of_a_frame_equals_the_start_of_the_whole(void **state)
 {
 	for (uint32_t qwords = 1; qwords <= 20; qwords++)
 		for (uint32_t i = 0; i < 8; i++) {
@@ -307,12 +307,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(golden_frames),
 		cmocka_unit_test(credit_only_frames),
-		cmocka_unit_test(bundles),
+		cmocka_unit_test(bytes_of_a_beat_go_round_the_links),
 		cmocka_unit_test(body_crcs_may_be_complemented),
 		cmocka_unit_test(credit_vectors),
 		cmocka_unit_test(header_crcs),
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(fronts),
+		cmocka_unit_test(packets_have_specified_words_and_charges),
+		cmocka_unit_test(
+			front_of_a_frame_equals_the_start_of_the_whole),
 		cmocka_unit_test(an_encoder_writes_no_symbol_behind_its_room),
 	};
 

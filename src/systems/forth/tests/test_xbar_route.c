@@ -33,7 +33,7 @@ static uint32_t out_of(const struct forth_xbar *x, uint32_t in, uint32_t path,
 
 /* With one row the path bits do not matter, because they may carry another
  * field (forth.md 7.3). */
-static void identity(void **state)
+static void one_row_ignores_the_path_bits(void **state)
 {
 	struct weft_sim *sim;
 	struct weft_comp *c;
@@ -48,7 +48,7 @@ static void identity(void **state)
 	weft_sim_free(sim);
 }
 
-static void text(void **state)
+static void text_routes_override_the_identity(void **state)
 {
 	struct weft_sim *sim;
 	struct weft_comp *c;
@@ -101,7 +101,7 @@ static void rows_and_inputs(void **state)
 	weft_sim_free(sim);
 }
 
-static void refused(void **state)
+static void malformed_route_texts_are_refused(void **state)
 {
 	static const char *const bad[] = {
 		"1", "1:", "1:9", "128:0", "512/1:0", "1/2", "1/:2", "0:0;1:1"
@@ -139,10 +139,10 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(identity),
-		cmocka_unit_test(text),
+		cmocka_unit_test(one_row_ignores_the_path_bits),
+		cmocka_unit_test(text_routes_override_the_identity),
 		cmocka_unit_test(rows_and_inputs),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(malformed_route_texts_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

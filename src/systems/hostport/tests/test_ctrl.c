@@ -300,7 +300,7 @@ static uint64_t port_frames(uint32_t node, uint32_t np)
 	return p->out_frames;
 }
 
-static void test_ports(void **state)
+static void test_port_masks_choose_the_network_port(void **state)
 {
 	static const struct {
 		uint32_t mask[2], reads;
@@ -340,7 +340,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hash_order),
 		cmocka_unit_test(test_o08_order_does_not_depend_on_the_way),
-		cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_port_masks_choose_the_network_port),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

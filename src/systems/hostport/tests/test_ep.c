@@ -370,7 +370,7 @@ static int driver(struct weft_host *h, struct exrig *r, uint32_t node)
 	return hport_serve(h, 10 * WEFT_US, false);
 }
 
-static void test_endpoint(void **state)
+static void test_endpoint_passes_messages_and_puts(void **state)
 {
 	struct exrig r;
 
@@ -393,7 +393,7 @@ static void test_endpoint(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_endpoint),
+		cmocka_unit_test(test_endpoint_passes_messages_and_puts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

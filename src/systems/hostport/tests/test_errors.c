@@ -330,7 +330,7 @@ static void posted_pa(struct hppair *t)
 }
 
 /* Q11, Q12, Q19, Q20, R23 */
-static void test_rows(void **state)
+static void test_each_bad_instruction_reports_its_error(void **state)
 {
 	table = rows;
 	n_rows = sizeof(rows) / sizeof(*rows);
@@ -419,7 +419,7 @@ static void slow_contexts(struct hppair *t)
 	exrig_set(&t->rig, "hostport.nic", "t_ctx", "64");
 }
 
-static void test_closed(void **state)
+static void test_closed_origin_is_reported_to_the_log(void **state)
 {
 	hppair_once(posted_on, near_closed, far_closed);
 	hppair_once(slow_contexts, near_pending, hppair_far_1);
@@ -437,13 +437,13 @@ static void near_strange(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-static void test_strange(void **state)
+static void test_packets_of_unknown_kind_are_counted(void **state)
 {
 	hppair_once(NULL, near_strange, hppair_far_2);
 }
 
 /* Behind all others. */
-static void test_complete(void **state)
+static void test_every_error_code_was_seen_where_specified(void **state)
 {
 	for (uint32_t i = 1; i < HP_ERRS; i++) {
 		if (seen[i] != reported[i])
@@ -456,9 +456,12 @@ static void test_complete(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),	 cmocka_unit_test(test_no_ack),
-		cmocka_unit_test(test_closed),	 cmocka_unit_test(test_strange),
-		cmocka_unit_test(test_complete),
+		cmocka_unit_test(test_each_bad_instruction_reports_its_error),
+		cmocka_unit_test(test_no_ack),
+		cmocka_unit_test(test_closed_origin_is_reported_to_the_log),
+		cmocka_unit_test(test_packets_of_unknown_kind_are_counted),
+		cmocka_unit_test(
+			test_every_error_code_was_seen_where_specified),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 /* ---- appendix A ---- */
 
-static void test_golden(void **state)
+static void test_words_have_hand_computed_values(void **state)
 {
 	assert_int_equal(
 		HP_VCI_W0(HP_CMD(0, 0, HP_B_FAST_SEND | HP_A | 3), 16, 0x40),
@@ -81,7 +81,7 @@ static void far_device(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-static void test_device(void **state)
+static void test_device_sends_hand_computed_words(void **state)
 {
 	hppair_once(NULL, near_device, far_device);
 }
@@ -89,8 +89,8 @@ static void test_device(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden),
-		cmocka_unit_test(test_device),
+		cmocka_unit_test(test_words_have_hand_computed_values),
+		cmocka_unit_test(test_device_sends_hand_computed_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -231,7 +231,7 @@ static weft_time_t once(weft_time_t takes, const char *irq_entry)
 }
 
 /* R21, R22 */
-static void test_library(void **state)
+static void test_library_walks_locks_and_swaps_windows(void **state)
 {
 	once(10 * WEFT_US, "2us");
 }
@@ -251,7 +251,7 @@ static void test_miss_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_library),
+		cmocka_unit_test(test_library_walks_locks_and_swaps_windows),
 		cmocka_unit_test(test_miss_time),
 	};
 

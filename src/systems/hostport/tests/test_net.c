@@ -202,7 +202,7 @@ static void cast_origin(struct scene *s, struct hpproc *p)
 }
 
 /* L11 */
-static void multicast(void **state)
+static void multicast_packet_crosses_each_cable_once(void **state)
 {
 	struct scene s = { .origin = cast_origin,
 			   .packets = 3,
@@ -293,7 +293,7 @@ int main(void)
 		cmocka_unit_test(six_nodes),
 		cmocka_unit_test(a_packet_follows_mixed_runs_over_nine_hops),
 		cmocka_unit_test(the_origin_hears_of_counts_that_are_wrong),
-		cmocka_unit_test(multicast),
+		cmocka_unit_test(multicast_packet_crosses_each_cable_once),
 		cmocka_unit_test(a_wrong_list_of_branches_is_counted),
 		cmocka_unit_test(high_availability),
 	};

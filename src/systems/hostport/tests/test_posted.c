@@ -104,7 +104,7 @@ static void posted_pa(struct hppair *t)
 }
 
 /* Q14 to Q18 */
-static void test_posted(void **state)
+static void test_posted_receive_lands_truncates_and_refuses(void **state)
 {
 	forbidden = false;
 	hppair_once(posted_pa, near_posted, far_posted);
@@ -164,7 +164,8 @@ static void test_wrong_descriptors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_posted),
+		cmocka_unit_test(
+			test_posted_receive_lands_truncates_and_refuses),
 		cmocka_unit_test(test_wrong_descriptors),
 	};
 

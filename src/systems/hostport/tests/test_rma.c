@@ -58,7 +58,7 @@ static void near_sizes(struct hppair *t, struct hpend *e)
 }
 
 /* R01 */
-static void test_sizes(void **state)
+static void test_put_and_get_of_every_size_are_exact(void **state)
 {
 	static struct hppair t;
 
@@ -162,7 +162,7 @@ static void near_atomics(struct hppair *t, struct hpend *e)
 }
 
 /* R10 to R14 */
-static void test_fast(void **state)
+static void test_fast_and_atomic_accesses_are_exact(void **state)
 {
 	static const hppair_fn all[] = { near_fast, near_bytes, near_atomics };
 	static struct hppair t;
@@ -210,7 +210,7 @@ static void adders(struct hppair *t, struct hpend *e)
 }
 
 /* R15 */
-static void test_adders(void **state)
+static void test_concurrent_adders_get_different_values(void **state)
 {
 	static struct hppair t;
 
@@ -221,9 +221,9 @@ static void test_adders(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_fast),
-		cmocka_unit_test(test_adders),
+		cmocka_unit_test(test_put_and_get_of_every_size_are_exact),
+		cmocka_unit_test(test_fast_and_atomic_accesses_are_exact),
+		cmocka_unit_test(test_concurrent_adders_get_different_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void far_wrap(struct hppair *t, struct hpend *e)
 }
 
 /* Q01 */
-static void test_wrap(void **state)
+static void test_work_queue_of_odd_size_wraps_in_order(void **state)
 {
 	hppair_once(odd_queue, near_wrap, far_wrap);
 }
@@ -84,7 +84,7 @@ static void near_fast(struct hppair *t, struct hpend *e)
 }
 
 /* Q02 */
-static void test_fast(void **state)
+static void test_fast_send_delivers_up_to_five_words(void **state)
 {
 	hppair_once(NULL, near_fast, hppair_far_2);
 }
@@ -135,7 +135,7 @@ static void far_rdr(struct hppair *t, struct hpend *e)
 }
 
 /* Q03, Q05, Q08 */
-static void test_rdr(void **state)
+static void test_long_send_passes_the_receive_region(void **state)
 {
 	hppair_once(NULL, near_rdr, far_rdr);
 }
@@ -175,7 +175,7 @@ static void small_regions(struct hppair *t)
 }
 
 /* Q04, Q05 */
-static void test_whole(void **state)
+static void test_send_of_any_size_is_exact_across_the_wrap(void **state)
 {
 	hppair_once(small_regions, near_whole, far_whole);
 }
@@ -257,7 +257,7 @@ static void in_order(struct hppair *t)
 }
 
 /* Q06, Q13 */
-static void test_full(void **state)
+static void test_full_receive_region_blocks_without_loss(void **state)
 {
 	hppair_once(in_order, near_full, far_full);
 }
@@ -288,7 +288,7 @@ static void far_burst(struct hppair *t, struct hpend *e)
 }
 
 /* Q07 */
-static void test_burst(void **state)
+static void test_each_notification_has_its_own_write_pointer(void **state)
 {
 	hppair_once(NULL, near_burst, far_burst);
 }
@@ -364,7 +364,7 @@ static void near_nq(struct hppair *t, struct hpend *e)
 }
 
 /* Q09, Q21, Q22 */
-static void test_nq(void **state)
+static void test_full_notification_queue_parks_its_process_only(void **state)
 {
 	hppair_once(small_nq, near_nq, hppair_far_2);
 }
@@ -372,10 +372,16 @@ static void test_nq(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wrap), cmocka_unit_test(test_fast),
-		cmocka_unit_test(test_rdr),  cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_full), cmocka_unit_test(test_burst),
-		cmocka_unit_test(test_nq),
+		cmocka_unit_test(test_work_queue_of_odd_size_wraps_in_order),
+		cmocka_unit_test(test_fast_send_delivers_up_to_five_words),
+		cmocka_unit_test(test_long_send_passes_the_receive_region),
+		cmocka_unit_test(
+			test_send_of_any_size_is_exact_across_the_wrap),
+		cmocka_unit_test(test_full_receive_region_blocks_without_loss),
+		cmocka_unit_test(
+			test_each_notification_has_its_own_write_pointer),
+		cmocka_unit_test(
+			test_full_notification_queue_parks_its_process_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ static int full(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-static void test_full(void **state)
+static void test_tagged_store_fails_when_the_queue_is_full(void **state)
 {
 	struct exrig r;
 
@@ -176,7 +176,7 @@ static void ultra_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_meet(e);
 }
 
-static void test_ultra(void **state)
+static void test_tagged_ultra_store_checks_tag_and_offset(void **state)
 {
 	static const char *const set[] = { "hostport.nic:ultra_port_slice=32",
 					   NULL };
@@ -275,8 +275,9 @@ static void test_a_register_takes_stores_of_its_process_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_ultra),
+		cmocka_unit_test(
+			test_tagged_store_fails_when_the_queue_is_full),
+		cmocka_unit_test(test_tagged_ultra_store_checks_tag_and_offset),
 		cmocka_unit_test(
 			test_a_register_takes_stores_of_its_process_alone),
 	};

@@ -101,7 +101,7 @@ static void near_faults(struct hppair *t, struct hpend *e)
 }
 
 /* R19 */
-static void test_faults(void **state)
+static void test_untranslatable_page_reports_its_side(void **state)
 {
 	static struct hppair t;
 
@@ -186,7 +186,7 @@ static void near_swap_wait(struct hppair *t, struct hpend *e)
 }
 
 /* R22 */
-static void test_swap(void **state)
+static void test_used_translation_is_not_swapped_out(void **state)
 {
 	static struct hppair t;
 
@@ -222,7 +222,7 @@ static void near_bulk(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-static void test_bulk(void **state)
+static void test_bulk_insert_saves_every_miss(void **state)
 {
 	static struct hppair t;
 
@@ -233,10 +233,10 @@ static void test_bulk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_untranslatable_page_reports_its_side),
 		cmocka_unit_test(test_read_only),
-		cmocka_unit_test(test_swap),
-		cmocka_unit_test(test_bulk),
+		cmocka_unit_test(test_used_translation_is_not_swapped_out),
+		cmocka_unit_test(test_bulk_insert_saves_every_miss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,7 +86,7 @@ static int answers(struct weft_host *h, struct exrig *r, uint32_t node)
 }
 
 /* T03, T04, T06 to T08 */
-static void test_answers(void **state)
+static void test_trigger_loads_return_specified_answers(void **state)
 {
 	static const char *const set[] = { "csb_depth", "22", NULL };
 
@@ -320,7 +320,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_t02_partly_accepted),
-		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_trigger_loads_return_specified_answers),
 		cmocka_unit_test(a_refused_trigger_ends_its_message),
 		cmocka_unit_test(test_t11_as_fast_as_a_register),
 		cmocka_unit_test(test_hp03_breaks_at_19),

@@ -45,7 +45,7 @@ static void a_packet_is_taken_as_far_as_there_is_room(void **state)
 }
 
 /* U02 */
-static void addresses(void **state)
+static void trigger_addresses_have_specified_bits(void **state)
 {
 	assert_int_equal(HP_ULTRA_PAGE(0x123) | HP_ULTRA_NOTIFY | HP_ULTRA_ACK |
 				 HP_ULTRA_START(6),
@@ -101,7 +101,7 @@ static void lengths_far(struct ultrarig *t, struct ultra_end *e)
 }
 
 /* U01, U03 */
-static void lengths(void **state)
+static void packets_of_1_to_32_words_arrive_however_written(void **state)
 {
 	static const char *const roomy[] = {
 		"hostport.nic:ultra_port_slice=256", NULL
@@ -461,9 +461,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(full_policy),
 		cmocka_unit_test(max_words),
-		cmocka_unit_test(addresses),
+		cmocka_unit_test(trigger_addresses_have_specified_bits),
 		cmocka_unit_test(a_packet_is_taken_as_far_as_there_is_room),
-		cmocka_unit_test(lengths),
+		cmocka_unit_test(
+			packets_of_1_to_32_words_arrive_however_written),
 		cmocka_unit_test(slice_full),
 		cmocka_unit_test(user_loads),
 		cmocka_unit_test(wrong_source),

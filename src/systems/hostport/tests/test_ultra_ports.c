@@ -222,7 +222,7 @@ static void slices_far(struct ultrarig *t, struct ultra_end *e)
 }
 
 /* U11 */
-static void slices(void **state)
+static void slices_change_in_driver_mode_only(void **state)
 {
 	struct ultrarig t = { 0 };
 
@@ -498,7 +498,7 @@ int main(void)
 		cmocka_unit_test(no_free_port),
 		cmocka_unit_test(a_port_is_found_behind_64_that_are_idle),
 		cmocka_unit_test(a_path_has_the_slice_of_its_port),
-		cmocka_unit_test(slices),
+		cmocka_unit_test(slices_change_in_driver_mode_only),
 		cmocka_unit_test(ports_take_turns),
 		cmocka_unit_test(many_ports),
 	};

@@ -27,7 +27,7 @@ static void poll_far(struct ultrarig *t, struct ultra_end *e)
 }
 
 /* U15 */
-static void polling(void **state)
+static void polling_receiver_reads_no_device(void **state)
 {
 	extern const struct weft_class weft_class_bus_pci;
 	static const char *const narrow[] = { "bus.pci:width=4",
@@ -167,7 +167,7 @@ static void order_far(struct ultrarig *t, struct ultra_end *e)
 }
 
 /* O09 */
-static void order(void **state)
+static void packets_keep_order_among_themselves(void **state)
 {
 	struct ultrarig t = { 0 };
 
@@ -210,7 +210,7 @@ static void notes_far(struct ultrarig *t, struct ultra_end *e)
 }
 
 /* U09 */
-static void notifications(void **state)
+static void notification_follows_injection_or_store(void **state)
 {
 	struct ultrarig t = { 0 };
 
@@ -255,7 +255,7 @@ static weft_time_t latency(const char *set)
 
 /* Each configured latency appears once, exact to the femtosecond, in steps of
  * the core clock (U13). */
-static void latencies(void **state)
+static void latency_is_the_sum_of_configured_parts(void **state)
 {
 	weft_time_t base = latency(NULL);
 
@@ -294,7 +294,7 @@ static void rate_far(struct ultrarig *t, struct ultra_end *e)
 }
 
 /* U14 */
-static void rate(void **state)
+static void completer_takes_a_packet_every_21_cycles(void **state)
 {
 	static const char *const roomy[] = {
 		"hostport.nic:ultra_port_slice=256", NULL
@@ -311,9 +311,12 @@ static void rate(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(status_last), cmocka_unit_test(order),
-		cmocka_unit_test(polling),     cmocka_unit_test(notifications),
-		cmocka_unit_test(latencies),   cmocka_unit_test(rate),
+		cmocka_unit_test(status_last),
+		cmocka_unit_test(packets_keep_order_among_themselves),
+		cmocka_unit_test(polling_receiver_reads_no_device),
+		cmocka_unit_test(notification_follows_injection_or_store),
+		cmocka_unit_test(latency_is_the_sum_of_configured_parts),
+		cmocka_unit_test(completer_takes_a_packet_every_21_cycles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

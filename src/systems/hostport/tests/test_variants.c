@@ -110,7 +110,7 @@ static void off_clock(struct hppair *t)
 	exrig_set(&t->rig, "extoll.xbar", hppair_sets[0], hppair_sets[1]);
 }
 
-static void test_mix(void **state)
+static void test_every_size_of_the_nic_passes_mixed_traffic(void **state)
 {
 	static const char *const all[][5] = {
 		{ NULL },
@@ -231,7 +231,7 @@ static weft_time_t put_time(const char *par, const char *val)
  * in parallel to the read of the payload. Routing frame and command frame form
  * the first cell: the target checks and translates during 15 of the 20 cycles
  * in which the payload arrives in the second. */
-static void test_stages(void **state)
+static void test_slower_stage_delays_by_its_share(void **state)
 {
 	static const struct {
 		const char *par;
@@ -256,9 +256,10 @@ static void test_stages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mix),
+		cmocka_unit_test(
+			test_every_size_of_the_nic_passes_mixed_traffic),
 		cmocka_unit_test(test_m03_again),
-		cmocka_unit_test(test_stages),
+		cmocka_unit_test(test_slower_stage_delays_by_its_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

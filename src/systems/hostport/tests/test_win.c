@@ -120,7 +120,7 @@ static void near_refusals(struct hppair *t, struct hpend *e)
 }
 
 /* R02 to R09, R20 */
-static void test_refusals(void **state)
+static void test_refused_access_changes_no_byte(void **state)
 {
 	static struct hppair t;
 
@@ -159,7 +159,7 @@ static void far_locked(struct hppair *t, struct hpend *e)
 }
 
 /* R16 */
-static void test_locked(void **state)
+static void test_window_locked_in_flight_ends_the_get(void **state)
 {
 	static struct hppair t;
 
@@ -198,7 +198,7 @@ static void near_group(struct hppair *t, struct hpend *e)
 }
 
 /* R20 */
-static void test_group(void **state)
+static void test_group_capability_admits_its_holders_only(void **state)
 {
 	hppair_once(NULL, near_group, hppair_far_memory);
 }
@@ -252,7 +252,7 @@ static void far_alike(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-static void test_alike(void **state)
+static void test_similar_vpids_keep_separate_windows(void **state)
 {
 	hppair_once(NULL, near_alike, far_alike);
 }
@@ -312,7 +312,7 @@ static void far_stale(struct hppair *t, struct hpend *e)
 }
 
 /* O15 */
-static void test_stale(void **state)
+static void test_changed_window_takes_effect_after_removal(void **state)
 {
 	hppair_once(NULL, near_stale, far_stale);
 }
@@ -382,7 +382,7 @@ static void wants_notify(struct hppair *t)
 }
 
 /* R17, R18 */
-static void test_notify(void **state)
+static void test_target_is_notified_when_its_window_asks(void **state)
 {
 	static struct hppair t;
 
@@ -395,9 +395,13 @@ static void test_notify(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refusals), cmocka_unit_test(test_locked),
-		cmocka_unit_test(test_group),	 cmocka_unit_test(test_stale),
-		cmocka_unit_test(test_notify),	 cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_refused_access_changes_no_byte),
+		cmocka_unit_test(test_window_locked_in_flight_ends_the_get),
+		cmocka_unit_test(test_group_capability_admits_its_holders_only),
+		cmocka_unit_test(
+			test_changed_window_takes_effect_after_removal),
+		cmocka_unit_test(test_target_is_notified_when_its_window_asks),
+		cmocka_unit_test(test_similar_vpids_keep_separate_windows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,7 +193,7 @@ static void dst(struct msg *m, uint32_t off, uint32_t len)
 }
 
 /* T-01 */
-static void sizes(void **state)
+static void data_of_every_size_are_exact(void **state)
 {
 	static const uint32_t n[] = { 0,    1,	  4,	17,   18,    19,
 				      1471, 1472, 1473, 2944, 65536, 1048576 };
@@ -218,7 +218,7 @@ static void sizes(void **state)
 }
 
 /* T-02: borders of pages, byte by byte. */
-static void offsets(void **state)
+static void data_at_page_borders_are_exact(void **state)
 {
 	struct bench *b = bench();
 	uint32_t seed = 1;
@@ -241,7 +241,7 @@ static void offsets(void **state)
 }
 
 /* T-05, T-13: gather and scatter; every eighth receiver has too little room. */
-static void scatter(void **state)
+static void segments_gather_and_scatter_within_bounds(void **state)
 {
 	struct bench *b = bench();
 	uint32_t seed = 77;
@@ -279,7 +279,7 @@ static void scatter(void **state)
 
 /* Options: without the prefetch buffer, with more of it, with the table in host
  * memory (T-41), with long frames. */
-static void options(void **state)
+static void data_are_exact_with_every_option_of_the_card(void **state)
 {
 	static const char *const opt[][2] = { { "prefetch", "0" },
 					      { "prefetch", "16" },
@@ -308,10 +308,10 @@ static void options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(offsets),
-		cmocka_unit_test(scatter),
-		cmocka_unit_test(options),
+		cmocka_unit_test(data_of_every_size_are_exact),
+		cmocka_unit_test(data_at_page_borders_are_exact),
+		cmocka_unit_test(segments_gather_and_scatter_within_bounds),
+		cmocka_unit_test(data_are_exact_with_every_option_of_the_card),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

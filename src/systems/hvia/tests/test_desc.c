@@ -118,7 +118,7 @@ static int refused_peer(struct weft_host *h, struct bench *b)
 
 /* T-03, T-04, T-06, T-07, T-08: sends that the card refuses, and the worked
  * example of 3.6. */
-static void refused(void **state)
+static void card_refuses_malformed_sends(void **state)
 {
 	hvduo_run(refuser, refused_peer, 8);
 }
@@ -180,7 +180,7 @@ static int edger(struct weft_host *h, struct bench *b)
 
 /* T-04: regions with any start have bounds exact to the byte, for data and for
  * descriptors. */
-static void edges(void **state)
+static void bounds_of_regions_are_exact_to_the_byte(void **state)
 {
 	hvduo_run(edger, hvduo_peer, 8);
 }
@@ -326,7 +326,7 @@ static int commanded(struct weft_host *h, struct bench *b)
 
 /* With memory access disabled the card neither answers nor receives doorbells.
  * Without bus mastership posted descriptors wait. */
-static void commands(void **state)
+static void cleared_command_bits_stop_doorbells_and_descriptors(void **state)
 {
 	hvduo_run(commander, commanded, 1);
 }
@@ -334,10 +334,11 @@ static void commands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refused),
-		cmocka_unit_test(edges),
+		cmocka_unit_test(card_refuses_malformed_sends),
+		cmocka_unit_test(bounds_of_regions_are_exact_to_the_byte),
 		cmocka_unit_test(rdma_rights),
-		cmocka_unit_test(commands),
+		cmocka_unit_test(
+			cleared_command_bits_stop_doorbells_and_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

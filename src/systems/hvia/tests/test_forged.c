@@ -88,7 +88,7 @@ static int victim(struct weft_host *h, struct bench *b)
 }
 
 /* T-16 */
-static void forgeries(void **state)
+static void forged_frames_are_dropped_and_counted(void **state)
 {
 	struct bench *b = hvrig_bench();
 	const struct weft_comp *c = b->node[1].dev;
@@ -145,7 +145,7 @@ static void a_frame_that_is_too_short_counts_as_bad(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forgeries),
+		cmocka_unit_test(forged_frames_are_dropped_and_counted),
 		cmocka_unit_test(a_frame_that_is_too_short_counts_as_bad),
 	};
 

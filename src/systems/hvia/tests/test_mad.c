@@ -186,7 +186,7 @@ static int lunatic(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void mad(void **state)
+static void card_works_after_random_accesses(void **state)
 {
 	for (t.seed = 1; t.seed <= 12; t.seed++) {
 		struct bench *b = hvrig_bench();
@@ -203,7 +203,8 @@ static void mad(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(mad) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(
+		card_works_after_random_accesses) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

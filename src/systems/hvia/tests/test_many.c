@@ -107,14 +107,15 @@ static int many_receiver(struct weft_host *h, struct bench *b)
 }
 
 /* T-21 */
-static void many(void **state)
+static void all_1024_vis_are_served_without_cross_talk(void **state)
 {
 	hvduo_run(many_sender, many_receiver, 0);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(many) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(
+		all_1024_vis_are_served_without_cross_talk) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

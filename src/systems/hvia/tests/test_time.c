@@ -91,7 +91,7 @@ static void run(struct bench *b)
 }
 
 /* 7.1: T2 157 cycles, T3 2.981 us, T4 65 cycles, of T5 36 cycles. */
-static void minimum(void **state)
+static void smallest_message_takes_the_published_stages(void **state)
 {
 	struct bench *b = bench(4, HVIA_OP_SENDRECV);
 	double wire = 266 + 576 + 410 + 668;
@@ -143,7 +143,7 @@ static double formula(uint32_t n)
 }
 
 /* Table of 7.2 in us, with T1 and the rest of T5. */
-static void sizes(void **state)
+static void times_by_size_are_those_of_the_table(void **state)
 {
 	static const struct {
 		uint32_t n;
@@ -188,7 +188,7 @@ static double latency(uint32_t n, uint32_t op, const char *param,
 /* 7.4. Both messages arrive with the same phase, so whole cycles are exact. At
  * 16 KB the last packet is so short that it waits for the writes of the
  * previous one, and only then reads its segment. */
-static void rdma(void **state)
+static void rdma_write_is_six_cycles_faster_than_a_send(void **state)
 {
 	static const struct {
 		uint32_t n, gain;
@@ -229,7 +229,7 @@ static void att_in_host(void **state)
 }
 
 /* T-40: the MAC has fetched its next frame when the line becomes free. */
-static void outstanding(void **state)
+static void next_frame_is_fetched_before_the_line_is_free(void **state)
 {
 	struct bench *b = bench(1 << 20, HVIA_OP_SENDRECV);
 	double us;
@@ -383,7 +383,7 @@ static int late_sender(struct weft_host *h, struct bench *b)
 
 /* T-24: a packet waits for the descriptor that is being fetched. Without one it
  * is dropped and reported. */
-static void late(void **state)
+static void packet_waits_only_for_a_descriptor_in_fetch(void **state)
 {
 	struct bench *b = hvrig_bench();
 
@@ -400,10 +400,13 @@ static void late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(minimum),     cmocka_unit_test(sizes),
-		cmocka_unit_test(rdma),	       cmocka_unit_test(att_in_host),
-		cmocka_unit_test(outstanding), cmocka_unit_test(two_vis),
-		cmocka_unit_test(late),
+		cmocka_unit_test(smallest_message_takes_the_published_stages),
+		cmocka_unit_test(times_by_size_are_those_of_the_table),
+		cmocka_unit_test(rdma_write_is_six_cycles_faster_than_a_send),
+		cmocka_unit_test(att_in_host),
+		cmocka_unit_test(next_frame_is_fetched_before_the_line_is_free),
+		cmocka_unit_test(two_vis),
+		cmocka_unit_test(packet_waits_only_for_a_descriptor_in_fetch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

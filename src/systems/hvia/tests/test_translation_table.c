@@ -276,7 +276,7 @@ static uint32_t scaled_pages(struct pair *p)
 }
 
 /* T-32: a small table, so that it is full most of the time. */
-static void test_scaled(void **state)
+static void test_small_table_stays_consistent_when_full(void **state)
 {
 	struct pair *p = pair_new(SCALED, "scaled");
 
@@ -296,7 +296,7 @@ static uint32_t full_pages(struct pair *p)
 
 /* T-32: registrations and de-registrations in random order at full size, a
  * million in the long test. */
-static void test_full(void **state)
+static void test_random_registrations_keep_the_table_consistent(void **state)
 {
 	struct pair *p = pair_new(FULL, "full");
 
@@ -321,7 +321,7 @@ static uint32_t take_all(struct hvia_att *a, uint32_t pages)
 }
 
 /* T-35, 3.5: capacity with one page per buffer, and with 1,024 buffers. */
-static void test_capacity(void **state)
+static void test_table_holds_exactly_its_capacity(void **state)
 {
 	struct hvia_att a;
 	uint32_t h = 0;
@@ -342,9 +342,10 @@ static void test_capacity(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_scaled),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_capacity),
+		cmocka_unit_test(test_small_table_stays_consistent_when_full),
+		cmocka_unit_test(
+			test_random_registrations_keep_the_table_consistent),
+		cmocka_unit_test(test_table_holds_exactly_its_capacity),
 	};
 
 	if (argc > 1)

@@ -68,7 +68,7 @@ static int misuser(struct weft_host *h, struct bench *b)
 }
 
 /* T-18, T-37 */
-static void doorbells(void **state)
+static void bad_doorbell_flushes_its_vi_only(void **state)
 {
 	hvduo_run(misuser, hvduo_peer, 0);
 }
@@ -103,7 +103,7 @@ static int overrunner(struct weft_host *h, struct bench *b)
 }
 
 /* T-19 */
-static void overrun(void **state)
+static void one_post_too_many_is_an_overrun(void **state)
 {
 	hvduo_run(overrunner, hvduo_peer, 0);
 }
@@ -170,7 +170,7 @@ static int race_peer(struct weft_host *h, struct bench *b)
 }
 
 /* T-20 */
-static void race(void **state)
+static void descriptor_linked_in_a_race_runs_once(void **state)
 {
 	hvduo_run(racer, race_peer, 0);
 }
@@ -303,7 +303,7 @@ static int stater(struct weft_host *h, struct bench *b)
 }
 
 /* T-26, T-27: the card's part. */
-static void states(void **state)
+static void states_decide_about_flushing_posts(void **state)
 {
 	hvduo_run(stater, hvduo_peer, 1);
 }
@@ -342,7 +342,7 @@ static int irq_receiver(struct weft_host *h, struct bench *b)
 }
 
 /* T-43: the card's part. */
-static void interrupts(void **state)
+static void each_arm_gives_one_interrupt(void **state)
 {
 	hvduo_run(irq_sender, irq_receiver, 60);
 }
@@ -397,7 +397,7 @@ static int moved_peer(struct weft_host *h, struct bench *b)
 }
 
 /* T-32: the card's part. */
-static void compaction(void **state)
+static void handles_translate_after_compaction(void **state)
 {
 	hvduo_run(mover, moved_peer, 1);
 }
@@ -406,12 +406,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 
-		cmocka_unit_test(doorbells),
-		cmocka_unit_test(overrun),
-		cmocka_unit_test(race),
-		cmocka_unit_test(states),
-		cmocka_unit_test(interrupts),
-		cmocka_unit_test(compaction),
+		cmocka_unit_test(bad_doorbell_flushes_its_vi_only),
+		cmocka_unit_test(one_post_too_many_is_an_overrun),
+		cmocka_unit_test(descriptor_linked_in_a_race_runs_once),
+		cmocka_unit_test(states_decide_about_flushing_posts),
+		cmocka_unit_test(each_arm_gives_one_interrupt),
+		cmocka_unit_test(handles_translate_after_compaction),
 		cmocka_unit_test(a_link_set_late_is_read_with_its_whole_handle),
 		cmocka_unit_test(
 			a_card_reset_while_it_completes_receives_again),

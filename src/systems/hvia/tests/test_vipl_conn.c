@@ -114,7 +114,7 @@ static int answers(struct weft_host *h, struct bench *b)
 }
 
 /* T-25: all but crossing requests. */
-static void test_refusals(void **state)
+static void test_refused_connection_gives_its_reason(void **state)
 {
 	struct bench *b = *state;
 
@@ -154,7 +154,7 @@ static int level_client(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_level(void **state)
+static void test_reliable_vi_refuses_an_unreliable_peer(void **state)
 {
 	viprig_run(*state, level_server, level_client);
 }
@@ -250,7 +250,7 @@ static int is_left(struct weft_host *h, struct bench *b)
 }
 
 /* T-26, T-27 */
-static void test_disconnect(void **state)
+static void test_disconnect_flushes_descriptors(void **state)
 {
 	viprig_run(*state, is_left, leaves);
 }
@@ -318,7 +318,7 @@ static int peers(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_peers(void **state)
+static void test_peer_requests_meet_at_any_delay(void **state)
 {
 	viprig_run(*state, peers, peers);
 }
@@ -337,7 +337,7 @@ static int crosses(struct weft_host *h, struct bench *b)
 }
 
 /* T-25: crossing requests. */
-static void test_crossing(void **state)
+static void test_crossing_requests_connect(void **state)
 {
 	viprig_run(*state, crosses, crosses);
 }
@@ -375,7 +375,7 @@ static int connects_thrice(struct weft_host *h, struct bench *b)
 
 /* Both sides begin with one number, different for each connection, so that a
  * late packet of an earlier connection does not fit. */
-static void test_numbers(void **state)
+static void test_connections_begin_with_different_numbers(void **state)
 {
 	struct bench *b = *state;
 
@@ -392,8 +392,12 @@ static void test_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_refusals), T(test_level),    T(test_disconnect),
-		T(test_peers),	  T(test_crossing), T(test_numbers),
+		T(test_refused_connection_gives_its_reason),
+		T(test_reliable_vi_refuses_an_unreliable_peer),
+		T(test_disconnect_flushes_descriptors),
+		T(test_peer_requests_meet_at_any_delay),
+		T(test_crossing_requests_connect),
+		T(test_connections_begin_with_different_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,7 @@ static int receiver(struct weft_host *h, struct bench *b)
 }
 
 /* T-01 over VIPL */
-static void test_sizes(void **state)
+static void test_messages_of_every_size_are_exact(void **state)
 {
 	viprig_run(*state, receiver, sender);
 }
@@ -136,7 +136,7 @@ static int edge_recv(struct weft_host *h, struct bench *b)
 }
 
 /* T-04 for memory of malloc: bounds are exact at both ends. */
-static void test_edges(void **state)
+static void test_bounds_of_malloc_memory_are_exact(void **state)
 {
 	viprig_run(*state, edge_recv, edge_send);
 }
@@ -208,7 +208,7 @@ static int pings(struct weft_host *h, struct bench *b)
 }
 
 /* 7.1: 8.2 us when polling; 7.5: 5.5 us more when blocking. */
-static void test_latency(void **state)
+static void test_blocking_costs_5_5_us_over_polling(void **state)
 {
 	struct bench *b = *state;
 
@@ -222,12 +222,15 @@ static void test_latency(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_sizes, viprig_setup,
-						bench_teardown),
-		cmocka_unit_test_setup_teardown(test_edges, viprig_setup,
-						bench_teardown),
-		cmocka_unit_test_setup_teardown(test_latency, viprig_setup,
-						bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			test_messages_of_every_size_are_exact, viprig_setup,
+			bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			test_bounds_of_malloc_memory_are_exact, viprig_setup,
+			bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			test_blocking_costs_5_5_us_over_polling, viprig_setup,
+			bench_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

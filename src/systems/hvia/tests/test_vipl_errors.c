@@ -244,7 +244,7 @@ static int calls(struct weft_host *h, struct bench *b)
 }
 
 /* T-28, T-31, T-33 */
-static void test_calls(void **state)
+static void test_calls_refuse_bad_arguments(void **state)
 {
 	struct bench *b = *state;
 
@@ -267,7 +267,7 @@ static int high(struct weft_host *h, struct bench *b)
 }
 
 /* T-33 */
-static void test_high(void **state)
+static void test_memory_above_4_gib_is_refused(void **state)
 {
 	bench_set(*state, "host.pc", "mem_base", "8GiB");
 	viprig_run(*state, high, NULL);
@@ -558,8 +558,8 @@ static void test_rdma_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_calls),
-		T(test_high),
+		T(test_calls_refuse_bad_arguments),
+		T(test_memory_above_4_gib_is_refused),
 		T(test_post_desc),
 		T(test_rdma_errors),
 		cmocka_unit_test(test_rdma_read),

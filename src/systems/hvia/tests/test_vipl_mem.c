@@ -119,7 +119,7 @@ static int meanwhile(struct weft_host *h, struct bench *b)
 }
 
 /* T-32 */
-static void test_compaction(void **state)
+static void test_compaction_under_traffic_loses_no_message(void **state)
 {
 	viprig_run(*state, meanwhile, pieces);
 }
@@ -242,7 +242,7 @@ static int survives(struct weft_host *h, struct bench *b)
 }
 
 /* T-36 */
-static void test_death(void **state)
+static void test_peer_survives_the_death_of_a_process(void **state)
 {
 	viprig_run(*state, survives, dies);
 }
@@ -273,7 +273,7 @@ static int stranger(struct weft_host *h, struct bench *b)
 }
 
 /* T-36, T-37: pages of doorbells. */
-static void test_pages(void **state)
+static void test_doorbell_pages_are_mapped_for_their_owner_only(void **state)
 {
 	viprig_run(*state, stranger, NULL);
 }
@@ -314,7 +314,7 @@ static int victim(struct weft_host *h, struct bench *b)
 }
 
 /* T-37 */
-static void test_forged(void **state)
+static void test_forged_token_changes_no_other_vi(void **state)
 {
 	viprig_run(*state, victim, forger);
 }
@@ -392,8 +392,12 @@ static void test_all_vis(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_compaction), T(test_in_use), T(test_death),
-		T(test_pages),	    T(test_forged), T(test_all_vis),
+		T(test_compaction_under_traffic_loses_no_message),
+		T(test_in_use),
+		T(test_peer_survives_the_death_of_a_process),
+		T(test_doorbell_pages_are_mapped_for_their_owner_only),
+		T(test_forged_token_changes_no_other_vi),
+		T(test_all_vis),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,7 +173,7 @@ static const struct vip_fault *const faults[] = { &fault_none,	&fault_loss,
 						  &fault_twice, &fault_order,
 						  &fault_bad,	&fault_much };
 
-static void test_reliable(void **state)
+static void test_reliable_messages_survive_every_fault(void **state)
 {
 	for (uint32_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct bench *b =
@@ -184,7 +184,7 @@ static void test_reliable(void **state)
 	}
 }
 
-static void test_unreliable(void **state)
+static void test_unreliable_messages_are_lost_but_not_wrong(void **state)
 {
 	for (uint32_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct bench *b = viprig_run_with(faults[i], unrel_receiver,
@@ -205,8 +205,9 @@ static void test_unreliable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reliable),
-		cmocka_unit_test(test_unreliable),
+		cmocka_unit_test(test_reliable_messages_survive_every_fault),
+		cmocka_unit_test(
+			test_unreliable_messages_are_lost_but_not_wrong),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

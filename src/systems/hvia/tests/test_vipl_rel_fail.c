@@ -78,7 +78,7 @@ static int is_written(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_rdma(void **state)
+static void test_reliable_rdma_write_is_exact(void **state)
 {
 	viprig_run(*state, is_written, writes);
 }
@@ -169,7 +169,7 @@ static int cannot_take(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_refused(void **state)
+static void test_both_sides_learn_of_a_refused_message(void **state)
 {
 	viprig_run(*state, cannot_take, sends_wrong);
 }
@@ -237,7 +237,7 @@ static int hears_nothing(struct weft_host *h, struct bench *b)
 }
 
 /* All packets of node 1 are lost after its part of the connection. */
-static void test_transport(void **state)
+static void test_lost_peer_breaks_the_connection(void **state)
 {
 	for (uint32_t i = 0; i < 2; i++) {
 		struct bench *b = bench_cut("3", "1000000");
@@ -295,11 +295,13 @@ static void test_rdma_abort(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_rdma, viprig_setup,
-						bench_teardown),
-		cmocka_unit_test_setup_teardown(test_refused, viprig_setup,
-						bench_teardown),
-		cmocka_unit_test(test_transport),
+		cmocka_unit_test_setup_teardown(
+			test_reliable_rdma_write_is_exact, viprig_setup,
+			bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			test_both_sides_learn_of_a_refused_message,
+			viprig_setup, bench_teardown),
+		cmocka_unit_test(test_lost_peer_breaks_the_connection),
 		cmocka_unit_test(test_rdma_abort),
 	};
 

@@ -62,7 +62,7 @@ static int sweep_recv(struct weft_host *h, struct bench *b)
 }
 
 /* T-29 */
-static void test_sleep(void **state)
+static void test_message_while_falling_asleep_ends_the_wait(void **state)
 {
 	struct bench *b = *state;
 
@@ -138,7 +138,7 @@ static int cross_near(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-static void test_two(void **state)
+static void test_notified_thread_and_waiting_sender_both_wake(void **state)
 {
 	viprig_run(*state, cross_near, cross_far);
 }
@@ -211,7 +211,7 @@ static int notes_send(struct weft_host *h, struct bench *b)
 }
 
 /* T-30, T-43: 1000 completions, each with an arm of its own. */
-static void test_notify(void **state)
+static void test_each_armed_completion_gives_one_interrupt(void **state)
 {
 	struct bench *b = *state;
 
@@ -254,7 +254,7 @@ static int silent_send(struct weft_host *h, struct bench *b)
 
 /* Without posted receives each message prints a line on stderr, up to a
  * limit. */
-static void test_log(void **state)
+static void test_message_without_a_receive_prints_a_bounded_log(void **state)
 {
 	FILE *f = tmpfile();
 	int old = dup(STDERR_FILENO);
@@ -423,7 +423,7 @@ static int cq_send(struct weft_host *h, struct bench *b)
 }
 
 /* T-31: the option that has them. */
-static void test_cq(void **state)
+static void test_completion_queue_gathers_both_queues(void **state)
 {
 	viprig_run(*state, cq_recv, cq_send);
 }
@@ -433,8 +433,11 @@ static void test_cq(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_sleep), T(test_two), T(test_notify),
-		T(test_log),   T(test_cq),
+		T(test_message_while_falling_asleep_ends_the_wait),
+		T(test_notified_thread_and_waiting_sender_both_wake),
+		T(test_each_armed_completion_gives_one_interrupt),
+		T(test_message_without_a_receive_prints_a_bounded_log),
+		T(test_completion_queue_gathers_both_queues),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

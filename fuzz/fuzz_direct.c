@@ -82,7 +82,7 @@ static void up(struct fuzz *f)
 
 static void down(struct fuzz *f)
 {
-	close(f->theirs[BAD]); /* it dies, and the good one leaves */
+	close(f->theirs[BAD]); /* Kills this client. The good client leaves. */
 	direct_close(f->d[GOOD]);
 	close(f->theirs[GOOD]);
 	pthread_join(f->hub_thread, NULL);

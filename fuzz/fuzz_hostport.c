@@ -309,7 +309,7 @@ static void op_closed(struct side *s)
 			  HP_VPID_EN_WEIGHT(VPID + i, a >> 2 & 7));
 }
 
-/* Records into memory, a place where packets wait. */
+/* Places the ring of records and the area for parked packets in memory. */
 static void op_areas(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 1);

@@ -17,7 +17,7 @@ struct fuzz {
 	/* Loopback returns credits of its own. Together with the line's they
 	 * may overrun Net2Host, therefore that is counted and not an error. */
 	bool looped;
-	uint32_t slot[FORTH_QUEUES_MAX], queues; /* next one of a queue */
+	uint32_t slot[FORTH_QUEUES_MAX], queues; /* next slot of each queue */
 	uint32_t links;
 };
 

@@ -86,7 +86,7 @@ static void op_register(struct user *u)
 				 .EnableRdmaRead = a >> 5 & 1 };
 	uint64_t len = a >> 16;
 
-	if (a >> 6 & 1) /* more than there are */
+	if (a >> 6 & 1) /* more bytes than memory has */
 		len <<= 24;
 	SEEN(VipRegisterMem, u->s.nic, u->s.data + (a >> 8 & 0xFF) * 16, len,
 	     &m, &u->mem[i]);
@@ -200,7 +200,7 @@ static void op_wait_connect(struct user *u)
 		answer(u, !(a >> 14 & 1), a >> 8 & 3);
 }
 
-/* Of a request that waits, or of none. */
+/* Answers a request that waits, or none. */
 static void op_late_answer(struct user *u)
 {
 	uint32_t a = arg();
@@ -264,7 +264,7 @@ static void op_scribble(struct user *u)
 		u->s.desc[a & 15].bytes[at] = (uint8_t)arg();
 }
 
-/* A link that leads somewhere. */
+/* Links a descriptor to another one. */
 static void op_link(struct user *u)
 {
 	uint32_t a = arg();
@@ -306,7 +306,7 @@ static void op_done(struct user *u)
 	came_back(u, d);
 }
 
-/* ---- completion queues, the rest ---- */
+/* ---- completion queues and other calls ---- */
 
 static void op_cq(struct user *u)
 {

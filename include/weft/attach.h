@@ -20,11 +20,11 @@ WEFT_C_BEGIN
 
 struct weft_att;
 
-/* How a process's own work takes simulated time. */
+/* How the computation of a process takes simulated time. */
 enum weft_att_clock {
 	WEFT_CLOCK_FIXED, /* calls cost what a table says; reproducible */
-	WEFT_CLOCK_CPU,	  /* and between calls the processor time used */
-	WEFT_CLOCK_NONE,  /* no process waits for simulated time: fastest */
+	WEFT_CLOCK_CPU,	 /* as FIXED, and processor time between calls counts */
+	WEFT_CLOCK_NONE, /* no process waits for simulated time: fastest */
 };
 
 /* A peer: `dst` and `src` of weft_ep.  Several processes of a node are told

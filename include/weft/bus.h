@@ -83,13 +83,15 @@ struct weft_bus_txn {
 				 * master waits; 0 = no limit */
 	uint32_t cookie;	/* the device's own */
 	uint64_t trace_id;	/* of the message it is for, or 0 */
-	bool trace_last;	/* and its end: it has arrived then */
+	bool trace_last; /* the message has arrived when this transaction ends
+			  */
 	/* a fault on the way: clocks the bridge takes longer from the split
 	 * response to the first datum, before each further completion */
 	uint32_t slow_split, slow_next;
 	/* and its own times are that many times as long; 0 = 1 */
 	double slow_factor;
-	enum weft_bus_error error; /* bus.pcix: and this goes wrong */
+	enum weft_bus_error
+		error; /* bus.pcix: error that the transaction meets */
 	/* Read, packet buses: its answer may pass stores of the host. Set by a
 	 * device that needs the answer before it can take stores, because
 	 * otherwise both would wait for each other. */
@@ -104,7 +106,7 @@ struct weft_bus_txn {
 	uint32_t tenures;   /* bus requests (REQ#) so far */
 	uint32_t splits;    /* split responses so far */
 	uint32_t moved;	    /* bytes so far */
-	void *link_;	    /* the bus's own list */
+	void *link_;	    /* list of the bus */
 	uint64_t priv_[6];  /* the bus's own */
 };
 

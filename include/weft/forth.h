@@ -28,7 +28,8 @@ enum {
 	WEFT_FORTH_LNOTIFY = 1 << 0, /* notify the sender of its departure */
 	WEFT_FORTH_RNOTIFY = 1 << 1, /* notify the receiver of its arrival */
 	WEFT_FORTH_RIRQ = 1 << 2,    /* interrupt the receiver likewise */
-	WEFT_FORTH_HOLD = 1 << 3,    /* no start flag: a later one releases */
+	WEFT_FORTH_HOLD =
+		1 << 3, /* no start flag: released by a later descriptor */
 	WEFT_FORTH_ANNOUNCE = 1
 			      << 4, /* last of its group: see weft_forth_desc */
 };

@@ -36,11 +36,13 @@ struct hport_sizes {
 };
 
 enum {
-	HPORT_ORDERED = 1,   /* instructions to one peer stay in order */
-	HPORT_RMA_NOTES = 2, /* also of accesses by others that succeed */
-	HPORT_POSTED = 4,    /* long messages go to posted buffers */
-	HPORT_POSTED_PA = 8, /* these may be physical: for the kernel alone */
-	HPORT_IRQ = 16,	     /* notifications interrupt */
+	HPORT_ORDERED = 1, /* instructions to one peer stay in order */
+	HPORT_RMA_NOTES =
+		2, /* notify successful accesses by other processes, too */
+	HPORT_POSTED = 4, /* long messages go to posted buffers */
+	HPORT_POSTED_PA =
+		8, /* descriptors may hold physical addresses: kernel only */
+	HPORT_IRQ = 16, /* notifications interrupt */
 };
 
 struct hport_attr {
@@ -244,8 +246,9 @@ enum hport_event {
 
 struct hport_note {
 	enum hport_event event;
-	uint32_t error;	     /* table 4.2, 0 = none */
-	uint32_t command;    /* byte: of the instruction, or executed */
+	uint32_t error;	  /* table 4.2, 0 = none */
+	uint32_t command; /* command byte of the instruction that was notified
+			     or executed */
 	uint32_t hpid, vpid; /* the other side */
 	struct hport_tag tag;
 	uint64_t bytes;	  /* message, access */

@@ -66,8 +66,8 @@ struct rma_attr {
 /* Units that write a notification; may be added. */
 enum {
 	RMA_NOTI_NONE = 0,
-	RMA_NOTI_REQUESTER = 1, /* here: the data have been read */
-	RMA_NOTI_RESPONDER = 2, /* there, of a get */
+	RMA_NOTI_REQUESTER = 1, /* at the requester: the data have been read */
+	RMA_NOTI_RESPONDER = 2, /* at the responder of a get */
 	RMA_NOTI_COMPLETER = 4, /* at the target: the data are written */
 };
 enum { RMA_MODIFIER_NONE = 0, RMA_MODIFIER_NTR = 2 };

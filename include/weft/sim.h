@@ -92,7 +92,7 @@ struct weft_comp {
 	uint64_t *regs;		 /* register file, see weft_reg_* */
 	struct weft_comp *owner; /* a program's host, or NULL */
 	struct weft_port *on;	 /* KIND_FAULT: the port it sits on */
-	uint32_t on_index;	 /* ... and its place among the filters there */
+	uint32_t on_index;	 /* ... and its index among the filters there */
 	const struct reg_map *regmap;
 	bool inited;
 	char *name; /* "n3.nic" */

@@ -30,7 +30,7 @@ struct ultra_drv {
 	struct weft_dev *dev;
 	struct weft_io mgmt;  /* of the Host Port: registers */
 	struct weft_io ports; /* driver pages */
-	bool traps;	      /* the node has a driver: by its calls */
+	bool traps; /* registers are set by calls of the node's driver */
 	uint32_t node, hpid, n_ports, max_words;
 };
 

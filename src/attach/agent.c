@@ -47,7 +47,7 @@ static void event_in(struct att_agent *g, const struct weft_ep_event *ev)
 		return;
 	}
 	if (!c) {
-		att_msg_done(g, &m); /* its receiver has been detached */
+		att_msg_done(g, &m); /* the receiver has been detached */
 		return;
 	}
 	weft_count(g->prog, AGENT_C_RECVS, 1);

@@ -12,7 +12,7 @@
 #include "base/minmax.h"
 
 enum {
-	POLLS = 16,    /* empty polls in a row before a wait */
+	POLLS = 16,    /* empty polls in a row before the client waits */
 	VAIN = 256,    /* empty polls in calls that do not wait */
 	NAP_US = 1000, /* us of a sleep, per PEERS processes */
 	PEERS = 16,

@@ -36,14 +36,15 @@ enum direct_kind {
 struct direct_head {
 	_Atomic uint32_t mark; /* kind << 24 | bytes after the head */
 	uint32_t imm;
-	uint64_t at; /* bytes before it, to reject old heads */
+	uint64_t at; /* bytes sent before this message; rejects stale heads */
 };
 
 /* ---- memory of a process: it writes, all others read ---- */
 
 /* State of a process towards one peer. */
 struct direct_pair {
-	ATT_LINE _Atomic uint64_t taken;  /* bytes given back to the peer */
+	ATT_LINE _Atomic uint64_t
+		taken; /* bytes of the peer's ring that are free again */
 	ATT_LINE _Atomic uint32_t wanted; /* needs room in its own ring */
 };
 
@@ -56,7 +57,8 @@ struct direct_region {
 /* Memory of a process. A ring for each place follows, with the messages to
  * that place. */
 struct direct_place {
-	ATT_LINE _Atomic uint32_t cpu; /* + 1, when it last waited */
+	ATT_LINE _Atomic uint32_t
+		cpu; /* 1 + processor on which the process last waited */
 	struct direct_region region[DIRECT_REGIONS];
 	struct direct_pair pair[];
 };
@@ -151,8 +153,8 @@ struct direct_peer {
 	uint64_t got, freed; /* bytes read; bytes freed */
 	uint64_t told;	     /* of `freed`, reported to the sender */
 	bool met;	     /* listed in the peer's senders */
-	bool wants;	     /* peer knows that we need room */
-	bool left, broken;   /* gone and reported; sent garbage */
+	bool wants;	     /* the peer knows that this process needs room */
+	bool left, broken;   /* has left, which was reported; sent garbage */
 };
 
 /* An operation that the target's library executes in pieces. */

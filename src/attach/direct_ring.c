@@ -27,7 +27,7 @@ static bool direct_ring_fits(struct direct *d, struct direct_peer *p,
 
 	if (p->put + bytes + DIRECT_UNIT <= p->room)
 		return true;
-	if (!p->place) /* the peer had not joined before */
+	if (!p->place) /* not open yet, because the peer had not joined */
 		return !direct_peer_open(d, (uint32_t)(p - d->peer),
 					 WANT_PEER) &&
 		       direct_ring_fits(d, p, bytes);
@@ -184,7 +184,7 @@ void direct_free(struct direct *d, struct direct_peer *p,
 
 	if (*u) /* otherwise not a message, or freed twice */
 		*u |= DIRECT_FREED;
-	give_back(d, p); /* a skip may lie in front of it */
+	give_back(d, p); /* a skip may precede the message */
 	if (p->freed - p->told >= d->ring_bytes / 4 ||
 	    atomic_load_explicit(&p->place->pair[d->me].wanted,
 				 memory_order_relaxed))

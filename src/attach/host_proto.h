@@ -24,7 +24,7 @@ enum {
 	HA_MEM = 4,   /* [off, off + io_len) of the node's memory */
 	HA_PROC = 8,  /* proc: handle of a process */
 	HA_DATA = 16, /* n bytes at val of tx */
-	HA_KEY = 32,  /* those bytes are a name */
+	HA_KEY = 32,  /* the bytes behind the request are a name */
 	HA_TIME = 64, /* val: a time or a cost */
 };
 

@@ -179,8 +179,9 @@ struct att_seg {
 
 	/* written by both */
 	ATT_LINE _Atomic uint32_t state; /* futex */
-	_Atomic uint32_t sim_waits;	 /* process wakes it when RUN ends */
-	_Atomic uint32_t sleeps;	 /* sleeping threads */
+	_Atomic uint32_t
+		sim_waits; /* the process wakes the simulator when RUN ends */
+	_Atomic uint32_t sleeps; /* sleeping threads */
 
 	/* written by the process */
 	ATT_LINE _Atomic uint32_t cmd_tail;

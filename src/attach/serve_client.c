@@ -162,8 +162,8 @@ void att_run(struct att_client *c)
 	if (atomic_load(&c->seg->armed) && atomic_exchange(&c->seg->armed, 0))
 		send(c->sock, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (!runs)
-		return;	      /* asleep elsewhere or gone: sees it later */
-	if (!att_has_cmds(c)) /* its next command is in time */
+		return;	      /* sleeps elsewhere or has left: sees it later */
+	if (!att_has_cmds(c)) /* no command waits, so the next one is in time */
 		c->resumed = false;
 	weft_count(c->g->prog, AGENT_C_HANDOVERS, !c->aside);
 	c->srv->measure.sum.handovers += !c->aside;

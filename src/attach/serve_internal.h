@@ -97,7 +97,7 @@ struct att_agent {
 	weft_time_t until; /* deadline of that wait */
 	bool plans;	   /* its next deadline has changed */
 	bool mourns;	   /* regions of detached clients remain */
-	uint32_t near;	   /* rounds since it polled the endpoint */
+	uint32_t near;	   /* rounds since the client polled its endpoint */
 	struct {
 		VEC(struct att_client *);
 	} clients; /* attached clients, by slot */
@@ -162,8 +162,9 @@ struct att_stillness {
 
 /* The measured part of a client. */
 struct att_measured {
-	weft_time_t start, over;    /* 0: not yet */
-	uint64_t violations;	    /* before and inside it */
+	weft_time_t start, over; /* 0: not yet */
+	uint64_t violations; /* causality violations before and inside the part
+			      */
 	uint64_t events, handovers; /* counted; att_cmd_aside subtracts them */
 };
 
@@ -193,8 +194,8 @@ struct att_client {
 	_Atomic bool eof; /* written by the watcher: the socket was closed */
 	/* written by the simulation */
 	bool gone, left, broken;
-	bool leaving; /* receives no more messages */
-	bool running; /* time waits for it */
+	bool leaving; /* the client receives no more messages */
+	bool running; /* simulated time waits for the client */
 	bool resumed; /* posted after time had passed */
 	bool wake;    /* news for it */
 	bool missed;  /* did not wait at its last hand-over */
@@ -205,7 +206,7 @@ struct att_client {
 	bool wants_room;
 	uint32_t room_at; /* value of cmd_head */
 	uint64_t reply_seq;
-	weft_time_t since; /* start of its wait */
+	weft_time_t since; /* start of the client's wait */
 	weft_time_t deadline;
 	bool early[ATT_CMDS]; /* releases executed ahead of the ring */
 	struct att_msg msg[ATT_RX_SLOTS];
@@ -271,7 +272,7 @@ struct att_measure {
 	struct att_sum sum;
 	uint32_t asides;       /* clients outside it */
 	uint32_t began, ended; /* ranks in it */
-	uint64_t job;	       /* of the first of them */
+	uint64_t job;	       /* job of the first rank */
 };
 
 struct att_server {

@@ -71,7 +71,7 @@ size_t att_job_signal(const char *socket, int sig)
 	return att_job_each(socket, send_signal, &sig);
 }
 
-/* ---- those that were stopped ---- */
+/* ---- stopped processes ---- */
 
 /* Returns the time at which this check first found the process stopped. */
 static uint64_t stopped_since(struct att_server *s, pid_t pid, uint64_t now)
@@ -113,7 +113,7 @@ static void look_one(void *server, const struct pidfd *p)
 	att_say(s, "process %d (%s) was stopped for too long, and is ended",
 		(int)pid, name);
 	pidfd_kill(p, SIGKILL);
-	if (s->o.together) /* its launcher may wait for it */
+	if (s->o.together) /* the job's launcher may wait for this process */
 		atomic_compare_exchange_strong(&s->died_ns, &never, now);
 }
 

@@ -36,7 +36,8 @@ uint32_t assoc_victim_if(const struct assoc *a, uint32_t set,
 		if (e->state != ASSOC_VALID ||
 		    (best != ASSOC_NONE && e->used >= a->at[best].used))
 			continue;
-		if (!may || may(arg, i)) /* asked last, since it is a call */
+		if (!may ||
+		    may(arg, i)) /* asked last, because the call costs time */
 			best = i;
 	}
 	return best;

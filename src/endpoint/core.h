@@ -87,7 +87,7 @@ struct ep_op {
 	enum weft_ep_kind event;
 	uint32_t id;
 	bool internal;
-	bool waiting; /* for FIN or DONE */
+	bool waiting; /* a FIN or a DONE has not arrived */
 	bool asks;    /* counts as a request to the peer */
 	bool issued;  /* all pieces are in flight */
 	enum ep_kind data_kind, last_kind;
@@ -111,7 +111,7 @@ enum ep_msg_state {
 	EP_FETCH, /* long: being fetched */
 	EP_READY,
 	EP_GIVEN, /* delivered to the user */
-	EP_FREED, /* released before earlier ones */
+	EP_FREED, /* released, but earlier messages are not */
 };
 
 /* A place of a receiver, in the order of its sender. */
@@ -139,7 +139,8 @@ struct ep_piece {
 
 struct ep_peer {
 	uint32_t slots;	      /* places for us */
-	uint64_t sent, acked; /* messages that take a place; of them consumed */
+	uint64_t sent, acked; /* messages with a slot; how many of them were
+				 consumed */
 	uint64_t got, given, consumed, returned; /* of its messages */
 	uint32_t requests;			 /* of ours, unanswered */
 	struct ep_msg *msg;			 /* e->slots of them */

@@ -33,7 +33,7 @@ bool weft_prog_rests(const struct weft_host *h)
 		return true;
 	if (h->deadline == WEFT_NEVER)
 		return false;
-	switch (h->wait) { /* nothing is due except its deadline */
+	switch (h->wait) { /* rests if only the deadline can end the wait */
 	case HOST_POLLS:
 		return !host_poll_hit(h);
 	case HOST_IRQ:

@@ -65,7 +65,7 @@ enum host_wait {
 struct weft_dev {
 	uint32_t index;
 	bool level;   /* interrupt line as the processor sees it */
-	bool probing; /* a thread sizes its BARs */
+	bool probing; /* a thread determines the sizes of its BARs */
 	struct {
 		bool known;
 		uint64_t size;
@@ -147,8 +147,8 @@ struct weft_host {
 	weft_time_t debt;      /* processor time that has not been waited for */
 	weft_time_t deadline;  /* of its current wait */
 	bool kicked;	       /* its wait ends */
-	bool called;	       /* its waits do not start */
-	bool load_error;       /* of its last load */
+	bool called; /* inside a call: a wait with a deadline ends at once */
+	bool load_error; /* of its last load */
 	struct weft_host *gate_next;
 	/* polling */
 	weft_time_t poll_start;
@@ -169,7 +169,7 @@ struct weft_host {
 	struct weft_proc *proc; /* NULL: the monitor */
 	const void *owner;	/* of memory that the thread allocates */
 	bool driver;		/* started by a driver and part of it */
-	bool process;		/* its process ends with it */
+	bool process;		/* the end of this thread ends its process */
 	struct host_tlb *tlb;
 	int (*entry)(struct weft_host *h); /* NULL: the program's main */
 	int (*fn)(struct weft_host *h, void *arg); /* weft_thread_start */
@@ -233,7 +233,8 @@ struct host_params {
 };
 
 struct host {
-	struct host_params p; /* first: rows have offsets in it */
+	struct host_params
+		p; /* first member, because parameter rows hold offsets in it */
 	struct weft_comp *comp;
 	struct weft_port *bus;
 	uint32_t logged; /* lines written to the log */

@@ -102,7 +102,8 @@ struct ht_lane {
 /* The load that a device is working on. The core shows it the next one after
  * the answer. The load's packet carries the answer back. */
 struct ht_load {
-	bool told, deferred, late; /* late: no room for its answer */
+	bool told, deferred,
+		late;  /* late: the bridge had no room for the answer */
 	uint64_t from; /* slot at which the last load left the core's queue */
 };
 

@@ -22,7 +22,7 @@
 
 enum ht_cmd {
 	HT_CMD_READ = 0x14, /* sized read, dwords */
-	/* or'ed in: its answer may pass posted packets */
+	/* or'ed in: the answer may pass posted packets */
 	HT_CMD_READ_RELAXED = 8,
 	HT_CMD_WRITE_BYTES = 0x28, /* posted */
 	HT_CMD_WRITE = 0x2C,	   /* posted, dwords */

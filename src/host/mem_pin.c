@@ -17,7 +17,7 @@ struct mem_pin {
 	uint8_t *page; /* NULL: not pinned */
 	uint32_t refs;
 	uint32_t next; /* number + 1 */
-	bool gone;     /* was pinned and has no owner now */
+	bool gone;     /* was pinned and has lost its owner */
 };
 
 static uint8_t *page_of(const void *p)

@@ -99,7 +99,7 @@ struct pcibus_load {
 	bool deferred; /* the device answers later */
 	bool replied, status;
 	uint64_t data;	/* earliest edge of its first datum */
-	uint64_t tail;	/* clocks from there to the end */
+	uint64_t tail;	/* clocks from the first datum to the end */
 	uint64_t limit; /* edge at which the target gives up */
 	uint64_t due;	/* edge at whose end it is checked */
 };
@@ -142,7 +142,8 @@ struct pcibus_params {
 };
 
 struct pcibus {
-	struct pcibus_params p; /* first: rows have offsets in it */
+	struct pcibus_params
+		p; /* first member, because parameter rows hold offsets in it */
 	const struct pcibus_kind *kind;
 	uint32_t block; /* bytes: a tenure may end at their multiples */
 	uint64_t lanes; /* address bits inside a datum */

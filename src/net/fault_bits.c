@@ -296,8 +296,8 @@ static void idle_plan(struct weft_comp *c)
 		weft_watch(c, 0, t > next ? t - 1 : next);
 }
 
-/* All frames that arrive by now have been sent. If the line is still idle the
- * commas are damaged; otherwise the frame has moved the hit. */
+/* The filter has seen all frames up to now. If none of them moved the hit, it
+ * falls on the commas of the idle line. */
 static void bits_event(struct weft_comp *c, uint32_t tag)
 {
 	if (idle_hit(c->state) <= weft_now(c) + 1)

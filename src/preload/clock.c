@@ -90,7 +90,7 @@ time_t time(time_t *p)
 	return ts.tv_sec;
 }
 
-/* ---- the same behind other names ---- */
+/* ---- clock functions of the same kind under other names ---- */
 
 static int64_t ns_of(clockid_t id, const void *caller)
 {

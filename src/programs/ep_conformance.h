@@ -56,7 +56,7 @@ struct ec {
 	struct conformance_op ops[64]; /* see conformance_ops */
 	uint32_t next_op;
 	weft_time_t alive; /* time of the last event */
-	bool dead;	   /* nothing happens: give up */
+	bool dead;	   /* nothing happens any more, so the test gives up */
 };
 
 struct conformance_test {

@@ -66,7 +66,7 @@ void *conformance_at(const struct ec *e, const void *p)
 	return (void *)(uintptr_t)p;
 }
 
-/* ---- regions that come and go ---- */
+/* ---- regions that are registered and removed ---- */
 
 /* Deregisters a region. Waits for operations that still use it. */
 static int conformance_memory_dereg(struct ec *e, const struct weft_ep_mr *mr)

@@ -68,7 +68,7 @@ struct wfi_op {
 	size_t at;
 	unsigned notes;	 /* of the transport, in flight */
 	bool bulk, more; /* puts; some are not posted yet */
-	uint64_t drops;	 /* reg_drops when its window had no room */
+	uint64_t drops;	 /* value of reg_drops when the window had no room */
 	int err;
 	uint32_t peer_id;  /* operation to acknowledge; 0: none */
 	bool acked;	   /* before its puts were sent */

@@ -69,7 +69,7 @@ static int rx_peek(struct wfi_ep *ep, struct wfi_rxq *q,
 			wfi_rxq_claim(q, u, r->context);
 		}
 	}
-	/* a peek receives nothing, so no counter moves */
+	/* a peek receives nothing, so no counter changes */
 	if (ep->rx_cq)
 		wfi_cq_add(ep->rx_cq, &c);
 	return 0;

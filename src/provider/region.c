@@ -65,7 +65,7 @@ bool wfi_region_find(struct wfi_ep *ep, struct wfi_peer *p, uint16_t port,
 	struct wfi_region *g;
 	uint64_t at;
 
-	/* The NIC itself must reach the peer's memory. */
+	/* Direct access needs a NIC that reaches the peer's memory. */
 	if (len < DIRECT_MIN || len > DIRECT_MAX || p->addr == ep->hub->self ||
 	    !(info->caps & cap) || (info->emulated & cap))
 		return false;

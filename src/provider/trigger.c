@@ -19,7 +19,7 @@ struct wfi_trig {
 	struct fi_deferred_work *work;
 };
 
-/* ---- when its time has come ---- */
+/* ---- operations whose threshold is reached ---- */
 
 static const struct wfi_op_type trig_type = { 0 };
 

@@ -26,7 +26,7 @@ enum wire_op {
 	WIRE_ATOMIC,  /* a = address, b = key, aux = type, op; operands */
 	WIRE_QUERY,   /* b = key; the answer is WIRE_REGION */
 	WIRE_REGION,  /* of b = key; wire_region */
-	WIRE_FORGET,  /* the region of b = key has gone */
+	WIRE_FORGET,  /* the region with key b no longer exists */
 	WIRE_ASK,     /* which process has port a? */
 	WIRE_HERE,    /* src has port a */
 	WIRE_CONNECT, /* payload: the user's; id = connection */

@@ -15,7 +15,10 @@
 #include "weft/attach.h"
 
 enum { AREA = 1 << 20, WORD = AREA - 64 };
-enum { TURN = 1 << 20, REGION }; /* imm: its part is done; its region */
+enum {
+	TURN = 1 << 20,
+	REGION
+}; /* imm: the sender's part is done; its region */
 #define LONG_AGO (50 * WEFT_US)
 
 static struct weft_att *att;

@@ -107,7 +107,7 @@ static const struct weft_port_decl hub_ports[] = {
 	{ "port%u", WEFT_PORT_LINK, "ports", &test_wire, true, "a link" }, { 0 }
 };
 
-/* As many at a time as come. */
+/* Accepts frames of all ports at a time. */
 static int hub_init(struct weft_comp *c, struct weft_err *err)
 {
 	for (uint32_t i = 0; i < c->n_ports; i++)

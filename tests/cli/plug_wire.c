@@ -122,7 +122,7 @@ static void line_event(struct weft_comp *c, uint32_t tag)
 		weft_wake(c, 0, weft_now(c) + WEFT_US);
 }
 
-/* The counter of the symbols that came. */
+/* Returns the counter that these symbols raise. */
 static uint32_t line_judge(const uint16_t *sym, uint32_t n)
 {
 	uint32_t sum = 0;

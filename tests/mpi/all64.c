@@ -16,7 +16,7 @@
 static const struct {
 	const char *name;
 	const struct all_case *cases;
-	bool named; /* only when it is asked for */
+	bool named; /* runs only when its name is given */
 } parts[] = {
 	{ "pt2pt", all_pt2pt },
 	{ "coll", all_coll },

@@ -185,7 +185,7 @@ static uint32_t play(struct ports *x, bool dies)
 	return i;
 }
 
-/* None of it is this process's. */
+/* Tries ports that belong to other processes. */
 static void attack(struct ports *x)
 {
 	struct weft_dev *d = weft_dev_open(x->h, 0);

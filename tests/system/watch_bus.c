@@ -49,7 +49,7 @@ static weft_phys_t reg64(const struct watch *w, uint32_t lo)
 	       (uint64_t)weft_reg_load(w->nic, 2, lo + 4, 4) << 32;
 }
 
-/* ---- times at which the engine could begin ---- */
+/* ---- times at which the engine could start ---- */
 
 static void busy_from(struct watch *w, uint64_t pc)
 {

@@ -165,7 +165,7 @@ static void note(const struct weft_port *p, const struct weft_bus_note *n)
 void replay_see(const void *data, uint64_t bytes);
 void replay_see(const void *data, uint64_t bytes)
 {
-	/* in the order in which it is shown */
+	/* the digest depends on the order of the calls */
 	w.o.digest[OUTCOME_SEEN] =
 		mix_bytes(w.o.digest[OUTCOME_SEEN], data, bytes);
 }

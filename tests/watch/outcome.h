@@ -10,7 +10,7 @@
 
 enum outcome_part {
 	OUTCOME_COUNTERS,  /* of components and of ports */
-	OUTCOME_REGISTERS, /* as a load at the end finds them */
+	OUTCOME_REGISTERS, /* as loads at the end of the run read them */
 	OUTCOME_MEMORY,	   /* of hosts, what is not zero */
 	OUTCOME_FRAMES,	   /* port, time, symbols */
 	OUTCOME_NOTES,	   /* notes of buses for devices and hosts */

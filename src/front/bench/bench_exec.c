@@ -19,7 +19,7 @@ enum { OUT = 4096, ARGS = 32, PROCS = 2 };
 /* A way for the messages. */
 struct way {
 	const char *name, *provider;
-	const char *exec; /* options of weft exec; NULL: as it is */
+	const char *exec; /* options of weft exec; NULL: none */
 	bool blocking;	  /* ping-pong alone */
 	uint32_t messages, quick;
 	/* comes out; 0: nothing */

@@ -15,16 +15,17 @@ struct peer_case {
 };
 
 struct peer {
-	const char *name;     /* in what is reported */
-	const char *title;    /* in messages */
-	const char *variable; /* of the environment: its binary */
+	const char *name;  /* name of the peer in reports */
+	const char *title; /* in messages */
+	const char *
+		variable; /* environment variable with the path of the binary */
 	/* Packet-hops per second of user CPU time. */
 	int (*speed)(const struct peer_case *c, double *speed_p,
 		     struct weft_err *err);
 };
 extern const struct peer peer_booksim, peer_merlin;
 
-/* Its binary, or NULL. */
+/* Returns the path of the peer's binary, or NULL. */
 const char *peer_path(const struct peer *p);
 
 struct peer_run {
@@ -32,7 +33,7 @@ struct peer_run {
 	const char *arg[PEER_ARGS]; /* the others */
 	void (*line)(void *own, const char *line); /* of its output */
 	void *own;
-	double cpu; /* comes out: seconds in user mode */
+	double cpu; /* result: seconds in user mode */
 };
 int peer_run(const struct peer *p, struct peer_run *r, struct weft_err *err);
 /* The number behind `key`, where the line has that. */

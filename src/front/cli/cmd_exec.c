@@ -30,7 +30,7 @@ static void exec_say(void *arg, const char *line)
 	fprintf(stderr, "weft: %s\n", line);
 }
 
-/* A timeline is of what is measured. */
+/* Restricts the timeline to the measured interval. */
 static void exec_measured(void *arg, bool begins)
 {
 	struct exec_cmd *x = arg;
@@ -43,7 +43,7 @@ static void exec_measured(void *arg, bool begins)
 		timeline_enough(x->looks->timeline);
 }
 
-/* The machine is built: its processes start. */
+/* Starts the processes, because the machine has been built. */
 static int exec_opened(void *arg, struct weft_sim *sim, struct weft_err *err)
 {
 	struct exec_cmd *x = arg;

@@ -7,7 +7,7 @@
 #include "front/cli/recorders.h"
 #include "front/out/out.h"
 
-/* The run with the files that follow it. */
+/* Runs the experiment and writes the files that options ask for. */
 static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 		   struct weft_err *err)
 {

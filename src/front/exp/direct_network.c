@@ -227,7 +227,7 @@ static int part_build(struct direct *d, const char *key, const char *type,
 	return build_comp(d->b, &p.spec, name, p.map, c_p, err);
 }
 
-/* Ports of that name which a class declares. */
+/* Returns the number of ports of that name in a class. */
 static uint32_t ports_called(const struct weft_class *cls, const char *name)
 {
 	const struct weft_port_decl *p = cls->ports;

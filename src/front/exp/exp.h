@@ -15,7 +15,7 @@ struct exp_opts {
 	 * the list, may be NULL. */
 	const char *const *option;
 	size_t n_set;
-	size_t n_lenient; /* the last so many may fit nowhere */
+	size_t n_lenient; /* the last n_lenient overrides may match nothing */
 	/* Edits the text's tree before overrides and defaults apply; may be
 	 * NULL. */
 	int (*edit)(struct doc *d, const struct registry *reg,
@@ -68,14 +68,14 @@ struct exp_case {
 	bool carried;
 	weft_time_t until;    /* WEFT_NEVER: until programs have ended */
 	weft_time_t drain;    /* run on this long */
-	weft_time_t watchdog; /* of a run that stands still; 0: none */
+	weft_time_t watchdog; /* limit for a run without progress; 0: none */
 	uint32_t shuffle;     /* order of construction */
 	uint32_t n_progs;
 	const struct doc_node *record, *expect;
 	weft_time_t sample; /* between samples of all counters; 0 = none */
 	const struct doc_node *sample_of, *show; /* patterns, or NULL */
-	bool partial; /* it was ended early: nothing is judged */
-	bool hung;    /* the watchdog ended it */
+	bool partial; /* the run was stopped early, so no check is judged */
+	bool hung;    /* the watchdog stopped the run */
 	struct exp_overs overs;
 	struct exp_set *sets;
 	size_t n_sets;

@@ -273,7 +273,7 @@ static void record_check(const struct doc_node *record, const char *key,
 	if (!list || left || !before)
 		return;
 	if (list->kind == DOC_SCALAR ? !strcmp(list->text, "none") : !list->n)
-		return; /* that is what they say */
+		return; /* `none` or an empty list asks for nothing */
 	snprintf(text, sizeof(text),
 		 "record.%s: '%.60s'%s fits none of %zu names, e.g. %.120s",
 		 key,

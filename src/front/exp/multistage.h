@@ -23,7 +23,7 @@
 struct stages {
 	uint32_t levels;
 	uint32_t down[STAGES_MAX + 1]; /* of a switch of level l */
-	uint32_t up[STAGES_MAX + 2];   /* parents, of one of level l - 1 */
+	uint32_t up[STAGES_MAX + 2];   /* parents of a switch of level l - 1 */
 	/* Every packet climbs to the top, also where it could turn earlier. */
 	bool whole;
 };

@@ -24,8 +24,8 @@ struct exp_set {
 	/* May fit nowhere in this experiment (`weft reproduce --set` is for
 	 * all of them); without it that is an error. */
 	bool lenient;
-	uint32_t used;	   /* how often it found a taker */
-	char refusal[320]; /* why the last place did not take it */
+	uint32_t used;	   /* how many places took the override */
+	char refusal[320]; /* why the last place refused the override */
 };
 
 /* CLASS.PARAM or COMPONENT.PARAM, resolved. */

@@ -34,7 +34,8 @@ struct route_chan {
 enum { ROUTE_CYCLE_SHOWN = 8 };
 struct route_cycle {
 	uint32_t n; /* channels in it, 0 = there is no cycle */
-	struct route_chan at[ROUTE_CYCLE_SHOWN]; /* the first of them */
+	struct route_chan
+		at[ROUTE_CYCLE_SHOWN]; /* first channels of the cycle */
 };
 struct route_cycle route_check(const struct topology *t);
 /* "s0.lp0/vc0 -> s1.lp0/vc0 -> ... -> s0.lp0/vc0 (4 channels)" */

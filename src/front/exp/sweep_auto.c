@@ -135,7 +135,7 @@ bool sweep_auto_next(struct exp *e, const struct weft_result *last)
 	else
 		a->bad = fmin(a->bad, load);
 	if (!state || !strcmp(state, "deadlock"))
-		return false; /* more load would show no more */
+		return false; /* a higher load would add no information */
 	if (isinf(a->bad))
 		load = a->good < a->to ? fmin(a->good + a->step, a->to) : 0;
 	else

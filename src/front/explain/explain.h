@@ -19,7 +19,7 @@ struct explain_port {
 /* One run of a results file. */
 struct explain {
 	char *experiment, *point;
-	uint64_t run, n_runs; /* which of how many, from 1 */
+	uint64_t run, n_runs; /* number of this run, from 1, and of all runs */
 	struct story story;
 	struct {
 		VEC(struct explain_port);

@@ -24,10 +24,10 @@ extern const char db_more_schema[];
 void db_hist_stats(struct db *d, sqlite3_int64 run,
 		   const struct weft_result *r);
 void db_ports(struct db *d, sqlite3_int64 run, const struct view *v);
-/* db_messages.c: messages, stages, what was in use. */
+/* db_messages.c: messages, stages and busy parts */
 extern const char db_story_schema[];
 void db_story(struct db *d, sqlite3_int64 run, const struct story *s);
-/* db_calls.c: what processes did. */
+/* db_calls.c: calls of processes */
 extern const char db_calls_schema[];
 void db_calls(struct db *d, sqlite3_int64 run, const struct calls *c);
 /* `first`: number of the first run of each set. */

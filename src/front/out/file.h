@@ -17,7 +17,7 @@ struct out_file {
 	FILE *f;
 	uint64_t limit;	    /* 0: none */
 	bool over;	    /* it has ended */
-	const char *option; /* that named it, for messages */
+	const char *option; /* option that named the file, for messages */
 	char *path;
 	char *tmp; /* NULL: written in place (a pipe, a device) */
 };

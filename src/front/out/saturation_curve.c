@@ -57,11 +57,11 @@ static struct mark mark_of(const struct run_point *p)
 /* No load is steady above what arrives, so the highest steady one is what the
  * network takes. */
 struct knee {
-	double good;	 /* most that is steady, NAN: none */
+	double good;	 /* highest steady load; NAN: none */
 	double bad;	 /* lowest offered that is not */
 	double most;	 /* most that arrived, in any window */
 	double high;	 /* highest load offered */
-	double high_in;	 /* load that arrived of it */
+	double high_in;	 /* load that arrived at `high` */
 	const char *how; /* state of the first that is not steady */
 };
 

@@ -11,7 +11,7 @@
 
 enum {
 	ROWS_MAX = 24,	  /* of one block */
-	PICTURES_MAX = 4, /* large ones; more of them by full name */
+	PICTURES_MAX = 4, /* pictures of full size; more only by full name */
 	RATES_MAX = 6,	  /* counters with a table of their rates */
 	RATE_ROWS = 20,
 };

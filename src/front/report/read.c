@@ -22,7 +22,7 @@ struct reader {
 	bool bad; /* a row could not be read */
 };
 
-/* NULL when there is no such table. */
+/* Prepares a query. Returns NULL when the table does not exist. */
 static sqlite3_stmt *read_query(struct reader *r, const char *text,
 				sqlite3_int64 run, const char *name)
 {

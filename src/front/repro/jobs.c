@@ -16,7 +16,8 @@ static const struct {
 	{ 0 },
 };
 
-/* Everything is, when nothing was named. */
+/* Returns true if the arguments name the system or the row, or if there are
+ * none. */
 static bool jobs_chosen(const struct cli *c, const char *system,
 			const char *row)
 {

@@ -24,7 +24,7 @@ enum repro_rule {
 	REPRO_EXACT,	/* equal (to 1e-9 relative) */
 	REPRO_AT_LEAST, /* paper <= model <= far */
 	REPRO_AT_MOST,	/* far <= model <= paper */
-	REPRO_QUOTED,	/* a number of something else, beside: no verdict */
+	REPRO_QUOTED,	/* another quantity, shown for comparison: no verdict */
 };
 
 /* The basis of a row (docs/truth.md). */
@@ -58,7 +58,7 @@ struct repro_row {
 	const char *id;	      /* "F14" */
 	const char *scenario; /* "tr-switch: 1 -> 1, 512-byte packets" */
 	const char *unit;
-	double paper; /* as printed; `derived`: follows from what is */
+	double paper; /* as printed; `derived`: computed from printed numbers */
 	enum repro_rule rule;
 	double tol;
 	enum repro_basis basis;

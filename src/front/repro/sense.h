@@ -41,15 +41,15 @@ enum sense_end {
 	SENSE_RAN,
 	SENSE_REFUSED, /* the machine is not built, or a program in it
 			* fails */
-	SENSE_SLOW,    /* beyond its share of processor time */
+	SENSE_SLOW,    /* the run took more than its share of processor time */
 };
 
 /* One side of a row's answer to a parameter. */
 struct sense_side {
 	enum sense_end end;
-	char value[SENSE_TEXT]; /* that was tried */
-	uint32_t scale;		/* of it */
-	double model;		/* the row there; NAN: no value */
+	char value[SENSE_TEXT]; /* value that was tried */
+	uint32_t scale;		/* scale of that value */
+	double model;		/* value of the row with it; NAN: no value */
 	bool pass;
 	bool search;	       /* `last` is wanted */
 	char last[SENSE_TEXT]; /* numbers: last value that passes; "" where

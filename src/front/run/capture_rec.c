@@ -13,7 +13,7 @@
 
 enum { HEAD_VERSION = 2, HEAD_DAMAGED = 1, HEAD_BAD = 2, HEAD_CUT = 4 };
 
-/* In front of the symbols; little-endian. */
+/* Precedes the symbols in a record; little-endian. */
 struct head {
 	uint8_t version, wire, flags, more;
 	uint32_t symbols;

@@ -11,7 +11,7 @@
 
 struct pool {
 	size_t n;      /* tasks */
-	uint32_t jobs; /* processes at a time */
+	uint32_t jobs; /* processes that run at a time */
 	/* Runs in the worker: writes the bytes of the task to fd and returns.
 	 * A worker that cannot ends its process. */
 	void (*work)(void *arg, size_t task, int fd);

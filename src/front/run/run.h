@@ -83,8 +83,8 @@ void crash_watch(struct weft_sim *sim);
 /* watchdog.c */
 struct watchdog {
 	weft_time_t period, due; /* WEFT_NEVER: none */
-	uint64_t steps;		 /* of programs, when it looked last */
-	uint32_t quiet;		 /* looks in turn that found none */
+	uint64_t steps;		 /* steps of programs at the last check */
+	uint32_t quiet;		 /* consecutive checks without a step */
 };
 /* At time w->due: true ends the run, its result says why. */
 bool watchdog_barks(struct watchdog *w, struct weft_sim *sim);

@@ -28,7 +28,7 @@ struct pair {
 		VEC(struct begun);
 	} begun; /* in order */
 	size_t head;
-	struct kept last; /* that has come; stages NULL: has been used */
+	struct kept last; /* last message; stages NULL: it has been used */
 };
 
 struct keeper {
@@ -122,7 +122,8 @@ static const struct rec_mark *last_mark(const struct rec *r, uint32_t node,
 	return NULL;
 }
 
-/* *end_p: when it was there. */
+/* Returns the record of the last message from p->from that reached p->to within
+ * `from` to `until`, or NULL. *end_p receives the time of its arrival. */
 static const struct rec *
 message_sampler_inside(struct keeper *k, const struct pair *p, weft_time_t from,
 		       weft_time_t until, weft_time_t *end_p)

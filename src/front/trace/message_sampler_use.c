@@ -16,7 +16,7 @@ struct use {
 	uint32_t index;
 	bool state;
 	weft_time_t busy, open; /* up to the last message; since then */
-	weft_time_t until;	/* of several at a time the last end */
+	weft_time_t until;	/* latest end of overlapping spans */
 	uint64_t epoch;
 };
 
@@ -143,7 +143,7 @@ static void state(struct uses *u, const struct weft_trace *t)
 void uses_hear(struct uses *u, const struct weft_trace *t)
 {
 	if (!strcmp(t->name, WEFT_TRACE_CALLS))
-		return; /* they wait for the others */
+		return; /* calls wait for other parts, which count themselves */
 	if (t->kind == WEFT_TRACE_SPAN)
 		sampler_use_spend(u, t, t->text, t->from, t->to);
 	else if (t->kind == WEFT_TRACE_STATE)

@@ -230,7 +230,7 @@ static void put_head(struct waves *w)
 	free(sorted);
 }
 
-/* Takes the change; true: it is one. */
+/* Stores the value. Returns true if it differs from the last one. */
 static bool var_set(struct var *v, const struct change *c)
 {
 	uint64_t was = v->value;

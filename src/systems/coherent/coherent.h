@@ -25,7 +25,7 @@ struct coh_op {
 struct coh_item {
 	uint64_t cycle;
 	enum coh_delivery how;
-	uint32_t target; /* cache in which an Update may allocate */
+	uint32_t target; /* cache that may allocate the line of an Update */
 	uint32_t bytes;
 	uint64_t addr;
 	uint8_t data[COH_LINE_MAX];

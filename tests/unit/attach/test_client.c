@@ -307,7 +307,7 @@ static void resumed_client_polls_before_it_waits(void **state)
 	att_hand_over(&r->a, 1);
 	assert_false(waits(r));
 	assert_true(att_has_event(&r->a));
-	/* It has polled, and may wait. */
+	/* The client has polled, so it may wait. */
 	r->a.ev_head = r->seg->ev_head = r->seg->ev_tail;
 	att_hand_over(&r->a, 1);
 	assert_true(waits(r));
@@ -320,7 +320,7 @@ static void admitted_client_does_not_wait(void **state)
 
 	assert_int_equal(att_noticed(&r->a), 0);
 	assert_false(waits(r));
-	/* Its first wait is one. */
+	/* The client's first wait counts as one. */
 	att_hand_over(&r->a, 1);
 	assert_true(waits(r));
 }

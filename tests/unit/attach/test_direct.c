@@ -276,7 +276,7 @@ static void deregistered_region_and_bytes_beyond_are_refused(void **state)
 	run(2, 1, regions_main);
 }
 
-/* Memory that is registered, but not there. */
+/* Registers memory that is not mapped. */
 static int hole_main(struct process *w)
 {
 	struct weft_ep_event ev = { 0 };

@@ -190,7 +190,7 @@ static void resumed_client_runs_and_sees_its_events(struct serve_rig *r)
 	assert_int_equal(r->srv.running.n, timed);
 	assert_int_equal(r->count[AGENT_C_HANDOVERS], 1);
 	assert_int_equal(c->far.epoch, 1);
-	att_run(c); /* it runs: once in the list */
+	att_run(c); /* the client runs, so it is once in the list */
 	assert_int_equal(r->srv.running.n, timed);
 	assert_int_equal(r->srv.measure.sum.handovers, 2);
 	/* Asleep outside the gate: it sees the event later, without a
@@ -293,7 +293,7 @@ static void death_frees_messages_and_notifies_all_clients(struct serve_rig *r)
 	for (uint32_t i = 0; i < RIG_CLIENTS; i++)
 		if (i != 2)
 			is_death(rig_event(&r->c[i], 0), WEFT_ATT_ADDR(1, 0));
-	/* It receives nothing any more. */
+	/* The client receives nothing any more. */
 	push(c, 6);
 	message(c, 7);
 	att_reply(c, &(struct att_reply){ 0 }, 8);

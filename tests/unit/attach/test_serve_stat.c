@@ -153,7 +153,8 @@ static void start_broken_by_a_death_lets_its_ranks_continue(struct serve_rig *r)
 	assert_int_equal(a->measured.start, 0);
 	assert_true(a->aside);
 	assert_int_equal(r->measured[1], 0);
-	assert_int_equal(r->c[1].reply_seq, 0); /* its moment has come */
+	assert_int_equal(r->c[1].reply_seq,
+			 0); /* job 8 is complete, so it is not broken */
 	assert_int_equal(r->c[2].reply_seq, 0);
 }
 
@@ -196,7 +197,7 @@ static void nested_calls_sum_up_at_most_eight_deep(struct serve_rig *r)
 	assert_int_equal(c->calls.n_open, 0);
 	assert_int_equal(c->calls.timed[3].sum, 31107);
 	assert_int_equal(c->calls.timed[5].sum, 0);
-	/* eight within each other, no more */
+	/* eight calls inside each other and no more */
 	for (uint64_t i = 0; i < ATT_OPEN + 1; i++)
 		mark(c, ATT_C_BEGIN, 10 + i, 0, 0);
 	assert_int_equal(c->calls.n_open, ATT_OPEN);
@@ -249,7 +250,8 @@ static void names_of_calls_are_cleaned_and_told_apart(struct serve_rig *r)
 	assert_int_equal(c->calls.stat[1].max, 6);
 	strcpy(s[0].name, "other"); /* once */
 	s[1].calls = 30;
-	c->measured.over = 1; /* as it was then */
+	c->measured.over = 1; /* the measured part is over, so later numbers do
+				 not count */
 	att_stat_keep(c);
 	name_is(c, 0, "a_Z9");
 	assert_int_equal(c->calls.stat[1].calls, 3);

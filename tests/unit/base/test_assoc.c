@@ -185,7 +185,7 @@ static void like_the_reference(enum assoc_policy policy)
 			ref_insert(&r, owner, key, op);
 		}
 		assoc_touch(&a, i);
-		if (r.n == 1000) { /* the list keeps those that are here */
+		if (r.n == 1000) { /* drop entries that have been replaced */
 			size_t kept = 0;
 
 			for (size_t k = 0; k < r.n; k++)

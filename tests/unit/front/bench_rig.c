@@ -30,14 +30,14 @@ uint32_t bench_size(const struct bench_ctx *b, uint32_t full, uint32_t quick)
 		{ 2000000, 300000, 3000 },    /* hops of the crossbar */
 		{ 50000, 10000, 100 },	      /* messages of each of 8 nodes */
 		{ 3000000, 200000, 2000 },    /* hops of a torus */
-		{ 5, 2, 0 },		      /* us before it counts */
-		{ 3, 2, 1 },		      /* tori */
-		{ 32, 16, 4 },		      /* the side of one */
-		{ 9, 3, 3 },		      /* rounds with processes */
-		{ 5000, 1000, 1000 },	      /* messages: direct, shm */
-		{ 300, 100, 100 },	      /* tcp;ofi_rxm */
-		{ 500, 300, 300 },	      /* untimed */
-		{ 10000, 3000, 3000 },	      /* timed */
+		{ 5, 2, 0 },   /* microseconds before the measurement starts */
+		{ 3, 2, 1 },   /* tori */
+		{ 32, 16, 4 }, /* the side of one */
+		{ 9, 3, 3 },   /* rounds with processes */
+		{ 5000, 1000, 1000 },  /* messages: direct, shm */
+		{ 300, 100, 100 },     /* tcp;ofi_rxm */
+		{ 500, 300, 300 },     /* untimed */
+		{ 10000, 3000, 3000 }, /* timed */
 	};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)

@@ -27,11 +27,11 @@ void net_run(struct direct_rig *g, uint32_t ends, const char *traffic,
 void net_good(const struct direct_rig *g);
 uint64_t net_counter(const struct direct_rig *g, const char *name);
 double net_metric(const struct direct_rig *g, const char *name);
-/* "": there is no such entry. */
+/* Returns "" if the entry does not exist. */
 const char *net_manifest(const struct direct_rig *g, const char *name);
 /* A packet trace in a file of its own. */
 void net_trace_file(char path[32], const char *text);
-/* Plays a trace; net_good holds of it. */
+/* Plays a trace and checks it by net_good(). */
 void net_run_trace(struct direct_rig *g, uint32_t ends, const char *text,
 		   const char *fabric);
 

@@ -42,7 +42,7 @@ static void shape_shows_each_value_at_its_column(void **state)
 	want[15] = '#'; /* the axis ends just behind 64 */
 	want[31] = '.';
 	assert_string_equal(buf, want);
-	/* All the same value: the first column. */
+	/* all values are equal: the first column */
 	hist_fini(&h);
 	hist_init(&h, 1);
 	hist_add(&h, 50);

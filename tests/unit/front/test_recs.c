@@ -121,7 +121,7 @@ static uint32_t slot(uint64_t id)
 	return (uint32_t)(id * 0x9e3779b97f4a7c15ull >> 52);
 }
 
-/* The next id above `id` that begins there. */
+/* Returns the next id above `id` that begins at `where`. */
 static uint64_t id_at(uint32_t where, uint64_t id)
 {
 	do

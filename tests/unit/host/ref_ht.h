@@ -62,7 +62,7 @@ struct ht_log {
 	uint64_t busy[2]; /* dwords down, up */
 };
 
-/* Memory is everything but this hole. */
+/* All addresses but this hole are memory. */
 #define HT_HOLE_LO 0x10000000ull
 #define HT_HOLE_HI 0x10008000ull
 bool ref_ht_decode(uint64_t addr, uint32_t bytes);

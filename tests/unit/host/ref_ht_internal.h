@@ -16,7 +16,7 @@ struct pkt {
 	uint32_t dev, at;   /* part of a read */
 	uint32_t bytes, vc; /* vc: whose buffer it holds */
 	uint64_t addr;
-	weft_time_t from; /* host: ready when it is so late */
+	weft_time_t from; /* host: time from which it is ready */
 	uint64_t ready;	  /* slot; NEVER: not yet */
 	uint64_t seq, due;
 	uint32_t behind; /* load: stores in front of it, at the core */
@@ -64,7 +64,7 @@ struct link {
 	uint32_t places, stores, loads, next;
 	weft_time_t list_at, answer_at;
 	uint64_t earliest; /* slot of an answer */
-	bool mute;	   /* there will be none */
+	bool mute;	   /* no answer will come */
 	uint64_t load_told;
 	weft_time_t eat[MANY]; /* when stores are consumed */
 	uint32_t n_eat;

@@ -35,7 +35,7 @@ static void bridge_write(struct ref *r, struct link *l, const struct pkt *p)
 	n->bytes = t->came;
 }
 
-/* A packet has come. */
+/* Takes a packet that has arrived. */
 static void bridge_take(struct ref *r, struct link *l, struct pkt *p)
 {
 	weft_time_t now = ref_ht_edge(r, r->k);

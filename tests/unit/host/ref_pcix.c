@@ -31,7 +31,7 @@ struct ref_note *pcix_tell(struct ref *r, uint32_t port,
 	return n;
 }
 
-/* The host's access in front of the queue. */
+/* Returns the host's access in front of the queue. */
 static const struct ref_op *pio_of(const struct ref *r)
 {
 	return &r->s->pio.op[r->pio_done];

@@ -17,7 +17,7 @@ struct ref_op {
 	uint64_t addr;
 	uint32_t bytes, max_request, latency_timer;
 	bool load;    /* host */
-	uint32_t dev; /* host: slot, may be empty */
+	uint32_t dev; /* host: number of the slot, which may be empty */
 	/* PCI, host: 0, or 1 + enum weft_bus_tagged_op; a conditional store has
 	 * `load` set */
 	uint32_t tagged;

@@ -59,7 +59,7 @@ struct ref {
 	uint64_t grant, frame, start, asked;
 	bool abort_;
 	enum tail tail;
-	/* the part of it that is told next */
+	/* part of the transaction that is notified next */
 	uint32_t part, part_off;
 	uint64_t part_start;
 	bool part_timer;

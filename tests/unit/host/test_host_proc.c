@@ -95,7 +95,7 @@ static int refusals(struct weft_host *h, struct bench *b)
 	struct weft_io io, no;
 
 	assert_true(map(h, p, 1, &io));
-	assert_false(map(h, q, 1, &no)); /* another process has it (V2) */
+	assert_false(map(h, q, 1, &no)); /* another process has the page (V2) */
 	assert_false(map(h, q, 1, &no));
 	assert_false(weft_proc_map(h, q, d, 0, 100, WEFT_PAGE, WEFT_UC, &no));
 	assert_false(map(h, q, PAGES, &no)); /* behind the end */
@@ -201,7 +201,7 @@ static int guest(struct weft_host *h, struct bench *b)
 	assert_non_null(p);
 	assert_null(weft_proc_new(h, two));
 	assert_false(map(h, other, 20, &io));
-	assert_false(map(h, p, 20, &io)); /* of the other domain */
+	assert_false(map(h, p, 20, &io)); /* the page is of the other domain */
 	assert_false(map(h, p, 3, &io));  /* of the monitor */
 	assert_true(map(h, p, 17, &io));
 	assert_false(weft_proc_set_tag(h, p, 1));

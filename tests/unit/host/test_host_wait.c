@@ -90,7 +90,7 @@ static int poll64_same(struct weft_host *h, struct bench *b)
 	weft_phys_t phys;
 	uint64_t *p = weft_mem_alloc(h, 64, 0, &phys);
 
-	order_dma(h, &io, phys, 0, 0); /* the value that memory has already */
+	order_dma(h, &io, phys, 0, 0); /* memory has this value already */
 	order_dma(h, &io, phys + 8, 5, 60);
 	b->v[0] = weft_host_poll64(h, p, 0, weft_host_now(h) + 5 * WEFT_US);
 	b->v[1] = p[1];

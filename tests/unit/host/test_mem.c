@@ -58,7 +58,7 @@ static void allocation_is_aligned_and_zeroed(void **state)
 	weft_phys_t phys, again;
 	uint8_t *p;
 
-	mem_init(&m, 0x800, MIB); /* base not aligned to what is asked */
+	mem_init(&m, 0x800, MIB); /* the base is not aligned as requested */
 	for (uint64_t align = 1; align <= 65536; align *= 2) {
 		p = mem_alloc(&m, 100, align, &phys);
 		assert_non_null(p);

@@ -21,7 +21,7 @@ static const void *owner_at(struct mem *m, weft_phys_t phys)
 	return mem_owner(m, mem_at(m, phys, 1));
 }
 
-/* Nothing is left of what was handed out. */
+/* Checks that all memory has been freed. */
 static void end(struct mem *m)
 {
 	assert_int_equal(m->used.n, 0);

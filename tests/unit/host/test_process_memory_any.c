@@ -74,7 +74,9 @@ static void array_steps(struct mem *m, struct array *a, struct weft_rng *rng)
 		if (k < FAR_STREAMS)
 			next[k] = at + n;
 		array_access(m, x, at, n, k % 4 > 1, i);
-		if (!weft_rng_below(rng, 100)) { /* from one to the other */
+		if (!weft_rng_below(
+			    rng,
+			    100)) { /* copies from one process to the other */
 			mem_copy(m, a[1].shadow + at, a[0].shadow + at, n);
 			memcpy(a[1].want + at, a[0].want + at, n);
 		}

@@ -261,9 +261,11 @@ static void route_takes_the_other_way_round_a_cut(void **st)
 {
 	struct topology t = grid(5, 4, 0, true);
 
-	assert_true(topo_cut(&t, 1, 3));  /* (1,0) - (2,0) */
-	assert_false(topo_cut(&t, 2, 4)); /* the same from there */
-	assert_true(topo_cut(&t, 4, 5));  /* (4,0) - (4,1) */
+	assert_true(topo_cut(&t, 1, 3)); /* (1,0) - (2,0) */
+	assert_false(topo_cut(
+		&t, 2,
+		4)); /* the cable is the same one, named from its other end */
+	assert_true(topo_cut(&t, 4, 5)); /* (4,0) - (4,1) */
 	assert_int_equal(topo_far(&t, 1, 3), TOPO_FAR_NONE);
 	check_all(&t, false);
 	assert_int_equal(topo_hops(&t, 1, 2), 4);

@@ -33,7 +33,7 @@ static void done(struct mock_end *e, enum weft_ep_kind kind, void *ctx,
 					  .ctx = ctx } });
 }
 
-/* At once, or later by an event. */
+/* Refuses the operation, at once or later by an event. */
 static int refuse(struct mock_end *e, void *ctx, int status)
 {
 	if (!mock.late)
@@ -251,7 +251,7 @@ static int m_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
 	if (mock.fault == PUT_SAYS)
 		return -EIO;
 	done(e, WEFT_EV_PUT, ctx, 0, 0);
-	if (!notify) /* only of those that are to be refused */
+	if (!notify) /* only operations that are to be refused */
 		return 0;
 	e->puts++;
 	put_bytes((void *)(uintptr_t)raddr, buf, len - put_late(len));
@@ -283,7 +283,7 @@ static int m_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
 	return 0;
 }
 
-/* An atomic is refused, or its word. */
+/* Refuses an atomic, or returns its word. */
 static uint64_t *word(uint32_t dst, uint64_t raddr, uint64_t rkey)
 {
 	if (!place(dst, raddr, 8, rkey, FADD_BEYOND, MOCK_NONE) ||

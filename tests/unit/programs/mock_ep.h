@@ -28,15 +28,15 @@ enum mock_fault {
 	SEND_DAMAGE,
 	SEND_LOST,
 	SEND_FORGED,
-	SEND_LONG, /* takes what is longer than max_msg */
+	SEND_LONG, /* accepts messages longer than max_msg */
 	SEND_NOBODY,
 	PUT_SAYS,
 	PUT_DAMAGE,
-	PUT_LATE, /* reads its buffer after giving it back */
+	PUT_LATE, /* reads the buffer after giving it back */
 	PUT_TAIL, /* ... bytes behind the first MOCK_HEAD */
 	PUT_IMM,
 	PUT_SILENT,
-	PUT_BEYOND, /* takes what is not in the region */
+	PUT_BEYOND, /* accepts puts outside the region */
 	PUT_KEY,
 	GET_SAYS,
 	GET_STATUS,
@@ -103,7 +103,7 @@ struct mock_net {
 	bool late; /* an error is reported by an event */
 	bool busy; /* each second call says -EAGAIN */
 	/* run */
-	bool once;		/* done what is done once */
+	bool once;		/* an action that happens once has happened */
 	struct mock_event kept; /* SEND_ORDER */
 	struct mock_end *kept_to;
 	struct mock_end end[NODES + 1]; /* one more than the run has nodes */
@@ -116,7 +116,7 @@ struct bench *mock_run(const struct weft_class *cls, uint32_t nodes,
 		       const char *const *set);
 /* A metric that must be there. */
 double mock_metric(struct bench *b, const char *name);
-/* Has a check failed with such text? */
+/* Returns true if a check failed with this text. */
 bool mock_failed(struct bench *b, const char *text);
 
 #endif

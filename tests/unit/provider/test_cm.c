@@ -151,7 +151,7 @@ static void passive_endpoint_owns_the_port_it_names(void **state)
 	EQ(ntohl(out.sin_addr.s_addr), 0x7f010001);
 	len = 3;
 	EQ(fi_getname(&pep->fid, &out, &len), -FI_ETOOSMALL);
-	/* another one cannot have it */
+	/* the address is in use: another endpoint cannot have it */
 	free(r.s[1].info->src_addr);
 	r.s[1].info->src_addr = malloc(sizeof(in));
 	memcpy(r.s[1].info->src_addr, &in, sizeof(in));
@@ -242,7 +242,7 @@ static void rejected_connection_may_ask_again(void **state)
 	EQ(err.err_data_size, 3);
 	assert_memory_equal(err.err_data, "no!", 3);
 	no_event(0);
-	connected(); /* it may ask again */
+	connected(); /* the client may ask again */
 }
 
 static void refused(void)
@@ -276,7 +276,8 @@ static void connection_to_a_closed_port_is_refused(void **state)
 	m.w.op = WIRE_CONNECT;
 	double_forge(2, 1, &m, sizeof(m.w) + 256);
 	EQ(event(1, 256), FI_CONNREQ);
-	EQ(fi_close(e.cm.info->handle), 0); /* it is not wanted */
+	EQ(fi_close(e.cm.info->handle),
+	   0); /* the server does not want the request */
 	fi_freeinfo(e.cm.info);
 }
 

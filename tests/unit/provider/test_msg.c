@@ -214,7 +214,7 @@ static void claimed_message_is_hidden_from_other_peeks(void **state)
 		assert_int_equal(e.len, len);
 		look(&r, 1, FI_PEEK | FI_CLAIM, a);
 		rig_next(&r, 1);
-		/* No other call finds it now. */
+		/* No other call finds the message now. */
 		look(&r, 1, FI_PEEK, b);
 		rig_error(&r, 1);
 		assert_int_equal(look(&r, 1, FI_CLAIM, b), -FI_EINVAL);
@@ -290,7 +290,7 @@ static void address_of_a_port_alone_finds_the_own_endpoint(void **state)
 	fi_av_insert(r.s[0].av, &sin, 1, &to, 0, NULL);
 	assert_int_equal(fi_inject(r.s[0].ep, a, 8, to), -FI_EAGAIN);
 	sin.sin_port = htons(rig_ep(&r, 1)->port.num);
-	/* Both have one port: the own one wins. */
+	/* Both nodes have one port: the own node wins. */
 	fi_av_insert(r.s[0].av, &sin, 1, &to, 0, NULL);
 	fi_recv(r.s[0].ep, b, 8, NULL, FI_ADDR_UNSPEC, NULL);
 	assert_int_equal(fi_inject(r.s[0].ep, a, 8, to), 0);

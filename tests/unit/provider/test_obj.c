@@ -207,7 +207,7 @@ static void endpoint_needs_its_bindings_to_be_enabled(void **state)
 		EQ(wfi_ep_of(ep)->port.open, true);
 		EQ(fi_close(&ep->fid), 0);
 	}
-	/* of what it will do */
+	/* a queue is needed only for what the endpoint will do */
 	s->info->caps &= ~FI_SEND;
 	ep = open_ep();
 	EQ(fi_ep_bind(ep, &s->av->fid, 0), 0);

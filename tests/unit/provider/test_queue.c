@@ -444,10 +444,10 @@ static void descriptor_is_readable_until_trywait_succeeds(void **state)
 	fi_cq_signal(&cq->fid);
 	assert_true(readable(fd));
 	EQ(fi_trywait(s->fabric, (struct fid *[]){ &s->dom->fid }, 1), 0);
-	/* something of the transport is there */
+	/* a packet of the transport has arrived */
 	fi_inject(r.s[1].ep, &e, 8, r.s[1].to);
 	EQ(fi_trywait(s->fabric, fid, 1),
-	   0); /* it is taken, without a reader */
+	   0); /* trywait takes it, without a reader */
 	EQ(fi_close(fid[0]), 0);
 	EQ(fi_close(fid[1]), 0);
 }
@@ -481,7 +481,8 @@ static void wait_set_wakes_for_each_of_its_objects(void **state)
 	EQ(fi_wait(set, 0), -FI_ETIMEDOUT);
 	fi_cntr_add(c, 1);
 	EQ(fi_wait(set, -1), 0);
-	EQ(fi_wait(set, 0), -FI_ETIMEDOUT); /* it has been seen */
+	EQ(fi_wait(set, 0),
+	   -FI_ETIMEDOUT); /* the event has been seen already */
 	wfi_eq_add(container_of(eq, struct wfi_eq, fid), FI_NOTIFY, 0, &e,
 		   sizeof(e), NULL, 0);
 	EQ(fi_wait(set, -1), 0);

@@ -219,7 +219,7 @@ static void region_counts_the_writes_that_arrive(void **state)
 	assert_int_equal(fi_cntr_read(c), 2);
 	assert_int_equal(fi_cntr_wait(c, 3, 1), -FI_ETIMEDOUT);
 	rig_next(&r, 0);
-	rig_none(&r, 0); /* nothing of the inject */
+	rig_none(&r, 0); /* the inject gives no completion */
 	fi_close(&mr->fid);
 	fi_close(&c->fid);
 	rig_down(&r);

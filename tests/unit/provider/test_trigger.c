@@ -82,7 +82,7 @@ static void triggered_write_starts_at_its_threshold_once(void **state)
 	rig_none(&r, 0); /* once */
 	fi_cntr_add(when, 5);
 	rig_none(&r, 0);
-	EQ(write_at(&zero, 1), 0); /* it has got there */
+	EQ(write_at(&zero, 1), 0); /* the counter has reached its threshold */
 	assert_ptr_equal(rig_next(&r, 0).op_context, &zero);
 	EQ(write_at(NULL, 1), -FI_EINVAL);
 	EQ(write_at(&bad, 5), -FI_EINVAL);

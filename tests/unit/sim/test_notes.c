@@ -156,7 +156,7 @@ static void quiet_note_waits_for_a_look(void **state)
 	in_order_of_time(e);
 	assert_int_equal(e.arrivals, 1);
 	assert_int_equal(e.at[0], 50);
-	/* a look sees what is due, nothing else */
+	/* a poll sees notes that are due and no others */
 	e = hear((struct ear){ .how = WEFT_TOLD_QUIET }, 0, 25);
 	assert_int_equal(e.n, 1);
 	assert_int_equal(e.due[0], 20);

@@ -81,9 +81,10 @@ struct at_rx {
 	uint32_t ctrl;
 	uint8_t route[AT_ROUTE];
 	uint32_t n_route;
-	bool retrieved, open, pio; /* pio: it is the last one of pkts */
-	uint32_t got;		   /* bytes received so far, header included */
-	uint64_t head;		   /* its header word */
+	bool retrieved, open,
+		pio;   /* pio: the last entry of pkts is sent by PIO */
+	uint32_t got;  /* bytes received so far, header included */
+	uint64_t head; /* its header word */
 	/* PIO: words of all packets, and the packets: */
 	struct {
 		RING(uint64_t);

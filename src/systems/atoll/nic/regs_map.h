@@ -38,7 +38,7 @@ enum {
 	ATOLL_PIO_TAG = 0x18,  /* W: tag of the packet, 16 bits */
 	ATOLL_PIO_STATUS = 0x20,
 	ATOLL_PIO_HEAD = 0x28,	/* R: header word of the oldest packet */
-	ATOLL_PIO_RDATA = 0x30, /* R: its next eight bytes */
+	ATOLL_PIO_RDATA = 0x30, /* R: the next eight bytes of the packet */
 	ATOLL_CTRL = 0x40,
 	ATOLL_SDQ_BASE = 0x48, /* base of the send descriptors */
 	/* entries; a store restarts the queue at its first entry, but has no

@@ -19,7 +19,7 @@ static struct {
 	uint32_t told;	      /* bytes of the first header */
 	enum atoll_mode mode; /* of the receiver */
 	uint32_t flip;	      /* the end sign of this data flit, from 1 on */
-	uint32_t lose;	      /* this flit, which is acknowledged */
+	uint32_t lose;	      /* drop this flit, although it is acknowledged */
 	uint32_t flits, all;
 	/* results */
 	uint32_t got, bytes[4], tag[4];

@@ -409,7 +409,7 @@ static void a_link_stops_below_its_threshold_and_not_at_it(void **state)
  * 17 + 2 * t_out + t_in + 2 * 69 = 213. */
 static const struct {
 	const char *set[8];
-	const char *why; /* NULL: it can be */
+	const char *why; /* part of the refusal; NULL: the machine is built */
 } machines[] = {
 	{ { "stop_free", "213", NULL }, NULL },
 	{ { "stop_free", "212", NULL }, "stop_free must be 213" },

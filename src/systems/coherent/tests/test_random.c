@@ -22,7 +22,8 @@ struct watcher {
 	 * core */
 	uint8_t flat[2 + COH_CORES_MAX][REGION];
 	struct coh_item item[ITEMS];
-	const struct coh_item *fresh; /* in effect, its transaction not over */
+	const struct coh_item
+		*fresh; /* in effect, but its transaction has not ended */
 };
 
 #define HOLDS(w, cond)                                                         \

@@ -52,15 +52,15 @@ struct stack_proto {
 extern const struct stack_proto stack_mvia, stack_tcpip;
 
 struct stack_cost {
-	weft_time_t call;	   /* library and system call */
-	weft_time_t transmit;	   /* protocol and driver, a frame */
-	weft_time_t interrupt;	   /* entry and handler */
-	weft_time_t restart;	   /* of the transmitter, by its interrupt */
-	weft_time_t receive;	   /* protocol, a frame */
-	weft_time_t detect;	   /* poll that finds the message */
-	weft_time_t wake;	   /* wake-up, switch, return */
-	weft_time_t poll;	   /* one turn of the polling loop */
-	uint32_t polls;		   /* before the process sleeps */
+	weft_time_t call;      /* library and system call */
+	weft_time_t transmit;  /* protocol and driver, a frame */
+	weft_time_t interrupt; /* entry and handler */
+	weft_time_t restart;   /* restart of the transmitter in its interrupt */
+	weft_time_t receive;   /* protocol, a frame */
+	weft_time_t detect;    /* poll that finds the message */
+	weft_time_t wake;      /* wake-up, switch, return */
+	weft_time_t poll;      /* one turn of the polling loop */
+	uint32_t polls;	       /* before the process sleeps */
 	uint64_t copy_tx, copy_rx; /* bit/s; 0: not copied */
 	uint32_t window;	   /* frames in the NIC at a time; 0: all */
 	uint32_t ring;

@@ -96,7 +96,7 @@ struct mac_rx {
 	uint64_t cache[MAC_RX_CACHE]; /* addresses of buffers */
 	uint32_t head, n;	      /* of the cache */
 	uint32_t off;		      /* bytes of `first` already stored */
-	uint32_t part, total;	      /* being stored; all of `first` */
+	uint32_t part, total;	      /* bytes being stored; bytes of `first` */
 	bool storing, xoff;
 	weft_time_t xoff_at;
 	struct weft_timer end, ready;
@@ -112,7 +112,7 @@ struct mac {
 	uint32_t ral[MAC_ADDRS], rah[MAC_ADDRS];
 	uint32_t icr, ims;
 	bool level;
-	bool waiting;		/* RXT0 of a frame is due */
+	bool waiting; /* an RXT0 interrupt is due for a received frame */
 	weft_time_t rxt0, held; /* time of RXT0; no interrupt before `held` */
 	struct weft_timer timer;
 	struct mac_move move[MAC_KINDS];

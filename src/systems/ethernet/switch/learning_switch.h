@@ -34,7 +34,7 @@ enum { ESW_DROP, ESW_PAUSE };
 struct esw_item {
 	struct weft_frame *f;
 	uint32_t refs;	/* ports with it in queue or on the line */
-	uint32_t waits; /* ports with it in queue */
+	uint32_t waits; /* ports that have the frame in their queues */
 	uint32_t bytes;
 };
 

@@ -24,7 +24,7 @@ struct ref {
 	const struct ref_eth_cfg *cfg;
 	const struct ref_eth_frame *in;
 	uint32_t n, used, dropped;
-	uint32_t copies[QUEUE];	  /* of frame i that have not left */
+	uint32_t copies[QUEUE];	  /* copies of frame i that have not yet left */
 	uint32_t next[REF_PORTS]; /* frame each port receives */
 	int64_t where[STATIONS];
 	uint64_t seen[STATIONS];

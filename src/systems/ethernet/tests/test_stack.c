@@ -95,7 +95,7 @@ static void tcp_header(void **state)
 	assert_memory_equal(p, tcp_head, 36);
 	assert_memory_equal(p + 38, tcp_head + 38, 14);
 	assert_int_equal(p[56], 0xee);
-	/* flags: data, none, given up */
+	/* flags: data, none, sender has given up */
 	g.len = 0;
 	stack_tcpip.put(p, 1, 2, &g);
 	assert_int_equal(p[33], 0x10);
@@ -193,7 +193,7 @@ static void tcp_foreign(void **state)
 
 enum { KEPT = 1 << 18, OPS = 3000 };
 
-/* Against an array that is never moved. */
+/* Compares the stack's list with an array that is never moved. */
 static int keeps(struct weft_host *h, struct bench *b)
 {
 	static uint8_t all[KEPT], piece[20000];

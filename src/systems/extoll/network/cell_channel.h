@@ -89,7 +89,7 @@ enum {
 	ECELL_SOP = 1,
 	ECELL_EOP = 2,
 	ECELL_VOID = 4,	  /* drop it; the good copy follows (5.6) */
-	ECELL_GONE = 8,	  /* void, and its sending on has not begun */
+	ECELL_GONE = 8,	  /* void, and its forwarding has not begun */
 	ECELL_TABLE = 16, /* SOP, routed by table: pkt need not be read */
 };
 
@@ -187,7 +187,8 @@ struct cell_channel {
 		RING(uint64_t);
 	} due; /* sorted: credits, cycle << 8 | vc. In-band: ready; beside the
 		* data: counts at the peer */
-	uint32_t way_ctl; /* same_clk: control start to its effect */
+	uint32_t way_ctl; /* same_clk: cycles from a control cell's start to its
+			     effect */
 	uint8_t n_slots;  /* allocated so far */
 	uint8_t t_credit; /* as cfg */
 	bool in_slow;	  /* as needs_frames */

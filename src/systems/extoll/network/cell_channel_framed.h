@@ -62,7 +62,7 @@ struct cell_channel_framed {
 	struct {
 		RING(struct slow_ctl);
 	} in;		 /* control cells received, by cycle */
-	uint64_t urgent; /* first of them that starts an action */
+	uint64_t urgent; /* first cell that starts an action */
 	/* receiving: */
 	uint8_t expect; /* SEQ of the next cell */
 	uint32_t taken; /* cells received so far */

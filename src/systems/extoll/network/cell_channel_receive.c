@@ -98,7 +98,7 @@ static struct weft_frame *void_packet(const struct rx *r,
 	struct ex_meta *m = ex_meta(pkt);
 	const uint8_t *b = h->bytes;
 
-	/* it has the route that was received */
+	/* the packet keeps the route that was received */
 	memcpy(&pkt->u[3], &r->f->u[3], 5 * sizeof(pkt->u[0]));
 	pkt->trace_id = r->f->trace_id;
 	if (!(h->ctl & EX_CTL_SOP))
@@ -115,7 +115,7 @@ static struct weft_frame *void_packet(const struct rx *r,
 			m->port = b[2];
 		return pkt;
 	}
-	if (m->pos >= m->hops) /* used up: the header takes its place */
+	if (m->pos >= m->hops) /* route used up: the header takes its place */
 		memcpy(&pkt->u[0], b, ex_flit_bytes(width));
 	for (uint32_t i = 0; i < k && m->pos + i < EX_ROUTE_MAX; i++)
 		ex_route_set(pkt, m->pos + i, b[i / 2] >> i % 2 * 4 & 0xf);

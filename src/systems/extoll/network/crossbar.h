@@ -57,9 +57,10 @@ enum {
 	EXTOLL_XBAR_NO_PORT,
 	EXTOLL_XBAR_VOIDS,
 	EXTOLL_XBAR_CONFLICTS,
-	EXTOLL_XBAR_SPACING, /* set by ops.sample, also the next one */
+	EXTOLL_XBAR_SPACING, /* this and VCS are set by ops.sample */
 	EXTOLL_XBAR_VCS,
-	EXTOLL_XBAR_RETRIES, /* from here on set by extoll_xbar_link_counts */
+	EXTOLL_XBAR_RETRIES, /* this and the following are set by
+				extoll_xbar_link_counts */
 	EXTOLL_XBAR_TIMEOUTS,
 	EXTOLL_XBAR_NACKS,
 	EXTOLL_XBAR_CRC,

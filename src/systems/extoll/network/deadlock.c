@@ -206,7 +206,7 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 				return n;
 			}
 		path[n++] = h->place;
-		/* the place whose cells it waits for */
+		/* the far end, whose cells this place waits for */
 		far = far_end(w, h);
 		p = h->place;
 		if (!lock_comes(w, h))

@@ -41,7 +41,7 @@ struct hx_pkt {
 	uint64_t user[2]; /* of the unit */
 	uint16_t box;	  /* 1 + VPID of its mailbox or ring; 0 = none */
 	/* HTAX's own: */
-	uint64_t cycle; /* of its next step */
+	uint64_t cycle; /* cycle of the next step */
 	struct hx_pkt *next;
 	struct hx_pkt *chain; /* of all packets */
 	uint8_t from;

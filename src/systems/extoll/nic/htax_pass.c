@@ -27,7 +27,7 @@ bool ex_htax_pass(struct extoll_nic *n, uint64_t c)
 		/* move it to the arbiter and the stores in between back */
 		pass = *s;
 		if (h->load.waits && i >= h->load.behind)
-			h->load.behind++; /* it precedes the load now */
+			h->load.behind++; /* the packet precedes the load now */
 		for (; i > h->granted; i--)
 			*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);
 		*ring_nth(&h->store, h->granted) = pass;

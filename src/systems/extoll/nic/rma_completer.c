@@ -284,7 +284,8 @@ static bool in_notify(struct extoll_rma_in *in)
 	    (c.op != RMA_LOCK_RSP || c.low & 1)) /* lock: which unit refused */
 		error = RMA_RESPONDER;
 	if (c.op == RMA_NOTI_PUT || c.op == RMA_LOCK_RSP)
-		c.spec |= RMA_COMPLETER; /* always, since they do only that */
+		c.spec |= RMA_COMPLETER; /* always, because they have no other
+					    effect */
 	if (!extoll_rma_wants_noti(r, &c, RMA_COMPLETER, in->bad))
 		return true;
 	return extoll_rma_notify(r, EXTOLL_HX_RMA_COMP, c.vpid, c.w[0],

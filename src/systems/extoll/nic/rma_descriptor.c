@@ -26,7 +26,7 @@ enum {
 	OP_KNOWN = 1,
 	OP_QUAD = 2,	/* quadword form */
 	OP_ADDR1 = 4,	/* word 1 is an address of `bytes` bytes */
-	OP_ADDR2 = 8,	/* word 2 is one, too */
+	OP_ADDR2 = 8,	/* word 2 is an address, too */
 	OP_DATA = 16,	/* its packet has payload */
 	OP_HOST = 32,	/* may be in a descriptor */
 	OP_WORDS3 = 64, /* command words of its packet: 3, else 2 */

@@ -334,7 +334,8 @@ void extoll_rma_tx_run(struct extoll_rma_tx *u)
 				moved = true;
 			}
 			if (op->state == RMA_TX_FREE)
-				u->head++; /* only the first one gets there */
+				u->head++; /* only the operation at the head
+					      becomes free */
 		}
 		tx_reads(u);
 	} while (moved);

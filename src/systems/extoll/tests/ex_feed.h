@@ -35,7 +35,7 @@ struct feed {
 	uint32_t n_flows, turn[EX_PORTS];
 	uint8_t keep[EX_PORTS]; /* mask of VCs whose slots are never free */
 	uint32_t bad;		/* cells out of order */
-	uint32_t most;		/* slots ever in use at an end */
+	uint32_t most;		/* most slots in use at an end so far */
 };
 
 struct bench {

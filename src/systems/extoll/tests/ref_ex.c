@@ -284,7 +284,7 @@ static void np_take(struct world *w, uint32_t n, uint32_t p)
 	}
 }
 
-/* ---- all of it, cycle by cycle ---- */
+/* ---- the whole network, cycle by cycle ---- */
 
 static void world_init(struct world *w)
 {

@@ -49,12 +49,12 @@ struct ref_hx_work {
 	uint64_t unit_busy[REF_HX_UNITS];
 	uint64_t in_busy[2];	       /* host's inputs: stores, answers */
 	uint32_t turn[2];	       /* unit that won last */
-	bool store_last[REF_HX_UNITS]; /* a store came last, not an answer */
+	bool store_last[REF_HX_UNITS]; /* a store arrived last, not an answer */
 	uint64_t ready[REF_HX_MAX];    /* store: cycle at the arbiter */
 	uint64_t answer[REF_HX_MAX];   /* read: cycle at the arbiter */
 	uint64_t at_unit[REF_HX_MAX];  /* read: granted, at the unit */
 	uint32_t first;		       /* request that is not done */
-	uint32_t told;		       /* stores that have had a place */
+	uint32_t told;		       /* stores that had a place so far */
 	uint32_t line[REF_HX_MAX], n_line; /* stores at the arbiter */
 };
 

@@ -135,7 +135,7 @@ static void cells(struct program *w, uint32_t np)
 	}
 }
 
-/* A packet leaves when it was handed over. */
+/* Sends each packet in the cycle in which it is handed over. */
 static bool leave(struct program *w)
 {
 	const struct ref_rma_left *l = &w->x->left[w->next_left];

@@ -37,7 +37,7 @@ static void give_back(struct program *w, struct in *n, uint32_t bytes)
 	}
 }
 
-/* Payload that has been here for 20 cycles. */
+/* Returns the payload that has been here for 20 cycles. */
 static uint32_t ready(const struct program *w, const struct in *n)
 {
 	uint32_t end = 0, words = word_bytes(&n->c);

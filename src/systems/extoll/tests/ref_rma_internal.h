@@ -85,10 +85,10 @@ struct program {
 	uint32_t next_cell, next_left, next_went, scan;
 };
 
-/* ref_rma.c: a request to HTAX, now. */
+/* ref_rma.c: makes a request to HTAX in this cycle */
 struct ref_rma_req *ref_ask(struct program *w, uint32_t port, bool read,
 			    uint64_t addr, uint32_t bytes);
-/* A notification; false: its ring is full. */
+/* Writes a notification. Returns false if its ring is full. */
 bool ref_tell(struct program *w, uint32_t port, const struct cmd *c,
 	      uint64_t w0, uint32_t unit, uint32_t error);
 bool ref_enabled(const struct program *w, uint32_t vpid);

@@ -304,7 +304,7 @@ static bool told(struct program *w, uint32_t unit, const struct op *o)
 			o->bad ? 1u << as : 0);
 }
 
-/* In order; true: it is over. */
+/* Writes notifications in order. Returns true when all are written. */
 static bool do_noti(struct program *w, uint32_t unit, struct op *o)
 {
 	struct tx *t = &w->tx[unit];

@@ -49,7 +49,7 @@ static void set_box(struct program *w, const struct ref_velo_set *s)
 	b->pd = s->pd;
 }
 
-/* Those that are due. */
+/* Makes the stores that are due. */
 static void stores(struct program *w)
 {
 	const struct ref_velo *x = w->x;

@@ -9,8 +9,8 @@
 /* ---- a fault that follows a script ---- */
 
 struct script {
-	uint32_t lose;	    /* cells, the first ones */
-	bool acked;	    /* each of them, as if it had come */
+	uint32_t lose; /* cells, the first ones */
+	bool acked;    /* each lost cell is acknowledged as if it had arrived */
 	uint32_t invert;    /* the CRC of this cell, from 1 on */
 	uint8_t control[4]; /* in front of the first frame: type, value */
 	uint32_t n_control;

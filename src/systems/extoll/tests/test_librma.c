@@ -82,7 +82,7 @@ static int full_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(rma_unregister(p, g[3]), RMA_SUCCESS);
 	assert_int_equal(rma_register(p, buf, 32 * MB, &g[3]), RMA_SUCCESS);
 	assert_int_equal(rma_close(p), RMA_SUCCESS);
-	/* nothing has leaked: as much again */
+	/* nothing has leaked: as many regions fit as before */
 	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
 	for (n = 0; rma_register(p, buf, 32 * MB, &g[n]) == RMA_SUCCESS;)
 		n++;

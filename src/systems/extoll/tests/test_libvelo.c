@@ -245,7 +245,7 @@ static void many(const struct velo_attr *a)
 	exrig_prog(&r, 1, many_recv);
 	run();
 	assert_true(exrig_counter(r.node[1].nic, "velo_stalls") > 100);
-	/* the sender's processor felt it */
+	/* the sender's processor has stalled */
 	assert_true(exrig_counter(r.node[0].host, "store_stalls") > 0);
 }
 

@@ -128,7 +128,8 @@ static void test_writes_of_a_closed_mailbox_are_counted(void **state)
 {
 	const uint32_t rx = EXTOLL_VELO_RX + 8 * 3;
 
-	vr.bus[ME]->t_write = 100 * WEFT_US; /* 16 go, the others wait */
+	vr.bus[ME]->t_write =
+		100 * WEFT_US; /* 16 stores leave, the others wait */
 	for (uint32_t i = 0; i < 12; i++)
 		velo_arrive(MSG(.len = 64, .seed = i), xr_cycle(&vr));
 	xr_run(&vr, 2000);

@@ -12,7 +12,7 @@
 
 /* ---- T-30: the arbiter ---- */
 
-/* Bit-exact, with its thermometer mask. */
+/* The arbiter's formula, bit-exact with its thermometer mask. */
 struct formula {
 	uint32_t n;
 	uint64_t t;

@@ -8,7 +8,7 @@
 #include "exrig.h"
 
 enum { VPID = 5, NEAR = 6, FAR = 200 }; /* FAR: in no chunk that is made */
-enum { GATS = 16 };			/* of the NIC as it comes */
+enum { GATS = 16 }; /* tables of a NIC with default parameters */
 
 static struct exproc p;
 

@@ -89,7 +89,7 @@ static void put_send(struct exproc *p, uint32_t i)
 					t.op, RMA_MODE_TE, 0));
 }
 
-/* At the node where it lands. */
+/* Checks the bytes at the target. */
 static void put_check(struct exproc *p, uint32_t i)
 {
 	struct put t = put_nth(i);

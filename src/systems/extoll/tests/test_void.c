@@ -198,7 +198,7 @@ static WEFT_COMPONENT(ex_void_node, .name = "test.ex_void",
 			       .event = node_event,
 			       .fini = node_fini });
 
-/* ---- a row of them ---- */
+/* ---- a row of crossbars ---- */
 
 struct row {
 	struct weft_sim *sim;

@@ -141,7 +141,8 @@ static void test_one_cell_with_another_way_out_dissolves_a_circle(void **st)
 	struct rig g;
 
 	ring(&g);
-	cell(&g, 2, IN, 0)->since = OLD + 1; /* to the end, which has no room */
+	cell(&g, 2, IN, 0)->since =
+		OLD + 1; /* a cell to the end, which has no room */
 	assert_false(deadlocked(&g));
 	assert_true(g.blocked);
 	ring(&g);
@@ -194,8 +195,9 @@ static void test_a_held_output_closes_a_circle(void **st)
 	g.x[0].w[0].room = true;
 	assert_false(deadlocked(&g));
 	g.x[0].w[0].lock = g.x[0].lock = 0; /* np0, VC 0 */
-	cell(&g, 0, 0, 0)->since = OLD;	    /* its input: to its own end */
-	assert_false(deadlocked(&g));	    /* the end takes it in time */
+	cell(&g, 0, 0, 0)->since =
+		OLD; /* input of the holder: a cell to its own end */
+	assert_false(deadlocked(&g)); /* the end takes it in time */
 	g.x[0].w[1].out = OUT;
 	assert_true(deadlocked(&g)); /* the holder waits for the ring */
 	g.x[0].w[1].room = true;
@@ -275,7 +277,7 @@ static void test_an_early_cell_needs_room_for_its_packet(void **st)
 	g.x[0].w[0].room = true;
 	g.x[0].comes = true;
 	assert_false(deadlocked(&g));
-	g.x[0].comes = false; /* full, of it alone */
+	g.x[0].comes = false; /* full of this packet alone */
 	assert_true(deadlocked(&g));
 	cell(&g, 0, IN, 0)->room = true;
 	assert_false(deadlocked(&g));

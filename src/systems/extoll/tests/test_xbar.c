@@ -21,7 +21,7 @@ static void mark(struct bench *b, struct mark *m)
 		m->busy[i] = cell_channel_counts(&b->xb->ep[i])->busy;
 }
 
-/* Runs the window; what has come in it. */
+/* Runs the window. Counts the cells that arrive in it. */
 static void window(struct bench *b, struct mark *d)
 {
 	struct mark was;
@@ -177,7 +177,7 @@ static void test_head_of_line(void **state)
 		uint64_t alone = free_output(width[i], 0, 0);
 
 		near((double)alone, SPAN / cell_cycles(width[i], 7), 0.04);
-		/* another channel, as much as it wants */
+		/* another channel, which may send without limit */
 		assert_int_equal(free_output(width[i], 2, 1000000), alone);
 		/* the same channel: its slots are in use, but the 40 - 28 left
 		 * cover the round trip of a credit */

@@ -179,7 +179,7 @@ static const struct weft_bus_ops xbus_ops = {
 	.defer = xbus_defer,
 };
 
-/* Devices call the bus; nothing arrives. */
+/* Devices call the bus, so nothing arrives here. */
 static void no_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
 }

@@ -10,9 +10,10 @@
 struct forth_queue {
 	uint64_t posted;   /* written into slots */
 	uint64_t departed; /* known to have left */
-	uint64_t noted;	   /* up to here a local notification was requested */
-	uint32_t base;	   /* the NIC's count when ours started; */
-	bool based;	   /* valid when set */
+	uint64_t
+		noted; /* a local notification was requested up to this count */
+	uint32_t base; /* the NIC's count when ours started; */
+	bool based;    /* valid when set */
 };
 
 struct weft_forth {

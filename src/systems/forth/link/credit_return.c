@@ -106,7 +106,7 @@ static void due_apply(struct forth_port *l, uint64_t cycle)
 	}
 }
 
-/* ---- which lanes, in which frame ---- */
+/* ---- which lanes report, in which frame ---- */
 
 /* Picks up to max credits: messages of resynchronisation first, then changed
  * lanes, round robin (5.3). */

@@ -203,11 +203,12 @@ struct forth_port {
 		*peer;	     /* other end; self of a loop end; NULL = none */
 	uint64_t line_free;  /* first cycle without a transmission */
 	uint64_t last_start; /* of any transmission, for refresh */
-	uint64_t kick;	     /* next() is wanted at this cycle, or NEVER */
-	uint64_t blocked;    /* a packet lacks credits since, or NEVER */
-	uint64_t pulled;     /* cycle in which the peer was last asked for
-			      * credits */
-	uint64_t wake_at;    /* a sufficient credit counts, or NEVER */
+	uint64_t kick;	     /* cycle at which next() is called, or NEVER */
+	uint64_t blocked; /* cycle since which a packet lacks credits, or NEVER
+			   */
+	uint64_t pulled;  /* cycle in which the peer was last asked for
+			   * credits */
+	uint64_t wake_at; /* cycle at which enough credits count, or NEVER */
 	struct forth_port_lane_tx *tx;
 	struct { /* credits received, by cycle */
 		RING(struct forth_port_inbox);
@@ -244,7 +245,7 @@ struct forth_port {
 	struct forth_port_cfg cfg;
 	struct forth_port_count count;
 	/* receiver of damaged or bundled frames, loopback */
-	uint64_t rx_quiet; /* nothing received since this cycle */
+	uint64_t rx_quiet; /* cycle since which nothing was received */
 	/* symbols with invalid codes: the last ones, and how many since sync */
 	uint64_t bad_at[FORTH_PORT_LINKS_MAX][FORTH_PORT_BAD_CODES];
 	uint32_t n_bad[FORTH_PORT_LINKS_MAX];

@@ -18,7 +18,7 @@ struct forth_deliver {
 	uint64_t hdr, at;
 	bool bad, loss;
 	uint8_t src, group;
-	uint64_t trace; /* message; 0 when it stands for several */
+	uint64_t trace; /* message; 0 when the packet belongs to several */
 };
 
 /* path_choice.c */

@@ -17,11 +17,10 @@ struct forth_track {
 
 struct forth_queue {
 	uint32_t head, tail, pending; /* slots; pending up to the depth */
-	bool masked;		      /* its outgoing buffer had no room */
-	uint32_t need, voq;	      /* masked: words that it wants, and
-				       * where */
-	uint32_t departed;	      /* cumulative transfers */
-	uint64_t gone;		      /* pc of the latest departure */
+	bool masked;	    /* the outgoing buffer had no room for the queue */
+	uint32_t need, voq; /* masked: words that it needs, and in which VOQ */
+	uint32_t departed;  /* cumulative transfers */
+	uint64_t gone;	    /* pc of the latest departure */
 	/* Transfers between the engine and their departure, oldest first. */
 	struct {
 		RING(struct forth_track);

@@ -38,7 +38,7 @@ struct forth_plan {
 
 /* A VOQ, or the single Host2Net FIFO. */
 struct forth_voq {
-	uint32_t cap, used; /* words on chip; used: reserved, not yet left */
+	uint32_t cap, used; /* words on chip; used: reserved and not yet sent */
 	uint32_t seg;	    /* qwords left in the open segment */
 	struct {
 		RING(struct forth_pkt);

@@ -35,13 +35,13 @@ extern const struct selftest_test selftest_queue_tests[],
 /* Opens the NIC. Returns false after a failed check. */
 bool selftest_open(struct st *s, const struct weft_forth_attr *attr);
 void selftest_close(struct st *s);
-/* Meets the other node. */
+/* Waits until the other node is here, too. */
 void selftest_sync(struct st *s);
 static inline bool selftest_acts(const struct st *s)
 {
 	return s->w.me == 0;
 }
-/* Sleeps for so many pauses. */
+/* Sleeps for `pauses` pauses. */
 void selftest_sleep(struct st *s, uint32_t pauses);
 /* Fills the source with the pattern of test `seq`, and clears the
  * destination. */

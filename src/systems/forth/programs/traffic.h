@@ -34,7 +34,7 @@ struct traffic_peer {
 	weft_phys_t rx;	     /* its slots for our messages */
 	weft_phys_t control; /* its control words */
 	uint32_t min, max;   /* qwords of its messages */
-	uint32_t notify;     /* one message in so many is announced */
+	uint32_t notify;     /* one of `notify` messages is announced */
 	uint64_t count;	     /* messages it will send */
 };
 

@@ -155,7 +155,8 @@ static void forth_xbar_packet(void *own, struct forth_port *l,
 		weft_frame_free(f);
 		return;
 	}
-	to = &x->port[o].link.clk; /* clock that counts the rest */
+	to = &x->port[o]
+		      .link.clk; /* clock in which the remaining cycles count */
 	if (from->num != to->num || from->den != to->den)
 		came = weft_clock_cycle(to, weft_clock_edge(from, came));
 	f->u[FORTH_U_OWN] = came + x->decode +

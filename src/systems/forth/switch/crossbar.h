@@ -61,7 +61,8 @@ struct forth_xbar {
 	uint32_t tables, rows, paths;
 	struct forth_xbar_port *port;
 	struct forth_xbar_xp *xp; /* [output][input] */
-	uint32_t xp_words, ahead; /* cycles a start is fixed in advance */
+	uint32_t xp_words,
+		ahead; /* cycles by which a start is fixed in advance */
 	uint64_t hops;
 	uint64_t bram;
 };

@@ -193,7 +193,7 @@ bool weft_drv_set(struct weft_host *h, struct weft_dev *d,
 	return false;
 }
 
-/* As host.pc has them. */
+/* Returns the default times of host.pc. */
 weft_time_t weft_host_time(const struct weft_host *h, enum host_time_id id)
 {
 	return id == T_forth_ep_call ? 20 * WEFT_NS : 2 * WEFT_MS;

@@ -46,7 +46,7 @@ struct weft_host {
 /* Makes nodes that know each other. queues is 1 or 8. */
 void fake_start(struct weft_host *h, uint32_t nodes, uint32_t queues);
 void fake_stop(struct weft_host *h, uint32_t nodes);
-/* Carries out what is released. */
+/* Carries out the released descriptors. */
 void fake_run(struct weft_host *h);
 
 #endif

@@ -31,11 +31,12 @@ struct rpkt {
 	uint64_t header, avail, ready; /* pc: may enter; may start */
 	uint32_t words, qwords, queue, xfer;
 	bool first, last, in, gone;
-	struct rblock *block; /* it lies in external memory */
+	struct rblock
+		*block; /* NULL unless the packet lies in external memory */
 };
 
 struct rblock {			 /* of external memory */
-	uint32_t words, missing; /* packets not in yet */
+	uint32_t words, missing; /* packets that have not entered yet */
 };
 
 struct rxpkt {
@@ -60,7 +61,7 @@ struct rline {
 	struct rpkt *going;
 	uint64_t start;	     /* cc */
 	uint32_t line_word;  /* of the packet on the line */
-	uint32_t out_qwords; /* of it that have left */
+	uint32_t out_qwords; /* qwords of that packet that have left */
 };
 
 /* Net2Host of one link, and the packets that its far end has sent so far. */

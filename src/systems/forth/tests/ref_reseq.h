@@ -21,7 +21,7 @@ struct ref_reseq_pkt {
 	uint64_t header;
 	uint32_t src, path;
 	bool lost, written;
-	uint64_t checked; /* time; REF_NEVER: did not come yet */
+	uint64_t checked; /* time of the check; REF_NEVER: it has not arrived */
 };
 
 struct ref_reseq_note {
@@ -35,7 +35,8 @@ struct ref_reseq {
 	uint32_t n, next[REF_SOURCES]; /* first that is not past */
 	bool loss[REF_SOURCES];
 	uint32_t losses;
-	struct ref_reseq_note *note; /* may be given, in order */
+	struct ref_reseq_note
+		*note; /* notifications that may be given, in order */
 	uint32_t head, tail;
 };
 

@@ -11,13 +11,13 @@
 void ref_rig_base(struct ref_dma_cfg *c);
 /* The product with these parameters. */
 void ref_rig_open(struct rig *r, const struct ref_dma_cfg *c);
-/* Its work, from the scripts of c. */
+/* Runs the model with the scripts of c. */
 void ref_rig_run(struct rig *r, const struct ref_dma_cfg *c);
 /* Compares bus operations, packets sent and packets received. Returns 0 if they
  * are equal. */
 int ref_rig_compare(const struct rig *r, const struct ref_dma_cfg *c,
 		    const struct ref_dma_log *l);
-/* All of the above, and the reference. */
+/* Runs the model and the reference, and compares them. */
 int ref_rig_both(struct rig *r, const struct ref_dma_cfg *c,
 		 struct ref_dma_log *l);
 

@@ -141,7 +141,7 @@ static void tsink_event(struct weft_comp *c, uint32_t tag)
 		tsink_kick(s);
 }
 
-/* Packets that never got credits. */
+/* Frees packets that never got credits. */
 static int tsink_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct tsink *s = c->state;

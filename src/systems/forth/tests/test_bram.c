@@ -12,7 +12,8 @@ extern const struct weft_class weft_class_forth_nic, weft_class_forth_xbar;
 
 struct row {
 	const struct weft_class *cls;
-	const char *preset, *set[2], *bram; /* bram: or what the error says */
+	const char *preset, *set[2],
+		*bram; /* bram: size, or text of the error */
 };
 
 static const struct row rows[] = {

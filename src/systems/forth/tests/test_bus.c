@@ -29,7 +29,7 @@ extern const struct weft_class weft_class_bus_pcix, weft_class_forth_nic,
 
 /* Outcome of the damaged access. */
 enum fate {
-	RIGHT,	  /* as if nothing was */
+	RIGHT,	  /* as without an error */
 	LOST,	  /* nothing arrives */
 	TURNED,	  /* arrives with a wrong bit, notified */
 	UNTOLD,	  /* in memory with a wrong bit, not notified */

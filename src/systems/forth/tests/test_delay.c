@@ -58,7 +58,8 @@ static void delayed_packets_keep_their_order(void **state)
 		assert_true(came->cycle >= sent->cycle);
 		if (k) /* 8 words of data, 5 around them */
 			assert_true(came->cycle >= last + 13);
-		if (came->cycle > sent->cycle + 100) /* behind a late one */
+		if (came->cycle >
+		    sent->cycle + 100) /* the packet follows a delayed one */
 			assert_int_equal(came->cycle, last + 13);
 		late += came->cycle - sent->cycle;
 		last = came->cycle;

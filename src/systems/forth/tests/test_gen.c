@@ -102,7 +102,7 @@ static void check(struct fab *f, uint64_t packets)
 	must(weft_sim_finish(f->sim, &err), &err);
 }
 
-/* Two of them and a line. */
+/* Builds two generators and a line. */
 static void build_pair(struct fab *f, const char *const *tx,
 		       const char *const *rx)
 {

@@ -104,7 +104,7 @@ static void random_sends(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t cc)
 	}
 }
 
-/* Transfers of our own. */
+/* Makes transfers that leave this node. */
 static void random_descs(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t pc)
 {
 	uint32_t slot[8] = { 0 }, gap = 1 + below(g, 200);

@@ -355,7 +355,8 @@ static void loss_of_sync(void **state)
 	encode(&b, 0);
 	for (i = 0; i < 3; i++)
 		b.sym[16 + 2 * i] |= WEFT_SYM_BAD;
-	b.sym[32] |= WEFT_SYM_BAD; /* the first has just left the window */
+	b.sym[32] |= WEFT_SYM_BAD; /* the first bad symbol has just left the
+				      window */
 	arrive(&b);
 	assert_int_equal(b.c->bad_char[0], 4);
 	assert_int_equal(b.c->sync_loss[0], 0);

@@ -14,9 +14,10 @@
 
 /* A program that is not a process yet becomes one. */
 struct hport_c_open {
-	struct hport_sizes sizes; /* in: wanted; out: as the device has them */
-	int32_t vpid;		  /* in: wanted, < 0 for any; out: the one
-				   * given */
+	struct hport_sizes
+		sizes; /* in: wanted sizes; out: sizes of the device */
+	int32_t vpid;  /* in: wanted, < 0 for any; out: the one
+			* given */
 	uint32_t flags;
 	uint32_t hpid, bar;
 	uint64_t queue[6]; /* WQ, SDR, RDR, WDT, PRQ, NQ */

@@ -83,7 +83,7 @@ struct hport_kmem {
 		VEC(struct hport_block *);
 	} blocks;
 	uint64_t asked, given;	/* bytes in use: as requested, as allocated */
-	uint64_t reserved;	/* pages now marked reserved */
+	uint64_t reserved;	/* pages that are marked reserved */
 	uint64_t long_, pieces; /* refused by the page allocator: too long;
 				 * no such piece */
 	uint64_t full;		/* refused by the region */

@@ -204,7 +204,7 @@ static void place_virt(struct hp_nic *n, struct hp_cpl *q)
 	hp_cpl_store(n, q, size);
 }
 
-/* Retries the entry that was missing. */
+/* Retries the translation of the missing entry. */
 static void place_entry(struct hp_nic *n, struct hp_ctx_req *r,
 			struct hp_ctx *c)
 {
@@ -265,7 +265,8 @@ static void store_ack(struct hp_nic *n, struct hp_cpl *q)
 
 static void store_over(struct hp_nic *n, struct hp_cpl *q)
 {
-	if (!q->in.err && q->push.stop) /* a page is missing here */
+	if (!q->in.err &&
+	    q->push.stop) /* the TLB has no entry for a page of the buffer */
 		q->in.err = q->in.reply ? HP_ERR_OWINID : HP_ERR_TWINID;
 	else if (!q->in.err) /* the error in the tail of the packet */
 		q->in.err = q->push.tail;
@@ -502,7 +503,7 @@ static void cpl_behind(struct hp_sched *s, struct hp_job *j)
 	hp_room_behind(s, j);
 }
 
-/* Moves the payload, arrived and arriving, out of the network. */
+/* Takes the payload, arrived and still arriving, out of the network. */
 static void cpl_aside(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_cpl *q = (struct hp_cpl *)j;

@@ -15,10 +15,11 @@ struct hp_req;
 
 struct hp_ahead { /* VCIs of a VPID that were fetched */
 	uint16_t vpid;
-	uint32_t n;	 /* whose packet has not left the network port */
+	uint32_t
+		n; /* instructions whose packet has not left the network port */
 	uint32_t unread; /* of these, not yet decoded */
 	uint32_t out;	 /* gets and atomics without their answer */
-	uint64_t at;	 /* when one of them last made progress */
+	uint64_t at;	 /* time of their last progress */
 	bool several;	 /* several were unread or out at once, since both
 			  * were last 0 */
 };

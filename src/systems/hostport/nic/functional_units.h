@@ -152,7 +152,7 @@ struct hp_walk {
 				     * UINT32_MAX */
 	uint32_t room;		    /* of at[] */
 	uint64_t *at;	/* physical pages by number, or HP_WALK_NONE */
-	uint64_t *list; /* at[] when it is longer than some[] */
+	uint64_t *list; /* at[] if there are more pages than some[] holds */
 	uint64_t some[HP_AHEAD];
 	struct hp_xlate ask[HP_AHEAD];
 	bool asking[HP_AHEAD];

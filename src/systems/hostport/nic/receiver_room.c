@@ -186,7 +186,7 @@ static void room_over(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	struct hp_in *in = r->arg;
 	struct hp_push *p = push_of(in);
 
-	if (p && p->park.out) /* its own transactions end first */
+	if (p && p->park.out) /* the transactions in flight end first */
 		hp_after(n, AGAIN, room_again, in);
 	else
 		room_end(n, in, c);

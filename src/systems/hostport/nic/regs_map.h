@@ -335,7 +335,7 @@ enum hp_err {
 
 /* ---- notifications (6.2) ---- */
 
-enum { HP_NQE_CMD = 7 }; /* word; bits 63:48 are written last */
+enum { HP_NQE_CMD = 7 }; /* index of the word; bits 63:48 are written last */
 #define HP_NQE_W7(cmd, hpid, vpid)                                             \
 	(HP_PUT(cmd, 63, 48) | HP_PUT(hpid, 47, 16) | HP_PUT(vpid, 15, 0))
 #define HP_NQE_CMD(w)	((uint32_t)HP_GET((w)[7], 63, 48))

@@ -19,7 +19,7 @@ struct hp_marks {
 			uint32_t vpid;
 		});
 	} wait;	     /* triggered and not fetched, in order; id 0: taken */
-	size_t head; /* entries before it are taken */
+	size_t head; /* entries before it have been read */
 };
 
 /* Notes that `count` of the triggered instructions are in the CSB. */

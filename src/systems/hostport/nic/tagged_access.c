@@ -23,7 +23,7 @@
 struct place {
 	struct hp_req *req;
 	uint64_t w[HP_WORDS];
-	uint64_t flags; /* W0 of its context */
+	uint64_t flags; /* W0 of the context */
 	uint16_t vpid;
 };
 

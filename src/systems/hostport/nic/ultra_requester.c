@@ -282,7 +282,7 @@ void ultra_req_go(struct hp_ultra *u)
 
 		p = &u->port[i];
 		if (!(i % 64) && !u->ready[i / 64] && k + 63 <= ports)
-			k += 63; /* none of these 64 ports has one */
+			k += 63; /* none of these 64 ports is ready */
 		else if (p->ready && p->en && p->nqes < ULTRA_NQES)
 			break;
 	}

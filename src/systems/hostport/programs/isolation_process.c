@@ -12,7 +12,7 @@ static bool isolation_process_faulty(const struct hpn_actor *a)
 	return !hpn_is_victim(a) && a->of->fault;
 }
 
-/* Returns whether its instructions never end. */
+/* Returns whether the process issues instructions for ever. */
 static bool isolation_process_endless(const struct hpn_actor *a)
 {
 	return isolation_process_faulty(a) &&

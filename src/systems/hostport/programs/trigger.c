@@ -108,7 +108,7 @@ struct thread {
 	uint32_t vpid;
 };
 
-/* Triggers, again while it is not accepted. */
+/* Triggers until the device accepts it. */
 static struct weft_turn thread_turn(struct weft_host *h, struct weft_proc *p,
 				    void *arg)
 {

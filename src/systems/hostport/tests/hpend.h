@@ -30,7 +30,7 @@ void hpend_rdr_rest(struct hpend *e, const uint64_t *w, uint32_t bytes);
 void hpend_rdr_free(struct hpend *e, uint32_t words);
 void hpend_prd(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,
 	       uint64_t cookie);
-/* Leaves the valid bit to the flags. */
+/* Writes a PRD whose valid bit is in the flags. */
 void hpend_prd_raw(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,
 		   uint64_t cookie);
 
@@ -42,7 +42,7 @@ enum {
 };
 #define HPEND_OPEN (HP_WIN_EN | HP_WIN_RD | HP_WIN_WR)
 
-/* Both windows; then a meeting. */
+/* Opens both windows, then meets the other node. */
 void hpend_windows(struct hpend *e);
 /* Runs the far side: fills its memory with 0xee, opens both windows, and takes
  * part in one more meeting. */

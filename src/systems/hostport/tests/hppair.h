@@ -82,7 +82,7 @@ void hpend_expect(struct hpend *e, uint32_t cmd, uint64_t *w);
 /* Takes the next NQE of the other side's queue as hpend_expect does, called
  * from this side. */
 void hpend_other(struct hpend *e, uint32_t cmd, uint64_t *w);
-/* None comes for a while, here and there. */
+/* Checks that no notification arrives for a while at either node. */
 void hpend_silent(struct hpend *e);
 
 #endif

@@ -21,7 +21,10 @@ struct hpdrv {
 	uint8_t *rs;  /* routing space: route to node i at 64 * i */
 	weft_phys_t ct_phys, rs_phys;
 };
-enum { HPDRV_ROUTE = 64, HPDRV_RLEN = 32 }; /* a route; that is used of it */
+enum {
+	HPDRV_ROUTE = 64,
+	HPDRV_RLEN = 32
+}; /* bytes for a route; bytes of it in use */
 
 struct hpproc {
 	struct hpdrv *drv;

@@ -85,7 +85,7 @@ static uint32_t unit_line(const struct ref_sched *s, uint32_t u)
 	return s->waiting[u] + (s->stage[u][0] != NULL);
 }
 
-/* An older job of its key stands aside. */
+/* Returns true if an older job with its key stands aside. */
 static bool must_wait(const struct ref_sched *s, const struct ref_job *j)
 {
 	for (uint32_t i = 0; i < s->n_aside[j->unit]; i++) {
@@ -198,7 +198,8 @@ static void enter(struct ref_sched *s, struct ref_job *j, uint32_t k)
 	j->stage = k;
 	j->due = s->cycle + j->time[k];
 	j->over = !j->time[k];
-	if (j->miss == k && j->time[k]) /* stays where it is without a place */
+	if (j->miss == k &&
+	    j->time[k]) /* steps aside, because it waits without a place */
 		step_aside(s, j);
 }
 

@@ -43,7 +43,7 @@ struct ref_job {
 	bool prompt;		   /* only into units without others (8.5) */
 	uint32_t units;		   /* mask of those that may take it */
 	uint32_t time[REF_STAGES]; /* cycles in each stage */
-	bool over;		   /* the time of its stage */
+	bool over;		   /* the time of its stage has passed */
 	uint32_t miss; /* stage in which it waits for the driver; >= the number
 			* of stages: none */
 };

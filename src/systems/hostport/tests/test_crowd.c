@@ -61,7 +61,7 @@ static uint32_t happens(struct member *m, struct hport_note *n,
 	}
 }
 
-/* Each word of them with another bit. */
+/* A change of any word of an instruction is noticed. */
 static void every_word_counts(void **state)
 {
 	uint32_t seen[KINDS] = { 0 };
@@ -93,7 +93,7 @@ static void every_word_counts(void **state)
 	assert_int_equal(seen[PUT_BYTES] & seen[FAA] & seen[CAS], 2);
 }
 
-/* Answers count as well as memory. */
+/* A wrong answer is noticed, as wrong memory is. */
 static void answers_count(void **state)
 {
 	for (uint64_t num = 0; num < NUMBERS; num++) {

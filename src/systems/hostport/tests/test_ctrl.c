@@ -259,7 +259,7 @@ static int ports_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	ports.reads = HP_CTRL_NPS(hpdrv_get(&d, HP_R_CTRL));
 	for (uint32_t i = 0; i < MESSAGES; i++)
 		hpproc_fast_send(&p, 1, VPID, HP_A, i, &word, 1);
-	if (!ports.reads) { /* nothing leaves, until one may send */
+	if (!ports.reads) { /* no packet leaves until one port may send */
 		assert_false(hpproc_wait(&p, w));
 		hpdrv_set(&d, HP_R_CTRL, HP_CTRL_ENABLE | HP_CTRL_NPS_MAKE(2));
 	}

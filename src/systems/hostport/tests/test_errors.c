@@ -378,7 +378,7 @@ static void near_closed(struct hppair *t, struct hpend *e)
 	hpend_send(e, S, 0, 64);
 	weft_host_sleep(e->h, weft_host_now(e->h) + 10 * WEFT_US);
 	hpdrv_disable(&e->d, e->vpid);
-	hppair_meet(e); /* now the target takes it */
+	hppair_meet(e); /* now the target receives the packet */
 	hppair_meet(e);
 	weft_host_sleep(e->h, weft_host_now(e->h) + 20 * WEFT_US);
 	assert_int_equal(hpdrv_get(&e->d, HP_R_ERR_LOG),

@@ -71,7 +71,7 @@ static uint32_t many(void)
 	return way.bytes > HP_PAGE ? FEW : MANY;
 }
 
-/* That all of them need. */
+/* Returns the pages that all processes need. */
 static uint64_t pages(void)
 {
 	return many() * ((way.bytes + HP_PAGE - 1) / HP_PAGE);
@@ -243,8 +243,8 @@ static const struct way ways[] = {
 };
 enum { WAYS = sizeof(ways) / sizeof(*ways) };
 
-/* To others they are not there. */
-static void test_miss_holds_nobody(void **state)
+/* A miss of one process does not delay the probes of another. */
+static void test_miss_delays_no_other_process(void **state)
 {
 	uint64_t alone[PROBES], beside[PROBES];
 
@@ -260,7 +260,7 @@ static void test_miss_holds_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_miss_holds_nobody),
+		cmocka_unit_test(test_miss_delays_no_other_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

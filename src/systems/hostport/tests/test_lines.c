@@ -92,7 +92,7 @@ static void table_new(struct weft_host *h, struct table *t, uint32_t entries)
 	assert_non_null(t->mem);
 }
 
-/* One at a time. */
+/* Looks one address up at a time. */
 static void look_one(struct weft_host *h, struct hp_nic *n, struct table *t,
 		     uint64_t key)
 {
@@ -144,7 +144,7 @@ static void act_lines(struct weft_host *h, struct hp_nic *n, struct table *t)
 		break;
 	case 4:
 	case 5:
-	case 6: /* the copy stays as it is */
+	case 6: /* memory changes, but not the cached copy */
 		t->mem[HP_WORDS * key + 7] = weft_rng_u64(&rng);
 		break;
 	default:

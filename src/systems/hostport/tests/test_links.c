@@ -14,7 +14,7 @@ enum { VPID = 0x30, NODES = 4, UNDER_WAY = 8, UNIT = 6 };
 
 /* Messages that a process sends to others and expects from them. */
 struct job {
-	uint32_t to[2], count; /* to each of them, or to the one */
+	uint32_t to[2], count; /* destinations; messages to each */
 	uint32_t expect[NODES];
 };
 
@@ -44,7 +44,7 @@ static void send_one(struct scene *s, struct hpproc *p, uint32_t to,
 	hpproc_issue(p, 1);
 }
 
-/* In the order of its sender, each byte. */
+/* Checks order and bytes of each packet of a sender. */
 static void take_one(struct scene *s, uint32_t me, const uint64_t *w)
 {
 	uint32_t from = HP_NQE_HPID(w) - 1, tag = s->got[me][from]++;

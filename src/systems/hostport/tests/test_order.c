@@ -146,7 +146,7 @@ static int o03_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Long and short ones in turn. */
+/* Sends long and short messages in turn. */
 static int o03_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w[HP_WORDS];

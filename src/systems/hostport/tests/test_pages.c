@@ -40,7 +40,7 @@ struct light {
 };
 static struct light light[PROCS];
 
-/* One message to itself at a time. */
+/* Sends one message at a time to its own process. */
 static struct weft_turn light_turn(struct weft_host *h, struct weft_proc *proc,
 				   void *arg)
 {
@@ -59,7 +59,8 @@ static struct weft_turn light_turn(struct weft_host *h, struct weft_proc *proc,
 		l->over = weft_host_now(h);
 		return (struct weft_turn){ .kind = WEFT_TURN_END };
 	}
-	if (l->left % 2 == 0) { /* both NQEs of the last one are here */
+	if (l->left % 2 ==
+	    0) { /* both notifications of the last message have arrived */
 		vci_self(w, l->p.vpid, l->left);
 		hpproc_put(&l->p, w);
 		hpproc_issue(&l->p, 1);

@@ -38,7 +38,7 @@ static int records(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(hpdrv_get(&drv, HP_R_TLB_MISS_CNT), 2);
 	hp_irq_vpid(n, 9);
 	hp_irq_vpid(n, 8);
-	hp_irq_vpid(n, 9); /* it is there already */
+	hp_irq_vpid(n, 9); /* the record is in the ring already */
 	hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, HP_B_PUT), 0xfedc);
 	hp_irq(n, HP_IRQ_ULTRA);
 	irq_is(r, HP_IRQ_RECORDS | HP_IRQ_ULTRA, 1);

@@ -45,7 +45,7 @@ static const struct way ways[] = {
 
 static const struct way *way;
 static struct hpproc good[2];
-static uint32_t sent, done, refused; /* as the origin knows */
+static uint32_t sent, done, refused; /* counted at the origin */
 
 /* Returns whether the way has an answer: the origin gets it once, from the
  * other side. */
@@ -54,7 +54,7 @@ static bool answered(void)
 	return way->byte & HP_A || HP_MAIN(way->byte) == HP_M_FAST_GET;
 }
 
-/* Both of them have a message each way. */
+/* Sends a message to node 1 and waits for the answer. Returns the time. */
 static weft_time_t round_trip(struct hpend *e)
 {
 	weft_time_t unit = 16 * WEFT_US, from;
@@ -136,7 +136,7 @@ static void flood(struct hpend *e)
 	weft_host_sleep(e->h, weft_host_now(e->h) + 500 * WEFT_US);
 }
 
-/* Until nothing comes any more. */
+/* Receives until no packet arrives any more. */
 static void flood_rest(struct hpend *e)
 {
 	for (uint32_t i = 0; i < 50; i++) {

@@ -248,7 +248,7 @@ static void the_first_owner_of_a_vpid_gets_its_messages(void **state)
 
 enum { OPENED = 60 };
 
-/* Messages come to a VPID all the time. */
+/* Sends messages to a VPID without a pause. */
 static int floods(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, 4);

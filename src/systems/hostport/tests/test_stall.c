@@ -11,7 +11,7 @@ enum { VPID = 0x30, MESSAGES = 20, BYTES = 4096, RDR = 1024, UNIT = 6 };
 
 static struct scene {
 	struct exrig r;
-	bool stops;	 /* the receiver looks when it is told to */
+	bool stops;	 /* the receiver reads only when told to */
 	uint64_t irq[3]; /* IRQ_STATUS while stopped, after clearing, at the
 			  * end */
 } scene;

@@ -32,7 +32,7 @@ static void open_small(struct weft_host *h)
 	in.to = hports_peer(in.p, 0, ME);
 }
 
-/* False: nothing has come for a while. */
+/* Returns false if nothing arrived for a while. */
 static bool hear(void)
 {
 	weft_time_t until = weft_host_now(weft_host_self()) + SILENCE * WEFT_US;

@@ -25,9 +25,9 @@ enum { HOLE = 40 }; /* page, counted in both memories */
 struct fault {
 	uint32_t byte;
 	uint64_t off, ooff, len;
-	bool origin;	       /* the hole is there */
+	bool origin; /* the hole is at the origin, else at the target */
 	enum hp_err near, far; /* NQEs */
-	uint32_t stored;       /* bytes that are there all the same */
+	uint32_t stored;       /* bytes that are stored in spite of the hole */
 	bool sends;
 };
 

@@ -149,7 +149,7 @@ static void rest(struct weft_host *h)
 	weft_host_sleep(h, weft_host_now(h) + WEFT_US);
 }
 
-/* Done, with what the list has. */
+/* Checks a finished walk against the list of pages. */
 static void check(struct look *k)
 {
 	struct entry *e = find(k->x.vpid, k->x.vpage);

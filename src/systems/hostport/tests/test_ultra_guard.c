@@ -211,7 +211,9 @@ static int victim(struct weft_host *h, struct exrig *r, uint32_t node)
 static void notifications_of_a_port_reach_no_later_owner(void **state)
 {
 	HPORTS_ONE(names_others, victim);
-	assert_int_equal(named, MINE); /* its own, not what was left there */
+	assert_int_equal(
+		named,
+		MINE); /* its own value, not one that the earlier owner left */
 }
 
 /* ---- packets that do not leave ---- */
@@ -277,7 +279,7 @@ static void packets_of_a_port_that_is_off_leave_before_it_goes(void **state)
 
 /* ---- a process that ends ---- */
 
-static uint32_t ports; /* that it had, of each unit */
+static uint32_t ports; /* ports of each unit that the process had */
 
 static uint32_t take_all(struct weft_host *h, uint32_t unit)
 {

@@ -37,7 +37,7 @@ struct ultrarig {
  * no_path. */
 void ultrarig_run(struct ultrarig *t, const struct weft_class *bus,
 		  const char *const *set, ultra_fn near, ultra_fn far);
-/* Both sides come here. */
+/* Waits until both nodes are here. */
 void ultrarig_meet(struct ultra_end *e);
 uint64_t ultrarig_counter(struct ultrarig *t, uint32_t node, const char *name);
 void ultrarig_free(struct ultrarig *t);

@@ -41,9 +41,9 @@ struct vipl_queue {
 	struct vipl_posted *ring; /* by number; NULL until the first post */
 	uint64_t first;		  /* number of the oldest descriptor */
 	uint32_t size, n;
-	uint32_t open; /* of them; for reliable VIs */
-	bool posting;  /* a thread is between link and doorbell */
-	bool raw;      /* of a reliable VI: descriptors at the card */
+	uint32_t open; /* posted and not yet completed; reliable VIs only */
+	bool posting;  /* a thread has linked a descriptor and not yet rung */
+	bool raw;      /* of a reliable VI: descriptors are given to the card */
 	struct vipl_notify *notify;
 	/* Completion queue. */
 	struct vipl_cq *cq;

@@ -275,10 +275,9 @@ void vipl_rel_connected(struct vipl_vi *v)
 	for (uint32_t i = 0; i < REL_RX; i++)
 		rel_post(r, HVIA_Q_RECV, rel_slot(r, REL_WINDOW + REL_ACKS + i),
 			 rel_payload(v->nic->payload));
-	hvia_notify(
-		weft_host_self(),
-		&v->nic->client
-			 ->event); /* the thread sleeps for them from now on */
+	hvia_notify(weft_host_self(),
+		    &v->nic->client->event); /* the thread sleeps for these
+						events from now on */
 }
 
 /* Handles the newest descriptor of a queue, which was linked just now. */

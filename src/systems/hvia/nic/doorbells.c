@@ -76,7 +76,7 @@ void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
 	v->q[q] = (struct hv_q){ 0 };
 	if (q == HVIA_Q_SEND)
 		n->pending[vi / 64] &= ~(1ULL << vi % 64);
-	if (!over) /* the VI has ended already otherwise */
+	if (!over) /* otherwise the VI has failed already */
 		hv_vi_fail(n, vi, q, HVIA_ERROR_POST_DESC,
 			   hvia_token(at->handle, (uint32_t)at->va));
 }

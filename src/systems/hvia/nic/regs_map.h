@@ -190,8 +190,9 @@ enum hvia_vi_state {
 };
 enum {
 	HVIA_VIF_RDMA_WRITE = 1 << 0,
-	HVIA_VIF_IRQ_SEND = 1 << 1, /* interrupt at the next completion; */
-	HVIA_VIF_IRQ_RECV = 1 << 2, /* the card clears it then */
+	HVIA_VIF_IRQ_SEND = 1 << 1, /* interrupt at the next completion */
+	HVIA_VIF_IRQ_RECV = 1
+			    << 2, /* the card clears both when it interrupts */
 	/* Own: completes posted descriptors with DESC_FLUSHED; clears
 	 * itself. */
 	HVIA_VIF_FLUSH_SEND = 1 << 3,

@@ -32,7 +32,7 @@ static inline uint8_t hvarea_byte(uint32_t k, uint32_t i)
 	return (uint8_t)(k * 131 + i * 7 + (i >> 8) * 13 + 1);
 }
 
-/* Both programs are here. */
+/* Waits until both programs are here. */
 void hvarea_meet(struct weft_host *h, uint32_t *turn);
 
 #endif

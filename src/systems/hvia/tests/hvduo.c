@@ -28,7 +28,7 @@ void hvduo_peer_posts(struct weft_host *h, struct bench *b)
 	}
 }
 
-/* Then it waits for the end. */
+/* Posts the receives, then waits for the end. */
 int hvduo_peer(struct weft_host *h, struct bench *b)
 {
 	uint32_t turn = 0;

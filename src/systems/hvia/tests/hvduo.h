@@ -25,7 +25,7 @@ extern struct hvduo hvduo;
 void hvduo_open_side(struct weft_host *h, uint32_t rights, uint32_t flags);
 /* Peer: n receives of 4 KB each. */
 void hvduo_peer_posts(struct weft_host *h, struct bench *b);
-/* Then it waits for the end. */
+/* Posts the receives, then waits for the end. */
 int hvduo_peer(struct weft_host *h, struct bench *b);
 void hvduo_run(node_fn a, node_fn z, uint64_t posted);
 struct hvrig_desc *hvduo_simple(uint32_t i, uint32_t len);

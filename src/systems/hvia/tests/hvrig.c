@@ -258,7 +258,7 @@ static void note(const struct weft_trace *t, const char *what, uint32_t seq,
 			(double)at / (double)WEFT_NS);
 }
 
-/* A message, or one of its packets. */
+/* Records the start of a message or of a packet. */
 static void opened(struct ear *e, const struct weft_trace *t)
 {
 	uint32_t node = t->comp->name[1] - '0', of;

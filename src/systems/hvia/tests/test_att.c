@@ -37,7 +37,7 @@ static void entry_put(struct hv_nic *n, uint32_t h)
 		hv_sdram_store(n, hvia_l1_addr(h) + 8 * i, w[i]);
 }
 
-/* Mostly what a driver would write. */
+/* Makes an entry, mostly one that a driver would write. */
 static void entry_make(struct hv_nic *n, uint32_t h)
 {
 	struct hvia_l1 *e = &l1[h];

@@ -224,7 +224,7 @@ static int writer(struct weft_host *h, struct bench *b)
 			 OK | HVIA_ST_RDMA_WRITE);
 	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);
 	hvarea_meet(h, &turn);
-	/* now the VI may not */
+	/* from now on the VI may not access it */
 	hvarea_meet(h, &turn);
 	assert_int_equal(rdma(va, hvduo.handle[1], 64, 0),
 			 OK | HVIA_ST_RDMA_WRITE);

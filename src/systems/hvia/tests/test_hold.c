@@ -7,7 +7,7 @@
 
 /* ---- fetched descriptors ---- */
 
-/* VI 0, one in the middle, the last. */
+/* Tries the first VI, some in the middle, and the last. */
 static int forgets(struct weft_host *h, struct bench *b)
 {
 	static const uint32_t vi[] = { 0, 63, 64, 500, HVIA_VIS - 1 };

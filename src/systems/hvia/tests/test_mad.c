@@ -148,7 +148,7 @@ static void open_side(struct weft_host *h)
 		hvrig_vi(&t.rig[i], v, v, HVIA_VIF_RDMA_WRITE);
 }
 
-/* As if nothing had been. */
+/* Checks that the card works as after a reset. */
 static void works(struct weft_host *h, uint32_t *turn)
 {
 	uint32_t me = weft_host_node(h);

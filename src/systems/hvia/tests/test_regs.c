@@ -37,7 +37,7 @@ static void run(node_fn fn, const char *param, const char *value)
 	bench_free(b);
 }
 
-/* As it comes out of the box. */
+/* Maps the card in its state after power-up. */
 static void map_only(struct weft_host *h)
 {
 	memset(&rig, 0, sizeof(rig));
@@ -145,7 +145,7 @@ static void stores_leave_what_the_table_says(void **state)
 	run(values, NULL, NULL);
 }
 
-/* Those that a load does not change. */
+/* Registers that a load does not change. */
 static const uint32_t quiet[] = {
 	HVIA_CTRL,     HVIA_INT_CAUSE,	  HVIA_INT_MASK,    HVIA_MAC,
 	HVIA_ATT_ADDR, HVIA_ATT_L1_COUNT, HVIA_MOVE_FROM,   HVIA_MOVE_TO,

@@ -54,7 +54,7 @@ static int sends(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Each message tells it, and no more. */
+/* Checks that each message has these stages and no others. */
 static void check(const char *const *want)
 {
 	uint32_t n = 0;

@@ -274,7 +274,7 @@ static void entries_keep_their_order_round_the_ring(void **state)
 	bench_free(b);
 }
 
-/* Limits of what is asked for. */
+/* Limits of the size that a program asks for. */
 static int limits(struct weft_host *h, struct bench *b)
 {
 	static VIP_CQ_HANDLE cq[VIPL_CQS];

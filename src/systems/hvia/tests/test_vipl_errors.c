@@ -371,7 +371,7 @@ static int rdma_wrong(struct weft_host *h, struct bench *b)
 		  side_rdma(&s, 0, 0, 100, b->v[0] + 8150, (uint32_t)b->v[1]));
 	assert_true(side_sent(&s, NULL));
 	meet(&s, "two");
-	/* it writes where it may */
+	/* a write at a valid address follows */
 	fill(s.data, 3000, 5);
 	side_send(&s,
 		  side_rdma(&s, 0, 0, 3000, b->v[0] + 3, (uint32_t)b->v[1]));
@@ -383,7 +383,8 @@ static int rdma_wrong(struct weft_host *h, struct bench *b)
 	for (uint32_t i = 0; i < 40; i++)
 		assert_true(side_sent(&s, NULL));
 	meet(&s, "four");
-	side_send(&s, side_desc(&s, 0, 0, 1)); /* its error says so */
+	side_send(&s,
+		  side_desc(&s, 0, 0, 1)); /* the error of the send says so */
 	assert_true(side_sent(&s, NULL));
 	meet(&s, "end");
 	side_close(&s);

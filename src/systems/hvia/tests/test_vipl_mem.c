@@ -93,7 +93,7 @@ static int pieces(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Messages arrive meanwhile without end. Those within node 1 must not be
+/* Receives messages that node 1 sends while it compacts its table. None may be
  * lost. */
 static int meanwhile(struct weft_host *h, struct bench *b)
 {

@@ -166,7 +166,8 @@ static void a_client_asks_acknowledges_and_leaves(void **state)
 	packet_is(4, &(struct packet){ LEAVE, 2, 2, 0, false, false, "", "" });
 	assert_int_equal(id_of(3), id_of(2));
 	assert_int_equal(id_of(4), id_of(2));
-	assert_int_not_equal(id_of(1), id_of(2)); /* each has its own */
+	assert_int_not_equal(id_of(1),
+			     id_of(2)); /* each connection has its own id */
 	assert_int_not_equal(id_of(0), id_of(1));
 }
 
@@ -212,7 +213,8 @@ static void peers_ask_each_other_and_the_lower_one_accepts(void **state)
 		  &(struct packet){ REQ, 0, 2, 1472, true, true, here, there });
 	packet_is(1, &(struct packet){ ACCEPT, 2, 2, 1472, true, true, here,
 				       there });
-	assert_int_not_equal(id_of(0), id_of(1)); /* that of the other */
+	assert_int_not_equal(id_of(0), id_of(1)); /* the id differs from that of
+						     the other connection */
 }
 
 /* ---- silence ---- */
@@ -344,7 +346,7 @@ static int floods(struct weft_host *h, struct bench *b)
 	say(ACK, 78, there); /* of another connection */
 	say(ACK, 77, there);
 	weft_host_sleep(h, weft_host_now(h) + 20 * WEFT_US);
-	say(LEAVE, 79, there); /* acknowledged, and no more */
+	say(LEAVE, 79, there); /* of no connection: it is only acknowledged */
 	assert_int_equal(heard(&id), ACK);
 	assert_int_equal(id, 79);
 	weft_oob_put(h, "end", 1);

@@ -133,7 +133,7 @@ static int sends_wrong(struct weft_host *h, struct bench *b)
 		assert_true(st & outcome[i].sender);
 		side_errors(&s, 1);
 		assert_int_equal(s.err[0].ErrorCode, VIP_ERROR_CONN_LOST);
-		/* nothing goes any more */
+		/* no send is accepted any more */
 		side_send(&s, side_desc(&s, 1, 0, 4));
 		assert_true(wait_sent(&s) & VIP_STATUS_DESC_FLUSHED_ERROR);
 		name[0] = 'l';

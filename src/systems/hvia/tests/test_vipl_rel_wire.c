@@ -48,7 +48,7 @@ static struct rel_head message(uint32_t seq, uint32_t bytes)
 				  .length = bytes };
 }
 
-/* The next frame that came, or NULL. */
+/* Returns the next frame that arrived, or NULL. */
 static const struct rel_head *heard(struct side *s)
 {
 	VIP_DESCRIPTOR *d;

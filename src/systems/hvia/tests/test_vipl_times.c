@@ -29,7 +29,7 @@ static void begin(struct side *s, struct row *r)
 	r->ns = weft_host_now(s->h) / WEFT_NS;
 }
 
-/* Posted stores are there a little later. */
+/* Notes a result after posted stores have arrived. */
 static void note(struct side *s, const char *what, VIP_RETURN ret,
 		 const struct row *from)
 {

@@ -120,7 +120,7 @@ static void errors_say_what_they_are_about(void **state)
 	run(hears);
 }
 
-/* The oldest of too many are lost. */
+/* More errors arrive than the queue holds, so the oldest ones are lost. */
 static int hears_late(struct weft_host *h, struct bench *b)
 {
 	struct hvia_client *c;

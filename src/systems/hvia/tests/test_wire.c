@@ -139,7 +139,7 @@ static void says_over_the_wrap(struct hvrig *r)
 				    .seq = (0xfffe + i) & 0xffff,
 				    .length = 8 },
 		    8, (uint8_t)(i + 1));
-	/* before and behind it: seen already */
+	/* sequence numbers before and behind it were seen already */
 	say(r, &(struct head){ .flags = ONE, .seq = 0xffff, .length = 8 }, 8,
 	    9);
 	say(r, &(struct head){ .flags = ONE, .seq = 1, .length = 8 }, 8, 9);

@@ -47,7 +47,7 @@ extern const struct weft_wire toy_wire;
 /* Decodes a frame from its symbols if a fault has damaged or observed it.
  * Returns false if they make no sense. */
 bool toy_decode(struct weft_frame *f);
-/* When its last symbol is here. */
+/* Returns the time at which the last symbol arrives. */
 static inline weft_time_t toy_end(const struct weft_frame *f)
 {
 	return f->time + f->words * f->word_fs;
@@ -95,7 +95,7 @@ enum {
  * are set before. */
 void toy_line_init(struct toy_line *l, struct weft_comp *c, uint32_t port,
 		   uint32_t slots);
-/* ops.start, when all ends are there. */
+/* ops.start, when all lines are connected. */
 void toy_line_start(struct toy_line *l);
 void toy_line_fini(struct toy_line *l);
 /* ops.arrive: takes f. */

@@ -137,7 +137,7 @@ static struct weft_comp *switch_new(const char *name, struct topology *t)
 	return c;
 }
 
-/* Two switches, at each other's node. */
+/* Makes two switches, each at the other's node. */
 static struct weft_comp *switches(struct topology *t)
 {
 	const uint32_t three = 3;

@@ -416,10 +416,11 @@ static void receive_interrupt_is_moderated_and_cleared_on_read(void **state)
 	macrig_fini(&r);
 }
 
-/* Reset in the middle of everything. */
+/* A reset of either MAC while frames move. Three more frames must arrive. */
 static void mac_sends_and_receives_after_a_reset_at_any_time(void **state)
 {
 	uint32_t at;
+	uint64_t before;
 
 	for (at = 0; at < 40000; at += 1000) {
 		struct macrig r;
@@ -439,6 +440,13 @@ static void mac_sends_and_receives_after_a_reset_at_any_time(void **state)
 		mac_store(r.s[0]->mac, MAC_TDH, 0);
 		mac_store(r.s[0]->mac, MAC_TDT, 0);
 		macrig_run(&r, WEFT_MS);
+		before = mac_stats(r.s[1]->mac)->rx_frames;
+		for (uint32_t i = 0; i < 3; i++)
+			macrig_frame(r.s[0], 1, 100 + i);
+		macrig_post(r.s[0]);
+		macrig_run(&r, 2 * WEFT_MS);
+		assert_int_equal(mac_stats(r.s[1]->mac)->rx_frames, before + 3);
+		assert_int_equal(mac_load(r.s[0]->mac, MAC_TDH), 3);
 		macrig_fini(&r);
 	}
 }

@@ -14,12 +14,15 @@ line belongs to it); what they print takes the place of what stood there.
 `<!-- edit FILE -->` before a ```diff block makes that change to FILE; hunks are
 separated by lines `@@`.
 
-  scripts/docs.py WEFT          rewrite the pages
+`<!-- picture weft ARGS -->` before an image gives the command that prints it.
+
+  scripts/docs.py WEFT          rewrite the pages and their pictures
   scripts/docs.py --check WEFT  say which pages are out of date, exit 1
 """
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -28,6 +31,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PART = re.compile(r"(<!-- describe (\S+) -->\n).*?(<!-- end -->)", re.S)
 TABLE = re.compile(r"(<!-- (options|classes) -->\n).*?(<!-- end -->)", re.S)
 OPTION = re.compile(r"^  (--?\S+)(?: ([A-Z]\S*))? +(\S.*)$", re.M)
+PICTURE = re.compile(r"<!-- picture weft (.*?) -->\n!\[.*?\]\((\S+)\)")
 STEP = re.compile(r"(<!-- shell -->\n```\n)(.*?)(```\n<!-- end -->)|"
                   r"<!-- edit (\S+) -->\n```diff\n(.*?)```\n", re.S)
 
@@ -126,20 +130,28 @@ def follow(weft, text):
         return STEP.sub(step, text)
 
 
+def pictures(weft, page, text):
+    """The pictures of a page, each with the text that it should have."""
+    for m in PICTURE.finditer(text):
+        yield page.parent / m[2], ask(weft, *shlex.split(m[1]))
+
+
 def main(args):
     check = args[:1] == ["--check"]
     weft = args[1 if check else 0]
     stale = []
     for page in sorted((ROOT / "docs").rglob("*.md")):
-        old = page.read_text()
-        new = PART.sub(lambda m: m[1] + describe(weft, m[2]) + m[3], old)
+        new = PART.sub(lambda m: m[1] + describe(weft, m[2]) + m[3],
+                       page.read_text())
         new = TABLE.sub(lambda m: m[1] + globals()[m[2]](weft) + m[3], new)
         if "<!-- shell -->" in new:
             new = follow(weft, new)
-        if new != old:
-            stale.append(str(page.relative_to(ROOT)))
+        for path, text in [(page, new), *pictures(weft, page, new)]:
+            if path.exists() and path.read_text() == text:
+                continue
+            stale.append(str(path.relative_to(ROOT)))
             if not check:
-                page.write_text(new)
+                path.write_text(text)
     if check and stale:
         print("out of date, run `make docs`:", " ".join(stale))
         return 1

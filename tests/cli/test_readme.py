@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""README.md and the pages of docs are true: every command in them runs as it
-stands, in its order, unless EXCEPTIONS has a reason; lines shown behind a
-command, and the published numbers of README.md, are those that it prints.
+"""README.md, CONTRIBUTING.md and the other pages are true: every command in
+them runs as it stands, in its order, unless EXCEPTIONS has a reason; lines
+shown behind a command, and the published numbers of README.md, are those that
+it prints.  Commands inside sentences exist, with their options.
 
 test_howto.py runs docs/how-to.md; `scripts/docs.py --check` (test docs) runs
-the blocks between `<!-- shell -->` and `<!-- end -->`.
+the blocks between `<!-- shell -->` and `<!-- end -->`, and draws the pictures.
 
     test_readme.py WEFT SOURCE_ROOT [unittest options]
 """
@@ -14,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import pages
@@ -29,19 +31,28 @@ EXCEPTIONS = [
     ("docs/fabrics.md", "scripts/fabrics.py", "runs for minutes"),
     ("docs/networks.md", "weft run extoll/net-nics --set nodes.count=32768",
      "minutes and gigabytes"),
-    ("docs/libfabric.md", "", "needs programs of libfabric; test_fi.py"),
-    ("docs/processes.md", "weft exec --fabric exec/extoll-pair -n 2 -- ./a.out",
-     "a.out stands for a program of the reader"),
+    ("docs/libfabric.md", "unshare", "runs fabtests for minutes"),
+    ("docs/libfabric.md", "weft exec --clock none --fabric exec/extoll-pair",
+     "runs fi_ubertest of fabtests for minutes"),
     ("docs/processes.md", "weft exec --fabric exec/extoll-torus-4x4x4",
-     "as above"),
-    ("docs/processes.md", "weft exec --fabric extoll/pingpong", "as above"),
-    ("docs/processes.md", "weft exec --clock none --path direct", "as above"),
-    ("docs/testing.md", "", "campaigns of minutes to hours; they write files"),
-    ("docs/user-libraries.md", "", "prog.c stands for a program of the reader"),
+     "starts 64 MPI processes; test mpi-all64"),
+    ("docs/testing.md", "make ", "campaigns of minutes to hours"),
+    ("docs/testing.md", "tests/golden/golden.py", "needs another build, OLD"),
+    ("docs/testing.md", "tests/random/campaign.py", "runs for minutes"),
+    ("models/README.md", "scripts/spin.sh", "needs Spin; tests spin-*"),
 ]
+
+# Programs of the reader, that commands of a page name.
+PREPARE = {
+    "docs/processes.md": "mpicc.openmpi examples/mpi/hello.c -o a.out",
+    "docs/user-libraries.md": "printf '#include <weft/host.h>\\nint main(void)"
+                              "{return !weft_host_self();}' > prog.c",
+}
 
 # Commands whose checks fail on purpose: another machine than the paper's.
 FAILS = [
+    ("README.md", "build/weft reproduce forth --set"),
+    ("README.md", "build/weft reproduce extoll --set"),
     ("docs/systems/atoll.md", "weft run hostport/atoll-deadlock --set"),
     ("docs/systems/extoll-network.md", "weft reproduce extoll --set"),
     ("docs/systems/extoll-network.md", "weft run extoll/pingpong --set"),
@@ -57,10 +68,12 @@ def reason(page, command):
 
 
 def all_pages():
-    found = ["README.md"]
-    for pattern in "docs/*.md", "docs/systems/*.md":
+    found = ["README.md", "CONTRIBUTING.md"]
+    for pattern in ("docs/**/*.md", "experiments/*.md", "examples/**/*.md",
+                    "models/*.md", "src/**/*.md"):
         found += sorted(os.path.relpath(p, ROOT)
-                        for p in glob.glob(os.path.join(ROOT, pattern)))
+                        for p in glob.glob(os.path.join(ROOT, pattern),
+                                           recursive=True))
     return [p for p in found if p not in OWN_TEST]
 
 
@@ -70,6 +83,8 @@ class Commands(unittest.TestCase):
         for page in all_pages():
             blocks = [b for b in pages.blocks(ROOT, page) if not b.generated]
             folder = pages.Folder(WEFT, ROOT)
+            if page in PREPARE:
+                folder.run(PREPARE[page])
             for block in blocks:
                 steps = [s for s in block.steps
                          if not reason(page, s.command)]
@@ -91,7 +106,82 @@ class Commands(unittest.TestCase):
                                 for p, c in commands), (page, begins, why))
 
 
+class Sentences(unittest.TestCase):
+    """Commands in a sentence: `weft run FILE`, `make check`."""
+    INTERNAL = {"--keep", "--rsh"}  # weft exec starts itself with these
+    CODE = re.compile(r"(?<!`)`((?:build/)?weft|make|man|scripts/[\w.-]+)"
+                      r"(?: ([^`]+))?`(?!`)")
+
+    def commands(self):
+        for page in all_pages() + sorted(OWN_TEST):
+            with open(os.path.join(ROOT, page)) as f:
+                text = re.sub(r"^```.*?^```", "", f.read(), flags=re.M | re.S)
+            for m in self.CODE.finditer(text):
+                words = (m[2] or "").split(" -- ")[0].split()
+                yield page, m[1].removeprefix("build/"), words
+
+    def test_commands_in_sentences_exist_with_their_options(self):
+        help_of = {}
+        with open(os.path.join(ROOT, "Makefile")) as f:
+            targets = set(re.findall(r"^([a-z-]+):", f.read(), re.M))
+        found = set()
+        for page, program, words in self.commands():
+            with self.subTest(f"{page}: {program} {' '.join(words)}"):
+                found.add(program)
+                if program == "make":
+                    self.assertLessEqual(
+                        {w for w in words if "=" not in w}, targets)
+                elif program != "weft":
+                    self.assertTrue(program == "man" or os.path.exists(
+                        os.path.join(ROOT, program)))
+                elif words and not words[0].startswith("-"):
+                    if words[0] not in help_of:
+                        p = subprocess.run([WEFT, "help", words[0]],
+                                           capture_output=True, text=True,
+                                           timeout=60, check=False)
+                        self.assertEqual(p.returncode, 0, p.stderr)
+                        help_of[words[0]] = p.stdout
+                    for w in words:
+                        if w.startswith("--") and w not in self.INTERNAL:
+                            self.assertRegex(help_of[words[0]],
+                                             r"(?m)^  %s\b" % w.split("=")[0])
+        self.assertGreater(len(found), 4)
+
+
 class Readme(unittest.TestCase):
+    def yaml(self, page):
+        with open(os.path.join(ROOT, page)) as f:
+            return re.search(r"^```yaml\n(.*?)^```", f.read(),
+                             re.M | re.S)[1]
+
+    def weft(self, text, *args):
+        """Runs weft beside a my.yaml with this text."""
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "my.yaml"), "w") as f:
+                f.write(text)
+            return subprocess.run([WEFT, *args], cwd=folder, text=True,
+                                  capture_output=True, timeout=60,
+                                  check=False)
+
+    def test_shown_machine_is_that_of_the_named_experiment(self):
+        with open(os.path.join(ROOT, "README.md")) as f:
+            named = re.search(r"`(src/systems/\S+\.yaml)`:\n\n```yaml",
+                              f.read())[1]
+        with open(os.path.join(ROOT, named)) as f:
+            self.assertIn(self.yaml("README.md"), f.read())
+
+    def test_shown_message_is_that_of_the_shown_machine(self):
+        with open(os.path.join(ROOT, "README.md")) as f:
+            shown = re.search(r"^weft: my\.yaml:.*\n", f.read(), re.M)[0]
+        p = self.weft(self.yaml("README.md").replace(
+            "forth.xbar, preset: tr-switch", "forth.xbar, port: 8"),
+            "check", "my.yaml")
+        self.assertEqual((p.returncode, p.stderr), (2, shown))
+
+    def test_shown_experiment_runs_and_meets_its_checks(self):
+        p = self.weft(self.yaml("experiments/README.md"), "run", "my.yaml")
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+
     def test_quoted_rows_are_printed(self):
         with open(os.path.join(ROOT, "README.md")) as f:
             rows = re.findall(r"^(?:F|EX-|HP-|UL-|AT-|HV-)\d.*$", f.read(),

@@ -19,7 +19,7 @@ struct bench_ctx; /* kept by the front end */
 /* Prints one figure when it is known: ("cost_1m", "ns/event", 41.2). */
 void bench_report(struct bench_ctx *b, const char *name, const char *unit,
 		  double value);
-/* Time budget: false when the caller asked for a short run (--quick). */
+/* Returns false when the caller asked for a short run (--quick). */
 bool bench_full(const struct bench_ctx *b);
 /* Returns the amount to do, by the time budget. */
 uint32_t bench_size(const struct bench_ctx *b, uint32_t full, uint32_t quick);
@@ -30,7 +30,7 @@ uint64_t bench_rss_bytes(void);
 
 struct bench {
 	const char *name, *doc;
-	/* 0 or negative errno with a message. */
+	/* Returns 0, or a negative errno with a message. */
 	int (*run)(struct bench_ctx *b, struct weft_err *err);
 };
 

@@ -31,7 +31,8 @@ static const struct {
 #undef SETTINGS
 };
 
-/* CPU time of one run; path: with a capture there. */
+/* Returns the CPU time of one run. With a path the run writes a capture there.
+ */
 static int bench_capture_timed(const struct registry *reg, const char *what,
 			       const char *const *set, const char *path,
 			       uint64_t *ns_p, struct weft_err *err)

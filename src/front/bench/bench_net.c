@@ -16,7 +16,8 @@ static const uint64_t *counter(const struct weft_comp *c, const char *name)
 	return &c->counters[i];
 }
 
-/* Packets that left switches so far; all are of one class. */
+/* Returns the packets that have left switches so far. All switches are of one
+ * class. */
 static uint64_t hops(struct weft_sim *sim)
 {
 	const struct weft_comp *s0 = weft_sim_find(sim, "s0");

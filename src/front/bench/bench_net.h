@@ -16,7 +16,7 @@ struct net_case {
 	uint32_t nodes;
 	weft_time_t warm; /* before it counts */
 	uint64_t hops;	  /* to make at least */
-	/* comes out: per CPU second; bytes of memory per node */
+	/* results: per CPU second; bytes of memory per node */
 	double speed, messages, bytes;
 };
 

@@ -46,7 +46,8 @@ struct told {
 	double hops, cycles, rate;
 };
 
-/* "Hops average = 7.00 (1 samples)" and the like; the last one counts. */
+/* Takes a line such as "Hops average = 7.00 (1 samples)". The last one counts.
+ */
 static void take_line(void *own, const char *line)
 {
 	struct told *t = own;

@@ -53,7 +53,8 @@ static const char script[] =
 
 enum { NODES = 512, SHORT = 5 };
 
-/* Crossbars on the way to another node: 2 links per ring of 8 and one more. */
+/* Mean number of crossbars to another node: 2 links per ring of 8 and one more.
+ */
 static const double hops_mean = 3 * 2.0 * NODES / (NODES - 1) + 1;
 
 static void take_line(void *own, const char *line)

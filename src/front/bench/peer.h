@@ -19,7 +19,7 @@ struct peer {
 	const char *title; /* in messages */
 	const char *
 		variable; /* environment variable with the path of the binary */
-	/* Packet-hops per second of user CPU time. */
+	/* Returns 0 and the packet-hops per second of user CPU time. */
 	int (*speed)(const struct peer_case *c, double *speed_p,
 		     struct weft_err *err);
 };
@@ -36,7 +36,7 @@ struct peer_run {
 	double cpu; /* result: seconds in user mode */
 };
 int peer_run(const struct peer *p, struct peer_run *r, struct weft_err *err);
-/* The number behind `key`, where the line has that. */
+/* Stores the number behind `key` in *val_p if the line has the key. */
 void peer_value(const char *line, const char *key, double *v_p);
 
 #endif

@@ -9,8 +9,8 @@
 #include "front/exp/registry.h"
 #include "front/run/run.h"
 
-/* Exit status; CLI_SIGNAL + signal: ended by it, what there was
- * has been printed. */
+/* Exit status. CLI_SIGNAL + signal: the signal ended the command, which has
+ * printed its results so far. */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_SIGNAL = 128 };
 
 struct strs {

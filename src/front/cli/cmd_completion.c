@@ -56,7 +56,7 @@ static void words_split(const struct words *w, const char *list, char sep)
 	}
 }
 
-/* CLASS. first, then CLASS.PARAM= of it. */
+/* Offers "CLASS." first, then "CLASS.PARAM=" of a complete class. */
 static void words_settings(const struct words *w)
 {
 	for (size_t i = 0; i < w->cli->reg.n; i++) {
@@ -126,7 +126,7 @@ static void words_of(const struct words *w, const struct source *from,
 		cmd_completion_word(w, "", name, strlen(name), "");
 }
 
-/* The option that `text` is and whose value is to come, or NULL. */
+/* Returns the option that `text` names if it takes a value, or NULL. */
 static const struct cli_opt *opt_waiting(const struct cli_cmd *cmd,
 					 const char *text)
 {
@@ -138,7 +138,8 @@ static const struct cli_opt *opt_waiting(const struct cli_cmd *cmd,
 	return NULL;
 }
 
-/* Goes through the words before the last; bash makes a word of each '='. */
+/* Goes through the words before the last one. Each '=' is a word of its own,
+ * because bash splits there. */
 static void words_after(struct words *w, char **at, size_t n)
 {
 	const struct cli_opt *waiting = NULL;

@@ -223,7 +223,7 @@ static void describe_json(const struct weft_class *cls)
 	json_fini(&j);
 }
 
-/* ---- fabrics: no class, but a name and keys ---- */
+/* ---- fabrics have a name and keys, but no class ---- */
 
 static int describe_fabric(const struct cli *c, const struct fabric_gen *g)
 {

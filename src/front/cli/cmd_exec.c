@@ -11,7 +11,7 @@
 #include "front/trace/timeline.h"
 #include "systems/examples.def"
 
-/* The machine with what was asked to run on it. */
+/* A machine, and the processes that run on it. */
 struct exec_cmd {
 	struct cli *c;
 	struct exp *e;
@@ -19,7 +19,7 @@ struct exec_cmd {
 	struct exec_job job;
 	const struct exec_launcher *launcher;
 	struct recorders *looks;
-	/* of the files that show the run */
+	/* hooks that open and close the files that record the run */
 	int (*on_open)(void *arg, struct weft_sim *sim, struct weft_err *err);
 	void *hook_arg;
 	void (*on_close)(void *arg);
@@ -96,8 +96,8 @@ static int exec_run(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 	return ret;
 }
 
-/* Everything is known: processes and their machine.  0 with the results, or an
- * exit status. */
+/* Runs the processes on their machine, because all options are known now.
+ * Returns 0 with the results, or an exit status. */
 static int exec_go(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 {
 	int ret;

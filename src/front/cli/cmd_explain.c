@@ -19,8 +19,8 @@ static int explain_print(const struct cli *c, const struct explain *e,
 	ret = cli_format_is(c, "json") ? explain_json(e, c->message, f, err)
 				       : explain_table(e, c->message, f, err);
 	fclose(f);
-	/* Names stand in the file as its writer liked: none may steer the
-	 * terminal. */
+	/* Replaces control characters, because names in a file may try to steer
+	 * the terminal. */
 	for (size_t i = 0; i < n; i++) {
 		unsigned char b = (unsigned char)text[i];
 		bool c1 = b == 0xC2 && i + 1 < n &&

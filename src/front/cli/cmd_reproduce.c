@@ -109,14 +109,15 @@ static int print_sensitivity(struct repro *r)
 	return ret ? cli_error(&err) : cli_flush(CLI_OK);
 }
 
-/* The rows as they were asked for; returns the exit status. */
+/* Prints the rows that the user named. Returns the exit status. */
 static int print_rows(struct repro *r)
 {
 	struct weft_err err = { 0 };
 	int lost = 0, status;
 	struct json j;
 
-	/* A file that cannot be written costs the printed rows nothing. */
+	/* Goes on after an error, because a file that cannot be written must
+	 * not cost the printed rows. */
 	if (r->cli->out && out_db(r->cli->out, r->cli->append, r->sets,
 				  r->n_run, &r->rows, &err))
 		lost = cli_error(&err);

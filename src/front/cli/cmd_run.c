@@ -29,8 +29,8 @@ static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 		opts.watch = follow_watch(f);
 	if (!recorders_open(c, e, &l, err)) {
 		ret = run_exp(e, &opts, s, err);
-		/* A file that could not be written is told at once and costs
-		 * the other results nothing. */
+		/* Reports a file that could not be written at once. The other
+		 * results stay. */
 		if (recorders_close(&l, !ret, &bad) && !ret) {
 			cli_error(&bad);
 			s->lost = true;

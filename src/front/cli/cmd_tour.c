@@ -16,7 +16,7 @@ struct step {
 	const char *after;
 };
 
-/* Words are separated by spaces; '...' holds a word together, as in a shell. */
+/* Spaces separate words; '...' keeps a word together, as in a shell. */
 static const struct step steps[] = {
 #include "systems/tour.def"
 };
@@ -42,7 +42,7 @@ static int tour_split(char *line, char **argv, int max)
 	return n;
 }
 
-/* Exit status of the command, 128 + N when signal N ended it. */
+/* Returns the exit status of the command, or 128 + N when signal N ended it. */
 static int tour_command(const char *command, const char *dir)
 {
 	const char *bold = cli_colours(stdout) ? "\033[1m" : "";

@@ -193,7 +193,8 @@ static int unknown_opt(const struct cli_cmd *cmd, const char *name)
 			cmd->name, name, cmd->name);
 }
 
-/* One option at argv[*i]; advances *i over a separate value. */
+/* Takes the option at argv[*i]. Advances *i past a value in a word of its own.
+ */
 static int take_opt(struct cli *c, const struct cli_cmd *cmd, int argc,
 		    char **argv, int *i)
 {

@@ -82,7 +82,8 @@ static FILE *list_open(const char *path, pid_t *pid_p)
 	return f;
 }
 
-/* "<tab>libmpi.so.12 => /opt/lib/libmpi.so.12 (0x7f...)", or "=> not found". */
+/* Matches "<tab>libmpi.so.12 => /opt/lib/libmpi.so.12 (0x7f...)" and "=> not
+ * found". */
 static bool elf_is(const char *line, const char *name)
 {
 	size_t n = strlen(name);

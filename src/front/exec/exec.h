@@ -29,13 +29,13 @@ struct exec_job {
 	const char *mpiexec; /* starter of MPI ranks; NULL: to be found */
 	bool quiet;
 	struct att_server *server;
-	/* Environment of everything that is started, over that of weft:
+	/* Environment of every started process, added to that of weft:
 	 * "NAME=VALUE" (exec_env). */
 	struct {
 		VEC(char *);
 	} env;
-	/* A folder for files that live as long as the job, or NULL
-	 * (exec_folder). */
+	/* Folder for files that live as long as the job, or NULL (exec_folder).
+	 */
 	char *folder;
 	struct {
 		VEC(pid_t);

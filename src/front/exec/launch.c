@@ -98,7 +98,8 @@ static struct env env_all(const struct exec_job *j, char *const *more)
 
 /* ---- processes ---- */
 
-/* In the child: it does not outlive us, and has none of our signal masks. */
+/* Runs in the child. The child dies with weft, and has none of its signal
+ * masks. */
 static void child_exec(char *const *argv, char **env, int report, pid_t parent)
 {
 	sigset_t none;

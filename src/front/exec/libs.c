@@ -61,7 +61,8 @@ bool exec_libs(struct exec_job *j)
 	const char *has = getenv("LD_PRELOAD");
 	char dir[4300];
 
-	/* Ours first: it passes on to those of the user. */
+	/* This library comes first, because it passes calls on to the user's
+	 * libraries. */
 	if (exec_lib_dir("libweft-time.so", dir, sizeof(dir)) &&
 	    exec_plain(j, "time", dir, sizeof(dir)))
 		exec_env(j, "LD_PRELOAD", "%s/libweft-time.so%s%s", dir,

@@ -53,7 +53,8 @@ int mpi_need_provider(struct weft_err *err)
 void mpi_settings(struct exec_job *j, const char *const (*s)[2])
 {
 	static const char *const all[][2] = {
-		/* looking for graphics takes longer than all the rest */
+		/* switched off, because a search for graphics takes longer than
+		   the rest */
 		{ "HWLOC_COMPONENTS",
 		  "-gl,-opencl,-cuda,-nvml,-rsmi,-levelzero,-pci" },
 		{ NULL, NULL },
@@ -67,7 +68,7 @@ void mpi_settings(struct exec_job *j, const char *const (*s)[2])
 
 /* ---- the starter: mpirun or mpiexec ---- */
 
-/* Is this the name of the file, behind all links? */
+/* Returns true if `name` is the name of the file behind all links. */
 static bool is_file(const char *path, const char *name)
 {
 	char *real = realpath(path, NULL);

@@ -43,7 +43,7 @@ int mpi_need_provider(struct weft_err *err);
  * setting that the user has made is kept. */
 void mpi_settings(struct exec_job *j, const char *const (*s)[2]);
 
-/* The command that starts the ranks of an MPI. */
+/* Command that starts the ranks of an MPI. */
 struct mpi_starter {
 	const char *of;		  /* the MPI */
 	const char *real;	  /* its name behind all links */

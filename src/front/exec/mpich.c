@@ -40,7 +40,7 @@ static int check_device(const char *program, const struct elf_libs *l,
 }
 
 static const char *const mpich_settings[][2] = {
-	/* ranks share no memory behind the fabric's back */
+	/* off, because ranks must not bypass the fabric by shared memory */
 	{ "MPIR_CVAR_NOLOCAL", "1" },
 	{ "HYDRA_IFACE", "lo" },
 	{ "HYDRA_LAUNCHER", "fork" },
@@ -50,7 +50,7 @@ static const char *const mpich_settings[][2] = {
 
 void mpich_settle(struct exec_job *j)
 {
-	/* the node of each rank, for the name of the host */
+	/* node of each rank, which gives the host its name */
 	char *list = malloc((size_t)j->n * 12 + 1), *p = list;
 
 	if (!list)
@@ -70,8 +70,8 @@ static int mpich_start(struct exec_job *j, struct weft_err *err)
 	char **program = j->argv;
 	int ret = mpi_need_provider(err);
 
-	/* The first word that is a program of MPICH; a script is not looked
-	 * into. */
+	/* Finds the first word that is a program of MPICH. Scripts are not
+	 * searched. */
 	while (*program && !(elf_libs_of(*program, &l) && l.mpich))
 		program++;
 	if (!*program)

@@ -25,7 +25,8 @@ static bool openmpi_fits(const struct exec_job *j)
 	       mpi_given(j, &openmpi_starter);
 }
 
-/* Debian's own configuration turns OFI off. */
+/* Settings for all runs. OFI is named, because Debian's configuration turns it
+ * off. */
 static const char *const openmpi_settings[][2] = {
 	{ "OMPI_MCA_pml", "cm" },
 	{ "OMPI_MCA_mtl", "ofi" },
@@ -33,19 +34,22 @@ static const char *const openmpi_settings[][2] = {
 	{ "OMPI_MCA_opal_common_ofi_provider_include", "weft" },
 	{ "OMPI_MCA_oob_tcp_if_include", "lo" },
 	{ "OMPI_MCA_plm_rsh_no_tree_spawn", "1" },
-	/* mpirun learns that a daemon has died before it was connected */
+	/* set, so that mpirun learns of a daemon that died before it was
+	   connected */
 	{ "OMPI_MCA_orte_leave_session_attached", "1" },
 	{ "OMPI_MCA_hwloc_base_binding_policy", "none" },
 	{ "OMPI_MCA_rmaps_base_oversubscribe", "1" },
 	{ "OMPI_MCA_rmaps_base_mapping_policy", "seq" },
-	/* osc/rdma asks btl/ofi for operations that it does not have (Open
+	/* off, because osc/rdma asks btl/ofi for operations that it lacks (Open
 	   MPI 4.1) */
 	{ "OMPI_MCA_osc_rdma_acc_use_amo", "0" },
 	/* The provider sleeps while it waits, so no rank needs to spin. */
 	{ "OMPI_MCA_mpi_yield_when_idle", "1" },
 	{ NULL, NULL },
 };
-/* Whether memory lies where some lay before is not the same in every run. */
+/* Settings of timed runs. Memory is not left registered, because new memory may
+ * or may not lie at an old address, which would change times from run to run.
+ */
 static const char *const openmpi_timed[][2] = {
 	{ "OMPI_MCA_mpi_leave_pinned", "0" },
 	{ NULL, NULL },
@@ -96,7 +100,7 @@ static void openmpi_env(struct exec_job *j)
 	}
 	if (openmpi_miscounts(j) && !getenv("OMPI_MCA_osc"))
 		exec_env(j, "OMPI_MCA_osc", "pt2pt,sm");
-	/* Everything Open MPI writes goes away with the job. */
+	/* in the job's folder, so that the files of Open MPI go with it */
 	exec_env(j, "OMPI_MCA_orte_tmpdir_base", "%s", j->folder);
 	exec_env(j, "OMPI_MCA_osc_rdma_backing_directory", "%s", j->folder);
 	exec_env(j, "OMPI_MCA_osc_sm_backing_directory", "%s", j->folder);
@@ -111,7 +115,7 @@ int openmpi_settle(struct exec_job *j, struct weft_err *err)
 
 	if (ret)
 		return ret;
-	/* in order of ranks: the node of each */
+	/* the node of each rank, in their order */
 	snprintf(path, sizeof(path), "%s/hosts", j->folder);
 	f = fopen(path, "w");
 	for (uint32_t i = 0; f && i < j->n; i++) {

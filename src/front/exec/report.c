@@ -96,7 +96,7 @@ void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f)
 	if (!s.joined)
 		fprintf(f,
 			"weft: no process has joined the machine: is the program one of MPI or libfabric, or linked with libweft (--raw)?\n");
-	/* how much of the nodes' processors is the libraries' */
+	/* share of the nodes' processors that libraries use */
 	if (s.software) {
 		units_print(WEFT_P_TIME, "", &s.software, all, sizeof(all));
 		units_print(WEFT_P_TIME, "", &s.cost_call, call, sizeof(call));

@@ -23,7 +23,7 @@ void exec_host_address(uint32_t node, char host[EXEC_HOST])
 		 node >> 8 & 0xff, node & 0xff);
 }
 
-/* As ssh does: one string for the shell. */
+/* Joins the words into one string for the shell, as ssh does. */
 static char *joined(char **words)
 {
 	size_t n = 1;
@@ -54,13 +54,13 @@ int exec_rsh(char **argv)
 		fprintf(stderr, "weft exec --rsh HOST COMMAND...\n");
 		return 2;
 	}
-	/* "n7" of "240.0.0.7"; anything else is its own name */
+	/* Turns "240.0.0.7" into "n7". Any other name stays. */
 	if (sscanf(argv[0], "240.%u.%u.%u", &a, &b, &c) == 3)
 		snprintf(name, sizeof(name), "n%u", a << 16 | b << 8 | c);
 	else
 		snprintf(name, sizeof(name), "%s", argv[0]);
 	setenv("WEFT_NODE_NAME", name, 1);
-	/* the daemon does not outlive mpirun */
+	/* set, so that the daemon does not outlive mpirun */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	command = joined(argv + 1);
 	if (command)

@@ -113,7 +113,7 @@ static int setup_ranks(const struct exec_args *a, uint32_t nodes,
 
 /* ---- processors ---- */
 
-/* The one we are on first. */
+/* Pins weft to `cores` processors, the present one first. */
 void exec_pin(uint32_t cores)
 {
 	cpu_set_t may, set;

@@ -11,7 +11,7 @@ enum { TOP = 6, MATRIX = 8, COMPARED = 12 };
 
 /* ---- numbers ---- */
 
-/* Four digits and a unit. */
+/* Writes a time with four digits and a unit. */
 static void time_text(uint64_t fs, char buf[32])
 {
 	static const struct {
@@ -149,7 +149,8 @@ void exec_calls_table(const struct calls *c, FILE *f)
 
 /* ---- several machines ---- */
 
-/* Times of one thing on all machines, and their ratio to the first. */
+/* Adds a row with the times of one call on all machines, and their ratios to
+ * the first. */
 static void compare_row(struct table *t, const char *what, const uint64_t *fs,
 			size_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One component out of one mapping; ports and cables. */
+/* Builds one component from one mapping; ports and cables. */
 #include "front/exp/build.h"
 
 #include <fnmatch.h>
@@ -26,7 +26,7 @@ struct of_kind {
 	enum weft_kind kind;
 };
 
-/* Names of classes of one kind. */
+/* Returns the name of class number i of one kind. */
 static const char *of_kind_next(void *arg, size_t i)
 {
 	const struct of_kind *k = arg;
@@ -147,7 +147,8 @@ static int comp_set_map(struct weft_comp *c, const struct build_spec *spec,
 	return 0;
 }
 
-/* A class, or a pattern for the names of components or of classes. */
+/* Returns true if the override names this class, or a pattern that matches the
+ * component or its class. */
 static bool over_fits(const struct exp_over *o, const struct weft_comp *c)
 {
 	return o->cls ? o->cls == c->cls
@@ -184,7 +185,7 @@ static int comp_apply_preset(struct exp_build *b, struct weft_comp *c,
 	const struct doc_node *n = doc_get(map, "preset");
 	struct weft_err sub = { 0 };
 
-	/* The last override decides, then the mapping, then its base. */
+	/* The last override wins over the mapping, which wins over its base. */
 	if (!n)
 		n = doc_get(spec->base, "preset");
 	for (size_t i = 0; i < b->overs->n; i++) {

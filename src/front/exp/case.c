@@ -94,7 +94,8 @@ static int case_overrides(struct exp_case *c, size_t point,
 {
 	const struct doc_node *n = doc_get(c->doc->root, "set");
 
-	/* The file's own `set:` comes first, then the point, then --set. */
+	/* Applies `set:` of the file first, then the point, then --set, because
+	 * later settings win. */
 	if (n) {
 		if (exp_want(n, DOC_MAP, "set", err))
 			return -1;
@@ -224,7 +225,8 @@ void exp_case_close(struct exp_case *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* Plain values of `fabric` as they stand in the text: fabric.dims = "4 4 4". */
+/* Notes plain values of `fabric` as the text has them: fabric.dims = "4 4 4".
+ */
 static void case_mark_fabric(const struct exp_case *c, struct weft_result *r)
 {
 	const struct doc_node *map = doc_get(c->doc->root, "fabric");

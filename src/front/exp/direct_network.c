@@ -39,7 +39,7 @@ bool direct_port(const struct topology *t, const char *text, uint32_t *node_p,
 	return true;
 }
 
-/* "[4, 5]": the first cable between two nodes. */
+/* Finds the first cable between the two nodes of "[4, 5]". */
 static int cut_pair(const struct topology *t, const struct doc_node *n,
 		    uint32_t *node_p, uint32_t *port_p, struct weft_err *err)
 {
@@ -90,8 +90,8 @@ static int cut_one(struct topology *t, const struct doc_node *n,
 
 /* ---- routes ---- */
 
-/* Dimension order fails at a cut: tables, shortest ways if they cannot
- * deadlock, else up and down. */
+/* Makes routes around cut cables, where dimension order fails: a table of
+ * shortest ways if these cannot deadlock, else up and down. */
 static int routes_mend(struct topology *t, const struct doc_node *map,
 		       char *note, size_t size, struct weft_err *err)
 {
@@ -189,8 +189,7 @@ static const struct weft_network_parts *default_parts(const struct exp_build *b)
 		       : &none;
 }
 
-/* Settings under a key of the fabric, over the class that stands there by
- * default. */
+/* Settings under a key of the fabric. They change the default class. */
 struct part {
 	struct doc_node text, base;
 	struct doc_item item;
@@ -273,7 +272,8 @@ int direct_ports(struct exp_build *b, const struct doc_node *map,
 		return -1;
 	first = ports_called(cls, "np%u");
 	links = ports_called(cls, "lp%u");
-	/* ports are numbered as they are declared: first those to the node */
+	/* Ports have numbers in the order of declaration, those to the node
+	 * first. */
 	if (!cls->ops.place || !first || !links ||
 	    strcmp(cls->ports[0].name, "np%u") ||
 	    strcmp(cls->ports[1].name, "lp%u") || first > TOPO_PORTS_MAX ||
@@ -324,7 +324,7 @@ static int switches_build(struct direct *d, struct weft_err *err)
 	return 0;
 }
 
-/* Tells a component where it stands. */
+/* Gives a component its place in the network. */
 static int direct_network_place(struct direct *d, struct weft_comp *c,
 				uint32_t node, struct weft_err *err)
 {
@@ -338,7 +338,7 @@ static int direct_network_place(struct direct *d, struct weft_comp *c,
 	return 0;
 }
 
-/* The end's ports np0.. to those of its switch. */
+/* Connects the end's ports np0.. to those of its switch. */
 static int end_join(struct direct *d, struct weft_comp *end, uint32_t i,
 		    struct weft_err *err)
 {
@@ -366,7 +366,7 @@ static int end_join(struct direct *d, struct weft_comp *end, uint32_t i,
 	return 0;
 }
 
-/* Components in the order of their numbers, then their places, then cables. */
+/* Builds components in the order of their numbers, then places, then cables. */
 static int parts_build(struct direct *d, struct weft_err *err)
 {
 	const struct topology *t = d->topo;
@@ -388,7 +388,7 @@ static int parts_build(struct direct *d, struct weft_err *err)
 			if (n == TOPO_FAR_NONE)
 				continue;
 			q = topo_far_port(t, s, p);
-			/* each cable once, from its lower end */
+			/* counts each cable once, from its lower end */
 			if ((n > s || (n == s && q > p)) &&
 			    build_cable(d->b, &d->sw[s]->ports[p],
 					&d->sw[n]->ports[q], d->link,
@@ -416,8 +416,8 @@ int direct_build(struct exp_build *b, const struct doc_node *map,
 	if (routes_make(t, map, note, sizeof(note), err) ||
 	    net_build(&d, note, err))
 		goto fail;
-	/* The network has the topology from now on, and places for switches:
-	 * they come later. */
+	/* The network owns the topology from now on. Switches get their places
+	 * later. */
 	parts.topo = d.topo = malloc(sizeof(*t));
 	parts.switches = d.sw = calloc(t->nodes, sizeof(*d.sw));
 	if (!d.topo || !d.sw)

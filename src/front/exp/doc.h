@@ -39,7 +39,8 @@ struct doc_node {
 	const char *text; /* scalars */
 	struct doc_item *items;
 	uint32_t n, cap;
-	/* Put here by an override that may fit nowhere; see override.h. */
+	/* Override that put this value here and may match nothing; see
+	 * override.h. */
 	struct exp_set *set;
 };
 
@@ -83,7 +84,7 @@ int doc_parse(struct doc *d, const char *file, const char *text, size_t len,
 int doc_read(const char *path, char **text_p, size_t *len_p,
 	     struct weft_err *err);
 
-/* err = "FILE:LINE: message"; returns -EINVAL. */
+/* Sets err to "FILE:LINE: message". Returns -EINVAL. */
 int doc_fail(struct doc_where at, struct weft_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Does as doc_fail and appends ": did you mean 'x'?" when a candidate is near

@@ -11,8 +11,8 @@
 
 struct exp_opts {
 	const char *const *set; /* PATH=VALUE, later ones win */
-	/* The user's words that led to each --set, for messages; entries, or
-	 * the list, may be NULL. */
+	/* Option of the user behind each --set, for messages. Entries, or the
+	 * list, may be NULL. */
 	const char *const *option;
 	size_t n_set;
 	size_t n_lenient; /* the last n_lenient overrides may match nothing */
@@ -72,7 +72,7 @@ struct exp_case {
 	uint32_t shuffle;     /* order of construction */
 	uint32_t n_progs;
 	const struct doc_node *record, *expect;
-	weft_time_t sample; /* between samples of all counters; 0 = none */
+	weft_time_t sample; /* time between samples of all counters; 0 = none */
 	const struct doc_node *sample_of, *show; /* patterns, or NULL */
 	bool partial; /* the run was stopped early, so no check is judged */
 	bool hung;    /* the watchdog stopped the run */

@@ -158,7 +158,8 @@ int record_valid(const struct doc_node *record, struct weft_err *err)
 		const struct doc_node *l = record->items[i].val;
 
 		const char *key = record->items[i].key;
-		/* of a message (docs/observation.md): name and last stage */
+		/* parts of a message (docs/observation.md): name and last stage
+		 */
 		bool parts = !strcmp(key, "parts");
 
 		if (parts && exp_want(l, DOC_MAP, "record.parts", err))
@@ -262,7 +263,8 @@ static void record_keep(const struct doc_node *record, struct weft_result *r)
 	r->n_hists = n;
 }
 
-/* A list of patterns that fits nothing is a slip of the pen. */
+/* Refuses a list of patterns that matches nothing, because it is likely a
+ * typing error. */
 static void record_check(const struct doc_node *record, const char *key,
 			 const char *example, size_t before, size_t left,
 			 struct weft_result *r)

@@ -23,7 +23,7 @@ struct graph {
 	struct doc_where at; /* of the cable */
 };
 
-/* "s0.lp3", or a node: its lowest free port. */
+/* Finds the port "s0.lp3", or the lowest free port of a node. */
 static int graph_end(struct graph *g, const char *text, uint32_t *node_p,
 		     uint32_t *port_p, struct weft_err *err)
 {
@@ -144,8 +144,8 @@ static int graph_routes(struct graph *g, const struct doc_node *map,
 	return up_down ? route_up_down(&g->t, err) : route_shortest(&g->t, err);
 }
 
-/* Cuts come before routes, and direct_build reads them: here they are made for
- * all cables, there again if something was cut. */
+/* Makes routes for all cables. direct_build reads cuts later, and makes the
+ * routes anew if a cable was cut. */
 static int graph_build(struct exp_build *b, const struct doc_node *map,
 		       struct weft_err *err)
 {

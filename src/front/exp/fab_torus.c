@@ -60,7 +60,7 @@ static int grid_build(struct exp_build *b, const struct doc_node *map,
 	return direct_build(b, map, &t, err);
 }
 
-/* dims: a number, or as many as the ends need. */
+/* Takes the number `dims`, or as many dimensions as the ends need. */
 static int cube_build(struct exp_build *b, const struct doc_node *map,
 		      struct weft_err *err)
 {

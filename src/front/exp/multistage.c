@@ -22,7 +22,7 @@ uint32_t stages_ends(const struct stages *s, uint32_t level)
 	return n;
 }
 
-/* Switches of that level above one and the same set of ends. */
+/* Returns the number of switches of a level above one set of ends. */
 static uint32_t stages_twins(const struct stages *s, uint32_t level)
 {
 	uint32_t n = 1;
@@ -52,7 +52,7 @@ uint32_t stages_port(const struct stages *s, uint32_t level, uint32_t index,
 	if (turn &&
 	    dest / stages_ends(s, level) == index / stages_twins(s, level))
 		return dest / stages_ends(s, level - 1) % s->down[level];
-	/* Which parent a packet takes from here on. */
+	/* parent that the packet takes */
 	parent = path ? (path - 1) / stages_twins(s, level)
 		      : dest / stages_ends(s, level - 1);
 	return s->down[level] + parent % s->up[level + 1];
@@ -82,7 +82,7 @@ struct rise {
 	struct weft_comp **sw[STAGES_MAX + 1]; /* [level][index] */
 };
 
-/* A class with a parameter `ports` is given what the place needs, unless the
+/* Gives a class with a parameter `ports` as many as the place needs, unless the
  * mapping says more. */
 static int rise_switch(struct rise *r, uint32_t level, uint32_t index,
 		       struct weft_err *err)
@@ -187,8 +187,8 @@ static int rise_trunks(struct rise *r, uint32_t level, struct weft_err *err)
 	return 0;
 }
 
-/* One row for all inputs of a switch, or one for those from below and one for
- * those from above where that makes a difference. */
+/* Fills one row of routes for all inputs of a switch, or separate rows for
+ * inputs from below and from above where they differ. */
 static int rise_row(struct rise *r, uint32_t level, uint32_t index,
 		    uint32_t path, struct weft_err *err)
 {

@@ -22,9 +22,9 @@
 
 struct stages {
 	uint32_t levels;
-	uint32_t down[STAGES_MAX + 1]; /* of a switch of level l */
+	uint32_t down[STAGES_MAX + 1]; /* children of a switch of level l */
 	uint32_t up[STAGES_MAX + 2];   /* parents of a switch of level l - 1 */
-	/* Every packet climbs to the top, also where it could turn earlier. */
+	/* Packets always climb to the top, also if they could turn below it. */
 	bool whole;
 };
 
@@ -32,18 +32,18 @@ struct stages {
 uint32_t stages_ends(const struct stages *s, uint32_t level);
 /* Switches of that level. */
 uint32_t stages_switches(const struct stages *s, uint32_t level);
-/* Ports a switch of that level needs. */
+/* Returns the ports that a switch of a level needs. */
 uint32_t stages_ports(const struct stages *s, uint32_t level);
-/* Port of switch `index` for what goes to `dest`; `falling`: it came from a
- * parent. */
+/* Returns the port of switch `index` towards `dest`. `falling`: the packet came
+ * from a parent. */
 uint32_t stages_port(const struct stages *s, uint32_t level, uint32_t index,
 		     uint32_t path, uint32_t dest, bool falling);
 
 /* `levels` of `radix` each: the key, or as many as the ends need. */
 int stages_depth(const struct exp_build *b, const struct doc_node *map,
 		 uint32_t radix, uint32_t *levels_p, struct weft_err *err);
-/* Keys `switch`, `link`, `trunk` of map: switches s1_0, s1_1 .. s2_0 .., all
- * cables, all tables. */
+/* Builds switches s1_0, s1_1 .. s2_0 .., cables and tables from the keys
+ * `switch`, `link` and `trunk` of map. */
 int stages_build(struct exp_build *b, const struct doc_node *map,
 		 const struct stages *s, struct weft_err *err);
 

@@ -8,7 +8,8 @@
 
 #define COUNT_RANGE "1..65536"
 
-/* Steps through all numbers by one that has no factor in common with n. */
+/* Visits all numbers in an order that a step without a common factor with n
+ * gives. */
 uint32_t build_turn(const struct exp_build *b, uint32_t k, uint32_t n)
 {
 	uint64_t step = b->shuffle % n;
@@ -42,7 +43,8 @@ static struct weft_port *bus_port(struct weft_comp *c, const char *name)
 	return NULL;
 }
 
-/* Host or device on the bus; time on a bus is the bus's own business. */
+/* Joins a host or device to the bus. The cable has no delay, because the bus
+ * models time. */
 static int bus_join(struct weft_comp *c, struct weft_comp *bus,
 		    const char *slot, struct doc_where at, struct weft_err *err)
 {
@@ -132,7 +134,7 @@ static int node_numbered(struct exp_build *b, const struct group *g,
 	uint32_t first = 0;
 	char part[16];
 
-	/* to the group that node i belongs to */
+	/* finds the group of node i */
 	for (; groups > 1 && i >= first + g->count; groups--)
 		first += g++->count;
 	if (node_part(b, WEFT_KIND_HOST, "host", i, total, g->host, &node->host,
@@ -176,8 +178,8 @@ int build_nodes(struct exp_build *b, const struct doc_node *n,
 	for (uint32_t k = 0; k < total && !ret; k++)
 		ret = node_numbered(b, g, groups, build_turn(b, k, total),
 				    total, err);
-	/* Fabrics number ends in the order of the nodes, in whatever order
-	 * these were built. */
+	/* Fabrics number ends in the order of nodes, whatever the order of
+	 * construction. */
 	for (size_t i = 0; i < b->nodes.n; i++)
 		for (size_t k = 0; k < b->nodes.at[i].nics.n; k++)
 			vec_push(&b->ends, b->nodes.at[i].nics.at[k]);
@@ -202,7 +204,7 @@ static int traffic_group(struct exp_build *b, const struct doc_node *n,
 
 	for (uint32_t k = 0; k < count; k++)
 		vec_push(&b->ends, NULL);
-	/* Numbers go on where nodes end, names start at t0. */
+	/* Numbers continue behind the nodes, but names start at t0. */
 	for (uint32_t k = 0; k < count; k++) {
 		uint32_t turn = build_turn(b, k, count), i = first + turn;
 

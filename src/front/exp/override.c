@@ -11,7 +11,7 @@
 #include "front/exp/section.h"
 #include "weft/sim.h"
 
-/* Values that came by an override point back at it, for messages. */
+/* Makes values that came by an override point back at it, for messages. */
 static void set_mark(struct doc_node *n, struct exp_set *set)
 {
 	n->at = set->at;

@@ -16,13 +16,13 @@
 #include "front/exp/doc.h"
 #include "front/exp/registry.h"
 
-/* One override as the user wrote it. */
+/* An override as the user wrote it. */
 struct exp_set {
 	const char *path;
 	struct doc_node *val;
 	struct doc_where at;
-	/* May fit nowhere in this experiment (`weft reproduce --set` is for
-	 * all of them); without it that is an error. */
+	/* May match nothing in this experiment, because `weft reproduce --set`
+	 * is for all of them. Without this flag it would be an error. */
 	bool lenient;
 	uint32_t used;	   /* how many places took the override */
 	char refusal[320]; /* why the last place refused the override */
@@ -32,7 +32,7 @@ struct exp_set {
 struct exp_over {
 	struct exp_set *set;
 	const struct weft_class *cls; /* or NULL: */
-	const char *comp; /* pattern: names of components, classes */
+	const char *comp; /* pattern for names of components or classes */
 	const char *param;
 };
 

@@ -54,13 +54,13 @@ static void comps_in_order(const struct exp_build *b, struct comp_list *l)
 	}
 	for (size_t i = nics; i < b->ends.n; i++)
 		vec_push(l, b->ends.at[i]);
-	/* Parts built after the ends always have the same order. */
+	/* Components that are built after the ends always have the same order.
+	 */
 	for (size_t i = l->n; i < weft_sim_count(b->sim); i++)
 		vec_push(l, weft_sim_at(b->sim, (uint32_t)i));
 }
 
-/* Every port of its kind whose name fits the pattern gets a fault of its
- * own. */
+/* Puts a fault on every port of its kind whose name matches the pattern. */
 static int fault_pattern(struct exp_build *b, const struct doc_node *n,
 			 const struct doc_node *on, struct weft_err *err)
 {
@@ -128,7 +128,8 @@ int build_faults(struct exp_build *b, const struct doc_node *n,
 
 /* ---- workload ---- */
 
-/* Refused here rather than when the program looks for its NIC. */
+/* Refuses a program without a NIC here, so that the message has a line of the
+ * file. */
 static int prog_nic_check(const struct exp_node *nd, uint32_t node,
 			  const struct weft_comp *c, const struct doc_node *n,
 			  struct weft_err *err)

@@ -91,8 +91,9 @@ int registry_add(struct registry *r, const struct weft_class *cls,
 	return 0;
 }
 
-/* Loads and unloads it in a process of its own first: a damaged file can end
- * either.  How that process ended, or NULL: well. */
+/* Loads and unloads the object in a process of its own first, because a damaged
+ * file can end a process. Returns how that process ended, or NULL if it
+ * succeeded. */
 static const char *loader_dies(const char *path)
 {
 	pid_t pid = fork();
@@ -123,7 +124,8 @@ int registry_load(struct registry *r, const char *path, struct weft_err *err)
 	int ret = 0;
 	void *h;
 
-	/* A bare name means the file here, not one in the library path. */
+	/* adds "./" to a bare name, because dlopen would search the library
+	 * path */
 	snprintf(local, sizeof(local), "%s%s", strchr(path, '/') ? "" : "./",
 		 path);
 	if (!shared_object_exports(local, "weft_plugin_classes", why,

@@ -12,36 +12,37 @@
 
 /* Turns t into a graph of the same cables, without routes. */
 int route_graph(struct topology *t, struct weft_err *err);
-/* A graph of that many nodes without cables. */
+/* Makes a graph of `nodes` nodes without cables. */
 int route_graph_new(struct topology *t, struct topo_ports ports, uint32_t nodes,
 		    struct weft_err *err);
-/* Joins two link ports that are free; false: one is not. */
+/* Joins two free link ports. Returns false if one of them is in use. */
 bool route_join(struct topology *t, uint32_t a, uint32_t ap, uint32_t b,
 		uint32_t bp);
-/* First port without a cable, or TOPO_NO_PORT. */
+/* Returns the first port without a cable, or TOPO_NO_PORT. */
 uint32_t route_free_port(const struct topology *t, uint32_t node);
 
-/* Breadth-first shortest ways, the lowest port first. */
+/* Makes shortest routes breadth first. The lowest port wins. */
 int route_shortest(struct topology *t, struct weft_err *err);
-/* Up to a common node of a spanning tree rooted at node 0, then down: never a
- * cycle, not always the shortest way. */
+/* Makes routes that go up to a common node of a spanning tree rooted at node 0,
+ * then down. They have no cycle, but may be longer than the shortest ways. */
 int route_up_down(struct topology *t, struct weft_err *err);
 
-/* A cable on the way of packets, and the channel there. */
+/* A cable that packets take, and the channel on it. */
 struct route_chan {
 	uint32_t node, link, vc;
 };
 enum { ROUTE_CYCLE_SHOWN = 8 };
 struct route_cycle {
-	uint32_t n; /* channels in it, 0 = there is no cycle */
+	uint32_t n; /* channels of the cycle; 0: there is no cycle */
 	struct route_chan
 		at[ROUTE_CYCLE_SHOWN]; /* first channels of the cycle */
 };
 struct route_cycle route_check(const struct topology *t);
-/* "s0.lp0/vc0 -> s1.lp0/vc0 -> ... -> s0.lp0/vc0 (4 channels)" */
+/* Writes "s0.lp0/vc0 -> s1.lp0/vc0 -> ... -> s0.lp0/vc0 (4 channels)". */
 void route_cycle_text(const struct route_cycle *c, char *buf, size_t size);
 
-/* Two nodes without a way between them; false: there are none. */
+/* Finds two nodes without a way between them. Returns false if there are none.
+ */
 bool route_broken(const struct topology *t, uint32_t *s_p, uint32_t *d_p);
 
 #endif

@@ -15,7 +15,7 @@
 struct waits {
 	uint32_t n;   /* channels */
 	uint32_t *to; /* [channel * out] */
-	uint32_t out; /* most successors of a channel */
+	uint32_t out; /* largest number of successors of a channel */
 	uint8_t *n_to, *state;
 	uint32_t *stack, *turn;
 };
@@ -42,7 +42,8 @@ static void waits_add(struct waits *w, uint32_t a, uint32_t b)
 	w->to[(size_t)a * w->out + w->n_to[a]++] = b;
 }
 
-/* Depth first from a; the cycle's first place on the stack, or UINT32_MAX. */
+/* Searches depth first from a. Returns the place of a cycle on the stack, or
+ * UINT32_MAX. */
 static uint32_t waits_visit(struct waits *w, uint32_t a, uint32_t *depth_p)
 {
 	enum { NEW, OPEN, DONE };
@@ -75,7 +76,7 @@ static uint32_t waits_visit(struct waits *w, uint32_t a, uint32_t *depth_p)
 	return UINT32_MAX;
 }
 
-/* A cycle, if there is one, by names of channels; w is gone afterwards. */
+/* Returns a cycle by names of channels, or an empty one. Frees w. */
 static struct route_cycle waits_cycle(struct waits *w,
 				      struct route_chan (*name)(const void *arg,
 								uint32_t chan),
@@ -106,8 +107,8 @@ struct ring {
 	uint32_t dim, base, dir;
 };
 
-/* Node at place i of the ring, counted in the direction of travel: the wrap
- * cable leaves the last one. */
+/* Returns the node at place i of the ring in the direction of travel. The cable
+ * that wraps leaves the last place. */
 static uint32_t ring_node(const struct ring *r, uint32_t i)
 {
 	uint32_t k = r->t->size[r->dim], at = r->dir ? k - 1 - i % k : i % k;
@@ -115,7 +116,8 @@ static uint32_t ring_node(const struct ring *r, uint32_t i)
 	return r->base + at * r->t->stride[r->dim];
 }
 
-/* Longest way that begins at place i: if j steps go this way, so do fewer. */
+/* Returns the longest way that begins at place i. If a packet goes j steps this
+ * way, packets go fewer steps, too. */
 static uint32_t ring_reach(const struct ring *r, uint32_t i)
 {
 	uint32_t lo = 0, hi = r->t->size[r->dim] - 1;
@@ -132,8 +134,8 @@ static uint32_t ring_reach(const struct ring *r, uint32_t i)
 	return lo;
 }
 
-/* The channel that leaves place u; counted on behind the wrap cable, where
- * packets are on the odd one. */
+/* Returns the channel that leaves place u. Channels behind the wrap cable have
+ * higher numbers, because packets are on the odd channel there. */
 static uint32_t ring_chan(const struct ring *r, uint32_t u)
 {
 	uint32_t k = r->t->size[r->dim];

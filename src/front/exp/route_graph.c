@@ -77,8 +77,9 @@ uint32_t route_free_port(const struct topology *t, uint32_t node)
 
 struct search {
 	const struct topology *t;
-	uint32_t *dist, *todo;	/* by node */
-	uint32_t *rank, *order; /* up and down: place of a node in the tree */
+	uint32_t *dist, *todo; /* by node */
+	uint32_t *rank,
+		*order; /* for up and down: place of a node in the tree */
 	uint32_t *up;
 };
 
@@ -128,7 +129,7 @@ static uint32_t search_from(struct search *s, uint32_t d, bool ranked)
 	return tail;
 }
 
-/* Lowest port of s whose neighbour is nearer to the destination. */
+/* Returns the lowest port of s whose neighbour is nearer to the destination. */
 static uint8_t route_graph_nearer(const struct search *s, uint32_t at,
 				  bool ranked)
 {
@@ -218,7 +219,7 @@ int route_up_down(struct topology *t, struct weft_err *err)
 	return 0;
 }
 
-/* Of a graph with a table, or of a grid with cuts. */
+/* Tries all pairs. In a grid without cuts every pair has a way. */
 bool route_broken(const struct topology *t, uint32_t *s_p, uint32_t *d_p)
 {
 	if (t->kind == TOPO_GRID && !t->n_cuts)

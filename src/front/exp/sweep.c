@@ -142,7 +142,7 @@ int sweep_point(struct exp_case *c, size_t i, struct weft_err *err)
 				point_add(c, name, it->key, it->val);
 		} else {
 			const struct doc_node *vals = e->axes[k].vals;
-			size_t digit = i; /* the last axis is the lowest one */
+			size_t digit = i; /* the last axis varies fastest */
 
 			for (size_t low = e->n_axes - 1; low > k; low--)
 				digit /= e->axes[low].vals->n;

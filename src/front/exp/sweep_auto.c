@@ -28,7 +28,8 @@ struct exp_auto {
 	struct {
 		VEC(struct load);
 	} points;
-	double good, bad; /* highest that is steady, lowest that is not */
+	double good,
+		bad; /* highest steady load; lowest load that is not steady */
 	bool over;
 };
 
@@ -80,7 +81,7 @@ static int auto_check(const struct exp *e, const struct exp_auto *a,
 		type = doc_get(type, "type");
 	if (type && type->kind == DOC_SCALAR)
 		g = fabric_called(type->text);
-	/* a fabric that has a network: that one knows the state */
+	/* the fabric that has a network knows the state */
 	for (const char *const *k = g ? g->keys : NULL; k && *k; k++)
 		if (!strcmp(*k, "net"))
 			return 0;

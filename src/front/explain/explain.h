@@ -24,7 +24,7 @@ struct explain {
 	struct {
 		VEC(struct explain_port);
 	} ports;
-	/* Metrics in units of time, as fs. */
+	/* Metrics in units of time, in fs. */
 	struct {
 		VEC(struct explain_metric {
 			char *name;
@@ -57,7 +57,7 @@ void explain_rows_free(struct explain_rows *rows);
 struct explain_limit {
 	const char *kind; /* bus, dma, link, switch, host, credits */
 	char *name, *doing;
-	double share; /* of the time of the messages */
+	double share; /* share of the messages' time */
 };
 struct explain_limits {
 	VEC(struct explain_limit); /* the busiest first */

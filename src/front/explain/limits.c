@@ -12,7 +12,8 @@
 #define FULL	0.9
 #define STARVED 0.2 /* stood without credits */
 
-/* A program that waits is not what others wait for. */
+/* Returns true if the part works. A program that waits does not count, because
+ * no other part waits for it. */
 static bool is_work(const char *kind, const char *doing)
 {
 	static const char *const work[] = { "runs", "computes", "bridge",
@@ -105,7 +106,7 @@ bool explain_streams(const struct explain *e)
 	return explain_overlap(e) > 1.05;
 }
 
-/* The time in which a line had nothing to send but for lack of credits. */
+/* Returns the time in which a line could not send for lack of credits. */
 static double limits_starved(const struct explain_limits *l, const char *port)
 {
 	size_t n = strlen(port);
@@ -118,8 +119,8 @@ static double limits_starved(const struct explain_limits *l, const char *port)
 	return 0;
 }
 
-/* Of several that are full the one that the others wait for: a DMA engine is
- * busy while it waits for its bus, a program while it waits for the bridge. */
+/* Returns the part that the other busy parts wait for. A DMA engine is busy
+ * while it waits for its bus, and a program while it waits for the bridge. */
 const struct explain_limit *explain_bottleneck(const struct explain_limits *l)
 {
 	static const char *const order[] = { "bus", "link", "switch",

@@ -69,7 +69,7 @@ static bool load_head(sqlite3 *sql, uint64_t run, struct explain *e)
 	return e->story.end > e->story.begin;
 }
 
-/* True when they lie in order between begin and end. */
+/* Returns true when the stages lie in order between begin and end. */
 static bool load_stages(sqlite3 *sql, uint64_t run, struct story_msg *m)
 {
 	sqlite3_stmt *st = load_query(

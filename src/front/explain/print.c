@@ -24,7 +24,7 @@ static struct columns columns_of(const struct explain_row *r)
 				 5 * (r->fs[0] + r->fs[1]) };
 }
 
-/* Digits behind the point that t needs, at least and at most so many. */
+/* Returns the digits that t needs behind the point, within the given limits. */
 static uint32_t print_digits(uint64_t t, uint32_t least)
 {
 	uint32_t n = UNIT_DIGITS;
@@ -34,7 +34,7 @@ static uint32_t print_digits(uint64_t t, uint32_t least)
 	return n < DIGITS_MAX ? n : DIGITS_MAX;
 }
 
-/* Of a message that is not answered one column is shown. */
+/* Returns the digits of a row. A message without an answer has one column. */
 static uint32_t digits_of(const struct explain_rows *r, bool trip)
 {
 	uint32_t n = 0;
@@ -51,7 +51,7 @@ static uint32_t digits_of(const struct explain_rows *r, bool trip)
 	return n;
 }
 
-/* In units of the last digit shown, rounded. */
+/* Rounds a time to units of the last digit shown. */
 static uint64_t print_rounded(uint64_t t, uint32_t n)
 {
 	uint64_t unit = 1;
@@ -78,7 +78,7 @@ static void cell_ns(struct table *t, uint64_t from, uint64_t v, uint32_t n)
 		table_cell(t, "%" PRIu64, shown);
 }
 
-/* A line of the table behind those that make `sum`. */
+/* Prints a row after those that make `sum`. */
 static void print_row(struct table *t, const char *where, const char *stage,
 		      struct columns sum, struct columns c, bool trip,
 		      uint32_t n, uint64_t whole)
@@ -178,7 +178,7 @@ int explain_table(const struct explain *e, const char *which, FILE *f,
 						    : "",
 		m->from, m->to, m->turn ? " and back" : "");
 	print_stages(m, f);
-	/* the metric of the run that is this time */
+	/* finds the metric of the run that equals this time */
 	fs = (double)(m->end - m->begin) / (m->turn ? 2 : 1);
 	for (size_t i = 0; i < e->metrics.n; i++)
 		if (fabs(e->metrics.at[i].fs - fs) < fs * 1e-9) {

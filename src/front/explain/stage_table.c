@@ -91,7 +91,8 @@ static char *stage_table_where(const char *comp, const char *from,
 	return out;
 }
 
-/* Which switch on the way stage i is in; 0: none, or only one way. */
+/* Returns the number of the switch that stage i is in, or 0 outside of switches
+ * and for one way. */
 static uint32_t switch_of(const struct story_msg *m, size_t first, size_t i)
 {
 	uint32_t k = 0;
@@ -137,7 +138,7 @@ static size_t add_way(const struct story_msg *m, size_t i, uint64_t begin,
 
 		if (!row.stage)
 			abort();
-		/* one line for a stage that goes on */
+		/* continues the row of a stage that goes on */
 		if (r->n && stage_table_same(&vec_last(r), &row))
 			row_free(&row);
 		else

@@ -16,7 +16,7 @@
 /* "weft" in the file's application id tells our files from others. */
 #define DB_APP_ID "weft"
 
-/* For other runs that append to the same file. */
+/* Time to wait for other runs that append to the same file. */
 #define DB_PATIENCE_MS 60000
 
 /* Settings of a new file: no other process knows it yet, so it needs no journal
@@ -209,14 +209,14 @@ static bool db_known(sqlite3 *pattern, const char *text)
 	return known;
 }
 
-/* Things in the file that weft does not write, -1 when it cannot be read.  A
- * view, a computed column or a constraint may take for ever to evaluate, and a
- * table without its key to search. */
+/* Counts objects that weft does not write, because a view, a computed column or
+ * a constraint may take for ever to evaluate, and a table without its key to
+ * search. Returns -1 when the file cannot be read. */
 static int db_foreign(sqlite3 *sql)
 {
 	static const char *const parts[] = { db_schema, db_more_schema,
 					     db_story_schema, db_calls_schema };
-	struct db pattern = { 0 }; /* the tables that weft writes */
+	struct db pattern = { 0 }; /* tables that weft writes */
 	sqlite3_stmt *st = NULL;
 	int n = 0, rc;
 
@@ -254,7 +254,8 @@ static bool db_whole(sqlite3 *sql)
 	return whole;
 }
 
-/* From the header, which is there however damaged the rest may be. */
+/* Recognises a file by its header, because that can be read however damaged the
+ * rest is. */
 static bool db_ours(const char *path)
 {
 	uint8_t head[72] = { 0 };
@@ -321,7 +322,7 @@ int out_db_check(const char *path, struct weft_err *err)
 	return ret;
 }
 
-/* Everything in one transaction; closes the file. */
+/* Writes everything in one transaction and closes the file. */
 static int db_fill(struct db *d, const char *path, bool fresh,
 		   const struct run_set *sets, size_t n,
 		   const struct out_rows *rows, struct weft_err *err)

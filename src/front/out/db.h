@@ -30,7 +30,7 @@ void db_story(struct db *d, sqlite3_int64 run, const struct story *s);
 /* db_calls.c: calls of processes */
 extern const char db_calls_schema[];
 void db_calls(struct db *d, sqlite3_int64 run, const struct calls *c);
-/* `first`: number of the first run of each set. */
+/* `first`: number of the first run of each set */
 void db_rows(struct db *d, const sqlite3_int64 *first,
 	     const struct out_rows *rows);
 

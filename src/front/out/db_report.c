@@ -46,7 +46,7 @@ void db_hist_stats(struct db *d, sqlite3_int64 run, const struct weft_result *r)
 	sqlite3_finalize(st);
 }
 
-/* "[12,0,7]", NULL for what is not known; the caller frees. */
+/* Returns "[12,0,7]" with NULL for unknown values. The caller frees it. */
 static char *db_list(const uint64_t *y, size_t n)
 {
 	struct json j;

@@ -27,7 +27,7 @@ char *out_temp(const char *path)
 	return tmp;
 }
 
-/* A pipe or a device has no place to take. */
+/* Returns true for a pipe or a device, which a file cannot replace. */
 static bool in_place(const char *path)
 {
 	struct stat st;
@@ -100,7 +100,7 @@ static bool same_inode(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Its name in its folder. */
+/* Returns the name of the file in its folder. */
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -118,7 +118,8 @@ static bool folder_of(const char *path, struct stat *st)
 	return there;
 }
 
-/* A file that is not there yet has a folder and a name. */
+/* Compares folder and name, because a file that does not exist yet has no
+ * inode. */
 static bool same_file(const char *a, const char *b)
 {
 	struct stat sa, sb;

@@ -26,8 +26,8 @@ struct out_file {
  * errno with a message. */
 int out_file_open(struct out_file *o, const char *option, const char *path,
 		  struct weft_err *err);
-/* The limit is reached, and whatever more there is stays out of the file.  A
- * pipe has no limit. */
+/* Reports that the limit is reached. More output is dropped. A pipe has no
+ * limit. */
 bool out_file_full(struct out_file *o);
 /* Closes it, and says so when it has ended early.  With keep it replaces
  * `path`, unless not all could be written: negative errno with a message.

@@ -74,7 +74,7 @@ static void follow_tick(struct run_watch *watch, const char *point,
 		const struct weft_class *cls = weft_sim_at(sim, i)->cls;
 		uint32_t first = 0;
 
-		/* the first component of a class stands for all */
+		/* the first component of a class stands for all of them */
 		while (weft_sim_at(sim, first)->cls != cls)
 			first++;
 		if (first == i)

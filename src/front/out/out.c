@@ -37,7 +37,7 @@ static void table_blocks(const struct run_set *s, FILE *f)
 	}
 }
 
-/* Below a matrix: what was asked for. */
+/* Draws the histograms and samples that --show asks for below a matrix. */
 static void table_pictures(const struct run_set *s, FILE *f)
 {
 	for (size_t i = 0; i < s->n_points; i++) {
@@ -68,7 +68,8 @@ static void table_partial(const struct run_set *s, FILE *f)
 	fputc('\n', f);
 }
 
-/* One row per point when few metrics, the same everywhere, are kept. */
+/* Returns true if all points have the same few metrics, so that each point fits
+ * one row. */
 static bool fits_matrix(const struct run_set *s)
 {
 	const struct weft_result *r0 = s->points[0].result;
@@ -280,7 +281,7 @@ void out_json(const struct run_set *s, FILE *f)
 
 /* ---- CSV ---- */
 
-/* RFC 4180: quoted where it must be. */
+/* Writes a field and quotes it where RFC 4180 requires it. */
 static void csv_field(const char *s, char end, FILE *f)
 {
 	if (!strpbrk(s, ",\"\n\r")) {

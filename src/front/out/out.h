@@ -18,25 +18,26 @@ void table_cell(struct table *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3))); /* next cell */
 void table_print(struct table *t, FILE *f);    /* and frees it */
 
-/* A value for people: 6 significant digits. */
+/* Writes a value with 6 significant digits. */
 void out_real(double v, char buf[32]);
 
-/* The first sentence of a text, or as much as fits. */
+/* Copies the first sentence of a text, or as much as fits. */
 void out_sentence(const char *text, char *line, size_t size);
 
-/* terminal.c: --show asks for this name, or for none. */
+/* terminal.c: returns true if --show names this metric, or is not given. */
 bool out_shown(const struct run_set *s, const char *name);
-/* The parts of a table; nothing to say, nothing printed. */
+/* Print the parts of a table. An empty part prints nothing. */
 void people_metrics(const struct weft_result *r, FILE *f);
 void people_hists(const struct run_set *s, const struct weft_result *r,
 		  FILE *f);
-/* The run has histograms or samples that are to be shown. */
+/* Returns true if the run has histograms or samples to show. */
 bool people_any(const struct run_set *s, const struct weft_result *r);
 void people_samples(const struct run_set *s, const struct weft_result *r,
 		    FILE *f);
 void people_counters(const struct weft_result *r, FILE *f);
 
-/* saturation_curve.c: latency and throughput over the load, of a search. */
+/* saturation_curve.c: prints latency and throughput over the load of a search.
+ */
 void curve_table(const struct run_set *s, FILE *f);
 void curve_json(const struct run_set *s, struct json *j);
 
@@ -45,16 +46,16 @@ void curve_json(const struct run_set *s, struct json *j);
 struct follow;
 int follow_open(const char *path, struct follow **f_p, struct weft_err *err);
 struct run_watch *follow_watch(struct follow *f);
-/* Negative errno with a message when something could not be written. */
+/* Returns a negative errno with a message when a line could not be written. */
 int follow_close(struct follow *f, struct weft_err *err);
 
 void out_json_result(struct json *j, const struct weft_result *r);
 void out_table(const struct run_set *s, FILE *f);
 void out_json(const struct run_set *s, FILE *f);
 void out_csv(const struct run_set *s, FILE *f);
-/* Failed checks, one line each, on f (standard error). */
+/* Prints failed checks, one line each, on f (standard error). */
 void out_failures(const struct run_set *s, FILE *f);
-/* Says so when --show fits nothing that there is. */
+/* Prints a note when --show matches nothing. */
 void out_nothing_shown(const struct run_set *s, FILE *f);
 
 struct sqlite3;
@@ -85,7 +86,7 @@ int out_db(const char *path, bool append, const struct run_set *sets, size_t n,
 /* Opens a results file for reading.  Refuses a damaged file and a file that
  * weft has not written.  The caller closes *sql_p. */
 int out_db_open(const char *path, struct sqlite3 **sql_p, struct weft_err *err);
-/* Before the run: can `path` be written?  Writes nothing. */
+/* Checks before the run whether `path` can be written. Writes nothing. */
 int out_db_check(const char *path, struct weft_err *err);
 
 #endif

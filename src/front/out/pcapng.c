@@ -28,7 +28,7 @@ struct record {
 	uint32_t len;
 };
 enum { HEADER = 28, TRAILER = 4, BUFFER = 1 << 18 };
-/* Bytes of records that wait before it is worth while to ask all lines. */
+/* Bytes of waiting records after which all lines are asked for their time. */
 enum { WAIT = 1 << 18, ROOM_LINE = 1 << 9 };
 
 struct pcapng {
@@ -37,7 +37,7 @@ struct pcapng {
 	uint32_t n_ifaces;
 	struct blocks {
 		VEC(uint8_t);
-	} mem, old; /* blocks that wait, one behind the other; for keeping */
+	} mem, old; /* blocks that wait, in order; spare memory for keep() */
 	size_t full;
 	struct {
 		VEC(struct record);
@@ -71,7 +71,7 @@ static void pcapng_option(FILE *f, uint32_t code, const void *p, size_t n)
 	fwrite(zero, 1, -n & 3, f);
 }
 
-/* The body has been written to memory. */
+/* Writes a block whose body is in memory. */
 static void block(FILE *f, uint32_t type, const void *body, size_t n)
 {
 	pcapng_put32(f, type);
@@ -158,7 +158,8 @@ bool pcapng_over(const struct pcapng *p)
 	return p->out.over;
 }
 
-/* By time, DIGIT bits at a pass; those of one time stay in order. */
+/* Radix sort by time, DIGIT bits in each pass. Records of equal time keep their
+ * order. */
 enum { DIGIT = 11 };
 
 static void sort_pass(const struct record *from, struct record *to, size_t n,
@@ -200,7 +201,7 @@ static void pcapng_sort(struct pcapng *p)
 	}
 }
 
-/* All but the first `done` records go on waiting. */
+/* Keeps all but the first `done` records. */
 static void keep(struct pcapng *p, size_t done)
 {
 	size_t n = p->wait.n - done, room = p->n_ifaces * ROOM_LINE;
@@ -261,7 +262,7 @@ int pcapng_open(const char *path, uint64_t limit, struct pcapng **p_p,
 	pcapng_put32(b.f, 0x1a2b3c4d); /* byte order */
 	pcapng_put16(b.f, 1);
 	pcapng_put16(b.f, 0);
-	pcapng_put32(b.f, UINT32_MAX); /* length of the section: not known */
+	pcapng_put32(b.f, UINT32_MAX); /* length of the section is unknown */
 	pcapng_put32(b.f, UINT32_MAX);
 	pcapng_option(b.f, OPT_APPL, appl, sizeof(appl) - 1);
 	body_block(&b, p->f, BLOCK_SHB);

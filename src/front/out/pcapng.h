@@ -12,7 +12,7 @@ struct pcapng_if {
 	const char *name, *about;
 	uint16_t link_type;
 	uint64_t bits_per_s; /* 0 = not known */
-	uint8_t fcs;	     /* bytes of it at the end of each record */
+	uint8_t fcs;	     /* bytes of FCS at the end of each record */
 };
 
 struct pcapng;

@@ -54,15 +54,15 @@ static struct mark mark_of(const struct run_point *p)
 
 /* ---- the saturation point ---- */
 
-/* No load is steady above what arrives, so the highest steady one is what the
- * network takes. */
+/* The knee of the curve. The network takes the highest steady load, because no
+ * load is steady above the rate of arrival. */
 struct knee {
 	double good;	 /* highest steady load; NAN: none */
-	double bad;	 /* lowest offered that is not */
-	double most;	 /* most that arrived, in any window */
+	double bad;	 /* lowest offered load that is not steady */
+	double most;	 /* largest rate of arrival in any window */
 	double high;	 /* highest load offered */
 	double high_in;	 /* load that arrived at `high` */
-	const char *how; /* state of the first that is not steady */
+	const char *how; /* state of the first load that is not steady */
 };
 
 static struct knee knee_of(const struct run_set *s)
@@ -126,7 +126,8 @@ struct axes {
 	double load, low, high; /* largest load; latency at the ends */
 };
 
-/* Up to five times the latency at the lowest load: more is a wall. */
+/* Returns axes up to five times the latency at the lowest load, because beyond
+ * that the curve is a wall. */
 static struct axes axes_of(const struct run_set *s)
 {
 	struct axes a = { .low = NAN };

@@ -15,7 +15,7 @@ enum { ROWS = 20, COLUMNS = 72, PANELS = 8 };
 
 /* ---- from points to lines ---- */
 
-/* The first metric that is to be shown. */
+/* Returns the first metric to show. */
 static const struct result_metric *sweep_plot_shown(const struct run_set *s)
 {
 	const struct weft_result *r = s->n_points ? s->points[0].result : NULL;
@@ -32,7 +32,7 @@ struct parts {
 	char buf[512];
 	const char *path[8], *value[8];
 	size_t n;
-	bool list; /* of a list of points: the first part is its name */
+	bool list; /* point of a list: the first part is its name */
 };
 
 static bool parts_of(const char *point, struct parts *p)
@@ -99,7 +99,7 @@ static bool metric_put(struct lines *l, const struct parts *p,
 	double x;
 	char *end;
 
-	/* the last axis has numbers */
+	/* the last axis must have numbers */
 	x = strtod(p->value[p->n - 1], &end);
 	if (*end || !(x > 0))
 		return false;
@@ -125,7 +125,7 @@ static bool metric_put(struct lines *l, const struct parts *p,
 	return true;
 }
 
-/* With one axis every metric shown is a line of its own. */
+/* Adds a point. With one axis every metric is a line of its own. */
 static bool point_put(struct lines *l, const struct run_set *s,
 		      const struct parts *p, const struct weft_result *r)
 {
@@ -133,7 +133,7 @@ static bool point_put(struct lines *l, const struct run_set *s,
 	char label[64] = "";
 	bool ok = true;
 
-	/* values of the axes between the picture's and the last one */
+	/* values of the axes between the first and the last one */
 	for (size_t i = !p->list && p->n > 2; i < end; i++) {
 		size_t at = strlen(label);
 
@@ -151,7 +151,7 @@ static bool point_put(struct lines *l, const struct run_set *s,
 	return ok;
 }
 
-/* Titles in the order of the points. */
+/* Collects titles in the order of the points. */
 static size_t sweep_plot_titles(const struct run_set *s, char (*title)[160])
 {
 	struct parts p;
@@ -218,7 +218,8 @@ double lines_share(const struct lines *l, double x)
 
 /* ---- which is best ---- */
 
-/* How much better b is than a at x number i: > 0, in e-folds. */
+/* Returns the advantage of b over a at x number i in e-folds; > 0: b is better.
+ */
 static double sweep_plot_gain(const struct lines *l, size_t a, size_t b,
 			      size_t i)
 {
@@ -303,7 +304,7 @@ static void sweep_plot_envelope(const struct lines *l, FILE *f)
 	fputc('\n', f);
 }
 
-/* Every pair; x between two that were measured. */
+/* Finds where each pair of lines crosses, between two measured values of x. */
 static void sweep_plot_crossings(const struct lines *l, FILE *f)
 {
 	static const char *const heads[] = { "crossing", "from", "between",
@@ -384,7 +385,7 @@ static void sweep_plot_picture(const struct lines *l, FILE *f)
 	fputc('\n', f);
 }
 
-/* Several metrics have their names on the lines. */
+/* Returns the metric of all lines, or "metrics" when each line has its own. */
 const char *lines_metric(const struct lines *l)
 {
 	return l->rivals || l->n_lines == 1 ? l->metric : "metrics";

@@ -13,7 +13,7 @@ enum { LINES_X = 64, LINES_N = 16 };
 
 struct lines {
 	const char *metric, *unit;
-	/* larger is better: a rate; smaller is: a time; neither: not known */
+	/* more: a rate, larger is better; less: a time; neither: unknown */
 	bool more, less;
 	char title[160], x_name[64];
 	double x[LINES_X];
@@ -27,10 +27,11 @@ struct lines {
 	bool x_log;  /* x spans more than a decade: a logarithmic axis */
 };
 
-/* The experiment shows a metric, and it can be drawn over an axis; `rivals`: it
- * has two axes or more. */
+/* Returns true if the experiment shows a metric that can be drawn over an axis.
+ * `rivals`: it has two axes or more. */
 bool lines_there(const struct run_set *s, bool rivals);
-/* Picture number i of the set; false: there is none, or nothing to draw. */
+/* Makes picture number i of the set. Returns false if there is nothing to draw.
+ */
 bool lines_get(const struct run_set *s, size_t i, struct lines *l);
 /* Returns the x between number i and the next at which lines a and b cross, or
  * NAN. */

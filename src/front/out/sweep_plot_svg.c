@@ -11,7 +11,7 @@
 
 enum {
 	HEIGHT = 470,
-	LETTER = 7, /* width of one, with some room */
+	LETTER = 7, /* width of a letter, with some room */
 	LEFT = 78,
 	RIGHT = 700,
 	TOP = 46,
@@ -111,7 +111,7 @@ static void y_axis(const struct axes *a, FILE *f)
 
 /* ---- lines ---- */
 
-/* Points that are missing end a piece. */
+/* Draws a curve in pieces. A missing point ends a piece. */
 static void plot_svg_curve(const struct lines *l, const struct axes *a,
 			   size_t k, FILE *f)
 {
@@ -138,7 +138,7 @@ static void plot_svg_curve(const struct lines *l, const struct axes *a,
 				at_x(a, l->x[i]), at_y(a, l->line[k].y[i]), c);
 }
 
-/* In the order in which the lines end at the right. */
+/* Draws the legend in the order in which lines end at the right. */
 static void plot_svg_legend(const struct lines *l, const struct axes *a,
 			    FILE *f)
 {

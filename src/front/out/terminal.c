@@ -26,7 +26,7 @@ bool out_shown(const struct run_set *s, const char *name)
 	return false;
 }
 
-/* Asked for by its full name. */
+/* Returns true if --show has the full name. */
 static bool terminal_named(const struct run_set *s, const char *name)
 {
 	for (size_t i = 0; s->show && s->show[i]; i++)
@@ -84,7 +84,7 @@ static void hists_table(const struct run_set *s, const struct weft_result *r,
 
 		if (!out_shown(s, h->name))
 			continue;
-		/* all shapes of one unit have one axis */
+		/* shapes of one unit share an axis */
 		lo = INFINITY;
 		hi = 0;
 		for (size_t k = 0; k < r->n_hists; k++) {
@@ -146,7 +146,8 @@ static const char *sample_name(const struct result_series *c)
 	return c->name + strlen(SAMPLE);
 }
 
-/* The cumulative value at time x, between samples on a straight line. */
+/* Returns the cumulative value at time x, on a straight line between samples.
+ */
 static double sample_at(const struct result_series *c, double x)
 {
 	double x0 = 0, y0 = 0;
@@ -162,7 +163,7 @@ static double sample_at(const struct result_series *c, double x)
 	return y0;
 }
 
-/* Rates per us in n equal intervals of the run. */
+/* Computes rates per us in n equal intervals of the run. */
 static void sample_rates(const struct result_series *c, double *v, size_t n)
 {
 	double end = c->x[c->n - 1], step = end / (double)n, last = 0;

@@ -12,14 +12,14 @@
 
 enum { BAR_WIDTH = 48, BAR_ROWS = 16 };
 
-/* Heights, from nothing to full. */
+/* Characters of rising height, from empty to full. */
 static const char *const blocks[] = { " ",	"\u2581", "\u2582",
 				      "\u2583", "\u2584", "\u2585",
 				      "\u2586", "\u2587", "\u2588" };
 static const char *const plain[] = {
 	" ", ".", ":", "-", "=", "+", "*", "%", "#"
 };
-/* Lengths, in eighths of a character. */
+/* Characters of rising length, in eighths. */
 static const char *const eighths[] = { "",	 "\u258f", "\u258e", "\u258d",
 				       "\u258c", "\u258b", "\u258a", "\u2589" };
 
@@ -46,7 +46,7 @@ void draw_line(const double *v, size_t n, bool fancy, char *buf, size_t size)
 	for (size_t i = 0; i < n && strlen(buf) + 4 < size; i++) {
 		int k = max > 0 ? (int)ceil(8 * v[i] / max) : 0;
 
-		k = k < 0 ? 0 : k; /* a counter that went down */
+		k = k < 0 ? 0 : k; /* a counter can fall */
 		strcat(buf, fancy ? blocks[k] : plain[k]);
 	}
 }
@@ -88,7 +88,8 @@ double draw_end(const struct hist *h)
 {
 	double p = hist_percentile(h, 99.9);
 
-	/* A long tail would press everything else into one column. */
+	/* cut, because a long tail would press all other values into one column
+	 */
 	return h->max > 2 * p ? p : h->max;
 }
 
@@ -102,7 +103,7 @@ static double row_step(const struct hist *h, double end)
 	for (uint32_t i = h->n_bins; i-- > 0 && !bin;)
 		if (h->bin[i] && hist_edge(h, i) <= end)
 			bin = hist_edge(h, i + 1) - hist_edge(h, i);
-	/* 1, 2 or 5 times a power of ten */
+	/* next 1, 2 or 5 times a power of ten */
 	least = fmax((end - h->min) / BAR_ROWS, bin);
 	ten = pow(10, floor(log10(least)));
 	step = least <= ten	  ? ten

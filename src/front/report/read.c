@@ -35,7 +35,8 @@ static sqlite3_stmt *read_query(struct reader *r, const char *text,
 	return st;
 }
 
-/* A table that ends in an error is not at its end. */
+/* Steps a query. Notes an error, so that it is not taken for the end of a
+ * table. */
 static bool read_step(struct reader *r, sqlite3_stmt *st)
 {
 	int rc = st ? sqlite3_step(st) : SQLITE_DONE;
@@ -74,7 +75,8 @@ static void put_col(struct json *j, const char *key, sqlite3_stmt *st, int c)
 	switch (sqlite3_column_type(st, c)) {
 	case SQLITE_INTEGER:
 		v = sqlite3_column_int64(st, c);
-		/* JavaScript's numbers are exact to 2^53. */
+		/* a string beyond 2^53, because JavaScript's numbers are not
+		 * exact there */
 		snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v);
 		if (v >= -(1LL << 53) && v <= 1LL << 53)
 			json_i64(j, key, v);
@@ -100,7 +102,8 @@ static void put_col(struct json *j, const char *key, sqlite3_stmt *st, int c)
 
 /* ---- tables ---- */
 
-/* Rows as arrays of their columns; a single column as it is. */
+/* Writes rows as arrays of their columns. A single column is written without
+ * array. */
 static void put_rows(struct reader *r, const char *key, const char *text,
 		     sqlite3_int64 run, const char *name)
 {
@@ -123,7 +126,7 @@ static void put_rows(struct reader *r, const char *key, const char *text,
 
 struct table_out {
 	const char *key, *text;
-	bool objects; /* rows as objects, their lists by name (column 0) */
+	bool objects; /* rows as objects; the name of a list is in column 0 */
 	struct {
 		const char *key, *text;
 	} lists[2];

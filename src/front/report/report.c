@@ -21,8 +21,8 @@ static int put_page(const char *path, const struct json *j,
 	if (out_file_open(&o, "--out", path, err))
 		return -EINVAL;
 	fwrite(report_shell, 1, (size_t)(mark - report_shell), o.f);
-	/* Inside a script element only '<' can do harm, and in JSON it stands
-	 * in texts alone. */
+	/* Escapes '<', because only that can end a script element. In JSON it
+	 * stands in texts alone. */
 	while (p < end) {
 		const char *lt = memchr(p, '<', (size_t)(end - p));
 

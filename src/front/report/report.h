@@ -17,7 +17,7 @@ int report_write(const char *out, const char *const *files, size_t n,
 /* read.c: prints everything a results file holds as one JSON object. */
 int report_read(struct json *j, const char *path, struct weft_err *err);
 
-/* The shell with a mark where the data goes; empty when web/ was not built.
+/* Page with a mark in place of the data; empty when web/ was not built.
  * Generated. */
 extern const char report_shell[];
 extern const size_t report_shell_len;

@@ -28,7 +28,7 @@ static bool jobs_chosen(const struct cli *c, const char *system,
 	return c->args.n == 0;
 }
 
-/* Systems, then the rows of each. */
+/* Returns name i: systems, then the rows of each. */
 const char *reproduce_next(void *unused, size_t i)
 {
 	size_t n = 0;
@@ -52,7 +52,7 @@ static bool same_text(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
-/* The job's place; a new one when there is none yet. */
+/* Returns the place of a job, and adds the job when it is new. */
 static size_t job_of(struct repro *r, const char *experiment, const char *set)
 {
 	size_t i = 0;

@@ -6,16 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rounding in the last bits of a double is not a difference. */
+/* Smaller errors count as 0, because they come from rounding of doubles. */
 #define ROUNDING_PCT 1e-7
 
-/* Of a printed 0 there are no per cent: one unit counts as 100 %. */
+/* Returns part / whole in per cent. For a printed 0 one unit counts as 100 %.
+ */
 static double pct_of(double part, double whole)
 {
 	return 100 * part / (whole == 0 ? 1 : fabs(whole));
 }
 
-/* How far a value lies outside of the range. */
+/* Returns the distance of a value from the range. */
 static double beyond(double v, double lo, double hi)
 {
 	return v < lo ? v - lo : v > hi ? v - hi : v - v;

@@ -16,7 +16,7 @@ struct repro_verdict {
 
 struct repro_verdict repro_judge(const struct repro_row *row, double model);
 const char *repro_basis_name(enum repro_basis b);
-/* "1 %", "+-2", "exact", "up to 7": for people. */
+/* Writes "1 %", "+-2", "exact" or "up to 7". */
 void repro_rule_text(const struct repro_row *row, char *buf, size_t size);
 /* Writes the remarks on a row: that the source does not print the value, what
  * was measured, why the tolerance is as it is.  Returns false when there are

@@ -16,7 +16,7 @@
 #include "measure/result.h"
 #include "weft/component.h"
 
-/* How near is near enough. */
+/* Rule by which a value is near enough. */
 enum repro_rule {
 	REPRO_PCT,	/* |model - paper| <= tol % of paper */
 	REPRO_ABS,	/* |model - paper| <= tol, in the row's unit */
@@ -62,10 +62,11 @@ struct repro_row {
 	enum repro_rule rule;
 	double tol;
 	enum repro_basis basis;
-	const char *parameter; /* calibrated or input: which; else NULL */
+	const char *parameter; /* calibrated or input: name of the parameter;
+				  else NULL */
 	bool report_only;      /* not enforced; note must say why */
 	bool derived;	       /* the source does not print `paper` itself */
-	double far;	       /* bounds: how far beyond is credible */
+	double far;	       /* bounds: limit of credible values */
 	/* Why the tolerance is wider than the rounding of the printed value,
 	 * or where `far` comes from. */
 	const char *why;
@@ -73,9 +74,11 @@ struct repro_row {
 	const char *experiment; /* shipped name, SYSTEM/FILE */
 	/* "PATH=VALUE PATH=VALUE" as with --set, or NULL. */
 	const char *set;
-	const char *point;  /* sweeps: which point `metric` reads, or NULL */
+	const char
+		*point; /* sweeps: point from which `metric` is read, or NULL */
 	const char *metric; /* "n0.prog0.bandwidth", or a counter */
-	/* Instead of metric: NAN when something is missing. */
+	/* Computes the value instead of metric. Returns NAN when a part is
+	 * missing. */
 	double (*eval)(const struct repro_data *d);
 };
 
@@ -106,7 +109,7 @@ double repro_max(const struct repro_data *d, const char *point,
 /* Returns the number of metrics and counters that match. */
 double repro_count(const struct repro_data *d, const char *point,
 		   const char *glob);
-/* Resolved parameter as text ("n0.nic.links" -> "2"), or NULL. */
+/* Returns a resolved parameter as text ("n0.nic.links" -> "2"), or NULL. */
 const char *repro_param(const struct repro_data *d, const char *point,
 			const char *name);
 /* Returns a parameter as a number: plain, bytes, bit/s. */

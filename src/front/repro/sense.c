@@ -9,7 +9,8 @@
 
 #include "front/run/pool.h"
 
-/* A trial may take so many times what the machine as built takes. */
+/* A trial may take this many times the processor time of the unchanged machine.
+ */
 #define SLOW_FACTOR  10
 #define SLOW_LEAST_S 2
 
@@ -27,7 +28,7 @@ static int job_collect(struct sense *s, size_t job, struct weft_err *err)
 
 	if (!models)
 		abort();
-	/* The job as built runs once more, to know what it takes. */
+	/* Runs the unchanged job once more to measure its processor time. */
 	sense_try(s->repro, job, NULL, NULL, models, 0, &used);
 	free(models);
 	limit = SLOW_LEAST_S + SLOW_FACTOR * used;
@@ -49,7 +50,7 @@ static int job_collect(struct sense *s, size_t job, struct weft_err *err)
 
 /* ---- processes ---- */
 
-/* The work for each of these parameters, in workers. */
+/* Work on each of these parameters, done in workers. */
 struct stage {
 	struct sense *sense;
 	const char *name;
@@ -69,7 +70,7 @@ static void stage_work(void *arg, size_t task, int fd)
 		_exit(3);
 }
 
-/* Trials that a crashed worker has not measured stay as they are. */
+/* Takes the result of a trial. Those of a crashed worker stay unmeasured. */
 static int stage_take(void *arg, size_t task, const void *buf, size_t len,
 		      struct weft_err *err)
 {

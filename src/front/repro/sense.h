@@ -22,13 +22,13 @@ enum { SENSE_TEXT = 48 };
  * half or double. */
 enum { SENSE_SHOWN = 3, SENSE_STEPS = 16 };
 
-/* A parameter as the machine of a job has it. */
+/* A parameter with its value in the machine of a job. */
 struct sense_param {
-	char of[SENSE_TEXT];	      /* class, or "a.*": all that are alike */
+	char of[SENSE_TEXT]; /* class, or "a.*" for a family of classes */
 	const struct weft_class *cls; /* NULL: several */
 	const struct weft_param *param;
 	char value[SENSE_TEXT];
-	bool varied; /* components or points of the job differ in it */
+	bool varied; /* components or points of the job have different values */
 };
 
 struct sense_params {
@@ -37,7 +37,7 @@ struct sense_params {
 
 /* How a trial ended. */
 enum sense_end {
-	SENSE_NONE, /* there is no such value */
+	SENSE_NONE, /* no such value exists */
 	SENSE_RAN,
 	SENSE_REFUSED, /* the machine is not built, or a program in it
 			* fails */
@@ -75,7 +75,7 @@ struct sense {
 	} found;
 };
 
-/* Parameters that may be varied, of all points of a job. */
+/* Collects the parameters that may be varied from all points of a job. */
 int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err);
 /* The value times scale / 256 as text; switches take the next (scale above 1)
  * or the previous word.  False: there is none, or it is out of range. */
@@ -97,7 +97,8 @@ const struct out_row *sense_row(const struct repro *r, size_t job, size_t i);
  * the last values at which rows pass, where they are wanted. */
 void sense_measure(struct repro *r, struct sense_found *f, bool search);
 
-/* All parameters of all jobs, `jobs` at a time.  The repro was run. */
+/* Varies all parameters of all jobs in `jobs` processes. The reproduction must
+ * have run. */
 int sense_run(struct sense *s, uint32_t jobs, struct weft_err *err);
 void sense_free(struct sense *s);
 
@@ -105,19 +106,21 @@ void sense_free(struct sense *s);
 struct sense_mover {
 	const struct sense_found *found;
 	struct sense_move *move;
-	double size; /* relative, of the larger side */
+	double size; /* relative change of the row, on the side where it is
+			larger */
 };
 
 struct sense_movers {
 	VEC(struct sense_mover);
 };
 
-/* Relative change of the row on one side; 0 where there was no trial. */
+/* Returns the relative change of the row on one side; 0 without a trial. */
 double sense_moved(const struct out_row *o, const struct sense_side *s);
-/* Largest first; parameters without effect are left out. */
+/* Returns parameters by size of their effect. Those without effect are left
+ * out. */
 struct sense_movers sense_movers(const struct sense *s,
 				 const struct out_row *o);
-/* The row has a value there, and it fails. */
+/* Returns true if the row has a value on this side and fails. */
 bool sense_breaks(const struct sense_side *s);
 
 /* sense_print.c */

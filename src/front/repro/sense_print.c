@@ -26,7 +26,7 @@ static void side_text(const struct out_row *o, const struct sense_side *s,
 		snprintf(buf, size, "%.20s: no value", s->value);
 }
 
-/* The values between which the row passes, as far as they were tried. */
+/* Writes the range in which the row passes, as far as it was tried. */
 static void range_text(const struct sense_move *m, char *buf, size_t size)
 {
 	const struct sense_side *l = &m->low, *h = &m->high;

@@ -26,7 +26,7 @@ bool sense_breaks(const struct sense_side *s)
 struct sense_movers sense_movers(const struct sense *s, const struct out_row *o)
 {
 	struct sense_movers ms = { 0 };
-	size_t row = 0; /* among those of its job */
+	size_t row = 0; /* index of the row in its job */
 
 	for (const struct out_row *it = s->repro->rows.at; it != o; it++)
 		row += it->set == o->set;

@@ -55,7 +55,7 @@ static const struct weft_result *point_run(const struct repro *r, size_t job,
 		exp_case_close(&c);
 		return NULL;
 	}
-	c.expect = NULL; /* of the machine as built */
+	c.expect = NULL; /* expectations are those of the unchanged machine */
 	buf = case_bytes(&c, &off, &len, NULL);
 	if (buf)
 		res = result_unpack(buf, len);
@@ -64,7 +64,7 @@ static const struct weft_result *point_run(const struct repro *r, size_t job,
 	return res;
 }
 
-/* A trial prints nothing; its rows go to fd. */
+/* Runs a trial in the child. It prints nothing, and its rows go to fd. */
 static void child_main(struct repro *r, size_t job, const struct sense_param *p,
 		       const char *set, int fd)
 {
@@ -148,7 +148,7 @@ enum sense_end sense_try(struct repro *r, size_t job,
 
 /* ---- one parameter ---- */
 
-/* A value that was tried. */
+/* A value, and the result of its trial. */
 struct trial {
 	char value[SENSE_TEXT];
 	enum sense_end end;
@@ -164,7 +164,8 @@ struct trials {
 	} list;
 };
 
-/* Index of the trial with this value; it runs unless it has. */
+/* Returns the index of the trial with this value, and runs the trial if it is
+ * new. */
 static size_t trial_of(struct trials *t, const char *value)
 {
 	const struct sense_found *f = t->found;
@@ -226,7 +227,8 @@ static void side_measure(struct trials *t, uint32_t scale, bool low,
 
 /* ---- the value at which a row fails ---- */
 
-/* The row passes at scale 1 and fails at that of the side. */
+/* Searches between scale 1, at which the row passes, and that of the side, at
+ * which it fails. */
 static void search_last(struct trials *t, size_t row, struct sense_side *s)
 {
 	const struct sense_param *p = &t->found->param;
@@ -240,7 +242,8 @@ static void search_last(struct trials *t, size_t row, struct sense_side *s)
 		size_t i;
 
 		if (!sense_scaled(p, mid, value)) {
-			/* Rounds to the value as built, or is refused. */
+			/* the value rounds to that of the unchanged machine, or
+			 * is refused */
 			good = mid;
 			continue;
 		}

@@ -33,7 +33,7 @@ static void param_note(struct sense_params *ps, const struct weft_comp *c,
 		old->varied = true;
 }
 
-/* Classes "a.nic" and "a.xbar" are of one family. */
+/* Returns true for classes of one family, such as "a.nic" and "a.xbar". */
 static bool clocks_alike(const struct sense_param *a,
 			 const struct sense_param *b)
 {
@@ -122,7 +122,7 @@ static bool scale_clock(struct weft_clock *c, uint32_t scale)
 	return true;
 }
 
-/* The next word of the list "a|b|c", or the one before. */
+/* Changes to the next word of the list "a|b|c", or to the one before. */
 static bool turn_word(uint32_t *v, const char *list, uint32_t scale)
 {
 	uint32_t n = 1;

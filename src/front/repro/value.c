@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "front/repro/repro.h"
 
-/* Every "path=value" of the point's name is one of `wanted`. */
+/* Returns true if every "path=value" of the point's name is in `wanted`. */
 static bool point_within(const char *name, const char *wanted)
 {
 	while (*name) {
@@ -69,7 +69,7 @@ static double op_sum(double a, double b)
 	return a + b;
 }
 
-/* All metrics and counters that fit; NAN when none does. */
+/* Combines all metrics and counters that match. Returns NAN when none does. */
 static double value_fold(const struct repro_data *d, const char *point,
 			 const char *glob, double (*op)(double, double))
 {

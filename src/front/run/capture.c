@@ -70,8 +70,8 @@ static int port_tap(struct capture *cap, struct weft_port *p, const char *name,
 	return 0;
 }
 
-/* Both directions of a line, one behind the other; each line once, from the end
- * that comes first by name. */
+/* Adds both directions of a line in turn. Each line is added once, from the end
+ * whose name comes first. */
 static int line_tap(struct capture *cap, struct weft_port *p,
 		    struct weft_err *err)
 {

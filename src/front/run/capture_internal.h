@@ -29,10 +29,11 @@ struct capture {
 	bool bare; /* the run carries no payload */
 	struct {
 		VEC(struct tap *);
-	} taps; /* lines that tell, while the run lives */
+	} taps; /* lines whose ports report frames while the run lives */
 };
 
-/* The filter on lines that do not tell; its state is a struct tap. */
+/* Filter on lines whose ports do not report frames; its state is a struct tap.
+ */
 extern const struct weft_class weft_class_capture;
 /* Makes all lines report what they have carried before now. */
 void capture_settle(struct capture *cap);

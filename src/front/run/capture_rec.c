@@ -19,7 +19,7 @@ struct head {
 	uint32_t symbols;
 	uint32_t words;
 	uint32_t word_ps;
-	uint32_t line; /* that of the other direction: ^ 1 */
+	uint32_t line; /* number of the line; the other direction is ^ 1 */
 };
 _Static_assert(sizeof(struct head) == 20, "as docs/captures.md says");
 
@@ -62,7 +62,7 @@ static void capture_rec_bytes(uint8_t *restrict out,
 		out[i] = (uint8_t)sym[i];
 }
 
-/* Bit `shift` of four symbols. */
+/* Returns bit `shift` of four symbols. */
 static uint32_t capture_rec_four(const uint16_t *sym, uint32_t shift)
 {
 	uint64_t v;

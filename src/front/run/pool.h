@@ -15,7 +15,7 @@ struct pool {
 	/* Runs in the worker: writes the bytes of the task to fd and returns.
 	 * A worker that cannot ends its process. */
 	void (*work)(void *arg, size_t task, int fd);
-	/* Called when the worker has ended; what it wrote may be incomplete. */
+	/* Called when the worker has ended. Its output may be incomplete. */
 	int (*take)(void *arg, size_t task, const void *buf, size_t len,
 		    struct weft_err *err);
 	/* Several times a second. */

@@ -25,7 +25,8 @@ struct lookers {
 	struct watchdog dog;
 };
 
-/* As weft_sim_run.  No event is added, so it is the run without them. */
+/* Runs like weft_sim_run, but stops for observers. Results are equal, because
+ * no event is added. */
 static void case_look(struct exp_case *c, struct lookers *l, weft_time_t until)
 {
 	while (!weft_sim_idle(c->sim)) {
@@ -52,14 +53,14 @@ static void case_look(struct exp_case *c, struct lookers *l, weft_time_t until)
 	}
 	if (weft_sim_idle(c->sim))
 		viewer_rest(l->view);
-	/* A run without an end of its own stays at its last event. */
+	/* A run without an end of its own stops at its last event. */
 	if (until < RUN_END)
 		weft_sim_run(c->sim, until);
 	else
 		weft_sim_step(c->sim, until);
 }
 
-/* False when a signal ended it before its time. */
+/* Returns false when a signal ended the run before its time. */
 static bool case_advance(struct exp_case *c, struct lookers *l,
 			 struct progress *p, weft_time_t until)
 {
@@ -143,7 +144,7 @@ void *case_bytes(struct exp_case *c, struct progress *show, size_t *len_p,
 					      p->items[i].val->text };
 	if (!sampler_open(c, &l.smp, err)) {
 		l.view = viewer_open(c);
-		/* for `weft explain`, and for record.parts */
+		/* needed by `weft explain` and record.parts */
 		if (n || c->exp->view)
 			l.keep = keeper_open(c->sim, part, n);
 		case_run(c, &l, show);
@@ -268,8 +269,8 @@ static int point_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Points one after the other, each out of the results of those before; in the
- * end by value. */
+/* Runs points one after the other, because each follows from earlier results.
+ * Sorts them by value in the end. */
 static int run_search(struct exp *e, struct run_set *s, struct progress *p,
 		      struct weft_err *err)
 {

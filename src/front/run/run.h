@@ -9,9 +9,9 @@
 struct run_point;
 /* Observer of a run that is still going on. */
 struct run_watch {
-	/* A point is finished; in order of their ends. */
+	/* Called when a point is finished, in the order of their ends. */
 	void (*point)(struct run_watch *w, const struct run_point *p);
-	/* Five times a second, when points run in this process. */
+	/* Called five times a second when points run in this process. */
 	void (*tick)(struct run_watch *w, const char *point,
 		     struct weft_sim *sim);
 };
@@ -42,10 +42,10 @@ struct run_set {
 	 * were running have `partial` in their manifest. */
 	int signal;
 	size_t n_wanted;
-	bool lost;  /* a file that was to show it could not be written */
-	bool curve; /* points of a search, by load */
+	bool lost;  /* a file that records the run could not be written */
+	bool curve; /* points of a search, ordered by load */
 	struct run_watch *watch;
-	/* Patterns for the table; ended by NULL. */
+	/* Patterns of --show; ended by NULL. */
 	char **show;
 };
 
@@ -94,12 +94,12 @@ bool watchdog_barks(struct watchdog *w, struct weft_sim *sim);
 /* SIGINT and SIGTERM end the run from now on instead of the process; the second
  * one ends the process. */
 void signals_catch(bool on);
-/* In a worker: the parent says when to end. */
+/* Ignores SIGINT in a worker, because the parent tells it to end. */
 void signals_worker(void);
-/* The signal that asked for the end, 0 = none. */
+/* Returns the signal that asked for the end, or 0. */
 int signals_caught(void);
-/* Which simulation is to be stopped, NULL = none; with `ticks` also five times
- * a second. */
+/* Chooses the simulation that signals stop, or none (NULL). With `ticks` it
+ * also stops five times a second. */
 void signals_watch(struct weft_sim *sim, bool ticks);
 bool signals_ticked(void); /* since the last look */
 
@@ -114,7 +114,7 @@ void sampler_free(struct sampler *s);
  * time. */
 weft_time_t sampler_due(const struct sampler *s);
 void sampler_tick(struct sampler *s);
-/* At the end: the last sample, and all of them as series sample.<counter>. */
+/* Adds the last sample, and all samples as series sample.<counter>. */
 void sampler_series(struct sampler *s, struct weft_result *r);
 
 /* view.c: all ports of the network at intervals of simulated time. */
@@ -125,9 +125,9 @@ struct viewer *viewer_open(const struct exp_case *c);
 void viewer_free(struct viewer *v);
 weft_time_t viewer_due(const struct viewer *v);
 void viewer_tick(struct viewer *v);
-/* Nothing is left to happen: time that passes from now on shows nothing. */
+/* No events are left. Time that passes from now on is not recorded. */
 void viewer_rest(struct viewer *v);
-/* At the end, before components are finished. */
+/* Called at the end, before components are finished. */
 void viewer_result(struct viewer *v, struct weft_result *r);
 
 /* progress.c: one line on a terminal, nothing elsewhere. */

@@ -198,7 +198,7 @@ void sampler_tick(struct sampler *s)
 	weft_sim_sample(s->sim);
 	sampler_take(s);
 	if (s->times.n == s->cap) {
-		/* keeps the second, fourth, ...; their rows stay in use */
+		/* keeps every second sample; the other rows are used again */
 		for (size_t i = 0; i < s->times.n / 2; i++) {
 			uint64_t *keep = s->row[2 * i + 1];
 
@@ -227,7 +227,7 @@ void sampler_series(struct sampler *s, struct weft_result *r)
 		const struct line *l = &s->lines.at[i];
 		struct result_series *c;
 
-		/* without patterns only what has changed is of interest */
+		/* without patterns only counters that have changed are kept */
 		if (!s->of && !s->row[s->times.n - 1][i])
 			continue;
 		snprintf(name, sizeof(name), "sample.%s", l->name);

@@ -59,8 +59,8 @@ static void on_tick(int sig)
 	raise(caught);
 }
 
-/* The second one kills.  A run that was just starting misses the stop: the
- * timer repeats it. */
+/* Stops the run; the second signal kills. A timer repeats the stop, because a
+ * run that was just starting misses it. */
 static void on_wish(int sig)
 {
 	if (caught && !worker) {
@@ -92,7 +92,8 @@ void signals_catch(bool on)
 	if (on)
 		signals_handle(SIGALRM, on_tick);
 	for (int i = 0; i < WISHES; i++) {
-		/* nohup(1) and shells in the background have one ignored */
+		/* skipped where nohup(1) or a background shell ignores the
+		 * signal */
 		if (!sigaction(wishes[i], NULL, &sa) &&
 		    sa.sa_handler == SIG_IGN)
 			continue;
@@ -105,7 +106,7 @@ void signals_catch(bool on)
 void signals_worker(void)
 {
 	worker = 1;
-	if (caught) /* just before the fork: the parent sends it on */
+	if (caught) /* cleared, because the parent sends it on */
 		caught = 0;
 	signal(SIGINT, SIG_IGN);
 }

@@ -87,7 +87,7 @@ struct viewer *viewer_open(const struct exp_case *c)
 	v->cap = VIEW_MAX;
 	while (v->cap > VIEW_MIN && v->cap * v->places.n > VIEW_CELLS)
 		v->cap /= 2;
-	/* looking at many takes its time */
+	/* longer for many ports, because reading them takes time */
 	v->interval = VIEW_FIRST * (1 + v->places.n / 2048);
 	v->next = v->places.n ? weft_sim_now(c->sim) + v->interval : WEFT_NEVER;
 	return v;
@@ -171,8 +171,8 @@ void viewer_tick(struct viewer *v)
 
 /* ---- at the end ---- */
 
-/* Sums become what was added in each interval; levels stay.  A line's use may
- * be known a cell too early and be taken back. */
+/* Turns sums into what each interval added; levels stay. The use of a line may
+ * be known one interval early and be corrected. */
 static void place_values(const struct viewer *v, size_t i, struct view *out,
 			 struct view_port *p, enum view_what what)
 {

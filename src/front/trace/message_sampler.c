@@ -60,7 +60,7 @@ static struct kept kept_new(size_t stages)
 	return m;
 }
 
-/* Those that take no time too: parts may end with them. */
+/* Keeps also stages without duration, because parts may end with them. */
 static void message_sampler_marks(struct kept *m, const struct rec *r,
 				  weft_time_t until)
 {
@@ -111,7 +111,7 @@ static bool is_node(const struct weft_comp *c, uint32_t node)
 	return !strncmp(c->name, text, strlen(text));
 }
 
-/* The last mark on a node up to a time. */
+/* Returns the last mark on a node up to a time. */
 static const struct rec_mark *last_mark(const struct rec *r, uint32_t node,
 					weft_time_t until)
 {
@@ -191,7 +191,7 @@ static void message_sampler_join(struct kept *trip, struct kept *back)
 	*back = m;
 }
 
-/* A message that is not answered at once stands for itself. */
+/* Keeps the last message alone, because it was not answered at once. */
 static void message_sampler_settle(struct keeper *k, struct pair *p)
 {
 	if (p->last.stages)
@@ -269,7 +269,8 @@ static void message_sampler_hear(struct weft_listener *l,
 	}
 }
 
-/* Machines and levels are for looking at; programs are parts that work. */
+/* Listens to programs, because they are parts that work. Machines and levels
+ * only show states. */
 static uint8_t message_sampler_wants(const struct weft_comp *c)
 {
 	uint32_t but = 1u << WEFT_TRACE_LEVEL;

@@ -10,7 +10,7 @@
 
 struct part {
 	const char *name, *until;
-	weft_time_t here; /* in the message that is looked at */
+	weft_time_t here; /* time in the current message */
 	double sum;	  /* fs */
 };
 
@@ -50,7 +50,7 @@ void parts_add(struct parts *p, const struct kept *m)
 			at++;
 		t = s->end;
 		if (t == m->turn || i + 1 == m->n) {
-			/* The message, or this way of it, is over. */
+			/* the message, or this way of it, has ended */
 			bool all = at == p->part.n ||
 				   (at + 1 == p->part.n &&
 				    !strcmp(p->part.at[at].until, "end"));

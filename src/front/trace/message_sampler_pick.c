@@ -25,7 +25,7 @@ struct picks {
 		VEC(struct kept);
 	} nth;
 	struct sum sum[SUMS];
-	struct sum *near[NEAR]; /* by where texts lie: those of late */
+	struct sum *near[NEAR]; /* sums found last, by address of their texts */
 	struct parts *parts;
 };
 
@@ -109,7 +109,7 @@ void picks_add(struct picks *p, struct kept *m)
 	if (m->number % p->step == 0)
 		vec_push(&p->nth, sampler_pick_copy(m));
 	if (p->nth.n > PICKS_NTH) {
-		/* every second of the n-th goes */
+		/* drops every second message */
 		p->step *= 2;
 		for (size_t i = 0; i < p->nth.n; i++)
 			if (p->nth.at[i].number % p->step == 0)

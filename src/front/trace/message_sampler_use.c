@@ -9,7 +9,7 @@
 
 enum { USES_MAX = 4096, NEAR = 512 };
 
-/* One thing that one part does. */
+/* One activity of one part. */
 struct use {
 	const struct weft_comp *comp; /* NULL: free */
 	const char *name, *text;
@@ -29,7 +29,8 @@ struct machine {
 
 struct uses {
 	struct use at[USES_MAX];
-	struct use *near[NEAR]; /* by where texts lie: those of late */
+	struct use
+		*near[NEAR]; /* entries found last, by address of their texts */
 	struct {
 		VEC(struct machine);
 	} machines;
@@ -116,7 +117,7 @@ void uses_begin(struct uses *u, weft_time_t t)
 		u->machines.at[i].since = t;
 }
 
-/* Only of programs: other machines are for looking at. */
+/* Takes states of programs only, because other machines only show states. */
 static void state(struct uses *u, const struct weft_trace *t)
 {
 	struct machine *m = NULL;

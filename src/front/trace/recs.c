@@ -3,7 +3,7 @@
 #include "front/trace/recs.h"
 
 enum { RECS_LOG2 = 12, RECS = 1 << RECS_LOG2, PROBES = 8 };
-enum { MARKS_MAX = 400 }; /* of one message: a transfer in many bursts */
+enum { MARKS_MAX = 400 }; /* marks of one message: a transfer in many bursts */
 
 void recs_init(struct recs *r)
 {
@@ -40,8 +40,8 @@ static struct rec *find(struct recs *r, uint64_t id)
 	return NULL;
 }
 
-/* A free place, or else that of the oldest which has arrived, or else that of
- * the oldest. */
+/* Returns a free place, else that of the oldest message that has arrived, else
+ * that of the oldest. */
 static struct rec *recs_place(struct recs *r, uint64_t id)
 {
 	struct rec *best = recs_probe(r, id, 0);
@@ -83,7 +83,8 @@ static void rec_open(struct recs *r, const struct weft_trace *t)
 		vec_push(&s->marks, from.marks.at[i]);
 }
 
-/* Few, and nearly in order; those of one time stay as they were told. */
+/* Sorts marks by insertion, because they are few and nearly in order. Marks of
+ * one time keep their order. */
 static void rec_sort(struct rec *s)
 {
 	for (size_t i = 1; i < s->marks.n; i++) {

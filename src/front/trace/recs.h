@@ -19,7 +19,7 @@ struct rec {
 	weft_time_t begin;
 	struct {
 		VEC(struct rec_mark);
-	} marks; /* by time from recs_hear's return on */
+	} marks; /* sorted by time after recs_hear */
 };
 
 /* A few thousand; when more are on their way at a time, the rest is not looked

@@ -40,7 +40,7 @@ struct timeline {
 	struct part **parts; /* hash */
 	struct {
 		VEC(const struct weft_comp *);
-	} nodes; /* one component of each, pid = place + 1 */
+	} nodes; /* one component of each node; pid = place + 1 */
 	uint32_t tids;
 	uint64_t flows;
 	bool some, enough;
@@ -124,7 +124,7 @@ static void part_text(const struct part *p, char *buf, size_t size)
 	snprintf(buf, size, "%s.%s%s", p->comp->name, p->name, index);
 }
 
-/* The thread of p on which from..to is free. */
+/* Returns the thread of p on which from..to is free. */
 static uint32_t timeline_lane(struct timeline *t, struct part *p,
 			      weft_time_t from, weft_time_t to)
 {
@@ -168,7 +168,7 @@ static void timeline_flow(struct timeline *t, const char *ph,
 		*ph == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
-/* One slice per stage; an arrow where the node changes. */
+/* Writes a slice for each stage, and an arrow where the node changes. */
 static void timeline_message(struct timeline *t, const struct rec *r)
 {
 	const struct weft_comp *was = NULL;
@@ -330,7 +330,7 @@ static void parts_free(struct timeline *t)
 	}
 }
 
-/* A pipe cannot be truncated, so it keeps what it has. */
+/* A pipe keeps its contents, because it cannot be truncated. */
 void timeline_again(struct timeline *t)
 {
 	if (fflush(t->file) || ftruncate(fileno(t->file), 0) ||

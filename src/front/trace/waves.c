@@ -28,7 +28,7 @@ struct var {
 
 struct change {
 	weft_time_t time;
-	uint32_t var, order; /* order: among those of one time */
+	uint32_t var, order; /* order: place among changes of one time */
 	int64_t value;	     /* COUNT: difference */
 	const char *text;    /* of struct waves */
 };
@@ -41,8 +41,8 @@ struct waves {
 		VEC(struct var);
 	} vars;
 	uint32_t *hash; /* place of a var */
-	/* states: components, and their words, are gone when they are written
-	 */
+	/* copies of states, because components have freed theirs when the file
+	 * is written */
 	char *text[TEXTS];
 	struct {
 		VEC(struct change);
@@ -81,7 +81,8 @@ static uint32_t var_of(struct waves *w, const struct weft_trace *t,
 
 /* ---- words ---- */
 
-/* There are few; with more than there is room for, the rest is one. */
+/* Returns a copy of a text, or "more" when the table is full, because texts are
+ * few. */
 static const char *text_of(struct waves *w, const char *text)
 {
 	uint64_t h = 0xcbf29ce484222325ull;
@@ -158,10 +159,10 @@ static void put_code(FILE *f, uint32_t code)
 	while (code /= 94);
 }
 
-/* Out of the scopes of one name, into those of another. */
+/* Leaves the scopes of one name and enters those of another. */
 static void put_scopes(FILE *f, const char *from, const char *to)
 {
-	/* the scopes that both names begin with stay */
+	/* scopes at the start of both names stay open */
 	for (;;) {
 		size_t n = strcspn(from, "."), m = strcspn(to, ".");
 
@@ -246,7 +247,7 @@ static bool var_set(struct var *v, const struct change *c)
 	return v->value != was;
 }
 
-/* The last of several changes at one time counts. */
+/* Writes changes. The last of several at one time counts. */
 static void put_changes(struct waves *w)
 {
 	struct {

@@ -107,7 +107,7 @@ static void op_command(struct fuzz *f)
 	att_post(f->a);
 }
 
-/* Any call of weft/host.h, with or without waiting for the answer. */
+/* Makes any call of weft/host.h, with or without waiting for the answer. */
 static void op_call(struct fuzz *f)
 {
 	bool tame = is_tame(f);
@@ -147,7 +147,7 @@ static void put_word(struct fuzz *f, void *base, uint64_t bytes, uint64_t off)
 		memcpy((char *)base + off, &v, sizeof(v));
 }
 
-/* Any word, anywhere; half of them where both sides write. */
+/* Changes any word of the segment. Half of them are where both sides write. */
 static void op_word(struct fuzz *f)
 {
 	uint64_t off = take(f, 1) & 1 ? offsetof(struct att_seg, state) +
@@ -509,8 +509,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.map = map,
 		.raw = way == RAW,
 		.direct = way == DIRECT ? &hub : NULL,
-		/* with calls of weft/host.h no peer is notified, so all ends
-		 * with it */
+		/* with weft/host.h no peer is notified, so the run ends after
+		   the patience */
 		.patience_ns = way == RAW ? 30000000 : 1000000000,
 	};
 	struct exp_opts none = { 0 };

@@ -21,7 +21,7 @@ enum kind { PLAIN, SHORT, SYMBOLS, PAUSE, LONG, FCS };
 static struct fuzz_in in;
 static struct feed d;
 
-/* A frame from a station to another, and then n bytes of the input. */
+/* Makes a frame from one station to another with n bytes of the input. */
 static struct weft_frame *plain(uint32_t a, uint32_t len, uint32_t n)
 {
 	struct weft_frame *f = feed_frame(

@@ -59,7 +59,7 @@ static void op_mailbox(struct fuzz *f)
 	       EXTOLL_RX(0, a >> 4 & 31, (uint64_t)(a >> 9 & 3) << 16));
 }
 
-/* Any store on a page. */
+/* Makes any store on a page. */
 static void op_page(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(&f->in, 4), n = 4 + (a & 15) * 4;
@@ -91,7 +91,7 @@ static void op_wait(struct fuzz *f)
 	xr_run(&f->r, take(&f->in, 1) * 4);
 }
 
-/* A packet of the network, right or wrong. */
+/* Injects a packet of the network, right or wrong. */
 static void op_packet(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(&f->in, 3);
@@ -167,7 +167,8 @@ static const uint8_t rma_ops[] = {
 	RMA_PUT_BT,   RMA_GET_QW_RSP, RMA_LOCK_RSP, RMA_PUT_QW,
 };
 
-/* Operation, a size (a: 6 bits), aligned for those of quadwords. */
+/* Returns the size of an operation (a: 6 bits), aligned for those of quadwords.
+ */
 static uint32_t rma_bytes(uint32_t op, uint32_t a)
 {
 	uint32_t n = a < 32 ? 1 + a * 5 : (a - 31) * 128;
@@ -204,7 +205,7 @@ static void op_command(struct fuzz *f)
 		 d, sizeof(d));
 }
 
-/* Packets of node 1: requests or answers. */
+/* Injects packets of node 1: requests or answers. */
 static void op_request(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(&f->in, 4), b = (uint32_t)take(&f->in, 3);
@@ -265,7 +266,7 @@ static void op_pointers(struct fuzz *f)
 	see_value(xr_r64(&f->r, 0, EXTOLL_EVQ_WP));
 }
 
-/* Memory whose reads take longer than others: answers out of order. */
+/* Makes reads of some memory slow, so that answers come out of order. */
 static void op_slow(struct fuzz *f)
 {
 	f->r.bus[0]->slow_each = take(&f->in, 1) & 7;

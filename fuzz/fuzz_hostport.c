@@ -48,7 +48,7 @@ static void op_load(struct side *s)
 	see_value(hpdrv_get(&s->d, (uint32_t)take(&f.in, 2) & 0xFF8));
 }
 
-/* A command for a cache, not waited for. */
+/* Gives a command to a cache and does not wait for it. */
 static void op_cache(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 3);
@@ -60,7 +60,7 @@ static void op_cache(struct side *s)
 			       a >> 8 & 0xFF));
 }
 
-/* The translation that a miss asks for. */
+/* Gives the translation that a miss asks for. */
 static void op_translate(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);
@@ -99,7 +99,7 @@ static void op_window(struct side *s)
 		take(&f.in, 8);
 }
 
-/* A window that is open over memory of this side. */
+/* Opens a window over memory of this side. */
 static void op_open(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);
@@ -111,7 +111,7 @@ static void op_open(struct side *s)
 	w[2] = HP_WIN_EN | HP_WIN_RD | HP_WIN_WR | HP_WIN_CAP_ANY;
 }
 
-/* Any words as an instruction. */
+/* Issues any words as an instruction. */
 static void op_raw(struct side *s)
 {
 	struct hpproc *p = &s->p[take(&f.in, 1) & 1];
@@ -123,7 +123,7 @@ static void op_raw(struct side *s)
 	see_value(hpproc_trigger(p, HP_T_ISSUE, 1));
 }
 
-/* An instruction that may well be carried out. */
+/* Issues an instruction that is probably valid. */
 static void op_vci(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 4);
@@ -261,7 +261,7 @@ static void op_notices(struct side *s)
 		see_value(hpproc_trigger(p, HP_T_RDR_RP, a >> 5));
 }
 
-/* The reaction of a driver to an interrupt. */
+/* Does the work of a driver after an interrupt. */
 static void op_service(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 1);
@@ -284,7 +284,7 @@ static void op_service(struct side *s)
 	hpdrv_set(&s->d, HP_R_IRQ_STATUS, a >> 2);
 }
 
-/* A process goes, or comes back with other flags. */
+/* Closes a process, or opens it with other flags. */
 static void op_closed(struct side *s)
 {
 	static const uint64_t flags[] = { 0, HP_CTX_PR_EN, HP_CTX_RMA_NTF,
@@ -332,7 +332,7 @@ static void op_areas(struct side *s)
 	}
 }
 
-/* A requester port of ULTRA and a completer port, as the driver sets them. */
+/* Sets a requester port of ULTRA and a completer port as the driver does. */
 static void op_port(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2), node = s != f.side;
@@ -373,7 +373,8 @@ static void op_port(struct side *s)
 			HP_ULTRA_EN | (a >> 7 & 7) << 1);
 }
 
-/* A packet of n words through a requester port, a read pointer told back. */
+/* Sends a packet of n words through a requester port and moves the read
+ * pointer. */
 static void op_packet(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2), n = 1 + (a >> 1 & 15);

@@ -62,7 +62,7 @@ static void op_vi(struct side *s)
 		       a >> 8);
 }
 
-/* A level-1 entry of any kind at a handle that is in use or near it. */
+/* Writes a level-1 entry of any kind at a handle that is in use, or near it. */
 static void op_att(struct side *s)
 {
 	uint32_t h = (uint32_t)take(&f.in, 1) & 7;
@@ -96,7 +96,7 @@ static void op_post(struct side *s)
 	hvrig_post(&s->r, VI + (a >> 5 & 3), q, d);
 }
 
-/* Any bytes in a descriptor, whether posted or not. */
+/* Writes any bytes into a descriptor, whether posted or not. */
 static void op_desc(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);
@@ -197,7 +197,7 @@ static void op_edge(struct side *s)
 	hvrig_post(&s->r, VI + (a >> 5 & 3), q, d);
 }
 
-/* The loads of a driver after an interrupt. */
+/* Makes the loads of a driver after an interrupt. */
 static void op_service(struct side *s)
 {
 	uint64_t cause = see_value(hvrig_load(&s->r, HVIA_INT_CAUSE));
@@ -220,7 +220,7 @@ static void op_service(struct side *s)
 			see_value(hvrig_load(&s->r, hvia_vi_entry(VI + i, at)));
 }
 
-/* Connected again, with or without RDMA. */
+/* Connects the VI again, with or without RDMA. */
 static void op_again(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 1);

@@ -21,7 +21,7 @@ struct fuzz {
 	uint32_t links;
 };
 
-/* The next n bytes of the input, zeros behind its end. */
+/* Returns the next n bytes of the input, zeros behind its end. */
 static uint64_t take(struct fuzz *f, uint32_t n)
 {
 	uint64_t v = 0;
@@ -67,7 +67,7 @@ static void op_desc(struct fuzz *f)
 	rig_store(&f->r, 0, 2, FORTH_QUEUE_MEM + 16 * (where % 1024), q, 16);
 }
 
-/* Anything into the queue memory. */
+/* Writes any words into the queue memory. */
 static void op_burst(struct fuzz *f)
 {
 	uint32_t off = FORTH_QUEUE_MEM + (uint32_t)take(f, 2) % 1000 * 16;
@@ -110,7 +110,7 @@ static void op_ram(struct fuzz *f)
 	see_value(rig_load(&f->r, 0, 1, off, 4));
 }
 
-/* The next descriptor of a queue, which is carried out. */
+/* Writes the next descriptor of a queue and starts it. */
 static void op_next(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(f, 4), q = a % f->queues;
@@ -123,7 +123,7 @@ static void op_next(struct fuzz *f)
 			       RIG_MEM + 0x20000 + (a >> 20 & 15) * 8, flags));
 }
 
-/* A descriptor of a group, or the announcement of it (completion=count). */
+/* Sends a descriptor of a group, or its announcement (completion=count). */
 static void op_group(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(f, 3), q = a % f->queues;
@@ -139,7 +139,7 @@ static void op_group(struct fuzz *f)
 			       RIG_MEM + 0x20000, flags));
 }
 
-/* From any of the links. */
+/* Injects a packet from any of the links. */
 static void op_from(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(f, 4), link = a % f->links;
@@ -161,7 +161,7 @@ static void op_bus(struct fuzz *f)
 	f->r.n[0].bus->contend = a >> 3 & 1;
 }
 
-/* A stopped neighbour returns no credits. */
+/* Stops the neighbour, which then returns no credits. */
 static void op_stop(struct fuzz *f)
 {
 	if (take(f, 1) & 1)
@@ -170,7 +170,7 @@ static void op_stop(struct fuzz *f)
 		rig_release(&f->r);
 }
 
-/* The loads of a driver after an interrupt. */
+/* Makes the loads of a driver after an interrupt. */
 static void op_service(struct fuzz *f)
 {
 	static const uint16_t regs[] = {

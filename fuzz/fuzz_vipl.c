@@ -255,7 +255,7 @@ static void op_post(struct user *u)
 		u->posted[i] = SEEN(VipPostRecv, vi, d, mem) == VIP_SUCCESS;
 }
 
-/* Any bytes in a descriptor, whether posted or not; often its link. */
+/* Writes any bytes into a descriptor, posted or not; often into its link. */
 static void op_scribble(struct user *u)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);

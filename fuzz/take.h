@@ -9,7 +9,7 @@ struct fuzz_in {
 	const uint8_t *p, *end;
 };
 
-/* The next n bytes of the input, zeros behind its end. */
+/* Returns the next n bytes of the input, zeros behind its end. */
 static inline uint64_t take(struct fuzz_in *in, uint32_t n)
 {
 	uint64_t v = 0;

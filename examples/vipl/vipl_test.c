@@ -259,7 +259,7 @@ static void rdma(void)
 	send_it(0, d);
 }
 
-/* Messages on three VIs, one completion queue. */
+/* Sends messages on three VIs with one completion queue. */
 static void queue(void)
 {
 	VIP_VI_HANDLE from;
@@ -289,7 +289,7 @@ static void queue(void)
 		printf("completion queue: %d %d %d\n", got[1], got[2], got[3]);
 }
 
-/* No receive is posted on VI 2. */
+/* Sends a message to VI 2, which has no receive. */
 static void no_receive(void)
 {
 	if (!server)

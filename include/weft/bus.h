@@ -88,7 +88,7 @@ struct weft_bus_txn {
 	/* a fault on the way: clocks the bridge takes longer from the split
 	 * response to the first datum, before each further completion */
 	uint32_t slow_split, slow_next;
-	/* and its own times are that many times as long; 0 = 1 */
+	/* a fault of the device: its own times are multiplied by this; 0 = 1 */
 	double slow_factor;
 	enum weft_bus_error
 		error; /* bus.pcix: error that the transaction meets */

@@ -102,9 +102,9 @@ struct weft_reg {
 	bool bare;
 	/* Returns the value that a host loads.  NULL: the cell's. */
 	uint64_t (*read)(struct weft_comp *c, uint32_t index);
-	/* Called after a host's store with the register's old value in which
-	 * the stored bytes stand, before masks, so that the hook sees a whole
-	 * register. NULL: nothing happens. */
+	/* Called after a host's store. `val` is the old value with the stored
+	 * bytes in it, before masks, so that the hook sees a whole register.
+	 * NULL: nothing happens. */
 	void (*wrote)(struct weft_comp *c, uint32_t index, uint64_t val);
 	const char *doc;
 };

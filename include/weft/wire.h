@@ -60,7 +60,7 @@ struct weft_wire_faults {
 	 * codes: a receiver gives a code of the other disparity as its symbol
 	 * with WEFT_SYM_DISP.  0: none. */
 	uint16_t comma;
-	uint32_t idle_flags; /* of a frame of four commas */
+	uint32_t idle_flags; /* flags of a frame of four commas */
 	bool whole_words;    /* symbols of a frame: words * word() */
 	bool may_overtake;   /* the receiver takes frames in any order */
 	uint32_t noise;	     /* invalid codes that end synchronisation */

@@ -7,7 +7,7 @@
 
 #include "attach/direct_internal.h"
 
-/* ---- messages with a descriptor ---- */
+/* ---- messages that carry a descriptor ---- */
 
 int direct_say(int sock, const void *msg, size_t len, int fd)
 {

@@ -70,7 +70,8 @@ struct host_takes {
 void host_post(struct weft_host *h, struct att_host_cmd *cmd,
 	       struct host_takes t);
 #define HOST_TAKES(...) ((struct host_takes){ __VA_ARGS__ })
-/* host_call and host_post with n bytes of data, copied before return. */
+/* Like host_call and host_post, with n bytes of data that are copied at once.
+ */
 uint64_t host_call_data(struct weft_host *h, struct att_host_cmd *cmd,
 			const void *data, uint32_t n, struct att_reply *r);
 /* Posts as host_post does, with n bytes of data. */

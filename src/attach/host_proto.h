@@ -106,7 +106,7 @@ _Static_assert((int)ATT_H_FIRST_ >= (int)ATT_C_KINDS,
 struct att_host_cmd {
 	uint8_t kind;
 	uint8_t bar, attr, unused;
-	uint32_t dev; /* or a process, domain or slot */
+	uint32_t dev; /* handle of a device, process, domain or slot */
 	uint64_t busy;
 	uint64_t ctx; /* number of the reply; 0: no reply */
 	uint64_t off, val;

@@ -11,7 +11,7 @@ struct in {
 	uint32_t src;
 	const struct ep_head *h;
 	const uint8_t *data;
-	struct ep_msg *m; /* its place; NULL: takes none */
+	struct ep_msg *m; /* slot of the message; NULL: it takes none */
 };
 
 static struct ep_msg *msg_nth(struct ep *e, uint32_t src, uint64_t seq)

@@ -221,7 +221,7 @@ void pcibus_block(struct pcibus *b)
 	bool timer = false;
 	uint64_t end;
 
-	/* It is the last one if another master waits. */
+	/* The datum is the last one if another master waits. */
 	for (uint32_t m = 0; m < PCIBUS_M_DEVICES + 2 * b->p.devices; m++)
 		if ((m < PCIBUS_M_DEVICES ||
 		     (m - PCIBUS_M_DEVICES) / 2 != tn->dev) &&

@@ -172,7 +172,7 @@ static int run_hostport(struct weft_host *h)
 	return 0;
 }
 
-/* With a driver in a thread of its own. */
+/* Runs the Host Port with its driver in a thread of its own. */
 static int run_hostport_own(struct weft_host *h)
 {
 	MUST(weft_thread_start(h, hp_driver, NULL));

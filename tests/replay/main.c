@@ -183,7 +183,7 @@ static void run(const struct input *in)
 	free(copy);
 }
 
-/* Those whose names begin so, in the order of their names. */
+/* Runs the stored inputs whose names begin so, in the order of their names. */
 static void run_stored(struct input *in, const char *begin)
 {
 	struct dirent **list;

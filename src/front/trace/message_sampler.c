@@ -191,7 +191,7 @@ static void message_sampler_join(struct kept *trip, struct kept *back)
 	*back = m;
 }
 
-/* Keeps the last message alone, because it was not answered at once. */
+/* Keeps the last message as one way, because it was not answered at once. */
 static void message_sampler_settle(struct keeper *k, struct pair *p)
 {
 	if (p->last.stages)

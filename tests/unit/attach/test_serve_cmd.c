@@ -203,8 +203,8 @@ static void refused_send_is_retried_and_charged_once(struct serve_rig *r)
 		assert_int_equal(r->count[AGENT_C_STALLS], i);
 		assert_int_equal(c->cmd_head, 0);
 		assert_int_equal(r->g[0].n_ops, 0);
-		/* It has released one message already and received the time,
-		 * once. */
+		/* The client has released one message already and received the
+		 * time, once. */
 		assert_int_equal(c->n_free, ATT_RX_SLOTS - 1);
 		assert_int_equal(c->reply_seq, 3);
 		assert_int_equal(r->calls, i);

@@ -58,7 +58,8 @@ static void array_access(struct mem *m, struct array *a, size_t at, size_t n,
 	}
 }
 
-/* Streams, random places, programs that look, processes that run. */
+/* Mixes streams with random places, and programs that only read with processes
+ * that run. */
 static void array_steps(struct mem *m, struct array *a, struct weft_rng *rng)
 {
 	size_t next[FAR_STREAMS] = { 0 };

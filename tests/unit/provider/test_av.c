@@ -241,7 +241,7 @@ static void unknown_port_is_asked_for_until_its_owner_answers(void **state)
 	EQ(wfi_av_addr(av, WFI_NAME(3, 800)), a);
 	EQ(av->unknown, 0);
 	assert_true(name_of(av, a) == WFI_NAME(3, 800));
-	/* one that goes is not looked for any more */
+	/* a removed address is not asked for any more */
 	sin.sin_port = htons(900);
 	EQ(fi_av_insert(&av->fid, &sin, 1, &a, 0, NULL), 1);
 	EQ(fi_av_remove(&av->fid, &a, 1, 0), 0);

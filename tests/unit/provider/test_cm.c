@@ -129,7 +129,7 @@ static void calls_in_the_wrong_state_are_refused(void **state)
 	EQ(fi_setopt(&pep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, data,
 		     8),
 	   -FI_ENOPROTOOPT);
-	/* without a queue for events it cannot be enabled */
+	/* an endpoint without an event queue cannot be enabled */
 	EQ(fi_close(&r.s[0].ep->fid), 0);
 	EQ(fi_endpoint(r.s[0].dom, r.s[0].info, &r.s[0].ep, NULL), 0);
 	EQ(fi_ep_bind(r.s[0].ep, &r.s[0].cq->fid, FI_TRANSMIT | FI_RECV), 0);

@@ -52,7 +52,7 @@ static inline struct at_line *at_line(const struct weft_frame *f)
 {
 	return (struct at_line *)&f->u[0];
 }
-/* Not on the line: cycle of arrival; cycle from which it may be used. */
+/* Not on the line: cycle of arrival; cycle from which the flit may be used. */
 #define AT_CAME(f)  ((f)->u[1])
 #define AT_READY(f) ((f)->u[2])
 /* Not on the line: room in a buffer; time at which the packet was injected. */

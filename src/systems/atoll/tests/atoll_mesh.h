@@ -31,10 +31,10 @@ struct mesh {
 void mesh_run(struct mesh *r, uint32_t nodes, uint32_t width, const char *set,
 	      const char *cable, bool tap);
 uint64_t mesh_counter(const struct weft_comp *c, const char *name);
-/* The counter's sum over all NICs. */
+/* Returns the sum of a counter over all NICs. */
 uint64_t mesh_all(const struct mesh *r, const char *name);
 size_t mesh_failures(const struct mesh *r);
-/* Words that follow from a seed. */
+/* Fills words that follow from a seed. */
 void mesh_fill(uint64_t *w, uint32_t n, uint64_t seed);
 bool mesh_good(const uint64_t *w, uint32_t n, uint64_t seed);
 struct atoll_port *mesh_open(struct weft_host *h, uint32_t port,

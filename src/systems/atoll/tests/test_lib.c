@@ -84,7 +84,7 @@ static const struct {
 	{ { 1, ATOLL_PIO, 0, 0 }, 0, 0, 0 },
 };
 
-/* The receive region has a flit more. */
+/* Checks the sizes of the queues. The receive region has one flit more. */
 static void device_has(uint32_t port, uint32_t entries, uint32_t bytes)
 {
 	const struct at_nic *n = atoll_pair_nic(&t.p, 0);

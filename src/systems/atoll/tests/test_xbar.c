@@ -19,7 +19,7 @@ struct owner {
 	} log[LOG];	       /* packets as they end */
 	bool stop;	       /* no host port has room */
 	uint64_t ready, dead;  /* cycles: room at an InPort, deadlock */
-	uint32_t wrong, chars; /* misrouted packets; bytes of the last head */
+	uint32_t wrong, chars; /* misrouted packets; bytes of the last header */
 };
 
 static const struct weft_counter counters[] = {

@@ -208,7 +208,7 @@ static int play(uint64_t seed, void *totals)
 	return bad;
 }
 
-/* The scripts reach everything. */
+/* Returns true if the scripts have reached every case. */
 static bool reached(const struct tally *n, uint64_t rounds)
 {
 	bool all = n->ops > rounds * 100;

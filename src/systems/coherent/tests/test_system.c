@@ -69,7 +69,7 @@ static void add(struct bench *b, uint32_t core, bool store, uint64_t addr,
 							     .gap = gap };
 }
 
-/* Bytes first..first+n-1 of the line at A. */
+/* Delivers bytes first..first+n-1 of the line at A. */
 static void deliver(struct bench *b, enum coh_delivery how, uint32_t offset,
 		    uint32_t bytes, uint64_t cycle)
 {

@@ -56,7 +56,7 @@ void macrig_post(struct station *s); /* TDT */
 /* Runs up to a time, or all there is. */
 void macrig_run(struct macrig *r, weft_time_t until);
 void macrig_fini(struct macrig *r);
-/* k-th entry of a kind. */
+/* Returns the k-th entry of a kind. */
 const struct mac_log *macrig_nth(const struct station *s, uint32_t what,
 				 uint32_t k);
 uint32_t macrig_count(const struct station *s, uint32_t what);

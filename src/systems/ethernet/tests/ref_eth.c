@@ -99,7 +99,7 @@ static int64_t bytes_in(const struct ref *r, uint32_t k)
 		       : (int64_t)((r->t - r->in[k].start) / REF_TICKS);
 }
 
-/* The first frame of the port from k on. */
+/* Returns the first frame of the port from k on. */
 static uint32_t of_port(const struct ref *r, uint32_t port, uint32_t k)
 {
 	while (k < r->n && r->in[k].port != port)

@@ -70,7 +70,7 @@ static uint32_t line_ticks(const struct ref *r, uint32_t k)
 	return (8 + len + 4) * BYTE;
 }
 
-/* The frame on the line, and its gap. */
+/* Advances the frame on the line, and its gap, by a tick. */
 static void line_tick(struct ref *r)
 {
 	if (r->gap_left && !--r->gap_left) {

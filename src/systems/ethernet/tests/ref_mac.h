@@ -28,7 +28,7 @@ struct ref_mac_out {
 	uint64_t stored; /* descriptor written back; 0: missed */
 };
 
-/* The receiver has descriptors for all. */
+/* Runs the reference. The receiver has descriptors for all frames. */
 void ref_mac_run(const struct ref_mac_cfg *cfg, const struct ref_mac_frame *in,
 		 uint32_t n, struct ref_mac_out *out);
 

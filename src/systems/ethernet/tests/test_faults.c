@@ -17,7 +17,7 @@ struct outcome {
 	struct mac_stats stats;
 };
 
-/* N frames, marked 0..N-1, through a fault. */
+/* Sends N frames, marked 0..N-1, through a fault. */
 static struct outcome run(const struct weft_class *cls, const char *const *set)
 {
 	struct outcome o = { .n = 0 };

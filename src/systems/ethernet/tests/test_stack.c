@@ -67,7 +67,7 @@ static uint32_t words(const uint8_t *p, uint32_t n)
 	return s;
 }
 
-/* Addresses, protocol and length go along. */
+/* Sums the words of a segment with its addresses, protocol and length. */
 static uint32_t tcp_words(const uint8_t *p, uint32_t total)
 {
 	uint8_t q[BIG + 12] = { 0 };
@@ -153,7 +153,7 @@ static void put16(uint8_t *p, uint32_t v)
 	p[1] = (uint8_t)v;
 }
 
-/* With checksums that are right. */
+/* Makes the checksums right. */
 static void seal(uint8_t *p, uint32_t total)
 {
 	put16(p + 10, 0);
@@ -251,7 +251,7 @@ static void join(struct bench *b)
 			 0);
 }
 
-/* Two nodes and a cable; to be freed. */
+/* Runs two nodes with a cable. The caller frees the bench. */
 static struct bench *run(node_fn fn, uint64_t v)
 {
 	struct bench *b =

@@ -87,7 +87,7 @@ static void station_is_forgotten_at_its_age(void **state)
 	feed_fini(&d);
 }
 
-/* More stations than places. */
+/* More stations send than the table has places. */
 static void small_table(void **state)
 {
 	const char *set[] = { "table", "4", NULL };

@@ -167,8 +167,8 @@ struct cell_channel {
 	uint64_t next_grant;	   /* earliest cell_channel_commit; see
 				    * cell_channel_next */
 	uint32_t way;		   /* same_clk: start to view of peer's owner */
-	uint32_t way_end;     /* same_clk: start + flits to ACK ready at the
-			       * peer */
+	uint32_t way_end; /* same_clk: cycles from start + flits until the peer
+			     can send the ACK */
 	uint8_t used[EX_VCS]; /* credits in use */
 	uint8_t shared;	      /* of these, from the pool */
 	uint8_t unacked;

@@ -67,7 +67,7 @@ int netport_init(struct netport *np, struct weft_comp *c, struct weft_port *p,
 				.armed = WEFT_NEVER,
 				.t_rx = 3 };
 	cell.t_out = 3; /* N3 */
-	/* Not here, because N4 counts from the last flit of a cell. */
+	/* 0 here, because N4 counts from the last flit of a cell */
 	cell.t_in = 0;
 	return cell_channel_init(&np->ep, c, p, &cell, &port_ops, np, err);
 }

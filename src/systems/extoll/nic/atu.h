@@ -59,7 +59,7 @@ enum atu_fault {
 };
 extern const char *const atu_fault_name[ATU_FAULTS];
 
-/* Check the address alone; check the entry. */
+/* Check the address alone, and the entry alone. */
 enum atu_fault atu_check_nla(uint64_t nla, uint32_t bytes);
 enum atu_fault atu_check_gate(uint64_t gate, uint32_t vpid,
 			      enum atu_access access);

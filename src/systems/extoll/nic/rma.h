@@ -70,7 +70,7 @@ struct extoll_rma_cmd {
 	uint32_t low;	/* count - 1, or class, as in a notification */
 	uint32_t bytes; /* of data, 0 = none */
 	uint64_t w[2];	/* words 1 and 2 */
-	bool at_resp;	/* lock: at the responder */
+	bool at_resp;	/* lock: the command is at the responder */
 	uint64_t trace; /* message */
 };
 

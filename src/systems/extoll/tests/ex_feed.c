@@ -87,7 +87,7 @@ static bool flow_waits(const struct feed *f, const struct feed_flow *w)
 	return false;
 }
 
-/* The flow of this input whose turn it is. */
+/* Returns the flow of this input whose turn it is. */
 static struct feed_flow *flow_next(struct feed *f, uint32_t i, uint64_t c)
 {
 	for (uint32_t k = 0; k < f->n_flows; k++) {

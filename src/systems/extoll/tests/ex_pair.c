@@ -134,7 +134,7 @@ static void node_rx(struct ex_node *n, uint64_t cycle)
 			continue;
 		}
 		node_good(n, c);
-		/* as irregular as the cell is long and late */
+		/* irregular, because it follows length and time of the cell */
 		end += n->hold ? (c->cycle * 7 + c->flits) % n->hold : 0;
 		if (c->flags & ECELL_EOP)
 			weft_frame_free(c->pkt);

@@ -23,7 +23,7 @@ struct exproc {
 	weft_phys_t word_phys;
 };
 
-/* The node's first: makes the tables. */
+/* Opens a process. The first one of a node makes the tables. */
 void exproc_open(struct exproc *p, struct weft_host *h, uint32_t vpid);
 uint64_t exproc_get(struct exproc *p, uint32_t off);
 void exproc_set(struct exproc *p, uint32_t off, uint64_t val);

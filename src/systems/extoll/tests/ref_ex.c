@@ -92,7 +92,7 @@ static void arrivals(struct world *w, struct line *l, uint32_t n, uint32_t i)
 	}
 }
 
-/* extoll.md 4.2, word for word. */
+/* Arbitrates as extoll.md 4.2 says, word for word. */
 static int arbiter(uint64_t req, uint64_t *t, uint32_t n)
 {
 	uint64_t all = n == 64 ? ~0ULL : (1ULL << n) - 1;

@@ -235,7 +235,7 @@ static bool store_go(struct ref_hx *x)
 	return true;
 }
 
-/* The answer that the bus gave first. */
+/* Returns the answer that the bus gave first. */
 static int answer_head(const struct ref_hx *x)
 {
 	const struct ref_hx_work *w = &x->w;

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-/* It is among the last four of its set. */
+/* Returns true if the entry is among the last four of its set. */
 static bool known(const struct ref_tlb *t, uint32_t i)
 {
 	uint32_t set = t->fill[i].page % REF_TLB_SETS;

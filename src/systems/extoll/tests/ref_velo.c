@@ -65,7 +65,7 @@ static void stores(struct program *w)
 	}
 }
 
-/* The first cell of a channel, or -1. */
+/* Returns the first cell of a channel, or -1. */
 static int cell_of(const struct program *w, uint32_t vc)
 {
 	for (uint32_t i = 0; i < w->n_seen; i++)

@@ -85,7 +85,7 @@ static int header_wrong(const struct program *w, uint64_t h, uint32_t page)
 	return w->x->cfg.enabled[page] ? -1 : REF_VRQ_DISABLED;
 }
 
-/* The page has some bytes more. */
+/* Checks a page that has received more bytes. */
 static void look(struct program *w, struct page *p, uint32_t page)
 {
 	p->touched = w->now;

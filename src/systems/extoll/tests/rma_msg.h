@@ -33,13 +33,13 @@ struct rr_pkt {
 };
 #define RR_PKT(...) ((struct rr_pkt){ __VA_ARGS__ })
 void rr_arrive(struct rr_pkt p, uint64_t cycle);
-/* A put from page `from` to node 1. */
+/* Posts a put from page `from` to node 1. */
 void rr_put(uint32_t from, uint32_t bytes);
 /* rr_landed returns whether the data of rr_arrive are in the page from offset 0
  * on, rr_empty whether the page is unchanged. */
 bool rr_landed(uint32_t page, uint32_t bytes, uint32_t seed);
 bool rr_empty(uint32_t page);
-/* Word 1 of notification i, 0 = none. */
+/* Returns word 1 of notification i, 0 = none. */
 uint64_t rr_noti(uint32_t i);
 uint64_t rr_faults(enum atu_fault why);
 uint64_t rr_counter(const char *name);

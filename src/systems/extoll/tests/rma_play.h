@@ -23,7 +23,7 @@ struct rma_play {
 };
 extern struct rma_play rp;
 
-/* Byte i of the payload of packet `pkt`. */
+/* Returns byte i of the payload of packet `pkt`. */
 uint8_t rp_byte(uint32_t pkt, uint32_t i);
 void rp_open(void);
 /* Plays all cycles and calls `look` at the end of each. */

@@ -26,7 +26,7 @@ static struct weft_raw *random_line(struct weft_sim *sim, struct weft_rng *r)
 	return raw;
 }
 
-/* Up to n errors, in order, no bit twice. */
+/* Makes up to n errors in order, none of them twice. */
 static uint32_t random_hits(struct weft_rng *r, struct fault_hit *hit,
 			    uint32_t n, uint32_t symbols)
 {

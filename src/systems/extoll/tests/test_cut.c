@@ -19,7 +19,8 @@ struct cut {
 	struct exrig r;
 	const char *width;
 	uint32_t src;
-	bool damaged; /* at first: a void cell goes the same way */
+	bool damaged; /* the packet starts with a void cell, which goes the same
+			 way */
 };
 
 static int cut_sender(struct weft_host *h, struct exrig *r, uint32_t node)

@@ -40,7 +40,7 @@ static uint64_t rnd_nla(void)
 	}
 }
 
-/* A valid command with some bits changed. */
+/* Returns a valid command with some bits changed. */
 static uint64_t rnd_word0(void)
 {
 	static const uint8_t ops[] = { 0, 1, 2, 3, 5, 6, 12, 4, 13 };

@@ -58,7 +58,7 @@ static WEFT_COMPONENT(test_dev, .name = "test.dev", .kind = WEFT_KIND_NIC,
 
 static struct weft_sim *sim;
 
-/* "name=value name=value" */
+/* Adds a component with settings "name=value name=value". */
 static struct weft_comp *add(const struct weft_class *cls, const char *name,
 			     const char *set)
 {

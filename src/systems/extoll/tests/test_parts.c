@@ -147,7 +147,7 @@ static void pop(struct bench *b, struct plain *p, uint32_t q, uint32_t id)
 	cell_channel_release(ep, slot, id);
 }
 
-/* Heads, requests and emptiness of all 36. */
+/* Compares heads, requests and emptiness of all 36 queues. */
 static void same(const struct bench *b, const struct plain *p)
 {
 	const struct extoll_xbar_in *in = &b->xb->in[IN];

@@ -379,7 +379,7 @@ static int stream_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* MB/s of the second half of the stream. */
+/* Returns MB/s of the second half of the stream. */
 static double stream(const char *width, uint32_t bytes, uint32_t n)
 {
 	struct exrig r = { 0 };

@@ -230,7 +230,8 @@ static void test_a_holder_is_followed_upstream(void **st)
 	cell(&g, 1, 0, OUT)->room = true;
 	g.x[1].w[0].lock = g.x[1].lock = IN * EX_VCS;
 	g.x[1].comes = true;
-	/* its rest is at s0, from np0, stopped by a lock of IN there */
+	/* the rest of the packet is at s0, from np0, stopped by a lock of IN
+	 * there */
 	g.x[0].lock = 0;
 	assert_false(deadlocked(&g)); /* the source has not sent it yet */
 	cell(&g, 0, 0, OUT)->room = true;

@@ -36,7 +36,7 @@ struct forth_fifo {
 	} q;
 	uint32_t used; /* qwords, headers included */
 	uint32_t line; /* packets that arrived by the cable */
-	/* Of them, qwords that leave together when their burst begins. */
+	/* Qwords of these that leave together when their burst begins. */
 	uint32_t out;
 	uint64_t out_at; /* pc */
 };

@@ -19,7 +19,8 @@ struct forth_pkt {
 	uint32_t words;		/* occupied: payload, header word, CRC word */
 	uint32_t ts1;
 	uint32_t seq;	  /* of its track, when last */
-	uint32_t ext_off; /* of its payload in BAR0, while it is there */
+	uint32_t ext_off; /* offset of the payload in BAR0 while it is in
+			     external memory */
 	uint64_t trace;	  /* message */
 	uint8_t queue;
 	bool first, last; /* of its transfer */

@@ -100,7 +100,7 @@ static void drains_first(void **state)
 	pair_fini(&p);
 }
 
-/* Its messages are lost in both directions, as credits are. */
+/* Messages of resynchronisation are lost in both directions, as credits are. */
 static void messages_lost(void **state)
 {
 	static const char *const rate[] = { "0.3", "0.7", "0.95" };

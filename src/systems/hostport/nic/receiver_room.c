@@ -216,7 +216,8 @@ void hp_room_behind(struct hp_sched *s, struct hp_job *j)
 	struct hp_in *in = (struct hp_in *)j;
 
 	if (!hp_room_lacks(n, in->head.vpid))
-		return; /* it is behind one that waits for the driver */
+		return; /* the older packet waits for the driver, so this one
+			   waits too */
 	j->placed = place_take(n, in) && payload_leaves(n, in);
 	if (j->placed || (in->place && !n->park.pages))
 		return;

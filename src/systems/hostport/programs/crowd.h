@@ -19,7 +19,7 @@ enum kind {
 	KINDS
 };
 
-enum { LINE_WORDS = 8 }; /* of a process, at a server */
+enum { LINE_WORDS = 8 }; /* words at a server for each process */
 enum { WIN_LINES = HPORT_CROWD_WINS, WIN_OWN = HPORT_CROWD_WINS + 1 };
 
 struct crowd;

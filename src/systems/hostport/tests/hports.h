@@ -41,7 +41,7 @@ struct hport_peer hports_peer(struct hport *p, uint32_t node, uint32_t vpid);
 /* Allocates memory full of `fill` and opens it to all as window `id`. */
 uint8_t *hports_window(struct hport *p, uint32_t id, uint64_t bytes, int fill,
 		       uint64_t *va_p);
-/* Bytes that are `byte`. */
+/* Returns how many of n bytes are `byte`. */
 uint64_t hports_count(const uint8_t *p, uint64_t n, int byte);
 /* Returns the next notification. Fails unless it arrives within t. */
 struct hport_note hports_note(struct hport *p, weft_time_t t);

@@ -217,7 +217,7 @@ static void near_full(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 	hppair_meet(e);
 	hpend_expect(e, HP_B_SEND | HP_A, NULL);
-	/* it is there when its origin hears of it */
+	/* the data are there when the origin is notified */
 	hpend_at(&t->end[1], 0);
 	for (uint32_t i = 0; i < 2408; i++)
 		assert_int_equal(

@@ -20,7 +20,7 @@ static void page_out(struct hpend *e, uint32_t page, bool out)
 		    0);
 }
 
-enum { HOLE = 40 }; /* page, counted in both memories */
+enum { HOLE = 40 }; /* number of the page, equal in both memories */
 
 struct fault {
 	uint32_t byte;

@@ -259,7 +259,7 @@ static void put(uint8_t *p, uint64_t v, uint32_t n)
 
 static uint32_t own_vi = 7;
 
-/* To node 0, about its VI 2 and our VI. */
+/* Sends a packet to node 0 about its VI 2 and the VI of this node. */
 static void say(uint32_t type, uint64_t id, const char *to)
 {
 	uint8_t f[BYTES] = { 2, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0x88, 0xb5 };

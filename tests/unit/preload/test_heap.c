@@ -40,7 +40,7 @@ static size_t any(size_t most)
 	return (size_t)rand() % most;
 }
 
-/* Small blocks in between, as names of processes are. */
+/* Allocates small blocks between the large ones, as names of processes are. */
 static void blocks_keep_their_bytes_and_alignment(void **state)
 {
 	unsigned char *at[64] = { 0 }, *name;

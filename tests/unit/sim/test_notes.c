@@ -56,7 +56,7 @@ static WEFT_COMPONENT(ear, .name = "test.ear", .kind = WEFT_KIND_NIC,
 		      .ports = one_bus,
 		      .ops = { .arrive = ear_arrive, .event = ear_event });
 
-/* Tells at 10 of 30, of 20 and of 30 again. */
+/* At time 10 the mouth notifies of 30, then 20, then 30 again. */
 static void mouth_event(struct weft_comp *c, uint32_t tag)
 {
 	static const weft_time_t at[] = { 30, 20, 30 };

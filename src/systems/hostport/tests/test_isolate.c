@@ -165,7 +165,7 @@ static void probe_all(struct hpproc *p, uint64_t *max)
 	}
 }
 
-/* Checks the bytes that were put and got after any waits. */
+/* Compares the bytes at both ends after a put or get, which may have waited. */
 static void check_bytes(const uint8_t *here, const uint8_t *there)
 {
 	uint64_t at = (GONE + 1) * HP_PAGE - way.bytes;

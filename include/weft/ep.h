@@ -11,11 +11,11 @@
  * WEFT_EV_PUT_IN comes when the bytes of its put are in place.
  *
  * Memory.  An operation uses its buffer until its event has been polled.  A
- * message may lie anywhere; what `put` reads and `get` fills may, too, but
- * memory that the NIC reaches (weft_mem_alloc) saves a copy.
+ * message, a put or a get may use any memory, but memory that the NIC reaches
+ * (weft_mem_alloc) saves a copy.
  *
  * Time.  post, poll and mr_reg take processor time, never more than they need:
- * what cannot go at once is kept and goes in a later call.  Only `wait` waits.
+ * data that cannot leave at once are kept for a later call.  Only `wait` waits.
  *
  * Attached processes (weft/attach.h) have an endpoint with the rules that
  * attach.h adds. */
@@ -52,8 +52,8 @@ struct weft_ep_op {
 	uint64_t raddr, rkey;
 	void *into;	  /* GET: place of the bytes */
 	bool notify;	  /* PUT: an event for the receiver */
-	uint64_t operand; /* FADD: what is added; CSWAP: what is expected */
-	uint64_t desired; /* CSWAP: what is stored if the word is `operand` */
+	uint64_t operand; /* FADD: number added; CSWAP: expected value */
+	uint64_t desired; /* CSWAP: value stored if the word is `operand` */
 };
 
 /* ---- events ---- */
@@ -109,7 +109,7 @@ struct weft_ep_attr {
 
 struct weft_ep_info {
 	const char *name;  /* of the NIC's system */
-	uint32_t caps;	   /* WEFT_EP_...: what can be posted */
+	uint32_t caps;	   /* WEFT_EP_...: operations that can be posted */
 	uint32_t emulated; /* of these, done by messages to the peer's library,
 			    * which answers when its program calls it */
 	uint32_t max_msg;  /* bytes of a message */

@@ -93,7 +93,7 @@ void att_hand_over(struct weft_att *a, uint64_t real_ns)
 
 	att_to_wait(a);
 	if (a->info.clock == WEFT_CLOCK_NONE && att_has_event(a)) {
-		/* The event arrived before the state was WAIT: the agent woke
+		/* The event arrived before the state was WAIT. The agent woke
 		 * nothing then, because the process was running. */
 		atomic_compare_exchange_strong(&a->seg->state, &was, ATT_RUN);
 		return;
@@ -230,8 +230,8 @@ int weft_att_idle(struct weft_att *a)
 	uint64_t acts = a->direct ? direct_acts(a->direct) : a->acts;
 	uint32_t polls;
 
-	/* Progress on the direct path, whose posts and events bypass the
-	 * counts of the other path. */
+	/* Starts the counts of empty polls again after progress on the direct
+	 * path, because its posts and events bypass those of the other path. */
 	if (acts != a->acts) {
 		a->acts = acts;
 		atomic_store(&a->empty, 0);

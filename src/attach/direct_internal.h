@@ -208,8 +208,8 @@ struct direct {
 	uint32_t reply_head, reply_tail;
 	uint64_t acts;
 	bool no_cma; /* kernel refuses copies */
-	bool forked; /* child of fork, which has none of the memory: all calls
-			fail */
+	bool forked; /* child of fork: all calls fail, because it has none of
+			the memory */
 	uint32_t region_next;
 	struct direct_own region[DIRECT_REGIONS];
 };

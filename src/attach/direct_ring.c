@@ -63,8 +63,8 @@ bool direct_has_room(struct direct *d, uint32_t to, size_t len)
 	return false;
 }
 
-/* Publishes the message in front of p->put, after it has cleared the mark
- * there. */
+/* Clears the mark at p->put, then publishes the message in front of it, because
+ * the peer reads on as soon as it sees the message. */
 static void direct_ring_publish(struct direct *d, struct direct_peer *p,
 				struct direct_head *h, enum direct_kind kind,
 				size_t len)
@@ -106,7 +106,8 @@ void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
 	}
 	p->put += direct_size(len);
 	direct_ring_publish(d, p, h, kind, len);
-	atomic_thread_fence(memory_order_seq_cst); /* then its sleep flag */
+	/* The message must be visible before the sleep flag is read. */
+	atomic_thread_fence(memory_order_seq_cst);
 	direct_wake(d, to);
 }
 

@@ -157,8 +157,9 @@ void att_run(struct att_client *c)
 	/* Such a client may begin to wait without a poll after att_show. */
 	c->missed = was != ATT_WAIT && att_timed(c->srv);
 	/* A client that waits on its descriptor (weft_att_arm) instead of the
-	 * segment gets a byte, after the state, because it may poll at once
-	 * and WAIT hides events. A descriptor without room is readable. */
+	 * segment gets a byte. The byte follows the state, because the client
+	 * may poll at once and WAIT hides events. The send may fail when the
+	 * socket is full, because its unread bytes make it readable. */
 	if (atomic_load(&c->seg->armed) && atomic_exchange(&c->seg->armed, 0))
 		send(c->sock, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (!runs)

@@ -388,8 +388,8 @@ enum att_doing { ATT_ASLEEP, ATT_BUSY, ATT_STOPPED };
 /* Returns the state of all threads of a process. Adds their processor time to
  * *ran_p. */
 enum att_doing att_doing(int pid, uint64_t *ran_p);
-/* Reads the start of a file and ends it with a zero. Returns its bytes, 0 on
- * failure. */
+/* Reads the start of a file and ends it with a zero. Returns the number of
+ * bytes, or 0 on failure. */
 size_t att_slurp(const char *path, char *buf, size_t size);
 
 /* serve_job.c: called by the watcher. Kills processes of the job that have

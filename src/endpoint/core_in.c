@@ -213,7 +213,7 @@ static void in_kind(struct ep *e, const struct in *in)
 	case EP_GET_DATA:
 		in_get_data(e, in);
 		break;
-	default: /* of no library: ignored */
+	default: /* no library sends these kinds */
 		break;
 	}
 }

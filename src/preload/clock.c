@@ -48,7 +48,7 @@ static bool of_day(clockid_t id)
 
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
-	/* below 0 are the clocks of other processes and threads */
+	/* numbers below 0 are clocks of other processes and threads */
 	bool of_processor = id == CLOCK_PROCESS_CPUTIME_ID ||
 			    id == CLOCK_THREAD_CPUTIME_ID || id < 0;
 	weft_time_t t;

@@ -80,8 +80,8 @@ void wfi_trigger_drop(struct wfi_cntr *c)
 
 /* ---- waiting ---- */
 
-/* Queues a call, or (t NULL) work on a counter, until the counter reaches the
- * threshold. Returns 0 or -FI_ENOMEM. */
+/* Queues a call, or work on a counter if t is NULL, until the counter reaches
+ * the threshold. Returns 0 or -FI_ENOMEM. */
 static int trig_wait(struct fid_cntr *fid, struct wfi_ep *ep,
 		     const struct wfi_tx *t, uint64_t threshold,
 		     struct fi_deferred_work *work)

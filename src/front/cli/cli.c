@@ -60,8 +60,8 @@ int cli_flush(int status)
 	return status;
 }
 
-/* "a,b" of every argument as "PATH=['a','b']", from word `skip` on; NULL when
- * there are none. */
+/* Turns "a,b" of every argument from word `skip` on into "PATH=['a','b']".
+ * Returns NULL when there are none. */
 static char *cli_list(const char *path, const struct strs *args, size_t skip)
 {
 	size_t n = 0, size;

@@ -8,7 +8,7 @@
 #include "front/exec/exec.h"
 #include "front/exp/registry.h"
 
-/* Those that stay, and an agent if there is none. */
+/* Copies the programs that stay, and adds an agent if there is none. */
 static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
 				     const struct registry *reg)
 {

@@ -31,7 +31,8 @@ bool elf_find(const char *program, char *path, size_t size)
 	return false;
 }
 
-/* A 64-bit program whose interpreter is the loader of glibc. */
+/* Returns true for a 64-bit program whose interpreter is the loader of
+ * glibc. */
 static bool has_loader(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -182,7 +182,8 @@ static int setup_path(const struct exec_args *a, uint32_t nodes,
 		return weft_fail(
 			err, EINVAL,
 			"exec: --path direct: no time passes there: give --clock none, too");
-	/* A place for each process that ever joins: some start others. */
+	/* Gives a place to each process that may ever join, because some start
+	 * others. */
 	for (uint32_t r = 0, n; r < s->att.ranks; r++) {
 		n = 0;
 		for (uint32_t k = 0; k <= r; k++)

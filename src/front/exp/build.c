@@ -76,7 +76,8 @@ int build_class(struct exp_build *b, const struct build_spec *spec,
 
 /* ---- parameters ---- */
 
-/* A list of values is text with commas. */
+/* Writes the text of a value to buf. The values of a list are joined by
+ * commas. */
 static int value_text(const struct doc_node *n, const char *what, char *buf,
 		      size_t size, struct weft_err *err)
 {

@@ -53,8 +53,9 @@ static int case_text(struct exp_case *c, const char *key, const char *dflt,
 	return 0;
 }
 
-/* Refuses keys that no section has. Reads the keys of head_params alone, as a
- * mapping, and the section `run`. */
+/* Refuses keys that no section has. Reads the section `run` and the keys of
+ * head_params. A mapping of their own holds these keys, because exp_fill()
+ * refuses all others. */
 static int case_head(struct exp_case *c, struct weft_err *err)
 {
 	const struct doc_node *root = c->doc->root;

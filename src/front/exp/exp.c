@@ -91,8 +91,8 @@ int exp_load(const char *what, const struct exp_opts *opts,
 		return exp_load_text(what, s->text, s->len, opts, reg, exp_p,
 				     err);
 	if (strcmp(what, "-") && access(what, F_OK)) {
-		/* the one that is meant: the same but for its folder, or spelt
-		 * nearly so */
+		/* Suggests an experiment with the same name in another folder
+		 * or with a similar name. */
 		for (s = exp_shipped; s->name && !near; s++) {
 			const char *base = strrchr(s->name, '/');
 

@@ -206,7 +206,7 @@ char **record_patterns(const struct doc_node *list)
 	return res;
 }
 
-/* Frees the elements of r that are not to be kept. */
+/* Frees the elements of r that `record` does not list. */
 static void record_keep(const struct doc_node *record, struct weft_result *r)
 {
 	const struct doc_node *list = doc_get(record, "metrics");

@@ -164,7 +164,7 @@ static int rise_ends(struct rise *r, struct weft_err *err)
 	return 0;
 }
 
-/* From the switches of `level` to their parents. */
+/* Connects the switches of `level` to their parents. */
 static int rise_trunks(struct rise *r, uint32_t level, struct weft_err *err)
 {
 	const struct stages *s = r->s;

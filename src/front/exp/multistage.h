@@ -11,8 +11,9 @@
  * A switch's ports 0 .. down-1 lead to its children, the following ones to its
  * parents.  Path 1 + i names one parent per level on the way up: i % up[2],
  * then i / up[2] % up[3] ..; path 0 takes them from the destination's number.
- * The way down is the destination's alone.  Up and then down: no cycle of
- * waiting links (tests/unit/front/test_fabric.c looks). */
+ * The way down depends on the destination alone.  Links cannot wait for each
+ * other in a cycle, because no packet climbs after it has descended
+ * (tests/unit/front/test_fabric.c checks this). */
 #ifndef FRONT_EXP_MULTISTAGE_H
 #define FRONT_EXP_MULTISTAGE_H
 
@@ -39,7 +40,8 @@ uint32_t stages_ports(const struct stages *s, uint32_t level);
 uint32_t stages_port(const struct stages *s, uint32_t level, uint32_t index,
 		     uint32_t path, uint32_t dest, bool falling);
 
-/* `levels` of `radix` each: the key, or as many as the ends need. */
+/* Reads the number of levels of `radix` each, or takes as many as the ends
+ * need. */
 int stages_depth(const struct exp_build *b, const struct doc_node *map,
 		 uint32_t radix, uint32_t *levels_p, struct weft_err *err);
 /* Builds switches s1_0, s1_1 .. s2_0 .., cables and tables from the keys

@@ -129,7 +129,8 @@ static int set_edit(struct exp_set *set, struct doc *d, struct doc_node *n,
 		return set_edit_seq(set, d, n, path, err);
 	if (n->kind != DOC_MAP)
 		return set_refuse(set, err, "a value has no part", path);
-	/* A key may itself hold dots (expect: n0.prog0.bandwidth). */
+	/* The rest is one key, because keys may hold dots (expect:
+	 * n0.prog0.bandwidth). */
 	if (sub || !dot)
 		return set_put(set, d, n, path, shared, err);
 	if ((size_t)(dot - path) >= sizeof(key))

@@ -83,7 +83,8 @@ int exp_want(const struct doc_node *n, enum doc_kind kind, const char *what,
 			forms[kind]);
 }
 
-/* An override that was allowed to fit nowhere: note it and go on. */
+/* Returns true, and notes why, if the key is of an override that may match
+ * nothing. */
 static bool key_pardoned(const struct doc_item *it, const char *what)
 {
 	struct exp_set *set = it->val->set;

@@ -149,12 +149,12 @@ static size_t add_way(const struct story_msg *m, size_t i, uint64_t begin,
 	return i;
 }
 
-/* Both ways side by side: what they share in one line. */
+/* Merges both ways. A stage that they share gets one line. */
 static void stage_table_join(struct explain_rows *a, struct explain_rows *b,
 			     struct explain_rows *rows)
 {
 	size_t w = b->n + 1, i, k;
-	/* at [i][k]: the most lines that a from i on and b from k on share in
+	/* [i][k]: the most lines that a from i on and b from k on share in
 	 * order */
 	uint16_t *l = need(calloc((a->n + 1) * w, sizeof(*l)));
 

@@ -61,8 +61,8 @@ static bool point_parts(const struct run_set *s, size_t i, struct parts *p)
 
 	if (!parts_of(s->points[i].point, p))
 		return false;
-	/* Points of a product all have the same paths, those of a list have
-	 * not. */
+	/* Points of a product all have the same paths, but points of a list may
+	 * differ. */
 	if (p->n < 2 || !parts_of(s->points[0].point, &first))
 		return true;
 	for (size_t k = 0; k < s->n_points && !p->list; k++) {

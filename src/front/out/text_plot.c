@@ -93,7 +93,8 @@ double draw_end(const struct hist *h)
 	return h->max > 2 * p ? p : h->max;
 }
 
-/* Rows no finer than the bins, and of whole bins when they are few. */
+/* Returns a step that is not finer than the bins, and a multiple of them when
+ * there are few. */
 static double row_step(const struct hist *h, double end)
 {
 	double bin = 0, least, ten, step;
@@ -120,7 +121,7 @@ void draw_hist(const char *name, const char *unit, const struct hist *h,
 	       bool fancy, FILE *f)
 {
 	double end = draw_end(h), step, lo, col[BAR_ROWS + 2];
-	int bar, parts = fancy ? 8 : 1; /* of a character */
+	int bar, parts = fancy ? 8 : 1; /* parts of a character */
 	char a[32], b[32];
 	size_t n, most = 0;
 

@@ -93,8 +93,8 @@ enum sense_end sense_try(struct repro *r, size_t job,
 size_t sense_rows(const struct repro *r, size_t job);
 const struct out_row *sense_row(const struct repro *r, size_t job, size_t i);
 
-/* Measures both sides of a parameter for all rows of the job, or (search) finds
- * the last values at which rows pass, where they are wanted. */
+/* Tries both sides of a parameter for all rows of the job. With `search` it
+ * looks for the last values at which rows pass, where they are requested. */
 void sense_measure(struct repro *r, struct sense_found *f, bool search);
 
 /* Varies all parameters of all jobs in `jobs` processes. The reproduction must

@@ -195,7 +195,7 @@ static bool sense_try_passes(const struct trials *t, size_t row, double model)
 /* ---- both sides ---- */
 
 /* Measures the widest step to one side at which the machine still runs: a half,
- * a quarter, an eighth of the way. */
+ * a quarter or an eighth of the way. */
 static void side_measure(struct trials *t, uint32_t scale, bool low,
 			 struct sense_move *moves)
 {
@@ -225,7 +225,7 @@ static void side_measure(struct trials *t, uint32_t scale, bool low,
 	}
 }
 
-/* ---- the value at which a row fails ---- */
+/* ---- the value at which a row begins to fail ---- */
 
 /* Searches between scale 1, at which the row passes, and that of the side, at
  * which it fails. */

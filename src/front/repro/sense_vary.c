@@ -74,7 +74,8 @@ int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err)
 		while (k < n && !clocks_alike(&ps->at[k], &ps->at[i]))
 			k++;
 		if (k == n || k < i)
-			continue; /* none, or it was done */
+			continue; /* no other clock is alike, or the family is
+				     done */
 		all.cls = NULL;
 		strcpy(strchr(all.of, '.') + 1, "*");
 		vec_push(ps, all);
@@ -97,7 +98,8 @@ static bool scale_u64(uint64_t *v, enum weft_ptype type, uint32_t scale)
 		*v = *v * scale / SENSE_ONE;
 		return true;
 	}
-	/* the value that switches a parameter on */
+	/* A parameter that is 0 is varied by a value that switches it on,
+	 * because a multiple of 0 changes nothing. */
 	*v = type == WEFT_P_TIME    ? 10 * WEFT_NS
 	     : type == WEFT_P_BYTES ? 64
 	     : type == WEFT_P_RATE  ? 1000000000

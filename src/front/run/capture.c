@@ -13,7 +13,7 @@
 
 /* ---- sitting down ---- */
 
-/* NULL: a port without a line that can be written down. */
+/* Returns NULL for a port whose line cannot be captured. */
 static const struct weft_wire_capture *wire_of(const struct weft_port *p)
 {
 	if (p->kind != WEFT_PORT_LINK || !p->peer || !p->decl->wire)

@@ -31,7 +31,8 @@ struct symbols {
 	uint32_t n, all;
 };
 
-/* In cap->sym or where a fault has left them. */
+/* Returns the symbols of a frame: in cap->sym, or in `raw` if a fault has
+ * changed them. */
 static struct symbols symbols(struct capture *cap, const struct weft_port *p,
 			      const struct weft_frame *f)
 {
@@ -108,7 +109,8 @@ static void put_symbols(struct tap *t, const struct weft_frame *f,
 		bad = s->at[i] & WEFT_SYM_BAD;
 	h.flags = (uint8_t)((f->raw ? HEAD_DAMAGED : 0) | (bad ? HEAD_BAD : 0) |
 			    (cut ? HEAD_CUT : 0));
-	/* behind the symbols one bit each, and another when some are no code */
+	/* after the symbols one bit for each, and another one if some are
+	 * invalid */
 	all = (uint32_t)sizeof(h) + s->all + (s->all + 7) / 8 * (1u + bad);
 	len = cut ? (uint32_t)sizeof(h) + s->n : all;
 	out = pcapng_record(t->cap->file, t->iface, at, len, all);
@@ -144,7 +146,7 @@ void capture_hear(struct weft_line_listener *tap, const struct weft_frame *f,
 	}
 	if (!pcapng_full(cap->file) || cap->writing)
 		return;
-	/* The one that is telling has nothing of the time before `at`. */
+	/* The port that reports has no frame before `at`. */
 	capture_settle(cap);
 	pcapng_write(cap->file, at < now ? at : now);
 }

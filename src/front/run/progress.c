@@ -33,7 +33,8 @@ void progress_start(struct progress *p, const struct run_opts *o,
 	p->began_ns = o->parts ? o->began_ns : p->start_ns;
 }
 
-/* One line, however long: a terminal that wraps would keep its first half. */
+/* Prints one line and cuts it, because a terminal that wraps would keep its
+ * first half. */
 static void progress_say(const char *fmt, ...)
 {
 	struct winsize w;
@@ -53,8 +54,8 @@ static void progress_say(const char *fmt, ...)
 	fflush(stderr);
 }
 
-/* The line's begin, which experiment of how many, and its end: `share` of this
- * experiment is done. */
+/* Writes the start of the line, which numbers the experiment among all, and its
+ * end. `share` of this experiment is done. */
 static void progress_ends(const struct progress *p, uint64_t now, double share,
 			  char head[160], char left[64])
 {

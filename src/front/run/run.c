@@ -329,7 +329,8 @@ int run_exp(struct exp *e, const struct run_opts *opts, struct run_set *s,
 	s->points = calloc(e->n_points, sizeof(*s->points));
 	if (!s->points)
 		abort();
-	/* Every point is built once before the first of several runs. */
+	/* Builds every point before the first one runs, so that a mistake shows
+	 * at once. */
 	if (e->n_points > 1)
 		ret = run_check(e, s, err);
 	progress_start(&p, opts, e->label, e->n_points);

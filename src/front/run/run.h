@@ -55,8 +55,8 @@ struct run_set {
 int run_exp(struct exp *e, const struct run_opts *opts, struct run_set *s,
 	    struct weft_err *err);
 void run_set_free(struct run_set *s);
-/* Builds every point and frees it, so that mistakes show without a run. s gets
- * the names, or is NULL. */
+/* Builds every point and frees it, so that mistakes show without a run. Stores
+ * the names in s unless it is NULL. */
 int run_check(struct exp *e, struct run_set *s, struct weft_err *err);
 /* Returns the number of failed checks. */
 size_t run_set_failures(const struct run_set *s);
@@ -86,7 +86,8 @@ struct watchdog {
 	uint64_t steps;		 /* steps of programs at the last check */
 	uint32_t quiet;		 /* consecutive checks without a step */
 };
-/* At time w->due: true ends the run, its result says why. */
+/* Called at time w->due. Returns true to end the run, with the reason in the
+ * result. */
 bool watchdog_barks(struct watchdog *w, struct weft_sim *sim);
 
 /* signals.c.  Handlers stop the simulation (no event is touched) and leave a

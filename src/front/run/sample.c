@@ -162,7 +162,9 @@ static uint64_t line_value(const struct line *l)
 	const struct weft_port *p = l->port;
 	uint64_t ahead = 0;
 
-	/* Words of a port: the share of the time that its frames still take. */
+	/* A frame counts in full when it is sent, so the part that is still
+	 * ahead is subtracted. For words it is the share of the time that the
+	 * frames still take. */
 	if (p && l->k != PORT_FRAMES)
 		ahead = weft_port_ahead(p);
 	if (p && l->k == PORT_WORDS && ahead)

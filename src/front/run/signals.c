@@ -48,7 +48,7 @@ static void on_tick(int sig)
 	weft_sim_stop(watched);
 	if (!caught || clock() - wished <= SECOND_SIGNAL_S * CLOCKS_PER_SEC)
 		return;
-	/* The run does not see the wish. */
+	/* Kills the process, because the run does not react to the signal. */
 	n = snprintf(
 		line, sizeof(line),
 		"weft: %s computes without a call and does not come back: the run is ended, without results\n",

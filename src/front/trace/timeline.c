@@ -244,7 +244,8 @@ static void timeline_span(struct timeline *t, const struct weft_trace *e)
 		fprintf(t->file, ",\"args\":{\"n\":%" PRIu64 "}}", e->value);
 		return;
 	}
-	/* the calls of a process: one thread, above the others of its node */
+	/* Writes the calls of a process on one thread above the others of its
+	 * node. */
 	pid = pid_of(t, p->comp);
 	if (!p->lanes) {
 		p->lanes = 1;

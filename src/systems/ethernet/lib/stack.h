@@ -86,8 +86,9 @@ int stack_recv(struct stack *s, void *p, uint32_t n);
 /* Receives and resends until the deadline. Returns 1 once all sent bytes are
  * acknowledged, 0 at the deadline, or an error of stack_recv(). */
 int stack_serve(struct stack *s, weft_time_t deadline);
-/* Returns the processor time charged to the process: that of weft_host_busy()
- * without interrupts and the switch back while it was asleep (hvia.md 7.5). */
+/* Returns the processor time charged to the process: the time of
+ * weft_host_busy() without interrupts and without the switch back while the
+ * process slept (hvia.md 7.5). */
 weft_time_t stack_charged(struct stack *s);
 
 #endif

@@ -59,7 +59,7 @@ struct mac_tx_frame {
 	struct weft_frame *f;
 	weft_time_t ready;
 	uint32_t parts; /* descriptors */
-	uint32_t index; /* of the last one */
+	uint32_t index; /* index of the last descriptor */
 };
 
 struct mac_tx {
@@ -162,8 +162,8 @@ void mac_tx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
 /* Sends a control frame ahead of the FIFO. Takes ownership of f, and drops it
  * if too many wait. */
 void mac_tx_control(struct mac *m, struct weft_frame *f);
-/* Sends the next frame if the line is free, otherwise wakes at the time it is.
- * Called after each change of what waits, or of the pause. */
+/* Sends the next frame if the line is free, otherwise wakes when the line
+ * becomes free. Called after each change of the queue or of the pause. */
 void mac_tx_next(struct mac *m);
 void mac_tx_reset(struct mac *m);
 

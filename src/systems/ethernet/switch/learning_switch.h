@@ -79,8 +79,8 @@ struct esw {
  * ownership of f. */
 void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 		 weft_time_t ready);
-/* Arms the start of the next frame of port i. Called after each change of what
- * waits there or of the pause. */
+/* Arms the start of the next frame of port i. Called after each change of its
+ * queue or of the pause. */
 void esw_out_next(struct esw *w, uint32_t i);
 /* Handle the end of the frame on the line, and the start of the next one. */
 void esw_done_event(struct esw *w, uint32_t i);

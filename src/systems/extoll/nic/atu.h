@@ -38,7 +38,7 @@ uint64_t atu_tlb_find(const struct atu_tlb *t, uint32_t page, uint32_t vpid);
 void atu_tlb_fill(struct atu_tlb *t, uint32_t page, uint32_t vpid,
 		  uint64_t gate);
 /* Removes pages first..first+n-1, or all pages of the VPID if n is 0. Returns
- * how many there were. */
+ * the number of removed pages. */
 uint32_t atu_tlb_flush(struct atu_tlb *t, uint32_t first, uint32_t n,
 		       uint32_t vpid);
 

@@ -297,7 +297,8 @@ static enum extoll_rma_in_state in_noti(struct extoll_rma_in *in)
 {
 	struct extoll_nic *n = in->rma->nic;
 	enum extoll_rma_counter k = RMA_K_COMPLETIONS;
-	/* for another node, or handed over: without a notification */
+	/* a packet for another node, or one handed over, gets no
+	 * notification */
 	bool silent = in->bad == RMA_BAD_MISROUTE || in->bad == RMA_BAD_VPID ||
 		      in->cmd.op == RMA_LOCK_REQ;
 

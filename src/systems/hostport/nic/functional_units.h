@@ -63,8 +63,8 @@ struct hp_lines *hp_lines_new(struct hp_lines like, uint32_t entries);
 /* Sets up the caches of the NIC: windows, and routes of up to 32 bytes. */
 void hp_lines_init(struct hp_nic *n);
 void hp_lines_free(struct hp_lines *l); /* l may be NULL */
-/* Looks a key up. A lookup that cannot succeed, because the entry does not
- * exist, is answered after the cycles of any other. */
+/* Looks a key up. If the entry does not exist, the lookup fails but takes the
+ * cycles of any other. */
 void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k,
 		  bool exists);
 /* Executes CACHE_CMD: flush, remove and query. An insert does nothing, because
@@ -218,8 +218,8 @@ struct hp_pull {
 	hp_fn go;
 	void *arg;
 };
-/* Starts to read payload for a struct hp_pull, and reads more of it as the hook
- * of its walk. The caller has set f, total, err, go and the walk. */
+/* Reads payload for a struct hp_pull. The caller starts it, after it has set f,
+ * total, err, go and the walk. The walk calls it again as its hook. */
 void hp_pull_go(struct hp_nic *n, void *pull);
 /* Returns whether even the first page failed, so that nothing may be sent. */
 static inline bool hp_pull_failed(const struct hp_pull *p)
@@ -279,8 +279,8 @@ struct hp_push {
 };
 /* Starts to store the payload of a packet as it arrives. */
 void hp_push_start(struct hp_nic *n, struct hp_push *p);
-/* Stores more of the payload for a struct hp_push, when bytes, a translation or
- * room have arrived: the hook of its walk. */
+/* Stores more of the payload for a struct hp_push when bytes, a translation or
+ * room have arrived. It is the hook of the walk. */
 void hp_push_go(struct hp_nic *n, void *push);
 /* Moves a packet into the buffer of the unit or into main memory
  * (parked_packets.c), so that the network is free for others. vpid: the
@@ -390,7 +390,7 @@ void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c,
 void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
 /* Returns whether the packet has no older one of its receiver before it. */
 bool hp_rx_first(const struct hp_nic *n, const struct hp_in *in);
-/* Gives a place to a packet, a struct hp_in, that waits for something else of
+/* Gives a place to a packet (struct hp_in) that waits for another resource of
  * its receiver. Returns false when none is free. Implements hp_nqe.waits. */
 bool hp_room_stand(struct hp_nic *n, void *packet);
 /* Returns whether packets of this receiver have places. */

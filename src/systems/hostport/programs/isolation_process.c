@@ -194,7 +194,8 @@ static struct weft_turn turn_paced(struct hpn_actor *a, struct hport *p,
 		return (struct weft_turn){ WEFT_TURN_END };
 	if (now < a->of->until)
 		isolation_process_attempt(a, p, h);
-	/* Fills its notification queue before the measurement. */
+	/* No pause if no period is set, or while the process fills its
+	 * notification queue before the measurement. */
 	if (!period ||
 	    (hpn_kind_of(a) == HPN_NQ_FULL && isolation_process_endless(a) &&
 	     a->filled++ < p->size.nq))
@@ -213,7 +214,7 @@ struct weft_turn hpn_turn(struct weft_host *h, struct weft_proc *proc,
 			 !isolation_process_endless(a);
 
 	hport_crowd_on(p, h);
-	/* Attempts that each end may follow each other without a period. */
+	/* Attempts follow each other without a period only if each one ends. */
 	if (k == HPN_GOOD || (!a->of->period && completes))
 		return turn_busy(a, p, h);
 	return turn_paced(a, p, h);

@@ -74,8 +74,9 @@ static int one_main(struct weft_comp *c)
 				  program_why(ret));
 		return ret;
 	}
-	triggers_ns(a, 1);		 /* loads its context into the cache */
-	weft_host_cpu(a->w.h, a->pause); /* until its work is over */
+	triggers_ns(a, 1); /* loads its context into the cache */
+	/* Waits until the work of the trigger is over. */
+	weft_host_cpu(a->w.h, a->pause);
 	hport_info(a->p, HP_R_HPID);
 	t = weft_host_now(a->w.h);
 	for (uint64_t i = 0; i < a->count; i++)

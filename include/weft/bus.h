@@ -88,7 +88,7 @@ struct weft_bus_txn {
 	/* a fault on the way: clocks the bridge takes longer from the split
 	 * response to the first datum, before each further completion */
 	uint32_t slow_split, slow_next;
-	/* a fault of the device: its own times are multiplied by this; 0 = 1 */
+	/* a fault of the device: factor on its own times, or 0 for none */
 	double slow_factor;
 	enum weft_bus_error
 		error; /* bus.pcix: error that the transaction meets */

@@ -19,7 +19,7 @@ struct trace_pkt {
 	uint32_t src, dst, bytes;
 	uint32_t deps;	/* packets it depends on */
 	uint32_t wait;	/* of them, not yet arrived */
-	uint32_t first; /* in trace.next: its dependants */
+	uint32_t first; /* index of its first dependant in trace.next */
 	uint32_t n;	/* number of dependants */
 };
 

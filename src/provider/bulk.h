@@ -31,8 +31,9 @@ bool wfi_regs_drop(struct wfi_hub *h);
  * Returns 0 or negative errno as wfi_reg_get. */
 int wfi_window_open(struct wfi_op *op, void *p, size_t len,
 		    struct wire_window *w_p);
-/* As wfi_window_open. After -EAGAIN it returns -EAGAIN again without a try
- * until a registration was given back, to avoid useless calls of the NIC. */
+/* Opens a window like wfi_window_open(). After -EAGAIN it returns -EAGAIN again
+ * without a try until a registration was given back, because calls of the NIC
+ * would be useless. */
 int wfi_window_later(struct wfi_op *op, void *p, size_t len,
 		     struct wire_window *w_p);
 /* Puts `len` bytes from p into window to_id of the operation's peer. Calls

@@ -36,11 +36,13 @@ struct coh_item {
  * free. */
 struct coh_txn {
 	enum coh_bus bus; /* COH_NONE: no longer needed at the grant */
-	uint32_t src;	  /* core, or the number of cores: the NI */
+	uint32_t src;	  /* number of the core; the NI has the number after the
+			     last core */
 	uint32_t bytes;
 	uint64_t addr;
 	uint64_t grant, snoop, data, end;
-	int32_t supplier; /* cache, or -1: memory or none */
+	int32_t supplier; /* number of the cache, or -1 if no cache supplies the
+			     data */
 	bool shared;	  /* another cache held the line */
 	bool allocated;	  /* Update: the target took the line in */
 };

@@ -38,8 +38,9 @@ struct ht_script {
 	weft_time_t t_credit, t_bank;
 	uint32_t banks;
 	uint32_t window; /* places for stores of each device; 0: no limit */
-	/* used in turn: time until a store is consumed, or a load is answered,
-	 * after its note. Answers: 0 at once, WEFT_NEVER not at all */
+	/* Times from the note of a store to its consumption, and from the note
+	 * of a load to its answer. They are used in turn. A load with time 0 is
+	 * answered at once, one with WEFT_NEVER is not answered. */
 	weft_time_t eat[HT_CYCLE], answer[HT_CYCLE];
 	struct ht_list host, dev[HT_DEVS];
 };

@@ -19,7 +19,7 @@ struct pkt {
 	weft_time_t from; /* host: time from which it is ready */
 	uint64_t ready;	  /* slot; NEVER: not yet */
 	uint64_t seq, due;
-	uint32_t behind; /* load: stores in front of it, at the core */
+	uint32_t behind; /* load: number of stores before it at the core */
 	uint8_t number;	 /* of a load */
 	bool relaxed, error, answered, level;
 	uint8_t first;

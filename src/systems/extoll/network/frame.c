@@ -144,8 +144,8 @@ struct weft_frame *ex_control_new(struct weft_sim *sim, uint32_t width,
 
 /* ---- packets from the bytes of their cells ---- */
 
-/* Makes an empty packet of this size, with the data that are not on the
- * line. */
+/* Returns a packet of the size of `from` with a payload of zeros, because
+ * built_bytes() stores it later. Copies the fields that are not on the line. */
 static struct weft_frame *built_new(struct weft_sim *sim,
 				    const struct weft_frame *from)
 {

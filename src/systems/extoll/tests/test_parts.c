@@ -33,7 +33,7 @@ static uint64_t formula_grant(struct formula *f, uint64_t req)
 	return grant;
 }
 
-enum { RESET = 63 }; /* how extoll_xbar_init starts an arbiter */
+enum { RESET = 63 }; /* state of an arbiter after extoll_xbar_init */
 
 static void one_grant(struct formula *f, uint64_t req, uint32_t *last)
 {

@@ -15,7 +15,7 @@ enum { FIRST = 3, BOXES = 3, QUIET = 2500 };
 
 static struct ref_velo ref;
 static uint8_t seen[REF_VELO_CYCLES];
-static uint32_t ends; /* messages that came to their end */
+static uint32_t ends; /* messages whose last cell has arrived */
 
 /* ---- inputs ---- */
 

@@ -132,8 +132,9 @@ struct forth_port_ops {
 	/* Returns whether the receive buffer holds nothing of this line. NULL
 	 * when packets are forwarded at once (forth_port_fwd). */
 	bool (*drained)(void *own, struct forth_port *l);
-	/* Phase 1: a lane that forth_port_tx_ready() found short of credits can
-	 * send. NULL: forth_port_kick() at once. */
+	/* Called in phase 1 when a lane that forth_port_tx_ready() found short
+	 * of credits can send. If it is NULL, forth_port_kick() runs at once
+	 * instead. */
 	void (*woken)(void *own, struct forth_port *l);
 };
 
@@ -289,10 +290,11 @@ void forth_port_kick(struct forth_port *l, weft_time_t t);
  * without credits wakes the link later. */
 bool forth_port_credit(struct forth_port *l, uint32_t way, uint32_t qwords);
 
-/* For owners that schedule their packets themselves (switch) and use neither
- * kick nor next. Returns the first cycle >= cycle at which the credits known
- * now suffice for a packet of this header and `bytes` payload on the wire, or
- * WEFT_NEVER: ops.woken is then called when a sufficient credit counts. */
+/* Returns the first cycle >= cycle at which the credits known now suffice for a
+ * packet of this header and `bytes` payload on the wire. Returns WEFT_NEVER if
+ * they do not suffice, and calls ops.woken when enough credits have arrived.
+ * Only a switch calls it, because it schedules its packets itself and uses
+ * neither kick nor next. */
 uint64_t forth_port_tx_ready(struct forth_port *l, uint64_t header,
 			     uint32_t bytes, uint64_t cycle);
 /* Returns the first cycle >= cycle at which the line is free, because a credit
@@ -314,7 +316,7 @@ void forth_port_fwd_ramp(struct forth_port *l, uint32_t lane, uint32_t words,
 			 uint32_t step, const struct weft_clock *clk,
 			 uint64_t first);
 
-/* Drops a packet that was delivered, and keeps its charge. */
+/* Drops a packet that was delivered. Its credits stay charged. */
 void forth_port_dropped(struct forth_port *l, uint32_t lane, uint32_t words);
 
 /* Returns whether this end is in sync, so that it receives and may send

@@ -383,8 +383,8 @@ static void idle_commas_are_hit(void **state)
 	pair_fini(&p);
 }
 
-/* Words of a frame do not count as commas, too: a bit is hit once, also on a
- * line that is busy most of the time. */
+/* Words of a frame must not also be drawn as commas, because a bit would then
+ * be hit twice on a line that is busy most of the time. */
 static void words_of_a_frame_are_not_hit_as_commas(void **state)
 {
 	const char *set[] = { "refresh", "1000", NULL };

@@ -383,7 +383,7 @@ static void test_o12_closed_with_entries(void **state)
 	exrig_prog(&r, 0, o12);
 	exrig_start(&r);
 	exrig_run(&r);
-	/* each is executed or named */
+	/* each instruction is executed or reported as an error */
 	assert_int_equal(exrig_counter(r.node[0].nic, "vcis") + r.v[0], 31);
 	exrig_free(&r);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class toy.switch: store and forward, a queue at each input, first come first
- * served there, inputs in turn.  np0 leads to the node, lp0 to lp3 are cables
- * of a grid or torus; routes are those of the topology, dimension by dimension.
+/* Class toy.switch: stores and forwards packets. Each input has a queue in
+ * order of arrival, and the inputs take turns.  np0 leads to the node, lp0 to
+ * lp3 are cables of a grid or torus.  Routes are those of the topology,
+ * dimension by dimension.
  *
- * A packet enters a ring when two slots are free behind the cable, and moves on
- * in it when there is one: so a ring always has a free slot, and packets never
- * wait for each other in a circle, without virtual channels (bubble flow
- * control).
+ * Bubble flow control: a packet enters a ring when two slots are free behind
+ * the cable, and moves on in the ring when one slot is free.  A ring always has
+ * a free slot, so that packets never wait for each other in a circle, although
+ * there are no virtual channels.
  *
  * Not modelled: routes given by the sender. */
 #include <errno.h>

@@ -30,7 +30,7 @@ struct coro {
 	void *caller_sp; /* stack pointer of the caller of coro_resume */
 	void (*fn)(void *arg);
 	void *arg;
-	void *map; /* guard page and stack */
+	void *map; /* mapping: guard page, then the stack */
 	size_t map_bytes;
 	bool running, done;
 	/* The two stacks as AddressSanitizer knows them. */
@@ -145,8 +145,8 @@ static size_t stack_size(const struct coro *co)
 	return (size_t)((char *)co - (char *)stack_bottom(co));
 }
 
-/* Before and after a switch, on the side that leaves and on the side that
- * arrives. */
+/* SWITCH_BEGIN runs on the side that leaves and SWITCH_END on the side that
+ * arrives, because AddressSanitizer must know which stack is in use. */
 #define SWITCH_BEGIN(fake, bottom, size)                                       \
 	__sanitizer_start_switch_fiber(fake, bottom, size)
 #define SWITCH_END(fake, bottom, size)                                         \

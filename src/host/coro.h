@@ -16,7 +16,7 @@ struct coro;
 /* Stacks of one size, mapped on demand, each with a guard page below. A pool
  * keeps them for reuse when a coroutine ends. */
 struct coro_pool {
-	size_t stack_bytes; /* usable, rounded up to pages */
+	size_t stack_bytes; /* usable bytes of a stack, rounded up to pages */
 	void *free_stacks;
 };
 

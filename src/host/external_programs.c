@@ -33,7 +33,8 @@ bool weft_prog_rests(const struct weft_host *h)
 		return true;
 	if (h->deadline == WEFT_NEVER)
 		return false;
-	switch (h->wait) { /* rests if only the deadline can end the wait */
+	/* a thread rests if only its deadline can end its wait */
+	switch (h->wait) {
 	case HOST_POLLS:
 		return !host_poll_hit(h);
 	case HOST_IRQ:

@@ -6,7 +6,7 @@
  *
  * hold   on the port of a device: its requests are not passed on until the
  *        outage ends. Seen from the network this is a receiver that stops
- *        accepting. On the port of the host: its loads or stores
+ *        accepting. On the port of the host, hold its loads or stores
  * split, completion   clocks by which the bridge is slower: from the split
  *        response to the first datum, before each further completion
  * factor   all times of the bridge are that many times as long
@@ -203,7 +203,8 @@ static const struct weft_bus_ops fb_bus_ops = { .submit = fb_submit,
 						.defer = fb_defer,
 						.many = fb_many };
 
-/* The bus has a free place in its buffer, because a store has left. */
+/* Passes on a note of the bus, after errors that a fault demands. A store that
+ * has left frees a place in the bus, so that held accesses can continue. */
 static void fb_note(struct weft_comp *c, uint32_t port,
 		    const struct weft_bus_note *note)
 {

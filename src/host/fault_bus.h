@@ -8,8 +8,9 @@
 #include "weft/bus.h"
 
 enum { FB_HOLD_NONE, FB_HOLD_WRITES, FB_HOLD_READS, FB_HOLD_ALL };
-enum { FB_DEV, FB_BUS }; /* ports: device or host, bus */
-/* end of an outage; the bus has room for a store */
+/* Ports: FB_DEV leads to the device or host, FB_BUS to the bus. */
+enum { FB_DEV, FB_BUS };
+/* FB_EV_OVER: an outage ends. FB_EV_ROOM: the bus has room for a store. */
 enum { FB_EV_OVER, FB_EV_ROOM };
 enum fb_access { FB_READS, FB_WRITES, FB_LOADS, FB_STORES };
 enum {
@@ -31,23 +32,24 @@ struct fb_pio {
 	uint8_t data[64];
 };
 
-#define FB_PIOS 9 /* eight stores and a load */
+#define FB_PIOS 9 /* room for eight stores and one load */
 
 struct fault_bus {
-	struct outage when; /* first: see OUTAGE_PARAMS */
+	struct outage when; /* first member, as OUTAGE_PARAMS requires */
 	uint32_t hold, split, completion;
 	double factor;
-	uint32_t error, access; /* enum weft_bus_error, enum fb_access */
+	/* Values of enum weft_bus_error and enum fb_access. */
+	uint32_t error, access;
 	double rate;
 	uint64_t number, count;
-	uint64_t seen;		   /* accesses that the error could hit */
-	uint32_t at;		   /* current or next span */
-	struct weft_bus_txn *held; /* oldest first */
+	uint64_t seen; /* number of accesses so far that the error could hit */
+	uint32_t at;   /* index of the current or next outage in `when` */
+	struct weft_bus_txn *held; /* requests held back, oldest first */
 	struct fb_pio pio[FB_PIOS];
 	uint32_t pio_head, n_pio;
-	bool waits;	    /* until the end of an outage */
+	bool waits;	    /* an access waits for the end of an outage */
 	weft_time_t since;  /* start of the current wait of a request */
-	weft_time_t waited; /* sum of earlier waits */
+	weft_time_t waited; /* sum of the earlier waits of requests */
 };
 
 /* Returns the fault's port on the bus for its port on the device or host. */

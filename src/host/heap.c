@@ -25,18 +25,19 @@ enum { PAGE = 4096, CHUNK = 65536, SMALL = 32768, LEAST = 64 };
 /* Header in front of the bytes of a block. */
 struct heap_block {
 	union {
-		struct heap_block *next; /* of a free block */
-		struct heap *heap;	 /* of a used block */
+		struct heap_block *next; /* next free block of the class */
+		struct heap *heap;	 /* heap of a used block */
 	};
-	size_t bytes;	  /* as requested */
-	uint32_t class;	  /* HEAP_CLASSES: the block has pages of its own */
-	uint32_t skipped; /* from the start of the block to this header */
+	size_t bytes; /* bytes that the program requested */
+	/* Size class, or HEAP_CLASSES if the block has pages of its own. */
+	uint32_t class;
+	uint32_t skipped; /* bytes from the start of the block to this header */
 	uint64_t pad;
 };
 _Static_assert(sizeof(struct heap_block) == 32, "a multiple of 16");
 
-/* Below the addresses that a process uses by itself, and away from the shadow
- * memory of sanitizers. */
+/* FIRST lies below the addresses that a process uses by itself, and outside the
+ * shadow memory of sanitizers. */
 #define FIRST	   ((uintptr_t)0x300000000000)
 #define OF_PROGRAM ((uintptr_t)1 << 32)
 enum { PROGRAMS = 8192 };
@@ -60,7 +61,7 @@ static size_t span_find(const struct heap *a, const void *p)
 		else
 			hi = mid;
 	}
-	return lo; /* the first span above p */
+	return lo; /* index of the first span above p */
 }
 
 static unsigned char *span_new(struct heap *a, size_t bytes)
@@ -117,8 +118,8 @@ static unsigned char *small_new(struct heap *a, size_t bytes, uint32_t *class)
 	struct heap_block *b;
 	unsigned char *p;
 
-	/* Classes are a quarter apart between powers of two; bytes are rounded
-	 * up. */
+	/* Between two powers of two lie four sizes of classes. The bytes are
+	 * rounded up to the next size. */
 	for (*class = 0; size < bytes; ++*class)
 		size += ((size_t)1 << (63 - __builtin_clzll(size))) / 4;
 	bytes = size;

@@ -26,17 +26,18 @@ struct heap_span {
 
 struct heap {
 	struct heap_block *free[HEAP_CLASSES];
-	unsigned char *next; /* rest of the newest chunk */
+	unsigned char *next; /* first free byte of the newest chunk */
 	size_t left;
-	uintptr_t hint; /* address of the next pages; 0: any */
+	uintptr_t hint; /* address wanted for the next pages, or 0 for any */
 	struct {
 		VEC(struct heap_span);
 	} spans; /* sorted by address */
 };
 
-/* Initialises the heap of program `id` of a simulation. It has pages at
- * addresses of its own, as long as they last and are free, because addresses go
- * over the wire (RDMA) and must be equal in every run. */
+/* Initialises the heap of program `id` of a simulation. Each program has a
+ * range of addresses of its own, because addresses go over the wire (RDMA) and
+ * must be equal in every run. Pages lie elsewhere only if the range is used up
+ * or taken. */
 void heap_init(struct heap *a, uint32_t id);
 /* Returns zeroed memory at a multiple of `align`, a power of two up to a page,
  * or NULL if there is none. */

@@ -11,7 +11,7 @@
  * bus.
  *
  * Not modelled: caches, virtual addresses of memory, scheduling of more
- * programs than processors (but of light processes: light_processes.c), an
+ * programs than processors (except light processes: light_processes.c), an
  * interrupt's cost to programs that do not wait for it. */
 #include "host/host_internal.h"
 
@@ -207,7 +207,7 @@ void host_settle(struct host *hp)
 
 	while (weft_bus_next(hp->bus, &note))
 		host_note(hp, &note);
-	/* notes still queued may need no arrival */
+	/* `quiet` counts queued notes, therefore it is at most `left` */
 	left = weft_bus_queued(hp->bus);
 	hp->quiet = hp->quiet < left ? hp->quiet : left;
 }
@@ -224,7 +224,7 @@ static const struct weft_bus_host_ops host_bus_ops = {
 
 /* Asks for an arrival event if the note needs one. Programs see memory only
  * when they run, and the host settles before that. So a store to memory that no
- * program polls needs none, and neither does a place in the bridge that no
+ * program polls needs none, and neither does a free place in the bridge that no
  * thread waits for. A thread that starts to wait asks for arrivals. */
 static enum weft_told host_told(struct weft_port *port,
 				const struct weft_bus_note *note)
@@ -255,8 +255,8 @@ static enum weft_told host_told(struct weft_port *port,
 						     : WEFT_TOLD_QUIET;
 }
 
-/* Handles an arrival. Tags at or above the number of ports make thread tag -
- * n_ports poll again, because an out-of-band value has arrived. */
+/* Handles an arrival. Tag n_ports + i makes thread i check its key again,
+ * because an out-of-band value has arrived. */
 static void host_arrive(struct weft_comp *c, uint32_t tag, struct weft_frame *f)
 {
 	struct host *hp = c->state;
@@ -327,8 +327,8 @@ static int host_start(struct weft_comp *c, struct weft_err *err)
 	uintptr_t at = 1ull << 20;
 
 	/* Addresses in memory leave the node (RDMA). So that they are equal in
-	 * every run, each node is mapped at an address of its own, as far as
-	 * address space goes. */
+	 * every run, each node is mapped at an address of its own, if address
+	 * space suffices. */
 	while (at < hp->p.mem_bytes)
 		at *= 2;
 	if (at <= (end - first) / (hp->comp->id + 1ull))

@@ -45,38 +45,40 @@ enum {
 	HOST_C_N
 };
 
-/* Reason for which a thread waits; names in host_thread.c. */
+/* Reason for which a thread waits. host_thread.c has the names. */
 enum host_wait {
 	HOST_RUNS,
-	HOST_BUSY, /* its processor */
+	HOST_BUSY, /* its processor computes */
 	HOST_SLEEPS,
 	HOST_POLLS,
 	HOST_IRQ,
-	HOST_BRIDGE,  /* the path to the bus */
-	HOST_KEY,     /* an out-of-band value */
+	HOST_BRIDGE,  /* waits for the path to the bus */
+	HOST_KEY,     /* waits for an out-of-band value */
 	HOST_DEVICE,  /* another thread sizes the device */
-	HOST_IDLE,    /* a light process becomes ready */
-	HOST_WORD,    /* another thread's weft_host_wake */
-	HOST_OUTSIDE, /* a process outside the simulation */
+	HOST_IDLE,    /* waits until a light process is ready */
+	HOST_WORD,    /* waits for weft_host_wake by another thread */
+	HOST_OUTSIDE, /* waits for a process outside the simulation */
 	HOST_ENDED,
 	HOST_WAIT_N
 };
 
 struct weft_dev {
 	uint32_t index;
-	bool level;   /* interrupt line as the processor sees it */
+	bool level;   /* level of its interrupt line as the processor sees it */
 	bool probing; /* a thread determines the sizes of its BARs */
 	struct {
 		bool known;
 		uint64_t size;
-		struct host_pages *pages; /* NULL: the monitor owns all */
+		/* Owners of its pages; NULL: the monitor owns all. */
+		struct host_pages *pages;
 	} bar[HOST_BARS];
 	struct weft_drv drv;
 };
 
 /* Neighbouring pages that are mapped for a process. */
 struct host_map {
-	uint32_t vpage, n, page; /* virtual, how many, in the BAR */
+	/* First virtual page, number of pages, first page in the BAR. */
+	uint32_t vpage, n, page;
 	uint16_t dev;
 	uint8_t bar, attr;
 };
@@ -86,12 +88,12 @@ struct weft_proc {
 	uint16_t tag;
 	bool kernel, started;
 	uint32_t domain, n_maps;
-	struct host_map *maps; /* ascending */
+	struct host_map *maps; /* sorted by virtual page */
 	/* Light processes: turn function, and the word or time that it waits
 	 * for. */
 	weft_turn_fn fn;
 	void *arg;
-	struct weft_proc *next; /* in the queue, or waiting for one word */
+	struct weft_proc *next; /* next process in its queue or hash chain */
 	union {
 		weft_time_t until;
 		struct {
@@ -110,12 +112,13 @@ struct host_place {
 
 /* Entry of a processor's table of translations. */
 struct host_tlb {
-	uint32_t proc, vpage; /* + 1; 0: empty */
+	/* process id + 1 (0: empty entry), its virtual page */
+	uint32_t proc, vpage;
 };
 
 /* A write-combining buffer: dwords of one 64-byte line. */
 struct host_line {
-	struct weft_dev *dev; /* NULL: free */
+	struct weft_dev *dev; /* NULL: the buffer is free */
 	uint8_t bar;
 	uint16_t mask;
 	uint64_t base, age;
@@ -124,10 +127,10 @@ struct host_line {
 
 /* A range that a thread polls, from its first poll on. */
 struct host_watch {
-	const void *p; /* NULL: free */
+	const void *p; /* NULL: the watch is free */
 	size_t n;
-	bool hit;     /* stored to since its last poll returned */
-	uint8_t *old; /* earlier contents; only if threads share memory */
+	bool hit; /* a store has hit the range since its last poll returned */
+	uint8_t *old; /* earlier contents, kept only if threads share memory */
 	uint64_t age;
 };
 
@@ -137,49 +140,53 @@ struct host;
 struct weft_host {
 	struct host *hp;
 	struct weft_comp *prog;
-	uint32_t tag; /* of its wake-ups */
+	uint32_t tag; /* tag of its wake-ups */
 	bool background;
 	struct coro *co;
 	int ret;
 	enum host_wait wait;
 	weft_time_t wait_from; /* start of its current wait */
-	weft_time_t resume_at; /* the only valid wake-up; others are stale */
+	weft_time_t resume_at; /* time of its only valid wake-up */
 	weft_time_t debt;      /* processor time that has not been waited for */
-	weft_time_t deadline;  /* of its current wait */
-	bool kicked;	       /* its wait ends */
-	bool called; /* inside a call: a wait with a deadline ends at once */
-	bool load_error; /* of its last load */
+	weft_time_t deadline;  /* deadline of its current wait */
+	bool kicked;	       /* a kick ends its current wait */
+	/* weft_prog_call is on: a wait with a deadline ends at once. */
+	bool called;
+	bool load_error; /* its last load returned an error */
 	struct weft_host *gate_next;
 	/* polling */
 	weft_time_t poll_start;
-	const volatile uint64_t *poll_p; /* of poll64 */
+	const volatile uint64_t *poll_p; /* word that poll64 polls */
 	uint64_t poll_old;
-	struct host_watch *poll_watch; /* of poll_range */
+	struct host_watch *poll_watch; /* range that poll_range polls */
 	struct host_watch watch[HOST_WATCHES];
 	uint64_t age;
 	/* interrupts, keys */
 	struct weft_dev *irq_dev;
 	bool irq_hit;
-	bool isr;	    /* waits as interrupt routine: pays no wake-up */
+	/* Waits as an interrupt routine, which has no wake-up time. */
+	bool isr;
 	bool spins;	    /* keeps the processor busy until the interrupt */
 	weft_time_t busy;   /* processor time so far */
 	weft_time_t kernel; /* part of `busy` in calls of drivers */
 	const char *key;
 	const uint32_t *word;
-	struct weft_proc *proc; /* NULL: the monitor */
-	const void *owner;	/* of memory that the thread allocates */
-	bool driver;		/* started by a driver and part of it */
-	bool process;		/* the end of this thread ends its process */
+	struct weft_proc *proc; /* its process, or NULL for the monitor */
+	const void *owner;	/* owner of memory that the thread allocates */
+	bool driver;  /* the thread was started by a driver and is part of it */
+	bool process; /* the end of this thread ends its process */
 	struct host_tlb *tlb;
-	int (*entry)(struct weft_host *h); /* NULL: the program's main */
-	int (*fn)(struct weft_host *h, void *arg); /* weft_thread_start */
+	/* Start function, or NULL for the program's main. */
+	int (*entry)(struct weft_host *h);
+	/* Function and argument of weft_thread_start. */
+	int (*fn)(struct weft_host *h, void *arg);
 	void *arg;
-	uint32_t calls; /* traps that it is inside */
+	uint32_t calls; /* number of driver calls that it is inside */
 	struct weft_proc *caller;
-	bool killed;	 /* ends as soon as it is in no call */
-	jmp_buf *ending; /* target of its end */
+	bool killed;	 /* the thread ends as soon as it is in no call */
+	jmp_buf *ending; /* longjmp target that ends the thread */
 	struct host_line line[HOST_WC_MAX];
-	struct host_heap *heap; /* weft_host_calloc; NULL until used */
+	struct host_heap *heap; /* heap of weft_host_calloc; NULL until used */
 };
 
 struct host_word {
@@ -204,16 +211,16 @@ struct host_shared {
 	uint64_t steps; /* waits that ended by an event, not by time alone */
 	struct {
 		VEC(struct oob_key *);
-	} keys; /* sorted */
+	} keys; /* sorted by name */
 };
 
 /* Light processes and their processors. */
 struct host_crew {
 	uint32_t live;		       /* processes that have not ended */
-	struct weft_proc *head, *tail; /* ready */
+	struct weft_proc *head, *tail; /* queue of ready processes */
 	struct {
 		VEC(struct weft_proc *);
-	} sleeps;		  /* heap by time, then id */
+	} sleeps; /* sleeping processes, a heap by time, then id */
 	struct weft_proc **words; /* hash of processes that wait for memory */
 	uint32_t n_words, waiting;
 	bool running;
@@ -253,13 +260,13 @@ struct host {
 	uint64_t bar_next; /* bus address of the next BAR */
 	struct {
 		VEC(struct weft_proc *);
-	} procs; /* by id; NULL: free */
+	} procs; /* processes by id; NULL: the id is free */
 	struct {
 		VEC(uint32_t);
-	} proc_ids; /* free ones */
+	} proc_ids; /* free process ids */
 	struct {
 		VEC(struct weft_proc *);
-	} kernels; /* of domain 1 + i */
+	} kernels; /* entry i is the kernel of domain 1 + i */
 	struct host_crew crew;
 	/* The gate in front of the bus, which threads pass one by one. */
 	struct weft_host *gate_head, *gate_tail;
@@ -268,7 +275,8 @@ struct host {
 	uint8_t load_data[8];
 	/* Loads in flight by number, on a bus that takes several. */
 	struct host_load {
-		struct weft_host *of; /* NULL: free */
+		/* thread of the load; NULL: the number is free */
+		struct weft_host *of;
 		bool done, error;
 		uint8_t data[8];
 	} load[HOST_LOADS];
@@ -348,12 +356,13 @@ static inline const void *host_owner(const struct weft_host *h)
 {
 	return h->calls || h->driver ? MEM_KERNEL : h->owner;
 }
-/* Makes h the result of weft_host_self while a thread runs. Returns the one
- * before, to be set again after it. */
+/* Makes h the result of weft_host_self while a thread runs. Returns the earlier
+ * result, which the caller sets again after the turn of the thread. */
 struct weft_host *host_running(struct weft_host *h);
 /* Notifies drivers that the thread's process has ended. */
 void host_process_gone(struct weft_host *h);
-/* Does not return if the thread was killed while it was in no driver call. */
+/* Ends a killed thread, and then does not return. Returns if the thread is
+ * inside a driver call. */
 void host_check_killed(struct weft_host *h);
 
 /* host_prog.c */
@@ -381,8 +390,8 @@ void host_block(struct weft_host *h, enum host_wait why);
 void host_pass(struct weft_host *h, weft_time_t dt);
 /* Returns true if the thread's poll would find a change. */
 bool host_poll_hit(const struct weft_host *h);
-/* Starts a wait until `deadline` at most, and plans a wake-up then or at
- * `at`. */
+/* Starts a wait with a deadline, and plans a wake-up at `at`. Plans it now if
+ * weft_prog_call is on, because the wait then ends at once. */
 void host_deadline(struct weft_host *h, weft_time_t deadline, weft_time_t at);
 /* Returns true if a thread polls a place in [p, p + n). */
 bool host_polled(const struct host *hp, const void *p, size_t n);

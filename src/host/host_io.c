@@ -3,9 +3,9 @@
  * weft/host.h that reaches the bus.
  *
  * In front of the bus is a gate that threads pass one by one, first come first
- * served. A thread that finds the bridge full, or waits for a load, keeps it.
- * On a bus that takes several loads a thread keeps it only until its load has
- * been sent, so that loads overlap. */
+ * served. A thread keeps the gate while the bridge is full or its load is
+ * unanswered. On a bus that takes several loads a thread keeps the gate only
+ * until its load has been sent, so that loads overlap. */
 #include "host/host_internal.h"
 
 #include <assert.h>
@@ -63,7 +63,8 @@ static void io_store(struct weft_host *h, const struct weft_dev *d,
 	host_gate_leave(h);
 }
 
-/* Loads on a bus that takes several loads. The thread is in the gate. */
+/* Performs a load on a bus that takes several loads. The thread holds the
+ * gate. */
 static void load_beside(struct weft_host *h, const struct weft_dev *d,
 			uint8_t space, uint64_t off, void *data, uint32_t n)
 {
@@ -73,7 +74,7 @@ static void load_beside(struct weft_host *h, const struct weft_dev *d,
 		hp->load + (loads < HOST_LOADS ? loads : HOST_LOADS);
 	struct host_load *l;
 
-	for (;;) { /* until a number is free */
+	for (;;) { /* until a load number is free */
 		for (l = hp->load; l < end && l->of; l++)
 			;
 		if (l < end)
@@ -89,7 +90,8 @@ static void load_beside(struct weft_host *h, const struct weft_dev *d,
 	memcpy(data, l->data, n);
 	h->load_error = l->error;
 	l->of = NULL;
-	host_nudge(hp->gate_head, HOST_BRIDGE); /* it may wait for the number */
+	/* the head of the gate may wait for the number */
+	host_nudge(hp->gate_head, HOST_BRIDGE);
 }
 
 static void io_load(struct weft_host *h, const struct weft_dev *d,
@@ -104,7 +106,7 @@ static void io_load(struct weft_host *h, const struct weft_dev *d,
 		load_beside(h, d, space, off, data, n);
 	} else {
 		/* Keeps the gate until the answer, because the bus takes one
-		 * load. */
+		 * load at a time. */
 		hp->loaded = false;
 		host_bus(h)->pio_load(hp->bus, d->index, space, off, n);
 		while (!hp->loaded)
@@ -335,8 +337,8 @@ uint32_t weft_cfg_load(struct weft_host *h, struct weft_dev *d, uint32_t off,
 }
 
 /* Configuration stores are not posted: the thread continues when the device has
- * received it. A process is refused, because configuration belongs to the
- * kernel. */
+ * received the store. A process is refused, because configuration belongs to
+ * the kernel. */
 void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 		    uint32_t size, uint32_t val)
 {

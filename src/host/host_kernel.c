@@ -115,7 +115,7 @@ void weft_host_wake(struct weft_host *h, const uint32_t *p)
 
 		if (t->wait != HOST_WORD || t->word != p)
 			continue;
-		t->word = NULL; /* woken once only */
+		t->word = NULL; /* so that it is woken once only */
 		/* cancels the wake-up at the deadline */
 		t->resume_at = WEFT_NEVER;
 		host_wake(t, weft_now(hp->comp) + hp->p.wake_up);

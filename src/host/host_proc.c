@@ -6,26 +6,29 @@
  *
  * The table of a process is its only path to a device, so that the page in the
  * physical address tells the device which process asks. Each page of a BAR has
- * an owner: the monitor (domain 0) or a domain, and at most one process; or the
- * monitor has made it common to all. A processor caches TLB translations, one
- * place for each (process, page). */
+ * an owner: the monitor (domain 0) or a domain, and at most one process. The
+ * monitor can make a page common to all. A processor caches `tlb` translations,
+ * with one place for each (process, page). */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/host_internal.h"
 
-enum { CHUNK = 1024 }; /* pages whose owners are kept together */
+enum { CHUNK = 1024 }; /* number of pages whose owners are kept together */
 
 /* Owner of a page. */
 struct owner {
-	uint32_t domain, proc; /* proc: id + 1; 0: no process has it */
+	/* proc: process id + 1, or 0 if no process has the page */
+	uint32_t domain, proc;
 };
-enum { ALL = UINT32_MAX }; /* as domain and process: every one may map it */
+/* Domain and process of a page that every process may map. */
+enum { ALL = UINT32_MAX };
 
 struct host_pages {
 	uint64_t chunks;
-	struct owner *chunk[]; /* NULL: the monitor owns all */
+	/* NULL: the monitor owns all pages of the chunk */
+	struct owner *chunk[];
 };
 
 /* ---- owners ---- */
@@ -182,8 +185,8 @@ bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 		return false;
 	p->maps = m;
 	m += p->n_maps++;
-	/* Behind the last map, with an unmapped page in between so that an
-	 * overrun faults. */
+	/* The map lies behind the last map, with an unmapped page in between so
+	 * that an overrun faults. */
 	m->vpage = p->n_maps > 1 ? m[-1].vpage + m[-1].n + 1 : 1;
 	m->n = (uint32_t)(len / WEFT_PAGE);
 	m->page = (uint32_t)(off / WEFT_PAGE);

@@ -25,7 +25,7 @@ struct oob_key {
 	char *name;
 	struct {
 		VEC(struct oob_val);
-	} vals; /* sorted; at most one visible value is not the newest */
+	} vals; /* sorted by time, node and sequence */
 	struct {
 		VEC(struct weft_host *);
 	} waiters;
@@ -291,8 +291,8 @@ uint64_t weft_oob_get(struct weft_host *h, const char *key)
 				break;
 			}
 	}
-	/* Drops values that a newer visible one has replaced, so that a name
-	 * that is put often does not grow. */
+	/* Drops values that a newer visible one has replaced, because the list
+	 * of a name that is put often would grow otherwise. */
 	n = 0;
 	while (n + 1 < k->vals.n &&
 	       k->vals.at[n + 1].visible <= weft_now(h->hp->comp))

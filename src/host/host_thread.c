@@ -246,7 +246,8 @@ bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 
 	host_pass(h, 0);
 	h->poll_p = NULL;
-	/* The range's watch, a free one, or the least recently used one. */
+	/* Uses the range's watch, a free one, or the least recently used
+	 * one. */
 	for (; w < end && w->p && (w->p != p || w->n != n); w++)
 		if (w->age < oldest->age)
 			oldest = w;

@@ -15,16 +15,18 @@
 
 #define HT_NEVER UINT64_MAX
 
-enum { HT_LINE = 64, HT_BLOCK = 32 }; /* longest packet, block of a mask */
+/* bytes: longest packet, block of a mask */
+enum { HT_LINE = 64, HT_BLOCK = 32 };
 enum { HT_TAGS = 32 };
 
 /* Bytes in front of the data (EXTOLL specification 2.1, 2.2). */
 enum { HT_REQUEST = 8, HT_MASK = 4, HT_RESPONSE = 4 };
 /* Bytes in front of the data of tagged accesses (Host Port specification 10.1):
- * header and address, a condition, a header. */
+ * header and address of a request, its condition, header of an answer. */
 enum { HT_TAGGED = 16, HT_COND = 8, HT_ANSWERED = 8 };
 
-enum ht_dir { HT_DOWN, HT_UP, HT_DIRS }; /* from and to the host */
+/* HT_DOWN: from the host, HT_UP: to the host */
+enum ht_dir { HT_DOWN, HT_UP, HT_DIRS };
 enum ht_vc { HT_POSTED, HT_NONPOSTED, HT_ANSWER, HT_VCS }; /* P, NP, R */
 
 enum {
@@ -52,15 +54,17 @@ enum {
  * packets when they are sent. */
 struct ht_pkt {
 	struct ht_pkt *next;
-	uint64_t ready;		  /* not on the link before this slot */
-	uint64_t seq;		  /* order of requests */
+	uint64_t ready; /* first slot at which it may be on the link */
+	uint64_t seq;	/* order of requests */
 	struct weft_bus_txn *txn; /* NULL: access of the host, or interrupt */
-	uint32_t at, bytes;	  /* part of the transaction */
-	/* Read: slot of the data in front of them. Load: slot at the core. */
+	/* offset and bytes of its part of the transaction */
+	uint32_t at, bytes;
+	/* Read: slot at which memory had its earlier data. Load: slot of its
+	 * arrival at the core. */
 	uint64_t after;
-	uint8_t tag; /* of an answer: source tag */
+	uint8_t tag; /* source tag of an answer */
 	bool level, relaxed, error;
-	/* of a load: stores that wait in front of it at the device */
+	/* load: number of stores that wait before it at the device */
 	uint32_t behind;
 	struct pio io; /* access of the host */
 };
@@ -70,11 +74,12 @@ struct ht_queue {
 	uint32_t n;
 };
 
-/* n items (buffers of the receiver, tags) that are taken in turn and come back
- * in turn. */
+/* A ring of n items (buffers of the receiver, or tags). They are taken in turn
+ * and come back in turn. */
 struct ht_ring {
-	uint64_t *back; /* slot from which each is free; NULL: all are */
-	uint64_t used;	/* number of items taken so far */
+	/* slot from which each item is free; NULL: all are free */
+	uint64_t *back;
+	uint64_t used; /* number of items taken so far */
 };
 
 /* Unanswered reads of the device, by source tag. */
@@ -94,13 +99,13 @@ struct ht_lane {
 	uint64_t free_at;
 	struct weft_timer decide;
 	uint32_t last; /* queue that was served last */
-	/* Of a device: header of the packet on the link, and its mask. */
+	/* Header and mask of a device's packet on the link. */
 	uint8_t head[8];
 	uint32_t mask;
 };
 
-/* The load that a device is working on. The core shows it the next one after
- * the answer. The load's packet carries the answer back. */
+/* The load that a device is working on. The core shows the device the next load
+ * after the answer. The load's packet carries the answer back. */
 struct ht_load {
 	bool told, deferred,
 		late;  /* late: the bridge had no room for the answer */
@@ -110,22 +115,25 @@ struct ht_load {
 struct ht_link {
 	struct weft_port *port;
 	struct ht_lane lane[HT_DIRS];
-	struct ht_ring tag;	/* if answers come in order */
+	struct ht_ring tag;	/* source tags, if answers come in order */
 	struct ht_reads *reads; /* allocated by the first read */
-	uint64_t sequences;	/* transactions of several packets so far */
+	/* number of transactions of several packets so far */
+	uint64_t sequences;
 	uint64_t seq;
 	/* at the bridge */
-	weft_time_t commit;   /* all writes so far are in memory at this time */
-	uint64_t answered;    /* slot of the last answer of memory */
+	weft_time_t commit; /* time at which all writes so far are in memory */
+	uint64_t answered;  /* slot of the last answer of memory */
 	uint64_t store_until; /* end slot of the store on the link */
 	uint64_t store_seq;   /* number of that store */
 	/* at the device */
-	uint32_t window, places; /* for stores, and free ones; 0, 1: no limit */
-	struct ht_queue wait;	 /* stores that have no place */
+	/* Places for stores, and how many are free. Window 0 with places 1: no
+	 * limit. */
+	uint32_t window, places;
+	struct ht_queue wait; /* stores that wait for a place */
 	/* slot of the last store that the device was notified of */
 	uint64_t told;
 	bool tagged; /* the device takes tagged accesses */
-	/* of the host; the first is shown to the device */
+	/* loads of the host; the first one is shown to the device */
 	struct ht_queue loads;
 	struct ht_load load; /* the load that is shown to the device */
 };
@@ -142,7 +150,7 @@ struct ht {
 	struct weft_comp *comp;
 	struct weft_port *host;
 	struct weft_clock slot;
-	/* rx, tx, t_reg and t_credit in slots */
+	/* the parameters rx, tx, t_reg and t_credit in slots */
 	uint32_t s_rx, s_tx, s_reg, s_credit;
 	/* number of the host's accesses so far */
 	uint64_t seq;
@@ -251,9 +259,9 @@ uint64_t ht_ring_take(struct ht_ring *r, uint32_t n, uint64_t back);
 /* Sets the slot from which item `which` is free, which was taken with
  * HT_NEVER. */
 void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back);
-/* Source tags: slot of the next free tag, take, give back. With several banks
- * of memory answers, and so tags, come back in any order, therefore the lowest
- * free tag is used. */
+/* Return the slot from which a source tag is free, take a tag, and give a tag
+ * back. With several banks of memory, answers and their tags come back in any
+ * order, therefore the lowest free tag is used. */
 uint64_t ht_tag_slot(const struct ht *b, const struct ht_link *l);
 uint8_t ht_tag_take(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_tag_back(struct ht *b, struct ht_link *l, uint8_t tag, uint64_t back);

@@ -120,8 +120,9 @@ static uint32_t ht_dma_cut(uint64_t addr, uint32_t left, bool *masked_p)
 	return n % 4 ? HT_BLOCK - (uint32_t)(addr % HT_LINE) : n;
 }
 
-/* Returns the sequence number of a packet. The packets of a transaction of
- * several are a sequence, so that they stay in order. */
+/* Returns the sequence number of a packet. Packets of one transaction have one
+ * number, so that they stay in order. A transaction of one packet has number
+ * 0. */
 static uint8_t ht_dma_sequence(struct ht_link *l, const struct weft_bus_txn *t,
 			       uint32_t at, uint32_t n)
 {
@@ -238,7 +239,8 @@ void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d)
 
 /* ---- reads ---- */
 
-/* Makes the bridge's answer to the packet of n bytes from p->at. */
+/* Makes the bridge's answer to the read packet of n bytes from p->at, whose
+ * last slot is `end`. */
 static void read_serve(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 		       uint32_t n, uint64_t end)
 {
@@ -251,8 +253,8 @@ static void read_serve(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 	uint64_t s;
 
 	ht_request_parse(l->lane[HT_UP].head, &h);
-	/* Memory has the data after earlier writes. They come in order, or only
-	 * after earlier ones of their transaction. */
+	/* Memory answers after earlier writes. Answers stay in order, or only
+	 * in the order of their transaction if the read allows that. */
 	ready += t->slow_factor > 1
 			 ? (weft_time_t)(t->slow_factor * (double)b->t_read)
 			 : b->t_read;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See ht_head.h. */
+/* Headers of HyperTransport packets: contract in ht_head.h. */
 #include "host/ht_head.h"
 
 void ht_request_pack(const struct ht_head *h, uint8_t out[8])

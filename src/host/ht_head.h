@@ -22,7 +22,7 @@
 
 enum ht_cmd {
 	HT_CMD_READ = 0x14, /* sized read, dwords */
-	/* or'ed in: the answer may pass posted packets */
+	/* flag: the answer may pass posted packets */
 	HT_CMD_READ_RELAXED = 8,
 	HT_CMD_WRITE_BYTES = 0x28, /* posted */
 	HT_CMD_WRITE = 0x2C,	   /* posted, dwords */
@@ -35,7 +35,7 @@ enum ht_cmd {
 struct ht_head {
 	uint8_t cmd, unit, seq, tag, count;
 	bool pass_pw, error;
-	uint64_t addr; /* of a request, a multiple of 4 */
+	uint64_t addr; /* address of a request, a multiple of 4 */
 };
 
 /* Pack and parse the headers of requests and answers. */
@@ -43,8 +43,8 @@ void ht_request_pack(const struct ht_head *h, uint8_t out[8]);
 void ht_request_parse(const uint8_t in[8], struct ht_head *h);
 void ht_answer_pack(const struct ht_head *h, uint8_t out[4]);
 void ht_answer_parse(const uint8_t in[4], struct ht_head *h);
-/* Makes the mask of bytes [addr, addr + n) of an aligned block of 32. The next
- * two read it: first byte, number of bytes. */
+/* Makes the mask of bytes [addr, addr + n) of an aligned block of 32. The two
+ * functions below return its first byte and its number of bytes. */
 static inline uint32_t ht_mask(uint64_t addr, uint32_t n)
 {
 	return (uint32_t)((1ull << n) - 1) << addr % 32;

@@ -123,9 +123,9 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 		struct ht_ring *credit = &l->lane[HT_DOWN].credit[HT_POSTED];
 		bool in = l->wait.n < b->depth;
 
-		/* The store is in the core at slot s, and the device has no
-		 * place. Its buffer is given back when the store is in the
-		 * queue, which holds the first `depth`. */
+		/* The store is in the core at slot s, but the device has no
+		 * place for it. The store's buffer is given back once the store
+		 * is among the first `depth` in the queue. */
 		weft_count(b->comp, HT_C_HELD, 1);
 		p->ready = s;
 		p->seq = ht_ring_take(credit, b->credits,
@@ -182,8 +182,8 @@ bool ht_consumed(struct weft_port *dev_port, uint32_t stores)
 		struct ht_pkt *p = ht_queue_pop(&l->wait);
 		uint64_t s = ht_later(p->ready, next);
 
-		/* The store leaves the queue of the core, so that the first one
-		 * that waited outside enters. */
+		/* The store leaves the core's queue, so that the first store
+		 * that waits outside enters. */
 		if (l->wait.n >= b->depth) {
 			const struct ht_pkt *in =
 				queue_nth(&l->wait, b->depth - 1);
@@ -215,7 +215,7 @@ static void load_push(struct ht *b, struct ht_pkt *p)
 {
 	struct ht_link *l = ht_pio_target(b, p->io.dev, p->io.tagged);
 
-	/* A tagged load may be in flight beside numbered ones. */
+	/* A tagged load may be in flight beside numbered loads. */
 	assert(b->n_loads <= b->loads);
 	if (!l) {
 		uint64_t s = ht_later(p->ready, ht_slot_next(b) + 1);
@@ -325,8 +325,8 @@ void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
 	p->after = end + b->s_rx;
 	p->behind = l->wait.n;
 	p->ready = ht_later(p->after, p->behind ? 0 : l->told);
-	/* The load's buffer is given back when the load is in the queue, which
-	 * the load answered last leaves at load.from. */
+	/* The load's buffer is given back when the load enters the queue. The
+	 * load that was answered last leaves that queue at load.from. */
 	in = p->after;
 	if (l->loads.n + 1 >= b->np_depth)
 		in = ht_later(in, l->load.from);
@@ -362,8 +362,8 @@ static void load_answer(struct ht *b, struct ht_link *l, uint64_t s)
 	/* The device has answered and can be shown the next load. */
 	s = ht_later(s, weft_clock_cycle(&b->slot, weft_now(b->comp) + 1));
 	l->load.from = s;
-	/* A load leaves the queue of the core, so that the first one that
-	 * waited outside enters. */
+	/* A load leaves the core's queue, so that the first load that waits
+	 * outside enters. */
 	if (l->loads.n >= b->np_depth) {
 		in = queue_nth(&l->loads, b->np_depth - 1);
 		ht_ring_back(&l->lane[HT_DOWN].credit[HT_NONPOSTED], b->credits,
@@ -392,13 +392,14 @@ void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
 	assert(l->load.told && (!data || bytes == p->io.bytes));
 	if (data)
 		memcpy(p->io.data, data, bytes);
-	/* The target has t_reg for an answer; an earlier answer waits. */
+	/* The target takes t_reg for an answer. A deferred answer leaves at
+	 * once if t_reg has passed. */
 	s = ht_slot_next(b);
 	s = l->load.deferred ? ht_later(s, p->ready + b->s_reg) : s + b->s_reg;
 	load_answer(b, l, s);
 }
 
-/* Answers with all ones and the error bit (extoll.md 2.4). */
+/* Answers a load with all ones and the error bit (extoll.md 2.4). */
 void ht_refuse(struct weft_port *dev_port)
 {
 	struct ht *b;
@@ -421,8 +422,8 @@ bool ht_defer(struct weft_port *dev_port)
 	return true;
 }
 
-/* The device neither answered nor deferred: all ones and the error bit
- * (2.4). */
+/* Answers a load that the device neither answered nor deferred with all ones
+ * and the error bit (2.4). */
 void ht_unanswered(struct ht *b, struct ht_link *l)
 {
 	struct ht_pkt *p = l->loads.head;

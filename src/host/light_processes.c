@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many light processes on a few processors (weft/host.h). A process is its
- * record and its maps; it has no stack of its own, because it runs on that of
+ * record and its maps. It has no stack of its own, because it runs on that of
  * the processor that gives it a turn.
  *
  *   ready (queue) --> turn on a processor --> ready | sleeps (heap) | waits for

@@ -102,8 +102,7 @@ bool mem_phys(const struct mem *m, const void *p, weft_phys_t *phys_p)
 	       (m->pin && mem_pinned_phys(m, p, phys_p));
 }
 
-/* ---- allocator: first fit in spare pieces, then above all that was used ----
- */
+/* ---- allocator: first fit in spare pieces, then above used ones ---- */
 
 /* Returns the index of the first extent at or above off. */
 static size_t extents_find(const struct mem_extents *v, uint64_t off)

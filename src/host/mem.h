@@ -10,28 +10,28 @@
 
 struct mem_extent {
 	uint64_t off, len;
-	/* Of a used piece: its owner is the program, MEM_KERNEL, or NULL
-	 * (frames of pinned pages). `holds` counts mappings of devices that
-	 * keep it; `freed` says that it is freed when the last of them ends. */
+	/* Owner of a used piece: the program, MEM_KERNEL, or NULL for frames of
+	 * pinned pages. `holds` counts mappings of devices that keep the piece.
+	 * If `freed` is set, the piece is freed when the last mapping ends. */
 	const void *owner;
 	uint32_t holds;
 	bool freed;
 };
 #define MEM_KERNEL ((const void *)1)
 
-/* Sorted by off. */
+/* Pieces of memory, sorted by off. */
 struct mem_extents {
 	VEC(struct mem_extent);
 };
 
-/* Pages whose bytes are in another process: process_memory.h. */
+/* Pages whose bytes are in another process (process_memory.h). */
 struct mem_far {
 	uint8_t *shadow;
 	uint64_t len, va;
 	struct weft_far_owner *owner;
 };
 
-/* A page of such memory that is pinned where it is. */
+/* A pinned page of another process. Its bytes stay in that process. */
 struct mem_far_pin {
 	uint64_t va;
 	struct weft_far_owner *owner;
@@ -42,12 +42,13 @@ struct mem_far_pin {
 struct mem {
 	weft_phys_t base; /* first physical address */
 	uint64_t bytes;
-	uintptr_t hint;	  /* address to map it at; 0: any */
-	uint8_t *map;	  /* NULL until first use */
-	int fd;		  /* descriptor + 1 of shared memory; 0: not shared */
-	uint64_t touched; /* no memory at or above was ever handed out */
+	uintptr_t hint; /* address wanted for `map`, or 0 for any */
+	uint8_t *map;	/* NULL until first use */
+	int fd;		/* descriptor + 1 of shared memory; 0: not shared */
+	/* no memory at or above this offset was ever handed out */
+	uint64_t touched;
 	struct mem_extents used, spare; /* no two spare pieces touch */
-	struct mem_pin *pin;		/* by page; NULL: no page is pinned */
+	struct mem_pin *pin; /* pins by page; NULL: no page is pinned */
 	uint32_t *pin_hash;
 	uint64_t strays; /* accesses to pages after they were unpinned */
 	struct {
@@ -58,7 +59,7 @@ struct mem {
 	} far_pins;		       /* sorted by va */
 	struct mem_far_bufs *far_bufs; /* NULL until used */
 	bool far_dirty;		       /* data wait for mem_far_flush */
-	bool far_due;		       /* flush before a program runs */
+	bool far_due; /* mem_far_flush is due before a program runs */
 };
 
 enum { MEM_PAGE = 4096 };
@@ -69,8 +70,9 @@ void mem_init(struct mem *m, weft_phys_t base, uint64_t bytes);
 /* Frees the range and all pins. */
 void mem_fini(struct mem *m);
 /* Makes the memory shareable, so that other processes can map it. Call it
- * before first use. Returns its descriptor, which the memory owns (do not close
- * it; its size is fixed), or a negative errno. */
+ * before first use. Returns its descriptor, or a negative errno. The memory
+ * owns the descriptor, so that the caller must not close it. The descriptor's
+ * size is fixed. */
 int mem_share(struct mem *m);
 
 /* Returns the number of pages that [at, at + len) touches. */
@@ -87,7 +89,7 @@ static inline bool mem_contains(const struct mem *m, weft_phys_t phys,
 	       n <= m->bytes - (phys - m->base);
 }
 
-/* Returns the n bytes at phys, or NULL if a part is outside the memory or
+/* Returns the n bytes at phys, or NULL if a part is outside the memory or the
  * address space is exhausted. Of pinned pages it returns bytes of one page at a
  * time (mem_piece), because neighbours in physical memory are not neighbours in
  * the program. */
@@ -124,11 +126,12 @@ void *mem_alloc_for(struct mem *m, uint64_t bytes, uint64_t align,
 const void *mem_owner(const struct mem *m, const void *p);
 /* Gives an owner to memory at phys that has none or belongs to a driver. */
 void mem_own(struct mem *m, weft_phys_t phys, const void *owner);
-/* Keeps the pages of [phys, phys + len) for a mapping: if freed meanwhile, they
- * become free at the last mem_release. Returns false unless all of them belong
- * to `owner`. */
+/* Keeps the pages of [phys, phys + len) for a mapping. Pages that are freed
+ * meanwhile become free at the last mem_release. Returns false unless all of
+ * them belong to `owner`. */
 bool mem_hold(struct mem *m, weft_phys_t phys, uint64_t len, const void *owner);
-bool mem_release(struct mem *m, weft_phys_t phys); /* false if not held */
+/* returns false if not held */
+bool mem_release(struct mem *m, weft_phys_t phys);
 
 /* Pins the pages of [p, p + len): devices reach them at phys[0..] (one for each
  * page). Pins are counted. Returns false if there is no memory at p, or no
@@ -138,8 +141,8 @@ bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys);
 void mem_unpin(struct mem *m, const void *p, uint64_t len);
 
 /* process_memory.c */
-/* Copy between memory of this node and of other processes. mem_far_store is
- * for devices and collects writes; mem_far_flush writes them. */
+/* Copy between memory of this node and of other processes. Devices use
+ * mem_far_store, which collects writes until mem_far_flush. */
 void mem_far_copy(struct mem *m, void *dst, const void *src, size_t n);
 void mem_far_store(struct mem *m, void *dst, const void *src, size_t n);
 void mem_far_flush(struct mem *m);
@@ -168,10 +171,9 @@ static inline void mem_settled(struct mem *m)
 		mem_far_flush(m);
 }
 
-/* between mem.c and mem_pin.c */
+/* Shared by the files that implement mem.h. */
 bool mem_phys_own(const struct mem *m, const void *p, weft_phys_t *phys_p);
-/* Return the bytes behind a pinned page's address and the address of pinned
- * bytes. */
+/* Returns the bytes at phys of a pinned page, or NULL. */
 uint8_t *mem_pinned(struct mem *m, weft_phys_t phys);
 /* Forgets old pins of pages in [off, off + bytes), because they have an owner
  * again. */

@@ -12,12 +12,12 @@
 
 #include "host/mem.h"
 
-/* A pin by physical page. Pages with one hash are a chain. */
+/* A pin of a physical page. Pages with equal hash form a chain. */
 struct mem_pin {
 	uint8_t *page; /* NULL: not pinned */
 	uint32_t refs;
-	uint32_t next; /* number + 1 */
-	bool gone;     /* was pinned and has lost its owner */
+	uint32_t next; /* number + 1 of the next pin in the chain */
+	bool gone;     /* the page was unpinned, so that accesses are strays */
 };
 
 static uint8_t *page_of(const void *p)

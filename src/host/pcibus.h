@@ -19,7 +19,8 @@
 enum {
 	PCIBUS_M_PIO,	     /* bridge: loads and stores of the host */
 	PCIBUS_M_COMPLETION, /* bridge: split completions */
-	PCIBUS_M_DEVICES,    /* then write and read request of each device */
+	/* two for each device: its writes, its read requests */
+	PCIBUS_M_DEVICES,
 };
 
 enum {
@@ -65,14 +66,17 @@ struct pcibus_delayed {
 
 struct pcibus_dev {
 	struct weft_port *port;
-	struct weft_bus_txn *rd, *wr; /* not yet planned to the end */
-	uint64_t rd_ready, wr_ready;  /* edge of REQ#, or PCIBUS_NEVER */
-	uint64_t rd_busy, wr_busy;    /* until its NOTE_DONE */
-	uint32_t seq_left;	      /* bytes the bridge still owes */
+	/* transactions whose end is not planned yet */
+	struct weft_bus_txn *rd, *wr;
+	uint64_t rd_ready, wr_ready; /* edge of its REQ#, or PCIBUS_NEVER */
+	uint64_t rd_busy, wr_busy;   /* edge of its NOTE_DONE */
+	uint32_t seq_left; /* bytes that the bridge has yet to complete */
 	struct pcibus_delayed delayed;
-	uint32_t window, places; /* for stores, and free ones; 0, 1: no limit */
-	bool tagged;		 /* takes tagged accesses */
-	uint32_t orphans;	 /* answers to loads that the bridge gave up */
+	/* Places for stores, and how many are free. Window 0 with places 1: no
+	 * limit. */
+	uint32_t window, places;
+	bool tagged;	  /* takes tagged accesses */
+	uint32_t orphans; /* answers to loads that the bridge gave up */
 };
 
 /* A split read that the bridge still has to complete. */
@@ -85,7 +89,7 @@ struct pcibus_split {
 struct pcibus_tenure {
 	uint32_t dev;
 	bool read;
-	/* next: edge at which the next block starts */
+	/* edges: FRAME#, expiry of the timer, start of the next block */
 	uint64_t frame, expiry, next;
 	uint32_t left; /* bytes of the tenure after `next` */
 };
@@ -93,15 +97,15 @@ struct pcibus_tenure {
 /* The load on the bus, or retried and waiting for the bus. */
 struct pcibus_load {
 	struct pio pio;
-	bool pending;  /* requested and not answered to the host */
-	bool open;     /* on the bus, and its end is not known */
+	bool pending;  /* requested, but the host has no answer yet */
+	bool open;     /* the load is on the bus, and its end is not known */
 	bool latched;  /* the device was notified */
 	bool deferred; /* the device answers later */
 	bool replied, status;
-	uint64_t data;	/* earliest edge of its first datum */
+	uint64_t data;	/* earliest edge of the load's first datum */
 	uint64_t tail;	/* clocks from the first datum to the end */
 	uint64_t limit; /* edge at which the target gives up */
-	uint64_t due;	/* edge at whose end it is checked */
+	uint64_t due;	/* edge after which the load is checked */
 };
 
 struct pcibus;
@@ -145,24 +149,27 @@ struct pcibus {
 	struct pcibus_params
 		p; /* first member, because parameter rows hold offsets in it */
 	const struct pcibus_kind *kind;
-	uint32_t block; /* bytes: a tenure may end at their multiples */
-	uint64_t lanes; /* address bits inside a datum */
+	/* bytes of a block; a tenure may end between two blocks */
+	uint32_t block;
+	uint64_t lanes; /* mask of the address bits inside a datum */
 	struct weft_comp *comp;
 	struct weft_port *host;
 	struct weft_timer decide;
 	uint64_t free_at; /* edge from which the bus is free */
-	uint64_t held;	  /* clocks up to free_at without a gap */
+	/* clocks up to free_at for which the bus is never free */
+	uint64_t held;
 	struct pcibus_burst burst;
 	uint32_t last; /* master that was granted last */
 	struct pcibus_dev *dev;
-	struct pcibus_split *split; /* FIFO, devices entries */
+	struct pcibus_split *split; /* FIFO of `devices` entries */
 	uint32_t split_head, n_split;
-	struct pcibus_pio *pio; /* FIFO, pio_depth + 1 entries */
+	struct pcibus_pio *pio; /* FIFO of pio_depth + 1 entries */
 	uint32_t pio_head, n_pio, n_store;
 	uint64_t store_until; /* edge at which the store on the bus is done */
-	/* all stores on the bus have reached their devices */
+	/* time at which all stores on the bus have reached their devices */
 	weft_time_t stored;
-	weft_time_t commit; /* all writes of devices are in memory */
+	/* time at which all writes of devices are in memory */
+	weft_time_t commit;
 	struct pcibus_load load;
 	struct pcibus_tenure tenure;
 };
@@ -229,8 +236,8 @@ static inline uint32_t pcibus_least(uint64_t a, uint64_t b)
 	.present = pcibus_present, .clock = pcibus_clock, .settle = pio_settle
 
 /* pcibus.c: for the classes. */
-/* Operations of both classes: init checks parameters and makes the queues; the
- * others are ops.event, finish, ahead and fini. */
+/* Operations of both classes. pcibus_init checks parameters and makes the
+ * queues. The other functions are ops.event, finish, ahead and fini. */
 int pcibus_init(struct weft_comp *c, const struct pcibus_kind *kind,
 		const struct weft_bus_ops *ops, struct weft_err *err);
 
@@ -279,8 +286,7 @@ static inline uint32_t pcibus_dac(const struct pcibus *b,
 enum weft_bus_status pcibus_answer(const struct pcibus *b,
 				   const struct weft_bus_txn *t,
 				   uint32_t bytes);
-/* Returns the additional clocks of a slow bridge for a step of so many
- * clocks. */
+/* Returns the additional clocks of a slow bridge for a step of `clocks`. */
 static inline uint64_t pcibus_slower(const struct weft_bus_txn *t,
 				     uint32_t clocks)
 {
@@ -299,8 +305,8 @@ void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
 		      struct weft_bus_txn *t, uint32_t bytes, uint64_t frame,
 		      uint64_t start, bool timer);
-/* Moves the n bytes of a tenure, or those before its timer may cut it. In that
- * case the rest is moved block by block. */
+/* Moves the n bytes of a tenure. If the timer may cut the tenure, moves only
+ * the bytes before the cut, and the rest follows block by block. */
 void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 		 struct weft_bus_txn *t, uint32_t n, uint64_t d, uint64_t frame,
 		 uint64_t start);

@@ -30,8 +30,8 @@ void pcibus_submit(struct weft_port *dev_port, struct weft_bus_txn *t)
 	pcibus_kick(b);
 }
 
-/* Checks the error first: a bridge that cannot trust the address does not touch
- * memory. */
+/* Checks the error first, because a bridge that cannot trust the address does
+ * not touch memory. */
 enum weft_bus_status pcibus_answer(const struct pcibus *b,
 				   const struct weft_bus_txn *t, uint32_t bytes)
 {
@@ -77,7 +77,7 @@ void pcibus_aborted(struct pcibus *b, struct pcibus_dev *dev,
 	uint64_t len = b->p.t_arb + b->p.t_ph + pcibus_dac(b, t);
 
 	if (status == WEFT_BUS_MASTER_ABORT)
-		/* until the master gives up waiting for a target */
+		/* the tenure lasts until the master gives up */
 		len += b->p.t_abort;
 	t->tenures++;
 	t->status = status;
@@ -102,8 +102,8 @@ void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 		.slice = t->data.buf ? weft_slice_sub(t->data, t->moved, bytes)
 				     : (struct weft_slice){ .len = bytes },
 		.wrong = t->error == WEFT_BUS_E_DATA ? t->error : 0,
-		/* without H_DW memory is written with the last datum, which
-		 * leaves no stage to mark */
+		/* without H_DW, memory is written with the last datum, so that
+		 * no stage is left to mark */
 		.trace_id = b->p.h_dw ? t->trace_id : 0,
 	};
 
@@ -143,7 +143,7 @@ uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
 	weft_count(b->comp, b->burst.counter, bytes);
 	if (note.wrong) {
 		t->status = WEFT_BUS_PARITY;
-		/* one datum only: the rest is right */
+		/* the error hits one datum only */
 		t->error = WEFT_BUS_E_NONE;
 	}
 	t->moved += bytes;
@@ -185,8 +185,8 @@ void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 
 	if (t->latency_timer) {
 		/* Only the bytes up to the first block that starts after the
-		 * timer has run out are sure; all of them if there is no such
-		 * block. */
+		 * timer has run out are sure. If there is no such block, all
+		 * bytes are. */
 		uint64_t addr = t->addr + t->moved;
 
 		sure = b->block - (uint32_t)(addr % b->block);
@@ -210,8 +210,8 @@ void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 	weft_wake(b->comp, PCIBUS_EV_BLOCK, pcibus_time(b, end - 1) + 1);
 }
 
-/* Moves a block, one clock before it starts and after the timer has run out,
- * and decides whether it is the last one. */
+/* Moves a block after the timer has run out, and decides whether it is the last
+ * one. Called one clock before the block starts. */
 void pcibus_block(struct pcibus *b)
 {
 	struct pcibus_tenure *tn = &b->tenure;
@@ -252,8 +252,8 @@ void pcibus_write_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	uint32_t n = pcibus_least(t->bytes - t->moved, b->p.wr_chunk);
 	enum weft_bus_status status;
 
-	/* The bridge disconnects after WR_CHUNK; the device stops at the end of
-	 * a page. */
+	/* The bridge disconnects after WR_CHUNK, and the device stops at the
+	 * end of a page. */
 	if (b->p.page)
 		n = pcibus_least(n, b->p.page - addr % b->p.page);
 	status = pcibus_answer(b, t, n);

@@ -3,7 +3,8 @@
  * keeps the host's accesses in order.
  *
  * A load reaches its device behind every earlier store. If H_WR_IN is longer
- * than the clocks of the load's request, the bus is held until then.
+ * than the clocks of the load's request, the bus is held until the last store
+ * has arrived.
  *
  * bus.pci: a device that has no place for a store retries it. A device that
  * defers an answer holds the bus for up to T_INITIAL clocks and then retries
@@ -120,8 +121,8 @@ static struct pcibus_dev *pcibus_pio_target(struct pcibus *b,
 
 /* ---- stores ---- */
 
-/* Stops the tenure that started at edge d by a retry of the target. Returns
- * true if that was one retry too many. */
+/* Ends the tenure that started at edge d, because the target retries the
+ * access. Returns true if that was one retry too many. */
 static bool pcibus_pio_retried(struct pcibus *b, struct pcibus_pio *p,
 			       uint64_t d, uint64_t len)
 {
@@ -234,7 +235,8 @@ static void load_finish(struct pcibus *b, uint64_t start)
 		weft_count(b->comp, PCIBUS_C_ABORTS, 1);
 	if (end > b->free_at)
 		pcibus_occupy(b, b->free_at, end - b->free_at);
-	/* After the writes of devices that the bridge has accepted. */
+	/* The answer follows the writes of devices that the bridge has
+	 * accepted. */
 	if (note.time < b->commit)
 		note.time = b->commit;
 	note.level = l->status;
@@ -243,8 +245,8 @@ static void load_finish(struct pcibus *b, uint64_t start)
 	weft_bus_tell(b->host, &note);
 }
 
-/* Stops the tenure that ends after len clocks by a retry, because the target
- * has no answer. */
+/* Ends the tenure after len clocks by a retry, because the target has no
+ * answer. */
 static void load_retry(struct pcibus *b, uint64_t d, uint64_t len)
 {
 	struct pcibus_load *l = &b->load;
@@ -293,8 +295,8 @@ static void load_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 	if (cond) /* the condition precedes the data */
 		asked += b->kind->pio_beats(b, 0, 8) +
 			 b->kind->pio_beats(b, p->io.off, p->io.bytes);
-	/* The load follows the stores in flight to the device; the bus is held
-	 * for them. */
+	/* The bus is held, because the load follows the stores in flight to the
+	 * device. */
 	if (asked < stored)
 		asked = stored;
 	if (!l->latched)
@@ -356,7 +358,7 @@ void pcibus_tagged_reply(struct weft_port *dev_port, const void *data,
 	struct pcibus_load *l = &b->load;
 	uint64_t next;
 
-	if (dev->orphans) { /* the host waits for this answer no more */
+	if (dev->orphans) { /* the bridge has given this load up */
 		dev->orphans--;
 		return;
 	}

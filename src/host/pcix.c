@@ -34,8 +34,8 @@
  *
  * Errors that a fault asks for (fault.bus, enum weft_bus_error): an address of
  * wrong parity and a target abort end a request in its phases, a master abort
- * T_ABORT later; wrong parity of data takes no time; an error message is a
- * completion of one datum; a repeated completion follows at once.
+ * T_ABORT later. Wrong parity of data takes no time. An error message is a
+ * completion of one datum. A repeated completion follows at once.
  *
  * Not modelled: target retries, wait states of the initiator, fast
  * back-to-back, ordering of completions behind posted host stores. */

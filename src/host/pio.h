@@ -16,10 +16,12 @@ struct pio {
 	uint64_t off, cond;
 	uint32_t dev, bytes;
 	uint16_t tag;
-	uint8_t space, op;	  /* op: enum weft_bus_tagged_op */
-	uint8_t load;		  /* number of a load */
-	bool tagged, user, level; /* level: tag of the response */
-	weft_time_t asked, start; /* requested by the host; on the bus */
+	uint8_t space, op; /* op: enum weft_bus_tagged_op */
+	uint8_t load;	   /* number of a load */
+	/* level: status in the answer to a tagged access. */
+	bool tagged, user, level;
+	/* Time of the host's request, start on the bus. */
+	weft_time_t asked, start;
 	uint8_t data[PIO_MAX];
 };
 
@@ -72,14 +74,14 @@ pio_note(const struct pio *p, enum weft_note_kind kind, weft_time_t time)
 	return note;
 }
 
-/* Never called: hosts and devices call a bus by its operations. */
+/* Never called, because hosts and devices call a bus by its operations. */
 static inline void pio_arrive(struct weft_comp *c, uint32_t port,
 			      struct weft_frame *f)
 {
 	assert(!"a bus takes no messages");
 }
 
-/* ops.settle of a bus whose port 0 is the host's. */
+/* Operation settle of a bus whose port 0 leads to the host. */
 static inline void pio_settle(struct weft_port *dev_port)
 {
 	struct weft_port *host = dev_port->peer->comp->ports[0].peer;

@@ -151,8 +151,8 @@ static void far_write(struct mem *m, const struct mem_far *f, uint8_t *dst,
 	mem_far_put(m, f->owner, f->va + (uint64_t)(dst - f->shadow), src, n);
 }
 
-/* Returns the shadow at p, or NULL, and stores how many of n bytes are in it,
- * or outside any. */
+/* Returns the shadow at p, or NULL if p is outside any. Stores in *n_p how many
+ * of the n bytes lie in the shadow, or before the next one. */
 static const struct mem_far *far_at(const struct mem *m, const uint8_t *p,
 				    size_t *n_p)
 {

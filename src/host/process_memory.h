@@ -9,8 +9,8 @@
  * and libraries are reads of the process at that moment; writes are written to
  * the process before it continues. The node keeps no data, so that a shadow
  * stays right when the process unmaps its memory and maps it again. Pages are
- * whole: a device that reads words also reaches the bytes beside the requested
- * ones, or ones.
+ * whole, so that a device that reads words also gets bytes beside the requested
+ * ones. If the process has no bytes there, it gets all ones.
  *
  * If the memory cannot be reached (the process has exited, or has no memory
  * there), reads give all ones, writes are dropped, and both are counted. */
@@ -26,18 +26,19 @@ struct pidfd;
 /* A process. It must live as long as its shadows. */
 struct weft_far_owner {
 	pid_t pid;
-	struct pidfd *who; /* of pid; NULL: this process or a child of it */
+	/* Handle of pid; NULL: pid is this process or a child of it. */
+	struct pidfd *who;
 	/* Copies n bytes from (write: to) va of the process if the kernel does
-	 * not let one process read another. Returns 0 or a negative errno. NULL
-	 * if there is no such way. */
+	 * not let one process read another. Returns 0 or a negative errno. The
+	 * pointer is NULL if there is no such way. */
 	int (*copy)(void *arg, uint64_t va, void *buf, size_t n, bool write);
 	void *arg;
-	int fd;		      /* of the caller, for `copy` */
-	uint64_t patience_ns; /* limit of one piece of `copy` */
+	int fd;		      /* descriptor of the caller, for `copy` */
+	uint64_t patience_ns; /* time limit of one piece of `copy` */
 	bool strict;	      /* a direct access to a shadow raises SIGSEGV */
 	/* the kernel has refused: use `copy` from now on */
 	bool by_copy;
-	bool dead; /* has exited; the caller may set it too */
+	bool dead; /* the process has exited; the caller may also set it */
 	uint64_t faults;
 	/* Set if the caller increments `epoch` each time the process may have
 	 * run. Then devices read several pages at a time, because the data are
@@ -60,8 +61,9 @@ void weft_far_del(struct weft_host *h, void *shadow);
  * processes. */
 void weft_far_settle(struct weft_host *h);
 
-/* weft_mem_pin, weft_mem_unpin and weft_mem_phys for the process's memory. Its
- * pages get addresses one by one, as pages of a program do. */
+/* Pin, unpin and find the process's memory, like weft_mem_pin, weft_mem_unpin
+ * and weft_mem_phys. Pages get addresses one by one, as pages of a program
+ * do. */
 bool weft_far_pin(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 		  size_t len, weft_phys_t *phys);
 bool weft_far_unpin(struct weft_host *h, const struct weft_far_owner *o,

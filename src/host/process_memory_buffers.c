@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams of bytes between devices and another process, with few calls of the
  * kernel. Reads fetch ahead and writes are collected until a program may see
- * them. Several streams are kept each way, because a ring of processes has one
- * in and one out at each.
+ * them. Several streams are kept each way, because each process of a ring has
+ * one stream in and one out.
  *
  * Data read ahead are valid until the process has run (its epoch), or a write
  * covers them. No two collected writes overlap, therefore their order does not
@@ -12,14 +12,15 @@
 #include "host/process_memory_internal.h"
 
 enum {
-	STREAMS = 4,   /* in each direction */
-	AHEAD = 16384, /* bytes; a stream begins at a page */
+	STREAMS = 4,   /* streams in each direction */
+	AHEAD = 16384, /* bytes of a buffer; a stream begins at a page */
 };
 
 struct buf {
 	struct weft_far_owner *owner;
-	uint64_t epoch, va, n; /* n 0: empty */
-	/* address at which the stream continues, bytes to read ahead */
+	uint64_t epoch, va, n; /* n is 0 if the buffer is empty */
+	/* address at which the stream continues, number of bytes to read
+	 * ahead */
 	uint64_t next, more;
 	uint64_t used;
 	uint8_t data[AHEAD];
@@ -65,7 +66,8 @@ static struct buf *in_fill(struct mem_far_bufs *bufs, const struct mem_far *f,
 	struct buf *b = NULL;
 	uint64_t to, all;
 
-	/* The buffer of the stream that continues here, or the oldest. */
+	/* Uses the buffer of the stream that continues here, or the oldest
+	 * one. */
 	for (uint32_t i = 0; i < STREAMS && !b; i++) {
 		struct buf *in = &bufs->in[i];
 
@@ -80,8 +82,8 @@ static struct buf *in_fill(struct mem_far_bufs *bufs, const struct mem_far *f,
 		b = memory_buffers_oldest(bufs->in);
 		b->more = 0;
 	}
-	/* Reads whole pages, more each time the stream continues where it
-	 * ended, but none behind the shadow. */
+	/* Reads whole pages, but none behind the shadow. Reads more each time
+	 * the stream continues where it ended. */
 	to = (va + n + b->more + MEM_PAGE - 1) / MEM_PAGE * MEM_PAGE;
 	if (to > f->va + f->len)
 		to = f->va + f->len;
@@ -168,7 +170,7 @@ void mem_far_later(struct mem *m, const struct mem_far *f, uint64_t va,
 	struct buf *b = NULL;
 
 	mem_far_clean(m, f->owner, va, n);
-	/* The buffer that ends here, if it has room, or else one that is
+	/* Uses the buffer that ends here, if it has room, or else one that is
 	 * flushed. */
 	for (uint32_t i = 0; i < STREAMS && !b; i++) {
 		struct buf *out = &bufs->out[i];

@@ -12,12 +12,12 @@ void *mem_far_add(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		  uint64_t len);
 /* Removes a shadow. Returns false if there is none. */
 bool mem_far_del(struct mem *m, void *shadow);
-/* between process_memory.c and process_memory_pins.c: registers a shadow, which
- * is an allocated piece */
+/* Registers a shadow, which is an allocated piece. Shared with
+ * process_memory_pins.c. */
 void mem_far_set(struct mem *m, const struct mem_far *f);
 
-/* between process_memory.c and process_memory_buffers.c: access the process at
- * once. mem_far_access returns how many bytes it could copy. */
+/* Accesses the process at once. Returns how many bytes it could copy. Shared
+ * with process_memory_buffers.c. */
 size_t mem_far_access(struct weft_far_owner *o, uint64_t va, void *buf,
 		      size_t n, bool write);
 /* Writes n bytes to the process at once, or drops and counts them. */
@@ -26,20 +26,20 @@ void mem_far_put(struct mem *m, struct weft_far_owner *o, uint64_t va,
 /* Reads from data read ahead. Returns false if that is not possible. */
 bool mem_far_ahead(struct mem *m, const struct mem_far *f, uint64_t va,
 		   void *dst, size_t n);
-/* Drop data read ahead: those of a range, because a write covers it, or all of
- * an owner. */
+/* Drop data read ahead. mem_far_stale drops those of a range, because a write
+ * covers it, and mem_far_forget all of an owner. */
 void mem_far_stale(struct mem *m, const struct weft_far_owner *o, uint64_t va,
 		   size_t n);
 void mem_far_forget(struct mem *m, const struct weft_far_owner *o);
-/* mem_far_later keeps a write until mem_far_flush; mem_far_clean writes those
- * of a range at once. */
+/* mem_far_later keeps a write until mem_far_flush. mem_far_clean writes the
+ * kept data of a range at once. */
 void mem_far_later(struct mem *m, const struct mem_far *f, uint64_t va,
 		   const void *src, size_t n);
 void mem_far_clean(struct mem *m, const struct weft_far_owner *o, uint64_t va,
 		   size_t n);
 
-/* process_memory_pins.c: like mem_pin, mem_unpin and mem_phys; false if not
- * pinned */
+/* process_memory_pins.c: work like mem_pin, mem_unpin and mem_phys. The last
+ * two return false if the page is not pinned. */
 bool mem_far_pin(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		 uint64_t len, weft_phys_t *phys);
 bool mem_far_unpin(struct mem *m, const struct weft_far_owner *o, uint64_t va,

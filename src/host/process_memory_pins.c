@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pages of another process that are pinned: contract in process_memory.h.
  *
- * As in mem_pin.c each page gets a frame of the node's memory as its address,
+ * Each page gets, as in mem_pin.c, a frame of the node's memory as its address,
  * the last page first. The frame is a shadow of the page. */
 #include "host/host_internal.h"
 #include "host/process_memory_internal.h"

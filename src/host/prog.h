@@ -8,9 +8,9 @@
 #include "weft/host.h"
 #include "weft/sim.h"
 
-/* Attaches prog to host. Both exist and host is initialised; the simulation has
- * not started. Programs of one host that are due at one time run in the order
- * of their names. Returns 0, -EINVAL if host is not a host or prog not a
+/* Attaches prog to host. Both exist, host is initialised, and the simulation
+ * has not started. Programs of one host that are due at one time run in the
+ * order of their names. Returns 0, -EINVAL if host is not a host or prog not a
  * program, -EBUSY if prog is attached already. */
 int weft_prog_attach(struct weft_comp *host, struct weft_comp *prog);
 
@@ -33,8 +33,9 @@ uint32_t weft_progs_running(struct weft_sim *sim);
  * store, an interrupt, a value, a wake-up by another thread), not because time
  * passed. */
 uint64_t weft_progs_steps(struct weft_sim *sim);
-/* Returns true if a foreground program is in a wait whose end is known and that
- * takes `least` or longer: it sleeps, computes or has set that deadline. */
+/* Returns true if a foreground program waits for `least` or longer and the end
+ * of its wait is known, because it sleeps, computes or has set that
+ * deadline. */
 bool weft_progs_resting(struct weft_sim *sim, weft_time_t least);
 
 /* When on, the last foreground program that ends stops the run (weft_sim_stop).
@@ -49,14 +50,16 @@ void weft_progs_stop_at_end(struct weft_sim *sim, bool on);
 /* Waits until the thread is kicked. Uses no processor time, and keeps the time
  * that the thread owes. Call it from the thread. */
 void weft_prog_park(struct weft_host *h);
-/* Ends a wait of the thread now: it was parked, or waits with a deadline (not
- * WEFT_NEVER) for an event that has not happened, and then continues as at its
- * deadline. Returns false if neither holds. Call it from outside programs. */
+/* Ends a wait of the thread now. A parked thread continues. A thread that waits
+ * for an event with a deadline (not WEFT_NEVER) continues as at its deadline.
+ * Returns false if the thread is in no such wait. Call it from outside
+ * programs. */
 bool weft_prog_kick(struct weft_host *h);
 /* Returns true if weft_prog_kick would end the thread's wait. */
 bool weft_prog_rests(const struct weft_host *h);
-/* While on, such waits do not start. Used for a thread that was not waiting
- * when it was to be kicked, because the kick would be lost. */
+/* While on, waits that weft_prog_kick would end do not start. Used for a thread
+ * that was not waiting when it was to be kicked, because the kick would be
+ * lost. */
 void weft_prog_call(struct weft_host *h, bool on);
 /* Ends a program wherever its thread is, as weft_host_exit would, because the
  * process that it acts for has exited. */
@@ -73,11 +76,12 @@ void weft_prog_alone(struct weft_host *h);
 
 /* State of its node that a program outside the simulator needs. */
 struct weft_prog_node {
-	void *mem;	  /* NULL: no address space for it */
-	weft_phys_t base; /* its first physical address */
+	void *mem; /* memory of the node; NULL: no address space for it */
+	weft_phys_t base; /* first physical address of the memory */
 	uint64_t bytes;
-	weft_time_t store, wc;	 /* costs of a store */
-	const weft_time_t *time; /* by enum host_time_id */
+	/* costs of an uncached and a write-combined store */
+	weft_time_t store, wc;
+	const weft_time_t *time; /* times by enum host_time_id */
 };
 /* Returns the state of the thread's node. Takes no simulated time. */
 struct weft_prog_node weft_prog_node(struct weft_host *h);

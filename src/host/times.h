@@ -17,7 +17,7 @@ enum host_time_id {
 /* Returns a time of the host that h runs on. Takes no simulated time. */
 weft_time_t weft_host_time(const struct weft_host *h, enum host_time_id id);
 
-/* Sleeps for one of these times. */
+/* Sleeps for the time `id` of the host. */
 static inline void host_nap(struct weft_host *h, enum host_time_id id)
 {
 	weft_host_sleep(h, weft_host_now(h) + weft_host_time(h, id));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* User library of ATOLL, see weft/atoll.h; registers:
- * systems/atoll/nic/regs_map.h. */
+/* User library of ATOLL, see weft/atoll.h. systems/atoll/nic/regs_map.h has the
+ * registers. */
 #include "weft/atoll.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct atoll_port {
 	uint8_t *sdr, *rdr;
 	uint32_t sdq_wp, rdq_rp;
 	uint32_t rdr_size;	 /* bytes */
-	uint64_t sdr_wp, rdr_rp; /* sdr: bytes in the region, not wrapped */
+	uint64_t sdr_wp, rdr_rp; /* positions in bytes, not wrapped */
 };
 
 static void atoll_put(struct atoll_port *p, uint32_t off, uint64_t val)
@@ -242,7 +242,8 @@ static bool poll_pio(struct atoll_port *p, struct atoll_msg *m, void *data,
 			s = atoll_get(p, ATOLL_PIO_STATUS);
 			there = ATOLL_STATUS_WORDS(s);
 			m->bytes = ATOLL_STATUS_BYTES(s);
-			if (i >= m->bytes) { /* shorter than its header said */
+			/* the packet is shorter than its header said */
+			if (i >= m->bytes) {
 				atoll_get(p, ATOLL_PIO_RDATA);
 				return true;
 			}

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-enum { NP_FLITS = 4 }; /* capacity of a network port's InPort */
+enum { NP_FLITS = 4 }; /* flits that the InPort of a network port holds */
 
 void atoll_link_arm(struct atoll_xbar *x, uint64_t cycle)
 {
@@ -188,8 +188,8 @@ static void crossbar_go(struct atoll_xbar *x, uint32_t i, uint32_t o,
 	crossbar_measure(x, i, o, f, c);
 	atoll_link_mark(x, f, "crossbar", c);
 	if (head && !(at_line(f)->flags & AT_RETRIEVED)) {
-		/* Drop the first routing character: this crossbar used it
-		 * (2.2). */
+		/* Drop the first routing character, because this crossbar used
+		 * it (2.2). */
 		struct weft_slice s = f->payload;
 
 		f->payload = weft_slice_sub(s, 1, s.len - 1);
@@ -318,7 +318,7 @@ static void crossbar_tell(const struct atoll_xbar *x)
 	}
 }
 
-/* ---- states for listeners ---- */
+/* ---- cycles ---- */
 
 /* Returns the next cycle at which InPort `in` can act. Events of its OutPort
  * are not included, because out_step() returns them. */

@@ -6,7 +6,8 @@
  *   link in -> buffer, t_in -> crossbar, t_xbar -> t_out -> link out
  *
  * A hop takes t_in + t_xbar + t_out = 30 cycles from first character in to
- * first character out, of which the crossbar 3. An OutPort belongs to one
+ * first character out, of which the crossbar takes
+ * 3. An OutPort belongs to one
  * packet from its head to its last flit, with round robin among InPorts that
  * request it. A link whose buffer has less than stop_free bytes left tells its
  * peer to stop, and to continue once cont_free are free again.
@@ -27,8 +28,8 @@
 
 struct atoll_xbar;
 struct atoll_xbar_ops {
-	/* A flit leaves to host port np. Its first character is there now, one
-	 * more follows each cycle. The callee owns f. */
+	/* A flit leaves to host port np. Its first character arrives now, and
+	 * one more each cycle. The callee owns f. */
 	void (*flit)(void *own, uint32_t np, struct weft_frame *f);
 	/* Returns true if host port np accepts a flit now. The owner calls
 	 * atoll_xbar_kick() when the answer changes. */
@@ -63,7 +64,7 @@ enum {
 		AX_K_N
 };
 
-struct atoll_link_left { /* room that gets free at `cycle` */
+struct atoll_link_left { /* room that is free from `cycle` on */
 	uint64_t cycle;
 	uint32_t bytes;
 };
@@ -76,14 +77,15 @@ struct atoll_link_in {
 		RING(struct atoll_link_left);
 	} left;
 	uint32_t used; /* bytes of the buffer in use */
-	uint8_t want;  /* OutPort that the first packet requests, AX_NONE */
-	uint8_t out;   /* OutPort granted to it, AX_NONE */
+	/* OutPort that the first packet requests, or AX_NONE. */
+	uint8_t want;
+	uint8_t out;   /* OutPort granted to that packet, or AX_NONE */
 	bool redirect; /* the management overwrote its request */
 	uint64_t free; /* network port: earliest start of the next flit */
 };
 
 struct atoll_link_out {
-	uint8_t owner, last; /* InPort; last one granted */
+	uint8_t owner, last; /* InPort that holds it, InPort granted last */
 	uint64_t free;	     /* cycle from which the line is free */
 	bool stopped;
 	uint64_t stopped_at;
@@ -92,24 +94,25 @@ struct atoll_link_out {
 	uint64_t since;
 };
 
-/* Link port: state of one cable. */
+/* Link port: state of one cable. The cable is guarded if a fault sits on it. */
 struct atoll_link_link {
 	struct weft_port *port;
 	uint8_t tx_seq, rx_seq, acked;
-	bool stop_said, nacked, open; /* open: the end has not arrived */
-	uint64_t heard; /* cycle of the last answer; guarded only */
+	/* open: the end of a packet has not arrived yet. */
+	bool stop_said, nacked, open;
+	uint64_t heard; /* cycle of the last answer on a guarded cable */
 	uint32_t tries; /* timeouts since the last progress */
 	struct {
 		RING(struct weft_frame *);
-	} again;	 /* not acknowledged; guarded only */
+	} again;	 /* flits of a guarded cable without acknowledgement */
 	uint32_t resend; /* index in `again` of the next flit to resend */
 	bool replay;	 /* a resend is under way */
 	struct {
 		RING(struct weft_frame *);
-	} came; /* arrive at AT_CAME */
+	} came; /* flits that arrive at AT_CAME */
 	struct {
 		RING(struct weft_frame *);
-	} state; /* received state, acts at AT_READY */
+	} state; /* received state flits, which act at AT_READY */
 };
 
 struct atoll_xbar {
@@ -117,7 +120,8 @@ struct atoll_xbar {
 	struct weft_clock clk;
 	uint32_t t_in, t_xbar, t_out, buffer, stop_free, cont_free;
 	uint32_t dl_counter, mgmt, timeout, attempts;
-	uint32_t counter0; /* of the owner's counters, first of AX_COUNTERS */
+	/* Index of the first of AX_COUNTERS in the owner's table. */
+	uint32_t counter0;
 	/* state: */
 	struct weft_comp *comp;
 	const struct atoll_xbar_ops *ops;
@@ -127,8 +131,10 @@ struct atoll_xbar {
 	struct atoll_link_in in[AT_PORTS];
 	struct atoll_link_out out[AT_PORTS];
 	struct atoll_link_link link[AT_LINKS];
-	struct weft_hist *hop, *fall; /* cycles, link to link; crossbar */
-	struct weft_hist *way;	      /* ns, from host port to host port */
+	/* Histograms in cycles: a hop from link to link, the crossbar alone. */
+	struct weft_hist *hop, *fall;
+	/* histogram in ns, from host port to host port */
+	struct weft_hist *way;
 };
 
 /* Sets up a crossbar whose parameters the owner has filled in. The owner calls

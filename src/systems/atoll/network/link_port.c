@@ -11,8 +11,9 @@
  * no room. */
 #include "systems/atoll/network/crossbar.h"
 
-/* Less than half of the sequence numbers, so that a receiver can tell an old
- * flit from a new one. */
+/* Flits without acknowledgement at a time. They are less than half of the
+ * sequence numbers, so that a receiver can distinguish an old flit from a new
+ * one. */
 enum { UNACKED = 64 };
 
 static bool link_port_guarded(const struct atoll_link_link *k)
@@ -150,9 +151,9 @@ static void flit_keep(struct atoll_xbar *x, uint32_t l, struct weft_frame *f)
 		return;
 	}
 	if (head && k->open) {
-		/* The end of the packet before was damaged into another sign,
-		 * since the CRC does not cover those signs. The end that is put
-		 * in takes no room because it was not on the line. */
+		/* Damage has turned the end of the previous packet into another
+		 * sign, since the CRC does not cover those signs. The inserted
+		 * end takes no room, because it was not on the line. */
 		struct weft_frame *end = weft_frame_new(x->comp->sim);
 
 		*at_line(end) =

@@ -36,13 +36,13 @@ enum at_kind { AT_HEAD, AT_DATA, AT_STATE };
 enum {
 	AT_EOP = 1,	  /* data: last of its packet */
 	AT_STOP = 2,	  /* state: stop sending */
-	AT_NACK = 4,	  /* state: resend from seq on */
-	AT_ASK = 8,	  /* state: send yours */
-	AT_BAD = 16,	  /* not on the line: malformed */
-	AT_RETRIEVED = 32 /* not on the line: removed from the network */
+	AT_NACK = 4,	  /* state: the peer must resend from seq on */
+	AT_ASK = 8,	  /* state: asks the peer for its own state */
+	AT_BAD = 16,	  /* never on the line: the flit is malformed */
+	AT_RETRIEVED = 32 /* never on the line: removed from the network */
 };
 
-struct at_line { /* in u[0] */
+struct at_line { /* stored in u[0] of a frame */
 	uint8_t kind, flags, seq;
 	uint8_t pad_[5];
 };
@@ -52,14 +52,17 @@ static inline struct at_line *at_line(const struct weft_frame *f)
 {
 	return (struct at_line *)&f->u[0];
 }
-/* Not on the line: cycle of arrival; cycle from which the flit may be used. */
+/* Never on the line: cycle of arrival, cycle from which the flit may be
+ * used. */
 #define AT_CAME(f)  ((f)->u[1])
 #define AT_READY(f) ((f)->u[2])
-/* Not on the line: room in a buffer; time at which the packet was injected. */
+/* Never on the line: room in a buffer, time at which the packet was
+ * injected. */
 #define AT_ROOM(f) ((f)->u[3])
 #define AT_BORN(f) ((f)->u[4])
 
-/* Routing character (R): [2:0] port, [3] makes the parity even. */
+/* Returns the routing character of a port (R): [2:0] is the port, [3] makes the
+ * parity even. */
 static inline uint8_t at_char(uint32_t port)
 {
 	return (uint8_t)(port | (uint32_t)__builtin_parity(port) << 3);

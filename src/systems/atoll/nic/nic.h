@@ -11,7 +11,7 @@
 #include "weft/trace.h"
 
 enum { AT_PORT_BUS, AT_PORT_LINK };
-enum { AT_TAG_XBAR, AT_TAG_HOST }; /* + host port */
+enum { AT_TAG_XBAR, AT_TAG_HOST }; /* AT_TAG_HOST + number of the host port */
 
 #define AT_OWN_COUNTERS(X)                                                     \
 	X(SENT, "sent", "packets", "given to the crossbar by host ports")      \
@@ -52,18 +52,18 @@ struct at_tx {
 	uint32_t sdq_size, sdq_wp, sdq_rp;
 	bool busy; /* a descriptor is in work */
 	uint64_t desc[8];
-	uint64_t asked, bytes; /* of the payload: bytes requested so far; all
-				* bytes */
+	/* Payload: bytes requested so far, bytes in all. */
+	uint64_t asked, bytes;
 	bool reading;
 	uint64_t trace; /* message of the packet in work */
 	struct {
 		RING(uint64_t);
-	} traces; /* of queued descriptors, for listeners */
+	} traces; /* messages of queued descriptors, for listeners */
 	/* flits for the crossbar: */
 	struct {
 		RING(struct weft_frame *);
 	} q;
-	uint8_t part[AT_FLIT]; /* of the next flit */
+	uint8_t part[AT_FLIT]; /* bytes of the next flit */
 	uint32_t n_part;
 };
 
@@ -82,9 +82,10 @@ struct at_rx {
 	uint8_t route[AT_ROUTE];
 	uint32_t n_route;
 	bool retrieved, open,
-		pio;   /* pio: the last entry of pkts is sent by PIO */
+		/* pio: the packet that arrives is the last entry of pkts. */
+		pio;
 	uint32_t got;  /* bytes received so far, header included */
-	uint64_t head; /* its header word */
+	uint64_t head; /* header word of the packet */
 	/* PIO: words of all packets, and the packets: */
 	struct {
 		RING(uint64_t);
@@ -95,8 +96,9 @@ struct at_rx {
 	/* DMA: */
 	uint64_t rdq_base, rdr_base;
 	uint32_t rdq_size, rdq_rp, rdq_wp, rdr_size;
-	uint64_t rdr_rp, rdr_wp, start; /* bytes, not wrapped */
-	uint32_t writes, descs;		/* in flight: of bytes, descriptors */
+	uint64_t rdr_rp, rdr_wp, start; /* positions in bytes, not wrapped */
+	/* writes in flight: of payload, of descriptors */
+	uint32_t writes, descs;
 };
 
 struct at_nic {
@@ -121,9 +123,9 @@ struct at_nic {
 	struct at_dma *pool;
 };
 
-/* dma.c: queues a read, or a write of `data`, behind others of its kind and
- * returns it; the NIC owns it. Calls `done`, unless NULL, at completion. The
- * data are copied. */
+/* dma.c: queues a read, or a write of `data`, behind earlier ones of its kind.
+ * Returns the transaction, which the NIC owns. Calls `done`, unless NULL, at
+ * completion. Copies the data. */
 struct at_dma *at_dma(struct at_nic *n, enum weft_bus_op op, weft_phys_t addr,
 		      const void *data, uint32_t bytes, uint32_t hp,
 		      void (*done)(struct at_nic *, struct at_dma *));
@@ -131,7 +133,7 @@ struct at_dma *at_dma(struct at_nic *n, enum weft_bus_op op, weft_phys_t addr,
 void at_dma_done(struct at_nic *n, struct at_dma *d);
 void at_dma_fini(struct at_nic *n);
 
-/* transmit.c: a store to a register of the sending side */
+/* transmit.c: performs a store to a register of the sending side. */
 void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val);
 /* Sends, reads and fetches whatever host port hp has room for. Called after
  * each event that can free room. */
@@ -142,8 +144,8 @@ bool at_rx_room(void *own, uint32_t np);
 /* Stores a flit that leaves the crossbar. Takes ownership of f. */
 void at_rx_flit(void *own, uint32_t np, struct weft_frame *f);
 /* Load and store word `index` of the pages of the host ports, as hooks of the
- * register array `port`. A store that is not for the receiving side goes on to
- * at_tx_store(). */
+ * register array `port`. A store that is not for the receiving side is passed
+ * on to at_tx_store(). */
 uint64_t at_rx_load(struct weft_comp *c, uint32_t index);
 void at_rx_store(struct weft_comp *c, uint32_t index, uint64_t val);
 /* in registers.c */

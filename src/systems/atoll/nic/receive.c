@@ -3,7 +3,8 @@
  * receive data region with a descriptor at the end, or by PIO from a small
  * buffer. It drops the rest of the routing string. A packet that the management
  * removed from the network keeps it, so that the packet can be sent again. A
- * host port without room accepts nothing: the packet waits in the network.
+ * host port without room accepts nothing, so that the packet waits in the
+ * network.
  *
  * The header word cannot be trusted, because a descriptor that sends a packet
  * again brings its own, and flits have only 16 bits of CRC. The length of a
@@ -28,7 +29,7 @@ bool at_rx_room(void *own, uint32_t np)
 	       r->rdr_wp - r->rdr_rp + AT_FLIT <= r->rdr_size;
 }
 
-/* Reports the state to listeners; NULL reports levels only. */
+/* Reports the state to listeners, or only levels if it is NULL. */
 static void rx_tell(const struct at_nic *n, uint32_t hp, const char *state)
 {
 	const struct at_rx *r = &n->rx[hp];
@@ -142,7 +143,7 @@ static uint64_t pio_read(struct at_nic *n, struct at_rx *r)
 	if (ring_empty(&r->pkts))
 		return ~0ULL;
 	if (k->read >= ATOLL_HEAD_BYTES(k->head)) {
-		pio_over(n, r); /* shorter than its header said */
+		pio_over(n, r); /* the packet is shorter than its header said */
 		return ~0ULL;
 	}
 	if (ring_empty(&r->words))
@@ -304,13 +305,13 @@ void at_rx_store(struct weft_comp *c, uint32_t index, uint64_t val)
 	case ATOLL_RDR_BASE:
 		r->rdr_base = val;
 		break;
-	case ATOLL_RDR_SIZE: /* drops an open packet: its start is in the old
-			      * region */
+	/* Drops an open packet, because its start is in the old region. */
+	case ATOLL_RDR_SIZE:
 		r->rdr_size = (uint32_t)val & ~63u;
 		r->rdr_wp = r->rdr_rp = 0;
 		r->open = false;
 		break;
-	case ATOLL_RDR_RP: /* counts on without wrapping */
+	case ATOLL_RDR_RP: /* the pointer counts on without wrapping */
 		if (val <= r->rdr_wp && val >= r->rdr_rp)
 			r->rdr_rp = val;
 		break;

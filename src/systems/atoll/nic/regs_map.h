@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ATOLL's registers and descriptors, for drivers and user libraries
- * (hostport.md 2). The thesis prints no register: all layouts are
- * reconstructions.
+ * (hostport.md 2). All layouts are reconstructions, because the thesis prints
+ * no register.
  *
  * Four host ports, a page each in BAR0; one management page, BAR1. Registers
  * are 64 bit. A host port sends by PIO (registers) or DMA (descriptors in main
@@ -20,11 +20,11 @@ enum {
 	ATOLL_PAGE = 0x1000,
 	ATOLL_BAR_PORTS = 0,
 	ATOLL_BAR_MGMT = 1,
-	ATOLL_ROUTE_MAX = 24,  /* routing characters of a descriptor */
-	ATOLL_FLIT = 64,       /* bytes, at most, of a data flit (2.5) */
-	ATOLL_PIO_MAX = 512,   /* bytes of a message sent by PIO (2.4) */
-	ATOLL_DESC = 64,       /* bytes */
-	ATOLL_XPORTS = 8,      /* of the crossbar: host ports, links */
+	ATOLL_ROUTE_MAX = 24, /* most routing characters of a descriptor */
+	ATOLL_FLIT = 64,      /* bytes, at most, of a data flit (2.5) */
+	ATOLL_PIO_MAX = 512,  /* most bytes of a message sent by PIO (2.4) */
+	ATOLL_DESC = 64,      /* bytes of a descriptor */
+	ATOLL_XPORTS = 8, /* ports of the crossbar: host ports, then links */
 	ATOLL_XPORT_LINK0 = 4, /* first link */
 };
 
@@ -41,25 +41,26 @@ enum {
 	ATOLL_PIO_RDATA = 0x30, /* R: the next eight bytes of the packet */
 	ATOLL_CTRL = 0x40,
 	ATOLL_SDQ_BASE = 0x48, /* base of the send descriptors */
-	/* entries; a store restarts the queue at its first entry, but has no
-	 * effect while a descriptor is in work */
+	/* Entries of the queue. A store restarts the queue at its first entry,
+	 * but has no effect while a descriptor is in work. */
 	ATOLL_SDQ_SIZE = 0x50,
 	ATOLL_SDQ_WP = 0x58,
 	ATOLL_SDQ_RP = 0x60,
 	ATOLL_SDR_BASE = 0x68, /* base of the send data region */
 	ATOLL_RDQ_BASE = 0x70, /* base of the receive descriptors */
-	ATOLL_RDQ_SIZE = 0x78, /* entries; a store restarts at the first one */
+	ATOLL_RDQ_SIZE = 0x78, /* entries; a store restarts the queue */
 	ATOLL_RDQ_RP = 0x80,
 	ATOLL_RDR_BASE = 0x88, /* base of the receive data region */
-	/* bytes, a multiple of 64; a store restarts at byte 0 and drops a
-	 * packet that is partly received */
+	/* Bytes, a multiple of 64. A store restarts the region at byte 0 and
+	 * drops a packet that is partly received. */
 	ATOLL_RDR_SIZE = 0x90,
 	ATOLL_RDR_RP = 0x98,
 };
-/* Ways to receive; STORES reads 1 while stores to main memory are in flight. */
+/* Ways to receive. STORES reads 1 while stores to main memory are in flight. */
 enum { ATOLL_CTRL_DMA = 1, ATOLL_CTRL_IRQ = 2, ATOLL_CTRL_STORES = 1 << 8 };
 
-/* PIO_STATUS: a packet has arrived, its payload bytes, words readable now. */
+/* Fields of PIO_STATUS: a packet has arrived, the management had removed it,
+ * words readable now, payload bytes. */
 #define ATOLL_STATUS_PACKET    (1ULL << 63)
 #define ATOLL_STATUS_RETRIEVED (1ULL << 62)
 #define ATOLL_STATUS_WORDS(s)  ((uint32_t)((s) >> 32 & 0xffff))
@@ -73,12 +74,16 @@ enum { ATOLL_CTRL_DMA = 1, ATOLL_CTRL_IRQ = 2, ATOLL_CTRL_STORES = 1 << 8 };
 #define ATOLL_HEAD_TAG(h)   ((uint32_t)((h) >> 16) & 0xffff)
 #define ATOLL_HEAD_BYTES(h) ((uint32_t)((h) >> 32))
 
-/* Descriptors, eight words. Sending: 0 [31:0] payload bytes (multiple of 8),
- * [47:32] tag, [55:48] characters; 1 offset in the SDR; 2 to 4 characters; 5
- * header word for AGAIN, because a retrieved packet keeps its own; 7 becomes
- * DONE when the SDR has been read. Receiving: 0 header word; 1 offset of the
- * payload in the RDR; 2 to 4 and [55:48] of 6 the characters of a retrieved
- * packet; 7 VALID, written last. */
+/* Descriptors of eight words.
+ *
+ * Sending: word 0 has payload bytes [31:0] (multiple of 8), tag [47:32] and
+ * number of characters [55:48]. Word 1 is the offset in the SDR. Words 2 to 4
+ * are the characters. Word 5 is the header word for AGAIN, because a retrieved
+ * packet keeps its own. Word 7 becomes DONE when the SDR has been read.
+ *
+ * Receiving: word 0 is the header word. Word 1 is the offset of the payload in
+ * the RDR. Words 2 to 4 and [55:48] of word 6 are the characters of a retrieved
+ * packet. Word 7 becomes VALID and is written last. */
 enum {
 	ATOLL_D_AGAIN = 1 << 0,
 	ATOLL_D_DONE = 1 << 1,
@@ -95,19 +100,20 @@ enum {
 	ATOLL_M_IRQ = 0x08, /* write ones to clear */
 	ATOLL_M_DL_COUNTER = 0x10,
 	ATOLL_M_DL_PORTS = 0x18,  /* OutPorts with an expired counter; W1C */
-	ATOLL_M_HOST_PORT = 0x20, /* of the management process */
+	ATOLL_M_HOST_PORT = 0x20, /* host port of the management process */
 	ATOLL_M_REDIRECT = 0x28,  /* W: InPort whose request is overwritten; R:
 				   * 1 if the last write had an effect */
 	ATOLL_M_DL_STATE = 0x40,  /* + 8 * OutPort */
 };
 enum { ATOLL_IRQ_DEADLOCK = 1, ATOLL_IRQ_ROUTE = 2, ATOLL_IRQ_RECEIVED = 4 };
-/* DL_STATE: the deadlock condition holds now, InPort granted, InPort that
- * waits. */
+/* Fields of DL_STATE: the deadlock condition holds now, InPort granted, InPort
+ * that waits. */
 #define ATOLL_DL_COND	    (1ULL << 16)
 #define ATOLL_DL_GRANTED(s) ((uint32_t)(s)&0xff)
 #define ATOLL_DL_WAITS(s)   ((uint32_t)((s) >> 8) & 0xff)
 
-/* Routing character (2.2): port, and a bit that makes the parity even. */
+/* Returns the routing character of a port (2.2): the port, and a bit that makes
+ * the parity even. */
 static inline uint8_t atoll_char(uint32_t port)
 {
 	return (uint8_t)(port | (uint32_t)__builtin_parity(port) << 3);

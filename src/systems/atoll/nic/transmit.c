@@ -4,13 +4,14 @@
  * The network port cuts both into flits.
  *
  * A packet is its routing string, a header word (sender, tag, bytes) and the
- * payload. The device has no packet memory: of a packet sent by DMA it holds a
- * few flits at a time. */
+ * payload. The device has no packet memory, therefore it holds only a few flits
+ * of a packet sent by DMA at a time. */
 #include <string.h>
 
 #include "systems/atoll/nic/nic.h"
 
-enum { PIECE = 512, QUEUED = 16 }; /* bytes of a read; flits */
+/* PIECE: bytes of a read. QUEUED: flits that fit into the queue. */
+enum { PIECE = 512, QUEUED = 16 };
 
 /* ---- flits ---- */
 

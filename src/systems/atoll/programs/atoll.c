@@ -23,7 +23,8 @@ struct at_work {
 	bool recover;
 	struct program w;
 	struct atoll_port *p;
-	uint64_t seen[65536 / 64]; /* received messages, by tag */
+	/* one bit for each received message, by tag */
+	uint64_t seen[65536 / 64];
 	uint64_t buf[BYTES / 8];
 };
 

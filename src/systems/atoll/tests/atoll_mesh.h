@@ -17,10 +17,11 @@ struct mesh {
 	struct weft_comp *nic[MESH_NODES], *host[MESH_NODES];
 	uint32_t nodes, width;
 	mesh_fn fn, manager;
-	uint32_t hit, bit, kind; /* of the fault */
-	uint32_t chars;		 /* longest routing string seen on a cable */
+	/* flit that the fault damages: number, bit, kind */
+	uint32_t hit, bit, kind;
+	uint32_t chars; /* longest routing string seen on a cable */
 	bool recover;
-	/* programs note here what they saw */
+	/* values that programs leave for the test */
 	uint32_t got[MESH_NODES], took, again, reported;
 	weft_time_t t[MESH_NODES];
 };

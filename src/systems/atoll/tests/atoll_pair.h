@@ -15,8 +15,9 @@ struct atoll_pair {
 	struct weft_comp *nic[ATOLL_ENDS];
 };
 
-/* Builds the pair without starting the run. progs: classes of programs, each
- * for both nodes; set: "name", "value", ... of the NICs. Both end with NULL. */
+/* Builds the pair without starting the run. progs lists classes of programs,
+ * each for both nodes. set lists "name", "value", ... of the NICs. Both lists
+ * end with NULL. */
 void atoll_pair_new(struct atoll_pair *p, const struct weft_class *const *progs,
 		    const char *const *set);
 struct at_nic *atoll_pair_nic(const struct atoll_pair *p, uint32_t node);

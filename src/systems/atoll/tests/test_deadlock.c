@@ -37,7 +37,7 @@ static void ring_side(struct mesh *r, struct weft_host *h, uint32_t node)
 	r->got[node]++;
 }
 
-static uint32_t dl_cycles = 1000; /* the timer's */
+static uint32_t dl_cycles = 1000; /* cycles of the deadlock timer */
 
 static void manager(struct mesh *r, struct weft_host *h, uint32_t node)
 {
@@ -101,7 +101,7 @@ static void deadlock_stays(void **state)
 	mesh_run(&r, 4, 2, NULL, "delay=50ns", false);
 	res = weft_sim_result(r.sim);
 	assert_int_equal(r.reported, 4);
-	/* and the NICs, with their ports */
+	/* the result also names the NICs with their ports */
 	for (size_t i = 0; i < res->n_failures; i++)
 		named += !!strstr(res->failures[i], " waits for it");
 	assert_int_equal(named, 4);
@@ -142,8 +142,8 @@ static void deadlock_timer(void **state)
 			8100 * (WEFT_SEC / 330000000));
 }
 
-/* The packets of a deadlock, but sent one after the other: no condition and no
- * interrupt. */
+/* Sends the packets of a deadlock one after the other, so that neither
+ * condition nor interrupt occurs. */
 static void quiet_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	struct atoll_port *p = mesh_open(h, 1, ATOLL_DMA);
@@ -171,8 +171,8 @@ static void no_condition(void **state)
 }
 
 /* Two neighbours send to a host port that loads its words one by one. Its
- * OutPort is granted to one, stopped, and wanted by the other, until a flit has
- * room again. */
+ * OutPort is granted to one neighbour, stopped, and wanted by the other
+ * neighbour, until a flit has room again. */
 static void slow_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	static const uint8_t route[3][2] = { { 4, 1 }, { 0 }, { 5, 1 } };
@@ -193,7 +193,7 @@ static void slow_side(struct mesh *r, struct weft_host *h, uint32_t node)
 	}
 }
 
-/* Returns how often the timer expires when set to so many cycles. */
+/* Returns how often the timer expires when it is set to `cycles`. */
 static uint64_t slow_run(uint32_t cycles)
 {
 	struct mesh r = { .fn = slow_side, .manager = manager };
@@ -218,8 +218,8 @@ static void a_condition_that_goes_resets_the_timer(void **state)
 
 /* Three host ports of node 0 send through one link, whose far end takes no
  * flit. The packet of port 1 is granted and stopped. The packet of port 2 waits
- * behind it until management retrieves it, long before the timer expires: the
- * condition ends although no flit has moved. Then the packet of port 3
+ * behind it until management retrieves it, long before the timer expires. So
+ * the condition ends although no flit has moved. Then the packet of port 3
  * arrives. */
 enum { TIMER = 26400 }; /* 80 us */
 static weft_time_t condition, fired;
@@ -232,7 +232,7 @@ static int send_later(struct weft_host *h, void *arg)
 	uint64_t w[MESH_WORDS];
 
 	weft_host_sleep(h, i * 100 * WEFT_US);
-	condition = weft_host_now(h); /* the last one's */
+	condition = weft_host_now(h); /* start of the last sender */
 	mesh_fill(w, 1000, i);
 	return atoll_send(p, route, 2, i, w, 8000);
 }
@@ -258,8 +258,7 @@ static void link_side(struct mesh *r, struct weft_host *h, uint32_t node)
 
 static void takes_one(struct mesh *r, struct weft_host *h, uint32_t node)
 {
-	/* this call also clears the counter of an OutPort, but of another
-	 * one */
+	/* This call also clears a counter, but that of another OutPort. */
 	struct atoll_deadlock d = { .out = 7, .waits = 2 };
 	struct atoll_port *p = mesh_open(h, 0, ATOLL_DMA);
 	struct atoll_msg m;

@@ -16,10 +16,13 @@ enum { BYTES = 160, TAG = 5, LINE_EOP = 0x40, LINE_EOF = 0x30 };
 static struct {
 	struct atoll_pair p;
 	/* settings of the case */
-	uint32_t told;	      /* bytes of the first header */
+	uint32_t told;	      /* bytes that the first header claims */
 	enum atoll_mode mode; /* of the receiver */
-	uint32_t flip;	      /* the end sign of this data flit, from 1 on */
-	uint32_t lose;	      /* drop this flit, although it is acknowledged */
+	/* Number of the data flit whose end sign is flipped, from 1 on; 0:
+	 * none. */
+	uint32_t flip;
+	/* number of the flit that is lost, although acknowledged */
+	uint32_t lose;
 	uint32_t flits, all;
 	/* results */
 	uint32_t got, bytes[4], tag[4];
@@ -163,7 +166,8 @@ static uint64_t count(uint32_t node, uint32_t k)
 
 /* ---- properties ---- */
 
-/* Receiving by DMA gets all bytes; by PIO not more than the header says. */
+/* A receiver by DMA gets all bytes, one by PIO not more than the header
+ * says. */
 static void a_header_cannot_lie_about_the_length(void **state)
 {
 	static const uint32_t told[] = { 8, 64, 152, 168, 4096, 0xfffffff8 };
@@ -188,7 +192,7 @@ static void a_header_cannot_lie_about_the_length(void **state)
 }
 
 /* After an end that is too early, the rest of the packet has no head. Without
- * an end, the next head acts as one. Packets behind it arrive whole. */
+ * an end, the next head acts as the end. Packets behind it arrive whole. */
 static void a_wrong_end_sign_costs_one_packet(void **state)
 {
 	/* 168 bytes are three flits: after a wrong end in the first or second,
@@ -211,7 +215,8 @@ static void a_wrong_end_sign_costs_one_packet(void **state)
 	}
 }
 
-/* No NIC holds the flit any more, so the link gives up and the run ends. */
+/* The link gives up and the run ends, because no NIC holds the flit any
+ * more. */
 static void an_acknowledged_flit_that_is_lost_stops_the_link(void **state)
 {
 	memset(&t, 0, sizeof(t));

@@ -75,8 +75,8 @@ static const struct {
 	{ { 0, ATOLL_DMA, 2, 65 }, -EINVAL, 0, 0 },
 	{ { 0, ATOLL_DMA, 2, 63 }, -EINVAL, 0, 0 },
 	{ { 0, ATOLL_PIO, 1, 0 }, -EINVAL, 0, 0 },
-	/* the node has 64 MiB: the first regions do not fit and are freed
-	 * again */
+	/* The node has 64 MiB, so that not all regions fit. The regions that
+	 * were allocated are freed again. */
 	{ { 0, ATOLL_DMA, 2, 40 << 20 }, -ENOMEM, 0, 0 },
 	{ { 0, ATOLL_DMA, 2, 28 << 20 }, 0, 2, 28 << 20 },
 	{ { 3, ATOLL_DMA, 2, 64 }, 0, 2, 64 },
@@ -84,7 +84,8 @@ static const struct {
 	{ { 1, ATOLL_PIO, 0, 0 }, 0, 0, 0 },
 };
 
-/* Checks the sizes of the queues. The receive region has one flit more. */
+/* Checks the sizes of the queues. The receive region has room for one more
+ * flit. */
 static void device_has(uint32_t port, uint32_t entries, uint32_t bytes)
 {
 	const struct at_nic *n = atoll_pair_nic(&t.p, 0);
@@ -141,7 +142,7 @@ static void sending(struct weft_host *h)
 	assert_int_equal(atoll_again(pio, &m, w), -EINVAL);
 	m.n_route = 0;
 	assert_int_equal(atoll_again(dma, &m, w), -EINVAL);
-	/* nothing has left */
+	/* no message has left */
 	assert_int_equal(t.p.nic[0]->counters[AT_K_SENT], 0);
 	assert_false(atoll_recv(dma, &m, w, 8, weft_host_now(h) + WEFT_US));
 	assert_false(atoll_recv(pio, &m, w, 8, weft_host_now(h) + WEFT_US));
@@ -295,8 +296,8 @@ static void closes(struct weft_host *h)
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		for (uint32_t k = 0; k < BLOCK; k++)
 			assert_int_equal(mem[i][k], 'V');
-	/* the next owner gets the waiting messages; the one that was just
-	 * arriving is lost */
+	/* The next owner gets the waiting messages, but not the one that was
+	 * just arriving. */
 	p = open_port(h, 0, ATOLL_DMA);
 	while (atoll_recv(p, &m, t.w[0], BYTES,
 			  weft_host_now(h) + 100 * WEFT_US)) {
@@ -378,7 +379,7 @@ static void flits_that_wait_for_a_link_are_counted(void **state)
 
 /* ---- stop and continue ---- */
 
-/* Returns whether link 0 says "stop" when so many bytes are free. */
+/* Returns whether link 0 says "stop" when `bytes` of its buffer are free. */
 static bool says_stop(struct atoll_xbar *x, uint32_t bytes)
 {
 	x->in[AT_LINK0].used = x->buffer - bytes;
@@ -403,7 +404,7 @@ static void a_link_stops_below_its_threshold_and_not_at_it(void **state)
 	run(fills, NULL);
 }
 
-/* ---- machines that cannot be ---- */
+/* ---- machines that are refused ---- */
 
 /* The cable takes 50 ns or 17 cycles, and a flit has at most 69 characters: 2 *
  * 17 + 2 * t_out + t_in + 2 * 69 = 213. */

@@ -49,7 +49,7 @@ static void route_loses_one_character_per_hop_of_30_cycles(void **state)
 	mesh_run(&r, 5, 5, NULL, "delay=50ns", true);
 	assert_int_equal(mesh_failures(&r), 0);
 	assert_int_equal(r.got[4], 1);
-	assert_int_equal(r.chars, 6); /* one of seven is gone */
+	assert_int_equal(r.chars, 6); /* one of seven characters is used up */
 	hop = result_hist_get(weft_sim_result(r.sim), "n2.nic.hop", "cycles");
 	assert_non_null(hop);
 	assert_int_equal(hop->min, 30);
@@ -86,7 +86,7 @@ static void damage_side(struct mesh *r, struct weft_host *h, uint32_t node)
 	}
 }
 
-/* Every 37th bit of a data flit with its CRC is wrong in turn (L02). */
+/* Damages every 37th bit of a data flit and its CRC in turn (L02). */
 static void damaged_data(void **state)
 {
 	for (uint32_t bit = 0; bit < 8 * (AT_FLIT + 2); bit += 37) {
@@ -143,10 +143,10 @@ static void backward_side(struct mesh *r, struct weft_host *h, uint32_t node)
 	}
 }
 
-/* A state with a wrong bit is ignored, because the next one follows (L02). */
+/* A state with a wrong bit is ignored, because another state follows (L02). */
 static void damaged_state(void **state)
 {
-	for (uint32_t bit = 0; bit < 8; bit++) { /* of its last word */
+	for (uint32_t bit = 0; bit < 8; bit++) { /* bit of the last word */
 		struct mesh r = { .fn = backward_side,
 				  .hit = 3,
 				  .bit = bit,
@@ -174,7 +174,7 @@ static void flood_side(struct mesh *r, struct weft_host *h, uint32_t node)
 		mesh_fill(w, 1000, i);
 		atoll_send(p, route, 2, i, w, 8000);
 	}
-	/* loads are slow: the network fills */
+	/* the network fills, because loads are slow */
 	for (uint32_t i = 0; node && i < 4; i++) {
 		assert_true(atoll_recv(p, &m, w, sizeof(w), WEFT_NEVER));
 		assert_int_equal(m.tag, i);

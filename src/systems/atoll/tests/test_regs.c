@@ -148,7 +148,7 @@ static void pio_sends(void)
 		assert_int_equal(get(TO, ATOLL_PIO_RDATA), 100 + i);
 	}
 	assert_int_equal(get(TO, ATOLL_PIO_STATUS), 0);
-	/* the next one begins anew */
+	/* the next message begins anew */
 	route_to(TO);
 	put(FROM, ATOLL_PIO_LAST, 7);
 	later();
@@ -229,7 +229,7 @@ static void pio_nothing(void)
 	assert_int_equal(get(TO, ATOLL_PIO_STATUS), ATOLL_STATUS_PACKET);
 	assert_int_equal(get(TO, ATOLL_PIO_HEAD), ATOLL_HEAD(FROM, 0x70, 0));
 	assert_int_equal(get(TO, ATOLL_PIO_STATUS), 0);
-	/* unless its data are asked for */
+	/* or when its data are read */
 	describe(1, 0, 1);
 	assert_int_equal(get(TO, ATOLL_PIO_RDATA), ~0ull);
 	assert_int_equal(get(TO, ATOLL_PIO_STATUS), 0);
@@ -281,8 +281,9 @@ static void dma_receives(void)
 		assert_int_equal(t.rdr[12 * i], 0x1000 + i);
 		assert_int_equal(t.rdr[12 * i + 11], 0x1000 + i + 11);
 	}
-	assert_int_equal(t.rdq[8 * 2 + 7], 0); /* 192 and a flit: full */
-	put(TO, ATOLL_RDR_RP, 193 + 96);       /* beyond what came */
+	/* no room for a flit beside 192 bytes */
+	assert_int_equal(t.rdq[8 * 2 + 7], 0);
+	put(TO, ATOLL_RDR_RP, 193 + 96); /* beyond the received bytes */
 	later();
 	assert_int_equal(t.rdq[8 * 2 + 7], 0);
 	put(TO, ATOLL_RDR_RP, 192);
@@ -295,7 +296,7 @@ static void dma_receives(void)
 	assert_int_equal(t.rdr[3], 0x1002 + 11);
 	assert_int_equal(t.rdq[8 * 3 + 7], 0); /* no entry */
 	put(TO, ATOLL_RDR_RP, 288);
-	put(TO, ATOLL_RDR_RP, 192); /* not back again */
+	put(TO, ATOLL_RDR_RP, 192); /* no store moves it back */
 	put(TO, ATOLL_RDQ_RP, 1);
 	later();
 	assert_int_equal(t.rdq[8 * 3 + 7], ATOLL_D_VALID);
@@ -365,7 +366,7 @@ static void dma_wrong(void)
 		assert_int_equal(t.rdq[8 * i + 7], ATOLL_D_VALID);
 	}
 	put(TO, ATOLL_RDQ_RP, 3);
-	describe(3, 16, ATOLL_ROUTE_MAX); /* as many as there can be */
+	describe(3, 16, ATOLL_ROUTE_MAX); /* as many characters as fit */
 	assert_int_equal(t.rdq[8 * 3], ATOLL_HEAD(FROM, 0x73, 16));
 	assert_int_equal(counted(AT_K_BAD_DESC), 3);
 }
@@ -376,7 +377,7 @@ static void a_wrong_descriptor_sends_an_empty_packet(void **state)
 }
 
 /* A read that no device answers gives a descriptor of ones. Its route has wrong
- * parity, so the packet goes to the management's port. */
+ * parity, so that the packet goes to the management's port. */
 static void dma_nowhere(void)
 {
 	queues(ATOLL_CTRL_DMA);
@@ -403,8 +404,8 @@ static void a_descriptor_that_cannot_be_read_is_taken_out(void **state)
 
 static char told[256];
 
-/* Which states are collected: those of the receiving side of TO, or of the
- * sending side of FROM. */
+/* Selects the states that are collected: those of the receiving side of TO, or
+ * of the sending side of FROM. */
 static bool receives;
 
 static void hear(struct weft_listener *l, const struct weft_trace *k)
@@ -434,7 +435,7 @@ static void tells(void)
 	assert_string_equal(told, "DESC DATA DATA IDLE IDLE ");
 	receives = true;
 	told[0] = 0;
-	describe(1, 128, 1); /* with its header three flits */
+	describe(1, 128, 1); /* a header and 128 bytes are three flits */
 	assert_string_equal(told, "HEAD DATA DATA IDLE ");
 	receives = false;
 }
@@ -450,10 +451,10 @@ static void manages(void)
 {
 	assert_int_equal(get(MGMT, ATOLL_M_NODE), 7);
 	assert_int_equal(get(MGMT, ATOLL_M_DL_COUNTER), 4096);
-	put(MGMT, ATOLL_M_DL_COUNTER, 0); /* at least one cycle */
+	put(MGMT, ATOLL_M_DL_COUNTER, 0); /* becomes 1, the least */
 	assert_int_equal(get(MGMT, ATOLL_M_DL_COUNTER), 1);
 	for (uint32_t i = 0; i < AT_PORTS + 2; i++) {
-		put(MGMT, ATOLL_M_REDIRECT, i); /* nothing waits there */
+		put(MGMT, ATOLL_M_REDIRECT, i); /* no packet waits there */
 		assert_int_equal(get(MGMT, ATOLL_M_REDIRECT), 0);
 	}
 	for (uint32_t i = 0; i < AT_PORTS; i++)

@@ -8,7 +8,8 @@
 #include "systems/atoll/network/wire.h"
 #include "weft/sim.h"
 
-enum { K = WEFT_SYM_K, MAX = 80, BITS = 10 }; /* 8, control, bad */
+/* BITS of a symbol: 8 data bits, control, bad. */
+enum { K = WEFT_SYM_K, MAX = 80, BITS = 10 };
 
 static struct weft_sim *sim;
 
@@ -58,8 +59,8 @@ static uint32_t line_of(struct weft_frame *f, uint16_t *sym)
 	return n;
 }
 
-/* Computes a CRC bit by bit: CRC-16 (0x1021, from 0xffff) or CRC-8 (0x07, from
- * 0). */
+/* Computes a CRC bit by bit: CRC-16 (0x1021, start 0xffff) or CRC-8 (0x07,
+ * start 0). */
 static uint32_t crc(uint32_t c, uint32_t poly, uint32_t bits, const uint8_t *p,
 		    uint32_t n)
 {
@@ -133,7 +134,7 @@ static void each_character_has_its_part(void **state)
 		for (uint32_t i = 0; i < row[r].n; i++)
 			assert_int_equal(sym[i] >> WEFT_PART_SHIFT,
 					 row[r].part[i]);
-		/* too few places: none is written */
+		/* Nothing is written, because there are too few places. */
 		sym[0] = 0x7777;
 		assert_int_equal(at_encode_parts(f, sym, row[r].n - 1),
 				 row[r].n);
@@ -205,12 +206,12 @@ static void a_flit_that_is_too_short_or_too_long_is_bad(void **state)
 
 		for (uint32_t i = 0; i < n; i++)
 			assert_true(is_bad(sym, i));
-		/* repeats the last character: in a head this is a route of
-		 * wrong parity */
+		/* Repeats the last character. In a head this makes a route of
+		 * wrong parity. */
 		sym[n] = sym[n - 1];
 		assert_int_equal(is_bad(sym, n + 1), k != AT_HEAD);
 	}
-	/* no head is an end */
+	/* a head cannot be an end */
 	line_of(flit(AT_HEAD, AT_EOP, 77, bytes, 2), sym);
 	assert_int_equal(sym[4], K | 0x40);
 	assert_true(is_bad(sym, 5));

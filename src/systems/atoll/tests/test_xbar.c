@@ -16,10 +16,12 @@ struct owner {
 	uint32_t n;
 	struct {
 		uint8_t out, in;
-	} log[LOG];	       /* packets as they end */
-	bool stop;	       /* no host port has room */
-	uint64_t ready, dead;  /* cycles: room at an InPort, deadlock */
-	uint32_t wrong, chars; /* misrouted packets; bytes of the last header */
+	} log[LOG]; /* packets in the order of their ends */
+	bool stop;  /* no host port has room */
+	/* Cycles of the last room at an InPort, of the last deadlock. */
+	uint64_t ready, dead;
+	/* Number of misrouted packets, bytes of the last header. */
+	uint32_t wrong, chars;
 };
 
 static const struct weft_counter counters[] = {
@@ -168,7 +170,7 @@ static void left(struct weft_sim *sim, struct owner *o, uint32_t out,
 	o->n = 0;
 }
 
-/* After reset InPort 0 goes first, beside any other port that asks. */
+/* After reset InPort 0 goes before any other port that asks. */
 static void at_reset_the_lowest_port_is_first(void **state)
 {
 	for (uint32_t out = 0; out < AT_LINK0; out++)
@@ -184,7 +186,7 @@ static void at_reset_the_lowest_port_is_first(void **state)
 		}
 }
 
-/* Later the port behind the last one goes first, in a circle. */
+/* Later the port behind the one served last goes first, in a circle. */
 static void ports_take_turns(void **state)
 {
 	struct weft_sim *sim;
@@ -201,8 +203,8 @@ static void ports_take_turns(void **state)
 	weft_sim_free(sim);
 }
 
-/* An InPort of a host port holds four flits. Its place is free when the last
- * character of a flit has left. */
+/* An InPort of a host port holds four flits. The place of a flit is free when
+ * its last character has left. */
 static void an_inport_holds_four_flits(void **state)
 {
 	enum { HEAD = AT_HEAD_WORDS + 1, DATA = AT_DATA_WORDS + 1 };

@@ -36,7 +36,7 @@ struct torus_case {
 	uint32_t side;
 	const char *flits, *load;
 	double speed; /* packet-hops per CPU second */
-	double bytes; /* per node */
+	double bytes; /* bytes per node */
 };
 
 static int weft_speed(struct bench_ctx *b, const struct registry *reg,
@@ -123,7 +123,7 @@ int bench_torus(struct bench_ctx *b, struct weft_err *err)
 }
 
 /* Offers half of the capacity of uniform traffic in a ring of that side, so
- * that the load per link is equal in all of them. */
+ * that the load per link is equal in all rings. */
 int bench_scale(struct bench_ctx *b, struct weft_err *err)
 {
 	struct torus_case t[] = { { 8, "8", "0.5", 0, 0 },

@@ -12,7 +12,7 @@
 	     "crossbar and link ports this (7.6)"
 #define CELLS "2382 and 1159 cycles per put (7.3)"
 #define REFRESH "7.3 leaves out the credit refresh, a cell in 256 cycles"
-/* A choice that these rows need; the machine as built has it off. */
+/* A choice that these rows need, but that the machine as built has off. */
 #define BESIDE                                                                 \
 	"with extoll.nic.rf_core, registers beside the HT core; behind HTAX, " \
 	"as everywhere else, writes of 64 B go at 1.11 GB/s"

@@ -18,7 +18,7 @@
 #define NEXT_TO_NONE "extoll.xbar.mgt=0 extoll.xbar.mgt_ui=20"
 /* clang-format on */
 
-/* A value that is one formula over the data d. */
+/* Defines a function whose value is one formula over the data d. */
 #define EVAL(name, value)                                                      \
 	double extoll_eval_##name(const struct repro_data *d)                  \
 	{                                                                      \
@@ -47,7 +47,7 @@ EVAL(put_ratio, repro_value(d, W32, "n0.prog0.bandwidth") /
 EVAL(commands, repro_value(d, NULL, "n0.prog0.rate") / 1e6)
 /* clang-format on */
 
-/* Returns dwords on the link for the additional lines, over their time; each
+/* Returns the bytes per ns that the additional lines put on the link. Each
  * measurement stores its lines three times. */
 double extoll_eval_ht_raw(const struct repro_data *d)
 {
@@ -71,10 +71,10 @@ static double published_eval_rate(const struct repro_data *d,
 	       WINDOW_NS;
 }
 
-/* Symbols that passed behind the first link port, of ten bits each. */
+/* Bits per ns behind the first link port, because a symbol has ten bits. */
 EVAL(lane, published_eval_rate(d, "fault0.symbols") * 10)
 
-/* Adds flits that left through internal ports and bytes through links. */
+/* Returns the bits per ns that left through internal ports and links. */
 double extoll_eval_aggregate(const struct repro_data *d)
 {
 	const char *width = repro_param(d, TO, "s0.width");
@@ -121,7 +121,7 @@ double extoll_eval_domains(const struct repro_data *d)
 /* ---- transceivers ---- */
 
 /* Returns the cycles that the transceivers add to a packet's time. The run
- * without them has 20 of 40 unit intervals. */
+ * without them still has 20 of the 40 unit intervals of a cycle. */
 static double mgt_cycles(const struct repro_data *d, const char *point)
 {
 	return published_eval_gain(d, NEXT_TO_NONE, point, "net.latency") +

@@ -112,7 +112,7 @@ int extoll_drv_vpid(struct extoll_drv *d, int32_t want)
 	if (want >= EXTOLL_VPIDS)
 		return -EINVAL;
 	extoll_drv_lock(d);
-	/* the lowest free one, or the one that is wanted */
+	/* takes the lowest free VPID, or the wanted one */
 	while (want < 0 && v < EXTOLL_VPIDS - 1 && taken[v / 64] >> v % 64 & 1)
 		v++;
 	if (!(taken[v / 64] >> v % 64 & 1)) {

@@ -15,13 +15,13 @@
 enum { EXTOLL_EVQ_ENTRIES = 256 };
 
 struct extoll_kernel {
-	uint64_t vpids[EXTOLL_VPIDS / 64]; /* in use */
+	uint64_t vpids[EXTOLL_VPIDS / 64]; /* VPIDs in use, a bit each */
 	uint32_t users;
 	/* event queue: */
 	volatile uint64_t *evq;
 	weft_phys_t evq_phys;
 	uint32_t evq_rp;
-	uint64_t taken; /* events read, by all programs */
+	uint64_t taken; /* number of events that all programs have read */
 	/* common state of the RMA library; NULL until it is opened */
 	void *rma;
 };
@@ -34,7 +34,7 @@ struct extoll_drv {
 	struct extoll_kernel *kernel;
 	uint64_t build; /* EXTOLL_BUILD */
 	uint32_t node, nodes;
-	uint64_t seen; /* of kernel->taken, at the last wake-up */
+	uint64_t seen; /* value of kernel->taken at the last wake-up */
 };
 
 /* Returns true if the device is an EXTOLL NIC. */
@@ -45,7 +45,8 @@ int extoll_drv_open(struct weft_host *h, struct extoll_drv *d);
 /* Closes the device. The last close on a node switches the event queue off. */
 void extoll_drv_close(struct extoll_drv *d);
 
-/* Guard changes of *d->kernel. Holders must not wait, because others spin. */
+/* Guard changes of *d->kernel. Holders must not wait, because other programs
+ * spin. */
 void extoll_drv_lock(struct extoll_drv *d);
 void extoll_drv_unlock(struct extoll_drv *d);
 
@@ -66,8 +67,8 @@ static inline uint64_t extoll_drv_load(struct extoll_drv *d, uint64_t off)
 }
 
 /* Waits until the units have accepted all stores of this program, and VELO's
- * network port the last message. Flushes the processor's write-combining lines
- * first. */
+ * network port has accepted the last message. Flushes the processor's
+ * write-combining lines first. */
 void extoll_drv_drain(struct extoll_drv *d);
 
 /* Sets the route of this NIC to a node by hand: output ports of the crossbars,
@@ -81,8 +82,8 @@ void extoll_drv_route(struct extoll_drv *d, uint32_t node, const uint8_t *port,
 uint64_t extoll_drv_event(struct extoll_drv *d);
 /* Sleeps until an event arrives. Returns false if the deadline passes. Also
  * returns true if another program has read an event since the last call,
- * because it may have been for this one. The caller then polls its own mailbox
- * and ring and sleeps again. */
+ * because that event may have been for this program. The caller then polls its
+ * own mailbox and ring and sleeps again. */
 bool extoll_drv_event_wait(struct extoll_drv *d, weft_time_t deadline);
 
 #endif

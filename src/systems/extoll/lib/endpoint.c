@@ -14,7 +14,7 @@
 enum {
 	EXTOLL_EP_EAGER_MAX = 65536,
 	EXTOLL_EP_MAILBOX = 8 << 20, /* bytes at most */
-	EXTOLL_EP_SLOT = 128,	     /* of a mailbox */
+	EXTOLL_EP_SLOT = 128,	     /* bytes of a mailbox slot */
 	EXTOLL_EP_NOTIS = 4096,
 	EXTOLL_EP_REQUESTS = 8,
 	EXTOLL_EP_KEY_BITS = 31,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint over EXTOLL (extoll.md 6.3).
  *
- * |   up to 56 bytes    one VELO message: imm and data\n   up to eager_max
- * several VELO messages in order, reassembled here\n   longer            the
- * receiver fetches it by RMA gets\n   put, get          RMA, directly or
- * through bounce buffers\n   put with notify   a notification put behind it
- * on its route
+ *     up to 56 bytes     one VELO message: imm and data
+ *     up to eager_max    several VELO messages in order, reassembled here
+ *     longer             the receiver fetches the message by RMA gets
+ *     put, get           RMA, directly or through bounce buffers
+ *     put with notify    a notification put follows on the same route
  *
- * eager_max is 1024 bytes by default (6.3). Measured, both ways of sending
- * take equally long at 4 KB. Below that size the fetch leaves the processors
- * free. */
+ * eager_max is 1024 bytes by default (6.3). Measured, both ways of sending take
+ * equally long at 4 KB. Below that size the fetch leaves the processors free,
+ * therefore the default is lower. */
 #ifndef SYSTEMS_EXTOLL_LIB_ENDPOINT_H
 #define SYSTEMS_EXTOLL_LIB_ENDPOINT_H
 
@@ -18,8 +18,9 @@
 #include "weft/velo.h"
 
 enum {
-	EXTOLL_EP_VELO = 64,		/* bytes of a VELO message */
-	EXTOLL_EP_QUEUE = 16 * EP_PAGE, /* of puts, in the NIC's queue */
+	EXTOLL_EP_VELO = 64, /* bytes of a VELO message */
+	/* Bytes of puts that may wait in the NIC's queue. */
+	EXTOLL_EP_QUEUE = 16 * EP_PAGE,
 	EXTOLL_EP_STEP = 4 * EP_PAGE,
 };
 
@@ -32,17 +33,19 @@ struct extoll_ep_peer {
 	struct velo_connection velo;
 	struct rma_handle *rma;
 	bool irq;
-	struct extoll_ep_pieces gets; /* in order of this peer's answers */
+	/* gets in flight, in order of this peer's answers */
+	struct extoll_ep_pieces gets;
 };
 
 struct extoll_ep {
-	struct ep core; /* first, because extoll_ep_of() casts it */
+	struct ep core; /* first member, because extoll_ep_of() casts it */
 	struct velo_port *velo;
 	struct rma_port *rma;
 	struct extoll_ep_peer *peer;
-	struct extoll_ep_pieces puts; /* in order of requester notifications */
-	size_t out;		      /* bytes of them */
-	const uint8_t *watch;	      /* VELO mailbox and notification ring */
+	/* Puts in flight, in order of requester notifications. */
+	struct extoll_ep_pieces puts;
+	size_t out;	      /* bytes of `puts` */
+	const uint8_t *watch; /* VELO mailbox and notification ring */
 	size_t watch_bytes;
 };
 
@@ -51,7 +54,7 @@ static inline struct extoll_ep *extoll_ep_of(struct ep *e)
 	return (struct extoll_ep *)e;
 }
 
-/* endpoint_velo.c: sends a message; polls the mailbox */
+/* endpoint_velo.c: sends a message. Always returns true. */
 bool extoll_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 		       const void *data);
 /* Receives all messages in the VELO mailbox. */

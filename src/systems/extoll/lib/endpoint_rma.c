@@ -5,8 +5,8 @@
  * answers. */
 #include "systems/extoll/lib/endpoint.h"
 
-/* Returns the oldest piece if this notification ends it, otherwise NULL. A
- * notification before the end reports an error. */
+/* Returns the oldest piece if this notification ends it, otherwise NULL. An
+ * earlier notification only reports an error of the piece. */
 static struct ep_piece *piece_pop(struct extoll_ep_pieces *on,
 				  const struct rma_noti *n)
 {

@@ -12,8 +12,8 @@ struct first {
 	uint64_t len;
 };
 
-/* Contents of EP_RTS; EP_ATOMIC; EP_FIN, EP_DONE and EP_CREDIT (id: messages
- * consumed). */
+/* Contents of messages: rts of EP_RTS, atomic of EP_ATOMIC, and done of EP_FIN,
+ * EP_DONE and EP_CREDIT, whose id is the number of messages consumed. */
 struct rts {
 	uint64_t imm, addr;
 	uint32_t len, id;
@@ -56,7 +56,7 @@ static size_t velo_part(struct ep *e, uint32_t dst, uint32_t tag,
 }
 
 /* Sends a message. Always returns true, because the processor waits in its
- * stores where the NIC has no room. */
+ * stores while the NIC has no room. */
 bool extoll_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 		       const void *data)
 {

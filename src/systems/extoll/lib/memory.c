@@ -164,7 +164,8 @@ void xmem_close(struct xmem *m)
 	xmem_rf(m, EXTOLL_RMA_VPID + 8 * m->vpid, 0);
 	while (extoll_drv_load(&m->drv, EXTOLL_RMA_PENDING + 8 * m->vpid))
 		weft_host_cpu(m->host, weft_host_time(m->host, T_extoll_retry));
-	/* all entries of the process, also regions it did not unregister */
+	/* Clears all entries of the process, also those of regions that it did
+	 * not unregister. */
 	for (uint32_t i = 0; i < ATU_GATES; i++) {
 		if (!k->gat[i] || GATE_VPID(k->gat[i]) != m->vpid)
 			continue;
@@ -236,7 +237,8 @@ void xmem_unregister(struct xmem *m, struct xmem_region *r)
 	kern_enter(m);
 	for (uint32_t i = 0; i < r->pages; i++)
 		k->gat[r->entry + i] = 0;
-	while (n) { /* until every page has left the ATU and its uses ended */
+	/* until every page has left the ATU and no access uses it */
+	while (n) {
 		*k->word = 0;
 		for (uint32_t i = 0; i < 8 && n; i++) {
 			uint32_t c = n < ATU_FLUSH_MAX ? n : ATU_FLUSH_MAX;

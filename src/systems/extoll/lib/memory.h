@@ -27,14 +27,14 @@ struct xmem_kern {
 	bool busy;     /* a process changes the table */
 	uint64_t *gat; /* the table */
 	weft_phys_t gat_phys;
-	uint32_t *taken; /* one bit per entry */
+	uint32_t *taken; /* a bit for each entry in use */
 	uint32_t *locks; /* lock table */
 	weft_phys_t locks_phys;
 	volatile uint64_t *word; /* the ATU's notification */
 	weft_phys_t word_phys;
 };
 
-enum { XMEM_LOCKS = 16 }; /* of each process */
+enum { XMEM_LOCKS = 16 }; /* locks of each process */
 
 struct xmem { /* a process */
 	struct extoll_drv drv;
@@ -43,21 +43,23 @@ struct xmem { /* a process */
 	uint32_t vpid;
 	volatile uint64_t *ring; /* notifications */
 	uint32_t slots;
-	uint64_t pinned, memlock; /* bytes; RLIMIT_MEMLOCK */
+	/* pinned bytes, and their limit RLIMIT_MEMLOCK */
+	uint64_t pinned, memlock;
 };
 
 /* A registered region. */
 struct xmem_region {
-	uint8_t *start; /* first byte of the caller */
+	uint8_t *start; /* first byte of the caller's buffer */
 	size_t len;
 	uint32_t entry, pages;
-	uint64_t nla; /* of start */
+	uint64_t nla; /* NLA of `start` */
 };
 
-/* All return 0 or a negative errno. -ENODEV: no such device; -ENOSPC: no VPID;
- * -ENOMEM: no memory, or no entries; -EINVAL: length 0; -EFAULT: memory that
- * the device cannot reach; -EPERM: more than RLIMIT_MEMLOCK. They wait for the
- * ATU, so that simulated time passes. */
+/* xmem_open() and xmem_register() return 0 or a negative errno: -ENODEV for no
+ * such device, -ENOSPC for no VPID, -ENOMEM for no memory or no entries,
+ * -EINVAL for length 0, -EFAULT for memory that the device cannot reach, -EPERM
+ * for more than RLIMIT_MEMLOCK. The functions wait for the ATU, so that
+ * simulated time passes. */
 int xmem_open(struct xmem *m, struct weft_host *h, uint32_t slots);
 void xmem_close(struct xmem *m); /* also flushes all regions of the process */
 /* Fills *r, which the caller keeps until xmem_unregister(). */

@@ -26,7 +26,7 @@ struct rma_port {
 	struct rma_region *regions;
 	/* notifications read from the ring, not yet returned */
 	struct rma_noti *first, **last, *spare;
-	uint32_t rp, told; /* read pointer; value known to the NIC */
+	uint32_t rp, told; /* read pointer, and its value known to the NIC */
 	uint32_t lazy;
 };
 

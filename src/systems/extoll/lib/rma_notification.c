@@ -98,7 +98,7 @@ bool rma_noti_wait(struct rma_port *p, weft_time_t deadline)
 	if (rma_noti_ready(p))
 		return true;
 	if (p->told != p->rp)
-		noti_tell(p, 0); /* now, since the program waits anyway */
+		noti_tell(p, 0); /* at once, since the program waits anyway */
 	return weft_host_poll64(p->host, &p->mem.ring[2 * p->rp + 1], 0,
 				deadline);
 }

@@ -4,7 +4,7 @@
  * descriptors, because a descriptor must stay inside a page. */
 #include "systems/extoll/lib/rma_internal.h"
 
-/* Writes a descriptor; w0: the remaining fields of its first word. */
+/* Writes a descriptor. w0 has the remaining fields of its first word. */
 static void rma_post_post(struct rma_handle *c, uint32_t op, uint32_t noti,
 			  uint32_t modifier, uint64_t w0, uint64_t w1,
 			  uint64_t w2)
@@ -29,7 +29,7 @@ static int post_check(const struct rma_port *p, const struct rma_handle *c,
 	return RMA_SUCCESS;
 }
 
-/* Returns the bytes up to the first page end of the two addresses. */
+/* Returns how many of `left` bytes lie before the next page end at a or b. */
 static size_t rma_post_piece(uint64_t a, uint64_t b, size_t left)
 {
 	size_t n = RMA_PAGE - a % RMA_PAGE, m = RMA_PAGE - b % RMA_PAGE;

@@ -22,7 +22,9 @@ struct velo_port {
 	uint8_t *box;
 	weft_phys_t box_phys;
 	uint32_t slots, slot_bytes, next;
-	uint32_t lazy, behind; /* slots read, but not reported to the NIC */
+	/* Slots between two stores of the read pointer, slots read since the
+	 * last one. */
+	uint32_t lazy, behind;
 	uint32_t vpid, max_len;
 };
 
@@ -40,7 +42,8 @@ static int port_make(struct velo_port *p, const struct velo_attr *a)
 	p->vpid = (uint32_t)vpid;
 	p->slot_bytes = a->small ? EXTOLL_SLOT_SMALL : EXTOLL_SLOT;
 	slots /= p->slot_bytes;
-	/* Limited, because EXTOLL_VELO_RX has 24 bits for the slots. */
+	/* The number of slots is limited, because EXTOLL_VELO_RX has 24 bits
+	 * for it. */
 	if (slots >= 2 && slots <= 0xffffff) {
 		p->slots = (uint32_t)slots;
 		p->box = weft_mem_alloc(h, (size_t)slots * p->slot_bytes,
@@ -87,7 +90,7 @@ int velo_open(struct weft_host *h, const struct velo_attr *attr,
 	 * fill. */
 	if (p->lazy > p->slots / 2)
 		p->lazy = p->slots / 2;
-	/* protection and mailbox; the NIC starts it empty */
+	/* Sets protection and mailbox, which the NIC starts empty. */
 	flags = EXTOLL_RX_ENABLE | (a->small ? EXTOLL_RX_SLOT64 : 0);
 	extoll_drv_store(&p->drv, EXTOLL_VELO_RX_BASE + 8 * p->vpid,
 			 p->box_phys);
@@ -95,15 +98,15 @@ int velo_open(struct weft_host *h, const struct velo_attr *attr,
 			 EXTOLL_RX(a->pd, p->slots, flags));
 	extoll_drv_store(&p->drv, EXTOLL_VELO_TX + 8 * p->vpid,
 			 EXTOLL_TX(p->drv.node, p->vpid, a->pd));
-	/* a load, so that all stores have arrived */
+	/* a load returns after all stores have arrived */
 	extoll_drv_load(&p->drv, EXTOLL_VELO_RX + 8 * p->vpid);
 	*port_p = p;
 	return VELO_SUCCESS;
 }
 
 /* Closes the port. First the mailbox accepts no more messages. The answer to
- * the load then follows the NIC's earlier writes, and tells if some are still
- * in the NIC. */
+ * the load then follows the NIC's earlier writes, and says whether some are
+ * still in the NIC. */
 void velo_close(struct velo_port *p)
 {
 	struct weft_host *h = p->drv.host;

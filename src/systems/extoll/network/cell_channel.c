@@ -393,7 +393,8 @@ struct cell_channel_count *cell_channel_counts(struct cell_channel *ep)
 	n->tx_flits = ep->tx_flits;
 	n->tx_packets = ep->tx_packets;
 	n->busy = ep->busy;
-	/* refreshes that a quiet framed line has not yet sent as frames */
+	/* Adds refreshes that a quiet framed line has not yet sent as
+	 * frames. */
 	if (ep->needs_frames && ep->cfg.refresh && ep->next_refresh < now)
 		n->busy +=
 			((now - 1 - ep->next_refresh) / ep->cfg.refresh + 1) *

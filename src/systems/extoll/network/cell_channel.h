@@ -16,7 +16,7 @@
  *
  * Reference points. The line is planned t_out cycles ahead. At cycle g its slot
  * g + t_out goes to a control cell that is ready by then, or else may go to a
- * data cell ("granted", committed at g), whose first flit, or the flit that
+ * data cell ("granted", committed at g). Its first flit, or the flit that
  * starts it, is on the line at g + t_out. The peer's owner sees the cell after
  * the flight time (ops.cell, cell_channel_take).
  *
@@ -41,7 +41,7 @@
 /* ---- the cable: class extoll.cable ---- */
 
 struct extoll_cable {
-	struct weft_link_state head; /* delay: flight time only */
+	struct weft_link_state head; /* its delay is the flight time only */
 	double length;		     /* m */
 	weft_time_t per_metre;
 };
@@ -53,28 +53,34 @@ struct cell_channel_cfg {
 	struct weft_clock clk; /* core clock of this end */
 	uint32_t width;	       /* enum ex_width */
 	uint32_t overhead;     /* flits of framing per cell: 0, 2, 5 */
-	uint32_t ctl_flits;    /* of a control cell; 0 = beside the data */
-	uint32_t gap;	       /* least distance of cell starts, 4 */
-	uint32_t cell_flits;   /* cells cut by a network port; 0 = 64 bytes */
-	uint32_t t_out;	       /* grant to start of cell on the line */
-	uint32_t t_ser;	       /* half cycles: MGT TX + RX + codec; 41 */
-	uint32_t t_sync;       /* half cycles: receive FIFO; 10 */
-	uint32_t t_in;	       /* first flit to view of peer's owner */
-	uint32_t t_ctl_in;     /* control cell received to effect, 10 */
-	uint32_t t_credit;     /* slot free to control cell ready */
-	uint32_t t_ack;	       /* end of cell to ACK ready */
-	uint32_t slots;	       /* cells this end can hold, 64 */
-	uint32_t reserved;     /* of these for each VC, 8; rest: pool */
-	uint32_t window;       /* cells not yet acknowledged, 32; 0 = none */
-	uint32_t ack_every;    /* cells, 4 */
-	uint32_t ack_idle;     /* cycles, 64 */
-	uint32_t refresh;      /* cycles, 256; 0 = none */
-	uint32_t timeout;      /* cycles without progress, 1024 */
-	uint32_t attempts;     /* before the link goes down, 15 */
-	bool link;	       /* link port (framing, control, replay) */
-	bool store_forward;    /* 5.6: no cut-through at this input */
-	bool train;    /* bring-up at the start (5.7); else up at once */
-	uint32_t node; /* own number, sent when a link comes up */
+	/* Flits of a control cell; 0 = credits travel beside the data. */
+	uint32_t ctl_flits;
+	uint32_t gap; /* least cycles between cell starts, 4 */
+	/* Flits of the cells that a network port cuts; 0 = 64 bytes. */
+	uint32_t cell_flits;
+	uint32_t t_out;	 /* cycles from grant to start of cell on the line */
+	uint32_t t_ser;	 /* half cycles of MGT TX + RX + codec; 41 */
+	uint32_t t_sync; /* half cycles of the receive FIFO; 10 */
+	uint32_t t_in;	 /* cycles from first flit to view of peer's owner */
+	/* cycles from receipt of a control cell to effect, 10 */
+	uint32_t t_ctl_in;
+	uint32_t t_credit; /* cycles from free slot to ready control cell */
+	uint32_t t_ack;	   /* cycles from end of cell to ready ACK */
+	uint32_t slots;	   /* cells that this end can hold, 64 */
+	/* slots reserved for each VC, 8; the rest is a pool */
+	uint32_t reserved;
+	uint32_t window;    /* most cells without ACK, 32; 0 = no limit */
+	uint32_t ack_every; /* cells from one ACK to the next, 4 */
+	/* cycles after which an ACK is due for fewer cells, 64 */
+	uint32_t ack_idle;
+	uint32_t refresh;   /* cycles from refresh to refresh, 256; 0 = none */
+	uint32_t timeout;   /* cycles without progress before a replay, 1024 */
+	uint32_t attempts;  /* attempts before the link goes down, 15 */
+	bool link;	    /* link port (framing, control, replay) */
+	bool store_forward; /* no cut-through at this input (5.6) */
+	/* Bring-up at the start (5.7), otherwise up at once. */
+	bool train;
+	uint32_t node; /* own node number, sent when a link comes up */
 };
 /* Return the values of the specification for a link port and for an internal
  * channel. */
@@ -88,9 +94,11 @@ struct cell_channel_cfg cell_channel_cfg_internal(uint32_t width,
 enum {
 	ECELL_SOP = 1,
 	ECELL_EOP = 2,
-	ECELL_VOID = 4,	  /* drop it; the good copy follows (5.6) */
-	ECELL_GONE = 8,	  /* void, and its forwarding has not begun */
-	ECELL_TABLE = 16, /* SOP, routed by table: pkt need not be read */
+	/* void cell: dropped, since its good copy follows (5.6) */
+	ECELL_VOID = 4,
+	ECELL_GONE = 8, /* void cell whose forwarding has not begun */
+	/* SOP of a packet routed by table, which the cell holds */
+	ECELL_TABLE = 16,
 };
 
 struct ecell {
@@ -98,31 +106,34 @@ struct ecell {
 		*pkt;	/* owned by the holder of the EOP cell; a void cell has
 			 * a copy of its own, which lives as long as its slot
 			 * (cell_channel_put, cell_channel_release) */
-	uint64_t cycle; /* cell_channel_take: owner sees first flit */
-	uint16_t first; /* flit of the packet with which it begins, routing
-			 * flits not counted */
-	uint8_t flits;	/* in it now, routing flits included */
-	uint8_t flags;	/* ECELL_* */
-	uint8_t vc;	/* on which it arrived */
-	uint8_t skip;	/* flits removed here: holes in front */
-	uint8_t vc_out; /* set by the owner */
-	uint8_t next;	/* slot: the owner's list, 0xff = end */
-	uint16_t dest;	/* ECELL_TABLE: copies of ex_meta */
+	uint64_t cycle; /* cycle at which the owner sees the first flit */
+	/* Number of its first flit in the packet, routing flits not counted. */
+	uint16_t first;
+	uint8_t flits; /* flits in the cell now, routing flits included */
+	uint8_t flags; /* ECELL_* */
+	uint8_t vc;    /* VC on which it arrived */
+	/* routing flits removed here, which leave holes in front */
+	uint8_t skip;
+	uint8_t vc_out; /* outgoing VC, set by the owner */
+	uint8_t next;	/* next slot in the owner's list, 0xff = end */
+	/* ECELL_TABLE: dest to dim are copies from ex_meta. */
+	uint16_t dest;
 	uint8_t port, cls, dim;
-	uint8_t serial; /* the owner's: packet of its VC */
-	uint8_t hint;	/* the owner's: output + 1 if known already */
+	uint8_t serial; /* for the owner: number of the packet in its VC */
+	uint8_t hint;	/* for the owner: output + 1, or 0 if not known yet */
 };
 
 /* Events of a link (5.7, 4.7). */
 enum cell_channel_link {
-	CELL_CHANNEL_LINK_LOST,	 /* alignment is lost */
-	CELL_CHANNEL_LINK_DOWN,	 /* all attempts failed: credits are frozen */
+	CELL_CHANNEL_LINK_LOST, /* alignment is lost */
+	/* all attempts failed, and credits are frozen */
+	CELL_CHANNEL_LINK_DOWN,
 	CELL_CHANNEL_LINK_UP,	 /* ready again after LOST or DOWN */
-	CELL_CHANNEL_LINK_ERROR, /* a cell arrived damaged; it is resent */
+	CELL_CHANNEL_LINK_ERROR, /* a cell arrived damaged and is resent */
 };
 /* Tags of weft_post() from a crossbar to the NIC beside it. */
 enum { CELL_CHANNEL_NEWS = 0x100 };
-/* As lp: the crossbar itself dropped a packet. */
+/* Value of lp if the crossbar itself dropped a packet. */
 enum { CELL_CHANNEL_NEWS_XBAR = 7 };
 #define CELL_CHANNEL_NEWS_TAG(lp, what) (CELL_CHANNEL_NEWS + (what)*8u + (lp))
 #define CELL_CHANNEL_NEWS_LP(tag)	((tag) % 8u)
@@ -134,12 +145,13 @@ struct cell_channel_ops {
 	 * credit or an acknowledgement may arrive then. Called at any earlier
 	 * time. */
 	void (*wake)(void *own, struct cell_channel *ep, uint64_t cycle);
-	/* Like wake, for a cell that the owner sees at `cycle`; it is the last
-	 * cell in flight. NULL: wake is called instead. */
+	/* Makes sure that an event of the owner runs at `cycle`, because the
+	 * owner then sees the last cell in flight. If it is NULL, wake is
+	 * called instead. */
 	void (*cell)(void *own, struct cell_channel *ep, uint64_t cycle);
 	/* Tells the owner to drop the void cell in `slot` with
-	 * cell_channel_release(): it is known as void before its sending on has
-	 * begun. May be NULL. */
+	 * cell_channel_release(), because it is known as void before its
+	 * forwarding has begun. May be NULL. */
 	void (*gone)(void *own, struct cell_channel *ep, uint32_t slot);
 	/* Reports an event of the link. May be NULL. */
 	void (*link)(void *own, struct cell_channel *ep,
@@ -147,30 +159,33 @@ struct cell_channel_ops {
 };
 
 struct cell_channel_count {
-	uint64_t tx_cells, tx_flits;		   /* payload flits; set by
-						    * cell_channel_counts */
+	/* Cells and payload flits, set by cell_channel_counts. */
+	uint64_t tx_cells, tx_flits;
 	uint64_t tx_packets, rx_packets, rx_cells; /* set by
 						    * cell_channel_counts */
-	uint64_t busy; /* cycles the line was not idle; set as above */
+	uint64_t busy; /* cycles in which the line was not idle */
 	uint64_t ctl_out, ctl_in;
 	uint64_t acks, nacks, replays, timeouts, crc, code, seq, voids;
-	uint64_t no_credit;   /* cycles a cell waited for a credit */
-	uint64_t downs, fifo; /* fifo: cells lost, receive FIFO full */
+	uint64_t no_credit; /* cycles in which a cell waited for a credit */
+	/* fifo: cells lost because the receive FIFO was full. */
+	uint64_t downs, fifo;
 };
 
-/* Sorted into lines of 64 bytes by use, because a large network does not fit
- * into a cache. */
+/* Fields are sorted into lines of 64 bytes by use, because a large network does
+ * not fit into a cache. */
 struct cell_channel {
 	/* a cell that leaves: */
 	struct cell_channel *peer; /* NULL = nothing connected */
 	uint64_t line_free;	   /* first line cycle not allocated */
-	uint64_t next_grant;	   /* earliest cell_channel_commit; see
-				    * cell_channel_next */
-	uint32_t way;		   /* same_clk: start to view of peer's owner */
-	uint32_t way_end; /* same_clk: cycles from start + flits until the peer
-			     can send the ACK */
+	uint64_t next_grant;	   /* earliest cycle for cell_channel_commit */
+	/* same_clk: cycles from the start of a cell to the view of the peer's
+	 * owner. */
+	uint32_t way;
+	/* same_clk: cycles from the last flit of a cell until the peer can send
+	 * the ACK. */
+	uint32_t way_end;
 	uint8_t used[EX_VCS]; /* credits in use */
-	uint8_t shared;	      /* of these, from the pool */
+	uint8_t shared;	      /* used credits that come from the pool */
 	uint8_t unacked;
 	bool needs_frames, same_clk;
 	/* copies from cfg of both ends: */
@@ -185,32 +200,35 @@ struct cell_channel {
 	const struct cell_channel_ops *ops;
 	struct {
 		RING(uint64_t);
-	} due; /* sorted: credits, cycle << 8 | vc. In-band: ready; beside the
-		* data: counts at the peer */
+		/* Credits, sorted: cycle << 8 | vc. In-band, the cycle is that
+		 * at which a credit is ready. Beside the data, it is that at
+		 * which the credit counts at the peer. */
+	} due;
 	uint32_t way_ctl; /* same_clk: cycles from a control cell's start to its
 			     effect */
 	uint8_t n_slots;  /* allocated so far */
 	uint8_t t_credit; /* as cfg */
 	bool in_slow;	  /* as needs_frames */
-	bool aside;	  /* credits beside the data: not ctl */
-	uint8_t free_slot, way_head, way_tail; /* lists, 0xff = empty */
-	uint8_t held;			       /* slots in use */
+	bool aside;	  /* credits travel beside the data (ctl is 0) */
+	/* ends of lists of slots, 0xff = empty */
+	uint8_t free_slot, way_head, way_tail;
+	uint8_t held;	  /* slots in use */
 	bool listened;	  /* the peer's owner waits for a credit or ACK */
-	uint8_t ack_owed; /* cells received, not acknowledged */
+	uint8_t ack_owed; /* cells received, but not yet acknowledged */
 	/* volume: */
 	uint64_t tx_cells __attribute__((aligned(64)));
 	uint64_t tx_flits, busy;
 	/* framed lines only: */
-	uint8_t owed[EX_VCS]; /* in-band: ready, not sent */
+	uint8_t owed[EX_VCS]; /* in-band credits that are ready, but not sent */
 	uint8_t refresh_vc;
 	uint64_t next_refresh;
-	uint64_t last_end; /* of the last cell that counts in ack_owed */
+	uint64_t last_end; /* end cycle of the last cell that ack_owed counts */
 	struct {
 		RING(uint64_t);
-	} end; /* sorted: ends of cells in flight to this end */
+	} end; /* ends of cells in flight to this end, sorted */
 	struct {
 		RING(uint64_t);
-	} in; /* sorted: control received, cycle << 16 | kind << 8 | n */
+	} in; /* received control, sorted: cycle << 16 | kind << 8 | n */
 	/* others: */
 	struct weft_comp *comp;
 	struct weft_port *port;
@@ -219,8 +237,9 @@ struct cell_channel {
 	struct cell_channel_count count;
 };
 
-/* Sets up an end at port p. Copies cfg; ops and own must outlive ep. Returns 0,
- * or -EINVAL with a message if slots or times contradict each other. */
+/* Sets up an end at port p. Copies cfg, but ops and own must outlive ep.
+ * Returns 0, or -EINVAL with a message if slots or times contradict each
+ * other. */
 int cell_channel_init(struct cell_channel *ep, struct weft_comp *c,
 		      struct weft_port *p, const struct cell_channel_cfg *cfg,
 		      const struct cell_channel_ops *ops, void *own,
@@ -230,22 +249,22 @@ int cell_channel_init(struct cell_channel *ep, struct weft_comp *c,
  * fit. */
 int cell_channel_start(struct cell_channel *ep, struct weft_err *err);
 void cell_channel_fini(struct cell_channel *ep);
-/* Frees the packets whose last cell is in flight to or from the owner, or
- * (taken) held by it. Called when the run has come to rest for good, because
- * nothing else frees them then. */
+/* Frees the packets whose last cell is in flight to or from the owner. If
+ * `taken`, also frees those whose last cell the owner holds. Called when the
+ * run has come to rest for good, because no other part frees them then. */
 void cell_channel_abandon(struct cell_channel *ep, bool taken);
 
 /* ---- sending ---- */
 
 /* Returns the first cycle >= g (g >= now) whose slot on the line is free for a
- * data cell, as far as is known at g. The answer g itself is certain. */
+ * data cell, as far as is known at g. An answer of g is certain. */
 uint64_t cell_channel_next(struct cell_channel *ep, uint64_t g);
 /* Returns true if credits and replay window allow a cell on `vc` at cycle g (>=
- * now); the line is not checked. After false, ops.wake is called when the
+ * now). Does not check the line. After false, ops.wake is called when the
  * answer may have changed. */
 bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g);
-/* Returns true if a slot at the peer is free for that VC, or its credit is on
- * its way. Has no side effect. */
+/* Returns true if a slot at the peer is free for that VC, or its credit is in
+ * flight. Has no side effect. */
 bool cell_channel_room(const struct cell_channel *ep, uint32_t vc);
 /* Commits the cell at g. Requires cell_channel_can(vc) and cell_channel_next(g)
  * == g. The peer owns the packet once its EOP cell is committed. */

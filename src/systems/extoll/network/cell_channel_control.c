@@ -2,10 +2,10 @@
 /* Credits and acknowledgements of a cell channel (extoll.md 3.10, 4.4, 4.7).
  *
  * A link port's line carries, in this order when several are ready: ACK, CREDIT
- * of VC 0..3 (all credits owed on that VC), refresh, data. ACK: after ack_every
- * cells or ack_idle cycles after the last one. Refresh: one VC every `refresh`
- * cycles. On a line without faults a refresh brings no news, because no credit
- * is lost there. */
+ * of VC 0..3 (all credits owed on that VC), refresh, data. An ACK is due after
+ * ack_every cells, or ack_idle cycles after the last cell. One VC is refreshed
+ * every `refresh` cycles. On a line without faults a refresh brings no news,
+ * because no credit is lost there. */
 #include "systems/extoll/network/cell_channel_control.h"
 
 void cell_channel_ctl_due(struct cell_channel *ep, uint64_t cycle, uint32_t vc)
@@ -198,7 +198,7 @@ uint64_t cell_channel_hear(struct cell_channel *ep, uint64_t g)
 	struct cell_channel *p = ep->peer;
 	uint64_t next = WEFT_NEVER, r;
 
-	if (!ep->ctl) { /* equal at both ends: credits beside the data */
+	if (!ep->ctl) { /* credits travel beside the data, at both ends alike */
 		for (; !ring_empty(&p->due); ring_pop(&p->due)) {
 			uint64_t d = *ring_front(&p->due);
 			uint32_t vc = d & 0xff;

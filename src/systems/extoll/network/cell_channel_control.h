@@ -6,8 +6,8 @@
 
 #include "systems/extoll/network/cell_channel_internal.h"
 
-/* Queues a credit of `vc`, which may be on ep's line from `cycle` on (beside
- * the data: counts at the peer from then on). */
+/* Queues a credit of `vc`, which may be on ep's line from `cycle` on. A credit
+ * beside the data counts at the peer from `cycle` on. */
 void cell_channel_owe(struct cell_channel *ep, uint32_t vc, uint64_t cycle);
 /* Sends all control cells that start before `limit`. */
 void cell_channel_settle(struct cell_channel *ep, uint64_t limit);

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 
 enum {
-	COMP = 2048, /* cycles between K28.3, own choice */
-	TAG_PORT = 1 /* + port: tag of cell_channel_event */
+	COMP = 2048, /* cycles from one K28.3 to the next, own choice */
+	TAG_PORT = 1 /* TAG_PORT + port: tag of cell_channel_event */
 };
 
 /* ---- the line ---- */
@@ -81,7 +81,7 @@ static bool channel_framed_quiet(const struct cell_channel *ep)
 	uint32_t vc;
 
 	if (!p->slow)
-		return true; /* not started yet */
+		return true; /* the peer has not started yet */
 	for (vc = 0; vc < EX_VCS; vc++)
 		if ((uint8_t)(p->slow->cells[vc] - p->used[vc]) !=
 		    ep->slow->given[vc])
@@ -111,7 +111,7 @@ static void channel_framed_pump(struct cell_channel *ep, uint64_t cycle)
 	uint32_t i;
 	uint64_t k;
 
-	/* refreshes of the time in which the line was quiet */
+	/* Counts refreshes of the time in which the line was quiet. */
 	if (ep->cfg.refresh && ep->next_refresh + ep->cfg.refresh < cycle) {
 		k = (cycle - ep->next_refresh) / ep->cfg.refresh;
 		ep->next_refresh += k * ep->cfg.refresh;
@@ -141,8 +141,9 @@ static void channel_framed_pump(struct cell_channel *ep, uint64_t cycle)
 	}
 }
 
-/* Returns the first cycle >= g at which a cell may be committed: its slot,
- * t_out ahead, is free of control cells (cell_channel.h, reference points). */
+/* Returns the first cycle >= g at which a cell may be committed, because its
+ * slot, t_out ahead, is free of control cells (cell_channel.h, reference
+ * points). */
 uint64_t cell_channel_framed_next(struct cell_channel *ep, uint64_t g)
 {
 	struct cell_channel_framed *s = ep->slow;

@@ -20,22 +20,22 @@ enum cell_channel_state {
 
 enum { SLOW_SENT = 128, SLOW_SPECIALS = 8 };
 
-/* Costs of a line with errors, in addition to cell_channel_count. For one
- * direction at rest: damaged transmissions = code + crc + control + idle -
- * pieces; code + crc + seq = nacks + ignored. At the sending end: replays =
- * timeouts + nacks_in - nacks_stale + trainings. */
+/* Costs of a line with errors, in addition to cell_channel_count. Two sums hold
+ * for one direction at rest: damaged transmissions = code + crc + control +
+ * idle - pieces, and code + crc + seq = nacks + ignored. At the sending end,
+ * replays = timeouts + nacks_in - nacks_stale + trainings. */
 struct slow_count {
 	uint64_t control;     /* damaged control cells */
 	uint64_t idle;	      /* damaged transmissions without a bad cell */
 	uint64_t pieces;      /* further bad cells in one transmission */
-	uint64_t ignored;     /* cells refused while a NACK was out */
+	uint64_t ignored;     /* cells refused while a NACK was in flight */
 	uint64_t nacks_in;    /* NACKs received */
-	uint64_t nacks_stale; /* of these, without a cell left to resend */
-	uint64_t resent;      /* cells */
-	uint64_t lost;	      /* times without alignment */
+	uint64_t nacks_stale; /* NACKs received without a cell left to resend */
+	uint64_t resent;      /* cells sent again */
+	uint64_t lost;	      /* times that alignment was lost */
 };
 
-/* Control cell that was received; takes effect at `cycle`. */
+/* A received control cell, which takes effect at `cycle`. */
 struct slow_ctl {
 	uint64_t cycle;
 	uint8_t type, value;
@@ -45,40 +45,47 @@ struct cell_channel_framed {
 	enum cell_channel_state state;
 	uint64_t armed; /* cycle of the live wake-up, or WEFT_NEVER */
 	/* sending: */
-	struct weft_frame *sent[SLOW_SENT]; /* by SEQ: for replay */
+	/* copies of cells by SEQ, for replay */
+	struct weft_frame *sent[SLOW_SENT];
 	struct {
 		VEC(struct weft_frame *);
-	} early;	       /* acknowledged although not received */
-	uint32_t made;	       /* cells so far */
-	uint8_t seq;	       /* of the next cell */
-	uint8_t oldest;	       /* first that is not acknowledged */
-	uint8_t replay;	       /* next to resend */
-	bool replaying;	       /* until all are resent */
-	uint32_t tries;	       /* replays or trainings without success */
-	uint64_t since;	       /* cycle of the last progress or replay */
-	uint64_t gap_end;      /* earliest start of a cell */
-	uint64_t comp_at;      /* compensation is due, WEFT_NEVER = off */
-	uint8_t cells[EX_VCS]; /* committed so far, modulo 256 */
+	} early;       /* cells that were acknowledged although not received */
+	uint32_t made; /* cells made so far */
+	/* SEQ of the next cell */
+	uint8_t seq;
+	uint8_t oldest;	  /* SEQ of the first cell that is not acknowledged */
+	uint8_t replay;	  /* SEQ of the next cell to resend */
+	bool replaying;	  /* a replay is under way */
+	uint32_t tries;	  /* replays or trainings without success */
+	uint64_t since;	  /* cycle of the last progress or replay */
+	uint64_t gap_end; /* earliest start of a cell */
+	/* cycle at which compensation is due, or WEFT_NEVER */
+	uint64_t comp_at;
+	uint8_t cells[EX_VCS]; /* cells committed so far by VC, modulo 256 */
 	struct {
 		RING(struct slow_ctl);
-	} in;		 /* control cells received, by cycle */
-	uint64_t urgent; /* first cell that starts an action */
+	} in; /* control cells received, by cycle */
+	/* cycle of the first control cell that starts an action */
+	uint64_t urgent;
 	/* receiving: */
 	uint8_t expect; /* SEQ of the next cell */
 	uint32_t taken; /* cells received so far */
 	uint8_t acked;	/* SEQ up to which ACKs were sent, exclusive */
 	bool waiting;	/* a NACK for `expect` was sent or is due */
-	uint8_t open;	/* mask: VCs inside a packet */
-	bool rebuild;	/* packets from bytes: a fault, a listener */
+	uint8_t open;	/* mask of VCs inside a packet */
+	/* Packets are rebuilt from bytes, because of a fault or listener. */
+	bool rebuild;
 	struct ex_built built;
-	uint64_t nack_at;      /* NACK ready, WEFT_NEVER = none */
-	uint8_t given[EX_VCS]; /* credits returned so far, modulo 256 */
-	uint64_t fifo_free;    /* receive FIFO: first cycle not in use */
+	uint64_t nack_at; /* cycle at which a NACK is ready, or WEFT_NEVER */
+	uint8_t given[EX_VCS]; /* credits returned so far by VC, modulo 256 */
+	uint64_t fifo_free; /* first cycle at which the receive FIFO is free */
 	uint32_t n_verdicts;
-	uint64_t verdict[SLOW_SENT]; /* by slot: void from then on; or NEVER */
-	uint64_t unpaid[2];	     /* by slot: returns no credit */
+	/* by slot: cycle from which it is void, or NEVER */
+	uint64_t verdict[SLOW_SENT];
+	uint64_t unpaid[2]; /* mask of slots that return no credit */
 	/* training: */
-	struct slow_ctl special[SLOW_SPECIALS]; /* to be sent, in order */
+	/* training cells to be sent, in order */
+	struct slow_ctl special[SLOW_SPECIALS];
 	uint32_t n_specials;
 	uint64_t aligned_at, down_at, again_at;
 	bool told; /* the owner knows that it is not ready */
@@ -96,7 +103,7 @@ void cell_channel_framed_send(struct cell_channel *ep, struct weft_frame *f,
 /* Sends a copy of the cell at cycle `at`. */
 void cell_channel_framed_cell(struct cell_channel *ep,
 			      const struct weft_frame *f, uint64_t at);
-/* Returns a credit of vc, which is ready t_credit after `cycle`. */
+/* Gives back a credit of vc, which is ready t_credit after `cycle`. */
 void cell_channel_framed_credit(struct cell_channel *ep, uint32_t vc,
 				uint64_t cycle);
 
@@ -115,11 +122,13 @@ void cell_channel_retry_drop_all(struct cell_channel_framed *s);
 /* Starts to resend cells at the oldest one that is not acknowledged, or takes
  * the link down after too many attempts. */
 void cell_channel_retry_replay(struct cell_channel *ep, uint64_t cycle);
-/* Return the next cycle for a resent cell; send one if the line is free. */
+/* cell_channel_retry_next() returns the next cycle for a resent cell.
+ * cell_channel_retry_step() sends one if the line is free. */
 uint64_t cell_channel_retry_next(const struct cell_channel *ep);
 void cell_channel_retry_step(struct cell_channel *ep, uint64_t cycle);
-/* Queue a received control cell that takes effect at `cycle`; apply all that
- * have taken effect by `cycle`. */
+/* cell_channel_retry_heard() queues a received control cell that takes effect
+ * at `cycle`. cell_channel_retry_apply() applies all that have taken effect by
+ * `cycle`. */
 void cell_channel_retry_heard(struct cell_channel *ep, uint64_t cycle,
 			      uint32_t type, uint32_t value);
 void cell_channel_retry_apply(struct cell_channel *ep, uint64_t cycle);

@@ -28,9 +28,10 @@ static inline bool cell_channel_has_credit(const struct cell_channel *ep,
 void cell_channel_frame(const struct cell_channel *ep, const struct ecell *cell,
 			uint32_t vc, struct weft_frame *f);
 
-/* Reports to a listener (cell_channel_listen.c): a cell, whose packet becomes
- * the one that the peer receives, and the control cell that starts at cycle
- * `at` (kind, n: below). */
+/* Install, drop and feed a listener (cell_channel_listen.c).
+ * cell_channel_listen_cell() reports a cell, whose packet becomes the one that
+ * the peer receives. cell_channel_listen_tell() reports the control cell that
+ * starts at cycle `at`, with kind and n as in cell_channel_framed_tell(). */
 void cell_channel_listen_start(struct cell_channel *ep);
 void cell_channel_listen_drop(struct cell_channel *ep);
 void cell_channel_listen_cell(struct cell_channel *ep, struct ecell *cell,
@@ -41,8 +42,8 @@ void cell_channel_listen_tell(struct cell_channel *ep, uint64_t at,
 void cell_channel_listen_refresh(struct cell_channel *ep, uint64_t at,
 				 uint64_t n);
 
-/* Framed ports (cell_channel_framed.c): counterparts of cell_channel_start()
- * and so on. */
+/* Counterparts for framed ports of cell_channel_start() and the other functions
+ * (cell_channel_framed.c). */
 int cell_channel_framed_start(struct cell_channel *ep, struct weft_err *err);
 void cell_channel_framed_abandon(struct cell_channel *ep);
 bool cell_channel_framed_can(struct cell_channel *ep, uint32_t vc, uint64_t g);
@@ -53,8 +54,8 @@ void cell_channel_framed_commit(struct cell_channel *ep,
 /* Returns the credit of a cell, except for one that arrives again. */
 void cell_channel_framed_release(struct cell_channel *ep,
 				 const struct ecell *cell, uint64_t cycle);
-/* Sends a control cell of cell_channel_control.c at `at`: kind < EX_VCS with n
- * credits, or one of these kinds. */
+/* Sends a control cell of cell_channel_control.c at `at`. kind is a VC, of
+ * which n credits are returned, or one of these kinds. */
 enum { CELL_CHANNEL_TELL_ACK = EX_VCS, CELL_CHANNEL_TELL_REFRESH };
 void cell_channel_framed_tell(struct cell_channel *ep, uint64_t at,
 			      uint32_t kind, uint32_t n);

@@ -13,12 +13,13 @@
 struct cell_channel_listener {
 	struct weft_line_listener *to;
 	uint64_t word_fs;
-	uint8_t seq;	       /* of the next cell */
+	uint8_t seq;	       /* SEQ of the next cell */
 	uint8_t acked;	       /* SEQ up to which ACKs were sent, exclusive */
-	uint8_t refresh_vc;    /* VC of the next one */
+	uint8_t refresh_vc;    /* VC of the next refresh */
 	uint8_t given[EX_VCS]; /* credits returned so far, modulo 256 */
-	bool awake;	       /* cells other than a refresh since the last
-				* one */
+	/* A cell other than a refresh was on the line since the last
+	 * refresh. */
+	bool awake;
 	bool telling;
 	struct ex_built built; /* packet for the peer */
 };

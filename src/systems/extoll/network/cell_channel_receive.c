@@ -7,11 +7,12 @@
  *
  * The owner sees cells before their end, good or not. The verdict at the end is
  * known here as soon as the frame arrives, and is stored with the cell
- * (ECELL_VOID). Bad cells that the owner sees: with 32 bit, cells whose SEQ is
- * the expected one, because SEQ is in front; with 16 bit all, because SEQ is at
- * the end. After a NACK a cell is held back until its SEQ is known. A bad cell
- * that starts a packet inside another one, or continues none, stops here. A
- * void cell has a packet of its own, with the route that was received.
+ * (ECELL_VOID). With 32 bit the owner sees a bad cell only if its SEQ is the
+ * expected one, because SEQ is in front. With 16 bit it sees all bad cells,
+ * because SEQ is at the end. After a NACK a cell is held back until its SEQ is
+ * known. A bad cell that starts a packet inside another one, or continues none,
+ * stops here. A void cell has a packet of its own, with the route that was
+ * received.
  *
  * On a line with a fault or a listener the owner gets a packet that is rebuilt
  * from the received bytes (ex_rebuild) instead of the sender's. */
@@ -21,7 +22,7 @@
 #include <string.h>
 
 enum {
-	RUN = 16, /* code errors in a row: alignment is lost (5.7) */
+	RUN = 16, /* code errors in a row that lose alignment (5.7) */
 	FIFO = 5, /* flits by which the receive FIFO can lag */
 };
 
@@ -29,8 +30,8 @@ enum {
 struct rx {
 	struct cell_channel *ep;
 	struct weft_frame *f;
-	uint64_t c0;  /* cycle: first flit behind the receive FIFO */
-	uint32_t bad; /* bad cells in it */
+	uint64_t c0;  /* cycle of the first flit behind the receive FIFO */
+	uint32_t bad; /* bad cells in the frame */
 };
 
 /* ---- to the owner ---- */
@@ -115,7 +116,8 @@ static struct weft_frame *void_packet(const struct rx *r,
 			m->port = b[2];
 		return pkt;
 	}
-	if (m->pos >= m->hops) /* route used up: the header takes its place */
+	/* the route is used up, so that the header takes its place */
+	if (m->pos >= m->hops)
 		memcpy(&pkt->u[0], b, ex_flit_bytes(width));
 	for (uint32_t i = 0; i < k && m->pos + i < EX_ROUTE_MAX; i++)
 		ex_route_set(pkt, m->pos + i, b[i / 2] >> i % 2 * 4 & 0xf);
@@ -130,7 +132,8 @@ static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 	uint32_t len;
 
 	assert(slot < SLOW_SENT);
-	/* damage may have turned framing into flits: stay inside the frame */
+	/* Stays inside the frame, because damage may have turned framing into
+	 * flits. */
 	len = c->flits + (r->ep->cfg.width == EX_W16 ? 2 : 0);
 	if (len >= r->f->words)
 		len = r->f->words - 1;
@@ -140,7 +143,7 @@ static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 		s->unpaid[slot / 64] |= 1ULL << slot % 64;
 }
 
-/* Passes a void cell to the owner. Returns false if it stops here. */
+/* Passes a void cell to the owner. Returns false if the cell stops here. */
 static bool deliver_void(struct rx *r, const struct ex_heard *h, bool paid)
 {
 	struct cell_channel *ep = r->ep;
@@ -164,7 +167,7 @@ static bool deliver_void(struct rx *r, const struct ex_heard *h, bool paid)
 	return true;
 }
 
-/* Tells the owner of void cells whose verdict is known before their sending on
+/* Tells the owner of void cells whose verdict is known before their forwarding
  * has begun. */
 void cell_channel_rx_verdicts(struct cell_channel *ep, uint64_t cycle)
 {
@@ -319,7 +322,7 @@ static void channel_receive_damaged(struct rx *r)
 		n->idle++;
 	if (d.worst < RUN)
 		return;
-	/* noise that ends: the line is as before behind it */
+	/* Behind noise that ends, the line is as before. */
 	if (f->words < UINT32_MAX / 2)
 		back = weft_clock_cycle(&r->ep->cfg.clk,
 					f->time + f->words * f->word_fs);

@@ -11,7 +11,7 @@
  * answered from INIT2 on, because an INIT1 in that answer would restart an end
  * that is READY by then, and so on without end. An INIT2 in state READY means
  * that the other end lacks INIT3. An end repeats what is not answered every
- * `timeout` cycles, `attempts` times: then the link is down. The link also goes
+ * `timeout` cycles, `attempts` times. Then the link is down. The link also goes
  * down without commas for that time, and after that many replays without
  * success (4.7). A link that is down comes up when commas return, or when the
  * other end begins to train. SEQ and credits start at 0 and are never reset.

@@ -7,8 +7,8 @@
  *
  * A queue is (output, VC on which the cell arrived), so that cells of two
  * packets never mix in one queue. In each cycle every output that may send
- * grants one of the cells that have a credit, own or may take the VC they leave
- * on, and whose input RAM is not being read. Every input accepts one of its
+ * grants one cell. That cell has a credit, owns or may take its outgoing VC,
+ * and its input RAM is not being read. Every input accepts one of its
  * grants. Both choose round robin (4.2); an arbiter moves on with every grant.
  *
  * Fall-through: t_route cycles from the first flit to the request, t_cross from
@@ -25,7 +25,8 @@
 
 /* ---- waking ---- */
 
-enum { TAG_DECIDE = 0, TAG_PORT = 1 /* + port: framed */ };
+/* TAG_PORT + port: event of a framed port */
+enum { TAG_DECIDE = 0, TAG_PORT = 1 };
 
 static inline void extoll_xbar_arm(struct extoll_xbar *x, uint64_t cycle)
 {
@@ -78,7 +79,7 @@ static void cell_in(struct extoll_xbar *x, uint32_t i, uint32_t slot)
 		extoll_xbar_queue_push(x, i, in->out[c->vc], slot);
 		return;
 	}
-	/* the route leads nowhere: drop the cell */
+	/* Drops the cell, because its route leads nowhere. */
 	if (c->flags & ECELL_VOID)
 		weft_count(x->comp, EXTOLL_XBAR_VOIDS, 1);
 	else if (c->flags & ECELL_EOP)
@@ -159,13 +160,13 @@ static void cell_out(struct extoll_xbar *x, uint32_t o, uint32_t bit,
 }
 
 struct grants {
-	uint8_t bit[EX_PORTS];	  /* by output */
+	uint8_t bit[EX_PORTS];	  /* bit of the granted cell, by output */
 	uint16_t by_in[EX_PORTS]; /* outputs, by input */
 	uint16_t ins;
 };
 
-/* Lets output o grant. Returns the next cycle at which it may, if it does not,
- * apart from news from its peer. */
+/* Lets output o grant. If it does not, returns the next cycle at which it may,
+ * unless news of its peer arrive earlier. */
 static uint64_t crossbar_grant(struct extoll_xbar *x, uint32_t o,
 			       uint64_t cycle, uint64_t freed, struct grants *g)
 {
@@ -216,7 +217,8 @@ static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 		cell_out(x, o, g->bit[o], cycle);
 		x->fresh |= (uint16_t)(1u << o);
 	}
-	/* the next cells of the queues, and cells that were blocked by these */
+	/* `next` also covers the next cells of the queues, and cells that were
+	 * blocked by the granted ones. */
 	for (m = x->fresh & x->asked; m; m &= m - 1) {
 		uint64_t t = x->grant_at[__builtin_ctz(m)];
 
@@ -324,7 +326,8 @@ void extoll_xbar_event(struct weft_comp *c, uint32_t tag)
 
 		next = t < next ? t : next;
 	}
-	if (x->held.n) { /* also of packets that have become the first */
+	/* also requests of packets that have become the first */
+	if (x->held.n) {
 		uint64_t t = extoll_xbar_queue_held(x, cycle);
 
 		next = t < next ? t : next;
@@ -381,7 +384,7 @@ int extoll_xbar_start(struct weft_comp *c, struct weft_err *err)
 	uint32_t i;
 
 	x->datelines = x->dateline << EX_INTERNAL;
-	if (t) { /* position of this crossbar in the network */
+	if (t) { /* the crossbar has a position in a network */
 		x->node = x->place.node;
 		x->datelines |= topo_datelines(t, x->node);
 		topo_here_init(&x->here, t, x->node);

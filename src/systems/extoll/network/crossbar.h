@@ -11,21 +11,21 @@
 
 #define EXTOLL_XBAR_NONE   0xff
 #define EXTOLL_XBAR_QUEUES (EX_PORTS * EX_VCS)
-#define EXTOLL_XBAR_FAR	   (1 << 30) /* cycles, before the first cell */
+#define EXTOLL_XBAR_FAR	   (1 << 30) /* spacing before the first cell */
 
 /* Requests for one output: bit input * 4 + VC on which the cell arrived. */
 struct extoll_xbar_out {
 	uint64_t want[EX_VCS]; /* heads of queues, by outgoing VC */
 	uint8_t lock[EX_VCS];  /* bit that owns the VC from SOP to EOP */
-	uint8_t last; /* winner, state of the arbiter (extoll.md 4.2) */
+	uint8_t last; /* last winner: the arbiter's state (extoll.md 4.2) */
 } __attribute__((aligned(64)));
 
 /* Packets of one VC in order of arrival. */
 struct extoll_xbar_open {
-	uint8_t serial;	 /* of the last one */
-	bool is_open;	 /* its EOP has not arrived */
-	uint8_t cells;	 /* of it, in the queues */
-	uint8_t waiting; /* cells of all packets, in the queues */
+	uint8_t serial;	 /* serial of the last packet */
+	bool is_open;	 /* the EOP of that packet has not arrived */
+	uint8_t cells;	 /* cells of that packet in the queues */
+	uint8_t waiting; /* cells of all packets in the queues */
 };
 
 /* A packet with a hash (crossbar_order.c), known by in, vc and serial. */
@@ -36,18 +36,20 @@ struct extoll_xbar_turn {
 };
 
 struct extoll_xbar_held {
-	uint64_t cycle; /* may request from then on */
+	uint64_t cycle; /* cycle from which the packet may request */
 	uint8_t in, out, vc;
 };
 
 struct extoll_xbar_in {
 	uint8_t head[EXTOLL_XBAR_QUEUES],
-		tail[EXTOLL_XBAR_QUEUES];    /* by output * 4 + VC */
-	uint8_t accept;			     /* last output that was accepted */
-	uint8_t out[EX_VCS], vc_out[EX_VCS]; /* of the packet on that VC */
+		/* ends of the queues, by output * 4 + VC */
+		tail[EXTOLL_XBAR_QUEUES];
+	uint8_t accept; /* last output that was accepted */
+	/* Output and outgoing VC of the packet on each incoming VC. */
+	uint8_t out[EX_VCS], vc_out[EX_VCS];
 	struct extoll_xbar_open open[EX_VCS];
-	uint32_t spacing; /* least distance of two cells */
-	uint64_t pushed;  /* cycle of the last one */
+	uint32_t spacing; /* least cycles between two cells */
+	uint64_t pushed;  /* arrival cycle of the last cell */
 };
 
 enum {
@@ -57,10 +59,10 @@ enum {
 	EXTOLL_XBAR_NO_PORT,
 	EXTOLL_XBAR_VOIDS,
 	EXTOLL_XBAR_CONFLICTS,
-	EXTOLL_XBAR_SPACING, /* this and VCS are set by ops.sample */
+	EXTOLL_XBAR_SPACING, /* set by ops.sample, like EXTOLL_XBAR_VCS */
 	EXTOLL_XBAR_VCS,
-	EXTOLL_XBAR_RETRIES, /* this and the following are set by
-				extoll_xbar_link_counts */
+	/* The counters from here on are set by extoll_xbar_link_counts. */
+	EXTOLL_XBAR_RETRIES,
 	EXTOLL_XBAR_TIMEOUTS,
 	EXTOLL_XBAR_NACKS,
 	EXTOLL_XBAR_CRC,
@@ -80,17 +82,19 @@ enum {
 };
 
 struct extoll_xbar {
-	struct ex_place place; /* first, because ex_place() casts the state */
+	/* first member, because ex_place() casts the state */
+	struct ex_place place;
 	struct weft_comp *comp;
 	uint64_t armed;	     /* cycle of the live wake-up, or WEFT_NEVER */
-	weft_time_t armed_t; /* its time */
+	weft_time_t armed_t; /* time of the wake-up at `armed` */
 	uint16_t busy;	     /* inputs with cells in flight */
 	uint16_t asked;	     /* outputs that cells request */
-	uint16_t fresh;	     /* of these, with new cells since the last cycle */
-	uint32_t datelines;  /* by port number */
-	uint64_t seen[EX_PORTS];      /* of inputs in busy: next cell */
-	uint64_t read_free[EX_PORTS]; /* cycle from which the RAM is free */
-	uint64_t grant_at[EX_PORTS];  /* outputs: earliest grant */
+	uint16_t fresh; /* asked outputs with new cells since the last cycle */
+	uint32_t datelines;	 /* mask of ports with a dateline */
+	uint64_t seen[EX_PORTS]; /* inputs in busy: cycle of the next cell */
+	/* cycle from which the input RAM is free */
+	uint64_t read_free[EX_PORTS];
+	uint64_t grant_at[EX_PORTS]; /* outputs: earliest grant */
 	const struct cell_channel *peer[EX_PORTS];
 	struct topo_here here;
 	struct extoll_xbar_out out[EX_PORTS];
@@ -113,14 +117,15 @@ struct extoll_xbar {
 	struct {
 		VEC(struct extoll_xbar_held);
 	} held;
-	/* table routing without a topology: port by destination, or NULL */
+	/* Ports by destination for table routing without a topology, or
+	 * NULL. */
 	uint8_t *table;
 	uint32_t n_table;
 };
 
 /* Returns the output of the packet whose SOP cell arrived at `in`, and consumes
- * its nibble. Sets skip, flits and vc_out of the cell. Returns
- * EXTOLL_XBAR_NONE, counted, if the route leads nowhere. */
+ * its nibble. Sets skip, flits and vc_out of the cell. Counts the packet and
+ * returns EXTOLL_XBAR_NONE if the route leads nowhere. */
 uint32_t extoll_xbar_route(struct extoll_xbar *x, uint32_t in, struct ecell *c);
 /* Returns the output of a cell routed by table without side effects,
  * EXTOLL_XBAR_NONE if it is not known in advance. */
@@ -137,8 +142,8 @@ bool extoll_xbar_may_ask(const struct extoll_xbar_in *in,
 /* Puts the cell in `slot` into the queue for output o. */
 void extoll_xbar_queue_push(struct extoll_xbar *x, uint32_t i, uint32_t o,
 			    uint32_t slot);
-/* Places the requests of packets in transit whose time has come. Returns the
- * next such cycle. */
+/* Places the requests of packets whose transit time is over. Returns the next
+ * cycle at which one ends. */
 uint64_t extoll_xbar_queue_held(struct extoll_xbar *x, uint64_t cycle);
 /* Updates the counts after a cell left its queue, and places the requests that
  * become possible. */
@@ -159,8 +164,8 @@ bool extoll_xbar_turn_is(struct extoll_xbar *x, uint32_t i,
 bool extoll_xbar_turn_drop(struct extoll_xbar *x, uint32_t i,
 			   const struct ecell *c,
 			   struct extoll_xbar_turn *next);
-/* Report to listeners: the cells in the queues now; a cell that leaves input i
- * through output o in these cycles. */
+/* Report to listeners the cells in the queues now, and a cell that leaves input
+ * i through output o in these cycles. */
 WEFT_COLD void extoll_xbar_tell_queues(const struct extoll_xbar *x);
 WEFT_COLD void extoll_xbar_tell_cell(const struct extoll_xbar *x, uint32_t i,
 				     uint32_t o, uint64_t from, uint64_t to);

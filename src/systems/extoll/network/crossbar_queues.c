@@ -3,11 +3,11 @@
  * output.
  *
  * A packet of several cells holds its output from SOP to EOP. If it could
- * overtake earlier packets of its (input, VC) before it is whole, those could
- * fill the slots that its last cells need, and wait in turn, links away, for an
- * output which it holds: a deadlock that datelines do not prevent. Therefore
- * the SOP cell of a packet requests when the whole packet is here, or when no
- * earlier packet of its VC is left here. */
+ * overtake earlier packets of its (input, VC) before it is whole, those packets
+ * could fill the slots that its last cells need, while they wait, links away,
+ * for an output which it holds. Datelines do not prevent that deadlock.
+ * Therefore the SOP cell of a packet requests when the whole packet is here, or
+ * when no earlier packet of its VC is left here. */
 #include "systems/extoll/network/crossbar.h"
 #include "weft/trace.h"
 
@@ -24,7 +24,7 @@ static void crossbar_queues_ask(struct extoll_xbar *x, uint32_t i, uint32_t o,
 				const struct ecell *c)
 {
 	/* A packet from link to link requests t_transit cycles after its
-	 * arrival; its cells follow at their distances. */
+	 * arrival. Its cells follow at their distances. */
 	if (x->t_transit && i >= EX_INTERNAL && o >= EX_INTERNAL &&
 	    c->flags & ECELL_SOP &&
 	    c->cycle + x->t_transit > cell_channel_now(&x->ep[i])) {
@@ -105,7 +105,8 @@ void extoll_xbar_queue_push(struct extoll_xbar *x, uint32_t i, uint32_t o,
 	in->tail[q] = (uint8_t)slot;
 	if (x->hash_order)
 		order_in(x, i, q, c);
-	/* first cell of the queue, or end of a packet that is whole now */
+	/* Asks for the first cell of a queue, or at the end of a packet that is
+	 * whole now. */
 	if (in->head[q] == slot || c->flags & ECELL_EOP)
 		crossbar_queues_ask(x, i, o, &s[in->head[q]]);
 }
@@ -118,8 +119,8 @@ void extoll_xbar_queue_left(struct extoll_xbar *x, uint32_t i,
 	uint32_t q;
 
 	if (x->n_turn && c->flags & ECELL_SOP) {
-		/* When a packet with a hash leaves, the next one may be at the
-		 * head of a queue. */
+		/* When a packet with a hash leaves, the next packet of that
+		 * hash may be at the head of a queue. */
 		struct extoll_xbar_turn t;
 		uint32_t slot;
 

@@ -9,12 +9,12 @@
 #include "systems/extoll/network/route_runs.h"
 
 /* Returns the outgoing VC. A new dimension starts on the even VC. A cable that
- * closes a ring, and all links behind it in that dimension, use the odd one, so
+ * closes a ring, and all links behind it in that dimension, use the odd VC, so
  * that no ring of channels can close (4.6). */
 static uint32_t vc_next(const struct extoll_xbar *x, struct ex_meta *m,
 			uint32_t vc, uint32_t out)
 {
-	uint32_t dim = 0xff, odd; /* no dimension: an internal port */
+	uint32_t dim = 0xff, odd; /* 0xff: an internal port has no dimension */
 
 	if (x->place.topo)
 		dim = topo_dim(x->place.topo, out);
@@ -141,7 +141,8 @@ static struct ex_wait wait_of(struct extoll_xbar *x, uint32_t in, uint32_t o,
 
 	for (uint32_t v = 0; v < EX_VCS; v++)
 		w.pool |= (uint8_t)((ep->used[v] > ep->lim_reserved) << v);
-	/* waits for its place in the order, not for room: left out */
+	/* Left out, because it waits for its place in the order, not for
+	 * room. */
 	if (x->n_turn && c->flags & ECELL_SOP && !extoll_xbar_turn_is(x, in, c))
 		w.since = UINT64_MAX;
 	return w;

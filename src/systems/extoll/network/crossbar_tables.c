@@ -196,8 +196,8 @@ static uint32_t flits_or_64(uint32_t flits, uint32_t width)
 }
 
 /* Checks the cells of the network ports, because a crossbar forwards cells as
- * they are cut: the first one has the route, including the Host Port's route of
- * 64 bytes. */
+ * they are cut. So the first cell must hold the route, including the Host
+ * Port's route of 64 bytes. */
 int extoll_xbar_cells_fit(const struct extoll_xbar *x, struct weft_err *err)
 {
 	uint32_t max = flits_or_64(x->cell_flits, x->width);

@@ -29,7 +29,7 @@ void extoll_xbar_gone(void *own, struct cell_channel *ep, uint32_t slot)
 	assert(o < EX_PORTS);
 	if (at == slot) {
 		extoll_xbar_queue_pop(x, i, o, i * EX_VCS + vc);
-	} else { /* behind the cell at index `at` */
+	} else { /* the cell follows the one at index `at` */
 		s[at].next = s[slot].next;
 		if (x->in[i].tail[q] == slot)
 			x->in[i].tail[q] = (uint8_t)at;

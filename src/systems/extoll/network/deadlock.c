@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Detects cells that wait for each other in a circle. The first cell of each
  * queue of an input channel waits for two conditions: no other packet holds the
- * channel of its output, and a slot behind the output is free, which any cell
- * there may leave. So a cell can move when both can happen, and a slot becomes
- * free when one of the cells that hold it can move.
+ * channel of its output, and a slot behind the output is free. Any cell that
+ * leaves there frees such a slot. So a cell can move when both can happen, and
+ * a slot becomes free when one of the cells that hold it can move.
  *
  * At first all cells count as stuck. The search marks cells that can move until
  * it finds no more: cells that have waited briefly, that have room, or that
@@ -30,8 +30,9 @@ struct waits {
 	uint64_t before;
 	struct {
 		VEC(struct head);
-	} heads;	 /* by place */
-	uint32_t *first; /* first head of a place; the next entry ends them */
+	} heads; /* by place */
+	/* Index of the first head of a place. The next entry is its end. */
+	uint32_t *first;
 };
 
 /* ---- places: input channels of crossbars ---- */
@@ -67,7 +68,7 @@ static bool place_moves(const struct waits *w, uint32_t p, uint32_t but)
 	return w->first[p] == w->first[p + 1];
 }
 
-/* Returns true if cells may arrive there. */
+/* Returns true if cells may arrive at the place. */
 static bool place_takes(const struct waits *w, uint32_t p)
 {
 	struct weft_comp *c = place_comp(w, p);
@@ -77,8 +78,9 @@ static bool place_takes(const struct waits *w, uint32_t p)
 
 /* ---- cells that can move ---- */
 
-/* Returns true if the channel that the cell needs becomes free: the packet of
- * (in, vc) that holds it has its next cell here, or some links behind. */
+/* Returns true if the channel that the cell needs becomes free, because the
+ * packet of (in, vc) that holds it has its next cell here, or some links
+ * behind. */
 static bool lock_comes(const struct waits *w, const struct head *h)
 {
 	const struct weft_comp *c = place_comp(w, h->place);
@@ -214,7 +216,7 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 				     h->w.lock % EX_VCS);
 		else if (!slot_comes(w, h))
 			p = place_of(far->comp, far->index, h->w.vc);
-		h = NULL; /* the first stuck cell there */
+		h = NULL; /* the first stuck cell at that place */
 		for (uint32_t i = w->first[p + 1]; i-- > w->first[p];)
 			if (!w->heads.at[i].live)
 				h = &w->heads.at[i];
@@ -251,20 +253,20 @@ bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
 	struct waits w = { .n = n, .before = before };
 	uint32_t places = n->n_xbars * EX_PORTS * EX_VCS;
 	struct ex_wait e[EX_PORTS];
-	bool found = false; /* a cell has waited for long */
+	bool found = false; /* true if a cell has waited for long */
 
 	*blocked_p = false;
 	for (uint32_t p = 0; !found && p < places; p++)
 		for (uint32_t k = place_heads(&w, p, e); k-- > 0;)
 			found |= e[k].since <= before;
 	if (!found)
-		return false; /* the usual case; the search is left out, since
-				 it is slow */
+		/* usual case, in which the slow search is left out */
+		return false;
 	waits_read(&w, places);
 	found = waits_solve(&w) > 0;
 	if (found)
 		circle_text(&w, text, size);
-	/* otherwise look for an end that accepts no cells */
+	/* Otherwise searches for an end that accepts no cells. */
 	for (uint32_t i = 0; !found && !*blocked_p && i < w.heads.n; i++) {
 		const struct head *h = &w.heads.at[i];
 		const struct weft_port *far = far_end(&w, h);

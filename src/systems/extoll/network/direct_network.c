@@ -2,10 +2,10 @@
 /* Class extoll.net, see direct_network.h: services for traffic sources, the
  * watchdog and the results of the window of measurement (measuring_window.c).
  *
- * States of a run: `saturated`, the content of sources and network has grown in
+ * States of a run. `saturated`: the content of sources and network has grown in
  * the window by more than chance (growth.h) and by more than a packet per
- * source; `starved`, a source with a packet ready sent none for a watchdog's
- * time while others did; `deadlock`, cells have waited that long for each other
+ * source. `starved`: a source with a packet ready sent none for a watchdog's
+ * time while others did. `deadlock`: cells have waited that long for each other
  * in a circle. */
 #include "systems/extoll/network/direct_network.h"
 
@@ -81,7 +81,7 @@ int extoll_net_join(struct weft_comp *net, uint32_t node,
 {
 	struct extoll_net *n = net->state;
 
-	net_clock(n); /* a source may start before the network */
+	net_clock(n); /* because a source may start before the network */
 	if (!weft_clock_same(clk, &n->clk))
 		return weft_fail(
 			err, EINVAL,
@@ -142,8 +142,8 @@ static void direct_network_deadlocked(struct weft_comp *c, const char *text)
 	weft_check_failed(
 		c, "deadlock: cells in these inputs wait for each other: %s",
 		text);
-	/* This event lies in the far future, so that the run ends as not idle:
-	 * cells are left in the network. */
+	/* This event lies in the far future, so that the run ends as not idle,
+	 * because cells are left in the network. */
 	weft_wake(c, EXTOLL_NET_TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
 }
 
@@ -157,7 +157,7 @@ static void watch_arm(struct weft_comp *c)
 }
 
 /* Searches for deadlock and starved sources. The watchdog is a watch, so it
- * does not run when no other event is left; net_finish() searches then. A run
+ * does not run when no other event is left. net_finish() searches then. A run
  * with attached processes is searched once only, because their events may be
  * minutes apart. */
 static void direct_network_watch(struct weft_comp *c)
@@ -175,7 +175,7 @@ static void direct_network_watch(struct weft_comp *c)
 		weft_sim_stop(c->sim);
 		return;
 	}
-	/* sources with a packet that did not send it while others sent */
+	/* Counts sources that did not send their packet while others sent. */
 	EXTOLL_NET_GENS(n, g)
 	{
 		starved +=
@@ -209,7 +209,8 @@ static int net_sample(struct weft_comp *c, struct weft_err *err)
 	const struct extoll_net *n = c->state;
 	uint64_t sum = 0;
 
-	/* found by name, because other crossbars may have the counter */
+	/* The counter is found by name, because crossbars of other classes may
+	 * have it, too. */
 	for (uint32_t i = 0; i < n->n_xbars; i++) {
 		const struct weft_class *cls = n->xbar[i]->cls;
 

@@ -41,8 +41,9 @@ struct extoll_net_end { /* a source, or NULL */
 
 enum extoll_net_state {
 	EXTOLL_NET_STEADY,
-	EXTOLL_NET_UNSETTLED, /* ended in the warm-up, or before the last
-			       * marked */
+	/* The run ended in the warm-up, or before the last marked packet
+	 * arrived. */
+	EXTOLL_NET_UNSETTLED,
 	EXTOLL_NET_SATURATED, /* less arrives than is offered: queues grow */
 	EXTOLL_NET_STARVED,   /* some sources cannot send while others do */
 	EXTOLL_NET_DEADLOCK,
@@ -63,7 +64,7 @@ struct extoll_net {
 	double precision;
 	bool detect;
 	char note[200];
-	/* from the fabric; the network owns the arrays: */
+	/* from the fabric, but the network owns the arrays: */
 	struct topology *topo;
 	struct weft_comp **xbar;
 	uint32_t n_xbars;
@@ -75,30 +76,35 @@ struct extoll_net {
 	uint32_t *perm;
 	uint64_t perm_seed;
 	/* the window: */
-	uint64_t from, until;	    /* UINT64_MAX: not known yet */
-	bool closed, over, again;   /* again: the second one */
-	uint64_t marked, marked_in; /* made in the window; of these, arrived */
-	uint64_t expected;	    /* all that will be marked */
-	uint64_t offered;	    /* flits of them */
-	uint64_t backlog;	    /* packets waiting in sources at its end */
-	uint64_t in_flits;	    /* arrived in the window */
-	double latency_sum;	    /* of the marked */
+	/* cycles of the window; UINT64_MAX: not known yet */
+	uint64_t from, until;
+	bool closed, over, again; /* again: this is the second window */
+	/* Packets made in the window, and those of them that arrived. */
+	uint64_t marked, marked_in;
+	uint64_t expected; /* packets that will be marked in all */
+	uint64_t offered;  /* flits of the expected packets */
+	/* Packets that wait in sources at the end of the window. */
+	uint64_t backlog;
+	uint64_t in_flits;  /* flits that arrived in the window */
+	double latency_sum; /* sum over the marked packets */
 	struct weft_hist *latency, *network;
 	struct steady steady;
-	struct growth growth; /* of the content of sources and network */
-	uint64_t made_flits;  /* since the start of the run */
+	struct growth growth; /* growth of the content of sources and network */
+	uint64_t made_flits;  /* flits made since the start of the run */
 	enum extoll_net_state state;
 	uint32_t starved;
-	weft_time_t last; /* packet received */
+	weft_time_t last; /* time of the last packet received */
 	uint64_t total;	  /* packets to be made; UINT64_MAX = no end */
 	/* load of the cables in the window: */
-	uint64_t *busy; /* at its start, by crossbar and link */
+	/* Busy cycles at the start of the window, by crossbar and link. */
+	uint64_t *busy;
 	weft_time_t busy_from;
 	double busy_mean, busy_max;
 	const struct weft_port *busiest;
 	uint32_t n_links;
 	/* the watchdog: */
-	uint64_t moved; /* packets sent and received at its last run */
+	/* packets sent and received at the watchdog's last run */
+	uint64_t moved;
 };
 
 static inline struct extoll_net *extoll_net_of(const struct ex_place *p)
@@ -113,7 +119,7 @@ static inline struct extoll_net *extoll_net_of(const struct ex_place *p)
 int extoll_net_join(struct weft_comp *net, uint32_t node,
 		    struct extoll_net_end gen, const struct weft_clock *clk,
 		    uint64_t packets, struct weft_err *err);
-/* Loops over all sources; the loop's body is a statement. */
+/* Loops over all sources. The loop's body is a statement. */
 #define EXTOLL_NET_GENS(n, e)                                                  \
 	for (const struct extoll_net_end *e = (n)->gen;                        \
 	     e && e < (n)->gen + (n)->topo->nodes; e++)                        \
@@ -126,7 +132,7 @@ int extoll_net_pattern(const struct ex_place *at, uint64_t permutation,
 struct extoll_net_pkt {
 	uint64_t born, injected; /* cycles */
 	uint32_t flits;
-	bool marked; /* counts in the latency */
+	bool marked; /* the packet counts in the latency */
 };
 /* Marks the packet if it was made in the window. */
 void extoll_net_made(struct weft_comp *net, struct extoll_net_pkt *p);
@@ -144,8 +150,9 @@ static inline bool extoll_net_over(const struct extoll_net *n)
 	return n && n->over;
 }
 
-/* measuring_window.c: open the window at `from`; end it at `until`. It may open
- * again unless `last` is true. */
+/* measuring_window.c: extoll_net_window_open() opens the window at `from`.
+ * extoll_net_window_end() ends it at `until`, and the window may open again
+ * unless `last` is true. */
 enum {
 	EXTOLL_NET_TAG_WATCH,
 	EXTOLL_NET_TAG_OPEN,
@@ -155,8 +162,8 @@ enum {
 void extoll_net_window_open(struct weft_comp *net, uint64_t from);
 void extoll_net_window_end(struct weft_comp *net, uint64_t until, bool last);
 
-/* link_load.c: start to measure the load of the links; stop now, of which the
- * first call counts; report the load. */
+/* link_load.c: start to measure the load of the links, stop now, and report the
+ * load. Only the first stop counts. */
 void extoll_net_links_begin(struct weft_comp *net);
 void extoll_net_links_end(struct weft_comp *net);
 void extoll_net_links_report(struct weft_comp *net);

@@ -180,7 +180,7 @@ static void built_route(struct weft_frame *to, const struct ex_line *l,
 		m->port = b[2];
 }
 
-/* Stores bytes [at, at + n) of the packet; bytes behind its end are padding. */
+/* Stores bytes [at, at + n) of the packet. Bytes behind its end are padding. */
 static void built_bytes(struct weft_frame *to, uint32_t at, const uint8_t *b,
 			uint32_t n)
 {
@@ -212,7 +212,8 @@ struct weft_frame *ex_rebuild(struct ex_built *b, struct weft_sim *sim,
 		built_route(b->pkt[vc], l, bytes);
 	}
 	to = b->pkt[vc];
-	to->payload.len = from->payload.len; /* the sender may have cut it */
+	/* the sender may have cut the payload */
+	to->payload.len = from->payload.len;
 	built_bytes(to, (uint32_t)cell->u[2] * w, bytes + l->route * w,
 		    (uint32_t)(l->flits - l->route) * w);
 	if (l->ctl & EX_CTL_EOP) {
@@ -236,7 +237,7 @@ void ex_rebuild_drop(struct ex_built *b)
 struct enc {
 	uint16_t *sym;
 	uint32_t n, max;
-	uint32_t parts; /* mask: bits of the part that are wanted */
+	uint32_t parts; /* mask of the bits of a part that are wanted */
 };
 
 static void frame_put(struct enc *e, uint32_t sym, enum weft_part part)

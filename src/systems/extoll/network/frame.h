@@ -23,18 +23,19 @@
 #include "systems/extoll/network/wire.h"
 #include "weft/sim.h"
 
-/* weft_frame.flags; BARE: bytes behind the command words are unknown. */
+/* Values of weft_frame.flags. EX_F_BARE: bytes behind the command words are
+ * unknown. */
 enum { EX_F_CELL = 1, EX_F_CONTROL = 2, EX_F_BARE = 4 };
 
 struct ex_line {
-	uint8_t type;  /* 0: cell, else enum ex_control */
+	uint8_t type;  /* 0 for a cell, otherwise enum ex_control */
 	uint8_t ctl;   /* cell: CTL */
-	uint8_t arg;   /* cell: SEQ; control cell: value */
-	uint8_t flits; /* cell: of payload */
+	uint8_t arg;   /* SEQ of a cell, value of a control cell */
+	uint8_t flits; /* cell: flits of payload */
 	uint8_t width;
-	uint8_t stomp; /* the CRC is inverted: void (5.6) */
-	uint8_t route; /* flits of route in front */
-	uint8_t cmd;   /* flits of command words behind them */
+	uint8_t stomp; /* the CRC is inverted, since the cell is void (5.6) */
+	uint8_t route; /* flits of the route */
+	uint8_t cmd;   /* flits of command words behind the route */
 };
 _Static_assert(sizeof(struct ex_line) == 8, "ex_line fits in u[0]");
 
@@ -55,7 +56,7 @@ static inline uint32_t ex_line_number(const struct weft_frame *f)
 /* Returns the routing flits that are left of a packet, by its meta. */
 uint32_t ex_route_left(const struct weft_frame *pkt, uint32_t width);
 /* Fills an empty frame, whose payload has room, with a cell of pkt. flits
- * include the routing flits of a SOP cell. stomp: only the length of the cell
+ * include the routing flits of a SOP cell. Of a stomped cell only the length
  * matters. */
 void ex_cell_fill(struct weft_frame *f, struct weft_frame *pkt, uint32_t width,
 		  uint32_t ctl, uint32_t first, uint32_t flits, bool stomp);
@@ -69,15 +70,15 @@ struct ex_built {
 /* Returns the packet of a received cell, rebuilt from received bytes: command
  * words, route and payload. Sizes, trace id, flags (the protection descriptor)
  * and the rest of ex_meta come from the sender's packet, because they are not
- * on the line. The last cell frees the sender's packet; the caller then owns
- * the new one. */
+ * on the line. The last cell frees the sender's packet, and the caller then
+ * owns the new one. */
 struct weft_frame *ex_rebuild(struct ex_built *b, struct weft_sim *sim,
 			      struct weft_frame *cell, const uint8_t *bytes);
 /* Frees packets that are incomplete. */
 void ex_rebuild_drop(struct ex_built *b);
-/* Like ex_wire_link.encode, with the part (enum weft_part) of each symbol in
- * its upper bits. CONTROL: control symbols and D16.2, CELL: type, value and
- * CRC-8 of a control cell. */
+/* Encodes like ex_wire_link.encode, with the part (enum weft_part) of each
+ * symbol in its upper bits. CONTROL stands for control symbols and D16.2, CELL
+ * for type, value and CRC-8 of a control cell. */
 uint32_t ex_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max);
 
@@ -94,9 +95,9 @@ struct ex_heard { /* a cell or a control cell */
 	enum ex_verdict verdict;
 	bool control;
 	bool seq_known;	  /* cell: a SEQ was received, right or not */
-	uint8_t type;	  /* of a control cell */
+	uint8_t type;	  /* type of a control cell */
 	uint8_t ctl, arg; /* as in ex_line */
-	uint8_t flits;	  /* received, limited to the size of a cell */
+	uint8_t flits;	  /* flits received, limited to the size of a cell */
 	uint8_t bytes[EX_CELL_BYTES];
 };
 
@@ -106,7 +107,7 @@ struct ex_dec {
 	void *own;
 	uint32_t code;	/* code errors so far */
 	uint32_t run;	/* consecutive code errors now */
-	uint32_t worst; /* longest run of them */
+	uint32_t worst; /* longest run of code errors */
 	uint32_t stray; /* data symbols outside of cells */
 	/* internal: */
 	uint32_t state, pos, n, len;
@@ -115,8 +116,8 @@ struct ex_dec {
 	struct ex_heard h;
 };
 
-/* Decode one symbol after the other; ex_dec_end() ends a transmission. Each
- * cell is reported by `heard`, during the call. */
+/* ex_dec_symbol() decodes one symbol, and ex_dec_end() ends a transmission.
+ * Both report cells by `heard` during the call. */
 void ex_dec_symbol(struct ex_dec *d, uint32_t sym);
 void ex_dec_end(struct ex_dec *d);
 

@@ -7,8 +7,8 @@
 #include "measure/result.h"
 #include "systems/extoll/network/direct_network.h"
 
-/* Visits all cables, with their volume up to date: stores it at the start (time
- * 0), or computes the load in this time. */
+/* Visits all cables and brings their volume up to date. At the start (time 0)
+ * stores the volume, otherwise computes the load in `time`. */
 static void links_each(struct extoll_net *n, double time)
 {
 	struct weft_err unused = { 0 };

@@ -5,12 +5,12 @@
  *
  * If the content has grown by the window's end, the network is either saturated
  * or still filling up. A second window behind the first, twice as long,
- * decides: the first was warm-up if the second shows no growth, or none that
+ * decides. The first was warm-up if the second shows no growth, or none that
  * lasts. */
 #include "systems/extoll/network/direct_network.h"
 
-/* Samples per window for growth; cycles between samples at first if its end is
- * not known. */
+/* WINDOW_LOOKS: samples of a window for growth. WINDOW_STEP: cycles between
+ * samples at first, if the end of the window is not known. */
 enum { WINDOW_LOOKS = 16, WINDOW_STEP = 64 };
 
 void extoll_net_window_open(struct weft_comp *c, uint64_t from)
@@ -29,10 +29,10 @@ void extoll_net_window_open(struct weft_comp *c, uint64_t from)
 			  weft_clock_edge(&n->clk, n->until));
 }
 
-/* Takes the samples that are due before the event at `cycle`: the flits that
- * were made or wait to be by then, and have not arrived. A sample includes
- * packets that a source holds ready for a later cycle, about one each at any
- * time. */
+/* Takes the samples that are due before the event at `cycle`. A sample counts
+ * the flits that were made, or were due at sources, and have not arrived. It
+ * includes packets that a source holds ready for a later cycle, about one for
+ * each source. */
 static void window_look(struct weft_comp *c, uint64_t cycle)
 {
 	struct extoll_net *n = c->state;
@@ -72,12 +72,12 @@ void extoll_net_window_end(struct weft_comp *c, uint64_t until, bool last)
 		n->offered += b.flits;
 		n->backlog += b.packets;
 	}
-	/* Leave out one packet per source, because it is not a queue yet. */
+	/* Leaves out one packet per source, because it is not a queue yet. */
 	packet = n->expected ? (double)n->offered / (double)n->expected : 0;
 	grows = growth_found(&n->growth, packet * n->n_gens);
 	if (grows && !last && !n->again) {
-		/* Start to measure again; packets marked so far do not count,
-		 * because they belong to the warm-up. */
+		/* Measures again. Packets marked so far do not count, because
+		 * they belong to the warm-up. */
 		n->again = true;
 		n->marked = n->marked_in = n->expected = 0;
 		n->offered = n->backlog = n->in_flits = 0;

@@ -4,10 +4,10 @@
  * and by traffic components.
  *
  * Sending: packets of two classes (requests, responses) wait in a queue each.
- * Cells of both classes alternate, one at a time, as soon as their words are
- * there and the crossbar has a slot. Receiving: ops.cell for each good cell
- * when its last word is assembled (N4). The unit returns the slots when it has
- * room. */
+ * Cells of both classes alternate, one at a time, as soon as the port has their
+ * words and the crossbar has a slot. Receiving: ops.cell is called for each
+ * good cell when its last word is assembled (N4). The unit returns the slots
+ * when it has room. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_NETWORK_PORT_H
 #define SYSTEMS_EXTOLL_NETWORK_NETWORK_PORT_H
 
@@ -15,19 +15,21 @@
 
 struct netport;
 
-struct netport_cell {		/* a received cell */
-	struct weft_frame *pkt; /* with eop: owned by the unit from now on */
-	uint32_t first, bytes;	/* of the packet, command words counted from
-				 * byte 0, without routing flits */
+struct netport_cell { /* a received cell */
+	/* Frame of the packet. With eop, the unit owns it from now on. */
+	struct weft_frame *pkt;
+	/* Place of its bytes in the packet. Byte 0 is the first byte of the
+	 * command words, because routing flits are not counted. */
+	uint32_t first, bytes;
 	bool sop, eop;
 	uint8_t vc;
 	uint8_t slot; /* for netport_release */
 };
 
 struct netport_ops {
-	/* A cell arrived; now = the cycle at which the unit sees its last word,
-	 * phase 1. The unit must call netport_release() for every cell at some
-	 * time, because the crossbar waits for the slot. */
+	/* A cell has arrived. Called in phase 1 of the cycle at which the unit
+	 * sees its last word. The unit must call netport_release() for every
+	 * cell at some time, because the crossbar waits for the slot. */
 	void (*cell)(void *own, struct netport *np,
 		     const struct netport_cell *c);
 	/* The crossbar has received the last cell of a packet of this class, so
@@ -38,10 +40,10 @@ struct netport_ops {
 
 struct netport_pkt { /* a packet in the queue or being sent */
 	struct weft_frame *f;
-	uint64_t ready; /* cycle of the first word */
+	uint64_t ready; /* cycle at which the first word is ready */
 	uint32_t avail; /* available payload bytes, UINT32_MAX = all */
-	uint32_t flit;	/* next flit to go */
-	uint32_t flits; /* in all */
+	uint32_t flit;	/* next flit to send */
+	uint32_t flits; /* flits of the packet in all */
 	struct netport_pkt *next;
 };
 
@@ -59,11 +61,11 @@ struct netport {
 	struct netport_queue q[2];
 	struct netport_pkt *free;
 	uint32_t turn, depth;
-	uint32_t t_rx; /* N4: 3 */
+	uint32_t t_rx; /* cycles of N4: 3 */
 };
 
 /* Sets up a network port. The owner forwards events with `tag` to
- * netport_event(); depth is the number of packets per class that netport_send()
+ * netport_event(). depth is the number of packets per class that netport_send()
  * accepts. Returns 0, or -EINVAL with a message. */
 int netport_init(struct netport *np, struct weft_comp *c, struct weft_port *p,
 		 const struct cell_channel_cfg *cfg, uint32_t depth,
@@ -86,8 +88,8 @@ static inline bool netport_room(const struct netport *np, uint32_t cls)
 	return np->q[cls].n < np->depth;
 }
 /* Queues the packet and takes ownership of it. Its first word is ready at
- * `cycle` (>= now), the others follow one per cycle, of the payload the first
- * `avail` bytes (UINT32_MAX = all). Returns a handle for netport_more(). */
+ * `cycle` (>= now), and one more each cycle, up to `avail` bytes of payload
+ * (UINT32_MAX = all). Returns a handle for netport_more(). */
 struct netport_pkt *netport_send(struct netport *np, struct weft_frame *f,
 				 uint64_t cycle, uint32_t avail);
 /* Announces more of the payload, from now on. The handle of netport_send() is

@@ -15,14 +15,16 @@
 
 #define EX_UNLOCKED UINT32_MAX
 struct ex_wait {	  /* a cell that waits at an input */
-	uint32_t out, vc; /* its output and outgoing channel */
-	uint64_t since;	  /* cycle of its arrival */
+	uint32_t out, vc; /* output and outgoing channel of the cell */
+	uint64_t since;	  /* cycle of the cell's arrival */
 	uint32_t lock;	  /* input * EX_VCS + VC of another packet that holds
 			   * the channel, or EX_UNLOCKED */
-	bool early;	  /* may request only as a whole packet or as the
-			   * first */
-	bool room;	  /* a slot for it is free behind the output */
-	uint8_t pool;	  /* mask: channels that use slots of the pool there */
+	/* The packet may request only when it is whole or the first of its
+	 * VC. */
+	bool early;
+	bool room; /* a slot for the cell is free behind the output */
+	/* Mask of channels that use slots of the pool behind the output. */
+	uint8_t pool;
 };
 
 /* Cells that wait in a crossbar, for deadlock.c. */
@@ -34,16 +36,17 @@ struct ex_waits {
 	/* Returns true if cells are in flight to the channel, or may be sent
 	 * there. */
 	bool (*comes)(struct weft_comp *c, uint32_t in, uint32_t vc);
-	/* Returns the packet that holds this channel of an output, as in
-	 * ex_wait. */
+	/* Returns the packet that holds this channel of an output, in the form
+	 * of ex_wait.lock. */
 	uint32_t (*lock)(struct weft_comp *c, uint32_t out, uint32_t vc);
 };
 
 struct ex_place {
 	uint32_t node;
-	const struct topology *topo;  /* of `net`; NULL: not in a network */
+	/* topology of `net`; NULL: not in a network */
+	const struct topology *topo;
 	struct weft_comp *net;	      /* extoll.net: measurement, watchdog */
-	const struct ex_waits *waits; /* crossbars */
+	const struct ex_waits *waits; /* operations of a crossbar, else NULL */
 };
 
 static inline struct ex_place *ex_place(const struct weft_comp *c)
@@ -78,8 +81,8 @@ static inline uint32_t ex_route_vc(const struct topology *t, uint32_t vc_in,
 
 /* Writes the route of a packet from s to internal port `port` of d, as the
  * topology wants it (path or table): meta (pos, hops, dest, port, dim) and
- * nibbles. `coins` are for TOPO_TIE_RANDOM. Returns false if there is no route,
- * or it has more than EX_ROUTE_MAX nibbles. */
+ * nibbles. `coins` are random bits for TOPO_TIE_RANDOM. Returns false if no
+ * route exists, or it has more than EX_ROUTE_MAX nibbles. */
 bool ex_route_make(const struct topology *t, uint32_t s, uint32_t d,
 		   uint32_t port, uint32_t coins, struct weft_frame *f);
 

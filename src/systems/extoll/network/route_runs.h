@@ -9,7 +9,7 @@
 #include "systems/extoll/network/wire.h"
 
 enum {
-	EX_RUNS_BYTES = EX_CELL_BYTES, /* of a routing frame, at most */
+	EX_RUNS_BYTES = EX_CELL_BYTES, /* most bytes of a routing frame */
 	EX_RUNS_SERVICE = 2,	       /* internal port of MP and HAP */
 	/* elements: [7:4] port, [3:0] hops */
 	EX_RUN_PORT_LP = 4,
@@ -27,8 +27,8 @@ enum {
 
 /* Returns true if an element leaves through a link port, at least once. */
 bool ex_run_is_link(uint8_t el);
-/* Consumes one hop: returns the output of the first element, which loses a hop
- * or leaves the frame. Returns EX_NIB_FILL if the element is invalid. */
+/* Consumes one hop of the first element, which leaves the frame with its last
+ * hop. Returns the element's output, or EX_NIB_FILL if it is invalid. */
 uint32_t ex_runs_step(struct weft_frame *f);
 
 #endif

@@ -5,7 +5,7 @@
  *
  * A control symbol ends the current cell. If it ends a cell in the wrong place
  * that cell is bad, and the symbol may start the next one. A code error inside
- * a cell makes it bad; its byte is kept as decoded. */
+ * a cell makes it bad. Its byte is kept as decoded. */
 #include "base/bytes.h"
 #include "systems/extoll/network/frame.h"
 

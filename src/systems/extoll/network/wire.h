@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL's wire format: packets, cells and control cells (extoll.md 3.9, 3.10).
- * All layouts are defined here only; use the accessors.
+ * All layouts are defined here only, so that other files must use the
+ * accessors.
  *
  * A packet is one weft_frame from the network port that sends it to the one
  * that receives it:
  *
- *   u[0..2]  command words H0, H1, H2 (3.9)
- *   u[3]     struct ex_meta: number of words, destination, progress of the
- * route u[4..7]  the route: 64 nibbles, first hop lowest; unused ones are 0xF
- *   payload  0..4096 bytes; on the line padded to 8 with zeros
+ *     u[0..2]   command words H0, H1, H2 (3.9)
+ *     u[3]      struct ex_meta: words, destination, progress of the route
+ *     u[4..7]   the route: 64 nibbles, first hop lowest; unused ones are 0xF
+ *     payload   0..4096 bytes; on the line padded to 8 with zeros
  *
  * Two ports exchange cells of one packet, see cell_channel.h. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_WIRE_H
@@ -18,13 +19,14 @@
 #include "weft/frame.h"
 
 enum {
-	EX_PORTS = 9,	 /* of a crossbar: 0..2 internal, 3..8 links */
+	EX_PORTS = 9,	 /* ports of a crossbar: 0..2 internal, 3..8 links */
 	EX_INTERNAL = 3, /* NP 0..2 */
 	EX_LINKS = 6,
 	EX_VCS = 4,
 	EX_CELL_BYTES = 64,
-	EX_ROUTE_MAX = 64,    /* nibbles */
-	EX_ROUTE_RUNS = 0xff, /* hops: the payload begins with the route */
+	EX_ROUTE_MAX = 64, /* nibbles */
+	/* value of hops: the payload begins with the route */
+	EX_ROUTE_RUNS = 0xff,
 	EX_PAYLOAD_MAX = 4096,
 	EX_NIB_MORE = 0xe, /* "more routing flits follow" */
 	EX_NIB_FILL = 0xf,
@@ -42,10 +44,10 @@ static inline uint32_t ex_flit_bytes(uint32_t width)
 struct ex_meta {
 	uint8_t words; /* command words: 0 (raw traffic), 1..3 */
 	uint8_t pos;   /* nibbles consumed so far */
-	uint8_t hops;  /* nibbles in all; 0 = routed by table; EX_ROUTE_RUNS */
+	uint8_t hops;  /* nibbles in all; 0: by table; or EX_ROUTE_RUNS */
 	uint8_t cls;   /* 0 request (VC 0/1), 1 response (VC 2/3) */
-	uint16_t dest; /* node; table routing and measurement */
-	uint8_t port;  /* internal port there */
+	uint16_t dest; /* node, for table routing and measurement */
+	uint8_t port;  /* internal port of that node's crossbar */
 	uint8_t dim;   /* dimension of the last link taken, 0xff = none */
 };
 _Static_assert(sizeof(struct ex_meta) == 8, "ex_meta fits in u[3]");
@@ -59,7 +61,7 @@ static inline uint32_t ex_route_nibble(const struct weft_frame *f, uint32_t i)
 {
 	return (uint32_t)(f->u[4 + i / 16] >> (i % 16 * 4)) & 0xf;
 }
-/* Sets nibble i of the route; the others stay. */
+/* Sets nibble i of the route, and keeps the others. */
 static inline void ex_route_set(struct weft_frame *f, uint32_t i, uint32_t nib)
 {
 	uint64_t *u = &f->u[4 + i / 16];
@@ -67,16 +69,15 @@ static inline void ex_route_set(struct weft_frame *f, uint32_t i, uint32_t nib)
 	*u = (*u & ~(0xfULL << (i % 16 * 4))) | (uint64_t)nib << (i % 16 * 4);
 }
 
-/* Returns the nibbles of one routing flit; all but the last flit give up
- * one. */
+/* Returns the nibbles of one routing flit. In all flits but the last, one
+ * nibble is EX_NIB_MORE. */
 static inline uint32_t ex_flit_nibbles(uint32_t width)
 {
 	return width == EX_W16 ? 4 : 8;
 }
 /* Returns the routing flits of a route of n nibbles. Table routing needs one
- * flit (the node in its low 16 bits, in 16-bit paths nothing else; 10: O-2).
- * Elements of the Host Port (systems/hostport/nic/wire.h) have no flits of
- * their own. */
+ * flit, which has the node in its low 16 bits (10: O-2). Elements of the Host
+ * Port (systems/hostport/nic/wire.h) have no flits of their own. */
 static inline uint32_t ex_route_flits(uint32_t width, uint32_t n)
 {
 	uint32_t k = ex_flit_nibbles(width);
@@ -112,7 +113,7 @@ static inline uint32_t ex_words(const struct weft_frame *f)
 #define EX_PUT(v, hi, lo)                                                      \
 	(((uint64_t)(v) & (~0ULL >> (63 - ((hi) - (lo))))) << (lo))
 
-/* Both kinds. */
+/* Fields that VELO and RMA share. */
 #define EX_H0_SRC(h)   ((uint32_t)EX_GET(h, 15, 0))
 #define EX_H0_SVPID(h) ((uint32_t)EX_GET(h, 23, 16))
 #define EX_H0_DVPID(h) ((uint32_t)EX_GET(h, 31, 24))

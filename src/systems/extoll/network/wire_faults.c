@@ -30,7 +30,8 @@ static bool ex_control(const struct weft_frame *f)
 	return f->flags & EX_F_CONTROL;
 }
 
-/* The two low bits of a CREDIT or REFRESH are its virtual channel. */
+/* Returns the part that a control cell is. The two low bits of a CREDIT or
+ * REFRESH are its virtual channel. */
 static enum weft_part ex_cell(const struct weft_frame *f)
 {
 	static const struct {
@@ -73,8 +74,8 @@ const struct weft_wire_faults ex_wire_faults = {
 		     [WEFT_PART_REFRESH] = WEFT_BY_CELL },
 	.code = WEFT_LINE_8B10B,
 	.whole_words = true,
-	/* So many invalid codes that a cut loses alignment
-	 * (extoll.md 5.7). */
+	/* A cut makes so many invalid codes that alignment is lost (extoll.md
+	 * 5.7). */
 	.noise = 16,
 	.word = ex_word,
 	.word_fs = ex_word_fs,
@@ -88,7 +89,8 @@ const struct weft_wire_faults ex_wire_faults = {
 
 enum { MORE_TABLE = 0x10, MORE_WIDE = 0x20 };
 
-/* Protocol above, cells routed by table, width of the line. */
+/* Returns bits for a record: protocol above, cells routed by table, width of
+ * the line. */
 static uint8_t ex_more(const struct weft_frame *f, uint8_t upper)
 {
 	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];

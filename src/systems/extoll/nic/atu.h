@@ -26,7 +26,7 @@ enum {
 /* ---- the TLB alone (atu_tlb.c) ---- */
 
 struct atu_tlb {
-	struct assoc dir; /* by VPID and page */
+	struct assoc dir; /* directory of entries by VPID and page */
 	uint64_t gate[ATU_SETS * ATU_WAYS];
 };
 
@@ -52,7 +52,7 @@ enum atu_fault {
 	ATU_F_CROSS,  /* page crossing */
 	ATU_F_GAT,    /* table not valid */
 	ATU_F_GATE,   /* entry not valid, or of a page size not modelled */
-	ATU_F_ACCESS, /* read only, write only */
+	ATU_F_ACCESS, /* page is read only, or write only */
 	ATU_F_VPID,   /* page of another process */
 	ATU_F_BUS,    /* the table could not be read */
 	ATU_FAULTS
@@ -82,7 +82,7 @@ struct atu_req {
 	uint64_t when;	/* end of the lookup */
 	uint32_t epoch; /* commands begun before the answer */
 	bool walking, stale, used;
-	struct atu_req *next; /* of the requests in lookup, or in use */
+	struct atu_req *next; /* next request in lookup, or in use */
 };
 
 struct atu {

@@ -15,7 +15,7 @@
 /* Pages of a flush. */
 struct flush {
 	uint32_t first, n; /* pages */
-	uint32_t vpid;	   /* n == 0: all pages of this one */
+	uint32_t vpid;	   /* if n is 0: all pages of this VPID */
 };
 
 static bool flush_hits(const struct flush *f, const struct atu_req *r)

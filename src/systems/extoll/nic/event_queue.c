@@ -72,7 +72,7 @@ void ex_evq_set_rp(struct extoll_nic *n, uint64_t val)
 	q->rp = q->size ? (uint32_t)val & (q->size - 1) : 0;
 	q->told = 0;
 	if (q->missed) {
-		/* room again: armed rings with content report now */
+		/* armed rings with content report now, because there is room */
 		q->missed = false;
 		for (uint32_t vpid = 0; vpid < EXTOLL_VPIDS; vpid++) {
 			extoll_velo_look(n, vpid);

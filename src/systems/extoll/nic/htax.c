@@ -6,15 +6,15 @@
  * it is ready. The event of a cycle runs after those of all units at that time,
  * so that it sees all their requests.
  *
- * Not modelled: the single words of a packet; an input serves all its outputs
- * at a time (the host's inputs do not). */
+ * Not modelled: the single words of a packet, and that an input serves one
+ * output at a time. Only the host's inputs do so. */
 #include <assert.h>
 
 #include "systems/extoll/nic/nic.h"
 
 enum { IN_POSTED, IN_RESPONSE };
 
-/* Returns the cycles for which a packet with that many data bytes occupies a
+/* Returns the cycles for which a packet with `bytes` of data occupies a
  * port. */
 static uint32_t hx_words(uint32_t bytes)
 {
@@ -114,8 +114,8 @@ uint32_t ex_htax_pending(const struct extoll_nic *n, uint32_t vpid)
 /* ---- units to host ---- */
 
 /* Returns the next input after the last winner whose first packet is ready, or
- * -1 (4.2 in small). A read of a unit stays behind the writes that it requested
- * before (2.2). */
+ * -1 (round robin, 4.2). A read of a unit stays behind the writes that it
+ * requested before (2.2). */
 static int host_winner(const struct extoll_nic *n, uint32_t out, uint64_t c)
 {
 	const struct ex_htax *h = &n->htax;
@@ -152,7 +152,7 @@ static void host_grant(struct extoll_nic *n, uint32_t out, uint64_t c)
 	if (++h->in_core[out] >= h->limit[out])
 		weft_bus_expect(n->bus); /* the queue is full, so completions
 					  * matter now */
-	/* on to the synchroniser of the HT core */
+	/* Passes the packet on to the synchroniser of the HT core. */
 	t = ex_edge(n, c + n->t_htax);
 	p->cycle = ex_sync(&n->ht, t, n->t_sync_out);
 	if (p->txn.trace_id) {
@@ -236,8 +236,8 @@ static bool store_grant(struct extoll_nic *n, uint64_t c)
 		return false;
 	s = ring_nth(&h->store, h->granted);
 	if (s->unit == HX_UNIT_NONE) {
-		/* route by the intervals of now, because stores in front may
-		 * have changed them */
+		/* Routes by the present intervals, because stores in front may
+		 * have changed them. */
 		port = ex_rf_target(n, s->off, s->bytes);
 		if (port >= 0 && ex_units[port] && ex_units[port]->store)
 			s->unit = (uint8_t)port;
@@ -246,7 +246,7 @@ static bool store_grant(struct extoll_nic *n, uint64_t c)
 		weft_msg_end(n->comp, s->trace, false);
 		ex_htax_discard(n, s->off);
 		h->in_free[IN_POSTED] = c + hx_words(s->bytes);
-		/* move the granted stores up over the dropped one */
+		/* Moves the granted stores up over the dropped one. */
 		for (uint32_t i = h->granted; i > 0; i--)
 			*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);
 		ring_pop(&h->store);

@@ -35,22 +35,22 @@ struct hx_pkt {
 	void (*sent)(struct extoll_nic *n, struct hx_pkt *p);
 	/* Read: the answer arrives at the unit from now on, one word per cycle,
 	 * with status and data in txn (WEFT_BUS_OK or all ones). Write: it has
-	 * left the NIC. May be NULL. HTAX drops p and its data afterwards; a
-	 * unit keeps data with weft_slice_ref(). */
+	 * left the NIC. May be NULL. HTAX drops p and its data afterwards, so
+	 * that a unit keeps data with weft_slice_ref(). */
 	void (*done)(struct extoll_nic *n, struct hx_pkt *p);
-	uint64_t user[2]; /* of the unit */
+	uint64_t user[2]; /* for the unit's use */
 	uint16_t box;	  /* 1 + VPID of its mailbox or ring; 0 = none */
 	/* HTAX's own: */
 	uint64_t cycle; /* cycle of the next step */
 	struct hx_pkt *next;
-	struct hx_pkt *chain; /* of all packets */
+	struct hx_pkt *chain; /* next in the list of all packets */
 	uint8_t from;
 };
 
 /* One store of the host into a requester page. */
 struct hx_store {
 	uint64_t cycle; /* HTAX's own */
-	uint32_t off;	/* in BAR0, 4-byte steps */
+	uint32_t off;	/* offset in BAR0, a multiple of 4 */
 	uint8_t bytes;	/* 4..64 */
 	uint8_t unit;	/* enum extoll_htax_port, set at the arbiter */
 	uint64_t trace; /* message */
@@ -60,12 +60,12 @@ struct hx_store {
 /* Operations of a functional unit. Any may be NULL. */
 struct ex_unit {
 	int (*init)(struct extoll_nic *n, struct weft_err *err);
-	/* Returns true if one more store may come, besides the `flying` ones
+	/* Returns true if one more store may arrive, besides the `flying` ones
 	 * in flight. The unit calls ex_htax_go() when the answer may have
 	 * changed. */
 	bool (*room)(struct extoll_nic *n, uint32_t flying);
-	/* A store arrives, phase 1; now = its first word is at the unit (after
-	 * N1). */
+	/* A store arrives. Called in phase 1 when its first word is at the unit
+	 * (after N1). */
 	void (*store)(struct extoll_nic *n, const struct hx_store *s);
 	/* Event of weft_wake(n->comp, EX_TAG_UNIT + port, t). */
 	void (*event)(struct extoll_nic *n, uint32_t port);
@@ -84,9 +84,10 @@ enum { HX_UNIT_NONE = 0xff }; /* not at the arbiter yet */
 struct ex_htax {
 	/* units to host, by output and input: */
 	struct hx_list want[HX_TO_HOST][EXTOLL_HX_N];
-	uint32_t wants[HX_TO_HOST];	    /* packets in these lists */
-	struct hx_list leaving[HX_TO_HOST]; /* in the sync FIFO */
-	uint32_t in_core[HX_TO_HOST];	    /* HT core queue, tags */
+	uint32_t wants[HX_TO_HOST];	    /* packets in the lists `want` */
+	struct hx_list leaving[HX_TO_HOST]; /* packets in the sync FIFO */
+	/* packets in the HT core's queue, tags in use */
+	uint32_t in_core[HX_TO_HOST];
 	uint32_t limit[HX_TO_HOST];
 	/* host to units: */
 	struct {
@@ -95,12 +96,13 @@ struct ex_htax {
 	uint32_t granted; /* stores in flight, first in the ring */
 	struct {
 		struct weft_bus_note note;
-		uint32_t behind; /* stores */
+		uint32_t behind; /* stores in front of it */
 		bool waits;
-	} load;			 /* of the host; one at a time */
-	struct hx_list answer;	 /* waiting for a grant */
-	struct hx_list arriving; /* granted */
-	uint64_t in_free[2];	 /* posted input, response input */
+	} load;			 /* the host's load, one at a time */
+	struct hx_list answer;	 /* answers that wait for a grant */
+	struct hx_list arriving; /* granted answers */
+	/* Cycles from which posted and response input are free. */
+	uint64_t in_free[2];
 	uint8_t flying[EXTOLL_HX_N];
 	/* outputs: */
 	uint64_t free[EXTOLL_HX_N];
@@ -138,11 +140,11 @@ void ex_htax_discard(struct extoll_nic *n, uint64_t off);
 /* Lets a read pointer pass the store at the arbiter, which finds no room.
  * Returns true if one did and is at the arbiter now. */
 bool ex_htax_pass(struct extoll_nic *n, uint64_t cycle);
-/* Returns the first cycle after this one at which one more store could pass
- * it. */
+/* Returns the first cycle after this one at which one more store could pass the
+ * store at the arbiter. */
 uint64_t ex_htax_pass_from(const struct extoll_nic *n, uint64_t cycle);
-/* Counts down the stores in front of a waiting load. Called after each of
- * them. */
+/* Counts down the stores in front of a waiting load. Called after each of these
+ * stores. */
 void ex_htax_load_moved(struct extoll_nic *n);
 static inline void hx_list_push(struct hx_list *l, struct hx_pkt *p)
 {

@@ -50,8 +50,8 @@ static void load_answer(struct extoll_nic *n, const struct weft_bus_note *note)
 	weft_bus_refuse(n->bus, note->bytes);
 }
 
-/* The last store in front of the load has arrived, so the load goes on after
- * crossing to the HT core. */
+/* Counts a store in front of the load. When the last one has arrived, the load
+ * continues after crossing to the HT core. */
 void ex_htax_load_moved(struct extoll_nic *n)
 {
 	struct ex_htax *h = &n->htax;
@@ -143,7 +143,8 @@ bool ex_htax_notes(struct extoll_nic *n)
  * handled when it has crossed the synchroniser.
  *
  * The completion of a write is not needed, unless the core's queue is full.
- * When it gets full HTAX asks for outstanding notes (weft_bus_expect). */
+ * When that queue is full, HTAX asks for outstanding notes
+ * (weft_bus_expect). */
 enum weft_told ex_htax_told(struct weft_port *p,
 			    const struct weft_bus_note *note)
 {

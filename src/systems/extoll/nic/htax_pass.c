@@ -24,7 +24,8 @@ bool ex_htax_pass(struct extoll_nic *n, uint64_t c)
 		if (s->off - EXTOLL_VELO_RP >= pointers &&
 		    s->off - EXTOLL_RMA_RP >= pointers)
 			return false;
-		/* move it to the arbiter and the stores in between back */
+		/* Moves the store to the arbiter, and the stores in between
+		 * back. */
 		pass = *s;
 		if (h->load.waits && i >= h->load.behind)
 			h->load.behind++; /* the packet precedes the load now */

@@ -99,7 +99,8 @@ uint64_t ex_lp_read(struct weft_comp *c, uint32_t i)
 	uint64_t v = 0;
 
 	if (k == EXTOLL_LP_STATE / 8) {
-		/* a line without frames has no errors, so it is always ready */
+		/* A line without frames has no errors, so that it is always
+		 * ready. */
 		if (!ep)
 			return EXTOLL_LP_NONE;
 		return ep->slow ? ep->slow->state : EXTOLL_LP_READY;

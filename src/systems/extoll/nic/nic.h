@@ -48,7 +48,8 @@ enum {
 	EX_C_VELO_DROPPED,
 	EX_C_VELO_DISCARDED,
 	EX_C_VELO_STALLS,
-	EX_C_NP, /* + 3 * np: packets out, packets in, cells that waited */
+	/* EX_C_NP + 3 * np: packets out, packets in, cells that waited. */
+	EX_C_NP,
 	EX_C_RMA = EX_C_NP + 3 * EX_NPS, /* + enum extoll_rma_counter */
 	EX_C_N = EX_C_RMA + RMA_K_N
 };
@@ -56,7 +57,7 @@ enum {
 struct rma;
 
 struct extoll_nic {
-	struct ex_place place; /* first, because ex_place() casts */
+	struct ex_place place; /* first member, because ex_place() casts */
 	/* parameters: */
 	struct weft_clock clock;
 	double ppm;
@@ -79,7 +80,7 @@ struct extoll_nic {
 	struct ex_routes routes;
 	struct ex_interval interval[EXTOLL_INTERVALS];
 	uint64_t aborts, discarded, driver_state;
-	uint32_t news; /* of links, by tag - CELL_CHANNEL_NEWS */
+	uint32_t news; /* mask of link events, by tag - CELL_CHANNEL_NEWS */
 	bool driver_lock;
 };
 
@@ -90,7 +91,7 @@ static inline uint64_t *ex_command(struct extoll_nic *n)
 	return weft_reg_cell(n->comp, EX_R_COMMAND, 0);
 }
 
-/* By HTAX port; NULL: no unit. */
+/* Units by HTAX port; NULL: the port has no unit. */
 extern const struct ex_unit *const ex_units[EXTOLL_HX_N];
 extern const struct ex_unit ex_rf_unit;
 
@@ -118,9 +119,9 @@ static inline uint64_t ex_sync(const struct weft_clock *to, weft_time_t t,
 		to, t + (k ? (2 * k - 1) * to->num / (2 * to->den) : 0));
 }
 
-/* Protection descriptor of the sender. It travels beside the command words,
- * because the printed ones have no bits for it (3.9) and the check of 5.2 needs
- * it. */
+/* Set and return the protection descriptor of the sender. It travels beside the
+ * command words, because the printed ones have no bits for it (3.9) and the
+ * check of 5.2 needs it. */
 static inline void ex_pd_set(struct weft_frame *f, uint32_t pd)
 {
 	f->flags = (f->flags & 0xffff) | pd << 16;

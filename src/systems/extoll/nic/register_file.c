@@ -119,7 +119,8 @@ bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	if (!e && dest == n->place.node)
 		e = &here;
 	if (e) {
-		/* the table holds links; append the internal port */
+		/* Appends the internal port, because the table holds links
+		 * only. */
 		for (uint32_t i = 0; i < e->n; i++)
 			ex_route_set(f, i,
 				     (uint32_t)(e->nib[i / 16] >> i % 16 * 4) &

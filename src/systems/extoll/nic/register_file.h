@@ -30,16 +30,16 @@ struct ex_entry {
 enum { EX_ROUTE_CHUNK = 64, EX_ROUTE_CHUNKS = 65536 / EX_ROUTE_CHUNK };
 
 struct ex_routes {
-	struct ex_entry **chunk; /* of 64 nodes; allocated at the first write */
-	uint32_t index;		 /* node of the entry in the registers */
-	struct ex_entry entry;	 /* being written */
+	/* Chunks of 64 nodes, each allocated at its first write. */
+	struct ex_entry **chunk;
+	uint32_t index;	       /* node of the entry in the registers */
+	struct ex_entry entry; /* entry being written */
 };
 
-/* Fills route and meta of a packet to internal port `port` of node dest:
- * command words, class 0 request or 1 response. Entries written through the
- * registers come first. Other nodes use the network's routes (net/topology.h),
- * as if management software had loaded them. Returns false if there is no
- * route. */
+/* Fills route and meta of a packet to internal port `port` of node dest. cls is
+ * 0 for a request, 1 for a response. Entries written through the registers come
+ * first. Other nodes use the network's routes (net/topology.h), as if
+ * management software had loaded them. Returns false if there is no route. */
 bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	      uint32_t port, uint32_t words, uint32_t cls);
 
@@ -55,10 +55,10 @@ void ex_route_write(struct extoll_nic *n, uint32_t dest,
 struct ex_evq {
 	weft_phys_t base;
 	uint32_t size, wp, rp;
-	uint32_t written; /* entries before this one have left the NIC */
+	uint32_t written; /* index up to which entries have left the NIC */
 	bool armed, level;
-	uint32_t told; /* errors of links that were reported, as news */
-	bool missed;   /* an interrupt of a VPID found no entry */
+	uint32_t told; /* mask of reported errors of links, as in `news` */
+	bool missed;   /* an interrupt of a VPID found the queue full */
 	uint64_t lost;
 };
 
@@ -66,9 +66,9 @@ struct ex_evq {
  * Returns false if the queue is full and the event is lost. */
 bool ex_event(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 	      uint32_t node, uint32_t info);
-/* Like ex_event(), for an interrupt of a VPID's mailbox or ring. Returns false
- * if the queue is full; extoll_velo_look() or extoll_rma_look() is then called
- * when there is room. */
+/* Writes an event like ex_event(), for an interrupt of a VPID's mailbox or
+ * ring. Returns false if the queue is full; extoll_velo_look() or
+ * extoll_rma_look() is then called when there is room. */
 bool ex_event_vpid(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 		   uint32_t node);
 /* Reports pending events of links (link_registers.c). */
@@ -78,7 +78,8 @@ uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i);
 uint64_t ex_lp_read(struct weft_comp *c, uint32_t i);
 /* Stores to the registers of the event queue. */
 void ex_evq_set_size(struct extoll_nic *n, uint64_t val);
-/* Also arms the interrupt and reports what found the queue full. */
+/* Stores the read pointer, arms the interrupt, and reports interrupts that
+ * found the queue full. */
 void ex_evq_set_rp(struct extoll_nic *n, uint64_t val);
 
 /* Performs a host store to configuration space or register file. */

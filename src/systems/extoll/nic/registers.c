@@ -32,7 +32,7 @@ static uint64_t driver_lock_read(struct weft_comp *c, uint32_t i)
 
 /* ---- routes ---- */
 
-/* Loads the entry into the registers; an empty one if there is none. */
+/* Loads the entry into the registers, or an empty one if none exists. */
 static void route_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct extoll_nic *n = c->state;

@@ -47,7 +47,7 @@ static inline uint64_t extoll_velo_page(uint32_t tc, uint32_t vpid)
 {
 	return EXTOLL_VELO + ((uint64_t)(tc & 3) << 20) + (vpid << 12);
 }
-/* opt = {TE, INT, RRA, TC[1:0]} */
+/* Returns the offset of an RMA page. opt = {TE, INT, RRA, TC[1:0]} */
 static inline uint64_t extoll_rma_page(uint32_t opt, uint32_t vpid)
 {
 	return EXTOLL_RMA + ((uint64_t)(opt & 31) << 20) + (vpid << 12);
@@ -63,12 +63,15 @@ enum {
 	EXTOLL_BUILD = 0x0008, /* see below */
 	EXTOLL_NODES = 0x0010, /* nodes of the network; 0 = unknown */
 	/* for the driver's instances on one node: */
-	EXTOLL_DRIVER_LOCK = 0x0050,  /* load: 0 = now taken; store: free */
+	/* load: 0 = the lock is now taken; store: frees it */
+	EXTOLL_DRIVER_LOCK = 0x0050,
 	EXTOLL_DRIVER_STATE = 0x0058, /* any value of the driver */
 	/* route table: an index, then its entry: */
 	EXTOLL_ROUTE_INDEX = 0x0020,
-	EXTOLL_ROUTE_DATA = 0x0028,   /* 4: nibbles, first hop lowest */
-	EXTOLL_ROUTE_LENGTH = 0x0048, /* links; store: entry is valid */
+	/* four words of nibbles, first hop lowest */
+	EXTOLL_ROUTE_DATA = 0x0028,
+	/* number of links; a store makes the entry valid */
+	EXTOLL_ROUTE_LENGTH = 0x0048,
 	/* HTAX: address intervals for host requests */
 	EXTOLL_INTERVALS = 8,
 	EXTOLL_INTERVAL_LOWER = 0x0100, /* + 32 i; first offset */
@@ -87,12 +90,14 @@ enum {
 	EXTOLL_EVQ_MAX = 65536, /* entries */
 	/* VELO */
 	EXTOLL_VELO_CONFIG = 0x0400,
-	EXTOLL_VELO_TIMEOUT = 0x0408, /* core cycles of a full mailbox */
+	/* Core cycles for which a message waits for a full mailbox. */
+	EXTOLL_VELO_TIMEOUT = 0x0408,
 	EXTOLL_VELO_SENT = 0x0410,
 	EXTOLL_VELO_RECEIVED = 0x0418,
-	EXTOLL_VELO_DROP = 0x0420,	  /* + 8 * enum extoll_drop */
-	EXTOLL_VELO_DISCARD = 0x0480,	  /* + 8 * enum extoll_discard */
-	EXTOLL_VELO_DISCARD_SRC = 0x04C0, /* node, VPID << 16 of the last */
+	EXTOLL_VELO_DROP = 0x0420,    /* + 8 * enum extoll_drop */
+	EXTOLL_VELO_DISCARD = 0x0480, /* + 8 * enum extoll_discard */
+	/* Node, and VPID << 16, of the last discarded message. */
+	EXTOLL_VELO_DISCARD_SRC = 0x04C0,
 	EXTOLL_VELO_BAD_RP = 0x04C8,
 	EXTOLL_VELO_STATE = 0x04D0, /* 3:0 requester, 7:4 completer */
 	/* network ports: + 0x100 i, 8 counters each */
@@ -102,7 +107,8 @@ enum {
 	EXTOLL_NP_TX_CELLS = 0x08,
 	EXTOLL_NP_RX_PACKETS = 0x10,
 	EXTOLL_NP_RX_CELLS = 0x18,
-	EXTOLL_NP_NO_CREDIT = 0x20, /* cycles a cell waited for a credit */
+	/* cycles in which a cell waited for a credit */
+	EXTOLL_NP_NO_CREDIT = 0x20,
 	EXTOLL_NP_VOIDS = 0x28,
 	/* crossbar ports: + 0x40 i, i = 0..8 as in 4.5 */
 	EXTOLL_XBAR = 0x1400,
@@ -113,8 +119,9 @@ enum {
 	EXTOLL_XBAR_IN_PACKETS = 0x18,
 	EXTOLL_XBAR_CREDITS = 0x20, /* slots in use at the peer, 8 bits per
 				     * VC */
-	EXTOLL_XBAR_SHARED = 0x28,  /* of these, from the shared pool */
-	EXTOLL_XBAR_HELD = 0x30,    /* slots in use here */
+	/* used slots that come from the shared pool */
+	EXTOLL_XBAR_SHARED = 0x28,
+	EXTOLL_XBAR_HELD = 0x30, /* slots in use at this end */
 	/* link ports: + 0x80 i, i = 0..5 */
 	EXTOLL_LP = 0x1800,
 	EXTOLL_LP_STRIDE = 0x80,
@@ -128,7 +135,7 @@ enum {
 	EXTOLL_LP_SEQ = 0x38,
 	EXTOLL_LP_VOIDS = 0x40,
 	EXTOLL_LP_UNACKED = 0x48, /* cells in the replay RAM */
-	EXTOLL_LP_LOST = 0x50,	  /* times without alignment */
+	EXTOLL_LP_LOST = 0x50,	  /* times that alignment was lost */
 	EXTOLL_LP_DOWNS = 0x58,
 	/* 0x2000..0x2FFF RMA, 0x3000..0x3FFF ATU: below */
 	/* per VPID: + 8 * vpid */
@@ -222,14 +229,17 @@ enum extoll_discard {
 #define EXTOLL_EVENT_INFO(e) ((uint32_t)((e) >> 32) & 0xffffff)
 enum extoll_event {
 	EXTOLL_EV_VELO_IRQ = 1, /* message with IRQ set: vpid, source */
-	EXTOLL_EV_VELO_DROP,	/* info: enum extoll_drop; vpid, destination */
-	EXTOLL_EV_VELO_DISCARD, /* info: enum extoll_discard; vpid, source */
-	EXTOLL_EV_RMA_IRQ,	/* notification with INT: vpid */
-	EXTOLL_EV_RMA_ERROR,	/* info: reason, unit (RMA_REQUESTER ..) << 8;
-				 * vpid, far node; unit 0: command of the ATU */
-	EXTOLL_EV_ATU_FAULT,	/* info: reason; vpid */
-	EXTOLL_EV_LINK,		/* info: link port, enum extoll_link << 8 */
-	EXTOLL_EV_HTAX,		/* host request that hit no interval */
+	/* info: enum extoll_drop; also vpid, destination */
+	EXTOLL_EV_VELO_DROP,
+	/* info: enum extoll_discard; also vpid, source */
+	EXTOLL_EV_VELO_DISCARD,
+	EXTOLL_EV_RMA_IRQ, /* notification with INT: vpid */
+	/* info: reason, and unit (RMA_REQUESTER ..) << 8, or 0 for a command of
+	 * the ATU. Also vpid and far node. */
+	EXTOLL_EV_RMA_ERROR,
+	EXTOLL_EV_ATU_FAULT, /* info: reason; vpid */
+	EXTOLL_EV_LINK,	     /* info: link port, enum extoll_link << 8 */
+	EXTOLL_EV_HTAX,	     /* host request that hit no interval */
 };
 
 /* Events of a link (4.7, 5.7). Cells for a link that is lost or down wait and
@@ -238,10 +248,10 @@ enum extoll_link {
 	EXTOLL_LINK_LOST, /* no alignment: a cable was pulled */
 	EXTOLL_LINK_DOWN, /* 15 attempts failed */
 	EXTOLL_LINK_UP,	  /* ready again */
-	EXTOLL_LINK_ERROR /* CRC, code or sequence; with EXTOLL_LP_XBAR: the
-			   * crossbar dropped a packet. Reported once until the
-			   * read pointer moves, so that a bad line does not
-			   * fill the queue */
+	/* CRC, code or sequence error. With EXTOLL_LP_XBAR, the crossbar
+	 * dropped a packet. Reported once until the read pointer moves, so that
+	 * a bad line does not fill the queue. */
+	EXTOLL_LINK_ERROR
 };
 enum { EXTOLL_LP_XBAR = 7 };
 #define EXTOLL_EVENT_LP(e)   (EXTOLL_EVENT_INFO(e) & 0xff)

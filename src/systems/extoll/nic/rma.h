@@ -7,7 +7,7 @@
  *
  * Requester and responder share one machine (rma_transmit.c) with two front
  * ends: take a command, translate, read host memory, send. The responder's
- * machine also executes locks; the completer hands locks addressed to it over
+ * machine also executes locks. The completer hands locks addressed to it over
  * to the responder.
  *
  * A get that faults at the responder is answered by a response without payload,
@@ -26,10 +26,10 @@
 struct rma;
 
 enum {
-	RMA_TXOPS = 4,	      /* commands of a unit in work */
+	RMA_TXOPS = 4,	      /* commands that a unit has in work */
 	RMA_READS = 8,	      /* outstanding reads of a unit (5.3) */
-	RMA_T_CHECK = 8,      /* of the 12 cycles, the part before the ATU */
-	RMA_T_COMPL = 20,     /* completer, cell to write */
+	RMA_T_CHECK = 8,      /* cycles of a check before the 4 of the ATU */
+	RMA_T_COMPL = 20,     /* cycles of the completer from cell to write */
 	RMA_CELLS = 64,	      /* slots of a network port */
 	RMA_CELL_NONE = 0xff, /* no slot */
 	RMA_WRITES = 16,      /* completer write queue */
@@ -43,7 +43,7 @@ enum extoll_rma_bad {
 	RMA_BAD_MODS,	  /* modifiers */
 	RMA_BAD_COUNT,	  /* byte count */
 	RMA_BAD_PAGE,	  /* operand crosses a page */
-	RMA_BAD_ALIGN,	  /* quadword form */
+	RMA_BAD_ALIGN,	  /* operand not aligned for the quadword form */
 	RMA_BAD_OPTION,	  /* TE, INT, RRA, TC not allowed */
 	RMA_BAD_ROUTE,	  /* no such node */
 	RMA_BAD_XLATE,	  /* ATU fault */
@@ -65,17 +65,18 @@ struct extoll_rma_desc {
 /* A decoded command, of a descriptor or a packet. */
 struct extoll_rma_cmd {
 	uint8_t op, opt, spec, mods;
-	uint8_t vpid, far_vpid; /* near VPID, far VPID */
+	uint8_t vpid, far_vpid; /* VPID at this node, VPID at the far node */
 	uint16_t far_node;
 	uint32_t low;	/* count - 1, or class, as in a notification */
-	uint32_t bytes; /* of data, 0 = none */
+	uint32_t bytes; /* bytes of data, 0 = none */
 	uint64_t w[2];	/* words 1 and 2 */
-	bool at_resp;	/* lock: the command is at the responder */
+	bool at_resp;	/* lock: its target is the responder */
 	uint64_t trace; /* message */
 };
 
 /* Decodes the descriptor even if it is invalid, so that errors can be reported,
- * then returns the first error. ctl: the VPID's register, mtu: bytes. */
+ * then returns the first error. ctl is the VPID's control register, mtu is in
+ * bytes. */
 enum extoll_rma_bad extoll_rma_desc_decode(const struct extoll_rma_desc *d,
 					   uint64_t ctl, uint32_t mtu,
 					   struct extoll_rma_cmd *c);
@@ -83,8 +84,8 @@ enum extoll_rma_bad extoll_rma_desc_decode(const struct extoll_rma_desc *d,
 uint64_t extoll_rma_h0(const struct extoll_rma_cmd *c, uint32_t node);
 /* Returns the command words of a packet with this operation. */
 uint32_t extoll_rma_words(uint32_t op);
-/* Decodes a received packet; vpid is the near one. Returns false if it is
- * invalid. */
+/* Decodes a received packet, with the near VPID in c->vpid. Returns false if it
+ * is invalid. */
 bool extoll_rma_packet_decode(const struct weft_frame *f,
 			      struct extoll_rma_cmd *c);
 
@@ -130,7 +131,7 @@ struct extoll_rma_vpid {
 	uint32_t size; /* slots of the notification ring */
 	uint32_t wp, rp;
 	bool armed;    /* interrupt */
-	bool wanted;   /* a notification not yet read asked for it */
+	bool wanted;   /* an unread notification asked for the interrupt */
 	uint32_t late; /* node of that notification */
 };
 
@@ -156,46 +157,48 @@ struct extoll_rma_txop {
 	struct extoll_rma_cmd cmd;
 	enum extoll_rma_bad bad;
 	/* set by type->check: */
-	uint32_t bytes; /* of data from memory; 0 = none */
-	uint64_t from;	/* their address */
+	uint32_t bytes; /* bytes of data from memory; 0 = none */
+	uint64_t from;	/* address of these data */
 	bool physical;	/* `from` needs no translation */
-	bool alone;	/* a lock: no other lock in work */
+	bool alone;	/* a lock, with which no other lock may be in work */
 	struct weft_frame *f;
 	/* set afterwards: */
 	bool asked_atu, translated, sent, stalled;
 	weft_phys_t phys;
-	uint32_t skew;	     /* bytes read before the first one needed */
-	uint32_t total;	     /* bytes to read, skew included */
-	uint32_t asked, got; /* of these, requested and received */
+	uint32_t skew;	/* bytes read before the first one needed */
+	uint32_t total; /* bytes to read, skew included */
+	/* bytes of `total` that are requested, and received */
+	uint32_t asked, got;
 	struct weft_slice buf;
 	struct netport_pkt *pkt;
 	uint32_t told; /* bytes announced to the network port */
-	uint64_t w0;   /* of a notification */
+	uint64_t w0;   /* first word of a notification */
 	struct atu_req xl;
 };
 
 struct extoll_rma_rd { /* an outstanding read */
 	struct extoll_rma_txop *op;
-	uint32_t at;  /* in op->buf */
-	uint32_t end; /* op->got after this read */
+	uint32_t at;  /* offset in op->buf */
+	uint32_t end; /* value of op->got after this read */
 	bool done;
 };
 
 /* Differences between requester and responder. */
 struct extoll_rma_tx_type {
-	const char *name, *machine; /* machine: its name for listeners */
+	const char *name, *machine; /* machine: name for listeners */
 	enum extoll_htax_port port;
 	uint32_t unit; /* RMA_REQUESTER, ... */
 	uint32_t cls;
 	enum extoll_rma_counter good, bad;
-	/* Returns true if a command waits in the queue; take() removes it. */
+	/* Returns true if a command waits in the queue. take() removes it. */
 	bool (*waits)(const struct rma *r);
 	void (*take)(struct rma *r, struct extoll_rma_txop *op);
 	/* Checks the command and makes the frame. Returns the reason to refuse
 	 * it. */
 	enum extoll_rma_bad (*check)(struct rma *r, struct extoll_rma_txop *op);
-	/* Completes the frame before it is sent: data are there, or the command
-	 * failed and the frame says so. NULL: failed commands send nothing. */
+	/* Completes the frame before it is sent, with the data or with the
+	 * failure of the command. If it is NULL, a failed command sends
+	 * nothing. */
 	void (*fill)(struct rma *r, struct extoll_rma_txop *op);
 };
 
@@ -203,10 +206,10 @@ struct extoll_rma_tx {
 	struct rma *rma;
 	const struct extoll_rma_tx_type *type;
 	uint32_t interval;   /* cycles between commands */
-	uint64_t next_start; /* of the next one */
+	uint64_t next_start; /* earliest start of the next command */
 	struct extoll_rma_txop op[RMA_TXOPS];
 	uint32_t head, tail; /* of op */
-	bool in_xlate;	     /* one translation at a time */
+	bool in_xlate;	     /* a command is in XLATE, one at a time */
 	struct extoll_rma_rd rd[RMA_READS];
 	uint32_t rd_head, rd_tail;
 	struct weft_timer timer;
@@ -232,10 +235,10 @@ enum extoll_rma_in_state {
 };
 extern const char *const extoll_rma_in_name[RMA_IN_STATES];
 
-struct extoll_rma_cell { /* in a slot of NP 1 */
+struct extoll_rma_cell { /* a cell in a slot of NP 1 */
 	struct weft_frame *pkt;
 	uint64_t cycle;
-	uint32_t end; /* end of its bytes in the packet */
+	uint32_t end; /* end of the cell's bytes in the packet */
 	bool eop;
 	uint8_t next;
 };
@@ -243,7 +246,7 @@ struct extoll_rma_cell { /* in a slot of NP 1 */
 struct extoll_rma_in { /* state of one virtual channel */
 	struct rma *rma;
 	enum extoll_rma_in_state state;
-	uint8_t head, tail; /* cells, 0xff = none */
+	uint8_t head, tail; /* first and last cell, 0xff = none */
 	uint64_t until;
 	struct extoll_rma_cmd cmd;
 	enum extoll_rma_bad bad;
@@ -285,19 +288,19 @@ struct rma {
 	struct extoll_rma_in in[EX_VCS];
 	struct extoll_rma_cell cell[RMA_CELLS];
 	uint64_t in_next;  /* earliest start of a packet */
-	bool in_xlate;	   /* one translation at a time */
+	bool in_xlate;	   /* a packet is in XLATE, one at a time */
 	uint32_t in_queue; /* writes not granted by HTAX */
 	struct weft_timer in_timer;
 };
 
-/* Returns the RMA of the NIC, made on first use. */
+/* Returns the RMA of the NIC. Makes it on first use. */
 struct rma *extoll_rma_make(struct extoll_nic *n);
 extern const struct ex_unit ex_rma_req_unit, ex_rma_resp_unit, ex_rma_comp_unit,
 	ex_atu_unit;
 extern const struct netport_ops ex_rma_np; /* ports 1 and 2 */
 
-/* Registers; index: the VPID, table, reason. The NIC's table of registers gets
- * its rows from this list, in its order. */
+/* Registers. Their index is the VPID, table or reason. The NIC's table of
+ * registers gets its rows from this list, in its order. */
 #define RMA_REGS(X)                                                            \
 	X(CONFIG, "rma_config", EXTOLL_RMA_CONFIG, 1, 8, RW,                   \
 	  "6:0 largest packet / 64 B, 8 errors always notify")                 \
@@ -368,12 +371,12 @@ static inline uint64_t extoll_rma_vpid_ctl(const struct rma *r, uint32_t vpid)
 
 	return v ? v->ctl : 0;
 }
-/* Returns the second word of a notification. unit: RMA_REQUESTER..., error:
- * mask of units. */
+/* Returns the second word of a notification. unit is RMA_REQUESTER..., error is
+ * a mask of units. */
 uint64_t extoll_rma_noti_pack(const struct extoll_rma_cmd *c, uint32_t unit,
 			      uint32_t error);
-/* Writes a notification for an enabled VPID. Returns false if its ring is full;
- * the caller tries again after a store to the read pointer. */
+/* Writes a notification for an enabled VPID. Returns false if its ring is full.
+ * The caller tries again after a store to the read pointer. */
 bool extoll_rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 		       uint64_t w0, uint64_t w1, uint64_t trace);
 /* Raises the interrupt if the VPID's ring is armed and a notification in it

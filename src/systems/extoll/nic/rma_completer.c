@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL RMA completer: packets to host memory (extoll.md 5.4, 5.5, 7.5).
  *
- * Cells of the four virtual channels arrive interleaved, so each channel has a
- * packet of its own in work. Only one of them is in CHECK and XLATE at a time.
+ * Cells of the four virtual channels arrive interleaved, so that each channel
+ * has a packet of its own in work. Only one of them is in CHECK and XLATE at
+ * a time.
  *
  *   WAIT   first cell of a packet
  *   CHECK  16 cycles: valid, and for this node?
@@ -281,7 +282,8 @@ static bool in_notify(struct extoll_rma_in *in)
 	uint32_t error = in->bad ? RMA_COMPLETER : 0;
 
 	if (in->bad == RMA_BAD_REMOTE &&
-	    (c.op != RMA_LOCK_RSP || c.low & 1)) /* lock: which unit refused */
+	    /* the low bit of a lock names the unit that refused */
+	    (c.op != RMA_LOCK_RSP || c.low & 1))
 		error = RMA_RESPONDER;
 	if (c.op == RMA_NOTI_PUT || c.op == RMA_LOCK_RSP)
 		c.spec |= RMA_COMPLETER; /* always, because they have no other
@@ -297,8 +299,8 @@ static enum extoll_rma_in_state in_noti(struct extoll_rma_in *in)
 {
 	struct extoll_nic *n = in->rma->nic;
 	enum extoll_rma_counter k = RMA_K_COMPLETIONS;
-	/* a packet for another node, or one handed over, gets no
-	 * notification */
+	/* a packet for another node, or one handed over to the responder, gets
+	 * no notification */
 	bool silent = in->bad == RMA_BAD_MISROUTE || in->bad == RMA_BAD_VPID ||
 		      in->cmd.op == RMA_LOCK_REQ;
 

@@ -28,8 +28,8 @@ enum {
 	OP_ADDR1 = 4,	/* word 1 is an address of `bytes` bytes */
 	OP_ADDR2 = 8,	/* word 2 is an address, too */
 	OP_DATA = 16,	/* its packet has payload */
-	OP_HOST = 32,	/* may be in a descriptor */
-	OP_WORDS3 = 64, /* command words of its packet: 3, else 2 */
+	OP_HOST = 32,	/* the command may be in a descriptor */
+	OP_WORDS3 = 64, /* its packet has three command words, else two */
 	OP_COUNT = 128, /* the count field is a byte count */
 };
 
@@ -64,7 +64,8 @@ static void desc_open(const struct extoll_rma_desc *d, struct extoll_rma_cmd *c)
 		.far_node = (uint16_t)RMA_D_NODE(d->w[0]),
 		.w = { d->w[1], d->w[2] },
 	};
-	/* The field [62:40]: bytes - 1, a class, the target unit of a lock. */
+	/* The field [62:40] holds bytes - 1, a class, or the target unit of a
+	 * lock. */
 	c->low = RMA_D_COUNT(d->w[0]) - 1;
 	if (c->op == RMA_IMM_PUT)
 		c->low = RMA_D_IMM(d->w[0]) - 1;
@@ -89,7 +90,7 @@ enum extoll_rma_bad extoll_rma_desc_decode(const struct extoll_rma_desc *d,
 		return RMA_BAD_OP;
 	if (c->mods & ~RMA_MOD_NTR)
 		return RMA_BAD_MODS;
-	/* permissions of the requester's page (2.5, 2.6) */
+	/* Checks permissions of the requester's page (2.5, 2.6). */
 	if ((!(opt & RMA_OPT_TE) && !(ctl & RMA_V_PHYSICAL)) ||
 	    (opt & RMA_OPT_INT && !(ctl & RMA_V_INT)) || opt & RMA_OPT_RRA ||
 	    !(RMA_V_TC(ctl) >> (opt & RMA_OPT_TC) & 1))

@@ -3,7 +3,7 @@
  *
  * The three units share the ring of a VPID: each takes the next slot when it
  * issues its write. A ring is full when (WP + 1) mod N is the read pointer that
- * software wrote last; the unit then waits. R1's packets do not carry the
+ * software wrote last. The unit then waits. R1's packets do not carry the
  * interrupt option, therefore an armed ring interrupts on every notification of
  * responder and completer, but on notifications of the requester only if the
  * command had INT. A ring that is armed after such a notification, and before
@@ -75,7 +75,7 @@ bool extoll_rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 	p = ex_pkt_write(r->nic, v->base + (uint64_t)v->wp * RMA_NOTI_BYTES,
 			 RMA_NOTI_BYTES);
 	memcpy(weft_slice_data(p->txn.data), w, sizeof(w));
-	/* of the requester only if the command had INT */
+	/* A requester's notification interrupts only if the command had INT. */
 	if (port != EXTOLL_HX_RMA_REQ || RMA_N_MODE(w1) & RMA_MODE_IRQ)
 		p->sent = noti_sent;
 	p->box = (uint16_t)(vpid + 1);

@@ -24,8 +24,8 @@ static uint64_t vpid_get(const struct rma *r, enum extoll_rma_reg reg,
 	case RMA_R_WP:
 		return v->wp;
 	case RMA_R_PENDING:
-		/* stored commands that the requester has not finished, and
-		 * notifications in the NIC */
+		/* Pending are stored commands that the requester has not
+		 * finished, and notifications in the NIC. */
 		n = ex_htax_pending(r->nic, i);
 		for (uint32_t k = r->q_head; k != r->q_tail; k++)
 			n += r->queue[k % RMA_QUEUE].vpid == i;
@@ -91,7 +91,7 @@ static void vpid_set(struct rma *r, enum extoll_rma_reg reg, uint32_t i,
 		v->wanted = false;
 		break;
 	case RMA_R_RP:
-		/* ignore a pointer outside the ring */
+		/* Ignores a pointer outside the ring. */
 		if ((uint32_t)val < v->size)
 			v->rp = (uint32_t)val;
 		if (val & RMA_RP_REARM)

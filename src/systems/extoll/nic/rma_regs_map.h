@@ -42,11 +42,11 @@ enum extoll_rma_op {
 /* Units: notification spec, unit and error fields of a notification. */
 enum { RMA_REQUESTER = 1, RMA_RESPONDER = 2, RMA_COMPLETER = 4 };
 
-/* Modifiers of a descriptor; R1 allows only NTR. */
+/* Modifiers of a descriptor. R1 allows only NTR. */
 enum { RMA_MOD_MC = 1, RMA_MOD_NTR = 2, RMA_MOD_ERA = 4, RMA_MOD_EWA = 8 };
 
-/* Options: chosen by the requester page, address = base + (opt << 20) +
- * (vpid << 12). TE = translate the read address of a put. */
+/* Options. The requester page chooses them by its address = base + (opt << 20)
+ * + (vpid << 12). TE = translate the read address of a put. */
 enum { RMA_OPT_TE = 16, RMA_OPT_INT = 8, RMA_OPT_RRA = 4, RMA_OPT_TC = 3 };
 
 /* ---- descriptor: three words (3.4) ---- */
@@ -60,7 +60,7 @@ enum { RMA_OPT_TE = 16, RMA_OPT_INT = 8, RMA_OPT_RRA = 4, RMA_OPT_TC = 3 };
 #define RMA_D_COUNT(d) ((uint32_t)RMA_GET(d, 62, 40) + 1)
 #define RMA_D_IMM(d)   ((uint32_t)RMA_GET(d, 42, 40) + 1) /* immediate put */
 #define RMA_D_CLASS(d) ((uint32_t)RMA_GET(d, 47, 40))	  /* notification put */
-#define RMA_D_TARGET   (1ULL << 40) /* lock: at the responder */
+#define RMA_D_TARGET   (1ULL << 40) /* lock: for the responder */
 #define RMA_D_RESERVED (RMA_PUT(3, 7, 6) | 1ULL << 39 | 1ULL << 63)
 #define RMA_D_MAKE(op, node, vpid, spec, mods)                                 \
 	(RMA_D_VALID | RMA_PUT(op, 5, 2) | RMA_PUT(vpid, 15, 8) |              \
@@ -114,7 +114,7 @@ enum {
 #define NLA_OFFSET(a) ((uint32_t)RMA_GET(a, 11, 0))
 #define NLA_GATE(a)   ((uint32_t)RMA_GET(a, 29, 12))
 #define NLA_GAT(a)    ((uint32_t)RMA_GET(a, 38, 30))
-#define NLA_PAGE(a)   ((uint32_t)RMA_GET(a, 38, 12)) /* both */
+#define NLA_PAGE(a)   ((uint32_t)RMA_GET(a, 38, 12)) /* table and entry */
 #define NLA_ZERO(a)   RMA_GET(a, 63, 39)
 #define NLA_MAKE(gat, gate, off)                                               \
 	(RMA_PUT(gat, 38, 30) | RMA_PUT(gate, 29, 12) | RMA_PUT(off, 11, 0))
@@ -165,12 +165,12 @@ enum {
 	EXTOLL_RMA_LOCK_BASE = 0x2008,
 	EXTOLL_RMA_LOCK_N = 0x2010, /* locks of each VPID */
 	EXTOLL_ATU_ENABLE = 0x3000,
-	EXTOLL_ATU_COMMAND = 0x3008, /* reads: commands not finished */
+	EXTOLL_ATU_COMMAND = 0x3008, /* load: number of unfinished commands */
 	EXTOLL_ATU_GATS = 0x3010,    /* number of tables */
 	EXTOLL_ATU_FAULTS = 0x3080,  /* by reason */
 	EXTOLL_RMA_VPID = 0x110000,
 	EXTOLL_RMA_BASE = 0x111000, /* base of the notification ring */
-	EXTOLL_RMA_SIZE = 0x112000, /* its slots; a store empties it */
+	EXTOLL_RMA_SIZE = 0x112000, /* slots of the ring; a store empties it */
 	EXTOLL_RMA_WP = 0x113000,
 	EXTOLL_RMA_PENDING = 0x114000, /* commands in the NIC */
 	EXTOLL_ATU_GAT = 0x118000,
@@ -178,7 +178,7 @@ enum {
 
 /* extoll_rma_vpid[n]: */
 #define RMA_V_ENABLE   (1ULL << 0)
-#define RMA_V_PHYSICAL (1ULL << 1) /* may use TE = 0 */
+#define RMA_V_PHYSICAL (1ULL << 1) /* the process may use TE = 0 */
 #define RMA_V_RRA      (1ULL << 2)
 #define RMA_V_INT      (1ULL << 3)
 #define RMA_V_TC(v)    ((uint32_t)RMA_GET(v, 7, 4)) /* bit per traffic class */
@@ -188,7 +188,7 @@ enum {
 #define RMA_C_MTU(v) ((uint32_t)RMA_GET(v, 6, 0)) /* bytes / 64, 1..64 */
 #define RMA_C_FORCE  (1ULL << 8) /* errors always write a notification */
 #define RMA_C_RESET  (64ULL | RMA_C_FORCE)
-/* Read pointer: slot in [31:0]; */
+/* Read pointer: slot in [31:0], and this bit to arm the interrupt. */
 #define RMA_RP_REARM (1ULL << 32)
 
 #endif

@@ -66,7 +66,7 @@ static enum extoll_rma_bad req_check(struct rma *r, struct extoll_rma_txop *op)
 	bool put = c->op == RMA_PUT_BT || c->op == RMA_PUT_QW;
 	struct weft_frame *f;
 
-	op->w0 = c->w[get]; /* get: the local address is the write address */
+	op->w0 = c->w[get]; /* a get writes to the local address */
 	if (!(extoll_rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
 		return RMA_BAD_VPID;
 	if (op->bad)
@@ -79,7 +79,8 @@ static enum extoll_rma_bad req_check(struct rma *r, struct extoll_rma_txop *op)
 		return RMA_BAD_ROUTE;
 	f->u[0] = extoll_rma_h0(c, r->nic->place.node);
 	ex_pd_set(f, RMA_V_PD(extoll_rma_vpid_ctl(r, c->vpid)));
-	f->u[1] = c->w[put]; /* put: the write address alone */
+	/* put: the packet carries only the write address */
+	f->u[1] = c->w[put];
 	f->u[2] = c->w[1];
 	if (put) {
 		op->bytes = c->bytes;

@@ -8,7 +8,8 @@
  *   SEND   cut-through: from the first data on, the rest as it arrives
  *   NOTI   notification, if asked for or on an error
  *
- * Up to four commands are in work. The reads of one start when all reads of the
+ * Up to four commands are in work. The reads of a command start
+ * when all reads of the
  * command before it are requested, while that command is being sent. */
 #include <assert.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static struct extoll_rma_txop *tx_op(struct extoll_rma_tx *u, uint32_t i)
 	return &u->op[i % RMA_TXOPS];
 }
 
-/* Returns true if op->until is reached; otherwise wakes the unit then. */
+/* Returns true if op->until is reached, otherwise wakes the unit then. */
 static bool tx_time(struct extoll_rma_txop *op)
 {
 	struct extoll_rma_tx *u = op->u;
@@ -52,7 +53,8 @@ static void tx_read_done(struct extoll_nic *n, struct hx_pkt *p)
 	if (p->txn.status != WEFT_BUS_OK)
 		rd->op->bad = RMA_BAD_READ;
 	rd->done = true;
-	/* reads complete out of order, so count data in order of requests */
+	/* Reads complete out of order, so that data are counted in order of
+	 * requests. */
 	for (; u->rd_head != u->rd_tail; u->rd_head++) {
 		rd = &u->rd[u->rd_head % RMA_READS];
 		if (!rd->done)
@@ -78,7 +80,7 @@ static void tx_read_one(struct extoll_rma_tx *u, struct extoll_rma_txop *op)
 			op->cmd.trace);
 }
 
-/* Requests reads in order of commands: one command starts when all reads of its
+/* Requests reads in order of commands. A command starts when all reads of its
  * predecessor are requested. */
 static void tx_reads(struct extoll_rma_tx *u)
 {
@@ -89,14 +91,14 @@ static void tx_reads(struct extoll_rma_tx *u)
 		if (op->state < RMA_TX_READ && op->state != RMA_TX_FREE)
 			return;
 		if (op->bad && op->total > op->asked) {
-			/* a read failed: fill the rest with ones instead of
-			 * reading it, because the command is refused anyway */
+			/* After a failed read the rest is filled with ones,
+			 * because the command is refused anyway. */
 			if (p)
 				memset(p + op->asked, 0xff,
 				       op->total - op->asked);
 			op->total = op->asked;
 		}
-		/* an earlier lock has not been written back */
+		/* Wait for an earlier lock, which has not been written back. */
 		for (uint32_t k = u->head; k != i; k++)
 			if (op->alone && !op->asked && tx_op(u, k)->alone &&
 			    tx_op(u, k)->asked && !tx_op(u, k)->sent)
@@ -201,13 +203,14 @@ static enum extoll_rma_tx_state tx_send(struct extoll_rma_txop *op)
 {
 	struct extoll_rma_tx *u = op->u;
 	struct netport *np = &u->rma->nic->np[EX_NP_RMA];
-	uint32_t avail = UINT32_MAX; /* of the payload; UINT32_MAX = all */
+	/* available bytes of payload; UINT32_MAX = all */
+	uint32_t avail = UINT32_MAX;
 
 	if (op->got != op->total)
 		avail = op->got > op->skew ? op->got - op->skew : 0;
 	if (!op->sent) {
-		/* Earlier commands have started to send, or were refused and
-		 * wait only for their notification. */
+		/* Waits until earlier commands have started to send, or were
+		 * refused and wait only for their notification. */
 		for (uint32_t i = u->head; tx_op(u, i) != op; i++)
 			if (!tx_op(u, i)->sent &&
 			    tx_op(u, i)->state != RMA_TX_NOTI)
@@ -320,8 +323,9 @@ void extoll_rma_tx_run(struct extoll_rma_tx *u)
 
 	do {
 		moved = tx_start(u);
-		/* In order, each command as far as it gets, so that host writes
-		 * of a command precede those of the next one in a cycle. */
+		/* Runs commands in order, each as far as it gets, so that host
+		 * writes of a command precede those of the next command in a
+		 * cycle. */
 		for (uint32_t i = u->head; i != u->tail; i++) {
 			struct extoll_rma_txop *op = tx_op(u, i);
 

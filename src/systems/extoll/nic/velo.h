@@ -16,7 +16,7 @@ enum extoll_velo_rq_state {
 	VELO_RQ_HEADER,
 	VELO_RQ_BODY,
 	VELO_RQ_ROUTE,
-	VELO_RQ_SEND, /* between events: NP 0 has no room */
+	VELO_RQ_SEND, /* left between events only if NP 0 has no room */
 	VELO_RQ_DROP,
 	VELO_RQ_STATES
 };
@@ -30,17 +30,17 @@ struct extoll_velo_open {
 	uint16_t need;	  /* bytes in all; 0 = header not yet complete */
 	uint16_t page;	  /* TC, VPID */
 	bool dropped;
-	uint64_t trace; /* message, of the store that began it */
+	uint64_t trace; /* message of the store that began it */
 };
 
 struct extoll_velo_rq {
 	enum extoll_velo_rq_state state;
 	enum extoll_drop why;
 	struct extoll_velo_open *open, *spare;
-	struct extoll_velo_open *cur; /* the message of the store */
-	const struct hx_store *store; /* during its handling */
-	struct weft_frame *held;      /* SEND */
-	uint64_t from;		      /* cycle of its first word */
+	struct extoll_velo_open *cur; /* message to which the store belongs */
+	const struct hx_store *store; /* store that is being handled */
+	struct weft_frame *held;      /* packet that waits in SEND */
+	uint64_t from;		      /* cycle of the first word of `held` */
 	struct weft_timer timer;      /* expiry of partial messages */
 };
 
@@ -64,8 +64,8 @@ struct extoll_velo_vpid {
 	weft_phys_t base;
 	uint32_t wp, rp; /* slots */
 	bool armed;	 /* interrupt */
-	bool wanted;	 /* an unread message asked for it */
-	uint16_t late;	 /* node of its sender */
+	bool wanted;	 /* an unread message asked for the interrupt */
+	uint16_t late;	 /* node of that message's sender */
 };
 
 struct extoll_velo_cp {
@@ -75,12 +75,13 @@ struct extoll_velo_cp {
 	struct {
 		RING(struct netport_cell);
 	} cell[EX_VCS];
-	uint8_t vc;		/* of the message */
-	bool discard;		/* it is dropped */
-	struct weft_frame *pkt; /* owned once it is complete (WRITE) */
-	uint64_t stalled;	/* cycle STALL was entered */
-	uint64_t from;		/* cycle of the request to HTAX */
-	uint32_t writes;	/* not granted by HTAX */
+	uint8_t vc;   /* VC of the message */
+	bool discard; /* the message is dropped */
+	/* received packet, owned once it is complete (WRITE) */
+	struct weft_frame *pkt;
+	uint64_t stalled; /* cycle at which STALL was entered */
+	uint64_t from;	  /* cycle of the request to HTAX */
+	uint32_t writes;  /* writes that HTAX has not granted */
 	struct weft_timer timer;
 };
 
@@ -93,7 +94,8 @@ struct ex_velo {
 	uint64_t sent, received, bad_rp;
 	uint32_t drop[EXTOLL_DROP_N];
 	uint32_t discard[EXTOLL_DISCARD_N];
-	uint32_t discard_src; /* node, VPID << 16 */
+	/* node, VPID << 16 of the last discarded message */
+	uint32_t discard_src;
 };
 
 extern const struct ex_unit ex_velo_unit;
@@ -116,8 +118,8 @@ void extoll_velo_cp_again(struct extoll_nic *n);
  * one. */
 void extoll_velo_look(struct extoll_nic *n, uint32_t vpid);
 
-/* velo_requester.c, velo_completer.c; called by velo.c. Returns true if one
- * more store fits, besides the `flying` ones. */
+/* velo_requester.c: returns true if one more store fits, besides the `flying`
+ * ones. */
 bool extoll_velo_rq_room(struct extoll_nic *n, uint32_t flying);
 /* Handles a store on a requester page. HTAX calls it only after
  * extoll_velo_rq_room() returned true. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VELO completer: writes messages from the network into mailboxes. Source:
- * extoll.md 3.3, 5.2; 21 cycles from the last word of a message to the request
+ * extoll.md 3.3, 5.2. There are
+ * 21 cycles from the last word of a message to the request
  * to HTAX (7.1: N5).
  *
  *   WAIT -> CHECK -> SLOT -> DATA -> WRITE -> WAIT
@@ -16,7 +17,7 @@
  * Void cells do not get here (systems/extoll/network/network_port.c). */
 #include "systems/extoll/nic/nic.h"
 
-enum { CP_WRITES = 8 }; /* not granted by HTAX */
+enum { CP_WRITES = 8 }; /* most writes not granted by HTAX */
 
 const char *const extoll_velo_cp_name[VELO_CP_STATES] = {
 	[VELO_CP_WAIT] = "WAIT",       [VELO_CP_CHECK] = "CHECK",
@@ -40,8 +41,8 @@ static uint32_t slot_bytes(const struct extoll_velo_vpid *p)
 
 /* ---- states ---- */
 
-/* Starts the next message. Between messages every queue starts with the first
- * cell of one. */
+/* Starts the next message. Between messages, the first cell of every queue
+ * begins a message. */
 static enum extoll_velo_cp_state cp_wait(struct extoll_nic *n)
 {
 	struct extoll_velo_cp *q = &n->velo.cp;
@@ -187,7 +188,8 @@ static void write_sent(struct extoll_nic *n, struct hx_pkt *p)
 	extoll_velo_cp_again(n);
 }
 
-/* Sends one HT packet. irq: H0 if the interrupt follows it, otherwise 0. */
+/* Sends one HT packet. irq is H0 if the interrupt follows the packet, otherwise
+ * 0. */
 static void write_part(struct extoll_nic *n, const uint8_t *image,
 		       weft_phys_t at, uint32_t bytes, uint64_t irq)
 {

@@ -154,7 +154,7 @@ static enum extoll_velo_rq_state rq_header(struct extoll_nic *n)
 		q->store = NULL;
 		return VELO_RQ_IDLE;
 	}
-	/* in the order of the columns in 3.2 */
+	/* Checks fields in the order of the columns in 3.2. */
 	if (h & EXTOLL_SEND_MULTICAST)
 		return rq_drop_as(q, EXTOLL_DROP_MULTICAST);
 	if (h & EXTOLL_SEND_ZERO)
@@ -188,8 +188,8 @@ static enum extoll_velo_rq_state rq_route(struct extoll_nic *n)
 	struct weft_frame *f = weft_frame_new(n->comp->sim);
 	uint32_t len = EXTOLL_SEND_LEN(h);
 
-	/* H0 of 3.9; the register file supplies the sender, so that a process
-	 * cannot forge it */
+	/* H0 of 3.9. The register file supplies the sender, so that a process
+	 * cannot forge it. */
 	f->u[0] = EX_H0_MAKE(EXTOLL_TX_NODE(tx), EXTOLL_TX_VPID(tx),
 			     EXTOLL_SEND_VPID(h), EXTOLL_SEND_NODE(h)) |
 		  EX_PUT(EXTOLL_SEND_MTT(h), 33, 32) |

@@ -3,8 +3,8 @@
  * the processor (extoll.md 2.1, 7.4; EX-09 to EX-11). It times loads of 4 bytes
  * of a register. Then it stores lines of 64 bytes, write-combined, into a part
  * of the register file without registers, so that no unit behind the HT core
- * slows them down. The time of n lines is that of 2n less that of n. Runs on
- * every node where it is started. */
+ * slows them down. The time of n lines is that of 2n lines less that of n
+ * lines. Runs on every node where it is started. */
 #include <errno.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 enum {
 	PIO_LINE = 64,
-	PIO_HOLE = 0x8000, /* offset in the register file; no registers there */
+	PIO_HOLE = 0x8000, /* offset without registers in the register file */
 	PIO_HOLE_BYTES = 0x1000,
 };
 
@@ -60,8 +60,8 @@ static int xpio_main(struct weft_comp *c)
 		return -ENODEV;
 	}
 	/* Two readings of the clock take equal time with n loads between them
-	 * or none, so their difference is the loads'. A load first waits for
-	 * earlier stores. */
+	 * or none, so their difference is the time of the loads. A load first
+	 * waits for earlier stores. */
 	extoll_drv_load(&p->drv, EXTOLL_NODE_ID);
 	t = weft_host_now(p->w.h);
 	none = ns_since(p, t);

@@ -5,9 +5,9 @@
  *                      small ones EX-14)
  *   extoll.rma_get_bw  node 0 gets from it
  *
- * Time runs from the first post to the notification of the last one's
- * completer. The contents are checked after the measurement, so that the check
- * takes no part in it. */
+ * Time runs from the first post to the completer notification of
+ * the last one. The contents are checked after the measurement, so that the
+ * check takes no part in it. */
 #include "programs/stream.h"
 #include "systems/extoll/programs/rma_program.h"
 
@@ -20,8 +20,8 @@ struct rma_bw {
 	struct rma_program_peer to;
 	uint64_t block; /* bytes of a block */
 	rma_post_fn *post;
-	bool lands;	  /* blocks land at this node.. */
-	uint32_t pattern; /* ..with the pattern of that one */
+	bool lands;	  /* blocks arrive at this node */
+	uint32_t pattern; /* node whose pattern the blocks have */
 };
 
 /* Fills the blocks with the pattern of the node that sends, or is read. */

@@ -83,8 +83,8 @@ static void lat_close(struct pingpong *p)
 }
 
 static const struct pingpong_ops lat_ops = {
-	.flags = PINGPONG_WARM | PINGPONG_BOTH, /* warm: the TLBs hold the
-						 * pages */
+	/* PINGPONG_WARM, so that the TLBs hold the pages. */
+	.flags = PINGPONG_WARM | PINGPONG_BOTH,
 	.tail = 8,
 	.open = lat_open,
 	.send = lat_send,

@@ -23,8 +23,8 @@ struct rma_program_peer {
 	rma_nla_t nla;
 };
 
-/* Opens port and buffer of that many bytes and publishes them. Returns 0, or
- * -EIO with a failed check. */
+/* Opens a port and a buffer of `bytes`, and publishes both. Returns 0, or -EIO
+ * with a failed check. */
 int rma_program_open(struct rmaw *v, struct weft_comp *c, const char *name,
 		     size_t bytes);
 /* Waits for all nodes, because their transfers may use the buffer, then
@@ -35,7 +35,8 @@ void rma_program_close(struct rmaw *v);
 int rma_program_connect(struct rmaw *v, uint32_t node,
 			struct rma_program_peer *peer_p);
 
-/* Returns true for success, otherwise reports the code as a failed check. */
+/* Returns true for success. Otherwise reports the code as a failed check and
+ * returns false. */
 bool rma_program_ok(struct rmaw *v, const char *what, int ret);
 /* Waits for a notification. Reports a failed check unless it is of that unit
  * and without error. */

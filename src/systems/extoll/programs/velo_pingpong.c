@@ -115,8 +115,8 @@ static int loopback_main(struct weft_comp *c)
 
 /* ---- hop sweep ---- */
 
-/* Fits a line through (1, y[0]) .. (n, y[n-1]) by least squares: ns per hop,
- * worst distance. */
+/* Fits a line through (1, y[0]) .. (n, y[n-1]) by least squares. Reports ns per
+ * hop and the worst distance. */
 static void sweep_fit(struct weft_comp *c, const double *y, uint32_t n)
 {
 	double sx = 0, sy = 0, sxx = 0, sxy = 0, slope, at0, worst = 0;

@@ -22,8 +22,8 @@ struct velo_program_msg {
 	uint8_t data[VELOW_LEN_MAX + 8];
 };
 
-/* Opens a port and publishes its VPID. mailbox: bytes, 0 = default. Returns 0,
- * or a negative errno with a failed check. */
+/* Opens a port and publishes its VPID. mailbox is in bytes, 0 = default.
+ * Returns 0, or a negative errno with a failed check. */
 int velo_program_open(struct velow *v, struct weft_comp *c, const char *name,
 		      uint64_t mailbox);
 /* Waits for all nodes, checks that the NIC dropped no message, closes. */

@@ -188,8 +188,9 @@ static int extoll_gen_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* A packet of another source arrived, which may release one of the trace. Real
- * frames do not arrive, since ports inside a node are not framed. */
+/* Handles the arrival of a packet at another source, which may release one of
+ * the trace. Real frames do not arrive, since ports inside a node are not
+ * framed. */
 static void extoll_gen_arrive(struct weft_comp *c, uint32_t port,
 			      struct weft_frame *f)
 {
@@ -224,7 +225,8 @@ static int extoll_gen_finish(struct weft_comp *c, struct weft_err *err)
 
 	extoll_gen_sample(c, err);
 	if (weft_sim_idle(c->sim))
-		netport_abandon(&g->np); /* a link on the route is down */
+		/* packets are left because a link on the route is down */
+		netport_abandon(&g->np);
 	return g->check ? extoll_gen_check_end(c, err) : 0;
 }
 

@@ -19,7 +19,8 @@ enum {
 	EXTOLL_GEN_N_COUNTERS
 };
 
-/* Numbers of packets, by the node at the far end; only with `verify`. */
+/* Numbers of the next packets, by the node at the far end. Allocated only with
+ * `verify`. */
 struct extoll_gen_check {
 	uint32_t *sent, *expected;
 };
@@ -44,8 +45,8 @@ static inline uint64_t extoll_gen_now(const struct extoll_gen *g)
 	return cell_channel_now(&g->np.ep);
 }
 
-/* Fields for the sink, in words of the packet that no crossbar reads: u[1]
- * cycle of birth, u[2] wait in the source, mark and number. */
+/* Fields for the sink, in words of the packet that no crossbar reads. u[1] has
+ * the cycle of birth, u[2] the wait in the source, mark and number. */
 enum { EXTOLL_GEN_WAIT = 0x7fffffff };
 #define EXTOLL_GEN_MARK (1ULL << 31)
 static inline void extoll_gen_stamp(struct weft_frame *f,
@@ -75,7 +76,7 @@ void extoll_gen_next(struct weft_comp *c);
 /* Releases packets of the trace that depend on packet i, which has arrived. */
 void extoll_gen_replay_done(struct weft_comp *c, uint32_t i);
 
-/* generator_check.c: allocates the numbers; 0, or a negative errno */
+/* generator_check.c: allocates the numbers. Returns 0, or a negative errno. */
 int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err);
 /* Returns the payload of a packet. The caller owns the reference. */
 struct weft_slice extoll_gen_check_payload(struct weft_comp *c, uint32_t dest,

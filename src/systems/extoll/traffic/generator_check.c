@@ -7,7 +7,7 @@
 
 #include "systems/extoll/traffic/generator.h"
 
-enum { CHECK_NODES = 4096 }; /* because memory grows with the square */
+enum { CHECK_NODES = 4096 }; /* bounded, because memory grows with its square */
 
 int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err)
 {

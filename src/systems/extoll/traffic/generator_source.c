@@ -30,8 +30,8 @@ static struct weft_frame *packet_make(struct weft_comp *c,
 	struct weft_frame *f = weft_frame_new(c->sim);
 	struct ex_meta *m = ex_meta(f);
 	uint32_t node = g->s.node, len = p->size, route;
-	/* Random routes of a pair may differ, except if its order is
-	 * checked. */
+	/* Packets of a pair take one route if their order is checked, because
+	 * random routes may differ. */
 	uint32_t coins = g->check
 				 ? topo_coins_pair(node, p->dest)
 				 : topo_coins((uint64_t)node << 48 | p->number);

@@ -116,7 +116,8 @@ static bool status_wrong(const struct extoll_load *l, uint64_t s)
 		       EXTOLL_STATUS_EOM;
 }
 
-/* Returns true if words first..n-1 of the payload at data are right. */
+/* Returns true if the words of the payload at data, from word `first` on, are
+ * right. */
 static bool words_good(const struct extoll_load *l, const uint8_t *data,
 		       uint64_t s, uint64_t stamp, uint32_t first)
 {
@@ -182,7 +183,7 @@ static void write_take(struct extoll_load *l, const struct weft_bus_txn *w,
 
 /* ---- the bus ---- */
 
-/* Accepts a transaction. Reads are aborted; writes have left the NIC once they
+/* Accepts a transaction. Reads are aborted. Writes have left the NIC once they
  * are on the link. */
 static void extoll_load_submit(struct weft_port *dev_port,
 			       struct weft_bus_txn *w)
@@ -207,7 +208,7 @@ static void extoll_load_submit(struct weft_port *dev_port,
 }
 
 /* Handles consumed stores. A store of the read pointer is consumed at its
- * arrival, so its time tells it from a message. */
+ * arrival, so that its time distinguishes it from a message. */
 static bool extoll_load_consumed(struct weft_port *dev_port, uint32_t stores)
 {
 	struct extoll_load *l = extoll_load_of(dev_port);
@@ -254,7 +255,7 @@ static const struct weft_clock *extoll_load_clock(struct weft_port *dev_port)
 	return &extoll_load_of(dev_port)->core;
 }
 
-/* Not called, because there are no loads; interrupts are ignored. */
+/* Not called, because no load is made. Interrupts are ignored. */
 static void extoll_load_reply(struct weft_port *dev_port, const void *data,
 			      uint32_t bytes)
 {

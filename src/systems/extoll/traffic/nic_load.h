@@ -33,17 +33,19 @@ struct extoll_load {
 	/* state, in the order of use by a message: */
 	struct weft_comp *comp;
 	struct weft_port *dev;
-	weft_time_t down_free, up_free; /* both directions of the link */
-	weft_time_t last;		/* last store reaches the NIC */
-	weft_time_t rp_at; /* store of the read pointer arrives; 0 = none */
-	uint64_t stamp;	   /* first word of a message in two parts */
-	uint32_t ends;	   /* bit per store in flight: ends a message */
-	uint8_t out;	   /* stores in flight */
-	uint8_t step;	   /* of the set-up */
-	uint32_t next;	   /* slot of the mailbox */
-	uint32_t behind;   /* free slots not reported to the NIC */
+	/* Times from which both directions of the link are free. */
+	weft_time_t down_free, up_free;
+	weft_time_t last; /* arrival of the last store at the NIC */
+	/* arrival of a store of the read pointer; 0 = none */
+	weft_time_t rp_at;
+	uint64_t stamp;	 /* first word of a message in two parts */
+	uint32_t ends;	 /* bit for each store in flight that ends a message */
+	uint8_t out;	 /* stores in flight */
+	uint8_t step;	 /* step of the set-up */
+	uint32_t next;	 /* next slot of the mailbox to read */
+	uint32_t behind; /* free slots not reported to the NIC */
 	uint64_t last_sent;
-	double latency_sum; /* ns; without extoll.net */
+	double latency_sum; /* sum in ns, used without extoll.net */
 	/* parameters: */
 	struct weft_clock core;
 	weft_time_t t_store, t_dword, t_rx, t_tx, t_seen;
@@ -58,7 +60,7 @@ struct extoll_load {
 #define LOAD_MARKED(s) ((bool)((s)&1))
 enum { LOAD_WAIT_MAX = 0x7fffff };
 
-/* Returns word k of the payload after them. It depends on source and
+/* Returns word k of the payload after LOAD_STAMP. It depends on source and
  * destination, so that misrouted messages are found. */
 static inline uint64_t extoll_load_word(uint64_t stamp, uint32_t src,
 					uint32_t dest, uint32_t k)
@@ -74,7 +76,7 @@ int extoll_load_src_start(struct extoll_load *l, struct weft_err *err);
 /* Sends stores while the NIC has room. Called after each store that it
  * accepted. */
 void extoll_load_src_next(struct extoll_load *l);
-/* For extoll_net_source.starves. */
+/* Operation extoll_net_source.starves. */
 bool extoll_load_src_starves(const struct weft_comp *c, uint64_t before);
 /* Reports all slots up to l->next as free, from time t on. */
 void extoll_load_src_rp(struct extoll_load *l, weft_time_t t);

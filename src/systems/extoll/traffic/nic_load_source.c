@@ -10,8 +10,9 @@
 
 #include "systems/extoll/traffic/nic_load.h"
 
-/* Cycles from a store at the NIC to its unit, with some margin: a store that
- * arrives sooner than that after the one before it need not wait for it. */
+/* Cycles from a store at the NIC to its unit, with some margin. A store that
+ * arrives within this time of the store before it need not wait for that
+ * store. */
 enum { TAKEN = 16 };
 
 /* ---- stores ---- */
@@ -73,7 +74,7 @@ void extoll_load_src_rp(struct extoll_load *l, weft_time_t t)
 
 /* ---- set-up ---- */
 
-enum { INTERVAL = EXTOLL_INTERVAL_STRIDE }; /* of interval number 1 */
+enum { INTERVAL = EXTOLL_INTERVAL_STRIDE }; /* registers of interval number 1 */
 
 static const struct {
 	uint8_t space, bytes;
@@ -111,8 +112,8 @@ static void message_next(struct extoll_load *l)
 	uint64_t wait = p.injected - p.born, m[1 + LOAD_WORDS];
 
 	traffic_step(&l->s.t, 0, &l->comp->rng);
-	/* header and payload, with the cycles that the message spent in the
-	 * source */
+	/* Header and stamp. The stamp has the cycles that the message spent in
+	 * the source. */
 	if (l->s.net)
 		extoll_net_made(l->s.place.net, &p);
 	m[0] = EXTOLL_SEND(k.dest, LOAD_VPID, 0, k.dest, k.size);
@@ -147,7 +148,8 @@ void extoll_load_src_next(struct extoll_load *l)
 		due = extoll_source_due(&l->s);
 		if (due == ARRIVALS_NEVER)
 			return;
-		/* must it wait for the NIC to accept the stores before it? */
+		/* The message may have to wait until the NIC has accepted
+		 * earlier stores. */
 		if (l->out && weft_clock_edge(clk, due) + l->t_store >=
 				      l->last + TAKEN * (clk->num / clk->den))
 			return;

@@ -3,7 +3,7 @@
  *
  * Arrivals do not depend on the network, so that packets that have arrived and
  * not left need no queue: the next packet is drawn when there is room for it,
- * with the cycle of its arrival. An unbounded queue costs nothing; the backlog
+ * with the cycle of its arrival. An unbounded queue costs nothing. The backlog
  * is found by drawing from a copy. */
 #include "systems/extoll/traffic/source.h"
 

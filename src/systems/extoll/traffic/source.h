@@ -10,10 +10,11 @@
 
 struct extoll_source {
 	struct ex_place place;
-	struct extoll_net *net; /* of its place, or NULL */
+	struct extoll_net *net; /* extoll.net of its place, or NULL */
 	struct traffic_source t;
-	uint32_t words; /* in front of the payload; 0: sizes are flits of the
-			 * whole packet */
+	/* Command words in front of the payload; 0: sizes are flits of the
+	 * whole packet. */
+	uint32_t words;
 	/* parameters: */
 	uint32_t node, nodes, pattern, dest, arrivals, width;
 	struct weft_clock clock;
@@ -22,7 +23,7 @@ struct extoll_source {
 	bool self;
 };
 
-/* Rows of the parameters; `rests` is the text for a source without a pattern.
+/* Rows of the parameters. `rests` is the text for a source without a pattern.
  * Sizes belong to the class. */
 #define EXTOLL_SOURCE_PARAM(type, field, def, range, doc)                      \
 	WEFT_PARAM(type, struct extoll_source, field, def, range, OWN, doc)
@@ -58,16 +59,16 @@ struct extoll_source {
 
 /* ops.init: returns 0, or -EINVAL with a message if the node does not exist. */
 int extoll_source_init(const struct weft_comp *c, struct weft_err *err);
-/* ops.start of a source with packets of its own: s->words, sizes and place are
- * set. Draws the first arrival. Returns 0, or -EINVAL with a message. */
+/* ops.start of a source with packets of its own. Requires s->words, sizes and
+ * place. Draws the first arrival. Returns 0, or -EINVAL with a message. */
 int extoll_source_start(struct weft_comp *c, struct weft_err *err);
 /* Adds the source to the measurement of its network, if it is in one. Returns
  * 0, or -EINVAL with a message. */
 int extoll_source_join(struct weft_comp *c, const struct extoll_net_source *ops,
 		       struct weft_err *err);
 
-/* Like traffic_due(), but never once the network has seen enough. A trace is
- * sent to its end. */
+/* Returns the next arrival like traffic_due(), but never once the measurement
+ * has ended. A trace is sent to its end. */
 static inline uint64_t extoll_source_due(const struct extoll_source *s)
 {
 	return !s->t.replay && extoll_net_over(s->net) ? ARRIVALS_NEVER

@@ -45,7 +45,7 @@ static void flow_packet(struct feed *f, struct feed_flow *w)
 	ex_route_set(p, 1, 0);
 	p->u[0] = (uint64_t)(w - f->flow);
 	p->u[1] = w->sent++;
-	p->u[2] = 0; /* cells that have come out */
+	p->u[2] = 0; /* cells that have left the crossbar */
 	w->pkt = p;
 	w->at = 0;
 }
@@ -112,7 +112,7 @@ static void feed_tx(struct feed *f, uint32_t i, uint64_t c)
 	if (next <= c) {
 		w = flow_next(f, i, c);
 		if (!w)
-			return; /* a credit wakes us */
+			return; /* a credit wakes the port */
 		flow_cell(f, w, c);
 		next = cell_channel_next(ep, c);
 	}

@@ -12,12 +12,12 @@ enum { FEED_FLOWS = 64, FEED_FLITS = 16 };
 
 struct feed_flow {
 	uint8_t in, out, vc;
-	uint8_t cells;	/* of a packet */
-	uint8_t flits;	/* of a cell; 0 = 16 */
-	uint8_t hops;	/* nibbles of the route: `out`, then internal port 0; 0
-			 * = 2 */
-	uint64_t limit; /* packets; 0 = no end */
-	uint64_t sent;	/* packets begun */
+	uint8_t cells; /* of a packet */
+	uint8_t flits; /* flits of a cell; 0 = 16 */
+	/* Nibbles of the route (`out`, then internal port 0); 0 = 2. */
+	uint8_t hops;
+	uint64_t limit;		  /* packets to send; 0 = no end */
+	uint64_t sent;		  /* packets begun */
 	uint64_t cells_sent, got; /* cells */
 	uint64_t got_packets;
 	/* inside */
@@ -35,7 +35,7 @@ struct feed {
 	uint32_t n_flows, turn[EX_PORTS];
 	uint8_t keep[EX_PORTS]; /* mask of VCs whose slots are never free */
 	uint32_t bad;		/* cells out of order */
-	uint32_t most;		/* most slots in use at an end so far */
+	uint32_t most;		/* most slots ever in use at an end */
 };
 
 struct bench {
@@ -52,7 +52,8 @@ void bench_new_looped(struct bench *b, const char *width);
 struct feed_flow *bench_flow(struct bench *b, uint32_t in, uint32_t out,
 			     uint32_t vc, uint32_t cells);
 void bench_start(struct bench *b);
-/* Runs up to this cycle, and checks meanwhile that no input holds too much. */
+/* Runs up to this cycle, and checks meanwhile that no input holds too many
+ * cells. */
 void bench_run(struct bench *b, uint64_t cycle);
 void bench_free(struct bench *b);
 

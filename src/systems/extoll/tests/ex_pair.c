@@ -134,7 +134,8 @@ static void node_rx(struct ex_node *n, uint64_t cycle)
 			continue;
 		}
 		node_good(n, c);
-		/* irregular, because it follows length and time of the cell */
+		/* The time is irregular, because it follows length and time of
+		 * the cell. */
 		end += n->hold ? (c->cycle * 7 + c->flits) % n->hold : 0;
 		if (c->flags & ECELL_EOP)
 			weft_frame_free(c->pkt);
@@ -174,7 +175,7 @@ static void stream_next(struct ex_node *n, uint32_t vc, uint64_t cycle)
 	s->flit = 0;
 	s->flits = 1 + ex_words(f) * 8 / w;
 	s->ready = cycle + (n->gap ? weft_rng_below(&n->rng, n->gap) : 0);
-	/* now and then a long pause */
+	/* Makes a long pause now and then. */
 	if (n->gap > 8 && !weft_rng_below(&n->rng, 16))
 		s->ready += 3000;
 }

@@ -14,7 +14,7 @@ struct ex_seen { /* a good cell */
 	uint8_t flits, flags, vc;
 };
 
-struct ex_stream { /* of one virtual channel */
+struct ex_stream { /* sender on one virtual channel */
 	struct weft_frame *pkt;
 	uint32_t flit, flits;
 	uint64_t ready, sent;
@@ -38,10 +38,10 @@ struct ex_node {
 	uint32_t voids, gone, lost, ups, downs;
 	uint64_t last_good; /* cycle */
 	uint8_t in_packet;
-	uint8_t kept[128]; /* slots */
+	uint8_t kept[128]; /* slots that are not freed */
 	uint32_t n_kept;
-	uint32_t bad_order;	/* starts and ends of packets in disorder */
-	uint32_t bad_bytes;	/* packets that came with other bytes */
+	uint32_t bad_order;	/* starts and ends of packets out of order */
+	uint32_t bad_bytes;	/* packets that arrived with other bytes */
 	struct weft_frame last; /* header and route of the last whole packet */
 };
 
@@ -52,8 +52,8 @@ struct ex_pair {
 	struct ex_node *n[2];
 };
 
-/* Makes the pair. set: "name", "value", ... NULL for both ends ("0.name": for
- * one). */
+/* Makes the pair. set lists "name", "value", ... and ends with NULL. "name"
+ * sets a parameter of both ends, "0.name" of one. */
 void ex_pair_init(struct ex_pair *p, const char *const *set);
 /* Puts a fault with settings on frames that leave end `from`. */
 struct weft_comp *ex_pair_fault(struct ex_pair *p, uint32_t from,

@@ -68,7 +68,8 @@ void exproc_open(struct exproc *p, struct weft_host *h, uint32_t vpid)
 				   WEFT_WC, &p->page[opt]));
 	exproc_memory(p);
 	exproc_registers(p);
-	exproc_get(p, EXTOLL_NODE_ID); /* all of it has arrived */
+	/* a load returns after all stores have arrived */
+	exproc_get(p, EXTOLL_NODE_ID);
 }
 
 void exproc_post(struct exproc *p, uint32_t opt, uint64_t w0, uint64_t w1,

@@ -27,7 +27,7 @@ struct exrig {
 		uint32_t port;
 	} fault[8];
 	uint32_t n_faults;
-	/* for programs to leave what they saw */
+	/* values that programs leave for the test */
 	uint64_t v[64];
 	void *p[16];
 };

@@ -125,7 +125,7 @@ void ref_atu_ask(struct ref_atu *a, uint32_t unit, uint64_t nla, uint32_t bytes,
 					     .user = user };
 }
 
-/* Returns the unit whose request is due and the oldest, or -1. */
+/* Returns the unit with the oldest request that is due, or -1. */
 static int due(const struct ref_atu *a)
 {
 	int best = -1;

@@ -3,9 +3,9 @@
  * 5.5). Three units ask for one translation at a time. An answer comes after 4
  * cycles, or when the table entry has been read. Rules that 5.5 leaves open:
  * lookups that are due in one cycle are done in the order in which they were
- * asked for; if two entries hold one page, the lower way is used; an entry is
- * kept when it is valid and has the right owner, whatever the access; a walk
- * whose page is flushed looks again. */
+ * asked for. If two entries hold one page, the lower way is used. An entry is
+ * kept when it is valid and has the right owner, whatever the access. A walk
+ * whose page is flushed is repeated. */
 #ifndef EXTOLL_TESTS_REF_ATU_H
 #define EXTOLL_TESTS_REF_ATU_H
 
@@ -23,10 +23,10 @@ enum {
 
 enum ref_atu_state { REF_ATU_IDLE, REF_ATU_LOOK, REF_ATU_WALK };
 
-struct ref_atu_ask { /* of one unit */
+struct ref_atu_ask { /* request of one unit */
 	enum ref_atu_state state;
 	uint64_t nla, due;
-	uint32_t bytes, vpid, number; /* number: in the order of asking */
+	uint32_t bytes, vpid, number; /* number: in the order of requests */
 	bool write, stale;
 	uint32_t user; /* the unit's */
 };
@@ -39,7 +39,8 @@ struct ref_atu_use { /* a translation handed out */
 struct ref_atu {
 	/* settings */
 	uint64_t table; /* physical address of table 0, the only one */
-	/* Answers a unit. use: argument of ref_atu_finish, -1 for a fault. */
+	/* Answers a unit. use is the argument of ref_atu_finish, or -1 for a
+	 * fault. */
 	void (*answer)(void *own, uint32_t unit, uint32_t user, uint64_t phys,
 		       int use);
 	/* Starts a read of 8 bytes, which ref_atu_read_done answers. */

@@ -105,8 +105,9 @@ static int arbiter(uint64_t req, uint64_t *t, uint32_t n)
 	return __builtin_ctzll(grant);
 }
 
-/* By 4.3 and to avoid deadlock, an incomplete packet does not overtake earlier
- * packets on its VC. */
+/* Returns whether the first packet of a queue may start. By 4.3, an incomplete
+ * packet does not overtake earlier packets on its VC, because that could cause
+ * deadlock. */
 static bool may_start(const struct node *d, uint32_t i, uint32_t o, uint32_t v)
 {
 	const struct queue *q = &d->q[i][o][v];
@@ -123,8 +124,8 @@ static bool may_start(const struct node *d, uint32_t i, uint32_t o, uint32_t v)
 	return true;
 }
 
-/* From link to link a packet takes longer. Its cells follow in the order of
- * arrival. */
+/* Returns whether a packet is still in transit, because it takes longer from
+ * link to link. Its cells follow in the order of arrival. */
 static bool in_transit(const struct world *w, const struct cell *x, uint32_t i,
 		       uint32_t o)
 {

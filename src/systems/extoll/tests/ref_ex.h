@@ -23,24 +23,24 @@ struct rx_cfg {
 	uint32_t cell_flits, gap, slots, reserved, window;
 	uint32_t ack_every, ack_idle, refresh;
 	uint32_t t_route, t_cross, t_lp_out, t_lp_in;
-	uint32_t t_transit; /* more from link to link */
+	uint32_t t_transit; /* additional cycles from link to link */
 	uint32_t cross;	    /* cycles from the line to a line of the other
 			     * side's clock */
 	/* far end of a link port: node * RX_PORTS + port, or RX_NOWHERE */
 	uint16_t peer[RX_NODES][RX_PORTS];
-	uint32_t dateline[RX_NODES]; /* bit per port number */
-	bool np[RX_NODES][3];	     /* a network port is there */
-	uint32_t depth;		     /* packets per class a port takes */
+	uint32_t dateline[RX_NODES]; /* mask of dateline ports */
+	bool np[RX_NODES][3];	     /* a network port is attached */
+	uint32_t depth;		     /* packets per class that a port accepts */
 };
 
 struct rx_pkt {
 	uint32_t src, np, cls;
-	uint64_t ready; /* cycle at which it is handed to the port */
+	uint64_t ready; /* cycle at which the packet is handed to the port */
 	uint32_t flits; /* without routing flits */
 	uint32_t hops;	/* nibbles */
 	uint8_t nib[16];
-	bool headed;	 /* begins with H0, ... */
-	uint8_t head[8]; /* ... whose lowest nibbles these are */
+	bool headed;	 /* the packet begins with H0 */
+	uint8_t head[8]; /* lowest nibbles of H0 */
 	uint32_t hold;	 /* cycles after which the receiver frees each slot */
 };
 
@@ -51,7 +51,7 @@ struct rx_got { /* a cell that a network port handed over */
 	bool eop;
 };
 
-struct rx_sum { /* per node and port */
+struct rx_sum { /* sums for each node and port */
 	uint64_t cells, flits, busy, ctl;
 };
 

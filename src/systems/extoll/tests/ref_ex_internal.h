@@ -13,12 +13,12 @@ struct cell {
 	uint8_t flits, vc, vc_out, skip;
 	bool sop, eop;
 	uint64_t seen;
-	uint32_t order; /* of arrival at this input */
+	uint32_t order; /* order of arrival at this input */
 };
 
 struct note { /* control that takes effect, or becomes ready, at a cycle */
 	uint64_t at;
-	uint8_t kind, n; /* 0..3 credits, 4 ACK */
+	uint8_t kind, n; /* kind: 0..3 credits of that VC, 4 ACK */
 };
 
 struct list {
@@ -29,15 +29,15 @@ struct list {
 struct line {
 	bool there, framed;
 	uint32_t t_out;
-	uint64_t busy_till; /* first slot not planned */
+	uint64_t busy_till; /* first slot that is not planned */
 	uint64_t last_cell;
 	bool any_cell;
 	uint32_t used[RX_VCS], unacked;
-	struct list effects; /* control heard, not yet in effect */
+	struct list effects; /* received control that is not yet in effect */
 	/* control that the receiving end of this line has to send on the other
 	 * line: */
-	struct list due;  /* credits: ready at */
-	struct list ends; /* cells: ACK ready at */
+	struct list due;  /* cycles at which credits are ready */
+	struct list ends; /* cycles at which ACKs of cells are ready */
 	uint32_t owed[RX_VCS];
 	uint64_t refresh_at;
 	/* cells in flight to, or at, the receiver */
@@ -52,7 +52,8 @@ struct queue {
 
 struct port_np {
 	uint16_t q[2][RX_PKTS];
-	uint32_t head[2], n[2], flit[2]; /* of the packet at the head */
+	/* next flit of the packet at the head */
+	uint32_t head[2], n[2], flit[2];
 	uint32_t turn;
 	struct {
 		uint64_t at;
@@ -64,10 +65,11 @@ struct port_np {
 struct node {
 	struct line out[RX_PORTS]; /* crossbar to the outside */
 	struct line in[3];	   /* network port to crossbar */
-	struct queue q[RX_PORTS][RX_PORTS][RX_VCS]; /* in, out, vc in */
+	/* queues by input, output and incoming VC */
+	struct queue q[RX_PORTS][RX_PORTS][RX_VCS];
 	uint64_t read_free[RX_PORTS];
 	uint32_t route_out[RX_PORTS][RX_VCS], route_vc[RX_PORTS][RX_VCS];
-	int lock[RX_PORTS][RX_VCS];  /* by output and VC: bit, or -1 */
+	int lock[RX_PORTS][RX_VCS]; /* bit that owns a VC of an output, or -1 */
 	uint64_t mask_out[RX_PORTS]; /* thermometers of the arbiters */
 	uint32_t mask_in[RX_PORTS];
 	struct port_np np[3];
@@ -80,7 +82,7 @@ struct world {
 	struct rx_result *r;
 	struct node *node;
 	uint8_t pos[RX_PKTS], dim[RX_PKTS];
-	uint8_t head[RX_PKTS][8]; /* nibbles of its first flit now */
+	uint8_t head[RX_PKTS][8]; /* nibbles that its first flit has now */
 	uint64_t now, end;
 };
 

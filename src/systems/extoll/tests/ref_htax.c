@@ -136,7 +136,7 @@ static void arrive(struct ref_hx *x)
 
 /* Gives stores their places. A store gets the place of the one that left
  * `posted` stores earlier, and arrives at the HT core's next edge after that
- * one has left. */
+ * store has left. */
 static void places(struct ref_hx *x)
 {
 	const struct ref_hx_cfg *c = &x->cfg;
@@ -186,8 +186,8 @@ static void to_front(struct ref_hx_work *w, uint32_t place)
 	w->line[0] = i;
 }
 
-/* The first store has no room. Lets the first store into the register file pass
- * if it is a read pointer. */
+/* Lets the first register store pass if it is a read pointer, because the first
+ * store has no room. */
 static bool pass(struct ref_hx *x)
 {
 	struct ref_hx_work *w = &x->w;

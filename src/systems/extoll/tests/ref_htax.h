@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of EXTOLL's on-chip crossbar (extoll.md 2.2 to 2.4,
- * 7.1: H4, N1, N6, H5).  In every cycle of the core clock it looks at every
- * request there is.
+ * 7.1: H4, N1, N6, H5).  In every cycle of the core clock it evaluates all
+ * requests.
  *
  *   units:  write or read asked for at a cycle -> granted -> given to the HT
  *           core; the bus has it for a fixed time; the answer to a read goes
@@ -24,44 +24,49 @@ struct ref_hx_cfg {
 	uint64_t t_write, t_read;		/* fs on the bus */
 };
 
-/* A unit's request. Those of one unit are in order, at most one in a cycle. */
+/* A unit's request. Requests of one unit are in order, at most one in a
+ * cycle. */
 struct ref_hx_req {
 	uint64_t cycle;
 	uint8_t unit, bytes;
 	bool read;
-	uint64_t t_bus; /* fs on the bus; 0: as the settings say */
-	/* outcome: cycles of the core, for `given` those of the HT core */
+	uint64_t t_bus; /* fs on the bus; 0: the time of the settings */
+	/* Outcome in core cycles, but `given` in HT cycles. */
 	uint64_t granted, given, done;
 };
 
 /* A store of the host. */
 struct ref_hx_store {
-	uint64_t time; /* fs: arrival in the HT core, if there is a place */
+	uint64_t time; /* fs: arrival in the HT core if a place is free */
 	uint8_t unit, bytes;
-	bool pass;	/* a read pointer: passes stores that have no room */
-	uint64_t taken; /* outcome: cycle at its unit */
+	bool pass;	/* read pointer, which passes stores without room */
+	uint64_t taken; /* outcome: cycle at which the unit has the store */
 };
 
 /* State between cycles. */
 struct ref_hx_work {
-	uint64_t now;	  /* cycle */
-	uint64_t busy[2]; /* outputs to the host, until */
+	uint64_t now; /* cycle */
+	/* Cycles until which the outputs to the host are busy. */
+	uint64_t busy[2];
 	uint64_t unit_busy[REF_HX_UNITS];
-	uint64_t in_busy[2];	       /* host's inputs: stores, answers */
-	uint32_t turn[2];	       /* unit that won last */
-	bool store_last[REF_HX_UNITS]; /* a store arrived last, not an answer */
-	uint64_t ready[REF_HX_MAX];    /* store: cycle at the arbiter */
-	uint64_t answer[REF_HX_MAX];   /* read: cycle at the arbiter */
-	uint64_t at_unit[REF_HX_MAX];  /* read: granted, at the unit */
-	uint32_t first;		       /* request that is not done */
-	uint32_t told;		       /* stores that had a place so far */
+	/* Cycles until which the host's inputs for stores and answers are
+	 * busy. */
+	uint64_t in_busy[2];
+	uint32_t turn[2]; /* unit that won last */
+	/* the unit's last arrival was a store, not an answer */
+	bool store_last[REF_HX_UNITS];
+	uint64_t ready[REF_HX_MAX];   /* store: cycle at the arbiter */
+	uint64_t answer[REF_HX_MAX];  /* read: cycle at the arbiter */
+	uint64_t at_unit[REF_HX_MAX]; /* read: granted, at the unit */
+	uint32_t first;		      /* first request that is not done */
+	uint32_t told; /* number of stores that had a place so far */
 	uint32_t line[REF_HX_MAX], n_line; /* stores at the arbiter */
 };
 
 struct ref_hx {
 	struct ref_hx_cfg cfg;
-	/* Returns whether the unit has room for a store besides `flying`. NULL:
-	 * always. */
+	/* Returns whether the unit has room for a store besides `flying`. If it
+	 * is NULL, there is always room. */
 	bool (*room)(void *own, uint32_t unit, uint32_t flying);
 	void *own;
 	struct ref_hx_req req[REF_HX_MAX];

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of EXTOLL's remote memory access (extoll.md 3.4 to
  * 3.6, 5.3, 5.4, 7.5): requester, responder and completer with their ATU
- * (ref_atu.h), on the on-chip crossbar (ref_htax.h).  In every cycle of the
- * core clock each unit goes as far as it can.
+ * (ref_atu.h), on the on-chip crossbar (ref_htax.h). In every cycle of the core
+ * clock each unit goes as far as it can.
  *
  * The order within a cycle: cells and packets of network port 1, cells of port
- * 2, a store, an answer; then requester, responder, completer, ATU until none
- * of them moves; then HTAX, and again, until nothing is granted.  It decides
- * about slots of a notification ring and walks of the ATU that are asked for in
- * the same cycle, and about nothing else.
+ * 2, a store, an answer. Then requester, responder, completer and ATU run until
+ * none of them moves, then HTAX, and all again until HTAX grants nothing. This
+ * order decides only about slots of a notification ring and walks of the ATU
+ * that are requested in one cycle.
  *
- * The network is not part of it: it is told which cells come and when packets
- * have left the network port. */
+ * The network is not modelled. The inputs say which cells arrive and when
+ * packets have left the network port. */
 #ifndef EXTOLL_TESTS_REF_RMA_H
 #define EXTOLL_TESTS_REF_RMA_H
 
@@ -22,7 +22,7 @@ enum {
 	REF_RMA_MAX = 2048,
 	REF_RMA_CYCLES = 16384,
 	REF_RMA_VCS = 4,
-	REF_RMA_UNDER_WAY = 4, /* commands of a unit */
+	REF_RMA_UNDER_WAY = 4, /* commands that a unit has in work */
 	REF_RMA_READS = 8,
 	REF_RMA_QUEUE = 16,
 };
@@ -42,13 +42,13 @@ struct ref_rma_cfg {
 
 enum ref_rma_what { REF_RMA_DESC, REF_RMA_RP, REF_RMA_ATU };
 
-struct ref_rma_store { /* beside the store of ref_htax.h */
+struct ref_rma_store { /* additions to the store of ref_htax.h */
 	enum ref_rma_what what;
 	uint32_t vpid, opt;
 	uint64_t w[3];
 };
 
-struct ref_rma_pkt { /* that comes */
+struct ref_rma_pkt { /* a packet that arrives */
 	uint64_t h[3];
 	uint32_t len, pd;
 	bool malformed;
@@ -56,7 +56,8 @@ struct ref_rma_pkt { /* that comes */
 
 struct ref_rma_cell {
 	uint64_t cycle;
-	uint32_t pkt, end; /* end: bytes of the packet up to here */
+	/* end: bytes of the packet up to the end of this cell */
+	uint32_t pkt, end;
 	uint8_t np, vc;
 	bool eop;
 };
@@ -76,11 +77,11 @@ struct ref_rma_out {	     /* a packet that is sent */
 	uint32_t len, pd, cls;
 };
 
-struct ref_rma_req { /* beside the request of ref_htax.h */
+struct ref_rma_req { /* additions to the request of ref_htax.h */
 	uint64_t addr;
 	uint64_t w[2]; /* words of a notification; unused for data */
 	bool data;
-	uint32_t pkt, off; /* of the data */
+	uint32_t pkt, off; /* packet and offset of the data */
 	uint32_t user;
 	bool granted_seen, done_seen;
 };

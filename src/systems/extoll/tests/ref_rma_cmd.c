@@ -42,7 +42,7 @@ static bool operands(const struct cmd *c)
 	return true;
 }
 
-/* Bits 4..0 of the page: TE, INT, RRA, TC. */
+/* Checks the options: bits 4..0 of the page are TE, INT, RRA, TC. */
 static bool option(const struct program *w, const struct cmd *c)
 {
 	if (!(c->opt & 16) && !w->x->cfg.vpid[c->vpid].physical)

@@ -184,7 +184,8 @@ static enum ref_rma_in_state do_drain(struct program *w, struct in *n)
 	return n->eop ? REF_IN_NOTI : REF_IN_DRAIN;
 }
 
-/* Notification puts and lock responses consist of their notification only. */
+/* Writes the notification if one is due. Notification puts and lock responses
+ * always have one, because they have no other effect. */
 static bool told(struct program *w, const struct in *n)
 {
 	bool always = n->c.op == NOTI_PUT || n->c.op == LOCK_RSP;

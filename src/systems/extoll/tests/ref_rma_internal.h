@@ -11,8 +11,7 @@ enum {
 	REQ,
 	RESP,
 	COMP
-}; /* also a bit of specs and errors, and a unit of the
-    * ATU */
+}; /* each is also a bit of specs and errors, and a unit of the ATU */
 
 enum {
 	GET_BT = 0,
@@ -33,7 +32,7 @@ struct cmd {
 	bool at_resp;
 };
 
-struct op { /* of requester or responder */
+struct op { /* a command of requester or responder */
 	enum ref_rma_tx_state state;
 	struct cmd c;
 	uint64_t until, from, w0, phys;
@@ -50,11 +49,12 @@ struct rd {
 
 struct tx {
 	struct op op[REF_RMA_MAX];
-	uint32_t first, n; /* under way: first .. n - 1 */
-	uint64_t next;	   /* cycle from which one may start */
+	uint32_t first, n; /* commands in work: first .. n - 1 */
+	uint64_t next;	   /* cycle from which the next command may start */
 	struct rd rd[REF_HX_MAX];
 	uint32_t rd_first, rd_n;
-	uint32_t handed, left; /* packets, to and from the network port */
+	/* Packets handed to the network port, and those that have left it. */
+	uint32_t handed, left;
 	bool translating;
 };
 
@@ -76,12 +76,13 @@ struct program {
 	struct in in[REF_RMA_VCS];
 	uint64_t in_next;
 	bool in_translating;
-	uint32_t queue[REF_HX_MAX], q_first, q_n; /* descriptors: stores */
-	struct cmd asked[REF_HX_MAX];		  /* responder's requests */
+	/* numbers of stores that are descriptors */
+	uint32_t queue[REF_HX_MAX], q_first, q_n;
+	struct cmd asked[REF_HX_MAX]; /* responder's requests */
 	uint32_t a_first, a_n;
 	uint32_t wait[REF_HX_MAX], wait_first, wait_n; /* packets of port 2 */
 	uint32_t wp[REF_RMA_VPIDS], rp[REF_RMA_VPIDS];
-	uint32_t in_writes; /* of the completer, not granted */
+	uint32_t in_writes; /* writes of the completer that are not granted */
 	uint32_t next_cell, next_left, next_went, scan;
 };
 

@@ -6,7 +6,7 @@
 
 #include "ref_rma_internal.h"
 
-enum { T_CHECK = 8 }; /* of 12 cycles; the ATU has the other 4 */
+enum { T_CHECK = 8 }; /* cycles of CMD; the ATU has the other 4 of 12 */
 
 static uint32_t port_of(uint32_t unit)
 {
@@ -20,7 +20,7 @@ static bool for_responder(const struct cmd *c)
 	return ref_is_get(c) || (c->op == LOCK_REQ && c->at_resp);
 }
 
-/* Packets of port 2 wait until the queue has a place. */
+/* Queues packets of port 2, which wait until the queue has a place. */
 void ref_resp_packets(struct program *w)
 {
 	while (w->wait_first < w->wait_n) {
@@ -157,7 +157,8 @@ static enum ref_rma_tx_state do_xlate(struct program *w, uint32_t unit,
 
 /* ---- READ ---- */
 
-/* A lock is read after the locks before it have been written back. */
+/* Returns whether a lock waits, because a lock before it has not been written
+ * back. */
 static bool lock_waits(const struct tx *t, uint32_t i)
 {
 	for (uint32_t k = t->first; k < i; k++)
@@ -182,7 +183,8 @@ static void read_next(struct program *w, uint32_t unit, uint32_t i)
 	t->rd[t->rd_n++] = (struct rd){ .op = i, .end = o->asked };
 }
 
-/* Reads follow the order of commands, while less than 8 are outstanding. */
+/* Requests reads in the order of commands, while less than 8 are
+ * outstanding. */
 static void reads(struct program *w, uint32_t unit)
 {
 	struct tx *t = &w->tx[unit];
@@ -260,7 +262,7 @@ static void fill(struct program *w, struct op *o)
 	}
 }
 
-/* Returns whether the commands before it are sent, or will never be. */
+/* Returns whether the commands before o are sent, or will never be. */
 static bool its_turn(const struct tx *t, const struct op *o)
 {
 	for (const struct op *k = &t->op[t->first]; k != o; k++)
@@ -288,7 +290,8 @@ static enum ref_rma_tx_state do_send(struct program *w, uint32_t unit,
 
 /* ---- NOTI ---- */
 
-/* A failed lock for the completer is notified in its place. */
+/* Writes the notification of a command. That of a failed lock for the completer
+ * is written in the completer's place. */
 static bool told(struct program *w, uint32_t unit, const struct op *o)
 {
 	uint32_t as = unit;

@@ -13,8 +13,8 @@ static bool known(const struct ref_tlb *t, uint32_t i)
 	       t->in_set[set] - t->fill[i].number <= REF_TLB_WAYS;
 }
 
-/* The 64 valid entries are among the last few thousand fills, even of a busy
- * set. */
+/* Returns the first fill to search, because the 64 valid entries are among the
+ * last few thousand fills, even of a busy set. */
 static uint32_t oldest(const struct ref_tlb *t)
 {
 	return t->n > 4096 ? t->n - 4096 : 0;

@@ -11,7 +11,7 @@ enum { REF_TLB_FILLS = 1 << 17, REF_TLB_SETS = 16, REF_TLB_WAYS = 4 };
 
 struct ref_tlb {
 	struct {
-		uint32_t page, vpid, number; /* of the fill, in its set */
+		uint32_t page, vpid, number; /* number of the fill in its set */
 		uint64_t gate;
 		bool flushed;
 	} fill[REF_TLB_FILLS];

@@ -6,7 +6,7 @@
 
 #include "ref_htax.h"
 
-enum { UNGRANTED_MOST = 8 }; /* writes that HTAX has not taken */
+enum { UNGRANTED_MOST = 8 }; /* most writes that HTAX has not taken */
 
 struct box {
 	uint32_t slots, slot_bytes, pd, wp, rp;
@@ -21,14 +21,15 @@ struct program {
 	struct ref_velo *x;
 	uint64_t now;
 	struct box box[REF_VELO_BOXES];
-	uint32_t seen[REF_VELO_MAX]; /* cells that came, not taken, in order */
+	/* cells that arrived but are not taken, in order */
+	uint32_t seen[REF_VELO_MAX];
 	uint32_t n_seen, next_cell, next_set;
 	enum ref_velo_state state;
 	uint32_t vc, msg;
-	bool lost;		/* the message goes nowhere */
+	bool lost;		/* the message is discarded */
 	uint64_t stalled, done; /* cycles */
 	struct pending pend[REF_VELO_MAX];
-	uint64_t busy; /* HTAX's output, until */
+	uint64_t busy; /* cycle until which HTAX's output is busy */
 };
 
 /* ---- stores and cells ---- */
@@ -97,8 +98,8 @@ static int wrong(const struct program *w)
 	return m->pd == b->pd ? -1 : REF_VELO_PROTECTION;
 }
 
-/* Counts the slots from the write pointer up to the one in front of the read
- * pointer. */
+/* Returns whether the message fits into the slots from the write pointer up to
+ * the one in front of the read pointer. */
 static bool room(const struct program *w)
 {
 	const struct ref_velo_msg *m = &w->x->msg[w->msg];
@@ -184,7 +185,8 @@ static void put(struct program *w, uint64_t addr, uint32_t bytes,
 							  .status = status };
 }
 
-/* A slot ends with its status. Bytes below its last 64 are written first. */
+/* Writes a slot, which ends with its status. Bytes below its last 64 are
+ * written first. */
 static void put_slot(struct program *w, struct box *b, uint32_t len, bool last)
 {
 	const struct ref_velo_msg *m = &w->x->msg[w->msg];
@@ -241,7 +243,7 @@ static void go(struct program *w)
 	} while (w->state != old);
 }
 
-/* Cells of a cycle are taken before its stores, as in all units of the NIC. */
+/* Takes the cells of a cycle before its stores, as all units of the NIC do. */
 static void inputs(struct program *w)
 {
 	const struct ref_velo *x = w->x;

@@ -51,7 +51,7 @@ struct ref_velo_cfg {
 struct ref_velo_msg {
 	uint32_t box, len, pd;
 	bool misrouted, malformed;
-	uint64_t status; /* without length and end of message */
+	uint64_t status; /* status without length and end of message */
 };
 
 struct ref_velo_cell {
@@ -61,9 +61,9 @@ struct ref_velo_cell {
 	bool last;
 };
 
-/* A store: mailbox (slots 0: disabled) or read pointer. */
+/* A store to a mailbox (slots 0: disabled) or to a read pointer. */
 struct ref_velo_set {
-	uint64_t time; /* fs: in the HT core */
+	uint64_t time; /* fs: arrival in the HT core */
 	uint32_t box;
 	bool is_rp;
 	uint32_t rp, slots, slot_bytes, pd;
@@ -84,7 +84,7 @@ struct ref_velo {
 	uint64_t from; /* first cycle */
 	uint32_t cycles;
 	/* outcome */
-	uint8_t state[REF_VELO_CYCLES]; /* at the end of each cycle */
+	uint8_t state[REF_VELO_CYCLES]; /* state at the end of each cycle */
 	struct ref_velo_write write[REF_VELO_MAX];
 	uint32_t n_write;
 	uint32_t received, stalls, discard[REF_VELO_WHY];

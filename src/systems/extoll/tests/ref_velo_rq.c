@@ -21,7 +21,8 @@ struct program {
 	struct page page[REF_VRQ_PAGES];
 	struct ref_vrq_seen s;
 	uint32_t granted, taken, next_left, queued;
-	uint64_t at[REF_VRQ_MAX]; /* cycle a granted store is at the unit */
+	/* cycle at which a granted store is at the unit */
+	uint64_t at[REF_VRQ_MAX];
 };
 
 static uint64_t header(const struct page *p)
@@ -148,7 +149,8 @@ static void expire(struct program *w)
 	}
 }
 
-/* Each store in flight may complete a message, which then needs room. */
+/* Grants the next store if there is room. Each store in flight needs room,
+ * because it may complete a message. */
 static void grant(struct program *w)
 {
 	const struct ref_vrq_cfg *c = &w->x->cfg;

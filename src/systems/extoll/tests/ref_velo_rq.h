@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of EXTOLL's VELO requester (extoll.md 3.2, 5.1) with
  * the way from the HT core through HTAX (2.4).  In every cycle of the core
- * clock it takes the store that is there, looks at all open messages, and
+ * clock it takes the store that has arrived, checks all open messages, and
  * grants one store.
  *
  *   stores -> HTAX -> one open message per page -> 13 cycles -> network port */
@@ -34,18 +34,18 @@ enum ref_vrq_why {
 struct ref_vrq_cfg {
 	struct weft_clock core;
 	uint32_t t_req, t_sync_in, t_htax, partial; /* cycles */
-	uint32_t depth;				    /* of the network port */
-	uint32_t nodes;				    /* that have a route */
+	uint32_t depth; /* packets that the network port holds */
+	uint32_t nodes; /* number of nodes that have a route */
 	bool enabled[REF_VRQ_PAGES];
 };
 
 struct ref_vrq_store {
-	uint64_t time; /* fs: in the HT core */
+	uint64_t time; /* fs: arrival in the HT core */
 	uint32_t page, off, bytes;
-	uint8_t data[8]; /* the first of them */
+	uint8_t data[8]; /* the first bytes of the store */
 };
 
-/* At the end of a cycle. */
+/* State at the end of a cycle. */
 struct ref_vrq_seen {
 	uint64_t first; /* cycle of the first word of the last message */
 	uint32_t sent, drop[REF_VRQ_WHY];
@@ -55,13 +55,14 @@ struct ref_vrq_seen {
 struct ref_vrq {
 	struct ref_vrq_cfg cfg;
 	struct ref_vrq_store store[REF_VRQ_MAX];
-	uint64_t left[REF_VRQ_MAX]; /* cycle a packet was out of the port */
+	/* cycle at which a packet had left the port */
+	uint64_t left[REF_VRQ_MAX];
 	uint32_t n_store, n_left;
 	uint64_t from; /* first cycle */
 	uint32_t cycles;
 	/* outcome */
 	struct ref_vrq_seen seen[REF_VRQ_CYCLES];
-	uint64_t header[REF_VRQ_MAX]; /* of the messages sent */
+	uint64_t header[REF_VRQ_MAX]; /* headers of the messages sent */
 	uint32_t page[REF_VRQ_MAX];
 };
 

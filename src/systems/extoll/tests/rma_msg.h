@@ -17,7 +17,7 @@ enum { RR_PAGES = 64, RR_SLOTS = 1024, RR_VPID = 3, RR_PD = 0x55, RR_FAR = 1 };
 
 extern struct xr rr;
 
-/* NLA page i is RR_PAGE(i), readable and writable. */
+/* Open and close the bench. NLA page i is RR_PAGE(i), readable and writable. */
 int rr_open(void **state);
 int rr_close(void **state);
 /* Writes the entry of NLA page i: rights (GATE_*) on RR_PAGE(page). */
@@ -28,8 +28,8 @@ void rr_fill(uint32_t page, uint32_t seed);
 struct rr_pkt {
 	uint32_t op, bytes, spec;
 	uint64_t w[2];
-	uint32_t pd;   /* added to the right value */
-	uint32_t seed; /* of the data */
+	uint32_t pd;   /* difference from the right protection descriptor */
+	uint32_t seed; /* seed of the data */
 };
 #define RR_PKT(...) ((struct rr_pkt){ __VA_ARGS__ })
 void rr_arrive(struct rr_pkt p, uint64_t cycle);

@@ -61,8 +61,8 @@ static void gate(uint32_t page)
 	xr_mem_set64(&rr, 0, RR_GAT + 8 * page, g);
 }
 
-/* Returns mostly an address of the process: on six pages that share a set of
- * the TLB, or on others. */
+/* Returns an address. It is mostly the process's own, on six pages that share a
+ * set of the TLB, or on others. */
 static uint64_t address(uint32_t vpid, uint32_t bytes, bool aligned)
 {
 	uint32_t page = dice(3) ? ATU_SETS * dice(dice(2) ? 2 : 6)
@@ -323,8 +323,9 @@ static bool queue_free(void)
 	return r->q_tail - r->q_head + on_way() < RMA_QUEUE;
 }
 
-/* A full ring is freed when the store of its read pointer arrives. This store
- * has a place in the HT core, and may pass commands, but no register store. */
+/* Returns whether a command may be stored. One place in the HT core stays free
+ * for the store of a read pointer, because that store frees a full ring. It may
+ * pass commands, but no register store. */
 static bool may_command(void)
 {
 	return queue_free() || on_way() + 1 < exref_nic(&rr)->posted;

@@ -20,7 +20,8 @@ static void test_tlb_capacity(void **state)
 	for (uint32_t page = 0; page < 64; page++)
 		assert_int_equal(atu_tlb_find(&t, page, 7), 0x1000 + page);
 	assert_int_equal(atu_tlb_find(&t, 3, 8), 0);
-	atu_tlb_fill(&t, 64, 7, 0x2000); /* set 0: the oldest goes */
+	/* set 0: the oldest entry is replaced */
+	atu_tlb_fill(&t, 64, 7, 0x2000);
 	assert_int_equal(atu_tlb_find(&t, 0, 7), 0);
 	assert_int_equal(atu_tlb_find(&t, 16, 7), 0x1010);
 	assert_int_equal(atu_tlb_find(&t, 64, 7), 0x2000);
@@ -146,7 +147,7 @@ static void test_descriptor_decodes_to_its_command(void **state)
 	assert_int_equal(decode(put, 0, 0, 16, CTL, &c), RMA_BAD_OP);
 }
 
-/* 3.9, fields by hand. */
+/* The fields of 3.9, computed by hand. */
 static void test_header_word_has_the_specified_fields(void **state)
 {
 	struct extoll_rma_cmd c = { .op = RMA_PUT_QW,
@@ -171,7 +172,7 @@ static void test_header_word_has_the_specified_fields(void **state)
 	assert_int_equal(back.far_vpid, 0x12);
 	assert_int_equal(back.far_node, 0x5678);
 	assert_int_equal(back.bytes, 4096);
-	f.payload.len = 4088; /* shorter than it says */
+	f.payload.len = 4088; /* shorter than its header says */
 	assert_false(extoll_rma_packet_decode(&f, &back));
 	f.payload.len = 4096;
 	ex_meta(&f)->words = 3;

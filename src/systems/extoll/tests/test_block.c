@@ -235,7 +235,8 @@ static void proc_take(uint32_t i, uint32_t v)
 	reg(i, rp_of(v), p->rp);
 }
 
-/* All processes send first, and read only when no message moves any more. */
+/* Lets all processes send first. They read only when no message moves any
+ * more. */
 static void fill_both(void)
 {
 	for (uint32_t k = 0; k < 400; k++) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 struct forger {
-	uint32_t cell, at; /* which cell, from 1; which byte of it */
+	uint32_t cell, at; /* number of the cell, from 1; number of its byte */
 	uint32_t seen;
 };
 
@@ -48,7 +48,8 @@ static WEFT_COMPONENT(forger, .name = "test.forger", .kind = WEFT_KIND_FAULT,
 		      .params = forger_params,
 		      .ops = { .filter = forger_filter });
 
-/* Packets have 40 bytes at most and one cell each: route, header, payload. */
+/* Sends packets with a forged byte. They have 40 bytes at most and one cell
+ * each: route, header, payload. */
 static void forged(const char *width, const char *at, struct ex_pair *p)
 {
 	ex_pair_init(p, (const char *[]){ "width", width, "0.packets", "1",

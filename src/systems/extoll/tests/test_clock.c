@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Runs for so many cycles, saturated in both directions. */
+/* Runs for `cycles`, saturated in both directions. */
 static void run(struct ex_pair *p, const char *ppm0, const char *ppm1,
 		bool compensate, const char *width, uint64_t cycles)
 {
@@ -16,7 +16,7 @@ static void run(struct ex_pair *p, const char *ppm0, const char *ppm1,
 	assert_true(p->n[0]->ep.needs_frames);
 	for (uint32_t i = 0; i < 2 && !compensate; i++)
 		p->n[i]->ep.slow->comp_at = WEFT_NEVER;
-	/* the log is not looked at */
+	/* The log is cleared, because this test does not read it. */
 	for (uint64_t c = 1; c <= 20; c++) {
 		ex_pair_run(p, c * cycles / 20);
 		p->n[0]->n_log = p->n[1]->n_log = 0;

@@ -70,8 +70,8 @@ static void net_new(struct net *n)
 	must(weft_sim_start(n->sim, &err), &err);
 }
 
-/* Packets that are still in their sources count as theirs, so the models have
- * lost none. */
+/* Packets that are still in their sources belong to the sources, so that the
+ * models have lost none. */
 static void what_a_dead_link_keeps_in_its_source_is_not_lost(void **state)
 {
 	struct weft_err err = { 0 };

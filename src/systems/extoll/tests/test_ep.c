@@ -110,13 +110,14 @@ static void test_protocol_changes_at_the_specified_sizes(void **state)
 	exrig_run(&r);
 	for (uint32_t i = 0; i < SIZES; i++) {
 		uint32_t n = sizes[i];
-		/* credits may come in between */
+		/* credits may arrive in between */
 		uint64_t velo =
 			n <= 56 || n > 1024 ? 1 : 1 + (n - 48 + 63) / 64;
 		uint64_t gets = n <= 1024 ? 0 : (n + 4095) / 4096;
 
 		assert_in_range(r.v[i], velo, velo + 1);
-		/* the memory need not begin with a page */
+		/* One get more is allowed, because the memory need not begin at
+		 * a page. */
 		assert_in_range(r.v[32 + i], gets, gets + (gets ? 1 : 0));
 	}
 	exrig_free(&r);
@@ -130,7 +131,7 @@ static int fault_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct weft_ep_mr mr;
 	weft_phys_t phys;
 	uint8_t *buf = weft_mem_alloc(h, 8192, 4096, &phys);
-	uint64_t hole = 5ull << 30; /* a table that is not there */
+	uint64_t hole = 5ull << 30; /* a table that does not exist */
 
 	assert_int_equal(ep->ops->mr_reg(ep, buf, 0, &mr), -EINVAL);
 	assert_int_equal(ep->ops->mr_reg(ep, &mr, 8, &mr), -EFAULT);
@@ -148,7 +149,7 @@ static int fault_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	ev = next(ep, WEFT_EV_ERROR);
 	assert_ptr_equal(ev.ctx, buf);
 	assert_int_equal(ev.status, -EFAULT);
-	/* and the next one works */
+	/* the next get works */
 	buf[4096] = 77;
 	assert_int_equal(
 		weft_ep_post(ep, &(struct weft_ep_op){ .code = WEFT_EP_GET,

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames on an EXTOLL line with a valid CRC that no end has sent: damage that
- * the CRC of 8 bits of a control cell does not show, and damage that looks like
- * a void cell. The link comes to rest, and slots and packets stay
- * consistent. */
+ * the 8-bit CRC of a control cell does not detect, and damage that resembles a
+ * void cell. The link comes to rest, and slots and packets stay consistent. */
 #include "ex_pair.h"
 #include "sim/sim_internal.h"
 
 /* ---- a fault that follows a script ---- */
 
 struct script {
-	uint32_t lose; /* cells, the first ones */
+	uint32_t lose; /* number of cells lost at the beginning */
 	bool acked;    /* each lost cell is acknowledged as if it had arrived */
-	uint32_t invert;    /* the CRC of this cell, from 1 on */
-	uint8_t control[4]; /* in front of the first frame: type, value */
+	/* number of the cell whose CRC is inverted, from 1 on */
+	uint32_t invert;
+	/* control cells before the first frame: type, value */
+	uint8_t control[4];
 	uint32_t n_control;
 	uint32_t cells, frames;
 	struct weft_port *back; /* port that sends ACKs */
@@ -89,8 +90,8 @@ static void play(struct ex_pair *p, const char *packets, struct script s)
 	*to = s;
 	to->back = &p->comp[1]->ports[0];
 	to->back->beside = true;
-	if (s.acked) { /* a refresh with the true credits would stop the
-			* sender */
+	/* No refresh, because its true credits would stop the sender. */
+	if (s.acked) {
 		p->n[1]->ep.cfg.refresh = 0;
 		p->n[1]->ep.next_refresh = WEFT_NEVER;
 	}
@@ -98,7 +99,8 @@ static void play(struct ex_pair *p, const char *packets, struct script s)
 	ex_pair_drain(p, 10000000);
 }
 
-/* Packets that are left at the end of a run belong to an end of the line. */
+/* Frees the packets that are left at both ends of the line, and checks that no
+ * others exist. */
 static void nothing_is_left_over(struct ex_pair *p)
 {
 	for (uint32_t i = 0; i < 2; i++) {
@@ -149,7 +151,7 @@ static void an_ack_for_a_lost_cell_takes_the_link_down(void **state)
 	}
 }
 
-/* The only packet is lost, and the ACK prevents its replay for ever. */
+/* The only packet is lost for ever, because the ACK prevents its replay. */
 static void an_ack_for_the_last_cell_leaves_no_packet_behind(void **state)
 {
 	struct ex_pair p;
@@ -161,8 +163,8 @@ static void an_ack_for_the_last_cell_leaves_no_packet_behind(void **state)
 	ex_pair_fini(&p);
 }
 
-/* The cell has the expected SEQ again, but it is in the middle of a packet
- * whose beginning was lost. */
+/* The cell has the expected SEQ again, but is not accepted, because it is in
+ * the middle of a packet whose beginning was lost. */
 static void a_cell_256_ahead_is_not_the_expected_one(void **state)
 {
 	struct ex_pair p;

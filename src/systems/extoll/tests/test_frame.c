@@ -219,7 +219,8 @@ static void test_single_errors(void **state)
 		for (k = 0; k < n; k++)
 			sym[k] &= 0xfff;
 		if (!(i & 1))
-			n -= 2; /* the comma behind it belongs to no cell */
+			/* the comma behind it is not part of the cell */
+			n -= 2;
 		for (k = 0; k < n * 10; k++) {
 			memcpy(one, sym, sizeof(one));
 			bit = k % 10;
@@ -250,11 +251,11 @@ static void test_control_cell_inside_a_data_cell_is_decoded(void **state)
 	assert_int_equal(heard[1].verdict, EX_GOOD);
 	assert_true(heard[1].control);
 	assert_int_equal(heard[1].type, EX_C_ACK);
-	/* its beginning alone */
+	/* the beginning of a cell alone */
 	decode(EX_W32, cut, 3);
 	assert_int_equal(n_heard, 1);
 	assert_int_equal(heard[0].flits, 0);
-	/* no beginning at all */
+	/* no beginning of a cell */
 	d = decode(EX_W32, cut + 1, 7);
 	assert_int_equal(n_heard, 0);
 	assert_int_equal(d.stray, 7);
@@ -264,7 +265,7 @@ static void test_control_cell_inside_a_data_cell_is_decoded(void **state)
 	assert_int_equal(n_heard, 0);
 }
 
-/* A cell has too many bytes, or its end never comes. */
+/* A cell has too many bytes, or its end never arrives. */
 static void test_too_long(void **state)
 {
 	uint16_t sym[200] = { K | 0xfb, 0, 1, 200 };

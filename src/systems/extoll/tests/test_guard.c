@@ -85,8 +85,8 @@ static void test_read_only_page_is_read_by_put_and_get(void **state)
 
 /* ---- events at the host (2.7) ---- */
 
-/* Checks the next two events: vpid and cause from the ATU; unit, reason and
- * peer. */
+/* Checks the next two events. That of the ATU has VPID and cause, that of the
+ * RMA has unit, reason and peer. */
 static void heard(uint32_t *i, uint32_t fault, uint32_t unit, uint32_t why,
 		  uint32_t node)
 {
@@ -157,7 +157,8 @@ static void test_packet_of_another_protection_domain_does_nothing(void **state)
 	assert_int_equal(rr_noti(0), 0);
 	assert_true(rr_empty(A));
 	assert_int_equal(xr_mem64(&rr, 0, RR_LOCKS + RR_VPID * 16), 0);
-	for (uint32_t i = 0; i < n; i++) { /* and with the right one */
+	/* the packets with the right descriptor */
+	for (uint32_t i = 0; i < n; i++) {
 		struct rr_pkt p = bad[i];
 
 		p.spec = RMA_COMPLETER;
@@ -215,7 +216,7 @@ static void test_flush_of_other_pages_leaves_a_walk_alone(void **state)
 }
 
 /* Gives `cmd` while a page is being written or read. The word of the command
- * must come behind all of that. */
+ * must follow all accesses to the page. */
 static void in_use_and(enum weft_bus_op op, uint64_t cmd)
 {
 	struct rr_ops page, word;
@@ -294,7 +295,7 @@ static void test_requester_has_eight_reads_on_the_way(void **state)
 	rr.bus[0]->t_read = 20 * WEFT_US;
 	rr_put(A, RMA_PAGE);
 	rr_put(A, RMA_PAGE);
-	xr_run(&rr, 2000); /* 12.8 us: nothing is answered */
+	xr_run(&rr, 2000); /* 12.8 us, in which no read is answered */
 	assert_int_equal(rr_ops(WEFT_BUS_READ, RR_PAGE(A), RR_PAGE(B)).n, 8);
 	xr_settle(&rr);
 	assert_int_equal(rr_ops(WEFT_BUS_READ, RR_PAGE(A), RR_PAGE(B)).n, 128);
@@ -313,9 +314,9 @@ static void test_responder_has_eight_reads_on_the_way(void **state)
 	assert_int_equal(rr_ops(WEFT_BUS_READ, RR_PAGE(A), RR_PAGE(B)).n, 65);
 }
 
-/* Line 0 of the page is the last of the first eight, line 5 of the next ones.
- * The NIC restores the order (5.3), and no cell leaves before its bytes
- * arrive. */
+/* Line 0 of the page arrives last of the first eight lines, line 5 last of the
+ * next ones. The NIC restores the order (5.3), and no cell leaves before its
+ * bytes arrive. */
 static void test_put_waits_for_the_line_that_is_late(void **state)
 {
 	const uint64_t cells =
@@ -336,7 +337,7 @@ static void test_put_waits_for_the_line_that_is_late(void **state)
 	rr.bus[0]->slow = RR_PAGE(A) + 5 * 64;
 	rr_put(A, RMA_PAGE);
 	xr_run(&rr, 1400);
-	/* 5 lines, 16 bytes of header, 4 of route: 5.3 cells */
+	/* 5 lines with 16 bytes of header and 4 of route are 5.3 cells */
 	assert_in_range(xr_r64(&rr, 0, cells), 65 + 5, 65 + 6);
 	xr_settle(&rr);
 	assert_int_equal(xr_r64(&rr, 0, cells), 2 * 65);
@@ -344,7 +345,7 @@ static void test_put_waits_for_the_line_that_is_late(void **state)
 			    rr.bus[0]->mem + (RR_PAGE(A) - XR_MEM), 128);
 }
 
-/* Returns the cycles between answers of a responder that always has a
+/* Measures the cycles between answers of a responder that always has a
  * request. */
 static void test_responder_takes_a_get_in_12_cycles(void **state)
 {

@@ -57,7 +57,7 @@ static void open_node(struct weft_host *h, uint32_t node)
 	weft_oob_get(h, node ? "near" : "far");
 }
 
-/* Puts and gets run together, so requester, responder and ATU all read. */
+/* Puts and gets run together, so that requester, responder and ATU all read. */
 static int banks_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w0, w1;
@@ -117,7 +117,7 @@ static int hole_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_false(weft_io_error(h));
 	r->v[0] = weft_io_load64(h, &hole, 0);
 	assert_true(weft_io_error(h));
-	/* behind a store: the answer was deferred */
+	/* The answer is deferred, because the load is behind a store. */
 	exproc_set(&proc[0], EXTOLL_VELO_TIMEOUT, 1);
 	r->v[1] = weft_io_load32(h, &hole, 8);
 	assert_true(weft_io_error(h));

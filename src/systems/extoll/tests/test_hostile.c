@@ -53,7 +53,7 @@ static uint64_t rnd_word0(void)
 	return rnd() % 16 ? w : rnd();
 }
 
-/* Takes whatever notifications there are. */
+/* Takes all notifications that have arrived. */
 static void drain(struct exproc *p)
 {
 	for (uint32_t i = 0; i < EXPROC_SLOTS; i++)

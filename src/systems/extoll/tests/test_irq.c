@@ -34,7 +34,8 @@ static void play(struct exrig *r, const char *dims, exrig_fn a, exrig_fn b,
 static void events_arm(uint32_t rp)
 {
 	exproc_set(&proc, EXTOLL_EVQ_RP, rp | EXTOLL_RP_ARM);
-	/* the packet that lowers the line arrives after the store */
+	/* Waits, because the packet that lowers the line arrives after the
+	 * store. */
 	weft_host_sleep(proc.h, weft_host_now(proc.h) + WEFT_US);
 }
 
@@ -135,7 +136,7 @@ test_next_owner_of_a_ring_gets_no_interrupt_of_the_last(void **state)
 
 static int full_main(struct weft_host *h, struct exrig *r, uint32_t node)
 {
-	struct weft_io hole; /* no interval has it */
+	struct weft_io hole; /* no interval contains it */
 
 	events_open(h);
 	assert_true(weft_io_map(h, proc.dev, EXTOLL_BAR, EXTOLL_VELO,

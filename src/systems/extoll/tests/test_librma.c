@@ -36,7 +36,7 @@ static int reg_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(rma_open(h, &a, &p), RMA_SUCCESS);
 	assert_int_equal(rma_register(p, buf, 0, &g[0]), RMA_INV_VALUE);
 	assert_int_equal(rma_register(p, stranger, 64, &g[0]), RMA_IOCTL);
-	/* 2 bytes across a page: two pages */
+	/* 2 bytes across the end of a page need two pages */
 	assert_int_equal(rma_register(p, buf + 4095, 2, &g[0]), RMA_SUCCESS);
 	assert_int_equal(rma_get_nla(g[0], 0, &nla), RMA_SUCCESS);
 	assert_int_equal(nla % 4096, 4095);
@@ -63,7 +63,7 @@ static void test_registration_refuses_bad_memory_without_leaks(void **state)
 	exrig_free(&r);
 }
 
-/* All entries of the table: 262,144 pages. */
+/* Registers all entries of the table: 262,144 pages. */
 static int full_main(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct rma_region *g[64], *x;
@@ -82,7 +82,7 @@ static int full_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(rma_unregister(p, g[3]), RMA_SUCCESS);
 	assert_int_equal(rma_register(p, buf, 32 * MB, &g[3]), RMA_SUCCESS);
 	assert_int_equal(rma_close(p), RMA_SUCCESS);
-	/* nothing has leaked: as many regions fit as before */
+	/* As many regions fit as before, so that none has leaked. */
 	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
 	for (n = 0; rma_register(p, buf, 32 * MB, &g[n]) == RMA_SUCCESS;)
 		n++;
@@ -266,7 +266,7 @@ static void test_put_of_a_megabyte_is_split_at_pages(void **state)
 	exrig_start(&r);
 	exrig_run(&r);
 	assert_int_equal(exrig_counter(r.node[1].nic, "rma_completions"), 256);
-	/* 255 boundaries on each side, all at different places */
+	/* 255 page boundaries on each side, all at different places */
 	assert_int_equal(exrig_counter(r.node[1].nic, "rma_responses"), 511);
 	exrig_free(&r);
 }

@@ -104,7 +104,7 @@ static int codes_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
 	velo_disconnect(&c);
 	assert_int_equal(velo_send(&c, buf, 8, 0, 0), VELO_ERROR);
 	velo_close(p);
-	/* everything is as before */
+	/* VPID 0 is free as before */
 	assert_int_equal(velo_open(h, &taken, &p), VELO_SUCCESS);
 	velo_close(p);
 	return 0;
@@ -271,7 +271,7 @@ static int irq_send(struct weft_host *h, struct exrig *rig, uint32_t node)
 	for (uint32_t i = 0; i < 20; i++) {
 		weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
 		velo_send_irq(&c, &i, 4, i, 0);
-		/* some come in pairs */
+		/* some messages are sent in pairs */
 		if (i % 3 == 0)
 			velo_send_irq(&c, &i, 4, ++i, 0);
 	}
@@ -356,9 +356,10 @@ static void test_closed_port_discards_and_counts_late_messages(void **state)
 	assert_in_range(exrig_counter(nic, "velo_discarded"), 50, 90);
 }
 
-/* The host takes eight packets in 100 us, so messages stay in the NIC. */
+/* The host takes eight packets in 100 us, so that messages stay in the NIC. */
 enum { LAST_VPID = 255, SLOW_MESSAGES = 400 };
-static uint32_t slow_takes; /* messages, before the receiver leaves */
+/* messages that the receiver takes before it leaves */
+static uint32_t slow_takes;
 
 static int slow_send(struct weft_host *h, struct exrig *rig, uint32_t node)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cable under VELO traffic, seen by host software (extoll.md 2.7, 4.7, 5.7;
- * T-28). Unplugged and plugged in again it costs time only. Cut for good, it
- * gives an event at once and another after 15 attempts. */
+ * T-28). A cable that is unplugged and plugged in again costs time only. A
+ * cable that is cut for good gives an event at once and another after 15
+ * attempts. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ enum { MESSAGES = 3000, EVENTS = 64, PORT_X = 3 /* +x, then -x */ };
 /* 15 attempts of 1024 cycles (4.7) */
 #define ATTEMPTS (15 * 1024 * 6410257ull)
 
-struct seen { /* by a node */
+struct seen { /* events that a node has seen */
 	uint64_t event[EVENTS];
 	weft_time_t at[EVENTS];
 	uint32_t n;
@@ -27,8 +28,9 @@ struct scene {
 	struct exrig r;
 	struct seen seen[2];
 	uint32_t sent, received, wrong;
-	bool sender_stops; /* when its node has lost the link */
-	bool all_poll;	   /* node 1 too */
+	/* the sender stops when its node has lost the link */
+	bool sender_stops;
+	bool all_poll; /* node 1 polls, too */
 	uint64_t state, unacked, held;
 	weft_time_t until;
 };
@@ -40,9 +42,9 @@ static struct scene *scene_of(struct exrig *r)
 
 /* ---- programs ---- */
 
-/* Node 1 sleeps until the interrupt. Node 0 polls and never stores a read
- * pointer, because the store would wait behind messages that the NIC does not
- * take. */
+/* Returns the next event. Node 1 sleeps until the interrupt. Node 0 polls and
+ * never stores a read pointer, because the store would wait behind messages
+ * that the NIC does not take. */
 static uint64_t next_event(struct extoll_drv *d, bool sleeps, uint32_t i,
 			   weft_time_t until)
 {
@@ -235,7 +237,7 @@ static void test_other_links_of_the_node_continue(void **state)
 
 /* ---- errors that the link repairs (2.7) ---- */
 
-/* Cells for node 1 come with errors. */
+/* Cells for node 1 arrive with errors. */
 static void errors(struct scene *s, const char *on, const char *rate)
 {
 	struct exrig *r = &s->r;
@@ -298,7 +300,7 @@ static void test_errors_are_no_events_unless_asked_for(void **state)
 	exrig_free(&s.r);
 }
 
-/* Registers of a link with bit errors. */
+/* Reads the registers of a link with bit errors. */
 static int read_lp(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct extoll_drv d;

@@ -25,11 +25,11 @@ struct ear {
 	weft_time_t last;
 	struct {
 		VEC(struct told);
-	} all; /* but refreshes */
+	} all; /* all frames but refreshes */
 };
 
-/* A refresh reports the credits given so far, and never comes twice in a
- * row. */
+/* Checks that a refresh reports the credits given so far, and never follows
+ * another refresh. */
 static void on_refresh(struct ear *e, const struct ex_line *l)
 {
 	assert_false(e->last_refresh);

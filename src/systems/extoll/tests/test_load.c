@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* extoll.load: its accesses to a device, and two of it with real NICs and
+/* extoll.load: its accesses to a device, and two instances with real NICs and
  * crossbars in between. */
 #include "unit/cmocka_all.h"
 
@@ -20,7 +20,7 @@ enum { LOG = 64 };
 struct dev {
 	struct weft_bus_note log[LOG];
 	uint32_t n, done;
-	bool take; /* takes stores as they come */
+	bool take; /* takes stores as they arrive */
 };
 
 static void dev_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
@@ -215,7 +215,7 @@ static void test_idle_device_gets_depth_stores(void **state)
 
 static struct weft_bus_txn txn;
 
-/* The device writes a message of 8 bytes into a slot. */
+/* Makes the device write a message of 8 bytes into a slot. */
 static void box_write(uint32_t slot, uint64_t status, uint64_t stamp)
 {
 	uint64_t m[2] = { stamp, status };
@@ -252,7 +252,7 @@ static void test_read_pointer_follows_every_second_slot(void **state)
 	assert_int_equal(word(&dev->log[7], 0), 2);
 	assert_int_equal(word(&dev->log[9], 0), 0);
 	assert_int_equal(word(&dev->log[10], 0), 2);
-	/* up 30 + 6 * 2.5, noticed after 164, down 75 + 4 * 2.5 + 60 */
+	/* ns: 30 + 6 * 2.5 up, 164 until noticed, 75 + 4 * 2.5 + 60 down */
 	assert_int_equal(dev->log[7].time, 12 * WEFT_US + 354 * WEFT_NS);
 	assert_int_equal(k[LOAD_WRONG] + k[LOAD_CORRUPT] + k[LOAD_STRAY], 0);
 	assert_int_equal(weft_sim_finish(sim, NULL), 0);
@@ -276,7 +276,7 @@ static void test_wrong_messages_are_counted(void **state)
 		box_write(i, bad[i], 0);
 		assert_int_equal(k[LOAD_WRONG], i + 1);
 	}
-	box_write(7, GOOD, 0); /* a slot was left out */
+	box_write(7, GOOD, 0); /* this message skips a slot */
 	assert_int_equal(k[LOAD_WRONG], 7);
 	txn = (struct weft_bus_txn){ .op = WEFT_BUS_WRITE,
 				     .addr = 64,
@@ -368,7 +368,8 @@ static void test_small_messages_pass_both_ways_without_stalls(void **state)
 {
 	both_ways("load=0.5 packets=1000", 1);
 	assert_int_equal(nic[0]->counters[EX_C_VELO_STALLS], 0);
-	/* every fourth slot, or a few later while one is in flight */
+	/* A store for every fourth slot, or a few slots later while one is in
+	 * flight. */
 	assert_in_range(end[0]->counters[LOAD_RP], 150, 250);
 }
 

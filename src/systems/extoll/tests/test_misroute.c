@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Wrong routes from management software, seen by hosts (extoll.md T-29):
- * packets end in a counter and an event, and the next one arrives. */
+ * packets end in a counter and an event, and the next packet arrives. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ enum { NODES = 4, TO = 2 };
 
 struct scene {
 	struct exrig r;
-	uint8_t port[4]; /* of the wrong route to node 2 */
+	uint8_t port[4]; /* ports of the wrong route to node 2 */
 	uint32_t n;
 	uint64_t event[NODES], discard[NODES];
 	uint32_t got[NODES];

@@ -38,8 +38,8 @@ struct rig {
 
 enum {
 	TAG_NP = RX_PKTS
-}; /* above the tags of packets: a cell that is handed over in a cycle is seen
-    * in that cycle */
+}; /* above the tags of packets, so that a cell that is handed over in a cycle
+      is seen in that cycle */
 
 static void rig_cell(void *own, struct netport *np,
 		     const struct netport_cell *c)
@@ -553,6 +553,6 @@ int main(int argc, char **argv)
 	       (unsigned long long)n, (unsigned long long)t.packets,
 	       (unsigned long long)t.cells, (unsigned long long)t.conflicts,
 	       (unsigned long long)t.discards, (unsigned long long)t.control);
-	/* a test of nothing proves nothing */
+	/* The scenarios must have had cells, conflicts and discards. */
 	return n >= 1000 && (!t.cells || !t.conflicts || !t.discards);
 }

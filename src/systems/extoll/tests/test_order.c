@@ -27,7 +27,7 @@ static void test_message_in_front_of_the_store_that_disables_goes(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		velo_send(ME, 1, 8 + 24 * i, i);
 	reg(EXTOLL_VELO_TX + 8 * SENDER, 0);
-	velo_send(ME, 1, 8, 7); /* and the one behind it does not */
+	velo_send(ME, 1, 8, 7); /* the message behind that store is not sent */
 	xr_settle(&vr);
 	assert_int_equal(sent(), 3);
 	assert_int_equal(velo_drops(ME, EXTOLL_DROP_DISABLED), 1);
@@ -65,7 +65,7 @@ static void test_register_store_takes_the_cycles_of_htax(void **state)
 	assert_int_equal(nic()->velo.timeout, 6);
 }
 
-/* The network takes nothing, so a message blocks the stores behind it. */
+/* The network takes nothing, so that a message blocks the stores behind it. */
 static void test_load_waits_for_all_stores_in_front_of_it(void **state)
 {
 	uint32_t n = 0;
@@ -84,8 +84,8 @@ static void test_load_waits_for_all_stores_in_front_of_it(void **state)
 	assert_int_equal(sent(), n);
 }
 
-/* With `rf_core` the register file is in front of HTAX, so its stores pass the
- * others. */
+/* With `rf_core` the register file is in front of HTAX, so that its stores pass
+ * the others. */
 static void test_registers_at_the_core_overtake(void **state)
 {
 	velo_send(ME, 1, 8, 1);
@@ -170,7 +170,8 @@ static void spy_cell(void *own, struct netport *np,
 static const struct netport_ops spy = { .cell = spy_cell };
 
 /* Opens the mailbox `late` cycles after the message was sent. Returns whether
- * it got the message; *d: cycles from the cell to the store. */
+ * it got the message, and stores in *d the cycles from the cell to the
+ * store. */
 static bool opened_for(uint32_t late, int64_t *d)
 {
 	uint32_t first;

@@ -71,7 +71,7 @@ static void test_arbiter_random(void **state)
 	for (uint32_t k = 0; k < 200000; k++) {
 		uint64_t req = weft_rng_u64(&r) & ones(EXTOLL_XBAR_QUEUES);
 
-		/* sparse requests, then dense ones; a waiting one stays */
+		/* sparse requests, then dense ones, and all that wait */
 		req = k & 1 ? req & weft_rng_u64(&r) : req | weft_rng_u64(&r);
 		req &= ones(EXTOLL_XBAR_QUEUES);
 		for (uint32_t i = 0; i < EXTOLL_XBAR_QUEUES; i++)
@@ -88,7 +88,7 @@ static void test_arbiter_random(void **state)
 	assert_int_equal(longest, EXTOLL_XBAR_QUEUES - 1);
 }
 
-/* All request at once: each wins once in N grants, from any start. */
+/* If all request at once, each wins once in N grants, from any start. */
 static void test_arbiter_fair(void **state)
 {
 	for (uint32_t n = 1; n <= EXTOLL_XBAR_QUEUES; n++) {
@@ -123,7 +123,7 @@ static uint32_t plain_pop(struct plain *p)
 	return first;
 }
 
-/* Adds a cell that is a packet of its own; `id` is its cycle. */
+/* Adds a cell that is a packet of its own. `id` is its cycle. */
 static void push(struct bench *b, struct plain *p, uint32_t q, uint32_t id)
 {
 	struct cell_channel *ep = &b->xb->ep[IN];
@@ -198,7 +198,7 @@ static void test_queue_memory_acts_like_36_separate_fifos(void **state)
 
 /* ---- T-31: shift-in ---- */
 
-/* The shortest cells at the highest rate: 4 cycles apart. */
+/* Sends the shortest cells at the highest rate, 4 cycles apart. */
 static void shift_in(const char *width, uint32_t flits, uint32_t gap,
 		     uint32_t inner, uint32_t link)
 {
@@ -222,7 +222,8 @@ static void shift_in(const char *width, uint32_t flits, uint32_t gap,
 
 static void test_shift_in(void **state)
 {
-	/* 32 bit: 1 flit and 2 of framing would be 3 cycles; 16 bit: 6 */
+	/* With 32 bit, 1 flit and 2 of framing would be 3 cycles, with 16 bit
+	 * 6. */
 	shift_in("w32", 1, 4, 4, 4);
 	shift_in("w16", 1, 4, 4, 6);
 	shift_in("w32", 3, 4, 4, 5);

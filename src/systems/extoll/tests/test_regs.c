@@ -7,7 +7,8 @@
 #include "exproc.h"
 #include "exrig.h"
 
-enum { VPID = 5, NEAR = 6, FAR = 200 }; /* FAR: in no chunk that is made */
+/* the chunk of FAR is never allocated */
+enum { VPID = 5, NEAR = 6, FAR = 200 };
 enum { GATS = 16 }; /* tables of a NIC with default parameters */
 
 static struct exproc p;
@@ -121,7 +122,7 @@ static int pointers(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(get(rp), RMA_RP_REARM | 4);
 	put(rp, RMA_RP_REARM | 16);
 	assert_int_equal(get(rp), RMA_RP_REARM | 4);
-	/* a ring that is made anew is empty; a closed one reads as zero */
+	/* A ring that is made anew is empty, and a closed one reads as zero. */
 	put(EXTOLL_RMA_SIZE + 8 * VPID, 32);
 	assert_int_equal(get(rp), RMA_RP_REARM);
 	put(EXTOLL_RMA_VPID + 8 * VPID, 0);

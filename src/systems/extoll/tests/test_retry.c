@@ -35,7 +35,8 @@ static void single_error(const char *width, const char *target, uint32_t bit)
 	assert_int_equal(tx->timeouts, 0);
 	/* one credit for each cell, whatever preceded it */
 	assert_int_equal(p.n[1]->ep.slow->given[0], p.n[0]->sent_cells);
-	/* cut through, then either forwarded as void or dropped in time */
+	/* The cell was cut through, then either forwarded as void or dropped in
+	 * time. */
 	assert_in_range(p.n[1]->voids, 0, 1);
 	ex_pair_fini(&p);
 }
@@ -54,8 +55,8 @@ static void test_single_error(void **state)
 	}
 }
 
-/* The symbol that begins a cell is lost: the next SEQ or the timeout shows
- * it. */
+/* The symbol that begins a cell is lost, so that the next SEQ or the timeout
+ * must show the loss. */
 static void test_lost_start(void **state)
 {
 	struct ex_pair p;
@@ -75,10 +76,11 @@ static void test_lost_start(void **state)
 	ex_pair_fini(&p);
 }
 
-/* Known cycles. 32 bit, cell of 1 + 2 + 2 flits at cycle g = 10, on the line at
- * S = 23; behind the FIFO at S + 27, seen at + 1 + 15 (7.1). The NACK is ready
- * after 5 + 2 flits and t_ack, travels for as long, and takes effect after one
- * flit and t_ctl_in. The cell starts again at once. */
+/* With 32 bit, a cell of 1 + 2 + 2 flits is granted at cycle 10 and is on the
+ * line at S = 23. It is behind the FIFO at S + 27 and seen 1 + 15 cycles later
+ * (7.1). The NACK is ready after 5 + 2 flits and t_ack, travels for as long,
+ * and takes effect after one flit and t_ctl_in. The cell starts again at
+ * once. */
 static void test_replay_cycle(void **state)
 {
 	struct ex_pair p;
@@ -162,9 +164,10 @@ static void test_each_kind_of_loss_is_repaired_as_specified(void **state)
 {
 	static const char *const width[] = { "w16", "w32" };
 	static const struct loss drops[] = {
-		/* three cells in a row: one NACK for the first of them */
+		/* three lost cells in a row cause one NACK, for the first of
+		 * them */
 		{ 0, "packet", "100", "3", 1, 1, 0 },
-		/* the next ACK covers it */
+		/* the next ACK covers the lost one */
 		{ 1, "ack", "20", "1", 0, 0, 0 },
 		{ 1, "credit", "20", "3", 0, 0, 0 },
 	};
@@ -180,7 +183,7 @@ static void test_each_kind_of_loss_is_repaired_as_specified(void **state)
 	}
 }
 
-/* The NACK is lost: only the timeout helps, 1024 cycles after the last
+/* The NACK is lost, so that only the timeout helps, 1024 cycles after the last
  * progress. */
 static void test_lost_nack(void **state)
 {
@@ -201,7 +204,7 @@ static void test_lost_nack(void **state)
 	ex_pair_fini(&p);
 }
 
-/* All ACKs of a short stream are lost: it is replayed, and the receiver
+/* All ACKs of a short stream are lost, so that it is replayed, and the receiver
  * recognises duplicates. */
 static void test_lost_last_ack(void **state)
 {
@@ -219,7 +222,7 @@ static void test_lost_last_ack(void **state)
 		ex_pair_check_all(&p);
 		assert_int_equal(p.n[0]->ep.count.timeouts, 1);
 		assert_int_equal(p.n[0]->ep.count.replays, 1);
-		/* 16 bit: the SEQ is at the end, so the first cell was cut
+		/* 16 bit: the SEQ is at the end, so that the first cell was cut
 		 * through */
 		assert_int_equal(p.n[1]->voids, i);
 		assert_int_equal(p.n[1]->ep.count.seq, 2);
@@ -243,8 +246,9 @@ static void test_credit_refresh(void **state)
 	ex_pair_start(&p);
 	ex_pair_drain(&p, 1000000);
 	ex_pair_check_all(&p);
-	/* first 40 credits; then a refresh of VC 0 at cycle 256, in flight for
-	 * 38 cycles; grant to line 13, line to owner 43 */
+	/* The first 40 packets have credits. Then a refresh of VC 0 at cycle
+	 * 256 is in flight for 38 cycles, from grant to line are 13, from line
+	 * to owner 43. */
 	last = p.n[1]->log[59].cycle;
 	assert_true(p.n[1]->log[39].cycle < 256 + 38 + 13 + 43);
 	assert_int_equal(p.n[1]->log[40].cycle, 256 + 38 + 13 + 43);

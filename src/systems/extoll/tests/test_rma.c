@@ -295,7 +295,7 @@ static int faults_near(struct weft_host *h, struct exrig *r, uint32_t node)
 		assert_int_equal(w0, EXPROC_NLA(DST));
 		assert_int_equal(RMA_N_ERROR(w1), RMA_RESPONDER);
 	}
-	put_send(p, 7); /* nothing is left in the way */
+	put_send(p, 7); /* no earlier packet blocks the put */
 	return 0;
 }
 

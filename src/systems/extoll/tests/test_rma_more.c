@@ -71,7 +71,7 @@ static int dereg_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	for (uint32_t i = 10; i < DEREG_PUTS; i++) {
 		assert_true(exproc_noti(p, &w0, &w1));
 		r->v[RMA_N_ERROR(w1) != 0]++;
-		if (r->v[1]) /* not one succeeds after the first fault */
+		if (r->v[1]) /* no put succeeds after the first fault */
 			assert_int_equal(RMA_N_ERROR(w1), RMA_COMPLETER);
 	}
 	for (uint32_t i = 0; i < RMA_PAGE; i++)
@@ -144,8 +144,8 @@ static void test_pages_beyond_the_tlb_miss_but_stay_correct(void **state)
 
 	play(&r, "1", tlb_near, NULL);
 	miss = exrig_counter(r.node[0].nic, "atu_misses");
-	/* pages 1..65 and the source: 66 misses once, then again and again
-	 * those in the sets of the two pages too many */
+	/* Pages 1..65 and the source miss once each. Later rounds miss in the
+	 * sets that have a page too many. */
 	assert_true(miss > 66 && miss < 2 * 3 * 65);
 	assert_int_equal(miss + exrig_counter(r.node[0].nic, "atu_hits"),
 			 2 * 3 * 65);
@@ -175,7 +175,8 @@ static int64_t fcaa(struct exproc *p, int32_t compare, int32_t add,
 	return RMA_LOCK_RESULT(w0) ? RMA_LOCK_VALUE(w0) : -1;
 }
 
-/* r->v[0]: nodes that hold the lock, v[1]: turns, v[2]: requests. */
+/* Counts in r->v[0] the nodes that hold the lock, in v[1] turns, in v[2]
+ * requests. */
 static int lock_all(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = &proc[node];
@@ -222,7 +223,7 @@ static int nolock_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint32_t seen = 0;
 
 	exproc_post(p, OPT, RMA_D_MAKE(RMA_LOCK_REQ, 0, VPID, 0, 0), 4, 0);
-	while (seen != 3) { /* the owner's and the asker's */
+	while (seen != 3) { /* notifications of owner and requester */
 		assert_true(exproc_noti(p, &w0, &w1));
 		assert_int_equal(RMA_N_ERROR(w1), RMA_COMPLETER);
 		seen |= RMA_N_OP(w1) == RMA_LOCK_RSP ? 1 : 2;
@@ -256,7 +257,8 @@ static int phys_near(struct weft_host *h, struct exrig *r, uint32_t node)
 		    p->buf_phys, EXPROC_NLA(DST));
 	assert_true(exproc_noti(p, &w0, &w1));
 	assert_memory_equal(p->buf + DST, "physical", 8);
-	/* no memory at this address: notified, nothing sent */
+	/* There is no memory at this address, so that a notification is written
+	 * but no packet is sent. */
 	exproc_post(p, 0,
 		    RMA_D_MAKE(RMA_PUT_QW, 0, VPID, 0, 0) | RMA_D_BYTES(4096),
 		    1ull << 38, EXPROC_NLA(DST));

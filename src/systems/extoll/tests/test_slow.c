@@ -75,7 +75,7 @@ static void test_same_cycles_one_way(void **state)
 
 /* Lane alignment needs a comma in 1024 flits (extoll.md 3.10). A line that is
  * never idle has one in the K28.1 of each control cell, and a refresh every 256
- * cycles (4.7), so one in 256 flits and a cell. */
+ * cycles (4.7), so that commas are at most 256 flits and a cell apart. */
 static void test_busy_line_keeps_a_comma_in_1024_flits(void **state)
 {
 	uint32_t flits = 0, most = 0;
@@ -95,7 +95,7 @@ static void test_busy_line_keeps_a_comma_in_1024_flits(void **state)
 	}
 	assert_in_range(most, 200, 256 + 18);
 	ex_pair_fini(&p);
-	/* 0011111 or its inverse, which data never contain */
+	/* 0011111 or its inverse is a comma, which data never contain */
 	for (uint32_t rd = 0; rd < 2; rd++) {
 		uint32_t after = rd;
 		uint32_t code = b8b10_encode(B8B10_K | EX_K_CONTROL, &after);

@@ -35,17 +35,18 @@ static void hear(struct weft_listener *l, const struct weft_trace *t)
 struct stage {
 	const char *name;
 	double cycles;
-	bool sync; /* into another clock: up to half of its cycle more or
-		    * less */
+	/* A synchroniser into another clock takes up to half of its cycle more
+	 * or less. */
+	bool sync;
 };
 
-/* Of the host's store to HTAX. */
+/* Stages of the host's store up to HTAX. */
 #define INTO                                                                   \
 	{ "synchroniser in", 3, true }, { "waits for HTAX", 0 },               \
 	{                                                                      \
 		"HTAX", 4                                                      \
 	}
-/* 15 ns are 3 HT cycles, 2.34 of the core. */
+/* 15 ns are 3 HT cycles or 2.34 core cycles. */
 #define OUT(asks)                                                              \
 	{ "waits for HTAX", 0 }, { "HTAX", 4 },                                \
 		{ "synchroniser out", 2.34, true },                            \
@@ -58,13 +59,14 @@ static const struct stage velo_stages[] = {
 	{ "VELO requester", 13 },
 	{ "network port", 3 },
 	{ "cable, link port", 5 },
-	{ "network port, whole cell", 3 + 4 }, /* N4; the rest of the cell */
+	/* N4, and the rest of the cell */
+	{ "network port, whole cell", 3 + 4 },
 	{ "waits for the completer", 0 },
 	{ "VELO completer", 21 },
 	OUT("asks to write"),
 };
 
-/* The TLBs know the pages. */
+/* Stages of a put whose pages the TLBs know. */
 static const struct stage put_stages[] = {
 	INTO,
 	{ "waits for its turn", 0 },
@@ -82,7 +84,7 @@ static const struct stage put_stages[] = {
 	OUT("asks to write"),
 };
 
-/* Number of the k-th message. */
+/* Returns the id of the k-th message. */
 static uint64_t message(const struct ear *e, uint32_t k)
 {
 	for (uint32_t i = 0; i < e->n; i++)
@@ -198,7 +200,7 @@ static void test_stages_of_a_message_are_those_of_the_table(void **state)
 	exrig_free(&rig);
 }
 
-/* The first fills the TLBs. */
+/* Checks the second put, because the first one fills the TLBs. */
 static void test_stages_of_a_put_are_those_of_the_table(void **state)
 {
 	struct ear e;

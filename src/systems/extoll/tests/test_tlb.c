@@ -54,7 +54,7 @@ static void test_tlb_alone_does_what_the_reference_does(void **state)
 /* ---- in the NIC ---- */
 
 enum { PAGES = 120 };
-static uint32_t where[PAGES]; /* NLA page to page of memory */
+static uint32_t where[PAGES]; /* page of memory for each NLA page */
 
 static void flush(uint32_t page)
 {

@@ -137,7 +137,7 @@ static void test_cut_stops(void **state)
 	assert_in_range(p.n[0]->ep.unacked, 1, 32);
 	ex_pair_drain(&p, 10000000);
 	ex_pair_check_all(&p);
-	/* training reported the missing cells, so no NACK or timeout was
+	/* training reported the missing cells, so that no NACK or timeout was
 	 * needed */
 	assert_int_equal(p.n[1]->ep.count.nacks, 0);
 	assert_int_equal(p.n[0]->ep.count.replays, 1);

@@ -14,7 +14,7 @@ static void test_request_cycles(void **state)
 
 	xr_settle(&vr);
 	assert_int_equal(vr.net->n_log, 1);
-	/* N1 4, N2 13, N3 3, one routing flit and 16 B 5, N4 3 */
+	/* cycles: N1 4, N2 13, N3 3, one routing flit and 16 bytes 5, N4 3 */
 	assert_int_equal(vr.net->log[0].cycle, in + 4 + 13 + 3 + 5 + 3);
 }
 
@@ -58,7 +58,7 @@ static void test_lengths_0_and_65_are_dropped(void **state)
 	assert_true(xr_evt(&vr, ME, 2) == 0);
 	assert_true(vr.bus[ME]->irq);
 	assert_int_equal(xr_r64(&vr, ME, EXTOLL_NP + EXTOLL_NP_TX_PACKETS), 0);
-	/* longer than it says */
+	/* a message longer than its header says */
 	velo_send_h(ME, SENDER, EXTOLL_SEND(1, 3, 0, 0, 8), 24, 0);
 	velo_send(ME, 1, 64, 5);
 	xr_settle(&vr);
@@ -101,7 +101,7 @@ static void test_pages_without_a_process_send_nothing(void **state)
 	assert_int_equal(vr.net->n_log, 0);
 }
 
-/* T-04: a message in two halves, with a whole one of another page in
+/* T-04: a message in two halves, with a whole message of another page in
  * between. */
 static void test_interleaved_halves_are_joined(void **state)
 {
@@ -129,7 +129,7 @@ static void test_interleaved_halves_are_joined(void **state)
 	assert_int_equal(EX_H0_SVPID(vr.net->log[0].u[0]), SENDER + 1);
 }
 
-/* A header in two stores of 4 bytes; a header with a hole. */
+/* A header in two stores of 4 bytes, and a header with a hole. */
 static void test_header_may_come_in_two_dwords(void **state)
 {
 	uint64_t page = extoll_velo_page(0, SENDER);
@@ -156,7 +156,7 @@ static void test_cut_header(void **state)
 	for (uint32_t i = 0; i < 14; i++) {
 		uint32_t cut = 1 + i / 2;
 
-		m[0] ^= 1ull << 63; /* every other one is wrong, in byte 7 */
+		m[0] ^= 1ull << 63; /* every other header is wrong, in byte 7 */
 		xr_store(&vr, ME, page, m, cut);
 		xr_store(&vr, ME, page + cut, (char *)m + cut, 8 - cut);
 		xr_store(&vr, ME, page + 8, &m[1], 8);
@@ -195,11 +195,11 @@ static void test_partial_message_is_dropped_after_256_cycles(void **state)
 	weft_sim_run(vr.sim, weft_clock_edge(&vr.core, in + 4 + 256));
 	assert_int_equal(vr.nic[0]->counters[EX_C_VELO_DROPPED], 1);
 	assert_int_equal(velo_drops(ME, EXTOLL_DROP_PARTIAL), 1);
-	/* its rest is alone now */
+	/* the rest of that message is alone now */
 	xr_store(&vr, ME, extoll_velo_page(0, SENDER) + 64, a, 8);
 	xr_settle(&vr);
 	assert_int_equal(velo_drops(ME, EXTOLL_DROP_ALIGN), 1);
-	/* a new beginning ends the old one at once */
+	/* a new message ends the old one at once */
 	xr_store(&vr, ME, extoll_velo_page(0, SENDER), a, 64);
 	velo_send(ME, 1, 8, 3);
 	xr_settle(&vr);
@@ -213,7 +213,7 @@ static void test_no_route(void **state)
 	velo_send(ME, 0xFFFE, 8, 1);
 	xr_settle(&vr);
 	assert_int_equal(velo_drops(ME, EXTOLL_DROP_NO_ROUTE), 2);
-	/* written by management software */
+	/* a route written by management software */
 	xr_w64(&vr, ME, EXTOLL_ROUTE_INDEX, 2);
 	xr_w64(&vr, ME, EXTOLL_ROUTE_DATA, 0x753);
 	xr_w64(&vr, ME, EXTOLL_ROUTE_LENGTH, 3 | EXTOLL_ROUTE_VALID);
@@ -235,7 +235,8 @@ static void test_back_pressure(void **state)
 	for (uint32_t i = 0; i < 100; i++)
 		velo_send(ME, 1, 8, i);
 	xr_run(&vr, 2000);
-	assert_int_equal(vr.net->n_log, 40); /* 8 own slots and 32 shared */
+	/* 8 slots of its own and 32 shared ones */
+	assert_int_equal(vr.net->n_log, 40);
 	assert_true(vr.bus[ME]->held > 0);
 	xr_release(&vr);
 	xr_settle(&vr);
@@ -268,14 +269,15 @@ static size_t idle_bytes(const struct weft_comp *c)
 	       c->cls->n_counters * 8;
 }
 
-/* Small enough for 32,768 of them. */
+/* An idle NIC is small, because a network may have 32,768 of them. */
 static void test_idle_nic_takes_less_than_8_kib(void **state)
 {
 	assert_in_range(idle_bytes(vr.nic[0]), 1, 8191);
 }
 
-/* A message that is far too long, up to the end of its page, then good ones.
- * The rest of the long one is dropped, and other messages are not affected. */
+/* Sends a message that is far too long, up to the end of its page, then good
+ * ones. The rest of the long one is dropped, and other messages are not
+ * affected. */
 static void
 test_rest_of_a_dropped_message_is_swallowed_to_the_page_end(void **state)
 {

@@ -99,8 +99,8 @@ static void test_small_slots(void **state)
 	assert_memory_equal(vr.bus[ME]->mem + (BOX - XR_MEM) + 64, want, 56);
 	assert_memory_equal(vr.bus[ME]->mem + (BOX - XR_MEM) + 176, want + 56,
 			    8);
-	/* 4 of 8 slots are used and 3 more may be: two slots fit, two more do
-	 * not */
+	/* 4 of 8 slots are used and 3 more are free, so that two slots fit and
+	 * two more do not. */
 	velo_arrive(MSG(.len = 64, .seed = 4), xr_cycle(&vr));
 	velo_arrive(MSG(.len = 57, .seed = 5), xr_cycle(&vr));
 	xr_settle(&vr);
@@ -259,8 +259,8 @@ static void test_interrupt_is_armed_again_by_the_read_pointer(void **state)
 	assert_true(xr_evt(&vr, ME, 0) ==
 		    EXTOLL_EVENT(EXTOLL_EV_VELO_IRQ, 3, SRC, 0));
 	assert_true(xr_evt(&vr, ME, 1) == 0);
-	/* software has taken one message and one event; the other event raises
-	 * the interrupt */
+	/* Software has taken one message and one event. The other event raises
+	 * the interrupt. */
 	xr_w64(&vr, ME, EXTOLL_EVQ_RP, 1 | EXTOLL_RP_ARM);
 	xr_settle(&vr);
 	assert_false(vr.bus[ME]->irq);
@@ -269,7 +269,7 @@ static void test_interrupt_is_armed_again_by_the_read_pointer(void **state)
 	assert_true(vr.bus[ME]->irq);
 	assert_int_equal(vr.bus[ME]->irq_edges, 2);
 	assert_int_equal(xr_r64(&vr, ME, EXTOLL_EVQ_WP), 2);
-	/* armed again with an entry left: at once */
+	/* armed again with an entry left, it interrupts at once */
 	xr_w64(&vr, ME, EXTOLL_EVQ_RP, 1 | EXTOLL_RP_ARM);
 	assert_int_equal(vr.bus[ME]->irq_edges, 3);
 	xr_w64(&vr, ME, EXTOLL_EVQ_RP, 2 | EXTOLL_RP_ARM);

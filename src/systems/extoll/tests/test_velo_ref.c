@@ -130,7 +130,7 @@ static void open_machine(void)
 	vr.bus[ME]->n_log = 0;
 }
 
-/* Messages that still wait go nowhere. */
+/* Closes the mailboxes, so that messages that still wait are discarded. */
 static void close_machine(void)
 {
 	for (uint32_t i = 0; i < BOXES; i++)

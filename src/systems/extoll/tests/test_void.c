@@ -304,8 +304,8 @@ static uint64_t counter(const struct row *r, uint32_t i, uint32_t n)
 /* ---- T-26 ---- */
 
 /* One packet 0 -> 3 of two cells. The payload of the second is damaged on the
- * first cable. x1 has begun to forward it: x2 and x3 each get a void cell, and
- * the network port drops it. */
+ * first cable. x1 has begun to forward it, so that x2 and x3 each get a void
+ * cell, and the network port drops it. */
 static void cut_through(const char *width, bool store_forward, bool runs)
 {
 	struct row r;
@@ -342,8 +342,8 @@ static void test_cut_through(void **state)
 		cut_through(i & 1 ? "w16" : "w32", i & 2, i & 4);
 }
 
-/* Another packet has the output: the void cell waits, and is dropped when its
- * verdict arrives. */
+/* Another packet has the output, so that the void cell waits, and is dropped
+ * when its verdict arrives. */
 static void test_void_cell_waits_for_a_busy_output(void **state)
 {
 	struct row r;
@@ -420,8 +420,8 @@ static void row_tables(struct row *r, const char *width)
 	}
 }
 
-/* The first cable is a dateline. Its channel, and that the packet is still in
- * the same dimension, must be known behind framed lines, too (4.6). */
+/* The first cable is a dateline. The crossbar behind a framed line must also
+ * know its channel, and that the packet is still in that dimension (4.6). */
 static uint64_t by_table(bool needs_frames, const char *bits)
 {
 	const char *const rate[] = { "rate", bits, NULL };
@@ -480,8 +480,9 @@ static uint64_t wrong_port(const char *width, const char *target, uint32_t bit)
 	return wrong;
 }
 
-/* 32 bit: damages the third byte of the routing flit, unless the code becomes
- * invalid. 16 bit: the flit has two bytes, and the header follows. */
+/* With 32 bit, damages the third byte of the routing flit, unless the code
+ * becomes invalid. With 16 bit, the flit has only two bytes, and the header
+ * follows. */
 static void a_void_cell_takes_the_port_that_came(void **state)
 {
 	uint64_t wrong = 0;

@@ -171,8 +171,8 @@ static void test_a_credit_on_its_way_dissolves_a_circle(void **st)
 	assert_false(deadlocked(&g));
 }
 
-/* The first of its channel's own slots would not suffice, but VC 1 may use the
- * pool, so the cell moves. */
+/* A cell of VC 1 at the next crossbar can move. It frees a slot for the stuck
+ * cell only if VC 1 uses the pool. */
 static void test_slots_of_the_pool_dissolve_a_circle(void **st)
 {
 	struct rig g;
@@ -196,8 +196,8 @@ static void test_a_held_output_closes_a_circle(void **st)
 	assert_false(deadlocked(&g));
 	g.x[0].w[0].lock = g.x[0].lock = 0; /* np0, VC 0 */
 	cell(&g, 0, 0, 0)->since =
-		OLD; /* input of the holder: a cell to its own end */
-	assert_false(deadlocked(&g)); /* the end takes it in time */
+		OLD; /* in the holder's input, a cell to its own end */
+	assert_false(deadlocked(&g)); /* the end accepts that cell */
 	g.x[0].w[1].out = OUT;
 	assert_true(deadlocked(&g)); /* the holder waits for the ring */
 	g.x[0].w[1].room = true;
@@ -233,14 +233,16 @@ static void test_a_holder_is_followed_upstream(void **st)
 	/* the rest of the packet is at s0, from np0, stopped by a lock of IN
 	 * there */
 	g.x[0].lock = 0;
-	assert_false(deadlocked(&g)); /* the source has not sent it yet */
+	/* the source has not sent that rest yet */
+	assert_false(deadlocked(&g));
 	cell(&g, 0, 0, OUT)->room = true;
-	assert_false(deadlocked(&g)); /* it is on its way */
+	assert_false(deadlocked(&g)); /* the rest can move */
 	g.x[0].w[0].room = false;
 	cell(&g, 1, IN, 0)->since = OLD; /* the cell that fills the input of s1
 					  * ... */
 	assert_false(deadlocked(&g));	 /* ... leaves to the end */
-	/* ... not any more: two packets hold each other's outputs there */
+	/* Now it does not, because two packets hold each other's outputs
+	 * there. */
 	g.x[1].w[1].lock = 0;
 	cell(&g, 1, 0, 0)->lock = IN * EX_VCS;
 	assert_true(deadlocked(&g));
@@ -278,7 +280,7 @@ static void test_an_early_cell_needs_room_for_its_packet(void **st)
 	g.x[0].w[0].room = true;
 	g.x[0].comes = true;
 	assert_false(deadlocked(&g));
-	g.x[0].comes = false; /* full of this packet alone */
+	g.x[0].comes = false; /* the input is full of this packet alone */
 	assert_true(deadlocked(&g));
 	cell(&g, 0, IN, 0)->room = true;
 	assert_false(deadlocked(&g));

@@ -53,7 +53,7 @@ static double cell_cycles(const char *width, uint32_t port)
 
 /* ---- T-32 ---- */
 
-/* All inputs send to one output, on the channels vcs and in packets of
+/* Sends from all inputs to one output, on the channels vcs and in packets of
  * `cells`. */
 static void hot_spot(const char *width, uint32_t vcs, uint32_t cells)
 {
@@ -146,8 +146,9 @@ static void test_looking_ahead_changes_nothing(void **state)
 
 /* ---- T-33 ---- */
 
-/* Sends cells from input 3 to output 7, and beside them packets to 8 on channel
- * vc, where no cell is taken. Returns the cells that reached output 7. */
+/* Sends cells from input 3 to output 7, and beside them packets on channel vc
+ * to output 8, which accepts no cell. Returns the cells that reached output
+ * 7. */
 static uint64_t free_output(const char *width, uint32_t vc, uint64_t blocked)
 {
 	struct bench b;
@@ -156,8 +157,8 @@ static uint64_t free_output(const char *width, uint32_t vc, uint64_t blocked)
 	bench_new(&b, width);
 	b.f->keep[8] = 0xf;
 	bench_flow(&b, 3, 7, 0, 1);
-	/* channels and pool of output 8 fill with 40 cells, then this input
-	 * does */
+	/* Channels and pool of output 8 fill with 40 cells, then this input
+	 * fills. */
 	if (blocked)
 		bench_flow(&b, 4, 8, vc, 1)->limit = 40;
 	if (blocked)
@@ -177,10 +178,10 @@ static void test_head_of_line(void **state)
 		uint64_t alone = free_output(width[i], 0, 0);
 
 		near((double)alone, SPAN / cell_cycles(width[i], 7), 0.04);
-		/* another channel, which may send without limit */
+		/* Another channel may send without limit. */
 		assert_int_equal(free_output(width[i], 2, 1000000), alone);
-		/* the same channel: its slots are in use, but the 40 - 28 left
-		 * cover the round trip of a credit */
+		/* On the same channel slots are in use, but the 40 - 28 left
+		 * cover the round trip of a credit. */
 		assert_int_equal(free_output(width[i], 0, 28), alone);
 	}
 }
@@ -224,8 +225,8 @@ static void test_starved_channel(void **state)
 	}
 }
 
-/* No port takes any cell: all traffic stops, no buffer overflows, and no credit
- * is lost. */
+/* No port takes any cell, so that all traffic stops, no buffer overflows, and
+ * no credit is lost. */
 static void test_blocked_ports_keep_buffers_and_credits(void **state)
 {
 	struct bench b;
@@ -251,8 +252,8 @@ static void test_blocked_ports_keep_buffers_and_credits(void **state)
 
 /* ---- T-29 ---- */
 
-/* Packets with a wrong route are dropped at no cost for others. Slots and
- * credits for 1500 cells return. */
+/* Checks that packets with a wrong route are dropped at no cost for others.
+ * Slots and credits for 1500 cells return. */
 static void wrong_route(uint32_t nibble, uint32_t vc)
 {
 	struct feed_flow *good, *wrong;
@@ -281,7 +282,7 @@ static void test_wrong_route(void **state)
 	}
 }
 
-/* The route ends at a cable, so the next crossbar finds no nibble. An
+/* The route ends at a cable, so that the next crossbar finds no nibble. An
  * output without a cable loses the packet, too. */
 static void test_short_route(void **state)
 {

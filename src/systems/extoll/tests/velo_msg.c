@@ -8,7 +8,7 @@
 
 struct xr vr;
 
-/* Sender VPID and mailbox VPID of one node. */
+/* Sets up sender VPID and mailbox VPID of one node. */
 void velo_setup(uint32_t node, uint32_t slots, uint64_t flags)
 {
 	xr_setup(&vr, node);
@@ -25,7 +25,7 @@ void velo_fill(uint8_t *p, uint32_t n, uint32_t seed)
 		p[i] = (uint8_t)(seed * 37 + i * 11 + 1);
 }
 
-/* Stores a message in as many stores as the processor's lines make of it. */
+/* Stores a message with one store for each 64-byte line. */
 weft_time_t velo_send_h(uint32_t node, uint32_t vpid, uint64_t h,
 			uint32_t bytes, uint32_t seed)
 {

@@ -37,8 +37,8 @@ struct xbus {
 	weft_time_t t_write, t_read;
 	bool refuse;	    /* master aborts */
 	bool early;	    /* reads return memory as it is at the request */
-	weft_phys_t slow;   /* a read of this address takes t_slow, */
-	uint32_t slow_each; /* or of every n-th block of 64 bytes */
+	weft_phys_t slow;   /* a read of this address takes t_slow */
+	uint32_t slow_each; /* so does one of every n-th block of 64 bytes */
 	weft_time_t t_slow;
 	/* state */
 	struct weft_comp *comp;
@@ -46,7 +46,7 @@ struct xbus {
 	uint8_t *mem;
 	struct weft_bus_txn *write[XR_LOG], *read[XR_LOG], *late[XR_LOG];
 	uint32_t w_head, w_tail, r_head, r_tail, l_head, l_tail;
-	struct xbus_store *wait, **wait_end; /* stores without a place */
+	struct xbus_store *wait, **wait_end; /* stores that wait for a place */
 	uint32_t places, held;
 	uint64_t reply;
 	bool replied, irq;
@@ -58,7 +58,8 @@ struct xbus {
 /* ---- scripted peer of the network ports ---- */
 
 struct xnet_pkt {
-	uint64_t cycle; /* last word at the peer (its N4 included) */
+	/* cycle of the last word at the peer, its N4 included */
+	uint64_t cycle;
 	uint32_t np;
 	struct ex_meta meta;
 	uint64_t u[8];
@@ -69,7 +70,7 @@ struct xnet_pkt {
 struct xnet {
 	struct weft_clock clock;
 	uint32_t width;
-	bool stop; /* gives no slot back */
+	bool stop; /* the peer gives no slot back */
 	struct weft_comp *comp;
 	struct netport np[XR_NPS];
 	struct xnet_pkt *log;
@@ -87,20 +88,21 @@ struct xr {
 	struct weft_sim *sim;
 	struct weft_comp *nic[2], *sw[2];
 	struct xbus *bus[2];
-	struct xnet *net; /* one NIC */
+	struct xnet *net; /* peer of a single NIC */
 	struct topology topo;
 	struct weft_clock core;
 };
 
-/* `set`: parameters of the NIC(s), "name=value ...". */
+/* Make a bench of one NIC, or of two. `set` has parameters of the NICs as
+ * "name=value ...". */
 void xr_single(struct xr *r, const char *set);
 void xr_pair(struct xr *r, const char *set);
-/* End of run, conservation included. */
+/* Ends the run, checks conservation, and frees the bench. */
 void xr_free(struct xr *r);
 
-uint64_t xr_cycle(const struct xr *r); /* core edges up to now */
+uint64_t xr_cycle(const struct xr *r); /* number of core edges up to now */
 void xr_run(struct xr *r, uint64_t cycles);
-void xr_settle(struct xr *r); /* until nothing happens any more */
+void xr_settle(struct xr *r); /* runs until nothing happens any more */
 
 /* Host accesses. Each takes effect at the next HT edge. xr_store returns the
  * time of that edge. */
@@ -115,7 +117,7 @@ void xr_mem_set64(struct xr *r, uint32_t node, weft_phys_t phys, uint64_t val);
  * event queue of 64 entries. */
 #define XR_EVQ (XR_MEM + 0x1000)
 void xr_setup(struct xr *r, uint32_t node);
-/* The i-th entry of the event queue. */
+/* Returns the i-th entry of the event queue. */
 uint64_t xr_evt(const struct xr *r, uint32_t node, uint32_t i);
 
 /* Makes the peer send a packet whose first word is at its network port at
